@@ -1,0 +1,149 @@
+# make [all] | deps | demo | check | bench | fuzz | lint | asan | install | uninstall | clean
+#
+# O=DIR          where everything is built (build)
+# CFLAGS=...     come last; CPPFLAGS and LDFLAGS too; or write them into config.mk
+# WERROR=1       warnings are errors
+# SAN=address,undefined
+# V=1            show the commands
+# FUZZ_TIME=60   seconds for each fuzz target
+# DESTDIR, PREFIX=/usr/local
+
+-include config.mk
+O ?= build
+PREFIX ?= /usr/local
+FUZZ_TIME ?= 60
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+MANDIR = $(DESTDIR)$(PREFIX)/share/man
+COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+
+WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+	   $(if $(WERROR),-Werror)
+HARDEN = -fstack-protector-strong -fstack-clash-protection -fPIE
+ifdef SAN
+HARDEN += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+else
+HARDEN += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+endif
+# -iquote and not -I: <error.h> and the like must stay the system's
+FLAGS = -std=gnu11 -D_GNU_SOURCE -iquote common -iquote . -O2 -g $(WARNINGS) $(HARDEN) \
+	$(if $(FUZZ),-fsanitize=fuzzer-no-link) $(CPPFLAGS) $(CFLAGS)
+LINK = -pie -Wl,-z,relro,-z,now,--as-needed $(LDFLAGS)
+LIBS = -larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlicommon -lzstd -lz \
+       -lm -lpthread
+
+# Objects of different flags never mix: each set of flags has a directory of its own.
+HASH := $(firstword $(shell printf '%s' '$(CC) $(FLAGS) $(LINK)' | cksum))
+OBJ := $(O)/obj-$(HASH)
+BIN := $(O)/bin
+
+PROGRAMS := $(patsubst cmd/%/main.c,%,$(wildcard cmd/*/main.c))
+UNITS := $(patsubst t/unit/%.c,%,$(wildcard t/unit/*.c))
+FUZZERS := $(filter-out driver,$(patsubst t/fuzz/%.c,%,$(wildcard t/fuzz/*.c)))
+objects = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(1)))
+# cmd/* that a test names in a line "/* links: cmd/trdecode */": their objects but main's
+links = $(filter-out %/main.o,$(call objects,$(addsuffix /*.c,$(shell \
+	sed -n 's|^/\* links: *\(.*\) \*/$$|\1|p' $(1)))))
+
+# A line for each file; V=1: the whole command
+SAY = $(if $(V),,@$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo '  $@';))
+
+all: $(PROGRAMS:%=$(BIN)/%)
+units: $(UNITS:%=$(OBJ)/t/unit/%)
+fuzzers: $(FUZZERS:%=$(OBJ)/t/fuzz/%)
+
+$(OBJ)/%.o: %.c
+	@mkdir -p $(@D)
+	$(SAY) $(CC) $(FLAGS) -MMD -MP -c -o $@ $<
+
+$(OBJ)/libtr.a: $(call objects,common/*.c common/formats/*.c)
+	@rm -f $@
+	$(SAY) $(AR) rcs $@ $^
+
+# $(BIN) leads to the programs of the flags used last.
+$(BIN)/%: $(OBJ)/% FORCE
+	@mkdir -p $(@D)
+	@[ "$$(readlink $@)" = ../obj-$(HASH)/$* ] || ln -sf ../obj-$(HASH)/$* $@
+
+link = $(SAY) $(CC) $(FLAGS) $(LINK) $(2) -o $@ $(1) $(LIBS)
+
+define program
+$(OBJ)/$(1): $(call objects,cmd/$(1)/*.c) $(OBJ)/libtr.a
+	$$(call link,$$^)
+endef
+$(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
+
+define unit
+$(OBJ)/t/unit/$(1): $(OBJ)/t/unit/$(1).o $(call links,t/unit/$(1).c) $(OBJ)/libtr.a
+	$$(call link,$$^)
+endef
+$(foreach u,$(UNITS),$(eval $(call unit,$(u))))
+
+define fuzzer
+$(OBJ)/t/fuzz/$(1): $(OBJ)/t/fuzz/$(1).o $(if $(FUZZ),,$(OBJ)/t/fuzz/driver.o) \
+		    $(call links,t/fuzz/$(1).c) $(OBJ)/libtr.a
+	$$(call link,$$^,$(if $(FUZZ),-fsanitize=fuzzer))
+fuzz-$(1): $(OBJ)/t/fuzz/$(1)
+	t/fuzz/run $(OBJ)/t/fuzz/$(1) $(O)/found $(FUZZ_TIME)
+endef
+$(foreach f,$(FUZZERS),$(eval $(call fuzzer,$(f))))
+
+-include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
+
+# What needs libraries or tools installs them first, and only then looks at the sources.
+AGAIN = +@$(MAKE) --no-print-directory
+
+deps:
+	@t/deps.sh build check
+
+demo:
+	@t/deps.sh build
+	$(AGAIN) -s all
+	@t/demo.sh $(BIN)
+
+check:
+	@t/deps.sh build check
+	$(AGAIN) WERROR=1 tests
+
+tests: all units fuzzers
+	@t/check.sh $(BIN) $(OBJ)/t
+
+asan:
+	@t/deps.sh build check
+	$(AGAIN) O=$(O)/asan SAN=address,undefined tests
+
+fuzz:
+	@t/deps.sh build fuzz
+	$(AGAIN) O=$(O)/fuzz CC=clang SAN=address,undefined FUZZ=1 $(FUZZERS:%=fuzz-%)
+
+bench:
+	@t/deps.sh build check
+	$(AGAIN) all
+	@PATH="$(abspath $(BIN)):$$PATH"; set -e; for b in t/bench/*.sh; do echo "$$b"; bash "$$b"; done
+
+lint:
+	@t/deps.sh build check lint
+	$(AGAIN) WERROR=1 CC=gcc all units fuzzers
+	$(AGAIN) WERROR=1 CC=clang O=$(O)/clang all units fuzzers lint-sources
+
+lint-sources: $(OBJ)/libtr.a
+	@t/lint.sh $<
+
+install: all
+	install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(COMPDIR)
+	install $(PROGRAMS:%=$(BIN)/%) $(BINDIR)
+	install -m 644 $(wildcard man1/*.1) $(MANDIR)/man1
+	install -m 644 $(wildcard man5/*.5) $(MANDIR)/man5
+	for p in $(PROGRAMS); do install -m 644 completion/trutils.bash $(COMPDIR)/$$p || exit 1; done
+
+uninstall:
+	rm -f $(PROGRAMS:%=$(BINDIR)/%) $(PROGRAMS:%=$(COMPDIR)/%)
+	rm -f $(patsubst man%,$(MANDIR)/man%,$(wildcard man1/*.1 man5/*.5))
+
+clean:
+	rm -rf $(O)
+
+FORCE:
+.PHONY: all units fuzzers deps demo check tests asan fuzz bench lint lint-sources install uninstall \
+	clean FORCE $(FUZZERS:%=fuzz-%)
+.DELETE_ON_ERROR:
+.SECONDARY:

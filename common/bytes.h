@@ -1,0 +1,107 @@
+/*
+ * bytes.h - numbers in memory: unaligned loads and stores in both byte orders, rounding, hashing
+ */
+#ifndef TR_BYTES_H
+#define TR_BYTES_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint16_t get_u16(const void *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof v);
+	return le16toh(v);
+}
+
+static inline uint32_t get_u32(const void *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof v);
+	return le32toh(v);
+}
+
+static inline uint64_t get_u64(const void *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof v);
+	return le64toh(v);
+}
+
+static inline void put_u16(void *p, uint16_t v)
+{
+	v = htole16(v);
+	memcpy(p, &v, sizeof v);
+}
+
+static inline void put_u32(void *p, uint32_t v)
+{
+	v = htole32(v);
+	memcpy(p, &v, sizeof v);
+}
+
+static inline void put_u64(void *p, uint64_t v)
+{
+	v = htole64(v);
+	memcpy(p, &v, sizeof v);
+}
+
+/* An unsigned number of 1, 2, 4 or 8 bytes in either order; other sizes give 0. */
+static inline uint64_t get_uint(const void *p, unsigned size, bool big)
+{
+	uint16_t v16;
+	uint32_t v32;
+	uint64_t v64;
+
+	switch (size) {
+	case 1: return *(const uint8_t *)p;
+	case 2: memcpy(&v16, p, 2); return big ? be16toh(v16) : le16toh(v16);
+	case 4: memcpy(&v32, p, 4); return big ? be32toh(v32) : le32toh(v32);
+	case 8: memcpy(&v64, p, 8); return big ? be64toh(v64) : le64toh(v64);
+	}
+	return 0;
+}
+
+/* The lowest size bytes of v (1 to 8) taken as a signed number. */
+static inline int64_t sign_extend(uint64_t v, unsigned size)
+{
+	unsigned shift = size < 8 ? 64 - 8 * size : 0;
+
+	return (int64_t)(v << shift) >> shift;
+}
+
+static inline uint64_t align_up(uint64_t n, unsigned to)
+{
+	return (n + to - 1) & ~(uint64_t)(to - 1);
+}
+
+/* A mixer for hash tables: every input bit reaches every output bit. */
+static inline uint64_t hash_u64(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93u;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93u;
+	return x ^ x >> 32;
+}
+
+/* Not cryptographic; the same on every machine, so it may stand in a file. */
+static inline uint64_t hash_bytes(const void *data, size_t n, uint64_t seed)
+{
+	const uint8_t *p = data;
+	uint64_t h = seed ^ n * 0x9e3779b97f4a7c15u, last = 0;
+
+	for (; n >= 8; n -= 8, p += 8)
+		h = (h ^ get_u64(p)) * 0xd6e8feb86659fd93u, h ^= h >> 29;
+	for (size_t i = 0; i < n; i++)
+		last |= (uint64_t)p[i] << 8 * i;
+	return hash_u64(h ^ last);
+}
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * program.h - what every program does before its work, and how it ends
+ *
+ *     int main(int argc, char **argv)
+ *     {
+ *             struct common_options common;
+ *             int status = program_start(&program, argc, argv, &my_options, &common);
+ *
+ *             if (status >= 0)
+ *                     return status;
+ *             ... operands are argv[optind] to argv[argc - 1] ...
+ *             return status;
+ *     }
+ */
+#ifndef TR_PROGRAM_H
+#define TR_PROGRAM_H
+
+#include "error.h"
+#include "options.h"
+
+#include <stdbool.h>
+
+struct program {
+	const char *name;		  /* "trdecode" */
+	const char *operands;		  /* "INPUT..." */
+	const char *purpose;		  /* one line */
+	const struct option_row *options; /* the program's own, ended by {0}; may be NULL */
+	/* An option of the program's own; arg lives as long as argv. 0, or -1 with e filled: a
+	   usage error. May be NULL where the table is empty. */
+	int (*option)(void *ctx, int key, const char *arg, struct error *e);
+};
+
+/* -o, --quiet, --verbose, --progress, which every program has. */
+struct common_options {
+	const char *output; /* NULL: standard output */
+	bool quiet, verbose;
+	int progress; /* -1: never (--quiet), 0: if stderr is a terminal, 1: asked for */
+};
+
+enum {
+	STATUS_OK = 0,
+	STATUS_DAMAGED = 1,   /* the input was damaged; all that could be read was delivered */
+	STATUS_FAILED = 2,    /* usage, cannot open, not a trace, I/O error */
+	STATUS_CONDITION = 3, /* what --fail-if asked for holds */
+};
+
+/*
+ * Start a program: gives SIGPIPE its default action back (parents forget to), makes sure that
+ * descriptors 0 to 2 are open, parses the options. A row of the program's own replaces the common
+ * one of the same letter or name.
+ * Returns -1 to go on, the operands being argv[optind]...; else the exit status to return at once:
+ * 0 after --help and --version (2 if they could not be written), 2 after a usage error, which has
+ * been printed. *c is set in any case.
+ */
+int program_start(const struct program *p, int argc, char **argv, void *ctx,
+		  struct common_options *c);
+
+/* The rest of a usage error found after parsing (a missing operand): prints "name: what" and
+   "Try 'name --help'", returns 2. */
+int program_usage(const struct program *p, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * The exit status of two parts of the work: it never gets better. FAILED, then DAMAGED, then
+ * CONDITION, then OK: a condition judged on a part of the events is not the answer that was asked
+ * for, so damage comes first; both are said on stderr.
+ */
+int status_worse(int a, int b);
+
+#endif

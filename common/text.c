@@ -1,0 +1,183 @@
+#include "text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WIDTH_MAX = 64 };
+
+void text_init(struct text *t, struct output *o)
+{
+	t->out = o;
+	t->used = 0;
+	t->failed = false;
+}
+
+static void write_out(struct text *t, const char *p, size_t n)
+{
+	if (!t->failed && n && output_write(t->out, p, n, &t->error))
+		t->failed = true;
+}
+
+void text_make_room(struct text *t)
+{
+	write_out(t, t->buffer, t->used);
+	t->used = 0;
+}
+
+int text_flush(struct text *t, struct error *e)
+{
+	text_make_room(t);
+	if (!t->failed)
+		return 0;
+	if (e)
+		*e = t->error;
+	return -1;
+}
+
+void text_end_line(struct text *t)
+{
+	if (t->used && t->buffer[t->used - 1] == '\n')
+		text_make_room(t);
+}
+
+void text_put_slow(struct text *t, const char *p, size_t n)
+{
+	text_make_room(t);
+	if (n >= TEXT_BUFFER)
+		write_out(t, p, n);
+	else
+		text_put(t, p, n);
+}
+
+/* The digits of v, ending before end; returns where they begin. */
+static char *decimal(char *end, uint64_t v)
+{
+	static const char pairs[] = "0001020304050607080910111213141516171819"
+				    "2021222324252627282930313233343536373839"
+				    "4041424344454647484950515253545556575859"
+				    "6061626364656667686970717273747576777879"
+				    "8081828384858687888990919293949596979899";
+
+	while (v >= 100) {
+		end -= 2;
+		memcpy(end, pairs + 2 * (v % 100), 2);
+		v /= 100;
+	}
+	if (v >= 10) {
+		end -= 2;
+		memcpy(end, pairs + 2 * v, 2);
+	} else {
+		*--end = (char)('0' + v);
+	}
+	return end;
+}
+
+/* Fill on the left until there are width characters. */
+static char *fill(char *p, const char *end, unsigned width, char pad)
+{
+	if (width > WIDTH_MAX)
+		width = WIDTH_MAX;
+	while ((size_t)(end - p) < width)
+		*--p = pad;
+	return p;
+}
+
+void text_u64(struct text *t, uint64_t v)
+{
+	char digits[20], *end = digits + sizeof digits, *p = decimal(end, v);
+
+	text_put(t, p, (size_t)(end - p));
+}
+
+void text_i64(struct text *t, int64_t v)
+{
+	char digits[21], *end = digits + sizeof digits;
+	char *p = decimal(end, v < 0 ? -(uint64_t)v : (uint64_t)v);
+
+	if (v < 0)
+		*--p = '-';
+	text_put(t, p, (size_t)(end - p));
+}
+
+void text_u64_wide(struct text *t, uint64_t v, unsigned width, char pad)
+{
+	char digits[WIDTH_MAX], *end = digits + sizeof digits;
+	char *p = fill(decimal(end, v), end, width, pad);
+
+	text_put(t, p, (size_t)(end - p));
+}
+
+void text_hex(struct text *t, uint64_t v, unsigned width)
+{
+	char digits[WIDTH_MAX], *end = digits + sizeof digits, *p = end;
+
+	do {
+		*--p = "0123456789abcdef"[v & 15];
+	} while (v >>= 4);
+	p = fill(p, end, width, '0');
+	text_put(t, p, (size_t)(end - p));
+}
+
+void text_pad(struct text *t, char c, size_t n)
+{
+	while (n) {
+		size_t room = TEXT_BUFFER - t->used;
+		size_t now = n < room ? n : room;
+
+		memset(t->buffer + t->used, c, now);
+		t->used += now;
+		n -= now;
+		if (n)
+			text_make_room(t);
+	}
+}
+
+/* Length of the control character at p, 0 if it is none. C1 as it is written in UTF-8. */
+static size_t control(const unsigned char *p, size_t n)
+{
+	if (*p < 0x20 || *p == 0x7f)
+		return 1;
+	return n > 1 && p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
+}
+
+void text_masked(struct text *t, const char *p, size_t n)
+{
+	if (!output_is_terminal(t->out)) {
+		text_put(t, p, n);
+		return;
+	}
+	while (n) {
+		size_t length = control((const unsigned char *)p, n);
+
+		text_char(t, length ? '?' : *p);
+		length += !length;
+		p += length;
+		n -= length;
+	}
+}
+
+void text_printf(struct text *t, const char *fmt, ...)
+{
+	char line[512], *s = line;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	if (n >= (int)sizeof line) {
+		va_start(ap, fmt);
+		n = vasprintf(&s, fmt, ap);
+		va_end(ap);
+	}
+	if (n >= 0) {
+		text_put(t, s, (size_t)n);
+	} else if (!t->failed) {
+		error_errno(&t->error, t->out->name, NO_OFFSET, "cannot format");
+		t->failed = true;
+	}
+	if (n >= 0 && s != line)
+		free(s);
+}

@@ -1,0 +1,92 @@
+/*
+ * text.h - fast text onto an output
+ *
+ * Everything goes into a buffer of 64 KiB that is written when full, at the end of each line on a
+ * terminal, and by text_flush. Nothing here returns an error but text_flush: after a failed write
+ * the rest is dropped, and text_flush, which must end the work, says so. A long-running producer
+ * may look at text_failed to stop early.
+ */
+#ifndef TR_TEXT_H
+#define TR_TEXT_H
+
+#include "error.h"
+#include "output.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { TEXT_BUFFER = 65536 };
+
+struct text {
+	struct output *out; /* the caller's */
+	size_t used;
+	bool failed;
+	struct error error; /* of the first failed write */
+	char buffer[TEXT_BUFFER];
+};
+
+void text_init(struct text *t, struct output *o);
+
+/* Write what is buffered: 0, or -1 with e filled if this or any earlier write failed. */
+int text_flush(struct text *t, struct error *e);
+
+static inline bool text_failed(const struct text *t)
+{
+	return t->failed;
+}
+
+/* The parts of the inline functions that are seldom needed. */
+void text_put_slow(struct text *t, const char *p, size_t n);
+void text_make_room(struct text *t);
+void text_end_line(struct text *t);
+
+static inline void text_put(struct text *t, const char *p, size_t n)
+{
+	if (n > TEXT_BUFFER - t->used) {
+		text_put_slow(t, p, n);
+		return;
+	}
+	memcpy(t->buffer + t->used, p, n);
+	t->used += n;
+	if (output_is_terminal(t->out))
+		text_end_line(t);
+}
+
+static inline void text_puts(struct text *t, const char *s)
+{
+	text_put(t, s, strlen(s));
+}
+
+static inline void text_char(struct text *t, char c)
+{
+	if (t->used == TEXT_BUFFER)
+		text_make_room(t);
+	t->buffer[t->used++] = c;
+	if (c == '\n' && output_is_terminal(t->out))
+		text_end_line(t);
+}
+
+/* Decimal. */
+void text_u64(struct text *t, uint64_t v);
+void text_i64(struct text *t, int64_t v);
+
+/* Decimal with at least width characters, filled with pad (' ' or '0') on the left; width <= 64. */
+void text_u64_wide(struct text *t, uint64_t v, unsigned width, char pad);
+
+/* Hexadecimal, lower case, no "0x", at least width digits (filled with '0'); width <= 64. */
+void text_hex(struct text *t, uint64_t v, unsigned width);
+
+/* n times c, usually a blank. */
+void text_pad(struct text *t, char c, size_t n);
+
+/*
+ * A text from a trace: on a terminal each control character (C0, DEL, C1) becomes '?', so that
+ * nothing in a trace steers it; elsewhere the bytes as they are.
+ */
+void text_masked(struct text *t, const char *p, size_t n);
+
+void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,55 @@
+# bash completion for trdecode, trfilter, trsym, trstat and trencode
+#
+# The programs know their options: each prints a line "-o --output<TAB>FILE<TAB>file" per option.
+
+# _trutils_words WORD...: replies that begin with $current
+_trutils_words() {
+	mapfile -t COMPREPLY < <(compgen -W "$*" -- "$current")
+}
+
+# _trutils_option PROGRAM WORD: what completes the argument of option WORD, status 1 if none
+_trutils_option() {
+	local names argument words
+	while IFS=$'\t' read -r names argument words; do
+		[[ " $names " == *" $2 "* && $argument != - ]] || continue
+		# The next word is the argument only if there must be one.
+		[[ $argument == '['* && ${3-} != attached ]] && continue
+		printf '%s\n' "$words"
+		return 0
+	done < <("$1" --complete-options 2>/dev/null)
+	return 1
+}
+
+_trutils() {
+	local program=$1 current=$2 before=$3 attached='' words names argument _
+
+	# COMP_WORDBREAKS makes "--name=value" three words.
+	if [[ $current == = ]]; then
+		current='' attached=attached
+	elif [[ $before == = ]]; then
+		before=${COMP_WORDS[COMP_CWORD - 2]} attached=attached
+	fi
+
+	COMPREPLY=()
+	if words=$(_trutils_option "$program" "$before" $attached); then
+		case $words in
+		file | -) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+		dir) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
+		*) _trutils_words "$words" && return ;;
+		esac
+		compopt -o filenames 2>/dev/null
+	elif [[ $current == -* ]]; then
+		words=$(while IFS=$'\t' read -r names argument _; do
+			[[ $argument == - || $argument == '['* || $names != *--* ]] || names+='='
+			echo "$names"
+		done < <("$program" --complete-options 2>/dev/null))
+		_trutils_words "$words"
+		[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
+	else
+		mapfile -t COMPREPLY < <(compgen -f -- "$current")
+		compopt -o filenames 2>/dev/null
+	fi
+	return 0
+}
+
+complete -F _trutils trdecode trfilter trsym trstat trencode

@@ -1,0 +1,56 @@
+#!/bin/bash
+# Run the unit tests, the kept inputs of the fuzz targets and the bats tests; the last line counts.
+# usage: t/check.sh BIN BUILT, BUILT holding unit/* and fuzz/* as built
+BIN=$(realpath "$1") built=$(realpath "$2")
+export BIN
+cd "$(dirname "$0")/.." || exit
+
+log=$(mktemp -d) passed=0 failed=0 skipped=0
+trap 'rm -rf "$log"' EXIT
+
+# count NAME STATUS FILE: take TAP's results; a crash or a plan not kept is one failure more.
+count() {
+	local ok not_ok skip plan
+	ok=$(grep -c '^ok ' "$3")
+	not_ok=$(grep -c '^not ok ' "$3")
+	skip=$(grep -ci '^ok .*# skip' "$3")
+	plan=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$3" | head -n 1)
+	if ((not_ok == 0 && $2 != 0)) || [[ $plan != $((ok + not_ok)) ]]; then
+		echo "not ok - $1: status $2, $((ok + not_ok)) of ${plan:-?} tests run"
+		((failed++))
+	fi
+	((passed += ok - skip, failed += not_ok, skipped += skip))
+	return 0
+}
+
+for source in t/unit/*.c; do
+	name=unit/$(basename "$source" .c)
+	timeout 120 "$built/$name" >"$log/tap" 2>&1
+	status=$?
+	if ((status)); then
+		cat "$log/tap"
+	else
+		echo "ok $name: $(grep -c '^ok ' "$log/tap") tests"
+	fi
+	count "$name" $status "$log/tap"
+done
+
+for corpus in t/fuzz/corpus/*/; do
+	name=fuzz/$(basename "$corpus")
+	[[ -f t/$name.c ]] || continue
+	if timeout 120 "$built/$name" "$corpus"/* >"$log/fuzz" 2>&1; then
+		echo "ok $name: kept inputs"
+		((passed++))
+	else
+		echo "not ok $name: kept inputs"
+		tail -n 40 "$log/fuzz"
+		((failed++))
+	fi
+done
+
+# Within a file bats would wait a second for each test (1.8), between files it does not.
+bats --formatter tap --jobs "$(nproc)" --no-parallelize-within-files t/*.bats 2>&1 | tee "$log/tap"
+count bats "${PIPESTATUS[0]}" "$log/tap"
+
+echo "$passed passed, $failed failed, $skipped skipped"
+((failed == 0 && passed > 0))

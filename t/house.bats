@@ -1,0 +1,140 @@
+# What every program has: help, version, exit statuses, man page, completion.
+
+load lib
+
+PROGRAMS='trdecode trfilter trsym trstat trencode'
+
+# complete_line WORD...: the replies to a TAB after the last word
+complete_line() {
+	source "$ROOT/completion/trutils.bash"
+	COMP_WORDS=("$@")
+	COMP_CWORD=$(($# - 1))
+	_trutils "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+	printf '%s\n' "${COMPREPLY[@]}"
+}
+
+@test "every program prints its help" {
+	for program in $PROGRAMS; do
+		run -0 --separate-stderr "$program" --help
+		assert_line --index 0 --partial "Usage: $program [OPTION]..."
+		assert_line --regexp '^  -o, --output=FILE '
+		[ -z "$stderr" ]
+		diff <("$program" -h) <("$program" --help)
+	done
+}
+
+@test "every program prints its version" {
+	version=$(sed -n 's/.*TRUTILS_VERSION "\(.*\)"/\1/p' "$ROOT/common/version.h")
+	for program in $PROGRAMS; do
+		run -0 "$program" --version
+		assert_output "$program (trutils) $version"
+		run -0 "$program" -V
+		assert_output "$program (trutils) $version"
+	done
+}
+
+@test "every option of --help is in the man page" {
+	for program in $PROGRAMS; do
+		page=$(mandoc -Tascii "$ROOT/man1/$program.1" | sed 's/.\x08//g')
+		for option in $("$program" --help | grep -oE '^ +(-., +)?--[a-z-]+' | grep -oE -e '--.*'); do
+			grep -qE -e "(^|[^-a-z])$option([^-a-z]|$)" <<<"$page" ||
+				fail "$program $option is not in man1/$program.1"
+		done
+		for option in $("$program" --help | grep -oE '^  -[^-,]'); do
+			grep -qE -e "(^|[^-A-Za-z])$option([^-a-z]|$)" <<<"$page" ||
+				fail "$program $option is not in man1/$program.1"
+		done
+	done
+}
+
+@test "an unknown option is a usage error" {
+	for program in $PROGRAMS; do
+		run -2 --separate-stderr "$program" --no-such-option
+		assert_output ''
+		assert_equal "${stderr_lines[0]}" "$program: unknown option '--no-such-option'"
+		assert_equal "${stderr_lines[1]}" "Try '$program --help'"
+		run -2 "$program" -o
+	done
+}
+
+@test "help and version onto a full device fail" {
+	for program in $PROGRAMS; do
+		run -2 pipe "$program --help >/dev/full"
+		assert_output --partial 'No space left on device'
+		run -2 pipe "$program --version >/dev/full"
+	done
+}
+
+@test "closed standard output is an error" {
+	for program in $PROGRAMS; do
+		run -2 pipe "$program --help >&-"
+		assert_output --partial "$program: standard output: "
+	done
+}
+
+@test "an input that is not there is status 2" {
+	cd "$BATS_TEST_TMPDIR"
+	for command in trdecode 'trfilter "tid == 1"' trsym trstat trencode; do
+		run -2 pipe "$command no-such-file >out"
+		assert_output --partial no-such-file
+	done
+}
+
+@test "a stream of no bytes is damage, not an empty trace" {
+	cd "$BATS_TEST_TMPDIR"
+	for command in 'trfilter "tid == 1"' trsym trstat trencode; do
+		run -1 pipe "$command </dev/null >out"
+	done
+}
+
+@test "a closed pipe ends quietly, also where the parent ignores SIGPIPE" {
+	for program in $PROGRAMS; do
+		run -0 pipe "trap '' PIPE
+			{ while $program --help; do :; done; $program --help; echo \$? >&2; } | head -n 1 >/dev/null"
+		assert_output 141
+	done
+}
+
+@test "completion knows the options" {
+	run -0 complete_line trstat --outp
+	assert_output '--output='
+	run -0 complete_line trdecode -
+	assert_line -- '--help'
+	refute_line --partial complete-options
+	assert_line -- '-q'
+}
+
+@test "completion knows the arguments" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir sub
+	touch 'some trace.dat'
+	run -0 complete_line trdecode -f u
+	assert_output uftrace
+	run -0 complete_line trdecode --format = tra
+	assert_output trace-cmd
+	run -0 complete_line trstat --output = so
+	assert_output 'some trace.dat'
+	run -0 complete_line trstat -o so
+	assert_output 'some trace.dat'
+	run -0 complete_line trstat s
+	assert_line 'some trace.dat'
+	assert_line sub
+}
+
+@test "completion is registered by an interactive bash" {
+	run -0 bash --norc -ic "source '$ROOT/completion/trutils.bash'; complete -p trstat" 3>&-
+	assert_output --partial 'complete -F _trutils trstat'
+}
+
+@test "install puts everything in its place, uninstall takes it away" {
+	root=$BATS_TEST_TMPDIR/root
+	make -s -o all -C "$ROOT" O="$(dirname "$BIN")" DESTDIR="$root" PREFIX=/usr install >/dev/null 2>&1 3>&-
+	for program in $PROGRAMS; do
+		run -0 "$root/usr/bin/$program" --version
+		[ -f "$root/usr/share/man/man1/$program.1" ]
+		[ -f "$root/usr/share/bash-completion/completions/$program" ]
+	done
+	[ -f "$root/usr/share/man/man5/trstream.5" ]
+	make -s -C "$ROOT" O="$(dirname "$BIN")" DESTDIR="$root" PREFIX=/usr uninstall >/dev/null 3>&-
+	[ -z "$(find "$root" ! -type d)" ]
+}

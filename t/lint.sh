@@ -1,0 +1,48 @@
+#!/bin/bash
+# What no compiler looks at: sources, man pages, scripts, the direction of includes.
+# usage: t/lint.sh LIBTR.A
+set -u
+shopt -s lastpipe # complain counts in this shell
+library=$(realpath "$1")
+cd "$(dirname "$0")/.." || exit
+bad=0
+
+# complain WHAT: the lines on standard input, if any, are faults.
+complain() {
+	local text
+	text=$(cat)
+	[[ $text ]] || return 0
+	printf '%s:\n%s\n' "$1" "$text"
+	bad=1
+}
+
+mapfile -t sources < <(find cmd common t -name '*.[ch]' | sort)
+mapfile -t scripts < <(find t completion .ci -name '*.sh' -o -name '*.bash' -o -path t/fuzz/run \
+	-o -path .ci/run | sort)
+mapfile -t texts < <(find Makefile README* man1 man5 t/*.bats -type f | sort)
+
+clang-format --dry-run -Werror "${sources[@]}" 2>&1 | sed -n 's/^\([^ :]*\):[0-9].*error: .*/\1/p' |
+	uniq -c | complain 'clang-format -i wanted (places, file)'
+grep -nE '[[:blank:]]+$' "${sources[@]}" "${scripts[@]}" "${texts[@]}" | complain 'trailing blanks'
+mandoc -Tlint -Wwarning man[15]/*.[15] 2>&1 | complain 'man pages'
+shellcheck -x "${scripts[@]}" 2>&1 | complain 'shellcheck'
+# variables that bats sets or a test's subshell changes
+shellcheck -x -s bats -S warning -e SC2030,SC2031,SC2154 t/*.bats 2>&1 | complain 'shellcheck of bats'
+
+grep -rnE --include='*.[ch]' '#include +"(\.\./)*cmd/' common | complain 'common includes cmd'
+for program in cmd/*/; do
+	grep -nE '#include +"(\.\./|.*cmd/)' "$program"*.[ch] | grep -vF "\"$program" |
+		complain "$program includes another program"
+done
+grep -nE '#include +"(\.\./)*(common/)?formats/' common/*.[ch] |
+	complain 'common knows a trace format'
+
+# The library keeps no state and never ends the process.
+objdump -t "$library" | awk '/^.*:  *file format/ { file = $1 }
+	($4 == ".data" || $4 == ".bss" || $3 == ".data" || $3 == ".bss") && / O / { print file, $NF }' |
+	complain 'global state in common'
+nm -A --undefined-only "$library" 2>/dev/null | grep -wE '_?exit|abort|_Exit|err|errx|__assert_fail' |
+	complain 'common ends the process'
+
+((bad == 0)) && echo 'lint: nothing to complain about'
+exit $bad
