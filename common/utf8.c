@@ -1,0 +1,39 @@
+#include "utf8.h"
+
+#include <stdbool.h>
+
+static bool follows(unsigned char c, unsigned char low, unsigned char high)
+{
+	return c >= low && c <= high;
+}
+
+size_t utf8_length(const char *text, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	unsigned char low = 0x80, high = 0xbf;
+	size_t length;
+
+	if (*p < 0x80)
+		return 1;
+	if (*p < 0xc2 || *p > 0xf4)
+		return 0;
+	length = *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
+	if (n < length)
+		return 0;
+	/* The second byte tells overlong forms, surrogates and what is above U+10FFFF. */
+	if (*p == 0xe0)
+		low = 0xa0;
+	else if (*p == 0xed)
+		high = 0x9f;
+	else if (*p == 0xf0)
+		low = 0x90;
+	else if (*p == 0xf4)
+		high = 0x8f;
+	if (!follows(p[1], low, high))
+		return 0;
+	for (size_t i = 2; i < length; i++) {
+		if (!follows(p[i], 0x80, 0xbf))
+			return 0;
+	}
+	return length;
+}

@@ -1,0 +1,17 @@
+/*
+ * utf8.h - what in a run of bytes is valid UTF-8
+ *
+ * Names in traces are bytes; JSON and terminals want characters.
+ */
+#ifndef TR_UTF8_H
+#define TR_UTF8_H
+
+#include <stddef.h>
+
+/*
+ * Length in bytes of the valid character (RFC 3629: shortest form, no surrogates, to U+10FFFF) that
+ * begins at p, n > 0 bytes being there; 0 where none does.
+ */
+size_t utf8_length(const char *p, size_t n);
+
+#endif
