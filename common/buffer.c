@@ -1,0 +1,91 @@
+#include "buffer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int buffer_reserve(struct buffer *b, size_t n)
+{
+	size_t want, capacity;
+	uint8_t *data;
+
+	if (b->capacity - b->size >= n && b->data)
+		return 0;
+	if (__builtin_add_overflow(b->size, n, &want))
+		return -1;
+	capacity = b->capacity + b->capacity / 2;
+	if (capacity < want)
+		capacity = want;
+	if (capacity < 64)
+		capacity = 64;
+	data = realloc(b->data, capacity);
+	if (!data)
+		return -1;
+	b->data = data;
+	b->capacity = capacity;
+	return 0;
+}
+
+int buffer_append(struct buffer *b, const void *data, size_t n)
+{
+	if (buffer_reserve(b, n))
+		return -1;
+	if (n)
+		memcpy(b->data + b->size, data, n);
+	b->size += n;
+	return 0;
+}
+
+int buffer_zero(struct buffer *b, size_t n)
+{
+	if (buffer_reserve(b, n))
+		return -1;
+	memset(b->data + b->size, 0, n);
+	b->size += n;
+	return 0;
+}
+
+int buffer_align(struct buffer *b, unsigned to)
+{
+	return buffer_zero(b, align_up(b->size, to) - b->size);
+}
+
+int buffer_printf(struct buffer *b, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0 || buffer_reserve(b, (size_t)n + 1))
+		return -1;
+	va_start(ap, fmt);
+	vsnprintf((char *)b->data + b->size, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->size += (size_t)n;
+	return 0;
+}
+
+void buffer_free(struct buffer *b)
+{
+	free(b->data);
+	*b = (struct buffer){0};
+}
+
+void *array_grow(void *array, size_t *capacity, size_t count, size_t element)
+{
+	size_t want = *capacity ? *capacity * 2 : 16, bytes;
+	void *p;
+
+	if (count < *capacity)
+		return array;
+	if (want <= count)
+		want = count + 1;
+	if (__builtin_mul_overflow(want, element, &bytes))
+		return NULL;
+	p = realloc(array, bytes);
+	if (p)
+		*capacity = want;
+	return p;
+}

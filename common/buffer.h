@@ -1,0 +1,47 @@
+/*
+ * buffer.h - a growable run of bytes
+ *
+ * Zero-initialised is empty. Appending returns -1 when memory is out, and the buffer stays as it
+ * was.
+ */
+#ifndef TR_BUFFER_H
+#define TR_BUFFER_H
+
+#include "bytes.h"
+
+struct buffer {
+	uint8_t *data;
+	size_t size, capacity;
+};
+
+/* Room for n bytes more; they are not yet part of the buffer. */
+int buffer_reserve(struct buffer *b, size_t n);
+int buffer_append(struct buffer *b, const void *data, size_t n);
+int buffer_zero(struct buffer *b, size_t n);
+/* Zero bytes up to the next multiple of to (a power of two). */
+int buffer_align(struct buffer *b, unsigned to);
+int buffer_printf(struct buffer *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void buffer_free(struct buffer *b);
+
+static inline int buffer_u32(struct buffer *b, uint32_t v)
+{
+	v = htole32(v);
+	return buffer_append(b, &v, sizeof v);
+}
+
+static inline int buffer_u64(struct buffer *b, uint64_t v)
+{
+	v = htole64(v);
+	return buffer_append(b, &v, sizeof v);
+}
+
+static inline int buffer_u8(struct buffer *b, uint8_t v)
+{
+	return buffer_append(b, &v, 1);
+}
+
+/* Make room in an array of elements of the given size for count + 1 of them. Returns the array, or
+ * NULL when memory is out (the old one stays valid). */
+void *array_grow(void *array, size_t *capacity, size_t count, size_t element);
+
+#endif

@@ -1,0 +1,198 @@
+/*
+ * dictionary.h - what a stream declares: strings, clocks, sources, lanes, types, definitions,
+ * address spaces with their mappings, places and their symbols
+ *
+ * The wire's ids hold for one segment. The dictionary gives every distinct entry a number of its
+ * own that stays for the whole run, dense from 1 (0: none), so the same lane, type or place in a
+ * later segment is the same object, and nobody downstream sees the segments. Pointers to entries
+ * stay valid until dictionary_free.
+ */
+#ifndef TR_DICTIONARY_H
+#define TR_DICTIONARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "idmap.h"
+#include "intern.h"
+#include "pool.h"
+#include "stream.h"
+
+/* Text in the dictionary: NUL behind it, may hold NULs. Equal number means equal text. */
+struct text_ref {
+	const char *text; /* never NULL */
+	uint32_t size;
+	uint32_t number;
+};
+
+struct clock {
+	uint32_t number;
+	struct text_ref name;
+	uint32_t flags; /* enum clock_flags */
+	int64_t wall;	/* ns to add for wall time, with CLOCK_HAS_WALL */
+};
+
+/* One input of trdecode. Streams that were put one behind the other have sources of their own. */
+struct source {
+	uint32_t number;
+	struct text_ref format; /* "uftrace", "trace-cmd", "apitrace", "lttng" */
+	struct text_ref name;	/* the input as the user named it */
+	uint32_t word_size;	/* 4 or 8, 0 unknown */
+	uint32_t big_endian;
+	uint32_t stream; /* counts streams in this run from 1 */
+};
+
+/* Who and where. One thread may have several lanes (CPUs, changed comm): same thread number. */
+struct lane {
+	uint32_t number;
+	uint32_t flags; /* enum lane_flags */
+	const struct source *source;
+	const struct clock *clock;
+	struct text_ref buffer; /* ftrace instance, LTTng channel; "" is the only or top one */
+	struct text_ref comm;
+	int32_t cpu, tid, pid, ppid;
+	uint32_t
+		thread; /* number of the thread: source and tid (tid 0: and CPU), else lane's CPU */
+	uint32_t cpu_thread; /* number that lanes of one source and CPU share, for TYPE_PER_CPU */
+};
+
+struct member {
+	struct text_ref name;
+	uint64_t value; /* signed in an enum */
+};
+
+struct definition {
+	uint32_t number;
+	struct text_ref name;
+	uint32_t kind; /* enum definition_kind */
+	uint32_t count;
+	const struct member *members;
+};
+
+struct field {
+	struct text_ref name;
+	struct text_ref type_name;
+	uint8_t kind, role, where;	     /* enum field_kind, field_role, field_where */
+	uint32_t offset, size;		     /* bytes; size of one element */
+	uint32_t count;			     /* elements; 0 and 1: a scalar */
+	const struct definition *definition; /* may be NULL */
+};
+
+struct type {
+	uint32_t number;
+	struct text_ref name, group;
+	struct text_ref declaration; /* as the source wrote it, may be "" */
+	uint8_t kind;		     /* enum type_kind */
+	uint16_t flags;		     /* enum type_flags */
+	uint8_t word_size;
+	uint32_t fixed_size;	     /* multiple of 4 */
+	uint32_t native;	     /* the source's own id */
+	const struct source *source; /* may be NULL */
+	uint32_t nfields;
+	const struct field *fields;
+};
+
+struct map {
+	uint64_t start, end; /* addresses [start, end) */
+	uint64_t offset;     /* of start in the file, or against the symbol table's addresses */
+	uint64_t time;	     /* since when, ns; 0 always */
+	uint32_t epoch;	     /* the first epoch of the space that has it */
+	uint32_t flags;
+	struct text_ref path, build_id; /* build id in hexadecimal, "" unknown */
+	struct text_ref table;		/* name of the META that holds its symbols, "" none */
+};
+
+struct space {
+	uint32_t number;
+	const struct source *source;
+	struct text_ref name;
+	int32_t pid;
+	uint32_t flags; /* enum space_flags */
+	struct map *maps;
+	size_t nmaps, maps_capacity;
+};
+
+struct place_symbol {
+	struct text_ref name, module, file;
+	uint64_t start, size; /* address of the symbol in the space, size 0 unknown */
+	uint32_t line;	      /* 0 unknown */
+	uint32_t flags;	      /* enum symbol_flags */
+};
+
+struct place {
+	uint32_t number;
+	const struct space *space; /* may be NULL */
+	uint64_t address;
+	uint32_t epoch;
+	struct text_ref name;		   /* of a named function; "" where there is an address */
+	const struct place_symbol *symbol; /* NULL: none was declared */
+};
+
+struct dictionary {
+	struct intern strings, keys[ENTRY_KINDS], threads;
+	struct idmap ids[ENTRY_KINDS];
+	struct pool clocks, sources, lanes, types, definitions, spaces, places, symbols;
+	uint32_t stream;	 /* how many streams began so far */
+	uint32_t symbol_changes; /* counts symbols that replaced another one of the same place */
+	bool redeclared; /* the last dictionary_read gave an id of this segment a new meaning */
+	struct buffer *scratch;
+	struct allocation *allocations;
+};
+
+int dictionary_init(struct dictionary *d);
+void dictionary_free(struct dictionary *d);
+
+/* A segment begins: ids start afresh. new_stream: and so do sources and threads. */
+void dictionary_segment(struct dictionary *d, bool new_stream);
+
+/* Take in a DICT payload. -1: an entry is damaged, the first at *where (bytes from its start), or
+ * memory is out; the other entries are taken in. */
+int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size_t *where,
+		    struct error *e);
+
+/* The ids of the places that a DICT payload declares, one a call; *at starts at 0. */
+bool dictionary_next_place(const uint8_t *payload, size_t n, size_t *at, uint32_t *id);
+
+/* Text interned beside the stream's own, for programs' keys. */
+struct text_ref dictionary_text(struct dictionary *d, const void *data, size_t n);
+
+static inline struct text_ref dictionary_string(const struct dictionary *d, uint32_t number)
+{
+	return (struct text_ref){intern_data(&d->strings, number), intern_size(&d->strings, number),
+				 number};
+}
+
+static inline const struct place *dictionary_place(const struct dictionary *d, uint32_t number)
+{
+	return number ? pool_at(&d->places, number) : NULL;
+}
+
+static inline const struct lane *dictionary_lane(const struct dictionary *d, uint32_t number)
+{
+	return number ? pool_at(&d->lanes, number) : NULL;
+}
+
+static inline const struct type *dictionary_type(const struct dictionary *d, uint32_t number)
+{
+	return number ? pool_at(&d->types, number) : NULL;
+}
+
+static inline const struct definition *dictionary_definition(const struct dictionary *d,
+							     uint32_t number)
+{
+	return number && number < d->definitions.count ? pool_at(&d->definitions, number) : NULL;
+}
+
+/* A definition by the id that values of the present segment use; NULL if there is none. */
+static inline const struct definition *dictionary_definition_id(const struct dictionary *d,
+								uint32_t id)
+{
+	return dictionary_definition(d, idmap_get(&d->ids[ENTRY_DEFINITION], id));
+}
+
+/* The name people know a place by: its symbol, its own name, else its address as "<hex>" as uftrace
+ * prints it. A place without a number is "<0>". Interned, so numbers compare. */
+struct text_ref dictionary_place_name(struct dictionary *d, uint32_t place);
+
+#endif

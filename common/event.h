@@ -1,0 +1,118 @@
+/*
+ * event.h - the events of a block, one after the other
+ *
+ *     struct events it;
+ *     struct event ev;
+ *
+ *     events_begin(&it, block);
+ *     while (event_next(&it, &ev))
+ *             ...
+ *
+ * The reader has checked the block as a whole, so nothing here can run outside of it.
+ */
+#ifndef TR_EVENT_H
+#define TR_EVENT_H
+
+#include "bytes.h"
+#include "dictionary.h"
+
+struct block {
+	uint16_t kind, flags; /* enum block_kind, block_flags */
+	uint32_t length;      /* of the payload */
+	uint32_t crc;
+	uint64_t offset;	/* of the block in its input */
+	const char *file;	/* the input, for messages */
+	const uint8_t *payload; /* NULL until reader_load, in a reader that loads on demand */
+	uint32_t available;	/* bytes of the payload that are there */
+	bool cut;		/* the input ended inside: length and rows are what is left of it */
+
+	bool redeclares; /* DICT: an id of the segment got a new meaning */
+
+	/* EVENTS only */
+	uint64_t base, last; /* lowest and highest time, ns or ticks */
+	uint32_t rows;
+	uint16_t row_flags; /* enum events_flags */
+	uint32_t ntypes, nlanes, nplaces;
+	const struct type **types; /* by index in the block */
+	const struct lane **lanes;
+	const uint32_t *places;				/* numbers; places[0] is 0 */
+	const uint8_t *type_ids, *lane_ids, *place_ids; /* the segment's ids, u32 each */
+	const uint8_t *row_data;
+	size_t row_size;
+};
+
+struct event {
+	uint64_t time;
+	const struct type *type;
+	const struct lane *lane;
+	uint32_t place; /* number in the dictionary, 0 none */
+	uint32_t depth;
+	uint32_t tail_size;
+	const uint8_t *fixed; /* type->fixed_size bytes */
+	const uint8_t *tail;  /* tail_size bytes, 4-aligned in the block; NULL without one */
+	/* where it stands in the block, for those who pass it on */
+	uint32_t type_index, lane_index, place_index;
+	const uint8_t *row;
+};
+
+struct events {
+	const struct block *block;
+	const uint8_t *row, *end;
+	bool wide, bare;
+};
+
+static inline void events_begin(struct events *it, const struct block *b)
+{
+	it->block = b;
+	it->row = b->row_data;
+	it->end = b->row_data + b->row_size;
+	it->wide = b->row_flags & EVENTS_WIDE;
+	it->bare = b->row_flags & EVENTS_BARE;
+}
+
+static inline bool event_next(struct events *it, struct event *e)
+{
+	const struct block *b = it->block;
+	const uint8_t *row = it->row;
+
+	if (row == it->end)
+		return false;
+	e->row = row;
+	if (__builtin_expect(!it->wide, 1)) {
+		uint64_t w = get_u64(row);
+
+		e->time = b->base + (w & 0xffffff);
+		e->lane_index = w >> 24 & 0xff;
+		e->place_index = w >> 32 & 0xffff;
+		e->type_index = w >> 48 & 0xff;
+		e->depth = (uint32_t)(w >> 56);
+		row += NARROW_ROW;
+	} else {
+		uint64_t w = get_u64(row), v = get_u64(row + 8);
+
+		e->time = b->base + (w & 0xffffffffffff);
+		e->type_index = (uint32_t)(w >> 48);
+		e->place_index = (uint32_t)v;
+		e->lane_index = v >> 32 & 0xffff;
+		e->depth = (uint32_t)(v >> 48);
+		row += WIDE_ROW;
+	}
+	e->type = b->types[e->type_index];
+	e->lane = b->lanes[e->lane_index];
+	e->place = b->places[e->place_index];
+	e->fixed = row;
+	e->tail = NULL;
+	e->tail_size = 0;
+	if (!it->bare) {
+		row += e->type->fixed_size;
+		if (e->type->flags & TYPE_TAIL) {
+			e->tail_size = get_u32(row);
+			e->tail = row + 4;
+			row += 4 + align_up(e->tail_size, 4);
+		}
+	}
+	it->row = row;
+	return true;
+}
+
+#endif

@@ -1,0 +1,146 @@
+#include "field.h"
+
+const struct field *field_find(const struct type *t, const char *name)
+{
+	for (uint32_t i = 0; i < t->nfields; i++)
+		if (!strcmp(t->fields[i].name.text, name))
+			return &t->fields[i];
+	return NULL;
+}
+
+const struct field *field_by_role(const struct type *t, enum field_role role)
+{
+	for (uint32_t i = 0; i < t->nfields; i++)
+		if (t->fields[i].role == role)
+			return &t->fields[i];
+	return NULL;
+}
+
+static bool big_endian(const struct event *e, const struct field *f)
+{
+	return e->type->flags & TYPE_BIG_ENDIAN && f->where != WHERE_FIXED;
+}
+
+const uint8_t *field_bytes(const struct event *e, const struct field *f, size_t *n)
+{
+	uint64_t count = f->count ? f->count : 1, offset = f->offset, size = f->size * count;
+	uint32_t loc;
+
+	*n = 0;
+	if (f->where == WHERE_FIXED) {
+		if (offset + size > e->type->fixed_size)
+			return NULL;
+		*n = (size_t)size;
+		return e->fixed + offset;
+	}
+	if (f->where > WHERE_REST || !e->tail)
+		return NULL;
+	if (f->where == WHERE_REST) {
+		if (offset > e->tail_size)
+			return NULL;
+		*n = (size_t)(e->tail_size - offset);
+		return e->tail + offset;
+	}
+	if (f->where == WHERE_DATA_LOC || f->where == WHERE_REL_LOC) {
+		if (offset + 4 > e->tail_size)
+			return NULL;
+		loc = (uint32_t)get_uint(e->tail + offset, 4, big_endian(e, f));
+		size = loc >> 16;
+		offset = (loc & 0xffff) + (f->where == WHERE_REL_LOC ? offset + 4 : 0);
+	}
+	if (offset + size > e->tail_size)
+		return NULL;
+	*n = (size_t)size;
+	return e->tail + offset;
+}
+
+uint32_t field_count(const struct event *e, const struct field *f)
+{
+	size_t n;
+
+	if (f->where < WHERE_DATA_LOC)
+		return f->count ? f->count : 1;
+	if (!field_bytes(e, f, &n))
+		return 0;
+	return f->size ? (uint32_t)(n / f->size) : (uint32_t)n;
+}
+
+static void as_text(const uint8_t *p, size_t n, struct field_value *out)
+{
+	const uint8_t *end = memchr(p, 0, n);
+
+	out->form = FORM_TEXT;
+	out->text = p;
+	out->size = end ? (size_t)(end - p) : n;
+}
+
+void field_get(const struct event *e, const struct field *f, uint32_t index,
+	       struct field_value *out)
+{
+	size_t n;
+	const uint8_t *p = field_bytes(e, f, &n);
+	bool big = big_endian(e, f);
+	float single;
+	uint64_t bits;
+
+	out->form = FORM_NONE;
+	if (!p)
+		return;
+	if (f->kind == FIELD_STRING || (f->kind == FIELD_CHAR && (f->count > 1 || f->where > 1))) {
+		as_text(p, n, out);
+		return;
+	}
+	if (f->kind == FIELD_BYTES || f->kind == FIELD_BITMAP) {
+		out->form = FORM_TEXT;
+		out->text = p;
+		out->size = n;
+		return;
+	}
+	if (!f->size || (uint64_t)f->size * ((uint64_t)index + 1) > n)
+		return;
+	p += (size_t)f->size * index;
+	if (f->size > 8 || f->size & (f->size - 1))
+		return;
+	bits = get_uint(p, f->size, big);
+	switch (f->kind) {
+	case FIELD_INT:
+	case FIELD_ENUM:
+		out->form = FORM_INT;
+		out->i = sign_extend(bits, f->size);
+		break;
+	case FIELD_FLOAT:
+		out->form = FORM_REAL;
+		if (f->size == 4) {
+			uint32_t bits32 = (uint32_t)bits;
+
+			memcpy(&single, &bits32, 4);
+			out->real = single;
+		} else if (f->size == 8) {
+			memcpy(&out->real, &bits, 8);
+		} else {
+			out->form = FORM_NONE;
+		}
+		break;
+	default: out->form = FORM_UINT; out->u = bits;
+	}
+}
+
+bool gap_get(const struct event *e, struct gap_row *g)
+{
+	uint32_t file;
+
+	if (e->type->kind != KIND_GAP || e->type->fixed_size < 24 || e->tail_size < 4)
+		return false;
+	file = get_u32(e->tail);
+	if (file > e->tail_size - 4)
+		return false;
+	*g = (struct gap_row){.count = get_u64(e->fixed),
+			      .offset = get_u64(e->fixed + 8),
+			      .reason = get_u32(e->fixed + 16),
+			      .unit = get_u32(e->fixed + 20),
+			      .file = (const char *)e->tail + 4,
+			      .file_size = file,
+			      .message = (const char *)e->tail + 4 + file,
+			      .message_size = e->tail_size - 4 - file};
+	return true;
+}

@@ -1,0 +1,37 @@
+/*
+ * idmap.h - a segment's ids to this program's numbers
+ *
+ * Ids are any u32. Those that lie dense are looked up in an array, others in a hash table, so a
+ * hostile id costs no memory. 0 means not there. Zero-initialised is empty.
+ */
+#ifndef TR_IDMAP_H
+#define TR_IDMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct idmap_slot {
+	uint32_t id, number; /* number 0: free */
+};
+
+struct idmap {
+	uint32_t *direct;
+	size_t direct_size;
+	size_t direct_end;    /* ids from here on were not set since idmap_clear */
+	uint32_t direct_used; /* how many were */
+	struct idmap_slot *slots;
+	uint32_t mask, used;
+};
+
+int idmap_set(struct idmap *m, uint32_t id, uint32_t number);
+/* Costs no more than what was set since the last time. */
+void idmap_clear(struct idmap *m);
+void idmap_free(struct idmap *m);
+uint32_t idmap_far(const struct idmap *m, uint32_t id);
+
+static inline uint32_t idmap_get(const struct idmap *m, uint32_t id)
+{
+	return id < m->direct_size ? m->direct[id] : idmap_far(m, id);
+}
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * intern.h - byte strings, each kept once and named by a small number
+ *
+ * Numbers are dense from 0 in the order of their first sight. What is kept never moves and has a
+ * NUL behind it. Zero-initialised is empty.
+ */
+#ifndef TR_INTERN_H
+#define TR_INTERN_H
+
+#include <stdint.h>
+#include <stddef.h>
+
+struct intern_key {
+	const char *data;
+	uint32_t size;
+	uint32_t hash;
+};
+
+struct intern {
+	struct intern_key *keys;
+	uint32_t *slots; /* number + 1, 0 free; a power of two of them */
+	uint32_t count, mask;
+	size_t capacity;
+	struct intern_chunk *chunks;
+};
+
+#define INTERN_NONE UINT32_MAX
+
+/* The number of these bytes, given now or earlier; INTERN_NONE when memory is out. */
+uint32_t intern(struct intern *in, const void *data, size_t n);
+uint32_t intern_string(struct intern *in, const char *s);
+/* The number of these bytes, or INTERN_NONE if they were never seen. */
+uint32_t intern_find(const struct intern *in, const void *data, size_t n);
+void intern_free(struct intern *in);
+
+static inline const char *intern_data(const struct intern *in, uint32_t number)
+{
+	return in->keys[number].data;
+}
+
+static inline uint32_t intern_size(const struct intern *in, uint32_t number)
+{
+	return in->keys[number].size;
+}
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * pool.h - an array that grows without moving what is in it
+ *
+ * Zero-initialised with element set. Elements start as zero bytes.
+ */
+#ifndef TR_POOL_H
+#define TR_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { POOL_SHIFT = 8, POOL_CHUNK = 1 << POOL_SHIFT };
+
+struct pool {
+	size_t element; /* bytes of one */
+	uint32_t count;
+	size_t capacity;
+	char **chunks;
+};
+
+/* The new element at number count, or NULL when memory is out. */
+void *pool_add(struct pool *p);
+void pool_free(struct pool *p);
+
+static inline void *pool_at(const struct pool *p, uint32_t number)
+{
+	return p->chunks[number >> POOL_SHIFT] + (number & (POOL_CHUNK - 1)) * p->element;
+}
+
+#endif

@@ -1,0 +1,163 @@
+#include "stage.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { MESSAGES = 10 }; /* of damage; what is beyond is counted */
+
+int stage_fail(struct stage *s, const struct error *e)
+{
+	if (e->what[0] && !s->stopped)
+		error_print(e);
+	s->stopped = true;
+	s->status = status_worse(s->status, STATUS_FAILED);
+	return -1;
+}
+
+int stage_open(struct stage *s, char **paths, int n, const struct common_options *options)
+{
+	*s = (struct stage){.options = options};
+	if (reader_open(&s->in, paths, n))
+		return stage_fail(s, &s->in.error);
+	return 0;
+}
+
+int stage_print_to(struct stage *s, enum output_kind kind)
+{
+	struct error e;
+
+	if (output_open(&s->output, s->options->output, kind, &e))
+		return stage_fail(s, &e);
+	s->output_open = true;
+	return 0;
+}
+
+int stage_create(struct stage *s, int argc, char **argv)
+{
+	struct error e;
+
+	if (output_open(&s->output, s->options->output, OUTPUT_BINARY, &e))
+		return stage_fail(s, &e);
+	s->output_open = true;
+	s->filter = true;
+	if (writer_init(&s->out, &s->output, 0) || writer_command(&s->out, argc, argv))
+		return stage_fail(s, &s->out.error);
+	s->in.before_block = writer_flush;
+	s->in.before_block_ctx = &s->out;
+	return 0;
+}
+
+/* The input is damaged, or one of several cannot be read: say so, let END say so, and go on. */
+static void input_failed(struct stage *s)
+{
+	const struct error *e = &s->in.error;
+
+	/* a failed flush in before_block is the output's fault */
+	if (s->filter && s->in.stop && s->out.error.what[0]) {
+		stage_fail(s, &s->out.error);
+		return;
+	}
+	if (s->damages++ < MESSAGES)
+		error_print(e);
+	s->status = status_worse(s->status, s->in.fatal ? STATUS_FAILED : STATUS_DAMAGED);
+	if (s->filter)
+		writer_status(&s->out, STATUS_DAMAGED, e->what);
+}
+
+/* What upstream knows of damage reaches our END and our exit status. */
+static int take_end(struct stage *s)
+{
+	const struct end *end = &s->in.end;
+
+	s->lost += end->lost;
+	if (end->status) {
+		if (s->status == STATUS_OK && !s->filter)
+			warn(s->in.file, NO_OFFSET, "the trace was damaged: %s",
+			     end->message.size ? end->message.text : "its decoder says so");
+		s->status = status_worse(s->status, STATUS_DAMAGED);
+		if (s->filter)
+			writer_status(&s->out, end->status, end->message.text);
+	}
+	if (s->filter && writer_pass_end(&s->out, end->flags, end->gaps, end->lost))
+		return stage_fail(s, &s->out.error);
+	return 0;
+}
+
+static int pass_on(struct stage *s, struct block *b)
+{
+	struct error e;
+
+	switch (b->kind) {
+	case BLOCK_HEAD:
+		s->head_sent = true;
+		if (writer_pass_head(&s->out, &s->in.head))
+			return stage_fail(s, &s->out.error);
+		return 0;
+	case BLOCK_EVENTS:
+		/* matches must not wait long for their block to fill */
+		return writer_flush_old(&s->out) ? stage_fail(s, &s->out.error) : 0;
+	case BLOCK_DICT:
+	case BLOCK_META: break;
+	default:
+		if (!(b->flags & BLOCK_MAY_COPY))
+			return 0;
+	}
+	return writer_pass(&s->out, b, &e) ? stage_fail(s, &e) : 0;
+}
+
+bool stage_next(struct stage *s, struct block *b)
+{
+	while (!s->stopped && !s->out.broken) {
+		int got = reader_next(&s->in, b);
+
+		if (!got)
+			return false;
+		if (got < 0) {
+			input_failed(s);
+			continue;
+		}
+		if (b->kind == BLOCK_END) {
+			if (take_end(s))
+				return false;
+		} else if (s->filter && pass_on(s, b)) {
+			return false;
+		}
+		return true;
+	}
+	return false;
+}
+
+int stage_pass(struct stage *s, struct block *b)
+{
+	struct error e;
+
+	if (!reader_pass(&s->in, b, &s->out, &e))
+		return 0;
+	if (e.what[0])
+		return stage_fail(s, &e);
+	input_failed(s);
+	return s->stopped ? -1 : 0;
+}
+
+int stage_finish(struct stage *s)
+{
+	struct error e;
+
+	if (s->damages > MESSAGES)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " more such places", s->damages - MESSAGES);
+	if (s->filter && !s->stopped && s->status != STATUS_FAILED && !s->head_sent &&
+	    writer_begin(&s->out, 0)) /* even of nothing there is a whole stream with a status */
+		stage_fail(s, &s->out.error);
+	if (s->filter && s->out.in_segment) {
+		if (s->status == STATUS_FAILED)
+			writer_status(&s->out, STATUS_DAMAGED, "a program of the pipe failed");
+		if (writer_finish(&s->out))
+			stage_fail(s, &s->out.error);
+	}
+	reader_close(&s->in);
+	if (s->output_open && output_close(&s->output, s->status, &e))
+		stage_fail(s, &e);
+	if (s->filter)
+		writer_free(&s->out);
+	return s->status;
+}

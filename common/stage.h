@@ -1,0 +1,53 @@
+/*
+ * stage.h - a program of the pipe: streams in, a stream out or a result, one exit status
+ *
+ *     if (stage_open(&s, argv + optind, argc - optind, &common))
+ *             return stage_finish(&s);
+ *     if (stage_create(&s, argc, argv))            (filters only)
+ *             return stage_finish(&s);
+ *     while (stage_next(&s, &block))
+ *             ...
+ *     return stage_finish(&s);
+ *
+ * Damage in the input is printed, remembered and gone past; so is what upstream's END says. In a
+ * filter HEAD, DICT, META, END and unknown blocks have been passed on when stage_next returns them,
+ * and EVENTS are the filter's to pass on, whole or in part.
+ */
+#ifndef TR_STAGE_H
+#define TR_STAGE_H
+
+#include "output.h"
+#include "program.h"
+#include "reader.h"
+#include "writer.h"
+
+struct stage {
+	struct reader in;
+	struct output output;
+	struct writer out;
+	const struct common_options *options;
+	int status;  /* program.h; only gets worse */
+	bool filter; /* out is in use */
+	bool output_open;
+	uint64_t lost; /* events that recorders lost, over all inputs */
+	bool head_sent;
+	bool stopped;	  /* this program's own work failed: nothing more is read or passed */
+	uint64_t damages; /* of the inputs */
+};
+
+int stage_open(struct stage *s, char **paths, int n, const struct common_options *options);
+/* For those that print: open the output, text or a binary format. */
+int stage_print_to(struct stage *s, enum output_kind kind);
+/* For filters: open the output stream. */
+int stage_create(struct stage *s, int argc, char **argv);
+/* true: a block, with EVENTS at hand unless the reader loads on demand. false: the end, or a
+   failure that was printed. */
+bool stage_next(struct stage *s, struct block *b);
+/* Something of this program's own failed: print it, and end with status 2. Returns -1. */
+int stage_fail(struct stage *s, const struct error *e);
+/* Pass the block on, or stage_fail. */
+int stage_pass(struct stage *s, struct block *b);
+/* Close everything. The exit status. */
+int stage_finish(struct stage *s);
+
+#endif

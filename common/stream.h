@@ -1,0 +1,149 @@
+/*
+ * stream.h - the event stream on the wire, as trstream(5) specifies it
+ *
+ * Numbers are little-endian. Only common/ reads or writes these layouts.
+ */
+#ifndef TR_STREAM_H
+#define TR_STREAM_H
+
+#include <stdint.h>
+
+enum {
+	STREAM_MAJOR = 1,
+	STREAM_MINOR = 0,
+	MARKER_SIZE = 16,   /* "trstrm1:" and 8 hex digits of the stream id */
+	BLOCK_HEADER = 16,  /* u32 sync, u16 kind, u16 flags, u32 length, u32 crc */
+	EVENTS_HEADER = 32, /* u64 base, u64 last, u32 rows, u16 flags, u16 types, u16 lanes,
+			       u16 zero, u32 places */
+	ENTRY_HEADER = 16,  /* u16 kind, u16 flags, u32 length, u32 id, u32 zero */
+	FIELD_SIZE = 32,
+	NARROW_ROW = 8,
+	WIDE_ROW = 16,
+	BLOCK_TARGET = 64 * 1024,  /* rows of an EVENTS block, about */
+	BLOCK_LIMIT = 1024 * 1024, /* payload of any block but EVENTS */
+	META_PIECE = 60 * 1024,
+};
+
+#define MARKER_PREFIX "trstrm1:"
+#define BLOCK_SYNC    0x1a535254u			 /* "TRS\x1a" */
+#define EVENTS_LIMIT  (256u * 1024 * 1024 + BLOCK_LIMIT) /* one value may be that large */
+
+enum block_kind {
+	BLOCK_HEAD = 1,
+	BLOCK_DICT = 2,
+	BLOCK_EVENTS = 3,
+	BLOCK_META = 4,
+	BLOCK_END = 5,
+};
+
+enum block_flags {
+	BLOCK_MAY_SKIP = 1, /* who does not know this kind goes on without it */
+	BLOCK_MAY_COPY = 2, /* and may pass it on, even with other events changed */
+	BLOCK_HAS_CRC = 4,  /* crc is the CRC-32 (zlib's) of the payload */
+};
+
+enum head_key { HEAD_COMMAND = 1, HEAD_SOURCE = 2 };
+
+enum end_flags { END_LAST = 1 };
+
+enum events_flags {
+	EVENTS_WIDE = 1, /* rows of 16 bytes, else 8 */
+	EVENTS_BARE = 2, /* no row has a fixed part or a tail: constant stride */
+};
+
+enum meta_flags { META_REFERENCE = 1 }; /* name and hash only: an earlier segment had the data */
+
+enum entry_kind {
+	ENTRY_STRING = 1,
+	ENTRY_CLOCK = 2,
+	ENTRY_SOURCE = 3,
+	ENTRY_LANE = 4,
+	ENTRY_TYPE = 5,
+	ENTRY_DEFINITION = 6,
+	ENTRY_SPACE = 7,
+	ENTRY_MAP = 8,
+	ENTRY_PLACE = 9,
+	ENTRY_SYMBOL = 10,
+	ENTRY_KINDS
+};
+
+enum clock_flags {
+	CLOCK_TICKS = 1,    /* counts, no unit of time: rates have no meaning */
+	CLOCK_HAS_WALL = 2, /* wall is to be added to give nanoseconds since 1970 */
+	CLOCK_IS_WALL = 4,  /* is itself wall time */
+};
+
+enum lane_flags { LANE_HAS_CPU = 1, LANE_HAS_TID = 2, LANE_HAS_PID = 4 };
+
+/* What an event of a type is. */
+enum type_kind {
+	KIND_INSTANT = 0,
+	KIND_ENTER = 1,
+	KIND_LEAVE = 2,
+	KIND_COUNTER = 3,
+	KIND_GAP = 4,
+	KIND_COUNT
+};
+
+enum type_flags {
+	TYPE_TAIL = 1,	 /* a row has u32 length and a tail behind its fixed part */
+	TYPE_VALUES = 2, /* the tail is a list of values (value.h) */
+	TYPE_DEPTH = 4,	 /* the row's depth is what the recorder wrote: stacks synchronise on it */
+	TYPE_INNER = 8,	 /* a callee of the open call, without a depth; outside any call nothing */
+	TYPE_PER_CPU = 16,    /* its calls nest per CPU, not per thread */
+	TYPE_BIG_ENDIAN = 32, /* fields of the tail are big-endian; the fixed part never is */
+};
+
+enum field_kind {
+	FIELD_UINT = 0,
+	FIELD_INT = 1,
+	FIELD_HEX = 2,	 /* unsigned, shown in hexadecimal */
+	FIELD_CHAR = 3,	 /* characters; count > 1: up to a NUL */
+	FIELD_FLOAT = 4, /* 4 or 8 bytes */
+	FIELD_BYTES = 5,
+	FIELD_ENUM = 6,	   /* a number with names in a definition */
+	FIELD_BITMASK = 7, /* a number with names for its bits */
+	FIELD_BITMAP = 8,  /* cpumask and the like: any number of words */
+	FIELD_STRING = 9,  /* text of its own length: see where */
+};
+
+enum field_where {
+	WHERE_FIXED = 0,    /* at offset of the fixed part */
+	WHERE_TAIL = 1,	    /* at offset of the tail */
+	WHERE_DATA_LOC = 2, /* at offset of the tail: u32 length << 16 | offset in the tail */
+	WHERE_REL_LOC = 3,  /* the same, the offset counted from behind this u32 */
+	WHERE_REST = 4,	    /* from offset of the tail to its end */
+};
+
+enum field_role {
+	ROLE_NONE = 0,
+	ROLE_ADDRESS = 1,
+	ROLE_DURATION = 2,
+	ROLE_SIZE = 3,
+	ROLE_MESSAGE = 4,
+	ROLE_COUNT = 5,	      /* gap: how many are missing, UINT64_MAX unknown */
+	ROLE_SOURCE_TIME = 6, /* the source's own time, where a constant does not give it back */
+	ROLE_CPU = 7,
+	ROLE_TID = 8,
+};
+
+enum definition_kind { DEFINITION_ENUM = 1, DEFINITION_BITMASK = 2, DEFINITION_STRUCT = 3 };
+
+enum space_flags { SPACE_KERNEL = 1 };
+
+enum symbol_flags {
+	SYMBOL_PLT = 1, /* a library call through the PLT */
+	SYMBOL_KERNEL = 2,
+	SYMBOL_UNKNOWN = 4, /* looked for and not found: name is empty */
+};
+
+/* Why something is missing. */
+enum gap_reason {
+	GAP_LOST = 1,	/* the recorder had no room */
+	GAP_DAMAGE = 2, /* the input is damaged here */
+	GAP_UNREAD = 3, /* left out on purpose, or not known how to read */
+};
+
+enum gap_unit { GAP_EVENTS = 0, GAP_BYTES = 1 };
+
+#endif

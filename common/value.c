@@ -1,0 +1,364 @@
+#include "value.h"
+
+static bool uleb(struct values *v, uint64_t *out)
+{
+	uint64_t n = 0;
+
+	for (unsigned shift = 0; shift < 64; shift += 7) {
+		uint8_t byte;
+
+		if (v->at == v->end)
+			break;
+		byte = *v->at++;
+		if (shift == 63 && byte > 1)
+			break;
+		n |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80)) {
+			*out = n;
+			return true;
+		}
+	}
+	v->bad = true;
+	return false;
+}
+
+static bool byte(struct values *v, uint8_t *out)
+{
+	if (v->at == v->end) {
+		v->bad = true;
+		return false;
+	}
+	*out = *v->at++;
+	return true;
+}
+
+static bool bytes(struct values *v, uint64_t n, const uint8_t **out)
+{
+	if (n > (uint64_t)(v->end - v->at)) {
+		v->bad = true;
+		return false;
+	}
+	*out = v->at;
+	v->at += n;
+	return true;
+}
+
+static bool definition(struct values *v, uint32_t *out)
+{
+	uint64_t id;
+
+	if (!uleb(v, &id))
+		return false;
+	if (id > UINT32_MAX)
+		v->bad = true;
+	*out = (uint32_t)id;
+	return !v->bad;
+}
+
+static bool run(struct values *v, const uint8_t **out, size_t *n)
+{
+	uint64_t length;
+
+	if (!uleb(v, &length) || !bytes(v, length, out))
+		return false;
+	*n = (size_t)length;
+	return true;
+}
+
+static bool machine_number(struct values *v, struct value *out)
+{
+	if (!byte(v, &out->size))
+		return false;
+	if (!out->size || out->size > 16)
+		v->bad = true;
+	if (v->bad || !bytes(v, out->size, &out->bytes))
+		return false;
+	out->n = out->size;
+	if (out->size <= 8) {
+		for (unsigned i = 0; i < out->size; i++)
+			out->number |= (uint64_t)out->bytes[i] << 8 * i;
+		if (out->format == 'i' || out->format == 'd' || out->format == 'e')
+			out->number = (uint64_t)sign_extend(out->number, out->size);
+	}
+	return true;
+}
+
+bool values_value(struct values *v, struct value *out)
+{
+	const uint8_t *p;
+
+	*out = (struct value){0};
+	if (v->bad || !byte(v, &out->tag))
+		return false;
+	switch (out->tag) {
+	case VALUE_NULL:
+	case VALUE_FALSE: return true;
+	case VALUE_TRUE: out->number = 1; return true;
+	case VALUE_NEGATIVE:
+		if (!uleb(v, &out->number))
+			return false;
+		out->number = -out->number;
+		return true;
+	case VALUE_UINT:
+	case VALUE_POINTER: return uleb(v, &out->number);
+	case VALUE_FLOAT:
+	case VALUE_DOUBLE:
+		out->size = out->tag == VALUE_FLOAT ? 4 : 8;
+		out->n = out->size;
+		return bytes(v, out->size, &out->bytes);
+	case VALUE_STRING:
+	case VALUE_BLOB: return run(v, &out->bytes, &out->n);
+	case VALUE_ENUM:
+		out->format = 'e';
+		return definition(v, &out->definition) && machine_number(v, out);
+	case VALUE_BITMASK: return definition(v, &out->definition) && uleb(v, &out->number);
+	case VALUE_ARRAY: return uleb(v, &out->count);
+	case VALUE_STRUCT: return definition(v, &out->definition) && uleb(v, &out->count);
+	case VALUE_NUMBER: return byte(v, &out->format) && machine_number(v, out);
+	case VALUE_OPAQUE:
+		if (!run(v, &p, &out->type_name_size))
+			return false;
+		out->type_name = (const char *)p;
+		return run(v, &out->bytes, &out->n);
+	}
+	v->bad = true;
+	return false;
+}
+
+/* Children are walked with a count of what is open on each level: no recursion to overflow. */
+static bool skip_children(struct values *v, uint64_t count)
+{
+	uint64_t open[VALUE_DEPTH];
+	unsigned depth = 0;
+	struct value child;
+
+	open[0] = count;
+	for (;;) {
+		while (!open[depth]) {
+			if (!depth)
+				return true;
+			depth--;
+		}
+		open[depth]--;
+		if (!values_value(v, &child))
+			return false;
+		if (child.count) {
+			if (depth + 1 == VALUE_DEPTH) {
+				v->bad = true;
+				return false;
+			}
+			open[++depth] = child.count;
+		}
+	}
+}
+
+bool values_skip(struct values *v)
+{
+	struct value value;
+
+	return values_value(v, &value) && skip_children(v, value.count);
+}
+
+bool values_detail(struct values *v, struct detail *d)
+{
+	if (v->bad || v->at == v->end)
+		return false;
+	return byte(v, &d->what) && uleb(v, &d->index) && values_value(v, &d->value) &&
+	       skip_children(v, d->value.count);
+}
+
+bool value_integer(const struct value *v, uint64_t *number, bool *is_signed)
+{
+	*number = v->number;
+	*is_signed = false;
+	switch (v->tag) {
+	case VALUE_FALSE:
+	case VALUE_TRUE:
+	case VALUE_UINT:
+	case VALUE_BITMASK:
+	case VALUE_POINTER: return true;
+	case VALUE_NEGATIVE: *is_signed = true; return true;
+	case VALUE_ENUM:
+	case VALUE_NUMBER:
+		*is_signed = v->format == 'i' || v->format == 'd' || v->format == 'e';
+		return v->format != 'f' && v->size <= 8;
+	}
+	return false;
+}
+
+bool value_real(const struct value *v, long double *number)
+{
+	float f;
+	double d;
+
+	if (v->tag != VALUE_FLOAT && v->tag != VALUE_DOUBLE &&
+	    !(v->tag == VALUE_NUMBER && v->format == 'f'))
+		return false;
+	if (v->size == 4) {
+		uint32_t bits = get_u32(v->bytes);
+
+		memcpy(&f, &bits, 4);
+		*number = f;
+	} else if (v->size == 8) {
+		uint64_t bits = get_u64(v->bytes);
+
+		memcpy(&d, &bits, 8);
+		*number = d;
+	} else if (v->size == 10) {
+		/* the x87 form, taken apart so that it works everywhere */
+		uint64_t mantissa = get_u64(v->bytes);
+		uint16_t exponent = get_u16(v->bytes + 8);
+
+		*number = __builtin_ldexpl((long double)mantissa, (exponent & 0x7fff) - 16383 - 63);
+		if ((exponent & 0x7fff) == 0x7fff)
+			*number = mantissa << 1 ? __builtin_nanl("") : __builtin_infl();
+		if (exponent & 0x8000)
+			*number = -*number;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+bool values_find(const uint8_t *tail, size_t n, enum detail_kind what, uint64_t index,
+		 struct value *out)
+{
+	struct values v;
+	struct detail d;
+
+	for (values_begin(&v, tail, n); values_detail(&v, &d);)
+		if (d.what == what && (what == DETAIL_RETURN || d.index == index)) {
+			*out = d.value;
+			return true;
+		}
+	return false;
+}
+
+/* --- writing --- */
+
+static int put_uleb(struct buffer *b, uint64_t n)
+{
+	uint8_t p[10];
+	size_t size = 0;
+
+	do {
+		p[size++] = (uint8_t)((n & 0x7f) | (n > 0x7f ? 0x80 : 0));
+		n >>= 7;
+	} while (n);
+	return buffer_append(b, p, size);
+}
+
+int value_put_detail(struct buffer *b, enum detail_kind what, uint64_t index)
+{
+	return buffer_u8(b, (uint8_t)what) || put_uleb(b, index) ? -1 : 0;
+}
+
+int value_put_number(struct buffer *b, char format, const void *little_endian, uint8_t size)
+{
+	uint8_t head[] = {VALUE_NUMBER, (uint8_t)format, size};
+
+	return buffer_append(b, head, 3) || buffer_append(b, little_endian, size) ? -1 : 0;
+}
+
+int value_put_enum(struct buffer *b, uint32_t def, const void *little_endian, uint8_t size)
+{
+	return buffer_u8(b, VALUE_ENUM) || put_uleb(b, def) || buffer_u8(b, size) ||
+			       buffer_append(b, little_endian, size)
+		       ? -1
+		       : 0;
+}
+
+int value_put_bitmask(struct buffer *b, uint32_t def, uint64_t number)
+{
+	return buffer_u8(b, VALUE_BITMASK) || put_uleb(b, def) || put_uleb(b, number) ? -1 : 0;
+}
+
+int value_put_bytes(struct buffer *b, enum value_tag tag, const void *data, size_t n)
+{
+	return buffer_u8(b, (uint8_t)tag) || put_uleb(b, n) || buffer_append(b, data, n) ? -1 : 0;
+}
+
+int value_put_opaque(struct buffer *b, const char *type_name, const void *data, size_t n)
+{
+	size_t length = type_name ? strlen(type_name) : 0;
+
+	return buffer_u8(b, VALUE_OPAQUE) || put_uleb(b, length) ||
+			       buffer_append(b, type_name, length) || put_uleb(b, n) ||
+			       buffer_append(b, data, n)
+		       ? -1
+		       : 0;
+}
+
+int value_put_simple(struct buffer *b, enum value_tag tag)
+{
+	return buffer_u8(b, (uint8_t)tag);
+}
+
+int value_put_uint(struct buffer *b, enum value_tag tag, uint64_t number)
+{
+	return buffer_u8(b, (uint8_t)tag) || put_uleb(b, number) ? -1 : 0;
+}
+
+int value_put_float(struct buffer *b, const void *little_endian, uint8_t size)
+{
+	return buffer_u8(b, size == 4 ? VALUE_FLOAT : VALUE_DOUBLE) ||
+			       buffer_append(b, little_endian, size)
+		       ? -1
+		       : 0;
+}
+
+int value_put_array(struct buffer *b, uint64_t count)
+{
+	return buffer_u8(b, VALUE_ARRAY) || put_uleb(b, count) ? -1 : 0;
+}
+
+int value_put_struct(struct buffer *b, uint32_t def, uint64_t count)
+{
+	return buffer_u8(b, VALUE_STRUCT) || put_uleb(b, def) || put_uleb(b, count) ? -1 : 0;
+}
+
+/* One value without its children, its definition mapped. */
+static int copy_one(struct buffer *b, const struct value *v, const uint8_t *from, size_t n,
+		    uint32_t (*map)(void *ctx, uint32_t definition), void *ctx)
+{
+	switch (v->tag) {
+	case VALUE_ENUM: return value_put_enum(b, map(ctx, v->definition), v->bytes, v->size);
+	case VALUE_BITMASK: return value_put_bitmask(b, map(ctx, v->definition), v->number);
+	case VALUE_STRUCT: return value_put_struct(b, map(ctx, v->definition), v->count);
+	}
+	return buffer_append(b, from, n);
+}
+
+int values_copy(struct buffer *b, const uint8_t *tail, size_t n,
+		uint32_t (*map)(void *ctx, uint32_t definition), void *ctx)
+{
+	struct values whole, part;
+	struct detail d;
+
+	for (values_begin(&whole, tail, n); values_detail(&whole, &d);) {
+		const uint8_t *end = whole.at;
+		struct value v;
+
+		/* d is known to be sound: walk it again, value by value */
+		values_begin(&part, tail, (size_t)(end - tail));
+		if (value_put_detail(b, d.what, d.index))
+			return -1;
+		{
+			uint8_t what;
+			uint64_t index;
+
+			byte(&part, &what);
+			uleb(&part, &index);
+		}
+		while (part.at < end) {
+			const uint8_t *from = part.at;
+
+			if (!values_value(&part, &v) ||
+			    copy_one(b, &v, from, (size_t)(part.at - from), map, ctx))
+				return -1;
+		}
+		n -= (size_t)(end - tail);
+		tail = end;
+	}
+	return whole.bad ? -1 : 0;
+}

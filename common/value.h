@@ -1,0 +1,112 @@
+/*
+ * value.h - arguments and return values: tagged trees in the tail of a row (trstream(5), VALUES)
+ *
+ *     tail   = detail*
+ *     detail = u8 what, uleb index, value
+ *     value  = u8 tag, ...
+ *
+ * Every value can be stepped over without knowing what it is for. Trees are at most VALUE_DEPTH
+ * deep.
+ */
+#ifndef TR_VALUE_H
+#define TR_VALUE_H
+
+#include <stdbool.h>
+
+#include "buffer.h"
+
+enum { VALUE_DEPTH = 32 };
+
+enum detail_kind {
+	DETAIL_ARGUMENT = 1, /* index: number of the argument from 1 */
+	DETAIL_RETURN = 2,
+};
+
+enum value_tag {
+	VALUE_NULL = 0,
+	VALUE_FALSE = 1,
+	VALUE_TRUE = 2,
+	VALUE_NEGATIVE = 3, /* uleb magnitude */
+	VALUE_UINT = 4,	    /* uleb */
+	VALUE_FLOAT = 5,    /* 4 bytes */
+	VALUE_DOUBLE = 6,   /* 8 bytes */
+	VALUE_STRING = 7,   /* uleb length, bytes */
+	VALUE_BLOB = 8,	    /* the same */
+	VALUE_ENUM = 9,	    /* uleb definition, u8 size, size bytes: a signed number with names */
+	VALUE_BITMASK = 10, /* uleb definition, uleb */
+	VALUE_ARRAY = 11,   /* uleb count, values */
+	VALUE_STRUCT = 12,  /* uleb definition, uleb count, values */
+	VALUE_POINTER = 13, /* uleb */
+	VALUE_NUMBER = 14,  /* u8 format, u8 size (1 to 16), size bytes: a machine's number */
+	VALUE_OPAQUE =
+		15, /* uleb length, type name, uleb length, bytes: a struct not taken apart */
+	VALUE_TAGS
+};
+
+/* format of VALUE_NUMBER, the letters of uftrace's argument specs:
+   d as it fits, i signed, u unsigned, x hexadecimal, o octal, c character, p pointer, f float */
+
+struct value {
+	uint8_t tag, format, size; /* format and size of NUMBER, size of ENUM, FLOAT, DOUBLE */
+	uint32_t definition;	   /* id in the segment (dictionary_definition_id); 0 none */
+	uint64_t number;	   /* NUMBER of 8 bytes and less, sign-extended for i, d and ENUM;
+				      NEGATIVE as two's complement */
+	const uint8_t *bytes;	   /* NUMBER, STRING, BLOB, OPAQUE, FLOAT, DOUBLE */
+	size_t n;
+	const char *type_name; /* OPAQUE: not ended by a NUL */
+	size_t type_name_size;
+	uint64_t count; /* ARRAY, STRUCT: values that follow */
+};
+
+struct detail {
+	uint8_t what;
+	uint64_t index;
+	struct value value;
+};
+
+struct values {
+	const uint8_t *at, *end;
+	bool bad; /* the bytes are no list of values */
+};
+
+static inline void values_begin(struct values *v, const uint8_t *tail, size_t n)
+{
+	*v = (struct values){tail, tail + n, false};
+}
+
+/* The next detail, its value stepped over: children of ARRAY and STRUCT are not visited. false at
+ * the end, or v->bad. */
+bool values_detail(struct values *v, struct detail *d);
+/* The next value alone, for children: after an ARRAY or STRUCT its children come next. */
+bool values_value(struct values *v, struct value *out);
+/* Step over a value with all its children. */
+bool values_skip(struct values *v);
+
+/* A number out of it: false if it is none. *is_signed says how to take it. */
+bool value_integer(const struct value *v, uint64_t *number, bool *is_signed);
+bool value_real(const struct value *v, long double *number);
+
+/* The argument of that index (0: the return value) in a tail. */
+bool values_find(const uint8_t *tail, size_t n, enum detail_kind what, uint64_t index,
+		 struct value *out);
+
+/* Writing: -1 when memory is out. */
+int value_put_detail(struct buffer *b, enum detail_kind what, uint64_t index);
+int value_put_number(struct buffer *b, char format, const void *little_endian, uint8_t size);
+int value_put_enum(struct buffer *b, uint32_t definition, const void *little_endian, uint8_t size);
+int value_put_bitmask(struct buffer *b, uint32_t definition, uint64_t number);
+int value_put_bytes(struct buffer *b, enum value_tag tag, const void *data, size_t n);
+int value_put_opaque(struct buffer *b, const char *type_name, const void *data, size_t n);
+int value_put_simple(struct buffer *b, enum value_tag tag); /* NULL, FALSE, TRUE */
+int value_put_uint(struct buffer *b, enum value_tag tag,
+		   uint64_t number); /* UINT, NEGATIVE, POINTER */
+int value_put_float(struct buffer *b, const void *little_endian, uint8_t size); /* 4 or 8 */
+int value_put_array(struct buffer *b, uint64_t count);
+int value_put_struct(struct buffer *b, uint32_t definition, uint64_t count);
+
+/* Copy a tail with every definition's id changed by map (for streams that are merged). -1: bad
+ * values, or memory. */
+int values_copy(struct buffer *b, const uint8_t *tail, size_t n,
+		uint32_t (*map)(void *ctx, uint32_t definition), void *ctx);
+
+#endif

@@ -1,0 +1,308 @@
+/*
+ * writer.h - a stream going out
+ *
+ * A source of events declares what it needs (writer_lane, writer_type, ...), gets ids back that
+ * stay for the whole stream, and writes rows with them. Declarations are sent when a row of a
+ * segment first uses them, so a new segment redeclares just what it needs.
+ *
+ * A filter passes blocks on (writer_pass), or single rows of them (writer_copy_row), with the
+ * declarations as they came.
+ *
+ * Functions that return int: 0, or -1 with writer.error filled (output failed, or memory is out).
+ * Functions that return an id: 0 when memory is out (and the next row fails).
+ */
+#ifndef TR_WRITER_H
+#define TR_WRITER_H
+
+#include "buffer.h"
+#include "error.h"
+#include "event.h"
+#include "intern.h"
+#include "output.h"
+#include "stream.h"
+
+/* Where a lane, type or place stands in the tables of the present block. */
+struct slot {
+	uint32_t block; /* number of the block it was last used in */
+	uint32_t index;
+};
+
+struct slots {
+	struct slot *slot;
+	size_t size;
+	uint32_t *ids; /* the block's table: ids on the wire */
+	size_t capacity;
+	uint32_t count;
+};
+
+struct stored_entries {
+	struct stored_entry *entry;
+	size_t count, capacity;
+};
+
+struct writer {
+	struct output *output;
+	struct error error;
+
+	/* what END will say */
+	uint64_t events, gaps, lost, first, last_time;
+	uint32_t status;
+	char message[512];
+
+	/* the block being made */
+	uint8_t *rows, *row, *limit;
+	uint64_t base, last;
+	uint32_t count, block;
+	bool narrow, bare, started;
+	uint64_t started_at; /* CLOCK_MONOTONIC ns of the first row */
+	struct slots types, lanes, places;
+
+	/* declarations */
+	struct stored_entries entries[ENTRY_KINDS];
+	struct intern strings;
+	struct buffer arena, dict, scratch;
+	uint32_t segment; /* counts from 1 */
+	struct sent_meta *metas;
+	size_t nmetas, metas_capacity;
+	uint32_t gap_type;
+
+	/* segments */
+	uint64_t stream_id;
+	uint32_t sequence;
+	uint64_t segment_limit, segment_bytes;
+	struct buffer properties; /* of HEAD */
+	bool crc, in_segment, more_follows, sparse, out_of_memory;
+	bool broken;	    /* a block went out in part: nothing more is written */
+	struct buffer used; /* definitions that the next row names */
+};
+
+/* Entries as a source gives them; strings are ids of writer_string. */
+struct clock_entry {
+	uint32_t name, flags;
+	int64_t wall;
+};
+struct source_entry {
+	uint32_t format, name, word_size, big_endian;
+};
+struct lane_entry {
+	uint32_t source, clock, buffer, comm, flags;
+	int32_t cpu, tid, pid, ppid;
+};
+struct field_entry {
+	uint32_t name, type_name;
+	uint8_t kind, role, where;
+	uint32_t offset, size, count, definition;
+};
+struct type_entry {
+	uint32_t source, name, group, declaration;
+	uint8_t kind, word_size;
+	uint16_t flags;
+	uint32_t fixed_size, native, nfields;
+	const struct field_entry *fields;
+};
+struct member_entry {
+	uint32_t name;
+	uint64_t value;
+};
+struct space_entry {
+	uint32_t source, name;
+	int32_t pid;
+	uint32_t flags;
+};
+struct map_entry {
+	uint32_t space, flags;
+	uint64_t start, end, offset, time;
+	uint32_t epoch, path, build_id, table;
+};
+struct place_entry {
+	uint32_t space, epoch;
+	uint64_t address;
+	uint32_t name;
+};
+struct symbol_entry {
+	uint64_t start, size;
+	uint32_t line, flags;
+	const char *name, *module, *file; /* NULL is "" */
+	uint32_t name_size, module_size, file_size;
+};
+
+/* segment_limit: bytes after which a new segment begins, 0 never. */
+int writer_init(struct writer *w, struct output *output, uint64_t segment_limit);
+void writer_free(struct writer *w);
+
+/* Properties of HEAD: HEAD_COMMAND for each stage, HEAD_SOURCE. */
+int writer_property(struct writer *w, uint16_t key, const void *data, size_t n);
+/* The command line of this stage. */
+int writer_command(struct writer *w, int argc, char **argv);
+/* Begin the first segment; rows may follow. The same inputs give the same id. */
+int writer_begin(struct writer *w, uint64_t stream_id);
+
+uint32_t writer_string(struct writer *w, const void *data, size_t n);
+uint32_t writer_text(struct writer *w, const char *s); /* NULL and "" give 0 */
+uint32_t writer_clock(struct writer *w, const struct clock_entry *e);
+uint32_t writer_source(struct writer *w, const struct source_entry *e);
+uint32_t writer_lane(struct writer *w, const struct lane_entry *e);
+uint32_t writer_type(struct writer *w, const struct type_entry *e);
+uint32_t writer_definition(struct writer *w, uint32_t name, enum definition_kind kind,
+			   const struct member_entry *members, uint32_t n);
+uint32_t writer_space(struct writer *w, const struct space_entry *e);
+/* A mapping becomes valid for the places of its space; sent with the space. */
+int writer_map(struct writer *w, const struct map_entry *e);
+uint32_t writer_place(struct writer *w, const struct place_entry *e);
+int writer_symbol(struct writer *w, uint32_t place, const struct symbol_entry *e);
+/* Send a definition that the values of the next row name: call it for each such row, just before it
+ * (cheap when the segment has it). */
+int writer_use_definition(struct writer *w, uint32_t id);
+
+/* A named part of the source for symbolising and re-encoding, sent once. */
+int writer_meta(struct writer *w, uint32_t source, const char *name, const void *data, size_t n);
+
+int writer_row_slow(struct writer *w, uint64_t time, uint32_t lane, uint32_t type, uint32_t place,
+		    uint32_t depth, const void *fixed, uint32_t fixed_size, const void *tail,
+		    uint32_t tail_size, bool has_tail);
+
+/* A row without fixed part or tail. */
+static inline int writer_row(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
+			     uint32_t place, uint32_t depth)
+{
+	uint64_t delta = time - w->base;
+
+	/* a slot of another block, or of no block, does not match */
+	if (__builtin_expect(w->narrow && delta < 1 << 24 && depth < 256 &&
+				     w->limit - w->row >= NARROW_ROW + 8 &&
+				     place < w->places.size && lane < w->lanes.size &&
+				     type < w->types.size &&
+				     w->places.slot[place].block == w->block &&
+				     w->lanes.slot[lane].block == w->block &&
+				     w->types.slot[type].block == w->block,
+			     1)) {
+		put_u64(w->row, delta | (uint64_t)w->lanes.slot[lane].index << 24 |
+					(uint64_t)w->places.slot[place].index << 32 |
+					(uint64_t)w->types.slot[type].index << 48 |
+					(uint64_t)depth << 56);
+		w->row += NARROW_ROW;
+		w->count++;
+		if (time > w->last)
+			w->last = time;
+		return 0;
+	}
+	return writer_row_slow(w, time, lane, type, place, depth, NULL, 0, NULL, 0, false);
+}
+
+/*
+ * Many bare rows of one lane and two types: what does not change is looked up once for a block.
+ *
+ *     if (rows_begin(&rows, w, lane, enter, leave))
+ *             while (rows_put(&rows, time, place, depth, is_leave)) ...
+ *     rows_end(&rows, w);
+ *
+ * rows_put says false where the row does not fit as it is; then writer_row, after rows_end, does it.
+ */
+struct rows {
+	uint8_t *row, *first, *limit;
+	uint64_t base, last, bits[2];
+	const struct slot *places;
+	size_t nplaces;
+	uint32_t block;
+};
+
+static inline bool rows_begin(struct rows *r, const struct writer *w, uint32_t lane, uint32_t type0,
+			      uint32_t type1)
+{
+	uint64_t lane_bits;
+
+	*r = (struct rows){0};
+	if (!w->narrow || w->limit - w->row < NARROW_ROW + 8 || lane >= w->lanes.size ||
+	    type0 >= w->types.size || type1 >= w->types.size ||
+	    w->lanes.slot[lane].block != w->block || w->types.slot[type0].block != w->block ||
+	    w->types.slot[type1].block != w->block)
+		return false;
+	lane_bits = (uint64_t)w->lanes.slot[lane].index << 24;
+	*r = (struct rows){.row = w->row,
+			   .first = w->row,
+			   .limit = w->limit - NARROW_ROW - 8,
+			   .base = w->base,
+			   .last = w->last,
+			   .bits = {lane_bits | (uint64_t)w->types.slot[type0].index << 48,
+				    lane_bits | (uint64_t)w->types.slot[type1].index << 48},
+			   .places = w->places.slot,
+			   .nplaces = w->places.size,
+			   .block = w->block};
+	return true;
+}
+
+/* depth below 256; which: of the two types. */
+static inline bool rows_put(struct rows *r, uint64_t time, uint32_t place, uint32_t depth,
+			    unsigned which)
+{
+	uint64_t delta = time - r->base;
+
+	if (__builtin_expect(delta >= 1 << 24 || r->row > r->limit || depth > 255 ||
+				     place >= r->nplaces || r->places[place].block != r->block,
+			     0))
+		return false;
+	put_u64(r->row, delta | (uint64_t)r->places[place].index << 32 | (uint64_t)depth << 56 |
+				r->bits[which]);
+	r->row += NARROW_ROW;
+	if (time > r->last)
+		r->last = time;
+	return true;
+}
+
+static inline void rows_end(struct rows *r, struct writer *w)
+{
+	if (!r->row)
+		return;
+	w->count += (uint32_t)((r->row - r->first) / NARROW_ROW);
+	w->row = r->row;
+	w->last = r->last;
+}
+
+/* A row as its type declares it: fixed_size bytes; has_tail for types with TYPE_TAIL. */
+static inline int writer_row_data(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
+				  uint32_t place, uint32_t depth, const void *fixed,
+				  uint32_t fixed_size, const void *tail, uint32_t tail_size,
+				  bool has_tail)
+{
+	return writer_row_slow(w, time, lane, type, place, depth, fixed, fixed_size, tail,
+			       tail_size, has_tail);
+}
+
+/* Something is missing here. count UINT64_MAX: unknown. Lost events are also added to END's. */
+struct gap {
+	enum gap_reason reason;
+	enum gap_unit unit;
+	uint64_t count, offset; /* offset in the file, NO_OFFSET */
+	const char *file, *message;
+};
+int writer_gap(struct writer *w, uint64_t time, uint32_t lane, const struct gap *g);
+
+/* Send what is pending. Also what a reader's before_block calls. */
+int writer_flush(void *writer);
+/* The same if the pending block is 50 ms old: for the border of an input block. */
+int writer_flush_old(struct writer *w);
+
+/* END will say that something was wrong (the first message stands). status as in program.h. */
+void writer_status(struct writer *w, uint32_t status, const char *message);
+
+/* The last END. 0 or -1. Does not close the output. */
+int writer_finish(struct writer *w);
+
+/* --- for filters: blocks as they came --- */
+
+struct head;
+/* A segment begins as upstream began it, with this stage's properties added. */
+int writer_pass_head(struct writer *w, const struct head *h);
+/* Pass a block on; EVENTS are counted for END. Errors in *e. */
+int writer_pass(struct writer *w, const struct block *b, struct error *e);
+/* Header and the first have bytes of an EVENTS payload; the rest is brought by the caller. */
+int writer_pass_begin(struct writer *w, const struct block *b, const uint8_t *payload, size_t have,
+		      struct error *e);
+/* The row of an event of block b. */
+int writer_copy_row(struct writer *w, const struct block *b, const struct event *e);
+/* Entries of one's own (symbols) behind the declarations that were passed on. */
+int writer_pass_symbol(struct writer *w, uint32_t wire_place, const struct symbol_entry *e);
+/* END in the place of upstream's, with its flags and its counts of gaps and of lost events. */
+int writer_pass_end(struct writer *w, uint32_t flags, uint64_t gaps, uint64_t lost);
+
+#endif
