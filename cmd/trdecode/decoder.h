@@ -1,0 +1,81 @@
+/*
+ * decoder.h - what a trace format is to trdecode
+ *
+ * A decoder opens one input, declares what it needs with the writer, and then writes rows in the
+ * order of their times whenever main lets it run. A new format is a new file and one line in main's
+ * table.
+ */
+#ifndef TR_DECODER_H
+#define TR_DECODER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/text.h"
+#include "common/writer.h"
+#include "tree.h"
+
+enum clock_choice { CLOCK_DEFAULT, CLOCK_RAW, CLOCK_WALL };
+
+/* What all decoders share. */
+struct decoding {
+	struct writer *writer;
+	enum clock_choice clock;
+	bool quiet, verbose;
+	int status; /* of damage found so far, program.h */
+};
+
+/* One operand of the command line. */
+struct input {
+	const char *name;           /* as the user gave it */
+	const struct decoder *decoder;
+	struct decoding *decoding;
+	struct tree *tree;          /* of a directory or a tar; NULL otherwise */
+	const char *member;         /* only this file of the tree; NULL all */
+	int fd;                     /* of any other file; -1 */
+	uint8_t *head;              /* bytes read from fd already */
+	size_t head_size;
+	int64_t shift;              /* ns to add to every time (--offset) */
+	uint64_t next;              /* time of the next event, shifted; UINT64_MAX: no more */
+	uint64_t reported;          /* damage lines printed */
+	uint64_t unreported;        /* and left out */
+	/* the clock, once open: inputs are merged only where clocks meet */
+	const char *clock_name;
+	bool has_wall, ticks;
+	int64_t wall;
+	char *path;                 /* of the tree, where it is not name */
+	void *state;                /* the decoder's own */
+};
+
+/* What --info prints: a list of names and values. */
+struct facts;
+void fact_text(struct facts *f, const char *name, const char *value);
+void fact_number(struct facts *f, const char *name, uint64_t value);
+
+struct decoder {
+	const char *name;
+	/* Is this input of the format? By content only. */
+	bool (*probe)(const struct input *in);
+	/* Read what describes the trace, no events. -1: not to be read at all. */
+	int (*open)(struct input *in, struct error *e);
+	/* A number that tells this input's content from another's, for the stream's id. */
+	uint64_t (*identity)(const struct input *in);
+	int (*info)(struct input *in, struct facts *f, struct error *e);
+	/* Declare everything and set in->next. */
+	int (*begin)(struct input *in, struct error *e);
+	/* Write the events up to and including time until; set in->next. -1: the output failed, or
+	   memory is out. Damage is reported by input_damage, and is no failure. */
+	int (*run)(struct input *in, uint64_t until, struct error *e);
+	void (*close)(struct input *in);
+};
+
+extern const struct decoder decoder_uftrace, decoder_stream;
+
+/* The input is damaged: a line on stderr (the first few), and END and the exit status say so. */
+void input_damage(struct input *in, const char *file, uint64_t offset, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The same from an error. */
+void input_damage_error(struct input *in, const struct error *e);
+
+#endif

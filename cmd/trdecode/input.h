@@ -1,0 +1,18 @@
+/*
+ * input.h - an operand of the command line: opened, looked at, given to the decoder that knows it
+ */
+#ifndef TR_INPUT_H
+#define TR_INPUT_H
+
+#include "decoder.h"
+
+/*
+ * Open a directory, a file of one, a tar, a saved stream, or "-", and find its decoder among the
+ * ended list, by content, or the one of that name (format not NULL). -1: cannot be opened, or is no
+ * trace that is known.
+ */
+int input_open(struct input *in, const char *name, const char *format,
+	       const struct decoder *const *decoders, struct decoding *decoding, struct error *e);
+void input_close(struct input *in);
+
+#endif

@@ -1,0 +1,260 @@
+/*
+ * trdecode - any trace in, an event stream out
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/output.h"
+#include "common/program.h"
+#include "decoder.h"
+#include "facts.h"
+#include "input.h"
+#include "merge.h"
+#include "common/units.h"
+
+/* Every format that can be read. */
+static const struct decoder *const decoders[] = {&decoder_stream, &decoder_uftrace, NULL};
+
+enum { OPT_CLOCK = 256, OPT_INFO, OPT_JSON, OPT_SEGMENT, OPT_OFFSET, OPT_STRICT };
+
+static const struct option_row option_rows[] = {
+	{'f', "format", "FORMAT", "the inputs are of this format: uftrace, stream", "uftrace stream"},
+	{OPT_CLOCK, "clock", "CLOCK",
+	 "raw: times as recorded, nothing added; wall: since 1970,\nwhere the trace tells", "raw wall"},
+	{OPT_OFFSET, "offset", "FILE=TIME", "add TIME (as 1.5s, -20ms) to every time of that input",
+	 "file"},
+	{OPT_SEGMENT, "segment", "SIZE", "begin a new segment after SIZE bytes (as 64M)", NULL},
+	{OPT_INFO, "info", NULL, "print what the inputs are instead of decoding them", NULL},
+	{OPT_JSON, "json", NULL, "with --info: as JSON", NULL},
+	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder itself lost events", NULL},
+	{0},
+};
+
+struct offset {
+	const char *file;
+	size_t length;
+	int64_t ns;
+	bool used;
+};
+
+struct settings {
+	const char *format;
+	enum clock_choice clock;
+	uint64_t segment;
+	bool info, json, strict;
+	struct offset *offsets;
+	size_t noffsets, offsets_capacity;
+};
+
+static int add_offset(struct settings *s, const char *arg, struct error *e)
+{
+	const char *equals = strrchr(arg, '=');
+	struct offset *o;
+
+	o = array_grow(s->offsets, &s->offsets_capacity, s->noffsets, sizeof(*o));
+	if (!o)
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	s->offsets = o;
+	o[s->noffsets] = (struct offset){.file = arg};
+	if (!equals || equals == arg || parse_time(equals + 1, &o[s->noffsets].ns))
+		return error_set(e, NULL, NO_OFFSET,
+				 "--offset takes FILE=TIME, a TIME like 1.5s or -20ms, not '%s'", arg);
+	o[s->noffsets++].length = (size_t)(equals - arg);
+	return 0;
+}
+
+static int option(void *ctx, int key, const char *arg, struct error *e)
+{
+	struct settings *s = ctx;
+
+	switch (key) {
+	case 'f':
+		s->format = arg;
+		for (int i = 0; decoders[i]; i++)
+			if (!strcmp(arg, decoders[i]->name))
+				return 0;
+		return error_set(e, NULL, NO_OFFSET, "no such format: '%s'", arg);
+	case OPT_CLOCK:
+		if (!strcmp(arg, "raw"))
+			s->clock = CLOCK_RAW;
+		else if (!strcmp(arg, "wall"))
+			s->clock = CLOCK_WALL;
+		else
+			return error_set(e, NULL, NO_OFFSET, "--clock takes raw or wall, not '%s'", arg);
+		return 0;
+	case OPT_OFFSET:
+		return add_offset(s, arg, e);
+	case OPT_SEGMENT:
+		if (parse_size(arg, &s->segment) || s->segment < 64 * 1024)
+			return error_set(e, NULL, NO_OFFSET,
+					 "--segment takes a size of at least 64K, not '%s'", arg);
+		return 0;
+	case OPT_INFO:
+		s->info = true;
+		return 0;
+	case OPT_JSON:
+		s->json = true;
+		return 0;
+	case OPT_STRICT:
+		s->strict = true;
+		return 0;
+	}
+	return -1;
+}
+
+static const struct program program = {
+	.name = "trdecode",
+	.operands = "INPUT...",
+	.purpose = "Decode traces into an event stream.",
+	.options = option_rows,
+	.option = option,
+};
+
+static int fail(const struct error *e)
+{
+	error_print(e);
+	return STATUS_FAILED;
+}
+
+static int print_info(struct input *inputs, int n, const struct settings *s,
+		      const struct common_options *common, struct decoding *d)
+{
+	struct output out;
+	struct error e;
+	struct facts f;
+	struct text *text = malloc(sizeof(*text));
+	int status = STATUS_OK;
+
+	if (!text || output_open(&out, common->output, OUTPUT_TEXT, &e)) {
+		if (!text)
+			error_set(&e, NULL, NO_OFFSET, "out of memory");
+		free(text);
+		return fail(&e);
+	}
+	text_init(text, &out);
+	facts_open(text, s->json);
+	for (int i = 0; i < n && status != STATUS_FAILED; i++) {
+		facts_begin(&f, text, s->json, inputs[i].name, i == 0);
+		if (inputs[i].decoder->info(&inputs[i], &f, &e))
+			status = fail(&e);
+		facts_end(&f);
+	}
+	facts_close(text, s->json);
+	status = status_worse(status, d->status);
+	if (text_flush(text, &e))
+		status = fail(&e);
+	if (output_close(&out, status, &e) && status != STATUS_FAILED)
+		status = fail(&e);
+	free(text);
+	return status;
+}
+
+static int decode(struct input *inputs, int n, const struct settings *s, struct decoding *d,
+		  char **argv, int argc)
+{
+	struct writer *w = d->writer;
+	uint64_t identity = 0;
+	struct error e = {.what = ""};
+
+	for (int i = 0; i < n; i++)
+		identity = hash_u64(identity ^ inputs[i].decoder->identity(&inputs[i]) ^
+				    (uint64_t)inputs[i].shift);
+	if (writer_command(w, argc, argv) || writer_begin(w, identity)) {
+		e = w->error;
+		return fail(&e);
+	}
+	for (int i = 0; i < n; i++)
+		if (inputs[i].decoder->begin(&inputs[i], &e))
+			return fail(&e);
+	if (merge_check_clocks(inputs, n, s->noffsets > 0, &e) || merge_run(inputs, n, &e))
+		return fail(&e);
+	return d->status;
+}
+
+static int set_shifts(struct input *in, struct settings *s, struct error *e)
+{
+	for (size_t i = 0; i < s->noffsets; i++) {
+		struct offset *o = &s->offsets[i];
+
+		if (strlen(in->name) == o->length && !strncmp(in->name, o->file, o->length)) {
+			in->shift = o->ns;
+			o->used = true;
+		}
+	}
+	return merge_choose_clock(in, s->clock, e);
+}
+
+static int run(struct input *inputs, int n, char **names, struct settings *s,
+	       const struct common_options *common, struct decoding *d, char **argv, int argc)
+{
+	struct output out;
+	struct writer *w = d->writer;
+	struct error e;
+	int status;
+
+	for (int i = 0; i < n; i++)
+		if (input_open(&inputs[i], names[i], s->format, decoders, d, &e) ||
+		    inputs[i].decoder->open(&inputs[i], &e))
+			return fail(&e);
+	if (s->info)
+		return print_info(inputs, n, s, common, d);
+	for (int i = 0; i < n; i++)
+		if (set_shifts(&inputs[i], s, &e))
+			return fail(&e);
+	for (size_t i = 0; i < s->noffsets; i++)
+		if (!s->offsets[i].used) {
+			error_set(&e, NULL, NO_OFFSET, "--offset %s: no input of that name",
+				  s->offsets[i].file);
+			return fail(&e);
+		}
+	if (output_open(&out, common->output, OUTPUT_BINARY, &e))
+		return fail(&e);
+	w->output = &out;
+	w->segment_limit = s->segment;
+	w->crc = output_is_file(&out);
+	status = decode(inputs, n, s, d, argv, argc);
+	if (status == STATUS_FAILED)
+		writer_status(w, STATUS_DAMAGED, "trdecode failed");
+	if (s->strict && w->lost)
+		status = status_worse(status, STATUS_DAMAGED);
+	if (!w->error.what[0] && writer_finish(w))
+		status = fail(&w->error);
+	if (output_close(&out, status, &e) && status != STATUS_FAILED)
+		status = fail(&e);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings s = {0};
+	struct common_options common;
+	struct writer writer;
+	struct output none = {.fd = -1};
+	struct decoding d = {.writer = &writer};
+	struct input *inputs;
+	int status = program_start(&program, argc, argv, &s, &common), n = argc - optind;
+
+	if (status >= 0)
+		return status;
+	if (n < 1)
+		return program_usage(&program, "no input");
+	d.quiet = common.quiet;
+	d.verbose = common.verbose;
+	d.clock = s.clock;
+	inputs = calloc((size_t)n, sizeof(*inputs));
+	for (int i = 0; inputs && i < n; i++)
+		inputs[i].fd = -1;
+	if (!inputs || writer_init(&writer, &none, s.segment)) {
+		warn(NULL, NO_OFFSET, "out of memory");
+		return STATUS_FAILED;
+	}
+	status = run(inputs, n, argv + optind, &s, &common, &d, argv, argc);
+	for (int i = 0; i < n; i++)
+		input_close(&inputs[i]);
+	status = status_worse(status, d.status);
+	writer_free(&writer);
+	free(inputs);
+	free(s.offsets);
+	return status;
+}

@@ -1,0 +1,508 @@
+/*
+ * stream.c - the decoder of saved streams: so trdecode also merges and cuts those
+ *
+ * Everything is declared anew with the writer's ids, as rows come to use it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/field.h"
+#include "common/reader.h"
+#include "common/value.h"
+#include "decoder.h"
+
+struct map32 {
+	uint32_t *id; /* by number in the dictionary */
+	size_t size;
+};
+
+struct saved {
+	struct input *input;
+	struct reader in;
+	struct block block;
+	struct events events;
+	struct event event;
+	bool have_event, begun, walking, ended;
+	struct map32 clocks, sources, lanes, types, definitions, spaces, places;
+	size_t *maps_done; /* by space: mappings that were declared */
+	size_t maps_size;
+	const struct place_symbol **symbols; /* by place: the symbol that was declared */
+	size_t symbols_size;
+	struct buffer tail, meta;
+	uint64_t meta_next; /* bytes of the present META that came */
+	struct text_ref meta_name;
+	uint64_t lost;
+};
+
+static bool saved_probe(const struct input *in)
+{
+	return !in->tree && reader_is_stream(in->head, in->head_size);
+}
+
+static uint32_t *slot(struct map32 *m, uint32_t number)
+{
+	if (number >= m->size) {
+		size_t size = m->size ? m->size : 64;
+		uint32_t *id;
+
+		while (size <= number)
+			size *= 2;
+		id = realloc(m->id, size * sizeof(*id));
+		if (!id)
+			return NULL;
+		memset(id + m->size, 0, (size - m->size) * sizeof(*id));
+		m->id = id;
+		m->size = size;
+	}
+	return &m->id[number];
+}
+
+static uint32_t text(struct saved *s, struct text_ref t)
+{
+	return writer_string(s->input->decoding->writer, t.text, t.size);
+}
+
+static uint32_t source_id(struct saved *s, const struct source *source)
+{
+	uint32_t *id = source && source->number ? slot(&s->sources, source->number) : NULL;
+
+	if (id && !*id)
+		*id = writer_source(s->input->decoding->writer,
+				    &(struct source_entry){text(s, source->format),
+							   text(s, source->name),
+							   source->word_size, source->big_endian});
+	return id ? *id : 0;
+}
+
+static uint32_t clock_id(struct saved *s, const struct clock *clock)
+{
+	uint32_t *id = clock->number ? slot(&s->clocks, clock->number) : NULL;
+
+	if (id && !*id)
+		*id = writer_clock(s->input->decoding->writer,
+				   &(struct clock_entry){text(s, clock->name), clock->flags,
+							 clock->wall - s->input->shift});
+	return id ? *id : 0;
+}
+
+static uint32_t lane_id(struct saved *s, const struct lane *l)
+{
+	uint32_t *id = slot(&s->lanes, l->number);
+
+	if (id && !*id) {
+		struct lane_entry e = {.source = source_id(s, l->source),
+				       .clock = clock_id(s, l->clock),
+				       .buffer = text(s, l->buffer),
+				       .comm = text(s, l->comm),
+				       .flags = l->flags,
+				       .cpu = l->cpu,
+				       .tid = l->tid,
+				       .pid = l->pid,
+				       .ppid = l->ppid};
+
+		*id = writer_lane(s->input->decoding->writer, &e);
+	}
+	return id ? *id : 0;
+}
+
+static uint32_t definition_id(void *ctx, const struct definition *d)
+{
+	struct saved *s = ctx;
+	struct writer *w = s->input->decoding->writer;
+	uint32_t *id = d ? slot(&s->definitions, d->number) : NULL;
+	struct member_entry *members;
+
+	if (!id || *id)
+		return id ? *id : 0;
+	members = calloc(d->count + 1, sizeof(*members));
+	if (!members)
+		return 0;
+	for (uint32_t i = 0; i < d->count; i++)
+		members[i] = (struct member_entry){text(s, d->members[i].name), d->members[i].value};
+	*id = writer_definition(w, text(s, d->name), d->kind, members, d->count);
+	free(members);
+	return *id;
+}
+
+/* A definition that a value names by the id it has in its segment. */
+static uint32_t value_definition(void *ctx, uint32_t definition)
+{
+	struct saved *s = ctx;
+	uint32_t id = definition_id(s, dictionary_definition_id(&s->in.dictionary, definition));
+
+	if (id)
+		writer_use_definition(s->input->decoding->writer, id);
+	return id;
+}
+
+static uint32_t type_id(struct saved *s, const struct type *t)
+{
+	uint32_t *id = slot(&s->types, t->number);
+	struct field_entry *fields;
+
+	if (!id || *id)
+		return id ? *id : 0;
+	fields = calloc(t->nfields + 1, sizeof(*fields));
+	if (!fields)
+		return 0;
+	for (uint32_t i = 0; i < t->nfields; i++) {
+		const struct field *f = &t->fields[i];
+
+		fields[i] = (struct field_entry){text(s, f->name), text(s, f->type_name), f->kind,
+						 f->role,	   f->where,		  f->offset,
+						 f->size,	   f->count,
+						 definition_id(s, f->definition)};
+	}
+	*id = writer_type(s->input->decoding->writer,
+			  &(struct type_entry){.source = source_id(s, t->source),
+					       .name = text(s, t->name),
+					       .group = text(s, t->group),
+					       .declaration = text(s, t->declaration),
+					       .kind = t->kind,
+					       .word_size = t->word_size,
+					       .flags = t->flags,
+					       .fixed_size = t->fixed_size,
+					       .native = t->native,
+					       .nfields = t->nfields,
+					       .fields = fields});
+	free(fields);
+	return *id;
+}
+
+static uint32_t space_id(struct saved *s, const struct space *space)
+{
+	struct writer *w = s->input->decoding->writer;
+	uint32_t *id = space && space->number ? slot(&s->spaces, space->number) : NULL;
+
+	if (!id)
+		return 0;
+	if (!*id)
+		*id = writer_space(w, &(struct space_entry){source_id(s, space->source),
+							    text(s, space->name), space->pid,
+							    space->flags});
+	if (space->number >= s->maps_size) {
+		size_t size = (size_t)space->number * 2 + 16,
+		       *done = realloc(s->maps_done, size * sizeof(*done));
+
+		if (!done)
+			return 0;
+		memset(done + s->maps_size, 0, (size - s->maps_size) * sizeof(*done));
+		s->maps_done = done;
+		s->maps_size = size;
+	}
+	for (; s->maps_done[space->number] < space->nmaps; s->maps_done[space->number]++) {
+		const struct map *m = &space->maps[s->maps_done[space->number]];
+
+		if (writer_map(w, &(struct map_entry){*id, m->flags, m->start, m->end, m->offset,
+						      m->time + (m->time ? (uint64_t)s->input->shift : 0),
+						      m->epoch, text(s, m->path),
+						      text(s, m->build_id), text(s, m->table)}))
+			return 0;
+	}
+	return *id;
+}
+
+static int symbol_of(struct saved *s, const struct place *p, uint32_t id)
+{
+	struct symbol_entry e;
+
+	if (p->number >= s->symbols_size) {
+		size_t size = (size_t)p->number * 2 + 64;
+		const struct place_symbol **symbols = realloc(s->symbols, size * sizeof(*symbols));
+
+		if (!symbols)
+			return -1;
+		memset(symbols + s->symbols_size, 0, (size - s->symbols_size) * sizeof(*symbols));
+		s->symbols = symbols;
+		s->symbols_size = size;
+	}
+	if (!p->symbol || s->symbols[p->number] == p->symbol)
+		return 0;
+	s->symbols[p->number] = p->symbol;
+	e = (struct symbol_entry){.start = p->symbol->start,
+				  .size = p->symbol->size,
+				  .line = p->symbol->line,
+				  .flags = p->symbol->flags,
+				  .name = p->symbol->name.text,
+				  .module = p->symbol->module.text,
+				  .file = p->symbol->file.text,
+				  .name_size = p->symbol->name.size,
+				  .module_size = p->symbol->module.size,
+				  .file_size = p->symbol->file.size};
+	return writer_symbol(s->input->decoding->writer, id, &e);
+}
+
+/* The writer's id of a place; 0 is none. -1 in *bad: memory. */
+static uint32_t place_id(struct saved *s, uint32_t number, int *bad)
+{
+	const struct place *p = dictionary_place(&s->in.dictionary, number);
+	uint32_t *id = p ? slot(&s->places, number) : NULL;
+
+	if (!p)
+		return 0;
+	if (id && !*id)
+		*id = writer_place(s->input->decoding->writer,
+				   &(struct place_entry){space_id(s, p->space), p->epoch, p->address,
+							 text(s, p->name)});
+	if (!id || !*id || symbol_of(s, p, *id)) {
+		*bad = -1;
+		return 0;
+	}
+	return *id;
+}
+
+/* META comes in pieces; the writer wants it whole. */
+static int take_meta(struct saved *s, struct error *e)
+{
+	struct meta m;
+
+	if (reader_meta(&s->in, &s->block, &m))
+		return -1;
+	if (m.flags & META_REFERENCE)
+		return 0;
+	if (!m.offset) {
+		s->meta.size = 0;
+		s->meta_next = 0;
+	}
+	if (m.offset != s->meta_next)
+		return error_set(&s->in.error, s->in.file, s->block.offset,
+				 "a part of the source is not whole");
+	if (buffer_append(&s->meta, m.data, m.size))
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	s->meta_next += m.size;
+	if (s->meta_next == m.total) {
+		struct text_ref name = dictionary_text(&s->in.dictionary, m.name, m.name_size);
+
+		if (writer_meta(s->input->decoding->writer,
+				source_id(s, pool_at(&s->in.dictionary.sources, m.source)), name.text,
+				s->meta.data, s->meta.size)) {
+			*e = s->input->decoding->writer->error;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Go to the next event, taking in what stands before it. 0, or -1. */
+static int advance(struct saved *s, struct error *e)
+{
+	struct input *in = s->input;
+
+	for (;;) {
+		int got;
+
+		if (s->walking && event_next(&s->events, &s->event)) {
+			in->next = s->event.time + (uint64_t)in->shift;
+			return 0;
+		}
+		s->walking = false;
+		got = reader_next(&s->in, &s->block);
+		if (!got) {
+			in->next = UINT64_MAX;
+			return 0;
+		}
+		if (got < 0) {
+			if (s->in.fatal) {
+				*e = in->decoding->writer->error.what[0] ? in->decoding->writer->error
+									 : s->in.error;
+				return -1;
+			}
+			input_damage_error(in, &s->in.error);
+			continue;
+		}
+		if (s->block.kind == BLOCK_EVENTS) {
+			events_begin(&s->events, &s->block);
+			s->walking = true;
+		} else if (s->block.kind == BLOCK_META) {
+			e->what[0] = '\0';
+			if (take_meta(s, e)) {
+				if (e->what[0])
+					return -1;
+				input_damage_error(in, &s->in.error);
+			}
+		} else if (s->block.kind == BLOCK_END) {
+			in->decoding->writer->lost += s->in.end.lost - s->lost;
+			s->lost = 0;
+			if (s->in.end.status)
+				input_damage(in, in->name, NO_OFFSET, "the trace was damaged: %s",
+					     s->in.end.message.text);
+		}
+	}
+}
+
+static int saved_open(struct input *in, struct error *e)
+{
+	struct saved *s = calloc(1, sizeof(*s));
+
+	in->state = s;
+	if (!s)
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	s->input = in;
+	if (reader_open_fd(&s->in, in->fd, in->name, in->head, in->head_size)) {
+		*e = s->in.error;
+		return -1;
+	}
+	in->fd = -1; /* the reader's now */
+	return 0;
+}
+
+static uint64_t saved_identity(const struct input *in)
+{
+	return hash_bytes(in->head, in->head_size, 0);
+}
+
+static int saved_begin(struct input *in, struct error *e)
+{
+	struct saved *s = in->state;
+	const struct lane *l;
+
+	s->in.before_block = writer_flush;
+	s->in.before_block_ctx = in->decoding->writer;
+	if (advance(s, e))
+		return -1;
+	if (in->next == UINT64_MAX)
+		return 0;
+	l = s->event.lane;
+	in->clock_name = l->clock->name.text;
+	in->has_wall = l->clock->flags & CLOCK_HAS_WALL;
+	in->wall = l->clock->wall;
+	in->ticks = l->clock->flags & CLOCK_TICKS;
+	return 0;
+}
+
+static int copy_row(struct saved *s)
+{
+	struct writer *w = s->input->decoding->writer;
+	const struct event *ev = &s->event;
+	const uint8_t *tail = ev->tail;
+	uint32_t size = ev->tail_size, place;
+	int bad = 0;
+
+	place = place_id(s, ev->place, &bad);
+	if (bad)
+		return -1;
+	if (ev->type->flags & TYPE_VALUES) {
+		s->tail.size = 0;
+		if (!values_copy(&s->tail, tail, size, value_definition, s)) {
+			tail = s->tail.data;
+			size = (uint32_t)s->tail.size;
+		}
+	}
+	if (ev->type->kind == KIND_GAP)
+		w->gaps++;
+	return writer_row_data(w, s->input->next, lane_id(s, ev->lane), type_id(s, ev->type), place,
+			       ev->depth, ev->fixed, ev->type->fixed_size, tail, size,
+			       ev->type->flags & TYPE_TAIL);
+}
+
+static int saved_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct saved *s = in->state;
+
+	while (in->next <= until && in->next != UINT64_MAX) {
+		if (copy_row(s)) {
+			*e = in->decoding->writer->error;
+			if (!e->what[0])
+				error_set(e, in->name, NO_OFFSET, "out of memory");
+			return -1;
+		}
+		if (advance(s, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* A pass over the whole stream: that it is sound is the first thing to know of a saved one. */
+static int saved_info(struct input *in, struct facts *f, struct error *e)
+{
+	struct saved *s = in->state;
+	uint64_t events = 0, gaps = 0, lost = 0, first = UINT64_MAX, last = 0, segments = 0;
+	char line[160];
+	int got;
+
+	while ((got = reader_next(&s->in, &s->block))) {
+		if (got < 0) {
+			if (s->in.fatal) {
+				*e = s->in.error;
+				return -1;
+			}
+			input_damage_error(in, &s->in.error);
+			continue;
+		}
+		if (s->block.kind == BLOCK_EVENTS) {
+			events += s->block.rows;
+			first = s->block.base < first ? s->block.base : first;
+			last = s->block.last > last ? s->block.last : last;
+		} else if (s->block.kind == BLOCK_END) {
+			segments++;
+			gaps += s->in.end.gaps;
+			lost += s->in.end.lost;
+			if (s->in.end.status)
+				input_damage(in, in->name, NO_OFFSET, "the trace was damaged: %s",
+					     s->in.end.message.text);
+		} else if (s->block.kind == BLOCK_HEAD) {
+			const struct head *h = &s->in.head;
+
+			for (size_t at = 0; at + 8 <= h->properties_size;) {
+				uint32_t n = get_u32(h->properties + at + 4);
+
+				if (n > h->properties_size - at - 8)
+					break;
+				snprintf(line, sizeof(line), "%.*s", (int)(n < 150 ? n : 150),
+					 h->properties + at + 8);
+				if (get_u16(h->properties + at) == HEAD_COMMAND && !h->sequence)
+					fact_text(f, "made by", line);
+				at += 8 + align_up(n, 8);
+			}
+		}
+	}
+	fact_text(f, "format", "stream");
+	fact_number(f, "version", STREAM_MAJOR);
+	fact_number(f, "segments", segments);
+	for (uint32_t i = 1; i < s->in.dictionary.sources.count; i++) {
+		const struct source *source = pool_at(&s->in.dictionary.sources, i);
+
+		snprintf(line, sizeof(line), "%.40s %.100s", source->format.text, source->name.text);
+		fact_text(f, "source", line);
+	}
+	fact_number(f, "events", events);
+	fact_number(f, "gaps", gaps);
+	fact_number(f, "lost", lost);
+	if (events) {
+		fact_number(f, "first time", first);
+		fact_number(f, "last time", last);
+	}
+	fact_number(f, "lanes", s->in.dictionary.lanes.count - 1);
+	fact_number(f, "types", s->in.dictionary.types.count - 1);
+	fact_number(f, "places", s->in.dictionary.places.count - 1);
+	return 0;
+}
+
+static void saved_close(struct input *in)
+{
+	struct saved *s = in->state;
+	struct map32 *maps[] = {&s->clocks, &s->sources, &s->lanes, &s->types,
+				&s->definitions, &s->spaces, &s->places};
+
+	reader_close(&s->in);
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		free(maps[i]->id);
+	free(s->maps_done);
+	free(s->symbols);
+	buffer_free(&s->tail);
+	buffer_free(&s->meta);
+	free(s);
+	in->state = NULL;
+}
+
+const struct decoder decoder_stream = {
+	.name = "stream",
+	.probe = saved_probe,
+	.open = saved_open,
+	.identity = saved_identity,
+	.info = saved_info,
+	.begin = saved_begin,
+	.run = saved_run,
+	.close = saved_close,
+};

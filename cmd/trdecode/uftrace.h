@@ -1,0 +1,196 @@
+/*
+ * uftrace.h - a uftrace data directory being decoded: what its files' readers share
+ *
+ * The events of a directory come from many sources in order of time: one file per task, one of
+ * scheduling per CPU, external data. Each is a struct lane_reader; uftrace.c takes the earliest,
+ * ties by rank (tasks in the order of info, then perf, then external data: as uftrace reads).
+ */
+#ifndef TR_UFTRACE_H
+#define TR_UFTRACE_H
+
+#include "common/formats/uftrace.h"
+#include "decoder.h"
+#include "uftrace_args.h"
+#include "uftrace_info.h"
+#include "uftrace_session.h"
+#include "uftrace_task.h"
+
+struct uftrace;
+
+/* A file read forward through a buffer; its descriptor is only kept where there are few files. */
+struct file_window {
+	const struct tree *tree;
+	const char *member;
+	int fd;              /* -1: opened for each read */
+	uint64_t start;      /* of the member in the descriptor */
+	uint64_t size;       /* of the member */
+	uint64_t offset;     /* in the member, of data[begin] */
+	uint8_t *data;
+	size_t begin, filled, capacity;
+	bool keep;           /* the descriptor */
+};
+
+int window_open(struct file_window *w, const struct tree *tree, const char *member, size_t capacity,
+		bool keep, struct error *e);
+void window_close(struct file_window *w);
+/* Have n bytes (at most the capacity) at window_at. The bytes that are there, fewer only at the end
+ * of the file; -1: cannot read. */
+ssize_t window_need(struct file_window *w, size_t n, struct error *e);
+
+static inline const uint8_t *window_at(const struct file_window *w)
+{
+	return w->data + w->begin;
+}
+
+static inline size_t window_have(const struct file_window *w)
+{
+	return w->filled - w->begin;
+}
+
+static inline void window_skip(struct file_window *w, size_t n)
+{
+	w->begin += n;
+	w->offset += n;
+}
+
+/* One source of events. */
+struct lane_reader {
+	uint64_t next;     /* time of its next event, unshifted; UINT64_MAX none */
+	uint32_t rank;
+	/* Write events while (time, rank) is below (until, rank_until). */
+	int (*run)(struct uftrace *u, struct lane_reader *r, uint64_t until, uint32_t rank_until);
+};
+
+struct task_reader {
+	struct lane_reader base;
+	int32_t tid;
+	const struct uftrace_task *task; /* NULL: not in task.txt */
+	uint32_t lane;                   /* writer's id */
+	struct file_window file;
+	char *member;
+	uint64_t last;                   /* time of the last record */
+	uint64_t context_until;          /* session and epoch hold up to here */
+	struct uftrace_session *session; /* NULL: unknown */
+	uint32_t epoch;
+	uint32_t context;                /* number of (session, epoch) in the place cache */
+	uint32_t depth;                  /* of the stack, where depths beyond 1023 are repaired */
+	uint32_t sched_place;            /* place of the open sched-out, 0 none */
+	bool open;                       /* has a file */
+	bool depth_known;
+};
+
+struct perf_reader {
+	struct lane_reader base;
+	struct file_window file;
+	char *member;
+	uint32_t cpu;
+};
+
+struct extern_reader {
+	struct lane_reader base;
+	char *text, *line;
+	size_t size;
+	uint64_t offset;
+};
+
+enum { PLACE_CACHE = 4096 };
+
+struct uftrace {
+	struct input *input;
+	struct writer *w;
+	struct uftrace_info info;
+	struct uftrace_tasks *tasks;
+	struct uftrace_sessions *sessions;
+	struct uftrace_args *args;
+	bool info_usable;
+
+	struct lane_reader **readers, **heap;
+	size_t nreaders, nheap;
+	struct task_reader *task_readers; /* in the order of info */
+	size_t ntasks;
+	uint32_t *task_by_tid;            /* sorted indexes */
+	struct perf_reader *perf;
+	size_t nperf;
+	struct extern_reader external;
+	uint32_t last_lane;               /* of the last event: external data belongs to it */
+
+	/* ids */
+	uint32_t source, clock;
+	uint32_t *spaces;                 /* by session */
+	uint32_t entry, entry_values, leave, leave_values, sched_out, sched_in, task_new, task_exit,
+		task_name, sched_place,
+		preempt_place;
+	struct event_types *events;
+	struct buffer tail;
+
+	/* places by (address, context) */
+	struct place_cached {
+		uint64_t address;
+		uint32_t context, place;
+	} *cache;
+	struct place_cached *places; /* all of them, open addressing */
+	uint32_t places_mask, nplaces;
+	struct context {
+		const struct uftrace_sess *sess;
+		struct uftrace_session *session;
+		uint32_t epoch, space;
+	} *contexts;
+	size_t ncontexts, contexts_capacity;
+
+	struct definition_id {
+		const struct uftrace_enum *type;
+		uint32_t id;
+	} *definitions;
+	size_t ndefinitions, definitions_capacity;
+	uint64_t shift;
+};
+
+static inline uint64_t shifted(const struct uftrace *u, uint64_t time)
+{
+	return time + u->shift;
+}
+
+/* uftrace_declare.c */
+/* monotonic, mono_raw or boot, as the command line says. */
+const char *uftrace_clock_name(const struct uftrace_info *info);
+int uftrace_declare(struct uftrace *u, struct error *e);
+/* The place of an address for a task at its present session and epoch; 0 memory. */
+uint32_t uftrace_place_slow(struct uftrace *u, const struct task_reader *t, uint64_t address);
+/* Session and epoch of the task at that time. */
+int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time);
+/* The id of an enum's definition; 0 memory. */
+uint32_t uftrace_definition(struct uftrace *u, const struct uftrace_enum *type);
+/* The lane of the task with that comm, from now on. */
+int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, size_t n);
+struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid);
+
+static inline uint32_t uftrace_place(struct uftrace *u, const struct task_reader *t,
+				     uint64_t address)
+{
+	uint64_t h = (address ^ address >> 12) + t->context * 0x9e3779b9u;
+	const struct place_cached *p = &u->cache[h % PLACE_CACHE];
+
+	if (__builtin_expect(p->address == address && p->context == t->context && p->place, 1))
+		return p->place;
+	return uftrace_place_slow(u, t, address);
+}
+
+/* uftrace_records.c */
+int task_begin(struct uftrace *u, struct task_reader *t, struct error *e);
+/* uftrace_values.c: a record's payload as a list of values in u->tail. */
+int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs, const uint8_t *payload,
+		   size_t size, bool leave);
+/* uftrace_events.c */
+int uftrace_event(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
+		  const uint8_t *data, size_t n, bool has_data);
+bool uftrace_event_known(const struct uftrace *u, uint64_t id);
+int event_types_read(struct uftrace *u);
+void event_types_free(struct uftrace *u);
+uint32_t uftrace_extern_type(struct uftrace *u);
+/* uftrace_perf.c */
+int perf_begin(struct uftrace *u, struct error *e);
+void perf_close(struct uftrace *u);
+/* uftrace_extern.c */
+int extern_begin(struct uftrace *u, struct error *e);
+
+#endif

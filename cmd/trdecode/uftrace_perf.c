@@ -1,0 +1,322 @@
+/*
+ * uftrace_perf.c - perf-cpuN.dat: when tasks ran, began, ended and changed their names
+ *
+ * Records are those of perf_event_open(2): {u32 type, u16 misc, u16 size}, a body, and at the end
+ * {u32 pid, u32 tid, u64 time}. Records of tasks without a file of their own are left out, as
+ * uftrace does.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "uftrace.h"
+
+enum { PERF_HEADER = 8, PERF_SAMPLE_ID = 16, PERF_WINDOW = 128 * 1024 };
+
+struct perf_record {
+	uint32_t type;
+	uint16_t misc, size;
+	uint32_t pid, tid; /* of the sample id */
+	uint64_t sample_time;
+	uint64_t time;     /* that counts: of the body where it has one */
+	uint32_t subject;  /* tid that it is about */
+};
+
+
+static const char *path_of(struct uftrace *u, struct perf_reader *p, char *path, size_t n)
+{
+	return tree_path(u->input->tree, p->member, path, n);
+}
+
+/* Take the record at the window apart; false: it is none. */
+static bool unpack(struct uftrace *u, struct perf_reader *p, struct perf_record *r)
+{
+	bool big = u->info.big_endian;
+	const uint8_t *d = window_at(&p->file), *id;
+	size_t have = window_have(&p->file), least = PERF_HEADER + PERF_SAMPLE_ID;
+
+	*r = (struct perf_record){.type = (uint32_t)get_uint(d, 4, big),
+				  .misc = (uint16_t)get_uint(d + 4, 2, big),
+				  .size = (uint16_t)get_uint(d + 6, 2, big)};
+	if (r->type == UFTRACE_PERF_FORK || r->type == UFTRACE_PERF_EXIT)
+		least += 24;
+	if (r->type == UFTRACE_PERF_COMM)
+		least += 8;
+	if (!r->type || r->type > 64 || r->size % 8 || r->size < least || r->size > have)
+		return false;
+	id = d + r->size - PERF_SAMPLE_ID;
+	r->pid = (uint32_t)get_uint(id, 4, big);
+	r->tid = r->subject = (uint32_t)get_uint(id + 4, 4, big);
+	r->time = r->sample_time = get_uint(id + 8, 8, big);
+	if (r->type == UFTRACE_PERF_FORK || r->type == UFTRACE_PERF_EXIT) {
+		r->subject = (uint32_t)get_uint(d + 16, 4, big);
+		r->time = get_uint(d + 24 + 0, 8, big);
+	} else if (r->type == UFTRACE_PERF_COMM) {
+		r->subject = (uint32_t)get_uint(d + 12, 4, big);
+	}
+	return true;
+}
+
+/* The next record that is of use into *r and base.next. 0, -1. */
+static int look_ahead(struct uftrace *u, struct perf_reader *p, struct perf_record *r,
+		      struct error *e)
+{
+	char path[512];
+	bool said = false;
+
+	for (;;) {
+		ssize_t have = window_need(&p->file, PERF_HEADER, e);
+		uint16_t size;
+
+		if (have < 0)
+			return -1;
+		if (have < PERF_HEADER) {
+			if (have && !said)
+				input_damage(u->input, path_of(u, p, path, sizeof(path)),
+					     p->file.offset, "the file ends inside of a record");
+			break;
+		}
+		size = (uint16_t)get_uint(window_at(&p->file) + 6, 2, u->info.big_endian);
+		have = window_need(&p->file, size, e);
+		if (have < 0)
+			return -1;
+		if (!unpack(u, p, r)) {
+			/* search on, in the steps that records keep */
+			if (!said)
+				input_damage(u->input, path_of(u, p, path, sizeof(path)),
+					     p->file.offset,
+					     (size_t)have < size ? "the file ends inside of a record"
+								 : "a damaged record");
+			said = true;
+			window_skip(&p->file, (size_t)have < 8 ? (size_t)have : 8);
+			continue;
+		}
+		if ((r->type == UFTRACE_PERF_SWITCH || r->type == UFTRACE_PERF_FORK ||
+		     r->type == UFTRACE_PERF_EXIT || r->type == UFTRACE_PERF_COMM) &&
+		    uftrace_task_of(u, (int32_t)r->subject)) {
+			p->base.next = r->time;
+			return 0;
+		}
+		window_skip(&p->file, r->size);
+	}
+	p->base.next = UINT64_MAX;
+	window_close(&p->file);
+	return 0;
+}
+
+static const char *const switch_fields[] = {"cpu", "misc"};
+
+static uint32_t declare(struct uftrace *u, const char *name, uint8_t kind, uint16_t flags,
+			uint32_t native, const char *const *names, uint32_t n, bool wide_time)
+{
+	struct field_entry fields[10] = {{0}};
+	struct type_entry type = {.source = u->source,
+				  .name = writer_text(u->w, name),
+				  .group = writer_text(u->w, "linux"),
+				  .kind = kind,
+				  .word_size = u->info.is_32bit ? 4 : 8,
+				  .flags = flags,
+				  .native = native,
+				  .fields = fields};
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t size = wide_time && !strcmp(names[i], "sample_time") ? 8 : 4;
+
+		fields[i] = (struct field_entry){.name = writer_text(u->w, names[i]),
+						 .kind = FIELD_UINT,
+						 .offset = type.fixed_size,
+						 .size = size};
+		if (!strcmp(names[i], "cpu"))
+			fields[i].role = ROLE_CPU;
+		if (size == 8)
+			fields[i].role = ROLE_SOURCE_TIME;
+		if (!strcmp(names[i], "misc"))
+			fields[i].kind = FIELD_HEX;
+		type.fixed_size += size;
+	}
+	type.nfields = n;
+	if (flags & TYPE_TAIL)
+		fields[type.nfields++] = (struct field_entry){.name = writer_text(u->w, "comm"),
+							      .kind = FIELD_STRING,
+							      .role = ROLE_MESSAGE,
+							      .where = WHERE_REST,
+							      .size = 1};
+	return writer_type(u->w, &type);
+}
+
+static int switch_row(struct uftrace *u, struct perf_reader *p, struct task_reader *t,
+		      const struct perf_record *r)
+{
+	bool out = r->misc & UFTRACE_PERF_MISC_SWITCH_OUT;
+	uint8_t fixed[8];
+	uint32_t place = u->sched_place;
+
+	put_u32(fixed, p->cpu);
+	put_u32(fixed + 4, r->misc);
+	if (out) {
+		if (r->misc & UFTRACE_PERF_MISC_PREEMPT)
+			place = u->preempt_place;
+		t->sched_place = place;
+	} else if (t->sched_place) {
+		/* it ends what began: the record itself does not say which of the two */
+		place = t->sched_place;
+		t->sched_place = 0;
+	}
+	return writer_row_data(u->w, shifted(u, r->time), t->lane, out ? u->sched_out : u->sched_in,
+			       place, 0, fixed, sizeof(fixed), NULL, 0, false);
+}
+
+static int fork_row(struct uftrace *u, struct perf_reader *p, struct task_reader *t,
+		    const struct perf_record *r)
+{
+	static const char *const names[] = {"cpu",  "misc",	   "pid",	 "ppid",      "tid",
+					    "ptid", "sample_time", "sample_pid", "sample_tid"};
+	bool fork = r->type == UFTRACE_PERF_FORK;
+	const uint8_t *d = window_at(&p->file) + PERF_HEADER;
+	uint32_t *type = fork ? &u->task_new : &u->task_exit;
+	uint8_t fixed[40];
+
+	if (!*type)
+		*type = declare(u, fork ? "linux:task-new" : "linux:task-exit", KIND_INSTANT, 0,
+				fork ? UFTRACE_EV_TASK_NEW : UFTRACE_EV_TASK_EXIT, names, 9, true);
+	put_u32(fixed, p->cpu);
+	put_u32(fixed + 4, r->misc);
+	for (int i = 0; i < 4; i++)
+		put_u32(fixed + 8 + 4 * i, (uint32_t)get_uint(d + 4 * i, 4, u->info.big_endian));
+	put_u64(fixed + 24, r->sample_time);
+	put_u32(fixed + 32, r->pid);
+	put_u32(fixed + 36, r->tid);
+	return writer_row_data(u->w, shifted(u, r->time), t->lane, *type, 0, 0, fixed,
+			       sizeof(fixed), NULL, 0, false);
+}
+
+static int comm_row(struct uftrace *u, struct perf_reader *p, struct task_reader *t,
+		    const struct perf_record *r)
+{
+	static const char *const names[] = {"cpu", "misc", "pid", "tid"};
+	const uint8_t *d = window_at(&p->file) + PERF_HEADER;
+	const char *comm = (const char *)d + 8;
+	size_t n = strnlen(comm, r->size - PERF_HEADER - 8 - PERF_SAMPLE_ID);
+	uint8_t fixed[16];
+
+	if (!u->task_name)
+		u->task_name = declare(u, "linux:task-name", KIND_INSTANT, TYPE_TAIL,
+				       UFTRACE_EV_TASK_COMM, names, 4, false);
+	put_u32(fixed, p->cpu);
+	put_u32(fixed + 4, r->misc);
+	put_u32(fixed + 8, (uint32_t)get_uint(d, 4, u->info.big_endian));
+	put_u32(fixed + 12, (uint32_t)get_uint(d + 4, 4, u->info.big_endian));
+	if (uftrace_rename(u, t, comm, n))
+		return -1;
+	return writer_row_data(u->w, shifted(u, r->time), t->lane, u->task_name, 0, 0, fixed,
+			       sizeof(fixed), comm, (uint32_t)n, true);
+}
+
+static int perf_run(struct uftrace *u, struct lane_reader *reader, uint64_t until,
+		    uint32_t rank_until)
+{
+	struct perf_reader *p = (struct perf_reader *)reader;
+	struct error e;
+
+	e.what[0] = '\0';
+	while (reader->next < until || (reader->next == until && reader->rank < rank_until)) {
+		struct perf_record r;
+		struct task_reader *t;
+		int bad;
+
+		if (look_ahead(u, p, &r, &e))
+			goto failed;
+		if (reader->next == UINT64_MAX || reader->next > until ||
+		    (reader->next == until && reader->rank > rank_until))
+			break;
+		t = uftrace_task_of(u, (int32_t)r.subject);
+		if (r.type == UFTRACE_PERF_SWITCH)
+			bad = switch_row(u, p, t, &r);
+		else if (r.type == UFTRACE_PERF_COMM)
+			bad = comm_row(u, p, t, &r);
+		else
+			bad = fork_row(u, p, t, &r);
+		if (bad)
+			return -1;
+		u->last_lane = t->lane;
+		window_skip(&p->file, r.size);
+		if (look_ahead(u, p, &r, &e))
+			goto failed;
+	}
+	return 0;
+failed:
+	input_damage_error(u->input, &e);
+	reader->next = UINT64_MAX;
+	window_close(&p->file);
+	return 0;
+}
+
+/* perf-cpu<N>.dat, in the bytewise order of their names: that is uftrace's for equal times. */
+static bool is_perf(const char *name, uint32_t *cpu)
+{
+	unsigned n;
+	int end = 0;
+
+	if (sscanf(name, "perf-cpu%u.dat%n", &n, &end) != 1 || !end || name[end])
+		return false;
+	*cpu = n;
+	return true;
+}
+
+int perf_begin(struct uftrace *u, struct error *e)
+{
+	const struct tree *tree = u->input->tree;
+	size_t count = 0, i = tree_lower_bound(tree, "perf-cpu");
+	size_t window;
+	uint32_t cpu;
+
+	if (u->input->member)
+		return 0;
+	for (size_t k = i; k < tree_count(tree); k++)
+		count += is_perf(tree_member(tree, k), &cpu);
+	if (!count)
+		return 0;
+	u->perf = calloc(count, sizeof(*u->perf));
+	if (!u->perf)
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	window = 4 * 1024 * 1024 / count;
+	window = window > PERF_WINDOW ? PERF_WINDOW : window < 65536 + 16 ? 65536 + 16 : window;
+	u->sched_out = declare(u, "linux:sched-out", KIND_ENTER, TYPE_INNER, UFTRACE_EV_SCHED_OUT,
+			       switch_fields, 2, false);
+	u->sched_in = declare(u, "linux:sched-in", KIND_LEAVE, TYPE_INNER, UFTRACE_EV_SCHED_IN,
+			      switch_fields, 2, false);
+	u->sched_place = writer_place(
+		u->w, &(struct place_entry){.address = UFTRACE_EV_SCHED_BOTH,
+					    .name = writer_text(u->w, "linux:schedule")});
+	u->preempt_place = writer_place(
+		u->w,
+		&(struct place_entry){.address = UFTRACE_EV_SCHED_BOTH_PREEMPT,
+				      .name = writer_text(u->w, "linux:schedule (pre-empted)")});
+	for (; i < tree_count(tree) && u->nperf < count; i++) {
+		struct perf_reader *p = &u->perf[u->nperf];
+		struct perf_record r;
+
+		if (!is_perf(tree_member(tree, i), &cpu))
+			continue;
+		p->cpu = cpu;
+		p->base.run = perf_run;
+		p->base.next = UINT64_MAX;
+		p->member = (char *)tree_member(tree, i);
+		u->nperf++;
+		if (window_open(&p->file, tree, p->member, window, count <= 64, e) ||
+		    look_ahead(u, p, &r, e)) {
+			input_damage_error(u->input, e);
+			e->what[0] = '\0';
+			p->base.next = UINT64_MAX;
+		}
+	}
+	return 0;
+}
+
+void perf_close(struct uftrace *u)
+{
+	for (size_t i = 0; i < u->nperf; i++)
+		window_close(&u->perf[i].file);
+	free(u->perf);
+	u->perf = NULL;
+	u->nperf = 0;
+}

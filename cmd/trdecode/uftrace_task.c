@@ -1,0 +1,783 @@
+#include "uftrace_task.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMM_SIZE 16
+
+/* A chain of parents without a session that is longer than this is no process tree. */
+#define PARENTS_MAX 1000
+
+struct dlop {
+	struct uftrace_dlopen d;
+	size_t sess, order;
+};
+
+struct ref {
+	struct uftrace_task_ref r;
+	size_t task, order;
+};
+
+struct uftrace_tasks {
+	struct uftrace_task_event *events;
+	size_t nr_events, events_room;
+	struct uftrace_sess *sess;
+	size_t nr_sess;
+	const struct uftrace_sess **by_pid; /* by pid, time, id */
+	const struct uftrace_sess **by_sid; /* by sid, pid, time, id */
+	struct uftrace_dlopen *dlopens;
+	struct uftrace_task *tasks;
+	size_t nr_tasks;
+	int32_t *tids;	 /* all there are, ascending */
+	size_t *task_of; /* for each: 1 + index in tasks, 0 where it has not yet come */
+	size_t nr_tids;
+	struct uftrace_task_ref *refs;
+	char *names; /* all strings of the file, each with its NUL */
+	size_t names_used;
+	char *comms; /* COMM_SIZE for each task */
+	size_t damaged;
+
+	const char *file; /* while parsing */
+	struct error *e;
+};
+
+struct uftrace_tasks *uftrace_tasks_new(void)
+{
+	return calloc(1, sizeof(struct uftrace_tasks));
+}
+
+void uftrace_tasks_free(struct uftrace_tasks *t)
+{
+	if (!t)
+		return;
+	free(t->events);
+	free(t->sess);
+	free(t->by_pid);
+	free(t->by_sid);
+	free(t->dlopens);
+	free(t->tasks);
+	free(t->tids);
+	free(t->task_of);
+	free(t->refs);
+	free(t->names);
+	free(t->comms);
+	free(t);
+}
+
+static void damage(struct uftrace_tasks *t, uint64_t offset, const char *what)
+{
+	if (!t->damaged++)
+		error_set(t->e, t->file, offset, "%s", what);
+}
+
+static int no_memory(struct uftrace_tasks *t)
+{
+	return error_set(t->e, t->file, NO_OFFSET, "out of memory");
+}
+
+static struct uftrace_task_event *new_event(struct uftrace_tasks *t)
+{
+	if (t->nr_events == t->events_room) {
+		size_t room = t->events_room ? 2 * t->events_room : 64;
+		void *p = realloc(t->events, room * sizeof(*t->events));
+
+		if (!p)
+			return NULL;
+		t->events = p;
+		t->events_room = room;
+	}
+	t->events[t->nr_events] = (struct uftrace_task_event){.name = ""};
+	return &t->events[t->nr_events++];
+}
+
+/* There is room for every string of the file. */
+static const char *keep_name(struct uftrace_tasks *t, const char *name, size_t length)
+{
+	char *copy = t->names + t->names_used;
+
+	memcpy(copy, name, length);
+	copy[length] = 0;
+	t->names_used += length + 1;
+	return copy;
+}
+
+/* ---- task.txt ---- */
+
+/* The text after `key`, which must be preceded by a blank; NULL if it is not in the line. */
+static const char *value_of(const char *line, const char *end, const char *key)
+{
+	size_t n = strlen(key);
+	const char *p = line;
+
+	while ((p = memmem(p, end - p, key, n))) {
+		if (p > line && p[-1] == ' ')
+			return p + n;
+		p += n;
+	}
+	return NULL;
+}
+
+/* A decimal number of at most 19 digits. Returns the text after it, or NULL. */
+static const char *read_number(const char *p, const char *end, uint64_t *v)
+{
+	const char *start = p;
+
+	*v = 0;
+	for (; p < end && isdigit((unsigned char)*p); p++) {
+		if (p - start >= 19)
+			return NULL;
+		*v = *v * 10 + (*p - '0');
+	}
+	return p > start ? p : NULL;
+}
+
+static bool read_time(const char *line, const char *end, uint64_t *time)
+{
+	const char *p = value_of(line, end, "timestamp=");
+	uint64_t sec, nsec;
+
+	if (!p || !(p = read_number(p, end, &sec)) || p == end || *p != '.' ||
+	    !read_number(p + 1, end, &nsec))
+		return false;
+	if (nsec > 999999999 || sec > UINT64_MAX / 1000000000 - 1)
+		return false;
+	*time = sec * 1000000000 + nsec;
+	return true;
+}
+
+static bool read_id(const char *line, const char *end, const char *key, int32_t *id)
+{
+	const char *p = value_of(line, end, key);
+	uint64_t v;
+
+	if (!p || !read_number(p, end, &v) || v > INT32_MAX)
+		return false;
+	*id = v;
+	return true;
+}
+
+static bool read_sid(const char *line, const char *end, char *sid)
+{
+	const char *p = value_of(line, end, "sid=");
+	size_t n = 0;
+
+	while (p && p + n < end && p[n] != ' ' && n < UFTRACE_SID_SIZE) {
+		/* it becomes part of a file's name */
+		if (!isalnum((unsigned char)p[n]))
+			return false;
+		sid[n] = p[n];
+		n++;
+	}
+	sid[n] = 0;
+	return n;
+}
+
+static bool read_base(const char *line, const char *end, uint64_t *base)
+{
+	const char *p = value_of(line, end, "base="), *start = p;
+
+	*base = 0;
+	for (; p && p < end && isxdigit((unsigned char)*p) && p - start < 16; p++)
+		*base = *base << 4 | (isdigit((unsigned char)*p) ? *p - '0' : (*p | 32) - 'a' + 10);
+	return p > start;
+}
+
+/* key="...": to the last quote of the line, as the name may hold some. */
+static bool read_name(struct uftrace_tasks *t, const char *line, const char *end, const char *key,
+		      const char **name)
+{
+	const char *p = value_of(line, end, key);
+	const char *quote;
+
+	if (!p || p == end || *p != '"')
+		return false;
+	p++;
+	quote = memrchr(p, '"', end - p);
+	if (!quote)
+		return false;
+	*name = keep_name(t, p, quote - p);
+	return true;
+}
+
+/* Returns 1, 0 if the line is damaged, -1 when memory is out. */
+static int parse_line(struct uftrace_tasks *t, const char *line, const char *end)
+{
+	struct uftrace_task_event ev = {.name = ""}, *slot;
+	bool good;
+
+	if (end - line < 5 || line[4] != ' ')
+		return 1;
+	if (!memcmp(line, "TASK", 4)) {
+		ev.kind = UFTRACE_TASK_TASK;
+		good = read_id(line, end, "tid=", &ev.tid) && read_id(line, end, "pid=", &ev.pid);
+	} else if (!memcmp(line, "FORK", 4)) {
+		ev.kind = UFTRACE_TASK_FORK;
+		good = read_id(line, end, "pid=", &ev.tid) && read_id(line, end, "ppid=", &ev.pid);
+	} else if (!memcmp(line, "SESS", 4)) {
+		ev.kind = UFTRACE_TASK_SESS;
+		good = (read_id(line, end, "pid=", &ev.pid) ||
+			read_id(line, end, "tid=", &ev.pid)) &&
+		       read_sid(line, end, ev.sid) && read_name(t, line, end, "exename=", &ev.name);
+		ev.tid = ev.pid;
+	} else if (!memcmp(line, "DLOP", 4)) {
+		ev.kind = UFTRACE_TASK_DLOP;
+		good = read_id(line, end, "tid=", &ev.tid) && read_sid(line, end, ev.sid) &&
+		       read_base(line, end, &ev.base) &&
+		       read_name(t, line, end, "libname=", &ev.name);
+	} else {
+		return 1;
+	}
+	if (!good || !read_time(line, end, &ev.time))
+		return 0;
+	slot = new_event(t);
+	if (!slot)
+		return -1;
+	*slot = ev;
+	return 1;
+}
+
+/* ---- the binary file ---- */
+
+struct cursor {
+	const uint8_t *p;
+	size_t left;
+	bool swap;
+};
+
+static uint16_t take16(struct cursor *c)
+{
+	uint16_t v;
+
+	memcpy(&v, c->p, sizeof(v));
+	c->p += sizeof(v);
+	c->left -= sizeof(v);
+	return uftrace_swap16(v, c->swap);
+}
+
+static uint32_t take32(struct cursor *c)
+{
+	uint32_t v;
+
+	memcpy(&v, c->p, sizeof(v));
+	c->p += sizeof(v);
+	c->left -= sizeof(v);
+	return uftrace_swap32(v, c->swap);
+}
+
+static uint64_t take64(struct cursor *c)
+{
+	uint64_t v;
+
+	memcpy(&v, c->p, sizeof(v));
+	c->p += sizeof(v);
+	c->left -= sizeof(v);
+	return uftrace_swap64(v, c->swap);
+}
+
+static const char short_message[] = "file ends within a message";
+
+/* One message. Returns 1, 0 if nothing after it can be read (what tells why), -1 without memory. */
+static int parse_message(struct uftrace_tasks *t, struct cursor *c, const char **what)
+{
+	struct uftrace_task_event ev = {.name = ""}, *slot;
+	uint16_t magic, type;
+	uint32_t length;
+
+	*what = short_message;
+	if (c->left < 8)
+		return 0;
+	magic = take16(c);
+	type = take16(c);
+	length = take32(c);
+	if (magic != UFTRACE_MSG_MAGIC) {
+		*what = "message with a wrong magic";
+		return 0;
+	}
+	if (type != UFTRACE_MSG_TASK && type != UFTRACE_MSG_FORK_END &&
+	    type != UFTRACE_MSG_SESSION) {
+		if (length > c->left)
+			return 0;
+		c->p += length;
+		c->left -= length;
+		return 1;
+	}
+	if (c->left < 16)
+		return 0;
+	ev.time = take64(c);
+	ev.pid = take32(c);
+	ev.tid = take32(c);
+	ev.kind = type == UFTRACE_MSG_TASK ? UFTRACE_TASK_TASK : UFTRACE_TASK_FORK;
+	if (type == UFTRACE_MSG_SESSION) {
+		uint64_t padded;
+
+		ev.kind = UFTRACE_TASK_SESS;
+		if (c->left < UFTRACE_SID_SIZE + 8)
+			return 0;
+		memcpy(ev.sid, c->p, UFTRACE_SID_SIZE);
+		for (size_t i = 0; i < UFTRACE_SID_SIZE && ev.sid[i]; i++)
+			if (!isalnum((unsigned char)ev.sid[i]))
+				ev.sid[i] = 0;
+		c->p += UFTRACE_SID_SIZE;
+		c->left -= UFTRACE_SID_SIZE;
+		take32(c);
+		length = take32(c);
+		padded = uftrace_align(length, 8);
+		if (length > c->left)
+			return 0;
+		ev.name = keep_name(t, (const char *)c->p, length);
+		if (padded > c->left)
+			padded = c->left;
+		c->p += padded;
+		c->left -= padded;
+	}
+	slot = new_event(t);
+	if (!slot)
+		return -1;
+	*slot = ev;
+	return 1;
+}
+
+/* ---- sessions ---- */
+
+static int compare_pids(const void *a, const void *b)
+{
+	const struct uftrace_sess *x = *(const struct uftrace_sess *const *)a;
+	const struct uftrace_sess *y = *(const struct uftrace_sess *const *)b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int compare_sids(const void *a, const void *b)
+{
+	const struct uftrace_sess *x = *(const struct uftrace_sess *const *)a;
+	const struct uftrace_sess *y = *(const struct uftrace_sess *const *)b;
+	int c = strcmp(x->sid, y->sid);
+
+	return c ? c : compare_pids(a, b);
+}
+
+static int build_sessions(struct uftrace_tasks *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nr_events; i++)
+		n += t->events[i].kind == UFTRACE_TASK_SESS;
+	t->sess = calloc(n + 1, sizeof(*t->sess));
+	t->by_pid = calloc(n + 1, sizeof(*t->by_pid));
+	t->by_sid = calloc(n + 1, sizeof(*t->by_sid));
+	if (!t->sess || !t->by_pid || !t->by_sid)
+		return no_memory(t);
+	for (size_t i = 0; i < t->nr_events; i++) {
+		const struct uftrace_task_event *ev = &t->events[i];
+		struct uftrace_sess *s = &t->sess[t->nr_sess];
+
+		if (ev->kind != UFTRACE_TASK_SESS)
+			continue;
+		s->id = t->nr_sess;
+		s->time = ev->time;
+		s->pid = ev->pid;
+		s->exename = ev->name;
+		memcpy(s->sid, ev->sid, sizeof(s->sid));
+		t->by_pid[t->nr_sess] = t->by_sid[t->nr_sess] = s;
+		t->nr_sess++;
+	}
+	qsort(t->by_pid, n, sizeof(*t->by_pid), compare_pids);
+	qsort(t->by_sid, n, sizeof(*t->by_sid), compare_sids);
+	return 0;
+}
+
+/* Of the process' sessions the last that began at `time` or before. */
+static const struct uftrace_sess *find_session(const struct uftrace_tasks *t, int32_t pid,
+					       uint64_t time)
+{
+	size_t low = 0, high = t->nr_sess;
+	const struct uftrace_sess *s;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		s = t->by_pid[mid];
+		if (s->pid < pid || (s->pid == pid && s->time <= time))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	s = low ? t->by_pid[low - 1] : NULL;
+	return s && s->pid == pid ? s : NULL;
+}
+
+static const struct uftrace_sess *find_sid(const struct uftrace_tasks *t, const char *sid)
+{
+	size_t low = 0, high = t->nr_sess;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(t->by_sid[mid]->sid, sid) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < t->nr_sess && !strcmp(t->by_sid[low]->sid, sid) ? t->by_sid[low] : NULL;
+}
+
+static int compare_dlops(const void *a, const void *b)
+{
+	const struct dlop *x = a, *y = b;
+
+	if (x->sess != y->sess)
+		return x->sess < y->sess ? -1 : 1;
+	if (x->d.time != y->d.time)
+		return x->d.time < y->d.time ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static int build_dlopens(struct uftrace_tasks *t)
+{
+	struct dlop *dlops;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nr_events; i++)
+		n += t->events[i].kind == UFTRACE_TASK_DLOP;
+	dlops = calloc(n + 1, sizeof(*dlops));
+	t->dlopens = calloc(n + 1, sizeof(*t->dlopens));
+	if (!dlops || !t->dlopens) {
+		free(dlops);
+		return no_memory(t);
+	}
+	n = 0;
+	for (size_t i = 0; i < t->nr_events; i++) {
+		const struct uftrace_task_event *ev = &t->events[i];
+		const struct uftrace_sess *s;
+
+		if (ev->kind != UFTRACE_TASK_DLOP)
+			continue;
+		s = find_sid(t, ev->sid);
+		if (!s) {
+			damage(t, NO_OFFSET, "a library belongs to no session");
+			continue;
+		}
+		dlops[n] = (struct dlop){
+			.d = {.time = ev->time, .base = ev->base, .tid = ev->tid, .path = ev->name},
+			.sess = s->id,
+			.order = n,
+		};
+		n++;
+	}
+	qsort(dlops, n, sizeof(*dlops), compare_dlops);
+	for (size_t i = 0; i < n; i++) {
+		struct uftrace_sess *s = &t->sess[dlops[i].sess];
+
+		t->dlopens[i] = dlops[i].d;
+		if (!s->nr_dlopens++)
+			s->dlopens = &t->dlopens[i];
+	}
+	free(dlops);
+	return 0;
+}
+
+/* ---- tasks ---- */
+
+static int compare_tids(const void *a, const void *b)
+{
+	const int32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int collect_tids(struct uftrace_tasks *t)
+{
+	size_t n = 0;
+
+	t->tids = malloc((t->nr_events + 1) * sizeof(*t->tids));
+	if (!t->tids)
+		return no_memory(t);
+	for (size_t i = 0; i < t->nr_events; i++) {
+		const struct uftrace_task_event *ev = &t->events[i];
+
+		if (ev->kind == UFTRACE_TASK_TASK || ev->kind == UFTRACE_TASK_FORK)
+			t->tids[n++] = ev->tid;
+	}
+	qsort(t->tids, n, sizeof(*t->tids), compare_tids);
+	for (size_t i = 0; i < n; i++)
+		if (!i || t->tids[i] != t->tids[i - 1])
+			t->tids[t->nr_tids++] = t->tids[i];
+	t->task_of = calloc(t->nr_tids + 1, sizeof(*t->task_of));
+	t->tasks = calloc(t->nr_tids + 1, sizeof(*t->tasks));
+	return t->task_of && t->tasks ? 0 : no_memory(t);
+}
+
+/* The tid's place in t->tids, or nr_tids. */
+static size_t find_tid(const struct uftrace_tasks *t, int32_t tid)
+{
+	const int32_t *p =
+		t->nr_tids ? bsearch(&tid, t->tids, t->nr_tids, sizeof(*t->tids), compare_tids)
+			   : NULL;
+
+	return p ? (size_t)(p - t->tids) : t->nr_tids;
+}
+
+static struct uftrace_task *find_task(const struct uftrace_tasks *t, int32_t tid)
+{
+	size_t i = find_tid(t, tid);
+
+	return i < t->nr_tids && t->task_of[i] ? &t->tasks[t->task_of[i] - 1] : NULL;
+}
+
+static struct uftrace_task *new_task(struct uftrace_tasks *t, int32_t tid)
+{
+	struct uftrace_task *task = &t->tasks[t->nr_tasks++];
+
+	*task = (struct uftrace_task){.tid = tid, .comm = ""};
+	t->task_of[find_tid(t, tid)] = t->nr_tasks;
+	return task;
+}
+
+static int compare_refs(const void *a, const void *b)
+{
+	const struct ref *x = a, *y = b;
+
+	if (x->task != y->task)
+		return x->task < y->task ? -1 : 1;
+	if (x->r.start != y->r.start)
+		return x->r.start < y->r.start ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+/*
+ * What TASK and FORK lines say, in the order of the file, as references; returns their number.
+ * last: zeros, one per task.
+ */
+static size_t collect_refs(struct uftrace_tasks *t, struct ref *refs, size_t *last)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nr_events; i++) {
+		const struct uftrace_task_event *ev = &t->events[i];
+		const struct uftrace_sess *s;
+		struct uftrace_task *task, *leader;
+
+		if (ev->kind != UFTRACE_TASK_TASK && ev->kind != UFTRACE_TASK_FORK)
+			continue;
+		s = find_session(t, ev->pid, ev->time);
+		task = find_task(t, ev->tid);
+		if (!task) {
+			task = new_task(t, ev->tid);
+			task->time = ev->time;
+			task->pid = ev->kind == UFTRACE_TASK_FORK ? ev->tid : ev->pid;
+			task->ppid = ev->kind == UFTRACE_TASK_FORK ? ev->pid : 0;
+			leader = find_task(t, ev->pid);
+			if (!s && leader && last[leader - t->tasks]) {
+				const struct ref *r = &refs[last[leader - t->tasks] - 1];
+
+				if (r->r.start < ev->time)
+					s = r->r.sess;
+			}
+		}
+		if (!s)
+			continue;
+		refs[n] = (struct ref){
+			.r = {.start = ev->time, .sess = s}, .task = task - t->tasks, .order = n};
+		last[task - t->tasks] = ++n;
+	}
+	return n;
+}
+
+static void set_comm(struct uftrace_tasks *t, struct uftrace_task *task)
+{
+	char *comm = t->comms + (task - t->tasks) * COMM_SIZE;
+	const char *path, *slash;
+
+	if (!task->nr_refs)
+		return;
+	path = task->refs[task->nr_refs - 1].sess->exename;
+	slash = strrchr(path, '/');
+	strncpy(comm, slash ? slash + 1 : path, COMM_SIZE - 1);
+	task->comm = comm;
+}
+
+static int build_tasks(struct uftrace_tasks *t)
+{
+	size_t n = 0;
+	size_t room = t->nr_events + 1;
+	struct ref *refs = malloc(room * sizeof(*refs));
+	size_t *last = calloc(room, sizeof(*last));
+	int r = -1;
+
+	if (!refs || !last) {
+		no_memory(t);
+		goto out;
+	}
+	n = collect_refs(t, refs, last);
+	qsort(refs, n, sizeof(*refs), compare_refs);
+	t->refs = malloc((n + 1) * sizeof(*t->refs));
+	t->comms = calloc(t->nr_tasks + 1, COMM_SIZE);
+	if (!t->refs || !t->comms) {
+		no_memory(t);
+		goto out;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct uftrace_task *task = &t->tasks[refs[i].task];
+
+		t->refs[i] = refs[i].r;
+		if (!task->nr_refs++)
+			task->refs = &t->refs[i];
+	}
+	for (size_t i = 0; i < t->nr_tasks; i++)
+		set_comm(t, &t->tasks[i]);
+	r = 0;
+out:
+	free(refs);
+	free(last);
+	return r;
+}
+
+static int build(struct uftrace_tasks *t)
+{
+	if (build_sessions(t) < 0 || build_dlopens(t) < 0 || collect_tids(t) < 0 ||
+	    build_tasks(t) < 0)
+		return -1;
+	return t->damaged ? 1 : 0;
+}
+
+/* ---- what callers see ---- */
+
+static int begin(struct uftrace_tasks *t, size_t size, const char *file, struct error *e)
+{
+	t->file = file;
+	t->e = e;
+	/* a line with a name is longer than the name and its NUL; so is a message */
+	t->names = malloc(size + 1);
+	return t->names ? 0 : no_memory(t);
+}
+
+int uftrace_tasks_parse_text(struct uftrace_tasks *t, const char *text, size_t size,
+			     const char *file, struct error *e)
+{
+	const char *end = text + size;
+
+	if (begin(t, size, file, e) < 0)
+		return -1;
+	for (const char *line = text; line < end;) {
+		const char *newline = memchr(line, '\n', end - line);
+		int r = newline ? parse_line(t, line, newline) : 0;
+
+		if (r < 0)
+			return no_memory(t);
+		if (!r)
+			damage(t, line - text,
+			       newline ? "unreadable line" : "file ends within a line");
+		line = newline ? newline + 1 : end;
+	}
+	return build(t);
+}
+
+int uftrace_tasks_parse_binary(struct uftrace_tasks *t, const void *data, size_t size, bool swap,
+			       const char *file, struct error *e)
+{
+	struct cursor c = {.p = data, .left = size, .swap = swap};
+
+	if (begin(t, size, file, e) < 0)
+		return -1;
+	while (c.left) {
+		uint64_t offset = size - c.left;
+		const char *what;
+		int r = parse_message(t, &c, &what);
+
+		if (r < 0)
+			return no_memory(t);
+		if (!r) {
+			damage(t, offset, what);
+			break;
+		}
+	}
+	return build(t);
+}
+
+size_t uftrace_tasks_damaged(const struct uftrace_tasks *t)
+{
+	return t->damaged;
+}
+
+size_t uftrace_tasks_nr_events(const struct uftrace_tasks *t)
+{
+	return t->nr_events;
+}
+
+const struct uftrace_task_event *uftrace_tasks_event(const struct uftrace_tasks *t, size_t i)
+{
+	return &t->events[i];
+}
+
+size_t uftrace_tasks_nr_sess(const struct uftrace_tasks *t)
+{
+	return t->nr_sess;
+}
+
+const struct uftrace_sess *uftrace_tasks_sess(const struct uftrace_tasks *t, size_t id)
+{
+	return &t->sess[id];
+}
+
+size_t uftrace_tasks_count(const struct uftrace_tasks *t)
+{
+	return t->nr_tasks;
+}
+
+const struct uftrace_task *uftrace_tasks_at(const struct uftrace_tasks *t, size_t i)
+{
+	return &t->tasks[i];
+}
+
+const struct uftrace_task *uftrace_tasks_find(const struct uftrace_tasks *t, int32_t tid)
+{
+	return find_task(t, tid);
+}
+
+/* The last reference that began at `time` or before, or NULL; *until is lowered to the next one. */
+static const struct uftrace_task_ref *find_ref(const struct uftrace_task *task, uint64_t time,
+					       uint64_t *until)
+{
+	size_t low = 0, high = task->nr_refs;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (task->refs[mid].start <= time)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < task->nr_refs && task->refs[low].start < *until)
+		*until = task->refs[low].start;
+	return low ? &task->refs[low - 1] : NULL;
+}
+
+const struct uftrace_sess *uftrace_session_at(const struct uftrace_tasks *t,
+					      const struct uftrace_task *task, uint64_t time,
+					      uint64_t *until)
+{
+	const struct uftrace_sess *found = NULL;
+	uint64_t end = UINT64_MAX;
+
+	for (int i = 0; task && i < PARENTS_MAX; i++) {
+		const struct uftrace_task_ref *ref = find_ref(task, time, &end);
+		int32_t parent = task->ppid ? task->ppid : task->pid;
+
+		if (ref) {
+			found = ref->sess;
+			break;
+		}
+		if (!parent || parent == task->tid)
+			break;
+		task = find_task(t, parent);
+	}
+	if (until)
+		*until = end;
+	return found;
+}

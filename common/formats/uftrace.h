@@ -1,0 +1,204 @@
+/*
+ * formats/uftrace.h - numbers and record layout of a uftrace data directory
+ *
+ * What the decoder and the encoder share. Facts: observed on recordings by uftrace 0.9 to 0.19.
+ */
+#ifndef TR_FORMATS_UFTRACE_H
+#define TR_FORMATS_UFTRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ---- info: a header of 40 bytes, then one line or group of lines per bit of info_mask ---- */
+
+#define UFTRACE_MAGIC	    "Ftrace!" /* 8 bytes with its NUL */
+#define UFTRACE_MAGIC_SIZE  8
+#define UFTRACE_HEADER_SIZE 40
+#define UFTRACE_VERSION	    4 /* written; 3 is read too */
+#define UFTRACE_VERSION_MIN 3
+
+#define UFTRACE_MAX_STACK                                                                          \
+	1024 /* where the header does not say, and the range of a record's depth */
+
+/* offsets in the header */
+enum {
+	UFTRACE_HDR_VERSION = 8,    /* u32 */
+	UFTRACE_HDR_SIZE = 12,	    /* u16 */
+	UFTRACE_HDR_ENDIAN = 14,    /* u8: EI_DATA, 1 little, 2 big */
+	UFTRACE_HDR_CLASS = 15,	    /* u8: EI_CLASS, 1 32-bit, 2 64-bit */
+	UFTRACE_HDR_FEAT_MASK = 16, /* u64 */
+	UFTRACE_HDR_INFO_MASK = 24, /* u64 */
+	UFTRACE_HDR_MAX_STACK = 32, /* u16, then 6 bytes of zero */
+};
+
+/* feat_mask. They announce, but do not prove, that there is such data. */
+#define UFTRACE_FEAT_PLTHOOK	     (1ull << 0)
+#define UFTRACE_FEAT_TASK_SESSION    (1ull << 1)
+#define UFTRACE_FEAT_KERNEL	     (1ull << 2)
+#define UFTRACE_FEAT_ARGUMENT	     (1ull << 3)
+#define UFTRACE_FEAT_RETVAL	     (1ull << 4)
+#define UFTRACE_FEAT_SYM_REL_ADDR    (1ull << 5)
+#define UFTRACE_FEAT_MAX_STACK	     (1ull << 6)
+#define UFTRACE_FEAT_EVENT	     (1ull << 7)
+#define UFTRACE_FEAT_PERF_EVENT	     (1ull << 8)
+#define UFTRACE_FEAT_AUTO_ARGS	     (1ull << 9)
+#define UFTRACE_FEAT_DEBUG_INFO	     (1ull << 10)
+#define UFTRACE_FEAT_ESTIMATE_RETURN (1ull << 11)
+#define UFTRACE_FEAT_SYM_SIZE	     (1ull << 12)
+#define UFTRACE_FEAT_CALLSITE	     (1ull << 13)
+
+/* info_mask: bit numbers, in the order of their lines */
+enum uftrace_info_bit {
+	UFTRACE_INFO_EXE_NAME,
+	UFTRACE_INFO_EXE_BUILD_ID,
+	UFTRACE_INFO_EXIT_STATUS,
+	UFTRACE_INFO_CMDLINE,
+	UFTRACE_INFO_CPUINFO,
+	UFTRACE_INFO_MEMINFO,
+	UFTRACE_INFO_OSINFO,
+	UFTRACE_INFO_TASKINFO,
+	UFTRACE_INFO_USAGEINFO,
+	UFTRACE_INFO_LOADINFO,
+	UFTRACE_INFO_ARG_SPEC,
+	UFTRACE_INFO_RECORD_DATE,
+	UFTRACE_INFO_PATTERN_TYPE,
+	UFTRACE_INFO_VERSION,
+	UFTRACE_INFO_UTC_OFFSET,
+	UFTRACE_INFO_SYSCTL,
+	UFTRACE_INFO_BITS,
+};
+
+/* ---- TID.dat: records of two words, in the byte order of the trace, 8-byte aligned ---- */
+
+#define UFTRACE_RECORD_SIZE  16
+#define UFTRACE_RECORD_MAGIC 5
+#define UFTRACE_ADDR_BITS    48
+#define UFTRACE_ADDR_MASK    ((1ull << UFTRACE_ADDR_BITS) - 1)
+
+enum uftrace_record_type {
+	UFTRACE_ENTRY,
+	UFTRACE_EXIT,
+	UFTRACE_LOST,
+	UFTRACE_EVENT,
+};
+
+struct uftrace_record {
+	uint64_t time; /* ns */
+	uint64_t addr; /* function, event id, or number of lost records */
+	uint16_t depth;
+	uint8_t type;
+	bool more; /* a payload follows */
+};
+
+static inline uint64_t uftrace_swap64(uint64_t v, bool swap)
+{
+	return swap ? __builtin_bswap64(v) : v;
+}
+
+static inline uint32_t uftrace_swap32(uint32_t v, bool swap)
+{
+	return swap ? __builtin_bswap32(v) : v;
+}
+
+static inline uint16_t uftrace_swap16(uint16_t v, bool swap)
+{
+	return swap ? __builtin_bswap16(v) : v;
+}
+
+static inline bool uftrace_word_valid(uint64_t word)
+{
+	return ((word >> 3) & 7) == UFTRACE_RECORD_MAGIC;
+}
+
+/* swap: the trace's byte order is not this machine's. False when the magic is wrong. */
+static inline bool uftrace_record_unpack(const void *bytes, bool swap, struct uftrace_record *r)
+{
+	uint64_t w[2];
+
+	memcpy(w, bytes, sizeof(w));
+	w[0] = uftrace_swap64(w[0], swap);
+	w[1] = uftrace_swap64(w[1], swap);
+	r->time = w[0];
+	r->type = w[1] & 3;
+	r->more = (w[1] >> 2) & 1;
+	r->depth = (w[1] >> 6) & 0x3ff;
+	r->addr = w[1] >> 16;
+	return uftrace_word_valid(w[1]);
+}
+
+/*
+ * depth beyond 1023 carries into the address, as the recorder's does. addr is cut to 48 bits.
+ */
+static inline void uftrace_record_pack(void *bytes, bool swap, const struct uftrace_record *r)
+{
+	uint64_t w[2];
+
+	w[0] = uftrace_swap64(r->time, swap);
+	w[1] = (uint64_t)(r->type & 3) | (uint64_t)r->more << 2 | UFTRACE_RECORD_MAGIC << 3;
+	w[1] |= r->addr << 16;
+	w[1] += (uint64_t)r->depth << 6;
+	w[1] = uftrace_swap64(w[1], swap);
+	memcpy(bytes, w, sizeof(w));
+}
+
+/* What the payload of n bytes takes in the file. */
+static inline uint64_t uftrace_align(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) & ~(to - 1);
+}
+
+/* A LOST record's time is 0, its addr the number of records. */
+
+/* ---- EVENT records: addr is the id, the payload u16 length + data, padded to 8 ---- */
+
+enum uftrace_event_id {
+	UFTRACE_EV_KERNEL_LAST = 99999, /* tracepoint ids, in kernel data only */
+	UFTRACE_EV_READ_STATM = 100001, /* u64 vmsize, vmrss, shared in KB */
+	UFTRACE_EV_READ_PAGE_FAULT,	/* u64 major, minor */
+	UFTRACE_EV_DIFF_STATM,
+	UFTRACE_EV_DIFF_PAGE_FAULT,
+	UFTRACE_EV_READ_PMU_CYCLE, /* u64 cycles, instructions */
+	UFTRACE_EV_DIFF_PMU_CYCLE,
+	UFTRACE_EV_READ_PMU_CACHE, /* u64 refers, misses */
+	UFTRACE_EV_DIFF_PMU_CACHE,
+	UFTRACE_EV_READ_PMU_BRANCH, /* u64 branches, misses */
+	UFTRACE_EV_DIFF_PMU_BRANCH,
+	UFTRACE_EV_WATCH_CPU,	      /* i32 */
+	UFTRACE_EV_WATCH_VAR,	      /* address (a word of the trace), then 1, 2, 4 or 8 bytes */
+	UFTRACE_EV_CALLSITE,	      /* u64 return address of the ENTRY that follows */
+	UFTRACE_EV_SCHED_IN = 200001, /* these are made from perf-cpu*.dat */
+	UFTRACE_EV_SCHED_OUT,
+	UFTRACE_EV_SCHED_BOTH,
+	UFTRACE_EV_TASK_NEW,
+	UFTRACE_EV_TASK_EXIT,
+	UFTRACE_EV_TASK_COMM,
+	UFTRACE_EV_SCHED_OUT_PREEMPT,
+	UFTRACE_EV_SCHED_BOTH_PREEMPT,
+	UFTRACE_EV_USER_FIRST = 1000000, /* SDT events, named in events.txt; no data */
+	UFTRACE_EV_EXTERN = 2000000,	 /* a line of extern.dat */
+};
+
+/* ---- perf-cpuN.dat: perf records, no file header, u32 pid, u32 tid, u64 time at each end ---- */
+
+#define UFTRACE_PERF_COMM   3
+#define UFTRACE_PERF_EXIT   4
+#define UFTRACE_PERF_FORK   7
+#define UFTRACE_PERF_SWITCH 14
+
+#define UFTRACE_PERF_MISC_SWITCH_OUT 0x2000 /* SWITCH; for COMM the same bit means exec */
+#define UFTRACE_PERF_MISC_PREEMPT    0x4000
+
+/* ---- the old binary `task` file: headers {u16 magic, u16 type, u32 length}, then the message ----
+ */
+
+#define UFTRACE_MSG_MAGIC    0xface
+#define UFTRACE_MSG_TASK     3 /* u64 time, i32 pid, i32 tid */
+#define UFTRACE_MSG_FORK_END 6 /* the same; pid is the parent, tid the child */
+#define UFTRACE_MSG_SESSION                                                                        \
+	7 /* the same, 16 bytes sid, i32 unused, i32 length, name padded to 8                      \
+	   */
+
+#define UFTRACE_SID_SIZE 16 /* hex digits */
+
+#endif
