@@ -1,0 +1,124 @@
+#include "aggregate.h"
+
+#include <errno.h>
+
+static struct aggregate_field *fields_of(const struct aggregate *a, const struct columns_wanted *w)
+{
+	return aggregate_part(a, w->fields);
+}
+
+void aggregate_init(struct aggregate *a, const struct columns_wanted *w)
+{
+	a->total_min = a->self_min = UINT64_MAX;
+	if (w->times) {
+		struct aggregate_times *t = aggregate_part(a, w->times);
+
+		t->first = UINT64_MAX;
+	}
+}
+
+void aggregate_free(struct aggregate *a, const struct columns_wanted *w)
+{
+	if (w->histogram)
+		histogram_free(aggregate_part(a, w->histogram));
+	for (uint32_t i = 0; i < w->field_count; i++)
+		distinct_free(&fields_of(a, w)[i].distinct);
+}
+
+void aggregate_call_rare(struct aggregate *a, const struct columns_wanted *w, uint64_t total,
+			 uint64_t self, uint64_t time)
+{
+	if (w->times) {
+		struct aggregate_times *t = aggregate_part(a, w->times);
+
+		t->first = time < t->first ? time : t->first;
+		t->last = time > t->last ? time : t->last;
+	}
+	if (w->total_stdev)
+		squares_add(aggregate_part(a, w->total_stdev), total);
+	if (w->self_stdev)
+		squares_add(aggregate_part(a, w->self_stdev), self);
+}
+
+int aggregate_number(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
+		     int128 value)
+{
+	struct aggregate_field *f = &fields_of(a, w)[field];
+
+	if (w->field[field].uniq && distinct_add(&f->distinct, distinct_hash_number(value)))
+		return -1;
+	f->min = f->count && f->min < value ? f->min : value;
+	f->max = f->count && f->max > value ? f->max : value;
+	f->sum += value;
+	f->count++;
+	return 0;
+}
+
+int aggregate_text(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
+		   const void *data, size_t size)
+{
+	if (!w->field[field].uniq)
+		return 0;
+	return distinct_add(&fields_of(a, w)[field].distinct, distinct_hash_bytes(data, size));
+}
+
+static int merge_field(struct aggregate_field *into, const struct aggregate_field *from)
+{
+	if (from->count) {
+		if (!into->count || from->min < into->min)
+			into->min = from->min;
+		if (!into->count || from->max > into->max)
+			into->max = from->max;
+	}
+	if (__builtin_add_overflow(into->count, from->count, &into->count) ||
+	    __builtin_add_overflow(into->sum, from->sum, &into->sum)) {
+		errno = EOVERFLOW;
+		return -1;
+	}
+	return distinct_merge(&into->distinct, &from->distinct);
+}
+
+int aggregate_merge(struct aggregate *into, const struct aggregate *from,
+		    const struct columns_wanted *w)
+{
+	uint64_t rows;
+
+	if (__builtin_add_overflow(into->calls, from->calls, &into->calls) ||
+	    __builtin_add_overflow(into->instants, from->instants, &into->instants) ||
+	    __builtin_add_overflow(into->calls, into->instants, &rows) ||
+	    __builtin_add_overflow(into->total, from->total, &into->total) ||
+	    __builtin_add_overflow(into->recursive, from->recursive, &into->recursive) ||
+	    __builtin_add_overflow(into->self, from->self, &into->self)) {
+		errno = EOVERFLOW;
+		return -1;
+	}
+	if (from->total_min < into->total_min)
+		into->total_min = from->total_min;
+	if (from->total_max > into->total_max)
+		into->total_max = from->total_max;
+	if (from->self_min < into->self_min)
+		into->self_min = from->self_min;
+	if (from->self_max > into->self_max)
+		into->self_max = from->self_max;
+	if (w->times) {
+		struct aggregate_times *t = aggregate_part(into, w->times);
+		const struct aggregate_times *u = aggregate_part(from, w->times);
+
+		t->first = u->first < t->first ? u->first : t->first;
+		t->last = u->last > t->last ? u->last : t->last;
+	}
+	if (w->histogram &&
+	    histogram_merge(aggregate_part(into, w->histogram), aggregate_part(from, w->histogram)))
+		return -1;
+	if (w->total_stdev && squares_merge(aggregate_part(into, w->total_stdev),
+					    aggregate_part(from, w->total_stdev)))
+		return -1;
+	if (w->self_stdev &&
+	    squares_merge(aggregate_part(into, w->self_stdev), aggregate_part(from, w->self_stdev)))
+		return -1;
+	for (uint32_t i = 0; i < w->field_count; i++) {
+		if (merge_field(&fields_of(into, w)[i], &fields_of(from, w)[i]))
+			return -1;
+	}
+	return 0;
+}

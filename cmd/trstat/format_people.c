@@ -1,0 +1,329 @@
+/*
+ * format_people.c - the aligned table
+ *
+ * Numbers stand at the right of their column. The group keys come after the numbers, integers
+ * before texts, so that the longest text ends the line and pushes nothing away. What is not
+ * printable in a text is shown as '?': a name from a trace must neither break the table nor steer a
+ * terminal.
+ */
+#include "format.h"
+
+#include "common/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GAP	       "  "
+#define GAP_WIDTH      2
+#define NARROWEST      16 /* a text is not elided below this many characters */
+#define ELLIPSIS       "..."
+#define ELLIPSIS_WIDTH 3
+
+/* Integer division, so that the digits shown are digits of the value: 999999 ns is 999.999 us. */
+static size_t put_scaled(char out[static VALUE_SIZE], uint128 ns)
+{
+	static const struct {
+		uint64_t below, divisor;
+		const char *unit;
+	} scales[] = {
+		{1000000, 1000, " us"},
+		{1000000000, 1000000, " ms"},
+		{0, 1000000000, "  s"},
+	};
+	size_t i = 0, n;
+
+	while (scales[i].below && ns >= scales[i].below)
+		i++;
+	n = format_value(out, UNIT_THOUSANDTHS, (int128)(ns * 1000 / scales[i].divisor));
+	memcpy(out + n, scales[i].unit, 4);
+	return n + 3;
+}
+
+/* Seconds and nine decimals. */
+static size_t put_time(char out[static VALUE_SIZE], uint64_t ns)
+{
+	uint64_t rest = ns % 1000000000;
+	size_t n = u128_decimal(out, ns / 1000000000);
+
+	out[n] = '.';
+	for (size_t i = 9; i > 0; i--, rest /= 10)
+		out[n + i] = (char)('0' + rest % 10);
+	out[n + 10] = '\0';
+	return n + 10;
+}
+
+static size_t put_value(char out[static VALUE_SIZE], const struct table *t,
+			const struct column *column, struct column_value v)
+{
+	enum column_unit unit = column_unit(column);
+
+	out[0] = '\0';
+	if (!v.present)
+		return 0;
+	if (!t->ticks && unit == UNIT_DURATION && v.number < INT128_MAX / 1000)
+		return put_scaled(out, (uint128)v.number);
+	if (!t->ticks && unit == UNIT_TIME)
+		return put_time(out, (uint64_t)v.number);
+	return format_value(out, unit, v.number);
+}
+
+/* The character at p: its bytes, and whether it can be shown. */
+static size_t character(const char *p, size_t n, bool *printable)
+{
+	size_t length = utf8_length(p, n);
+	unsigned char c = (unsigned char)*p;
+
+	*printable = length && c >= 0x20 && c != 0x7f &&
+		     !(length == 2 && c == 0xc2 && (unsigned char)p[1] < 0xa0);
+	return length ? length : 1;
+}
+
+static size_t characters(const char *p, size_t n)
+{
+	size_t count = 0;
+	bool printable;
+
+	while (n) {
+		size_t length = character(p, n, &printable);
+
+		p += length;
+		n -= length;
+		count++;
+	}
+	return count;
+}
+
+/* The text in at most width characters, its middle left out if need be; returns how many. */
+static size_t put_elided(struct text *out, const char *p, size_t n, size_t width)
+{
+	size_t count = characters(p, n), head = count, tail = count;
+
+	if (count > width) {
+		head = (width - ELLIPSIS_WIDTH + 1) / 2;
+		tail = count - (width - ELLIPSIS_WIDTH - head);
+	}
+	for (size_t i = 0; n; i++) {
+		bool printable;
+		size_t length = character(p, n, &printable);
+
+		if (i == head && count > width)
+			text_put(out, ELLIPSIS, ELLIPSIS_WIDTH);
+		if (i < head || i >= tail) {
+			if (printable)
+				text_put(out, p, length);
+			else
+				text_char(out, '?');
+		}
+		p += length;
+		n -= length;
+	}
+	return count < width ? count : width;
+}
+
+struct layout {
+	const struct table *table;
+	size_t *column; /* widths of the columns */
+	size_t *key;	/* widths of the group keys */
+	size_t *order;	/* the group keys as they are printed: integers, then texts */
+	bool *text;	/* is the group key a text in any row? */
+};
+
+static const char *unit_of(const struct table *t, const struct column *column)
+{
+	enum column_unit unit = column_unit(column);
+
+	return t->ticks && (unit == UNIT_DURATION || unit == UNIT_TIME) ? " [ticks]" : "";
+}
+
+static void widen(size_t *width, size_t n)
+{
+	if (*width < n)
+		*width = n;
+}
+
+static size_t key_width(const struct groups *g, const struct key_cell *cell)
+{
+	char value[VALUE_SIZE];
+
+	if (cell->kind == KEY_MISSING)
+		return 0;
+	if (cell->kind != KEY_TEXT)
+		return format_key(value, cell);
+	return characters(intern_data(&g->texts, cell->text), intern_size(&g->texts, cell->text));
+}
+
+static void measure(struct layout *l, const struct rows *rows, const struct column_value *values)
+{
+	const struct table *t = l->table;
+	const struct columns *c = t->columns;
+	size_t keys = t->groups->keys, n = 0;
+
+	for (size_t i = 0; i < c->printed; i++)
+		l->column[i] = characters(c->column[i].name, strlen(c->column[i].name)) +
+			       strlen(unit_of(t, &c->column[i]));
+	for (size_t i = 0; i < keys; i++)
+		l->key[i] = characters(t->keys[i], strlen(t->keys[i]));
+	for (size_t r = 0; r < rows->count; r++) {
+		const struct key_cell *cells = groups_cells(t->groups, rows->row[r]);
+		char value[VALUE_SIZE];
+
+		for (size_t i = 0; i < c->printed; i++)
+			widen(&l->column[i],
+			      put_value(value, t, &c->column[i], values[r * c->printed + i]));
+		for (size_t i = 0; i < keys; i++) {
+			widen(&l->key[i], key_width(t->groups, &cells[i]));
+			l->text[i] |= cells[i].kind == KEY_TEXT;
+		}
+	}
+	for (int texts = 0; texts < 2; texts++) {
+		for (size_t i = 0; i < keys; i++) {
+			if (l->text[i] == texts)
+				l->order[n++] = i;
+		}
+	}
+}
+
+/* Shrink the texts until the line fits, the longest first, none below NARROWEST. */
+static void fit(struct layout *l, size_t width)
+{
+	const struct table *t = l->table;
+	size_t used = 0, keys = t->groups->keys;
+
+	for (size_t i = 0; i < t->columns->printed; i++)
+		used += l->column[i] + GAP_WIDTH;
+	for (size_t i = 0; i < keys; i++)
+		used += l->key[i] + GAP_WIDTH;
+	used -= used ? GAP_WIDTH : 0;
+
+	while (used > width) {
+		size_t longest = keys, second = NARROWEST, cut;
+
+		for (size_t i = 0; i < keys; i++) {
+			if (l->text[i] && (longest == keys || l->key[i] > l->key[longest]))
+				longest = i;
+		}
+		if (longest == keys || l->key[longest] <= NARROWEST)
+			return;
+		for (size_t i = 0; i < keys; i++) {
+			if (l->text[i] && i != longest && l->key[i] > second)
+				second = l->key[i];
+		}
+		/* Down to the second longest; where they are equal, one at a time. */
+		cut = l->key[longest] - second;
+		cut = cut ? cut : 1;
+		cut = cut < used - width ? cut : used - width;
+		l->key[longest] -= cut;
+		used -= cut;
+	}
+}
+
+static void put_header(const struct layout *l, struct text *out)
+{
+	const struct table *t = l->table;
+	size_t keys = t->groups->keys;
+
+	for (size_t i = 0; i < t->columns->printed; i++) {
+		const struct column *column = &t->columns->column[i];
+		const char *unit = unit_of(t, column);
+		size_t n = strlen(column->name);
+
+		text_pad(out, ' ',
+			 (i ? GAP_WIDTH : 0) + l->column[i] - characters(column->name, n) -
+				 strlen(unit));
+		put_elided(out, column->name, n, SIZE_MAX);
+		text_puts(out, unit);
+	}
+	for (size_t k = 0; k < keys; k++) {
+		size_t i = l->order[k], n = strlen(t->keys[i]);
+		size_t shown = characters(t->keys[i], n), pad;
+
+		shown = shown < l->key[i] ? shown : l->key[i];
+		pad = l->key[i] - shown;
+		if (t->columns->printed + k)
+			text_puts(out, GAP);
+		if (!l->text[i])
+			text_pad(out, ' ', pad);
+		put_elided(out, t->keys[i], n, l->key[i]);
+		if (l->text[i] && k + 1 < keys)
+			text_pad(out, ' ', pad);
+	}
+	text_char(out, '\n');
+}
+
+static void put_row(const struct layout *l, const struct aggregate *a,
+		    const struct column_value *values, struct text *out)
+{
+	const struct table *t = l->table;
+	const struct groups *g = t->groups;
+	const struct key_cell *cells = groups_cells(g, a);
+
+	for (size_t i = 0; i < t->columns->printed; i++) {
+		char value[VALUE_SIZE];
+		size_t n = put_value(value, t, &t->columns->column[i], values[i]);
+
+		text_pad(out, ' ', (i ? GAP_WIDTH : 0) + l->column[i] - n);
+		text_put(out, value, n);
+	}
+	for (size_t k = 0; k < g->keys; k++) {
+		size_t i = l->order[k], shown = 0;
+		char value[VALUE_SIZE];
+
+		if (t->columns->printed + k)
+			text_puts(out, GAP);
+		if (cells[i].kind == KEY_TEXT) {
+			shown = put_elided(out, intern_data(&g->texts, cells[i].text),
+					   intern_size(&g->texts, cells[i].text), l->key[i]);
+		} else if (cells[i].kind != KEY_MISSING) {
+			shown = format_key(value, &cells[i]);
+			if (!l->text[i])
+				text_pad(out, ' ', l->key[i] > shown ? l->key[i] - shown : 0);
+			text_put(out, value, shown);
+			shown = l->text[i] ? shown : l->key[i];
+		}
+		if (k + 1 < g->keys && shown < l->key[i])
+			text_pad(out, ' ', l->key[i] - shown);
+	}
+	text_char(out, '\n');
+}
+
+int format_people(const struct rows *rows, struct text *out, struct error *e)
+{
+	const struct table *t = rows->table;
+	const struct columns *c = t->columns;
+	size_t keys = t->groups->keys;
+	struct layout l = {
+		.table = t,
+		.column = calloc(c->printed + 1, sizeof *l.column),
+		.key = calloc(keys + 1, sizeof *l.key),
+		.order = calloc(keys + 1, sizeof *l.order),
+		.text = calloc(keys + 1, sizeof *l.text),
+	};
+	struct column_value *values = calloc(rows->count * c->printed + 1, sizeof *values);
+	const char *bounds = t->bounds ? table_bounds(c) : NULL;
+	int r = 0;
+
+	if (!l.column || !l.key || !l.order || !l.text || !values) {
+		r = error_set(e, NULL, NO_OFFSET, "out of memory");
+		goto out;
+	}
+	for (size_t i = 0; i < rows->count; i++) {
+		for (size_t k = 0; k < c->printed; k++)
+			values[i * c->printed + k] =
+				column_value(c, &c->column[k], rows->row[i], &t->run);
+	}
+	measure(&l, rows, values);
+	if (t->width)
+		fit(&l, t->width);
+	put_header(&l, out);
+	for (size_t i = 0; i < rows->count && !text_failed(out); i++)
+		put_row(&l, rows->row[i], &values[i * c->printed], out);
+	if (bounds)
+		text_printf(out, "\n%s\n", bounds);
+out:
+	free(values);
+	free(l.column);
+	free(l.key);
+	free(l.order);
+	free(l.text);
+	return r;
+}

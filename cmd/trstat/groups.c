@@ -1,0 +1,168 @@
+#include "groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+enum { FIRST = 64 };
+
+void groups_init(struct groups *g, size_t keys, const struct columns_wanted *wanted)
+{
+	memset(g, 0, sizeof *g);
+	g->wanted = wanted;
+	g->keys = keys;
+	g->stride = (wanted->size + keys * sizeof(struct key_cell) + 15) & ~(size_t)15;
+	/* Decides only where a group stands in the hash table, which no output shows. */
+	if (getrandom(&g->seed, sizeof g->seed, GRND_NONBLOCK) != sizeof g->seed)
+		g->seed = (uint64_t)time(NULL) ^ (uint64_t)(uintptr_t)g;
+}
+
+void groups_free(struct groups *g)
+{
+	for (size_t i = 0; i < g->count; i++)
+		aggregate_free(groups_at(g, i), g->wanted);
+	for (size_t i = 0; i < g->chunks; i++)
+		free(g->chunk[i]);
+	free(g->chunk);
+	free(g->slots);
+	intern_free(&g->texts);
+	memset(g, 0, sizeof *g);
+}
+
+int groups_text(struct groups *g, const void *data, size_t size, struct key_cell *cell)
+{
+	uint32_t text = intern(&g->texts, data, size);
+
+	if (text == INTERN_NONE)
+		return -1;
+	*cell = (struct key_cell){.kind = KEY_TEXT, .text = text};
+	return 0;
+}
+
+static uint64_t fold(uint64_t a, uint64_t b)
+{
+	uint128 product = (uint128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint32_t hash_cells(const struct groups *g, const struct key_cell *cells)
+{
+	uint64_t h = g->seed;
+
+	for (size_t i = 0; i < g->keys; i++) {
+		uint64_t v = cells[i].kind == KEY_TEXT ? cells[i].text : cells[i].value;
+
+		h = fold(h ^ v ^ (uint64_t)cells[i].kind << 62, g->seed | 0x9e3779b97f4a7c15u);
+	}
+	return (uint32_t)(fold(h, 0xd6e8feb86659fd93u) >> 16);
+}
+
+static bool same(const struct groups *g, const struct key_cell *a, const struct key_cell *b)
+{
+	for (size_t i = 0; i < g->keys; i++) {
+		if (a[i].kind != b[i].kind || a[i].text != b[i].text || a[i].value != b[i].value)
+			return false;
+	}
+	return true;
+}
+
+static int grow(struct groups *g)
+{
+	size_t capacity = g->capacity ? 2 * g->capacity : FIRST;
+	uint64_t *slots = calloc(capacity, sizeof *slots);
+
+	if (!slots)
+		return -1;
+	for (size_t i = 0; i < g->capacity; i++) {
+		size_t at = g->slots[i] >> 32;
+
+		if (!g->slots[i])
+			continue;
+		while (slots[at & (capacity - 1)])
+			at++;
+		slots[at & (capacity - 1)] = g->slots[i];
+	}
+	free(g->slots);
+	g->slots = slots;
+	g->capacity = capacity;
+	return 0;
+}
+
+static struct aggregate *append(struct groups *g, const struct key_cell *cells)
+{
+	struct aggregate *a;
+
+	if (g->count == g->chunks * GROUPS_CHUNK) {
+		if (g->chunks == g->chunk_capacity) {
+			size_t capacity = g->chunk_capacity ? 2 * g->chunk_capacity : 16;
+			char **chunk = realloc(g->chunk, capacity * sizeof *chunk);
+
+			if (!chunk)
+				return NULL;
+			g->chunk = chunk;
+			g->chunk_capacity = capacity;
+		}
+		g->chunk[g->chunks] = calloc(GROUPS_CHUNK, g->stride);
+		if (!g->chunk[g->chunks])
+			return NULL;
+		g->chunks++;
+	}
+	a = groups_at(g, g->count++);
+	aggregate_init(a, g->wanted);
+	if (g->keys)
+		memcpy((char *)a + g->wanted->size, cells, g->keys * sizeof *cells);
+	return a;
+}
+
+struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
+{
+	uint32_t hash = hash_cells(g, cells);
+	struct aggregate *a;
+	size_t at = hash;
+
+	if (g->count >= g->capacity / 4 * 3 && grow(g))
+		return NULL;
+	for (;; at++) {
+		uint64_t slot = g->slots[at & (g->capacity - 1)];
+
+		if (!slot)
+			break;
+		if (slot >> 32 != hash)
+			continue;
+		a = groups_at(g, (uint32_t)slot - 1);
+		if (same(g, groups_cells(g, a), cells))
+			return a;
+	}
+	if (g->count >= UINT32_MAX - 1)
+		return NULL;
+	a = append(g, cells);
+	if (a)
+		g->slots[at & (g->capacity - 1)] = (uint64_t)hash << 32 | g->count;
+	return a;
+}
+
+static int compare_integers(const struct key_cell *a, const struct key_cell *b)
+{
+	if (a->kind != b->kind) /* KEY_SIGNED is used for negative ones only */
+		return a->kind == KEY_SIGNED ? -1 : 1;
+	return (a->value > b->value) - (a->value < b->value);
+}
+
+int groups_compare(const struct groups *g, const struct key_cell *a, const struct key_cell *b)
+{
+	uint32_t m, n;
+	int c;
+
+	if (a->kind == KEY_MISSING || b->kind == KEY_MISSING)
+		return (a->kind != KEY_MISSING) - (b->kind != KEY_MISSING);
+	if (a->kind != KEY_TEXT && b->kind != KEY_TEXT)
+		return compare_integers(a, b);
+	if (a->kind != b->kind)
+		return a->kind == KEY_TEXT ? 1 : -1;
+	m = intern_size(&g->texts, a->text);
+	n = intern_size(&g->texts, b->text);
+	c = memcmp(intern_data(&g->texts, a->text), intern_data(&g->texts, b->text), m < n ? m : n);
+	return c ? c : (m > n) - (m < n);
+}

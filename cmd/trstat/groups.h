@@ -1,0 +1,85 @@
+/*
+ * groups.h - the groups of trstat: a composite key to an aggregate
+ *
+ * A key has as many cells as -g has names; a cell is a text, an integer, or missing (the row has no
+ * such field). Groups never move, so an aggregate found once can be kept, for instance by place.
+ */
+#ifndef TR_GROUPS_H
+#define TR_GROUPS_H
+
+#include "common/intern.h"
+#include "aggregate.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum key_kind {
+	KEY_MISSING,
+	KEY_SIGNED,
+	KEY_UNSIGNED,
+	KEY_TEXT,
+};
+
+/* Zero-initialised is missing. An integer is one key whether it was given signed or unsigned. */
+struct key_cell {
+	enum key_kind kind;
+	uint32_t text;	/* KEY_TEXT: from groups_text */
+	uint64_t value; /* KEY_SIGNED: as two's complement */
+};
+
+struct groups {
+	const struct columns_wanted *wanted; /* the caller's */
+	size_t keys;			     /* cells of a key */
+	size_t count;			     /* groups */
+	size_t stride;			     /* bytes of a group: aggregate, then cells */
+	char **chunk;
+	size_t chunks, chunk_capacity;
+	uint64_t *slots; /* hash << 32 | number + 1, 0 free */
+	size_t capacity; /* slots, a power of two or 0 */
+	uint64_t seed;	 /* so that no trace can be made to collide */
+	struct intern texts;
+};
+
+/* keys may be 0: then there is one group at most. wanted must not change from here on. */
+void groups_init(struct groups *g, size_t keys, const struct columns_wanted *wanted);
+void groups_free(struct groups *g);
+
+/* A cell for these bytes, which are copied. 0, or -1 when memory is out. */
+int groups_text(struct groups *g, const void *data, size_t size, struct key_cell *cell);
+
+static inline struct key_cell key_unsigned(uint64_t value)
+{
+	return (struct key_cell){.kind = KEY_UNSIGNED, .value = value};
+}
+
+static inline struct key_cell key_signed(int64_t value)
+{
+	return (struct key_cell){.kind = value < 0 ? KEY_SIGNED : KEY_UNSIGNED,
+				 .value = (uint64_t)value};
+}
+
+/* The aggregate of the group with these cells, made if it is new; NULL when memory is out. */
+struct aggregate *groups_find(struct groups *g, const struct key_cell *cells);
+
+/* The number-th group, in the order they were made; number < g->count. */
+static inline struct aggregate *groups_at(const struct groups *g, size_t number);
+
+/* The cells of a group. */
+static inline const struct key_cell *groups_cells(const struct groups *g, const struct aggregate *a)
+{
+	return (const struct key_cell *)((const char *)a + g->wanted->size);
+}
+
+/* The order of cells: missing ones, then integers by value, then texts by their bytes. */
+int groups_compare(const struct groups *g, const struct key_cell *a, const struct key_cell *b);
+
+#define GROUPS_CHUNK 256 /* groups allocated at once */
+
+static inline struct aggregate *groups_at(const struct groups *g, size_t number)
+{
+	return (struct aggregate *)(g->chunk[number / GROUPS_CHUNK] +
+				    number % GROUPS_CHUNK * g->stride);
+}
+
+#endif

@@ -1,0 +1,214 @@
+/*
+ * trstat - tables of an event stream
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/stage.h"
+#include "common/text.h"
+#include "statistics.h"
+#include "table.h"
+
+enum { OPT_WIDE = 256, OPT_BOUNDS, OPT_STRICT };
+
+static const struct option_row option_rows[] = {
+	{'g', "group", "KEYS", "group by KEYS, separated by commas (default: name)", NULL},
+	{'a', "columns", "COLUMNS",
+	 "show COLUMNS, separated by commas\n(default: total,self,count,avg,p50,p99,max)", NULL},
+	{'s', "sort", "KEYS", "sort by columns or keys (default: the first column)", NULL},
+	{'n', "limit", "N", "show the first N rows only", NULL},
+	{'F', "format", "FORMAT", "table (default), tsv, csv, json or ndjson",
+	 "table tsv csv json ndjson"},
+	{OPT_WIDE, "wide", NULL, "do not shorten long names to the terminal's width", NULL},
+	{OPT_BOUNDS, "bounds", NULL, "say how exact the percentiles are", NULL},
+	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder itself lost events", NULL},
+	{0},
+};
+
+struct settings {
+	const char *keys, *columns, *sort;
+	enum table_format format;
+	size_t limit;
+	bool wide, bounds, strict;
+};
+
+static int option(void *ctx, int key, const char *arg, struct error *e)
+{
+	struct settings *s = ctx;
+	char *end;
+
+	switch (key) {
+	case 'g':
+		s->keys = arg;
+		return 0;
+	case 'a':
+		s->columns = arg;
+		return 0;
+	case 's':
+		s->sort = arg;
+		return 0;
+	case 'n':
+		s->limit = strtoul(arg, &end, 10);
+		if (*arg < '0' || *arg > '9' || *end || !s->limit)
+			return error_set(e, NULL, NO_OFFSET,
+					 "-n takes a number of rows from 1, not '%s'", arg);
+		return 0;
+	case 'F':
+		return table_format_parse(arg, &s->format, e);
+	case OPT_WIDE:
+		s->wide = true;
+		return 0;
+	case OPT_BOUNDS:
+		s->bounds = true;
+		return 0;
+	case OPT_STRICT:
+		s->strict = true;
+		return 0;
+	}
+	return -1;
+}
+
+static const struct program program = {
+	.name = "trstat",
+	.operands = "[FILE]...",
+	.purpose = "Print tables of the calls and events of a stream.",
+	.options = option_rows,
+	.option = option,
+};
+
+/* What -g, -a and -s ask for. */
+struct query {
+	struct keys keys;
+	struct columns columns;
+	struct sort sort;
+};
+
+static int query_parse(struct query *q, const struct settings *s, struct error *e)
+{
+	const char *sort = s->sort;
+
+	*q = (struct query){0};
+	if (keys_parse(&q->keys, s->keys, e) || columns_parse(&q->columns, s->columns, e))
+		return -1;
+	if (!sort)
+		sort = q->columns.count ? q->columns.column[0].name : "";
+	return sort_parse(&q->sort, sort, q->keys.names, q->keys.count, &q->columns, e);
+}
+
+static void query_free(struct query *q)
+{
+	sort_free(&q->sort);
+	columns_free(&q->columns);
+	keys_free(&q->keys);
+}
+
+static int out_of_memory(struct stage *stage)
+{
+	struct error e;
+
+	error_set(&e, NULL, NO_OFFSET, "out of memory");
+	return stage_fail(stage, &e);
+}
+
+/* What the table does not show, on stderr. */
+static void print_counts(const struct stage *stage, const struct statistics *st)
+{
+	if (st->calls.unfinished)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " calls had not returned at the end of the trace",
+		     st->calls.unfinished);
+	if (st->calls.unmatched)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " returns of calls whose beginning is not there",
+		     st->calls.unmatched);
+	if (stage->lost)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " events were lost by the recorder", stage->lost);
+}
+
+static int print_table(struct stage *stage, const struct query *q, const struct statistics *st,
+		       const struct settings *s)
+{
+	struct text *text = malloc(sizeof(*text));
+	struct table t = {.groups = &st->groups,
+			  .columns = &q->columns,
+			  .keys = q->keys.names,
+			  .sort = &q->sort,
+			  .run = {st->first, st->last},
+			  .limit = s->limit,
+			  .ticks = st->ticks,
+			  .bounds = s->bounds};
+	struct error e;
+	int bad;
+
+	if (!text)
+		return out_of_memory(stage);
+	text_init(text, &stage->output);
+	if (output_is_terminal(&stage->output) && !s->wide)
+		t.width = table_terminal_width(output_fd(&stage->output));
+	bad = table_write(&t, s->format, text, &e);
+	if (!bad)
+		bad = text_flush(text, &e);
+	free(text);
+	if (bad)
+		return stage_fail(stage, &e);
+	if (s->bounds && s->format != TABLE_PEOPLE && table_bounds(&q->columns))
+		warn(NULL, NO_OFFSET, "%s", table_bounds(&q->columns));
+	return 0;
+}
+
+static void run(struct stage *stage, struct query *q, const struct settings *s)
+{
+	struct statistics st;
+	struct block block;
+	struct error e;
+
+	if (statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary)) {
+		out_of_memory(stage);
+		return;
+	}
+	while (stage_next(stage, &block)) {
+		if (block.kind != BLOCK_EVENTS)
+			continue;
+		if (statistics_block(&st, &block)) {
+			out_of_memory(stage);
+			break;
+		}
+		if (st.ticks && columns_check_ticks(&q->columns, &e)) {
+			stage_fail(stage, &e);
+			break;
+		}
+	}
+	if (stage->status != STATUS_FAILED) {
+		if (statistics_finish(&st))
+			out_of_memory(stage);
+		else if (!print_table(stage, q, &st, s) && !stage->options->quiet)
+			print_counts(stage, &st);
+	}
+	if (s->strict && stage->lost)
+		stage->status = status_worse(stage->status, STATUS_DAMAGED);
+	statistics_free(&st);
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings = {.keys = "name",
+				    .columns = "total,self,count,avg,p50,p99,max"};
+	struct common_options common;
+	struct query query;
+	struct stage stage;
+	struct error e;
+	int status = program_start(&program, argc, argv, &settings, &common);
+
+	if (status >= 0)
+		return status;
+	if (query_parse(&query, &settings, &e)) {
+		query_free(&query);
+		return program_usage(&program, "%s", e.what);
+	}
+	if (!stage_open(&stage, argv + optind, argc - optind, &common) &&
+	    !stage_print_to(&stage, OUTPUT_TEXT))
+		run(&stage, &query, &settings);
+	status = stage_finish(&stage);
+	query_free(&query);
+	return status;
+}

@@ -1,0 +1,44 @@
+/*
+ * statistics.h - the events of a stream into groups
+ */
+#ifndef TR_STATISTICS_H
+#define TR_STATISTICS_H
+
+#include "columns.h"
+#include "common/calls.h"
+#include "keys.h"
+
+enum { GROUP_CACHE = 4096 };
+
+struct statistics {
+	const struct keys *keys;
+	struct columns *columns;
+	struct dictionary *dictionary;
+	struct groups groups;
+	struct calls calls;
+	struct key_cell *cells;
+	uint64_t first, last;      /* times of all rows; first > last: none */
+	bool ticks;                /* the clock counts ticks */
+	bool out_of_memory;
+	/* groups found before */
+	struct aggregate **by_place; /* where the key is the name alone */
+	size_t by_place_size;
+	bool name_only;
+	struct cached_group {
+		uint64_t who, where;
+		struct aggregate *aggregate;
+	} *cache;
+	uint32_t symbol_changes;
+};
+
+int statistics_init(struct statistics *s, const struct keys *k, struct columns *c,
+		    struct dictionary *d);
+void statistics_free(struct statistics *s);
+
+/* The rows of a block. -1 when memory is out. */
+int statistics_block(struct statistics *s, const struct block *b);
+
+/* The end of the trace: calls that are still open. */
+int statistics_finish(struct statistics *s);
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * trsym - add symbols to the places of a stream
+ *
+ * Each distinct place is resolved once, when it is declared; events pass untouched.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/stage.h"
+#include "resolve.h"
+
+enum { OPT_DEMANGLE = 256, OPT_SYSROOT, OPT_REPORT };
+
+static const struct option_row option_rows[] = {
+	{OPT_DEMANGLE, "demangle", "STYLE",
+	 "names of C++ and Rust: simple (the default: scopes and\nname), full (with parameters), no",
+	 "simple full no"},
+	{OPT_SYSROOT, "sysroot", "DIR", "look for programs and libraries below DIR", "dir"},
+	{OPT_REPORT, "report", NULL, "say on stderr where each module's symbols came from", NULL},
+	{0},
+};
+
+struct settings {
+	enum demangle_style style;
+	const char *sysroot;
+	bool report;
+};
+
+static int option(void *ctx, int key, const char *arg, struct error *e)
+{
+	struct settings *s = ctx;
+
+	switch (key) {
+	case OPT_DEMANGLE:
+		if (demangle_style_parse(arg, &s->style))
+			return error_set(e, NULL, NO_OFFSET,
+					 "--demangle takes simple, full or no, not '%s'", arg);
+		return 0;
+	case OPT_SYSROOT:
+		s->sysroot = arg;
+		return 0;
+	case OPT_REPORT:
+		s->report = true;
+		return 0;
+	}
+	return -1;
+}
+
+static const struct program program = {
+	.name = "trsym",
+	.operands = "[FILE]...",
+	.purpose = "Add symbols to the places of an event stream.",
+	.options = option_rows,
+	.option = option,
+};
+
+static int out_of_memory(struct stage *s)
+{
+	struct error e;
+
+	error_set(&e, NULL, NO_OFFSET, "out of memory");
+	return stage_fail(s, &e);
+}
+
+/* The places that this block declares, each followed by its symbol. */
+static int add_symbols(struct stage *s, struct tables *t, const struct block *b)
+{
+	struct dictionary *d = &s->in.dictionary;
+	size_t at = 0;
+	uint32_t id;
+
+	while (dictionary_next_place(b->payload, b->length, &at, &id)) {
+		const struct place *p =
+			dictionary_place(d, idmap_get(&d->ids[ENTRY_PLACE], id));
+		struct symbol_entry symbol;
+		int got;
+
+		if (!p || !p->space)
+			continue; /* named by its source */
+		got = resolve(t, p, &symbol);
+		if (got < 0)
+			return out_of_memory(s);
+		/* what an earlier trsym found is better than nothing */
+		if (!got && p->symbol && p->symbol->name.size)
+			continue;
+		if (writer_pass_symbol(&s->out, id, &symbol))
+			return stage_fail(s, &s->out.error);
+	}
+	return 0;
+}
+
+static int take_meta(struct stage *s, struct tables *t, const struct block *b)
+{
+	struct meta m;
+
+	if (reader_meta(&s->in, b, &m)) {
+		error_print(&s->in.error);
+		s->status = status_worse(s->status, STATUS_DAMAGED);
+		return 0;
+	}
+	return tables_meta(t, &m) ? out_of_memory(s) : 0;
+}
+
+static void report(const struct tables *t)
+{
+	fprintf(stderr, "%10s %10s  %-6s  %s\n", "found", "missed", "from", "module");
+	for (size_t i = 0; i < tables_count(t); i++) {
+		const struct module *m = tables_at(t, i);
+
+		fprintf(stderr, "%10" PRIu64 " %10" PRIu64 "  %-6s  %s%s%s\n", m->found, m->missed,
+			m->origin, m->path, m->why[0] ? ": " : "", m->why);
+	}
+}
+
+/* Symbols that could be had but are not the recorded program's are worth a line. */
+static void warn_of_modules(const struct tables *t)
+{
+	for (size_t i = 0; i < tables_count(t); i++) {
+		const struct module *m = tables_at(t, i);
+
+		if (m->missed && m->why[0])
+			warn(m->path, NO_OFFSET, "no symbols: %s", m->why);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings = {.style = DEMANGLE_SIMPLE};
+	struct common_options common;
+	struct tables *tables;
+	struct stage stage;
+	struct block block;
+	int status = program_start(&program, argc, argv, &settings, &common);
+
+	if (status >= 0)
+		return status;
+	tables = tables_new(settings.sysroot, settings.style);
+	if (stage_open(&stage, argv + optind, argc - optind, &common) ||
+	    stage_create(&stage, argc, argv))
+		goto out;
+	if (!tables) {
+		out_of_memory(&stage);
+		goto out;
+	}
+	reader_on_demand(&stage.in);
+	while (stage_next(&stage, &block)) {
+		if (block.kind == BLOCK_META && take_meta(&stage, tables, &block))
+			break;
+		if (block.kind == BLOCK_DICT && add_symbols(&stage, tables, &block))
+			break;
+		if (block.kind == BLOCK_EVENTS && stage_pass(&stage, &block))
+			break;
+	}
+	if (settings.report && tables)
+		report(tables);
+	else if (!common.quiet && tables)
+		warn_of_modules(tables);
+out:
+	status = stage_finish(&stage);
+	tables_free(tables);
+	return status;
+}

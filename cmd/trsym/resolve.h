@@ -1,0 +1,17 @@
+/*
+ * resolve.h - from a place to its symbol
+ */
+#ifndef TR_RESOLVE_H
+#define TR_RESOLVE_H
+
+#include "common/writer.h"
+#include "tables.h"
+
+/*
+ * The symbol of a place: of the mapping that holds its address, else of what was loaded since, the
+ * latest first, up to the place's epoch. 1 found; 0 not: then *s has the module if it is known, and
+ * SYMBOL_UNKNOWN; -1 when memory is out. Texts in *s live as long as the tables.
+ */
+int resolve(struct tables *t, const struct place *p, struct symbol_entry *s);
+
+#endif
