@@ -1,0 +1,12 @@
+/*
+ * evaluate.h - does a condition hold for an event?
+ */
+#ifndef TRFILTER_EVALUATE_H
+#define TRFILTER_EVALUATE_H
+
+#include "operand.h"
+
+/* Conditions on a single entry of the dictionary are asked once for each entry. */
+bool evaluate(struct evaluation *ev, struct node *n, const struct event *e);
+
+#endif

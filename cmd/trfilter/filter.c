@@ -1,0 +1,85 @@
+#include "filter.h"
+
+#include <stdlib.h>
+
+static struct part make_part(struct node *n)
+{
+	return (struct part){
+		.node = n,
+		.by_entry = !(n->depends & DEPENDS_ROW),
+		.by_call = n->depends & DEPENDS_CALL && !(n->depends & DEPENDS_KIND),
+	};
+}
+
+/* Count the conditions that are joined by && from here down; with parts, note them. */
+static size_t split(struct node *n, struct part *parts)
+{
+	size_t count = 0;
+
+	if (n->kind != NODE_AND) {
+		if (parts)
+			*parts = make_part(n);
+		return 1;
+	}
+	for (size_t i = 0; i < n->nchildren; i++)
+		count += split(n->children[i], parts ? parts + count : NULL);
+	return count;
+}
+
+int filter_compile(struct filter *f, const char *expression, struct error *e)
+{
+	*f = (struct filter){.tree = expression_parse(expression, e)};
+	if (!f->tree)
+		return -1;
+	f->parts = calloc(split(f->tree, NULL), sizeof *f->parts);
+	if (!f->parts)
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	f->nparts = split(f->tree, f->parts);
+	while (f->leading < f->nparts && f->parts[f->leading].by_entry)
+		f->depends |= f->parts[f->leading++].node->depends;
+	return 0;
+}
+
+void filter_free(struct filter *f)
+{
+	for (size_t i = 0; i < f->nparts; i++)
+		pairing_free(&f->parts[i].pairing);
+	free(f->parts);
+	expression_free(f->tree);
+}
+
+bool filter_leading(struct filter *f, const struct event *e)
+{
+	for (size_t i = 0; i < f->leading; i++)
+		if (!evaluate(&f->evaluation, f->parts[i].node, e))
+			return false;
+	return true;
+}
+
+static bool holds(struct filter *f, struct part *p, const struct event *e)
+{
+	bool result;
+
+	if (p->by_call && e->type->kind == KIND_LEAVE && pairing_leave(&p->pairing, e, &result))
+		return result;
+	result = evaluate(&f->evaluation, p->node, e);
+	if (p->by_call && e->type->kind == KIND_ENTER)
+		pairing_enter(&p->pairing, e, result);
+	return result;
+}
+
+bool filter_others(struct filter *f, const struct event *e)
+{
+	for (size_t i = f->leading; i < f->nparts; i++)
+		if (!holds(f, &f->parts[i], e))
+			return false;
+	return true;
+}
+
+bool filter_out_of_memory(const struct filter *f)
+{
+	for (size_t i = 0; i < f->nparts; i++)
+		if (f->parts[i].pairing.out_of_memory)
+			return true;
+	return false;
+}

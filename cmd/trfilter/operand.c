@@ -1,0 +1,247 @@
+#include "operand.h"
+
+#include <stdlib.h>
+
+#include "error.h"
+#include "field.h"
+#include "value.h"
+
+static void set_text(struct scalar *s, struct text_ref t)
+{
+	s->form = SCALAR_TEXT;
+	s->text = t.text;
+	s->size = t.size;
+}
+
+static void set_uint(struct scalar *s, uint64_t u)
+{
+	s->form = SCALAR_UINT;
+	s->u = u;
+}
+
+static void set_int(struct scalar *s, int64_t i)
+{
+	s->form = SCALAR_INT;
+	s->i = i;
+}
+
+/* Names are asked for where no program looked for any. */
+static void miss_symbol(struct evaluation *ev, const struct place *p)
+{
+	if (ev->said_trsym || ev->quiet || p->name.size || ev->dictionary->symbols.count > 1)
+		return;
+	ev->said_trsym = true;
+	warn(NULL, NO_OFFSET,
+	     "the functions of this stream have addresses but no names: trsym belongs before "
+	     "this program");
+}
+
+static void place_value(struct evaluation *ev, enum ask ask, const struct place *p,
+			struct scalar *out)
+{
+	const struct place_symbol *s = p->symbol;
+
+	if (ask == ASK_ADDRESS) {
+		/* a named function without an address space has a number there, or nothing */
+		if (p->space || !p->name.size)
+			set_uint(out, p->address);
+		return;
+	}
+	if (!s) {
+		miss_symbol(ev, p);
+		return;
+	}
+	if (ask == ASK_MODULE && s->module.size) {
+		set_text(out, s->module);
+		out->path = true;
+	} else if (ask == ASK_FILE && s->file.size) {
+		set_text(out, s->file);
+		out->path = true;
+	} else if (ask == ASK_LINE && s->line) {
+		set_uint(out, s->line);
+	}
+}
+
+static void name_value(struct evaluation *ev, const struct event *e, struct scalar *out)
+{
+	const struct place *p = dictionary_place(ev->dictionary, e->place);
+
+	if (!p) {
+		set_text(out, e->type->name);
+		return;
+	}
+	if (!p->symbol)
+		miss_symbol(ev, p);
+	set_text(out, dictionary_place_name(ev->dictionary, e->place));
+}
+
+static void field_value(const struct event *e, const struct field *f, struct scalar *out)
+{
+	struct field_value v;
+
+	field_get(e, f, 0, &v);
+	switch (v.form) {
+	case FORM_NONE: return;
+	case FORM_INT: set_int(out, v.i); break;
+	case FORM_UINT: set_uint(out, v.u); break;
+	case FORM_REAL:
+		out->form = SCALAR_REAL;
+		out->real = v.real;
+		break;
+	case FORM_TEXT:
+		out->form = SCALAR_TEXT;
+		out->text = (const char *)v.text;
+		out->size = v.size;
+		break;
+	}
+	if (f->kind == FIELD_ENUM)
+		out->names = f->definition;
+	out->character = f->kind == FIELD_CHAR && out->form == SCALAR_UINT;
+}
+
+static void take_value(struct evaluation *ev, const struct value *v, struct scalar *out)
+{
+	bool is_signed;
+
+	out->form = SCALAR_OTHER;
+	if (value_integer(v, &out->u, &is_signed)) {
+		out->form = is_signed ? SCALAR_INT : SCALAR_UINT;
+		out->character = v->tag == VALUE_NUMBER && v->format == 'c';
+		if (v->tag == VALUE_ENUM)
+			out->names = dictionary_definition_id(ev->dictionary, v->definition);
+	} else if (value_real(v, &out->real)) {
+		out->form = SCALAR_REAL;
+	} else if (v->tag == VALUE_STRING || v->tag == VALUE_BLOB) {
+		out->form = SCALAR_TEXT;
+		out->text = (const char *)v->bytes;
+		out->size = v->n;
+	} else if (v->tag == VALUE_NULL) {
+		set_uint(out, 0);
+	}
+}
+
+static bool detail_value(struct evaluation *ev, const struct event *e, enum detail_kind what,
+			 uint64_t index, struct scalar *out)
+{
+	struct value v;
+
+	if (!(e->type->flags & TYPE_VALUES) || !e->tail ||
+	    !values_find(e->tail, e->tail_size, what, index, &v))
+		return false;
+	take_value(ev, &v, out);
+	return true;
+}
+
+/* The field of that name in the event's type, looked up once for each type. */
+static const struct field *field_of(struct operand *o, const struct type *t)
+{
+	static const struct field none;
+
+	if (t->number >= o->nfields) {
+		size_t size = o->nfields ? o->nfields : 64;
+		const struct field **fields;
+
+		while (size <= t->number)
+			size *= 2;
+		fields = realloc(o->fields, size * sizeof *fields);
+		if (!fields)
+			return field_find(t, o->name);
+		memset(fields + o->nfields, 0, (size - o->nfields) * sizeof *fields);
+		o->fields = fields;
+		o->nfields = size;
+	}
+	if (!o->fields[t->number]) {
+		const struct field *f = field_find(t, o->name);
+
+		o->fields[t->number] = f ? f : &none;
+	}
+	return o->fields[t->number] == &none ? NULL : o->fields[t->number];
+}
+
+static void event_field_value(struct operand *o, const struct event *e, struct scalar *out)
+{
+	const struct field *f;
+
+	if (o->enter_only && e->type->kind != KIND_ENTER)
+		return;
+	f = field_of(o, e->type);
+	if (f)
+		field_value(e, f, out);
+}
+
+static void cpu_value(const struct event *e, struct scalar *out)
+{
+	const struct field *f;
+
+	if (e->lane->flags & LANE_HAS_CPU) {
+		set_int(out, e->lane->cpu);
+		return;
+	}
+	f = field_by_role(e->type, ROLE_CPU);
+	if (f)
+		field_value(e, f, out);
+}
+
+void operand_value(struct evaluation *ev, struct operand *o, const struct event *e,
+		   struct scalar *out)
+{
+	const struct lane *l = e->lane;
+	const char *kind;
+
+	if (o->literal) {
+		*out = o->value;
+		return;
+	}
+	*out = (struct scalar){.form = SCALAR_NONE};
+	switch (o->ask) {
+	case ASK_NAME: name_value(ev, e, out); break;
+	case ASK_TYPE: set_text(out, e->type->name); break;
+	case ASK_GROUP:
+		if (e->type->group.size)
+			set_text(out, e->type->group);
+		break;
+	case ASK_KIND:
+		kind = names_kind(e->type->kind);
+		set_text(out, (struct text_ref){kind, (uint32_t)strlen(kind), 0});
+		break;
+	case ASK_TIME:
+		/* ticks are no time */
+		if (!(o->time_unit && l->clock->flags & CLOCK_TICKS))
+			set_uint(out, e->time);
+		break;
+	case ASK_DEPTH: set_uint(out, e->depth); break;
+	case ASK_TID:
+		if (l->flags & LANE_HAS_TID)
+			set_int(out, l->tid);
+		break;
+	case ASK_PID:
+		if (l->flags & LANE_HAS_PID)
+			set_int(out, l->pid);
+		break;
+	case ASK_PPID:
+		if (l->flags & LANE_HAS_PID)
+			set_int(out, l->ppid);
+		break;
+	case ASK_COMM:
+		if (l->comm.size)
+			set_text(out, l->comm);
+		break;
+	case ASK_CPU: cpu_value(e, out); break;
+	case ASK_MODULE:
+	case ASK_FILE:
+	case ASK_LINE:
+	case ASK_ADDRESS:
+		if (e->place)
+			place_value(ev, o->ask, dictionary_place(ev->dictionary, e->place), out);
+		break;
+	case ASK_BUFFER: set_text(out, l->buffer); break;
+	case ASK_SOURCE: set_text(out, l->source->name); break;
+	case ASK_FORMAT: set_text(out, l->source->format); break;
+	case ASK_RETURN:
+		if (!detail_value(ev, e, DETAIL_RETURN, 0, out))
+			event_field_value(o, e, out);
+		break;
+	case ASK_ARGUMENT: detail_value(ev, e, DETAIL_ARGUMENT, o->index, out); break;
+	case ASK_FIELD: event_field_value(o, e, out); break;
+	}
+}

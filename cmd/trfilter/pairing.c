@@ -1,0 +1,119 @@
+#include "pairing.h"
+
+#include <stdlib.h>
+
+#include "buffer.h"
+
+/* Enters without leaves must not take all memory: beyond that the outermost are forgotten. */
+enum { FRAMES_LIMIT = 1 << 20 };
+
+struct pairing_frame {
+	uint32_t depth;
+	bool inner, decision;
+};
+
+struct pairing_stack {
+	struct pairing_frame *frames;
+	size_t count, capacity;
+};
+
+void pairing_free(struct pairing *p)
+{
+	for (size_t i = 0; i < p->size; i++)
+		free(p->stacks[i].frames);
+	free(p->stacks);
+	*p = (struct pairing){0};
+}
+
+static struct pairing_stack *new_stack(struct pairing *p, uint32_t thread)
+{
+	struct pairing_stack *stacks;
+	size_t size = p->size ? p->size : 64;
+
+	while (size <= thread)
+		size *= 2;
+	stacks = realloc(p->stacks, size * sizeof *stacks);
+	if (!stacks) {
+		p->out_of_memory = true;
+		return NULL;
+	}
+	memset(stacks + p->size, 0, (size - p->size) * sizeof *stacks);
+	p->stacks = stacks;
+	p->size = size;
+	return &stacks[thread];
+}
+
+static inline struct pairing_stack *stack_of(struct pairing *p, const struct event *e)
+{
+	uint32_t thread = e->type->flags & TYPE_PER_CPU ? e->lane->cpu_thread : e->lane->thread;
+
+	return thread < p->size ? &p->stacks[thread] : new_stack(p, thread);
+}
+
+static struct pairing_frame *top(struct pairing_stack *s)
+{
+	return s->count ? &s->frames[s->count - 1] : NULL;
+}
+
+/* Depth of what is entered now, where nobody recorded it. */
+static uint32_t next_depth(struct pairing_stack *s)
+{
+	return s->count ? top(s)->depth + 1 : 0;
+}
+
+static void push(struct pairing *p, struct pairing_stack *s, const struct pairing_frame *f)
+{
+	struct pairing_frame *frames;
+
+	if (s->count < s->capacity && s->count < FRAMES_LIMIT) {
+		s->frames[s->count++] = *f;
+		return;
+	}
+	if (s->count == FRAMES_LIMIT) {
+		s->count /= 2;
+		memmove(s->frames, s->frames + s->count, s->count * sizeof *s->frames);
+	}
+	frames = array_grow(s->frames, &s->capacity, s->count, sizeof *frames);
+	if (!frames) {
+		p->out_of_memory = true;
+		return;
+	}
+	s->frames = frames;
+	frames[s->count++] = *f;
+}
+
+void pairing_enter(struct pairing *p, const struct event *e, bool decision)
+{
+	struct pairing_frame f = {.inner = e->type->flags & TYPE_INNER, .decision = decision};
+	struct pairing_stack *s = stack_of(p, e);
+
+	if (!s)
+		return;
+	f.depth = next_depth(s);
+	if (!f.inner && e->type->flags & TYPE_DEPTH) {
+		/* what is open as deep ended without a leave */
+		f.depth = e->depth;
+		while (s->count && top(s)->depth >= f.depth)
+			s->count--;
+	}
+	push(p, s, &f);
+}
+
+bool pairing_leave(struct pairing *p, const struct event *e, bool *decision)
+{
+	bool inner = e->type->flags & TYPE_INNER, depth = e->type->flags & TYPE_DEPTH && !inner;
+	struct pairing_stack *s = stack_of(p, e);
+
+	if (!s)
+		return false;
+	/* a call that returns ends what is still open above it */
+	while (s->count && !inner &&
+	       (top(s)->inner ? !depth || top(s)->depth >= e->depth
+			      : depth && top(s)->depth > e->depth))
+		s->count--;
+	if (!s->count || top(s)->inner != inner || (depth && top(s)->depth != e->depth))
+		return false;
+	*decision = top(s)->decision;
+	s->count--;
+	return true;
+}

@@ -1,0 +1,139 @@
+#include "scalar.h"
+
+#include <string.h>
+
+static enum scalar_order order(int sign)
+{
+	return sign < 0 ? ORDER_LESS : sign > 0 ? ORDER_GREATER : ORDER_EQUAL;
+}
+
+static long double as_real(const struct scalar *s)
+{
+	return s->form == SCALAR_REAL  ? s->real
+	       : s->form == SCALAR_INT ? (long double)s->i
+				       : (long double)s->u;
+}
+
+static enum scalar_order compare_numbers(const struct scalar *a, const struct scalar *b)
+{
+	bool a_negative = a->form == SCALAR_INT && a->i < 0;
+	bool b_negative = b->form == SCALAR_INT && b->i < 0;
+
+	if (a->form == SCALAR_REAL || b->form == SCALAR_REAL) {
+		long double x = as_real(a), y = as_real(b);
+
+		if (x != x || y != y)
+			return ORDER_UNORDERED;
+		return order((x > y) - (x < y));
+	}
+	if (a_negative != b_negative)
+		return a_negative ? ORDER_LESS : ORDER_GREATER;
+	/* of the same sign two's complement keeps the order */
+	return order((a->u > b->u) - (a->u < b->u));
+}
+
+static int compare_bytes(const char *a, size_t an, const char *b, size_t bn)
+{
+	int sign = memcmp(a, b, an < bn ? an : bn);
+
+	return sign ? sign : (an > bn) - (an < bn);
+}
+
+void scalar_basename(const char **text, size_t *size)
+{
+	const char *slash = memrchr(*text, '/', *size);
+
+	if (slash) {
+		*size -= (size_t)(slash + 1 - *text);
+		*text = slash + 1;
+	}
+}
+
+static enum scalar_order compare_texts(const struct scalar *a, const struct scalar *b)
+{
+	enum scalar_order o = order(compare_bytes(a->text, a->size, b->text, b->size));
+	struct scalar x = *a, y = *b;
+
+	if (o == ORDER_EQUAL || !(a->path || b->path))
+		return o;
+	/* a path and the name of a file in it are equal */
+	if (a->path && !(b->path || memchr(b->text, '/', b->size)))
+		scalar_basename(&x.text, &x.size);
+	if (b->path && !(a->path || memchr(a->text, '/', a->size)))
+		scalar_basename(&y.text, &y.size);
+	return order(compare_bytes(x.text, x.size, y.text, y.size));
+}
+
+/* A number with names against a text. Several names may stand for one number. */
+static enum scalar_order compare_name(const struct scalar *number, const struct scalar *text)
+{
+	if (number->character) {
+		char c = (char)number->u;
+
+		return order(compare_bytes(&c, 1, text->text, text->size));
+	}
+	if (!number->names)
+		return ORDER_NONE;
+	for (uint32_t i = 0; i < number->names->count; i++) {
+		const struct member *m = &number->names->members[i];
+
+		if (m->value == number->u &&
+		    !compare_bytes(m->name.text, m->name.size, text->text, text->size))
+			return ORDER_EQUAL;
+	}
+	return ORDER_UNORDERED;
+}
+
+enum scalar_order scalar_compare(const struct scalar *a, const struct scalar *b)
+{
+	enum scalar_order o;
+
+	if (scalar_is_number(a) && scalar_is_number(b))
+		return compare_numbers(a, b);
+	if (a->form == SCALAR_TEXT && b->form == SCALAR_TEXT)
+		return compare_texts(a, b);
+	if (scalar_is_number(a) && b->form == SCALAR_TEXT)
+		return compare_name(a, b);
+	if (a->form == SCALAR_TEXT && scalar_is_number(b)) {
+		o = compare_name(b, a);
+		return o == ORDER_LESS ? ORDER_GREATER : o == ORDER_GREATER ? ORDER_LESS : o;
+	}
+	return ORDER_NONE;
+}
+
+bool scalar_true(const struct scalar *s)
+{
+	switch (s->form) {
+	case SCALAR_NONE: return false;
+	case SCALAR_OTHER: return true;
+	case SCALAR_TEXT: return s->size > 0;
+	case SCALAR_REAL: return s->real != 0;
+	case SCALAR_INT:
+	case SCALAR_UINT: break;
+	}
+	return s->u != 0;
+}
+
+bool scalar_text(const struct scalar *s, char *c, const char **text, size_t *size)
+{
+	if (s->form == SCALAR_TEXT) {
+		*text = s->text;
+		*size = s->size;
+		return true;
+	}
+	if (!scalar_is_number(s))
+		return false;
+	if (s->character) {
+		*c = (char)s->u;
+		*text = c;
+		*size = 1;
+		return true;
+	}
+	for (uint32_t i = 0; s->names && i < s->names->count; i++)
+		if (s->names->members[i].value == s->u) {
+			*text = s->names->members[i].name.text;
+			*size = s->names->members[i].name.size;
+			return true;
+		}
+	return false;
+}

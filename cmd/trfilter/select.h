@@ -1,0 +1,38 @@
+/*
+ * select.h - the rows of a block that are to be kept
+ */
+#ifndef TRFILTER_SELECT_H
+#define TRFILTER_SELECT_H
+
+#include "filter.h"
+
+enum selected {
+	SELECTED_NONE,
+	SELECTED_ALL,
+	SELECTED_SOME, /* select.block has them */
+};
+
+struct select {
+	struct filter *filter;
+	bool invert;
+	uint64_t limit;	  /* stop when so many events matched */
+	uint64_t matched; /* events, gap rows not counted */
+
+	struct block block; /* the kept rows behind the tables of the block they came from */
+	uint8_t *payload;
+	size_t capacity;
+	uint8_t *cells; /* what the leading parts say: see select.c */
+	size_t cells_capacity;
+	bool lopsided; /* nearly all rows of the last block stayed, or nearly none */
+};
+
+/* Go through an EVENTS block. The answer in *selected; 0, or -1: memory is out. */
+int select_rows(struct select *s, const struct block *b, enum selected *selected);
+void select_free(struct select *s);
+
+static inline bool select_done(const struct select *s)
+{
+	return s->matched >= s->limit;
+}
+
+#endif

@@ -1,0 +1,198 @@
+# trfilter: conditions on real recordings, and its manners in a pipe.
+
+load lib
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	for name in args-spec threads read-events longjmp; do
+		[[ -d $SHARED/uftrace/$name ]] || continue
+		trdecode "$SHARED/uftrace/$name" 2>/dev/null >"$name.raw"
+		trsym "$name.raw" 2>/dev/null >"$name.trs"
+	done
+	export CONDITIONS="name =~ '^a'
+depth < 2
+time > 2025108523877
+kind == leave
+type == 'exit' || depth == 1
+has(arg.1)
+arg.1 == 3 || name == 'main'
+!(cpu == 1)
+module == 'libc.so.6' || module =~ 'args\$'
+comm != 'x'
+has(ret) || depth > 1
+group == 'uftrace' && depth in {0, 2}"
+}
+
+setup() {
+	need_shared uftrace
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# count EXPRESSION STREAM COUNT
+count() {
+	run -0 trfilter -c "$1" "$2"
+	assert_output "$3"
+}
+
+@test "conditions find what is in the recording" {
+	count 'kind == enter && name == "ints"' args-spec.trs 2
+	count 'name == ints && kind == enter' args-spec.trs 0 # a field that no event has
+	count 'name == "ints"' args-spec.trs 4
+	count 'name in {ints, str} && kind != leave' args-spec.trs \
+		"$(trfilter -c 'kind == enter && (name == "ints" || name == "str")' args-spec.trs)"
+	count 'type =~ "^read:"' read-events.trs "$(grep -c 'event\] read:' "$SHARED/uftrace/read-events.expect/dump.txt")"
+	count 'vmrss > 0 && vmsize > 0 && type =~ "^read"' read-events.trs 2
+	count 'has(no_such_field)' args-spec.trs 0
+	count 'no_such_field != 3' args-spec.trs 0
+}
+
+@test "arguments and returned values are compared as they were recorded" {
+	count 'arg.1 == -1 && name == "ints"' args-spec.trs 2
+	count 'arg.2 == -300 && arg.3 == 70000 && arg.4 == -5000000000' args-spec.trs 2
+	count 'arg.1 == "NULL" && name == "str"' args-spec.trs 2
+	count 'fparg.1 > 3.14 && fparg.1 < 3.15' args-spec.trs 2
+	count 'ret < 0 && name == "ints"' args-spec.trs 1
+}
+
+@test "every event passes either with or without -v" {
+	for stream in *.trs; do
+		all=$(trfilter -c 'kind != gap' "$stream")
+		while IFS= read -r a; do
+			with=$(trfilter -c "$a" "$stream") without=$(trfilter -v -c "$a" "$stream")
+			assert_equal "$stream $a $((with + without))" "$stream $a $all"
+			assert_equal "$(trfilter "$a" "$stream" | trfilter -c 1)" "$with"
+		done <<<"$CONDITIONS"
+	done
+}
+
+@test "two filters are one with both conditions" {
+	while IFS= read -r a; do
+		while IFS= read -r b; do
+			trfilter "$a" args-spec.trs | trfilter "$b" | trencode >two
+			trfilter "($a) && ($b)" args-spec.trs | trencode >one
+			cmp one two || fail "$a && $b"
+		done <<<"$CONDITIONS"
+	done <<<"$CONDITIONS"
+}
+
+@test "what passes everything changes nothing" {
+	for stream in *.trs; do
+		trencode "$stream" >before
+		for expression in 1 '0 || depth >= 0' 'tid > 0 || tid <= 0'; do
+			trfilter "$expression" "$stream" | trencode | cmp - before
+		done
+	done
+}
+
+@test "calls stay whole" {
+	for expression in 'depth < 1' 'arg.1 == -1' 'time > 2025234100000' 'name =~ "i"'; do
+		enters=$(trfilter "$expression" args-spec.trs | trfilter -c 'name !~ "linux" && kind == enter')
+		leaves=$(trfilter "$expression" args-spec.trs | trfilter -c 'name !~ "linux" && kind == leave')
+		assert_equal "$expression $enters" "$expression $leaves"
+		[ "$enters" -gt 0 ]
+	done
+}
+
+@test "-m ends after so many events, with a whole stream" {
+	for n in 0 1 7; do
+		run -0 pipe "trfilter -m $n 1 args-spec.trs | trfilter -c 1"
+		assert_output "$n"
+	done
+	run -0 pipe "trfilter -c -m 5 1 args-spec.trs"
+	assert_output 5
+	run -0 pipefail "cat args-spec.trs | trfilter -m 1 1 >out"
+	run -2 trfilter -m x 1 args-spec.trs
+	assert_line --partial "-m needs a number, not 'x'"
+}
+
+@test "a bad expression is status 2, with the column" {
+	run -2 --separate-stderr trfilter 'tid == 1 &&' args-spec.trs
+	assert_output ''
+	assert_equal "$stderr" 'trfilter: expression, column 12: a field, a number or a string expected, not the end'
+	run -2 --separate-stderr trfilter 'tid == "one"'
+	assert_equal "$stderr" 'trfilter: expression, column 1: a number is compared with a text here'
+	run -2 --separate-stderr trfilter
+	assert_equal "${stderr_lines[0]}" 'trfilter: the expression is missing'
+}
+
+@test "questions about whole calls are refused with the reason" {
+	for name in dur self total under caller; do
+		run -2 --separate-stderr trfilter "tid > 1 && $name > 1ms" args-spec.trs
+		assert_equal "$stderr" "trfilter: expression, column 12: '$name' is asked of a whole call, from its enter to its leave, which trfilter cannot decide yet"
+	done
+	run -2 --separate-stderr trfilter -D 3 1 args-spec.trs
+	assert_equal "${stderr_lines[0]}" "trfilter: -D is asked of whole calls, which trfilter cannot decide yet; 'depth < 3' asks for the recorded depth"
+}
+
+@test "names asked of a stream without symbols: trsym is named once" {
+	run -0 --separate-stderr trfilter -c 'name == "main" || module =~ "libc"' args-spec.raw
+	assert_output 0
+	assert_equal "$stderr" 'trfilter: the functions of this stream have addresses but no names: trsym belongs before this program'
+	run -0 trfilter -q -c 'name == "main"' args-spec.raw
+	assert_output 0
+	run -0 --separate-stderr trfilter -c 'name == "main"' args-spec.trs
+	[ -z "$stderr" ]
+}
+
+@test "--explain says how it is asked, and of what" {
+	run -0 trfilter --explain 'name == "a" && depth<2 && kind == leave'
+	assert_line --index 0 'keep name == "a"'
+	assert_line --index 1 '     asked once of each function or type'
+	assert_line --index 3 '     asked of each event; a call is decided at its enter'
+	assert_line --index 5 '     asked once of each type'
+	refute_line --partial 'types of this stream'
+	run -0 trfilter --explain 1 read-events.trs
+	assert_line '  read:proc/statm (instant): vmsize, vmrss, shared'
+}
+
+@test "streams one behind the other" {
+	cat args-spec.trs threads.trs >both
+	sum=$(($(trfilter -c 'kind == enter' args-spec.trs) + $(trfilter -c 'kind == enter' threads.trs)))
+	count 'kind == enter' both "$sum"
+	run -0 pipe 'cat both | trfilter "kind == enter" | trfilter -c 1'
+	assert_output "$sum"
+	run -0 trfilter -c 'kind == enter' args-spec.trs threads.trs
+	assert_output "$sum"
+}
+
+@test "a truncated input is status 1, what came is filtered" {
+	size=$(stat -c %s threads.trs)
+	for n in 10 $((size / 3)) $((size / 2)) $((size - 100)) $((size - 1)); do
+		run -1 --separate-stderr pipe "head -c $n threads.trs | trfilter 1 >out"
+		[ -n "$stderr" ]
+		run -1 --separate-stderr pipe 'trfilter -c 1 <out'
+		[[ $output =~ ^[0-9]+$ ]]
+	done
+	run -1 pipe "head -c $((size - 40)) threads.trs | trfilter 'depth >= 0' 2>/dev/null | trfilter -c 1 2>/dev/null"
+	assert_output "$(trfilter -c 1 threads.trs)"
+}
+
+@test "errors of writing are status 2, a closed pipe is quiet" {
+	run -2 pipe 'trfilter 1 threads.trs >/dev/full'
+	assert_output --partial 'No space left on device'
+	run -2 pipe 'trfilter -c 1 threads.trs >/dev/full'
+	assert_output --partial 'No space left on device'
+	run -0 pipe 'for i in $(seq 200); do cat threads.trs; done | { trfilter 1; echo $? >&2; } | head -c 1 >/dev/null'
+	assert_output 141
+}
+
+@test "-o appears complete or not at all" {
+	rm -f filtered
+	run -0 trfilter -o filtered 'tid > 0' threads.trs
+	run -0 trfilter -c 'tid > 0' filtered
+	assert_output "$(trfilter -c 'tid > 0' threads.trs)"
+	run -2 trfilter -o not-there 1 no-such-file
+	[ ! -e not-there ]
+}
+
+@test "the examples of the man page run" {
+	cp -r "$SHARED/uftrace/args-spec" uftrace.data
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh D/p' "$ROOT/man1/trfilter.1" |
+		sed -n '/^\.Bd/,/^\.Ed/{/^\./d;p}' | sed 's/\\e/\\/g' >examples
+	[ "$(wc -l <examples)" -ge 6 ]
+	while IFS= read -r line; do
+		check=pipefail
+		[[ $line != *' -m '* ]] || check=pipe # it may leave before its input ends
+		$check "$line" >/dev/null 2>errors </dev/null || fail "$line: $(cat errors)"
+	done <examples
+}
