@@ -1,0 +1,50 @@
+/*
+ * encoder.h - what a target format is to trencode
+ *
+ * A new format is a new file and one line in main.c's table.
+ */
+#ifndef TR_ENCODER_H
+#define TR_ENCODER_H
+
+#include "common/stage.h"
+#include "common/text.h"
+
+enum encoder_output {
+	ENCODER_TEXT, /* bytes to standard output or -o FILE, allowed on a terminal */
+	ENCODER_TREE, /* a directory -o DIR, or a tar of it to standard output */
+};
+
+/* What the command line said, for all encoders. */
+struct encode_options {
+	const char *fields; /* -f, NULL: the default ones */
+	const char *output; /* -o, NULL: standard output */
+	bool quiet;
+	int depth; /* -D: levels of nested calls that a text shows, 0: the source's usual limit */
+};
+
+/* One run of an encoder. */
+struct encoding {
+	const struct encoder *encoder;
+	const struct encode_options *options;
+	struct dictionary *dictionary;
+	struct text *text; /* ENCODER_TEXT: where to print */
+	void *state;	   /* the encoder's own */
+};
+
+struct encoder {
+	const char *name, *purpose;
+	enum encoder_output output;
+	bool counts_calls; /* main says how many calls did not return, or were never entered */
+	/* 0, or -1 with the error filled: the run ends with status 2. */
+	int (*begin)(struct encoding *en, struct error *e);
+	/* a segment begins; h->properties name the commands upstream; may be NULL */
+	int (*head)(struct encoding *en, const struct head *h, struct error *e);
+	int (*meta)(struct encoding *en, const struct meta *m, struct error *e); /* may be NULL */
+	int (*event)(struct encoding *en, const struct event *ev, struct error *e);
+	int (*end)(struct encoding *en, struct error *e); /* the last event was seen */
+	void (*free)(struct encoding *en);
+};
+
+extern const struct encoder encoder_text, encoder_uftrace, encoder_folded;
+
+#endif

@@ -1,0 +1,276 @@
+/*
+ * trencode - a stream in, a trace or a text out
+ */
+#include "encoder.h"
+
+#include "common/calls.h"
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct encoder *const encoders[] = {&encoder_text, &encoder_uftrace, &encoder_folded};
+
+enum { ENCODERS = sizeof encoders / sizeof *encoders };
+
+enum { KEY_LIST = 256, KEY_STRICT };
+
+struct settings {
+	const struct encoder *encoder;
+	struct encode_options encode;
+	bool list, strict;
+};
+
+static const struct option_row rows[] = {
+	{'t', "type", "FORMAT", "what to write (text); --list names all", "text uftrace folded"},
+	{KEY_LIST, "list", NULL, "list the formats", NULL},
+	{OPTION_HEADING, NULL, NULL, "Text:", NULL},
+	{'f', "fields", "FIELDS",
+	 "columns: duration,tid,addr,time,delta,elapsed,task,module\n"
+	 "(+FIELDS: beside the usual ones; none; all)",
+	 "none all duration tid addr time delta elapsed task module"},
+	{'D', "depth", "N", "show N levels of nested calls (1024)", NULL},
+	{OPTION_HEADING, NULL, NULL, "Common:", NULL},
+	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
+	{0},
+};
+
+static const struct encoder *encoder_find(const char *name)
+{
+	for (size_t i = 0; i < ENCODERS; i++)
+		if (!strcmp(encoders[i]->name, name))
+			return encoders[i];
+	return NULL;
+}
+
+static int take_depth(struct encode_options *o, const char *arg, struct error *e)
+{
+	char *end;
+	long n = strtol(arg, &end, 10);
+
+	if (*end || end == arg || n < 1 || n > INT_MAX)
+		return error_set(e, NULL, NO_OFFSET, "-D takes a number of levels, not '%s'", arg);
+	o->depth = (int)n;
+	return 0;
+}
+
+static int option(void *ctx, int key, const char *arg, struct error *e)
+{
+	struct settings *s = ctx;
+
+	switch (key) {
+	case 't':
+		s->encoder = encoder_find(arg);
+		if (!s->encoder)
+			return error_set(e, NULL, NO_OFFSET, "no format '%s'; see --list", arg);
+		break;
+	case 'f': s->encode.fields = arg; break;
+	case 'D': return take_depth(&s->encode, arg, e);
+	case KEY_LIST: s->list = true; break;
+	case KEY_STRICT: s->strict = true; break;
+	}
+	return 0;
+}
+
+static const struct program program = {
+	.name = "trencode",
+	.operands = "[FILE]...",
+	.purpose = "Write the events of a trace stream as a trace of some system, or as text.",
+	.options = rows,
+	.option = option,
+};
+
+static int list(void)
+{
+	struct error e;
+
+	for (size_t i = 0; i < ENCODERS; i++)
+		printf("%-10s %s\n", encoders[i]->name, encoders[i]->purpose);
+	if (!fflush(stdout) && !ferror(stdout))
+		return STATUS_OK;
+	error_errno(&e, "standard output", NO_OFFSET, "%s", "");
+	error_print(&e);
+	return STATUS_FAILED;
+}
+
+/* META blocks of earlier segments that a segment only refers to. */
+struct known_metas {
+	struct intern seen; /* hashes of those that were there */
+	struct intern missing;
+};
+
+static int check_meta(struct known_metas *k, const struct stage *s, const struct meta *m)
+{
+	uint32_t had;
+
+	if (!(m->flags & META_REFERENCE))
+		return intern(&k->seen, &m->hash, sizeof m->hash) == INTERN_NONE ? -1 : 0;
+	if (intern_find(&k->seen, &m->hash, sizeof m->hash) != INTERN_NONE)
+		return 0;
+	had = k->missing.count;
+	if (intern(&k->missing, &m->hash, sizeof m->hash) == INTERN_NONE)
+		return -1;
+	if (k->missing.count > had)
+		warn(s->in.file, NO_OFFSET,
+		     "'%.*s' of the trace is missing: it is in an earlier "
+		     "segment of the stream",
+		     (int)(m->name_size < 256 ? m->name_size : 256), m->name);
+	return 0;
+}
+
+/* The text shows what there is while the input pauses. Its failure is found at the next block. */
+static int flush(void *text)
+{
+	text_flush(text, NULL);
+	return 0;
+}
+
+static int take_meta(struct stage *s, struct encoding *en, struct known_metas *known,
+		     const struct block *b, struct error *e)
+{
+	struct meta m;
+
+	if (reader_meta(&s->in, b, &m)) {
+		error_print(&s->in.error);
+		s->status = status_worse(s->status, STATUS_DAMAGED);
+		return 0;
+	}
+	if (check_meta(known, s, &m))
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	return en->encoder->meta && !(m.flags & META_REFERENCE) ? en->encoder->meta(en, &m, e) : 0;
+}
+
+static int take_events(struct encoding *en, struct calls *calls, const struct block *b,
+		       struct error *e)
+{
+	int (*take)(struct encoding *, const struct event *, struct error *) = en->encoder->event;
+	struct events it;
+	struct event ev;
+	struct call done;
+
+	events_begin(&it, b);
+	while (event_next(&it, &ev)) {
+		if (calls)
+			calls_feed(calls, &ev, &done);
+		if (take(en, &ev, e))
+			return -1;
+	}
+	if (calls && calls->out_of_memory)
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	return en->text && text_failed(en->text) ? text_flush(en->text, e) : 0;
+}
+
+static int take_block(struct stage *s, struct encoding *en, struct known_metas *known,
+		      struct calls *calls, const struct block *b, struct error *e)
+{
+	switch (b->kind) {
+	case BLOCK_HEAD: return en->encoder->head ? en->encoder->head(en, &s->in.head, e) : 0;
+	case BLOCK_META: return take_meta(s, en, known, b, e);
+	case BLOCK_EVENTS: return take_events(en, calls, b, e);
+	}
+	return 0;
+}
+
+/* What the text shows in a way that is easily missed. */
+static void report_calls(struct calls *calls, bool quiet)
+{
+	struct call done;
+
+	if (quiet)
+		return;
+	while (calls_finish(calls, &done))
+		;
+	if (calls->unfinished)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " calls had not returned at the end of the trace",
+		     calls->unfinished);
+	if (calls->unmatched)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " returns of calls whose beginning is not there",
+		     calls->unmatched);
+}
+
+static void encode(struct stage *s, struct encoding *en)
+{
+	struct known_metas known = {0};
+	struct calls calls;
+	struct error e;
+	struct block b;
+
+	if (en->encoder->begin(en, &e)) {
+		stage_fail(s, &e);
+		return;
+	}
+	calls_init(&calls, en->dictionary);
+	while (stage_next(s, &b))
+		if (take_block(s, en, &known, en->encoder->counts_calls ? &calls : NULL, &b, &e)) {
+			stage_fail(s, &e);
+			break;
+		}
+	if (s->status != STATUS_FAILED && en->encoder->end(en, &e))
+		stage_fail(s, &e);
+	report_calls(&calls, en->options->quiet);
+	calls_free(&calls);
+	if (en->text && text_flush(en->text, &e))
+		stage_fail(s, &e);
+	intern_free(&known.seen);
+	intern_free(&known.missing);
+}
+
+/* What the recorder could not keep is said, and with --strict it counts as damage. */
+static void report_lost(struct stage *s, bool strict)
+{
+	if (!s->lost)
+		return;
+	if (!s->options->quiet)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " events were lost by the recorder", s->lost);
+	if (strict)
+		s->status = status_worse(s->status, STATUS_DAMAGED);
+}
+
+static int open_text(struct stage *s, struct encoding *en, struct text *text)
+{
+	struct error e;
+
+	if (en->encoder->output != ENCODER_TEXT)
+		return 0;
+	if (output_open(&s->output, s->options->output, OUTPUT_TEXT, &e))
+		return stage_fail(s, &e);
+	s->output_open = true;
+	text_init(text, &s->output);
+	en->text = text;
+	s->in.before_block = flush;
+	s->in.before_block_ctx = text;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings = {.encoder = &encoder_text};
+	struct encoding en = {0};
+	struct common_options common;
+	struct stage s;
+	int status = program_start(&program, argc, argv, &settings, &common);
+	struct text *text;
+
+	if (status >= 0)
+		return status;
+	if (settings.list)
+		return list();
+	settings.encode.output = common.output;
+	settings.encode.quiet = common.quiet;
+	text = malloc(sizeof *text);
+	if (!text)
+		return program_usage(&program, "out of memory");
+	en.encoder = settings.encoder;
+	en.options = &settings.encode;
+	if (!stage_open(&s, argv + optind, argc - optind, &common)) {
+		en.dictionary = &s.in.dictionary;
+		if (!open_text(&s, &en, text))
+			encode(&s, &en);
+		report_lost(&s, settings.strict);
+		en.encoder->free(&en);
+	}
+	status = stage_finish(&s);
+	free(text);
+	return status;
+}

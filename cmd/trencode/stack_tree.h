@@ -1,0 +1,59 @@
+/*
+ * stack_tree.h - how much was spent in each distinct stack of calls
+ *
+ * A node is a stack: its name, called by its parent. Names are numbers of a struct intern. A node
+ * takes about 40 bytes, whatever the number of events.
+ */
+#ifndef TR_STACK_TREE_H
+#define TR_STACK_TREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/intern.h"
+#include "common/text.h"
+
+struct stack_node {
+	uint32_t parent, name;
+	uint32_t first, next; /* child, sibling; 0 none */
+	uint64_t self;	      /* stays at its maximum rather than wrap */
+};
+
+enum { STACK_ROOT = 0 };
+
+struct stack_tree {
+	struct stack_node *nodes; /* nodes[STACK_ROOT] is no frame */
+	size_t count, capacity;
+	size_t live;
+	uint32_t free;	 /* list of nodes to be used again, by next */
+	uint32_t *slots; /* hash of (parent, name): node, 0 free */
+	uint32_t mask, used;
+};
+
+/* 0, or -1 when memory is out; so do all others that return int. */
+int stack_tree_init(struct stack_tree *t);
+void stack_tree_free(struct stack_tree *t);
+
+/* The stack of parent calling name; 0 when memory is out. */
+uint32_t stack_tree_child(struct stack_tree *t, uint32_t parent, uint32_t name);
+
+/* A frame of which neither name nor caller are known as yet; 0 when memory is out. */
+uint32_t stack_tree_detached(struct stack_tree *t);
+
+/* Now they are known: node and what hangs on it become parent's child of that name, joined with the
+ * one that is there. Node's number, and those below it, are no longer to be used. */
+int stack_tree_attach(struct stack_tree *t, uint32_t node, uint32_t parent, uint32_t name);
+
+static inline void stack_tree_add(struct stack_tree *t, uint32_t node, uint64_t self)
+{
+	uint64_t *sum = &t->nodes[node].self;
+
+	if (__builtin_add_overflow(*sum, self, sum))
+		*sum = UINT64_MAX;
+}
+
+/* "root;...;leaf SELF" a line for each stack with a self greater than 0, sorted bytewise by the
+ * stack. Names are to hold neither ';' nor newlines. */
+int stack_tree_write(const struct stack_tree *t, const struct intern *names, struct text *out);
+
+#endif

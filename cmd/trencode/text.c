@@ -1,0 +1,102 @@
+#include "text_columns.h"
+#include "text_layout.h"
+
+#include <stdlib.h>
+
+static const struct text_layout *const layouts[] = {&text_uftrace, &text_generic};
+
+enum { LAYOUTS = sizeof layouts / sizeof *layouts };
+
+struct state {
+	void *layout[LAYOUTS];	     /* NULL: not begun */
+	const struct source *source; /* of the last event */
+	int of_source;
+};
+
+static int begin(struct encoding *en, struct error *e)
+{
+	struct columns columns;
+
+	/* a mistake in -f shows before any input is read */
+	if (columns_parse(&columns, en->options->fields, e))
+		return -1;
+	en->state = calloc(1, sizeof(struct state));
+	if (!en->state)
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	return 0;
+}
+
+static int layout_of(const struct source *source)
+{
+	int i = 0;
+
+	while (layouts[i]->format && (!source || strcmp(layouts[i]->format, source->format.text)))
+		i++;
+	return i;
+}
+
+static int need(struct encoding *en, int i, struct error *e)
+{
+	struct state *s = en->state;
+
+	if (!s->layout[i])
+		s->layout[i] = layouts[i]->begin(en, e);
+	return s->layout[i] ? 0 : -1;
+}
+
+static int meta(struct encoding *en, const struct meta *m, struct error *e)
+{
+	struct state *s = en->state;
+	const struct source *source =
+		m->source ? pool_at(&en->dictionary->sources, m->source) : NULL;
+	int i = layout_of(source);
+
+	if (!layouts[i]->meta)
+		return 0;
+	return need(en, i, e) ? -1 : layouts[i]->meta(s->layout[i], source, m, e);
+}
+
+static int event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	struct state *s = en->state;
+
+	if (__builtin_expect(ev->lane->source != s->source || !s->source, 0)) {
+		s->of_source = layout_of(ev->lane->source);
+		if (need(en, s->of_source, e))
+			return -1;
+		s->source = ev->lane->source;
+	}
+	return layouts[s->of_source]->event(s->layout[s->of_source], ev, e);
+}
+
+static int end(struct encoding *en, struct error *e)
+{
+	struct state *s = en->state;
+
+	for (int i = 0; i < LAYOUTS; i++)
+		if (s->layout[i] && layouts[i]->end(s->layout[i], e))
+			return -1;
+	return 0;
+}
+
+static void free_state(struct encoding *en)
+{
+	struct state *s = en->state;
+
+	for (int i = 0; s && i < LAYOUTS; i++)
+		if (s->layout[i])
+			layouts[i]->free(s->layout[i]);
+	free(s);
+}
+
+const struct encoder encoder_text = {
+	.name = "text",
+	.purpose = "lines as the source's own tool prints them",
+	.output = ENCODER_TEXT,
+	.counts_calls = true,
+	.begin = begin,
+	.meta = meta,
+	.event = event,
+	.end = end,
+	.free = free_state,
+};

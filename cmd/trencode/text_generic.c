@@ -1,0 +1,178 @@
+/*
+ * Text of sources without a layout of their own: a line per event, `time tid comm name
+ * field=value...`.
+ */
+#include "text_layout.h"
+
+#include <stdlib.h>
+
+#include "common/field.h"
+#include "text_values.h"
+
+enum { SECOND = 1000000000 };
+
+struct state {
+	struct text *out;
+	struct dictionary *dictionary;
+	struct buffer values;
+};
+
+static void *begin(const struct encoding *en, struct error *e)
+{
+	struct state *s = calloc(1, sizeof *s);
+
+	if (!s) {
+		error_set(e, NULL, NO_OFFSET, "out of memory");
+		return NULL;
+	}
+	s->out = en->text;
+	s->dictionary = en->dictionary;
+	return s;
+}
+
+static void print_time(struct text *out, const struct event *ev)
+{
+	if (ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS) {
+		text_u64_wide(out, ev->time, 18, ' ');
+		return;
+	}
+	text_u64_wide(out, ev->time / SECOND, 8, ' ');
+	text_char(out, '.');
+	text_u64_wide(out, ev->time % SECOND, 9, '0');
+}
+
+static void print_element(struct text *out, const struct field *f, const struct field_value *v)
+{
+	switch (v->form) {
+	case FORM_NONE: text_char(out, '?'); break;
+	case FORM_INT: text_i64(out, v->i); break;
+	case FORM_UINT:
+		if (f->kind == FIELD_HEX) {
+			text_puts(out, "0x");
+			text_hex(out, v->u, 1);
+		} else {
+			text_u64(out, v->u);
+		}
+		break;
+	case FORM_REAL: text_printf(out, "%g", v->real); break;
+	case FORM_TEXT:
+		if (f->kind == FIELD_BYTES || f->kind == FIELD_BITMAP) {
+			for (size_t i = 0; i < v->size; i++)
+				text_hex(out, v->text[i], 2);
+		} else {
+			text_char(out, '"');
+			text_masked(out, (const char *)v->text, v->size);
+			text_char(out, '"');
+		}
+	}
+}
+
+static void print_field(struct text *out, const struct event *ev, const struct field *f)
+{
+	struct field_value v;
+	uint32_t n = field_count(ev, f);
+
+	text_char(out, ' ');
+	text_masked(out, f->name.text, f->name.size);
+	text_char(out, '=');
+	field_get(ev, f, 0, &v);
+	if (n <= 1 || v.form == FORM_TEXT) {
+		print_element(out, f, &v);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		text_char(out, i ? ',' : '{');
+		field_get(ev, f, i, &v);
+		print_element(out, f, &v);
+	}
+	text_char(out, '}');
+}
+
+static void print_gap(struct text *out, const struct event *ev)
+{
+	struct gap_row g;
+
+	if (!gap_get(ev, &g))
+		return;
+	text_puts(out, g.reason == GAP_LOST	? " LOST"
+		       : g.reason == GAP_DAMAGE ? " DAMAGED"
+						: " NOT READ");
+	if (g.count != UINT64_MAX) {
+		text_char(out, ' ');
+		text_u64(out, g.count);
+		text_puts(out, g.unit == GAP_BYTES ? " bytes" : " events");
+	}
+	if (g.message_size) {
+		text_puts(out, ": ");
+		text_masked(out, g.message, g.message_size);
+	}
+}
+
+static int print_values(struct state *s, const struct event *ev, struct error *e)
+{
+	struct value_names names = {.dictionary = s->dictionary, .time = ev->time};
+
+	s->values.size = 0;
+	if ((ev->type->kind != KIND_LEAVE &&
+	     value_text_arguments(&s->values, &names, ev->tail, ev->tail_size)) ||
+	    value_text_return(&s->values, &names, ev->tail, ev->tail_size))
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	if (s->values.size)
+		text_masked(s->out, (const char *)s->values.data, s->values.size);
+	return 0;
+}
+
+static int event(void *state, const struct event *ev, struct error *e)
+{
+	static const char *const marks[] = {[KIND_ENTER] = " {", [KIND_LEAVE] = " }"};
+	struct state *s = state;
+	const struct lane *lane = ev->lane;
+	struct text_ref name =
+		ev->place ? dictionary_place_name(s->dictionary, ev->place) : ev->type->name;
+
+	print_time(s->out, ev);
+	text_char(s->out, ' ');
+	if (lane->flags & LANE_HAS_TID)
+		text_i64(s->out, lane->tid);
+	else
+		text_char(s->out, '-');
+	text_char(s->out, ' ');
+	if (lane->comm.size)
+		text_masked(s->out, lane->comm.text, lane->comm.size);
+	else
+		text_char(s->out, '-');
+	text_char(s->out, ' ');
+	text_masked(s->out, name.text, name.size);
+	if (ev->type->flags & TYPE_VALUES && print_values(s, ev, e))
+		return -1;
+	for (uint32_t i = 0; i < ev->type->nfields && ev->type->kind != KIND_GAP; i++)
+		print_field(s->out, ev, &ev->type->fields[i]);
+	if (ev->type->kind == KIND_GAP)
+		print_gap(s->out, ev);
+	if (ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE)
+		text_puts(s->out, marks[ev->type->kind]);
+	text_char(s->out, '\n');
+	return 0;
+}
+
+static int end(void *state, struct error *e)
+{
+	(void)state;
+	(void)e;
+	return 0;
+}
+
+static void free_state(void *state)
+{
+	struct state *s = state;
+
+	buffer_free(&s->values);
+	free(s);
+}
+
+const struct text_layout text_generic = {
+	.begin = begin,
+	.event = event,
+	.end = end,
+	.free = free_state,
+};

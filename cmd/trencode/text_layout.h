@@ -1,0 +1,26 @@
+/*
+ * text_layout.h - how the text of one source system looks
+ *
+ * `trencode -t text` prints each event as its source's own tool does. A layout is begun at the
+ * first META or event of such a source, and sees nothing of the others.
+ */
+#ifndef TR_TEXT_LAYOUT_H
+#define TR_TEXT_LAYOUT_H
+
+#include "encoder.h"
+
+struct text_layout {
+	const char *format; /* of the sources it is for; NULL: of all others */
+	/* The state for the other functions, or NULL with e filled. */
+	void *(*begin)(const struct encoding *en, struct error *e);
+	/* Some of source's META; may be NULL. */
+	int (*meta)(void *state, const struct source *source, const struct meta *m,
+		    struct error *e);
+	int (*event)(void *state, const struct event *ev, struct error *e);
+	int (*end)(void *state, struct error *e);
+	void (*free)(void *state);
+};
+
+extern const struct text_layout text_uftrace, text_generic;
+
+#endif

@@ -1,0 +1,120 @@
+# trencode -t folded: stacks with their self time.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	U=$SHARED/uftrace
+}
+
+good() {
+	local d
+	for d in "$U"/*/info; do
+		d=$(basename "${d%/info}")
+		case $d in bad-* | kernel-*) ;; *) echo "$d" ;; esac
+	done
+}
+
+folded() {
+	pipefail "trdecode -q '$1' | trsym -q | trencode -q -t folded"
+}
+
+@test "one thread's stacks" {
+	need_shared uftrace
+	folded "$U/basic-nopie" >out
+	run -0 head -n 3 out
+	assert_line --index 0 --regexp '^main [0-9]+$'
+	assert_line --index 1 --regexp '^main;even [0-9]+$'
+	assert_line --index 2 --regexp '^main;even;odd [0-9]+$'
+}
+
+@test "stacks are sorted bytewise, each once, with a positive number" {
+	need_shared uftrace
+	for d in $(good); do
+		folded "$U/$d" >out
+		sed 's/ [0-9]*$//' out >stacks
+		LC_ALL=C sort -cu stacks
+		run -1 grep -vE '^[^;]+(;[^;]+)* [1-9][0-9]*$' out
+	done
+}
+
+@test "per name, the sums are trstat's self times" {
+	need_shared uftrace
+	for d in $(good); do
+		trdecode -q "$U/$d" | trsym -q >x.trs
+		trencode -q -t folded x.trs | awk '{
+			n = $NF; sub(/ [0-9]*$/, ""); sub(/.*;/, ""); self[$0] += n
+		} END { for (f in self) printf "%s\t%.0f\n", f, self[f] }' | sort >folded
+		trstat -q -g name -a self -F tsv x.trs | tail -n +2 |
+			awk -F '\t' '$2 > 0' | sort >trstat
+		diff trstat folded
+	done
+}
+
+# With samples of 1 ns uftrace's flame graph is ours, where one task runs without longjmp, events are
+# not lost, and no number is cut by its output.
+@test "stacks and times of uftrace dump --flame-graph" {
+	need_shared uftrace
+	need uftrace
+	for d in args-spec2 basic-pg basic-cyg basic-nopie be-synth depth-filter dlopen exc-cyg exc-pg \
+		exit-mid kill-segv libcall-only signal srcline tailcall; do
+		folded "$U/$d" >ours
+		uftrace dump --no-pager --flame-graph --sample-time 1 -d "$U/$d" | LC_ALL=C sort >theirs
+		diff theirs ours
+	done
+}
+
+@test "a forked child's stacks hang on the frames that it returns from" {
+	need_shared uftrace
+	folded "$U/forkexec" >out
+	# it returns from fork into spawn_plain, and calls exit from what it never leaves
+	run -0 grep -c '^<0>;exit' out
+	run -1 grep spawn_plain\;exit out
+	run -0 grep '^<0>;spawn_plain' out
+}
+
+@test "separators in names are replaced" {
+	need_shared uftrace
+	cp -r "$U/basic-pg" odd
+	chmod -R u+w odd
+	sed -i 's/ T leaf$/ T a;b c/; s/ T work$/ T work 7/' odd/basic.sym
+	folded odd >out
+	run -0 grep ':' out
+	assert_line --regexp '^main;work 7;a:b c [0-9]+$'
+	run -0 grep -c '^main;work 7 [0-9]*$' out
+}
+
+@test "open calls are closed and counted" {
+	need_shared uftrace
+	run -0 pipe "trdecode '$U/kill-segv' | trsym | trencode -t folded 2>&1 >/dev/null"
+	assert_line --regexp "^trencode: calls open at the end, closed at their thread's last event: [1-9]"
+	run -0 pipe "trdecode '$U/kill-segv' | trsym | trencode -q -t folded 2>&1 >/dev/null"
+	assert_output ''
+}
+
+@test "what stacks cannot hold is counted" {
+	need_shared uftrace
+	run -0 pipe "trdecode '$U/args-spec' | trencode -t folded 2>&1 >/dev/null"
+	assert_line --regexp '^trencode: folded stacks hold calls only; other events left out: [1-9]'
+	assert_line --regexp '^trencode: folded stacks hold no arguments'
+}
+
+@test "memory goes with the stacks, not with the events" {
+	need_shared uftrace
+	[[ -x /usr/bin/time ]] || skip 'no /usr/bin/time'
+	! ldd "$(command -v trencode)" | grep -q asan || skip 'sanitizers need more'
+	cp -r "$U/threads-nosched" long
+	chmod -R u+w long
+	f=$(cd long && ls -S [0-9]*.dat | head -n 1)
+	for _ in {1..13}; do cat "long/$f" "long/$f" >double && mv double "long/$f"; done
+	trdecode -q long >x.trs
+	/usr/bin/time -f %M -o rss trencode -q -t folded x.trs >out
+	[[ $(cat rss) -lt 16000 ]]
+}
+
+@test "an output that fails is status 2" {
+	need_shared uftrace
+	trdecode "$U/threads" >x.trs
+	run -2 pipe 'trencode -q -t folded x.trs >/dev/full'
+	assert_output --partial 'No space left on device'
+}

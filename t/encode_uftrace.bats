@@ -1,0 +1,274 @@
+# trencode -t uftrace: the recording back out of the stream, as the real uftrace reads it.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	U=$SHARED/uftrace
+}
+
+# The recordings that are whole (kernel data is not read yet).
+good() {
+	local d
+	for d in "$U"/*/info; do
+		d=$(basename "${d%/info}")
+		case $d in bad-* | kernel-*) ;; *) echo "$d" ;; esac
+	done
+}
+
+# round X Y [FILTER]: X through the pipe into Y
+round() {
+	pipefail "trdecode '$1' | ${3:+$3 |} trencode -t uftrace -o '$2'"
+}
+
+# same X Y: byte for byte, but for what pads arguments: the recorder leaves there what was in memory.
+same() {
+	local f
+	diff <(ls -A "$1") <(ls -A "$2") || return 1
+	for f in "$1"/*; do
+		cmp -s "$f" "$2/${f##*/}" && continue
+		[[ $f == *.dat ]] || { echo "differs: $f"; return 1; }
+		[[ $(stat -c %s "$f") == "$(stat -c %s "$2/${f##*/}")" ]] || { echo "size: $f"; return 1; }
+		cmp -l "$f" "$2/${f##*/}" | awk -v f="$f" '$3 != 0 { print f, $0; bad = 1 } END { exit bad }' ||
+			return 1
+	done
+}
+
+# told COMMAND X: what the real uftrace says of X, without X's name and age
+told() {
+	# shellcheck disable=SC2086
+	uftrace ${1%% *} --no-pager ${1#* } -d "$2" 2>&1 | sed "s|$2|DIR|; /^# recorded on/d; /recorded_time/d"
+	echo "status ${PIPESTATUS[0]}"
+}
+
+# alike X Y: the real uftrace says the same of both
+alike() {
+	local c
+	for c in 'report -f all' 'report --task' 'info -q' 'graph -q' 'dump -q' \
+		'replay -f time,delta,elapsed,duration,tid,task,module,addr'; do
+		diff <(told "$c" "$1") <(told "$c" "$2") >diff.txt || {
+			echo "uftrace $c differs: $1"
+			head diff.txt
+			return 1
+		}
+	done
+}
+
+@test "recordings come back byte for byte, but for padding" {
+	need_shared uftrace
+	for d in $(good); do
+		round "$U/$d" "$d"
+		same "$U/$d" "$d"
+	done
+}
+
+@test "uftrace says the same of the copy" {
+	need_shared uftrace
+	need uftrace
+	for d in $(good); do
+		[[ $d == new-* ]] && continue
+		round "$U/$d" "copy-of-$d"
+		alike "$U/$d" "copy-of-$d"
+	done
+}
+
+@test "fresh recordings: threads, forks, arguments" {
+	need_shared uftrace/src
+	need uftrace
+	need gcc
+	S=$U/src
+	gcc -O1 -g -pg -o threads "$S/threads.c" -lpthread
+	gcc -O1 -g -pg -o forkexec "$S/forkexec.c"
+	gcc -O0 -g -pg -o basic "$S/basic.c"
+	gcc -O0 -g -pg -o args "$S/args.c"
+	uftrace record -d threads.data ./threads >/dev/null 2>&1 || skip "uftrace cannot record here"
+	uftrace record -d forkexec.data ./forkexec ./basic >/dev/null 2>&1
+	uftrace record -a -d args.data ./args >/dev/null 2>&1
+	for d in threads forkexec args; do
+		round $d.data $d.copy
+		same $d.data $d.copy
+		alike $d.data $d.copy
+	done
+}
+
+@test "a recording of file version 3 stays one" {
+	need_shared uftrace
+	cp -r "$U/basic-nopie" three
+	chmod -R u+w three
+	printf '\3' | dd of=three/info bs=1 seek=8 conv=notrunc status=none
+	round three copy
+	same three copy
+}
+
+@test "segments of one stream make one recording" {
+	need_shared uftrace
+	cp -r "$U/threads-nosched" long
+	chmod -R u+w long
+	f=$(cd long && ls -S [0-9]*.dat | head -n 1)
+	for _ in {1..9}; do cat "long/$f" "long/$f" >double && mv double "long/$f"; done
+	round long one
+	pipefail 'trdecode --segment 64K long | trencode -t uftrace -o many'
+	same one many
+}
+
+@test "without -o: a tar, the same for the same stream" {
+	need_shared uftrace
+	trdecode "$U/args-spec" >x.trs
+	trencode -t uftrace x.trs >1.tar
+	pipe 'trencode -t uftrace x.trs | cat >2.tar'
+	cmp 1.tar 2.tar
+	run -0 tar tf 1.tar
+	assert_line --index 0 uftrace.data/
+	assert_line --index 1 uftrace.data/info
+	run -0 tar tvf 1.tar --full-time --numeric-owner --utc
+	assert_line --index 1 --regexp '^-rw-r--r-- 0/0 +[0-9]+ 1970-01-01 00:00:00 '
+	tar xf 1.tar
+	same "$U/args-spec" uftrace.data
+	# and trdecode reads it
+	pipefail 'trdecode 1.tar | trencode -t uftrace | cmp - 1.tar'
+}
+
+@test "no tar on a terminal" {
+	need_shared uftrace
+	need script
+	trdecode "$U/threads" >x.trs
+	run -2 script -qec 'trencode -t uftrace x.trs' /dev/null
+	assert_output --partial 'a tar is not written to a terminal; use -o DIR'
+}
+
+@test "-o takes a new or an empty directory" {
+	need_shared uftrace
+	trdecode "$U/threads" >x.trs
+	mkdir -m 700 empty full
+	touch full/mine
+	before=$(stat -c %i empty)
+	trencode -t uftrace -o empty/ x.trs
+	same "$U/threads" empty
+	assert_equal "$(stat -c %i,%a empty)" "$before,700"
+	trencode -t uftrace -o new/ x.trs
+	same "$U/threads" new
+	run -2 trencode -t uftrace -o full x.trs
+	assert_output 'trencode: full: is a directory that is not empty'
+	assert_equal "$(ls -A full)" mine
+	run -2 trencode -t uftrace -o full/mine x.trs
+	assert_output --partial 'trencode: full/mine: '
+	run -2 trencode -t uftrace -o no/such/place x.trs
+	assert_equal "$(ls -A | tr '\n' ' ')" 'empty full new x.trs '
+}
+
+@test "one directory holds one recording" {
+	need_shared uftrace
+	cp -r "$U/threads" a
+	cp -r "$U/basic-pg" b
+	run -2 pipe 'trdecode a b | trencode -t uftrace -o both'
+	assert_output --partial "holds one recording, and the stream has more than one: 'a' and 'b'"
+	[[ ! -e both && -z $(ls -d .tr* 2>/dev/null) ]]
+}
+
+@test "a stream without the recording's info is refused" {
+	need_shared uftrace
+	trdecode "$U/threads" >x.trs
+	run -2 pipe 'head -c 600 x.trs | trencode -t uftrace -o y'
+	assert_output --partial "does not have the recording's 'info'"
+	run -2 pipe 'trencode -t uftrace -o y </dev/null'
+	assert_output --partial 'needs a stream of a uftrace recording'
+	[[ ! -e y ]]
+}
+
+@test "an output that fails is status 2" {
+	need_shared uftrace
+	trdecode "$U/threads" >x.trs
+	run -2 pipe 'trencode -t uftrace x.trs >/dev/full'
+	assert_output --partial 'standard output: cannot write: No space left on device'
+	run -2 pipe 'TMPDIR=/no/such trencode -t uftrace x.trs | cat; exit ${PIPESTATUS[0]}'
+	assert_output --partial '/no/such: cannot create a temporary file'
+}
+
+@test "damage: what could be read, a remark, status 1" {
+	need_shared uftrace
+	for d in bad-rec-magic bad-trunc-dat bad-trunc-args; do
+		run -1 pipe "trdecode -q '$U/$d' 2>/dev/null | trencode -t uftrace -o $d"
+		assert_line 'trencode: uftrace has no record for damaged or unread input: gaps left out: 1'
+		trdecode "$d" >/dev/null # it is whole now
+		if command -v uftrace >/dev/null; then
+			run -0 uftrace report --no-pager -d $d
+			assert_output --partial main
+			refute_output --partial WARN
+		fi
+	done
+	run -1 pipe "head -c 100000 <(trdecode '$U/threads') | trencode -t uftrace -o cut"
+	[[ -s cut/info ]]
+}
+
+@test "after a filter: only its tasks, with their depths" {
+	need_shared uftrace
+	need uftrace
+	trdecode "$U/threads" >x.trs
+	trfilter 'tid == 13268' x.trs | trencode -t uftrace -o one
+	assert_equal "$(cd one && ls [0-9]*.dat)" 13268.dat
+	cmp one/info "$U/threads/info"
+	cmp one/13268.dat "$U/threads/13268.dat"
+	diff <(uftrace report --no-pager -f all -d one) \
+		<(uftrace report --no-pager -f all --tid 13268 -d "$U/threads")
+}
+
+@test "after a filter: the calls that are left stand closer" {
+	need_shared uftrace
+	need uftrace
+	trdecode "$U/basic-pg" | trsym | trfilter 'name =~ "^(main|leaf|strlen)$"' | trencode -t uftrace -o some
+	run -0 uftrace report --no-pager -f call -s func -d some
+	assert_output --regexp ' 1 +main'
+	assert_equal "$(grep -cE '^ +[0-9]+ ' <<<"$output")" 3
+	for f in leaf strlen; do
+		assert_equal "$(grep -E " $f\$" <<<"$output")" \
+			"$(uftrace report --no-pager -f call -s func -d "$U/basic-pg" | grep -E " $f\$")"
+	done
+	run -0 pipe 'uftrace replay --no-pager -f none -d some | sed "s/ *$//"'
+	assert_line 'main() {'
+	assert_line '  leaf();'
+	assert_line '  strlen();'
+	refute_output --partial 'remaining functions'
+}
+
+@test "after a filter: external data that is left, and perf's records" {
+	need_shared uftrace
+	trdecode "$U/extern-data" >x.trs
+	trfilter 'type == "external-data"' x.trs | trencode -t uftrace -o all
+	diff <(grep -v '^#' "$U/extern-data/extern.dat" | grep .) all/extern.dat
+	trfilter 'type != "external-data"' x.trs | trencode -t uftrace -o none
+	[[ ! -s none/extern.dat ]]
+	cmp "$U/extern-data/perf-cpu0.dat" none/perf-cpu0.dat
+}
+
+@test "leaves whose enter is elsewhere are left out of a filtered trace" {
+	need_shared uftrace
+	trdecode "$U/forkexec" >x.trs
+	run -0 pipe "trfilter 'tid == 13296' x.trs | trencode -t uftrace -o child"
+	assert_output --partial 'leaves without their enter, left out: '
+	run -0 pipe "trencode -t uftrace -o whole x.trs"
+	assert_output ''
+}
+
+@test "thousands of tasks with few descriptors and little memory" {
+	need_shared uftrace
+	cp -r "$U/threads-nosched" many
+	chmod -R u+w many
+	cd many
+	rm perf-*.dat
+	f=$(ls -S [0-9]*.dat | head -n 1)
+	keep=$(ls [0-9]*.dat)
+	size=$(stat -c %s "$f")
+	cat "$f" >../all
+	for _ in {1..11}; do cat ../all ../all >../twice && mv ../twice ../all; done
+	rm $keep
+	split -b "$size" -a 6 --numeric-suffixes=100000 --additional-suffix=.dat ../all ''
+	rm ../all
+	tids=$(ls [0-9]*.dat | sed 's/\.dat//' | paste -sd,)
+	sed -i "s/^taskinfo:nr_tid=.*/taskinfo:nr_tid=2048/; s/^taskinfo:tids=.*/taskinfo:tids=$tids/" info
+	cd ..
+	pipefail 'trdecode many | (ulimit -n 32; trencode -t uftrace -o copy)'
+	diff -r many copy | grep -v '^Only in copy: perf-cpu' >rest || true
+	[[ ! -s rest ]]
+	pipefail 'trdecode many | (ulimit -n 32; trencode -t uftrace) | tar x'
+	diff -r copy uftrace.data
+}
