@@ -260,7 +260,11 @@ static int send_events(struct writer *w)
 	parts[0] = (struct iovec){w->scratch.data, w->scratch.size};
 	parts[1] = (struct iovec){w->rows, n};
 	writer_count_events(w, w->count, w->base, w->last);
+	w->sent_events += w->count;
+	w->sent_bytes += w->scratch.size + n;
 	writer_clear_block(w);
+	if (w->progress)
+		progress_tick(w->progress, w->sent_bytes, 0, w->sent_events);
 	return writer_send_block(w, BLOCK_EVENTS, 0, parts, 2);
 }
 
