@@ -60,7 +60,10 @@ static uint64_t size_of(char **paths, int n)
 	struct stat st;
 
 	for (int i = 0; i < n; i++) {
-		if (strcmp(paths[i], "-") ? stat(paths[i], &st) : fstat(STDIN_FILENO, &st))
+		/* no operands at all: standard input */
+		bool file = paths && strcmp(paths[i], "-") != 0;
+
+		if (file ? stat(paths[i], &st) : fstat(STDIN_FILENO, &st))
 			return 0;
 		if (!S_ISREG(st.st_mode))
 			return 0;
