@@ -208,10 +208,14 @@ bool format_field_range(const struct format_field *f, const uint8_t *record, siz
 {
 	size_t at = f->offset, n = f->size;
 
-	if (at > size || n > size - at)
+	if (at > size)
 		return false;
 	if (f->data_loc || f->rel_loc) {
-		uint32_t v = (uint32_t)get_uint(record + at, (unsigned)n, big);
+		uint32_t v;
+
+		if (n > size - at)
+			return false;
+		v = (uint32_t)get_uint(record + at, (unsigned)n, big);
 
 		at = (v & 0xffff) + (f->rel_loc ? at + n : 0);
 		if (at > size)
@@ -220,8 +224,11 @@ bool format_field_range(const struct format_field *f, const uint8_t *record, siz
 		n = f->size == 2 ? size - at : v >> 16;
 		if (n > size - at)
 			return false;
-	} else if (!n) {
+	} else if (!n || (f->array && n > size - at)) {
+		/* a stack is declared with 8 places, and has as many as it needs */
 		n = size - at;
+	} else if (n > size - at) {
+		return false;
 	}
 	*offset = at;
 	*length = n;

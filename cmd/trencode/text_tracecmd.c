@@ -21,13 +21,13 @@ struct tc_source {
 	struct print_kernel names;
 	struct buffer buffers; /* the META of that name: name, clock, page size, CPUs */
 	struct binary_formats binary;
-	bool ready, latency;
-	char last; /* of the latency text */
+	bool ready;
 };
 
 /* What is made of a type once. */
 struct tc_type {
 	bool ready;
+	bool line;		     /* a line of a latency tracer's text, as it is */
 	struct print_format *format; /* NULL: it cannot be evaluated */
 	struct format_fields fields; /* for those */
 	struct graph_fields graph;
@@ -55,7 +55,7 @@ struct tc_open {
 
 struct state {
 	struct text *out;
-	bool nanoseconds, differences, header;
+	bool nanoseconds, differences, header, latency;
 	struct tc_source **sources;
 	size_t source_count, source_capacity;
 	struct tc_type *types;
@@ -268,21 +268,6 @@ static int print_header(struct state *s, struct error *e)
 	return 0;
 }
 
-static bool is_named(const struct meta *m, const char *name, size_t n)
-{
-	return m->name_size >= n && !memcmp(m->name, name, n);
-}
-
-/* The trace file's own text of a latency tracer, as it is. */
-static int latency(struct state *s, struct tc_source *t, const struct meta *m, struct error *e)
-{
-	if (print_header(s, e))
-		return -1;
-	t->latency = true;
-	put(s->out, (const char *)m->data, m->size);
-	return 0;
-}
-
 static int meta(void *state, const struct source *source, const struct meta *m, struct error *e)
 {
 	struct state *s = state;
@@ -290,9 +275,7 @@ static int meta(void *state, const struct source *source, const struct meta *m, 
 
 	if (!t)
 		return out_of_memory(e);
-	if (is_named(m, "latency", 7))
-		return latency(s, t, m, e);
-	if (m->name_size == 7 && is_named(m, "buffers", 7)) {
+	if (m->name_size == 7 && !memcmp(m->name, "buffers", 7)) {
 		if (m->offset == t->buffers.size && m->size <= BUFFERS_MOST - t->buffers.size &&
 		    buffer_append(&t->buffers, m->data, m->size))
 			return out_of_memory(e);
@@ -400,6 +383,10 @@ static int make_type(struct state *s, struct tc_type *t, const struct type *type
 	char why[PRINT_WHY];
 
 	t->ready = true;
+	if (!type->declaration.size && !strcmp(type->name.text, "latency")) {
+		t->line = s->latency = true;
+		return 0;
+	}
 	line_char(&name, ' ');
 	line_put(&name, type->name.text, type->name.size);
 	line_puts(&name, ": ");
@@ -609,6 +596,11 @@ static int event(void *state, const struct event *ev, struct error *e)
 			resolve_open(s);
 		}
 	}
+	if (__builtin_expect(t->line, 0)) {
+		line_put(&s->line, (const char *)ev->tail, ev->tail_size);
+		line_char(&s->line, '\n');
+		return emit(s, e);
+	}
 	if (t->graph.kind == GRAPH_ENTRY && !s->open.is &&
 	    (r = graph_enter(s, l->source, l, t, ev, e)))
 		return r < 0 ? -1 : 0;
@@ -629,9 +621,8 @@ static int end(void *state, struct error *e)
 	resolve_open(s);
 	if (s->source_count && print_header(s, e))
 		return -1;
-	for (size_t i = 0; i < s->source_count; i++)
-		if (s->sources[i]->latency)
-			text_char(s->out, '\n');
+	if (s->latency)
+		text_char(s->out, '\n');
 	if (s->not_evaluated && !s->quiet)
 		warn(NULL, NO_OFFSET,
 		     "%" PRIu64 " events are shown by their fields: their print fmt cannot be "
