@@ -503,16 +503,15 @@ static bool literal(struct parser *p, size_t *where, size_t *size)
 static uint32_t text_node(struct parser *p)
 {
 	size_t where, size;
+	uint32_t a;
 
 	if (!literal(p, &where, &size))
 		return NONE;
-	return add(p,
-		   (struct print_node){.op = OP_TEXT,
-				       .kind = KIND_OF_TEXT,
-				       .value = where,
-				       .field = NULL,
-				       .width = 0},
-		   NONE, (uint32_t)size, NONE);
+	a = add(p, (struct print_node){.op = OP_TEXT, .kind = KIND_OF_TEXT, .value = where}, NONE,
+		NONE, NONE);
+	if (a != NONE)
+		at(p, a)->b = (uint32_t)size;
+	return a;
 }
 
 /* Constants that the kernel leaves in its formats by name. */
