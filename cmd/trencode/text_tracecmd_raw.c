@@ -164,6 +164,9 @@ static uint64_t number_of(const struct event *ev, const struct plan_field *f)
 {
 	struct field_value v;
 
+	/* what has neither a size nor brackets is no array to the real tool, and no number */
+	if (f->field->where == WHERE_REST)
+		return 0;
 	field_get(ev, f->field, 0, &v);
 	if (v.form == FORM_INT)
 		return (uint64_t)v.i;
