@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "common/formats/tracecmd.h"
+#include "merge.h"
 
 /* Bytes read ahead, shared among all CPUs. */
 enum { READ_AHEAD = 4 << 20, READ_AHEAD_EACH = 128 * 1024 };
@@ -110,10 +111,8 @@ static int tell_lost(struct tracecmd *t, struct tracecmd_reader *r, uint64_t tim
 			.offset = NO_OFFSET};
 	uint32_t lane = tracecmd_bare_lane(t, r);
 
-	if (g.count == UINT64_MAX)
-		t->unknown_missed++;
-	else
-		t->missed += g.count;
+	if (g.count != UINT64_MAX)
+		t->input->decoding->lost += g.count;
 	r->data.missed = 0;
 	return lane ? writer_gap(t->w, time, lane, &g) : -1;
 }
@@ -302,8 +301,10 @@ static int tracecmd_begin(struct input *in, struct error *e)
 {
 	struct tracecmd *t = in->state;
 
-	t->shift += in->shift;
 	e->what[0] = '\0';
+	if (merge_choose_clock(in, e))
+		return -1;
+	t->shift = (int64_t)((uint64_t)t->shift + (uint64_t)in->shift);
 	if (tracecmd_declare(t) || begin_readers(t, e)) {
 		if (!e->what[0])
 			*e = t->w->error;

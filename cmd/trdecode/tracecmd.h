@@ -52,7 +52,6 @@ struct tracecmd {
 	struct writer *w;
 	struct tracecmd_header h;
 	struct ring_layout layout;
-	bool kernel_clock_ns; /* times are nanoseconds */
 
 	struct tracecmd_event *events;
 	size_t nevents, events_capacity;
@@ -67,13 +66,11 @@ struct tracecmd {
 	/* times */
 	bool raw, tsc, sync;
 	int64_t shift; /* added to every time, also to those that tsc or sync gave */
-	const struct tracecmd_header *host;
 
 	struct tracecmd_reader *readers, **heap;
 	size_t nreaders, nheap;
 	struct buffer packed;
 	uint64_t unknown; /* records without a format */
-	uint64_t missed, unknown_missed;
 };
 
 /* tracecmd_events.c: formats, types, lanes, places; rows. */

@@ -2,6 +2,7 @@
  * tracecmd_declare.c - what a trace.dat declares in the stream before its events, and the parts of
  * it that symbolising, printing and re-encoding need
  */
+#include "merge.h"
 #include "tracecmd.h"
 
 static int send(struct tracecmd *t, const char *name, const struct buffer *b)
@@ -84,6 +85,7 @@ int tracecmd_declare(struct tracecmd *t)
 	struct writer *w = t->w;
 	struct input *in = t->input;
 	struct tracecmd_header *h = &t->h;
+	int64_t wall = merge_wall(in);
 
 	t->source = writer_source(w, &(struct source_entry){writer_text(w, "trace-cmd"),
 							   writer_text(w, in->name),
@@ -92,8 +94,8 @@ int tracecmd_declare(struct tracecmd *t)
 		w, &(struct clock_entry){writer_text(w, in->clock_name),
 					 (in->ticks ? CLOCK_TICKS : 0) |
 						 (in->has_wall ? CLOCK_HAS_WALL : 0) |
-						 (in->has_wall && !in->wall ? CLOCK_IS_WALL : 0),
-					 in->wall});
+						 (in->has_wall && !wall ? CLOCK_IS_WALL : 0),
+					 wall});
 	if (!t->source || !t->clock || declare_space(t) || send_file(t) || send_buffers(t) ||
 	    send(t, "header_page", &h->header_page) || send(t, "header_event", &h->header_event) ||
 	    send(t, "kallsyms", &h->kallsyms) || send(t, "printk_formats", &h->printk) ||

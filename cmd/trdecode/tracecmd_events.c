@@ -383,9 +383,11 @@ int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 		if (v->has_depth)
 			depth = (uint32_t)get_uint(record->data + v->depth, v->depth_size, big);
 	}
-	if (with_time)
-		put_u64(fixed, record->time);
 	r->last = r->next;
+	if (__builtin_expect(!with_time, 1))
+		return writer_row_words(t->w, r->next, r->lane, v->type, place, depth,
+					record->data, record->size);
+	put_u64(fixed, record->time);
 	return writer_row_data(t->w, r->next, r->lane, v->type, place, depth, fixed,
-			       with_time ? 8 : 0, record->data, record->size, true);
+			       sizeof fixed, record->data, record->size, true);
 }

@@ -167,7 +167,8 @@ static void classify(struct format_field *f, struct span type, struct span brack
 
 	f->where = WHERE_TAIL;
 	if (begins(type, "__data_loc") || begins(type, "__rel_loc")) {
-		if (f->size == 4) {
+		/* synthetic events of 6.x say 8, and use the first 4 */
+		if (f->size >= 4) {
 			f->where = begins(type, "__data_loc") ? WHERE_DATA_LOC : WHERE_REL_LOC;
 			classify_dynamic(f, type, long_size);
 			return;

@@ -19,6 +19,7 @@ void tracecmd_clock(struct tracecmd *t)
 		name = "local";
 	t->raw = raw;
 	t->tsc = h->has_tsc && !raw;
+	t->sync = h->sync && !raw;
 	if (t->tsc)
 		name = "tsc2nsec";
 	in->clock_name = name;

@@ -14,7 +14,7 @@ static const struct encoder *const encoders[] = {&encoder_text, &encoder_uftrace
 
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
-enum { KEY_LIST = 256, KEY_STRICT, KEY_NS, KEY_TS_DIFF };
+enum { KEY_LIST = 256, KEY_STRICT, KEY_RAW, KEY_NS, KEY_TS_DIFF };
 
 struct settings {
 	const struct encoder *encoder;
@@ -30,9 +30,11 @@ static const struct option_row rows[] = {
 	 "columns: duration,tid,addr,time,delta,elapsed,task,module\n"
 	 "(+FIELDS: beside the usual ones; none; all)",
 	 "none all duration tid addr time delta elapsed task module"},
+	{KEY_RAW, "raw", NULL, "fields as they were recorded (trace-cmd report -R)", NULL},
+	{KEY_NS, "ns", NULL, "times in nanoseconds (trace-cmd report -t)", NULL},
+	{KEY_TS_DIFF, "ts-diff", NULL, "the time since the line before (trace-cmd report --ts-diff)",
+	 NULL},
 	{'D', "depth", "N", "show N levels of nested calls (1024)", NULL},
-	{KEY_NS, "ns", NULL, "kernel events: times with nine decimals", NULL},
-	{KEY_TS_DIFF, "ts-diff", NULL, "kernel events: the time since the line before", NULL},
 	{OPTION_HEADING, NULL, NULL, "Common:", NULL},
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{0},
@@ -69,6 +71,7 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 		break;
 	case 'f': s->encode.fields = arg; break;
 	case 'D': return take_depth(&s->encode, arg, e);
+	case KEY_RAW: s->encode.raw = true; break;
 	case KEY_NS: s->encode.ns = true; break;
 	case KEY_TS_DIFF: s->encode.ts_diff = true; break;
 	case KEY_LIST: s->list = true; break;
@@ -233,13 +236,12 @@ static void report_lost(struct stage *s, bool strict)
 
 static int open_text(struct stage *s, struct encoding *en, struct text *text)
 {
-	struct error e;
-
-	if (en->encoder->output != ENCODER_TEXT)
+	if (en->encoder->output != ENCODER_TEXT) {
+		progress_begin(&s->progress, s->options, s->options->output != NULL);
 		return 0;
-	if (output_open(&s->output, s->options->output, OUTPUT_TEXT, &e))
-		return stage_fail(s, &e);
-	s->output_open = true;
+	}
+	if (stage_print_to(s, OUTPUT_TEXT))
+		return -1;
 	text_init(text, &s->output);
 	en->text = text;
 	s->in.before_block = flush;
