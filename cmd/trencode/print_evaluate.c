@@ -177,12 +177,13 @@ static void unnamed(struct line *out, uint64_t v, unsigned word, unsigned width)
 
 static void flags(const struct print_input *in, const struct print_node *n, struct line *out)
 {
-	const struct print_entry *e = in->format->entries + n->b;
 	const char *delimiter = text_at(in, (uint32_t)n->value);
 	uint64_t v = print_number(in, n->a);
 	bool first = true, any = v;
 
-	for (uint32_t i = 0; i < n->c; i++, e++) {
+	for (uint32_t i = 0; i < n->c; i++) {
+		const struct print_entry *e = &in->format->entries[n->b + i];
+
 		if (!any && !e->known) {
 			line_put(out, text_at(in, e->text), e->size);
 			return;
@@ -204,14 +205,16 @@ static void flags(const struct print_input *in, const struct print_node *n, stru
 
 static void symbolic(const struct print_input *in, const struct print_node *n, struct line *out)
 {
-	const struct print_entry *e = in->format->entries + n->b, *end = e + n->c;
 	uint64_t v = print_number(in, n->a);
 
-	for (; e < end; e++)
+	for (uint32_t i = 0; i < n->c; i++) {
+		const struct print_entry *e = &in->format->entries[n->b + i];
+
 		if (e->value == v && e->known) {
 			line_put(out, text_at(in, e->text), e->size);
 			return;
 		}
+	}
 	unnamed(out, v, in->format->word, node_at(in, n->a)->width);
 }
 

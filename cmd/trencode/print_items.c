@@ -459,9 +459,10 @@ void print_format_text(const struct print_format *f, const struct print_kernel *
 		       const uint8_t *record, size_t size, struct line *out)
 {
 	struct print_input in = {.format = f, .kernel = kernel, .record = record, .size = size};
-	const struct print_item *item = f->items, *end = item + f->item_count;
 
-	for (; item < end; item++) {
+	for (size_t i = 0; i < f->item_count; i++) {
+		const struct print_item *item = &f->items[i];
+
 		if (!item->conversion)
 			line_put(out, (const char *)f->texts.data + item->node, item->size);
 		else

@@ -1057,6 +1057,11 @@ static struct print_format *format_new(unsigned word, bool big)
 		return NULL;
 	f->word = word == 4 ? 4 : 8;
 	f->big = big;
+	/* texts may be empty, but they are somewhere */
+	if (buffer_reserve(&f->texts, 1)) {
+		free(f);
+		return NULL;
+	}
 	return f;
 }
 

@@ -177,12 +177,13 @@ static int by_address(const void *a, const void *b)
 
 static int table_read(struct table *t, bool symbols)
 {
-	char *p = (char *)t->text.data, *end = p + t->text.size;
+	char *p = (char *)t->text.data, *end;
 	bool good = true;
 
-	if (t->read)
+	if (t->read || !p)
 		return 0;
 	t->read = true;
+	end = p + t->text.size;
 	while (p < end && good) {
 		char *line_end = memchr(p, '\n', (size_t)(end - p));
 

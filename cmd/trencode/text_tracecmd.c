@@ -180,11 +180,12 @@ static struct tc_source *source_of(struct state *s, const struct source *source)
 static bool next_buffer(const struct tc_source *t, size_t *at, const char **name, size_t *size,
 			uint64_t *cpus)
 {
-	const char *p = (const char *)t->buffers.data + *at;
-	const char *end = (const char *)t->buffers.data + t->buffers.size, *q;
+	const char *p, *end, *q;
 
 	if (*at >= t->buffers.size)
 		return false;
+	p = (const char *)t->buffers.data + *at;
+	end = (const char *)t->buffers.data + t->buffers.size;
 	q = memchr(p, '\n', (size_t)(end - p));
 	if (!q)
 		q = end;
