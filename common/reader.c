@@ -78,7 +78,7 @@ int reader_open(struct reader *r, char **paths, int n)
 		return -1;
 	r->paths = n ? paths : NULL; /* NULL: standard input alone */
 	r->npaths = n ? n : 1;
-	r->size = size_of(r->paths, r->npaths);
+	r->size = size_of(n ? paths : (char *[]){"-"}, r->npaths);
 	return 0;
 }
 

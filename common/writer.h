@@ -282,6 +282,57 @@ static inline int writer_row_data(struct writer *w, uint64_t time, uint32_t lane
 			       tail_size, has_tail);
 }
 
+/* n bytes, a multiple of 4: short ones, for which a call costs as much as the copying. */
+static inline void writer_copy_words(uint8_t *to, const uint8_t *from, size_t n)
+{
+	if (n < 16) {
+		for (size_t i = 0; i < n; i += 4)
+			memcpy(to + i, from + i, 4);
+		return;
+	}
+	if (n > 128) {
+		memcpy(to, from, n);
+		return;
+	}
+	/* the last piece overlaps the one before */
+	for (size_t i = 0; i + 16 < n; i += 16)
+		memcpy(to + i, from + i, 16);
+	memcpy(to + n - 16, from + n - 16, 16);
+}
+
+/* A row that has only a tail, of a multiple of 4 bytes: the records of a ring buffer. */
+static inline int writer_row_words(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
+				   uint32_t place, uint32_t depth, const void *tail,
+				   uint32_t tail_size)
+{
+	uint64_t delta = time - w->base;
+
+	/* as in writer_row */
+	if (__builtin_expect(w->narrow && delta < 1 << 24 && depth < 256 &&
+				     (size_t)(w->limit - w->row) >=
+					     (size_t)tail_size + NARROW_ROW + 4 + 8 &&
+				     place < w->places.size && lane < w->lanes.size &&
+				     type < w->types.size &&
+				     w->places.slot[place].block == w->block &&
+				     w->lanes.slot[lane].block == w->block &&
+				     w->types.slot[type].block == w->block,
+			     1)) {
+		put_u64(w->row, delta | (uint64_t)w->lanes.slot[lane].index << 24 |
+					(uint64_t)w->places.slot[place].index << 32 |
+					(uint64_t)w->types.slot[type].index << 48 |
+					(uint64_t)depth << 56);
+		put_u32(w->row + NARROW_ROW, tail_size);
+		writer_copy_words(w->row + NARROW_ROW + 4, tail, tail_size);
+		w->row += NARROW_ROW + 4 + tail_size;
+		w->count++;
+		w->bare = false;
+		if (time > w->last)
+			w->last = time;
+		return 0;
+	}
+	return writer_row_slow(w, time, lane, type, place, depth, NULL, 0, tail, tail_size, true);
+}
+
 /* Something is missing here. count UINT64_MAX: unknown. Lost events are also added to END's. */
 struct gap {
 	enum gap_reason reason;

@@ -19,6 +19,9 @@ struct encode_options {
 	const char *fields; /* -f, NULL: the default ones */
 	const char *output; /* -o, NULL: standard output */
 	bool quiet;
+	bool raw; /* --raw: fields as recorded */
+	bool ns;  /* --ns: times in full nanoseconds */
+	bool ts_diff; /* --ts-diff: the time since the line before, beside each time */
 	int depth; /* -D: levels of nested calls that a text shows, 0: the source's usual limit */
 };
 

@@ -14,7 +14,7 @@ static const struct encoder *const encoders[] = {&encoder_text, &encoder_uftrace
 
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
-enum { KEY_LIST = 256, KEY_STRICT };
+enum { KEY_LIST = 256, KEY_STRICT, KEY_RAW, KEY_NS, KEY_TS_DIFF };
 
 struct settings {
 	const struct encoder *encoder;
@@ -30,6 +30,10 @@ static const struct option_row rows[] = {
 	 "columns: duration,tid,addr,time,delta,elapsed,task,module\n"
 	 "(+FIELDS: beside the usual ones; none; all)",
 	 "none all duration tid addr time delta elapsed task module"},
+	{KEY_RAW, "raw", NULL, "fields as they were recorded (trace-cmd report -R)", NULL},
+	{KEY_NS, "ns", NULL, "times in nanoseconds (trace-cmd report -t)", NULL},
+	{KEY_TS_DIFF, "ts-diff", NULL, "the time since the line before (trace-cmd report --ts-diff)",
+	 NULL},
 	{'D', "depth", "N", "show N levels of nested calls (1024)", NULL},
 	{OPTION_HEADING, NULL, NULL, "Common:", NULL},
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
@@ -67,6 +71,9 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 		break;
 	case 'f': s->encode.fields = arg; break;
 	case 'D': return take_depth(&s->encode, arg, e);
+	case KEY_RAW: s->encode.raw = true; break;
+	case KEY_NS: s->encode.ns = true; break;
+	case KEY_TS_DIFF: s->encode.ts_diff = true; break;
 	case KEY_LIST: s->list = true; break;
 	case KEY_STRICT: s->strict = true; break;
 	}

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-static const struct text_layout *const layouts[] = {&text_uftrace, &text_generic};
+static const struct text_layout *const layouts[] = {&text_uftrace, &text_tracecmd_raw,
+						    &text_tracecmd, &text_generic};
 
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
@@ -26,11 +27,13 @@ static int begin(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static int layout_of(const struct source *source)
+static int layout_of(const struct encoding *en, const struct source *source)
 {
 	int i = 0;
 
-	while (layouts[i]->format && (!source || strcmp(layouts[i]->format, source->format.text)))
+	while (layouts[i]->format &&
+	       (!source || strcmp(layouts[i]->format, source->format.text) ||
+		(layouts[i]->raw && !en->options->raw)))
 		i++;
 	return i;
 }
@@ -49,7 +52,7 @@ static int meta(struct encoding *en, const struct meta *m, struct error *e)
 	struct state *s = en->state;
 	const struct source *source =
 		m->source ? pool_at(&en->dictionary->sources, m->source) : NULL;
-	int i = layout_of(source);
+	int i = layout_of(en, source);
 
 	if (!layouts[i]->meta)
 		return 0;
@@ -61,7 +64,7 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 	struct state *s = en->state;
 
 	if (__builtin_expect(ev->lane->source != s->source || !s->source, 0)) {
-		s->of_source = layout_of(ev->lane->source);
+		s->of_source = layout_of(en, ev->lane->source);
 		if (need(en, s->of_source, e))
 			return -1;
 		s->source = ev->lane->source;

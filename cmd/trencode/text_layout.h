@@ -11,6 +11,7 @@
 
 struct text_layout {
 	const char *format; /* of the sources it is for; NULL: of all others */
+	bool raw;	    /* only with --raw, and before others of the format */
 	/* The state for the other functions, or NULL with e filled. */
 	void *(*begin)(const struct encoding *en, struct error *e);
 	/* Some of source's META; may be NULL. */
@@ -21,6 +22,6 @@ struct text_layout {
 	void (*free)(void *state);
 };
 
-extern const struct text_layout text_uftrace, text_generic;
+extern const struct text_layout text_uftrace, text_tracecmd_raw, text_tracecmd, text_generic;
 
 #endif

@@ -1,0 +1,67 @@
+/*
+ * formats/tracecmd.h - numbers of trace-cmd's trace.dat, versions 6 and 7
+ *
+ * What the decoder and the encoder share. Facts: trace-cmd.dat.v6(5), trace-cmd.dat.v7(5) and
+ * recordings by trace-cmd 1.x to 3.4.
+ */
+#ifndef TR_FORMATS_TRACECMD_H
+#define TR_FORMATS_TRACECMD_H
+
+#define TRACECMD_MAGIC	    "\x17\x08\x44tracing" /* 10 bytes, no NUL */
+#define TRACECMD_MAGIC_SIZE 10
+
+/* tags of version 6, with their NULs */
+#define TRACECMD_HEADER_PAGE  "header_page"  /* 12 bytes */
+#define TRACECMD_HEADER_EVENT "header_event" /* 13 bytes */
+#define TRACECMD_TAG_OPTIONS  "options  "    /* these three 10 */
+#define TRACECMD_TAG_LATENCY  "latency  "
+#define TRACECMD_TAG_DATA     "flyrecord"
+
+enum { TRACECMD_TAG_SIZE = 10, TRACECMD_SECTION_HEADER = 16 };
+
+/* Options; those from HEADER_INFO on, BUFFER and STRINGS are sections in version 7. */
+enum tracecmd_option {
+	TRACECMD_DONE = 0,
+	TRACECMD_DATE = 1,
+	TRACECMD_CPUSTAT = 2,
+	TRACECMD_BUFFER = 3,
+	TRACECMD_TRACECLOCK = 4,
+	TRACECMD_UNAME = 5,
+	TRACECMD_HOOK = 6,
+	TRACECMD_OFFSET = 7,
+	TRACECMD_CPUCOUNT = 8,
+	TRACECMD_VERSION = 9,
+	TRACECMD_PROCMAPS = 10,
+	TRACECMD_TRACEID = 11,
+	TRACECMD_TIME_SHIFT = 12,
+	TRACECMD_GUEST = 13,
+	TRACECMD_TSC2NSEC = 14,
+	TRACECMD_STRINGS = 15,
+	TRACECMD_HEADER_INFO = 16,
+	TRACECMD_FTRACE_EVENTS = 17,
+	TRACECMD_EVENT_FORMATS = 18,
+	TRACECMD_KALLSYMS = 19,
+	TRACECMD_PRINTK = 20,
+	TRACECMD_CMDLINES = 21,
+	TRACECMD_BUFFER_TEXT = 22,
+	TRACECMD_BTF = 23,
+	TRACECMD_LAST_BOOT = 24,
+	TRACECMD_MODULES = 25,
+};
+
+enum { TRACECMD_COMPRESSED = 1 }; /* flag of a section */
+
+/* Ring buffer: the kinds of a record, in its lowest (little-endian) or highest 5 bits; 1 to 28 are
+ * words of payload. */
+enum {
+	RING_LONG = 0, /* u32 length follows, itself included */
+	RING_PADDING = 29,
+	RING_TIME_EXTEND = 30,
+	RING_TIME_STAMP = 31,
+};
+
+#define RING_COMMIT_MASK 0x07ffffffu
+#define RING_MISSED	 (1u << 31) /* events before this sub-buffer were lost */
+#define RING_MISSED_SIZE (1u << 30) /* how many stands behind the data, a long */
+
+#endif
