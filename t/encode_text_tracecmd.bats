@@ -29,7 +29,7 @@ need_report() {
 # - a & (b | c) as a flag mask is b | c: D|P|I at every timer_start
 # - a signed long of 4 bytes is not extended: 4294967286 for -10
 comparable() {
-	sed -E -e '/ funcgraph_/d' -e 's/( timer_start: .*flags=).*/\1/' "$@"
+	sed -E -e '/ funcgraph_/d' -e 's/( timer_start: .*flags=).*/\1/'
 }
 
 same_as_report() {
