@@ -318,7 +318,8 @@ static void *slot(void *array, size_t *count, size_t i, size_t element)
 
 static bool in_microseconds(const char *clock)
 {
-	static const char *const names[] = {"local", "global", "uptime", "perf", "tai", "tsc2nsec"};
+	static const char *const names[] = {"local", "global",	 "uptime", "perf",
+					    "tai",   "tsc2nsec", "wall"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(clock, names[i]))
