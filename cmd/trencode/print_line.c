@@ -29,7 +29,7 @@ void line_free(struct line *l)
 
 void line_pad(struct line *l, char c, size_t n)
 {
-	if (n > LINE_MOST || !line_room(l, n))
+	if (!n || n > LINE_MOST || !line_room(l, n))
 		return;
 	memset(l->data + l->size, c, n);
 	l->size += n;

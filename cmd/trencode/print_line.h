@@ -34,7 +34,7 @@ static inline void line_put(struct line *l, const char *p, size_t n)
 {
 	if (n > LINE_MOST)
 		n = LINE_MOST;
-	if (!line_room(l, n))
+	if (!n || !line_room(l, n))
 		return;
 	memcpy(l->data + l->size, p, n);
 	l->size += n;

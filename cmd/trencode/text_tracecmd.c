@@ -318,7 +318,8 @@ static void *slot(void *array, size_t *count, size_t i, size_t element)
 
 static bool in_microseconds(const char *clock)
 {
-	static const char *const names[] = {"local", "global", "uptime", "perf", "tai", "tsc2nsec"};
+	static const char *const names[] = {"local", "global",	 "uptime", "perf",
+					    "tai",   "tsc2nsec", "wall"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(clock, names[i]))
@@ -573,6 +574,7 @@ static int gap(struct state *s, const struct event *ev, struct error *e)
 static int event(void *state, const struct event *ev, struct error *e)
 {
 	struct state *s = state;
+	struct event without_data;
 	struct tc_lane *l;
 	struct tc_type *t;
 	struct graph_call end;
@@ -580,6 +582,12 @@ static int event(void *state, const struct event *ev, struct error *e)
 
 	if (ev->type->kind == KIND_GAP)
 		return gap(s, ev, e);
+	if (__builtin_expect(!ev->tail, 0)) {
+		/* a type without data: nothing, but somewhere */
+		without_data = *ev;
+		without_data.tail = (const uint8_t *)"";
+		ev = &without_data;
+	}
 	l = lane_at(s, ev->lane, e);
 	t = l ? type_at(s, ev->type, l->source, e) : NULL;
 	if (!t)
