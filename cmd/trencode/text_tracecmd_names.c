@@ -48,9 +48,8 @@ static int add(struct address_names *n, uint64_t address, const char *from, cons
 	if (!names)
 		return -1;
 	n->names = names;
-	names[n->count++] =
-		(struct address_name){address, (uint32_t)(from - (char *)n->text.data),
-				      (uint32_t)(end - from)};
+	names[n->count++] = (struct address_name){address, (uint32_t)(from - (char *)n->text.data),
+						  (uint32_t)(end - from)};
 	return 0;
 }
 

@@ -372,9 +372,8 @@ static void print_head(struct state *s, const struct recording *r, const struct 
 	int n;
 
 	if (r->many) {
-		text_pad(s->out, ' ', r->name_width > lane->buffer.size
-					      ? r->name_width - lane->buffer.size
-					      : 0);
+		text_pad(s->out, ' ',
+			 r->name_width > lane->buffer.size ? r->name_width - lane->buffer.size : 0);
 		text_masked(s->out, lane->buffer.text, lane->buffer.size);
 		text_puts(s->out, lane->buffer.size ? ": " : "  ");
 	}
