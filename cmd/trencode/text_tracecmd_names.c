@@ -84,10 +84,11 @@ static int string_line(struct address_names *n, const char *p, const char *end)
 static int sort(struct address_names *n,
 		int (*line)(struct address_names *, const char *, const char *))
 {
-	const char *p = (char *)n->text.data, *end = p + n->text.size;
+	const char *p = (char *)n->text.data, *end;
 
-	if (n->sorted)
+	if (n->sorted || !p)
 		return 0;
+	end = p + n->text.size;
 	n->sorted = true;
 	while (p < end) {
 		const char *newline = memchr(p, '\n', (size_t)(end - p));
