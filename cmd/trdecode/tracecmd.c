@@ -34,8 +34,8 @@ static void set_layout(struct tracecmd *t)
 	uint32_t data_size, usual;
 
 	/* an empty text is that of a kernel before it had one */
-	if (!ring_layout_parse(&t->layout, (char *)h->header_page.data, h->header_page.size,
-			       h->big_endian, h->program_long, &data_size) &&
+	if (!ring_layout_parse(&t->layout, h->header_page.size ? (char *)h->header_page.data : "",
+			       h->header_page.size, h->big_endian, h->program_long, &data_size) &&
 	    h->header_page.size)
 		input_damage(t->input, h->file.name, NO_OFFSET, "header_page is not understood");
 	usual = usual_page_size(t, data_size);

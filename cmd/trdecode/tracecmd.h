@@ -36,7 +36,7 @@ struct tracecmd_reader {
 	struct idmap lanes; /* by pid */
 	struct cpu_data data;
 	struct ring_record record;
-	uint64_t last; /* time of the last row */
+	uint64_t last;		    /* time of the last row */
 	struct tracecmd_text *text; /* of a latency trace */
 };
 

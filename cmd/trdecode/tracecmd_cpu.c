@@ -72,9 +72,8 @@ static int give_up(struct cpu_data *c, const char *what)
 static int read_number(struct cpu_data *c, uint32_t *number, struct error *e)
 {
 	uint8_t bytes[4];
-	ssize_t got = c->end - c->offset < 4
-			      ? 0
-			      : tracecmd_file_read(c->file, bytes, 4, c->offset, e);
+	ssize_t got =
+		c->end - c->offset < 4 ? 0 : tracecmd_file_read(c->file, bytes, 4, c->offset, e);
 
 	if (got < 0)
 		return -1;

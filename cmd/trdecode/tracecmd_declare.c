@@ -55,10 +55,10 @@ static int send_formats(struct tracecmd *t)
 		size_t n = strlen(f->system);
 
 		result = buffer_u32(&b, (uint32_t)n) || buffer_u32(&b, (uint32_t)f->size) ||
-				 buffer_append(&b, f->system, n) ||
-				 buffer_append(&b, f->text, f->size)
-			 ? -1
-			 : 0;
+					 buffer_append(&b, f->system, n) ||
+					 buffer_append(&b, f->text, f->size)
+				 ? -1
+				 : 0;
 	}
 	if (!result)
 		result = send(t, "formats", &b);
@@ -88,8 +88,8 @@ int tracecmd_declare(struct tracecmd *t)
 	int64_t wall = merge_wall(in);
 
 	t->source = writer_source(w, &(struct source_entry){writer_text(w, "trace-cmd"),
-							   writer_text(w, in->name),
-							   t->layout.long_size, h->big_endian});
+							    writer_text(w, in->name),
+							    t->layout.long_size, h->big_endian});
 	t->clock = writer_clock(
 		w, &(struct clock_entry){writer_text(w, in->clock_name),
 					 (in->ticks ? CLOCK_TICKS : 0) |

@@ -245,8 +245,11 @@ static struct tracecmd_event *unknown_event(struct tracecmd *t, uint16_t id)
 
 int tracecmd_read_comms(struct tracecmd *t, struct error *e)
 {
-	const char *text = (char *)t->h.cmdlines.data, *p = text, *end = p + t->h.cmdlines.size;
+	const char *text = (char *)t->h.cmdlines.data, *p = text, *end;
 
+	if (!text)
+		return 0;
+	end = text + t->h.cmdlines.size;
 	while (p < end) {
 		const char *newline = memchr(p, '\n', (size_t)(end - p));
 		uint32_t pid = 0;
@@ -385,9 +388,9 @@ int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 	}
 	r->last = r->next;
 	if (__builtin_expect(!with_time, 1))
-		return writer_row_words(t->w, r->next, r->lane, v->type, place, depth,
-					record->data, record->size);
+		return writer_row_words(t->w, r->next, r->lane, v->type, place, depth, record->data,
+					record->size);
 	put_u64(fixed, record->time);
-	return writer_row_data(t->w, r->next, r->lane, v->type, place, depth, fixed,
-			       sizeof fixed, record->data, record->size, true);
+	return writer_row_data(t->w, r->next, r->lane, v->type, place, depth, fixed, sizeof fixed,
+			       record->data, record->size, true);
 }

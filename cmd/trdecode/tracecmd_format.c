@@ -74,10 +74,10 @@ static uint32_t element_size(struct span type, unsigned long_size)
 	static const struct {
 		const char *word;
 		uint32_t size;
-	} words[] = {{"char", 1},  {"u8", 1},	{"s8", 1},    {"__u8", 1},  {"bool", 1},
-		     {"uint8_t", 1}, {"short", 2}, {"u16", 2},	 {"s16", 2},   {"__u16", 2},
-		     {"u32", 4},   {"s32", 4},	{"__u32", 4}, {"u64", 8},   {"s64", 8},
-		     {"__u64", 8}, {"int64_t", 8}, {"uint64_t", 8}, {"uint32_t", 4}};
+	} words[] = {{"char", 1},    {"u8", 1},	     {"s8", 1},	      {"__u8", 1},    {"bool", 1},
+		     {"uint8_t", 1}, {"short", 2},   {"u16", 2},      {"s16", 2},     {"__u16", 2},
+		     {"u32", 4},     {"s32", 4},     {"__u32", 4},    {"u64", 8},     {"s64", 8},
+		     {"__u64", 8},   {"int64_t", 8}, {"uint64_t", 8}, {"uint32_t", 4}};
 
 	if (has_text(type, "long long"))
 		return 8;
@@ -97,8 +97,8 @@ static bool is_number_size(uint32_t size)
 /* What a number of the type is. */
 static enum field_kind number_kind(const struct format_field *f, struct span type)
 {
-	if (has_text(type, "*") || (has_word(type, "long") && !has_text(type, "long long") &&
-				    !f->is_signed))
+	if (has_text(type, "*") ||
+	    (has_word(type, "long") && !has_text(type, "long long") && !f->is_signed))
 		return FIELD_HEX;
 	return f->is_signed ? FIELD_INT : FIELD_UINT;
 }
@@ -252,8 +252,7 @@ static int add_field(struct format *f, struct span line, unsigned long_size)
 	fields += f->nfields;
 	memset(fields, 0, sizeof *fields);
 	if (f->nfields < FIELDS_LIMIT && parse_field(fields, line, long_size)) {
-		fields->common =
-			fields->name_size > 7 && !memcmp(fields->name, "common_", 7);
+		fields->common = fields->name_size > 7 && !memcmp(fields->name, "common_", 7);
 		f->nfields++;
 	}
 	return 0;
@@ -270,7 +269,8 @@ static void find_bitmaps(struct format *f, struct span print)
 		size_t n = strlen(functions[i]);
 
 		for (;;) {
-			const char *p = memmem(rest.at, (size_t)(rest.end - rest.at), functions[i], n);
+			const char *p =
+				memmem(rest.at, (size_t)(rest.end - rest.at), functions[i], n);
 
 			if (!p)
 				break;

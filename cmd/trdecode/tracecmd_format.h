@@ -14,7 +14,7 @@
 struct format_field {
 	const char *name;
 	size_t name_size;
-	char type_name[96]; /* "unsigned long", "char[16]", "__data_loc char[]" */
+	char type_name[96];    /* "unsigned long", "char[16]", "__data_loc char[]" */
 	uint32_t offset, size; /* of the whole field, as the file says */
 	bool is_signed, has_sign, common;
 	/* as the stream declares it */

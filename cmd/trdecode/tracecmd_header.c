@@ -31,8 +31,8 @@ static int tag(struct cursor *c, const char *want, size_t n, struct error *e)
 	if (cursor_bytes(c, have, n, e))
 		return -1;
 	if (memcmp(have, want, n))
-		return error_set(e, c->file->name, cursor_offset(c), "'%s' is not where it should be",
-				 want);
+		return error_set(e, c->file->name, cursor_offset(c),
+				 "'%s' is not where it should be", want);
 	return 0;
 }
 
@@ -196,8 +196,8 @@ static int read_prefix(struct tracecmd_header *h, struct cursor *c, uint64_t *op
 	if (h->version < 7)
 		return 0;
 	return prefix_text(c, h->compression, sizeof h->compression, e) ||
-			       prefix_text(c, h->compression_version,
-					   sizeof h->compression_version, e) ||
+			       prefix_text(c, h->compression_version, sizeof h->compression_version,
+					   e) ||
 			       cursor_number(c, 8, options, e)
 		       ? -1
 		       : 0;

@@ -76,8 +76,7 @@ static bool take_offset(struct tracecmd_header *h, const uint8_t *data, size_t n
 {
 	int64_t offset;
 
-	if (!text_number(data, n, &offset) || !fits_time(offset) ||
-	    !fits_time(h->offset + offset))
+	if (!text_number(data, n, &offset) || !fits_time(offset) || !fits_time(h->offset + offset))
 		return false;
 	h->offset += offset;
 	h->has_offset = true;
@@ -207,7 +206,7 @@ int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data,
 	case TRACECMD_TRACEID: good = !cursor_number(&c, 8, &h->trace_id, NULL); break;
 	}
 	if (!good)
-		input_damage(h->input, h->file.name, NO_OFFSET,
-			     "option %u cannot be understood", id);
+		input_damage(h->input, h->file.name, NO_OFFSET, "option %u cannot be understood",
+			     id);
 	return result;
 }

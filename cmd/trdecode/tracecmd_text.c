@@ -184,9 +184,8 @@ static int look(struct tracecmd *t, struct tracecmd_reader *r)
 		x->lane = x->last.lane;
 		x->time = p.time;
 	} else if (!x->lane) {
-		struct lane_entry entry = {.source = t->source,
-					   .clock = t->clock,
-					   .buffer = r->buffer_name};
+		struct lane_entry entry = {
+			.source = t->source, .clock = t->clock, .buffer = r->buffer_name};
 
 		x->lane = writer_lane(t->w, &entry);
 	}

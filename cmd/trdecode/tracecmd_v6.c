@@ -148,8 +148,7 @@ static int read_instance(struct tracecmd_header *h, const struct instance *i, st
 }
 
 /* The tag is read: what follows it. */
-static int read_data(struct tracecmd_header *h, struct cursor *c, const char *tag,
-		     struct error *e)
+static int read_data(struct tracecmd_header *h, struct cursor *c, const char *tag, struct error *e)
 {
 	struct tracecmd_buffer *top = tracecmd_add_buffer(h, "", 0);
 
@@ -206,10 +205,8 @@ static int read_behind_texts(struct tracecmd_header *h, struct cursor *c, struct
 
 int tracecmd_read_v6(struct tracecmd_header *h, uint64_t at, struct error *e)
 {
-	struct cursor c = {.file = &h->file,
-			   .size = h->file.size,
-			   .pos = at,
-			   .big_endian = h->big_endian};
+	struct cursor c = {
+		.file = &h->file, .size = h->file.size, .pos = at, .big_endian = h->big_endian};
 	struct instances list = {0};
 	int result = -1;
 

@@ -18,10 +18,8 @@ struct section {
 static int read_section(struct tracecmd_header *h, uint64_t at, int id, struct section *s,
 			struct error *e)
 {
-	struct cursor c = {.file = &h->file,
-			   .size = h->file.size,
-			   .pos = at,
-			   .big_endian = h->big_endian};
+	struct cursor c = {
+		.file = &h->file, .size = h->file.size, .pos = at, .big_endian = h->big_endian};
 	uint64_t number, flags, string;
 
 	if (at >= h->file.size)
@@ -89,7 +87,9 @@ static int read_body(struct tracecmd_header *h, uint16_t id, struct cursor *c, s
 	case TRACECMD_PRINTK: return tracecmd_read_text(c, 4, &h->printk, e);
 	case TRACECMD_CMDLINES: return tracecmd_read_text(c, 8, &h->cmdlines, e);
 	case TRACECMD_BTF: h->btf.size = 0; return cursor_append(c, &h->btf, c->size, e);
-	case TRACECMD_MODULES: h->modules.size = 0; return cursor_append(c, &h->modules, c->size, e);
+	case TRACECMD_MODULES:
+		h->modules.size = 0;
+		return cursor_append(c, &h->modules, c->size, e);
 	}
 	return 0;
 }
@@ -162,8 +162,7 @@ static int read_buffer(struct tracecmd_header *h, uint16_t id, struct cursor *c,
 	return 0;
 }
 
-static int section_option(struct tracecmd_header *h, uint16_t id, struct cursor *c,
-			  struct error *e)
+static int section_option(struct tracecmd_header *h, uint16_t id, struct cursor *c, struct error *e)
 {
 	uint64_t at;
 
@@ -182,11 +181,8 @@ static bool is_section(uint16_t id)
 static int one_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
 		      uint64_t at, struct error *e)
 {
-	struct cursor c = {.file = &h->file,
-			   .mem = data,
-			   .base = at,
-			   .size = n,
-			   .big_endian = h->big_endian};
+	struct cursor c = {
+		.file = &h->file, .mem = data, .base = at, .size = n, .big_endian = h->big_endian};
 	struct error damage;
 	int result;
 

@@ -48,9 +48,8 @@ static int add(struct address_names *n, uint64_t address, const char *from, cons
 	if (!names)
 		return -1;
 	n->names = names;
-	names[n->count++] =
-		(struct address_name){address, (uint32_t)(from - (char *)n->text.data),
-				      (uint32_t)(end - from)};
+	names[n->count++] = (struct address_name){address, (uint32_t)(from - (char *)n->text.data),
+						  (uint32_t)(end - from)};
 	return 0;
 }
 
@@ -85,10 +84,11 @@ static int string_line(struct address_names *n, const char *p, const char *end)
 static int sort(struct address_names *n,
 		int (*line)(struct address_names *, const char *, const char *))
 {
-	const char *p = (char *)n->text.data, *end = p + n->text.size;
+	const char *p = (char *)n->text.data, *end;
 
-	if (n->sorted)
+	if (n->sorted || !p)
 		return 0;
+	end = p + n->text.size;
 	n->sorted = true;
 	while (p < end) {
 		const char *newline = memchr(p, '\n', (size_t)(end - p));

@@ -1,6 +1,6 @@
 /*
- * text_tracecmd_names.h - addresses of the recorded kernel: symbols of kallsyms and constant strings
- * of printk_formats, found as libtraceevent finds them
+ * text_tracecmd_names.h - addresses of the recorded kernel: symbols of kallsyms and constant
+ * strings of printk_formats, found as libtraceevent finds them
  *
  * A symbol reaches to the next one, whatever it is; those of type A, and with $ in front, do not
  * count. A table that hides its addresses names nothing.
@@ -15,7 +15,7 @@ struct address_names {
 	struct address_name {
 		uint64_t address;
 		uint32_t at, size; /* in the text */
-	} *names;
+	} * names;
 	size_t count, capacity;
 	bool sorted;
 };

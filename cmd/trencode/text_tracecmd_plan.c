@@ -77,14 +77,25 @@ static const char *closing(const char *p, const char *end)
 /* Words that may have a bracket behind them; of others the real tool gives up the whole format. */
 static bool is_function(struct span s)
 {
-	static const char *const known[] = {
-		"__print_flags",	  "__print_symbolic",	     "__print_hex",
-		"__print_hex_str",	  "__print_array",	     "__get_str",
-		"__get_rel_str",	  "__get_dynamic_array",     "__get_rel_dynamic_array",
-		"__get_dynamic_array_len", "__get_rel_dynamic_array_len", "__get_bitmask",
-		"__get_rel_bitmask",	  "__get_cpumask",	     "__get_rel_cpumask",
-		"sizeof",		  "__builtin_expect",	     "__print_symbolic_u64",
-		"__print_flags_u64"};
+	static const char *const known[] = {"__print_flags",
+					    "__print_symbolic",
+					    "__print_hex",
+					    "__print_hex_str",
+					    "__print_array",
+					    "__get_str",
+					    "__get_rel_str",
+					    "__get_dynamic_array",
+					    "__get_rel_dynamic_array",
+					    "__get_dynamic_array_len",
+					    "__get_rel_dynamic_array_len",
+					    "__get_bitmask",
+					    "__get_rel_bitmask",
+					    "__get_cpumask",
+					    "__get_rel_cpumask",
+					    "sizeof",
+					    "__builtin_expect",
+					    "__print_symbolic_u64",
+					    "__print_flags_u64"};
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (strlen(known[i]) == (size_t)(s.end - s.at) &&
@@ -136,11 +147,11 @@ static void take_cast(struct plan_field *f, struct span type, uint8_t word)
 	bool no_sign = has(type, "unsigned") || has(type, "u8") || has(type, "u16") ||
 		       has(type, "u32") || has(type, "u64") || has(type, "size_t") ||
 		       has(type, "*");
-	uint8_t size = has(type, "*") || has(type, "size_t")	       ? word
-		       : has(type, "long long") || has(type, "64")     ? 8
-		       : has(type, "long")			       ? word
-		       : has(type, "short") || has(type, "16")	       ? 2
-		       : has(type, "char") || has(type, "8")	       ? 1
+	uint8_t size = has(type, "*") || has(type, "size_t")		? word
+		       : has(type, "long long") || has(type, "64")	? 8
+		       : has(type, "long")				? word
+		       : has(type, "short") || has(type, "16")		? 2
+		       : has(type, "char") || has(type, "8")		? 1
 		       : has(type, "int") || has(type, "32") || no_sign ? 4
 									: 0;
 
@@ -211,8 +222,8 @@ static size_t read_conversions(struct span format, struct conversion *out, size_
 			prefix = false;
 			continue;
 		}
-		for (p++; p < format.end && (strchr("#-+ 0'.*hlLqjzt", *p) ||
-					     isdigit((unsigned char)*p));
+		for (p++; p < format.end &&
+			  (strchr("#-+ 0'.*hlLqjzt", *p) || isdigit((unsigned char)*p));
 		     p++)
 			argument += *p == '*';
 		if (p == format.end)
@@ -240,11 +251,7 @@ static void take_conversion(struct plan_field *f, struct span c, uint8_t word)
 		if (!strchr("lLqjzth*", *p) && n < sizeof f->conversion - 5)
 			f->conversion[n++] = *p;
 	}
-	f->bits = (uint8_t)(l >= 2   ? 64
-			    : l == 1 ? word * 8
-			    : h == 1 ? 16
-			    : h >= 2 ? 8
-				     : 32);
+	f->bits = (uint8_t)(l >= 2 ? 64 : l == 1 ? word * 8 : h == 1 ? 16 : h >= 2 ? 8 : 32);
 	f->conversion[n++] = 'l';
 	f->conversion[n++] = 'l';
 	f->conversion[n++] = last;

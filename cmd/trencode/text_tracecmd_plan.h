@@ -10,23 +10,23 @@
 #include "common/dictionary.h"
 
 enum plan_how {
-	PLAN_PLAIN,	 /* by its type */
-	PLAN_NUMBER,	 /* by a conversion of printf */
-	PLAN_FUNCTION,	 /* %ps */
+	PLAN_PLAIN,	  /* by its type */
+	PLAN_NUMBER,	  /* by a conversion of printf */
+	PLAN_FUNCTION,	  /* %ps */
 	PLAN_FUNCTION_AT, /* %pS: with the offset */
-	PLAN_POINTER,	 /* %p */
-	PLAN_STRING,	 /* %s of a pointer: a constant string */
+	PLAN_POINTER,	  /* %p */
+	PLAN_STRING,	  /* %s of a pointer: a constant string */
 };
 
 struct plan_field {
 	const struct field *field;
 	enum plan_how how;
-	bool prefix;		    /* print fmt has "0x" before it */
-	bool array, string;	    /* printed whole, as text if it is printable */
+	bool prefix;	    /* print fmt has "0x" before it */
+	bool array, string; /* printed whole, as text if it is printable */
 	bool pointer, is_long, is_signed;
-	char conversion[24];	    /* "%08llx", made for 64 bits */
-	uint8_t bits;		    /* that the conversion takes */
-	uint8_t cast;		    /* bytes that a cast leaves, 0 none */
+	char conversion[24]; /* "%08llx", made for 64 bits */
+	uint8_t bits;	     /* that the conversion takes */
+	uint8_t cast;	     /* bytes that a cast leaves, 0 none */
 	bool cast_signed;
 };
 

@@ -112,13 +112,12 @@ static bool prints_seconds(const char *clock)
 /* The line in front of all events, and what the names of instances need. */
 static void begin_recording(struct state *s, struct recording *r, const struct clock *clock)
 {
-	const char *p = (char *)r->file.data, *end = p + r->file.size, *cpus = NULL;
+	const char *p = r->file.size ? (char *)r->file.data : "", *end = p + r->file.size, *cpus = NULL;
 	unsigned width = 0;
 
 	r->began = true;
 	r->seconds = !clock || prints_seconds(clock->name.text);
-	if (p)
-		cpus = memmem(p, (size_t)(end - p), "\ncpus ", 6);
+	cpus = memmem(p, (size_t)(end - p), "\ncpus ", 6);
 	if (cpus) {
 		text_puts(s->out, "cpus=");
 		for (cpus += 6; cpus < end && isdigit((unsigned char)*cpus); cpus++)
@@ -372,9 +371,8 @@ static void print_head(struct state *s, const struct recording *r, const struct 
 	int n;
 
 	if (r->many) {
-		text_pad(s->out, ' ', r->name_width > lane->buffer.size
-					      ? r->name_width - lane->buffer.size
-					      : 0);
+		text_pad(s->out, ' ',
+			 r->name_width > lane->buffer.size ? r->name_width - lane->buffer.size : 0);
 		text_masked(s->out, lane->buffer.text, lane->buffer.size);
 		text_puts(s->out, lane->buffer.size ? ": " : "  ");
 	}
