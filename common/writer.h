@@ -118,6 +118,7 @@ struct place_entry {
 	uint32_t space, epoch;
 	uint64_t address;
 	uint32_t name;
+	uint32_t arguments; /* definition of kind STRUCT: their names */
 };
 struct symbol_entry {
 	uint64_t start, size;
@@ -145,6 +146,10 @@ uint32_t writer_lane(struct writer *w, const struct lane_entry *e);
 uint32_t writer_type(struct writer *w, const struct type_entry *e);
 uint32_t writer_definition(struct writer *w, uint32_t name, enum definition_kind kind,
 			   const struct member_entry *members, uint32_t n);
+/* The same with the source's own id. */
+uint32_t writer_definition_native(struct writer *w, uint32_t native, uint32_t name,
+				  enum definition_kind kind, const struct member_entry *members,
+				  uint32_t n);
 uint32_t writer_space(struct writer *w, const struct space_entry *e);
 /* A mapping becomes valid for the places of its space; sent with the space. */
 int writer_map(struct writer *w, const struct map_entry *e);
