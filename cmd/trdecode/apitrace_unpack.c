@@ -63,6 +63,7 @@ static bool probe_brotli(const uint8_t *head, size_t n)
 	BrotliDecoderResult result;
 	uint8_t out[2], *to = out;
 	size_t room = sizeof out;
+	uint8_t window = *head & 15;
 
 	if (!b)
 		return false;
@@ -71,7 +72,8 @@ static bool probe_brotli(const uint8_t *head, size_t n)
 	if (result == BROTLI_DECODER_RESULT_ERROR)
 		return false;
 	if (room == sizeof out) /* tables alone may fill what was read; those of chance seldom do */
-		return result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && !n;
+		return result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && !n &&
+		       (window == 15 || window == 11);
 	return first_bytes_sane(out, sizeof out - room);
 }
 
@@ -124,6 +126,9 @@ bool unpack_probe(const uint8_t *head, size_t n, enum apitrace_container *contai
 	case CONTAINER_ZSTD: return probe_zstd(head, n);
 	case CONTAINER_BROTLI: break;
 	}
+	/* a tar may begin with anything */
+	if (n >= 262 && !memcmp(head + 257, "ustar", 5))
+		return false;
 	return probe_brotli(head, n);
 }
 

@@ -137,13 +137,16 @@ int input_open(struct input *in, const char *name, const char *format,
 	if (!in->tree) {
 		if (read_head(in, e))
 			return -1;
-		if (tree_is_archive(in->head, in->head_size)) {
+		/* a compressed file is a tar, unless a format shows itself in it */
+		in->decoder = probe(in, decoders);
+		if (!in->decoder && tree_is_archive(in->head, in->head_size)) {
 			in->tree = tree_open_fd(in->fd, in->name, in->head, in->head_size, e);
 			if (!in->tree)
 				return -1;
 		}
 	}
-	in->decoder = probe(in, decoders);
+	if (!in->decoder)
+		in->decoder = probe(in, decoders);
 	if (!in->decoder && !in->tree && in->fd != STDIN_FILENO) {
 		if (open_part(in, e))
 			return -1;

@@ -19,6 +19,9 @@ struct encode_options {
 	const char *fields; /* -f, NULL: the default ones */
 	const char *output; /* -o, NULL: standard output */
 	bool quiet;
+	bool all_calls, thread_ids; /* text of apitrace: its -v, its --thread-ids */
+	bool plain_octal;	    /* and escapes that are right, not as apitrace has them */
+	const char *blobs;	    /* directory for the blobs, NULL: none */
 	int depth; /* -D: levels of nested calls that a text shows, 0: the source's usual limit */
 };
 

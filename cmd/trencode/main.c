@@ -14,7 +14,7 @@ static const struct encoder *const encoders[] = {&encoder_text, &encoder_uftrace
 
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
-enum { KEY_LIST = 256, KEY_STRICT };
+enum { KEY_LIST = 256, KEY_STRICT, KEY_ALL_CALLS, KEY_THREAD_IDS, KEY_OCTAL, KEY_BLOBS };
 
 struct settings {
 	const struct encoder *encoder;
@@ -31,6 +31,10 @@ static const struct option_row rows[] = {
 	 "(+FIELDS: beside the usual ones; none; all)",
 	 "none all duration tid addr time delta elapsed task module"},
 	{'D', "depth", "N", "show N levels of nested calls (1024)", NULL},
+	{KEY_ALL_CALLS, "all-calls", NULL, "apitrace: those too that apitrace dump hides", NULL},
+	{KEY_THREAD_IDS, "thread-ids", NULL, "apitrace: the thread of each call", NULL},
+	{KEY_OCTAL, "octal", NULL, "apitrace: right octal escapes, not as apitrace prints them", NULL},
+	{KEY_BLOBS, "blobs", "DIR", "apitrace: put the blobs into files of DIR", "directory"},
 	{OPTION_HEADING, NULL, NULL, "Common:", NULL},
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{0},
@@ -69,6 +73,10 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case 'D': return take_depth(&s->encode, arg, e);
 	case KEY_LIST: s->list = true; break;
 	case KEY_STRICT: s->strict = true; break;
+	case KEY_ALL_CALLS: s->encode.all_calls = true; break;
+	case KEY_THREAD_IDS: s->encode.thread_ids = true; break;
+	case KEY_OCTAL: s->encode.plain_octal = true; break;
+	case KEY_BLOBS: s->encode.blobs = arg; break;
 	}
 	return 0;
 }
