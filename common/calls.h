@@ -24,18 +24,19 @@ struct call {
 	bool recursive;	      /* a frame of the same place is open below */
 	bool inner;	      /* of a type flagged so (scheduled out) */
 	bool unfinished;      /* closed by the end of the trace */
+	/* by calls_finish only, which has no leave: a type of the thread's calls, NULL unknown */
+	const struct type *type;
 };
 
 struct frame {
 	uint64_t start, child; /* child: ns its callees took */
 	uint32_t place;
 	uint32_t depth; /* recorded, or as the stack has it */
-	uint32_t below; /* next frame down of the same bucket + 1, 0 none */
+	uint32_t below; /* what its bucket held before */
 	bool inner;
-	bool begun; /* its enter was seen */
+	bool begun;	/* its enter was seen */
+	bool recursive; /* a frame of the same place is open below */
 };
-
-enum { CALL_BUCKETS = 64 };
 
 /* Is a place's function an exec*? */
 enum { PLACE_NOT_ASKED, PLACE_ORDINARY, PLACE_EXEC };
@@ -47,9 +48,22 @@ struct stack {
 	uint64_t implicit_start;
 	uint64_t last;		 /* time of the thread's last event */
 	const struct lane *lane; /* of that event */
-	size_t hidden;		 /* frames of an image that an exec has replaced, if it succeeds */
+	const struct type *type; /* of a call of it */
+	/*
+	 * An exec that is open: its number of frame + 1, 0 none. What comes next tells whether it
+	 * succeeded, and so whether this stack still stands; until then all is done the slow way:
+	 * limit (of frames, for an enter) and floor (for a leave) are otherwise capacity and 1.
+	 */
+	size_t exec, limit, floor;
 	bool started;
-	uint32_t buckets[CALL_BUCKETS]; /* by place: topmost frame + 1 */
+	/*
+	 * The open places: buckets[place & mask] is the number + 1 of a frame, 0 none, and its
+	 * below that of the next one. Only the lowest frame of each place is linked, so a search
+	 * costs no more than the distinct places of one bucket, however deep the recursion; the
+	 * table grows with the stack. For the other frames below is the bucket's head, so that
+	 * every frame leaves by putting below back.
+	 */
+	uint32_t *buckets, mask;
 };
 
 struct calls {
@@ -85,7 +99,7 @@ static inline uint32_t calls_thread(const struct event *e)
 /* Is a frame of this place open? */
 static inline bool stack_has(const struct stack *s, uint32_t place)
 {
-	uint32_t at = s->buckets[place % CALL_BUCKETS];
+	uint32_t at = s->buckets[place & s->mask];
 
 	while (at && s->frames[at - 1].place != place)
 		at = s->frames[at - 1].below;
@@ -103,8 +117,8 @@ static inline enum calls_result calls_feed_copy(struct calls *c, struct event e,
 }
 
 /*
- * Take one event, in the stream's order. In line is what nearly all are: an enter one deeper than the
- * last, and the leave of the frame on top.
+ * Take one event, in the stream's order. In line is what nearly all are: an enter one deeper than
+ * the last, and the leave of the frame on top.
  */
 static inline __attribute__((always_inline)) enum calls_result
 calls_feed(struct calls *c, const struct event *e, struct call *done)
@@ -113,35 +127,45 @@ calls_feed(struct calls *c, const struct event *e, struct call *done)
 	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
 	struct frame *f;
 	uint64_t total;
+	bool recursive;
 
-	if (__builtin_expect(!s || !s->count || !(e->type->flags & TYPE_DEPTH), 0))
+	if (__builtin_expect(!s || !s->count ||
+				     (e->type->flags & (TYPE_DEPTH | TYPE_INNER)) != TYPE_DEPTH,
+			     0))
 		return calls_feed_copy(c, *e, done);
 	f = &s->frames[s->count - 1];
 	if (e->type->kind == KIND_ENTER) {
-		if (__builtin_expect(f->depth >= e->depth || s->count == s->capacity ||
+		if (__builtin_expect(f->depth >= e->depth || s->count >= s->limit ||
 					     place >= c->special_size ||
 					     c->special[place] != PLACE_ORDINARY,
 				     0))
 			return calls_feed_copy(c, *e, done);
 		s->last = e->time;
 		s->lane = e->lane;
-		bucket = &s->buckets[place % CALL_BUCKETS];
-		f[1] = (struct frame){.start = e->time,
-				      .place = place,
-				      .depth = e->depth,
-				      .below = *bucket,
-				      .begun = true};
-		*bucket = (uint32_t)++s->count;
+		recursive = stack_has(s, place);
+		bucket = &s->buckets[place & s->mask];
+		/* one by one: the compiler would clear the whole of it first, slowly */
+		f[1].start = e->time;
+		f[1].child = 0;
+		f[1].place = place;
+		f[1].depth = e->depth;
+		f[1].below = *bucket;
+		f[1].inner = false;
+		f[1].begun = true;
+		f[1].recursive = recursive;
+		s->count++;
+		*bucket = recursive ? *bucket : (uint32_t)s->count;
 		return CALLS_ENTER;
 	}
 	if (__builtin_expect(e->type->kind != KIND_LEAVE || f->depth != e->depth || f->inner ||
-				     !f->begun || s->count < 2 || !place || e->time < f->start,
+				     !f->begun || s->count <= s->floor || !place ||
+				     e->time < f->start,
 			     0))
 		return calls_feed_copy(c, *e, done);
 	s->last = e->time;
 	s->lane = e->lane;
 	s->count--;
-	s->buckets[f->place % CALL_BUCKETS] = f->below;
+	s->buckets[f->place & s->mask] = f->below;
 	total = e->time - f->start;
 	f[-1].child += total;
 	done->lane = e->lane;
@@ -152,7 +176,7 @@ calls_feed(struct calls *c, const struct event *e, struct call *done)
 	done->end = e->time;
 	done->total = total;
 	done->self = f->child < total ? total - f->child : 0;
-	done->recursive = stack_has(s, place);
+	done->recursive = place == f->place ? f->recursive : stack_has(s, place);
 	done->inner = false;
 	done->unfinished = false;
 	return CALLS_LEAVE;

@@ -34,6 +34,7 @@ struct head {
 	uint16_t major, minor;
 	uint64_t stream_id;
 	uint32_t sequence;
+	uint32_t flags; /* enum head_flags */
 	const uint8_t *properties; /* {u16 key, u16 zero, u32 length, bytes, padding to 8}... */
 	size_t properties_size;
 };
@@ -70,6 +71,7 @@ struct reader {
 	size_t capacity, begin, filled;
 	uint64_t offset; /* in the file, of data[begin] */
 	uint64_t stream_id, rows;
+	uint64_t reread; /* bytes of this input that were gone through again */
 	uint32_t sequence;
 	bool on_demand, pipe, eof, loaded;
 	bool stop;	    /* nothing more is read: memory is out, or the output failed */
@@ -112,6 +114,9 @@ int reader_pass(struct reader *r, struct block *b, struct writer *w, struct erro
 
 /* Take a META block apart. -1: damaged. */
 int reader_meta(struct reader *r, const struct block *b, struct meta *m);
+
+/* The flags of the first HEAD (enum head_flags), from the first bytes of a stream. */
+uint32_t reader_head_flags(const void *data, size_t n);
 
 /* Is this the beginning of a stream? n >= MARKER_SIZE, or false. */
 bool reader_is_stream(const void *data, size_t n);

@@ -9,6 +9,7 @@ int statistics_init(struct statistics *s, const struct keys *k, struct columns *
 		.keys = k, .columns = c, .dictionary = d, .first = UINT64_MAX, .last = 0};
 	groups_init(&s->groups, k->count, &c->wanted);
 	calls_init(&s->calls, d);
+	entered_init(&s->entered, k->fields);
 	s->name_only = k->count == 1 && k->key[0].what == BY_NAME;
 	s->cells = calloc(k->count + 1, sizeof(*s->cells));
 	s->cache = calloc(GROUP_CACHE, sizeof(*s->cache));
@@ -19,6 +20,7 @@ void statistics_free(struct statistics *s)
 {
 	groups_free(&s->groups);
 	calls_free(&s->calls);
+	entered_free(&s->entered);
 	free(s->cells);
 	free(s->cache);
 	free(s->by_place);
@@ -58,26 +60,74 @@ static struct aggregate *find_by_place(struct statistics *s, const struct subjec
 	return s->by_place[place] = find_group(s, subject);
 }
 
+/* Has the row something of its own, beside what groups are cached by, that a key looks at? */
+static bool is_singular(const struct statistics *s, const struct subject *subject)
+{
+	return !subject->event || s->keys->needs & NEEDS_EVENT ||
+	       (s->keys->needs & NEEDS_CPU && !(subject->lane->flags & LANE_HAS_CPU));
+}
+
 /* The group of a row: found once for each place, or each of what else the keys look at. */
 static struct aggregate *group_of(struct statistics *s, const struct subject *subject)
 {
+	uint32_t needs = s->keys->needs;
+	struct group_key key;
 	struct cached_group *c;
-	uint64_t who, where;
 
 	if (s->name_only && subject->place)
 		return find_by_place(s, subject);
-	if (s->keys->by_event)
+	if (is_singular(s, subject))
 		return find_group(s, subject);
-	who = (uint64_t)subject->lane->number << 32 | subject->type->number;
-	where = (uint64_t)subject->place << 32 | (subject->caller ^ subject->level << 24);
-	/* caller and level share bits: only keys that ask for neither are cached by them */
-	c = &s->cache[hash_u64(who * 31 + where) % GROUP_CACHE];
-	if (!c->aggregate || c->who != who || c->where != where) {
+	key = (struct group_key){
+		.lane = needs & NEEDS_LANE ? subject->lane->number : 0,
+		.type = needs & NEEDS_TYPE ? subject->type->number : 0,
+		.place = needs & NEEDS_PLACE ? subject->place : 0,
+		.caller = needs & NEEDS_CALLER ? subject->caller : 0,
+		.level = needs & NEEDS_LEVEL ? subject->level : 0,
+	};
+	c = &s->cache[hash_bytes(&key, sizeof(key), 0) % GROUP_CACHE];
+	if (!c->aggregate || memcmp(&c->key, &key, sizeof(key)) != 0) {
 		c->aggregate = find_group(s, subject);
-		c->who = who;
-		c->where = where;
+		c->key = key;
 	}
 	return c->aggregate;
+}
+
+/* For columns: the field of that name, else what the lane knows by it. */
+static bool wanted_value(const struct event *e, const char *name, struct field_value *v)
+{
+	const struct lane *l = e->lane;
+
+	if (subject_field(e, name, v))
+		return true;
+	/* a call is one row, its leave's */
+	if (e->type->kind == KIND_ENTER)
+		return false;
+	v->form = FORM_INT;
+	if (!strcmp(name, "tid") && l->flags & LANE_HAS_TID)
+		v->i = l->tid;
+	else if (!strcmp(name, "pid") && l->flags & LANE_HAS_PID)
+		v->i = l->pid;
+	else if (!strcmp(name, "cpu") && l->flags & LANE_HAS_CPU)
+		v->i = l->cpu;
+	else if (!strcmp(name, "comm"))
+		*v = (struct field_value){.form = FORM_TEXT,
+					  .text = (const uint8_t *)l->comm.text,
+					  .size = l->comm.size};
+	else
+		v->form = FORM_NONE;
+	return v->form != FORM_NONE;
+}
+
+static bool has_fields(const struct statistics *s, const struct event *e)
+{
+	const struct columns_wanted *w = &s->columns->wanted;
+	struct field_value v;
+
+	for (uint32_t i = 0; i < w->field_count; i++)
+		if (wanted_value(e, w->field[i].name, &v))
+			return true;
+	return false;
 }
 
 static int add_fields(struct statistics *s, struct aggregate *a, const struct event *e)
@@ -88,7 +138,7 @@ static int add_fields(struct statistics *s, struct aggregate *a, const struct ev
 		struct field_value v;
 		int bad = 0;
 
-		if (!subject_field(e, w->field[i].name, &v))
+		if (!wanted_value(e, w->field[i].name, &v))
 			continue;
 		if (v.form == FORM_INT)
 			bad = aggregate_number(a, w, i, v.i);
@@ -104,9 +154,31 @@ static int add_fields(struct statistics *s, struct aggregate *a, const struct ev
 	return 0;
 }
 
-static inline __attribute__((always_inline)) int
-add_call(struct statistics *s, const struct call *call, const struct type *type,
-	 const struct event *e)
+/* What the call's enter had of the keys. */
+static const struct key_cell *take_entered(struct statistics *s, const struct call *call,
+					   const struct event *e)
+{
+	size_t thread = e ? calls_thread(e) : s->calls.finishing;
+
+	return entered_take(&s->entered, (uint32_t)thread, s->calls.stacks[thread], call->start);
+}
+
+/* By value, so that the event of the fast path can stay in registers. */
+static __attribute__((noinline)) int put_entered(struct statistics *s, struct event e)
+{
+	uint32_t thread = calls_thread(&e);
+
+	if (!keys_field_cells(s->keys, &s->groups, &e, s->cells) &&
+	    !entered_put(&s->entered, thread, s->calls.stacks[thread], s->cells))
+		return 0;
+	s->out_of_memory = true;
+	return -1;
+}
+
+static inline __attribute__((always_inline)) int add_call(struct statistics *s,
+							  const struct call *call,
+							  const struct type *type,
+							  const struct event *e)
 {
 	struct aggregate *a = NULL;
 
@@ -115,8 +187,10 @@ add_call(struct statistics *s, const struct call *call, const struct type *type,
 	if (__builtin_expect(!a, 0)) {
 		struct event copy = e ? *e : (struct event){0};
 		struct subject subject = {call->lane,	type,	     e ? &copy : NULL, call->place,
-					  call->caller, call->level, call->end};
+					  call->caller, call->level, call->end,	       NULL};
 
+		if (s->entered.fields)
+			subject.entered = take_entered(s, call, e ? &copy : NULL);
 		a = group_of(s, &subject);
 	}
 	if (!a || aggregate_call(a, &s->columns->wanted, call->total, call->self, call->recursive,
@@ -139,10 +213,12 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 	const struct stack *stack = calls_stack(&s->calls, e);
 	bool enter = e->type->kind == KIND_ENTER;
 	size_t open = stack ? stack->count : 0;
-	struct subject subject = {.lane = e->lane, .type = e->type, .event = e, .place = e->place,
-				  .time = e->time};
+	struct subject subject = {
+		.lane = e->lane, .type = e->type, .event = e, .place = e->place, .time = e->time};
 	struct aggregate *a;
 
+	if (!counts && !has_fields(s, e))
+		return 0;
 	/* an enter has pushed its own frame */
 	open -= enter && open;
 	subject.level = (uint32_t)open + (stack ? stack->implicit : 0);
@@ -166,6 +242,7 @@ static void forget_names(struct statistics *s)
 int statistics_block(struct statistics *s, const struct block *b)
 {
 	bool fields = s->columns->wanted.field_count, by_type = s->keys->by_type;
+	bool waiting = s->entered.fields;
 	struct events it;
 	struct event e;
 	struct call call;
@@ -185,6 +262,8 @@ int statistics_block(struct statistics *s, const struct block *b)
 		if (__builtin_expect(e.type->kind == KIND_GAP, 0))
 			continue; /* what is missing is counted by END */
 		got = calls_feed(&s->calls, &e, &call);
+		if (__builtin_expect(waiting && got == CALLS_ENTER, 0) && put_entered(s, e))
+			return -1;
 		if (got == CALLS_LEAVE)
 			bad = add_call(s, &call, e.type, &e);
 		else if (e.type->kind == KIND_INSTANT || e.type->kind == KIND_COUNTER)
@@ -199,14 +278,17 @@ int statistics_block(struct statistics *s, const struct block *b)
 
 int statistics_finish(struct statistics *s)
 {
-	/* they have no leave: of a type that has no name */
 	const struct type *none = pool_at(&s->dictionary->types, 0);
-	struct type closed = *none;
 	struct call call;
 
-	closed.kind = KIND_LEAVE;
-	while (calls_finish(&s->calls, &call))
+	while (calls_finish(&s->calls, &call)) {
+		/* it has no leave: of its type is known what enter and leave have in common */
+		struct type closed = call.type ? *call.type : *none;
+
+		closed.kind = KIND_LEAVE;
+		closed.name = none->name;
 		if (!s->keys->by_type && add_call(s, &call, &closed, NULL))
 			return -1;
+	}
 	return s->calls.out_of_memory ? -1 : 0;
 }

@@ -24,10 +24,10 @@ struct module {
 	const char *path, *build_id, *table;
 	uint32_t source;
 	struct symbols *symbols; /* NULL: none to be had */
-	char **names;            /* demangled, by number of the symbol; NULL not yet */
-	const char *origin;      /* "stream", "file", or "none" */
-	char why[600];           /* why there are none */
-	uint64_t found, missed;  /* places */
+	char **names;		 /* demangled, by number of the symbol; NULL not yet */
+	const char *origin;	 /* "stream", "file", or "none" */
+	char why[600];		 /* why there are none, or not all */
+	uint64_t found, missed;	 /* places */
 };
 
 /* The module of a mapping, its table loaded. NULL when memory is out. */
