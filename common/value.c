@@ -176,6 +176,11 @@ bool values_skip(struct values *v)
 	return values_value(v, &value) && skip_children(v, value.count);
 }
 
+bool values_what(struct values *v, uint8_t *what, uint64_t *index)
+{
+	return !v->bad && v->at != v->end && byte(v, what) && uleb(v, index);
+}
+
 bool values_detail(struct values *v, struct detail *d)
 {
 	if (v->bad || v->at == v->end)

@@ -84,6 +84,9 @@ static inline void values_begin(struct values *v, const uint8_t *tail, size_t n)
 /* The next detail, its value stepped over: children of ARRAY and STRUCT are not visited. false at
  * the end, or v->bad. */
 bool values_detail(struct values *v, struct detail *d);
+/* What stands before the next detail's value, for those who go on with values_value. false: the
+ * end, or v->bad. */
+bool values_what(struct values *v, uint8_t *what, uint64_t *index);
 /* The next value alone, for children: after an ARRAY or STRUCT its children come next. */
 bool values_value(struct values *v, struct value *out);
 /* Step over a value with all its children. */

@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct encoder *const encoders[] = {&encoder_text, &encoder_uftrace, &encoder_folded};
+static const struct encoder *const encoders[] = {&encoder_text, &encoder_uftrace, &encoder_apitrace,
+					       &encoder_folded};
 
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
-enum { KEY_LIST = 256, KEY_STRICT, KEY_ALL_CALLS, KEY_THREAD_IDS, KEY_OCTAL, KEY_BLOBS };
+enum { KEY_LIST = 256, KEY_STRICT, KEY_ALL_CALLS, KEY_THREAD_IDS, KEY_OCTAL, KEY_BLOBS,
+       KEY_COMPRESS };
 
 struct settings {
 	const struct encoder *encoder;
@@ -23,7 +25,7 @@ struct settings {
 };
 
 static const struct option_row rows[] = {
-	{'t', "type", "FORMAT", "what to write (text); --list names all", "text uftrace folded"},
+	{'t', "type", "FORMAT", "what to write (text); --list names all", "text uftrace apitrace folded"},
 	{KEY_LIST, "list", NULL, "list the formats", NULL},
 	{OPTION_HEADING, NULL, NULL, "Text:", NULL},
 	{'f', "fields", "FIELDS",
@@ -35,6 +37,9 @@ static const struct option_row rows[] = {
 	{KEY_THREAD_IDS, "thread-ids", NULL, "apitrace: the thread of each call", NULL},
 	{KEY_OCTAL, "octal", NULL, "apitrace: right octal escapes, not as apitrace prints them", NULL},
 	{KEY_BLOBS, "blobs", "DIR", "apitrace: put the blobs into files of DIR", "directory"},
+	{OPTION_HEADING, NULL, NULL, "apitrace:", NULL},
+	{KEY_COMPRESS, "compress", "METHOD", "snappy (default), gzip, brotli or zstd, with a level as\nin gzip:9, brotli:11, zstd:19",
+	 "snappy gzip brotli zstd"},
 	{OPTION_HEADING, NULL, NULL, "Common:", NULL},
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{0},
@@ -76,6 +81,7 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_ALL_CALLS: s->encode.all_calls = true; break;
 	case KEY_THREAD_IDS: s->encode.thread_ids = true; break;
 	case KEY_OCTAL: s->encode.plain_octal = true; break;
+	case KEY_COMPRESS: return pack_parse(&s->encode.compress, arg, e);
 	case KEY_BLOBS: s->encode.blobs = arg; break;
 	}
 	return 0;
@@ -239,11 +245,15 @@ static int open_text(struct stage *s, struct encoding *en, struct text *text)
 {
 	struct error e;
 
-	if (en->encoder->output != ENCODER_TEXT)
+	if (en->encoder->output == ENCODER_TREE)
 		return 0;
-	if (output_open(&s->output, s->options->output, OUTPUT_TEXT, &e))
+	if (output_open(&s->output, s->options->output,
+			en->encoder->output == ENCODER_TEXT ? OUTPUT_TEXT : OUTPUT_BINARY, &e))
 		return stage_fail(s, &e);
 	s->output_open = true;
+	en->out = &s->output;
+	if (en->encoder->output == ENCODER_FILE)
+		return 0;
 	text_init(text, &s->output);
 	en->text = text;
 	s->in.before_block = flush;
@@ -253,7 +263,7 @@ static int open_text(struct stage *s, struct encoding *en, struct text *text)
 
 int main(int argc, char **argv)
 {
-	struct settings settings = {.encoder = &encoder_text};
+	struct settings settings = {.encoder = &encoder_text, .encode.compress.level = -1};
 	struct encoding en = {0};
 	struct common_options common;
 	struct stage s;

@@ -181,25 +181,19 @@ static int take_details(struct state *s, struct open_text *t, const struct event
 		return 0;
 	values_begin(&v, ev->tail, ev->tail_size);
 	while (v.at < v.end) {
-		uint8_t what = *v.at++;
 		struct piece p = {t->text.size, 0, true}, *where;
-		uint64_t index = 0, number;
+		uint64_t index, number;
 		struct value value;
 		struct values ahead;
 		bool is_signed;
-		unsigned shift = 0;
+		uint8_t what;
 
-		/* the reader has checked the row's size, not what stands in it */
-		do {
-			if (v.at == v.end || shift > 28)
-				return 0;
-			index |= (uint64_t)(*v.at & 0x7f) << shift;
-			shift += 7;
-		} while (*v.at++ & 0x80);
+		if (!values_what(&v, &what, &index))
+			return -1;
 		switch (what) {
 		case DETAIL_ARGUMENT:
 			if (!index || index > 65536)
-				return 0;
+				return -1;
 			if (apitrace_value(&w, &v))
 				return -1;
 			where = argument(t, index - 1);
