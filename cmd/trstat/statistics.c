@@ -94,11 +94,12 @@ static struct aggregate *group_of(struct statistics *s, const struct subject *su
 }
 
 /* For columns: the field of that name, else what the lane knows by it. */
-static bool wanted_value(const struct event *e, const char *name, struct field_value *v)
+static bool wanted_value(const struct dictionary *d, const struct event *e, const char *name,
+			 struct field_value *v)
 {
 	const struct lane *l = e->lane;
 
-	if (subject_field(e, name, v))
+	if (subject_field(d, e, name, v))
 		return true;
 	/* a call is one row, its leave's */
 	if (e->type->kind == KIND_ENTER)
@@ -125,7 +126,7 @@ static bool has_fields(const struct statistics *s, const struct event *e)
 	struct field_value v;
 
 	for (uint32_t i = 0; i < w->field_count; i++)
-		if (wanted_value(e, w->field[i].name, &v))
+		if (wanted_value(s->dictionary, e, w->field[i].name, &v))
 			return true;
 	return false;
 }
@@ -138,7 +139,7 @@ static int add_fields(struct statistics *s, struct aggregate *a, const struct ev
 		struct field_value v;
 		int bad = 0;
 
-		if (!wanted_value(e, w->field[i].name, &v))
+		if (!wanted_value(s->dictionary, e, w->field[i].name, &v))
 			continue;
 		if (v.form == FORM_INT)
 			bad = aggregate_number(a, w, i, v.i);
@@ -159,6 +160,14 @@ static const struct key_cell *take_entered(struct statistics *s, const struct ca
 					   const struct event *e)
 {
 	size_t thread = e ? calls_thread(e) : s->calls.finishing;
+	uint32_t number;
+
+	if (e && e->type->flags & TYPE_CALL_NUMBER)
+		return field_call(e, &number)
+			       ? entered_take_numbered(&s->entered, e->lane->source->number, number)
+			       : NULL;
+	if (!e && call->type && call->type->flags & TYPE_CALL_NUMBER)
+		return NULL;
 
 	return entered_take(&s->entered, (uint32_t)thread, s->calls.stacks[thread], call->start);
 }
@@ -166,10 +175,15 @@ static const struct key_cell *take_entered(struct statistics *s, const struct ca
 /* By value, so that the event of the fast path can stay in registers. */
 static __attribute__((noinline)) int put_entered(struct statistics *s, struct event e)
 {
-	uint32_t thread = calls_thread(&e);
+	uint32_t thread = calls_thread(&e), number;
+	int bad = keys_field_cells(s->keys, s->dictionary, &s->groups, &e, s->cells);
 
-	if (!keys_field_cells(s->keys, &s->groups, &e, s->cells) &&
-	    !entered_put(&s->entered, thread, s->calls.stacks[thread], s->cells))
+	if (!bad && e.type->flags & TYPE_CALL_NUMBER)
+		bad = field_call(&e, &number) &&
+		      entered_put_numbered(&s->entered, e.lane->source->number, number, s->cells);
+	else if (!bad)
+		bad = entered_put(&s->entered, thread, s->calls.stacks[thread], s->cells);
+	if (!bad)
 		return 0;
 	s->out_of_memory = true;
 	return -1;
