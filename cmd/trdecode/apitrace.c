@@ -66,6 +66,7 @@ static int apitrace_begin(struct input *in, struct error *e)
 	struct apitrace *a = in->state;
 
 	a->w = in->decoding->writer;
+	a->segments = a->w->segment_limit > 0;
 	a->unpack.before_block = writer_flush;
 	a->unpack.before_block_ctx = a->w;
 	if (apitrace_declare(a)) {

@@ -45,7 +45,9 @@ struct apitrace_struct {
 
 /* One of the five spaces of ids. */
 struct apitrace_ids {
-	struct idmap map; /* to index + 1 */
+	uint32_t *direct; /* low ids to index + 1 */
+	size_t direct_size;
+	struct idmap map; /* the others */
 	void *at;
 	size_t count, capacity;
 };
@@ -83,7 +85,8 @@ struct apitrace {
 	struct buffer used;    /* ids of definitions in tail */
 	struct buffer members; /* scratch */
 	struct apitrace_totals totals;
-	bool begun, done;
+	bool segments; /* the stream may have several: each needs its definitions */
+	bool done;
 };
 
 /* --- apitrace_read.c: numbers and strings --- */

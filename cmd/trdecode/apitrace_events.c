@@ -13,6 +13,7 @@
 static int property(struct apitrace *a, bool *last)
 {
 	size_t before;
+	int bad;
 
 	a->members.size = 0;
 	if (apitrace_text(a, &a->members, APITRACE_HEADER_LIMIT))
@@ -21,7 +22,9 @@ static int property(struct apitrace *a, bool *last)
 	if (*last)
 		return 0;
 	before = a->members.size;
-	if (apitrace_text(a, &a->members, APITRACE_HEADER_LIMIT))
+	/* of a value that is cut apitrace has what is there */
+	bad = apitrace_text(a, &a->members, APITRACE_HEADER_LIMIT);
+	if (bad && a->failure != FAILURE_END)
 		return -1;
 	if (a->header.size + a->members.size > APITRACE_HEADER_LIMIT)
 		return apitrace_bad(a, "properties of more than %d bytes", APITRACE_HEADER_LIMIT);
@@ -38,7 +41,7 @@ static int property(struct apitrace *a, bool *last)
 		    buffer_append(&a->header, text, n))
 			return apitrace_no_memory(a);
 	}
-	return 0;
+	return bad;
 }
 
 static int put_version(struct apitrace *a, uint64_t version)

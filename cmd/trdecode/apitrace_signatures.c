@@ -6,8 +6,32 @@
 
 #include "apitrace.h"
 
+enum { DIRECT_LIMIT = 1 << 16 };
+
+/* Ids are numbers of the tracer's, sparse and below some thousands: an array. Others are hashed. */
+static int set(struct apitrace_ids *ids, uint32_t id, uint32_t index)
+{
+	if (id >= DIRECT_LIMIT)
+		return idmap_set(&ids->map, id, index);
+	if (id >= ids->direct_size) {
+		size_t size = ids->direct_size ? ids->direct_size : 256;
+		uint32_t *direct;
+
+		while (size <= id)
+			size *= 2;
+		direct = realloc(ids->direct, size * sizeof *direct);
+		if (!direct)
+			return -1;
+		memset(direct + ids->direct_size, 0, (size - ids->direct_size) * sizeof *direct);
+		ids->direct = direct;
+		ids->direct_size = size;
+	}
+	ids->direct[id] = index;
+	return 0;
+}
+
 /* The element of that id; *fresh: it is met for the first time, and zero. */
-static void *find(struct apitrace *a, struct apitrace_ids *ids, size_t element, uint64_t *id,
+static inline void *find(struct apitrace *a, struct apitrace_ids *ids, size_t element, uint64_t *id,
 		  bool *fresh)
 {
 	uint32_t index;
@@ -20,14 +44,14 @@ static void *find(struct apitrace *a, struct apitrace_ids *ids, size_t element, 
 		apitrace_bad(a, "the impossible id %llu", (unsigned long long)*id);
 		return NULL;
 	}
-	index = idmap_get(&ids->map, (uint32_t)*id);
+	index = *id < ids->direct_size ? ids->direct[*id] : idmap_get(&ids->map, (uint32_t)*id);
 	if (__builtin_expect(index != 0, 1))
 		return (char *)ids->at + (index - 1) * element;
 	grown = array_grow(ids->at, &ids->capacity, ids->count, element);
 	if (grown)
 		ids->at = grown;
 	a->defined += element + 64;
-	if (!grown || idmap_set(&ids->map, (uint32_t)*id, (uint32_t)++ids->count)) {
+	if (!grown || set(ids, (uint32_t)*id, (uint32_t)++ids->count)) {
 		apitrace_no_memory(a);
 		return NULL;
 	}
@@ -40,6 +64,7 @@ static void *find(struct apitrace *a, struct apitrace_ids *ids, size_t element, 
 static void forget(struct apitrace_ids *ids)
 {
 	idmap_free(&ids->map);
+	free(ids->direct);
 	free(ids->at);
 	*ids = (struct apitrace_ids){0};
 }
@@ -83,7 +108,9 @@ static int define(struct apitrace *a, uint64_t id, uint32_t name, enum definitio
 	*definition = writer_definition_native(
 		a->w, (uint32_t)id, name, kind, (const struct member_entry *)a->members.data,
 		(uint32_t)(a->members.size / sizeof(struct member_entry)));
-	return *definition ? 0 : apitrace_no_memory(a);
+	if (!*definition || (!a->segments && writer_use_definition(a->w, *definition)))
+		return apitrace_no_memory(a);
+	return 0;
 }
 
 static int names(struct apitrace *a, uint64_t n)

@@ -38,8 +38,8 @@ static inline void written(struct apitrace *a, const uint8_t *end)
 /* A definition stands in the present event's values. */
 static int use(struct apitrace *a, uint32_t definition)
 {
-	/* of one segment it is enough to send it once, and that the writer finds out */
-	if (a->w && buffer_u32(&a->used, definition))
+	/* where there is but one segment, it was sent when it was met first */
+	if (__builtin_expect(a->segments, 0) && buffer_u32(&a->used, definition))
 		return apitrace_no_memory(a);
 	return 0;
 }
@@ -132,7 +132,7 @@ static int number(struct apitrace *a, uint8_t tag)
 	return 0;
 }
 
-static int bytes(struct apitrace *a, uint8_t tag, unsigned n)
+static inline int bytes(struct apitrace *a, uint8_t tag, unsigned n)
 {
 	uint8_t *p = out(a);
 
