@@ -32,9 +32,14 @@ struct open_text {
 	bool zero; /* the result is a number, and 0 */
 };
 
+/* What never changes in the text of a function's calls. */
 struct known_place {
 	const struct place *place;
 	unsigned flags;
+	bool may_be_hidden;
+	uint32_t names; /* of arguments */
+	uint32_t *ends;	/* where each part ends in text: "name(", "first = ", ", second = " ... */
+	char *text;
 };
 
 struct state {
@@ -101,6 +106,10 @@ static void free_state(void *state)
 		s->unused = t->next;
 		free_text(t);
 	}
+	for (size_t i = 0; i < s->nplaces; i++) {
+		free(s->places[i].ends);
+		free(s->places[i].text);
+	}
 	free(s->places);
 	buffer_free(&s->scratch);
 	buffer_free(&s->header);
@@ -109,6 +118,42 @@ static void free_state(void *state)
 }
 
 /* --- what is known of a function --- */
+
+/* A name up to its first NUL. */
+static int name(struct buffer *b, const struct text_ref *t)
+{
+	return buffer_append(b, t->text, strlen(t->text));
+}
+
+static int prepare(struct known_place *k, const struct place *place)
+{
+	const struct definition *d = place->arguments;
+	uint32_t n = d ? d->count : 0;
+	struct buffer b = {0};
+
+	k->ends = calloc((size_t)n + 1, sizeof *k->ends);
+	if (!k->ends || name(&b, &place->name) || buffer_append(&b, "(", 1))
+		goto fail;
+	k->ends[0] = (uint32_t)b.size;
+	for (uint32_t i = 0; i < n; i++) {
+		if (buffer_append(&b, ", ", i ? 2 : 0) || name(&b, &d->members[i].name) ||
+		    buffer_append(&b, " = ", 3))
+			goto fail;
+		k->ends[i + 1] = (uint32_t)b.size;
+	}
+	k->text = (char *)b.data;
+	k->names = n;
+	k->flags = apitrace_known(place->name.text, place->name.size);
+	k->may_be_hidden = k->flags & APITRACE_VERBOSE ||
+			   (!n && d && !strcmp(place->name.text, "glGetError"));
+	k->place = place;
+	return 0;
+fail:
+	buffer_free(&b);
+	free(k->ends);
+	k->ends = NULL;
+	return -1;
+}
 
 static const struct known_place *known(struct state *s, uint32_t number)
 {
@@ -127,11 +172,8 @@ static const struct known_place *known(struct state *s, uint32_t number)
 		s->nplaces = size;
 	}
 	k = &s->places[number];
-	if (!k->place) {
-		k->place = dictionary_place(s->dictionary, number);
-		if (k->place)
-			k->flags = apitrace_known(k->place->name.text, k->place->name.size);
-	}
+	if (!k->place && number && prepare(k, dictionary_place(s->dictionary, number)))
+		return NULL;
 	return k;
 }
 
@@ -268,24 +310,16 @@ static void put_piece(struct state *s, const struct open_text *t, const struct p
 	text_put(s->out, (const char *)s->scratch.data, s->scratch.size);
 }
 
-static void put_text_ref(struct text *out, const struct text_ref *t)
-{
-	text_put(out, t->text, strlen(t->text));
-}
-
-static void put_arguments(struct state *s, const struct open_text *t, const struct place *place,
+static void put_arguments(struct state *s, const struct open_text *t, const struct known_place *k,
 			  unsigned *blobs)
 {
-	const struct definition *names = place ? place->arguments : NULL;
-	size_t given = names ? names->count : 0, n = t->count > given ? t->count : given;
+	size_t n = t->count > k->names ? t->count : k->names;
 
 	for (size_t i = 0; i < n; i++) {
-		if (i)
+		if (i < k->names)
+			text_put(s->out, k->text + k->ends[i], k->ends[i + 1] - k->ends[i]);
+		else if (i)
 			text_put(s->out, ", ", 2);
-		if (i < given) {
-			put_text_ref(s->out, &names->members[i].name);
-			text_put(s->out, " = ", 3);
-		}
 		if (i < t->count && t->arguments[i].given)
 			put_piece(s, t, &t->arguments[i], blobs);
 		else
@@ -296,12 +330,9 @@ static void put_arguments(struct state *s, const struct open_text *t, const stru
 /* Those that apitrace shows only when told to. */
 static bool hidden(const struct state *s, const struct known_place *k, const struct open_text *t)
 {
-	if (s->all_calls || !k || !k->place)
+	if (s->all_calls || !k->may_be_hidden)
 		return false;
-	if (k->flags & APITRACE_VERBOSE)
-		return true;
-	return t->result.given && t->zero && k->place->arguments && !k->place->arguments->count &&
-	       !strcmp(k->place->name.text, "glGetError");
+	return k->flags & APITRACE_VERBOSE || (t->result.given && t->zero);
 }
 
 static int print_call(struct state *s, struct open_text *t, bool incomplete, struct error *e)
@@ -322,9 +353,10 @@ static int print_call(struct state *s, struct open_text *t, bool incomplete, str
 		text_char(s->out, ' ');
 	}
 	if (k->place)
-		put_text_ref(s->out, &k->place->name);
-	text_char(s->out, '(');
-	put_arguments(s, t, k->place, &blobs);
+		text_put(s->out, k->text, k->ends[0]);
+	else
+		text_char(s->out, '(');
+	put_arguments(s, t, k, &blobs);
 	text_char(s->out, ')');
 	if (t->result.given) {
 		text_put(s->out, " = ", 3);

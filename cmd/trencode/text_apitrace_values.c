@@ -3,12 +3,25 @@
 #include "common/formats/apitrace.h"
 #include "text_apitrace.h"
 
-static int put(const struct apitrace_writer *w, const char *s, size_t n)
+static inline __attribute__((always_inline)) int put(const struct apitrace_writer *w,
+						     const char *s, size_t n)
 {
-	return buffer_append(w->out, s, n);
+	struct buffer *b = w->out;
+
+	if (__builtin_expect(b->capacity - b->size < n, 0))
+		return buffer_append(b, s, n);
+	memcpy(b->data + b->size, s, n);
+	b->size += n;
+	return 0;
 }
 
 #define PUT(w, s) put(w, s, sizeof(s) - 1)
+
+/* Up to the first NUL; the text has one behind it. */
+static inline size_t name_length(const struct text_ref *t)
+{
+	return strlen(t->text);
+}
 
 static int unsigned_number(const struct apitrace_writer *w, uint64_t n, bool negative)
 {
@@ -118,7 +131,7 @@ static int enumeration(const struct apitrace_writer *w, const struct value *v)
 
 	for (uint32_t i = 0; d && i < d->count; i++)
 		if (d->members[i].value == v->number)
-			return put(w, d->members[i].name.text, strlen(d->members[i].name.text));
+			return put(w, d->members[i].name.text, name_length(&d->members[i].name));
 	return signed_number(w, (int64_t)v->number);
 }
 
@@ -133,7 +146,7 @@ static int bitmask(const struct apitrace_writer *w, const struct value *v)
 
 		if ((flag && (rest & flag) == flag) || (!flag && !rest)) {
 			if ((any && PUT(w, " | ")) ||
-			    put(w, d->members[i].name.text, strlen(d->members[i].name.text)))
+			    put(w, d->members[i].name.text, name_length(&d->members[i].name)))
 				return -1;
 			rest &= ~flag;
 			any = true;
