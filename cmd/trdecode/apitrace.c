@@ -3,6 +3,7 @@
  */
 #include "apitrace.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -30,6 +31,8 @@ static int apitrace_open(struct input *in, struct error *e)
 		a->unpack.before_block = writer_flush;
 		a->unpack.before_block_ctx = in->decoding->writer;
 	}
+	/* large values grow by remapping, not by copies in a heap that keeps the old ones */
+	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
 	in->clock_name = "ticks";
 	in->ticks = true;
 	if (!apitrace_header(a))
