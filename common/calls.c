@@ -443,7 +443,7 @@ static bool numbered_finish(struct calls *c, struct call *done)
 	return true;
 }
 
-enum calls_result calls_feed_slow(struct calls *c, const struct event *e, struct call *done)
+enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done)
 {
 	uint32_t thread = calls_thread(e);
 	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
@@ -462,6 +462,22 @@ enum calls_result calls_feed_slow(struct calls *c, const struct event *e, struct
 	if (e->type->kind == KIND_LEAVE)
 		return leave(c, s, e, done);
 	return CALLS_NONE;
+}
+
+void calls_block(const struct calls *c, const struct block *b, struct calls_block *cb)
+{
+	for (uint32_t i = 0; i < b->nlanes && i < 256; i++) {
+		uint32_t thread = b->lanes[i]->thread;
+
+		cb->stacks[i] = thread < c->size ? c->stacks[thread] : NULL;
+	}
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
+		const struct type *t = b->types[i];
+		bool by_depth = (t->flags & (TYPE_DEPTH | TYPE_INNER | TYPE_PER_CPU)) == TYPE_DEPTH;
+
+		cb->kinds[i] =
+			by_depth && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) ? t->kind : 0;
+	}
 }
 
 bool calls_finish(struct calls *c, struct call *done)

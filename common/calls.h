@@ -89,13 +89,11 @@ enum calls_result {
 	CALLS_NONE,  /* an instant, or a leave that closes nothing */
 	CALLS_ENTER, /* a frame was pushed */
 	CALLS_LEAVE, /* *done is a finished call */
+	CALLS_SLOW,  /* of calls_try only */
 };
 
 void calls_init(struct calls *c, struct dictionary *d);
 void calls_free(struct calls *c);
-
-/* Whatever calls_feed does not do by itself. */
-enum calls_result calls_feed_slow(struct calls *c, const struct event *e, struct call *done);
 
 static inline uint32_t calls_thread(const struct event *e)
 {
@@ -112,49 +110,54 @@ static inline bool stack_has(const struct stack *s, uint32_t place)
 	return at;
 }
 
-/* A copy, so that the event and the call of the fast path can stay in registers. */
-static inline enum calls_result calls_feed_copy(struct calls *c, struct event e, struct call *done)
-{
-	struct call call = {0};
-	enum calls_result result = calls_feed_slow(c, &e, &call);
+/* Take one event, in the stream's order. */
+enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done);
 
-	*done = call;
-	return result;
+/*
+ * For loops over blocks of narrow rows (event.h): what lanes and types of the block mean to the
+ * pairing is looked up once, by their indexes.
+ */
+struct calls_block {
+	struct stack *stacks[256]; /* by lane; NULL: none yet */
+	uint8_t kinds[256]; /* by type: KIND_ENTER and KIND_LEAVE of recorded depth, else 0 */
+};
+void calls_block(const struct calls *c, const struct block *b, struct calls_block *cb);
+
+/* Is this place known to be no exec*? Only then calls_try may take its enters. */
+static inline bool calls_ordinary(const struct calls *c, uint32_t place)
+{
+	return place && place < c->special_size && c->special[place] == PLACE_ORDINARY;
 }
 
 /*
- * Take one event, in the stream's order. In line is what nearly all are: an enter one deeper than
- * the last, and the leave of the frame on top.
+ * What nearly all rows are, in line: an enter one deeper than the last, and the leave of the frame
+ * on top, of an ordinary place. CALLS_SLOW: it is something else, and nothing was done; calls_feed
+ * takes it. lane and level of *done are left out.
  */
 static inline __attribute__((always_inline)) enum calls_result
-calls_feed(struct calls *c, const struct event *e, struct call *done)
+calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t place,
+	  struct call *done)
 {
-	uint32_t thread = calls_thread(e), place = e->place, *bucket;
-	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
+	struct stack *s = cb->stacks[r->lane];
+	uint8_t kind = cb->kinds[r->type];
+	uint32_t *bucket;
 	struct frame *f;
-	uint64_t total;
 	bool recursive;
 
-	if (__builtin_expect(!s || !s->count ||
-				     (e->type->flags & (TYPE_DEPTH | TYPE_INNER)) != TYPE_DEPTH,
-			     0))
-		return calls_feed_copy(c, *e, done);
+	if (__builtin_expect(!s || !s->count, 0))
+		return CALLS_SLOW;
 	f = &s->frames[s->count - 1];
-	if (e->type->kind == KIND_ENTER) {
-		if (__builtin_expect(f->depth >= e->depth || s->count >= s->limit ||
-					     place >= c->special_size ||
-					     c->special[place] != PLACE_ORDINARY,
-				     0))
-			return calls_feed_copy(c, *e, done);
-		s->last = e->time;
-		s->lane = e->lane;
+	if (kind == KIND_ENTER) {
+		if (__builtin_expect(f->depth >= r->depth || s->count >= s->limit, 0))
+			return CALLS_SLOW;
+		s->last = r->time;
 		recursive = stack_has(s, place);
 		bucket = &s->buckets[place & s->mask];
 		/* one by one: the compiler would clear the whole of it first, slowly */
-		f[1].start = e->time;
+		f[1].start = r->time;
 		f[1].child = 0;
 		f[1].place = place;
-		f[1].depth = e->depth;
+		f[1].depth = r->depth;
 		f[1].below = *bucket;
 		f[1].inner = false;
 		f[1].begun = true;
@@ -163,28 +166,23 @@ calls_feed(struct calls *c, const struct event *e, struct call *done)
 		*bucket = recursive ? *bucket : (uint32_t)s->count;
 		return CALLS_ENTER;
 	}
-	if (__builtin_expect(e->type->kind != KIND_LEAVE || f->depth != e->depth || f->inner ||
-				     !f->begun || s->count <= s->floor || !place ||
-				     e->time < f->start,
+	if (__builtin_expect(kind != KIND_LEAVE || f->depth != r->depth || f->inner || !f->begun ||
+				     f->place != place || s->count <= s->floor ||
+				     r->time < f->start,
 			     0))
-		return calls_feed_copy(c, *e, done);
-	s->last = e->time;
-	s->lane = e->lane;
+		return CALLS_SLOW;
+	s->last = r->time;
 	s->count--;
-	s->buckets[f->place & s->mask] = f->below;
-	total = e->time - f->start;
-	f[-1].child += total;
-	done->lane = e->lane;
+	s->buckets[place & s->mask] = f->below;
 	done->place = place;
 	done->caller = f[-1].place;
-	done->level = (uint32_t)s->count + s->implicit;
 	done->start = f->start;
-	done->end = e->time;
-	done->total = total;
-	done->self = f->child < total ? total - f->child : 0;
-	done->recursive = place == f->place ? f->recursive : stack_has(s, place);
-	done->inner = false;
-	done->unfinished = false;
+	done->end = r->time;
+	done->total = r->time - f->start;
+	done->self = f->child < done->total ? done->total - f->child : 0;
+	done->recursive = f->recursive;
+	done->inner = done->unfinished = false;
+	f[-1].child += done->total;
 	return CALLS_LEAVE;
 }
 

@@ -53,12 +53,32 @@ static int init(struct reader *r)
 	return 0;
 }
 
+/* Bytes of all the files; 0 if some of them are none. */
+static uint64_t size_of(char **paths, int n)
+{
+	uint64_t size = 0;
+	struct stat st;
+
+	for (int i = 0; i < n; i++) {
+		/* no operands at all: standard input */
+		bool file = paths && strcmp(paths[i], "-") != 0;
+
+		if (file ? stat(paths[i], &st) : fstat(STDIN_FILENO, &st))
+			return 0;
+		if (!S_ISREG(st.st_mode))
+			return 0;
+		size += (uint64_t)st.st_size;
+	}
+	return size;
+}
+
 int reader_open(struct reader *r, char **paths, int n)
 {
 	if (init(r))
 		return -1;
 	r->paths = n ? paths : NULL; /* NULL: standard input alone */
 	r->npaths = n ? n : 1;
+	r->size = size_of(r->paths, r->npaths);
 	return 0;
 }
 

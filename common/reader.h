@@ -34,7 +34,7 @@ struct head {
 	uint16_t major, minor;
 	uint64_t stream_id;
 	uint32_t sequence;
-	uint32_t flags; /* enum head_flags */
+	uint32_t flags;		   /* enum head_flags */
 	const uint8_t *properties; /* {u16 key, u16 zero, u32 length, bytes, padding to 8}... */
 	size_t properties_size;
 };
@@ -56,6 +56,7 @@ struct reader {
 	struct head head; /* of the last HEAD block; valid until the next block */
 	bool lossy;	  /* some input was damaged, or says in its END that it is */
 	bool fatal;	  /* cannot open or read, not a stream, out of memory: exit status 2 */
+	uint64_t size;	  /* of the inputs together, 0 where one of them does not tell */
 	bool partial_ok;  /* an input may end behind a segment that is not its last */
 
 	/* before a read that would block */

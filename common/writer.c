@@ -261,7 +261,11 @@ static int send_events(struct writer *w, const void *tail, size_t tail_size)
 	/* rows are 4-aligned, blocks 8-aligned */
 	parts[3] = (struct iovec){(void *)zeros, align_up(whole, 8) - whole};
 	writer_count_events(w, w->count, w->base, w->last);
+	w->sent_events += w->count;
+	w->sent_bytes += w->scratch.size + whole;
 	writer_clear_block(w);
+	if (w->progress)
+		progress_tick(w->progress, w->sent_bytes, 0, w->sent_events);
 	return writer_send_block(w, BLOCK_EVENTS, 0, parts, 4);
 }
 

@@ -19,6 +19,7 @@
 #include "event.h"
 #include "intern.h"
 #include "output.h"
+#include "progress.h"
 #include "stream.h"
 
 /* Where a lane, type or place stands in the tables of the present block. */
@@ -70,8 +71,10 @@ struct writer {
 	uint64_t stream_id;
 	uint32_t sequence;
 	uint64_t segment_limit, segment_bytes;
-	uint32_t head_flags;	  /* enum head_flags, to be set before HEAD is sent */
-	struct buffer properties; /* of HEAD */
+	uint32_t head_flags;	   /* enum head_flags, to be set before HEAD is sent */
+	struct buffer properties;  /* of HEAD */
+	struct progress *progress; /* may be NULL: told of every block that is sent */
+	uint64_t sent_bytes, sent_events;
 	bool crc, in_segment, more_follows, sparse, out_of_memory;
 	bool broken;	    /* a block went out in part: nothing more is written */
 	struct buffer used; /* definitions that the next row names */

@@ -138,3 +138,14 @@ complete_line() {
 	make -s -C "$ROOT" O="$(dirname "$BIN")" DESTDIR="$root" PREFIX=/usr uninstall >/dev/null 3>&-
 	[ -z "$(find "$root" ! -type d)" ]
 }
+
+@test "progress is shown when asked for, and not otherwise" {
+	trdecode --progress "$DATA/uftrace/fib" >"$BATS_TEST_TMPDIR/s" 2>"$BATS_TEST_TMPDIR/e"
+	grep -q '^trdecode: .* MB, [0-9]* events in ' "$BATS_TEST_TMPDIR/e"
+	for program in trsym trstat trencode 'trfilter 1'; do
+		$program --progress "$BATS_TEST_TMPDIR/s" >/dev/null 2>"$BATS_TEST_TMPDIR/e"
+		grep -q "^${program%% *}: .* MB of .* MB, 100 %, [0-9]* events in " "$BATS_TEST_TMPDIR/e"
+		$program "$BATS_TEST_TMPDIR/s" >/dev/null 2>"$BATS_TEST_TMPDIR/e"
+		run ! grep 'events in' "$BATS_TEST_TMPDIR/e"
+	done
+}

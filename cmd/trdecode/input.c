@@ -110,7 +110,7 @@ static int unknown(const struct input *in, const char *format,
 {
 	const struct decoder *other = format ? probe(in, NULL, decoders) : NULL;
 
-	if (!in->tree && !in->head_size)
+	if (!in->head_size && (!in->tree || in->member))
 		return error_set(e, in->name, NO_OFFSET, "is empty, no trace");
 	if (other)
 		return error_set(e, in->name, NO_OFFSET, "not a trace of the format %s (but of %s)",

@@ -187,6 +187,7 @@ static int run(struct input *inputs, int n, char **names, struct settings *s,
 {
 	struct output out;
 	struct writer *w = d->writer;
+	struct progress progress;
 	struct error e;
 	int status;
 
@@ -210,6 +211,8 @@ static int run(struct input *inputs, int n, char **names, struct settings *s,
 	w->output = &out;
 	w->segment_limit = s->segment;
 	w->crc = output_is_file(&out);
+	w->progress = &progress;
+	progress_begin(&progress, common, output_is_file(&out));
 	status = decode(inputs, n, d, argv, argc);
 	if (status == STATUS_FAILED)
 		writer_status(w, STATUS_DAMAGED, "trdecode failed");
@@ -219,6 +222,7 @@ static int run(struct input *inputs, int n, char **names, struct settings *s,
 	}
 	if (!w->error.what[0] && writer_finish(w))
 		status = fail(&w->error);
+	progress_end(&progress, w->sent_bytes, 0, w->sent_events);
 	if (output_close(&out, status, &e) && status != STATUS_FAILED)
 		status = fail(&e);
 	return status;

@@ -243,16 +243,16 @@ static void report_lost(struct stage *s, bool strict)
 
 static int open_text(struct stage *s, struct encoding *en, struct text *text)
 {
-	struct error e;
+	bool file = en->encoder->output == ENCODER_FILE;
 
-	if (en->encoder->output == ENCODER_TREE)
+	if (en->encoder->output == ENCODER_TREE) {
+		progress_begin(&s->progress, s->options, s->options->output != NULL);
 		return 0;
-	if (output_open(&s->output, s->options->output,
-			en->encoder->output == ENCODER_TEXT ? OUTPUT_TEXT : OUTPUT_BINARY, &e))
-		return stage_fail(s, &e);
-	s->output_open = true;
+	}
+	if (stage_print_to(s, file ? OUTPUT_BINARY : OUTPUT_TEXT))
+		return -1;
 	en->out = &s->output;
-	if (en->encoder->output == ENCODER_FILE)
+	if (file)
 		return 0;
 	text_init(text, &s->output);
 	en->text = text;

@@ -24,6 +24,7 @@ void statistics_free(struct statistics *s)
 	free(s->cells);
 	free(s->cache);
 	free(s->by_place);
+	free(s->planned);
 }
 
 static struct aggregate *find_group(struct statistics *s, const struct subject *subject)
@@ -93,16 +94,15 @@ static struct aggregate *group_of(struct statistics *s, const struct subject *su
 	return c->aggregate;
 }
 
-/* For columns: the field of that name, else what the lane knows by it. */
-static bool wanted_value(const struct dictionary *d, const struct event *e, const char *name,
-			 struct field_value *v)
+/* For columns: the field of that name, else, if the row counts, what its lane knows by it. */
+static bool wanted_value(const struct dictionary *d, const struct event *e, bool counts,
+			 const char *name, struct field_value *v)
 {
 	const struct lane *l = e->lane;
 
 	if (subject_field(d, e, name, v))
 		return true;
-	/* a call is one row, its leave's */
-	if (e->type->kind == KIND_ENTER)
+	if (!counts)
 		return false;
 	v->form = FORM_INT;
 	if (!strcmp(name, "tid") && l->flags & LANE_HAS_TID)
@@ -120,18 +120,19 @@ static bool wanted_value(const struct dictionary *d, const struct event *e, cons
 	return v->form != FORM_NONE;
 }
 
+/* Has a row that does not count something for a column? */
 static bool has_fields(const struct statistics *s, const struct event *e)
 {
 	const struct columns_wanted *w = &s->columns->wanted;
 	struct field_value v;
 
 	for (uint32_t i = 0; i < w->field_count; i++)
-		if (wanted_value(s->dictionary, e, w->field[i].name, &v))
+		if (wanted_value(s->dictionary, e, false, w->field[i].name, &v))
 			return true;
 	return false;
 }
 
-static int add_fields(struct statistics *s, struct aggregate *a, const struct event *e)
+static int add_fields(struct statistics *s, struct aggregate *a, const struct event *e, bool counts)
 {
 	const struct columns_wanted *w = &s->columns->wanted;
 
@@ -139,7 +140,7 @@ static int add_fields(struct statistics *s, struct aggregate *a, const struct ev
 		struct field_value v;
 		int bad = 0;
 
-		if (!wanted_value(s->dictionary, e, w->field[i].name, &v))
+		if (!wanted_value(s->dictionary, e, counts, w->field[i].name, &v))
 			continue;
 		if (v.form == FORM_INT)
 			bad = aggregate_number(a, w, i, v.i);
@@ -215,7 +216,7 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 	if (__builtin_expect(s->columns->wanted.field_count && e, 0)) {
 		struct event copy = *e;
 
-		return add_fields(s, a, &copy);
+		return add_fields(s, a, &copy, true);
 	}
 	return 0;
 }
@@ -242,7 +243,7 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 		return -1;
 	if (counts)
 		aggregate_instant(a, &s->columns->wanted, e->time);
-	return s->columns->wanted.field_count ? add_fields(s, a, e) : 0;
+	return s->columns->wanted.field_count ? add_fields(s, a, e, counts) : 0;
 }
 
 static void forget_names(struct statistics *s)
@@ -253,13 +254,111 @@ static void forget_names(struct statistics *s)
 	s->symbol_changes = s->dictionary->symbol_changes;
 }
 
+/* One event, of whatever kind. */
+static inline __attribute__((always_inline)) int take_event(struct statistics *s, struct event *e,
+							    bool by_type, bool fields, bool waiting)
+{
+	enum calls_result got;
+	struct call call;
+	int bad = 0;
+
+	if (__builtin_expect(e->type->kind == KIND_GAP, 0))
+		return 0; /* what is missing is counted by END */
+	got = calls_feed(&s->calls, e, &call);
+	if (__builtin_expect(waiting && got == CALLS_ENTER, 0) && put_entered(s, *e))
+		return -1;
+	if (got == CALLS_LEAVE)
+		bad = add_call(s, &call, e->type, e);
+	else if (e->type->kind == KIND_INSTANT || e->type->kind == KIND_COUNTER)
+		bad = add_row(s, *e, true);
+	else if (by_type || fields)
+		bad = add_row(s, *e, by_type);
+	return bad || s->calls.out_of_memory ? -1 : 0;
+}
+
+/* The event of one row, out of line. */
+static __attribute__((noinline)) int take_row(struct statistics *s, const struct events *all,
+					      const uint8_t *row)
+{
+	struct events it = *all;
+	struct event e = {.row = row};
+
+	it.row = row;
+	event_next(&it, &e);
+	return take_event(s, &e, false, false, false);
+}
+
+/* The groups of the block's places, where they are known, and no exec. */
+static int plan_places(struct statistics *s, const struct block *b)
+{
+	size_t n = (size_t)b->nplaces + 1;
+
+	if (n > s->planned_size) {
+		struct planned *planned = realloc(s->planned, n * sizeof(*planned));
+
+		if (!planned)
+			return -1;
+		s->planned = planned;
+		s->planned_size = n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t place = b->places[i];
+
+		s->planned[i].place = place;
+		s->planned[i].aggregate =
+			calls_ordinary(&s->calls, place) && place < s->by_place_size
+				? s->by_place[place]
+				: NULL;
+	}
+	return 0;
+}
+
+/*
+ * By far most of what there is to do: narrow rows, calls by name. Everything that is not the enter
+ * or the leave on top of a stack, of a place that was seen before, goes out of line, so that this
+ * loop stays in registers.
+ */
+static inline __attribute__((always_inline)) int
+narrow_calls(struct statistics *s, const struct block *b, struct events it, bool bare)
+{
+	const struct columns_wanted *wanted = &s->columns->wanted;
+	struct events here = it;
+	struct calls_block cb;
+
+	if (plan_places(s, b))
+		return -1;
+	calls_block(&s->calls, b, &cb);
+	while (here.row < here.end) {
+		const uint8_t *row = here.row;
+		struct plain_row r = plain_row(&it, row);
+		const struct planned *p = &s->planned[r.place];
+		enum calls_result got = CALLS_SLOW;
+		struct call call;
+
+		if (bare)
+			here.row += NARROW_ROW;
+		else
+			event_skip(&here, r.type);
+		if (__builtin_expect(p->aggregate != NULL, 1))
+			got = calls_try(&cb, &r, p->place, &call);
+		if (got == CALLS_LEAVE) {
+			if (aggregate_call(p->aggregate, wanted, call.total, call.self,
+					   call.recursive, call.end))
+				return -1;
+		} else if (__builtin_expect(got == CALLS_SLOW, 0)) {
+			if (take_row(s, &it, row))
+				return -1;
+		}
+	}
+	return 0;
+}
+
 int statistics_block(struct statistics *s, const struct block *b)
 {
 	bool fields = s->columns->wanted.field_count, by_type = s->keys->by_type;
 	bool waiting = s->entered.fields;
 	struct events it;
 	struct event e;
-	struct call call;
 
 	if (s->symbol_changes != s->dictionary->symbol_changes)
 		forget_names(s);
@@ -269,24 +368,12 @@ int statistics_block(struct statistics *s, const struct block *b)
 	s->last = b->last > s->last ? b->last : s->last;
 	for (uint32_t i = 0; i < b->nlanes; i++)
 		s->ticks |= b->lanes[i]->clock->flags & CLOCK_TICKS;
-	for (events_begin(&it, b); event_next(&it, &e);) {
-		enum calls_result got;
-		int bad = 0;
-
-		if (__builtin_expect(e.type->kind == KIND_GAP, 0))
-			continue; /* what is missing is counted by END */
-		got = calls_feed(&s->calls, &e, &call);
-		if (__builtin_expect(waiting && got == CALLS_ENTER, 0) && put_entered(s, e))
+	events_begin(&it, b);
+	if (!it.wide && s->name_only && !fields && !by_type && !waiting)
+		return it.bare ? narrow_calls(s, b, it, true) : narrow_calls(s, b, it, false);
+	while (event_next(&it, &e))
+		if (take_event(s, &e, by_type, fields, waiting))
 			return -1;
-		if (got == CALLS_LEAVE)
-			bad = add_call(s, &call, e.type, &e);
-		else if (e.type->kind == KIND_INSTANT || e.type->kind == KIND_COUNTER)
-			bad = add_row(s, e, true);
-		else if (by_type || fields)
-			bad = add_row(s, e, by_type);
-		if (__builtin_expect(bad || s->calls.out_of_memory, 0))
-			return -1;
-	}
 	return 0;
 }
 

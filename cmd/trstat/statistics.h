@@ -26,6 +26,12 @@ struct statistics {
 	struct aggregate **by_place; /* where the key is the name alone */
 	size_t by_place_size;
 	bool name_only;
+	/* of the present block, by the index of its places */
+	struct planned {
+		struct aggregate *aggregate; /* NULL: not known yet */
+		uint32_t place;
+	} * planned;
+	size_t planned_size;
 	struct cached_group {
 		struct group_key {
 			uint32_t lane, type, place, caller, level; /* 0 where no key asks */

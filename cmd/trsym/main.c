@@ -60,28 +60,80 @@ static int out_of_memory(struct stage *s)
 	return stage_fail(s, &e);
 }
 
-/* The places that this block declares, each followed by its symbol. */
+/* The place of a wire id, if it is one that can have a symbol. */
+static const struct place *place_of(const struct dictionary *d, uint32_t id)
+{
+	const struct place *p = dictionary_place(d, idmap_get(&d->ids[ENTRY_PLACE], id));
+
+	return p && p->space ? p : NULL; /* others are named by their source */
+}
+
+static int send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *symbol)
+{
+	return writer_pass_symbol(&s->out, id, symbol) ? stage_fail(s, &s->out.error) : 0;
+}
+
+static bool is_same(const struct place_symbol *theirs, const struct symbol_entry *ours)
+{
+	return theirs->name.size == ours->name_size &&
+	       !memcmp(theirs->name.text, ours->name, ours->name_size) &&
+	       theirs->module.size == ours->module_size &&
+	       !memcmp(theirs->module.text, ours->module, ours->module_size) &&
+	       theirs->start == ours->start && theirs->size == ours->size &&
+	       theirs->flags == ours->flags;
+}
+
+static struct symbol_entry entry_of(const struct place_symbol *p)
+{
+	return (struct symbol_entry){.start = p->start,
+				     .size = p->size,
+				     .line = p->line,
+				     .flags = p->flags,
+				     .name = p->name.text,
+				     .name_size = p->name.size,
+				     .module = p->module.text,
+				     .module_size = p->module.size,
+				     .file = p->file.text,
+				     .file_size = p->file.size};
+}
+
+/*
+ * The places that this block declares, each followed by its symbol. A symbol that an earlier trsym
+ * has sent comes in a later block, and may overtake ours or be overtaken: then the better one is
+ * sent once more, ours if there is one.
+ */
 static int add_symbols(struct stage *s, struct resolver *r, const struct block *b)
 {
 	struct dictionary *d = &s->in.dictionary;
+	const struct place *p;
+	struct symbol_entry symbol;
 	size_t at = 0;
 	uint32_t id;
 
 	while (dictionary_next_place(b->payload, b->length, &at, &id)) {
-		const struct place *p = dictionary_place(d, idmap_get(&d->ids[ENTRY_PLACE], id));
-		struct symbol_entry symbol;
+		p = place_of(d, id);
+		if (!p)
+			continue;
+		if (resolve(r, p, true, &symbol) < 0)
+			return out_of_memory(s);
+		if (send_symbol(s, id, &symbol))
+			return -1;
+	}
+	for (at = 0; dictionary_next_symbol(b->payload, b->length, &at, &id);) {
 		int got;
 
-		if (!p || !p->space)
-			continue; /* named by its source */
-		got = resolve(r, p, &symbol);
+		p = place_of(d, id);
+		if (!p || !p->symbol)
+			continue;
+		got = resolve(r, p, false, &symbol);
 		if (got < 0)
 			return out_of_memory(s);
-		/* what an earlier trsym found is better than nothing */
-		if (!got && p->symbol && p->symbol->name.size)
+		if (!got)
+			symbol = entry_of(p->symbol);
+		else if (is_same(p->symbol, &symbol))
 			continue;
-		if (writer_pass_symbol(&s->out, id, &symbol))
-			return stage_fail(s, &s->out.error);
+		if (send_symbol(s, id, &symbol))
+			return -1;
 	}
 	return 0;
 }

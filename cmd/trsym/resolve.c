@@ -122,7 +122,6 @@ static int look(struct resolver *r, const struct place *p, const struct map *map
 	name = tables_name(r->tables, *module, symbol);
 	if (!name)
 		return -1;
-	(*module)->found++;
 	*s = (struct symbol_entry){.name = name,
 				   .name_size = (uint32_t)strlen(name),
 				   .module = map->path.text,
@@ -135,7 +134,7 @@ static int look(struct resolver *r, const struct place *p, const struct map *map
 	return 1;
 }
 
-int resolve(struct resolver *r, const struct place *p, struct symbol_entry *s)
+int resolve(struct resolver *r, const struct place *p, bool count, struct symbol_entry *s)
 {
 	const struct space_index *x = index_of(r, p->space);
 	struct symbol_entry elsewhere = {0};
@@ -150,7 +149,7 @@ int resolve(struct resolver *r, const struct place *p, struct symbol_entry *s)
 	if (map) {
 		got = look(r, p, map, s, &module);
 		if (got)
-			return got;
+			goto out;
 		missed = module;
 	}
 	for (size_t i = 0; p->epoch && i < x->nloaded; i++) {
@@ -161,11 +160,15 @@ int resolve(struct resolver *r, const struct place *p, struct symbol_entry *s)
 		if (got > 0)
 			*s = elsewhere;
 		if (got)
-			return got;
+			goto out;
 	}
 	if (missed)
-		missed->missed++;
+		missed->missed += count;
 	else
-		r->unmapped++;
+		r->unmapped += count;
 	return 0;
+out:
+	if (got > 0)
+		module->found += count;
+	return got;
 }

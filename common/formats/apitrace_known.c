@@ -1041,7 +1041,7 @@ unsigned apitrace_known(const char *function, size_t n)
 	struct name key = {function, n};
 	const void *row;
 
-	if (memchr(function, 0, n))
+	if (!n || memchr(function, 0, n))
 		return 0;
 	row = bsearch(&key, functions, sizeof functions / sizeof *functions, sizeof *functions,
 		      by_name);
