@@ -25,6 +25,9 @@ static int apitrace_open(struct input *in, struct error *e)
 	in->state = a;
 	a->input = in;
 	unpack_probe(in->head, in->head_size, &container);
+	/* never NULL, however short the names */
+	if (buffer_reserve(&a->members, 256) || buffer_reserve(&a->header, 16))
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
 	if (unpack_open(&a->unpack, container, in->fd, in->name, in->head, in->head_size, e))
 		return -1;
 	if (in->decoding->writer && in->decoding->writer->in_segment) {
