@@ -110,8 +110,8 @@ complete_line() {
 	touch 'some trace.dat'
 	run -0 complete_line trdecode -f u
 	assert_output uftrace
-	run -0 complete_line trdecode --format = tra
-	assert_output trace-cmd
+	run -0 complete_line trdecode --format = st
+	assert_output stream
 	run -0 complete_line trstat --output = so
 	assert_output 'some trace.dat'
 	run -0 complete_line trstat -o so

@@ -433,8 +433,11 @@ int unpack_open(struct unpack *u, enum apitrace_container container, int fd, con
 	*u = (struct unpack){.container = container, .fd = fd, .name = name, .between = true};
 	u->in_capacity = n > IN_SIZE ? n : IN_SIZE;
 	u->in = malloc(u->in_capacity);
-	if (!u->in)
+	u->capacity = OUT_SIZE;
+	u->buffer = malloc(u->capacity);
+	if (!u->in || !u->buffer)
 		return no_memory(e);
+	u->at = u->end = u->buffer;
 	memcpy(u->in, head, n);
 	u->in_at = u->in;
 	u->in_end = u->in + n;

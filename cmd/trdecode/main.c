@@ -238,10 +238,12 @@ int main(int argc, char **argv)
 	struct input *inputs;
 	int status = program_start(&program, argc, argv, &s, &common), n = argc - optind;
 
-	if (status >= 0)
+	if (status < 0 && n < 1)
+		status = program_usage(&program, "no input");
+	if (status >= 0 || n < 1) {
+		free(s.offsets);
 		return status;
-	if (n < 1)
-		return program_usage(&program, "no input");
+	}
 	d.quiet = common.quiet;
 	d.verbose = common.verbose;
 	d.clock = s.clock;

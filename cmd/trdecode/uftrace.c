@@ -49,9 +49,10 @@ static bool uftrace_probe(const struct input *in)
 	}
 	for (size_t i = 0; i < tree_count(in->tree); i++)
 		files += is_task_file(tree_member(in->tree, i), &tid);
-	/* a damaged info does not make it something else */
+	/* a damaged info does not make it something else; of a cut archive it may have been cut off
+	 */
 	return magic || (files && (tree_has(in->tree, "task.txt") || tree_has(in->tree, "task") ||
-				   tree_has(in->tree, "info")));
+				   tree_has(in->tree, "info") || tree_damage(in->tree, NULL)));
 }
 
 static void read_info(struct uftrace *u)

@@ -24,7 +24,7 @@ static const struct {
 	{"pid", BY_PID, NEEDS_LANE},
 	{"ppid", BY_PPID, NEEDS_LANE},
 	{"comm", BY_COMM, NEEDS_LANE},
-	{"cpu", BY_CPU, NEEDS_LANE | NEEDS_CPU},
+	{"cpu", BY_CPU, NEEDS_LANE | NEEDS_TYPE | NEEDS_CPU},
 	{"module", BY_MODULE, NEEDS_PLACE},
 	{"file", BY_FILE, NEEDS_PLACE},
 	{"line", BY_LINE, NEEDS_PLACE},

@@ -65,7 +65,8 @@ static struct aggregate *find_by_place(struct statistics *s, const struct subjec
 static bool is_singular(const struct statistics *s, const struct subject *subject)
 {
 	return !subject->event || s->keys->needs & NEEDS_EVENT ||
-	       (s->keys->needs & NEEDS_CPU && !(subject->lane->flags & LANE_HAS_CPU));
+	       (s->keys->needs & NEEDS_CPU && !(subject->lane->flags & LANE_HAS_CPU) &&
+		field_by_role(subject->type, ROLE_CPU));
 }
 
 /* The group of a row: found once for each place, or each of what else the keys look at. */

@@ -210,8 +210,8 @@ int main(int argc, char **argv)
 	else if (!common.quiet)
 		warn_of_modules(resolver.tables);
 out:
-	status = stage_finish(&stage);
+	/* before the stage, whose dictionary holds their texts */
 	tables_free(resolver.tables);
 	resolver_free(&resolver);
-	return status;
+	return stage_finish(&stage);
 }

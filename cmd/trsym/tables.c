@@ -45,7 +45,7 @@ void tables_free(struct tables *t)
 		for (size_t k = 0; m->names && k < symbols_count(m->symbols); k++)
 			free(m->names[k]);
 		free(m->names);
-		if (!m->table[0])
+		if (m->own)
 			symbols_free(m->symbols);
 		free(m);
 	}
@@ -162,6 +162,7 @@ static int from_file(struct tables *t, struct module *m)
 		return 0;
 	}
 	m->symbols = symbols_from_elf(m->path, t->sysroot, m->build_id[0] ? m->build_id : NULL, &e);
+	m->own = m->symbols;
 	if (m->symbols)
 		m->origin = "file";
 	else
