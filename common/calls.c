@@ -3,6 +3,19 @@
 #include <stdlib.h>
 
 #include "buffer.h"
+#include "field.h"
+
+/* Enters without leaves must not take all memory: calls beyond these are forgotten. */
+enum { NUMBERED_LIMIT = 1 << 20 };
+
+/* A numbered call that is open. */
+struct numbered_call {
+	uint64_t start;
+	const struct lane *lane;
+	const struct type *type;
+	uint32_t place;
+	uint32_t next; /* free: index + 1 of the next free one */
+};
 
 void calls_init(struct calls *c, struct dictionary *d)
 {
@@ -19,6 +32,8 @@ void calls_free(struct calls *c)
 		}
 	free(c->stacks);
 	free(c->special);
+	free(c->numbered);
+	open_calls_free(&c->open);
 	*c = (struct calls){0};
 }
 
@@ -337,6 +352,97 @@ static enum calls_result leave(struct calls *c, struct stack *s, const struct ev
 	return CALLS_LEAVE;
 }
 
+/* --- numbered calls --- */
+
+static enum calls_result numbered_enter(struct calls *c, const struct event *e, uint32_t call)
+{
+	struct numbered_call *n;
+	size_t index;
+
+	if (open_calls_count(&c->open) >= NUMBERED_LIMIT) {
+		c->dropped++;
+		return CALLS_NONE;
+	}
+	if (c->numbered_free) {
+		index = c->numbered_free - 1;
+		n = &c->numbered[index];
+		c->numbered_free = n->next;
+	} else {
+		n = array_grow(c->numbered, &c->numbered_capacity, c->nnumbered, sizeof(*n));
+		if (!n) {
+			c->out_of_memory = true;
+			return CALLS_NONE;
+		}
+		c->numbered = n;
+		index = c->nnumbered++;
+		n += index;
+	}
+	*n = (struct numbered_call){e->time, e->lane, e->type, e->place, 0};
+	if (open_calls_put(&c->open, e->lane->source->number, call, index))
+		c->out_of_memory = true;
+	return CALLS_ENTER;
+}
+
+static enum calls_result numbered_leave(struct calls *c, const struct event *e, uint32_t call,
+					struct call *done)
+{
+	struct numbered_call *n;
+	uint64_t index, total;
+
+	if (!open_calls_take(&c->open, e->lane->source->number, call, &index)) {
+		c->unmatched++;
+		return CALLS_NONE;
+	}
+	n = &c->numbered[index];
+	total = e->time > n->start ? e->time - n->start : 0;
+	*done = (struct call){.lane = n->lane,
+			      .place = e->place ? e->place : n->place,
+			      .start = n->start,
+			      .end = e->time,
+			      .total = total,
+			      .self = total};
+	n->next = (uint32_t)c->numbered_free;
+	c->numbered_free = (size_t)index + 1;
+	return CALLS_LEAVE;
+}
+
+static enum calls_result numbered(struct calls *c, struct stack *s, const struct event *e,
+				  struct call *done)
+{
+	uint32_t call;
+
+	s->last = e->time;
+	s->lane = e->lane;
+	if (!field_call(e, &call))
+		return CALLS_NONE;
+	if (e->type->kind == KIND_ENTER)
+		return numbered_enter(c, e, call);
+	return e->type->kind == KIND_LEAVE ? numbered_leave(c, e, call, done) : CALLS_NONE;
+}
+
+/* One that was never left, at the end of the trace. */
+static bool numbered_finish(struct calls *c, struct call *done)
+{
+	const struct numbered_call *n;
+	uint64_t index, end;
+
+	if (!open_calls_take_any(&c->open, &index))
+		return false;
+	n = &c->numbered[index];
+	end = c->stacks[n->lane->thread]->last;
+	end = end > n->start ? end : n->start;
+	*done = (struct call){.lane = n->lane,
+			      .place = n->place,
+			      .start = n->start,
+			      .end = end,
+			      .total = end - n->start,
+			      .self = end - n->start,
+			      .unfinished = true,
+			      .type = n->type};
+	c->unfinished++;
+	return true;
+}
+
 enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done)
 {
 	uint32_t thread = calls_thread(e);
@@ -347,6 +453,8 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 		if (!s)
 			return CALLS_NONE;
 	}
+	if (e->type->flags & TYPE_CALL_NUMBER)
+		return numbered(c, s, e, done);
 	s->last = e->time;
 	s->lane = e->lane;
 	if (e->type->kind == KIND_ENTER)
@@ -400,5 +508,5 @@ bool calls_finish(struct calls *c, struct call *done)
 		c->unfinished++;
 		return true;
 	}
-	return false;
+	return numbered_finish(c, done);
 }

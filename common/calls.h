@@ -5,13 +5,16 @@
  * CPU), or per CPU for types that say so. Where the source recorded the depth, the stack follows
  * it: an enter at depth d ends every open frame at d or deeper, so one lost leave never shifts what
  * follows; a frame ended so is no call. A successful exec* empties the stack and is no call. A
- * thread seen first in the middle of things has the frames below open since then. A call is named
+ * thread seen first in the middle of things has the frames below open since then. Calls that the
+ * source has numbered (TYPE_CALL_NUMBER) pair by number, and as those of a thread may overlap, none
+ * is another's callee: self is total. A call is named
  * by its leave's place. See design 4 and trstat(1).
  */
 #ifndef TR_CALLS_H
 #define TR_CALLS_H
 
 #include "event.h"
+#include "open_calls.h"
 
 /* A finished call. Times in the lane's clock. */
 struct call {
@@ -72,6 +75,9 @@ struct calls {
 	size_t size;
 	uint8_t *special; /* by place: is it an exec? 0 not yet asked */
 	size_t special_size;
+	struct open_calls open;	  /* numbered calls: index in numbered */
+	struct numbered_call *numbered;
+	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1 of the first */
 	size_t finishing;    /* thread that calls_finish is at */
 	uint64_t unmatched;  /* leaves without an enter */
 	uint64_t unfinished; /* calls open at the end */

@@ -285,7 +285,8 @@ static int read_definition(struct entry *en)
 	struct dictionary *d = en->d;
 	struct definition def = {.name = string_at(en, 0),
 				 .kind = get_u32(en->data + 4),
-				 .count = get_u32(en->data + 8)},
+				 .count = get_u32(en->data + 8),
+				 .native = get_u32(en->data + 12)},
 			  *p;
 	struct member *members;
 	bool fresh;
@@ -295,7 +296,8 @@ static int read_definition(struct entry *en)
 		return -1;
 	}
 	d->scratch->size = 0;
-	if (buffer_u32(d->scratch, def.name.number) || buffer_u32(d->scratch, def.kind))
+	if (buffer_u32(d->scratch, def.name.number) || buffer_u32(d->scratch, def.kind) ||
+	    buffer_u32(d->scratch, def.native))
 		return -1;
 	for (uint32_t i = 0; i < def.count; i++)
 		if (buffer_u32(d->scratch, string_at(en, 16 + 16 * i).number) ||
@@ -306,7 +308,7 @@ static int read_definition(struct entry *en)
 	if (!p)
 		return -1;
 	if (fresh) {
-		*p = (struct definition){.name = def.name, .kind = def.kind};
+		*p = (struct definition){.name = def.name, .kind = def.kind, .native = def.native};
 		members = keep(d, def.count * sizeof *members);
 		if (!members)
 			return -1;
@@ -494,8 +496,9 @@ static int read_place(struct entry *en)
 			   .name = string_at(en, 16),
 			   .space = space ? pool_at(&d->spaces, space) : NULL},
 		     *p;
+	uint32_t arguments = number_at(en, 20, ENTRY_DEFINITION);
 	uint32_t key[] = {space, pl.epoch, (uint32_t)pl.address, (uint32_t)(pl.address >> 32),
-			  pl.name.number};
+			  pl.name.number, arguments};
 	bool fresh;
 
 	p = by_content(en, ENTRY_PLACE, &d->places, key, sizeof key, &fresh);
@@ -503,6 +506,7 @@ static int read_place(struct entry *en)
 		return -1;
 	if (fresh) {
 		pl.number = d->places.count - 1;
+		pl.arguments = dictionary_definition(d, arguments);
 		*p = pl;
 	}
 	return 0;

@@ -31,6 +31,18 @@ const uint8_t *field_bytes(const struct event *e, const struct field *f, size_t 
 /* How many elements the field has in this row. */
 uint32_t field_count(const struct event *e, const struct field *f);
 
+/* The number of the call that a row of a type with TYPE_CALL_NUMBER belongs to. false: it has none. */
+static inline bool field_call(const struct event *e, uint32_t *call)
+{
+	const struct field *f = field_by_role(e->type, ROLE_CALL);
+
+	/* the dictionary has checked that it is inside of the fixed part */
+	if (!f || f->where != WHERE_FIXED || f->size != 4)
+		return false;
+	*call = get_u32(e->fixed + f->offset);
+	return true;
+}
+
 /* What a gap row says. file and message are not ended by a NUL. false: no gap row. */
 struct gap_row {
 	uint64_t count, offset; /* UINT64_MAX: unknown, none */

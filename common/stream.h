@@ -96,6 +96,8 @@ enum type_flags {
 	TYPE_INNER = 8,	 /* a callee of the open call, without a depth; outside any call nothing */
 	TYPE_PER_CPU = 16,    /* its calls nest per CPU, not per thread */
 	TYPE_BIG_ENDIAN = 32, /* fields of the tail are big-endian; the fixed part never is */
+	TYPE_CALL_NUMBER = 64, /* enter and leave pair by their field of ROLE_CALL, not by stack:
+				  calls of one thread may overlap */
 };
 
 enum field_kind {
@@ -129,9 +131,17 @@ enum field_role {
 	ROLE_SOURCE_TIME = 6, /* the source's own time, where a constant does not give it back */
 	ROLE_CPU = 7,
 	ROLE_TID = 8,
+	ROLE_CALL = 9, /* u32 in the fixed part: number of the call among its source's */
 };
 
-enum definition_kind { DEFINITION_ENUM = 1, DEFINITION_BITMASK = 2, DEFINITION_STRUCT = 3 };
+enum definition_kind {
+	DEFINITION_ENUM = 1,
+	DEFINITION_BITMASK = 2,
+	DEFINITION_STRUCT = 3, /* names of its members; of a place: of its arguments */
+	/* A frame of a backtrace: members named "module", "function" or "file", each followed by
+	   one whose name is the text, or "line" or "offset", whose value is the number. */
+	DEFINITION_FRAME = 4,
+};
 
 enum space_flags { SPACE_KERNEL = 1 };
 

@@ -83,6 +83,20 @@ static bool machine_number(struct values *v, struct value *out)
 	return true;
 }
 
+static bool units(struct values *v, struct value *out)
+{
+	uint64_t unit;
+
+	if (!uleb(v, &out->number))
+		return false;
+	out->bytes = v->at;
+	for (uint64_t i = 0; i < out->number; i++)
+		if (!uleb(v, &unit))
+			return false;
+	out->n = (size_t)(v->at - out->bytes);
+	return true;
+}
+
 bool values_value(struct values *v, struct value *out)
 {
 	const uint8_t *p;
@@ -114,6 +128,9 @@ bool values_value(struct values *v, struct value *out)
 	case VALUE_BITMASK: return definition(v, &out->definition) && uleb(v, &out->number);
 	case VALUE_ARRAY: return uleb(v, &out->count);
 	case VALUE_STRUCT: return definition(v, &out->definition) && uleb(v, &out->count);
+	case VALUE_REPR: out->count = 2; return true;
+	case VALUE_FRAME: return definition(v, &out->definition);
+	case VALUE_WSTRING: return units(v, out);
 	case VALUE_NUMBER: return byte(v, &out->format) && machine_number(v, out);
 	case VALUE_OPAQUE:
 		if (!run(v, &p, &out->type_name_size))
@@ -157,6 +174,11 @@ bool values_skip(struct values *v)
 	struct value value;
 
 	return values_value(v, &value) && skip_children(v, value.count);
+}
+
+bool values_what(struct values *v, uint8_t *what, uint64_t *index)
+{
+	return !v->bad && v->at != v->end && byte(v, what) && uleb(v, index);
 }
 
 bool values_detail(struct values *v, struct detail *d)
@@ -225,13 +247,14 @@ bool values_find(const uint8_t *tail, size_t n, enum detail_kind what, uint64_t 
 {
 	struct values v;
 	struct detail d;
+	bool found = false;
 
 	for (values_begin(&v, tail, n); values_detail(&v, &d);)
 		if (d.what == what && (what == DETAIL_RETURN || d.index == index)) {
 			*out = d.value;
-			return true;
+			found = true; /* a later one would hold */
 		}
-	return false;
+	return found;
 }
 
 /* --- writing --- */
@@ -325,6 +348,7 @@ static int copy_one(struct buffer *b, const struct value *v, const uint8_t *from
 	case VALUE_ENUM: return value_put_enum(b, map(ctx, v->definition), v->bytes, v->size);
 	case VALUE_BITMASK: return value_put_bitmask(b, map(ctx, v->definition), v->number);
 	case VALUE_STRUCT: return value_put_struct(b, map(ctx, v->definition), v->count);
+	case VALUE_FRAME: return value_put_uint(b, VALUE_FRAME, map(ctx, v->definition));
 	}
 	return buffer_append(b, from, n);
 }

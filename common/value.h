@@ -6,7 +6,8 @@
  *     value  = u8 tag, ...
  *
  * Every value can be stepped over without knowing what it is for. Trees are at most VALUE_DEPTH
- * deep.
+ * deep. Details stand in the order the source gave them; of two for the same argument the later
+ * one holds.
  */
 #ifndef TR_VALUE_H
 #define TR_VALUE_H
@@ -15,11 +16,13 @@
 
 #include "buffer.h"
 
-enum { VALUE_DEPTH = 32 };
+enum { VALUE_DEPTH = 128 };
 
 enum detail_kind {
 	DETAIL_ARGUMENT = 1, /* index: number of the argument from 1 */
 	DETAIL_RETURN = 2,
+	DETAIL_BACKTRACE = 3, /* an ARRAY of FRAMEs, innermost first; index 0 */
+	DETAIL_FLAGS = 4,     /* UINT: the source's flags of the call; index 0 */
 };
 
 enum value_tag {
@@ -40,6 +43,9 @@ enum value_tag {
 	VALUE_NUMBER = 14,  /* u8 format, u8 size (1 to 16), size bytes: a machine's number */
 	VALUE_OPAQUE =
 		15, /* uleb length, type name, uleb length, bytes: a struct not taken apart */
+	VALUE_WSTRING = 16, /* uleb count, that many ulebs: units of the source's wchar_t */
+	VALUE_REPR = 17,    /* two values: for people, for the machine */
+	VALUE_FRAME = 18,   /* uleb definition, of kind FRAME */
 	VALUE_TAGS
 };
 
@@ -51,11 +57,12 @@ struct value {
 	uint32_t definition;	   /* id in the segment (dictionary_definition_id); 0 none */
 	uint64_t number;	   /* NUMBER of 8 bytes and less, sign-extended for i, d and ENUM;
 				      NEGATIVE as two's complement */
-	const uint8_t *bytes;	   /* NUMBER, STRING, BLOB, OPAQUE, FLOAT, DOUBLE */
+	const uint8_t *bytes;	   /* NUMBER, STRING, BLOB, OPAQUE, FLOAT, DOUBLE; WSTRING: its ulebs,
+				      number of them */
 	size_t n;
 	const char *type_name; /* OPAQUE: not ended by a NUL */
 	size_t type_name_size;
-	uint64_t count; /* ARRAY, STRUCT: values that follow */
+	uint64_t count; /* ARRAY, STRUCT, REPR: values that follow */
 };
 
 struct detail {
@@ -77,6 +84,9 @@ static inline void values_begin(struct values *v, const uint8_t *tail, size_t n)
 /* The next detail, its value stepped over: children of ARRAY and STRUCT are not visited. false at
  * the end, or v->bad. */
 bool values_detail(struct values *v, struct detail *d);
+/* What stands before the next detail's value, for those who go on with values_value. false: the
+ * end, or v->bad. */
+bool values_what(struct values *v, uint8_t *what, uint64_t *index);
 /* The next value alone, for children: after an ARRAY or STRUCT its children come next. */
 bool values_value(struct values *v, struct value *out);
 /* Step over a value with all its children. */
@@ -89,6 +99,31 @@ bool value_real(const struct value *v, long double *number);
 /* The argument of that index (0: the return value) in a tail. */
 bool values_find(const uint8_t *tail, size_t n, enum detail_kind what, uint64_t index,
 		 struct value *out);
+
+/* The next unit of a WSTRING's bytes; *at goes from bytes to bytes + n. */
+static inline uint64_t value_unit(const uint8_t **at)
+{
+	uint64_t n = 0;
+
+	for (unsigned shift = 0;; shift += 7) {
+		uint8_t byte = *(*at)++;
+
+		n |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return n;
+	}
+}
+
+/* Writing with room at hand, for who must be fast: at most 10 bytes. */
+static inline uint8_t *value_uleb(uint8_t *p, uint64_t n)
+{
+	while (n > 0x7f) {
+		*p++ = (uint8_t)(n | 0x80);
+		n >>= 7;
+	}
+	*p++ = (uint8_t)n;
+	return p;
+}
 
 /* Writing: -1 when memory is out. */
 int value_put_detail(struct buffer *b, enum detail_kind what, uint64_t index);

@@ -125,7 +125,7 @@ int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const str
 		      int n)
 {
 	uint8_t header[BLOCK_HEADER];
-	struct iovec v[4] = {{header, sizeof header}};
+	struct iovec v[5] = {{header, sizeof header}};
 	size_t length = 0;
 	uint32_t crc = 0;
 
@@ -243,29 +243,30 @@ void writer_clear_block(struct writer *w)
 	w->types.count = w->lanes.count = w->places.count = 0;
 }
 
-static int send_events(struct writer *w)
+static int send_events(struct writer *w, const void *tail, size_t tail_size)
 {
-	struct iovec parts[2];
-	size_t n;
+	static const uint8_t zeros[8];
+	struct iovec parts[4];
+	size_t n, whole;
 
 	if (!w->count)
 		return 0;
 	if (build_tables(w))
 		return writer_no_memory(w);
 	n = (size_t)(w->row - w->rows);
-	if (n % 8) { /* rows are 4-aligned, blocks 8-aligned; there is always room for it */
-		put_u32(w->row, 0);
-		n += 4;
-	}
+	whole = n + tail_size;
 	parts[0] = (struct iovec){w->scratch.data, w->scratch.size};
 	parts[1] = (struct iovec){w->rows, n};
+	parts[2] = (struct iovec){(void *)tail, tail_size};
+	/* rows are 4-aligned, blocks 8-aligned */
+	parts[3] = (struct iovec){(void *)zeros, align_up(whole, 8) - whole};
 	writer_count_events(w, w->count, w->base, w->last);
 	w->sent_events += w->count;
-	w->sent_bytes += w->scratch.size + n;
+	w->sent_bytes += w->scratch.size + whole;
 	writer_clear_block(w);
 	if (w->progress)
 		progress_tick(w->progress, w->sent_bytes, 0, w->sent_events);
-	return writer_send_block(w, BLOCK_EVENTS, 0, parts, 2);
+	return writer_send_block(w, BLOCK_EVENTS, 0, parts, 4);
 }
 
 int writer_flush(void *writer)
@@ -274,7 +275,12 @@ int writer_flush(void *writer)
 
 	if (w->out_of_memory)
 		return writer_no_memory(w);
-	return writer_send_dict(w) || send_events(w) ? -1 : 0;
+	return writer_send_dict(w) || send_events(w, NULL, 0) ? -1 : 0;
+}
+
+int writer_flush_large(struct writer *w, const void *tail, size_t n)
+{
+	return writer_send_dict(w) || send_events(w, tail, n) ? -1 : 0;
 }
 
 uint64_t writer_now(void)

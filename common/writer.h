@@ -122,6 +122,7 @@ struct place_entry {
 	uint32_t space, epoch;
 	uint64_t address;
 	uint32_t name;
+	uint32_t arguments; /* definition of kind STRUCT: their names */
 };
 struct symbol_entry {
 	uint64_t start, size;
@@ -149,6 +150,10 @@ uint32_t writer_lane(struct writer *w, const struct lane_entry *e);
 uint32_t writer_type(struct writer *w, const struct type_entry *e);
 uint32_t writer_definition(struct writer *w, uint32_t name, enum definition_kind kind,
 			   const struct member_entry *members, uint32_t n);
+/* The same with the source's own id. */
+uint32_t writer_definition_native(struct writer *w, uint32_t native, uint32_t name,
+				  enum definition_kind kind, const struct member_entry *members,
+				  uint32_t n);
 uint32_t writer_space(struct writer *w, const struct space_entry *e);
 /* A mapping becomes valid for the places of its space; sent with the space. */
 int writer_map(struct writer *w, const struct map_entry *e);
@@ -278,8 +283,42 @@ static inline int writer_row_data(struct writer *w, uint64_t time, uint32_t lane
 				  uint32_t fixed_size, const void *tail, uint32_t tail_size,
 				  bool has_tail)
 {
-	return writer_row_slow(w, time, lane, type, place, depth, fixed, fixed_size, tail,
-			       tail_size, has_tail);
+	uint64_t delta = time - w->base;
+	size_t size = NARROW_ROW + (size_t)fixed_size + (has_tail ? 4 + align_up(tail_size, 4) : 0);
+	uint8_t *p = w->row;
+
+	if (__builtin_expect(!(w->narrow && delta < 1 << 24 && depth < 256 &&
+			       (size_t)(w->limit - p) >= size + 8 && place < w->places.size &&
+			       lane < w->lanes.size && type < w->types.size &&
+			       w->places.slot[place].block == w->block &&
+			       w->lanes.slot[lane].block == w->block &&
+			       w->types.slot[type].block == w->block),
+			     0))
+		return writer_row_slow(w, time, lane, type, place, depth, fixed, fixed_size, tail,
+				       tail_size, has_tail);
+	put_u64(p, delta | (uint64_t)w->lanes.slot[lane].index << 24 |
+			   (uint64_t)w->places.slot[place].index << 32 |
+			   (uint64_t)w->types.slot[type].index << 48 | (uint64_t)depth << 56);
+	p += NARROW_ROW;
+	if (fixed_size) {
+		memcpy(p, fixed, fixed_size);
+		p += fixed_size;
+	}
+	if (has_tail) {
+		put_u32(p, tail_size);
+		p += 4;
+		if (tail_size) {
+			put_u32(p + align_up(tail_size, 4) - 4, 0); /* the padding */
+			memcpy(p, tail, tail_size);
+		}
+	}
+	w->bare = w->bare && !fixed_size && !has_tail;
+	w->row += size;
+	w->count++;
+	if (time > w->last)
+		w->last = time;
+	w->used.size = 0;
+	return 0;
 }
 
 /* n bytes, a multiple of 4: short ones, for which a call costs as much as the copying. */

@@ -40,7 +40,8 @@ static const struct layout layouts[ENTRY_KINDS] = {
 		 0,
 		 {{0, ENTRY_SPACE}, {44, ENTRY_STRING}, {48, ENTRY_STRING}, {52, ENTRY_STRING}},
 		 {{0}}},
-	[ENTRY_PLACE] = {24, 0, {{0, ENTRY_SPACE}, {16, ENTRY_STRING}}, {{0}}},
+	[ENTRY_PLACE] =
+		{24, 0, {{0, ENTRY_SPACE}, {16, ENTRY_STRING}, {20, ENTRY_DEFINITION}}, {{0}}},
 };
 
 int writer_append_entry(struct writer *w, enum entry_kind kind, uint32_t id, const void *data,
@@ -187,6 +188,13 @@ uint32_t writer_lane(struct writer *w, const struct lane_entry *e)
 uint32_t writer_definition(struct writer *w, uint32_t name, enum definition_kind kind,
 			   const struct member_entry *members, uint32_t n)
 {
+	return writer_definition_native(w, 0, name, kind, members, n);
+}
+
+uint32_t writer_definition_native(struct writer *w, uint32_t native, uint32_t name,
+				  enum definition_kind kind, const struct member_entry *members,
+				  uint32_t n)
+{
 	struct buffer b = {0};
 	uint32_t id = 0;
 	int bad;
@@ -194,7 +202,7 @@ uint32_t writer_definition(struct writer *w, uint32_t name, enum definition_kind
 	if (n > (ENTRY_LIMIT - 16) / 16)
 		n = (ENTRY_LIMIT - 16) / 16;
 	bad = buffer_u32(&b, name) || buffer_u32(&b, kind) || buffer_u32(&b, n) ||
-	      buffer_u32(&b, 0);
+	      buffer_u32(&b, native);
 	for (uint32_t i = 0; i < n && !bad; i++)
 		bad = buffer_u32(&b, members[i].name) || buffer_u32(&b, 0) ||
 		      buffer_u64(&b, members[i].value);
@@ -297,6 +305,7 @@ uint32_t writer_place(struct writer *w, const struct place_entry *e)
 	put_u32(p + 4, e->epoch);
 	put_u64(p + 8, e->address);
 	put_u32(p + 16, e->name);
+	put_u32(p + 20, e->arguments);
 	return store(w, ENTRY_PLACE, p, sizeof p);
 }
 

@@ -7,6 +7,7 @@
 #include "writer_private.h"
 
 enum {
+	LARGE_TAIL = 32 * 1024,		 /* from here on it is not copied */
 	FEW_ROWS = 64,			 /* so few are widened rather than sent */
 	ROW_LIMIT = EVENTS_LIMIT - 4096, /* one such row, its block's head and tables */
 };
@@ -198,10 +199,24 @@ static void put_row(struct writer *w, const struct row *r)
 		w->last = r->time;
 }
 
+/* A row whose tail is too large to be copied: a block of its own, written from where the tail is. */
+static int put_large(struct writer *w, const struct row *r)
+{
+	struct row head = *r;
+
+	head.tail_size = 0;
+	if (tables_for(w, r))
+		return -1;
+	put_row(w, &head);
+	put_u32(w->row - 4, r->tail_size);
+	return writer_flush_large(w, r->tail, r->tail_size);
+}
+
 static int add_row(struct writer *w, const struct row *r)
 {
 	size_t size = WIDE_ROW + (size_t)r->fixed_size +
 		      (r->has_tail ? 4 + align_up(r->tail_size, 4) : 0);
+	bool large = r->has_tail && r->tail_size > LARGE_TAIL && r->fixed_size < LARGE_TAIL;
 	int full = 1;
 
 	if (w->out_of_memory)
@@ -211,7 +226,7 @@ static int add_row(struct writer *w, const struct row *r)
 				 size);
 	if (writer_need_segment(w))
 		return -1;
-	if (w->started) {
+	if (w->started && !large) {
 		/* in this order: the block may get larger when it is made to fit */
 		full = fit(w, r);
 		if (!full)
@@ -227,8 +242,10 @@ static int add_row(struct writer *w, const struct row *r)
 			return -1;
 		writer_clear_block(w);
 		start_block(w, r->time);
-		if (fit(w, r) || room_for(w, size))
+		if (fit(w, r) || (!large && room_for(w, size)))
 			return writer_no_memory(w);
+		if (large)
+			return put_large(w, r);
 	}
 	if (tables_for(w, r))
 		return -1;

@@ -177,10 +177,13 @@ int input_open(struct input *in, const char *name, const char *format,
 	} else {
 		if (read_head(in, e))
 			return -1;
-		if (tree_is_archive(in->head, in->head_size) && open_tree(in, e))
+		/* a compressed file is a tar, unless a format shows itself in it */
+		in->decoder = probe(in, format, decoders);
+		if (!in->decoder && tree_is_archive(in->head, in->head_size) && open_tree(in, e))
 			return -1;
 	}
-	in->decoder = probe(in, format, decoders);
+	if (!in->decoder)
+		in->decoder = probe(in, format, decoders);
 	if (!in->decoder && !in->tree && S_ISREG(st.st_mode) && strcmp(name, "-")) {
 		struct error none;
 

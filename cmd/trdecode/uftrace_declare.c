@@ -374,7 +374,7 @@ uint32_t uftrace_place_slow(struct uftrace *u, const struct task_reader *t, uint
 	if (!place) {
 		place = writer_place(u->w,
 				     &(struct place_entry){c->space, u->contexts[context - 1].epoch,
-							   address, 0});
+							   address, 0, 0});
 		*p = (struct place_cached){address, context, place};
 		u->nplaces++;
 	}

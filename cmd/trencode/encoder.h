@@ -6,11 +6,13 @@
 #ifndef TR_ENCODER_H
 #define TR_ENCODER_H
 
+#include "apitrace_pack.h"
 #include "common/stage.h"
 #include "common/text.h"
 
 enum encoder_output {
 	ENCODER_TEXT, /* bytes to standard output or -o FILE, allowed on a terminal */
+	ENCODER_FILE, /* a binary file: not to a terminal */
 	ENCODER_TREE, /* a directory -o DIR, or a tar of it to standard output */
 };
 
@@ -19,9 +21,13 @@ struct encode_options {
 	const char *fields; /* -f, NULL: the default ones */
 	const char *output; /* -o, NULL: standard output */
 	bool quiet;
-	bool raw; /* --raw: fields as recorded */
-	bool ns;  /* --ns: times in full nanoseconds */
+	bool raw;     /* --raw: fields as recorded */
+	bool ns;      /* --ns: times in full nanoseconds */
 	bool ts_diff; /* --ts-diff: the time since the line before, beside each time */
+	bool all_calls, thread_ids;  /* text of apitrace: its -v, its --thread-ids */
+	bool plain_octal;	     /* and escapes that are right, not as apitrace has them */
+	struct pack_choice compress; /* of a .trace */
+	const char *blobs;	     /* directory for the blobs, NULL: none */
 	int depth; /* -D: levels of nested calls that a text shows, 0: the source's usual limit */
 };
 
@@ -30,8 +36,9 @@ struct encoding {
 	const struct encoder *encoder;
 	const struct encode_options *options;
 	struct dictionary *dictionary;
-	struct text *text; /* ENCODER_TEXT: where to print */
-	void *state;	   /* the encoder's own */
+	struct text *text;  /* ENCODER_TEXT: where to print */
+	struct output *out; /* ENCODER_FILE: where to write */
+	void *state;	    /* the encoder's own */
 };
 
 struct encoder {
@@ -48,6 +55,6 @@ struct encoder {
 	void (*free)(struct encoding *en);
 };
 
-extern const struct encoder encoder_text, encoder_uftrace, encoder_folded;
+extern const struct encoder encoder_text, encoder_uftrace, encoder_apitrace, encoder_folded;
 
 #endif

@@ -10,11 +10,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct encoder *const encoders[] = {&encoder_text, &encoder_uftrace, &encoder_folded};
+static const struct encoder *const encoders[] = {&encoder_text, &encoder_uftrace, &encoder_apitrace,
+						 &encoder_folded};
 
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
-enum { KEY_LIST = 256, KEY_STRICT, KEY_RAW, KEY_NS, KEY_TS_DIFF };
+enum {
+	KEY_LIST = 256,
+	KEY_STRICT,
+	KEY_RAW,
+	KEY_NS,
+	KEY_TS_DIFF,
+	KEY_ALL_CALLS,
+	KEY_THREAD_IDS,
+	KEY_OCTAL,
+	KEY_BLOBS,
+	KEY_COMPRESS,
+};
 
 struct settings {
 	const struct encoder *encoder;
@@ -23,7 +35,8 @@ struct settings {
 };
 
 static const struct option_row rows[] = {
-	{'t', "type", "FORMAT", "what to write (text); --list names all", "text uftrace folded"},
+	{'t', "type", "FORMAT", "what to write (text); --list names all",
+	 "text uftrace apitrace folded"},
 	{KEY_LIST, "list", NULL, "list the formats", NULL},
 	{OPTION_HEADING, NULL, NULL, "Text:", NULL},
 	{'f', "fields", "FIELDS",
@@ -32,9 +45,18 @@ static const struct option_row rows[] = {
 	 "none all duration tid addr time delta elapsed task module"},
 	{KEY_RAW, "raw", NULL, "fields as they were recorded (trace-cmd report -R)", NULL},
 	{KEY_NS, "ns", NULL, "times in nanoseconds (trace-cmd report -t)", NULL},
-	{KEY_TS_DIFF, "ts-diff", NULL, "the time since the line before (trace-cmd report --ts-diff)",
-	 NULL},
+	{KEY_TS_DIFF, "ts-diff", NULL,
+	 "the time since the line before (trace-cmd report --ts-diff)", NULL},
 	{'D', "depth", "N", "show N levels of nested calls (1024)", NULL},
+	{KEY_ALL_CALLS, "all-calls", NULL, "apitrace: those too that apitrace dump hides", NULL},
+	{KEY_THREAD_IDS, "thread-ids", NULL, "apitrace: the thread of each call", NULL},
+	{KEY_OCTAL, "octal", NULL, "apitrace: right octal escapes, not as apitrace prints them",
+	 NULL},
+	{KEY_BLOBS, "blobs", "DIR", "apitrace: put the blobs into files of DIR", "directory"},
+	{OPTION_HEADING, NULL, NULL, "apitrace:", NULL},
+	{KEY_COMPRESS, "compress", "METHOD",
+	 "snappy (default), gzip, brotli or zstd, with a level as\nin gzip:9, brotli:11, zstd:19",
+	 "snappy gzip brotli zstd"},
 	{OPTION_HEADING, NULL, NULL, "Common:", NULL},
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{0},
@@ -76,6 +98,11 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_TS_DIFF: s->encode.ts_diff = true; break;
 	case KEY_LIST: s->list = true; break;
 	case KEY_STRICT: s->strict = true; break;
+	case KEY_ALL_CALLS: s->encode.all_calls = true; break;
+	case KEY_THREAD_IDS: s->encode.thread_ids = true; break;
+	case KEY_OCTAL: s->encode.plain_octal = true; break;
+	case KEY_COMPRESS: return pack_parse(&s->encode.compress, arg, e);
+	case KEY_BLOBS: s->encode.blobs = arg; break;
 	}
 	return 0;
 }
@@ -236,12 +263,17 @@ static void report_lost(struct stage *s, bool strict)
 
 static int open_text(struct stage *s, struct encoding *en, struct text *text)
 {
-	if (en->encoder->output != ENCODER_TEXT) {
+	bool file = en->encoder->output == ENCODER_FILE;
+
+	if (en->encoder->output == ENCODER_TREE) {
 		progress_begin(&s->progress, s->options, s->options->output != NULL);
 		return 0;
 	}
-	if (stage_print_to(s, OUTPUT_TEXT))
+	if (stage_print_to(s, file ? OUTPUT_BINARY : OUTPUT_TEXT))
 		return -1;
+	en->out = &s->output;
+	if (file)
+		return 0;
 	text_init(text, &s->output);
 	en->text = text;
 	s->in.before_block = flush;
@@ -251,7 +283,7 @@ static int open_text(struct stage *s, struct encoding *en, struct text *text)
 
 int main(int argc, char **argv)
 {
-	struct settings settings = {.encoder = &encoder_text};
+	struct settings settings = {.encoder = &encoder_text, .encode.compress.level = -1};
 	struct encoding en = {0};
 	struct common_options common;
 	struct stage s;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 static const struct text_layout *const layouts[] = {&text_uftrace, &text_tracecmd_raw,
-						    &text_tracecmd, &text_generic};
+						    &text_tracecmd, &text_apitrace, &text_generic};
 
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
@@ -31,9 +31,8 @@ static int layout_of(const struct encoding *en, const struct source *source)
 {
 	int i = 0;
 
-	while (layouts[i]->format &&
-	       (!source || strcmp(layouts[i]->format, source->format.text) ||
-		(layouts[i]->raw && !en->options->raw)))
+	while (layouts[i]->format && (!source || strcmp(layouts[i]->format, source->format.text) ||
+				      (layouts[i]->raw && !en->options->raw)))
 		i++;
 	return i;
 }

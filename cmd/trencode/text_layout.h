@@ -22,6 +22,7 @@ struct text_layout {
 	void (*free)(void *state);
 };
 
-extern const struct text_layout text_uftrace, text_tracecmd_raw, text_tracecmd, text_generic;
+extern const struct text_layout text_uftrace, text_tracecmd_raw, text_tracecmd, text_apitrace,
+	text_generic;
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "argument.h"
 #include "error.h"
 #include "field.h"
 #include "value.h"
@@ -107,7 +108,7 @@ static void take_value(struct evaluation *ev, const struct value *v, struct scal
 	if (value_integer(v, &out->u, &is_signed)) {
 		out->form = is_signed ? SCALAR_INT : SCALAR_UINT;
 		out->character = v->tag == VALUE_NUMBER && v->format == 'c';
-		if (v->tag == VALUE_ENUM)
+		if (v->tag == VALUE_ENUM || v->tag == VALUE_BITMASK)
 			out->names = dictionary_definition_id(ev->dictionary, v->definition);
 	} else if (value_real(v, &out->real)) {
 		out->form = SCALAR_REAL;
@@ -158,15 +159,19 @@ static const struct field *field_of(struct operand *o, const struct type *t)
 	return o->fields[t->number] == &none ? NULL : o->fields[t->number];
 }
 
-static void event_field_value(struct operand *o, const struct event *e, struct scalar *out)
+static void event_field_value(struct evaluation *ev, struct operand *o, const struct event *e,
+			      struct scalar *out)
 {
 	const struct field *f;
+	struct value v;
 
 	if (o->enter_only && e->type->kind != KIND_ENTER)
 		return;
 	f = field_of(o, e->type);
 	if (f)
 		field_value(e, f, out);
+	else if (o->enter_only && argument_find(ev->dictionary, e, o->name, &v))
+		take_value(ev, &v, out);
 }
 
 static void cpu_value(const struct event *e, struct scalar *out)
@@ -239,9 +244,9 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 	case ASK_FORMAT: set_text(out, l->source->format); break;
 	case ASK_RETURN:
 		if (!detail_value(ev, e, DETAIL_RETURN, 0, out))
-			event_field_value(o, e, out);
+			event_field_value(ev, o, e, out);
 		break;
 	case ASK_ARGUMENT: detail_value(ev, e, DETAIL_ARGUMENT, o->index, out); break;
-	case ASK_FIELD: event_field_value(o, e, out); break;
+	case ASK_FIELD: event_field_value(ev, o, e, out); break;
 	}
 }

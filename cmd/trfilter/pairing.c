@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "buffer.h"
+#include "field.h"
 
 /* Enters without leaves must not take all memory: beyond that the outermost are forgotten. */
 enum { FRAMES_LIMIT = 1 << 20 };
@@ -22,6 +23,7 @@ void pairing_free(struct pairing *p)
 	for (size_t i = 0; i < p->size; i++)
 		free(p->stacks[i].frames);
 	free(p->stacks);
+	open_calls_free(&p->numbered);
 	*p = (struct pairing){0};
 }
 
@@ -85,8 +87,16 @@ static void push(struct pairing *p, struct pairing_stack *s, const struct pairin
 void pairing_enter(struct pairing *p, const struct event *e, bool decision)
 {
 	struct pairing_frame f = {.inner = e->type->flags & TYPE_INNER, .decision = decision};
-	struct pairing_stack *s = stack_of(p, e);
+	struct pairing_stack *s;
+	uint32_t call;
 
+	if (e->type->flags & TYPE_CALL_NUMBER) {
+		if (field_call(e, &call) && open_calls_count(&p->numbered) < FRAMES_LIMIT &&
+		    open_calls_put(&p->numbered, e->lane->source->number, call, decision))
+			p->out_of_memory = true;
+		return;
+	}
+	s = stack_of(p, e);
 	if (!s)
 		return;
 	f.depth = next_depth(s);
@@ -102,8 +112,18 @@ void pairing_enter(struct pairing *p, const struct event *e, bool decision)
 bool pairing_leave(struct pairing *p, const struct event *e, bool *decision)
 {
 	bool inner = e->type->flags & TYPE_INNER, depth = e->type->flags & TYPE_DEPTH && !inner;
-	struct pairing_stack *s = stack_of(p, e);
+	struct pairing_stack *s;
+	uint64_t value;
+	uint32_t call;
 
+	if (e->type->flags & TYPE_CALL_NUMBER) {
+		if (!field_call(e, &call) ||
+		    !open_calls_take(&p->numbered, e->lane->source->number, call, &value))
+			return false;
+		*decision = value;
+		return true;
+	}
+	s = stack_of(p, e);
 	if (!s)
 		return false;
 	/* a call that returns ends what is still open above it */

@@ -9,12 +9,14 @@
 #define TRFILTER_PAIRING_H
 
 #include "event.h"
+#include "open_calls.h"
 
 struct pairing_stack;
 
 struct pairing {
 	struct pairing_stack *stacks; /* by number of the thread */
 	size_t size;
+	struct open_calls numbered; /* of types that pair by number */
 	bool out_of_memory;
 };
 

@@ -218,7 +218,9 @@ static void keep_any(struct select *s, const struct block *b, const struct cells
 		}
 		if (!keep)
 			continue;
-		memcpy(k->end, e.row, n);
+		/* of a block of one row, which may be large, nothing need be copied */
+		if (b->rows > 1)
+			memcpy(k->end, e.row, n);
 		k->end += n;
 		k->count++;
 		k->low = e.time < k->low ? e.time : k->low;

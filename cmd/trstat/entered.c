@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/buffer.h"
+
 void entered_init(struct entered *en, size_t fields)
 {
 	*en = (struct entered){.fields = fields};
@@ -14,6 +16,9 @@ void entered_free(struct entered *en)
 		free(en->threads[i].starts);
 	}
 	free(en->threads);
+	free(en->cells);
+	free(en->unused);
+	open_calls_free(&en->open);
 	*en = (struct entered){0};
 }
 
@@ -86,4 +91,39 @@ const struct key_cell *entered_take(struct entered *en, uint32_t thread, const s
 		return NULL;
 	t->starts[index] = UINT64_MAX;
 	return t->cells + index * en->fields;
+}
+
+int entered_put_numbered(struct entered *en, uint32_t source, uint32_t call,
+			 const struct key_cell *cells)
+{
+	size_t index, *unused;
+
+	if (en->nunused) {
+		index = en->unused[--en->nunused];
+	} else {
+		struct key_cell *grown = array_grow(en->cells, &en->capacity, en->count,
+						    en->fields * sizeof(*grown));
+
+		if (grown)
+			en->cells = grown;
+		/* so that giving it back cannot fail */
+		unused = array_grow(en->unused, &en->unused_capacity, en->count, sizeof(*unused));
+		if (unused)
+			en->unused = unused;
+		if (!grown || !unused)
+			return -1;
+		index = en->count++;
+	}
+	memcpy(en->cells + index * en->fields, cells, en->fields * sizeof(*cells));
+	return open_calls_put(&en->open, source, call, index);
+}
+
+const struct key_cell *entered_take_numbered(struct entered *en, uint32_t source, uint32_t call)
+{
+	uint64_t index;
+
+	if (!open_calls_take(&en->open, source, call, &index))
+		return NULL;
+	en->unused[en->nunused++] = (size_t)index;
+	return en->cells + index * en->fields;
 }

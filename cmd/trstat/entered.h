@@ -19,6 +19,11 @@ struct entered {
 		size_t capacity;
 	} * threads;
 	size_t size;
+	/* of numbered calls (TYPE_CALL_NUMBER): index in cells */
+	struct open_calls open;
+	struct key_cell *cells;
+	size_t count, capacity;
+	size_t *unused, nunused, unused_capacity;
 };
 
 void entered_init(struct entered *en, size_t fields);
@@ -32,5 +37,10 @@ int entered_put(struct entered *en, uint32_t thread, const struct stack *s,
  * the next entered_put. */
 const struct key_cell *entered_take(struct entered *en, uint32_t thread, const struct stack *s,
 				    uint64_t start);
+
+/* The same for a call with a number. */
+int entered_put_numbered(struct entered *en, uint32_t source, uint32_t call,
+			 const struct key_cell *cells);
+const struct key_cell *entered_take_numbered(struct entered *en, uint32_t source, uint32_t call);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "columns.h"
+#include "common/argument.h"
 #include "common/units.h"
 
 static const struct {
@@ -152,13 +153,32 @@ void keys_free(struct keys *k)
 	free(k->names);
 }
 
-static void from_value(const struct value *v, struct field_value *out)
+/* The name of an enum's value, or NULL. */
+static const struct text_ref *value_name(const struct dictionary *d, const struct value *v)
 {
+	const struct definition *def;
+
+	if (v->tag != VALUE_ENUM)
+		return NULL;
+	def = dictionary_definition_id(d, v->definition);
+	for (uint32_t i = 0; def && i < def->count; i++)
+		if (def->members[i].value == v->number)
+			return &def->members[i].name;
+	return NULL;
+}
+
+static void from_value(const struct dictionary *d, const struct value *v, struct field_value *out)
+{
+	const struct text_ref *name = value_name(d, v);
 	long double real;
 	bool is_signed;
 	uint64_t n;
 
-	if (value_integer(v, &n, &is_signed)) {
+	if (name) {
+		out->form = FORM_TEXT;
+		out->text = (const uint8_t *)name->text;
+		out->size = name->size;
+	} else if (value_integer(v, &n, &is_signed)) {
 		out->form = is_signed ? FORM_INT : FORM_UINT;
 		out->u = n;
 	} else if (value_real(v, &real)) {
@@ -171,7 +191,8 @@ static void from_value(const struct value *v, struct field_value *out)
 	}
 }
 
-bool subject_field(const struct event *e, const char *name, struct field_value *out)
+bool subject_field(const struct dictionary *d, const struct event *e, const char *name,
+		   struct field_value *out)
 {
 	const struct field *f = field_find(e->type, name);
 	struct value v;
@@ -180,17 +201,11 @@ bool subject_field(const struct event *e, const char *name, struct field_value *
 	if (f) {
 		field_get(e, f, 0, out);
 	} else if (e->type->flags & TYPE_VALUES) {
-		char *end = NULL;
-		unsigned long index = 0;
-
-		if (!strncmp(name, "arg.", 4))
-			index = strtoul(name + 4, &end, 10);
-		if (end && end != name + 4 && !*end &&
-		    values_find(e->tail, e->tail_size, DETAIL_ARGUMENT, index, &v))
-			from_value(&v, out);
+		if (!strncmp(name, "arg.", 4) && argument_find(d, e, name + 4, &v))
+			from_value(d, &v, out);
 		else if (!strcmp(name, "ret") &&
 			 values_find(e->tail, e->tail_size, DETAIL_RETURN, 0, &v))
-			from_value(&v, out);
+			from_value(d, &v, out);
 	}
 	return out->form != FORM_NONE;
 }
@@ -208,13 +223,13 @@ static int name_cell(struct dictionary *d, struct groups *g, const struct subjec
 	return text_cell(g, call ? dictionary_place_name(d, s->place) : s->type->name, cell);
 }
 
-static int field_cell(struct groups *g, const struct event *e, const char *name,
-		      struct key_cell *cell)
+static int field_cell(const struct dictionary *d, struct groups *g, const struct event *e,
+		      const char *name, struct key_cell *cell)
 {
 	struct field_value v;
 	char real[40];
 
-	if (!e || !subject_field(e, name, &v))
+	if (!e || !subject_field(d, e, name, &v))
 		return 0;
 	switch (v.form) {
 	case FORM_INT: *cell = key_signed(v.i); return 0;
@@ -305,7 +320,7 @@ static int key_cell(const struct key *k, struct dictionary *d, struct groups *g,
 		return 0;
 	case BY_DEPTH: *cell = key_unsigned(s->level); return 0;
 	case BY_BUCKET: *cell = key_unsigned(s->time - s->time % k->width); return 0;
-	case BY_FIELD: return field_cell(g, s->event, k->name, cell);
+	case BY_FIELD: return field_cell(d, g, s->event, k->name, cell);
 	}
 	return 0;
 }
@@ -328,14 +343,14 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 	return 0;
 }
 
-int keys_field_cells(const struct keys *k, struct groups *g, const struct event *e,
-		     struct key_cell *cells)
+int keys_field_cells(const struct keys *k, const struct dictionary *d, struct groups *g,
+		     const struct event *e, struct key_cell *cells)
 {
 	for (size_t i = 0; i < k->count; i++) {
 		if (k->key[i].what != BY_FIELD)
 			continue;
 		*cells = (struct key_cell){0};
-		if (field_cell(g, e, k->key[i].name, cells++))
+		if (field_cell(d, g, e, k->key[i].name, cells++))
 			return -1;
 	}
 	return 0;

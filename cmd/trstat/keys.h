@@ -83,13 +83,14 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 	       const struct subject *s, struct key_cell *cells);
 
 /* Of these only the cells of fields, in the order of the keys. */
-int keys_field_cells(const struct keys *k, struct groups *g, const struct event *e,
-		     struct key_cell *cells);
+int keys_field_cells(const struct keys *k, const struct dictionary *d, struct groups *g,
+		     const struct event *e, struct key_cell *cells);
 
 /* -1 with e if a key means nothing for a clock that counts ticks: a bucket in seconds. */
 int keys_check_ticks(const struct keys *k, struct error *e);
 
 /* A field of a row by name: a field of its type, arg.N or ret. false if it has none. */
-bool subject_field(const struct event *e, const char *name, struct field_value *out);
+bool subject_field(const struct dictionary *d, const struct event *e, const char *name,
+		   struct field_value *out);
 
 #endif

@@ -96,12 +96,12 @@ static struct aggregate *group_of(struct statistics *s, const struct subject *su
 }
 
 /* For columns: the field of that name, else, if the row counts, what its lane knows by it. */
-static bool wanted_value(const struct event *e, bool counts, const char *name,
-			 struct field_value *v)
+static bool wanted_value(const struct dictionary *d, const struct event *e, bool counts,
+			 const char *name, struct field_value *v)
 {
 	const struct lane *l = e->lane;
 
-	if (subject_field(e, name, v))
+	if (subject_field(d, e, name, v))
 		return true;
 	if (!counts)
 		return false;
@@ -128,7 +128,7 @@ static bool has_fields(const struct statistics *s, const struct event *e)
 	struct field_value v;
 
 	for (uint32_t i = 0; i < w->field_count; i++)
-		if (wanted_value(e, false, w->field[i].name, &v))
+		if (wanted_value(s->dictionary, e, false, w->field[i].name, &v))
 			return true;
 	return false;
 }
@@ -141,7 +141,7 @@ static int add_fields(struct statistics *s, struct aggregate *a, const struct ev
 		struct field_value v;
 		int bad = 0;
 
-		if (!wanted_value(e, counts, w->field[i].name, &v))
+		if (!wanted_value(s->dictionary, e, counts, w->field[i].name, &v))
 			continue;
 		if (v.form == FORM_INT)
 			bad = aggregate_number(a, w, i, v.i);
@@ -162,6 +162,14 @@ static const struct key_cell *take_entered(struct statistics *s, const struct ca
 					   const struct event *e)
 {
 	size_t thread = e ? calls_thread(e) : s->calls.finishing;
+	uint32_t number;
+
+	if (e && e->type->flags & TYPE_CALL_NUMBER)
+		return field_call(e, &number)
+			       ? entered_take_numbered(&s->entered, e->lane->source->number, number)
+			       : NULL;
+	if (!e && call->type && call->type->flags & TYPE_CALL_NUMBER)
+		return NULL;
 
 	return entered_take(&s->entered, (uint32_t)thread, s->calls.stacks[thread], call->start);
 }
@@ -169,10 +177,15 @@ static const struct key_cell *take_entered(struct statistics *s, const struct ca
 /* By value, so that the event of the fast path can stay in registers. */
 static __attribute__((noinline)) int put_entered(struct statistics *s, struct event e)
 {
-	uint32_t thread = calls_thread(&e);
+	uint32_t thread = calls_thread(&e), number;
+	int bad = keys_field_cells(s->keys, s->dictionary, &s->groups, &e, s->cells);
 
-	if (!keys_field_cells(s->keys, &s->groups, &e, s->cells) &&
-	    !entered_put(&s->entered, thread, s->calls.stacks[thread], s->cells))
+	if (!bad && e.type->flags & TYPE_CALL_NUMBER)
+		bad = field_call(&e, &number) &&
+		      entered_put_numbered(&s->entered, e.lane->source->number, number, s->cells);
+	else if (!bad)
+		bad = entered_put(&s->entered, thread, s->calls.stacks[thread], s->cells);
+	if (!bad)
 		return 0;
 	s->out_of_memory = true;
 	return -1;

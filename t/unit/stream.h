@@ -124,8 +124,8 @@ static inline void make_begin(struct maker *m, uint64_t segment_limit, bool crc)
 						.path = writer_text(w, "/bin/cat"),
 						.build_id = writer_text(w, "abcd")}),
 	     "map");
-	m->place[1] = writer_place(w, &(struct place_entry){space, 0, 0x401000, 0});
-	m->place[2] = writer_place(w, &(struct place_entry){0, 0, 7, writer_text(w, "glFlush")});
+	m->place[1] = writer_place(w, &(struct place_entry){space, 0, 0x401000, 0, 0});
+	m->place[2] = writer_place(w, &(struct place_entry){0, 0, 7, writer_text(w, "glFlush"), 0});
 	must(m->place[1] && m->place[2] && m->call && m->instant && m->definition, "declarations");
 	must(!writer_symbol(w, m->place[1],
 			    &(struct symbol_entry){0x401000, 64, 12, 0, "main", "/bin/cat", "cat.c",

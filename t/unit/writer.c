@@ -171,7 +171,7 @@ static void test_many(const char *what, unsigned lanes, unsigned types, unsigned
 		type[i] = writer_type(&m.w, &(struct type_entry){.name = writer_text(&m.w, name)});
 	}
 	for (unsigned i = 0; i < places; i++)
-		place[i] = writer_place(&m.w, &(struct place_entry){0, 0, i, 0});
+		place[i] = writer_place(&m.w, &(struct place_entry){0, 0, i, 0, 0});
 	for (unsigned i = 0; i < 2 * n; i++)
 		must(!writer_row(&m.w, i, lane[i % lanes], type[i % types], place[i % places], 0),
 		     "row");
@@ -314,7 +314,7 @@ static void test_symbols(void)
 	memset(name, 'n', 60000);
 	make_begin(&m, 0, false);
 	for (unsigned i = 0; i < 100; i++) {
-		place[i] = writer_place(&m.w, &(struct place_entry){0, 0, i, 0});
+		place[i] = writer_place(&m.w, &(struct place_entry){0, 0, i, 0, 0});
 		must(!writer_row(&m.w, i, m.lane, m.enter, place[i], 0), "row");
 	}
 	for (unsigned i = 0; i < 100; i++)

@@ -1,0 +1,323 @@
+/*
+ * The header, and events: each enter and each leave becomes a row.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apitrace.h"
+
+/* --- header --- */
+
+static int property(struct apitrace *a, bool *last)
+{
+	size_t before;
+	int bad;
+
+	a->members.size = 0;
+	if (apitrace_text(a, &a->members, APITRACE_HEADER_LIMIT))
+		return -1;
+	*last = !a->members.size;
+	if (*last)
+		return 0;
+	before = a->members.size;
+	/* of a value that is cut apitrace has what is there */
+	bad = apitrace_text(a, &a->members, APITRACE_HEADER_LIMIT);
+	if (bad && a->failure != FAILURE_END)
+		return -1;
+	if (a->header.size + a->members.size > APITRACE_HEADER_LIMIT)
+		return apitrace_bad(a, "properties of more than %d bytes", APITRACE_HEADER_LIMIT);
+	for (int i = 0; i < 2; i++) {
+		const uint8_t *text = a->members.data + (i ? before : 0);
+		size_t n = i ? a->members.size - before : before;
+		uint8_t length[10], *p = length;
+		uint64_t rest = n;
+
+		for (; rest > 0x7f; rest >>= 7)
+			*p++ = (uint8_t)(rest | 0x80);
+		*p++ = (uint8_t)rest;
+		if (buffer_append(&a->header, length, (size_t)(p - length)) ||
+		    buffer_append(&a->header, text, n))
+			return apitrace_no_memory(a);
+	}
+	return bad;
+}
+
+static int put_version(struct apitrace *a, uint64_t version)
+{
+	return buffer_u8(&a->header, (uint8_t)version) ? apitrace_no_memory(a) : 0;
+}
+
+int apitrace_header(struct apitrace *a)
+{
+	bool last = false;
+	int bad = 0;
+
+	a->header.size = 0;
+	a->version = a->semantic = 0;
+	if (apitrace_uint(a, &a->version))
+		return -1;
+	a->semantic = a->version;
+	if (a->version > APITRACE_LATEST)
+		return apitrace_bad(a, "unsupported trace format version %" PRIu64, a->version);
+	if (put_version(a, a->version))
+		return -1;
+	if (a->version < APITRACE_PROPERTIES)
+		return 0;
+	if (apitrace_uint(a, &a->semantic))
+		return -1;
+	if (a->semantic > a->version)
+		return apitrace_bad(a, "semantic version %" PRIu64 " of format version %" PRIu64,
+				    a->semantic, a->version);
+	if (put_version(a, a->semantic))
+		return -1;
+	while (!last && !bad)
+		bad = property(a, &last);
+	if (buffer_u8(&a->header, 0))
+		return apitrace_no_memory(a);
+	return bad;
+}
+
+/* --- declarations --- */
+
+static uint32_t declare_type(struct apitrace *a, enum type_kind kind, const char *name)
+{
+	struct writer *w = a->w;
+	struct field_entry fields[] = {
+		{writer_text(w, "call"), 0, FIELD_UINT, ROLE_CALL, WHERE_FIXED, APITRACE_FIXED_CALL,
+		 4, 0, 0},
+		{writer_text(w, "frame"), 0, FIELD_UINT, ROLE_NONE, WHERE_FIXED,
+		 APITRACE_FIXED_FRAME, 4, 0, 0},
+	};
+
+	return writer_type(w, &(struct type_entry){
+				      .source = a->source,
+				      .name = writer_text(w, name),
+				      .group = writer_text(w, "apitrace"),
+				      .kind = kind,
+				      .flags = TYPE_TAIL | TYPE_VALUES | TYPE_CALL_NUMBER,
+				      .fixed_size = APITRACE_FIXED_SIZE,
+				      .native = kind == KIND_ENTER ? APITRACE_ENTER
+								   : APITRACE_LEAVE,
+				      .nfields = 2,
+				      .fields = fields});
+}
+
+int apitrace_declare(struct apitrace *a)
+{
+	struct writer *w = a->w;
+
+	apitrace_forget(a);
+	a->call = a->frame = 0;
+	a->totals.traces++;
+	if (!w)
+		return 0;
+	if (!a->clock)
+		a->clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, "ticks"),
+								 .flags = CLOCK_TICKS});
+	a->source = writer_source(w, &(struct source_entry){
+					     .format = writer_text(w, "apitrace"),
+					     .name = writer_text(w, a->input->name)});
+	a->enter = declare_type(a, KIND_ENTER, "enter");
+	a->leave = declare_type(a, KIND_LEAVE, "leave");
+	if (!a->clock || !a->source || !a->enter || !a->leave)
+		return apitrace_no_memory(a);
+	if (a->header.size &&
+	    writer_meta(w, a->source, APITRACE_META_HEADER, a->header.data, a->header.size)) {
+		a->error = w->error;
+		a->failure = FAILURE_FATAL;
+		return -1;
+	}
+	return 0;
+}
+
+static int find_lane(struct apitrace *a, uint64_t thread, uint32_t *lane)
+{
+	if (thread >= APITRACE_THREAD_LIMIT)
+		return apitrace_bad(a, "a thread of number %" PRIu64, thread);
+	if (a->last_lane && thread == a->last_thread) {
+		*lane = a->last_lane;
+		return 0;
+	}
+	*lane = idmap_get(&a->lanes, (uint32_t)thread);
+	if (!*lane) {
+		a->totals.threads++;
+		*lane = a->w ? writer_lane(a->w, &(struct lane_entry){.source = a->source,
+								      .clock = a->clock,
+								      .flags = LANE_HAS_TID,
+								      .tid = (int32_t)thread})
+			     : 1;
+		if (!*lane || idmap_set(&a->lanes, (uint32_t)thread, *lane))
+			return apitrace_no_memory(a);
+	}
+	a->last_thread = (uint32_t)thread;
+	a->last_lane = *lane;
+	return 0;
+}
+
+/* --- events --- */
+
+static int write_failed(struct apitrace *a)
+{
+	a->error = a->w->error;
+	a->failure = FAILURE_FATAL;
+	return -1;
+}
+
+static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t place, uint32_t call)
+{
+	struct writer *w = a->w;
+	uint64_t tick = a->tick++ + (uint64_t)a->input->shift;
+	uint8_t fixed[APITRACE_FIXED_SIZE];
+
+	if (!w)
+		return 0;
+	for (size_t i = 0; i < a->used.size; i += 4)
+		if (writer_use_definition(w, get_u32(a->used.data + i)))
+			return write_failed(a);
+	put_u32(fixed + APITRACE_FIXED_CALL, call);
+	put_u32(fixed + APITRACE_FIXED_FRAME, a->frame);
+	if (writer_row_data(w, tick, lane, type, place, 0, fixed, sizeof fixed, a->tail.data,
+			    (uint32_t)a->tail.size, true))
+		return write_failed(a);
+	if (a->too_large) {
+		struct gap g = {GAP_UNREAD, GAP_EVENTS, UINT64_MAX, NO_OFFSET, a->input->name,
+				"values too large to keep"};
+
+		a->too_large = false;
+		if (writer_gap(w, tick, lane, &g))
+			return write_failed(a);
+	}
+	/* a large texture need not stay in memory */
+	if (a->tail.capacity > 4 << 20)
+		buffer_free(&a->tail);
+	return 0;
+}
+
+/* What is remembered of an open call: its place, lane, and whether it ends a frame. */
+static uint64_t remember(uint32_t place, uint32_t lane, bool end_frame)
+{
+	return (uint64_t)place << 32 | (uint64_t)lane << 1 | end_frame;
+}
+
+static int enter(struct apitrace *a)
+{
+	struct apitrace_function *f;
+	uint32_t place, lane;
+	uint64_t thread = 0;
+	bool end_frame;
+
+	if ((a->version >= APITRACE_THREADS && apitrace_uint(a, &thread)) ||
+	    find_lane(a, thread, &lane) || apitrace_function(a, &f))
+		return -1;
+	place = f->place;
+	end_frame = f->known & APITRACE_END_FRAME;
+	if (apitrace_details(a))
+		return -1;
+	if (open_calls_count(&a->open) < APITRACE_OPEN_LIMIT &&
+	    open_calls_put(&a->open, 0, a->call, remember(place, lane, end_frame)))
+		return apitrace_no_memory(a);
+	a->totals.calls++;
+	return put_row(a, lane, a->enter, place, a->call++);
+}
+
+static int leave(struct apitrace *a)
+{
+	uint64_t call, known = 0;
+
+	if (apitrace_uint(a, &call) || apitrace_details(a))
+		return -1;
+	/* of a call that is not open apitrace takes no notice; here it is kept, with no place */
+	if (!open_calls_take(&a->open, 0, (uint32_t)call, &known) &&
+	    (known = 0, !a->last_lane && find_lane(a, 0, &a->last_lane)))
+		return -1;
+	if (put_row(a, known ? (uint32_t)known >> 1 : a->last_lane, a->leave,
+		    (uint32_t)(known >> 32), (uint32_t)call))
+		return -1;
+	if (known & 1) {
+		a->frame++;
+		a->totals.frames++;
+	}
+	return 0;
+}
+
+/* An event that is none: the header of another trace, of a process that wrote to the same file? */
+static int another_trace(struct apitrace *a, uint8_t event)
+{
+	uint64_t version = a->version, semantic = a->semantic;
+	uint64_t incomplete = open_calls_count(&a->open);
+	uint8_t next;
+
+	if (event > APITRACE_LATEST)
+		return apitrace_bad(a, "unknown event %u", event);
+	a->unpack.at--;
+	if (apitrace_header(a)) {
+		if (a->failure == FAILURE_FATAL)
+			return -1;
+		goto none;
+	}
+	/* its first event follows, or nothing */
+	if (apitrace_byte(a, &next)) {
+		if (a->failure == FAILURE_FATAL || event < APITRACE_PROPERTIES)
+			goto none;
+		a->failure = FAILURE_NONE;
+	} else {
+		a->unpack.at--;
+		if (next != APITRACE_ENTER)
+			goto none;
+	}
+	a->totals.incomplete += incomplete;
+	return apitrace_declare(a);
+none:
+	a->version = version;
+	a->semantic = semantic;
+	return a->failure == FAILURE_FATAL ? -1 : apitrace_bad(a, "unknown event %u", event);
+}
+
+static void tell_damage(struct apitrace *a, const char *what, uint64_t offset)
+{
+	const struct unpack *u = &a->unpack;
+	static const char *const parts[] = {"chunk", "member", "stream", "frame"};
+
+	input_damage(a->input, a->input->name, u->chunk_at,
+		     "%s %" PRIu64 ", byte %" PRIu64 " of the unpacked trace: %s",
+		     parts[u->container], u->chunk, offset, what);
+}
+
+/* Nothing more comes: say why. in_event: it ended inside of one. */
+static int finish(struct apitrace *a, bool in_event, uint64_t offset)
+{
+	a->done = true;
+	a->totals.incomplete += open_calls_count(&a->open);
+	if (a->failure == FAILURE_BAD)
+		tell_damage(a, a->message, offset);
+	else if (a->unpack.damage.what[0])
+		input_damage_error(a->input, &a->unpack.damage);
+	else if (in_event)
+		tell_damage(a, "the trace ends inside of an event", offset);
+	return 0;
+}
+
+int apitrace_event(struct apitrace *a)
+{
+	uint64_t offset;
+	uint8_t event;
+	int bad;
+
+	if (a->done)
+		return 0;
+	a->failure = FAILURE_NONE;
+	offset = apitrace_offset(a);
+	if (apitrace_byte(a, &event))
+		return a->failure == FAILURE_FATAL ? -1 : finish(a, false, offset);
+	if (event == APITRACE_ENTER)
+		bad = enter(a);
+	else if (event == APITRACE_LEAVE)
+		bad = leave(a);
+	else
+		bad = another_trace(a, event);
+	if (!bad)
+		return 1;
+	return a->failure == FAILURE_FATAL ? -1 : finish(a, true, offset);
+}

@@ -1,0 +1,596 @@
+/*
+ * The text of an apitrace trace, as `apitrace dump --color=never` prints it: a call when its leave
+ * is read, those that were never left at the end, in the order of their enters.
+ *
+ * A call's values are made into text at once, the enter's as the leave's: what is kept until the
+ * call is printed are lines, not blobs.
+ */
+#include "text_apitrace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/field.h"
+#include "common/formats/apitrace.h"
+#include "common/open_calls.h"
+#include "text_layout.h"
+
+struct piece {
+	size_t offset, size; /* in the call's text */
+	bool given;
+};
+
+struct open_text {
+	struct open_text *next; /* of those that are free */
+	struct buffer text;
+	struct piece *arguments; /* by index from 0 */
+	size_t capacity, count;
+	struct piece result, backtrace;
+	uint64_t flags, order;
+	uint32_t call, place;
+	int32_t thread;
+	bool zero; /* the result is a number, and 0 */
+};
+
+/* What never changes in the text of a function's calls. */
+struct known_place {
+	const struct place *place;
+	unsigned flags;
+	bool may_be_hidden;
+	uint32_t names; /* of arguments */
+	uint32_t *ends;	/* where each part ends in text: "name(", "first = ", ", second = " ... */
+	char *text;
+};
+
+struct state {
+	struct text *out;
+	struct dictionary *dictionary;
+	struct open_calls open;
+	struct open_text *unused;
+	struct known_place *places;
+	size_t nplaces;
+	struct buffer scratch, header;
+	uint64_t order;
+	struct apitrace_blobs *blobs;
+	bool all_calls, thread_ids, plain_octal;
+};
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET, "out of memory");
+}
+
+static void *begin(const struct encoding *en, struct error *e)
+{
+	struct state *s = calloc(1, sizeof *s);
+
+	if (!s) {
+		no_memory(e);
+		return NULL;
+	}
+	s->out = en->text;
+	s->dictionary = en->dictionary;
+	s->all_calls = en->options->all_calls;
+	s->thread_ids = en->options->thread_ids;
+	s->plain_octal = en->options->plain_octal;
+	if (en->options->blobs) {
+		s->blobs = apitrace_blobs_open(en->options->blobs, e);
+		if (!s->blobs) {
+			free(s);
+			return NULL;
+		}
+	}
+	return s;
+}
+
+static void free_text(struct open_text *t)
+{
+	if (!t)
+		return;
+	buffer_free(&t->text);
+	free(t->arguments);
+	free(t);
+}
+
+static void free_state(void *state)
+{
+	struct state *s = state;
+	uint64_t value;
+
+	while (open_calls_take_any(&s->open, &value))
+		free_text((struct open_text *)(uintptr_t)value);
+	open_calls_free(&s->open);
+	while (s->unused) {
+		struct open_text *t = s->unused;
+
+		s->unused = t->next;
+		free_text(t);
+	}
+	for (size_t i = 0; i < s->nplaces; i++) {
+		free(s->places[i].ends);
+		free(s->places[i].text);
+	}
+	free(s->places);
+	buffer_free(&s->scratch);
+	buffer_free(&s->header);
+	apitrace_blobs_close(s->blobs);
+	free(s);
+}
+
+/* --- what is known of a function --- */
+
+/* A name up to its first NUL. */
+static int name(struct buffer *b, const struct text_ref *t)
+{
+	return buffer_append(b, t->text, strlen(t->text));
+}
+
+static int prepare(struct known_place *k, const struct place *place)
+{
+	const struct definition *d = place->arguments;
+	uint32_t n = d ? d->count : 0;
+	struct buffer b = {0};
+
+	k->ends = calloc((size_t)n + 1, sizeof *k->ends);
+	if (!k->ends || name(&b, &place->name) || buffer_append(&b, "(", 1))
+		goto fail;
+	k->ends[0] = (uint32_t)b.size;
+	for (uint32_t i = 0; i < n; i++) {
+		if (buffer_append(&b, ", ", i ? 2 : 0) || name(&b, &d->members[i].name) ||
+		    buffer_append(&b, " = ", 3))
+			goto fail;
+		k->ends[i + 1] = (uint32_t)b.size;
+	}
+	k->text = (char *)b.data;
+	k->names = n;
+	k->flags = apitrace_known(place->name.text, place->name.size);
+	k->may_be_hidden = k->flags & APITRACE_VERBOSE ||
+			   (!n && d && !strcmp(place->name.text, "glGetError"));
+	k->place = place;
+	return 0;
+fail:
+	buffer_free(&b);
+	free(k->ends);
+	k->ends = NULL;
+	return -1;
+}
+
+static const struct known_place *known(struct state *s, uint32_t number)
+{
+	struct known_place *k;
+
+	if (number >= s->nplaces) {
+		size_t size = s->nplaces ? s->nplaces : 256;
+
+		while (size <= number)
+			size *= 2;
+		k = realloc(s->places, size * sizeof *k);
+		if (!k)
+			return NULL;
+		memset(k + s->nplaces, 0, (size - s->nplaces) * sizeof *k);
+		s->places = k;
+		s->nplaces = size;
+	}
+	k = &s->places[number];
+	if (!k->place && number && prepare(k, dictionary_place(s->dictionary, number)))
+		return NULL;
+	return k;
+}
+
+/* --- values into text --- */
+
+static struct piece *argument(struct open_text *t, uint64_t index)
+{
+	struct piece *grown;
+
+	if (index >= t->capacity) {
+		size_t size = t->capacity ? t->capacity : 16;
+
+		while (size <= index)
+			size *= 2;
+		grown = realloc(t->arguments, size * sizeof *grown);
+		if (!grown)
+			return NULL;
+		t->arguments = grown;
+		t->capacity = size;
+	}
+	for (; t->count <= index; t->count++)
+		t->arguments[t->count] = (struct piece){0};
+	return &t->arguments[index];
+}
+
+static int take_backtrace(struct state *s, const struct apitrace_writer *w, struct values *v)
+{
+	struct value array, frame;
+
+	if (!values_value(v, &array) || array.tag != VALUE_ARRAY)
+		return -1;
+	for (uint64_t i = 0; i < array.count; i++) {
+		if (!values_value(v, &frame) || frame.tag != VALUE_FRAME)
+			return -1;
+		if (apitrace_frame(w, dictionary_definition_id(s->dictionary, frame.definition)))
+			return -1;
+	}
+	return 0;
+}
+
+static int take_details(struct state *s, struct open_text *t, const struct event *ev)
+{
+	struct apitrace_writer w = {s->dictionary, &t->text, s->blobs, s->plain_octal};
+	struct values v;
+
+	if (!ev->tail || !(ev->type->flags & TYPE_VALUES))
+		return 0;
+	values_begin(&v, ev->tail, ev->tail_size);
+	while (v.at < v.end) {
+		struct piece p = {t->text.size, 0, true}, *where;
+		uint64_t index, number;
+		struct value value;
+		struct values ahead;
+		bool is_signed;
+		uint8_t what;
+
+		if (!values_what(&v, &what, &index))
+			return -1;
+		switch (what) {
+		case DETAIL_ARGUMENT:
+			if (!index || index > 65536)
+				return -1;
+			if (apitrace_value(&w, &v))
+				return -1;
+			where = argument(t, index - 1);
+			if (!where)
+				return -1;
+			break;
+		case DETAIL_RETURN:
+			ahead = v;
+			t->zero = values_value(&ahead, &value) &&
+				  value_integer(&value, &number, &is_signed) && !number;
+			if (apitrace_value(&w, &v))
+				return -1;
+			where = &t->result;
+			break;
+		case DETAIL_BACKTRACE:
+			if (take_backtrace(s, &w, &v))
+				return -1;
+			where = &t->backtrace;
+			break;
+		case DETAIL_FLAGS:
+			if (!values_value(&v, &value))
+				return -1;
+			t->flags = value.number;
+			continue;
+		default:
+			if (!values_skip(&v))
+				return -1;
+			continue;
+		}
+		p.size = t->text.size - p.offset;
+		*where = p;
+	}
+	return 0;
+}
+
+static int values_failed(const struct state *s, struct error *e)
+{
+	if (s->blobs && apitrace_blobs_error(s->blobs)->what[0]) {
+		*e = *apitrace_blobs_error(s->blobs);
+		return -1;
+	}
+	return error_set(e, NULL, NO_OFFSET, "out of memory, or values that make no sense");
+}
+
+/* --- calls --- */
+
+static struct open_text *new_text(struct state *s)
+{
+	struct open_text *t = s->unused;
+
+	if (!t)
+		return calloc(1, sizeof *t);
+	s->unused = t->next;
+	t->text.size = 0;
+	t->count = 0;
+	t->result = t->backtrace = (struct piece){0};
+	t->flags = 0;
+	t->zero = false;
+	return t;
+}
+
+static void put_piece(struct state *s, const struct open_text *t, const struct piece *p,
+		      unsigned *blobs)
+{
+	if (!s->blobs) {
+		text_put(s->out, (const char *)t->text.data + p->offset, p->size);
+		return;
+	}
+	s->scratch.size = 0;
+	apitrace_blobs_name(s->blobs, t->call, blobs, t->text.data + p->offset, p->size,
+			    &s->scratch);
+	text_put(s->out, (const char *)s->scratch.data, s->scratch.size);
+}
+
+static void put_arguments(struct state *s, const struct open_text *t, const struct known_place *k,
+			  unsigned *blobs)
+{
+	size_t n = t->count > k->names ? t->count : k->names;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i < k->names)
+			text_put(s->out, k->text + k->ends[i], k->ends[i + 1] - k->ends[i]);
+		else if (i)
+			text_put(s->out, ", ", 2);
+		if (i < t->count && t->arguments[i].given)
+			put_piece(s, t, &t->arguments[i], blobs);
+		else
+			text_char(s->out, '?');
+	}
+}
+
+/* Those that apitrace shows only when told to. */
+static bool hidden(const struct state *s, const struct known_place *k, const struct open_text *t)
+{
+	if (s->all_calls || !k->may_be_hidden)
+		return false;
+	return k->flags & APITRACE_VERBOSE || (t->result.given && t->zero);
+}
+
+static int print_call(struct state *s, struct open_text *t, bool incomplete, struct error *e)
+{
+	const struct known_place *k = known(s, t->place);
+	bool fake = t->flags & APITRACE_FLAG_FAKE;
+	unsigned blobs = 0;
+
+	if (!k)
+		return no_memory(e);
+	if (hidden(s, k, t))
+		return 0;
+	text_u64(s->out, t->call);
+	text_char(s->out, ' ');
+	if (s->thread_ids) {
+		text_char(s->out, '@');
+		text_hex(s->out, (uint32_t)t->thread, 1);
+		text_char(s->out, ' ');
+	}
+	if (k->place)
+		text_put(s->out, k->text, k->ends[0]);
+	else
+		text_char(s->out, '(');
+	put_arguments(s, t, k, &blobs);
+	text_char(s->out, ')');
+	if (t->result.given) {
+		text_put(s->out, " = ", 3);
+		put_piece(s, t, &t->result, &blobs);
+	}
+	if (fake || incomplete)
+		text_puts(s->out, fake && incomplete ? " // fake incomplete"
+				  : fake	     ? " // fake"
+						     : " // incomplete");
+	text_char(s->out, '\n');
+	if (t->backtrace.given) {
+		text_puts(s->out, "Backtrace:\n");
+		put_piece(s, t, &t->backtrace, &blobs);
+	}
+	if (k->flags & APITRACE_END_FRAME)
+		text_char(s->out, '\n');
+	if (s->blobs && apitrace_blobs_error(s->blobs)->what[0])
+		return values_failed(s, e);
+	return 0;
+}
+
+static int enter(struct state *s, const struct event *ev, uint32_t call, struct error *e)
+{
+	struct open_text *t = new_text(s);
+
+	if (!t)
+		return no_memory(e);
+	t->call = call;
+	t->place = ev->place;
+	t->thread = ev->lane->tid;
+	t->order = s->order++;
+	if (take_details(s, t, ev)) {
+		free_text(t);
+		return values_failed(s, e);
+	}
+	if (open_calls_put(&s->open, ev->lane->source->number, call, (uint64_t)(uintptr_t)t)) {
+		free_text(t);
+		return no_memory(e);
+	}
+	return 0;
+}
+
+static int leave(struct state *s, const struct event *ev, uint32_t call, struct error *e)
+{
+	struct open_text *t;
+	uint64_t value;
+	int bad;
+
+	/* of calls that are not open apitrace takes no notice */
+	if (!open_calls_take(&s->open, ev->lane->source->number, call, &value))
+		return 0;
+	t = (struct open_text *)(uintptr_t)value;
+	bad = take_details(s, t, ev) ? values_failed(s, e) : print_call(s, t, false, e);
+	if (t->text.capacity > 1 << 20)
+		buffer_free(&t->text);
+	t->next = s->unused;
+	s->unused = t;
+	return bad;
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const struct open_text *const *x = a, *const *y = b;
+
+	return ((*x)->order > (*y)->order) - ((*x)->order < (*y)->order);
+}
+
+static int print_incomplete(struct state *s, struct error *e)
+{
+	size_t n = open_calls_count(&s->open), got = 0;
+	struct open_text **all = n ? malloc(n * sizeof *all) : NULL;
+	uint64_t value;
+	int bad = 0;
+
+	if (!n)
+		return 0;
+	if (!all)
+		return no_memory(e);
+	while (got < n && open_calls_take_any(&s->open, &value))
+		all[got++] = (struct open_text *)(uintptr_t)value;
+	open_calls_free(&s->open);
+	qsort(all, got, sizeof *all, by_order);
+	for (size_t i = 0; i < got; i++) {
+		if (!bad)
+			bad = print_call(s, all[i], true, e);
+		free_text(all[i]);
+	}
+	free(all);
+	return bad;
+}
+
+/* --- properties --- */
+
+struct property {
+	const uint8_t *name, *value;
+	size_t name_size, value_size, order;
+};
+
+static bool take_string(const uint8_t **p, const uint8_t *end, const uint8_t **text, size_t *n)
+{
+	uint64_t length = 0;
+	unsigned shift = 0;
+
+	do {
+		if (*p == end || shift > 28)
+			return false;
+		length |= (uint64_t)(**p & 0x7f) << shift;
+		shift += 7;
+	} while (*(*p)++ & 0x80);
+	if (length > (uint64_t)(end - *p))
+		return false;
+	*text = *p;
+	*n = (size_t)length;
+	*p += length;
+	return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct property *x = a, *y = b;
+	size_t n = x->name_size < y->name_size ? x->name_size : y->name_size;
+	int order = memcmp(x->name, y->name, n);
+
+	if (order)
+		return order;
+	if (x->name_size != y->name_size)
+		return x->name_size < y->name_size ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static bool same_name(const struct property *a, const struct property *b)
+{
+	return a->name_size == b->name_size && !memcmp(a->name, b->name, a->name_size);
+}
+
+static int print_properties(struct state *s, struct error *e)
+{
+	const uint8_t *p = s->header.data, *end = p + s->header.size;
+	struct apitrace_writer w = {s->dictionary, &s->scratch, NULL, s->plain_octal};
+	struct property *all = NULL, one;
+	size_t n = 0, capacity = 0;
+
+	if (s->header.size < 2 || p[0] < APITRACE_PROPERTIES)
+		return 0;
+	p += 2;
+	while (take_string(&p, end, &one.name, &one.name_size) && one.name_size &&
+	       take_string(&p, end, &one.value, &one.value_size)) {
+		struct property *grown = array_grow(all, &capacity, n, sizeof *all);
+
+		if (!grown) {
+			free(all);
+			return no_memory(e);
+		}
+		all = grown;
+		one.order = n;
+		all[n++] = one;
+	}
+	if (n)
+		qsort(all, n, sizeof *all, by_name);
+	for (size_t i = 0; i < n; i++) {
+		if (i + 1 < n && same_name(&all[i], &all[i + 1]))
+			continue; /* a later one holds */
+		text_put(s->out, "// ", 3);
+		text_put(s->out, (const char *)all[i].name, all[i].name_size);
+		s->scratch.size = 0;
+		if (apitrace_string(&w, all[i].value, all[i].value_size)) {
+			free(all);
+			return no_memory(e);
+		}
+		text_put(s->out, " = ", 3);
+		text_put(s->out, (const char *)s->scratch.data, s->scratch.size);
+		text_char(s->out, '\n');
+	}
+	free(all);
+	return 0;
+}
+
+static int meta(void *state, const struct source *source, const struct meta *m, struct error *e)
+{
+	struct state *s = state;
+
+	(void)source;
+	if (m->name_size != sizeof APITRACE_META_HEADER - 1 ||
+	    memcmp(m->name, APITRACE_META_HEADER, m->name_size) != 0)
+		return 0;
+	if (!m->offset) {
+		/* another trace begins */
+		if (print_incomplete(s, e))
+			return -1;
+		s->header.size = 0;
+	}
+	if (m->offset != s->header.size)
+		return 0;
+	if (buffer_append(&s->header, m->data, m->size))
+		return no_memory(e);
+	return s->header.size == m->total ? print_properties(s, e) : 0;
+}
+
+static void print_gap(struct state *s, const struct event *ev)
+{
+	struct gap_row g;
+
+	if (!gap_get(ev, &g))
+		return;
+	text_puts(s->out, "// gap: ");
+	text_put(s->out, g.message, g.message_size);
+	text_char(s->out, '\n');
+}
+
+static int event(void *state, const struct event *ev, struct error *e)
+{
+	struct state *s = state;
+	uint32_t call;
+
+	if (ev->type->kind == KIND_GAP)
+		print_gap(s, ev);
+	if (!(ev->type->flags & TYPE_CALL_NUMBER) || ev->type->fixed_size < APITRACE_FIXED_SIZE)
+		return 0;
+	call = get_u32(ev->fixed + APITRACE_FIXED_CALL);
+	if (ev->type->kind == KIND_ENTER)
+		return enter(s, ev, call, e);
+	return ev->type->kind == KIND_LEAVE ? leave(s, ev, call, e) : 0;
+}
+
+static int end(void *state, struct error *e)
+{
+	return print_incomplete(state, e);
+}
+
+const struct text_layout text_apitrace = {
+	.format = "apitrace",
+	.begin = begin,
+	.meta = meta,
+	.event = event,
+	.end = end,
+	.free = free_state,
+};

@@ -1,0 +1,43 @@
+/*
+ * text_apitrace.h - the text of `apitrace dump`: of calls, of their values
+ */
+#ifndef TR_TEXT_APITRACE_H
+#define TR_TEXT_APITRACE_H
+
+#include "common/buffer.h"
+#include "common/dictionary.h"
+#include "common/value.h"
+
+/* A blob that is to be kept: 0, or -1. Its text goes to where the value stands. */
+struct apitrace_blobs;
+
+struct apitrace_writer {
+	struct dictionary *dictionary;
+	struct buffer *out;
+	struct apitrace_blobs *blobs; /* NULL: their sizes only */
+	bool plain_octal;	      /* not as apitrace has it */
+};
+
+/* The text of the next value, children with it. -1: memory is out, or the values are bad. */
+int apitrace_value(const struct apitrace_writer *w, struct values *v);
+/* A text in quotes, as apitrace escapes it. */
+int apitrace_string(const struct apitrace_writer *w, const uint8_t *p, size_t n);
+/* One line a frame, its newline with it. */
+int apitrace_frame(const struct apitrace_writer *w, const struct definition *frame);
+
+/* %.7g of a float and %.16g of a double: characters written. */
+size_t apitrace_float(char *out, float f);
+size_t apitrace_double(char *out, double d);
+
+/* --- blobs: files of a directory --- */
+
+struct apitrace_blobs *apitrace_blobs_open(const char *directory, struct error *e);
+void apitrace_blobs_close(struct apitrace_blobs *b);
+/* Put a blob into a file without a name yet, and a mark of it into out. -1: b's error. */
+int apitrace_blobs_keep(struct apitrace_blobs *b, const void *data, size_t n, struct buffer *out);
+/* The text of a call with the marks replaced by names; number counts the call's blobs. */
+int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t call, unsigned *number,
+			const uint8_t *text, size_t n, struct buffer *out);
+const struct error *apitrace_blobs_error(const struct apitrace_blobs *b);
+
+#endif

@@ -1,0 +1,124 @@
+/*
+ * Blobs as files of a directory. What a file is called shows only when the call is printed (the
+ * K-th blob of its text), so each is kept under a number first. A NUL and that number mark it in
+ * the text, which has no NULs of its own.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "text_apitrace.h"
+
+struct apitrace_blobs {
+	const char *directory;
+	int fd;
+	uint32_t kept;
+	struct error error;
+};
+
+enum { NAME_SIZE = 64 };
+
+struct apitrace_blobs *apitrace_blobs_open(const char *directory, struct error *e)
+{
+	struct apitrace_blobs *b = calloc(1, sizeof *b);
+
+	if (!b) {
+		error_set(e, NULL, NO_OFFSET, "out of memory");
+		return NULL;
+	}
+	b->directory = directory;
+	if (mkdir(directory, 0777) && errno != EEXIST) {
+		error_errno(e, directory, NO_OFFSET, "cannot make the directory");
+		free(b);
+		return NULL;
+	}
+	b->fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (b->fd < 0) {
+		error_errno(e, directory, NO_OFFSET, "cannot open");
+		free(b);
+		return NULL;
+	}
+	return b;
+}
+
+void apitrace_blobs_close(struct apitrace_blobs *b)
+{
+	if (b)
+		close(b->fd);
+	free(b);
+}
+
+const struct error *apitrace_blobs_error(const struct apitrace_blobs *b)
+{
+	return &b->error;
+}
+
+static void kept_name(const struct apitrace_blobs *b, uint32_t number, char *name)
+{
+	(void)b;
+	snprintf(name, NAME_SIZE, ".blob-%ld-%u", (long)getpid(), number);
+}
+
+int apitrace_blobs_keep(struct apitrace_blobs *b, const void *data, size_t n, struct buffer *out)
+{
+	char name[NAME_SIZE];
+	const char *p = data;
+	int fd;
+
+	kept_name(b, b->kept, name);
+	fd = openat(b->fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return error_errno(&b->error, b->directory, NO_OFFSET, "cannot write to it");
+	while (n) {
+		ssize_t done = write(fd, p, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0) {
+			error_errno(&b->error, b->directory, NO_OFFSET, "cannot write to it");
+			close(fd);
+			return -1;
+		}
+		p += done;
+		n -= (size_t)done;
+	}
+	if (close(fd))
+		return error_errno(&b->error, b->directory, NO_OFFSET, "cannot write to it");
+	if (buffer_u8(out, 0) || buffer_u32(out, b->kept))
+		return error_set(&b->error, NULL, NO_OFFSET, "out of memory");
+	b->kept++;
+	return 0;
+}
+
+int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t call, unsigned *number,
+			const uint8_t *text, size_t n, struct buffer *out)
+{
+	while (n) {
+		const uint8_t *mark = memchr(text, 0, n);
+		size_t plain = mark ? (size_t)(mark - text) : n;
+		char from[NAME_SIZE], to[NAME_SIZE];
+
+		if (buffer_append(out, text, plain))
+			return error_set(&b->error, NULL, NO_OFFSET, "out of memory");
+		text += plain;
+		n -= plain;
+		if (n < 5)
+			break;
+		kept_name(b, get_u32(text + 1), from);
+		if (++*number > 1)
+			snprintf(to, sizeof to, "blob_call%u_%u.bin", call, *number);
+		else
+			snprintf(to, sizeof to, "blob_call%u.bin", call);
+		if (renameat(b->fd, from, b->fd, to))
+			return error_errno(&b->error, b->directory, NO_OFFSET, "cannot write to it");
+		if (buffer_printf(out, "blob(\"%s\")", to))
+			return error_set(&b->error, NULL, NO_OFFSET, "out of memory");
+		text += 5;
+		n -= 5;
+	}
+	return 0;
+}

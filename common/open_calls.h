@@ -1,0 +1,68 @@
+/*
+ * open_calls.h - calls that were entered and not yet left, by their numbers
+ *
+ * For sources that number their calls (TYPE_CALL_NUMBER): what is kept of an enter is given back at
+ * its leave, whatever was entered or left in between. The call entered last, which nearly always is
+ * the next to be left, is at hand without a table. Zero-initialised is empty.
+ */
+#ifndef TR_OPEN_CALLS_H
+#define TR_OPEN_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct open_call {
+	uint64_t key; /* source << 32 | number, + 1; 0 free */
+	uint64_t value;
+};
+
+struct open_calls {
+	struct open_call recent; /* the one entered last; key 0 none */
+	struct open_call *slots;
+	size_t mask, count; /* of the table: a power of two less one; used */
+	size_t at;	    /* open_calls_take_any has emptied the slots before it */
+};
+
+int open_calls_spill(struct open_calls *o);
+bool open_calls_take_far(struct open_calls *o, uint64_t key, uint64_t *value);
+void open_calls_free(struct open_calls *o);
+/* Any one of the open calls taken out, until false: none is left. Only at the end: calls are no
+ * more put in or taken by number. */
+bool open_calls_take_any(struct open_calls *o, uint64_t *value);
+
+static inline size_t open_calls_count(const struct open_calls *o)
+{
+	return o->count + (o->recent.key != 0);
+}
+
+static inline uint64_t open_calls_key(uint32_t source, uint32_t number)
+{
+	return ((uint64_t)source << 32 | number) + 1;
+}
+
+/* A call is entered. One of the same number that is still open is forgotten. -1: memory. */
+static inline int open_calls_put(struct open_calls *o, uint32_t source, uint32_t number,
+				 uint64_t value)
+{
+	if (o->recent.key && open_calls_spill(o))
+		return -1;
+	o->recent = (struct open_call){open_calls_key(source, number), value};
+	return 0;
+}
+
+/* It is left: true and what was kept, or false if none of that number is open. */
+static inline bool open_calls_take(struct open_calls *o, uint32_t source, uint32_t number,
+				   uint64_t *value)
+{
+	uint64_t key = open_calls_key(source, number);
+
+	if (__builtin_expect(o->recent.key == key, 1)) {
+		*value = o->recent.value;
+		o->recent.key = 0;
+		return true;
+	}
+	return o->count && open_calls_take_far(o, key, value);
+}
+
+#endif

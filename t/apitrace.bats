@@ -1,0 +1,179 @@
+# .trace of apitrace: decoded, as text, written back, filtered and counted.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	T=$DATA/apitrace
+}
+
+dump() {
+	trencode -t text --all-calls --thread-ids "$@"
+}
+
+@test "text is what apitrace dump prints, of every version and container" {
+	for trace in "$T"/*.trace; do
+		trdecode "$trace" 2>/dev/null | dump >got 2>/dev/null || true
+		cmp got "${trace%.trace}.txt"
+	done
+}
+
+@test "every container is read through a pipe, and says the same" {
+	for method in snappy gzip brotli zstd; do
+		trdecode "$T/v6.trace" | trencode -t apitrace --compress $method -o x.trace
+		trdecode x.trace | dump >a
+		pipe 'cat x.trace | trdecode -' | dump >b
+		cmp a "$T/v6.txt"
+		cmp b "$T/v6.txt"
+	done
+}
+
+@test "written back, a recording is the same byte for byte" {
+	for name in threads crash; do
+		trdecode "$T/$name.trace" >s 2>/dev/null || true
+		trencode -t apitrace --compress gzip s 2>/dev/null | zcat >once
+		trencode -t apitrace --compress gzip s 2>/dev/null >g
+		trdecode g | trencode -t apitrace --compress brotli:9 >b 2>/dev/null
+		trdecode b | trencode -t apitrace --compress zstd:1 >z 2>/dev/null
+		trdecode z | trencode -t apitrace --compress gzip:1 2>/dev/null | zcat >again
+		cmp once again
+	done
+}
+
+@test "apitrace reads what was written" {
+	need apitrace
+	for name in v0 v2 v3 v5 v6 threads crash odd pending; do
+		trdecode "$T/$name.trace" 2>/dev/null | trencode -t apitrace -o x.trace 2>/dev/null
+		apitrace dump --color=never -v --thread-ids=yes x.trace >got
+		cmp got "$T/$name.txt"
+	done
+}
+
+@test "several segments: definitions are sent again where they are used" {
+	need_shared apitrace
+	trdecode "$SHARED/apitrace/glxgears.trace" | dump >want
+	trdecode --segment 64K "$SHARED/apitrace/glxgears.trace" >s
+	[ "$(grep -ao 'trstrm1:' s | wc -l)" -gt 1 ]
+	dump s >got
+	cmp got want
+	trdecode s | dump >got
+	cmp got want
+	trencode -t apitrace s | trdecode - | dump >got
+	cmp got want
+}
+
+@test "calls by number, with the leaves of other threads between" {
+	trdecode "$T/threads.trace" | trfilter 'call >= 10 && call < 20' | dump 2>/dev/null |
+		grep -v '^//' | sort -n >got
+	grep -E '^1[0-9] @' "$T/threads.txt" | sort -n >want
+	cmp got want
+}
+
+@test "a filtered stream becomes a trace: definitions are carried forward" {
+	trdecode "$T/threads.trace" | trfilter 'name =~ "^gl(Begin|Clear)$"' |
+		trencode -t apitrace -o x.trace
+	trdecode x.trace | dump | sed 's/^[0-9]* //' >got
+	grep -E '^//|^[0-9]+ @[0-9]+ gl(Begin|Clear)\(' "$T/threads.txt" | sed 's/^[0-9]* //' >want
+	cmp got want
+}
+
+@test "arguments by name, enums by theirs, members of structs, sizes of blobs" {
+	trdecode "$T/threads.trace" >s
+	run -0 trfilter -c 'kind == enter && arg.mode == "GL_TRIANGLES"' s
+	assert_output 160
+	run -0 trfilter -c 'kind == enter && arg.mode == "GL_LINES"' s
+	assert_output 0
+	trdecode "$T/v6.trace" >s
+	run -0 trfilter -c 'kind == enter && arg.st.x == 1' s
+	assert_output 1
+	run -0 trfilter -c 'kind == enter && arg.blob.size == 3' s
+	assert_output 1
+	run -0 trstat -F tsv -g name -a 'sum(arg.blob.size)' -s name s
+	assert_line "kinds	3"
+}
+
+@test "counts per function, thread and frame" {
+	trdecode "$T/threads.trace" >s
+	run -0 trstat -F tsv -g name -a count -s count -n 1 s
+	assert_line 'glVertex2f	480'
+	run -0 trstat -F tsv -g tid -a count -s tid s
+	assert_line '0	5'
+	run -0 trstat -F tsv -g frame -a count -s count -n 1 s
+	assert_line '0	136'
+	run -0 trstat -F tsv -g arg.mode -a count -s count s
+	assert_line 'GL_TRIANGLES	160'
+}
+
+@test "ticks are no time: rates are refused" {
+	trdecode "$T/v6.trace" >s
+	run -2 trstat -a rate s
+	assert_output --partial 'ticks'
+}
+
+@test "a call that never returned is said to be incomplete" {
+	run -0 pipe "trdecode $T/pending.trace | trstat -a count"
+	assert_output --partial 'had not returned'
+}
+
+@test "--info" {
+	run -0 trdecode --info "$T/threads.trace"
+	assert_line --regexp '^container type +brotli$'
+	assert_line --regexp '^frames count +40$'
+	assert_line --regexp '^calls +1169$'
+	assert_line --regexp '^threads +5$'
+	run -0 trdecode --info --json "$T/threads.trace"
+	assert_output --partial '"api": "OpenGL/GLES1/GLES2/VG + EGL"'
+}
+
+@test "a cut file: what is whole comes out, and the end of the pipe knows" {
+	head -c 900 "$T/v6.trace" >cut.trace
+	run -1 --separate-stderr trdecode -o s cut.trace
+	[[ $stderr == *'cut.trace: 0x2: chunk 0: the file ends inside of it'* ]]
+	run -1 --separate-stderr trencode --all-calls --thread-ids s
+	head -n "${#lines[@]}" "$T/v6.txt" >want
+	printf '%s\n' "${lines[@]}" | head -n 5 >got
+	head -n 5 want | cmp - got
+}
+
+@test "cut at any byte: never a crash, never silence" {
+	for n in $(seq 3 61 2100); do
+		head -c "$n" "$T/v6.trace" >cut.trace
+		run trdecode -o s cut.trace
+		[ "$status" -eq 1 ] || [ "$status" -eq 2 ]
+	done
+}
+
+@test "two traces in one file are two traces" {
+	{
+		printf at
+		tail -c +3 "$T/v6.trace"
+		tail -c +3 "$T/v4.trace"
+	} >two.trace
+	trdecode two.trace | dump >got
+	cat "$T/v6.txt" "$T/v4.txt" | cmp - got
+	run -0 trdecode --info two.trace
+	assert_line --regexp '^traces +2$'
+}
+
+@test "blobs become files" {
+	trdecode "$T/v6.trace" | trencode --all-calls --blobs blobs >got
+	grep -q 'blob("blob_call1.bin")' got
+	[ "$(stat -c %s blobs/blob_call1.bin)" -eq 3 ]
+	[ -z "$(find blobs -name '.blob*')" ]
+}
+
+@test "octal escapes as they should be" {
+	trdecode "$T/v6.trace" | trencode --all-calls --octal >got
+	run diff <(trdecode "$T/v6.trace" | trencode --all-calls) got
+	assert_failure
+	assert_output --partial '\300\301\302'
+}
+
+@test "what is no trace is refused" {
+	printf '\006\006\000' >bare
+	run -2 trdecode bare
+	assert_output --partial 'not a trace of a known format'
+	printf 'at\007\000\000\000\005\020\007\000\000\000\000' >seven
+	run -2 trdecode seven
+	assert_output --partial 'unsupported trace format version 7'
+}

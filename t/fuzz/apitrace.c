@@ -1,0 +1,122 @@
+/* links: cmd/trdecode */
+/*
+ * apitrace.c - any bytes as a .trace, in a container or (after a first byte of 0) as the stream
+ * that is in one, packed here: decoded into a stream that is read back
+ */
+#include <fcntl.h>
+#include <snappy-c.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cmd/trdecode/decoder.h"
+#include "common/reader.h"
+#include "common/value.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { HEAD = 4096, MOST_EVENTS = 50000 };
+
+static int memory_file(const void *data, size_t n)
+{
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, data, n) != (ssize_t)n)
+		abort();
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+/* What the decoder made must be a stream without a fault. */
+static void read_back(int fd)
+{
+	struct reader r;
+	struct block b;
+	struct events it;
+	struct event e;
+
+	if (reader_open_fd(&r, fd, "made", NULL, 0))
+		abort();
+	while (reader_next(&r, &b) > 0) {
+		if (b.kind != BLOCK_EVENTS)
+			continue;
+		for (events_begin(&it, &b); event_next(&it, &e);) {
+			struct values v;
+			struct detail d;
+
+			if (!(e.type->flags & TYPE_VALUES))
+				continue;
+			values_begin(&v, e.tail, e.tail_size);
+			while (values_detail(&v, &d))
+				;
+			if (v.bad)
+				abort();
+		}
+	}
+	if (r.error.what[0])
+		abort();
+	reader_close(&r);
+}
+
+static void decode(const uint8_t *data, size_t size)
+{
+	struct writer writer;
+	struct output out = {.fd = memfd_create("stream", MFD_CLOEXEC), .name = "stream"};
+	struct decoding d = {.writer = &writer};
+	struct input in = {.name = "trace",
+			   .fd = memory_file(data, size),
+			   .decoding = &d,
+			   .reported = 1000, /* nothing is printed */
+			   .next = UINT64_MAX,
+			   .clock_name = ""};
+	struct error e;
+
+	in.head_size = size < HEAD ? size : HEAD;
+	in.head = malloc(in.head_size + 1);
+	if (!in.head || read(in.fd, in.head, in.head_size) != (ssize_t)in.head_size)
+		abort();
+	if (writer_init(&writer, &out, size % 3 ? 0 : 64 * 1024))
+		abort();
+	if (decoder_apitrace.probe(&in)) {
+		if (!decoder_apitrace.open(&in, &e) && !writer_begin(&writer, 1) &&
+		    !decoder_apitrace.begin(&in, &e)) {
+			/* a few bytes may unpack to very many events */
+			for (int n = 0; n < MOST_EVENTS && in.next != UINT64_MAX; n++)
+				if (decoder_apitrace.run(&in, in.next, &e))
+					break;
+			writer_finish(&writer);
+			lseek(out.fd, 0, SEEK_SET);
+			read_back(dup(out.fd));
+		}
+		if (in.state)
+			decoder_apitrace.close(&in);
+	}
+	writer_free(&writer);
+	close(out.fd);
+	close(in.fd);
+	free(in.head);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	size_t n = snappy_max_compressed_length(size);
+	uint8_t *packed;
+
+	if (!size || *data) {
+		decode(data, size);
+		return 0;
+	}
+	packed = malloc(n + 6);
+	if (!packed || snappy_compress((const char *)data + 1, size - 1, (char *)packed + 6, &n))
+		abort();
+	memcpy(packed, "at", 2);
+	packed[2] = (uint8_t)n;
+	packed[3] = (uint8_t)(n >> 8);
+	packed[4] = (uint8_t)(n >> 16);
+	packed[5] = (uint8_t)(n >> 24);
+	decode(packed, n + 6);
+	free(packed);
+	return 0;
+}
