@@ -70,7 +70,7 @@ struct decoder {
 	void (*close)(struct input *in);
 };
 
-extern const struct decoder decoder_uftrace, decoder_stream;
+extern const struct decoder decoder_uftrace, decoder_lttng, decoder_stream;
 
 /* The input is damaged: a line on stderr (the first few), and END and the exit status say so. */
 void input_damage(struct input *in, const char *file, uint64_t offset, const char *fmt, ...)

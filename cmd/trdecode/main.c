@@ -14,12 +14,13 @@
 #include "common/units.h"
 
 /* Every format that can be read. */
-static const struct decoder *const decoders[] = {&decoder_stream, &decoder_uftrace, NULL};
+static const struct decoder *const decoders[] = {&decoder_stream, &decoder_uftrace, &decoder_lttng, NULL};
 
 enum { OPT_CLOCK = 256, OPT_INFO, OPT_JSON, OPT_SEGMENT, OPT_OFFSET, OPT_STRICT };
 
 static const struct option_row option_rows[] = {
-	{'f', "format", "FORMAT", "the inputs are of this format: uftrace, stream", "uftrace stream"},
+	{'f', "format", "FORMAT", "the inputs are of this format: uftrace, lttng, stream",
+	 "uftrace lttng stream"},
 	{OPT_CLOCK, "clock", "CLOCK",
 	 "raw: times as recorded, nothing added; wall: since 1970,\nwhere the trace tells", "raw wall"},
 	{OPT_OFFSET, "offset", "FILE=TIME", "add TIME (as 1.5s, -20ms) to every time of that input",

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static const struct text_layout *const layouts[] = {&text_uftrace, &text_generic};
+static const struct text_layout *const layouts[] = {&text_uftrace, &text_lttng, &text_generic};
 
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 

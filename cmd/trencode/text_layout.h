@@ -21,6 +21,6 @@ struct text_layout {
 	void (*free)(void *state);
 };
 
-extern const struct text_layout text_uftrace, text_generic;
+extern const struct text_layout text_uftrace, text_lttng, text_generic;
 
 #endif
