@@ -371,13 +371,14 @@ static int declare(struct lttng *l)
 					 (in->has_wall ? CLOCK_HAS_WALL : 0) |
 						 (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
 					 in->wall});
-	/* what makes times of TSCs, for those who write the trace again */
+	/* what makes times of TSCs, for those who write the trace again: the rate as 2.3 has it,
+	   start_freq / freq_scale ticks a second, whatever it meant in this version */
 	n = snprintf(text, sizeof text,
 		     "version %u.%u\nstart_freq %" PRIu64 "\nfreq_scale %" PRIu64
-		     "\nhertz %" PRIu64 "\nstart_tsc %" PRIu64 "\nstart_time_sec %" PRIu64
-		     "\nstart_time_usec %" PRIu64 "\n",
-		     h->major, h->minor, h->frequency, h->scale, lttng_clock_hertz(h), h->start_tsc,
-		     h->seconds, h->microseconds);
+		     "\nstart_tsc %" PRIu64 "\nstart_time_sec %" PRIu64 "\nstart_time_usec %" PRIu64
+		     "\n",
+		     h->major, h->minor, l->clock.denominator, l->clock.numerator / 1000000000,
+		     h->start_tsc, h->seconds, h->microseconds);
 	if (writer_meta(w, l->source, "lttng.trace", text, (size_t)n))
 		return -1;
 	for (size_t i = 0; i < l->nfiles; i++) {

@@ -222,6 +222,21 @@ static void count_lost(struct lttng_file *f, const struct lttng_header *before,
 	f->gap_pending = lost || blocks;
 }
 
+/* The size of the first block is beyond the file, but the next one may be there. */
+static bool shrink(struct lttng *l, struct lttng_file *f)
+{
+	uint64_t at = f->at + LTTNG_PAGE, before = f->at;
+	uint32_t unused = f->block.size - f->block.used;
+
+	if (before || !search(l, f, &at) || at - before > f->block.size)
+		return false;
+	f->block.size = f->first.size = (uint32_t)(at - before);
+	if (f->first.major == 2 && f->first.minor >= 5)
+		unused = 0;
+	f->used = unused < f->block.size - f->block.length ? f->block.size - unused : f->block.size;
+	return true;
+}
+
 static int next_block(struct lttng *l, struct lttng_file *f)
 {
 	struct lttng_header h, before = f->block;
@@ -280,7 +295,10 @@ static int next_block(struct lttng *l, struct lttng_file *f)
 	f->used = h.used;
 	f->position = h.length;
 	f->tsc = h.begin;
-	if (f->used > f->file_size - at) {
+	if (f->used > f->file_size - at && shrink(l, f)) {
+		if (damage(l, f, at, "a block's size is beyond the next block", UINT64_MAX))
+			return -1;
+	} else if (f->used > f->file_size - at) {
 		if (damage(l, f, f->file_size, "the file ends inside of a block", UINT64_MAX))
 			return -1;
 		f->used = (uint32_t)(f->file_size - at);

@@ -45,6 +45,6 @@ struct encoder {
 	void (*free)(struct encoding *en);
 };
 
-extern const struct encoder encoder_text, encoder_uftrace, encoder_folded;
+extern const struct encoder encoder_text, encoder_uftrace, encoder_lttng, encoder_folded;
 
 #endif

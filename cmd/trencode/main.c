@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct encoder *const encoders[] = {&encoder_text, &encoder_uftrace, &encoder_folded};
+static const struct encoder *const encoders[] = {&encoder_text, &encoder_uftrace, &encoder_lttng,
+					 &encoder_folded};
 
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
@@ -23,7 +24,7 @@ struct settings {
 };
 
 static const struct option_row rows[] = {
-	{'t', "type", "FORMAT", "what to write (text); --list names all", "text uftrace folded"},
+	{'t', "type", "FORMAT", "what to write (text); --list names all", "text uftrace lttng folded"},
 	{KEY_LIST, "list", NULL, "list the formats", NULL},
 	{OPTION_HEADING, NULL, NULL, "Text:", NULL},
 	{'f', "fields", "FIELDS",
