@@ -189,7 +189,6 @@ static int find_files(struct lttng *l, struct error *e)
 		c->idle = (struct lttng_thread){.tid = 0, .pid = 0, .ppid = -1};
 		c->unknown = (struct lttng_thread){.tid = -1, .pid = -1, .ppid = -1};
 		c->thread = &c->unknown;
-		c->version = 1;
 	}
 	return 0;
 }
@@ -574,6 +573,25 @@ static int put_lost(struct lttng *l, struct lttng_file *f, uint64_t time, uint32
 	return writer_gap(l->w, time, lane, &gap);
 }
 
+static inline int put_row(struct lttng *l, const struct lttng_event *ev, uint32_t lane, uint32_t type,
+			  uint32_t place, uint32_t depth)
+{
+	const struct lttng_marker *m = ev->marker;
+	uint64_t time = row_time(l, ev->tsc);
+	size_t size = m->fixed_size;
+	uint8_t *to = NULL;
+
+	if (!m->nstrings)
+		to = writer_row_put(l->w, time, lane, type, place, depth, size);
+	if (__builtin_expect(!to, 0))
+		return writer_row_data(l->w, time, lane, type, place, depth, ev->fixed,
+				       m->fixed_size, ev->tail, ev->tail_size, m->nstrings > 0);
+	/* whole words: there is room behind both */
+	for (size_t i = 0; i < size; i += 8)
+		memcpy(to + i, ev->fixed + i, 8);
+	return 0;
+}
+
 static int put_event(struct lttng *l, struct lttng_file *f)
 {
 	struct lttng_cpu *c = l->cpus[f->cpu];
@@ -598,9 +616,8 @@ static int put_event(struct lttng *l, struct lttng_file *f)
 		return -1;
 	if (m->kind != KIND_INSTANT && !lttng_state_call(l, c, &ev, &place, &depth))
 		type = lttng_marker_orphan(l, m);
-	lane = lttng_state_lane(l, f, c);
-	if (writer_row_data(l->w, row_time(l, ev.tsc), lane, type, place, depth, ev.fixed,
-			    m->fixed_size, ev.tail, ev.tail_size, m->nstrings > 0))
+	lane = c->thread->lane_file == f->rank + 1 ? c->thread->lane : lttng_state_lane(l, f, c);
+	if (put_row(l, &ev, lane, type, place, depth))
 		return -1;
 	return m->action ? lttng_state_after(l, c, &ev) : 0;
 }

@@ -121,6 +121,7 @@ struct lttng_marker {
 	struct lttng_step *steps;
 	uint16_t fixed_size; /* of a row: TSC and the integers */
 	uint16_t plain;	     /* bytes that are copied as they stand, if that is all */
+	bool plain_words;    /* and the trace is little-endian */
 	uint32_t most;	     /* bytes of the payload, padding too, without its strings */
 
 	/* the stream */
@@ -200,6 +201,8 @@ struct lttng_file {
 	uint32_t used;	/* where its events end */
 	uint32_t position;
 	uint64_t tsc;
+	uint8_t header_align;
+	bool short_headers; /* 27 bits of time and 5 of id, in a block that was finished */
 
 	/* what comes next, at time next */
 	uint64_t next; /* TSC; UINT64_MAX with nothing: see done */
@@ -209,10 +212,7 @@ struct lttng_file {
 	uint32_t size;	   /* of the payload, SIZE_UNKNOWN */
 	uint32_t data_bits; /* of a compact event */
 	uint64_t gap_lost, gap_blocks;
-	uint64_t skipped_from; /* lines of damage: one for a run */
 
-	/* lanes */
-	uint32_t lane, lane_version;
 };
 
 #define SIZE_UNKNOWN UINT32_MAX
@@ -246,7 +246,7 @@ struct lttng_frames {
 struct lttng_thread {
 	int32_t tid, pid, ppid; /* -1 unknown */
 	uint32_t comm;		/* string of the writer, 0 unknown */
-	uint32_t version;	/* of what a lane tells */
+	uint32_t lane_file, lane; /* rank of a tracefile + 1 and its lane of this thread; 0 none */
 	struct lttng_frames *frames;
 };
 
@@ -255,7 +255,6 @@ struct lttng_cpu {
 	struct lttng_thread *thread; /* that runs; never NULL */
 	struct lttng_thread idle, unknown;
 	struct lttng_frames frames; /* interrupts */
-	uint32_t version;	    /* counts changes of what the lanes tell */
 };
 
 struct lttng_lane_key {
@@ -311,7 +310,7 @@ struct lttng {
 	size_t nspaces, spaces_capacity, nmaps;
 	bool begun; /* rows may be written */
 
-	uint8_t fixed[8 + 8 * LTTNG_FIELDS];
+	uint8_t fixed[8 + 8 * LTTNG_FIELDS + 16];
 	struct buffer tail;
 };
 

@@ -181,6 +181,29 @@ static int abandon(struct lttng *l, struct lttng_file *f, uint32_t position, con
 	return damage(l, f, f->at + position, what, UINT64_MAX);
 }
 
+/* --- alignment --- */
+
+static inline uint32_t pad_to(uint32_t position, unsigned to)
+{
+	return to ? -position & (to - 1) : 0;
+}
+
+static inline unsigned at_most(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* How a datum of this size is aligned where alignment is in force. */
+static inline unsigned align_of(const struct lttng_header *h, unsigned alignment, unsigned size)
+{
+	if (!alignment)
+		return 1;
+	/* 2.4 and 2.5 have no cap */
+	if (h->major == 2 && (h->minor == 4 || h->minor == 5))
+		return size;
+	return at_most(alignment, size);
+}
+
 /* --- blocks --- */
 
 static bool same_trace(const struct lttng_header *a, const struct lttng_header *b)
@@ -295,6 +318,8 @@ static int next_block(struct lttng *l, struct lttng_file *f)
 	f->used = h.used;
 	f->position = h.length;
 	f->tsc = h.begin;
+	f->header_align = (uint8_t)align_of(&h, h.alignment, 4);
+	f->short_headers = h.major == 2 && !h.unfinished;
 	if (f->used > f->file_size - at && shrink(l, f)) {
 		if (damage(l, f, at, "a block's size is beyond the next block", UINT64_MAX))
 			return -1;
@@ -320,27 +345,6 @@ static int next_block(struct lttng *l, struct lttng_file *f)
 }
 
 /* --- headers of events --- */
-
-static inline uint32_t pad_to(uint32_t position, unsigned to)
-{
-	return to ? -position & (to - 1) : 0;
-}
-
-static inline unsigned at_most(unsigned a, unsigned b)
-{
-	return a < b ? a : b;
-}
-
-/* How a datum of this size is aligned where alignment is in force. */
-static inline unsigned align_of(const struct lttng_header *h, unsigned alignment, unsigned size)
-{
-	if (!alignment)
-		return 1;
-	/* 2.4 and 2.5 have no cap */
-	if (h->major == 2 && (h->minor == 4 || h->minor == 5))
-		return size;
-	return at_most(alignment, size);
-}
 
 /* Replace the low bits of the file's TSC by those of an event, which can only be later. */
 static inline uint64_t advance(uint64_t tsc, uint64_t low, unsigned bits)
@@ -453,9 +457,31 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 		const char *wrong;
 		const uint8_t *p;
 		uint32_t id, length = 0;
-		uint64_t before = f->tsc;
+		uint64_t before = f->tsc, from;
 		size_t have;
 
+		/* what nearly all are: 2.x, of a low id, all of its header at hand */
+		from = f->at + f->position - f->offset;
+		if (__builtin_expect(f->short_headers && f->position < f->used &&
+					     f->used - f->position >= EVENT_HEADER &&
+					     from + EVENT_HEADER <= f->filled,
+				     1)) {
+			uint32_t pad = pad_to(f->position, f->header_align), w;
+
+			memcpy(&w, f->data + from + pad, 4);
+			w = f->block.big ? be32toh(w) : le32toh(w);
+			id = w >> LTTNG_TIME_BITS;
+			if (id < LTTNG_ID_FULL_TIME && id < f->channel->size &&
+			    f->channel->markers[id] && f->channel->markers[id]->usable) {
+				f->marker = f->channel->markers[id];
+				f->size = SIZE_UNKNOWN;
+				f->next = f->tsc = advance(f->tsc, w & ((1u << LTTNG_TIME_BITS) - 1),
+							   LTTNG_TIME_BITS);
+				f->payload = f->position + pad + 4;
+				f->payload += pad_to(f->payload, f->marker->payload_align);
+				return 0;
+			}
+		}
 		while (__builtin_expect(!f->in_block || f->position >= f->used, 0)) {
 			if (next_block(l, f))
 				return -1;
@@ -580,6 +606,19 @@ int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *
 	ev->fixed = l->fixed;
 	put_u32(l->fixed + m->fixed_size - 4, 0); /* padding */
 	put_u64(l->fixed, f->next);
+	if (__builtin_expect(m->plain_words && position <= f->used && m->plain <= f->used - position &&
+				     f->size == SIZE_UNKNOWN &&
+				     f->at + position - f->offset + m->plain + 8 <= f->filled,
+			     1)) {
+		p = f->data + (f->at + position - f->offset);
+		for (unsigned i = 0; i < m->plain; i += 8)
+			memcpy(l->fixed + 8 + i, p + i, 8);
+		if (m->plain & 3)
+			memset(l->fixed + 8 + m->plain, 0, 4);
+		ev->tail_size = 0;
+		f->position = position + m->plain;
+		return 1;
+	}
 	if (position > f->used)
 		return abandon(l, f, f->position, "an event runs past the end of its block");
 	if (f->size != SIZE_UNKNOWN && f->size > f->used - position)

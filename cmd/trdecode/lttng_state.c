@@ -90,22 +90,6 @@ static struct lttng_thread *thread_of(struct lttng *l, struct lttng_cpu *c, int6
 	return t;
 }
 
-static void run_thread(struct lttng_cpu *c, struct lttng_thread *t)
-{
-	if (c->thread == t)
-		return;
-	c->thread = t;
-	c->version++;
-}
-
-/* Something that lanes tell of a thread changed. */
-static void changed(struct lttng *l, const struct lttng_thread *t)
-{
-	for (size_t i = 0; i < l->ncpus; i++)
-		if (l->cpus[i] && l->cpus[i]->thread == t)
-			l->cpus[i]->version++;
-}
-
 static int set_comm(struct lttng *l, struct lttng_thread *t, const uint8_t *name, size_t n)
 {
 	uint32_t comm = n ? writer_string(l->w, name, n < 15 ? n : 15) : 0;
@@ -114,7 +98,7 @@ static int set_comm(struct lttng *l, struct lttng_thread *t, const uint8_t *name
 		return -1;
 	if (comm != t->comm) {
 		t->comm = comm;
-		changed(l, t);
+		t->lane_file = 0;
 	}
 	return 0;
 }
@@ -136,7 +120,7 @@ static int take_process(struct lttng *l, struct lttng_cpu *c, const struct lttng
 	    (ppid >= 0 && ppid <= INT32_MAX && t->ppid != ppid)) {
 		t->pid = pid >= 0 && pid <= INT32_MAX ? (int32_t)pid : -1;
 		t->ppid = ppid >= 0 && ppid <= INT32_MAX ? (int32_t)ppid : -1;
-		changed(l, t);
+		t->lane_file = 0;
 	}
 	name = string_arg(ev, ev->marker->string_arg, &n);
 	return set_comm(l, t, name, n);
@@ -157,7 +141,7 @@ static int take_fork(struct lttng *l, struct lttng_cpu *c, const struct lttng_ev
 	child->ppid = parent->pid >= 0 ? parent->pid : parent->tid;
 	if (child->frames)
 		child->frames->count = 0;
-	changed(l, child);
+	child->lane_file = 0;
 	return 0;
 }
 
@@ -370,7 +354,7 @@ int lttng_state_before(struct lttng *l, struct lttng_cpu *c, const struct lttng_
 	t = thread_of(l, c, arg(ev, 0));
 	if (!t)
 		return -1;
-	run_thread(c, t);
+	c->thread = t;
 	return 0;
 }
 
@@ -383,7 +367,7 @@ int lttng_state_after(struct lttng *l, struct lttng_cpu *c, const struct lttng_e
 		t = thread_of(l, c, arg(ev, 1));
 		if (!t)
 			return -1;
-		run_thread(c, t);
+		c->thread = t;
 		return 0;
 	case ACTION_PROCESS: return take_process(l, c, ev);
 	case ACTION_FORK: return take_fork(l, c, ev);
@@ -420,7 +404,7 @@ static int grow_lanes(struct lttng *l)
 
 uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c)
 {
-	const struct lttng_thread *t = c->thread;
+	struct lttng_thread *t = c->thread;
 	struct lttng_lane_key key = {f->buffer, t->comm, c->cpu, t->tid, t->pid, t->ppid};
 	struct lane_entry e = {.source = l->source,
 			       .clock = l->clock_id,
@@ -430,8 +414,8 @@ uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cp
 			       .cpu = c->cpu};
 	size_t at;
 
-	if (f->lane && f->lane_version == c->version)
-		return f->lane;
+	if (t->lane_file == f->rank + 1)
+		return t->lane;
 	if (2 * l->nlanes >= l->lanes_size && grow_lanes(l))
 		return 0;
 	at = hash_bytes(&key, sizeof key, 0) & (l->lanes_size - 1);
@@ -451,9 +435,9 @@ uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cp
 		l->lanes[at].lane = writer_lane(l->w, &e);
 		l->nlanes++;
 	}
-	f->lane = l->lanes[at].lane;
-	f->lane_version = c->version;
-	return f->lane;
+	t->lane_file = f->rank + 1;
+	t->lane = l->lanes[at].lane;
+	return t->lane;
 }
 
 void lttng_state_free(struct lttng *l)
