@@ -290,6 +290,9 @@ static int lttng_open(struct input *in, struct error *e)
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
 	l->input = in;
 	l->w = in->decoding->writer;
+	/* so that it is never NULL */
+	if (buffer_reserve(&l->tail, 4096))
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
 	if (tree_damage(in->tree, e))
 		input_damage_error(in, e);
 	e->what[0] = '\0';
@@ -597,6 +600,7 @@ static int put_event(struct lttng *l, struct lttng_file *f)
 	struct lttng_cpu *c = l->cpus[f->cpu];
 	struct lttng_event ev;
 	uint32_t place = 0, depth = 0, lane, type;
+	const struct lttng_known_lane *known;
 	struct lttng_marker *m;
 	int got;
 
@@ -616,7 +620,10 @@ static int put_event(struct lttng *l, struct lttng_file *f)
 		return -1;
 	if (m->kind != KIND_INSTANT && !lttng_state_call(l, c, &ev, &place, &depth))
 		type = lttng_marker_orphan(l, m);
-	lane = c->thread->lane_file == f->rank + 1 ? c->thread->lane : lttng_state_lane(l, f, c);
+	known = lttng_known_lane(f, c->thread);
+	lane = known->thread == c->thread && known->version == c->thread->version
+		       ? known->lane
+		       : lttng_state_lane(l, f, c);
 	if (put_row(l, &ev, lane, type, place, depth))
 		return -1;
 	return m->action ? lttng_state_after(l, c, &ev) : 0;

@@ -178,6 +178,10 @@ struct lttng_event {
 	uint32_t tail_size;
 };
 
+enum { LTTNG_LANES = 32 };
+
+struct lttng_thread;
+
 struct lttng_file {
 	const char *member;
 	struct lttng_channel *channel;
@@ -213,9 +217,22 @@ struct lttng_file {
 	uint32_t data_bits; /* of a compact event */
 	uint64_t gap_lost, gap_blocks;
 
+	/* lanes of the threads seen last */
+	struct lttng_known_lane {
+		const struct lttng_thread *thread;
+		uint32_t version, lane;
+	} lanes[LTTNG_LANES];
+
 };
 
 #define SIZE_UNKNOWN UINT32_MAX
+
+/* Where the lane of a thread may be known already. */
+static inline struct lttng_known_lane *lttng_known_lane(struct lttng_file *f,
+							const struct lttng_thread *t)
+{
+	return &f->lanes[(uintptr_t)t / 64 % LTTNG_LANES];
+}
 
 /* Open and stand before the first event. -1: memory is out. A file that cannot be read is done. */
 int lttng_file_open(struct lttng *l, struct lttng_file *f, const char *member, size_t window,
@@ -246,7 +263,7 @@ struct lttng_frames {
 struct lttng_thread {
 	int32_t tid, pid, ppid; /* -1 unknown */
 	uint32_t comm;		/* string of the writer, 0 unknown */
-	uint32_t lane_file, lane; /* rank of a tracefile + 1 and its lane of this thread; 0 none */
+	uint32_t version; /* counts changes of what a lane tells of it */
 	struct lttng_frames *frames;
 };
 

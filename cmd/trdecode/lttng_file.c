@@ -615,6 +615,7 @@ int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *
 			memcpy(l->fixed + 8 + i, p + i, 8);
 		if (m->plain & 3)
 			memset(l->fixed + 8 + m->plain, 0, 4);
+		ev->tail = l->tail.data;
 		ev->tail_size = 0;
 		f->position = position + m->plain;
 		return 1;
@@ -630,6 +631,7 @@ int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *
 		if (m->plain && !f->compact && !f->block.big && have >= m->plain) {
 			memcpy(l->fixed + 8, p, m->plain);
 			end = position + m->plain;
+			ev->tail = l->tail.data;
 			ev->tail_size = 0;
 			break;
 		}

@@ -98,7 +98,7 @@ static int set_comm(struct lttng *l, struct lttng_thread *t, const uint8_t *name
 		return -1;
 	if (comm != t->comm) {
 		t->comm = comm;
-		t->lane_file = 0;
+		t->version++;
 	}
 	return 0;
 }
@@ -120,7 +120,7 @@ static int take_process(struct lttng *l, struct lttng_cpu *c, const struct lttng
 	    (ppid >= 0 && ppid <= INT32_MAX && t->ppid != ppid)) {
 		t->pid = pid >= 0 && pid <= INT32_MAX ? (int32_t)pid : -1;
 		t->ppid = ppid >= 0 && ppid <= INT32_MAX ? (int32_t)ppid : -1;
-		t->lane_file = 0;
+		t->version++;
 	}
 	name = string_arg(ev, ev->marker->string_arg, &n);
 	return set_comm(l, t, name, n);
@@ -141,7 +141,7 @@ static int take_fork(struct lttng *l, struct lttng_cpu *c, const struct lttng_ev
 	child->ppid = parent->pid >= 0 ? parent->pid : parent->tid;
 	if (child->frames)
 		child->frames->count = 0;
-	child->lane_file = 0;
+	child->version++;
 	return 0;
 }
 
@@ -404,7 +404,8 @@ static int grow_lanes(struct lttng *l)
 
 uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c)
 {
-	struct lttng_thread *t = c->thread;
+	const struct lttng_thread *t = c->thread;
+	struct lttng_known_lane *known = lttng_known_lane(f, t);
 	struct lttng_lane_key key = {f->buffer, t->comm, c->cpu, t->tid, t->pid, t->ppid};
 	struct lane_entry e = {.source = l->source,
 			       .clock = l->clock_id,
@@ -414,8 +415,8 @@ uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cp
 			       .cpu = c->cpu};
 	size_t at;
 
-	if (t->lane_file == f->rank + 1)
-		return t->lane;
+	if (known->thread == t && known->version == t->version)
+		return known->lane;
 	if (2 * l->nlanes >= l->lanes_size && grow_lanes(l))
 		return 0;
 	at = hash_bytes(&key, sizeof key, 0) & (l->lanes_size - 1);
@@ -435,9 +436,8 @@ uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cp
 		l->lanes[at].lane = writer_lane(l->w, &e);
 		l->nlanes++;
 	}
-	t->lane_file = f->rank + 1;
-	t->lane = l->lanes[at].lane;
-	return t->lane;
+	*known = (struct lttng_known_lane){t, t->version, l->lanes[at].lane};
+	return known->lane;
 }
 
 void lttng_state_free(struct lttng *l)

@@ -139,7 +139,7 @@ void lttng_written_free(struct lttng_written *w)
 int lttng_written_payload(const struct lttng_written *w, const struct event *ev,
 			  struct buffer *payload)
 {
-	const uint8_t *tail = ev->tail, *end = tail + ev->tail_size, *nul;
+	const uint8_t *tail = ev->tail, *end = tail ? tail + ev->tail_size : NULL, *nul;
 
 	payload->size = 0;
 	for (uint32_t i = 0; i < w->count; i++) {

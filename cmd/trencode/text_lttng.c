@@ -225,7 +225,7 @@ static void print_base(struct text *out, uint64_t v, unsigned shift, const char 
 static void print_column(struct text *out, const struct column *c, const struct event *ev,
 			 const uint8_t **tail)
 {
-	const uint8_t *end = ev->tail + ev->tail_size, *nul;
+	const uint8_t *end = *tail ? ev->tail + ev->tail_size : NULL, *nul;
 	uint64_t v;
 
 	text_put(out, c->name, c->name_size);
