@@ -14,6 +14,7 @@ void calls_free(struct calls *c)
 	for (size_t i = 0; i < c->size; i++)
 		if (c->stacks[i]) {
 			free(c->stacks[i]->frames);
+			free(c->stacks[i]->buckets);
 			free(c->stacks[i]);
 		}
 	free(c->stacks);
@@ -21,8 +22,12 @@ void calls_free(struct calls *c)
 	*c = (struct calls){0};
 }
 
+enum { BUCKETS = 64, FRAMES_OF_A_BUCKET = 4 };
+
 static struct stack *new_stack(struct calls *c, uint32_t thread)
 {
+	struct stack *s;
+
 	if (thread >= c->size) {
 		size_t size = c->size ? c->size : 16;
 		struct stack **stacks;
@@ -36,9 +41,18 @@ static struct stack *new_stack(struct calls *c, uint32_t thread)
 		c->stacks = stacks;
 		c->size = size;
 	}
-	c->stacks[thread] = calloc(1, sizeof(**c->stacks));
-	if (c->stacks[thread])
-		return c->stacks[thread];
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		goto fail;
+	s->buckets = calloc(BUCKETS, sizeof(*s->buckets));
+	if (!s->buckets) {
+		free(s);
+		goto fail;
+	}
+	s->mask = BUCKETS - 1;
+	s->floor = 1;
+	c->stacks[thread] = s;
+	return s;
 fail:
 	c->out_of_memory = true;
 	return NULL;
@@ -98,26 +112,54 @@ static inline struct frame *top(struct stack *s)
 	return s->count ? &s->frames[s->count - 1] : NULL;
 }
 
+/* Put frame number i, whose enter was seen, into its bucket. */
+static void link_frame(struct stack *s, size_t i)
+{
+	struct frame *f = &s->frames[i];
+	uint32_t *bucket = &s->buckets[f->place & s->mask];
+
+	f->recursive = stack_has(s, f->place);
+	f->below = *bucket;
+	if (!f->recursive)
+		*bucket = (uint32_t)i + 1;
+}
+
+/* Room for more frames, and buckets for as many. */
+static bool grow(struct stack *s)
+{
+	size_t n = s->mask + 1;
+	struct frame *frames = array_grow(s->frames, &s->capacity, s->count, sizeof(*frames));
+	uint32_t *buckets;
+
+	if (!frames)
+		return false;
+	s->frames = frames;
+	s->limit = s->exec ? 0 : s->capacity;
+	if (s->capacity <= n * FRAMES_OF_A_BUCKET)
+		return true;
+	while (n * FRAMES_OF_A_BUCKET < s->capacity)
+		n *= 2;
+	buckets = calloc(n, sizeof(*buckets));
+	if (!buckets)
+		return false;
+	free(s->buckets);
+	s->buckets = buckets;
+	s->mask = (uint32_t)n - 1;
+	for (size_t i = 0; i < s->count; i++)
+		if (s->frames[i].begun)
+			link_frame(s, i);
+	return true;
+}
+
 static bool push(struct calls *c, struct stack *s, const struct frame *f)
 {
-	struct frame *frame;
-
-	if (s->count == s->capacity) {
-		frame = array_grow(s->frames, &s->capacity, s->count, sizeof(*frame));
-		if (!frame) {
-			c->out_of_memory = true;
-			return false;
-		}
-		s->frames = frame;
+	if (s->count == s->capacity && !grow(s)) {
+		c->out_of_memory = true;
+		return false;
 	}
-	frame = &s->frames[s->count++];
-	*frame = *f;
-	if (f->begun) {
-		uint32_t *bucket = &s->buckets[f->place % CALL_BUCKETS];
-
-		frame->below = *bucket;
-		*bucket = (uint32_t)s->count;
-	}
+	s->frames[s->count++] = *f;
+	if (f->begun)
+		link_frame(s, s->count - 1);
 	return true;
 }
 
@@ -126,7 +168,7 @@ static inline void pop(struct stack *s)
 	struct frame *f = &s->frames[--s->count];
 
 	if (f->begun)
-		s->buckets[f->place % CALL_BUCKETS] = f->below;
+		s->buckets[f->place & s->mask] = f->below;
 }
 
 /* Frames at this depth or deeper end without a leave: longjmp, or lost events. */
@@ -140,12 +182,26 @@ static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth)
 		s->implicit = depth;
 }
 
-/* The old image is gone for good. */
-static void forget_hidden(struct stack *s)
+static void set_exec(struct stack *s, size_t exec)
 {
-	s->hidden = 0;
+	s->exec = exec;
+	s->limit = exec ? 0 : s->capacity;
+	s->floor = exec ? SIZE_MAX : 1;
+}
+
+/* The exec succeeded: the old image is gone for good. */
+static void forget_image(struct stack *s)
+{
+	set_exec(s, 0);
+	s->count = 0;
 	s->implicit = 0;
-	memset(s->buckets, 0, sizeof(s->buckets));
+	memset(s->buckets, 0, (s->mask + 1) * sizeof(*s->buckets));
+}
+
+/* Is it from inside the exec? A recorder's own calls, or a wrapper that calls the real one. */
+static bool inside_exec(const struct stack *s, const struct event *e)
+{
+	return e->type->flags & TYPE_DEPTH && e->depth > s->frames[s->exec - 1].depth;
 }
 
 static uint32_t next_depth(struct stack *s)
@@ -159,16 +215,17 @@ static enum calls_result enter(struct calls *c, struct stack *s, const struct ev
 	struct frame f = {.start = e->time, .place = e->place, .begun = true};
 
 	if (flags & TYPE_INNER) {
-		if (!s->count && (!s->implicit || s->hidden))
+		if (s->exec || (!s->count && !s->implicit))
 			return CALLS_NONE;
 		f.inner = true;
 		f.depth = next_depth(s);
 	} else {
-		if (s->hidden)
-			forget_hidden(s);
+		s->type = e->type;
+		if (s->exec && !inside_exec(s, e))
+			forget_image(s);
 		if (flags & TYPE_DEPTH) {
 			f.depth = e->depth;
-			if (s->started) {
+			if (s->started || c->dictionary->filtered) {
 				drop_from(c, s, f.depth);
 			} else {
 				/* seen first in the middle of things */
@@ -182,12 +239,8 @@ static enum calls_result enter(struct calls *c, struct stack *s, const struct ev
 	}
 	if (!push(c, s, &f))
 		return CALLS_NONE;
-	if (__builtin_expect(enters_exec(c, e->place), 0)) {
-		/* frames stay in memory, to be back if it fails and returns */
-		s->hidden = s->count;
-		s->count = 0;
-		return CALLS_NONE;
-	}
+	if (__builtin_expect(enters_exec(c, e->place), 0) && !s->exec)
+		set_exec(s, s->count);
 	return CALLS_ENTER;
 }
 
@@ -207,6 +260,12 @@ static inline void charge_caller(struct calls *c, struct stack *s, uint64_t tota
 	}
 }
 
+/* All frames that nobody knows are taken for one function, which shows as <0>. */
+static bool has_unknown(const struct stack *s)
+{
+	return s->implicit || (s->count && !s->frames[0].begun) || stack_has(s, 0);
+}
+
 static inline void finish_call(struct calls *c, struct stack *s, const struct frame *f,
 			       uint64_t end, uint32_t place, const struct lane *lane,
 			       struct call *done)
@@ -222,8 +281,15 @@ static inline void finish_call(struct calls *c, struct stack *s, const struct fr
 			      .end = end,
 			      .total = total,
 			      .self = f->child < total ? total - f->child : 0,
-			      .recursive = stack_has(s, place),
+			      .recursive = place ? stack_has(s, place) : has_unknown(s),
 			      .inner = f->inner};
+}
+
+/* An exec that is no longer on the stack has failed. */
+static inline void end_exec(struct stack *s)
+{
+	if (__builtin_expect(s->exec > s->count, 0))
+		set_exec(s, 0);
 }
 
 static enum calls_result leave(struct calls *c, struct stack *s, const struct event *e,
@@ -236,17 +302,14 @@ static enum calls_result leave(struct calls *c, struct stack *s, const struct ev
 		if (!t || !t->inner)
 			return CALLS_NONE;
 	} else if (e->type->flags & TYPE_DEPTH) {
-		if (s->hidden) {
-			/* the exec failed */
-			s->count = s->hidden;
-			s->hidden = 0;
-		}
-		if (!s->started) {
+		if (!s->started && !c->dictionary->filtered) {
 			s->started = true;
+			s->type = e->type;
 			s->implicit = e->depth + 1;
 			s->implicit_start = e->time;
 		}
 		drop_from(c, s, e->depth + 1);
+		end_exec(s);
 		t = top(s);
 		if (!t && s->implicit == e->depth + 1) {
 			s->implicit--;
@@ -269,11 +332,12 @@ static enum calls_result leave(struct calls *c, struct stack *s, const struct ev
 	}
 	f = *t;
 	pop(s);
+	end_exec(s);
 	finish_call(c, s, &f, e->time, e->place ? e->place : f.place, e->lane, done);
 	return CALLS_LEAVE;
 }
 
-enum calls_result calls_feed_slow(struct calls *c, const struct event *e, struct call *done)
+enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done)
 {
 	uint32_t thread = calls_thread(e);
 	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
@@ -292,13 +356,29 @@ enum calls_result calls_feed_slow(struct calls *c, const struct event *e, struct
 	return CALLS_NONE;
 }
 
+void calls_block(const struct calls *c, const struct block *b, struct calls_block *cb)
+{
+	for (uint32_t i = 0; i < b->nlanes && i < 256; i++) {
+		uint32_t thread = b->lanes[i]->thread;
+
+		cb->stacks[i] = thread < c->size ? c->stacks[thread] : NULL;
+	}
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
+		const struct type *t = b->types[i];
+		bool by_depth = (t->flags & (TYPE_DEPTH | TYPE_INNER | TYPE_PER_CPU)) == TYPE_DEPTH;
+
+		cb->kinds[i] =
+			by_depth && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) ? t->kind : 0;
+	}
+}
+
 bool calls_finish(struct calls *c, struct call *done)
 {
 	for (; c->finishing < c->size; c->finishing++) {
 		struct stack *s = c->stacks[c->finishing];
 		struct frame f;
 
-		if (!s || s->hidden)
+		if (!s || s->exec)
 			continue;
 		if (!s->count && s->implicit) {
 			struct frame below = {.start = s->implicit_start, .depth = --s->implicit};
@@ -316,6 +396,7 @@ bool calls_finish(struct calls *c, struct call *done)
 		else
 			finish_call(c, s, &f, s->last, f.place, s->lane, done);
 		done->unfinished = true;
+		done->type = s->type;
 		c->unfinished++;
 		return true;
 	}

@@ -24,18 +24,19 @@ struct call {
 	bool recursive;	      /* a frame of the same place is open below */
 	bool inner;	      /* of a type flagged so (scheduled out) */
 	bool unfinished;      /* closed by the end of the trace */
+	/* by calls_finish only, which has no leave: a type of the thread's calls, NULL unknown */
+	const struct type *type;
 };
 
 struct frame {
 	uint64_t start, child; /* child: ns its callees took */
 	uint32_t place;
 	uint32_t depth; /* recorded, or as the stack has it */
-	uint32_t below; /* next frame down of the same bucket + 1, 0 none */
+	uint32_t below; /* what its bucket held before */
 	bool inner;
-	bool begun; /* its enter was seen */
+	bool begun;	/* its enter was seen */
+	bool recursive; /* a frame of the same place is open below */
 };
-
-enum { CALL_BUCKETS = 64 };
 
 /* Is a place's function an exec*? */
 enum { PLACE_NOT_ASKED, PLACE_ORDINARY, PLACE_EXEC };
@@ -47,9 +48,22 @@ struct stack {
 	uint64_t implicit_start;
 	uint64_t last;		 /* time of the thread's last event */
 	const struct lane *lane; /* of that event */
-	size_t hidden;		 /* frames of an image that an exec has replaced, if it succeeds */
+	const struct type *type; /* of a call of it */
+	/*
+	 * An exec that is open: its number of frame + 1, 0 none. What comes next tells whether it
+	 * succeeded, and so whether this stack still stands; until then all is done the slow way:
+	 * limit (of frames, for an enter) and floor (for a leave) are otherwise capacity and 1.
+	 */
+	size_t exec, limit, floor;
 	bool started;
-	uint32_t buckets[CALL_BUCKETS]; /* by place: topmost frame + 1 */
+	/*
+	 * The open places: buckets[place & mask] is the number + 1 of a frame, 0 none, and its
+	 * below that of the next one. Only the lowest frame of each place is linked, so a search
+	 * costs no more than the distinct places of one bucket, however deep the recursion; the
+	 * table grows with the stack. For the other frames below is the bucket's head, so that
+	 * every frame leaves by putting below back.
+	 */
+	uint32_t *buckets, mask;
 };
 
 struct calls {
@@ -69,13 +83,11 @@ enum calls_result {
 	CALLS_NONE,  /* an instant, or a leave that closes nothing */
 	CALLS_ENTER, /* a frame was pushed */
 	CALLS_LEAVE, /* *done is a finished call */
+	CALLS_SLOW,  /* of calls_try only */
 };
 
 void calls_init(struct calls *c, struct dictionary *d);
 void calls_free(struct calls *c);
-
-/* Whatever calls_feed does not do by itself. */
-enum calls_result calls_feed_slow(struct calls *c, const struct event *e, struct call *done);
 
 static inline uint32_t calls_thread(const struct event *e)
 {
@@ -85,76 +97,86 @@ static inline uint32_t calls_thread(const struct event *e)
 /* Is a frame of this place open? */
 static inline bool stack_has(const struct stack *s, uint32_t place)
 {
-	uint32_t at = s->buckets[place % CALL_BUCKETS];
+	uint32_t at = s->buckets[place & s->mask];
 
 	while (at && s->frames[at - 1].place != place)
 		at = s->frames[at - 1].below;
 	return at;
 }
 
-/* A copy, so that the event and the call of the fast path can stay in registers. */
-static inline enum calls_result calls_feed_copy(struct calls *c, struct event e, struct call *done)
-{
-	struct call call = {0};
-	enum calls_result result = calls_feed_slow(c, &e, &call);
+/* Take one event, in the stream's order. */
+enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done);
 
-	*done = call;
-	return result;
+/*
+ * For loops over blocks of narrow rows (event.h): what lanes and types of the block mean to the
+ * pairing is looked up once, by their indexes.
+ */
+struct calls_block {
+	struct stack *stacks[256]; /* by lane; NULL: none yet */
+	uint8_t kinds[256]; /* by type: KIND_ENTER and KIND_LEAVE of recorded depth, else 0 */
+};
+void calls_block(const struct calls *c, const struct block *b, struct calls_block *cb);
+
+/* Is this place known to be no exec*? Only then calls_try may take its enters. */
+static inline bool calls_ordinary(const struct calls *c, uint32_t place)
+{
+	return place && place < c->special_size && c->special[place] == PLACE_ORDINARY;
 }
 
 /*
- * Take one event, in the stream's order. In line is what nearly all are: an enter one deeper than the
- * last, and the leave of the frame on top.
+ * What nearly all rows are, in line: an enter one deeper than the last, and the leave of the frame
+ * on top, of an ordinary place. CALLS_SLOW: it is something else, and nothing was done; calls_feed
+ * takes it. lane and level of *done are left out.
  */
 static inline __attribute__((always_inline)) enum calls_result
-calls_feed(struct calls *c, const struct event *e, struct call *done)
+calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t place,
+	  struct call *done)
 {
-	uint32_t thread = calls_thread(e), place = e->place, *bucket;
-	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
+	struct stack *s = cb->stacks[r->lane];
+	uint8_t kind = cb->kinds[r->type];
+	uint32_t *bucket;
 	struct frame *f;
-	uint64_t total;
+	bool recursive;
 
-	if (__builtin_expect(!s || !s->count || !(e->type->flags & TYPE_DEPTH), 0))
-		return calls_feed_copy(c, *e, done);
+	if (__builtin_expect(!s || !s->count, 0))
+		return CALLS_SLOW;
 	f = &s->frames[s->count - 1];
-	if (e->type->kind == KIND_ENTER) {
-		if (__builtin_expect(f->depth >= e->depth || s->count == s->capacity ||
-					     place >= c->special_size ||
-					     c->special[place] != PLACE_ORDINARY,
-				     0))
-			return calls_feed_copy(c, *e, done);
-		s->last = e->time;
-		s->lane = e->lane;
-		bucket = &s->buckets[place % CALL_BUCKETS];
-		f[1] = (struct frame){.start = e->time,
-				      .place = place,
-				      .depth = e->depth,
-				      .below = *bucket,
-				      .begun = true};
-		*bucket = (uint32_t)++s->count;
+	if (kind == KIND_ENTER) {
+		if (__builtin_expect(f->depth >= r->depth || s->count >= s->limit, 0))
+			return CALLS_SLOW;
+		s->last = r->time;
+		recursive = stack_has(s, place);
+		bucket = &s->buckets[place & s->mask];
+		/* one by one: the compiler would clear the whole of it first, slowly */
+		f[1].start = r->time;
+		f[1].child = 0;
+		f[1].place = place;
+		f[1].depth = r->depth;
+		f[1].below = *bucket;
+		f[1].inner = false;
+		f[1].begun = true;
+		f[1].recursive = recursive;
+		s->count++;
+		*bucket = recursive ? *bucket : (uint32_t)s->count;
 		return CALLS_ENTER;
 	}
-	if (__builtin_expect(e->type->kind != KIND_LEAVE || f->depth != e->depth || f->inner ||
-				     !f->begun || s->count < 2 || !place || e->time < f->start,
+	if (__builtin_expect(kind != KIND_LEAVE || f->depth != r->depth || f->inner || !f->begun ||
+				     f->place != place || s->count <= s->floor ||
+				     r->time < f->start,
 			     0))
-		return calls_feed_copy(c, *e, done);
-	s->last = e->time;
-	s->lane = e->lane;
+		return CALLS_SLOW;
+	s->last = r->time;
 	s->count--;
-	s->buckets[f->place % CALL_BUCKETS] = f->below;
-	total = e->time - f->start;
-	f[-1].child += total;
-	done->lane = e->lane;
+	s->buckets[place & s->mask] = f->below;
 	done->place = place;
 	done->caller = f[-1].place;
-	done->level = (uint32_t)s->count + s->implicit;
 	done->start = f->start;
-	done->end = e->time;
-	done->total = total;
-	done->self = f->child < total ? total - f->child : 0;
-	done->recursive = stack_has(s, place);
-	done->inner = false;
-	done->unfinished = false;
+	done->end = r->time;
+	done->total = r->time - f->start;
+	done->self = f->child < done->total ? done->total - f->child : 0;
+	done->recursive = f->recursive;
+	done->inner = done->unfinished = false;
+	f[-1].child += done->total;
 	return CALLS_LEAVE;
 }
 

@@ -608,7 +608,8 @@ int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size
 	return result;
 }
 
-bool dictionary_next_place(const uint8_t *payload, size_t n, size_t *at, uint32_t *id)
+static bool next_of(enum entry_kind kind, const uint8_t *payload, size_t n, size_t *at,
+		    uint32_t *id)
 {
 	while (n - *at >= ENTRY_HEADER) {
 		const uint8_t *p = payload + *at;
@@ -616,10 +617,20 @@ bool dictionary_next_place(const uint8_t *payload, size_t n, size_t *at, uint32_
 
 		*at = next > n ? n : (size_t)next;
 		*id = get_u32(p + 8);
-		if (get_u16(p) == ENTRY_PLACE)
+		if (get_u16(p) == kind)
 			return true;
 	}
 	return false;
+}
+
+bool dictionary_next_place(const uint8_t *payload, size_t n, size_t *at, uint32_t *id)
+{
+	return next_of(ENTRY_PLACE, payload, n, at, id);
+}
+
+bool dictionary_next_symbol(const uint8_t *payload, size_t n, size_t *at, uint32_t *id)
+{
+	return next_of(ENTRY_SYMBOL, payload, n, at, id);
 }
 
 struct text_ref dictionary_place_name(struct dictionary *d, uint32_t place)

@@ -133,6 +133,7 @@ struct dictionary {
 	struct intern strings, keys[ENTRY_KINDS], threads;
 	struct idmap ids[ENTRY_KINDS];
 	struct pool clocks, sources, lanes, types, definitions, spaces, places, symbols;
+	bool filtered;		 /* rows of the present stream were left out on purpose */
 	uint32_t stream;	 /* how many streams began so far */
 	uint32_t symbol_changes; /* counts symbols that replaced another one of the same place */
 	bool redeclared; /* the last dictionary_read gave an id of this segment a new meaning */
@@ -153,6 +154,8 @@ int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size
 
 /* The ids of the places that a DICT payload declares, one a call; *at starts at 0. */
 bool dictionary_next_place(const uint8_t *payload, size_t n, size_t *at, uint32_t *id);
+/* The same of the places that it has symbols for. */
+bool dictionary_next_symbol(const uint8_t *payload, size_t n, size_t *at, uint32_t *id);
 
 /* Text interned beside the stream's own, for programs' keys. */
 struct text_ref dictionary_text(struct dictionary *d, const void *data, size_t n);

@@ -58,6 +58,11 @@ struct event {
 struct events {
 	const struct block *block;
 	const uint8_t *row, *end;
+	/* as the block has them: here they stay in registers */
+	const struct type **types;
+	const struct lane **lanes;
+	const uint32_t *places;
+	uint64_t base;
 	bool wide, bare;
 };
 
@@ -66,13 +71,44 @@ static inline void events_begin(struct events *it, const struct block *b)
 	it->block = b;
 	it->row = b->row_data;
 	it->end = b->row_data + b->row_size;
+	it->types = b->types;
+	it->lanes = b->lanes;
+	it->places = b->places;
+	it->base = b->base;
 	it->wide = b->row_flags & EVENTS_WIDE;
 	it->bare = b->row_flags & EVENTS_BARE;
 }
 
+/* What a narrow row says, as indexes into the block's tables. */
+struct plain_row {
+	uint64_t time;
+	uint32_t lane, place, type, depth;
+};
+
+static inline __attribute__((always_inline)) struct plain_row plain_row(const struct events *it,
+									const uint8_t *row)
+{
+	uint64_t w = get_u64(row);
+
+	return (struct plain_row){.time = it->base + (w & 0xffffff),
+				  .lane = w >> 24 & 0xff,
+				  .place = w >> 32 & 0xffff,
+				  .type = w >> 48 & 0xff,
+				  .depth = (uint32_t)(w >> 56)};
+}
+
+/* Step over a narrow row of that type. */
+static inline void event_skip(struct events *it, uint32_t type)
+{
+	const struct type *t = it->types[type];
+
+	it->row += NARROW_ROW + t->fixed_size;
+	if (t->flags & TYPE_TAIL)
+		it->row += 4 + align_up(get_u32(it->row), 4);
+}
+
 static inline bool event_next(struct events *it, struct event *e)
 {
-	const struct block *b = it->block;
 	const uint8_t *row = it->row;
 
 	if (row == it->end)
@@ -81,7 +117,7 @@ static inline bool event_next(struct events *it, struct event *e)
 	if (__builtin_expect(!it->wide, 1)) {
 		uint64_t w = get_u64(row);
 
-		e->time = b->base + (w & 0xffffff);
+		e->time = it->base + (w & 0xffffff);
 		e->lane_index = w >> 24 & 0xff;
 		e->place_index = w >> 32 & 0xffff;
 		e->type_index = w >> 48 & 0xff;
@@ -90,16 +126,16 @@ static inline bool event_next(struct events *it, struct event *e)
 	} else {
 		uint64_t w = get_u64(row), v = get_u64(row + 8);
 
-		e->time = b->base + (w & 0xffffffffffff);
+		e->time = it->base + (w & 0xffffffffffff);
 		e->type_index = (uint32_t)(w >> 48);
 		e->place_index = (uint32_t)v;
 		e->lane_index = v >> 32 & 0xffff;
 		e->depth = (uint32_t)(v >> 48);
 		row += WIDE_ROW;
 	}
-	e->type = b->types[e->type_index];
-	e->lane = b->lanes[e->lane_index];
-	e->place = b->places[e->place_index];
+	e->type = it->types[e->type_index];
+	e->lane = it->lanes[e->lane_index];
+	e->place = it->places[e->place_index];
 	e->fixed = row;
 	e->tail = NULL;
 	e->tail_size = 0;

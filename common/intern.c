@@ -1,6 +1,7 @@
 #include "intern.h"
 
 #include <stdlib.h>
+#include <sys/random.h>
 
 #include "buffer.h"
 
@@ -37,6 +38,29 @@ static char *keep(struct intern *in, const void *data, size_t n)
 	return p;
 }
 
+static uint64_t fold(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/*
+ * Texts come from traces that anybody may have written. The factor is another one in every run, so
+ * that nobody can prepare texts that all fall into one slot. Numbers do not depend on it.
+ */
+static uint32_t hash(const struct intern *in, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+	uint64_t h = in->factor ^ n, last = 0;
+
+	for (; n >= 8; n -= 8, p += 8)
+		h = fold(h ^ get_u64(p), in->factor);
+	for (size_t i = 0; i < n; i++)
+		last |= (uint64_t)p[i] << 8 * i;
+	return (uint32_t)hash_u64(fold(h ^ last, in->factor));
+}
+
 static int grow(struct intern *in)
 {
 	uint32_t size = in->slots ? (in->mask + 1) * 2 : 64, mask = size - 1;
@@ -44,6 +68,11 @@ static int grow(struct intern *in)
 
 	if (!size)
 		return -1;
+	if (!in->slots) {
+		if (getrandom(&in->factor, sizeof in->factor, GRND_NONBLOCK) < 0)
+			in->factor = (uint64_t)(uintptr_t)in * 0x9e3779b97f4a7c15u;
+		in->factor |= 1ull << 63 | 1;
+	}
 	slots = calloc(size, sizeof *slots);
 	if (!slots)
 		return -1;
@@ -60,15 +89,15 @@ static int grow(struct intern *in)
 	return 0;
 }
 
-static uint32_t lookup(const struct intern *in, const void *data, size_t n, uint32_t hash,
+static uint32_t lookup(const struct intern *in, const void *data, size_t n, uint32_t wanted,
 		       uint32_t *free_slot)
 {
-	uint32_t at = hash & in->mask, found;
+	uint32_t at = wanted & in->mask, found;
 
 	for (; (found = in->slots[at]); at = (at + 1) & in->mask) {
 		const struct intern_key *k = &in->keys[found - 1];
 
-		if (k->hash == hash && k->size == n && (!n || !memcmp(k->data, data, n)))
+		if (k->hash == wanted && k->size == n && (!n || !memcmp(k->data, data, n)))
 			return found - 1;
 	}
 	*free_slot = at;
@@ -77,7 +106,7 @@ static uint32_t lookup(const struct intern *in, const void *data, size_t n, uint
 
 uint32_t intern(struct intern *in, const void *data, size_t n)
 {
-	uint32_t hash = (uint32_t)hash_bytes(data, n, 0), slot, found;
+	uint32_t key, slot, found;
 	struct intern_key *keys;
 	char *kept;
 
@@ -85,7 +114,8 @@ uint32_t intern(struct intern *in, const void *data, size_t n)
 		return INTERN_NONE;
 	if ((!in->slots || in->count > in->mask / 4 * 3) && grow(in))
 		return INTERN_NONE;
-	found = lookup(in, data, n, hash, &slot);
+	key = hash(in, data, n);
+	found = lookup(in, data, n, key, &slot);
 	if (found != INTERN_NONE)
 		return found;
 	keys = array_grow(in->keys, &in->capacity, in->count, sizeof *keys);
@@ -95,7 +125,7 @@ uint32_t intern(struct intern *in, const void *data, size_t n)
 	kept = keep(in, data, n);
 	if (!kept)
 		return INTERN_NONE;
-	keys[in->count] = (struct intern_key){kept, (uint32_t)n, hash};
+	keys[in->count] = (struct intern_key){kept, (uint32_t)n, key};
 	in->slots[slot] = ++in->count;
 	return in->count - 1;
 }
@@ -109,8 +139,7 @@ uint32_t intern_find(const struct intern *in, const void *data, size_t n)
 {
 	uint32_t slot;
 
-	return in->slots ? lookup(in, data, n, (uint32_t)hash_bytes(data, n, 0), &slot)
-			 : INTERN_NONE;
+	return in->slots ? lookup(in, data, n, hash(in, data, n), &slot) : INTERN_NONE;
 }
 
 void intern_free(struct intern *in)

@@ -20,6 +20,7 @@ struct intern {
 	struct intern_key *keys;
 	uint32_t *slots; /* number + 1, 0 free; a power of two of them */
 	uint32_t count, mask;
+	uint64_t factor; /* of the hash, secret */
 	size_t capacity;
 	struct intern_chunk *chunks;
 };

@@ -1,5 +1,3 @@
-#include "reader.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,12 +7,25 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "reader_private.h"
 #include "writer.h"
 
-enum { READ_SIZE = 256 * 1024 };
+enum {
+	READ_SIZE = 128 * 1024,
+	REREAD_LIMIT = 64 * 1024 * 1024,
+};
 
 static const char no_end[] = "the stream ends without its end mark (did the program before fail?)";
 static const char no_block[] = "here should stand a block of the stream";
+
+uint32_t reader_head_flags(const void *data, size_t n)
+{
+	const uint8_t *block = (const uint8_t *)data + MARKER_SIZE;
+
+	if (n < MARKER_SIZE + BLOCK_HEADER + 24 || get_u16(block + 4) != BLOCK_HEAD)
+		return 0;
+	return get_u32(block + BLOCK_HEADER + 16);
+}
 
 bool reader_is_stream(const void *data, size_t n)
 {
@@ -27,7 +38,7 @@ static int fatal(struct reader *r, const char *what)
 	return error_set(&r->error, r->file, NO_OFFSET, "%s", what);
 }
 
-static int no_memory(struct reader *r)
+int reader_no_memory(struct reader *r)
 {
 	r->stop = true;
 	return fatal(r, "out of memory");
@@ -37,9 +48,28 @@ static int init(struct reader *r)
 {
 	*r = (struct reader){.fd = -1, .file = ""};
 	if (dictionary_init(&r->dictionary) || !(r->data = malloc(READ_SIZE)))
-		return no_memory(r);
+		return reader_no_memory(r);
 	r->capacity = READ_SIZE;
 	return 0;
+}
+
+/* Bytes of all the files; 0 if some of them are none. */
+static uint64_t size_of(char **paths, int n)
+{
+	uint64_t size = 0;
+	struct stat st;
+
+	for (int i = 0; i < n; i++) {
+		/* no operands at all: standard input */
+		bool file = paths && strcmp(paths[i], "-") != 0;
+
+		if (file ? stat(paths[i], &st) : fstat(STDIN_FILENO, &st))
+			return 0;
+		if (!S_ISREG(st.st_mode))
+			return 0;
+		size += (uint64_t)st.st_size;
+	}
+	return size;
 }
 
 int reader_open(struct reader *r, char **paths, int n)
@@ -48,6 +78,7 @@ int reader_open(struct reader *r, char **paths, int n)
 		return -1;
 	r->paths = n ? paths : NULL; /* NULL: standard input alone */
 	r->npaths = n ? n : 1;
+	r->size = size_of(r->paths, r->npaths);
 	return 0;
 }
 
@@ -64,7 +95,7 @@ int reader_open_fd(struct reader *r, int fd, const char *name, const void *peeke
 		uint8_t *data = realloc(r->data, n);
 
 		if (!data)
-			return no_memory(r);
+			return reader_no_memory(r);
 		r->data = data;
 		r->capacity = n;
 	}
@@ -110,6 +141,7 @@ static int open_next(struct reader *r)
 	r->path++;
 	r->begin = r->filled = r->pending = 0;
 	r->offset = 0;
+	r->reread = 0;
 	r->eof = r->pipe = false;
 	if (!strcmp(path, "-")) {
 		r->fd = STDIN_FILENO;
@@ -173,7 +205,7 @@ static int fill(struct reader *r, size_t n, size_t most)
 			uint8_t *data = realloc(r->data, r->capacity * 2);
 
 			if (!data)
-				return no_memory(r);
+				return reader_no_memory(r);
 			r->data = data;
 			r->capacity *= 2;
 		}
@@ -213,7 +245,7 @@ static void consume(struct reader *r, size_t n)
 	r->offset += n;
 }
 
-static int damaged(struct reader *r, uint64_t offset, const char *what)
+int reader_damaged(struct reader *r, uint64_t offset, const char *what)
 {
 	r->lossy = r->hurt = true;
 	return error_set(&r->error, r->file, offset, "%s", what);
@@ -235,7 +267,7 @@ static int skip_pending(struct reader *r)
 			return -1;
 		if (!got) {
 			r->pending = 0;
-			return damaged(r, r->offset, no_end);
+			return reader_damaged(r, r->offset, no_end);
 		}
 	}
 	return 0;
@@ -351,18 +383,28 @@ static bool length_is_true(struct reader *r, size_t length)
 	return get_u32(behind) == BLOCK_SYNC || reader_is_stream(behind, MARKER_SIZE);
 }
 
+/*
+ * May so many bytes that were looked at be gone through again? Blocks that lie within each other,
+ * every one of them damaged at its end, must not cost the square of their bytes.
+ */
+static bool may_go_back(struct reader *r, size_t length)
+{
+	r->reread += length;
+	return r->reread <= r->offset + REREAD_LIMIT;
+}
+
 /* If not, the next block is looked for from the beginning of this one's payload. */
 static void distrust_length(struct reader *r, size_t length)
 {
 	r->pending = length;
-	if (!length_is_true(r, length) && !r->stop)
+	if (may_go_back(r, length) && !length_is_true(r, length) && !r->stop)
 		go_on_behind_damage(r);
 }
 
 static int check_crc(struct reader *r, const struct block *b)
 {
 	if (b->flags & BLOCK_HAS_CRC && crc32(0, b->payload, b->length) != b->crc)
-		return damaged(r, b->offset, "a block with a wrong checksum");
+		return reader_damaged(r, b->offset, "a block with a wrong checksum");
 	return 0;
 }
 
@@ -376,8 +418,10 @@ static int read_head(struct reader *r, const struct block *b)
 			   .minor = get_u16(p + 2),
 			   .sequence = get_u32(p + 4),
 			   .stream_id = get_u64(p + 8),
+			   .flags = get_u32(p + 16),
 			   .properties = p + 24,
 			   .properties_size = b->length - 24};
+	r->dictionary.filtered = h->flags & HEAD_FILTERED;
 	same = r->open_stream && h->stream_id == r->stream_id;
 	if (same && h->sequence == r->sequence + 1)
 		missing = false;
@@ -425,162 +469,6 @@ static int read_end(struct reader *r, const struct block *b)
 			 end->events);
 }
 
-/* An array with room for n; NULL: memory is out, and the old one stays. */
-static void *roomy(void *array, size_t *capacity, size_t n, size_t element)
-{
-	return *capacity < n ? array_grow(array, capacity, n - 1, element) : array;
-}
-
-static int make_room(struct reader *r, const struct block *b)
-{
-	const struct type **types = roomy(r->types, &r->types_capacity, b->ntypes, sizeof *types);
-	const struct lane **lanes = roomy(r->lanes, &r->lanes_capacity, b->nlanes, sizeof *lanes);
-	uint32_t *places =
-		roomy(r->places, &r->places_capacity, (size_t)b->nplaces + 1, sizeof *places);
-
-	if (types)
-		r->types = types;
-	if (lanes)
-		r->lanes = lanes;
-	if (places)
-		r->places = places;
-	return types && lanes && places ? 0 : no_memory(r);
-}
-
-/* The block's tables from ids to what they name. */
-static int read_tables(struct reader *r, struct block *b)
-{
-	struct dictionary *d = &r->dictionary;
-	size_t n = (size_t)b->ntypes + b->nlanes + b->nplaces, table = align_up(4 * n, 8);
-	const uint8_t *p = b->payload + EVENTS_HEADER;
-	uint32_t number;
-
-	if (table > b->length - EVENTS_HEADER || !b->ntypes || !b->nlanes)
-		return damaged(r, b->offset, "an event block whose tables are cut short");
-	if (make_room(r, b))
-		return -1;
-	b->type_ids = p;
-	for (uint32_t i = 0; i < b->ntypes; i++, p += 4) {
-		number = idmap_get(&d->ids[ENTRY_TYPE], get_u32(p));
-		if (!number)
-			return damaged(r, b->offset, "an event block of an undeclared type");
-		r->types[i] = dictionary_type(d, number);
-	}
-	b->lane_ids = p;
-	for (uint32_t i = 0; i < b->nlanes; i++, p += 4) {
-		number = idmap_get(&d->ids[ENTRY_LANE], get_u32(p));
-		if (!number)
-			return damaged(r, b->offset, "an event block of an undeclared lane");
-		r->lanes[i] = dictionary_lane(d, number);
-	}
-	b->place_ids = p;
-	r->places[0] = 0;
-	for (uint32_t i = 0; i < b->nplaces; i++, p += 4) {
-		number = idmap_get(&d->ids[ENTRY_PLACE], get_u32(p));
-		if (!number)
-			return damaged(r, b->offset, "an event block of an undeclared place");
-		r->places[i + 1] = number;
-	}
-	b->types = r->types;
-	b->lanes = r->lanes;
-	b->places = r->places;
-	b->row_data = b->payload + EVENTS_HEADER + table;
-	b->row_size = b->length - EVENTS_HEADER - table;
-	return 0;
-}
-
-static bool all_bare(const struct block *b)
-{
-	for (uint32_t i = 0; i < b->ntypes; i++)
-		if (b->types[i]->fixed_size || b->types[i]->flags & TYPE_TAIL)
-			return false;
-	return true;
-}
-
-static bool wide_rows_sane(const struct block *b)
-{
-	for (const uint8_t *p = b->row_data; p < b->row_data + b->row_size; p += WIDE_ROW)
-		if ((get_u64(p) & 0xffffffffffff) > b->last - b->base ||
-		    get_u16(p + 6) >= b->ntypes || get_u32(p + 8) > b->nplaces ||
-		    get_u16(p + 12) >= b->nlanes)
-			return false;
-	return true;
-}
-
-static bool bare_rows_sane(struct block *b)
-{
-	size_t stride = b->row_flags & EVENTS_WIDE ? WIDE_ROW : NARROW_ROW;
-	uint32_t time = 0, type = 0, lane = 0, place = 0;
-	const uint8_t *p, *end;
-
-	if (!all_bare(b) || b->row_size / stride != b->rows || b->row_size - b->rows * stride >= 8)
-		return false;
-	b->row_size = b->rows * stride;
-	if (!b->rows)
-		return true;
-	if (stride == WIDE_ROW)
-		return wide_rows_sane(b);
-	for (p = b->row_data, end = p + b->row_size; p < end; p += NARROW_ROW) {
-		uint64_t w = get_u64(p);
-		uint32_t d = w & 0xffffff, l = w >> 24 & 0xff, pl = w >> 32 & 0xffff,
-			 t = w >> 48 & 0xff;
-
-		time = time > d ? time : d;
-		lane = lane > l ? lane : l;
-		place = place > pl ? place : pl;
-		type = type > t ? type : t;
-	}
-	return time <= b->last - b->base && type < b->ntypes && lane < b->nlanes &&
-	       place <= b->nplaces;
-}
-
-/* Bytes of the whole rows at the front; *rows counts them. */
-static size_t walk_rows(const struct block *b, uint32_t *rows)
-{
-	bool wide = b->row_flags & EVENTS_WIDE;
-	uint64_t span = b->last - b->base;
-	const uint8_t *p = b->row_data;
-	size_t left = b->row_size;
-
-	for (*rows = 0; *rows < b->rows; ++*rows) {
-		uint32_t type, lane, place;
-		uint64_t size = wide ? WIDE_ROW : NARROW_ROW, delta;
-		const struct type *t;
-
-		if (left < size)
-			break;
-		delta = get_u64(p) & (wide ? 0xffffffffffff : 0xffffff);
-		type = wide ? get_u16(p + 6) : p[6];
-		place = wide ? get_u32(p + 8) : get_u16(p + 4);
-		lane = wide ? get_u16(p + 12) : p[3];
-		if (delta > span || type >= b->ntypes || lane >= b->nlanes || place > b->nplaces)
-			break;
-		t = b->types[type];
-		size += t->fixed_size;
-		if (t->flags & TYPE_TAIL) {
-			if (left < size + 4)
-				break;
-			size += 4 + align_up(get_u32(p + size), 4);
-		}
-		if (left < size)
-			break;
-		p += size;
-		left -= size;
-	}
-	return b->row_size - left;
-}
-
-static bool rows_sane(struct block *b)
-{
-	uint32_t rows;
-	size_t size = walk_rows(b, &rows);
-
-	if (rows != b->rows || b->row_size - size >= 8)
-		return false;
-	b->row_size = size;
-	return true;
-}
-
 /* What is whole of a block in which the input ended; that it ended is reported by the next call. */
 static int load_cut(struct reader *r, struct block *b)
 {
@@ -589,17 +477,20 @@ static int load_cut(struct reader *r, struct block *b)
 	b->length = b->available = (uint32_t)(r->filled - r->begin);
 	b->flags &= (uint16_t)~BLOCK_HAS_CRC;
 	b->cut = r->cut = true;
-	if (read_tables(r, b)) {
+	if (reader_tables(r, b)) {
 		if (r->stop)
 			return -1;
-		damaged(r, r->offset + b->length, no_end);
-		go_on_behind_damage(r);
+		reader_damaged(r, r->offset + b->length, no_end);
+		if (may_go_back(r, b->length))
+			go_on_behind_damage(r);
+		else
+			close_input(r);
 		return -1;
 	}
-	if (b->row_flags & EVENTS_BARE && !all_bare(b))
+	if (b->row_flags & EVENTS_BARE && !reader_all_bare(b))
 		b->rows = 0;
 	b->row_flags &= (uint16_t)~EVENTS_BARE;
-	b->row_size = walk_rows(b, &rows);
+	b->row_size = reader_walk_rows(b, &rows);
 	b->rows = rows;
 	/* if its length was but a flipped bit, there are other blocks behind the rows */
 	r->pending = (size_t)(b->row_data - b->payload) + b->row_size;
@@ -620,10 +511,10 @@ int reader_load(struct reader *r, struct block *b)
 	if (!got)
 		return load_cut(r, b);
 	b->available = b->length;
-	if (!check_crc(r, b) && !read_tables(r, b)) {
-		if (b->row_flags & EVENTS_BARE ? bare_rows_sane(b) : rows_sane(b))
+	if (!check_crc(r, b) && !reader_tables(r, b)) {
+		if (b->row_flags & EVENTS_BARE ? reader_bare_rows_sane(b) : reader_rows_sane(b))
 			return 0;
-		damaged(r, b->offset, "an event block with impossible rows");
+		reader_damaged(r, b->offset, "an event block with impossible rows");
 	}
 	if (!r->stop)
 		distrust_length(r, b->length);
@@ -642,7 +533,7 @@ static int read_events(struct reader *r, struct block *b)
 	b->nlanes = get_u16(p + 24);
 	b->nplaces = get_u32(p + 28);
 	if (b->last < b->base || (uint64_t)b->rows * NARROW_ROW > b->length) {
-		damaged(r, b->offset, "an event block with an impossible head");
+		reader_damaged(r, b->offset, "an event block with an impossible head");
 		distrust_length(r, b->length);
 		return -1;
 	}
@@ -659,7 +550,7 @@ int reader_meta(struct reader *r, const struct block *b, struct meta *m)
 	uint32_t source = get_u32(p), name = get_u32(p + 32);
 
 	if (name > b->length - 40)
-		return damaged(r, b->offset, "a part of the source with an impossible name");
+		return reader_damaged(r, b->offset, "a part of the source with an impossible name");
 	*m = (struct meta){.source = idmap_get(&r->dictionary.ids[ENTRY_SOURCE], source),
 			   .flags = get_u32(p + 4),
 			   .hash = get_u64(p + 8),
@@ -670,7 +561,7 @@ int reader_meta(struct reader *r, const struct block *b, struct meta *m)
 			   .data = p + 40 + name,
 			   .size = get_u32(p + 36)};
 	if (m->size > b->length - 40 - name)
-		return damaged(r, b->offset, "a part of the source longer than its block");
+		return reader_damaged(r, b->offset, "a part of the source longer than its block");
 	return 0;
 }
 
@@ -697,12 +588,13 @@ static int end_of_input(struct reader *r)
 		return no_stream(r, rest);
 	close_input(r);
 	if (first && !rest)
-		return damaged(r, NO_OFFSET,
-			       "empty: not even an event stream without events (did the program "
-			       "before fail?)");
+		return reader_damaged(
+			r, NO_OFFSET,
+			"empty: not even an event stream without events (did the program "
+			"before fail?)");
 	if (rest)
-		return damaged(r, at, marker ? no_end : no_block);
-	return wanted ? damaged(r, at, "the stream ends before its last segment") : 2;
+		return reader_damaged(r, at, marker ? no_end : no_block);
+	return wanted ? reader_damaged(r, at, "the stream ends before its last segment") : 2;
 }
 
 /* Between segments: another marker, or the end of the input. */
@@ -715,7 +607,7 @@ static int begin_segment(struct reader *r)
 	if (!reader_is_stream(r->data + r->begin, r->filled - r->begin)) {
 		if (!r->offset)
 			return no_stream(r, r->filled - r->begin);
-		damaged(r, r->offset, "this is no event stream any more");
+		reader_damaged(r, r->offset, "this is no event stream any more");
 		go_on_behind_damage(r);
 		return -1;
 	}
@@ -739,8 +631,9 @@ static int check_head(struct reader *r, const struct block *b)
 		r->head_seen = true;
 		return 0;
 	}
-	damaged(r, r->offset,
-		head ? "a head within a segment" : "a segment that does not begin with its head");
+	reader_damaged(r, r->offset,
+		       head ? "a head within a segment"
+			    : "a segment that does not begin with its head");
 	if (head) {
 		consume(r, BLOCK_HEADER);
 		distrust_length(r, b->length);
@@ -769,7 +662,7 @@ static int check_version(struct reader *r, const struct block *b)
 /* The input has ended within a block. Or its length was a lie, and others are behind its header. */
 static int ends_here(struct reader *r)
 {
-	damaged(r, r->offset + (r->filled - r->begin), no_end);
+	reader_damaged(r, r->offset + (r->filled - r->begin), no_end);
 	go_on_behind_damage(r);
 	return -1;
 }
@@ -784,9 +677,10 @@ static int next_block(struct reader *r, struct block *b)
 	if (!parse_header(r->data + r->begin, b)) {
 		if (r->cut)
 			return ends_here(r);
-		damaged(r, r->offset,
-			reader_is_stream(r->data + r->begin, r->filled - r->begin) ? no_end
-										   : no_block);
+		reader_damaged(r, r->offset,
+			       reader_is_stream(r->data + r->begin, r->filled - r->begin)
+				       ? no_end
+				       : no_block);
 		go_on_behind_damage(r);
 		return -1;
 	}
@@ -816,14 +710,14 @@ static int read_dict(struct reader *r, struct block *b)
 	b->redeclares = r->dictionary.redeclared;
 	if (!bad)
 		return 0;
-	if (!length_is_true(r, b->length)) {
-		/* it ran into other blocks: those are looked for from there on */
+	if (may_go_back(r, b->length) && !length_is_true(r, b->length)) {
+		/* it ran into other blocks, which are looked for from its beginning on */
 		b->payload = r->data + r->begin;
 		b->length = b->available = (uint32_t)where;
-		r->pending = where;
+		r->pending = 0;
 		r->astray = true;
 	}
-	return damaged(r, b->offset + BLOCK_HEADER + where, e.what);
+	return reader_damaged(r, b->offset + BLOCK_HEADER + where, e.what);
 }
 
 /* What a block says is taken in here. 1, or -1: it is of no use; 2: something is wrong with it,
@@ -935,7 +829,7 @@ static int splice_rest(struct reader *r, struct writer *w, size_t n, struct erro
 		}
 		if (!moved) {
 			w->broken = true; /* half a block is out: nothing may follow it */
-			damaged(r, r->offset, no_end);
+			reader_damaged(r, r->offset, no_end);
 			close_input(r);
 			return -1;
 		}

@@ -34,6 +34,7 @@ struct head {
 	uint16_t major, minor;
 	uint64_t stream_id;
 	uint32_t sequence;
+	uint32_t flags;		   /* enum head_flags */
 	const uint8_t *properties; /* {u16 key, u16 zero, u32 length, bytes, padding to 8}... */
 	size_t properties_size;
 };
@@ -55,6 +56,7 @@ struct reader {
 	struct head head; /* of the last HEAD block; valid until the next block */
 	bool lossy;	  /* some input was damaged, or says in its END that it is */
 	bool fatal;	  /* cannot open or read, not a stream, out of memory: exit status 2 */
+	uint64_t size;	  /* of the inputs together, 0 where one of them does not tell */
 	bool partial_ok;  /* an input may end behind a segment that is not its last */
 
 	/* before a read that would block */
@@ -70,6 +72,7 @@ struct reader {
 	size_t capacity, begin, filled;
 	uint64_t offset; /* in the file, of data[begin] */
 	uint64_t stream_id, rows;
+	uint64_t reread; /* bytes of this input that were gone through again */
 	uint32_t sequence;
 	bool on_demand, pipe, eof, loaded;
 	bool stop;	    /* nothing more is read: memory is out, or the output failed */
@@ -112,6 +115,9 @@ int reader_pass(struct reader *r, struct block *b, struct writer *w, struct erro
 
 /* Take a META block apart. -1: damaged. */
 int reader_meta(struct reader *r, const struct block *b, struct meta *m);
+
+/* The flags of the first HEAD (enum head_flags), from the first bytes of a stream. */
+uint32_t reader_head_flags(const void *data, size_t n);
 
 /* Is this the beginning of a stream? n >= MARKER_SIZE, or false. */
 bool reader_is_stream(const void *data, size_t n);

@@ -29,6 +29,7 @@ int stage_print_to(struct stage *s, enum output_kind kind)
 	if (output_open(&s->output, s->options->output, kind, &e))
 		return stage_fail(s, &e);
 	s->output_open = true;
+	progress_begin(&s->progress, s->options, output_is_file(&s->output));
 	return 0;
 }
 
@@ -39,6 +40,7 @@ int stage_create(struct stage *s, int argc, char **argv)
 	if (output_open(&s->output, s->options->output, OUTPUT_BINARY, &e))
 		return stage_fail(s, &e);
 	s->output_open = true;
+	progress_begin(&s->progress, s->options, output_is_file(&s->output));
 	s->filter = true;
 	if (writer_init(&s->out, &s->output, 0) || writer_command(&s->out, argc, argv))
 		return stage_fail(s, &s->out.error);
@@ -105,6 +107,17 @@ static int pass_on(struct stage *s, struct block *b)
 	return writer_pass(&s->out, b, &e) ? stage_fail(s, &e) : 0;
 }
 
+/* For --progress: offsets start again with each input. */
+static void count(struct stage *s, const struct block *b)
+{
+	if (b->offset < s->offset)
+		s->bytes += s->offset;
+	s->offset = b->offset + BLOCK_HEADER + b->length;
+	if (b->kind == BLOCK_EVENTS)
+		s->events += b->rows;
+	progress_tick(&s->progress, s->bytes + s->offset, s->in.size, s->events);
+}
+
 bool stage_next(struct stage *s, struct block *b)
 {
 	while (!s->stopped && !s->out.broken) {
@@ -116,6 +129,7 @@ bool stage_next(struct stage *s, struct block *b)
 			input_failed(s);
 			continue;
 		}
+		count(s, b);
 		if (b->kind == BLOCK_END) {
 			if (take_end(s))
 				return false;
@@ -143,6 +157,7 @@ int stage_finish(struct stage *s)
 {
 	struct error e;
 
+	progress_end(&s->progress, s->bytes + s->offset, s->in.size, s->events);
 	if (s->damages > MESSAGES)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " more such places", s->damages - MESSAGES);
 	if (s->filter && !s->stopped && s->status != STATUS_FAILED && !s->head_sent &&

@@ -18,6 +18,7 @@
 
 #include "output.h"
 #include "program.h"
+#include "progress.h"
 #include "reader.h"
 #include "writer.h"
 
@@ -33,6 +34,9 @@ struct stage {
 	bool head_sent;
 	bool stopped;	  /* this program's own work failed: nothing more is read or passed */
 	uint64_t damages; /* of the inputs */
+	struct progress progress;
+	uint64_t events;	/* that came so far */
+	uint64_t bytes, offset; /* of earlier inputs, and of the present one */
 };
 
 int stage_open(struct stage *s, char **paths, int n, const struct common_options *options);

@@ -42,6 +42,10 @@ enum block_flags {
 	BLOCK_HAS_CRC = 4,  /* crc is the CRC-32 (zlib's) of the payload */
 };
 
+enum head_flags {
+	HEAD_FILTERED = 1, /* rows of the source were left out on purpose */
+};
+
 enum head_key { HEAD_COMMAND = 1, HEAD_SOURCE = 2 };
 
 enum end_flags { END_LAST = 1 };

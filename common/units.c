@@ -30,34 +30,56 @@ static int scaled(const char *s, size_t n, uint64_t scale, uint64_t *out)
 	return 0;
 }
 
-struct unit {
-	const char *name;
-	uint64_t scale;
+static const struct unit units[] = {
+	{"", 1, UNIT_ANY},
+	{"ns", 1, UNIT_TIME_NS},
+	{"us", 1000, UNIT_TIME_NS},
+	{"ms", 1000000, UNIT_TIME_NS},
+	{"s", 1000000000, UNIT_TIME_NS},
+	{"m", 60000000000, UNIT_TIME_NS},
+	{"min", 60000000000, UNIT_TIME_NS},
+	{"h", 3600000000000, UNIT_TIME_NS},
+	{"K", 1ull << 10, UNIT_BYTES},
+	{"M", 1ull << 20, UNIT_BYTES},
+	{"G", 1ull << 30, UNIT_BYTES},
+	{"T", 1ull << 40, UNIT_BYTES},
+	{"KiB", 1ull << 10, UNIT_BYTES},
+	{"MiB", 1ull << 20, UNIT_BYTES},
+	{"GiB", 1ull << 30, UNIT_BYTES},
+	{"TiB", 1ull << 40, UNIT_BYTES},
+	{"kB", 1000, UNIT_BYTES},
+	{"KB", 1000, UNIT_BYTES},
+	{"MB", 1000000, UNIT_BYTES},
+	{"GB", 1000000000, UNIT_BYTES},
+	{"TB", 1000000000000, UNIT_BYTES},
 };
 
-static int with_unit(const char *s, const struct unit *units, size_t nunits, uint64_t *out)
+const struct unit *unit_find(const char *name, size_t n)
+{
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (strlen(units[i].name) == n && !memcmp(units[i].name, name, n))
+			return &units[i];
+	return NULL;
+}
+
+static int with_unit(const char *s, enum unit_kind kind, uint64_t *out)
 {
 	size_t n = strspn(s, "0123456789.");
+	const struct unit *unit = unit_find(s + n, strlen(s + n));
 
-	for (size_t i = 0; i < nunits; i++)
-		if (!strcmp(s + n, units[i].name))
-			return scaled(s, n, units[i].scale, out);
-	return -1;
+	if (!unit || (unit->kind != UNIT_ANY && unit->kind != kind))
+		return -1;
+	return scaled(s, n, unit->scale, out);
 }
 
 int parse_time(const char *s, int64_t *ns)
 {
-	static const struct unit units[] = {
-		{"", 1},	    {"ns", 1},		    {"us", 1000},
-		{"ms", 1000000},    {"s", 1000000000},	    {"m", 60000000000},
-		{"min", 60000000000}, {"h", 3600000000000},
-	};
 	int negative = *s == '-';
 	uint64_t n;
 
 	if (*s == '-' || *s == '+')
 		s++;
-	if (with_unit(s, units, sizeof(units) / sizeof(*units), &n) || n > INT64_MAX)
+	if (with_unit(s, UNIT_TIME_NS, &n) || n > INT64_MAX)
 		return -1;
 	*ns = negative ? -(int64_t)n : (int64_t)n;
 	return 0;
@@ -65,12 +87,5 @@ int parse_time(const char *s, int64_t *ns)
 
 int parse_size(const char *s, uint64_t *bytes)
 {
-	static const struct unit units[] = {
-		{"", 1},
-		{"K", 1ull << 10},   {"M", 1ull << 20},   {"G", 1ull << 30},   {"T", 1ull << 40},
-		{"KiB", 1ull << 10}, {"MiB", 1ull << 20}, {"GiB", 1ull << 30}, {"TiB", 1ull << 40},
-		{"kB", 1000},	     {"MB", 1000000},	  {"GB", 1000000000},  {"TB", 1000000000000},
-	};
-
-	return with_unit(s, units, sizeof(units) / sizeof(*units), bytes);
+	return with_unit(s, UNIT_BYTES, bytes);
 }

@@ -1,10 +1,22 @@
 /*
- * units.h - times and sizes on the command line
+ * units.h - units of time and size, in options and expressions
  */
 #ifndef TR_UNITS_H
 #define TR_UNITS_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+enum unit_kind { UNIT_ANY, UNIT_TIME_NS, UNIT_BYTES };
+
+struct unit {
+	const char *name;
+	uint64_t scale; /* ns, or bytes */
+	enum unit_kind kind;
+};
+
+/* The unit of that name ("" is a plain number), or NULL. */
+const struct unit *unit_find(const char *name, size_t n);
 
 /* "1.5s", "-20ms", "3us", "7" (ns), "2m", "1h" to ns. -1: no time, or beyond 64 bits. */
 int parse_time(const char *s, int64_t *ns);

@@ -71,7 +71,7 @@ struct values {
 
 static inline void values_begin(struct values *v, const uint8_t *tail, size_t n)
 {
-	*v = (struct values){tail, tail + n, false};
+	*v = (struct values){tail, n ? tail + n : tail, false}; /* tail may be NULL */
 }
 
 /* The next detail, its value stepped over: children of ARRAY and STRUCT are not visited. false at

@@ -19,6 +19,7 @@
 #include "event.h"
 #include "intern.h"
 #include "output.h"
+#include "progress.h"
 #include "stream.h"
 
 /* Where a lane, type or place stands in the tables of the present block. */
@@ -70,7 +71,10 @@ struct writer {
 	uint64_t stream_id;
 	uint32_t sequence;
 	uint64_t segment_limit, segment_bytes;
-	struct buffer properties; /* of HEAD */
+	uint32_t head_flags;	   /* enum head_flags, to be set before HEAD is sent */
+	struct buffer properties;  /* of HEAD */
+	struct progress *progress; /* may be NULL: told of every block that is sent */
+	uint64_t sent_bytes, sent_events;
 	bool crc, in_segment, more_follows, sparse, out_of_memory;
 	bool broken;	    /* a block went out in part: nothing more is written */
 	struct buffer used; /* definitions that the next row names */
@@ -221,50 +225,60 @@ static inline uint8_t *writer_row_put(struct writer *w, uint64_t time, uint32_t 
 }
 
 /*
- * Many bare rows of one lane and two types: what does not change is looked up once for a block.
+ * Many bare rows of few lanes and two types: what does not change in a block is looked up once.
  *
- *     if (rows_begin(&rows, w, lane, enter, leave))
- *             while (rows_put(&rows, time, place, depth, is_leave)) ...
- *     rows_end(&rows, w);
+ *     rows_open(&rows, w);
+ *     if (bits.block == rows.block || rows_bits(&rows, w, lane, enter, leave, &bits))
+ *             while (rows_put(&rows, &bits, time, place, depth, is_leave)) ...
+ *     rows_close(&rows, w);
  *
- * rows_put says false where the row does not fit as it is; then writer_row, after rows_end, does it.
+ * rows_put says false where the row does not fit as it is; then writer_row does it, after
+ * rows_close.
  */
 struct rows {
 	uint8_t *row, *first, *limit;
-	uint64_t base, last, bits[2];
+	uint64_t base, last;
 	const struct slot *places;
 	size_t nplaces;
-	uint32_t block;
+	uint32_t block; /* 0: none is open that takes narrow rows */
 };
 
-static inline bool rows_begin(struct rows *r, const struct writer *w, uint32_t lane, uint32_t type0,
-			      uint32_t type1)
+struct row_bits {
+	uint32_t block; /* that the bits are for */
+	uint64_t bits[2];
+};
+
+static inline void rows_open(struct rows *r, const struct writer *w)
+{
+	r->row = r->first = w->row;
+	r->limit = w->limit - NARROW_ROW - 8;
+	r->base = w->base;
+	r->last = w->last;
+	r->places = w->places.slot;
+	r->nplaces = w->places.size;
+	r->block = w->narrow ? w->block : 0;
+}
+
+/* The bits of a lane and two types; false unless the present block has all three. */
+static inline bool rows_bits(const struct rows *r, const struct writer *w, uint32_t lane,
+			     uint32_t type0, uint32_t type1, struct row_bits *bits)
 {
 	uint64_t lane_bits;
 
-	*r = (struct rows){0};
-	if (!w->narrow || w->limit - w->row < NARROW_ROW + 8 || lane >= w->lanes.size ||
-	    type0 >= w->types.size || type1 >= w->types.size ||
-	    w->lanes.slot[lane].block != w->block || w->types.slot[type0].block != w->block ||
-	    w->types.slot[type1].block != w->block)
+	if (!r->block || lane >= w->lanes.size || type0 >= w->types.size ||
+	    type1 >= w->types.size || w->lanes.slot[lane].block != r->block ||
+	    w->types.slot[type0].block != r->block || w->types.slot[type1].block != r->block)
 		return false;
 	lane_bits = (uint64_t)w->lanes.slot[lane].index << 24;
-	*r = (struct rows){.row = w->row,
-			   .first = w->row,
-			   .limit = w->limit - NARROW_ROW - 8,
-			   .base = w->base,
-			   .last = w->last,
-			   .bits = {lane_bits | (uint64_t)w->types.slot[type0].index << 48,
-				    lane_bits | (uint64_t)w->types.slot[type1].index << 48},
-			   .places = w->places.slot,
-			   .nplaces = w->places.size,
-			   .block = w->block};
+	bits->bits[0] = lane_bits | (uint64_t)w->types.slot[type0].index << 48;
+	bits->bits[1] = lane_bits | (uint64_t)w->types.slot[type1].index << 48;
+	bits->block = r->block;
 	return true;
 }
 
-/* depth below 256; which: of the two types. */
-static inline bool rows_put(struct rows *r, uint64_t time, uint32_t place, uint32_t depth,
-			    unsigned which)
+/* which: of the two types. */
+static inline bool rows_put(struct rows *r, const struct row_bits *b, uint64_t time, uint32_t place,
+			    uint32_t depth, unsigned which)
 {
 	uint64_t delta = time - r->base;
 
@@ -273,16 +287,16 @@ static inline bool rows_put(struct rows *r, uint64_t time, uint32_t place, uint3
 			     0))
 		return false;
 	put_u64(r->row, delta | (uint64_t)r->places[place].index << 32 | (uint64_t)depth << 56 |
-				r->bits[which]);
+				b->bits[which]);
 	r->row += NARROW_ROW;
 	if (time > r->last)
 		r->last = time;
 	return true;
 }
 
-static inline void rows_end(struct rows *r, struct writer *w)
+static inline void rows_close(struct rows *r, struct writer *w)
 {
-	if (!r->row)
+	if (!r->block)
 		return;
 	w->count += (uint32_t)((r->row - r->first) / NARROW_ROW);
 	w->row = r->row;

@@ -100,14 +100,12 @@ folded() {
 }
 
 @test "memory goes with the stacks, not with the events" {
-	need_shared uftrace
 	[[ -x /usr/bin/time ]] || skip 'no /usr/bin/time'
 	! ldd "$(command -v trencode)" | grep -q asan || skip 'sanitizers need more'
-	cp -r "$U/threads-nosched" long
-	chmod -R u+w long
-	f=$(cd long && ls -S [0-9]*.dat | head -n 1)
-	for _ in {1..13}; do cat "long/$f" "long/$f" >double && mv double "long/$f"; done
-	trdecode -q long >x.trs
+	source "$ROOT/t/many.bash"
+	records 2000 >each
+	many long 500 each
+	trdecode long >x.trs
 	/usr/bin/time -f %M -o rss trencode -q -t folded x.trs >out
 	[[ $(cat rss) -lt 16000 ]]
 }

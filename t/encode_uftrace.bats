@@ -101,11 +101,9 @@ alike() {
 }
 
 @test "segments of one stream make one recording" {
-	need_shared uftrace
-	cp -r "$U/threads-nosched" long
-	chmod -R u+w long
-	f=$(cd long && ls -S [0-9]*.dat | head -n 1)
-	for _ in {1..9}; do cat "long/$f" "long/$f" >double && mv double "long/$f"; done
+	source "$ROOT/t/many.bash"
+	records 2000 >each
+	many long 40 each
 	round long one
 	pipefail 'trdecode --segment 64K long | trencode -t uftrace -o many'
 	same one many
@@ -250,22 +248,9 @@ alike() {
 }
 
 @test "thousands of tasks with few descriptors and little memory" {
-	need_shared uftrace
-	cp -r "$U/threads-nosched" many
-	chmod -R u+w many
-	cd many
-	rm perf-*.dat
-	f=$(ls -S [0-9]*.dat | head -n 1)
-	keep=$(ls [0-9]*.dat)
-	size=$(stat -c %s "$f")
-	cat "$f" >../all
-	for _ in {1..11}; do cat ../all ../all >../twice && mv ../twice ../all; done
-	rm $keep
-	split -b "$size" -a 6 --numeric-suffixes=100000 --additional-suffix=.dat ../all ''
-	rm ../all
-	tids=$(ls [0-9]*.dat | sed 's/\.dat//' | paste -sd,)
-	sed -i "s/^taskinfo:nr_tid=.*/taskinfo:nr_tid=2048/; s/^taskinfo:tids=.*/taskinfo:tids=$tids/" info
-	cd ..
+	source "$ROOT/t/many.bash"
+	records 100 >each
+	many many 2048 each
 	pipefail 'trdecode many | (ulimit -n 32; trencode -t uftrace -o copy)'
 	diff -r many copy | grep -v '^Only in copy: perf-cpu' >rest || true
 	[[ ! -s rest ]]

@@ -110,8 +110,8 @@ complete_line() {
 	touch 'some trace.dat'
 	run -0 complete_line trdecode -f u
 	assert_output uftrace
-	run -0 complete_line trdecode --format = tra
-	assert_output trace-cmd
+	run -0 complete_line trdecode --format = st
+	assert_output stream
 	run -0 complete_line trstat --output = so
 	assert_output 'some trace.dat'
 	run -0 complete_line trstat -o so
@@ -137,4 +137,15 @@ complete_line() {
 	[ -f "$root/usr/share/man/man5/trstream.5" ]
 	make -s -C "$ROOT" O="$(dirname "$BIN")" DESTDIR="$root" PREFIX=/usr uninstall >/dev/null 3>&-
 	[ -z "$(find "$root" ! -type d)" ]
+}
+
+@test "progress is shown when asked for, and not otherwise" {
+	trdecode --progress "$DATA/uftrace/fib" >"$BATS_TEST_TMPDIR/s" 2>"$BATS_TEST_TMPDIR/e"
+	grep -q '^trdecode: .* MB, [0-9]* events in ' "$BATS_TEST_TMPDIR/e"
+	for program in trsym trstat trencode 'trfilter 1'; do
+		$program --progress "$BATS_TEST_TMPDIR/s" >/dev/null 2>"$BATS_TEST_TMPDIR/e"
+		grep -q "^${program%% *}: .* MB of .* MB, 100 %, [0-9]* events in " "$BATS_TEST_TMPDIR/e"
+		$program "$BATS_TEST_TMPDIR/s" >/dev/null 2>"$BATS_TEST_TMPDIR/e"
+		run ! grep 'events in' "$BATS_TEST_TMPDIR/e"
+	done
 }

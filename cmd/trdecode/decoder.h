@@ -23,35 +23,51 @@ struct decoding {
 	struct writer *writer;
 	enum clock_choice clock;
 	bool quiet, verbose;
-	int status; /* of damage found so far, program.h */
+	int status;	      /* of damage found so far, program.h */
+	uint64_t lost;	      /* events that the recorders lost, in all segments */
+	unsigned descriptors; /* that decoders keep open, of DESCRIPTORS_KEPT */
 };
+
+/*
+ * Files are kept open only while they are few; beyond this each is opened for each read. With what
+ * the inputs themselves and the standard ones take it is well below a limit of 64.
+ */
+enum { DESCRIPTORS_KEPT = 24 };
+
+/* No clock gets here: 146 years in ns. A time at or beyond it is damage, and with all shifts added
+ * every other time fits 64 bits. */
+#define TIME_LIMIT (1ull << 62)
 
 /* One operand of the command line. */
 struct input {
-	const char *name;           /* as the user gave it */
+	const char *name; /* as the user gave it */
 	const struct decoder *decoder;
 	struct decoding *decoding;
-	struct tree *tree;          /* of a directory or a tar; NULL otherwise */
-	const char *member;         /* only this file of the tree; NULL all */
-	int fd;                     /* of any other file; -1 */
-	uint8_t *head;              /* bytes read from fd already */
+	struct tree *tree;  /* of a directory or a tar; NULL otherwise */
+	const char *member; /* only this file of the tree; NULL all */
+	int fd;		    /* of any other file; -1 */
+	uint8_t *head;	    /* bytes read from fd already */
 	size_t head_size;
-	int64_t shift;              /* ns to add to every time (--offset) */
-	uint64_t next;              /* time of the next event, shifted; UINT64_MAX: no more */
-	uint64_t reported;          /* damage lines printed */
-	uint64_t unreported;        /* and left out */
+	int64_t shift;	     /* ns to add to every time (--offset, --clock) */
+	bool placed;	     /* --offset says how its clock meets the others */
+	uint64_t next;	     /* time of the next event, shifted; UINT64_MAX: no more */
+	uint64_t reported;   /* damage lines printed */
+	uint64_t unreported; /* and left out */
 	/* the clock, once open: inputs are merged only where clocks meet */
 	const char *clock_name;
 	bool has_wall, ticks;
-	int64_t wall;
-	char *path;                 /* of the tree, where it is not name */
-	void *state;                /* the decoder's own */
+	int64_t wall;		/* ns to add to its own, unshifted times */
+	char *path;		/* of the tree, where it is not name */
+	uint64_t device, inode; /* of the operand, to know it again */
+	void *state;		/* the decoder's own */
 };
 
 /* What --info prints: a list of names and values. */
 struct facts;
 void fact_text(struct facts *f, const char *name, const char *value);
 void fact_number(struct facts *f, const char *name, uint64_t value);
+/* One of several of that name, which follow each other; in JSON they are a list. */
+void fact_item(struct facts *f, const char *name, const char *value);
 
 struct decoder {
 	const char *name;
@@ -62,7 +78,7 @@ struct decoder {
 	/* A number that tells this input's content from another's, for the stream's id. */
 	uint64_t (*identity)(const struct input *in);
 	int (*info)(struct input *in, struct facts *f, struct error *e);
-	/* Declare everything and set in->next. */
+	/* Declare everything and set in->next. Calls merge_choose_clock once the clock is known. */
 	int (*begin)(struct input *in, struct error *e);
 	/* Write the events up to and including time until; set in->next. -1: the output failed, or
 	   memory is out. Damage is reported by input_damage, and is no failure. */

@@ -16,9 +16,17 @@ void facts_close(struct text *text, bool json)
 		text_puts(text, "\n]\n");
 }
 
+static void end_list(struct facts *f)
+{
+	if (f->list && f->json)
+		text_char(f->text, ']');
+	f->list = NULL;
+}
+
 /* JSON names have no blanks: "max stack" is "max_stack". */
 static void begin_fact(struct facts *f, const char *name)
 {
+	end_list(f);
 	if (f->json) {
 		text_puts(f->text, f->any ? ",\n    \"" : "\n    \"");
 		for (; *name; name++)
@@ -45,25 +53,50 @@ void facts_begin(struct facts *f, struct text *text, bool json, const char *inpu
 
 void facts_end(struct facts *f)
 {
+	end_list(f);
 	if (f->json)
 		text_puts(f->text, "\n  }");
 }
 
-void fact_text(struct facts *f, const char *name, const char *value)
+static size_t trimmed(const char *value)
 {
 	size_t n = value ? strlen(value) : 0;
 
 	while (n && isspace((unsigned char)value[n - 1]))
 		n--;
-	if (!n)
-		return;
-	begin_fact(f, name);
+	return n;
+}
+
+static void put_value(struct facts *f, const char *value, size_t n)
+{
 	if (f->json) {
 		json_string(f->text, value, n);
 	} else {
 		text_masked(f->text, value, n);
 		text_char(f->text, '\n');
 	}
+}
+
+void fact_text(struct facts *f, const char *name, const char *value)
+{
+	size_t n = trimmed(value);
+
+	if (!n)
+		return;
+	begin_fact(f, name);
+	put_value(f, value, n);
+}
+
+void fact_item(struct facts *f, const char *name, const char *value)
+{
+	bool further = f->list && !strcmp(f->list, name);
+
+	if (!further || !f->json)
+		begin_fact(f, name);
+	if (f->json)
+		text_puts(f->text, further ? ", " : "[");
+	f->list = name;
+	put_value(f, value, trimmed(value));
 }
 
 void fact_number(struct facts *f, const char *name, uint64_t value)

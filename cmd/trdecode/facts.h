@@ -10,7 +10,8 @@
 struct facts {
 	struct text *text;
 	bool json;
-	bool any; /* one was printed */
+	bool any;	  /* one was printed */
+	const char *list; /* the name of the items being listed, NULL none */
 };
 
 void facts_begin(struct facts *f, struct text *text, bool json, const char *input, bool first);

@@ -21,8 +21,8 @@ void input_damage_error(struct input *in, const struct error *e)
 
 	d->status = status_worse(d->status, STATUS_DAMAGED);
 	if (d->writer) {
-		snprintf(message, sizeof(message), "%.250s: %.300s", e->file[0] ? e->file : in->name,
-			 e->what);
+		snprintf(message, sizeof(message), "%.250s: %.300s",
+			 e->file[0] ? e->file : in->name, e->what);
 		writer_status(d->writer, STATUS_DAMAGED, message);
 	}
 	/* a thousand lines of the same do not tell more */
@@ -96,66 +96,112 @@ static int open_part(struct input *in, struct error *e)
 	return in->tree ? 0 : -1;
 }
 
-static const struct decoder *probe(const struct input *in, const struct decoder *const *decoders)
+static const struct decoder *probe(const struct input *in, const char *format,
+				   const struct decoder *const *decoders)
 {
 	for (; *decoders; decoders++)
-		if ((*decoders)->probe(in))
+		if ((!format || !strcmp(format, (*decoders)->name)) && (*decoders)->probe(in))
 			return *decoders;
 	return NULL;
 }
 
-static int open_file(struct input *in, const char *name, struct error *e)
+static int unknown(const struct input *in, const char *format,
+		   const struct decoder *const *decoders, struct error *e)
 {
-	struct stat st;
+	const struct decoder *other = format ? probe(in, NULL, decoders) : NULL;
 
+	if (!in->head_size && (!in->tree || in->member))
+		return error_set(e, in->name, NO_OFFSET, "is empty, no trace");
+	if (other)
+		return error_set(e, in->name, NO_OFFSET, "not a trace of the format %s (but of %s)",
+				 format, other->name);
+	if (format)
+		return error_set(e, in->name, NO_OFFSET, "not a trace of the format %s", format);
+	return error_set(e, in->name, NO_OFFSET, "not a trace of a known format%s",
+			 in->tree && !in->path && !in->head_size
+				 ? " (a directory without the files of one)"
+				 : "");
+}
+
+static int open_file(struct input *in, const char *name, struct stat *st, struct error *e)
+{
 	if (!strcmp(name, "-")) {
 		in->name = "<stdin>";
 		in->fd = STDIN_FILENO;
 		if (isatty(in->fd))
 			return error_set(e, in->name, NO_OFFSET, "is a terminal, no trace");
-		return 0;
+	} else {
+		in->fd = open(name, O_RDONLY | O_CLOEXEC);
+		if (in->fd < 0)
+			return error_errno(e, name, NO_OFFSET, "cannot open");
+		if (isatty(in->fd))
+			return error_set(e, name, NO_OFFSET, "is a terminal, no trace");
 	}
-	in->fd = open(name, O_RDONLY | O_CLOEXEC);
-	if (in->fd < 0)
-		return error_errno(e, name, NO_OFFSET, "cannot open");
-	if (!fstat(in->fd, &st) && S_ISDIR(st.st_mode)) {
-		in->tree = tree_open_fd(in->fd, name, NULL, 0, e);
-		if (!in->tree)
-			return -1;
-	}
+	if (fstat(in->fd, st))
+		return error_errno(e, in->name, NO_OFFSET, "cannot open");
+	in->device = st->st_dev;
+	in->inode = st->st_ino;
+	return 0;
+}
+
+/* The tree of a directory or an archive reads from what it opened itself. */
+static void close_file(struct input *in)
+{
+	if (in->fd > STDERR_FILENO)
+		close(in->fd);
+	in->fd = -1;
+}
+
+static int open_tree(struct input *in, struct error *e)
+{
+	in->tree = tree_open_fd(in->fd, in->name, in->head, in->head_size, e);
+	if (!in->tree)
+		return -1;
+	close_file(in);
 	return 0;
 }
 
 int input_open(struct input *in, const char *name, const char *format,
 	       const struct decoder *const *decoders, struct decoding *decoding, struct error *e)
 {
+	struct stat st;
+
 	*in = (struct input){
 		.name = name, .fd = -1, .decoding = decoding, .next = UINT64_MAX, .clock_name = ""};
 	e->what[0] = '\0';
-	if (open_file(in, name, e))
+	if (open_file(in, name, &st, e))
 		return -1;
-	if (!in->tree) {
+	if (S_ISDIR(st.st_mode)) {
+		if (open_tree(in, e))
+			return -1;
+	} else {
 		if (read_head(in, e))
 			return -1;
-		if (tree_is_archive(in->head, in->head_size)) {
-			in->tree = tree_open_fd(in->fd, in->name, in->head, in->head_size, e);
-			if (!in->tree)
-				return -1;
-		}
-	}
-	in->decoder = probe(in, decoders);
-	if (!in->decoder && !in->tree && in->fd != STDIN_FILENO) {
-		if (open_part(in, e))
+		if (tree_is_archive(in->head, in->head_size) && open_tree(in, e))
 			return -1;
-		in->decoder = probe(in, decoders);
 	}
-	if (!in->decoder)
-		return error_set(e, in->name, NO_OFFSET,
-				 in->fd == STDIN_FILENO && !in->head_size ? "is empty, no trace"
-									  : "not a trace of a known format");
-	if (format && strcmp(format, in->decoder->name))
-		return error_set(e, in->name, NO_OFFSET, "not a trace of the format %s (but of %s)",
-				 format, in->decoder->name);
+	in->decoder = probe(in, format, decoders);
+	if (!in->decoder && !in->tree && S_ISREG(st.st_mode) && strcmp(name, "-")) {
+		struct error none;
+
+		/* a directory that cannot be read tells as little as one that is no trace */
+		if (!open_part(in, &none))
+			in->decoder = probe(in, format, decoders);
+		if (in->decoder)
+			close_file(in);
+	}
+	return in->decoder ? 0 : unknown(in, format, decoders, e);
+}
+
+int input_same(const struct input *inputs, int i, struct error *e)
+{
+	for (int k = 0; k < i; k++)
+		if (inputs[k].device == inputs[i].device && inputs[k].inode == inputs[i].inode)
+			return error_set(e, inputs[i].name, NO_OFFSET,
+					 "given twice%s%s, its events would count double",
+					 strcmp(inputs[k].name, inputs[i].name) ? ", also as " : "",
+					 strcmp(inputs[k].name, inputs[i].name) ? inputs[k].name
+										: "");
 	return 0;
 }
 

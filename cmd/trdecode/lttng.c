@@ -3,13 +3,14 @@
  * all by TSC, and what --info says
  */
 #include "lttng.h"
+#include "merge.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { WINDOW = 128 * 1024, WINDOWS = 4 << 20, FILES_KEPT = 128, PROBED = 64, CHANNELS_MORE = 256 };
+enum { WINDOW = 128 * 1024, WINDOWS = 4 << 20, PROBED = 64, CHANNELS_MORE = 256 };
 
 /* --- finding the files --- */
 
@@ -531,10 +532,18 @@ static int out_of_memory(struct lttng *l, struct error *e)
 static int lttng_begin(struct input *in, struct error *e)
 {
 	struct lttng *l = in->state;
+	struct decoding *d = in->decoding;
+	bool keep = true;
 	size_t window = WINDOWS / (l->nfiles + 1);
 
 	window = window > WINDOW ? WINDOW : window < 4096 ? 4096 : window & ~(size_t)4095;
+	if (merge_choose_clock(in, e))
+		return -1;
 	l->shift = in->shift;
+	if (l->nfiles > DESCRIPTORS_KEPT || d->descriptors + l->nfiles > DESCRIPTORS_KEPT)
+		keep = false;
+	else
+		d->descriptors += (unsigned)l->nfiles;
 	if (declare(l) || look_ahead(l))
 		return out_of_memory(l, e);
 	l->begun = true;
@@ -544,7 +553,7 @@ static int lttng_begin(struct input *in, struct error *e)
 		if (!wanted(l, f->member))
 			continue;
 		f->done = false;
-		if (lttng_file_open(l, f, f->member, window, l->nfiles <= FILES_KEPT))
+		if (lttng_file_open(l, f, f->member, window, keep))
 			return out_of_memory(l, e);
 		if (!f->done)
 			l->heap[l->nheap++] = f;
@@ -566,6 +575,7 @@ static int put_lost(struct lttng *l, struct lttng_file *f, uint64_t time, uint32
 			  .offset = f->at,
 			  .file = tree_path(l->input->tree, f->member, path, sizeof path)};
 
+	l->input->decoding->lost += f->gap_lost;
 	if (f->gap_lost && writer_gap(l->w, time, lane, &gap))
 		return -1;
 	if (!f->gap_blocks)

@@ -147,10 +147,11 @@ int64_t lttng_clock_slow(struct lttng_clock *c, uint64_t tsc)
 		q--;
 	rest = (uint64_t)(x - q * c->denominator);
 	q += c->base;
-	if (q > INT64_MAX)
-		return INT64_MAX;
-	if (q < INT64_MIN)
-		return INT64_MIN;
+	/* no clock gets there: so that a shift can be added */
+	if (q >= (int64_t)TIME_LIMIT)
+		return (int64_t)TIME_LIMIT - 1;
+	if (q <= -(int64_t)TIME_LIMIT)
+		return 1 - (int64_t)TIME_LIMIT;
 	if (c->reach) {
 		c->anchor = tsc;
 		c->anchor_ns = (int64_t)q;

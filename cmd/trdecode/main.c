@@ -1,6 +1,7 @@
 /*
  * trdecode - any trace in, an event stream out
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -22,7 +23,8 @@ static const struct option_row option_rows[] = {
 	{'f', "format", "FORMAT", "the inputs are of this format: uftrace, lttng, stream",
 	 "uftrace lttng stream"},
 	{OPT_CLOCK, "clock", "CLOCK",
-	 "raw: times as recorded, nothing added; wall: since 1970,\nwhere the trace tells", "raw wall"},
+	 "raw: times as recorded, nothing added; wall: since 1970,\nwhere the trace tells",
+	 "raw wall"},
 	{OPT_OFFSET, "offset", "FILE=TIME", "add TIME (as 1.5s, -20ms) to every time of that input",
 	 "file"},
 	{OPT_SEGMENT, "segment", "SIZE", "begin a new segment after SIZE bytes (as 64M)", NULL},
@@ -58,9 +60,11 @@ static int add_offset(struct settings *s, const char *arg, struct error *e)
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
 	s->offsets = o;
 	o[s->noffsets] = (struct offset){.file = arg};
-	if (!equals || equals == arg || parse_time(equals + 1, &o[s->noffsets].ns))
+	if (!equals || equals == arg || parse_time(equals + 1, &o[s->noffsets].ns) ||
+	    o[s->noffsets].ns >= (int64_t)TIME_LIMIT || o[s->noffsets].ns <= -(int64_t)TIME_LIMIT)
 		return error_set(e, NULL, NO_OFFSET,
-				 "--offset takes FILE=TIME, a TIME like 1.5s or -20ms, not '%s'", arg);
+				 "--offset takes FILE=TIME, a TIME like 1.5s or -20ms, not '%s'",
+				 arg);
 	o[s->noffsets++].length = (size_t)(equals - arg);
 	return 0;
 }
@@ -82,24 +86,18 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 		else if (!strcmp(arg, "wall"))
 			s->clock = CLOCK_WALL;
 		else
-			return error_set(e, NULL, NO_OFFSET, "--clock takes raw or wall, not '%s'", arg);
+			return error_set(e, NULL, NO_OFFSET, "--clock takes raw or wall, not '%s'",
+					 arg);
 		return 0;
-	case OPT_OFFSET:
-		return add_offset(s, arg, e);
+	case OPT_OFFSET: return add_offset(s, arg, e);
 	case OPT_SEGMENT:
 		if (parse_size(arg, &s->segment) || s->segment < 64 * 1024)
 			return error_set(e, NULL, NO_OFFSET,
 					 "--segment takes a size of at least 64K, not '%s'", arg);
 		return 0;
-	case OPT_INFO:
-		s->info = true;
-		return 0;
-	case OPT_JSON:
-		s->json = true;
-		return 0;
-	case OPT_STRICT:
-		s->strict = true;
-		return 0;
+	case OPT_INFO: s->info = true; return 0;
+	case OPT_JSON: s->json = true; return 0;
+	case OPT_STRICT: s->strict = true; return 0;
 	}
 	return -1;
 }
@@ -151,8 +149,7 @@ static int print_info(struct input *inputs, int n, const struct settings *s,
 	return status;
 }
 
-static int decode(struct input *inputs, int n, const struct settings *s, struct decoding *d,
-		  char **argv, int argc)
+static int decode(struct input *inputs, int n, struct decoding *d, char **argv, int argc)
 {
 	struct writer *w = d->writer;
 	uint64_t identity = 0;
@@ -168,22 +165,21 @@ static int decode(struct input *inputs, int n, const struct settings *s, struct 
 	for (int i = 0; i < n; i++)
 		if (inputs[i].decoder->begin(&inputs[i], &e))
 			return fail(&e);
-	if (merge_check_clocks(inputs, n, s->noffsets > 0, &e) || merge_run(inputs, n, &e))
+	if (merge_check_clocks(inputs, n, &e) || merge_run(inputs, n, &e))
 		return fail(&e);
 	return d->status;
 }
 
-static int set_shifts(struct input *in, struct settings *s, struct error *e)
+static void set_shift(struct input *in, struct settings *s)
 {
 	for (size_t i = 0; i < s->noffsets; i++) {
 		struct offset *o = &s->offsets[i];
 
 		if (strlen(in->name) == o->length && !strncmp(in->name, o->file, o->length)) {
 			in->shift = o->ns;
-			o->used = true;
+			in->placed = o->used = true;
 		}
 	}
-	return merge_choose_clock(in, s->clock, e);
 }
 
 static int run(struct input *inputs, int n, char **names, struct settings *s,
@@ -191,18 +187,19 @@ static int run(struct input *inputs, int n, char **names, struct settings *s,
 {
 	struct output out;
 	struct writer *w = d->writer;
+	struct progress progress;
 	struct error e;
 	int status;
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		if (input_open(&inputs[i], names[i], s->format, decoders, d, &e) ||
-		    inputs[i].decoder->open(&inputs[i], &e))
+		    input_same(inputs, i, &e) || inputs[i].decoder->open(&inputs[i], &e))
 			return fail(&e);
+	}
 	if (s->info)
 		return print_info(inputs, n, s, common, d);
 	for (int i = 0; i < n; i++)
-		if (set_shifts(&inputs[i], s, &e))
-			return fail(&e);
+		set_shift(&inputs[i], s);
 	for (size_t i = 0; i < s->noffsets; i++)
 		if (!s->offsets[i].used) {
 			error_set(&e, NULL, NO_OFFSET, "--offset %s: no input of that name",
@@ -214,13 +211,18 @@ static int run(struct input *inputs, int n, char **names, struct settings *s,
 	w->output = &out;
 	w->segment_limit = s->segment;
 	w->crc = output_is_file(&out);
-	status = decode(inputs, n, s, d, argv, argc);
+	w->progress = &progress;
+	progress_begin(&progress, common, output_is_file(&out));
+	status = decode(inputs, n, d, argv, argc);
 	if (status == STATUS_FAILED)
 		writer_status(w, STATUS_DAMAGED, "trdecode failed");
-	if (s->strict && w->lost)
+	if (s->strict && d->lost) {
+		warn(NULL, NO_OFFSET, "the recorder lost %" PRIu64 " events (--strict)", d->lost);
 		status = status_worse(status, STATUS_DAMAGED);
+	}
 	if (!w->error.what[0] && writer_finish(w))
 		status = fail(&w->error);
+	progress_end(&progress, w->sent_bytes, 0, w->sent_events);
 	if (output_close(&out, status, &e) && status != STATUS_FAILED)
 		status = fail(&e);
 	return status;
@@ -236,10 +238,12 @@ int main(int argc, char **argv)
 	struct input *inputs;
 	int status = program_start(&program, argc, argv, &s, &common), n = argc - optind;
 
-	if (status >= 0)
+	if (status < 0 && n < 1)
+		status = program_usage(&program, "no input");
+	if (status >= 0 || n < 1) {
+		free(s.offsets);
 		return status;
-	if (n < 1)
-		return program_usage(&program, "no input");
+	}
 	d.quiet = common.quiet;
 	d.verbose = common.verbose;
 	d.clock = s.clock;

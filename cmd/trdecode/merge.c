@@ -1,39 +1,48 @@
 #include "merge.h"
 
-int merge_choose_clock(struct input *in, enum clock_choice choice, struct error *e)
+/* utc_offset and its like are whole seconds, which two recordings may have rounded differently. */
+static const uint64_t WALL_TOLERANCE = 1000000000;
+
+int merge_choose_clock(struct input *in, struct error *e)
 {
-	if (choice != CLOCK_WALL)
+	if (in->decoding->clock != CLOCK_WALL)
 		return 0;
-	if (!in->has_wall)
+	if (!in->has_wall || in->ticks)
 		return error_set(e, in->name, NO_OFFSET,
 				 "the trace does not tell its wall time (--clock wall)");
-	in->shift += in->wall;
+	in->shift = (int64_t)((uint64_t)in->shift + (uint64_t)in->wall);
 	in->clock_name = "wall";
-	in->wall = 0;
 	return 0;
 }
 
-int merge_check_clocks(const struct input *inputs, int n, bool offsets, struct error *e)
+static bool meet(const struct input *a, const struct input *b)
+{
+	uint64_t x = (uint64_t)merge_wall(a), y = (uint64_t)merge_wall(b);
+
+	if (a->ticks || b->ticks || strcmp(a->clock_name, b->clock_name))
+		return false;
+	if (!a->has_wall || !b->has_wall)
+		return true;
+	return ((int64_t)x > (int64_t)y ? x - y : y - x) <= WALL_TOLERANCE;
+}
+
+int merge_check_clocks(const struct input *inputs, int n, struct error *e)
 {
 	const struct input *a = NULL;
 
 	for (int i = 0; i < n; i++) {
 		const struct input *b = &inputs[i];
 
-		if (b->next == UINT64_MAX)
+		if (b->next == UINT64_MAX || b->placed)
 			continue;
-		if (!a) {
+		if (a && !meet(a, b))
+			return error_set(
+				e, b->name, NO_OFFSET,
+				"its clock (%s) has nothing in common with that of %s (%s); "
+				"--offset FILE=TIME says how they meet",
+				b->clock_name, a->name, a->clock_name);
+		if (!a)
 			a = b;
-			continue;
-		}
-		if (offsets)
-			continue;
-		if (a->ticks || b->ticks || strcmp(a->clock_name, b->clock_name) ||
-		    (a->has_wall && b->has_wall && a->wall != b->wall))
-			return error_set(e, b->name, NO_OFFSET,
-					 "its clock (%s) has nothing in common with that of %s (%s); "
-					 "--offset FILE=TIME says how they meet",
-					 b->clock_name, a->name, a->clock_name);
 	}
 	return 0;
 }
@@ -45,7 +54,8 @@ int merge_run(struct input *inputs, int n, struct error *e)
 		uint64_t until = UINT64_MAX;
 
 		for (int i = 0; i < n; i++)
-			if (inputs[i].next != UINT64_MAX && (!first || inputs[i].next < first->next))
+			if (inputs[i].next != UINT64_MAX &&
+			    (!first || inputs[i].next < first->next))
 				first = &inputs[i];
 		if (!first)
 			return 0;
@@ -55,7 +65,7 @@ int merge_run(struct input *inputs, int n, struct error *e)
 
 			if (&inputs[i] == first || next == UINT64_MAX)
 				continue;
-			if (&inputs[i] < first && next > first->next)
+			if (&inputs[i] < first) /* not at the same time, or it would be first */
 				next--;
 			if (next < until)
 				until = next;

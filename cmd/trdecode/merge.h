@@ -6,12 +6,39 @@
 
 #include "decoder.h"
 
-/* --clock for one input: its shift and its clock, before it begins. */
-int merge_choose_clock(struct input *in, enum clock_choice choice, struct error *e);
+/*
+ * What --clock asks for: with CLOCK_WALL the shift brings the input's times to wall time. -1: the
+ * input does not tell it. Times of a shifted input are times of its own clock plus in->shift, and
+ * wall times are those plus merge_wall(in).
+ */
+int merge_choose_clock(struct input *in, struct error *e);
 
-/* Inputs whose clocks have nothing in common are refused, unless offsets say how they meet. Called
- * once all have begun. */
-int merge_check_clocks(const struct input *inputs, int n, bool offsets, struct error *e);
+static inline int64_t merge_wall(const struct input *in)
+{
+	return (int64_t)((uint64_t)in->wall - (uint64_t)in->shift);
+}
+
+/* time + shift; before the clock's beginning it is 0. time is below TIME_LIMIT. */
+static inline uint64_t merge_shifted(uint64_t time, int64_t shift)
+{
+	return shift < 0 && time < -(uint64_t)shift ? 0 : time + (uint64_t)shift;
+}
+
+/* The last time of the input itself that is not above until when shifted; UINT64_MAX is for ever.
+ * false: all of them are. */
+static inline bool merge_unshifted(uint64_t until, int64_t shift, uint64_t *limit)
+{
+	uint64_t back = until - (uint64_t)shift;
+
+	if (until == UINT64_MAX || (shift < 0 && back < until))
+		back = UINT64_MAX;
+	*limit = back;
+	return shift <= 0 || until >= (uint64_t)shift;
+}
+
+/* Inputs whose clocks have nothing in common are refused, but for those that an offset places.
+ * Called once all have begun. */
+int merge_check_clocks(const struct input *inputs, int n, struct error *e);
 
 /* Run all to their ends, the lowest time first, ties in the order of the inputs. */
 int merge_run(struct input *inputs, int n, struct error *e);

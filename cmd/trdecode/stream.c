@@ -11,6 +11,7 @@
 #include "common/reader.h"
 #include "common/value.h"
 #include "decoder.h"
+#include "merge.h"
 
 struct map32 {
 	uint32_t *id; /* by number in the dictionary */
@@ -32,7 +33,6 @@ struct saved {
 	struct buffer tail, meta;
 	uint64_t meta_next; /* bytes of the present META that came */
 	struct text_ref meta_name;
-	uint64_t lost;
 };
 
 static bool saved_probe(const struct input *in)
@@ -58,6 +58,12 @@ static uint32_t *slot(struct map32 *m, uint32_t number)
 	return &m->id[number];
 }
 
+/* A time of the input in the output. */
+static uint64_t moved(const struct saved *s, uint64_t time)
+{
+	return merge_shifted(time, s->input->shift);
+}
+
 static uint32_t text(struct saved *s, struct text_ref t)
 {
 	return writer_string(s->input->decoding->writer, t.text, t.size);
@@ -70,19 +76,23 @@ static uint32_t source_id(struct saved *s, const struct source *source)
 	if (id && !*id)
 		*id = writer_source(s->input->decoding->writer,
 				    &(struct source_entry){text(s, source->format),
-							   text(s, source->name),
-							   source->word_size, source->big_endian});
+							   text(s, source->name), source->word_size,
+							   source->big_endian});
 	return id ? *id : 0;
 }
 
 static uint32_t clock_id(struct saved *s, const struct clock *clock)
 {
 	uint32_t *id = clock->number ? slot(&s->clocks, clock->number) : NULL;
+	struct writer *w = s->input->decoding->writer;
+	bool wall = s->input->decoding->clock == CLOCK_WALL;
 
 	if (id && !*id)
-		*id = writer_clock(s->input->decoding->writer,
-				   &(struct clock_entry){text(s, clock->name), clock->flags,
-							 clock->wall - s->input->shift});
+		*id = writer_clock(
+			w, &(struct clock_entry){
+				   wall ? writer_text(w, "wall") : text(s, clock->name),
+				   clock->flags | (wall ? CLOCK_IS_WALL : 0),
+				   (int64_t)((uint64_t)clock->wall - (uint64_t)s->input->shift)});
 	return id ? *id : 0;
 }
 
@@ -119,7 +129,8 @@ static uint32_t definition_id(void *ctx, const struct definition *d)
 	if (!members)
 		return 0;
 	for (uint32_t i = 0; i < d->count; i++)
-		members[i] = (struct member_entry){text(s, d->members[i].name), d->members[i].value};
+		members[i] =
+			(struct member_entry){text(s, d->members[i].name), d->members[i].value};
 	*id = writer_definition(w, text(s, d->name), d->kind, members, d->count);
 	free(members);
 	return *id;
@@ -149,9 +160,14 @@ static uint32_t type_id(struct saved *s, const struct type *t)
 	for (uint32_t i = 0; i < t->nfields; i++) {
 		const struct field *f = &t->fields[i];
 
-		fields[i] = (struct field_entry){text(s, f->name), text(s, f->type_name), f->kind,
-						 f->role,	   f->where,		  f->offset,
-						 f->size,	   f->count,
+		fields[i] = (struct field_entry){text(s, f->name),
+						 text(s, f->type_name),
+						 f->kind,
+						 f->role,
+						 f->where,
+						 f->offset,
+						 f->size,
+						 f->count,
 						 definition_id(s, f->definition)};
 	}
 	*id = writer_type(s->input->decoding->writer,
@@ -195,9 +211,9 @@ static uint32_t space_id(struct saved *s, const struct space *space)
 		const struct map *m = &space->maps[s->maps_done[space->number]];
 
 		if (writer_map(w, &(struct map_entry){*id, m->flags, m->start, m->end, m->offset,
-						      m->time + (m->time ? (uint64_t)s->input->shift : 0),
-						      m->epoch, text(s, m->path),
-						      text(s, m->build_id), text(s, m->table)}))
+						      m->time ? moved(s, m->time) : 0, m->epoch,
+						      text(s, m->path), text(s, m->build_id),
+						      text(s, m->table)}))
 			return 0;
 	}
 	return *id;
@@ -243,8 +259,8 @@ static uint32_t place_id(struct saved *s, uint32_t number, int *bad)
 		return 0;
 	if (id && !*id)
 		*id = writer_place(s->input->decoding->writer,
-				   &(struct place_entry){space_id(s, p->space), p->epoch, p->address,
-							 text(s, p->name)});
+				   &(struct place_entry){space_id(s, p->space), p->epoch,
+							 p->address, text(s, p->name)});
 	if (!id || !*id || symbol_of(s, p, *id)) {
 		*bad = -1;
 		return 0;
@@ -275,13 +291,19 @@ static int take_meta(struct saved *s, struct error *e)
 		struct text_ref name = dictionary_text(&s->in.dictionary, m.name, m.name_size);
 
 		if (writer_meta(s->input->decoding->writer,
-				source_id(s, pool_at(&s->in.dictionary.sources, m.source)), name.text,
-				s->meta.data, s->meta.size)) {
+				source_id(s, pool_at(&s->in.dictionary.sources, m.source)),
+				name.text, s->meta.data, s->meta.size)) {
 			*e = s->input->decoding->writer->error;
 			return -1;
 		}
 	}
 	return 0;
+}
+
+static void was_damaged(struct input *in, const struct end *end)
+{
+	input_damage(in, in->name, NO_OFFSET, "the trace was damaged: %s",
+		     end->message.size ? end->message.text : "its decoder says so");
 }
 
 /* Go to the next event, taking in what stands before it. 0, or -1. */
@@ -293,7 +315,9 @@ static int advance(struct saved *s, struct error *e)
 		int got;
 
 		if (s->walking && event_next(&s->events, &s->event)) {
-			in->next = s->event.time + (uint64_t)in->shift;
+			in->next = moved(s, s->event.time);
+			/* the one that is none; only a damaged stream has it */
+			in->next -= in->next == UINT64_MAX;
 			return 0;
 		}
 		s->walking = false;
@@ -304,8 +328,9 @@ static int advance(struct saved *s, struct error *e)
 		}
 		if (got < 0) {
 			if (s->in.fatal) {
-				*e = in->decoding->writer->error.what[0] ? in->decoding->writer->error
-									 : s->in.error;
+				*e = in->decoding->writer->error.what[0]
+					     ? in->decoding->writer->error
+					     : s->in.error;
 				return -1;
 			}
 			input_damage_error(in, &s->in.error);
@@ -322,11 +347,8 @@ static int advance(struct saved *s, struct error *e)
 				input_damage_error(in, &s->in.error);
 			}
 		} else if (s->block.kind == BLOCK_END) {
-			in->decoding->writer->lost += s->in.end.lost - s->lost;
-			s->lost = 0;
 			if (s->in.end.status)
-				input_damage(in, in->name, NO_OFFSET, "the trace was damaged: %s",
-					     s->in.end.message.text);
+				was_damaged(in, &s->in.end);
 		}
 	}
 }
@@ -343,6 +365,8 @@ static int saved_open(struct input *in, struct error *e)
 		*e = s->in.error;
 		return -1;
 	}
+	if (in->decoding->writer)
+		in->decoding->writer->head_flags |= reader_head_flags(in->head, in->head_size);
 	in->fd = -1; /* the reader's now */
 	return 0;
 }
@@ -368,7 +392,26 @@ static int saved_begin(struct input *in, struct error *e)
 	in->has_wall = l->clock->flags & CLOCK_HAS_WALL;
 	in->wall = l->clock->wall;
 	in->ticks = l->clock->flags & CLOCK_TICKS;
+	if (merge_choose_clock(in, e))
+		return -1;
+	if (in->shift < 0 && s->event.time < -(uint64_t)in->shift)
+		return error_set(e, in->name, NO_OFFSET,
+				 "--offset brings its events to before the time 0");
+	in->next = moved(s, s->event.time);
 	return 0;
+}
+
+static void count_gap(struct saved *s)
+{
+	struct writer *w = s->input->decoding->writer;
+	struct gap_row g;
+
+	w->gaps++;
+	if (!gap_get(&s->event, &g) || g.reason != GAP_LOST || g.unit != GAP_EVENTS ||
+	    g.count == UINT64_MAX)
+		return;
+	w->lost += g.count;
+	s->input->decoding->lost += g.count;
 }
 
 static int copy_row(struct saved *s)
@@ -389,11 +432,14 @@ static int copy_row(struct saved *s)
 			size = (uint32_t)s->tail.size;
 		}
 	}
+	if (writer_row_data(w, s->input->next, lane_id(s, ev->lane), type_id(s, ev->type), place,
+			    ev->depth, ev->fixed, ev->type->fixed_size, tail, size,
+			    ev->type->flags & TYPE_TAIL))
+		return -1;
+	/* only now: the row may have begun a segment, which counts its own */
 	if (ev->type->kind == KIND_GAP)
-		w->gaps++;
-	return writer_row_data(w, s->input->next, lane_id(s, ev->lane), type_id(s, ev->type), place,
-			       ev->depth, ev->fixed, ev->type->fixed_size, tail, size,
-			       ev->type->flags & TYPE_TAIL);
+		count_gap(s);
+	return 0;
 }
 
 static int saved_run(struct input *in, uint64_t until, struct error *e)
@@ -439,8 +485,7 @@ static int saved_info(struct input *in, struct facts *f, struct error *e)
 			gaps += s->in.end.gaps;
 			lost += s->in.end.lost;
 			if (s->in.end.status)
-				input_damage(in, in->name, NO_OFFSET, "the trace was damaged: %s",
-					     s->in.end.message.text);
+				was_damaged(in, &s->in.end);
 		} else if (s->block.kind == BLOCK_HEAD) {
 			const struct head *h = &s->in.head;
 
@@ -452,7 +497,7 @@ static int saved_info(struct input *in, struct facts *f, struct error *e)
 				snprintf(line, sizeof(line), "%.*s", (int)(n < 150 ? n : 150),
 					 h->properties + at + 8);
 				if (get_u16(h->properties + at) == HEAD_COMMAND && !h->sequence)
-					fact_text(f, "made by", line);
+					fact_item(f, "made by", line);
 				at += 8 + align_up(n, 8);
 			}
 		}
@@ -463,8 +508,9 @@ static int saved_info(struct input *in, struct facts *f, struct error *e)
 	for (uint32_t i = 1; i < s->in.dictionary.sources.count; i++) {
 		const struct source *source = pool_at(&s->in.dictionary.sources, i);
 
-		snprintf(line, sizeof(line), "%.40s %.100s", source->format.text, source->name.text);
-		fact_text(f, "source", line);
+		snprintf(line, sizeof(line), "%.40s %.100s", source->format.text,
+			 source->name.text);
+		fact_item(f, "source", line);
 	}
 	fact_number(f, "events", events);
 	fact_number(f, "gaps", gaps);
@@ -482,8 +528,8 @@ static int saved_info(struct input *in, struct facts *f, struct error *e)
 static void saved_close(struct input *in)
 {
 	struct saved *s = in->state;
-	struct map32 *maps[] = {&s->clocks, &s->sources, &s->lanes, &s->types,
-				&s->definitions, &s->spaces, &s->places};
+	struct map32 *maps[] = {&s->clocks,	 &s->sources, &s->lanes, &s->types,
+				&s->definitions, &s->spaces,  &s->places};
 
 	reader_close(&s->in);
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)

@@ -9,8 +9,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { INFO_LIMIT = 64 << 20, TASKS_LIMIT = 1 << 30, WINDOW = 256 * 1024, WINDOWS = 8 << 20 };
-
+enum {
+	INFO_LIMIT = 64 << 20,
+	TASKS_LIMIT = 1 << 30,
+	WINDOW = 64 * 1024,
+	WINDOW_LEAST = 1024,
+	WINDOWS = 4 << 20, /* all together, as far as the least allows */
+};
 
 /* TID.dat */
 static bool is_task_file(const char *name, int32_t *tid)
@@ -20,7 +25,8 @@ static bool is_task_file(const char *name, int32_t *tid)
 
 	for (; isdigit((unsigned char)*p) && n < INT32_MAX; p++)
 		n = n * 10 + (uint64_t)(*p - '0');
-	if (p == name || strcmp(p, ".dat") || n > INT32_MAX)
+	/* a leading zero would name another file of the same task */
+	if (p == name || strcmp(p, ".dat") || n > INT32_MAX || (*name == '0' && n))
 		return false;
 	*tid = (int32_t)n;
 	return true;
@@ -43,9 +49,10 @@ static bool uftrace_probe(const struct input *in)
 	}
 	for (size_t i = 0; i < tree_count(in->tree); i++)
 		files += is_task_file(tree_member(in->tree, i), &tid);
-	/* a damaged info does not make it something else */
+	/* a damaged info does not make it something else; of a cut archive it may have been cut off
+	 */
 	return magic || (files && (tree_has(in->tree, "task.txt") || tree_has(in->tree, "task") ||
-				   tree_has(in->tree, "info")));
+				   tree_has(in->tree, "info") || tree_damage(in->tree, NULL)));
 }
 
 static void read_info(struct uftrace *u)
@@ -61,8 +68,8 @@ static void read_info(struct uftrace *u)
 		input_damage_error(in, &e);
 		goto guess;
 	}
-	got = uftrace_info_parse(&u->info, data, size, tree_path(in->tree, "info", path, sizeof(path)),
-				 &e);
+	got = uftrace_info_parse(&u->info, data, size,
+				 tree_path(in->tree, "info", path, sizeof(path)), &e);
 	if (got)
 		input_damage_error(in, &e);
 	if (got >= 0) {
@@ -104,7 +111,18 @@ static int read_tasks(struct uftrace *u, struct error *e)
 		input_damage_error(in, &damage);
 	if (got < 0)
 		*e = damage;
+	u->tasks_read = true;
 	return got < 0 ? -1 : 0;
+}
+
+/* task.txt tells of every task; if not, a damaged number made one out of another. */
+static void check_known(struct uftrace *u, const struct task_reader *t)
+{
+	char path[512];
+
+	if (t->member && !t->task && u->tasks_read)
+		input_damage(u->input, tree_path(u->input->tree, t->member, path, sizeof(path)),
+			     NO_OFFSET, "task.txt does not tell of this task");
 }
 
 static int add_task(struct uftrace *u, int32_t tid, struct error *e)
@@ -123,6 +141,37 @@ static int add_task(struct uftrace *u, int32_t tid, struct error *e)
 			return error_set(e, NULL, NO_OFFSET, "out of memory");
 	}
 	u->ntasks++;
+	check_known(u, t);
+	return 0;
+}
+
+/* The tasks that info lists, each once, and then those whose files it should have listed. */
+static int listed_tasks(struct uftrace *u, struct idmap *seen, struct error *e)
+{
+	const struct tree *tree = u->input->tree;
+	char path[512];
+	int32_t tid;
+
+	for (size_t i = 0; i < u->info.nr_tids; i++) {
+		tid = u->info.tids[i];
+		if (idmap_get(seen, (uint32_t)tid)) {
+			input_damage(u->input, tree_path(tree, "info", path, sizeof(path)),
+				     NO_OFFSET, "task %d is listed twice", tid);
+			continue;
+		}
+		if (idmap_set(seen, (uint32_t)tid, 1))
+			return error_set(e, NULL, NO_OFFSET, "out of memory");
+		if (add_task(u, tid, e))
+			return -1;
+	}
+	for (size_t i = 0; i < tree_count(tree); i++) {
+		if (!is_task_file(tree_member(tree, i), &tid) || idmap_get(seen, (uint32_t)tid))
+			continue;
+		input_damage(u->input, tree_path(tree, tree_member(tree, i), path, sizeof(path)),
+			     NO_OFFSET, "info does not list this task");
+		if (add_task(u, tid, e))
+			return -1;
+	}
 	return 0;
 }
 
@@ -131,8 +180,10 @@ static int find_tasks(struct uftrace *u, struct error *e)
 {
 	const struct tree *tree = u->input->tree;
 	bool listed = u->info_usable && u->info.nr_tids;
-	size_t most = listed ? u->info.nr_tids : tree_count(tree);
+	size_t most = tree_count(tree) + (listed ? u->info.nr_tids : 0);
+	struct idmap seen = {0};
 	int32_t tid;
+	int bad;
 
 	u->task_readers = calloc(most + 1, sizeof(*u->task_readers));
 	if (!u->task_readers)
@@ -144,10 +195,9 @@ static int find_tasks(struct uftrace *u, struct error *e)
 		return add_task(u, tid, e);
 	}
 	if (listed) {
-		for (size_t i = 0; i < u->info.nr_tids; i++)
-			if (add_task(u, u->info.tids[i], e))
-				return -1;
-		return 0;
+		bad = listed_tasks(u, &seen, e);
+		idmap_free(&seen);
+		return bad;
 	}
 	for (size_t i = 0; i < tree_count(tree); i++)
 		if (is_task_file(tree_member(tree, i), &tid) && add_task(u, tid, e))
@@ -190,74 +240,32 @@ static uint64_t uftrace_identity(const struct input *in)
 	return in->member ? hash_bytes(in->member, strlen(in->member), h) : h;
 }
 
-/* --- merging --- */
-
-static inline bool earlier(const struct lane_reader *a, const struct lane_reader *b)
+/* What was found while looking for symbols and arguments: END must still say so. */
+static void tell_damage(struct uftrace *u)
 {
-	return a->next < b->next || (a->next == b->next && a->rank < b->rank);
-}
+	struct error damage;
 
-static void sift_down(struct uftrace *u, size_t i)
-{
-	struct lane_reader **h = u->heap, *r = h[i];
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= u->nheap)
-			break;
-		if (child + 1 < u->nheap && earlier(h[child + 1], h[child]))
-			child++;
-		if (!earlier(h[child], r))
-			break;
-		h[i] = h[child];
-		i = child;
-	}
-	h[i] = r;
+	while (u->sessions && uftrace_sessions_damage(u->sessions, &damage))
+		input_damage_error(u->input, &damage);
 }
 
 static int uftrace_run(struct input *in, uint64_t until, struct error *e)
 {
 	struct uftrace *u = in->state;
-	uint64_t limit = until - u->shift;
+	uint64_t limit;
 
-	if (until == UINT64_MAX || limit > until)
-		limit = UINT64_MAX;
-	while (u->nheap) {
-		struct lane_reader *first = u->heap[0], *second = NULL;
-		uint64_t time = UINT64_MAX;
-		uint32_t rank = UINT32_MAX;
-
-		if (first->next == UINT64_MAX || first->next > limit)
-			break;
-		if (u->nheap > 1)
-			second = u->heap[1];
-		if (u->nheap > 2 && earlier(u->heap[2], second))
-			second = u->heap[2];
-		if (second) {
-			time = second->next;
-			rank = second->rank;
-		}
-		if (limit < time) {
-			time = limit;
-			rank = UINT32_MAX;
-		}
-		if (first->run(u, first, time, rank))
-			goto failed;
-		if (first->next == UINT64_MAX) {
-			u->heap[0] = u->heap[--u->nheap];
-		}
-		if (u->nheap)
-			sift_down(u, 0);
+	if (!merge_unshifted(until, in->shift, &limit))
+		return 0;
+	if (merge_until(u, limit)) {
+		*e = u->w->error;
+		if (!e->what[0])
+			error_set(e, in->name, NO_OFFSET, "out of memory");
+		return -1;
 	}
-	in->next = u->nheap && u->heap[0]->next != UINT64_MAX ? shifted(u, u->heap[0]->next)
-							      : UINT64_MAX;
+	in->next = u->nheap ? shifted(u, u->heap[0]->next) : UINT64_MAX;
+	if (!u->nheap)
+		tell_damage(u);
 	return 0;
-failed:
-	*e = u->w->error;
-	if (!e->what[0])
-		error_set(e, in->name, NO_OFFSET, "out of memory");
-	return -1;
 }
 
 static void name_kernel_data(struct uftrace *u)
@@ -272,15 +280,28 @@ static void name_kernel_data(struct uftrace *u)
 		     "kernel data is not read: kernel-cpu*.dat (%zu file%s)", n, n > 1 ? "s" : "");
 }
 
+bool uftrace_keep(struct uftrace *u, size_t files)
+{
+	struct decoding *d = u->input->decoding;
+
+	if (files > DESCRIPTORS_KEPT || d->descriptors >= DESCRIPTORS_KEPT)
+		return false;
+	d->descriptors++;
+	return true;
+}
+
 static int begin_readers(struct uftrace *u, struct error *e)
 {
 	size_t n = 0, files = 0, window, i;
 	uint32_t rank = 0;
+	char path[512];
 
 	for (i = 0; i < u->ntasks; i++)
 		files += u->task_readers[i].member != NULL;
 	window = files ? WINDOWS / files : WINDOW;
-	window = window > WINDOW ? WINDOW : window < 4096 ? 4096 : window & ~(size_t)4095;
+	window = window > WINDOW	 ? WINDOW
+		 : window < WINDOW_LEAST ? WINDOW_LEAST
+					 : window & ~(size_t)15;
 	u->readers = calloc(u->ntasks + u->nperf + 1, sizeof(*u->readers));
 	u->heap = calloc(u->ntasks + u->nperf + 1, sizeof(*u->heap));
 	if (!u->readers || !u->heap)
@@ -289,14 +310,17 @@ static int begin_readers(struct uftrace *u, struct error *e)
 		struct task_reader *t = &u->task_readers[i];
 
 		if (t->member) {
-			if (window_open(&t->file, u->input->tree, t->member, window, files <= 64, e)) {
+			if (window_open(&t->file, u->input->tree, t->member, window,
+					uftrace_keep(u, files), e)) {
 				input_damage_error(u->input, e);
 				e->what[0] = '\0';
 			} else {
 				t->open = true;
 				if (!t->file.size)
-					input_damage(u->input, t->member, NO_OFFSET,
-						     "the task's file is empty");
+					input_damage(u->input,
+						     tree_path(u->input->tree, t->member, path,
+							       sizeof(path)),
+						     NO_OFFSET, "the task's file is empty");
 			}
 		}
 		if (task_begin(u, t, e))
@@ -311,8 +335,7 @@ static int begin_readers(struct uftrace *u, struct error *e)
 		if (u->readers[i]->next != UINT64_MAX)
 			u->heap[u->nheap++] = u->readers[i];
 	}
-	for (i = u->nheap; i--;)
-		sift_down(u, i);
+	merge_begin(u);
 	return 0;
 }
 
@@ -320,6 +343,8 @@ static int uftrace_begin(struct input *in, struct error *e)
 {
 	struct uftrace *u = in->state;
 
+	if (merge_choose_clock(in, e))
+		return -1;
 	u->shift = (uint64_t)in->shift;
 	u->cache = calloc(PLACE_CACHE, sizeof(*u->cache));
 	if (!u->cache)
@@ -330,8 +355,8 @@ static int uftrace_begin(struct input *in, struct error *e)
 	u->args = uftrace_args_new(u->sessions, &u->info, e);
 	if (!u->args)
 		return -1;
-	if (event_types_read(u) || uftrace_declare(u, e) || perf_begin(u, e) || extern_begin(u, e) ||
-	    begin_readers(u, e)) {
+	if (event_types_read(u) || uftrace_declare(u, e) || perf_begin(u, e) ||
+	    extern_begin(u, e) || begin_readers(u, e)) {
 		if (!e->what[0])
 			*e = u->w->error;
 		if (!e->what[0])
@@ -339,6 +364,9 @@ static int uftrace_begin(struct input *in, struct error *e)
 		return -1;
 	}
 	name_kernel_data(u);
+	if (u->nheap && in->shift < 0 && u->heap[0]->next < -(uint64_t)in->shift)
+		return error_set(e, in->name, NO_OFFSET,
+				 "--offset brings its events to before the time 0");
 	in->next = u->nheap ? shifted(u, u->heap[0]->next) : UINT64_MAX;
 	return 0;
 }
@@ -346,12 +374,13 @@ static int uftrace_begin(struct input *in, struct error *e)
 static void uftrace_close(struct input *in)
 {
 	struct uftrace *u = in->state;
-	struct error damage;
 
 	if (!u)
 		return;
-	while (u->sessions && uftrace_sessions_damage(u->sessions, &damage))
-		input_damage_error(in, &damage);
+	tell_damage(u);
+	for (size_t i = 0; u->context_numbers && i <= u->nspaces; i++)
+		idmap_free(&u->context_numbers[i]);
+	free(u->context_numbers);
 	for (size_t i = 0; i < u->ntasks; i++) {
 		window_close(&u->task_readers[i].file);
 		free(u->task_readers[i].member);
@@ -363,6 +392,7 @@ static void uftrace_close(struct input *in)
 	uftrace_tasks_free(u->tasks);
 	uftrace_info_free(&u->info);
 	buffer_free(&u->tail);
+	buffer_free(&u->large);
 	free(u->external.text);
 	free(u->task_readers);
 	free(u->task_by_tid);
@@ -397,11 +427,10 @@ static void exit_status(struct facts *f, const struct uftrace_info *info)
 
 static void features(struct facts *f, const struct uftrace_info *info)
 {
-	static const char *const names[] = {"plthook",	    "task-session", "kernel",
-					    "argument",	    "retval",	    "sym-rel-addr",
-					    "max-stack",    "event",	    "perf-event",
-					    "auto-args",    "debug-info",   "estimate-return",
-					    "sym-size",	    "callsite"};
+	static const char *const names[] = {
+		"plthook",	"task-session",	   "kernel",   "argument",   "retval",
+		"sym-rel-addr", "max-stack",	   "event",    "perf-event", "auto-args",
+		"debug-info",	"estimate-return", "sym-size", "callsite"};
 	char text[256] = "";
 	size_t n = 0;
 

@@ -9,7 +9,9 @@
 #define TR_UFTRACE_H
 
 #include "common/formats/uftrace.h"
+#include "common/idmap.h"
 #include "decoder.h"
+#include "merge.h"
 #include "uftrace_args.h"
 #include "uftrace_info.h"
 #include "uftrace_session.h"
@@ -21,21 +23,26 @@ struct uftrace;
 struct file_window {
 	const struct tree *tree;
 	const char *member;
-	int fd;              /* -1: opened for each read */
-	uint64_t start;      /* of the member in the descriptor */
-	uint64_t size;       /* of the member */
-	uint64_t offset;     /* in the member, of data[begin] */
+	int fd;		 /* -1: opened for each read */
+	uint64_t start;	 /* of the member in the descriptor */
+	uint64_t size;	 /* of the member */
+	uint64_t offset; /* in the member, of data[begin] */
 	uint8_t *data;
 	size_t begin, filled, capacity;
-	bool keep;           /* the descriptor */
 };
 
+/* keep: the descriptor. */
 int window_open(struct file_window *w, const struct tree *tree, const char *member, size_t capacity,
 		bool keep, struct error *e);
 void window_close(struct file_window *w);
 /* Have n bytes (at most the capacity) at window_at. The bytes that are there, fewer only at the end
  * of the file; -1: cannot read. */
 ssize_t window_need(struct file_window *w, size_t n, struct error *e);
+
+/* n bytes at window_at even where they are more than the capacity; those come by way of b. *have:
+ * how many there are. NULL: cannot read. */
+const uint8_t *window_large(struct file_window *w, size_t n, struct buffer *b, size_t *have,
+			    struct error *e);
 
 static inline const uint8_t *window_at(const struct file_window *w)
 {
@@ -47,43 +54,54 @@ static inline size_t window_have(const struct file_window *w)
 	return w->filled - w->begin;
 }
 
+/* Also beyond what is in the window. */
 static inline void window_skip(struct file_window *w, size_t n)
 {
-	w->begin += n;
 	w->offset += n;
+	w->begin += n;
+	if (w->begin > w->filled)
+		w->begin = w->filled = 0;
 }
 
 /* One source of events. */
 struct lane_reader {
-	uint64_t next;     /* time of its next event, unshifted; UINT64_MAX none */
-	uint32_t rank;
-	/* Write events while (time, rank) is below (until, rank_until). */
-	int (*run)(struct uftrace *u, struct lane_reader *r, uint64_t until, uint32_t rank_until);
+	uint64_t next; /* time of its next event, unshifted; UINT64_MAX none */
+	uint32_t rank; /* the lower goes first at equal times */
+	bool task;     /* it is a struct task_reader */
+	/* Write the next event (and gaps beside it), and set next. -1: the writer failed. */
+	int (*run)(struct uftrace *u, struct lane_reader *r);
 };
 
 struct task_reader {
 	struct lane_reader base;
 	int32_t tid;
 	const struct uftrace_task *task; /* NULL: not in task.txt */
-	uint32_t lane;                   /* writer's id */
+	uint32_t lane;			 /* writer's id */
+	struct row_bits bits;		 /* its rows in the present block */
 	struct file_window file;
 	char *member;
-	uint64_t last;                   /* time of the last record */
-	uint64_t context_until;          /* session and epoch hold up to here */
+	uint64_t last;			 /* time of the last record, 0: there was none */
+	uint64_t checked;		 /* offset + 1 of the record whose time was looked at */
+	uint64_t context_until;		 /* session and epoch hold up to here */
 	struct uftrace_session *session; /* NULL: unknown */
 	uint32_t epoch;
-	uint32_t context;                /* number of (session, epoch) in the place cache */
-	uint32_t depth;                  /* of the stack, where depths beyond 1023 are repaired */
-	uint32_t sched_place;            /* place of the open sched-out, 0 none */
-	bool open;                       /* has a file */
+	uint32_t context;     /* number of (session, epoch) in the place cache */
+	uint32_t depth;	      /* of the stack, where depths beyond 1023 are repaired */
+	uint32_t sched_place; /* place of the open sched-out, 0 none */
+	bool open;	      /* has a file */
 	bool depth_known;
+	bool stale; /* base.next is not known: task_look_ahead finds it */
 };
+
+/* A record so long after the one before it is looked at twice: its time may be damaged. */
+#define TASK_JUMP (3600ull * 1000000000)
 
 struct perf_reader {
 	struct lane_reader base;
 	struct file_window file;
 	char *member;
 	uint32_t cpu;
+	uint64_t last, checked; /* as a task's */
 };
 
 struct extern_reader {
@@ -102,53 +120,57 @@ struct uftrace {
 	struct uftrace_tasks *tasks;
 	struct uftrace_sessions *sessions;
 	struct uftrace_args *args;
-	bool info_usable;
+	bool info_usable, tasks_read;
 
 	struct lane_reader **readers, **heap;
 	size_t nreaders, nheap;
 	struct task_reader *task_readers; /* in the order of info */
 	size_t ntasks;
-	uint32_t *task_by_tid;            /* sorted indexes */
+	uint32_t *task_by_tid; /* sorted indexes */
 	struct perf_reader *perf;
 	size_t nperf;
 	struct extern_reader external;
-	uint32_t last_lane;               /* of the last event: external data belongs to it */
+	uint32_t last_lane; /* of the last event: external data belongs to it */
 
 	/* ids */
 	uint32_t source, clock;
-	uint32_t *spaces;                 /* by session */
+	uint32_t *spaces; /* by session */
+	size_t nspaces;
 	uint32_t entry, entry_values, leave, leave_values, sched_out, sched_in, task_new, task_exit,
-		task_name, sched_place,
-		preempt_place;
+		task_name, sched_place, preempt_place;
 	struct event_types *events;
-	struct buffer tail;
+	struct buffer tail, large; /* values of a row; bytes that no window holds */
 
 	/* places by (address, context) */
 	struct place_cached {
 		uint64_t address;
 		uint32_t context, place;
-	} *cache;
+	} * cache;
 	struct place_cached *places; /* all of them, open addressing */
 	uint32_t places_mask, nplaces;
 	struct context {
 		const struct uftrace_sess *sess;
 		struct uftrace_session *session;
 		uint32_t epoch, space;
-	} *contexts;
+	} * contexts;
 	size_t ncontexts, contexts_capacity;
+	struct idmap *context_numbers; /* by session (the last: none), then epoch */
 
 	struct definition_id {
 		const struct uftrace_enum *type;
 		uint32_t id;
-	} *definitions;
+	} * definitions;
 	size_t ndefinitions, definitions_capacity;
 	uint64_t shift;
 };
 
 static inline uint64_t shifted(const struct uftrace *u, uint64_t time)
 {
-	return time + u->shift;
+	return merge_shifted(time, (int64_t)u->shift);
 }
+
+/* uftrace.c: may one of so many files of a kind stay open? */
+bool uftrace_keep(struct uftrace *u, size_t files);
 
 /* uftrace_declare.c */
 /* monotonic, mono_raw or boot, as the command line says. */
@@ -175,8 +197,14 @@ static inline uint32_t uftrace_place(struct uftrace *u, const struct task_reader
 	return uftrace_place_slow(u, t, address);
 }
 
+/* uftrace_merge.c: all readers by time. */
+void merge_begin(struct uftrace *u);
+/* Events up to and including that time (unshifted). -1: the writer failed. */
+int merge_until(struct uftrace *u, uint64_t limit);
 /* uftrace_records.c */
 int task_begin(struct uftrace *u, struct task_reader *t, struct error *e);
+/* Find the time of the task's next record, stepping over damage. -1: the writer failed. */
+int task_look_ahead(struct uftrace *u, struct task_reader *t);
 /* uftrace_values.c: a record's payload as a list of values in u->tail. */
 int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs, const uint8_t *payload,
 		   size_t size, bool leave);

@@ -8,23 +8,66 @@
 
 enum { META_LIMIT = 1 << 30 };
 
+static bool ends_with(const char *name, const char *ending)
+{
+	size_t n = strlen(name), k = strlen(ending);
+
+	return n >= k && !strcmp(name + n - k, ending);
+}
+
 /* Members that say what the events mean; TID.dat, perf and kernel data are the events. */
 static bool is_meta(const char *name)
 {
-	static const char *const names[] = {"info",	    "task.txt",	    "task",    "events.txt",
+	static const char *const names[] = {"info",	    "task.txt",	  "task",    "events.txt",
 					    "default.opts", "extern.dat", "note.txt"};
 	static const char *const endings[] = {".map", ".sym", ".dbg"};
-	size_t n = strlen(name);
-
 	if (strchr(name, '/'))
 		return false;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(name, names[i]))
 			return true;
 	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++)
-		if (n > 4 && !strcmp(name + n - 4, endings[i]))
+		if (ends_with(name, endings[i]))
 			return true;
 	return false;
+}
+
+/* A table of symbols says in its head how many follow (a few lines at its end are not counted). */
+static bool lacks_symbols(const char *data, size_t size)
+{
+	static const char key[] = "# symbols: ";
+	uint64_t want, have = 0;
+
+	if (size < sizeof(key) || strncmp(data, key, sizeof(key) - 1))
+		return false;
+	want = strtoull(data + sizeof(key) - 1, NULL, 10);
+	for (const char *p = data, *end = data + size; p < end; have++) {
+		have -= *p == '#';
+		p = memchr(p, '\n', (size_t)(end - p));
+		if (!p++)
+			break;
+	}
+	return have < want;
+}
+
+/* Recorders write whole lines. What is cut between two lines a map does not show. */
+static void check_lines(struct uftrace *u, const char *name, const char *data, size_t size)
+{
+	bool symbols = ends_with(name, ".sym");
+	const char *what = NULL;
+	char path[512];
+
+	if (!symbols && !ends_with(name, ".map") && !ends_with(name, ".dbg"))
+		return;
+	if (!size)
+		what = "the file is empty";
+	else if (data[size - 1] != '\n')
+		what = "the file ends inside of a line";
+	else if (symbols && lacks_symbols(data, size))
+		what = "the file ends before its last symbol";
+	if (what)
+		input_damage(u->input, tree_path(u->input->tree, name, path, sizeof(path)), size,
+			     "%s", what);
 }
 
 static int send_metas(struct uftrace *u)
@@ -44,6 +87,7 @@ static int send_metas(struct uftrace *u)
 			input_damage_error(u->input, &e);
 			continue;
 		}
+		check_lines(u, name, data, size);
 		bad = writer_meta(u->w, u->source, name, data, size);
 		free(data);
 		if (bad)
@@ -99,6 +143,7 @@ static uint32_t declare_lane(struct uftrace *u, const struct task_reader *t, con
 int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, size_t n)
 {
 	t->lane = declare_lane(u, t, comm, n);
+	t->bits.block = 0; /* they name the old lane */
 	return t->lane ? 0 : -1;
 }
 
@@ -134,9 +179,8 @@ static int declare_map(struct uftrace *u, uint32_t space, uint64_t start, uint64
 static int declare_space(struct uftrace *u, const struct uftrace_sess *sess, struct error *e)
 {
 	struct uftrace_session *s = uftrace_session_get(u->sessions, sess);
-	struct space_entry entry = {.source = u->source,
-				    .name = writer_text(u->w, sess->sid),
-				    .pid = sess->pid};
+	struct space_entry entry = {
+		.source = u->source, .name = writer_text(u->w, sess->sid), .pid = sess->pid};
 	const struct uftrace_map *map;
 	struct error damage;
 	uint32_t space;
@@ -167,15 +211,15 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 	struct input *in = u->input;
 	size_t nsess = u->tasks ? uftrace_tasks_nr_sess(u->tasks) : 0;
 
-	u->source = writer_source(w, &(struct source_entry){writer_text(w, "uftrace"),
-							   writer_text(w, in->name),
-							   u->info.is_32bit ? 4 : 8,
-							   u->info.big_endian});
+	u->source = writer_source(
+		w, &(struct source_entry){writer_text(w, "uftrace"), writer_text(w, in->name),
+					  u->info.is_32bit ? 4 : 8, u->info.big_endian});
 	u->clock = writer_clock(
-		w, &(struct clock_entry){writer_text(w, in->clock_name),
-					 (in->has_wall ? CLOCK_HAS_WALL : 0) |
-						 (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
-					 in->wall});
+		w,
+		&(struct clock_entry){writer_text(w, in->clock_name),
+				      (in->has_wall ? CLOCK_HAS_WALL : 0) |
+					      (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
+				      merge_wall(in)});
 	if (send_metas(u))
 		return -1;
 	u->entry = simple_type(u, "entry", KIND_ENTER, TYPE_DEPTH, UFTRACE_ENTRY);
@@ -184,8 +228,10 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 	u->leave = simple_type(u, "exit", KIND_LEAVE, TYPE_DEPTH, UFTRACE_EXIT);
 	u->leave_values = simple_type(u, "exit", KIND_LEAVE, TYPE_DEPTH | TYPE_TAIL | TYPE_VALUES,
 				      UFTRACE_EXIT);
+	u->nspaces = nsess;
 	u->spaces = calloc(nsess + 1, sizeof(*u->spaces));
-	if (!u->spaces)
+	u->context_numbers = calloc(nsess + 1, sizeof(*u->context_numbers));
+	if (!u->spaces || !u->context_numbers)
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
 	for (size_t i = 0; i < nsess; i++)
 		if (declare_space(u, uftrace_tasks_sess(u->tasks, i), e))
@@ -210,21 +256,19 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 static int context_number(struct uftrace *u, const struct uftrace_sess *sess,
 			  struct uftrace_session *session, uint32_t epoch, uint32_t *number)
 {
+	struct idmap *numbers = &u->context_numbers[sess ? sess->id : u->nspaces];
 	struct context *c;
 
-	/* few, and the latest is the likeliest */
-	for (size_t i = u->ncontexts; i--;)
-		if (u->contexts[i].sess == sess && u->contexts[i].epoch == epoch) {
-			*number = (uint32_t)i + 1;
-			return 0;
-		}
+	*number = idmap_get(numbers, epoch);
+	if (*number)
+		return 0;
 	c = array_grow(u->contexts, &u->contexts_capacity, u->ncontexts, sizeof(*c));
 	if (!c)
 		return -1;
 	u->contexts = c;
 	c[u->ncontexts++] = (struct context){sess, session, epoch, sess ? u->spaces[sess->id] : 0};
 	*number = (uint32_t)u->ncontexts;
-	return 0;
+	return idmap_set(numbers, epoch, *number);
 }
 
 int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time)
@@ -292,14 +336,7 @@ static uint32_t place_epoch(const struct task_reader *t, uint64_t address)
 
 	if (!t->epoch || !uftrace_session_resolve(t->session, t->epoch, address, &where))
 		return t->epoch;
-	for (size_t i = 0; i < uftrace_session_map(t->session)->nr; i++)
-		if (uftrace_session_map(t->session)->maps[i].start == where.base)
-			return 0;
-	for (uint32_t epoch = t->epoch; epoch > 0; epoch--)
-		if (uftrace_session_dlopen(t->session, epoch - 1)->base == where.base &&
-		    uftrace_session_dlopen_module(t->session, epoch - 1) == where.module)
-			return epoch;
-	return t->epoch;
+	return where.epoch;
 }
 
 static struct place_cached *find_place(struct uftrace *u, uint64_t address, uint32_t context)
@@ -373,10 +410,9 @@ uint32_t uftrace_definition(struct uftrace *u, const struct uftrace_enum *type)
 	for (size_t i = 0; i < type->nr; i++)
 		members[i] = (struct member_entry){writer_text(u->w, type->values[i].name),
 						   (uint64_t)type->values[i].value};
-	d[u->ndefinitions] =
-		(struct definition_id){type, writer_definition(u->w, writer_text(u->w, type->name),
-							       DEFINITION_ENUM, members,
-							       (uint32_t)type->nr)};
+	d[u->ndefinitions] = (struct definition_id){
+		type, writer_definition(u->w, writer_text(u->w, type->name), DEFINITION_ENUM,
+					members, (uint32_t)type->nr)};
 	free(members);
 	if (!d[u->ndefinitions].id || writer_use_definition(u->w, d[u->ndefinitions].id))
 		return 0;

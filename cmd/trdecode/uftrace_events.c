@@ -1,8 +1,8 @@
 /*
  * uftrace_events.c - EVENT records as rows of types of their own
  *
- * A type is declared when its first record comes. A record whose data has not the length that its id
- * asks for (a counter that could not be opened) comes with its bytes as they are.
+ * A type is declared when its first record comes. A record whose data has not the length that its
+ * id asks for (a counter that could not be opened) comes with its bytes as they are.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 struct shape {
 	uint64_t id;
 	const char *name;
-	uint8_t kind;            /* enum field_kind */
-	uint8_t size;            /* of a field */
+	uint8_t kind; /* enum field_kind */
+	uint8_t size; /* of a field */
 	const char *fields[4];
 };
 
@@ -42,22 +42,48 @@ struct user_event {
 };
 
 /* A declared type: of an id, with its fields, its raw bytes, or nothing. */
-enum variant { VARIANT_FIELDS, VARIANT_RAW, VARIANT_NONE };
+/* Ids come from the trace: the unknown ones beyond so many share a type. */
+enum { UNKNOWN_MOST = 1024 };
+#define NO_ID UINT32_MAX
 
-struct declared {
-	uint64_t id;
-	enum variant variant;
-	uint32_t type;
-};
+enum variant { VARIANT_FIELDS, VARIANT_RAW, VARIANT_NONE };
 
 struct event_types {
 	struct user_event *users;
 	size_t nusers, users_capacity;
-	struct declared *declared;
-	size_t ndeclared, declared_capacity;
-	uint32_t external;
+	struct idmap declared[3]; /* by variant: id of the event to id of the type */
+	uint32_t ndeclared, external;
 	char *text; /* of events.txt, cut into names */
 };
+
+void event_types_free(struct uftrace *u)
+{
+	if (!u->events)
+		return;
+	free(u->events->users);
+	for (int i = 0; i < 3; i++)
+		idmap_free(&u->events->declared[i]);
+	free(u->events->text);
+	free(u->events);
+	u->events = NULL;
+}
+
+static const struct shape *shape_of(uint64_t id)
+{
+	for (size_t i = 0; i < NSHAPES; i++)
+		if (shapes[i].id == id)
+			return &shapes[i];
+	return NULL;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct user_event *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return (x->name > y->name) - (x->name < y->name);
+}
 
 /* events.txt: "EVENT: <id> <provider>:<event>" a line. */
 int event_types_read(struct uftrace *u)
@@ -100,34 +126,26 @@ int event_types_read(struct uftrace *u)
 		t->users = users;
 		users[t->nusers++] = (struct user_event){id, line + at};
 	}
+	if (t->nusers)
+		qsort(t->users, t->nusers, sizeof(*t->users), by_id);
 	return 0;
-}
-
-void event_types_free(struct uftrace *u)
-{
-	if (!u->events)
-		return;
-	free(u->events->users);
-	free(u->events->declared);
-	free(u->events->text);
-	free(u->events);
-	u->events = NULL;
-}
-
-static const struct shape *shape_of(uint64_t id)
-{
-	for (size_t i = 0; i < NSHAPES; i++)
-		if (shapes[i].id == id)
-			return &shapes[i];
-	return NULL;
 }
 
 static const char *user_name(const struct uftrace *u, uint64_t id)
 {
-	for (size_t i = 0; i < u->events->nusers; i++)
-		if (u->events->users[i].id == id)
-			return u->events->users[i].name;
-	return NULL;
+	const struct event_types *t = u->events;
+	size_t low = 0, high = t->nusers;
+
+	/* the first of equal ones */
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (t->users[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < t->nusers && t->users[low].id == id ? t->users[low].name : NULL;
 }
 
 bool uftrace_event_known(const struct uftrace *u, uint64_t id)
@@ -150,7 +168,7 @@ static uint32_t declare(struct uftrace *u, uint64_t id, enum variant variant)
 
 	if (!name) {
 		snprintf(unknown, sizeof(unknown), "event:%llu", (unsigned long long)id);
-		name = unknown;
+		name = id == NO_ID ? "event" : unknown;
 	}
 	type.name = writer_text(u->w, name);
 	if (variant == VARIANT_RAW) {
@@ -167,8 +185,9 @@ static uint32_t declare(struct uftrace *u, uint64_t id, enum variant variant)
 			fields[type.nfields] = (struct field_entry){
 				.name = writer_text(u->w, s->fields[type.nfields]),
 				.kind = address ? FIELD_HEX : s->kind,
-				.role = address ? ROLE_ADDRESS
-					: s->id == UFTRACE_EV_WATCH_CPU ? ROLE_CPU : ROLE_NONE,
+				.role = address				? ROLE_ADDRESS
+					: s->id == UFTRACE_EV_WATCH_CPU ? ROLE_CPU
+									: ROLE_NONE,
 				.offset = type.fixed_size,
 				.size = s->size};
 			type.fixed_size += s->size;
@@ -189,20 +208,20 @@ static uint32_t declare(struct uftrace *u, uint64_t id, enum variant variant)
 static uint32_t type_of(struct uftrace *u, uint64_t id, enum variant variant)
 {
 	struct event_types *t = u->events;
-	struct declared *d;
+	struct idmap *declared = &t->declared[variant];
+	uint32_t type = idmap_get(declared, (uint32_t)id);
 
-	for (size_t i = 0; i < t->ndeclared; i++)
-		if (t->declared[i].id == id && t->declared[i].variant == variant)
-			return t->declared[i].type;
-	/* ids come from the trace: hostile ones share a type */
-	if (t->ndeclared >= 4096)
-		return t->declared[t->ndeclared - 1].type;
-	d = array_grow(t->declared, &t->declared_capacity, t->ndeclared, sizeof(*d));
-	if (!d)
+	if (!type && t->ndeclared >= UNKNOWN_MOST && !uftrace_event_known(u, id)) {
+		id = NO_ID;
+		type = idmap_get(declared, NO_ID);
+	}
+	if (type)
+		return type;
+	type = declare(u, id, variant);
+	if (!type || idmap_set(declared, (uint32_t)id, type))
 		return 0;
-	t->declared = d;
-	d[t->ndeclared] = (struct declared){id, variant, declare(u, id, variant)};
-	return d[t->ndeclared++].type;
+	t->ndeclared++;
+	return type;
 }
 
 uint32_t uftrace_extern_type(struct uftrace *u)
@@ -254,8 +273,8 @@ int uftrace_event(struct uftrace *u, struct task_reader *t, const struct uftrace
 		enum variant variant = has_data ? VARIANT_RAW : VARIANT_NONE;
 
 		type = type_of(u, r->addr, variant);
-		return writer_row_data(u->w, shifted(u, r->time), t->lane, type, 0, r->depth, NULL, 0,
-				       data, (uint32_t)n, variant == VARIANT_RAW);
+		return writer_row_data(u->w, shifted(u, r->time), t->lane, type, 0, r->depth, NULL,
+				       0, data, (uint32_t)n, variant == VARIANT_RAW);
 	}
 	if (s->id == UFTRACE_EV_WATCH_VAR) {
 		put_u64(fixed, get_uint(data, (unsigned)word, big));

@@ -27,9 +27,9 @@ static int parse_time(char **at, uint64_t *time)
 	if (!isdigit((unsigned char)*p))
 		return -1;
 	for (; isdigit((unsigned char)*p); p++) {
-		if (sec > 18446744072ull / 10)
-			return -1;
 		sec = sec * 10 + (uint64_t)(*p - '0');
+		if (sec >= TIME_LIMIT / 1000000000)
+			return -1;
 	}
 	if (*p == '.')
 		for (p++; isdigit((unsigned char)*p); p++)
@@ -69,20 +69,20 @@ static void look_ahead(struct uftrace *u, struct extern_reader *x)
 	}
 }
 
-static int extern_run(struct uftrace *u, struct lane_reader *r, uint64_t until, uint32_t rank_until)
+static int extern_run(struct uftrace *u, struct lane_reader *r)
 {
 	struct extern_reader *x = (struct extern_reader *)r;
+	size_t n = strlen(x->line);
 
-	while (r->next < until || (r->next == until && r->rank < rank_until)) {
-		size_t n = strlen(x->line);
-
-		if (u->last_lane &&
-		    writer_row_data(u->w, shifted(u, r->next), u->last_lane, uftrace_extern_type(u),
-				    0, 0, NULL, 0, x->line, (uint32_t)n, true))
-			return -1;
-		x->offset = (uint64_t)(x->line - x->text) + n + 1;
-		look_ahead(u, x);
-	}
+	/* before all others it is the first task's, as uftrace has it */
+	if (!u->last_lane && u->ntasks)
+		u->last_lane = u->task_readers[0].lane;
+	if (u->last_lane &&
+	    writer_row_data(u->w, shifted(u, r->next), u->last_lane, uftrace_extern_type(u), 0, 0,
+			    NULL, 0, x->line, (uint32_t)n, true))
+		return -1;
+	x->offset = (uint64_t)(x->line - x->text) + n + 1;
+	look_ahead(u, x);
 	return 0;
 }
 

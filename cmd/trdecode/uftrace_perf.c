@@ -10,38 +10,60 @@
 
 #include "uftrace.h"
 
-enum { PERF_HEADER = 8, PERF_SAMPLE_ID = 16, PERF_WINDOW = 128 * 1024 };
+enum {
+	PERF_HEADER = 8,
+	PERF_SAMPLE_ID = 16,
+	PERF_USEFUL = 256, /* no record that is taken apart is longer */
+	PERF_WINDOW = 64 * 1024,
+	PERF_WINDOWS = 1 << 20, /* all together */
+};
 
 struct perf_record {
 	uint32_t type;
 	uint16_t misc, size;
 	uint32_t pid, tid; /* of the sample id */
 	uint64_t sample_time;
-	uint64_t time;     /* that counts: of the body where it has one */
-	uint32_t subject;  /* tid that it is about */
+	uint64_t time;	  /* that counts: of the body where it has one */
+	uint32_t subject; /* tid that it is about */
 };
-
 
 static const char *path_of(struct uftrace *u, struct perf_reader *p, char *path, size_t n)
 {
 	return tree_path(u->input->tree, p->member, path, n);
 }
 
-/* Take the record at the window apart; false: it is none. */
-static bool unpack(struct uftrace *u, struct perf_reader *p, struct perf_record *r)
+static bool is_used(uint32_t type)
+{
+	return type == UFTRACE_PERF_SWITCH || type == UFTRACE_PERF_FORK ||
+	       type == UFTRACE_PERF_EXIT || type == UFTRACE_PERF_COMM;
+}
+
+static void unpack_header(const struct uftrace *u, const uint8_t *d, struct perf_record *r)
 {
 	bool big = u->info.big_endian;
-	const uint8_t *d = window_at(&p->file), *id;
-	size_t have = window_have(&p->file), least = PERF_HEADER + PERF_SAMPLE_ID;
 
 	*r = (struct perf_record){.type = (uint32_t)get_uint(d, 4, big),
 				  .misc = (uint16_t)get_uint(d + 4, 2, big),
 				  .size = (uint16_t)get_uint(d + 6, 2, big)};
+}
+
+/* The record of which `have` bytes stand at d; false: it is none. */
+static bool unpack(const struct uftrace *u, const uint8_t *d, size_t have, struct perf_record *r)
+{
+	bool big = u->info.big_endian;
+	size_t least = PERF_HEADER + PERF_SAMPLE_ID;
+	const uint8_t *id;
+
+	unpack_header(u, d, r);
 	if (r->type == UFTRACE_PERF_FORK || r->type == UFTRACE_PERF_EXIT)
 		least += 24;
 	if (r->type == UFTRACE_PERF_COMM)
 		least += 8;
-	if (!r->type || r->type > 64 || r->size % 8 || r->size < least || r->size > have)
+	if (!r->type || r->type > 64 || r->size % 8 || r->size < least)
+		return false;
+	if (!is_used(r->type))
+		return true;
+	if (r->size > have)
 		return false;
 	id = d + r->size - PERF_SAMPLE_ID;
 	r->pid = (uint32_t)get_uint(id, 4, big);
@@ -49,11 +71,28 @@ static bool unpack(struct uftrace *u, struct perf_reader *p, struct perf_record 
 	r->time = r->sample_time = get_uint(id + 8, 8, big);
 	if (r->type == UFTRACE_PERF_FORK || r->type == UFTRACE_PERF_EXIT) {
 		r->subject = (uint32_t)get_uint(d + 16, 4, big);
-		r->time = get_uint(d + 24 + 0, 8, big);
+		r->time = get_uint(d + 24, 8, big);
 	} else if (r->type == UFTRACE_PERF_COMM) {
 		r->subject = (uint32_t)get_uint(d + 12, 4, big);
 	}
-	return true;
+	return r->time < TIME_LIMIT;
+}
+
+/* The body's time may be a little before that of the record before it. */
+static bool fits(const struct perf_reader *p, uint64_t time)
+{
+	return !p->last || (time + 1000000 >= p->last && time < p->last + TASK_JUMP);
+}
+
+/* A time that does not fit is damaged if the next record's does. */
+static bool is_outlier(const struct uftrace *u, const struct perf_reader *p,
+		       const struct perf_record *r, size_t have)
+{
+	struct perf_record next;
+
+	return have >= r->size + (size_t)PERF_HEADER &&
+	       unpack(u, window_at(&p->file) + r->size, have - r->size, &next) &&
+	       is_used(next.type) && fits(p, next.time);
 }
 
 /* The next record that is of use into *r and base.next. 0, -1. */
@@ -64,8 +103,8 @@ static int look_ahead(struct uftrace *u, struct perf_reader *p, struct perf_reco
 	bool said = false;
 
 	for (;;) {
-		ssize_t have = window_need(&p->file, PERF_HEADER, e);
-		uint16_t size;
+		ssize_t have = window_need(&p->file, PERF_USEFUL, e);
+		uint64_t left = p->file.size - p->file.offset;
 
 		if (have < 0)
 			return -1;
@@ -75,24 +114,28 @@ static int look_ahead(struct uftrace *u, struct perf_reader *p, struct perf_reco
 					     p->file.offset, "the file ends inside of a record");
 			break;
 		}
-		size = (uint16_t)get_uint(window_at(&p->file) + 6, 2, u->info.big_endian);
-		have = window_need(&p->file, size, e);
-		if (have < 0)
-			return -1;
-		if (!unpack(u, p, r)) {
+		if (!unpack(u, window_at(&p->file), (size_t)have, r) || r->size > left) {
 			/* search on, in the steps that records keep */
 			if (!said)
 				input_damage(u->input, path_of(u, p, path, sizeof(path)),
 					     p->file.offset,
-					     (size_t)have < size ? "the file ends inside of a record"
-								 : "a damaged record");
+					     r->size > left ? "the file ends inside of a record"
+							    : "a damaged record");
 			said = true;
-			window_skip(&p->file, (size_t)have < 8 ? (size_t)have : 8);
+			window_skip(&p->file, 8);
 			continue;
 		}
-		if ((r->type == UFTRACE_PERF_SWITCH || r->type == UFTRACE_PERF_FORK ||
-		     r->type == UFTRACE_PERF_EXIT || r->type == UFTRACE_PERF_COMM) &&
-		    uftrace_task_of(u, (int32_t)r->subject)) {
+		if (is_used(r->type) && uftrace_task_of(u, (int32_t)r->subject)) {
+			if (p->checked != p->file.offset + 1 && !fits(p, r->time)) {
+				p->checked = p->file.offset + 1;
+				input_damage(u->input, path_of(u, p, path, sizeof(path)),
+					     p->file.offset,
+					     "a record whose time does not fit those beside it");
+				if (is_outlier(u, p, r, (size_t)have)) {
+					window_skip(&p->file, r->size);
+					continue;
+				}
+			}
 			p->base.next = r->time;
 			return 0;
 		}
@@ -211,38 +254,32 @@ static int comm_row(struct uftrace *u, struct perf_reader *p, struct task_reader
 			       sizeof(fixed), comm, (uint32_t)n, true);
 }
 
-static int perf_run(struct uftrace *u, struct lane_reader *reader, uint64_t until,
-		    uint32_t rank_until)
+static int perf_run(struct uftrace *u, struct lane_reader *reader)
 {
 	struct perf_reader *p = (struct perf_reader *)reader;
+	struct perf_record r;
+	struct task_reader *t;
 	struct error e;
+	int bad;
 
-	e.what[0] = '\0';
-	while (reader->next < until || (reader->next == until && reader->rank < rank_until)) {
-		struct perf_record r;
-		struct task_reader *t;
-		int bad;
-
-		if (look_ahead(u, p, &r, &e))
-			goto failed;
-		if (reader->next == UINT64_MAX || reader->next > until ||
-		    (reader->next == until && reader->rank > rank_until))
-			break;
-		t = uftrace_task_of(u, (int32_t)r.subject);
-		if (r.type == UFTRACE_PERF_SWITCH)
-			bad = switch_row(u, p, t, &r);
-		else if (r.type == UFTRACE_PERF_COMM)
-			bad = comm_row(u, p, t, &r);
-		else
-			bad = fork_row(u, p, t, &r);
-		if (bad)
-			return -1;
-		u->last_lane = t->lane;
-		window_skip(&p->file, r.size);
-		if (look_ahead(u, p, &r, &e))
-			goto failed;
-	}
-	return 0;
+	if (look_ahead(u, p, &r, &e))
+		goto failed;
+	if (reader->next == UINT64_MAX)
+		return 0;
+	t = uftrace_task_of(u, (int32_t)r.subject);
+	if (r.type == UFTRACE_PERF_SWITCH)
+		bad = switch_row(u, p, t, &r);
+	else if (r.type == UFTRACE_PERF_COMM)
+		bad = comm_row(u, p, t, &r);
+	else
+		bad = fork_row(u, p, t, &r);
+	if (bad)
+		return -1;
+	u->last_lane = t->lane;
+	p->last = r.time;
+	window_skip(&p->file, r.size);
+	if (!look_ahead(u, p, &r, &e))
+		return 0;
 failed:
 	input_damage_error(u->input, &e);
 	reader->next = UINT64_MAX;
@@ -278,8 +315,8 @@ int perf_begin(struct uftrace *u, struct error *e)
 	u->perf = calloc(count, sizeof(*u->perf));
 	if (!u->perf)
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
-	window = 4 * 1024 * 1024 / count;
-	window = window > PERF_WINDOW ? PERF_WINDOW : window < 65536 + 16 ? 65536 + 16 : window;
+	window = PERF_WINDOWS / count;
+	window = window > PERF_WINDOW ? PERF_WINDOW : window < 1024 ? 1024 : window & ~(size_t)15;
 	u->sched_out = declare(u, "linux:sched-out", KIND_ENTER, TYPE_INNER, UFTRACE_EV_SCHED_OUT,
 			       switch_fields, 2, false);
 	u->sched_in = declare(u, "linux:sched-in", KIND_LEAVE, TYPE_INNER, UFTRACE_EV_SCHED_IN,
@@ -302,7 +339,7 @@ int perf_begin(struct uftrace *u, struct error *e)
 		p->base.next = UINT64_MAX;
 		p->member = (char *)tree_member(tree, i);
 		u->nperf++;
-		if (window_open(&p->file, tree, p->member, window, count <= 64, e) ||
+		if (window_open(&p->file, tree, p->member, window, uftrace_keep(u, count), e) ||
 		    look_ahead(u, p, &r, e)) {
 			input_damage_error(u->input, e);
 			e->what[0] = '\0';

@@ -1,22 +1,17 @@
 /*
  * uftrace_records.c - TID.dat: the records of one task as rows
  *
- * Facts: a record is two words (common/formats/uftrace.h); with its `more` bit set a payload without
- * a length follows, which only the argument specs of its function can measure. Where they cannot, or
- * where a record is damaged, the next plausible record is searched in steps of 8 bytes.
+ * Facts: a record is two words (common/formats/uftrace.h); with its `more` bit set a payload
+ * without a length follows, which only the argument specs of its function can measure. Where they
+ * cannot, or where a record is damaged, the next plausible record is searched in steps of 8 bytes.
  */
 #include <stdlib.h>
 
 #include "common/value.h"
 #include "uftrace.h"
 
-enum {
-	PAYLOAD_LIMIT = 4096, /* the recorder keeps at most 1 KiB a call; an EVENT has a u16 length */
-	EVENT_LIMIT = 2 + 65535 + 8,
-};
-
-/* A trace does not last longer than this between two records of a task, when searching for one. */
-static const uint64_t PLAUSIBLE_NS = 3600ull * 1000000000;
+/* The recorder keeps at most 1 KiB of a call's values. */
+enum { PAYLOAD_LIMIT = 4096 };
 
 static void damage(struct uftrace *u, struct task_reader *t, const char *what)
 {
@@ -39,23 +34,72 @@ static int gap(struct uftrace *u, struct task_reader *t, enum gap_reason reason,
 	return writer_gap(u->w, shifted(u, t->last), t->lane, &g);
 }
 
-/* Would this be a record, if one began here? */
-static bool plausible(struct uftrace *u, struct task_reader *t, const uint8_t *p)
+/* Recorders write time and depth of LOST as 0, and the ids of events fit 32 bits. */
+static bool well_formed(const struct uftrace_record *r)
+{
+	if (r->type == UFTRACE_LOST)
+		return !r->time && !r->depth && !r->more;
+	if (r->type == UFTRACE_EVENT && r->addr > UINT32_MAX)
+		return false;
+	return r->time < TIME_LIMIT;
+}
+
+static bool unpack(const struct uftrace *u, const uint8_t *p, struct uftrace_record *r)
+{
+	return uftrace_record_unpack(p, u->info.swap, r) && well_formed(r);
+}
+
+/* Does what it names exist? Where nothing is known of the address space, any address may. */
+static bool names_something(struct uftrace *u, const struct task_reader *t,
+			    const struct uftrace_record *r)
+{
+	uint64_t until = UINT64_MAX;
+	struct uftrace_session *session = t->session;
+	const struct uftrace_sess *sess;
+	struct uftrace_where where;
+	uint32_t epoch = t->epoch;
+
+	if (r->type == UFTRACE_EVENT)
+		return !r->depth && uftrace_event_known(u, r->addr);
+	if (!t->context || r->time >= t->context_until) {
+		sess = uftrace_session_at(u->tasks, t->task, r->time, &until);
+		session = sess ? uftrace_session_get(u->sessions, sess) : NULL;
+		epoch = session ? uftrace_session_epoch_at(session, r->time, NULL) : 0;
+	}
+	if (!session || !uftrace_session_map(session)->nr)
+		return r->addr >= 4096;
+	return uftrace_session_resolve(session, epoch, r->addr, &where) || where.module;
+}
+
+/* Is the record behind this one, which has no payload, one that could follow it? */
+static bool confirmed(struct uftrace *u, const struct task_reader *t,
+		      const struct uftrace_record *r, const uint8_t *p, size_t have)
+{
+	struct uftrace_record next;
+
+	if (r->more || have < 2 * UFTRACE_RECORD_SIZE)
+		return false;
+	return unpack(u, p + UFTRACE_RECORD_SIZE, &next) && next.type != UFTRACE_LOST &&
+	       next.time >= r->time && next.time - r->time < TASK_JUMP &&
+	       names_something(u, t, &next);
+}
+
+/*
+ * Would this be a record, if one began here? Its time should follow the one before it; if it does
+ * not (that one's may be the damaged time), the record behind it must speak for it.
+ */
+static bool plausible(struct uftrace *u, const struct task_reader *t, const uint8_t *p, size_t have)
 {
 	struct uftrace_record r;
-	struct uftrace_where where;
 
-	if (!uftrace_record_unpack(p, u->info.swap, &r))
+	if (!unpack(u, p, &r))
 		return false;
 	if (r.type == UFTRACE_LOST)
-		return !r.time && !r.depth && r.addr && r.addr < 1ull << 32;
-	if (r.time < t->last || (t->last && r.time - t->last > PLAUSIBLE_NS))
+		return r.addr && r.addr <= UINT32_MAX;
+	if (!names_something(u, t, &r))
 		return false;
-	if (r.type == UFTRACE_EVENT)
-		return !r.depth && uftrace_event_known(u, r.addr);
-	if (!t->session)
-		return r.addr >= 4096;
-	return uftrace_session_resolve(t->session, t->epoch, r.addr, &where) || where.module;
+	return !t->last || (r.time >= t->last && r.time - t->last < TASK_JUMP) ||
+	       confirmed(u, t, &r, p, have);
 }
 
 /* Go to the next plausible record at or behind the present position, and report what was left out.
@@ -68,19 +112,21 @@ static int resynchronise(struct uftrace *u, struct task_reader *t, const char *m
 	int found = 0;
 
 	for (;;) {
-		have = window_need(&t->file, UFTRACE_RECORD_SIZE, e);
+		have = window_need(&t->file, 2 * UFTRACE_RECORD_SIZE, e);
 		if (have < 0)
 			return -1;
 		if (have < UFTRACE_RECORD_SIZE) {
 			window_skip(&t->file, (size_t)have);
 			break;
 		}
-		if (plausible(u, t, window_at(&t->file))) {
+		if (plausible(u, t, window_at(&t->file), (size_t)have)) {
 			found = 1;
 			break;
 		}
 		window_skip(&t->file, 8);
 	}
+	/* what is missing may be calls and returns */
+	t->depth_known = false;
 	if (gap(u, t, GAP_DAMAGE, t->file.offset - from, from, message))
 		return -1;
 	return found;
@@ -107,6 +153,18 @@ static void repair_depth(struct task_reader *t, struct uftrace_record *r, uint32
 	t->depth = r->type == UFTRACE_ENTRY ? d + 1 : d;
 }
 
+/* A record whose payload cannot be measured: its row, without values, and a search for the next. */
+static int unmeasured(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
+		      uint32_t place, uint32_t depth, const char *what, struct error *e)
+{
+	damage(u, t, what);
+	if (writer_row(u->w, shifted(u, r->time), t->lane,
+		       r->type == UFTRACE_EXIT ? u->leave : u->entry, place, depth))
+		return -1;
+	t->last = r->time;
+	return resynchronise(u, t, what, e);
+}
+
 /* A function's record with a payload. 1 done, 0 the file ended, -1. */
 static int record_with_payload(struct uftrace *u, struct task_reader *t,
 			       const struct uftrace_record *r, uint32_t place, uint32_t depth,
@@ -115,36 +173,32 @@ static int record_with_payload(struct uftrace *u, struct task_reader *t,
 	bool leave = r->type == UFTRACE_EXIT;
 	const struct uftrace_specs *specs = NULL;
 	struct uftrace_where where;
-	ssize_t have;
+	const uint8_t *payload;
+	size_t have;
 	int64_t size;
 
 	window_skip(&t->file, UFTRACE_RECORD_SIZE);
-	have = window_need(&t->file, PAYLOAD_LIMIT, e);
-	if (have < 0)
-		return -1;
 	if (t->session && uftrace_session_resolve(t->session, t->epoch, r->addr, &where))
 		specs = uftrace_args_find(u->args, t->session, &where, leave);
-	if (!specs) {
-		damage(u, t, "arguments of a function whose argument types are not known");
-		if (writer_row(u->w, shifted(u, r->time), t->lane, leave ? u->leave : u->entry,
-			       place, depth))
-			return -1;
-		t->last = r->time;
-		return resynchronise(u, t, "arguments without known types", e);
-	}
-	size = uftrace_args_size(specs, window_at(&t->file), (size_t)have, u->info.swap);
+	if (!specs)
+		return unmeasured(u, t, r, place, depth,
+				  "arguments of a function whose argument types are not known", e);
+	payload = window_at(&t->file);
+	have = window_have(&t->file);
+	size = uftrace_args_size(specs, payload, have, u->info.swap);
 	if (size < 0) {
-		if (writer_row(u->w, shifted(u, r->time), t->lane, leave ? u->leave : u->entry,
-			       place, depth))
+		payload = window_large(&t->file, PAYLOAD_LIMIT, &u->large, &have, e);
+		if (!payload)
 			return -1;
-		t->last = r->time;
-		if ((uint64_t)have + t->file.offset >= t->file.size)
-			damage(u, t, "the file ends inside of a record's arguments");
-		else
-			damage(u, t, "a record's arguments do not end");
-		return resynchronise(u, t, "damaged arguments", e);
+		size = uftrace_args_size(specs, payload, have, u->info.swap);
 	}
-	if (uftrace_values(u, specs, window_at(&t->file), (size_t)size, leave) ||
+	if (size < 0)
+		return unmeasured(u, t, r, place, depth,
+				  have + t->file.offset >= t->file.size
+					  ? "the file ends inside of a record's arguments"
+					  : "a record's arguments do not end",
+				  e);
+	if (uftrace_values(u, specs, payload, (size_t)size, leave) ||
 	    writer_row_data(u->w, shifted(u, r->time), t->lane,
 			    leave ? u->leave_values : u->entry_values, place, depth, NULL, 0,
 			    u->tail.data, (uint32_t)u->tail.size, true))
@@ -157,32 +211,28 @@ static int record_with_payload(struct uftrace *u, struct task_reader *t,
 static int event_record(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
 			struct error *e)
 {
-	const uint8_t *p;
-	size_t n = 0, size = 0;
-	ssize_t have;
+	const uint8_t *p = NULL;
+	size_t n = 0, size = 0, have = 0;
 
 	window_skip(&t->file, UFTRACE_RECORD_SIZE);
 	if (r->more) {
-		have = window_need(&t->file, 2, e);
-		if (have < 0)
+		p = window_large(&t->file, 2, &u->large, &have, e);
+		if (!p)
 			return -1;
-		p = window_at(&t->file);
 		n = have < 2 ? 0 : (size_t)get_uint(p, 2, u->info.big_endian);
 		size = align_up(2 + n, 8);
-		have = window_need(&t->file, size, e);
-		if (have < 0)
+		p = window_large(&t->file, size, &u->large, &have, e);
+		if (!p)
 			return -1;
-		if ((size_t)have < 2 + n) {
+		if (have < 2 + n) {
 			damage(u, t, "the file ends inside of an event's data");
 			return resynchronise(u, t, "damaged event data", e);
 		}
-		if (size > (size_t)have)
-			size = (size_t)have;
 	}
-	if (uftrace_event(u, t, r, n ? window_at(&t->file) + 2 : NULL, n, r->more))
+	if (uftrace_event(u, t, r, n ? p + 2 : NULL, n, r->more))
 		return -1;
 	t->last = r->time;
-	window_skip(&t->file, size);
+	window_skip(&t->file, size < have ? size : have);
 	return 1;
 }
 
@@ -192,7 +242,47 @@ static int lost_record(struct uftrace *u, struct task_reader *t, const struct uf
 
 	window_skip(&t->file, UFTRACE_RECORD_SIZE);
 	t->depth_known = false;
+	u->input->decoding->lost += r->addr;
 	return gap(u, t, GAP_LOST, r->addr, offset, NULL) ? -1 : 1;
+}
+
+/*
+ * Times of a task only rise, but for estimated returns. Which of two that do not fit each other is
+ * the damaged one, the record behind them tells. 1: the present record is to be left out; 0; -1.
+ */
+static int check_time(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
+		      struct error *e)
+{
+	bool back = r->time < t->last;
+	struct uftrace_record next;
+	ssize_t have;
+
+	if (!t->last || t->checked == t->file.offset + 1 ||
+	    (!back && r->time - t->last < TASK_JUMP) ||
+	    (back && u->info.feat_mask & UFTRACE_FEAT_ESTIMATE_RETURN))
+		return 0;
+	t->checked = t->file.offset + 1; /* said once */
+	have = r->more ? 0 : window_need(&t->file, 2 * UFTRACE_RECORD_SIZE, e);
+	if (have < 0)
+		return -1;
+	if (have >= 2 * UFTRACE_RECORD_SIZE) {
+		bool follows = unpack(u, window_at(&t->file) + UFTRACE_RECORD_SIZE, &next) &&
+			       next.type != UFTRACE_LOST && next.time >= t->last &&
+			       next.time - t->last < TASK_JUMP;
+
+		if (follows && (back || next.time < r->time)) {
+			damage(u, t, "a record whose time is not between those beside it");
+			if (gap(u, t, GAP_DAMAGE, UFTRACE_RECORD_SIZE, t->file.offset,
+				"a damaged time"))
+				return -1;
+			window_skip(&t->file, UFTRACE_RECORD_SIZE);
+			t->depth_known = false;
+			return 1;
+		}
+	}
+	if (back)
+		damage(u, t, "the time steps back");
+	return 0;
 }
 
 /* The next record's time into base.next; damage is stepped over. 0, or -1. */
@@ -213,12 +303,22 @@ static int look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
 				return -1;
 			break;
 		}
-		if (uftrace_record_unpack(window_at(&t->file), u->info.swap, &r)) {
+		if (unpack(u, window_at(&t->file), &r)) {
 			/* LOST has no time of its own: it follows the record before it */
 			t->base.next = r.type == UFTRACE_LOST ? t->last : r.time;
-			return 0;
+			got = r.type == UFTRACE_LOST ? 0 : check_time(u, t, &r, e);
+			if (got <= 0)
+				return got;
+			continue;
 		}
-		damage(u, t, "a record with a wrong magic");
+		if (!uftrace_record_unpack(window_at(&t->file), u->info.swap, &r))
+			damage(u, t, "a record with a wrong magic");
+		else if (r.type == UFTRACE_LOST)
+			damage(u, t, "a LOST record with a time or depth");
+		else if (r.time >= TIME_LIMIT)
+			damage(u, t, "a record with a time that no clock has");
+		else
+			damage(u, t, "an event with an id that is none");
 		got = resynchronise(u, t, "damaged records", e);
 		if (got < 0)
 			return -1;
@@ -260,120 +360,72 @@ static int one_record(struct uftrace *u, struct task_reader *t, struct error *e)
 		       : 1;
 }
 
-/*
- * The plain records at hand, up to the limit: by far most of all, so nothing else is looked at.
- * Returns at the first that is special, or needs the file.
- */
-static inline __attribute__((always_inline)) int plain_records(struct uftrace *u,
-							       struct task_reader *t,
-							       uint64_t until, uint32_t rank_until,
-							       bool swap)
+/* The file cannot be read any further: damage of this task only; or the writer failed: -1. */
+static int task_failed(struct uftrace *u, struct task_reader *t, const struct error *e)
 {
-	const uint8_t *start = window_at(&t->file), *p = start, *end = start + window_have(&t->file);
-	uint64_t last = t->last, stop = t->context_until, shift = u->shift, time = 0, word;
-	struct rows rows;
-	bool batch;
-	int bad = 0;
-
-	/* ties go to the lower rank: up to and including until if that is ours */
-	if (t->base.rank < rank_until && until != UINT64_MAX)
-		until++;
-	if (stop < until)
-		until = stop;
-	batch = rows_begin(&rows, u->w, t->lane, u->entry, u->leave);
-	for (; end - p >= UFTRACE_RECORD_SIZE; p += UFTRACE_RECORD_SIZE) {
-		uint32_t place, depth;
-
-		time = get_u64(p);
-		word = get_u64(p + 8);
-		if (swap) {
-			time = __builtin_bswap64(time);
-			word = __builtin_bswap64(word);
-		}
-		/* bit 1: neither ENTRY nor EXIT; bit 2: payload; bits 3 to 5: magic */
-		if ((word & 0x3e) != UFTRACE_RECORD_MAGIC << 3)
-			break;
-		if (time >= until || time < last) {
-			t->base.next = time;
-			break;
-		}
-		place = uftrace_place(u, t, word >> 16);
-		depth = word >> 6 & 0x3ff;
-		if (__builtin_expect(!batch || !rows_put(&rows, time + shift, place, depth, word & 1),
-				     0)) {
-			rows_end(&rows, u->w);
-			bad = !place || writer_row(u->w, time + shift, t->lane,
-						   word & 1 ? u->leave : u->entry, place, depth);
-			batch = rows_begin(&rows, u->w, t->lane, u->entry, u->leave);
-			if (bad)
-				break;
-		}
-		last = time;
-	}
-	rows_end(&rows, u->w);
-	t->last = last;
-	window_skip(&t->file, (size_t)(p - start));
-	return bad ? -1 : 0;
-}
-
-static int task_run(struct uftrace *u, struct lane_reader *r, uint64_t until, uint32_t rank_until)
-{
-	struct task_reader *t = (struct task_reader *)r;
-	struct error e;
-
-	e.what[0] = '\0'; /* and no more of it: this is called at every change of tasks */
-	u->last_lane = t->lane;
-	while (t->base.next < until || (t->base.next == until && r->rank < rank_until)) {
-		int got;
-
-		if (t->context && u->info.max_stack <= 1024) {
-			if (u->info.swap ? plain_records(u, t, until, rank_until, true)
-					 : plain_records(u, t, until, rank_until, false))
-				return -1;
-			/* most often it stopped where another task's turn is */
-			if (t->base.next > until ||
-			    (t->base.next == until && r->rank > rank_until))
-				break;
-		}
-		if (look_ahead(u, t, &e))
-			goto failed;
-		if (t->base.next == UINT64_MAX || t->base.next > until ||
-		    (t->base.next == until && r->rank > rank_until))
-			break;
-		got = one_record(u, t, &e);
-		if (got < 0)
-			goto failed;
-		if (look_ahead(u, t, &e))
-			goto failed;
-	}
-	return 0;
-failed:
-	if (!e.what[0])
-		return -1; /* the writer's error */
-	/* the file cannot be read any further: damage of this task only */
-	input_damage_error(u->input, &e);
+	if (!e->what[0])
+		return -1;
+	input_damage_error(u->input, e);
 	t->base.next = UINT64_MAX;
 	window_close(&t->file);
 	t->open = false;
 	return 0;
 }
 
+int task_look_ahead(struct uftrace *u, struct task_reader *t)
+{
+	struct error e;
+
+	e.what[0] = '\0';
+	return look_ahead(u, t, &e) ? task_failed(u, t, &e) : 0;
+}
+
+/* One event, and what of damage stands behind it; plain ones are taken by uftrace_merge.c. */
+static int task_run(struct uftrace *u, struct lane_reader *r)
+{
+	struct task_reader *t = (struct task_reader *)r;
+	struct error e;
+
+	e.what[0] = '\0';
+	u->last_lane = t->lane;
+	if (one_record(u, t, &e) < 0 || look_ahead(u, t, &e))
+		return task_failed(u, t, &e);
+	return 0;
+}
+
+/* A file may begin with LOST: the gap stands before the first record that has a time. */
+static int first_time(struct uftrace *u, struct task_reader *t, struct error *e)
+{
+	ssize_t have = window_need(&t->file, t->file.capacity, e);
+
+	if (have < 0)
+		return -1;
+	for (ssize_t at = 0; have - at >= UFTRACE_RECORD_SIZE; at += UFTRACE_RECORD_SIZE) {
+		struct uftrace_record r;
+
+		if (!unpack(u, window_at(&t->file) + at, &r))
+			break;
+		if (r.type != UFTRACE_LOST) {
+			t->base.next = t->last = r.time;
+			break;
+		}
+	}
+	return 0;
+}
+
 int task_begin(struct uftrace *u, struct task_reader *t, struct error *e)
 {
+	struct error damaged;
+
 	t->base.run = task_run;
+	t->base.task = true;
 	t->base.next = UINT64_MAX;
 	if (!t->open)
 		return 0;
-	if (look_ahead(u, t, e))
-		return -1;
-	/* a file that begins with LOST: the gap stands before the first record with a time */
-	if (t->base.next == 0 && window_have(&t->file) >= 2 * UFTRACE_RECORD_SIZE) {
-		struct uftrace_record r;
-
-		if (uftrace_record_unpack(window_at(&t->file) + UFTRACE_RECORD_SIZE, u->info.swap,
-					  &r) &&
-		    r.type != UFTRACE_LOST)
-			t->base.next = t->last = r.time;
+	damaged.what[0] = '\0';
+	if (look_ahead(u, t, &damaged) || (!t->base.next && first_time(u, t, &damaged))) {
+		*e = damaged;
+		return task_failed(u, t, &damaged);
 	}
 	return 0;
 }

@@ -376,7 +376,7 @@ static bool resolve_dlopen(struct uftrace_session *s, uint32_t epoch, uint64_t a
 			continue;
 		best = open;
 		*where = (struct uftrace_where){
-			.module = &r->module->m, .symbol = symbol, .base = r->base};
+			.module = &r->module->m, .symbol = symbol, .base = r->base, .epoch = open};
 	}
 	return best;
 }

@@ -69,6 +69,7 @@ struct uftrace_where {
 	const struct uftrace_module *module; /* NULL: no module, or the kernel */
 	const struct symbol *symbol;	     /* NULL: unknown */
 	uint64_t base;			     /* symbol addresses are relative to it; kernel: 0 */
+	uint32_t epoch;			     /* that its dlopen began, 0: kernel or mapping */
 	bool kernel;
 };
 

@@ -24,9 +24,10 @@ static int put(struct uftrace *u, const struct uftrace_arg *a)
 	uint32_t definition;
 
 	switch (s->fmt) {
-	case UFTRACE_FMT_STR:
+	case UFTRACE_FMT_STR: return value_put_bytes(&u->tail, VALUE_STRING, a->bytes, a->length);
 	case UFTRACE_FMT_STD_STRING:
-		return value_put_bytes(&u->tail, VALUE_STRING, a->bytes, a->length);
+		/* has a length of its own and may hold NULs */
+		return value_put_bytes(&u->tail, VALUE_BLOB, a->bytes, a->length);
 	case UFTRACE_FMT_STRUCT:
 		return value_put_opaque(&u->tail, s->type_name, a->bytes, a->length);
 	case UFTRACE_FMT_ENUM:
@@ -38,8 +39,7 @@ static int put(struct uftrace *u, const struct uftrace_arg *a)
 		return value_put_enum(&u->tail, definition,
 				      little(a->bytes, a->length, u->info.big_endian, turned),
 				      (uint8_t)a->length);
-	default:
-		break;
+	default: break;
 	}
 	if (!a->length || a->length > sizeof(turned))
 		return value_put_opaque(&u->tail, s->type_name, a->bytes, a->length);

@@ -230,13 +230,12 @@ static void report_lost(struct stage *s, bool strict)
 
 static int open_text(struct stage *s, struct encoding *en, struct text *text)
 {
-	struct error e;
-
-	if (en->encoder->output != ENCODER_TEXT)
+	if (en->encoder->output != ENCODER_TEXT) {
+		progress_begin(&s->progress, s->options, s->options->output != NULL);
 		return 0;
-	if (output_open(&s->output, s->options->output, OUTPUT_TEXT, &e))
-		return stage_fail(s, &e);
-	s->output_open = true;
+	}
+	if (stage_print_to(s, OUTPUT_TEXT))
+		return -1;
 	text_init(text, &s->output);
 	en->text = text;
 	s->in.before_block = flush;

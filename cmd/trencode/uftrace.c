@@ -79,39 +79,12 @@ static int uftrace_begin(struct encoding *en, struct error *e)
 	return tree_output_member(&s->tree, "info", 4, &number, e);
 }
 
-/* Is the command's program called so? */
-static bool is_program(const uint8_t *command, size_t n, const char *name)
-{
-	const uint8_t *end = memchr(command, ' ', n), *base;
-	size_t size = end ? (size_t)(end - command) : n;
-
-	base = memrchr(command, '/', size);
-	base = base ? base + 1 : command;
-	size -= (size_t)(base - command);
-	return size == strlen(name) && !memcmp(base, name, size);
-}
-
 static int uftrace_head(struct encoding *en, const struct head *h, struct error *e)
 {
 	struct state *s = en->state;
-	const uint8_t *p = h->properties;
-	size_t left = h->properties_size;
 
 	(void)e;
-	while (left >= 8) {
-		uint16_t key = get_u16(p);
-		uint32_t n = get_u32(p + 4);
-		uint64_t step = 8 + align_up(n, 8);
-
-		if (n > left - 8)
-			break;
-		if (key == HEAD_COMMAND && is_program(p + 8, n, "trfilter"))
-			s->filtered = true;
-		if (step > left)
-			break;
-		p += step;
-		left -= (size_t)step;
-	}
+	s->filtered |= h->flags & HEAD_FILTERED;
 	return 0;
 }
 

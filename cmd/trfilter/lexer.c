@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/units.h"
+
 /* A byte in the C locale; <ctype.h> would ask the user's. */
 static bool is_digit(char c)
 {
@@ -40,38 +42,6 @@ void lexer_free(struct lexer *l)
 {
 	free(l->token.string);
 	l->token.string = NULL;
-}
-
-static const struct unit {
-	const char *name;
-	uint64_t times;
-	bool time;
-} units[] = {
-	{"", 1, false},
-	{"ns", 1, true},
-	{"us", 1000, true},
-	{"ms", 1000 * 1000, true},
-	{"s", 1000 * 1000 * 1000, true},
-	{"min", 60ull * 1000 * 1000 * 1000, true},
-	{"h", 3600ull * 1000 * 1000 * 1000, true},
-	{"K", 1024, false},
-	{"M", 1024 * 1024, false},
-	{"G", 1024 * 1024 * 1024, false},
-	{"KiB", 1024, false},
-	{"MiB", 1024 * 1024, false},
-	{"GiB", 1024 * 1024 * 1024, false},
-	{"kB", 1000, false},
-	{"KB", 1000, false},
-	{"MB", 1000 * 1000, false},
-	{"GB", 1000 * 1000 * 1000, false},
-};
-
-static const struct unit *find_unit(const char *s, size_t n)
-{
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-		if (strlen(units[i].name) == n && !memcmp(units[i].name, s, n))
-			return &units[i];
-	return NULL;
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b)
@@ -134,7 +104,7 @@ static int number(struct lexer *l)
 	const char *p = l->text + l->at, *suffix;
 	bool negative = *p == '-';
 	uint64_t whole, part = 0, scale = 1;
-	const struct unit *unit = &units[0];
+	const struct unit *unit = unit_find("", 0);
 	unsigned count;
 	int bad;
 
@@ -158,16 +128,16 @@ static int number(struct lexer *l)
 		suffix = p;
 		while (is_letter(*p) || is_digit(*p))
 			p++;
-		unit = find_unit(suffix, (size_t)(p - suffix));
+		unit = unit_find(suffix, (size_t)(p - suffix));
 	}
 	if (!unit)
 		return lexer_error(l, t->column, "'%.*s' is no unit", (int)(p - suffix), suffix);
 	if (is_letter(*p) || *p == '.' || (p == suffix && is_digit(*p) && !bad))
 		return lexer_error(l, t->column, "this is no number");
-	if (bad || make_number(&t->value, negative, whole, part, scale, unit->times))
+	if (bad || make_number(&t->value, negative, whole, part, scale, unit->scale))
 		return lexer_error(l, t->column, "the number is too large for 64 bits");
 	t->kind = TOKEN_NUMBER;
-	t->time_unit = unit->time;
+	t->time_unit = unit->kind == UNIT_TIME_NS;
 	l->at = (size_t)(p - l->text);
 	return 0;
 }

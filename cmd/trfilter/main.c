@@ -89,6 +89,7 @@ static void run(struct stage *s, const struct options *o, struct filter *f, int 
 	w.stream_read = !o->explain || argc > optind + 1;
 	if (stream ? stage_create(s, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
 		return;
+	s->out.head_flags = HEAD_FILTERED;
 	while (!bad && w.stream_read && !select_done(&w.select) && stage_next(s, &b)) {
 		if (b.kind != BLOCK_EVENTS || o->explain)
 			continue;

@@ -10,12 +10,26 @@
 static const struct {
 	const char *name;
 	enum key_what what;
+	uint32_t needs;
 } names[] = {
-	{"name", BY_NAME},     {"type", BY_TYPE},     {"group", BY_GROUP},     {"kind", BY_KIND},
-	{"source", BY_SOURCE}, {"buffer", BY_BUFFER}, {"tid", BY_TID},	       {"pid", BY_PID},
-	{"ppid", BY_PPID},     {"comm", BY_COMM},     {"cpu", BY_CPU},	       {"module", BY_MODULE},
-	{"file", BY_FILE},     {"line", BY_LINE},     {"address", BY_ADDRESS}, {"caller", BY_CALLER},
-	{"depth", BY_DEPTH},
+	/* the name of an event without a place is that of its type */
+	{"name", BY_NAME, NEEDS_PLACE | NEEDS_TYPE},
+	{"type", BY_TYPE, NEEDS_TYPE},
+	{"group", BY_GROUP, NEEDS_TYPE},
+	{"kind", BY_KIND, NEEDS_TYPE},
+	{"source", BY_SOURCE, NEEDS_LANE},
+	{"buffer", BY_BUFFER, NEEDS_LANE},
+	{"tid", BY_TID, NEEDS_LANE},
+	{"pid", BY_PID, NEEDS_LANE},
+	{"ppid", BY_PPID, NEEDS_LANE},
+	{"comm", BY_COMM, NEEDS_LANE},
+	{"cpu", BY_CPU, NEEDS_LANE | NEEDS_TYPE | NEEDS_CPU},
+	{"module", BY_MODULE, NEEDS_PLACE},
+	{"file", BY_FILE, NEEDS_PLACE},
+	{"line", BY_LINE, NEEDS_PLACE},
+	{"address", BY_ADDRESS, NEEDS_PLACE},
+	{"caller", BY_CALLER, NEEDS_CALLER},
+	{"depth", BY_DEPTH, NEEDS_LEVEL},
 };
 
 static bool is_name(const char *s)
@@ -46,63 +60,87 @@ static int parse_bucket(struct key *k, struct error *e)
 		goto bad;
 	k->what = BY_BUCKET;
 	k->width = (uint64_t)ns;
+	k->unit = isalpha((unsigned char)end[-1]);
 	return 0;
 bad:
 	return error_set(e, NULL, NO_OFFSET, "no such key: '%s' (a bucket is bucket(time,1s))",
 			 k->name);
 }
 
-static int parse_key(struct key *k, struct error *e)
+static int parse_key(struct key *k, uint32_t *needs, struct error *e)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(k->name, names[i].name)) {
 			k->what = names[i].what;
+			*needs |= names[i].needs;
 			return 0;
 		}
+	*needs |= NEEDS_EVENT;
 	if (strchr(k->name, '('))
 		return parse_bucket(k, e);
 	if (!is_name(k->name))
-		return error_set(e, NULL, NO_OFFSET,
-				 "no such key: '%s' (keys are name type group kind source buffer tid "
-				 "pid ppid comm cpu module file line address caller depth "
-				 "bucket(time,T), and fields of the events)",
-				 k->name);
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"no such key: '%s' (keys are name type group kind source buffer tid "
+			"pid ppid comm cpu module file line address caller depth "
+			"bucket(time,T), and fields of the events)",
+			k->name);
 	k->what = BY_FIELD;
 	return 0;
+}
+
+/* A key of that name, of which nothing is known yet. NULL when memory is out. */
+static struct key *add_key(struct keys *k, const char *name, size_t n)
+{
+	struct key *key = realloc(k->key, (k->count + 1) * sizeof(*key));
+	const char **text = realloc(k->names, (k->count + 1) * sizeof(*text));
+	char *copy = strndup(name, n);
+
+	if (key)
+		k->key = key;
+	if (text)
+		k->names = text;
+	if (!key || !text || !copy) {
+		free(copy);
+		return NULL;
+	}
+	key[k->count] = (struct key){.name = copy};
+	text[k->count] = copy;
+	return &key[k->count++];
 }
 
 int keys_parse(struct keys *k, const char *list, struct error *e)
 {
 	while (*list) {
 		size_t n = columns_item_length(list);
-		struct key *key = realloc(k->key, (k->count + 1) * sizeof(*key));
-		const char **text = realloc(k->names, (k->count + 1) * sizeof(*text));
+		struct key *key = add_key(k, list, n);
 
-		if (key)
-			k->key = key;
-		if (text)
-			k->names = text;
-		if (!key || !text)
+		if (!key)
 			return error_set(e, NULL, NO_OFFSET, "out of memory");
-		key[k->count] = (struct key){.name = strndup(list, n)};
-		text[k->count] = key[k->count].name;
-		if (!text[k->count])
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
-		k->count++;
-		if (parse_key(&key[k->count - 1], e))
+		if (parse_key(key, &k->needs, e))
 			return -1;
 		for (size_t i = 0; i + 1 < k->count; i++)
-			if (!strcmp(text[i], text[k->count - 1]))
+			if (!strcmp(k->names[i], key->name))
 				return error_set(e, NULL, NO_OFFSET, "the key '%s' is given twice",
-						 text[i]);
-		k->by_type |= key[k->count - 1].what == BY_TYPE;
-		k->by_event |= key[k->count - 1].what == BY_BUCKET ||
-			       key[k->count - 1].what == BY_FIELD ||
-			       key[k->count - 1].what == BY_CPU;
+						 key->name);
+		k->by_type |= key->what == BY_TYPE;
+		k->fields += key->what == BY_FIELD;
 		list += n;
 		if (*list == ',' && !*++list)
-			return error_set(e, NULL, NO_OFFSET, "a key is missing behind the last comma");
+			return error_set(e, NULL, NO_OFFSET,
+					 "a key is missing behind the last comma");
 	}
+	return 0;
+}
+
+int keys_check_ticks(const struct keys *k, struct error *e)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (k->key[i].unit)
+			return error_set(e, NULL, NO_OFFSET,
+					 "the clock of this trace counts ticks, no unit of time: "
+					 "say a number of them instead of '%s'",
+					 k->key[i].name);
 	return 0;
 }
 
@@ -170,28 +208,22 @@ static int name_cell(struct dictionary *d, struct groups *g, const struct subjec
 	return text_cell(g, call ? dictionary_place_name(d, s->place) : s->type->name, cell);
 }
 
-static int field_cell(struct groups *g, const struct subject *s, const char *name,
+static int field_cell(struct groups *g, const struct event *e, const char *name,
 		      struct key_cell *cell)
 {
 	struct field_value v;
 	char real[40];
 
-	if (!s->event || !subject_field(s->event, name, &v))
+	if (!e || !subject_field(e, name, &v))
 		return 0;
 	switch (v.form) {
-	case FORM_INT:
-		*cell = key_signed(v.i);
-		return 0;
-	case FORM_UINT:
-		*cell = key_unsigned(v.u);
-		return 0;
+	case FORM_INT: *cell = key_signed(v.i); return 0;
+	case FORM_UINT: *cell = key_unsigned(v.u); return 0;
 	case FORM_REAL:
 		return groups_text(g, real, (size_t)snprintf(real, sizeof(real), "%.17g", v.real),
 				   cell);
-	case FORM_TEXT:
-		return groups_text(g, v.text, v.size, cell);
-	case FORM_NONE:
-		break;
+	case FORM_TEXT: return groups_text(g, v.text, v.size, cell);
+	case FORM_NONE: break;
 	}
 	return 0;
 }
@@ -238,21 +270,17 @@ static int place_cell(struct dictionary *d, struct groups *g, const struct subje
 static int key_cell(const struct key *k, struct dictionary *d, struct groups *g,
 		    const struct subject *s, struct key_cell *cell)
 {
-	static const char *const kinds[KIND_COUNT] = {"instant", "enter", "leave", "counter", "gap"};
+	static const char *const kinds[KIND_COUNT] = {"instant", "enter", "leave", "counter",
+						      "gap"};
 
 	switch (k->what) {
-	case BY_NAME:
-		return name_cell(d, g, s, cell);
-	case BY_TYPE:
-		return text_cell(g, s->type->name, cell);
-	case BY_GROUP:
-		return text_cell(g, s->type->group, cell);
+	case BY_NAME: return name_cell(d, g, s, cell);
+	case BY_TYPE: return text_cell(g, s->type->name, cell);
+	case BY_GROUP: return text_cell(g, s->type->group, cell);
 	case BY_KIND:
 		return groups_text(g, kinds[s->type->kind], strlen(kinds[s->type->kind]), cell);
-	case BY_SOURCE:
-		return text_cell(g, s->lane->source->name, cell);
-	case BY_BUFFER:
-		return text_cell(g, s->lane->buffer, cell);
+	case BY_SOURCE: return text_cell(g, s->lane->source->name, cell);
+	case BY_BUFFER: return text_cell(g, s->lane->buffer, cell);
 	case BY_TID:
 		if (s->lane->flags & LANE_HAS_TID)
 			*cell = key_signed(s->lane->tid);
@@ -265,28 +293,19 @@ static int key_cell(const struct key *k, struct dictionary *d, struct groups *g,
 		if (s->lane->flags & LANE_HAS_PID)
 			*cell = key_signed(s->lane->ppid);
 		return 0;
-	case BY_COMM:
-		return text_cell(g, s->lane->comm, cell);
-	case BY_CPU:
-		cpu_cell(s, cell);
-		return 0;
+	case BY_COMM: return text_cell(g, s->lane->comm, cell);
+	case BY_CPU: cpu_cell(s, cell); return 0;
 	case BY_MODULE:
 	case BY_FILE:
 	case BY_LINE:
-	case BY_ADDRESS:
-		return place_cell(d, g, s, k->what, cell);
+	case BY_ADDRESS: return place_cell(d, g, s, k->what, cell);
 	case BY_CALLER:
 		if (s->caller)
 			return text_cell(g, dictionary_place_name(d, s->caller), cell);
 		return 0;
-	case BY_DEPTH:
-		*cell = key_unsigned(s->level);
-		return 0;
-	case BY_BUCKET:
-		*cell = key_unsigned(s->time - s->time % k->width);
-		return 0;
-	case BY_FIELD:
-		return field_cell(g, s, k->name, cell);
+	case BY_DEPTH: *cell = key_unsigned(s->level); return 0;
+	case BY_BUCKET: *cell = key_unsigned(s->time - s->time % k->width); return 0;
+	case BY_FIELD: return field_cell(g, s->event, k->name, cell);
 	}
 	return 0;
 }
@@ -294,9 +313,29 @@ static int key_cell(const struct key *k, struct dictionary *d, struct groups *g,
 int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 	       const struct subject *s, struct key_cell *cells)
 {
+	size_t field = 0;
+
 	for (size_t i = 0; i < k->count; i++) {
 		cells[i] = (struct key_cell){0};
 		if (key_cell(&k->key[i], d, g, s, &cells[i]))
+			return -1;
+		if (k->key[i].what != BY_FIELD)
+			continue;
+		if (cells[i].kind == KEY_MISSING && s->entered)
+			cells[i] = s->entered[field];
+		field++;
+	}
+	return 0;
+}
+
+int keys_field_cells(const struct keys *k, struct groups *g, const struct event *e,
+		     struct key_cell *cells)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		if (k->key[i].what != BY_FIELD)
+			continue;
+		*cells = (struct key_cell){0};
+		if (field_cell(g, e, k->key[i].name, cells++))
 			return -1;
 	}
 	return 0;

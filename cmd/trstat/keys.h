@@ -34,35 +34,60 @@ enum key_what {
 	BY_FIELD,
 };
 
+/* What a key's cell depends on: rows alike in all of that are in one group. */
+enum key_needs {
+	NEEDS_LANE = 1,
+	NEEDS_TYPE = 2,
+	NEEDS_PLACE = 4,
+	NEEDS_CALLER = 8,
+	NEEDS_LEVEL = 16,
+	NEEDS_CPU = 32,	  /* the lane's, else the event's */
+	NEEDS_EVENT = 64, /* the time or a field */
+};
+
 struct key {
 	enum key_what what;
-	char *name;      /* as the user wrote it: the column's header */
-	uint64_t width;  /* BY_BUCKET: ns */
+	char *name;	/* as the user wrote it: the column's header */
+	uint64_t width; /* BY_BUCKET: ns or ticks */
+	bool unit;	/* BY_BUCKET: the width was given with a unit of time */
 };
 
 struct keys {
 	struct key *key;
 	const char **names;
 	size_t count;
-	bool by_type;    /* one is the type: then every row counts */
-	bool by_event;   /* one depends on more than place, lane, type, caller and depth */
+	size_t fields;	/* how many are BY_FIELD */
+	uint32_t needs; /* enum key_needs, of all keys */
+	bool by_type;	/* one is the type: then every row counts */
 };
 
-/* What a row is, to be grouped. event is NULL for a call that the end of the trace closed. */
+/*
+ * What a row is, to be grouped. event is NULL for a call that the end of the trace closed. entered
+ * has a cell for each BY_FIELD key, as the call's enter gave it; NULL where there is none.
+ */
 struct subject {
 	const struct lane *lane;
 	const struct type *type;
 	const struct event *event;
 	uint32_t place, caller, level;
 	uint64_t time;
+	const struct key_cell *entered;
 };
 
+/* Keys of a comma-separated list; none is one group of all. -1 with e naming what is wrong. */
 int keys_parse(struct keys *k, const char *list, struct error *e);
 void keys_free(struct keys *k);
 
 /* The cells of a row's group. -1 when memory is out. */
 int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 	       const struct subject *s, struct key_cell *cells);
+
+/* Of these only the cells of fields, in the order of the keys. */
+int keys_field_cells(const struct keys *k, struct groups *g, const struct event *e,
+		     struct key_cell *cells);
+
+/* -1 with e if a key means nothing for a clock that counts ticks: a bucket in seconds. */
+int keys_check_ticks(const struct keys *k, struct error *e);
 
 /* A field of a row by name: a field of its type, arg.N or ret. false if it has none. */
 bool subject_field(const struct event *e, const char *name, struct field_value *out);

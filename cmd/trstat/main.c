@@ -40,32 +40,19 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	char *end;
 
 	switch (key) {
-	case 'g':
-		s->keys = arg;
-		return 0;
-	case 'a':
-		s->columns = arg;
-		return 0;
-	case 's':
-		s->sort = arg;
-		return 0;
+	case 'g': s->keys = arg; return 0;
+	case 'a': s->columns = arg; return 0;
+	case 's': s->sort = arg; return 0;
 	case 'n':
 		s->limit = strtoul(arg, &end, 10);
 		if (*arg < '0' || *arg > '9' || *end || !s->limit)
 			return error_set(e, NULL, NO_OFFSET,
 					 "-n takes a number of rows from 1, not '%s'", arg);
 		return 0;
-	case 'F':
-		return table_format_parse(arg, &s->format, e);
-	case OPT_WIDE:
-		s->wide = true;
-		return 0;
-	case OPT_BOUNDS:
-		s->bounds = true;
-		return 0;
-	case OPT_STRICT:
-		s->strict = true;
-		return 0;
+	case 'F': return table_format_parse(arg, &s->format, e);
+	case OPT_WIDE: s->wide = true; return 0;
+	case OPT_BOUNDS: s->bounds = true; return 0;
+	case OPT_STRICT: s->strict = true; return 0;
 	}
 	return -1;
 }
@@ -112,9 +99,28 @@ static int out_of_memory(struct stage *stage)
 	return stage_fail(stage, &e);
 }
 
+/* Are functions shown by their addresses, which trsym would name? */
+static bool lacks_symbols(const struct dictionary *d, const struct keys *k)
+{
+	bool asked = false;
+
+	for (size_t i = 0; i < k->count; i++)
+		asked |= k->key[i].what == BY_NAME || k->key[i].what == BY_CALLER ||
+			 k->key[i].what == BY_MODULE;
+	for (uint32_t i = 1; asked && i < d->places.count; i++) {
+		const struct place *p = dictionary_place(d, i);
+
+		if (p->space && !p->symbol && !p->name.size)
+			return true;
+	}
+	return false;
+}
+
 /* What the table does not show, on stderr. */
 static void print_counts(const struct stage *stage, const struct statistics *st)
 {
+	if (lacks_symbols(st->dictionary, st->keys))
+		warn(NULL, NO_OFFSET, "functions have no names yet: put trsym before trstat");
 	if (st->calls.unfinished)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " calls had not returned at the end of the trace",
 		     st->calls.unfinished);
@@ -173,7 +179,8 @@ static void run(struct stage *stage, struct query *q, const struct settings *s)
 			out_of_memory(stage);
 			break;
 		}
-		if (st.ticks && columns_check_ticks(&q->columns, &e)) {
+		if (st.ticks &&
+		    (columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e))) {
 			stage_fail(stage, &e);
 			break;
 		}
@@ -191,8 +198,7 @@ static void run(struct stage *stage, struct query *q, const struct settings *s)
 
 int main(int argc, char **argv)
 {
-	struct settings settings = {.keys = "name",
-				    .columns = "total,self,count,avg,p50,p99,max"};
+	struct settings settings = {.keys = "name", .columns = "total,self,count,avg,p50,p99,max"};
 	struct common_options common;
 	struct query query;
 	struct stage stage;

@@ -9,6 +9,7 @@ int statistics_init(struct statistics *s, const struct keys *k, struct columns *
 		.keys = k, .columns = c, .dictionary = d, .first = UINT64_MAX, .last = 0};
 	groups_init(&s->groups, k->count, &c->wanted);
 	calls_init(&s->calls, d);
+	entered_init(&s->entered, k->fields);
 	s->name_only = k->count == 1 && k->key[0].what == BY_NAME;
 	s->cells = calloc(k->count + 1, sizeof(*s->cells));
 	s->cache = calloc(GROUP_CACHE, sizeof(*s->cache));
@@ -19,9 +20,11 @@ void statistics_free(struct statistics *s)
 {
 	groups_free(&s->groups);
 	calls_free(&s->calls);
+	entered_free(&s->entered);
 	free(s->cells);
 	free(s->cache);
 	free(s->by_place);
+	free(s->planned);
 }
 
 static struct aggregate *find_group(struct statistics *s, const struct subject *subject)
@@ -58,29 +61,79 @@ static struct aggregate *find_by_place(struct statistics *s, const struct subjec
 	return s->by_place[place] = find_group(s, subject);
 }
 
+/* Has the row something of its own, beside what groups are cached by, that a key looks at? */
+static bool is_singular(const struct statistics *s, const struct subject *subject)
+{
+	return !subject->event || s->keys->needs & NEEDS_EVENT ||
+	       (s->keys->needs & NEEDS_CPU && !(subject->lane->flags & LANE_HAS_CPU) &&
+		field_by_role(subject->type, ROLE_CPU));
+}
+
 /* The group of a row: found once for each place, or each of what else the keys look at. */
 static struct aggregate *group_of(struct statistics *s, const struct subject *subject)
 {
+	uint32_t needs = s->keys->needs;
+	struct group_key key;
 	struct cached_group *c;
-	uint64_t who, where;
 
 	if (s->name_only && subject->place)
 		return find_by_place(s, subject);
-	if (s->keys->by_event)
+	if (is_singular(s, subject))
 		return find_group(s, subject);
-	who = (uint64_t)subject->lane->number << 32 | subject->type->number;
-	where = (uint64_t)subject->place << 32 | (subject->caller ^ subject->level << 24);
-	/* caller and level share bits: only keys that ask for neither are cached by them */
-	c = &s->cache[hash_u64(who * 31 + where) % GROUP_CACHE];
-	if (!c->aggregate || c->who != who || c->where != where) {
+	key = (struct group_key){
+		.lane = needs & NEEDS_LANE ? subject->lane->number : 0,
+		.type = needs & NEEDS_TYPE ? subject->type->number : 0,
+		.place = needs & NEEDS_PLACE ? subject->place : 0,
+		.caller = needs & NEEDS_CALLER ? subject->caller : 0,
+		.level = needs & NEEDS_LEVEL ? subject->level : 0,
+	};
+	c = &s->cache[hash_bytes(&key, sizeof(key), 0) % GROUP_CACHE];
+	if (!c->aggregate || memcmp(&c->key, &key, sizeof(key)) != 0) {
 		c->aggregate = find_group(s, subject);
-		c->who = who;
-		c->where = where;
+		c->key = key;
 	}
 	return c->aggregate;
 }
 
-static int add_fields(struct statistics *s, struct aggregate *a, const struct event *e)
+/* For columns: the field of that name, else, if the row counts, what its lane knows by it. */
+static bool wanted_value(const struct event *e, bool counts, const char *name,
+			 struct field_value *v)
+{
+	const struct lane *l = e->lane;
+
+	if (subject_field(e, name, v))
+		return true;
+	if (!counts)
+		return false;
+	v->form = FORM_INT;
+	if (!strcmp(name, "tid") && l->flags & LANE_HAS_TID)
+		v->i = l->tid;
+	else if (!strcmp(name, "pid") && l->flags & LANE_HAS_PID)
+		v->i = l->pid;
+	else if (!strcmp(name, "cpu") && l->flags & LANE_HAS_CPU)
+		v->i = l->cpu;
+	else if (!strcmp(name, "comm"))
+		*v = (struct field_value){.form = FORM_TEXT,
+					  .text = (const uint8_t *)l->comm.text,
+					  .size = l->comm.size};
+	else
+		v->form = FORM_NONE;
+	return v->form != FORM_NONE;
+}
+
+/* Has a row that does not count something for a column? */
+static bool has_fields(const struct statistics *s, const struct event *e)
+{
+	const struct columns_wanted *w = &s->columns->wanted;
+	struct field_value v;
+
+	for (uint32_t i = 0; i < w->field_count; i++)
+		if (wanted_value(e, false, w->field[i].name, &v))
+			return true;
+	return false;
+}
+
+static int add_fields(struct statistics *s, struct aggregate *a, const struct event *e, bool counts)
 {
 	const struct columns_wanted *w = &s->columns->wanted;
 
@@ -88,7 +141,7 @@ static int add_fields(struct statistics *s, struct aggregate *a, const struct ev
 		struct field_value v;
 		int bad = 0;
 
-		if (!subject_field(e, w->field[i].name, &v))
+		if (!wanted_value(e, counts, w->field[i].name, &v))
 			continue;
 		if (v.form == FORM_INT)
 			bad = aggregate_number(a, w, i, v.i);
@@ -104,9 +157,31 @@ static int add_fields(struct statistics *s, struct aggregate *a, const struct ev
 	return 0;
 }
 
-static inline __attribute__((always_inline)) int
-add_call(struct statistics *s, const struct call *call, const struct type *type,
-	 const struct event *e)
+/* What the call's enter had of the keys. */
+static const struct key_cell *take_entered(struct statistics *s, const struct call *call,
+					   const struct event *e)
+{
+	size_t thread = e ? calls_thread(e) : s->calls.finishing;
+
+	return entered_take(&s->entered, (uint32_t)thread, s->calls.stacks[thread], call->start);
+}
+
+/* By value, so that the event of the fast path can stay in registers. */
+static __attribute__((noinline)) int put_entered(struct statistics *s, struct event e)
+{
+	uint32_t thread = calls_thread(&e);
+
+	if (!keys_field_cells(s->keys, &s->groups, &e, s->cells) &&
+	    !entered_put(&s->entered, thread, s->calls.stacks[thread], s->cells))
+		return 0;
+	s->out_of_memory = true;
+	return -1;
+}
+
+static inline __attribute__((always_inline)) int add_call(struct statistics *s,
+							  const struct call *call,
+							  const struct type *type,
+							  const struct event *e)
 {
 	struct aggregate *a = NULL;
 
@@ -115,8 +190,10 @@ add_call(struct statistics *s, const struct call *call, const struct type *type,
 	if (__builtin_expect(!a, 0)) {
 		struct event copy = e ? *e : (struct event){0};
 		struct subject subject = {call->lane,	type,	     e ? &copy : NULL, call->place,
-					  call->caller, call->level, call->end};
+					  call->caller, call->level, call->end,	       NULL};
 
+		if (s->entered.fields)
+			subject.entered = take_entered(s, call, e ? &copy : NULL);
 		a = group_of(s, &subject);
 	}
 	if (!a || aggregate_call(a, &s->columns->wanted, call->total, call->self, call->recursive,
@@ -127,7 +204,7 @@ add_call(struct statistics *s, const struct call *call, const struct type *type,
 	if (__builtin_expect(s->columns->wanted.field_count && e, 0)) {
 		struct event copy = *e;
 
-		return add_fields(s, a, &copy);
+		return add_fields(s, a, &copy, true);
 	}
 	return 0;
 }
@@ -139,10 +216,12 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 	const struct stack *stack = calls_stack(&s->calls, e);
 	bool enter = e->type->kind == KIND_ENTER;
 	size_t open = stack ? stack->count : 0;
-	struct subject subject = {.lane = e->lane, .type = e->type, .event = e, .place = e->place,
-				  .time = e->time};
+	struct subject subject = {
+		.lane = e->lane, .type = e->type, .event = e, .place = e->place, .time = e->time};
 	struct aggregate *a;
 
+	if (!counts && !has_fields(s, e))
+		return 0;
 	/* an enter has pushed its own frame */
 	open -= enter && open;
 	subject.level = (uint32_t)open + (stack ? stack->implicit : 0);
@@ -152,7 +231,7 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 		return -1;
 	if (counts)
 		aggregate_instant(a, &s->columns->wanted, e->time);
-	return s->columns->wanted.field_count ? add_fields(s, a, e) : 0;
+	return s->columns->wanted.field_count ? add_fields(s, a, e, counts) : 0;
 }
 
 static void forget_names(struct statistics *s)
@@ -163,12 +242,111 @@ static void forget_names(struct statistics *s)
 	s->symbol_changes = s->dictionary->symbol_changes;
 }
 
+/* One event, of whatever kind. */
+static inline __attribute__((always_inline)) int take_event(struct statistics *s, struct event *e,
+							    bool by_type, bool fields, bool waiting)
+{
+	enum calls_result got;
+	struct call call;
+	int bad = 0;
+
+	if (__builtin_expect(e->type->kind == KIND_GAP, 0))
+		return 0; /* what is missing is counted by END */
+	got = calls_feed(&s->calls, e, &call);
+	if (__builtin_expect(waiting && got == CALLS_ENTER, 0) && put_entered(s, *e))
+		return -1;
+	if (got == CALLS_LEAVE)
+		bad = add_call(s, &call, e->type, e);
+	else if (e->type->kind == KIND_INSTANT || e->type->kind == KIND_COUNTER)
+		bad = add_row(s, *e, true);
+	else if (by_type || fields)
+		bad = add_row(s, *e, by_type);
+	return bad || s->calls.out_of_memory ? -1 : 0;
+}
+
+/* The event of one row, out of line. */
+static __attribute__((noinline)) int take_row(struct statistics *s, const struct events *all,
+					      const uint8_t *row)
+{
+	struct events it = *all;
+	struct event e = {.row = row};
+
+	it.row = row;
+	event_next(&it, &e);
+	return take_event(s, &e, false, false, false);
+}
+
+/* The groups of the block's places, where they are known, and no exec. */
+static int plan_places(struct statistics *s, const struct block *b)
+{
+	size_t n = (size_t)b->nplaces + 1;
+
+	if (n > s->planned_size) {
+		struct planned *planned = realloc(s->planned, n * sizeof(*planned));
+
+		if (!planned)
+			return -1;
+		s->planned = planned;
+		s->planned_size = n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t place = b->places[i];
+
+		s->planned[i].place = place;
+		s->planned[i].aggregate =
+			calls_ordinary(&s->calls, place) && place < s->by_place_size
+				? s->by_place[place]
+				: NULL;
+	}
+	return 0;
+}
+
+/*
+ * By far most of what there is to do: narrow rows, calls by name. Everything that is not the enter
+ * or the leave on top of a stack, of a place that was seen before, goes out of line, so that this
+ * loop stays in registers.
+ */
+static inline __attribute__((always_inline)) int
+narrow_calls(struct statistics *s, const struct block *b, struct events it, bool bare)
+{
+	const struct columns_wanted *wanted = &s->columns->wanted;
+	struct events here = it;
+	struct calls_block cb;
+
+	if (plan_places(s, b))
+		return -1;
+	calls_block(&s->calls, b, &cb);
+	while (here.row < here.end) {
+		const uint8_t *row = here.row;
+		struct plain_row r = plain_row(&it, row);
+		const struct planned *p = &s->planned[r.place];
+		enum calls_result got = CALLS_SLOW;
+		struct call call;
+
+		if (bare)
+			here.row += NARROW_ROW;
+		else
+			event_skip(&here, r.type);
+		if (__builtin_expect(p->aggregate != NULL, 1))
+			got = calls_try(&cb, &r, p->place, &call);
+		if (got == CALLS_LEAVE) {
+			if (aggregate_call(p->aggregate, wanted, call.total, call.self,
+					   call.recursive, call.end))
+				return -1;
+		} else if (__builtin_expect(got == CALLS_SLOW, 0)) {
+			if (take_row(s, &it, row))
+				return -1;
+		}
+	}
+	return 0;
+}
+
 int statistics_block(struct statistics *s, const struct block *b)
 {
 	bool fields = s->columns->wanted.field_count, by_type = s->keys->by_type;
+	bool waiting = s->entered.fields;
 	struct events it;
 	struct event e;
-	struct call call;
 
 	if (s->symbol_changes != s->dictionary->symbol_changes)
 		forget_names(s);
@@ -178,35 +356,28 @@ int statistics_block(struct statistics *s, const struct block *b)
 	s->last = b->last > s->last ? b->last : s->last;
 	for (uint32_t i = 0; i < b->nlanes; i++)
 		s->ticks |= b->lanes[i]->clock->flags & CLOCK_TICKS;
-	for (events_begin(&it, b); event_next(&it, &e);) {
-		enum calls_result got;
-		int bad = 0;
-
-		if (__builtin_expect(e.type->kind == KIND_GAP, 0))
-			continue; /* what is missing is counted by END */
-		got = calls_feed(&s->calls, &e, &call);
-		if (got == CALLS_LEAVE)
-			bad = add_call(s, &call, e.type, &e);
-		else if (e.type->kind == KIND_INSTANT || e.type->kind == KIND_COUNTER)
-			bad = add_row(s, e, true);
-		else if (by_type || fields)
-			bad = add_row(s, e, by_type);
-		if (__builtin_expect(bad || s->calls.out_of_memory, 0))
+	events_begin(&it, b);
+	if (!it.wide && s->name_only && !fields && !by_type && !waiting)
+		return it.bare ? narrow_calls(s, b, it, true) : narrow_calls(s, b, it, false);
+	while (event_next(&it, &e))
+		if (take_event(s, &e, by_type, fields, waiting))
 			return -1;
-	}
 	return 0;
 }
 
 int statistics_finish(struct statistics *s)
 {
-	/* they have no leave: of a type that has no name */
 	const struct type *none = pool_at(&s->dictionary->types, 0);
-	struct type closed = *none;
 	struct call call;
 
-	closed.kind = KIND_LEAVE;
-	while (calls_finish(&s->calls, &call))
+	while (calls_finish(&s->calls, &call)) {
+		/* it has no leave: of its type is known what enter and leave have in common */
+		struct type closed = call.type ? *call.type : *none;
+
+		closed.kind = KIND_LEAVE;
+		closed.name = none->name;
 		if (!s->keys->by_type && add_call(s, &call, &closed, NULL))
 			return -1;
+	}
 	return s->calls.out_of_memory ? -1 : 0;
 }

@@ -6,6 +6,7 @@
 
 #include "columns.h"
 #include "common/calls.h"
+#include "entered.h"
 #include "keys.h"
 
 enum { GROUP_CACHE = 4096 };
@@ -16,18 +17,27 @@ struct statistics {
 	struct dictionary *dictionary;
 	struct groups groups;
 	struct calls calls;
+	struct entered entered;
 	struct key_cell *cells;
-	uint64_t first, last;      /* times of all rows; first > last: none */
-	bool ticks;                /* the clock counts ticks */
+	uint64_t first, last; /* times of all rows; first > last: none */
+	bool ticks;	      /* the clock counts ticks */
 	bool out_of_memory;
 	/* groups found before */
 	struct aggregate **by_place; /* where the key is the name alone */
 	size_t by_place_size;
 	bool name_only;
+	/* of the present block, by the index of its places */
+	struct planned {
+		struct aggregate *aggregate; /* NULL: not known yet */
+		uint32_t place;
+	} * planned;
+	size_t planned_size;
 	struct cached_group {
-		uint64_t who, where;
+		struct group_key {
+			uint32_t lane, type, place, caller, level; /* 0 where no key asks */
+		} key;
 		struct aggregate *aggregate;
-	} *cache;
+	} * cache;
 	uint32_t symbol_changes;
 };
 

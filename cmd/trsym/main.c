@@ -14,7 +14,8 @@ enum { OPT_DEMANGLE = 256, OPT_SYSROOT, OPT_REPORT };
 
 static const struct option_row option_rows[] = {
 	{OPT_DEMANGLE, "demangle", "STYLE",
-	 "names of C++ and Rust: simple (the default: scopes and\nname), full (with parameters), no",
+	 "names of C++ and Rust: simple (the default: scopes and\nname), full (with parameters), "
+	 "no",
 	 "simple full no"},
 	{OPT_SYSROOT, "sysroot", "DIR", "look for programs and libraries below DIR", "dir"},
 	{OPT_REPORT, "report", NULL, "say on stderr where each module's symbols came from", NULL},
@@ -37,12 +38,8 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 			return error_set(e, NULL, NO_OFFSET,
 					 "--demangle takes simple, full or no, not '%s'", arg);
 		return 0;
-	case OPT_SYSROOT:
-		s->sysroot = arg;
-		return 0;
-	case OPT_REPORT:
-		s->report = true;
-		return 0;
+	case OPT_SYSROOT: s->sysroot = arg; return 0;
+	case OPT_REPORT: s->report = true; return 0;
 	}
 	return -1;
 }
@@ -63,29 +60,80 @@ static int out_of_memory(struct stage *s)
 	return stage_fail(s, &e);
 }
 
-/* The places that this block declares, each followed by its symbol. */
-static int add_symbols(struct stage *s, struct tables *t, const struct block *b)
+/* The place of a wire id, if it is one that can have a symbol. */
+static const struct place *place_of(const struct dictionary *d, uint32_t id)
+{
+	const struct place *p = dictionary_place(d, idmap_get(&d->ids[ENTRY_PLACE], id));
+
+	return p && p->space ? p : NULL; /* others are named by their source */
+}
+
+static int send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *symbol)
+{
+	return writer_pass_symbol(&s->out, id, symbol) ? stage_fail(s, &s->out.error) : 0;
+}
+
+static bool is_same(const struct place_symbol *theirs, const struct symbol_entry *ours)
+{
+	return theirs->name.size == ours->name_size &&
+	       !memcmp(theirs->name.text, ours->name, ours->name_size) &&
+	       theirs->module.size == ours->module_size &&
+	       !memcmp(theirs->module.text, ours->module, ours->module_size) &&
+	       theirs->start == ours->start && theirs->size == ours->size &&
+	       theirs->flags == ours->flags;
+}
+
+static struct symbol_entry entry_of(const struct place_symbol *p)
+{
+	return (struct symbol_entry){.start = p->start,
+				     .size = p->size,
+				     .line = p->line,
+				     .flags = p->flags,
+				     .name = p->name.text,
+				     .name_size = p->name.size,
+				     .module = p->module.text,
+				     .module_size = p->module.size,
+				     .file = p->file.text,
+				     .file_size = p->file.size};
+}
+
+/*
+ * The places that this block declares, each followed by its symbol. A symbol that an earlier trsym
+ * has sent comes in a later block, and may overtake ours or be overtaken: then the better one is
+ * sent once more, ours if there is one.
+ */
+static int add_symbols(struct stage *s, struct resolver *r, const struct block *b)
 {
 	struct dictionary *d = &s->in.dictionary;
+	const struct place *p;
+	struct symbol_entry symbol;
 	size_t at = 0;
 	uint32_t id;
 
 	while (dictionary_next_place(b->payload, b->length, &at, &id)) {
-		const struct place *p =
-			dictionary_place(d, idmap_get(&d->ids[ENTRY_PLACE], id));
-		struct symbol_entry symbol;
+		p = place_of(d, id);
+		if (!p)
+			continue;
+		if (resolve(r, p, true, &symbol) < 0)
+			return out_of_memory(s);
+		if (send_symbol(s, id, &symbol))
+			return -1;
+	}
+	for (at = 0; dictionary_next_symbol(b->payload, b->length, &at, &id);) {
 		int got;
 
-		if (!p || !p->space)
-			continue; /* named by its source */
-		got = resolve(t, p, &symbol);
+		p = place_of(d, id);
+		if (!p || !p->symbol)
+			continue;
+		got = resolve(r, p, false, &symbol);
 		if (got < 0)
 			return out_of_memory(s);
-		/* what an earlier trsym found is better than nothing */
-		if (!got && p->symbol && p->symbol->name.size)
+		if (!got)
+			symbol = entry_of(p->symbol);
+		else if (is_same(p->symbol, &symbol))
 			continue;
-		if (writer_pass_symbol(&s->out, id, &symbol))
-			return stage_fail(s, &s->out.error);
+		if (send_symbol(s, id, &symbol))
+			return -1;
 	}
 	return 0;
 }
@@ -102,8 +150,10 @@ static int take_meta(struct stage *s, struct tables *t, const struct block *b)
 	return tables_meta(t, &m) ? out_of_memory(s) : 0;
 }
 
-static void report(const struct tables *t)
+static void report(const struct resolver *r)
 {
+	const struct tables *t = r->tables;
+
 	fprintf(stderr, "%10s %10s  %-6s  %s\n", "found", "missed", "from", "module");
 	for (size_t i = 0; i < tables_count(t); i++) {
 		const struct module *m = tables_at(t, i);
@@ -111,6 +161,9 @@ static void report(const struct tables *t)
 		fprintf(stderr, "%10" PRIu64 " %10" PRIu64 "  %-6s  %s%s%s\n", m->found, m->missed,
 			m->origin, m->path, m->why[0] ? ": " : "", m->why);
 	}
+	if (r->unmapped)
+		fprintf(stderr, "%10d %10" PRIu64 "  %-6s  %s\n", 0, r->unmapped, "none",
+			"addresses that lie in no module");
 }
 
 /* Symbols that could be had but are not the recorded program's are worth a line. */
@@ -128,36 +181,37 @@ int main(int argc, char **argv)
 {
 	struct settings settings = {.style = DEMANGLE_SIMPLE};
 	struct common_options common;
-	struct tables *tables;
+	struct resolver resolver = {0};
 	struct stage stage;
 	struct block block;
 	int status = program_start(&program, argc, argv, &settings, &common);
 
 	if (status >= 0)
 		return status;
-	tables = tables_new(settings.sysroot, settings.style);
+	resolver.tables = tables_new(settings.sysroot, settings.style);
 	if (stage_open(&stage, argv + optind, argc - optind, &common) ||
 	    stage_create(&stage, argc, argv))
 		goto out;
-	if (!tables) {
+	if (!resolver.tables) {
 		out_of_memory(&stage);
 		goto out;
 	}
 	reader_on_demand(&stage.in);
 	while (stage_next(&stage, &block)) {
-		if (block.kind == BLOCK_META && take_meta(&stage, tables, &block))
+		if (block.kind == BLOCK_META && take_meta(&stage, resolver.tables, &block))
 			break;
-		if (block.kind == BLOCK_DICT && add_symbols(&stage, tables, &block))
+		if (block.kind == BLOCK_DICT && add_symbols(&stage, &resolver, &block))
 			break;
 		if (block.kind == BLOCK_EVENTS && stage_pass(&stage, &block))
 			break;
 	}
-	if (settings.report && tables)
-		report(tables);
-	else if (!common.quiet && tables)
-		warn_of_modules(tables);
+	if (settings.report)
+		report(&resolver);
+	else if (!common.quiet)
+		warn_of_modules(resolver.tables);
 out:
-	status = stage_finish(&stage);
-	tables_free(tables);
-	return status;
+	/* before the stage, whose dictionary holds their texts */
+	tables_free(resolver.tables);
+	resolver_free(&resolver);
+	return stage_finish(&stage);
 }

@@ -1,14 +1,117 @@
 #include "resolve.h"
 
+#include <stdlib.h>
+
+/* What is mapped from the start, by address; what was loaded later, the latest first. */
+struct space_index {
+	uint32_t *mapped, *loaded; /* indexes into the space's maps */
+	size_t nmapped, nloaded;
+	size_t nmaps; /* of the space when this was made */
+};
+
+void resolver_free(struct resolver *r)
+{
+	for (size_t i = 0; i < r->size; i++) {
+		free(r->spaces[i].mapped);
+		free(r->spaces[i].loaded);
+	}
+	free(r->spaces);
+	*r = (struct resolver){0};
+}
+
+static int by_start(const void *a, const void *b, void *maps)
+{
+	const struct map *m = maps;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+
+	if (m[i].start != m[k].start)
+		return m[i].start < m[k].start ? -1 : 1;
+	return i < k ? -1 : i > k;
+}
+
+static int by_epoch(const void *a, const void *b, void *maps)
+{
+	const struct map *m = maps;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+
+	if (m[i].epoch != m[k].epoch)
+		return m[i].epoch > m[k].epoch ? -1 : 1;
+	return i > k ? -1 : i < k;
+}
+
+static int make_index(struct space_index *x, const struct space *space)
+{
+	uint32_t *mapped = reallocarray(x->mapped, space->nmaps + 1, sizeof(*mapped));
+	uint32_t *loaded = reallocarray(x->loaded, space->nmaps + 1, sizeof(*loaded));
+
+	if (mapped)
+		x->mapped = mapped;
+	if (loaded)
+		x->loaded = loaded;
+	if (!mapped || !loaded)
+		return -1;
+	x->nmapped = x->nloaded = 0;
+	for (size_t i = 0; i < space->nmaps; i++)
+		if (space->maps[i].epoch)
+			loaded[x->nloaded++] = (uint32_t)i;
+		else
+			mapped[x->nmapped++] = (uint32_t)i;
+	qsort_r(mapped, x->nmapped, sizeof(*mapped), by_start, space->maps);
+	qsort_r(loaded, x->nloaded, sizeof(*loaded), by_epoch, space->maps);
+	x->nmaps = space->nmaps;
+	return 0;
+}
+
+static const struct space_index *index_of(struct resolver *r, const struct space *space)
+{
+	size_t size = r->size ? r->size : 16;
+	struct space_index *spaces;
+
+	while (size <= space->number)
+		size *= 2;
+	if (size > r->size) {
+		spaces = reallocarray(r->spaces, size, sizeof(*spaces));
+		if (!spaces)
+			return NULL;
+		memset(spaces + r->size, 0, (size - r->size) * sizeof(*spaces));
+		r->spaces = spaces;
+		r->size = size;
+	}
+	spaces = &r->spaces[space->number];
+	if ((spaces->nmaps != space->nmaps || !spaces->mapped) && make_index(spaces, space))
+		return NULL;
+	return spaces;
+}
+
+/* The mapping of the start that holds the address, NULL none. */
+static const struct map *mapping_of(const struct space_index *x, const struct place *p)
+{
+	size_t low = 0, high = x->nmapped;
+	const struct map *map;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (p->space->maps[x->mapped[middle]].start <= p->address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return NULL;
+	map = &p->space->maps[x->mapped[low - 1]];
+	return p->address < map->end ? map : NULL;
+}
+
 /* Look into one mapping. 1 found, 0, -1. */
-static int look(struct tables *t, const struct place *p, const struct map *map,
+static int look(struct resolver *r, const struct place *p, const struct map *map,
 		struct symbol_entry *s, struct module **module)
 {
 	uint64_t relative = p->address - map->start + map->offset;
 	const struct symbol *symbol;
 	const char *name;
 
-	*module = tables_module(t, p->space, map);
+	*module = tables_module(r->tables, p->space, map);
 	if (!*module)
 		return -1;
 	s->module = map->path.text;
@@ -16,54 +119,56 @@ static int look(struct tables *t, const struct place *p, const struct map *map,
 	symbol = (*module)->symbols ? symbols_find((*module)->symbols, relative) : NULL;
 	if (!symbol)
 		return 0;
-	name = tables_name(t, *module, symbol);
+	name = tables_name(r->tables, *module, symbol);
 	if (!name)
 		return -1;
-	s->name = name;
-	s->name_size = (uint32_t)strlen(name);
-	s->start = symbol->start - map->offset + map->start;
-	s->size = symbol->size;
-	s->flags = symbol->type == 'P' ? SYMBOL_PLT
-		   : p->space->flags & SPACE_KERNEL ? SYMBOL_KERNEL : 0;
+	*s = (struct symbol_entry){.name = name,
+				   .name_size = (uint32_t)strlen(name),
+				   .module = map->path.text,
+				   .module_size = map->path.size,
+				   .start = symbol->start - map->offset + map->start,
+				   .size = symbol->size,
+				   .flags = symbol->type == 'P'		     ? SYMBOL_PLT
+					    : p->space->flags & SPACE_KERNEL ? SYMBOL_KERNEL
+									     : 0};
 	return 1;
 }
 
-int resolve(struct tables *t, const struct place *p, struct symbol_entry *s)
+int resolve(struct resolver *r, const struct place *p, bool count, struct symbol_entry *s)
 {
-	const struct space *space = p->space;
-	struct module *module, *missed = NULL;
-	struct symbol_entry in_map = {.flags = SYMBOL_UNKNOWN};
+	const struct space_index *x = index_of(r, p->space);
+	struct symbol_entry elsewhere = {0};
+	struct module *module = NULL, *missed = NULL;
+	const struct map *map;
 	int got;
 
-	*s = in_map;
-	for (size_t i = 0; i < space->nmaps; i++) {
-		const struct map *map = &space->maps[i];
-
-		if (map->epoch || p->address < map->start || p->address >= map->end)
-			continue;
-		got = look(t, p, map, s, &module);
+	*s = (struct symbol_entry){.flags = SYMBOL_UNKNOWN};
+	if (!x)
+		return -1;
+	map = mapping_of(x, p);
+	if (map) {
+		got = look(r, p, map, s, &module);
 		if (got)
 			goto out;
 		missed = module;
-		in_map = *s;
-		break;
 	}
-	for (uint32_t epoch = p->epoch; epoch; epoch--)
-		for (size_t i = space->nmaps; i--;) {
-			const struct map *map = &space->maps[i];
-
-			if (map->epoch != epoch || p->address < map->start)
-				continue;
-			got = look(t, p, map, s, &module);
-			if (got)
-				goto out;
-		}
+	for (size_t i = 0; p->epoch && i < x->nloaded; i++) {
+		map = &p->space->maps[x->loaded[i]];
+		if (map->epoch > p->epoch || p->address < map->start)
+			continue;
+		got = look(r, p, map, &elsewhere, &module);
+		if (got > 0)
+			*s = elsewhere;
+		if (got)
+			goto out;
+	}
 	if (missed)
-		missed->missed++;
-	*s = in_map;
+		missed->missed += count;
+	else
+		r->unmapped += count;
 	return 0;
 out:
 	if (got > 0)
-		module->found++;
+		module->found += count;
 	return got;
 }

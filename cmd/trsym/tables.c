@@ -3,18 +3,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A table in the stream, by source and name. */
+/* A table in the stream. */
 struct carried {
-	uint32_t source;
-	char *name;
-	struct buffer text;
+	struct buffer text; /* until it is parsed */
 	uint64_t total;
 	bool referred; /* an earlier segment had it */
+	bool parsed;
+	bool cut; /* a part of it is missing */
+	struct symbols *symbols;
 };
 
 struct tables {
+	struct intern carried_names; /* source and name, by number */
 	struct carried *carried;
-	size_t ncarried, carried_capacity;
+	size_t carried_capacity;
 	struct module **modules;
 	size_t nmodules, modules_capacity;
 	struct intern keys; /* of modules, by number */
@@ -37,34 +39,51 @@ void tables_free(struct tables *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; i < t->ncarried; i++) {
-		free(t->carried[i].name);
-		buffer_free(&t->carried[i].text);
-	}
 	for (size_t i = 0; i < t->nmodules; i++) {
 		struct module *m = t->modules[i];
 
 		for (size_t k = 0; m->names && k < symbols_count(m->symbols); k++)
 			free(m->names[k]);
 		free(m->names);
-		symbols_free(m->symbols);
+		if (m->own)
+			symbols_free(m->symbols);
 		free(m);
 	}
+	for (uint32_t i = 0; i < t->carried_names.count; i++) {
+		buffer_free(&t->carried[i].text);
+		symbols_free(t->carried[i].symbols);
+	}
+	intern_free(&t->carried_names);
 	free(t->carried);
 	free(t->modules);
 	intern_free(&t->keys);
 	free(t);
 }
 
-static struct carried *find_carried(struct tables *t, uint32_t source, const char *name, size_t n)
+/* The table of that name, made if it is new and add; NULL: there is none, or memory is out. */
+static struct carried *find_carried(struct tables *t, uint32_t source, const char *name, size_t n,
+				    bool add)
 {
-	for (size_t i = 0; i < t->ncarried; i++) {
-		struct carried *c = &t->carried[i];
+	uint32_t known = t->carried_names.count, number;
+	struct buffer key = {0};
+	struct carried *carried;
 
-		if (c->source == source && strlen(c->name) == n && !memcmp(c->name, name, n))
-			return c;
+	if (buffer_append(&key, &source, sizeof(source)) || buffer_append(&key, name, n)) {
+		buffer_free(&key);
+		return NULL;
 	}
-	return NULL;
+	carried = array_grow(t->carried, &t->carried_capacity, known, sizeof(*carried));
+	if (carried)
+		t->carried = carried;
+	number = !carried ? INTERN_NONE
+		 : add	  ? intern(&t->carried_names, key.data, key.size)
+			  : intern_find(&t->carried_names, key.data, key.size);
+	buffer_free(&key);
+	if (number == INTERN_NONE)
+		return NULL;
+	if (number == known)
+		carried[number] = (struct carried){0};
+	return &carried[number];
 }
 
 static bool is_table(const char *name, size_t n)
@@ -79,20 +98,11 @@ int tables_meta(struct tables *t, const struct meta *m)
 
 	if (!is_table(m->name, m->name_size))
 		return 0;
-	c = find_carried(t, m->source, m->name, m->name_size);
-	if (!c) {
-		c = array_grow(t->carried, &t->carried_capacity, t->ncarried, sizeof(*c));
-		if (!c)
-			return -1;
-		t->carried = c;
-		c += t->ncarried;
-		*c = (struct carried){.source = m->source,
-				      .name = strndup(m->name, m->name_size),
-				      .total = m->total};
-		if (!c->name)
-			return -1;
-		t->ncarried++;
-	}
+	c = find_carried(t, m->source, m->name, m->name_size, true);
+	if (!c)
+		return -1;
+	if (c->parsed)
+		return 0; /* said again */
 	if (m->flags & META_REFERENCE) {
 		c->referred = !c->text.size;
 		return 0;
@@ -102,38 +112,62 @@ int tables_meta(struct tables *t, const struct meta *m)
 	if (m->offset != c->text.size)
 		return 0; /* a piece is missing: the reader has said so */
 	c->referred = false;
+	c->total = m->total;
 	return buffer_append(&c->text, m->data, m->size);
 }
 
-static void from_stream(struct tables *t, struct module *m)
+/* Symbols of the text, which is needed no more. -1 when memory is out. */
+static int parse(struct carried *c, bool kallsyms)
 {
-	struct carried *c = find_carried(t, m->source, m->table, strlen(m->table));
+	const char *text = (const char *)c->text.data;
+	size_t n = c->text.size;
+
+	c->parsed = true;
+	c->cut = n < c->total;
+	/* half a line could be half a name */
+	while (c->cut && n && text[n - 1] != '\n')
+		n--;
+	if (n)
+		c->symbols =
+			kallsyms ? symbols_from_kallsyms(text, n) : symbols_from_uftrace(text, n);
+	buffer_free(&c->text);
+	return n && !c->symbols ? -1 : 0;
+}
+
+static int from_stream(struct tables *t, struct module *m)
+{
+	struct carried *c = find_carried(t, m->source, m->table, strlen(m->table), false);
 
 	if (!c || c->referred) {
 		snprintf(m->why, sizeof(m->why), "%s is not in this part of the stream", m->table);
-		return;
+		return 0;
 	}
-	m->symbols = !strcmp(m->table, "kallsyms")
-			     ? symbols_from_kallsyms((const char *)c->text.data, c->text.size)
-			     : symbols_from_uftrace((const char *)c->text.data, c->text.size);
-	if (m->symbols && symbols_hidden(m->symbols))
+	if (!c->parsed && parse(c, !strcmp(m->table, "kallsyms")))
+		return -1;
+	m->symbols = c->symbols;
+	if (c->cut)
+		snprintf(m->why, sizeof(m->why), "a part of %s is missing", m->table);
+	else if (m->symbols && symbols_hidden(m->symbols))
 		snprintf(m->why, sizeof(m->why), "its addresses were hidden (kptr_restrict)");
 	m->origin = "stream";
+	return 0;
 }
 
-static void from_file(struct tables *t, struct module *m)
+static int from_file(struct tables *t, struct module *m)
 {
 	struct error e = {.what = ""};
 
 	if (m->path[0] != '/') {
 		snprintf(m->why, sizeof(m->why), "no file");
-		return;
+		return 0;
 	}
 	m->symbols = symbols_from_elf(m->path, t->sysroot, m->build_id[0] ? m->build_id : NULL, &e);
+	m->own = m->symbols;
 	if (m->symbols)
 		m->origin = "file";
 	else
 		snprintf(m->why, sizeof(m->why), "%s", e.what);
+	return 0;
 }
 
 struct module *tables_module(struct tables *t, const struct space *space, const struct map *map)
@@ -161,11 +195,7 @@ struct module *tables_module(struct tables *t, const struct space *space, const 
 			     .source = space->source->number,
 			     .origin = "none"};
 	modules[t->nmodules++] = m;
-	if (m->table[0])
-		from_stream(t, m);
-	else
-		from_file(t, m);
-	return m;
+	return (m->table[0] ? from_stream : from_file)(t, m) ? NULL : m;
 }
 
 const char *tables_name(struct tables *t, struct module *m, const struct symbol *symbol)

@@ -19,15 +19,17 @@ void tables_free(struct tables *t);
 /* Take in a piece of a META block. -1 when memory is out. */
 int tables_meta(struct tables *t, const struct meta *m);
 
-/* A module as a mapping names it, with its symbols and what became of them. */
+/* A module as a mapping names it, with its symbols and what became of them. The texts of path,
+ * build_id and table are the stream's. */
 struct module {
 	const char *path, *build_id, *table;
 	uint32_t source;
 	struct symbols *symbols; /* NULL: none to be had */
-	char **names;            /* demangled, by number of the symbol; NULL not yet */
-	const char *origin;      /* "stream", "file", or "none" */
-	char why[600];           /* why there are none */
-	uint64_t found, missed;  /* places */
+	bool own;		 /* of this module alone; else of a table of the stream */
+	char **names;		 /* demangled, by number of the symbol; NULL not yet */
+	const char *origin;	 /* "stream", "file", or "none" */
+	char why[600];		 /* why there are none, or not all */
+	uint64_t found, missed;	 /* places */
 };
 
 /* The module of a mapping, its table loaded. NULL when memory is out. */

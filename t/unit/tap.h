@@ -21,7 +21,8 @@ static inline bool tap_ok(bool good, const char *what, const char *file, int lin
 	return good;
 }
 
-static inline bool tap_u64(uint64_t got, uint64_t want, const char *what, const char *file, int line)
+static inline bool tap_u64(uint64_t got, uint64_t want, const char *what, const char *file,
+			   int line)
 {
 	if (tap_ok(got == want, what, file, line))
 		return true;
@@ -38,9 +39,9 @@ static inline bool tap_str(const char *got, const char *want, const char *what, 
 	return false;
 }
 
-#define ok(good, what)            tap_ok(good, what, __FILE__, __LINE__)
-#define is_u64(got, want, what)   tap_u64(got, want, what, __FILE__, __LINE__)
-#define is_str(got, want, what)   tap_str(got, want, what, __FILE__, __LINE__)
+#define ok(good, what)		tap_ok(good, what, __FILE__, __LINE__)
+#define is_u64(got, want, what) tap_u64(got, want, what, __FILE__, __LINE__)
+#define is_str(got, want, what) tap_str(got, want, what, __FILE__, __LINE__)
 
 static inline int done(void)
 {

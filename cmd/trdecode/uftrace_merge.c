@@ -1,0 +1,167 @@
+/*
+ * uftrace_merge.c - the readers of a directory in order of time
+ *
+ * A heap of readers, the earliest on top. By far most events are ENTRY and EXIT records without a
+ * payload: those are taken here, across tasks, with what is constant in a block kept at hand. All
+ * others are their reader's to take, one at a time.
+ */
+#include "uftrace.h"
+
+static inline bool earlier(const struct lane_reader *a, const struct lane_reader *b)
+{
+	return a->next < b->next || (a->next == b->next && a->rank < b->rank);
+}
+
+static inline void sift_down(struct uftrace *u, size_t i)
+{
+	struct lane_reader **h = u->heap, *r = h[i];
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= u->nheap)
+			break;
+		if (child + 1 < u->nheap && earlier(h[child + 1], h[child]))
+			child++;
+		if (!earlier(h[child], r))
+			break;
+		h[i] = h[child];
+		i = child;
+	}
+	h[i] = r;
+}
+
+void merge_begin(struct uftrace *u)
+{
+	for (size_t i = u->nheap; i--;)
+		sift_down(u, i);
+}
+
+/* The first time that is no longer the top reader's turn. */
+static inline uint64_t turn_ends(const struct uftrace *u, uint64_t limit)
+{
+	const struct lane_reader *first = u->heap[0], *second;
+	uint64_t end = limit;
+
+	if (u->nheap > 1) {
+		second = u->heap[1];
+		if (u->nheap > 2 && earlier(u->heap[2], second))
+			second = u->heap[2];
+		/* at equal times the lower rank goes first, up to and including that time */
+		if (second->next <= limit)
+			return second->next + (first->rank < second->rank);
+	}
+	return end == UINT64_MAX ? end : end + 1;
+}
+
+/*
+ * The plain records of one task before the time `end`. true: its turn is over, and t->base.next is
+ * the time of the record that follows. false: that record is something else, or not yet in memory,
+ * and t->stale says that t->base.next is still to be found.
+ */
+static inline __attribute__((always_inline)) bool
+task_turn(struct uftrace *u, struct task_reader *t, struct rows *rows, uint64_t end, bool swap)
+{
+	const uint8_t *start = window_at(&t->file), *p = start,
+		      *stop = start + window_have(&t->file);
+	uint64_t last = t->last, shift = u->shift;
+	bool over = false;
+
+	if (t->context_until < end)
+		end = t->context_until;
+	if (last + TASK_JUMP < end)
+		end = last + TASK_JUMP;
+	for (; stop - p >= UFTRACE_RECORD_SIZE; p += UFTRACE_RECORD_SIZE) {
+		uint64_t time = get_u64(p), word = get_u64(p + 8);
+		uint32_t place;
+
+		if (swap) {
+			time = __builtin_bswap64(time);
+			word = __builtin_bswap64(word);
+		}
+		/* bit 1: neither ENTRY nor EXIT; bit 2: payload; bits 3 to 5: magic */
+		if (__builtin_expect((word & 0x3e) != UFTRACE_RECORD_MAGIC << 3, 0))
+			break;
+		if (time >= end || time < last) {
+			over = time >= last && time < t->context_until && time - last < TASK_JUMP;
+			t->base.next = time;
+			break;
+		}
+		place = uftrace_place(u, t, word >> 16);
+		if (__builtin_expect(!rows_put(rows, &t->bits, time + shift, place,
+					       word >> 6 & 0x3ff, word & 1),
+				     0))
+			break;
+		last = time;
+	}
+	t->last = last;
+	t->stale = !over;
+	window_skip(&t->file, (size_t)(p - start));
+	return over;
+}
+
+/* As long as the top of the heap has plain records. */
+static void plain_records(struct uftrace *u, uint64_t limit)
+{
+	struct rows rows;
+
+	rows_open(&rows, u->w);
+	while (rows.block) {
+		struct task_reader *t = (struct task_reader *)u->heap[0];
+		uint64_t end = turn_ends(u, limit);
+		bool over;
+
+		if (!t->base.task || !t->context || t->base.next >= end)
+			break;
+		if (t->bits.block != rows.block &&
+		    !rows_bits(&rows, u->w, t->lane, u->entry, u->leave, &t->bits))
+			break;
+		u->last_lane = t->lane;
+		over = u->info.swap ? task_turn(u, t, &rows, end, true)
+				    : task_turn(u, t, &rows, end, false);
+		if (!over)
+			break;
+		sift_down(u, 0);
+	}
+	rows_close(&rows, u->w);
+}
+
+/* The top reader's next time, where the plain records left it open. 0, or -1. */
+static int refresh_top(struct uftrace *u)
+{
+	struct task_reader *t = (struct task_reader *)u->heap[0];
+
+	if (!t->base.task || !t->stale)
+		return 0;
+	t->stale = false;
+	if (task_look_ahead(u, t))
+		return -1;
+	if (t->base.next == UINT64_MAX)
+		u->heap[0] = u->heap[--u->nheap];
+	if (u->nheap)
+		sift_down(u, 0);
+	return 0;
+}
+
+int merge_until(struct uftrace *u, uint64_t limit)
+{
+	while (u->nheap && u->heap[0]->next <= limit) {
+		struct lane_reader *first;
+
+		/* deeper stacks carry into the address: record by record */
+		if (u->info.max_stack <= 1024)
+			plain_records(u, limit);
+		if (refresh_top(u))
+			return -1;
+		if (!u->nheap || u->heap[0]->next > limit)
+			break;
+		first = u->heap[0];
+		if (first->run(u, first))
+			return -1;
+		if (first->next == UINT64_MAX)
+			u->heap[0] = u->heap[--u->nheap];
+		if (u->nheap)
+			sift_down(u, 0);
+	}
+	return 0;
+}

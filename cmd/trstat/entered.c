@@ -1,0 +1,89 @@
+#include "entered.h"
+
+#include <stdlib.h>
+
+void entered_init(struct entered *en, size_t fields)
+{
+	*en = (struct entered){.fields = fields};
+}
+
+void entered_free(struct entered *en)
+{
+	for (size_t i = 0; i < en->size; i++) {
+		free(en->threads[i].cells);
+		free(en->threads[i].starts);
+	}
+	free(en->threads);
+	*en = (struct entered){0};
+}
+
+static struct entered_thread *thread_at(struct entered *en, uint32_t number)
+{
+	size_t size = en->size ? en->size : 16;
+	struct entered_thread *threads;
+
+	if (number < en->size)
+		return &en->threads[number];
+	while (size <= number)
+		size *= 2;
+	threads = realloc(en->threads, size * sizeof(*threads));
+	if (!threads)
+		return NULL;
+	memset(threads + en->size, 0, (size - en->size) * sizeof(*threads));
+	en->threads = threads;
+	en->size = size;
+	return &threads[number];
+}
+
+static int grow(struct entered *en, struct entered_thread *t, size_t index)
+{
+	size_t n = t->capacity ? t->capacity : 16;
+	struct key_cell *cells;
+	uint64_t *starts;
+
+	while (n <= index)
+		n *= 2;
+	cells = reallocarray(t->cells, n, en->fields * sizeof(*cells));
+	if (cells)
+		t->cells = cells;
+	starts = reallocarray(t->starts, n, sizeof(*starts));
+	if (starts)
+		t->starts = starts;
+	if (!cells || !starts)
+		return -1;
+	for (size_t i = t->capacity; i < n; i++)
+		starts[i] = UINT64_MAX;
+	t->capacity = n;
+	return 0;
+}
+
+/* How many of the first n frames were entered: of those that were not, one at most is kept. */
+static size_t entered_frames(const struct stack *s, size_t n)
+{
+	return n - (n && !s->frames[0].begun);
+}
+
+int entered_put(struct entered *en, uint32_t thread, const struct stack *s,
+		const struct key_cell *cells)
+{
+	struct entered_thread *t = thread_at(en, thread);
+	size_t index = entered_frames(s, s->count - 1);
+
+	if (!t || (index >= t->capacity && grow(en, t, index)))
+		return -1;
+	memcpy(t->cells + index * en->fields, cells, en->fields * sizeof(*cells));
+	t->starts[index] = s->frames[s->count - 1].start;
+	return 0;
+}
+
+const struct key_cell *entered_take(struct entered *en, uint32_t thread, const struct stack *s,
+				    uint64_t start)
+{
+	struct entered_thread *t = thread < en->size ? &en->threads[thread] : NULL;
+	size_t index = entered_frames(s, s->count);
+
+	if (!t || index >= t->capacity || t->starts[index] != start)
+		return NULL;
+	t->starts[index] = UINT64_MAX;
+	return t->cells + index * en->fields;
+}

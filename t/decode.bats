@@ -1,0 +1,382 @@
+# trdecode: what it takes, how it merges, what it refuses.
+
+load lib
+load many
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	FIB=$DATA/uftrace/fib
+	U=$SHARED/uftrace
+}
+
+# rows X...: every event of the inputs as a line, with times
+rows() {
+	pipefail "trdecode $* | trsym | trencode -f time,tid,task"
+}
+
+# calls X...: the exact table of the inputs' functions
+calls() {
+	pipefail "trdecode $* | trsym | trstat -F tsv -a count,total,self,first,last -s name"
+}
+
+# good NAME: is the recording whole?
+good() {
+	case $1 in bad-* | *.expect | src) return 1 ;; esac
+}
+
+@test "a directory, its tar in every packing, on standard input and as a file" {
+	calls "$FIB" >want
+	[ "$(wc -l <want)" -gt 3 ]
+	for pack in cat gzip xz 'zstd -q'; do
+		tar -C "$DATA/uftrace" -cf - fib | $pack >fib.tar
+		calls fib.tar | diff want -
+		calls - <fib.tar | diff want -
+		# shellcheck disable=SC2002
+		cat fib.tar | calls /dev/stdin | diff want -
+	done
+	tar -C "$FIB" -cf flat.tar .
+	calls flat.tar | diff want -
+	calls /dev/stdin <"$FIB" | diff want -
+	calls - <"$FIB" | diff want -
+}
+
+@test "one task's file alone" {
+	calls "$FIB/4125.dat" >alone
+	trdecode "$FIB" | trsym | trfilter 'tid == 4125 && group == "uftrace"' |
+		trstat -F tsv -a count,total,self,first,last -s name | diff alone -
+	cd "$FIB"
+	calls 4125.dat | diff "$BATS_TEST_TMPDIR/alone" -
+	for name in info task.txt perf-cpu0.dat; do
+		run -2 pipe "trdecode $name >/dev/null"
+		assert_output "trdecode: $name: only a TID.dat can be read alone"
+	done
+}
+
+@test "a saved stream is what it was made of" {
+	calls "$FIB" >want
+	trdecode -o fib.trs "$FIB"
+	calls fib.trs | diff want -
+	calls - <fib.trs | diff want -
+	# shellcheck disable=SC2002
+	cat fib.trs | calls - | diff want -
+	trdecode fib.trs | trsym | trencode -t uftrace -o back
+	diff -r "$FIB" back
+	# symbols and all
+	trdecode "$FIB" | trsym | trdecode - | trstat -F tsv -a count,total,self,first,last -s name |
+		diff want -
+}
+
+@test "an event of a growing stream is passed on while the input waits" {
+	trdecode -o fib.trs "$FIB"
+	n=$(trdecode fib.trs | trstat -F tsv -g type -a count | awk '{ n += $2 } END { print n }')
+	mkfifo in
+	trdecode - <in | trsym >out &
+	{
+		cat fib.trs
+		for ((i = 0; i < 100; i++)); do
+			seen=$(trstat -F tsv -g type -a count <out 2>/dev/null | awk '{ n += $2 } END { print n }')
+			[ "$seen" != "$n" ] || break
+			sleep 0.05
+		done
+	} >in
+	wait
+	assert_equal "$seen" "$n"
+	[ "$i" -lt 100 ]
+}
+
+@test "inputs are merged by time, ties in the order of the operands" {
+	cp -r "$FIB" a
+	cp -r "$FIB" b
+	# each event twice, the first operand's first: two lanes, whose sources tell
+	trdecode a b | trstat -F tsv -g type -a count | sort >twice
+	trdecode a | trstat -F tsv -g type -a count | awk -F'\t' -v OFS='\t' 'NR > 1 { $2 *= 2 } 1' | sort |
+		diff - twice
+	calls a b >ab
+	calls b a | diff ab -
+	calls a | awk -F'\t' -v OFS='\t' 'NR > 1 { $2 *= 2 } NR > 1 && $3 != "" { $3 *= 2; $4 *= 2 } 1' |
+		diff - ab
+	# so it is with saved streams, and with one of each
+	trdecode -o a.trs a
+	trdecode -o b.trs b
+	calls a.trs b.trs | diff ab -
+	calls a b.trs | diff ab -
+	calls - b <a.trs | diff ab -
+	trdecode a b.trs | trsym | trencode -f time >mixed
+	trdecode a b | trsym | trencode -f time | diff mixed -
+}
+
+@test "times never step back in a merge, and ties keep the operands' order" {
+	cp -r "$FIB" a
+	cp -r "$FIB" b
+	mv b/4123.dat b/5123.dat
+	mv b/4125.dat b/5125.dat
+	mv b/4126.dat b/5126.dat
+	sed -i 's/412\([356]\)/512\1/g' b/info b/task.txt
+	# no filter: one line an event
+	trdecode a b | trencode -f time,tid 2>/dev/null >lines ||:
+	sed 's/[][|]/ /g' lines | awk '$2 + 0 { if ($2 + 0 < last) bad = 1; last = $2 + 0; n++ }
+		END { exit bad || n < 10 }'
+	# at the first time of all it is the first operand's turn
+	grep -o '\[ *[0-9]*\]' lines | tr -dc '0-9\n' | head -n 1 | grep -q '^4'
+	trdecode b a | trencode -f time,tid 2>/dev/null | grep -o '\[ *[0-9]*\]' | tr -dc '0-9\n' |
+		head -n 1 | grep -q '^5'
+}
+
+@test "--offset shifts one input, and all of them is as none" {
+	cp -r "$FIB" a
+	cp -r "$FIB" b
+	span() { trdecode "$@" | trstat -F tsv -g type -a count,first,last -s type; }
+	span a >zero
+	span --offset a=1.5s a >later
+	awk -F'\t' -v OFS='\t' 'NR > 1 { $3 += 1500000000; $4 += 1500000000 } 1' OFMT=%.0f CONVFMT=%.0f zero |
+		diff - later
+	trdecode -o a.trs a
+	span --offset a.trs=1.5s a.trs | diff later -
+		trdecode -o e.trs --offset a=-1.5ms a
+	span --offset e.trs=1.5ms e.trs | diff zero -
+	# both by the same is both by none, then shifted
+	calls --offset a=2s --offset b=2s a b >two
+	trdecode -o ab.trs a b
+	calls --offset ab.trs=2s ab.trs | diff two -
+	# with one far later, it comes behind
+	calls --offset b=1h a b | cut -f 1,2,3,4 >apart
+	calls a b | cut -f 1,2,3,4 | diff apart -
+	# a negative one is merged, too, not just put in front
+	calls --offset b=-1us a b | cut -f 1,2,3,4 | diff apart -
+	trdecode --offset b=-1us a b | trencode -f time 2>/dev/null |
+		awk '$1 + 0 { if ($1 + 0 < last) bad = 1; last = $1 + 0; n++ } END { exit bad || n < 10 }'
+}
+
+@test "--offset: what cannot be is refused" {
+	for arg in a a= =1s a=x a=1.5parsec a=9999999h; do
+		run -2 pipe "trdecode --offset '$arg' '$FIB' >/dev/null"
+		assert_output --partial '--offset takes FILE=TIME'
+	done
+	run -2 pipe "trdecode --offset nobody=1s '$FIB' >/dev/null"
+	assert_output 'trdecode: --offset nobody=1s: no input of that name'
+	run -2 pipe "trdecode --offset '$FIB'=-9999h '$FIB' >/dev/null"
+	assert_output "trdecode: $FIB: --offset brings its events to before the time 0"
+	trdecode -o fib.trs "$FIB"
+	run -2 pipe "trdecode --offset fib.trs=-9999h fib.trs >/dev/null"
+	assert_output 'trdecode: fib.trs: --offset brings its events to before the time 0'
+}
+
+@test "clocks that have nothing in common are refused, unless an offset says how they meet" {
+	cp -r "$FIB" a
+	cp -r "$FIB" b
+	sed -i 's/^cmdline:.*/cmdline:uftrace record --clock=boot .\/fib /' b/info
+	run -2 pipe 'trdecode a b >/dev/null'
+	assert_output --partial 'trdecode: b: its clock (boot) has nothing in common with that of a (monotonic)'
+	run -0 pipe 'trdecode --offset b=0 a b >/dev/null'
+	cp -r "$FIB" c
+	run -2 pipe 'trdecode --offset a=0 a b c >/dev/null'
+	trdecode -o b.trs b
+	run -2 pipe 'trdecode a b.trs >/dev/null'
+	run -0 pipe 'trdecode b b.trs >/dev/null'
+}
+
+@test "--clock wall" {
+	need_shared uftrace
+	offset=$(sed -n 's/^utc_offset://p' "$U/new-basic/info")
+	trdecode "$U/new-basic" | trstat -F tsv -g type -a first,last -s type >raw
+	trdecode --clock wall "$U/new-basic" | trstat -F tsv -g type -a first,last -s type >wall
+	trdecode --offset "$U/new-basic=${offset}s" "$U/new-basic" | trstat -F tsv -g type -a first,last -s type |
+		diff wall -
+	trdecode --clock raw "$U/new-basic" | trstat -F tsv -g type -a first,last -s type | diff raw -
+	# a saved stream knows it, too
+	trdecode -o n.trs "$U/new-basic"
+	trdecode --clock=wall n.trs | trstat -F tsv -g type -a first,last -s type | diff wall -
+	# and what is wall time already stays
+	trdecode --clock=wall -o w.trs "$U/new-basic"
+	trdecode --clock=wall w.trs | trstat -F tsv -g type -a first,last -s type | diff wall -
+	run -2 pipe "trdecode --clock wall '$U/basic-pg' >/dev/null"
+	assert_output "trdecode: $U/basic-pg: the trace does not tell its wall time (--clock wall)"
+	run -2 trdecode --clock sundial "$FIB"
+	assert_line "trdecode: --clock takes raw or wall, not 'sundial'"
+}
+
+@test "--segment: every segment stands alone, all together are the whole" {
+	many recording 80 <(records 256)
+	trdecode -o one.trs recording
+	trdecode --segment 64K -o parts.trs recording
+	segments=$(trdecode --info --json parts.trs | jq '.[0].segments')
+	[ "$segments" -gt 1 ]
+	assert_equal "$(trdecode --info --json one.trs | jq '.[0].segments')" 1
+	table() { trsym | trstat -F tsv -a count,total,self,first,last -s name; }
+	table <one.trs >want
+	table <parts.trs | diff want -
+	calls recording | diff want -
+	trdecode parts.trs | table | diff want -
+	for size in 63K x 1.5X; do
+		run -2 trdecode --segment "$size" recording
+		assert_line --partial '--segment takes a size of at least 64K'
+	done
+}
+
+@test "--info" {
+	run -0 trdecode --info "$FIB"
+	assert_line --index 0 "input             $FIB"
+	assert_line 'format            uftrace'
+	assert_line 'clock             monotonic'
+	assert_line 'tasks             3'
+	run -0 pipe "trdecode --info --json '$FIB' | jq -e '.[0] | .format == \"uftrace\" and .tasks == 3 and .word_size == 8'"
+	trdecode "$FIB" | trsym >fib.trs
+	run -0 trdecode --info fib.trs
+	assert_line 'format            stream'
+	assert_line 'made by           trsym'
+	assert_line --partial 'made by           trdecode '
+	run -0 pipe "trdecode --info --json fib.trs '$FIB' |
+		jq -e 'length == 2 and (.[0].made_by | length == 2) and (.[0].source == [\"uftrace $FIB\"])'"
+	events=$(trstat -F tsv -g type -a count <fib.trs | awk 'NR > 1 { n += $2 } END { print n }')
+	assert_equal "$(trdecode --info --json - <fib.trs | jq '.[0].events')" "$events"
+	head -c 3000 fib.trs >cut.trs
+	run -1 --separate-stderr trdecode --info cut.trs
+	[ -n "$stderr" ]
+	run -0 trdecode --info -o facts "$FIB"
+	assert_output ''
+	grep -q '^format  *uftrace$' facts
+}
+
+@test "--info of every recording is JSON" {
+	need_shared uftrace
+	for d in "$U"/*/; do
+		d=${d%/}
+		good "${d##*/}" || continue
+		trdecode --info --json "$d" | jq -e '.[0].format == "uftrace"' >/dev/null || fail "$d"
+		[ "$(trdecode --info "$d" | wc -l)" -gt 15 ]
+	done
+}
+
+@test "--format" {
+	trdecode -o fib.trs "$FIB"
+	run -0 trdecode -f uftrace -o out "$FIB"
+	run -0 trdecode --format=stream -o out fib.trs
+	run -2 trdecode -f stream -o none "$FIB"
+	assert_output "trdecode: $FIB: not a trace of the format stream (but of uftrace)"
+	run -2 trdecode -f uftrace -o none fib.trs
+	assert_output --partial 'not a trace of the format uftrace'
+	run -2 trdecode -f tape -o none fib.trs
+	assert_line "trdecode: no such format: 'tape'"
+	[ ! -e none ]
+}
+
+@test "what is no input is refused with status 2" {
+	mkdir directory
+	: >empty
+	echo text >text
+	run -2 trdecode -o none nobody
+	assert_output 'trdecode: nobody: cannot open: No such file or directory'
+	run -2 trdecode -o none directory
+	assert_output 'trdecode: directory: not a trace of a known format (a directory without the files of one)'
+	run -2 trdecode -o none empty
+	assert_output 'trdecode: empty: is empty, no trace'
+	run -2 pipe 'trdecode -o none - </dev/null'
+	assert_output 'trdecode: <stdin>: is empty, no trace'
+	run -2 trdecode -o none text
+	assert_output 'trdecode: text: not a trace of a known format'
+	run -2 trdecode -o none
+	assert_line 'trdecode: no input'
+	run -2 trdecode -o none "$FIB" "$FIB/."
+	assert_output --partial "$FIB/.: given twice, also as $FIB"
+	[ ! -e none ]
+	cp -r "$FIB" closed
+	chmod 0 closed
+	if [ "$(id -u)" -eq 0 ]; then
+		command -v setpriv >/dev/null || skip 'no setpriv'
+		chmod 755 .
+		setpriv --reuid=65534 --clear-groups true || skip 'cannot change the user'
+		run -2 setpriv --reuid=65534 --clear-groups "$BIN/trdecode" closed
+	else
+		run -2 trdecode closed
+	fi
+	chmod 700 closed
+	assert_output --partial 'Permission denied'
+}
+
+@test "pipes: a cut stream, a full device, a reader that leaves, a terminal" {
+	run -1 pipe "trdecode '$FIB' | head -c 1000 | trstat >/dev/null"
+	assert_output --partial 'the stream ends without its end mark'
+	run -2 pipe "trdecode '$FIB' >/dev/full"
+	assert_output 'trdecode: standard output: cannot write: No space left on device'
+	many recording 10 <(records 256)
+	for ((i = 0; i < 30; i++)); do cp -r recording "r$i"; done
+	run -0 pipe "trap '' PIPE; { trdecode --segment 64K r*; echo \$? >&2; } | head -c 100 >/dev/null"
+	assert_output 141
+	need script
+	run -2 script -qec "trdecode '$FIB'" /dev/null
+	assert_output --partial 'a binary stream is not written to a terminal'
+}
+
+@test "--strict counts what the recorder lost, in every segment" {
+	many recording 40 <(records 128; record 0 $((7 << 16 | 0x2a)); records_from 128 128)
+	run -0 --separate-stderr trdecode -o out recording
+	[ -z "$stderr" ]
+	for segment in '' '--segment 64K'; do
+		# shellcheck disable=SC2086
+		run -1 trdecode --strict $segment -o out recording
+		assert_output 'trdecode: the recorder lost 280 events (--strict)'
+		run -1 trdecode --strict -o out2 out
+		assert_output 'trdecode: the recorder lost 280 events (--strict)'
+	done
+	run -0 trdecode --strict -o out "$FIB"
+}
+
+@test "thousands of tasks: few descriptors, little memory" {
+	for n in 2 256; do
+		many "r$n" 3000 <(records $n)
+		calls=$(bash -c "ulimit -n 64; trdecode r$n | trsym | trstat -F tsv -a count" | sed -n 's/^work\t//p')
+		assert_equal "$calls" $((3000 * n / 2))
+		need /usr/bin/time
+		rss=$(/usr/bin/time -f %M trdecode "r$n" 2>&1 >/dev/null | tail -n 1)
+		# a sanitizer needs its own
+		nm "$BIN/trdecode" | grep -q __asan_init || [ "$rss" -le 16384 ]
+	done
+}
+
+@test "a good recording gives status 0 and not a word" {
+	need_shared uftrace
+	for d in "$U"/*/; do
+		d=${d%/}
+		good "${d##*/}" || continue
+		run -0 --separate-stderr trdecode -o out.trs "$d"
+		case $d in
+		*/kernel-*) assert_equal "$stderr" "trdecode: $d: kernel data is not read: kernel-cpu*.dat (2 files)" ;;
+		*) [ -z "$stderr" ] || fail "$d: $stderr" ;;
+		esac
+		run -0 --separate-stderr trdecode --quiet -o out.trs "$d"
+		[ -z "$stderr" ]
+	done
+}
+
+@test "byte orders and versions give the same rows" {
+	need_shared uftrace
+	rows "$U/basic-pg" >want
+	rows "$U/be-synth" | diff want -
+	cp -r "$U/basic-pg" v3
+	printf '\3' | dd of=v3/info bs=1 seek=8 conv=notrunc status=none
+	rows v3 | diff want -
+}
+
+@test "calls deeper than 1023 have their own depth and address" {
+	need_shared uftrace
+	trdecode "$U/deep-1024" | trsym | trstat -F tsv -g name,depth -a count >deep
+	grep -q '^deep	1100	1$' deep || grep -q '^deep	1101	1$' deep
+	assert_equal "$(grep -c '^deep' deep)" 1101
+	run -1 grep '<' deep
+}
+
+@test "the manual's examples work" {
+	cp -r "$FIB" uftrace.data
+	cp -r "$FIB" a.data
+	cp -r "$FIB" b.data
+	mandoc -Tascii "$ROOT/man1/trdecode.1" | sed 's/.\x08//g' | sed -n '/^EXAMPLES/,/^SEE/p' |
+		grep -E '^ +trdecode' >examples
+	[ "$(wc -l <examples)" -ge 9 ]
+	while read -r example; do
+		case $example in *clock=wall*) continue ;; esac
+		run -0 pipefail "$example" </dev/null
+	done < <(sed 's/ || mail.*//' examples)
+	grep -q '^ *ssh host tar -cz uftrace.data | trdecode' \
+		<(mandoc -Tascii "$ROOT/man1/trdecode.1" | sed 's/.\x08//g')
+	run -0 pipefail 'tar -cz uftrace.data | trdecode -f uftrace - | trsym | trstat'
+}

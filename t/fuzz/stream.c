@@ -1,0 +1,211 @@
+/*
+ * stream.c - any bytes as a stream: read with everything looked at, passed through a filter by
+ * blocks and by rows, and what the filter made read again
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/field.h"
+#include "common/reader.h"
+#include "common/value.h"
+#include "common/writer.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Every byte of it, so that a sanitizer sees one that is not there. */
+static unsigned touch(const void *data, size_t n)
+{
+	const volatile uint8_t *p = data;
+	unsigned sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += p[i];
+	return sum;
+}
+
+static void look_at_fields(const struct event *ev)
+{
+	for (uint32_t i = 0; i < ev->type->nfields; i++) {
+		const struct field *f = &ev->type->fields[i];
+		uint32_t n = field_count(ev, f);
+		struct field_value v;
+		size_t size;
+		const uint8_t *bytes = field_bytes(ev, f, &size);
+
+		if (bytes)
+			touch(bytes, size);
+		for (uint32_t j = 0; j <= n && j < 5; j++) {
+			field_get(ev, f, j, &v);
+			if (v.form == FORM_TEXT)
+				touch(v.text, v.size);
+		}
+	}
+}
+
+static uint32_t same(void *ctx, uint32_t id)
+{
+	(void)ctx;
+	return id;
+}
+
+static void look_at_values(const struct reader *r, const struct event *ev)
+{
+	struct buffer copy = {0};
+	struct values v;
+	struct detail d;
+	struct value child;
+	uint64_t n;
+	long double real;
+	bool sign;
+
+	for (values_begin(&v, ev->tail, ev->tail_size); values_detail(&v, &d);) {
+		touch(d.value.bytes, d.value.n);
+		touch(d.value.type_name, d.value.type_name_size);
+		value_integer(&d.value, &n, &sign);
+		value_real(&d.value, &real);
+		dictionary_definition_id(&r->dictionary, d.value.definition);
+	}
+	for (values_begin(&v, ev->tail, ev->tail_size); values_value(&v, &child);)
+		;
+	values_begin(&v, ev->tail, ev->tail_size);
+	while (values_skip(&v))
+		;
+	values_copy(&copy, ev->tail, ev->tail_size, same, NULL);
+	buffer_free(&copy);
+}
+
+static void look_at_event(struct reader *r, const struct event *ev)
+{
+	struct gap_row g;
+
+	touch(ev->fixed, ev->type->fixed_size);
+	touch(ev->tail, ev->tail_size);
+	touch(ev->lane->comm.text, ev->lane->comm.size);
+	dictionary_place_name(&r->dictionary, ev->place);
+	look_at_fields(ev);
+	if (ev->type->flags & TYPE_VALUES)
+		look_at_values(r, ev);
+	if (gap_get(ev, &g)) {
+		touch(g.file, g.file_size);
+		touch(g.message, g.message_size);
+	}
+}
+
+static void look_at_block(struct reader *r, struct block *b)
+{
+	struct events it;
+	struct event ev;
+	struct meta m;
+
+	if (b->kind == BLOCK_EVENTS) {
+		for (events_begin(&it, b); event_next(&it, &ev);) {
+			if (ev.time < b->base || ev.time > b->last)
+				abort();
+			look_at_event(r, &ev);
+		}
+	} else {
+		touch(b->payload, b->length);
+	}
+	if (b->kind == BLOCK_META && !reader_meta(r, b, &m)) {
+		touch(m.name, m.name_size);
+		touch(m.data, m.size);
+	}
+}
+
+static void read_all(int fd)
+{
+	struct reader r;
+	struct block b;
+	int got, errors = 0;
+
+	if (reader_open_fd(&r, fd, "input", NULL, 0))
+		abort();
+	while ((got = reader_next(&r, &b))) {
+		if (got > 0)
+			look_at_block(&r, &b);
+		else if (++errors > 1000000)
+			abort();
+	}
+	reader_close(&r);
+}
+
+/* As a filter does it: passed in whole, loaded and passed, or row by row. */
+static void filter_events(struct reader *r, struct writer *w, struct block *b, unsigned how)
+{
+	struct events it;
+	struct event ev;
+	struct error e;
+
+	if (how % 3 == 0) {
+		reader_pass(r, b, w, &e);
+		return;
+	}
+	if (reader_load(r, b))
+		return;
+	if (how % 3 == 1)
+		reader_pass(r, b, w, &e);
+	else
+		for (events_begin(&it, b); event_next(&it, &ev);)
+			if (ev.time & 1 && writer_copy_row(w, b, &ev))
+				abort();
+}
+
+static void filter(int in, int out, unsigned how)
+{
+	struct reader r;
+	struct output o;
+	struct writer w;
+	struct block b;
+	struct error e;
+	char path[32];
+	int got;
+
+	snprintf(path, sizeof path, "/dev/fd/%d", out);
+	if (reader_open_fd(&r, in, "input", NULL, 0) || output_open(&o, path, OUTPUT_BINARY, &e) ||
+	    writer_init(&w, &o, 0))
+		abort();
+	reader_on_demand(&r);
+	while ((got = reader_next(&r, &b))) {
+		if (got < 0)
+			continue;
+		if (b.kind == BLOCK_HEAD)
+			writer_pass_head(&w, &r.head);
+		else if (b.kind == BLOCK_END)
+			writer_pass_end(&w, r.end.flags, r.end.gaps, r.end.lost);
+		else if (b.kind == BLOCK_EVENTS)
+			filter_events(&r, &w, &b, how++);
+		else
+			writer_pass(&w, &b, &e);
+	}
+	writer_finish(&w);
+	writer_free(&w);
+	output_close(&o, 0, &e);
+	reader_close(&r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int in = memfd_create("in", 0), out = memfd_create("out", 0);
+
+	if (in < 0 || out < 0 || (size && write(in, data, size) != (ssize_t)size))
+		abort();
+	lseek(in, 0, SEEK_SET);
+	read_all(dup(in));
+	for (unsigned how = 0; how < 3; how += 2) {
+		lseek(in, 0, SEEK_SET);
+		if (ftruncate(out, 0))
+			abort();
+		lseek(out, 0, SEEK_SET);
+		filter(dup(in), out, how);
+		lseek(out, 0, SEEK_SET);
+		read_all(dup(out));
+	}
+	close(in);
+	close(out);
+	return 0;
+}

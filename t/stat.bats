@@ -1,0 +1,333 @@
+# trstat: keys, columns, orders and formats on real recordings, and its manners in a pipe.
+
+load lib
+
+ALL=total,total_avg,total_min,total_max,self,self_avg,self_min,self_max,count
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	trdecode "$DATA/uftrace/fib" | trsym >fib.trs
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# tsv KEYS COLUMNS [OPTION...]: the table of the bundled trace, in the order of its keys
+tsv() {
+	local keys=$1 columns=$2
+	shift 2
+	trstat -F tsv -g "$keys" -a "$columns" -s "$keys" "$@" fib.trs
+}
+
+# shared RECORDING [OPTION...]: the table of a recording beside the project
+shared() {
+	need_shared uftrace
+	local name=$1
+	shift
+	trdecode "$SHARED/uftrace/$name" | trsym | trstat -F tsv "$@"
+}
+
+# lines TEXT...: they are the output, blanks for tabs
+lines() {
+	assert_output "$(printf '%s\n' "$@" | tr ' ' '\t')"
+}
+
+@test "the default is a profile by function" {
+	run -0 trstat fib.trs
+	assert_line --index 0 --regexp '^ *total +self +count +avg +p50 +p99 +max +name$'
+	assert_line --index 1 --regexp '^ *6\.956 ms +6\.956 ms +3 +2\.318 ms .* linux:schedule$'
+	run -0 pipe 'trstat <fib.trs'
+	assert_line --index 2 --regexp '^ *4\.441 ms +4\.585 us +2 .* worker$'
+	run -0 pipe 'cat fib.trs | trstat -F tsv -n 1 -'
+	assert_line --index 0 "$(echo name total self count avg p50 p99 max | tr ' ' '\t')"
+	assert_equal "${#lines[@]}" 2
+}
+
+@test "total, self, average, extremes and count are to the nanosecond" {
+	run -0 pipe "trstat -F tsv -a $ALL fib.trs | grep -E '^(fib|compare|main|pthread_join)	'"
+	assert_line "$(echo fib 100719 1196 40 81573 100719 168 40 9698 599 | tr ' ' '\t')"
+	assert_line "$(echo compare 51331 46 40 70 51331 46 40 70 1106 | tr ' ' '\t')"
+	assert_line "$(echo main 2988111 2988111 2988111 2988111 2592 2592 2592 2592 1 | tr ' ' '\t')"
+	assert_line "$(echo pthread_join 2788930 1394465 221 2788709 8397 4198 221 8176 2 | tr ' ' '\t')"
+	run -0 tsv name avg,min,max -n 2
+	lines 'name avg min max' '__cxa_atexit 781 781 781' '__monstartup 1272 1272 1272'
+}
+
+@test "keys of threads: tid pid ppid comm cpu source" {
+	run -0 tsv tid count,total
+	lines 'tid count total' '4123 477 8756216' '4125 630 6600833' '4126 631 8597783'
+	run -0 tsv pid,ppid,comm count
+	lines 'pid ppid comm count' '4123 0 fib 1738'
+	run -0 tsv cpu count
+	lines 'cpu count' '0 9' ' 1729'
+	run -0 tsv source count
+	lines 'source count' "$DATA/uftrace/fib 1738"
+}
+
+@test "keys of functions: module caller depth" {
+	run -0 tsv module count,total
+	lines 'module count total' '/opt/example/fib 1729 16998800' ' 9 6956032'
+	run -0 tsv caller count,total
+	lines 'caller count total' 'fib 596 0' 'main 7 2985519' 'pause_a_while 2 4207488' \
+		'pthread_join 1 2780533' 'qsort 1106 51331' 'usleep 1 2062112' 'worker 14 4436550' \
+		' 11 7431299'
+	run -0 pipe "trstat -F tsv -g depth -a count,total -s depth fib.trs | head -n 5"
+	lines 'depth count total' '0 11 7431299' '1 21 7422069' '2 1115 7039352' '3 13 2062112'
+	run -0 tsv caller,depth count
+	assert_line "$(echo fib 12 2 | tr ' ' '\t')"
+	run -0 pipe "trdecode '$DATA/uftrace/fib' | trsym | trstat -g address,name -F tsv -a count | grep -c 0"
+	refute_output 0
+}
+
+@test "keys of types: with type every row counts, otherwise calls and instants" {
+	run -0 tsv type count,total
+	lines 'type count total' 'entry 1729 ' 'exit 1729 16998800' 'linux:sched-in 20 6956032' \
+		'linux:sched-out 18 ' 'linux:task-exit 3 ' 'linux:task-name 1 ' 'linux:task-new 2 '
+	run -0 tsv group count
+	lines 'group count' 'linux 9' 'uftrace 1729'
+	run -0 tsv kind count
+	lines 'kind count' 'instant 6' 'leave 1732'
+}
+
+@test "instants have a count and no times" {
+	run -0 pipe "trstat -F tsv -a count,total,avg,p50,first,last,rate fib.trs | grep task-new"
+	lines 'linux:task-new 2    3587866649414 3587866692605 222.911'
+	run -0 pipe "trstat -F json -a count,total,max fib.trs | jq -c '.[] | select(.name == \"linux:task-exit\")'"
+	assert_output '{"name":"linux:task-exit","count":3,"total":null,"max":null}'
+}
+
+@test "several keys, and a bucket of the time" {
+	run -0 tsv 'bucket(time,1ms)' count,total
+	lines 'bucket(time,1ms) count total' '3587860000000 1 ' '3587866000000 562 231334' \
+		'3587867000000 556 124787' '3587869000000 619 23598711'
+	run -0 tsv 'tid,name' count,total
+	assert_line "$(echo 4125 fib 67 9698 | tr ' ' '\t')"
+	assert_line "$(echo 4126 fib 67 9448 | tr ' ' '\t')"
+	assert_equal "${#lines[@]}" 37
+	run -0 tsv 'bucket(time,1s),cpu,kind' count
+	lines 'bucket(time,1s) cpu kind count' '3587000000000 0 instant 6' \
+		'3587000000000 0 leave 3' '3587000000000  leave 1729'
+	run -0 trstat -g '' -a count,total -F tsv fib.trs
+	lines 'count total' '1738 23954832'
+}
+
+@test "fields are keys and columns" {
+	need_shared uftrace
+	run -0 shared read-events -a 'count,sum(vmsize),min(vmrss),max(vmrss),avg(vmrss)' -g name -s name
+	assert_line "$(echo read:proc/statm 2 31008 7900 7904 7902.000 | tr ' ' '\t')"
+	assert_line "$(printf 'fib\t25\t\t\t\t')"
+	run -0 shared read-events -a count -g vmsize -s vmsize
+	assert_line "$(printf '15504\t2')"
+	run -0 shared args-spec2 -g 'name,arg.1' -a count,total -s 'name,arg.1'
+	assert_line --regexp "$(printf '^ints\t-1\t1\t')"
+	run -0 shared args-spec2 -g name -a 'count,sum(arg.1),uniq(ret)' -s name
+	assert_line --regexp "$(printf '^str\t[0-9]+\t\t')"
+	run -0 pipe "trstat -F tsv -a 'count,uniq(tid),uniq(comm)' -n 2 fib.trs"
+	lines 'name count uniq(tid) uniq(comm)' 'compare 1106 2 1' 'fib 599 3 1'
+}
+
+@test "percentiles are those of the sorted times" {
+	for f in fib compare; do
+		trencode -t text -f time,duration fib.trs >/dev/null 2>&1 || true
+		trfilter 'kind == leave || kind == enter' fib.trs |
+			trstat -F tsv -g "name,bucket(time,1)" -a total_max,count |
+			awk -v f=$f '$1 == f && $4 == 1 { print $3 }' | sort -n >times.txt
+		[ "$(wc -l <times.txt)" -gt 500 ]
+		for p in 1 50 90 99 99.9; do
+			exact=$(awk -v p=$p '{ t[NR] = $1 } END { r = int(NR * p / 100); if (r < NR * p / 100) r++; print t[r] }' times.txt)
+			got=$(trfilter "name == '$f'" fib.trs | trstat -F tsv -a "p$p" | tail -n 1 | cut -f 2)
+			awk -v a="$exact" -v b="$got" 'BEGIN { d = a > b ? a - b : b - a; exit d > a / 256 }' ||
+				fail "$f p$p: exact $exact, got $got"
+		done
+	done
+	run -0 --separate-stderr trstat --bounds -F tsv -n 1 fib.trs
+	[[ $stderr == *0.39*%* ]]
+	run -0 pipe 'trstat --bounds -n 1 fib.trs | tail -n 1'
+	assert_output --partial '0.39'
+	run -0 --separate-stderr trstat --bounds -a count -F tsv fib.trs
+	[ -z "$stderr" ]
+}
+
+@test "-s sorts by columns and keys, -n cuts" {
+	run -0 pipe 'trstat -F tsv -a count -s count,name -n 3 fib.trs'
+	lines 'name count' 'compare 1106' 'fib 599' 'linux:schedule 3'
+	run -0 pipe 'trstat -F tsv -a count -s +count,-name -n 2 fib.trs'
+	lines 'name count' 'usleep 1' 'snprintf 1'
+	run -0 pipe 'trstat -F tsv -a count -s self -n 2 fib.trs'
+	lines 'name count' 'linux:schedule 3' 'qsort 2'
+	run -0 pipe 'trstat -F tsv -a self,count -n 1 fib.trs'
+	lines 'name self count' 'linux:schedule 6956032 3'
+	run -2 trstat -s no_such fib.trs
+	assert_output --partial no_such
+	for n in 0 -1 x 1x ''; do
+		run -2 trstat -n "$n" fib.trs
+		assert_output --partial '-n takes a number'
+	done
+}
+
+@test "every format holds the same rows" {
+	trstat -F tsv -a count,total,p99 fib.trs | tail -n +2 >rows
+	trstat -F csv -a count,total,p99 fib.trs | tail -n +2 | tr ',' '\t' | diff rows -
+	trstat -F json -a count,total,p99 fib.trs | jq -r '.[] | [.name, .count, .total, .p99] | @tsv' | diff rows -
+	trstat -F ndjson -a count,total,p99 fib.trs | jq -r '[.name, .count, .total, .p99] | @tsv' | diff rows -
+	[ "$(trstat -F table -a count,total,p99 fib.trs | tail -n +2 | wc -l)" -eq "$(wc -l <rows)" ]
+	run -0 trstat -F csv -a count -n 1 fib.trs
+	assert_line --index 0 'name,count'
+	run -2 trstat -F xml fib.trs
+	assert_output --partial 'ndjson'
+}
+
+@test "wrong keys and columns are named" {
+	run -2 --separate-stderr trstat -g 'no such' fib.trs
+	assert_output ''
+	assert_equal "${stderr_lines[0]%%(*}" "trstat: no such key: 'no such' "
+	run -2 trstat -g 'bucket(time)' fib.trs
+	assert_output --partial 'bucket(time,1s)'
+	run -2 trstat -g tid,tid fib.trs
+	assert_output --partial twice
+	run -2 trstat -a no_such fib.trs
+	assert_output --partial no_such
+	run -2 trstat -a count,count fib.trs
+	run -0 trstat -g no_such_field -a count -F tsv fib.trs
+	lines 'no_such_field count' ' 1738'
+}
+
+@test "what the table does not show is said on stderr, unless --quiet" {
+	need_shared uftrace
+	run -0 --separate-stderr shared forkexec -n 1
+	assert_equal "$stderr" 'trstat: 2 calls had not returned at the end of the trace'
+	run -0 --separate-stderr shared forkexec -n 1 -q
+	[ -z "$stderr" ]
+	trfilter '!(kind == enter && name == "usleep")' fib.trs >cut.trs
+	run -0 --separate-stderr trstat -n 1 cut.trs
+	assert_equal "$stderr" 'trstat: 1 returns of calls whose beginning is not there'
+	run -0 --separate-stderr shared lost -n 1
+	[[ $stderr == *'events were lost by the recorder'* ]]
+	run -1 shared lost -n 1 --strict
+	run -0 --separate-stderr pipe "trdecode '$DATA/uftrace/fib' | trstat -n 1"
+	assert_equal "$stderr" 'trstat: functions have no names yet: put trsym before trstat'
+	run -0 --separate-stderr pipe "trdecode '$DATA/uftrace/fib' | trstat -g tid"
+	[ -z "$stderr" ]
+}
+
+@test "gaps are no rows" {
+	need_shared uftrace
+	run -0 pipe "cd '$SHARED/uftrace' && trdecode lost | trsym | trstat -q -F tsv -g type -a count -s type"
+	lines 'type count' 'entry 3162' 'exit 3161' 'linux:task-exit 1' 'linux:task-name 1'
+	run -0 pipe "trdecode '$SHARED/uftrace/lost' | trstat -g type"
+	assert_line 'trstat: 19982 events were lost by the recorder'
+}
+
+@test "a damaged input is shown as far as it goes, with status 1" {
+	size=$(stat -c %s fib.trs)
+	head -c $((size - 3000)) fib.trs >cut.trs
+	run -1 --separate-stderr trstat -F tsv cut.trs
+	[ "${#lines[@]}" -gt 5 ]
+	[ -n "$stderr" ]
+	run -2 trstat no-such.trs
+	head -c 100 /dev/zero >zero.trs
+	run ! trstat zero.trs
+}
+
+@test "a trace without events is an empty table" {
+	trfilter 'tid == 1' fib.trs >empty.trs
+	run -0 trstat empty.trs
+	assert_equal "${#lines[@]}" 1
+	run -0 trstat -F tsv -a count empty.trs
+	lines 'name count'
+	run -0 pipe "trstat -F json empty.trs | jq -c ."
+	assert_output '[]'
+	run -0 trstat -F ndjson empty.trs
+	assert_output ''
+}
+
+@test "streams one behind the other are one trace with threads of their own" {
+	cat fib.trs fib.trs >two.trs
+	run -0 trstat -F tsv -a count,total,self,min,max two.trs
+	assert_line "$(echo fib 1198 201438 201438 40 81573 | tr ' ' '\t')"
+	run -0 trstat -F tsv -a count,total,self,min,max fib.trs fib.trs
+	assert_line "$(echo fib 1198 201438 201438 40 81573 | tr ' ' '\t')"
+	need_shared uftrace
+	trdecode "$SHARED/uftrace/exit-mid" | trsym >open.trs
+	trstat -q -F tsv -a count,total,self,max open.trs >once
+	cat open.trs open.trs | trstat -q -F tsv -a count,total,self,max |
+		awk -F '\t' -v OFS='\t' 'NR > 1 { for (i = 2; i < 5; i++) if ($i != "") $i /= 2 } 1' | diff once -
+}
+
+@test "calls go over the borders of segments" {
+	for i in 1 2 3 4 5; do cp -r "$DATA/uftrace/fib" fib$i; done
+	trdecode --segment 64K fib? | trsym | tee segments.trs |
+		trstat -F tsv -a $ALL >cut.tsv
+	[ "$(grep -ao 'trstrm1:' segments.trs | wc -l)" -gt 1 ]
+	trdecode fib? | trsym | trstat -F tsv -a $ALL | diff - cut.tsv
+}
+
+@test "long names are shortened on a terminal only" {
+	need script
+	trdecode "$DATA/uftrace/fib" | trsym >n.trs
+	run -0 pipe "COLUMNS=24 script -qec 'trstat -g source -a count n.trs' /dev/null </dev/null"
+	refute_output --partial "$DATA/uftrace/fib"
+	run -0 pipe "COLUMNS=24 script -qec 'trstat --wide -g source -a count n.trs' /dev/null </dev/null"
+	assert_output --partial "$DATA/uftrace/fib"
+	run -0 pipe "COLUMNS=24 trstat -g source -a count n.trs"
+	assert_output --partial "$DATA/uftrace/fib"
+}
+
+@test "-o writes the table when it is complete" {
+	echo old >table.tsv
+	trstat -F tsv -o table.tsv fib.trs
+	trstat -F tsv fib.trs | diff - table.tsv
+	run -2 trstat -F tsv -o table.tsv no-such.trs
+	[ "$(wc -l <table.tsv)" -gt 5 ]
+}
+
+@test "every good recording gives the numbers of uftrace report" {
+	need_shared uftrace
+	local equal=0
+	for expect in "$SHARED"/uftrace/*.expect; do
+		recording=${expect%.expect}
+		case ${recording##*/} in
+		bad-* | estimate | kernel-* | deep-1024 | forkexec) continue ;; # see trstat(1)
+		esac
+		[ -f "$expect/report-ns.csv" ] || continue
+		trdecode "$recording" 2>/dev/null | trsym 2>/dev/null |
+			trstat -q -F tsv -a $ALL | awk -F '\t' 'NR > 1 && $2 != "" { print }' | sort >ours
+		awk -F , -v OFS='\t' '!/^#/ && NF { name = $11
+			for (i = 12; i <= NF; i++) name = name "," $i
+			for (i = 1; i < 10; i++) if ($i == "") $i = 0
+			print name, $1, $2, $3, $4, $5, $6, $7, $8, $9 }' "$expect/report-ns.csv" | sort >theirs
+		diff theirs ours || fail "$recording"
+		equal=$((equal + 1))
+	done
+	[ $equal -ge 55 ]
+}
+
+# Differences from uftrace report: each is explained in trstat(1).
+
+@test "calls deeper than 1024 are counted" {
+	need_shared uftrace
+	# a recursion of 1101 calls; uftrace report ends at 1023 and gives the rest to the last of them
+	run -0 pipe "trdecode '$SHARED/uftrace/deep-1024' | trsym | trstat -F tsv -a $ALL | grep -E '^(deep|main)	'"
+	lines 'main 163965 163965 163965 163965 561 561 561 561 1' \
+		'deep 158677 91327 110 158677 158677 144 60 19309 1101'
+	# records of entries in the file, by the two low bits of their second word: deep and 4 others
+	entries=$(od -An -v -tx8 -w16 "$SHARED"/uftrace/deep-1024/[0-9]*.dat | grep -c '[048c]$')
+	assert_equal "$entries" 1105
+}
+
+@test "an open call ends with an event of its own thread, a forked child begins with its first record" {
+	need_shared uftrace
+	run -0 pipe "trdecode '$SHARED/uftrace/forkexec' | trsym | trstat -q -F tsv -a $ALL |
+		grep -E '^(exit|fork|spawn_plain|<0>)	' | sort"
+	# exit: 998.277903810 to the task-exit of its thread at 998.278034365
+	# fork: in the children from their first record, its leave, to itself: 0, and not to the
+	# scheduler's event before it; spawn_plain: 998.277896820 to 998.277903530 in the child
+	lines '<0> 137545 137545 137545 137545 280 280 280 280 1' \
+		'exit 130555 130555 130555 130555 130555 130555 130555 130555 1' \
+		'fork 744661 186165 0 626555 255251 63812 0 143474 4' \
+		'spawn_plain 635889 317944 6710 629179 9334 4667 2624 6710 2'
+	for time in 998.277903810 998.278034365 998.277896820 998.277903530; do
+		grep -q "^$time  13296: " "$SHARED/uftrace/forkexec.expect/dump.txt"
+	done
+}

@@ -1,0 +1,255 @@
+# trsym: tables in the stream, files on disk, names, and everything else untouched.
+
+load lib
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	trdecode "$DATA/uftrace/fib" >raw.trs
+	command -v uftrace >/dev/null && record
+	return 0
+}
+
+# A program of C and C++ with two libraries of one basename, recorded here: its files are on disk.
+record() {
+	mkdir a b
+	for d in a b; do
+		printf 'int in_%s(void) { return 1; }\nint f_%s(void) { return in_%s(); }\n' $d $d $d >$d/x.c
+		gcc -O0 -g -pg -shared -fPIC -Wl,--build-id -o $d/libx.so $d/x.c || return 0
+	done
+	cat >main.cc <<-'END'
+		extern "C" { int f_a(void); int f_b(void); }
+		namespace space { template <class T> struct box { T get(T x) { return x; } }; }
+		static int leaf(int x) { space::box<int> b; return b.get(x); }
+		int main() { return leaf(f_a() + f_b()) == 99; }
+	END
+	g++ -O0 -g -pg -Wl,--build-id -o main main.cc a/libx.so b/libx.so -Wl,-rpath,"$PWD" || return 0
+	uftrace record -d main.data ./main >/dev/null 2>&1 || return 0
+	trdecode main.data >main.trs
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+need_recording() {
+	[ -s main.trs ] || skip 'no uftrace, gcc or g++ to record with'
+}
+
+names() {
+	trstat -q -F tsv -g name,module -a count -s name,module "$@"
+}
+
+# The EVENTS blocks of a stream as numbers, a word to a line: kind 3 of the blocks behind a marker.
+events_blocks() {
+	od -An -v -tu4 -w4 "$1" | awk '
+		{ w[NR - 1] = $1 + 0 }
+		END {
+			for (at = 0; at < NR; at += n) {
+				if (w[at] != 441668180) { n = 4; continue } # a marker
+				n = 4 + 2 * int((w[at + 2] + 7) / 8)
+				if (w[at + 1] % 65536 == 3)
+					for (i = at; i < at + n; i++)
+						print w[i]
+			}
+		}'
+}
+
+@test "functions get the names of the tables in the stream" {
+	run -0 pipe 'trsym raw.trs | trstat -F tsv -g name -a count -s name'
+	assert_line "$(printf 'fib\t599')"
+	assert_line "$(printf 'main\t1')"
+	refute_output --partial '<'
+	run -0 --separate-stderr trsym -o out.trs raw.trs
+	assert_output ''
+	[ -z "$stderr" ]
+	run -0 pipe 'trsym raw.trs | trstat -F tsv -g module -a count -s module'
+	assert_line "$(printf '/opt/example/fib\t1729')"
+}
+
+@test "--report says where the symbols came from" {
+	run -0 --separate-stderr pipe 'trsym --report raw.trs >out.trs'
+	assert_regex "${stderr_lines[0]}" 'found     missed  from    module'
+	[[ ${stderr_lines[1]} =~ ^\ +[0-9]+\ +0\ \ stream\ \ /opt/example/fib$ ]]
+	need_shared uftrace
+	run -0 --separate-stderr pipe "trdecode '$SHARED/uftrace/bad-no-sym' | trsym --report >out.trs"
+	[[ $stderr == *'        17  none    /opt/samples/bin/basic: '* ]]
+}
+
+@test "all else passes untouched" {
+	trsym raw.trs >out.trs
+	events_blocks raw.trs >before
+	[ "$(wc -l <before)" -gt 1000 ]
+	events_blocks out.trs | cmp before -
+	need_shared uftrace
+	for name in args-spec read-events dlopen forkexec new-watch be-synth; do
+		trdecode "$SHARED/uftrace/$name" >r.trs 2>/dev/null
+		trsym -q r.trs >s.trs
+		events_blocks r.trs >before
+		events_blocks s.trs | cmp before -
+	done
+}
+
+@test "pipe to pipe gives the bytes of file to file" {
+	for i in {1..40}; do
+		cat raw.trs
+	done >many.trs
+	trsym <many.trs >file.trs
+	# files have checksums in their blocks
+	cat many.trs | trsym >half.trs
+	cmp half.trs file.trs
+	trsym <many.trs | cat >copied.trs
+	cat many.trs | trsym | cat | cmp - copied.trs
+	names copied.trs >copied
+	names file.trs | diff copied -
+}
+
+@test "names in the styles of --demangle" {
+	need_recording
+	run -0 pipe 'trsym main.trs | trstat -F tsv -a count -s name'
+	assert_line "$(printf 'space::box::get\t1')"
+	run -0 pipe 'trsym --demangle=full main.trs | trstat -F tsv -a count -s name'
+	assert_line "$(printf 'space::box<int>::get(int)\t1')"
+	run -0 pipe 'trsym --demangle=no main.trs | trstat -F tsv -a count -s name'
+	assert_line "$(printf '_ZN5space3boxIiE3getEi\t1')"
+	run -2 trsym --demangle=some main.trs
+	assert_output --partial 'simple, full or no'
+}
+
+@test "a second trsym has the last word" {
+	need_recording
+	trsym --demangle=full main.trs | trstat -F tsv -a count | sort >full
+	trsym main.trs | trsym --demangle=full | trstat -F tsv -a count | sort | diff full -
+	trsym main.trs | trsym --demangle=no | trsym --demangle=full | trstat -F tsv -a count | sort | diff full -
+}
+
+@test "what an earlier trsym found stays where a later one finds nothing" {
+	need_recording
+	strip_tables
+	trdecode bare.data | trsym | names >with
+	mv main away
+	trdecode bare.data >bare.trs
+	mv away main
+	trsym bare.trs >named.trs
+	mv main away
+	trsym -q named.trs | names >again
+	trsym -q named.trs | trsym -q | names | diff again -
+	mv away main
+	diff with again
+}
+
+# A copy of the recording without its tables of symbols.
+strip_tables() {
+	rm -rf bare.data
+	cp -r main.data bare.data
+	rm bare.data/*.sym
+}
+
+@test "without tables the files on disk are read, with the same names" {
+	need_recording
+	strip_tables
+	trsym main.trs | names >stream
+	trdecode bare.data | trsym | names | diff stream -
+	run -0 --separate-stderr pipe 'trdecode bare.data | trsym --report >out.trs'
+	[[ $stderr == *"0  file    $PWD/main"* ]]
+	[[ $stderr == *"0  file    $PWD/a/libx.so"* ]]
+}
+
+@test "two modules of one basename have tables of their own" {
+	need_recording
+	compgen -G 'main.data/libx.so-????.sym' >/dev/null
+	run -0 pipe 'trsym main.trs | trstat -q -F tsv -g name,module -a count'
+	assert_line "$(printf 'in_a\t%s/a/libx.so\t1' "$PWD")"
+	assert_line "$(printf 'in_b\t%s/b/libx.so\t1' "$PWD")"
+	refute_output --partial '<'
+}
+
+@test "--sysroot finds them elsewhere" {
+	need_recording
+	strip_tables
+	trsym main.trs | names >stream
+	mkdir -p "root$PWD"
+	mv main a b "root$PWD"
+	run -0 pipe 'trdecode bare.data | trsym -q | trstat -q -a count'
+	assert_output --partial '<'
+	trdecode bare.data | trsym --sysroot=root | names >elsewhere
+	mv "root$PWD"/* .
+	diff stream elsewhere
+}
+
+@test "a file of another build is refused" {
+	need_recording
+	strip_tables
+	grep -q build-id: bare.data/*.map || skip 'this uftrace records no build-ids'
+	cp main kept
+	echo 'int other(void) { return 1; }' >>main.cc
+	g++ -O0 -g -pg -Wl,--build-id -o main main.cc a/libx.so b/libx.so -Wl,-rpath,"$PWD"
+	run -0 --separate-stderr pipefail 'trdecode bare.data | trsym | trstat -q -F tsv -g name,module -a count'
+	mv kept main
+	[[ $stderr == *"trsym: $PWD/main: no symbols: "*build-id* ]]
+	assert_line --regexp "$(printf '^<[0-9a-f]+>\t%s/main\t1' "$PWD")"
+	assert_line "$(printf 'in_a\t%s/a/libx.so\t1' "$PWD")"
+	refute_output --partial leaf
+	run -0 --separate-stderr pipe 'rm -f main.gone; mv main main.gone; trdecode bare.data | trsym -q >out.trs'
+	mv main.gone main
+	[ -z "$stderr" ]
+}
+
+@test "libraries loaded at run time, several at one address" {
+	need_shared uftrace
+	for name in dlopen new-dlopen; do
+		trdecode "$SHARED/uftrace/$name" | trsym | trstat -q -F tsv -a count |
+			awk 'NR > 1 && !/^linux:task/' | sort >ours
+		awk -F , -v OFS='\t' '!/^#/ && NF { print $11, $9 }' \
+			"$SHARED/uftrace/$name.expect/report-ns.csv" | sort | diff - ours
+	done
+	run -0 pipe "trdecode '$SHARED/uftrace/dlopen' | trsym | trstat -F tsv -g module -a count"
+	assert_output --partial libplug_a.so
+	assert_output --partial libplug_b.so
+}
+
+@test "damage goes on to the next program" {
+	size=$(stat -c %s raw.trs)
+	head -c $((size - 3000)) raw.trs >cut.trs
+	run -1 --separate-stderr pipe 'trsym cut.trs >out.trs'
+	[ -n "$stderr" ]
+	run -1 --separate-stderr trstat -F tsv -a count out.trs
+	assert_output --partial fib
+	run -1 pipe 'trsym <cut.trs | trstat -q | grep -q fib; exit ${PIPESTATUS[1]}'
+}
+
+@test "in every segment places get their symbols again" {
+	for i in 1 2 3 4 5; do cp -r "$DATA/uftrace/fib" fib$i; done
+	trdecode --segment 64K fib? >segments.trs
+	mapfile -t at < <(grep -abo 'trstrm1:' segments.trs | cut -d : -f 1)
+	[ "${#at[@]}" -gt 2 ]
+	trdecode fib? | trsym | names >whole
+	trsym <segments.trs >named.trs
+	names named.trs | diff whole -
+	mapfile -t at < <(grep -abo 'trstrm1:' named.trs | cut -d : -f 1)
+	# the last one alone: all functions have names
+	tail -c +$((at[-1] + 1)) named.trs >last.trs
+	run -1 --separate-stderr trstat -q -F tsv -g name -a count last.trs
+	assert_line --regexp '^fib	'
+	refute_output --partial '<'
+}
+
+@test "a segment without its tables says what is missing" {
+	for i in 1 2 3 4 5; do [ -d fib$i ] || cp -r "$DATA/uftrace/fib" fib$i; done
+	trdecode --segment 64K fib? >segments.trs
+	mapfile -t at < <(grep -abo 'trstrm1:' segments.trs | cut -d : -f 1)
+	tail -c +$((at[-1] + 1)) segments.trs >last.trs
+	run -1 --separate-stderr pipe 'trsym last.trs >out.trs'
+	[[ $stderr == *'/opt/example/fib: no symbols: fib.sym is not in this part of the stream'* ]]
+	run -1 --separate-stderr pipe 'trsym -q last.trs | trstat -q -F tsv -a count'
+	assert_line --regexp '^<[0-9a-f]+>	'
+}
+
+@test "a hostile number of loads does not hang it" {
+	need_shared uftrace
+	cp -r "$SHARED/uftrace/dlopen" loads
+	chmod -R u+w loads
+	line=$(grep -m 1 ^DLOP loads/task.txt)
+	for ((i = 0; i < 20000; i++)); do echo "$line"; done >more.txt
+	{ grep -v ^DLOP loads/task.txt; cat more.txt; } >task && mv task loads/task.txt
+	run -0 pipe 'trdecode loads | timeout 20 trsym -q | trstat -q | grep -c main'
+}

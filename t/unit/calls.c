@@ -1,0 +1,485 @@
+/* Pairing of enters and leaves: every rule of common/calls.h. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "common/calls.h"
+#include "t/unit/tap.h"
+
+enum { MAIN, F, G, H, LEAF, EXECL, EXECVE, PLACES };
+
+static const struct type entry = {.kind = KIND_ENTER, .flags = TYPE_DEPTH},
+			 leaving = {.kind = KIND_LEAVE, .flags = TYPE_DEPTH},
+			 plain_entry = {.kind = KIND_ENTER}, plain_leave = {.kind = KIND_LEAVE},
+			 sched_out = {.kind = KIND_ENTER, .flags = TYPE_INNER},
+			 sched_in = {.kind = KIND_LEAVE, .flags = TYPE_INNER},
+			 irq_entry = {.kind = KIND_ENTER, .flags = TYPE_PER_CPU},
+			 irq_leave = {.kind = KIND_LEAVE, .flags = TYPE_PER_CPU},
+			 note = {.kind = KIND_INSTANT};
+
+static struct dictionary dictionary;
+static uint32_t place[PLACES];
+static struct lane lanes[4] = {{.number = 1, .thread = 1, .cpu_thread = 9},
+			       {.number = 2, .thread = 2, .cpu_thread = 9},
+			       {.number = 3, .thread = 1, .cpu_thread = 8},
+			       {.number = 4, .thread = 3, .cpu_thread = 8}};
+
+static struct calls calls;
+static struct call done_call;
+static unsigned lane;
+static bool in_line;
+static uint64_t tried;
+
+static void begin(void)
+{
+	calls_init(&calls, &dictionary);
+	lane = 0;
+}
+
+/* As a loop over narrow rows does it: calls_try first where it may. */
+static enum calls_result feed(const struct type *t, uint64_t time, uint32_t where, uint32_t depth)
+{
+	const struct lane *l = &lanes[lane];
+	struct event e = {.time = time, .type = t, .lane = l, .place = where, .depth = depth};
+	struct block b = {.types = &t, .lanes = &l, .ntypes = 1, .nlanes = 1};
+	struct plain_row row = {.time = time, .depth = depth};
+	enum calls_result got = CALLS_SLOW;
+	struct calls_block cb;
+
+	calls_block(&calls, &b, &cb);
+	if (in_line && calls_ordinary(&calls, where))
+		got = calls_try(&cb, &row, where, &done_call);
+	if (got == CALLS_SLOW)
+		return calls_feed(&calls, &e, &done_call);
+	tried++;
+	/* what calls_try leaves out */
+	done_call.lane = l;
+	done_call.level = (uint32_t)(cb.stacks[0]->count + cb.stacks[0]->implicit);
+	return got;
+}
+
+static enum calls_result in(uint64_t time, int p, uint32_t depth)
+{
+	return feed(&entry, time, place[p], depth);
+}
+
+/* The leave, and whether it ended a call of that total and self time. */
+static bool out(uint64_t time, int p, uint32_t depth, uint64_t total, uint64_t self)
+{
+	if (feed(&leaving, time, place[p], depth) != CALLS_LEAVE)
+		return false;
+	if (done_call.place == place[p] && done_call.total == total && done_call.self == self &&
+	    done_call.end == time && done_call.start == time - total && !done_call.unfinished)
+		return true;
+	printf("# place %u total %lu self %lu start %lu\n", done_call.place,
+	       (unsigned long)done_call.total, (unsigned long)done_call.self,
+	       (unsigned long)done_call.start);
+	return false;
+}
+
+static bool finish(int p, uint64_t total, uint64_t self)
+{
+	uint32_t want = p < 0 ? 0 : place[p];
+
+	return calls_finish(&calls, &done_call) && done_call.place == want &&
+	       done_call.total == total && done_call.self == self && done_call.unfinished;
+}
+
+static void end(uint64_t unfinished, uint64_t unmatched, uint64_t dropped, const char *what)
+{
+	while (calls_finish(&calls, &done_call))
+		;
+	if (!ok(calls.unfinished == unfinished && calls.unmatched == unmatched &&
+			calls.dropped == dropped && !calls.out_of_memory,
+		what))
+		printf("# unfinished %lu unmatched %lu dropped %lu\n",
+		       (unsigned long)calls.unfinished, (unsigned long)calls.unmatched,
+		       (unsigned long)calls.dropped);
+	calls_free(&calls);
+}
+
+static void test_nesting(void)
+{
+	begin();
+	ok(in(100, MAIN, 0) == CALLS_ENTER && in(110, F, 1) == CALLS_ENTER &&
+		   in(120, G, 2) == CALLS_ENTER,
+	   "enters open frames");
+	ok(out(125, G, 2, 5, 5), "a leaf is all self");
+	is_u64(done_call.caller, place[F], "the caller is the frame below");
+	is_u64(done_call.level, 2, "its level is the number of frames below");
+	in(130, G, 2);
+	out(137, G, 2, 7, 7);
+	ok(out(150, F, 1, 40, 28), "self is total less the callees");
+	ok(!done_call.recursive && !done_call.inner, "neither recursive nor inner");
+	ok(out(200, MAIN, 0, 100, 60), "only direct callees count");
+	ok(!done_call.caller && !done_call.level, "the outermost call has no caller");
+	ok(in(300, LEAF, 0) == CALLS_ENTER && out(300, LEAF, 0, 0, 0), "a call may take no time");
+	ok(feed(&note, 310, 0, 0) == CALLS_NONE, "an instant is no call");
+	end(0, 0, 0, "nothing is left");
+}
+
+static void test_recursion(void)
+{
+	begin();
+	in(0, MAIN, 0);
+	in(10, F, 1);
+	in(20, G, 2);
+	in(30, F, 3);
+	in(40, F, 4);
+	ok(out(50, F, 4, 10, 10) && done_call.recursive, "a frame of the same place below");
+	ok(out(60, F, 3, 30, 20) && done_call.recursive, "also with another one between");
+	ok(out(70, G, 2, 50, 20) && !done_call.recursive, "what is not called by itself");
+	ok(out(80, F, 1, 70, 20) && !done_call.recursive, "the outermost one");
+	in(90, F, 1);
+	ok(out(95, F, 1, 5, 5) && !done_call.recursive, "and a call after it");
+	in(100, G, 1);
+	ok(out(110, H, 1, 10, 10) && !done_call.recursive, "a call is named by its leave");
+	in(120, G, 1);
+	in(130, LEAF, 2);
+	ok(out(140, G, 2, 10, 10) && done_call.recursive, "recursion too is told by that name");
+	out(150, G, 1, 30, 20);
+	out(160, MAIN, 0, 160, 160 - 70 - 5 - 10 - 30);
+	end(0, 0, 0, "nothing is left");
+}
+
+static void test_depth(void)
+{
+	begin();
+	in(0, MAIN, 0);
+	in(10, F, 1);
+	in(20, G, 2);
+	in(30, H, 3);
+	/* leaves of H and G are lost */
+	ok(in(100, LEAF, 2) == CALLS_ENTER, "an enter ends what is as deep");
+	is_u64(calls.dropped, 2, "frames ended so are counted");
+	ok(out(110, LEAF, 2, 10, 10) && done_call.caller == place[F], "and have gone");
+	ok(out(120, F, 1, 110, 100), "they add nothing to their parent");
+	in(130, F, 1);
+	in(140, G, 2);
+	in(150, H, 3);
+	/* longjmp: a leave of one further down */
+	ok(out(160, F, 1, 30, 30), "a leave ends what is deeper");
+	is_u64(calls.dropped, 4, "and counts it");
+	ok(feed(&leaving, 170, place[F], 1) == CALLS_NONE, "a leave without a frame of its depth");
+	is_u64(calls.unmatched, 1, "is counted, not invented");
+	ok(out(180, MAIN, 0, 180, 180 - 110 - 30), "and shifts nothing");
+	/* enters were lost */
+	in(200, MAIN, 0);
+	in(210, H, 5);
+	ok(out(215, H, 5, 5, 5) && done_call.level == 1, "a gap in the depths");
+	ok(feed(&leaving, 220, place[G], 4) == CALLS_NONE, "a leave inside the gap");
+	ok(out(230, MAIN, 0, 30, 25), "the frame below the gap");
+	end(0, 2, 4, "counts");
+}
+
+static void test_middle(void)
+{
+	begin();
+	/* a thread that is seen first in the middle of things, by an enter */
+	ok(in(100, G, 2) == CALLS_ENTER && out(110, G, 2, 10, 10), "the first enter is at depth 2");
+	is_u64(done_call.level, 2, "two frames are below it");
+	ok(!done_call.caller, "which nobody knows");
+	ok(out(130, F, 1, 30, 20), "they are open since the first event");
+	in(140, LEAF, 1);
+	out(150, LEAF, 1, 10, 10);
+	ok(out(200, MAIN, 0, 100, 60), "to the lowest");
+	ok(feed(&leaving, 210, place[MAIN], 0) == CALLS_NONE, "below it is nothing");
+	end(0, 1, 0, "counts");
+
+	begin();
+	ok(out(50, F, 1, 0, 0), "the first event is a leave: it closes an unseen frame");
+	in(60, G, 1);
+	out(75, G, 1, 15, 15);
+	end(1, 0, 0, "the unseen frame below is closed by the end");
+	begin();
+	out(50, F, 2, 0, 0);
+	feed(&note, 80, 0, 0);
+	ok(finish(-1, 30, 30) && done_call.recursive && done_call.level == 1,
+	   "unknown ones of two");
+	ok(finish(-1, 30, 0) && !done_call.recursive && !done_call.level, "count as one function");
+	is_u64((uintptr_t)done_call.type, (uintptr_t)&leaving, "their type is the thread's");
+	end(2, 0, 0, "both unfinished");
+
+	begin();
+	in(10, G, 3);
+	in(20, H, 1); /* leaves of G and of two unseen frames were lost */
+	ok(out(30, H, 1, 10, 10) && done_call.level == 1, "an enter ends unseen frames too");
+	ok(out(40, MAIN, 0, 30, 20), "the one below stays");
+	end(0, 0, 1, "counts");
+}
+
+static void test_inner(void)
+{
+	begin();
+	ok(feed(&sched_out, 5, place[H], 0) == CALLS_NONE, "an inner one outside of any call");
+	ok(feed(&sched_in, 6, place[H], 0) == CALLS_NONE && !calls.unmatched, "is nothing");
+	in(10, MAIN, 0);
+	in(20, F, 1);
+	ok(feed(&sched_out, 30, place[H], 0) == CALLS_ENTER, "an inner one is a callee");
+	ok(feed(&sched_in, 70, place[H], 0) == CALLS_LEAVE && done_call.inner &&
+		   done_call.total == 40 && done_call.caller == place[F] && done_call.level == 2,
+	   "of the open call");
+	ok(out(80, F, 1, 60, 20), "whose self it is not");
+	ok(feed(&sched_in, 85, place[H], 0) == CALLS_NONE && !calls.unmatched,
+	   "one without its enter");
+	feed(&sched_out, 90, place[H], 0);
+	ok(in(100, F, 1) == CALLS_ENTER, "an enter at its depth");
+	is_u64(calls.dropped, 1, "ends it");
+	feed(&sched_out, 110, place[H], 0);
+	ok(out(120, F, 1, 20, 20), "a leave of the call below it does too");
+	feed(&sched_out, 150, place[H], 0);
+	feed(&note, 190, 0, 0);
+	ok(finish(H, 40, 40) && done_call.inner, "one open at the end");
+	ok(finish(MAIN, 180, 180 - 60 - 20 - 40), "and its caller");
+	end(2, 0, 2, "counts");
+
+	begin();
+	feed(&plain_entry, 10, place[F], 0);
+	feed(&sched_out, 20, place[H], 0);
+	ok(feed(&plain_leave, 50, 0, 0) == CALLS_LEAVE && done_call.place == place[F] &&
+		   done_call.total == 40,
+	   "a leave without depth passes over it");
+	end(0, 0, 0, "counts");
+
+	/* first events of a child of fork are those of the scheduler */
+	begin();
+	feed(&sched_in, 5, place[H], 0);
+	feed(&sched_out, 6, place[H], 0);
+	feed(&sched_in, 9, place[H], 0);
+	ok(out(20, F, 2, 0, 0), "its frames begin with its first record");
+	ok(out(30, G, 1, 10, 10) && out(40, MAIN, 0, 20, 10), "all of them");
+	end(0, 0, 0, "counts");
+}
+
+static void test_without_depth(void)
+{
+	begin();
+	feed(&plain_entry, 0, place[F], 77);
+	feed(&plain_entry, 10, place[G], 3);
+	ok(feed(&plain_leave, 30, place[G], 9) == CALLS_LEAVE && done_call.total == 20 &&
+		   done_call.level == 1,
+	   "a type without depth pairs by stack alone");
+	ok(feed(&plain_leave, 50, 0, 0) == CALLS_LEAVE && done_call.place == place[F] &&
+		   done_call.self == 30,
+	   "a leave without a place takes its enter's");
+	ok(feed(&plain_leave, 60, place[F], 0) == CALLS_NONE, "a leave too many");
+	end(0, 1, 0, "is counted");
+}
+
+static void test_threads(void)
+{
+	begin();
+	in(0, MAIN, 0);
+	lane = 1;
+	in(10, F, 0);
+	lane = 2; /* the first thread on another CPU, or with another name */
+	ok(out(20, MAIN, 0, 20, 20) && done_call.lane == &lanes[2], "a thread may change its lane");
+	lane = 1;
+	ok(out(50, F, 0, 40, 40), "threads have stacks of their own");
+	end(0, 0, 0, "counts");
+
+	begin();
+	in(0, MAIN, 0);
+	feed(&irq_entry, 10, place[F], 0);
+	lane = 1; /* another thread, the same CPU */
+	ok(feed(&irq_leave, 15, place[F], 0) == CALLS_LEAVE && done_call.total == 5 &&
+		   !done_call.level,
+	   "types per CPU nest per CPU, whoever runs there");
+	lane = 2;
+	ok(feed(&irq_leave, 16, place[F], 0) == CALLS_NONE, "and not on another one");
+	ok(out(20, MAIN, 0, 20, 20), "and are no callees of the thread");
+	end(0, 1, 0, "counts");
+
+	/* cat a b: threads of another stream are others, each ends at its own last event */
+	begin();
+	in(1000, MAIN, 0);
+	in(1100, F, 1);
+	lane = 3;
+	in(10, MAIN, 0);
+	out(30, MAIN, 0, 20, 20);
+	in(40, G, 0);
+	feed(&note, 45, 0, 0);
+	ok(finish(F, 0, 0) && finish(MAIN, 100, 100) && finish(G, 5, 5),
+	   "what is open ends with its own thread");
+	end(3, 0, 0, "counts");
+}
+
+static void test_exec(void)
+{
+	begin();
+	in(0, MAIN, 0);
+	in(10, F, 1);
+	in(20, EXECL, 2);
+	ok(feed(&sched_out, 22, place[H], 0) == CALLS_NONE, "nothing is a callee of an exec");
+	ok(in(100, G, 0) == CALLS_ENTER && out(110, G, 0, 10, 10), "the new image begins anew");
+	ok(!done_call.level && !done_call.caller, "with an empty stack");
+	is_u64(calls.dropped, 0, "nothing was lost");
+	ok(in(120, MAIN, 0) == CALLS_ENTER && out(130, MAIN, 0, 10, 10) && !done_call.recursive,
+	   "frames of the old image are open no more");
+	end(0, 0, 0, "an exec that succeeds is no call");
+
+	begin();
+	in(0, MAIN, 0);
+	in(10, F, 1);
+	in(20, EXECL, 2);
+	ok(out(50, EXECL, 2, 30, 30) && done_call.caller == place[F], "one that fails is a call");
+	in(55, F, 2);
+	ok(out(60, F, 2, 5, 5) && done_call.recursive, "the stack is what it was");
+	ok(out(70, F, 1, 60, 25) && out(80, MAIN, 0, 80, 20), "down to its end");
+	end(0, 0, 0, "counts");
+
+	begin();
+	in(0, MAIN, 0);
+	in(10, EXECL, 1);
+	end(0, 0, 0, "nothing follows it: it succeeded");
+
+	begin();
+	in(0, MAIN, 0);
+	in(10, EXECL, 1);
+	ok(in(12, EXECVE, 2) == CALLS_ENTER && in(14, LEAF, 3) == CALLS_ENTER,
+	   "calls inside an exec");
+	ok(out(15, LEAF, 3, 1, 1) && done_call.level == 3, "are calls");
+	ok(out(20, EXECVE, 2, 8, 7), "an exec inside an exec that fails");
+	ok(out(30, EXECL, 1, 20, 12), "and the outer one with it");
+	ok(out(40, MAIN, 0, 40, 20), "and the stack is there");
+	end(0, 0, 0, "counts");
+
+	begin();
+	in(0, MAIN, 0);
+	in(10, EXECL, 1);
+	in(14, LEAF, 2);
+	out(15, LEAF, 2, 1, 1);
+	end(0, 0, 0, "calls inside one that succeeds, and nothing follows");
+	begin();
+	in(0, MAIN, 0);
+	in(10, EXECVE, 1);
+	in(14, LEAF, 2);
+	out(15, LEAF, 2, 1, 1);
+	in(50, MAIN, 0);
+	ok(out(60, MAIN, 0, 10, 10) && !done_call.recursive, "or the new image");
+	end(0, 0, 0, "counts");
+
+	begin();
+	in(0, MAIN, 0);
+	in(10, F, 1);
+	in(20, EXECL, 2);
+	ok(out(90, F, 1, 80, 80), "the leave of a failed exec was lost");
+	end(1, 0, 1, "its stack goes on");
+
+	begin();
+	feed(&plain_entry, 0, place[MAIN], 0);
+	feed(&plain_entry, 10, place[EXECVE], 0);
+	ok(feed(&plain_leave, 15, place[EXECVE], 0) == CALLS_LEAVE && done_call.total == 5,
+	   "without depths too a leave says that it failed");
+	feed(&plain_entry, 20, place[EXECVE], 0);
+	feed(&plain_entry, 30, place[MAIN], 0);
+	ok(feed(&plain_leave, 35, place[MAIN], 0) == CALLS_LEAVE && !done_call.level,
+	   "and an enter that it succeeded");
+	end(0, 0, 0, "counts");
+}
+
+static void test_end(void)
+{
+	begin();
+	in(100, MAIN, 0);
+	in(110, F, 1);
+	feed(&note, 150, 0, 0);
+	lane = 1;
+	feed(&note, 900, 0, 0);
+	ok(finish(F, 40, 40) && done_call.end == 150,
+	   "open calls end with their thread's last event");
+	ok(finish(MAIN, 50, 10), "each in its caller");
+	is_u64((uintptr_t)done_call.type, (uintptr_t)&entry, "of the type of the enters");
+	ok(!calls_finish(&calls, &done_call), "and that is all");
+	end(2, 0, 0, "they are counted");
+
+	begin();
+	in(100, MAIN, 0);
+	in(110, F, 1);
+	out(190, F, 1, 80, 80);
+	feed(&note, 150, 0, 0); /* a clock that steps back */
+	ok(finish(MAIN, 80, 0), "a caller took at least what its callees took");
+	end(1, 0, 0, "counts");
+
+	begin();
+	in(100, MAIN, 0);
+	in(110, F, 1);
+	ok(feed(&leaving, 90, place[F], 1) == CALLS_LEAVE && !done_call.total && !done_call.self,
+	   "no call takes less than no time");
+	end(1, 0, 0, "counts");
+}
+
+/* Depths of 16 bits, and costs that do not grow with them. */
+static void test_deep(void)
+{
+	clock_t start = clock();
+	uint64_t t = 0, sum = 0;
+
+	begin();
+	for (uint32_t d = 0; d < 65535; d++)
+		in(t++, F + d % 3, d);
+	for (int i = 0; i < 200000; i++) {
+		/* a place that shares its bucket with others, and one that is open far below */
+		in(t++, i % 2 ? LEAF : MAIN, 65535);
+		sum += feed(&leaving, t++, place[i % 2 ? LEAF : MAIN], 65535) == CALLS_LEAVE &&
+		       !done_call.recursive;
+	}
+	is_u64(sum, 200000, "leaves on a stack of 65535");
+	for (uint32_t d = 65535, i = 0; i < 65535; i++) {
+		d--;
+		sum -= feed(&leaving, t++, place[F + d % 3], d) == CALLS_LEAVE &&
+		       done_call.recursive == (d > 2);
+	}
+	is_u64(sum, 200000 - 65535, "and all of its frames");
+	end(0, 0, 0, "no more is open");
+
+	begin();
+	for (uint32_t d = 0; d < 65535; d++)
+		feed(&entry, t++, 1000 + d * 8, d);
+	for (sum = 0; sum < 100000; sum++) {
+		feed(&entry, t++, 1000 + 65535 * 8, 65535);
+		feed(&leaving, t++, 1000 + 65535 * 8, 65535);
+	}
+	end(65535, 0, 0, "65535 functions open at once");
+
+	begin();
+	in(t++, F, 65535);
+	end(65536, 0, 0, "65535 frames that were never seen");
+	/* nested scans would take minutes */
+	ok(clock() - start < 20 * CLOCKS_PER_SEC, "in time that does not depend on the depth");
+}
+
+int main(void)
+{
+	static const char *const names[PLACES] = {"main", "f", "g", "h", "leaf", "execl", "execve"};
+
+	if (dictionary_init(&dictionary))
+		return 1;
+	/* enough of them for the places of test_deep: each is asked for its name */
+	for (uint32_t i = 0; i < 1000 + 65536 * 8; i++) {
+		struct place *p = pool_add(&dictionary.places);
+
+		if (!p)
+			return 1;
+		p->number = dictionary.places.count - 1;
+		if (i < PLACES) {
+			p->name = dictionary_text(&dictionary, names[i], strlen(names[i]));
+			place[i] = p->number;
+		}
+	}
+	for (int i = 0; i < 2; i++) {
+		in_line = i;
+		test_nesting();
+		test_recursion();
+		test_depth();
+		test_middle();
+		test_inner();
+		test_without_depth();
+		test_threads();
+		test_exec();
+		test_end();
+		test_deep();
+	}
+	ok(tried > 400000, "most calls are taken in line");
+	dictionary_free(&dictionary);
+	return done();
+}

@@ -1,0 +1,290 @@
+/* dictionary.h: every kind of entry from the writer's hands to the dictionary's. */
+#include "t/unit/stream.h"
+
+/* An entry whose content is u32s. */
+static void add(struct buffer *b, uint32_t kind, uint32_t id, const uint32_t *content, uint32_t n)
+{
+	must(!buffer_u32(b, kind) && !buffer_u32(b, 4 * n) && !buffer_u32(b, id) &&
+		     !buffer_u32(b, 0),
+	     "entry");
+	for (uint32_t i = 0; i < n; i++)
+		must(!buffer_u32(b, content[i]), "entry");
+	must(!buffer_align(b, 8), "entry");
+}
+
+static void add_text(struct buffer *b, uint32_t id, const char *text)
+{
+	uint32_t n = (uint32_t)strlen(text);
+
+	must(!buffer_u32(b, ENTRY_STRING) && !buffer_u32(b, n) && !buffer_u32(b, id) &&
+		     !buffer_u32(b, 0) && !buffer_append(b, text, n) && !buffer_align(b, 8),
+	     "string");
+}
+
+static int take(struct dictionary *d, struct buffer *b, size_t *where, struct error *e)
+{
+	int result = dictionary_read(d, b->data, b->size, where, e);
+
+	b->size = 0;
+	return result;
+}
+
+#define ADD(b, kind, id, ...)                                                                      \
+	add(b, kind, id, (const uint32_t[]){__VA_ARGS__},                                          \
+	    sizeof((const uint32_t[]){__VA_ARGS__}) / 4)
+
+static void test_writers_entries(void)
+{
+	struct maker m;
+	struct blob b;
+	struct reader r;
+	struct block bl;
+	const struct dictionary *d = &r.dictionary;
+	bool lane = false, place = false, space = false, note = false;
+
+	make_begin(&m, 0, false);
+	make_rows(&m, 0, 20);
+	b = make_end(&m);
+	must(!reader_open_fd(&r, fd_of(b.data, b.size), "made", NULL, 0), "reader");
+	while (reader_next(&r, &bl) > 0)
+		;
+	for (uint32_t i = 1; i < d->lanes.count; i++) {
+		const struct lane *l = dictionary_lane(d, i);
+
+		if (l->tid == 77)
+			lane = l->pid == 76 && l->ppid == 1 && !strcmp(l->comm.text, "cat") &&
+			       l->flags == (LANE_HAS_TID | LANE_HAS_PID) && l->number == i &&
+			       !strcmp(l->source->format.text, "uftrace") &&
+			       l->source->word_size == 8 && l->clock->wall == -5 &&
+			       l->clock->flags == CLOCK_HAS_WALL && l->thread;
+	}
+	ok(lane, "lane, source and clock");
+	for (uint32_t i = 1; i < d->places.count; i++) {
+		const struct place *p = dictionary_place(d, i);
+
+		if (p->address == 0x401000) {
+			place = p->symbol && !strcmp(p->symbol->name.text, "main") &&
+				!strcmp(p->symbol->module.text, "/bin/cat") &&
+				!strcmp(p->symbol->file.text, "cat.c") && p->symbol->line == 12 &&
+				p->symbol->start == 0x401000 && p->symbol->size == 64;
+			space = p->space->nmaps == 1 && p->space->pid == 76 &&
+				!strcmp(p->space->name.text, "1a2b") &&
+				p->space->maps[0].end == 0x500000 &&
+				!strcmp(p->space->maps[0].build_id.text, "abcd");
+			is_str(dictionary_place_name(&r.dictionary, i).text, "main", "its name");
+		}
+	}
+	ok(place, "place and symbol");
+	ok(space, "space and map");
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		if (!strcmp(t->name.text, "note"))
+			note = t->nfields == 3 && t->fixed_size == 8 && t->flags == TYPE_TAIL &&
+			       !strcmp(t->declaration.text, "field: note") &&
+			       t->fields[0].role == ROLE_CPU && t->fields[1].count == 2 &&
+			       t->fields[1].offset == 4 && t->fields[2].where == WHERE_REST &&
+			       !strcmp(t->fields[2].name.text, "text") && t->source;
+	}
+	ok(note, "type and fields");
+	const struct definition *def = NULL;
+
+	for (uint32_t i = 1; i < d->definitions.count; i++)
+		if (!strcmp(dictionary_definition(d, i)->name.text, "colour"))
+			def = dictionary_definition(d, i);
+	ok(def && def->count == 2 && def->kind == DEFINITION_ENUM &&
+		   !strcmp(def->members[1].name.text, "BLUE") &&
+		   (int64_t)def->members[1].value == -2,
+	   "definition");
+	reader_close(&r);
+	free(b.data);
+}
+
+static void test_identity(void)
+{
+	struct dictionary d;
+	struct buffer b = {0};
+	struct error e;
+	size_t where;
+	uint32_t first, source;
+
+	must(!dictionary_init(&d), "dictionary");
+	dictionary_segment(&d, true);
+	add_text(&b, 5, "cat");
+	ADD(&b, ENTRY_SOURCE, 1, 0, 5, 8, 0);
+	ADD(&b, ENTRY_LANE, 3, 1, 0, 0, 5, LANE_HAS_TID, 0, 9, 0, 0, 0);
+	ADD(&b, ENTRY_LANE, 4, 1, 0, 0, 5, LANE_HAS_TID, 0, 9, 0, 0, 0);
+	ADD(&b, ENTRY_LANE, 5, 1, 0, 0, 0, LANE_HAS_TID, 0, 9, 0, 0, 0);
+	ok(!take(&d, &b, &where, &e) && !d.redeclared, "entries");
+	first = idmap_get(&d.ids[ENTRY_LANE], 3);
+	source = idmap_get(&d.ids[ENTRY_SOURCE], 1);
+	is_u64(idmap_get(&d.ids[ENTRY_LANE], 4), first, "the same content is the same lane");
+	ok(idmap_get(&d.ids[ENTRY_LANE], 5) != first, "another comm is another lane");
+	is_u64(dictionary_lane(&d, idmap_get(&d.ids[ENTRY_LANE], 5))->thread,
+	       dictionary_lane(&d, first)->thread, "of the same thread");
+	dictionary_segment(&d, false);
+	is_u64(idmap_get(&d.ids[ENTRY_LANE], 3), 0, "ids start afresh in a segment");
+	add_text(&b, 1, "cat");
+	ADD(&b, ENTRY_SOURCE, 1, 0, 1, 8, 0);
+	ADD(&b, ENTRY_LANE, 90, 1, 0, 0, 1, LANE_HAS_TID, 0, 9, 0, 0, 0);
+	ok(!take(&d, &b, &where, &e), "entries of the next segment");
+	is_u64(idmap_get(&d.ids[ENTRY_LANE], 90), first, "the same lane");
+	dictionary_segment(&d, true);
+	add_text(&b, 1, "cat");
+	ADD(&b, ENTRY_SOURCE, 1, 0, 1, 8, 0);
+	ADD(&b, ENTRY_LANE, 90, 1, 0, 0, 1, LANE_HAS_TID, 0, 9, 0, 0, 0);
+	ok(!take(&d, &b, &where, &e), "entries of another stream");
+	ok(idmap_get(&d.ids[ENTRY_LANE], 90) != first &&
+		   idmap_get(&d.ids[ENTRY_SOURCE], 1) != source,
+	   "other sources, other lanes");
+	buffer_free(&b);
+	dictionary_free(&d);
+}
+
+static void test_threads(void)
+{
+	struct dictionary d;
+	struct buffer b = {0};
+	struct error e;
+	size_t where;
+	uint32_t t[6], c[6];
+
+	must(!dictionary_init(&d), "dictionary");
+	dictionary_segment(&d, true);
+	ADD(&b, ENTRY_SOURCE, 1, 0, 0, 8, 0);
+	ADD(&b, ENTRY_LANE, 1, 1, 0, 0, 0, LANE_HAS_TID | LANE_HAS_CPU, 0, 9, 0, 0, 0);
+	ADD(&b, ENTRY_LANE, 2, 1, 0, 0, 0, LANE_HAS_TID | LANE_HAS_CPU, 1, 9, 0, 0, 0);
+	ADD(&b, ENTRY_LANE, 3, 1, 0, 0, 0, LANE_HAS_TID | LANE_HAS_CPU, 0, 0, 0, 0, 0);
+	ADD(&b, ENTRY_LANE, 4, 1, 0, 0, 0, LANE_HAS_TID | LANE_HAS_CPU, 1, 0, 0, 0, 0);
+	ADD(&b, ENTRY_LANE, 5, 1, 0, 0, 0, LANE_HAS_CPU, 1, 0, 0, 0, 0);
+	must(!take(&d, &b, &where, &e), "entries");
+	for (uint32_t i = 1; i < 6; i++) {
+		const struct lane *l = dictionary_lane(&d, idmap_get(&d.ids[ENTRY_LANE], i));
+
+		t[i] = l->thread;
+		c[i] = l->cpu_thread;
+	}
+	ok(t[1] == t[2], "a thread is one on all CPUs");
+	ok(t[3] != t[4], "the idle task is one for each");
+	ok(t[5] != t[4] && t[5] != t[1], "a CPU without a thread");
+	ok(c[1] == c[3] && c[2] == c[4] && c[2] == c[5] && c[1] != c[2], "stacks of CPUs");
+	buffer_free(&b);
+	dictionary_free(&d);
+}
+
+static void test_redeclared(void)
+{
+	struct dictionary d;
+	struct buffer b = {0};
+	struct error e;
+	size_t where;
+
+	must(!dictionary_init(&d), "dictionary");
+	dictionary_segment(&d, true);
+	add_text(&b, 1, "one");
+	add_text(&b, 1, "one");
+	ADD(&b, ENTRY_PLACE, 1, 0, 0, 16, 0, 1, 0);
+	ok(!take(&d, &b, &where, &e) && !d.redeclared, "said again");
+	add_text(&b, 1, "two");
+	ok(!take(&d, &b, &where, &e) && d.redeclared, "a string's new meaning");
+	is_str(dictionary_place(&d, idmap_get(&d.ids[ENTRY_PLACE], 1))->name.text, "one",
+	       "what named it keeps the old");
+	ADD(&b, ENTRY_PLACE, 1, 0, 0, 16, 0, 1, 0);
+	ok(!take(&d, &b, &where, &e) && d.redeclared, "a place's new meaning");
+	ADD(&b, ENTRY_SYMBOL, 1, 16, 0, 4, 0, 0, 0, 2, 1, 1, 0, 0x64636261);
+	ok(!take(&d, &b, &where, &e) && !d.redeclared && !d.symbol_changes, "a symbol");
+	is_str(dictionary_place_name(&d, idmap_get(&d.ids[ENTRY_PLACE], 1)).text, "ab", "its name");
+	ADD(&b, ENTRY_SYMBOL, 1, 16, 0, 4, 0, 0, 0, 3, 1, 0, 0, 0x64636261);
+	ok(!take(&d, &b, &where, &e) && d.redeclared && d.symbol_changes == 1, "another symbol");
+	is_str(dictionary_place_name(&d, 0).text, "<0>", "no place");
+	ADD(&b, ENTRY_PLACE, 7, 0, 0, 0xbeef, 0, 0, 0);
+	must(!take(&d, &b, &where, &e), "place");
+	is_str(dictionary_place_name(&d, idmap_get(&d.ids[ENTRY_PLACE], 7)).text, "<beef>",
+	       "a place without a name");
+	buffer_free(&b);
+	dictionary_free(&d);
+}
+
+/* What is wrong is said, and what follows is taken in all the same. */
+static void expect_wrong(struct dictionary *d, struct buffer *b, const char *what)
+{
+	struct error e = {.what = ""};
+	size_t where = 99;
+	static uint32_t id = 1000;
+
+	add_text(b, ++id, "behind");
+	ok(take(d, b, &where, &e) && e.what[0] && where == 0, what);
+	if (!idmap_get(&d->ids[ENTRY_STRING], id))
+		ok(false, "and what is behind it is taken in");
+}
+
+static void test_wrong(void)
+{
+	struct dictionary d;
+	struct buffer b = {0};
+	struct error e;
+	size_t where;
+
+	must(!dictionary_init(&d), "dictionary");
+	dictionary_segment(&d, true);
+	add_text(&b, 0, "no id");
+	expect_wrong(&d, &b, "a string without an id");
+	ADD(&b, ENTRY_LANE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	expect_wrong(&d, &b, "a lane without an id");
+	ADD(&b, ENTRY_LANE, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	ok(!take(&d, &b, &where, &e) && idmap_get(&d.ids[ENTRY_LANE], 1) == 1, "one with an id");
+	ADD(&b, ENTRY_LANE, 1, 0, 0, 0, 0, 0, 0, 0, 0);
+	expect_wrong(&d, &b, "a lane too short");
+	ADD(&b, ENTRY_LANE, 1, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	expect_wrong(&d, &b, "a lane of no source");
+	ADD(&b, ENTRY_LANE, 1, 0, 0, 9999, 0, 0, 0, 0, 0, 0, 0);
+	expect_wrong(&d, &b, "a lane of no string");
+	ADD(&b, ENTRY_DEFINITION, 1, 0, 1, UINT32_MAX, 0, 0, 0, 0, 0);
+	expect_wrong(&d, &b, "more members than bytes");
+	ADD(&b, ENTRY_TYPE, 1, 0, 0, 0, 0, 0, 0, 0, UINT32_MAX, 0, 0);
+	expect_wrong(&d, &b, "more fields than bytes");
+	ADD(&b, ENTRY_TYPE, 1, 0, 0, 0, 0, 77, 0, 0, 0, 0, 0);
+	expect_wrong(&d, &b, "a kind of type that is none");
+	ADD(&b, ENTRY_TYPE, 1, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0);
+	expect_wrong(&d, &b, "a fixed part of an odd size");
+	ADD(&b, ENTRY_TYPE, 1, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0);
+	expect_wrong(&d, &b, "a field beyond the fixed part");
+	ADD(&b, ENTRY_TYPE, 1, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0, 0, 0x10000, 1, 4, 0, 0, 0);
+	expect_wrong(&d, &b, "a field of a tail that is not there");
+	ADD(&b, ENTRY_TYPE, 1, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0, 0, 0x770000, 1, 4, 0, 0, 0);
+	ok(!take(&d, &b, &where, &e), "a field at a place of later days");
+	ADD(&b, ENTRY_MAP, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	expect_wrong(&d, &b, "a mapping of no space");
+	ADD(&b, ENTRY_SYMBOL, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	expect_wrong(&d, &b, "a symbol of no place");
+	ADD(&b, ENTRY_PLACE, 5, 0, 0, 16, 0, 0, 0);
+	must(!take(&d, &b, &where, &e), "place");
+	ADD(&b, ENTRY_SYMBOL, 5, 0, 0, 0, 0, 0, 0, UINT32_MAX, UINT32_MAX, 2, 0);
+	expect_wrong(&d, &b, "texts longer than bytes");
+	ADD(&b, 55, 5, 1, 2, 3);
+	ok(!take(&d, &b, &where, &e), "an unknown kind");
+	ADD(&b, ENTRY_CLOCK, 5, 0, 0, 0, 0, 1, 2, 3, 4);
+	ok(!take(&d, &b, &where, &e), "a longer entry");
+	add_text(&b, 6, "cut");
+	b.data[4] = 200;
+	ok(take(&d, &b, &where, &e) && where == 0, "an entry longer than its block");
+	/* nothing of this has upset the count of what is kept */
+	for (uint32_t i = 0; i < 1000; i++)
+		ADD(&b, ENTRY_PLACE, i + 1, 0, 0, i, 3, 0, 0);
+	ok(!take(&d, &b, &where, &e) &&
+		   dictionary_place(&d, idmap_get(&d.ids[ENTRY_PLACE], 1000))->address ==
+			   (999 | 3ull << 32),
+	   "a thousand places");
+	buffer_free(&b);
+	dictionary_free(&d);
+}
+
+int main(void)
+{
+	test_writers_entries();
+	test_identity();
+	test_threads();
+	test_redeclared();
+	test_wrong();
+	return done();
+}

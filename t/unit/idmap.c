@@ -1,0 +1,89 @@
+/* idmap.h: any u32 to a number, at a cost in step with what was set. */
+#include "common/idmap.h"
+
+#include "common/bytes.h"
+#include "t/unit/tap.h"
+
+static size_t memory(const struct idmap *m)
+{
+	return m->direct_size * 4 + (m->slots ? (size_t)m->mask + 1 : 0) * sizeof *m->slots;
+}
+
+/* The ids that f gives, n of them, and that others are not there. */
+static void test(const char *what, uint32_t (*f)(uint32_t), uint32_t n)
+{
+	struct idmap m = {0};
+	bool set = true, got = true, absent = true;
+
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < n; i++)
+			set = set && !idmap_set(&m, f(i), i + 1);
+		for (uint32_t i = 0; i < n; i++)
+			got = got && idmap_get(&m, f(i)) == i + 1;
+		for (uint32_t i = 0; i < n; i++)
+			absent = absent && !idmap_get(&m, f(n + i));
+		ok(set && got && absent, what);
+		if (memory(&m) > (size_t)n * 128 + 4096)
+			printf("# %zu bytes for %u ids\n", memory(&m), n);
+		ok(memory(&m) <= (size_t)n * 128 + 4096, "in little memory");
+		idmap_clear(&m);
+		got = true;
+		for (uint32_t i = 0; i < n; i++)
+			got = got && !idmap_get(&m, f(i));
+		ok(got, "and nothing is left after clear");
+		got = true;
+	}
+	idmap_free(&m);
+}
+
+static uint32_t dense(uint32_t i)
+{
+	return i + 1;
+}
+
+static uint32_t backwards(uint32_t i)
+{
+	return 1000000 - i;
+}
+
+static uint32_t sparse(uint32_t i)
+{
+	return i * 40503 + 5;
+}
+
+static uint32_t mixed(uint32_t i)
+{
+	return i & 1 ? i : UINT32_MAX - i;
+}
+
+static uint32_t powers(uint32_t i)
+{
+	return i < 32 ? 1u << i : 3u << (i - 32);
+}
+
+int main(void)
+{
+	struct idmap m = {0};
+
+	is_u64(idmap_get(&m, 0), 0, "nothing in an empty one");
+	is_u64(idmap_get(&m, UINT32_MAX), 0, "nor at its end");
+	test("dense ids", dense, 100000);
+	test("dense ids, the last first", backwards, 50000);
+	test("sparse ids", sparse, 50000);
+	test("ids at both ends", mixed, 50000);
+	test("powers of two", powers, 31);
+	idmap_set(&m, 7, 1);
+	idmap_set(&m, 7, 2);
+	is_u64(idmap_get(&m, 7), 2, "the latest counts");
+	idmap_set(&m, 1u << 31, 1);
+	idmap_set(&m, 1u << 31, 2);
+	is_u64(idmap_get(&m, 1u << 31), 2, "far away too");
+	idmap_free(&m);
+	/* ids set while far away are found when the array has grown over them */
+	idmap_set(&m, 1000, 5);
+	for (uint32_t i = 1; i < 1000; i++)
+		idmap_set(&m, i, i);
+	is_u64(idmap_get(&m, 1000), 5, "the array grows over the table");
+	idmap_free(&m);
+	return done();
+}

@@ -1,0 +1,220 @@
+/* value.h: what is put is what is got; damaged lists end. */
+#include "common/value.h"
+
+#include "t/unit/tap.h"
+
+static uint32_t plus_1000(void *ctx, uint32_t id)
+{
+	(void)ctx;
+	return id + 1000;
+}
+
+static struct buffer all_values(void)
+{
+	static const uint8_t bytes[16] = {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1, 2};
+	struct buffer b = {0};
+
+	value_put_detail(&b, DETAIL_ARGUMENT, 1);
+	value_put_simple(&b, VALUE_NULL);
+	value_put_detail(&b, DETAIL_ARGUMENT, 2);
+	value_put_simple(&b, VALUE_TRUE);
+	value_put_detail(&b, DETAIL_ARGUMENT, 3);
+	value_put_uint(&b, VALUE_NEGATIVE, 5);
+	value_put_detail(&b, DETAIL_ARGUMENT, 4);
+	value_put_uint(&b, VALUE_UINT, UINT64_MAX);
+	value_put_detail(&b, DETAIL_ARGUMENT, 5);
+	value_put_float(&b, "\0\0\x80\x3f", 4);
+	value_put_detail(&b, DETAIL_ARGUMENT, 6);
+	value_put_float(&b, "\0\0\0\0\0\0\xf0\x3f", 8);
+	value_put_detail(&b, DETAIL_ARGUMENT, 7);
+	value_put_bytes(&b, VALUE_STRING, "a string", 8);
+	value_put_detail(&b, DETAIL_ARGUMENT, 8);
+	value_put_bytes(&b, VALUE_BLOB, "", 0);
+	value_put_detail(&b, DETAIL_ARGUMENT, 9);
+	value_put_enum(&b, 12, bytes, 4);
+	value_put_detail(&b, DETAIL_ARGUMENT, 10);
+	value_put_bitmask(&b, 300, 6);
+	value_put_detail(&b, DETAIL_ARGUMENT, 11);
+	value_put_array(&b, 2);
+	value_put_uint(&b, VALUE_POINTER, 0x1000);
+	value_put_struct(&b, 77, 1);
+	value_put_enum(&b, 13, bytes, 1);
+	value_put_detail(&b, DETAIL_ARGUMENT, 12);
+	value_put_number(&b, 'i', bytes, 2);
+	value_put_detail(&b, DETAIL_ARGUMENT, 13);
+	value_put_number(&b, 'x', bytes, 2);
+	value_put_detail(&b, DETAIL_ARGUMENT, 14);
+	value_put_number(&b, 'f', "\0\0\0\0\0\0\0\x80\xff\x3f", 10);
+	value_put_detail(&b, DETAIL_ARGUMENT, 15);
+	value_put_number(&b, 'x', bytes, 16);
+	value_put_detail(&b, DETAIL_RETURN, 0);
+	value_put_opaque(&b, "struct s", "ABC", 3);
+	return b;
+}
+
+static void test_get(const struct buffer *b)
+{
+	struct value v;
+	struct values it;
+	struct detail d;
+	uint64_t n;
+	long double real;
+	bool sign;
+	unsigned count = 0;
+
+	for (values_begin(&it, b->data, b->size); values_detail(&it, &d);)
+		count++;
+	ok(count == 16 && !it.bad && it.at == it.end, "all details");
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 3, &v) && value_integer(&v, &n, &sign) &&
+		   sign && (int64_t)n == -5,
+	   "a negative number");
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 4, &v) && value_integer(&v, &n, &sign) &&
+		   !sign && n == UINT64_MAX,
+	   "the largest number");
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 5, &v) && value_real(&v, &real) &&
+		   real == 1,
+	   "a float");
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 6, &v) && value_real(&v, &real) &&
+		   real == 1,
+	   "a double");
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 14, &v) && value_real(&v, &real) &&
+		   real == 1,
+	   "a long double");
+	ok(!value_integer(&v, &n, &sign), "which is no integer");
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 7, &v) && v.n == 8 &&
+		   !memcmp(v.bytes, "a string", 8),
+	   "a string");
+	ok(!value_integer(&v, &n, &sign) && !value_real(&v, &real), "which is no number");
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 8, &v) && !v.n, "an empty blob");
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 9, &v) && v.definition == 12 &&
+		   value_integer(&v, &n, &sign) && sign && (int64_t)n == -2,
+	   "an enum");
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 10, &v) && v.definition == 300 &&
+		   v.number == 6,
+	   "a bitmask");
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 11, &v) && v.tag == VALUE_ARRAY &&
+		   v.count == 2,
+	   "an array");
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 12, &v) && value_integer(&v, &n, &sign) &&
+		   sign && (int64_t)n == -2,
+	   "a signed number");
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 13, &v) && value_integer(&v, &n, &sign) &&
+		   !sign && n == 0xfffe,
+	   "the same in hexadecimal");
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 15, &v) && v.n == 16 &&
+		   !value_integer(&v, &n, &sign),
+	   "a number of 16 bytes");
+	ok(values_find(b->data, b->size, DETAIL_RETURN, 0, &v) && v.type_name_size == 8 &&
+		   !memcmp(v.type_name, "struct s", 8) && v.n == 3 && !memcmp(v.bytes, "ABC", 3),
+	   "an opaque return value");
+	ok(!values_find(b->data, b->size, DETAIL_ARGUMENT, 16, &v), "one that is not there");
+}
+
+static void test_children(const struct buffer *b)
+{
+	struct values it;
+	struct detail d;
+	struct value v;
+
+	for (values_begin(&it, b->data, b->size); values_detail(&it, &d) && d.index != 10;)
+		;
+	it.at += 2;
+	ok(values_value(&it, &v) && v.tag == VALUE_ARRAY && values_value(&it, &v) &&
+		   v.tag == VALUE_POINTER && v.number == 0x1000 && values_value(&it, &v) &&
+		   v.tag == VALUE_STRUCT && v.count == 1 && values_value(&it, &v) &&
+		   v.tag == VALUE_ENUM && (int64_t)v.number == -2,
+	   "children one by one");
+	ok(values_detail(&it, &d) && d.index == 12, "and on behind them");
+}
+
+static void test_copy(const struct buffer *b)
+{
+	struct buffer copy = {0};
+	struct value v;
+
+	ok(!values_copy(&copy, b->data, b->size, plus_1000, NULL), "copied");
+	ok(values_find(copy.data, copy.size, DETAIL_ARGUMENT, 9, &v) && v.definition == 1012 &&
+		   (int64_t)v.number == -2,
+	   "with other definitions");
+	ok(values_find(copy.data, copy.size, DETAIL_ARGUMENT, 15, &v) && v.n == 16,
+	   "and everything else");
+	for (size_t n = 0; n < b->size; n++) {
+		copy.size = 0;
+		values_copy(&copy, b->data, n, plus_1000, NULL);
+	}
+	buffer_free(&copy);
+}
+
+/* Any byte changed, any length: the walk ends within the bytes. */
+static void test_damage(const struct buffer *b)
+{
+	struct buffer copy = {0};
+	struct values it;
+	struct detail d;
+	struct value v;
+	bool inside = true;
+
+	for (size_t at = 0; at < b->size; at++)
+		for (unsigned byte = 0; byte < 256; byte++) {
+			copy.size = 0;
+			buffer_append(&copy, b->data, b->size);
+			copy.data[at] = (uint8_t)byte;
+			for (values_begin(&it, copy.data, copy.size); values_detail(&it, &d);)
+				;
+			inside = inside && it.at <= it.end;
+			for (values_begin(&it, copy.data, copy.size); values_value(&it, &v);)
+				inside = inside && (!v.n || v.bytes + v.n <= it.end);
+		}
+	ok(inside, "a changed byte leads nowhere");
+	buffer_free(&copy);
+}
+
+static void test_hostile(void)
+{
+	struct buffer b = {0};
+	struct values it;
+	struct value v;
+
+	for (int i = 0; i <= VALUE_DEPTH; i++)
+		value_put_array(&b, 1);
+	value_put_simple(&b, VALUE_NULL);
+	values_begin(&it, b.data, b.size);
+	ok(!values_skip(&it) && it.bad, "too deep");
+	b.size = 0;
+	for (int i = 0; i < VALUE_DEPTH; i++)
+		value_put_array(&b, 1);
+	value_put_simple(&b, VALUE_NULL);
+	values_begin(&it, b.data, b.size);
+	ok(values_skip(&it) && it.at == it.end, "deep enough");
+	b.size = 0;
+	value_put_array(&b, UINT64_MAX);
+	values_begin(&it, b.data, b.size);
+	ok(!values_skip(&it) && it.bad, "an array of more values than bytes");
+	values_begin(&it, (const uint8_t *)"\x04\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 11);
+	ok(!values_value(&it, &v) && it.bad, "a number of more than 64 bits");
+	values_begin(&it, (const uint8_t *)"\x04\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11);
+	ok(values_value(&it, &v) && v.number == UINT64_MAX, "one of 64");
+	values_begin(&it,
+		     (const uint8_t *)"\x0e"
+				      "d\x11xxxxxxxxxxxxxxxxxx",
+		     20);
+	ok(!values_value(&it, &v) && it.bad, "a machine number of 17 bytes");
+	values_begin(&it, (const uint8_t *)"\x10", 1);
+	ok(!values_value(&it, &v) && it.bad, "an unknown tag");
+	values_begin(&it, NULL, 0);
+	ok(!values_value(&it, &v), "nothing");
+	buffer_free(&b);
+}
+
+int main(void)
+{
+	struct buffer b = all_values();
+
+	test_get(&b);
+	test_children(&b);
+	test_copy(&b);
+	test_damage(&b);
+	test_hostile();
+	buffer_free(&b);
+	return done();
+}
