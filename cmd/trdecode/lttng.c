@@ -110,11 +110,12 @@ static int find_header(struct lttng *l, struct error *e)
 		if (!n || lttng_header_parse(&h, head, n, &where))
 			continue;
 		if (!h.major)
-			return error_set(e, tree_path(tree, member, path, sizeof path), where,
-					 "LTTng format 0.%u: its events are described by XML files "
-					 "beside the trace (eventdefs), which are not read; 1.0 and "
-					 "2.0 to 2.6 are",
-					 h.minor);
+			return error_set(
+				e, tree_path(tree, member, path, sizeof path), where,
+				"LTTng format 0.%u: its events are described by XML files "
+				"beside the trace (eventdefs), which are not read; 1.0 and "
+				"2.0 to 2.6 are",
+				h.minor);
 		l->header = h;
 		if (h.major == 2)
 			l->header.start_tsc = h.begin;
@@ -128,9 +129,10 @@ static int find_header(struct lttng *l, struct error *e)
 		return error_set(e, l->input->name, NO_OFFSET,
 				 "no tracefile of it has a readable LTTng header");
 	if (!found_metadata)
-		input_damage(l->input, l->input->name, NO_OFFSET,
-			     "no readable metadata or facilities file: when the trace began, and what "
-			     "its events hold, is not known");
+		input_damage(
+			l->input, l->input->name, NO_OFFSET,
+			"no readable metadata or facilities file: when the trace began, and what "
+			"its events hold, is not known");
 	return 0;
 }
 
@@ -161,7 +163,10 @@ static int find_files(struct lttng *l, struct error *e)
 
 		if (!lttng_file_name(member, &base, &cpu))
 			continue;
-		*f = (struct lttng_file){.member = member, .cpu = cpu, .fd = -1, .done = true,
+		*f = (struct lttng_file){.member = member,
+					 .cpu = cpu,
+					 .fd = -1,
+					 .done = true,
 					 .rank = (uint32_t)l->nfiles++};
 		f->metadata = is_metadata(member, base);
 		if (cpu > most)
@@ -218,8 +223,12 @@ static int find_channels(struct lttng *l)
 /* All events of a file, quietly: what they announce is needed before the first row. */
 static int read_ahead(struct lttng *l, const struct lttng_file *of, size_t limit)
 {
-	struct lttng_file f = {.fd = -1, .channel = of->channel, .cpu = of->cpu,
-			       .compact = of->compact, .metadata = of->metadata, .quiet = true};
+	struct lttng_file f = {.fd = -1,
+			       .channel = of->channel,
+			       .cpu = of->cpu,
+			       .compact = of->compact,
+			       .metadata = of->metadata,
+			       .quiet = true};
 	struct lttng_event ev;
 	int got = lttng_file_open(l, &f, of->member, WINDOW, true);
 
@@ -370,10 +379,11 @@ static int declare(struct lttng *l)
 							    writer_text(w, in->name), h->word_size,
 							    h->big});
 	l->clock_id = writer_clock(
-		w, &(struct clock_entry){writer_text(w, in->clock_name),
-					 (in->has_wall ? CLOCK_HAS_WALL : 0) |
-						 (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
-					 in->wall});
+		w,
+		&(struct clock_entry){writer_text(w, in->clock_name),
+				      (in->has_wall ? CLOCK_HAS_WALL : 0) |
+					      (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
+				      in->wall});
 	/* what makes times of TSCs, for those who write the trace again: the rate as 2.3 has it,
 	   start_freq / freq_scale ticks a second, whatever it meant in this version */
 	n = snprintf(text, sizeof text,
@@ -435,8 +445,11 @@ enum { AHEAD_MOST = 64 << 20, FIRST_SCHEDULE = 1 << 20 };
 static int first_thread(struct lttng *l, const struct lttng_file *of)
 {
 	struct lttng_cpu *c = l->cpus[of->cpu];
-	struct lttng_file f = {.fd = -1, .channel = of->channel, .cpu = of->cpu,
-			       .compact = of->compact, .quiet = true};
+	struct lttng_file f = {.fd = -1,
+			       .channel = of->channel,
+			       .cpu = of->cpu,
+			       .compact = of->compact,
+			       .quiet = true};
 	struct lttng_event ev;
 	int got = lttng_file_open(l, &f, of->member, WINDOW, true);
 
@@ -586,8 +599,8 @@ static int put_lost(struct lttng *l, struct lttng_file *f, uint64_t time, uint32
 	return writer_gap(l->w, time, lane, &gap);
 }
 
-static inline int put_row(struct lttng *l, const struct lttng_event *ev, uint32_t lane, uint32_t type,
-			  uint32_t place, uint32_t depth)
+static inline int put_row(struct lttng *l, const struct lttng_event *ev, uint32_t lane,
+			  uint32_t type, uint32_t place, uint32_t depth)
 {
 	const struct lttng_marker *m = ev->marker;
 	uint64_t time = row_time(l, ev->tsc);

@@ -19,11 +19,11 @@ struct lttng_header {
 	bool big;
 	uint8_t major, minor, word_size, alignment;
 	uint8_t flight, heartbeat, tsc_shift, tsc_bits, data_shift; /* 1.0 */
-	uint32_t length;       /* of the header: events begin behind it */
-	uint64_t begin, end;   /* TSC */
-	uint32_t size;         /* of the block */
-	uint32_t used;         /* events end here */
-	bool unfinished;       /* the writer never came to its end: used is size */
+	uint32_t length;	/* of the header: events begin behind it */
+	uint64_t begin, end;	/* TSC */
+	uint32_t size;		/* of the block */
+	uint32_t used;		/* events end here */
+	bool unfinished;	/* the writer never came to its end: used is size */
 	uint32_t lost, corrupt; /* 2.2 on: counted since the trace began */
 	uint64_t frequency, scale, start_tsc, seconds, microseconds;
 };
@@ -38,7 +38,7 @@ const char *lttng_header_parse(struct lttng_header *h, const uint8_t *data, size
 
 struct lttng_clock {
 	uint64_t numerator, denominator; /* ns per tick */
-	uint64_t zero;                   /* TSC of ns base */
+	uint64_t zero;			 /* TSC of ns base */
 	int64_t base;
 	uint64_t inverse; /* 2^64 / denominator */
 	/* the last time asked for; later ones follow from it */
@@ -81,7 +81,6 @@ enum lttng_action {
 	ACTION_SOFTIRQ_NAME,
 	ACTION_TRAP_NAME,
 	ACTION_IRQ_NAME, /* id, name */
-	ACTION_MAP,
 	ACTION_MARKER_ID,
 	ACTION_MARKER_FORMAT,
 };
@@ -130,12 +129,12 @@ struct lttng_marker {
 	bool per_cpu;
 	uint32_t pair; /* entry and exit have the same; 0 none */
 	enum lttng_names names;
-	int16_t id_field;   /* its offset in the fixed part, with names */
+	int16_t id_field; /* its offset in the fixed part, with names */
 	uint8_t id_size;
-	uint32_t place;	    /* where no id tells one */
+	uint32_t place; /* where no id tells one */
 
 	enum lttng_action action;
-	int16_t arg[4];	   /* offsets in the fixed part; -1 none */
+	int16_t arg[4]; /* offsets in the fixed part; -1 none */
 	uint8_t arg_size[4];
 	int8_t string_arg; /* number of the string */
 };
@@ -201,8 +200,8 @@ struct lttng_file {
 	/* the block, positions counted from its start */
 	struct lttng_header first, block;
 	bool in_block, cut, any;
-	uint64_t at;	/* of the block in the file */
-	uint32_t used;	/* where its events end */
+	uint64_t at;   /* of the block in the file */
+	uint32_t used; /* where its events end */
 	uint32_t position;
 	uint64_t tsc;
 	uint8_t header_align;
@@ -212,8 +211,8 @@ struct lttng_file {
 	uint64_t next; /* TSC; UINT64_MAX with nothing: see done */
 	bool done, gap_pending;
 	struct lttng_marker *marker;
-	uint32_t payload;  /* position */
-	uint32_t size;	   /* of the payload, SIZE_UNKNOWN */
+	uint32_t payload;   /* position */
+	uint32_t size;	    /* of the payload, SIZE_UNKNOWN */
 	uint32_t data_bits; /* of a compact event */
 	uint64_t gap_lost, gap_blocks;
 
@@ -222,7 +221,6 @@ struct lttng_file {
 		const struct lttng_thread *thread;
 		uint32_t version, lane;
 	} lanes[LTTNG_LANES];
-
 };
 
 #define SIZE_UNKNOWN UINT32_MAX
@@ -263,7 +261,7 @@ struct lttng_frames {
 struct lttng_thread {
 	int32_t tid, pid, ppid; /* -1 unknown */
 	uint32_t comm;		/* string of the writer, 0 unknown */
-	uint32_t version; /* counts changes of what a lane tells of it */
+	uint32_t version;	/* counts changes of what a lane tells of it */
 	struct lttng_frames *frames;
 };
 
@@ -290,8 +288,8 @@ struct lttng {
 	struct writer *w;
 	struct lttng_header header; /* of the trace */
 	struct lttng_clock clock;
-	bool one_table;	/* ids are the trace's, not a channel's */
-	bool old;		/* 1.0 */
+	bool one_table; /* ids are the trace's, not a channel's */
+	bool old;	/* 1.0 */
 	int64_t shift;
 	uint32_t source, clock_id;
 
@@ -301,7 +299,7 @@ struct lttng {
 	struct lttng_text {
 		char *text;
 		size_t size;
-	} *format_text;
+	} * format_text;
 	size_t formats_capacity;
 	struct intern pairs;
 
@@ -317,14 +315,9 @@ struct lttng {
 	struct lttng_lane {
 		struct lttng_lane_key key;
 		uint32_t lane;
-	} *lanes;
+	} * lanes;
 	size_t lanes_size, nlanes;
 	struct lttng_names_table names[NAMES_COUNT];
-	struct spaces {
-		int32_t pid;
-		uint32_t space;
-	} *spaces;
-	size_t nspaces, spaces_capacity, nmaps;
 	bool begun; /* rows may be written */
 
 	uint8_t fixed[8 + 8 * LTTNG_FIELDS + 16];

@@ -117,7 +117,8 @@ static inline const uint8_t *bytes(struct lttng *l, struct lttng_file *f, uint64
 {
 	uint64_t from = offset - f->offset;
 
-	if (__builtin_expect(offset >= f->offset && from <= f->filled && n <= f->filled - from, 1)) {
+	if (__builtin_expect(offset >= f->offset && from <= f->filled && n <= f->filled - from,
+			     1)) {
 		*have = f->filled - (size_t)from;
 		return f->data + from;
 	}
@@ -289,7 +290,8 @@ static int next_block(struct lttng *l, struct lttng_file *f)
 			wrong = "a block of another version, word size or byte order";
 		if (!wrong)
 			break;
-		/* what follows the last block, a header's length at most, is the end of a cut one */
+		/* what follows the last block, a header's length at most, is the end of a cut one
+		 */
 		if (damage(l, f, at + (where < have ? where : 0), wrong, UINT64_MAX))
 			return -1;
 		at = (at / LTTNG_PAGE + 1) * LTTNG_PAGE;
@@ -335,7 +337,8 @@ static int next_block(struct lttng *l, struct lttng_file *f)
 			f->used = (uint32_t)(f->file_size - at);
 	} else if (h.size > f->file_size - at && !f->quiet) {
 		/* all its events are there */
-		if (damage(l, f, f->file_size, "the file ends inside of a block, behind its events", 0))
+		if (damage(l, f, f->file_size, "the file ends inside of a block, behind its events",
+			   0))
 			return -1;
 	}
 	if (f->used < f->position)
@@ -475,8 +478,8 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 			    f->channel->markers[id] && f->channel->markers[id]->usable) {
 				f->marker = f->channel->markers[id];
 				f->size = SIZE_UNKNOWN;
-				f->next = f->tsc = advance(f->tsc, w & ((1u << LTTNG_TIME_BITS) - 1),
-							   LTTNG_TIME_BITS);
+				f->next = f->tsc = advance(
+					f->tsc, w & ((1u << LTTNG_TIME_BITS) - 1), LTTNG_TIME_BITS);
 				f->payload = f->position + pad + 4;
 				f->payload += pad_to(f->payload, f->marker->payload_align);
 				return 0;
@@ -569,12 +572,8 @@ static uint32_t take_steps(struct lttng *l, struct lttng_file *f, const struct l
 				return 0;
 			switch (s->size) {
 			case 1: *to = p[i]; break;
-			case 2:
-				put_u16(to, (uint16_t)get_uint(p + i, 2, big || s->network));
-				break;
-			case 4:
-				put_u32(to, (uint32_t)get_uint(p + i, 4, big || s->network));
-				break;
+			case 2: put_u16(to, (uint16_t)get_uint(p + i, 2, big || s->network)); break;
+			case 4: put_u32(to, (uint32_t)get_uint(p + i, 4, big || s->network)); break;
 			default: put_u64(to, get_uint(p + i, 8, big || s->network));
 			}
 			i += s->size;
@@ -606,8 +605,8 @@ int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *
 	ev->fixed = l->fixed;
 	put_u32(l->fixed + m->fixed_size - 4, 0); /* padding */
 	put_u64(l->fixed, f->next);
-	if (__builtin_expect(m->plain_words && position <= f->used && m->plain <= f->used - position &&
-				     f->size == SIZE_UNKNOWN &&
+	if (__builtin_expect(m->plain_words && position <= f->used &&
+				     m->plain <= f->used - position && f->size == SIZE_UNKNOWN &&
 				     f->at + position - f->offset + m->plain + 8 <= f->filled,
 			     1)) {
 		p = f->data + (f->at + position - f->offset);
@@ -623,7 +622,8 @@ int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *
 	if (position > f->used)
 		return abandon(l, f, f->position, "an event runs past the end of its block");
 	if (f->size != SIZE_UNKNOWN && f->size > f->used - position)
-		return abandon(l, f, f->position, "an event's size reaches past the end of its block");
+		return abandon(l, f, f->position,
+			       "an event's size reaches past the end of its block");
 	for (;;) {
 		p = block_bytes(l, f, position, want, &have);
 		if (!p)
@@ -646,7 +646,8 @@ int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *
 		if (end)
 			break;
 		if (have >= f->used - position || f->at + position + have >= f->file_size)
-			return abandon(l, f, f->position, "an event runs past the end of its block");
+			return abandon(l, f, f->position,
+				       "an event runs past the end of its block");
 		want = 2 * have > 4096 ? 2 * have : 4096;
 	}
 	if (f->size != SIZE_UNKNOWN && __builtin_expect(f->size != end - position, 0)) {

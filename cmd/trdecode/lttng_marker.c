@@ -129,7 +129,8 @@ int lttng_marker_core(struct lttng *l, struct lttng_channel *c)
 	for (uint32_t i = 0; i < (l->old ? 4 : 2); i++) {
 		const char *format = l->one_table ? core[i].format_global : core[i].format;
 
-		if (set_id(l, c, i, core[i].name, strlen(core[i].name), &sizes, l->header.alignment) ||
+		if (set_id(l, c, i, core[i].name, strlen(core[i].name), &sizes,
+			   l->header.alignment) ||
 		    set_format(l, c, core[i].name, strlen(core[i].name), format, strlen(format)))
 			return -1;
 	}
@@ -295,7 +296,6 @@ static void find_action(struct lttng_marker *m, const struct lttng_field *fields
 		{"idt_table", ACTION_TRAP_NAME, {"irq"}, "symbol"},
 		{"interrupt", ACTION_IRQ_NAME, {"irq_id"}, "action"},
 		{"irq_line", ACTION_IRQ_NAME, {"irq_id"}, "action"},
-		{"vm_map", ACTION_MAP, {"pid", "start", "end", "pgoff"}, NULL},
 	};
 	size_t size = strlen(m->name);
 
@@ -327,7 +327,8 @@ static void find_action(struct lttng_marker *m, const struct lttng_field *fields
 
 /* --- calls --- */
 
-static bool has_marker(struct lttng *l, const struct lttng_marker *m, size_t base, const char *ending)
+static bool has_marker(struct lttng *l, const struct lttng_marker *m, size_t base,
+		       const char *ending)
 {
 	char name[NAME_MOST + 16];
 	size_t n = strlen(ending);
@@ -378,7 +379,8 @@ static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttn
 	key[base] = '\0';
 	snprintf(key + base + 1, 255, "%.250s", m->channel->name);
 	m->pair = intern(&l->pairs, key, base + 1 + strlen(key + base + 1)) + 1;
-	m->place = writer_place(l->w, &(struct place_entry){.name = writer_string(l->w, key, base)});
+	m->place =
+		writer_place(l->w, &(struct place_entry){.name = writer_string(l->w, key, base)});
 	m->per_cpu = contains(m->name, base, "irq") || contains(m->name, base, "tasklet") ||
 		     contains(m->name, base, "nmi");
 	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
@@ -439,8 +441,8 @@ static enum field_role field_role(const struct lttng_marker *m, const struct ltt
 		return ends_with(m->name, strlen(m->name), "printk") && is_named(f, "string")
 			       ? ROLE_MESSAGE
 			       : ROLE_NONE;
-	if (is_named(f, "ip") || (contains(m->name, strlen(m->name), "page_fault") &&
-				  is_named(f, "address")))
+	if (is_named(f, "ip") ||
+	    (contains(m->name, strlen(m->name), "page_fault") && is_named(f, "address")))
 		return ROLE_ADDRESS;
 	if (is_named(f, "count") && contains(m->channel->name, strlen(m->channel->name), "fs"))
 		return ROLE_SIZE;
@@ -477,7 +479,9 @@ static uint32_t declare(struct lttng *l, const struct lttng_marker *m, enum type
 			.type_name = type_name(l, f),
 			.kind = field_kind(l, f),
 			.role = field_role(m, f),
-			.where = f->size ? WHERE_FIXED : strings ? WHERE_STRING : WHERE_REST,
+			.where = f->size   ? WHERE_FIXED
+				 : strings ? WHERE_STRING
+					   : WHERE_REST,
 			.offset = f->size ? m->steps[i].offset : strings,
 			.size = f->size ? f->size : 1};
 		strings += !f->size;
@@ -494,10 +498,9 @@ static uint32_t declare(struct lttng *l, const struct lttng_marker *m, enum type
 
 int lttng_marker_declare(struct lttng *l, struct lttng_marker *m)
 {
-	m->type = declare(l, m, m->kind,
-			  m->kind == KIND_INSTANT
-				  ? 0
-				  : TYPE_DEPTH | (m->per_cpu ? TYPE_PER_CPU : 0));
+	m->type =
+		declare(l, m, m->kind,
+			m->kind == KIND_INSTANT ? 0 : TYPE_DEPTH | (m->per_cpu ? TYPE_PER_CPU : 0));
 	return m->type ? 0 : -1;
 }
 
@@ -544,7 +547,8 @@ struct lttng_marker *lttng_marker_resolve(struct lttng *l, struct lttng_marker *
 	if (m->resolved)
 		return NULL;
 	number = format_number(l, m->channel, m->name, strlen(m->name), false);
-	if (number == INTERN_NONE || number >= l->formats_capacity || !l->format_text[number].text) {
+	if (number == INTERN_NONE || number >= l->formats_capacity ||
+	    !l->format_text[number].text) {
 		m->resolved = l->begun;
 		return NULL;
 	}

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { THREADS_MOST = 1 << 18, NAMES_MOST = 4096, MAPS_MOST = 1 << 16, SPACES_MOST = 4096 };
+enum { THREADS_MOST = 1 << 18, NAMES_MOST = 4096 };
 
 static const uint8_t *string_arg(const struct lttng_event *ev, int number, size_t *n)
 {
@@ -170,52 +170,6 @@ static int take_free(struct lttng *l, struct lttng_cpu *c, const struct lttng_ev
 	return t ? 0 : -1;
 }
 
-/* --- mappings --- */
-
-/* The address space of a process, made when it is first asked for. 0: memory is out. */
-static uint32_t space_of(struct lttng *l, int32_t pid)
-{
-	struct spaces *s;
-
-	/* a dump goes through one process after the other */
-	for (size_t i = l->nspaces; i--;)
-		if (l->spaces[i].pid == pid)
-			return l->spaces[i].space;
-	s = array_grow(l->spaces, &l->spaces_capacity, l->nspaces, sizeof *s);
-	if (!s)
-		return 0;
-	l->spaces = s;
-	s[l->nspaces] = (struct spaces){
-		pid, writer_space(l->w, &(struct space_entry){.source = l->source, .pid = pid})};
-	return s[l->nspaces++].space;
-}
-
-static uint64_t unsigned_arg(const struct lttng_event *ev, int i)
-{
-	return get_uint(ev->fixed + ev->marker->arg[i], ev->marker->arg_size[i], false);
-}
-
-/* Which file it maps is only told by the number of its inode. */
-static int take_map(struct lttng *l, const struct lttng_event *ev)
-{
-	const struct lttng_marker *m = ev->marker;
-	struct map_entry map = {0};
-	int64_t pid = arg(ev, 0);
-
-	if (pid <= 0 || pid > INT32_MAX || l->nspaces >= SPACES_MOST || l->nmaps++ >= MAPS_MOST)
-		return 0;
-	for (int i = 1; i < 4; i++)
-		if (m->arg[i] < 0)
-			return 0;
-	map.start = unsigned_arg(ev, 1);
-	map.end = unsigned_arg(ev, 2);
-	map.offset = unsigned_arg(ev, 3) * LTTNG_PAGE;
-	if (map.start >= map.end)
-		return 0;
-	map.space = space_of(l, (int32_t)pid);
-	return map.space ? writer_map(l->w, &map) : -1;
-}
-
 /* --- names --- */
 
 static int set_name(struct lttng *l, enum lttng_names which, const char *prefix, int64_t id,
@@ -237,7 +191,8 @@ static int set_name(struct lttng *l, enum lttng_names which, const char *prefix,
 	if (t->name[id])
 		return 0;
 	if (which == NAMES_IRQ)
-		return asprintf(&t->name[id], "%s%d %.*s", prefix, (int)id, (int)n, name) < 0 ? -1 : 0;
+		return asprintf(&t->name[id], "%s%d %.*s", prefix, (int)id, (int)n, name) < 0 ? -1
+											      : 0;
 	return asprintf(&t->name[id], "%s%.*s", prefix, (int)n, name) < 0 ? -1 : 0;
 }
 
@@ -293,8 +248,8 @@ static uint32_t place_of(struct lttng *l, const struct lttng_event *ev)
 			snprintf(name, sizeof name, "%s%u", kinds[m->names], (unsigned)id);
 			text = name;
 		}
-		t->place[id] = writer_place(
-			l->w, &(struct place_entry){.name = writer_text(l->w, text)});
+		t->place[id] =
+			writer_place(l->w, &(struct place_entry){.name = writer_text(l->w, text)});
 	}
 	return t->place[id];
 }
@@ -373,7 +328,6 @@ int lttng_state_after(struct lttng *l, struct lttng_cpu *c, const struct lttng_e
 	case ACTION_FORK: return take_fork(l, c, ev);
 	case ACTION_EXEC: return take_exec(l, c, ev);
 	case ACTION_EXIT: return take_free(l, c, ev);
-	case ACTION_MAP: return take_map(l, ev);
 	default: return 0;
 	}
 }
@@ -463,5 +417,4 @@ void lttng_state_free(struct lttng *l)
 		free(l->names[k].place);
 	}
 	free(l->lanes);
-	free(l->spaces);
 }

@@ -74,10 +74,11 @@ static int check_source(struct state *s, const struct source *source, struct err
 	if (source == s->source && source)
 		return 0;
 	if (!source || strcmp(source->format.text, "lttng") != 0)
-		return error_set(e, source ? source->name.text : NULL, NO_OFFSET,
-				 "only events of an LTTng trace can be written as one, not those of "
-				 "%s",
-				 source ? source->format.text : "an unknown source");
+		return error_set(
+			e, source ? source->name.text : NULL, NO_OFFSET,
+			"only events of an LTTng trace can be written as one, not those of "
+			"%s",
+			source ? source->format.text : "an unknown source");
 	if (s->source)
 		return error_set(e, source->name.text, NO_OFFSET,
 				 "several traces cannot be written as one: their TSCs have nothing "
@@ -109,7 +110,8 @@ static int file_of(struct state *s, const char *name, size_t n, int32_t cpu, uin
 {
 	struct lttng_tracefile *f;
 	char path[300];
-	int size = snprintf(path, sizeof path, "%.*s_%" PRId32, (int)(n < 240 ? n : 240), name, cpu);
+	int size =
+		snprintf(path, sizeof path, "%.*s_%" PRId32, (int)(n < 240 ? n : 240), name, cpu);
 
 	*number = intern(&s->file_names, path, (size_t)size);
 	if (*number == INTERN_NONE)
@@ -125,7 +127,9 @@ static int file_of(struct state *s, const char *name, size_t n, int32_t cpu, uin
 		return -1;
 	s->nfiles++;
 	s->limit = BLOCKS / s->nfiles;
-	s->limit = s->limit > BLOCK_MOST ? BLOCK_MOST : s->limit < LTTNG_PAGE ? LTTNG_PAGE : s->limit;
+	s->limit = s->limit > BLOCK_MOST   ? BLOCK_MOST
+		   : s->limit < LTTNG_PAGE ? LTTNG_PAGE
+					   : s->limit;
 	return 0;
 }
 
@@ -272,10 +276,10 @@ static int announce_core(struct state *s, struct error *e)
 	uint8_t word = s->constants.word_size;
 	struct lttng_sizes z = {4, word, word, word};
 
-	return announce_marker(s, "metadata", "core_marker_id", LTTNG_MARKER_ID, &z, id,
-			       sizeof id - 1, e) ||
-			       announce_marker(s, "metadata", "core_marker_format",
-					       LTTNG_MARKER_FORMAT, &z, format, sizeof format - 1, e)
+	return announce_marker(
+		       s, "metadata", "core_marker_id", LTTNG_MARKER_ID, &z, id, sizeof id - 1,
+		       e) || announce_marker(s, "metadata", "core_marker_format",
+					     LTTNG_MARKER_FORMAT, &z, format, sizeof format - 1, e)
 		       ? -1
 		       : 0;
 }

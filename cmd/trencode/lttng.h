@@ -24,9 +24,9 @@ struct lttng_constants {
 
 struct lttng_tracefile {
 	uint32_t member;
-	struct buffer block; /* with room for the header; empty: none is begun */
+	struct buffer block;  /* with room for the header; empty: none is begun */
 	uint64_t begin, last; /* TSC */
-	uint32_t lost, told; /* events; what the last block said of them */
+	uint32_t lost, told;  /* events; what the last block said of them */
 	bool any;
 };
 

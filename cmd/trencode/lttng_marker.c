@@ -60,7 +60,8 @@ static int make_format(struct lttng_written *w, const struct type *t,
 			continue;
 		/* a name is one word */
 		for (uint32_t k = 0; k < f->name.size; k++)
-			if (buffer_u8(&w->format, f->name.text[k] == ' ' || f->name.text[k] == '%' ||
+			if (buffer_u8(&w->format, f->name.text[k] == ' ' ||
+								  f->name.text[k] == '%' ||
 								  f->name.text[k] == '#'
 							  ? '_'
 							  : (uint8_t)f->name.text[k]))
@@ -70,7 +71,8 @@ static int make_format(struct lttng_written *w, const struct type *t,
 			    : buffer_printf(&w->format, " #%s%u%c%.*s%%%s%c ",
 					    w->items[at].network ? "n" : "", f->size,
 					    f->kind == FIELD_INT ? 'd' : 'u', literal,
-					    f->type_name.text, f->size == 8 ? "ll" : "", conversion))
+					    f->type_name.text, f->size == 8 ? "ll" : "",
+					    conversion))
 			return -1;
 		w->items[at].to = f->kind == FIELD_STRING ? 0 : (uint8_t)f->size;
 		at++;

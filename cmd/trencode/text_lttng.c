@@ -232,8 +232,7 @@ static void print_column(struct text *out, const struct column *c, const struct 
 	if (c->form == STRING) {
 		nul = *tail < end ? memchr(*tail, 0, (size_t)(end - *tail)) : NULL;
 		if (*tail < end)
-			text_masked(out, (const char *)*tail,
-				    (size_t)((nul ? nul : end) - *tail));
+			text_masked(out, (const char *)*tail, (size_t)((nul ? nul : end) - *tail));
 		*tail = nul ? nul + 1 : end;
 		text_char(out, '"');
 		return;
@@ -258,8 +257,8 @@ static void say_gap(struct state *s, const struct event *ev)
 		return;
 	if (g.count != UINT64_MAX)
 		snprintf(count, sizeof count, "%" PRIu64, g.count);
-	warn(NULL, NO_OFFSET, "at %" PRIu64 ".%09" PRIu64 ": %s %s missing: %s%.*s", ev->time / SECOND,
-	     ev->time % SECOND, count, g.unit == GAP_BYTES ? "bytes" : "events",
+	warn(NULL, NO_OFFSET, "at %" PRIu64 ".%09" PRIu64 ": %s %s missing: %s%.*s",
+	     ev->time / SECOND, ev->time % SECOND, count, g.unit == GAP_BYTES ? "bytes" : "events",
 	     g.reason == GAP_LOST ? "lost by the recorder" : "",
 	     (int)(g.message_size < 200 ? g.message_size : 200), g.message);
 }

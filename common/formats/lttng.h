@@ -12,12 +12,12 @@
 #define LTTNG_MAGIC 0x00D6B7EDu
 
 enum {
-	LTTNG_MAGIC_1 = 40,  /* where the magic stands in 0.x and 1.0 */
-	LTTNG_MAGIC_2 = 16,  /* and in 2.x */
+	LTTNG_MAGIC_1 = 40, /* where the magic stands in 0.x and 1.0 */
+	LTTNG_MAGIC_2 = 16, /* and in 2.x */
 	LTTNG_HEADER_1 = 109,
 	LTTNG_HEADER_2 = 68, /* from 2.2 on */
 	LTTNG_PAGE = 4096,
-	LTTNG_FIELDS = 250,  /* of one marker, at most */
+	LTTNG_FIELDS = 250, /* of one marker, at most */
 
 	/* ids of events */
 	LTTNG_MARKER_ID = 0,
@@ -27,9 +27,9 @@ enum {
 
 	/* the header of an event of 2.x: u32 id << 27 | time */
 	LTTNG_TIME_BITS = 27,
-	LTTNG_ID_FULL_TIME = 29, /* u16 id, u16 size, u64 time follow */
-	LTTNG_ID_SIZE = 30,	 /* u16 id, u16 size */
-	LTTNG_ID_WIDE = 31,	 /* u16 id */
+	LTTNG_ID_FULL_TIME = 29,  /* u16 id, u16 size, u64 time follow */
+	LTTNG_ID_SIZE = 30,	  /* u16 id, u16 size */
+	LTTNG_ID_WIDE = 31,	  /* u16 id */
 	LTTNG_SIZE_WIDE = 0xffff, /* of a u16 size: a u32 follows (2.x), or see the format (1.0) */
 };
 
@@ -45,8 +45,8 @@ struct lttng_field {
 	size_t name_size;
 	const char *literal; /* text glued to the conversion, as "0x" in "ip 0x%lX" */
 	size_t literal_size;
-	uint8_t kind; /* enum lttng_kind */
-	uint8_t size; /* 1, 2, 4, 8; 0 of strings */
+	uint8_t kind;	 /* enum lttng_kind */
+	uint8_t size;	 /* 1, 2, 4, 8; 0 of strings */
 	char conversion; /* of the C type: d, u, x, X, o, c, p, s ... */
 	bool network;	 /* big-endian whatever the trace is */
 	bool compact;	 /* in a compact channel its value stands in the event's header */

@@ -1,6 +1,6 @@
 /*
- * lttng_list.c - lists the events of an LTTng trace of 2.6, packed and little-endian, as the samples'
- * expect.txt do: for tests of what trencode writes, so it shares nothing with trdecode
+ * lttng_list.c - lists the events of an LTTng trace of 2.6, packed and little-endian, as the
+ * samples' expect.txt do: for tests of what trencode writes, so it shares nothing with trdecode
  *
  * usage: lttng_list [-1] DIR    -1: names and numbers as of a trace that was 1.0
  * Events of the trace itself are left out. Any deviation from the format ends it with status 1.
@@ -65,7 +65,13 @@ static const char *field(const char *f, const int *sizes, const uint8_t **p, con
 			if (strchr("1248", *f))
 				size = *f++ - '0';
 			while (strchr("hlLzZt", *f))
-				size = *f == 'h' ? 2 : *f == 'l' && size == sizes[1] ? 8 : *f == 'l' ? sizes[1] : *f == 'L' ? 8 : *f == 't' ? sizes[2] : sizes[3], f++;
+				size = *f == 'h'		       ? 2
+				       : *f == 'l' && size == sizes[1] ? 8
+				       : *f == 'l'		       ? sizes[1]
+				       : *f == 'L'		       ? 8
+				       : *f == 't'		       ? sizes[2]
+								       : sizes[3],
+				f++;
 			kind = *f++;
 			if (kind == 'p')
 				size = sizes[2];
@@ -89,7 +95,12 @@ static const char *field(const char *f, const int *sizes, const uint8_t **p, con
 
 	while (*f && strchr("-+ #0hlLzZt", *f)) {
 		longs += *f == 'l';
-		c_size = *f == 'h' ? 2 : *f == 'l' ? (longs > 1 ? 8 : sizes[1]) : *f == 'L' ? 8 : *f == 't' ? sizes[2] : strchr("zZ", *f) ? sizes[3] : c_size;
+		c_size = *f == 'h'	    ? 2
+			 : *f == 'l'	    ? (longs > 1 ? 8 : sizes[1])
+			 : *f == 'L'	    ? 8
+			 : *f == 't'	    ? sizes[2]
+			 : strchr("zZ", *f) ? sizes[3]
+					    : c_size;
 		f++;
 	}
 	c = *f++;
@@ -152,7 +163,10 @@ static const uint8_t *metadata(int id, const uint8_t *p, const uint8_t *end)
 	p = (uint8_t *)name + strlen(name) + 1;
 	if (id == 0) {
 		m = &markers[nmarkers++];
-		*m = (struct marker){strdup(channel), strdup(name), NULL, (int)number(p, 2),
+		*m = (struct marker){strdup(channel),
+				     strdup(name),
+				     NULL,
+				     (int)number(p, 2),
 				     {p[2], p[3], p[4], p[5]}};
 		if (p[6])
 			die("metadata_0", 0, "not packed");
@@ -226,7 +240,8 @@ static void list(const char *dir, const char *file, int is_metadata)
 			} else {
 				m = find(channel, NULL, (int)id);
 				if (!m || !m->format)
-					die(file, (size_t)(p - data), "an id that was not announced");
+					die(file, (size_t)(p - data),
+					    "an id that was not announced");
 				p = (uint8_t *)show(m, tsc, file, p, end);
 			}
 			if (length != UINT64_MAX && length != (uint64_t)(p - payload))
