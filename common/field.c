@@ -21,6 +21,19 @@ static bool big_endian(const struct event *e, const struct field *f)
 	return e->type->flags & TYPE_BIG_ENDIAN && f->where != WHERE_FIXED;
 }
 
+/* One of the texts that the tail is made of. */
+static const uint8_t *text_number(const struct event *e, uint32_t number, size_t *n)
+{
+	const uint8_t *p = e->tail, *end = p + e->tail_size, *nul;
+
+	for (; (nul = p < end ? memchr(p, 0, (size_t)(end - p)) : NULL); p = nul + 1)
+		if (!number--) {
+			*n = (size_t)(nul - p);
+			return p;
+		}
+	return NULL;
+}
+
 const uint8_t *field_bytes(const struct event *e, const struct field *f, size_t *n)
 {
 	uint64_t count = f->count ? f->count : 1, offset = f->offset, size = f->size * count;
@@ -33,8 +46,10 @@ const uint8_t *field_bytes(const struct event *e, const struct field *f, size_t 
 		*n = (size_t)size;
 		return e->fixed + offset;
 	}
-	if (f->where > WHERE_REST || !e->tail)
+	if (f->where > WHERE_STRING || !e->tail)
 		return NULL;
+	if (f->where == WHERE_STRING)
+		return text_number(e, f->offset, n);
 	if (f->where == WHERE_REST) {
 		if (offset > e->tail_size)
 			return NULL;
@@ -86,7 +101,7 @@ void field_get(const struct event *e, const struct field *f, uint32_t index,
 	out->form = FORM_NONE;
 	if (!p)
 		return;
-	if (f->kind == FIELD_STRING || (f->kind == FIELD_CHAR && (f->count > 1 || f->where > 1))) {
+	if (f->kind == FIELD_STRING || (f->kind == FIELD_CHAR && (f->count > 1 || f->where > WHERE_TAIL))) {
 		as_text(p, n, out);
 		return;
 	}

@@ -119,6 +119,7 @@ enum field_where {
 	WHERE_DATA_LOC = 2, /* at offset of the tail: u32 length << 16 | offset in the tail */
 	WHERE_REL_LOC = 3,  /* the same, the offset counted from behind this u32 */
 	WHERE_REST = 4,	    /* from offset of the tail to its end */
+	WHERE_STRING = 5,   /* the tail is texts, each with a NUL: number offset of them, from 0 */
 };
 
 enum field_role {

@@ -199,6 +199,37 @@ static inline int writer_row(struct writer *w, uint64_t time, uint32_t lane, uin
 }
 
 /*
+ * The place for a row of a type with a fixed part (and a tail), where the row fits the block as it
+ * is: size bytes (a multiple of 4) to be filled in as the type declares, and 8 more that may be
+ * overwritten. NULL: writer_row_data does it.
+ */
+static inline uint8_t *writer_row_put(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
+				      uint32_t place, uint32_t depth, size_t size)
+{
+	uint64_t delta = time - w->base;
+	uint8_t *row = w->row;
+
+	if (__builtin_expect(!w->narrow || delta >= 1 << 24 || depth > 255 ||
+				     (size_t)(w->limit - row) < NARROW_ROW + 8 + size ||
+				     place >= w->places.size || lane >= w->lanes.size ||
+				     type >= w->types.size ||
+				     w->places.slot[place].block != w->block ||
+				     w->lanes.slot[lane].block != w->block ||
+				     w->types.slot[type].block != w->block,
+			     0))
+		return NULL;
+	put_u64(row, delta | (uint64_t)w->lanes.slot[lane].index << 24 |
+			     (uint64_t)w->places.slot[place].index << 32 |
+			     (uint64_t)w->types.slot[type].index << 48 | (uint64_t)depth << 56);
+	w->row = row + NARROW_ROW + size;
+	w->count++;
+	w->bare = false;
+	if (time > w->last)
+		w->last = time;
+	return row + NARROW_ROW;
+}
+
+/*
  * Many bare rows of few lanes and two types: what does not change in a block is looked up once.
  *
  *     rows_open(&rows, w);

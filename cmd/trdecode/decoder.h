@@ -86,7 +86,8 @@ struct decoder {
 	void (*close)(struct input *in);
 };
 
-extern const struct decoder decoder_stream, decoder_uftrace, decoder_tracecmd, decoder_apitrace;
+extern const struct decoder decoder_stream, decoder_uftrace, decoder_tracecmd, decoder_apitrace,
+	decoder_lttng;
 
 /* The input is damaged: a line on stderr (the first few), and END and the exit status say so. */
 void input_damage(struct input *in, const char *file, uint64_t offset, const char *fmt, ...)

@@ -55,6 +55,7 @@ struct encoder {
 	void (*free)(struct encoding *en);
 };
 
-extern const struct encoder encoder_text, encoder_uftrace, encoder_apitrace, encoder_folded;
+extern const struct encoder encoder_text, encoder_uftrace, encoder_apitrace, encoder_lttng,
+	encoder_folded;
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 static const struct encoder *const encoders[] = {&encoder_text, &encoder_uftrace, &encoder_apitrace,
-						 &encoder_folded};
+						 &encoder_lttng, &encoder_folded};
 
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
@@ -36,7 +36,7 @@ struct settings {
 
 static const struct option_row rows[] = {
 	{'t', "type", "FORMAT", "what to write (text); --list names all",
-	 "text uftrace apitrace folded"},
+	 "text uftrace apitrace lttng folded"},
 	{KEY_LIST, "list", NULL, "list the formats", NULL},
 	{OPTION_HEADING, NULL, NULL, "Text:", NULL},
 	{'f', "fields", "FIELDS",

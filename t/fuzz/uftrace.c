@@ -20,6 +20,10 @@
 #include "common/buffer.h"
 #include "common/reader.h"
 
+#ifndef DECODER
+#define DECODER decoder_uftrace /* lttng.c has another */
+#endif
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { TAR_BLOCK = 512, MEMBERS_MOST = 64, SEGMENT = 64 * 1024 };
@@ -156,7 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct output none = {.fd = -1};
 	struct decoding d = {.writer = &writer, .quiet = true};
 	struct input in = {.name = "fuzz",
-			   .decoder = &decoder_uftrace,
+			   .decoder = &DECODER,
 			   .decoding = &d,
 			   .next = UINT64_MAX,
 			   .fd = -1,

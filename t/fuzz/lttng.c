@@ -1,0 +1,6 @@
+/* links: cmd/trdecode */
+/*
+ * lttng.c - any files as an LTTng trace, in the way of uftrace.c
+ */
+#define DECODER decoder_lttng
+#include "uftrace.c"
