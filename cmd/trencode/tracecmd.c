@@ -154,10 +154,20 @@ static int stream_of(struct tracecmd_state *s, const struct lane *lane, bool tex
 	if (!*at) {
 		*at = new_stream(s, lane, text);
 		if (!*at)
-			return no_memory(e);
+			return s->nbuffers < TRACECMD_BUFFERS_MOST
+				       ? no_memory(e)
+				       : error_set(e, NULL, NO_OFFSET,
+						   "a trace.dat of more than %d buffers",
+						   TRACECMD_BUFFERS_MOST);
 	}
 	*out = *at;
 	return 0;
+}
+
+/* Data are those of a CPU, and tables of all CPUs are to stay small. */
+static bool has_cpu(const struct lane *lane)
+{
+	return lane->flags & LANE_HAS_CPU && (uint32_t)lane->cpu < TRACECMD_CPUS_MOST;
 }
 
 /* A line of a latency trace, which has no number. */
@@ -201,7 +211,7 @@ static int take_gap(struct tracecmd_state *s, const struct event *ev, struct err
 	struct tracecmd_stream *x;
 	struct gap_row g;
 
-	if (!gap_get(ev, &g) || !(ev->lane->flags & LANE_HAS_CPU))
+	if (!gap_get(ev, &g) || !has_cpu(ev->lane))
 		return 0;
 	if (stream_of(s, ev->lane, false, &x, e))
 		return -1;
@@ -225,7 +235,7 @@ static int tracecmd_event(struct encoding *en, const struct event *ev, struct er
 		return take_gap(s, ev, e);
 	if (__builtin_expect(!ev->type->native, 0) && is_line(ev->type))
 		return take_line(s, ev, e);
-	if (!ev->tail_size || !(ev->lane->flags & LANE_HAS_CPU)) {
+	if (!ev->tail_size || !has_cpu(ev->lane)) {
 		s->unfit++;
 		return 0;
 	}

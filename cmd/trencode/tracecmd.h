@@ -8,6 +8,8 @@
 #include "encoder.h"
 #include "tracecmd_pages.h"
 
+enum { TRACECMD_CPUS_MOST = 65536, TRACECMD_BUFFERS_MOST = 1024 };
+
 /* What the source's META hold; trdecode names them so. */
 enum tracecmd_part {
 	PART_FILE,

@@ -7,7 +7,7 @@
 #include "tracecmd.h"
 
 /* The kernel makes no larger sub-buffers. */
-enum { PAGE_LEAST = 1024, PAGE_MOST = 1 << 20, CPUS_MOST = 65536, BUFFERS_MOST = 65536 };
+enum { PAGE_LEAST = 1024, PAGE_MOST = 1 << 20 };
 
 static int no_memory(struct error *e)
 {
@@ -41,7 +41,7 @@ static struct tracecmd_buffer *add_buffer(struct tracecmd_state *s, const char *
 					  const char *clock, size_t clock_size)
 {
 	struct tracecmd_buffer *b =
-		s->nbuffers < BUFFERS_MOST
+		s->nbuffers < TRACECMD_BUFFERS_MOST
 			? array_grow(s->buffers, &s->buffers_capacity, s->nbuffers, sizeof *b)
 			: NULL;
 
@@ -147,7 +147,7 @@ int tracecmd_take_source(struct tracecmd_state *s, const struct encode_options *
 	if (!s->page_size)
 		s->page_size = 4096;
 	cpus = number_of(file, "cpus");
-	s->cpus = cpus < CPUS_MOST ? (uint32_t)cpus : CPUS_MOST;
+	s->cpus = cpus < TRACECMD_CPUS_MOST ? (uint32_t)cpus : TRACECMD_CPUS_MOST;
 	value = value_of(file, "time_added");
 	s->time_added = value ? strtoll(value, NULL, 10) : 0;
 	choose(s, o, file);

@@ -7,8 +7,6 @@
 #include "common/formats/tracecmd.h"
 #include "tracecmd.h"
 
-enum { CPUS_MOST = 65536 };
-
 struct out {
 	struct output *to;
 	uint64_t at;
@@ -381,9 +379,6 @@ int tracecmd_write(struct tracecmd_state *s, struct output *to, struct error *e)
 	struct buffer b = {0};
 	int result;
 
-	if (s->version == 6 && s->cpus > CPUS_MOST)
-		return error_set(e, NULL, NO_OFFSET,
-				 "version 6 of trace.dat has no place for CPU %u", s->cpus - 1);
 	result = s->version == 6 ? write_v6(s, &o, &b, e) : write_v7(s, &o, &b, e);
 	buffer_free(&b);
 	return result;
