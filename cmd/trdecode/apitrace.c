@@ -3,6 +3,7 @@
  */
 #include "apitrace.h"
 
+#include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +52,9 @@ static int apitrace_open(struct input *in, struct error *e)
 	/* of a cut header the rest is told; nothing can follow it */
 	if (a->unpack.damage.what[0] && a->failure == FAILURE_END)
 		input_damage_error(in, &a->unpack.damage);
-	else if (a->unpack.total || a->failure == FAILURE_BAD)
-		input_damage(in, in->name, a->unpack.chunk_at, "%s",
+	else
+		input_damage(in, in->name, a->unpack.chunk_at, "%s %" PRIu64 ": %s",
+			     unpack_part(container), a->unpack.chunk,
 			     a->failure == FAILURE_BAD ? a->message
 						       : "the trace ends inside of its header");
 	a->done = true;

@@ -16,12 +16,12 @@
 #include "decoder.h"
 
 enum {
-	APITRACE_NAME_LIMIT = 64 * 1024,   /* of a name in a definition */
-	APITRACE_NAMES_LIMIT = 32000,	   /* names of one definition */
-	APITRACE_ARGUMENT_LIMIT = 4096,	   /* index of an argument */
-	APITRACE_NESTING = 100,		   /* of values, below VALUE_DEPTH */
+	APITRACE_NAME_LIMIT = 64 * 1024, /* of a name in a definition */
+	APITRACE_NAMES_LIMIT = 32000,	 /* names of one definition */
+	APITRACE_ARGUMENT_LIMIT = 4096,	 /* index of an argument */
+	APITRACE_NESTING = 100,		 /* of values, below VALUE_DEPTH */
 	APITRACE_THREAD_LIMIT = 1 << 20,
-	APITRACE_OPEN_LIMIT = 1 << 18,	   /* calls that did not return are remembered */
+	APITRACE_OPEN_LIMIT = 1 << 18, /* calls that did not return are remembered */
 	APITRACE_HEADER_LIMIT = 1 << 20,
 	APITRACE_DEFINITIONS_LIMIT = 256 * 1024 * 1024, /* bytes of all of them */
 	APITRACE_VALUES_LIMIT = 256 * 1024 * 1024,	/* bytes of one event's values */
@@ -67,7 +67,7 @@ struct apitrace {
 	struct error error;
 
 	uint64_t version, semantic;
-	struct buffer header; /* as it stood there, whole properties only */
+	struct buffer header;	  /* as it stood there, whole properties only */
 	struct intern properties; /* names, values: in turns */
 
 	uint64_t tick;

@@ -32,7 +32,7 @@ static int set(struct apitrace_ids *ids, uint32_t id, uint32_t index)
 
 /* The element of that id; *fresh: it is met for the first time, and zero. */
 static inline void *find(struct apitrace *a, struct apitrace_ids *ids, size_t element, uint64_t *id,
-		  bool *fresh)
+			 bool *fresh)
 {
 	uint32_t index;
 	void *grown;
@@ -131,12 +131,9 @@ static void tell_api(struct apitrace *a, const char *s, size_t n)
 		const char *prefix, *api;
 		bool upper; /* a capital letter follows */
 	} rows[] = {
-		{"glX", "OpenGL + GLX", false},
-		{"wgl", "OpenGL + WGL", true},
-		{"CGL", "OpenGL + CGL", false},
-		{"egl", "OpenGL/GLES1/GLES2/VG + EGL", true},
-		{"Direct", "DirectX", false},
-		{"D3D", "DirectX", false},
+		{"glX", "OpenGL + GLX", false}, {"wgl", "OpenGL + WGL", true},
+		{"CGL", "OpenGL + CGL", false}, {"egl", "OpenGL/GLES1/GLES2/VG + EGL", true},
+		{"Direct", "DirectX", false},	{"D3D", "DirectX", false},
 		{"Create", "DirectX", false},
 	};
 
