@@ -112,9 +112,24 @@ static inline int apitrace_byte(struct apitrace *a, uint8_t *byte)
 
 static inline int apitrace_uint(struct apitrace *a, uint64_t *n)
 {
-	if (__builtin_expect(a->unpack.at < a->unpack.end && *a->unpack.at < 0x80, 1)) {
-		*n = *a->unpack.at++;
-		return 0;
+	const uint8_t *p = a->unpack.at;
+
+	if (__builtin_expect(a->unpack.end - p >= 3, 1)) {
+		if (p[0] < 0x80) {
+			*n = p[0];
+			a->unpack.at = p + 1;
+			return 0;
+		}
+		if (p[1] < 0x80) {
+			*n = (p[0] & 0x7fu) | (uint32_t)p[1] << 7;
+			a->unpack.at = p + 2;
+			return 0;
+		}
+		if (p[2] < 0x80) {
+			*n = (p[0] & 0x7fu) | (p[1] & 0x7fu) << 7 | (uint32_t)p[2] << 14;
+			a->unpack.at = p + 3;
+			return 0;
+		}
 	}
 	return apitrace_uint_slow(a, n);
 }

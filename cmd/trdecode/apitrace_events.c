@@ -242,11 +242,21 @@ static int leave(struct apitrace *a)
 	return 0;
 }
 
+/* At the end of a trace: its open calls have not returned, but end their frames all the same. */
+static void count_open(struct apitrace *a)
+{
+	uint64_t known;
+
+	while (open_calls_take_any(&a->open, &known)) {
+		a->totals.incomplete++;
+		a->totals.frames += known & 1;
+	}
+}
+
 /* An event that is none: the header of another trace, of a process that wrote to the same file? */
 static int another_trace(struct apitrace *a, uint8_t event)
 {
 	uint64_t version = a->version, semantic = a->semantic;
-	uint64_t incomplete = open_calls_count(&a->open);
 	uint8_t next;
 
 	if (event > APITRACE_LATEST)
@@ -267,7 +277,7 @@ static int another_trace(struct apitrace *a, uint8_t event)
 		if (next != APITRACE_ENTER)
 			goto none;
 	}
-	a->totals.incomplete += incomplete;
+	count_open(a);
 	return apitrace_declare(a);
 none:
 	a->version = version;
@@ -288,7 +298,7 @@ static void tell_damage(struct apitrace *a, const char *what, uint64_t offset)
 static int finish(struct apitrace *a, bool in_event, uint64_t offset)
 {
 	a->done = true;
-	a->totals.incomplete += open_calls_count(&a->open);
+	count_open(a);
 	if (a->failure == FAILURE_BAD)
 		tell_damage(a, a->message, offset);
 	else if (a->unpack.damage.what[0])
