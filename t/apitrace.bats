@@ -157,7 +157,7 @@ dump() {
 	assert_line --regexp '^frames count +1$'
 	assert_line --regexp '^api +OpenGL/GLES1/GLES2/VG \+ EGL$'
 	printf '\006\006\003a"\t\001v\000' >raw
-	printf 'at\014\000\000\000\012\044' >named.trace
+	printf 'at\013\000\000\000\011\040' >named.trace
 	cat raw >>named.trace
 	run -0 trdecode --info --json named.trace
 	assert_output --partial '"property_a\"\t": "v"'
