@@ -231,9 +231,10 @@ int pack_open(struct pack *p, const struct pack_choice *c, struct output *output
 	p->capacity = p->kind == PACK_ZSTD     ? APITRACE_ZSTD_FRAME
 		      : p->kind == PACK_SNAPPY ? APITRACE_CHUNK
 					       : OUT_SIZE;
-	p->packed_capacity = p->kind == PACK_ZSTD     ? ZSTD_compressBound(p->capacity)
-			     : p->kind == PACK_SNAPPY ? snappy_max_compressed_length(p->capacity) + 4
-						      : OUT_SIZE;
+	p->packed_capacity = p->kind == PACK_ZSTD ? ZSTD_compressBound(p->capacity)
+			     : p->kind == PACK_SNAPPY
+				     ? snappy_max_compressed_length(p->capacity) + 4
+				     : OUT_SIZE;
 	p->data = malloc(p->capacity);
 	p->packed = malloc(p->packed_capacity);
 	if (!p->data || !p->packed || start(p))
