@@ -17,9 +17,9 @@ enum apitrace_container { CONTAINER_SNAPPY, CONTAINER_GZIP, CONTAINER_BROTLI, CO
 
 struct unpack {
 	const uint8_t *at, *end;
-	uint64_t total;	 /* bytes unpacked so far, those at hand with them */
-	uint64_t packed; /* bytes of the file taken so far */
-	uint64_t chunk;	 /* number of the present chunk, member or frame, from 0 */
+	uint64_t total;	   /* bytes unpacked so far, those at hand with them */
+	uint64_t packed;   /* bytes of the file taken so far */
+	uint64_t chunk;	   /* number of the present chunk, member or frame, from 0 */
 	uint64_t chunk_at; /* where it begins in the file */
 	enum apitrace_container container;
 	bool ended;
@@ -43,6 +43,8 @@ struct unpack {
 /* The container by the first bytes of a file. false: none. */
 bool unpack_probe(const uint8_t *head, size_t n, enum apitrace_container *container);
 const char *unpack_name(enum apitrace_container container);
+/* What its parts are called: "chunk", "member" ... */
+const char *unpack_part(enum apitrace_container container);
 
 /* Read from fd (which stays the caller's), of which head was read already. name for messages. */
 int unpack_open(struct unpack *u, enum apitrace_container container, int fd, const char *name,
