@@ -295,3 +295,20 @@ sweep() {
 	assert_line --partial 'the archive ends early or is damaged'
 	refute_output --partial 'Lzma'
 }
+
+@test "a stream of another version is refused, by all" {
+	local p
+	trdecode "$FIB" | cat >s.trs
+	{ printf trstrm2; tail -c +8 s.trs; } >marker
+	{ head -c 32 s.trs; printf '\2'; tail -c +34 s.trs; } >head
+	for p in trdecode trsym 'trfilter 1==1' trstat trencode; do
+		run -2 $p marker
+		assert_output "${p%% *}: marker: is an event stream of version 2, which is not known here"
+		run -2 $p head
+		assert_output "${p%% *}: head: is an event stream of version 2.0, which is not known here"
+		run -2 $p ''
+		assert_output "${p%% *}: '': cannot open: No such file or directory"
+	done
+	run -1 pipe 'cat s.trs head | trstat 2>&1 >/dev/null'
+	assert_output --partial 'stream version 2.0 is not known here'
+}

@@ -127,7 +127,12 @@ static int unknown(const struct input *in, const char *format,
 		   const struct decoder *const *decoders, struct error *e)
 {
 	const struct decoder *other = format ? probe(in, NULL, decoders) : NULL;
+	unsigned version = reader_other_version(in->head, in->head_size);
 
+	if (version)
+		return error_set(e, in->name, NO_OFFSET,
+				 "is an event stream of version %u, which is not known here",
+				 version);
 	if (in->tree && tree_damage(in->tree, e))
 		return -1;
 	if (!in->head_size && (!in->tree || in->member))
