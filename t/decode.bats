@@ -238,6 +238,8 @@ good() {
 }
 
 @test "--info of every recording is JSON" {
+	run -2 trdecode --json "$FIB"
+	assert_line "trdecode: --json goes with --info"
 	need_shared uftrace
 	for d in "$U"/*/; do
 		d=${d%/}

@@ -11,14 +11,14 @@
 
 static bool apitrace_probe(const struct input *in)
 {
-	enum apitrace_container container;
+	enum container container;
 
 	return !in->tree && in->head_size && unpack_probe(in->head, in->head_size, &container);
 }
 
 static int apitrace_open(struct input *in, struct error *e)
 {
-	enum apitrace_container container;
+	enum container container;
 	struct apitrace *a = calloc(1, sizeof *a);
 
 	if (!a)

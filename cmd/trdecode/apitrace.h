@@ -7,7 +7,7 @@
 #ifndef TR_APITRACE_H
 #define TR_APITRACE_H
 
-#include "apitrace_unpack.h"
+#include "unpack.h"
 #include "common/buffer.h"
 #include "common/formats/apitrace.h"
 #include "common/idmap.h"

@@ -35,7 +35,7 @@ struct tree;
 struct tree *tree_open(const char *path, struct error *e);
 
 /*
- * The same from an open descriptor, which stays the caller's but is read to its end. name is what
+ * The same from an open descriptor, which stays the caller's but is read to the archive's end. name is what
  * messages call the input. peeked: n bytes already taken from fd, to be read before the rest. fd
  * may be a directory (n is 0 then).
  */

@@ -96,6 +96,12 @@ static int take_source(struct state *s, const struct source *source, struct erro
 				 "-t uftrace needs a stream of a uftrace recording (for now), "
 				 "not of %s",
 				 source->format.text);
+	/* halves that went through trdecode apart, or streams one behind the other */
+	if (s->source && !strcmp(s->source->name.text, source->name.text))
+		return error_set(e, NULL, NO_OFFSET,
+				 "a uftrace directory holds one recording, and the stream has two, "
+				 "or one twice: both are named '%s'",
+				 source->name.text);
 	if (s->source)
 		return error_set(e, NULL, NO_OFFSET,
 				 "a uftrace directory holds one recording, and the stream has more "

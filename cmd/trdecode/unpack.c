@@ -1,4 +1,4 @@
-#include "apitrace_unpack.h"
+#include "unpack.h"
 
 #include <brotli/decode.h>
 #include <errno.h>
@@ -20,14 +20,14 @@ enum {
 	SNAPPY_LIMIT = 64 * 1024 * 1024, /* of one chunk, unpacked */
 };
 
-const char *unpack_name(enum apitrace_container container)
+const char *unpack_name(enum container container)
 {
 	static const char *const names[] = {"snappy", "gzip", "brotli", "zstd"};
 
 	return names[container];
 }
 
-const char *unpack_part(enum apitrace_container container)
+const char *unpack_part(enum container container)
 {
 	static const char *const parts[] = {"chunk", "member", "stream", "frame"};
 
@@ -118,7 +118,7 @@ static bool probe_snappy(const uint8_t *head, size_t n)
 	return packed && snappy_length(head + 6, n - 6, &length) && snappy_sane(packed, length);
 }
 
-bool unpack_probe(const uint8_t *head, size_t n, enum apitrace_container *container)
+bool unpack_probe(const uint8_t *head, size_t n, enum container *container)
 {
 	*container = CONTAINER_BROTLI;
 	if (n >= 2 && !memcmp(head, "at", 2))
@@ -430,7 +430,7 @@ static int start(struct unpack *u)
 	return u->state ? 0 : -1;
 }
 
-int unpack_open(struct unpack *u, enum apitrace_container container, int fd, const char *name,
+int unpack_open(struct unpack *u, enum container container, int fd, const char *name,
 		const uint8_t *head, size_t n, struct error *e)
 {
 	*u = (struct unpack){.container = container, .fd = fd, .name = name, .between = true};
