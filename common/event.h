@@ -97,6 +97,16 @@ static inline __attribute__((always_inline)) struct plain_row plain_row(const st
 				  .depth = (uint32_t)(w >> 56)};
 }
 
+/* Step over a narrow row of that type. */
+static inline void event_skip(struct events *it, uint32_t type)
+{
+	const struct type *t = it->types[type];
+
+	it->row += NARROW_ROW + t->fixed_size;
+	if (t->flags & TYPE_TAIL)
+		it->row += 4 + align_up(get_u32(it->row), 4);
+}
+
 static inline bool event_next(struct events *it, struct event *e)
 {
 	const uint8_t *row = it->row;

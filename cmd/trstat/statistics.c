@@ -329,11 +329,12 @@ static int plan_places(struct statistics *s, const struct block *b)
 }
 
 /*
- * By far most of what there is to do: bare narrow rows, calls by name. Everything that is not the
+ * By far most of what there is to do: narrow rows, calls by name. Everything that is not the
  * enter or the leave on top of a stack, of a place that was seen before, goes out of line, so that
  * this loop stays in registers.
  */
-static int narrow_calls(struct statistics *s, const struct block *b, struct events it)
+static inline __attribute__((always_inline)) int
+narrow_calls(struct statistics *s, const struct block *b, struct events it, bool bare)
 {
 	const struct columns_wanted *wanted = &s->columns->wanted;
 	struct events here = it;
@@ -349,7 +350,10 @@ static int narrow_calls(struct statistics *s, const struct block *b, struct even
 		enum calls_result got = CALLS_SLOW;
 		struct call call;
 
-		here.row += NARROW_ROW;
+		if (bare)
+			here.row += NARROW_ROW;
+		else
+			event_skip(&here, r.type);
 		if (__builtin_expect(p->aggregate != NULL, 1))
 			got = calls_try(&cb, &r, p->place, &call);
 		if (got == CALLS_LEAVE) {
@@ -362,6 +366,19 @@ static int narrow_calls(struct statistics *s, const struct block *b, struct even
 		}
 	}
 	return 0;
+}
+
+/* Blocks of function tracers: nearly all that is in them are calls without a payload. */
+static bool has_bare_calls(const struct block *b)
+{
+	for (uint32_t i = 0; i < b->ntypes; i++) {
+		const struct type *t = b->types[i];
+
+		if ((t->kind == KIND_ENTER || t->kind == KIND_LEAVE) && !t->fixed_size &&
+		    !(t->flags & TYPE_TAIL))
+			return true;
+	}
+	return false;
 }
 
 /* Does nothing of the block depend on more than row_mask says? */
@@ -420,7 +437,8 @@ static void plan_types(const struct block *b, struct row_type *types)
 }
 
 /* Narrow rows of all sorts, by keys that look at nothing but lane, type and place. */
-static int narrow_rows(struct statistics *s, const struct block *b, const struct events *it)
+static __attribute__((noinline)) int narrow_rows(struct statistics *s, const struct block *b,
+						 const struct events *it)
 {
 	const struct columns_wanted *wanted = &s->columns->wanted;
 	uint64_t mask = s->row_mask & ~(uint64_t)1;
@@ -496,8 +514,8 @@ int statistics_block(struct statistics *s, const struct block *b)
 	for (uint32_t i = 0; i < b->nlanes; i++)
 		s->ticks |= b->lanes[i]->clock->flags & CLOCK_TICKS;
 	events_begin(&it, b);
-	if (!it.wide && it.bare && s->name_only && !fields && !by_type && !waiting)
-		return narrow_calls(s, b, it);
+	if (!it.wide && s->name_only && !fields && !by_type && !waiting && has_bare_calls(b))
+		return it.bare ? narrow_calls(s, b, it, true) : narrow_calls(s, b, it, false);
 	if (!it.wide && is_by_word(s, b))
 		return narrow_rows(s, b, &it);
 	while (event_next(&it, &e))
