@@ -480,6 +480,38 @@ void calls_block(const struct calls *c, const struct block *b, struct calls_bloc
 	}
 }
 
+static struct stack *stack_of(struct calls *c, uint32_t thread)
+{
+	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
+
+	return s ? s : new_stack(c, thread);
+}
+
+int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
+{
+	bool per_cpu = false;
+
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
+		const struct type *t = b->types[i];
+		bool call = t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
+
+		call = call && t->flags & TYPE_DEPTH &&
+		       !(t->flags & (TYPE_INNER | TYPE_CALL_NUMBER));
+		cr->types[i].kind = call ? t->kind : 0;
+		cr->types[i].stack = t->flags & TYPE_PER_CPU ? 256 : 0;
+		per_cpu |= t->flags & TYPE_PER_CPU;
+	}
+	for (uint32_t i = 0; i < b->nlanes && i < 256; i++) {
+		const struct lane *l = b->lanes[i];
+
+		cr->stacks[i] = stack_of(c, l->thread);
+		cr->stacks[256 + i] = per_cpu ? stack_of(c, l->cpu_thread) : NULL;
+		if (!cr->stacks[i] || (per_cpu && !cr->stacks[256 + i]))
+			return -1;
+	}
+	return 0;
+}
+
 bool calls_finish(struct calls *c, struct call *done)
 {
 	for (; c->finishing < c->size; c->finishing++) {
