@@ -39,6 +39,7 @@ struct frame {
 	bool inner;
 	bool begun;	/* its enter was seen */
 	bool recursive; /* a frame of the same place is open below */
+	bool outside;	/* of the kernel, entered outside any call */
 };
 
 /* Is a place's function an exec*? */
@@ -60,6 +61,15 @@ struct stack {
 	size_t exec, limit, floor;
 	bool started;
 	/*
+	 * Calls inside the kernel (TYPE_KERNEL), on top of this stack; while some are open, all is
+	 * done the slow way too. The lowest of them has been charged to what is open here up to
+	 * kernel_since. passed: a row of this stack came while they were open. A recorder that
+	 * asks the kernel for the time does that, once: at a second one their leaves were lost.
+	 */
+	struct stack *kernel;
+	uint64_t kernel_since;
+	bool passed;
+	/*
 	 * The open places: buckets[place & mask] is the number + 1 of a frame, 0 none, and its
 	 * below that of the next one. Only the lowest frame of each place is linked, so a search
 	 * costs no more than the distinct places of one bucket, however deep the recursion; the
@@ -75,13 +85,13 @@ struct calls {
 	size_t size;
 	uint8_t *special; /* by place: is it an exec? 0 not yet asked */
 	size_t special_size;
-	struct open_calls open;	  /* numbered calls: index in numbered */
+	struct open_calls open; /* numbered calls: index in numbered */
 	struct numbered_call *numbered;
 	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1 of the first */
-	size_t finishing;    /* thread that calls_finish is at */
-	uint64_t unmatched;  /* leaves without an enter */
-	uint64_t unfinished; /* calls open at the end */
-	uint64_t dropped;    /* frames ended without their leave */
+	size_t finishing;				    /* thread that calls_finish is at */
+	uint64_t unmatched;				    /* leaves without an enter */
+	uint64_t unfinished;				    /* calls open at the end */
+	uint64_t dropped;				    /* frames ended without their leave */
 	bool out_of_memory;
 };
 
@@ -189,7 +199,8 @@ calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t plac
 /* The end of the trace: close what is open, thread by thread, top frame first. Call until false. */
 bool calls_finish(struct calls *c, struct call *done);
 
-/* The thread's stack as it stands, or NULL. For those who print or filter by it. */
+/* The thread's stack as it stands or NULL: of an event in the kernel that of its calls there. For
+ * those who print or filter by it. */
 const struct stack *calls_stack(const struct calls *c, const struct event *e);
 
 #endif
