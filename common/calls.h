@@ -39,6 +39,7 @@ struct frame {
 	bool inner;
 	bool begun;	/* its enter was seen */
 	bool recursive; /* a frame of the same place is open below */
+	bool outside;	/* of the kernel, entered outside any call */
 };
 
 /* Is a place's function an exec*? */
@@ -59,6 +60,15 @@ struct stack {
 	 */
 	size_t exec, limit, floor;
 	bool started;
+	/*
+	 * Calls inside the kernel (TYPE_KERNEL), on top of this stack; while some are open, all is
+	 * done the slow way too. The lowest of them has been charged to what is open here up to
+	 * kernel_since. passed: a row of this stack came while they were open. A recorder that
+	 * asks the kernel for the time does that, once: at a second one their leaves were lost.
+	 */
+	struct stack *kernel;
+	uint64_t kernel_since;
+	bool passed;
 	/*
 	 * The open places: buckets[place & mask] is the number + 1 of a frame, 0 none, and its
 	 * below that of the next one. Only the lowest frame of each place is linked, so a search
@@ -271,7 +281,8 @@ calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t p
 /* The end of the trace: close what is open, thread by thread, top frame first. Call until false. */
 bool calls_finish(struct calls *c, struct call *done);
 
-/* The thread's stack as it stands, or NULL. For those who print or filter by it. */
+/* The thread's stack as it stands or NULL: of an event in the kernel that of its calls there. For
+ * those who print or filter by it. */
 const struct stack *calls_stack(const struct calls *c, const struct event *e);
 
 #endif

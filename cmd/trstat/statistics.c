@@ -171,12 +171,20 @@ static int add_fields(struct statistics *s, struct aggregate *a, const struct ev
 	return 0;
 }
 
+/* Calls in the kernel have a stack of their own: their number among the threads. */
+static uint32_t entered_number(size_t thread, bool kernel)
+{
+	return 2 * (uint32_t)thread + kernel;
+}
+
 /* What the call's enter had of the keys. */
 static const struct key_cell *take_entered(struct statistics *s, const struct call *call,
 					   const struct event *e)
 {
 	size_t thread = e ? calls_thread(e) : s->calls.finishing;
+	const struct stack *stack = s->calls.stacks[thread];
 	uint32_t number;
+	bool kernel;
 
 	if (e && e->type->flags & TYPE_CALL_NUMBER)
 		return field_call(e, &number)
@@ -184,13 +192,16 @@ static const struct key_cell *take_entered(struct statistics *s, const struct ca
 			       : NULL;
 	if (!e && call->type && call->type->flags & TYPE_CALL_NUMBER)
 		return NULL;
-
-	return entered_take(&s->entered, (uint32_t)thread, s->calls.stacks[thread], call->start);
+	kernel = e ? calls_stack(&s->calls, e) != stack
+		   : call->type && call->type->flags & TYPE_KERNEL;
+	return entered_take(&s->entered, entered_number(thread, kernel),
+			    kernel ? stack->kernel : stack, call->start);
 }
 
 /* By value, so that the event of the fast path can stay in registers. */
 static __attribute__((noinline)) int put_entered(struct statistics *s, struct event e)
 {
+	const struct stack *stack = calls_stack(&s->calls, &e);
 	uint32_t thread = calls_thread(&e), number;
 	int bad = keys_field_cells(s->keys, s->dictionary, &s->groups, &e, s->cells);
 
@@ -198,7 +209,9 @@ static __attribute__((noinline)) int put_entered(struct statistics *s, struct ev
 		bad = field_call(&e, &number) &&
 		      entered_put_numbered(&s->entered, e.lane->source->number, number, s->cells);
 	else if (!bad)
-		bad = entered_put(&s->entered, thread, s->calls.stacks[thread], s->cells);
+		bad = entered_put(&s->entered,
+				  entered_number(thread, stack != s->calls.stacks[thread]), stack,
+				  s->cells);
 	if (!bad)
 		return 0;
 	s->out_of_memory = true;
