@@ -278,3 +278,11 @@ int output_close(struct output *o, int status, struct error *e)
 	drop(o);
 	return r;
 }
+
+bool output_same_file(const struct output *o, int fd)
+{
+	struct stat in, out;
+
+	return o->file && !fstat(fd, &in) && !fstat(o->fd, &out) && S_ISREG(in.st_mode) &&
+	       in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+}

@@ -49,6 +49,9 @@ int output_writev(struct output *o, struct iovec *v, int n, struct error *e);
  */
 int output_close(struct output *o, int status, struct error *e);
 
+/* Is this descriptor the regular file that is written? Reading it would never end. */
+bool output_same_file(const struct output *o, int fd);
+
 static inline int output_fd(const struct output *o)
 {
 	return o->fd;

@@ -169,6 +169,10 @@ static int open_next(struct reader *r)
 		close_fd(r);
 		return fatal(r, "is a terminal; a stream comes from trdecode or a file");
 	}
+	if (r->output && output_same_file(r->output, r->fd)) {
+		close_fd(r);
+		return fatal(r, "is also where the output goes");
+	}
 	if (!fstat(r->fd, &st)) {
 		if (S_ISDIR(st.st_mode)) {
 			close_fd(r);

@@ -56,6 +56,7 @@ struct reader {
 	struct head head; /* of the last HEAD block; valid until the next block */
 	bool lossy;	  /* some input was damaged, or says in its END that it is */
 	bool fatal;	  /* cannot open or read, not a stream, out of memory: exit status 2 */
+	const struct output *output; /* a file that no input may be; NULL any */
 	uint64_t size;	  /* of the inputs together, 0 where one of them does not tell */
 	bool partial_ok;  /* an input may end behind a segment that is not its last */
 

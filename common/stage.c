@@ -29,6 +29,7 @@ int stage_print_to(struct stage *s, enum output_kind kind)
 	if (output_open(&s->output, s->options->output, kind, &e))
 		return stage_fail(s, &e);
 	s->output_open = true;
+	s->in.output = &s->output;
 	progress_begin(&s->progress, s->options, output_is_file(&s->output));
 	return 0;
 }
@@ -40,6 +41,7 @@ int stage_create(struct stage *s, int argc, char **argv)
 	if (output_open(&s->output, s->options->output, OUTPUT_BINARY, &e))
 		return stage_fail(s, &e);
 	s->output_open = true;
+	s->in.output = &s->output;
 	progress_begin(&s->progress, s->options, output_is_file(&s->output));
 	s->filter = true;
 	if (writer_init(&s->out, &s->output, 0) || writer_command(&s->out, argc, argv))

@@ -149,3 +149,15 @@ complete_line() {
 		run ! grep 'events in' "$BATS_TEST_TMPDIR/e"
 	done
 }
+
+@test "a program does not read what it writes" {
+	cd "$BATS_TEST_TMPDIR"
+	trdecode "$DATA/uftrace/fib" >s
+	for program in trdecode trsym trstat trencode 'trfilter 1'; do
+		cp s both
+		run -2 bash -c "$program both >>both"
+		assert_output "${program%% *}: both: is also where the output goes"
+		cmp s both
+		run -2 bash -c "$program - <both >>both"
+	done
+}

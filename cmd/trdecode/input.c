@@ -233,6 +233,24 @@ int input_same(const struct input *inputs, int i, struct error *e)
 	return 0;
 }
 
+int input_is(const struct input *in, const struct output *out, struct error *e)
+{
+	bool standard = !strcmp(in->name, "<stdin>"), same;
+	struct stat st;
+	int fd = STDIN_FILENO;
+
+	if (!standard) {
+		/* not a fifo: opening one has effects */
+		if (stat(in->name, &st) || !S_ISREG(st.st_mode))
+			return 0;
+		fd = open(in->name, O_RDONLY | O_CLOEXEC);
+	}
+	same = fd >= 0 && output_same_file(out, fd);
+	if (!standard && fd >= 0)
+		close(fd);
+	return same ? error_set(e, in->name, NO_OFFSET, "is also where the output goes") : 0;
+}
+
 void input_close(struct input *in)
 {
 	if (in->decoder && in->state)

@@ -15,6 +15,8 @@ int input_open(struct input *in, const char *name, const char *format,
 	       const struct decoder *const *decoders, struct decoding *decoding, struct error *e);
 /* -1: operand number i is one that stands before it, whose events would all come twice. */
 int input_same(const struct input *inputs, int i, struct error *e);
+/* Is the input the regular file that the output goes to? Then -1. */
+int input_is(const struct input *in, const struct output *out, struct error *e);
 void input_close(struct input *in);
 
 #endif

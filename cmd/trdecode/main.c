@@ -211,6 +211,9 @@ static int run(struct input *inputs, int n, char **names, struct settings *s,
 		}
 	if (output_open(&out, common->output, OUTPUT_BINARY, &e))
 		return fail(&e);
+	for (int i = 0; i < n; i++)
+		if (input_is(&inputs[i], &out, &e))
+			return fail(&e);
 	w->output = &out;
 	w->segment_limit = s->segment;
 	w->crc = output_is_file(&out);
