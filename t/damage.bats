@@ -300,15 +300,15 @@ sweep() {
 	local p
 	trdecode "$FIB" | cat >s.trs
 	{ printf trstrm2; tail -c +8 s.trs; } >marker
-	{ head -c 32 s.trs; printf '\2'; tail -c +34 s.trs; } >head
+	{ head -c 32 s.trs; printf '\2'; tail -c +34 s.trs; } >head.trs
 	for p in trdecode trsym 'trfilter 1==1' trstat trencode; do
 		run -2 $p marker
 		assert_output "${p%% *}: marker: is an event stream of version 2, which is not known here"
-		run -2 pipe "$p head 2>&1 >/dev/null"
-		assert_output "${p%% *}: head: is an event stream of version 2.0, which is not known here"
+		run -2 pipe "$p head.trs 2>&1 >/dev/null"
+		assert_output "${p%% *}: head.trs: is an event stream of version 2.0, which is not known here"
 		run -2 $p ''
 		assert_output "${p%% *}: '': cannot open: No such file or directory"
 	done
-	run -1 pipe 'cat s.trs head | trstat 2>&1 >/dev/null'
+	run -1 pipe 'cat s.trs head.trs | trstat 2>&1 >/dev/null'
 	assert_output --partial 'stream version 2.0 is not known here'
 }
