@@ -670,7 +670,8 @@ static int check_version(struct reader *r, const struct block *b)
 		return 0;
 	r->in_segment = r->open_stream = false;
 	r->lossy = r->hurt = true;
-	if (!r->head.major) {
+	/* a head that was cut has any number */
+	if (!r->head.major && major && major < 100) {
 		close_input(r);
 		r->fatal = true;
 		return error_set(&r->error, r->file, NO_OFFSET,
