@@ -659,7 +659,7 @@ int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
 		bool call = t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
 
 		call = call && t->flags & TYPE_DEPTH &&
-		       !(t->flags & (TYPE_INNER | TYPE_CALL_NUMBER));
+		       !(t->flags & (TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL));
 		cr->types[i].kind = call ? t->kind : 0;
 		cr->types[i].stack = t->flags & TYPE_PER_CPU ? 256 : 0;
 		per_cpu |= t->flags & TYPE_PER_CPU;

@@ -257,7 +257,8 @@ calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t p
 		s->type = type;
 		return CALLS_ENTER;
 	}
-	if (__builtin_expect(kind != KIND_LEAVE || !s->count || s->exec ||
+	/* no limit: an exec, or calls in the kernel, are open on top */
+	if (__builtin_expect(kind != KIND_LEAVE || !s->count || !s->limit ||
 				     (s->count == 1 && s->implicit),
 			     0))
 		return CALLS_SLOW;
