@@ -22,13 +22,21 @@ void calls_init(struct calls *c, struct dictionary *d)
 	*c = (struct calls){.dictionary = d};
 }
 
+static void free_stack(struct stack *s)
+{
+	if (!s)
+		return;
+	free(s->frames);
+	free(s->buckets);
+	free(s);
+}
+
 void calls_free(struct calls *c)
 {
 	for (size_t i = 0; i < c->size; i++)
 		if (c->stacks[i]) {
-			free(c->stacks[i]->frames);
-			free(c->stacks[i]->buckets);
-			free(c->stacks[i]);
+			free_stack(c->stacks[i]->kernel);
+			free_stack(c->stacks[i]);
 		}
 	free(c->stacks);
 	free(c->special);
@@ -38,6 +46,22 @@ void calls_free(struct calls *c)
 }
 
 enum { BUCKETS = 64, FRAMES_OF_A_BUCKET = 4 };
+
+static struct stack *empty_stack(struct calls *c)
+{
+	struct stack *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->buckets = calloc(BUCKETS, sizeof(*s->buckets));
+	if (!s || !s->buckets) {
+		free(s);
+		c->out_of_memory = true;
+		return NULL;
+	}
+	s->mask = BUCKETS - 1;
+	s->floor = 1;
+	return s;
+}
 
 static struct stack *new_stack(struct calls *c, uint32_t thread)
 {
@@ -56,16 +80,7 @@ static struct stack *new_stack(struct calls *c, uint32_t thread)
 		c->stacks = stacks;
 		c->size = size;
 	}
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		goto fail;
-	s->buckets = calloc(BUCKETS, sizeof(*s->buckets));
-	if (!s->buckets) {
-		free(s);
-		goto fail;
-	}
-	s->mask = BUCKETS - 1;
-	s->floor = 1;
+	s = empty_stack(c);
 	c->stacks[thread] = s;
 	return s;
 fail:
@@ -76,8 +91,12 @@ fail:
 const struct stack *calls_stack(const struct calls *c, const struct event *e)
 {
 	uint32_t thread = calls_thread(e);
+	const struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
 
-	return thread < c->size ? c->stacks[thread] : NULL;
+	if (s && (e->type->flags & TYPE_KERNEL ||
+		  (e->type->flags & TYPE_INNER && s->kernel && s->kernel->count)))
+		return s->kernel;
+	return s;
 }
 
 /* The functions that put another program in the place of this one. */
@@ -139,6 +158,15 @@ static void link_frame(struct stack *s, size_t i)
 		*bucket = (uint32_t)i + 1;
 }
 
+/* What may be done in line. */
+static void set_limits(struct stack *s)
+{
+	bool slow = s->exec || (s->kernel && s->kernel->count);
+
+	s->limit = slow ? 0 : s->capacity;
+	s->floor = slow ? SIZE_MAX : 1;
+}
+
 /* Room for more frames, and buckets for as many. */
 static bool grow(struct stack *s)
 {
@@ -149,7 +177,7 @@ static bool grow(struct stack *s)
 	if (!frames)
 		return false;
 	s->frames = frames;
-	s->limit = s->exec ? 0 : s->capacity;
+	set_limits(s);
 	if (s->capacity <= n * FRAMES_OF_A_BUCKET)
 		return true;
 	while (n * FRAMES_OF_A_BUCKET < s->capacity)
@@ -200,8 +228,7 @@ static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth)
 static void set_exec(struct stack *s, size_t exec)
 {
 	s->exec = exec;
-	s->limit = exec ? 0 : s->capacity;
-	s->floor = exec ? SIZE_MAX : 1;
+	set_limits(s);
 }
 
 /* The exec succeeded: the old image is gone for good. */
@@ -352,6 +379,132 @@ static enum calls_result leave(struct calls *c, struct stack *s, const struct ev
 	return CALLS_LEAVE;
 }
 
+/* --- calls inside the kernel --- */
+
+/* The part of the kernel's call since it was last looked at is not its caller's own. */
+static void charge_kernel(struct calls *c, struct stack *s, uint64_t time)
+{
+	if (s->kernel->frames[0].outside || time <= s->kernel_since)
+		return;
+	charge_caller(c, s, time - s->kernel_since);
+	s->kernel_since = time;
+}
+
+/* A row of the other calls comes while the kernel's are open. */
+static void pass_kernel(struct calls *c, struct stack *s, uint64_t time)
+{
+	if (s->passed) {
+		drop_from(c, s->kernel, 0);
+		set_limits(s);
+		return;
+	}
+	s->passed = true;
+	charge_kernel(c, s, time);
+}
+
+static uint32_t open_calls(const struct stack *s)
+{
+	return (uint32_t)s->count + s->implicit;
+}
+
+/* Tell of a call in the kernel what is below it. */
+static void place_on(const struct stack *s, struct call *done)
+{
+	if (!s->kernel->count)
+		done->caller = s->count ? s->frames[s->count - 1].place : 0;
+	done->level += open_calls(s);
+}
+
+static enum calls_result kernel_call(struct calls *c, struct stack *s, const struct event *e,
+				     struct call *done)
+{
+	struct stack *k = s->kernel;
+	enum calls_result got;
+	bool outside = !open_calls(s);
+
+	if (!k) {
+		k = s->kernel = empty_stack(c);
+		if (!k)
+			return CALLS_NONE;
+		/* what was on its way before the trace is left out */
+		k->started = true;
+	}
+	s->passed = false;
+	if (e->type->kind == KIND_ENTER) {
+		got = enter(c, k, e);
+		if (got == CALLS_ENTER && k->count == 1) {
+			s->kernel_since = e->time;
+			k->frames[0].outside = outside;
+		}
+		outside = k->count && k->frames[0].outside;
+		if (outside)
+			got = CALLS_NONE;
+	} else {
+		uint64_t unmatched = c->unmatched;
+
+		while (k->count && top(k)->inner && top(k)->depth >= e->depth)
+			pop(k);
+		outside = k->count ? k->frames[0].outside : outside;
+		if (k->count && k->frames[0].depth == e->depth)
+			charge_kernel(c, s, e->time);
+		got = leave(c, k, e, done);
+		if (got == CALLS_LEAVE)
+			place_on(s, done);
+		if (outside) {
+			c->unmatched = unmatched;
+			got = CALLS_NONE;
+		}
+	}
+	set_limits(s);
+	return got;
+}
+
+/* Scheduled out and in while calls in the kernel are open. */
+static enum calls_result kernel_inner(struct calls *c, struct stack *s, const struct event *e,
+				      struct call *done)
+{
+	struct stack *k = s->kernel;
+	enum calls_result got;
+
+	if (e->type->kind == KIND_ENTER) {
+		got = enter(c, k, e);
+		/* what the kernel calls then is inside */
+		if (got == CALLS_ENTER)
+			top(k)->depth--;
+		return k->frames[0].outside ? CALLS_NONE : got;
+	}
+	if (!top(k)->inner)
+		return leave(c, s, e, done);
+	got = leave(c, k, e, done);
+	if (got == CALLS_LEAVE)
+		place_on(s, done);
+	return k->frames[0].outside ? CALLS_NONE : got;
+}
+
+/* The same at the end of the trace: the next of the calls that are open in the kernel. */
+static bool kernel_finish(struct calls *c, struct stack *s, struct call *done)
+{
+	struct stack *k = s->kernel;
+	struct frame f;
+
+	if (!k || !k->count)
+		return false;
+	if (k->frames[0].outside) {
+		k->count = 0;
+		return false;
+	}
+	if (k->count == 1)
+		charge_kernel(c, s, s->last);
+	f = *top(k);
+	pop(k);
+	finish_call(c, k, &f, s->last < f.start ? f.start : s->last, f.place, s->lane, done);
+	place_on(s, done);
+	done->unfinished = true;
+	done->type = k->type;
+	c->unfinished++;
+	return true;
+}
+
 /* --- numbered calls --- */
 
 static enum calls_result numbered_enter(struct calls *c, const struct event *e, uint32_t call)
@@ -457,6 +610,14 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 		return numbered(c, s, e, done);
 	s->last = e->time;
 	s->lane = e->lane;
+	if (e->type->flags & TYPE_KERNEL && e->type->kind != KIND_INSTANT)
+		return kernel_call(c, s, e, done);
+	if (__builtin_expect(s->kernel && s->kernel->count, 0)) {
+		if (e->type->flags & TYPE_INNER) /* scheduled out in there */
+			return kernel_inner(c, s, e, done);
+		if (e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE)
+			pass_kernel(c, s, e->time);
+	}
 	if (e->type->kind == KIND_ENTER)
 		return enter(c, s, e);
 	if (e->type->kind == KIND_LEAVE)
@@ -473,11 +634,45 @@ void calls_block(const struct calls *c, const struct block *b, struct calls_bloc
 	}
 	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
 		const struct type *t = b->types[i];
-		bool by_depth = (t->flags & (TYPE_DEPTH | TYPE_INNER | TYPE_PER_CPU)) == TYPE_DEPTH;
+		bool by_depth =
+			(t->flags & (TYPE_DEPTH | TYPE_INNER | TYPE_PER_CPU | TYPE_KERNEL)) ==
+			TYPE_DEPTH;
 
 		cb->kinds[i] =
 			by_depth && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) ? t->kind : 0;
 	}
+}
+
+static struct stack *stack_of(struct calls *c, uint32_t thread)
+{
+	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
+
+	return s ? s : new_stack(c, thread);
+}
+
+int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
+{
+	bool per_cpu = false;
+
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
+		const struct type *t = b->types[i];
+		bool call = t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
+
+		call = call && t->flags & TYPE_DEPTH &&
+		       !(t->flags & (TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL));
+		cr->types[i].kind = call ? t->kind : 0;
+		cr->types[i].stack = t->flags & TYPE_PER_CPU ? 256 : 0;
+		per_cpu |= t->flags & TYPE_PER_CPU;
+	}
+	for (uint32_t i = 0; i < b->nlanes && i < 256; i++) {
+		const struct lane *l = b->lanes[i];
+
+		cr->stacks[i] = stack_of(c, l->thread);
+		cr->stacks[256 + i] = per_cpu ? stack_of(c, l->cpu_thread) : NULL;
+		if (!cr->stacks[i] || (per_cpu && !cr->stacks[256 + i]))
+			return -1;
+	}
+	return 0;
 }
 
 bool calls_finish(struct calls *c, struct call *done)
@@ -486,7 +681,11 @@ bool calls_finish(struct calls *c, struct call *done)
 		struct stack *s = c->stacks[c->finishing];
 		struct frame f;
 
-		if (!s || s->exec)
+		if (!s)
+			continue;
+		if (kernel_finish(c, s, done))
+			return true;
+		if (s->exec)
 			continue;
 		if (!s->count && s->implicit) {
 			struct frame below = {.start = s->implicit_start, .depth = --s->implicit};

@@ -39,6 +39,7 @@ struct frame {
 	bool inner;
 	bool begun;	/* its enter was seen */
 	bool recursive; /* a frame of the same place is open below */
+	bool outside;	/* of the kernel, entered outside any call */
 };
 
 /* Is a place's function an exec*? */
@@ -60,6 +61,15 @@ struct stack {
 	size_t exec, limit, floor;
 	bool started;
 	/*
+	 * Calls inside the kernel (TYPE_KERNEL), on top of this stack; while some are open, all is
+	 * done the slow way too. The lowest of them has been charged to what is open here up to
+	 * kernel_since. passed: a row of this stack came while they were open. A recorder that
+	 * asks the kernel for the time does that, once: at a second one their leaves were lost.
+	 */
+	struct stack *kernel;
+	uint64_t kernel_since;
+	bool passed;
+	/*
 	 * The open places: buckets[place & mask] is the number + 1 of a frame, 0 none, and its
 	 * below that of the next one. Only the lowest frame of each place is linked, so a search
 	 * costs no more than the distinct places of one bucket, however deep the recursion; the
@@ -75,13 +85,13 @@ struct calls {
 	size_t size;
 	uint8_t *special; /* by place: is it an exec? 0 not yet asked */
 	size_t special_size;
-	struct open_calls open;	  /* numbered calls: index in numbered */
+	struct open_calls open; /* numbered calls: index in numbered */
 	struct numbered_call *numbered;
 	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1 of the first */
-	size_t finishing;    /* thread that calls_finish is at */
-	uint64_t unmatched;  /* leaves without an enter */
-	uint64_t unfinished; /* calls open at the end */
-	uint64_t dropped;    /* frames ended without their leave */
+	size_t finishing;				    /* thread that calls_finish is at */
+	uint64_t unmatched;				    /* leaves without an enter */
+	uint64_t unfinished;				    /* calls open at the end */
+	uint64_t dropped;				    /* frames ended without their leave */
 	bool out_of_memory;
 };
 
@@ -186,10 +196,94 @@ calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t plac
 	return CALLS_LEAVE;
 }
 
+/*
+ * The same for blocks that have more than calls: lanes and types of every sort. Stacks are there
+ * for all lanes, so that what a row changes of its thread beside the calls can be done in place.
+ */
+struct calls_rows {
+	struct stack *stacks[512]; /* by lane; from 256 on those of types that go per CPU */
+	struct calls_row_type {
+		uint8_t kind;	/* KIND_ENTER and KIND_LEAVE of recorded depth, else 0 */
+		uint16_t stack; /* what to add to the lane */
+	} types[256];
+};
+/* -1: memory is out. */
+int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr);
+
+/* A row that neither enters nor leaves, of whatever type. */
+static inline void calls_pass(const struct calls_rows *cr, const struct plain_row *r,
+			      const struct lane *lane)
+{
+	struct stack *s = cr->stacks[r->lane + cr->types[r->type].stack];
+
+	s->last = r->time;
+	s->lane = lane;
+}
+
+/*
+ * As calls_try, with all that calls_finish may want to know, and at the bottom of a stack too,
+ * where systems without deep calls always are.
+ */
+static inline __attribute__((always_inline)) enum calls_result
+calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t place,
+	      const struct lane *lane, const struct type *type, struct call *done)
+{
+	struct stack *s = cr->stacks[r->lane + cr->types[r->type].stack];
+	uint8_t kind = cr->types[r->type].kind;
+	struct frame *f = s->frames + s->count;
+	uint32_t *bucket;
+	bool recursive;
+
+	if (kind == KIND_ENTER) {
+		if (__builtin_expect(
+			    s->count >= s->limit || !s->started ||
+				    (s->count ? f[-1].depth >= r->depth : s->implicit > r->depth),
+			    0))
+			return CALLS_SLOW;
+		recursive = stack_has(s, place);
+		bucket = &s->buckets[place & s->mask];
+		f->start = r->time;
+		f->child = 0;
+		f->place = place;
+		f->depth = r->depth;
+		f->below = *bucket;
+		f->inner = false;
+		f->begun = true;
+		f->recursive = recursive;
+		s->count++;
+		*bucket = recursive ? *bucket : (uint32_t)s->count;
+		s->last = r->time;
+		s->lane = lane;
+		s->type = type;
+		return CALLS_ENTER;
+	}
+	/* no limit: an exec, or calls in the kernel, are open on top */
+	if (__builtin_expect(kind != KIND_LEAVE || !s->count || !s->limit ||
+				     (s->count == 1 && s->implicit),
+			     0))
+		return CALLS_SLOW;
+	f--;
+	if (__builtin_expect(f->depth != r->depth || f->inner || !f->begun || f->place != place ||
+				     r->time < f->start,
+			     0))
+		return CALLS_SLOW;
+	s->last = r->time;
+	s->lane = lane;
+	s->count--;
+	s->buckets[place & s->mask] = f->below;
+	done->total = r->time - f->start;
+	done->self = f->child < done->total ? done->total - f->child : 0;
+	done->recursive = f->recursive;
+	if (s->count)
+		f[-1].child += done->total;
+	return CALLS_LEAVE;
+}
+
 /* The end of the trace: close what is open, thread by thread, top frame first. Call until false. */
 bool calls_finish(struct calls *c, struct call *done);
 
-/* The thread's stack as it stands, or NULL. For those who print or filter by it. */
+/* The thread's stack as it stands or NULL: of an event in the kernel that of its calls there. For
+ * those who print or filter by it. */
 const struct stack *calls_stack(const struct calls *c, const struct event *e);
 
 #endif

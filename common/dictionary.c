@@ -497,8 +497,9 @@ static int read_place(struct entry *en)
 			   .space = space ? pool_at(&d->spaces, space) : NULL},
 		     *p;
 	uint32_t arguments = number_at(en, 20, ENTRY_DEFINITION);
-	uint32_t key[] = {space, pl.epoch, (uint32_t)pl.address, (uint32_t)(pl.address >> 32),
-			  pl.name.number, arguments};
+	uint32_t key[] = {
+		space,		pl.epoch, (uint32_t)pl.address, (uint32_t)(pl.address >> 32),
+		pl.name.number, arguments};
 	bool fresh;
 
 	p = by_content(en, ENTRY_PLACE, &d->places, key, sizeof key, &fresh);

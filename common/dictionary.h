@@ -65,7 +65,7 @@ struct member {
 struct definition {
 	uint32_t number;
 	struct text_ref name;
-	uint32_t kind; /* enum definition_kind */
+	uint32_t kind;	 /* enum definition_kind */
 	uint32_t native; /* the source's own id, 0 where it has none */
 	uint32_t count;
 	const struct member *members;
@@ -126,9 +126,9 @@ struct place {
 	const struct space *space; /* may be NULL */
 	uint64_t address;
 	uint32_t epoch;
-	struct text_ref name;		   /* of a named function; "" where there is an address */
+	struct text_ref name;		    /* of a named function; "" where there is an address */
 	const struct definition *arguments; /* STRUCT: names of its arguments; NULL: not known */
-	const struct place_symbol *symbol; /* NULL: none was declared */
+	const struct place_symbol *symbol;  /* NULL: none was declared */
 };
 
 struct dictionary {

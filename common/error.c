@@ -8,7 +8,8 @@
 static void fill(struct error *e, const char *file, uint64_t offset, const char *fmt, va_list ap)
 {
 	e->offset = offset;
-	snprintf(e->file, sizeof e->file, "%s", file ? file : "");
+	/* "": no file; a file whose name is empty is named all the same */
+	snprintf(e->file, sizeof e->file, "%s", !file ? "" : *file ? file : "''");
 	vsnprintf(e->what, sizeof e->what, fmt, ap);
 }
 

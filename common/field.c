@@ -101,7 +101,8 @@ void field_get(const struct event *e, const struct field *f, uint32_t index,
 	out->form = FORM_NONE;
 	if (!p)
 		return;
-	if (f->kind == FIELD_STRING || (f->kind == FIELD_CHAR && (f->count > 1 || f->where > WHERE_TAIL))) {
+	if (f->kind == FIELD_STRING ||
+	    (f->kind == FIELD_CHAR && (f->count > 1 || f->where > WHERE_TAIL))) {
 		as_text(p, n, out);
 		return;
 	}

@@ -31,7 +31,8 @@ const uint8_t *field_bytes(const struct event *e, const struct field *f, size_t 
 /* How many elements the field has in this row. */
 uint32_t field_count(const struct event *e, const struct field *f);
 
-/* The number of the call that a row of a type with TYPE_CALL_NUMBER belongs to. false: it has none. */
+/* The number of the call that a row of a type with TYPE_CALL_NUMBER belongs to. false: it has none.
+ */
 static inline bool field_call(const struct event *e, uint32_t *call)
 {
 	const struct field *f = field_by_role(e->type, ROLE_CALL);

@@ -32,6 +32,17 @@ bool reader_is_stream(const void *data, size_t n)
 	return n >= MARKER_SIZE && !memcmp(data, MARKER_PREFIX, sizeof MARKER_PREFIX - 1);
 }
 
+unsigned reader_other_version(const void *data, size_t n)
+{
+	enum { DIGIT = sizeof MARKER_PREFIX - 3 };
+	const char *p = data;
+
+	if (n <= DIGIT + 1 || memcmp(p, MARKER_PREFIX, DIGIT) || p[DIGIT + 1] != ':' ||
+	    p[DIGIT] < '2' || p[DIGIT] > '9')
+		return 0;
+	return (unsigned)(p[DIGIT] - '0');
+}
+
 static int fatal(struct reader *r, const char *what)
 {
 	r->fatal = true;
@@ -572,12 +583,14 @@ int reader_meta(struct reader *r, const struct block *b, struct meta *m)
 /* What stands at the beginning of an input instead of a marker. */
 static int no_stream(struct reader *r, size_t n)
 {
-	const char *p = (const char *)r->data + r->begin;
-	bool version = n >= 8 && !memcmp(p, MARKER_PREFIX, 6) && p[7] == ':';
+	unsigned version = reader_other_version(r->data + r->begin, n);
 
 	close_input(r);
-	return fatal(r, version ? "is an event stream of a version that is not known here"
-				: "is not an event stream (trdecode makes one of a trace)");
+	if (!version)
+		return fatal(r, "is not an event stream (trdecode makes one of a trace)");
+	r->fatal = true;
+	return error_set(&r->error, r->file, NO_OFFSET,
+			 "is an event stream of version %u, which is not known here", version);
 }
 
 /* The input ends where a segment should begin. 2: as it should. */
@@ -648,7 +661,7 @@ static int check_head(struct reader *r, const struct block *b)
 	return -1;
 }
 
-/* A version of later days: on to another segment. */
+/* A version of later days: no stream for us, or on to another segment of one that we know. */
 static int check_version(struct reader *r, const struct block *b)
 {
 	unsigned major = get_u16(b->payload), minor = get_u16(b->payload + 2);
@@ -657,6 +670,14 @@ static int check_version(struct reader *r, const struct block *b)
 		return 0;
 	r->in_segment = r->open_stream = false;
 	r->lossy = r->hurt = true;
+	/* a head that was cut has any number */
+	if (!r->head.major && major && major < 100) {
+		close_input(r);
+		r->fatal = true;
+		return error_set(&r->error, r->file, NO_OFFSET,
+				 "is an event stream of version %u.%u, which is not known here",
+				 major, minor);
+	}
 	error_set(&r->error, r->file, b->offset, "stream version %u.%u is not known here", major,
 		  minor);
 	go_on_behind_damage(r);

@@ -57,8 +57,8 @@ struct reader {
 	bool lossy;	  /* some input was damaged, or says in its END that it is */
 	bool fatal;	  /* cannot open or read, not a stream, out of memory: exit status 2 */
 	const struct output *output; /* a file that no input may be; NULL any */
-	uint64_t size;	  /* of the inputs together, 0 where one of them does not tell */
-	bool partial_ok;  /* an input may end behind a segment that is not its last */
+	uint64_t size;		     /* of the inputs together, 0 where one of them does not tell */
+	bool partial_ok;	     /* an input may end behind a segment that is not its last */
 
 	/* before a read that would block */
 	int (*before_block)(void *ctx);
@@ -122,5 +122,8 @@ uint32_t reader_head_flags(const void *data, size_t n);
 
 /* Is this the beginning of a stream? n >= MARKER_SIZE, or false. */
 bool reader_is_stream(const void *data, size_t n);
+
+/* The version by the marker, if this is the beginning of a stream of another one; 0: it is not. */
+unsigned reader_other_version(const void *data, size_t n);
 
 #endif

@@ -94,10 +94,12 @@ enum type_flags {
 	TYPE_VALUES = 2, /* the tail is a list of values (value.h) */
 	TYPE_DEPTH = 4,	 /* the row's depth is what the recorder wrote: stacks synchronise on it */
 	TYPE_INNER = 8,	 /* a callee of the open call, without a depth; outside any call nothing */
-	TYPE_PER_CPU = 16,    /* its calls nest per CPU, not per thread */
-	TYPE_BIG_ENDIAN = 32, /* fields of the tail are big-endian; the fixed part never is */
+	TYPE_PER_CPU = 16,     /* its calls nest per CPU, not per thread */
+	TYPE_BIG_ENDIAN = 32,  /* fields of the tail are big-endian; the fixed part never is */
 	TYPE_CALL_NUMBER = 64, /* enter and leave pair by their field of ROLE_CALL, not by stack:
 				  calls of one thread may overlap */
+	TYPE_KERNEL = 128,     /* its calls are a stack of their own, on top of the thread's other
+				  calls: depths count from there; outside any call nothing */
 };
 
 enum field_kind {

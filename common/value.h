@@ -57,8 +57,8 @@ struct value {
 	uint32_t definition;	   /* id in the segment (dictionary_definition_id); 0 none */
 	uint64_t number;	   /* NUMBER of 8 bytes and less, sign-extended for i, d and ENUM;
 				      NEGATIVE as two's complement */
-	const uint8_t *bytes;	   /* NUMBER, STRING, BLOB, OPAQUE, FLOAT, DOUBLE; WSTRING: its ulebs,
-				      number of them */
+	const uint8_t *bytes; /* NUMBER, STRING, BLOB, OPAQUE, FLOAT, DOUBLE; WSTRING: its ulebs,
+				 number of them */
 	size_t n;
 	const char *type_name; /* OPAQUE: not ended by a NUL */
 	size_t type_name_size;

@@ -378,15 +378,14 @@ static inline int writer_row_words(struct writer *w, uint64_t time, uint32_t lan
 	uint64_t delta = time - w->base;
 
 	/* as in writer_row */
-	if (__builtin_expect(w->narrow && delta < 1 << 24 && depth < 256 &&
-				     (size_t)(w->limit - w->row) >=
-					     (size_t)tail_size + NARROW_ROW + 4 + 8 &&
-				     place < w->places.size && lane < w->lanes.size &&
-				     type < w->types.size &&
-				     w->places.slot[place].block == w->block &&
-				     w->lanes.slot[lane].block == w->block &&
-				     w->types.slot[type].block == w->block,
-			     1)) {
+	if (__builtin_expect(
+		    w->narrow && delta < 1 << 24 && depth < 256 &&
+			    (size_t)(w->limit - w->row) >= (size_t)tail_size + NARROW_ROW + 4 + 8 &&
+			    place < w->places.size && lane < w->lanes.size &&
+			    type < w->types.size && w->places.slot[place].block == w->block &&
+			    w->lanes.slot[lane].block == w->block &&
+			    w->types.slot[type].block == w->block,
+		    1)) {
 		put_u64(w->row, delta | (uint64_t)w->lanes.slot[lane].index << 24 |
 					(uint64_t)w->places.slot[place].index << 32 |
 					(uint64_t)w->types.slot[type].index << 48 |

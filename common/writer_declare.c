@@ -40,8 +40,10 @@ static const struct layout layouts[ENTRY_KINDS] = {
 		 0,
 		 {{0, ENTRY_SPACE}, {44, ENTRY_STRING}, {48, ENTRY_STRING}, {52, ENTRY_STRING}},
 		 {{0}}},
-	[ENTRY_PLACE] =
-		{24, 0, {{0, ENTRY_SPACE}, {16, ENTRY_STRING}, {20, ENTRY_DEFINITION}}, {{0}}},
+	[ENTRY_PLACE] = {24,
+			 0,
+			 {{0, ENTRY_SPACE}, {16, ENTRY_STRING}, {20, ENTRY_DEFINITION}},
+			 {{0}}},
 };
 
 int writer_append_entry(struct writer *w, enum entry_kind kind, uint32_t id, const void *data,

@@ -199,7 +199,8 @@ static void put_row(struct writer *w, const struct row *r)
 		w->last = r->time;
 }
 
-/* A row whose tail is too large to be copied: a block of its own, written from where the tail is. */
+/* A row whose tail is too large to be copied: a block of its own, written from where the tail is.
+ */
 static int put_large(struct writer *w, const struct row *r)
 {
 	struct row head = *r;

@@ -143,6 +143,26 @@ dump() {
 	done
 }
 
+@test "the mark of a container alone is a cut trace" {
+	printf at >mark.trace
+	run -1 --separate-stderr trdecode -o s mark.trace
+	[[ $stderr == *'mark.trace: 0x2: chunk 0: the trace ends inside of its header'* ]]
+	run -1 trstat s
+	: >empty.trace
+	run -2 trdecode empty.trace
+}
+
+@test "--info: a call that has not returned ends its frame, names are escaped" {
+	run -0 trdecode --info "$T/pending.trace"
+	assert_line --regexp '^frames count +1$'
+	assert_line --regexp '^api +OpenGL/GLES1/GLES2/VG \+ EGL$'
+	printf '\006\006\003a"\033\001v\000' >raw
+	printf 'at\013\000\000\000\011\040' >named.trace
+	cat raw >>named.trace
+	run -0 trdecode --info --json named.trace
+	assert_output --partial '"property_a\"\u001b": "v"'
+}
+
 @test "two traces in one file are two traces" {
 	{
 		printf at

@@ -270,3 +270,45 @@ sweep() {
 	done
 	run -1 pipe 'head -c 40000 fib.tar | trdecode - 2>/dev/null | trstat >/dev/null'
 }
+
+@test "a cut archive: the files before the cut come out, and a part of the last" {
+	local part before=0
+	tar -C "$DATA/uftrace" -czf fib.tar.gz fib
+	for part in 10 40 60 90; do
+		head -c $(($(stat -c %s fib.tar.gz) * part / 100)) fib.tar.gz >cut.bin
+		run -1 pipe 'trdecode cut.bin 2>said >cut.trs'
+		grep -q 'the archive ends early or is damaged (member 0: the file ends' said
+		run -1 pipe 'trencode -f none cut.trs 2>/dev/null | wc -l; exit ${PIPESTATUS[0]}'
+		[ "$output" -gt "$before" ]
+		before=$output
+	done
+	# all is there but the checksum
+	head -c -1 fib.tar.gz >cut.bin
+	trdecode "$FIB" | trencode -f none >want
+	run -0 pipe 'trdecode cut.bin 2>/dev/null | trencode -f none 2>/dev/null | cmp - want'
+	head -c 100 fib.tar.gz >cut.bin
+	run -2 trdecode cut.bin
+	assert_output 'trdecode: cut.bin: 0x64: the archive ends early or is damaged (member 0: the file ends inside of it)'
+	tar -C "$DATA/uftrace" -cf - fib | xz >fib.tar.xz
+	head -c -100 fib.tar.xz >cut.bin
+	run -1 pipe 'trdecode cut.bin 2>&1 >/dev/null'
+	assert_line --partial 'the archive ends early or is damaged'
+	refute_output --partial 'Lzma'
+}
+
+@test "a stream of another version is refused, by all" {
+	local p
+	trdecode "$FIB" | cat >s.trs
+	{ printf trstrm2; tail -c +8 s.trs; } >marker
+	{ head -c 32 s.trs; printf '\2'; tail -c +34 s.trs; } >head.trs
+	for p in trdecode trsym 'trfilter 1==1' trstat trencode; do
+		run -2 $p marker
+		assert_output "${p%% *}: marker: is an event stream of version 2, which is not known here"
+		run -2 pipe "$p head.trs 2>&1 >/dev/null"
+		assert_output "${p%% *}: head.trs: is an event stream of version 2.0, which is not known here"
+		run -2 $p ''
+		assert_output "${p%% *}: '': cannot open: No such file or directory"
+	done
+	run -1 pipe 'cat s.trs head.trs | trstat 2>&1 >/dev/null'
+	assert_output --partial 'stream version 2.0 is not known here'
+}

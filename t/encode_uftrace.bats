@@ -257,3 +257,11 @@ alike() {
 	pipefail 'trdecode many | (ulimit -n 32; trencode -t uftrace) | tar x'
 	diff -r copy uftrace.data
 }
+
+@test "one recording twice in a stream is no directory" {
+	cd "$BATS_TEST_TMPDIR"
+	trdecode "$DATA/uftrace/fib" >s.trs
+	run -2 pipe 'cat s.trs s.trs | trencode -t uftrace -o two'
+	assert_output --partial 'the stream has two, or one twice: both are named'
+	[ ! -e two ]
+}

@@ -3,6 +3,7 @@
  */
 #include "apitrace.h"
 
+#include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,20 +11,23 @@
 
 static bool apitrace_probe(const struct input *in)
 {
-	enum apitrace_container container;
+	enum container container;
 
 	return !in->tree && in->head_size && unpack_probe(in->head, in->head_size, &container);
 }
 
 static int apitrace_open(struct input *in, struct error *e)
 {
-	enum apitrace_container container;
+	enum container container;
 	struct apitrace *a = calloc(1, sizeof *a);
 
 	if (!a)
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
 	in->state = a;
 	a->input = in;
+	/* large values grow by remapping, not by copies in a heap that keeps the old ones; and a
+	   window of brotli goes back when it is done with */
+	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
 	unpack_probe(in->head, in->head_size, &container);
 	/* never NULL, however short the names */
 	if (buffer_reserve(&a->members, 256) || buffer_reserve(&a->header, 16))
@@ -34,8 +38,6 @@ static int apitrace_open(struct input *in, struct error *e)
 		a->unpack.before_block = writer_flush;
 		a->unpack.before_block_ctx = in->decoding->writer;
 	}
-	/* large values grow by remapping, not by copies in a heap that keeps the old ones */
-	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
 	in->clock_name = "ticks";
 	in->ticks = true;
 	if (!apitrace_header(a))
@@ -51,8 +53,9 @@ static int apitrace_open(struct input *in, struct error *e)
 	/* of a cut header the rest is told; nothing can follow it */
 	if (a->unpack.damage.what[0] && a->failure == FAILURE_END)
 		input_damage_error(in, &a->unpack.damage);
-	else if (a->unpack.total || a->failure == FAILURE_BAD)
-		input_damage(in, in->name, a->unpack.chunk_at, "%s",
+	else
+		input_damage(in, in->name, a->unpack.chunk_at, "%s %" PRIu64 ": %s",
+			     unpack_part(container), a->unpack.chunk,
 			     a->failure == FAILURE_BAD ? a->message
 						       : "the trace ends inside of its header");
 	a->done = true;

@@ -7,7 +7,7 @@
 #ifndef TR_APITRACE_H
 #define TR_APITRACE_H
 
-#include "apitrace_unpack.h"
+#include "unpack.h"
 #include "common/buffer.h"
 #include "common/formats/apitrace.h"
 #include "common/idmap.h"
@@ -16,12 +16,12 @@
 #include "decoder.h"
 
 enum {
-	APITRACE_NAME_LIMIT = 64 * 1024,   /* of a name in a definition */
-	APITRACE_NAMES_LIMIT = 32000,	   /* names of one definition */
-	APITRACE_ARGUMENT_LIMIT = 4096,	   /* index of an argument */
-	APITRACE_NESTING = 100,		   /* of values, below VALUE_DEPTH */
+	APITRACE_NAME_LIMIT = 64 * 1024, /* of a name in a definition */
+	APITRACE_NAMES_LIMIT = 32000,	 /* names of one definition */
+	APITRACE_ARGUMENT_LIMIT = 4096,	 /* index of an argument */
+	APITRACE_NESTING = 100,		 /* of values, below VALUE_DEPTH */
 	APITRACE_THREAD_LIMIT = 1 << 20,
-	APITRACE_OPEN_LIMIT = 1 << 18,	   /* calls that did not return are remembered */
+	APITRACE_OPEN_LIMIT = 1 << 18, /* calls that did not return are remembered */
 	APITRACE_HEADER_LIMIT = 1 << 20,
 	APITRACE_DEFINITIONS_LIMIT = 256 * 1024 * 1024, /* bytes of all of them */
 	APITRACE_VALUES_LIMIT = 256 * 1024 * 1024,	/* bytes of one event's values */
@@ -67,7 +67,7 @@ struct apitrace {
 	struct error error;
 
 	uint64_t version, semantic;
-	struct buffer header; /* as it stood there, whole properties only */
+	struct buffer header;	  /* as it stood there, whole properties only */
 	struct intern properties; /* names, values: in turns */
 
 	uint64_t tick;
@@ -112,9 +112,24 @@ static inline int apitrace_byte(struct apitrace *a, uint8_t *byte)
 
 static inline int apitrace_uint(struct apitrace *a, uint64_t *n)
 {
-	if (__builtin_expect(a->unpack.at < a->unpack.end && *a->unpack.at < 0x80, 1)) {
-		*n = *a->unpack.at++;
-		return 0;
+	const uint8_t *p = a->unpack.at;
+
+	if (__builtin_expect(a->unpack.end - p >= 3, 1)) {
+		if (p[0] < 0x80) {
+			*n = p[0];
+			a->unpack.at = p + 1;
+			return 0;
+		}
+		if (p[1] < 0x80) {
+			*n = (p[0] & 0x7fu) | (uint32_t)p[1] << 7;
+			a->unpack.at = p + 2;
+			return 0;
+		}
+		if (p[2] < 0x80) {
+			*n = (p[0] & 0x7fu) | (p[1] & 0x7fu) << 7 | (uint32_t)p[2] << 14;
+			a->unpack.at = p + 3;
+			return 0;
+		}
 	}
 	return apitrace_uint_slow(a, n);
 }

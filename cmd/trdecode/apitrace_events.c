@@ -91,17 +91,17 @@ static uint32_t declare_type(struct apitrace *a, enum type_kind kind, const char
 		 APITRACE_FIXED_FRAME, 4, 0, 0},
 	};
 
-	return writer_type(w, &(struct type_entry){
-				      .source = a->source,
-				      .name = writer_text(w, name),
-				      .group = writer_text(w, "apitrace"),
-				      .kind = kind,
-				      .flags = TYPE_TAIL | TYPE_VALUES | TYPE_CALL_NUMBER,
-				      .fixed_size = APITRACE_FIXED_SIZE,
-				      .native = kind == KIND_ENTER ? APITRACE_ENTER
-								   : APITRACE_LEAVE,
-				      .nfields = 2,
-				      .fields = fields});
+	return writer_type(
+		w,
+		&(struct type_entry){.source = a->source,
+				     .name = writer_text(w, name),
+				     .group = writer_text(w, "apitrace"),
+				     .kind = kind,
+				     .flags = TYPE_TAIL | TYPE_VALUES | TYPE_CALL_NUMBER,
+				     .fixed_size = APITRACE_FIXED_SIZE,
+				     .native = kind == KIND_ENTER ? APITRACE_ENTER : APITRACE_LEAVE,
+				     .nfields = 2,
+				     .fields = fields});
 }
 
 int apitrace_declare(struct apitrace *a)
@@ -116,9 +116,9 @@ int apitrace_declare(struct apitrace *a)
 	if (!a->clock)
 		a->clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, "ticks"),
 								 .flags = CLOCK_TICKS});
-	a->source = writer_source(w, &(struct source_entry){
-					     .format = writer_text(w, "apitrace"),
-					     .name = writer_text(w, a->input->name)});
+	a->source =
+		writer_source(w, &(struct source_entry){.format = writer_text(w, "apitrace"),
+							.name = writer_text(w, a->input->name)});
 	a->enter = declare_type(a, KIND_ENTER, "enter");
 	a->leave = declare_type(a, KIND_LEAVE, "leave");
 	if (!a->clock || !a->source || !a->enter || !a->leave)
@@ -182,8 +182,8 @@ static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t pl
 			    (uint32_t)a->tail.size, true))
 		return write_failed(a);
 	if (a->too_large) {
-		struct gap g = {GAP_UNREAD, GAP_EVENTS, UINT64_MAX, NO_OFFSET, a->input->name,
-				"values too large to keep"};
+		struct gap g = {GAP_UNREAD, GAP_EVENTS,	    UINT64_MAX,
+				NO_OFFSET,  a->input->name, "values too large to keep"};
 
 		a->too_large = false;
 		if (writer_gap(w, tick, lane, &g))
@@ -242,11 +242,21 @@ static int leave(struct apitrace *a)
 	return 0;
 }
 
+/* At the end of a trace: its open calls have not returned, but end their frames all the same. */
+static void count_open(struct apitrace *a)
+{
+	uint64_t known;
+
+	while (open_calls_take_any(&a->open, &known)) {
+		a->totals.incomplete++;
+		a->totals.frames += known & 1;
+	}
+}
+
 /* An event that is none: the header of another trace, of a process that wrote to the same file? */
 static int another_trace(struct apitrace *a, uint8_t event)
 {
 	uint64_t version = a->version, semantic = a->semantic;
-	uint64_t incomplete = open_calls_count(&a->open);
 	uint8_t next;
 
 	if (event > APITRACE_LATEST)
@@ -267,7 +277,7 @@ static int another_trace(struct apitrace *a, uint8_t event)
 		if (next != APITRACE_ENTER)
 			goto none;
 	}
-	a->totals.incomplete += incomplete;
+	count_open(a);
 	return apitrace_declare(a);
 none:
 	a->version = version;
@@ -278,18 +288,17 @@ none:
 static void tell_damage(struct apitrace *a, const char *what, uint64_t offset)
 {
 	const struct unpack *u = &a->unpack;
-	static const char *const parts[] = {"chunk", "member", "stream", "frame"};
 
 	input_damage(a->input, a->input->name, u->chunk_at,
 		     "%s %" PRIu64 ", byte %" PRIu64 " of the unpacked trace: %s",
-		     parts[u->container], u->chunk, offset, what);
+		     unpack_part(u->container), u->chunk, offset, what);
 }
 
 /* Nothing more comes: say why. in_event: it ended inside of one. */
 static int finish(struct apitrace *a, bool in_event, uint64_t offset)
 {
 	a->done = true;
-	a->totals.incomplete += open_calls_count(&a->open);
+	count_open(a);
 	if (a->failure == FAILURE_BAD)
 		tell_damage(a, a->message, offset);
 	else if (a->unpack.damage.what[0])

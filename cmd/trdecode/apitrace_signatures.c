@@ -32,7 +32,7 @@ static int set(struct apitrace_ids *ids, uint32_t id, uint32_t index)
 
 /* The element of that id; *fresh: it is met for the first time, and zero. */
 static inline void *find(struct apitrace *a, struct apitrace_ids *ids, size_t element, uint64_t *id,
-		  bool *fresh)
+			 bool *fresh)
 {
 	uint32_t index;
 	void *grown;
@@ -124,16 +124,16 @@ static int names(struct apitrace *a, uint64_t n)
 	return 0;
 }
 
-/* The API, as the first function of one shows it. */
+/* The API, as the first function that is typical of one shows it. */
 static void tell_api(struct apitrace *a, const char *s, size_t n)
 {
 	static const struct {
 		const char *prefix, *api;
 		bool upper; /* a capital letter follows */
 	} rows[] = {
-		{"glX", "OpenGL + GLX", false},
-		{"wgl", "OpenGL + WGL", true},
-		{"CGL", "OpenGL + CGL", false},
+		{"glX", "OpenGL + GLX/WGL/CGL", false},
+		{"wgl", "OpenGL + GLX/WGL/CGL", true},
+		{"CGL", "OpenGL + GLX/WGL/CGL", false},
 		{"egl", "OpenGL/GLES1/GLES2/VG + EGL", true},
 		{"Direct", "DirectX", false},
 		{"D3D", "DirectX", false},
@@ -161,7 +161,7 @@ static int define_function(struct apitrace *a, uint64_t id, struct apitrace_func
 	if (apitrace_text(a, &a->members, APITRACE_NAME_LIMIT))
 		return -1;
 	f->known = apitrace_known((const char *)a->members.data, a->members.size);
-	if (a->functions.count == 1 && !a->totals.api[0])
+	if (!a->totals.api[0])
 		tell_api(a, (const char *)a->members.data, a->members.size);
 	name = a->w ? writer_string(a->w, a->members.data, a->members.size) : 0;
 	if (count_of(a, &n) || names(a, n) || define(a, 0, name, DEFINITION_STRUCT, &arguments))

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "apitrace_unpack.h"
+#include "unpack.h"
 
 static bool preamble(const uint8_t **p, const uint8_t *end, uint32_t *length)
 {

@@ -467,8 +467,7 @@ static bool quick_details(struct apitrace *a)
 	struct quick q = {a->unpack.at, a->unpack.end, out(a), a->tail.data + a->tail.capacity};
 	bool ended = false;
 
-	if (a->version < APITRACE_ENUM_SETS || a->segments ||
-	    a->tail.size > APITRACE_VALUES_LIMIT)
+	if (a->version < APITRACE_ENUM_SETS || a->segments || a->tail.size > APITRACE_VALUES_LIMIT)
 		return false;
 	while (quick_room(&q)) {
 		struct quick before = q;

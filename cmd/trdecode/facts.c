@@ -23,19 +23,24 @@ static void end_list(struct facts *f)
 	f->list = NULL;
 }
 
-/* JSON names have no blanks: "max stack" is "max_stack". */
+/* JSON names have no blanks: "max stack" is "max_stack". A name may come from the trace. */
 static void begin_fact(struct facts *f, const char *name)
 {
+	size_t n = strlen(name);
+
 	end_list(f);
 	if (f->json) {
-		text_puts(f->text, f->any ? ",\n    \"" : "\n    \"");
-		for (; *name; name++)
-			text_char(f->text, *name == ' ' ? '_' : *name);
-		text_puts(f->text, "\": ");
-	} else {
-		size_t n = strlen(name);
+		char key[512];
 
-		text_puts(f->text, name);
+		if (n > sizeof key)
+			n = sizeof key;
+		for (size_t i = 0; i < n; i++)
+			key[i] = name[i] == ' ' ? '_' : name[i];
+		text_puts(f->text, f->any ? ",\n    " : "\n    ");
+		json_string(f->text, key, n);
+		text_puts(f->text, ": ");
+	} else {
+		text_masked(f->text, name, n);
 		text_pad(f->text, ' ', n < 18 ? 18 - n : 1);
 	}
 	f->any = true;

@@ -8,11 +8,17 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
+#include "common/bytes.h"
 #include "common/program.h"
 #include "common/reader.h"
 
-enum { HEAD_SIZE = 4096, REPORTED_MOST = 8 };
+enum {
+	HEAD_SIZE = 4096,
+	HEAD_SIZE_ZSTD = 132 * 1024, /* its first block, before whose end nothing is unpacked */
+	REPORTED_MOST = 8,
+};
 
 void input_damage_error(struct input *in, const struct error *e)
 {
@@ -46,14 +52,16 @@ void input_damage(struct input *in, const char *file, uint64_t offset, const cha
 	input_damage_error(in, &e);
 }
 
-/* The first bytes of a file or pipe, as many as there are up to what a format shows itself by. */
-static int read_head(struct input *in, struct error *e)
+/* Have n bytes of the file or pipe at hand, if there are so many. room: for them, and more. */
+static int read_until(struct input *in, size_t n, size_t room, struct error *e)
 {
-	in->head = malloc(HEAD_SIZE);
-	if (!in->head)
+	uint8_t *head = realloc(in->head, room);
+
+	if (!head)
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
-	while (in->head_size < TREE_PROBE) {
-		ssize_t got = read(in->fd, in->head + in->head_size, HEAD_SIZE - in->head_size);
+	in->head = head;
+	while (in->head_size < n) {
+		ssize_t got = read(in->fd, in->head + in->head_size, room - in->head_size);
 
 		if (got < 0) {
 			struct pollfd p = {in->fd, POLLIN, 0};
@@ -73,6 +81,16 @@ static int read_head(struct input *in, struct error *e)
 		if (reader_is_stream(in->head, in->head_size))
 			break;
 	}
+	return 0;
+}
+
+/* The first bytes of a file or pipe, as many as there are up to what a format shows itself by. */
+static int read_head(struct input *in, struct error *e)
+{
+	if (read_until(in, TREE_PROBE, HEAD_SIZE, e))
+		return -1;
+	if (in->head_size >= 4 && get_u32(in->head) == ZSTD_MAGICNUMBER)
+		return read_until(in, HEAD_SIZE_ZSTD, HEAD_SIZE_ZSTD, e);
 	return 0;
 }
 
@@ -109,7 +127,14 @@ static int unknown(const struct input *in, const char *format,
 		   const struct decoder *const *decoders, struct error *e)
 {
 	const struct decoder *other = format ? probe(in, NULL, decoders) : NULL;
+	unsigned version = reader_other_version(in->head, in->head_size);
 
+	if (version)
+		return error_set(e, in->name, NO_OFFSET,
+				 "is an event stream of version %u, which is not known here",
+				 version);
+	if (in->tree && tree_damage(in->tree, e))
+		return -1;
 	if (!in->head_size && (!in->tree || in->member))
 		return error_set(e, in->name, NO_OFFSET, "is empty, no trace");
 	if (other)

@@ -613,6 +613,10 @@ static inline int put_row(struct lttng *l, const struct lttng_event *ev, uint32_
 		return writer_row_data(l->w, time, lane, type, place, depth, ev->fixed,
 				       m->fixed_size, ev->tail, ev->tail_size, m->nstrings > 0);
 	/* whole words: there is room behind both */
+	if (__builtin_expect(size <= 32 && (size_t)(l->w->limit - to) >= 32, 1)) {
+		memcpy(to, ev->fixed, 32);
+		return 0;
+	}
 	for (size_t i = 0; i < size; i += 8)
 		memcpy(to + i, ev->fixed + i, 8);
 	return 0;

@@ -205,6 +205,7 @@ struct lttng_file {
 	uint32_t position;
 	uint64_t tsc;
 	uint8_t header_align;
+	bool old_headers;   /* of 1.0: 32 bits of time, id, size; likewise */
 	bool short_headers; /* 27 bits of time and 5 of id, in a block that was finished */
 
 	/* what comes next, at time next */
@@ -320,7 +321,7 @@ struct lttng {
 	struct lttng_names_table names[NAMES_COUNT];
 	bool begun; /* rows may be written */
 
-	uint8_t fixed[8 + 8 * LTTNG_FIELDS + 16];
+	uint8_t fixed[8 + 8 * LTTNG_FIELDS + 32]; /* rows are copied in larger pieces */
 	struct buffer tail;
 };
 

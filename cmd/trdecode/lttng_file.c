@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { PLAIN_SHORT = 24 };
 enum { EVENT_HEADER = 40 }; /* bytes that the header of an event takes at most, with padding */
 
 bool lttng_file_name(const char *member, size_t *base, int32_t *cpu)
@@ -322,6 +323,9 @@ static int next_block(struct lttng *l, struct lttng_file *f)
 	f->tsc = h.begin;
 	f->header_align = (uint8_t)align_of(&h, h.alignment, 4);
 	f->short_headers = h.major == 2 && !h.unfinished;
+	f->old_headers = h.major == 1 && !h.unfinished && h.heartbeat && !h.big && !f->compact;
+	if (h.major == 1)
+		f->header_align = (uint8_t)at_most(h.alignment, h.word_size);
 	if (f->used > f->file_size - at && shrink(l, f)) {
 		if (damage(l, f, at, "a block's size is beyond the next block", UINT64_MAX))
 			return -1;
@@ -485,6 +489,24 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 				return 0;
 			}
 		}
+		/* and 1.0, with its time and sizes */
+		if (f->old_headers && f->position < f->used &&
+		    f->used - f->position >= EVENT_HEADER && from + EVENT_HEADER <= f->filled) {
+			uint32_t at = f->position + pad_to(f->position, f->header_align);
+			uint64_t w = get_u64(f->data + from + (at - f->position));
+
+			id = w >> 32 & 0xffff;
+			if (id != LTTNG_HEARTBEAT_64 && id < f->channel->size &&
+			    f->channel->markers[id] && f->channel->markers[id]->usable) {
+				f->marker = f->channel->markers[id];
+				f->size = (uint32_t)(w >> 48);
+				if (f->size == LTTNG_SIZE_WIDE)
+					f->size = SIZE_UNKNOWN;
+				f->next = f->tsc = advance(f->tsc, w & 0xffffffff, 32);
+				f->payload = at + 8 + pad_to(at + 8, f->header_align);
+				return 0;
+			}
+		}
 		while (__builtin_expect(!f->in_block || f->position >= f->used, 0)) {
 			if (next_block(l, f))
 				return -1;
@@ -605,15 +627,17 @@ int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *
 	ev->fixed = l->fixed;
 	put_u32(l->fixed + m->fixed_size - 4, 0); /* padding */
 	put_u64(l->fixed, f->next);
-	if (__builtin_expect(m->plain_words && position <= f->used &&
-				     m->plain <= f->used - position && f->size == SIZE_UNKNOWN &&
-				     f->at + position - f->offset + m->plain + 8 <= f->filled,
-			     1)) {
+	if (__builtin_expect(
+		    m->plain_words && position <= f->used && m->plain <= f->used - position &&
+			    (f->size == SIZE_UNKNOWN || f->size == m->plain) &&
+			    f->at + position - f->offset + PLAIN_SHORT + m->plain <= f->filled,
+		    1)) {
 		p = f->data + (f->at + position - f->offset);
-		for (unsigned i = 0; i < m->plain; i += 8)
-			memcpy(l->fixed + 8 + i, p + i, 8);
-		if (m->plain & 3)
-			memset(l->fixed + 8 + m->plain, 0, 4);
+		/* most are short: the same for all, which needs no guess how often */
+		memcpy(l->fixed + 8, p, PLAIN_SHORT);
+		if (m->plain > PLAIN_SHORT)
+			memcpy(l->fixed + 8 + PLAIN_SHORT, p + PLAIN_SHORT, m->plain - PLAIN_SHORT);
+		memset(l->fixed + 8 + m->plain, 0, 4); /* padding, if there is some */
 		ev->tail = l->tail.data;
 		ev->tail_size = 0;
 		f->position = position + m->plain;

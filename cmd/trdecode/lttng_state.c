@@ -69,6 +69,8 @@ static struct lttng_thread *thread_of(struct lttng *l, struct lttng_cpu *c, int6
 	struct lttng_thread *t;
 	size_t at;
 
+	if (tid == c->thread->tid)
+		return c->thread;
 	if (tid == 0)
 		return &c->idle;
 	if (tid < 0 || tid > INT32_MAX)

@@ -244,6 +244,8 @@ int main(int argc, char **argv)
 	struct input *inputs;
 	int status = program_start(&program, argc, argv, &s, &common), n = argc - optind;
 
+	if (status < 0 && s.json && !s.info)
+		status = program_usage(&program, "--json goes with --info");
 	if (status < 0 && n < 1)
 		status = program_usage(&program, "no input");
 	if (status >= 0 || n < 1) {

@@ -129,7 +129,8 @@ static uint32_t definition_id(void *ctx, const struct definition *d)
 	if (!members)
 		return 0;
 	for (uint32_t i = 0; i < d->count; i++)
-		members[i] = (struct member_entry){text(s, d->members[i].name), d->members[i].value};
+		members[i] =
+			(struct member_entry){text(s, d->members[i].name), d->members[i].value};
 	*id = writer_definition_native(w, d->native, text(s, d->name), d->kind, members, d->count);
 	free(members);
 	return *id;
@@ -258,8 +259,8 @@ static uint32_t place_id(struct saved *s, uint32_t number, int *bad)
 		return 0;
 	if (id && !*id)
 		*id = writer_place(s->input->decoding->writer,
-				   &(struct place_entry){space_id(s, p->space), p->epoch, p->address,
-							 text(s, p->name),
+				   &(struct place_entry){space_id(s, p->space), p->epoch,
+							 p->address, text(s, p->name),
 							 definition_id(s, p->arguments)});
 	if (!id || !*id || symbol_of(s, p, *id)) {
 		*bad = -1;

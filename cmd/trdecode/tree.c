@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "unpack.h"
+
 /* Directory levels below the input that are looked at. */
 #define DEPTH_MAX 3
 
@@ -41,12 +43,15 @@ struct tree {
 	struct error damage;
 };
 
+/* What an archive is read from: the file as it is, or what is packed in it. */
 struct source {
 	int fd;
 	const void *peeked;
 	size_t nr_peeked;
 	char *buffer;
 	int read_errno;
+	bool unpacks, xz;
+	struct unpack unpack;
 };
 
 static void set_damage(struct tree *t, const char *member, const char *what)
@@ -212,6 +217,20 @@ static bool gzip_head(const uint8_t *p, size_t n)
 	return n >= 3 && p[0] == 0x1f && p[1] == 0x8b && p[2] == 8;
 }
 
+static bool zstd_head(const uint8_t *p, size_t n)
+{
+	static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+
+	return n >= sizeof(zstd) && !memcmp(p, zstd, sizeof(zstd));
+}
+
+static bool xz_head(const uint8_t *p, size_t n)
+{
+	static const uint8_t xz[] = {0xfd, '7', 'z', 'X', 'Z', 0};
+
+	return n >= sizeof(xz) && !memcmp(p, xz, sizeof(xz));
+}
+
 static bool tar_head(const uint8_t *p, size_t n)
 {
 	return n >= 262 && !memcmp(p + 257, "ustar", 5);
@@ -219,13 +238,29 @@ static bool tar_head(const uint8_t *p, size_t n)
 
 bool tree_is_archive(const void *head, size_t n)
 {
-	static const uint8_t xz[] = {0xfd, '7', 'z', 'X', 'Z', 0};
-	static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
-	const uint8_t *p = head;
+	return tar_head(head, n) || gzip_head(head, n) || xz_head(head, n) || zstd_head(head, n);
+}
 
-	return tar_head(p, n) || gzip_head(p, n) ||
-	       (n >= sizeof(xz) && !memcmp(p, xz, sizeof(xz))) ||
-	       (n >= sizeof(zstd) && !memcmp(p, zstd, sizeof(zstd)));
+/* The next bytes of what is unpacked here: what libarchive unpacks it drops where it is cut. */
+static la_ssize_t read_unpacked(struct source *s, struct archive *a, const void **buffer)
+{
+	struct error e;
+	la_ssize_t n;
+	int r = 1;
+
+	s->unpack.at = s->unpack.end;
+	while (r > 0 && s->unpack.at == s->unpack.end)
+		r = unpack_more(&s->unpack, &e);
+	if (r < 0) {
+		s->unpack.ended = true;
+		s->unpack.damage = e;
+		archive_set_error(a, EIO, "%s", e.what);
+		return ARCHIVE_FATAL;
+	}
+	*buffer = s->unpack.at;
+	n = s->unpack.end - s->unpack.at;
+	s->unpack.at = s->unpack.end;
+	return n;
 }
 
 static la_ssize_t read_source(struct archive *a, void *data, const void **buffer)
@@ -233,6 +268,8 @@ static la_ssize_t read_source(struct archive *a, void *data, const void **buffer
 	struct source *s = data;
 	ssize_t n;
 
+	if (s->unpacks)
+		return read_unpacked(s, a, buffer);
 	if (s->nr_peeked) {
 		n = s->nr_peeked;
 		*buffer = s->peeked;
@@ -343,7 +380,39 @@ static struct member *find_unsorted(struct tree *t, const char *name)
 	return NULL;
 }
 
-static int read_archive(struct tree *t, struct archive *a, struct error *e)
+/* Why the archive cannot be read on, and where in the file as it is. */
+static void archive_failure(const struct tree *t, struct archive *a, const struct source *s,
+			    const char *member, struct error *e)
+{
+	/* what libarchive says of a cut xz file tells nothing */
+	const char *why = s->xz ? NULL : archive_error_string(a);
+	uint64_t offset = (uint64_t)archive_filter_bytes(a, -1);
+	char path[512];
+
+	if (s->read_errno) {
+		why = strerror(s->read_errno);
+	} else if (s->unpacks) {
+		offset = s->unpack.packed;
+		if (s->unpack.ended && s->unpack.damage.what[0]) {
+			why = s->unpack.damage.what;
+			offset = s->unpack.damage.offset;
+		}
+	}
+	error_set(e, member ? tree_path(t, member, path, sizeof(path)) : t->name, offset,
+		  "the archive ends early or is damaged%s%s%s", why ? " (" : "", why ? why : "",
+		  why ? ")" : "");
+}
+
+static void archive_damage(struct tree *t, struct archive *a, const struct source *s,
+			   const char *member)
+{
+	if (t->damaged)
+		return;
+	t->damaged = true;
+	archive_failure(t, a, s, member, &t->damage);
+}
+
+static int read_archive(struct tree *t, struct archive *a, struct source *s, struct error *e)
 {
 	struct archive_entry *entry;
 	uint64_t end = 0; /* of the temporary file */
@@ -385,57 +454,103 @@ static int read_archive(struct tree *t, struct archive *a, struct error *e)
 		    (uint64_t)archive_entry_size(entry) > m->size)
 			r = 1;
 		if (r) {
-			set_damage(t, m->name,
-				   archive_error_string(a) ? archive_error_string(a)
-							   : "damaged archive");
+			archive_damage(t, a, s, m->name);
 			return 0;
 		}
 	}
-	if (r == ARCHIVE_EOF)
-		return 0;
-	if (!t->nr)
-		return error_set(e, t->name, NO_OFFSET, "%s",
-				 archive_error_string(a) ? archive_error_string(a)
-							 : "not a readable archive");
-	set_damage(t, NULL, archive_error_string(a) ? archive_error_string(a) : "damaged archive");
+	if (r != ARCHIVE_EOF && !t->nr) {
+		archive_failure(t, a, s, NULL, e);
+		return -1;
+	}
+	if (r != ARCHIVE_EOF)
+		archive_damage(t, a, s, NULL);
 	return 0;
+}
+
+/* What follows behind the end of the tar belongs to what is packed, with its checksum. */
+static void read_rest(struct tree *t, struct source *s, struct archive *a)
+{
+	const void *rest;
+
+	if (!s->unpacks)
+		return;
+	while (read_unpacked(s, a, &rest) > 0)
+		;
+	if (s->unpack.damage.what[0])
+		archive_damage(t, a, s, NULL);
+}
+
+/* Where the caller has not looked at the first bytes. */
+static int peek(struct source *s, uint8_t *head, size_t size, struct error *e, const char *name)
+{
+	s->peeked = head;
+	while (s->nr_peeked < size) {
+		ssize_t n = read(s->fd, head + s->nr_peeked, size - s->nr_peeked);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_errno(e, name, NO_OFFSET, "cannot read");
+		if (!n)
+			break;
+		s->nr_peeked += (size_t)n;
+	}
+	return 0;
+}
+
+static int open_source(struct tree *t, struct source *s, struct error *e)
+{
+	bool gzip = gzip_head(s->peeked, s->nr_peeked);
+
+	s->xz = xz_head(s->peeked, s->nr_peeked);
+	s->unpacks = gzip || zstd_head(s->peeked, s->nr_peeked);
+	if (s->unpacks)
+		return unpack_open(&s->unpack, gzip ? CONTAINER_GZIP : CONTAINER_ZSTD, s->fd,
+				   t->name, s->peeked, s->nr_peeked, e);
+	s->buffer = malloc(READ_SIZE);
+	return s->buffer ? 0 : error_set(e, t->name, NO_OFFSET, "out of memory");
+}
+
+static void close_source(struct source *s)
+{
+	if (s->unpacks)
+		unpack_close(&s->unpack);
+	free(s->buffer);
 }
 
 static int open_archive(struct tree *t, int fd, const void *peeked, size_t n, struct error *e)
 {
 	struct source source = {.fd = fd, .peeked = peeked, .nr_peeked = n};
 	struct archive *a = archive_read_new();
+	uint8_t head[6];
 	int result = -1;
 
 	t->is_archive = true;
-	source.buffer = malloc(READ_SIZE);
-	if (!a || !source.buffer) {
+	if (!n && peek(&source, head, sizeof(head), e, t->name))
+		goto out;
+	if (!a) {
 		error_set(e, t->name, NO_OFFSET, "out of memory");
 		goto out;
 	}
+	if (open_source(t, &source, e))
+		goto out;
 	t->fd = spool_open(e);
 	if (t->fd < 0)
 		goto out;
-	archive_read_support_filter_gzip(a);
 	archive_read_support_filter_xz(a);
-	archive_read_support_filter_zstd(a);
 	archive_read_support_format_tar(a);
 	if (archive_read_open(a, &source, NULL, read_source, NULL) != ARCHIVE_OK) {
-		error_set(e, t->name, NO_OFFSET, "%s",
-			  archive_error_string(a) ? archive_error_string(a) : "not an archive");
+		archive_failure(t, a, &source, NULL, e);
 		goto out;
 	}
-	result = read_archive(t, a, e);
-	if (source.read_errno) {
-		errno = source.read_errno;
-		if (!t->damaged || t->nr)
-			set_damage(t, NULL, strerror(errno));
-	}
+	result = read_archive(t, a, &source, e);
+	if (!result)
+		read_rest(t, &source, a);
 	finish_members(t);
 out:
 	if (a)
 		archive_read_free(a);
-	free(source.buffer);
+	close_source(&source);
 	return result;
 }
 

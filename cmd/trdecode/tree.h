@@ -35,9 +35,9 @@ struct tree;
 struct tree *tree_open(const char *path, struct error *e);
 
 /*
- * The same from an open descriptor, which stays the caller's but is read to its end. name is what
- * messages call the input. peeked: n bytes already taken from fd, to be read before the rest. fd
- * may be a directory (n is 0 then).
+ * The same from an open descriptor, which stays the caller's but is read to the archive's end. name
+ * is what messages call the input. peeked: n bytes already taken from fd, to be read before the
+ * rest. fd may be a directory (n is 0 then).
  */
 struct tree *tree_open_fd(int fd, const char *name, const void *peeked, size_t n, struct error *e);
 

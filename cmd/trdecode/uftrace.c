@@ -268,18 +268,6 @@ static int uftrace_run(struct input *in, uint64_t until, struct error *e)
 	return 0;
 }
 
-static void name_kernel_data(struct uftrace *u)
-{
-	const struct tree *tree = u->input->tree;
-	size_t i = tree_lower_bound(tree, "kernel-cpu"), n = 0;
-
-	for (; i < tree_count(tree) && !strncmp(tree_member(tree, i), "kernel-cpu", 10); i++)
-		n++;
-	if (n && !u->input->decoding->quiet)
-		warn(u->input->name, NO_OFFSET,
-		     "kernel data is not read: kernel-cpu*.dat (%zu file%s)", n, n > 1 ? "s" : "");
-}
-
 bool uftrace_keep(struct uftrace *u, size_t files)
 {
 	struct decoding *d = u->input->decoding;
@@ -294,6 +282,7 @@ static int begin_readers(struct uftrace *u, struct error *e)
 {
 	size_t n = 0, files = 0, window, i;
 	uint32_t rank = 0;
+	size_t most = u->ntasks + kernel_nreaders(u) + u->nperf + 1;
 	char path[512];
 
 	for (i = 0; i < u->ntasks; i++)
@@ -302,8 +291,8 @@ static int begin_readers(struct uftrace *u, struct error *e)
 	window = window > WINDOW	 ? WINDOW
 		 : window < WINDOW_LEAST ? WINDOW_LEAST
 					 : window & ~(size_t)15;
-	u->readers = calloc(u->ntasks + u->nperf + 1, sizeof(*u->readers));
-	u->heap = calloc(u->ntasks + u->nperf + 1, sizeof(*u->heap));
+	u->readers = calloc(most, sizeof(*u->readers));
+	u->heap = calloc(most, sizeof(*u->heap));
 	if (!u->readers || !u->heap)
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
 	for (i = 0; i < u->ntasks; i++) {
@@ -327,6 +316,8 @@ static int begin_readers(struct uftrace *u, struct error *e)
 			return -1;
 		u->readers[n++] = &t->base;
 	}
+	for (i = 0; i < kernel_nreaders(u); i++)
+		u->readers[n++] = kernel_reader(u, i);
 	for (i = 0; i < u->nperf; i++)
 		u->readers[n++] = &u->perf[i].base;
 	u->readers[n++] = &u->external.base;
@@ -355,15 +346,14 @@ static int uftrace_begin(struct input *in, struct error *e)
 	u->args = uftrace_args_new(u->sessions, &u->info, e);
 	if (!u->args)
 		return -1;
-	if (event_types_read(u) || uftrace_declare(u, e) || perf_begin(u, e) ||
-	    extern_begin(u, e) || begin_readers(u, e)) {
+	if (event_types_read(u) || uftrace_declare(u, e) || kernel_begin(u, e) ||
+	    perf_begin(u, e) || extern_begin(u, e) || begin_readers(u, e)) {
 		if (!e->what[0])
 			*e = u->w->error;
 		if (!e->what[0])
 			error_set(e, in->name, NO_OFFSET, "out of memory");
 		return -1;
 	}
-	name_kernel_data(u);
 	if (u->nheap && in->shift < 0 && u->heap[0]->next < -(uint64_t)in->shift)
 		return error_set(e, in->name, NO_OFFSET,
 				 "--offset brings its events to before the time 0");
@@ -385,6 +375,7 @@ static void uftrace_close(struct input *in)
 		window_close(&u->task_readers[i].file);
 		free(u->task_readers[i].member);
 	}
+	kernel_close(u);
 	perf_close(u);
 	event_types_free(u);
 	uftrace_args_free(u->args);

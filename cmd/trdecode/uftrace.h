@@ -3,7 +3,8 @@
  *
  * The events of a directory come from many sources in order of time: one file per task, one of
  * scheduling per CPU, external data. Each is a struct lane_reader; uftrace.c takes the earliest,
- * ties by rank (tasks in the order of info, then perf, then external data: as uftrace reads).
+ * ties by rank (tasks in the order of info, then the kernel, perf, external data: as uftrace
+ * reads).
  */
 #ifndef TR_UFTRACE_H
 #define TR_UFTRACE_H
@@ -130,7 +131,8 @@ struct uftrace {
 	struct perf_reader *perf;
 	size_t nperf;
 	struct extern_reader external;
-	uint32_t last_lane; /* of the last event: external data belongs to it */
+	struct kernel *kernel; /* NULL: there is no data of the kernel */
+	uint32_t last_lane;    /* of the last event: external data belongs to it */
 
 	/* ids */
 	uint32_t source, clock;
@@ -178,6 +180,8 @@ const char *uftrace_clock_name(const struct uftrace_info *info);
 int uftrace_declare(struct uftrace *u, struct error *e);
 /* The place of an address for a task at its present session and epoch; 0 memory. */
 uint32_t uftrace_place_slow(struct uftrace *u, const struct task_reader *t, uint64_t address);
+/* The place of a function of the kernel; 0 memory. */
+uint32_t uftrace_kernel_place(struct uftrace *u, uint32_t space, uint64_t address);
 /* Session and epoch of the task at that time. */
 int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time);
 /* The id of an enum's definition; 0 memory. */
@@ -218,6 +222,11 @@ uint32_t uftrace_extern_type(struct uftrace *u);
 /* uftrace_perf.c */
 int perf_begin(struct uftrace *u, struct error *e);
 void perf_close(struct uftrace *u);
+/* uftrace_kernel.c: one reader for each CPU's file. */
+int kernel_begin(struct uftrace *u, struct error *e);
+size_t kernel_nreaders(const struct uftrace *u);
+struct lane_reader *kernel_reader(struct uftrace *u, size_t i);
+void kernel_close(struct uftrace *u);
 /* uftrace_extern.c */
 int extern_begin(struct uftrace *u, struct error *e);
 

@@ -18,8 +18,9 @@ static bool ends_with(const char *name, const char *ending)
 /* Members that say what the events mean; TID.dat, perf and kernel data are the events. */
 static bool is_meta(const char *name)
 {
-	static const char *const names[] = {"info",	    "task.txt",	  "task",    "events.txt",
-					    "default.opts", "extern.dat", "note.txt"};
+	static const char *const names[] = {"info",	  "task.txt",	   "task",
+					    "events.txt", "default.opts",  "extern.dat",
+					    "note.txt",	  "kernel_header", "kallsyms"};
 	static const char *const endings[] = {".map", ".sym", ".dbg"};
 	if (strchr(name, '/'))
 		return false;
@@ -385,6 +386,23 @@ uint32_t uftrace_place_slow(struct uftrace *u, const struct task_reader *t, uint
 	}
 	u->cache[h % PLACE_CACHE] = (struct place_cached){address, t->context, place};
 	return place;
+}
+
+uint32_t uftrace_kernel_place(struct uftrace *u, uint32_t space, uint64_t address)
+{
+	struct place_cached *p;
+
+	if ((!u->places || u->nplaces >= u->places_mask / 2) && grow_places(u))
+		return 0;
+	/* contexts are counted from 1 */
+	p = find_place(u, address, 0);
+	if (!p->place) {
+		const struct place_entry entry = {.space = space, .address = address};
+
+		*p = (struct place_cached){address, 0, writer_place(u->w, &entry)};
+		u->nplaces++;
+	}
+	return p->place;
 }
 
 /* --- enums --- */

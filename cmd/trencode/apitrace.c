@@ -426,7 +426,8 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 		return -1;
 	}
 	return bad ? error_set(e, NULL, NO_OFFSET,
-			       "call %" PRIu32 " has values that make no sense, or whose definition "
+			       "call %" PRIu32
+			       " has values that make no sense, or whose definition "
 			       "is missing",
 			       call)
 		   : 0;

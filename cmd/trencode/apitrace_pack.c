@@ -30,10 +30,9 @@ int pack_parse(struct pack_choice *c, const char *text, struct error *e)
 		enum pack_kind kind;
 		long least, most;
 	} kinds[] = {
-		{"snappy", PACK_SNAPPY, 0, -1},
-		{"gzip", PACK_GZIP, 1, 9},
-		{"brotli", PACK_BROTLI, 0, 11},
-		{"zstd", PACK_ZSTD, 1, 19},
+		{"snappy", PACK_SNAPPY, 0, -1}, {"gzip", PACK_GZIP, 1, 9},
+		{"brotli", PACK_BROTLI, 0, 11}, {"zstd", PACK_ZSTD, 1, 19},
+		{"zlib", PACK_ZLIB, 1, 9},	{"none", PACK_NONE, 0, -1},
 	};
 	size_t n = strcspn(text, ":");
 
@@ -49,12 +48,13 @@ int pack_parse(struct pack_choice *c, const char *text, struct error *e)
 			    level > kinds[i].most)
 				break;
 		}
-		*c = (struct pack_choice){kinds[i].kind, (int)level};
+		*c = (struct pack_choice){kinds[i].kind, (int)level, true};
 		return 0;
 	}
 	return error_set(e, NULL, NO_OFFSET,
 			 "--compress takes snappy, gzip, brotli or zstd, the latter three with a "
-			 "level as in gzip:9 (1 to 9, 0 to 11, 1 to 19), not '%s'",
+			 "level as in gzip:9 (1 to 9, 0 to 11, 1 to 19), and for a trace.dat none, "
+			 "zlib (1 to 9) or zstd, not '%s'",
 			 text);
 }
 
@@ -162,6 +162,8 @@ static void flush(struct pack *p, bool last)
 {
 	if (!p->error.what[0])
 		switch (p->kind) {
+		case PACK_ZLIB:
+		case PACK_NONE: break;
 		case PACK_SNAPPY: pack_snappy(p); break;
 		case PACK_GZIP: pack_gzip(p, last); break;
 		case PACK_BROTLI: pack_brotli(p, last); break;
@@ -221,6 +223,8 @@ static int start(struct pack *p)
 		ZSTD_CCtx_setParameter(p->state, ZSTD_c_compressionLevel,
 				       p->level < 0 ? ZSTD_LEVEL : p->level);
 		return 0;
+	case PACK_ZLIB:
+	case PACK_NONE: break;
 	}
 	return -1;
 }
@@ -228,12 +232,16 @@ static int start(struct pack *p)
 int pack_open(struct pack *p, const struct pack_choice *c, struct output *output, struct error *e)
 {
 	*p = (struct pack){.output = output, .kind = c->kind, .level = c->level};
+	if (p->kind == PACK_ZLIB || p->kind == PACK_NONE)
+		return error_set(e, NULL, NO_OFFSET,
+				 "a .trace is compressed with snappy, gzip, brotli or zstd");
 	p->capacity = p->kind == PACK_ZSTD     ? APITRACE_ZSTD_FRAME
 		      : p->kind == PACK_SNAPPY ? APITRACE_CHUNK
 					       : OUT_SIZE;
-	p->packed_capacity = p->kind == PACK_ZSTD     ? ZSTD_compressBound(p->capacity)
-			     : p->kind == PACK_SNAPPY ? snappy_max_compressed_length(p->capacity) + 4
-						      : OUT_SIZE;
+	p->packed_capacity = p->kind == PACK_ZSTD ? ZSTD_compressBound(p->capacity)
+			     : p->kind == PACK_SNAPPY
+				     ? snappy_max_compressed_length(p->capacity) + 4
+				     : OUT_SIZE;
 	p->data = malloc(p->capacity);
 	p->packed = malloc(p->packed_capacity);
 	if (!p->data || !p->packed || start(p))
@@ -258,7 +266,9 @@ void pack_close(struct pack *p)
 {
 	if (p->state)
 		switch (p->kind) {
-		case PACK_SNAPPY: break;
+		case PACK_SNAPPY:
+		case PACK_ZLIB:
+		case PACK_NONE: break;
 		case PACK_GZIP:
 			deflateEnd(p->state);
 			free(p->state);

@@ -11,11 +11,13 @@
 #include <stdint.h>
 #include <string.h>
 
-enum pack_kind { PACK_SNAPPY, PACK_GZIP, PACK_BROTLI, PACK_ZSTD };
+/* A .trace is never without, nor in zlib's own format; a trace.dat is. */
+enum pack_kind { PACK_SNAPPY, PACK_GZIP, PACK_BROTLI, PACK_ZSTD, PACK_ZLIB, PACK_NONE };
 
 struct pack_choice {
 	enum pack_kind kind;
-	int level; /* -1: the usual one */
+	int level;  /* -1: the usual one */
+	bool given; /* by the user */
 };
 
 /* "brotli" or "brotli:11". 0, or -1 with e filled. */

@@ -26,7 +26,8 @@ struct encode_options {
 	bool ts_diff; /* --ts-diff: the time since the line before, beside each time */
 	bool all_calls, thread_ids;  /* text of apitrace: its -v, its --thread-ids */
 	bool plain_octal;	     /* and escapes that are right, not as apitrace has them */
-	struct pack_choice compress; /* of a .trace */
+	struct pack_choice compress; /* of a .trace or trace.dat */
+	int file_version;	     /* of a trace.dat: 6, 7, 0: the source's */
 	const char *blobs;	     /* directory for the blobs, NULL: none */
 	int depth; /* -D: levels of nested calls that a text shows, 0: the source's usual limit */
 };
@@ -56,6 +57,6 @@ struct encoder {
 };
 
 extern const struct encoder encoder_text, encoder_uftrace, encoder_apitrace, encoder_lttng,
-	encoder_folded;
+	encoder_folded, encoder_tracecmd;
 
 #endif

@@ -20,6 +20,9 @@ struct thread {
 	uint32_t low;  /* the frames below this level are open, but were never entered here */
 	uint32_t base; /* the innermost of those, not yet known by name; the root if low is 0 */
 	bool started;
+	/* of its calls in the kernel, on top of whatever it was in when they began */
+	uint32_t *kernel;
+	size_t kernel_capacity;
 };
 
 struct state {
@@ -190,6 +193,43 @@ static int leave(struct state *s, struct thread *th, const struct call *c)
 	return lower(s, th, c->level, name);
 }
 
+static int enter_kernel(struct state *s, struct thread *th, const struct stack *below, size_t level,
+			uint32_t place)
+{
+	uint32_t name, caller, *nodes;
+	size_t old = th->kernel_capacity;
+
+	if (name_of(s, place, &name))
+		return -1;
+	if (level)
+		caller = th->kernel[level - 1];
+	else
+		caller = caller_node(th, (uint32_t)below->count + below->implicit);
+	while (level >= th->kernel_capacity) {
+		nodes = array_grow(th->kernel, &th->kernel_capacity, th->kernel_capacity,
+				   sizeof(*nodes));
+		if (!nodes)
+			return -1;
+		th->kernel = nodes;
+		memset(nodes + old, 0, (th->kernel_capacity - old) * sizeof(*nodes));
+		old = th->kernel_capacity;
+	}
+	th->kernel[level] = stack_tree_child(&s->tree, caller, name);
+	return th->kernel[level] ? 0 : -1;
+}
+
+/* The call that was on top of `level` others in the kernel. */
+static void leave_kernel(struct state *s, struct thread *th, size_t level, const struct call *c)
+{
+	if (level < th->kernel_capacity && th->kernel[level])
+		stack_tree_add(&s->tree, th->kernel[level], c->self);
+}
+
+static bool in_kernel(const struct state *s, const struct event *ev)
+{
+	return calls_stack(&s->calls, ev) != s->calls.stacks[calls_thread(ev)];
+}
+
 /* Frames of which neither begin nor end was seen are one, however many they are. */
 static int finish(struct state *s, struct thread *th, const struct call *c)
 {
@@ -225,11 +265,21 @@ static int folded_event(struct encoding *en, const struct event *ev, struct erro
 	case CALLS_ENTER:
 		th = thread_at(s, thread_number(ev));
 		stack = calls_stack(&s->calls, ev);
-		r = th ? enter(s, th, (uint32_t)stack->count - 1 + stack->implicit, ev->place) : -1;
+		if (th && in_kernel(s, ev))
+			r = enter_kernel(s, th, s->calls.stacks[calls_thread(ev)], stack->count - 1,
+					 ev->place);
+		else
+			r = th ? enter(s, th, (uint32_t)stack->count - 1 + stack->implicit,
+				       ev->place)
+			       : -1;
 		break;
 	case CALLS_LEAVE:
 		th = thread_at(s, thread_number(ev));
-		r = th ? leave(s, th, &done) : -1;
+		r = th ? 0 : -1;
+		if (th && in_kernel(s, ev))
+			leave_kernel(s, th, calls_stack(&s->calls, ev)->count, &done);
+		else if (th)
+			r = leave(s, th, &done);
 		break;
 	default: r = s->calls.out_of_memory ? -1 : 0;
 	}
@@ -256,7 +306,10 @@ static int folded_end(struct encoding *en, struct error *e)
 	while (calls_finish(&s->calls, &done)) {
 		struct thread *th = thread_at(s, s->calls.finishing);
 
-		if (!th || finish(s, th, &done))
+		if (th && done.type && done.type->flags & TYPE_KERNEL)
+			leave_kernel(s, th, s->calls.stacks[s->calls.finishing]->kernel->count,
+				     &done);
+		else if (!th || finish(s, th, &done))
 			return no_memory(e);
 	}
 	for (size_t i = 0; i < s->nthreads; i++)
@@ -281,8 +334,10 @@ static void folded_free(struct encoding *en)
 
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->nthreads; i++)
+	for (size_t i = 0; i < s->nthreads; i++) {
 		free(s->threads[i].node);
+		free(s->threads[i].kernel);
+	}
 	free(s->threads);
 	free(s->name);
 	calls_free(&s->calls);

@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct encoder *const encoders[] = {&encoder_text, &encoder_uftrace, &encoder_apitrace,
-						 &encoder_lttng, &encoder_folded};
+static const struct encoder *const encoders[] = {&encoder_text,	    &encoder_uftrace,
+						 &encoder_apitrace, &encoder_tracecmd,
+						 &encoder_lttng,    &encoder_folded};
 
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
@@ -26,6 +27,7 @@ enum {
 	KEY_OCTAL,
 	KEY_BLOBS,
 	KEY_COMPRESS,
+	KEY_FILE_VERSION,
 };
 
 struct settings {
@@ -36,7 +38,7 @@ struct settings {
 
 static const struct option_row rows[] = {
 	{'t', "type", "FORMAT", "what to write (text); --list names all",
-	 "text uftrace apitrace lttng folded"},
+	 "text uftrace apitrace trace-cmd lttng folded"},
 	{KEY_LIST, "list", NULL, "list the formats", NULL},
 	{OPTION_HEADING, NULL, NULL, "Text:", NULL},
 	{'f', "fields", "FIELDS",
@@ -53,10 +55,13 @@ static const struct option_row rows[] = {
 	{KEY_OCTAL, "octal", NULL, "apitrace: right octal escapes, not as apitrace prints them",
 	 NULL},
 	{KEY_BLOBS, "blobs", "DIR", "apitrace: put the blobs into files of DIR", "directory"},
-	{OPTION_HEADING, NULL, NULL, "apitrace:", NULL},
+	{OPTION_HEADING, NULL, NULL, "apitrace, trace-cmd:", NULL},
 	{KEY_COMPRESS, "compress", "METHOD",
-	 "snappy (default), gzip, brotli or zstd, with a level as\nin gzip:9, brotli:11, zstd:19",
-	 "snappy gzip brotli zstd"},
+	 "apitrace: snappy (default), gzip, brotli or zstd;\n"
+	 "trace-cmd: none, zlib or zstd; with a level as in gzip:9,\n"
+	 "brotli:11, zstd:19, zlib:9",
+	 "snappy gzip brotli zstd none zlib"},
+	{KEY_FILE_VERSION, "file-version", "N", "trace-cmd: 6 or 7 (the source's)", "6 7"},
 	{OPTION_HEADING, NULL, NULL, "Common:", NULL},
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{0},
@@ -102,6 +107,12 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_THREAD_IDS: s->encode.thread_ids = true; break;
 	case KEY_OCTAL: s->encode.plain_octal = true; break;
 	case KEY_COMPRESS: return pack_parse(&s->encode.compress, arg, e);
+	case KEY_FILE_VERSION:
+		if (strcmp(arg, "6") != 0 && strcmp(arg, "7") != 0)
+			return error_set(e, NULL, NO_OFFSET, "--file-version is 6 or 7, not '%s'",
+					 arg);
+		s->encode.file_version = *arg - '0';
+		break;
 	case KEY_BLOBS: s->encode.blobs = arg; break;
 	}
 	return 0;

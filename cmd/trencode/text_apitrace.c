@@ -38,7 +38,7 @@ struct known_place {
 	unsigned flags;
 	bool may_be_hidden;
 	uint32_t names; /* of arguments */
-	uint32_t *ends;	/* where each part ends in text: "name(", "first = ", ", second = " ... */
+	uint32_t *ends; /* where each part ends in text: "name(", "first = ", ", second = " ... */
 	char *text;
 };
 
@@ -144,8 +144,8 @@ static int prepare(struct known_place *k, const struct place *place)
 	k->text = (char *)b.data;
 	k->names = n;
 	k->flags = apitrace_known(place->name.text, place->name.size);
-	k->may_be_hidden = k->flags & APITRACE_VERBOSE ||
-			   (!n && d && !strcmp(place->name.text, "glGetError"));
+	k->may_be_hidden =
+		k->flags & APITRACE_VERBOSE || (!n && d && !strcmp(place->name.text, "glGetError"));
 	k->place = place;
 	return 0;
 fail:

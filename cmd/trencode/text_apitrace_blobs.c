@@ -114,7 +114,8 @@ int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t call, unsigned *numbe
 		else
 			snprintf(to, sizeof to, "blob_call%u.bin", call);
 		if (renameat(b->fd, from, b->fd, to))
-			return error_errno(&b->error, b->directory, NO_OFFSET, "cannot write to it");
+			return error_errno(&b->error, b->directory, NO_OFFSET,
+					   "cannot write to it");
 		if (buffer_printf(out, "blob(\"%s\")", to))
 			return error_set(&b->error, NULL, NO_OFFSET, "out of memory");
 		text += 5;

@@ -28,7 +28,8 @@ static size_t integer(char *out, uint64_t n)
  */
 static size_t seven_digits(char *out, double x)
 {
-	static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11};
+	static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4,  1e5,
+					1e6, 1e7, 1e8, 1e9, 1e10, 1e11};
 	int decimals = 0, point, from = 7;
 	double scaled, rest;
 	uint64_t n;

@@ -3,8 +3,8 @@
 #include "common/formats/apitrace.h"
 #include "text_apitrace.h"
 
-static inline __attribute__((always_inline)) int put(const struct apitrace_writer *w,
-						     const char *s, size_t n)
+static inline __attribute__((always_inline)) int put(const struct apitrace_writer *w, const char *s,
+						     size_t n)
 {
 	struct buffer *b = w->out;
 
@@ -337,10 +337,9 @@ int apitrace_frame(const struct apitrace_writer *w, const struct definition *fra
 		else
 			has[key] = false;
 	}
-	if (has[APITRACE_FRAME_MODULE]
-		    ? put(w, text[APITRACE_FRAME_MODULE]->text,
-			  strlen(text[APITRACE_FRAME_MODULE]->text))
-		    : PUT(w, "?"))
+	if (has[APITRACE_FRAME_MODULE] ? put(w, text[APITRACE_FRAME_MODULE]->text,
+					     strlen(text[APITRACE_FRAME_MODULE]->text))
+				       : PUT(w, "?"))
 		return -1;
 	if (has[APITRACE_FRAME_FUNCTION] &&
 	    (PUT(w, ": ") || put(w, text[APITRACE_FRAME_FUNCTION]->text,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/formats/uftrace.h"
 #include "text_time.h"
 
 enum { SECOND = 1000000000, COMM_WIDTH = 15, MODULE_WIDTH = 16, ADDRESS_WIDTH = 12 };
@@ -95,11 +96,13 @@ static void print_duration(struct text *out, uint64_t ns)
 	text_put(out, field, sizeof field);
 }
 
-/* Scheduling has no address; uftrace shows its own number of the event. */
+/* Scheduling has no address; uftrace shows its own number of the event. It keeps 48 bits. */
 static uint64_t address_of(const struct place *p)
 {
 	if (!p)
 		return 0;
+	if (p->space && p->space->flags & SPACE_KERNEL)
+		return p->address & UFTRACE_ADDR_MASK;
 	return p->space ? p->address : p->address - (p->address == 200003 || p->address == 200008);
 }
 

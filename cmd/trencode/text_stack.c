@@ -138,7 +138,7 @@ static int depth_of(const struct replay_row *row)
 static void begin_task(struct replay_task *t, const struct replay_row *row)
 {
 	t->begun = true;
-	t->count = depth_of(row);
+	t->count = depth_of(row) + (row->kernel ? t->calls : 0);
 	if (!t->fork_taken && t->lane->ppid > 0) {
 		uint32_t parent = idmap_get(&t->replay->tids, (uint32_t)t->lane->ppid);
 
@@ -154,7 +154,7 @@ static void begin_task(struct replay_task *t, const struct replay_row *row)
 
 static void after_loss(struct replay_task *t, const struct replay_row *row)
 {
-	t->count = depth_of(row);
+	t->count = depth_of(row) + (row->kernel ? t->calls : 0);
 	t->after_loss = false;
 	/* no more is known than that they were open right before */
 	restart_frames(t, t->calls, depth_of(row) - (leaves(row) ? 1 : 0) + 1, row->time - 1,
@@ -173,6 +173,11 @@ static void account(struct replay_task *t, const struct replay_row *row)
 		if (row->kind == ROW_LOSS)
 			return;
 		after_loss(t, row);
+	}
+	/* a call of its own ends all in the kernel for uftrace */
+	if (t->in_kernel && !row->kernel && (row->kind == ROW_ENTER || row->kind == ROW_LEAVE)) {
+		t->count = t->calls;
+		t->allowance = t->replay->depth - t->count;
 	}
 	if (enters(row)) {
 		f = replay_frame(t, t->count);
@@ -198,9 +203,13 @@ void replay_consume(struct replay_task *t, const struct replay_row *row)
 	bool call = row->kind == ROW_ENTER || row->kind == ROW_LEAVE;
 	struct replay *r = t->replay;
 
-	if (row->kind != ROW_LOSS && (call || t->count) && (!r->first || r->first > row->time))
+	if (row->kind != ROW_LOSS && ((call && !row->kernel) || t->count) &&
+	    (!r->first || r->first > row->time))
 		r->first = row->time;
 	account(t, row);
+	if (row->kind != ROW_EVENT)
+		t->in_kernel = row->kernel;
+	call = call && !row->kernel;
 	if (enters(row)) {
 		t->count++;
 		t->calls += call;

@@ -38,6 +38,7 @@ struct replay_task {
 	int fork_indent;   /* that of a fork's child, 0 none */
 	int32_t allowance; /* levels still to be shown */
 	bool indent_known, begun, fork_taken, after_loss;
+	bool in_kernel;		   /* the last call was of the kernel */
 	uint64_t time, last_time;  /* of the rows printed: this, the one before */
 	uint64_t callsite;	   /* of the next call, 0 none */
 	const struct space *space; /* of the last function seen */
@@ -68,6 +69,7 @@ struct replay_row {
 	enum row_kind kind;
 	uint64_t time;
 	uint32_t place, depth;
+	bool kernel; /* a call in the kernel: its depth counts from the task's own calls */
 };
 
 /* Functions that do something to the stack. */

@@ -112,7 +112,8 @@ static bool prints_seconds(const char *clock)
 /* The line in front of all events, and what the names of instances need. */
 static void begin_recording(struct state *s, struct recording *r, const struct clock *clock)
 {
-	const char *p = r->file.size ? (char *)r->file.data : "", *end = p + r->file.size, *cpus = NULL;
+	const char *p = r->file.size ? (char *)r->file.data : "", *end = p + r->file.size,
+		   *cpus = NULL;
 	unsigned width = 0;
 
 	r->began = true;

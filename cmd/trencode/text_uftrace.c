@@ -346,6 +346,11 @@ static bool skip(struct state *s, struct replay_task *t, const struct replay_row
 	const struct replay_frame *f;
 	const struct place_text *p;
 
+	/* in the kernel, outside any call */
+	if (row->kernel && t->calls == 0) {
+		replay_consume(t, row);
+		return true;
+	}
 	switch (row->kind) {
 	case ROW_LOSS: return false;
 	case ROW_LEAVE:
@@ -628,7 +633,8 @@ static enum row_kind row_kind(const struct type *type, const struct event *ev)
 static int replay_event(struct state *s, const struct recording *r, const struct event *ev,
 			struct error *e)
 {
-	struct replay_row row = {row_kind(ev->type, ev), ev->time, ev->place, ev->depth};
+	struct replay_row row = {row_kind(ev->type, ev), ev->time, ev->place, ev->depth,
+				 ev->type->flags & TYPE_KERNEL};
 	struct replay_task *t = task_of(s, ev);
 	int used;
 
@@ -647,7 +653,7 @@ static int replay_event(struct state *s, const struct recording *r, const struct
 			return used < 0 ? no_memory(e) : 0;
 	}
 	replay_consume(t, &row);
-	if (row.kind > ROW_LEAVE && !t->calls)
+	if ((row.kind > ROW_LEAVE || row.kernel) && !t->calls)
 		return 0;
 	check_order(s, t, row.time);
 	t->last_time = t->time;

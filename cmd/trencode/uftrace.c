@@ -33,6 +33,7 @@ enum plan {
 	PLAN_TASK_NAME,
 	PLAN_EXTERN,
 	PLAN_GAP,
+	PLAN_KERNEL,
 	PLAN_NONE,
 };
 
@@ -57,7 +58,7 @@ struct state {
 	struct task *tasks; /* by thread number */
 	size_t ntasks;
 
-	uint64_t damage, unfit, unmatched;
+	uint64_t damage, unfit, unmatched, kernel;
 };
 
 static int no_memory(struct error *e)
@@ -96,6 +97,12 @@ static int take_source(struct state *s, const struct source *source, struct erro
 				 "-t uftrace needs a stream of a uftrace recording (for now), "
 				 "not of %s",
 				 source->format.text);
+	/* halves that went through trdecode apart, or streams one behind the other */
+	if (s->source && !strcmp(s->source->name.text, source->name.text))
+		return error_set(e, NULL, NO_OFFSET,
+				 "a uftrace directory holds one recording, and the stream has two, "
+				 "or one twice: both are named '%s'",
+				 source->name.text);
 	if (s->source)
 		return error_set(e, NULL, NO_OFFSET,
 				 "a uftrace directory holds one recording, and the stream has more "
@@ -409,6 +416,9 @@ static enum plan plan_instant(const struct type *t)
 
 static enum plan plan_of(const struct type *t)
 {
+	/* only the kernel's types have a format file */
+	if (t->flags & TYPE_KERNEL || t->declaration.size)
+		return PLAN_KERNEL;
 	switch (t->kind) {
 	case KIND_ENTER:
 	case KIND_LEAVE: return t->flags & TYPE_INNER ? PLAN_SWITCH : PLAN_CALL;
@@ -459,6 +469,7 @@ static int uftrace_event(struct encoding *en, const struct event *ev, struct err
 	switch (plan) {
 	case PLAN_CALL: return call_record(en, t, ev, e);
 	case PLAN_EVENT: return event_record(s, t, ev, e);
+	case PLAN_KERNEL: s->kernel++; return 0;
 	case PLAN_GAP: return gap_record(s, t, ev, e);
 	case PLAN_EXTERN: return extern_line(s, ev, e);
 	case PLAN_SWITCH:
@@ -504,6 +515,10 @@ static int uftrace_end(struct encoding *en, struct error *e)
 		warn(NULL, NO_OFFSET,
 		     "uftrace has no record for damaged or unread input: gaps left out: %" PRIu64,
 		     s->damage);
+	if (s->kernel && !en->options->quiet)
+		warn(NULL, NO_OFFSET,
+		     "functions and events of the kernel are left out: %" PRIu64 " records",
+		     s->kernel);
 	if (s->unfit && !en->options->quiet)
 		warn(NULL, NO_OFFSET, "events or values that uftrace cannot hold: %" PRIu64,
 		     s->unfit);

@@ -49,6 +49,8 @@ static inline struct pairing_stack *stack_of(struct pairing *p, const struct eve
 {
 	uint32_t thread = e->type->flags & TYPE_PER_CPU ? e->lane->cpu_thread : e->lane->thread;
 
+	/* calls in the kernel have depths of their own */
+	thread = 2 * thread + !!(e->type->flags & TYPE_KERNEL);
 	return thread < p->size ? &p->stacks[thread] : new_stack(p, thread);
 }
 

@@ -2,6 +2,19 @@
 
 #include <stdlib.h>
 
+/* Which bits of a narrow row's word (event.h) tell the group; 0: they do not. */
+static uint64_t row_mask(const struct statistics *s)
+{
+	uint32_t needs = s->keys->needs;
+
+	if (needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_EVENT) || s->keys->fields ||
+	    s->columns->wanted.field_count)
+		return 0;
+	return 1 | (needs & NEEDS_LANE ? 0xffull << 24 : 0) |
+	       (needs & NEEDS_PLACE ? 0xffffull << 32 : 0) |
+	       (needs & NEEDS_TYPE ? 0xffull << 48 : 0);
+}
+
 int statistics_init(struct statistics *s, const struct keys *k, struct columns *c,
 		    struct dictionary *d)
 {
@@ -10,6 +23,7 @@ int statistics_init(struct statistics *s, const struct keys *k, struct columns *
 	groups_init(&s->groups, k->count, &c->wanted);
 	calls_init(&s->calls, d);
 	entered_init(&s->entered, k->fields);
+	s->row_mask = row_mask(s);
 	s->name_only = k->count == 1 && k->key[0].what == BY_NAME;
 	s->cells = calloc(k->count + 1, sizeof(*s->cells));
 	s->cache = calloc(GROUP_CACHE, sizeof(*s->cache));
@@ -157,12 +171,20 @@ static int add_fields(struct statistics *s, struct aggregate *a, const struct ev
 	return 0;
 }
 
+/* Calls in the kernel have a stack of their own: their number among the threads. */
+static uint32_t entered_number(size_t thread, bool kernel)
+{
+	return 2 * (uint32_t)thread + kernel;
+}
+
 /* What the call's enter had of the keys. */
 static const struct key_cell *take_entered(struct statistics *s, const struct call *call,
 					   const struct event *e)
 {
 	size_t thread = e ? calls_thread(e) : s->calls.finishing;
+	const struct stack *stack = s->calls.stacks[thread];
 	uint32_t number;
+	bool kernel;
 
 	if (e && e->type->flags & TYPE_CALL_NUMBER)
 		return field_call(e, &number)
@@ -170,13 +192,16 @@ static const struct key_cell *take_entered(struct statistics *s, const struct ca
 			       : NULL;
 	if (!e && call->type && call->type->flags & TYPE_CALL_NUMBER)
 		return NULL;
-
-	return entered_take(&s->entered, (uint32_t)thread, s->calls.stacks[thread], call->start);
+	kernel = e ? calls_stack(&s->calls, e) != stack
+		   : call->type && call->type->flags & TYPE_KERNEL;
+	return entered_take(&s->entered, entered_number(thread, kernel),
+			    kernel ? stack->kernel : stack, call->start);
 }
 
 /* By value, so that the event of the fast path can stay in registers. */
 static __attribute__((noinline)) int put_entered(struct statistics *s, struct event e)
 {
+	const struct stack *stack = calls_stack(&s->calls, &e);
 	uint32_t thread = calls_thread(&e), number;
 	int bad = keys_field_cells(s->keys, s->dictionary, &s->groups, &e, s->cells);
 
@@ -184,7 +209,9 @@ static __attribute__((noinline)) int put_entered(struct statistics *s, struct ev
 		bad = field_call(&e, &number) &&
 		      entered_put_numbered(&s->entered, e.lane->source->number, number, s->cells);
 	else if (!bad)
-		bad = entered_put(&s->entered, thread, s->calls.stacks[thread], s->cells);
+		bad = entered_put(&s->entered,
+				  entered_number(thread, stack != s->calls.stacks[thread]), stack,
+				  s->cells);
 	if (!bad)
 		return 0;
 	s->out_of_memory = true;
@@ -286,7 +313,7 @@ static __attribute__((noinline)) int take_row(struct statistics *s, const struct
 
 	it.row = row;
 	event_next(&it, &e);
-	return take_event(s, &e, false, false, false);
+	return take_event(s, &e, s->keys->by_type, false, false);
 }
 
 /* The groups of the block's places, where they are known, and no exec. */
@@ -315,9 +342,9 @@ static int plan_places(struct statistics *s, const struct block *b)
 }
 
 /*
- * By far most of what there is to do: narrow rows, calls by name. Everything that is not the enter
- * or the leave on top of a stack, of a place that was seen before, goes out of line, so that this
- * loop stays in registers.
+ * By far most of what there is to do: narrow rows, calls by name. Everything that is not the
+ * enter or the leave on top of a stack, of a place that was seen before, goes out of line, so that
+ * this loop stays in registers.
  */
 static inline __attribute__((always_inline)) int
 narrow_calls(struct statistics *s, const struct block *b, struct events it, bool bare)
@@ -354,6 +381,136 @@ narrow_calls(struct statistics *s, const struct block *b, struct events it, bool
 	return 0;
 }
 
+/* Blocks of function tracers: nearly all that is in them are calls without a payload. */
+static bool has_bare_calls(const struct block *b)
+{
+	for (uint32_t i = 0; i < b->ntypes; i++) {
+		const struct type *t = b->types[i];
+
+		if ((t->kind == KIND_ENTER || t->kind == KIND_LEAVE) && !t->fixed_size &&
+		    !(t->flags & TYPE_TAIL))
+			return true;
+	}
+	return false;
+}
+
+/* Does nothing of the block depend on more than row_mask says? */
+static bool is_by_word(const struct statistics *s, const struct block *b)
+{
+	if (!s->row_mask)
+		return false;
+	for (uint32_t i = 0; s->keys->needs & NEEDS_CPU && i < b->nlanes; i++)
+		if (!(b->lanes[i]->flags & LANE_HAS_CPU))
+			return false;
+	return true;
+}
+
+/* The group of a row whose word was not seen in this block. */
+static __attribute__((noinline)) struct aggregate *find_row_group(struct statistics *s,
+								  const struct events *all,
+								  const uint8_t *row,
+								  struct row_group *g)
+{
+	struct events it = *all;
+	struct event e;
+	struct subject subject;
+	struct aggregate *a;
+
+	it.row = row;
+	if (!event_next(&it, &e))
+		return NULL;
+	subject = (struct subject){
+		.lane = e.lane, .type = e.type, .event = &e, .place = e.place, .time = e.time};
+	a = s->name_only && e.place && e.place < s->by_place_size ? s->by_place[e.place] : NULL;
+	if (!a)
+		a = group_of(s, &subject);
+	if (a)
+		*g = (struct row_group){(get_u64(row) & s->row_mask) | 1, a};
+	return a;
+}
+
+enum row_does { ROW_COUNTS, ROW_CALLS, ROW_IS_NOTHING };
+
+struct row_type {
+	uint32_t size;
+	uint8_t tail, does;
+};
+
+static void plan_types(const struct block *b, struct row_type *types)
+{
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
+		const struct type *t = b->types[i];
+
+		types[i].size = NARROW_ROW + t->fixed_size;
+		types[i].tail = (t->flags & TYPE_TAIL) != 0;
+		types[i].does = t->kind == KIND_GAP ? ROW_IS_NOTHING
+				: t->kind == KIND_INSTANT || t->kind == KIND_COUNTER ? ROW_COUNTS
+										     : ROW_CALLS;
+	}
+}
+
+/* Narrow rows of all sorts, by keys that look at nothing but lane, type and place. */
+static __attribute__((noinline)) int narrow_rows(struct statistics *s, const struct block *b,
+						 const struct events *it)
+{
+	const struct columns_wanted *wanted = &s->columns->wanted;
+	uint64_t mask = s->row_mask & ~(uint64_t)1;
+	bool by_type = s->keys->by_type;
+	const uint8_t *row = it->row, *end = it->end;
+	struct row_type types[256];
+	struct calls_rows cr;
+
+	if (calls_rows(&s->calls, b, &cr))
+		return -1;
+	plan_types(b, types);
+	memset(s->row_groups, 0, sizeof(s->row_groups));
+	while (row < end) {
+		const uint8_t *this = row;
+		struct plain_row r = plain_row(it, row);
+		const struct row_type *t = &types[r.type];
+		uint64_t word = (get_u64(row) & mask) | 1;
+		struct row_group *g =
+			&s->row_groups[word * 0x9e3779b97f4a7c15u >> (64 - ROW_GROUPS_BITS)];
+		enum calls_result got = CALLS_NONE;
+		struct aggregate *a;
+		struct call call;
+
+		row += t->size;
+		if (t->tail)
+			row += 4 + align_up(get_u32(row), 4);
+		if (t->does == ROW_CALLS) {
+			uint32_t place = b->places[r.place];
+
+			got = CALLS_SLOW;
+			if (calls_ordinary(&s->calls, place))
+				got = calls_try_row(&cr, &r, place, b->lanes[r.lane],
+						    b->types[r.type], &call);
+			if (got == CALLS_ENTER && !by_type)
+				continue;
+			if (__builtin_expect(got == CALLS_SLOW, 0)) {
+				if (take_row(s, it, this))
+					return -1;
+				continue;
+			}
+		} else if (t->does == ROW_COUNTS) {
+			calls_pass(&cr, &r, b->lanes[r.lane]);
+		} else {
+			continue;
+		}
+		a = g->aggregate;
+		if (__builtin_expect(g->word != word, 0)) {
+			a = find_row_group(s, it, this, g);
+			if (!a)
+				return -1;
+		}
+		if (got != CALLS_LEAVE)
+			aggregate_instant(a, wanted, r.time);
+		else if (aggregate_call(a, wanted, call.total, call.self, call.recursive, r.time))
+			return -1;
+	}
+	return 0;
+}
+
 int statistics_block(struct statistics *s, const struct block *b)
 {
 	bool fields = s->columns->wanted.field_count, by_type = s->keys->by_type;
@@ -370,8 +527,10 @@ int statistics_block(struct statistics *s, const struct block *b)
 	for (uint32_t i = 0; i < b->nlanes; i++)
 		s->ticks |= b->lanes[i]->clock->flags & CLOCK_TICKS;
 	events_begin(&it, b);
-	if (!it.wide && s->name_only && !fields && !by_type && !waiting)
+	if (!it.wide && s->name_only && !fields && !by_type && !waiting && has_bare_calls(b))
 		return it.bare ? narrow_calls(s, b, it, true) : narrow_calls(s, b, it, false);
+	if (!it.wide && is_by_word(s, b))
+		return narrow_rows(s, b, &it);
 	while (event_next(&it, &e))
 		if (take_event(s, &e, by_type, fields, waiting))
 			return -1;

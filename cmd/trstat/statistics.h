@@ -9,7 +9,7 @@
 #include "entered.h"
 #include "keys.h"
 
-enum { GROUP_CACHE = 4096 };
+enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9 };
 
 struct statistics {
 	const struct keys *keys;
@@ -39,6 +39,12 @@ struct statistics {
 		struct aggregate *aggregate;
 	} * cache;
 	uint32_t symbol_changes;
+	/* of the present block: by those bits of a row's word that the keys look at */
+	uint64_t row_mask; /* 0: the keys look at more */
+	struct row_group {
+		uint64_t word; /* 0: free */
+		struct aggregate *aggregate;
+	} row_groups[1 << ROW_GROUPS_BITS];
 };
 
 int statistics_init(struct statistics *s, const struct keys *k, struct columns *c,

@@ -57,7 +57,10 @@ enum apitrace_frame {
 };
 
 /* The names of the members of a definition of kind FRAME (stream.h), by enum apitrace_frame. */
-#define APITRACE_FRAME_NAMES {"", "module", "function", "file", "line", "offset"}
+#define APITRACE_FRAME_NAMES                                                                       \
+	{                                                                                          \
+		"", "module", "function", "file", "line", "offset"                                 \
+	}
 
 enum { APITRACE_FLAG_FAKE = 1 }; /* of detail 5 */
 

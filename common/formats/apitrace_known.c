@@ -12,7 +12,7 @@ static const struct {
 	const char *name;
 	unsigned flags;
 } functions[] = {
-/* clang-format off */
+	/* clang-format off */
 	{"CGLFlushDrawable", 32}, {"CGLGetCurrentContext", 132}, {"D3DPERF_BeginEvent", 768},
 	{"D3DPERF_EndEvent", 1280}, {"D3DPERF_SetMarker", 256},
 	{"ID3D10Device1::CheckMultisampleQualityLevels", 132}, {"ID3D10Device1::Draw", 8},
@@ -289,14 +289,14 @@ static const struct {
 	{"wglGetPixelFormatAttribivARB", 128}, {"wglGetPixelFormatAttribivEXT", 128},
 	{"wglGetProcAddress", 132}, {"wglSwapBuffers", 48}, {"wglSwapLayerBuffers", 48},
 	{"wglSwapMultipleBuffers", 48},
-/* clang-format on */
+	/* clang-format on */
 };
 
 /* sorted by id */
 static const struct {
 	const char *uuid, *name;
 } guids[] = {
-/* clang-format off */
+	/* clang-format off */
 	{"00000000-0000-0000-c000-000000000046", "IID_IUnknown"},
 	{"00cddea8-939b-4b83-a340-a685226666cc", "IID_IDXGIOutput1"},
 	{"00e48f7b-d2c8-49e8-a86c-022dee53431f", "IID_ID3D10EffectScalarVariable"},
@@ -996,7 +996,7 @@ static const struct {
 	{"ff24beee-da21-4beb-98b5-d2f899f98af9", "IID_IDirect3DAuthenticatedChannel9"},
 	{"ffbe2e23-f011-418a-ac56-5ceed7c5b94b", "IID_ID3D11RenderTargetView1"},
 	{"fff32f81-d953-473a-9223-93d652aba93f", "IID_IDirect3DCubeTexture9"},
-/* clang-format on */
+	/* clang-format on */
 };
 
 struct name {
@@ -1013,7 +1013,8 @@ static int by_name(const void *key, const void *row)
 	return order ? order : -(name[k->size] != '\0');
 }
 
-/* I...SwapChain::Present and its like, of whatever version: IDXGI[Decode]SwapChain<word>::Present<word> */
+/* I...SwapChain::Present and its like, of whatever version:
+ * IDXGI[Decode]SwapChain<word>::Present<word> */
 static bool is_present(const char *s, size_t n)
 {
 	static const char *const starts[] = {"IDXGISwapChain", "IDXGIDecodeSwapChain"};

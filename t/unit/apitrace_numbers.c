@@ -31,9 +31,10 @@ static void check_double(double d)
 
 int main(void)
 {
-	static const double some[] = {0,      -0.0,	1,	  0.5,	    -1.5,     0.1,    1e-4,
-				      9.9999995e-5, 999999.5, 9999999, 1e15, 1e16, 123456.75, 65504,
-				      INFINITY, -INFINITY, NAN, 1e-300, 1e300, 0.0001220703125};
+	static const double some[] = {0,	 -0.0,		 1,	   0.5,	      -1.5, 0.1,
+				      1e-4,	 9.9999995e-5,	 999999.5, 9999999,   1e15, 1e16,
+				      123456.75, 65504,		 INFINITY, -INFINITY, NAN,  1e-300,
+				      1e300,	 0.0001220703125};
 	uint32_t seed = 1, bits;
 	float f;
 

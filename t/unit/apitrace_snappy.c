@@ -3,7 +3,7 @@
 #include <snappy-c.h>
 #include <stdlib.h>
 
-#include "cmd/trdecode/apitrace_unpack.h"
+#include "cmd/trdecode/unpack.h"
 #include "t/unit/tap.h"
 
 enum { SIZE = 50000 };

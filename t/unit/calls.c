@@ -14,6 +14,8 @@ static const struct type entry = {.kind = KIND_ENTER, .flags = TYPE_DEPTH},
 			 sched_in = {.kind = KIND_LEAVE, .flags = TYPE_INNER},
 			 irq_entry = {.kind = KIND_ENTER, .flags = TYPE_PER_CPU},
 			 irq_leave = {.kind = KIND_LEAVE, .flags = TYPE_PER_CPU},
+			 kernel_entry = {.kind = KIND_ENTER, .flags = TYPE_DEPTH | TYPE_KERNEL},
+			 kernel_leave = {.kind = KIND_LEAVE, .flags = TYPE_DEPTH | TYPE_KERNEL},
 			 note = {.kind = KIND_INSTANT};
 
 static struct dictionary dictionary;
@@ -448,6 +450,54 @@ static void test_deep(void)
 	ok(clock() - start < 20 * CLOCKS_PER_SEC, "in time that does not depend on the depth");
 }
 
+static bool kernel_out(uint64_t time, int p, uint32_t depth, uint64_t total, uint64_t self)
+{
+	return feed(&kernel_leave, time, place[p], depth) == CALLS_LEAVE &&
+	       done_call.place == place[p] && done_call.total == total && done_call.self == self;
+}
+
+static void test_kernel(void)
+{
+	begin();
+	ok(feed(&kernel_entry, 1, place[G], 0) == CALLS_NONE &&
+		   feed(&kernel_leave, 2, place[G], 0) == CALLS_NONE && !calls.unmatched,
+	   "the kernel outside any call is nothing");
+	in(10, MAIN, 0);
+	in(20, F, 1);
+	feed(&kernel_entry, 30, place[G], 0);
+	feed(&kernel_entry, 32, place[H], 1);
+	ok(kernel_out(36, H, 1, 4, 4) && done_call.level == 3 && done_call.caller == place[G],
+	   "a call in the kernel on top of another one");
+	ok(kernel_out(40, G, 0, 10, 6) && done_call.level == 2 && done_call.caller == place[F],
+	   "and on top of the thread's call");
+	ok(out(50, F, 1, 30, 20), "whose own the time in there is not");
+	/* a system call for the time of a record: 60 to 64 before the enter, 64 to 66 behind it */
+	feed(&kernel_entry, 60, place[G], 0);
+	in(64, F, 1);
+	ok(kernel_out(66, G, 0, 6, 6), "a call in the kernel outlasts an enter");
+	feed(&kernel_entry, 70, place[G], 0);
+	ok(out(75, F, 1, 11, 4), "what is left is charged for its part");
+	ok(kernel_out(77, G, 0, 7, 7), "and the call in the kernel goes on");
+	feed(&kernel_entry, 80, place[G], 0);
+	feed(&sched_out, 81, place[LEAF], 0);
+	feed(&kernel_entry, 83, place[H], 1);
+	ok(kernel_out(84, H, 1, 1, 1), "inside of scheduling");
+	ok(feed(&sched_in, 85, place[LEAF], 0) == CALLS_LEAVE && done_call.total == 4 &&
+		   done_call.self == 3 && done_call.caller == place[G],
+	   "scheduled out in the kernel");
+	ok(kernel_out(88, G, 0, 8, 4), "and back");
+	feed(&kernel_entry, 90, place[G], 0);
+	in(91, F, 1);
+	ok(out(92, F, 1, 1, 1) && calls.dropped == 1, "a leave in the kernel was lost");
+	ok(feed(&kernel_leave, 93, place[G], 0) == CALLS_NONE && calls.unmatched == 1,
+	   "and comes too late");
+	feed(&kernel_entry, 94, place[G], 0);
+	feed(&note, 100, 0, 0);
+	ok(finish(G, 6, 6) && done_call.type == &kernel_entry, "open at the end, in the kernel");
+	ok(finish(MAIN, 90, 90 - 30 - 4 - 11 - 2 - 8 - 1 - 1 - 6), "and below it");
+	calls_free(&calls);
+}
+
 int main(void)
 {
 	static const char *const names[PLACES] = {"main", "f", "g", "h", "leaf", "execl", "execve"};
@@ -477,6 +527,7 @@ int main(void)
 		test_threads();
 		test_exec();
 		test_end();
+		test_kernel();
 		test_deep();
 	}
 	ok(tried > 400000, "most calls are taken in line");

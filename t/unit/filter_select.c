@@ -45,8 +45,8 @@ static void declare(struct writer *w, struct ids *ids)
 	for (int i = 0; i < PLACES; i++) {
 		char name[] = {'f', (char)('0' + i), 0};
 
-		ids->place[i] =
-			writer_place(w, &(struct place_entry){space, 0, 0x1000u + (unsigned)i, 0, 0});
+		ids->place[i] = writer_place(
+			w, &(struct place_entry){space, 0, 0x1000u + (unsigned)i, 0, 0});
 		writer_symbol(w, ids->place[i],
 			      &(struct symbol_entry){.name = name,
 						     .name_size = 2,

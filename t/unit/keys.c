@@ -81,7 +81,8 @@ static struct blob calls_and_notes(void)
 	struct maker m;
 
 	make_begin(&m, 0, false);
-	m.place[0] = writer_place(&m.w, &(struct place_entry){0, 0, 0, writer_text(&m.w, "leaf"), 0});
+	m.place[0] =
+		writer_place(&m.w, &(struct place_entry){0, 0, 0, writer_text(&m.w, "leaf"), 0});
 	put_call(&m, 1000, 0, 5); /* main */
 	put(&m, 1100, m.enter, m.place[2], 1);
 	put_call(&m, 1200, 2, -7);
@@ -180,8 +181,8 @@ static void test_cache(void)
 	make_begin(&m, 0, false);
 	for (unsigned i = 0; i < N; i++) {
 		snprintf(name, sizeof(name), "f%03u", i);
-		place[i] =
-			writer_place(&m.w, &(struct place_entry){0, 0, i, writer_text(&m.w, name), 0});
+		place[i] = writer_place(&m.w,
+					&(struct place_entry){0, 0, i, writer_text(&m.w, name), 0});
 	}
 	/* a leaf called from each function at each of two depths, all twice */
 	for (unsigned round = 0; round < 2; round++)

@@ -436,7 +436,8 @@ static struct blob example(void)
 	type.name = writer_text(w, "exit");
 	type.kind = KIND_LEAVE;
 	m.leave = writer_type(w, &type);
-	m.place[1] = writer_place(w, &(struct place_entry){0, 0, 0x1139, writer_text(w, "main"), 0});
+	m.place[1] =
+		writer_place(w, &(struct place_entry){0, 0, 0x1139, writer_text(w, "main"), 0});
 	must(!writer_row(w, 1000, m.lane, m.enter, m.place[1], 0) &&
 		     !writer_row(w, 1500, m.lane, m.leave, m.place[1], 0),
 	     "rows");

@@ -1,4 +1,4 @@
-#include "apitrace_unpack.h"
+#include "unpack.h"
 
 #include <brotli/decode.h>
 #include <errno.h>
@@ -20,11 +20,18 @@ enum {
 	SNAPPY_LIMIT = 64 * 1024 * 1024, /* of one chunk, unpacked */
 };
 
-const char *unpack_name(enum apitrace_container container)
+const char *unpack_name(enum container container)
 {
 	static const char *const names[] = {"snappy", "gzip", "brotli", "zstd"};
 
 	return names[container];
+}
+
+const char *unpack_part(enum container container)
+{
+	static const char *const parts[] = {"chunk", "member", "stream", "frame"};
+
+	return parts[container];
 }
 
 /* Raw snappy cannot expand more than 64 bytes from an element of 3. */
@@ -111,7 +118,7 @@ static bool probe_snappy(const uint8_t *head, size_t n)
 	return packed && snappy_length(head + 6, n - 6, &length) && snappy_sane(packed, length);
 }
 
-bool unpack_probe(const uint8_t *head, size_t n, enum apitrace_container *container)
+bool unpack_probe(const uint8_t *head, size_t n, enum container *container)
 {
 	*container = CONTAINER_BROTLI;
 	if (n >= 2 && !memcmp(head, "at", 2))
@@ -216,13 +223,11 @@ static int give(struct unpack *u, size_t n)
 /* No more comes. what NULL: all is as it should be. 0. */
 static int end(struct unpack *u, uint64_t offset, const char *what)
 {
-	static const char *const parts[] = {"chunk", "member", "stream", "frame"};
-
 	u->ended = true;
 	u->damage.what[0] = '\0';
 	if (what)
-		error_set(&u->damage, u->name, offset, "%s %" PRIu64 ": %s", parts[u->container],
-			  u->chunk, what);
+		error_set(&u->damage, u->name, offset, "%s %" PRIu64 ": %s",
+			  unpack_part(u->container), u->chunk, what);
 	return 0;
 }
 
@@ -319,8 +324,7 @@ static int step_gzip(struct unpack *u, const uint8_t **in, size_t n, uint8_t **o
 
 static int step_brotli(struct unpack *u, const uint8_t **in, size_t n, uint8_t **out, size_t room)
 {
-	BrotliDecoderResult r =
-		BrotliDecoderDecompressStream(u->state, &n, in, &room, out, NULL);
+	BrotliDecoderResult r = BrotliDecoderDecompressStream(u->state, &n, in, &room, out, NULL);
 
 	return r == BROTLI_DECODER_RESULT_ERROR ? -1 : r != BROTLI_DECODER_RESULT_SUCCESS;
 }
@@ -367,8 +371,9 @@ static int more_stream(struct unpack *u, step_function *step, struct error *e)
 			if (u->in_at == u->in_end)
 				return end(u, u->packed, NULL);
 			if (!another(u) && u->total)
-				return end(u, u->packed, "bytes that do not belong to the trace "
-							 "follow behind it");
+				return end(u, u->packed,
+					   "bytes that do not belong to the trace "
+					   "follow behind it");
 			u->chunk_at = u->packed;
 			u->between = false;
 		}
@@ -411,9 +416,7 @@ static int start(struct unpack *u)
 	z_stream *z;
 
 	switch (u->container) {
-	case CONTAINER_SNAPPY:
-		take(u, 2);
-		return 0;
+	case CONTAINER_SNAPPY: take(u, 2); return 0;
 	case CONTAINER_GZIP:
 		z = u->state = calloc(1, sizeof *z);
 		if (!z || inflateInit2(z, 16 + MAX_WBITS) == Z_OK)
@@ -427,7 +430,7 @@ static int start(struct unpack *u)
 	return u->state ? 0 : -1;
 }
 
-int unpack_open(struct unpack *u, enum apitrace_container container, int fd, const char *name,
+int unpack_open(struct unpack *u, enum container container, int fd, const char *name,
 		const uint8_t *head, size_t n, struct error *e)
 {
 	*u = (struct unpack){.container = container, .fd = fd, .name = name, .between = true};

@@ -1,11 +1,11 @@
 /*
- * apitrace_unpack.h - the bytes of a .trace out of its container, read forward
+ * unpack.h - the bytes of a compressed file, read forward
  *
  * Containers: snappy chunks behind "at", gzip (members), brotli, zstd (frames). What is at hand is
  * [at, end); who needs more asks for it.
  */
-#ifndef TR_APITRACE_UNPACK_H
-#define TR_APITRACE_UNPACK_H
+#ifndef TR_UNPACK_H
+#define TR_UNPACK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,15 +13,15 @@
 
 #include "common/error.h"
 
-enum apitrace_container { CONTAINER_SNAPPY, CONTAINER_GZIP, CONTAINER_BROTLI, CONTAINER_ZSTD };
+enum container { CONTAINER_SNAPPY, CONTAINER_GZIP, CONTAINER_BROTLI, CONTAINER_ZSTD };
 
 struct unpack {
 	const uint8_t *at, *end;
-	uint64_t total;	 /* bytes unpacked so far, those at hand with them */
-	uint64_t packed; /* bytes of the file taken so far */
-	uint64_t chunk;	 /* number of the present chunk, member or frame, from 0 */
+	uint64_t total;	   /* bytes unpacked so far, those at hand with them */
+	uint64_t packed;   /* bytes of the file taken so far */
+	uint64_t chunk;	   /* number of the present chunk, member or frame, from 0 */
 	uint64_t chunk_at; /* where it begins in the file */
-	enum apitrace_container container;
+	enum container container;
 	bool ended;
 	struct error damage; /* with ended: what is wrong, "" nothing */
 
@@ -41,11 +41,13 @@ struct unpack {
 };
 
 /* The container by the first bytes of a file. false: none. */
-bool unpack_probe(const uint8_t *head, size_t n, enum apitrace_container *container);
-const char *unpack_name(enum apitrace_container container);
+bool unpack_probe(const uint8_t *head, size_t n, enum container *container);
+const char *unpack_name(enum container container);
+/* What its parts are called: "chunk", "member" ... */
+const char *unpack_part(enum container container);
 
 /* Read from fd (which stays the caller's), of which head was read already. name for messages. */
-int unpack_open(struct unpack *u, enum apitrace_container container, int fd, const char *name,
+int unpack_open(struct unpack *u, enum container container, int fd, const char *name,
 		const uint8_t *head, size_t n, struct error *e);
 void unpack_close(struct unpack *u);
 

@@ -1,0 +1,627 @@
+/*
+ * uftrace_kernel.c - kernel-cpuN.dat: functions and events of the kernel, as its ring buffer has
+ * them
+ *
+ * kernel_header holds what is needed to read them: size of a page, word size and byte order, and
+ * the texts header_page and format of each event. A function's address is stored whole. Records
+ * of tasks that are not of the recording are left out, as uftrace does.
+ */
+#include "uftrace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/idmap.h"
+#include "tracecmd_cpu.h"
+#include "tracecmd_format.h"
+
+enum {
+	HEADER_LIMIT = 64 << 20,
+	PAGE_LEAST = 256,
+	PAGE_MOST = 1 << 20,
+	READ_AHEAD = 64 * 1024,
+	READ_AHEAD_ALL = 1 << 20,
+	EVENTS_MOST = 4096,
+	FIELDS_MOST = 256,
+	OFFSET_MOST = 4096,
+	CPU_FIELD = 4, /* the fixed part of every row */
+};
+
+enum kernel_kind { KERNEL_EVENT, KERNEL_ENTER, KERNEL_LEAVE };
+
+/* A number of a record. */
+struct number_at {
+	uint32_t offset, size; /* size 0: there is none */
+};
+
+struct kernel_event {
+	struct format format;
+	const char *system, *text;
+	size_t system_size, text_size;
+	enum kernel_kind kind;
+	struct number_at function, depth, next_pid, pid;
+	uint32_t type; /* in the stream, 0: not yet declared */
+};
+
+struct kernel_reader {
+	struct lane_reader base;
+	const char *member;
+	struct tracecmd_file file;
+	char path[512];
+	bool keep, listed;
+	uint32_t cpu, lane;
+	struct cpu_data data;
+	/* the record that waits */
+	struct ring_record record;
+	const struct kernel_event *event;
+	struct task_reader *task;
+};
+
+struct kernel {
+	char *header;
+	size_t header_size;
+	struct ring_layout layout;
+	uint32_t page_size, word;
+	struct kernel_event *events;
+	size_t nevents, capacity;
+	struct idmap by_id; /* index + 1 */
+	struct number_at type, pid;
+	struct kernel_reader *readers;
+	size_t nreaders;
+	uint32_t space;
+	struct idmap entered; /* places of functions that were entered */
+	uint64_t unknown;     /* records of events without a format */
+};
+
+static const char *header_path(struct uftrace *u, char *path, size_t n)
+{
+	return tree_path(u->input->tree, "kernel_header", path, n);
+}
+
+/* --- kernel_header --- */
+
+static struct number_at find_number(const struct format *f, const char *name)
+{
+	const struct format_field *field = format_find(f, name);
+
+	if (!field || field->where != WHERE_TAIL || field->count || field->offset > OFFSET_MOST ||
+	    (field->size != 2 && field->size != 4 && field->size != 8))
+		return (struct number_at){0};
+	return (struct number_at){field->offset, field->size};
+}
+
+static bool is_named(const struct kernel_event *v, const char *name)
+{
+	return v->format.name_size == strlen(name) &&
+	       !memcmp(v->format.name, name, v->format.name_size);
+}
+
+static void find_numbers(struct kernel *k, struct kernel_event *v)
+{
+	bool ftrace = v->system_size == 6 && !memcmp(v->system, "ftrace", 6);
+
+	v->next_pid = find_number(&v->format, "next_pid");
+	v->pid = find_number(&v->format, "pid");
+	v->function = find_number(&v->format, "func");
+	v->depth = find_number(&v->format, "depth");
+	if (!k->type.size) {
+		k->type = find_number(&v->format, "common_type");
+		k->pid = find_number(&v->format, "common_pid");
+		if (k->type.size != 2 || k->pid.size != 4)
+			k->type.size = k->pid.size = 0;
+	}
+	if (!ftrace || !v->function.size || !v->depth.size)
+		return;
+	if (is_named(v, "funcgraph_entry") || is_named(v, "fgraph_retaddr_entry"))
+		v->kind = KERNEL_ENTER;
+	else if (is_named(v, "funcgraph_exit") || is_named(v, "fgraph_retaddr_exit"))
+		v->kind = KERNEL_LEAVE;
+}
+
+/* events/SYSTEM/EVENT/format. 0; 1: it says nothing; -1. */
+static int add_event(struct kernel *k, const char *name, size_t n, const char *text, size_t size)
+{
+	static const char prefix[] = "events/", suffix[] = "/format";
+	size_t before = sizeof(prefix) - 1, after = sizeof(suffix) - 1;
+	struct kernel_event *events, *v;
+	const char *slash;
+	int got;
+
+	if (n < before + after || memcmp(name, prefix, before) ||
+	    memcmp(name + n - after, suffix, after))
+		return 0;
+	if (k->nevents >= EVENTS_MOST)
+		return 1;
+	events = array_grow(k->events, &k->capacity, k->nevents, sizeof(*events));
+	if (!events)
+		return -1;
+	k->events = events;
+	v = &events[k->nevents];
+	*v = (struct kernel_event){.system = name + before, .text = text, .text_size = size};
+	slash = memchr(v->system, '/', n - before);
+	v->system_size = (size_t)(slash - v->system);
+	got = format_parse(&v->format, text, size, k->word);
+	if (got < 0)
+		return -1;
+	if (got || v->format.id > UINT16_MAX || idmap_get(&k->by_id, v->format.id)) {
+		format_free(&v->format);
+		return 1;
+	}
+	find_numbers(k, v);
+	k->nevents++;
+	return idmap_set(&k->by_id, v->format.id, (uint32_t)k->nevents);
+}
+
+/* A line of the header, without its newline. false: there is none. */
+static bool next_line(const char **at, const char *end, const char **line, size_t *n)
+{
+	const char *newline = *at < end ? memchr(*at, '\n', (size_t)(end - *at)) : NULL;
+
+	if (!newline)
+		return false;
+	*line = *at;
+	*n = (size_t)(newline - *at);
+	*at = newline + 1;
+	return true;
+}
+
+/* "KEY: value" */
+static const char *value_of(const char *line, size_t n, const char *key)
+{
+	size_t k = strlen(key);
+
+	return n > k && !memcmp(line, key, k) ? line + k : NULL;
+}
+
+static bool parse_size(const char *p, const char *end, uint64_t *size)
+{
+	*size = 0;
+	if (p == end)
+		return false;
+	for (; p < end; p++) {
+		if (*p < '0' || *p > '9' || *size > HEADER_LIMIT)
+			return false;
+		*size = *size * 10 + (uint64_t)(*p - '0');
+	}
+	return true;
+}
+
+/* "events/sched/sched_switch/format: 1488", and so many bytes behind the line. */
+static int parse_blob(struct kernel *k, const char *name, const char *line_end, const char **at,
+		      const char *end)
+{
+	const char *colon = line_end;
+	uint64_t size;
+	uint32_t data_size;
+	int got;
+
+	while (colon > name && *colon != ':')
+		colon--;
+	if (colon == name || line_end - colon < 2 || !parse_size(colon + 2, line_end, &size) ||
+	    size > (uint64_t)(end - *at))
+		return 1;
+	if (colon - name == 18 && !memcmp(name, "events/header_page", 18))
+		got = !ring_layout_parse(&k->layout, *at, size, k->layout.big_endian,
+					 (uint8_t)k->word, &data_size);
+	else
+		got = add_event(k, name, (size_t)(colon - name), *at, size);
+	*at += size;
+	return got;
+}
+
+/* 0; 1: damage, at *offset; -1: memory. */
+static int parse_header(struct kernel *k, uint64_t *offset)
+{
+	const char *at = k->header, *end = at + k->header_size, *line, *value;
+	uint64_t number;
+	size_t n;
+	int got = 0, bad;
+
+	while (next_line(&at, end, &line, &n)) {
+		*offset = (uint64_t)(line - k->header);
+		if ((value = value_of(line, n, "PAGE_SIZE: "))) {
+			if (!parse_size(value, line + n, &number) || number < PAGE_LEAST ||
+			    number > PAGE_MOST || number & (number - 1))
+				return 1;
+			k->page_size = (uint32_t)number;
+		} else if ((value = value_of(line, n, "LONG_SIZE: "))) {
+			if (!parse_size(value, line + n, &number) || (number != 4 && number != 8))
+				return 1;
+			k->word = (uint32_t)number;
+			k->layout.long_size = (uint8_t)number;
+			k->layout.data = 8 + k->word;
+		} else if ((value = value_of(line, n, "ENDIAN: "))) {
+			k->layout.big_endian = *value == 'B';
+		} else if ((value = value_of(line, n, "TRACEFS: "))) {
+			bad = parse_blob(k, value, line + n, &at, end);
+			if (bad < 0)
+				return -1;
+			if (bad && at == line + n + 1)
+				return 1;
+			got |= bad;
+		} else {
+			return 1;
+		}
+	}
+	return got || at != end;
+}
+
+static int read_header(struct uftrace *u, struct kernel *k, struct error *e)
+{
+	char path[512];
+	uint64_t offset = 0;
+	struct error damage;
+	void *data;
+	int got;
+
+	k->word = u->info.is_32bit ? 4 : 8;
+	k->layout = (struct ring_layout){u->info.big_endian, (uint8_t)k->word, 8 + k->word};
+	k->page_size = 4096;
+	if (tree_read(u->input->tree, "kernel_header", HEADER_LIMIT, &data, &k->header_size,
+		      &damage)) {
+		input_damage_error(u->input, &damage);
+		return 1;
+	}
+	k->header = data;
+	got = parse_header(k, &offset);
+	if (got < 0)
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	if (got)
+		input_damage(u->input, header_path(u, path, sizeof(path)), offset,
+			     "the header of the kernel's data is damaged");
+	if (!k->type.size) {
+		input_damage(u->input, header_path(u, path, sizeof(path)), NO_OFFSET,
+			     "it has no format of an event: the kernel's data is not read");
+		return 1;
+	}
+	return 0;
+}
+
+/* --- what is declared --- */
+
+static int declare_space(struct uftrace *u, struct kernel *k)
+{
+	struct writer *w = u->w;
+	struct map_entry map = {
+		.end = UINT64_MAX,
+		.path = writer_text(w, "[kernel]"),
+		.table = writer_text(w, tree_has(u->input->tree, "kallsyms") ? "kallsyms" : NULL)};
+
+	k->space = writer_space(w, &(struct space_entry){.source = u->source,
+							 .name = writer_text(w, "kernel"),
+							 .flags = SPACE_KERNEL});
+	map.space = k->space;
+	return k->space ? writer_map(w, &map) : -1;
+}
+
+static int declare_type(struct uftrace *u, struct kernel *k, struct kernel_event *v)
+{
+	struct field_entry fields[FIELDS_MOST + 1];
+	struct writer *w = u->w;
+	struct type_entry e = {.source = u->source,
+			       .group = writer_string(w, v->system, v->system_size),
+			       .declaration = writer_string(w, v->text, v->text_size),
+			       .kind = v->kind == KERNEL_ENTER	 ? KIND_ENTER
+				       : v->kind == KERNEL_LEAVE ? KIND_LEAVE
+								 : KIND_INSTANT,
+			       .word_size = (uint8_t)k->word,
+			       .flags = TYPE_TAIL | (k->layout.big_endian ? TYPE_BIG_ENDIAN : 0),
+			       .fixed_size = CPU_FIELD,
+			       .native = v->format.id,
+			       .fields = fields};
+	char name[256];
+
+	if (v->kind != KERNEL_EVENT)
+		e.flags |= TYPE_DEPTH | TYPE_KERNEL;
+	snprintf(name, sizeof(name), "%.*s:%.*s", v->system_size < 100 ? (int)v->system_size : 100,
+		 v->system, v->format.name_size < 100 ? (int)v->format.name_size : 100,
+		 v->format.name);
+	e.name = writer_text(w, name);
+	fields[e.nfields++] = (struct field_entry){.name = writer_text(w, "cpu"),
+						   .kind = FIELD_UINT,
+						   .role = ROLE_CPU,
+						   .where = WHERE_FIXED,
+						   .size = CPU_FIELD};
+	for (size_t i = 0; i < v->format.nfields && i < FIELDS_MOST; i++) {
+		const struct format_field *f = &v->format.fields[i];
+		bool function =
+			v->kind != KERNEL_EVENT && f->name_size == 4 && !memcmp(f->name, "func", 4);
+		bool thread = f->name_size == 10 && !memcmp(f->name, "common_pid", 10);
+
+		fields[e.nfields++] =
+			(struct field_entry){.name = writer_string(w, f->name, f->name_size),
+					     .type_name = writer_text(w, f->type_name),
+					     .kind = (uint8_t)f->kind,
+					     .role = function ? ROLE_ADDRESS
+						     : thread ? ROLE_TID
+							      : ROLE_NONE,
+					     .where = (uint8_t)f->where,
+					     .offset = f->offset,
+					     .size = f->element,
+					     .count = f->count};
+	}
+	v->type = writer_type(w, &e);
+	return v->type ? 0 : -1;
+}
+
+/* --- records --- */
+
+static uint64_t number_of(const struct kernel *k, const struct ring_record *r, struct number_at at)
+{
+	return get_uint(r->data + at.offset, at.size, k->layout.big_endian);
+}
+
+static bool has(const struct ring_record *r, struct number_at at)
+{
+	return at.size && at.offset + at.size <= r->size;
+}
+
+/* Of whom it tells: uftrace takes another one's where the task that runs is none of the recording.
+ */
+static struct task_reader *task_of(struct uftrace *u, const struct kernel *k,
+				   const struct kernel_event *v, const struct ring_record *r)
+{
+	struct task_reader *t = uftrace_task_of(u, (int32_t)number_of(k, r, k->pid));
+
+	if (!t && v->kind == KERNEL_EVENT && has(r, v->next_pid))
+		t = uftrace_task_of(u, (int32_t)number_of(k, r, v->next_pid));
+	else if (!t && v->kind == KERNEL_EVENT && has(r, v->pid))
+		t = uftrace_task_of(u, (int32_t)number_of(k, r, v->pid));
+	return t;
+}
+
+/* 1: the record waits; 0: it is of no use; it may be damaged. */
+static int take(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
+{
+	const struct ring_record *record = &r->record;
+	struct kernel_event *v;
+	uint32_t index;
+
+	if (!has(record, k->type) || !has(record, k->pid)) {
+		input_damage(u->input, r->path, NO_OFFSET,
+			     "a record shorter than its common fields");
+		return 0;
+	}
+	if (record->time >= TIME_LIMIT) {
+		input_damage(u->input, r->path, NO_OFFSET, "a record with a damaged time");
+		return 0;
+	}
+	index = idmap_get(&k->by_id, (uint32_t)number_of(k, record, k->type));
+	if (!index) {
+		k->unknown++;
+		return 0;
+	}
+	v = &k->events[index - 1];
+	r->task = task_of(u, k, v, record);
+	if (!r->task)
+		return 0;
+	if (v->kind != KERNEL_EVENT && (!has(record, v->function) || !has(record, v->depth))) {
+		input_damage(u->input, r->path, NO_OFFSET,
+			     "a record shorter than the fields of its event");
+		return 0;
+	}
+	r->event = v;
+	return 1;
+}
+
+static int open_file(struct uftrace *u, struct kernel_reader *r, struct error *e)
+{
+	uint64_t start, size;
+
+	if (r->file.fd >= 0)
+		return 0;
+	r->file.fd = tree_fd(u->input->tree, r->member, &start, &size, e);
+	return r->file.fd < 0 ? -1 : 0;
+}
+
+static void close_file(struct kernel_reader *r)
+{
+	if (r->file.fd >= 0)
+		close(r->file.fd);
+	r->file.fd = -1;
+}
+
+static int next_record(struct uftrace *u, struct kernel_reader *r, struct error *e)
+{
+	int got;
+
+	if (ring_next(&r->data.page, &r->record) > 0)
+		return 1;
+	if (open_file(u, r, e))
+		return -1;
+	got = cpu_data_page(&r->data, &r->record, e);
+	if (!r->keep)
+		close_file(r);
+	return got;
+}
+
+static int tell_lost(struct uftrace *u, struct kernel_reader *r, uint64_t time)
+{
+	struct gap g = {.reason = GAP_LOST,
+			.unit = GAP_EVENTS,
+			.count = r->data.missed,
+			.offset = NO_OFFSET};
+
+	if (!r->lane)
+		r->lane = writer_lane(u->w, &(struct lane_entry){.source = u->source,
+								 .clock = u->clock,
+								 .flags = LANE_HAS_CPU,
+								 .cpu = (int32_t)r->cpu});
+	if (g.count != UINT64_MAX)
+		u->input->decoding->lost += g.count;
+	r->data.missed = 0;
+	return r->lane ? writer_gap(u->w, shifted(u, time), r->lane, &g) : -1;
+}
+
+static void end_reader(struct kernel_reader *r)
+{
+	r->base.next = UINT64_MAX;
+	close_file(r);
+	cpu_data_free(&r->data);
+}
+
+/* Find the next record that is of use. What fails ends this CPU's data. */
+static void look_ahead(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
+{
+	struct error e;
+	int got;
+
+	do {
+		got = next_record(u, r, &e);
+		if (r->data.damaged) {
+			input_damage_error(u->input, &r->data.damage);
+			r->data.damaged = false;
+		}
+	} while (got > 0 && !take(u, k, r));
+	if (got < 0)
+		input_damage_error(u->input, &e);
+	if (got <= 0)
+		end_reader(r);
+	else
+		r->base.next = r->record.time;
+}
+
+static int write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
+{
+	struct kernel_event *v = &k->events[r->event - k->events];
+	uint32_t place = 0, depth = 0;
+	uint8_t fixed[CPU_FIELD];
+
+	if (!v->type && declare_type(u, k, v))
+		return -1;
+	if (v->kind != KERNEL_EVENT) {
+		place = uftrace_kernel_place(u, k->space, number_of(k, &r->record, v->function));
+		depth = (uint32_t)number_of(k, &r->record, v->depth) & 0xffff;
+		if (!place)
+			return -1;
+		/* as uftrace: what was on its way when the recording began is left out */
+		if (v->kind == KERNEL_LEAVE && !idmap_get(&k->entered, place))
+			return 0;
+		if (v->kind == KERNEL_ENTER && idmap_set(&k->entered, place, 1))
+			return -1;
+	}
+	put_u32(fixed, r->cpu);
+	return writer_row_data(u->w, shifted(u, r->record.time), r->task->lane, v->type, place,
+			       depth, fixed, sizeof(fixed), r->record.data, r->record.size, true);
+}
+
+static int kernel_run(struct uftrace *u, struct lane_reader *reader)
+{
+	struct kernel_reader *r = (struct kernel_reader *)reader;
+
+	if (r->data.missed && tell_lost(u, r, r->record.time))
+		return -1;
+	if (write_row(u, u->kernel, r))
+		return -1;
+	u->last_lane = r->task->lane;
+	look_ahead(u, u->kernel, r);
+	return 0;
+}
+
+/* --- begin and end --- */
+
+static bool is_kernel_file(const char *name, uint32_t *cpu)
+{
+	unsigned n;
+	int end = 0;
+
+	if (sscanf(name, "kernel-cpu%u.dat%n", &n, &end) != 1 || !end || name[end])
+		return false;
+	*cpu = n;
+	return true;
+}
+
+static void begin_reader(struct uftrace *u, struct kernel *k, struct kernel_reader *r,
+			 const char *member, size_t count)
+{
+	size_t ahead = READ_AHEAD_ALL / count;
+	uint64_t start, size;
+	struct error e;
+
+	r->member = member;
+	r->base.run = kernel_run;
+	r->base.next = UINT64_MAX;
+	tree_path(u->input->tree, member, r->path, sizeof(r->path));
+	r->file = (struct tracecmd_file){.name = r->path, .fd = -1};
+	r->file.fd = tree_fd(u->input->tree, member, &start, &size, &e);
+	if (r->file.fd < 0) {
+		input_damage_error(u->input, &e);
+		return;
+	}
+	r->file.size = start + size;
+	r->keep = uftrace_keep(u, count);
+	r->data.file = &r->file;
+	r->data.layout = k->layout;
+	cpu_data_begin(&r->data, start, size, k->page_size,
+		       (uint32_t)(ahead < READ_AHEAD ? ahead : READ_AHEAD));
+	look_ahead(u, k, r);
+}
+
+int kernel_begin(struct uftrace *u, struct error *e)
+{
+	const struct tree *tree = u->input->tree;
+	size_t count = 0, first = tree_lower_bound(tree, "kernel-cpu");
+	struct kernel *k;
+	uint32_t cpu;
+	int got;
+
+	if (u->input->member)
+		return 0;
+	for (size_t i = first; i < tree_count(tree); i++)
+		count += is_kernel_file(tree_member(tree, i), &cpu);
+	if (!count)
+		return 0;
+	k = u->kernel = calloc(1, sizeof(*k));
+	if (!k)
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	got = read_header(u, k, e);
+	if (got)
+		return got < 0 ? -1 : 0;
+	k->readers = calloc(count, sizeof(*k->readers));
+	if (!k->readers)
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	if (declare_space(u, k))
+		return -1;
+	for (size_t i = first; i < tree_count(tree) && k->nreaders < count; i++) {
+		if (!is_kernel_file(tree_member(tree, i), &cpu))
+			continue;
+		k->readers[k->nreaders].cpu = cpu;
+		begin_reader(u, k, &k->readers[k->nreaders++], tree_member(tree, i), count);
+	}
+	return 0;
+}
+
+size_t kernel_nreaders(const struct uftrace *u)
+{
+	return u->kernel ? u->kernel->nreaders : 0;
+}
+
+struct lane_reader *kernel_reader(struct uftrace *u, size_t i)
+{
+	return &u->kernel->readers[i].base;
+}
+
+void kernel_close(struct uftrace *u)
+{
+	struct kernel *k = u->kernel;
+
+	if (!k)
+		return;
+	if (k->unknown && !u->input->decoding->quiet)
+		warn(u->input->name, NO_OFFSET,
+		     "records of kernel events whose format the recording does not have, left "
+		     "out: %llu",
+		     (unsigned long long)k->unknown);
+	for (size_t i = 0; i < k->nreaders; i++)
+		end_reader(&k->readers[i]);
+	for (size_t i = 0; i < k->nevents; i++)
+		format_free(&k->events[i].format);
+	free(k->events);
+	free(k->readers);
+	free(k->header);
+	idmap_free(&k->by_id);
+	idmap_free(&k->entered);
+	free(k);
+	u->kernel = NULL;
+}

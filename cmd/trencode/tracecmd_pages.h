@@ -1,0 +1,46 @@
+/*
+ * tracecmd_pages.h - sub-buffers ("pages") of the kernel's ring buffer being written
+ *
+ * Times are differences to the record before; a page begins with a full one. Where events were
+ * lost a new page begins, as only a page's header can say so.
+ */
+#ifndef TR_TRACECMD_PAGES_H
+#define TR_TRACECMD_PAGES_H
+
+#include "tracecmd_spool.h"
+
+/* A number of 1, 2, 4 or 8 bytes, in either order. */
+static inline void tracecmd_put_uint(void *p, uint64_t v, unsigned size, bool big)
+{
+	v = big ? htobe64(v << (64 - 8 * size)) : htole64(v);
+	memcpy(p, &v, size);
+}
+
+struct tracecmd_page_layout {
+	bool big_endian;
+	uint8_t word; /* of the kernel: 4 or 8 */
+	uint32_t size;
+};
+
+/* Zero-initialised but for layout is empty. */
+struct tracecmd_pages {
+	struct tracecmd_page_layout layout;
+	struct buffer data; /* pages not yet spooled, the open one last */
+	bool open;
+	size_t begin;	 /* of the open page */
+	uint64_t time;	 /* of its last record */
+	uint64_t missed; /* before the next page; UINT64_MAX: unknown number */
+	uint64_t told;	 /* the same of the open page */
+	struct tracecmd_pieces pieces;
+};
+
+/* Events are missing here; count UINT64_MAX: unknown how many. */
+int tracecmd_pages_lost(struct tracecmd_pages *p, uint64_t count, struct tracecmd_spool *s,
+			struct error *e);
+/* 0, or -1 with e filled; 1: no page has room for so long a record, nothing was written. */
+int tracecmd_pages_record(struct tracecmd_pages *p, uint64_t time, const void *data, size_t n,
+			  struct tracecmd_spool *s, struct error *e);
+/* What is left goes to the spool. */
+int tracecmd_pages_end(struct tracecmd_pages *p, struct tracecmd_spool *s, struct error *e);
+
+#endif

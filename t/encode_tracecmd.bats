@@ -1,0 +1,119 @@
+# trace.dat out of streams of one: read by the real tool, and by trdecode again.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	K=$SHARED/trace-cmd
+}
+
+# Fields, times and lost events, as text of trutils.
+listing() {
+	trdecode "$1" | trencode --raw --ns 2>/dev/null
+}
+
+report() {
+	trace-cmd report -R -t -i "$1" 2>/dev/null
+}
+
+@test "trace.dat: every sample comes back in both versions and all compressions" {
+	need_shared trace-cmd
+	for f in "$K"/*.dat; do
+		case $f in */bad-* | */pub-* | */v6-latency.dat) continue ;; esac
+		trdecode "$f" >s
+		trencode --raw --ns s >a 2>/dev/null
+		for o in "" "--file-version 6" "--compress none --file-version 7" \
+			"--compress zlib:1" "--compress zstd:1"; do
+			# shellcheck disable=SC2086 # several words
+			run -0 trencode -q -t trace-cmd $o -o x.dat s
+			listing x.dat >b
+			cmp a b || fail "$f $o"
+		done
+	done
+}
+
+@test "trace.dat: trace-cmd reports the same of it" {
+	need trace-cmd
+	need_shared trace-cmd
+	for f in v6-instances v6-split-lost s390x-v6-sched-irq-timer i386-v6-sched-irq-timer \
+		v7-zstd-instances trixie-v6-subbuf16k-sched synth-v6-tsc2nsec agent-guest \
+		v6-clock-tai v7-none-instance-only synth-v6-offset-unknown; do
+		trdecode "$K/$f.dat" >s
+		report "$K/$f.dat" >a
+		[ -s a ]
+		for o in 6 7; do
+			run -0 trencode -q -t trace-cmd --file-version $o -o x.dat s
+			report x.dat >b
+			cmp a b || fail "$f version $o"
+		done
+	done
+}
+
+@test "trace.dat: without options it is what the source was, and not larger" {
+	need_shared trace-cmd
+	for f in v6-sched-irq-timer v7-none-max v7-zlib-sched-irq-timer v7-zstd-sched-irq-timer; do
+		trdecode "$K/$f.dat" | trencode -t trace-cmd -o x.dat
+		for what in version compression; do
+			[ "$(trdecode --info x.dat | grep "^$what")" = \
+				"$(trdecode --info "$K/$f.dat" | grep "^$what")" ]
+		done
+		(($(stat -c %s x.dat) * 10 <= $(stat -c %s "$K/$f.dat") * 11))
+	done
+}
+
+@test "trace.dat: a pipe is as good as a file" {
+	need_shared trace-cmd
+	for o in 6 7; do
+		trdecode "$K/v6-instances.dat" >s
+		trencode -t trace-cmd --file-version $o -o x.dat s
+		trencode -t trace-cmd --file-version $o s | cat >y.dat
+		cmp x.dat y.dat
+	done
+}
+
+@test "trace.dat: of filtered streams, with the times of the source" {
+	need_shared trace-cmd
+	for f in v6-date v7-zstd-date synth-v6-tsc2nsec agent-guest v6-instances v6-split-lost; do
+		trdecode "$K/$f.dat" | trfilter 'name == "sched_switch"' >s
+		# what was lost is now told with the next event that is left
+		trencode --raw --ns s 2>/dev/null | grep -v DROPPED >a
+		for o in 6 7; do
+			run -0 trencode -q -t trace-cmd --file-version $o -o x.dat s
+			listing x.dat | grep -v DROPPED >b
+			cmp a b || fail "$f version $o"
+		done
+	done
+}
+
+@test "trace.dat: latency traces are text again" {
+	need_shared trace-cmd
+	for f in v6-latency v7-zstd-latency; do
+		trdecode "$K/$f.dat" >s
+		trencode s >a 2>/dev/null
+		for o in 6 7; do
+			run -0 trencode -q -t trace-cmd --file-version $o -o x.dat s
+			trdecode x.dat | trencode >b 2>/dev/null
+			cmp a b
+		done
+	done
+}
+
+@test "trace.dat: what cannot be is said" {
+	run -2 --separate-stderr trencode -t trace-cmd -o x.dat </dev/null
+	[[ ! -e x.dat ]]
+	run -2 --separate-stderr trencode -t trace-cmd --file-version 5 </dev/null
+	[[ $stderr == *"--file-version is 6 or 7"* ]]
+	run -2 --separate-stderr trencode -t trace-cmd --file-version 6 --compress zlib -o x.dat </dev/null
+	[[ $stderr == *"version 6 of trace.dat is never compressed"* ]]
+	run -2 --separate-stderr trencode -t trace-cmd --compress snappy -o x.dat </dev/null
+	[[ $stderr == *"zlib or zstd, or not"* ]]
+	run -2 --separate-stderr trencode -t apitrace --compress none -o x.trace </dev/null
+	[[ $stderr == *"snappy, gzip, brotli or zstd"* ]]
+	need_shared uftrace
+	local other
+	other=$(find "$SHARED/uftrace" -name info -printf '%h\n' | sort | head -n 1)
+	[[ $other ]] || skip "no uftrace recording in ../shared/traces"
+	trdecode "$other" >s || :
+	run -2 --separate-stderr trencode -t trace-cmd -o x.dat s
+	[[ $stderr == *"only events of a trace.dat"* ]]
+}
