@@ -143,6 +143,16 @@ dump() {
 	done
 }
 
+@test "an argument that its function does not have, a number of more than 64 bits" {
+	run -1 --separate-stderr trdecode -o s "$T/bad/argno-over.trace"
+	[[ $stderr == *'0x2: chunk 0, byte 22 of the unpacked trace: argument 6 of a function that has 1' ]]
+	run -1 --separate-stderr dump s
+	assert_line --index 1 '1 @0 good(a = ?, ?, ?, ?, ?, NULL)'
+	run -1 trdecode --info "$T/bad/argno-over.trace"
+	run -1 --separate-stderr trdecode -o s "$T/long-number.trace"
+	[[ $stderr == *'0x2: chunk 0, byte 22 of the unpacked trace: a number of more than 64 bits' ]]
+}
+
 @test "the mark of a container alone is a cut trace" {
 	printf at >mark.trace
 	run -1 --separate-stderr trdecode -o s mark.trace

@@ -81,6 +81,8 @@ struct apitrace {
 
 	struct buffer tail;    /* values of the present event */
 	size_t detail;	       /* where its present detail begins there */
+	uint32_t arguments;    /* highest number of an argument there, from 1 */
+	bool lost_bits;	       /* a number was longer than 64 bits */
 	bool too_large;	       /* a detail was left out */
 	struct buffer used;    /* ids of definitions in tail */
 	struct buffer members; /* scratch */

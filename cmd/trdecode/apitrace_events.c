@@ -195,35 +195,68 @@ static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t pl
 	return 0;
 }
 
-/* What is remembered of an open call: its place, lane, and whether it ends a frame. */
-static uint64_t remember(uint32_t place, uint32_t lane, bool end_frame)
+static void tell_damage(struct apitrace *a, const char *what, uint64_t offset)
 {
-	return (uint64_t)place << 32 | (uint64_t)lane << 1 | end_frame;
+	const struct unpack *u = &a->unpack;
+
+	input_damage(a->input, a->input->name, u->chunk_at,
+		     "%s %" PRIu64 ", byte %" PRIu64 " of the unpacked trace: %s",
+		     unpack_part(u->container), u->chunk, offset, what);
 }
 
-static int enter(struct apitrace *a)
+/* What makes no sense in an event that can be read all the same. */
+static void tell_oddities(struct apitrace *a, const struct apitrace_function *f, uint64_t offset)
+{
+	char what[80];
+
+	if (a->lost_bits)
+		tell_damage(a, "a number of more than 64 bits", offset);
+	a->lost_bits = false;
+	if (!f || a->arguments <= f->names)
+		return;
+	snprintf(what, sizeof what, "argument %" PRIu32 " of a function that has %" PRIu32,
+		 a->arguments, f->names);
+	tell_damage(a, what, offset);
+}
+
+/* What is remembered of an open call: its function and its lane. */
+static uint64_t remember(const struct apitrace *a, const struct apitrace_function *f, uint32_t lane)
+{
+	uint64_t index = (uint64_t)(f - (const struct apitrace_function *)a->functions.at);
+
+	return (index + 1) << 32 | lane;
+}
+
+/* NULL: no call that was entered */
+static const struct apitrace_function *function_of(const struct apitrace *a, uint64_t known)
+{
+	const struct apitrace_function *all = a->functions.at;
+
+	return known ? &all[(known >> 32) - 1] : NULL;
+}
+
+static int enter(struct apitrace *a, uint64_t offset)
 {
 	struct apitrace_function *f;
-	uint32_t place, lane;
 	uint64_t thread = 0;
-	bool end_frame;
+	uint32_t lane;
 
+	/* functions are defined here alone, so f stays where it is */
 	if ((a->version >= APITRACE_THREADS && apitrace_uint(a, &thread)) ||
-	    find_lane(a, thread, &lane) || apitrace_function(a, &f))
+	    find_lane(a, thread, &lane) || apitrace_function(a, &f) || apitrace_details(a))
 		return -1;
-	place = f->place;
-	end_frame = f->known & APITRACE_END_FRAME;
-	if (apitrace_details(a))
-		return -1;
+	if (__builtin_expect(a->arguments > f->names || a->lost_bits, 0))
+		tell_oddities(a, f, offset);
 	if (open_calls_count(&a->open) < APITRACE_OPEN_LIMIT &&
-	    open_calls_put(&a->open, 0, a->call, remember(place, lane, end_frame)))
+	    open_calls_put(&a->open, 0, a->call, remember(a, f, lane)))
 		return apitrace_no_memory(a);
 	a->totals.calls++;
-	return put_row(a, lane, a->enter, place, a->call++);
+	return put_row(a, lane, a->enter, f->place, a->call++);
 }
 
-static int leave(struct apitrace *a)
+static int leave(struct apitrace *a, uint64_t offset)
 {
+	const struct apitrace_function *f;
 	uint64_t call, known = 0;
 
 	if (apitrace_uint(a, &call) || apitrace_details(a))
@@ -232,10 +265,13 @@ static int leave(struct apitrace *a)
 	if (!open_calls_take(&a->open, 0, (uint32_t)call, &known) &&
 	    (known = 0, !a->last_lane && find_lane(a, 0, &a->last_lane)))
 		return -1;
-	if (put_row(a, known ? (uint32_t)known >> 1 : a->last_lane, a->leave,
-		    (uint32_t)(known >> 32), (uint32_t)call))
+	f = function_of(a, known);
+	if (__builtin_expect((f && a->arguments > f->names) || a->lost_bits, 0))
+		tell_oddities(a, f, offset);
+	if (put_row(a, f ? (uint32_t)known : a->last_lane, a->leave, f ? f->place : 0,
+		    (uint32_t)call))
 		return -1;
-	if (known & 1) {
+	if (f && f->known & APITRACE_END_FRAME) {
 		a->frame++;
 		a->totals.frames++;
 	}
@@ -248,8 +284,10 @@ static void count_open(struct apitrace *a)
 	uint64_t known;
 
 	while (open_calls_take_any(&a->open, &known)) {
+		const struct apitrace_function *f = function_of(a, known);
+
 		a->totals.incomplete++;
-		a->totals.frames += known & 1;
+		a->totals.frames += f->known & APITRACE_END_FRAME ? 1 : 0;
 	}
 }
 
@@ -285,20 +323,13 @@ none:
 	return a->failure == FAILURE_FATAL ? -1 : apitrace_bad(a, "unknown event %u", event);
 }
 
-static void tell_damage(struct apitrace *a, const char *what, uint64_t offset)
-{
-	const struct unpack *u = &a->unpack;
-
-	input_damage(a->input, a->input->name, u->chunk_at,
-		     "%s %" PRIu64 ", byte %" PRIu64 " of the unpacked trace: %s",
-		     unpack_part(u->container), u->chunk, offset, what);
-}
-
 /* Nothing more comes: say why. in_event: it ended inside of one. */
 static int finish(struct apitrace *a, bool in_event, uint64_t offset)
 {
 	a->done = true;
 	count_open(a);
+	if (a->lost_bits)
+		tell_oddities(a, NULL, offset);
 	if (a->failure == FAILURE_BAD)
 		tell_damage(a, a->message, offset);
 	else if (a->unpack.damage.what[0])
@@ -321,9 +352,9 @@ int apitrace_event(struct apitrace *a)
 	if (apitrace_byte(a, &event))
 		return a->failure == FAILURE_FATAL ? -1 : finish(a, false, offset);
 	if (event == APITRACE_ENTER)
-		bad = enter(a);
+		bad = enter(a, offset);
 	else if (event == APITRACE_LEAVE)
-		bad = leave(a);
+		bad = leave(a, offset);
 	else
 		bad = another_trace(a, event);
 	if (!bad)

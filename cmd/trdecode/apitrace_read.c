@@ -40,13 +40,13 @@ int apitrace_uint_slow(struct apitrace *a, uint64_t *out)
 	uint64_t n = 0;
 	uint8_t byte;
 
-	/* longer ones are padded with zeros, or no numbers of 64 bits; of the tenth byte all
-	   bits but one are lost, as in apitrace */
+	/* longer ones are padded with zeros, or no numbers of 64 bits: the other bits are lost, as
+	   in apitrace, which says nothing of it; of the tenth byte writers may mean but one */
 	for (unsigned shift = 0; shift < 7 * 64; shift += 7) {
 		if (apitrace_byte(a, &byte))
 			return -1;
 		if (shift > 63 && byte & 0x7f)
-			return apitrace_bad(a, "a number of more than 64 bits");
+			a->lost_bits = true;
 		if (shift < 64)
 			n |= (uint64_t)(byte & 0x7f) << shift;
 		if (!(byte & 0x80)) {

@@ -203,14 +203,31 @@ int apitrace_struct(struct apitrace *a, struct apitrace_struct **s)
 	return define(a, id, name, DEFINITION_STRUCT, &(*s)->definition);
 }
 
-int apitrace_enum(struct apitrace *a, uint32_t *definition)
+/* A name of an enum or bitmask, and what it stands for. */
+static int named_value(struct apitrace *a, enum definition_kind kind, uint64_t *n)
 {
-	uint32_t *known, name;
-	uint64_t id, n;
-	int64_t value;
+	uint32_t name;
+	int64_t number;
+
+	if (apitrace_name(a, &name))
+		return -1;
+	if (kind == DEFINITION_BITMASK)
+		return apitrace_uint(a, n) || add_member(a, name, *n) ? -1 : 0;
+	if (apitrace_sint(a, &number))
+		return -1;
+	*n = (uint64_t)number;
+	return add_member(a, name, *n);
+}
+
+/* Names with their values, all of them where the id is first met. */
+static int named_values(struct apitrace *a, struct apitrace_ids *ids, enum definition_kind kind,
+			uint32_t *definition)
+{
+	uint64_t id, n, value;
+	uint32_t *known;
 	bool fresh;
 
-	known = find(a, &a->enums, sizeof *known, &id, &fresh);
+	known = find(a, ids, sizeof *known, &id, &fresh);
 	if (!known)
 		return -1;
 	if (fresh) {
@@ -218,25 +235,33 @@ int apitrace_enum(struct apitrace *a, uint32_t *definition)
 		if (count_of(a, &n))
 			return -1;
 		while (n--)
-			if (apitrace_name(a, &name) || apitrace_sint(a, &value) ||
-			    add_member(a, name, (uint64_t)value))
+			if (named_value(a, kind, &value))
 				return -1;
-		if (define(a, id, 0, DEFINITION_ENUM, known))
+		if (define(a, id, 0, kind, known))
 			return -1;
 	}
 	*definition = *known;
 	return 0;
 }
 
+int apitrace_enum(struct apitrace *a, uint32_t *definition)
+{
+	return named_values(a, &a->enums, DEFINITION_ENUM, definition);
+}
+
+int apitrace_bitmask(struct apitrace *a, uint32_t *definition)
+{
+	return named_values(a, &a->bitmasks, DEFINITION_BITMASK, definition);
+}
+
 struct one_name {
-	int64_t value;
+	uint64_t value;
 	uint32_t definition;
 };
 
 int apitrace_enum_value(struct apitrace *a, uint32_t *definition, int64_t *value)
 {
 	struct one_name *known;
-	uint32_t name;
 	uint64_t id;
 	bool fresh;
 
@@ -245,37 +270,12 @@ int apitrace_enum_value(struct apitrace *a, uint32_t *definition, int64_t *value
 		return -1;
 	if (fresh) {
 		a->members.size = 0;
-		if (apitrace_name(a, &name) || apitrace_sint(a, &known->value) ||
-		    add_member(a, name, (uint64_t)known->value) ||
+		if (named_value(a, DEFINITION_ENUM, &known->value) ||
 		    define(a, id, 0, DEFINITION_ENUM, &known->definition))
 			return -1;
 	}
 	*definition = known->definition;
-	*value = known->value;
-	return 0;
-}
-
-int apitrace_bitmask(struct apitrace *a, uint32_t *definition)
-{
-	uint32_t *known, name;
-	uint64_t id, n, value;
-	bool fresh;
-
-	known = find(a, &a->bitmasks, sizeof *known, &id, &fresh);
-	if (!known)
-		return -1;
-	if (fresh) {
-		a->members.size = 0;
-		if (count_of(a, &n))
-			return -1;
-		while (n--)
-			if (apitrace_name(a, &name) || apitrace_uint(a, &value) ||
-			    add_member(a, name, value))
-				return -1;
-		if (define(a, id, 0, DEFINITION_BITMASK, known))
-			return -1;
-	}
-	*definition = *known;
+	*value = (int64_t)known->value;
 	return 0;
 }
 

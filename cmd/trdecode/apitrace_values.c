@@ -310,6 +310,8 @@ static int detail(struct apitrace *a, uint8_t what)
 		if (index >= APITRACE_ARGUMENT_LIMIT)
 			return apitrace_bad(a, "an argument of number %llu",
 					    (unsigned long long)index);
+		if (index >= a->arguments)
+			a->arguments = (uint32_t)index + 1;
 		begin_detail(a, DETAIL_ARGUMENT, index + 1);
 		return value(a, 0);
 	case APITRACE_RETURN: begin_detail(a, DETAIL_RETURN, 0); return value(a, 0);
@@ -465,6 +467,7 @@ static inline __attribute__((always_inline)) bool quick_array(struct quick *q,
 static bool quick_details(struct apitrace *a)
 {
 	struct quick q = {a->unpack.at, a->unpack.end, out(a), a->tail.data + a->tail.capacity};
+	uint8_t arguments = 0;
 	bool ended = false;
 
 	if (a->version < APITRACE_ENUM_SETS || a->segments || a->tail.size > APITRACE_VALUES_LIMIT)
@@ -490,7 +493,10 @@ static bool quick_details(struct apitrace *a)
 			q = before;
 			break;
 		}
+		arguments = index > arguments ? index : arguments;
 	}
+	if (arguments > a->arguments)
+		a->arguments = arguments;
 	a->unpack.at = q.p;
 	written(a, q.out);
 	return ended;
@@ -502,6 +508,7 @@ int apitrace_details(struct apitrace *a)
 
 	a->tail.size = 0;
 	a->used.size = 0;
+	a->arguments = 0;
 	for (;;) {
 		bool was_large = a->too_large;
 
