@@ -280,6 +280,55 @@ static int read_lane(struct entry *en)
 	return 0;
 }
 
+/* Enums of a few members are searched one by one. */
+enum { HASHED_LEAST = 9 };
+
+/* Where that value is, or would be. */
+static uint32_t value_slot(const struct definition *d, uint64_t value)
+{
+	uint32_t at = (uint32_t)hash_u64(value) & d->mask;
+
+	while (d->by_value[at] && d->members[d->by_value[at] - 1].value != value)
+		at = (at + 1) & d->mask;
+	return at;
+}
+
+static int hash_values(struct dictionary *d, struct definition *def)
+{
+	uint32_t size = 32, *slots;
+
+	if (def->kind != DEFINITION_ENUM || def->count < HASHED_LEAST)
+		return 0;
+	while (size / 2 < def->count)
+		size *= 2;
+	slots = keep(d, size * sizeof *slots);
+	if (!slots)
+		return -1;
+	def->by_value = slots;
+	def->mask = size - 1;
+	for (uint32_t i = 0; i < def->count; i++) {
+		uint32_t at = value_slot(def, def->members[i].value);
+
+		if (!slots[at])
+			slots[at] = i + 1;
+	}
+	return 0;
+}
+
+const struct member *definition_member(const struct definition *d, uint64_t value)
+{
+	uint32_t index;
+
+	if (d->by_value) {
+		index = d->by_value[value_slot(d, value)];
+		return index ? &d->members[index - 1] : NULL;
+	}
+	for (uint32_t i = 0; i < d->count; i++)
+		if (d->members[i].value == value)
+			return &d->members[i];
+	return NULL;
+}
+
 static int read_definition(struct entry *en)
 {
 	struct dictionary *d = en->d;
@@ -317,6 +366,8 @@ static int read_definition(struct entry *en)
 						     get_u64(en->data + 16 + 16 * i + 8)};
 		def.members = members;
 		def.number = d->definitions.count - 1;
+		if (hash_values(d, &def))
+			return -1;
 		*p = def;
 	}
 	return 0;

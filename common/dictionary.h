@@ -69,6 +69,8 @@ struct definition {
 	uint32_t native; /* the source's own id, 0 where it has none */
 	uint32_t count;
 	const struct member *members;
+	const uint32_t *by_value; /* ENUM of many: members' indexes + 1, hashed; else NULL */
+	uint32_t mask;		  /* slots of it - 1 */
 };
 
 struct field {
@@ -195,6 +197,9 @@ static inline const struct definition *dictionary_definition_id(const struct dic
 {
 	return dictionary_definition(d, idmap_get(&d->ids[ENTRY_DEFINITION], id));
 }
+
+/* The first member of that value, NULL if there is none. */
+const struct member *definition_member(const struct definition *d, uint64_t value);
 
 /* The name people know a place by: its symbol, its own name, else its address as "<hex>" as uftrace
  * prints it. A place without a number is "<0>". Interned, so numbers compare. */

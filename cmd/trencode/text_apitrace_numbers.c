@@ -13,6 +13,10 @@ static size_t integer(char *out, uint64_t n)
 	char digits[20];
 	size_t count = 0;
 
+	if (n < 10) {
+		*out = (char)('0' + n);
+		return 1;
+	}
 	do
 		digits[count++] = (char)('0' + n % 10);
 	while (n /= 10);

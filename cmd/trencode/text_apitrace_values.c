@@ -129,10 +129,10 @@ static int enumeration(const struct apitrace_writer *w, const struct value *v)
 {
 	const struct definition *d = dictionary_definition_id(w->dictionary, v->definition);
 
-	for (uint32_t i = 0; d && i < d->count; i++)
-		if (d->members[i].value == v->number)
-			return put(w, d->members[i].name.text, name_length(&d->members[i].name));
-	return signed_number(w, (int64_t)v->number);
+	const struct member *m = d ? definition_member(d, v->number) : NULL;
+
+	return m ? put(w, m->name.text, name_length(&m->name))
+		 : signed_number(w, (int64_t)v->number);
 }
 
 static int bitmask(const struct apitrace_writer *w, const struct value *v)
@@ -162,10 +162,33 @@ static int bitmask(const struct apitrace_writer *w, const struct value *v)
 static int child(const struct apitrace_writer *w, struct values *v, const struct value *value,
 		 unsigned nesting);
 
+static int single(const struct apitrace_writer *w, const uint8_t *bytes)
+{
+	uint32_t bits = get_u32(bytes);
+	struct buffer *b = w->out;
+	float f;
+
+	memcpy(&f, &bits, 4);
+	if (buffer_reserve(b, 40))
+		return -1;
+	b->size += apitrace_float((char *)b->data + b->size, f);
+	return 0;
+}
+
 static int next_value(const struct apitrace_writer *w, struct values *v, unsigned nesting)
 {
+	const uint8_t *p = v->at;
 	struct value value;
 
+	/* what nearly all values are */
+	if (v->end - p >= 5 && *p == VALUE_FLOAT) {
+		v->at += 5;
+		return single(w, p + 1);
+	}
+	if (v->end - p >= 2 && *p == VALUE_UINT && p[1] < 0x80) {
+		v->at += 2;
+		return unsigned_number(w, p[1], false);
+	}
 	if (nesting > VALUE_DEPTH || !values_value(v, &value))
 		return -1;
 	return child(w, v, &value, nesting);
@@ -265,22 +288,14 @@ static int blob(const struct apitrace_writer *w, const struct value *v)
 static int floating(const struct apitrace_writer *w, const struct value *v)
 {
 	char text[40];
-	size_t n;
+	uint64_t bits;
+	double d;
 
-	if (v->size == 4) {
-		uint32_t bits = get_u32(v->bytes);
-		float f;
-
-		memcpy(&f, &bits, 4);
-		n = apitrace_float(text, f);
-	} else {
-		uint64_t bits = get_u64(v->bytes);
-		double d;
-
-		memcpy(&d, &bits, 8);
-		n = apitrace_double(text, d);
-	}
-	return put(w, text, n);
+	if (v->size == 4)
+		return single(w, v->bytes);
+	bits = get_u64(v->bytes);
+	memcpy(&d, &bits, 8);
+	return put(w, text, apitrace_double(text, d));
 }
 
 static int child(const struct apitrace_writer *w, struct values *v, const struct value *value,

@@ -110,11 +110,11 @@ static int put_enum_number(struct buffer *out, int64_t v)
  * from the largest down. */
 static int put_enum(struct buffer *out, const struct definition *d, int64_t v)
 {
+	const struct member *m = definition_member(d, (uint64_t)v);
 	bool any = false;
 
-	for (uint32_t i = 0; i < d->count; i++)
-		if ((int64_t)d->members[i].value == v)
-			return put(out, d->members[i].name.text);
+	if (m)
+		return put(out, m->name.text);
 	for (uint32_t i = 0; i < d->count && v; i++) {
 		int64_t member = (int64_t)d->members[i].value;
 

@@ -116,6 +116,8 @@ bool scalar_true(const struct scalar *s)
 
 bool scalar_text(const struct scalar *s, char *c, const char **text, size_t *size)
 {
+	const struct member *m;
+
 	if (s->form == SCALAR_TEXT) {
 		*text = s->text;
 		*size = s->size;
@@ -129,11 +131,10 @@ bool scalar_text(const struct scalar *s, char *c, const char **text, size_t *siz
 		*size = 1;
 		return true;
 	}
-	for (uint32_t i = 0; s->names && i < s->names->count; i++)
-		if (s->names->members[i].value == s->u) {
-			*text = s->names->members[i].name.text;
-			*size = s->names->members[i].name.size;
-			return true;
-		}
-	return false;
+	m = s->names ? definition_member(s->names, s->u) : NULL;
+	if (!m)
+		return false;
+	*text = m->name.text;
+	*size = m->name.size;
+	return true;
 }

@@ -157,14 +157,13 @@ void keys_free(struct keys *k)
 static const struct text_ref *value_name(const struct dictionary *d, const struct value *v)
 {
 	const struct definition *def;
+	const struct member *m;
 
 	if (v->tag != VALUE_ENUM)
 		return NULL;
 	def = dictionary_definition_id(d, v->definition);
-	for (uint32_t i = 0; def && i < def->count; i++)
-		if (def->members[i].value == v->number)
-			return &def->members[i].name;
-	return NULL;
+	m = def ? definition_member(def, v->number) : NULL;
+	return m ? &m->name : NULL;
 }
 
 static void from_value(const struct dictionary *d, const struct value *v, struct field_value *out)

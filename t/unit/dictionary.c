@@ -279,9 +279,47 @@ static void test_wrong(void)
 	dictionary_free(&d);
 }
 
+/* Names of values: few are searched, many are hashed; of two with a value the first holds. */
+static void test_members(uint32_t count)
+{
+	struct dictionary d;
+	struct buffer b = {0};
+	struct error e;
+	size_t where;
+	const struct definition *def;
+	const struct member *m;
+	uint32_t wrong = 0;
+
+	must(!dictionary_init(&d), "dictionary");
+	dictionary_segment(&d, true);
+	must(!buffer_u32(&b, ENTRY_DEFINITION) && !buffer_u32(&b, 16 + 16 * count) &&
+		     !buffer_u32(&b, 1) && !buffer_u32(&b, 0) && !buffer_u32(&b, 0) &&
+		     !buffer_u32(&b, DEFINITION_ENUM) && !buffer_u32(&b, count) &&
+		     !buffer_u32(&b, 0),
+	     "entry");
+	for (uint32_t i = 0; i < count; i++)
+		must(!buffer_u32(&b, 0) && !buffer_u32(&b, 0) &&
+			     !buffer_u64(&b, (uint64_t)(i / 2) * 256 - 512),
+		     "member");
+	ok(!take(&d, &b, &where, &e), "an enum");
+	def = dictionary_definition_id(&d, 1);
+	must(def != NULL, "definition");
+	for (uint32_t i = 0; i < count; i++)
+		wrong += definition_member(def, def->members[i].value) != &def->members[i - i % 2];
+	is_u64(wrong, 0, "the first member of each value");
+	m = definition_member(def, 1);
+	ok(!m, "none of another");
+	buffer_free(&b);
+	dictionary_free(&d);
+}
+
 int main(void)
 {
 	test_writers_entries();
+	test_members(0);
+	test_members(8);
+	test_members(9);
+	test_members(3001);
 	test_identity();
 	test_threads();
 	test_redeclared();
