@@ -13,7 +13,7 @@ struct numbered_call {
 	uint64_t start;
 	const struct lane *lane;
 	const struct type *type;
-	uint32_t place;
+	uint32_t place, number;
 	uint32_t next; /* free: index + 1 of the next free one */
 };
 
@@ -530,7 +530,7 @@ static enum calls_result numbered_enter(struct calls *c, const struct event *e, 
 		index = c->nnumbered++;
 		n += index;
 	}
-	*n = (struct numbered_call){e->time, e->lane, e->type, e->place, 0};
+	*n = (struct numbered_call){e->time, e->lane, e->type, e->place, call, 0};
 	if (open_calls_put(&c->open, e->lane->source->number, call, index))
 		c->out_of_memory = true;
 	return CALLS_ENTER;
@@ -591,7 +591,8 @@ static bool numbered_finish(struct calls *c, struct call *done)
 			      .total = end - n->start,
 			      .self = end - n->start,
 			      .unfinished = true,
-			      .type = n->type};
+			      .type = n->type,
+			      .number = n->number};
 	c->unfinished++;
 	return true;
 }

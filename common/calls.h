@@ -29,6 +29,7 @@ struct call {
 	bool unfinished;      /* closed by the end of the trace */
 	/* by calls_finish only, which has no leave: a type of the thread's calls, NULL unknown */
 	const struct type *type;
+	uint32_t number; /* of that type if it has TYPE_CALL_NUMBER: the call's */
 };
 
 struct frame {

@@ -102,6 +102,10 @@ dump() {
 	assert_line '0	136'
 	run -0 trstat -F tsv -g arg.mode -a count -s count s
 	assert_line 'GL_TRIANGLES	160'
+	# calls that never returned have what their enters had
+	trdecode "$T/pending.trace" >s
+	run -0 trstat --quiet -F tsv -g frame,name -a count -s name s
+	assert_line '0	glFinish	1'
 }
 
 @test "ticks are no time: rates are refused" {

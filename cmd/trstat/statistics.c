@@ -181,17 +181,21 @@ static uint32_t entered_number(size_t thread, bool kernel)
 static const struct key_cell *take_entered(struct statistics *s, const struct call *call,
 					   const struct event *e)
 {
-	size_t thread = e ? calls_thread(e) : s->calls.finishing;
-	const struct stack *stack = s->calls.stacks[thread];
+	const struct type *type = e ? e->type : call->type;
+	const struct stack *stack;
 	uint32_t number;
+	size_t thread;
 	bool kernel;
 
-	if (e && e->type->flags & TYPE_CALL_NUMBER)
-		return field_call(e, &number)
-			       ? entered_take_numbered(&s->entered, e->lane->source->number, number)
+	if (type && type->flags & TYPE_CALL_NUMBER) {
+		number = call->number;
+		return !e || field_call(e, &number)
+			       ? entered_take_numbered(&s->entered, call->lane->source->number,
+						       number)
 			       : NULL;
-	if (!e && call->type && call->type->flags & TYPE_CALL_NUMBER)
-		return NULL;
+	}
+	thread = e ? calls_thread(e) : s->calls.finishing;
+	stack = s->calls.stacks[thread];
 	kernel = e ? calls_stack(&s->calls, e) != stack
 		   : call->type && call->type->flags & TYPE_KERNEL;
 	return entered_take(&s->entered, entered_number(thread, kernel),
