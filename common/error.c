@@ -41,6 +41,11 @@ int error_errno(struct error *e, const char *file, uint64_t offset, const char *
 	return -1;
 }
 
+int error_no_memory(struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET, "out of memory");
+}
+
 /* Names and texts come from traces: nothing in them may steer the terminal. */
 static void put_masked(const char *s)
 {

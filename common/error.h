@@ -23,7 +23,10 @@ struct error {
 int error_set(struct error *e, const char *file, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The same with ": " and the text of errno at its end. */
+/* Out of memory. -1 */
+int error_no_memory(struct error *e);
+
+/* error_set with ": " and the text of errno at its end. */
 int error_errno(struct error *e, const char *file, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -147,6 +147,11 @@ int apitrace_bitmask(struct apitrace *a, uint32_t *definition);
 int apitrace_frame(struct apitrace *a, uint32_t *definition);
 void apitrace_forget(struct apitrace *a);
 
+/* --- apitrace_quick.c --- */
+
+/* Details into tail, up to the first that is not small and simple. true: all of them. */
+bool apitrace_quick_details(struct apitrace *a);
+
 /* --- apitrace_values.c --- */
 
 /* The details of an event into tail. */
@@ -154,10 +159,13 @@ int apitrace_details(struct apitrace *a);
 /* A tagged integer. */
 int apitrace_sint(struct apitrace *a, int64_t *n);
 
-/* --- apitrace_events.c --- */
+/* --- apitrace_header.c --- */
 
 /* The header of a trace. 0, or -1. FAILURE_END: what there is of it is in a. */
 int apitrace_header(struct apitrace *a);
+
+/* --- apitrace_events.c --- */
+
 /* Declare the trace whose header was read. */
 int apitrace_declare(struct apitrace *a);
 /* Read and write one event. 1; 0: the trace has ended (damage was told); -1: fatal, see error. */

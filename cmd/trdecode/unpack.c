@@ -141,11 +141,6 @@ bool unpack_probe(const uint8_t *head, size_t n, enum container *container)
 
 /* --- the file --- */
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* Have bytes of the file at hand, n if there are so many. 1, 0 (the end, with fewer), -1. */
 static int fill(struct unpack *u, size_t n, struct error *e)
 {
@@ -160,7 +155,7 @@ static int fill(struct unpack *u, size_t n, struct error *e)
 			uint8_t *in = realloc(u->in, u->in_capacity * 2);
 
 			if (!in)
-				return no_memory(e);
+				return error_no_memory(e);
 			u->in = in;
 			u->in_capacity *= 2;
 		}
@@ -197,7 +192,7 @@ static uint8_t *make_room(struct unpack *u, size_t n, struct error *e)
 		uint8_t *buffer = malloc(have + n);
 
 		if (!buffer) {
-			no_memory(e);
+			error_no_memory(e);
 			return NULL;
 		}
 		if (have)
@@ -439,13 +434,13 @@ int unpack_open(struct unpack *u, enum container container, int fd, const char *
 	u->capacity = OUT_SIZE;
 	u->buffer = malloc(u->capacity);
 	if (!u->in || !u->buffer)
-		return no_memory(e);
+		return error_no_memory(e);
 	u->at = u->end = u->buffer;
 	memcpy(u->in, head, n);
 	u->in_at = u->in;
 	u->in_end = u->in + n;
 	if (start(u))
-		return no_memory(e);
+		return error_no_memory(e);
 	return 0;
 }
 

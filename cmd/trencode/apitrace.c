@@ -26,17 +26,12 @@ struct state {
 	bool quiet;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static int begin(struct encoding *en, struct error *e)
 {
 	struct state *s = calloc(1, sizeof *s);
 
 	if (!s)
-		return no_memory(e);
+		return error_no_memory(e);
 	en->state = s;
 	s->target.dictionary = en->dictionary;
 	s->quiet = en->options->quiet;
@@ -69,7 +64,7 @@ static int meta(struct encoding *en, const struct meta *m, struct error *e)
 		s->header.size = 0;
 	s->header_source = m->source;
 	return m->offset == s->header.size && buffer_append(&s->header, m->data, m->size)
-		       ? no_memory(e)
+		       ? error_no_memory(e)
 		       : 0;
 }
 
@@ -81,7 +76,7 @@ static int begin_trace(struct state *s, const struct source *source, struct erro
 	uint32_t before = s->done.count;
 
 	if (intern(&s->done, &source->number, sizeof source->number) == INTERN_NONE)
-		return no_memory(e);
+		return error_no_memory(e);
 	if (s->done.count == before)
 		return error_set(e, NULL, NO_OFFSET,
 				 "traces whose calls are mixed with each other cannot be written "

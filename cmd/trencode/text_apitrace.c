@@ -32,40 +32,24 @@ struct open_text {
 	bool zero; /* the result is a number, and 0 */
 };
 
-/* What never changes in the text of a function's calls. */
-struct known_place {
-	const struct place *place;
-	unsigned flags;
-	bool may_be_hidden;
-	uint32_t names; /* of arguments */
-	uint32_t *ends; /* where each part ends in text: "name(", "first = ", ", second = " ... */
-	char *text;
-};
-
 struct state {
 	struct text *out;
 	struct dictionary *dictionary;
 	struct open_calls open;
 	struct open_text *unused;
-	struct known_place *places;
-	size_t nplaces;
+	struct apitrace_places places;
 	struct buffer scratch, header;
 	uint64_t order;
 	struct apitrace_blobs *blobs;
 	bool all_calls, thread_ids, plain_octal;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static void *begin(const struct encoding *en, struct error *e)
 {
 	struct state *s = calloc(1, sizeof *s);
 
 	if (!s) {
-		no_memory(e);
+		error_no_memory(e);
 		return NULL;
 	}
 	s->out = en->text;
@@ -106,75 +90,11 @@ static void free_state(void *state)
 		s->unused = t->next;
 		free_text(t);
 	}
-	for (size_t i = 0; i < s->nplaces; i++) {
-		free(s->places[i].ends);
-		free(s->places[i].text);
-	}
-	free(s->places);
+	apitrace_places_free(&s->places);
 	buffer_free(&s->scratch);
 	buffer_free(&s->header);
 	apitrace_blobs_close(s->blobs);
 	free(s);
-}
-
-/* --- what is known of a function --- */
-
-/* A name up to its first NUL. */
-static int name(struct buffer *b, const struct text_ref *t)
-{
-	return buffer_append(b, t->text, strlen(t->text));
-}
-
-static int prepare(struct known_place *k, const struct place *place)
-{
-	const struct definition *d = place->arguments;
-	uint32_t n = d ? d->count : 0;
-	struct buffer b = {0};
-
-	k->ends = calloc((size_t)n + 1, sizeof *k->ends);
-	if (!k->ends || name(&b, &place->name) || buffer_append(&b, "(", 1))
-		goto fail;
-	k->ends[0] = (uint32_t)b.size;
-	for (uint32_t i = 0; i < n; i++) {
-		if (buffer_append(&b, ", ", i ? 2 : 0) || name(&b, &d->members[i].name) ||
-		    buffer_append(&b, " = ", 3))
-			goto fail;
-		k->ends[i + 1] = (uint32_t)b.size;
-	}
-	k->text = (char *)b.data;
-	k->names = n;
-	k->flags = apitrace_known(place->name.text, place->name.size);
-	k->may_be_hidden =
-		k->flags & APITRACE_VERBOSE || (!n && d && !strcmp(place->name.text, "glGetError"));
-	k->place = place;
-	return 0;
-fail:
-	buffer_free(&b);
-	free(k->ends);
-	k->ends = NULL;
-	return -1;
-}
-
-static const struct known_place *known(struct state *s, uint32_t number)
-{
-	struct known_place *k;
-
-	if (number >= s->nplaces) {
-		size_t size = s->nplaces ? s->nplaces : 256;
-
-		while (size <= number)
-			size *= 2;
-		k = realloc(s->places, size * sizeof *k);
-		if (!k)
-			return NULL;
-		memset(k + s->nplaces, 0, (size - s->nplaces) * sizeof *k);
-		s->places = k;
-		s->nplaces = size;
-	}
-	k = &s->places[number];
-	if (!k->place && number && prepare(k, dictionary_place(s->dictionary, number)))
-		return NULL;
-	return k;
 }
 
 /* --- values into text --- */
@@ -310,8 +230,8 @@ static void put_piece(struct state *s, const struct open_text *t, const struct p
 	text_put(s->out, (const char *)s->scratch.data, s->scratch.size);
 }
 
-static void put_arguments(struct state *s, const struct open_text *t, const struct known_place *k,
-			  unsigned *blobs)
+static void put_arguments(struct state *s, const struct open_text *t,
+			  const struct apitrace_place *k, unsigned *blobs)
 {
 	size_t n = t->count > k->names ? t->count : k->names;
 
@@ -328,7 +248,7 @@ static void put_arguments(struct state *s, const struct open_text *t, const stru
 }
 
 /* Those that apitrace shows only when told to. */
-static bool hidden(const struct state *s, const struct known_place *k, const struct open_text *t)
+static bool hidden(const struct state *s, const struct apitrace_place *k, const struct open_text *t)
 {
 	if (s->all_calls || !k->may_be_hidden)
 		return false;
@@ -337,12 +257,12 @@ static bool hidden(const struct state *s, const struct known_place *k, const str
 
 static int print_call(struct state *s, struct open_text *t, bool incomplete, struct error *e)
 {
-	const struct known_place *k = known(s, t->place);
+	const struct apitrace_place *k = apitrace_place(&s->places, s->dictionary, t->place);
 	bool fake = t->flags & APITRACE_FLAG_FAKE;
 	unsigned blobs = 0;
 
 	if (!k)
-		return no_memory(e);
+		return error_no_memory(e);
 	if (hidden(s, k, t))
 		return 0;
 	text_u64(s->out, t->call);
@@ -383,7 +303,7 @@ static int enter(struct state *s, const struct event *ev, uint32_t call, struct 
 	struct open_text *t = new_text(s);
 
 	if (!t)
-		return no_memory(e);
+		return error_no_memory(e);
 	t->call = call;
 	t->place = ev->place;
 	t->thread = ev->lane->tid;
@@ -394,7 +314,7 @@ static int enter(struct state *s, const struct event *ev, uint32_t call, struct 
 	}
 	if (open_calls_put(&s->open, ev->lane->source->number, call, (uint64_t)(uintptr_t)t)) {
 		free_text(t);
-		return no_memory(e);
+		return error_no_memory(e);
 	}
 	return 0;
 }
@@ -434,7 +354,7 @@ static int print_incomplete(struct state *s, struct error *e)
 	if (!n)
 		return 0;
 	if (!all)
-		return no_memory(e);
+		return error_no_memory(e);
 	while (got < n && open_calls_take_any(&s->open, &value))
 		all[got++] = (struct open_text *)(uintptr_t)value;
 	open_calls_free(&s->open);
@@ -448,91 +368,7 @@ static int print_incomplete(struct state *s, struct error *e)
 	return bad;
 }
 
-/* --- properties --- */
-
-struct property {
-	const uint8_t *name, *value;
-	size_t name_size, value_size, order;
-};
-
-static bool take_string(const uint8_t **p, const uint8_t *end, const uint8_t **text, size_t *n)
-{
-	uint64_t length = 0;
-	unsigned shift = 0;
-
-	do {
-		if (*p == end || shift > 28)
-			return false;
-		length |= (uint64_t)(**p & 0x7f) << shift;
-		shift += 7;
-	} while (*(*p)++ & 0x80);
-	if (length > (uint64_t)(end - *p))
-		return false;
-	*text = *p;
-	*n = (size_t)length;
-	*p += length;
-	return true;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const struct property *x = a, *y = b;
-	size_t n = x->name_size < y->name_size ? x->name_size : y->name_size;
-	int order = memcmp(x->name, y->name, n);
-
-	if (order)
-		return order;
-	if (x->name_size != y->name_size)
-		return x->name_size < y->name_size ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
-}
-
-static bool same_name(const struct property *a, const struct property *b)
-{
-	return a->name_size == b->name_size && !memcmp(a->name, b->name, a->name_size);
-}
-
-static int print_properties(struct state *s, struct error *e)
-{
-	const uint8_t *p = s->header.data, *end = p + s->header.size;
-	struct apitrace_writer w = {s->dictionary, &s->scratch, NULL, s->plain_octal};
-	struct property *all = NULL, one;
-	size_t n = 0, capacity = 0;
-
-	if (s->header.size < 2 || p[0] < APITRACE_PROPERTIES)
-		return 0;
-	p += 2;
-	while (take_string(&p, end, &one.name, &one.name_size) && one.name_size &&
-	       take_string(&p, end, &one.value, &one.value_size)) {
-		struct property *grown = array_grow(all, &capacity, n, sizeof *all);
-
-		if (!grown) {
-			free(all);
-			return no_memory(e);
-		}
-		all = grown;
-		one.order = n;
-		all[n++] = one;
-	}
-	if (n)
-		qsort(all, n, sizeof *all, by_name);
-	for (size_t i = 0; i < n; i++) {
-		if (i + 1 < n && same_name(&all[i], &all[i + 1]))
-			continue; /* a later one holds */
-		text_put(s->out, "// ", 3);
-		text_put(s->out, (const char *)all[i].name, all[i].name_size);
-		s->scratch.size = 0;
-		if (apitrace_string(&w, all[i].value, all[i].value_size)) {
-			free(all);
-			return no_memory(e);
-		}
-		text_put(s->out, " = ", 3);
-		text_put(s->out, (const char *)s->scratch.data, s->scratch.size);
-		text_char(s->out, '\n');
-	}
-	free(all);
-	return 0;
-}
+/* --- events --- */
 
 static int meta(void *state, const struct source *source, const struct meta *m, struct error *e)
 {
@@ -551,8 +387,10 @@ static int meta(void *state, const struct source *source, const struct meta *m, 
 	if (m->offset != s->header.size)
 		return 0;
 	if (buffer_append(&s->header, m->data, m->size))
-		return no_memory(e);
-	return s->header.size == m->total ? print_properties(s, e) : 0;
+		return error_no_memory(e);
+	return s->header.size == m->total
+		       ? apitrace_properties(&s->header, s->out, s->plain_octal, e)
+		       : 0;
 }
 
 static void print_gap(struct state *s, const struct event *ev)

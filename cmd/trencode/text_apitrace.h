@@ -6,6 +6,7 @@
 
 #include "common/buffer.h"
 #include "common/dictionary.h"
+#include "common/text.h"
 #include "common/value.h"
 
 /* A blob that is to be kept: 0, or -1. Its text goes to where the value stands. */
@@ -28,6 +29,32 @@ int apitrace_frame(const struct apitrace_writer *w, const struct definition *fra
 /* %.7g of a float and %.16g of a double: characters written. */
 size_t apitrace_float(char *out, float f);
 size_t apitrace_double(char *out, double d);
+
+/* The header's properties, sorted by name. -1: memory is out. */
+int apitrace_properties(const struct buffer *header, struct text *out, bool plain_octal,
+			struct error *e);
+
+/* --- places --- */
+
+/* What never changes in the text of a function's calls. */
+struct apitrace_place {
+	const struct place *place;
+	unsigned flags;
+	bool may_be_hidden;
+	uint32_t names; /* of arguments */
+	uint32_t *ends; /* where each part ends in text: "name(", "first = ", ", second = " ... */
+	char *text;
+};
+
+struct apitrace_places {
+	struct apitrace_place *at; /* by number */
+	size_t size;
+};
+
+/* Valid until the next call. NULL: memory is out. */
+const struct apitrace_place *apitrace_place(struct apitrace_places *s, const struct dictionary *d,
+					    uint32_t number);
+void apitrace_places_free(struct apitrace_places *s);
 
 /* --- blobs: files of a directory --- */
 

@@ -52,17 +52,12 @@ struct state {
 	bool header, said_names, terminal, quiet;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static void *begin(const struct encoding *en, struct error *e)
 {
 	struct state *s = calloc(1, sizeof *s);
 
 	if (!s) {
-		no_memory(e);
+		error_no_memory(e);
 		return NULL;
 	}
 	s->out = en->text;
@@ -639,7 +634,7 @@ static int replay_event(struct state *s, const struct recording *r, const struct
 	int used;
 
 	if (!t)
-		return no_memory(e);
+		return error_no_memory(e);
 	t->lane = ev->lane;
 	if (ev->type->kind == KIND_GAP) {
 		print_pending(s);
@@ -650,7 +645,7 @@ static int replay_event(struct state *s, const struct recording *r, const struct
 	if (s->pending) {
 		used = settle(s, r, t, &row, ev);
 		if (used)
-			return used < 0 ? no_memory(e) : 0;
+			return used < 0 ? error_no_memory(e) : 0;
 	}
 	replay_consume(t, &row);
 	if ((row.kind > ROW_LEAVE || row.kernel) && !t->calls)
@@ -667,7 +662,7 @@ static int replay_event(struct state *s, const struct recording *r, const struct
 	case ROW_EVENT:
 	case ROW_LOSS: print_instant(s, r, t, ev);
 	}
-	return used || r->replay.out_of_memory ? no_memory(e) : 0;
+	return used || r->replay.out_of_memory ? error_no_memory(e) : 0;
 }
 
 /* --- the layout --- */
@@ -676,7 +671,7 @@ static int meta(void *state, const struct source *source, const struct meta *m, 
 {
 	struct recording *r = recording_of(state, source);
 
-	return r && !recording_meta(r, m) ? 0 : no_memory(e);
+	return r && !recording_meta(r, m) ? 0 : error_no_memory(e);
 }
 
 static enum hold_kind hold_kind(const struct event *ev)
@@ -715,7 +710,7 @@ static int print_held(struct state *s, struct recording *r, struct error *e)
 static int begin_recording(struct state *s, struct recording *r, struct error *e)
 {
 	if (recording_begin(r, s->depth))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (r->odd_options && !s->quiet)
 		warn(r->source->name.text, NO_OFFSET,
 		     "of its default.opts only the time filter (-t) is applied");
@@ -734,7 +729,7 @@ static int event(void *state, const struct event *ev, struct error *e)
 	if (__builtin_expect(!r || r->source != ev->lane->source, 0)) {
 		r = recording_of(s, ev->lane->source);
 		if (!r)
-			return no_memory(e);
+			return error_no_memory(e);
 		if (!r->ready && begin_recording(s, r, e))
 			return -1;
 		s->recording = r;
@@ -746,7 +741,7 @@ static int event(void *state, const struct event *ev, struct error *e)
 		r->replay.first = ev->time;
 	row = (struct hold_row){*ev, hold_kind(ev), is_scheduling(ev)};
 	if (hold_put(r->hold, &row))
-		return no_memory(e);
+		return error_no_memory(e);
 	return print_held(s, r, e);
 }
 
