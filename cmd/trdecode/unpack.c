@@ -109,10 +109,14 @@ static bool probe_zstd(const uint8_t *head, size_t n)
 static bool probe_snappy(const uint8_t *head, size_t n)
 {
 	uint32_t packed, length;
+	size_t at = 6;
 
 	if (n < 2 || memcmp(head, "at", 2) != 0)
 		return false;
-	if (n < 7)
+	/* cut before the end of the first block's length */
+	while (at < n && at < 6 + 5 && head[at] & 0x80)
+		at++;
+	if (at >= n)
 		return true;
 	packed = get_u32(head + 2);
 	return packed && snappy_length(head + 6, n - 6, &length) && snappy_sane(packed, length);
