@@ -94,13 +94,34 @@ static int write_failed(struct apitrace *a)
 	return -1;
 }
 
+/* A row with few values, where the block takes it as it is. */
+static inline bool put_small(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t type,
+			     uint32_t place, uint32_t call)
+{
+	struct buffer *tail = &a->tail;
+	size_t n = align_up(tail->size, 4);
+	uint8_t *p;
+
+	if (tail->size > 128 || tail->capacity - tail->size < 4 || a->used.size || a->too_large)
+		return false;
+	p = writer_row_put(a->w, tick, lane, type, place, 0, APITRACE_FIXED_SIZE + 4 + n);
+	if (!p)
+		return false;
+	put_u32(p + APITRACE_FIXED_CALL, call);
+	put_u32(p + APITRACE_FIXED_FRAME, a->frame);
+	put_u32(p + APITRACE_FIXED_SIZE, (uint32_t)tail->size);
+	put_u32(tail->data + tail->size, 0); /* the padding */
+	writer_copy_words(p + APITRACE_FIXED_SIZE + 4, tail->data, n);
+	return true;
+}
+
 static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t place, uint32_t call)
 {
 	struct writer *w = a->w;
 	uint64_t tick = a->tick++ + (uint64_t)a->input->shift;
 	uint8_t fixed[APITRACE_FIXED_SIZE];
 
-	if (!w)
+	if (!w || put_small(a, tick, lane, type, place, call))
 		return 0;
 	for (size_t i = 0; i < a->used.size; i += 4)
 		if (writer_use_definition(w, get_u32(a->used.data + i)))
