@@ -147,6 +147,25 @@ dump() {
 	done
 }
 
+@test "flipped bits: no crash, no hang, and what is read can be read again" {
+	RANDOM=1
+	for ((k = 0; k < 60; k++)); do
+		set -- v6 v6-br gz-members v2 threads odd
+		shift $((k % 6))
+		cp "$T/$1.trace" x.trace
+		chmod u+w x.trace
+		flip x.trace $((k % 3 ? 1 : 8))
+		timeout 20 trdecode -o s x.trace 2>said && status=0 || status=$?
+		((status <= 2)) || fail "$1, flip $k: status $status: $(cat said)"
+		((status < 2)) || continue
+		for program in 'trstat -g name,frame -a count,sum(arg.data.size)' \
+			'trencode --all-calls' 'trencode -t apitrace'; do
+			timeout 20 $program s >out 2>said && then=0 || then=$?
+			[ "$then" -eq "$status" ] || fail "$1, flip $k: $program: $(cat said)"
+		done
+	done
+}
+
 @test "an argument that its function does not have, a number of more than 64 bits" {
 	run -1 --separate-stderr trdecode -o s "$T/bad/argno-over.trace"
 	[[ $stderr == *'0x2: chunk 0, byte 22 of the unpacked trace: argument 6 of a function that has 1' ]]

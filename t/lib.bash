@@ -28,3 +28,15 @@ pipe() {
 pipefail() {
 	bash -o pipefail -c "$1"
 }
+
+# flip FILE N: change N bits of it, by RANDOM
+flip() {
+	local size at byte n
+	size=$(stat -c %s "$1")
+	for ((n = $2; n > 0; n--)); do
+		at=$(((RANDOM * 32768 + RANDOM) % size))
+		byte=$(od -An -tu1 -j $at -N 1 "$1")
+		printf '%b' "$(printf '\\x%02x' $((byte ^ 1 << RANDOM % 8)))" |
+			dd of="$1" bs=1 seek=$at conv=notrunc status=none
+	done
+}
