@@ -212,8 +212,11 @@ static int run(struct input *inputs, int n, char **names, struct settings *s,
 	if (output_open(&out, common->output, OUTPUT_BINARY, &e))
 		return fail(&e);
 	for (int i = 0; i < n; i++)
-		if (input_is(&inputs[i], &out, &e))
-			return fail(&e);
+		if (input_is(&inputs[i], &out, &e)) {
+			status = fail(&e);
+			output_close(&out, status, &e);
+			return status;
+		}
 	w->output = &out;
 	w->segment_limit = s->segment;
 	w->crc = output_is_file(&out);
