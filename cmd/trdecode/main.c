@@ -17,14 +17,15 @@
 /* Every format that can be read. */
 static const struct decoder *const decoders[] = {&decoder_stream,   &decoder_uftrace,
 						 &decoder_tracecmd, &decoder_apitrace,
-						 &decoder_lttng,    NULL};
+						 &decoder_lttng,    &decoder_ctf,
+						 NULL};
 
 enum { OPT_CLOCK = 256, OPT_INFO, OPT_JSON, OPT_SEGMENT, OPT_OFFSET, OPT_STRICT };
 
 static const struct option_row option_rows[] = {
 	{'f', "format", "FORMAT",
-	 "the inputs are of this format: uftrace, trace-cmd,\napitrace, lttng, stream",
-	 "uftrace trace-cmd apitrace lttng stream"},
+	 "the inputs are of this format: uftrace, trace-cmd,\napitrace, lttng, ctf, stream",
+	 "uftrace trace-cmd apitrace lttng ctf stream"},
 	{OPT_CLOCK, "clock", "CLOCK",
 	 "raw: times as recorded, nothing added; wall: since 1970,\nwhere the trace tells",
 	 "raw wall"},
