@@ -417,6 +417,21 @@ static uint32_t declare_members(struct writer *w, const struct ctf_part *const *
 	return id;
 }
 
+/* Rows of the class may name this definition. */
+static int use(struct ctf_class *c, uint32_t definition)
+{
+	uint32_t *d;
+
+	if (!definition)
+		return 0;
+	d = array_grow(c->definitions, &c->definitions_capacity, c->ndefinitions, sizeof *d);
+	if (!d)
+		return -1;
+	c->definitions = d;
+	d[c->ndefinitions++] = definition;
+	return 0;
+}
+
 /* Definitions that the values of a part name, those of its members too. -1: memory. */
 static int declare_values(struct ctf_class *c, struct ctf_part *p)
 {
@@ -433,18 +448,20 @@ static int declare_values(struct ctf_class *c, struct ctf_part *p)
 		if (!p->definition)
 			return -1;
 	}
-	if (p->definition) {
-		uint32_t *d = array_grow(c->definitions, &c->definitions_capacity, c->ndefinitions,
-					 sizeof *d);
+	if (use(c, p->definition) || use(c, p->option))
+		return -1;
+	for (struct ctf_part *m = p->children; m; m = m->next) {
+		if (p->kind == CTF_VARIANT && !m->option) {
+			struct member_entry name = {.name = writer_text(w, ctf_bare_name(m->name))};
 
-		if (!d)
-			return -1;
-		c->definitions = d;
-		d[c->ndefinitions++] = p->definition;
-	}
-	for (struct ctf_part *m = p->children; m; m = m->next)
+			m->option = writer_definition(w, writer_text(w, "variant"),
+						      DEFINITION_STRUCT, &name, 1);
+			if (!m->option)
+				return -1;
+		}
 		if (declare_values(c, m))
 			return -1;
+	}
 	return 0;
 }
 
@@ -483,8 +500,8 @@ static uint32_t declare_field(struct ctf_class *c, struct ctf_part *p, struct fi
 	f->size = p->kind == CTF_ARRAY ? number->size / 8 : bytes_of(number->size);
 	f->count = p->kind == CTF_ARRAY ? (uint32_t)p->type->count : 0;
 	*at += f->size * (f->count ? f->count : 1);
-	if (number->type->base == 8 || number->type->base == 2)
-		f->type_name = writer_text(w, number->type->base == 8 ? "octal" : "binary");
+	if (number->type->base == 8)
+		f->type_name = writer_text(w, "octal");
 	if (p->kind == CTF_ENUM && p->type->labels) {
 		if (!p->definition)
 			p->definition = declare_labels(w, p);

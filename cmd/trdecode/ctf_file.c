@@ -603,25 +603,21 @@ static int put_row(struct ctf_file *f)
 	struct ctf_class *k = f->class;
 	const uint8_t *fixed = ctf->fixed.data;
 	const struct buffer *tail = &ctf->tail;
-	uint32_t lane, place = k->place;
+	uint32_t lane, place = 0;
 
-	if (!k->type && ctf_class_declare(k))
-		return -1;
 	lane = lane_of(f);
 	if (!lane)
 		return -1;
-	if (k->kind != KIND_INSTANT) {
-		place = ctf_calls_place(k, f, fixed);
+	if (k->kind != KIND_INSTANT || !k->plain) {
+		place = k->plain ? ctf_calls_place(k, f, fixed) : k->place;
 		if (!place)
 			return -1;
 	}
 	for (uint32_t i = 0; i < k->ndefinitions; i++)
 		if (writer_use_definition(ctf->w, k->definitions[i]))
 			return -1;
-	if (writer_row_data(ctf->w, f->next, lane, k->type,
-			    k->plain && k->kind == KIND_INSTANT ? 0 : place, 0, fixed,
-			    k->fixed_size, tail->data, (uint32_t)tail->size,
-			    k->nstrings || !k->plain))
+	if (writer_row_data(ctf->w, f->next, lane, k->type, place, 0, fixed, k->fixed_size,
+			    tail->data, (uint32_t)tail->size, k->nstrings || !k->plain))
 		return -1;
 	return k->action ? ctf_calls_after(k, f, fixed, tail) : 0;
 }
@@ -652,6 +648,8 @@ int ctf_file_event(struct ctf_file *f, struct error *e)
 
 		if (__builtin_expect(f->lost, 0))
 			return put_lost(f) ? failed(f, e) : 0;
+		if (__builtin_expect(!f->class->type, 0) && ctf_class_declare(f->class))
+			return failed(f, e);
 		got = read_data(f);
 		if (__builtin_expect(got == CTF_GOT, 1))
 			return put_row(f) ? failed(f, e) : 0;

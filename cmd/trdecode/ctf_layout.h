@@ -57,6 +57,7 @@ struct ctf_part {
 	struct ctf_part *children;     /* members, or the element */
 	struct ctf_part *next;	       /* member of the same struct */
 	uint32_t definition;	       /* of ENUM and STRUCT in the stream; 0 not yet */
+	uint32_t option; /* of a member of a VARIANT: the struct that says it was chosen */
 };
 
 /* Parts of one event and its packet. */

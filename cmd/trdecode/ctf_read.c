@@ -292,9 +292,11 @@ enum ctf_got ctf_put_value(struct ctf_cursor *c, const struct ctf_part *p, struc
 			got = ctf_put_value(c, m, b);
 		return got;
 	case CTF_VARIANT:
-		/* the chosen one alone; its tag stands before it */
+		/* a struct of the chosen one alone */
 		chosen = ctf_chosen(c, p);
-		return chosen ? ctf_put_value(c, chosen, b) : CTF_BAD;
+		if (!chosen || value_put_struct(b, chosen->option, 1))
+			return CTF_BAD;
+		return ctf_put_value(c, chosen, b);
 	case CTF_ARRAY:
 	case CTF_SEQUENCE: return put_elements(c, p, b);
 	}
