@@ -409,7 +409,7 @@ static int ctf_run(struct input *in, uint64_t until, struct error *e)
 		if (ctf->nheap > 2 && earlier(ctf->heap[2], second))
 			second = ctf->heap[2];
 		do {
-			if (ctf_file_event(first, e) || ctf_file_next(first, e))
+			if (ctf_row(first, e) || ctf_file_next(first, e))
 				return failed(ctf, e);
 		} while (first->next <= until && !first->done &&
 			 (!second || earlier(first, second)));

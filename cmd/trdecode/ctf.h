@@ -85,6 +85,11 @@ enum ctf_shape {
 	SHAPE_SIMPLE,  /* an id of whole bytes, u64 time */
 };
 
+/* What a row carries, in this order. */
+static const enum ctf_scope ctf_data_scopes[] = {SCOPE_STREAM_CONTEXT, SCOPE_EVENT_CONTEXT,
+						 SCOPE_FIELDS};
+enum { CTF_DATA_SCOPES = 3, CTF_FIELDS = 256 };
+
 struct ctf_stream {
 	const struct ctf_stream_class *declared;
 	struct ctf_trace *trace;
@@ -178,7 +183,9 @@ int ctf_classes_make(struct ctf_trace *t, struct error *e);
 void ctf_classes_free(struct ctf_trace *t);
 /* The class of an event, or NULL. */
 struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id);
-/* Declare its type to the writer. -1: memory. */
+/* --- ctf_declare.c --- */
+
+/* Declare the type of a class to the writer. -1: memory. */
 int ctf_class_declare(struct ctf_class *c);
 
 /* --- ctf_file.c --- */
@@ -188,8 +195,28 @@ int ctf_file_open(struct ctf_file *f, size_t window, bool keep, struct error *e)
 void ctf_file_close(struct ctf_file *f);
 /* Find the next event. -1 and e. */
 int ctf_file_next(struct ctf_file *f, struct error *e);
+/* The cursor's data begin at the byte of position `from`; have n bytes or what is left of the file.
+ * -1 and e. */
+int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e);
+/* What was tried at position `from` ran out of bytes: have more. 1 there are more, 0 no, -1 and e.
+ */
+int ctf_file_more(struct ctf_file *f, uint64_t from, struct error *e);
+/* Shifted ns of a clock's value. false: no time can be that. */
+bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns);
+/* Report damage, and leave a gap. -1 and e: the output failed. */
+int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struct error *e);
+/* The same at a position of the packet, the rest of which is lost. */
+int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what, struct error *e);
+
+/* --- ctf_packet.c --- */
+
+/* Stand behind the beginning of the next packet, or be done. -1 and e. */
+int ctf_packet_next(struct ctf_file *f, struct error *e);
+
+/* --- ctf_row.c --- */
+
 /* Write the event that was found. -1 and e. */
-int ctf_file_event(struct ctf_file *f, struct error *e);
+int ctf_row(struct ctf_file *f, struct error *e);
 
 /* --- ctf_calls.c --- */
 

@@ -9,22 +9,13 @@
 #include "ctf.h"
 
 /* Larger ones are carried as values. */
-enum { FIXED_MOST = 2048, FIELDS_MOST = 256, LABELS_MOST = 1024 };
-
-static const enum ctf_scope data_scopes[] = {SCOPE_STREAM_CONTEXT, SCOPE_EVENT_CONTEXT,
-					     SCOPE_FIELDS};
-enum { DATA_SCOPES = sizeof data_scopes / sizeof *data_scopes };
-
-static uint32_t bytes_of(unsigned bits)
-{
-	return bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1;
-}
+enum { FIXED_MOST = 2048 };
 
 /* Do the bytes of the trace stand as the stream wants them? */
 static bool as_it_is(const struct ctf_part *p)
 {
 	return !p->slot && !(p->big && p->size > 8) && !(p->align % 8) &&
-	       p->size == 8 * bytes_of(p->size);
+	       p->size == 8 * ctf_bytes(p->size);
 }
 
 /* --- moves --- */
@@ -60,7 +51,7 @@ static int move_part(struct ctf_class *c, const struct ctf_part *p, uint32_t ali
 	case CTF_FLOAT:
 		m.kind = as_it_is(p) ? MOVE_BYTES : MOVE_NUMBER;
 		m.size = p->size;
-		m.n = bytes_of(p->size);
+		m.n = ctf_bytes(p->size);
 		m.big = p->big;
 		m.is_signed = p->is_signed;
 		m.slot = p->slot;
@@ -139,13 +130,13 @@ static int make_moves(struct ctf_class *c)
 	uint32_t fields = 0;
 
 	c->plain = true;
-	for (int i = 0; i < DATA_SCOPES; i++) {
-		const struct ctf_part *s = c->layout.scope[data_scopes[i]];
+	for (int i = 0; i < CTF_DATA_SCOPES; i++) {
+		const struct ctf_part *s = c->layout.scope[ctf_data_scopes[i]];
 		uint32_t align = s ? s->align : 1;
 
 		for (const struct ctf_part *p = s ? s->children : NULL; p; p = p->next) {
 			uint32_t at = c->fixed_size, string = c->nstrings;
-			int done = ++fields > FIELDS_MOST ? 0 : move_part(c, p, align);
+			int done = ++fields > CTF_FIELDS ? 0 : move_part(c, p, align);
 
 			if (done < 0)
 				return -1;
@@ -206,7 +197,7 @@ static void find_shape(struct ctf_stream *s)
 	} else if (is_lttng(h, 16, 32, 8)) {
 		s->shape = SHAPE_LARGE;
 	} else if (p->role == CTF_ID && h->align == 8 && is_int(p, p->size, 8) &&
-		   p->size == 8 * bytes_of(p->size) && p->next && !p->next->next &&
+		   p->size == 8 * ctf_bytes(p->size) && p->next && !p->next->next &&
 		   p->next->role == CTF_TIME && is_int(p->next, 64, 8) && !p->slot &&
 		   !p->next->slot) {
 		s->shape = SHAPE_SIMPLE;
@@ -369,208 +360,4 @@ void ctf_classes_free(struct ctf_trace *t)
 	}
 	free(t->streams);
 	free(t->classes);
-}
-
-/* --- what the stream is told --- */
-
-/* A name for each number that has one; of long ranges their ends. */
-static uint32_t declare_labels(struct writer *w, const struct ctf_part *p)
-{
-	struct member_entry *members = calloc(LABELS_MOST, sizeof *members);
-	uint32_t n = 0, id;
-
-	if (!members)
-		return 0;
-	for (const struct ctf_label *l = p->type->labels; l; l = l->next) {
-		uint64_t span = (uint64_t)l->last - (uint64_t)l->first;
-		uint32_t name = writer_text(w, l->name);
-
-		for (uint64_t i = 0; n < LABELS_MOST && i <= (span < 256 ? span : 1); i++) {
-			uint64_t at = span < 256 ? i : i * span;
-
-			members[n++] = (struct member_entry){name, (uint64_t)l->first + at};
-		}
-	}
-	id = writer_definition(w, 0, DEFINITION_ENUM, members, n);
-	free(members);
-	return id;
-}
-
-static uint32_t declare_members(struct writer *w, const struct ctf_part *const *first, int n)
-{
-	struct member_entry *members = NULL;
-	size_t count = 0;
-	uint32_t id;
-
-	for (int i = 0; i < n; i++)
-		for (const struct ctf_part *p = first[i]; p; p = p->next)
-			count++;
-	members = calloc(count + 1, sizeof *members);
-	if (!members)
-		return 0;
-	count = 0;
-	for (int i = 0; i < n; i++)
-		for (const struct ctf_part *p = first[i]; p; p = p->next)
-			members[count++].name = writer_text(w, ctf_bare_name(p->name));
-	id = writer_definition(w, 0, DEFINITION_STRUCT, members, (uint32_t)count);
-	free(members);
-	return id;
-}
-
-/* Rows of the class may name this definition. */
-static int use(struct ctf_class *c, uint32_t definition)
-{
-	uint32_t *d;
-
-	if (!definition)
-		return 0;
-	d = array_grow(c->definitions, &c->definitions_capacity, c->ndefinitions, sizeof *d);
-	if (!d)
-		return -1;
-	c->definitions = d;
-	d[c->ndefinitions++] = definition;
-	return 0;
-}
-
-/* Definitions that the values of a part name, those of its members too. -1: memory. */
-static int declare_values(struct ctf_class *c, struct ctf_part *p)
-{
-	struct writer *w = c->stream->trace->ctf->w;
-	const struct ctf_part *children = p->children;
-
-	if (p->kind == CTF_ENUM && p->type->labels && !p->definition) {
-		p->definition = declare_labels(w, p);
-		if (!p->definition)
-			return -1;
-	}
-	if (p->kind == CTF_STRUCT && !p->definition) {
-		p->definition = declare_members(w, &children, 1);
-		if (!p->definition)
-			return -1;
-	}
-	if (use(c, p->definition) || use(c, p->option))
-		return -1;
-	for (struct ctf_part *m = p->children; m; m = m->next) {
-		if (p->kind == CTF_VARIANT && !m->option) {
-			struct member_entry name = {.name = writer_text(w, ctf_bare_name(m->name))};
-
-			m->option = writer_definition(w, writer_text(w, "variant"),
-						      DEFINITION_STRUCT, &name, 1);
-			if (!m->option)
-				return -1;
-		}
-		if (declare_values(c, m))
-			return -1;
-	}
-	return 0;
-}
-
-static enum field_kind kind_of(const struct ctf_part *p)
-{
-	if (p->kind == CTF_FLOAT)
-		return FIELD_FLOAT;
-	if (p->kind == CTF_ENUM)
-		return FIELD_ENUM;
-	if (p->kind == CTF_STRING || p->kind == CTF_SEQUENCE)
-		return FIELD_STRING;
-	if (p->kind == CTF_ARRAY && p->children->type->text)
-		return FIELD_CHAR;
-	if (p->kind == CTF_ARRAY)
-		p = p->children;
-	if (p->type->base == 16)
-		return FIELD_HEX;
-	return p->is_signed ? FIELD_INT : FIELD_UINT;
-}
-
-static uint32_t declare_field(struct ctf_class *c, struct ctf_part *p, struct field_entry *f,
-			      uint32_t *at, uint32_t *string)
-{
-	struct writer *w = c->stream->trace->ctf->w;
-	const struct ctf_part *number = p->kind == CTF_ARRAY ? p->children : p;
-
-	f->name = writer_text(w, ctf_bare_name(p->name));
-	f->kind = (uint8_t)kind_of(p);
-	if (f->kind == FIELD_STRING) {
-		f->where = WHERE_STRING;
-		f->offset = (*string)++;
-		return 0;
-	}
-	f->where = WHERE_FIXED;
-	f->offset = *at;
-	f->size = p->kind == CTF_ARRAY ? number->size / 8 : bytes_of(number->size);
-	f->count = p->kind == CTF_ARRAY ? (uint32_t)p->type->count : 0;
-	*at += f->size * (f->count ? f->count : 1);
-	if (number->type->base == 8)
-		f->type_name = writer_text(w, "octal");
-	if (p->kind == CTF_ENUM && p->type->labels) {
-		if (!p->definition)
-			p->definition = declare_labels(w, p);
-		f->definition = p->definition;
-	}
-	if ((int32_t)f->offset == c->call.at && c->call_kind == CALL_ADDRESS)
-		f->role = ROLE_ADDRESS;
-	return 0;
-}
-
-/* "cpu 2 - 3": whether the packet tells a CPU, then how many fields each scope has, "-" where it
- * is not declared. */
-static void describe(const struct ctf_class *c, char *text, size_t size)
-{
-	size_t at = (size_t)snprintf(text, size, "%s", c->stream->cpu_alone ? "cpu" : "-");
-
-	for (int i = 0; i < DATA_SCOPES; i++) {
-		const struct ctf_part *s = c->layout.scope[data_scopes[i]];
-		unsigned n = 0;
-
-		for (const struct ctf_part *p = s ? s->children : NULL; p; p = p->next)
-			n++;
-		if (s)
-			at += (size_t)snprintf(text + at, size - at, " %u", n);
-		else
-			at += (size_t)snprintf(text + at, size - at, " -");
-	}
-}
-
-int ctf_class_declare(struct ctf_class *c)
-{
-	struct ctf_trace *t = c->stream->trace;
-	struct writer *w = t->ctf->w;
-	struct field_entry fields[FIELDS_MOST] = {0};
-	const struct ctf_part *first[DATA_SCOPES] = {0};
-	struct type_entry type = {.source = t->source,
-				  .name = writer_text(w, c->declared->name),
-				  .kind = (uint8_t)c->kind,
-				  .native = (uint32_t)c->declared->id,
-				  .fields = fields};
-	uint32_t at = 0, string = 0;
-	char text[64];
-
-	describe(c, text, sizeof text);
-	type.declaration = writer_text(w, text);
-	for (int i = 0; i < DATA_SCOPES; i++) {
-		struct ctf_part *s = c->layout.scope[data_scopes[i]];
-
-		first[i] = s ? s->children : NULL;
-		for (struct ctf_part *p = s ? s->children : NULL; p; p = p->next)
-			if (c->plain)
-				declare_field(c, p, &fields[type.nfields++], &at, &string);
-			else if (declare_values(c, p))
-				return -1;
-	}
-	if (c->plain) {
-		c->fixed_size = (uint32_t)align_up(at, 4);
-		type.flags = (c->nstrings ? TYPE_TAIL : 0) | (c->per_cpu ? TYPE_PER_CPU : 0);
-		type.fixed_size = c->fixed_size;
-	} else {
-		struct place_entry place = {.name = type.name};
-
-		type.flags = TYPE_TAIL | TYPE_VALUES;
-		place.arguments = declare_members(w, first, DATA_SCOPES);
-		c->fixed_size = 0;
-		c->place = writer_place(w, &place);
-		if (!place.arguments || !c->place)
-			return -1;
-	}
-	c->type = writer_type(w, &type);
-	return c->type ? 0 : -1;
 }

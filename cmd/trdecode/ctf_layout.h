@@ -92,6 +92,11 @@ struct ctf_cursor {
 /* Of an event or packet: no size of elements bounds those that take no bits. */
 enum { CTF_BUDGET = 1 << 24 };
 
+static inline bool ctf_seen(const struct ctf_cursor *c, enum ctf_role role)
+{
+	return c->seen >> role & 1;
+}
+
 enum ctf_got { CTF_GOT, CTF_SHORT /* more bytes must be at hand */, CTF_BAD };
 
 enum ctf_got ctf_step_over(struct ctf_cursor *c, const struct ctf_part *p);
@@ -110,6 +115,12 @@ static inline uint64_t ctf_later(uint64_t last, uint64_t low, unsigned size)
 		return low;
 	time = (last & ~mask) | low;
 	return time < last ? time + mask + 1 : time;
+}
+
+/* Bytes that a number of so many bits takes in the stream. */
+static inline uint32_t ctf_bytes(unsigned bits)
+{
+	return bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1;
 }
 
 /* Round up to the part's alignment. */

@@ -216,12 +216,6 @@ static char format_of(const struct ctf_part *p)
 	}
 }
 
-/* Bytes that a number of so many bits takes in the stream. */
-static uint8_t bytes_of(unsigned bits)
-{
-	return bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1;
-}
-
 static enum ctf_got put_number(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
 {
 	uint8_t bytes[8];
@@ -234,8 +228,8 @@ static enum ctf_got put_number(struct ctf_cursor *c, const struct ctf_part *p, s
 	put_u64(bytes, n);
 	if (p->kind == CTF_FLOAT ? value_put_float(b, bytes, p->size / 8)
 	    : p->kind == CTF_ENUM && p->definition
-		    ? value_put_enum(b, p->definition, bytes, bytes_of(p->size))
-		    : value_put_number(b, format_of(p), bytes, bytes_of(p->size)))
+		    ? value_put_enum(b, p->definition, bytes, ctf_bytes(p->size))
+		    : value_put_number(b, format_of(p), bytes, ctf_bytes(p->size)))
 		return CTF_BAD;
 	return CTF_GOT;
 }

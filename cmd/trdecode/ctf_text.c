@@ -1,5 +1,5 @@
 /*
- * ctf_packets.c - the text of a metadata file, which LTTng cuts into packets
+ * ctf_text.c - the text of a metadata file, which LTTng cuts into packets
  *
  * A packet: u32 magic, 16 bytes UUID, u32 checksum, u32 content size and u32 packet size in bits,
  * u8 compression, encryption and checksum scheme, u8 major, u8 minor; then text.
