@@ -142,8 +142,8 @@ static int find_files(struct ctf *ctf, struct error *e)
 		for (size_t k = 0; k < tree_count(tree); k++)
 			n += is_tracefile(ctf, &ctf->traces[i], tree_member(tree, k));
 	ctf->files = calloc(n + 1, sizeof *ctf->files);
-	ctf->heap = calloc(n + 1, sizeof *ctf->heap);
-	if (!ctf->files || !ctf->heap)
+	ctf->heap.items = calloc(n + 1, sizeof *ctf->heap.items);
+	if (!ctf->files || !ctf->heap.items)
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
 	for (size_t i = 0; i < ctf->ntraces; i++)
 		for (size_t k = 0; k < tree_count(tree); k++) {
@@ -153,8 +153,7 @@ static int find_files(struct ctf *ctf, struct error *e)
 				continue;
 			*f = (struct ctf_file){.trace = &ctf->traces[i],
 					       .member = tree_member(tree, k),
-					       .rank = (uint32_t)ctf->nfiles++,
-					       .next = UINT64_MAX,
+					       .next = {UINT64_MAX, (uint32_t)ctf->nfiles++},
 					       .done = true};
 		}
 	return 0;
@@ -278,30 +277,6 @@ static int ctf_info(struct input *in, struct facts *facts, struct error *e)
 
 /* --- merging --- */
 
-static inline bool earlier(const struct ctf_file *a, const struct ctf_file *b)
-{
-	return a->next < b->next || (a->next == b->next && a->rank < b->rank);
-}
-
-static void sift_down(struct ctf *ctf, size_t i)
-{
-	struct ctf_file **h = ctf->heap, *f = h[i];
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= ctf->nheap)
-			break;
-		if (child + 1 < ctf->nheap && earlier(h[child + 1], h[child]))
-			child++;
-		if (!earlier(h[child], f))
-			break;
-		h[i] = h[child];
-		i = child;
-	}
-	h[i] = f;
-}
-
 /* What text and re-encoding want of the env of a trace. */
 static int declare_trace(struct ctf_trace *t)
 {
@@ -361,10 +336,9 @@ static int open_files(struct ctf *ctf, struct error *e)
 		if (f->done)
 			ctf_file_close(f);
 		else
-			ctf->heap[ctf->nheap++] = f;
+			ctf->heap.items[ctf->heap.count++] = &f->next;
 	}
-	for (size_t i = ctf->nheap; i--;)
-		sift_down(ctf, i);
+	heap_build(&ctf->heap);
 	return 0;
 }
 
@@ -392,35 +366,30 @@ static int ctf_begin(struct input *in, struct error *e)
 	if (open_files(ctf, e))
 		return failed(ctf, e);
 	ctf->begun = true;
-	in->next = ctf->nheap ? ctf->heap[0]->next : UINT64_MAX;
+	in->next = ctf->heap.count ? ctf->heap.items[0]->time : UINT64_MAX;
 	return 0;
 }
 
 static int ctf_run(struct input *in, uint64_t until, struct error *e)
 {
 	struct ctf *ctf = in->state;
+	struct heap *heap = &ctf->heap;
 
 	e->what[0] = '\0';
-	while (ctf->nheap && ctf->heap[0]->next <= until) {
-		struct ctf_file *first = ctf->heap[0], *second = NULL;
+	while (heap->count && heap->items[0]->time <= until) {
+		struct ctf_file *first = (struct ctf_file *)heap->items[0];
+		const struct heap_item *second = heap_second(heap);
 
-		if (ctf->nheap > 1)
-			second = ctf->heap[1];
-		if (ctf->nheap > 2 && earlier(ctf->heap[2], second))
-			second = ctf->heap[2];
 		do {
 			if (ctf_row(first, e) || ctf_file_next(first, e))
 				return failed(ctf, e);
-		} while (first->next <= until && !first->done &&
-			 (!second || earlier(first, second)));
-		if (first->done) {
+		} while (first->next.time <= until && !first->done &&
+			 (!second || heap_earlier(&first->next, second)));
+		if (first->done)
 			ctf_file_close(first);
-			ctf->heap[0] = ctf->heap[--ctf->nheap];
-		}
-		if (ctf->nheap)
-			sift_down(ctf, 0);
+		heap_settle(heap);
 	}
-	in->next = ctf->nheap ? ctf->heap[0]->next : UINT64_MAX;
+	in->next = heap->count ? heap->items[0]->time : UINT64_MAX;
 	return 0;
 }
 
@@ -439,7 +408,7 @@ static void ctf_close(struct input *in)
 		free(t->cpus);
 	}
 	free(ctf->files);
-	free(ctf->heap);
+	free(ctf->heap.items);
 	free(ctf->traces);
 	intern_free(&ctf->known);
 	free(ctf->known_ids);

@@ -10,6 +10,7 @@
 #ifndef TR_CTF_H
 #define TR_CTF_H
 
+#include "common/heap.h"
 #include "common/idmap.h"
 #include "common/intern.h"
 #include "common/value.h"
@@ -127,9 +128,10 @@ struct ctf_trace {
 };
 
 struct ctf_file {
+	struct heap_item next; /* shifted ns */
 	struct ctf_trace *trace;
 	const char *member;
-	uint32_t rank, buffer; /* buffer: the channel, a string of the writer */
+	uint32_t buffer; /* the channel, a string of the writer */
 	struct file_window window;
 	struct buffer large; /* an event beyond the window */
 	bool opened;
@@ -147,7 +149,6 @@ struct ctf_file {
 	int32_t cpu;
 
 	/* what comes next */
-	uint64_t next; /* shifted ns; UINT64_MAX with nothing */
 	bool done;
 	struct ctf_class *class;
 	uint64_t payload; /* position of its contexts and fields */
@@ -164,8 +165,9 @@ struct ctf {
 	struct writer *w;
 	struct ctf_trace *traces;
 	size_t ntraces, traces_capacity;
-	struct ctf_file *files, **heap;
-	size_t nfiles, nheap;
+	struct ctf_file *files;
+	size_t nfiles;
+	struct heap heap;
 	bool raw;	     /* times have no offset added */
 	bool begun;	     /* rows may be written */
 	uint32_t clock;	     /* id of the writer */

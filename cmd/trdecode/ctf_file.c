@@ -99,7 +99,7 @@ int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struc
 		return 0;
 	lane = ctf_lane(f, -1, -1, -1, NULL, 0);
 	if (!ctf_file_time(f, f->cursor.time, &time))
-		time = f->next;
+		time = f->next.time;
 	if (!lane || writer_gap(f->trace->ctf->w, time, lane, &gap)) {
 		*e = f->trace->ctf->w->error;
 		return -1;
@@ -200,7 +200,7 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 			if (ctf_packet_next(f, e))
 				return -1;
 			if (f->done) {
-				f->next = UINT64_MAX;
+				f->next.time = UINT64_MAX;
 				return 0;
 			}
 			if (f->lost)
@@ -209,7 +209,7 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 		if (f->lost) {
 			/* told at the time where the packet begins */
 			f->class = NULL;
-			if (ctf_file_time(f, c->time, &f->next))
+			if (ctf_file_time(f, c->time, &f->next.time))
 				return 0;
 			f->lost = 0;
 		}
@@ -228,7 +228,7 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 			f->class = ctf_class_of(f->stream, id);
 		if (__builtin_expect(got == CTF_GOT && f->class && f->class->usable, 1)) {
 			f->payload = c->at;
-			if (ctf_file_time(f, c->time, &f->next))
+			if (ctf_file_time(f, c->time, &f->next.time))
 				return 0;
 			if (ctf_file_abandon(f, from, "an event's time cannot be", e))
 				return -1;
@@ -246,7 +246,7 @@ int ctf_file_open(struct ctf_file *f, size_t window, bool keep, struct error *e)
 {
 	struct ctf *ctf = f->trace->ctf;
 
-	f->next = UINT64_MAX;
+	f->next.time = UINT64_MAX;
 	f->cpu = -1;
 	f->cursor.slots = calloc(f->trace->metadata.slots + 1u, sizeof(uint64_t));
 	if (!f->cursor.slots)

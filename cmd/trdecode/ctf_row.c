@@ -175,7 +175,7 @@ static int put_row(struct ctf_file *f)
 	for (uint32_t i = 0; i < k->ndefinitions; i++)
 		if (writer_use_definition(ctf->w, k->definitions[i]))
 			return -1;
-	if (writer_row_data(ctf->w, f->next, lane, k->type, place, 0, fixed, k->fixed_size,
+	if (writer_row_data(ctf->w, f->next.time, lane, k->type, place, 0, fixed, k->fixed_size,
 			    tail->data, (uint32_t)tail->size, k->nstrings || !k->plain))
 		return -1;
 	return k->action ? ctf_calls_after(k, f, fixed, tail) : 0;
@@ -190,7 +190,7 @@ static int put_lost(struct ctf_file *f)
 
 	ctf->input->decoding->lost += f->lost;
 	f->lost = 0;
-	return lane ? writer_gap(ctf->w, f->next, lane, &gap) : -1;
+	return lane ? writer_gap(ctf->w, f->next.time, lane, &gap) : -1;
 }
 
 static int failed(struct ctf_file *f, struct error *e)
