@@ -410,8 +410,7 @@ static void ctf_close(struct input *in)
 	free(ctf->files);
 	free(ctf->heap.items);
 	free(ctf->traces);
-	intern_free(&ctf->known);
-	free(ctf->known_ids);
+	known_free(&ctf->known);
 	buffer_free(&ctf->fixed);
 	buffer_free(&ctf->tail);
 	free(ctf);

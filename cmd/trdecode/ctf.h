@@ -12,7 +12,7 @@
 
 #include "common/heap.h"
 #include "common/idmap.h"
-#include "common/intern.h"
+#include "common/known.h"
 #include "common/value.h"
 #include "ctf_layout.h"
 #include "decoder.h"
@@ -168,12 +168,10 @@ struct ctf {
 	struct ctf_file *files;
 	size_t nfiles;
 	struct heap heap;
-	bool raw;	     /* times have no offset added */
-	bool begun;	     /* rows may be written */
-	uint32_t clock;	     /* id of the writer */
-	struct intern known; /* lanes, spaces and places that were declared */
-	uint32_t *known_ids;
-	size_t known_capacity;
+	bool raw;	    /* times have no offset added */
+	bool begun;	    /* rows may be written */
+	uint32_t clock;	    /* id of the writer */
+	struct known known; /* lanes, spaces and places that were declared */
 	struct buffer fixed, tail;
 };
 
@@ -232,10 +230,6 @@ int ctf_calls_after(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixe
 struct ctf_cpu *ctf_calls_cpu(struct ctf_trace *t, int32_t cpu);
 
 /* --- ctf_lane.c --- */
-
-/* Where the writer's id of something that was declared stands, by a key of n bytes; 0 there: it was
- * not. NULL: memory. */
-uint32_t *ctf_known(struct ctf *ctf, const void *key, size_t n);
 
 /* The lane of a thread, as far as it is known. 0: memory. */
 uint32_t ctf_lane(struct ctf_file *f, int32_t tid, int32_t pid, int32_t ppid, const uint8_t *comm,

@@ -65,7 +65,7 @@ static uint32_t named_place(struct ctf *ctf, const char *name)
 
 	key.kind = 'n';
 	key.name = writer_text(ctf->w, name);
-	id = ctf_known(ctf, &key, sizeof key);
+	id = known_number(&ctf->known, &key, sizeof key);
 	if (!id)
 		return 0;
 	if (!*id)
@@ -86,7 +86,7 @@ static uint32_t space_of(struct ctf_trace *t, int32_t pid)
 	key.kind = 's';
 	key.source = t->source;
 	key.pid = pid;
-	id = ctf_known(t->ctf, &key, sizeof key);
+	id = known_number(&t->ctf->known, &key, sizeof key);
 	if (!id)
 		return 0;
 	if (!*id)
@@ -107,7 +107,7 @@ static uint32_t address_place(struct ctf_trace *t, int32_t pid, uint64_t address
 	key.kind = 'a';
 	key.space = space_of(t, pid);
 	key.address = address;
-	id = key.space ? ctf_known(t->ctf, &key, sizeof key) : NULL;
+	id = key.space ? known_number(&t->ctf->known, &key, sizeof key) : NULL;
 	if (!id)
 		return 0;
 	if (!*id)

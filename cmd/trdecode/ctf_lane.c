@@ -5,21 +5,6 @@
 
 #include "ctf.h"
 
-uint32_t *ctf_known(struct ctf *ctf, const void *key, size_t n)
-{
-	uint32_t number = intern(&ctf->known, key, n), *ids;
-	size_t had = ctf->known_capacity;
-
-	if (number == INTERN_NONE)
-		return NULL;
-	ids = array_grow(ctf->known_ids, &ctf->known_capacity, number, sizeof *ids);
-	if (!ids)
-		return NULL;
-	ctf->known_ids = ids;
-	memset(ids + had, 0, (ctf->known_capacity - had) * sizeof *ids);
-	return &ids[number];
-}
-
 uint32_t ctf_lane(struct ctf_file *f, int32_t tid, int32_t pid, int32_t ppid, const uint8_t *comm,
 		  size_t comm_size)
 {
@@ -36,7 +21,7 @@ uint32_t ctf_lane(struct ctf_file *f, int32_t tid, int32_t pid, int32_t ppid, co
 				  .tid = tid,
 				  .pid = pid,
 				  .ppid = ppid};
-	uint32_t *id = ctf_known(ctf, &lane, sizeof lane);
+	uint32_t *id = known_number(&ctf->known, &lane, sizeof lane);
 
 	if (!id)
 		return 0;

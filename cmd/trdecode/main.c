@@ -18,14 +18,14 @@
 static const struct decoder *const decoders[] = {&decoder_stream,   &decoder_uftrace,
 						 &decoder_tracecmd, &decoder_apitrace,
 						 &decoder_lttng,    &decoder_ctf,
-						 NULL};
+						 &decoder_chrome,   NULL};
 
 enum { OPT_CLOCK = 256, OPT_INFO, OPT_JSON, OPT_SEGMENT, OPT_OFFSET, OPT_STRICT };
 
 static const struct option_row option_rows[] = {
 	{'f', "format", "FORMAT",
-	 "the inputs are of this format: uftrace, trace-cmd,\napitrace, lttng, ctf, stream",
-	 "uftrace trace-cmd apitrace lttng ctf stream"},
+	 "the inputs are of this format: uftrace, trace-cmd,\napitrace, lttng, ctf, chrome, stream",
+	 "uftrace trace-cmd apitrace lttng ctf chrome stream"},
 	{OPT_CLOCK, "clock", "CLOCK",
 	 "raw: times as recorded, nothing added; wall: since 1970,\nwhere the trace tells",
 	 "raw wall"},
