@@ -87,7 +87,7 @@ struct decoder {
 };
 
 extern const struct decoder decoder_stream, decoder_uftrace, decoder_tracecmd, decoder_apitrace,
-	decoder_lttng;
+	decoder_lttng, decoder_ctf, decoder_chrome;
 
 /* The input is damaged: a line on stderr (the first few), and END and the exit status say so. */
 void input_damage(struct input *in, const char *file, uint64_t offset, const char *fmt, ...)

@@ -17,14 +17,15 @@
 /* Every format that can be read. */
 static const struct decoder *const decoders[] = {&decoder_stream,   &decoder_uftrace,
 						 &decoder_tracecmd, &decoder_apitrace,
-						 &decoder_lttng,    NULL};
+						 &decoder_lttng,    &decoder_ctf,
+						 &decoder_chrome,   NULL};
 
 enum { OPT_CLOCK = 256, OPT_INFO, OPT_JSON, OPT_SEGMENT, OPT_OFFSET, OPT_STRICT };
 
 static const struct option_row option_rows[] = {
 	{'f', "format", "FORMAT",
-	 "the inputs are of this format: uftrace, trace-cmd,\napitrace, lttng, stream",
-	 "uftrace trace-cmd apitrace lttng stream"},
+	 "the inputs are of this format: uftrace, trace-cmd,\napitrace, lttng, ctf, chrome, stream",
+	 "uftrace trace-cmd apitrace lttng ctf chrome stream"},
 	{OPT_CLOCK, "clock", "CLOCK",
 	 "raw: times as recorded, nothing added; wall: since 1970,\nwhere the trace tells",
 	 "raw wall"},
@@ -212,8 +213,11 @@ static int run(struct input *inputs, int n, char **names, struct settings *s,
 	if (output_open(&out, common->output, OUTPUT_BINARY, &e))
 		return fail(&e);
 	for (int i = 0; i < n; i++)
-		if (input_is(&inputs[i], &out, &e))
-			return fail(&e);
+		if (input_is(&inputs[i], &out, &e)) {
+			status = fail(&e);
+			output_close(&out, status, &e);
+			return status;
+		}
 	w->output = &out;
 	w->segment_limit = s->segment;
 	w->crc = output_is_file(&out);

@@ -15,7 +15,7 @@
 #include "unpack.h"
 
 /* Directory levels below the input that are looked at. */
-#define DEPTH_MAX 3
+#define DEPTH_MAX 8
 
 /* Bytes that all names of a tree may take. */
 #define NAMES_MAX (64u << 20)

@@ -6,7 +6,7 @@
  * directory: directories that all members have in common ("./", "uftrace.data/") are not part of
  * the names. Nothing is ever written to a path taken from an archive.
  *
- * A directory is read as it is, three levels deep; its files are opened when asked for. A tar is
+ * A directory is read as it is, eight levels deep; its files are opened when asked for. A tar is
  * read once, forward, by tree_open, and its contents go to one unlinked file in $TMPDIR (default
  * /tmp). In neither case does the tree hold a descriptor per member.
  */

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-static const struct text_layout *const layouts[] = {&text_uftrace,  &text_tracecmd_raw,
-						    &text_tracecmd, &text_apitrace,
-						    &text_lttng,    &text_generic};
+static const struct text_layout *const layouts[] = {
+	&text_uftrace, &text_tracecmd_raw, &text_tracecmd, &text_apitrace,
+	&text_lttng,   &text_ctf,	   &text_generic};
 
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 

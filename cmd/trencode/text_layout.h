@@ -23,6 +23,6 @@ struct text_layout {
 };
 
 extern const struct text_layout text_uftrace, text_tracecmd_raw, text_tracecmd, text_apitrace,
-	text_lttng, text_generic;
+	text_lttng, text_ctf, text_generic;
 
 #endif

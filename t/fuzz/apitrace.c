@@ -17,6 +17,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+#ifndef DECODER
+#define DECODER decoder_apitrace
+#endif
+
 enum { HEAD = 4096, MOST_EVENTS = 50000 };
 
 static int memory_file(const void *data, size_t n)
@@ -64,7 +68,7 @@ static void decode(const uint8_t *data, size_t size)
 {
 	struct writer writer;
 	struct output out = {.fd = memfd_create("stream", MFD_CLOEXEC), .name = "stream"};
-	struct decoding d = {.writer = &writer};
+	struct decoding d = {.writer = &writer, .quiet = true};
 	struct input in = {.name = "trace",
 			   .fd = memory_file(data, size),
 			   .decoding = &d,
@@ -79,19 +83,19 @@ static void decode(const uint8_t *data, size_t size)
 		abort();
 	if (writer_init(&writer, &out, size % 3 ? 0 : 64 * 1024))
 		abort();
-	if (decoder_apitrace.probe(&in)) {
-		if (!decoder_apitrace.open(&in, &e) && !writer_begin(&writer, 1) &&
-		    !decoder_apitrace.begin(&in, &e)) {
+	if (DECODER.probe(&in)) {
+		if (!DECODER.open(&in, &e) && !writer_begin(&writer, 1) &&
+		    !DECODER.begin(&in, &e)) {
 			/* a few bytes may unpack to very many events */
 			for (int n = 0; n < MOST_EVENTS && in.next != UINT64_MAX; n++)
-				if (decoder_apitrace.run(&in, in.next, &e))
+				if (DECODER.run(&in, in.next, &e))
 					break;
 			writer_finish(&writer);
 			lseek(out.fd, 0, SEEK_SET);
 			read_back(dup(out.fd));
 		}
 		if (in.state)
-			decoder_apitrace.close(&in);
+			DECODER.close(&in);
 	}
 	writer_free(&writer);
 	close(out.fd);

@@ -13,7 +13,7 @@ for f in *; do
 	case $f in
 	lib[a-oq-z]*.sym | ld-*.sym | lib*.dbg | kallsyms | kernel*) continue ;;
 	*.sym | *.dbg) limit=1200 ;;
-	info) limit=60000 ;;
+	info | metadata) limit=60000 ;;
 	esac
 	size=$(stat -c %s -- "$f")
 	((size = size < limit ? size : limit))

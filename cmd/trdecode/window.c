@@ -1,8 +1,8 @@
+#include "window.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include "uftrace.h"
 
 int window_open(struct file_window *w, const struct tree *tree, const char *member, size_t capacity,
 		bool keep, struct error *e)

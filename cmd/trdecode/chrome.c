@@ -1,0 +1,224 @@
+#include "chrome.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/program.h"
+#include "merge.h"
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+		p++;
+	return p;
+}
+
+/* An object with "traceEvents", or an array of objects with "ph". */
+static bool chrome_probe(const struct input *in)
+{
+	const char *p = (const char *)in->head, *end = p + in->head_size, *first;
+	size_t n;
+
+	if (!p || in->tree)
+		return false;
+	first = p = skip_blanks(p, end);
+	n = (size_t)(end - p);
+	if (p == end || (*p != '{' && *p != '['))
+		return false;
+	if (memmem(p, n, "\"traceEvents\"", 13))
+		return true;
+	p = skip_blanks(p + 1, end);
+	return *first == '[' && (p == end || *p == ']' || memmem(p, n - 1, "\"ph\"", 4));
+}
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET, "out of memory");
+}
+
+static int chrome_open(struct input *in, struct error *e)
+{
+	struct chrome *c = calloc(1, sizeof *c);
+
+	in->state = c;
+	if (!c)
+		return no_memory(e);
+	c->input = in;
+	c->w = in->decoding->writer;
+	sorter_init(&c->sorter);
+	in->clock_name = "trace";
+	return 0;
+}
+
+/* --- reading --- */
+
+/* The array of events, whose '[' was read. */
+static int read_events(struct chrome *c, struct json_reader *r, struct error *e)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) != JSON_ARRAY_END) {
+		if (token == JSON_BAD)
+			return -1;
+		if (token == JSON_OBJECT) {
+			if (chrome_event(c, r, e))
+				return -1;
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* The whole file. -1: r has the error, or e. */
+static int read_file(struct chrome *c, struct json_reader *r, struct error *e)
+{
+	enum json_token token = json_next(r);
+
+	if (token == JSON_ARRAY)
+		return read_events(c, r, e);
+	if (token != JSON_OBJECT)
+		return -1;
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool events = json_is(r, "traceEvents");
+
+		token = json_next(r);
+		if (events && token == JSON_ARRAY) {
+			if (read_events(c, r, e))
+				return -1;
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+static int read_all(struct chrome *c, struct error *e)
+{
+	struct input *in = c->input;
+	struct json_reader r;
+	int failed = 0;
+
+	if (json_open(&r, in->fd, in->name, in->head, in->head_size)) {
+		json_close(&r);
+		return no_memory(e);
+	}
+	e->what[0] = '\0';
+	if (read_file(c, &r, e)) {
+		/* an array of events need not be ended: who writes it may be killed at any time */
+		bool between = r.cut && r.depth == 1 && r.array[0];
+
+		if (e->what[0])
+			failed = -1;
+		else if (r.error.what[0] && !between)
+			input_damage_error(in, &r.error);
+		else if (!r.error.what[0])
+			failed = no_memory(e);
+	}
+	json_close(&r);
+	return failed;
+}
+
+/* --- the decoder --- */
+
+static uint64_t chrome_identity(const struct input *in)
+{
+	return hash_bytes(in->head, in->head_size, 0);
+}
+
+static int chrome_info(struct input *in, struct facts *facts, struct error *e)
+{
+	struct chrome *c = in->state;
+
+	if (read_all(c, e))
+		return -1;
+	fact_number(facts, "events", c->events);
+	fact_number(facts, "threads", c->nthreads);
+	return 0;
+}
+
+static int chrome_begin(struct input *in, struct error *e)
+{
+	struct chrome *c = in->state;
+	struct writer *w = c->w;
+	struct sorter_record r;
+
+	if (merge_choose_clock(in, e))
+		return -1;
+	c->source = writer_source(w, &(struct source_entry){writer_text(w, "chrome"),
+							    writer_text(w, in->name), 0, 0});
+	c->clock = writer_clock(w, &(struct clock_entry){writer_text(w, in->clock_name), 0, 0});
+	c->begin_text = writer_text(w, "begin");
+	c->end_text = writer_text(w, "end");
+	if (!c->source || !c->clock || !c->begin_text || !c->end_text)
+		return no_memory(e);
+	if (read_all(c, e) || sorter_finish(&c->sorter, e))
+		return -1;
+	in->next = sorter_peek(&c->sorter, &r) ? merge_shifted(r.key.time, in->shift) : UINT64_MAX;
+	return 0;
+}
+
+static int chrome_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct chrome *c = in->state;
+	uint64_t limit;
+
+	e->what[0] = '\0';
+	if (!merge_unshifted(until, in->shift, &limit))
+		return 0;
+	if (chrome_rows(c, limit, &in->next, e)) {
+		if (!e->what[0])
+			*e = c->w->error;
+		return e->what[0] ? -1 : no_memory(e);
+	}
+	if (in->next != UINT64_MAX)
+		in->next = merge_shifted(in->next, in->shift);
+	return 0;
+}
+
+static void chrome_close(struct input *in)
+{
+	struct chrome *c = in->state;
+	struct buffer *const buffers[] = {&c->name, &c->category, &c->phase, &c->pid,
+					  &c->tid,  &c->values,	  &c->keys,  &c->record};
+	bool quiet = in->decoding->quiet;
+
+	if (c->clipped && !quiet)
+		warn(in->name, NO_OFFSET,
+		     "%" PRIu64 " calls that end after the call around them "
+		     "were ended with it",
+		     c->clipped);
+	if (c->ignored && !quiet)
+		warn(in->name, NO_OFFSET,
+		     "%" PRIu64 " events without a time or a phase were left "
+		     "out",
+		     c->ignored);
+	if (c->unopened && !quiet)
+		warn(in->name, NO_OFFSET,
+		     "%" PRIu64 " ends of calls whose beginning is not there were left out",
+		     c->unopened);
+	sorter_free(&c->sorter);
+	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+		buffer_free(buffers[i]);
+	for (size_t i = 0; i < c->nthreads; i++)
+		free(c->threads[i].frames);
+	free(c->threads);
+	free(c->ends);
+	intern_free(&c->thread_keys);
+	intern_free(&c->names);
+	known_free(&c->definitions);
+	known_free(&c->declared);
+	free(c);
+	in->state = NULL;
+}
+
+const struct decoder decoder_chrome = {
+	.name = "chrome",
+	.probe = chrome_probe,
+	.open = chrome_open,
+	.identity = chrome_identity,
+	.info = chrome_info,
+	.begin = chrome_begin,
+	.run = chrome_run,
+	.close = chrome_close,
+};

@@ -1,0 +1,87 @@
+/*
+ * chrome.h - inside the decoder of the Trace Event Format, the JSON of Chrome's trace viewer
+ *
+ * Events stand in any order, and a thread's name may come last: all are read first, and sorted by
+ * time (sorter.h). What "X" events cover becomes an enter and a leave.
+ *
+ * Facts: "Trace Event Format" (the document of the catapult project), and the files that uftrace,
+ * Chrome and Perfetto write.
+ */
+#ifndef TR_CHROME_H
+#define TR_CHROME_H
+
+#include "common/intern.h"
+#include "common/known.h"
+#include "decoder.h"
+#include "json_reader.h"
+#include "sorter.h"
+
+/* What an event is to the stream. */
+enum chrome_kind { CHROME_BEGIN, CHROME_END, CHROME_COMPLETE, CHROME_INSTANT, CHROME_COUNTER };
+
+/* An event as the sorter keeps it; its arguments' values follow (value.h), then the ids of the
+ * definitions that they name. */
+struct chrome_record {
+	uint64_t duration;    /* COMPLETE, ns */
+	uint16_t kind, phase; /* enum chrome_kind, "ph" */
+	uint32_t thread;      /* number in chrome.threads */
+	uint32_t name;	      /* string of the writer */
+	uint32_t category;
+	uint32_t arguments; /* definition of their names; 0: it has none */
+	uint32_t values;    /* bytes of them */
+};
+
+struct chrome_frame {
+	uint64_t end;	 /* ns; UINT64_MAX: its "E" tells */
+	uint64_t serial; /* 0: none of the heap's */
+	uint32_t place, name, category;
+};
+
+struct chrome_thread {
+	int32_t pid, tid;
+	uint32_t comm; /* string of the writer */
+	uint32_t lane;
+	struct chrome_frame *frames;
+	size_t depth, capacity;
+};
+
+/* The end of a COMPLETE call that is open. */
+struct chrome_end {
+	uint64_t time, serial;
+	uint32_t thread;
+	uint32_t depth; /* of its frame */
+};
+
+struct chrome {
+	struct input *input;
+	struct writer *w;
+	struct sorter sorter;
+	struct intern thread_keys, names;   /* names: of pids and tids that are no numbers */
+	struct known definitions, declared; /* of argument names; types and places */
+	struct chrome_thread *threads;
+	size_t nthreads, threads_capacity;
+	struct chrome_end *ends; /* a heap */
+	size_t nends, ends_capacity;
+	uint64_t serial;
+	uint64_t events, ignored, clipped, unopened;
+	uint32_t source, clock;
+	uint32_t begin_text, end_text; /* strings of the writer */
+
+	/* one event */
+	struct buffer name, category, phase, pid, tid, values, keys, record;
+};
+
+/* --- chrome_event.c --- */
+
+/* Read one event object, whose '{' was read, into the sorter. 0; -1: memory, output, or BAD (r). */
+int chrome_event(struct chrome *c, struct json_reader *r, struct error *e);
+/* Microseconds of JSON as ns. false: out of range. */
+bool chrome_time(const char *text, int64_t *ns);
+
+/* --- chrome_rows.c --- */
+
+/* Write all rows up to and including that time, and the time of the next one. -1: output, memory.
+ */
+int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *e);
+
+#endif

@@ -1,0 +1,319 @@
+/*
+ * chrome_event.c - one object of "traceEvents"
+ */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "chrome.h"
+#include "common/value.h"
+
+enum { ARGUMENTS_MOST = 1024 };
+
+/* "-12.5e3" microseconds. What is below a nanosecond is cut off. */
+bool chrome_time(const char *text, int64_t *ns)
+{
+	bool minus = *text == '-';
+	unsigned __int128 n = 0;
+	long scale = 3; /* n has so many powers of ten to come */
+	bool point = false;
+
+	for (text += minus; (*text >= '0' && *text <= '9') || *text == '.'; text++) {
+		if (*text == '.') {
+			point = true;
+			continue;
+		}
+		/* digits beyond 30 cannot be part of a time in ns that fits */
+		if (n > (unsigned __int128)1 << 100) {
+			scale += !point;
+			continue;
+		}
+		n = n * 10 + (unsigned)(*text - '0');
+		scale -= point;
+	}
+	if (*text == 'e' || *text == 'E') {
+		long exponent = strtol(text + 1, NULL, 10);
+
+		if (exponent > 1000 || exponent < -1000)
+			return false;
+		scale += exponent;
+	}
+	for (; scale < 0 && n; scale++)
+		n /= 10;
+	for (; scale > 0 && n; scale--) {
+		if (n > TIME_LIMIT)
+			return false;
+		n *= 10;
+	}
+	if (n >= TIME_LIMIT)
+		return false;
+	*ns = minus ? -(int64_t)n : (int64_t)n;
+	return true;
+}
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET, "out of memory");
+}
+
+/* --- arguments --- */
+
+/* A number as it is: whole ones as integers, where they fit. */
+static int put_number(struct buffer *b, const char *text)
+{
+	double real = strtod(text, NULL);
+	bool minus = *text == '-', whole = !strpbrk(text, ".eE");
+	uint64_t n = 0;
+	uint8_t bytes[8];
+
+	for (const char *p = text + minus; whole && *p; p++)
+		if (__builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, (unsigned)(*p - '0'), &n))
+			whole = false;
+	if (whole && minus && n <= (uint64_t)INT64_MAX + 1)
+		return value_put_uint(b, VALUE_NEGATIVE, n);
+	if (whole && !minus)
+		return value_put_uint(b, VALUE_UINT, n);
+	memcpy(bytes, &real, 8);
+	put_u64(bytes, get_uint(bytes, 8, __BYTE_ORDER == __BIG_ENDIAN));
+	return value_put_float(b, bytes, 8);
+}
+
+/* The value that token began; objects and arrays as their text. */
+static int put_value(struct chrome *c, struct json_reader *r, enum json_token token)
+{
+	struct buffer *b = &c->values, text = {0};
+	int failed;
+
+	switch (token) {
+	case JSON_STRING: return value_put_bytes(b, VALUE_STRING, r->text.data, r->text.size);
+	case JSON_NUMBER: return put_number(b, (char *)r->text.data);
+	case JSON_TRUE: return value_put_simple(b, VALUE_TRUE);
+	case JSON_FALSE: return value_put_simple(b, VALUE_FALSE);
+	case JSON_NULL: return value_put_simple(b, VALUE_NULL);
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		failed = json_copy(r, token, &text) ||
+			 value_put_bytes(b, VALUE_STRING, text.data, text.size);
+		buffer_free(&text);
+		return failed ? -1 : 0;
+	default: return -1;
+	}
+}
+
+/* "args": { name: value, ... }. The names go to c->keys, a string of the writer each. */
+static int read_arguments(struct chrome *c, struct json_reader *r)
+{
+	uint32_t n = (uint32_t)(c->keys.size / 4);
+	enum json_token token;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		uint32_t key = writer_string(c->w, r->text.data, r->text.size);
+
+		token = json_next(r);
+		if (n == ARGUMENTS_MOST) {
+			if (!json_skip(r, token))
+				return -1;
+			continue;
+		}
+		if (buffer_u32(&c->keys, key) ||
+		    value_put_detail(&c->values, DETAIL_ARGUMENT, ++n) || put_value(c, r, token))
+			return -1;
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* --- threads --- */
+
+static int32_t id_of(struct chrome *c, const struct buffer *b)
+{
+	char *end;
+	long n;
+
+	if (!b->size)
+		return -1;
+	n = strtol((char *)b->data, &end, 10);
+	if (!*end && n >= 0 && n <= INT32_MAX)
+		return (int32_t)n;
+	/* a name, or a number that is none here: any that nobody else has, the same each time */
+	return (int32_t)(0x40000000u | (intern(&c->names, b->data, b->size) & 0x3fffffff));
+}
+
+static struct chrome_thread *thread_of(struct chrome *c, uint32_t *number)
+{
+	int32_t key[2];
+	struct chrome_thread *t;
+
+	key[0] = id_of(c, &c->pid);
+	/* uftrace writes the tid only where it is not the pid */
+	key[1] = id_of(c, c->tid.size ? &c->tid : &c->pid);
+	*number = intern(&c->thread_keys, key, sizeof key);
+	if (*number == INTERN_NONE)
+		return NULL;
+	if (*number == c->nthreads) {
+		t = array_grow(c->threads, &c->threads_capacity, c->nthreads, sizeof *t);
+		if (!t)
+			return NULL;
+		c->threads = t;
+		t[c->nthreads++] = (struct chrome_thread){.pid = key[0], .tid = key[1]};
+	}
+	return &c->threads[*number];
+}
+
+/* --- events --- */
+
+/* "M": names of threads and processes are known by their one argument. */
+static int take_name(struct chrome *c)
+{
+	const char *what = (char *)c->name.data;
+	struct chrome_thread *t;
+	struct values v;
+	struct detail d;
+	uint32_t number;
+
+	if (strcmp(what, "thread_name") && strcmp(what, "process_name"))
+		return 0;
+	values_begin(&v, c->values.data, c->values.size);
+	if (!c->values.size || !values_detail(&v, &d) || d.value.tag != VALUE_STRING)
+		return 0;
+	t = thread_of(c, &number);
+	if (!t)
+		return -1;
+	if (*what == 't' || !t->comm)
+		t->comm = writer_string(c->w, d.value.bytes, d.value.n);
+	return 0;
+}
+
+static bool is_phase(const struct chrome *c, const char *any)
+{
+	return c->phase.size == 1 && strchr(any, c->phase.data[0]);
+}
+
+static uint32_t declare_arguments(struct chrome *c)
+{
+	struct member_entry members[ARGUMENTS_MOST];
+	uint32_t n = (uint32_t)(c->keys.size / 4), *id;
+
+	if (!n)
+		return 0;
+	id = known_number(&c->definitions, c->keys.data, c->keys.size);
+	if (!id || *id)
+		return id ? *id : 0;
+	for (uint32_t i = 0; i < n; i++)
+		members[i] = (struct member_entry){.name = get_u32(c->keys.data + 4 * i)};
+	*id = writer_definition(c->w, 0, DEFINITION_STRUCT, members, n);
+	return *id;
+}
+
+/* Keep the event for its time. */
+static int keep(struct chrome *c, enum chrome_kind kind, uint64_t time, uint64_t duration,
+		struct error *e)
+{
+	struct chrome_record record = {
+		.duration = duration, .kind = (uint16_t)kind, .phase = c->phase.data[0]};
+	struct sorter_key key = {time, 0};
+
+	if (!thread_of(c, &record.thread))
+		return no_memory(e);
+	record.name = writer_string(c->w, c->name.data, c->name.size);
+	record.category = writer_string(c->w, c->category.data, c->category.size);
+	record.values = (uint32_t)c->values.size;
+	if (c->keys.size) {
+		record.arguments = declare_arguments(c);
+		if (!record.arguments)
+			return no_memory(e);
+	}
+	/* of those that begin together the longer one is outside */
+	if (kind == CHROME_COMPLETE)
+		key.second = UINT64_MAX - duration;
+	c->record.size = 0;
+	if (buffer_append(&c->record, &record, sizeof record) ||
+	    (c->values.size && buffer_append(&c->record, c->values.data, c->values.size)))
+		return no_memory(e);
+	c->events++;
+	return sorter_add(&c->sorter, key, c->record.data, c->record.size, e);
+}
+
+/* Keys whose value is text or a number. */
+static struct buffer *text_of(struct chrome *c, const struct json_reader *r)
+{
+	static const char *const keys[] = {"name", "cat", "ph", "pid", "tid"};
+	struct buffer *const texts[] = {&c->name, &c->category, &c->phase, &c->pid, &c->tid};
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (json_is(r, keys[i]))
+			return texts[i];
+	return NULL;
+}
+
+struct times {
+	int64_t ts, dur;
+	bool has_ts, wrong;
+};
+
+static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
+{
+	bool ts = json_is(r, "ts"), dur = json_is(r, "dur"), args = json_is(r, "args");
+	struct buffer *text = text_of(c, r);
+	enum json_token token = json_next(r);
+
+	if (token == JSON_BAD)
+		return -1;
+	if (args && token == JSON_OBJECT)
+		return read_arguments(c, r);
+	if ((ts || dur) && token == JSON_NUMBER) {
+		if (!chrome_time((char *)r->text.data, ts ? &t->ts : &t->dur))
+			t->wrong = true;
+		t->has_ts |= ts;
+		return 0;
+	}
+	if (text && (token == JSON_STRING || token == JSON_NUMBER)) {
+		text->size = 0;
+		if (buffer_append(text, r->text.data, r->text.size + 1))
+			return -1;
+		text->size--;
+		return 0;
+	}
+	return json_skip(r, token) ? 0 : -1;
+}
+
+int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
+{
+	struct buffer *const all[] = {&c->name, &c->category, &c->phase, &c->pid,
+				      &c->tid,	&c->values,   &c->keys};
+	uint64_t offset = json_offset(r);
+	struct times t = {0};
+	enum json_token token;
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		all[i]->size = 0;
+		if (buffer_u8(all[i], 0))
+			return no_memory(e);
+		all[i]->size = 0;
+	}
+	while ((token = json_next(r)) == JSON_KEY)
+		if (read_member(c, r, &t))
+			return -1;
+	if (token == JSON_BAD)
+		return -1;
+	if (is_phase(c, "M"))
+		return take_name(c) ? no_memory(e) : 0;
+	if (t.wrong ||
+	    (t.has_ts && (t.ts < 0 || t.dur < 0 || t.ts + t.dur >= (int64_t)TIME_LIMIT))) {
+		input_damage(c->input, c->input->name, offset, "an event's time cannot be");
+		return 0;
+	}
+	if (!t.has_ts || c->phase.size != 1) {
+		c->ignored++;
+		return 0;
+	}
+	if (is_phase(c, "B"))
+		return keep(c, CHROME_BEGIN, (uint64_t)t.ts, 0, e);
+	if (is_phase(c, "E"))
+		return keep(c, CHROME_END, (uint64_t)t.ts, 0, e);
+	if (is_phase(c, "X"))
+		return keep(c, CHROME_COMPLETE, (uint64_t)t.ts, (uint64_t)t.dur, e);
+	if (is_phase(c, "C"))
+		return keep(c, CHROME_COUNTER, (uint64_t)t.ts, 0, e);
+	/* instants, and the steps of what is not on one thread: async, flows, objects, samples */
+	return keep(c, CHROME_INSTANT, (uint64_t)t.ts, 0, e);
+}

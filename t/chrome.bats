@@ -1,0 +1,86 @@
+# Trace events of Chrome (JSON) in.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# What both columns have for the functions that uftrace's export has.
+profile() {
+	trstat -q -a total,count -F tsv | LC_ALL=C sort | grep -v -e 'pre-empted' -e linux:task
+}
+
+@test "what uftrace exports has the times of its own recording" {
+	local d
+	for d in fib args; do
+		[[ -d $DATA/uftrace/$d ]] || continue
+		uftrace dump --chrome -d "$DATA/uftrace/$d" >x.json
+		trdecode -q x.json | profile >got
+		trdecode -q "$DATA/uftrace/$d" | trsym | profile >want
+		diff want got
+	done
+}
+
+@test "complete events are calls: what is inside of another takes from its own time" {
+	cat >x.json <<-END
+		{"displayTimeUnit": "ns", "traceEvents": [
+		{"ph": "X", "ts": 12, "dur": 3, "pid": 1, "tid": 2, "name": "in", "cat": "c"},
+		{"ph": "X", "ts": 10, "dur": 10.5, "pid": 1, "tid": 2, "name": "out", "args": {"n": 7, "s": "a\\u00e4\\n"}},
+		{"ph": "M", "pid": 1, "tid": 2, "name": "thread_name", "args": {"name": "worker"}},
+		{"ph": "i", "ts": 11.001, "pid": 1, "tid": 2, "name": "mark", "s": "t"},
+		{"ph": "C", "ts": 11.5, "pid": 1, "name": "free", "args": {"bytes": 5}}
+		], "other": [1, {"a": null}]}
+	END
+	run -0 pipefail "trdecode x.json | trstat -a total,self,count -s name -F tsv"
+	assert_line $'in\t3000\t3000\t1'
+	assert_line $'out\t10500\t7500\t1'
+	assert_line $'mark\t\t\t1'
+	run -0 pipefail "trdecode x.json | trstat -g comm,tid -a count -F tsv"
+	assert_line $'worker\t2\t3'
+	run -0 pipefail "trdecode x.json | trfilter 'arg.n == 7' | trstat -a count -F tsv"
+	assert_line $'out\t1'
+}
+
+@test "begins and ends, by name where they tell it; in any order in the file" {
+	cat >x.json <<-END
+		[{"ph": "E", "ts": 9, "pid": 1, "name": "a"},
+		{"ph": "B", "ts": 1, "pid": 1, "name": "a"}, {"ph": "B", "ts": 2, "pid": 1, "name": "b"},
+		{"ph": "E", "ts": 3, "pid": 1, "name": "never"}, {"ph": "E", "ts": 4, "pid": 1}]
+	END
+	run -0 bash -c "trdecode x.json | trstat -a total,self -s name -F tsv"
+	assert_line $'a\t8000\t6000'
+	assert_line $'b\t2000\t2000'
+	assert_line "trdecode: x.json: 1 ends of calls whose beginning is not there were left out"
+}
+
+@test "more than fits in memory is sorted on disk" {
+	local i
+	{
+		echo '['
+		for ((i = 40000; i > 0; i--)); do
+			echo "{\"ph\":\"X\",\"ts\":$i,\"dur\":0.5,\"pid\":1,\"tid\":1,\"name\":\"f$((i % 7))\",\"args\":{\"text\":\"$i-----------------------------------------------------\"}},"
+		done
+	} >x.json
+	trdecode x.json | trencode | awk '{ if ($1 + 0 < last) exit 1; last = $1 + 0 } END { exit NR != 80000 }'
+	run -0 pipefail "trdecode - <x.json | trstat -g type -a count -F tsv"
+	assert_line $'begin\t40000'
+}
+
+@test "an array of events may lack its end; anything else cut is damage" {
+	printf '[{"ph":"i","ts":1,"pid":1,"name":"x"},' >x.json
+	run -0 pipefail "trdecode x.json | trstat -a count -F tsv"
+	assert_line $'x\t1'
+	printf '[{"ph":"i","ts":1,"pid":1,"name":"x"},{"ph":"i","t' >x.json
+	run -1 trdecode -o s x.json
+	assert_output --regexp '^trdecode: x.json: 0x[0-9a-f]+: the input ends here, but its JSON does not$'
+	run -1 bash -c "trstat -a count -F tsv s 2>/dev/null"
+	assert_line $'x\t1'
+	printf '{"traceEvents":[{"ph":"i","ts":1,"pid":1,"name":"x"}]' >x.json
+	run -1 trdecode -o s x.json
+	printf '{"traceEvents":[{"ph":"i","ts":1e300,"pid":1,"name":"x"}]}' >x.json
+	run -1 trdecode -o s x.json
+	assert_output "trdecode: x.json: 0x11: an event's time cannot be"
+	echo '{"a": 1}' >x.json
+	run -2 trdecode x.json
+}

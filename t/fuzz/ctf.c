@@ -1,0 +1,6 @@
+/* links: cmd/trdecode */
+/*
+ * ctf.c - any files as a CTF trace, in the way of uftrace.c
+ */
+#define DECODER decoder_ctf
+#include "uftrace.c"
