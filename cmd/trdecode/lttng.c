@@ -194,7 +194,8 @@ static int find_files(struct lttng *l, struct error *e)
 		c->cpu = cpu;
 		c->idle = (struct lttng_thread){.tid = 0, .pid = 0, .ppid = -1};
 		c->unknown = (struct lttng_thread){.tid = -1, .pid = -1, .ppid = -1};
-		c->thread = &c->unknown;
+		lttng_cpu_run(c, &c->unknown);
+		c->stacks[1] = &c->frames;
 	}
 	return 0;
 }
@@ -495,45 +496,6 @@ static int look_ahead(struct lttng *l)
 	return 0;
 }
 
-static inline bool earlier(const struct lttng_file *a, const struct lttng_file *b)
-{
-	return a->next < b->next || (a->next == b->next && a->rank < b->rank);
-}
-
-static void sift_down(struct lttng *l, size_t i)
-{
-	struct lttng_file **h = l->heap, *f = h[i];
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= l->nheap)
-			break;
-		if (child + 1 < l->nheap && earlier(h[child + 1], h[child]))
-			child++;
-		if (!earlier(h[child], f))
-			break;
-		h[i] = h[child];
-		i = child;
-	}
-	h[i] = f;
-}
-
-static inline uint64_t row_time(struct lttng *l, uint64_t tsc)
-{
-	int64_t ns = lttng_clock_ns(&l->clock, tsc) + l->shift;
-
-	return ns < 0 ? 0 : (uint64_t)ns;
-}
-
-static void set_next(struct lttng *l)
-{
-	uint64_t time = l->nheap ? row_time(l, l->heap[0]->next) : UINT64_MAX;
-
-	/* UINT64_MAX would say that there is none */
-	l->input->next = l->nheap && time == UINT64_MAX ? time - 1 : time;
-}
-
 static int out_of_memory(struct lttng *l, struct error *e)
 {
 	*e = l->w->error;
@@ -571,118 +533,15 @@ static int lttng_begin(struct input *in, struct error *e)
 		if (!f->done)
 			l->heap[l->nheap++] = f;
 	}
-	for (size_t i = l->nheap; i--;)
-		sift_down(l, i);
-	set_next(l);
+	lttng_merge_begin(l);
 	return 0;
-}
-
-/* --- rows --- */
-
-static int put_lost(struct lttng *l, struct lttng_file *f, uint64_t time, uint32_t lane)
-{
-	char path[512], message[80];
-	struct gap gap = {.reason = GAP_LOST,
-			  .unit = GAP_EVENTS,
-			  .count = f->gap_lost,
-			  .offset = f->at,
-			  .file = tree_path(l->input->tree, f->member, path, sizeof path)};
-
-	l->input->decoding->lost += f->gap_lost;
-	if (f->gap_lost && writer_gap(l->w, time, lane, &gap))
-		return -1;
-	if (!f->gap_blocks)
-		return 0;
-	snprintf(message, sizeof message, "%" PRIu64 " sub-buffers were lost", f->gap_blocks);
-	gap.message = message;
-	gap.count = UINT64_MAX;
-	return writer_gap(l->w, time, lane, &gap);
-}
-
-static inline int put_row(struct lttng *l, const struct lttng_event *ev, uint32_t lane,
-			  uint32_t type, uint32_t place, uint32_t depth)
-{
-	const struct lttng_marker *m = ev->marker;
-	uint64_t time = row_time(l, ev->tsc);
-	size_t size = m->fixed_size;
-	uint8_t *to = NULL;
-
-	if (!m->nstrings)
-		to = writer_row_put(l->w, time, lane, type, place, depth, size);
-	if (__builtin_expect(!to, 0))
-		return writer_row_data(l->w, time, lane, type, place, depth, ev->fixed,
-				       m->fixed_size, ev->tail, ev->tail_size, m->nstrings > 0);
-	/* whole words: there is room behind both */
-	if (__builtin_expect(size <= 32 && (size_t)(l->w->limit - to) >= 32, 1)) {
-		memcpy(to, ev->fixed, 32);
-		return 0;
-	}
-	for (size_t i = 0; i < size; i += 8)
-		memcpy(to + i, ev->fixed + i, 8);
-	return 0;
-}
-
-static int put_event(struct lttng *l, struct lttng_file *f)
-{
-	struct lttng_cpu *c = l->cpus[f->cpu];
-	struct lttng_event ev;
-	uint32_t place = 0, depth = 0, lane, type;
-	const struct lttng_known_lane *known;
-	struct lttng_marker *m;
-	int got;
-
-	if (__builtin_expect(f->gap_pending, 0)) {
-		f->gap_pending = false;
-		lane = lttng_state_lane(l, f, c);
-		return put_lost(l, f, row_time(l, f->next), lane);
-	}
-	got = lttng_file_event(l, f, &ev);
-	if (__builtin_expect(got <= 0, 0))
-		return got;
-	m = ev.marker;
-	if (__builtin_expect(!m->type, 0) && lttng_marker_declare(l, m))
-		return -1;
-	type = m->type;
-	if (m->action && lttng_state_before(l, c, &ev))
-		return -1;
-	if (m->kind != KIND_INSTANT && !lttng_state_call(l, c, &ev, &place, &depth))
-		type = lttng_marker_orphan(l, m);
-	known = lttng_known_lane(f, c->thread);
-	lane = known->thread == c->thread && known->version == c->thread->version
-		       ? known->lane
-		       : lttng_state_lane(l, f, c);
-	if (put_row(l, &ev, lane, type, place, depth))
-		return -1;
-	return m->action ? lttng_state_after(l, c, &ev) : 0;
 }
 
 static int lttng_run(struct input *in, uint64_t until, struct error *e)
 {
 	struct lttng *l = in->state;
 
-	while (l->nheap) {
-		struct lttng_file *first = l->heap[0], *second = NULL;
-
-		if (l->nheap > 1)
-			second = l->heap[1];
-		if (l->nheap > 2 && earlier(l->heap[2], second))
-			second = l->heap[2];
-		do {
-			if (until != UINT64_MAX && row_time(l, first->next) > until)
-				goto out;
-			if (put_event(l, first) || lttng_file_next(l, first))
-				return out_of_memory(l, e);
-		} while (!first->done && (!second || earlier(first, second)));
-		if (first->done) {
-			lttng_file_close(first);
-			l->heap[0] = l->heap[--l->nheap];
-		}
-		if (l->nheap)
-			sift_down(l, 0);
-	}
-out:
-	set_next(l);
-	return 0;
+	return lttng_merge_run(l, until) ? out_of_memory(l, e) : 0;
 }
 
 static void lttng_close(struct input *in)

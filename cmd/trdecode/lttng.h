@@ -28,7 +28,7 @@ struct lttng_header {
 	uint64_t frequency, scale, start_tsc, seconds, microseconds;
 };
 
-enum { LTTNG_HEADER_MOST = 112 };
+enum { LTTNG_HEADER_MOST = 112, LTTNG_QUICK_MOST = 64 /* bytes of a payload */ };
 
 /* n bytes from the start of a block. NULL, or what is wrong with it, and at which of its bytes. */
 const char *lttng_header_parse(struct lttng_header *h, const uint8_t *data, size_t n,
@@ -85,6 +85,9 @@ enum lttng_action {
 	ACTION_MARKER_FORMAT,
 };
 
+/* How the quick way of lttng_quick.c takes an event. */
+enum lttng_quick { QUICK_NOT, QUICK_INSTANT, QUICK_ENTER, QUICK_LEAVE, QUICK_ACTION };
+
 enum lttng_names { NAMES_SYSCALL, NAMES_SOFTIRQ, NAMES_TRAP, NAMES_IRQ, NAMES_COUNT, NAMES_NONE };
 
 /* How a field goes from the trace to the row. */
@@ -129,11 +132,17 @@ struct lttng_marker {
 	bool per_cpu;
 	uint32_t pair; /* entry and exit have the same; 0 none */
 	enum lttng_names names;
-	int16_t id_field; /* its offset in the fixed part, with names */
-	uint8_t id_size;
 	uint32_t place; /* where no id tells one */
+	/* of an entry: the places by id, which stands at id_field of the fixed part; with no id
+	   they are the one place, and id_mask is 0 */
+	const uint32_t *places;
+	uint32_t nplaces;
+	uint16_t id_field;
+	uint64_t id_mask;
+	uint32_t keep; /* mask for the number of open frames: 0 where an entry begins a stack */
 
 	enum lttng_action action;
+	enum lttng_quick quick;
 	int16_t arg[4]; /* offsets in the fixed part; -1 none */
 	uint8_t arg_size[4];
 	int8_t string_arg; /* number of the string */
@@ -226,13 +235,6 @@ struct lttng_file {
 
 #define SIZE_UNKNOWN UINT32_MAX
 
-/* Where the lane of a thread may be known already. */
-static inline struct lttng_known_lane *lttng_known_lane(struct lttng_file *f,
-							const struct lttng_thread *t)
-{
-	return &f->lanes[(uintptr_t)t / 64 % LTTNG_LANES];
-}
-
 /* Open and stand before the first event. -1: memory is out. A file that cannot be read is done. */
 int lttng_file_open(struct lttng *l, struct lttng_file *f, const char *member, size_t window,
 		    bool keep);
@@ -263,15 +265,30 @@ struct lttng_thread {
 	int32_t tid, pid, ppid; /* -1 unknown */
 	uint32_t comm;		/* string of the writer, 0 unknown */
 	uint32_t version;	/* counts changes of what a lane tells of it */
+	uint32_t number;
 	struct lttng_frames *frames;
 };
+
+/* Where the lane of a thread may be known already. */
+static inline struct lttng_known_lane *lttng_known_lane(struct lttng_file *f,
+							const struct lttng_thread *t)
+{
+	return &f->lanes[t->number % LTTNG_LANES];
+}
 
 struct lttng_cpu {
 	int32_t cpu;
 	struct lttng_thread *thread; /* that runs; never NULL */
 	struct lttng_thread idle, unknown;
-	struct lttng_frames frames; /* interrupts */
+	struct lttng_frames frames;	/* interrupts */
+	struct lttng_frames *stacks[2]; /* the thread's, NULL: it has none yet; and frames */
 };
+
+static inline void lttng_cpu_run(struct lttng_cpu *c, struct lttng_thread *t)
+{
+	c->thread = t;
+	c->stacks[0] = t->frames;
+}
 
 struct lttng_lane_key {
 	uint32_t buffer, comm;
@@ -332,10 +349,82 @@ int lttng_state_after(struct lttng *l, struct lttng_cpu *c, const struct lttng_e
 /* Tables and names that the trace dumps somewhere, taken in ahead. */
 int lttng_state_ahead(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
 uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c);
-/* Place and depth of an enter or leave; false: a leave whose enter is not there. */
-bool lttng_state_call(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev,
-		      uint32_t *place, uint32_t *depth);
+/* Places by id, 0 those not yet asked for; NULL: memory is out. */
+const uint32_t *lttng_state_places(struct lttng *l, enum lttng_names which, uint32_t *n);
+/* The place of an entry by the id it has. */
+uint32_t lttng_state_place(struct lttng *l, const struct lttng_marker *m, uint64_t id);
+/* The stack of the thread that runs; the CPU's own where memory is out. */
+struct lttng_frames *lttng_state_stack(struct lttng_cpu *c);
+/* Place and depth of a leave that does not close the last frame; false: its enter is not there. */
+bool lttng_state_unwind(const struct lttng_marker *m, struct lttng_frames *frames, uint32_t *place,
+			uint32_t *depth);
 void lttng_state_free(struct lttng *l);
+
+/*
+ * Place and depth of an enter or leave, whose fixed part may be read 8 bytes beyond any field.
+ * false: a leave whose enter is not there.
+ */
+static inline bool lttng_state_call(struct lttng *l, struct lttng_cpu *c,
+				    const struct lttng_marker *m, const uint8_t *fixed,
+				    uint32_t *place, uint32_t *depth)
+{
+	struct lttng_frames *frames = c->stacks[m->per_cpu];
+	uint32_t count;
+
+	if (__builtin_expect(!frames, 0))
+		frames = lttng_state_stack(c);
+	if (m->kind == KIND_ENTER) {
+		uint64_t id = get_u64(fixed + m->id_field) & m->id_mask;
+
+		*place = id < m->nplaces ? m->places[id] : 0;
+		if (__builtin_expect(!*place, 0))
+			*place = lttng_state_place(l, m, id);
+		count = frames->count & m->keep;
+		count -= count == LTTNG_FRAMES;
+		*depth = count;
+		frames->frame[count].pair = m->pair;
+		frames->frame[count].place = *place;
+		frames->count = count + 1;
+		return true;
+	}
+	count = frames->count;
+	if (count && frames->frame[count - 1].pair == m->pair) {
+		*depth = frames->count = count - 1;
+		*place = frames->frame[count - 1].place;
+		return true;
+	}
+	return lttng_state_unwind(m, frames, place, depth);
+}
+
+/* The lane of what happens on a CPU now. */
+static inline uint32_t lttng_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c)
+{
+	const struct lttng_known_lane *known = lttng_known_lane(f, c->thread);
+
+	return __builtin_expect(known->thread == c->thread && known->version == c->thread->version,
+				1)
+		       ? known->lane
+		       : lttng_state_lane(l, f, c);
+}
+
+/* --- rows --- */
+
+static inline uint64_t lttng_row_time(struct lttng *l, uint64_t tsc)
+{
+	int64_t ns = lttng_clock_ns(&l->clock, tsc) + l->shift;
+
+	return ns < 0 ? 0 : (uint64_t)ns;
+}
+
+/* The event, or gap, that the file stands before, as a row; a damaged one as none. -1: memory, or
+ * output. */
+int lttng_rows_event(struct lttng *l, struct lttng_file *f);
+/* The same for the next ones below TSC limit, while that is quickly done; it may do none. */
+int lttng_quick(struct lttng *l, struct lttng_file *f, uint64_t limit);
+/* Files are in l->heap; set the input's next time. */
+void lttng_merge_begin(struct lttng *l);
+/* Rows up to and including that time. */
+int lttng_merge_run(struct lttng *l, uint64_t until);
 
 /* Number at an offset of the fixed part; sign-extended to 64 bits where the type is signed. */
 static inline int64_t lttng_number(const struct lttng_event *ev, int16_t offset, uint8_t size)

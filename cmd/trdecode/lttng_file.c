@@ -5,6 +5,7 @@
  * block says where the next one is.
  */
 #include "lttng.h"
+#include "lttng_event.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -185,11 +186,6 @@ static int abandon(struct lttng *l, struct lttng_file *f, uint32_t position, con
 
 /* --- alignment --- */
 
-static inline uint32_t pad_to(uint32_t position, unsigned to)
-{
-	return to ? -position & (to - 1) : 0;
-}
-
 static inline unsigned at_most(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
@@ -353,19 +349,11 @@ static int next_block(struct lttng *l, struct lttng_file *f)
 
 /* --- headers of events --- */
 
-/* Replace the low bits of the file's TSC by those of an event, which can only be later. */
-static inline uint64_t advance(uint64_t tsc, uint64_t low, unsigned bits)
-{
-	uint64_t mask = ((uint64_t)1 << bits) - 1;
-
-	return (tsc & ~mask) + low + (low < (tsc & mask) ? mask + 1 : 0);
-}
-
 static const char *header_2(struct lttng_file *f, const uint8_t *p, uint32_t n, uint32_t position,
 			    uint32_t *id, uint32_t *length)
 {
 	const struct lttng_header *h = &f->block;
-	uint32_t i = pad_to(position, align_of(h, h->alignment, 4)), w;
+	uint32_t i = lttng_pad(position, align_of(h, h->alignment, 4)), w;
 	bool big = h->big;
 
 	if (n < i + 4)
@@ -374,7 +362,7 @@ static const char *header_2(struct lttng_file *f, const uint8_t *p, uint32_t n, 
 	i += 4;
 	*id = w >> LTTNG_TIME_BITS;
 	f->size = SIZE_UNKNOWN;
-	f->tsc = advance(f->tsc, w & ((1u << LTTNG_TIME_BITS) - 1), LTTNG_TIME_BITS);
+	f->tsc = lttng_advance(f->tsc, w & ((1u << LTTNG_TIME_BITS) - 1), LTTNG_TIME_BITS);
 	if (__builtin_expect(*id < LTTNG_ID_FULL_TIME, 1)) {
 		*length = i;
 		return NULL;
@@ -395,7 +383,7 @@ static const char *header_2(struct lttng_file *f, const uint8_t *p, uint32_t n, 
 		}
 	}
 	if (w == LTTNG_ID_FULL_TIME) {
-		i += pad_to(position + i, align_of(h, h->alignment, 8));
+		i += lttng_pad(position + i, align_of(h, h->alignment, 8));
 		if (n < i + 8)
 			return "an event's header runs past the end of its block";
 		f->tsc = get_uint(p + i, 8, big);
@@ -410,18 +398,18 @@ static const char *header_1(struct lttng_file *f, const uint8_t *p, uint32_t n, 
 {
 	const struct lttng_header *h = &f->block;
 	unsigned align = at_most(h->alignment, h->word_size), time = h->heartbeat ? 4 : 8;
-	uint32_t i = pad_to(position, align);
+	uint32_t i = lttng_pad(position, align);
 
 	if (n < i + time + 4)
 		return "an event's header runs past the end of its block";
-	f->tsc = h->heartbeat ? advance(f->tsc, get_uint(p + i, 4, h->big), 32)
+	f->tsc = h->heartbeat ? lttng_advance(f->tsc, get_uint(p + i, 4, h->big), 32)
 			      : get_uint(p + i, 8, h->big);
 	*id = (uint32_t)get_uint(p + i + time, 2, h->big);
 	f->size = (uint32_t)get_uint(p + i + time + 2, 2, h->big);
 	if (f->size == LTTNG_SIZE_WIDE)
 		f->size = SIZE_UNKNOWN;
 	i += time + 4;
-	*length = i + pad_to(position + i, align);
+	*length = i + lttng_pad(position + i, align);
 	return NULL;
 }
 
@@ -429,14 +417,14 @@ static const char *header_compact(struct lttng_file *f, const uint8_t *p, uint32
 				  uint32_t position, uint32_t *id, uint32_t *length)
 {
 	const struct lttng_header *h = &f->block;
-	uint32_t i = pad_to(position, at_most(h->alignment, 4)), w;
+	uint32_t i = lttng_pad(position, at_most(h->alignment, 4)), w;
 	unsigned shift = h->tsc_shift;
 	uint64_t rest = f->tsc & (((uint64_t)1 << shift) - 1);
 
 	if (n < i + 4)
 		return "an event's header runs past the end of its block";
 	w = (uint32_t)get_uint(p + i, 4, h->big);
-	f->tsc = advance(f->tsc >> shift, w & (((uint64_t)1 << h->tsc_bits) - 1), h->tsc_bits)
+	f->tsc = lttng_advance(f->tsc >> shift, w & (((uint64_t)1 << h->tsc_bits) - 1), h->tsc_bits)
 			 << shift |
 		 rest;
 	*id = (uint32_t)((w & (((uint64_t)1 << h->data_shift) - 1)) >> h->tsc_bits);
@@ -473,7 +461,7 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 					     f->used - f->position >= EVENT_HEADER &&
 					     from + EVENT_HEADER <= f->filled,
 				     1)) {
-			uint32_t pad = pad_to(f->position, f->header_align), w;
+			uint32_t pad = lttng_pad(f->position, f->header_align), w;
 
 			memcpy(&w, f->data + from + pad, 4);
 			w = f->block.big ? be32toh(w) : le32toh(w);
@@ -482,17 +470,17 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 			    f->channel->markers[id] && f->channel->markers[id]->usable) {
 				f->marker = f->channel->markers[id];
 				f->size = SIZE_UNKNOWN;
-				f->next = f->tsc = advance(
+				f->next = f->tsc = lttng_advance(
 					f->tsc, w & ((1u << LTTNG_TIME_BITS) - 1), LTTNG_TIME_BITS);
 				f->payload = f->position + pad + 4;
-				f->payload += pad_to(f->payload, f->marker->payload_align);
+				f->payload += lttng_pad(f->payload, f->marker->payload_align);
 				return 0;
 			}
 		}
 		/* and 1.0, with its time and sizes */
 		if (f->old_headers && f->position < f->used &&
 		    f->used - f->position >= EVENT_HEADER && from + EVENT_HEADER <= f->filled) {
-			uint32_t at = f->position + pad_to(f->position, f->header_align);
+			uint32_t at = f->position + lttng_pad(f->position, f->header_align);
 			uint64_t w = get_u64(f->data + from + (at - f->position));
 
 			id = w >> 32 & 0xffff;
@@ -502,8 +490,8 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 				f->size = (uint32_t)(w >> 48);
 				if (f->size == LTTNG_SIZE_WIDE)
 					f->size = SIZE_UNKNOWN;
-				f->next = f->tsc = advance(f->tsc, w & 0xffffffff, 32);
-				f->payload = at + 8 + pad_to(at + 8, f->header_align);
+				f->next = f->tsc = lttng_advance(f->tsc, w & 0xffffffff, 32);
+				f->payload = at + 8 + lttng_pad(at + 8, f->header_align);
 				return 0;
 			}
 		}
@@ -549,7 +537,7 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 			continue;
 		}
 		if (f->block.major == 2) {
-			f->payload += pad_to(f->payload, f->marker->payload_align);
+			f->payload += lttng_pad(f->payload, f->marker->payload_align);
 		} else if (id == LTTNG_HEARTBEAT_64) {
 			/* its payload is the full time */
 			if (f->payload > f->used || f->used - f->payload < 8) {
@@ -586,7 +574,7 @@ static uint32_t take_steps(struct lttng *l, struct lttng_file *f, const struct l
 	}
 	for (; s < end; s++) {
 		if (!packed)
-			i += pad_to(position + (uint32_t)i, s->align);
+			i += lttng_pad(position + (uint32_t)i, s->align);
 		if (s->size) {
 			uint8_t *to = l->fixed + s->offset;
 

@@ -345,6 +345,20 @@ static bool contains(const char *s, size_t n, const char *part)
 	return memmem(s, n, part, strlen(part));
 }
 
+/* Places by the id that is arg[3]. */
+static void find_places(struct lttng *l, struct lttng_marker *m)
+{
+	const uint32_t *places;
+	uint32_t n;
+
+	if (m->arg[3] < 0 || !(places = lttng_state_places(l, m->names, &n)))
+		return;
+	m->places = places;
+	m->nplaces = n;
+	m->id_field = (uint16_t)m->arg[3];
+	m->id_mask = UINT64_MAX >> (64 - 8 * m->arg_size[3]);
+}
+
 static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttng_field *fields,
 		      int n)
 {
@@ -362,7 +376,9 @@ static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttn
 
 	m->kind = KIND_INSTANT;
 	m->names = NAMES_NONE;
-	m->id_field = -1;
+	m->places = &m->place;
+	m->nplaces = 1;
+	m->keep = UINT32_MAX;
 	for (int i = 0; i < 3 && !base; i++)
 		for (int leave = 0; leave < 2 && !base; leave++) {
 			const char *ending = endings[i][leave];
@@ -388,10 +404,11 @@ static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttn
 			continue;
 		m->names = ids[i].names;
 		want(m, fields, n, ids[i].field, 3);
-		if (m->action == ACTION_NONE && m->kind == KIND_ENTER) {
-			m->id_field = m->arg[3];
-			m->id_size = m->arg_size[3];
-		}
+		if (m->action == ACTION_NONE && m->kind == KIND_ENTER)
+			find_places(l, m);
+		/* a thread begins a system call in user mode: what was open has lost its end */
+		if (m->names == NAMES_SYSCALL)
+			m->keep = 0;
 		return;
 	}
 }
@@ -501,7 +518,15 @@ int lttng_marker_declare(struct lttng *l, struct lttng_marker *m)
 	m->type =
 		declare(l, m, m->kind,
 			m->kind == KIND_INSTANT ? 0 : TYPE_DEPTH | (m->per_cpu ? TYPE_PER_CPU : 0));
-	return m->type ? 0 : -1;
+	if (!m->type)
+		return -1;
+	/* the heartbeat of 1.0 tells the time, too */
+	if (m->plain_words && m->plain <= LTTNG_QUICK_MOST && !(l->old && m->id < 8))
+		m->quick = m->action		   ? QUICK_ACTION
+			   : m->kind == KIND_ENTER ? QUICK_ENTER
+			   : m->kind == KIND_LEAVE ? QUICK_LEAVE
+						   : QUICK_INSTANT;
+	return 0;
 }
 
 uint32_t lttng_marker_orphan(struct lttng *l, struct lttng_marker *m)
@@ -537,6 +562,7 @@ void lttng_marker_reread(struct lttng *l, struct lttng_marker *m)
 {
 	m->eight = true;
 	m->type = m->orphan = 0;
+	m->quick = QUICK_NOT;
 	resolve(l, m);
 }
 

@@ -86,9 +86,9 @@ static struct lttng_thread *thread_of(struct lttng *l, struct lttng_cpu *c, int6
 	t = calloc(1, sizeof *t);
 	if (!t)
 		return NULL;
-	*t = (struct lttng_thread){.tid = (int32_t)tid, .pid = -1, .ppid = -1};
+	*t = (struct lttng_thread){
+		.tid = (int32_t)tid, .pid = -1, .ppid = -1, .number = (uint32_t)l->nthreads++};
 	l->threads[at] = t;
-	l->nthreads++;
 	return t;
 }
 
@@ -186,8 +186,7 @@ static int set_name(struct lttng *l, enum lttng_names which, const char *prefix,
 		return 0;
 	if (!t->name) {
 		t->name = calloc(NAMES_MOST, sizeof *t->name);
-		t->place = calloc(NAMES_MOST, sizeof *t->place);
-		if (!t->name || !t->place)
+		if (!t->name)
 			return -1;
 	}
 	if (t->name[id])
@@ -222,79 +221,57 @@ int lttng_state_ahead(struct lttng *l, struct lttng_cpu *c, const struct lttng_e
 	}
 }
 
-/* The place of an entry, by the id it has. */
-static uint32_t place_of(struct lttng *l, const struct lttng_event *ev)
+const uint32_t *lttng_state_places(struct lttng *l, enum lttng_names which, uint32_t *n)
+{
+	struct lttng_names_table *t = &l->names[which];
+
+	*n = NAMES_MOST;
+	if (!t->place)
+		t->place = calloc(NAMES_MOST, sizeof *t->place);
+	return t->place;
+}
+
+uint32_t lttng_state_place(struct lttng *l, const struct lttng_marker *m, uint64_t id)
 {
 	static const char *const kinds[] = {"syscall ", "softirq ", "trap ", "irq "};
-	const struct lttng_marker *m = ev->marker;
 	struct lttng_names_table *t;
+	const char *text = NULL;
 	char name[64];
-	uint64_t id;
 
-	if (m->id_field < 0)
-		return m->place;
-	id = get_uint(ev->fixed + m->id_field, m->id_size, false);
-	if (id >= NAMES_MOST)
+	if (id >= m->nplaces || m->places == &m->place)
 		return m->place;
 	t = &l->names[m->names];
-	if (!t->place) {
-		t->place = calloc(NAMES_MOST, sizeof *t->place);
-		t->name = calloc(NAMES_MOST, sizeof *t->name);
-		if (!t->place || !t->name)
-			return m->place;
+	if (t->name)
+		text = t->name[id];
+	if (!text) {
+		snprintf(name, sizeof name, "%s%u", kinds[m->names], (unsigned)id);
+		text = name;
 	}
-	if (!t->place[id]) {
-		const char *text = t->name[id];
-
-		if (!text) {
-			snprintf(name, sizeof name, "%s%u", kinds[m->names], (unsigned)id);
-			text = name;
-		}
-		t->place[id] =
-			writer_place(l->w, &(struct place_entry){.name = writer_text(l->w, text)});
-	}
+	t->place[id] = writer_place(l->w, &(struct place_entry){.name = writer_text(l->w, text)});
 	return t->place[id];
 }
 
 /* --- calls --- */
 
-bool lttng_state_call(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev,
-		      uint32_t *place, uint32_t *depth)
+struct lttng_frames *lttng_state_stack(struct lttng_cpu *c)
 {
-	const struct lttng_marker *m = ev->marker;
-	struct lttng_frames *frames = &c->frames;
-	uint32_t at;
+	struct lttng_thread *t = c->thread;
 
-	if (!m->per_cpu) {
-		if (__builtin_expect(!c->thread->frames, 0)) {
-			c->thread->frames = calloc(1, sizeof *frames);
-			if (!c->thread->frames) {
-				*place = m->place;
-				*depth = 0;
-				return true;
-			}
+	if (!t->frames)
+		t->frames = calloc(1, sizeof *t->frames);
+	c->stacks[0] = t->frames;
+	return t->frames ? t->frames : &c->frames;
+}
+
+bool lttng_state_unwind(const struct lttng_marker *m, struct lttng_frames *frames, uint32_t *place,
+			uint32_t *depth)
+{
+	for (uint32_t at = frames->count; at; at--)
+		if (frames->frame[at - 1].pair == m->pair) {
+			*depth = frames->count = at - 1;
+			*place = frames->frame[at - 1].place;
+			return true;
 		}
-		frames = c->thread->frames;
-	}
-	if (m->kind == KIND_ENTER) {
-		/* a thread begins a system call in user mode: what was open has lost its end */
-		if (m->names == NAMES_SYSCALL)
-			frames->count = 0;
-		if (frames->count == LTTNG_FRAMES)
-			frames->count--;
-		*depth = frames->count;
-		*place = place_of(l, ev);
-		frames->frame[frames->count].pair = m->pair;
-		frames->frame[frames->count++].place = *place;
-		return true;
-	}
-	for (at = frames->count; at && frames->frame[at - 1].pair != m->pair; at--)
-		;
-	if (at) {
-		*depth = frames->count = at - 1;
-		*place = frames->frame[at - 1].place;
-		return true;
-	}
 	*place = m->place;
 	*depth = frames->count;
 	return frames->count > 0;
@@ -311,7 +288,7 @@ int lttng_state_before(struct lttng *l, struct lttng_cpu *c, const struct lttng_
 	t = thread_of(l, c, arg(ev, 0));
 	if (!t)
 		return -1;
-	c->thread = t;
+	lttng_cpu_run(c, t);
 	return 0;
 }
 
@@ -324,7 +301,7 @@ int lttng_state_after(struct lttng *l, struct lttng_cpu *c, const struct lttng_e
 		t = thread_of(l, c, arg(ev, 1));
 		if (!t)
 			return -1;
-		c->thread = t;
+		lttng_cpu_run(c, t);
 		return 0;
 	case ACTION_PROCESS: return take_process(l, c, ev);
 	case ACTION_FORK: return take_fork(l, c, ev);
