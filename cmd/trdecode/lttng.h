@@ -61,9 +61,8 @@ static inline int64_t lttng_clock_ns(struct lttng_clock *c, uint64_t tsc)
 		return lttng_clock_slow(c, tsc);
 	x = ticks * c->numerator + c->anchor_rest;
 	q = (uint64_t)((unsigned __int128)x * c->inverse >> 64);
-	/* the inverse is rounded down */
-	for (x -= q * c->denominator; x >= c->denominator; x -= c->denominator)
-		q++;
+	/* the inverse is rounded down, and x below 2^64: q is right or 1 too low */
+	q += x - q * c->denominator >= c->denominator;
 	return c->anchor_ns + (int64_t)q;
 }
 
@@ -419,8 +418,9 @@ static inline uint64_t lttng_row_time(struct lttng *l, uint64_t tsc)
 /* The event, or gap, that the file stands before, as a row; a damaged one as none. -1: memory, or
  * output. */
 int lttng_rows_event(struct lttng *l, struct lttng_file *f);
-/* The same for the next ones below TSC limit, while that is quickly done; it may do none. */
-int lttng_quick(struct lttng *l, struct lttng_file *f, uint64_t limit);
+/* The same for the next ones below TSC limit of the two files that are first, g after f, or of f
+ * alone, while that is quickly done; it may do none. */
+int lttng_quick(struct lttng *l, struct lttng_file *f, struct lttng_file *g, uint64_t limit);
 /* Files are in l->heap; set the input's next time. */
 void lttng_merge_begin(struct lttng *l);
 /* Rows up to and including that time. */

@@ -224,9 +224,11 @@ static void layout(struct lttng *l, struct lttng_marker *m, const struct lttng_f
 	}
 	m->nsteps = n;
 	m->payload_align = (uint8_t)largest;
-	start = largest;
+	start = largest; /* how the beginning is aligned */
 	if (h->major == 1)
-		start = h->alignment < h->word_size ? h->alignment : h->word_size;
+		start = !h->alignment		      ? 1
+			: h->alignment < h->word_size ? h->alignment
+						      : h->word_size;
 	m->plain = !m->nstrings && contiguous && start >= largest ? (uint16_t)at : 0;
 	m->plain_words = !m->nstrings && contiguous && start >= largest && !h->big;
 	m->fixed_size = (uint16_t)align_up(m->fixed_size, 4);

@@ -42,48 +42,50 @@ void lttng_merge_begin(struct lttng *l)
 	set_next(l);
 }
 
-/* The file at the top while it is the earliest; below TSC limit. */
-static int run_first(struct lttng *l, struct lttng_file *f, uint64_t limit, uint64_t until)
+/* The first two of the heap, and TSC limit of the third, which they may not reach. */
+static struct lttng_file *next_two(const struct lttng *l, size_t *second, uint64_t *limit)
 {
-	do {
-		if (until == UINT64_MAX) {
-			if (lttng_quick(l, f, limit))
-				return -1;
-			if (f->done || f->next >= limit)
-				return 0;
-		} else if (lttng_row_time(l, f->next) > until) {
-			return 0;
-		}
-		if (lttng_rows_event(l, f) || lttng_file_next(l, f))
-			return -1;
-	} while (!f->done && f->next < limit);
-	return 0;
+	struct lttng_file *const *h = l->heap;
+	size_t n = l->nheap;
+
+	*second = n > 2 && earlier(h[2], h[1]) ? 2 : 1;
+	*limit = n > 2 ? h[3 - *second]->next : UINT64_MAX;
+	for (size_t i = 2 * *second + 1; i < n && i < 2 * *second + 3; i++)
+		if (h[i]->next < *limit)
+			*limit = h[i]->next;
+	return n > 1 ? h[*second] : NULL;
 }
 
 int lttng_merge_run(struct lttng *l, uint64_t until)
 {
 	while (l->nheap) {
-		struct lttng_file *first = l->heap[0], *second = NULL;
-		uint64_t limit = UINT64_MAX;
+		struct lttng_file *first = l->heap[0], *g;
+		size_t second;
+		uint64_t limit;
 
-		if (until != UINT64_MAX && lttng_row_time(l, first->next) > until)
-			break;
-		if (l->nheap > 1)
-			second = l->heap[1];
-		if (l->nheap > 2 && earlier(l->heap[2], second))
-			second = l->heap[2];
-		if (second)
-			limit = second->next;
-		if (second && first->rank < second->rank && limit < UINT64_MAX)
-			limit++;
-		if (run_first(l, first, limit, until))
-			return -1;
 		if (first->done) {
 			lttng_file_close(first);
 			l->heap[0] = l->heap[--l->nheap];
-		}
-		if (l->nheap)
 			sift_down(l, 0);
+			continue;
+		}
+		if (until != UINT64_MAX) {
+			if (lttng_row_time(l, first->next) > until)
+				break;
+		} else {
+			g = next_two(l, &second, &limit);
+			if (lttng_quick(l, first, g, limit))
+				return -1;
+			if (g)
+				sift_down(l, second);
+			sift_down(l, 0);
+			first = l->heap[0];
+			if (first->done)
+				continue;
+		}
+		if (lttng_rows_event(l, first) || lttng_file_next(l, first))
+			return -1;
+		sift_down(l, 0);
 	}
 	set_next(l);
 	return 0;
