@@ -135,11 +135,21 @@ static int fit(struct writer *w, const struct row *r)
 	return 0;
 }
 
+/* What has no slot in this block yet may be new to the segment, too. */
+static int declare_for(struct writer *w, const struct row *r)
+{
+	if (!has_slot(&w->types, r->type, w->block) && writer_declare(w, ENTRY_TYPE, r->type_id))
+		return -1;
+	if (!has_slot(&w->lanes, r->lane, w->block) && writer_declare(w, ENTRY_LANE, r->lane_id))
+		return -1;
+	if (!has_slot(&w->places, r->place, w->block) && writer_declare(w, ENTRY_PLACE, r->place_id))
+		return -1;
+	return 0;
+}
+
 static int tables_for(struct writer *w, const struct row *r)
 {
-	if (!r->declared && (writer_declare(w, ENTRY_TYPE, r->type_id) ||
-			     writer_declare(w, ENTRY_LANE, r->lane_id) ||
-			     writer_declare(w, ENTRY_PLACE, r->place_id)))
+	if (!r->declared && declare_for(w, r))
 		return -1;
 	if (!has_slot(&w->types, r->type, w->block) &&
 	    add_slot(&w->types, r->type, r->type_id, w->block, 0))

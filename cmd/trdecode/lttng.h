@@ -85,7 +85,7 @@ enum lttng_action {
 };
 
 /* How the quick way of lttng_quick.c takes an event. */
-enum lttng_quick { QUICK_NOT, QUICK_INSTANT, QUICK_ENTER, QUICK_LEAVE, QUICK_ACTION };
+enum lttng_quick { QUICK_NOT, QUICK_INSTANT, QUICK_CALL, QUICK_SCHEDULE, QUICK_ACTION };
 
 enum lttng_names { NAMES_SYSCALL, NAMES_SOFTIRQ, NAMES_TRAP, NAMES_IRQ, NAMES_COUNT, NAMES_NONE };
 
@@ -251,7 +251,7 @@ const uint8_t *lttng_file_bytes(struct lttng *l, struct lttng_file *f, uint64_t 
 
 /* --- threads --- */
 
-enum { LTTNG_FRAMES = 64 };
+enum { LTTNG_FRAMES = 64, LTTNG_RECENT = 64 };
 
 struct lttng_frames {
 	uint32_t count;
@@ -327,7 +327,8 @@ struct lttng {
 
 	struct lttng_cpu **cpus; /* by number */
 	size_t ncpus;
-	struct lttng_thread **threads; /* a hash table */
+	struct lttng_thread **threads;		   /* a hash table */
+	struct lttng_thread *recent[LTTNG_RECENT]; /* by tid, those asked for last */
 	size_t threads_size, nthreads;
 	struct lttng_lane {
 		struct lttng_lane_key key;
@@ -342,6 +343,8 @@ struct lttng {
 };
 
 struct lttng_cpu *lttng_state_cpu(struct lttng *l, int32_t cpu);
+/* The thread of that tid; on this CPU for tid 0. NULL when memory is out. */
+struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, int64_t tid);
 /* Before and after the row of an event is written. -1: memory is out. */
 int lttng_state_before(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
 int lttng_state_after(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
@@ -404,6 +407,14 @@ static inline uint32_t lttng_lane(struct lttng *l, struct lttng_file *f, struct 
 				1)
 		       ? known->lane
 		       : lttng_state_lane(l, f, c);
+}
+
+/* The same as lttng_state_thread, in line. */
+static inline struct lttng_thread *lttng_thread(struct lttng *l, struct lttng_cpu *c, int32_t tid)
+{
+	struct lttng_thread *t = l->recent[(uint32_t)tid % LTTNG_RECENT];
+
+	return __builtin_expect(t && t->tid == tid, 1) ? t : lttng_state_thread(l, c, tid);
 }
 
 /* --- rows --- */

@@ -524,10 +524,13 @@ int lttng_marker_declare(struct lttng *l, struct lttng_marker *m)
 		return -1;
 	/* the heartbeat of 1.0 tells the time, too */
 	if (m->plain_words && m->plain <= LTTNG_QUICK_MOST && !(l->old && m->id < 8))
-		m->quick = m->action		   ? QUICK_ACTION
-			   : m->kind == KIND_ENTER ? QUICK_ENTER
-			   : m->kind == KIND_LEAVE ? QUICK_LEAVE
-						   : QUICK_INSTANT;
+		m->quick =
+			m->kind != KIND_INSTANT && m->action ? QUICK_ACTION
+			: m->kind != KIND_INSTANT	     ? QUICK_CALL
+			: m->action == ACTION_SCHEDULE && m->arg_size[0] == 4 && m->arg_size[1] == 4
+				? QUICK_SCHEDULE
+			: m->action ? QUICK_ACTION
+				    : QUICK_INSTANT;
 	return 0;
 }
 
@@ -553,6 +556,8 @@ static void resolve(struct lttng *l, struct lttng_marker *m)
 	m->nfields = n;
 	layout(l, m, fields, n);
 	m->compact = n > 0 && fields[0].compact && fields[0].size;
+	if (m->compact)
+		m->plain = m->plain_words = 0;
 	m->action = ACTION_NONE;
 	find_action(m, fields, n);
 	if (!m->pair)

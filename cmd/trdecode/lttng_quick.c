@@ -108,16 +108,43 @@ static __attribute__((noinline)) int put_action(struct lttng *l, const struct si
 	return lttng_state_after(l, s->c, &ev);
 }
 
+static inline int put_schedule(struct lttng *l, const struct side *s)
+{
+	const struct lttng_marker *m = s->m;
+	const uint8_t *payload = s->block + s->payload;
+	int32_t before = (int32_t)get_u32(payload - 8 + m->arg[0]),
+		after = (int32_t)get_u32(payload - 8 + m->arg[1]);
+	struct lttng_cpu *c = s->c;
+	struct lttng_thread *t = c->thread;
+
+	if (t->tid != before) {
+		t = lttng_thread(l, c, before);
+		if (!t)
+			return -1;
+		lttng_cpu_run(c, t);
+	}
+	if (put(l, m, payload, s->tsc, lttng_lane(l, s->f, c), m->type, 0, 0))
+		return -1;
+	t = lttng_thread(l, c, after);
+	if (t)
+		lttng_cpu_run(c, t);
+	return t ? 0 : -1;
+}
+
 static inline int put_event(struct lttng *l, const struct side *s)
 {
 	struct lttng_marker *m = s->m;
 	const uint8_t *payload = s->block + s->payload;
 	uint32_t type = m->type, place = 0, depth = 0;
 
-	if (m->quick == QUICK_ACTION)
+	if (m->quick == QUICK_CALL) {
+		if (!lttng_state_call(l, s->c, m, payload - 8, &place, &depth))
+			type = lttng_marker_orphan(l, m);
+	} else if (m->quick == QUICK_SCHEDULE) {
+		return put_schedule(l, s);
+	} else if (m->quick == QUICK_ACTION) {
 		return put_action(l, s);
-	if (m->quick != QUICK_INSTANT && !lttng_state_call(l, s->c, m, payload - 8, &place, &depth))
-		type = lttng_marker_orphan(l, m);
+	}
 	return put(l, m, payload, s->tsc, lttng_lane(l, s->f, s->c), type, place, depth);
 }
 

@@ -63,8 +63,7 @@ static int grow_threads(struct lttng *l)
 	return 0;
 }
 
-/* The thread of that tid; on this CPU for tid 0. NULL when memory is out. */
-static struct lttng_thread *thread_of(struct lttng *l, struct lttng_cpu *c, int64_t tid)
+struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, int64_t tid)
 {
 	struct lttng_thread *t;
 	size_t at;
@@ -79,8 +78,10 @@ static struct lttng_thread *thread_of(struct lttng *l, struct lttng_cpu *c, int6
 		return NULL;
 	at = thread_slot(l, (int32_t)tid);
 	t = l->threads[at];
-	if (t)
+	if (t) {
+		l->recent[(uint32_t)tid % LTTNG_RECENT] = t;
 		return t;
+	}
 	if (l->nthreads == THREADS_MOST)
 		return &c->unknown; /* no machine has so many: the trace is damaged */
 	t = calloc(1, sizeof *t);
@@ -108,7 +109,7 @@ static int set_comm(struct lttng *l, struct lttng_thread *t, const uint8_t *name
 static int take_process(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
 {
 	int64_t tid = arg(ev, 0), pid = arg(ev, 2), ppid = arg(ev, 1);
-	struct lttng_thread *t = thread_of(l, c, tid);
+	struct lttng_thread *t = lttng_state_thread(l, c, tid);
 	const uint8_t *name;
 	size_t n;
 
@@ -130,8 +131,8 @@ static int take_process(struct lttng *l, struct lttng_cpu *c, const struct lttng
 
 static int take_fork(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
 {
-	struct lttng_thread *parent = thread_of(l, c, arg(ev, 0)),
-			    *child = thread_of(l, c, arg(ev, 1));
+	struct lttng_thread *parent = lttng_state_thread(l, c, arg(ev, 0)),
+			    *child = lttng_state_thread(l, c, arg(ev, 1));
 	int64_t pid = arg(ev, 2);
 
 	if (!parent || !child)
@@ -165,7 +166,7 @@ static int take_exec(struct lttng *l, struct lttng_cpu *c, const struct lttng_ev
 
 static int take_free(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
 {
-	struct lttng_thread *t = thread_of(l, c, arg(ev, 0));
+	struct lttng_thread *t = lttng_state_thread(l, c, arg(ev, 0));
 
 	if (t && t->frames)
 		t->frames->count = 0;
@@ -285,7 +286,7 @@ int lttng_state_before(struct lttng *l, struct lttng_cpu *c, const struct lttng_
 
 	if (ev->marker->action != ACTION_SCHEDULE)
 		return 0;
-	t = thread_of(l, c, arg(ev, 0));
+	t = lttng_state_thread(l, c, arg(ev, 0));
 	if (!t)
 		return -1;
 	lttng_cpu_run(c, t);
@@ -298,7 +299,7 @@ int lttng_state_after(struct lttng *l, struct lttng_cpu *c, const struct lttng_e
 
 	switch (ev->marker->action) {
 	case ACTION_SCHEDULE:
-		t = thread_of(l, c, arg(ev, 1));
+		t = lttng_state_thread(l, c, arg(ev, 1));
 		if (!t)
 			return -1;
 		lttng_cpu_run(c, t);
