@@ -229,6 +229,10 @@ static inline uint8_t *writer_row_put(struct writer *w, uint64_t time, uint32_t 
 	return row + NARROW_ROW;
 }
 
+/* Where writer_row_put said NULL: if that was because the block at hand does not have the place
+ * yet, though the segment has it, the block gets it, and the row may be tried again. */
+bool writer_take_place(struct writer *w, uint32_t place);
+
 /*
  * Many bare rows of few lanes and two types: what does not change in a block is looked up once.
  *

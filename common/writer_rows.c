@@ -142,7 +142,8 @@ static int declare_for(struct writer *w, const struct row *r)
 		return -1;
 	if (!has_slot(&w->lanes, r->lane, w->block) && writer_declare(w, ENTRY_LANE, r->lane_id))
 		return -1;
-	if (!has_slot(&w->places, r->place, w->block) && writer_declare(w, ENTRY_PLACE, r->place_id))
+	if (!has_slot(&w->places, r->place, w->block) &&
+	    writer_declare(w, ENTRY_PLACE, r->place_id))
 		return -1;
 	return 0;
 }
@@ -169,6 +170,17 @@ static int tables_for(struct writer *w, const struct row *r)
 		}
 	}
 	return 0;
+}
+
+bool writer_take_place(struct writer *w, uint32_t place)
+{
+	const struct stored_entries *e = &w->entries[ENTRY_PLACE];
+
+	if (!w->started || !w->narrow || !place || place >= e->count ||
+	    e->entry[place].segment != w->segment || w->places.count >= 65535 ||
+	    has_slot(&w->places, place, w->block))
+		return false;
+	return !add_slot(&w->places, place, place, w->block, 1);
 }
 
 static void put_row(struct writer *w, const struct row *r)

@@ -29,11 +29,14 @@ static inline int put(struct lttng *l, const struct lttng_marker *m, const uint8
 		      uint64_t tsc, uint32_t lane, uint32_t type, uint32_t place, uint32_t depth)
 {
 	struct writer *w = l->w;
+	uint64_t time = lttng_row_time(l, tsc);
 	uint8_t *to = NULL;
 
-	if (__builtin_expect(w->limit - w->row >= ROOM, 1))
-		to = writer_row_put(w, lttng_row_time(l, tsc), lane, type, place, depth,
-				    m->fixed_size);
+	if (__builtin_expect(w->limit - w->row >= ROOM, 1)) {
+		to = writer_row_put(w, time, lane, type, place, depth, m->fixed_size);
+		if (__builtin_expect(!to, 0) && writer_take_place(w, place))
+			to = writer_row_put(w, time, lane, type, place, depth, m->fixed_size);
+	}
 	if (__builtin_expect(!to, 0))
 		return put_slow(l, m, payload, tsc, lane, type, place, depth);
 	put_u64(to, tsc);
