@@ -27,6 +27,7 @@ struct lttng_frames {
 struct lttng_thread {
 	int32_t tid, pid, ppid; /* -1 unknown */
 	uint32_t comm;		/* string of the writer, 0 unknown */
+	uint32_t space;		/* of its process, where it is the first thread of one; 0 none */
 	uint32_t version;	/* counts changes of what a lane tells of it */
 	uint32_t number;
 	struct lttng_frames *frames;
@@ -100,6 +101,7 @@ struct lttng {
 	} * lanes;
 	size_t lanes_size, nlanes;
 	struct lttng_names_table names[NAMES_COUNT];
+	size_t nmaps;
 	bool begun; /* rows may be written */
 
 	uint8_t fixed[8 + 8 * LTTNG_FIELDS + 32]; /* rows are copied in larger pieces */
@@ -202,6 +204,12 @@ static inline struct lttng_thread *lttng_thread(struct lttng *l, struct lttng_cp
 
 	return __builtin_expect(t && t->tid == tid, 1) ? t : lttng_state_thread(l, c, tid);
 }
+
+/* Take in a mapping (lttng_maps.c). -1: memory is out. */
+int lttng_maps_take(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
+/* The mappings of a thread's process go with a lane of it. */
+int lttng_maps_of(struct lttng *l, struct lttng_cpu *c, const struct lttng_thread *t,
+		  uint32_t lane);
 
 /* --- rows (lttng_rows.c, lttng_quick.c, lttng_merge.c) --- */
 

@@ -70,7 +70,7 @@ static bool names_something(struct lttng *l, const struct lttng_channel *c)
 	for (size_t i = 0; i < c->size; i++) {
 		const struct lttng_marker *m = lttng_marker(l, c, (uint32_t)i);
 
-		if (m && m->action >= ACTION_SYSCALL_NAME && m->action <= ACTION_IRQ_NAME)
+		if (m && m->action >= ACTION_SYSCALL_NAME && m->action <= ACTION_MAP)
 			return true;
 		if (m && m->action == ACTION_PROCESS)
 			return true;

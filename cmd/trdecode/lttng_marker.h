@@ -10,7 +10,7 @@
 struct lttng;
 struct lttng_event;
 
-enum { LTTNG_QUICK_MOST = 64 }; /* bytes of a payload */
+enum { LTTNG_QUICK_MOST = 64 /* bytes of a payload */, LTTNG_ARGS = 5 };
 
 /* What the decoder itself makes of an event. */
 enum lttng_action {
@@ -24,6 +24,7 @@ enum lttng_action {
 	ACTION_SOFTIRQ_NAME,
 	ACTION_TRAP_NAME,
 	ACTION_IRQ_NAME, /* id, name */
+	ACTION_MAP,	 /* pid, start, end, pgoff, inode */
 	ACTION_MARKER_ID,
 	ACTION_MARKER_FORMAT,
 };
@@ -86,8 +87,8 @@ struct lttng_marker {
 
 	enum lttng_action action;
 	enum lttng_quick quick;
-	int16_t arg[4]; /* offsets in the fixed part; -1 none */
-	uint8_t arg_size[4];
+	int16_t arg[LTTNG_ARGS]; /* offsets in the fixed part; -1 none */
+	uint8_t arg_size[LTTNG_ARGS];
 	int8_t string_arg; /* number of the string */
 };
 

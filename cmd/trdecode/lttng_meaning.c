@@ -62,7 +62,7 @@ static void find_action(struct lttng_marker *m, const struct lttng_field *fields
 	static const struct {
 		const char *ending;
 		enum lttng_action action;
-		const char *arg[4], *string;
+		const char *arg[LTTNG_ARGS], *string;
 	} actions[] = {
 		{"core_marker_id", ACTION_MARKER_ID, {0}, NULL},
 		{"core_marker_format", ACTION_MARKER_FORMAT, {0}, NULL},
@@ -79,6 +79,7 @@ static void find_action(struct lttng_marker *m, const struct lttng_field *fields
 		{"idt_table", ACTION_TRAP_NAME, {"irq"}, "symbol"},
 		{"interrupt", ACTION_IRQ_NAME, {"irq_id"}, "action"},
 		{"irq_line", ACTION_IRQ_NAME, {"irq_id"}, "action"},
+		{"vm_map", ACTION_MAP, {"pid", "start", "end", "pgoff", "inode"}, NULL},
 	};
 	size_t size = strlen(m->name);
 
@@ -90,7 +91,7 @@ static void find_action(struct lttng_marker *m, const struct lttng_field *fields
 		if (size < length || strcmp(m->name + size - length, ending) ||
 		    (size > length && m->name[size - length - 1] != '_'))
 			continue;
-		for (int k = 0; k < 4; k++) {
+		for (int k = 0; k < LTTNG_ARGS; k++) {
 			m->arg[k] = -1;
 			if (actions[i].arg[k])
 				want(m, fields, n, actions[i].arg[k], k);

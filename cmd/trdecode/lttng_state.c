@@ -218,6 +218,7 @@ int lttng_state_ahead(struct lttng *l, struct lttng_cpu *c, const struct lttng_e
 		name = string_arg(ev, m->string_arg, &n);
 		return set_name(l, NAMES_IRQ, "irq ", arg(ev, 0), name, n);
 	case ACTION_PROCESS: return take_process(l, c, ev);
+	case ACTION_MAP: return lttng_maps_take(l, c, ev);
 	default: return 0;
 	}
 }
@@ -369,6 +370,8 @@ uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cp
 		l->lanes[at].key = key;
 		l->lanes[at].lane = writer_lane(l->w, &e);
 		l->nlanes++;
+		if (lttng_maps_of(l, c, t, l->lanes[at].lane))
+			return 0;
 	}
 	*known = (struct lttng_known_lane){t, t->version, l->lanes[at].lane};
 	return known->lane;
