@@ -194,6 +194,42 @@ unpack() {
 	done
 }
 
+@test "any file cut or with bytes changed: no crash, and damage is said with file and offset" {
+	local t f size at n=0 damaged=0
+	for t in v1.0-be32-align v2.6-le64-packed; do
+		unpack "$t"
+		chmod -R u+w "$t"
+		while read -r f; do
+			size=$(stat -c %s "$f")
+			cp "$f" whole
+			for at in 22 56 70 $((size / 3)) $((size * 5 / 7)); do
+				((at < size)) || continue
+				printf '\377\125' | dd of="$f" bs=1 seek="$at" conv=notrunc status=none
+				n=$((n + 1))
+				run pipe "timeout 10 trdecode '$t' 2>errors | trstat -q >/dev/null 2>&1"
+				((status < 2)) || fail "status $status: $f changed at $at"
+				((status == 0)) || { grep -q ': 0x' errors && damaged=$((damaged + 1)); }
+				cp whole "$f"
+			done
+			head -c $((size - size % 4096 / 2 - 7)) whole >"$f"
+			run pipe "timeout 10 trdecode '$t' 2>errors | trstat -q >/dev/null 2>&1"
+			((status == 1)) || fail "status $status: $f cut"
+			grep -q "$f: 0x" errors
+			cp whole "$f"
+		done < <(find "$t" -type f -size +0)
+	done
+	((n > 30 && damaged > 10)) || fail "$damaged of $n"
+}
+
+@test "mappings are in the stream" {
+	need_shared lttng-legacy
+	pipefail "trdecode '$L/v2.6-219558ev-2cpu' >stream"
+	grep -aq '\[inode 2887482\]' stream
+	# and change nothing of what is listed
+	pipefail "trsym stream | trencode -q | wc -l" >count
+	(($(<count) == 219558))
+}
+
 @test "0.x is refused with the reason" {
 	unpack v1.0-be32-align
 	chmod -R u+w .
