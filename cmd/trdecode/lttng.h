@@ -128,6 +128,16 @@ int lttng_ahead_metadata(struct lttng *l, const struct lttng_file *f);
 /* Names that the trace dumps somewhere, and the threads that run first. */
 int lttng_ahead(struct lttng *l);
 
+/* --- names (lttng_names.c) --- */
+
+/* Take in an event that names something. -1: memory is out. */
+int lttng_names_take(struct lttng *l, const struct lttng_event *ev);
+/* Places by id, 0 those not yet asked for; NULL: memory is out. */
+const uint32_t *lttng_names_places(struct lttng *l, enum lttng_names which, uint32_t *n);
+/* The place of an entry by the id it has. */
+uint32_t lttng_names_place(struct lttng *l, const struct lttng_marker *m, uint64_t id);
+void lttng_names_free(struct lttng *l);
+
 /* --- what follows from the events (lttng_state.c) --- */
 
 struct lttng_cpu *lttng_state_cpu(struct lttng *l, int32_t cpu);
@@ -139,10 +149,6 @@ int lttng_state_after(struct lttng *l, struct lttng_cpu *c, const struct lttng_e
 /* Tables and names that the trace dumps somewhere, taken in ahead. */
 int lttng_state_ahead(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
 uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c);
-/* Places by id, 0 those not yet asked for; NULL: memory is out. */
-const uint32_t *lttng_state_places(struct lttng *l, enum lttng_names which, uint32_t *n);
-/* The place of an entry by the id it has. */
-uint32_t lttng_state_place(struct lttng *l, const struct lttng_marker *m, uint64_t id);
 /* The stack of the thread that runs; the CPU's own where memory is out. */
 struct lttng_frames *lttng_state_stack(struct lttng_cpu *c);
 /* Place and depth of a leave that does not close the last frame; false: its enter is not there. */
@@ -168,7 +174,7 @@ static inline bool lttng_state_call(struct lttng *l, struct lttng_cpu *c,
 
 		*place = id < m->nplaces ? m->places[id] : 0;
 		if (__builtin_expect(!*place, 0))
-			*place = lttng_state_place(l, m, id);
+			*place = lttng_names_place(l, m, id);
 		count = frames->count & m->keep;
 		count -= count == LTTNG_FRAMES;
 		*depth = count;
@@ -235,6 +241,12 @@ int lttng_merge_run(struct lttng *l, uint64_t until);
 static inline int64_t lttng_number(const struct lttng_event *ev, int16_t offset, uint8_t size)
 {
 	return offset < 0 ? -1 : sign_extend(get_uint(ev->fixed + offset, size, false), size);
+}
+
+/* The number that find_action wanted as that one; -1 none. */
+static inline int64_t lttng_arg(const struct lttng_event *ev, int i)
+{
+	return lttng_number(ev, ev->marker->arg[i], ev->marker->arg_size[i]);
 }
 
 #endif

@@ -279,3 +279,16 @@ int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *
 	f->position = end;
 	return 1;
 }
+
+const uint8_t *lttng_event_text(const struct lttng_event *ev, int number, size_t *n)
+{
+	const uint8_t *p = ev->tail, *end = p + ev->tail_size, *nul;
+
+	for (; number >= 0 && p < end && (nul = memchr(p, 0, (size_t)(end - p))); p = nul + 1)
+		if (!number--) {
+			*n = (size_t)(nul - p);
+			return p;
+		}
+	*n = 0;
+	return (const uint8_t *)"";
+}

@@ -20,6 +20,9 @@ enum { LTTNG_LANES = 32 };
 
 struct lttng_thread;
 
+/* One of the strings, from number 0 on; "" if there is none. */
+const uint8_t *lttng_event_text(const struct lttng_event *ev, int number, size_t *n);
+
 struct lttng_file {
 	const char *member;
 	struct lttng_channel *channel;

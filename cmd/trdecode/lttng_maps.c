@@ -20,7 +20,7 @@ int lttng_maps_take(struct lttng *l, struct lttng_cpu *c, const struct lttng_eve
 	for (int i = 0; i < LTTNG_ARGS; i++)
 		values[i] =
 			m->arg[i] < 0 ? 0 : get_uint(ev->fixed + m->arg[i], m->arg_size[i], false);
-	t = lttng_state_thread(l, c, lttng_number(ev, m->arg[0], m->arg_size[0]));
+	t = lttng_state_thread(l, c, lttng_arg(ev, 0));
 	if (!t)
 		return -1;
 	if (t == &c->idle || t == &c->unknown || values[2] <= values[1] ||

@@ -142,19 +142,7 @@ int lttng_marker_core(struct lttng *l, struct lttng_channel *c)
 
 static const char *string_of(const struct lttng_event *ev, int number, size_t *n)
 {
-	const uint8_t *p = ev->tail, *end = p + ev->tail_size, *nul;
-
-	for (; p < end; p = nul + 1) {
-		nul = memchr(p, 0, (size_t)(end - p));
-		if (!nul)
-			break;
-		if (!number--) {
-			*n = (size_t)(nul - p);
-			return (const char *)p;
-		}
-	}
-	*n = 0;
-	return "";
+	return (const char *)lttng_event_text(ev, number, n);
 }
 
 int lttng_marker_take(struct lttng *l, const struct lttng_event *ev)

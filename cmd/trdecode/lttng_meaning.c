@@ -128,7 +128,7 @@ static void find_places(struct lttng *l, struct lttng_marker *m)
 	const uint32_t *places;
 	uint32_t n;
 
-	if (m->arg[3] < 0 || !(places = lttng_state_places(l, m->names, &n)))
+	if (m->arg[3] < 0 || !(places = lttng_names_places(l, m->names, &n)))
 		return;
 	m->places = places;
 	m->nplaces = n;
