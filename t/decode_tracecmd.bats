@@ -128,6 +128,17 @@ our_counts() {
 	run -0 grep -ac '^two: ' out
 }
 
+@test "a guest and its host are merged on the host's clock, as the real tool does it" {
+	need trace-cmd
+	need_shared trace-cmd
+	cd "$S"
+	diff <(trace-cmd report -N -i agent-host.dat -i agent-guest.dat 2>/dev/null) \
+		<(trdecode agent-host.dat agent-guest.dat | trencode -t text)
+	# in their own times they have nothing in common
+	run -2 --separate-stderr trdecode --clock raw -o "$BATS_TEST_TMPDIR/x" agent-host.dat agent-guest.dat
+	[[ $stderr == *"nothing in common"* ]]
+}
+
 @test "the same events from a pipe" {
 	trdecode -q "$T/v6-date.dat" | trencode -q --raw >want
 	cat "$T/v6-date.dat" | trdecode -q - | trencode -q --raw >got
