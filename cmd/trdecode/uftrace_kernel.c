@@ -456,7 +456,7 @@ static int tell_lost(struct uftrace *u, struct kernel_reader *r, uint64_t time)
 
 static void end_reader(struct kernel_reader *r)
 {
-	r->base.next = UINT64_MAX;
+	r->base.due.time = UINT64_MAX;
 	close_file(r);
 	cpu_data_free(&r->data);
 }
@@ -479,7 +479,7 @@ static void look_ahead(struct uftrace *u, struct kernel *k, struct kernel_reader
 	if (got <= 0)
 		end_reader(r);
 	else
-		r->base.next = r->record.time;
+		r->base.due.time = r->record.time;
 }
 
 static int write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
@@ -541,7 +541,7 @@ static void begin_reader(struct uftrace *u, struct kernel *k, struct kernel_read
 
 	r->member = member;
 	r->base.run = kernel_run;
-	r->base.next = UINT64_MAX;
+	r->base.due.time = UINT64_MAX;
 	tree_path(u->input->tree, member, r->path, sizeof(r->path));
 	r->file = (struct tracecmd_file){.name = r->path, .fd = -1};
 	r->file.fd = tree_fd(u->input->tree, member, &start, &size, &e);

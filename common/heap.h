@@ -1,0 +1,71 @@
+/*
+ * heap.h - what comes next among many, by time: a heap with the earliest on top
+ *
+ * An item is part of what it stands for. Its owner changes the top's time and then settles it.
+ */
+#ifndef TR_HEAP_H
+#define TR_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct heap_item {
+	uint64_t time; /* UINT64_MAX: nothing comes any more */
+	uint32_t rank; /* the lower goes first at equal times */
+};
+
+struct heap {
+	struct heap_item **items; /* the caller's array */
+	size_t count;
+};
+
+static inline bool heap_earlier(const struct heap_item *a, const struct heap_item *b)
+{
+	return a->time < b->time || (a->time == b->time && a->rank < b->rank);
+}
+
+static inline void heap_sift_down(struct heap *h, size_t i)
+{
+	struct heap_item **items = h->items, *item = items[i];
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= h->count)
+			break;
+		if (child + 1 < h->count && heap_earlier(items[child + 1], items[child]))
+			child++;
+		if (!heap_earlier(items[child], item))
+			break;
+		items[i] = items[child];
+		i = child;
+	}
+	items[i] = item;
+}
+
+/* All items are there, in any order. */
+static inline void heap_build(struct heap *h)
+{
+	for (size_t i = h->count; i--;)
+		heap_sift_down(h, i);
+}
+
+/* The top's time has changed: down to its place, or out if nothing comes of it any more. */
+static inline void heap_settle(struct heap *h)
+{
+	if (h->items[0]->time == UINT64_MAX)
+		h->items[0] = h->items[--h->count];
+	if (h->count)
+		heap_sift_down(h, 0);
+}
+
+/* What comes after the top; NULL: nothing. */
+static inline const struct heap_item *heap_second(const struct heap *h)
+{
+	if (h->count < 2)
+		return NULL;
+	return h->count > 2 && heap_earlier(h->items[2], h->items[1]) ? h->items[2] : h->items[1];
+}
+
+#endif
