@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/digits.h"
 #include "print_tree.h"
 
 #define NONE UINT32_MAX
@@ -290,7 +291,7 @@ static void number(const struct column *c, char conversion, uint64_t v, struct l
 	bool negative = is_signed && (int64_t)v < 0, zeros;
 	unsigned base = conversion == 'o' ? 8 : conversion == 'x' || conversion == 'X' ? 16 : 10;
 	char buffer[32], *end = buffer + sizeof buffer, prefix[3];
-	char *p = line_digits(end, negative ? -v : v, base, conversion == 'X');
+	char *p = digits_base(end, negative ? -v : v, base, conversion == 'X');
 	size_t digits, size = 0, shown, start = out->size;
 
 	if (!c->precision && !v)
