@@ -56,7 +56,7 @@ struct input {
 	/* the clock, once open: inputs are merged only where clocks meet */
 	const char *clock_name;
 	bool has_wall, ticks;
-	int64_t wall;		/* ns to add to its own, unshifted times */
+	int64_t wall; /* ns to add to its own, unshifted times */
 	/* recordings of a host and of its guests, whose times were brought to the host's clock */
 	uint64_t trace_id, host_id; /* 0 none */
 	bool on_host_clock;

@@ -78,8 +78,8 @@ static int extern_run(struct uftrace *u, struct lane_reader *r)
 	if (!u->last_lane && u->ntasks)
 		u->last_lane = u->task_readers[0].lane;
 	if (u->last_lane &&
-	    writer_row_data(u->w, shifted(u, r->due.time), u->last_lane, uftrace_extern_type(u), 0, 0,
-			    NULL, 0, x->line, (uint32_t)n, true))
+	    writer_row_data(u->w, shifted(u, r->due.time), u->last_lane, uftrace_extern_type(u), 0,
+			    0, NULL, 0, x->line, (uint32_t)n, true))
 		return -1;
 	x->offset = (uint64_t)(x->line - x->text) + n + 1;
 	look_ahead(u, x);
