@@ -1,5 +1,7 @@
 #include "text.h"
 
+#include "digits.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,42 +53,9 @@ void text_put_slow(struct text *t, const char *p, size_t n)
 		text_put(t, p, n);
 }
 
-/* The digits of v, ending before end; returns where they begin. */
-static char *decimal(char *end, uint64_t v)
-{
-	static const char pairs[] = "0001020304050607080910111213141516171819"
-				    "2021222324252627282930313233343536373839"
-				    "4041424344454647484950515253545556575859"
-				    "6061626364656667686970717273747576777879"
-				    "8081828384858687888990919293949596979899";
-
-	while (v >= 100) {
-		end -= 2;
-		memcpy(end, pairs + 2 * (v % 100), 2);
-		v /= 100;
-	}
-	if (v >= 10) {
-		end -= 2;
-		memcpy(end, pairs + 2 * v, 2);
-	} else {
-		*--end = (char)('0' + v);
-	}
-	return end;
-}
-
-/* Fill on the left until there are width characters. */
-static char *fill(char *p, const char *end, unsigned width, char pad)
-{
-	if (width > WIDTH_MAX)
-		width = WIDTH_MAX;
-	while ((size_t)(end - p) < width)
-		*--p = pad;
-	return p;
-}
-
 void text_u64(struct text *t, uint64_t v)
 {
-	char digits[20], *end = digits + sizeof digits, *p = decimal(end, v);
+	char digits[20], *end = digits + sizeof digits, *p = digits_decimal(end, v);
 
 	text_put(t, p, (size_t)(end - p));
 }
@@ -94,7 +63,7 @@ void text_u64(struct text *t, uint64_t v)
 void text_i64(struct text *t, int64_t v)
 {
 	char digits[21], *end = digits + sizeof digits;
-	char *p = decimal(end, v < 0 ? -(uint64_t)v : (uint64_t)v);
+	char *p = digits_decimal(end, v < 0 ? -(uint64_t)v : (uint64_t)v);
 
 	if (v < 0)
 		*--p = '-';
@@ -104,19 +73,16 @@ void text_i64(struct text *t, int64_t v)
 void text_u64_wide(struct text *t, uint64_t v, unsigned width, char pad)
 {
 	char digits[WIDTH_MAX], *end = digits + sizeof digits;
-	char *p = fill(decimal(end, v), end, width, pad);
+	char *p = digits_fill(digits_decimal(end, v), end, width, WIDTH_MAX, pad);
 
 	text_put(t, p, (size_t)(end - p));
 }
 
 void text_hex(struct text *t, uint64_t v, unsigned width)
 {
-	char digits[WIDTH_MAX], *end = digits + sizeof digits, *p = end;
+	char digits[WIDTH_MAX], *end = digits + sizeof digits;
+	char *p = digits_fill(digits_base(end, v, 16, false), end, width, WIDTH_MAX, '0');
 
-	do {
-		*--p = "0123456789abcdef"[v & 15];
-	} while (v >>= 4);
-	p = fill(p, end, width, '0');
 	text_put(t, p, (size_t)(end - p));
 }
 

@@ -66,13 +66,66 @@ table() {
 	[ "$(wc -l <got)" -eq 2 ]
 }
 
-@test "kernel_header and kallsyms are in the stream, what cannot be re-encoded is counted" {
+replayed() {
+	pipefail "trdecode -q '$1' | trsym | trencode -q \
+		-f time,delta,elapsed,duration,tid,task,module,addr" | fold
+}
+
+fold() {
+	sed -E 's/[[:space:]]+/ /g; s/^ //; s/ $//; /^$/d'
+}
+
+# uftrace 0.19 printed this of the same records, those of each task in a file of their own: then it
+# cannot give them to another task.
+@test "the text is that of uftrace replay, messages of events too" {
+	replayed "$K" >got
+	zcat "$DATA/uftrace/kernel-sched-apart.txt.gz" | fold >want
+	[ "$(wc -l <want)" -gt 1150 ]
+	run -1 diff want got
+	# the end of a function that began on another CPU
+	assert_equal "$(grep -c '^[<>]' <<<"$output")" 5
+	assert_line --regexp '^> 2.327 ms \[ 103\] ffffa6003320 16.185393670 .* \} /\* x64_sys_call \*/'
+}
+
+# What a record's own fields say: it was the running task.
+@test "where a task is scheduled out, uftrace shows the function around it of another task" {
+	fold <"$K.expect/replay.txt" >want
+	replayed "$K" >got
+	local line='16.178353010 .* \(prev_comm=threads prev_pid=105 '
+	grep -Eq "\[ 103\] $line" want
+	grep -Eq "\[ 105\] $line" got
+	assert_equal "$(diff want got | grep -c '^[<>]')" 122
+	# no time is of two tasks
+	assert_equal "$(sed -nE 's/^[^]]*(prev_state=S).*/\1/p; s/^.*\[ (1[0-9]+)\].*prev_pid=(1[0-9]+) .*prev_state=S.*/\1 \2/p' got |
+		awk '$1 != $2' | wc -l)" 0
+}
+
+@test "a directory with the kernel's data again: the same files, the same text" {
 	run -0 --separate-stderr bash -c "trdecode '$K' | trencode -t uftrace -o out"
-	assert_equal "$stderr" \
-		"trencode: functions and events of the kernel are left out: 5339 records"
-	cmp "$K/kernel_header" out/kernel_header
-	cmp "$K/kallsyms" out/kallsyms
-	for f in "$K"/1*.dat; do cmp "$f" "out/${f##*/}"; done
+	assert_equal "$stderr" ""
+	for f in "$K"/1*.dat "$K/kernel_header" "$K/kallsyms"; do cmp "$f" "out/${f##*/}"; done
+	replayed "$K" >want
+	replayed out | diff want -
+	table "$K" >want
+	table out | diff want -
+	[ "$(stat -c %s out/kernel-cpu0.dat)" -le "$(stat -c %s "$K/kernel-cpu0.dat")" ]
+}
+
+@test "uftrace reads the kernel's data that were written as those recorded" {
+	need uftrace
+	uftrace --version | grep -qw kernel || skip "this uftrace does not read the kernel's data"
+	trdecode -q "$K" | trencode -q -t uftrace -o out
+	for what in report replay 'report --task'; do
+		# shellcheck disable=SC2086
+		diff <(uftrace $what --no-pager -d "$K" 2>&1) <(uftrace $what --no-pager -d out 2>&1)
+	done
+}
+
+@test "a filter leaves out records of the kernel, and of a task its file has the rest" {
+	pipefail "trdecode -q '$K' | trfilter -q 'tid == 103' | trencode -q -t uftrace -o out"
+	pipefail "trdecode -q out | trstat -q -g tid,kind -a count -F csv" | tail -n +2 | sort >got
+	pipefail "trdecode -q '$K' | trstat -q -g tid,kind -a count -F csv" | grep ^103, | sort |
+		diff - got
 }
 
 @test "damaged data of the kernel: a line, status 1, and all the rest" {

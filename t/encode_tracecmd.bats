@@ -49,6 +49,40 @@ report() {
 	done
 }
 
+@test "trace.dat: trace-cmd reads what is compressed with zlib" {
+	need trace-cmd
+	need_shared trace-cmd
+	trace-cmd list -c | grep -q zlib || skip "this trace-cmd has no zlib"
+	for f in v6-instances s390x-v6-sched-irq-timer v7-zlib-fgraph-depth v6-split-lost; do
+		report "$K/$f.dat" >a
+		[ -s a ]
+		trdecode -q "$K/$f.dat" |
+			trencode -q -t trace-cmd --file-version 7 --compress zlib -o x.dat
+		report x.dat >b
+		cmp a b || fail "$f"
+	done
+}
+
+@test "trace.dat: lost events behind the last one of a CPU stay, and trace-cmd reads on" {
+	need trace-cmd
+	need_shared trace-cmd
+	# the second loss of this CPU, with nothing behind it
+	trdecode -q "$K/v6-split-lost.dat" | trencode -q --raw --ns >all
+	run -0 grep -n DROPPED all
+	assert_equal "${#lines[@]}" 2
+	local last=${lines[1]%%:*}
+	time=$(sed -n "$((last - 1))s/.*\] *\([0-9.]*\):.*/\1/p" all)
+	trdecode -q "$K/v6-split-lost.dat" | trfilter -q "time <= ${time}s" >s
+	for o in 6 7; do
+		trencode -q -t trace-cmd --file-version $o -o x.dat s
+		run -0 --separate-stderr bash -c 'trace-cmd report -R -t -i x.dat | grep -c "\]"'
+		assert_output "$((last - 2))"
+		run -0 --separate-stderr bash -c 'trdecode x.dat >y'
+		assert_equal "$stderr" "$(trdecode "$K/v6-split-lost.dat" 2>&1 >/dev/null)"
+		trencode -q --raw --ns y | grep -F 'CPU:1 [78 EVENTS DROPPED]'
+	done
+}
+
 @test "trace.dat: without options it is what the source was, and not larger" {
 	need_shared trace-cmd
 	for f in v6-sched-irq-timer v7-none-max v7-zlib-sched-irq-timer v7-zstd-sched-irq-timer; do

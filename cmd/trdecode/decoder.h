@@ -56,7 +56,12 @@ struct input {
 	/* the clock, once open: inputs are merged only where clocks meet */
 	const char *clock_name;
 	bool has_wall, ticks;
-	int64_t wall;		/* ns to add to its own, unshifted times */
+	int64_t wall; /* ns to add to its own, unshifted times */
+	/* recordings of a host and of its guests, whose times were brought to the host's clock */
+	uint64_t trace_id, host_id; /* 0 none */
+	bool on_host_clock;
+	const uint64_t *guest_ids; /* of a host: the decoder's, while it is open */
+	size_t nguest_ids;
 	char *path;		/* of the tree, where it is not name */
 	uint64_t device, inode; /* of the operand, to know it again */
 	void *state;		/* the decoder's own */

@@ -15,10 +15,28 @@ int merge_choose_clock(struct input *in, struct error *e)
 	return 0;
 }
 
+/* Do the times of guest count on the clock of host? Some recorders give the host no id. */
+static bool is_guest_of(const struct input *guest, const struct input *host)
+{
+	if (!guest->on_host_clock)
+		return false;
+	for (size_t i = 0; i < host->nguest_ids; i++)
+		if (host->guest_ids[i] == guest->trace_id && guest->trace_id)
+			return true;
+	return guest->host_id && guest->host_id == host->trace_id;
+}
+
+static bool share_host(const struct input *a, const struct input *b)
+{
+	return a->on_host_clock && b->on_host_clock && a->host_id && a->host_id == b->host_id;
+}
+
 static bool meet(const struct input *a, const struct input *b)
 {
 	uint64_t x = (uint64_t)merge_wall(a), y = (uint64_t)merge_wall(b);
 
+	if (is_guest_of(a, b) || is_guest_of(b, a) || share_host(a, b))
+		return true;
 	if (a->ticks || b->ticks || strcmp(a->clock_name, b->clock_name))
 		return false;
 	if (!a->has_wall || !b->has_wall)

@@ -79,30 +79,6 @@ static uint64_t tracecmd_identity(const struct input *in)
 
 /* --- merging --- */
 
-static inline bool earlier(const struct tracecmd_reader *a, const struct tracecmd_reader *b)
-{
-	return a->next < b->next || (a->next == b->next && a->rank < b->rank);
-}
-
-static void sift_down(struct tracecmd *t, size_t i)
-{
-	struct tracecmd_reader **h = t->heap, *r = h[i];
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= t->nheap)
-			break;
-		if (child + 1 < t->nheap && earlier(h[child + 1], h[child]))
-			child++;
-		if (!earlier(h[child], r))
-			break;
-		h[i] = h[child];
-		i = child;
-	}
-	h[i] = r;
-}
-
 static int tell_lost(struct tracecmd *t, struct tracecmd_reader *r, uint64_t time)
 {
 	struct gap g = {.reason = GAP_LOST,
@@ -136,7 +112,7 @@ static int tell_damage(struct tracecmd *t, struct tracecmd_reader *r, uint64_t t
 /* What is to be told before the record that waits, or at the end. */
 static int tell(struct tracecmd *t, struct tracecmd_reader *r)
 {
-	uint64_t time = r->next == UINT64_MAX ? r->last : r->next;
+	uint64_t time = r->due.time == UINT64_MAX ? r->last : r->due.time;
 
 	if (r->data.damaged && tell_damage(t, r, time))
 		return -1;
@@ -148,11 +124,11 @@ static inline int advance(struct tracecmd *t, struct tracecmd_reader *r, struct 
 	int got = cpu_data_next(&r->data, &r->record, e);
 
 	if (__builtin_expect(got <= 0, 0)) {
-		r->next = UINT64_MAX;
+		r->due.time = UINT64_MAX;
 		/* there is no record to tell it before */
 		return got < 0 ? -1 : tell(t, r);
 	}
-	r->next = tracecmd_time(t, r->cpu, r->record.time);
+	r->due.time = tracecmd_time(t, r->cpu, r->record.time);
 	return 0;
 }
 
@@ -161,12 +137,14 @@ static int run_reader(struct tracecmd *t, struct tracecmd_reader *r, uint64_t ti
 		      struct error *e)
 {
 	if (r->text) {
-		while (r->next < time || (r->next == time && r->rank < rank && time != UINT64_MAX))
+		while (r->due.time < time ||
+		       (r->due.time == time && r->due.rank < rank && time != UINT64_MAX))
 			if ((r->data.damaged && tell(t, r)) || tracecmd_text_next(t, r, e))
 				return -1;
-		return r->next == UINT64_MAX && r->data.damaged ? tell(t, r) : 0;
+		return r->due.time == UINT64_MAX && r->data.damaged ? tell(t, r) : 0;
 	}
-	while (r->next < time || (r->next == time && r->rank < rank && time != UINT64_MAX)) {
+	while (r->due.time < time ||
+	       (r->due.time == time && r->due.rank < rank && time != UINT64_MAX)) {
 		if (__builtin_expect(r->data.damaged || r->data.missed, 0) && tell(t, r))
 			return -1;
 		if (tracecmd_emit(t, r) || advance(t, r, e))
@@ -175,25 +153,27 @@ static int run_reader(struct tracecmd *t, struct tracecmd_reader *r, uint64_t ti
 	return 0;
 }
 
+static void set_next(struct tracecmd *t)
+{
+	t->input->next = t->heap.count ? t->heap.items[0]->time : UINT64_MAX;
+}
+
 static int tracecmd_run(struct input *in, uint64_t until, struct error *e)
 {
 	struct tracecmd *t = in->state;
 	uint64_t limit = until;
 
 	e->what[0] = '\0';
-	while (t->nheap) {
-		struct tracecmd_reader *first = t->heap[0], *second = NULL;
+	while (t->heap.count) {
+		struct tracecmd_reader *first = (struct tracecmd_reader *)t->heap.items[0];
+		const struct heap_item *second = heap_second(&t->heap);
 		uint64_t time = UINT64_MAX;
 		uint32_t rank = UINT32_MAX;
 
-		if (first->next > limit)
+		if (first->due.time > limit)
 			break;
-		if (t->nheap > 1)
-			second = t->heap[1];
-		if (t->nheap > 2 && earlier(t->heap[2], second))
-			second = t->heap[2];
 		if (second) {
-			time = second->next;
+			time = second->time;
 			rank = second->rank;
 		}
 		if (limit < time) {
@@ -202,12 +182,9 @@ static int tracecmd_run(struct input *in, uint64_t until, struct error *e)
 		}
 		if (run_reader(t, first, time, rank, e))
 			goto failed;
-		if (first->next == UINT64_MAX)
-			t->heap[0] = t->heap[--t->nheap];
-		if (t->nheap)
-			sift_down(t, 0);
+		heap_settle(&t->heap);
 	}
-	in->next = t->nheap ? t->heap[0]->next : UINT64_MAX;
+	set_next(t);
 	return 0;
 failed:
 	if (!e->what[0])
@@ -229,7 +206,7 @@ static struct tracecmd_reader *add_reader(struct tracecmd *t, const struct trace
 {
 	struct tracecmd_reader *r = &t->readers[t->nreaders];
 
-	r->rank = (uint32_t)t->nreaders++;
+	r->due.rank = (uint32_t)t->nreaders++;
 	r->buffer = b;
 	r->buffer_name = writer_text(t->w, b->name);
 	r->data.file = &t->h.file;
@@ -280,8 +257,8 @@ static int begin_readers(struct tracecmd *t, struct error *e)
 	for (size_t i = 0; i < t->h.nbuffers; i++)
 		n += t->h.buffers[i].nrows + t->h.buffers[i].text;
 	t->readers = calloc(n + 1, sizeof *t->readers);
-	t->heap = calloc(n + 1, sizeof *t->heap);
-	if (!t->readers || !t->heap)
+	t->heap.items = calloc(n + 1, sizeof *t->heap.items);
+	if (!t->readers || !t->heap.items)
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
 	each = n ? (uint32_t)(READ_AHEAD / n) : READ_AHEAD_EACH;
 	if (each > READ_AHEAD_EACH)
@@ -290,10 +267,9 @@ static int begin_readers(struct tracecmd *t, struct error *e)
 		if (begin_buffer(t, &t->h.buffers[i], each, e))
 			return -1;
 	for (size_t i = 0; i < t->nreaders; i++)
-		if (t->readers[i].next != UINT64_MAX)
-			t->heap[t->nheap++] = &t->readers[i];
-	for (size_t i = t->nheap; i--;)
-		sift_down(t, i);
+		if (t->readers[i].due.time != UINT64_MAX)
+			t->heap.items[t->heap.count++] = &t->readers[i].due;
+	heap_build(&t->heap);
 	return 0;
 }
 
@@ -312,7 +288,7 @@ static int tracecmd_begin(struct input *in, struct error *e)
 			error_set(e, in->name, NO_OFFSET, "out of memory");
 		return -1;
 	}
-	in->next = t->nheap ? t->heap[0]->next : UINT64_MAX;
+	set_next(t);
 	return 0;
 }
 
@@ -332,7 +308,7 @@ static void tracecmd_close(struct input *in)
 		tracecmd_text_free(&t->readers[i]);
 	}
 	free(t->readers);
-	free(t->heap);
+	free(t->heap.items);
 	idmap_free(&t->comms);
 	tracecmd_free_formats(t);
 	buffer_free(&t->packed);

@@ -8,6 +8,7 @@
 #ifndef TR_TRACECMD_H
 #define TR_TRACECMD_H
 
+#include "common/heap.h"
 #include "common/idmap.h"
 #include "tracecmd_cpu.h"
 #include "tracecmd_format.h"
@@ -27,8 +28,7 @@ struct tracecmd;
 
 /* One run of events in the order of their times: a CPU's, or the lines of a text. */
 struct tracecmd_reader {
-	uint64_t next; /* time of the record that waits, UINT64_MAX: no more */
-	uint32_t rank;
+	struct heap_item due; /* first: time of the record that waits, UINT64_MAX: no more */
 	const struct tracecmd_buffer *buffer;
 	uint32_t cpu, buffer_name;
 	uint32_t bare_lane; /* without a thread, 0: not yet declared */
@@ -67,8 +67,9 @@ struct tracecmd {
 	bool raw, tsc, sync;
 	int64_t shift; /* added to every time, also to those that tsc or sync gave */
 
-	struct tracecmd_reader *readers, **heap;
-	size_t nreaders, nheap;
+	struct tracecmd_reader *readers;
+	size_t nreaders;
+	struct heap heap; /* of those with a record that waits */
 	struct buffer packed;
 	uint64_t unknown; /* records without a format */
 };

@@ -106,17 +106,19 @@ static int next_chunk(struct cpu_data *c, struct error *e)
 		got = read_number(c, &size, e);
 	if (got <= 0)
 		return got;
-	if (packed > c->end - c->offset)
-		return give_up(c, c->end == c->file->size
-					  ? "the file ends inside compressed data"
-					  : "compressed data reach beyond those of their CPU");
+	if (packed > c->end - c->offset && c->end < c->file->size)
+		return give_up(c, "compressed data reach beyond those of their CPU");
 	if (size > CHUNK_LIMIT)
 		return give_up(c, "compressed data of more than 64 MiB in one piece");
+	if (packed > c->end - c->offset) {
+		packed = (uint32_t)(c->end - c->offset);
+		c->chunks = 0;
+		damage(c, c->file->size, "the file ends inside compressed data");
+	}
 	if (read_window(c, packed, c->packed, e))
 		return -1;
-	if (c->packed->size < packed)
-		return give_up(c, "the file ends inside compressed data");
-	if (tracecmd_unpack(c->unpacker, c->packed->data, packed, size, &c->window, &what)) {
+	if (tracecmd_unpack(c->unpacker, c->packed->data, c->packed->size, size, &c->window,
+			    &what)) {
 		damage(c, c->chunk_offset, what);
 		/* pages that came out whole are as good as the others */
 		c->window.size -= c->window.size % c->page_size;

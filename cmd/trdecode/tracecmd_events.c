@@ -340,7 +340,7 @@ static int emit_short(struct tracecmd *t, struct tracecmd_reader *r)
 	uint32_t lane = tracecmd_bare_lane(t, r);
 
 	input_damage(t->input, t->h.file.name, NO_OFFSET, "%s (CPU %u)", g.message, r->cpu);
-	return lane ? writer_gap(t->w, r->next, lane, &g) : -1;
+	return lane ? writer_gap(t->w, r->due.time, lane, &g) : -1;
 }
 
 static int begin_type(struct tracecmd *t, uint16_t id)
@@ -386,11 +386,11 @@ int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 		if (v->has_depth)
 			depth = (uint32_t)get_uint(record->data + v->depth, v->depth_size, big);
 	}
-	r->last = r->next;
+	r->last = r->due.time;
 	if (__builtin_expect(!with_time, 1))
-		return writer_row_words(t->w, r->next, r->lane, v->type, place, depth, record->data,
-					record->size);
+		return writer_row_words(t->w, r->due.time, r->lane, v->type, place, depth,
+					record->data, record->size);
 	put_u64(fixed, record->time);
-	return writer_row_data(t->w, r->next, r->lane, v->type, place, depth, fixed, sizeof fixed,
-			       record->data, record->size, true);
+	return writer_row_data(t->w, r->due.time, r->lane, v->type, place, depth, fixed,
+			       sizeof fixed, record->data, record->size, true);
 }

@@ -216,7 +216,7 @@ int tracecmd_header_read(struct tracecmd_header *h, struct input *in, struct err
 	h->unpacker.method = tracecmd_compression(h->compression);
 	/* what is wrong behind the prefix is damage: what was read before it stays */
 	result = h->version < 7 ? tracecmd_read_v6(h, c.pos, &damage)
-				: tracecmd_read_v7(h, options, &damage);
+				: tracecmd_read_v7(h, c.pos, options, &damage);
 	if (result && !damage.file[0]) {
 		*e = damage;
 		return -1;

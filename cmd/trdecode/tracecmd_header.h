@@ -26,8 +26,9 @@ struct tracecmd_buffer {
 	uint32_t page_size;
 	struct tracecmd_row *rows;
 	size_t nrows, rows_capacity;
-	bool chunks; /* rows are compressed chunks */
-	bool text;   /* a latency trace: lines of text instead of rows */
+	bool chunks;	  /* rows are compressed chunks */
+	bool text;	  /* a latency trace: lines of text instead of rows */
+	uint64_t section; /* version 7: where the body of its section begins */
 	uint64_t text_offset, text_size;
 };
 
@@ -57,6 +58,9 @@ struct tracecmd_header {
 	struct tracecmd_buffer *buffers; /* the top one first */
 	size_t nbuffers, buffers_capacity;
 	uint32_t cpus;
+	/* version 7 */
+	uint32_t sections; /* a bit for each id of metadata that was read */
+	bool incomplete;   /* an option's section was not where it says */
 
 	/* options, all but those that are sections: u16 id, u16 0, u32 size in little-endian, then
 	   the payload as it stands in the file */
@@ -104,6 +108,6 @@ char *tracecmd_clock_name(const char *text, size_t n);
 
 /* tracecmd_v6.c, tracecmd_v7.c: all behind the prefix. */
 int tracecmd_read_v6(struct tracecmd_header *h, uint64_t at, struct error *e);
-int tracecmd_read_v7(struct tracecmd_header *h, uint64_t options, struct error *e);
+int tracecmd_read_v7(struct tracecmd_header *h, uint64_t at, uint64_t options, struct error *e);
 
 #endif

@@ -189,7 +189,7 @@ static int look(struct tracecmd *t, struct tracecmd_reader *r)
 
 		x->lane = writer_lane(t->w, &entry);
 	}
-	r->next = tracecmd_time(t, 0, x->time);
+	r->due.time = tracecmd_time(t, 0, x->time);
 	return x->lane ? 0 : -1;
 }
 
@@ -218,7 +218,7 @@ int tracecmd_text_begin(struct tracecmd *t, struct tracecmd_reader *r, struct er
 	int got;
 
 	r->text = x;
-	r->next = UINT64_MAX;
+	r->due.time = UINT64_MAX;
 	if (!x)
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
 	cpu_data_begin(&r->data, r->buffer->text_offset, r->buffer->text_size, READ, READ);
@@ -241,14 +241,14 @@ int tracecmd_text_next(struct tracecmd *t, struct tracecmd_reader *r, struct err
 	struct tracecmd_text *x = r->text;
 	int got;
 
-	r->last = r->next;
-	if (writer_row_data(t->w, r->next, x->lane, x->type, 0, 0, NULL, 0, x->line.data,
+	r->last = r->due.time;
+	if (writer_row_data(t->w, r->due.time, x->lane, x->type, 0, 0, NULL, 0, x->line.data,
 			    (uint32_t)x->line.size, true))
 		return -1;
 	got = next_line(r, e);
 	if (got > 0)
 		return look(t, r);
-	r->next = UINT64_MAX;
+	r->due.time = UINT64_MAX;
 	return got;
 }
 

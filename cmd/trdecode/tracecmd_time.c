@@ -25,6 +25,13 @@ void tracecmd_clock(struct tracecmd *t)
 	in->clock_name = name;
 	in->ticks = !strcmp(name, "counter") || !strcmp(name, "x86-tsc") ||
 		    !strcmp(name, "ppc-tb") || !strcmp(name, "s390-tod");
+	in->trace_id = h->trace_id;
+	in->host_id = h->peer_id;
+	in->on_host_clock = t->sync;
+	if (!raw) {
+		in->guest_ids = h->guests;
+		in->nguest_ids = h->nguests;
+	}
 	if (h->has_date) {
 		in->has_wall = true;
 		in->wall = raw ? h->date + h->offset : 0;

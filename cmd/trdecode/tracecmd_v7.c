@@ -1,7 +1,7 @@
 /*
  * tracecmd_v7.c - version 7: sections that are found through chained lists of options
  */
-#include "tracecmd_header.h"
+#include "tracecmd_scan.h"
 
 #include <stdlib.h>
 
@@ -9,38 +9,24 @@
 
 enum { CHAIN_LIMIT = 1024, SECTION_NAME_LIMIT = 4096 };
 
-struct section {
-	uint16_t id;
-	bool compressed;
-	uint64_t offset, size; /* of the body */
-};
-
-static int read_section(struct tracecmd_header *h, uint64_t at, int id, struct section *s,
+/* The section of that id. */
+static int read_section(struct tracecmd_header *h, uint64_t at, int id, struct tracecmd_section *s,
 			struct error *e)
 {
-	struct cursor c = {
-		.file = &h->file, .size = h->file.size, .pos = at, .big_endian = h->big_endian};
-	uint64_t number, flags, string;
-
 	if (at >= h->file.size)
 		return error_set(e, h->file.name, h->file.size,
 				 "the file ends before its section %d at 0x%llx", id,
 				 (unsigned long long)at);
-	if (cursor_number(&c, 2, &number, e) || cursor_number(&c, 2, &flags, e) ||
-	    cursor_number(&c, 4, &string, e) || cursor_number(&c, 8, &s->size, e))
+	if (tracecmd_section_header(h, at, s, e))
 		return -1;
-	if (number != (uint64_t)id)
-		return error_set(e, h->file.name, at, "section %d is not here (but %u)", id,
-				 (unsigned)number);
-	s->id = (uint16_t)number;
-	s->compressed = flags & TRACECMD_COMPRESSED;
-	s->offset = c.pos;
+	if (s->id != id)
+		return error_set(e, h->file.name, at, "section %d is not here (but %u)", id, s->id);
 	return 0;
 }
 
 /* The body of a metadata section, unpacked into b where it is packed. */
-static int open_section(struct tracecmd_header *h, const struct section *s, struct buffer *b,
-			struct cursor *body, struct error *e)
+static int open_section(struct tracecmd_header *h, const struct tracecmd_section *s,
+			struct buffer *b, struct cursor *body, struct error *e)
 {
 	struct cursor c = {.file = &h->file,
 			   .base = s->offset,
@@ -97,12 +83,15 @@ static int read_body(struct tracecmd_header *h, uint16_t id, struct cursor *c, s
 static int read_metadata(struct tracecmd_header *h, uint16_t id, uint64_t at, struct error *e)
 {
 	struct buffer b = {0};
-	struct section s;
+	struct tracecmd_section s;
 	struct cursor c;
 	int result = read_section(h, at, id, &s, e);
 
-	if (!result)
-		result = open_section(h, &s, &b, &c, e);
+	/* the first one of its kind is taken */
+	if (result || h->sections & 1u << id)
+		return result;
+	h->sections |= 1u << id;
+	result = open_section(h, &s, &b, &c, e);
 	if (!result)
 		result = read_body(h, id, &c, e);
 	buffer_free(&b);
@@ -114,7 +103,8 @@ static int read_buffer(struct tracecmd_header *h, uint16_t id, struct cursor *c,
 {
 	struct buffer text = {0};
 	struct tracecmd_buffer *b = NULL;
-	struct section s = {0};
+	struct tracecmd_section s = {0};
+	struct error damage;
 	uint64_t at, page_size, rows, cpu, offset, size;
 	int result = cursor_number(c, 8, &at, e);
 
@@ -140,6 +130,7 @@ static int read_buffer(struct tracecmd_header *h, uint16_t id, struct cursor *c,
 		b->text = true;
 		if (read_section(h, at, id, &s, e))
 			return -1;
+		b->section = s.offset;
 		b->chunks = s.compressed;
 		b->text_offset = s.offset;
 		b->text_size = h->file.size - s.offset;
@@ -152,8 +143,16 @@ static int read_buffer(struct tracecmd_header *h, uint16_t id, struct cursor *c,
 	b->page_size = (uint32_t)page_size;
 	if (!rows)
 		return 0;
-	if (read_section(h, at, id, &s, e))
-		return -1;
+	/* the rows stand by themselves: without the section only its flag is to be guessed */
+	if (read_section(h, at, id, &s, &damage)) {
+		if (!damage.file[0]) {
+			*e = damage;
+			return -1;
+		}
+		input_damage_error(h->input, &damage);
+		s.compressed = h->unpacker.method != TRACECMD_NONE;
+	}
+	b->section = s.offset;
 	b->chunks = s.compressed;
 	while (rows--)
 		if (cursor_number(c, 4, &cpu, e) || cursor_number(c, 8, &offset, e) ||
@@ -171,10 +170,15 @@ static int section_option(struct tracecmd_header *h, uint16_t id, struct cursor 
 	return cursor_number(c, 8, &at, e) ? -1 : read_metadata(h, id, at, e);
 }
 
+static bool is_metadata(uint16_t id)
+{
+	return id == TRACECMD_BTF || id == TRACECMD_MODULES ||
+	       (id >= TRACECMD_HEADER_INFO && id <= TRACECMD_CMDLINES);
+}
+
 static bool is_section(uint16_t id)
 {
-	return id == TRACECMD_BUFFER || id == TRACECMD_BTF || id == TRACECMD_MODULES ||
-	       (id >= TRACECMD_HEADER_INFO && id <= TRACECMD_BUFFER_TEXT);
+	return id == TRACECMD_BUFFER || id == TRACECMD_BUFFER_TEXT || is_metadata(id);
 }
 
 /* Damage is told, and the next option is as good as if nothing were. -1: memory. */
@@ -197,6 +201,7 @@ static int one_option(struct tracecmd_header *h, uint16_t id, const uint8_t *dat
 		return -1;
 	}
 	input_damage_error(h->input, &damage);
+	h->incomplete |= is_section(id);
 	return 0;
 }
 
@@ -260,39 +265,113 @@ static int top_first(struct tracecmd_header *h, struct error *e)
 	return 0;
 }
 
-int tracecmd_read_v7(struct tracecmd_header *h, uint64_t options, struct error *e)
-{
-	uint64_t seen[CHAIN_LIMIT], next = options;
-	size_t chain = 0;
-	int result = 0;
+/* Where lists of options were read. */
+struct chain {
+	uint64_t at[CHAIN_LIMIT];
+	size_t count;
+};
 
-	if (!options)
+static bool was_read(const struct chain *chain, uint64_t at)
+{
+	for (size_t i = 0; i < chain->count; i++)
+		if (chain->at[i] == at)
+			return true;
+	return false;
+}
+
+/* The list of options at *at, which moves to the next one. */
+static int read_options(struct tracecmd_header *h, struct chain *chain, uint64_t *at,
+			struct error *e)
+{
+	struct tracecmd_section s;
+	struct buffer b = {0};
+	struct cursor c;
+	int result;
+
+	if (was_read(chain, *at))
+		return error_set(e, h->file.name, *at, "the options lead back to here");
+	if (chain->count >= CHAIN_LIMIT)
+		return error_set(e, h->file.name, *at, "more than %d lists of options",
+				 CHAIN_LIMIT);
+	chain->at[chain->count++] = *at;
+	result = read_section(h, *at, TRACECMD_DONE, &s, e);
+	if (!result)
+		result = open_section(h, &s, &b, &c, e);
+	if (!result)
+		result = read_list(h, &c, at, e);
+	buffer_free(&b);
+	return result;
+}
+
+static int read_chain(struct tracecmd_header *h, struct chain *chain, uint64_t at, struct error *e)
+{
+	if (!at)
 		return error_set(e, h->file.name, NO_OFFSET,
 				 "the recorder died before it wrote where the options are");
-	while (next && !result) {
-		struct buffer b = {0};
-		struct section s;
-		struct cursor c;
+	while (at)
+		if (read_options(h, chain, &at, e))
+			return -1;
+	return 0;
+}
 
-		/* a loop comes back to one of the places it went through */
-		for (size_t i = 0; i < chain; i++)
-			if (seen[i] == next)
-				result = error_set(e, h->file.name, next,
-						   "the options lead back to here");
-		if (!result && chain >= CHAIN_LIMIT)
-			result = error_set(e, h->file.name, next, "more than %d lists of options",
-					   CHAIN_LIMIT);
-		if (result)
-			break;
-		seen[chain++] = next;
-		result = read_section(h, next, TRACECMD_DONE, &s, e);
-		if (!result)
-			result = open_section(h, &s, &b, &c, e);
-		if (!result)
-			result = read_list(h, &c, &next, e);
-		buffer_free(&b);
+/* -1: memory; all else is damage. */
+static int tell(struct tracecmd_header *h, const struct error *damage, struct error *e)
+{
+	if (damage->file[0]) {
+		input_damage_error(h->input, damage);
+		return 0;
 	}
-	if (top_first(h, result ? NULL : e))
+	*e = *damage;
+	return -1;
+}
+
+static bool has_buffer(const struct tracecmd_header *h, uint64_t section)
+{
+	for (size_t i = 0; i < h->nbuffers; i++)
+		if (h->buffers[i].section == section)
+			return true;
+	return false;
+}
+
+/* What no option led to, one section behind the other. Texts and options first: they may name the
+ * buffers. */
+static int scan(struct tracecmd_header *h, struct chain *chain, uint64_t begin, struct error *e)
+{
+	struct tracecmd_section s;
+	struct error damage;
+	uint64_t at = begin, here = at;
+	int got;
+
+	while ((got = tracecmd_next_section(h, &at, &s, e)) > 0) {
+		uint64_t list = here;
+		int result = 0;
+
+		if (s.id == TRACECMD_DONE && !was_read(chain, here) && chain->count < CHAIN_LIMIT)
+			result = read_options(h, chain, &list, &damage);
+		else if (is_metadata(s.id) && !(h->sections & 1u << s.id))
+			result = read_metadata(h, s.id, here, &damage);
+		if (result && tell(h, &damage, e))
+			return -1;
+		here = at;
+	}
+	for (at = begin; !got && (got = tracecmd_next_section(h, &at, &s, e)) > 0; got = 0)
+		if ((s.id == TRACECMD_BUFFER || s.id == TRACECMD_BUFFER_TEXT) &&
+		    !has_buffer(h, s.offset) && tracecmd_recover_buffer(h, &s, e))
+			return -1;
+	return got;
+}
+
+int tracecmd_read_v7(struct tracecmd_header *h, uint64_t at, uint64_t options, struct error *e)
+{
+	struct chain chain = {.count = 0};
+	struct error damage;
+
+	if (read_chain(h, &chain, options, &damage)) {
+		if (tell(h, &damage, e))
+			return -1;
+		h->incomplete = true;
+	}
+	if (h->incomplete && scan(h, &chain, at, e))
 		return -1;
-	return result;
+	return top_first(h, e);
 }

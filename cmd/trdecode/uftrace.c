@@ -133,7 +133,7 @@ static int add_task(struct uftrace *u, int32_t tid, struct error *e)
 	snprintf(name, sizeof(name), "%d.dat", tid);
 	*t = (struct task_reader){.tid = tid, .task = uftrace_tasks_find(u->tasks, tid)};
 	t->file.fd = -1;
-	t->base.next = UINT64_MAX;
+	t->base.due.time = UINT64_MAX;
 	/* no file: it never recorded anything */
 	if (tree_has(u->input->tree, name)) {
 		t->member = strdup(name);
@@ -262,8 +262,8 @@ static int uftrace_run(struct input *in, uint64_t until, struct error *e)
 			error_set(e, in->name, NO_OFFSET, "out of memory");
 		return -1;
 	}
-	in->next = u->nheap ? shifted(u, u->heap[0]->next) : UINT64_MAX;
-	if (!u->nheap)
+	in->next = u->heap.count ? shifted(u, u->heap.items[0]->time) : UINT64_MAX;
+	if (!u->heap.count)
 		tell_damage(u);
 	return 0;
 }
@@ -292,8 +292,8 @@ static int begin_readers(struct uftrace *u, struct error *e)
 		 : window < WINDOW_LEAST ? WINDOW_LEAST
 					 : window & ~(size_t)15;
 	u->readers = calloc(most, sizeof(*u->readers));
-	u->heap = calloc(most, sizeof(*u->heap));
-	if (!u->readers || !u->heap)
+	u->heap.items = calloc(most, sizeof(*u->heap.items));
+	if (!u->readers || !u->heap.items)
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
 	for (i = 0; i < u->ntasks; i++) {
 		struct task_reader *t = &u->task_readers[i];
@@ -322,11 +322,11 @@ static int begin_readers(struct uftrace *u, struct error *e)
 		u->readers[n++] = &u->perf[i].base;
 	u->readers[n++] = &u->external.base;
 	for (i = 0; i < n; i++) {
-		u->readers[i]->rank = rank++;
-		if (u->readers[i]->next != UINT64_MAX)
-			u->heap[u->nheap++] = u->readers[i];
+		u->readers[i]->due.rank = rank++;
+		if (u->readers[i]->due.time != UINT64_MAX)
+			u->heap.items[u->heap.count++] = &u->readers[i]->due;
 	}
-	merge_begin(u);
+	heap_build(&u->heap);
 	return 0;
 }
 
@@ -354,10 +354,10 @@ static int uftrace_begin(struct input *in, struct error *e)
 			error_set(e, in->name, NO_OFFSET, "out of memory");
 		return -1;
 	}
-	if (u->nheap && in->shift < 0 && u->heap[0]->next < -(uint64_t)in->shift)
+	if (u->heap.count && in->shift < 0 && u->heap.items[0]->time < -(uint64_t)in->shift)
 		return error_set(e, in->name, NO_OFFSET,
 				 "--offset brings its events to before the time 0");
-	in->next = u->nheap ? shifted(u, u->heap[0]->next) : UINT64_MAX;
+	in->next = u->heap.count ? shifted(u, u->heap.items[0]->time) : UINT64_MAX;
 	return 0;
 }
 
@@ -388,7 +388,7 @@ static void uftrace_close(struct input *in)
 	free(u->task_readers);
 	free(u->task_by_tid);
 	free(u->readers);
-	free(u->heap);
+	free(u->heap.items);
 	free(u->spaces);
 	free(u->cache);
 	free(u->places);

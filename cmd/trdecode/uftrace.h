@@ -10,6 +10,7 @@
 #define TR_UFTRACE_H
 
 #include "common/formats/uftrace.h"
+#include "common/heap.h"
 #include "common/idmap.h"
 #include "decoder.h"
 #include "merge.h"
@@ -23,9 +24,8 @@ struct uftrace;
 
 /* One source of events. */
 struct lane_reader {
-	uint64_t next; /* time of its next event, unshifted; UINT64_MAX none */
-	uint32_t rank; /* the lower goes first at equal times */
-	bool task;     /* it is a struct task_reader */
+	struct heap_item due; /* first: time of its next event, unshifted; UINT64_MAX none */
+	bool task;	      /* it is a struct task_reader */
 	/* Write the next event (and gaps beside it), and set next. -1: the writer failed. */
 	int (*run)(struct uftrace *u, struct lane_reader *r);
 };
@@ -80,8 +80,9 @@ struct uftrace {
 	struct uftrace_args *args;
 	bool info_usable, tasks_read;
 
-	struct lane_reader **readers, **heap;
-	size_t nreaders, nheap;
+	struct lane_reader **readers;
+	size_t nreaders;
+	struct heap heap;		  /* of those that have an event */
 	struct task_reader *task_readers; /* in the order of info */
 	size_t ntasks;
 	uint32_t *task_by_tid; /* sorted indexes */
@@ -158,9 +159,7 @@ static inline uint32_t uftrace_place(struct uftrace *u, const struct task_reader
 	return uftrace_place_slow(u, t, address);
 }
 
-/* uftrace_merge.c: all readers by time. */
-void merge_begin(struct uftrace *u);
-/* Events up to and including that time (unshifted). -1: the writer failed. */
+/* uftrace_merge.c: events up to and including that time (unshifted). -1: the writer failed. */
 int merge_until(struct uftrace *u, uint64_t limit);
 /* uftrace_records.c */
 int task_begin(struct uftrace *u, struct task_reader *t, struct error *e);

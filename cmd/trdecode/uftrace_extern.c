@@ -39,12 +39,12 @@ static int parse_time(char **at, uint64_t *time)
 	return 0;
 }
 
-/* The next line that holds an event: base.next and line. */
+/* The next line that holds an event: base.due.time and line. */
 static void look_ahead(struct uftrace *u, struct extern_reader *x)
 {
 	char *end = x->text + x->size;
 
-	x->base.next = UINT64_MAX;
+	x->base.due.time = UINT64_MAX;
 	while (x->text + x->offset < end) {
 		char *line = x->text + x->offset, *stop = memchr(line, '\n', (size_t)(end - line));
 		char *p = line;
@@ -60,7 +60,7 @@ static void look_ahead(struct uftrace *u, struct extern_reader *x)
 				while (*p == ' ' || *p == '\t')
 					p++;
 				x->line = p;
-				x->base.next = time;
+				x->base.due.time = time;
 				return;
 			}
 			damage(u, x, x->offset);
@@ -78,8 +78,8 @@ static int extern_run(struct uftrace *u, struct lane_reader *r)
 	if (!u->last_lane && u->ntasks)
 		u->last_lane = u->task_readers[0].lane;
 	if (u->last_lane &&
-	    writer_row_data(u->w, shifted(u, r->next), u->last_lane, uftrace_extern_type(u), 0, 0,
-			    NULL, 0, x->line, (uint32_t)n, true))
+	    writer_row_data(u->w, shifted(u, r->due.time), u->last_lane, uftrace_extern_type(u), 0,
+			    0, NULL, 0, x->line, (uint32_t)n, true))
 		return -1;
 	x->offset = (uint64_t)(x->line - x->text) + n + 1;
 	look_ahead(u, x);
@@ -91,7 +91,7 @@ int extern_begin(struct uftrace *u, struct error *e)
 	struct extern_reader *x = &u->external;
 	void *data;
 
-	x->base.next = UINT64_MAX;
+	x->base.due.time = UINT64_MAX;
 	x->base.run = extern_run;
 	if (u->input->member || !tree_has(u->input->tree, "extern.dat"))
 		return 0;

@@ -2,46 +2,22 @@
  * uftrace_kernel.c - kernel-cpuN.dat: functions and events of the kernel, as its ring buffer has
  * them
  *
- * kernel_header holds what is needed to read them: size of a page, word size and byte order, and
- * the texts header_page and format of each event. A function's address is stored whole. Records
- * of tasks that are not of the recording are left out, as uftrace does.
+ * A function's address is stored whole. Records of tasks that are not of the recording are left
+ * out, as uftrace does.
  */
-#include "uftrace.h"
+#include "uftrace_kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/idmap.h"
 #include "tracecmd_cpu.h"
-#include "tracecmd_format.h"
 
 enum {
-	HEADER_LIMIT = 64 << 20,
-	PAGE_LEAST = 256,
-	PAGE_MOST = 1 << 20,
 	READ_AHEAD = 64 * 1024,
 	READ_AHEAD_ALL = 1 << 20,
-	EVENTS_MOST = 4096,
 	FIELDS_MOST = 256,
-	OFFSET_MOST = 4096,
 	CPU_FIELD = 4, /* the fixed part of every row */
-};
-
-enum kernel_kind { KERNEL_EVENT, KERNEL_ENTER, KERNEL_LEAVE };
-
-/* A number of a record. */
-struct number_at {
-	uint32_t offset, size; /* size 0: there is none */
-};
-
-struct kernel_event {
-	struct format format;
-	const char *system, *text;
-	size_t system_size, text_size;
-	enum kernel_kind kind;
-	struct number_at function, depth, next_pid, pid;
-	uint32_t type; /* in the stream, 0: not yet declared */
 };
 
 struct kernel_reader {
@@ -59,224 +35,13 @@ struct kernel_reader {
 };
 
 struct kernel {
-	char *header;
-	size_t header_size;
-	struct ring_layout layout;
-	uint32_t page_size, word;
-	struct kernel_event *events;
-	size_t nevents, capacity;
-	struct idmap by_id; /* index + 1 */
-	struct number_at type, pid;
+	struct kernel_header h;
 	struct kernel_reader *readers;
 	size_t nreaders;
 	uint32_t space;
 	struct idmap entered; /* places of functions that were entered */
 	uint64_t unknown;     /* records of events without a format */
 };
-
-static const char *header_path(struct uftrace *u, char *path, size_t n)
-{
-	return tree_path(u->input->tree, "kernel_header", path, n);
-}
-
-/* --- kernel_header --- */
-
-static struct number_at find_number(const struct format *f, const char *name)
-{
-	const struct format_field *field = format_find(f, name);
-
-	if (!field || field->where != WHERE_TAIL || field->count || field->offset > OFFSET_MOST ||
-	    (field->size != 2 && field->size != 4 && field->size != 8))
-		return (struct number_at){0};
-	return (struct number_at){field->offset, field->size};
-}
-
-static bool is_named(const struct kernel_event *v, const char *name)
-{
-	return v->format.name_size == strlen(name) &&
-	       !memcmp(v->format.name, name, v->format.name_size);
-}
-
-static void find_numbers(struct kernel *k, struct kernel_event *v)
-{
-	bool ftrace = v->system_size == 6 && !memcmp(v->system, "ftrace", 6);
-
-	v->next_pid = find_number(&v->format, "next_pid");
-	v->pid = find_number(&v->format, "pid");
-	v->function = find_number(&v->format, "func");
-	v->depth = find_number(&v->format, "depth");
-	if (!k->type.size) {
-		k->type = find_number(&v->format, "common_type");
-		k->pid = find_number(&v->format, "common_pid");
-		if (k->type.size != 2 || k->pid.size != 4)
-			k->type.size = k->pid.size = 0;
-	}
-	if (!ftrace || !v->function.size || !v->depth.size)
-		return;
-	if (is_named(v, "funcgraph_entry") || is_named(v, "fgraph_retaddr_entry"))
-		v->kind = KERNEL_ENTER;
-	else if (is_named(v, "funcgraph_exit") || is_named(v, "fgraph_retaddr_exit"))
-		v->kind = KERNEL_LEAVE;
-}
-
-/* events/SYSTEM/EVENT/format. 0; 1: it says nothing; -1. */
-static int add_event(struct kernel *k, const char *name, size_t n, const char *text, size_t size)
-{
-	static const char prefix[] = "events/", suffix[] = "/format";
-	size_t before = sizeof(prefix) - 1, after = sizeof(suffix) - 1;
-	struct kernel_event *events, *v;
-	const char *slash;
-	int got;
-
-	if (n < before + after || memcmp(name, prefix, before) ||
-	    memcmp(name + n - after, suffix, after))
-		return 0;
-	if (k->nevents >= EVENTS_MOST)
-		return 1;
-	events = array_grow(k->events, &k->capacity, k->nevents, sizeof(*events));
-	if (!events)
-		return -1;
-	k->events = events;
-	v = &events[k->nevents];
-	*v = (struct kernel_event){.system = name + before, .text = text, .text_size = size};
-	slash = memchr(v->system, '/', n - before);
-	v->system_size = (size_t)(slash - v->system);
-	got = format_parse(&v->format, text, size, k->word);
-	if (got < 0)
-		return -1;
-	if (got || v->format.id > UINT16_MAX || idmap_get(&k->by_id, v->format.id)) {
-		format_free(&v->format);
-		return 1;
-	}
-	find_numbers(k, v);
-	k->nevents++;
-	return idmap_set(&k->by_id, v->format.id, (uint32_t)k->nevents);
-}
-
-/* A line of the header, without its newline. false: there is none. */
-static bool next_line(const char **at, const char *end, const char **line, size_t *n)
-{
-	const char *newline = *at < end ? memchr(*at, '\n', (size_t)(end - *at)) : NULL;
-
-	if (!newline)
-		return false;
-	*line = *at;
-	*n = (size_t)(newline - *at);
-	*at = newline + 1;
-	return true;
-}
-
-/* "KEY: value" */
-static const char *value_of(const char *line, size_t n, const char *key)
-{
-	size_t k = strlen(key);
-
-	return n > k && !memcmp(line, key, k) ? line + k : NULL;
-}
-
-static bool parse_size(const char *p, const char *end, uint64_t *size)
-{
-	*size = 0;
-	if (p == end)
-		return false;
-	for (; p < end; p++) {
-		if (*p < '0' || *p > '9' || *size > HEADER_LIMIT)
-			return false;
-		*size = *size * 10 + (uint64_t)(*p - '0');
-	}
-	return true;
-}
-
-/* "events/sched/sched_switch/format: 1488", and so many bytes behind the line. */
-static int parse_blob(struct kernel *k, const char *name, const char *line_end, const char **at,
-		      const char *end)
-{
-	const char *colon = line_end;
-	uint64_t size;
-	uint32_t data_size;
-	int got;
-
-	while (colon > name && *colon != ':')
-		colon--;
-	if (colon == name || line_end - colon < 2 || !parse_size(colon + 2, line_end, &size) ||
-	    size > (uint64_t)(end - *at))
-		return 1;
-	if (colon - name == 18 && !memcmp(name, "events/header_page", 18))
-		got = !ring_layout_parse(&k->layout, *at, size, k->layout.big_endian,
-					 (uint8_t)k->word, &data_size);
-	else
-		got = add_event(k, name, (size_t)(colon - name), *at, size);
-	*at += size;
-	return got;
-}
-
-/* 0; 1: damage, at *offset; -1: memory. */
-static int parse_header(struct kernel *k, uint64_t *offset)
-{
-	const char *at = k->header, *end = at + k->header_size, *line, *value;
-	uint64_t number;
-	size_t n;
-	int got = 0, bad;
-
-	while (next_line(&at, end, &line, &n)) {
-		*offset = (uint64_t)(line - k->header);
-		if ((value = value_of(line, n, "PAGE_SIZE: "))) {
-			if (!parse_size(value, line + n, &number) || number < PAGE_LEAST ||
-			    number > PAGE_MOST || number & (number - 1))
-				return 1;
-			k->page_size = (uint32_t)number;
-		} else if ((value = value_of(line, n, "LONG_SIZE: "))) {
-			if (!parse_size(value, line + n, &number) || (number != 4 && number != 8))
-				return 1;
-			k->word = (uint32_t)number;
-			k->layout.long_size = (uint8_t)number;
-			k->layout.data = 8 + k->word;
-		} else if ((value = value_of(line, n, "ENDIAN: "))) {
-			k->layout.big_endian = *value == 'B';
-		} else if ((value = value_of(line, n, "TRACEFS: "))) {
-			bad = parse_blob(k, value, line + n, &at, end);
-			if (bad < 0)
-				return -1;
-			if (bad && at == line + n + 1)
-				return 1;
-			got |= bad;
-		} else {
-			return 1;
-		}
-	}
-	return got || at != end;
-}
-
-static int read_header(struct uftrace *u, struct kernel *k, struct error *e)
-{
-	char path[512];
-	uint64_t offset = 0;
-	struct error damage;
-	void *data;
-	int got;
-
-	k->word = u->info.is_32bit ? 4 : 8;
-	k->layout = (struct ring_layout){u->info.big_endian, (uint8_t)k->word, 8 + k->word};
-	k->page_size = 4096;
-	if (tree_read(u->input->tree, "kernel_header", HEADER_LIMIT, &data, &k->header_size,
-		      &damage)) {
-		input_damage_error(u->input, &damage);
-		return 1;
-	}
-	k->header = data;
-	got = parse_header(k, &offset);
-	if (got < 0)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
-	if (got)
-		input_damage(u->input, header_path(u, path, sizeof(path)), offset,
-			     "the header of the kernel's data is damaged");
-	if (!k->type.size) {
-		input_damage(u->input, header_path(u, path, sizeof(path)), NO_OFFSET,
-			     "it has no format of an event: the kernel's data is not read");
-		return 1;
-	}
-	return 0;
-}
 
 /* --- what is declared --- */
 
@@ -305,8 +70,8 @@ static int declare_type(struct uftrace *u, struct kernel *k, struct kernel_event
 			       .kind = v->kind == KERNEL_ENTER	 ? KIND_ENTER
 				       : v->kind == KERNEL_LEAVE ? KIND_LEAVE
 								 : KIND_INSTANT,
-			       .word_size = (uint8_t)k->word,
-			       .flags = TYPE_TAIL | (k->layout.big_endian ? TYPE_BIG_ENDIAN : 0),
+			       .word_size = (uint8_t)k->h.word,
+			       .flags = TYPE_TAIL | (k->h.layout.big_endian ? TYPE_BIG_ENDIAN : 0),
 			       .fixed_size = CPU_FIELD,
 			       .native = v->format.id,
 			       .fields = fields};
@@ -349,7 +114,7 @@ static int declare_type(struct uftrace *u, struct kernel *k, struct kernel_event
 
 static uint64_t number_of(const struct kernel *k, const struct ring_record *r, struct number_at at)
 {
-	return get_uint(r->data + at.offset, at.size, k->layout.big_endian);
+	return get_uint(r->data + at.offset, at.size, k->h.layout.big_endian);
 }
 
 static bool has(const struct ring_record *r, struct number_at at)
@@ -362,7 +127,7 @@ static bool has(const struct ring_record *r, struct number_at at)
 static struct task_reader *task_of(struct uftrace *u, const struct kernel *k,
 				   const struct kernel_event *v, const struct ring_record *r)
 {
-	struct task_reader *t = uftrace_task_of(u, (int32_t)number_of(k, r, k->pid));
+	struct task_reader *t = uftrace_task_of(u, (int32_t)number_of(k, r, k->h.pid));
 
 	if (!t && v->kind == KERNEL_EVENT && has(r, v->next_pid))
 		t = uftrace_task_of(u, (int32_t)number_of(k, r, v->next_pid));
@@ -378,7 +143,7 @@ static int take(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
 	struct kernel_event *v;
 	uint32_t index;
 
-	if (!has(record, k->type) || !has(record, k->pid)) {
+	if (!has(record, k->h.type) || !has(record, k->h.pid)) {
 		input_damage(u->input, r->path, NO_OFFSET,
 			     "a record shorter than its common fields");
 		return 0;
@@ -387,12 +152,12 @@ static int take(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
 		input_damage(u->input, r->path, NO_OFFSET, "a record with a damaged time");
 		return 0;
 	}
-	index = idmap_get(&k->by_id, (uint32_t)number_of(k, record, k->type));
+	index = idmap_get(&k->h.by_id, (uint32_t)number_of(k, record, k->h.type));
 	if (!index) {
 		k->unknown++;
 		return 0;
 	}
-	v = &k->events[index - 1];
+	v = &k->h.events[index - 1];
 	r->task = task_of(u, k, v, record);
 	if (!r->task)
 		return 0;
@@ -456,7 +221,7 @@ static int tell_lost(struct uftrace *u, struct kernel_reader *r, uint64_t time)
 
 static void end_reader(struct kernel_reader *r)
 {
-	r->base.next = UINT64_MAX;
+	r->base.due.time = UINT64_MAX;
 	close_file(r);
 	cpu_data_free(&r->data);
 }
@@ -479,12 +244,12 @@ static void look_ahead(struct uftrace *u, struct kernel *k, struct kernel_reader
 	if (got <= 0)
 		end_reader(r);
 	else
-		r->base.next = r->record.time;
+		r->base.due.time = r->record.time;
 }
 
 static int write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
 {
-	struct kernel_event *v = &k->events[r->event - k->events];
+	struct kernel_event *v = &k->h.events[r->event - k->h.events];
 	uint32_t place = 0, depth = 0;
 	uint8_t fixed[CPU_FIELD];
 
@@ -541,7 +306,7 @@ static void begin_reader(struct uftrace *u, struct kernel *k, struct kernel_read
 
 	r->member = member;
 	r->base.run = kernel_run;
-	r->base.next = UINT64_MAX;
+	r->base.due.time = UINT64_MAX;
 	tree_path(u->input->tree, member, r->path, sizeof(r->path));
 	r->file = (struct tracecmd_file){.name = r->path, .fd = -1};
 	r->file.fd = tree_fd(u->input->tree, member, &start, &size, &e);
@@ -552,8 +317,8 @@ static void begin_reader(struct uftrace *u, struct kernel *k, struct kernel_read
 	r->file.size = start + size;
 	r->keep = uftrace_keep(u, count);
 	r->data.file = &r->file;
-	r->data.layout = k->layout;
-	cpu_data_begin(&r->data, start, size, k->page_size,
+	r->data.layout = k->h.layout;
+	cpu_data_begin(&r->data, start, size, k->h.page_size,
 		       (uint32_t)(ahead < READ_AHEAD ? ahead : READ_AHEAD));
 	look_ahead(u, k, r);
 }
@@ -575,7 +340,7 @@ int kernel_begin(struct uftrace *u, struct error *e)
 	k = u->kernel = calloc(1, sizeof(*k));
 	if (!k)
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
-	got = read_header(u, k, e);
+	got = kernel_header_read(u, &k->h, e);
 	if (got)
 		return got < 0 ? -1 : 0;
 	k->readers = calloc(count, sizeof(*k->readers));
@@ -615,12 +380,8 @@ void kernel_close(struct uftrace *u)
 		     (unsigned long long)k->unknown);
 	for (size_t i = 0; i < k->nreaders; i++)
 		end_reader(&k->readers[i]);
-	for (size_t i = 0; i < k->nevents; i++)
-		format_free(&k->events[i].format);
-	free(k->events);
+	kernel_header_free(&k->h);
 	free(k->readers);
-	free(k->header);
-	idmap_free(&k->by_id);
 	idmap_free(&k->entered);
 	free(k);
 	u->kernel = NULL;

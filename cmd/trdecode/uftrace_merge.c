@@ -7,57 +7,21 @@
  */
 #include "uftrace.h"
 
-static inline bool earlier(const struct lane_reader *a, const struct lane_reader *b)
-{
-	return a->next < b->next || (a->next == b->next && a->rank < b->rank);
-}
-
-static inline void sift_down(struct uftrace *u, size_t i)
-{
-	struct lane_reader **h = u->heap, *r = h[i];
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= u->nheap)
-			break;
-		if (child + 1 < u->nheap && earlier(h[child + 1], h[child]))
-			child++;
-		if (!earlier(h[child], r))
-			break;
-		h[i] = h[child];
-		i = child;
-	}
-	h[i] = r;
-}
-
-void merge_begin(struct uftrace *u)
-{
-	for (size_t i = u->nheap; i--;)
-		sift_down(u, i);
-}
-
 /* The first time that is no longer the top reader's turn. */
 static inline uint64_t turn_ends(const struct uftrace *u, uint64_t limit)
 {
-	const struct lane_reader *first = u->heap[0], *second;
-	uint64_t end = limit;
+	const struct heap_item *first = u->heap.items[0], *second = heap_second(&u->heap);
 
-	if (u->nheap > 1) {
-		second = u->heap[1];
-		if (u->nheap > 2 && earlier(u->heap[2], second))
-			second = u->heap[2];
-		/* at equal times the lower rank goes first, up to and including that time */
-		if (second->next <= limit)
-			return second->next + (first->rank < second->rank);
-	}
-	return end == UINT64_MAX ? end : end + 1;
+	/* at equal times the lower rank goes first, up to and including that time */
+	if (second && second->time <= limit)
+		return second->time + (first->rank < second->rank);
+	return limit == UINT64_MAX ? limit : limit + 1;
 }
 
 /*
- * The plain records of one task before the time `end`. true: its turn is over, and t->base.next is
- * the time of the record that follows. false: that record is something else, or not yet in memory,
- * and t->stale says that t->base.next is still to be found.
+ * The plain records of one task before the time `end`. true: its turn is over, and t->base.due.time
+ * is the time of the record that follows. false: that record is something else, or not yet in
+ * memory, and t->stale says that t->base.due.time is still to be found.
  */
 static inline __attribute__((always_inline)) bool
 task_turn(struct uftrace *u, struct task_reader *t, struct rows *rows, uint64_t end, bool swap)
@@ -84,7 +48,7 @@ task_turn(struct uftrace *u, struct task_reader *t, struct rows *rows, uint64_t 
 			break;
 		if (time >= end || time < last) {
 			over = time >= last && time < t->context_until && time - last < TASK_JUMP;
-			t->base.next = time;
+			t->base.due.time = time;
 			break;
 		}
 		place = uftrace_place(u, t, word >> 16);
@@ -107,11 +71,11 @@ static void plain_records(struct uftrace *u, uint64_t limit)
 
 	rows_open(&rows, u->w);
 	while (rows.block) {
-		struct task_reader *t = (struct task_reader *)u->heap[0];
+		struct task_reader *t = (struct task_reader *)u->heap.items[0];
 		uint64_t end = turn_ends(u, limit);
 		bool over;
 
-		if (!t->base.task || !t->context || t->base.next >= end)
+		if (!t->base.task || !t->context || t->base.due.time >= end)
 			break;
 		if (t->bits.block != rows.block &&
 		    !rows_bits(&rows, u->w, t->lane, u->entry, u->leave, &t->bits))
@@ -121,7 +85,7 @@ static void plain_records(struct uftrace *u, uint64_t limit)
 				    : task_turn(u, t, &rows, end, false);
 		if (!over)
 			break;
-		sift_down(u, 0);
+		heap_sift_down(&u->heap, 0);
 	}
 	rows_close(&rows, u->w);
 }
@@ -129,23 +93,20 @@ static void plain_records(struct uftrace *u, uint64_t limit)
 /* The top reader's next time, where the plain records left it open. 0, or -1. */
 static int refresh_top(struct uftrace *u)
 {
-	struct task_reader *t = (struct task_reader *)u->heap[0];
+	struct task_reader *t = (struct task_reader *)u->heap.items[0];
 
 	if (!t->base.task || !t->stale)
 		return 0;
 	t->stale = false;
 	if (task_look_ahead(u, t))
 		return -1;
-	if (t->base.next == UINT64_MAX)
-		u->heap[0] = u->heap[--u->nheap];
-	if (u->nheap)
-		sift_down(u, 0);
+	heap_settle(&u->heap);
 	return 0;
 }
 
 int merge_until(struct uftrace *u, uint64_t limit)
 {
-	while (u->nheap && u->heap[0]->next <= limit) {
+	while (u->heap.count && u->heap.items[0]->time <= limit) {
 		struct lane_reader *first;
 
 		/* deeper stacks carry into the address: record by record */
@@ -153,15 +114,12 @@ int merge_until(struct uftrace *u, uint64_t limit)
 			plain_records(u, limit);
 		if (refresh_top(u))
 			return -1;
-		if (!u->nheap || u->heap[0]->next > limit)
+		if (!u->heap.count || u->heap.items[0]->time > limit)
 			break;
-		first = u->heap[0];
+		first = (struct lane_reader *)u->heap.items[0];
 		if (first->run(u, first))
 			return -1;
-		if (first->next == UINT64_MAX)
-			u->heap[0] = u->heap[--u->nheap];
-		if (u->nheap)
-			sift_down(u, 0);
+		heap_settle(&u->heap);
 	}
 	return 0;
 }

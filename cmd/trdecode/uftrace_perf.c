@@ -95,7 +95,7 @@ static bool is_outlier(const struct uftrace *u, const struct perf_reader *p,
 	       is_used(next.type) && fits(p, next.time);
 }
 
-/* The next record that is of use into *r and base.next. 0, -1. */
+/* The next record that is of use into *r and base.due.time. 0, -1. */
 static int look_ahead(struct uftrace *u, struct perf_reader *p, struct perf_record *r,
 		      struct error *e)
 {
@@ -136,12 +136,12 @@ static int look_ahead(struct uftrace *u, struct perf_reader *p, struct perf_reco
 					continue;
 				}
 			}
-			p->base.next = r->time;
+			p->base.due.time = r->time;
 			return 0;
 		}
 		window_skip(&p->file, r->size);
 	}
-	p->base.next = UINT64_MAX;
+	p->base.due.time = UINT64_MAX;
 	window_close(&p->file);
 	return 0;
 }
@@ -264,7 +264,7 @@ static int perf_run(struct uftrace *u, struct lane_reader *reader)
 
 	if (look_ahead(u, p, &r, &e))
 		goto failed;
-	if (reader->next == UINT64_MAX)
+	if (reader->due.time == UINT64_MAX)
 		return 0;
 	t = uftrace_task_of(u, (int32_t)r.subject);
 	if (r.type == UFTRACE_PERF_SWITCH)
@@ -282,7 +282,7 @@ static int perf_run(struct uftrace *u, struct lane_reader *reader)
 		return 0;
 failed:
 	input_damage_error(u->input, &e);
-	reader->next = UINT64_MAX;
+	reader->due.time = UINT64_MAX;
 	window_close(&p->file);
 	return 0;
 }
@@ -336,14 +336,14 @@ int perf_begin(struct uftrace *u, struct error *e)
 			continue;
 		p->cpu = cpu;
 		p->base.run = perf_run;
-		p->base.next = UINT64_MAX;
+		p->base.due.time = UINT64_MAX;
 		p->member = (char *)tree_member(tree, i);
 		u->nperf++;
 		if (window_open(&p->file, tree, p->member, window, uftrace_keep(u, count), e) ||
 		    look_ahead(u, p, &r, e)) {
 			input_damage_error(u->input, e);
 			e->what[0] = '\0';
-			p->base.next = UINT64_MAX;
+			p->base.due.time = UINT64_MAX;
 		}
 	}
 	return 0;

@@ -285,7 +285,7 @@ static int check_time(struct uftrace *u, struct task_reader *t, const struct uft
 	return 0;
 }
 
-/* The next record's time into base.next; damage is stepped over. 0, or -1. */
+/* The next record's time into base.due.time; damage is stepped over. 0, or -1. */
 static int look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
 {
 	for (;;) {
@@ -305,7 +305,7 @@ static int look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
 		}
 		if (unpack(u, window_at(&t->file), &r)) {
 			/* LOST has no time of its own: it follows the record before it */
-			t->base.next = r.type == UFTRACE_LOST ? t->last : r.time;
+			t->base.due.time = r.type == UFTRACE_LOST ? t->last : r.time;
 			got = r.type == UFTRACE_LOST ? 0 : check_time(u, t, &r, e);
 			if (got <= 0)
 				return got;
@@ -325,7 +325,7 @@ static int look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
 		if (!got)
 			break;
 	}
-	t->base.next = UINT64_MAX;
+	t->base.due.time = UINT64_MAX;
 	window_close(&t->file);
 	t->open = false;
 	return 0;
@@ -366,7 +366,7 @@ static int task_failed(struct uftrace *u, struct task_reader *t, const struct er
 	if (!e->what[0])
 		return -1;
 	input_damage_error(u->input, e);
-	t->base.next = UINT64_MAX;
+	t->base.due.time = UINT64_MAX;
 	window_close(&t->file);
 	t->open = false;
 	return 0;
@@ -406,7 +406,7 @@ static int first_time(struct uftrace *u, struct task_reader *t, struct error *e)
 		if (!unpack(u, window_at(&t->file) + at, &r))
 			break;
 		if (r.type != UFTRACE_LOST) {
-			t->base.next = t->last = r.time;
+			t->base.due.time = t->last = r.time;
 			break;
 		}
 	}
@@ -419,11 +419,11 @@ int task_begin(struct uftrace *u, struct task_reader *t, struct error *e)
 
 	t->base.run = task_run;
 	t->base.task = true;
-	t->base.next = UINT64_MAX;
+	t->base.due.time = UINT64_MAX;
 	if (!t->open)
 		return 0;
 	damaged.what[0] = '\0';
-	if (look_ahead(u, t, &damaged) || (!t->base.next && first_time(u, t, &damaged))) {
+	if (look_ahead(u, t, &damaged) || (!t->base.due.time && first_time(u, t, &damaged))) {
 		*e = damaged;
 		return task_failed(u, t, &damaged);
 	}

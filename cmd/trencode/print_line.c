@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 
+#include "common/digits.h"
+
+enum { WIDTH_MOST = 32 };
+
 bool line_grow(struct line *l, size_t n)
 {
 	size_t capacity = l->capacity ? l->capacity : 1024;
@@ -35,45 +39,9 @@ void line_pad(struct line *l, char c, size_t n)
 	l->size += n;
 }
 
-static char *decimal(char *end, uint64_t v)
-{
-	static const char pairs[] = "0001020304050607080910111213141516171819"
-				    "2021222324252627282930313233343536373839"
-				    "4041424344454647484950515253545556575859"
-				    "6061626364656667686970717273747576777879"
-				    "8081828384858687888990919293949596979899";
-
-	while (v >= 100) {
-		end -= 2;
-		memcpy(end, pairs + 2 * (v % 100), 2);
-		v /= 100;
-	}
-	if (v >= 10) {
-		end -= 2;
-		memcpy(end, pairs + 2 * v, 2);
-	} else {
-		*--end = (char)('0' + v);
-	}
-	return end;
-}
-
-char *line_digits(char *end, uint64_t v, unsigned base, bool upper)
-{
-	const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
-	unsigned shift = base == 16 ? 4 : 3;
-
-	if (base == 10)
-		return decimal(end, v);
-	do {
-		*--end = digits[v & (base - 1)];
-		v >>= shift;
-	} while (v);
-	return end;
-}
-
 void line_u64(struct line *l, uint64_t v)
 {
-	char buffer[24], *end = buffer + sizeof buffer, *p = decimal(end, v);
+	char buffer[24], *end = buffer + sizeof buffer, *p = digits_decimal(end, v);
 
 	line_put(l, p, (size_t)(end - p));
 }
@@ -81,34 +49,27 @@ void line_u64(struct line *l, uint64_t v)
 void line_i64(struct line *l, int64_t v)
 {
 	char buffer[24], *end = buffer + sizeof buffer;
-	char *p = decimal(end, v < 0 ? -(uint64_t)v : (uint64_t)v);
+	char *p = digits_decimal(end, v < 0 ? -(uint64_t)v : (uint64_t)v);
 
 	if (v < 0)
 		*--p = '-';
 	line_put(l, p, (size_t)(end - p));
 }
 
-static void wide(struct line *l, char *p, const char *end, unsigned width, char pad)
-{
-	if (width > 32)
-		width = 32;
-	while ((size_t)(end - p) < width)
-		*--p = pad;
-	line_put(l, p, (size_t)(end - p));
-}
-
 void line_u64_wide(struct line *l, uint64_t v, unsigned width, char pad)
 {
 	char buffer[40], *end = buffer + sizeof buffer;
+	char *p = digits_fill(digits_decimal(end, v), end, width, WIDTH_MOST, pad);
 
-	wide(l, decimal(end, v), end, width, pad);
+	line_put(l, p, (size_t)(end - p));
 }
 
 void line_hex(struct line *l, uint64_t v, unsigned width)
 {
 	char buffer[40], *end = buffer + sizeof buffer;
+	char *p = digits_fill(digits_base(end, v, 16, false), end, width, WIDTH_MOST, '0');
 
-	wide(l, line_digits(end, v, 16, false), end, width, '0');
+	line_put(l, p, (size_t)(end - p));
 }
 
 void line_column(struct line *l, size_t start, int width, int most, bool left)

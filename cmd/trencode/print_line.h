@@ -68,7 +68,4 @@ void line_hex(struct line *l, uint64_t v, unsigned width);
  * then filled with blanks up to width, behind it if left. */
 void line_column(struct line *l, size_t start, int width, int most, bool left);
 
-/* The digits of v in base 8, 10 or 16, ending before end, at most 22; returns where they begin. */
-char *line_digits(char *end, uint64_t v, unsigned base, bool upper);
-
 #endif

@@ -10,6 +10,19 @@ enum {
 	DEPTH_SHOWN = 1024, /* by uftrace, without -D */
 };
 
+void recording_free(struct recording *r)
+{
+	if (!r)
+		return;
+	replay_free(&r->replay);
+	text_symbols_free(r->symbols);
+	kernel_events_free(r->kernel);
+	hold_free(r->hold);
+	buffer_free(&r->info);
+	buffer_free(&r->options);
+	free(r);
+}
+
 struct recording *recording_new(const struct source *source)
 {
 	struct recording *r = calloc(1, sizeof *r);
@@ -18,23 +31,12 @@ struct recording *recording_new(const struct source *source)
 		return NULL;
 	r->source = source;
 	r->symbols = text_symbols_new();
-	if (!r->symbols) {
-		free(r);
+	r->kernel = kernel_events_new();
+	if (!r->symbols || !r->kernel) {
+		recording_free(r);
 		return NULL;
 	}
 	return r;
-}
-
-void recording_free(struct recording *r)
-{
-	if (!r)
-		return;
-	replay_free(&r->replay);
-	text_symbols_free(r->symbols);
-	hold_free(r->hold);
-	buffer_free(&r->info);
-	buffer_free(&r->options);
-	free(r);
 }
 
 /* Keep the beginning of a file. */
@@ -58,7 +60,7 @@ int recording_meta(struct recording *r, const struct meta *m)
 		return keep(&r->info, m, UFTRACE_HEADER_SIZE);
 	if (is_file(m, "default.opts"))
 		return keep(&r->options, m, OPTIONS_MOST);
-	return text_symbols_meta(r->symbols, m);
+	return text_symbols_meta(r->symbols, m) || kernel_events_meta(r->kernel, m) ? -1 : 0;
 }
 
 static int max_stack(const struct recording *r)

@@ -5,6 +5,7 @@
 #define TR_TEXT_RECORDING_H
 
 #include "text_hold.h"
+#include "text_kernel_events.h"
 #include "text_stack.h"
 #include "text_symbols.h"
 
@@ -12,6 +13,7 @@ struct recording {
 	const struct source *source;
 	struct replay replay;
 	struct text_symbols *symbols;
+	struct kernel_events *kernel;
 	struct hold *hold;	     /* NULL: it has no time filter */
 	struct buffer info, options; /* beginnings of these files */
 	bool ready;

@@ -4,7 +4,7 @@
  * The begin of a call is drawn only when the next event of its buffer is there: if that is its end,
  * both are one line. What other buffers have meanwhile waits behind it.
  */
-#include "text_tracecmd.h"
+#include "text_tracecmd_types.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,37 +12,7 @@
 #include "common/field.h"
 #include "text_layout.h"
 
-enum { NAME_WIDTH = 20, WAITING_MOST = 65536, BUFFERS_MOST = 1 << 20 };
-
-/* An input of trdecode. */
-struct tc_source {
-	const struct source *source;
-	struct text_kernel *kernel;
-	struct print_kernel names;
-	struct buffer buffers; /* the META of that name: name, clock, page size, CPUs */
-	struct binary_formats binary;
-	bool ready;
-};
-
-/* What is made of a type once. */
-struct tc_type {
-	bool ready;
-	bool line;		     /* a line of a latency tracer's text, as it is */
-	struct print_format *format; /* NULL: it cannot be evaluated */
-	struct format_fields fields; /* for those */
-	struct graph_fields graph;
-	struct bprint_fields bprint;
-	char *name; /* " sched_switch:         " */
-	size_t name_size;
-};
-
-/* What is made of a lane once. */
-struct tc_lane {
-	struct tc_source *source;
-	char *head; /* "            work-151   [001]" */
-	size_t head_size, prefix_size;
-	bool microseconds; /* else the clock's own numbers */
-};
+enum { WAITING_MOST = 65536 };
 
 /* A call that may turn out to have nothing inside. */
 struct tc_open {
@@ -55,20 +25,16 @@ struct tc_open {
 
 struct state {
 	struct text *out;
-	bool nanoseconds, differences, header, latency;
-	struct tc_source **sources;
-	size_t source_count, source_capacity;
-	struct tc_type *types;
-	struct tc_lane *lanes;
-	size_t type_count, lane_count;
+	bool nanoseconds, differences, latency;
+	struct tc_sources sources;
+	struct tc_types types;
+	struct tc_lanes lanes;
 	struct line line;
 	struct tc_open open;
 	struct buffer waiting; /* the open call's line, then those of other buffers */
-	int prefix_width;      /* 0: no column of files and buffers */
 	uint64_t last_time;
 	bool has_last;
 	uint64_t not_evaluated;
-	char why[PRINT_WHY], why_type[64];
 	bool quiet;
 };
 
@@ -152,283 +118,44 @@ static void resolve_open(struct state *s)
 	close_open(s);
 }
 
-/* ---- sources ---- */
-
-static struct tc_source *source_of(struct state *s, const struct source *source)
-{
-	struct tc_source *t, **sources;
-
-	for (size_t i = 0; i < s->source_count; i++)
-		if (s->sources[i]->source == source)
-			return s->sources[i];
-	sources = array_grow(s->sources, &s->source_capacity, s->source_count, sizeof *sources);
-	if (!sources)
-		return NULL;
-	s->sources = sources;
-	t = calloc(1, sizeof *t);
-	if (t)
-		t->kernel = text_kernel_new();
-	if (!t || !t->kernel) {
-		free(t);
-		return NULL;
-	}
-	t->source = source;
-	return sources[s->source_count++] = t;
-}
-
-/* The next line of the META "buffers" from *at on: its name, and the CPUs. */
-static bool next_buffer(const struct tc_source *t, size_t *at, const char **name, size_t *size,
-			uint64_t *cpus)
-{
-	const char *p, *end, *q;
-
-	if (*at >= t->buffers.size)
-		return false;
-	p = (const char *)t->buffers.data + *at;
-	end = (const char *)t->buffers.data + t->buffers.size;
-	q = memchr(p, '\n', (size_t)(end - p));
-	if (!q)
-		q = end;
-	*at += (size_t)(q - p) + 1;
-	*name = p;
-	end = memchr(p, '\t', (size_t)(q - p));
-	*size = (size_t)((end ? end : q) - p);
-	*cpus = 0;
-	for (end = q; end > p && end[-1] >= '0' && end[-1] <= '9';)
-		end--;
-	for (; end < q; end++)
-		*cpus = *cpus * 10 + (uint64_t)(*end - '0');
-	return true;
-}
-
-static const char *file_name(const struct source *source)
-{
-	const char *slash = strrchr(source->name.text, '/');
-
-	return slash ? slash + 1 : source->name.text;
-}
-
-/* The widest name of a file, if there are several, or of an instance. */
-static void find_width(struct state *s)
-{
-	size_t width = 0, n;
-
-	for (size_t i = 0; i < s->source_count; i++) {
-		size_t at = 0, size;
-		const char *name;
-		uint64_t cpus;
-
-		while (next_buffer(s->sources[i], &at, &name, &size, &cpus))
-			if (size > width)
-				width = size;
-		n = s->source_count > 1 && s->sources[i]->source
-			    ? strlen(file_name(s->sources[i]->source))
-			    : 0;
-		if (n > width)
-			width = n;
-	}
-	s->prefix_width = (int)(width < 256 ? width : 256);
-}
-
-/* "file: ", blank for the top buffer of the only file. */
-static void prefix(const struct state *s, const char *name, size_t n, struct line *out)
-{
-	size_t start = out->size;
-
-	if (!s->prefix_width)
-		return;
-	line_put(out, name, n);
-	line_column(out, start, s->prefix_width, s->prefix_width, false);
-	line_puts(out, n ? ": " : "  ");
-}
-
-/* "cpus=2": what report begins with, when all inputs' META are there. */
-static int print_header(struct state *s, struct error *e)
-{
-	if (s->header)
-		return 0;
-	s->header = true;
-	for (size_t i = 0; i < s->source_count; i++) {
-		const struct tc_source *t = s->sources[i];
-		const char *name;
-		size_t at = 0, size;
-		uint64_t cpus = 0;
-
-		if (!next_buffer(t, &at, &name, &size, &cpus))
-			continue;
-		find_width(s);
-		if (s->source_count > 1 && t->source)
-			prefix(s, file_name(t->source), strlen(file_name(t->source)), &s->line);
-		line_puts(&s->line, "cpus=");
-		line_u64(&s->line, cpus);
-		line_char(&s->line, '\n');
-		if (emit(s, e))
-			return -1;
-	}
-	find_width(s);
-	return 0;
-}
+/* ---- events ---- */
 
 static int meta(void *state, const struct source *source, const struct meta *m, struct error *e)
 {
 	struct state *s = state;
-	struct tc_source *t = source_of(s, source);
 
-	if (!t)
-		return out_of_memory(e);
-	if (m->name_size == 7 && !memcmp(m->name, "buffers", 7)) {
-		if (m->offset == t->buffers.size && m->size <= BUFFERS_MOST - t->buffers.size &&
-		    buffer_append(&t->buffers, m->data, m->size))
-			return out_of_memory(e);
-		return 0;
-	}
-	return text_kernel_meta(t->kernel, m) ? out_of_memory(e) : 0;
+	return tc_sources_meta(&s->sources, source, m) ? out_of_memory(e) : 0;
 }
 
-static int source_ready(struct state *s, struct tc_source *t, struct error *e)
+static int print_header(struct state *s, struct error *e)
 {
-	if (t->ready)
-		return 0;
-	t->ready = true;
-	if (text_kernel_get(t->kernel, &t->names))
-		return out_of_memory(e);
-	return print_header(s, e);
+	tc_header(&s->sources, &s->line);
+	return s->line.size ? emit(s, e) : 0;
 }
 
-/* ---- lanes and types ---- */
-
-/* An element i of an array that grows with zeros. */
-static void *slot(void *array, size_t *count, size_t i, size_t element)
+static struct tc_lane *lane_slow(struct state *s, const struct lane *lane, struct error *e)
 {
-	size_t n = *count;
-	char *p = array;
+	struct tc_source *source = tc_source_of(&s->sources, lane->source);
+	struct tc_lane *l = NULL;
 
-	if (i < n)
-		return p;
-	n = n ? n : 64;
-	while (n <= i)
-		n *= 2;
-	p = realloc(array, n * element);
-	if (!p)
-		return NULL;
-	memset(p + *count * element, 0, (n - *count) * element);
-	*count = n;
-	return p;
-}
-
-static bool in_microseconds(const char *clock)
-{
-	static const char *const names[] = {"local", "global",	 "uptime", "perf",
-					    "tai",   "tsc2nsec", "wall"};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!strcmp(clock, names[i]))
-			return true;
-	return !strncmp(clock, "mono", 4);
-}
-
-static int make_lane(struct state *s, struct tc_lane *l, const struct lane *lane, struct error *e)
-{
-	struct line line = {0};
-	size_t start;
-
-	l->source = source_of(s, lane->source);
-	if (!l->source)
-		return out_of_memory(e);
-	if (source_ready(s, l->source, e))
-		return -1;
-	l->microseconds = !lane->clock || in_microseconds(lane->clock->name.text);
-	if (lane->buffer.size)
-		prefix(s, lane->buffer.text, lane->buffer.size, &line);
-	else if (s->source_count > 1 && lane->source)
-		prefix(s, file_name(lane->source), strlen(file_name(lane->source)), &line);
-	else
-		prefix(s, "", 0, &line);
-	l->prefix_size = start = line.size;
-	line_put(&line, lane->comm.text, lane->comm.size);
-	line_column(&line, start, 16, -1, false);
-	line_char(&line, '-');
-	start = line.size;
-	line_i64(&line, lane->tid);
-	line_column(&line, start, 5, -1, true);
-	line_puts(&line, " [");
-	line_u64_wide(&line, (uint64_t)(lane->cpu < 0 ? 0 : lane->cpu), 3, '0');
-	line_char(&line, ']');
-	if (line.failed) {
-		line_free(&line);
-		return out_of_memory(e);
-	}
-	l->head = line.data;
-	l->head_size = line.size;
-	return 0;
-}
-
-static struct tc_lane *lane_at(struct state *s, const struct lane *lane, struct error *e)
-{
-	struct tc_lane *lanes = slot(s->lanes, &s->lane_count, lane->number, sizeof *lanes);
-
-	if (!lanes) {
+	if (!source || tc_source_begin(source)) {
 		out_of_memory(e);
 		return NULL;
 	}
-	s->lanes = lanes;
-	if (!lanes[lane->number].head && make_lane(s, &lanes[lane->number], lane, e))
+	if (print_header(s, e))
 		return NULL;
-	return &lanes[lane->number];
-}
-
-static int make_type(struct state *s, struct tc_type *t, const struct type *type,
-		     const struct tc_source *source, struct error *e)
-{
-	bool big = type->flags & TYPE_BIG_ENDIAN;
-	struct line name = {0};
-	char why[PRINT_WHY];
-
-	t->ready = true;
-	if (!type->declaration.size && !strcmp(type->name.text, "latency")) {
-		t->line = s->latency = true;
-		return 0;
-	}
-	line_char(&name, ' ');
-	line_put(&name, type->name.text, type->name.size);
-	line_puts(&name, ": ");
-	if (type->name.size < NAME_WIDTH)
-		line_pad(&name, ' ', NAME_WIDTH - type->name.size);
-	t->name = name.data;
-	t->name_size = name.size;
-	t->format = print_format_compile(type->declaration.text, type->declaration.size,
-					 type->word_size, big, &source->names, why);
-	if (name.failed || (!t->format && !*why) ||
-	    format_fields_read(&t->fields, type->declaration.text, type->declaration.size,
-			       type->word_size))
-		return out_of_memory(e);
-	if (!t->format && !*s->why) {
-		memcpy(s->why, why, sizeof why);
-		memcpy(s->why_type, type->name.text,
-		       type->name.size < sizeof s->why_type ? type->name.size
-							    : sizeof s->why_type - 1);
-	}
-	graph_fields_find(&t->graph, type, &t->fields);
-	bprint_fields_find(&t->bprint, type, &t->fields);
-	return 0;
-}
-
-static struct tc_type *type_at(struct state *s, const struct type *type,
-			       const struct tc_source *source, struct error *e)
-{
-	struct tc_type *types = slot(s->types, &s->type_count, type->number, sizeof *types);
-
-	if (!types) {
+	l = tc_lane_new(&s->lanes, &s->sources, source, lane);
+	if (!l)
 		out_of_memory(e);
-		return NULL;
-	}
-	s->types = types;
-	if (!types[type->number].ready && make_type(s, &types[type->number], type, source, e))
-		return NULL;
-	return &types[type->number];
+	return l;
 }
 
-/* ---- events ---- */
+static inline struct tc_lane *lane_at(struct state *s, const struct lane *lane, struct error *e)
+{
+	struct tc_lane *l = tc_lane_at(&s->lanes, lane);
+
+	return __builtin_expect(l != NULL, 1) ? l : lane_slow(s, lane, e);
+}
 
 /* In the unit that is printed: report rounds before it subtracts. */
 static uint64_t shown_time(const struct state *s, const struct tc_lane *l, uint64_t time)
@@ -589,9 +316,11 @@ static int event(void *state, const struct event *ev, struct error *e)
 		ev = &without_data;
 	}
 	l = lane_at(s, ev->lane, e);
-	t = l ? type_at(s, ev->type, l->source, e) : NULL;
-	if (!t)
+	if (!l)
 		return -1;
+	t = tc_type_at(&s->types, ev->type, &l->source->names);
+	if (!t)
+		return out_of_memory(e);
 	if (__builtin_expect(s->open.is, 0)) {
 		if (same_buffer(ev->lane, s->open.lane)) {
 			if (ends_open(s, t, ev, &end)) {
@@ -606,6 +335,7 @@ static int event(void *state, const struct event *ev, struct error *e)
 		}
 	}
 	if (__builtin_expect(t->line, 0)) {
+		s->latency = true;
 		line_put(&s->line, (const char *)ev->tail, ev->tail_size);
 		line_char(&s->line, '\n');
 		return emit(s, e);
@@ -628,7 +358,7 @@ static int end(void *state, struct error *e)
 	struct state *s = state;
 
 	resolve_open(s);
-	if (s->source_count && print_header(s, e))
+	if (print_header(s, e))
 		return -1;
 	if (s->latency)
 		text_char(s->out, '\n');
@@ -636,7 +366,7 @@ static int end(void *state, struct error *e)
 		warn(NULL, NO_OFFSET,
 		     "%" PRIu64 " events are shown by their fields: their print fmt cannot be "
 		     "evaluated (%s: %s)",
-		     s->not_evaluated, s->why_type, s->why);
+		     s->not_evaluated, s->types.why_type, s->types.why);
 	return 0;
 }
 
@@ -644,22 +374,9 @@ static void free_state(void *state)
 {
 	struct state *s = state;
 
-	for (size_t i = 0; i < s->source_count; i++) {
-		text_kernel_free(s->sources[i]->kernel);
-		buffer_free(&s->sources[i]->buffers);
-		binary_formats_free(&s->sources[i]->binary);
-		free(s->sources[i]);
-	}
-	for (size_t i = 0; i < s->lane_count; i++)
-		free(s->lanes[i].head);
-	for (size_t i = 0; i < s->type_count; i++) {
-		print_format_free(s->types[i].format);
-		format_fields_free(&s->types[i].fields);
-		free(s->types[i].name);
-	}
-	free(s->sources);
-	free(s->lanes);
-	free(s->types);
+	tc_sources_free(&s->sources);
+	tc_types_free(&s->types);
+	tc_lanes_free(&s->lanes);
 	line_free(&s->line);
 	buffer_free(&s->waiting);
 	free(s);

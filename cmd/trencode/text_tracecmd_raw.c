@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "common/field.h"
-#include "text_tracecmd_names.h"
+#include "text_kernel.h"
 #include "text_tracecmd_plan.h"
 
 enum { FILE_TEXT_LIMIT = 65536 };
@@ -19,7 +19,8 @@ enum { FILE_TEXT_LIMIT = 65536 };
 /* What one trace.dat told of itself. */
 struct recording {
 	uint32_t source;
-	struct address_names symbols, strings;
+	struct text_kernel *kernel;
+	struct print_kernel names; /* of it, once it began */
 	struct buffer file, buffers;
 	bool began, many, seconds;
 	unsigned name_width;
@@ -64,8 +65,8 @@ static struct recording *recording_of(struct state *s, uint32_t source)
 		return NULL;
 	s->recordings = r;
 	r += s->nrecordings++;
-	*r = (struct recording){.source = source};
-	return s->last = r;
+	*r = (struct recording){.source = source, .kernel = text_kernel_new()};
+	return r->kernel ? s->last = r : NULL;
 }
 
 static bool is_named(const struct meta *m, const char *name)
@@ -86,14 +87,12 @@ static int meta(void *state, const struct source *source, const struct meta *m, 
 	struct recording *r = recording_of(s, source->number);
 	int result = 0;
 
-	if (r && is_named(m, "kallsyms"))
-		result = address_names_add(&r->symbols, m);
-	else if (r && is_named(m, "printk_formats"))
-		result = address_names_add(&r->strings, m);
-	else if (r && is_named(m, "file"))
+	if (r && is_named(m, "file"))
 		result = keep(&r->file, m);
 	else if (r && is_named(m, "buffers"))
 		result = keep(&r->buffers, m);
+	else if (r)
+		result = text_kernel_meta(r->kernel, m);
 	return r && !result ? 0 : error_set(e, NULL, NO_OFFSET, "out of memory");
 }
 
@@ -231,7 +230,7 @@ static void print_function(struct state *s, struct recording *r, const struct pl
 {
 	size_t n;
 	uint64_t offset;
-	const char *name = address_symbol(&r->symbols, v, &n, &offset);
+	const char *name = r->names.symbol(r->names.context, v, &n, &offset);
 
 	if (!name) {
 		text_puts(s->out, "0x");
@@ -246,19 +245,6 @@ static void print_function(struct state *s, struct recording *r, const struct pl
 }
 
 /* C's escapes in printk_formats */
-static void print_string(struct text *out, const char *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		char c = p[i];
-
-		if (c == '\\' && i + 1 < n) {
-			c = p[++i];
-			c = c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
-		}
-		text_masked(out, &c, 1);
-	}
-}
-
 static uint64_t cut(uint64_t v, unsigned bytes, bool is_signed)
 {
 	if (bytes >= 8)
@@ -317,9 +303,9 @@ static void print_value(struct state *s, struct recording *r, const struct event
 		text_hex(s->out, v, 1);
 		break;
 	case PLAN_STRING:
-		string = address_string(&r->strings, v, &n);
+		string = r->names.string(r->names.context, v, &n);
 		if (string)
-			print_string(s->out, string, n);
+			text_masked(s->out, string, n);
 		else
 			text_hex(s->out, v, 1);
 		break;
@@ -394,8 +380,11 @@ static int event(void *state, const struct event *ev, struct error *e)
 
 	if (!r || (!plan && t->kind != KIND_GAP))
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
-	if (!r->began)
+	if (!r->began) {
+		if (text_kernel_get(r->kernel, &r->names))
+			return error_set(e, NULL, NO_OFFSET, "out of memory");
 		begin_recording(s, r, ev->lane->clock);
+	}
 	if (t->kind == KIND_GAP) {
 		print_gap(s, ev);
 		return 0;
@@ -437,8 +426,7 @@ static void free_state(void *state)
 	struct state *s = state;
 
 	for (size_t i = 0; i < s->nrecordings; i++) {
-		address_names_free(&s->recordings[i].symbols);
-		address_names_free(&s->recordings[i].strings);
+		text_kernel_free(s->recordings[i].kernel);
 		buffer_free(&s->recordings[i].file);
 		buffer_free(&s->recordings[i].buffers);
 	}

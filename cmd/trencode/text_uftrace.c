@@ -540,8 +540,8 @@ static void print_sched_row(struct state *s, struct replay_task *t, const struct
 		print_sched(s, t, t->indent, "sched-in", false, f->time ? f : NULL);
 }
 
-static void print_instant(struct state *s, const struct recording *r, struct replay_task *t,
-			  const struct event *ev)
+static int print_instant(struct state *s, const struct recording *r, struct replay_task *t,
+			 const struct event *ev)
 {
 	struct value_names names = {s->dictionary, r->symbols, t->space, ev->time};
 	const struct field *f;
@@ -553,16 +553,19 @@ static void print_instant(struct state *s, const struct recording *r, struct rep
 			field_get(ev, f, 0, &v);
 			t->callsite = v.form == FORM_UINT ? v.u : 0;
 		}
-		return;
+		return 0;
 	}
 	if (t->allowance <= 0 || !event_frame(t))
-		return;
+		return 0;
 	put_columns(s, t, 0, NULL);
 	/* what came from outside belongs to no depth */
 	put_indent(s, ev->type->native == UFTRACE_EV_EXTERN ? 0 : t->indent);
 	text_put(s->out, "/* ", 3);
 	event_text(s->out, &names, ev);
+	if (is_kernel_event(ev) && kernel_event_text(r->kernel, s->out, ev))
+		return -1;
 	text_put(s->out, " */\n", 4);
+	return 0;
 }
 
 static void print_gap(struct state *s, struct replay_task *t, const struct event *ev)
@@ -660,7 +663,7 @@ static int replay_event(struct state *s, const struct recording *r, const struct
 	case ROW_SCHED_OUT:
 	case ROW_SCHED_IN: print_sched_row(s, t, &row, ev); break;
 	case ROW_EVENT:
-	case ROW_LOSS: print_instant(s, r, t, ev);
+	case ROW_LOSS: used = print_instant(s, r, t, ev);
 	}
 	return used || r->replay.out_of_memory ? error_no_memory(e) : 0;
 }

@@ -104,6 +104,13 @@ static uint32_t page_size_of(const struct tracecmd_state *s, uint32_t buffer)
 	return s->version == 6 ? s->page_size : s->buffers[buffer].page_size;
 }
 
+static int put_pages(void *context, const void *pages, size_t n, struct error *e)
+{
+	struct tracecmd_stream *x = context;
+
+	return tracecmd_spool_add(x->spool, &x->pieces, pages, n, e);
+}
+
 static struct tracecmd_stream *new_stream(struct tracecmd_state *s, const struct lane *lane,
 					  bool text)
 {
@@ -130,6 +137,9 @@ static struct tracecmd_stream *new_stream(struct tracecmd_state *s, const struct
 	x->buffer = key.buffer;
 	x->cpu = key.cpu;
 	x->text = text;
+	x->spool = &s->spool;
+	x->pages.put = put_pages;
+	x->pages.context = x;
 	x->pages.layout = (struct tracecmd_page_layout){
 		s->big_endian, s->source->word_size == 4 ? 4 : 8, page_size_of(s, key.buffer)};
 	return x;
@@ -189,7 +199,7 @@ static int take_line(struct tracecmd_state *s, const struct event *ev, struct er
 		return no_memory(e);
 	if (b->size < TEXT_PIECE)
 		return 0;
-	if (tracecmd_spool_add(&s->spool, &x->pages.pieces, b->data, b->size, e))
+	if (tracecmd_spool_add(&s->spool, &x->pieces, b->data, b->size, e))
 		return -1;
 	b->size = 0;
 	return 0;
@@ -215,10 +225,9 @@ static int take_gap(struct tracecmd_state *s, const struct event *ev, struct err
 		return 0;
 	if (stream_of(s, ev->lane, false, &x, e))
 		return -1;
-	if (!x->pages.open && !x->pages.pieces.count && !x->pages.data.size)
+	if (!x->pages.open && !x->pieces.count && !x->pages.data.size)
 		x->pages.time = ev->time - (uint64_t)s->time_added;
-	return tracecmd_pages_lost(&x->pages, g.unit == GAP_EVENTS ? g.count : UINT64_MAX,
-				   &s->spool, e);
+	return tracecmd_pages_lost(&x->pages, g.unit == GAP_EVENTS ? g.count : UINT64_MAX, e);
 }
 
 static int tracecmd_event(struct encoding *en, const struct event *ev, struct error *e)
@@ -241,8 +250,7 @@ static int tracecmd_event(struct encoding *en, const struct event *ev, struct er
 	}
 	if (stream_of(s, ev->lane, false, &x, e))
 		return -1;
-	got = tracecmd_pages_record(&x->pages, raw_time(s, ev), ev->tail, ev->tail_size, &s->spool,
-				    e);
+	got = tracecmd_pages_record(&x->pages, raw_time(s, ev), ev->tail, ev->tail_size, e);
 	s->unfit += got > 0;
 	return got < 0 ? -1 : 0;
 }
@@ -271,8 +279,8 @@ static int finish_streams(struct tracecmd_state *s, struct error *e)
 		struct tracecmd_stream *x = pool_at(&s->streams, i);
 		struct buffer *b = &x->pages.data;
 
-		if (!x->text ? tracecmd_pages_end(&x->pages, &s->spool, e)
-			     : b->size && tracecmd_spool_add(&s->spool, &x->pages.pieces, b->data,
+		if (!x->text ? tracecmd_pages_end(&x->pages, e)
+			     : b->size && tracecmd_spool_add(&s->spool, &x->pieces, b->data,
 							     b->size, e))
 			return -1;
 		buffer_free(b);
@@ -283,10 +291,10 @@ static int finish_streams(struct tracecmd_state *s, struct error *e)
 		struct tracecmd_stream *x = pool_at(&s->streams, i);
 
 		/* a buffer is the one or the other */
-		if (x->text == s->buffers[x->buffer].text && x->pages.pieces.count)
+		if (x->text == s->buffers[x->buffer].text && x->pieces.count)
 			s->order[n++] = x;
 		else
-			mixed += x->pages.pieces.count > 0;
+			mixed += x->pieces.count > 0;
 	}
 	if (mixed)
 		warn(NULL, NO_OFFSET, "events beside the text of a latency trace are left out");

@@ -7,6 +7,7 @@
 #include "common/dictionary.h"
 #include "encoder.h"
 #include "tracecmd_pages.h"
+#include "tracecmd_spool.h"
 
 enum { TRACECMD_CPUS_MOST = 65536, TRACECMD_BUFFERS_MOST = 1024 };
 
@@ -31,7 +32,9 @@ struct tracecmd_stream {
 	uint32_t buffer, cpu;
 	bool text;
 	struct tracecmd_pages pages;
-	uint64_t offset, size; /* in the file */
+	struct tracecmd_spool *spool;
+	struct tracecmd_pieces pieces; /* of it */
+	uint64_t offset, size;	       /* in the file */
 };
 
 struct tracecmd_buffer {

@@ -34,11 +34,11 @@ static int append_head(struct tracecmd_pages *p, unsigned kind, uint32_t delta)
 			   4);
 }
 
-static int spool_out(struct tracecmd_pages *p, struct tracecmd_spool *s, struct error *e)
+static int put_out(struct tracecmd_pages *p, struct error *e)
 {
 	if (!p->data.size)
 		return 0;
-	if (tracecmd_spool_add(s, &p->pieces, p->data.data, p->data.size, e))
+	if (p->put(p->context, p->data.data, p->data.size, e))
 		return -1;
 	p->data.size = 0;
 	return 0;
@@ -67,7 +67,7 @@ static int open_page(struct tracecmd_pages *p, uint64_t time, struct error *e)
 	return 0;
 }
 
-static int close_page(struct tracecmd_pages *p, struct tracecmd_spool *s, struct error *e)
+static int close_page(struct tracecmd_pages *p, struct error *e)
 {
 	uint64_t commit;
 
@@ -88,12 +88,11 @@ static int close_page(struct tracecmd_pages *p, struct tracecmd_spool *s, struct
 	p->open = false;
 	if (p->data.size >= (size_t)PIECE_PAGES * p->layout.size ||
 	    p->data.size + p->layout.size > PIECE_MOST)
-		return spool_out(p, s, e);
+		return put_out(p, e);
 	return 0;
 }
 
-int tracecmd_pages_lost(struct tracecmd_pages *p, uint64_t count, struct tracecmd_spool *s,
-			struct error *e)
+int tracecmd_pages_lost(struct tracecmd_pages *p, uint64_t count, struct error *e)
 {
 	if (!count)
 		return 0;
@@ -101,7 +100,7 @@ int tracecmd_pages_lost(struct tracecmd_pages *p, uint64_t count, struct tracecm
 		p->missed = UINT64_MAX;
 	else
 		p->missed += count;
-	return close_page(p, s, e);
+	return close_page(p, e);
 }
 
 /* Can the open page go on at that time? *extend: with 8 bytes that say how. */
@@ -127,7 +126,7 @@ static int append_time(struct tracecmd_pages *p, uint64_t time)
 }
 
 int tracecmd_pages_record(struct tracecmd_pages *p, uint64_t time, const void *data, size_t n,
-			  struct tracecmd_spool *s, struct error *e)
+			  struct error *e)
 {
 	size_t padded = align_up(n, 4), need = padded + (padded > SHORT_MOST || !padded ? 8 : 4);
 	bool extend = false;
@@ -137,7 +136,7 @@ int tracecmd_pages_record(struct tracecmd_pages *p, uint64_t time, const void *d
 		return 1;
 	if (p->open &&
 	    (!reachable(p, time, &extend) || need + (extend ? 8 : 0) > page_end(p) - p->data.size))
-		if (close_page(p, s, e))
+		if (close_page(p, e))
 			return -1;
 	if (!p->open) {
 		extend = false;
@@ -159,10 +158,10 @@ int tracecmd_pages_record(struct tracecmd_pages *p, uint64_t time, const void *d
 	return 0;
 }
 
-int tracecmd_pages_end(struct tracecmd_pages *p, struct tracecmd_spool *s, struct error *e)
+int tracecmd_pages_end(struct tracecmd_pages *p, struct error *e)
 {
 	/* what was lost behind the last record stands in a page without any */
 	if (p->missed && !p->open && open_page(p, p->time, e))
 		return -1;
-	return close_page(p, s, e) || spool_out(p, s, e) ? -1 : 0;
+	return close_page(p, e) || put_out(p, e) ? -1 : 0;
 }

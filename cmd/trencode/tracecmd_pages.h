@@ -7,7 +7,8 @@
 #ifndef TR_TRACECMD_PAGES_H
 #define TR_TRACECMD_PAGES_H
 
-#include "tracecmd_spool.h"
+#include "common/buffer.h"
+#include "common/error.h"
 
 /* A number of 1, 2, 4 or 8 bytes, in either order. */
 static inline void tracecmd_put_uint(void *p, uint64_t v, unsigned size, bool big)
@@ -22,25 +23,26 @@ struct tracecmd_page_layout {
 	uint32_t size;
 };
 
-/* Zero-initialised but for layout is empty. */
+/* Zero-initialised but for the first three is empty. */
 struct tracecmd_pages {
 	struct tracecmd_page_layout layout;
-	struct buffer data; /* pages not yet spooled, the open one last */
+	/* takes whole pages, several at a time: 0, or -1 with e filled */
+	int (*put)(void *context, const void *pages, size_t n, struct error *e);
+	void *context;
+	struct buffer data; /* pages not yet put, the open one last */
 	bool open;
 	size_t begin;	 /* of the open page */
 	uint64_t time;	 /* of its last record */
 	uint64_t missed; /* before the next page; UINT64_MAX: unknown number */
 	uint64_t told;	 /* the same of the open page */
-	struct tracecmd_pieces pieces;
 };
 
 /* Events are missing here; count UINT64_MAX: unknown how many. */
-int tracecmd_pages_lost(struct tracecmd_pages *p, uint64_t count, struct tracecmd_spool *s,
-			struct error *e);
+int tracecmd_pages_lost(struct tracecmd_pages *p, uint64_t count, struct error *e);
 /* 0, or -1 with e filled; 1: no page has room for so long a record, nothing was written. */
 int tracecmd_pages_record(struct tracecmd_pages *p, uint64_t time, const void *data, size_t n,
-			  struct tracecmd_spool *s, struct error *e);
-/* What is left goes to the spool. */
-int tracecmd_pages_end(struct tracecmd_pages *p, struct tracecmd_spool *s, struct error *e);
+			  struct error *e);
+/* What is left is put. */
+int tracecmd_pages_end(struct tracecmd_pages *p, struct error *e);
 
 #endif

@@ -71,7 +71,7 @@ static uint64_t place_data(struct tracecmd_state *s, const struct tracecmd_buffe
 		if (!b->text)
 			at = align_up(at, alignment(s, b));
 		x->offset = at;
-		x->size = x->pages.pieces.bytes + (packed(s) ? 4 : 0);
+		x->size = x->pieces.bytes + (packed(s) ? 4 : 0);
 		at += x->size;
 	}
 	return at;
@@ -86,12 +86,12 @@ static int write_data(struct tracecmd_state *s, const struct tracecmd_buffer *b,
 
 		if (put_zeros(o, x->offset, e))
 			return -1;
-		tracecmd_put_uint(count, x->pages.pieces.count, 4, s->big_endian);
+		tracecmd_put_uint(count, x->pieces.count, 4, s->big_endian);
 		if (packed(s) && put(o, count, sizeof count, e))
 			return -1;
-		if (tracecmd_spool_copy(&s->spool, &x->pages.pieces, o->to, e))
+		if (tracecmd_spool_copy(&s->spool, &x->pieces, o->to, e))
 			return -1;
-		o->at += x->pages.pieces.bytes;
+		o->at += x->pieces.bytes;
 	}
 	return 0;
 }

@@ -14,6 +14,7 @@
 
 #include "common/formats/uftrace.h"
 #include "tree_output.h"
+#include "uftrace_kernel.h"
 #include "uftrace_pack.h"
 
 enum {
@@ -58,7 +59,8 @@ struct state {
 	struct task *tasks; /* by thread number */
 	size_t ntasks;
 
-	uint64_t damage, unfit, unmatched, kernel;
+	struct kernel_output kernel;
+	uint64_t damage, unfit, unmatched;
 };
 
 static int no_memory(struct error *e)
@@ -74,6 +76,7 @@ static int uftrace_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return no_memory(e);
 	en->state = s;
+	s->kernel.tree = &s->tree;
 	if (tree_output_open(&s->tree, en->options->output, "uftrace.data", e))
 		return -1;
 	/* the first comes into its place last: without info this is no recording */
@@ -150,6 +153,8 @@ static int uftrace_meta(struct encoding *en, const struct meta *m, struct error 
 	/* a piece that was there already, or behind one that is missing (which the reader said) */
 	if (m->offset != tree_output_size(&s->tree, number))
 		return 0;
+	if (is_name(m, "kernel_header") && kernel_output_header(&s->kernel, m))
+		return no_memory(e);
 	if (is_name(m, "info") && s->info.size + m->size <= INFO_LIMIT &&
 	    buffer_append(&s->info, m->data, m->size))
 		return no_memory(e);
@@ -324,15 +329,30 @@ static int event_record(struct state *s, struct task *t, const struct event *ev,
 static int gap_record(struct state *s, struct task *t, const struct event *ev, struct error *e)
 {
 	struct uftrace_record r = {.type = UFTRACE_LOST};
+	bool thread = ev->lane->flags & LANE_HAS_TID;
 	struct gap_row g;
+	int got = 1;
 
-	if (!gap_get(ev, &g) || g.reason != GAP_LOST || !(ev->lane->flags & LANE_HAS_TID)) {
-		s->damage++;
-		return 0;
+	if (gap_get(ev, &g) && g.reason == GAP_LOST) {
+		/* of unknown number: uftrace shows none, and restarts its stack all the same */
+		r.addr = g.count > UFTRACE_ADDR_MASK ? 0 : g.count;
+		got = thread ? put_record(s, t, ev, &r, e)
+			     : kernel_output_gap(&s->kernel, ev, g.count, e);
 	}
-	/* of unknown number: uftrace shows none, and restarts its stack all the same */
-	r.addr = g.count > UFTRACE_ADDR_MASK ? 0 : g.count;
-	return put_record(s, t, ev, &r, e);
+	s->damage += got > 0;
+	return got < 0 ? -1 : 0;
+}
+
+static int kernel_record(struct state *s, struct task *t, const struct event *ev, struct error *e)
+{
+	int got;
+
+	/* uftrace takes the kernel's records only of tasks that have a file, be it empty */
+	if (!t->member && open_task(s, t, ev->lane, e))
+		return -1;
+	got = kernel_output_event(&s->kernel, ev, e);
+	s->unfit += got > 0;
+	return got < 0 ? -1 : 0;
 }
 
 static int perf_member(struct state *s, uint32_t cpu, uint32_t *number, struct error *e)
@@ -416,8 +436,7 @@ static enum plan plan_instant(const struct type *t)
 
 static enum plan plan_of(const struct type *t)
 {
-	/* only the kernel's types have a format file */
-	if (t->flags & TYPE_KERNEL || t->declaration.size)
+	if (kernel_output_type(t))
 		return PLAN_KERNEL;
 	switch (t->kind) {
 	case KIND_ENTER:
@@ -469,7 +488,7 @@ static int uftrace_event(struct encoding *en, const struct event *ev, struct err
 	switch (plan) {
 	case PLAN_CALL: return call_record(en, t, ev, e);
 	case PLAN_EVENT: return event_record(s, t, ev, e);
-	case PLAN_KERNEL: s->kernel++; return 0;
+	case PLAN_KERNEL: return kernel_record(s, t, ev, e);
 	case PLAN_GAP: return gap_record(s, t, ev, e);
 	case PLAN_EXTERN: return extern_line(s, ev, e);
 	case PLAN_SWITCH:
@@ -509,16 +528,12 @@ static int uftrace_end(struct encoding *en, struct error *e)
 
 	if (!s->begun && read_info(s, e))
 		return -1;
-	if (perf_files(s, e))
+	if (perf_files(s, e) || kernel_output_end(&s->kernel, e))
 		return -1;
 	if (s->damage && !en->options->quiet)
 		warn(NULL, NO_OFFSET,
 		     "uftrace has no record for damaged or unread input: gaps left out: %" PRIu64,
 		     s->damage);
-	if (s->kernel && !en->options->quiet)
-		warn(NULL, NO_OFFSET,
-		     "functions and events of the kernel are left out: %" PRIu64 " records",
-		     s->kernel);
 	if (s->unfit && !en->options->quiet)
 		warn(NULL, NO_OFFSET, "events or values that uftrace cannot hold: %" PRIu64,
 		     s->unfit);
@@ -535,6 +550,7 @@ static void uftrace_free(struct encoding *en)
 	if (!s)
 		return;
 	tree_output_close(&s->tree);
+	kernel_output_free(&s->kernel);
 	for (size_t i = 0; i < s->ntasks; i++)
 		free(s->tasks[i].open);
 	free(s->tasks);

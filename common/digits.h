@@ -1,0 +1,61 @@
+/*
+ * digits.h - numbers as digits, written from their end towards the front
+ */
+#ifndef TR_DIGITS_H
+#define TR_DIGITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The digits of v, ending before end, at most 20; returns where they begin. */
+static inline char *digits_decimal(char *end, uint64_t v)
+{
+	static const char pairs[] = "0001020304050607080910111213141516171819"
+				    "2021222324252627282930313233343536373839"
+				    "4041424344454647484950515253545556575859"
+				    "6061626364656667686970717273747576777879"
+				    "8081828384858687888990919293949596979899";
+
+	while (v >= 100) {
+		end -= 2;
+		end[0] = pairs[2 * (v % 100)];
+		end[1] = pairs[2 * (v % 100) + 1];
+		v /= 100;
+	}
+	if (v >= 10) {
+		end -= 2;
+		end[0] = pairs[2 * v];
+		end[1] = pairs[2 * v + 1];
+	} else {
+		*--end = (char)('0' + v);
+	}
+	return end;
+}
+
+/* The same in base 8, 10 or 16. */
+static inline char *digits_base(char *end, uint64_t v, unsigned base, bool upper)
+{
+	const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+	unsigned shift = base == 16 ? 4 : 3;
+
+	if (base == 10)
+		return digits_decimal(end, v);
+	do {
+		*--end = digits[v & (base - 1)];
+		v >>= shift;
+	} while (v);
+	return end;
+}
+
+/* Fill on the left until there are width characters, at most `most`. */
+static inline char *digits_fill(char *p, const char *end, unsigned width, unsigned most, char pad)
+{
+	if (width > most)
+		width = most;
+	while ((size_t)(end - p) < width)
+		*--p = pad;
+	return p;
+}
+
+#endif
