@@ -9,44 +9,15 @@
 set -u
 # shellcheck source=t/bench/lib.bash
 . "${BASH_SOURCE[0]%/*}/lib.bash"
-need babeltrace2 lttng lttng-sessiond trdecode trstat trencode cc
+# shellcheck source=t/bench/ust.bash
+. "${BASH_SOURCE[0]%/*}/ust.bash"
+need trdecode trstat trencode
 
-mb=${BENCH_MB:-100} count=${BENCH_EVENTS:-2000000}
+mb=${BENCH_MB:-100}
 generator=${GEN_LTTNG:-$BENCH/../../../shared/bench/gen-lttng.py}
-ctf=$CACHE/ust-$count
 [[ -f $generator ]] || {
 	echo 'skipped: no generator of large traces (GEN_LTTNG)'
 	exit 0
-}
-
-# record: two programs at once, so that there are as many streams as in ours, and none loses events
-record() {
-	local pid session=trutils-bench-$$ home=$CACHE/lttng-home pidfile=$CACHE/lttng.pid
-	[[ -d $ctf ]] && return
-	mkdir -p "$home"
-	export LTTNG_HOME=$home
-	cc -O2 -w -I"$BENCH" -o "$CACHE/lttng-ust" "$BENCH/lttng-ust.c" -llttng-ust -ldl || {
-		echo 'skipped: no liblttng-ust'
-		exit 0
-	}
-	lttng-sessiond --no-kernel --daemonize --pidfile "$pidfile" >/dev/null 2>&1 || return
-	pid=$(<"$pidfile")
-	{
-		lttng create "$session" --output="$ctf.part" &&
-			lttng enable-channel --userspace --blocking-timeout=inf --subbuf-size=1M \
-				--num-subbuf=8 ch &&
-			lttng enable-event --userspace --channel=ch 'kernel:*' && lttng start
-	} >/dev/null && {
-		for _ in 1 2; do
-			LTTNG_UST_ALLOW_BLOCKING=1 LTTNG_UST_REGISTER_TIMEOUT=-1 \
-				"$CACHE/lttng-ust" "$count" &
-		done
-		wait
-		lttng stop
-		lttng destroy "$session"
-	} >/dev/null
-	kill "$pid"
-	mv "$ctf.part" "$ctf"
 }
 
 # generate VERSION OPTION...: a trace of that version; sets data and events
@@ -72,9 +43,7 @@ rates() {
 	}'
 }
 
-record
-theirs=$(babeltrace2 "$ctf" -c sink.utils.counter | awk '$2 == "Event" { n = $1 } END { print n }')
-echo "babeltrace2: $theirs events, $(du -sh "$ctf" | cut -f 1)B"
+record_ust
 babeltrace2 "$ctf" | head -n 3
 for version in 2.6 1.0; do
 	generate "$version"

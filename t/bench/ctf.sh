@@ -1,0 +1,21 @@
+#!/bin/bash
+# A large trace of LTTng 2 (CTF 1.8) against babeltrace2.
+# BENCH_EVENTS=2000000 events of each of two programs
+# BENCH_REPEAT=5       times that everything is run, in turn
+# BENCH_CACHE=DIR      where the trace is kept
+set -u
+# shellcheck source=t/bench/lib.bash
+. "${BASH_SOURCE[0]%/*}/lib.bash"
+# shellcheck source=t/bench/ust.bash
+. "${BASH_SOURCE[0]%/*}/ust.bash"
+need trdecode trstat trencode
+
+record_ust
+compare 'babeltrace2, counter' "babeltrace2 '$ctf' -c sink.utils.counter" \
+	'trdecode | trstat -a count' "trdecode '$ctf' | trstat -q -g name -a count" \
+	'babeltrace2, text' "babeltrace2 '$ctf'" \
+	'trdecode | trencode' "trdecode '$ctf' | trencode -q"
+ratio 'counting, times faster (5)' 'trdecode | trstat -a count' 'babeltrace2, counter'
+ratio 'text, times faster' 'trdecode | trencode' 'babeltrace2, text'
+sizes "trdecode $ctf | trstat -q -g name -a count"
+sizes "trdecode $ctf | trencode -q"
