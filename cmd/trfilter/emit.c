@@ -47,3 +47,45 @@ int emit_nothing(struct stage *s, struct select *select, struct block *b)
 
 	return select_from(s, select, b, &selected);
 }
+
+static int pass_rows(struct stage *s, const struct block *b, uint64_t limit, uint64_t *matched,
+		     bool pass)
+{
+	uint64_t left = limit - *matched, events = 0;
+	bool all = b->row_size >= DENSE_ROWS && b->rows <= left;
+	struct events it;
+	struct event e;
+
+	if (all && pass && writer_pass(&s->out, b, &s->out.error))
+		return stage_fail(s, &s->out.error);
+	for (events_begin(&it, b); events < left && event_next(&it, &e);) {
+		events += e.type->kind != KIND_GAP;
+		if (!all && pass && writer_copy_row(&s->out, b, &e))
+			return stage_fail(s, &s->out.error);
+	}
+	*matched += events;
+	return 0;
+}
+
+int emit_whole(struct stage *s, struct whole *w, const struct block *b, bool pass, uint64_t limit,
+	       uint64_t *matched)
+{
+	const struct held *h;
+	struct error e;
+	int bad = b ? whole_take(w, b, &s->in.head, &s->in.end, &e) : whole_finish(w, &e);
+
+	if (bad)
+		return stage_fail(s, &e);
+	for (; (h = whole_ready(w, &e)); whole_done(w)) {
+		if (h->block.kind != BLOCK_EVENTS) {
+			if (pass && stage_forward(s, &h->block, &h->head, &h->end))
+				return -1;
+		} else if (h->block.rows) {
+			if (pass_rows(s, &h->block, limit, matched, pass))
+				return -1;
+		}
+	}
+	if (e.what[0])
+		return stage_fail(s, &e);
+	return pass && writer_flush_old(&s->out) ? stage_fail(s, &s->out.error) : 0;
+}

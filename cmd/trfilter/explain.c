@@ -38,7 +38,7 @@ static void show_operand(struct text *t, const struct operand *o)
 {
 	if (o->literal) {
 		show_scalar(t, &o->value);
-	} else if (o->ask == ASK_FIELD && o->enter_only) {
+	} else if (o->ask == ASK_FIELD && o->is_argument) {
 		text_printf(t, "arg.%s", o->name);
 	} else if (o->ask == ASK_FIELD) {
 		text_puts(t, "field(");

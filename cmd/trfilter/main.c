@@ -7,11 +7,13 @@
 #include "explain.h"
 #include "report.h"
 
-enum { KEY_EXPLAIN = 256 };
+enum { KEY_EXPLAIN = 256, KEY_CALLERS };
+
+enum { WAITING_LIMIT = 8 << 20 }; /* bytes in memory */
 
 struct options {
-	bool invert, count, explain;
-	uint64_t limit;
+	bool invert, count, explain, callers;
+	uint64_t limit, depth;
 };
 
 struct work {
@@ -26,29 +28,33 @@ static const struct option_row rows[] = {
 	{'m', "max-count", "N", "end after N events", NULL},
 	{'c', "count", NULL, "print how many events there are, and no stream", NULL},
 	{KEY_EXPLAIN, "explain", NULL, "print how EXPR is understood and what may be asked", NULL},
-	{'D', "max-depth", "DEPTH", NULL, NULL},
+	{'D', "max-depth", "DEPTH", "keep no calls that are DEPTH or more calls deep", NULL},
+	{KEY_CALLERS, "callers", NULL, "keep the calls around those that are kept", NULL},
 	{0},
 };
+
+static int number(const char *option, const char *arg, uint64_t *n, struct error *e)
+{
+	char *end;
+
+	errno = 0;
+	*n = strtoull(arg, &end, 10);
+	if (*arg < '0' || *arg > '9' || *end || errno)
+		return error_set(e, NULL, NO_OFFSET, "%s needs a number, not '%s'", option, arg);
+	return 0;
+}
 
 static int option(void *ctx, int key, const char *arg, struct error *e)
 {
 	struct options *o = ctx;
-	char *end;
 
 	switch (key) {
 	case 'v': o->invert = true; break;
 	case 'c': o->count = true; break;
 	case KEY_EXPLAIN: o->explain = true; break;
-	case 'D':
-		return error_set(e, NULL, NO_OFFSET,
-				 "-D is asked of whole calls, which trfilter cannot decide yet; "
-				 "'depth < %s' asks for the recorded depth",
-				 arg);
-	case 'm':
-		errno = 0;
-		o->limit = strtoull(arg, &end, 10);
-		if (*arg < '0' || *arg > '9' || *end || errno)
-			return error_set(e, NULL, NO_OFFSET, "-m needs a number, not '%s'", arg);
+	case KEY_CALLERS: o->callers = true; break;
+	case 'D': return number("-D", arg, &o->depth, e);
+	case 'm': return number("-m", arg, &o->limit, e);
 	}
 	return 0;
 }
@@ -77,12 +83,51 @@ static void print(struct text *t, void *ctx)
 		explain_types(t, &w->stage->in.dictionary);
 }
 
+/* Rows one by one. */
+static void run_rows(struct work *w, struct stage *s)
+{
+	const struct options *o = w->options;
+	struct block b;
+	int bad = 0;
+
+	while (!bad && !select_done(&w->select) && stage_next(s, &b)) {
+		if (b.kind == BLOCK_EVENTS)
+			bad = o->count ? emit_nothing(s, &w->select, &b)
+				       : emit_block(s, &w->select, &b);
+	}
+}
+
+/* Whole calls, for which rows wait. */
+static void run_calls(struct work *w, struct stage *s, struct filter *f)
+{
+	const struct options *o = w->options;
+	uint64_t *matched = &w->select.matched;
+	struct whole calls;
+	struct error e;
+	struct block b;
+	int bad = 0;
+
+	if (whole_init(&calls, f, WAITING_LIMIT, &e)) {
+		stage_fail(s, &e);
+		whole_free(&calls);
+		return;
+	}
+	calls.invert = o->invert;
+	calls.callers = o->callers;
+	calls.max_depth = o->depth < UINT32_MAX ? (uint32_t)o->depth : UINT32_MAX;
+	s->holds = !o->count;
+	while (!bad && *matched < o->limit && stage_next(s, &b))
+		bad = emit_whole(s, &calls, &b, !o->count, o->limit, matched);
+	if (!bad && *matched < o->limit)
+		emit_whole(s, &calls, NULL, !o->count, o->limit, matched);
+	whole_free(&calls);
+}
+
 static void run(struct stage *s, const struct options *o, struct filter *f, int argc, char **argv)
 {
 	struct work w = {s, o, {.filter = f, .invert = o->invert, .limit = o->limit}, false};
 	bool stream = !o->count && !o->explain;
 	struct block b;
-	int bad = 0;
 
 	f->evaluation = (struct evaluation){.dictionary = &s->in.dictionary,
 					    .quiet = s->options->quiet || o->explain};
@@ -90,10 +135,13 @@ static void run(struct stage *s, const struct options *o, struct filter *f, int 
 	if (stream ? stage_create(s, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
 		return;
 	s->out.head_flags = HEAD_FILTERED;
-	while (!bad && w.stream_read && !select_done(&w.select) && stage_next(s, &b)) {
-		if (b.kind != BLOCK_EVENTS || o->explain)
-			continue;
-		bad = stream ? emit_block(s, &w.select, &b) : emit_nothing(s, &w.select, &b);
+	if (o->explain) {
+		while (w.stream_read && stage_next(s, &b))
+			;
+	} else if (whole_needed(f) || o->callers || o->depth != UINT64_MAX) {
+		run_calls(&w, s, f);
+	} else {
+		run_rows(&w, s);
 	}
 	if (!stream && s->status != STATUS_FAILED)
 		report(s, print, &w);
@@ -102,7 +150,7 @@ static void run(struct stage *s, const struct options *o, struct filter *f, int 
 
 int main(int argc, char **argv)
 {
-	struct options o = {.limit = UINT64_MAX};
+	struct options o = {.limit = UINT64_MAX, .depth = UINT64_MAX};
 	struct common_options common;
 	struct filter f;
 	struct stage s;

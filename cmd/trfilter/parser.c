@@ -44,6 +44,7 @@ void expression_free(struct node *n)
 	free(n->by_place.at);
 	free(n->by_type.at);
 	free(n->by_lane.at);
+	free(n->by_stack.at);
 	free(n);
 }
 
@@ -117,13 +118,16 @@ static int argument(struct parser *p, struct operand *o, const struct token *t)
 		if (real)
 			return lexer_error(&p->lexer, t->column,
 					   "a number must stand behind 'fparg.'");
-		o->enter_only = true;
-		return event_field(p, o, what, n) ? -1 : 1;
+		o->is_argument = true;
+		if (event_field(p, o, what, n))
+			return -1;
+		o->depends = DEPENDS_TYPE | DEPENDS_ROW | DEPENDS_LATER | DEPENDS_ARGUMENT;
+		return 1;
 	}
 	if (n > 6)
 		return lexer_error(&p->lexer, t->column, "no call has so many arguments");
 	o->ask = ASK_ARGUMENT;
-	o->depends = DEPENDS_ROW | DEPENDS_CALL;
+	o->depends = DEPENDS_ROW | DEPENDS_LATER | DEPENDS_ARGUMENT;
 	o->index = strtoul(what, NULL, 10) + (real ? FLOAT_ARGUMENTS : 0);
 	o->name = strndup(t->text, t->size);
 	return o->name ? 1 : lexer_error(&p->lexer, t->column, "out of memory");
@@ -152,7 +156,8 @@ static int field(struct parser *p, struct operand *o)
 
 	o->column = t->column;
 	if (why)
-		return lexer_error(&p->lexer, t->column, "'%.*s' %s", (int)t->size, t->text, why);
+		return lexer_error(&p->lexer, t->column, "'%.*s' is called '%s' here", (int)t->size,
+				   t->text, why);
 	is_argument = argument(p, o, t);
 	if (is_argument < 0 || lexer_next(&p->lexer))
 		return -1;
@@ -386,6 +391,66 @@ static int has(struct parser *p, struct node *n)
 	return field(p, &n->left) || expect(p, TOKEN_CLOSE, "')'") ? -1 : 0;
 }
 
+static struct node *either(struct parser *p);
+static int add_child(struct parser *p, struct node *n, struct node *child);
+
+/* name == "f", of a text that stands alone. */
+static struct node *of_name(struct parser *p)
+{
+	struct node *n = new_node(p, NODE_COMPARE);
+
+	if (!n)
+		return NULL;
+	n->depends = n->left.depends = DEPENDS_NAME;
+	n->left.ask = ASK_NAME;
+	n->left.form = KNOWN_TEXT;
+	n->left.name = strdup("name");
+	n->comparison = COMPARE_EQ;
+	if (operand(p, &n->right))
+		return failed(n);
+	return n->left.name ? n : no_memory(p, n);
+}
+
+/* under("f"), over(arg.1 > 4KiB) */
+static int around(struct parser *p, struct node *n)
+{
+	size_t column = TOKEN(p)->column;
+	const char *after;
+	struct node *child;
+
+	n->kind = TOKEN(p)->size == 5 ? NODE_UNDER : NODE_OVER;
+	if (lexer_next(&p->lexer) || expect(p, TOKEN_OPEN, "'('"))
+		return -1;
+	after = p->lexer.text + p->lexer.at;
+	after += strspn(after, " \t\r\n");
+	child = TOKEN(p)->kind == TOKEN_STRING && *after == ')' ? of_name(p) : either(p);
+	if (add_child(p, n, child) || expect(p, TOKEN_CLOSE, "')'"))
+		return -1;
+	if (child->depends & (DEPENDS_LATER | DEPENDS_STACK))
+		return lexer_error(&p->lexer, column,
+				   "%s is asked at the beginning of a call: of its name, thread, "
+				   "time or fields",
+				   n->kind == NODE_UNDER ? "under()" : "over()");
+	/* not the child's: in itself it may ask for the kind */
+	n->depends = DEPENDS_ROW | DEPENDS_STACK | (n->kind == NODE_OVER ? DEPENDS_LATER : 0);
+	return 0;
+}
+
+/* Two values are compared when both are known: that of the enter is gone at the leave. */
+static int check_times(struct parser *p, const struct node *n)
+{
+	const struct operand *a = &n->left, *b = &n->right;
+	bool a_argument = a->depends & DEPENDS_ARGUMENT, b_argument = b->depends & DEPENDS_ARGUMENT;
+
+	if (a->literal || b->literal || !b->name || !((a->depends | b->depends) & DEPENDS_LATER) ||
+	    (a_argument && b_argument))
+		return 0;
+	if (a->depends & b->depends & DEPENDS_LATER && !a_argument && !b_argument)
+		return 0;
+	return lexer_error(&p->lexer, a->column,
+			   "one side is known when the call begins, the other when it ends");
+}
+
 /* An operand and what is asked of it. after_not: behind a '!' that has no parentheses. */
 static int condition(struct parser *p, struct node *n, bool after_not)
 {
@@ -394,6 +459,8 @@ static int condition(struct parser *p, struct node *n, bool after_not)
 
 	if (is_word(t, "has") && is_call(p))
 		return has(p, n);
+	if ((is_word(t, "under") || is_word(t, "over")) && is_call(p))
+		return around(p, n);
 	if (operand(p, &n->left))
 		return -1;
 	relation = is_relation(t->kind) || is_word(t, "in");
@@ -421,7 +488,9 @@ static struct node *leaf(struct parser *p, bool after_not)
 		return NULL;
 	if (condition(p, n, after_not))
 		return failed(n);
-	n->depends = n->left.depends | n->right.depends;
+	if (check_times(p, n))
+		return failed(n);
+	n->depends |= n->left.depends | n->right.depends;
 	if (is_relation(TOKEN(p)->kind) || is_word(TOKEN(p), "in")) {
 		lexer_error(&p->lexer, TOKEN(p)->column,
 			    "a comparison cannot be compared: join two with '&&'");
@@ -431,8 +500,6 @@ static struct node *leaf(struct parser *p, bool after_not)
 }
 
 /* --- conditions joined --- */
-
-static struct node *either(struct parser *p);
 
 static int add_child(struct parser *p, struct node *n, struct node *child)
 {
