@@ -12,25 +12,27 @@
 
 enum answer { ANSWER_NO, ANSWER_YES, ANSWER_LATER };
 
+/* What whole_plain.c sets of it stands in front; under its conditions nobody asks for the rest. */
 struct open_frame {
-	const struct lane *lane;
 	uint64_t start;
+	const struct lane *lane;
 	uint64_t block; /* where the row of its enter waits (waiting.h), if it does */
 	uint32_t row;
-	uint32_t place;
 	uint32_t depth;
-	uint32_t level; /* calls around it, or since the one that under() names */
-	uint32_t children;
-	uint32_t node;	      /* stack_nodes.h */
-	uint64_t marks;	      /* what was decided at the enter (decide.c) */
-	uint64_t under, over; /* conditions that hold around it, and of it or inside */
 	enum answer answer : 8;
 	bool waits;	 /* the row of its enter is not decided */
 	bool wanted;	 /* its enter passed the limits */
 	bool passes;	 /* and the conditions on single rows */
 	bool for_callee; /* kept as the caller of one that is */
 	bool inner;
-	bool numbered; /* is no callee and has none */
+	bool numbered;	/* is no callee and has none */
+	uint32_t level; /* calls around it, or since the one that under() names */
+
+	uint32_t place;
+	uint32_t children;
+	uint32_t node;	      /* stack_nodes.h */
+	uint64_t marks;	      /* what was decided at the enter (decide.c) */
+	uint64_t under, over; /* conditions that hold around it, and of it or inside */
 };
 
 struct frame_stack {

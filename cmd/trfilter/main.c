@@ -115,6 +115,7 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	calls.invert = o->invert;
 	calls.callers = o->callers;
 	calls.max_depth = o->depth < UINT32_MAX ? (uint32_t)o->depth : UINT32_MAX;
+	whole_plain_init(&calls);
 	s->holds = !o->count;
 	while (!bad && *matched < o->limit && stage_next(s, &b))
 		bad = emit_whole(s, &calls, &b, !o->count, o->limit, matched);

@@ -264,73 +264,81 @@ int waiting_other(struct waiting *w, const struct block *b, const struct head *h
 	return relieve(w, e);
 }
 
-static uint32_t count_waiting(const uint8_t *states, uint32_t rows, uint32_t *kept, size_t *size,
-			      const struct block *b)
+/* The next row from i on that is not dropped; most are, where this matters. */
+static inline uint32_t next_row(const uint8_t *states, uint32_t rows, uint32_t i)
 {
-	bool fixed = b->row_flags & EVENTS_BARE;
-	const uint8_t *row = b->row_data;
-	uint32_t waiting = 0;
+	while (i + 8 <= rows && !get_u64(states + i))
+		i += 8;
+	while (i < rows && states[i] == ROW_DROP)
+		i++;
+	return i;
+}
 
-	*kept = 0;
-	*size = 0;
-	for (uint32_t i = 0; i < rows; i++) {
-		waiting += states[i] == ROW_WAIT;
-		*kept += states[i] != ROW_DROP;
-		if (!fixed) {
-			size_t n = cut_row_size(b, row);
+/* Where row i stands. */
+static inline const uint8_t *row_at(const struct block *b, const uint32_t *offsets, uint32_t i)
+{
+	if (!(b->row_flags & EVENTS_BARE))
+		return b->row_data + offsets[i];
+	return b->row_data + (size_t)i * (b->row_flags & EVENTS_WIDE ? WIDE_ROW : NARROW_ROW);
+}
 
-			*size += states[i] != ROW_DROP ? n : 0;
-			row += n;
-		}
+/* What is kept of a block, or may be. */
+struct sizes {
+	uint32_t rows, waiting;
+	size_t bytes;
+};
+
+static struct sizes count(const struct block *b, const uint8_t *states, const uint32_t *offsets)
+{
+	struct sizes s = {0};
+
+	for (uint32_t i = 0; (i = next_row(states, b->rows, i)) < b->rows; i++) {
+		s.rows++;
+		s.waiting += states[i] == ROW_WAIT;
+		s.bytes += cut_row_size(b, row_at(b, offsets, i));
 	}
-	if (fixed)
-		*size = (size_t)*kept * (b->row_flags & EVENTS_WIDE ? WIDE_ROW : NARROW_ROW);
-	return waiting;
+	return s;
 }
 
 int waiting_events(struct waiting *w, const struct block *b, const uint8_t *states,
-		   const struct frame_at *owners, struct error *e)
+		   const uint32_t *offsets, const struct frame_at *owners, struct error *e)
 {
-	size_t front = front_of(b), size;
+	struct sizes sizes = count(b, states, offsets);
 	uint64_t sequence = waiting_next(w);
-	const uint8_t *row = b->row_data;
 	struct copied c = {.low = UINT64_MAX};
+	size_t front = front_of(b);
 	struct layout l;
 	struct held *h;
-	uint32_t kept, waiting = count_waiting(states, b->rows, &kept, &size, b);
 
-	if (!kept)
+	if (!sizes.rows)
 		return 0;
 	h = add(w);
 	if (!h)
 		return no_memory(e);
-	l = layout(b, front + size, kept);
+	l = layout(b, front + sizes.bytes, sizes.rows);
 	h->memory = malloc(l.size);
-	h->owners = waiting ? malloc(waiting * sizeof *h->owners) : NULL;
-	if (!h->memory || (waiting && !h->owners)) {
+	h->owners = sizes.waiting ? malloc(sizes.waiting * sizeof *h->owners) : NULL;
+	if (!h->memory || (sizes.waiting && !h->owners)) {
 		free_held(h);
 		return no_memory(e);
 	}
 	c.end = h->memory + front;
-	for (uint32_t i = 0; i < b->rows; i++) {
-		size_t n = cut_row_size(b, row);
+	for (uint32_t i = 0; (i = next_row(states, b->rows, i)) < b->rows; i++) {
+		const uint8_t *row = row_at(b, offsets, i);
 
 		if (states[i] == ROW_WAIT) {
 			h->owners[h->nowners++] = (struct owner){c.rows, owners[i]};
 			w->moved(w->ctx, owners[i], sequence, c.rows);
 		}
-		if (states[i] != ROW_DROP) {
-			h->memory[l.states + c.rows] = states[i];
-			copy(&c, b, row, n);
-		}
-		row += n;
+		h->memory[l.states + c.rows] = states[i];
+		copy(&c, b, row, cut_row_size(b, row));
 	}
-	cut_block(&h->block, b, h->memory, size, c.rows, c.low, c.high);
+	cut_block(&h->block, b, h->memory, sizes.bytes, c.rows, c.low, c.high);
 	memcpy(h->memory + l.types, b->types, l.lanes - l.types);
 	memcpy(h->memory + l.lanes, b->lanes, l.places - l.lanes);
 	memcpy(h->memory + l.places, b->places, l.size - l.places);
 	point(&h->block, h->memory, &l, front);
-	h->waiting = waiting;
+	h->waiting = sizes.waiting;
 	h->size = l.size;
 	h->states_at = l.states;
 	w->bytes += h->size;

@@ -61,11 +61,12 @@ static inline uint64_t waiting_next(const struct waiting *w)
 }
 
 /*
- * An EVENTS block and the states of its rows; owners, by row, are looked at for those with
+ * An EVENTS block and the states of its rows; where each stands (not looked at where all are of
+ * one size); owners, by row, are looked at for those with
  * ROW_WAIT. 0, or -1 with e filled, as for all here that return int.
  */
 int waiting_events(struct waiting *w, const struct block *b, const uint8_t *states,
-		   const struct frame_at *owners, struct error *e);
+		   const uint32_t *offsets, const struct frame_at *owners, struct error *e);
 /* A block of another kind; for HEAD and END what the reader says of it. */
 int waiting_other(struct waiting *w, const struct block *b, const struct head *head,
 		  const struct end *end, struct error *e);

@@ -116,7 +116,7 @@ static bool mark_over(struct whole *w, struct open_frame *f, uint64_t mark)
 
 /* --- decisions --- */
 
-static void settle(struct whole *w, struct open_frame *f, bool keep)
+void whole_settle(struct whole *w, struct open_frame *f, bool keep)
 {
 	if (!f->waits)
 		return;
@@ -133,7 +133,7 @@ static bool keep_caller(struct whole *w, struct open_frame *f, uint64_t mark)
 	if (f->for_callee)
 		return false;
 	f->for_callee = true;
-	settle(w, f, true);
+	whole_settle(w, f, true);
 	return true;
 }
 
@@ -256,7 +256,7 @@ static void never_left(struct whole *w, struct open_frame *f, bool at_end)
 		w->facts.ended = at_end;
 		f->answer = ask(w, DECIDE_NEVER, &e, f);
 	}
-	settle(w, f, keep_enter(w, f));
+	whole_settle(w, f, keep_enter(w, f));
 }
 
 /* --- rows --- */
@@ -339,6 +339,7 @@ static uint8_t enter(struct whole *w, const struct event *e, uint32_t number, bo
 		return alone(w, e, frames_thread(e), wanted);
 	f->lane = e->lane;
 	f->start = e->time;
+	f->block = waiting_next(&w->waiting);
 	f->place = e->place;
 	f->level = level;
 	f->children = 0;
@@ -362,7 +363,6 @@ static uint8_t enter(struct whole *w, const struct event *e, uint32_t number, bo
 	if (row == ANSWER_NO && !w->callers)
 		return ROW_DROP;
 	f->waits = true;
-	f->block = waiting_next(&w->waiting);
 	f->row = w->row;
 	w->owners[w->row] = (struct frame_at){number, index};
 	return ROW_WAIT;
@@ -402,7 +402,7 @@ static uint8_t leave(struct whole *w, const struct event *e, uint32_t number, bo
 		w->facts.self = done ? done->self : 0;
 		f->answer = ask(w, DECIDE_LEAVE, e, f);
 	}
-	settle(w, f, keep_enter(w, f));
+	whole_settle(w, f, keep_enter(w, f));
 	keep = f->for_callee || of_row(w, f->answer, f->wanted, passes_row(w, e)) == ANSWER_YES;
 	if (!numbered) {
 		s->count--;
@@ -412,7 +412,7 @@ static uint8_t leave(struct whole *w, const struct event *e, uint32_t number, bo
 	return keep ? ROW_KEEP : ROW_DROP;
 }
 
-static uint8_t take_row(struct whole *w, const struct event *e)
+uint8_t whole_row(struct whole *w, const struct event *e)
 {
 	uint32_t number = frames_thread(e);
 	bool has_self = false, wanted;
@@ -464,6 +464,10 @@ static int room(struct whole *w, uint32_t rows)
 	if (!grown)
 		return -1;
 	w->owners = grown;
+	grown = realloc(w->offsets, rows * sizeof *w->offsets);
+	if (!grown)
+		return -1;
+	w->offsets = grown;
 	w->rows_capacity = rows;
 	return 0;
 }
@@ -472,15 +476,23 @@ static int take_events(struct whole *w, const struct block *b, struct error *err
 {
 	struct events it;
 	struct event e;
+	bool any;
 
 	if (room(w, b->rows))
 		return error_set(error, NULL, NO_OFFSET, "out of memory");
+	if (w->plain && whole_plain(w, b, &any)) {
+		if (check(w, error) || !any)
+			return w->failed ? -1 : 0;
+		return waiting_events(&w->waiting, b, w->states, w->offsets, w->owners, error);
+	}
 	w->row = 0;
-	for (events_begin(&it, b); event_next(&it, &e); w->row++)
-		w->states[w->row] = take_row(w, &e);
+	for (events_begin(&it, b); event_next(&it, &e); w->row++) {
+		w->offsets[w->row] = (uint32_t)(e.row - b->row_data);
+		w->states[w->row] = whole_row(w, &e);
+	}
 	if (check(w, error))
 		return -1;
-	return waiting_events(&w->waiting, b, w->states, w->owners, error);
+	return waiting_events(&w->waiting, b, w->states, w->offsets, w->owners, error);
 }
 
 /* The stream ends, and with it every call that is open. */
@@ -541,13 +553,13 @@ static void look_again(struct whole *w, struct held *h)
 		switch (of_row(w, f->answer, f->wanted, f->passes)) {
 		case ANSWER_LATER: return;
 		case ANSWER_YES:
-			settle(w, f, true);
+			whole_settle(w, f, true);
 			kept(w, o->frame.stack);
 			break;
 		case ANSWER_NO:
 			if (w->callers)
 				return;
-			settle(w, f, false);
+			whole_settle(w, f, false);
 		}
 	}
 }
@@ -633,4 +645,5 @@ void whole_free(struct whole *w)
 	buffer_free(&w->text);
 	free(w->states);
 	free(w->owners);
+	free(w->offsets);
 }

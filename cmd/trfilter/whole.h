@@ -33,9 +33,15 @@ struct whole {
 	uint64_t own_under; /* that hold for the event itself */
 	uint64_t now;	    /* latest time of the stream */
 
+	/* what whole_plain.c does: calls of wanted places and lanes that last so long */
+	bool plain;
+	uint64_t shortest, longest;
+	bool time_unit; /* which ticks are not */
+
 	/* the block at hand: by row */
 	uint8_t *states;
 	struct frame_at *owners;
+	uint32_t *offsets; /* where each stands, unless all have one size */
 	size_t rows_capacity;
 	uint32_t row;
 	bool failed; /* in between, with error */
@@ -59,5 +65,16 @@ int whole_finish(struct whole *w, struct error *e);
  * whole_done, which it needs. */
 struct held *whole_ready(struct whole *w, struct error *e);
 void whole_done(struct whole *w);
+
+/* --- for its own files --- */
+
+/* What becomes of one row (enum row_state), w->row being its number. */
+uint8_t whole_row(struct whole *w, const struct event *e);
+/* It is decided whether the enter of a call is kept. */
+void whole_settle(struct whole *w, struct open_frame *f, bool keep);
+/* Is this filter one for whole_plain? To be asked when all options are set. */
+void whole_plain_init(struct whole *w);
+/* Go through a block in the fast way. false: it is none for that, and nothing was done. */
+bool whole_plain(struct whole *w, const struct block *b, bool *any);
 
 #endif
