@@ -204,7 +204,8 @@ static void keep_bare(struct select *s, const struct block *b, const struct cell
 	s->lopsided = k->count < b->rows / 16 || b->rows - k->count < b->rows / 16;
 }
 
-static void keep_any(struct select *s, const struct block *b, const struct cells *c, struct kept *k)
+static void keep_any(struct select *s, const struct block *b, const struct cells *c,
+		     struct limits *limits, struct kept *k)
 {
 	struct events it;
 	struct event e;
@@ -213,7 +214,7 @@ static void keep_any(struct select *s, const struct block *b, const struct cells
 		size_t n = (size_t)(it.row - e.row);
 		bool gap = e.type->kind == KIND_GAP, keep = gap;
 
-		if (!gap) {
+		if (!gap && (!limits || limits_row(limits, &e))) {
 			keep = c ? leading(s, b, c, e.place_index, e.lane_index, e.type_index)
 				 : filter_leading(s->filter, &e);
 			keep = (keep && filter_others(s->filter, &e)) != s->invert;
@@ -233,7 +234,9 @@ static void keep_any(struct select *s, const struct block *b, const struct cells
 
 int select_rows(struct select *s, const struct block *b, enum selected *selected)
 {
+	enum limits_says inside = s->limits ? limits_of_block(s->limits, b) : LIMITS_YES;
 	bool stateless = s->filter->leading == s->filter->nparts, gaps = has_gaps(b);
+	bool limited = inside == LIMITS_ASK;
 	size_t front = cut_front(b);
 	bool whole = b->rows <= s->limit - s->matched; /* not cut off by the limit */
 	uint8_t says = UNKNOWN;
@@ -241,13 +244,15 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 	struct cells c, *cells;
 
 	*selected = SELECTED_NONE;
+	if (inside == LIMITS_NO)
+		return 0;
 	cells = make_cells(s, b, &c) ? &c : NULL;
 	if (cells && !gaps && c.count <= b->rows)
 		says = ask_all(s, b, &c);
 	/* what the leading parts drop the others do not see, so this needs no state */
-	if (says == DROP && !s->invert)
+	if (says == DROP && !s->invert && !limited)
 		return 0;
-	if (whole && (says == DROP || (says == KEEP && stateless))) {
+	if (whole && !limited && (says == DROP || (says == KEEP && stateless))) {
 		if (says == KEEP && s->invert)
 			return 0;
 		s->matched += b->rows;
@@ -258,12 +263,12 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 		 b->length + 16 > 80 * 1024 ? b->length + 16 : 80 * 1024))
 		return -1;
 	k.rows = k.end = s->payload + front;
-	if (cells && stateless && whole && !gaps && b->row_flags & EVENTS_BARE &&
+	if (cells && stateless && whole && !limited && !gaps && b->row_flags & EVENTS_BARE &&
 	    !(b->row_flags & EVENTS_WIDE))
 		keep_bare(s, b, &c, &k);
 	else
-		keep_any(s, b, cells, &k);
-	if (filter_out_of_memory(s->filter))
+		keep_any(s, b, cells, limited ? s->limits : NULL, &k);
+	if (filter_out_of_memory(s->filter) || (s->limits && s->limits->pairing.out_of_memory))
 		return -1;
 	if (!k.count)
 		return 0;

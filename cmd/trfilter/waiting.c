@@ -201,6 +201,36 @@ static int squeeze(struct waiting *w, size_t index)
 	return 0;
 }
 
+void waiting_clean(struct held *h)
+{
+	struct block *b = &h->block, all = *b;
+	const uint8_t *states = h->memory + h->states_at, *row = b->row_data;
+	uint8_t *out = h->memory + cut_front(b);
+	uint64_t low = UINT64_MAX, high = 0;
+	uint32_t rows = 0;
+
+	if (!memchr(states, ROW_DROP, b->rows) && !memchr(states, ROW_WAIT, b->rows))
+		return;
+	for (uint32_t i = 0; i < all.rows; i++) {
+		size_t n = cut_row_size(&all, row);
+		uint64_t time = all.base + cut_row_time(&all, row);
+
+		if (states[i] != ROW_DROP && states[i] != ROW_WAIT) {
+			h->memory[h->states_at + rows] = states[i];
+			memmove(out, row, n);
+			out += n;
+			rows++;
+			low = time < low ? time : low;
+			high = time > high ? time : high;
+		}
+		row += n;
+	}
+	if (rows)
+		cut_block(b, &all, h->memory, (size_t)(out - h->memory) - cut_front(&all), rows,
+			  low, high);
+	b->rows = rows;
+}
+
 /* More than the limit waits: first without what was decided to be dropped, then in the file. */
 static int relieve(struct waiting *w, struct error *e)
 {
@@ -317,8 +347,8 @@ int waiting_events(struct waiting *w, const struct block *b, const uint8_t *stat
 		return no_memory(e);
 	l = layout(b, front + sizes.bytes, sizes.rows);
 	h->memory = malloc(l.size);
-	h->owners = sizes.waiting ? malloc(sizes.waiting * sizeof *h->owners) : NULL;
-	if (!h->memory || (sizes.waiting && !h->owners)) {
+	h->owners = sizes.waiting && owners ? malloc(sizes.waiting * sizeof *h->owners) : NULL;
+	if (!h->memory || (sizes.waiting && owners && !h->owners)) {
 		free_held(h);
 		return no_memory(e);
 	}
@@ -326,7 +356,7 @@ int waiting_events(struct waiting *w, const struct block *b, const uint8_t *stat
 	for (uint32_t i = 0; (i = next_row(states, b->rows, i)) < b->rows; i++) {
 		const uint8_t *row = row_at(b, offsets, i);
 
-		if (states[i] == ROW_WAIT) {
+		if (states[i] == ROW_WAIT && owners) {
 			h->owners[h->nowners++] = (struct owner){c.rows, owners[i]};
 			w->moved(w->ctx, owners[i], sequence, c.rows);
 		}
@@ -349,7 +379,7 @@ int waiting_events(struct waiting *w, const struct block *b, const uint8_t *stat
 int waiting_decide(struct waiting *w, uint64_t block, uint32_t row, bool keep, struct error *e)
 {
 	struct held *h = &w->held[w->first + (block - w->sequence)];
-	uint8_t state = keep ? ROW_KEEP : ROW_DROP;
+	uint8_t state = keep ? ROW_KEEP : w->dropped;
 
 	h->waiting--;
 	if (h->memory) {

@@ -15,7 +15,8 @@ enum row_state {
 	ROW_DROP,
 	ROW_KEEP,
 	ROW_WAIT,
-	ROW_GAP, /* kept, and no event */
+	ROW_GAP,   /* kept, and no event */
+	ROW_ASIDE, /* dropped but for what context.h makes of it */
 };
 
 /* A row that waits, and the call whose enter it is. */
@@ -43,7 +44,8 @@ struct waiting {
 	uint64_t sequence; /* of the first */
 	size_t bytes;	   /* in memory */
 	size_t limit;
-	int fd; /* of the temporary file, -1 none */
+	uint8_t dropped; /* what becomes of a row that is not kept: ROW_DROP, or ROW_ASIDE */
+	int fd;		 /* of the temporary file, -1 none */
 	uint64_t file_size;
 	/* told where the row of a frame's enter is when it has moved */
 	void (*moved)(void *ctx, struct frame_at at, uint64_t block, uint32_t row);
@@ -63,7 +65,7 @@ static inline uint64_t waiting_next(const struct waiting *w)
 /*
  * An EVENTS block and the states of its rows; where each stands (not looked at where all are of
  * one size); owners, by row, are looked at for those with
- * ROW_WAIT. 0, or -1 with e filled, as for all here that return int.
+ * ROW_WAIT, NULL: nobody looks for them. 0, or -1 with e filled, as for all here that return int.
  */
 int waiting_events(struct waiting *w, const struct block *b, const uint8_t *states,
 		   const uint32_t *offsets, const struct frame_at *owners, struct error *e);
@@ -82,6 +84,8 @@ static inline struct held *waiting_front(const struct waiting *w)
 
 /* Have its memory at hand. */
 int waiting_load(struct waiting *w, struct held *h, struct error *e);
+/* Of a loaded EVENTS block of which no row waits any more: take out the rows that are not kept. */
+void waiting_clean(struct held *h);
 /* Done with the front. */
 void waiting_pop(struct waiting *w);
 

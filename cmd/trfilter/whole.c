@@ -116,6 +116,12 @@ static bool mark_over(struct whole *w, struct open_frame *f, uint64_t mark)
 
 /* --- decisions --- */
 
+/* Is a part of the condition asked of each row by itself? */
+static inline bool by_row(const struct whole *w, const struct part *p)
+{
+	return p->by_row || (w->rows_alone && !p->by_call);
+}
+
 void whole_settle(struct whole *w, struct open_frame *f, bool keep)
 {
 	if (!f->waits)
@@ -167,7 +173,7 @@ static enum answer ask(struct whole *w, enum decide_when when, const struct even
 		const struct part *p = &w->filter->parts[i];
 		enum answer a;
 
-		if (p->by_row)
+		if (by_row(w, p))
 			continue;
 		a = decide(w->evaluation, p->node, when, e, f);
 		if (a == ANSWER_NO)
@@ -181,7 +187,7 @@ static enum answer ask(struct whole *w, enum decide_when when, const struct even
 static bool passes_row(struct whole *w, const struct event *e)
 {
 	for (size_t i = 0; i < w->filter->nparts; i++)
-		if (w->filter->parts[i].by_row &&
+		if (by_row(w, &w->filter->parts[i]) &&
 		    !evaluate(w->evaluation, w->filter->parts[i].node, e))
 			return false;
 	return true;
@@ -226,7 +232,7 @@ static uint8_t alone(struct whole *w, const struct event *e, uint32_t number, bo
 	wanted = wanted && (a ? a->level + 1 : 0) < w->max_depth;
 	passes = passes_row(w, e);
 	for (size_t i = 0; i < w->filter->nparts && holds; i++)
-		if (!w->filter->parts[i].by_row)
+		if (!by_row(w, &w->filter->parts[i]))
 			holds = evaluate(w->evaluation, w->filter->parts[i].node, e);
 	if (of_row(w, holds ? ANSWER_YES : ANSWER_NO, wanted, passes) != ANSWER_YES)
 		return ROW_DROP;
@@ -428,7 +434,7 @@ uint8_t whole_row(struct whole *w, const struct event *e)
 		return ROW_DROP;
 	if (w->self)
 		has_self = calls_feed(&w->calls, e, &done) == CALLS_LEAVE;
-	wanted = !w->limits || filter_holds(w->limits, e);
+	wanted = !w->limits || limits_row(w->limits, e);
 	switch (e->type->kind) {
 	case KIND_ENTER: return enter(w, e, number, wanted);
 	case KIND_LEAVE: return leave(w, e, number, wanted, has_self ? &done : NULL);
@@ -440,12 +446,12 @@ uint8_t whole_row(struct whole *w, const struct event *e)
 
 static int check(struct whole *w, struct error *e)
 {
-	if (w->failed) {
-		*e = w->error;
+	if (w->failed || (w->limits && w->limits->failed)) {
+		*e = w->failed ? w->error : w->limits->error;
 		return -1;
 	}
 	if (w->frames.out_of_memory || w->calls.out_of_memory ||
-	    (w->limits && filter_out_of_memory(w->limits)))
+	    (w->limits && w->limits->pairing.out_of_memory))
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
 	return 0;
 }
@@ -492,6 +498,9 @@ static int take_events(struct whole *w, const struct block *b, struct error *err
 	}
 	if (check(w, error))
 		return -1;
+	for (uint32_t i = 0; w->waiting.dropped && i < b->rows; i++)
+		if (w->states[i] == ROW_DROP)
+			w->states[i] = w->waiting.dropped;
 	return waiting_events(&w->waiting, b, w->states, w->offsets, w->owners, error);
 }
 
@@ -564,36 +573,6 @@ static void look_again(struct whole *w, struct held *h)
 	}
 }
 
-/* Take the dropped rows out. */
-static void clean(struct held *h)
-{
-	struct block *b = &h->block, all = *b;
-	const uint8_t *states = h->memory + h->states_at, *row = b->row_data;
-	uint8_t *out = h->memory + cut_front(b);
-	uint64_t low = UINT64_MAX, high = 0;
-	uint32_t rows = 0;
-
-	if (!memchr(states, ROW_DROP, b->rows))
-		return;
-	for (uint32_t i = 0; i < all.rows; i++) {
-		size_t n = cut_row_size(&all, row);
-		uint64_t time = all.base + cut_row_time(&all, row);
-
-		if (states[i] != ROW_DROP) {
-			memmove(out, row, n);
-			out += n;
-			rows++;
-			low = time < low ? time : low;
-			high = time > high ? time : high;
-		}
-		row += n;
-	}
-	if (rows)
-		cut_block(b, &all, h->memory, (size_t)(out - h->memory) - cut_front(&all), rows,
-			  low, high);
-	b->rows = rows;
-}
-
 struct held *whole_ready(struct whole *w, struct error *e)
 {
 	struct held *h = waiting_front(&w->waiting);
@@ -609,7 +588,7 @@ struct held *whole_ready(struct whole *w, struct error *e)
 	if (waiting_load(&w->waiting, h, e))
 		return NULL;
 	if (h->block.kind == BLOCK_EVENTS)
-		clean(h);
+		waiting_clean(h);
 	return h;
 }
 

@@ -12,13 +12,15 @@
 #include "calls.h"
 #include "decide.h"
 #include "filter.h"
+#include "limits.h"
 #include "stack_nodes.h"
 #include "waiting.h"
 
 struct whole {
 	struct filter *filter;
-	struct filter *limits; /* on rows, decided at the enter; NULL none */
+	struct limits *limits; /* NULL none */
 	bool invert;
+	bool rows_alone;	  /* nothing is asked of whole calls: parts as in filter.h */
 	bool callers;		  /* keep what encloses a call that is kept */
 	uint32_t max_depth;	  /* UINT32_MAX: any */
 	bool around, self, stack; /* what the condition asks for */

@@ -55,7 +55,8 @@ void whole_plain_init(struct whole *w)
 	w->plain = false;
 	w->shortest = 0;
 	w->longest = UINT64_MAX;
-	if (w->limits || w->invert || w->callers || w->max_depth != UINT32_MAX || w->self)
+	if (w->waiting.dropped != ROW_DROP || w->limits || w->invert || w->callers ||
+	    w->max_depth != UINT32_MAX || w->self)
 		return;
 	for (size_t i = 0; i < w->filter->nparts; i++) {
 		const struct node *n = w->filter->parts[i].node;
