@@ -411,7 +411,7 @@ static struct node *of_name(struct parser *p)
 	return n->left.name ? n : no_memory(p, n);
 }
 
-/* under("f"), over(arg.1 > 4KiB) */
+/* under("f"), over(name =~ "^f" && tid == 1) */
 static int around(struct parser *p, struct node *n)
 {
 	size_t column = TOKEN(p)->column;

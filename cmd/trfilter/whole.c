@@ -86,6 +86,7 @@ static void stack_text(void *ctx, const struct event *e, struct scalar *out)
 	out->form = SCALAR_TEXT;
 	out->text = (const char *)w->text.data;
 	out->size = w->text.size - 1;
+	w->text.data[out->size] = 0;
 }
 
 /* Of the frames below the top of a stack, from there down: false ends it. */

@@ -197,10 +197,11 @@ rows(struct whole *w, const struct block *b, struct lanes *lanes, const uint8_t 
 			if (__builtin_expect(f->answer == ANSWER_YES, 0)) {
 				states[i] = ROW_KEEP;
 				kept = true;
-			} else if (__builtin_expect(f->block != block, 0)) {
-				whole_settle(w, f, false);
-			} else {
-				states[f->row] = ROW_DROP;
+			} else if (f->waits) {
+				if (__builtin_expect(f->block != block, 0))
+					whole_settle(w, f, false);
+				else
+					states[f->row] = ROW_DROP;
 			}
 			continue;
 		}
@@ -217,6 +218,7 @@ rows(struct whole *w, const struct block *b, struct lanes *lanes, const uint8_t 
 		f->lane = b->lanes[lane];
 		f->depth = depth;
 		f->level = 0;
+		f->marks = UINT64_MAX; /* of parts that hold */
 		f->answer = ANSWER_LATER;
 		f->waits = f->wanted = f->passes = true;
 		f->for_callee = f->inner = f->numbered = false;
