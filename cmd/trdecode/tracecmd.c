@@ -180,6 +180,7 @@ static int tracecmd_run(struct input *in, uint64_t until, struct error *e)
 	struct tracecmd *t = in->state;
 	uint64_t limit = until;
 
+	tracecmd_skip(t);
 	e->what[0] = '\0';
 	while (t->nheap) {
 		struct tracecmd_reader *first = t->heap[0], *second = NULL;
