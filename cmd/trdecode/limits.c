@@ -185,3 +185,23 @@ uint64_t limits_first(const struct input *in)
 		return 0;
 	return time == UINT64_MAX ? time : time + 1;
 }
+
+uint64_t limits_identity(const struct limits *l)
+{
+	const struct moment *moments[] = {&l->since, &l->until};
+	const struct number_list *lists[] = {&l->cpus, &l->tids};
+	uint64_t hash = 0;
+
+	if (!limits_any(l))
+		return 0;
+	for (int i = 0; i < 2; i++) {
+		hash = hash_u64(hash ^ moments[i]->from ^ (uint64_t)moments[i]->ns << 3);
+		for (size_t j = 0; j < lists[i]->count; j++)
+			hash = hash_u64(hash ^ (uint64_t)lists[i]->ranges[j].first) ^
+			       (uint64_t)lists[i]->ranges[j].last;
+		hash = hash_u64(hash);
+	}
+	for (size_t i = 0; i < l->ntypes; i++)
+		hash = hash_bytes(l->types[i], strlen(l->types[i]), hash);
+	return hash;
+}

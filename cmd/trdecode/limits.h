@@ -59,6 +59,8 @@ static inline bool limits_tid(const struct limits *l, int64_t tid)
 
 /* Before any decoder begins: have the writer refuse what is not wanted. */
 void limits_begin(struct limits *l, struct writer *w);
+/* A number for the stream's id: another part of the same input is another stream. 0: no limits. */
+uint64_t limits_identity(const struct limits *l);
 /* When all have begun: find the times. -1: they cannot be told. */
 int limits_times(struct limits *l, const struct input *inputs, int n, struct error *e);
 

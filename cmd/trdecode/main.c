@@ -19,7 +19,19 @@ static const struct decoder *const decoders[] = {&decoder_stream,   &decoder_uft
 						 &decoder_tracecmd, &decoder_apitrace,
 						 &decoder_lttng,    NULL};
 
-enum { OPT_CLOCK = 256, OPT_INFO, OPT_JSON, OPT_SEGMENT, OPT_OFFSET, OPT_STRICT, OPT_SINCE, OPT_UNTIL, OPT_CPU, OPT_TID, OPT_TYPE };
+enum {
+	OPT_CLOCK = 256,
+	OPT_INFO,
+	OPT_JSON,
+	OPT_SEGMENT,
+	OPT_OFFSET,
+	OPT_STRICT,
+	OPT_SINCE,
+	OPT_UNTIL,
+	OPT_CPU,
+	OPT_TID,
+	OPT_TYPE
+};
 
 static const struct option_row option_rows[] = {
 	{'f', "format", "FORMAT",
@@ -86,10 +98,11 @@ static int moment(const char *option, const char *arg, struct moment *m, struct 
 				 "%s takes a time as 12.5s, +1.5s or 2026-11-21 11:40, not '%s'",
 				 option, arg);
 	if (m->from == MOMENT_END)
-		return error_set(e, NULL, NO_OFFSET,
-				 "%s: where the end is is known when all is decoded: trfilter takes "
-				 "'%s' of a saved stream",
-				 option, arg);
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"%s: where the end is is known when all is decoded: trfilter takes "
+			"'%s' of a saved stream",
+			option, arg);
 	return 0;
 }
 
@@ -190,7 +203,7 @@ static int decode(struct input *inputs, int n, struct decoding *d, struct limits
 		  char **argv, int argc)
 {
 	struct writer *w = d->writer;
-	uint64_t identity = 0;
+	uint64_t identity = limits_identity(limits);
 	struct error e = {.what = ""};
 
 	for (int i = 0; i < n; i++)
