@@ -68,15 +68,7 @@ int whole_finish(struct whole *w, struct error *e);
 struct held *whole_ready(struct whole *w, struct error *e);
 void whole_done(struct whole *w);
 
-/* --- for its own files --- */
-
-/* What becomes of one row (enum row_state), w->row being its number. */
-uint8_t whole_row(struct whole *w, const struct event *e);
-/* It is decided whether the enter of a call is kept. */
-void whole_settle(struct whole *w, struct open_frame *f, bool keep);
-/* Is this filter one for whole_plain? To be asked when all options are set. */
+/* When all options are set: is this a condition for the fast loop? */
 void whole_plain_init(struct whole *w);
-/* Go through a block in the fast way. false: it is none for that, and nothing was done. */
-bool whole_plain(struct whole *w, const struct block *b, bool *any);
 
 #endif

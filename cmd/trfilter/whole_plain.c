@@ -5,7 +5,7 @@
  * are found on the stacks.
  */
 #include "cut.h"
-#include "whole.h"
+#include "whole_private.h"
 
 enum { LANES = 256, TYPES = 256 }; /* that narrow rows can name */
 
