@@ -69,7 +69,7 @@ static void input_failed(struct stage *s)
 }
 
 /* What upstream knows of damage reaches our END and our exit status. */
-static int take_end(struct stage *s)
+static void take_end(struct stage *s)
 {
 	const struct end *end = &s->in.end;
 
@@ -79,27 +79,27 @@ static int take_end(struct stage *s)
 			warn(s->in.file, NO_OFFSET, "the trace was damaged: %s",
 			     end->message.size ? end->message.text : "its decoder says so");
 		s->status = status_worse(s->status, STATUS_DAMAGED);
-		if (s->filter)
-			writer_status(&s->out, end->status, end->message.text);
 	}
-	if (s->filter && writer_pass_end(&s->out, end->flags, end->gaps, end->lost))
-		return stage_fail(s, &s->out.error);
-	return 0;
 }
 
-static int pass_on(struct stage *s, struct block *b)
+int stage_forward(struct stage *s, const struct block *b, const struct head *head,
+		  const struct end *end)
 {
 	struct error e;
 
 	switch (b->kind) {
 	case BLOCK_HEAD:
 		s->head_sent = true;
-		if (writer_pass_head(&s->out, &s->in.head))
+		if (writer_pass_head(&s->out, head))
+			return stage_fail(s, &s->out.error);
+		return 0;
+	case BLOCK_END:
+		if (end->status)
+			writer_status(&s->out, end->status, end->message.text);
+		if (writer_pass_end(&s->out, end->flags, end->gaps, end->lost))
 			return stage_fail(s, &s->out.error);
 		return 0;
 	case BLOCK_EVENTS:
-		/* matches must not wait long for their block to fill */
-		return writer_flush_old(&s->out) ? stage_fail(s, &s->out.error) : 0;
 	case BLOCK_DICT:
 	case BLOCK_META: break;
 	default:
@@ -107,6 +107,14 @@ static int pass_on(struct stage *s, struct block *b)
 			return 0;
 	}
 	return writer_pass(&s->out, b, &e) ? stage_fail(s, &e) : 0;
+}
+
+static int pass_on(struct stage *s, const struct block *b)
+{
+	if (b->kind != BLOCK_EVENTS)
+		return stage_forward(s, b, &s->in.head, &s->in.end);
+	/* matches must not wait long for their block to fill */
+	return writer_flush_old(&s->out) ? stage_fail(s, &s->out.error) : 0;
 }
 
 /* For --progress: offsets start again with each input. */
@@ -132,13 +140,9 @@ bool stage_next(struct stage *s, struct block *b)
 			continue;
 		}
 		count(s, b);
-		if (b->kind == BLOCK_END) {
-			if (take_end(s))
-				return false;
-		} else if (s->filter && pass_on(s, b)) {
-			return false;
-		}
-		return true;
+		if (b->kind == BLOCK_END)
+			take_end(s);
+		return !s->filter || s->holds || !pass_on(s, b);
 	}
 	return false;
 }

@@ -32,6 +32,7 @@ struct stage {
 	bool output_open;
 	uint64_t lost; /* events that recorders lost, over all inputs */
 	bool head_sent;
+	bool holds;	  /* a filter that holds blocks back passes all by stage_forward */
 	bool stopped;	  /* this program's own work failed: nothing more is read or passed */
 	uint64_t damages; /* of the inputs */
 	struct progress progress;
@@ -51,6 +52,10 @@ bool stage_next(struct stage *s, struct block *b);
 int stage_fail(struct stage *s, const struct error *e);
 /* Pass the block on, or stage_fail. */
 int stage_pass(struct stage *s, struct block *b);
+/* Of a filter that holds blocks back (set holds behind stage_create): pass on any block, as it came
+ * from stage_next or a copy of it; for HEAD and END what the reader said of them. */
+int stage_forward(struct stage *s, const struct block *b, const struct head *head,
+		  const struct end *end);
 /* Close everything. The exit status. */
 int stage_finish(struct stage *s);
 

@@ -77,6 +77,13 @@ struct writer {
 	uint64_t sent_bytes, sent_events;
 	bool crc, in_segment, more_follows, sparse, out_of_memory;
 	bool broken;	    /* a block went out in part: nothing more is written */
+	/*
+	 * Rows that are not wanted, NULL: none. A lane or type once refused is refused always, and
+	 * times only below a first one that is wanted: so rows that fit the block as it is need not
+	 * be asked.
+	 */
+	bool (*refuse)(void *ctx, uint64_t time, uint32_t lane, uint32_t type);
+	void *refuse_ctx;
 	struct buffer used; /* definitions that the next row names */
 };
 
@@ -428,6 +435,13 @@ void writer_status(struct writer *w, uint32_t status, const char *message);
 
 /* The last END. 0 or -1. Does not close the output. */
 int writer_finish(struct writer *w);
+
+/* What a lane or type was declared as; texts of the type by their ids. */
+void writer_lane_of(const struct writer *w, uint32_t lane, struct lane_entry *e);
+void writer_type_of(const struct writer *w, uint32_t type, enum type_kind *kind, uint32_t *name,
+		    uint32_t *group);
+/* The bytes of a string; not ended by a NUL. */
+const char *writer_string_of(const struct writer *w, uint32_t string, size_t *n);
 
 /* --- for filters: blocks as they came --- */
 

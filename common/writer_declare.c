@@ -376,3 +376,41 @@ int writer_use_definition(struct writer *w, uint32_t id)
 		return writer_no_memory(w);
 	return writer_declare(w, ENTRY_DEFINITION, id);
 }
+
+/* --- what was declared --- */
+
+static const uint8_t *declared(const struct writer *w, enum entry_kind kind, uint32_t id)
+{
+	return w->arena.data + w->entries[kind].entry[id].offset;
+}
+
+void writer_lane_of(const struct writer *w, uint32_t lane, struct lane_entry *e)
+{
+	const uint8_t *p = declared(w, ENTRY_LANE, lane);
+
+	*e = (struct lane_entry){.source = get_u32(p),
+				 .clock = get_u32(p + 4),
+				 .buffer = get_u32(p + 8),
+				 .comm = get_u32(p + 12),
+				 .flags = get_u32(p + 16),
+				 .cpu = (int32_t)get_u32(p + 20),
+				 .tid = (int32_t)get_u32(p + 24),
+				 .pid = (int32_t)get_u32(p + 28),
+				 .ppid = (int32_t)get_u32(p + 32)};
+}
+
+void writer_type_of(const struct writer *w, uint32_t type, enum type_kind *kind, uint32_t *name,
+		    uint32_t *group)
+{
+	const uint8_t *p = declared(w, ENTRY_TYPE, type);
+
+	*name = get_u32(p + 4);
+	*group = get_u32(p + 8);
+	*kind = p[16];
+}
+
+const char *writer_string_of(const struct writer *w, uint32_t string, size_t *n)
+{
+	*n = string ? w->entries[ENTRY_STRING].entry[string].size : 0;
+	return string ? (const char *)declared(w, ENTRY_STRING, string) : "";
+}

@@ -282,7 +282,7 @@ int writer_row_slow(struct writer *w, uint64_t time, uint32_t lane, uint32_t typ
 {
 	struct row r = {time,  lane,  type, place,	depth,	   lane,     type,
 			place, fixed, tail, fixed_size, tail_size, has_tail, false};
-	int result = add_row(w, &r);
+	int result = w->refuse && w->refuse(w->refuse_ctx, time, lane, type) ? 0 : add_row(w, &r);
 
 	w->used.size = 0;
 	return result;
@@ -362,6 +362,8 @@ int writer_gap(struct writer *w, uint64_t time, uint32_t lane, const struct gap 
 
 	if (!w->gap_type)
 		w->gap_type = gap_type(w);
+	if (w->refuse && w->refuse(w->refuse_ctx, time, lane, w->gap_type))
+		return 0;
 	if (file > 1024)
 		file = 1024;
 	if (message > 1000)

@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "common/text.h"
 #include "common/writer.h"
+#include "limits.h"
 #include "tree.h"
 
 enum clock_choice { CLOCK_DEFAULT, CLOCK_RAW, CLOCK_WALL };
@@ -25,6 +26,7 @@ struct decoding {
 	bool quiet, verbose;
 	int status;	      /* of damage found so far, program.h */
 	uint64_t lost;	      /* events that the recorders lost, in all segments */
+	const struct limits *limits; /* what is wanted; NULL: all (limits.h) */
 	unsigned descriptors; /* that decoders keep open, of DESCRIPTORS_KEPT */
 };
 

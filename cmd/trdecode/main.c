@@ -20,7 +20,19 @@ static const struct decoder *const decoders[] = {&decoder_stream,   &decoder_uft
 						 &decoder_lttng,    &decoder_ctf,
 						 &decoder_chrome,   NULL};
 
-enum { OPT_CLOCK = 256, OPT_INFO, OPT_JSON, OPT_SEGMENT, OPT_OFFSET, OPT_STRICT };
+enum {
+	OPT_CLOCK = 256,
+	OPT_INFO,
+	OPT_JSON,
+	OPT_SEGMENT,
+	OPT_OFFSET,
+	OPT_STRICT,
+	OPT_SINCE,
+	OPT_UNTIL,
+	OPT_CPU,
+	OPT_TID,
+	OPT_TYPE
+};
 
 static const struct option_row option_rows[] = {
 	{'f', "format", "FORMAT",
@@ -31,6 +43,12 @@ static const struct option_row option_rows[] = {
 	 "raw wall"},
 	{OPT_OFFSET, "offset", "FILE=TIME", "add TIME (as 1.5s, -20ms) to every time of that input",
 	 "file"},
+	{OPT_SINCE, "since", "TIME",
+	 "nothing before TIME: 12.5s, +1.5s from the first event,\nor a date", NULL},
+	{OPT_UNTIL, "until", "TIME", "nothing from TIME on", NULL},
+	{OPT_CPU, "cpu", "LIST", "these CPUs, as 0-3,7", NULL},
+	{OPT_TID, "tid", "LIST", "these threads", NULL},
+	{OPT_TYPE, "type", "GLOB", "events of these types, as sched:* (may be repeated)", NULL},
 	{OPT_SEGMENT, "segment", "SIZE", "begin a new segment after SIZE bytes (as 64M)", NULL},
 	{OPT_INFO, "info", NULL, "print what the inputs are instead of decoding them", NULL},
 	{OPT_JSON, "json", NULL, "with --info: as JSON", NULL},
@@ -52,6 +70,7 @@ struct settings {
 	bool info, json, strict;
 	struct offset *offsets;
 	size_t noffsets, offsets_capacity;
+	struct limits limits;
 };
 
 static int add_offset(struct settings *s, const char *arg, struct error *e)
@@ -70,6 +89,29 @@ static int add_offset(struct settings *s, const char *arg, struct error *e)
 				 "--offset takes FILE=TIME, a TIME like 1.5s or -20ms, not '%s'",
 				 arg);
 	o[s->noffsets++].length = (size_t)(equals - arg);
+	return 0;
+}
+
+static int moment(const char *option, const char *arg, struct moment *m, struct error *e)
+{
+	if (moment_parse(arg, m))
+		return error_set(e, NULL, NO_OFFSET,
+				 "%s takes a time as 12.5s, +1.5s or 2026-11-21 11:40, not '%s'",
+				 option, arg);
+	if (m->from == MOMENT_END)
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"%s: where the end is is known when all is decoded: trfilter takes "
+			"'%s' of a saved stream",
+			option, arg);
+	return 0;
+}
+
+static int numbers(const char *option, const char *arg, struct number_list *l, struct error *e)
+{
+	if (limits_add_numbers(l, arg))
+		return error_set(e, NULL, NO_OFFSET, "%s takes a list as 0-3,7, not '%s'", option,
+				 arg);
 	return 0;
 }
 
@@ -94,6 +136,11 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 					 arg);
 		return 0;
 	case OPT_OFFSET: return add_offset(s, arg, e);
+	case OPT_SINCE: return moment("--since", arg, &s->limits.since, e);
+	case OPT_UNTIL: return moment("--until", arg, &s->limits.until, e);
+	case OPT_CPU: return numbers("--cpu", arg, &s->limits.cpus, e);
+	case OPT_TID: return numbers("--tid", arg, &s->limits.tids, e);
+	case OPT_TYPE: return limits_add_type(&s->limits, arg, e);
 	case OPT_SEGMENT:
 		if (parse_size(arg, &s->segment) || s->segment < 64 * 1024)
 			return error_set(e, NULL, NO_OFFSET,
@@ -153,15 +200,17 @@ static int print_info(struct input *inputs, int n, const struct settings *s,
 	return status;
 }
 
-static int decode(struct input *inputs, int n, struct decoding *d, char **argv, int argc)
+static int decode(struct input *inputs, int n, struct decoding *d, struct limits *limits,
+		  char **argv, int argc)
 {
 	struct writer *w = d->writer;
-	uint64_t identity = 0;
+	uint64_t identity = limits_identity(limits);
 	struct error e = {.what = ""};
 
 	for (int i = 0; i < n; i++)
 		identity = hash_u64(identity ^ inputs[i].decoder->identity(&inputs[i]) ^
 				    (uint64_t)inputs[i].shift);
+	limits_begin(limits, w);
 	if (writer_command(w, argc, argv) || writer_begin(w, identity)) {
 		e = w->error;
 		return fail(&e);
@@ -169,7 +218,8 @@ static int decode(struct input *inputs, int n, struct decoding *d, char **argv, 
 	for (int i = 0; i < n; i++)
 		if (inputs[i].decoder->begin(&inputs[i], &e))
 			return fail(&e);
-	if (merge_check_clocks(inputs, n, &e) || merge_run(inputs, n, &e))
+	if (merge_check_clocks(inputs, n, &e) || limits_times(limits, inputs, n, &e) ||
+	    merge_run(inputs, n, limits->last_time, &e))
 		return fail(&e);
 	return d->status;
 }
@@ -223,7 +273,7 @@ static int run(struct input *inputs, int n, char **names, struct settings *s,
 	w->crc = output_is_file(&out);
 	w->progress = &progress;
 	progress_begin(&progress, common, output_is_file(&out));
-	status = decode(inputs, n, d, argv, argc);
+	status = decode(inputs, n, d, &s->limits, argv, argc);
 	if (status == STATUS_FAILED)
 		writer_status(w, STATUS_DAMAGED, "trdecode failed");
 	if (s->strict && d->lost) {
@@ -254,11 +304,13 @@ int main(int argc, char **argv)
 		status = program_usage(&program, "no input");
 	if (status >= 0 || n < 1) {
 		free(s.offsets);
+		limits_free(&s.limits);
 		return status;
 	}
 	d.quiet = common.quiet;
 	d.verbose = common.verbose;
 	d.clock = s.clock;
+	d.limits = &s.limits;
 	inputs = calloc((size_t)n, sizeof(*inputs));
 	for (int i = 0; inputs && i < n; i++)
 		inputs[i].fd = -1;
@@ -273,5 +325,6 @@ int main(int argc, char **argv)
 	writer_free(&writer);
 	free(inputs);
 	free(s.offsets);
+	limits_free(&s.limits);
 	return status;
 }

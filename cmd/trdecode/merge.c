@@ -65,17 +65,17 @@ int merge_check_clocks(const struct input *inputs, int n, struct error *e)
 	return 0;
 }
 
-int merge_run(struct input *inputs, int n, struct error *e)
+int merge_run(struct input *inputs, int n, uint64_t last, struct error *e)
 {
 	for (;;) {
 		struct input *first = NULL;
-		uint64_t until = UINT64_MAX;
+		uint64_t until = last;
 
 		for (int i = 0; i < n; i++)
 			if (inputs[i].next != UINT64_MAX &&
 			    (!first || inputs[i].next < first->next))
 				first = &inputs[i];
-		if (!first)
+		if (!first || first->next > last)
 			return 0;
 		/* up to where another one is due; at equal times the earlier operand goes first */
 		for (int i = 0; i < n; i++) {

@@ -40,7 +40,8 @@ static inline bool merge_unshifted(uint64_t until, int64_t shift, uint64_t *limi
  * Called once all have begun. */
 int merge_check_clocks(const struct input *inputs, int n, struct error *e);
 
-/* Run all to their ends, the lowest time first, ties in the order of the inputs. */
-int merge_run(struct input *inputs, int n, struct error *e);
+/* Run all to their ends or up to that time, the lowest time first, ties in the order of the inputs.
+ */
+int merge_run(struct input *inputs, int n, uint64_t last, struct error *e);
 
 #endif

@@ -337,6 +337,9 @@ static int advance(struct saved *s, struct error *e)
 			input_damage_error(in, &s->in.error);
 			continue;
 		}
+		/* nothing of it is wanted */
+		if (s->block.kind == BLOCK_EVENTS && s->block.last < limits_first(in))
+			continue;
 		if (s->block.kind == BLOCK_EVENTS) {
 			events_begin(&s->events, &s->block);
 			s->walking = true;

@@ -163,6 +163,7 @@ static int tracecmd_run(struct input *in, uint64_t until, struct error *e)
 	struct tracecmd *t = in->state;
 	uint64_t limit = until;
 
+	tracecmd_skip(t);
 	e->what[0] = '\0';
 	while (t->heap.count) {
 		struct tracecmd_reader *first = (struct tracecmd_reader *)t->heap.items[0];

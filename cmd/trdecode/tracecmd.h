@@ -72,6 +72,7 @@ struct tracecmd {
 	struct heap heap; /* of those with a record that waits */
 	struct buffer packed;
 	uint64_t unknown; /* records without a format */
+	bool skipped;	  /* what is not wanted was passed over */
 };
 
 /* tracecmd_events.c: formats, types, lanes, places; rows. */
@@ -82,6 +83,9 @@ uint32_t tracecmd_lane(struct tracecmd *t, struct tracecmd_reader *r, int32_t pi
 uint32_t tracecmd_bare_lane(struct tracecmd *t, struct tracecmd_reader *r);
 /* Write the record that waits. */
 int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r);
+
+/* tracecmd_skip.c: before the first event is written, pass over what is not wanted. */
+void tracecmd_skip(struct tracecmd *t);
 
 /* tracecmd_time.c */
 void tracecmd_clock(struct tracecmd *t);

@@ -83,6 +83,7 @@ struct uftrace {
 	struct lane_reader **readers;
 	size_t nreaders;
 	struct heap heap;		  /* of those that have an event */
+	bool tasks_dropped;		  /* those that are not wanted */
 	struct task_reader *task_readers; /* in the order of info */
 	size_t ntasks;
 	uint32_t *task_by_tid; /* sorted indexes */

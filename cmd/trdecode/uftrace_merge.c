@@ -104,20 +104,74 @@ static int refresh_top(struct uftrace *u)
 	return 0;
 }
 
+/* Step over a task's plain records before a time: none of them is wanted. true: there were some. */
+static bool pass_over(struct uftrace *u, struct task_reader *t, uint64_t first)
+{
+	const uint8_t *start = window_at(&t->file), *p = start,
+		      *stop = start + window_have(&t->file);
+	uint64_t last = t->last;
+
+	if (!t->base.task || t->stale || t->base.due.time >= first)
+		return false;
+	for (; stop - p >= UFTRACE_RECORD_SIZE; p += UFTRACE_RECORD_SIZE) {
+		uint64_t time = get_u64(p), word = get_u64(p + 8);
+
+		if (u->info.swap) {
+			time = __builtin_bswap64(time);
+			word = __builtin_bswap64(word);
+		}
+		if ((word & 0x3e) != UFTRACE_RECORD_MAGIC << 3 || time >= first || time < last ||
+		    time - last >= TASK_JUMP)
+			break;
+		last = time;
+	}
+	t->last = last;
+	t->stale = p > start;
+	window_skip(&t->file, (size_t)(p - start));
+	return t->stale;
+}
+
+/* Tasks that are not wanted have no more events. */
+static void drop_tasks(struct uftrace *u)
+{
+	size_t kept = 0;
+
+	u->tasks_dropped = true;
+	for (size_t i = 0; i < u->heap.count; i++) {
+		const struct task_reader *t = (const struct task_reader *)u->heap.items[i];
+
+		if (!t->base.task || limits_tid(u->input->decoding->limits, t->tid))
+			u->heap.items[kept++] = u->heap.items[i];
+	}
+	u->heap.count = kept;
+	heap_build(&u->heap);
+}
+
 int merge_until(struct uftrace *u, uint64_t limit)
 {
+	uint64_t first = limits_first(u->input);
+
+	if (!u->tasks_dropped && u->input->decoding->limits)
+		drop_tasks(u);
 	while (u->heap.count && u->heap.items[0]->time <= limit) {
-		struct lane_reader *first;
+		struct lane_reader *next;
 
 		/* deeper stacks carry into the address: record by record */
+		if (first && u->info.max_stack <= 1024)
+			while (u->heap.count &&
+			       pass_over(u, (struct task_reader *)u->heap.items[0], first))
+				if (refresh_top(u))
+					return -1;
+		if (!u->heap.count || u->heap.items[0]->time > limit)
+			break;
 		if (u->info.max_stack <= 1024)
 			plain_records(u, limit);
 		if (refresh_top(u))
 			return -1;
 		if (!u->heap.count || u->heap.items[0]->time > limit)
 			break;
-		first = (struct lane_reader *)u->heap.items[0];
-		if (first->run(u, first))
+		next = (struct lane_reader *)u->heap.items[0];
+		if (next->run(u, next))
 			return -1;
 		heap_settle(&u->heap);
 	}

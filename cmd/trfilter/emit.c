@@ -6,8 +6,11 @@ static int select_from(struct stage *s, struct select *select, struct block *b,
 		       enum selected *selected)
 {
 	struct error e;
+	int bad = select_rows(select, b, selected);
 
-	if (!select_rows(select, b, selected))
+	if (select->limits && select->limits->failed)
+		return stage_fail(s, &select->limits->error);
+	if (!bad)
 		return 0;
 	error_set(&e, NULL, NO_OFFSET, "out of memory");
 	return stage_fail(s, &e);
@@ -46,4 +49,64 @@ int emit_nothing(struct stage *s, struct select *select, struct block *b)
 	enum selected selected;
 
 	return select_from(s, select, b, &selected);
+}
+
+/* Rows go on, or are only counted. */
+static int pass_rows(struct emit *x, const struct block *b)
+{
+	uint64_t left = x->limit - x->matched, events = 0;
+	bool all = b->row_size >= DENSE_ROWS && b->rows <= left;
+	struct stage *s = x->stage;
+	struct events it;
+	struct event e;
+
+	if (all && x->pass && writer_pass(&s->out, b, &s->out.error))
+		return stage_fail(s, &s->out.error);
+	for (events_begin(&it, b); events < left && event_next(&it, &e);) {
+		events += e.type->kind != KIND_GAP;
+		if (!all && x->pass && writer_copy_row(&s->out, b, &e))
+			return stage_fail(s, &s->out.error);
+	}
+	x->matched += events;
+	return 0;
+}
+
+static int pass(struct emit *x, const struct held *h)
+{
+	if (h->block.kind != BLOCK_EVENTS)
+		return x->pass ? stage_forward(x->stage, &h->block, &h->head, &h->end) : 0;
+	return h->block.rows ? pass_rows(x, &h->block) : 0;
+}
+
+/* What is around the matches goes on with them. */
+static int pass_context(struct emit *x, const struct held *h)
+{
+	struct held *ready;
+	struct error e;
+
+	if (context_take(x->context, h, &e))
+		return stage_fail(x->stage, &e);
+	for (; (ready = context_ready(x->context, &e)); context_done(x->context))
+		if (pass(x, ready))
+			return -1;
+	return e.what[0] ? stage_fail(x->stage, &e) : 0;
+}
+
+int emit_whole(struct emit *x, struct whole *w, const struct block *b)
+{
+	struct stage *s = x->stage;
+	struct held *h;
+	struct error e;
+	int bad = b ? whole_take(w, b, &s->in.head, &s->in.end, &e) : whole_finish(w, &e);
+
+	if (bad)
+		return stage_fail(s, &e);
+	for (; (h = whole_ready(w, &e)); whole_done(w))
+		if (x->context ? pass_context(x, h) : pass(x, h))
+			return -1;
+	if (e.what[0])
+		return stage_fail(s, &e);
+	if (!b && x->context && pass_context(x, NULL))
+		return -1;
+	return x->pass && writer_flush_old(&s->out) ? stage_fail(s, &s->out.error) : 0;
 }

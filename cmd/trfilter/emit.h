@@ -4,12 +4,30 @@
 #ifndef TRFILTER_EMIT_H
 #define TRFILTER_EMIT_H
 
+#include "context.h"
 #include "select.h"
 #include "stage.h"
+#include "whole.h"
 
 /* Select from an EVENTS block and pass on what is kept. 0, or -1 after stage_fail. */
 int emit_block(struct stage *s, struct select *select, struct block *b);
 /* Select only, for those who count. */
 int emit_nothing(struct stage *s, struct select *select, struct block *b);
+
+/* Where rows wait for whole calls, or for what is around a match. */
+struct emit {
+	struct stage *stage;
+	struct context *context; /* NULL none */
+	bool pass;		 /* or only count */
+	uint64_t limit, matched; /* events */
+};
+
+/* Take a block of any kind; NULL: the input has ended. What is decided by now is passed on. */
+int emit_whole(struct emit *x, struct whole *w, const struct block *b);
+
+static inline bool emit_done(const struct emit *x)
+{
+	return x->matched >= x->limit || (x->context && x->context->done);
+}
 
 #endif

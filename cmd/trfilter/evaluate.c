@@ -118,6 +118,11 @@ static struct verdict *kept(struct evaluation *ev, struct node *n, const struct 
 			    const struct place_symbol **symbol)
 {
 	*symbol = NULL;
+	if (n->left.ask == ASK_STACK && !n->left.literal && (n->right.literal || !n->right.name)) {
+		uint32_t node = ev->call ? ev->call->node : 0;
+
+		return node ? verdict_at(&n->by_stack, node) : NULL;
+	}
 	switch (n->depends & ~DEPENDS_KIND) {
 	case DEPENDS_LANE: return verdict_at(&n->by_lane, e->lane->number);
 	case DEPENDS_TYPE: return verdict_at(&n->by_type, e->type->number);
@@ -162,6 +167,13 @@ static bool quick(const struct node *n, const struct event *e)
 						     : ORDER_EQUAL);
 }
 
+bool evaluate_number(const struct node *n, uint64_t left)
+{
+	const struct scalar s = {.form = SCALAR_UINT, .u = left};
+
+	return ordered(n->comparison, scalar_compare(&s, &n->right.value));
+}
+
 bool evaluate(struct evaluation *ev, struct node *n, const struct event *e)
 {
 	switch (n->kind) {
@@ -176,6 +188,8 @@ bool evaluate(struct evaluation *ev, struct node *n, const struct event *e)
 				return true;
 		return false;
 	case NODE_NOT: return !evaluate(ev, n->children[0], e);
+	case NODE_UNDER: return ev->call && ev->call->under >> n->mark & 1;
+	case NODE_OVER: return ev->call && ev->call->over >> n->mark & 1;
 	default: return n->quick ? quick(n, e) : leaf(ev, n, e);
 	}
 }

@@ -38,7 +38,7 @@ static void show_operand(struct text *t, const struct operand *o)
 {
 	if (o->literal) {
 		show_scalar(t, &o->value);
-	} else if (o->ask == ASK_FIELD && o->enter_only) {
+	} else if (o->ask == ASK_FIELD && o->is_argument) {
 		text_printf(t, "arg.%s", o->name);
 	} else if (o->ask == ASK_FIELD) {
 		text_puts(t, "field(");
@@ -98,6 +98,12 @@ static void show(struct text *t, const struct node *n)
 		show_operand(t, &n->left);
 		text_char(t, ')');
 		return;
+	case NODE_UNDER:
+	case NODE_OVER:
+		text_puts(t, n->kind == NODE_UNDER ? "under(" : "over(");
+		show(t, n->children[0]);
+		text_char(t, ')');
+		return;
 	default: break;
 	}
 	show_operand(t, &n->left);
@@ -114,6 +120,10 @@ static void show(struct text *t, const struct node *n)
 
 static const char *how(const struct part *p)
 {
+	if (p->node->depends & DEPENDS_LATER)
+		return "of each call, as soon as enough of it is known";
+	if (p->node->depends & DEPENDS_STACK)
+		return "of each event, by the calls around it; a call is decided at its enter";
 	if (p->by_call)
 		return "of each event; a call is decided at its enter";
 	if (!p->by_entry)
@@ -143,6 +153,9 @@ void explain_names(struct text *t)
 	for (const struct plain_name *p = names_all(); p->name; p++)
 		text_printf(t, "  %-9s %s\n", p->name, p->help);
 	text_printf(t, "  %-9s %s\n", "arg.N", "argument N of a call, from 1");
+	text_printf(t, "  %-9s %s\n", "under(X)",
+		    "the calls of X, a name or a condition, and what is in them");
+	text_printf(t, "  %-9s %s\n", "over(X)", "the same, and the calls that lead to them");
 	text_printf(t, "  %-9s %s\n", "fparg.N", "floating-point argument N of a call");
 }
 

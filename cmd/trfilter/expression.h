@@ -4,6 +4,7 @@
  *     condition  = and { "||" and }
  *     and        = not { "&&" not }
  *     not        = "!" not | "(" condition ")" | "has" "(" field ")"
+ *                | ("under" | "over") "(" ( string | condition ) ")"
  *                | operand [ comparison operand | ("=~" | "!~") string | "in" "{" literals "}" ]
  *     operand    = field | "field" "(" string ")" | number | string
  */
@@ -25,7 +26,12 @@ enum node_kind {
 	NODE_IN,
 	NODE_HAS,
 	NODE_TRUTH, /* an operand alone */
+	NODE_UNDER, /* a call for which children[0] holds, and what is inside of it */
+	NODE_OVER,  /* such a call, and those that lead to it */
 };
+
+/* Of a kind each: what is noted of an open call in 64 bits. */
+enum { MARKS_LIMIT = 64 };
 
 enum comparison { COMPARE_EQ, COMPARE_NE, COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE };
 
@@ -35,9 +41,9 @@ struct operand {
 	enum known_form form; /* what is known before any event is seen */
 	unsigned depends;
 	size_t column;
-	char *name;	 /* of an event's field, or how the user wrote it; or a literal's text */
-	uint64_t index;	 /* ASK_ARGUMENT */
-	bool enter_only; /* ASK_FIELD: of enter events only (arg.NAME) */
+	char *name;	  /* of an event's field, or how the user wrote it; or a literal's text */
+	uint64_t index;	  /* ASK_ARGUMENT */
+	bool is_argument; /* ASK_FIELD: or an argument of that name (arg.NAME) */
 	struct scalar value; /* of a literal */
 	bool time_unit;	     /* literal: "1ms"; field: it is compared with one */
 
@@ -60,7 +66,7 @@ struct verdicts {
 struct node {
 	enum node_kind kind;
 	unsigned depends;	/* of all below */
-	struct node **children; /* OR, AND, NOT */
+	struct node **children; /* OR, AND, NOT; UNDER, OVER: one */
 	size_t nchildren, capacity;
 
 	struct operand left, right;
@@ -73,7 +79,10 @@ struct node {
 	struct scalar *numbers, *texts; /* IN: sorted */
 	size_t nnumbers, ntexts;
 
-	struct verdicts by_place, by_type, by_lane;
+	struct verdicts by_place, by_type, by_lane, by_stack;
+
+	/* Whole calls: bits for what is noted at the enter (decide.c), or of UNDER and OVER. */
+	uint8_t mark, known;
 };
 
 /* The tree of a condition, or NULL with e saying where and why not. expression_free it. */

@@ -8,6 +8,8 @@ static struct part make_part(struct node *n)
 		.node = n,
 		.by_entry = !(n->depends & DEPENDS_ROW),
 		.by_call = n->depends & DEPENDS_CALL && !(n->depends & DEPENDS_KIND),
+		.by_row = n->depends & DEPENDS_KIND &&
+			  !(n->depends & (DEPENDS_LATER | DEPENDS_STACK)),
 	};
 }
 

@@ -14,6 +14,7 @@ struct part {
 	struct node *node; /* of the tree */
 	bool by_entry;	   /* hangs on the row's lane, type and place alone */
 	bool by_call;	   /* decided at the enter, for its leave too */
+	bool by_row;	   /* asks for single rows, and for nothing of whole calls */
 	struct pairing pairing;
 };
 
@@ -34,6 +35,11 @@ void filter_free(struct filter *f);
 bool filter_leading(struct filter *f, const struct event *e);
 /* Do the others hold? Only rows that passed the leading ones, each once. Gap rows are no events. */
 bool filter_others(struct filter *f, const struct event *e);
+/* Both. */
+static inline bool filter_holds(struct filter *f, const struct event *e)
+{
+	return filter_leading(f, e) && filter_others(f, e);
+}
 bool filter_out_of_memory(const struct filter *f);
 
 #endif

@@ -1,64 +1,27 @@
 /* trfilter - keep the events of a stream for which a condition holds */
-#include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
 
 #include "emit.h"
 #include "explain.h"
 #include "report.h"
+#include "settings.h"
 
-enum { KEY_EXPLAIN = 256 };
-
-struct options {
-	bool invert, count, explain;
-	uint64_t limit;
-};
+enum { WAITING_LIMIT = 8 << 20 }; /* bytes in memory */
 
 struct work {
 	struct stage *stage;
-	const struct options *options;
+	struct settings *settings;
 	struct select select;
+	uint64_t matched;
 	bool stream_read; /* --explain reads one only if it is named */
 };
-
-static const struct option_row rows[] = {
-	{'v', "invert", NULL, "keep the events for which EXPR does not hold", NULL},
-	{'m', "max-count", "N", "end after N events", NULL},
-	{'c', "count", NULL, "print how many events there are, and no stream", NULL},
-	{KEY_EXPLAIN, "explain", NULL, "print how EXPR is understood and what may be asked", NULL},
-	{'D', "max-depth", "DEPTH", NULL, NULL},
-	{0},
-};
-
-static int option(void *ctx, int key, const char *arg, struct error *e)
-{
-	struct options *o = ctx;
-	char *end;
-
-	switch (key) {
-	case 'v': o->invert = true; break;
-	case 'c': o->count = true; break;
-	case KEY_EXPLAIN: o->explain = true; break;
-	case 'D':
-		return error_set(e, NULL, NO_OFFSET,
-				 "-D is asked of whole calls, which trfilter cannot decide yet; "
-				 "'depth < %s' asks for the recorded depth",
-				 arg);
-	case 'm':
-		errno = 0;
-		o->limit = strtoull(arg, &end, 10);
-		if (*arg < '0' || *arg > '9' || *end || errno)
-			return error_set(e, NULL, NO_OFFSET, "-m needs a number, not '%s'", arg);
-	}
-	return 0;
-}
 
 static const struct program program = {
 	.name = "trfilter",
 	.operands = "EXPR [FILE]...",
 	.purpose = "Keep the events of a stream for which EXPR holds, as in 'name == \"main\"'.",
-	.options = rows,
-	.option = option,
+	.options = settings_rows,
+	.option = settings_option,
 };
 
 /* What is printed in the place of a stream. */
@@ -66,8 +29,8 @@ static void print(struct text *t, void *ctx)
 {
 	const struct work *w = ctx;
 
-	if (!w->options->explain) {
-		text_u64(t, w->select.matched);
+	if (!w->settings->explain) {
+		text_u64(t, w->matched);
 		text_char(t, '\n');
 		return;
 	}
@@ -77,50 +40,127 @@ static void print(struct text *t, void *ctx)
 		explain_types(t, &w->stage->in.dictionary);
 }
 
-static void run(struct stage *s, const struct options *o, struct filter *f, int argc, char **argv)
+/* Rows one by one. */
+static void run_rows(struct work *w, struct stage *s)
 {
-	struct work w = {s, o, {.filter = f, .invert = o->invert, .limit = o->limit}, false};
-	bool stream = !o->count && !o->explain;
+	struct limits *limits = w->select.limits;
+	bool count = w->settings->count;
 	struct block b;
 	int bad = 0;
 
+	while (!bad && !select_done(&w->select) && stage_next(s, &b)) {
+		if (limits)
+			limits_block(limits, &b, b.kind == BLOCK_HEAD && !s->in.head.sequence);
+		if (b.kind == BLOCK_EVENTS)
+			bad = count ? emit_nothing(s, &w->select, &b)
+				    : emit_block(s, &w->select, &b);
+	}
+	w->matched = w->select.matched;
+	select_free(&w->select);
+}
+
+/* Rows that wait for whole calls, or for what is around a match. */
+static void run_calls(struct work *w, struct stage *s, struct filter *f)
+{
+	struct settings *o = w->settings;
+	struct context *context = context_any(&o->context) ? &o->context : NULL;
+	struct emit x = {s, context, !o->count, context ? UINT64_MAX : o->limit, 0};
+	struct whole calls;
+	struct error e;
+	struct block b;
+	int bad = 0;
+
+	if (context) {
+		context->limit = o->limit;
+		context_init(context, WAITING_LIMIT);
+	}
+	if (whole_init(&calls, f, WAITING_LIMIT, &e))
+		bad = stage_fail(s, &e);
+	calls.limits = w->select.limits;
+	calls.invert = o->invert;
+	calls.callers = o->callers;
+	calls.max_depth = o->depth < UINT32_MAX ? (uint32_t)o->depth : UINT32_MAX;
+	calls.rows_alone = !whole_needed(f) && !o->callers && o->depth == UINT64_MAX;
+	calls.waiting.dropped = context ? ROW_ASIDE : ROW_DROP;
+	whole_plain_init(&calls);
+	s->holds = !o->count;
+	while (!bad && !emit_done(&x) && stage_next(s, &b)) {
+		if (calls.limits)
+			limits_block(calls.limits, &b,
+				     b.kind == BLOCK_HEAD && !s->in.head.sequence);
+		bad = emit_whole(&x, &calls, &b);
+	}
+	if (!bad && !emit_done(&x))
+		emit_whole(&x, &calls, NULL);
+	w->matched = x.matched;
+	whole_free(&calls);
+	if (context)
+		context_free(context);
+}
+
+static void run(struct stage *s, struct settings *o, struct filter *f, int argc, char **argv)
+{
+	struct work w = {
+		s,
+		o,
+		{.filter = f, .invert = o->invert, .limit = o->limit},
+		0,
+		!o->explain || argc > optind + 1,
+	};
+	bool stream = !o->count && !o->explain;
+	struct block b;
+
 	f->evaluation = (struct evaluation){.dictionary = &s->in.dictionary,
 					    .quiet = s->options->quiet || o->explain};
-	w.stream_read = !o->explain || argc > optind + 1;
+	if (limits_any(&o->limits)) {
+		o->limits.evaluation = f->evaluation;
+		w.select.limits = &o->limits;
+	}
 	if (stream ? stage_create(s, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
 		return;
 	s->out.head_flags = HEAD_FILTERED;
-	while (!bad && w.stream_read && !select_done(&w.select) && stage_next(s, &b)) {
-		if (b.kind != BLOCK_EVENTS || o->explain)
-			continue;
-		bad = stream ? emit_block(s, &w.select, &b) : emit_nothing(s, &w.select, &b);
-	}
+	if (o->explain)
+		while (w.stream_read && stage_next(s, &b))
+			;
+	else if (whole_needed(f) || o->callers || o->depth != UINT64_MAX ||
+		 context_any(&o->context))
+		run_calls(&w, s, f);
+	else
+		run_rows(&w, s);
 	if (!stream && s->status != STATUS_FAILED)
 		report(s, print, &w);
-	select_free(&w.select);
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = {.limit = UINT64_MAX};
 	struct common_options common;
-	struct filter f;
+	struct settings o;
+	struct filter f = {0};
 	struct stage s;
 	struct error e;
-	int status = program_start(&program, argc, argv, &o, &common);
+	char **files;
+	int status, n;
 
-	if (status >= 0)
+	settings_init(&o, argc, argv);
+	status = program_start(&program, argc, argv, &o, &common);
+	if (status < 0 && optind == argc)
+		status = program_usage(&program, "the expression is missing");
+	if (status >= 0) {
+		settings_free(&o);
 		return status;
-	if (optind == argc)
-		return program_usage(&program, "the expression is missing");
-	if (filter_compile(&f, argv[optind], &e)) {
-		error_print(&e);
-		filter_free(&f);
-		return STATUS_FAILED;
 	}
-	if (!stage_open(&s, argv + optind + 1, argc - optind - 1, &common))
-		run(&s, &o, &f, argc, argv);
-	status = stage_finish(&s);
+	files = argv + optind + 1;
+	n = argc - optind - 1;
+	if (settings_check(&o, &e) || limits_find_end(&o.limits, files, n, &e) ||
+	    filter_compile(&f, argv[optind], &e)) {
+		error_print(&e);
+		status = STATUS_FAILED;
+	} else {
+		if (!stage_open(&s, files, n, &common))
+			run(&s, &o, &f, argc, argv);
+		status = stage_finish(&s);
+	}
 	filter_free(&f);
+	settings_free(&o);
 	return status;
 }

@@ -25,15 +25,20 @@ static const struct plain_name plain[] = {
 	{"buffer", ASK_BUFFER, KNOWN_TEXT, DEPENDS_LANE, "ftrace instance, LTTng channel"},
 	{"source", ASK_SOURCE, KNOWN_TEXT, DEPENDS_LANE, "input of trdecode, as it was named"},
 	{"format", ASK_FORMAT, KNOWN_TEXT, DEPENDS_LANE, "format of that input"},
-	{"ret", ASK_RETURN, KNOWN_NOTHING, DEPENDS_ROW | DEPENDS_KIND,
-	 "what a leave returns, or a field ret"},
+	{"ret", ASK_RETURN, KNOWN_NOTHING, DEPENDS_ROW | DEPENDS_LATER,
+	 "what a call returns, or a field ret"},
+	{"dur", ASK_DURATION, KNOWN_NUMBER, DEPENDS_ROW | DEPENDS_LATER,
+	 "time from a call's enter to its leave, in ns"},
+	{"self", ASK_SELF, KNOWN_NUMBER, DEPENDS_ROW | DEPENDS_LATER,
+	 "the same less the time of the calls that it made"},
+	{"children", ASK_CHILDREN, KNOWN_NUMBER, DEPENDS_ROW | DEPENDS_LATER,
+	 "how many calls a call made itself"},
+	{"caller", ASK_CALLER, KNOWN_TEXT, DEPENDS_ROW | DEPENDS_STACK,
+	 "the function that a call was made by, or an event is in"},
+	{"stack", ASK_STACK, KNOWN_TEXT, DEPENDS_ROW | DEPENDS_STACK,
+	 "names of the open functions, the outermost first: \"main;f;g\""},
 	{NULL, ASK_FIELD, KNOWN_NOTHING, 0, NULL},
 };
-
-static const char whole_call[] =
-	"is asked of a whole call, from its enter to its leave, which trfilter cannot decide yet";
-
-static const char *const refused[] = {"dur", "self", "total", "under", "caller"};
 
 static bool same(const char *a, const char *b, size_t n)
 {
@@ -55,10 +60,7 @@ const struct plain_name *names_all(void)
 
 const char *names_refused(const char *name, size_t n)
 {
-	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-		if (same(refused[i], name, n))
-			return whole_call;
-	return NULL;
+	return same("total", name, n) ? "dur" : NULL;
 }
 
 static const char *const kinds[KIND_COUNT] = {

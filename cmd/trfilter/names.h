@@ -29,6 +29,11 @@ enum ask {
 	ASK_RETURN,   /* the value a leave returns, else a field "ret" */
 	ASK_ARGUMENT, /* the argument of a number */
 	ASK_FIELD,    /* a field of the event */
+	ASK_DURATION, /* of a call, and so are the next four */
+	ASK_SELF,
+	ASK_CHILDREN,
+	ASK_CALLER,
+	ASK_STACK,
 };
 
 /* What the answer hangs on. */
@@ -36,10 +41,13 @@ enum depends {
 	DEPENDS_PLACE = 1,
 	DEPENDS_TYPE = 2,
 	DEPENDS_LANE = 4,
-	DEPENDS_NAME = 8,  /* the place where there is one, else the type */
-	DEPENDS_ROW = 16,  /* what stands in the row itself */
-	DEPENDS_CALL = 32, /* what differs between an enter and its leave: decided at the enter */
-	DEPENDS_KIND = 64, /* asks which of the two a row is: each row is decided by itself */
+	DEPENDS_NAME = 8,    /* the place where there is one, else the type */
+	DEPENDS_ROW = 16,    /* what stands in the row itself */
+	DEPENDS_CALL = 32,   /* what differs between an enter and its leave: decided at the enter */
+	DEPENDS_KIND = 64,   /* asks which of the two a row is: each row is decided by itself */
+	DEPENDS_STACK = 128, /* the calls that are open around a row */
+	DEPENDS_LATER = 256, /* what is known of a call only after its enter */
+	DEPENDS_ARGUMENT = 512, /* with LATER: known at the enter if it has the argument */
 };
 
 enum known_form { KNOWN_NOTHING, KNOWN_TEXT, KNOWN_NUMBER };
@@ -56,7 +64,7 @@ struct plain_name {
 const struct plain_name *names_find(const char *name, size_t n);
 /* All of them, ended by one without a name. */
 const struct plain_name *names_all(void);
-/* Why a name cannot be asked for, or NULL. */
+/* What a name that cannot be asked for is called here, or NULL. */
 const char *names_refused(const char *name, size_t n);
 /* enum type_kind in words. */
 const char *names_kind(unsigned kind);

@@ -165,12 +165,12 @@ static void event_field_value(struct evaluation *ev, struct operand *o, const st
 	const struct field *f;
 	struct value v;
 
-	if (o->enter_only && e->type->kind != KIND_ENTER)
+	if (o->is_argument && e->type->kind != KIND_ENTER && e->type->kind != KIND_LEAVE)
 		return;
 	f = field_of(o, e->type);
 	if (f)
 		field_value(e, f, out);
-	else if (o->enter_only && argument_find(ev->dictionary, e, o->name, &v))
+	else if (o->is_argument && argument_find(ev->dictionary, e, o->name, &v))
 		take_value(ev, &v, out);
 }
 
@@ -185,6 +185,37 @@ static void cpu_value(const struct event *e, struct scalar *out)
 	f = field_by_role(e->type, ROLE_CPU);
 	if (f)
 		field_value(e, f, out);
+}
+
+static void call_value(struct evaluation *ev, const struct operand *o, const struct event *e,
+		       struct scalar *out)
+{
+	const struct call_facts *c = ev->call;
+	bool ticks = o->time_unit && e->lane->clock->flags & CLOCK_TICKS;
+
+	if (!c)
+		return;
+	switch (o->ask) {
+	case ASK_DURATION:
+		if (c->ended && !ticks)
+			set_uint(out, c->dur);
+		return;
+	case ASK_SELF:
+		if (c->ended && c->has_self && !ticks)
+			set_uint(out, c->self);
+		return;
+	case ASK_CHILDREN:
+		if (c->is_call)
+			set_uint(out, c->children);
+		return;
+	case ASK_CALLER:
+		if (c->has_caller)
+			set_text(out, dictionary_place_name(ev->dictionary, c->caller));
+		return;
+	default:
+		if (c->stack)
+			c->stack(c->stack_ctx, e, out);
+	}
 }
 
 void operand_value(struct evaluation *ev, struct operand *o, const struct event *e,
@@ -248,5 +279,6 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 		break;
 	case ASK_ARGUMENT: detail_value(ev, e, DETAIL_ARGUMENT, o->index, out); break;
 	case ASK_FIELD: event_field_value(ev, o, e, out); break;
+	default: call_value(ev, o, e, out);
 	}
 }

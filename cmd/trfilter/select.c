@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "cut.h"
+
 /*
  * What the leading parts say hangs on a row's lane, type and place alone, so each combination of
  * these that the block's tables allow is a cell that is asked once. An index of the tables that
@@ -202,7 +204,8 @@ static void keep_bare(struct select *s, const struct block *b, const struct cell
 	s->lopsided = k->count < b->rows / 16 || b->rows - k->count < b->rows / 16;
 }
 
-static void keep_any(struct select *s, const struct block *b, const struct cells *c, struct kept *k)
+static void keep_any(struct select *s, const struct block *b, const struct cells *c,
+		     struct limits *limits, struct kept *k)
 {
 	struct events it;
 	struct event e;
@@ -211,7 +214,7 @@ static void keep_any(struct select *s, const struct block *b, const struct cells
 		size_t n = (size_t)(it.row - e.row);
 		bool gap = e.type->kind == KIND_GAP, keep = gap;
 
-		if (!gap) {
+		if (!gap && (!limits || limits_row(limits, &e))) {
 			keep = c ? leading(s, b, c, e.place_index, e.lane_index, e.type_index)
 				 : filter_leading(s->filter, &e);
 			keep = (keep && filter_others(s->filter, &e)) != s->invert;
@@ -229,65 +232,27 @@ static void keep_any(struct select *s, const struct block *b, const struct cells
 	}
 }
 
-/* Count the kept rows' times from the first of them. */
-static void move_base(struct block *b, uint64_t base)
-{
-	uint64_t step = base - b->base;
-	struct events it;
-	struct event e;
-
-	if (base < b->base)
-		return; /* times that run over the end of 64 bits: a damaged block */
-	if (step)
-		for (events_begin(&it, b); event_next(&it, &e);)
-			/* the time is in the lowest bits, and not before the base */
-			put_u64((uint8_t *)e.row, get_u64(e.row) - step);
-	b->base = base;
-}
-
-/* The kept rows as a block of its own. */
-static void finish_block(struct select *s, const struct block *b, const struct kept *k)
-{
-	struct block *out = &s->block;
-	size_t front = (size_t)(b->row_data - b->payload), size = (size_t)(k->end - k->rows);
-
-	*out = *b;
-	out->cut = false;
-	out->payload = s->payload;
-	out->type_ids = s->payload + (b->type_ids - b->payload);
-	out->lane_ids = s->payload + (b->lane_ids - b->payload);
-	out->place_ids = s->payload + (b->place_ids - b->payload);
-	out->row_data = k->rows;
-	out->row_size = size;
-	out->rows = k->count;
-	out->last = k->high;
-	move_base(out, k->low);
-	memcpy(s->payload, b->payload, front);
-	memset(k->end, 0, 8);
-	out->length = out->available = (uint32_t)align_up(front + size, 8);
-	put_u64(s->payload, out->base);
-	put_u64(s->payload + 8, out->last);
-	put_u32(s->payload + 16, out->rows);
-	put_u16(s->payload + 20, out->row_flags);
-}
-
 int select_rows(struct select *s, const struct block *b, enum selected *selected)
 {
+	enum limits_says inside = s->limits ? limits_of_block(s->limits, b) : LIMITS_YES;
 	bool stateless = s->filter->leading == s->filter->nparts, gaps = has_gaps(b);
-	size_t front = (size_t)(b->row_data - b->payload);
+	bool limited = inside == LIMITS_ASK;
+	size_t front = cut_front(b);
 	bool whole = b->rows <= s->limit - s->matched; /* not cut off by the limit */
 	uint8_t says = UNKNOWN;
 	struct kept k = {.low = UINT64_MAX};
 	struct cells c, *cells;
 
 	*selected = SELECTED_NONE;
+	if (inside == LIMITS_NO)
+		return 0;
 	cells = make_cells(s, b, &c) ? &c : NULL;
 	if (cells && !gaps && c.count <= b->rows)
 		says = ask_all(s, b, &c);
 	/* what the leading parts drop the others do not see, so this needs no state */
-	if (says == DROP && !s->invert)
+	if (says == DROP && !s->invert && !limited)
 		return 0;
-	if (whole && (says == DROP || (says == KEEP && stateless))) {
+	if (whole && !limited && (says == DROP || (says == KEEP && stateless))) {
 		if (says == KEEP && s->invert)
 			return 0;
 		s->matched += b->rows;
@@ -298,12 +263,12 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 		 b->length + 16 > 80 * 1024 ? b->length + 16 : 80 * 1024))
 		return -1;
 	k.rows = k.end = s->payload + front;
-	if (cells && stateless && whole && !gaps && b->row_flags & EVENTS_BARE &&
+	if (cells && stateless && whole && !limited && !gaps && b->row_flags & EVENTS_BARE &&
 	    !(b->row_flags & EVENTS_WIDE))
 		keep_bare(s, b, &c, &k);
 	else
-		keep_any(s, b, cells, &k);
-	if (filter_out_of_memory(s->filter))
+		keep_any(s, b, cells, limited ? s->limits : NULL, &k);
+	if (filter_out_of_memory(s->filter) || (s->limits && s->limits->pairing.out_of_memory))
 		return -1;
 	if (!k.count)
 		return 0;
@@ -311,7 +276,7 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 		*selected = SELECTED_ALL;
 		return 0;
 	}
-	finish_block(s, b, &k);
+	cut_block(&s->block, b, s->payload, (size_t)(k.end - k.rows), k.count, k.low, k.high);
 	*selected = SELECTED_SOME;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #define TRFILTER_SELECT_H
 
 #include "filter.h"
+#include "limits.h"
 
 enum selected {
 	SELECTED_NONE,
@@ -14,6 +15,7 @@ enum selected {
 
 struct select {
 	struct filter *filter;
+	struct limits *limits; /* NULL none */
 	bool invert;
 	uint64_t limit;	  /* stop when so many events matched */
 	uint64_t matched; /* events, gap rows not counted */

@@ -127,20 +127,28 @@ static void forms(void)
 	same("prev_pid == 'x'", "field(\"prev_pid\") == \"x\"");
 }
 
-/* What is asked of whole calls is not half there. */
 static void whole_calls(void)
 {
-	static const char *const names[] = {"dur", "self", "total", "under", "caller"};
-	char want[200], text[40];
-
-	for (size_t i = 0; i < 5; i++) {
-		snprintf(text, sizeof text, "tid == 1 && %s(1)", names[i]);
-		snprintf(want, sizeof want,
-			 "expression, column 13: '%s' is asked of a whole call, from its enter to "
-			 "its leave, which trfilter cannot decide yet",
-			 names[i]);
-		is_str(understood(text), want, text);
-	}
+	same("dur>1ms||!(self<=2us)", "dur > 1000000 || !(self <= 2000)");
+	same("under('f')", "under(name == \"f\")");
+	same("over ( name =~ 'x' && tid==1 )", "over(name =~ \"x\" && tid == 1)");
+	same("caller == 'a' || stack =~ 'a;b' || has(ret) || children in {1, 2}",
+	     "caller == \"a\" || stack =~ \"a;b\" || has(ret) || children in {1, 2}");
+	same("under == 1 || over", "field(\"under\") == 1 || field(\"over\")");
+	same("arg.a == arg.b || dur == self", "arg.a == arg.b || dur == self");
+	refused("total > 1", 1, "'total' is called 'dur' here");
+	refused("tid == 1 && dur(1)", 13, "there is no function 'dur'");
+	refused("caller == 3", 1, "a text is compared with a number here");
+	refused("under(3", 8, "')' expected, not the end");
+	refused("under()", 7, "a field, a number or a string expected, not ')'");
+	refused("under('f' 'g')", 7, "a string alone is no condition");
+	refused("over(dur > 1)", 1,
+		"over() is asked at the beginning of a call: of its name, thread, time or fields");
+	refused("under(under('f'))", 1,
+		"under() is asked at the beginning of a call: of its name, thread, time or fields");
+	refused("x == ret", 1, "one side is known when the call begins, the other when it ends");
+	refused("arg.1 == dur", 1,
+		"one side is known when the call begins, the other when it ends");
 	same("field('dur') == 1", "field(\"dur\") == 1");
 }
 

@@ -51,7 +51,7 @@ static const char *order(struct script *scripts, const int64_t *shifts, int n)
 			.decoder = &script, .state = &scripts[i], .shift = shifts ? shifts[i] : 0};
 		set_next(&inputs[i]);
 	}
-	return merge_run(inputs, n, &e) ? "failed" : log_text;
+	return merge_run(inputs, n, UINT64_MAX, &e) ? "failed" : log_text;
 }
 
 static void test_order(void)

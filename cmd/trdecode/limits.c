@@ -1,0 +1,207 @@
+#include "limits.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+
+#include "decoder.h"
+#include "merge.h"
+
+enum { NOT_ASKED, WANTED, REFUSED, NAME_LIMIT = 512 };
+
+void limits_free(struct limits *l)
+{
+	free(l->cpus.ranges);
+	free(l->tids.ranges);
+	free(l->types);
+	free(l->lanes);
+	free(l->kinds);
+}
+
+int limits_add_numbers(struct number_list *l, const char *text)
+{
+	for (;;) {
+		struct number_range r, *grown;
+		char *end;
+
+		errno = 0;
+		r.first = r.last = strtoll(text, &end, 10);
+		if (*text < '0' || *text > '9' || errno)
+			return -1;
+		if (*end == '-') {
+			text = end + 1;
+			r.last = strtoll(text, &end, 10);
+			if (*text < '0' || *text > '9' || errno || r.last < r.first)
+				return -1;
+		}
+		grown = array_grow(l->ranges, &l->capacity, l->count, sizeof *grown);
+		if (!grown)
+			return -1;
+		l->ranges = grown;
+		grown[l->count++] = r;
+		if (!*end)
+			return 0;
+		if (*end != ',')
+			return -1;
+		text = end + 1;
+	}
+}
+
+int limits_add_type(struct limits *l, const char *glob, struct error *e)
+{
+	const char **grown = array_grow(l->types, &l->types_capacity, l->ntypes, sizeof *grown);
+
+	if (!grown)
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	l->types = grown;
+	grown[l->ntypes++] = glob;
+	return 0;
+}
+
+bool limits_has(const struct number_list *l, int64_t n)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (n >= l->ranges[i].first && n <= l->ranges[i].last)
+			return true;
+	return false;
+}
+
+static bool lane_wanted(const struct limits *l, uint32_t lane)
+{
+	struct lane_entry e;
+
+	writer_lane_of(l->writer, lane, &e);
+	if (l->cpus.count && !(e.flags & LANE_HAS_CPU && limits_cpu(l, e.cpu)))
+		return false;
+	return !l->tids.count || (e.flags & LANE_HAS_TID && limits_tid(l, e.tid));
+}
+
+static void copy_name(const struct writer *w, uint32_t string, char *out)
+{
+	size_t n;
+	const char *s = writer_string_of(w, string, &n);
+
+	n = n < NAME_LIMIT ? n : NAME_LIMIT - 1;
+	memcpy(out, s, n);
+	out[n] = 0;
+}
+
+/* Globs match the name of the type or, with a colon, its group and name. Gaps are always wanted. */
+static bool type_wanted(const struct limits *l, uint32_t type)
+{
+	char name[NAME_LIMIT], group[NAME_LIMIT], both[2 * NAME_LIMIT];
+	uint32_t name_id, group_id;
+	enum type_kind kind;
+
+	writer_type_of(l->writer, type, &kind, &name_id, &group_id);
+	if (!l->ntypes || kind == KIND_GAP)
+		return true;
+	copy_name(l->writer, name_id, name);
+	copy_name(l->writer, group_id, group);
+	snprintf(both, sizeof both, "%s:%s", group, name);
+	for (size_t i = 0; i < l->ntypes; i++)
+		if (!fnmatch(l->types[i], name, 0) || !fnmatch(l->types[i], both, 0))
+			return true;
+	return false;
+}
+
+static bool wanted(struct limits *l, uint8_t **known, size_t *size, uint32_t id,
+		   bool (*ask)(const struct limits *, uint32_t))
+{
+	if (id >= *size) {
+		size_t more = 2 * ((size_t)id + 32);
+		uint8_t *grown = realloc(*known, more);
+
+		if (!grown)
+			return ask(l, id);
+		memset(grown + *size, NOT_ASKED, more - *size);
+		*known = grown;
+		*size = more;
+	}
+	if ((*known)[id] == NOT_ASKED)
+		(*known)[id] = ask(l, id) ? WANTED : REFUSED;
+	return (*known)[id] == WANTED;
+}
+
+static bool refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t type)
+{
+	struct limits *l = ctx;
+
+	return time < l->first_time || time > l->last_time ||
+	       !wanted(l, &l->lanes, &l->nlanes, lane, lane_wanted) ||
+	       !wanted(l, &l->kinds, &l->nkinds, type, type_wanted);
+}
+
+void limits_begin(struct limits *l, struct writer *w)
+{
+	l->first_time = 0;
+	l->last_time = UINT64_MAX;
+	if (!limits_any(l))
+		return;
+	l->writer = w;
+	w->refuse = refuse;
+	w->refuse_ctx = l;
+	w->head_flags |= HEAD_FILTERED;
+}
+
+int limits_times(struct limits *l, const struct input *inputs, int n, struct error *e)
+{
+	struct moment_base base = {.start = UINT64_MAX};
+	uint64_t until;
+
+	for (int i = 0; i < n; i++) {
+		const struct input *in = &inputs[i];
+
+		if (in->next < base.start)
+			base.start = in->next;
+		if (in->has_wall && !base.has_wall) {
+			base.has_wall = true;
+			base.wall = merge_wall(in);
+		}
+	}
+	if (base.start == UINT64_MAX)
+		return 0;
+	if ((l->since.from && moment_time(&l->since, &base, &l->first_time)) ||
+	    (l->until.from && moment_time(&l->until, &base, &until)))
+		return error_set(e, inputs[0].name, NO_OFFSET,
+				 "the trace does not tell its wall time (--since, --until)");
+	if (l->until.from) {
+		l->last_time = until ? until - 1 : 0;
+		/* nothing is before the beginning of all time */
+		if (!until)
+			l->first_time = UINT64_MAX;
+	}
+	return 0;
+}
+
+uint64_t limits_first(const struct input *in)
+{
+	const struct limits *l = in->decoding->limits;
+	uint64_t time;
+
+	if (!l || !l->first_time)
+		return 0;
+	if (!merge_unshifted(l->first_time - 1, in->shift, &time))
+		return 0;
+	return time == UINT64_MAX ? time : time + 1;
+}
+
+uint64_t limits_identity(const struct limits *l)
+{
+	const struct moment *moments[] = {&l->since, &l->until};
+	const struct number_list *lists[] = {&l->cpus, &l->tids};
+	uint64_t hash = 0;
+
+	if (!limits_any(l))
+		return 0;
+	for (int i = 0; i < 2; i++) {
+		hash = hash_u64(hash ^ moments[i]->from ^ (uint64_t)moments[i]->ns << 3);
+		for (size_t j = 0; j < lists[i]->count; j++)
+			hash = hash_u64(hash ^ (uint64_t)lists[i]->ranges[j].first) ^
+			       (uint64_t)lists[i]->ranges[j].last;
+		hash = hash_u64(hash);
+	}
+	for (size_t i = 0; i < l->ntypes; i++)
+		hash = hash_bytes(l->types[i], strlen(l->types[i]), hash);
+	return hash;
+}

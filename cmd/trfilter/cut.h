@@ -1,0 +1,44 @@
+/*
+ * cut.h - some rows of a block as a block of its own
+ */
+#ifndef TRFILTER_CUT_H
+#define TRFILTER_CUT_H
+
+#include "event.h"
+
+/* Bytes of a row that stands in the block. */
+static inline size_t cut_row_size(const struct block *b, const uint8_t *row)
+{
+	bool wide = b->row_flags & EVENTS_WIDE;
+	size_t n = wide ? WIDE_ROW : NARROW_ROW;
+	const struct type *t;
+
+	if (b->row_flags & EVENTS_BARE)
+		return n;
+	t = b->types[wide ? get_u16(row + 6) : row[6]];
+	n += t->fixed_size;
+	if (t->flags & TYPE_TAIL)
+		n += 4 + align_up(get_u32(row + n), 4);
+	return n;
+}
+
+/* Of a row that stands in the block: its time less the block's base. */
+static inline uint64_t cut_row_time(const struct block *b, const uint8_t *row)
+{
+	return get_u64(row) & (b->row_flags & EVENTS_WIDE ? 0xffffffffffff : 0xffffff);
+}
+
+/* What payload needs beside the rows. */
+static inline size_t cut_front(const struct block *b)
+{
+	return (size_t)(b->row_data - b->payload);
+}
+
+/*
+ * A block of rows that were copied from b to payload + cut_front(b), size bytes, with 8 bytes of
+ * room behind them; their lowest and highest time. payload may be b's own.
+ */
+void cut_block(struct block *out, const struct block *b, uint8_t *payload, size_t size,
+	       uint32_t rows, uint64_t low, uint64_t high);
+
+#endif

@@ -1,0 +1,202 @@
+#include "decide.h"
+
+struct numbers {
+	unsigned marks, under, over;
+};
+
+static bool is_joined(const struct node *n)
+{
+	return n->kind == NODE_AND || n->kind == NODE_OR || n->kind == NODE_NOT;
+}
+
+static void number(struct node *n, struct numbers *c)
+{
+	if (n->kind == NODE_UNDER)
+		n->mark = (uint8_t)c->under++;
+	else if (n->kind == NODE_OVER)
+		n->mark = (uint8_t)c->over++;
+	if (is_joined(n))
+		for (size_t i = 0; i < n->nchildren; i++)
+			number(n->children[i], c);
+}
+
+/* A mark for what is known at the enter as a whole, two for what may be. */
+static void number_marks(struct node *n, struct numbers *c)
+{
+	if (n->depends & DEPENDS_ARGUMENT && !is_joined(n)) {
+		n->mark = (uint8_t)c->marks++;
+		n->known = (uint8_t)c->marks++;
+	} else if (!(n->depends & DEPENDS_LATER)) {
+		/* under() has its own number there */
+		if (n->kind != NODE_UNDER)
+			n->mark = (uint8_t)c->marks++;
+	} else if (is_joined(n)) {
+		for (size_t i = 0; i < n->nchildren; i++)
+			number_marks(n->children[i], c);
+	}
+}
+
+int decide_prepare(struct node *tree, struct error *e)
+{
+	struct numbers c = {0};
+
+	number(tree, &c);
+	number_marks(tree, &c);
+	if (c.under > MARKS_LIMIT || c.over > MARKS_LIMIT || c.marks > MARKS_LIMIT)
+		return error_set(e, NULL, NO_OFFSET,
+				 "expression: more than %d conditions joined with such on whole "
+				 "calls",
+				 MARKS_LIMIT);
+	return 0;
+}
+
+void decide_around(struct evaluation *ev, struct node *n, const struct event *e, uint64_t *under,
+		   uint64_t *over)
+{
+	if (n->kind == NODE_UNDER || n->kind == NODE_OVER) {
+		uint64_t *set = n->kind == NODE_UNDER ? under : over;
+
+		if (evaluate(ev, n->children[0], e))
+			*set |= 1ull << n->mark;
+	} else if (is_joined(n) && n->depends & DEPENDS_STACK) {
+		for (size_t i = 0; i < n->nchildren; i++)
+			decide_around(ev, n->children[i], e, under, over);
+	}
+}
+
+static enum answer answer(bool yes)
+{
+	return yes ? ANSWER_YES : ANSWER_NO;
+}
+
+/* Once it holds for a value it holds for all larger ones, or never again for any. */
+static enum answer at_least(const struct node *n, uint64_t least)
+{
+	bool now = evaluate_number(n, least), at_end = evaluate_number(n, UINT64_MAX);
+
+	switch (n->comparison) {
+	case COMPARE_GT:
+	case COMPARE_GE: return now ? ANSWER_YES : ANSWER_LATER;
+	case COMPARE_LT:
+	case COMPARE_LE: return now ? ANSWER_LATER : ANSWER_NO;
+	case COMPARE_EQ:
+	case COMPARE_NE: break;
+	}
+	/* a larger one is as unequal as the largest */
+	if (now != at_end || n->right.value.form == SCALAR_REAL)
+		return ANSWER_LATER;
+	return n->right.value.form == SCALAR_UINT && n->right.value.u > least ? ANSWER_LATER
+									      : answer(at_end);
+}
+
+/* Of a call that is still open. */
+static enum answer open_leaf(const struct evaluation *ev, const struct node *n,
+			     const struct event *e)
+{
+	const struct operand *o = &n->left;
+
+	if (n->kind == NODE_OVER)
+		return ev->call->over >> n->mark & 1 ? ANSWER_YES : ANSWER_LATER;
+	if (n->kind == NODE_HAS && o->ask == ASK_CHILDREN)
+		return ANSWER_YES;
+	if (n->kind != NODE_COMPARE || o->literal || !n->right.literal)
+		return ANSWER_LATER;
+	if (o->ask == ASK_CHILDREN)
+		return at_least(n, ev->call->children);
+	if (o->ask != ASK_DURATION)
+		return ANSWER_LATER;
+	/* of ticks there is none to compare with a time */
+	if (o->time_unit && e->lane->clock->flags & CLOCK_TICKS)
+		return ANSWER_NO;
+	return at_least(n, ev->call->dur);
+}
+
+static bool has_argument(struct evaluation *ev, struct operand *o, const struct event *e)
+{
+	struct scalar s;
+
+	if (!(o->depends & DEPENDS_ARGUMENT))
+		return true;
+	operand_value(ev, o, e, &s);
+	return s.form != SCALAR_NONE;
+}
+
+/* The arguments stand in the enter or, where calls have numbers, perhaps in the leave. */
+static enum answer argument_leaf(struct evaluation *ev, struct node *n, enum decide_when when,
+				 const struct event *e, struct open_frame *f)
+{
+	if (when == DECIDE_ENTER) {
+		if (e->type->flags & TYPE_CALL_NUMBER &&
+		    !(has_argument(ev, &n->left, e) && has_argument(ev, &n->right, e)))
+			return ANSWER_LATER;
+		f->marks |= 1ull << n->known | (uint64_t)evaluate(ev, n, e) << n->mark;
+	}
+	if (f->marks >> n->known & 1)
+		return answer(f->marks >> n->mark & 1);
+	if (when == DECIDE_LEAVE)
+		return answer(evaluate(ev, n, e));
+	return when == DECIDE_NEVER ? ANSWER_NO : ANSWER_LATER;
+}
+
+/* What a call has even without a leave. */
+static bool is_measure(const struct operand *o)
+{
+	return o->literal || o->ask == ASK_DURATION || o->ask == ASK_SELF || o->ask == ASK_CHILDREN;
+}
+
+static enum answer leaf(struct evaluation *ev, struct node *n, enum decide_when when,
+			const struct event *e, struct open_frame *f)
+{
+	if (n->depends & DEPENDS_ARGUMENT)
+		return argument_leaf(ev, n, when, e, f);
+	if (when == DECIDE_ENTER || when == DECIDE_OPEN)
+		return open_leaf(ev, n, e);
+	if (when == DECIDE_NEVER && n->kind != NODE_OVER &&
+	    !(is_measure(&n->left) && (n->kind != NODE_COMPARE || is_measure(&n->right))))
+		return ANSWER_NO;
+	return answer(evaluate(ev, n, e));
+}
+
+enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
+		   const struct event *e, struct open_frame *f)
+{
+	enum answer neutral = n->kind == NODE_AND ? ANSWER_YES : ANSWER_NO, all = neutral, a;
+
+	if (n->kind == NODE_UNDER)
+		return answer(ev->call->under >> n->mark & 1);
+	if (!(n->depends & DEPENDS_LATER)) {
+		if (when == DECIDE_ENTER)
+			f->marks |= (uint64_t)evaluate(ev, n, e) << n->mark;
+		return answer(f->marks >> n->mark & 1);
+	}
+	if (n->kind == NODE_NOT)
+		return answer_not(decide(ev, n->children[0], when, e, f));
+	if (!is_joined(n))
+		return leaf(ev, n, when, e, f);
+	for (size_t i = 0; i < n->nchildren; i++) {
+		a = decide(ev, n->children[i], when, e, f);
+		if (a == ANSWER_LATER)
+			all = ANSWER_LATER;
+		else if (a != neutral)
+			return a;
+	}
+	return all;
+}
+
+uint64_t decide_soonest(const struct node *n)
+{
+	uint64_t soonest = UINT64_MAX;
+
+	if (is_joined(n)) {
+		for (size_t i = 0; i < n->nchildren; i++) {
+			uint64_t time = decide_soonest(n->children[i]);
+
+			soonest = time < soonest ? time : soonest;
+		}
+		return soonest;
+	}
+	if (n->kind != NODE_COMPARE || n->left.literal || n->left.ask != ASK_DURATION ||
+	    !n->right.literal)
+		return soonest;
+	return n->right.value.form == SCALAR_UINT ? n->right.value.u : 0;
+}

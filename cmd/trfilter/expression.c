@@ -1,0 +1,32 @@
+#include "expression.h"
+
+#include <stdlib.h>
+
+static void operand_free(struct operand *o)
+{
+	free(o->name);
+	free(o->fields);
+}
+
+void expression_free(struct node *n)
+{
+	if (!n)
+		return;
+	for (size_t i = 0; i < n->nchildren; i++)
+		expression_free(n->children[i]);
+	free(n->children);
+	operand_free(&n->left);
+	operand_free(&n->right);
+	free(n->pattern);
+	if (n->has_regex)
+		regfree(&n->regex);
+	for (size_t i = 0; i < n->ntexts; i++)
+		free((char *)n->texts[i].text);
+	free(n->numbers);
+	free(n->texts);
+	free(n->by_place.at);
+	free(n->by_type.at);
+	free(n->by_lane.at);
+	free(n->by_stack.at);
+	free(n);
+}

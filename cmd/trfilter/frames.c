@@ -1,0 +1,102 @@
+#include "frames.h"
+
+#include <stdlib.h>
+
+#include "buffer.h"
+#include "field.h"
+
+/* Enters without leaves must not take all memory: numbered calls beyond that are not followed. */
+enum { NUMBERED_LIMIT = 1 << 20 };
+
+void frames_free(struct frames *f)
+{
+	for (size_t i = 0; i < f->size; i++)
+		free(f->stacks[i].frames);
+	free(f->stacks);
+	free(f->numbered.frames);
+	free(f->free_numbered);
+	open_calls_free(&f->open);
+	*f = (struct frames){0};
+}
+
+struct frame_stack *frames_new_stack(struct frames *f, uint32_t number)
+{
+	size_t size = f->size ? f->size : 64;
+	struct frame_stack *stacks;
+
+	while (size <= number)
+		size *= 2;
+	stacks = realloc(f->stacks, size * sizeof *stacks);
+	if (!stacks) {
+		f->out_of_memory = true;
+		return NULL;
+	}
+	memset(stacks + f->size, 0, (size - f->size) * sizeof *stacks);
+	f->stacks = stacks;
+	f->size = size;
+	return &stacks[number];
+}
+
+struct open_frame *frames_grow(struct frames *f, struct frame_stack *s)
+{
+	size_t capacity = s->capacity;
+	struct open_frame *frames = array_grow(s->frames, &capacity, s->count, sizeof *frames);
+
+	if (!frames || capacity > UINT32_MAX) {
+		f->out_of_memory = true;
+		return NULL;
+	}
+	s->frames = frames;
+	s->capacity = (uint32_t)capacity;
+	return &frames[s->count++];
+}
+
+struct open_frame *frames_number(struct frames *f, const struct event *e, uint32_t *index)
+{
+	struct open_frame *frame;
+	uint32_t call;
+
+	if (!field_call(e, &call) || open_calls_count(&f->open) >= NUMBERED_LIMIT)
+		return NULL;
+	if (f->nfree) {
+		*index = f->free_numbered[--f->nfree];
+		frame = &f->numbered.frames[*index];
+	} else {
+		*index = f->numbered.count;
+		frame = frames_push(f, &f->numbered);
+		if (!frame)
+			return NULL;
+	}
+	if (open_calls_put(&f->open, e->lane->source->number, call, *index))
+		f->out_of_memory = true;
+	return frame;
+}
+
+static struct open_frame *give_back(struct frames *f, uint64_t index)
+{
+	uint32_t *grown = array_grow(f->free_numbered, &f->free_capacity, f->nfree, sizeof *grown);
+
+	if (grown) {
+		f->free_numbered = grown;
+		grown[f->nfree++] = (uint32_t)index;
+	}
+	return &f->numbered.frames[index];
+}
+
+struct open_frame *frames_numbered(struct frames *f, const struct event *e)
+{
+	uint64_t index;
+	uint32_t call;
+
+	if (!field_call(e, &call) ||
+	    !open_calls_take(&f->open, e->lane->source->number, call, &index))
+		return NULL;
+	return give_back(f, index);
+}
+
+struct open_frame *frames_any_numbered(struct frames *f)
+{
+	uint64_t index;
+
+	return open_calls_take_any(&f->open, &index) ? give_back(f, index) : NULL;
+}

@@ -1,0 +1,92 @@
+/*
+ * waiting.h - blocks that wait until it is decided which of their rows are kept
+ *
+ * A queue: what comes behind a row that waits waits too, blocks of other kinds included, so that
+ * the order of the stream stays. Of EVENTS blocks only the rows that may be kept are copied. Beyond
+ * a limit all that waits goes to a temporary file; of such a block a few hundred bytes stay.
+ */
+#ifndef TRFILTER_WAITING_H
+#define TRFILTER_WAITING_H
+
+#include "frames.h"
+#include "reader.h"
+
+enum row_state {
+	ROW_DROP,
+	ROW_KEEP,
+	ROW_WAIT,
+	ROW_GAP,   /* kept, and no event */
+	ROW_ASIDE, /* dropped but for what context.h makes of it */
+};
+
+/* A row that waits, and the call whose enter it is. */
+struct owner {
+	uint32_t row;
+	struct frame_at frame;
+};
+
+struct held {
+	struct block block; /* its payload is NULL while it is in the file */
+	struct head head;   /* of HEAD */
+	struct end end;	    /* of END */
+	uint8_t *memory;    /* payload, states, and the tables of the block */
+	size_t size, states_at;
+	uint64_t offset; /* in the file */
+	bool spilled;
+	struct owner *owners;
+	uint32_t nowners, owner; /* those before have been decided */
+	uint32_t waiting;	 /* rows */
+};
+
+struct waiting {
+	struct held *held;
+	size_t first, count, capacity;
+	uint64_t sequence; /* of the first */
+	size_t bytes;	   /* in memory */
+	size_t limit;
+	uint8_t dropped; /* what becomes of a row that is not kept: ROW_DROP, or ROW_ASIDE */
+	int fd;		 /* of the temporary file, -1 none */
+	uint64_t file_size;
+	/* told where the row of a frame's enter is when it has moved */
+	void (*moved)(void *ctx, struct frame_at at, uint64_t block, uint32_t row);
+	void *ctx;
+};
+
+/* limit: bytes in memory beyond which it goes to the file. */
+void waiting_init(struct waiting *w, size_t limit);
+void waiting_free(struct waiting *w);
+
+/* The number that the next block will have. */
+static inline uint64_t waiting_next(const struct waiting *w)
+{
+	return w->sequence + w->count;
+}
+
+/*
+ * An EVENTS block and the states of its rows; where each stands (not looked at where all are of
+ * one size); owners, by row, are looked at for those with
+ * ROW_WAIT, NULL: nobody looks for them. 0, or -1 with e filled, as for all here that return int.
+ */
+int waiting_events(struct waiting *w, const struct block *b, const uint8_t *states,
+		   const uint32_t *offsets, const struct frame_at *owners, struct error *e);
+/* A block of another kind; for HEAD and END what the reader says of it. */
+int waiting_other(struct waiting *w, const struct block *b, const struct head *head,
+		  const struct end *end, struct error *e);
+
+/* It is decided whether a row that waits is kept. */
+int waiting_decide(struct waiting *w, uint64_t block, uint32_t row, bool keep, struct error *e);
+
+/* The one that came first, NULL if none is there. */
+static inline struct held *waiting_front(const struct waiting *w)
+{
+	return w->count ? &w->held[w->first] : NULL;
+}
+
+/* Have its memory at hand. */
+int waiting_load(struct waiting *w, struct held *h, struct error *e);
+/* Of a loaded EVENTS block of which no row waits any more: take out the rows that are not kept. */
+void waiting_clean(struct held *h);
+/* Done with the front. */
+void waiting_pop(struct waiting *w);
+
+#endif

@@ -1,0 +1,223 @@
+#include "whole_private.h"
+
+#include <stdlib.h>
+
+bool whole_needed(const struct filter *f)
+{
+	return f->tree->depends & (DEPENDS_LATER | DEPENDS_STACK);
+}
+
+/* Does the condition ask for a measure? */
+static bool asks(const struct node *n, enum ask ask)
+{
+	if ((!n->left.literal && n->left.name && n->left.ask == ask) ||
+	    (!n->right.literal && n->right.name && n->right.ask == ask))
+		return true;
+	for (size_t i = 0; i < n->nchildren; i++)
+		if (asks(n->children[i], ask))
+			return true;
+	return false;
+}
+
+static bool asks_around(const struct node *n)
+{
+	bool found = n->kind == NODE_UNDER || n->kind == NODE_OVER;
+
+	for (size_t i = 0; i < n->nchildren && !found; i++)
+		found = asks_around(n->children[i]);
+	return found;
+}
+
+static void moved(void *ctx, struct frame_at at, uint64_t block, uint32_t row)
+{
+	struct whole *w = ctx;
+	struct open_frame *f = frames_at(&w->frames, at);
+
+	if (f) {
+		f->block = block;
+		f->row = row;
+	}
+}
+
+static int check(struct whole *w, struct error *e)
+{
+	if (w->failed || (w->limits && w->limits->failed)) {
+		*e = w->failed ? w->error : w->limits->error;
+		return -1;
+	}
+	if (w->frames.out_of_memory || w->calls.out_of_memory ||
+	    (w->limits && w->limits->pairing.out_of_memory))
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	return 0;
+}
+
+static int room(struct whole *w, uint32_t rows)
+{
+	void *grown;
+
+	if (rows <= w->rows_capacity)
+		return 0;
+	grown = realloc(w->states, rows);
+	if (!grown)
+		return -1;
+	w->states = grown;
+	grown = realloc(w->owners, rows * sizeof *w->owners);
+	if (!grown)
+		return -1;
+	w->owners = grown;
+	grown = realloc(w->offsets, rows * sizeof *w->offsets);
+	if (!grown)
+		return -1;
+	w->offsets = grown;
+	w->rows_capacity = rows;
+	return 0;
+}
+
+static int take_events(struct whole *w, const struct block *b, struct error *error)
+{
+	struct events it;
+	struct event e;
+	bool any;
+
+	if (room(w, b->rows))
+		return error_set(error, NULL, NO_OFFSET, "out of memory");
+	if (w->plain && whole_plain(w, b, &any)) {
+		if (check(w, error) || !any)
+			return w->failed ? -1 : 0;
+		return waiting_events(&w->waiting, b, w->states, w->offsets, w->owners, error);
+	}
+	w->row = 0;
+	for (events_begin(&it, b); event_next(&it, &e); w->row++) {
+		w->offsets[w->row] = (uint32_t)(e.row - b->row_data);
+		w->states[w->row] = whole_row(w, &e);
+	}
+	if (check(w, error))
+		return -1;
+	for (uint32_t i = 0; w->waiting.dropped && i < b->rows; i++)
+		if (w->states[i] == ROW_DROP)
+			w->states[i] = w->waiting.dropped;
+	return waiting_events(&w->waiting, b, w->states, w->offsets, w->owners, error);
+}
+
+/* The stream ends, and with it every call that is open. */
+static int end_stream(struct whole *w, struct error *e)
+{
+	struct open_frame *f;
+
+	for (size_t i = 0; i < w->frames.size; i++)
+		for (struct frame_stack *s = &w->frames.stacks[i ^ 1]; s->count; s->count--) {
+			whole_never_left(w, frames_top(s), true);
+			if (whole_keep_enter(w, frames_top(s)))
+				whole_kept(w, (uint32_t)i ^ 1);
+		}
+	while ((f = frames_any_numbered(&w->frames)))
+		whole_never_left(w, f, true);
+	if (check(w, e))
+		return -1;
+	frames_free(&w->frames);
+	w->now = 0;
+	return 0;
+}
+
+int whole_take(struct whole *w, const struct block *b, const struct head *head,
+	       const struct end *end, struct error *e)
+{
+	if (b->kind == BLOCK_EVENTS)
+		return take_events(w, b, e);
+	/* another stream, be it that the one before had no end */
+	if (b->kind == BLOCK_HEAD && !head->sequence && end_stream(w, e))
+		return -1;
+	if (b->kind == BLOCK_END && end->flags & END_LAST && end_stream(w, e))
+		return -1;
+	return waiting_other(&w->waiting, b, head, end, e);
+}
+
+int whole_finish(struct whole *w, struct error *e)
+{
+	return end_stream(w, e);
+}
+
+/* Calls whose enters wait in the first block, and that can be decided by now. */
+static void look_again(struct whole *w, struct held *h)
+{
+	uint64_t block = w->waiting.sequence;
+
+	for (; h->owner < h->nowners; h->owner++) {
+		struct owner *o = &h->owners[h->owner];
+		struct open_frame *f = frames_at(&w->frames, o->frame);
+
+		if (!f || !f->waits || f->block != block || f->row != o->row)
+			continue;
+		if (f->answer == ANSWER_LATER) {
+			const struct event e = {.lane = f->lane};
+
+			whole_set_open_facts(w, f, w->now);
+			f->answer = whole_ask(w, DECIDE_OPEN, &e, f);
+		}
+		switch (whole_of_row(w, f->answer, f->wanted, f->passes)) {
+		case ANSWER_LATER: return;
+		case ANSWER_YES:
+			whole_settle(w, f, true);
+			whole_kept(w, o->frame.stack);
+			break;
+		case ANSWER_NO:
+			if (w->callers)
+				return;
+			whole_settle(w, f, false);
+		}
+	}
+}
+
+struct held *whole_ready(struct whole *w, struct error *e)
+{
+	struct held *h = waiting_front(&w->waiting);
+
+	e->what[0] = '\0';
+	if (!h)
+		return NULL;
+	if (h->waiting) {
+		look_again(w, h);
+		if (check(w, e) || h->waiting)
+			return NULL;
+	}
+	if (waiting_load(&w->waiting, h, e))
+		return NULL;
+	if (h->block.kind == BLOCK_EVENTS)
+		waiting_clean(h);
+	return h;
+}
+
+void whole_done(struct whole *w)
+{
+	waiting_pop(&w->waiting);
+}
+
+int whole_init(struct whole *w, struct filter *filter, size_t limit, struct error *e)
+{
+	*w = (struct whole){.filter = filter,
+			    .max_depth = UINT32_MAX,
+			    .evaluation = &filter->evaluation,
+			    .around = asks_around(filter->tree),
+			    .self = asks(filter->tree, ASK_SELF),
+			    .stack = asks(filter->tree, ASK_STACK)};
+	waiting_init(&w->waiting, limit);
+	w->waiting.moved = moved;
+	w->waiting.ctx = w;
+	calls_init(&w->calls, filter->evaluation.dictionary);
+	filter->evaluation.call = &w->facts;
+	w->facts.stack = whole_stack_text;
+	w->facts.stack_ctx = w;
+	return decide_prepare(filter->tree, e);
+}
+
+void whole_free(struct whole *w)
+{
+	frames_free(&w->frames);
+	stack_nodes_free(&w->nodes);
+	calls_free(&w->calls);
+	waiting_free(&w->waiting);
+	buffer_free(&w->text);
+	free(w->states);
+	free(w->owners);
+	free(w->offsets);
+}

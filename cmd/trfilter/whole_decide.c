@@ -1,0 +1,205 @@
+/* whole_decide.c - what is known of a call and its surroundings, and what follows for its rows */
+#include "whole_private.h"
+
+/* The innermost of them. The kernel's calls are on top of the thread's others. */
+static struct open_frame *around(const struct whole *w, const struct event *e, uint32_t number)
+{
+	const struct frames *f = &w->frames;
+	bool call = e->type->kind == KIND_ENTER && !(e->type->flags & TYPE_INNER);
+	struct open_frame *top;
+
+	if (e->type->flags & TYPE_CALL_NUMBER)
+		return NULL;
+	if (!call && !(number & 1) && number + 1 < f->size && f->stacks[number + 1].count)
+		number++;
+	top = number < f->size ? frames_top(&f->stacks[number]) : NULL;
+	if (!top && number & 1)
+		top = frames_top(&f->stacks[number - 1]);
+	return top;
+}
+
+static void name_of(struct whole *w, uint32_t place)
+{
+	struct text_ref name = dictionary_place_name(w->evaluation->dictionary, place);
+
+	buffer_append(&w->text, name.text, name.size);
+	buffer_u8(&w->text, ';');
+}
+
+void whole_stack_text(void *ctx, const struct event *e, struct scalar *out)
+{
+	struct whole *w = ctx;
+	uint32_t number = frames_thread(e), first = number & ~1u;
+
+	w->text.size = 0;
+	for (uint32_t s = first; s < first + 2 && s < w->frames.size; s++)
+		for (uint32_t i = 0; i < w->frames.stacks[s].count; i++)
+			name_of(w, w->frames.stacks[s].frames[i].place);
+	if (w->facts.is_call)
+		name_of(w, e->place);
+	if (!w->text.size)
+		return;
+	out->form = SCALAR_TEXT;
+	out->text = (const char *)w->text.data;
+	out->size = w->text.size - 1;
+	w->text.data[out->size] = 0;
+}
+
+/* Of the frames below the top of a stack, from there down: false ends it. */
+static void go_down(struct whole *w, uint32_t number,
+		    bool (*visit)(struct whole *w, struct open_frame *f, uint64_t mark),
+		    uint64_t mark)
+{
+	for (;;) {
+		struct frame_stack *s = &w->frames.stacks[number];
+
+		for (uint32_t i = s->count; i--;)
+			if (!visit(w, &s->frames[i], mark))
+				return;
+		if (!(number & 1))
+			return;
+		number--;
+	}
+}
+
+static bool mark_over(struct whole *w, struct open_frame *f, uint64_t mark)
+{
+	(void)w;
+	if ((f->over & mark) == mark)
+		return false;
+	f->over |= mark;
+	return true;
+}
+
+/* --- decisions --- */
+
+/* Is a part of the condition asked of each row by itself? */
+bool whole_by_row(const struct whole *w, const struct part *p)
+{
+	return p->by_row || (w->rows_alone && !p->by_call);
+}
+
+void whole_settle(struct whole *w, struct open_frame *f, bool keep)
+{
+	if (!f->waits)
+		return;
+	f->waits = false;
+	if (f->block == waiting_next(&w->waiting))
+		w->states[f->row] = keep ? ROW_KEEP : ROW_DROP;
+	else if (!w->failed && waiting_decide(&w->waiting, f->block, f->row, keep, &w->error))
+		w->failed = true;
+}
+
+static bool keep_caller(struct whole *w, struct open_frame *f, uint64_t mark)
+{
+	(void)mark;
+	if (f->for_callee)
+		return false;
+	f->for_callee = true;
+	whole_settle(w, f, true);
+	return true;
+}
+
+/* A row is kept: so is what encloses it. */
+void whole_kept(struct whole *w, uint32_t number)
+{
+	if (w->callers && number != FRAMES_NUMBERED && number < w->frames.size)
+		go_down(w, number, keep_caller, 0);
+}
+
+/* Is a row kept, by the answer of the whole condition? */
+enum answer whole_of_row(const struct whole *w, enum answer a, bool wanted, bool passes)
+{
+	a = passes ? a : ANSWER_NO;
+	if (w->invert)
+		a = answer_not(a);
+	return wanted ? a : ANSWER_NO;
+}
+
+bool whole_keep_enter(const struct whole *w, const struct open_frame *f)
+{
+	return f->for_callee || whole_of_row(w, f->answer, f->wanted, f->passes) == ANSWER_YES;
+}
+
+enum answer whole_ask(struct whole *w, enum decide_when when, const struct event *e,
+		      struct open_frame *f)
+{
+	enum answer all = ANSWER_YES;
+
+	for (size_t i = 0; i < w->filter->nparts; i++) {
+		const struct part *p = &w->filter->parts[i];
+		enum answer a;
+
+		if (whole_by_row(w, p))
+			continue;
+		a = decide(w->evaluation, p->node, when, e, f);
+		if (a == ANSWER_NO)
+			return a;
+		if (a == ANSWER_LATER)
+			all = a;
+	}
+	return all;
+}
+
+bool whole_passes_row(struct whole *w, const struct event *e)
+{
+	for (size_t i = 0; i < w->filter->nparts; i++)
+		if (whole_by_row(w, &w->filter->parts[i]) &&
+		    !evaluate(w->evaluation, w->filter->parts[i].node, e))
+			return false;
+	return true;
+}
+
+/* What is around an event, for its conditions. */
+struct open_frame *whole_set_facts(struct whole *w, const struct event *e, uint32_t number,
+				   bool call)
+{
+	struct open_frame *a = around(w, e, number);
+	uint64_t under = 0, over = 0;
+
+	w->facts.is_call = call;
+	w->facts.ended = w->facts.has_self = false;
+	w->facts.children = 0;
+	w->facts.has_caller = a && a->place;
+	w->facts.caller = a ? a->place : 0;
+	if (w->around) {
+		for (size_t i = 0; i < w->filter->nparts; i++)
+			decide_around(w->evaluation, w->filter->parts[i].node, e, &under, &over);
+		if (over && a)
+			go_down(w, a == frames_top(&w->frames.stacks[number]) ? number : number ^ 1,
+				mark_over, over);
+	}
+	w->own_under = under;
+	w->facts.under = under | (a ? a->under : 0);
+	w->facts.over = over;
+	if (w->stack) {
+		w->facts.node = a ? a->node : STACK_NODES_BOTTOM;
+		if (call)
+			w->facts.node = stack_nodes_push(&w->nodes, w->facts.node, e->place);
+	}
+	return a;
+}
+
+/* What is known of an open call at this time. */
+void whole_set_open_facts(struct whole *w, const struct open_frame *f, uint64_t time)
+{
+	w->facts.is_call = true;
+	w->facts.ended = w->facts.has_self = false;
+	w->facts.dur = time > f->start ? time - f->start : 0;
+	w->facts.children = f->children;
+	w->facts.under = f->under;
+	w->facts.over = f->over;
+}
+
+/* It ended without a leave, or the stream ended before it. */
+void whole_never_left(struct whole *w, struct open_frame *f, bool at_end)
+{
+	const struct event e = {.lane = f->lane};
+
+	if (f->answer == ANSWER_LATER) {
+		whole_set_open_facts(w, f, w->now);
+		w->facts.ended = at_end;
+		f->answer = whole_ask(w, DECIDE_NEVER, &e, f);
+	}
+	whole_settle(w, f, whole_keep_enter(w, f));
+}

@@ -1,0 +1,41 @@
+/*
+ * whole_private.h - what the rooms of whole.h share: whole.c (blocks), whole_decide.c (what is
+ * known of a call, and what follows), whole_rows.c (rows), whole_plain.c (the fast loop)
+ */
+#ifndef TRFILTER_WHOLE_PRIVATE_H
+#define TRFILTER_WHOLE_PRIVATE_H
+
+#include "whole.h"
+
+/* What becomes of one row (enum row_state), w->row being its number. */
+uint8_t whole_row(struct whole *w, const struct event *e);
+/* It is decided whether the enter of a call is kept. */
+void whole_settle(struct whole *w, struct open_frame *f, bool keep);
+/* Go through a block in the fast way. false: it is none for that, and nothing was done. */
+bool whole_plain(struct whole *w, const struct block *b, bool *any);
+
+/* The names of the stack of an event, of struct whole. */
+void whole_stack_text(void *ctx, const struct event *e, struct scalar *out);
+/* Is a part of the condition asked of each row by itself? */
+bool whole_by_row(const struct whole *w, const struct part *p);
+/* A row is kept: so is what encloses it, from the top of that stack on. */
+void whole_kept(struct whole *w, uint32_t number);
+/* Is a row kept, by the answer of the whole condition? */
+enum answer whole_of_row(const struct whole *w, enum answer a, bool wanted, bool passes);
+/* Is the enter of a call kept, by what is known? */
+bool whole_keep_enter(const struct whole *w, const struct open_frame *f);
+/* The parts of the condition that ask of calls. */
+enum answer whole_ask(struct whole *w, enum decide_when when, const struct event *e,
+		      struct open_frame *f);
+/* The parts that ask of single rows. */
+bool whole_passes_row(struct whole *w, const struct event *e);
+/* What is around an event, for its conditions; call: it is an enter. The innermost call around it.
+ */
+struct open_frame *whole_set_facts(struct whole *w, const struct event *e, uint32_t number,
+				   bool call);
+/* What is known of an open call at this time. */
+void whole_set_open_facts(struct whole *w, const struct open_frame *f, uint64_t time);
+/* A call ended without a leave, or the stream ended before it (at_end). */
+void whole_never_left(struct whole *w, struct open_frame *f, bool at_end);
+
+#endif

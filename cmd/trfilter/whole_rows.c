@@ -1,0 +1,199 @@
+/* whole_rows.c - row by row: calls begin and end, everything else is where it is */
+#include "whole_private.h"
+
+enum { FRAMES_LIMIT = 1 << 20 }; /* of one thread: calls deeper than that are decided by row */
+
+/* An event that is no call, or a row of one that cannot be paired. */
+static uint8_t alone(struct whole *w, const struct event *e, uint32_t number, bool wanted)
+{
+	const struct open_frame *a = whole_set_facts(w, e, number, false);
+	bool passes = true, holds = true;
+
+	wanted = wanted && (a ? a->level + 1 : 0) < w->max_depth;
+	passes = whole_passes_row(w, e);
+	for (size_t i = 0; i < w->filter->nparts && holds; i++)
+		if (!whole_by_row(w, &w->filter->parts[i]))
+			holds = evaluate(w->evaluation, w->filter->parts[i].node, e);
+	if (whole_of_row(w, holds ? ANSWER_YES : ANSWER_NO, wanted, passes) != ANSWER_YES)
+		return ROW_DROP;
+	if (!(e->type->flags & TYPE_CALL_NUMBER))
+		whole_kept(w,
+			   a && a != frames_top(&w->frames.stacks[number]) ? number ^ 1 : number);
+	return ROW_KEEP;
+}
+
+/* A frame for an enter; NULL: it is to be decided alone. */
+static struct open_frame *begin(struct whole *w, const struct event *e, uint32_t *number,
+				uint32_t *index)
+{
+	struct frame_stack *s;
+	struct open_frame *f;
+	uint32_t depth;
+	bool inner = e->type->flags & TYPE_INNER;
+
+	if (e->type->flags & TYPE_CALL_NUMBER) {
+		*number = FRAMES_NUMBERED;
+		f = frames_number(&w->frames, e, index);
+		if (f)
+			f->depth = 0;
+		return f;
+	}
+	s = &w->frames.stacks[*number];
+	depth = s->count ? frames_top(s)->depth + 1 : 0;
+	if (e->type->flags & TYPE_DEPTH && !inner)
+		depth = e->depth;
+	if (s->count >= FRAMES_LIMIT) {
+		s->beyond += !(e->type->flags & TYPE_DEPTH);
+		return NULL;
+	}
+	*index = s->count;
+	f = frames_push(&w->frames, s);
+	if (f)
+		f->depth = depth;
+	return f;
+}
+
+/* The top of a stack ended without a leave. */
+static void lose(struct whole *w, struct frame_stack *s, uint32_t number)
+{
+	bool keep;
+
+	whole_never_left(w, frames_top(s), false);
+	keep = whole_keep_enter(w, frames_top(s));
+	s->count--;
+	if (keep)
+		whole_kept(w, number);
+}
+
+/* What is open as deep as an enter, or has its number, ended without a leave. */
+static void synchronise(struct whole *w, const struct event *e, uint32_t number)
+{
+	struct frame_stack *s = &w->frames.stacks[number];
+	struct open_frame *f;
+
+	if (e->type->flags & TYPE_CALL_NUMBER) {
+		f = frames_numbered(&w->frames, e);
+		if (f)
+			whole_never_left(w, f, false);
+	} else if (e->type->flags & TYPE_DEPTH && !(e->type->flags & TYPE_INNER)) {
+		while (s->count && frames_top(s)->depth >= e->depth)
+			lose(w, s, number);
+	}
+}
+
+static uint8_t enter(struct whole *w, const struct event *e, uint32_t number, bool wanted)
+{
+	bool numbered = e->type->flags & TYPE_CALL_NUMBER;
+	struct open_frame *f, *a;
+	enum answer row;
+	uint32_t index, level;
+
+	synchronise(w, e, number);
+	a = whole_set_facts(w, e, number, true);
+	level = a ? a->level + 1 : 0;
+	if (a)
+		a->children++;
+	if (w->own_under)
+		level = 0;
+	f = begin(w, e, &number, &index);
+	if (!f)
+		return alone(w, e, frames_thread(e), wanted);
+	f->lane = e->lane;
+	f->start = e->time;
+	f->block = waiting_next(&w->waiting);
+	f->place = e->place;
+	f->level = level;
+	f->children = 0;
+	f->node = w->facts.node;
+	f->marks = 0;
+	f->under = w->facts.under;
+	f->over = w->facts.over;
+	f->waits = false;
+	f->wanted = wanted && level < w->max_depth;
+	f->for_callee = false;
+	f->inner = e->type->flags & TYPE_INNER;
+	f->numbered = numbered;
+	w->facts.dur = 0;
+	f->answer = f->wanted ? whole_ask(w, DECIDE_ENTER, e, f) : ANSWER_NO;
+	f->passes = whole_passes_row(w, e);
+	row = whole_of_row(w, f->answer, f->wanted, f->passes);
+	if (row == ANSWER_YES) {
+		whole_kept(w, number);
+		return ROW_KEEP;
+	}
+	if (row == ANSWER_NO && !w->callers)
+		return ROW_DROP;
+	f->waits = true;
+	f->row = w->row;
+	w->owners[w->row] = (struct frame_at){number, index};
+	return ROW_WAIT;
+}
+
+/* The frame that a leave closes, at the top of its stack; NULL: none. */
+static struct open_frame *closed(struct whole *w, const struct event *e, uint32_t number)
+{
+	struct frame_stack *s = &w->frames.stacks[number];
+	bool inner = e->type->flags & TYPE_INNER, depth = e->type->flags & TYPE_DEPTH && !inner;
+	struct open_frame *f;
+
+	if (!depth && s->beyond) {
+		s->beyond--;
+		return NULL;
+	}
+	/* a call that returns ends what is still open above it */
+	while ((f = frames_top(s)) && !inner &&
+	       (f->inner ? !depth || f->depth >= e->depth : depth && f->depth > e->depth))
+		lose(w, s, number);
+	return f && f->inner == inner && (!depth || f->depth == e->depth) ? f : NULL;
+}
+
+static uint8_t leave(struct whole *w, const struct event *e, uint32_t number, bool wanted,
+		     const struct call *done)
+{
+	bool numbered = e->type->flags & TYPE_CALL_NUMBER, keep;
+	struct frame_stack *s = &w->frames.stacks[number];
+	struct open_frame *f = numbered ? frames_numbered(&w->frames, e) : closed(w, e, number);
+
+	if (!f)
+		return alone(w, e, number, wanted);
+	if (f->answer == ANSWER_LATER) {
+		whole_set_open_facts(w, f, e->time);
+		w->facts.ended = true;
+		w->facts.has_self = done;
+		w->facts.self = done ? done->self : 0;
+		f->answer = whole_ask(w, DECIDE_LEAVE, e, f);
+	}
+	whole_settle(w, f, whole_keep_enter(w, f));
+	keep = f->for_callee ||
+	       whole_of_row(w, f->answer, f->wanted, whole_passes_row(w, e)) == ANSWER_YES;
+	if (!numbered) {
+		s->count--;
+		if (w->callers && (keep || whole_keep_enter(w, f)))
+			whole_kept(w, number);
+	}
+	return keep ? ROW_KEEP : ROW_DROP;
+}
+
+uint8_t whole_row(struct whole *w, const struct event *e)
+{
+	uint32_t number = frames_thread(e);
+	bool has_self = false, wanted;
+	struct call done;
+
+	if (e->type->kind == KIND_GAP)
+		return ROW_GAP;
+	if (__builtin_expect(e->time > w->now, 1))
+		w->now = e->time;
+	/* both of a thread are there, or none */
+	if (__builtin_expect((number | 1) >= w->frames.size, 0) &&
+	    !frames_stack(&w->frames, number | 1))
+		return ROW_DROP;
+	if (w->self)
+		has_self = calls_feed(&w->calls, e, &done) == CALLS_LEAVE;
+	wanted = !w->limits || limits_row(w->limits, e);
+	switch (e->type->kind) {
+	case KIND_ENTER: return enter(w, e, number, wanted);
+	case KIND_LEAVE: return leave(w, e, number, wanted, has_self ? &done : NULL);
+	}
+	return alone(w, e, number, wanted);
+}

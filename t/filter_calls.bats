@@ -1,0 +1,223 @@
+# trfilter: conditions on whole calls, against uftrace where it has the same; what is around a
+# match, and limits.
+
+load lib
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	for name in basic-pg threads threads-nosched forkexec exc-pg nest-libcall args-spec longjmp; do
+		[[ -d $SHARED/uftrace/$name ]] || continue
+		trdecode -q "$SHARED/uftrace/$name" 2>/dev/null | trsym -q >"$name.trs" 2>/dev/null
+	done
+}
+
+setup() {
+	need_shared uftrace
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# count EXPRESSION STREAM COUNT
+count() {
+	run -0 trfilter -q -c "$1" "$2"
+	assert_output "$3"
+}
+
+# same RECORDING 'OPTIONS OF UFTRACE' 'OPTIONS OF TRFILTER' EXPRESSION: the same text
+same() {
+	# shellcheck disable=SC2086 # several options
+	uftrace replay --no-pager -d "$SHARED/uftrace/$1" $2 2>/dev/null | sed '1d; s/ *$//' >theirs
+	# shellcheck disable=SC2086
+	trfilter -q $3 "$4" "$1.trs" | trencode -q 2>/dev/null | sed '1d; s/ *$//' >ours
+	diff theirs ours || fail "$1: uftrace $2, trfilter $3 $4"
+}
+
+@test "dur is uftrace -t" {
+	need uftrace
+	for name in basic-pg threads threads-nosched exc-pg nest-libcall args-spec; do
+		for t in 1us 10us 100us 1ms; do
+			same "$name" "-t $t" '' "dur >= $t"
+		done
+	done
+}
+
+@test "-D is uftrace -D" {
+	need uftrace
+	for name in basic-pg threads-nosched exc-pg nest-libcall; do
+		for depth in 1 2 3; do
+			same "$name" "-D $depth" "-D $depth" 1
+		done
+	done
+}
+
+@test "under() is uftrace -F and -N, over() is -C" {
+	need uftrace
+	for name in basic-pg threads-nosched exc-pg nest-libcall; do
+		for f in $(trstat -q -a count -F tsv "$name.trs" | cut -f1 | grep -x '[a-z_]*' | grep -v '^name$' | head -n 6); do
+			same "$name" "-F $f" '' "under('$f')"
+			same "$name" "-F $f -D 2" '-D 2' "under('$f')"
+			same "$name" "-N $f" '' "!under('$f')"
+			same "$name" "-C $f" '' "over('$f')"
+		done
+	done
+}
+
+@test "the table of what lasted longer is that of uftrace report" {
+	need uftrace
+	for t in 10us 1ms; do
+		uftrace report --no-pager -d "$SHARED/uftrace/threads-nosched" -f total,call -t $t 2>/dev/null |
+			tail -n +3 | awk '{ print $4, $3 }' | sort >theirs
+		trfilter "dur >= $t" threads-nosched.trs | trstat -q -a count -F tsv |
+			awk 'NR > 1 { print $1, $2 }' | sort >ours
+		diff theirs ours
+	done
+}
+
+CALLS="dur > 100us
+dur < 10us
+dur == 0 || dur > 20us
+self > 5us
+children > 1
+children == 0 && dur > 1us
+caller == 'main'
+under('main')
+over('usleep')
+stack =~ '^main;.*;usleep'
+dur > 1us && name =~ '^p'
+!(dur > 10us)
+name == 'usleep' || self > 3us
+under(name =~ '^w') && !over('usleep')
+has(dur) && has(caller)
+dur > 1ms || over('step')"
+
+@test "whole calls: both halves are all, calls stay balanced" {
+	for name in threads exc-pg args-spec; do
+		all=$(trfilter -c 1 "$name.trs")
+		while IFS= read -r e; do
+			with=$(trfilter -c "$e" "$name.trs") without=$(trfilter -v -c "$e" "$name.trs")
+			assert_equal "$name $e $((with + without))" "$name $e $all"
+			for v in '' -v; do
+				# shellcheck disable=SC2086
+				trfilter $v "$e" "$name.trs" >half
+				assert_equal "$(trfilter -c 1 half)" "$([[ $v ]] && echo "$without" || echo "$with")"
+				run -0 trstat -a count half
+				refute_output --partial 'returns of calls'
+			done
+		done <<<"$CALLS"
+	done
+}
+
+@test "as many enters as leaves, but for calls that do not end" {
+	while IFS= read -r e; do
+		for options in '' --callers '-D 3'; do
+			# shellcheck disable=SC2086
+			trfilter $options "$e" threads-nosched.trs >kept
+			open=$(trencode kept 2>/dev/null | sed -n '/remaining/,$p' | grep -c '^\[' || true)
+			assert_equal "$e $(($(trfilter -c 'kind == enter' kept) - open))" \
+				"$e $(trfilter -c 'kind == leave' kept)"
+		done
+	done <<<"$CALLS"
+}
+
+@test "whole calls and single rows" {
+	count 'name == "usleep" && dur > 1us && kind == leave' threads.trs \
+		"$(trfilter -c 'name == "usleep" && kind == leave' threads.trs)"
+	count 'kind == leave && dur > 1us && name == "usleep"' threads.trs \
+		"$(trfilter -c 'name == "usleep" && kind == leave' threads.trs)"
+	count 'ret == -42 && dur > 0' args-spec.trs "$(trfilter -c 'ret == -42' args-spec.trs)"
+}
+
+@test "--callers keeps what encloses a call, -D counts it" {
+	run -0 pipe "trfilter --callers 'name == \"c3\"' longjmp.trs | trencode -q 2>/dev/null | grep -c 'main() {'"
+	assert_output 1
+	trfilter --callers 'name == "usleep"' threads-nosched.trs | trencode -q >callers
+	trfilter 'over("usleep")' threads-nosched.trs | trencode -q >over
+	cmp callers over
+}
+
+@test "streams in segments: calls go across their borders" {
+	trdecode -q --segment 64K "$SHARED/uftrace/threads" 2>/dev/null >segments.trs
+	trdecode -q "$SHARED/uftrace/threads" 2>/dev/null >whole.trs
+	for e in 'dur > 100us' 'self > 10us && children > 0' 'caller != ""'; do
+		trfilter -q "$e" segments.trs | trencode -q >a 2>/dev/null
+		trfilter -q "$e" whole.trs | trencode -q >b 2>/dev/null
+		cmp a b
+	done
+}
+
+@test "-A, -B and --within keep what is around a match" {
+	e='name == "pthread_create" && kind == enter'
+	for stream in threads.trs basic-pg.trs; do
+		trfilter -B 1000000 -A 1000000 1 "$stream" | trencode -q | cmp - <(trencode -q "$stream")
+		trfilter --within 1h 'kind == enter' "$stream" | trencode -q | cmp - <(trencode -q "$stream")
+	done
+	count "$e" threads.trs 3
+	run -0 trfilter -c -m 1 -B 3 -A 4 "$e" threads.trs
+	assert_output 8
+	run -0 trfilter -c -m 1 --within 0 "$e" threads.trs
+	assert_output 1
+}
+
+@test "--since and --until part a stream, whole calls too" {
+	all=$(trfilter -c 1 threads.trs)
+	for t in +1ms -3ms +0 2025; do
+		for e in 1 'tid > 0 && kind != gap' 'dur >= 0 || !has(dur)'; do
+			before=$(trfilter -c --until "$t" "$e" threads.trs)
+			after=$(trfilter -c --since "$t" "$e" threads.trs)
+			assert_equal "$t $e $((before + after))" "$t $e $all"
+		done
+	done
+	[ "$(trfilter -c --since +1ms --until +3ms 1 threads.trs)" -gt 0 ]
+	assert_equal "$(trfilter -c --since -1ms 1 <threads.trs)" "$(trfilter -c --since -1ms 1 threads.trs)"
+	run -2 pipe 'cat threads.trs | trfilter --since -1ms 1 >/dev/null'
+	assert_output --partial 'a saved stream'
+	run -2 trfilter --since 2026-01-01 -c 1 threads.trs
+	assert_output --partial 'has no wall time'
+	run -2 trfilter --since tomorrow 1 threads.trs
+	assert_line --index 0 --partial "not 'tomorrow'"
+}
+
+@test "--between takes ranges in each thread" {
+	trfilter --between 'name == "nap"' 'name == "reap"' 1 threads-nosched.trs | trencode -q >ranges
+	grep -q 'nap()' ranges
+	run -1 grep -E 'spawn\(\)|monstartup' ranges
+	run -0 trfilter -c --between 1 0 1 threads.trs
+	assert_output "$(trfilter -c 1 threads.trs)"
+	run -0 trfilter -c --between 0 1 1 threads.trs
+	assert_output 0
+	run -2 trfilter --between 'dur > 1' 1 1 threads.trs
+	assert_output --partial 'not of whole calls'
+}
+
+@test "--sample takes the same threads everywhere" {
+	trfilter --sample 1/2 1 threads.trs | trstat -g tid -a count -F tsv | sort >a
+	trfilter --sample 1/2 --by tid 1 threads-nosched.trs | trstat -g tid -a count -F tsv | sort >b
+	[ "$(wc -l <a)" -gt 1 ]
+	run -0 trfilter -c --sample 2/2 1 threads.trs
+	assert_output "$(trfilter -c 1 threads.trs)"
+	run -0 trfilter -c --sample 0/2 1 threads.trs
+	assert_output 0
+	count 'kind == enter' <(trfilter --sample 1/2 --by name 1 threads-nosched.trs) \
+		"$(trfilter --sample 1/2 --by name 1 threads-nosched.trs | trfilter -c 'kind == leave')"
+	run -2 trfilter --sample 3/2 1 threads.trs
+	run -2 trfilter --by tid 1 threads.trs
+}
+
+@test "what cannot be asked is refused with the reason" {
+	run -2 --separate-stderr trfilter 'total > 1ms' threads.trs
+	assert_equal "$stderr" "trfilter: expression, column 1: 'total' is called 'dur' here"
+	run -2 --separate-stderr trfilter 'under(dur > 1ms)' threads.trs
+	assert_equal "$stderr" 'trfilter: expression, column 1: under() is asked at the beginning of a call: of its name, thread, time or fields'
+	run -2 --separate-stderr trfilter 'dur > time' threads.trs
+	assert_equal "$stderr" 'trfilter: expression, column 1: one side is known when the call begins, the other when it ends'
+	run -2 --separate-stderr trfilter -D x 1 threads.trs
+	assert_equal "${stderr_lines[0]}" "trfilter: -D needs a number, not 'x'"
+}
+
+@test "--explain shows conditions on whole calls, and when they are asked" {
+	run -0 trfilter --explain 'dur > 1ms && under("f") && over(tid == 3)'
+	assert_line --index 0 'keep dur > 1000000'
+	assert_line --index 1 '     asked of each call, as soon as enough of it is known'
+	assert_line --index 2 'and  under(name == "f")'
+	assert_line --index 3 '     asked of each event, by the calls around it; a call is decided at its enter'
+	assert_line --index 4 'and  over(tid == 3)'
+}

@@ -1,0 +1,95 @@
+# trdecode: --since, --until, --cpu, --tid, --type: what is left is what a filter of the whole leaves.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# rows STREAM: all events as text, with what a table does not show
+rows() {
+	trencode -q --raw "$@" 2>/dev/null
+}
+
+# cut INPUT OPTION...: the same out of the input and out of a stream of all of it
+cut_both() {
+	local input=$1
+	shift
+	trdecode -q "$@" "$input" 2>/dev/null | rows >direct
+	trdecode -q "$@" all.trs 2>/dev/null | rows >saved
+	cmp direct saved || fail "$input $*"
+}
+
+@test "limits of a recording are those of the saved stream" {
+	need_shared
+	for input in "$SHARED"/uftrace/threads "$SHARED"/uftrace/kernel-sched \
+		"$SHARED"/trace-cmd/*busy.dat "$SHARED"/trace-cmd/*fgraph.dat; do
+		[[ -e $input ]] || continue
+		trdecode -q "$input" >all.trs 2>/dev/null || continue
+		cut_both "$input" --since +2ms
+		cut_both "$input" --since +20ms --until +60ms
+		cut_both "$input" --until +1ms
+		cut_both "$input" --cpu 1
+		cut_both "$input" --cpu 0,2-3 --since +5ms
+		cut_both "$input" --type 'sched*' --since +1ms
+		cut_both "$input" --tid 0-14000
+	done
+}
+
+@test "limits leave what conditions leave" {
+	need_shared uftrace/threads
+	trdecode -q "$SHARED/uftrace/threads" >all.trs
+	start=$(trdecode --info all.trs | awk '/^first time/ { print $NF }')
+	middle=$((start + 3000000))
+	for pair in "--tid 13265,13269|tid in {13265, 13269}" "--type e*|type =~ '^e'" \
+		"--type linux:*|type =~ '^linux'"; do
+		# shellcheck disable=SC2086
+		trdecode -q ${pair%%|*} "$SHARED/uftrace/threads" | rows >ours
+		trfilter "${pair#*|}" all.trs | rows | cmp - ours
+	done
+	for input in all.trs "$SHARED/uftrace/threads"; do
+		before=$(trdecode -q --until +3ms "$input" | trfilter -c 1)
+		after=$(trdecode -q --since "$middle" "$input" | trfilter -c 1)
+		assert_equal $((before + after)) "$(trfilter -c 1 all.trs)"
+	done
+	run -0 pipe "trdecode -q --type nothing all.trs | trfilter -c 1"
+	assert_output 0
+}
+
+@test "ticks of apitrace, and LTTng" {
+	need_shared apitrace
+	trdecode -q "$SHARED/apitrace/mt4.trace" >all.trs 2>/dev/null
+	n=$(trfilter -c 1 all.trs)
+	a=$(trdecode -q --until 100 "$SHARED/apitrace/mt4.trace" | trfilter -c 1)
+	b=$(trdecode -q --since 100 "$SHARED/apitrace/mt4.trace" | trfilter -c 1)
+	assert_equal $((a + b)) "$n"
+	[ "$a" -gt 0 ]
+	for trace in "$DATA"/lttng/*/; do
+		trdecode -q "$trace" >all.trs 2>/dev/null || continue
+		cut_both "$trace" --since +1ms
+		cut_both "$trace" --cpu 0 --type 'kernel*'
+	done
+}
+
+@test "a part is another stream, and says that it is one" {
+	need_shared uftrace/threads
+	trdecode -q "$SHARED/uftrace/threads" | head -c 16 >a
+	trdecode -q --tid 13265 "$SHARED/uftrace/threads" | head -c 16 >b
+	run -1 cmp -s a b
+	trdecode -q --since +3ms "$SHARED/uftrace/threads" | trsym -q >part.trs
+	run -0 trstat part.trs
+	refute_output --partial '<0>'
+}
+
+@test "limits that are none are usage errors" {
+	need_shared uftrace/threads
+	for bad in '--since x' '--until 1y' '--cpu 3-1' '--cpu a' '--tid 1,'; do
+		# shellcheck disable=SC2086
+		run -2 trdecode $bad "$SHARED/uftrace/threads"
+		assert_line --index 0 --partial "${bad%% *} takes"
+	done
+	run -2 trdecode --since -1s "$SHARED/uftrace/threads"
+	assert_line --index 0 --partial 'saved stream'
+	run -2 trdecode --since 2026-01-01 -o x "$SHARED/uftrace/threads"
+	assert_output --partial 'wall time'
+}

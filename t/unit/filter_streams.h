@@ -1,0 +1,189 @@
+/* Streams of calls at random, and what is in a stream: for the tests of trfilter. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "reader.h"
+#include "tap.h"
+#include "value.h"
+#include "writer.h"
+
+enum { ROWS = 30000, LANES = 2, PLACES = 5, STACK = 400 };
+
+static char dir[] = "/tmp/filter.XXXXXX";
+
+static const char *in_dir(const char *name)
+{
+	static char paths[4][128];
+	static int at;
+
+	at = (at + 1) % 4;
+	snprintf(paths[at], sizeof paths[at], "%s/%s", dir, name);
+	return paths[at];
+}
+
+struct ids {
+	uint32_t lane[LANES], place[PLACES], enter, enter_values, leave, instant;
+};
+
+static void declare(struct writer *w, struct ids *ids)
+{
+	uint32_t source = writer_source(
+		w, &(struct source_entry){writer_text(w, "uftrace"), writer_text(w, "x"), 8, 0});
+	uint32_t clock = writer_clock(w, &(struct clock_entry){writer_text(w, "monotonic"), 0, 0});
+	uint32_t space = writer_space(w, &(struct space_entry){source, writer_text(w, "s"), 1, 0});
+	uint32_t group = writer_text(w, "uftrace");
+	struct field_entry field = {
+		.name = writer_text(w, "cpu"), .kind = FIELD_UINT, .role = ROLE_CPU, .size = 4};
+	struct type_entry t = {.source = source, .group = group};
+
+	for (int i = 0; i < LANES; i++)
+		ids->lane[i] = writer_lane(
+			w, &(struct lane_entry){source, clock, 0, writer_text(w, i ? "b" : "a"),
+						LANE_HAS_TID | LANE_HAS_PID, 0, 10 + i, 10, 1});
+	for (int i = 0; i < PLACES; i++) {
+		char name[] = {'f', (char)('0' + i), 0};
+
+		ids->place[i] = writer_place(
+			w, &(struct place_entry){space, 0, 0x1000u + (unsigned)i, 0, 0});
+		writer_symbol(w, ids->place[i],
+			      &(struct symbol_entry){.name = name,
+						     .name_size = 2,
+						     .module = i & 1 ? "/lib/l.so" : "/bin/p",
+						     .module_size = i & 1 ? 9 : 6});
+	}
+	t.name = writer_text(w, "entry");
+	t.kind = KIND_ENTER;
+	t.flags = TYPE_DEPTH;
+	ids->enter = writer_type(w, &t);
+	t.flags |= TYPE_TAIL | TYPE_VALUES;
+	ids->enter_values = writer_type(w, &t);
+	t.name = writer_text(w, "exit");
+	t.kind = KIND_LEAVE;
+	t.flags = TYPE_DEPTH;
+	ids->leave = writer_type(w, &t);
+	t.name = writer_text(w, "tick");
+	t.kind = KIND_INSTANT;
+	t.flags = 0;
+	t.fixed_size = 4;
+	t.nfields = 1;
+	t.fields = &field;
+	ids->instant = writer_type(w, &t);
+}
+
+static uint32_t next(uint32_t *x)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 17;
+	*x ^= *x << 5;
+	return *x;
+}
+
+/* Calls at random; bare: nothing but calls, all in blocks of bare rows. */
+static void make(const char *path, bool bare, uint32_t seed)
+{
+	struct buffer tail = {0};
+	unsigned depth[LANES] = {0}, stack[LANES][STACK];
+	uint64_t time = 1000;
+	struct output output;
+	struct writer w;
+	struct error e;
+	struct ids ids;
+
+	output_open(&output, path, OUTPUT_BINARY, &e);
+	writer_init(&w, &output, 0);
+	writer_begin(&w, seed);
+	declare(&w, &ids);
+	for (int i = 0; i < ROWS; i++) {
+		uint32_t x = next(&seed), l = x >> 5 & 1, place = x >> 8 & 31 ? x >> 8 & 3 : 4,
+			 cpu = x >> 12 & 3;
+
+		time += x >> 16 & 63;
+		if (!bare && (x >> 20) == 7)
+			time += 1ull << 33; /* wide rows, or a new block */
+		if (!bare && (x >> 22) == 3) {
+			struct gap g = {GAP_LOST, GAP_EVENTS, 5, NO_OFFSET, "f", "m"};
+
+			writer_gap(&w, time, ids.lane[l], &g);
+		} else if (!bare && (x >> 24) % 9 == 0) {
+			writer_row_data(&w, time, ids.lane[l], ids.instant, 0, depth[l], &cpu, 4,
+					NULL, 0, false);
+		} else if (depth[l] && (depth[l] == STACK || x & 4)) {
+			depth[l]--;
+			if (!bare && (x >> 26) == 5)
+				continue; /* this leave was lost */
+			writer_row(&w, time, ids.lane[l], ids.leave, ids.place[stack[l][depth[l]]],
+				   depth[l]);
+		} else {
+			stack[l][depth[l]] = place;
+			tail.size = 0;
+			value_put_detail(&tail, DETAIL_ARGUMENT, 1);
+			value_put_uint(&tail, VALUE_UINT, x >> 28);
+			if (bare || x & 2)
+				writer_row(&w, time, ids.lane[l], ids.enter, ids.place[place],
+					   depth[l]++);
+			else
+				writer_row_data(&w, time, ids.lane[l], ids.enter_values,
+						ids.place[place], depth[l]++, NULL, 0, tail.data,
+						(uint32_t)tail.size, true);
+		}
+	}
+	writer_finish(&w);
+	output_close(&output, 0, &e);
+	writer_free(&w);
+	buffer_free(&tail);
+}
+
+/* A stream's rows, each as a hash. */
+struct list {
+	uint64_t row[ROWS];
+	size_t n, gaps, open, unmatched;
+	bool good; /* sound to its end, with the right times in END */
+};
+
+static void read_rows(const char *path, struct list *list)
+{
+	char *paths[] = {(char *)path};
+	unsigned depth[LANES] = {0};
+	uint64_t low = UINT64_MAX, high = 0;
+	struct reader r;
+	struct block b;
+	struct events it;
+	struct event e;
+	int got;
+
+	*list = (struct list){.good = true};
+	reader_open(&r, paths, 1);
+	while ((got = reader_next(&r, &b))) {
+		if (got < 0) {
+			printf("# %s\n", r.error.what);
+			list->good = false;
+			continue;
+		}
+		if (b.kind != BLOCK_EVENTS)
+			continue;
+		for (events_begin(&it, &b); event_next(&it, &e);) {
+			uint64_t key[] = {e.time, e.lane->number, e.type->number, e.place, e.depth};
+			uint64_t h = hash_bytes(key, sizeof key, 0);
+			int lane = e.lane->tid - 10;
+
+			h = hash_bytes(e.fixed, e.type->fixed_size, h);
+			if (list->n < ROWS)
+				list->row[list->n++] = hash_bytes(e.tail, e.tail_size, h);
+			list->gaps += e.type->kind == KIND_GAP;
+			if (e.type->kind == KIND_ENTER)
+				depth[lane]++;
+			if (e.type->kind == KIND_LEAVE && depth[lane])
+				depth[lane]--;
+			else if (e.type->kind == KIND_LEAVE)
+				list->unmatched++;
+			low = e.time < low ? e.time : low;
+			high = e.time > high ? e.time : high;
+			list->good &= e.time >= b.base && e.time <= b.last;
+		}
+	}
+	for (int i = 0; i < LANES; i++)
+		list->open += depth[i];
+	list->good &= !list->n || (r.end.first == low && r.end.last == high);
+	list->good &= r.end.events == list->n && r.end.gaps == list->gaps;
+	reader_close(&r);
+}
