@@ -46,9 +46,11 @@ static void put_key(const struct groups *g, const struct key_cell *cell, struct 
 		    put_text *put)
 {
 	char value[VALUE_SIZE];
+	const char *p;
+	size_t n;
 
-	if (cell->kind == KEY_TEXT)
-		put(out, intern_data(&g->texts, cell->text), intern_size(&g->texts, cell->text));
+	if (groups_cell_text(g, cell, &p, &n))
+		put(out, p, n);
 	else if (cell->kind != KEY_MISSING)
 		text_put(out, value, format_key(value, cell));
 }

@@ -10,10 +10,11 @@
 static void put_key(const struct groups *g, const struct key_cell *cell, struct text *out)
 {
 	char value[VALUE_SIZE];
+	const char *p;
+	size_t n;
 
-	if (cell->kind == KEY_TEXT)
-		json_string(out, intern_data(&g->texts, cell->text),
-			    intern_size(&g->texts, cell->text));
+	if (groups_cell_text(g, cell, &p, &n))
+		json_string(out, p, n);
 	else if (cell->kind == KEY_MISSING)
 		text_puts(out, "null");
 	else

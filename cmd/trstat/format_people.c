@@ -144,12 +144,12 @@ static void widen(size_t *width, size_t n)
 static size_t key_width(const struct groups *g, const struct key_cell *cell)
 {
 	char value[VALUE_SIZE];
+	const char *p;
+	size_t n;
 
 	if (cell->kind == KEY_MISSING)
 		return 0;
-	if (cell->kind != KEY_TEXT)
-		return format_key(value, cell);
-	return characters(intern_data(&g->texts, cell->text), intern_size(&g->texts, cell->text));
+	return groups_cell_text(g, cell, &p, &n) ? characters(p, n) : format_key(value, cell);
 }
 
 static void measure(struct layout *l, const struct rows *rows, const struct column_value *values)
@@ -172,7 +172,7 @@ static void measure(struct layout *l, const struct rows *rows, const struct colu
 			      put_value(value, t, &c->column[i], values[r * c->printed + i]));
 		for (size_t i = 0; i < keys; i++) {
 			widen(&l->key[i], key_width(t->groups, &cells[i]));
-			l->text[i] |= cells[i].kind == KEY_TEXT;
+			l->text[i] |= cells[i].kind == KEY_TEXT || cells[i].kind == KEY_STACK;
 		}
 	}
 	for (int texts = 0; texts < 2; texts++) {
@@ -265,14 +265,14 @@ static void put_row(const struct layout *l, const struct aggregate *a,
 		text_put(out, value, n);
 	}
 	for (size_t k = 0; k < g->keys; k++) {
-		size_t i = l->order[k], shown = 0;
+		size_t i = l->order[k], shown = 0, n;
 		char value[VALUE_SIZE];
+		const char *p;
 
 		if (t->columns->printed + k)
 			text_puts(out, GAP);
-		if (cells[i].kind == KEY_TEXT) {
-			shown = put_elided(out, intern_data(&g->texts, cells[i].text),
-					   intern_size(&g->texts, cells[i].text), l->key[i]);
+		if (groups_cell_text(g, &cells[i], &p, &n)) {
+			shown = put_elided(out, p, n, l->key[i]);
 		} else if (cells[i].kind != KEY_MISSING) {
 			shown = format_key(value, &cells[i]);
 			if (!l->text[i])
