@@ -118,9 +118,21 @@ static bool lacks_symbols(const struct dictionary *d, const struct keys *k)
 	return false;
 }
 
-/* What the table does not show, on stderr. */
-static void print_counts(const struct stage *stage, const struct statistics *st)
+/* Was a tree asked for of a function that was never called? */
+static bool lacks_function(const struct statistics *st, const struct settings *s)
 {
+	const char *f = s->view_argument;
+
+	return (s->view == VIEW_CALLERS || s->view == VIEW_CALLEES) && st->stacks &&
+	       intern_find(&st->stacks->names, f, strlen(f)) == INTERN_NONE;
+}
+
+/* What the table does not show, on stderr. */
+static void print_counts(const struct stage *stage, const struct statistics *st,
+			 const struct settings *s)
+{
+	if (lacks_function(st, s))
+		warn(NULL, NO_OFFSET, "no call of '%s'", s->view_argument);
 	if (lacks_symbols(st->dictionary, st->keys))
 		warn(NULL, NO_OFFSET, "functions have no names yet: put trsym before trstat");
 	if (st->calls.unfinished)
@@ -187,7 +199,7 @@ static void run(struct stage *stage, struct query *q)
 		if (statistics_finish(&st))
 			out_of_memory(stage);
 		else if (!print_result(stage, q, &st) && !stage->options->quiet)
-			print_counts(stage, &st);
+			print_counts(stage, &st, q->settings);
 	}
 	if (q->settings->strict && stage->lost)
 		stage->status = status_worse(stage->status, STATUS_DAMAGED);
