@@ -321,5 +321,6 @@ int call_stacks_path(const struct call_stacks *cs, uint32_t node, struct buffer 
 		memcpy(out->data + at, intern_data(&cs->names, nodes[node].name), size);
 	}
 	out->size = n - 1;
+	out->data[n - 1] = '\0';
 	return 0;
 }

@@ -69,6 +69,10 @@ static inline struct key_cell key_signed(int64_t value)
 int groups_copy_cell(struct groups *into, const struct groups *from, const struct key_cell *cell,
 		     struct key_cell *copy);
 
+/* Of n cells whose texts are in g. */
+uint32_t groups_hash(const struct groups *g, const struct key_cell *cells, size_t n);
+bool groups_same(const struct key_cell *a, const struct key_cell *b, size_t n);
+
 /* The aggregate of the group with these cells, made if it is new; NULL when memory is out. */
 struct aggregate *groups_find(struct groups *g, const struct key_cell *cells);
 

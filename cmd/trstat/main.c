@@ -20,6 +20,7 @@ enum {
 	OPT_CALLEES,
 	OPT_HIST,
 	OPT_TIMELINE,
+	OPT_PAIR,
 };
 
 static const struct option_row option_rows[] = {
@@ -33,6 +34,11 @@ static const struct option_row option_rows[] = {
 	{OPT_WIDE, "wide", NULL, "do not shorten long names to the terminal's width", NULL},
 	{OPT_BOUNDS, "bounds", NULL, "say how exact the percentiles are", NULL},
 	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder itself lost events", NULL},
+	{OPT_PAIR, "pair", "PAIR",
+	 "count pairs of events and the time between them:\n'A -> B on .x == .y', or wakeup, "
+	 "offcpu, "
+	 "syscall,\nirq, softirq, block",
+	 "wakeup offcpu syscall irq softirq block"},
 	{OPTION_HEADING, NULL, NULL, "Views in place of the table:", NULL},
 	{OPT_TREE, "tree", NULL, "the calls as a tree, from the outermost down", NULL},
 	{OPT_CALLERS, "callers", "FUNCTION", "by whom FUNCTION was called, and those, as a tree",
@@ -76,6 +82,7 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case OPT_WIDE: s->wide = true; return 0;
 	case OPT_BOUNDS: s->bounds = true; return 0;
 	case OPT_STRICT: s->strict = true; return 0;
+	case OPT_PAIR: s->pair = arg; return 0;
 	case OPT_TREE: return set_view(s, VIEW_TREE, "tree", NULL, e);
 	case OPT_CALLERS: return set_view(s, VIEW_CALLERS, "callers", arg, e);
 	case OPT_CALLEES: return set_view(s, VIEW_CALLEES, "callees", arg, e);
@@ -127,6 +134,20 @@ static bool lacks_function(const struct statistics *st, const struct settings *s
 	       intern_find(&st->stacks->names, f, strlen(f)) == INTERN_NONE;
 }
 
+static void remark(uint64_t n, const char *what)
+{
+	if (n)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " %s", n, what);
+}
+
+static void print_pair_counts(const struct pair *p)
+{
+	remark(p->replaced, "beginnings of pairs that came again before their end");
+	remark(pair_waiting(p), "beginnings of pairs without an end");
+	remark(p->ended, "ends of pairs without a beginning");
+	remark(p->forgotten, "beginnings of pairs given up, as too many waited for their end");
+}
+
 /* What the table does not show, on stderr. */
 static void print_counts(const struct stage *stage, const struct statistics *st,
 			 const struct settings *s)
@@ -135,14 +156,11 @@ static void print_counts(const struct stage *stage, const struct statistics *st,
 		warn(NULL, NO_OFFSET, "no call of '%s'", s->view_argument);
 	if (lacks_symbols(st->dictionary, st->keys))
 		warn(NULL, NO_OFFSET, "functions have no names yet: put trsym before trstat");
-	if (st->calls.unfinished)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " calls had not returned at the end of the trace",
-		     st->calls.unfinished);
-	if (st->calls.unmatched)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " returns of calls whose beginning is not there",
-		     st->calls.unmatched);
-	if (stage->lost)
-		warn(NULL, NO_OFFSET, "%" PRIu64 " events were lost by the recorder", stage->lost);
+	if (st->pair)
+		print_pair_counts(st->pair);
+	remark(st->calls.unfinished, "calls had not returned at the end of the trace");
+	remark(st->calls.unmatched, "returns of calls whose beginning is not there");
+	remark(stage->lost, "events were lost by the recorder");
 }
 
 static int print_result(struct stage *stage, const struct query *q, const struct statistics *st)
@@ -178,7 +196,8 @@ static void run(struct stage *stage, struct query *q)
 	struct block block;
 	struct error e;
 
-	if (statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary)) {
+	if (statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary) ||
+	    (q->settings->pair && statistics_pair(&st, &q->pair))) {
 		out_of_memory(stage);
 		return;
 	}

@@ -19,10 +19,13 @@ static char *key_list(const struct settings *s, const char *otherwise, const cha
 
 static int parse_keys(struct query *q, const char *otherwise, const char *added, struct error *e)
 {
-	char *list = key_list(q->settings, otherwise, added);
-	int r = list ? keys_parse(&q->keys, list, e)
-		     : error_set(e, NULL, NO_OFFSET, "out of memory");
+	char *list;
+	int r;
 
+	if (q->settings->pair)
+		otherwise = q->pair.keys ? q->pair.keys : "";
+	list = key_list(q->settings, otherwise, added);
+	r = list ? keys_parse(&q->keys, list, e) : error_set(e, NULL, NO_OFFSET, "out of memory");
 	free(list);
 	q->shown = q->keys.count - (*added != 0);
 	return r;
@@ -100,10 +103,15 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	int bad = 0;
 
 	*q = (struct query){.settings = s};
+	if (s->pair && pair_parse(&q->pair, s->pair, e))
+		return -1;
 	switch (s->view) {
 	case VIEW_TABLE:
 		bad = parse_keys(q, "name", "", e) ||
-		      parse_columns(q, "total,self,count,avg,p50,p99,max", q->keys.count, e);
+		      parse_columns(q,
+				    s->pair ? "count,total,avg,p50,p90,p99,max"
+					    : "total,self,count,avg,p50,p99,max",
+				    q->keys.count, e);
 		break;
 	case VIEW_TREE:
 	case VIEW_CALLERS:
@@ -111,11 +119,15 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	case VIEW_HIST: bad = parse_hist(q, e); break;
 	case VIEW_TIMELINE: bad = parse_timeline(q, e); break;
 	}
+	if (!bad && s->pair && q->keys.needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
+		bad = error_set(e, NULL, NO_OFFSET,
+				"pairs are no calls: they have no caller, depth or stack");
 	return bad ? -1 : 0;
 }
 
 void query_free(struct query *q)
 {
+	pair_free(&q->pair);
 	sort_free(&q->sort);
 	columns_free(&q->columns);
 	keys_free(&q->keys);

@@ -6,6 +6,7 @@
 
 #include "columns.h"
 #include "keys.h"
+#include "pair.h"
 #include "sort.h"
 #include "table.h"
 #include "view_hist.h"
@@ -27,7 +28,8 @@ struct settings {
 	size_t limit;
 	bool wide, bounds, strict;
 	enum view view;
-	const char *view_option;   /* its name */
+	const char *view_option; /* its name */
+	const char *pair;
 	const char *view_argument; /* of --callers, --callees, --hist, --timeline */
 };
 
@@ -36,6 +38,7 @@ struct query {
 	struct keys keys;
 	struct columns columns;
 	struct sort sort;
+	struct pair pair; /* where settings->pair is given */
 	struct hist hist; /* VIEW_HIST */
 	uint64_t width;	  /* VIEW_TIMELINE: of a bucket */
 	size_t shown;	  /* keys that are shown as such: all but what a view has added */

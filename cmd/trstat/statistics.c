@@ -36,6 +36,12 @@ int statistics_init(struct statistics *s, const struct keys *k, struct columns *
 	return s->cells && s->cache ? 0 : -1;
 }
 
+int statistics_pair(struct statistics *s, struct pair *p)
+{
+	s->pair = p;
+	return pair_begin(p, s->keys, s->dictionary, &s->groups);
+}
+
 void statistics_free(struct statistics *s)
 {
 	groups_free(&s->groups);
@@ -554,6 +560,31 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 	return 0;
 }
 
+/* An event that may end a pair, which counts as a call of that time does. */
+static int take_pair(struct statistics *s, const struct event *e)
+{
+	struct subject subject = {.lane = e->lane,
+				  .type = e->type,
+				  .event = e,
+				  .place = e->place,
+				  .time = e->time,
+				  .timed = true};
+	struct aggregate *a;
+	uint64_t time;
+	int got;
+
+	if (e->type->kind == KIND_GAP)
+		return 0;
+	got = pair_feed(s->pair, s->keys, e, &time, &subject.entered);
+	if (got <= 0)
+		return got;
+	subject.total = subject.self = time;
+	a = group_of(s, &subject);
+	if (!a || aggregate_call(a, &s->columns->wanted, time, time, false, e->time))
+		return -1;
+	return s->columns->wanted.field_count ? add_fields(s, a, e, true) : 0;
+}
+
 int statistics_block(struct statistics *s, const struct block *b)
 {
 	bool fields = s->columns->wanted.field_count, by_type = s->keys->by_type;
@@ -570,6 +601,11 @@ int statistics_block(struct statistics *s, const struct block *b)
 	for (uint32_t i = 0; i < b->nlanes; i++)
 		s->ticks |= b->lanes[i]->clock->flags & CLOCK_TICKS;
 	events_begin(&it, b);
+	while (s->pair && event_next(&it, &e))
+		if (take_pair(s, &e))
+			return -1;
+	if (s->pair)
+		return 0;
 	if (!it.wide && s->name_only && !fields && !by_type && !waiting && has_bare_calls(b))
 		return it.bare ? narrow_calls(s, b, it, true) : narrow_calls(s, b, it, false);
 	if (!it.wide && is_by_word(s, b))

@@ -9,6 +9,7 @@
 #include "common/calls.h"
 #include "entered.h"
 #include "keys.h"
+#include "pair.h"
 
 enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9 };
 
@@ -20,6 +21,7 @@ struct statistics {
 	struct calls calls;
 	struct entered entered;
 	struct call_stacks *stacks; /* NULL where no key asks */
+	struct pair *pair;	    /* in place of calls; NULL */
 	struct key_cell *cells;
 	uint64_t first, last; /* times of all rows; first > last: none */
 	bool ticks;	      /* the clock counts ticks */
@@ -51,6 +53,8 @@ struct statistics {
 
 int statistics_init(struct statistics *s, const struct keys *k, struct columns *c,
 		    struct dictionary *d);
+/* Count pairs of events, with the time between them, in place of calls and instants. */
+int statistics_pair(struct statistics *s, struct pair *p);
 void statistics_free(struct statistics *s);
 
 /* The rows of a block. -1 when memory is out. */
