@@ -8,6 +8,7 @@
 
 #include "common/stage.h"
 #include "common/text.h"
+#include "fail_if.h"
 #include "query.h"
 #include "statistics.h"
 
@@ -21,6 +22,7 @@ enum {
 	OPT_HIST,
 	OPT_TIMELINE,
 	OPT_PAIR,
+	OPT_FAIL_IF,
 };
 
 static const struct option_row option_rows[] = {
@@ -29,8 +31,8 @@ static const struct option_row option_rows[] = {
 	 "show COLUMNS, separated by commas\n(default: total,self,count,avg,p50,p99,max)", NULL},
 	{'s', "sort", "KEYS", "sort by columns or keys (default: the first column)", NULL},
 	{'n', "limit", "N", "show the first N rows only", NULL},
-	{'F', "format", "FORMAT", "table (default), tsv, csv, json or ndjson",
-	 "table tsv csv json ndjson"},
+	{'F', "format", "FORMAT", "table (default), tsv, csv, json, ndjson or prom",
+	 "table tsv csv json ndjson prom"},
 	{OPT_WIDE, "wide", NULL, "do not shorten long names to the terminal's width", NULL},
 	{OPT_BOUNDS, "bounds", NULL, "say how exact the percentiles are", NULL},
 	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder itself lost events", NULL},
@@ -39,6 +41,10 @@ static const struct option_row option_rows[] = {
 	 "offcpu, "
 	 "syscall,\nirq, softirq, block",
 	 "wakeup offcpu syscall irq softirq block"},
+	{OPT_FAIL_IF, "fail-if", "CONDITION",
+	 "exit 3 if CONDITION holds at the end, such as\n'p99(name == \"commit\") > 5ms'; may be "
+	 "repeated",
+	 NULL},
 	{OPTION_HEADING, NULL, NULL, "Views in place of the table:", NULL},
 	{OPT_TREE, "tree", NULL, "the calls as a tree, from the outermost down", NULL},
 	{OPT_CALLERS, "callers", "FUNCTION", "by whom FUNCTION was called, and those, as a tree",
@@ -63,9 +69,16 @@ static int set_view(struct settings *s, enum view view, const char *name, const 
 	return 0;
 }
 
+/* What the options say. */
+struct command_line {
+	struct settings settings;
+	struct alarms alarms;
+};
+
 static int option(void *ctx, int key, const char *arg, struct error *e)
 {
-	struct settings *s = ctx;
+	struct command_line *o = ctx;
+	struct settings *s = &o->settings;
 	char *end;
 
 	switch (key) {
@@ -83,6 +96,7 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case OPT_BOUNDS: s->bounds = true; return 0;
 	case OPT_STRICT: s->strict = true; return 0;
 	case OPT_PAIR: s->pair = arg; return 0;
+	case OPT_FAIL_IF: return alarms_add(&o->alarms, arg, e);
 	case OPT_TREE: return set_view(s, VIEW_TREE, "tree", NULL, e);
 	case OPT_CALLERS: return set_view(s, VIEW_CALLERS, "callers", arg, e);
 	case OPT_CALLEES: return set_view(s, VIEW_CALLEES, "callees", arg, e);
@@ -190,12 +204,29 @@ static int print_result(struct stage *stage, const struct query *q, const struct
 	return 0;
 }
 
-static void run(struct stage *stage, struct query *q)
+static void judge(struct stage *stage, const struct query *q, const struct statistics *st,
+		  const struct alarms *alarms)
+{
+	int holds = stage->status == STATUS_FAILED
+			    ? 0
+			    : alarms_judge(alarms, q, st, stage->options->quiet);
+
+	if (holds < 0)
+		out_of_memory(stage);
+	else if (holds)
+		stage->status = status_worse(stage->status, STATUS_CONDITION);
+}
+
+static void run(struct stage *stage, struct query *q, struct alarms *alarms)
 {
 	struct statistics st;
 	struct block block;
 	struct error e;
 
+	if (alarms_begin(alarms, q, &stage->in.dictionary, &e)) {
+		stage_fail(stage, &e);
+		return;
+	}
 	if (statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary) ||
 	    (q->settings->pair && statistics_pair(&st, &q->pair))) {
 		out_of_memory(stage);
@@ -204,21 +235,23 @@ static void run(struct stage *stage, struct query *q)
 	while (stage_next(stage, &block)) {
 		if (block.kind != BLOCK_EVENTS)
 			continue;
-		if (statistics_block(&st, &block)) {
+		if (statistics_block(&st, &block) || alarms_block(alarms, &block)) {
 			out_of_memory(stage);
 			break;
 		}
 		if (st.ticks &&
-		    (columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e))) {
+		    (columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e) ||
+		     alarms_check_ticks(alarms, &e))) {
 			stage_fail(stage, &e);
 			break;
 		}
 	}
 	if (stage->status != STATUS_FAILED) {
-		if (statistics_finish(&st))
+		if (statistics_finish(&st) || alarms_finish(alarms))
 			out_of_memory(stage);
 		else if (!print_result(stage, q, &st) && !stage->options->quiet)
 			print_counts(stage, &st, q->settings);
+		judge(stage, q, &st, alarms);
 	}
 	if (q->settings->strict && stage->lost)
 		stage->status = status_worse(stage->status, STATUS_DAMAGED);
@@ -227,22 +260,26 @@ static void run(struct stage *stage, struct query *q)
 
 int main(int argc, char **argv)
 {
-	struct settings settings = {0};
+	struct command_line line = {0};
 	struct common_options common;
 	struct query query;
 	struct stage stage;
 	struct error e;
-	int status = program_start(&program, argc, argv, &settings, &common);
+	int status = program_start(&program, argc, argv, &line, &common);
 
-	if (status >= 0)
+	if (status >= 0) {
+		alarms_free(&line.alarms);
 		return status;
-	if (query_parse(&query, &settings, &e)) {
+	}
+	if (query_parse(&query, &line.settings, &e)) {
 		query_free(&query);
+		alarms_free(&line.alarms);
 		return program_usage(&program, "%s", e.what);
 	}
 	if (!stage_open(&stage, argv + optind, argc - optind, &common) &&
 	    !stage_print_to(&stage, OUTPUT_TEXT))
-		run(&stage, &query);
+		run(&stage, &query, &line.alarms);
+	alarms_free(&line.alarms);
 	status = stage_finish(&stage);
 	query_free(&query);
 	return status;

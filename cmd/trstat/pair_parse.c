@@ -125,8 +125,7 @@ static int parse_on(struct pair *p, const char *text, const char *whole, struct 
 			bad = bad_pair(whole, "a key is missing", e);
 			break;
 		}
-		bad = keys_parse(&p->a.on, left, e) ||
-		      keys_parse(&p->b.on, right, e);
+		bad = keys_parse(&p->a.on, left, e) || keys_parse(&p->b.on, right, e);
 		at = next;
 	}
 	free(copy);

@@ -68,11 +68,12 @@ static int parse_hist(struct query *q, struct error *e)
 	q->hist.duration = self;
 	q->hist.min = 0;
 	q->hist.max = 1;
+	q->hist.sum = 2;
 	if (asprintf(&added, "hist(%s)", of) < 0)
 		added = NULL;
 	if (self)
-		columns = strdup("self_min,self_max");
-	else if (asprintf(&columns, "min(%s),max(%s)", of, of) < 0)
+		columns = strdup("self_min,self_max,self");
+	else if (asprintf(&columns, "min(%s),max(%s),sum(%s)", of, of, of) < 0)
 		columns = NULL;
 	if (!added || !columns)
 		bad = error_set(e, NULL, NO_OFFSET, "out of memory");
@@ -103,6 +104,9 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	int bad = 0;
 
 	*q = (struct query){.settings = s};
+	if (s->format == TABLE_PROM && s->view != VIEW_TABLE && s->view != VIEW_HIST)
+		return error_set(e, NULL, NO_OFFSET, "-F prom does not go with --%s",
+				 s->view_option);
 	if (s->pair && pair_parse(&q->pair, s->pair, e))
 		return -1;
 	switch (s->view) {

@@ -5,6 +5,7 @@
  *     tsv csv  a header line of the names as the user gave them, group keys first; plain integers
  *     json     one array with an object for each row, a row to a line
  *     ndjson   the same objects, one a line
+ *     prom     metrics of Prometheus (prom.h)
  *
  * Cells without a value are empty (table, tsv, csv) or null (json, ndjson).
  */
@@ -26,6 +27,7 @@ enum table_format {
 	TABLE_CSV,
 	TABLE_JSON,
 	TABLE_NDJSON,
+	TABLE_PROM,
 };
 
 struct table {
