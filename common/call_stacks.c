@@ -305,7 +305,8 @@ int call_stacks_path(const struct call_stacks *cs, uint32_t node, struct buffer 
 	const struct stack_node *nodes = cs->tree.nodes;
 	size_t n = 0, at;
 
-	for (uint32_t i = node; i != STACK_ROOT; i = nodes[i].parent)
+	/* a parent beyond all nodes: what hangs in the air */
+	for (uint32_t i = node; i != STACK_ROOT && i < cs->tree.count; i = nodes[i].parent)
 		n += intern_size(&cs->names, nodes[i].name) + 1;
 	out->size = 0;
 	if (!n)
@@ -313,7 +314,7 @@ int call_stacks_path(const struct call_stacks *cs, uint32_t node, struct buffer 
 	if (buffer_reserve(out, n))
 		return -1;
 	/* from the leaf down: the first ';' stands behind the end */
-	for (at = n; node != STACK_ROOT; node = nodes[node].parent) {
+	for (at = n; at; node = nodes[node].parent) {
 		size_t size = intern_size(&cs->names, nodes[node].name);
 
 		out->data[--at] = ';';

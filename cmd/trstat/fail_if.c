@@ -191,6 +191,33 @@ int alarms_block(struct alarms *all, const struct block *b)
 	return 0;
 }
 
+int alarms_until(struct alarms *all, const struct block *b, struct events it, uint64_t end)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		struct events here = it;
+
+		if (all->alarm[i].own && statistics_until(all->alarm[i].statistics, b, &here, end))
+			return -1;
+	}
+	return 0;
+}
+
+int alarms_show(struct alarms *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->alarm[i].own && statistics_show(all->alarm[i].statistics))
+			return -1;
+	return 0;
+}
+
+int alarms_reset(struct alarms *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->alarm[i].own && statistics_reset(all->alarm[i].statistics))
+			return -1;
+	return 0;
+}
+
 int alarms_finish(struct alarms *all)
 {
 	for (size_t i = 0; i < all->count; i++)

@@ -44,6 +44,10 @@ void alarms_free(struct alarms *a);
  * Adds columns to the query, which are not printed. */
 int alarms_begin(struct alarms *a, struct query *q, struct dictionary *d, struct error *e);
 int alarms_block(struct alarms *a, const struct block *b);
+/* As the functions of statistics.h. */
+int alarms_show(struct alarms *a);
+int alarms_until(struct alarms *a, const struct block *b, struct events it, uint64_t end);
+int alarms_reset(struct alarms *a);
 int alarms_finish(struct alarms *a);
 
 /* -1 with e if one means nothing for a clock that counts ticks. */

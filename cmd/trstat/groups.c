@@ -18,7 +18,7 @@ void groups_init(struct groups *g, size_t keys, const struct columns_wanted *wan
 		g->seed = (uint64_t)time(NULL) ^ (uint64_t)(uintptr_t)g;
 }
 
-void groups_free(struct groups *g)
+void groups_clear(struct groups *g)
 {
 	for (size_t i = 0; i < g->count; i++)
 		aggregate_free(groups_at(g, i), g->wanted);
@@ -26,6 +26,14 @@ void groups_free(struct groups *g)
 		free(g->chunk[i]);
 	free(g->chunk);
 	free(g->slots);
+	g->chunk = NULL;
+	g->slots = NULL;
+	g->count = g->chunks = g->chunk_capacity = g->capacity = 0;
+}
+
+void groups_free(struct groups *g)
+{
+	groups_clear(g);
 	intern_free(&g->texts);
 	free(g->stack_rank);
 	if (g->path)
@@ -217,12 +225,7 @@ static int regroup(struct groups *g)
 		into = groups_find(g, cells);
 		r = into ? aggregate_merge(into, from, g->wanted) : -1;
 	}
-	for (size_t i = 0; i < old.count; i++)
-		aggregate_free(groups_at(&old, i), g->wanted);
-	for (size_t i = 0; i < old.chunks; i++)
-		free(old.chunk[i]);
-	free(old.chunk);
-	free(old.slots);
+	groups_clear(&old);
 	free(cells);
 	return r;
 }

@@ -50,6 +50,8 @@ struct groups {
 /* keys may be 0: then there is one group at most. wanted must not change from here on. */
 void groups_init(struct groups *g, size_t keys, const struct columns_wanted *wanted);
 void groups_free(struct groups *g);
+/* No groups, but the texts that cells may name, and what is known of stacks. */
+void groups_clear(struct groups *g);
 
 /* A cell for these bytes, which are copied. 0, or -1 when memory is out. */
 int groups_text(struct groups *g, const void *data, size_t size, struct key_cell *cell);

@@ -9,6 +9,7 @@
 #include "common/stage.h"
 #include "common/text.h"
 #include "fail_if.h"
+#include "monitor.h"
 #include "query.h"
 #include "statistics.h"
 
@@ -23,6 +24,7 @@ enum {
 	OPT_TIMELINE,
 	OPT_PAIR,
 	OPT_FAIL_IF,
+	OPT_WALL,
 };
 
 static const struct option_row option_rows[] = {
@@ -45,6 +47,8 @@ static const struct option_row option_rows[] = {
 	 "exit 3 if CONDITION holds at the end, such as\n'p99(name == \"commit\") > 5ms'; may be "
 	 "repeated",
 	 NULL},
+	{'i', "interval", "TIME", "a table for each TIME of the trace: 2 (seconds), 500ms", NULL},
+	{OPT_WALL, "wall", NULL, "with -i: for each TIME of the wall clock", NULL},
 	{OPTION_HEADING, NULL, NULL, "Views in place of the table:", NULL},
 	{OPT_TREE, "tree", NULL, "the calls as a tree, from the outermost down", NULL},
 	{OPT_CALLERS, "callers", "FUNCTION", "by whom FUNCTION was called, and those, as a tree",
@@ -95,6 +99,8 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case OPT_WIDE: s->wide = true; return 0;
 	case OPT_BOUNDS: s->bounds = true; return 0;
 	case OPT_STRICT: s->strict = true; return 0;
+	case 'i': s->interval = arg; return 0;
+	case OPT_WALL: s->wall = true; return 0;
 	case OPT_PAIR: s->pair = arg; return 0;
 	case OPT_FAIL_IF: return alarms_add(&o->alarms, arg, e);
 	case OPT_TREE: return set_view(s, VIEW_TREE, "tree", NULL, e);
@@ -177,7 +183,8 @@ static void print_counts(const struct stage *stage, const struct statistics *st,
 	remark(stage->lost, "events were lost by the recorder");
 }
 
-static int print_result(struct stage *stage, const struct query *q, const struct statistics *st)
+static int print_result(struct stage *stage, const struct query *q, const struct statistics *st,
+			const struct interval *interval)
 {
 	const struct settings *s = q->settings;
 	struct text *text = malloc(sizeof(*text));
@@ -189,6 +196,9 @@ static int print_result(struct stage *stage, const struct query *q, const struct
 		return out_of_memory(stage);
 	t.groups = &st->groups;
 	t.run = (struct columns_run){st->first, st->last};
+	t.interval = interval;
+	if (interval && !interval->wall)
+		t.run = (struct columns_run){interval->time, interval->time + interval->width};
 	t.ticks = st->ticks;
 	text_init(text, &stage->output);
 	if (output_is_terminal(&stage->output) && !s->wide)
@@ -217,41 +227,90 @@ static void judge(struct stage *stage, const struct query *q, const struct stati
 		stage->status = status_worse(stage->status, STATUS_CONDITION);
 }
 
+/* What an interval is printed by. */
+struct printing {
+	struct stage *stage;
+	const struct query *query;
+	const struct statistics *statistics;
+	const struct alarms *alarms;
+};
+
+static bool print_interval(void *ctx, const struct interval *interval)
+{
+	const struct printing *p = ctx;
+
+	if (!print_result(p->stage, p->query, p->statistics, interval))
+		judge(p->stage, p->query, p->statistics, p->alarms);
+	return p->stage->status == STATUS_FAILED;
+}
+
+/* The rows of all blocks. */
+static void count(struct stage *stage, const struct query *q, struct statistics *st,
+		  struct alarms *alarms, struct monitor *m)
+{
+	struct block block;
+	struct error e = {0};
+
+	while (stage_next(stage, &block)) {
+		int bad;
+
+		if (block.kind != BLOCK_EVENTS)
+			continue;
+		if (m)
+			bad = monitor_block(m, &block, &e);
+		else
+			bad = statistics_block(st, &block) || alarms_block(alarms, &block);
+		if (bad && e.what[0])
+			stage_fail(stage, &e);
+		else if (bad && !(m && m->stop))
+			out_of_memory(stage);
+		if (bad)
+			return;
+		if (st->ticks &&
+		    (columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e) ||
+		     alarms_check_ticks(alarms, &e))) {
+			stage_fail(stage, &e);
+			return;
+		}
+	}
+}
+
 static void run(struct stage *stage, struct query *q, struct alarms *alarms)
 {
 	struct statistics st;
-	struct block block;
+	struct printing printing = {stage, q, &st, alarms};
+	struct monitor monitor = {.words = q->settings->interval,
+				  .wall = q->settings->wall,
+				  .statistics = &st,
+				  .alarms = alarms,
+				  .in = &stage->in,
+				  .print = print_interval,
+				  .ctx = &printing};
+	struct monitor *m = monitor.words ? &monitor : NULL;
 	struct error e;
 
-	if (alarms_begin(alarms, q, &stage->in.dictionary, &e)) {
+	if (alarms_begin(alarms, q, &stage->in.dictionary, &e) || (m && monitor_begin(m, &e))) {
 		stage_fail(stage, &e);
 		return;
 	}
 	if (statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary) ||
-	    (q->settings->pair && statistics_pair(&st, &q->pair))) {
+	    (q->settings->pair && statistics_pair(&st, &q->pair)))
 		out_of_memory(stage);
-		return;
-	}
-	while (stage_next(stage, &block)) {
-		if (block.kind != BLOCK_EVENTS)
-			continue;
-		if (statistics_block(&st, &block) || alarms_block(alarms, &block)) {
-			out_of_memory(stage);
-			break;
-		}
-		if (st.ticks &&
-		    (columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e) ||
-		     alarms_check_ticks(alarms, &e))) {
-			stage_fail(stage, &e);
-			break;
-		}
-	}
+	else
+		count(stage, q, &st, alarms, m);
 	if (stage->status != STATUS_FAILED) {
+		bool bad = false;
+
 		if (statistics_finish(&st) || alarms_finish(alarms))
 			out_of_memory(stage);
-		else if (!print_result(stage, q, &st) && !stage->options->quiet)
+		else if (m)
+			monitor_finish(m);
+		else
+			bad = print_result(stage, q, &st, NULL);
+		if (!m && !bad)
+			judge(stage, q, &st, alarms);
+		if (stage->status != STATUS_FAILED && !stage->options->quiet)
 			print_counts(stage, &st, q->settings);
-		judge(stage, q, &st, alarms);
 	}
 	if (q->settings->strict && stage->lost)
 		stage->status = status_worse(stage->status, STATUS_DAMAGED);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "monitor.h"
 #include "view_timeline.h"
 
 /* The keys of -g, or others where it was not given, and what the view adds. NULL: no memory. */
@@ -99,6 +100,17 @@ static int parse_timeline(struct query *q, struct error *e)
 	return parse_columns(q, "count", q->shown, e);
 }
 
+/* Rows must be complete as they come, and one behind the other. */
+static int check_interval(const struct settings *s, struct error *e)
+{
+	if (s->view_option)
+		return error_set(e, NULL, NO_OFFSET, "-i does not go with --%s", s->view_option);
+	if (s->format == TABLE_JSON || s->format == TABLE_PROM)
+		return error_set(e, NULL, NO_OFFSET, "-i does not go with -F %s",
+				 s->format == TABLE_JSON ? "json; use ndjson" : "prom");
+	return 0;
+}
+
 int query_parse(struct query *q, const struct settings *s, struct error *e)
 {
 	int bad = 0;
@@ -107,6 +119,10 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	if (s->format == TABLE_PROM && s->view != VIEW_TABLE && s->view != VIEW_HIST)
 		return error_set(e, NULL, NO_OFFSET, "-F prom does not go with --%s",
 				 s->view_option);
+	if (s->interval && (monitor_check(s->interval, e) || check_interval(s, e)))
+		return -1;
+	if (s->wall && !s->interval)
+		return error_set(e, NULL, NO_OFFSET, "--wall goes with -i");
 	if (s->pair && pair_parse(&q->pair, s->pair, e))
 		return -1;
 	switch (s->view) {

@@ -30,6 +30,8 @@ struct settings {
 	enum view view;
 	const char *view_option; /* its name */
 	const char *pair;
+	const char *interval; /* -i */
+	bool wall;
 	const char *view_argument; /* of --callers, --callees, --hist, --timeline */
 };
 

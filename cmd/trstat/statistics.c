@@ -585,6 +585,51 @@ static int take_pair(struct statistics *s, const struct event *e)
 	return s->columns->wanted.field_count ? add_fields(s, a, e, true) : 0;
 }
 
+static void look_at(struct statistics *s, const struct block *b)
+{
+	if (s->symbol_changes != s->dictionary->symbol_changes)
+		forget_names(s);
+	for (uint32_t i = 0; b->rows && i < b->nlanes; i++)
+		s->ticks |= b->lanes[i]->clock->flags & CLOCK_TICKS;
+}
+
+int statistics_until(struct statistics *s, const struct block *b, struct events *it, uint64_t end)
+{
+	bool fields = s->columns->wanted.field_count, by_type = s->keys->by_type;
+	bool waiting = s->entered.fields || s->stacks;
+
+	look_at(s, b);
+	for (;;) {
+		struct events here = *it;
+		struct event e;
+
+		if (!event_next(it, &e))
+			return 0;
+		if (e.time >= end) {
+			*it = here;
+			return 0;
+		}
+		s->first = e.time < s->first ? e.time : s->first;
+		s->last = e.time > s->last ? e.time : s->last;
+		if (s->pair ? take_pair(s, &e) : take_event(s, &e, by_type, fields, waiting))
+			return -1;
+	}
+}
+
+int statistics_show(struct statistics *s)
+{
+	return s->stacks ? groups_stacks(&s->groups, s->stacks) : 0;
+}
+
+int statistics_reset(struct statistics *s)
+{
+	groups_clear(&s->groups);
+	forget_names(s);
+	s->first = UINT64_MAX;
+	s->last = 0;
+	return 0;
+}
+
 int statistics_block(struct statistics *s, const struct block *b)
 {
 	bool fields = s->columns->wanted.field_count, by_type = s->keys->by_type;
@@ -592,14 +637,11 @@ int statistics_block(struct statistics *s, const struct block *b)
 	struct events it;
 	struct event e;
 
-	if (s->symbol_changes != s->dictionary->symbol_changes)
-		forget_names(s);
+	look_at(s, b);
 	if (!b->rows)
 		return 0;
 	s->first = b->base < s->first ? b->base : s->first;
 	s->last = b->last > s->last ? b->last : s->last;
-	for (uint32_t i = 0; i < b->nlanes; i++)
-		s->ticks |= b->lanes[i]->clock->flags & CLOCK_TICKS;
 	events_begin(&it, b);
 	while (s->pair && event_next(&it, &e))
 		if (take_pair(s, &e))

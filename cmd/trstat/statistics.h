@@ -60,6 +60,14 @@ void statistics_free(struct statistics *s);
 /* The rows of a block. -1 when memory is out. */
 int statistics_block(struct statistics *s, const struct block *b);
 
+/* The rows from it on that come before the first one whose time is not before end, or all: it then
+ * stands at that one. -1 when memory is out. */
+int statistics_until(struct statistics *s, const struct block *b, struct events *it, uint64_t end);
+/* Before the groups are shown, where the trace goes on behind that. */
+int statistics_show(struct statistics *s);
+/* Forget what was counted, not which calls are open. */
+int statistics_reset(struct statistics *s);
+
 /* The end of the trace: calls that are still open. */
 int statistics_finish(struct statistics *s);
 

@@ -30,6 +30,14 @@ enum table_format {
 	TABLE_PROM,
 };
 
+/* One interval, of -i. */
+struct interval {
+	uint64_t time; /* its beginning: of the trace's clock, or ns since 1970 */
+	uint64_t width;
+	bool wall;
+	bool first; /* none was printed before */
+};
+
 struct table {
 	const struct groups *groups;
 	const struct columns *columns;
@@ -39,7 +47,8 @@ struct table {
 	size_t limit;	/* rows at most; 0: all */
 	unsigned width; /* of the terminal, to which long texts are elided; 0: nothing is elided */
 	bool ticks;	/* the clock counts ticks: no units */
-	bool bounds;	/* table: a note on the error bounds below */
+	const struct interval *interval; /* the table is that of one; NULL: of all */
+	bool bounds;			 /* table: a note on the error bounds below */
 };
 
 /* "table", "tsv", ... to its number, -1 with e naming all. */
