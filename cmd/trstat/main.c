@@ -11,6 +11,7 @@
 #include "fail_if.h"
 #include "monitor.h"
 #include "query.h"
+#include "slowest.h"
 #include "statistics.h"
 
 enum {
@@ -25,6 +26,7 @@ enum {
 	OPT_PAIR,
 	OPT_FAIL_IF,
 	OPT_WALL,
+	OPT_SLOWEST,
 };
 
 static const struct option_row option_rows[] = {
@@ -58,6 +60,7 @@ static const struct option_row option_rows[] = {
 	 "how the times of calls are distributed, or the\nvalues of the field F", NULL},
 	{OPT_TIMELINE, "timeline", "WIDTH",
 	 "how the first column goes up and down in time, a\nbar for each WIDTH (1s, 10ms)", NULL},
+	{OPT_SLOWEST, "slowest", "N", "the N slowest calls, with arguments and stack", NULL},
 	{0},
 };
 
@@ -101,6 +104,7 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case OPT_STRICT: s->strict = true; return 0;
 	case 'i': s->interval = arg; return 0;
 	case OPT_WALL: s->wall = true; return 0;
+	case OPT_SLOWEST: return set_view(s, VIEW_SLOWEST, "slowest", arg, e);
 	case OPT_PAIR: s->pair = arg; return 0;
 	case OPT_FAIL_IF: return alarms_add(&o->alarms, arg, e);
 	case OPT_TREE: return set_view(s, VIEW_TREE, "tree", NULL, e);
@@ -275,6 +279,50 @@ static void count(struct stage *stage, const struct query *q, struct statistics 
 	}
 }
 
+static int print_slowest(struct stage *stage, const struct query *q, struct slowest *s)
+{
+	struct text *text = malloc(sizeof(*text));
+	struct error e;
+	int bad;
+
+	if (!text)
+		return out_of_memory(stage);
+	text_init(text, &stage->output);
+	bad = slowest_write(s, q->settings->format, text, &e) || text_flush(text, &e);
+	free(text);
+	return bad ? stage_fail(stage, &e) : 0;
+}
+
+/* --slowest, which has no groups. Conditions of --fail-if are counted beside it. */
+static void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
+{
+	struct slowest s;
+	struct statistics st;
+	struct block block;
+	struct error e;
+	int bad = slowest_init(&s, q->slowest, &stage->in.dictionary) ||
+		  statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary);
+
+	if (!bad && alarms_begin(alarms, q, &stage->in.dictionary, &e))
+		stage_fail(stage, &e);
+	while (!bad && stage_next(stage, &block))
+		bad = slowest_block(&s, &block) ||
+		      (alarms->count && block.kind == BLOCK_EVENTS &&
+		       (statistics_block(&st, &block) || alarms_block(alarms, &block)));
+	bad = bad || slowest_finish(&s) || statistics_finish(&st) || alarms_finish(alarms);
+	if (bad)
+		out_of_memory(stage);
+	if (stage->status != STATUS_FAILED && !print_slowest(stage, q, &s)) {
+		judge(stage, q, &st, alarms);
+		st.calls.unfinished = s.calls.unfinished;
+		st.calls.unmatched = s.calls.unmatched;
+		if (!stage->options->quiet)
+			print_counts(stage, &st, q->settings);
+	}
+	statistics_free(&st);
+	slowest_free(&s);
+}
+
 static void run(struct stage *stage, struct query *q, struct alarms *alarms)
 {
 	struct statistics st;
@@ -336,8 +384,12 @@ int main(int argc, char **argv)
 		return program_usage(&program, "%s", e.what);
 	}
 	if (!stage_open(&stage, argv + optind, argc - optind, &common) &&
-	    !stage_print_to(&stage, OUTPUT_TEXT))
-		run(&stage, &query, &line.alarms);
+	    !stage_print_to(&stage, OUTPUT_TEXT)) {
+		if (line.settings.view == VIEW_SLOWEST)
+			run_slowest(&stage, &query, &line.alarms);
+		else
+			run(&stage, &query, &line.alarms);
+	}
 	alarms_free(&line.alarms);
 	status = stage_finish(&stage);
 	query_free(&query);

@@ -100,6 +100,28 @@ static int parse_timeline(struct query *q, struct error *e)
 	return parse_columns(q, "count", q->shown, e);
 }
 
+/* It has no groups, so nothing that is about groups. */
+static int parse_slowest(struct query *q, struct error *e)
+{
+	const struct settings *s = q->settings;
+	const char *other = s->keys	 ? "-g"
+			    : s->columns ? "-a"
+			    : s->sort	 ? "-s"
+			    : s->limit	 ? "-n"
+			    : s->pair	 ? "--pair"
+					 : NULL;
+	char *end;
+
+	if (other)
+		return error_set(e, NULL, NO_OFFSET, "%s does not go with --slowest", other);
+	q->slowest = strtoul(s->view_argument, &end, 10);
+	if (*s->view_argument < '1' || *s->view_argument > '9' || *end || q->slowest > 1000000)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--slowest takes a number of calls from 1 to 1000000, not '%s'",
+				 s->view_argument);
+	return parse_keys(q, "", "", e) || columns_parse(&q->columns, "count", e);
+}
+
 /* Rows must be complete as they come, and one behind the other. */
 static int check_interval(const struct settings *s, struct error *e)
 {
@@ -138,6 +160,7 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	case VIEW_CALLEES: bad = parse_tree(q, e); break;
 	case VIEW_HIST: bad = parse_hist(q, e); break;
 	case VIEW_TIMELINE: bad = parse_timeline(q, e); break;
+	case VIEW_SLOWEST: bad = parse_slowest(q, e); break;
 	}
 	if (!bad && s->pair && q->keys.needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
 		bad = error_set(e, NULL, NO_OFFSET,
@@ -173,6 +196,7 @@ int query_write(const struct query *q, const struct table *t, struct text *out, 
 	case VIEW_CALLEES: return view_tree(t, TREE_CALLEES, s->view_argument, s->format, out, e);
 	case VIEW_HIST: return view_hist(t, &q->hist, s->format, out, e);
 	case VIEW_TIMELINE: return view_timeline(t, q->width, s->format, out, e);
+	case VIEW_SLOWEST: break; /* slowest.h: it has no groups */
 	}
 	return 0;
 }

@@ -19,6 +19,7 @@ enum view {
 	VIEW_CALLEES,
 	VIEW_HIST,
 	VIEW_TIMELINE,
+	VIEW_SLOWEST,
 };
 
 /* The options as they were given, NULL where not. */
@@ -42,6 +43,7 @@ struct query {
 	struct sort sort;
 	struct pair pair; /* where settings->pair is given */
 	struct hist hist; /* VIEW_HIST */
+	size_t slowest;	  /* VIEW_SLOWEST: how many */
 	uint64_t width;	  /* VIEW_TIMELINE: of a bucket */
 	size_t shown;	  /* keys that are shown as such: all but what a view has added */
 };
