@@ -118,7 +118,8 @@ void prom_labels_put(const struct prom_labels *l, size_t row, const char *more, 
 	if (!b->size && !*more)
 		return;
 	text_char(out, '{');
-	text_put(out, (const char *)b->data, b->size);
+	if (b->size)
+		text_put(out, (const char *)b->data, b->size);
 	text_puts(out, b->size && *more ? "," : "");
 	text_puts(out, more);
 	text_char(out, '}');
