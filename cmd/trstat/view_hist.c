@@ -218,7 +218,8 @@ static int for_programs(const struct table *t, const struct hist *h, enum table_
 
 	if (!names)
 		return no_memory(e);
-	memcpy(names, t->keys, keys * sizeof(*names));
+	for (size_t i = 0; i < keys; i++)
+		names[i] = t->keys[i];
 	names[keys] = "low";
 	names[keys + 1] = "high";
 	names[keys + 2] = "count";
