@@ -84,6 +84,21 @@ same() {
 	assert_line --index 2 --regexp '^4126	1	[0-9]+$'
 }
 
+@test "pairs of another tracer's events, in words" {
+	need_shared lttng-legacy
+	L=$SHARED/lttng-legacy/v2.5-15316ev-1cpu
+	awk '/ kernel_0 kernel.syscall_entry / { split($1, t, "."); start = t[1] * 1000000000 + t[2] }
+		/ kernel_0 kernel.syscall_exit / && start { split($1, t, "."); d = t[1] * 1000000000 + t[2] - start
+			n++; sum += d; max = d > max ? d : max; start = 0 }
+		END { printf "%d\t%.0f\t%.0f\n", n, sum, max }' "$L.expect.txt" >theirs
+	trdecode --clock raw "$L" | trstat -q --pair 'syscall_entry -> syscall_exit on cpu == cpu' -F tsv -a count,total,max |
+		tail -n 1 >ours
+	# the reference rounds times
+	paste theirs ours | awk '$1 != $4 || $2 - $5 > 2 || $5 - $2 > 2 || $3 - $6 > 1 || $6 - $3 > 1 { exit 1 }'
+	run -0 pipe "trdecode '$L' | trstat -q --pair 'syscall_entry -> syscall_exit' -g syscall_id -F tsv -n 1"
+	assert_line --index 1 --regexp '^3	117	'
+}
+
 @test "views and columns of pairs" {
 	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >s.trs
 	run -0 trstat -q --pair syscall --hist -g '' s.trs
