@@ -18,7 +18,7 @@ void groups_init(struct groups *g, size_t keys, const struct columns_wanted *wan
 		g->seed = (uint64_t)time(NULL) ^ (uint64_t)(uintptr_t)g;
 }
 
-void groups_free(struct groups *g)
+void groups_clear(struct groups *g)
 {
 	for (size_t i = 0; i < g->count; i++)
 		aggregate_free(groups_at(g, i), g->wanted);
@@ -26,7 +26,19 @@ void groups_free(struct groups *g)
 		free(g->chunk[i]);
 	free(g->chunk);
 	free(g->slots);
+	g->chunk = NULL;
+	g->slots = NULL;
+	g->count = g->chunks = g->chunk_capacity = g->capacity = 0;
+}
+
+void groups_free(struct groups *g)
+{
+	groups_clear(g);
 	intern_free(&g->texts);
+	free(g->stack_rank);
+	if (g->path)
+		buffer_free(g->path);
+	free(g->path);
 	memset(g, 0, sizeof *g);
 }
 
@@ -40,6 +52,15 @@ int groups_text(struct groups *g, const void *data, size_t size, struct key_cell
 	return 0;
 }
 
+int groups_copy_cell(struct groups *into, const struct groups *from, const struct key_cell *cell,
+		     struct key_cell *copy)
+{
+	*copy = *cell;
+	return cell->kind == KEY_TEXT ? groups_text(into, intern_data(&from->texts, cell->text),
+						    intern_size(&from->texts, cell->text), copy)
+				      : 0;
+}
+
 static uint64_t fold(uint64_t a, uint64_t b)
 {
 	uint128 product = (uint128)a * b;
@@ -47,11 +68,11 @@ static uint64_t fold(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static uint32_t hash_cells(const struct groups *g, const struct key_cell *cells)
+uint32_t groups_hash(const struct groups *g, const struct key_cell *cells, size_t n)
 {
 	uint64_t h = g->seed;
 
-	for (size_t i = 0; i < g->keys; i++) {
+	for (size_t i = 0; i < n; i++) {
 		uint64_t v = cells[i].kind == KEY_TEXT ? cells[i].text : cells[i].value;
 
 		h = fold(h ^ v ^ (uint64_t)cells[i].kind << 62, g->seed | 0x9e3779b97f4a7c15u);
@@ -59,9 +80,9 @@ static uint32_t hash_cells(const struct groups *g, const struct key_cell *cells)
 	return (uint32_t)(fold(h, 0xd6e8feb86659fd93u) >> 16);
 }
 
-static bool same(const struct groups *g, const struct key_cell *a, const struct key_cell *b)
+bool groups_same(const struct key_cell *a, const struct key_cell *b, size_t n)
 {
-	for (size_t i = 0; i < g->keys; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (a[i].kind != b[i].kind || a[i].text != b[i].text || a[i].value != b[i].value)
 			return false;
 	}
@@ -118,7 +139,7 @@ static struct aggregate *append(struct groups *g, const struct key_cell *cells)
 
 struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 {
-	uint32_t hash = hash_cells(g, cells);
+	uint32_t hash = groups_hash(g, cells, g->keys);
 	struct aggregate *a;
 	size_t at = hash;
 
@@ -132,7 +153,7 @@ struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 		if (slot >> 32 != hash)
 			continue;
 		a = groups_at(g, (uint32_t)slot - 1);
-		if (same(g, groups_cells(g, a), cells))
+		if (groups_same(groups_cells(g, a), cells, g->keys))
 			return a;
 	}
 	if (g->count >= UINT32_MAX - 1)
@@ -157,6 +178,11 @@ int groups_compare(const struct groups *g, const struct key_cell *a, const struc
 
 	if (a->kind == KEY_MISSING || b->kind == KEY_MISSING)
 		return (a->kind != KEY_MISSING) - (b->kind != KEY_MISSING);
+	if (a->kind == KEY_STACK && b->kind == KEY_STACK)
+		return (g->stack_rank[a->value] > g->stack_rank[b->value]) -
+		       (g->stack_rank[a->value] < g->stack_rank[b->value]);
+	if (a->kind == KEY_STACK || b->kind == KEY_STACK)
+		return a->kind == KEY_STACK ? 1 : -1;
 	if (a->kind != KEY_TEXT && b->kind != KEY_TEXT)
 		return compare_integers(a, b);
 	if (a->kind != b->kind)
@@ -165,4 +191,81 @@ int groups_compare(const struct groups *g, const struct key_cell *a, const struc
 	n = intern_size(&g->texts, b->text);
 	c = memcmp(intern_data(&g->texts, a->text), intern_data(&g->texts, b->text), m < n ? m : n);
 	return c ? c : (m > n) - (m < n);
+}
+
+int groups_compare_first(const struct groups *g, const struct aggregate *a,
+			 const struct aggregate *b, size_t n)
+{
+	const struct key_cell *x = groups_cells(g, a), *y = groups_cells(g, b);
+	int c = 0;
+
+	for (size_t i = 0; i < n && !c; i++)
+		c = groups_compare(g, &x[i], &y[i]);
+	return c;
+}
+
+/* The groups anew, with the nodes that their stacks became. */
+static int regroup(struct groups *g)
+{
+	struct groups old = *g;
+	struct key_cell *cells = calloc(g->keys + 1, sizeof *cells);
+	int r = cells ? 0 : -1;
+
+	g->chunk = NULL;
+	g->slots = NULL;
+	g->count = g->chunks = g->chunk_capacity = g->capacity = 0;
+	for (size_t i = 0; !r && i < old.count; i++) {
+		struct aggregate *from = groups_at(&old, i), *into;
+
+		memcpy(cells, groups_cells(&old, from), g->keys * sizeof *cells);
+		for (size_t k = 0; k < g->keys; k++)
+			if (cells[k].kind == KEY_STACK)
+				cells[k].value = stack_tree_resolve(&g->stacks->tree,
+								    (uint32_t)cells[k].value);
+		into = groups_find(g, cells);
+		r = into ? aggregate_merge(into, from, g->wanted) : -1;
+	}
+	groups_clear(&old);
+	free(cells);
+	return r;
+}
+
+int groups_stacks(struct groups *g, struct call_stacks *stacks)
+{
+	const struct stack_tree *t = &stacks->tree;
+	uint32_t *order = calloc(t->live + 1, sizeof *order);
+	size_t n = order ? stack_tree_order(t, &stacks->names, order) : 0;
+
+	g->stacks = stacks;
+	free(g->stack_rank);
+	g->stack_rank = calloc(t->count, sizeof *g->stack_rank);
+	if (!g->path)
+		g->path = calloc(1, sizeof *g->path);
+	if (!n || !g->stack_rank || !g->path) {
+		free(order);
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++)
+		g->stack_rank[order[i]] = (uint32_t)i;
+	free(order);
+	return t->joined ? regroup(g) : 0;
+}
+
+bool groups_cell_text(const struct groups *g, const struct key_cell *cell, const char **text,
+		      size_t *size)
+{
+	if (cell->kind == KEY_TEXT) {
+		*text = intern_data(&g->texts, cell->text);
+		*size = intern_size(&g->texts, cell->text);
+		return true;
+	}
+	if (cell->kind != KEY_STACK)
+		return false;
+	*text = "";
+	*size = 0;
+	if (!call_stacks_path(g->stacks, (uint32_t)cell->value, g->path) && g->path->size) {
+		*text = (const char *)g->path->data;
+		*size = g->path->size;
+	}
+	return true;
 }

@@ -5,9 +5,11 @@
 #define TR_STATISTICS_H
 
 #include "columns.h"
+#include "common/call_stacks.h"
 #include "common/calls.h"
 #include "entered.h"
 #include "keys.h"
+#include "pair.h"
 
 enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9 };
 
@@ -18,6 +20,8 @@ struct statistics {
 	struct groups groups;
 	struct calls calls;
 	struct entered entered;
+	struct call_stacks *stacks; /* NULL where no key asks */
+	struct pair *pair;	    /* in place of calls; NULL */
 	struct key_cell *cells;
 	uint64_t first, last; /* times of all rows; first > last: none */
 	bool ticks;	      /* the clock counts ticks */
@@ -34,7 +38,7 @@ struct statistics {
 	size_t planned_size;
 	struct cached_group {
 		struct group_key {
-			uint32_t lane, type, place, caller, level; /* 0 where no key asks */
+			uint32_t lane, type, place, caller, level, stack; /* 0 where no key asks */
 		} key;
 		struct aggregate *aggregate;
 	} * cache;
@@ -49,10 +53,20 @@ struct statistics {
 
 int statistics_init(struct statistics *s, const struct keys *k, struct columns *c,
 		    struct dictionary *d);
+/* Count pairs of events, with the time between them, in place of calls and instants. */
+int statistics_pair(struct statistics *s, struct pair *p);
 void statistics_free(struct statistics *s);
 
 /* The rows of a block. -1 when memory is out. */
 int statistics_block(struct statistics *s, const struct block *b);
+
+/* The rows from it on that come before the first one whose time is not before end, or all: it then
+ * stands at that one. -1 when memory is out. */
+int statistics_until(struct statistics *s, const struct block *b, struct events *it, uint64_t end);
+/* Before the groups are shown, where the trace goes on behind that. */
+int statistics_show(struct statistics *s);
+/* Forget what was counted, not which calls are open. */
+int statistics_reset(struct statistics *s);
 
 /* The end of the trace: calls that are still open. */
 int statistics_finish(struct statistics *s);
