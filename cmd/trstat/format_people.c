@@ -8,117 +8,12 @@
  */
 #include "format.h"
 
-#include "common/utf8.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP	       "  "
-#define GAP_WIDTH      2
-#define NARROWEST      16 /* a text is not elided below this many characters */
-#define ELLIPSIS       "..."
-#define ELLIPSIS_WIDTH 3
-
-/* Integer division, so that the digits shown are digits of the value: 999999 ns is 999.999 us. */
-static size_t put_scaled(char out[static VALUE_SIZE], uint128 ns)
-{
-	static const struct {
-		uint64_t below, divisor;
-		const char *unit;
-	} scales[] = {
-		{1000000, 1000, " us"},
-		{1000000000, 1000000, " ms"},
-		{0, 1000000000, "  s"},
-	};
-	size_t i = 0, n;
-
-	while (scales[i].below && ns >= scales[i].below)
-		i++;
-	n = format_value(out, UNIT_THOUSANDTHS, (int128)(ns * 1000 / scales[i].divisor));
-	memcpy(out + n, scales[i].unit, 4);
-	return n + 3;
-}
-
-/* Seconds and nine decimals. */
-static size_t put_time(char out[static VALUE_SIZE], uint64_t ns)
-{
-	uint64_t rest = ns % 1000000000;
-	size_t n = u128_decimal(out, ns / 1000000000);
-
-	out[n] = '.';
-	for (size_t i = 9; i > 0; i--, rest /= 10)
-		out[n + i] = (char)('0' + rest % 10);
-	out[n + 10] = '\0';
-	return n + 10;
-}
-
-static size_t put_value(char out[static VALUE_SIZE], const struct table *t,
-			const struct column *column, struct column_value v)
-{
-	enum column_unit unit = column_unit(column);
-
-	out[0] = '\0';
-	if (!v.present)
-		return 0;
-	if (!t->ticks && unit == UNIT_DURATION && v.number < INT128_MAX / 1000)
-		return put_scaled(out, (uint128)v.number);
-	if (!t->ticks && unit == UNIT_TIME)
-		return put_time(out, (uint64_t)v.number);
-	return format_value(out, unit, v.number);
-}
-
-/* The character at p: its bytes, and whether it can be shown. */
-static size_t character(const char *p, size_t n, bool *printable)
-{
-	size_t length = utf8_length(p, n);
-	unsigned char c = (unsigned char)*p;
-
-	*printable = length && c >= 0x20 && c != 0x7f &&
-		     !(length == 2 && c == 0xc2 && (unsigned char)p[1] < 0xa0);
-	return length ? length : 1;
-}
-
-static size_t characters(const char *p, size_t n)
-{
-	size_t count = 0;
-	bool printable;
-
-	while (n) {
-		size_t length = character(p, n, &printable);
-
-		p += length;
-		n -= length;
-		count++;
-	}
-	return count;
-}
-
-/* The text in at most width characters, its middle left out if need be; returns how many. */
-static size_t put_elided(struct text *out, const char *p, size_t n, size_t width)
-{
-	size_t count = characters(p, n), head = count, tail = count;
-
-	if (count > width) {
-		head = (width - ELLIPSIS_WIDTH + 1) / 2;
-		tail = count - (width - ELLIPSIS_WIDTH - head);
-	}
-	for (size_t i = 0; n; i++) {
-		bool printable;
-		size_t length = character(p, n, &printable);
-
-		if (i == head && count > width)
-			text_put(out, ELLIPSIS, ELLIPSIS_WIDTH);
-		if (i < head || i >= tail) {
-			if (printable)
-				text_put(out, p, length);
-			else
-				text_char(out, '?');
-		}
-		p += length;
-		n -= length;
-	}
-	return count < width ? count : width;
-}
+#define GAP	  "  "
+#define GAP_WIDTH 2
+#define NARROWEST 16 /* a text is not elided below this many characters */
 
 struct layout {
 	const struct table *table;
@@ -144,12 +39,13 @@ static void widen(size_t *width, size_t n)
 static size_t key_width(const struct groups *g, const struct key_cell *cell)
 {
 	char value[VALUE_SIZE];
+	const char *p;
+	size_t n;
 
 	if (cell->kind == KEY_MISSING)
 		return 0;
-	if (cell->kind != KEY_TEXT)
-		return format_key(value, cell);
-	return characters(intern_data(&g->texts, cell->text), intern_size(&g->texts, cell->text));
+	return groups_cell_text(g, cell, &p, &n) ? format_characters(p, n)
+						 : format_key(value, cell);
 }
 
 static void measure(struct layout *l, const struct rows *rows, const struct column_value *values)
@@ -159,20 +55,20 @@ static void measure(struct layout *l, const struct rows *rows, const struct colu
 	size_t keys = t->groups->keys, n = 0;
 
 	for (size_t i = 0; i < c->printed; i++)
-		l->column[i] = characters(c->column[i].name, strlen(c->column[i].name)) +
+		l->column[i] = format_characters(c->column[i].name, strlen(c->column[i].name)) +
 			       strlen(unit_of(t, &c->column[i]));
 	for (size_t i = 0; i < keys; i++)
-		l->key[i] = characters(t->keys[i], strlen(t->keys[i]));
+		l->key[i] = format_characters(t->keys[i], strlen(t->keys[i]));
 	for (size_t r = 0; r < rows->count; r++) {
 		const struct key_cell *cells = groups_cells(t->groups, rows->row[r]);
 		char value[VALUE_SIZE];
 
 		for (size_t i = 0; i < c->printed; i++)
-			widen(&l->column[i],
-			      put_value(value, t, &c->column[i], values[r * c->printed + i]));
+			widen(&l->column[i], format_column(value, &c->column[i],
+							   values[r * c->printed + i], t->ticks));
 		for (size_t i = 0; i < keys; i++) {
 			widen(&l->key[i], key_width(t->groups, &cells[i]));
-			l->text[i] |= cells[i].kind == KEY_TEXT;
+			l->text[i] |= cells[i].kind == KEY_TEXT || cells[i].kind == KEY_STACK;
 		}
 	}
 	for (int texts = 0; texts < 2; texts++) {
@@ -228,14 +124,14 @@ static void put_header(const struct layout *l, struct text *out)
 		size_t n = strlen(column->name);
 
 		text_pad(out, ' ',
-			 (i ? GAP_WIDTH : 0) + l->column[i] - characters(column->name, n) -
+			 (i ? GAP_WIDTH : 0) + l->column[i] - format_characters(column->name, n) -
 				 strlen(unit));
-		put_elided(out, column->name, n, SIZE_MAX);
+		format_elided(out, column->name, n, SIZE_MAX);
 		text_puts(out, unit);
 	}
 	for (size_t k = 0; k < keys; k++) {
 		size_t i = l->order[k], n = strlen(t->keys[i]);
-		size_t shown = characters(t->keys[i], n), pad;
+		size_t shown = format_characters(t->keys[i], n), pad;
 
 		shown = shown < l->key[i] ? shown : l->key[i];
 		pad = l->key[i] - shown;
@@ -243,7 +139,7 @@ static void put_header(const struct layout *l, struct text *out)
 			text_puts(out, GAP);
 		if (!l->text[i])
 			text_pad(out, ' ', pad);
-		put_elided(out, t->keys[i], n, l->key[i]);
+		format_elided(out, t->keys[i], n, l->key[i]);
 		if (l->text[i] && k + 1 < keys)
 			text_pad(out, ' ', pad);
 	}
@@ -259,20 +155,20 @@ static void put_row(const struct layout *l, const struct aggregate *a,
 
 	for (size_t i = 0; i < t->columns->printed; i++) {
 		char value[VALUE_SIZE];
-		size_t n = put_value(value, t, &t->columns->column[i], values[i]);
+		size_t n = format_column(value, &t->columns->column[i], values[i], t->ticks);
 
 		text_pad(out, ' ', (i ? GAP_WIDTH : 0) + l->column[i] - n);
 		text_put(out, value, n);
 	}
 	for (size_t k = 0; k < g->keys; k++) {
-		size_t i = l->order[k], shown = 0;
+		size_t i = l->order[k], shown = 0, n;
 		char value[VALUE_SIZE];
+		const char *p;
 
 		if (t->columns->printed + k)
 			text_puts(out, GAP);
-		if (cells[i].kind == KEY_TEXT) {
-			shown = put_elided(out, intern_data(&g->texts, cells[i].text),
-					   intern_size(&g->texts, cells[i].text), l->key[i]);
+		if (groups_cell_text(g, &cells[i], &p, &n)) {
+			shown = format_elided(out, p, n, l->key[i]);
 		} else if (cells[i].kind != KEY_MISSING) {
 			shown = format_key(value, &cells[i]);
 			if (!l->text[i])

@@ -27,6 +27,10 @@ void groups_free(struct groups *g)
 	free(g->chunk);
 	free(g->slots);
 	intern_free(&g->texts);
+	free(g->stack_rank);
+	if (g->path)
+		buffer_free(g->path);
+	free(g->path);
 	memset(g, 0, sizeof *g);
 }
 
@@ -157,6 +161,11 @@ int groups_compare(const struct groups *g, const struct key_cell *a, const struc
 
 	if (a->kind == KEY_MISSING || b->kind == KEY_MISSING)
 		return (a->kind != KEY_MISSING) - (b->kind != KEY_MISSING);
+	if (a->kind == KEY_STACK && b->kind == KEY_STACK)
+		return (g->stack_rank[a->value] > g->stack_rank[b->value]) -
+		       (g->stack_rank[a->value] < g->stack_rank[b->value]);
+	if (a->kind == KEY_STACK || b->kind == KEY_STACK)
+		return a->kind == KEY_STACK ? 1 : -1;
 	if (a->kind != KEY_TEXT && b->kind != KEY_TEXT)
 		return compare_integers(a, b);
 	if (a->kind != b->kind)
@@ -165,4 +174,75 @@ int groups_compare(const struct groups *g, const struct key_cell *a, const struc
 	n = intern_size(&g->texts, b->text);
 	c = memcmp(intern_data(&g->texts, a->text), intern_data(&g->texts, b->text), m < n ? m : n);
 	return c ? c : (m > n) - (m < n);
+}
+
+/* The groups anew, with the nodes that their stacks became. */
+static int regroup(struct groups *g)
+{
+	struct groups old = *g;
+	struct key_cell *cells = calloc(g->keys + 1, sizeof *cells);
+	int r = cells ? 0 : -1;
+
+	g->chunk = NULL;
+	g->slots = NULL;
+	g->count = g->chunks = g->chunk_capacity = g->capacity = 0;
+	for (size_t i = 0; !r && i < old.count; i++) {
+		struct aggregate *from = groups_at(&old, i), *into;
+
+		memcpy(cells, groups_cells(&old, from), g->keys * sizeof *cells);
+		for (size_t k = 0; k < g->keys; k++)
+			if (cells[k].kind == KEY_STACK)
+				cells[k].value = stack_tree_resolve(&g->stacks->tree,
+								    (uint32_t)cells[k].value);
+		into = groups_find(g, cells);
+		r = into ? aggregate_merge(into, from, g->wanted) : -1;
+	}
+	for (size_t i = 0; i < old.count; i++)
+		aggregate_free(groups_at(&old, i), g->wanted);
+	for (size_t i = 0; i < old.chunks; i++)
+		free(old.chunk[i]);
+	free(old.chunk);
+	free(old.slots);
+	free(cells);
+	return r;
+}
+
+int groups_stacks(struct groups *g, struct call_stacks *stacks)
+{
+	const struct stack_tree *t = &stacks->tree;
+	uint32_t *order = calloc(t->live + 1, sizeof *order);
+	size_t n = order ? stack_tree_order(t, &stacks->names, order) : 0;
+
+	g->stacks = stacks;
+	free(g->stack_rank);
+	g->stack_rank = calloc(t->count, sizeof *g->stack_rank);
+	if (!g->path)
+		g->path = calloc(1, sizeof *g->path);
+	if (!n || !g->stack_rank || !g->path) {
+		free(order);
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++)
+		g->stack_rank[order[i]] = (uint32_t)i;
+	free(order);
+	return t->joined ? regroup(g) : 0;
+}
+
+bool groups_cell_text(const struct groups *g, const struct key_cell *cell, const char **text,
+		      size_t *size)
+{
+	if (cell->kind == KEY_TEXT) {
+		*text = intern_data(&g->texts, cell->text);
+		*size = intern_size(&g->texts, cell->text);
+		return true;
+	}
+	if (cell->kind != KEY_STACK)
+		return false;
+	*text = "";
+	*size = 0;
+	if (!call_stacks_path(g->stacks, (uint32_t)cell->value, g->path) && g->path->size) {
+		*text = (const char *)g->path->data;
+		*size = g->path->size;
+	}
+	return true;
 }

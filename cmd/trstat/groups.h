@@ -7,6 +7,7 @@
 #ifndef TR_GROUPS_H
 #define TR_GROUPS_H
 
+#include "common/call_stacks.h"
 #include "common/intern.h"
 #include "aggregate.h"
 
@@ -19,6 +20,7 @@ enum key_kind {
 	KEY_SIGNED,
 	KEY_UNSIGNED,
 	KEY_TEXT,
+	KEY_STACK, /* value: a node of common/call_stacks.h */
 };
 
 /* Zero-initialised is missing. An integer is one key whether it was given signed or unsigned. */
@@ -39,6 +41,10 @@ struct groups {
 	size_t capacity; /* slots, a power of two or 0 */
 	uint64_t seed;	 /* so that no trace can be made to collide */
 	struct intern texts;
+	/* KEY_STACK: the stacks, and by their nodes the place of each in the order of cells */
+	struct call_stacks *stacks;
+	uint32_t *stack_rank;
+	struct buffer *path; /* of the stack that groups_cell_text gave last */
 };
 
 /* keys may be 0: then there is one group at most. wanted must not change from here on. */
@@ -71,7 +77,18 @@ static inline const struct key_cell *groups_cells(const struct groups *g, const 
 	return (const struct key_cell *)((const char *)a + g->wanted->size);
 }
 
-/* The order of cells: missing ones, then integers by value, then texts by their bytes. */
+/*
+ * Before cells of kind KEY_STACK are compared or shown: groups whose stacks were found to be the
+ * same become one. stacks is the caller's. -1: memory is out (or EOVERFLOW of aggregate_merge).
+ */
+int groups_stacks(struct groups *g, struct call_stacks *stacks);
+
+/* The text of a cell, which is valid until the next call; false: it is none. */
+bool groups_cell_text(const struct groups *g, const struct key_cell *cell, const char **text,
+		      size_t *size);
+
+/* The order of cells: missing ones, then integers by value, then texts by their bytes,
+ * then stacks from their callers down. */
 int groups_compare(const struct groups *g, const struct key_cell *a, const struct key_cell *b);
 
 #define GROUPS_CHUNK 256 /* groups allocated at once */

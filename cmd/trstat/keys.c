@@ -1,157 +1,8 @@
 #include "keys.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "columns.h"
 #include "common/argument.h"
-#include "common/units.h"
-
-static const struct {
-	const char *name;
-	enum key_what what;
-	uint32_t needs;
-} names[] = {
-	/* the name of an event without a place is that of its type */
-	{"name", BY_NAME, NEEDS_PLACE | NEEDS_TYPE},
-	{"type", BY_TYPE, NEEDS_TYPE},
-	{"group", BY_GROUP, NEEDS_TYPE},
-	{"kind", BY_KIND, NEEDS_TYPE},
-	{"source", BY_SOURCE, NEEDS_LANE},
-	{"buffer", BY_BUFFER, NEEDS_LANE},
-	{"tid", BY_TID, NEEDS_LANE},
-	{"pid", BY_PID, NEEDS_LANE},
-	{"ppid", BY_PPID, NEEDS_LANE},
-	{"comm", BY_COMM, NEEDS_LANE},
-	{"cpu", BY_CPU, NEEDS_LANE | NEEDS_TYPE | NEEDS_CPU},
-	{"module", BY_MODULE, NEEDS_PLACE},
-	{"file", BY_FILE, NEEDS_PLACE},
-	{"line", BY_LINE, NEEDS_PLACE},
-	{"address", BY_ADDRESS, NEEDS_PLACE},
-	{"caller", BY_CALLER, NEEDS_CALLER},
-	{"depth", BY_DEPTH, NEEDS_LEVEL},
-};
-
-static bool is_name(const char *s)
-{
-	if (!isalpha((unsigned char)*s) && *s != '_')
-		return false;
-	for (; *s; s++)
-		if (!isalnum((unsigned char)*s) && !strchr("_.-:", *s))
-			return false;
-	return true;
-}
-
-static int parse_bucket(struct key *k, struct error *e)
-{
-	char width[32];
-	const char *comma = strchr(k->name, ','), *end = strrchr(k->name, ')');
-	int64_t ns;
-
-	if (strncmp(k->name, "bucket(time,", 12) || !comma || !end || end[1] ||
-	    (size_t)(end - comma) > sizeof(width))
-		goto bad;
-	comma++;
-	while (*comma == ' ')
-		comma++;
-	memcpy(width, comma, (size_t)(end - comma));
-	width[end - comma] = '\0';
-	if (parse_time(width, &ns) || ns <= 0)
-		goto bad;
-	k->what = BY_BUCKET;
-	k->width = (uint64_t)ns;
-	k->unit = isalpha((unsigned char)end[-1]);
-	return 0;
-bad:
-	return error_set(e, NULL, NO_OFFSET, "no such key: '%s' (a bucket is bucket(time,1s))",
-			 k->name);
-}
-
-static int parse_key(struct key *k, uint32_t *needs, struct error *e)
-{
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(k->name, names[i].name)) {
-			k->what = names[i].what;
-			*needs |= names[i].needs;
-			return 0;
-		}
-	*needs |= NEEDS_EVENT;
-	if (strchr(k->name, '('))
-		return parse_bucket(k, e);
-	if (!is_name(k->name))
-		return error_set(
-			e, NULL, NO_OFFSET,
-			"no such key: '%s' (keys are name type group kind source buffer tid "
-			"pid ppid comm cpu module file line address caller depth "
-			"bucket(time,T), and fields of the events)",
-			k->name);
-	k->what = BY_FIELD;
-	return 0;
-}
-
-/* A key of that name, of which nothing is known yet. NULL when memory is out. */
-static struct key *add_key(struct keys *k, const char *name, size_t n)
-{
-	struct key *key = realloc(k->key, (k->count + 1) * sizeof(*key));
-	const char **text = realloc(k->names, (k->count + 1) * sizeof(*text));
-	char *copy = strndup(name, n);
-
-	if (key)
-		k->key = key;
-	if (text)
-		k->names = text;
-	if (!key || !text || !copy) {
-		free(copy);
-		return NULL;
-	}
-	key[k->count] = (struct key){.name = copy};
-	text[k->count] = copy;
-	return &key[k->count++];
-}
-
-int keys_parse(struct keys *k, const char *list, struct error *e)
-{
-	while (*list) {
-		size_t n = columns_item_length(list);
-		struct key *key = add_key(k, list, n);
-
-		if (!key)
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
-		if (parse_key(key, &k->needs, e))
-			return -1;
-		for (size_t i = 0; i + 1 < k->count; i++)
-			if (!strcmp(k->names[i], key->name))
-				return error_set(e, NULL, NO_OFFSET, "the key '%s' is given twice",
-						 key->name);
-		k->by_type |= key->what == BY_TYPE;
-		k->fields += key->what == BY_FIELD;
-		list += n;
-		if (*list == ',' && !*++list)
-			return error_set(e, NULL, NO_OFFSET,
-					 "a key is missing behind the last comma");
-	}
-	return 0;
-}
-
-int keys_check_ticks(const struct keys *k, struct error *e)
-{
-	for (size_t i = 0; i < k->count; i++)
-		if (k->key[i].unit)
-			return error_set(e, NULL, NO_OFFSET,
-					 "the clock of this trace counts ticks, no unit of time: "
-					 "say a number of them instead of '%s'",
-					 k->key[i].name);
-	return 0;
-}
-
-void keys_free(struct keys *k)
-{
-	for (size_t i = 0; i < k->count; i++)
-		free(k->key[i].name);
-	free(k->key);
-	free(k->names);
-}
 
 /* The name of an enum's value, or NULL. */
 static const struct text_ref *value_name(const struct dictionary *d, const struct value *v)
@@ -282,8 +133,26 @@ static int place_cell(struct dictionary *d, struct groups *g, const struct subje
 	return 0;
 }
 
-static int key_cell(const struct key *k, struct dictionary *d, struct groups *g,
-		    const struct subject *s, struct key_cell *cell)
+/* What kind of function: called through the PLT, in the kernel, or another one. */
+static int symkind_cell(struct dictionary *d, struct groups *g, const struct subject *s,
+			struct key_cell *cell)
+{
+	const struct place *p = dictionary_place(d, s->place);
+	uint32_t flags = p && p->symbol ? p->symbol->flags : 0;
+	const char *kind = "function";
+
+	if (!p)
+		return 0;
+	if (flags & SYMBOL_PLT)
+		kind = "plt";
+	else if (flags & SYMBOL_KERNEL || (p->space && p->space->flags & SPACE_KERNEL))
+		kind = "kernel";
+	return groups_text(g, kind, strlen(kind), cell);
+}
+
+/* The cell as it stands before key_transform. */
+static int plain_cell(const struct key *k, struct dictionary *d, struct groups *g,
+		      const struct subject *s, struct key_cell *cell)
 {
 	static const char *const kinds[KIND_COUNT] = {"instant", "enter", "leave", "counter",
 						      "gap"};
@@ -319,8 +188,18 @@ static int key_cell(const struct key *k, struct dictionary *d, struct groups *g,
 			return text_cell(g, dictionary_place_name(d, s->caller), cell);
 		return 0;
 	case BY_DEPTH: *cell = key_unsigned(s->level); return 0;
-	case BY_BUCKET: *cell = key_unsigned(s->time - s->time % k->width); return 0;
-	case BY_FIELD: return field_cell(d, g, s->event, k->name, cell);
+	case BY_SYMKIND: return symkind_cell(d, g, s, cell);
+	case BY_STACK:
+		if (s->stack)
+			*cell = (struct key_cell){.kind = KEY_STACK, .value = s->stack};
+		return 0;
+	case BY_TIME: *cell = key_unsigned(s->time); return 0;
+	case BY_TOTAL:
+	case BY_SELF:
+		if (s->timed)
+			*cell = key_unsigned(k->what == BY_TOTAL ? s->total : s->self);
+		return 0;
+	case BY_FIELD: return field_cell(d, g, s->event, k->field, cell);
 	}
 	return 0;
 }
@@ -332,13 +211,15 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 
 	for (size_t i = 0; i < k->count; i++) {
 		cells[i] = (struct key_cell){0};
-		if (key_cell(&k->key[i], d, g, s, &cells[i]))
+		if (plain_cell(&k->key[i], d, g, s, &cells[i]))
 			return -1;
-		if (k->key[i].what != BY_FIELD)
-			continue;
-		if (cells[i].kind == KEY_MISSING && s->entered)
-			cells[i] = s->entered[field];
-		field++;
+		if (k->key[i].what == BY_FIELD) {
+			if (cells[i].kind == KEY_MISSING && s->entered)
+				cells[i] = s->entered[field];
+			field++;
+		}
+		if (k->key[i].transform)
+			cells[i] = key_transform(&k->key[i], cells[i]);
 	}
 	return 0;
 }
@@ -350,7 +231,7 @@ int keys_field_cells(const struct keys *k, const struct dictionary *d, struct gr
 		if (k->key[i].what != BY_FIELD)
 			continue;
 		*cells = (struct key_cell){0};
-		if (field_cell(d, g, e, k->key[i].name, cells++))
+		if (field_cell(d, g, e, k->key[i].field, cells++))
 			return -1;
 	}
 	return 0;

@@ -1,8 +1,14 @@
 /*
  * keys.h - what -g groups by: names of keys to cells
  *
- *     name type group kind source buffer tid pid ppid comm cpu module file line address
- *     caller depth bucket(time,T), and any field of the events, arg.N and ret
+ *     name type group kind source buffer tid pid ppid comm cpu module symkind file line address
+ *     caller stack depth time, and any field of the events, arg.N and ret
+ *     bucket(F,N)   F rounded down to a multiple of N
+ *     log2(F)       the largest power of two that is not above F, 0 for 0
+ *     hist(F)       the least number in F's bucket of a histogram (common/histogram.h)
+ *
+ * In these three F is a key above, or total (or dur) or self, the times of a call; negative numbers
+ * are mirrored in the last two. What is no number is in the group where the key is empty.
  */
 #ifndef TR_KEYS_H
 #define TR_KEYS_H
@@ -29,8 +35,12 @@ enum key_what {
 	BY_LINE,
 	BY_ADDRESS,
 	BY_CALLER,
+	BY_SYMKIND,
 	BY_DEPTH,
-	BY_BUCKET,
+	BY_STACK,
+	BY_TIME,
+	BY_TOTAL,
+	BY_SELF,
 	BY_FIELD,
 };
 
@@ -42,14 +52,25 @@ enum key_needs {
 	NEEDS_CALLER = 8,
 	NEEDS_LEVEL = 16,
 	NEEDS_CPU = 32,	  /* the lane's, else the event's */
-	NEEDS_EVENT = 64, /* the time or a field */
+	NEEDS_EVENT = 64, /* a field, or the times of a call */
+	NEEDS_TIME = 128,
+	NEEDS_STACK = 256, /* common/call_stacks.h */
+};
+
+enum key_transform {
+	KEY_AS_IT_IS,
+	KEY_BUCKET,
+	KEY_LOG2,
+	KEY_HIST,
 };
 
 struct key {
 	enum key_what what;
-	char *name;	/* as the user wrote it: the column's header */
-	uint64_t width; /* BY_BUCKET: ns or ticks */
-	bool unit;	/* BY_BUCKET: the width was given with a unit of time */
+	char *name;  /* as the user wrote it: the column's header */
+	char *field; /* BY_FIELD: its name */
+	enum key_transform transform;
+	uint64_t width; /* KEY_BUCKET */
+	bool unit;	/* KEY_BUCKET: the width was given with a unit of time */
 };
 
 struct keys {
@@ -72,6 +93,9 @@ struct subject {
 	uint32_t place, caller, level;
 	uint64_t time;
 	const struct key_cell *entered;
+	uint32_t stack; /* node of common/call_stacks.h; 0 none */
+	bool timed;	/* a call: it has total and self */
+	uint64_t total, self;
 };
 
 /* Keys of a comma-separated list; none is one group of all. -1 with e naming what is wrong. */
@@ -81,6 +105,12 @@ void keys_free(struct keys *k);
 /* The cells of a row's group. -1 when memory is out. */
 int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 	       const struct subject *s, struct key_cell *cells);
+
+/* Do the keys make the same of these two times, and so of all between them? */
+bool keys_same_time(const struct keys *k, uint64_t first, uint64_t last);
+
+/* What bucket(), log2() and hist() make of a cell. */
+struct key_cell key_transform(const struct key *k, struct key_cell cell);
 
 /* Of these only the cells of fields, in the order of the keys. */
 int keys_field_cells(const struct keys *k, const struct dictionary *d, struct groups *g,

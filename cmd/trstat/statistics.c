@@ -7,7 +7,7 @@ static uint64_t row_mask(const struct statistics *s)
 {
 	uint32_t needs = s->keys->needs;
 
-	if (needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_EVENT) || s->keys->fields ||
+	if (needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_EVENT | NEEDS_STACK) || s->keys->fields ||
 	    s->columns->wanted.field_count)
 		return 0;
 	return 1 | (needs & NEEDS_LANE ? 0xffull << 24 : 0) |
@@ -25,6 +25,12 @@ int statistics_init(struct statistics *s, const struct keys *k, struct columns *
 	entered_init(&s->entered, k->fields);
 	s->row_mask = row_mask(s);
 	s->name_only = k->count == 1 && k->key[0].what == BY_NAME;
+	if (k->needs & NEEDS_STACK) {
+		s->stacks = calloc(1, sizeof(*s->stacks));
+		if (!s->stacks || call_stacks_init(s->stacks, &s->calls))
+			return -1;
+		s->stacks->tree.keep = true;
+	}
 	s->cells = calloc(k->count + 1, sizeof(*s->cells));
 	s->cache = calloc(GROUP_CACHE, sizeof(*s->cache));
 	return s->cells && s->cache ? 0 : -1;
@@ -35,6 +41,9 @@ void statistics_free(struct statistics *s)
 	groups_free(&s->groups);
 	calls_free(&s->calls);
 	entered_free(&s->entered);
+	if (s->stacks)
+		call_stacks_free(s->stacks);
+	free(s->stacks);
 	free(s->cells);
 	free(s->cache);
 	free(s->by_place);
@@ -78,7 +87,7 @@ static struct aggregate *find_by_place(struct statistics *s, const struct subjec
 /* Has the row something of its own, beside what groups are cached by, that a key looks at? */
 static bool is_singular(const struct statistics *s, const struct subject *subject)
 {
-	return !subject->event || s->keys->needs & NEEDS_EVENT ||
+	return !subject->event || s->keys->needs & (NEEDS_EVENT | NEEDS_TIME) ||
 	       (s->keys->needs & NEEDS_CPU && !(subject->lane->flags & LANE_HAS_CPU) &&
 		field_by_role(subject->type, ROLE_CPU));
 }
@@ -100,6 +109,7 @@ static struct aggregate *group_of(struct statistics *s, const struct subject *su
 		.place = needs & NEEDS_PLACE ? subject->place : 0,
 		.caller = needs & NEEDS_CALLER ? subject->caller : 0,
 		.level = needs & NEEDS_LEVEL ? subject->level : 0,
+		.stack = subject->stack,
 	};
 	c = &s->cache[hash_bytes(&key, sizeof(key), 0) % GROUP_CACHE];
 	if (!c->aggregate || memcmp(&c->key, &key, sizeof(key)) != 0) {
@@ -198,24 +208,59 @@ static const struct key_cell *take_entered(struct statistics *s, const struct ca
 			    kernel ? stack->kernel : stack, call->start);
 }
 
-/* By value, so that the event of the fast path can stay in registers. */
-static __attribute__((noinline)) int put_entered(struct statistics *s, struct event e)
+static int put_entered(struct statistics *s, const struct event *e)
 {
-	const struct stack *stack = calls_stack(&s->calls, &e);
-	uint32_t thread = calls_thread(&e), number;
-	int bad = keys_field_cells(s->keys, s->dictionary, &s->groups, &e, s->cells);
+	const struct stack *stack = calls_stack(&s->calls, e);
+	uint32_t thread = calls_thread(e), number;
 
-	if (!bad && e.type->flags & TYPE_CALL_NUMBER)
-		bad = field_call(&e, &number) &&
-		      entered_put_numbered(&s->entered, e.lane->source->number, number, s->cells);
-	else if (!bad)
-		bad = entered_put(&s->entered,
-				  entered_number(thread, stack != s->calls.stacks[thread]), stack,
-				  s->cells);
-	if (!bad)
-		return 0;
-	s->out_of_memory = true;
-	return -1;
+	if (keys_field_cells(s->keys, s->dictionary, &s->groups, e, s->cells))
+		return -1;
+	if (e->type->flags & TYPE_CALL_NUMBER)
+		return field_call(e, &number)
+			       ? entered_put_numbered(&s->entered, e->lane->source->number, number,
+						      s->cells)
+			       : 0;
+	return entered_put(&s->entered, entered_number(thread, stack != s->calls.stacks[thread]),
+			   stack, s->cells);
+}
+
+/* What must be known of a call when it is left. By value, so that the event of the fast path can
+ * stay in registers. */
+static __attribute__((noinline)) int take_enter(struct statistics *s, struct event e)
+{
+	if ((s->entered.fields && put_entered(s, &e)) ||
+	    (s->stacks && call_stacks_enter(s->stacks, &e))) {
+		s->out_of_memory = true;
+		return -1;
+	}
+	return 0;
+}
+
+/* The group of a finished call, e being its leave or NULL. */
+static __attribute__((noinline)) struct aggregate *group_of_call(struct statistics *s,
+								 const struct call *call,
+								 const struct type *type,
+								 const struct event *e)
+{
+	struct subject subject = {.lane = call->lane,
+				  .type = type,
+				  .event = e,
+				  .place = call->place,
+				  .caller = call->caller,
+				  .level = call->level,
+				  .time = call->end,
+				  .timed = true,
+				  .total = call->total,
+				  .self = call->self};
+
+	if (s->entered.fields)
+		subject.entered = take_entered(s, call, e);
+	if (s->stacks && (e ? call_stacks_leave(s->stacks, e, call, &subject.stack)
+			    : call_stacks_finish(s->stacks, call, &subject.stack))) {
+		s->out_of_memory = true;
+		return NULL;
+	}
+	return group_of(s, &subject);
 }
 
 static inline __attribute__((always_inline)) int add_call(struct statistics *s,
@@ -229,15 +274,11 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 		a = s->by_place[call->place];
 	if (__builtin_expect(!a, 0)) {
 		struct event copy = e ? *e : (struct event){0};
-		struct subject subject = {call->lane,	type,	     e ? &copy : NULL, call->place,
-					  call->caller, call->level, call->end,	       NULL};
 
-		if (s->entered.fields)
-			subject.entered = take_entered(s, call, e ? &copy : NULL);
-		a = group_of(s, &subject);
+		a = group_of_call(s, call, type, e ? &copy : NULL);
 	}
-	if (!a || aggregate_call(a, &s->columns->wanted, call->total, call->self, call->recursive,
-				 call->end)) {
+	if (!a || aggregate_call(a, &s->columns->wanted, call->total, call->self,
+				 call->recursive && !s->stacks, call->end)) {
 		s->out_of_memory = true;
 		return -1;
 	}
@@ -266,6 +307,8 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 	open -= enter && open;
 	subject.level = (uint32_t)open + (stack ? stack->implicit : 0);
 	subject.caller = open ? stack->frames[open - 1].place : 0;
+	if (s->stacks)
+		subject.stack = call_stacks_here(s->stacks, e);
 	a = group_of(s, &subject);
 	if (!a)
 		return -1;
@@ -293,7 +336,7 @@ static inline __attribute__((always_inline)) int take_event(struct statistics *s
 	if (__builtin_expect(e->type->kind == KIND_GAP, 0))
 		return 0; /* what is missing is counted by END */
 	got = calls_feed(&s->calls, e, &call);
-	if (__builtin_expect(waiting && got == CALLS_ENTER, 0) && put_entered(s, *e))
+	if (__builtin_expect(waiting && got == CALLS_ENTER, 0) && take_enter(s, *e))
 		return -1;
 	if (got == CALLS_LEAVE)
 		bad = add_call(s, &call, e->type, e);
@@ -402,7 +445,7 @@ static bool is_by_word(const struct statistics *s, const struct block *b)
 	for (uint32_t i = 0; s->keys->needs & NEEDS_CPU && i < b->nlanes; i++)
 		if (!(b->lanes[i]->flags & LANE_HAS_CPU))
 			return false;
-	return true;
+	return !(s->keys->needs & NEEDS_TIME) || keys_same_time(s->keys, b->base, b->last);
 }
 
 /* The group of a row whose word was not seen in this block. */
@@ -514,7 +557,7 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 int statistics_block(struct statistics *s, const struct block *b)
 {
 	bool fields = s->columns->wanted.field_count, by_type = s->keys->by_type;
-	bool waiting = s->entered.fields;
+	bool waiting = s->entered.fields || s->stacks;
 	struct events it;
 	struct event e;
 
@@ -551,5 +594,7 @@ int statistics_finish(struct statistics *s)
 		if (!s->keys->by_type && add_call(s, &call, &closed, NULL))
 			return -1;
 	}
+	if (s->stacks && (call_stacks_end(s->stacks) || groups_stacks(&s->groups, s->stacks)))
+		return -1;
 	return s->calls.out_of_memory ? -1 : 0;
 }

@@ -5,6 +5,7 @@
 #define TR_STATISTICS_H
 
 #include "columns.h"
+#include "common/call_stacks.h"
 #include "common/calls.h"
 #include "entered.h"
 #include "keys.h"
@@ -18,6 +19,7 @@ struct statistics {
 	struct groups groups;
 	struct calls calls;
 	struct entered entered;
+	struct call_stacks *stacks; /* NULL where no key asks */
 	struct key_cell *cells;
 	uint64_t first, last; /* times of all rows; first > last: none */
 	bool ticks;	      /* the clock counts ticks */
@@ -34,7 +36,7 @@ struct statistics {
 	size_t planned_size;
 	struct cached_group {
 		struct group_key {
-			uint32_t lane, type, place, caller, level; /* 0 where no key asks */
+			uint32_t lane, type, place, caller, level, stack; /* 0 where no key asks */
 		} key;
 		struct aggregate *aggregate;
 	} * cache;

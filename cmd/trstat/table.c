@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 static const struct format formats[] = {
-	[TABLE_PEOPLE] = {"table", format_people},  [TABLE_TSV] = {"tsv", format_tsv},
-	[TABLE_CSV] = {"csv", format_csv},	    [TABLE_JSON] = {"json", format_json},
-	[TABLE_NDJSON] = {"ndjson", format_ndjson},
+	[TABLE_PEOPLE] = {"table", format_people}, [TABLE_TSV] = {"tsv", format_cells},
+	[TABLE_CSV] = {"csv", format_cells},	   [TABLE_JSON] = {"json", format_cells},
+	[TABLE_NDJSON] = {"ndjson", format_cells},
 };
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -30,7 +30,7 @@ int table_format_parse(const char *name, enum table_format *format, struct error
 int table_write(const struct table *t, enum table_format format, struct text *out, struct error *e)
 {
 	const struct aggregate **row = sort_groups(t->sort, t->groups, t->columns, &t->run, e);
-	struct rows rows = {.table = t, .row = row, .count = t->groups->count};
+	struct rows rows = {.format = format, .table = t, .row = row, .count = t->groups->count};
 	int r;
 
 	if (!row)
@@ -72,34 +72,4 @@ unsigned table_terminal_width(int fd)
 			return (unsigned)n;
 	}
 	return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
-}
-
-size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 number)
-{
-	char digits[I128_SIZE];
-	size_t n, sign = number < 0, whole;
-
-	if (unit != UNIT_THOUSANDTHS)
-		return i128_decimal(out, number);
-
-	/* "-5" is -0.005: at least four digits, the point before the last three. */
-	n = u128_decimal(digits, sign ? -(uint128)number : (uint128)number);
-	whole = n > 3 ? n - 3 : 1;
-	if (sign)
-		out[0] = '-';
-	if (n > 3)
-		memcpy(out + sign, digits, whole);
-	else
-		out[sign] = '0';
-	memcpy(out + sign + whole, ".000", 5);
-	n = n > 3 ? 3 : n;
-	memcpy(out + sign + whole + 4 - n, digits + strlen(digits) - n, n);
-	return sign + whole + 4;
-}
-
-size_t format_key(char out[static VALUE_SIZE], const struct key_cell *cell)
-{
-	if (cell->kind == KEY_SIGNED)
-		return i128_decimal(out, (int64_t)cell->value);
-	return u128_decimal(out, cell->value);
 }

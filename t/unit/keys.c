@@ -225,6 +225,38 @@ static bool refused(const char *list, const char *with)
 	return false;
 }
 
+/* What a key makes of an integer, shown as such. */
+static int64_t transformed(const char *name, int64_t value)
+{
+	struct keys k = {0};
+	struct key_cell c;
+	struct error e;
+
+	must(!keys_parse(&k, name, &e), "parse");
+	c = key_transform(&k.key[0], key_signed(value));
+	keys_free(&k);
+	must(c.kind == KEY_SIGNED || c.kind == KEY_UNSIGNED, "integer");
+	must((c.kind == KEY_SIGNED) == ((int64_t)c.value < 0), "sign");
+	return (int64_t)c.value;
+}
+
+static void test_transforms(void)
+{
+	ok(transformed("bucket(x,10)", 19) == 10, "down to a multiple");
+	ok(transformed("bucket(x,10)", 20) == 20, "a multiple itself");
+	ok(transformed("bucket(x,10)", -1) == -10, "down, below zero too");
+	ok(transformed("bucket(x,10)", -10) == -10, "a negative multiple");
+	ok(transformed("bucket(x,10)", INT64_MIN) == INT64_MIN, "the least number stays");
+	ok(transformed("log2(x)", 0) == 0, "log2 of 0");
+	ok(transformed("log2(x)", 1) == 1, "of 1");
+	ok(transformed("log2(x)", 1023) == 512, "of 1023");
+	ok(transformed("log2(x)", -5) == -4, "of -5");
+	ok(transformed("log2(x)", INT64_MIN) == INT64_MIN, "of the least number");
+	ok(transformed("hist(x)", 255) == 255, "exact below 256");
+	ok(transformed("hist(x)", 257) == 256, "a bucket's least number");
+	ok(transformed("hist(x)", -257) == -256, "mirrored");
+}
+
 static void test_parse(void)
 {
 	struct keys k = {0}, none = {0};
@@ -233,7 +265,7 @@ static void test_parse(void)
 	ok(!keys_parse(&k, "tid,bucket(time,1ms),prev_pid,arg.12,bucket(time, 5)", &e),
 	   "good keys");
 	is_u64(k.count, 5, "five of them");
-	ok(k.key[1].what == BY_BUCKET && k.key[1].width == 1000000, "a bucket and its width");
+	ok(k.key[1].transform == KEY_BUCKET && k.key[1].width == 1000000, "a bucket and its width");
 	ok(keys_check_ticks(&k, &e) == -1 && strstr(e.what, "bucket(time,1ms)"),
 	   "which ticks have none of");
 	ok(k.key[4].width == 5 && !k.key[4].unit, "a width that is a number");
@@ -248,8 +280,9 @@ static void test_parse(void)
 	ok(refused("bucket(time,0)", "a bucket is"), "a bucket of no width");
 	ok(refused("bucket(time,-1s)", "a bucket is"), "or less");
 	ok(refused("bucket(time)", "a bucket is"), "or without one");
-	ok(refused("bucket(depth,1)", "a bucket is"), "a bucket of something else");
-	ok(refused("bucket(time,1s)x", "a bucket is"), "text behind it");
+	ok(refused("log2(total,1)", "a bucket is"), "a logarithm with a width");
+	ok(refused("log2()", "no such key: 'log2()'"), "a logarithm of nothing");
+	ok(refused("bucket(time,1s)x", "no such key"), "text behind it");
 	ok(refused("bucket(time,99999999999999999999999999999999999s)", "a bucket is"), "too wide");
 	ok(refused("sum(x)", "no such key"), "a column");
 }
@@ -257,6 +290,7 @@ static void test_parse(void)
 int main(void)
 {
 	test_parse();
+	test_transforms();
 	test_keys();
 	test_cache();
 	return done();

@@ -1,5 +1,4 @@
-/* links: cmd/trencode */
-#include "cmd/trencode/stack_tree.h"
+#include "common/stack_tree.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -7,11 +7,12 @@
 #ifndef TR_STACK_TREE_H
 #define TR_STACK_TREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/intern.h"
-#include "common/text.h"
+#include "intern.h"
+#include "text.h"
 
 struct stack_node {
 	uint32_t parent, name;
@@ -28,6 +29,8 @@ struct stack_tree {
 	uint32_t free;	 /* list of nodes to be used again, by next */
 	uint32_t *slots; /* hash of (parent, name): node, 0 free */
 	uint32_t mask, used;
+	bool keep;   /* numbers of nodes are never used again: for who remembers them */
+	bool joined; /* and some of them stand for others: stack_tree_resolve */
 };
 
 /* 0, or -1 when memory is out; so do all others that return int. */
@@ -41,8 +44,12 @@ uint32_t stack_tree_child(struct stack_tree *t, uint32_t parent, uint32_t name);
 uint32_t stack_tree_detached(struct stack_tree *t);
 
 /* Now they are known: node and what hangs on it become parent's child of that name, joined with the
- * one that is there. Node's number, and those below it, are no longer to be used. */
+ * one that is there. Node's number, and those below it, are no longer to be used; with keep they
+ * lead to what they became. */
 int stack_tree_attach(struct stack_tree *t, uint32_t node, uint32_t parent, uint32_t name);
+
+/* With keep: what became of a node's number. */
+uint32_t stack_tree_resolve(struct stack_tree *t, uint32_t node);
 
 static inline void stack_tree_add(struct stack_tree *t, uint32_t node, uint64_t self)
 {
@@ -51,6 +58,13 @@ static inline void stack_tree_add(struct stack_tree *t, uint32_t node, uint64_t 
 	if (__builtin_add_overflow(*sum, self, sum))
 		*sum = UINT64_MAX;
 }
+
+/*
+ * Every node that hangs on the root, callers before their callees and those of one caller sorted
+ * bytewise by their names: order[0..], of t->live + 1 numbers, the root first. How many; 0 when
+ * memory is out.
+ */
+size_t stack_tree_order(const struct stack_tree *t, const struct intern *names, uint32_t *order);
 
 /* "root;...;leaf SELF" a line for each stack with a self greater than 0, sorted bytewise by the
  * stack. Names are to hold neither ';' nor newlines. */

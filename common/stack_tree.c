@@ -1,13 +1,13 @@
 #include "stack_tree.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buffer.h"
+#include "buffer.h"
 
 enum {
-	LOOSE = UINT32_MAX, /* parent of a node that is in no list of children */
+	LOOSE = UINT32_MAX,    /* parent of a node that is in no list of children */
+	GONE = UINT32_MAX - 1, /* with keep: of one that was joined with its first */
 	FIRST_SLOTS = 1024
 };
 
@@ -72,7 +72,7 @@ static int rebuild(struct stack_tree *t)
 	t->mask = size - 1;
 	t->used = 0;
 	for (size_t i = 1; i < t->count; i++)
-		if (t->nodes[i].parent != LOOSE)
+		if (t->nodes[i].parent < GONE)
 			insert(t, (uint32_t)i);
 	return 0;
 }
@@ -100,7 +100,7 @@ uint32_t stack_tree_detached(struct stack_tree *t)
 	if (node) {
 		t->free = t->nodes[node].next;
 	} else {
-		nodes = t->count < LOOSE
+		nodes = t->count < GONE
 				? array_grow(t->nodes, &t->capacity, t->count, sizeof(*nodes))
 				: NULL;
 		if (!nodes)
@@ -123,11 +123,29 @@ uint32_t stack_tree_child(struct stack_tree *t, uint32_t parent, uint32_t name)
 	return node && link_node(t, node, parent, name) ? 0 : node;
 }
 
-static void drop(struct stack_tree *t, uint32_t node)
+static void drop(struct stack_tree *t, uint32_t node, uint32_t to)
 {
+	t->live--;
+	if (t->keep) {
+		t->nodes[node] = (struct stack_node){.parent = GONE, .first = to};
+		t->joined = true;
+		return;
+	}
 	t->nodes[node] = (struct stack_node){.parent = LOOSE, .next = t->free};
 	t->free = node;
-	t->live--;
+}
+
+uint32_t stack_tree_resolve(struct stack_tree *t, uint32_t node)
+{
+	uint32_t end = node, next;
+
+	while (t->nodes[end].parent == GONE)
+		end = t->nodes[end].first;
+	for (; t->nodes[node].parent == GONE; node = next) {
+		next = t->nodes[node].first;
+		t->nodes[node].first = end;
+	}
+	return end;
 }
 
 /* What hangs on from goes to to; pairs that are to be joined themselves are added to work. */
@@ -146,7 +164,7 @@ static int join(struct stack_tree *t, uint32_t from, uint32_t to, struct buffer 
 			return -1;
 		}
 	}
-	drop(t, from);
+	drop(t, from, to);
 	return 0;
 }
 
@@ -168,6 +186,50 @@ int stack_tree_attach(struct stack_tree *t, uint32_t node, uint32_t parent, uint
 	}
 	buffer_free(&work);
 	return r;
+}
+
+/* --- order --- */
+
+struct named {
+	uint32_t node, name;
+};
+
+static int compare_names(const void *a, const void *b, void *ctx)
+{
+	const struct intern *names = ctx;
+	const struct named *x = a, *y = b;
+	uint32_t n = intern_size(names, x->name), m = intern_size(names, y->name);
+	int c = memcmp(intern_data(names, x->name), intern_data(names, y->name), n < m ? n : m);
+
+	return c ? c : (n > m) - (n < m);
+}
+
+size_t stack_tree_order(const struct stack_tree *t, const struct intern *names, uint32_t *order)
+{
+	struct named *todo = malloc((t->live + 1) * sizeof(*todo));
+	size_t count = 0, n = 0, first;
+
+	if (!todo)
+		return 0;
+	todo[n++] = (struct named){STACK_ROOT, 0};
+	while (n) {
+		uint32_t node = todo[--n].node;
+
+		order[count++] = node;
+		first = n;
+		for (uint32_t c = t->nodes[node].first; c; c = t->nodes[c].next)
+			todo[n++] = (struct named){c, t->nodes[c].name};
+		qsort_r(todo + first, n - first, sizeof(*todo), compare_names, (void *)names);
+		/* the first of them is taken next */
+		for (size_t i = first, k = n; k && i < --k; i++) {
+			struct named swap = todo[i];
+
+			todo[i] = todo[k];
+			todo[k] = swap;
+		}
+	}
+	free(todo);
+	return count;
 }
 
 /* --- writing --- */

@@ -1,0 +1,211 @@
+/*
+ * keys_parse.c - the names of keys
+ */
+#include "keys.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "columns.h"
+#include "common/units.h"
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+static const struct {
+	const char *name;
+	enum key_what what;
+	uint32_t needs;
+} names[] = {
+	/* the name of an event without a place is that of its type */
+	{"name", BY_NAME, NEEDS_PLACE | NEEDS_TYPE},
+	{"type", BY_TYPE, NEEDS_TYPE},
+	{"group", BY_GROUP, NEEDS_TYPE},
+	{"kind", BY_KIND, NEEDS_TYPE},
+	{"source", BY_SOURCE, NEEDS_LANE},
+	{"buffer", BY_BUFFER, NEEDS_LANE},
+	{"tid", BY_TID, NEEDS_LANE},
+	{"pid", BY_PID, NEEDS_LANE},
+	{"ppid", BY_PPID, NEEDS_LANE},
+	{"comm", BY_COMM, NEEDS_LANE},
+	{"cpu", BY_CPU, NEEDS_LANE | NEEDS_TYPE | NEEDS_CPU},
+	{"module", BY_MODULE, NEEDS_PLACE},
+	{"symkind", BY_SYMKIND, NEEDS_PLACE},
+	{"file", BY_FILE, NEEDS_PLACE},
+	{"line", BY_LINE, NEEDS_PLACE},
+	{"address", BY_ADDRESS, NEEDS_PLACE},
+	{"caller", BY_CALLER, NEEDS_CALLER},
+	{"depth", BY_DEPTH, NEEDS_LEVEL},
+	{"stack", BY_STACK, NEEDS_STACK},
+	{"time", BY_TIME, NEEDS_TIME},
+};
+
+static bool is_name(const char *s)
+{
+	if (!isalpha((unsigned char)*s) && *s != '_')
+		return false;
+	for (; *s; s++)
+		if (!isalnum((unsigned char)*s) && !strchr("_.-:", *s))
+			return false;
+	return true;
+}
+
+static int refuse(const char *name, struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET,
+			 "no such key: '%s' (keys are name type group kind source buffer tid pid "
+			 "ppid comm cpu module symkind file line address caller stack depth time "
+			 "bucket(time,T) bucket(F,N) log2(F) hist(F), and fields of the events)",
+			 name);
+}
+
+/* What a key by that name looks at: one of the names above, or a field. */
+static int parse_plain(struct key *k, const char *name, uint32_t *needs, struct error *e)
+{
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		if (!strcmp(name, names[i].name)) {
+			k->what = names[i].what;
+			*needs |= names[i].needs;
+			return 0;
+		}
+	if (!is_name(name))
+		return refuse(k->name, e);
+	*needs |= NEEDS_EVENT;
+	k->what = BY_FIELD;
+	k->field = strdup(name);
+	return k->field ? 0 : error_set(e, NULL, NO_OFFSET, "out of memory");
+}
+
+static const struct {
+	const char *name;
+	enum key_transform transform;
+} transforms[] = {
+	{"bucket(", KEY_BUCKET},
+	{"log2(", KEY_LOG2},
+	{"hist(", KEY_HIST},
+};
+
+/* The width of bucket(F,WIDTH): a time of what is a time, else a number. */
+static int parse_width(struct key *k, const char *width, struct error *e)
+{
+	size_t n = strlen(width);
+	int64_t ns;
+
+	if (parse_time(width, &ns) || ns <= 0)
+		return error_set(e, NULL, NO_OFFSET,
+				 "no such key: '%s' (a bucket is bucket(time,1s) or bucket(F,64))",
+				 k->name);
+	k->width = (uint64_t)ns;
+	k->unit = isalpha((unsigned char)width[n - 1]);
+	return 0;
+}
+
+/* bucket(F,WIDTH), log2(F), hist(F) */
+static int parse_function(struct key *k, char *inside, uint32_t *needs, struct error *e)
+{
+	size_t n = strlen(inside);
+	char *comma;
+
+	if (!n || inside[n - 1] != ')')
+		return refuse(k->name, e);
+	inside[n - 1] = '\0';
+	comma = strchr(inside, ',');
+	if ((k->transform == KEY_BUCKET) != (comma != NULL))
+		return parse_width(k, "", e);
+	if (comma) {
+		*comma++ = '\0';
+		if (parse_width(k, comma + strspn(comma, " "), e))
+			return -1;
+	}
+	if (!strcmp(inside, "total") || !strcmp(inside, "dur") || !strcmp(inside, "self")) {
+		*needs |= NEEDS_EVENT;
+		k->what = *inside == 's' ? BY_SELF : BY_TOTAL;
+		return 0;
+	}
+	return parse_plain(k, inside, needs, e);
+}
+
+static int parse_key(struct key *k, uint32_t *needs, struct error *e)
+{
+	char *inside;
+	int r;
+
+	for (size_t i = 0; i < COUNT_OF(transforms); i++) {
+		size_t n = strlen(transforms[i].name);
+
+		if (strncmp(k->name, transforms[i].name, n) != 0)
+			continue;
+		k->transform = transforms[i].transform;
+		inside = strdup(k->name + n);
+		if (!inside)
+			return error_set(e, NULL, NO_OFFSET, "out of memory");
+		r = parse_function(k, inside, needs, e);
+		free(inside);
+		return r;
+	}
+	return parse_plain(k, k->name, needs, e);
+}
+
+/* A key of that name, of which nothing is known yet. NULL when memory is out. */
+static struct key *add_key(struct keys *k, const char *name, size_t n)
+{
+	struct key *key = realloc(k->key, (k->count + 1) * sizeof(*key));
+	const char **text = realloc(k->names, (k->count + 1) * sizeof(*text));
+	char *copy = strndup(name, n);
+
+	if (key)
+		k->key = key;
+	if (text)
+		k->names = text;
+	if (!key || !text || !copy) {
+		free(copy);
+		return NULL;
+	}
+	key[k->count] = (struct key){.name = copy};
+	text[k->count] = copy;
+	return &key[k->count++];
+}
+
+int keys_parse(struct keys *k, const char *list, struct error *e)
+{
+	while (*list) {
+		size_t n = columns_item_length(list);
+		struct key *key = add_key(k, list, n);
+
+		if (!key)
+			return error_set(e, NULL, NO_OFFSET, "out of memory");
+		if (parse_key(key, &k->needs, e))
+			return -1;
+		for (size_t i = 0; i + 1 < k->count; i++)
+			if (!strcmp(k->names[i], key->name))
+				return error_set(e, NULL, NO_OFFSET, "the key '%s' is given twice",
+						 key->name);
+		k->by_type |= key->what == BY_TYPE;
+		k->fields += key->what == BY_FIELD;
+		list += n;
+		if (*list == ',' && !*++list)
+			return error_set(e, NULL, NO_OFFSET,
+					 "a key is missing behind the last comma");
+	}
+	return 0;
+}
+
+int keys_check_ticks(const struct keys *k, struct error *e)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (k->key[i].unit)
+			return error_set(e, NULL, NO_OFFSET,
+					 "the clock of this trace counts ticks, no unit of time: "
+					 "say a number of them instead of '%s'",
+					 k->key[i].name);
+	return 0;
+}
+
+void keys_free(struct keys *k)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		free(k->key[i].name);
+		free(k->key[i].field);
+	}
+	free(k->key);
+	free(k->names);
+}

@@ -1,0 +1,325 @@
+#include "call_stacks.h"
+
+#include <stdlib.h>
+
+/* A thread's stack, frame by frame as in calls.h, as nodes of the tree. */
+struct call_stacks_thread {
+	uint32_t *node; /* by level, from low up */
+	size_t capacity;
+	uint32_t low;  /* the frames below this level are open, but were never entered here */
+	uint32_t base; /* the innermost of those, not yet known by name; the root if low is 0 */
+	bool started;
+	/* of its calls in the kernel, on top of whatever it was in when they began */
+	uint32_t *kernel;
+	size_t kernel_capacity;
+};
+
+int call_stacks_init(struct call_stacks *cs, const struct calls *calls)
+{
+	*cs = (struct call_stacks){.calls = calls};
+	cs->unknown = intern_string(&cs->names, "<0>");
+	return cs->unknown == INTERN_NONE ? -1 : stack_tree_init(&cs->tree);
+}
+
+void call_stacks_free(struct call_stacks *cs)
+{
+	for (size_t i = 0; i < cs->nthreads; i++) {
+		free(cs->threads[i].node);
+		free(cs->threads[i].kernel);
+	}
+	free(cs->threads);
+	free(cs->name);
+	stack_tree_free(&cs->tree);
+	intern_free(&cs->names);
+	buffer_free(&cs->scratch);
+}
+
+/* --- names --- */
+
+/* ';' and newlines are the separators of stacks. */
+static uint32_t clean_name(struct call_stacks *cs, const char *p, size_t n)
+{
+	cs->scratch.size = 0;
+	for (size_t i = 0; i < n; i++) {
+		char c = p[i] == ';' ? ':' : p[i] ? p[i] : '?';
+
+		if (c != '\n' && c != '\r' && buffer_u8(&cs->scratch, (uint8_t)c))
+			return INTERN_NONE;
+	}
+	if (!cs->scratch.size && buffer_u8(&cs->scratch, '?'))
+		return INTERN_NONE;
+	return intern(&cs->names, cs->scratch.data, cs->scratch.size);
+}
+
+static int ask_name(struct call_stacks *cs, uint32_t place, uint32_t *name)
+{
+	size_t n = cs->nnames ? cs->nnames : 256;
+	struct text_ref text;
+	uint32_t *names;
+
+	while (n <= place)
+		n *= 2;
+	if (n > cs->nnames) {
+		names = realloc(cs->name, n * sizeof(*names));
+		if (!names)
+			return -1;
+		memset(names + cs->nnames, 0, (n - cs->nnames) * sizeof(*names));
+		cs->name = names;
+		cs->nnames = n;
+	}
+	text = dictionary_place_name(cs->calls->dictionary, place);
+	*name = clean_name(cs, text.text, text.size);
+	if (*name == INTERN_NONE)
+		return -1;
+	cs->name[place] = *name + 1;
+	return 0;
+}
+
+static inline int name_of(struct call_stacks *cs, uint32_t place, uint32_t *name)
+{
+	if (__builtin_expect(cs->calls->dictionary->symbol_changes != cs->symbol_changes, 0)) {
+		if (cs->nnames)
+			memset(cs->name, 0, cs->nnames * sizeof(*cs->name));
+		cs->symbol_changes = cs->calls->dictionary->symbol_changes;
+	}
+	if (__builtin_expect(place < cs->nnames && cs->name[place], 1)) {
+		*name = cs->name[place] - 1;
+		return 0;
+	}
+	return ask_name(cs, place, name);
+}
+
+/* --- threads --- */
+
+static struct call_stacks_thread *thread_at(struct call_stacks *cs, size_t number)
+{
+	size_t n = cs->nthreads ? cs->nthreads : 16;
+	struct call_stacks_thread *threads;
+
+	if (number < cs->nthreads)
+		return &cs->threads[number];
+	while (n <= number)
+		n *= 2;
+	threads = realloc(cs->threads, n * sizeof(*threads));
+	if (!threads)
+		return NULL;
+	memset(threads + cs->nthreads, 0, (n - cs->nthreads) * sizeof(*threads));
+	cs->threads = threads;
+	cs->nthreads = n;
+	return &threads[number];
+}
+
+static int start(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t low)
+{
+	if (th->started)
+		return 0;
+	th->started = true;
+	th->low = low;
+	th->base = low ? stack_tree_detached(&cs->tree) : STACK_ROOT;
+	return low && !th->base ? -1 : 0;
+}
+
+/* The frames from level on that were never entered here are over; the innermost was called so. */
+static int lower(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level,
+		 uint32_t name)
+{
+	uint32_t below = level ? stack_tree_detached(&cs->tree) : STACK_ROOT;
+
+	if ((level && !below) || stack_tree_attach(&cs->tree, th->base, below, name))
+		return -1;
+	th->base = below;
+	th->low = level;
+	return 0;
+}
+
+static inline uint32_t caller_node(const struct call_stacks_thread *th, uint32_t level)
+{
+	return level > th->low ? th->node[level - 1] : th->base;
+}
+
+static int enter(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level,
+		 uint32_t place)
+{
+	uint32_t name, node, *nodes;
+
+	if (name_of(cs, place, &name) || start(cs, th, level))
+		return -1;
+	/* an exec, or a longjmp to before the trace */
+	if (level < th->low && lower(cs, th, level, cs->unknown))
+		return -1;
+	node = stack_tree_child(&cs->tree, caller_node(th, level), name);
+	if (!node)
+		return -1;
+	while (level >= th->capacity) {
+		nodes = array_grow(th->node, &th->capacity, th->capacity, sizeof(*nodes));
+		if (!nodes)
+			return -1;
+		th->node = nodes;
+	}
+	th->node[level] = node;
+	return 0;
+}
+
+static int leave(struct call_stacks *cs, struct call_stacks_thread *th, const struct call *c,
+		 uint32_t *node)
+{
+	uint32_t name;
+
+	if (name_of(cs, c->place, &name) || start(cs, th, c->level + 1))
+		return -1;
+	if (c->level >= th->low) {
+		*node = stack_tree_child(&cs->tree, caller_node(th, c->level), name);
+		return *node ? 0 : -1;
+	}
+	if (c->level + 1 < th->low && lower(cs, th, c->level + 1, cs->unknown))
+		return -1;
+	if (lower(cs, th, c->level, name))
+		return -1;
+	*node = stack_tree_child(&cs->tree, th->base, name);
+	return *node ? 0 : -1;
+}
+
+static int enter_kernel(struct call_stacks *cs, struct call_stacks_thread *th,
+			const struct stack *below, size_t level, uint32_t place)
+{
+	uint32_t name, caller, *nodes;
+	size_t old = th->kernel_capacity;
+
+	if (name_of(cs, place, &name))
+		return -1;
+	if (level)
+		caller = th->kernel[level - 1];
+	else
+		caller = caller_node(th, (uint32_t)below->count + below->implicit);
+	while (level >= th->kernel_capacity) {
+		nodes = array_grow(th->kernel, &th->kernel_capacity, th->kernel_capacity,
+				   sizeof(*nodes));
+		if (!nodes)
+			return -1;
+		th->kernel = nodes;
+		memset(nodes + old, 0, (th->kernel_capacity - old) * sizeof(*nodes));
+		old = th->kernel_capacity;
+	}
+	th->kernel[level] = stack_tree_child(&cs->tree, caller, name);
+	return th->kernel[level] ? 0 : -1;
+}
+
+/* The call that was on top of `level` others in the kernel. */
+static uint32_t kernel_node(const struct call_stacks_thread *th, size_t level)
+{
+	return level < th->kernel_capacity ? th->kernel[level] : STACK_ROOT;
+}
+
+/* Calls with numbers are nobody's callees. */
+static int alone(struct call_stacks *cs, uint32_t place, uint32_t *node)
+{
+	uint32_t name;
+
+	if (name_of(cs, place, &name))
+		return -1;
+	*node = stack_tree_child(&cs->tree, STACK_ROOT, name);
+	return *node ? 0 : -1;
+}
+
+int call_stacks_enter(struct call_stacks *cs, const struct event *e)
+{
+	const struct stack *all = cs->calls->stacks[calls_thread(e)];
+	const struct stack *stack = calls_stack(cs->calls, e);
+	struct call_stacks_thread *th;
+
+	if (e->type->flags & TYPE_CALL_NUMBER)
+		return 0;
+	th = thread_at(cs, calls_thread(e));
+	if (!th)
+		return -1;
+	if (stack != all)
+		return enter_kernel(cs, th, all, stack->count - 1, e->place);
+	return enter(cs, th, (uint32_t)stack->count - 1 + stack->implicit, e->place);
+}
+
+int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struct call *call,
+		      uint32_t *node)
+{
+	const struct stack *stack = calls_stack(cs->calls, e);
+	struct call_stacks_thread *th;
+
+	if (e->type->flags & TYPE_CALL_NUMBER)
+		return alone(cs, call->place, node);
+	th = thread_at(cs, calls_thread(e));
+	if (!th)
+		return -1;
+	if (stack == cs->calls->stacks[calls_thread(e)])
+		return leave(cs, th, call, node);
+	*node = kernel_node(th, stack->count);
+	return 0;
+}
+
+uint32_t call_stacks_here(const struct call_stacks *cs, const struct event *e)
+{
+	size_t number = calls_thread(e);
+	const struct stack *all, *stack;
+	const struct call_stacks_thread *th;
+
+	if (number >= cs->nthreads || !cs->threads[number].started)
+		return STACK_ROOT;
+	th = &cs->threads[number];
+	all = cs->calls->stacks[number];
+	stack = calls_stack(cs->calls, e);
+	if (stack != all && stack->count)
+		return kernel_node(th, stack->count - 1);
+	return caller_node(th, (uint32_t)all->count + all->implicit);
+}
+
+int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t *node)
+{
+	size_t number = cs->calls->finishing;
+	struct call_stacks_thread *th;
+
+	if (call->type && call->type->flags & TYPE_CALL_NUMBER)
+		return alone(cs, call->place, node);
+	th = thread_at(cs, number);
+	if (!th)
+		return -1;
+	if (call->type && call->type->flags & TYPE_KERNEL) {
+		*node = kernel_node(th, cs->calls->stacks[number]->kernel->count);
+		return 0;
+	}
+	if (call->place || !th->started || call->level >= th->low)
+		return leave(cs, th, call, node);
+	/* frames of which neither begin nor end was seen are one, however many they are */
+	*node = th->base;
+	return 0;
+}
+
+int call_stacks_end(struct call_stacks *cs)
+{
+	for (size_t i = 0; i < cs->nthreads; i++)
+		if (cs->threads[i].started && cs->threads[i].low &&
+		    lower(cs, &cs->threads[i], 0, cs->unknown))
+			return -1;
+	return 0;
+}
+
+int call_stacks_path(const struct call_stacks *cs, uint32_t node, struct buffer *out)
+{
+	const struct stack_node *nodes = cs->tree.nodes;
+	size_t n = 0, at;
+
+	for (uint32_t i = node; i != STACK_ROOT; i = nodes[i].parent)
+		n += intern_size(&cs->names, nodes[i].name) + 1;
+	out->size = 0;
+	if (!n)
+		return 0;
+	if (buffer_reserve(out, n))
+		return -1;
+	/* from the leaf down: the first ';' stands behind the end */
+	for (at = n; node != STACK_ROOT; node = nodes[node].parent) {
+		size_t size = intern_size(&cs->names, nodes[node].name);
+
+		out->data[--at] = ';';
+		at -= size;
+		memcpy(out->data + at, intern_data(&cs->names, nodes[node].name), size);
+	}
+	out->size = n - 1;
+	return 0;
+}

@@ -1,0 +1,105 @@
+# trstat: keys that are made of numbers, stacks, kinds of symbols.
+
+load lib
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	trdecode "$DATA/uftrace/fib" | trsym >fib.trs
+	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" | trsym >sched.trs
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+lines() {
+	assert_output "$(printf '%s\n' "$@" | tr ' ' '\t')"
+}
+
+@test "symkind: functions, library calls through the PLT, the kernel" {
+	run -0 trstat -q -F tsv -g symkind -a count,total -s symkind fib.trs
+	lines 'symkind count total' 'function 1717 18753494' 'plt 15 5201338' ' 6 '
+	# what uftrace's --no-libcall leaves out is what the recording's symbols call P
+	run -0 pipe "trstat -q -F tsv -g symkind,name -a count fib.trs | awk '\$1 == \"plt\" { print \$2 }' | sort"
+	plt=$output
+	run -0 pipe "awk '\$2 == \"P\" { print \$3 }' '$DATA'/uftrace/fib/*.sym | sort -u"
+	for name in $plt; do assert_line "$name"; done
+	need_shared trace-cmd
+	run -0 pipe "trdecode '$SHARED/trace-cmd/v6-fgraph.dat' | trsym | trstat -q -F tsv -g symkind -a count | cut -f 1"
+	assert_line kernel
+}
+
+@test "log2, bucket and hist of a call's times and of fields" {
+	run -0 pipe "trstat -q -F tsv -g 'log2(total)' -a count,min,max -s 'log2(total)' fib.trs |
+		awk -F '\t' 'NR > 1 && \$1 { if (\$3 < \$1 || \$4 >= 2 * \$1) exit 1; n += \$2 } END { print n }'"
+	assert_output 1732
+	run -0 pipe "trstat -q -F tsv -g 'bucket(total,1us)' -a count,min,max fib.trs |
+		awk -F '\t' 'NR > 1 && \$1 != \"\" { if (\$3 < \$1 || \$4 >= \$1 + 1000) exit 1; n += \$2 } END { print n }'"
+	assert_output 1732
+	run -0 pipe "trstat -q -F tsv -g 'hist(self)' -a count,self_min,self_max fib.trs |
+		awk -F '\t' 'NR > 1 && \$1 != \"\" { if (\$3 < \$1 || \$4 > \$1 * 129 / 128) exit 1; n += \$2 } END { print n }'"
+	assert_output 1732
+	run -0 pipe "trfilter 'type == \"sched_switch\"' sched.trs |
+		trstat -q -F tsv -g 'bucket(next_pid,64)' -a 'count,min(next_pid),max(next_pid)' |
+		awk -F '\t' 'NR > 1 { if (\$3 < \$1 || \$4 >= \$1 + 64) exit 1; n += \$2 } END { print n }'"
+	assert_output "$(trfilter -c 'type == "sched_switch"' sched.trs)"
+	run -0 pipe "trdecode '$DATA/uftrace/fib' | trstat -q -F tsv -g 'log2(depth)' -a count -s 'log2(depth)'"
+	assert_line --index 1 "$(printf '0\t11')"
+	run -2 trstat -g 'log2(total,1)' fib.trs
+	assert_output --partial 'a bucket is bucket(time,1s) or bucket(F,64)'
+	run -2 trstat -g 'bucket(self,0)' fib.trs
+}
+
+@test "a bucket of the time gives what every row gives by itself" {
+	for width in 1us 100us 1ms 3ms 1s; do
+		ns=${width/us/000} ns=${ns/ms/000000} ns=${ns/s/000000000}
+		trstat -q -F tsv -g "bucket(time,$width),kind,tid" -a count -s "bucket(time,$width),kind,tid" sched.trs >got
+		trstat -q -F tsv -g "time,kind,tid" -a count sched.trs |
+			awk -F '\t' -v OFS='\t' -v w="$ns" '
+				NR > 1 { n[sprintf("%.0f", $1 - $1 % w) OFS $2 OFS $3] += $4 }
+				END { for (k in n) print k, n[k] }' | sort >expected
+		tail -n +2 got | sort >sorted
+		cmp sorted expected || fail "$width"
+	done
+}
+
+@test "stack: the calls from the outermost down" {
+	run -0 pipe "trstat -q -F tsv -g stack -a count,total,self fib.trs | grep -E '^(main|main;pthread_join|main;fib;fib;fib)	'"
+	lines 'main;fib;fib;fib 4 80923 1164' 'main;pthread_join 2 2788930 8397' 'main 1 2988111 2592'
+	trencode -q -t folded fib.trs | sort >folded
+	trstat -q -F tsv -g stack -a self fib.trs | awk -F '\t' 'NR > 1 && $2 > 0 { print $1, $2 }' | sort | diff folded -
+	need_shared uftrace
+	for recording in forkexec signal longjmp exit-mid threads deep-default; do
+		trdecode "$SHARED/uftrace/$recording" | trsym >r.trs
+		trencode -q -t folded r.trs | sort >folded
+		trstat -q -F tsv -g stack -a self r.trs | awk -F '\t' 'NR > 1 && $2 > 0 { print $1, $2 }' | sort |
+			diff folded - || fail "$recording"
+		# sums over stacks are those over functions
+		trstat -q -F tsv -g stack -a self,count r.trs | awk -F '\t' 'NR > 1 { s += $2; c += $3 } END { print s, c }' >sum
+		trstat -q -F tsv -g tid -a self,count r.trs | awk -F '\t' 'NR > 1 { s += $2; c += $3 } END { print s, c }' | diff sum -
+	done
+	# an instant has the stack that it happened on
+	trdecode "$SHARED/uftrace/read-events" | trsym | trfilter 'kind == "instant" || kind == "enter" || kind == "leave"' >r.trs
+	trstat -q -F tsv -g name,stack,caller -a count r.trs | awk -F '\t' '$1 ~ /^read:/ {
+		n = split($2, stack, ";")
+		if (stack[n] != $3) exit 1
+		if (n) deep++ } END { if (deep < 2) exit 1 }'
+}
+
+@test "the examples of the man page run" {
+	ln -sfn "$DATA/uftrace/fib" uftrace.data
+	ln -sf "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" trace.dat
+	ln -sf "$DATA/apitrace/v6.trace" app.trace
+	# lines of .Dl, and blocks of .Bd, each one command
+	awk '/^\.Sh EXAMPLES/ { on = 1 } /^\.Sh SEE/ { on = 0 } !on { next }
+		/^\.Dl / { print substr($0, 5); next }
+		/^\.Bd/ { block = 1; line = ""; next }
+		/^\.Ed/ { block = 0; print line; next }
+		block { line = line " " $0 }' "$ROOT/man1/trstat.1" |
+		sed 's/\\(aq/'\''/g; s/\\(dq/"/g; s/\\e/\\/g; s/\\(ha/^/g; s/\\-/-/g' >examples
+	[ "$(wc -l <examples)" -ge 8 ]
+	while read -r example; do
+		bash -o pipefail -c "$example" >out 2>err </dev/null || [ $? -eq 3 ] || fail "$example: $(cat err)"
+		[ -s out ] || [[ $example == *'>'* || $example == *fail-if* ]] || fail "$example: no output"
+	done <examples
+}
