@@ -270,8 +270,7 @@ static inline void charge_caller(struct calls *c, struct stack *s, uint64_t tota
 	}
 }
 
-/* All frames that nobody knows are taken for one function, which shows as <0>. */
-static bool has_unknown(const struct stack *s)
+bool calls_has_unknown(const struct stack *s)
 {
 	return s->implicit || (s->count && !s->frames[0].begun && !s->cut) || stack_has(s, 0);
 }
@@ -291,7 +290,7 @@ static inline void finish_call(struct calls *c, struct stack *s, const struct fr
 			      .end = end,
 			      .total = total,
 			      .self = f->child < total ? total - f->child : 0,
-			      .recursive = place ? stack_has(s, place) : has_unknown(s),
+			      .recursive = place ? stack_has(s, place) : calls_has_unknown(s),
 			      .inner = f->inner};
 }
 
@@ -625,7 +624,7 @@ void calls_block(const struct calls *c, const struct block *b, struct calls_bloc
 	}
 }
 
-static struct stack *stack_of(struct calls *c, uint32_t thread)
+struct stack *calls_stack_at(struct calls *c, uint32_t thread)
 {
 	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
 
@@ -649,8 +648,8 @@ int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
 	for (uint32_t i = 0; i < b->nlanes && i < 256; i++) {
 		const struct lane *l = b->lanes[i];
 
-		cr->stacks[i] = stack_of(c, l->thread);
-		cr->stacks[256 + i] = per_cpu ? stack_of(c, l->cpu_thread) : NULL;
+		cr->stacks[i] = calls_stack_at(c, l->thread);
+		cr->stacks[256 + i] = per_cpu ? calls_stack_at(c, l->cpu_thread) : NULL;
 		if (!cr->stacks[i] || (per_cpu && !cr->stacks[256 + i]))
 			return -1;
 	}
@@ -725,16 +724,6 @@ void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time)
 void calls_charge(struct calls *c, struct stack *s, uint64_t total)
 {
 	charge_caller(c, s, total);
-}
-
-bool calls_unknown_open(const struct stack *s)
-{
-	return has_unknown(s);
-}
-
-struct stack *calls_stack_of(struct calls *c, uint32_t thread)
-{
-	return stack_of(c, thread);
 }
 
 void calls_forget_image(struct calls *c, struct stack *s)

@@ -149,6 +149,12 @@ static inline bool stack_has(const struct stack *s, uint32_t place)
 	return at;
 }
 
+/* Is a frame open that nobody knows? All of them are taken for one function, which shows as <0>. */
+bool calls_has_unknown(const struct stack *s);
+
+/* The stack of a thread by its number, made if it is new; NULL when memory is out. */
+struct stack *calls_stack_at(struct calls *c, uint32_t thread);
+
 /* Take one event, in the stream's order. */
 enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done);
 

@@ -63,7 +63,6 @@ bool calls_enters_exec(struct calls *c, uint32_t place);
 bool calls_push(struct calls *c, struct stack *s, const struct frame *f);
 /* NULL: memory is out. */
 struct stack *calls_empty_stack(struct calls *c);
-struct stack *calls_stack_of(struct calls *c, uint32_t thread);
 
 /* The parts of calls_feed, for who has seen that they have all that they look at. */
 enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e);
@@ -76,8 +75,6 @@ enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const str
 void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time);
 /* What a callee took is no longer its caller's own. */
 void calls_charge(struct calls *c, struct stack *s, uint64_t total);
-/* Is a frame open that nobody knows? */
-bool calls_unknown_open(const struct stack *s);
 /* An exec succeeded. */
 void calls_forget_image(struct calls *c, struct stack *s);
 /* A numbered call is open. -1: memory is out. */

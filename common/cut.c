@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "calls_private.h"
+#include "value.h"
 
 /* Of a thread that is first seen here, calls in the kernel may be open as long as that many rows of
  * its other calls have not come (calls.c, pass_kernel). */
@@ -104,6 +105,26 @@ void cut_forget(struct calls *c, struct stack *s)
 	end_cut(s);
 }
 
+static uint32_t definition_number(void *ctx, uint32_t id)
+{
+	const struct definition *d = dictionary_definition_id(ctx, id);
+
+	return d ? d->number : 0;
+}
+
+/* Its values name definitions by the ids of the segment, which the list outlives. */
+static int put_tail(struct calls *c, struct cut *u, const struct event *e)
+{
+	size_t before = u->bytes.size;
+
+	if (!(e->type->flags & TYPE_VALUES))
+		return buffer_append(&u->bytes, e->tail, e->tail_size);
+	if (!values_copy(&u->bytes, e->tail, e->tail_size, definition_number, c->dictionary))
+		return 0;
+	u->bytes.size = before;
+	return buffer_append(&u->bytes, e->tail, e->tail_size);
+}
+
 static int put_row(struct calls *c, struct cut *u, struct cut_op *op, const struct event *e)
 {
 	op->time = e->time;
@@ -112,10 +133,9 @@ static int put_row(struct calls *c, struct cut *u, struct cut_op *op, const stru
 	op->place = e->place;
 	op->depth = e->depth;
 	op->data = u->bytes.size;
-	op->tail_size = e->tail_size;
-	if (buffer_append(&u->bytes, e->fixed, e->type->fixed_size) ||
-	    buffer_append(&u->bytes, e->tail, e->tail_size))
+	if (buffer_append(&u->bytes, e->fixed, e->type->fixed_size) || put_tail(c, u, e))
 		return no_memory(c);
+	op->tail_size = (uint32_t)(u->bytes.size - op->data - e->type->fixed_size);
 	return 0;
 }
 

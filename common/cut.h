@@ -58,7 +58,9 @@ struct cut_op {
 	uint64_t time;
 	const struct type *type;
 	const struct lane *lane;
-	size_t data; /* ROW: the fixed part, and behind it the tail, in bytes of struct cut */
+	/* ROW: the fixed part, and behind it the tail, in bytes of struct cut; values there name
+	   definitions by their numbers (dictionary_name_by_number) */
+	size_t data;
 	uint32_t tail_size;
 	uint32_t entered; /* PUSH: for who pushes it (calls.on_push), 0 nothing */
 	/* what callees took since from what is on top (PUSH: from the frame); inner: of a type with

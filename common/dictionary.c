@@ -110,6 +110,15 @@ void dictionary_segment(struct dictionary *d, bool new_stream)
 		d->stream++;
 }
 
+int dictionary_name_by_number(struct dictionary *d)
+{
+	idmap_clear(&d->ids[ENTRY_DEFINITION]);
+	for (uint32_t i = 1; i < d->definitions.count; i++)
+		if (idmap_set(&d->ids[ENTRY_DEFINITION], i, i))
+			return -1;
+	return 0;
+}
+
 struct text_ref dictionary_text(struct dictionary *d, const void *data, size_t n)
 {
 	uint32_t number = intern(&d->strings, data, n);
