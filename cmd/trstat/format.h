@@ -19,6 +19,9 @@ struct format {
 	int (*write)(const struct rows *rows, struct text *out, struct error *e);
 };
 
+/* The rows as they stand, in rows->format. */
+int table_write_rows(const struct rows *rows, struct text *out, struct error *e);
+
 int format_people(const struct rows *rows, struct text *out, struct error *e);
 int format_cells(const struct rows *rows, struct text *out, struct error *e);
 

@@ -44,6 +44,15 @@ int groups_text(struct groups *g, const void *data, size_t size, struct key_cell
 	return 0;
 }
 
+int groups_copy_cell(struct groups *into, const struct groups *from, const struct key_cell *cell,
+		     struct key_cell *copy)
+{
+	*copy = *cell;
+	return cell->kind == KEY_TEXT ? groups_text(into, intern_data(&from->texts, cell->text),
+						    intern_size(&from->texts, cell->text), copy)
+				      : 0;
+}
+
 static uint64_t fold(uint64_t a, uint64_t b)
 {
 	uint128 product = (uint128)a * b;
@@ -174,6 +183,17 @@ int groups_compare(const struct groups *g, const struct key_cell *a, const struc
 	n = intern_size(&g->texts, b->text);
 	c = memcmp(intern_data(&g->texts, a->text), intern_data(&g->texts, b->text), m < n ? m : n);
 	return c ? c : (m > n) - (m < n);
+}
+
+int groups_compare_first(const struct groups *g, const struct aggregate *a,
+			 const struct aggregate *b, size_t n)
+{
+	const struct key_cell *x = groups_cells(g, a), *y = groups_cells(g, b);
+	int c = 0;
+
+	for (size_t i = 0; i < n && !c; i++)
+		c = groups_compare(g, &x[i], &y[i]);
+	return c;
 }
 
 /* The groups anew, with the nodes that their stacks became. */

@@ -68,6 +68,10 @@ static inline struct key_cell key_signed(int64_t value)
 				 .value = (uint64_t)value};
 }
 
+/* The same cell in other groups, whose texts have numbers of their own. -1: memory. */
+int groups_copy_cell(struct groups *into, const struct groups *from, const struct key_cell *cell,
+		     struct key_cell *copy);
+
 /* The aggregate of the group with these cells, made if it is new; NULL when memory is out. */
 struct aggregate *groups_find(struct groups *g, const struct key_cell *cells);
 
@@ -93,6 +97,10 @@ bool groups_cell_text(const struct groups *g, const struct key_cell *cell, const
 /* The order of cells: missing ones, then integers by value, then texts by their bytes,
  * then stacks from their callers down. */
 int groups_compare(const struct groups *g, const struct key_cell *a, const struct key_cell *b);
+
+/* The same of the first n cells of two groups. */
+int groups_compare_first(const struct groups *g, const struct aggregate *a,
+			 const struct aggregate *b, size_t n);
 
 #define GROUPS_CHUNK 256 /* groups allocated at once */
 

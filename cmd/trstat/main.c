@@ -8,10 +8,19 @@
 
 #include "common/stage.h"
 #include "common/text.h"
+#include "query.h"
 #include "statistics.h"
-#include "table.h"
 
-enum { OPT_WIDE = 256, OPT_BOUNDS, OPT_STRICT };
+enum {
+	OPT_WIDE = 256,
+	OPT_BOUNDS,
+	OPT_STRICT,
+	OPT_TREE,
+	OPT_CALLERS,
+	OPT_CALLEES,
+	OPT_HIST,
+	OPT_TIMELINE,
+};
 
 static const struct option_row option_rows[] = {
 	{'g', "group", "KEYS", "group by KEYS, separated by commas (default: name)", NULL},
@@ -24,15 +33,29 @@ static const struct option_row option_rows[] = {
 	{OPT_WIDE, "wide", NULL, "do not shorten long names to the terminal's width", NULL},
 	{OPT_BOUNDS, "bounds", NULL, "say how exact the percentiles are", NULL},
 	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder itself lost events", NULL},
+	{OPTION_HEADING, NULL, NULL, "Views in place of the table:", NULL},
+	{OPT_TREE, "tree", NULL, "the calls as a tree, from the outermost down", NULL},
+	{OPT_CALLERS, "callers", "FUNCTION", "by whom FUNCTION was called, and those, as a tree",
+	 NULL},
+	{OPT_CALLEES, "callees", "FUNCTION", "what FUNCTION called, as a tree", NULL},
+	{OPT_HIST, "hist", "[F]",
+	 "how the times of calls are distributed, or the\nvalues of the field F", NULL},
+	{OPT_TIMELINE, "timeline", "WIDTH",
+	 "how the first column goes up and down in time, a\nbar for each WIDTH (1s, 10ms)", NULL},
 	{0},
 };
 
-struct settings {
-	const char *keys, *columns, *sort;
-	enum table_format format;
-	size_t limit;
-	bool wide, bounds, strict;
-};
+static int set_view(struct settings *s, enum view view, const char *name, const char *argument,
+		    struct error *e)
+{
+	if (s->view_option)
+		return error_set(e, NULL, NO_OFFSET, "--%s and --%s do not go together",
+				 s->view_option, name);
+	s->view = view;
+	s->view_option = name;
+	s->view_argument = argument;
+	return 0;
+}
 
 static int option(void *ctx, int key, const char *arg, struct error *e)
 {
@@ -53,6 +76,11 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case OPT_WIDE: s->wide = true; return 0;
 	case OPT_BOUNDS: s->bounds = true; return 0;
 	case OPT_STRICT: s->strict = true; return 0;
+	case OPT_TREE: return set_view(s, VIEW_TREE, "tree", NULL, e);
+	case OPT_CALLERS: return set_view(s, VIEW_CALLERS, "callers", arg, e);
+	case OPT_CALLEES: return set_view(s, VIEW_CALLEES, "callees", arg, e);
+	case OPT_HIST: return set_view(s, VIEW_HIST, "hist", arg, e);
+	case OPT_TIMELINE: return set_view(s, VIEW_TIMELINE, "timeline", arg, e);
 	}
 	return -1;
 }
@@ -64,32 +92,6 @@ static const struct program program = {
 	.options = option_rows,
 	.option = option,
 };
-
-/* What -g, -a and -s ask for. */
-struct query {
-	struct keys keys;
-	struct columns columns;
-	struct sort sort;
-};
-
-static int query_parse(struct query *q, const struct settings *s, struct error *e)
-{
-	const char *sort = s->sort;
-
-	*q = (struct query){0};
-	if (keys_parse(&q->keys, s->keys, e) || columns_parse(&q->columns, s->columns, e))
-		return -1;
-	if (!sort)
-		sort = q->columns.count ? q->columns.column[0].name : "";
-	return sort_parse(&q->sort, sort, q->keys.names, q->keys.count, &q->columns, e);
-}
-
-static void query_free(struct query *q)
-{
-	sort_free(&q->sort);
-	columns_free(&q->columns);
-	keys_free(&q->keys);
-}
 
 static int out_of_memory(struct stage *stage)
 {
@@ -106,7 +108,7 @@ static bool lacks_symbols(const struct dictionary *d, const struct keys *k)
 
 	for (size_t i = 0; i < k->count; i++)
 		asked |= k->key[i].what == BY_NAME || k->key[i].what == BY_CALLER ||
-			 k->key[i].what == BY_MODULE;
+			 k->key[i].what == BY_MODULE || k->key[i].what == BY_STACK;
 	for (uint32_t i = 1; asked && i < d->places.count; i++) {
 		const struct place *p = dictionary_place(d, i);
 
@@ -116,9 +118,21 @@ static bool lacks_symbols(const struct dictionary *d, const struct keys *k)
 	return false;
 }
 
-/* What the table does not show, on stderr. */
-static void print_counts(const struct stage *stage, const struct statistics *st)
+/* Was a tree asked for of a function that was never called? */
+static bool lacks_function(const struct statistics *st, const struct settings *s)
 {
+	const char *f = s->view_argument;
+
+	return (s->view == VIEW_CALLERS || s->view == VIEW_CALLEES) && st->stacks &&
+	       intern_find(&st->stacks->names, f, strlen(f)) == INTERN_NONE;
+}
+
+/* What the table does not show, on stderr. */
+static void print_counts(const struct stage *stage, const struct statistics *st,
+			 const struct settings *s)
+{
+	if (lacks_function(st, s))
+		warn(NULL, NO_OFFSET, "no call of '%s'", s->view_argument);
 	if (lacks_symbols(st->dictionary, st->keys))
 		warn(NULL, NO_OFFSET, "functions have no names yet: put trsym before trstat");
 	if (st->calls.unfinished)
@@ -131,27 +145,23 @@ static void print_counts(const struct stage *stage, const struct statistics *st)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " events were lost by the recorder", stage->lost);
 }
 
-static int print_table(struct stage *stage, const struct query *q, const struct statistics *st,
-		       const struct settings *s)
+static int print_result(struct stage *stage, const struct query *q, const struct statistics *st)
 {
+	const struct settings *s = q->settings;
 	struct text *text = malloc(sizeof(*text));
-	struct table t = {.groups = &st->groups,
-			  .columns = &q->columns,
-			  .keys = q->keys.names,
-			  .sort = &q->sort,
-			  .run = {st->first, st->last},
-			  .limit = s->limit,
-			  .ticks = st->ticks,
-			  .bounds = s->bounds};
+	struct table t = query_table(q);
 	struct error e;
 	int bad;
 
 	if (!text)
 		return out_of_memory(stage);
+	t.groups = &st->groups;
+	t.run = (struct columns_run){st->first, st->last};
+	t.ticks = st->ticks;
 	text_init(text, &stage->output);
 	if (output_is_terminal(&stage->output) && !s->wide)
 		t.width = table_terminal_width(output_fd(&stage->output));
-	bad = table_write(&t, s->format, text, &e);
+	bad = query_write(q, &t, text, &e);
 	if (!bad)
 		bad = text_flush(text, &e);
 	free(text);
@@ -162,7 +172,7 @@ static int print_table(struct stage *stage, const struct query *q, const struct 
 	return 0;
 }
 
-static void run(struct stage *stage, struct query *q, const struct settings *s)
+static void run(struct stage *stage, struct query *q)
 {
 	struct statistics st;
 	struct block block;
@@ -188,17 +198,17 @@ static void run(struct stage *stage, struct query *q, const struct settings *s)
 	if (stage->status != STATUS_FAILED) {
 		if (statistics_finish(&st))
 			out_of_memory(stage);
-		else if (!print_table(stage, q, &st, s) && !stage->options->quiet)
-			print_counts(stage, &st);
+		else if (!print_result(stage, q, &st) && !stage->options->quiet)
+			print_counts(stage, &st, q->settings);
 	}
-	if (s->strict && stage->lost)
+	if (q->settings->strict && stage->lost)
 		stage->status = status_worse(stage->status, STATUS_DAMAGED);
 	statistics_free(&st);
 }
 
 int main(int argc, char **argv)
 {
-	struct settings settings = {.keys = "name", .columns = "total,self,count,avg,p50,p99,max"};
+	struct settings settings = {0};
 	struct common_options common;
 	struct query query;
 	struct stage stage;
@@ -213,7 +223,7 @@ int main(int argc, char **argv)
 	}
 	if (!stage_open(&stage, argv + optind, argc - optind, &common) &&
 	    !stage_print_to(&stage, OUTPUT_TEXT))
-		run(&stage, &query, &settings);
+		run(&stage, &query);
 	status = stage_finish(&stage);
 	query_free(&query);
 	return status;

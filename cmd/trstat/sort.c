@@ -122,12 +122,7 @@ static int compare_rows(const void *pa, const void *pb, void *pc)
 		if (c)
 			return c;
 	}
-	for (size_t i = 0; i < g->keys; i++) {
-		c = groups_compare(g, &ka[i], &kb[i]);
-		if (c)
-			return c;
-	}
-	return 0;
+	return groups_compare_first(g, a->group, b->group, g->keys);
 }
 
 const struct aggregate **sort_groups(const struct sort *s, const struct groups *g,

@@ -27,6 +27,11 @@ int table_format_parse(const char *name, enum table_format *format, struct error
 			 "unknown format '%.64s'; there are: table tsv csv json ndjson", name);
 }
 
+int table_write_rows(const struct rows *rows, struct text *out, struct error *e)
+{
+	return formats[rows->format].write(rows, out, e);
+}
+
 int table_write(const struct table *t, enum table_format format, struct text *out, struct error *e)
 {
 	const struct aggregate **row = sort_groups(t->sort, t->groups, t->columns, &t->run, e);
@@ -37,7 +42,7 @@ int table_write(const struct table *t, enum table_format format, struct text *ou
 		return -1;
 	if (t->limit && rows.count > t->limit)
 		rows.count = t->limit;
-	r = formats[format].write(&rows, out, e);
+	r = table_write_rows(&rows, out, e);
 	free(row);
 	return r;
 }

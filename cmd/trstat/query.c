@@ -1,0 +1,146 @@
+#include "query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view_timeline.h"
+
+/* The keys of -g, or others where it was not given, and what the view adds. NULL: no memory. */
+static char *key_list(const struct settings *s, const char *otherwise, const char *added)
+{
+	const char *keys = s->keys ? s->keys : otherwise;
+	char *list;
+
+	if (asprintf(&list, "%s%s%s", keys, *keys && *added ? "," : "", added) < 0)
+		return NULL;
+	return list;
+}
+
+static int parse_keys(struct query *q, const char *otherwise, const char *added, struct error *e)
+{
+	char *list = key_list(q->settings, otherwise, added);
+	int r = list ? keys_parse(&q->keys, list, e)
+		     : error_set(e, NULL, NO_OFFSET, "out of memory");
+
+	free(list);
+	q->shown = q->keys.count - (*added != 0);
+	return r;
+}
+
+/* -a and -s, the latter by columns and the first keys of them. */
+static int parse_columns(struct query *q, const char *otherwise, size_t keys, struct error *e)
+{
+	const struct settings *s = q->settings;
+
+	if (columns_parse(&q->columns, s->columns ? s->columns : otherwise, e))
+		return -1;
+	return sort_parse(&q->sort, s->sort ? s->sort : q->columns.column[0].name, q->keys.names,
+			  keys, &q->columns, e);
+}
+
+static int parse_tree(struct query *q, struct error *e)
+{
+	return parse_keys(q, "", "stack", e) || parse_columns(q, "total,self,count", 0, e);
+}
+
+/* The percentiles' column, or for the key hist(F) those of F's extremes. */
+static int parse_hist(struct query *q, struct error *e)
+{
+	const struct settings *s = q->settings;
+	const char *of = s->view_argument ? s->view_argument : "total";
+	bool self = !strcmp(of, "self");
+	char *added = NULL, *columns = NULL;
+	int bad = 0;
+
+	if (s->columns || s->sort)
+		return error_set(e, NULL, NO_OFFSET, "-%c does not go with --hist",
+				 s->columns ? 'a' : 's');
+	q->hist = (struct hist){.of = of};
+	if (!strcmp(of, "total") || !strcmp(of, "dur")) {
+		q->hist.duration = true;
+		return parse_keys(q, "", "", e) || columns_parse(&q->columns, "p50", e);
+	}
+	q->hist.keyed = true;
+	q->hist.duration = self;
+	q->hist.min = 0;
+	q->hist.max = 1;
+	if (asprintf(&added, "hist(%s)", of) < 0)
+		added = NULL;
+	if (self)
+		columns = strdup("self_min,self_max");
+	else if (asprintf(&columns, "min(%s),max(%s)", of, of) < 0)
+		columns = NULL;
+	if (!added || !columns)
+		bad = error_set(e, NULL, NO_OFFSET, "out of memory");
+	else
+		bad = parse_keys(q, "", added, e) || columns_parse(&q->columns, columns, e);
+	free(added);
+	free(columns);
+	return bad;
+}
+
+static int parse_timeline(struct query *q, struct error *e)
+{
+	char *added;
+	int bad;
+
+	if (asprintf(&added, "bucket(time,%s)", q->settings->view_argument) < 0)
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	bad = parse_keys(q, "name", added, e);
+	free(added);
+	if (bad)
+		return -1;
+	q->width = q->keys.key[q->keys.count - 1].width;
+	return parse_columns(q, "count", q->shown, e);
+}
+
+int query_parse(struct query *q, const struct settings *s, struct error *e)
+{
+	int bad = 0;
+
+	*q = (struct query){.settings = s};
+	switch (s->view) {
+	case VIEW_TABLE:
+		bad = parse_keys(q, "name", "", e) ||
+		      parse_columns(q, "total,self,count,avg,p50,p99,max", q->keys.count, e);
+		break;
+	case VIEW_TREE:
+	case VIEW_CALLERS:
+	case VIEW_CALLEES: bad = parse_tree(q, e); break;
+	case VIEW_HIST: bad = parse_hist(q, e); break;
+	case VIEW_TIMELINE: bad = parse_timeline(q, e); break;
+	}
+	return bad ? -1 : 0;
+}
+
+void query_free(struct query *q)
+{
+	sort_free(&q->sort);
+	columns_free(&q->columns);
+	keys_free(&q->keys);
+}
+
+struct table query_table(const struct query *q)
+{
+	return (struct table){.columns = &q->columns,
+			      .keys = q->keys.names,
+			      .sort = &q->sort,
+			      .limit = q->settings->limit,
+			      .bounds = q->settings->bounds};
+}
+
+int query_write(const struct query *q, const struct table *t, struct text *out, struct error *e)
+{
+	const struct settings *s = q->settings;
+
+	switch (s->view) {
+	case VIEW_TABLE: return table_write(t, s->format, out, e);
+	case VIEW_TREE: return view_tree(t, TREE_ALL, NULL, s->format, out, e);
+	case VIEW_CALLERS: return view_tree(t, TREE_CALLERS, s->view_argument, s->format, out, e);
+	case VIEW_CALLEES: return view_tree(t, TREE_CALLEES, s->view_argument, s->format, out, e);
+	case VIEW_HIST: return view_hist(t, &q->hist, s->format, out, e);
+	case VIEW_TIMELINE: return view_timeline(t, q->width, s->format, out, e);
+	}
+	return 0;
+}

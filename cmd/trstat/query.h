@@ -1,0 +1,54 @@
+/*
+ * query.h - what is asked for: options made into keys, columns, an order and a view
+ */
+#ifndef TR_QUERY_H
+#define TR_QUERY_H
+
+#include "columns.h"
+#include "keys.h"
+#include "sort.h"
+#include "table.h"
+#include "view_hist.h"
+#include "view_tree.h"
+
+enum view {
+	VIEW_TABLE,
+	VIEW_TREE,
+	VIEW_CALLERS,
+	VIEW_CALLEES,
+	VIEW_HIST,
+	VIEW_TIMELINE,
+};
+
+/* The options as they were given, NULL where not. */
+struct settings {
+	const char *keys, *columns, *sort;
+	enum table_format format;
+	size_t limit;
+	bool wide, bounds, strict;
+	enum view view;
+	const char *view_option;   /* its name */
+	const char *view_argument; /* of --callers, --callees, --hist, --timeline */
+};
+
+struct query {
+	const struct settings *settings;
+	struct keys keys;
+	struct columns columns;
+	struct sort sort;
+	struct hist hist; /* VIEW_HIST */
+	uint64_t width;	  /* VIEW_TIMELINE: of a bucket */
+	size_t shown;	  /* keys that are shown as such: all but what a view has added */
+};
+
+/* -1 with e naming what is wrong; query_free in any case. settings must stay. */
+int query_parse(struct query *q, const struct settings *s, struct error *e);
+void query_free(struct query *q);
+
+/* What the table of a query is, apart from its groups. */
+struct table query_table(const struct query *q);
+
+/* The view or the table onto out. -1 with e. */
+int query_write(const struct query *q, const struct table *t, struct text *out, struct error *e);
+
+#endif

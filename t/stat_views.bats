@@ -1,0 +1,173 @@
+# trstat: trees, histograms and time lines in place of the table.
+
+load lib
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	trdecode "$DATA/uftrace/fib" | trsym >fib.trs
+	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" | trsym >sched.trs
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+lines() {
+	assert_output "$(printf '%s\n' "$@" | tr ' ' '\t')"
+}
+
+# The lines of uftrace graph and of --tree in one form: total self count name
+uftrace_graph() {
+	uftrace graph -d "$1" -f total,self --no-pager 2>/dev/null | awk '/ : / {
+		sub(/ : [ |+-]*/, " : ")
+		split($0, p, " : ")
+		k = match(p[2], /\) /)
+		n = split(p[1], w, " ")
+		if (k && seen++) # the first one is the whole session
+			print w[1] w[2], (n > 2 ? w[3] w[4] : "0.000us"), substr(p[2], 2, k - 2), substr(p[2], k + 2) }' |
+		sort
+}
+
+our_tree() {
+	trdecode "$1" 2>/dev/null | trsym 2>/dev/null | trstat -q --tree -a total,self,count | awk 'NR > 1 {
+		t = $1 $2; s = $3 $4; c = $5
+		$1 = $2 = $3 = $4 = $5 = $6 = ""
+		sub(/^ +/, "")
+		print t, s, c, $0 }' | sort
+}
+
+@test "--tree has the calls, times and counts of uftrace graph" {
+	need uftrace
+	uftrace_graph "$DATA/uftrace/fib" >theirs
+	our_tree "$DATA/uftrace/fib" | diff theirs -
+	[ "$(wc -l <theirs)" -gt 30 ]
+	need_shared uftrace
+	for recording in args-cpp-auto basic-fentry be-synth deep-default depth-filter dlopen exc-cyg fn-filter \
+		nest-libcall opts patch-xray pub-dfs-v093 signal tailcall threads time-filter; do
+		uftrace_graph "$SHARED/uftrace/$recording" >theirs
+		[ -s theirs ] || fail "$recording: nothing of uftrace"
+		our_tree "$SHARED/uftrace/$recording" >ours
+		cmp theirs ours || fail "$recording"
+	done
+}
+
+@test "a row of --tree stands below its caller's, siblings in the order of -s" {
+	run -0 trstat -q --tree -F tsv -n 8 fib.trs
+	lines 'depth name total self count' '0 worker 4441135 4585 2' '1 pause_a_while 4215263 7775 2' \
+		'2 linux:schedule 2113387 2113387 1' '2 usleep 2094101 31989 1' '3 linux:schedule 2062112 2062112 1' \
+		'1 qsort 198211 146880 2' '2 compare 51331 51331 1106' '1 fib 19146 421 2'
+	run -0 trstat -q --tree -F tsv -a count -s +count -n 3 fib.trs
+	lines 'depth name count' '0 __cxa_atexit 1' '0 __monstartup 1' '0 main 1'
+	run -0 pipe "trstat -q --tree -F json fib.trs | jq -c '.[1]'"
+	assert_output '{"depth":1,"name":"pause_a_while","total":4215263,"self":7775,"count":2}'
+	run -0 pipe 'trstat -q --tree fib.trs | head -n 4'
+	assert_line --index 3 --regexp '^  2\.113 ms +2\.113 ms +1 +2 +    linux:schedule$'
+	# with other keys a tree for each of their groups, in their order
+	run -0 pipe "trstat -q --tree -g tid -F tsv fib.trs | awk -F '\t' '\$2 == 0 { print \$1, \$3, \$6 }'"
+	assert_output "$(printf '%s\n' '4123 main 1' '4123 __monstartup 1' '4123 __cxa_atexit 1' '4125 worker 1' '4126 worker 1')"
+	# any column
+	run -0 pipe "trstat -q --tree -a count,p50,max,first -F tsv fib.trs | grep compare"
+	assert_line --regexp "^2	compare	1106	50	70	[0-9]+$"
+	run -2 trstat --tree -s tid -g tid fib.trs
+	run -2 trstat --tree --hist fib.trs
+	assert_output --partial '--tree and --hist do not go together'
+}
+
+@test "--callers splits the calls of a function by who called it" {
+	run -0 trstat -q --callers linux:schedule -F tsv fib.trs
+	lines 'depth name total self count' '0 linux:schedule 6956032 6956032 3' '1 pthread_join 2780533 2780533 1' \
+		'2 main 2780533 2780533 1' '1 pause_a_while 2113387 2113387 1' '2 worker 2113387 2113387 1' \
+		'1 usleep 2062112 2062112 1' '2 pause_a_while 2062112 2062112 1' '3 worker 2062112 2062112 1'
+	# recursion: the total is that of the outer calls, as in the table
+	trstat -q -F tsv -a total,self,count fib.trs | grep '^fib	' | cut -f 2- >table
+	trstat -q --callers fib -F tsv fib.trs | awk -F '\t' -v OFS='\t' 'NR == 2 { print $3, $4, $5 }' | diff table -
+	# each level sums up to the one before it
+	trstat -q --callers fib -F tsv fib.trs | awk -F '\t' '$2 == "main" || $2 == "worker" { c += $5; s += $4; t += $3 } END { print t "\t" s "\t" c }' | diff table -
+	run -0 trstat -q --callers no_such -F tsv fib.trs
+	lines 'depth name total self count'
+	run -0 pipe 'trstat --callers no_such fib.trs 2>&1 >/dev/null'
+	assert_output "trstat: no call of 'no_such'"
+}
+
+@test "--callees has what a function called, wherever it was called" {
+	run -0 trstat -q --callees worker -F tsv -n 4 fib.trs
+	lines 'depth name total self count' '0 worker 4441135 4585 2' '1 pause_a_while 4215263 7775 2' \
+		'2 linux:schedule 2113387 2113387 1' '2 usleep 2094101 31989 1'
+	run -0 pipe "trstat -q --callees fib -F tsv fib.trs | awk -F '\t' 'NR > 1 { c += \$5; s += \$4 } NR == 2 { print \$3 } END { print s, c }'"
+	assert_output "$(printf '%s\n' 100719 '100719 599')"
+	run -0 pipe "trstat -q --callees pause_a_while -g tid -F csv fib.trs"
+	assert_output "$(printf '%s\n' tid,depth,name,total,self,count 4125,0,pause_a_while,2120240,6853,1 \
+		4125,1,linux:schedule,2113387,2113387,1 4126,0,pause_a_while,2095023,922,1 \
+		4126,1,usleep,2094101,31989,1 4126,2,linux:schedule,2062112,2062112,1)"
+}
+
+@test "a deep recursion is a tree too, of callers as far as they are told apart" {
+	need_shared uftrace
+	trdecode "$SHARED/uftrace/deep-1024" | trsym >deep.trs
+	run -0 pipe "trstat -q --tree -F tsv deep.trs | sort -n | tail -n 1 | cut -f 1,2"
+	assert_output "$(printf '1101\tdeep')"
+	run -0 pipe "trstat -q --callers deep -F tsv deep.trs | sort -n | tail -n 1 | cut -f 1"
+	assert_output 255
+}
+
+@test "--hist: every value is in its bucket, marks are those of the table" {
+	run -0 trstat -q --hist fib.trs
+	assert_line --index 0 'total, count 1732, p50 0.050 us, p90 0.614 us, p99 28.096 us, min 0.040 us, max 2.988 ms'
+	assert_line --index 1 --regexp '^ +0\.032 us +1404  #+ p50$'
+	assert_line --regexp '^ +0\.512 us +73  #+ +p90$'
+	run -0 trstat -q -g '' -a count,p50,p90,p99,min,max -F tsv fib.trs
+	assert_line --index 1 "$(echo 1738 50 614 28096 40 2988111 | tr ' ' '\t')"
+	# for programs the buckets, which add up
+	trstat -q --hist -g name -F tsv fib.trs | awk -F '\t' 'NR > 1 { n[$1] += $4; if ($2 > $3) exit 1 }
+		END { for (k in n) print k "\t" n[k] }' | sort >buckets
+	trstat -q -g name -a count,max -F tsv fib.trs | awk -F '\t' 'NR > 1 && $3 != "" { print $1 "\t" $2 }' | sort | diff buckets -
+	run -0 pipe "trstat -q --hist -g name -n 1 -F ndjson fib.trs | head -n 1"
+	assert_output --regexp '^\{"name": "compare", "low": 40, "high": 40, "count": [0-9]+\}$'
+	run -2 trstat --hist -s count fib.trs
+	assert_output --partial '-s does not go with --hist'
+}
+
+@test "--hist=F: of self times and of fields, negative ones too" {
+	run -0 pipe "trstat -q --hist=self fib.trs | head -n 1"
+	assert_output --regexp '^self, count 1732, p50 0\.050 us, .* min 0\.040 us, max 2\.780 ms$'
+	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" | trfilter 'type == "sys_exit"' >exit.trs
+	trencode -q -t text --raw exit.trs | sed -n 's/.* ret=\(0x\)\{0,1\}\([-0-9a-f]*\).*/\2/p' >raw.txt
+	run -0 trstat -q --hist=ret -F tsv exit.trs
+	assert_line --index 0 "$(printf 'low\thigh\tcount')"
+	trstat -q --hist=ret -F tsv exit.trs | awk -F '\t' 'NR > 1 { if ($1 < 0) below += $3; n += $3; if (NR > 2 && $1 + 0 <= last) exit 1; last = $2 } END { print below + 0, n }' >got
+	trfilter 'ret < 0' exit.trs | trstat -q -g '' -a count -F tsv | tail -n 1 >below
+	run -0 cat got
+	assert_output "$(cat below) $(trfilter -c 'has(ret)' exit.trs)"
+	run -0 trstat -q --hist=ret exit.trs
+	assert_line --index 0 --regexp '^ret, count [0-9]+, p50 -?[0-9]+, .*, min -[0-9]+, max [0-9]+$'
+	run -2 trstat --hist='no such' fib.trs
+	assert_output --partial 'no such key'
+}
+
+@test "--timeline: a bar for each width of time, a row for each group" {
+	run -0 trstat -q --timeline 1ms -n 3 fib.trs
+	lines=("${lines[@]%% }")
+	assert_equal "${lines[0]}" 'from 3587.860000000 to 3587.870000000, 1.000 ms a bar'
+	assert_line --index 2 --regexp '^ +1106  ......@@..  compare$'
+	assert_line --index 3 --regexp '^ +599  ......\.  @  fib$' || true
+	trstat -q --timeline 1ms -F tsv fib.trs >got
+	trstat -q -g 'name,bucket(time,1ms)' -a count -s 'name,bucket(time,1ms)' -F tsv fib.trs | diff - got
+	# many buckets are taken together, to the width of the line
+	run -0 trstat -q --timeline 1us -a total -g '' -n 1 fib.trs
+	assert_line --index 0 --regexp ', [0-9.]+ us a bar$'
+	[ "${#lines[2]}" -le 80 ]
+	run -2 trstat --timeline 0 fib.trs
+	run -2 trstat --timeline 1s -s 'bucket(time,1s)' fib.trs
+}
+
+@test "block elements only on a terminal whose characters are UTF-8" {
+	need script
+	run -0 pipe "LC_ALL=C.UTF-8 script -qec 'trstat -q --hist fib.trs' /dev/null </dev/null"
+	assert_output --partial '█'
+	run -0 pipe "LC_ALL=C script -qec 'trstat -q --hist fib.trs' /dev/null </dev/null"
+	refute_output --partial '█'
+	run -0 pipe "LC_ALL=C.UTF-8 trstat -q --timeline 1ms fib.trs"
+	refute_output --partial '█'
+	run -0 pipe "LC_ALL=C.UTF-8 script -qec 'trstat -q --timeline 1ms fib.trs' /dev/null </dev/null"
+	assert_output --partial '█'
+}
