@@ -8,6 +8,7 @@
 
 #include "common/stage.h"
 #include "common/text.h"
+#include "partial.h"
 #include "query.h"
 #include "statistics.h"
 
@@ -20,6 +21,8 @@ enum {
 	OPT_CALLEES,
 	OPT_HIST,
 	OPT_TIMELINE,
+	OPT_PARTIAL,
+	OPT_MERGE,
 };
 
 static const struct option_row option_rows[] = {
@@ -42,6 +45,9 @@ static const struct option_row option_rows[] = {
 	 "how the times of calls are distributed, or the\nvalues of the field F", NULL},
 	{OPT_TIMELINE, "timeline", "WIDTH",
 	 "how the first column goes up and down in time, a\nbar for each WIDTH (1s, 10ms)", NULL},
+	{OPTION_HEADING, NULL, NULL, "Parts of a trace, on many processors or machines:", NULL},
+	{OPT_PARTIAL, "partial", NULL, "write a summary, for --merge, in place of a table", NULL},
+	{OPT_MERGE, "merge", NULL, "read summaries: the table of all that they are of", NULL},
 	{0},
 };
 
@@ -80,6 +86,8 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case OPT_CALLERS: return set_view(s, VIEW_CALLERS, "callers", arg, e);
 	case OPT_CALLEES: return set_view(s, VIEW_CALLEES, "callees", arg, e);
 	case OPT_HIST: return set_view(s, VIEW_HIST, "hist", arg, e);
+	case OPT_PARTIAL: s->partial = true; return 0;
+	case OPT_MERGE: s->merge = true; return 0;
 	case OPT_TIMELINE: return set_view(s, VIEW_TIMELINE, "timeline", arg, e);
 	}
 	return -1;
@@ -172,6 +180,39 @@ static int print_result(struct stage *stage, const struct query *q, const struct
 	return 0;
 }
 
+/* The table or the view, and what it does not show. */
+static void finish(struct stage *stage, const struct query *q, const struct statistics *st)
+{
+	if (!print_result(stage, q, st) && !stage->options->quiet)
+		print_counts(stage, st, q->settings);
+	if (q->settings->strict && stage->lost)
+		stage->status = status_worse(stage->status, STATUS_DAMAGED);
+}
+
+/* --partial, --merge or both. */
+static void run_parts(struct stage *stage, struct settings *settings, struct query *q, int argc,
+		      char **argv)
+{
+	struct statistics *st = calloc(1, sizeof(*st));
+	struct parts parts = {0};
+
+	if (!st ||
+	    (!settings->merge && statistics_init(st, &q->keys, &q->columns, &stage->in.dictionary)))
+		out_of_memory(stage);
+	else if (!settings->merge)
+		partial_run(stage, q, st, argc, argv);
+	else if (merge_run(stage, settings, q, st, settings->partial ? &parts : NULL))
+		;
+	else if (settings->partial)
+		partial_write(stage, q, st, &parts, argc, argv);
+	else
+		finish(stage, q, st);
+	parts_free(&parts);
+	if (st)
+		statistics_free(st);
+	free(st);
+}
+
 static void run(struct stage *stage, struct query *q)
 {
 	struct statistics st;
@@ -198,11 +239,9 @@ static void run(struct stage *stage, struct query *q)
 	if (stage->status != STATUS_FAILED) {
 		if (statistics_finish(&st))
 			out_of_memory(stage);
-		else if (!print_result(stage, q, &st) && !stage->options->quiet)
-			print_counts(stage, &st, q->settings);
+		else
+			finish(stage, q, &st);
 	}
-	if (q->settings->strict && stage->lost)
-		stage->status = status_worse(stage->status, STATUS_DAMAGED);
 	statistics_free(&st);
 }
 
@@ -210,21 +249,28 @@ int main(int argc, char **argv)
 {
 	struct settings settings = {0};
 	struct common_options common;
-	struct query query;
+	struct query query = {0};
 	struct stage stage;
 	struct error e;
 	int status = program_start(&program, argc, argv, &settings, &common);
 
 	if (status >= 0)
 		return status;
-	if (query_parse(&query, &settings, &e)) {
+	if (!settings.merge && (query_parse(&query, &settings, &e) ||
+				(settings.partial && partial_check(&query, &e)))) {
 		query_free(&query);
 		return program_usage(&program, "%s", e.what);
 	}
 	if (!stage_open(&stage, argv + optind, argc - optind, &common) &&
-	    !stage_print_to(&stage, OUTPUT_TEXT))
-		run(&stage, &query);
+	    !stage_print_to(&stage, settings.partial ? OUTPUT_BINARY : OUTPUT_TEXT)) {
+		if (settings.partial || settings.merge)
+			run_parts(&stage, &settings, &query, argc, argv);
+		else
+			run(&stage, &query);
+	}
 	status = stage_finish(&stage);
 	query_free(&query);
+	for (int i = 0; i < 4; i++)
+		free(settings.owned[i]);
 	return status;
 }

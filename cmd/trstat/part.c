@@ -200,15 +200,8 @@ static int take_all(struct part *p, struct statistics *s)
 int part_end(struct part *p, struct statistics *s)
 {
 	int bad = part_is_whole(p) ? statistics_finish(s) : take_all(p, s);
-	uint64_t unmatched = s->calls.unmatched, unfinished = s->calls.unfinished;
-	size_t fields = s->entered.fields;
 
-	calls_free(&s->calls);
-	calls_init(&s->calls, s->dictionary);
-	s->calls.unmatched = unmatched;
-	s->calls.unfinished = unfinished;
-	entered_free(&s->entered);
-	entered_init(&s->entered, fields);
+	statistics_forget_calls(s);
 	s->part = NULL;
 	s->bracket = NULL;
 	return bad;

@@ -666,3 +666,17 @@ int statistics_finish(struct statistics *s)
 		return -1;
 	return s->calls.out_of_memory ? -1 : 0;
 }
+
+int statistics_forget_calls(struct statistics *s)
+{
+	uint64_t unmatched = s->calls.unmatched, unfinished = s->calls.unfinished;
+	size_t fields = s->entered.fields;
+
+	calls_free(&s->calls);
+	calls_init(&s->calls, s->dictionary);
+	s->calls.unmatched = unmatched;
+	s->calls.unfinished = unfinished;
+	entered_free(&s->entered);
+	entered_init(&s->entered, fields);
+	return 0;
+}

@@ -68,6 +68,9 @@ static inline uint32_t statistics_entered(size_t thread, bool kernel)
 	return 2 * (uint32_t)thread + kernel;
 }
 
+/* No call is open any more, and what follows is another trace; what was counted stays. */
+int statistics_forget_calls(struct statistics *s);
+
 /* The end of the trace: calls that are still open. */
 int statistics_finish(struct statistics *s);
 

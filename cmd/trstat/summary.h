@@ -10,6 +10,7 @@
 #include "common/reader.h"
 #include "common/writer.h"
 #include "part.h"
+#include "query.h"
 
 #define SUMMARY_META "trstat"
 
@@ -36,13 +37,15 @@ struct summary_end {
 };
 
 /* -1 with e. The parts must be what s has seen. w is fresh, with its properties set. */
-int summary_write(struct writer *w, const struct statistics *s, const struct parts *ps,
-		  const struct summary_end *end, struct error *e);
+int summary_write(struct writer *w, const struct statistics *s, const struct settings *asked,
+		  const struct parts *ps, const struct summary_end *end, struct error *e);
 
 /* What a summary says of itself at its beginning. */
 struct summary_head {
-	char *keys, *columns; /* lists as for -g and -a; columns with those to sort by */
-	size_t printed;	      /* of the columns */
+	char *keys, *columns; /* as lists; columns with those to sort by */
+	/* what was asked for by -g, -a, -s and the view; NULL: nothing */
+	char *group, *asked, *sort, *view_argument;
+	uint32_t view; /* enum view */
 	bool ticks;
 	uint64_t first, last, unmatched, unfinished;
 };
@@ -61,7 +64,7 @@ struct summaries {
 	/* the first summary's head is known: s is to be made. -1 with e: not so. */
 	int (*begin)(void *ctx, const struct summary_head *h, struct error *e);
 	void *ctx;
-	const char *keys;  /* of s; NULL before begin */
+	char *keys;	   /* of s; NULL before begin */
 	const char *file;  /* of the present summary */
 	uint64_t *streams; /* ids of the streams that parts are of */
 	size_t nstreams, streams_capacity;

@@ -43,6 +43,7 @@ void summaries_free(struct summaries *ss)
 	free(ss->fields);
 	free(ss->groups);
 	free(ss->streams);
+	free(ss->keys);
 }
 
 /* One payload being taken apart. */
@@ -88,18 +89,34 @@ static int take_list(struct unpacker *u, char **list, uint64_t n)
 	return 0;
 }
 
+/* A text that may be missing. */
+static int take_option(struct unpacker *u, char **option)
+{
+	return packed_limited(&u->in, 1) ? take_list(u, option, 1) : 0;
+}
+
+static void free_head(struct summary_head *h)
+{
+	free(h->keys);
+	free(h->columns);
+	free(h->group);
+	free(h->asked);
+	free(h->sort);
+	free(h->view_argument);
+}
+
 static int take_head(struct unpacker *u, struct summary_head *h)
 {
 	struct packed *in = &u->in;
-	uint64_t n;
 
-	*h = (struct summary_head){0};
 	h->ticks = packed_u64(in) & SUMMARY_TICKS;
 	if (take_list(u, &h->keys, packed_limited(in, LIST_LIMIT)))
 		return -1;
-	n = packed_limited(in, LIST_LIMIT);
-	h->printed = (size_t)packed_limited(in, n);
-	if (take_list(u, &h->columns, n))
+	if (take_list(u, &h->columns, packed_limited(in, LIST_LIMIT)) ||
+	    take_option(u, &h->group) || take_option(u, &h->asked) || take_option(u, &h->sort))
+		return -1;
+	h->view = (uint32_t)packed_limited(in, VIEW_TIMELINE);
+	if (take_option(u, &h->view_argument))
 		return -1;
 	h->first = packed_u64(in);
 	h->last = packed_u64(in);
@@ -140,6 +157,21 @@ static int match_columns(struct unpacker *u, const struct summary_head *h)
 		h->columns);
 }
 
+/* Names of keys as a list. */
+static char *joined(const struct keys *k)
+{
+	struct buffer b = {0};
+	int bad = 0;
+
+	for (size_t i = 0; i < k->count; i++)
+		bad |= buffer_append(&b, ",", i > 0) ||
+		       buffer_append(&b, k->names[i], strlen(k->names[i]));
+	if (!bad && !buffer_u8(&b, 0))
+		return (char *)b.data;
+	buffer_free(&b);
+	return NULL;
+}
+
 static int match(struct unpacker *u, const struct summary_head *h)
 {
 	struct summaries *ss = u->ss;
@@ -150,13 +182,16 @@ static int match(struct unpacker *u, const struct summary_head *h)
 		u->in.bad = true;
 		return -1;
 	}
-	if (!ss->keys && ss->begin(ss->ctx, h, u->e))
-		return -1;
+	if (!ss->keys) {
+		if (ss->begin(ss->ctx, h, u->e))
+			return -1;
+		ss->keys = joined(ss->s->keys);
+		if (!ss->keys)
+			return no_memory(u);
+	}
 	if (strcmp(ss->keys, h->keys) != 0)
-		return error_set(
-			u->e, ss->file, NO_OFFSET,
-			"a summary by the keys '%s', and not, like the one before, by '%s'",
-			h->keys, ss->keys);
+		return error_set(u->e, ss->file, NO_OFFSET,
+				 "a summary by the keys '%s', and not by '%s'", h->keys, ss->keys);
 	if (match_columns(u, h))
 		return -1;
 	if (ss->parts.count && ss->s->ticks != h->ticks)
@@ -511,7 +546,7 @@ static int take_part(struct unpacker *u)
 static int take_all(struct unpacker *u)
 {
 	struct summaries *ss = u->ss;
-	struct summary_head h;
+	struct summary_head h = {0};
 	uint64_t version = packed_u64(&u->in), precision = packed_u64(&u->in), first;
 
 	if (!u->in.bad && (version != SUMMARY_VERSION || precision != HISTOGRAM_PRECISION))
@@ -528,8 +563,7 @@ static int take_all(struct unpacker *u)
 		int bad = take_head(u, &h);
 
 		bad = bad || match(u, &h);
-		free(h.keys);
-		free(h.columns);
+		free_head(&h);
 		if (bad || take_groups(u))
 			return -1;
 	}

@@ -72,7 +72,15 @@ static int put_groups(struct packer *p, struct error *e)
 	return 0;
 }
 
-static int put_head(struct packer *p, struct error *e)
+/* What may be missing. */
+static void put_option(struct packer *p, const char *s)
+{
+	put(p, s != NULL);
+	if (s)
+		put_text(p, s);
+}
+
+static int put_head(struct packer *p, const struct settings *asked, struct error *e)
 {
 	const struct statistics *s = p->s;
 
@@ -81,9 +89,13 @@ static int put_head(struct packer *p, struct error *e)
 	for (size_t i = 0; i < s->keys->count; i++)
 		put_text(p, s->keys->names[i]);
 	put(p, s->columns->count);
-	put(p, s->columns->printed);
 	for (size_t i = 0; i < s->columns->count; i++)
 		put_text(p, s->columns->column[i].name);
+	put_option(p, asked->keys);
+	put_option(p, asked->columns);
+	put_option(p, asked->sort);
+	put(p, asked->view);
+	put_option(p, asked->view_argument);
 	put(p, s->first);
 	put(p, s->last);
 	put(p, s->calls.unmatched);
@@ -274,8 +286,8 @@ static int send_segment(struct writer *w, const struct packer *p, uint64_t id, u
 	return 0;
 }
 
-int summary_write(struct writer *w, const struct statistics *s, const struct parts *ps,
-		  const struct summary_end *end, struct error *e)
+int summary_write(struct writer *w, const struct statistics *s, const struct settings *asked,
+		  const struct parts *ps, const struct summary_end *end, struct error *e)
 {
 	struct buffer b = {0};
 	struct packer p = {.s = s, .b = &b};
@@ -289,7 +301,7 @@ int summary_write(struct writer *w, const struct statistics *s, const struct par
 		put(&p, SUMMARY_VERSION);
 		put(&p, HISTOGRAM_PRECISION);
 		put(&p, i == 0);
-		bad = i == 0 && put_head(&p, e);
+		bad = i == 0 && put_head(&p, asked, e);
 		if (!bad)
 			put_part(&p, &ps->part[i]);
 		if (!bad && (p.bad || p.declare.out_of_memory))
