@@ -358,6 +358,9 @@ static enum calls_result enter(struct calls *c, struct stack *s, const struct ev
 		if (s->frames[1].depth >= e->depth)
 			drop_known(c, s);
 	}
+	/* an exec may be open below, which such an enter ends, and all of this with it */
+	if (!by_depth && s->count > 1 && !s->cut->relative)
+		return keep_all(c, s, e);
 	if (s->count > 1)
 		return calls_enter(c, s, e);
 	if (touch(c, s, e))
@@ -418,12 +421,30 @@ static enum calls_result leave(struct calls *c, struct stack *s, const struct ev
 	return got == CALLS_LEAVE ? left(s, done, false) : got;
 }
 
+/* A row was kept: what may be open behind it. */
+static void move_bound(struct stack *s, const struct event *e)
+{
+	struct cut *u = s->cut;
+
+	if (e->type->kind == KIND_ENTER && e->type->flags & TYPE_DEPTH)
+		u->bound = e->depth + 1;
+	else if (e->type->kind == KIND_ENTER)
+		u->bound += u->bound < UINT32_MAX;
+	else if (e->type->flags & TYPE_DEPTH && e->depth < u->bound)
+		u->bound = e->depth;
+	s->frames[0].depth = u->bound ? u->bound - 1 : 0;
+}
+
 static enum calls_result inner(struct calls *c, struct stack *s, const struct event *e,
 			       struct call *done)
 {
 	enum calls_result got;
 	bool doubtful;
 
+	if (e->type->kind == KIND_ENTER && s->count == 1 && c->no_doubt) {
+		move_bound(s, e);
+		return keep(c, s, e);
+	}
 	if (e->type->kind == KIND_ENTER) {
 		got = calls_enter(c, s, e);
 		if (got == CALLS_ENTER && s->count == 2) {
@@ -437,20 +458,6 @@ static enum calls_result inner(struct calls *c, struct stack *s, const struct ev
 	doubtful = top(s)->doubtful;
 	got = calls_leave(c, s, e, done);
 	return got == CALLS_LEAVE ? left(s, done, doubtful) : got;
-}
-
-/* A row was kept: what may be open behind it. */
-static void move_bound(struct stack *s, const struct event *e)
-{
-	struct cut *u = s->cut;
-
-	if (e->type->kind == KIND_ENTER && e->type->flags & TYPE_DEPTH)
-		u->bound = e->depth + 1;
-	else if (e->type->kind == KIND_ENTER)
-		u->bound += u->bound < UINT32_MAX;
-	else if (e->type->flags & TYPE_DEPTH && e->depth < u->bound)
-		u->bound = e->depth;
-	s->frames[0].depth = u->bound ? u->bound - 1 : 0;
 }
 
 /* Calls in the kernel may be open from before. CALLS_SLOW: not any more; the row is to be taken. */
@@ -498,9 +505,22 @@ enum calls_result cut_feed(struct calls *c, struct stack *s, const struct event 
 
 		if (got != CALLS_SLOW || c->out_of_memory)
 			return got;
+		if (!s->cut)
+			return calls_kernel(c, s, e, done);
 	}
-	if (flags & TYPE_KERNEL)
+	if (flags & TYPE_KERNEL) {
+		bool bottom = s->count == 1 && !(s->kernel && s->kernel->count);
+
+		if (bottom && c->no_doubt && e->type->kind == KIND_ENTER) {
+			u->kernel = KERNEL_ROWS;
+			calls_set_limits(s);
+			return keep(c, s, e);
+		}
+		/* a leave without its enter: outside any call it is not even that */
+		if (bottom && e->type->kind == KIND_LEAVE)
+			return keep(c, s, e);
 		return calls_kernel(c, s, e, done);
+	}
 	in_kernel = s->kernel && s->kernel->count;
 	if (in_kernel && flags & TYPE_INNER) {
 		if (e->type->kind == KIND_ENTER || top(s->kernel)->inner)

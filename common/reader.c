@@ -442,7 +442,9 @@ static int read_head(struct reader *r, const struct block *b)
 		missing = false;
 	else
 		missing = h->sequence ? true : r->more_expected;
-	dictionary_segment(&r->dictionary, !same || h->sequence <= r->sequence);
+	/* segments may come each from a file, and in any order, where that is allowed */
+	dictionary_segment(&r->dictionary, r->partial_ok ? h->stream_id != r->stream_id
+							 : !same || h->sequence <= r->sequence);
 	r->stream_id = h->stream_id;
 	r->sequence = h->sequence;
 	r->open_stream = true;

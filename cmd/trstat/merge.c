@@ -139,7 +139,9 @@ static int join(struct merge *m, struct summaries *ss)
 		error_set(&e, NULL, NO_OFFSET, "no summary is whole");
 		return stage_fail(stage, &e);
 	}
-	if (parts_sort(&ss->parts, &e))
+	if (parts_sort(&ss->parts, &e) ||
+	    (m->s->ticks &&
+	     (columns_check_ticks(&m->q->columns, &e) || keys_check_ticks(&m->q->keys, &e))))
 		return stage_fail(stage, &e);
 	if (dictionary_name_by_number(&stage->in.dictionary) ||
 	    (m->out ? to_summary(m, &ss->parts) : to_table(m, &ss->parts))) {

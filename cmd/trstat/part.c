@@ -56,6 +56,8 @@ int part_begin(struct part *p, struct statistics *s, uint64_t stream_id, uint32_
 	s->bracket = &p->bracket;
 	s->calls.partial = first > 0;
 	s->calls.look_down = s->keys->needs & (NEEDS_CALLER | NEEDS_LEVEL);
+	/* what is no call is a row all the same, where rows count or have fields to be looked at */
+	s->calls.no_doubt = s->keys->by_type || s->entered.fields || s->columns->wanted.field_count;
 	s->calls.on_push = on_push;
 	s->calls.on_push_ctx = s;
 	return 0;

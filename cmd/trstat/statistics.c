@@ -328,7 +328,6 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 {
 	const struct event *e = &ev;
 	const struct stack *stack = calls_stack(&s->calls, e);
-	bool enter = e->type->kind == KIND_ENTER;
 	size_t open = stack ? stack->count : 0;
 	struct subject subject = {
 		.lane = e->lane, .type = e->type, .event = e, .place = e->place, .time = e->time};
@@ -336,8 +335,9 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 
 	if (!counts && !has_fields(s, e))
 		return 0;
-	/* an enter has pushed its own frame */
-	open -= enter && open;
+	/* an enter has pushed its own frame, but where being scheduled out means nothing */
+	if (e->type->kind == KIND_ENTER && open && !(e->type->flags & TYPE_CALL_NUMBER))
+		open -= !(e->type->flags & TYPE_INNER) || stack->frames[open - 1].inner;
 	subject.level = (uint32_t)open + (stack ? stack->implicit : 0);
 	subject.caller = open ? stack->frames[open - 1].place : 0;
 	if (stack && stack->cut) {

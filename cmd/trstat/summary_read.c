@@ -72,7 +72,7 @@ static int take_list(struct unpacker *u, char **list, uint64_t n)
 		size_t size;
 		const uint8_t *text = packed_bytes(&u->in, &size);
 
-		if (u->in.bad || !size || memchr(text, '\0', size)) {
+		if (u->in.bad || (!size && n > 1) || (size && memchr(text, '\0', size))) {
 			u->in.bad = true;
 			break;
 		}
@@ -194,11 +194,7 @@ static int match(struct unpacker *u, const struct summary_head *h)
 				 "a summary by the keys '%s', and not by '%s'", h->keys, ss->keys);
 	if (match_columns(u, h))
 		return -1;
-	if (ss->parts.count && ss->s->ticks != h->ticks)
-		return error_set(u->e, ss->file, NO_OFFSET,
-				 "of this summary and the one before, one is in ticks and one in "
-				 "nanoseconds");
-	ss->s->ticks = h->ticks;
+	ss->s->ticks |= h->ticks; /* one without rows does not know */
 	ss->s->first = h->first < ss->s->first ? h->first : ss->s->first;
 	ss->s->last = h->last > ss->s->last ? h->last : ss->s->last;
 	ss->s->calls.unmatched += h->unmatched;
