@@ -358,8 +358,9 @@ static enum calls_result enter(struct calls *c, struct stack *s, const struct ev
 		if (s->frames[1].depth >= e->depth)
 			drop_known(c, s);
 	}
-	/* an exec may be open below, which such an enter ends, and all of this with it */
-	if (!by_depth && s->count > 1 && !s->cut->relative)
+	/* an exec may be open below, which such an enter ends, and all of this with it; or what is
+	   here below it may not be there at all */
+	if (s->count > 1 && ((!by_depth && !s->cut->relative) || s->frames[1].doubtful))
 		return keep_all(c, s, e);
 	if (s->count > 1)
 		return calls_enter(c, s, e);
@@ -474,7 +475,7 @@ static enum calls_result unknown_kernel(struct calls *c, struct stack *s, const 
 	} else {
 		got = keep(c, s, e);
 		if (e->type->flags & TYPE_KERNEL) {
-			u->kernel = is_enter || e->depth ? KERNEL_ROWS : 0;
+			u->kernel = KERNEL_ROWS;
 		} else {
 			u->kernel -= !(e->type->flags & TYPE_INNER);
 			move_bound(s, e);
@@ -508,6 +509,8 @@ enum calls_result cut_feed(struct calls *c, struct stack *s, const struct event 
 		if (!s->cut)
 			return calls_kernel(c, s, e, done);
 	}
+	if (flags & TYPE_KERNEL && s->count > 1 && s->frames[1].doubtful)
+		return keep_all(c, s, e);
 	if (flags & TYPE_KERNEL) {
 		bool bottom = s->count == 1 && !(s->kernel && s->kernel->count);
 
@@ -630,7 +633,11 @@ static int apply_push_kernel(struct calls *c, struct stack *s, const struct cut_
 		f.outside = !s->count && !s->implicit;
 		f.doubtful = s->cut && s->count == 1;
 	}
-	return calls_push(c, s->kernel, &f) ? 0 : -1;
+	if (!calls_push(c, s->kernel, &f))
+		return -1;
+	if (f.begun && calls_enters_exec(c, f.place) && !s->kernel->exec)
+		calls_set_exec(s->kernel, s->kernel->count);
+	return 0;
 }
 
 int cut_apply(struct calls *c, struct stack *s, const struct cut_op *op)
@@ -656,6 +663,8 @@ int cut_apply(struct calls *c, struct stack *s, const struct cut_op *op)
 		if (s->cut && s->cut->kernel) {
 			s->cut->kernel = 0;
 			bad = next(c, s, CUT_CLEAR) ? 0 : -1;
+			if (!s->cut->bound)
+				end_cut(s);
 		}
 		break;
 	case CUT_PUSH: bad = apply_push(c, s, op); break;

@@ -2,7 +2,6 @@
  * part_replay.c - the lists of a part fed to statistics that know what was before
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "part.h"
@@ -198,18 +197,6 @@ static int replay_numbered(struct replay *r)
 
 int part_replay(const struct part *p, struct statistics *s)
 {
-	if (getenv("DEBUG_OPS")) {
-		static const char *k[]={"BEGIN","SET","ROW","TOUCH","FORGET","CLEAR","PUSH","PUSHK","KERNEL","NUMBERED","LAST"};
-		printf("# PART %u-%u ends %d filtered %d\n", p->first, p->last, p->ends, p->filtered);
-		for (size_t t = 0; t <= p->nthreads; t++) {
-			const struct cut *l = t == p->nthreads ? p->numbered : p->threads[t].list;
-			if (t < p->nthreads) printf("#  thread %u per_cpu %d: held %zu doubts %zu\n", part_thread_number(p->threads[t].lane,p->threads[t].per_cpu), p->threads[t].per_cpu, p->threads[t].nheld, p->threads[t].ndoubts);
-			for (size_t i = 0; l && i < l->count; i++) {
-				const struct cut_op *o = &l->ops[i];
-				printf("#   %s flags %d place %u depth %u time %lu type %s(%d,%x) lane %u source %u charge %lu %lu\n", k[o->kind], o->flags, o->place, o->depth, o->time, o->type ? o->type->name.text : "-", o->type?o->type->kind:0,o->type?o->type->flags:0, o->lane ? o->lane->number : 0, o->lane ? o->lane->source->number : 0, o->charge, o->inner_charge);
-			}
-		}
-	}
 	struct replay r = {.s = s, .p = p};
 	int bad;
 

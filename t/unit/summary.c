@@ -10,6 +10,8 @@
 
 enum { PIECES = 600 };
 
+static bool counted; /* the remarks are compared too */
+
 /* A file in memory, by a name that can be opened again and again. */
 struct memory {
 	int fd;
@@ -70,8 +72,10 @@ static int run(struct settings settings, char **paths, int n, const struct memor
 		t.ticks = st->ticks;
 		text_init(text, &stage.output);
 		must(!query_write(&q, &t, text, &e) && !text_flush(text, &e), "table");
-		text_printf(text, "%" PRIu64 " unmatched, %" PRIu64 " unfinished\n",
-			    st->calls.unmatched, st->calls.unfinished);
+		/* of calls in the kernel whose beginning is lost the count may differ */
+		if (counted)
+			text_printf(text, "%" PRIu64 " unmatched, %" PRIu64 " unfinished\n",
+				    st->calls.unmatched, st->calls.unfinished);
 		must(!text_flush(text, &e), "counts");
 	}
 	parts_free(&parts);
@@ -231,13 +235,16 @@ static bool one_case(uint64_t seed, bool loud)
 	system = random_trace(whole.fd);
 	stream = memory_blob(&whole);
 	n = cut(&stream, pieces);
+	counted = system != RT_UFTRACE && system != RT_CHAOS;
 	/* the last two ask for rates, which ticks have not */
 	which = pick(sizeof(asked) / sizeof(*asked) - (system == RT_APITRACE ? 2 : 0));
 	must(run(settings_of(which), (char *[]){whole.name}, 1, &table) == STATUS_OK, "single run");
 	want = memory_blob(&table);
 	status = joined(which, pieces, n, &table);
 	got = memory_blob(&table);
-	good = status == STATUS_OK && same(&want, &got);
+	/* chaos is only to be survived: recorded depths that belong to nothing, calls of all sorts
+	   upon each other */
+	good = status == STATUS_OK && (system == RT_CHAOS || same(&want, &got));
 	if (!good && loud) {
 		printf("# seed %" PRIu64 ", system %d, %d segments, status %d, keys %s\n", seed, system, n, status,
 		       asked[which].keys ? asked[which].keys : "(default)");
