@@ -446,6 +446,8 @@ static enum calls_result inner(struct calls *c, struct stack *s, const struct ev
 		move_bound(s, e);
 		return keep(c, s, e);
 	}
+	if (e->type->kind == KIND_ENTER && s->count == 2 && s->frames[1].doubtful)
+		return keep_all(c, s, e);
 	if (e->type->kind == KIND_ENTER) {
 		got = calls_enter(c, s, e);
 		if (got == CALLS_ENTER && s->count == 2) {
@@ -565,9 +567,10 @@ static int apply_touch(struct calls *c, struct stack *s, const struct cut_op *op
 	if (s->exec && !inside_exec(s, &e))
 		calls_forget_image(c, s);
 	if (s->cut) {
+		if (s->count > 1 && (by_depth ? s->cut->relative
+					      : !s->cut->relative || s->frames[1].doubtful))
+			return begin_raw(c, s) ? -1 : repeat(c, s, op);
 		if (by_depth && s->count > 1) {
-			if (s->cut->relative)
-				return begin_raw(c, s) ? -1 : repeat(c, s, op);
 			if (s->frames[1].depth < op->depth) {
 				drop_from(c, s, op->depth);
 				return 0;
@@ -587,6 +590,12 @@ static int apply_touch(struct calls *c, struct stack *s, const struct cut_op *op
 	return 0;
 }
 
+/* What is on top may not be there at all. */
+static bool on_doubt(const struct stack *s)
+{
+	return s->cut && s->count == 2 && s->frames[1].doubtful;
+}
+
 static int apply_push(struct calls *c, struct stack *s, const struct cut_op *op)
 {
 	struct frame f = {.start = op->time,
@@ -597,6 +606,8 @@ static int apply_push(struct calls *c, struct stack *s, const struct cut_op *op)
 			  .begun = !(op->flags & CUT_UNSEEN)};
 	bool bottom = s->cut && s->count == 1;
 
+	if (op->flags & CUT_DOUBTFUL && on_doubt(s))
+		return begin_raw(c, s) ? -1 : repeat(c, s, op);
 	if (op->flags & CUT_DOUBTFUL) {
 		if ((s->exec && s->exec == s->count) || (!s->count && !s->implicit))
 			return 0;
@@ -623,6 +634,8 @@ static int apply_push_kernel(struct calls *c, struct stack *s, const struct cut_
 			  .outside = op->flags & CUT_OUTSIDE,
 			  .begun = !(op->flags & CUT_UNSEEN)};
 
+	if (on_doubt(s))
+		return begin_raw(c, s) ? -1 : repeat(c, s, op);
 	if (!s->kernel) {
 		s->kernel = calls_empty_stack(c);
 		if (!s->kernel)

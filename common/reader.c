@@ -687,7 +687,9 @@ static int check_version(struct reader *r, const struct block *b)
 /* Summaries are for one program, and that one takes nothing else with them. */
 static int check_summary(struct reader *r, const struct block *b)
 {
-	bool summary = get_u32(b->payload + 16) & HEAD_SUMMARY;
+	uint32_t flags = get_u32(b->payload + 16);
+	/* a head that was cut has any flags */
+	bool summary = flags & HEAD_SUMMARY && !(flags & ~(uint32_t)(HEAD_SUMMARY | HEAD_FILTERED));
 
 	if (summary == r->summaries)
 		return 0;
