@@ -171,6 +171,13 @@ void cut_event(const struct cut *u, const struct cut_op *op, struct event *e)
 			    .tail_size = op->tail_size};
 }
 
+/* Was the lowest call that was seen scheduled out at the bottom? It may not be there at all.
+ * (Frames of others are pushed in line, which leaves the flag as it was.) */
+static bool on_doubt(const struct stack *s)
+{
+	return s->cut && s->count > 1 && s->frames[1].inner && s->frames[1].doubtful;
+}
+
 /* --- what is open goes into the list --- */
 
 static int push_op(struct calls *c, struct stack *s, struct cut *u, bool kernel,
@@ -181,7 +188,8 @@ static int push_op(struct calls *c, struct stack *s, struct cut *u, bool kernel,
 	if (!op)
 		return -1;
 	op->flags = (uint8_t)(flags | (f->inner ? CUT_INNER : 0) | (f->outside ? CUT_OUTSIDE : 0) |
-			      (f->doubtful ? CUT_DOUBTFUL : 0) | (f->begun ? 0 : CUT_UNSEEN));
+			      (f->doubtful && (kernel || f->inner) ? CUT_DOUBTFUL : 0) |
+			      (f->begun ? 0 : CUT_UNSEEN));
 	op->place = f->place;
 	op->depth = f->depth;
 	op->time = f->start;
@@ -360,7 +368,7 @@ static enum calls_result enter(struct calls *c, struct stack *s, const struct ev
 	}
 	/* an exec may be open below, which such an enter ends, and all of this with it; or what is
 	   here below it may not be there at all */
-	if (s->count > 1 && ((!by_depth && !s->cut->relative) || s->frames[1].doubtful))
+	if (on_doubt(s) || (s->count > 1 && !by_depth && !s->cut->relative))
 		return keep_all(c, s, e);
 	if (s->count > 1)
 		return calls_enter(c, s, e);
@@ -446,7 +454,7 @@ static enum calls_result inner(struct calls *c, struct stack *s, const struct ev
 		move_bound(s, e);
 		return keep(c, s, e);
 	}
-	if (e->type->kind == KIND_ENTER && s->count == 2 && s->frames[1].doubtful)
+	if (e->type->kind == KIND_ENTER && s->count == 2 && on_doubt(s))
 		return keep_all(c, s, e);
 	if (e->type->kind == KIND_ENTER) {
 		got = calls_enter(c, s, e);
@@ -511,7 +519,7 @@ enum calls_result cut_feed(struct calls *c, struct stack *s, const struct event 
 		if (!s->cut)
 			return calls_kernel(c, s, e, done);
 	}
-	if (flags & TYPE_KERNEL && s->count > 1 && s->frames[1].doubtful)
+	if (flags & TYPE_KERNEL && on_doubt(s))
 		return keep_all(c, s, e);
 	if (flags & TYPE_KERNEL) {
 		bool bottom = s->count == 1 && !(s->kernel && s->kernel->count);
@@ -567,8 +575,8 @@ static int apply_touch(struct calls *c, struct stack *s, const struct cut_op *op
 	if (s->exec && !inside_exec(s, &e))
 		calls_forget_image(c, s);
 	if (s->cut) {
-		if (s->count > 1 && (by_depth ? s->cut->relative
-					      : !s->cut->relative || s->frames[1].doubtful))
+		if (s->count > 1 &&
+		    (by_depth ? s->cut->relative : !s->cut->relative || on_doubt(s)))
 			return begin_raw(c, s) ? -1 : repeat(c, s, op);
 		if (by_depth && s->count > 1) {
 			if (s->frames[1].depth < op->depth) {
@@ -590,12 +598,6 @@ static int apply_touch(struct calls *c, struct stack *s, const struct cut_op *op
 	return 0;
 }
 
-/* What is on top may not be there at all. */
-static bool on_doubt(const struct stack *s)
-{
-	return s->cut && s->count == 2 && s->frames[1].doubtful;
-}
-
 static int apply_push(struct calls *c, struct stack *s, const struct cut_op *op)
 {
 	struct frame f = {.start = op->time,
@@ -606,7 +608,7 @@ static int apply_push(struct calls *c, struct stack *s, const struct cut_op *op)
 			  .begun = !(op->flags & CUT_UNSEEN)};
 	bool bottom = s->cut && s->count == 1;
 
-	if (op->flags & CUT_DOUBTFUL && on_doubt(s))
+	if (op->flags & CUT_DOUBTFUL && s->count == 2 && on_doubt(s))
 		return begin_raw(c, s) ? -1 : repeat(c, s, op);
 	if (op->flags & CUT_DOUBTFUL) {
 		if ((s->exec && s->exec == s->count) || (!s->count && !s->implicit))
