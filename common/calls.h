@@ -111,7 +111,7 @@ struct calls {
 	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1 of the first */
 	size_t finishing;				    /* thread that calls_finish is at */
 	bool partial;	  /* the trace's beginning is not there: stacks have a cut (cut.h) */
-	bool no_doubt;	/* rows that are calls only if something lies below are kept as rows */
+	bool no_doubt;	  /* rows that are calls only if something lies below are kept as rows */
 	bool look_down;	  /* rows are looked at with what is open below them */
 	struct cut *rows; /* of numbered calls: leaves whose enters may be before the beginning */
 	/* an open call goes into a list: number entered of the operation if there is something to

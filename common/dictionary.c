@@ -229,7 +229,7 @@ static int read_source(struct entry *en)
 			   .word_size = get_u32(en->data + 8),
 			   .big_endian = get_u32(en->data + 12),
 			   .stream = en->d->stream,
-			  .id = en->id},
+			   .id = en->id},
 		      *p;
 	/* Sources of one stream are told apart by their id too: two inputs may have one name. */
 	uint32_t key[] = {s.stream,	 en->id,      s.format.number,

@@ -12,7 +12,11 @@ dir=$(mktemp -d)
 mount --make-rprivate /
 mount -t tmpfs hosts /run
 mkdir -p /run/sshd /run/netns
-trap 'for f in "$dir"/pid*; do kill "$(cat "$f")" 2>/dev/null; done; rm -rf "$dir"' EXIT
+end() {
+	cat "$dir"/pid* 2>/dev/null | xargs -r kill 2>/dev/null
+	rm -rf "$dir"
+}
+trap end EXIT
 
 ip link set lo up
 ssh-keygen -q -t ed25519 -N '' -f "$dir/key"

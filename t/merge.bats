@@ -30,6 +30,11 @@ segments() {
 	done
 }
 
+# The file names of the summaries through a filter, into the array some.
+some() {
+	mapfile -t some < <(printf '%s\n' parts.* | "$@")
+}
+
 # quiet COMMAND...: without the remarks
 quiet() {
 	"$@" 2>/dev/null
@@ -43,10 +48,13 @@ table() {
 	table >want
 	run -0 quiet trstat -F tsv --merge parts.*
 	assert_output "$(<want)"
-	run -0 quiet trstat -F tsv --merge $(printf '%s\n' parts.* | tac)
+	some tac
+	run -0 quiet trstat -F tsv --merge "${some[@]}"
 	assert_output "$(<want)"
-	trstat --merge --partial -o a $(printf '%s\n' parts.* | sed -n 'n;p')
-	trstat --merge --partial -o b $(printf '%s\n' parts.* | sed -n 'p;n')
+	some sed -n 'n;p'
+	trstat --merge --partial -o a "${some[@]}"
+	some sed -n 'p;n'
+	trstat --merge --partial -o b "${some[@]}"
 	run -0 quiet pipe 'cat b a | trstat -F tsv --merge'
 	assert_output "$(<want)"
 }
@@ -74,9 +82,11 @@ table() {
 }
 
 @test "a segment that is missing, or there twice" {
-	run -1 trstat --merge $(printf '%s\n' parts.* | sed 3d)
+	some sed 3d
+	run -1 trstat --merge "${some[@]}"
 	assert_output --regexp 'segment 2 of the stream [0-9a-f]{16} is missing'
-	run -1 trstat --merge $(printf '%s\n' parts.* | sed '$d')
+	some sed '$d'
+	run -1 trstat --merge "${some[@]}"
 	assert_output --partial 'does not end'
 	run -2 trstat --merge parts.* parts.102
 	assert_output --regexp 'segment 2 of the stream [0-9a-f]{16} is counted twice'

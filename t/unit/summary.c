@@ -246,8 +246,8 @@ static bool one_case(uint64_t seed, bool loud)
 	   upon each other */
 	good = status == STATUS_OK && (system == RT_CHAOS || same(&want, &got));
 	if (!good && loud) {
-		printf("# seed %" PRIu64 ", system %d, %d segments, status %d, keys %s\n", seed, system, n, status,
-		       asked[which].keys ? asked[which].keys : "(default)");
+		printf("# seed %" PRIu64 ", system %d, %d segments, status %d, keys %s\n", seed,
+		       system, n, status, asked[which].keys ? asked[which].keys : "(default)");
 		show("want", &want);
 		show("got", &got);
 	}
