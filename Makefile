@@ -15,6 +15,7 @@ FUZZ_TIME ?= 60
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
 COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+EXAMPLEDIR = $(DESTDIR)$(PREFIX)/share/doc/trutils/examples
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	   $(if $(WERROR),-Werror)
@@ -129,16 +130,18 @@ lint-sources: $(OBJ)/libtr.a
 	@t/lint.sh $<
 
 install: all
-	install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(MANDIR)/man7 $(COMPDIR)
+	install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(MANDIR)/man7 $(COMPDIR) $(EXAMPLEDIR)
 	install $(PROGRAMS:%=$(BIN)/%) $(BINDIR)
 	install -m 644 $(wildcard man1/*.1) $(MANDIR)/man1
 	install -m 644 $(wildcard man5/*.5) $(MANDIR)/man5
 	install -m 644 $(wildcard man7/*.7) $(MANDIR)/man7
+	install -m 644 $(wildcard examples/*) $(EXAMPLEDIR)
 	for p in $(PROGRAMS); do install -m 644 completion/trutils.bash $(COMPDIR)/$$p || exit 1; done
 
 uninstall:
 	rm -f $(PROGRAMS:%=$(BINDIR)/%) $(PROGRAMS:%=$(COMPDIR)/%)
 	rm -f $(patsubst man%,$(MANDIR)/man%,$(wildcard man1/*.1 man5/*.5 man7/*.7))
+	rm -f $(patsubst examples/%,$(EXAMPLEDIR)/%,$(wildcard examples/*))
 
 clean:
 	rm -rf $(O)

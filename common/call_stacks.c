@@ -109,6 +109,21 @@ static struct call_stacks_thread *thread_at(struct call_stacks *cs, size_t numbe
 	return &threads[number];
 }
 
+/* Room for a level; what was never set is the root. */
+static int grow(uint32_t **nodes, size_t *capacity, size_t level)
+{
+	while (level >= *capacity) {
+		size_t old = *capacity;
+		uint32_t *grown = array_grow(*nodes, capacity, old, sizeof(*grown));
+
+		if (!grown)
+			return -1;
+		memset(grown + old, 0, (*capacity - old) * sizeof(*grown));
+		*nodes = grown;
+	}
+	return 0;
+}
+
 static int start(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t low)
 {
 	if (th->started)
@@ -140,7 +155,7 @@ static inline uint32_t caller_node(const struct call_stacks_thread *th, uint32_t
 static int enter(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level,
 		 uint32_t place)
 {
-	uint32_t name, node, *nodes;
+	uint32_t name, node;
 
 	if (name_of(cs, place, &name) || start(cs, th, level))
 		return -1;
@@ -150,12 +165,8 @@ static int enter(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t
 	node = stack_tree_child(&cs->tree, caller_node(th, level), name);
 	if (!node)
 		return -1;
-	while (level >= th->capacity) {
-		nodes = array_grow(th->node, &th->capacity, th->capacity, sizeof(*nodes));
-		if (!nodes)
-			return -1;
-		th->node = nodes;
-	}
+	if (level >= th->capacity && grow(&th->node, &th->capacity, level))
+		return -1;
 	th->node[level] = node;
 	return 0;
 }
@@ -168,7 +179,13 @@ static int leave(struct call_stacks *cs, struct call_stacks_thread *th, const st
 	if (name_of(cs, c->place, &name) || start(cs, th, c->level + 1))
 		return -1;
 	if (c->level >= th->low) {
-		*node = stack_tree_child(&cs->tree, caller_node(th, c->level), name);
+		uint32_t caller = caller_node(th, c->level);
+
+		/* nearly always what its enter found */
+		*node = c->level < th->capacity ? th->node[c->level] : STACK_ROOT;
+		if (*node == STACK_ROOT || cs->tree.nodes[*node].name != name ||
+		    cs->tree.nodes[*node].parent != caller)
+			*node = stack_tree_child(&cs->tree, caller, name);
 		return *node ? 0 : -1;
 	}
 	if (c->level + 1 < th->low && lower(cs, th, c->level + 1, cs->unknown))
@@ -182,8 +199,7 @@ static int leave(struct call_stacks *cs, struct call_stacks_thread *th, const st
 static int enter_kernel(struct call_stacks *cs, struct call_stacks_thread *th,
 			const struct stack *below, size_t level, uint32_t place)
 {
-	uint32_t name, caller, *nodes;
-	size_t old = th->kernel_capacity;
+	uint32_t name, caller;
 
 	if (name_of(cs, place, &name))
 		return -1;
@@ -191,15 +207,8 @@ static int enter_kernel(struct call_stacks *cs, struct call_stacks_thread *th,
 		caller = th->kernel[level - 1];
 	else
 		caller = caller_node(th, (uint32_t)below->count + below->implicit);
-	while (level >= th->kernel_capacity) {
-		nodes = array_grow(th->kernel, &th->kernel_capacity, th->kernel_capacity,
-				   sizeof(*nodes));
-		if (!nodes)
-			return -1;
-		th->kernel = nodes;
-		memset(nodes + old, 0, (th->kernel_capacity - old) * sizeof(*nodes));
-		old = th->kernel_capacity;
-	}
+	if (level >= th->kernel_capacity && grow(&th->kernel, &th->kernel_capacity, level))
+		return -1;
 	th->kernel[level] = stack_tree_child(&cs->tree, caller, name);
 	return th->kernel[level] ? 0 : -1;
 }
@@ -305,7 +314,8 @@ int call_stacks_path(const struct call_stacks *cs, uint32_t node, struct buffer 
 	const struct stack_node *nodes = cs->tree.nodes;
 	size_t n = 0, at;
 
-	for (uint32_t i = node; i != STACK_ROOT; i = nodes[i].parent)
+	/* a parent beyond all nodes: what hangs in the air */
+	for (uint32_t i = node; i != STACK_ROOT && i < cs->tree.count; i = nodes[i].parent)
 		n += intern_size(&cs->names, nodes[i].name) + 1;
 	out->size = 0;
 	if (!n)
@@ -313,7 +323,7 @@ int call_stacks_path(const struct call_stacks *cs, uint32_t node, struct buffer 
 	if (buffer_reserve(out, n))
 		return -1;
 	/* from the leaf down: the first ';' stands behind the end */
-	for (at = n; node != STACK_ROOT; node = nodes[node].parent) {
+	for (at = n; at; node = nodes[node].parent) {
 		size_t size = intern_size(&cs->names, nodes[node].name);
 
 		out->data[--at] = ';';
@@ -321,5 +331,6 @@ int call_stacks_path(const struct call_stacks *cs, uint32_t node, struct buffer 
 		memcpy(out->data + at, intern_data(&cs->names, nodes[node].name), size);
 	}
 	out->size = n - 1;
+	out->data[n - 1] = '\0';
 	return 0;
 }

@@ -54,7 +54,8 @@ int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t
 /* Frames that are still in the air are named "<0>". */
 int call_stacks_end(struct call_stacks *cs);
 
-/* "a;b;c" into the buffer, in place of what is there. */
+/* "a;b;c" into the buffer, in place of what is there, with a NUL behind it; of the root
+ * nothing. A stack in the air begins with "<0>". */
 int call_stacks_path(const struct call_stacks *cs, uint32_t node, struct buffer *out);
 
 #endif

@@ -171,3 +171,39 @@ our_tree() {
 	run -0 pipe "LC_ALL=C.UTF-8 script -qec 'trstat -q --timeline 1ms fib.trs' /dev/null </dev/null"
 	assert_output --partial '█'
 }
+
+@test "--slowest: the calls with the largest times, with arguments and stack" {
+	trstat -q --slowest 40 -F tsv fib.trs >got
+	awk -F '\t' 'NR > 1 { print $1 }' got >totals
+	trstat -q -g time,tid,name,depth -a max -s max -F tsv fib.trs | awk -F '\t' 'NR > 1 && NR <= 41 { print $5 }' | diff totals -
+	run -0 sed -n 2,4p got
+	assert_line --index 1 --regexp '^2788709	8176	3587866698075	3587869486784	4123	4123	fib		pthread_join			main$'
+	# the one that takes longest of each function is the max of the table
+	trstat -q --slowest 100000 -F tsv fib.trs | awk -F '\t' 'NR > 1 && !($9 in m) { m[$9] = $1 } END { for (k in m) print k, m[k] }' | sort >longest
+	trstat -q -a max -F tsv fib.trs | awk -F '\t' 'NR > 1 && $2 != "" { print $1, $2 }' | sort | diff longest -
+	run -0 trstat -q --slowest 2 fib.trs
+	assert_line --index 0 '2.988 ms, self 2.592 us, at 3587.866594572, thread 4123 fib'
+	assert_line --index 1 '    main()'
+	assert_line --index 4 '    in main'
+	run -0 pipe "trstat -q --slowest 1 -F json fib.trs | jq -c '.[0] | [.name, .total, .cpu]'"
+	assert_output '["main",2988111,null]'
+	for n in 0 -1 x 1x 99999999; do
+		run -2 trstat --slowest "$n" fib.trs
+		assert_output --partial '--slowest takes a number'
+	done
+	run -2 trstat --slowest 3 -g tid fib.trs
+	run -3 trstat -q --slowest 1 --fail-if 'max(name == "main") > 1ms' fib.trs
+}
+
+@test "--slowest: arguments as uftrace replay shows them, apitrace's with their names" {
+	run -0 pipe "trdecode '$DATA/apitrace/v6.trace' | trstat -q --slowest 3 -F tsv | cut -f 9-11"
+	assert_line --index 0 "$(printf 'name\targuments\treturned')"
+	need_shared uftrace
+	grep -q 'many(1, 2, 3, 4, 5, 6, 7, 8) = 36;' "$SHARED/uftrace/args-auto.expect/replay.txt"
+	run -0 pipe "trdecode '$SHARED/uftrace/args-auto' | trsym | trstat -q --slowest 4"
+	assert_line '    many(arg1=1, arg2=2, arg3=3, arg4=4, arg5=5, arg6=6, arg7=7, arg8=8) = 36'
+	assert_line '    open(arg1="/etc/hostname", arg2=O_RDONLY) = 4'
+	need_shared apitrace
+	run -0 pipe "trdecode '$SHARED/apitrace/feat.trace' | trstat -q --slowest 3"
+	assert_line '    eglInitialize(dpy=0x5632605c4b80) = EGL_TRUE'
+}

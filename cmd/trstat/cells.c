@@ -55,10 +55,16 @@ static void put_text(const struct cells *c, const char *p, size_t n)
 		put_tsv(c->out, p, n);
 }
 
+void cells_resume(struct cells *c, struct text *out, enum table_format format,
+		  const char *const *names, size_t count)
+{
+	*c = (struct cells){.out = out, .format = format, .names = names, .count = count};
+}
+
 void cells_begin(struct cells *c, struct text *out, enum table_format format,
 		 const char *const *names, size_t count)
 {
-	*c = (struct cells){.out = out, .format = format, .names = names, .count = count};
+	cells_resume(c, out, format, names, count);
 	if (format == TABLE_JSON)
 		text_char(out, '[');
 	for (size_t i = 0; !is_json(c) && i < count; i++) {

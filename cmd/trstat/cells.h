@@ -21,6 +21,9 @@ struct cells {
 	bool rows;    /* there was one */
 };
 
+/* As cells_begin, where rows of the same cells were written before: no header line. */
+void cells_resume(struct cells *c, struct text *out, enum table_format format,
+		  const char *const *names, size_t count);
 /* names, count of them, are the caller's. Not for TABLE_PEOPLE and TABLE_PROM. */
 void cells_begin(struct cells *c, struct text *out, enum table_format format,
 		 const char *const *names, size_t count);

@@ -31,12 +31,16 @@ static int add_group(struct distribution *d, const struct table *t, const struct
 		     const struct aggregate *a)
 {
 	const struct columns *c = t->columns;
+	struct column_value sum;
 
 	if (!h->keyed) {
+		d->sum += (int128)(a->total + a->recursive);
 		widen(d, (struct column_value){a->calls > 0, a->total_min},
 		      (struct column_value){a->calls > 0, a->total_max});
 		return histogram_merge(&d->positive, aggregate_part(a, c->wanted.histogram));
 	}
+	sum = column_value(c, &c->column[h->sum], a, &t->run);
+	d->sum += sum.present ? sum.number : 0;
 	widen(d, column_value(c, &c->column[h->min], a, &t->run),
 	      column_value(c, &c->column[h->max], a, &t->run));
 	return add_bucket(d, &groups_cells(t->groups, a)[t->groups->keys - 1], aggregate_count(a));

@@ -11,7 +11,7 @@ struct distribution {
 	struct histogram negative;     /* of the sizes of negative values */
 	struct histogram positive;
 	uint64_t count;
-	int128 min, max;
+	int128 min, max, sum;
 };
 
 /*

@@ -11,20 +11,29 @@ int format_cells(const struct rows *rows, struct text *out, struct error *e)
 	const struct table *t = rows->table;
 	const struct columns *c = t->columns;
 	size_t keys = t->groups->keys;
-	const char **names = calloc(keys + c->printed + 1, sizeof(*names));
+	const struct interval *interval = t->interval;
+	const char **names = calloc(keys + c->printed + 2, sizeof(*names));
 	struct cells cells;
+	size_t n = 0;
 
 	if (!names)
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	if (interval)
+		names[n++] = "time";
 	for (size_t i = 0; i < keys; i++)
-		names[i] = t->keys[i];
+		names[n++] = t->keys[i];
 	for (size_t i = 0; i < c->printed; i++)
-		names[keys + i] = c->column[i].name;
-	cells_begin(&cells, out, rows->format, names, keys + c->printed);
+		names[n++] = c->column[i].name;
+	if (interval && !interval->first)
+		cells_resume(&cells, out, rows->format, names, n);
+	else
+		cells_begin(&cells, out, rows->format, names, n);
 	for (size_t r = 0; r < rows->count && !text_failed(out); r++) {
 		const struct aggregate *a = rows->row[r];
 		const struct key_cell *key = groups_cells(t->groups, a);
 
+		if (interval)
+			cells_u64(&cells, interval->time);
 		for (size_t i = 0; i < keys; i++)
 			cells_key(&cells, t->groups, &key[i]);
 		for (size_t i = 0; i < c->printed; i++)

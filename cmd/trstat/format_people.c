@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define GAP	  "  "
 #define GAP_WIDTH 2
@@ -113,6 +114,25 @@ static void fit(struct layout *l, size_t width)
 	}
 }
 
+/* When it was, above the table of an interval. */
+static void put_interval(const struct interval *i, bool ticks, struct text *out)
+{
+	char value[VALUE_SIZE];
+	time_t seconds = (time_t)(i->time / 1000000000);
+	struct tm tm;
+
+	if (!i->first)
+		text_char(out, '\n');
+	if (i->wall && localtime_r(&seconds, &tm))
+		strftime(value, sizeof(value), "%F %T", &tm);
+	else if (ticks)
+		u128_decimal(value, i->time);
+	else
+		format_time(value, i->time);
+	text_puts(out, value);
+	text_puts(out, ":\n");
+}
+
 static void put_header(const struct layout *l, struct text *out)
 {
 	const struct table *t = l->table;
@@ -210,6 +230,8 @@ int format_people(const struct rows *rows, struct text *out, struct error *e)
 	measure(&l, rows, values);
 	if (t->width)
 		fit(&l, t->width);
+	if (t->interval)
+		put_interval(t->interval, t->ticks, out);
 	put_header(&l, out);
 	for (size_t i = 0; i < rows->count && !text_failed(out); i++)
 		put_row(&l, rows->row[i], &values[i * c->printed], out);

@@ -18,7 +18,7 @@ void groups_init(struct groups *g, size_t keys, const struct columns_wanted *wan
 		g->seed = (uint64_t)time(NULL) ^ (uint64_t)(uintptr_t)g;
 }
 
-void groups_free(struct groups *g)
+void groups_clear(struct groups *g)
 {
 	for (size_t i = 0; i < g->count; i++)
 		aggregate_free(groups_at(g, i), g->wanted);
@@ -26,6 +26,14 @@ void groups_free(struct groups *g)
 		free(g->chunk[i]);
 	free(g->chunk);
 	free(g->slots);
+	g->chunk = NULL;
+	g->slots = NULL;
+	g->count = g->chunks = g->chunk_capacity = g->capacity = 0;
+}
+
+void groups_free(struct groups *g)
+{
+	groups_clear(g);
 	intern_free(&g->texts);
 	free(g->stack_rank);
 	if (g->path)
@@ -60,11 +68,11 @@ static uint64_t fold(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static uint32_t hash_cells(const struct groups *g, const struct key_cell *cells)
+uint32_t groups_hash(const struct groups *g, const struct key_cell *cells, size_t n)
 {
 	uint64_t h = g->seed;
 
-	for (size_t i = 0; i < g->keys; i++) {
+	for (size_t i = 0; i < n; i++) {
 		uint64_t v = cells[i].kind == KEY_TEXT ? cells[i].text : cells[i].value;
 
 		h = fold(h ^ v ^ (uint64_t)cells[i].kind << 62, g->seed | 0x9e3779b97f4a7c15u);
@@ -72,9 +80,9 @@ static uint32_t hash_cells(const struct groups *g, const struct key_cell *cells)
 	return (uint32_t)(fold(h, 0xd6e8feb86659fd93u) >> 16);
 }
 
-static bool same(const struct groups *g, const struct key_cell *a, const struct key_cell *b)
+bool groups_same(const struct key_cell *a, const struct key_cell *b, size_t n)
 {
-	for (size_t i = 0; i < g->keys; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (a[i].kind != b[i].kind || a[i].text != b[i].text || a[i].value != b[i].value)
 			return false;
 	}
@@ -131,7 +139,7 @@ static struct aggregate *append(struct groups *g, const struct key_cell *cells)
 
 struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 {
-	uint32_t hash = hash_cells(g, cells);
+	uint32_t hash = groups_hash(g, cells, g->keys);
 	struct aggregate *a;
 	size_t at = hash;
 
@@ -145,7 +153,7 @@ struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 		if (slot >> 32 != hash)
 			continue;
 		a = groups_at(g, (uint32_t)slot - 1);
-		if (same(g, groups_cells(g, a), cells))
+		if (groups_same(groups_cells(g, a), cells, g->keys))
 			return a;
 	}
 	if (g->count >= UINT32_MAX - 1)
@@ -217,12 +225,7 @@ static int regroup(struct groups *g)
 		into = groups_find(g, cells);
 		r = into ? aggregate_merge(into, from, g->wanted) : -1;
 	}
-	for (size_t i = 0; i < old.count; i++)
-		aggregate_free(groups_at(&old, i), g->wanted);
-	for (size_t i = 0; i < old.chunks; i++)
-		free(old.chunk[i]);
-	free(old.chunk);
-	free(old.slots);
+	groups_clear(&old);
 	free(cells);
 	return r;
 }

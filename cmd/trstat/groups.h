@@ -53,6 +53,8 @@ struct groups {
 /* keys may be 0: then there is one group at most. wanted must not change from here on. */
 void groups_init(struct groups *g, size_t keys, const struct columns_wanted *wanted);
 void groups_free(struct groups *g);
+/* No groups, but the texts that cells may name, and what is known of stacks. */
+void groups_clear(struct groups *g);
 
 /* A cell for these bytes, which are copied. 0, or -1 when memory is out. */
 int groups_text(struct groups *g, const void *data, size_t size, struct key_cell *cell);
@@ -71,6 +73,10 @@ static inline struct key_cell key_signed(int64_t value)
 /* The same cell in other groups, whose texts have numbers of their own. -1: memory. */
 int groups_copy_cell(struct groups *into, const struct groups *from, const struct key_cell *cell,
 		     struct key_cell *copy);
+
+/* Of n cells whose texts are in g. */
+uint32_t groups_hash(const struct groups *g, const struct key_cell *cells, size_t n);
+bool groups_same(const struct key_cell *a, const struct key_cell *b, size_t n);
 
 /* The aggregate of the group with these cells, made if it is new; NULL when memory is out. */
 struct aggregate *groups_find(struct groups *g, const struct key_cell *cells);

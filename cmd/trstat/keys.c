@@ -204,6 +204,17 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 	return 0;
 }
 
+int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct groups *g,
+	      const struct subject *s, struct key_cell *cell)
+{
+	*cell = (struct key_cell){0};
+	if (plain_cell(&k->key[key], d, g, s, cell))
+		return -1;
+	if (k->key[key].transform)
+		*cell = key_transform(&k->key[key], *cell);
+	return 0;
+}
+
 int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 	       const struct subject *s, struct key_cell *cells)
 {

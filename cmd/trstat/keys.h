@@ -3,6 +3,7 @@
  *
  *     name type group kind source buffer tid pid ppid comm cpu module symkind file line address
  *     caller stack depth time, and any field of the events, arg.N and ret
+ *     .NAME         the field of that name, also where there is a key of it
  *     bucket(F,N)   F rounded down to a multiple of N
  *     log2(F)       the largest power of two that is not above F, 0 for 0
  *     hist(F)       the least number in F's bucket of a histogram (common/histogram.h)
@@ -128,6 +129,10 @@ bool keys_same_time(const struct keys *k, uint64_t first, uint64_t last);
 
 /* What bucket(), log2() and hist() make of a cell. */
 struct key_cell key_transform(const struct key *k, struct key_cell cell);
+
+/* One of them, without what an enter had. */
+int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct groups *g,
+	      const struct subject *s, struct key_cell *cell);
 
 /* Of these only the cells of fields, in the order of the keys. */
 int keys_field_cells(const struct keys *k, const struct dictionary *d, struct groups *g,

@@ -61,12 +61,15 @@ static int refuse(const char *name, struct error *e)
 /* What a key by that name looks at: one of the names above, or a field. */
 static int parse_plain(struct key *k, const char *name, uint32_t *needs, struct error *e)
 {
-	for (size_t i = 0; i < COUNT_OF(names); i++)
+	bool field = *name == '.';
+
+	for (size_t i = 0; !field && i < COUNT_OF(names); i++)
 		if (!strcmp(name, names[i].name)) {
 			k->what = names[i].what;
 			*needs |= names[i].needs;
 			return 0;
 		}
+	name += field;
 	if (!is_name(name))
 		return refuse(k->name, e);
 	*needs |= NEEDS_EVENT;

@@ -3,7 +3,21 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-int partial_check(const struct query *q, struct error *e)
+int partial_check(const struct settings *s, size_t conditions, struct error *e)
+{
+	const char *option = s->pair		       ? "pair"
+			     : s->interval	       ? "interval"
+			     : s->view == VIEW_SLOWEST ? "slowest"
+			     : conditions	       ? "fail-if"
+						       : NULL;
+
+	if (!option || !(s->partial || s->merge))
+		return 0;
+	return error_set(e, NULL, NO_OFFSET, "--%s does not go with --%s, which knows no rows",
+			 option, s->merge ? "merge" : "partial");
+}
+
+int partial_check_keys(const struct query *q, struct error *e)
 {
 	for (size_t i = 0; i < q->keys.count; i++)
 		if (q->keys.key[i].what == BY_STACK)

@@ -8,8 +8,10 @@
 #include "query.h"
 #include "summary.h"
 
-/* What a query cannot be asked of a part of a trace. -1 with e. */
-int partial_check(const struct query *q, struct error *e);
+/* Options, among them that many conditions of --fail-if, and keys that do not go with --partial or
+ * --merge. -1 with e. */
+int partial_check(const struct settings *s, size_t conditions, struct error *e);
+int partial_check_keys(const struct query *q, struct error *e);
 
 /* The inputs' summary onto the output. */
 void partial_run(struct stage *stage, const struct query *q, struct statistics *s, int argc,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "monitor.h"
 #include "view_timeline.h"
 
 /* The keys of -g, or others where it was not given, and what the view adds. NULL: no memory. */
@@ -19,10 +20,13 @@ static char *key_list(const struct settings *s, const char *otherwise, const cha
 
 static int parse_keys(struct query *q, const char *otherwise, const char *added, struct error *e)
 {
-	char *list = key_list(q->settings, otherwise, added);
-	int r = list ? keys_parse(&q->keys, list, e)
-		     : error_set(e, NULL, NO_OFFSET, "out of memory");
+	char *list;
+	int r;
 
+	if (q->settings->pair)
+		otherwise = q->pair.keys ? q->pair.keys : "";
+	list = key_list(q->settings, otherwise, added);
+	r = list ? keys_parse(&q->keys, list, e) : error_set(e, NULL, NO_OFFSET, "out of memory");
 	free(list);
 	q->shown = q->keys.count - (*added != 0);
 	return r;
@@ -65,11 +69,12 @@ static int parse_hist(struct query *q, struct error *e)
 	q->hist.duration = self;
 	q->hist.min = 0;
 	q->hist.max = 1;
+	q->hist.sum = 2;
 	if (asprintf(&added, "hist(%s)", of) < 0)
 		added = NULL;
 	if (self)
-		columns = strdup("self_min,self_max");
-	else if (asprintf(&columns, "min(%s),max(%s)", of, of) < 0)
+		columns = strdup("self_min,self_max,self");
+	else if (asprintf(&columns, "min(%s),max(%s),sum(%s)", of, of, of) < 0)
 		columns = NULL;
 	if (!added || !columns)
 		bad = error_set(e, NULL, NO_OFFSET, "out of memory");
@@ -95,27 +100,77 @@ static int parse_timeline(struct query *q, struct error *e)
 	return parse_columns(q, "count", q->shown, e);
 }
 
+/* It has no groups, so nothing that is about groups. */
+static int parse_slowest(struct query *q, struct error *e)
+{
+	const struct settings *s = q->settings;
+	const char *other = s->keys	 ? "-g"
+			    : s->columns ? "-a"
+			    : s->sort	 ? "-s"
+			    : s->limit	 ? "-n"
+			    : s->pair	 ? "--pair"
+					 : NULL;
+	char *end;
+
+	if (other)
+		return error_set(e, NULL, NO_OFFSET, "%s does not go with --slowest", other);
+	q->slowest = strtoul(s->view_argument, &end, 10);
+	if (*s->view_argument < '1' || *s->view_argument > '9' || *end || q->slowest > 1000000)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--slowest takes a number of calls from 1 to 1000000, not '%s'",
+				 s->view_argument);
+	return parse_keys(q, "", "", e) || columns_parse(&q->columns, "count", e);
+}
+
+/* Rows must be complete as they come, and one behind the other. */
+static int check_interval(const struct settings *s, struct error *e)
+{
+	if (s->view_option)
+		return error_set(e, NULL, NO_OFFSET, "-i does not go with --%s", s->view_option);
+	if (s->format == TABLE_JSON || s->format == TABLE_PROM)
+		return error_set(e, NULL, NO_OFFSET, "-i does not go with -F %s",
+				 s->format == TABLE_JSON ? "json; use ndjson" : "prom");
+	return 0;
+}
+
 int query_parse(struct query *q, const struct settings *s, struct error *e)
 {
 	int bad = 0;
 
 	*q = (struct query){.settings = s};
+	if (s->format == TABLE_PROM && s->view != VIEW_TABLE && s->view != VIEW_HIST)
+		return error_set(e, NULL, NO_OFFSET, "-F prom does not go with --%s",
+				 s->view_option);
+	if (s->interval && (monitor_check(s->interval, e) || check_interval(s, e)))
+		return -1;
+	if (s->wall && !s->interval)
+		return error_set(e, NULL, NO_OFFSET, "--wall goes with -i");
+	if (s->pair && pair_parse(&q->pair, s->pair, e))
+		return -1;
 	switch (s->view) {
 	case VIEW_TABLE:
 		bad = parse_keys(q, "name", "", e) ||
-		      parse_columns(q, "total,self,count,avg,p50,p99,max", q->keys.count, e);
+		      parse_columns(q,
+				    s->pair ? "count,total,avg,p50,p90,p99,max"
+					    : "total,self,count,avg,p50,p99,max",
+				    q->keys.count, e);
 		break;
 	case VIEW_TREE:
 	case VIEW_CALLERS:
 	case VIEW_CALLEES: bad = parse_tree(q, e); break;
 	case VIEW_HIST: bad = parse_hist(q, e); break;
 	case VIEW_TIMELINE: bad = parse_timeline(q, e); break;
+	case VIEW_SLOWEST: bad = parse_slowest(q, e); break;
 	}
+	if (!bad && s->pair && q->keys.needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
+		bad = error_set(e, NULL, NO_OFFSET,
+				"pairs are no calls: they have no caller, depth or stack");
 	return bad ? -1 : 0;
 }
 
 void query_free(struct query *q)
 {
+	pair_free(&q->pair);
 	sort_free(&q->sort);
 	columns_free(&q->columns);
 	keys_free(&q->keys);
@@ -141,6 +196,7 @@ int query_write(const struct query *q, const struct table *t, struct text *out, 
 	case VIEW_CALLEES: return view_tree(t, TREE_CALLEES, s->view_argument, s->format, out, e);
 	case VIEW_HIST: return view_hist(t, &q->hist, s->format, out, e);
 	case VIEW_TIMELINE: return view_timeline(t, q->width, s->format, out, e);
+	case VIEW_SLOWEST: break; /* slowest.h: it has no groups */
 	}
 	return 0;
 }

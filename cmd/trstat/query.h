@@ -6,6 +6,7 @@
 
 #include "columns.h"
 #include "keys.h"
+#include "pair.h"
 #include "sort.h"
 #include "table.h"
 #include "view_hist.h"
@@ -18,6 +19,7 @@ enum view {
 	VIEW_CALLEES,
 	VIEW_HIST,
 	VIEW_TIMELINE,
+	VIEW_SLOWEST,
 };
 
 /* The options as they were given, NULL where not. */
@@ -27,7 +29,10 @@ struct settings {
 	size_t limit;
 	bool wide, bounds, strict, partial, merge;
 	enum view view;
-	const char *view_option;   /* its name */
+	const char *view_option; /* its name */
+	const char *pair;
+	const char *interval; /* -i */
+	bool wall;
 	const char *view_argument; /* of --callers, --callees, --hist, --timeline */
 	char *owned[4];		   /* those that a summary said; to be freed */
 };
@@ -37,7 +42,9 @@ struct query {
 	struct keys keys;
 	struct columns columns;
 	struct sort sort;
+	struct pair pair; /* where settings->pair is given */
 	struct hist hist; /* VIEW_HIST */
+	size_t slowest;	  /* VIEW_SLOWEST: how many */
 	uint64_t width;	  /* VIEW_TIMELINE: of a bucket */
 	size_t shown;	  /* keys that are shown as such: all but what a view has added */
 };

@@ -38,6 +38,12 @@ int statistics_init(struct statistics *s, const struct keys *k, struct columns *
 	return s->cells && s->cache ? 0 : -1;
 }
 
+int statistics_pair(struct statistics *s, struct pair *p)
+{
+	s->pair = p;
+	return pair_begin(p, s->keys, s->dictionary, &s->groups);
+}
+
 void statistics_free(struct statistics *s)
 {
 	groups_free(&s->groups);
@@ -611,6 +617,76 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 	return 0;
 }
 
+/* An event that may end a pair, which counts as a call of that time does. */
+static int take_pair(struct statistics *s, const struct event *e)
+{
+	struct subject subject = {.lane = e->lane,
+				  .type = e->type,
+				  .event = e,
+				  .place = e->place,
+				  .time = e->time,
+				  .timed = true};
+	struct aggregate *a;
+	uint64_t time;
+	int got;
+
+	if (e->type->kind == KIND_GAP)
+		return 0;
+	got = pair_feed(s->pair, s->keys, e, &time, &subject.entered);
+	if (got <= 0)
+		return got;
+	subject.total = subject.self = time;
+	a = group_of(s, &subject);
+	if (!a || aggregate_call(a, &s->columns->wanted, time, time, false, e->time))
+		return -1;
+	return s->columns->wanted.field_count ? add_fields(s, a, e, true) : 0;
+}
+
+static void look_at(struct statistics *s, const struct block *b)
+{
+	if (s->symbol_changes != s->dictionary->symbol_changes)
+		forget_names(s);
+	for (uint32_t i = 0; b->rows && i < b->nlanes; i++)
+		s->ticks |= b->lanes[i]->clock->flags & CLOCK_TICKS;
+}
+
+int statistics_until(struct statistics *s, const struct block *b, struct events *it, uint64_t end)
+{
+	bool fields = s->columns->wanted.field_count, by_type = s->keys->by_type;
+	bool waiting = s->entered.fields || s->stacks;
+
+	look_at(s, b);
+	for (;;) {
+		struct events here = *it;
+		struct event e;
+
+		if (!event_next(it, &e))
+			return 0;
+		if (e.time >= end) {
+			*it = here;
+			return 0;
+		}
+		s->first = e.time < s->first ? e.time : s->first;
+		s->last = e.time > s->last ? e.time : s->last;
+		if (s->pair ? take_pair(s, &e) : take_event(s, &e, by_type, fields, waiting))
+			return -1;
+	}
+}
+
+int statistics_show(struct statistics *s)
+{
+	return s->stacks ? groups_stacks(&s->groups, s->stacks) : 0;
+}
+
+int statistics_reset(struct statistics *s)
+{
+	groups_clear(&s->groups);
+	forget_names(s);
+	s->first = UINT64_MAX;
+	s->last = 0;
+	return 0;
+}
+
 int statistics_block(struct statistics *s, const struct block *b)
 {
 	bool fields = s->columns->wanted.field_count, by_type = s->keys->by_type;
@@ -618,15 +694,17 @@ int statistics_block(struct statistics *s, const struct block *b)
 	struct events it;
 	struct event e;
 
-	if (s->symbol_changes != s->dictionary->symbol_changes)
-		forget_names(s);
+	look_at(s, b);
 	if (!b->rows)
 		return 0;
 	s->first = b->base < s->first ? b->base : s->first;
 	s->last = b->last > s->last ? b->last : s->last;
-	for (uint32_t i = 0; i < b->nlanes; i++)
-		s->ticks |= b->lanes[i]->clock->flags & CLOCK_TICKS;
 	events_begin(&it, b);
+	while (s->pair && event_next(&it, &e))
+		if (take_pair(s, &e))
+			return -1;
+	if (s->pair)
+		return 0;
 	if (!it.wide && s->name_only && !fields && !by_type && !waiting && has_bare_calls(b))
 		return s->calls.partial ? it.bare ? narrow_calls(s, b, it, true, true)
 						  : narrow_calls(s, b, it, false, true)

@@ -10,6 +10,7 @@
 #include "common/calls.h"
 #include "entered.h"
 #include "keys.h"
+#include "pair.h"
 
 enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9 };
 
@@ -23,6 +24,7 @@ struct statistics {
 	struct call_stacks *stacks; /* NULL where no key asks */
 	struct part *part;	    /* the caller's: what the rows are a part of; NULL the whole */
 	struct bracket *bracket;    /* the part's */
+	struct pair *pair;	    /* in place of calls; NULL */
 	struct key_cell *cells;
 	uint64_t first, last; /* times of all rows; first > last: none */
 	bool ticks;	      /* the clock counts ticks */
@@ -54,6 +56,8 @@ struct statistics {
 
 int statistics_init(struct statistics *s, const struct keys *k, struct columns *c,
 		    struct dictionary *d);
+/* Count pairs of events, with the time between them, in place of calls and instants. */
+int statistics_pair(struct statistics *s, struct pair *p);
 void statistics_free(struct statistics *s);
 
 /* The rows of a block. -1 when memory is out. */
@@ -70,6 +74,13 @@ static inline uint32_t statistics_entered(size_t thread, bool kernel)
 
 /* No call is open any more, and what follows is another trace; what was counted stays. */
 int statistics_forget_calls(struct statistics *s);
+/* The rows from it on that come before the first one whose time is not before end, or all: it then
+ * stands at that one. -1 when memory is out. */
+int statistics_until(struct statistics *s, const struct block *b, struct events *it, uint64_t end);
+/* Before the groups are shown, where the trace goes on behind that. */
+int statistics_show(struct statistics *s);
+/* Forget what was counted, not which calls are open. */
+int statistics_reset(struct statistics *s);
 
 /* The end of the trace: calls that are still open. */
 int statistics_finish(struct statistics *s);

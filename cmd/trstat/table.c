@@ -1,6 +1,7 @@
 #include "table.h"
 
 #include "format.h"
+#include "prom.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 static const struct format formats[] = {
 	[TABLE_PEOPLE] = {"table", format_people}, [TABLE_TSV] = {"tsv", format_cells},
 	[TABLE_CSV] = {"csv", format_cells},	   [TABLE_JSON] = {"json", format_cells},
-	[TABLE_NDJSON] = {"ndjson", format_cells},
+	[TABLE_NDJSON] = {"ndjson", format_cells}, [TABLE_PROM] = {"prom", format_prom},
 };
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -24,7 +25,7 @@ int table_format_parse(const char *name, enum table_format *format, struct error
 		}
 	}
 	return error_set(e, NULL, NO_OFFSET,
-			 "unknown format '%.64s'; there are: table tsv csv json ndjson", name);
+			 "unknown format '%.64s'; there are: table tsv csv json ndjson prom", name);
 }
 
 int table_write_rows(const struct rows *rows, struct text *out, struct error *e)

@@ -5,6 +5,7 @@
  *     tsv csv  a header line of the names as the user gave them, group keys first; plain integers
  *     json     one array with an object for each row, a row to a line
  *     ndjson   the same objects, one a line
+ *     prom     metrics of Prometheus (prom.h)
  *
  * Cells without a value are empty (table, tsv, csv) or null (json, ndjson).
  */
@@ -26,6 +27,15 @@ enum table_format {
 	TABLE_CSV,
 	TABLE_JSON,
 	TABLE_NDJSON,
+	TABLE_PROM,
+};
+
+/* One interval, of -i. */
+struct interval {
+	uint64_t time; /* its beginning: of the trace's clock, or ns since 1970 */
+	uint64_t width;
+	bool wall;
+	bool first; /* none was printed before */
 };
 
 struct table {
@@ -37,7 +47,8 @@ struct table {
 	size_t limit;	/* rows at most; 0: all */
 	unsigned width; /* of the terminal, to which long texts are elided; 0: nothing is elided */
 	bool ticks;	/* the clock counts ticks: no units */
-	bool bounds;	/* table: a note on the error bounds below */
+	const struct interval *interval; /* the table is that of one; NULL: of all */
+	bool bounds;			 /* table: a note on the error bounds below */
 };
 
 /* "table", "tsv", ... to its number, -1 with e naming all. */

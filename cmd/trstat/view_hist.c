@@ -7,6 +7,7 @@
 #include "distribution.h"
 #include "format.h"
 #include "plot.h"
+#include "prom.h"
 
 static int no_memory(struct error *e)
 {
@@ -217,7 +218,8 @@ static int for_programs(const struct table *t, const struct hist *h, enum table_
 
 	if (!names)
 		return no_memory(e);
-	memcpy(names, t->keys, keys * sizeof(*names));
+	for (size_t i = 0; i < keys; i++)
+		names[i] = t->keys[i];
 	names[keys] = "low";
 	names[keys + 1] = "high";
 	names[keys + 2] = "count";
@@ -244,7 +246,9 @@ int view_hist(const struct table *t, const struct hist *h, enum table_format for
 	if (!d)
 		return -1;
 	shown = t->limit && t->limit < n ? t->limit : n;
-	if (format != TABLE_PEOPLE)
+	if (format == TABLE_PROM)
+		bad = prom_hist(t, h, out, e);
+	else if (format != TABLE_PEOPLE)
 		bad = for_programs(t, h, format, d, shown, out, e);
 	for (size_t i = 0; format == TABLE_PEOPLE && i < shown && !bad && !text_failed(out); i++) {
 		if (i)

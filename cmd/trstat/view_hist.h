@@ -15,8 +15,8 @@ struct hist {
 	bool keyed; /* the last key of the groups is hist(F); else the columns have percentiles */
 	bool duration;	/* values are times */
 	const char *of; /* what, for people */
-	/* keyed: the columns of the least and the largest value */
-	size_t min, max;
+	/* keyed: the columns of the least and the largest value and of their sum */
+	size_t min, max, sum;
 };
 
 int view_hist(const struct table *t, const struct hist *h, enum table_format format,

@@ -1,6 +1,6 @@
 /* links: cmd/trfilter */
 /* Values against each other, over the edges of their types. */
-#include "cmd/trfilter/scalar.h"
+#include "common/scalar.h"
 
 #include "tap.h"
 

@@ -143,8 +143,39 @@ static void test_many(void)
 	is_u64(strlen(written()), 199999 + 3, "very deep");
 }
 
+/* Numbers that are remembered lead to what became of them. */
+static void test_keep(void)
+{
+	uint32_t there, loose, below, other, order[8];
+
+	begin();
+	tree.keep = true;
+	there = stack(STACK_ROOT, "a;b");
+	loose = stack_tree_detached(&tree);
+	below = stack(loose, "b;c");
+	other = stack_tree_detached(&tree);
+	ok(!tree.joined, "nothing is joined yet");
+	ok(!stack_tree_attach(&tree, loose, STACK_ROOT, name("a")), "join");
+	ok(tree.joined, "now something is");
+	is_u64(stack_tree_resolve(&tree, loose), stack(STACK_ROOT, "a"), "the node itself");
+	is_u64(stack_tree_resolve(&tree, tree.nodes[below].parent), there, "what hung on it");
+	is_u64(stack_tree_resolve(&tree, below), below, "what hangs on that only moved");
+	ok(!stack_tree_attach(&tree, other, there, name("c")), "join again");
+	is_u64(stack_tree_resolve(&tree, other), below, "with what had moved");
+	is_u64(stack_tree_detached(&tree), below + 2, "numbers are not used again");
+	tree.live--; /* that one hangs nowhere */
+	stack(STACK_ROOT, "a;a");
+	stack(STACK_ROOT, "A");
+	is_u64(stack_tree_order(&tree, &names, order), 6, "nodes in their order");
+	ok(order[0] == STACK_ROOT && order[1] == stack(STACK_ROOT, "A") &&
+		   order[2] == stack(STACK_ROOT, "a") && order[3] == stack(STACK_ROOT, "a;a") &&
+		   order[4] == there && order[5] == below,
+	   "callers first, siblings by name");
+}
+
 int main(void)
 {
+	test_keep();
 	test_order();
 	test_limits();
 	test_attach();

@@ -1,8 +1,8 @@
 /*
- * lexer.h - the words of a condition
+ * lexer.h - the words of a condition (trfilter, trstat)
  */
-#ifndef TRFILTER_LEXER_H
-#define TRFILTER_LEXER_H
+#ifndef TR_LEXER_H
+#define TR_LEXER_H
 
 #include "error.h"
 #include "scalar.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/units.h"
+#include "units.h"
 
 /* A byte in the C locale; <ctype.h> would ask the user's. */
 static bool is_digit(char c)

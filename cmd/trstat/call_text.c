@@ -1,0 +1,179 @@
+#include "call_text.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+
+#include "common/field.h"
+
+enum { TEXT_MOST = 40, ELEMENTS_MOST = 4, FLOAT_ARGUMENT = 1000 };
+
+static int put_text(struct buffer *b, const uint8_t *p, size_t n)
+{
+	int bad = buffer_u8(b, '"');
+
+	for (size_t i = 0; i < n && i < TEXT_MOST && !bad; i++) {
+		if (p[i] == '"' || p[i] == '\\')
+			bad = buffer_printf(b, "\\%c", p[i]);
+		else if (p[i] == '\n')
+			bad = buffer_append(b, "\\n", 2);
+		else if (p[i] < 0x20 || p[i] > 0x7e)
+			bad = buffer_printf(b, "\\x%02x", p[i]);
+		else
+			bad = buffer_u8(b, p[i]);
+	}
+	return bad || buffer_printf(b, "\"%s", n > TEXT_MOST ? "..." : "") ? -1 : 0;
+}
+
+static int put_enum(struct buffer *b, const struct dictionary *d, const struct value *v)
+{
+	const struct definition *def = dictionary_definition_id(d, v->definition);
+
+	for (uint32_t i = 0; def && i < def->count; i++)
+		if (def->members[i].value == v->number)
+			return buffer_append(b, def->members[i].name.text,
+					     def->members[i].name.size);
+	return buffer_printf(b, "%" PRId64, (int64_t)v->number);
+}
+
+static int put_number(struct buffer *b, const struct value *v)
+{
+	long double real;
+	uint64_t n;
+	bool is_signed;
+
+	if (v->tag == VALUE_NUMBER && v->format == 'c' && v->number < 128 &&
+	    isprint((int)v->number))
+		return buffer_printf(b, "'%c'", (int)v->number);
+	if (v->tag == VALUE_POINTER || v->tag == VALUE_BITMASK ||
+	    (v->tag == VALUE_NUMBER && (v->format == 'x' || v->format == 'p')))
+		return buffer_printf(b, "0x%" PRIx64, v->number);
+	if (v->tag == VALUE_NUMBER && v->format == 'o')
+		return buffer_printf(b, "0%" PRIo64, v->number);
+	if (value_integer(v, &n, &is_signed))
+		return is_signed ? buffer_printf(b, "%" PRId64, (int64_t)n)
+				 : buffer_printf(b, "%" PRIu64, n);
+	if (value_real(v, &real))
+		return buffer_printf(b, "%.9Lg", real);
+	return buffer_u8(b, '?');
+}
+
+/* The next value, v standing before it. What is deeper than depth allows is left out. */
+static int put_value(struct buffer *b, const struct dictionary *d, struct values *v, int depth)
+{
+	struct values before = *v;
+	struct value out;
+
+	if (!values_value(v, &out))
+		return 0;
+	switch (out.tag) {
+	case VALUE_NULL: return buffer_append(b, "NULL", 4);
+	case VALUE_FALSE: return buffer_append(b, "false", 5);
+	case VALUE_TRUE: return buffer_append(b, "true", 4);
+	case VALUE_STRING: return put_text(b, out.bytes, out.n);
+	case VALUE_BLOB: return buffer_printf(b, "blob(%zu)", out.n);
+	case VALUE_ENUM: return put_enum(b, d, &out);
+	case VALUE_OPAQUE:
+		return buffer_append(b, out.type_name, out.type_name_size) ||
+		       buffer_append(b, "{...}", 5);
+	case VALUE_REPR: /* the first of two is for people */
+		if (put_value(b, d, v, depth))
+			return -1;
+		*v = before;
+		values_skip(v);
+		return 0;
+	case VALUE_ARRAY:
+	case VALUE_STRUCT: break;
+	default: return put_number(b, &out);
+	}
+	if (buffer_u8(b, out.tag == VALUE_ARRAY ? '[' : '{'))
+		return -1;
+	for (uint64_t i = 0; i < out.count && depth > 0 && i < ELEMENTS_MOST; i++)
+		if ((i && buffer_append(b, ", ", 2)) || put_value(b, d, v, depth - 1))
+			return -1;
+	if (out.count > (depth > 0 ? ELEMENTS_MOST : 0) && buffer_append(b, "...", 3))
+		return -1;
+	*v = before;
+	values_skip(v);
+	return buffer_u8(b, out.tag == VALUE_ARRAY ? ']' : '}');
+}
+
+static int put_argument_name(struct buffer *b, const struct dictionary *d, const struct event *e,
+			     uint64_t index)
+{
+	const struct place *p = dictionary_place(d, e->place);
+	const struct definition *names = p ? p->arguments : NULL;
+
+	if (names && index && index <= names->count && names->members[index - 1].name.size)
+		return buffer_append(b, names->members[index - 1].name.text,
+				     names->members[index - 1].name.size) ||
+		       buffer_u8(b, '=');
+	if (index > FLOAT_ARGUMENT)
+		return buffer_printf(b, "fparg%" PRIu64 "=", index - FLOAT_ARGUMENT);
+	return buffer_printf(b, "arg%" PRIu64 "=", index);
+}
+
+static int put_values(struct buffer *b, const struct dictionary *d, const struct event *e,
+		      enum detail_kind wanted)
+{
+	size_t before = b->size;
+	struct values v;
+	uint64_t index;
+	uint8_t what;
+
+	values_begin(&v, e->tail, e->tail_size);
+	while (values_what(&v, &what, &index)) {
+		if (what != wanted) {
+			if (!values_skip(&v))
+				break;
+			continue;
+		}
+		if (b->size > before && buffer_append(b, ", ", 2))
+			return -1;
+		if ((wanted == DETAIL_ARGUMENT && put_argument_name(b, d, e, index)) ||
+		    put_value(b, d, &v, 1))
+			return -1;
+	}
+	return 0;
+}
+
+static int put_fields(struct buffer *b, const struct event *e)
+{
+	size_t before = b->size;
+
+	for (uint32_t i = 0; i < e->type->nfields; i++) {
+		const struct field *f = &e->type->fields[i];
+		struct field_value v;
+		int bad = 0;
+
+		field_get(e, f, 0, &v);
+		if (v.form == FORM_NONE || f->role == ROLE_CALL || f->role == ROLE_SOURCE_TIME)
+			continue;
+		if ((b->size > before && buffer_append(b, ", ", 2)) ||
+		    buffer_append(b, f->name.text, f->name.size) || buffer_u8(b, '='))
+			return -1;
+		if (v.form == FORM_TEXT)
+			bad = put_text(b, v.text, v.size);
+		else if (v.form == FORM_REAL)
+			bad = buffer_printf(b, "%.9g", v.real);
+		else if (f->role == ROLE_ADDRESS)
+			bad = buffer_printf(b, "0x%" PRIx64, v.u);
+		else if (v.form == FORM_INT)
+			bad = buffer_printf(b, "%" PRId64, v.i);
+		else
+			bad = buffer_printf(b, "%" PRIu64, v.u);
+		if (bad)
+			return -1;
+	}
+	return 0;
+}
+
+int call_arguments(struct buffer *b, const struct dictionary *d, const struct event *e)
+{
+	return e->type->flags & TYPE_VALUES ? put_values(b, d, e, DETAIL_ARGUMENT)
+					    : put_fields(b, e);
+}
+
+int call_returned(struct buffer *b, const struct dictionary *d, const struct event *e)
+{
+	return e->type->flags & TYPE_VALUES ? put_values(b, d, e, DETAIL_RETURN) : put_fields(b, e);
+}

@@ -1,0 +1,162 @@
+#include "enters.h"
+
+#include <stdlib.h>
+
+#include "common/field.h"
+
+struct enters_stack {
+	struct enter *enter;
+	size_t capacity;
+};
+
+void enters_free(struct enters *en)
+{
+	for (size_t i = 0; i < en->size; i++) {
+		for (size_t k = 0; k < en->stacks[i].capacity; k++)
+			buffer_free(&en->stacks[i].enter[k].payload);
+		free(en->stacks[i].enter);
+	}
+	for (size_t i = 0; i < en->count; i++)
+		buffer_free(&en->numbered[i].payload);
+	free(en->stacks);
+	free(en->numbered);
+	free(en->unused);
+	open_calls_free(&en->open);
+	*en = (struct enters){0};
+}
+
+static int fill(struct enter *n, const struct event *e, uint32_t segment)
+{
+	n->start = e->time;
+	n->segment = segment;
+	n->type = e->type;
+	n->place = e->place;
+	n->fixed_size = e->type->fixed_size;
+	n->tail_size = e->tail_size;
+	n->payload.size = 0;
+	return buffer_append(&n->payload, e->fixed, n->fixed_size) ||
+	       (n->tail_size && buffer_append(&n->payload, e->tail, n->tail_size));
+}
+
+static struct enter *grow(struct enters_stack *s, size_t index)
+{
+	size_t n = s->capacity ? s->capacity : 16;
+	struct enter *grown;
+
+	while (n <= index)
+		n *= 2;
+	grown = reallocarray(s->enter, n, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	memset(grown + s->capacity, 0, (n - s->capacity) * sizeof(*grown));
+	for (size_t i = s->capacity; i < n; i++)
+		grown[i].start = UINT64_MAX;
+	s->enter = grown;
+	s->capacity = n;
+	return &grown[index];
+}
+
+/* The place of a frame; made if it is not there and make. */
+static struct enter *at(struct enters *en, size_t number, size_t index, bool make)
+{
+	struct enters_stack *s;
+
+	if (number >= en->size) {
+		size_t n = en->size ? en->size : 32;
+		struct enters_stack *grown;
+
+		if (!make)
+			return NULL;
+		while (n <= number)
+			n *= 2;
+		grown = reallocarray(en->stacks, n, sizeof(*grown));
+		if (!grown)
+			return NULL;
+		memset(grown + en->size, 0, (n - en->size) * sizeof(*grown));
+		en->stacks = grown;
+		en->size = n;
+	}
+	s = &en->stacks[number];
+	if (index < s->capacity)
+		return &s->enter[index];
+	return make ? grow(s, index) : NULL;
+}
+
+static size_t stack_number(const struct calls *c, const struct event *e)
+{
+	size_t thread = calls_thread(e);
+
+	return 2 * thread + (calls_stack(c, e) != c->stacks[thread]);
+}
+
+/* A frame below all that were entered comes and goes with what is seen of the stack's bottom. */
+static size_t entered_frames(const struct stack *s, size_t n)
+{
+	return n - (n && !s->frames[0].begun);
+}
+
+static int put_numbered(struct enters *en, const struct event *e, uint32_t segment)
+{
+	struct enter *grown;
+	uint32_t call;
+	size_t index;
+
+	if (!field_call(e, &call))
+		return 0;
+	if (en->nunused) {
+		index = en->unused[--en->nunused];
+	} else {
+		size_t *unused;
+
+		grown = array_grow(en->numbered, &en->capacity, en->count, sizeof(*grown));
+		if (grown)
+			en->numbered = grown;
+		/* so that giving it back cannot fail */
+		unused = array_grow(en->unused, &en->unused_capacity, en->count, sizeof(*unused));
+		if (unused)
+			en->unused = unused;
+		if (!grown || !unused)
+			return -1;
+		index = en->count++;
+		en->numbered[index] = (struct enter){0};
+	}
+	return fill(&en->numbered[index], e, segment) ||
+			       open_calls_put(&en->open, e->lane->source->number, call, index)
+		       ? -1
+		       : 0;
+}
+
+int enters_put(struct enters *en, const struct calls *c, const struct event *e, uint32_t segment)
+{
+	const struct stack *stack;
+	struct enter *n;
+
+	if (e->type->flags & TYPE_CALL_NUMBER)
+		return put_numbered(en, e, segment);
+	stack = calls_stack(c, e);
+	n = at(en, stack_number(c, e), entered_frames(stack, stack->count - 1), true);
+	return n ? fill(n, e, segment) : -1;
+}
+
+const struct enter *enters_take(struct enters *en, const struct calls *c, const struct event *e,
+				const struct call *call)
+{
+	const struct stack *stack;
+	uint64_t index;
+	struct enter *n;
+	uint32_t number;
+
+	if (e->type->flags & TYPE_CALL_NUMBER) {
+		if (!field_call(e, &number) ||
+		    !open_calls_take(&en->open, e->lane->source->number, number, &index))
+			return NULL;
+		en->unused[en->nunused++] = (size_t)index;
+		return &en->numbered[index];
+	}
+	stack = calls_stack(c, e);
+	n = at(en, stack_number(c, e), entered_frames(stack, stack->count), false);
+	if (!n || n->start != call->start)
+		return NULL;
+	n->start = UINT64_MAX;
+	return n;
+}

@@ -1,0 +1,43 @@
+/*
+ * enters.h - the enters of calls that are open, with their arguments, for --slowest
+ *
+ * One frame for each that is open, as common/calls.h has them; what an enter has beside its time
+ * and place is copied, and nothing where it has nothing.
+ */
+#ifndef TR_ENTERS_H
+#define TR_ENTERS_H
+
+#include "common/buffer.h"
+#include "common/calls.h"
+
+struct enter {
+	uint64_t start; /* of its call; UINT64_MAX: none */
+	uint32_t segment;
+	const struct type *type;
+	uint32_t place;
+	uint32_t fixed_size, tail_size;
+	struct buffer payload; /* the fixed part, then the tail */
+};
+
+struct enters_stack;
+
+struct enters {
+	struct enters_stack *stacks; /* two for each thread: the second is that of the kernel */
+	size_t size;
+	/* calls with numbers */
+	struct open_calls open;
+	struct enter *numbered;
+	size_t count, capacity;
+	size_t *unused, nunused, unused_capacity;
+};
+
+void enters_free(struct enters *en);
+
+/* calls_feed said CALLS_ENTER. -1: memory is out. */
+int enters_put(struct enters *en, const struct calls *c, const struct event *e, uint32_t segment);
+
+/* It said CALLS_LEAVE: the enter, or NULL where it was not seen; until the next enters_put. */
+const struct enter *enters_take(struct enters *en, const struct calls *c, const struct event *e,
+				const struct call *call);
+
+#endif

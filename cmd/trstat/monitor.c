@@ -1,0 +1,194 @@
+#include "monitor.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/units.h"
+
+enum { SECOND = 1000000000 };
+
+static uint64_t clock_now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* A number without a unit is one of seconds, or of ticks. */
+static int parse_width(const char *words, bool ticks, uint64_t *width)
+{
+	size_t n = strlen(words);
+	bool unit = n && isalpha((unsigned char)words[n - 1]);
+	char seconds[64];
+	int64_t t;
+
+	if (!n || n > 40 || (ticks && unit))
+		return -1;
+	snprintf(seconds, sizeof(seconds), "%s%s", words, unit || ticks ? "" : "s");
+	if (parse_time(seconds, &t) || t <= 0)
+		return -1;
+	*width = (uint64_t)t;
+	return 0;
+}
+
+int monitor_check(const char *words, struct error *e)
+{
+	uint64_t width;
+
+	if (!parse_width(words, false, &width))
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "-i takes a time such as 2 (seconds) or 500ms, not '%s'", words);
+}
+
+/* Print the interval, and begin anew. -1: it cannot be gone on. */
+static int print(struct monitor *m)
+{
+	if (statistics_show(m->statistics) || alarms_show(m->alarms)) {
+		m->out_of_memory = true;
+		return -1;
+	}
+	m->stop |= m->print(m->ctx, &m->now);
+	m->now.first = false;
+	if (!m->stop && (statistics_reset(m->statistics) || alarms_reset(m->alarms)))
+		m->out_of_memory = true;
+	return m->stop || m->out_of_memory ? -1 : 0;
+}
+
+/* --- of the wall clock --- */
+
+static void begin_wall(struct monitor *m)
+{
+	m->now.time = clock_now(CLOCK_REALTIME);
+	m->next = clock_now(CLOCK_MONOTONIC) + m->width;
+}
+
+/* Print what is over. After a long pause that is one interval, not many. */
+static int check_wall(struct monitor *m)
+{
+	uint64_t now = clock_now(CLOCK_MONOTONIC);
+
+	if (now < m->next)
+		return 0;
+	if (print(m))
+		return -1;
+	m->now.time = clock_now(CLOCK_REALTIME);
+	m->next += (now - m->next) / m->width * m->width + m->width;
+	return 0;
+}
+
+/* Before a read that would block: wait here, so that intervals are printed in time. */
+static int wait_wall(void *ctx)
+{
+	struct monitor *m = ctx;
+	struct pollfd p = {m->in->fd, POLLIN, 0};
+
+	for (;;) {
+		uint64_t now = clock_now(CLOCK_MONOTONIC);
+		uint64_t ms = now < m->next ? (m->next - now) / 1000000 + 1 : 0;
+		int got = poll(&p, 1, ms < 60000 ? (int)ms : 60000);
+
+		if (check_wall(m))
+			return -1;
+		if (got > 0 || (got < 0 && errno != EINTR))
+			return 0;
+	}
+}
+
+/* --- of the trace --- */
+
+static int feed(struct monitor *m, const struct block *b, struct events it, uint64_t end,
+		struct events *left)
+{
+	*left = it;
+	if (statistics_until(m->statistics, b, left, end) || alarms_until(m->alarms, b, it, end)) {
+		m->out_of_memory = true;
+		return -1;
+	}
+	return 0;
+}
+
+static void begin_interval(struct monitor *m, uint64_t time)
+{
+	m->begun = true;
+	m->now.time = time - time % m->width;
+}
+
+/* When it is over; nothing is later than the end of time. */
+static uint64_t end_of(const struct monitor *m)
+{
+	uint64_t end;
+
+	return __builtin_add_overflow(m->now.time, m->width, &end) ? UINT64_MAX : end;
+}
+
+static int trace_block(struct monitor *m, const struct block *b)
+{
+	struct events it, left;
+	struct event e;
+
+	if (!b->rows)
+		return 0;
+	if (!m->begun)
+		begin_interval(m, b->base);
+	if (b->last < end_of(m) || end_of(m) == UINT64_MAX) {
+		m->out_of_memory = statistics_block(m->statistics, b) || alarms_block(m->alarms, b);
+		return m->out_of_memory ? -1 : 0;
+	}
+	events_begin(&it, b);
+	for (;;) {
+		if (feed(m, b, it, end_of(m), &left))
+			return -1;
+		it = left;
+		if (!event_next(&left, &e))
+			return 0;
+		if (m->statistics->groups.count && print(m))
+			return -1;
+		begin_interval(m, e.time);
+	}
+}
+
+int monitor_begin(struct monitor *m, struct error *e)
+{
+	m->now = (struct interval){.first = true, .wall = m->wall};
+	if (!m->wall)
+		return 0;
+	if (parse_width(m->words, false, &m->width))
+		return monitor_check(m->words, e);
+	m->now.width = m->width;
+	begin_wall(m);
+	m->in->before_block = wait_wall;
+	m->in->before_block_ctx = m;
+	return 0;
+}
+
+int monitor_block(struct monitor *m, const struct block *b, struct error *e)
+{
+	bool ticks = false;
+
+	e->what[0] = '\0';
+	if (m->wall) {
+		m->out_of_memory = statistics_block(m->statistics, b) || alarms_block(m->alarms, b);
+		return m->out_of_memory || check_wall(m) ? -1 : 0;
+	}
+	for (uint32_t i = 0; i < b->nlanes; i++)
+		ticks |= b->lanes[i]->clock->flags & CLOCK_TICKS;
+	if (!m->width && parse_width(m->words, ticks, &m->width))
+		return error_set(e, NULL, NO_OFFSET,
+				 "the clock of this trace counts ticks, no unit of time: say a "
+				 "number of them instead of -i '%s'",
+				 m->words);
+	m->now.width = m->width;
+	return trace_block(m, b);
+}
+
+void monitor_finish(struct monitor *m)
+{
+	if (!m->stop && !m->out_of_memory && (m->wall || m->statistics->groups.count))
+		m->stop |= m->print(m->ctx, &m->now);
+}

@@ -1,0 +1,56 @@
+# The examples for systemd and cron are what these accept, and their commands work.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	TRACE=$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat
+	METRICS=$PWD/trstat.prom
+	export TRACE METRICS
+}
+
+@test "systemd accepts the service and the timer" {
+	need systemd-analyze
+	cp "$ROOT"/examples/trstat-monitor.* .
+	run systemd-analyze verify --man=no ./trstat-monitor.service ./trstat-monitor.timer
+	[[ $output != *'not been booted'* && $output != *'Failed to '*bus* ]] || skip "systemd-analyze: $output"
+	assert_equal "$status" 0
+	assert_output ''
+	run -0 systemd-analyze calendar "$(sed -n 's/^OnCalendar=//p' trstat-monitor.timer)"
+}
+
+@test "the service's command writes metrics, and fails where a condition holds" {
+	command=$(sed -n "s/^ExecStart=.*-c '\(.*\)'\$/\1/p" "$ROOT/examples/trstat-monitor.service")
+	[ -n "$command" ]
+	# no wakeup took so long
+	run -0 bash -o pipefail -c "${command/20ms/20s}"
+	grep -q '^trstat_call_seconds{next_comm="wl.sh",quantile="0.99"} ' trstat.prom
+	# one did
+	rm trstat.prom
+	run -3 bash -o pipefail -c "${command/20ms/1us}"
+	assert_output --partial 'p99 > 1us holds: '
+	[ -s trstat.prom ]
+	if command -v promtool; then promtool check metrics <trstat.prom; fi
+	head -c 15000 "$TRACE" >cut.dat
+	TRACE=cut.dat run -1 bash -o pipefail -c "${command/20ms/20s}"
+}
+
+@test "the line for cron speaks only when something is wrong" {
+	need flock
+	line=$(grep -E '^[*0-9]' "$ROOT/examples/trstat.cron")
+	[[ $line != *%* ]]
+	read -r -a word <<<"$line"
+	for ((i = 0; i < 5; i++)); do
+		[[ ${word[i]} =~ ^(\*(/[0-9]+)?|[0-9,-]+)$ ]] || fail "${word[i]}"
+	done
+	command=${line#*"${word[5]}"}
+	command=${command//\/tmp\/trstat.lock/$PWD\/lock}
+	run -0 bash -c "${command/20ms/20s}"
+	assert_output ''
+	run -0 bash -c "${command/20ms/1us}"
+	assert_output --partial 'p99 > 1us holds: '
+	assert_output --partial 'next_comm'
+	# while one runs another does not
+	run -1 flock lock bash -c "${command/20ms/1us}"
+	assert_output ''
+}

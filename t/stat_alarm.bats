@@ -1,0 +1,143 @@
+# trstat: conditions that fail, and metrics for Prometheus.
+
+load lib
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	trdecode "$DATA/uftrace/fib" | trsym >fib.trs
+	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >sched.trs
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# holds CONDITION, fails CONDITION: with the default keys and with others
+holds() {
+	for keys in name tid type ''; do
+		run -3 --separate-stderr trstat -g "$keys" -F tsv --fail-if "$@" fib.trs
+		[[ $stderr == *"trstat: $1 holds: "* ]] || fail "$stderr"
+		trstat -g "$keys" -F tsv fib.trs | diff - <(printf '%s\n' "$output")
+	done
+}
+
+does_not() {
+	for keys in name tid type ''; do
+		run -0 --separate-stderr trstat -g "$keys" -F tsv --fail-if "$@" fib.trs
+		[ -z "$stderr" ] || fail "$stderr"
+	done
+}
+
+@test "--fail-if: exit 3 where the condition holds" {
+	holds 'p99(name == "fib") > 1us'
+	holds 'total(name == "fib") == 100719'
+	does_not 'total(name == "fib") != 100.719us'
+	holds 'count(name == "fib") >= 599'
+	does_not 'count(name == "fib") >= 600'
+	holds 'max(name =~ "^m" && tid == 4123) > 2ms'
+	does_not 'max(name =~ "^m" && tid != 4123) > 2ms'
+	holds 'count(tid in {4125, 4126} && !(name == "fib")) > 0'
+	holds 'self(module == "/opt/example/fib") > 1'
+	holds 'max > 2988110'
+	holds 'rate() > 0.5'
+	holds 'uniq(tid)(kind == "leave") == 3'
+}
+
+@test "--fail-if: percentiles are those of all calls that are named together" {
+	for p in p50 p90 p99.9; do
+		value=$(trfilter 'name == "fib" || name == "compare"' fib.trs | trstat -q -g '' -F tsv -a $p | tail -n 1)
+		holds "$p(name in {\"fib\", \"compare\"}) == $value"
+	done
+}
+
+@test "--fail-if: nothing there fails nothing, but its count is 0" {
+	does_not 'p99(name == "no_such") > 0'
+	does_not 'p99(name == "no_such") < 1s'
+	holds 'count(name == "no_such") < 1'
+	trfilter 'tid == 1' fib.trs >empty.trs
+	run -3 trstat -q --fail-if 'count == 0' empty.trs
+	run -0 trstat -q --fail-if 'max > 0' empty.trs
+}
+
+@test "--fail-if: several of them, and its place among the exit statuses" {
+	run -3 --separate-stderr trstat --fail-if 'count < 1' --fail-if 'count > 1' --fail-if 'max > 1ms' fib.trs
+	assert_equal "${#stderr_lines[@]}" 2
+	run -3 --separate-stderr trstat -q --fail-if 'count > 1' fib.trs
+	[ -z "$stderr" ]
+	head -c 20000 fib.trs >cut.trs
+	run -1 pipe "trstat --fail-if 'count > 1' cut.trs >/dev/null"
+	assert_output --partial 'count > 1 holds: '
+	run -2 trstat --fail-if 'count > 1' no-such.trs
+	# what is written is there
+	run -3 trstat -q --fail-if 'count > 1' -F tsv -o out.tsv fib.trs
+	trstat -F tsv fib.trs | diff - out.tsv
+}
+
+@test "--fail-if with pairs and views" {
+	run -3 trstat -q --pair wakeup --fail-if 'p99(next_comm == "wl.sh") > 1ns' sched.trs
+	run -0 trstat -q --pair wakeup --fail-if 'p99(next_comm == "wl.sh") > 1h' sched.trs
+	run -3 trstat -q --pair syscall --fail-if 'count(id == 3) > 1' --fail-if 'max > 1h' sched.trs
+	run -3 trstat -q --tree --fail-if 'max(name == "main") > 1us' fib.trs
+	run -3 trstat -q --hist --fail-if 'max(name == "main") > 1us' fib.trs
+}
+
+@test "wrong conditions are named" {
+	for c in '' 'nope > 1' 'p99' 'p99 >' 'p99 > x' 'p99 > 1 2' 'p99( > 1' 'p99(name) > 1' 'p99(name == "a" > 1' \
+		'count > 5ms' 'p99(no such == 1) > 1' 'p99(name == ) > 1' 'p99(name =~ "(") > 1' 'p99 = 1'; do
+		run -2 trstat --fail-if "$c" fib.trs
+		assert_line --index 0 --partial 'trstat: '
+	done
+	run -2 trstat -q --fail-if 'p99 > 5ms' <(trdecode "$DATA/apitrace/v6.trace")
+	assert_output --partial 'counts ticks'
+	run -3 trstat -q --fail-if 'max > 0' <(trdecode "$DATA/apitrace/v6.trace")
+}
+
+@test "-F prom: what promtool accepts" {
+	need promtool
+	ALL=count,total,total_avg,total_min,total_max,total_stdev,self,self_avg,self_min,self_max,self_stdev,p50,p99.9,first,last,rate
+	for keys in name '' name,tid 'le,quantile,field,job,__x,bucket(time,1ms),9x' 'stack'; do
+		[[ $keys == le* ]] && keys='le,quantile,field,job,bucket(time,1ms),log2(total)'
+		trstat -q -F prom -g "$keys" -a "$ALL,sum(cpu),min(cpu),max(cpu),avg(cpu),uniq(tid),avg,min,max,p50.0" fib.trs >m.prom
+		run -0 promtool check metrics <m.prom
+		assert_output ''
+		trstat -q -F prom -g "$keys" --hist fib.trs >m.prom
+		run -0 promtool check metrics <m.prom
+		assert_output ''
+	done
+	trstat -q -F prom --hist=ret sched.trs >m.prom
+	run -0 promtool check metrics <m.prom
+	trdecode "$DATA/apitrace/v6.trace" | trstat -q -F prom -a count,total,p50 >m.prom
+	run -0 promtool check metrics <m.prom
+	run -0 cat m.prom
+	assert_line --partial 'trstat_total_ticks{'
+	refute_output --partial seconds
+	trfilter 'tid == 1' fib.trs | trstat -q -F prom >m.prom
+	run -0 promtool check metrics <m.prom
+}
+
+@test "-F prom: numbers and labels" {
+	run -0 pipe "trstat -q -F prom -g name,tid -a total,count,p50,p99,'max(cpu)' fib.trs | grep -v '^#'"
+	assert_line 'trstat_total_seconds{name="fib",tid="4123"} 0.000081573'
+	assert_line 'trstat_events{name="compare",tid="4125"} 553'
+	assert_line 'trstat_call_seconds{name="compare",tid="4125",quantile="0.5"} 0.000000050'
+	assert_line 'trstat_call_seconds_sum{name="compare",tid="4125"} 0.000025650'
+	assert_line 'trstat_call_seconds_count{name="compare",tid="4125"} 553'
+	assert_line 'trstat_field_max{name="linux:schedule",tid="4125",field="cpu"} 0'
+	refute_line --partial 'trstat_total_seconds{name="linux:task-new"'
+	run -0 pipe "trstat -q -F prom --hist fib.trs | grep -v '^#'"
+	assert_line --index 0 'trstat_call_seconds_bucket{le="0.000000031"} 0'
+	assert_line 'trstat_call_seconds_bucket{le="0.000000255"} 1412'
+	assert_line 'trstat_call_seconds_bucket{le="+Inf"} 1732'
+	assert_line 'trstat_call_seconds_sum 0.024570547'
+	awk 1 <(trstat -q -F tsv --hist fib.trs) | awk 'NR > 1 && $2 <= 255 { n += $3 } END { if (n != 1412) exit 1 }'
+	# texts are quoted and valid UTF-8, and labels are unique
+	name=$'q"b\\n\nl\xff'
+	cp -r "$DATA/uftrace/fib" "$name"
+	run -0 pipe "trdecode '$name' | trstat -q -F prom -g source -a count"
+	assert_line 'trstat_events{source="q\"b\\n\nl'$'\xef\xbf\xbd''"} 1738'
+	cp -r "$name" $'q"b\\n\nl\xfe'
+	run -0 pipe "trdecode q* | trstat -q -F prom -g source -a count"
+	assert_line 'trstat_events{source="q\"b\\n\nl'$'\xef\xbf\xbd''",duplicate="2"} 1738'
+	run -2 trstat -F prom --tree fib.trs
+	assert_output --partial '-F prom does not go with --tree'
+}

@@ -1,0 +1,124 @@
+# trstat --pair: the time between two events, against numbers of an independent script.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+lines() {
+	assert_output "$(printf '%s\n' "$@" | tr ' ' '\t')"
+}
+
+# same PRESET TRACE RAW: trstat and the script agree
+same() {
+	awk -v preset="$1" -f "$ROOT/t/tools/pairs.awk" "$3" >theirs
+	trdecode "$2" 2>/dev/null | trstat --pair "$1" -F tsv -a count,total,min,max,p50,p90,p99 2>remarks >ours
+	grep -v '^unmatched' theirs | cut -f 1-5 | sort >exact
+	tail -n +2 ours | cut -f 1-5 | sort | diff exact - || return
+	# percentiles by rank, within the bound
+	awk -F '\t' 'NR == FNR { if ($1 != "unmatched") for (i = 1; i <= $2; i++) t[$1, i] = $(5 + i); next }
+		FNR > 1 { split("50 90 99", p, " ")
+			for (k = 1; k <= 3; k++) {
+				r = int(($2 * p[k] + 99) / 100)
+				d = t[$1, r] - $(5 + k)
+				if ((d < 0 ? -d : d) > t[$1, r] / 256) { print $1, p[k], t[$1, r], $(5 + k); bad = 1 }
+			} }
+		END { exit bad }' theirs ours || return
+	awk -F '\t' '/^unmatched/ { if ($2) print "trstat: " $2 " beginnings of pairs that came again before their end"
+		if ($3) print "trstat: " $3 " beginnings of pairs without an end"
+		if ($4) print "trstat: " $4 " ends of pairs without a beginning" }' theirs >expected
+	grep pairs remarks | diff expected -
+}
+
+@test "presets: on the bundled trace the numbers of an independent script" {
+	gzip -dc "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.raw.txt.gz" >raw.txt
+	for preset in wakeup offcpu syscall; do
+		same $preset "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" raw.txt || fail $preset
+		[ "$(wc -l <ours)" -gt 3 ]
+	done
+}
+
+@test "presets: on recordings of four architectures" {
+	need_shared trace-cmd
+	T=$SHARED/trace-cmd
+	for name in v6-sched-irq-timer i386-v6-sched-irq-timer s390x-v6-sched-irq-timer trixie-v6-sched-irq-timer; do
+		for preset in wakeup offcpu softirq irq; do
+			same $preset "$T/$name.dat" "$T/$name.raw.txt" || fail "$name $preset"
+		done
+		[ $name != s390x-v6-sched-irq-timer ] || [ "$(wc -l <ours)" -gt 1 ]
+	done
+	for name in v6-syscalls v7-zstd-syscalls-all i386-v7-zstd-sched-syscalls trixie-v7-zstd-subbuf8k-sched v6-instances; do
+		same syscall "$T/$name.dat" "$T/$name.raw.txt" || fail "$name"
+	done
+}
+
+@test "presets against trace-cmd itself" {
+	need trace-cmd
+	for trace in "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat"; do
+		trace-cmd report -R -t -i "$trace" >raw.txt 2>/dev/null || continue
+		for preset in wakeup offcpu softirq irq syscall; do
+			same $preset "$trace" raw.txt || fail "$trace $preset"
+		done
+	done
+}
+
+@test "a pair in words: names, conditions, keys and fields" {
+	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >s.trs
+	trstat -q --pair syscall -F tsv -a count,total,max s.trs >preset
+	trstat -q --pair 'sys_enter->sys_exit on tid == tid && .id == .id' -g id -F tsv -a count,total,max s.trs | diff preset -
+	trstat -q --pair 'type == "sys_enter" -> type =~ "^sys_exit$" on source == source && tid == tid && .id == .id' \
+		-g .id -F csv -a count,total,max s.trs | tail -n +2 | tr , '\t' | diff <(tail -n +2 preset) -
+	# without "on" both are of one thread
+	run -0 pipe "trstat -q --pair 'sys_enter -> sys_exit' -F tsv -a count s.trs"
+	lines count 450
+	# a condition on one side; what only the beginning has is a key too
+	run -0 pipe "trfilter 'type == \"sys_enter\" && id == 3' s.trs | trstat -q -F tsv -g '' -a count | tail -n 1"
+	reads=$output
+	run -0 trstat -q --pair 'type == "sys_enter" && id in {3, 99999} -> sys_exit' -F tsv -a count s.trs
+	lines count "$reads"
+	# functions by their enters
+	trdecode "$DATA/uftrace/fib" | trsym >fib.trs
+	run -0 trstat -q --pair 'malloc -> free' -F tsv -g tid -a count,total fib.trs
+	assert_line --index 1 --regexp '^4125	1	[0-9]+$'
+	assert_line --index 2 --regexp '^4126	1	[0-9]+$'
+}
+
+@test "pairs of another tracer's events, in words" {
+	need_shared lttng-legacy
+	L=$SHARED/lttng-legacy/v2.5-15316ev-1cpu
+	awk '/ kernel_0 kernel.syscall_entry / { split($1, t, "."); start = t[1] * 1000000000 + t[2] }
+		/ kernel_0 kernel.syscall_exit / && start { split($1, t, "."); d = t[1] * 1000000000 + t[2] - start
+			n++; sum += d; max = d > max ? d : max; start = 0 }
+		END { printf "%d\t%.0f\t%.0f\n", n, sum, max }' "$L.expect.txt" >theirs
+	trdecode --clock raw "$L" | trstat -q --pair 'syscall_entry -> syscall_exit on cpu == cpu' -F tsv -a count,total,max |
+		tail -n 1 >ours
+	# the reference rounds times
+	paste theirs ours | awk '$1 != $4 || $2 - $5 > 2 || $5 - $2 > 2 || $3 - $6 > 1 || $6 - $3 > 1 { exit 1 }'
+	run -0 pipe "trdecode '$L' | trstat -q --pair 'syscall_entry -> syscall_exit' -g syscall_id -F tsv -n 1"
+	assert_line --index 1 --regexp '^3	117	'
+}
+
+@test "views and columns of pairs" {
+	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >s.trs
+	run -0 trstat -q --pair syscall --hist -g '' s.trs
+	assert_line --index 0 --regexp '^total, count 435, p50 [0-9.]+ us'
+	run -0 trstat -q --pair syscall --timeline 10ms -a count s.trs
+	assert_line --index 0 --partial '10.000 ms a bar'
+	run -0 trstat -q --pair syscall -g 'log2(total)' -a count -F tsv s.trs
+	run -0 trstat -q --pair wakeup -F json s.trs
+	run -0 pipe "trstat -q --pair wakeup -F json s.trs | jq -e '.[0].p99 >= .[0].p50'"
+}
+
+@test "wrong pairs are named" {
+	for pair in nothing 'a ->' '-> b' 'a -> b on .x' 'a -> b on == .y' 'a -> b on .x == .y z' 'x == -> b' 'x == 1 y -> b'; do
+		run -2 trstat --pair "$pair" /dev/null
+		assert_line --index 0 --partial 'trstat: '
+	done
+	run -2 trstat --pair nothing /dev/null
+	assert_output --partial "one of wakeup offcpu syscall irq softirq block"
+	run -2 trstat --pair 'a -> b on .x == depth' /dev/null
+	run -2 trstat --pair wakeup -g stack /dev/null
+	assert_output --partial 'pairs are no calls'
+	run -2 trstat --pair wakeup --tree /dev/null
+}

@@ -1,0 +1,80 @@
+# pairs.awk - latencies between two events, from the lines of `trace-cmd report -R -t`
+#
+#     awk -v preset=wakeup -f pairs.awk raw.txt
+#
+# A line for each group: key, count, total, min, max, then all times in ascending order. At the end
+# "unmatched": As that came again, As without a B, Bs without an A. Written apart from trstat, to
+# compare it with.
+
+function field(name,    i, n, w) {
+	n = split(rest, w, " ")
+	for (i = 1; i <= n; i++)
+		if (index(w[i], name "=") == 1)
+			return substr(w[i], length(name) + 2)
+	return ""
+}
+
+function put(key) {
+	if (key in start)
+		again++
+	start[key] = time
+}
+
+function end(key, group,    took) {
+	if (!(key in start)) {
+		lone++
+		return
+	}
+	took = time - start[key]
+	delete start[key]
+	count[group]++
+	total[group] += took
+	times[group, count[group]] = took
+}
+
+{
+	if (!match($0, /-[0-9]+ +\[[0-9]+\] .*[0-9]+\.[0-9]+: +[^ ]+:/))
+		next
+	head = substr($0, RSTART, RLENGTH)
+	rest = substr($0, RSTART + RLENGTH)
+	n = split(head, w, " ")
+	tid = substr(w[1], 2)
+	cpu = substr(w[2], 2) + 0
+	event = substr(w[n], 1, length(w[n]) - 1)
+	split(substr(w[n - 1], 1, length(w[n - 1]) - 1), t, ".")
+	time = t[1] * 1000000000 + t[2]
+}
+
+preset == "wakeup" && event == "sched_switch" { end(field("next_pid"), field("next_comm")) }
+preset == "wakeup" && event ~ /^sched_(waking|wakeup|wakeup_new)$/ { put(field("pid")) }
+
+preset == "offcpu" && event == "sched_switch" && field("next_pid") != 0 { end(field("next_pid"), field("next_comm")) }
+preset == "offcpu" && event == "sched_switch" && field("prev_pid") != 0 { put(field("prev_pid")) }
+
+preset == "syscall" && event == "sys_exit" { end(tid "," field("id"), field("id")) }
+preset == "syscall" && event == "sys_enter" { put(tid "," field("id")) }
+
+preset == "irq" && event == "irq_handler_exit" { end(cpu "," field("irq"), field("irq")) }
+preset == "irq" && event == "irq_handler_entry" { put(cpu "," field("irq")) }
+
+preset == "softirq" && event == "softirq_exit" { end(cpu "," field("vec"), field("vec")) }
+preset == "softirq" && event == "softirq_entry" { put(cpu "," field("vec")) }
+
+END {
+	for (g in count) {
+		n = count[g]
+		for (i = 2; i <= n; i++) {
+			v = times[g, i]
+			for (k = i - 1; k > 0 && times[g, k] > v; k--)
+				times[g, k + 1] = times[g, k]
+			times[g, k + 1] = v
+		}
+		printf "%s\t%d\t%.0f\t%.0f\t%.0f", g, n, total[g], times[g, 1], times[g, n]
+		for (i = 1; i <= n; i++)
+			printf "\t%.0f", times[g, i]
+		print ""
+	}
+	for (k in start)
+		open++
+	printf "unmatched\t%d\t%d\t%d\n", again, open, lone
+}
