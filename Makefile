@@ -130,16 +130,17 @@ lint-sources: $(OBJ)/libtr.a
 	@t/lint.sh $<
 
 install: all
-	install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(COMPDIR) $(EXAMPLEDIR)
+	install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(MANDIR)/man7 $(COMPDIR) $(EXAMPLEDIR)
 	install $(PROGRAMS:%=$(BIN)/%) $(BINDIR)
 	install -m 644 $(wildcard man1/*.1) $(MANDIR)/man1
 	install -m 644 $(wildcard man5/*.5) $(MANDIR)/man5
+	install -m 644 $(wildcard man7/*.7) $(MANDIR)/man7
 	install -m 644 $(wildcard examples/*) $(EXAMPLEDIR)
 	for p in $(PROGRAMS); do install -m 644 completion/trutils.bash $(COMPDIR)/$$p || exit 1; done
 
 uninstall:
 	rm -f $(PROGRAMS:%=$(BINDIR)/%) $(PROGRAMS:%=$(COMPDIR)/%)
-	rm -f $(patsubst man%,$(MANDIR)/man%,$(wildcard man1/*.1 man5/*.5))
+	rm -f $(patsubst man%,$(MANDIR)/man%,$(wildcard man1/*.1 man5/*.5 man7/*.7))
 	rm -f $(patsubst examples/%,$(EXAMPLEDIR)/%,$(wildcard examples/*))
 
 clean:

@@ -3,19 +3,11 @@
 #include <stdlib.h>
 
 #include "buffer.h"
+#include "calls_private.h"
 #include "field.h"
 
 /* Enters without leaves must not take all memory: calls beyond these are forgotten. */
 enum { NUMBERED_LIMIT = 1 << 20 };
-
-/* A numbered call that is open. */
-struct numbered_call {
-	uint64_t start;
-	const struct lane *lane;
-	const struct type *type;
-	uint32_t place, number;
-	uint32_t next; /* free: index + 1 of the next free one */
-};
 
 void calls_init(struct calls *c, struct dictionary *d)
 {
@@ -26,6 +18,7 @@ static void free_stack(struct stack *s)
 {
 	if (!s)
 		return;
+	cut_free(s->kept);
 	free(s->frames);
 	free(s->buckets);
 	free(s);
@@ -42,12 +35,13 @@ void calls_free(struct calls *c)
 	free(c->special);
 	free(c->numbered);
 	open_calls_free(&c->open);
+	cut_free(c->rows);
 	*c = (struct calls){0};
 }
 
 enum { BUCKETS = 64, FRAMES_OF_A_BUCKET = 4 };
 
-static struct stack *empty_stack(struct calls *c)
+struct stack *calls_empty_stack(struct calls *c)
 {
 	struct stack *s = calloc(1, sizeof(*s));
 
@@ -80,9 +74,11 @@ static struct stack *new_stack(struct calls *c, uint32_t thread)
 		c->stacks = stacks;
 		c->size = size;
 	}
-	s = empty_stack(c);
+	s = calls_empty_stack(c);
 	c->stacks[thread] = s;
-	return s;
+	if (s)
+		s->number = thread;
+	return s && c->partial && cut_begin(c, s) ? NULL : s;
 fail:
 	c->out_of_memory = true;
 	return NULL;
@@ -134,16 +130,11 @@ static uint8_t ask_special(struct calls *c, uint32_t place)
 	return c->special[place];
 }
 
-static inline bool enters_exec(struct calls *c, uint32_t place)
+bool calls_enters_exec(struct calls *c, uint32_t place)
 {
 	uint8_t s = place < c->special_size ? c->special[place] : PLACE_NOT_ASKED;
 
 	return (s ? s : ask_special(c, place)) == PLACE_EXEC;
-}
-
-static inline struct frame *top(struct stack *s)
-{
-	return s->count ? &s->frames[s->count - 1] : NULL;
 }
 
 /* Put frame number i, whose enter was seen, into its bucket. */
@@ -158,10 +149,9 @@ static void link_frame(struct stack *s, size_t i)
 		*bucket = (uint32_t)i + 1;
 }
 
-/* What may be done in line. */
-static void set_limits(struct stack *s)
+void calls_set_limits(struct stack *s)
 {
-	bool slow = s->exec || (s->kernel && s->kernel->count);
+	bool slow = s->exec || (s->kernel && s->kernel->count) || (s->cut && cut_is_slow(s->cut));
 
 	s->limit = slow ? 0 : s->capacity;
 	s->floor = slow ? SIZE_MAX : 1;
@@ -177,7 +167,7 @@ static bool grow(struct stack *s)
 	if (!frames)
 		return false;
 	s->frames = frames;
-	set_limits(s);
+	calls_set_limits(s);
 	if (s->capacity <= n * FRAMES_OF_A_BUCKET)
 		return true;
 	while (n * FRAMES_OF_A_BUCKET < s->capacity)
@@ -194,7 +184,7 @@ static bool grow(struct stack *s)
 	return true;
 }
 
-static bool push(struct calls *c, struct stack *s, const struct frame *f)
+bool calls_push(struct calls *c, struct stack *s, const struct frame *f)
 {
 	if (s->count == s->capacity && !grow(s)) {
 		c->out_of_memory = true;
@@ -206,44 +196,21 @@ static bool push(struct calls *c, struct stack *s, const struct frame *f)
 	return true;
 }
 
-static inline void pop(struct stack *s)
-{
-	struct frame *f = &s->frames[--s->count];
-
-	if (f->begun)
-		s->buckets[f->place & s->mask] = f->below;
-}
-
-/* Frames at this depth or deeper end without a leave: longjmp, or lost events. */
-static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth)
-{
-	while (s->count && s->frames[s->count - 1].depth >= depth) {
-		pop(s);
-		c->dropped++;
-	}
-	if (!s->count && s->implicit > depth)
-		s->implicit = depth;
-}
-
-static void set_exec(struct stack *s, size_t exec)
+void calls_set_exec(struct stack *s, size_t exec)
 {
 	s->exec = exec;
-	set_limits(s);
+	calls_set_limits(s);
 }
 
 /* The exec succeeded: the old image is gone for good. */
-static void forget_image(struct stack *s)
+static void forget_image(struct calls *c, struct stack *s)
 {
-	set_exec(s, 0);
+	if (s->cut)
+		cut_forget(c, s);
+	calls_set_exec(s, 0);
 	s->count = 0;
 	s->implicit = 0;
 	memset(s->buckets, 0, (s->mask + 1) * sizeof(*s->buckets));
-}
-
-/* Is it from inside the exec? A recorder's own calls, or a wrapper that calls the real one. */
-static bool inside_exec(const struct stack *s, const struct event *e)
-{
-	return e->type->flags & TYPE_DEPTH && e->depth > s->frames[s->exec - 1].depth;
 }
 
 static uint32_t next_depth(struct stack *s)
@@ -257,14 +224,15 @@ static enum calls_result enter(struct calls *c, struct stack *s, const struct ev
 	struct frame f = {.start = e->time, .place = e->place, .begun = true};
 
 	if (flags & TYPE_INNER) {
-		if (s->exec || (!s->count && !s->implicit))
+		/* what an exec that is on top is followed by tells what became of it */
+		if ((s->exec && s->exec == s->count) || (!s->count && !s->implicit))
 			return CALLS_NONE;
 		f.inner = true;
 		f.depth = next_depth(s);
 	} else {
 		s->type = e->type;
 		if (s->exec && !inside_exec(s, e))
-			forget_image(s);
+			forget_image(c, s);
 		if (flags & TYPE_DEPTH) {
 			f.depth = e->depth;
 			if (s->started || c->dictionary->filtered) {
@@ -279,10 +247,10 @@ static enum calls_result enter(struct calls *c, struct stack *s, const struct ev
 		}
 		s->started = true;
 	}
-	if (!push(c, s, &f))
+	if (!calls_push(c, s, &f))
 		return CALLS_NONE;
-	if (__builtin_expect(enters_exec(c, e->place), 0) && !s->exec)
-		set_exec(s, s->count);
+	if (__builtin_expect(calls_enters_exec(c, e->place), 0) && !s->exec)
+		calls_set_exec(s, s->count);
 	return CALLS_ENTER;
 }
 
@@ -298,14 +266,13 @@ static inline void charge_caller(struct calls *c, struct stack *s, uint64_t tota
 		struct frame f = {
 			.start = s->implicit_start, .child = total, .depth = --s->implicit};
 
-		push(c, s, &f);
+		calls_push(c, s, &f);
 	}
 }
 
-/* All frames that nobody knows are taken for one function, which shows as <0>. */
-static bool has_unknown(const struct stack *s)
+bool calls_has_unknown(const struct stack *s)
 {
-	return s->implicit || (s->count && !s->frames[0].begun) || stack_has(s, 0);
+	return s->implicit || (s->count && !s->frames[0].begun && !s->cut) || stack_has(s, 0);
 }
 
 static inline void finish_call(struct calls *c, struct stack *s, const struct frame *f,
@@ -323,15 +290,8 @@ static inline void finish_call(struct calls *c, struct stack *s, const struct fr
 			      .end = end,
 			      .total = total,
 			      .self = f->child < total ? total - f->child : 0,
-			      .recursive = place ? stack_has(s, place) : has_unknown(s),
+			      .recursive = place ? stack_has(s, place) : calls_has_unknown(s),
 			      .inner = f->inner};
-}
-
-/* An exec that is no longer on the stack has failed. */
-static inline void end_exec(struct stack *s)
-{
-	if (__builtin_expect(s->exec > s->count, 0))
-		set_exec(s, 0);
 }
 
 static enum calls_result leave(struct calls *c, struct stack *s, const struct event *e,
@@ -395,7 +355,7 @@ static void pass_kernel(struct calls *c, struct stack *s, uint64_t time)
 {
 	if (s->passed) {
 		drop_from(c, s->kernel, 0);
-		set_limits(s);
+		calls_set_limits(s);
 		return;
 	}
 	s->passed = true;
@@ -408,11 +368,16 @@ static uint32_t open_calls(const struct stack *s)
 }
 
 /* Tell of a call in the kernel what is below it. */
-static void place_on(const struct stack *s, struct call *done)
+static void place_on(const struct stack *s, struct call *done, bool doubtful)
 {
 	if (!s->kernel->count)
 		done->caller = s->count ? s->frames[s->count - 1].place : 0;
 	done->level += open_calls(s);
+	if (!s->cut)
+		return;
+	done->level--;
+	done->open = OPEN_LEVEL | (s->count == 1 && !s->kernel->count ? OPEN_CALLER : 0) |
+		     (doubtful ? OPEN_IF_CALL : 0);
 }
 
 static enum calls_result kernel_call(struct calls *c, struct stack *s, const struct event *e,
@@ -420,10 +385,10 @@ static enum calls_result kernel_call(struct calls *c, struct stack *s, const str
 {
 	struct stack *k = s->kernel;
 	enum calls_result got;
-	bool outside = !open_calls(s);
+	bool outside = !open_calls(s), doubtful;
 
 	if (!k) {
-		k = s->kernel = empty_stack(c);
+		k = s->kernel = calls_empty_stack(c);
 		if (!k)
 			return CALLS_NONE;
 		/* what was on its way before the trace is left out */
@@ -435,6 +400,7 @@ static enum calls_result kernel_call(struct calls *c, struct stack *s, const str
 		if (got == CALLS_ENTER && k->count == 1) {
 			s->kernel_since = e->time;
 			k->frames[0].outside = outside;
+			k->frames[0].doubtful = s->cut && s->count == 1;
 		}
 		outside = k->count && k->frames[0].outside;
 		if (outside)
@@ -445,17 +411,18 @@ static enum calls_result kernel_call(struct calls *c, struct stack *s, const str
 		while (k->count && top(k)->inner && top(k)->depth >= e->depth)
 			pop(k);
 		outside = k->count ? k->frames[0].outside : outside;
+		doubtful = k->count && k->frames[0].doubtful;
 		if (k->count && k->frames[0].depth == e->depth)
 			charge_kernel(c, s, e->time);
 		got = leave(c, k, e, done);
 		if (got == CALLS_LEAVE)
-			place_on(s, done);
+			place_on(s, done, doubtful);
 		if (outside) {
 			c->unmatched = unmatched;
 			got = CALLS_NONE;
 		}
 	}
-	set_limits(s);
+	calls_set_limits(s);
 	return got;
 }
 
@@ -477,7 +444,7 @@ static enum calls_result kernel_inner(struct calls *c, struct stack *s, const st
 		return leave(c, s, e, done);
 	got = leave(c, k, e, done);
 	if (got == CALLS_LEAVE)
-		place_on(s, done);
+		place_on(s, done, k->frames[0].doubtful);
 	return k->frames[0].outside ? CALLS_NONE : got;
 }
 
@@ -498,7 +465,7 @@ static bool kernel_finish(struct calls *c, struct stack *s, struct call *done)
 	f = *top(k);
 	pop(k);
 	finish_call(c, k, &f, s->last < f.start ? f.start : s->last, f.place, s->lane, done);
-	place_on(s, done);
+	place_on(s, done, false);
 	done->unfinished = true;
 	done->type = k->type;
 	c->unfinished++;
@@ -507,33 +474,43 @@ static bool kernel_finish(struct calls *c, struct stack *s, struct call *done)
 
 /* --- numbered calls --- */
 
-static enum calls_result numbered_enter(struct calls *c, const struct event *e, uint32_t call)
+/* -1: memory is out. */
+static int number_open(struct calls *c, uint32_t source, uint32_t call,
+		       const struct numbered_call *open)
 {
 	struct numbered_call *n;
 	size_t index;
 
-	if (open_calls_count(&c->open) >= NUMBERED_LIMIT) {
-		c->dropped++;
-		return CALLS_NONE;
-	}
 	if (c->numbered_free) {
 		index = c->numbered_free - 1;
 		n = &c->numbered[index];
 		c->numbered_free = n->next;
 	} else {
 		n = array_grow(c->numbered, &c->numbered_capacity, c->nnumbered, sizeof(*n));
-		if (!n) {
-			c->out_of_memory = true;
-			return CALLS_NONE;
-		}
+		if (!n)
+			goto fail;
 		c->numbered = n;
 		index = c->nnumbered++;
 		n += index;
 	}
-	*n = (struct numbered_call){e->time, e->lane, e->type, e->place, call, 0};
-	if (open_calls_put(&c->open, e->lane->source->number, call, index))
-		c->out_of_memory = true;
-	return CALLS_ENTER;
+	*n = *open;
+	n->number = call;
+	if (!open_calls_put(&c->open, source, call, index))
+		return 0;
+fail:
+	c->out_of_memory = true;
+	return -1;
+}
+
+static enum calls_result numbered_enter(struct calls *c, const struct event *e, uint32_t call)
+{
+	struct numbered_call n = {e->time, e->lane, e->type, e->place, call, 0};
+
+	if (open_calls_count(&c->open) >= NUMBERED_LIMIT) {
+		c->dropped++;
+		return CALLS_NONE;
+	}
+	return number_open(c, e->lane->source->number, call, &n) ? CALLS_NONE : CALLS_ENTER;
 }
 
 static enum calls_result numbered_leave(struct calls *c, const struct event *e, uint32_t call,
@@ -543,6 +520,8 @@ static enum calls_result numbered_leave(struct calls *c, const struct event *e, 
 	uint64_t index, total;
 
 	if (!open_calls_take(&c->open, e->lane->source->number, call, &index)) {
+		if (c->partial)
+			return cut_keep_numbered(c, e);
 		c->unmatched++;
 		return CALLS_NONE;
 	}
@@ -611,7 +590,10 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 		return numbered(c, s, e, done);
 	s->last = e->time;
 	s->lane = e->lane;
-	if (e->type->flags & TYPE_KERNEL && e->type->kind != KIND_INSTANT)
+	if (__builtin_expect(s->cut != NULL, 0))
+		return cut_feed(c, s, e, done);
+	if (e->type->flags & TYPE_KERNEL &&
+	    (e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE))
 		return kernel_call(c, s, e, done);
 	if (__builtin_expect(s->kernel && s->kernel->count, 0)) {
 		if (e->type->flags & TYPE_INNER) /* scheduled out in there */
@@ -644,7 +626,7 @@ void calls_block(const struct calls *c, const struct block *b, struct calls_bloc
 	}
 }
 
-static struct stack *stack_of(struct calls *c, uint32_t thread)
+struct stack *calls_stack_at(struct calls *c, uint32_t thread)
 {
 	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
 
@@ -668,8 +650,8 @@ int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
 	for (uint32_t i = 0; i < b->nlanes && i < 256; i++) {
 		const struct lane *l = b->lanes[i];
 
-		cr->stacks[i] = stack_of(c, l->thread);
-		cr->stacks[256 + i] = per_cpu ? stack_of(c, l->cpu_thread) : NULL;
+		cr->stacks[i] = calls_stack_at(c, l->thread);
+		cr->stacks[256 + i] = per_cpu ? calls_stack_at(c, l->cpu_thread) : NULL;
 		if (!cr->stacks[i] || (per_cpu && !cr->stacks[256 + i]))
 			return -1;
 	}
@@ -691,7 +673,7 @@ bool calls_finish(struct calls *c, struct call *done)
 		if (!s->count && s->implicit) {
 			struct frame below = {.start = s->implicit_start, .depth = --s->implicit};
 
-			if (!push(c, s, &below))
+			if (!calls_push(c, s, &below))
 				continue;
 		}
 		if (!s->count)
@@ -709,4 +691,50 @@ bool calls_finish(struct calls *c, struct call *done)
 		return true;
 	}
 	return numbered_finish(c, done);
+}
+
+/* --- for cut.c --- */
+
+enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e)
+{
+	return enter(c, s, e);
+}
+
+enum calls_result calls_leave(struct calls *c, struct stack *s, const struct event *e,
+			      struct call *done)
+{
+	return leave(c, s, e, done);
+}
+
+enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct event *e,
+			       struct call *done)
+{
+	return kernel_call(c, s, e, done);
+}
+
+enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const struct event *e,
+				     struct call *done)
+{
+	return kernel_inner(c, s, e, done);
+}
+
+void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time)
+{
+	pass_kernel(c, s, time);
+}
+
+void calls_charge(struct calls *c, struct stack *s, uint64_t total)
+{
+	charge_caller(c, s, total);
+}
+
+void calls_forget_image(struct calls *c, struct stack *s)
+{
+	forget_image(c, s);
+}
+
+int calls_number_open(struct calls *c, uint32_t source, uint32_t call,
+		      const struct numbered_call *n)
+{
+	return number_open(c, source, call, n);
 }

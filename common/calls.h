@@ -16,6 +16,18 @@
 #include "event.h"
 #include "open_calls.h"
 
+/*
+ * Of a stack whose beginning was not seen (cut.h) is not known what lies below its first frame:
+ * then of a call is not known ...
+ */
+enum calls_open {
+	OPEN_LEVEL = 1,	    /* its level: that counts from what was seen */
+	OPEN_CALLER = 2,    /* its caller */
+	OPEN_RECURSIVE = 4, /* whether it is recursive: not by the frames that were seen */
+	OPEN_IF_CALL = 8,   /* whether it counts: only if a call lies below */
+	OPEN_NO_EXEC = 16,  /* and only if that is no exec */
+};
+
 /* A finished call. Times in the lane's clock. */
 struct call {
 	const struct lane *lane;
@@ -27,6 +39,7 @@ struct call {
 	bool recursive;	      /* a frame of the same place is open below */
 	bool inner;	      /* of a type flagged so (scheduled out) */
 	bool unfinished;      /* closed by the end of the trace */
+	uint8_t open;	      /* enum calls_open; 0 but where struct stack has a cut */
 	/* by calls_finish only, which has no leave: a type of the thread's calls, NULL unknown */
 	const struct type *type;
 	uint32_t number; /* of that type if it has TYPE_CALL_NUMBER: the call's */
@@ -41,12 +54,20 @@ struct frame {
 	bool begun;	/* its enter was seen */
 	bool recursive; /* a frame of the same place is open below */
 	bool outside;	/* of the kernel, entered outside any call */
+	bool doubtful;	/* counts only if there is something below what was seen (cut.h) */
 };
 
 /* Is a place's function an exec*? */
 enum { PLACE_NOT_ASKED, PLACE_ORDINARY, PLACE_EXEC };
 
+struct cut;
+struct cut_op;
+
 struct stack {
+	uint32_t number; /* of the thread */
+	struct cut
+		*cut; /* its beginning was not seen; NULL: it was, or is of no account any more */
+	struct cut *kept; /* cut, also where it is of no account any more */
 	struct frame *frames;
 	size_t count, capacity;
 	uint32_t implicit; /* frames below frames[0], open since implicit_start, never seen */
@@ -90,9 +111,17 @@ struct calls {
 	struct numbered_call *numbered;
 	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1 of the first */
 	size_t finishing;				    /* thread that calls_finish is at */
-	uint64_t unmatched;				    /* leaves without an enter */
-	uint64_t unfinished;				    /* calls open at the end */
-	uint64_t dropped;				    /* frames ended without their leave */
+	bool partial;	  /* the trace's beginning is not there: stacks have a cut (cut.h) */
+	bool no_doubt;	  /* rows that are calls only if something lies below are kept as rows */
+	bool look_down;	  /* rows are looked at with what is open below them */
+	struct cut *rows; /* of numbered calls: leaves whose enters may be before the beginning */
+	/* an open call goes into a list: number entered of the operation if there is something to
+	   be kept with it. s is the stack that it is on top of, NULL for a numbered call */
+	int (*on_push)(void *ctx, struct stack *s, bool kernel, struct cut_op *op);
+	void *on_push_ctx;
+	uint64_t unmatched;  /* leaves without an enter */
+	uint64_t unfinished; /* calls open at the end */
+	uint64_t dropped;    /* frames ended without their leave */
 	bool out_of_memory;
 };
 
@@ -101,6 +130,7 @@ enum calls_result {
 	CALLS_ENTER, /* a frame was pushed */
 	CALLS_LEAVE, /* *done is a finished call */
 	CALLS_SLOW,  /* of calls_try only */
+	CALLS_KEPT,  /* with a cut: what the row means is not known yet; it is kept (cut.h) */
 };
 
 void calls_init(struct calls *c, struct dictionary *d);
@@ -120,6 +150,12 @@ static inline bool stack_has(const struct stack *s, uint32_t place)
 		at = s->frames[at - 1].below;
 	return at;
 }
+
+/* Is a frame open that nobody knows? All of them are taken for one function, which shows as <0>. */
+bool calls_has_unknown(const struct stack *s);
+
+/* The stack of a thread by its number, made if it is new; NULL when memory is out. */
+struct stack *calls_stack_at(struct calls *c, uint32_t thread);
 
 /* Take one event, in the stream's order. */
 enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done);

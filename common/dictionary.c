@@ -110,6 +110,15 @@ void dictionary_segment(struct dictionary *d, bool new_stream)
 		d->stream++;
 }
 
+int dictionary_name_by_number(struct dictionary *d)
+{
+	idmap_clear(&d->ids[ENTRY_DEFINITION]);
+	for (uint32_t i = 1; i < d->definitions.count; i++)
+		if (idmap_set(&d->ids[ENTRY_DEFINITION], i, i))
+			return -1;
+	return 0;
+}
+
 struct text_ref dictionary_text(struct dictionary *d, const void *data, size_t n)
 {
 	uint32_t number = intern(&d->strings, data, n);
@@ -219,7 +228,8 @@ static int read_source(struct entry *en)
 			   .name = string_at(en, 4),
 			   .word_size = get_u32(en->data + 8),
 			   .big_endian = get_u32(en->data + 12),
-			   .stream = en->d->stream},
+			   .stream = en->d->stream,
+			   .id = en->id},
 		      *p;
 	/* Sources of one stream are told apart by their id too: two inputs may have one name. */
 	uint32_t key[] = {s.stream,	 en->id,      s.format.number,

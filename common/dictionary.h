@@ -41,6 +41,7 @@ struct source {
 	uint32_t word_size;	/* 4 or 8, 0 unknown */
 	uint32_t big_endian;
 	uint32_t stream; /* counts streams in this run from 1 */
+	uint32_t id;	 /* in its stream */
 };
 
 /* Who and where. One thread may have several lanes (CPUs, changed comm): same thread number. */
@@ -169,6 +170,9 @@ static inline struct text_ref dictionary_string(const struct dictionary *d, uint
 	return (struct text_ref){intern_data(&d->strings, number), intern_size(&d->strings, number),
 				 number};
 }
+
+/* From now on definitions are named by their numbers, as declare.h writes them. -1: memory. */
+int dictionary_name_by_number(struct dictionary *d);
 
 static inline const struct place *dictionary_place(const struct dictionary *d, uint32_t number)
 {

@@ -78,9 +78,10 @@ bool open_calls_take_far(struct open_calls *o, uint64_t key, uint64_t *value)
 	return true;
 }
 
-bool open_calls_take_any(struct open_calls *o, uint64_t *value)
+bool open_calls_take_next(struct open_calls *o, uint64_t *key, uint64_t *value)
 {
 	if (o->recent.key) {
+		*key = o->recent.key;
 		*value = o->recent.value;
 		o->recent.key = 0;
 		return true;
@@ -89,6 +90,7 @@ bool open_calls_take_any(struct open_calls *o, uint64_t *value)
 		return false;
 	while (!o->slots[o->at].key)
 		o->at++;
+	*key = o->slots[o->at].key;
 	*value = o->slots[o->at].value;
 	o->slots[o->at].key = 0;
 	o->count--;

@@ -27,9 +27,16 @@ struct open_calls {
 int open_calls_spill(struct open_calls *o);
 bool open_calls_take_far(struct open_calls *o, uint64_t key, uint64_t *value);
 void open_calls_free(struct open_calls *o);
-/* Any one of the open calls taken out, until false: none is left. Only at the end: calls are no
- * more put in or taken by number. */
-bool open_calls_take_any(struct open_calls *o, uint64_t *value);
+/* Any one of the open calls taken out, with its open_calls_key, until false: none is left. Only at
+ * the end: calls are no more put in or taken by number. */
+bool open_calls_take_next(struct open_calls *o, uint64_t *key, uint64_t *value);
+
+static inline bool open_calls_take_any(struct open_calls *o, uint64_t *value)
+{
+	uint64_t key;
+
+	return open_calls_take_next(o, &key, value);
+}
 
 static inline size_t open_calls_count(const struct open_calls *o)
 {

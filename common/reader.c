@@ -438,13 +438,13 @@ static int read_head(struct reader *r, const struct block *b)
 			   .properties_size = b->length - 24};
 	r->dictionary.filtered = h->flags & HEAD_FILTERED;
 	same = r->open_stream && h->stream_id == r->stream_id;
-	if (same && h->sequence == r->sequence + 1)
+	if (r->partial_ok || (same && h->sequence == r->sequence + 1))
 		missing = false;
-	else if (h->sequence)
-		missing = r->open_stream || !r->partial_ok;
 	else
-		missing = r->more_expected;
-	dictionary_segment(&r->dictionary, !same || h->sequence <= r->sequence);
+		missing = h->sequence ? true : r->more_expected;
+	/* segments may come each from a file, and in any order, where that is allowed */
+	dictionary_segment(&r->dictionary, r->partial_ok ? h->stream_id != r->stream_id
+							 : !same || h->sequence <= r->sequence);
 	r->stream_id = h->stream_id;
 	r->sequence = h->sequence;
 	r->open_stream = true;
@@ -684,6 +684,22 @@ static int check_version(struct reader *r, const struct block *b)
 	return -1;
 }
 
+/* Summaries are for one program, and that one takes nothing else with them. */
+static int check_summary(struct reader *r, const struct block *b)
+{
+	uint32_t flags = get_u32(b->payload + 16);
+	/* a head that was cut has any flags */
+	bool summary = flags & HEAD_SUMMARY && !(flags & ~(uint32_t)(HEAD_SUMMARY | HEAD_FILTERED));
+
+	if (summary == r->summaries)
+		return 0;
+	r->in_segment = r->open_stream = false;
+	close_input(r);
+	return fatal(r,
+		     summary ? "is a summary, no event stream; trstat --merge reads it"
+			     : "is an event stream, no summary; trstat --partial makes one of it");
+}
+
 /* The input has ended within a block. Or its length was a lie, and others are behind its header. */
 static int ends_here(struct reader *r)
 {
@@ -759,7 +775,7 @@ static int take_block(struct reader *r, struct block *b)
 	}
 	switch (b->kind) {
 	case BLOCK_HEAD:
-		if (check_version(r, b))
+		if (check_version(r, b) || check_summary(r, b))
 			return -1;
 		return read_head(r, b) ? 2 : 1;
 	case BLOCK_DICT: return read_dict(r, b) ? 2 : 1;

@@ -58,7 +58,8 @@ struct reader {
 	bool fatal;	  /* cannot open or read, not a stream, out of memory: exit status 2 */
 	const struct output *output; /* a file that no input may be; NULL any */
 	uint64_t size;		     /* of the inputs together, 0 where one of them does not tell */
-	bool partial_ok;	     /* an input may end behind a segment that is not its last */
+	bool partial_ok; /* segments of a stream may be missing, and come in any order */
+	bool summaries;	 /* inputs are summaries (HEAD_SUMMARY), else they are none */
 
 	/* before a read that would block */
 	int (*before_block)(void *ctx);

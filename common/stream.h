@@ -44,9 +44,10 @@ enum block_flags {
 
 enum head_flags {
 	HEAD_FILTERED = 1, /* rows of the source were left out on purpose */
+	HEAD_SUMMARY = 2,  /* no events, but a summary of them, for trstat --merge */
 };
 
-enum head_key { HEAD_COMMAND = 1, HEAD_SOURCE = 2 };
+enum head_key { HEAD_COMMAND = 1, HEAD_SOURCE = 2, HEAD_PART = 3 };
 
 enum end_flags { END_LAST = 1 };
 

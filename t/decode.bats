@@ -207,9 +207,9 @@ good() {
 	table <parts.trs | diff want -
 	calls recording | diff want -
 	trdecode parts.trs | table | diff want -
-	for size in 63K x 1.5X; do
+	for size in 63 x 1.5X; do
 		run -2 trdecode --segment "$size" recording
-		assert_line --partial '--segment takes a size of at least 64K'
+		assert_line --partial '--segment takes a size of at least 64 bytes'
 	done
 }
 

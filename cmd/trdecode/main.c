@@ -142,9 +142,9 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case OPT_TID: return numbers("--tid", arg, &s->limits.tids, e);
 	case OPT_TYPE: return limits_add_type(&s->limits, arg, e);
 	case OPT_SEGMENT:
-		if (parse_size(arg, &s->segment) || s->segment < 64 * 1024)
+		if (parse_size(arg, &s->segment) || s->segment < 64)
 			return error_set(e, NULL, NO_OFFSET,
-					 "--segment takes a size of at least 64K, not '%s'", arg);
+					 "--segment takes a size of at least 64 bytes, not '%s'", arg);
 		return 0;
 	case OPT_INFO: s->info = true; return 0;
 	case OPT_JSON: s->json = true; return 0;

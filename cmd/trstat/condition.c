@@ -246,7 +246,9 @@ void condition_free(struct condition *c)
 static bool scalar_of(const struct groups *g, const struct key_cell *cell, struct scalar *s)
 {
 	switch (cell->kind) {
-	case KEY_MISSING: return false;
+	case KEY_MISSING:
+	case KEY_OPEN_CALLER:
+	case KEY_OPEN_LEVEL: return false;
 	case KEY_SIGNED: *s = (struct scalar){.form = SCALAR_INT, .u = cell->value}; return true;
 	case KEY_UNSIGNED: *s = (struct scalar){.form = SCALAR_UINT, .u = cell->value}; return true;
 	case KEY_TEXT:

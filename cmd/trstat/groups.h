@@ -21,6 +21,9 @@ enum key_kind {
 	KEY_UNSIGNED,
 	KEY_TEXT,
 	KEY_STACK, /* value: a node of common/call_stacks.h */
+	/* of held groups (bracket.h) only */
+	KEY_OPEN_CALLER, /* what the place of the frame that is not known will give */
+	KEY_OPEN_LEVEL,	 /* value: to be added to the level of what is not known */
 };
 
 /* Zero-initialised is missing. An integer is one key whether it was given signed or unsigned. */

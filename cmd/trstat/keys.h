@@ -97,6 +97,8 @@ struct subject {
 	uint32_t stack; /* node of common/call_stacks.h; 0 none */
 	bool timed;	/* a call: it has total and self */
 	uint64_t total, self;
+	uint32_t open; /* enum calls_open: what is not known of it; caller and level accordingly */
+	const struct stack *below; /* with open: the stack whose beginning is not known */
 };
 
 /* Keys of a comma-separated list; none is one group of all. -1 with e naming what is wrong. */
@@ -106,6 +108,21 @@ void keys_free(struct keys *k);
 /* The cells of a row's group. -1 when memory is out. */
 int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 	       const struct subject *s, struct key_cell *cells);
+
+/* Do the keys look at something that is not known of the row? */
+static inline bool keys_open(const struct keys *k, uint32_t open)
+{
+	return (open & OPEN_LEVEL && k->needs & NEEDS_LEVEL) ||
+	       (open & OPEN_CALLER && k->needs & NEEDS_CALLER);
+}
+
+/* Cells that keys_cells made of such a row: what is not known becomes KEY_OPEN_*. */
+void keys_open_cells(const struct keys *k, uint32_t open, uint32_t level, struct key_cell *cells);
+
+/* And back: what lies below is known, or on top of something else that is not (open says so). -1:
+ * memory is out. */
+int keys_close_cells(const struct keys *k, struct dictionary *d, struct groups *g, uint32_t open,
+		     uint32_t caller, uint32_t level, struct key_cell *cells);
 
 /* Do the keys make the same of these two times, and so of all between them? */
 bool keys_same_time(const struct keys *k, uint64_t first, uint64_t last);

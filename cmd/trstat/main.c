@@ -8,6 +8,7 @@
 
 #include "common/stage.h"
 #include "common/text.h"
+#include "partial.h"
 #include "fail_if.h"
 #include "monitor.h"
 #include "query.h"
@@ -23,6 +24,8 @@ enum {
 	OPT_CALLEES,
 	OPT_HIST,
 	OPT_TIMELINE,
+	OPT_PARTIAL,
+	OPT_MERGE,
 	OPT_PAIR,
 	OPT_FAIL_IF,
 	OPT_WALL,
@@ -61,6 +64,9 @@ static const struct option_row option_rows[] = {
 	{OPT_TIMELINE, "timeline", "WIDTH",
 	 "how the first column goes up and down in time, a\nbar for each WIDTH (1s, 10ms)", NULL},
 	{OPT_SLOWEST, "slowest", "N", "the N slowest calls, with arguments and stack", NULL},
+	{OPTION_HEADING, NULL, NULL, "Parts of a trace, on many processors or machines:", NULL},
+	{OPT_PARTIAL, "partial", NULL, "write a summary, for --merge, in place of a table", NULL},
+	{OPT_MERGE, "merge", NULL, "read summaries: the table of all that they are of", NULL},
 	{0},
 };
 
@@ -111,6 +117,8 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case OPT_CALLERS: return set_view(s, VIEW_CALLERS, "callers", arg, e);
 	case OPT_CALLEES: return set_view(s, VIEW_CALLEES, "callees", arg, e);
 	case OPT_HIST: return set_view(s, VIEW_HIST, "hist", arg, e);
+	case OPT_PARTIAL: s->partial = true; return 0;
+	case OPT_MERGE: s->merge = true; return 0;
 	case OPT_TIMELINE: return set_view(s, VIEW_TIMELINE, "timeline", arg, e);
 	}
 	return -1;
@@ -365,11 +373,37 @@ static void run(struct stage *stage, struct query *q, struct alarms *alarms)
 	statistics_free(&st);
 }
 
+/* --partial, --merge or both. */
+static void run_parts(struct stage *stage, struct settings *settings, struct query *q, int argc,
+		      char **argv)
+{
+	struct statistics *st = calloc(1, sizeof(*st));
+	struct parts parts = {0};
+
+	if (!st ||
+	    (!settings->merge && statistics_init(st, &q->keys, &q->columns, &stage->in.dictionary)))
+		out_of_memory(stage);
+	else if (!settings->merge)
+		partial_run(stage, q, st, argc, argv);
+	else if (merge_run(stage, settings, q, st, settings->partial ? &parts : NULL))
+		;
+	else if (settings->partial)
+		partial_write(stage, q, st, &parts, argc, argv);
+	else if (!print_result(stage, q, st, NULL) && !stage->options->quiet)
+		print_counts(stage, st, settings);
+	if (settings->strict && stage->lost)
+		stage->status = status_worse(stage->status, STATUS_DAMAGED);
+	parts_free(&parts);
+	if (st)
+		statistics_free(st);
+	free(st);
+}
+
 int main(int argc, char **argv)
 {
 	struct command_line line = {0};
 	struct common_options common;
-	struct query query;
+	struct query query = {0};
 	struct stage stage;
 	struct error e;
 	int status = program_start(&program, argc, argv, &line, &common);
@@ -378,14 +412,18 @@ int main(int argc, char **argv)
 		alarms_free(&line.alarms);
 		return status;
 	}
-	if (query_parse(&query, &line.settings, &e)) {
+	if (partial_check(&line.settings, line.alarms.count, &e) ||
+	    (!line.settings.merge && query_parse(&query, &line.settings, &e)) ||
+	    (line.settings.partial && partial_check_keys(&query, &e))) {
 		query_free(&query);
 		alarms_free(&line.alarms);
 		return program_usage(&program, "%s", e.what);
 	}
 	if (!stage_open(&stage, argv + optind, argc - optind, &common) &&
-	    !stage_print_to(&stage, OUTPUT_TEXT)) {
-		if (line.settings.view == VIEW_SLOWEST)
+	    !stage_print_to(&stage, line.settings.partial ? OUTPUT_BINARY : OUTPUT_TEXT)) {
+		if (line.settings.partial || line.settings.merge)
+			run_parts(&stage, &line.settings, &query, argc, argv);
+		else if (line.settings.view == VIEW_SLOWEST)
 			run_slowest(&stage, &query, &line.alarms);
 		else
 			run(&stage, &query, &line.alarms);
@@ -393,5 +431,7 @@ int main(int argc, char **argv)
 	alarms_free(&line.alarms);
 	status = stage_finish(&stage);
 	query_free(&query);
+	for (int i = 0; i < 4; i++)
+		free(line.settings.owned[i]);
 	return status;
 }

@@ -27,13 +27,14 @@ struct settings {
 	const char *keys, *columns, *sort;
 	enum table_format format;
 	size_t limit;
-	bool wide, bounds, strict;
+	bool wide, bounds, strict, partial, merge;
 	enum view view;
 	const char *view_option; /* its name */
 	const char *pair;
 	const char *interval; /* -i */
 	bool wall;
 	const char *view_argument; /* of --callers, --callees, --hist, --timeline */
+	char *owned[4];		   /* those that a summary said; to be freed */
 };
 
 struct query {

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/cut.h"
+
 /* Which bits of a narrow row's word (event.h) tell the group; 0: they do not. */
 static uint64_t row_mask(const struct statistics *s)
 {
@@ -98,6 +100,22 @@ static bool is_singular(const struct statistics *s, const struct subject *subjec
 		field_by_role(subject->type, ROLE_CPU));
 }
 
+/* Rows of which not all is known that the keys look at, or not even if they count. */
+static struct aggregate *hold(struct statistics *s, const struct subject *subject)
+{
+	const struct stack *below = subject->below;
+	struct aggregate *a = NULL;
+
+	if (!keys_cells(s->keys, s->dictionary, &s->groups, subject, s->cells)) {
+		keys_open_cells(s->keys, subject->open, subject->level, s->cells);
+		a = bracket_hold(s->bracket, below->number, cut_position(below->kept),
+				 subject->open & (OPEN_IF_CALL | OPEN_NO_EXEC), s->cells);
+	}
+	if (!a)
+		s->out_of_memory = true;
+	return a;
+}
+
 /* The group of a row: found once for each place, or each of what else the keys look at. */
 static struct aggregate *group_of(struct statistics *s, const struct subject *subject)
 {
@@ -105,6 +123,9 @@ static struct aggregate *group_of(struct statistics *s, const struct subject *su
 	struct group_key key;
 	struct cached_group *c;
 
+	if (__builtin_expect(subject->open, 0) &&
+	    (subject->open & OPEN_IF_CALL || keys_open(s->keys, subject->open)))
+		return hold(s, subject);
 	if (s->name_only && subject->place)
 		return find_by_place(s, subject);
 	if (is_singular(s, subject))
@@ -187,12 +208,6 @@ static int add_fields(struct statistics *s, struct aggregate *a, const struct ev
 	return 0;
 }
 
-/* Calls in the kernel have a stack of their own: their number among the threads. */
-static uint32_t entered_number(size_t thread, bool kernel)
-{
-	return 2 * (uint32_t)thread + kernel;
-}
-
 /* What the call's enter had of the keys. */
 static const struct key_cell *take_entered(struct statistics *s, const struct call *call,
 					   const struct event *e)
@@ -214,7 +229,7 @@ static const struct key_cell *take_entered(struct statistics *s, const struct ca
 	stack = s->calls.stacks[thread];
 	kernel = e ? calls_stack(&s->calls, e) != stack
 		   : call->type && call->type->flags & TYPE_KERNEL;
-	return entered_take(&s->entered, entered_number(thread, kernel),
+	return entered_take(&s->entered, statistics_entered(thread, kernel),
 			    kernel ? stack->kernel : stack, call->start);
 }
 
@@ -230,8 +245,9 @@ static int put_entered(struct statistics *s, const struct event *e)
 			       ? entered_put_numbered(&s->entered, e->lane->source->number, number,
 						      s->cells)
 			       : 0;
-	return entered_put(&s->entered, entered_number(thread, stack != s->calls.stacks[thread]),
-			   stack, s->cells);
+	return entered_put(&s->entered,
+			   statistics_entered(thread, stack != s->calls.stacks[thread]), stack,
+			   s->cells);
 }
 
 /* What must be known of a call when it is left. By value, so that the event of the fast path can
@@ -261,8 +277,11 @@ static __attribute__((noinline)) struct aggregate *group_of_call(struct statisti
 				  .time = call->end,
 				  .timed = true,
 				  .total = call->total,
-				  .self = call->self};
+				  .self = call->self,
+				  .open = call->open};
 
+	if (call->open)
+		subject.below = s->calls.stacks[calls_thread(e)];
 	if (s->entered.fields)
 		subject.entered = take_entered(s, call, e);
 	if (s->stacks && (e ? call_stacks_leave(s->stacks, e, call, &subject.stack)
@@ -273,6 +292,18 @@ static __attribute__((noinline)) struct aggregate *group_of_call(struct statisti
 	return group_of(s, &subject);
 }
 
+static __attribute__((noinline)) int doubt(struct statistics *s, const struct call *call,
+					   const struct event *e, struct aggregate *a)
+{
+	const struct stack *below = s->calls.stacks[calls_thread(e)];
+
+	if (!bracket_doubt(s->bracket, below->number, cut_position(below->kept), call->place, a,
+			   call->total))
+		return 0;
+	s->out_of_memory = true;
+	return -1;
+}
+
 static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 							  const struct call *call,
 							  const struct type *type,
@@ -280,7 +311,7 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 {
 	struct aggregate *a = NULL;
 
-	if (s->name_only && call->place < s->by_place_size)
+	if (s->name_only && call->place < s->by_place_size && !(call->open & OPEN_IF_CALL))
 		a = s->by_place[call->place];
 	if (__builtin_expect(!a, 0)) {
 		struct event copy = e ? *e : (struct event){0};
@@ -292,6 +323,8 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 		s->out_of_memory = true;
 		return -1;
 	}
+	if (__builtin_expect(call->open & OPEN_RECURSIVE, 0) && doubt(s, call, e, a))
+		return -1;
 	if (__builtin_expect(s->columns->wanted.field_count && e, 0)) {
 		struct event copy = *e;
 
@@ -305,7 +338,6 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 {
 	const struct event *e = &ev;
 	const struct stack *stack = calls_stack(&s->calls, e);
-	bool enter = e->type->kind == KIND_ENTER;
 	size_t open = stack ? stack->count : 0;
 	struct subject subject = {
 		.lane = e->lane, .type = e->type, .event = e, .place = e->place, .time = e->time};
@@ -313,10 +345,17 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 
 	if (!counts && !has_fields(s, e))
 		return 0;
-	/* an enter has pushed its own frame */
-	open -= enter && open;
+	/* an enter has pushed its own frame, but where being scheduled out means nothing */
+	if (e->type->kind == KIND_ENTER && open && !(e->type->flags & TYPE_CALL_NUMBER))
+		open -= !(e->type->flags & TYPE_INNER) || stack->frames[open - 1].inner;
 	subject.level = (uint32_t)open + (stack ? stack->implicit : 0);
 	subject.caller = open ? stack->frames[open - 1].place : 0;
+	if (stack && stack->cut) {
+		/* frames[0] stands for what is not known */
+		subject.open = OPEN_LEVEL | (open == 1 ? OPEN_CALLER : 0);
+		subject.level--;
+		subject.below = stack;
+	}
 	if (s->stacks)
 		subject.stack = call_stacks_here(s->stacks, e);
 	a = group_of(s, &subject);
@@ -350,6 +389,8 @@ static inline __attribute__((always_inline)) int take_event(struct statistics *s
 		return -1;
 	if (got == CALLS_LEAVE)
 		bad = add_call(s, &call, e->type, e);
+	else if (got == CALLS_KEPT)
+		bad = 0;
 	else if (e->type->kind == KIND_INSTANT || e->type->kind == KIND_COUNTER)
 		bad = add_row(s, *e, true);
 	else if (by_type || fields)
@@ -394,13 +435,22 @@ static int plan_places(struct statistics *s, const struct block *b)
 	return 0;
 }
 
+/* In line: a call that by what was seen of its stack is not recursive. */
+static inline int in_doubt(struct statistics *s, const struct stack *stack, uint32_t place,
+			   struct aggregate *a, uint64_t total)
+{
+	if (!stack->cut)
+		return 0;
+	return bracket_doubt(s->bracket, stack->number, cut_position(stack->cut), place, a, total);
+}
+
 /*
  * By far most of what there is to do: narrow rows, calls by name. Everything that is not the
  * enter or the leave on top of a stack, of a place that was seen before, goes out of line, so that
  * this loop stays in registers.
  */
 static inline __attribute__((always_inline)) int
-narrow_calls(struct statistics *s, const struct block *b, struct events it, bool bare)
+narrow_calls(struct statistics *s, const struct block *b, struct events it, bool bare, bool partial)
 {
 	const struct columns_wanted *wanted = &s->columns->wanted;
 	struct events here = it;
@@ -425,6 +475,9 @@ narrow_calls(struct statistics *s, const struct block *b, struct events it, bool
 		if (got == CALLS_LEAVE) {
 			if (aggregate_call(p->aggregate, wanted, call.total, call.self,
 					   call.recursive, call.end))
+				return -1;
+			if (partial && !call.recursive &&
+			    in_doubt(s, cb.stacks[r.lane], p->place, p->aggregate, call.total))
 				return -1;
 		} else if (__builtin_expect(got == CALLS_SLOW, 0)) {
 			if (take_row(s, &it, row))
@@ -508,7 +561,7 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 {
 	const struct columns_wanted *wanted = &s->columns->wanted;
 	uint64_t mask = s->row_mask & ~(uint64_t)1;
-	bool by_type = s->keys->by_type;
+	bool by_type = s->keys->by_type, partial = s->calls.partial;
 	const uint8_t *row = it->row, *end = it->end;
 	struct row_type types[256];
 	struct calls_rows cr;
@@ -559,6 +612,10 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 		if (got != CALLS_LEAVE)
 			aggregate_instant(a, wanted, r.time);
 		else if (aggregate_call(a, wanted, call.total, call.self, call.recursive, r.time))
+			return -1;
+		else if (__builtin_expect(partial, 0) && !call.recursive &&
+			 in_doubt(s, cr.stacks[r.lane + cr.types[r.type].stack], b->places[r.place],
+				  a, call.total))
 			return -1;
 	}
 	return 0;
@@ -653,13 +710,24 @@ int statistics_block(struct statistics *s, const struct block *b)
 	if (s->pair)
 		return 0;
 	if (!it.wide && s->name_only && !fields && !by_type && !waiting && has_bare_calls(b))
-		return it.bare ? narrow_calls(s, b, it, true) : narrow_calls(s, b, it, false);
+		return s->calls.partial ? it.bare ? narrow_calls(s, b, it, true, true)
+						  : narrow_calls(s, b, it, false, true)
+		       : it.bare ? narrow_calls(s, b, it, true, false)
+					: narrow_calls(s, b, it, false, false);
 	if (!it.wide && is_by_word(s, b))
 		return narrow_rows(s, b, &it);
 	while (event_next(&it, &e))
 		if (take_event(s, &e, by_type, fields, waiting))
 			return -1;
 	return 0;
+}
+
+int statistics_event(struct statistics *s, const struct event *e)
+{
+	struct event copy = *e;
+
+	return take_event(s, &copy, s->keys->by_type, s->columns->wanted.field_count,
+			  s->entered.fields || s->stacks);
 }
 
 int statistics_finish(struct statistics *s)
@@ -679,4 +747,18 @@ int statistics_finish(struct statistics *s)
 	if (s->stacks && (call_stacks_end(s->stacks) || groups_stacks(&s->groups, s->stacks)))
 		return -1;
 	return s->calls.out_of_memory ? -1 : 0;
+}
+
+int statistics_forget_calls(struct statistics *s)
+{
+	uint64_t unmatched = s->calls.unmatched, unfinished = s->calls.unfinished;
+	size_t fields = s->entered.fields;
+
+	calls_free(&s->calls);
+	calls_init(&s->calls, s->dictionary);
+	s->calls.unmatched = unmatched;
+	s->calls.unfinished = unfinished;
+	entered_free(&s->entered);
+	entered_init(&s->entered, fields);
+	return 0;
 }

@@ -4,6 +4,7 @@
 #ifndef TR_STATISTICS_H
 #define TR_STATISTICS_H
 
+#include "bracket.h"
 #include "columns.h"
 #include "common/call_stacks.h"
 #include "common/calls.h"
@@ -21,6 +22,8 @@ struct statistics {
 	struct calls calls;
 	struct entered entered;
 	struct call_stacks *stacks; /* NULL where no key asks */
+	struct part *part;	    /* the caller's: what the rows are a part of; NULL the whole */
+	struct bracket *bracket;    /* the part's */
 	struct pair *pair;	    /* in place of calls; NULL */
 	struct key_cell *cells;
 	uint64_t first, last; /* times of all rows; first > last: none */
@@ -60,6 +63,17 @@ void statistics_free(struct statistics *s);
 /* The rows of a block. -1 when memory is out. */
 int statistics_block(struct statistics *s, const struct block *b);
 
+/* One event. -1 when memory is out. */
+int statistics_event(struct statistics *s, const struct event *e);
+
+/* Number of a stack among those of entered.h: calls in the kernel have one of their own. */
+static inline uint32_t statistics_entered(size_t thread, bool kernel)
+{
+	return 2 * (uint32_t)thread + kernel;
+}
+
+/* No call is open any more, and what follows is another trace; what was counted stays. */
+int statistics_forget_calls(struct statistics *s);
 /* The rows from it on that come before the first one whose time is not before end, or all: it then
  * stands at that one. -1 when memory is out. */
 int statistics_until(struct statistics *s, const struct block *b, struct events *it, uint64_t end);

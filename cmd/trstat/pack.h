@@ -1,0 +1,23 @@
+/*
+ * pack.h - groups of a summary (trstream(5)) to bytes and back: cells and aggregates
+ */
+#ifndef TR_PACK_H
+#define TR_PACK_H
+
+#include "common/packed.h"
+#include "groups.h"
+
+/* -1: memory is out. */
+int pack_cells(struct buffer *b, const struct groups *g, const struct key_cell *cells, size_t n);
+int pack_aggregate(struct buffer *b, const struct aggregate *a, const struct columns_wanted *w);
+
+/* Fill n cells; texts go to g. open: KEY_OPEN_* may stand there too. -1: memory is out; what is
+ * impossible sets in->bad. */
+int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, size_t n, bool open);
+/* Into an aggregate as aggregate_init leaves it. -1: memory is out, else as above. from: the parts
+ * that it was packed with, the same as those of w but for the order of the fields: number i there
+ * is fields[i] here. */
+int unpack_aggregate(struct packed *in, struct aggregate *a, const struct columns_wanted *w,
+		     const struct columns_wanted *from, const uint32_t *fields);
+
+#endif

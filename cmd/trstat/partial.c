@@ -1,0 +1,151 @@
+#include "partial.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+int partial_check(const struct settings *s, size_t conditions, struct error *e)
+{
+	const char *option = s->pair		       ? "pair"
+			     : s->interval	       ? "interval"
+			     : s->view == VIEW_SLOWEST ? "slowest"
+			     : conditions	       ? "fail-if"
+						       : NULL;
+
+	if (!option || !(s->partial || s->merge))
+		return 0;
+	return error_set(e, NULL, NO_OFFSET, "--%s does not go with --%s, which knows no rows",
+			 option, s->merge ? "merge" : "partial");
+}
+
+int partial_check_keys(const struct query *q, struct error *e)
+{
+	for (size_t i = 0; i < q->keys.count; i++)
+		if (q->keys.key[i].what == BY_STACK)
+			return error_set(e, NULL, NO_OFFSET,
+					 "--partial does not go with %s, which needs whole stacks",
+					 q->settings->view == VIEW_TABLE ? "the key stack"
+									 : "a tree");
+	return 0;
+}
+
+static int fail_memory(struct stage *stage)
+{
+	struct error e;
+
+	error_set(&e, NULL, NO_OFFSET, "out of memory");
+	return stage_fail(stage, &e);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct part *p = a, *q = b;
+
+	if (p->stream_id != q->stream_id)
+		return p->stream_id < q->stream_id ? -1 : 1;
+	return (p->first > q->first) - (p->first < q->first);
+}
+
+int parts_sort(struct parts *ps, struct error *e)
+{
+	if (ps->count)
+		qsort(ps->part, ps->count, sizeof(*ps->part), by_place);
+	for (size_t i = 1; i < ps->count; i++) {
+		const struct part *p = &ps->part[i - 1], *q = &ps->part[i];
+		bool two = p->file && q->file && strcmp(p->file, q->file) != 0;
+
+		if (p->stream_id == q->stream_id && (q->first <= p->last || p->ends))
+			return error_set(e, q->file, NO_OFFSET,
+					 "segment %" PRIu32 " of the stream %016" PRIx64
+					 " is counted twice%s%s",
+					 q->first, q->stream_id, two ? ", also in " : "",
+					 two ? p->file : "");
+	}
+	return 0;
+}
+
+int partial_write(struct stage *stage, const struct query *q, const struct statistics *s,
+		  const struct parts *ps, int argc, char **argv)
+{
+	const char *damage = "what was summarised was damaged";
+	struct summary_end end = {stage->lost, stage->status == STATUS_OK ? 0 : 1,
+				  stage->status == STATUS_OK ? NULL : damage};
+	struct writer w;
+	struct error e;
+	int bad;
+
+	if (writer_init(&w, &stage->output, 0) || writer_command(&w, argc, argv)) {
+		bad = stage_fail(stage, &w.error);
+	} else {
+		bad = summary_write(&w, s, q->settings, ps, &end, &e);
+		if (bad)
+			stage_fail(stage, &e);
+	}
+	writer_free(&w);
+	return bad;
+}
+
+/* Segments that follow each other are one part. */
+static int begin_segment(struct stage *stage, struct statistics *s, struct parts *ps)
+{
+	const struct head *h = &stage->in.head;
+	struct part *p = s->part;
+
+	if (p && p->stream_id == h->stream_id && p->last + 1 == h->sequence && !p->ends) {
+		p->last = h->sequence;
+		return 0;
+	}
+	if (p && part_end(p, s))
+		return -1;
+	p = parts_add(ps);
+	return p ? part_begin(p, s, h->stream_id, h->sequence, h->flags & HEAD_FILTERED) : -1;
+}
+
+/* Events of a segment whose head is damaged: nobody knows what they are a part of. */
+static int begin_lost(struct statistics *s, struct parts *ps, const struct block *b)
+{
+	struct part *p = parts_add(ps);
+	uint64_t id = hash_bytes(b->file, strlen(b->file), b->offset);
+
+	if (!p || part_begin(p, s, id, 0, false))
+		return -1;
+	p->ends = true;
+	return 0;
+}
+
+static int take_block(struct stage *stage, const struct query *q, struct statistics *s,
+		      struct parts *ps, const struct block *b)
+{
+	struct error e;
+
+	if (b->kind == BLOCK_HEAD)
+		return begin_segment(stage, s, ps) ? fail_memory(stage) : 0;
+	if (b->kind == BLOCK_END && s->part)
+		s->part->ends = stage->in.end.flags & END_LAST;
+	if (b->kind != BLOCK_EVENTS)
+		return 0;
+	if ((!s->part && begin_lost(s, ps, b)) || statistics_block(s, b))
+		return fail_memory(stage);
+	if (s->ticks && (columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e)))
+		return stage_fail(stage, &e);
+	return 0;
+}
+
+void partial_run(struct stage *stage, const struct query *q, struct statistics *s, int argc,
+		 char **argv)
+{
+	struct parts ps = {0};
+	struct block block;
+	struct error e;
+
+	stage->in.partial_ok = true;
+	while (stage_next(stage, &block))
+		if (take_block(stage, q, s, &ps, &block))
+			break;
+	if (stage->status != STATUS_FAILED && s->part && part_end(s->part, s))
+		fail_memory(stage);
+	if (stage->status != STATUS_FAILED && parts_sort(&ps, &e))
+		stage_fail(stage, &e);
+	if (stage->status != STATUS_FAILED)
+		partial_write(stage, q, s, &ps, argc, argv);
+	parts_free(&ps);
+}

@@ -1,0 +1,80 @@
+/*
+ * summary.h - what trstat --partial writes and --merge reads: groups, and parts of streams
+ *
+ * A summary is a stream (trstream(5)) with HEAD_SUMMARY: a segment for each part, whose META
+ * "trstat" is as summary_write.c lays it out; the first one has the groups of all.
+ */
+#ifndef TR_SUMMARY_H
+#define TR_SUMMARY_H
+
+#include "common/reader.h"
+#include "common/writer.h"
+#include "part.h"
+#include "query.h"
+
+#define SUMMARY_META "trstat"
+
+enum { SUMMARY_VERSION = 1 };
+
+enum summary_flags { SUMMARY_TICKS = 1 };
+
+enum part_flags { PART_ENDS = 1, PART_FILTERED = 2 };
+
+struct parts {
+	struct part *part;
+	size_t count, capacity;
+};
+
+void parts_free(struct parts *ps);
+/* An empty one more; NULL: memory is out. */
+struct part *parts_add(struct parts *ps);
+
+/* Who made it and of what, for END. */
+struct summary_end {
+	uint64_t lost;
+	int status;
+	const char *message;
+};
+
+/* -1 with e. The parts must be what s has seen. w is fresh, with its properties set. */
+int summary_write(struct writer *w, const struct statistics *s, const struct settings *asked,
+		  const struct parts *ps, const struct summary_end *end, struct error *e);
+
+/* What a summary says of itself at its beginning. */
+struct summary_head {
+	char *keys, *columns; /* as lists; columns with those to sort by */
+	/* what was asked for by -g, -a, -s and the view; NULL: nothing */
+	char *group, *asked, *sort, *view_argument;
+	uint32_t view; /* enum view */
+	bool ticks;
+	uint64_t first, last, unmatched, unfinished;
+};
+
+/* Several summaries being read, one behind the other. */
+struct summaries {
+	struct reader *reader;
+	struct statistics *s; /* whose groups take what is read; the caller's */
+	struct parts parts;
+	struct columns stored; /* as the present summary has them */
+	uint32_t *fields;      /* by their number there: the number in s */
+	struct aggregate **groups;
+	size_t ngroups;
+	struct buffer meta;
+	uint64_t meta_total;
+	/* the first summary's head is known: s is to be made. -1 with e: not so. */
+	int (*begin)(void *ctx, const struct summary_head *h, struct error *e);
+	void *ctx;
+	char *keys;	   /* of s; NULL before begin */
+	const char *file;  /* of the present summary */
+	uint64_t *streams; /* ids of the streams that parts are of */
+	size_t nstreams, streams_capacity;
+	bool expecting; /* the summary's next segment */
+	bool taken;	/* the segment's payload came */
+};
+
+void summaries_free(struct summaries *ss);
+
+/* Take a block in. -1 with e: it is no summary, or not like the others. */
+int summaries_block(struct summaries *ss, const struct block *b, struct error *e);
+
+#endif

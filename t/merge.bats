@@ -1,0 +1,196 @@
+# trstat --partial and --merge: parts of a trace, through the engines that spread work, give the
+# table of a single run.
+
+load lib
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	trdecode --segment 2K "$DATA/uftrace/fib" | trsym >rec.trs
+	cp -r "$DATA/uftrace/fib" rec1
+	cp "$DATA/trace-cmd/v6-fgraph.dat" rec2
+	cp "$DATA/apitrace/threads.trace" rec3
+	mkdir seg
+	segments rec.trs
+	for f in seg/*; do trstat --partial -o "parts.${f#seg/}" "$f" || return; done
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# segments STREAM: each a file in seg/
+segments() {
+	local marker at=0 next n=0 size
+	marker=$(head -c 16 "$1")
+	size=$(stat -c %s "$1")
+	for next in $(grep -abo "$marker" "$1" | cut -d: -f1 | tail -n +2) "$size"; do
+		tail -c +$((at + 1)) "$1" | head -c $((next - at)) >"seg/$((100 + n))"
+		at=$next
+		n=$((n + 1))
+	done
+}
+
+# The file names of the summaries through a filter, into the array some.
+some() {
+	mapfile -t some < <(printf '%s\n' parts.* | "$@")
+}
+
+# quiet COMMAND...: without the remarks
+quiet() {
+	"$@" 2>/dev/null
+}
+
+table() {
+	trstat -q -F tsv "$@" rec.trs
+}
+
+@test "the table of a single run, in any order, in one step or in several" {
+	table >want
+	run -0 quiet trstat -F tsv --merge parts.*
+	assert_output "$(<want)"
+	some tac
+	run -0 quiet trstat -F tsv --merge "${some[@]}"
+	assert_output "$(<want)"
+	some sed -n 'n;p'
+	trstat --merge --partial -o a "${some[@]}"
+	some sed -n 'p;n'
+	trstat --merge --partial -o b "${some[@]}"
+	run -0 quiet pipe 'cat b a | trstat -F tsv --merge'
+	assert_output "$(<want)"
+}
+
+@test "what was asked for stands in the summary; another order and format can be had of it" {
+	for f in seg/*; do trstat --partial -g tid,name -a count,total,p90 -s count -o "t${f#seg/}" "$f"; done
+	run -0 quiet trstat -F tsv --merge t1*
+	assert_output "$(table -g tid,name -a count,total,p90 -s count)"
+	run -0 quiet trstat -F json --merge -a p90 -s total -n 3 t1*
+	assert_output "$(trstat -q -F json -g tid,name -a p90 -s total -n 3 rec.trs)"
+	run -2 trstat --merge -a 'p99,uniq(size)' t1*
+	assert_output --partial "do not give those that are asked for"
+}
+
+@test "views of a summary" {
+	for view in '--timeline 1ms' '--hist' '--hist=self'; do
+		# shellcheck disable=SC2086
+		for f in seg/*; do trstat --partial $view -o "v${f#seg/}" "$f"; done
+		run -0 quiet trstat --merge v1*
+		# shellcheck disable=SC2086
+		assert_output "$(trstat -q $view rec.trs)"
+	done
+	run -2 trstat --partial --tree rec.trs
+	assert_output --partial 'whole stacks'
+}
+
+@test "a segment that is missing, or there twice" {
+	some sed 3d
+	run -1 trstat --merge "${some[@]}"
+	assert_output --regexp 'segment 2 of the stream [0-9a-f]{16} is missing'
+	some sed '$d'
+	run -1 trstat --merge "${some[@]}"
+	assert_output --partial 'does not end'
+	run -2 trstat --merge parts.* parts.102
+	assert_output --regexp 'segment 2 of the stream [0-9a-f]{16} is counted twice'
+	run -2 trstat --merge a a
+	assert_output --partial 'is counted twice'
+}
+
+@test "what does not go together is named" {
+	trstat --partial -g tid -o by.tid seg/101
+	run -2 trstat --merge parts.100 by.tid
+	assert_output --partial "by.tid: a summary by the keys 'tid', and not by 'name'"
+	run -2 trstat --merge rec.trs
+	assert_output --partial 'is an event stream, no summary; trstat --partial makes one of it'
+	run -2 trstat parts.100
+	assert_output --partial 'is a summary, no event stream; trstat --merge reads it'
+	run -2 trencode parts.100
+	assert_output --partial 'trstat --merge reads it'
+	head -c 600 parts.101 >cut.part
+	run trstat --merge parts.100 cut.part
+	assert [ "$status" -ge 1 ]
+}
+
+@test "damage and loss reach the table of the summaries" {
+	head -c 30000 rec.trs >cut.trs
+	run -1 trstat --partial -o cut.part cut.trs
+	run -1 trstat --merge cut.part
+	assert_output --partial 'was damaged'
+	trdecode "$DATA/trace-cmd/v7-zstd-split-lost.dat" 2>/dev/null | trstat -q --partial -g type >lost.part
+	run -0 trstat --merge lost.part
+	assert_output --partial 'events were lost by the recorder'
+	run -1 trstat --merge --strict lost.part
+}
+
+@test "trutils-scale: a saved stream on all processors" {
+	need parallel
+	run -0 quiet pipe 'parallel --pipepart -a rec.trs --block 20K \
+	    --recstart "$(head -c 16 rec.trs)" "trstat --partial" |
+	    trstat -F tsv --merge'
+	assert_output "$(table)"
+	trdecode --segment 2K rec2 >other.trs 2>/dev/null
+	run -0 quiet pipe 'cat rec.trs other.trs |
+	    parallel --pipe --block 20K --recstart trstrm1: "trstat --partial" |
+	    trstat -F tsv --merge'
+	assert_output "$(quiet trstat -F tsv rec.trs other.trs)"
+}
+
+@test "trutils-scale: one recording a job" {
+	need parallel
+	for f in rec1 rec2; do quiet trdecode $f | trsym >"$f.trs"; done
+	run -0 quiet pipe "parallel 'trdecode {} | trsym | trstat --partial' ::: rec1 rec2 |
+	    trstat -F tsv --merge"
+	assert_output "$(quiet trstat -F tsv rec1.trs rec2.trs)"
+}
+
+@test "trutils-scale: a worker that is killed is replaced" {
+	need parallel
+	cat >worker <<-'END'
+		#!/bin/sh
+		# the first three jobs die, the last of them having written half of its summary
+		if mkdir "died.1" 2>/dev/null; then kill -9 $$; fi
+		if mkdir "died.2" 2>/dev/null; then trstat --partial >half; head -c 700 half; kill -9 $$; fi
+		if mkdir "died.3" 2>/dev/null; then cat >/dev/null; kill -9 $$; fi
+		exec trstat --partial
+	END
+	chmod +x worker
+	run -0 quiet pipe 'parallel --retries 4 --pipe --block 20K \
+	    --recstart "$(head -c 16 rec.trs)" ./worker <rec.trs >all.part'
+	assert [ -d died.3 ]
+	run -0 quiet trstat -F tsv --merge all.part
+	assert_output "$(table)"
+}
+
+@test "trutils-scale: many hosts" {
+	need parallel
+	need rsync
+	[[ -x /usr/sbin/sshd ]] || skip "no sshd"
+	unshare -nm true 2>/dev/null || skip "no network namespaces may be made here"
+	quiet trdecode rec1 | trsym >rec1.trs
+	quiet trdecode rec2 | trsym >rec2.trs
+	run -0 --separate-stderr timeout 60 unshare -nm "$ROOT/t/hosts.sh" 2 bash -c '
+		parallel -S host1,host2 --retries 3 --pipe --block 50K \
+		    --recstart "$(head -c 16 rec.trs)" \
+		    "trstat --partial" <rec.trs >all.part
+		trstat -q -F tsv --merge all.part
+		lose_host 2
+		parallel -S host1,host2 --transferfile {} --cleanup --retries 3 \
+		    "trdecode {} | trsym | trstat --partial" ::: rec2 rec1 |
+		    trstat -q -F tsv --merge'
+	assert_output "$(table; quiet trstat -q -F tsv rec1.trs rec2.trs)"
+}
+
+@test "trutils-scale: a Slurm array" {
+	sed -n '/^#!\/bin\/sh/,/^\.Ed/p' "$ROOT/man7/trutils-scale.7" | sed '$d' >trstat.sbatch
+	run -0 bash -n trstat.sbatch
+	# what Slurm does with it, but for Slurm
+	rm -f part.*
+	for i in 0 1; do
+		mkdir -p array
+		rm -rf array/rec*
+		cp -r rec1 rec2 array
+		run -0 bash -c "cd array && SLURM_ARRAY_TASK_ID=$i sh ../trstat.sbatch 2>/dev/null"
+	done
+	run -0 quiet pipe 'cd array && trstat -F tsv --merge part.*'
+	assert_output "$(quiet trdecode rec1 | trsym >r1; quiet trdecode rec2 | trsym >r2; quiet trstat -F tsv r1 r2)"
+	need sbatch
+	run sbatch --test-only trstat.sbatch
+}
