@@ -74,6 +74,14 @@ static char *decimal(char *end, uint64_t v)
 	return end;
 }
 
+char *decimal_at(char *p, uint64_t v)
+{
+	char digits[40] = {0}, *end = digits + 20, *from = decimal(end, v);
+
+	memcpy(p, from, 20); /* of a length the compiler knows */
+	return p + (end - from);
+}
+
 /* Fill on the left until there are width characters. */
 static char *fill(char *p, const char *end, unsigned width, char pad)
 {

@@ -29,6 +29,9 @@ struct encode_options {
 	struct pack_choice compress; /* of a .trace or trace.dat */
 	int file_version;	     /* of a trace.dat: 6, 7, 0: the source's */
 	const char *blobs;	     /* directory for the blobs, NULL: none */
+	bool drop;		     /* --unclosed=drop: calls without a return are left out */
+	bool keep_times;	     /* --rebase=none: times as they stand in the trace */
+	bool quote_numbers;	     /* --json-int64=string */
 	int depth; /* -D: levels of nested calls that a text shows, 0: the source's usual limit */
 };
 
@@ -57,6 +60,6 @@ struct encoder {
 };
 
 extern const struct encoder encoder_text, encoder_uftrace, encoder_apitrace, encoder_lttng,
-	encoder_folded, encoder_tracecmd;
+	encoder_folded, encoder_tracecmd, encoder_chrome;
 
 #endif
