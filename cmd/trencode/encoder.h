@@ -32,6 +32,8 @@ struct encode_options {
 	bool drop;		     /* --unclosed=drop: calls without a return are left out */
 	bool keep_times;	     /* --rebase=none: times as they stand in the trace */
 	bool quote_numbers;	     /* --json-int64=string */
+	bool no_header;		     /* csv, tsv */
+	const char *columns;	     /* of rows, NULL: the usual ones */
 	int depth; /* -D: levels of nested calls that a text shows, 0: the source's usual limit */
 };
 
@@ -60,6 +62,6 @@ struct encoder {
 };
 
 extern const struct encoder encoder_text, encoder_uftrace, encoder_apitrace, encoder_lttng,
-	encoder_folded, encoder_tracecmd, encoder_chrome;
+	encoder_folded, encoder_tracecmd, encoder_chrome, encoder_csv, encoder_tsv, encoder_ndjson;
 
 #endif

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 static const struct encoder *const encoders[] = {
-	&encoder_text,	&encoder_uftrace, &encoder_apitrace, &encoder_tracecmd,
-	&encoder_lttng, &encoder_folded,  &encoder_chrome};
+	&encoder_text,	 &encoder_uftrace, &encoder_apitrace, &encoder_tracecmd, &encoder_lttng,
+	&encoder_folded, &encoder_chrome,  &encoder_ndjson,   &encoder_csv,	 &encoder_tsv};
 
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
@@ -31,6 +31,8 @@ enum {
 	KEY_UNCLOSED,
 	KEY_REBASE,
 	KEY_INT64,
+	KEY_COLUMNS,
+	KEY_NO_HEADER,
 };
 
 struct settings {
@@ -41,7 +43,7 @@ struct settings {
 
 static const struct option_row rows[] = {
 	{'t', "type", "FORMAT", "what to write (text); --list names all",
-	 "text uftrace apitrace trace-cmd lttng folded chrome"},
+	 "text uftrace apitrace trace-cmd lttng folded chrome ndjson csv tsv"},
 	{KEY_LIST, "list", NULL, "list the formats", NULL},
 	{OPTION_HEADING, NULL, NULL, "Text:", NULL},
 	{'f', "fields", "FIELDS",
@@ -71,7 +73,14 @@ static const struct option_row rows[] = {
 	{KEY_REBASE, "rebase", "ORIGIN", "chrome: times count from start (default), or none",
 	 "start none"},
 	{KEY_INT64, "json-int64", "FORM",
-	 "chrome: integers beyond 2^53 as number (default) or\nstring", "number string"},
+	 "chrome, ndjson: integers beyond 2^53 as number (default) or\nstring", "number string"},
+	{KEY_COLUMNS, "columns", "LIST",
+	 "ndjson, csv, tsv: columns\n"
+	 "(ts,dur,type,pid,tid,cpu,comm,name,depth,src,args;\n"
+	 "+LIST: beside these)",
+	 "ts dur type pid tid cpu comm name depth src args kind self caller recursive unfinished "
+	 "group module input"},
+	{KEY_NO_HEADER, "no-header", NULL, "csv, tsv: no line with the names of the columns", NULL},
 	{OPTION_HEADING, NULL, NULL, "Common:", NULL},
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{0},
@@ -138,6 +147,8 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_UNCLOSED: return take_choice(&s->encode.drop, "unclosed", "close", "drop", arg, e);
 	case KEY_REBASE:
 		return take_choice(&s->encode.keep_times, "rebase", "start", "none", arg, e);
+	case KEY_COLUMNS: s->encode.columns = arg; break;
+	case KEY_NO_HEADER: s->encode.no_header = true; break;
 	case KEY_INT64:
 		return take_choice(&s->encode.quote_numbers, "json-int64", "number", "string", arg,
 				   e);

@@ -9,6 +9,13 @@ void place_names_init(struct place_names *p, struct dictionary *d,
 		.dictionary = d, .render = render, .symbol_changes = d->symbol_changes};
 }
 
+void place_names_init_strings(struct place_names *p, struct dictionary *d,
+			      int (*render)(struct buffer *to, const char *name, size_t n))
+{
+	place_names_init(p, d, render);
+	p->strings = true;
+}
+
 void place_names_free(struct place_names *p)
 {
 	free(p->names);
@@ -36,7 +43,7 @@ static int make_room(struct place_names *p, uint32_t place)
 
 int place_names_make(struct place_names *p, uint32_t place)
 {
-	const struct place *pl = dictionary_place(p->dictionary, place);
+	const struct place *pl = p->strings ? NULL : dictionary_place(p->dictionary, place);
 	struct text_ref name;
 
 	if (p->symbol_changes != p->dictionary->symbol_changes) {
@@ -48,7 +55,9 @@ int place_names_make(struct place_names *p, uint32_t place)
 		return -1;
 	if (p->names[place].known)
 		return 0;
-	name = dictionary_place_name(p->dictionary, place);
+	name = p->strings ? dictionary_string(p->dictionary, place)
+			  : dictionary_place_name(p->dictionary, place);
+	p->names[place].number = name.number;
 	p->names[place].at = p->bytes.size;
 	if (p->render(&p->bytes, name.text, name.size))
 		return -1;

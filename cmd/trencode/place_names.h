@@ -8,7 +8,8 @@
 #include "common/dictionary.h"
 
 struct place_name {
-	size_t at; /* in bytes */
+	uint32_t number; /* of the name as the stream has it, among the dictionary's strings */
+	size_t at;	 /* in bytes */
 	uint32_t size;
 	bool known;
 };
@@ -21,11 +22,15 @@ struct place_names {
 	size_t count;
 	struct buffer bytes;
 	uint32_t symbol_changes;
+	bool strings; /* they are strings of the dictionary, by number, and not places */
 	bool unnamed; /* some place has an address and was never looked up by trsym */
 };
 
 void place_names_init(struct place_names *p, struct dictionary *d,
 		      int (*render)(struct buffer *to, const char *name, size_t n));
+/* The same for any strings of the dictionary, by their numbers. */
+void place_names_init_strings(struct place_names *p, struct dictionary *d,
+			      int (*render)(struct buffer *to, const char *name, size_t n));
 void place_names_free(struct place_names *p);
 
 /* -1: memory is out. */
