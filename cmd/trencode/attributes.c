@@ -70,7 +70,7 @@ static uint32_t argument_name(struct attributes *a, const struct event *ev, uint
 	return name;
 }
 
-static int append_values(struct attributes *a, const struct event *ev, struct buffer *to)
+int attributes_append_values(struct attributes *a, const struct event *ev, struct buffer *to)
 {
 	bool apitrace = ev->type->source && !strcmp(ev->type->source->format.text, "apitrace");
 	struct attribute_source source = {a->dictionary, &a->scratch, &a->compound,
@@ -104,7 +104,7 @@ static int append_values(struct attributes *a, const struct event *ev, struct bu
 
 /* --- fields --- */
 
-static bool is_wanted(const struct field *f)
+bool attribute_wanted(const struct field *f)
 {
 	return f->name.size && f->role != ROLE_CALL && strncmp(f->name.text, "common_", 7) != 0;
 }
@@ -118,7 +118,7 @@ static int append_fields(struct attributes *a, const struct event *ev, struct bu
 	for (uint32_t i = 0; i < ev->type->nfields; i++) {
 		const struct field *f = &ev->type->fields[i];
 
-		if (!is_wanted(f))
+		if (!attribute_wanted(f))
 			continue;
 		if (attribute_field(&source, ev, f, &item))
 			return -1;
@@ -129,16 +129,22 @@ static int append_fields(struct attributes *a, const struct event *ev, struct bu
 	return 0;
 }
 
-static int append_gap(struct attributes *a, const struct event *ev, struct buffer *to)
+const char *gap_reason_name(uint32_t reason)
 {
 	static const char *const reasons[] = {
 		[GAP_LOST] = "lost", [GAP_DAMAGE] = "damage", [GAP_UNREAD] = "not read"};
+
+	return reason && reason <= GAP_UNREAD ? reasons[reason] : "unknown";
+}
+
+static int append_gap(struct attributes *a, const struct event *ev, struct buffer *to)
+{
 	const char *reason;
 	struct gap_row g;
 
 	if (!gap_get(ev, &g))
 		return 0;
-	reason = g.reason && g.reason <= GAP_UNREAD ? reasons[g.reason] : "unknown";
+	reason = gap_reason_name(g.reason);
 	if (append(to,
 		   &(struct attribute){.name = dictionary_text(a->dictionary, "reason", 6).number,
 				       .kind = ATTRIBUTE_TEXT,
@@ -167,7 +173,7 @@ int attributes_append(struct attributes *a, const struct event *ev, struct buffe
 {
 	if (ev->type->kind == KIND_GAP)
 		return append_gap(a, ev, to);
-	if (ev->type->flags & TYPE_VALUES && ev->tail_size && append_values(a, ev, to))
+	if (ev->type->flags & TYPE_VALUES && ev->tail_size && attributes_append_values(a, ev, to))
 		return -1;
 	return ev->type->nfields ? append_fields(a, ev, to) : 0;
 }

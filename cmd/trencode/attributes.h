@@ -50,6 +50,15 @@ void attributes_free(struct attributes *a);
 /* Append what the event says. -1: memory is out. So do all others that return int. */
 int attributes_append(struct attributes *a, const struct event *ev, struct buffer *to);
 
+/* Arguments and return values only. */
+int attributes_append_values(struct attributes *a, const struct event *ev, struct buffer *to);
+
+/* Is this field one that is told? */
+bool attribute_wanted(const struct field *f);
+
+/* "lost", "damage", "not read" */
+const char *gap_reason_name(uint32_t reason);
+
 /* Append one of the encoder's own. */
 int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to);
 
