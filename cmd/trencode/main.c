@@ -13,7 +13,7 @@
 static const struct encoder *const encoders[] = {
 	&encoder_text,	&encoder_uftrace, &encoder_apitrace, &encoder_tracecmd,
 	&encoder_lttng, &encoder_folded,  &encoder_chrome,   &encoder_ndjson,
-	&encoder_csv,	&encoder_tsv,	  &encoder_ctf};
+	&encoder_csv,	&encoder_tsv,	  &encoder_ctf,	     &encoder_speedscope};
 
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
@@ -44,7 +44,7 @@ struct settings {
 
 static const struct option_row rows[] = {
 	{'t', "type", "FORMAT", "what to write (text); --list names all",
-	 "text uftrace apitrace trace-cmd lttng folded chrome ndjson csv tsv ctf"},
+	 "text uftrace apitrace trace-cmd lttng folded chrome ndjson csv tsv ctf speedscope"},
 	{KEY_LIST, "list", NULL, "list the formats", NULL},
 	{OPTION_HEADING, NULL, NULL, "Text:", NULL},
 	{'f', "fields", "FIELDS",
@@ -71,8 +71,8 @@ static const struct option_row rows[] = {
 	{OPTION_HEADING, NULL, NULL, "Reports:", NULL},
 	{KEY_UNCLOSED, "unclosed", "HOW", "calls without a return: close (default) or drop",
 	 "close drop"},
-	{KEY_REBASE, "rebase", "ORIGIN", "chrome: times count from start (default), or none",
-	 "start none"},
+	{KEY_REBASE, "rebase", "ORIGIN",
+	 "chrome, speedscope: times count from start (default), or none", "start none"},
 	{KEY_INT64, "json-int64", "FORM",
 	 "chrome, ndjson: integers beyond 2^53 as number (default) or\nstring", "number string"},
 	{KEY_COLUMNS, "columns", "LIST",

@@ -66,6 +66,7 @@ struct span_stack {
 struct span_numbered {
 	struct span_frame frame;
 	struct buffer kept;
+	uint32_t level;			/* one more than that of the one before it */
 	uint32_t thread, before, after; /* of its thread's, by begin: index + 1, 0 none */
 	bool open;
 };

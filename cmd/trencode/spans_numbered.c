@@ -22,6 +22,7 @@ static void link_last(struct spans *s, struct span_thread *th, size_t index)
 	n->after = 0;
 	if (n->before)
 		s->numbered[n->before - 1].after = (uint32_t)index + 1;
+	n->level = n->before ? s->numbered[n->before - 1].level + 1 : 0;
 	th->numbered = (uint32_t)index + 1;
 }
 
@@ -49,6 +50,7 @@ static int end(struct spans *s, size_t index, const struct event *leave, uint64_
 			    .type = n->frame.type,
 			    .thread = n->thread,
 			    .place = leave && leave->place ? leave->place : n->frame.place,
+			    .level = n->level,
 			    .start = n->frame.start,
 			    .end = last,
 			    .self = last - n->frame.start,
@@ -101,6 +103,7 @@ static int begin(struct spans *s, const struct event *ev, uint32_t call, struct 
 					     .type = ev->type,
 					     .thread = thread,
 					     .place = ev->place,
+					     .level = n->level,
 					     .start = ev->time,
 					     .begun = true,
 					     .crossing = n->before != 0},
