@@ -56,7 +56,9 @@ struct encoder {
 	/* a segment begins; h->properties name the commands upstream; may be NULL */
 	int (*head)(struct encoding *en, const struct head *h, struct error *e);
 	int (*meta)(struct encoding *en, const struct meta *m, struct error *e); /* may be NULL */
+	/* the events of a block, one by one, or, where block is not NULL, all of them */
 	int (*event)(struct encoding *en, const struct event *ev, struct error *e);
+	int (*block)(struct encoding *en, const struct block *b, struct error *e);
 	int (*end)(struct encoding *en, struct error *e); /* the last event was seen */
 	void (*free)(struct encoding *en);
 };

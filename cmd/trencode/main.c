@@ -233,6 +233,8 @@ static int take_events(struct encoding *en, struct calls *calls, const struct bl
 	struct event ev;
 	struct call done;
 
+	if (en->encoder->block)
+		return en->encoder->block(en, b, e);
 	events_begin(&it, b);
 	while (event_next(&it, &ev)) {
 		if (calls)

@@ -113,14 +113,17 @@ uint32_t stack_tree_detached(struct stack_tree *t)
 	return node;
 }
 
-uint32_t stack_tree_child(struct stack_tree *t, uint32_t parent, uint32_t name)
+uint32_t stack_tree_child_slow(struct stack_tree *t, uint32_t parent, uint32_t name)
 {
 	uint32_t node = find(t, parent, name);
 
-	if (node)
-		return node;
-	node = stack_tree_detached(t);
-	return node && link_node(t, node, parent, name) ? 0 : node;
+	if (!node) {
+		node = stack_tree_detached(t);
+		if (node && link_node(t, node, parent, name))
+			return 0;
+	}
+	t->nodes[parent].recent = node;
+	return node;
 }
 
 static void drop(struct stack_tree *t, uint32_t node)
@@ -136,6 +139,8 @@ static int join(struct stack_tree *t, uint32_t from, uint32_t to, struct buffer 
 	uint32_t child = t->nodes[from].first, next, same;
 
 	stack_tree_add(t, to, t->nodes[from].self);
+	t->nodes[to].calls += t->nodes[from].calls;
+	t->nodes[to].total += t->nodes[from].total;
 	for (; child; child = next) {
 		next = t->nodes[child].next;
 		same = find(t, to, t->nodes[child].name);
