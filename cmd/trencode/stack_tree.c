@@ -6,10 +6,7 @@
 
 #include "common/buffer.h"
 
-enum {
-	LOOSE = UINT32_MAX, /* parent of a node that is in no list of children */
-	FIRST_SLOTS = 1024
-};
+enum { FIRST_SLOTS = 1024 };
 
 int stack_tree_init(struct stack_tree *t)
 {
@@ -18,7 +15,7 @@ int stack_tree_init(struct stack_tree *t)
 	t->nodes = array_grow(NULL, &t->capacity, 0, sizeof(*t->nodes));
 	if (!t->slots || !t->nodes)
 		return -1;
-	t->nodes[t->count++] = (struct stack_node){.parent = LOOSE};
+	t->nodes[t->count++] = (struct stack_node){.parent = STACK_LOOSE};
 	return 0;
 }
 
@@ -72,7 +69,7 @@ static int rebuild(struct stack_tree *t)
 	t->mask = size - 1;
 	t->used = 0;
 	for (size_t i = 1; i < t->count; i++)
-		if (t->nodes[i].parent != LOOSE)
+		if (t->nodes[i].parent != STACK_LOOSE)
 			insert(t, (uint32_t)i);
 	return 0;
 }
@@ -100,7 +97,7 @@ uint32_t stack_tree_detached(struct stack_tree *t)
 	if (node) {
 		t->free = t->nodes[node].next;
 	} else {
-		nodes = t->count < LOOSE
+		nodes = t->count < STACK_LOOSE
 				? array_grow(t->nodes, &t->capacity, t->count, sizeof(*nodes))
 				: NULL;
 		if (!nodes)
@@ -108,7 +105,7 @@ uint32_t stack_tree_detached(struct stack_tree *t)
 		t->nodes = nodes;
 		node = (uint32_t)t->count++;
 	}
-	t->nodes[node] = (struct stack_node){.parent = LOOSE};
+	t->nodes[node] = (struct stack_node){.parent = STACK_LOOSE};
 	t->live++;
 	return node;
 }
@@ -128,7 +125,7 @@ uint32_t stack_tree_child_slow(struct stack_tree *t, uint32_t parent, uint32_t n
 
 static void drop(struct stack_tree *t, uint32_t node)
 {
-	t->nodes[node] = (struct stack_node){.parent = LOOSE, .next = t->free};
+	t->nodes[node] = (struct stack_node){.parent = STACK_LOOSE, .next = t->free};
 	t->free = node;
 	t->live--;
 }

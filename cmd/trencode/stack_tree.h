@@ -22,7 +22,10 @@ struct stack_node {
 	uint64_t calls, total; /* how many calls ended, and how long they took with their callees */
 };
 
-enum { STACK_ROOT = 0 };
+enum {
+	STACK_ROOT = 0,
+	STACK_LOOSE = UINT32_MAX, /* parent of a node that is in no list of children */
+};
 
 struct stack_tree {
 	struct stack_node *nodes; /* nodes[STACK_ROOT] is no frame */
