@@ -1,10 +1,8 @@
 #include "chains.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
+
+#include "common/scratch.h"
 
 /* Before each piece: where the one before it stands + 1, and its length. */
 enum { PIECE_HEADER = 16, PIECE_RECORDS = 1024, PENDING_MOST = 4 << 20 };
@@ -45,57 +43,6 @@ void chain_free(struct chains *c, struct chain *ch)
 	*ch = (struct chain){0};
 }
 
-static int open_file(struct chains *c, struct error *e)
-{
-	const char *dir = getenv("TMPDIR");
-	char *name;
-
-	if (!dir || !*dir)
-		dir = "/tmp";
-	c->fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-	if (c->fd < 0) {
-		if (asprintf(&name, "%s/trencode-XXXXXX", dir) < 0)
-			return no_memory(e);
-		c->fd = mkostemp(name, O_CLOEXEC);
-		if (c->fd >= 0)
-			unlink(name);
-		free(name);
-	}
-	return c->fd < 0 ? error_errno(e, dir, NO_OFFSET, "cannot create a temporary file") : 0;
-}
-
-static int write_at(struct chains *c, const uint8_t *p, size_t n, uint64_t at, struct error *e)
-{
-	while (n) {
-		ssize_t done = pwrite(c->fd, p, n, (off_t)at);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return error_errno(e, "temporary file", NO_OFFSET, "cannot write");
-		p += done;
-		at += (uint64_t)done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
-static int read_at(struct chains *c, uint8_t *p, size_t n, uint64_t at, struct error *e)
-{
-	while (n) {
-		ssize_t got = pread(c->fd, p, n, (off_t)at);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return error_errno(e, "temporary file", NO_OFFSET, "cannot read");
-		p += got;
-		at += (uint64_t)got;
-		n -= (size_t)got;
-	}
-	return 0;
-}
-
 /* Write out what is pending; the buffer begins with room for the header. */
 static int put_away(struct chains *c, struct chain *ch, struct error *e)
 {
@@ -103,11 +50,11 @@ static int put_away(struct chains *c, struct chain *ch, struct error *e)
 
 	if (b->size <= PIECE_HEADER)
 		return 0;
-	if (c->fd < 0 && open_file(c, e))
+	if (c->fd < 0 && (c->fd = scratch_open(e)) < 0)
 		return -1;
 	put_u64(b->data, ch->last);
 	put_u64(b->data + 8, b->size - PIECE_HEADER);
-	if (write_at(c, b->data, b->size, c->size, e))
+	if (scratch_write(c->fd, b->data, b->size, c->size, e))
 		return -1;
 	ch->last = c->size + 1;
 	c->size += b->size;
@@ -175,13 +122,13 @@ int chain_unwind(struct chains *c, struct chain *ch,
 		uint8_t header[PIECE_HEADER];
 		size_t n;
 
-		if (read_at(c, header, sizeof header, ch->last - 1, e))
+		if (scratch_read(c->fd, header, sizeof header, ch->last - 1, e))
 			return -1;
 		n = get_u64(header + 8);
 		b->size = 0;
 		if (buffer_reserve(b, PIECE_HEADER + n))
 			return no_memory(e);
-		if (read_at(c, b->data, PIECE_HEADER + n, ch->last - 1, e))
+		if (scratch_read(c->fd, b->data, PIECE_HEADER + n, ch->last - 1, e))
 			return -1;
 		b->size = PIECE_HEADER + n;
 		ch->last = get_u64(header);

@@ -11,9 +11,10 @@
 #include <stdlib.h>
 
 static const struct encoder *const encoders[] = {
-	&encoder_text,	 &encoder_uftrace,    &encoder_apitrace,  &encoder_tracecmd, &encoder_lttng,
-	&encoder_folded, &encoder_chrome,     &encoder_ndjson,	  &encoder_csv,	     &encoder_tsv,
-	&encoder_ctf,	 &encoder_speedscope, &encoder_callgrind, &encoder_pprof};
+	&encoder_text,	    &encoder_uftrace, &encoder_apitrace, &encoder_tracecmd,
+	&encoder_lttng,	    &encoder_folded,  &encoder_chrome,	 &encoder_ndjson,
+	&encoder_csv,	    &encoder_tsv,     &encoder_ctf,	 &encoder_speedscope,
+	&encoder_callgrind, &encoder_pprof,   &encoder_perfetto};
 
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
@@ -45,7 +46,7 @@ struct settings {
 static const struct option_row rows[] = {
 	{'t', "type", "FORMAT", "what to write (text); --list names all",
 	 "text uftrace apitrace trace-cmd lttng folded chrome ndjson csv tsv ctf speedscope "
-	 "callgrind pprof"},
+	 "callgrind pprof perfetto"},
 	{KEY_LIST, "list", NULL, "list the formats", NULL},
 	{OPTION_HEADING, NULL, NULL, "Text:", NULL},
 	{'f', "fields", "FIELDS",
