@@ -65,6 +65,7 @@ struct encoder {
 
 extern const struct encoder encoder_text, encoder_uftrace, encoder_apitrace, encoder_lttng,
 	encoder_folded, encoder_tracecmd, encoder_chrome, encoder_csv, encoder_tsv, encoder_ndjson,
-	encoder_ctf, encoder_speedscope, encoder_callgrind, encoder_pprof, encoder_perfetto;
+	encoder_ctf, encoder_speedscope, encoder_callgrind, encoder_pprof, encoder_perfetto,
+	encoder_parquet;
 
 #endif

@@ -14,7 +14,7 @@ static const struct encoder *const encoders[] = {
 	&encoder_text,	    &encoder_uftrace, &encoder_apitrace, &encoder_tracecmd,
 	&encoder_lttng,	    &encoder_folded,  &encoder_chrome,	 &encoder_ndjson,
 	&encoder_csv,	    &encoder_tsv,     &encoder_ctf,	 &encoder_speedscope,
-	&encoder_callgrind, &encoder_pprof,   &encoder_perfetto};
+	&encoder_callgrind, &encoder_pprof,   &encoder_perfetto, &encoder_parquet};
 
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
@@ -46,7 +46,7 @@ struct settings {
 static const struct option_row rows[] = {
 	{'t', "type", "FORMAT", "what to write (text); --list names all",
 	 "text uftrace apitrace trace-cmd lttng folded chrome ndjson csv tsv ctf speedscope "
-	 "callgrind pprof perfetto"},
+	 "callgrind pprof perfetto parquet"},
 	{KEY_LIST, "list", NULL, "list the formats", NULL},
 	{OPTION_HEADING, NULL, NULL, "Text:", NULL},
 	{'f', "fields", "FIELDS",
@@ -78,7 +78,7 @@ static const struct option_row rows[] = {
 	{KEY_INT64, "json-int64", "FORM",
 	 "chrome, ndjson: integers beyond 2^53 as number (default) or\nstring", "number string"},
 	{KEY_COLUMNS, "columns", "LIST",
-	 "ndjson, csv, tsv: columns\n"
+	 "ndjson, csv, tsv, parquet: columns\n"
 	 "(ts,dur,type,pid,tid,cpu,comm,name,depth,src,args;\n"
 	 "+LIST: beside these)",
 	 "ts dur type pid tid cpu comm name depth src args kind self caller recursive unfinished "
