@@ -124,7 +124,7 @@ static int write_functions(struct state *s, const struct stack_edges *edges, str
 			text_char(out, ' ');
 			text_u64(out, profile_name_of(&s->profile.names, to->callee).line);
 			text_char(out, '\n');
-			put_costs(out, line, to->cost > 0 ? (uint64_t)to->cost : 0, 0, false);
+			put_costs(out, line, to->cost, 0, false);
 		}
 	}
 	return 0;

@@ -14,8 +14,8 @@ struct walk {
 	const struct stack_tree *tree;
 	struct step *steps;
 	size_t count, capacity;
-	uint32_t *last;	   /* by name: index of the innermost step + 1 */
-	int64_t *returned; /* by node: time that came back to its caller's function inside of it */
+	uint32_t *last;	    /* by name: index of the innermost step + 1 */
+	uint8_t *recursive; /* by node: the same name is above it */
 };
 
 static int enter(struct walk *w, uint32_t node)
@@ -30,9 +30,7 @@ static int enter(struct walk *w, uint32_t node)
 	above = w->last[n->name];
 	steps[w->count++] = (struct step){node, above, n->first};
 	w->last[n->name] = (uint32_t)w->count;
-	/* what that one called, on the way here, took this time too */
-	if (above)
-		w->returned[steps[above].node] += (int64_t)n->total;
+	w->recursive[node] = above != 0;
 	return 0;
 }
 
@@ -61,7 +59,7 @@ static int walk_tree(struct walk *w)
 }
 
 static int add_edge(struct stack_edges *s, uint32_t caller, uint32_t callee, uint64_t calls,
-		    int64_t cost)
+		    uint64_t cost)
 {
 	uint32_t key[2] = {caller, callee}, number = intern(&s->keys, key, sizeof key);
 	struct stack_edge *edges;
@@ -97,8 +95,8 @@ int stack_edges_make(struct stack_edges *s, const struct stack_tree *t, const st
 	*s = (struct stack_edges){0};
 	s->functions = calloc(names->count + (size_t)1, sizeof(*s->functions));
 	w.last = calloc(names->count + (size_t)1, sizeof(*w.last));
-	w.returned = calloc(t->count, sizeof(*w.returned));
-	if (s->functions && w.last && w.returned)
+	w.recursive = calloc(t->count, sizeof(*w.recursive));
+	if (s->functions && w.last && w.recursive)
 		r = walk_tree(&w);
 	for (size_t i = 1; !r && i < t->count; i++) {
 		const struct stack_node *n = &t->nodes[i];
@@ -109,13 +107,13 @@ int stack_edges_make(struct stack_edges *s, const struct stack_tree *t, const st
 		s->functions[n->name].calls += n->calls;
 		if (n->parent != STACK_ROOT)
 			r = add_edge(s, t->nodes[n->parent].name, n->name, n->calls,
-				     (int64_t)n->total - w.returned[i]);
+				     w.recursive[i] ? 0 : n->total);
 	}
 	if (!r && s->count)
 		qsort(s->edges, s->count, sizeof(*s->edges), by_names);
 	free(w.steps);
 	free(w.last);
-	free(w.returned);
+	free(w.recursive);
 	return r;
 }
 

@@ -1,9 +1,9 @@
 /*
  * stack_edges.h - a tree of stacks as functions and who calls whom
  *
- * The cost of an edge is what its calls took with their callees, but not what came back to the
- * caller's own function inside of them: so a function's self time and the edges out of it add up to
- * the time that it was on the stack, recursive or not.
+ * The cost of an edge is what its calls took with their callees, of calls only that are no
+ * recursion of the callee, direct or by others: so the edges into a function add up to the time
+ * that it was on the stack.
  */
 #ifndef TR_STACK_EDGES_H
 #define TR_STACK_EDGES_H
@@ -16,8 +16,7 @@ struct stack_function {
 
 struct stack_edge {
 	uint32_t caller, callee;
-	uint64_t calls;
-	int64_t cost;
+	uint64_t calls, cost;
 };
 
 struct stack_edges {
