@@ -295,7 +295,8 @@ static int speedscope_end(struct encoding *en, struct error *e)
 		if (print_profile(s, s->profiles[i], i == 0, e))
 			return -1;
 	text_puts(s->out, "],\n\"shared\":{\"frames\":[\n");
-	text_put(s->out, (const char *)s->shared.data, s->shared.size);
+	if (s->shared.size)
+		text_put(s->out, (const char *)s->shared.data, s->shared.size);
 	text_puts(s->out, "\n]}}\n");
 	if (en->options->quiet)
 		return 0;
