@@ -127,8 +127,8 @@ profile() {
 @test "pprof: sample types and units" {
 	need protoc
 	decoded
-	grep '^string_table' decoded | sed -n '2,5p' >strings
-	run -0 cat strings
+	grep "^string_table" decoded | sed -n "2,5p" >listed
+	run -0 cat listed
 	assert_output 'string_table: "calls"
 string_table: "count"
 string_table: "self"

@@ -95,7 +95,7 @@ replay() {
 	[[ -x /usr/bin/time ]] || skip 'no /usr/bin/time'
 	! ldd "$(command -v trencode)" | grep -q asan || skip 'sanitizers need more'
 	source "$ROOT/t/many.bash"
-	records 1000 >each
+	records 800 >each
 	many long 1000 each
 	trdecode long >x.trs
 	/usr/bin/time -f %M -o rss trencode -q -t speedscope x.trs >out.json
