@@ -1,4 +1,5 @@
-# make [all] | deps | demo | check | bench | fuzz | lint | asan | install | uninstall | clean
+# make [all] | deps | demo | check | check-interop | bench | fuzz | lint | asan | install | uninstall |
+#      clean
 #
 # O=DIR          where everything is built (build)
 # CFLAGS=...     come last; CPPFLAGS and LDFLAGS too; or write them into config.mk
@@ -108,6 +109,11 @@ check:
 tests: all units fuzzers
 	@t/check.sh $(BIN) $(OBJ)/t
 
+check-interop:
+	@t/deps.sh build check
+	$(AGAIN) all
+	@t/interop/run.sh $(BIN) $(O)/interop
+
 asan:
 	@t/deps.sh build check
 	$(AGAIN) O=$(O)/asan SAN=address,undefined tests
@@ -147,7 +153,7 @@ clean:
 	rm -rf $(O)
 
 FORCE:
-.PHONY: all units fuzzers deps demo check tests asan fuzz bench lint lint-sources install uninstall \
-	clean FORCE $(FUZZERS:%=fuzz-%)
+.PHONY: all units fuzzers deps demo check check-interop tests asan fuzz bench lint lint-sources \
+	install uninstall clean FORCE $(FUZZERS:%=fuzz-%)
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -1,5 +1,9 @@
 #include "json.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "utf8.h"
 
 /* Does the byte stand for itself inside a string? */
@@ -8,52 +12,108 @@ static bool plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* One character or bad byte; returns how many bytes it took. */
-static size_t put_other(struct text *t, const char *p, size_t n)
+static size_t two(char *out, char c)
+{
+	out[0] = '\\';
+	out[1] = c;
+	return 2;
+}
+
+size_t json_character(char out[JSON_CHARACTER], const char *p, size_t n, size_t *taken)
 {
 	static const char hex[] = "0123456789abcdef";
 	unsigned char c = (unsigned char)*p;
 	size_t length;
 
+	*taken = 1;
+	if (plain(c)) {
+		*out = *p;
+		return 1;
+	}
 	switch (c) {
-	case '"': text_puts(t, "\\\""); return 1;
-	case '\\': text_puts(t, "\\\\"); return 1;
-	case '\b': text_puts(t, "\\b"); return 1;
-	case '\f': text_puts(t, "\\f"); return 1;
-	case '\n': text_puts(t, "\\n"); return 1;
-	case '\r': text_puts(t, "\\r"); return 1;
-	case '\t': text_puts(t, "\\t"); return 1;
+	case '"': return two(out, '"');
+	case '\\': return two(out, '\\');
+	case '\b': return two(out, 'b');
+	case '\f': return two(out, 'f');
+	case '\n': return two(out, 'n');
+	case '\r': return two(out, 'r');
+	case '\t': return two(out, 't');
 	default: break;
 	}
 	if (c < 0x20 || c == 0x7f) {
-		char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-
-		text_put(t, escape, sizeof escape);
-		return 1;
+		memcpy(out, "\\u00", 4);
+		out[4] = hex[c >> 4];
+		out[5] = hex[c & 15];
+		return 6;
 	}
 	length = utf8_length(p, n);
 	if (!length) {
-		text_puts(t, "\xef\xbf\xbd");
-		return 1;
+		memcpy(out, "\xef\xbf\xbd", 3);
+		return 3;
 	}
-	text_put(t, p, length);
+	memcpy(out, p, length);
+	*taken = length;
 	return length;
+}
+
+static size_t plain_run(const char *p, size_t n)
+{
+	size_t run = 0;
+
+	while (run < n && plain((unsigned char)p[run]))
+		run++;
+	return run;
 }
 
 void json_string(struct text *t, const char *p, size_t n)
 {
+	char character[JSON_CHARACTER];
+
 	text_char(t, '"');
 	while (n) {
-		size_t run = 0;
+		size_t run = plain_run(p, n);
 
-		while (run < n && plain((unsigned char)p[run]))
-			run++;
 		if (run)
 			text_put(t, p, run);
 		else
-			run = put_other(t, p, n);
+			text_put(t, character, json_character(character, p, n, &run));
 		p += run;
 		n -= run;
 	}
 	text_char(t, '"');
+}
+
+int json_append_string(struct buffer *b, const char *p, size_t n)
+{
+	char character[JSON_CHARACTER];
+
+	if (buffer_u8(b, '"'))
+		return -1;
+	while (n) {
+		size_t run = plain_run(p, n);
+
+		if (run ? buffer_append(b, p, run)
+			: buffer_append(b, character, json_character(character, p, n, &run)))
+			return -1;
+		p += run;
+		n -= run;
+	}
+	return buffer_u8(b, '"');
+}
+
+int json_append_real(struct buffer *b, double number)
+{
+	char text[40];
+
+	if (isnan(number))
+		return buffer_append(b, "\"nan\"", 5);
+	if (isinf(number))
+		return buffer_append(b, number < 0 ? "\"-inf\"" : "\"inf\"", number < 0 ? 6 : 5);
+	/* the shortest that reads back as the same */
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, number);
+		if (strtod(text, NULL) == number)
+			break;
+	}
+	return buffer_append(b, text, strlen(text));
 }

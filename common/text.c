@@ -53,6 +53,14 @@ void text_put_slow(struct text *t, const char *p, size_t n)
 		text_put(t, p, n);
 }
 
+char *decimal_at(char *p, uint64_t v)
+{
+	char digits[40] = {0}, *end = digits + 20, *from = digits_decimal(end, v);
+
+	memcpy(p, from, 20); /* of a length the compiler knows */
+	return p + (end - from);
+}
+
 void text_u64(struct text *t, uint64_t v)
 {
 	char digits[20], *end = digits + sizeof digits, *p = digits_decimal(end, v);

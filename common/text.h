@@ -68,6 +68,27 @@ static inline void text_char(struct text *t, char c)
 		text_end_line(t);
 }
 
+/*
+ * Room for n bytes (at most TEXT_BUFFER) to be written in place, for those who must be fast;
+ * text_wrote then says where they ended. Lines are to be written whole.
+ */
+static inline char *text_room(struct text *t, size_t n)
+{
+	if (n > TEXT_BUFFER - t->used)
+		text_make_room(t);
+	return t->buffer + t->used;
+}
+
+static inline void text_wrote(struct text *t, const char *end)
+{
+	t->used = (size_t)(end - t->buffer);
+	if (output_is_terminal(t->out))
+		text_end_line(t);
+}
+
+/* The decimal digits of v at p, where 20 bytes are free; returns where they end. */
+char *decimal_at(char *p, uint64_t v);
+
 /* Decimal. */
 void text_u64(struct text *t, uint64_t v);
 void text_i64(struct text *t, int64_t v);

@@ -1,5 +1,7 @@
 #include "utf8.h"
 
+#include "buffer.h"
+
 #include <stdbool.h>
 
 static bool follows(unsigned char c, unsigned char low, unsigned char high)
@@ -36,4 +38,25 @@ size_t utf8_length(const char *text, size_t n)
 			return 0;
 	}
 	return length;
+}
+
+int utf8_append(struct buffer *b, const char *p, size_t n)
+{
+	while (n) {
+		size_t run = 0, length;
+
+		while (run < n && (length = utf8_length(p + run, n - run)))
+			run += length;
+		if (buffer_append(b, p, run))
+			return -1;
+		p += run;
+		n -= run;
+		if (!n)
+			break;
+		if (buffer_append(b, "\xef\xbf\xbd", 3))
+			return -1;
+		p++;
+		n--;
+	}
+	return 0;
 }

@@ -14,4 +14,12 @@
  */
 size_t utf8_length(const char *p, size_t n);
 
+struct buffer;
+
+/*
+ * Append n bytes as valid UTF-8: a byte that is part of no valid character becomes U+FFFD. -1 when
+ * memory is out.
+ */
+int utf8_append(struct buffer *b, const char *p, size_t n);
+
 #endif

@@ -8,7 +8,7 @@ packages_of() {
 	build) echo gcc libc6-dev make zlib1g-dev libsnappy-dev libbrotli-dev libzstd-dev \
 		libarchive-dev libelf-dev libdw-dev libiberty-dev ;;
 	check) echo bats bats-assert bats-support parallel mandoc uftrace trace-cmd apitrace \
-		babeltrace2 zstd xz-utils jq ;;
+		babeltrace2 zstd xz-utils jq protobuf-compiler valgrind ;;
 	lint) echo clang clang-format shellcheck ;;
 	fuzz) echo clang libclang-rt-dev ;;
 	esac

@@ -29,6 +29,11 @@ struct encode_options {
 	struct pack_choice compress; /* of a .trace or trace.dat */
 	int file_version;	     /* of a trace.dat: 6, 7, 0: the source's */
 	const char *blobs;	     /* directory for the blobs, NULL: none */
+	bool drop;		     /* --unclosed=drop: calls without a return are left out */
+	bool keep_times;	     /* --rebase=none: times as they stand in the trace */
+	bool quote_numbers;	     /* --json-int64=string */
+	bool no_header;		     /* csv, tsv */
+	const char *columns;	     /* of rows, NULL: the usual ones */
 	int depth; /* -D: levels of nested calls that a text shows, 0: the source's usual limit */
 };
 
@@ -51,12 +56,16 @@ struct encoder {
 	/* a segment begins; h->properties name the commands upstream; may be NULL */
 	int (*head)(struct encoding *en, const struct head *h, struct error *e);
 	int (*meta)(struct encoding *en, const struct meta *m, struct error *e); /* may be NULL */
+	/* the events of a block, one by one, or, where block is not NULL, all of them */
 	int (*event)(struct encoding *en, const struct event *ev, struct error *e);
+	int (*block)(struct encoding *en, const struct block *b, struct error *e);
 	int (*end)(struct encoding *en, struct error *e); /* the last event was seen */
 	void (*free)(struct encoding *en);
 };
 
 extern const struct encoder encoder_text, encoder_uftrace, encoder_apitrace, encoder_lttng,
-	encoder_folded, encoder_tracecmd;
+	encoder_folded, encoder_tracecmd, encoder_chrome, encoder_csv, encoder_tsv, encoder_ndjson,
+	encoder_ctf, encoder_speedscope, encoder_callgrind, encoder_pprof, encoder_perfetto,
+	encoder_parquet;
 
 #endif

@@ -7,96 +7,62 @@
  */
 #include "encoder.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
-#include "common/call_stacks.h"
-
-struct state {
-	struct calls calls;
-	struct call_stacks stacks;
-	uint64_t instants, values, gaps;
-};
+#include "stack_profile.h"
 
 static int no_memory(struct error *e)
 {
 	return error_set(e, NULL, NO_OFFSET, "out of memory");
 }
 
+/* ';' and newlines are the format's own. */
+static int clean_name(struct buffer *to, const struct place *p, struct text_ref name)
+{
+	(void)p;
+	for (size_t i = 0; i < name.size; i++) {
+		char c = name.text[i] == ';' ? ':' : name.text[i] ? name.text[i] : '?';
+
+		if (c != '\n' && c != '\r' && buffer_u8(to, (uint8_t)c))
+			return -1;
+	}
+	return to->size ? 0 : buffer_u8(to, '?');
+}
+
 static int folded_begin(struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct stack_profile *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return no_memory(e);
 	en->state = s;
-	calls_init(&s->calls, en->dictionary);
-	return call_stacks_init(&s->stacks, &s->calls) ? no_memory(e) : 0;
+	return stack_profile_init(s, en->dictionary, clean_name, en->options->drop) ? no_memory(e)
+										    : 0;
 }
 
-static int folded_event(struct encoding *en, const struct event *ev, struct error *e)
+static int folded_block(struct encoding *en, const struct block *b, struct error *e)
 {
-	struct state *s = en->state;
-	struct call done;
-	uint32_t node;
-	int r = 0;
-
-	switch (calls_feed(&s->calls, ev, &done)) {
-	case CALLS_ENTER: r = call_stacks_enter(&s->stacks, ev); break;
-	case CALLS_LEAVE:
-		r = call_stacks_leave(&s->stacks, ev, &done, &node);
-		if (!r)
-			stack_tree_add(&s->stacks.tree, node, done.self);
-		break;
-	default: r = s->calls.out_of_memory ? -1 : 0;
-	}
-	if (ev->type->kind == KIND_GAP)
-		s->gaps++;
-	else if (ev->type->kind != KIND_ENTER && ev->type->kind != KIND_LEAVE)
-		s->instants++;
-	else if (ev->tail_size)
-		s->values++;
-	return r ? no_memory(e) : 0;
-}
-
-static void remark(uint64_t n, const char *what)
-{
-	if (n)
-		warn(NULL, NO_OFFSET, "%s: %" PRIu64, what, n);
+	return stack_profile_block(en->state, b) ? no_memory(e) : 0;
 }
 
 static int folded_end(struct encoding *en, struct error *e)
 {
-	struct state *s = en->state;
-	struct call done;
-	uint32_t node;
+	struct stack_profile *s = en->state;
 
-	while (calls_finish(&s->calls, &done)) {
-		if (call_stacks_finish(&s->stacks, &done, &node))
-			return no_memory(e);
-		stack_tree_add(&s->stacks.tree, node, done.self);
-	}
-	if (call_stacks_end(&s->stacks) || s->calls.out_of_memory ||
-	    stack_tree_write(&s->stacks.tree, &s->stacks.names, en->text))
+	if (stack_profile_finish(s) || stack_tree_write(&s->tree, &s->names, en->text))
 		return no_memory(e);
-	if (en->options->quiet)
-		return 0;
-	remark(s->calls.unfinished, "calls open at the end, closed at their thread's last event");
-	remark(s->calls.unmatched, "leaves without an enter, left out");
-	remark(s->instants, "folded stacks hold calls only; other events left out");
-	remark(s->values, "folded stacks hold no arguments; calls' ends that had some");
-	remark(s->gaps, "gaps, around which stacks may be wrong");
+	if (!en->options->quiet)
+		stack_profile_report(s, "folded stacks hold");
 	return 0;
 }
 
 static void folded_free(struct encoding *en)
 {
-	struct state *s = en->state;
+	struct stack_profile *s = en->state;
 
 	if (!s)
 		return;
-	calls_free(&s->calls);
-	call_stacks_free(&s->stacks);
+	stack_profile_free(s);
 	free(s);
 	en->state = NULL;
 }
@@ -106,7 +72,7 @@ const struct encoder encoder_folded = {
 	.purpose = "stacks with their self time in ns, for flame graphs",
 	.output = ENCODER_TEXT,
 	.begin = folded_begin,
-	.event = folded_event,
+	.block = folded_block,
 	.end = folded_end,
 	.free = folded_free,
 };

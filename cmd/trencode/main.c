@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct encoder *const encoders[] = {&encoder_text,	    &encoder_uftrace,
-						 &encoder_apitrace, &encoder_tracecmd,
-						 &encoder_lttng,    &encoder_folded};
+static const struct encoder *const encoders[] = {
+	&encoder_text,	    &encoder_uftrace, &encoder_apitrace, &encoder_tracecmd,
+	&encoder_lttng,	    &encoder_folded,  &encoder_chrome,	 &encoder_ndjson,
+	&encoder_csv,	    &encoder_tsv,     &encoder_ctf,	 &encoder_speedscope,
+	&encoder_callgrind, &encoder_pprof,   &encoder_perfetto, &encoder_parquet};
 
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
@@ -28,6 +30,11 @@ enum {
 	KEY_BLOBS,
 	KEY_COMPRESS,
 	KEY_FILE_VERSION,
+	KEY_UNCLOSED,
+	KEY_REBASE,
+	KEY_INT64,
+	KEY_COLUMNS,
+	KEY_NO_HEADER,
 };
 
 struct settings {
@@ -38,7 +45,8 @@ struct settings {
 
 static const struct option_row rows[] = {
 	{'t', "type", "FORMAT", "what to write (text); --list names all",
-	 "text uftrace apitrace trace-cmd lttng folded"},
+	 "text uftrace apitrace trace-cmd lttng folded chrome ndjson csv tsv ctf speedscope "
+	 "callgrind pprof perfetto parquet"},
 	{KEY_LIST, "list", NULL, "list the formats", NULL},
 	{OPTION_HEADING, NULL, NULL, "Text:", NULL},
 	{'f', "fields", "FIELDS",
@@ -62,6 +70,20 @@ static const struct option_row rows[] = {
 	 "brotli:11, zstd:19, zlib:9",
 	 "snappy gzip brotli zstd none zlib"},
 	{KEY_FILE_VERSION, "file-version", "N", "trace-cmd: 6 or 7 (the source's)", "6 7"},
+	{OPTION_HEADING, NULL, NULL, "Reports:", NULL},
+	{KEY_UNCLOSED, "unclosed", "HOW", "calls without a return: close (default) or drop",
+	 "close drop"},
+	{KEY_REBASE, "rebase", "ORIGIN",
+	 "chrome, speedscope: times count from start (default), or none", "start none"},
+	{KEY_INT64, "json-int64", "FORM",
+	 "chrome, ndjson: integers beyond 2^53 as number (default) or\nstring", "number string"},
+	{KEY_COLUMNS, "columns", "LIST",
+	 "ndjson, csv, tsv, parquet: columns\n"
+	 "(ts,dur,type,pid,tid,cpu,comm,name,depth,src,args;\n"
+	 "+LIST: beside these)",
+	 "ts dur type pid tid cpu comm name depth src args kind self caller recursive unfinished "
+	 "group module input"},
+	{KEY_NO_HEADER, "no-header", NULL, "csv, tsv: no line with the names of the columns", NULL},
 	{OPTION_HEADING, NULL, NULL, "Common:", NULL},
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{0},
@@ -84,6 +106,17 @@ static int take_depth(struct encode_options *o, const char *arg, struct error *e
 		return error_set(e, NULL, NO_OFFSET, "-D takes a number of levels, not '%s'", arg);
 	o->depth = (int)n;
 	return 0;
+}
+
+/* An option that takes one of two words, the first of which is the default. */
+static int take_choice(bool *second, const char *option, const char *first_word,
+		       const char *second_word, const char *arg, struct error *e)
+{
+	*second = !strcmp(arg, second_word);
+	if (*second || !strcmp(arg, first_word))
+		return 0;
+	return error_set(e, NULL, NO_OFFSET, "--%s is %s or %s, not '%s'", option, first_word,
+			 second_word, arg);
 }
 
 static int option(void *ctx, int key, const char *arg, struct error *e)
@@ -114,6 +147,14 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 		s->encode.file_version = *arg - '0';
 		break;
 	case KEY_BLOBS: s->encode.blobs = arg; break;
+	case KEY_UNCLOSED: return take_choice(&s->encode.drop, "unclosed", "close", "drop", arg, e);
+	case KEY_REBASE:
+		return take_choice(&s->encode.keep_times, "rebase", "start", "none", arg, e);
+	case KEY_COLUMNS: s->encode.columns = arg; break;
+	case KEY_NO_HEADER: s->encode.no_header = true; break;
+	case KEY_INT64:
+		return take_choice(&s->encode.quote_numbers, "json-int64", "number", "string", arg,
+				   e);
 	}
 	return 0;
 }
@@ -194,6 +235,8 @@ static int take_events(struct encoding *en, struct calls *calls, const struct bl
 	struct event ev;
 	struct call done;
 
+	if (en->encoder->block)
+		return en->encoder->block(en, b, e);
 	events_begin(&it, b);
 	while (event_next(&it, &ev)) {
 		if (calls)

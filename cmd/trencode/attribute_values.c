@@ -1,0 +1,424 @@
+#include "attribute_values.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json.h"
+
+int attribute_put_integer(struct buffer *to, uint64_t number, bool minus, bool quote)
+{
+	char text[24], *p = text;
+
+	if (quote)
+		*p++ = '"';
+	if (minus)
+		*p++ = '-';
+	{
+		char digits[40];
+		size_t n = (size_t)(decimal_at(digits, number) - digits);
+
+		if (buffer_append(to, text, (size_t)(p - text)) || buffer_append(to, digits, n))
+			return -1;
+	}
+	return quote ? buffer_u8(to, '"') : 0;
+}
+
+static void set_text(struct attribute *out, const void *text, size_t n)
+{
+	out->kind = ATTRIBUTE_TEXT;
+	out->text = text;
+	out->number = n;
+}
+
+/* What was appended to the scratch buffer. */
+static int from_scratch(const struct attribute_source *s, uint32_t kind, struct attribute *out)
+{
+	out->kind = kind;
+	out->text = (const char *)s->scratch->data;
+	out->number = s->scratch->size;
+	return 0;
+}
+
+static void set_json(const struct attribute_source *s, struct attribute *out)
+{
+	out->kind = ATTRIBUTE_JSON;
+	out->text = (const char *)s->compound->data;
+	out->number = s->compound->size;
+}
+
+static int set_hex(const struct attribute_source *s, uint64_t number, struct attribute *out)
+{
+	s->scratch->size = 0;
+	return buffer_printf(s->scratch, "0x%" PRIx64, number)
+		       ? -1
+		       : from_scratch(s, ATTRIBUTE_TEXT, out);
+}
+
+static int set_bytes_hex(const struct attribute_source *s, const uint8_t *p, size_t n,
+			 const char *prefix, bool backwards, struct attribute *out)
+{
+	s->scratch->size = 0;
+	if (buffer_append(s->scratch, prefix, strlen(prefix)) || buffer_reserve(s->scratch, 2 * n))
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		uint8_t byte = p[backwards ? n - 1 - i : i];
+
+		s->scratch->data[s->scratch->size++] = (uint8_t) "0123456789abcdef"[byte >> 4];
+		s->scratch->data[s->scratch->size++] = (uint8_t) "0123456789abcdef"[byte & 15];
+	}
+	return from_scratch(s, ATTRIBUTE_TEXT, out);
+}
+
+static void set_string(const struct value *v, struct attribute *out)
+{
+	const uint8_t *end = memchr(v->bytes, 0, v->n);
+
+	/* what uftrace records of a string that is NULL */
+	if (v->n == 4 && !memcmp(v->bytes, "\xff\xff\xff\xff", 4))
+		out->kind = ATTRIBUTE_NULL;
+	else
+		set_text(out, v->bytes, end ? (size_t)(end - v->bytes) : v->n);
+}
+
+static void set_float(const struct value *v, struct attribute *out)
+{
+	long double number;
+	char text[32];
+
+	out->kind = ATTRIBUTE_NULL;
+	if (!value_real(v, &number))
+		return;
+	out->kind = ATTRIBUTE_REAL;
+	out->real = (double)number;
+	if (v->size != 4)
+		return;
+	/* as a float is written: 0.1, not the double that comes next to it */
+	for (int digits = 6; digits <= 9; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, out->real);
+		if (strtof(text, NULL) == (float)out->real)
+			break;
+	}
+	out->real = strtod(text, NULL);
+}
+
+static int set_number(const struct attribute_source *s, const struct value *v,
+		      struct attribute *out)
+{
+	uint64_t bits = v->size < 8 ? v->number & ((1ull << 8 * v->size) - 1) : v->number;
+
+	if (v->format == 'f') {
+		set_float(v, out);
+		return 0;
+	}
+	if (v->size > 8)
+		return set_bytes_hex(s, v->bytes, v->size, "0x", true, out);
+	switch (v->format) {
+	case 'x':
+	case 'o':
+	case 'p': return set_hex(s, bits, out);
+	case 'u': out->kind = ATTRIBUTE_UINT; break;
+	case 'c':
+		s->scratch->size = 0;
+		return buffer_u8(s->scratch, (uint8_t)bits) ? -1
+							    : from_scratch(s, ATTRIBUTE_TEXT, out);
+	default:
+		out->kind = ATTRIBUTE_INT;
+		out->number = (uint64_t)sign_extend(bits, v->size);
+		return 0;
+	}
+	out->number = bits;
+	return 0;
+}
+
+static const struct text_ref *member_name(const struct definition *d, uint64_t value)
+{
+	for (uint32_t i = 0; d && i < d->count; i++)
+		if (d->members[i].value == value)
+			return &d->members[i].name;
+	return NULL;
+}
+
+static void set_enum(const struct definition *d, uint64_t value, struct attribute *out)
+{
+	const struct text_ref *name = member_name(d, value);
+
+	out->kind = ATTRIBUTE_INT;
+	out->number = value;
+	if (name)
+		set_text(out, name->text, name->size);
+}
+
+/* "A|B|0x40" */
+static int set_bitmask(const struct attribute_source *s, const struct definition *d, uint64_t bits,
+		       struct attribute *out)
+{
+	struct buffer *b = s->scratch;
+
+	b->size = 0;
+	for (uint32_t i = 0; d && i < d->count; i++) {
+		uint64_t member = d->members[i].value;
+
+		if (member ? (bits & member) != member : bits || b->size)
+			continue;
+		bits &= ~member;
+		if (buffer_append(b, "|", b->size > 0) ||
+		    buffer_append(b, d->members[i].name.text, d->members[i].name.size))
+			return -1;
+	}
+	if ((bits || !b->size) && buffer_printf(b, "%s0x%" PRIx64, b->size ? "|" : "", bits))
+		return -1;
+	return from_scratch(s, ATTRIBUTE_TEXT, out);
+}
+
+static int put_utf8(struct buffer *b, uint32_t c)
+{
+	uint8_t p[4];
+	size_t n = 1;
+
+	if (c < 0x80) {
+		p[0] = (uint8_t)c;
+	} else if (c < 0x800) {
+		p[0] = (uint8_t)(0xc0 | c >> 6);
+		n = 2;
+	} else if (c < 0x10000) {
+		p[0] = (uint8_t)(0xe0 | c >> 12);
+		n = 3;
+	} else {
+		p[0] = (uint8_t)(0xf0 | (c >> 18 & 7));
+		n = 4;
+	}
+	for (size_t i = 1; i < n; i++)
+		p[i] = (uint8_t)(0x80 | (c >> 6 * (n - 1 - i) & 0x3f));
+	return buffer_append(b, p, n);
+}
+
+static int set_wide(const struct attribute_source *s, const struct value *v, struct attribute *out)
+{
+	const uint8_t *p = v->bytes, *end = v->bytes + v->n;
+
+	s->scratch->size = 0;
+	while (p < end) {
+		uint64_t c = value_unit(&p);
+
+		if (!c)
+			break;
+		if (put_utf8(s->scratch, c > 0x10ffff ? 0xfffd : (uint32_t)c))
+			return -1;
+	}
+	return from_scratch(s, ATTRIBUTE_TEXT, out);
+}
+
+static int set_blob(const struct attribute_source *s, const struct value *v, struct attribute *out)
+{
+	if (!s->blobs) {
+		set_text(out, v->bytes, v->n);
+		return 0;
+	}
+	s->scratch->size = 0;
+	return buffer_printf(s->scratch, "blob(%zu)", v->n) ? -1
+							    : from_scratch(s, ATTRIBUTE_TEXT, out);
+}
+
+/* A struct that nobody took apart. */
+static int set_opaque(const struct attribute_source *s, const struct value *v,
+		      struct attribute *out)
+{
+	static const char string[] = "std::string";
+
+	if (v->type_name_size == sizeof string - 1 &&
+	    !memcmp(v->type_name, string, sizeof string - 1)) {
+		set_text(out, v->bytes, v->n);
+		return 0;
+	}
+	s->scratch->size = 0;
+	return buffer_append(s->scratch, v->type_name, v->type_name_size) ||
+			       buffer_append(s->scratch, "{...}", 5)
+		       ? -1
+		       : from_scratch(s, ATTRIBUTE_TEXT, out);
+}
+
+/* A value without children. */
+static int set_scalar(const struct attribute_source *s, const struct value *v,
+		      struct attribute *out)
+{
+	const struct definition *d =
+		v->definition ? dictionary_definition_id(s->dictionary, v->definition) : NULL;
+
+	out->number = v->number;
+	switch (v->tag) {
+	case VALUE_FALSE:
+	case VALUE_TRUE:
+		out->kind = ATTRIBUTE_BOOL;
+		out->number = v->tag == VALUE_TRUE;
+		return 0;
+	case VALUE_NEGATIVE: out->kind = ATTRIBUTE_INT; return 0;
+	case VALUE_UINT: out->kind = ATTRIBUTE_UINT; return 0;
+	case VALUE_FLOAT:
+	case VALUE_DOUBLE: set_float(v, out); return 0;
+	case VALUE_STRING: set_string(v, out); return 0;
+	case VALUE_BLOB: return set_blob(s, v, out);
+	case VALUE_ENUM: set_enum(d, v->number, out); return 0;
+	case VALUE_BITMASK: return set_bitmask(s, d, v->number, out);
+	case VALUE_POINTER: return set_hex(s, v->number, out);
+	case VALUE_NUMBER: return set_number(s, v, out);
+	case VALUE_OPAQUE: return set_opaque(s, v, out);
+	case VALUE_WSTRING: return set_wide(s, v, out);
+	}
+	out->kind = ATTRIBUTE_NULL;
+	return 0;
+}
+
+/* --- JSON of what has children --- */
+
+static int put_scalar(const struct attribute_source *s, const struct value *v, struct buffer *json)
+{
+	struct attributes quoting = {.quote_numbers = s->quote_numbers};
+	struct attribute item;
+
+	return set_scalar(s, v, &item) || attribute_json(&quoting, &item, json) ? -1 : 0;
+}
+
+static int put_children(const struct attribute_source *s, struct values *v,
+			const struct value *value, unsigned nesting, struct buffer *json);
+
+static int put_next(const struct attribute_source *s, struct values *v, unsigned nesting,
+		    struct buffer *json)
+{
+	struct value value;
+
+	if (nesting > VALUE_DEPTH || !values_value(v, &value)) {
+		v->bad = true;
+		return -1;
+	}
+	return put_children(s, v, &value, nesting, json);
+}
+
+static int put_member(const struct definition *d, uint64_t i, struct buffer *json)
+{
+	char name[32];
+
+	if (d && i < d->count && d->members[i].name.size)
+		return json_append_string(json, d->members[i].name.text, d->members[i].name.size) ||
+				       buffer_u8(json, ':')
+			       ? -1
+			       : 0;
+	snprintf(name, sizeof name, "\"%" PRIu64 "\":", i);
+	return buffer_append(json, name, strlen(name));
+}
+
+static int put_children(const struct attribute_source *s, struct values *v,
+			const struct value *value, unsigned nesting, struct buffer *json)
+{
+	const struct definition *d =
+		value->definition ? dictionary_definition_id(s->dictionary, value->definition)
+				  : NULL;
+	bool members = value->tag == VALUE_STRUCT;
+
+	if (value->tag == VALUE_REPR) {
+		/* the one for people */
+		if (put_next(s, v, nesting + 1, json))
+			return -1;
+		return values_skip(v) ? 0 : -1;
+	}
+	if (value->tag != VALUE_ARRAY && !members)
+		return put_scalar(s, value, json);
+	if (buffer_u8(json, members ? '{' : '['))
+		return -1;
+	for (uint64_t i = 0; i < value->count; i++)
+		if ((i && buffer_u8(json, ',')) || (members && put_member(d, i, json)) ||
+		    put_next(s, v, nesting + 1, json))
+			return -1;
+	return buffer_u8(json, members ? '}' : ']');
+}
+
+static int set_compound(const struct attribute_source *s, struct values *v,
+			const struct value *value, struct attribute *out)
+{
+	s->compound->size = 0;
+	if (put_children(s, v, value, 0, s->compound))
+		return -1;
+	set_json(s, out);
+	return 0;
+}
+
+int attribute_value(const struct attribute_source *s, struct values *v, struct attribute *out)
+{
+	struct value value;
+	unsigned second = 0; /* the values for the machine, to be stepped over */
+
+	*out = (struct attribute){0};
+	do {
+		if (second > VALUE_DEPTH || !values_value(v, &value)) {
+			v->bad = true;
+			return -1;
+		}
+	} while (value.tag == VALUE_REPR && ++second);
+	if (value.tag == VALUE_ARRAY || value.tag == VALUE_STRUCT ? set_compound(s, v, &value, out)
+								  : set_scalar(s, &value, out))
+		return -1;
+	while (second--)
+		if (!values_skip(v))
+			return -1;
+	return 0;
+}
+
+/* --- fields --- */
+
+static int set_element(const struct attribute_source *s, const struct field *f,
+		       const struct field_value *v, struct attribute *out)
+{
+	*out = (struct attribute){.kind = ATTRIBUTE_NULL};
+	switch (v->form) {
+	case FORM_NONE: return 0;
+	case FORM_INT:
+	case FORM_UINT:
+		if (f->kind == FIELD_HEX)
+			return set_hex(s, v->u, out);
+		if (f->kind == FIELD_ENUM) {
+			set_enum(f->definition, v->u, out);
+			return 0;
+		}
+		if (f->kind == FIELD_BITMASK)
+			return set_bitmask(s, f->definition, v->u, out);
+		out->kind = v->form == FORM_INT ? ATTRIBUTE_INT : ATTRIBUTE_UINT;
+		out->number = v->u;
+		return 0;
+	case FORM_REAL:
+		out->kind = ATTRIBUTE_REAL;
+		out->real = v->real;
+		return 0;
+	case FORM_TEXT:
+		if (f->kind == FIELD_BYTES || f->kind == FIELD_BITMAP)
+			return set_bytes_hex(s, v->text, v->size, "", false, out);
+		set_text(out, v->text, v->size);
+	}
+	return 0;
+}
+
+int attribute_field(const struct attribute_source *s, const struct event *ev, const struct field *f,
+		    struct attribute *out)
+{
+	struct attributes quoting = {.quote_numbers = s->quote_numbers};
+	uint32_t n = field_count(ev, f);
+	struct field_value v;
+	struct attribute item;
+	struct buffer *json = s->compound;
+
+	field_get(ev, f, 0, &v);
+	if (n <= 1 || v.form == FORM_TEXT)
+		return set_element(s, f, &v, out);
+	json->size = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		field_get(ev, f, i, &v);
+		if (buffer_u8(json, i ? ',' : '[') || set_element(s, f, &v, &item) ||
+		    attribute_json(&quoting, &item, json))
+			return -1;
+	}
+	*out = (struct attribute){0};
+	if (buffer_u8(json, ']'))
+		return -1;
+	set_json(s, out);
+	return 0;
+}

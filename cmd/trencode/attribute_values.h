@@ -1,0 +1,28 @@
+/*
+ * attribute_values.h - one value of an argument, or one field, as an attribute
+ */
+#ifndef TR_ATTRIBUTE_VALUES_H
+#define TR_ATTRIBUTE_VALUES_H
+
+#include "attributes.h"
+#include "common/field.h"
+
+struct attribute_source {
+	const struct dictionary *dictionary;
+	/* hold what the attribute points to, until the next one: a text, and JSON */
+	struct buffer *scratch, *compound;
+	bool quote_numbers; /* in JSON */
+	bool blobs;	    /* BLOB is data of any size, of which only that is told; else text */
+};
+
+/* The next value, with all its children. -1: memory is out, or v->bad. */
+int attribute_value(const struct attribute_source *s, struct values *v, struct attribute *out);
+
+/* A field of an event; several elements become an array. -1: memory is out. */
+int attribute_field(const struct attribute_source *s, const struct event *ev, const struct field *f,
+		    struct attribute *out);
+
+/* Decimal digits, with a minus, in quotes. */
+int attribute_put_integer(struct buffer *to, uint64_t number, bool minus, bool quote);
+
+#endif

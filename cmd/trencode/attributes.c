@@ -1,0 +1,290 @@
+#include "attributes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "attribute_values.h"
+#include "common/field.h"
+#include "common/json.h"
+
+enum {
+	RECORD = 16,		/* u32 name, u32 kind, u64 number */
+	FLOAT_ARGUMENTS = 1000, /* the index of an fparg of uftrace: its number plus this */
+};
+
+#define DOUBLE_EXACT (1ull << 53)
+
+void attributes_init(struct attributes *a, struct dictionary *d)
+{
+	*a = (struct attributes){.dictionary = d};
+}
+
+void attributes_free(struct attributes *a)
+{
+	free(a->items);
+	free(a->seen);
+	buffer_free(&a->scratch);
+	buffer_free(&a->compound);
+	*a = (struct attributes){0};
+}
+
+static int append(struct buffer *to, const struct attribute *item)
+{
+	bool bytes = item->kind >= ATTRIBUTE_TEXT;
+	uint64_t number = item->number;
+	uint8_t *p;
+
+	if (item->kind == ATTRIBUTE_REAL)
+		memcpy(&number, &item->real, sizeof number);
+	if (buffer_reserve(to, RECORD))
+		return -1;
+	p = to->data + to->size;
+	put_u32(p, item->name);
+	put_u32(p + 4, item->kind);
+	put_u64(p + 8, number);
+	to->size += RECORD;
+	return bytes ? buffer_append(to, item->text, item->number) : 0;
+}
+
+/* --- arguments and return values --- */
+
+static uint32_t argument_name(struct attributes *a, const struct event *ev, uint64_t index)
+{
+	const struct place *place = dictionary_place(a->dictionary, ev->place);
+	const struct definition *d = place ? place->arguments : NULL;
+	size_t slot = index < sizeof a->names / sizeof *a->names ? (size_t)index : 0;
+	char text[32];
+	uint32_t name;
+
+	if (d && index && index <= d->count && d->members[index - 1].name.size)
+		return d->members[index - 1].name.number;
+	if (slot && a->names[slot])
+		return a->names[slot];
+	if (index > FLOAT_ARGUMENTS)
+		snprintf(text, sizeof text, "fparg%" PRIu64, index - FLOAT_ARGUMENTS);
+	else
+		snprintf(text, sizeof text, "arg%" PRIu64, index);
+	name = dictionary_text(a->dictionary, text, strlen(text)).number;
+	a->names[slot] = name;
+	return name;
+}
+
+int attributes_append_values(struct attributes *a, const struct event *ev, struct buffer *to)
+{
+	bool apitrace = ev->type->source && !strcmp(ev->type->source->format.text, "apitrace");
+	struct attribute_source source = {a->dictionary, &a->scratch, &a->compound,
+					  a->quote_numbers, apitrace};
+	struct attribute item;
+	struct values v;
+	uint64_t index;
+	uint8_t what;
+
+	values_begin(&v, ev->tail, ev->tail_size);
+	while (values_what(&v, &what, &index)) {
+		if (what != DETAIL_ARGUMENT && what != DETAIL_RETURN) {
+			if (!values_skip(&v))
+				break;
+			continue;
+		}
+		if (attribute_value(&source, &v, &item))
+			return v.bad ? 0 : -1;
+		if (what == DETAIL_ARGUMENT) {
+			item.name = argument_name(a, ev, index);
+		} else {
+			if (!a->return_name)
+				a->return_name = dictionary_text(a->dictionary, "return", 6).number;
+			item.name = a->return_name;
+		}
+		if (!item.name || append(to, &item))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- fields --- */
+
+bool attribute_wanted(const struct field *f)
+{
+	return f->name.size && f->role != ROLE_CALL && strncmp(f->name.text, "common_", 7) != 0;
+}
+
+static int append_fields(struct attributes *a, const struct event *ev, struct buffer *to)
+{
+	struct attribute_source source = {a->dictionary, &a->scratch, &a->compound,
+					  a->quote_numbers, false};
+	struct attribute item;
+
+	for (uint32_t i = 0; i < ev->type->nfields; i++) {
+		const struct field *f = &ev->type->fields[i];
+
+		if (!attribute_wanted(f))
+			continue;
+		if (attribute_field(&source, ev, f, &item))
+			return -1;
+		item.name = f->name.number;
+		if (append(to, &item))
+			return -1;
+	}
+	return 0;
+}
+
+const char *gap_reason_name(uint32_t reason)
+{
+	static const char *const reasons[] = {
+		[GAP_LOST] = "lost", [GAP_DAMAGE] = "damage", [GAP_UNREAD] = "not read"};
+
+	return reason && reason <= GAP_UNREAD ? reasons[reason] : "unknown";
+}
+
+static int append_gap(struct attributes *a, const struct event *ev, struct buffer *to)
+{
+	const char *reason;
+	struct gap_row g;
+
+	if (!gap_get(ev, &g))
+		return 0;
+	reason = gap_reason_name(g.reason);
+	if (append(to,
+		   &(struct attribute){.name = dictionary_text(a->dictionary, "reason", 6).number,
+				       .kind = ATTRIBUTE_TEXT,
+				       .number = strlen(reason),
+				       .text = reason}))
+		return -1;
+	if (g.count != UINT64_MAX &&
+	    append(to, &(struct attribute){
+			       .name = g.unit == GAP_BYTES
+					       ? dictionary_text(a->dictionary, "bytes", 5).number
+					       : dictionary_text(a->dictionary, "events", 6).number,
+			       .kind = ATTRIBUTE_UINT,
+			       .number = g.count}))
+		return -1;
+	return g.message_size
+		       ? append(to,
+				&(struct attribute){
+					.name = dictionary_text(a->dictionary, "message", 7).number,
+					.kind = ATTRIBUTE_TEXT,
+					.number = g.message_size,
+					.text = g.message})
+		       : 0;
+}
+
+int attributes_append(struct attributes *a, const struct event *ev, struct buffer *to)
+{
+	if (ev->type->kind == KIND_GAP)
+		return append_gap(a, ev, to);
+	if (ev->type->flags & TYPE_VALUES && ev->tail_size && attributes_append_values(a, ev, to))
+		return -1;
+	return ev->type->nfields ? append_fields(a, ev, to) : 0;
+}
+
+int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to)
+{
+	return append(to, &(struct attribute){
+				  .name = dictionary_text(a->dictionary, name, strlen(name)).number,
+				  .kind = ATTRIBUTE_BOOL,
+				  .number = value});
+}
+
+/* --- reading --- */
+
+static int next_generation(struct attributes *a, uint32_t name)
+{
+	size_t n = a->nseen ? a->nseen : 256;
+	uint32_t *seen;
+
+	if (name < a->nseen)
+		return 0;
+	while (n <= name)
+		n *= 2;
+	seen = realloc(a->seen, n * sizeof(*seen));
+	if (!seen)
+		return -1;
+	memset(seen + a->nseen, 0, (n - a->nseen) * sizeof(*seen));
+	a->seen = seen;
+	a->nseen = n;
+	return 0;
+}
+
+/* Keep the last of each name. */
+static int drop_repeated(struct attributes *a)
+{
+	size_t kept = a->count;
+
+	if (++a->generation == 0) {
+		memset(a->seen, 0, a->nseen * sizeof(*a->seen));
+		a->generation = 1;
+	}
+	for (size_t i = a->count; i-- > 0;) {
+		if (next_generation(a, a->items[i].name))
+			return -1;
+		if (a->seen[a->items[i].name] == a->generation)
+			continue;
+		a->seen[a->items[i].name] = a->generation;
+		a->items[--kept] = a->items[i];
+	}
+	a->count -= kept;
+	memmove(a->items, a->items + kept, a->count * sizeof(*a->items));
+	return 0;
+}
+
+int attributes_read(struct attributes *a, const uint8_t *bytes, size_t n)
+{
+	const uint8_t *end = n ? bytes + n : bytes;
+
+	a->count = 0;
+	while (bytes < end) {
+		struct attribute *items =
+			array_grow(a->items, &a->capacity, a->count, sizeof(*items));
+		struct attribute *item;
+
+		if (!items)
+			return -1;
+		a->items = items;
+		item = &items[a->count++];
+		*item = (struct attribute){.name = get_u32(bytes),
+					   .kind = get_u32(bytes + 4),
+					   .number = get_u64(bytes + 8)};
+		bytes += RECORD;
+		if (item->kind == ATTRIBUTE_REAL)
+			memcpy(&item->real, &item->number, sizeof item->real);
+		if (item->kind >= ATTRIBUTE_TEXT) {
+			item->text = (const char *)bytes;
+			bytes += item->number;
+		}
+	}
+	return a->count > 1 ? drop_repeated(a) : 0;
+}
+
+/* --- JSON --- */
+
+int attribute_json(const struct attributes *a, const struct attribute *item, struct buffer *to)
+{
+	bool quote = false, minus = item->kind == ATTRIBUTE_INT && (int64_t)item->number < 0;
+	uint64_t number = minus ? -item->number : item->number;
+
+	switch (item->kind) {
+	case ATTRIBUTE_NULL: return buffer_append(to, "null", 4);
+	case ATTRIBUTE_BOOL:
+		return item->number ? buffer_append(to, "true", 4) : buffer_append(to, "false", 5);
+	case ATTRIBUTE_REAL: return json_append_real(to, item->real);
+	case ATTRIBUTE_TEXT: return json_append_string(to, item->text, item->number);
+	case ATTRIBUTE_JSON: return buffer_append(to, item->text, item->number);
+	}
+	quote = a->quote_numbers && number > DOUBLE_EXACT;
+	return attribute_put_integer(to, number, minus, quote);
+}
+
+int attributes_json(struct attributes *a, struct buffer *to)
+{
+	if (buffer_u8(to, '{'))
+		return -1;
+	for (size_t i = 0; i < a->count; i++) {
+		struct text_ref name = dictionary_string(a->dictionary, a->items[i].name);
+
+		if ((i && buffer_u8(to, ',')) || json_append_string(to, name.text, name.size) ||
+		    buffer_u8(to, ':') || attribute_json(a, &a->items[i], to))
+			return -1;
+	}
+	return buffer_u8(to, '}');
+}

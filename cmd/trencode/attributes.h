@@ -1,0 +1,75 @@
+/*
+ * attributes.h - arguments, return values and fields of events as names with plain values
+ *
+ * What a report format says of an event beside its name and its time. The events of a call come one
+ * by one, and its row or slice may be written at its end, so what an enter says is kept as bytes
+ * that need neither the block nor the segment they came from.
+ *
+ * Left out are the fields that ftrace has in each event (common_*), and padding without a name.
+ */
+#ifndef TR_ATTRIBUTES_H
+#define TR_ATTRIBUTES_H
+
+#include "common/event.h"
+#include "common/buffer.h"
+#include "common/value.h"
+
+enum attribute_kind {
+	ATTRIBUTE_NULL,
+	ATTRIBUTE_BOOL, /* number: 0 or 1 */
+	ATTRIBUTE_INT,	/* number: two's complement */
+	ATTRIBUTE_UINT,
+	ATTRIBUTE_REAL,
+	ATTRIBUTE_TEXT, /* any bytes */
+	ATTRIBUTE_JSON, /* arrays and structs, as JSON */
+};
+
+struct attribute {
+	uint32_t name; /* number of a string of the dictionary */
+	uint32_t kind;
+	uint64_t number; /* of TEXT and JSON the size */
+	double real;
+	const char *text;
+};
+
+struct attributes {
+	struct dictionary *dictionary;
+	bool quote_numbers;	 /* JSON: integers that a double cannot hold become strings */
+	struct attribute *items; /* of the last attributes_read, in their order, no name twice */
+	size_t count, capacity;
+	/* its own */
+	uint32_t names[16], return_name; /* of arguments without one */
+	uint32_t *seen, generation;	 /* by name */
+	size_t nseen;
+	struct buffer scratch, compound;
+};
+
+void attributes_init(struct attributes *a, struct dictionary *d);
+void attributes_free(struct attributes *a);
+
+/* Append what the event says. -1: memory is out. So do all others that return int. */
+int attributes_append(struct attributes *a, const struct event *ev, struct buffer *to);
+
+/* Arguments and return values only. */
+int attributes_append_values(struct attributes *a, const struct event *ev, struct buffer *to);
+
+/* Is this field one that is told? */
+bool attribute_wanted(const struct field *f);
+
+/* "lost", "damage", "not read" */
+const char *gap_reason_name(uint32_t reason);
+
+/* Append one of the encoder's own. */
+int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to);
+
+/* Take apart what was appended; of two with the same name the later one holds. What items point to
+ * is the bytes' and lasts as long as they do. */
+int attributes_read(struct attributes *a, const uint8_t *bytes, size_t n);
+
+/* Append the items as a JSON object. */
+int attributes_json(struct attributes *a, struct buffer *to);
+
+/* One of them as JSON. */
+int attribute_json(const struct attributes *a, const struct attribute *item, struct buffer *to);
+
+#endif

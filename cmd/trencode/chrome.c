@@ -1,0 +1,414 @@
+/*
+ * chrome.c - Trace Event JSON, which ui.perfetto.dev, chrome://tracing, speedscope and the Firefox
+ * Profiler open
+ *
+ * A call is one complete event (X), written at its end; calls that overlap are pairs of async
+ * events. Times are microseconds with three decimals, made from integers. Consumers read them as
+ * doubles, so they count from the trace's first event, unless asked otherwise.
+ */
+#include "encoder.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/json.h"
+#include "place_names.h"
+#include "spans.h"
+#include "tracks.h"
+
+enum {
+	PREFIX_MOST = 64,  /* {"pid":-2147483648,"tid":-2147483648,"ts": */
+	LINE_FIXED = 256,  /* a line without its name and its arguments */
+	NAME_FAST = 16384, /* longer names go another way */
+};
+
+/* How the lines of a thread begin. */
+struct lane_prefix {
+	size_t size;
+	char text[PREFIX_MOST];
+};
+
+struct state {
+	struct spans spans;
+	struct tracks tracks;
+	struct place_names names;
+	struct attributes attributes;
+	struct buffer bytes, json;
+	const struct encode_options *options;
+	struct text *out;
+	const struct clock *clock;
+	uint64_t origin, overlapping;
+	bool started, any;
+};
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET, "out of memory");
+}
+
+/* --- pieces of a line --- */
+
+static inline char *put(char *p, const char *s, size_t n)
+{
+	memcpy(p, s, n);
+	return p + n;
+}
+
+#define PUT(p, literal) put(p, literal, sizeof(literal) - 1)
+
+/* Microseconds with all nanoseconds; a clock of ticks as it counts. */
+static inline char *put_time(char *p, uint64_t time, bool ticks)
+{
+	unsigned rest;
+
+	if (__builtin_expect(ticks, 0))
+		return decimal_at(p, time);
+	rest = (unsigned)(time % 1000);
+	p = decimal_at(p, time / 1000);
+	p[0] = '.';
+	p[1] = (char)('0' + rest / 100);
+	p[2] = (char)('0' + rest / 10 % 10);
+	p[3] = (char)('0' + rest % 10);
+	return p + 4;
+}
+
+static inline char *put_stamp(const struct state *s, char *p, uint64_t time, bool ticks)
+{
+	if (__builtin_expect(time < s->origin, 0)) {
+		*p++ = '-';
+		return put_time(p, s->origin - time, ticks);
+	}
+	return put_time(p, time - s->origin, ticks);
+}
+
+static inline bool counts_ticks(const struct lane *lane)
+{
+	return lane->clock && lane->clock->flags & CLOCK_TICKS;
+}
+
+static void begin_line(struct state *s)
+{
+	if (s->any)
+		text_put(s->out, ",\n", 2);
+	s->any = true;
+}
+
+/* --- names of processes and threads --- */
+
+static void put_metadata(struct state *s, const char *what, int32_t pid, int32_t tid)
+{
+	begin_line(s);
+	text_printf(s->out,
+		    "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"%s\",\"args\":{\"name\":", pid,
+		    tid, what);
+	json_string(s->out, (const char *)s->bytes.data, s->bytes.size);
+	text_puts(s->out, "}}");
+}
+
+static int name_track(struct state *s, struct track *t, const struct lane *lane)
+{
+	struct track_process *p = &s->tracks.processes[t->process];
+	struct lane_prefix *prefix = t->user;
+
+	if (!prefix) {
+		prefix = t->user = malloc(sizeof *prefix);
+		if (!prefix)
+			return -1;
+		prefix->size = (size_t)snprintf(prefix->text, sizeof prefix->text,
+						"\"pid\":%d,\"tid\":%d,\"ts\":", t->pid, t->tid);
+	}
+	if (p->renamed) {
+		struct text_ref comm = dictionary_string(s->names.dictionary, p->comm);
+
+		p->renamed = false;
+		s->bytes.size = 0;
+		if (p->comm) {
+			if (buffer_append(&s->bytes, comm.text, comm.size))
+				return -1;
+			put_metadata(s, "process_name", t->pid, t->tid);
+		}
+	}
+	t->renamed = false;
+	s->bytes.size = 0;
+	if (track_name(t, lane, &s->bytes))
+		return -1;
+	put_metadata(s, "thread_name", t->pid, t->tid);
+	return 0;
+}
+
+static inline const struct lane_prefix *prefix_of(struct state *s, uint32_t thread,
+						  const struct lane *lane)
+{
+	struct track *t = tracks_get(&s->tracks, thread, lane);
+
+	if (__builtin_expect(!t || (t->renamed && name_track(s, t, lane)), 0))
+		return NULL;
+	return t->user;
+}
+
+/* --- events --- */
+
+static inline char *put_prefix(const struct lane_prefix *prefix, char *p)
+{
+	memcpy(p, prefix->text, PREFIX_MOST); /* of a length the compiler knows */
+	return p + prefix->size;
+}
+
+/* The name goes directly into the line, or, if it is very long, behind what is there of it. */
+static inline char *put_name(struct state *s, char *p, const char *name, uint32_t size)
+{
+	if (__builtin_expect(size <= NAME_FAST, 1))
+		return put(p, name, size);
+	text_wrote(s->out, p);
+	text_put(s->out, name, size);
+	return text_room(s->out, LINE_FIXED);
+}
+
+static inline char *line_room(struct state *s)
+{
+	char *p = text_room(s->out, LINE_FIXED + NAME_FAST);
+
+	if (s->any)
+		p = PUT(p, ",\n");
+	s->any = true;
+	return p;
+}
+
+static void put_args(struct state *s)
+{
+	if (s->json.size) {
+		text_put(s->out, ",\"args\":", 8);
+		text_put(s->out, (const char *)s->json.data, s->json.size);
+	}
+	text_char(s->out, '}');
+}
+
+/* A call that overlaps others: a pair of events that viewers draw beside the thread. */
+static void put_async(struct state *s, const struct span *span, const struct lane_prefix *prefix,
+		      const char *name, uint32_t size)
+{
+	bool ticks = counts_ticks(span->lane);
+	uint64_t id = ++s->overlapping;
+
+	for (int i = 0; i < 2; i++) {
+		char *p = line_room(s);
+
+		p = PUT(p, "{\"ph\":\"");
+		*p++ = i ? 'e' : 'b';
+		p = PUT(p, "\",\"cat\":\"overlapping\",\"id\":");
+		p = decimal_at(p, id);
+		*p++ = ',';
+		p = put_prefix(prefix, p);
+		p = put_stamp(s, p, i ? span->end : span->start, ticks);
+		p = PUT(p, ",\"name\":");
+		p = put_name(s, p, name, size);
+		if (i)
+			*p++ = '}';
+		text_wrote(s->out, p);
+		if (!i)
+			put_args(s);
+	}
+}
+
+static int render_args(struct state *s, const struct span *span, const struct event *leave,
+		       struct error *e)
+{
+	struct buffer *kept = &s->bytes;
+
+	s->json.size = kept->size = 0;
+	if (buffer_append(kept, span->kept, span->kept_size) ||
+	    (leave && attributes_append(&s->attributes, leave, kept)) ||
+	    (span->unfinished &&
+	     attributes_append_bool(&s->attributes, "unfinished", true, kept)) ||
+	    attributes_read(&s->attributes, kept->data, kept->size) ||
+	    (s->attributes.count && attributes_json(&s->attributes, &s->json)))
+		return no_memory(e);
+	return 0;
+}
+
+static int end_call(void *ctx, const struct span *span, const struct event *leave, struct error *e)
+{
+	struct state *s = ctx;
+	const struct lane_prefix *prefix;
+	const char *name;
+	uint32_t size;
+	bool ticks;
+	char *p;
+
+	if (span->unfinished && s->options->drop)
+		return 0;
+	prefix = prefix_of(s, span->thread, span->lane);
+	name = place_names_get(&s->names, span->place, &size);
+	if (!prefix || !name)
+		return no_memory(e);
+	s->json.size = 0;
+	if ((span->kept_size || !leave || leave->type->nfields || leave->tail_size) &&
+	    render_args(s, span, leave, e))
+		return -1;
+	if (__builtin_expect(span->crossing, 0)) {
+		put_async(s, span, prefix, name, size);
+		return 0;
+	}
+	ticks = counts_ticks(span->lane);
+	p = line_room(s);
+	p = PUT(p, "{\"ph\":\"X\",");
+	p = put_prefix(prefix, p);
+	p = put_stamp(s, p, span->start, ticks);
+	p = PUT(p, ",\"dur\":");
+	p = put_time(p, span->end - span->start, ticks);
+	p = PUT(p, ",\"name\":");
+	p = put_name(s, p, name, size);
+	if (span->kernel)
+		p = PUT(p, ",\"cat\":\"kernel\"");
+	if (!s->json.size)
+		*p++ = '}';
+	text_wrote(s->out, p);
+	if (s->json.size)
+		put_args(s);
+	return 0;
+}
+
+static int begin_call(void *ctx, const struct event *enter, const struct span *span,
+		      struct buffer *keep, uint64_t *token, struct error *e)
+{
+	struct state *s = ctx;
+
+	(void)span;
+	(void)token;
+	if (!enter->type->nfields && !enter->tail_size)
+		return 0;
+	return attributes_append(&s->attributes, enter, keep) ? no_memory(e) : 0;
+}
+
+/* A counter's values are numbers; what has none is shown as an instant. */
+static bool keep_numbers(struct attributes *a)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < a->count; i++)
+		if (a->items[i].kind >= ATTRIBUTE_INT && a->items[i].kind <= ATTRIBUTE_REAL)
+			a->items[kept++] = a->items[i];
+	if (!kept)
+		return false;
+	a->count = kept;
+	return true;
+}
+
+static int other_event(void *ctx, const struct event *ev, struct error *e)
+{
+	struct state *s = ctx;
+	const struct lane_prefix *prefix = prefix_of(s, calls_thread(ev), ev->lane);
+	struct text_ref name = ev->type->name, group = ev->type->group;
+	const char *place = NULL;
+	uint32_t size;
+	bool counter;
+	char *p;
+
+	s->bytes.size = s->json.size = 0;
+	if (!prefix || attributes_append(&s->attributes, ev, &s->bytes) ||
+	    attributes_read(&s->attributes, s->bytes.data, s->bytes.size))
+		return no_memory(e);
+	counter = ev->type->kind == KIND_COUNTER && keep_numbers(&s->attributes);
+	if (s->attributes.count && attributes_json(&s->attributes, &s->json))
+		return no_memory(e);
+	if (ev->place && !(place = place_names_get(&s->names, ev->place, &size)))
+		return no_memory(e);
+	p = line_room(s);
+	p = counter ? PUT(p, "{\"ph\":\"C\",") : PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
+	p = put_prefix(prefix, p);
+	p = put_stamp(s, p, ev->time, counts_ticks(ev->lane));
+	p = PUT(p, ",\"name\":");
+	text_wrote(s->out, p);
+	if (place)
+		text_put(s->out, place, size);
+	else
+		json_string(s->out, name.text, name.size);
+	if (group.size) {
+		text_put(s->out, ",\"cat\":", 7);
+		json_string(s->out, group.text, group.size);
+	}
+	put_args(s);
+	return 0;
+}
+
+static const struct span_sink sink = {.begin = begin_call, .end = end_call, .other = other_event};
+
+/* --- the encoder --- */
+
+static int chrome_begin(struct encoding *en, struct error *e)
+{
+	struct state *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return no_memory(e);
+	en->state = s;
+	s->options = en->options;
+	s->out = en->text;
+	spans_init(&s->spans, en->dictionary, &sink, s);
+	place_names_init(&s->names, en->dictionary, json_append_string);
+	attributes_init(&s->attributes, en->dictionary);
+	s->attributes.quote_numbers = en->options->quote_numbers;
+	text_puts(s->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+	return 0;
+}
+
+static int chrome_event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	struct state *s = en->state;
+
+	if (__builtin_expect(!s->started, 0)) {
+		s->started = true;
+		s->clock = ev->lane->clock;
+		s->origin = s->options->keep_times ? 0 : ev->time;
+	}
+	return spans_event(&s->spans, ev, e);
+}
+
+static int chrome_end(struct encoding *en, struct error *e)
+{
+	struct state *s = en->state;
+
+	if (spans_finish(&s->spans, e))
+		return -1;
+	text_puts(s->out, s->any ? "\n],\"otherData\":{\"clock\":" : "],\"otherData\":{\"clock\":");
+	if (s->clock)
+		json_string(s->out, s->clock->name.text, s->clock->name.size);
+	else
+		text_puts(s->out, "null");
+	text_puts(s->out, ",\"origin\":\"");
+	text_u64(s->out, s->origin);
+	text_puts(s->out, "\"}}\n");
+	if (en->options->quiet)
+		return 0;
+	place_names_report(&s->names);
+	spans_report(&s->spans, en->options->drop);
+	return 0;
+}
+
+static void chrome_free(struct encoding *en)
+{
+	struct state *s = en->state;
+
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->tracks.count; i++)
+		free(s->tracks.tracks[i].user);
+	tracks_free(&s->tracks);
+	spans_free(&s->spans);
+	place_names_free(&s->names);
+	attributes_free(&s->attributes);
+	buffer_free(&s->bytes);
+	buffer_free(&s->json);
+	free(s);
+	en->state = NULL;
+}
+
+const struct encoder encoder_chrome = {
+	.name = "chrome",
+	.purpose = "Trace Event JSON, for Perfetto, Chrome, speedscope, Firefox Profiler",
+	.output = ENCODER_TEXT,
+	.begin = chrome_begin,
+	.event = chrome_event,
+	.end = chrome_end,
+	.free = chrome_free,
+};

@@ -1,0 +1,151 @@
+/*
+ * delimited.c - csv (RFC 4180) and tsv, a row for each event
+ */
+#include <stdlib.h>
+
+#include "common/delimited.h"
+#include "common/utf8.h"
+#include "event_rows.h"
+
+struct state {
+	struct event_rows rows;
+	struct place_names texts; /* as they stand in a cell */
+	struct buffer cell;
+	struct text *out;
+	char separator;
+	int (*put)(struct buffer *to, const char *p, size_t n);
+};
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET, "out of memory");
+}
+
+static int render(struct buffer *to, const char *p, size_t n,
+		  int (*put)(struct buffer *, const char *, size_t))
+{
+	struct buffer clean = {0};
+	int r = utf8_append(&clean, p, n) || put(to, (const char *)clean.data, clean.size) ? -1 : 0;
+
+	buffer_free(&clean);
+	return r;
+}
+
+static int render_csv(struct buffer *to, const char *p, size_t n)
+{
+	return render(to, p, n, csv_append);
+}
+
+static int render_tsv(struct buffer *to, const char *p, size_t n)
+{
+	return render(to, p, n, tsv_append);
+}
+
+static int put_cell(struct state *s, enum row_column c)
+{
+	const struct row_cell *cell = &s->rows.cells[c];
+	const char *text;
+	uint32_t size;
+
+	if (!cell->present)
+		return 0;
+	switch (row_column_form(c)) {
+	case COLUMN_TIME:
+	case COLUMN_FLAG: text_u64(s->out, cell->number); return 0;
+	case COLUMN_SMALL: text_i64(s->out, (int64_t)cell->number); return 0;
+	case COLUMN_NAME:
+		text = place_names_get(&s->texts, (uint32_t)cell->number, &size);
+		if (!text)
+			return -1;
+		text_put(s->out, text, size);
+		return 0;
+	case COLUMN_OBJECT:
+		s->cell.size = 0;
+		if (s->put(&s->cell, cell->text, cell->size))
+			return -1;
+		text_put(s->out, (const char *)s->cell.data, s->cell.size);
+	}
+	return 0;
+}
+
+static int write_row(void *ctx, struct error *e)
+{
+	struct state *s = ctx;
+
+	for (size_t i = 0; i < s->rows.ncolumns; i++) {
+		if (i)
+			text_char(s->out, s->separator);
+		if (put_cell(s, s->rows.columns[i]))
+			return no_memory(e);
+	}
+	text_char(s->out, '\n');
+	return 0;
+}
+
+static int delimited_begin(struct encoding *en, struct error *e)
+{
+	struct state *s = calloc(1, sizeof(*s));
+	bool csv = en->encoder == &encoder_csv;
+
+	if (!s)
+		return no_memory(e);
+	en->state = s;
+	s->out = en->text;
+	s->separator = csv ? ',' : '\t';
+	s->put = csv ? csv_append : tsv_append;
+	place_names_init_strings(&s->texts, en->dictionary, csv ? render_csv : render_tsv);
+	if (event_rows_begin(&s->rows, en, write_row, s, e))
+		return -1;
+	if (en->options->no_header)
+		return 0;
+	for (size_t i = 0; i < s->rows.ncolumns; i++) {
+		if (i)
+			text_char(s->out, s->separator);
+		text_puts(s->out, row_column_name(s->rows.columns[i]));
+	}
+	text_char(s->out, '\n');
+	return 0;
+}
+
+static int delimited_event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	return event_rows_event(&((struct state *)en->state)->rows, ev, e);
+}
+
+static int delimited_end(struct encoding *en, struct error *e)
+{
+	return event_rows_end(&((struct state *)en->state)->rows, en, e);
+}
+
+static void delimited_free(struct encoding *en)
+{
+	struct state *s = en->state;
+
+	if (!s)
+		return;
+	event_rows_free(&s->rows);
+	place_names_free(&s->texts);
+	buffer_free(&s->cell);
+	free(s);
+	en->state = NULL;
+}
+
+const struct encoder encoder_csv = {
+	.name = "csv",
+	.purpose = "a row for each call and event, comma-separated",
+	.output = ENCODER_TEXT,
+	.begin = delimited_begin,
+	.event = delimited_event,
+	.end = delimited_end,
+	.free = delimited_free,
+};
+
+const struct encoder encoder_tsv = {
+	.name = "tsv",
+	.purpose = "the same, tab-separated",
+	.output = ENCODER_TEXT,
+	.begin = delimited_begin,
+	.event = delimited_event,
+	.end = delimited_end,
+	.free = delimited_free,
+};

@@ -1,0 +1,115 @@
+/*
+ * ndjson.c - a JSON object on a line for each event
+ */
+#include <stdlib.h>
+
+#include "common/json.h"
+#include "event_rows.h"
+
+struct state {
+	struct event_rows rows;
+	struct place_names texts; /* as JSON strings */
+	struct text *out;
+	bool quote_numbers;
+};
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET, "out of memory");
+}
+
+static void put_time(struct state *s, uint64_t time)
+{
+	bool quote = s->quote_numbers && time > 1ull << 53;
+
+	if (quote)
+		text_char(s->out, '"');
+	text_u64(s->out, time);
+	if (quote)
+		text_char(s->out, '"');
+}
+
+static int put_cell(struct state *s, enum row_column c)
+{
+	const struct row_cell *cell = &s->rows.cells[c];
+	const char *text;
+	uint32_t size;
+
+	if (!cell->present) {
+		text_put(s->out, "null", 4);
+		return 0;
+	}
+	switch (row_column_form(c)) {
+	case COLUMN_TIME: put_time(s, cell->number); return 0;
+	case COLUMN_FLAG: text_puts(s->out, cell->number ? "true" : "false"); return 0;
+	case COLUMN_SMALL: text_i64(s->out, (int64_t)cell->number); return 0;
+	case COLUMN_NAME:
+		text = place_names_get(&s->texts, (uint32_t)cell->number, &size);
+		if (!text)
+			return -1;
+		text_put(s->out, text, size);
+		return 0;
+	case COLUMN_OBJECT: text_put(s->out, cell->text, cell->size);
+	}
+	return 0;
+}
+
+static int write_row(void *ctx, struct error *e)
+{
+	struct state *s = ctx;
+
+	for (size_t i = 0; i < s->rows.ncolumns; i++) {
+		text_put(s->out, i ? ",\"" : "{\"", 2);
+		text_puts(s->out, row_column_name(s->rows.columns[i]));
+		text_put(s->out, "\":", 2);
+		if (put_cell(s, s->rows.columns[i]))
+			return no_memory(e);
+	}
+	text_put(s->out, "}\n", 2);
+	return 0;
+}
+
+static int ndjson_begin(struct encoding *en, struct error *e)
+{
+	struct state *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return no_memory(e);
+	en->state = s;
+	s->out = en->text;
+	s->quote_numbers = en->options->quote_numbers;
+	place_names_init_strings(&s->texts, en->dictionary, json_append_string);
+	return event_rows_begin(&s->rows, en, write_row, s, e);
+}
+
+static int ndjson_event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	return event_rows_event(&((struct state *)en->state)->rows, ev, e);
+}
+
+static int ndjson_end(struct encoding *en, struct error *e)
+{
+	return event_rows_end(&((struct state *)en->state)->rows, en, e);
+}
+
+static void ndjson_free(struct encoding *en)
+{
+	struct state *s = en->state;
+
+	if (!s)
+		return;
+	event_rows_free(&s->rows);
+	place_names_free(&s->texts);
+	free(s);
+	en->state = NULL;
+}
+
+const struct encoder encoder_ndjson = {
+	.name = "ndjson",
+	.purpose = "a JSON object on a line for each call and event",
+	.output = ENCODER_TEXT,
+	.begin = ndjson_begin,
+	.event = ndjson_event,
+	.end = ndjson_end,
+	.free = ndjson_free,
+};

@@ -1,0 +1,99 @@
+/*
+ * parquet.c - the rows as an Apache Parquet file, for DuckDB, ClickHouse, Spark, pandas
+ */
+#include <stdlib.h>
+
+#include "common/version.h"
+#include "event_rows.h"
+#include "parquet_file.h"
+
+struct state {
+	struct event_rows rows;
+	struct parquet_file file;
+};
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET, "out of memory");
+}
+
+static int put_cell(struct state *s, struct parquet_column *c, const struct row_cell *cell)
+{
+	if (!cell->present)
+		return 0;
+	switch (c->kind) {
+	case PARQUET_NAME: return parquet_name(&s->file, c, s->file.rows, (uint32_t)cell->number);
+	case PARQUET_OBJECT: return parquet_object(c, s->file.rows, cell->text, cell->size);
+	default: return parquet_number(c, s->file.rows, cell->number);
+	}
+}
+
+static int write_row(void *ctx, struct error *e)
+{
+	struct state *s = ctx;
+
+	for (size_t i = 0; i < s->rows.ncolumns; i++)
+		if (put_cell(s, &s->file.columns[i], &s->rows.cells[s->rows.columns[i]]))
+			return no_memory(e);
+	return parquet_row(&s->file, e);
+}
+
+static int parquet_begin(struct encoding *en, struct error *e)
+{
+	static const enum parquet_kind kinds[] = {[COLUMN_TIME] = PARQUET_TIME,
+						  [COLUMN_SMALL] = PARQUET_SMALL,
+						  [COLUMN_FLAG] = PARQUET_FLAG,
+						  [COLUMN_NAME] = PARQUET_NAME,
+						  [COLUMN_OBJECT] = PARQUET_OBJECT};
+	struct state *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return no_memory(e);
+	en->state = s;
+	if (event_rows_begin(&s->rows, en, write_row, s, e) ||
+	    parquet_open(&s->file, en->out, en->dictionary, s->rows.ncolumns, e))
+		return -1;
+	for (size_t i = 0; i < s->rows.ncolumns; i++) {
+		enum row_column c = s->rows.columns[i];
+
+		s->file.columns[i].name = row_column_name(c);
+		s->file.columns[i].kind = kinds[row_column_form(c)];
+	}
+	return 0;
+}
+
+static int parquet_event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	return event_rows_event(&((struct state *)en->state)->rows, ev, e);
+}
+
+static int parquet_end(struct encoding *en, struct error *e)
+{
+	struct state *s = en->state;
+
+	if (event_rows_end(&s->rows, en, e))
+		return -1;
+	return parquet_finish(&s->file, "trencode " TRUTILS_VERSION, e);
+}
+
+static void parquet_done(struct encoding *en)
+{
+	struct state *s = en->state;
+
+	if (!s)
+		return;
+	event_rows_free(&s->rows);
+	parquet_free(&s->file);
+	free(s);
+	en->state = NULL;
+}
+
+const struct encoder encoder_parquet = {
+	.name = "parquet",
+	.purpose = "the rows of ndjson and csv as an Apache Parquet file",
+	.output = ENCODER_FILE,
+	.begin = parquet_begin,
+	.event = parquet_event,
+	.end = parquet_end,
+	.free = parquet_done,
+};

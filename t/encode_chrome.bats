@@ -1,0 +1,173 @@
+# trencode -t chrome: Trace Event JSON.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	U=$SHARED/uftrace
+}
+
+# stream INPUT: x.trs of it, with names; damage of the input is not this test's
+stream() {
+	trdecode -q "$1" 2>/dev/null | trsym -q 2>/dev/null >x.trs || true
+}
+
+chrome() {
+	trencode -q -t chrome "$@" x.trs >out.json || (($? == 1))
+}
+
+# Each name's count, and the sum of the durations in ns.
+sums() {
+	jq -r '.traceEvents[] | select(.ph == "X" and .args.unfinished != true) |
+		[.name, (.dur * 1000 | round)] | @tsv' out.json |
+		awk -F '\t' '{ n[$1]++; t[$1] += $2 } END { for (f in n) printf "%s\t%d\t%.0f\n", f, n[f], t[f] }' |
+		sort
+}
+
+@test "a recording is valid JSON, an event a line" {
+	stream "$DATA/uftrace/fib"
+	chrome
+	run -0 jq -r '.displayTimeUnit, .otherData.clock, (.traceEvents | length)' out.json
+	assert_line --index 0 ns
+	assert_line --index 1 monotonic
+	assert_equal "${lines[2]}" "$(grep -c '^{"ph"' out.json)"
+	run -0 jq -rc '[.traceEvents[] | select(.name == "main")][0] | [.ph, .pid, .tid, .dur]' out.json
+	assert_output '["X",4123,4123,2988.111]'
+}
+
+@test "counts and times are trstat's" {
+	stream "$DATA/uftrace/fib"
+	chrome
+	sums >ours
+	# linux:schedule is a call too
+	trstat -q -g name -a count,total_avg,sum -F tsv x.trs >/dev/null 2>&1 || true
+	trstat -q -g name -a count -F tsv x.trs | tail -n +2 | sort >counts
+	jq -r '.traceEvents[] | select(.ph == "X" or .ph == "i") | .name' out.json | sort | uniq -c |
+		awk '{ n = $1; sub(/^ *[0-9]+ /, ""); print $0 "\t" n }' | sort >all
+	diff counts all
+	trstat -q -g name -a self -F tsv x.trs | awk -F '\t' 'NR > 1 { s += $2 } END { printf "%.0f\n", s }' >self
+	# the outermost calls of each thread hold all self times
+	jq -s '[.[0].traceEvents[] | select(.ph == "X")] | group_by(.tid) | map(
+		sort_by(.ts, -.dur) | reduce .[] as $e ({end: -1, sum: 0};
+			if $e.ts >= .end then {end: ($e.ts + $e.dur - 0.0001), sum: (.sum + $e.dur)} else . end) |
+		.sum) | add * 1000 | round' out.json >outer
+	diff self outer
+}
+
+@test "every recording gives valid JSON with trstat's counts" {
+	need_shared uftrace
+	for d in args-spec args-cpp-auto basic-pg dlopen exc-cyg kernel-sched read-events threads; do
+		stream "$U/$d"
+		chrome
+		trstat -q -g name -a count -F tsv x.trs | tail -n +2 | sort >counts
+		jq -r '.traceEvents[] | select(.ph == "X" or .ph == "i" or .ph == "b") | .name' out.json |
+			sort | uniq -c | awk '{ n = $1; sub(/^ *[0-9]+ /, ""); print $0 "\t" n }' | sort >all
+		diff counts all
+	done
+}
+
+# uftrace's own export begins and ends each call.
+@test "begins and durations are those of uftrace dump --chrome" {
+	need_shared uftrace
+	need uftrace
+	for d in basic-nopie basic-cyg threads-nosched; do
+		stream "$U/$d"
+		chrome --rebase none
+		uftrace dump --no-pager --chrome -d "$U/$d" >theirs.json
+		jq -r '.traceEvents[] | select(.ph == "B") | [.pid, (.ts * 1000 | round), .name] | @tsv' \
+			theirs.json | grep -v linux:schedule | sort >theirs
+		jq -r '.traceEvents[] | select(.ph == "X") | [.pid, (.ts * 1000 | round), .name] | @tsv' \
+			out.json | grep -v linux:schedule | sort >ours
+		diff theirs ours
+	done
+}
+
+@test "arguments, return values and fields are args" {
+	need_shared uftrace
+	stream "$U/args-spec"
+	chrome
+	run -0 jq -c '[.traceEvents[] | select(.name == "ints")][0].args' out.json
+	assert_output '{"arg1":-1,"arg2":-300,"arg3":70000,"arg4":-5000000000,"return":-704963005}'
+	run -0 jq -c '[.traceEvents[] | select(.name == "dbl")][0].args' out.json
+	assert_output '{"fparg1":3.14159,"fparg2":2.5,"return":7.853975}'
+}
+
+@test "fields of kernel events; threads by their names" {
+	trdecode -q "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" >x.trs
+	chrome
+	run -0 jq -c '[.traceEvents[] | select(.name == "sched_switch")][0].args | keys_unsorted' out.json
+	assert_output '["prev_comm","prev_pid","prev_prio","prev_state","next_comm","next_pid","next_prio"]'
+	# every thread is named before its first event, and no two have the same numbers
+	run -0 jq -r '.traceEvents[] | "\(.pid) \(.tid) \(.ph)"' out.json
+	printf '%s\n' "${lines[@]}" | awk '$3 == "M" { named[$1 " " $2] = 1 }
+		$3 != "M" && !(($1 " " $2) in named) { exit 1 }'
+}
+
+@test "numbers of apitrace: calls of one thread may overlap" {
+	trdecode -q "$DATA/apitrace/threads.trace" >x.trs
+	chrome
+	trstat -q -g name -a count -F tsv x.trs | tail -n +2 | sort >counts
+	jq -r '.traceEvents[] | select(.ph == "X" or .ph == "b") | .name' out.json | sort | uniq -c |
+		awk '{ print $2 "\t" $1 }' | sort >all
+	diff counts all
+	# X of one thread nest
+	jq -r '.traceEvents[] | select(.ph == "X") | [.tid, .ts, .ts + .dur] | @tsv' out.json |
+		sort -k1,1n -k2,2n -k3,3nr | awk '{ while (n[$1] && end[$1, n[$1]] <= $2) n[$1]--
+			if (n[$1] && $3 > end[$1, n[$1]]) exit 1; end[$1, ++n[$1]] = $3 }'
+}
+
+@test "calls without a return are closed or dropped, and counted" {
+	need_shared uftrace
+	stream "$U/kill-segv"
+	run -0 pipe 'trencode -t chrome x.trs 2>&1 >out.json'
+	assert_output --regexp '^trencode: [1-9][0-9]* calls had not returned at the end of the trace: closed'
+	run -0 jq '[.traceEvents[] | select(.args.unfinished)] | length' out.json
+	closed=$output
+	[[ $closed -gt 0 ]]
+	run -0 pipe 'trencode -t chrome --unclosed=drop x.trs 2>&1 >out.json'
+	assert_output --partial "$closed calls had not returned at the end of the trace: dropped"
+	run -0 jq '[.traceEvents[] | select(.args.unfinished)] | length' out.json
+	assert_output 0
+	run -2 trencode -t chrome --unclosed=keep x.trs
+	assert_line --index 0 "trencode: --unclosed is close or drop, not 'keep'"
+}
+
+@test "integers that a double cannot hold may be strings" {
+	need_shared uftrace
+	stream "$U/args-spec"
+	chrome
+	grep -c '[:,]-\?[0-9]\{17,\}[,}]' out.json >plain || true
+	chrome --json-int64=string
+	run -1 grep '[:,]-\?[0-9]\{17,\}[,}]' out.json
+}
+
+@test "bytes that are no UTF-8 become U+FFFD" {
+	need_shared uftrace
+	cp -r "$U/basic-pg" odd
+	chmod -R u+w odd
+	sed -i 's/ T leaf$/ T l\xff"\\/' odd/basic.sym
+	stream odd
+	chrome
+	iconv -f UTF-8 -t UTF-8 out.json >/dev/null
+	run -0 jq -r '[.traceEvents[] | select(.name | startswith("l\ufffd"))][0].name' out.json
+	assert_output --partial $'\xef\xbf\xbd"\\'
+}
+
+@test "the same input gives the same bytes" {
+	stream "$DATA/uftrace/fib"
+	chrome
+	cp out.json first
+	chrome
+	cmp out.json first
+}
+
+@test "memory does not grow with the trace" {
+	[[ -x /usr/bin/time ]] || skip 'no /usr/bin/time'
+	! ldd "$(command -v trencode)" | grep -q asan || skip 'sanitizers need more'
+	source "$ROOT/t/many.bash"
+	records 800 >each
+	many long 600 each
+	trdecode long >x.trs
+	/usr/bin/time -f %M -o rss trencode -q -t chrome x.trs >out.json
+	[[ $(cat rss) -lt 16000 ]]
+}

@@ -1,0 +1,132 @@
+# trencode -t ctf: Common Trace Format 1.8, read by babeltrace2.
+
+load lib
+
+setup() {
+	need babeltrace2
+	cd "$BATS_TEST_TMPDIR" || return
+	export HOME=$PWD
+}
+
+# stream INPUT: x.trs of it; damage of the input is not this test's
+stream() {
+	trdecode -q "$1" 2>/dev/null | trsym -q 2>/dev/null >x.trs || true
+}
+
+ctf() {
+	rm -rf out
+	trencode -q -t ctf -o out x.trs || (($? == 1))
+}
+
+# Each event: its time and its name.
+listed() {
+	babeltrace2 --clock-cycles "${1:-out}" 2>err | sed -E 's/^\[0*([0-9]+)\] \([^)]*\) ([^{]*): \{.*/\1 \2/'
+}
+
+counts() {
+	listed | sed 's/^[0-9]* //' | sort | uniq -c | awk '{ n = $1; sub(/^ *[0-9]+ /, ""); print $0 "\t" n }'
+}
+
+@test "begins and ends of calls, with names, arguments and times" {
+	stream "$DATA/uftrace/fib"
+	ctf
+	run -0 pipe 'babeltrace2 out | grep -m 1 "entry.*name = \"main\""'
+	assert_output --regexp 'pid = 4123, tid = 4123, procname = "fib" \}, \{ name = "main", depth = 0 \}$'
+	listed | awk '$2 == "entry" || $2 == "exit" { print $1, $2 }' | sort >ours
+	trencode -q -t tsv --no-header --columns ts,dur,kind,type x.trs |
+		awk -F '\t' '$3 == "call" && $4 == "exit" { printf "%.0f entry\n%.0f exit\n", $1, $1 + $2 }' |
+		sort >theirs
+	diff theirs ours
+}
+
+@test "every event is there once: types and counts are trstat's" {
+	need_shared
+	for x in "$DATA/uftrace/fib" "$DATA/trace-cmd/"{v6-fgraph,v7-zlib-sched-irq-timer,v7-zstd-instances}.dat \
+		"$SHARED/uftrace/"{args-spec,threads,kernel-sched,sdt-events} "$DATA/apitrace/threads.trace" \
+		"$SHARED/lttng-legacy/v2.5-15316ev-1cpu"; do
+		stream "$x"
+		ctf
+		counts >ours
+		trstat -q -g type -a count -F tsv x.trs | tail -n +2 | sort >theirs
+		diff theirs <(sort ours)
+	done
+}
+
+@test "times and fields of the kernel's events" {
+	trdecode -q "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" >x.trs
+	ctf
+	listed | sort >ours
+	trencode -q -t tsv --no-header --columns ts,type x.trs | tr '\t' ' ' | sort >theirs
+	diff theirs ours
+	babeltrace2 out | grep sched_switch: | sed 's/.*prev_comm = "\([^"]*\)", prev_pid = \([0-9]*\).*/\1 \2/' | sort >ours
+	trencode -q -t ndjson x.trs | jq -r 'select(.type == "sched_switch").args | "\(.prev_comm) \(.prev_pid)"' |
+		sort >theirs
+	diff theirs ours
+	run -0 pipe 'babeltrace2 --fields all out | grep -c "cpu_id = 1"'
+	assert_output "$(trstat -q -g cpu -a count -F tsv x.trs | awk '$1 == 1 { print $2 }')"
+}
+
+@test "wall clock where the trace has one" {
+	trdecode -q "$DATA/trace-cmd/v6-date.dat" >x.trs
+	ctf
+	first=$(trencode -q -t tsv --no-header --columns ts x.trs | head -n 1)
+	run -0 pipe 'babeltrace2 --clock-seconds out | head -n 1'
+	assert_output --partial "[$((first / 1000000000)).$(printf %09d $((first % 1000000000)))]"
+}
+
+@test "what the recorder lost is counted in the packets, and shown as an event" {
+	trdecode -q "$DATA/trace-cmd/v7-zstd-split-lost.dat" >x.trs
+	ctf
+	run -0 pipe 'babeltrace2 out 2>/dev/null | grep -c " gap: .*reason = \"lost\""'
+	assert_output "$(trencode -q -t tsv --columns kind x.trs | grep -cx gap)"
+}
+
+@test "many packets; babeltrace2 copies them, and the copy lists the same" {
+	need_shared lttng-legacy
+	source "$ROOT/t/many.bash"
+	records 800 >each
+	many long 100 each
+	trdecode -q long >x.trs
+	ctf
+	run -0 babeltrace2 -c sink.utils.counter out
+	assert_output --regexp "80000 Event messages"
+	stream "$SHARED/lttng-legacy/v2.5-15316ev-1cpu"
+	ctf
+	babeltrace2 out -o ctf --output=copy
+	diff <(listed out) <(listed copy/*)
+}
+
+@test "a tar on standard output has the same files" {
+	stream "$DATA/uftrace/fib"
+	ctf
+	mkdir t
+	trencode -q -t ctf x.trs | tar -x -C t
+	diff -r out t/ctf
+	# and a second time the same bytes
+	mv out first
+	ctf
+	diff -r first out
+}
+
+@test "names are escaped" {
+	need_shared uftrace
+	cp -r "$SHARED/uftrace/basic-pg" odd
+	chmod -R u+w odd
+	sed -i 's/ T leaf$/ T l"\\\xff/' odd/basic.sym
+	stream odd
+	ctf
+	run -0 pipe "babeltrace2 out | grep -c 'name = \"l'"
+	[[ $output -gt 0 ]]
+	run -1 grep -rl tmp out/metadata
+}
+
+@test "memory does not grow with the trace" {
+	[[ -x /usr/bin/time ]] || skip 'no /usr/bin/time'
+	! ldd "$(command -v trencode)" | grep -q asan || skip 'sanitizers need more'
+	source "$ROOT/t/many.bash"
+	records 800 >each
+	many long 600 each
+	trdecode long >x.trs
+	/usr/bin/time -f %M -o rss trencode -q -t ctf -o out x.trs
+	[[ $(cat rss) -lt 20000 ]]
+}

@@ -1,0 +1,66 @@
+# What trencode(1) says of the reports.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	cp -r "$DATA/uftrace/fib" uftrace.data
+	cp "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" trace.dat
+	# not packaged: a reader of standard input is enough for the example
+	mkdir bin
+	printf '#!/bin/sh\nexec cat\n' >bin/flamegraph.pl
+	chmod +x bin/flamegraph.pl
+	PATH=$PATH:$PWD/bin
+}
+
+@test "the examples run" {
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$ROOT/man1/trencode.1" |
+		sed -n "/^\.Dl /{s///;s/\\\\(aq/'/g;p}" >examples
+	[[ $(wc -l <examples) -gt 12 ]]
+	mapfile -t lines_of_page <examples
+	for line in "${lines_of_page[@]}"; do
+		[[ $line == *trfilter*dur* ]] && continue # for trfilter's tests
+		for tool in babeltrace2 callgrind_annotate jq; do
+			[[ $line == *$tool* ]] && ! command -v $tool >/dev/null && continue 2
+		done
+		run -0 pipe "{ ${line/4788/4123}; } >shown"
+	done
+	for file in graph.svg trace.json trace.pftrace trace.speedscope.json callgrind.out \
+		profile.pb.gz trace.ctf/metadata calls.csv calls.parquet; do
+		[[ -s $file ]] || fail "$file"
+	done
+}
+
+@test "every format of --list is in the page" {
+	page=$(mandoc -Tascii "$ROOT/man1/trencode.1" | sed 's/.\x08//g')
+	for format in $(trencode --list | awk '{ print $1 }'); do
+		grep -qE "^ +.*\b$format\b" <<<"$page" || fail "$format"
+	done
+}
+
+@test "every format ends with status 2 where its output fails" {
+	trdecode -q uftrace.data >x.trs
+	for format in chrome perfetto speedscope callgrind pprof ndjson csv tsv parquet; do
+		run -2 pipe "trencode -q -t $format x.trs >/dev/full"
+		assert_output --partial 'No space left on device'
+	done
+}
+
+@test "every format takes a stream that is cut, and says so" {
+	trdecode -q uftrace.data | head -c 20000 >x.trs
+	for format in chrome perfetto speedscope callgrind pprof ndjson csv tsv parquet ctf; do
+		run -1 pipe "trencode -q -t $format x.trs >out"
+		[[ -s out ]]
+	done
+}
+
+@test "every format takes a stream without any event" {
+	trdecode -q uftrace.data | trfilter 'tid == 1' >x.trs
+	for format in folded chrome perfetto speedscope callgrind pprof ndjson csv tsv parquet ctf; do
+		run -0 pipe "trencode -q -t $format x.trs >out"
+	done
+	run -0 pipe 'trencode -t chrome x.trs | jq ".traceEvents | length"'
+	assert_output 0
+	run -0 pipe 'trencode -t speedscope x.trs | jq ".profiles | length"'
+	assert_output 0
+}

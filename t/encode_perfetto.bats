@@ -1,0 +1,122 @@
+# trencode -t perfetto: track events, decoded by protoc with a .proto of their own.
+
+load lib
+
+setup() {
+	need protoc
+	cd "$BATS_TEST_TMPDIR" || return
+	U=$SHARED/uftrace
+}
+
+# stream INPUT: x.trs of it; damage of the input is not this test's
+stream() {
+	trdecode -q "$1" 2>/dev/null | trsym -q 2>/dev/null >x.trs || true
+}
+
+# decoded: x.trs in protoc's text; an unknown field would be a line that begins with a number
+decoded() {
+	trencode -q -t perfetto "$@" x.trs >out.pftrace || (($? == 1))
+	protoc --decode=m.Trace -I "$ROOT/t/proto" perfetto.proto <out.pftrace >decoded
+	run -1 grep -E '^ *[0-9]+:' decoded
+}
+
+# What a viewer makes of it: an end closes what was begun last on its track. Name, count, total of
+# the outermost, self.
+slices() {
+	awk '
+	$1 == "packet" { type = track = name = ""; next }
+	$1 == "timestamp:" { time = $2; next }
+	$1 == "event_names" { interning = 1; next }
+	interning && $1 == "iid:" { iid = $2; next }
+	interning && $1 == "name:" { t = $0; sub(/^ *name: "/, "", t); sub(/"$/, "", t); names[iid] = t
+		interning = 0; next }
+	$1 == "type:" { type = $2; next }
+	/^    name_iid:/ { name = $2; next }
+	$1 == "track_uuid:" { track = $2; next }
+	/^}/ && type == "BEGIN" { if (!(name in names)) { print "unknown name"; exit }
+		n = ++depth[track]; of[track, n] = name; start[track, n] = time; child[track, n] = 0; open[track, name]++ }
+	/^}/ && type == "END" { n = depth[track]--; if (n < 1) { print "end without begin"; exit }
+		name = of[track, n]; d = time - start[track, n]; count[name]++; self[name] += d - child[track, n]
+		if (d < 0) print "negative"
+		if (--open[track, name] == 0) total[name] += d
+		child[track, n - 1] += d }
+	END { for (t in depth) if (depth[t]) print "left open"
+		for (f in count) printf "%s\t%d\t%.0f\t%.0f\n", names[f], count[f], total[f], self[f] }' decoded | sort
+}
+
+theirs() {
+	trstat -q -g name,kind -a count,total,self -F tsv x.trs |
+		awk -F '\t' -v OFS='\t' '$2 == "leave" { print $1, $3, $4, $5 }' | sort
+}
+
+@test "no unknown field; count, total and self are trstat's" {
+	stream "$DATA/uftrace/fib"
+	decoded
+	diff <(theirs) <(slices)
+}
+
+@test "and so they are for other recordings" {
+	need_shared uftrace
+	for d in args-spec basic-pg dlopen deep-default kill-segv threads; do
+		stream "$U/$d"
+		decoded
+		diff <(theirs) <(slices)
+	done
+}
+
+@test "calls since before the trace, longjmp, exec and lost events leave balanced tracks" {
+	need_shared uftrace
+	for d in longjmp forkexec lost kernel-sched; do
+		for how in close drop; do
+			stream "$U/$d"
+			decoded --unclosed=$how
+			run -0 slices
+			refute_output --regexp 'unknown name|end without|negative|left open'
+		done
+	done
+}
+
+@test "dropped calls are not there" {
+	need_shared uftrace
+	stream "$U/kill-segv"
+	decoded --unclosed=drop
+	slices | cut -f 1,2 >dropped
+	trencode -q -t tsv --no-header --columns name,unfinished x.trs | awk -F '\t' \
+		'$2 == "0" { n[$1]++ } END { for (f in n) print f "\t" n[f] }' | sort >whole
+	diff whole dropped
+}
+
+@test "nothing to drop: the same bytes, by way of the temporary file" {
+	stream "$DATA/uftrace/fib"
+	trencode -q -t perfetto x.trs >one
+	trencode -q -t perfetto --unclosed=drop x.trs >two
+	cmp one two
+}
+
+@test "names of processes and threads, arguments, clocks" {
+	need_shared uftrace
+	stream "$U/args-spec"
+	decoded
+	run -0 grep -E 'process_name|thread_name' decoded
+	assert_line --partial 'process_name: "args"'
+	run -0 grep -cE 'int_value: -5000000000$' decoded
+	trdecode -q "$DATA/trace-cmd/v6-date.dat" >x.trs
+	decoded
+	run -0 grep -c clock_snapshot decoded
+	assert_output 1
+}
+
+@test "events are instants, as many as trstat counts" {
+	trdecode -q "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" >x.trs
+	decoded
+	run -0 grep -c 'type: INSTANT' decoded
+	assert_output "$(trstat -q -g kind -a count -F tsv x.trs | awk '$1 == "instant" { print $2 }')"
+}
+
+@test "calls of apitrace that overlap have tracks of their own" {
+	trdecode -q "$DATA/apitrace/threads.trace" >x.trs
+	decoded
+	slices | cut -f 1,2 >ours
+	trstat -q -g name -a count -F tsv x.trs | tail -n +2 | sort >theirs
+	diff theirs ours
+}

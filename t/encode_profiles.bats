@@ -1,0 +1,158 @@
+# trencode -t callgrind and pprof: functions, stacks, and who calls whom.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	U=$SHARED/uftrace
+	trdecode -q "$DATA/uftrace/fib" | trsym -q >x.trs
+}
+
+# stream INPUT: x.trs of it; damage of the input is not this test's
+stream() {
+	trdecode -q "$1" 2>/dev/null | trsym -q 2>/dev/null >x.trs || true
+}
+
+# annotated OPTION...: "name<TAB>number" as callgrind_annotate prints them
+annotated() {
+	trencode -q -t callgrind x.trs >out.callgrind || (($? == 1))
+	callgrind_annotate --threshold=100 --show-percs=no "$@" out.callgrind >listing
+	sed -n '/file:function/,$p' listing | sed -nE 's/^ *([0-9,]+) +[0-9,.]+ +[^:]*:(.*) \[.*\]$/\2\t\1/p' |
+		tr -d , | awk -F '\t' '$2 > 0' | sort
+}
+
+# column NAME: trstat's, of calls, where it is not 0
+column() {
+	trstat -q -g name,kind -a "$1" -F tsv x.trs |
+		awk -F '\t' -v OFS='\t' 'NR > 1 && $2 == "leave" && $3 > 0 { print $1, $3 }' | sort
+}
+
+# decoded: x.trs as pprof, in protoc's text; an unknown field would be a line that begins with a number
+decoded() {
+	trencode -q -t pprof x.trs >out.pb.gz || (($? == 1))
+	gzip -dc out.pb.gz | protoc --decode=m.Profile -I "$ROOT/t/proto" pprof.proto >decoded
+	run -1 grep -E '^ *[0-9]+:' decoded
+}
+
+# name, calls, total of outermost calls, self: as pprof would add them up
+profile() {
+	awk '
+	$1 == "sample" { n = 0; v = 0; in_sample = 1; next }
+	$1 == "location_id:" { loc[n++] = $2; next }
+	in_sample && $1 == "value:" { value[v++] = $2; next }
+	in_sample && $1 == "}" { in_sample = 0; s = ++samples; count[s] = n; calls[s] = value[0]; self[s] = value[1]
+		for (i = 0; i < n; i++) at[s, i] = loc[i]; next }
+	$1 == "function" { in_function = 1; next }
+	in_function && $1 == "id:" { id = $2; next }
+	in_function && $1 == "name:" { names[id] = $2; in_function = 0; next }
+	$1 == "string_table:" { t = $0; sub(/^string_table: "/, "", t); sub(/"$/, "", t); strings[nstrings++] = t }
+	END { for (s = 1; s <= samples; s++) { delete seen
+			for (i = 0; i < count[s]; i++) { f = at[s, i]
+				if (!(f in seen)) total[f] += self[s]; seen[f] = 1 }
+			f = at[s, 0]; c[f] += calls[s]; own[f] += self[s] }
+		for (f in c) if (c[f]) printf "%s\t%d\t%.0f\t%.0f\n", strings[names[f]], c[f], total[f], own[f] }' decoded |
+		sort
+}
+
+@test "callgrind_annotate: self is trstat's" {
+	need callgrind_annotate
+	annotated >ours
+	column self >theirs
+	diff theirs ours
+}
+
+@test "callgrind_annotate: inclusive is trstat's total, recursion too" {
+	need callgrind_annotate
+	annotated --inclusive=yes >ours
+	column total >theirs
+	diff theirs ours
+}
+
+@test "callgrind_annotate: the same of other recordings" {
+	need callgrind_annotate
+	need_shared uftrace
+	for d in basic-pg basic-cyg args-spec deep-default dlopen threads; do
+		stream "$U/$d"
+		annotated >ours
+		column self >theirs
+		diff theirs ours
+		annotated --inclusive=yes >ours
+		column total >theirs
+		diff theirs ours
+	done
+}
+
+@test "callgrind_annotate: callers and callees" {
+	need callgrind_annotate
+	trencode -q -t callgrind x.trs >out.callgrind
+	callgrind_annotate --tree=both --inclusive=yes --show-percs=no --threshold=100 out.callgrind >listing
+	run -0 grep -E '> .*:pthread_join \(2x\)' listing
+	run -0 grep -E '< .*:main \(2x\)' listing
+	# the totals are all that was spent
+	self=$(column self | awk '{ s += $NF } END { printf "%.0f", s }')
+	run -0 sed -n 's/^totals: \([0-9]*\) .*/\1/p' out.callgrind
+	assert_output "$self"
+}
+
+@test "source lines are there if trsym found them" {
+	need_shared uftrace
+	trdecode -q "$U/srcline" | trsym -q >x.trs
+	trencode -q -t callgrind x.trs >out.callgrind
+	run -0 grep -cE '^(fl|cfi)=' out.callgrind
+	[[ $output -gt 1 ]]
+}
+
+@test "pprof: no unknown field, and trstat's numbers" {
+	need protoc
+	decoded
+	profile >ours
+	trstat -q -g name,kind -a count,total,self -F tsv x.trs |
+		awk -F '\t' -v OFS='\t' '$2 == "leave" { print $1, $3, $4, $5 }' | sort >theirs
+	diff theirs ours
+}
+
+@test "pprof: the same of other recordings" {
+	need protoc
+	need_shared uftrace
+	for d in basic-pg args-spec deep-default dlopen threads; do
+		stream "$U/$d"
+		decoded
+		profile >ours
+		trstat -q -g name,kind -a count,total,self -F tsv x.trs |
+			awk -F '\t' -v OFS='\t' '$2 == "leave" { print $1, $3, $4, $5 }' | sort >theirs
+		diff theirs ours
+	done
+}
+
+@test "pprof: sample types and units" {
+	need protoc
+	decoded
+	grep "^string_table" decoded | sed -n "2,5p" >listed
+	run -0 cat listed
+	assert_output 'string_table: "calls"
+string_table: "count"
+string_table: "self"
+string_table: "nanoseconds"'
+	run -0 grep default_sample_type decoded
+	assert_output 'default_sample_type: 3'
+}
+
+@test "the same input gives the same bytes" {
+	for t in callgrind pprof; do
+		trencode -q -t $t x.trs >one
+		trencode -q -t $t x.trs >two
+		cmp one two
+	done
+}
+
+@test "open calls are closed, or dropped" {
+	need_shared uftrace
+	stream "$U/kill-segv"
+	for t in callgrind pprof folded; do
+		run -0 pipe "trencode -t $t x.trs 2>&1 >closed"
+		assert_line --partial "calls open at the end, closed"
+		run -0 pipe "trencode -t $t --unclosed=drop x.trs 2>&1 >dropped"
+		assert_line --partial "calls open at the end, dropped"
+		run -1 cmp -s closed dropped
+	done
+}

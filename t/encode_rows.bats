@@ -1,0 +1,126 @@
+# trencode -t ndjson, csv, tsv: a row for each call and event.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	U=$SHARED/uftrace
+	trdecode -q "$DATA/uftrace/fib" | trsym -q >x.trs
+}
+
+# stream INPUT: x.trs of it; damage of the input is not this test's
+stream() {
+	trdecode -q "$1" 2>/dev/null | trsym -q 2>/dev/null >x.trs || true
+}
+
+# tsv ARG...: the rows without their header, for awk -F '\t'
+tsv() {
+	trencode -q -t tsv --no-header "$@" x.trs || (($? == 1))
+}
+
+# tables of trstat from the rows: name count total self, calls only
+table() {
+	tsv --columns name,dur,self,recursive,unfinished,kind | awk -F '\t' '
+		$6 == "call" && $3 != "" { n[$1]++; self[$1] += $3; total[$1] += $4 ? 0 : $2 }
+		END { for (f in n) printf "%s\t%d\t%.0f\t%.0f\n", f, n[f], total[f], self[f] }' | sort
+}
+
+@test "the columns are as documented" {
+	run -0 pipe 'trencode -q -t csv x.trs | head -n 1'
+	assert_output 'ts,dur,type,pid,tid,cpu,comm,name,depth,src,args'
+	run -0 pipe 'trencode -q -t tsv --columns=name,ts x.trs | head -n 1'
+	assert_output $'name\tts'
+	run -0 pipe 'trencode -q -t tsv --columns=+self,kind x.trs | head -n 1'
+	assert_output --regexp $'\targs\tself\tkind$'
+	run -0 pipe 'trencode -q -t ndjson x.trs | head -n 1 | jq -r "keys_unsorted | join(\",\")"'
+	assert_output 'ts,dur,type,pid,tid,cpu,comm,name,depth,src,args'
+	run -2 trencode -t csv --columns=ts,nothing x.trs
+	assert_line --index 0 --partial "no such column: 'nothing'"
+	run -2 trencode -t csv --columns=ts,ts x.trs
+	assert_line --index 0 --partial "the column 'ts' is given twice"
+}
+
+@test "count, total and self by name are trstat's" {
+	table >ours
+	trstat -q -g name,kind -a count,total,self -F tsv x.trs | awk -F '\t' -v OFS='\t' \
+		'NR > 1 && $4 != "" { print $1, $3, $4, $5 }' | sort >theirs
+	diff theirs ours
+}
+
+@test "and so they are for every recording that is whole" {
+	need_shared uftrace
+	for d in args-spec basic-pg deep-default dlopen exc-cyg kernel-sched kill-segv threads; do
+		stream "$U/$d"
+		table >ours
+		trstat -q -g name,kind -a count,total,self -F tsv x.trs | awk -F '\t' -v OFS='\t' \
+			'NR > 1 && $4 != "" { print $1, $3, $4, $5 }' | sort >theirs
+		diff theirs ours
+	done
+}
+
+@test "events of the kernel: all of them, with their CPU" {
+	trdecode -q "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" >x.trs
+	tsv --columns cpu,type | sort | uniq -c | awk '{ print $2 "\t" $3 "\t" $1 }' >ours
+	trstat -q -g cpu,type -a count -F tsv x.trs | tail -n +2 | sort >theirs
+	diff theirs ours
+}
+
+@test "csv and ndjson say the same" {
+	need_shared uftrace
+	stream "$U/args-spec"
+	for columns in name,dur type,pid,tid ts,comm,depth args,kind; do
+		trencode -q -t ndjson --columns $columns x.trs |
+			jq -r 'map(if . == null then "" elif type == "object" then tojson else tostring end) | @csv' |
+			sed 's/""\?,/,/; s/^"",/,/' >/dev/null
+		trencode -q -t ndjson --columns $columns x.trs | jq -r '[.[] |
+			if . == null then "" elif type == "object" then tojson else tostring end] | @tsv' >json
+		tsv --columns $columns >tsv
+		# jq prints numbers of more than 17 digits in its own way
+		if [[ $columns != args* ]]; then
+			diff tsv json
+		else
+			[[ $(wc -l <tsv) == $(wc -l <json) ]]
+		fi
+	done
+}
+
+@test "csv is quoted by RFC 4180, tsv has its escapes, both are UTF-8" {
+	need_shared uftrace
+	cp -r "$U/basic-pg" odd
+	chmod -R u+w odd
+	sed -i 's/ T leaf$/ T l,"a"\\f\xff/' odd/basic.sym
+	stream odd
+	trencode -q -t csv --columns tid,name x.trs >x.csv
+	run -0 grep -m 1 '"' x.csv
+	assert_output --regexp $'^[0-9]+,"l,""a""\\\\f\xef\xbf\xbd"$'
+	run -0 pipe 'trencode -q -t tsv --columns tid,name x.trs | grep -m 1 ,'
+	assert_output --regexp $'^[0-9]+\tl,"a"\\\\\\\\f\xef\xbf\xbd$'
+	run -0 pipe 'trencode -q -t ndjson --columns name x.trs | jq -r .name | grep -m 1 ,'
+	assert_output $'l,"a"\\f\xef\xbf\xbd'
+}
+
+@test "arguments with commas and quotes come back" {
+	need_shared uftrace
+	need python3
+	stream "$U/args-spec"
+	trencode -q -t csv x.trs | python3 -c 'import csv, json, sys
+for row in csv.DictReader(sys.stdin):
+	if row["name"] == "str": print(json.loads(row["args"])["arg1"])' >csv
+	trencode -q -t ndjson x.trs | jq -r 'select(.name == "str") | .args.arg1' >json
+	[[ -s csv ]]
+	diff csv json
+}
+
+@test "large integers may be strings" {
+	need_shared uftrace
+	stream "$U/args-spec"
+	run -0 pipe 'trencode -q -t ndjson --columns args --json-int64=string x.trs | grep -cE "[:,]-?[0-9]{17,}[,}]" || true'
+	assert_output 0
+}
+
+@test "times of apitrace are ticks, and all calls are there" {
+	trdecode -q "$DATA/apitrace/threads.trace" >x.trs
+	tsv --columns name,kind | sort | uniq -c | awk '{ print $2 "\t" $3 "\t" $1 }' >ours
+	trstat -q -g name,kind -a count -F tsv x.trs | sed 's/leave/call/' | tail -n +2 | sort >theirs
+	diff theirs ours
+}

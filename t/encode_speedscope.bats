@@ -1,0 +1,103 @@
+# trencode -t speedscope: an evented profile for each thread.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	U=$SHARED/uftrace
+}
+
+# stream INPUT: x.trs of it; damage of the input is not this test's
+stream() {
+	trdecode -q "$1" 2>/dev/null | trsym -q 2>/dev/null >x.trs || true
+}
+
+speedscope() {
+	trencode -q -t speedscope "$@" x.trs >out.json || (($? == 1))
+}
+
+# What speedscope itself requires: times that do not go back, closes of what was opened last. Prints
+# name, count, total of outermost calls, self.
+replay() {
+
+	jq -r '.shared.frames as $f | .profiles[] | "P\t\(.startValue)\t\(.endValue)",
+		(.events[] | "\(.type)\t\(.at)\t\($f[.frame].name)")' out.json | awk -F '\t' '
+		$1 == "P" { if (n) exit 1; last = $2; end = $3; next }
+		$2 < last || $2 > end { print "time goes back"; exit 1 }
+		{ last = $2 }
+		$1 == "O" { name[++n] = $3; start[n] = $2; child[n] = 0; open[$3]++; next }
+		name[n] != $3 { print "wrong close"; exit 1 }
+		{ d = $2 - start[n]; count[$3]++; self[$3] += d - child[n]; if (--open[$3] == 0) total[$3] += d
+			n--; child[n] += d }
+		END { if (n) exit 1
+			for (f in count) printf "%s\t%d\t%.0f\t%.0f\n", f, count[f], total[f], self[f] }' | sort
+}
+
+@test "count, total and self are trstat's" {
+	stream "$DATA/uftrace/fib"
+	speedscope
+	replay >ours
+	trstat -q -g name,kind -a count,total,self -F tsv x.trs |
+		awk -F '\t' -v OFS='\t' 'NR > 1 && $4 != "" { print $1, $3, $4, $5 }' | sort >theirs
+	diff theirs ours
+}
+
+@test "and so they are for other recordings" {
+	need_shared uftrace
+	for d in args-spec basic-pg dlopen deep-default kill-segv threads; do
+		stream "$U/$d"
+		speedscope
+		replay >ours
+		trstat -q -g name,kind -a count,total,self -F tsv x.trs |
+			awk -F '\t' -v OFS='\t' 'NR > 1 && $4 != "" { print $1, $3, $4, $5 }' | sort >theirs
+		diff theirs ours
+	done
+}
+
+@test "longjmp, exec and lost events leave a balanced profile" {
+	need_shared uftrace
+	for d in longjmp forkexec lost; do
+		for how in close drop; do
+			stream "$U/$d"
+			speedscope --unclosed=$how
+			replay >out
+		done
+	done
+}
+
+@test "dropped calls are not there" {
+	need_shared uftrace
+	stream "$U/kill-segv"
+	speedscope --unclosed=drop
+	replay | cut -f 1,2 >dropped
+	trencode -q -t tsv --no-header --columns name,unfinished x.trs | awk -F '\t' \
+		'$2 == "0" { n[$1]++ } END { for (f in n) print f "\t" n[f] }' | sort >whole
+	diff whole dropped
+}
+
+@test "a profile for each thread, named" {
+	stream "$DATA/uftrace/fib"
+	speedscope
+	run -0 jq -r '.profiles[] | "\(.name) \(.unit)"' out.json
+	assert_line --index 0 'fib [4123] nanoseconds'
+	assert_equal "${#lines[@]}" 3
+}
+
+@test "calls of apitrace: ticks, and overlapping ones are counted" {
+	trdecode -q "$DATA/apitrace/threads.trace" >x.trs
+	speedscope
+	replay >out
+	run -0 jq -r '.profiles[0].unit' out.json
+	assert_output none
+}
+
+@test "memory goes with the depth, not with the events" {
+	[[ -x /usr/bin/time ]] || skip 'no /usr/bin/time'
+	! ldd "$(command -v trencode)" | grep -q asan || skip 'sanitizers need more'
+	source "$ROOT/t/many.bash"
+	records 800 >each
+	many long 1000 each
+	trdecode long >x.trs
+	/usr/bin/time -f %M -o rss trencode -q -t speedscope x.trs >out.json
+	[[ $(cat rss) -lt 20000 ]]
+}

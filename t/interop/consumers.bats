@@ -1,0 +1,144 @@
+# Reports opened by DuckDB, the Firefox Profiler and speedscope's schema: run by make check-interop.
+
+load ../lib
+
+setup() {
+	ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	DATA=$ROOT/t/data
+	SHARED=$ROOT/../shared/traces
+	cd "$BATS_TEST_TMPDIR" || return
+	trdecode -q "$DATA/uftrace/fib" | trsym -q >x.trs
+}
+
+query() {
+	node "$ROOT/t/interop/query.mjs" "$@"
+}
+
+# recordings: x.trs of each in turn, as $1 is called
+recordings() {
+	"$@"
+	[[ -d $SHARED/uftrace ]] || return 0
+	for d in args-spec basic-pg deep-default dlopen threads kernel-sched; do
+		{ trdecode -q "$SHARED/uftrace/$d" | trsym -q; } >x.trs 2>/dev/null
+		"$@" || fail "$d"
+	done
+}
+
+# Of calls: name, count, total, self.
+theirs() {
+	trstat -q -g name,kind -a count,total,self -F tsv x.trs |
+		awk -F '\t' -v OFS='\t' '$2 == "leave" { print $1, $3, $4, $5 }' | sort
+}
+
+by_name() {
+	echo "select name, count(*), coalesce(sum(dur) filter (not recursive), 0), sum(self) from $1
+		where kind = 'call' group by name"
+}
+
+# rows FORMAT FROM
+rows() {
+	trencode -q -t "$1" --columns +self,recursive,kind -o "out.$1" x.trs
+	query "$(by_name "$2")" | sort >ours
+	theirs | diff - ours
+}
+
+@test "DuckDB reads parquet: count, total, self are trstat's" {
+	recordings rows parquet "'out.parquet'"
+}
+
+@test "DuckDB reads csv" {
+	recordings rows csv "read_csv('out.csv', all_varchar = false, sample_size = -1)"
+}
+
+@test "DuckDB reads ndjson" {
+	recordings rows ndjson "read_json('out.ndjson', format = 'newline_delimited', sample_size = -1)"
+}
+
+@test "DuckDB: parquet of many row groups, with arguments and nulls" {
+	source "$ROOT/t/many.bash"
+	records 1000 >each
+	many long 400 each
+	trdecode long | trsym -q >x.trs
+	trencode -q -t parquet --columns +kind -o out.parquet x.trs
+	run -0 query "select count(*), count(distinct tid), sum(dur), count(cpu), min(ts), max(ts) from 'out.parquet'"
+	assert_output "$(trencode -q -t tsv --no-header --columns tid,dur,ts x.trs | awk -F '\t' '
+		{ n++; tid[$1] = 1; dur += $2; if (!min || $3 < min) min = $3; if ($3 > max) max = $3 }
+		END { for (t in tid) k++; printf "%d\t%d\t%.0f\t0\t%.0f\t%.0f", n, k, dur, min, max }')"
+	run -0 query "select count(*) > 1 from (select distinct row_group_id from parquet_metadata('out.parquet'))"
+	assert_output true
+	if [[ -d $SHARED/uftrace ]]; then
+		trdecode -q "$SHARED/uftrace/args-spec" | trsym -q >x.trs
+		trencode -q -t parquet -o out.parquet x.trs
+		query "select args from 'out.parquet' where args is not null" >ours
+		trencode -q -t ndjson x.trs | grep -o '"args":{.*}' | sed 's/^"args"://; s/}$//' >theirs
+		diff theirs ours
+	fi
+}
+
+chrome() {
+	trencode -q -t chrome -o out.json x.trs
+	query "select e.name, count(*), cast(round(sum(e.dur) * 1000) as bigint) from (select unnest(traceEvents) e
+		from read_json('out.json', maximum_object_size = 1000000000, sample_size = -1)) where e.ph = 'X' and
+		e.cat is null group by 1" | sort >ours || return
+	trencode -q -t tsv --no-header --columns name,dur,kind,type x.trs | awk -F '\t' \
+		'$3 == "call" && $4 !~ /^funcgraph/ { n[$1]++; s[$1] += $2 } END { for (f in n) printf "%s\t%d\t%.0f\n", f, n[f], s[f] }' |
+		sort | diff - ours
+}
+
+@test "DuckDB reads chrome: counts and times" {
+	# a column of its own for cat, which only some events have
+	chrome
+}
+
+# function FILE: "name<TAB>total<TAB>self" that the Firefox Profiler shows
+functions() {
+	local cli=$INTEROP/node_modules/.bin/profiler-cli
+	export HOME=$PWD
+	"$cli" load "$1" --session s >load 2>&1 || true
+	for _ in 1 2 3 4 5; do
+		"$cli" thread functions --limit 0 --session s >shown 2>&1 && grep -q 'self:' shown && break
+		sleep 1
+	done
+	"$cli" stop s >/dev/null 2>&1 || true
+	grep -q 'self:' shown || skip "profiler-cli does not run here: $(head -n 1 shown)"
+	sed -nE 's/^ *f-[0-9]+\. (.*) - self: ([0-9]+) .*, total: ([0-9]+) .*/\1\t\3\t\2/p' shown | sort
+}
+
+@test "the Firefox Profiler reads folded: total and self are trstat's" {
+	trencode -q -t folded -o out.folded x.trs
+	functions out.folded >ours
+	theirs | awk -F '\t' -v OFS='\t' '$3 > 0 { print $1, $3, $4 }' | diff - ours
+}
+
+@test "the Firefox Profiler reads chrome: every call is a marker" {
+	local cli=$INTEROP/node_modules/.bin/profiler-cli
+	export HOME=$PWD
+	trencode -q -t chrome -o out.json x.trs
+	"$cli" load out.json --session c >load 2>&1 || true
+	for _ in 1 2 3 4 5; do
+		"$cli" thread markers --session c >shown 2>&1 && grep -q markers shown && break
+		sleep 1
+	done
+	"$cli" stop c >/dev/null 2>&1 || true
+	grep -q markers shown || skip "profiler-cli does not run here: $(head -n 1 shown)"
+	run -0 sed -nE 's/^ *fib +([0-9]+) markers.*/\1/p' shown
+	assert_output "$(trencode -q -t tsv --columns tid,name x.trs | awk '$1 == 4123 && $2 == "fib"' | wc -l)"
+}
+
+valid() {
+	trencode -q -t speedscope -o out.json x.trs
+	run -0 node "$ROOT/t/interop/schema.mjs" out.json
+}
+
+@test "speedscope's schema finds nothing wrong" {
+	recordings valid
+	trdecode -q "$DATA/apitrace/threads.trace" >x.trs
+	valid
+	trdecode -q "$DATA/trace-cmd/v6-fgraph.dat" >x.trs
+	valid
+}
+
+@test "and it does find a wrong unit" {
+	trencode -q -t speedscope x.trs | sed 's/"nanoseconds"/"ns"/' >out.json
+	run -1 node "$ROOT/t/interop/schema.mjs" out.json
+}

@@ -1,0 +1,31 @@
+#!/bin/bash
+# Open our reports with the programs that people use, and compare numbers with trstat's.
+# usage: t/interop/run.sh BIN DIR, DIR being where npm's packages are installed
+BIN=$(realpath "$1")
+mkdir -p "$2" || exit
+INTEROP=$(realpath "$2")
+export BIN INTEROP
+cd "$(dirname "$0")/../.." || exit
+
+if ! command -v npm >/dev/null || ! command -v node >/dev/null; then
+	echo "skipped: no node and npm"
+	echo "0 passed, 0 failed, 1 skipped"
+	exit 0
+fi
+if ! cmp -s t/interop/package.json "$INTEROP/package.json" || [[ ! -d $INTEROP/node_modules ]]; then
+	cp t/interop/package.json "$INTEROP/package.json"
+	if ! (cd "$INTEROP" && npm install --no-audit --no-fund --loglevel=error) >"$INTEROP/log" 2>&1; then
+		tail -n 3 "$INTEROP/log"
+		rm -f "$INTEROP/package.json"
+		echo "skipped: npm cannot install what is needed"
+		echo "0 passed, 0 failed, 1 skipped"
+		exit 0
+	fi
+fi
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+bats --formatter tap t/interop/*.bats 2>&1 | tee "$log"
+skipped=$(grep -ci '^ok .*# skip' "$log") failed=$(grep -c '^not ok ' "$log")
+passed=$(($(grep -c '^ok ' "$log") - skipped))
+echo "$passed passed, $failed failed, $skipped skipped"
+((failed == 0 && passed > 0))
