@@ -645,8 +645,14 @@ static int put_event(struct lttng *l, struct lttng_file *f)
 	type = m->type;
 	if (m->action && lttng_state_before(l, c, &ev))
 		return -1;
-	if (m->kind != KIND_INSTANT && !lttng_state_call(l, c, &ev, &place, &depth))
+	if (m->told.tid && lttng_told_thread(l, c, &ev))
+		return -1;
+	if (m->told.name >= 0 && m->told.tid) {
+		if (lttng_told_call(l, &ev, &place, &depth))
+			return -1;
+	} else if (m->kind != KIND_INSTANT && !lttng_state_call(l, c, &ev, &place, &depth)) {
 		type = lttng_marker_orphan(l, m);
+	}
 	known = lttng_known_lane(f, c->thread);
 	lane = known->thread == c->thread && known->version == c->thread->version
 		       ? known->lane

@@ -137,6 +137,12 @@ struct lttng_marker {
 	int16_t arg[4]; /* offsets in the fixed part; -1 none */
 	uint8_t arg_size[4];
 	int8_t string_arg; /* number of the string */
+
+	/* lttng_told.c: offsets in the fixed part, 0 none; numbers of strings, -1 none */
+	struct lttng_told {
+		int16_t tid, pid, depth, call;
+		int8_t comm, name;
+	} told;
 };
 
 struct lttng;
@@ -319,12 +325,25 @@ struct lttng {
 	} * lanes;
 	size_t lanes_size, nlanes;
 	struct lttng_names_table names[NAMES_COUNT];
+	struct intern told_names; /* of functions: index in told_places */
+	uint32_t *told_places;
+	size_t told_capacity;
 	bool begun; /* rows may be written */
 
 	uint8_t fixed[8 + 8 * LTTNG_FIELDS + 32]; /* rows are copied in larger pieces */
 	struct buffer tail;
 };
 
+/* lttng_told.c: does the marker tell of its thread and call? Behind all else that is found of it. */
+void lttng_told_find(struct lttng_marker *m, const struct lttng_field *fields, int n);
+/* The thread, which runs on c from now on. -1: memory is out. */
+int lttng_told_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
+int lttng_told_call(struct lttng *l, const struct lttng_event *ev, uint32_t *place,
+		    uint32_t *depth);
+void lttng_told_free(struct lttng *l);
+
+/* The thread of that tid; on this CPU for tid 0. NULL when memory is out. */
+struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, int64_t tid);
 struct lttng_cpu *lttng_state_cpu(struct lttng *l, int32_t cpu);
 /* Before and after the row of an event is written. -1: memory is out. */
 int lttng_state_before(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);

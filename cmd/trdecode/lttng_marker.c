@@ -478,7 +478,8 @@ static uint32_t declare(struct lttng *l, const struct lttng_marker *m, enum type
 					: writer_text(l->w, number),
 			.type_name = type_name(l, f),
 			.kind = field_kind(l, f),
-			.role = field_role(m, f),
+			.role = f->size && m->told.call == m->steps[i].offset ? ROLE_CALL
+									      : field_role(m, f),
 			.where = f->size   ? WHERE_FIXED
 				 : strings ? WHERE_STRING
 					   : WHERE_REST,
@@ -500,7 +501,10 @@ int lttng_marker_declare(struct lttng *l, struct lttng_marker *m)
 {
 	m->type =
 		declare(l, m, m->kind,
-			m->kind == KIND_INSTANT ? 0 : TYPE_DEPTH | (m->per_cpu ? TYPE_PER_CPU : 0));
+			(m->kind == KIND_INSTANT ? 0
+			 : m->told.call		 ? TYPE_CALL_NUMBER
+						 : TYPE_DEPTH) |
+				(m->kind != KIND_INSTANT && m->per_cpu ? TYPE_PER_CPU : 0));
 	return m->type ? 0 : -1;
 }
 
@@ -530,6 +534,7 @@ static void resolve(struct lttng *l, struct lttng_marker *m)
 	find_action(m, fields, n);
 	if (!m->pair)
 		find_pair(l, m, fields, n);
+	lttng_told_find(m, fields, n);
 	m->usable = true;
 }
 

@@ -92,6 +92,11 @@ static struct lttng_thread *thread_of(struct lttng *l, struct lttng_cpu *c, int6
 	return t;
 }
 
+struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, int64_t tid)
+{
+	return thread_of(l, c, tid);
+}
+
 static int set_comm(struct lttng *l, struct lttng_thread *t, const uint8_t *name, size_t n)
 {
 	uint32_t comm = n ? writer_string(l->w, name, n < 15 ? n : 15) : 0;
@@ -406,6 +411,7 @@ void lttng_state_free(struct lttng *l)
 		free(l->cpus[i]);
 	}
 	free(l->cpus);
+	lttng_told_free(l);
 	for (size_t i = 0; i < l->threads_size; i++)
 		if (l->threads[i]) {
 			free(l->threads[i]->frames);

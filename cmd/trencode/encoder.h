@@ -29,7 +29,9 @@ struct encode_options {
 	struct pack_choice compress; /* of a .trace or trace.dat */
 	int file_version;	     /* of a trace.dat: 6, 7, 0: the source's */
 	const char *blobs;	     /* directory for the blobs, NULL: none */
-	int depth; /* -D: levels of nested calls that a text shows, 0: the source's usual limit */
+	bool anew;     /* --anew: nothing of the source but its events */
+	uint64_t tick; /* --tick: ns that a tick of a trace without time is to be, 0: not said */
+	int depth;     /* -D: levels of nested calls that a text shows, 0: the source's usual limit */
 };
 
 /* One run of an encoder. */
@@ -39,12 +41,17 @@ struct encoding {
 	struct dictionary *dictionary;
 	struct text *text;  /* ENCODER_TEXT: where to print */
 	struct output *out; /* ENCODER_FILE: where to write */
-	void *state;	    /* the encoder's own */
+	bool begun;
+	void *state; /* the encoder's own */
 };
 
 struct encoder {
 	const char *name, *purpose;
+	const char *suffixes; /* of -o that mean it where there is no -t, as ".a .b"; or NULL */
 	enum encoder_output output;
+	/* A trace of one system: what takes its place where the stream is of another one, or of
+	   several; the output is the same. NULL: it takes all. */
+	const struct encoder *anew;
 	bool counts_calls; /* main says how many calls did not return, or were never entered */
 	/* 0, or -1 with the error filled: the run ends with status 2. */
 	int (*begin)(struct encoding *en, struct error *e);
@@ -58,5 +65,7 @@ struct encoder {
 
 extern const struct encoder encoder_text, encoder_uftrace, encoder_apitrace, encoder_lttng,
 	encoder_folded, encoder_tracecmd;
+extern const struct encoder encoder_uftrace_anew, encoder_apitrace_anew, encoder_lttng_anew,
+	encoder_tracecmd_anew;
 
 #endif
