@@ -130,6 +130,27 @@ int anew_text_field(struct buffer *b, const struct event *ev, const struct field
 /* Cut to at most n bytes behind from, not inside of a character; counts in *cut. */
 void anew_text_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut);
 
+/* --- fields --- */
+
+/* What becomes of a field in a target that has numbers and texts. */
+struct anew_field {
+	const struct field *from;
+	uint8_t size; /* of a number, 0: text */
+	bool is_signed;
+};
+
+/* The fields of a type that are kept, at most so many; the caller frees them. None of a type with
+ * VALUES, nor those of ftrace's own calls, which say what the row does. NULL: memory is out. */
+struct anew_field *anew_fields_plan(const struct type *t, uint32_t most, uint32_t *n,
+				    uint64_t *lost);
+/* Its value; 0 where the row does not have it. */
+uint64_t anew_field_number(const struct anew_field *w, const struct event *ev);
+/* Append it as text, strings as they are; nothing where the row does not have it. */
+int anew_field_text(struct buffer *b, const struct anew_field *w, const struct event *ev);
+/* Append all as details: arguments from 1 on; the only one of a return as its value. */
+int anew_field_values(struct buffer *b, const struct anew_field *fields, uint32_t n,
+		      const struct event *ev, bool leave);
+
 /* --- names --- */
 
 /* Append the name with each byte below 0x20, 0x7f, and each of `others` as \xHH; a backslash that

@@ -8,6 +8,7 @@
  * encoder of LTTng's own streams.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "anew.h"
@@ -16,17 +17,10 @@
 
 enum { TEXT_MOST = 32 * 1024, FIELDS_MOST = 200, TYPES_MOST = 60000, NUMBERS_AT = 8 };
 
-/* What becomes of a field. */
-struct written_field {
-	const struct field *from;
-	uint8_t size; /* of a number, 0: text */
-	bool is_signed;
-};
-
 /* A type of the stream, on threads or on a CPU's interrupts. */
 struct written {
 	struct type *type; /* NULL: not yet known */
-	struct written_field *fields;
+	struct anew_field *fields;
 	uint32_t nfields;
 	bool call, leave, depth, number, values;
 };
@@ -105,22 +99,7 @@ static int begin_clock(struct state *s, uint64_t first, struct error *e)
 
 /* --- types --- */
 
-static void plan_field(struct written_field *w, const struct field *f)
-{
-	*w = (struct written_field){.from = f};
-	if (f->count > 1 || f->where > WHERE_TAIL ||
-	    (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8))
-		return;
-	if (f->kind == FIELD_UINT || f->kind == FIELD_HEX || f->kind == FIELD_BITMASK ||
-	    (f->kind == FIELD_CHAR && f->size == 1)) {
-		w->size = (uint8_t)f->size;
-	} else if (f->kind == FIELD_INT || (f->kind == FIELD_ENUM && !f->definition)) {
-		w->size = (uint8_t)f->size;
-		w->is_signed = true;
-	}
-}
-
-static int put_number_format(struct buffer *b, const struct written_field *w)
+static int put_number_format(struct buffer *b, const struct anew_field *w)
 {
 	return buffer_printf(b, " #%u%c%%%s%c", w->size, w->is_signed ? 'd' : 'u',
 			     w->size == 8 ? "ll" : "",
@@ -271,19 +250,9 @@ static int new_type(struct state *s, const struct type *from, struct written *w)
 	w->leave = from->kind == KIND_LEAVE;
 	w->number = w->call && from->flags & TYPE_CALL_NUMBER;
 	w->values = from->flags & TYPE_VALUES;
-	w->fields = calloc(from->nfields + 1, sizeof *w->fields);
+	w->fields = anew_fields_plan(from, FIELDS_MOST, &w->nfields, &s->fields_lost);
 	if (!w->fields)
 		return -1;
-	for (uint32_t i = 0; i < from->nfields && !w->values; i++) {
-		const struct field *f = &from->fields[i];
-
-		if (anew_is_own_field(from, f) || (w->number && f->role == ROLE_CALL))
-			continue;
-		if (w->nfields == FIELDS_MOST)
-			s->fields_lost++;
-		else
-			plan_field(&w->fields[w->nfields++], f);
-	}
 	t->group = channel;
 	if (make_format(w, from, &s->text))
 		return -1;
@@ -353,19 +322,13 @@ static int put_text(struct state *s, const char *text, size_t n)
 	return (n && buffer_append(&s->tail, text, n)) || end_text(s, from) ? -1 : 0;
 }
 
-static int put_field(struct state *s, const struct written_field *w, const struct event *ev)
+static int put_field(struct state *s, const struct anew_field *w, const struct event *ev)
 {
-	struct field_value v;
 	size_t from = s->tail.size;
 
-	field_get(ev, w->from, 0, &v);
 	if (w->size)
-		return put_uint(&s->fixed, v.form == FORM_NONE ? 0 : v.u, w->size);
-	if (v.form == FORM_TEXT && w->from->kind != FIELD_BYTES && w->from->kind != FIELD_BITMAP)
-		return put_text(s, (const char *)v.text, v.size);
-	if (v.form != FORM_NONE && anew_text_field(&s->tail, ev, w->from))
-		return -1;
-	return end_text(s, from);
+		return put_uint(&s->fixed, anew_field_number(w, ev), w->size);
+	return anew_field_text(&s->tail, w, ev) || end_text(s, from) ? -1 : 0;
 }
 
 static int put_row(struct state *s, const struct anew_row *r, const struct written *w)

@@ -348,7 +348,9 @@ static void tracecmd_free(struct encoding *en)
 
 const struct encoder encoder_tracecmd = {
 	.name = "trace-cmd",
-	.purpose = "a trace.dat of trace-cmd, of a stream that came from one",
+	.purpose = "a trace.dat of trace-cmd",
+	.suffixes = ".dat",
+	.anew = &encoder_tracecmd_anew,
 	.output = ENCODER_FILE,
 	.begin = tracecmd_begin,
 	.meta = tracecmd_meta,
