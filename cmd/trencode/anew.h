@@ -63,6 +63,7 @@ struct anew_target {
 			 lost events and after longjmp it is theirs to empty it */
 	bool needs_time; /* ticks must be given a length */
 	bool no_zero;	 /* there is no thread 0 */
+	bool zero;	 /* 0 is a thread like others, not a CPU's idle one */
 	int (*row)(void *ctx, const struct anew_row *r, struct error *e);
 };
 
@@ -168,8 +169,8 @@ struct dialect {
 	struct source *source; /* the one source */
 	struct clock *clock;
 	struct encoding encoding; /* of the native encoder */
-	struct field **fields;	  /* of its types */
-	size_t nfields, fields_capacity;
+	void **kept; /* fields and members of its types and definitions */
+	size_t nkept, kept_capacity;
 };
 
 /* The native encoder is begun, with the options and the output of en. */
@@ -180,8 +181,9 @@ void dialect_free(struct dialect *d);
 struct lane *dialect_lane(struct dialect *d);
 struct type *dialect_type(struct dialect *d, const char *name, const char *group);
 struct place *dialect_place(struct dialect *d);
-/* n fields for a type. */
+/* n fields for a type, members for a definition. */
 struct field *dialect_fields(struct dialect *d, uint32_t n);
+struct member *dialect_members(struct dialect *d, uint32_t n);
 struct text_ref dialect_text(struct dialect *d, const void *text, size_t n);
 struct definition *dialect_definition(struct dialect *d);
 /* A piece of a META part, as if it were the next one; of any length. */

@@ -46,9 +46,9 @@ void dialect_free(struct dialect *d)
 	if (!d->encoding.encoder)
 		return;
 	d->encoding.encoder->free(&d->encoding);
-	for (size_t i = 0; i < d->nfields; i++)
-		free(d->fields[i]);
-	free(d->fields);
+	for (size_t i = 0; i < d->nkept; i++)
+		free(d->kept[i]);
+	free(d->kept);
 	dictionary_free(&d->dictionary);
 	d->encoding.encoder = NULL;
 }
@@ -80,21 +80,37 @@ struct type *dialect_type(struct dialect *d, const char *name, const char *group
 	return t;
 }
 
-struct field *dialect_fields(struct dialect *d, uint32_t n)
+/* Memory that lives as long as the dialect. */
+static void *keep(struct dialect *d, size_t n, size_t element)
 {
-	struct field *f = calloc(n + (size_t)1, sizeof *f), **all;
+	void *p = calloc(n + 1, element), **all;
 
-	all = array_grow(d->fields, &d->fields_capacity, d->nfields, sizeof *all);
+	all = array_grow(d->kept, &d->kept_capacity, d->nkept, sizeof *all);
 	if (all)
-		d->fields = all;
-	if (!f || !all) {
-		free(f);
+		d->kept = all;
+	if (!p || !all) {
+		free(p);
 		return NULL;
 	}
-	all[d->nfields++] = f;
-	for (uint32_t i = 0; i < n; i++)
+	return all[d->nkept++] = p;
+}
+
+struct field *dialect_fields(struct dialect *d, uint32_t n)
+{
+	struct field *f = keep(d, n, sizeof *f);
+
+	for (uint32_t i = 0; f && i < n; i++)
 		f[i].name = f[i].type_name = text_of(d, "");
 	return f;
+}
+
+struct member *dialect_members(struct dialect *d, uint32_t n)
+{
+	struct member *m = keep(d, n, sizeof *m);
+
+	for (uint32_t i = 0; m && i < n; i++)
+		m[i].name = text_of(d, "");
+	return m;
 }
 
 struct text_ref dialect_text(struct dialect *d, const void *text, size_t n)

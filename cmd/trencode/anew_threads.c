@@ -27,17 +27,17 @@ void *anew_table(void *table, size_t *size, uint32_t number, size_t element)
 	return p;
 }
 
-/* 1: the number is this one's from now on; 0: another one has it; -1. */
+/* 1: the number is this one's from now on; 0: another one has it; -1. cpu: of thread 0. */
 static int take(struct anew *a, int32_t tid, int32_t cpu)
 {
 	struct idmap *map = &a->ids.taken;
 	uint32_t id = (uint32_t)tid;
 
-	if (tid < 0 || (!tid && a->target->no_zero))
+	if (tid < 0 || (!tid && (a->target->no_zero || (cpu < 0 && !a->target->zero))))
 		return 0;
 	if (!tid) {
 		map = &a->ids.idle;
-		id = (uint32_t)cpu + 1;
+		id = a->target->zero ? 1 : (uint32_t)cpu + 1;
 	}
 	if (idmap_get(map, id))
 		return 0;
@@ -81,7 +81,7 @@ static struct anew_thread *new_thread(struct anew *a, const struct lane *lane, b
 {
 	struct anew_thread *t = calloc(1, sizeof *t), **list;
 	bool has_tid = lane->flags & LANE_HAS_TID;
-	int32_t cpu = lane->flags & LANE_HAS_CPU ? lane->cpu : 0;
+	int32_t cpu = lane->flags & LANE_HAS_CPU && lane->cpu >= 0 ? lane->cpu : -1;
 
 	list = array_grow(a->by_number, &a->by_number_capacity, a->nthreads, sizeof *list);
 	if (list)

@@ -455,7 +455,9 @@ static int end(struct encoding *en, struct error *e)
 
 const struct encoder encoder_apitrace = {
 	.name = "apitrace",
-	.purpose = "a .trace of apitrace (of streams from one)",
+	.purpose = "a .trace of apitrace",
+	.suffixes = ".trace",
+	.anew = &encoder_apitrace_anew,
 	.output = ENCODER_FILE,
 	.begin = begin,
 	.meta = meta,
