@@ -58,6 +58,7 @@ struct anew_row {
 };
 
 struct anew_target {
+	bool closes;  /* a call whose return was not recorded is left where that shows */
 	bool nests;   /* calls of a thread nest: those that overlap are left out */
 	bool replays; /* its readers make the stack again as uftrace does: after an exec, after
 			 lost events and after longjmp it is theirs to empty it */

@@ -1,8 +1,8 @@
 /*
  * anew_calls.c - calls of any source on stacks of their threads, as common/calls pairs them
  *
- * What is written must nest: a call whose end was not recorded is left where that shows, a return
- * whose call is not there is left out. Both are counted.
+ * A return whose call is not there is left out, and where the target needs every return, a call
+ * whose return was not recorded is left where that shows. Both are counted.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -100,7 +100,9 @@ static int cut_down(struct anew *a, struct anew_thread *t, uint32_t level, const
 		t->count = level > t->below ? level - t->below : 0;
 	while (t->count && t->below + t->count > level) {
 		a->cut++;
-		if (leave_top(a, t, ev, 0, true, e))
+		if (!a->target->closes)
+			t->count--;
+		else if (leave_top(a, t, ev, 0, true, e))
 			return -1;
 	}
 	if (!t->count && t->below > level)
@@ -337,7 +339,9 @@ void anew_report(struct anew *a)
 	anew_lost(a, a->unmatched + a->calls.unmatched,
 		  "returns of calls whose beginning is not there are left out");
 	anew_lost(a, a->cut,
-		  "calls whose return was not recorded end where the next event shows it");
+		  a->target->closes
+			  ? "calls whose return was not recorded end where the next event shows it"
+			  : "calls have no return, as none was recorded");
 	anew_lost(a, a->overlap.left_out,
 		  "calls overlap with others of their thread and are left out");
 	anew_lost(a, a->renamed,

@@ -370,9 +370,8 @@ static int put_row(struct state *s, const struct anew_row *r, const struct writt
 	}
 	if (w->values) {
 		from = s->tail.size;
-		if ((!r->cut && anew_text_values(&s->tail, s->anew.dictionary, ev,
-						 w->leave ? DETAIL_RETURN : DETAIL_ARGUMENT,
-						 &s->blobs)) ||
+		if (anew_text_values(&s->tail, s->anew.dictionary, ev,
+				     w->leave ? DETAIL_RETURN : DETAIL_ARGUMENT, &s->blobs) ||
 		    end_text(s, from))
 			return -1;
 	}
@@ -418,9 +417,6 @@ static int row(void *ctx, const struct anew_row *r, struct error *e)
 		if (begin_clock(s, r->time, e))
 			return -1;
 	}
-	/* the depths tell that it has ended */
-	if (r->cut)
-		return 0;
 	if (r->what == ANEW_GAP)
 		return gap(s, r, e);
 	if (r->what == ANEW_ENTER && r->mark)
@@ -450,7 +446,6 @@ static int end(struct encoding *en, struct error *e)
 	if (anew_end(a, e) || (!s->begun && begin_clock(s, 0, e)) ||
 	    s->d.encoding.encoder->end(&s->d.encoding, e))
 		return -1;
-	a->cut = 0;
 	anew_report(a);
 	anew_lost(a, s->unnamed,
 		  "functions have an address for a name; trsym belongs before trencode");

@@ -45,7 +45,7 @@ static int no_memory(struct error *e)
 static int row(void *ctx, const struct anew_row *r, struct error *e);
 
 static const struct anew_target target = {
-	.nests = true, .replays = true, .needs_time = true, .no_zero = true, .row = row};
+	.closes = true, .nests = true, .replays = true, .needs_time = true, .no_zero = true, .row = row};
 
 static int flush(struct state *s, struct appended *a, struct error *e)
 {
