@@ -140,7 +140,7 @@ struct lttng_marker {
 
 	/* lttng_told.c: offsets in the fixed part, 0 none; numbers of strings, -1 none */
 	struct lttng_told {
-		int16_t tid, pid, depth, call;
+		int16_t tid, pid, depth, call, function;
 		int8_t comm, name;
 	} told;
 };
@@ -328,6 +328,7 @@ struct lttng {
 	struct intern told_names; /* of functions: index in told_places */
 	uint32_t *told_places;
 	size_t told_capacity;
+	struct buffer told_key;
 	bool begun; /* rows may be written */
 
 	uint8_t fixed[8 + 8 * LTTNG_FIELDS + 32]; /* rows are copied in larger pieces */

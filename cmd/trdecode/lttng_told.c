@@ -3,8 +3,9 @@
  *
  * trencode writes such of other systems' events: the format begins with _tid and _pid; behind the
  * numbers stand _comm and, of a call, _enter or _leave (_cpu_enter, _cpu_leave: on the CPU's own
- * stack) with the function's name. _depth is how many calls are open below, or _call the call's
- * number. What the kernel's markers mean by their names means nothing there.
+ * stack) with the function's name, and _function, a number by which functions of one name differ.
+ * _depth is how many calls are open below, or _call the call's number. Of another event _at is the
+ * function that it happened in. What the kernel's markers mean by their names means nothing there.
  */
 #include "lttng.h"
 
@@ -37,6 +38,7 @@ void lttng_told_find(struct lttng_marker *m, const struct lttng_field *fields, i
 	t->pid = number_at(m, fields, n, "_pid");
 	t->depth = number_at(m, fields, n, "_depth");
 	t->call = number_at(m, fields, n, "_call");
+	t->function = number_at(m, fields, n, "_function");
 	m->action = ACTION_NONE;
 	m->kind = KIND_INSTANT;
 	m->names = NAMES_NONE;
@@ -53,6 +55,8 @@ void lttng_told_find(struct lttng_marker *m, const struct lttng_field *fields, i
 				m->kind = k & 1 ? KIND_LEAVE : KIND_ENTER;
 				m->per_cpu = k > 1;
 			}
+		if (named(&fields[i], "_at"))
+			t->name = text;
 		text++;
 	}
 }
@@ -101,8 +105,15 @@ int lttng_told_call(struct lttng *l, const struct lttng_event *ev, uint32_t *pla
 	const struct lttng_told *told = &ev->marker->told;
 	size_t n;
 	const uint8_t *name = text_of(ev, told->name, &n);
-	uint32_t number = intern(&l->told_names, name, n), *places;
+	uint32_t function = told->function
+				    ? (uint32_t)get_uint(ev->fixed + told->function, 4, false)
+				    : 0;
+	uint32_t number, *places;
 
+	l->told_key.size = 0;
+	if (buffer_u32(&l->told_key, function) || (n && buffer_append(&l->told_key, name, n)))
+		return -1;
+	number = intern(&l->told_names, l->told_key.data, l->told_key.size);
 	if (number == INTERN_NONE)
 		return -1;
 	if (number >= l->told_capacity) {
@@ -116,7 +127,8 @@ int lttng_told_call(struct lttng *l, const struct lttng_event *ev, uint32_t *pla
 	}
 	if (!l->told_places[number])
 		l->told_places[number] = writer_place(
-			l->w, &(struct place_entry){.name = writer_string(l->w, name, n)});
+			l->w, &(struct place_entry){.address = function,
+						    .name = writer_string(l->w, name, n)});
 	*place = l->told_places[number];
 	*depth = told->depth ? (uint32_t)get_uint(ev->fixed + told->depth, 4, false) : 0;
 	return *place ? 0 : -1;
@@ -125,5 +137,6 @@ int lttng_told_call(struct lttng *l, const struct lttng_event *ev, uint32_t *pla
 void lttng_told_free(struct lttng *l)
 {
 	intern_free(&l->told_names);
+	buffer_free(&l->told_key);
 	free(l->told_places);
 }

@@ -27,7 +27,7 @@ struct anew_frame {
 	uint64_t start;
 	uint32_t place, call; /* call: its number in the source, with numbered */
 	uint32_t mark;	      /* the target's own */
-	bool numbered;
+	bool numbered, kernel;
 };
 
 /* What events of one stack of calls are on. */
@@ -92,7 +92,7 @@ struct anew {
 	struct open_calls open; /* of targets that do not nest: place << 32 | mark */
 	uint64_t rows, calls_seen;
 	/* for anew_report */
-	uint64_t unmatched, cut, comms, with_cpu, renamed;
+	uint64_t unmatched, cut, outlasting, comms, with_cpu, renamed;
 };
 
 void anew_init(struct anew *a, const struct anew_target *target, void *ctx, struct encoding *en);

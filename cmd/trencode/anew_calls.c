@@ -99,8 +99,12 @@ static int cut_down(struct anew *a, struct anew_thread *t, uint32_t level, const
 	if (t->count && t->below + t->count > level && forgets(a, t))
 		t->count = level > t->below ? level - t->below : 0;
 	while (t->count && t->below + t->count > level) {
-		a->cut++;
-		if (!a->target->closes)
+		/* it goes on beyond the call that it is in: the two have clocks of their own */
+		bool outlasts = t->frames[t->count - 1].kernel && !(ev->type->flags & TYPE_KERNEL);
+
+		a->outlasting += outlasts;
+		a->cut += !outlasts;
+		if (!a->target->closes && !outlasts)
 			t->count--;
 		else if (leave_top(a, t, ev, 0, true, e))
 			return -1;
@@ -120,7 +124,9 @@ static int push(struct anew *a, struct anew_thread *t, const struct event *ev, s
 		return no_memory(e);
 	t->frames = f;
 	f += t->count;
-	*f = (struct anew_frame){.start = ev->time, .place = ev->place};
+	*f = (struct anew_frame){.start = ev->time,
+				 .place = ev->place,
+				 .kernel = ev->type->flags & TYPE_KERNEL};
 	f->numbered = ev->type->flags & TYPE_CALL_NUMBER && field_call(ev, &f->call);
 	r.start = ev->time;
 	r.depth = t->below + (uint32_t)t->count;
@@ -172,7 +178,7 @@ static int leave(struct anew *a, struct anew_thread *t, const struct event *ev,
 	if (t->count && t->below + t->count == done->level + 1)
 		return leave_top(a, t, ev, done->place, false, e);
 	if (t->count || (t->begun && t->below != done->level + 1)) {
-		a->unmatched++;
+		a->unmatched += !(ev->type->flags & TYPE_KERNEL);
 		return 0;
 	}
 	t->below = done->level;
@@ -342,6 +348,8 @@ void anew_report(struct anew *a)
 		  a->target->closes
 			  ? "calls whose return was not recorded end where the next event shows it"
 			  : "calls have no return, as none was recorded");
+	anew_lost(a, a->outlasting,
+		  "calls in the kernel outlast the call that they are in: they end with it");
 	anew_lost(a, a->overlap.left_out,
 		  "calls overlap with others of their thread and are left out");
 	anew_lost(a, a->renamed,

@@ -253,6 +253,8 @@ static int take_values(struct state *s, const struct anew_row *r, const struct f
 	int got = 0;
 
 	s->tail.size = 0;
+	if (r->cut)
+		return 0;
 	if (r->ev->type->flags & TYPE_VALUES) {
 		got = apitrace_convert(&s->values, &s->tail, r->ev, f->keep, f->arguments,
 				       &s->extra);

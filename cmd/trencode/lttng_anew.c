@@ -3,7 +3,8 @@
  *
  * Every type of event is a marker of the channel that its group names. As LTTng tells of threads
  * only by the switches between them, each marker begins with the fields _tid, _pid and _comm; those
- * of calls have _enter or _leave, the function's name, _depth or _call, and _arguments or _return.
+ * of calls have _enter or _leave, the function's name, _function, a number of it, _depth or _call,
+ * and _arguments or _return; events at a place have it as _at.
  * trdecode understands them. The TSC counts nanoseconds; blocks and announcements are those of the
  * encoder of LTTng's own streams.
  */
@@ -22,7 +23,8 @@ struct written {
 	struct type *type; /* NULL: not yet known */
 	struct anew_field *fields;
 	uint32_t nfields;
-	bool call, leave, depth, number, values;
+	bool call, leave, number, values;
+	bool place; /* an event at a place */
 };
 
 struct state {
@@ -123,6 +125,9 @@ static int make_format(struct written *w, const struct type *t, struct buffer *b
 	if (w->call && (w->number ? buffer_printf(b, " _call #4u%%u")
 				  : buffer_printf(b, " _depth #4u%%u")))
 		return -1;
+	/* functions may have the same name */
+	if ((w->call || w->place) && buffer_printf(b, " _function #4u%%u"))
+		return -1;
 	for (uint32_t i = 0; i < w->nfields; i++)
 		if (w->fields[i].size && (put_name(b, &w->fields[i].from->name, i) ||
 					  put_number_format(b, &w->fields[i])))
@@ -132,6 +137,8 @@ static int make_format(struct written *w, const struct type *t, struct buffer *b
 	if (w->call && buffer_printf(b, " _%s%s %%s",
 				     t->flags & TYPE_PER_CPU ? "cpu_" : "",
 				     w->leave ? "leave" : "enter"))
+		return -1;
+	if (w->place && buffer_printf(b, " _at %%s"))
 		return -1;
 	if (w->values && buffer_printf(b, w->leave ? " _return %%s" : " _arguments %%s"))
 		return -1;
@@ -198,7 +205,7 @@ static int channel_name(struct state *s, const struct type *from, struct text_re
 
 static int describe(struct state *s, struct written *w, struct type *t)
 {
-	uint32_t n = 0, texts = 0, at = NUMBERS_AT, want = w->nfields + 8, all;
+	uint32_t n = 0, texts = 0, at = NUMBERS_AT, want = w->nfields + 10, all;
 	struct field *f = dialect_fields(&s->d, want), *x;
 
 	if (!f)
@@ -206,7 +213,7 @@ static int describe(struct state *s, struct written *w, struct type *t)
 	x = &f[n++];
 	x->role = ROLE_SOURCE_TIME;
 	x->size = 8;
-	all = 2 + w->call;
+	all = 2 + w->call + (w->call || w->place);
 	for (uint32_t i = 0; i < all; i++, at += 4) {
 		x = &f[n++];
 		x->kind = i < 2 ? FIELD_INT : FIELD_UINT;
@@ -224,7 +231,7 @@ static int describe(struct state *s, struct written *w, struct type *t)
 	}
 	for (uint32_t i = 0; i < w->nfields; i++)
 		texts += !w->fields[i].size;
-	texts += 1 + w->call + w->values;
+	texts += 1 + (w->call || w->place) + w->values;
 	for (uint32_t i = 0; i < texts; i++) {
 		x = &f[n++];
 		x->kind = FIELD_STRING;
@@ -239,7 +246,7 @@ static int describe(struct state *s, struct written *w, struct type *t)
 	return 0;
 }
 
-static int new_type(struct state *s, const struct type *from, struct written *w)
+static int new_type(struct state *s, const struct type *from, struct written *w, bool place)
 {
 	struct type *t = dialect_type(&s->d, from->name.text, "");
 	struct text_ref channel;
@@ -250,6 +257,7 @@ static int new_type(struct state *s, const struct type *from, struct written *w)
 	w->leave = from->kind == KIND_LEAVE;
 	w->number = w->call && from->flags & TYPE_CALL_NUMBER;
 	w->values = from->flags & TYPE_VALUES;
+	w->place = place && !w->call;
 	w->fields = anew_fields_plan(from, FIELDS_MOST, &w->nfields, &s->fields_lost);
 	if (!w->fields)
 		return -1;
@@ -338,6 +346,7 @@ static int put_row(struct state *s, const struct anew_row *r, const struct writt
 	const struct lane *lane = ev->lane;
 	int32_t tid = t->tid, pid = t->pid;
 	struct text_ref comm = lane->comm;
+	uint32_t place = w->call ? r->place : ev->place;
 	size_t from;
 
 	/* interrupts stay on the thread that they came upon */
@@ -353,18 +362,18 @@ static int put_row(struct state *s, const struct anew_row *r, const struct writt
 	s->fixed.size = s->tail.size = 0;
 	if (put_uint(&s->fixed, r->time, 8) || put_uint(&s->fixed, (uint32_t)tid, 4) ||
 	    put_uint(&s->fixed, (uint32_t)pid, 4) ||
-	    (w->call && put_uint(&s->fixed, w->number ? *r->mark : r->depth, 4)))
+	    (w->call && put_uint(&s->fixed, w->number ? *r->mark : r->depth, 4)) ||
+	    ((w->call || w->place) && put_uint(&s->fixed, place, 4)))
 		return -1;
 	for (uint32_t i = 0; i < w->nfields; i++)
 		if (w->fields[i].size && put_field(s, &w->fields[i], ev))
 			return -1;
 	if (put_text(s, comm.text, comm.size))
 		return -1;
-	if (w->call) {
-		struct text_ref name = dictionary_place_name(s->anew.dictionary, r->place);
+	if (w->call || w->place) {
+		struct text_ref name = dictionary_place_name(s->anew.dictionary, place);
 
-		if (anew_is_unnamed(&s->anew, r->place))
-			s->unnamed++;
+		s->unnamed += anew_is_unnamed(&s->anew, place);
 		if (put_text(s, name.text, name.size))
 			return -1;
 	}
@@ -381,16 +390,17 @@ static int put_row(struct state *s, const struct anew_row *r, const struct writt
 	return buffer_align(&s->fixed, 4);
 }
 
-/* The type that a row is written by: of a call that was cut, that of its returns. */
-static int written_of(struct state *s, const struct type *t, struct written **out)
+/* How a row is written. */
+static int written_of(struct state *s, const struct event *ev, struct written **out)
 {
+	const struct type *t = ev->type;
 	struct written *types = anew_table(s->types, &s->types_size, t->number, sizeof *types);
 
 	if (!types)
 		return -1;
 	s->types = types;
 	*out = &types[t->number];
-	return (*out)->type ? 0 : new_type(s, t, *out);
+	return (*out)->type ? 0 : new_type(s, t, *out, ev->place);
 }
 
 static int gap(struct state *s, const struct anew_row *r, struct error *e)
@@ -417,11 +427,14 @@ static int row(void *ctx, const struct anew_row *r, struct error *e)
 		if (begin_clock(s, r->time, e))
 			return -1;
 	}
+	/* the depths tell that it has ended */
+	if (r->cut)
+		return 0;
 	if (r->what == ANEW_GAP)
 		return gap(s, r, e);
 	if (r->what == ANEW_ENTER && r->mark)
 		*r->mark = s->calls++;
-	if (written_of(s, r->ev->type, &w) || put_row(s, r, w) ||
+	if (written_of(s, r->ev, &w) || put_row(s, r, w) ||
 	    lane_of(s, r->ev->lane, w->type->group, &ev.lane))
 		return no_memory(e);
 	ev.type = w->type;

@@ -232,7 +232,7 @@ static int values_text(struct state *s, const struct anew_row *r)
 	bool leave = r->what == ANEW_LEAVE, any;
 
 	s->text.size = 0;
-	if (!strcmp(ev->type->group.text, "ftrace"))
+	if (r->cut || !strcmp(ev->type->group.text, "ftrace"))
 		return 0;
 	if (anew_text_row(&s->text, s->anew.dictionary, ev, &s->blobs))
 		return -1;

@@ -75,7 +75,7 @@ static int begin_info(struct state *s, struct error *e)
 			UFTRACE_FEAT_RETVAL | UFTRACE_FEAT_SYM_REL_ADDR | UFTRACE_FEAT_MAX_STACK |
 			UFTRACE_FEAT_EVENT);
 	put_u64(h + UFTRACE_HDR_INFO_MASK, info);
-	put_u16(h + UFTRACE_HDR_MAX_STACK, UFTRACE_MAX_STACK);
+	put_u16(h + UFTRACE_HDR_MAX_STACK, UINT16_MAX);
 	return dialect_meta(&s->d, "info", h, sizeof h, 0, e);
 }
 

@@ -38,7 +38,7 @@ static void choose(const struct value *v, struct uftrace_stored *s)
 		    !(v->format == 'f' && v->size == 10))
 			return;
 		s->letter = (char)v->format;
-		s->size = v->format == 'c' ? 1 : v->size;
+		s->size = v->format == 'c' ? 1 : v->format == 'p' ? 8 : v->size;
 		return;
 	case VALUE_UINT:
 	case VALUE_NEGATIVE:
