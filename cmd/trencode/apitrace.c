@@ -112,7 +112,7 @@ static int begin_trace(struct state *s, const struct source *source, struct erro
 	if (s->done.count == before)
 		return error_set(e, NULL, NO_OFFSET,
 				 "traces whose calls are mixed with each other cannot be written "
-				 "into one .trace");
+				 "into one .trace as they are: --anew makes one of them");
 	s->source = source;
 	s->call = 0;
 	open_calls_free(&s->open);

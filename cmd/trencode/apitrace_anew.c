@@ -30,7 +30,7 @@ struct made {
 struct state {
 	struct anew anew;
 	struct dialect d;
-	struct apitrace_values values;
+	struct apitrace_anew_values values;
 	struct function *functions, *events; /* by the stream's places, types */
 	size_t functions_size, events_size;
 	struct made *types;
@@ -256,7 +256,7 @@ static int take_values(struct state *s, const struct anew_row *r, const struct f
 	if (r->cut)
 		return 0;
 	if (r->ev->type->flags & TYPE_VALUES) {
-		got = apitrace_convert(&s->values, &s->tail, r->ev, f->keep, f->arguments,
+		got = apitrace_anew_convert(&s->values, &s->tail, r->ev, f->keep, f->arguments,
 				       &s->extra);
 		s->bad += got > 0;
 		return got < 0 ? -1 : 0;

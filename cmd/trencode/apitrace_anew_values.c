@@ -5,7 +5,7 @@
 
 #include "apitrace_anew.h"
 
-uint32_t apitrace_definition(struct apitrace_values *a, const struct definition *d)
+uint32_t apitrace_anew_definition(struct apitrace_anew_values *a, const struct definition *d)
 {
 	uint32_t *table = anew_table(a->definitions, &a->size, d->number, sizeof *table);
 	struct definition *made;
@@ -26,7 +26,7 @@ uint32_t apitrace_definition(struct apitrace_values *a, const struct definition 
 }
 
 /* The definition of a value, if it is of that kind. -1: memory is out. */
-static int definition_of(struct apitrace_values *a, const struct value *v, uint32_t kind,
+static int definition_of(struct apitrace_anew_values *a, const struct value *v, uint32_t kind,
 			 uint32_t *id)
 {
 	const struct definition *d =
@@ -35,7 +35,7 @@ static int definition_of(struct apitrace_values *a, const struct value *v, uint3
 	*id = 0;
 	if (!d || d->kind != kind)
 		return 0;
-	*id = apitrace_definition(a, d);
+	*id = apitrace_anew_definition(a, d);
 	return *id ? 0 : -1;
 }
 
@@ -45,7 +45,7 @@ static int put_signed(struct buffer *b, int64_t v)
 		     : value_put_uint(b, VALUE_UINT, (uint64_t)v);
 }
 
-static int put_real(struct apitrace_values *a, struct buffer *b, const struct value *v)
+static int put_real(struct apitrace_anew_values *a, struct buffer *b, const struct value *v)
 {
 	long double real = 0;
 	double twice;
@@ -58,7 +58,7 @@ static int put_real(struct apitrace_values *a, struct buffer *b, const struct va
 	return value_put_float(b, (const void *)&twice, 8);
 }
 
-static int put_number(struct apitrace_values *a, struct buffer *b, const struct value *v)
+static int put_number(struct apitrace_anew_values *a, struct buffer *b, const struct value *v)
 {
 	uint64_t bits = v->size < 8 ? v->number & ((1ull << 8 * v->size) - 1) : v->number;
 
@@ -79,7 +79,7 @@ static int put_number(struct apitrace_values *a, struct buffer *b, const struct 
 	return put_signed(b, sign_extend(bits, v->size));
 }
 
-static int put_opaque(struct apitrace_values *a, struct buffer *b, const struct value *v)
+static int put_opaque(struct apitrace_anew_values *a, struct buffer *b, const struct value *v)
 {
 	if (v->type_name_size == 11 && !memcmp(v->type_name, "std::string", 11))
 		return value_put_bytes(b, VALUE_STRING, v->bytes, v->n);
@@ -88,9 +88,9 @@ static int put_opaque(struct apitrace_values *a, struct buffer *b, const struct 
 		    : value_put_bytes(b, VALUE_STRING, v->type_name, v->type_name_size);
 }
 
-static int convert(struct apitrace_values *a, struct buffer *b, struct values *v, unsigned nesting);
+static int convert(struct apitrace_anew_values *a, struct buffer *b, struct values *v, unsigned nesting);
 
-static int children(struct apitrace_values *a, struct buffer *b, struct values *v, uint64_t n,
+static int children(struct apitrace_anew_values *a, struct buffer *b, struct values *v, uint64_t n,
 		    unsigned nesting)
 {
 	int got = 0;
@@ -112,7 +112,7 @@ static int put_wide(struct buffer *b, const struct value *v)
 }
 
 /* 0, 1: no value is there; -1. */
-static int convert(struct apitrace_values *a, struct buffer *b, struct values *v, unsigned nesting)
+static int convert(struct apitrace_anew_values *a, struct buffer *b, struct values *v, unsigned nesting)
 {
 	struct value x;
 	uint32_t id;
@@ -165,7 +165,7 @@ static int convert(struct apitrace_values *a, struct buffer *b, struct values *v
 	return value_put_simple(b, x.tag);
 }
 
-int apitrace_convert(struct apitrace_values *a, struct buffer *b, const struct event *ev, bool keep,
+int apitrace_anew_convert(struct apitrace_anew_values *a, struct buffer *b, const struct event *ev, bool keep,
 		     uint32_t n, uint64_t *lost)
 {
 	uint64_t index, place = 0;

@@ -41,8 +41,8 @@ struct encoding {
 	struct dictionary *dictionary;
 	struct text *text;  /* ENCODER_TEXT: where to print */
 	struct output *out; /* ENCODER_FILE: where to write */
-	bool begun;
-	void *state; /* the encoder's own */
+	bool begun, events; /* the encoder was begun; has had events */
+	void *state;	    /* the encoder's own */
 };
 
 struct encoder {
@@ -61,6 +61,8 @@ struct encoder {
 	int (*event)(struct encoding *en, const struct event *ev, struct error *e);
 	int (*end)(struct encoding *en, struct error *e); /* the last event was seen */
 	void (*free)(struct encoding *en);
+	/* of an encoder in place of another: take what that one has had of META parts; may be NULL */
+	void (*take_over)(struct encoding *en, void *state);
 };
 
 extern const struct encoder encoder_text, encoder_uftrace, encoder_apitrace, encoder_lttng,

@@ -258,13 +258,33 @@ static bool is_own(const struct encoding *en)
 	return sources->count == 2 && !strcmp(source->format.text, en->encoder->name);
 }
 
-/* Before the first block that is of any use to the encoder: the one that it takes. */
 static int begin(struct encoding *en, struct error *e)
 {
 	if (en->encoder->anew && (en->options->anew || !is_own(en)))
 		en->encoder = en->encoder->anew;
 	en->begun = true;
 	return en->encoder->begin(en, e);
+}
+
+/* What the parts of one trace began turns out to be of several before the first event. */
+static int begin_again(struct encoding *en, struct error *e)
+{
+	const struct encoder *native = en->encoder;
+	struct encoding had = *en;
+	int result;
+
+	en->state = NULL;
+	en->encoder = native->anew;
+	/* two cannot have one directory */
+	if (!en->encoder->take_over)
+		native->free(&had);
+	result = en->encoder->begin(en, e);
+	if (!en->encoder->take_over)
+		return result;
+	if (!result)
+		en->encoder->take_over(en, had.state);
+	native->free(&had);
+	return result;
 }
 
 /* The same where HEAD has gone by: what it said of commands is no longer there. */
@@ -287,7 +307,11 @@ static int take_block(struct stage *s, struct encoding *en, struct known_metas *
 			return 0;
 		if (begin_late(s, en, e))
 			return -1;
+	} else if (en->encoder->anew && !en->events && !is_own(en)) {
+		if (begin_again(en, e))
+			return -1;
 	}
+	en->events |= b->kind == BLOCK_EVENTS;
 	switch (b->kind) {
 	case BLOCK_HEAD: return en->encoder->head ? en->encoder->head(en, &s->in.head, e) : 0;
 	case BLOCK_META: return take_meta(s, en, known, b, e);

@@ -116,6 +116,17 @@ static int meta(struct encoding *en, const struct meta *m, struct error *e)
 	return buffer_append(b, m->data, m->size) ? no_memory(e) : 0;
 }
 
+/* The native encoder has had them of the first source. */
+static void take_over(struct encoding *en, void *state)
+{
+	struct state *s = en->state;
+	struct tracecmd_state *native = state;
+
+	s->kallsyms = native->parts[PART_KALLSYMS];
+	s->printk = native->parts[PART_PRINTK];
+	native->parts[PART_KALLSYMS] = native->parts[PART_PRINTK] = (struct buffer){0};
+}
+
 /* --- lanes: a buffer on a CPU --- */
 
 static int lane_of(struct state *s, const struct lane *from, const struct lane **out)
@@ -461,4 +472,5 @@ const struct encoder encoder_tracecmd_anew = {
 	.event = event,
 	.end = end,
 	.free = free_state,
+	.take_over = take_over,
 };
