@@ -105,9 +105,8 @@ int lttng_told_call(struct lttng *l, const struct lttng_event *ev, uint32_t *pla
 	const struct lttng_told *told = &ev->marker->told;
 	size_t n;
 	const uint8_t *name = text_of(ev, told->name, &n);
-	uint32_t function = told->function
-				    ? (uint32_t)get_uint(ev->fixed + told->function, 4, false)
-				    : 0;
+	uint32_t function =
+		told->function ? (uint32_t)get_uint(ev->fixed + told->function, 4, false) : 0;
 	uint32_t number, *places;
 
 	l->told_key.size = 0;

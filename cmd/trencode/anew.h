@@ -32,9 +32,9 @@ struct anew_frame {
 
 /* What events of one stack of calls are on. */
 struct anew_thread {
-	uint32_t number;   /* dense from 0, in the order of their first row */
-	int32_t tid, pid;  /* in the trace to be */
-	bool per_cpu;	   /* no thread: the interrupts of a CPU */
+	uint32_t number;      /* dense from 0, in the order of their first row */
+	int32_t tid, pid;     /* in the trace to be */
+	bool per_cpu;	      /* no thread: the interrupts of a CPU */
 	struct text_ref comm; /* the first one that is known */
 	struct anew_frame *frames;
 	size_t count, capacity;
@@ -46,25 +46,26 @@ struct anew_thread {
 
 struct anew_row {
 	enum anew_what what;
-	const struct event *ev; /* where cut: of the row that showed that the call had ended */
+	const struct event *ev;	    /* where cut: of the row that showed that the call had ended */
 	struct anew_thread *thread; /* NULL: a gap of a CPU */
-	uint64_t time;	/* ns, or ticks if the target counts them */
-	uint64_t start; /* LEAVE: when it was entered */
-	uint32_t place; /* of a call */
-	uint32_t depth; /* of a call: those of the thread open below */
-	uint32_t *mark; /* of a call: kept from its enter to its leave */
-	bool cut;	/* LEAVE: was not recorded */
-	bool unseen;	/* LEAVE: of a call that was entered before the trace */
+	uint64_t time;		    /* ns, or ticks if the target counts them */
+	uint64_t start;		    /* LEAVE: when it was entered */
+	uint32_t place;		    /* of a call */
+	uint32_t depth;		    /* of a call: those of the thread open below */
+	uint32_t *mark;		    /* of a call: kept from its enter to its leave */
+	bool cut;		    /* LEAVE: was not recorded */
+	bool unseen;		    /* LEAVE: of a call that was entered before the trace */
 };
 
 struct anew_target {
-	bool closes;  /* a call whose return was not recorded is left where that shows */
-	bool nests;   /* calls of a thread nest: those that overlap are left out */
-	bool replays; /* its readers make the stack again as uftrace does: after an exec, after
-			 lost events and after longjmp it is theirs to empty it */
+	bool closes;	 /* a call whose return was not recorded is left where that shows */
+	bool nests;	 /* calls of a thread nest: those that overlap are left out */
+	bool replays;	 /* its readers make the stack again as uftrace does: after an exec, after
+			    lost events and after longjmp it is theirs to empty it */
 	bool needs_time; /* ticks must be given a length */
 	bool no_zero;	 /* there is no thread 0 */
-	bool zero;	 /* 0 is a thread like others, not a CPU's idle one */
+	bool zero;	 /* 0 is a thread like others, not only the idle one of a CPU */
+	bool no_cpus;	 /* and there is one such thread, not one for each CPU */
 	int (*row)(void *ctx, const struct anew_row *r, struct error *e);
 };
 
@@ -121,12 +122,12 @@ bool anew_is_own_field(const struct type *t, const struct field *f);
 int anew_text_fields(struct buffer *b, const struct event *ev);
 int anew_text_values(struct buffer *b, const struct dictionary *d, const struct event *ev,
 		     enum detail_kind what, uint64_t *blobs);
-/* All that a row tells beside its name: arguments, return value, fields. Empty: nothing. */
+/* All that a row tells beside its name: the fields; of calls "(a = 1) = 2". Empty: nothing. */
 int anew_text_row(struct buffer *b, const struct dictionary *d, const struct event *ev,
 		  uint64_t *blobs);
 /* One value. */
-int anew_text_value(struct buffer *b, const struct dictionary *d, const struct value *v,
-		    struct values *children, uint64_t *blobs);
+int anew_text_value(struct buffer *b, const struct dictionary *d, const struct event *ev,
+		    const struct value *v, struct values *children, uint64_t *blobs);
 /* One field, as a value alone. */
 int anew_text_field(struct buffer *b, const struct event *ev, const struct field *f);
 /* Cut to at most n bytes behind from, not inside of a character; counts in *cut. */
@@ -170,7 +171,7 @@ struct dialect {
 	struct source *source; /* the one source */
 	struct clock *clock;
 	struct encoding encoding; /* of the native encoder */
-	void **kept; /* fields and members of its types and definitions */
+	void **kept;		  /* fields and members of its types and definitions */
 	size_t nkept, kept_capacity;
 };
 

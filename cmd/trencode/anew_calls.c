@@ -73,7 +73,8 @@ static bool forgets(struct anew *a, const struct anew_thread *t)
 
 	if (!a->target->replays)
 		return false;
-	return t->lost || (place < a->calls.special_size && a->calls.special[place] == PLACE_EXEC) ||
+	return t->lost ||
+	       (place < a->calls.special_size && a->calls.special[place] == PLACE_EXEC) ||
 	       is_longjmp(dictionary_place_name(a->dictionary, place).text);
 }
 
@@ -124,9 +125,8 @@ static int push(struct anew *a, struct anew_thread *t, const struct event *ev, s
 		return no_memory(e);
 	t->frames = f;
 	f += t->count;
-	*f = (struct anew_frame){.start = ev->time,
-				 .place = ev->place,
-				 .kernel = ev->type->flags & TYPE_KERNEL};
+	*f = (struct anew_frame){
+		.start = ev->time, .place = ev->place, .kernel = ev->type->flags & TYPE_KERNEL};
 	f->numbered = ev->type->flags & TYPE_CALL_NUMBER && field_call(ev, &f->call);
 	r.start = ev->time;
 	r.depth = t->below + (uint32_t)t->count;
@@ -257,8 +257,7 @@ static int take(void *ctx, const struct event *ev, struct error *e)
 	struct call done;
 	uint32_t number;
 
-	t = nobody ? NULL
-		   : anew_thread(a, ev->lane, call && ev->type->flags & TYPE_PER_CPU);
+	t = nobody ? NULL : anew_thread(a, ev->lane, call && ev->type->flags & TYPE_PER_CPU);
 	if (!t && !nobody)
 		return no_memory(e);
 	r.thread = t;

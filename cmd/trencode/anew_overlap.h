@@ -1,10 +1,11 @@
 /*
  * anew_overlap.h - numbered calls of one thread that overlap, left out before others see them
  *
- * A call that was entered inside another one is held back until it is left: if the other one is left
- * first, they overlap, and the one inside is left out. While one is held back all rows behind it
- * are, of all threads, so that their order stays. Not more than a bounded number of rows and bytes
- * waits: what would is taken for a call that nests, and is cut by the target's stack if it does not.
+ * A call that was entered inside another one is held back until it is left: if the other one is
+ * left first, they overlap, and the one inside is left out. While one is held back all rows behind
+ * it are, of all threads, so that their order stays. Not more than a bounded number of rows and
+ * bytes waits: what would is taken for a call that nests, and is cut by the target's stack if it
+ * does not.
  */
 #ifndef TR_ENCODE_ANEW_OVERLAP_H
 #define TR_ENCODE_ANEW_OVERLAP_H
@@ -26,7 +27,7 @@ struct overlap_thread {
 	struct overlap_open {
 		uint64_t row; /* number of its enter's row */
 		uint32_t call;
-	} *open;
+	} * open;
 	size_t count, capacity;
 };
 
@@ -35,7 +36,7 @@ struct overlap {
 	void *ctx;
 	struct overlap_row *rows; /* a ring */
 	size_t capacity, first, count, bytes;
-	uint64_t number; /* of the first row in the ring */
+	uint64_t number;		/* of the first row in the ring */
 	struct overlap_thread *threads; /* by the lane's thread */
 	size_t threads_size;
 	struct open_calls inside; /* open calls that wait or were left out: their state */

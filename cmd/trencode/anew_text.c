@@ -25,8 +25,9 @@ static int put_quoted(struct buffer *b, const uint8_t *p, size_t n)
 	while (n) {
 		size_t plain = 0, one;
 
-		while (plain < n && (p[plain] >= 0x20 && p[plain] != 0x7f && p[plain] != '"' &&
-				     p[plain] != '\\') &&
+		while (plain < n &&
+		       (p[plain] >= 0x20 && p[plain] != 0x7f && p[plain] != '"' &&
+			p[plain] != '\\') &&
 		       (one = utf8_length((const char *)p + plain, n - plain)))
 			plain += one;
 		if (plain && buffer_append(b, p, plain))
@@ -81,6 +82,7 @@ struct text_of {
 	struct buffer *b;
 	const struct dictionary *d;
 	uint64_t *blobs;
+	bool sums; /* a number without a name of its own is the sum of several */
 };
 
 static int value(struct text_of *t, struct values *v, unsigned nesting);
@@ -111,6 +113,18 @@ static int children(struct text_of *t, struct values *v, const struct value *of,
 	return put(t->b, braces ? "}" : "]");
 }
 
+static int enum_text(struct text_of *t, const struct value *x)
+{
+	const struct definition *d =
+		x->definition ? dictionary_definition_id(t->d, x->definition) : NULL;
+
+	for (uint32_t i = 0; d && i < d->count; i++)
+		if (d->members[i].value == x->number && d->members[i].name.size)
+			return buffer_append(t->b, d->members[i].name.text,
+					     d->members[i].name.size);
+	return buffer_printf(t->b, "%" PRId64, (int64_t)x->number);
+}
+
 /* A value that was taken from v, whose children stand there. */
 static int one(struct text_of *t, const struct value *x, struct values *v, unsigned nesting)
 {
@@ -120,9 +134,7 @@ static int one(struct text_of *t, const struct value *x, struct values *v, unsig
 	switch (x->tag) {
 	case VALUE_STRING: return put_quoted(t->b, x->bytes, x->n);
 	case VALUE_WSTRING: return put_wide(t->b, x);
-	case VALUE_BLOB:
-		++*t->blobs;
-		return buffer_printf(t->b, "blob(%zu)", x->n);
+	case VALUE_BLOB: ++*t->blobs; return buffer_printf(t->b, "blob(%zu)", x->n);
 	case VALUE_ARRAY:
 	case VALUE_STRUCT: return children(t, v, x, nesting);
 	case VALUE_REPR:
@@ -134,6 +146,10 @@ static int one(struct text_of *t, const struct value *x, struct values *v, unsig
 		if (!value_real(x, &real))
 			return put(t->b, "?");
 		return buffer_printf(t->b, x->tag == VALUE_FLOAT ? "%.9Lg" : "%.17Lg", real);
+	case VALUE_ENUM:
+		if (!t->sums)
+			return enum_text(t, x);
+		break;
 	case VALUE_UINT: return buffer_printf(t->b, "%" PRIu64, x->number);
 	case VALUE_POINTER: return buffer_printf(t->b, "0x%" PRIx64, x->number);
 	}
@@ -149,10 +165,15 @@ static int value(struct text_of *t, struct values *v, unsigned nesting)
 	return one(t, &x, v, nesting);
 }
 
-int anew_text_value(struct buffer *b, const struct dictionary *d, const struct value *v,
-		    struct values *rest, uint64_t *blobs)
+static bool has_sums(const struct event *ev)
 {
-	struct text_of t = {b, d, blobs};
+	return !strcmp(ev->type->group.text, "uftrace");
+}
+
+int anew_text_value(struct buffer *b, const struct dictionary *d, const struct event *ev,
+		    const struct value *v, struct values *rest, uint64_t *blobs)
+{
+	struct text_of t = {b, d, blobs, has_sums(ev)};
 
 	return one(&t, v, rest, 0);
 }
@@ -162,7 +183,7 @@ int anew_text_values(struct buffer *b, const struct dictionary *d, const struct 
 {
 	const struct place *place = dictionary_place(d, ev->place);
 	const struct definition *names = place ? place->arguments : NULL;
-	struct text_of t = {b, d, blobs};
+	struct text_of t = {b, d, blobs, has_sums(ev)};
 	struct values v;
 	uint64_t index;
 	uint8_t kind;
@@ -267,18 +288,30 @@ int anew_text_fields(struct buffer *b, const struct event *ev)
 int anew_text_row(struct buffer *b, const struct dictionary *d, const struct event *ev,
 		  uint64_t *blobs)
 {
-	size_t from = b->size;
+	bool call = ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE;
+	size_t from = b->size, inside;
 
-	if (ev->type->flags & TYPE_VALUES) {
-		if (anew_text_values(b, d, ev, DETAIL_ARGUMENT, blobs) ||
-		    (b->size > from && put(b, " ")) ||
-		    anew_text_values(b, d, ev, DETAIL_RETURN, blobs))
-			return -1;
-		while (b->size > from && b->data[b->size - 1] == ' ')
-			b->size--;
+	if (call && put(b, "("))
+		return -1;
+	inside = b->size;
+	if (ev->type->flags & TYPE_VALUES ? anew_text_values(b, d, ev, DETAIL_ARGUMENT, blobs)
+					  : ev->type->kind != KIND_GAP && anew_text_fields(b, ev))
+		return -1;
+	if (call && b->size == inside)
+		b->size = from;
+	else if (call && put(b, ")"))
+		return -1;
+	if (!(ev->type->flags & TYPE_VALUES))
 		return 0;
-	}
-	return ev->type->kind == KIND_GAP ? 0 : anew_text_fields(b, ev);
+	inside = b->size;
+	if (put(b, b->size > from ? " = " : "= "))
+		return -1;
+	from = b->size;
+	if (anew_text_values(b, d, ev, DETAIL_RETURN, blobs))
+		return -1;
+	if (b->size == from)
+		b->size = inside;
+	return 0;
 }
 
 void anew_text_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut)

@@ -37,7 +37,7 @@ static int take(struct anew *a, int32_t tid, int32_t cpu)
 		return 0;
 	if (!tid) {
 		map = &a->ids.idle;
-		id = a->target->zero ? 1 : (uint32_t)cpu + 1;
+		id = cpu < 0 || a->target->no_cpus ? 1 : (uint32_t)cpu + 2;
 	}
 	if (idmap_get(map, id))
 		return 0;

@@ -50,7 +50,7 @@ static int no_memory(struct error *e)
 
 static int row(void *ctx, const struct anew_row *r, struct error *e);
 
-static const struct anew_target target = {.zero = true, .row = row};
+static const struct anew_target target = {.zero = true, .no_cpus = true, .row = row};
 
 static int begin(struct encoding *en, struct error *e)
 {
@@ -92,8 +92,7 @@ static int fields_of(struct state *s, const struct type *t, struct made **out)
 	s->types = types;
 	*out = &types[t->number];
 	if (!(*out)->fields)
-		(*out)->fields =
-			anew_fields_plan(t, ARGUMENTS_MOST, &(*out)->n, &s->fields_lost);
+		(*out)->fields = anew_fields_plan(t, ARGUMENTS_MOST, &(*out)->n, &s->fields_lost);
 	return (*out)->fields ? 0 : -1;
 }
 
@@ -133,9 +132,8 @@ static int number_names(struct state *s, const struct event *ev, struct definiti
 
 		if (x.what != DETAIL_ARGUMENT)
 			continue;
-		size = x.index > 1000
-			       ? snprintf(name, sizeof name, "fparg%" PRIu64, x.index - 1000)
-			       : snprintf(name, sizeof name, "arg%" PRIu64, x.index);
+		size = x.index > 1000 ? snprintf(name, sizeof name, "fparg%" PRIu64, x.index - 1000)
+				      : snprintf(name, sizeof name, "arg%" PRIu64, x.index);
 		m[i++].name = dialect_text(&s->d, name, (size_t)size);
 	}
 	return 0;
@@ -199,13 +197,12 @@ static struct function *function_of(struct state *s, const struct anew_row *r)
 			       ? NULL
 			       : f;
 	}
-	if (ev->type->flags & TYPE_VALUES ? number_names(s, ev, &names)
-					  : fields_of(s, ev->type, &made) ||
-						    field_names(s, made, false, &names))
+	if (ev->type->flags & TYPE_VALUES
+		    ? number_names(s, ev, &names)
+		    : fields_of(s, ev->type, &made) || field_names(s, made, false, &names))
 		return NULL;
-	return new_function(s, f, dictionary_place_name(s->anew.dictionary, r->place), names)
-		       ? NULL
-		       : f;
+	return new_function(s, f, dictionary_place_name(s->anew.dictionary, r->place), names) ? NULL
+											      : f;
 }
 
 /* --- rows --- */
@@ -257,7 +254,7 @@ static int take_values(struct state *s, const struct anew_row *r, const struct f
 		return 0;
 	if (r->ev->type->flags & TYPE_VALUES) {
 		got = apitrace_anew_convert(&s->values, &s->tail, r->ev, f->keep, f->arguments,
-				       &s->extra);
+					    &s->extra);
 		s->bad += got > 0;
 		return got < 0 ? -1 : 0;
 	}
@@ -268,7 +265,7 @@ static int take_values(struct state *s, const struct anew_row *r, const struct f
 		s->extra += made->n > f->arguments ? made->n - f->arguments : 0;
 	return anew_field_values(&s->tail, made->fields,
 				 made->n < f->arguments || (leave && made->n == 1) ? made->n
-										    : f->arguments,
+										   : f->arguments,
 				 r->ev, leave && made->n == 1);
 }
 
@@ -301,8 +298,8 @@ static int instant(struct state *s, const struct anew_row *r, struct error *e)
 
 	if (!f || fields_of(s, ev->type, &made))
 		return no_memory(e);
-	if (!f->place && (field_names(s, made, ev->place, &names) ||
-			  new_function(s, f, ev->type->name, names)))
+	if (!f->place &&
+	    (field_names(s, made, ev->place, &names) || new_function(s, f, ev->type->name, names)))
 		return no_memory(e);
 	s->tail.size = 0;
 	if (anew_field_values(&s->tail, made->fields, made->n, ev, false))
@@ -325,8 +322,8 @@ static int row(void *ctx, const struct anew_row *r, struct error *e)
 	struct state *s = ctx;
 	struct event ev = {.type = s->gap};
 
-	s->times += r->what != ANEW_GAP && !(r->ev->lane->clock &&
-					      r->ev->lane->clock->flags & CLOCK_TICKS);
+	s->times += r->what != ANEW_GAP &&
+		    !(r->ev->lane->clock && r->ev->lane->clock->flags & CLOCK_TICKS);
 	switch (r->what) {
 	case ANEW_ENTER:
 	case ANEW_LEAVE: return call(s, r, e);
@@ -364,8 +361,7 @@ static int end(struct encoding *en, struct error *e)
 	anew_lost(a, a->with_cpu, "events have lost their CPU, which a .trace does not keep");
 	anew_lost(a, s->named, "threads have lost their name and process");
 	anew_lost(a, s->instants, "events are calls that return at once");
-	anew_lost(a, s->extra,
-		  "arguments beyond those of the function's first call are left out");
+	anew_lost(a, s->extra, "arguments beyond those of the function's first call are left out");
 	anew_lost(a, s->bad, "events have damaged values: what is behind the damage is left out");
 	anew_lost(a, s->unnamed,
 		  "functions have an address for a name; trsym belongs before trencode");

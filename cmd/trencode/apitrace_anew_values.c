@@ -88,7 +88,8 @@ static int put_opaque(struct apitrace_anew_values *a, struct buffer *b, const st
 		    : value_put_bytes(b, VALUE_STRING, v->type_name, v->type_name_size);
 }
 
-static int convert(struct apitrace_anew_values *a, struct buffer *b, struct values *v, unsigned nesting);
+static int convert(struct apitrace_anew_values *a, struct buffer *b, struct values *v,
+		   unsigned nesting);
 
 static int children(struct apitrace_anew_values *a, struct buffer *b, struct values *v, uint64_t n,
 		    unsigned nesting)
@@ -102,8 +103,7 @@ static int children(struct apitrace_anew_values *a, struct buffer *b, struct val
 
 static int put_wide(struct buffer *b, const struct value *v)
 {
-	return buffer_u8(b, VALUE_WSTRING) ||
-			       buffer_reserve(b, 10) ||
+	return buffer_u8(b, VALUE_WSTRING) || buffer_reserve(b, 10) ||
 			       (b->size = (size_t)(value_uleb(b->data + b->size, v->number) -
 						   b->data),
 				v->n && buffer_append(b, v->bytes, v->n))
@@ -112,7 +112,8 @@ static int put_wide(struct buffer *b, const struct value *v)
 }
 
 /* 0, 1: no value is there; -1. */
-static int convert(struct apitrace_anew_values *a, struct buffer *b, struct values *v, unsigned nesting)
+static int convert(struct apitrace_anew_values *a, struct buffer *b, struct values *v,
+		   unsigned nesting)
 {
 	struct value x;
 	uint32_t id;
@@ -165,8 +166,8 @@ static int convert(struct apitrace_anew_values *a, struct buffer *b, struct valu
 	return value_put_simple(b, x.tag);
 }
 
-int apitrace_anew_convert(struct apitrace_anew_values *a, struct buffer *b, const struct event *ev, bool keep,
-		     uint32_t n, uint64_t *lost)
+int apitrace_anew_convert(struct apitrace_anew_values *a, struct buffer *b, const struct event *ev,
+			  bool keep, uint32_t n, uint64_t *lost)
 {
 	uint64_t index, place = 0;
 	struct values v;

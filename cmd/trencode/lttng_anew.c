@@ -51,7 +51,7 @@ static int no_memory(struct error *e)
 
 static int row(void *ctx, const struct anew_row *r, struct error *e);
 
-static const struct anew_target target = {.needs_time = true, .row = row};
+static const struct anew_target target = {.needs_time = true, .zero = true, .row = row};
 
 static int begin(struct encoding *en, struct error *e)
 {
@@ -105,7 +105,9 @@ static int put_number_format(struct buffer *b, const struct anew_field *w)
 {
 	return buffer_printf(b, " #%u%c%%%s%c", w->size, w->is_signed ? 'd' : 'u',
 			     w->size == 8 ? "ll" : "",
-			     w->from->kind == FIELD_HEX ? 'x' : w->is_signed ? 'd' : 'u');
+			     w->from->kind == FIELD_HEX ? 'x'
+			     : w->is_signed		? 'd'
+							: 'u');
 }
 
 static int put_name(struct buffer *b, const struct text_ref *name, uint32_t number)
@@ -122,8 +124,8 @@ static int make_format(struct written *w, const struct type *t, struct buffer *b
 	b->size = 0;
 	if (buffer_printf(b, "_tid #4d%%d _pid #4d%%d"))
 		return -1;
-	if (w->call && (w->number ? buffer_printf(b, " _call #4u%%u")
-				  : buffer_printf(b, " _depth #4u%%u")))
+	if (w->call &&
+	    (w->number ? buffer_printf(b, " _call #4u%%u") : buffer_printf(b, " _depth #4u%%u")))
 		return -1;
 	/* functions may have the same name */
 	if ((w->call || w->place) && buffer_printf(b, " _function #4u%%u"))
@@ -134,17 +136,17 @@ static int make_format(struct written *w, const struct type *t, struct buffer *b
 			return -1;
 	if (buffer_printf(b, " _comm %%s"))
 		return -1;
-	if (w->call && buffer_printf(b, " _%s%s %%s",
-				     t->flags & TYPE_PER_CPU ? "cpu_" : "",
+	if (w->call && buffer_printf(b, " _%s%s %%s", t->flags & TYPE_PER_CPU ? "cpu_" : "",
 				     w->leave ? "leave" : "enter"))
 		return -1;
 	if (w->place && buffer_printf(b, " _at %%s"))
 		return -1;
-	if (w->values && buffer_printf(b, w->leave ? " _return %%s" : " _arguments %%s"))
+	/* some arguments come back with the return */
+	if (w->values && buffer_printf(b, " _arguments %%s%s", w->leave ? " _return %s" : ""))
 		return -1;
 	for (uint32_t i = 0; i < w->nfields; i++)
-		if (!w->fields[i].size && (put_name(b, &w->fields[i].from->name, i) ||
-					   buffer_printf(b, " %%s")))
+		if (!w->fields[i].size &&
+		    (put_name(b, &w->fields[i].from->name, i) || buffer_printf(b, " %%s")))
 			return -1;
 	return 0;
 }
@@ -231,7 +233,7 @@ static int describe(struct state *s, struct written *w, struct type *t)
 	}
 	for (uint32_t i = 0; i < w->nfields; i++)
 		texts += !w->fields[i].size;
-	texts += 1 + (w->call || w->place) + w->values;
+	texts += 1 + (w->call || w->place) + w->values + (w->values && w->leave);
 	for (uint32_t i = 0; i < texts; i++) {
 		x = &f[n++];
 		x->kind = FIELD_STRING;
@@ -377,10 +379,10 @@ static int put_row(struct state *s, const struct anew_row *r, const struct writt
 		if (put_text(s, name.text, name.size))
 			return -1;
 	}
-	if (w->values) {
+	for (int what = 0; w->values && what <= w->leave; what++) {
 		from = s->tail.size;
 		if (anew_text_values(&s->tail, s->anew.dictionary, ev,
-				     w->leave ? DETAIL_RETURN : DETAIL_ARGUMENT, &s->blobs) ||
+				     what ? DETAIL_RETURN : DETAIL_ARGUMENT, &s->blobs) ||
 		    end_text(s, from))
 			return -1;
 	}
@@ -413,7 +415,7 @@ static int gap(struct state *s, const struct anew_row *r, struct error *e)
 	ev.type = s->gap;
 	channel = dialect_text(&s->d, "trace", 5);
 	return lane_of(s, r->ev->lane, channel, &ev.lane) ? no_memory(e)
-							   : dialect_event(&s->d, &ev, e);
+							  : dialect_event(&s->d, &ev, e);
 }
 
 static int row(void *ctx, const struct anew_row *r, struct error *e)

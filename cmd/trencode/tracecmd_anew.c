@@ -180,9 +180,9 @@ static int name_thread(struct state *s, struct anew_thread *t)
 static int begin_record(struct state *s, uint16_t id, int32_t tid)
 {
 	s->data.size = 0;
-	return buffer_zero(&s->data, TRACECMD_COMMON) ? -1
-						      : (put_u16(s->data.data, id),
-							 put_u32(s->data.data + 4, (uint32_t)tid), 0);
+	return buffer_zero(&s->data, TRACECMD_COMMON)
+		       ? -1
+		       : (put_u16(s->data.data, id), put_u32(s->data.data + 4, (uint32_t)tid), 0);
 }
 
 static int put_record(struct state *s, const struct anew_row *r, struct error *e)
@@ -240,22 +240,11 @@ static int put_print(struct state *s, const struct anew_row *r, uint64_t ip, str
 static int values_text(struct state *s, const struct anew_row *r)
 {
 	const struct event *ev = r->ev;
-	bool leave = r->what == ANEW_LEAVE, any;
 
 	s->text.size = 0;
 	if (r->cut || !strcmp(ev->type->group.text, "ftrace"))
 		return 0;
-	if (anew_text_row(&s->text, s->anew.dictionary, ev, &s->blobs))
-		return -1;
-	any = s->text.size;
-	if (!any)
-		return 0;
-	s->text.size = 0;
-	return buffer_printf(&s->text, leave ? "= " : "(") ||
-			       anew_text_row(&s->text, s->anew.dictionary, ev, &s->blobs) ||
-			       (!leave && buffer_u8(&s->text, ')'))
-		       ? -1
-		       : 0;
+	return anew_text_row(&s->text, s->anew.dictionary, ev, &s->blobs);
 }
 
 static int call(struct state *s, const struct anew_row *r, struct error *e)
@@ -343,7 +332,8 @@ static int instant(struct state *s, const struct anew_row *r, struct error *e)
 {
 	const struct type *t = r->ev->type;
 	struct tracecmd_made *types =
-		anew_table(s->types, &s->types_size, t->number, sizeof *types), *made;
+				     anew_table(s->types, &s->types_size, t->number, sizeof *types),
+			     *made;
 
 	if (!types)
 		return no_memory(e);

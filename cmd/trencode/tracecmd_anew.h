@@ -36,8 +36,8 @@ struct tracecmd_made_format {
 struct tracecmd_formats {
 	struct tracecmd_made_format *list;
 	size_t count, capacity;
-	struct intern names; /* of events, within their systems */
-	uint32_t next;	     /* id */
+	struct intern names;		  /* of events, within their systems */
+	uint32_t next;			  /* id */
 	uint16_t ftrace[TRACECMD_ID_OWN]; /* index + 1 in list of the kernel's own, by id */
 	uint64_t fields_lost, as_text;
 	struct buffer text;

@@ -100,7 +100,8 @@ static int add_kernels(struct tracecmd_formats *f, struct dialect *d, const stru
 		       struct tracecmd_made *made)
 {
 	bool ftrace = !strcmp(t->group.text, "ftrace");
-	const char *id = strstr(t->declaration.text, "\nID: ") + 5, *behind = id + strcspn(id, "\n");
+	const char *id = strstr(t->declaration.text, "\nID: ") + 5,
+		   *behind = id + strcspn(id, "\n");
 
 	if (ftrace && t->native && t->native < TRACECMD_ID_OWN) {
 		uint16_t *had = &f->ftrace[t->native];
@@ -112,7 +113,8 @@ static int add_kernels(struct tracecmd_formats *f, struct dialect *d, const stru
 			*had = (uint16_t)f->count;
 		} else if (t->native != TRACECMD_ID_PRINT &&
 			   f->list[*had - 1].text.number !=
-				   dialect_text(d, t->declaration.text, t->declaration.size).number) {
+				   dialect_text(d, t->declaration.text, t->declaration.size)
+					   .number) {
 			return 1;
 		}
 		made->id = (uint16_t)t->native;
@@ -125,8 +127,7 @@ static int add_kernels(struct tracecmd_formats *f, struct dialect *d, const stru
 	made->id = (uint16_t)f->next++;
 	made->raw = true;
 	f->text.size = 0;
-	return buffer_append(&f->text, t->declaration.text,
-			     (size_t)(id - t->declaration.text)) ||
+	return buffer_append(&f->text, t->declaration.text, (size_t)(id - t->declaration.text)) ||
 			       buffer_printf(&f->text, "%u%s", made->id, behind) ||
 			       add(f, d, dialect_text(d, t->group.text, t->group.size),
 				   f->text.data, f->text.size)
@@ -143,11 +144,11 @@ static int put_name(struct tracecmd_formats *f, const struct anew_field *w)
 
 static int put_field(struct tracecmd_formats *f, const struct anew_field *w, uint32_t offset)
 {
-	static const char *const types[] = {[1] = "char", [2] = "short", [4] = "int",
-					    [8] = "long long"};
+	static const char *const types[] = {
+		[1] = "char", [2] = "short", [4] = "int", [8] = "long long"};
 
-	if (w->size ? buffer_printf(&f->text, "\tfield:%s %s ", w->is_signed ? "signed" : "unsigned",
-				    types[w->size])
+	if (w->size ? buffer_printf(&f->text, "\tfield:%s %s ",
+				    w->is_signed ? "signed" : "unsigned", types[w->size])
 		    : buffer_printf(&f->text, "\tfield:__data_loc char[] "))
 		return -1;
 	return put_name(f, w) || buffer_printf(&f->text, ";\toffset:%u;\tsize:%u;\tsigned:%d;\n",
@@ -163,9 +164,9 @@ static int put_print(struct tracecmd_formats *f, const struct tracecmd_made *mad
 
 		if ((i && buffer_u8(&f->text, ' ')) || put_name(f, w) ||
 		    buffer_printf(&f->text, "=%s",
-				  !w->size				    ? "%s"
+				  !w->size				       ? "%s"
 				  : w->from->kind == FIELD_HEX && w->size == 8 ? "0x%llx"
-				  : w->from->kind == FIELD_HEX		    ? "0x%x"
+				  : w->from->kind == FIELD_HEX		       ? "0x%x"
 				  : w->size == 8 ? w->is_signed ? "%lld" : "%llu"
 				  : w->is_signed ? "%d"
 						 : "%u"))
@@ -204,8 +205,8 @@ static int unique_name(struct tracecmd_formats *f, const char *system, size_t n,
 	if (anew_name_identifier(name, t->name.text, t->name.size))
 		return -1;
 	size = name->size;
-	for (unsigned i = 2;
-	     !name_is_free(f, system, n, (const char *)name->data, name->size); i++) {
+	for (unsigned i = 2; !name_is_free(f, system, n, (const char *)name->data, name->size);
+	     i++) {
 		name->size = size;
 		/* no name of an event ends so: it would have been escaped */
 		if (i > TRACECMD_ID_MOST || buffer_printf(name, "_x7e%u", i))

@@ -44,8 +44,12 @@ static int no_memory(struct error *e)
 
 static int row(void *ctx, const struct anew_row *r, struct error *e);
 
-static const struct anew_target target = {
-	.closes = true, .nests = true, .replays = true, .needs_time = true, .no_zero = true, .row = row};
+static const struct anew_target target = {.closes = true,
+					  .nests = true,
+					  .replays = true,
+					  .needs_time = true,
+					  .no_zero = true,
+					  .row = row};
 
 static int flush(struct state *s, struct appended *a, struct error *e)
 {
@@ -70,10 +74,10 @@ static int begin_info(struct state *s, struct error *e)
 	put_u16(h + UFTRACE_HDR_SIZE, UFTRACE_HEADER_SIZE);
 	h[UFTRACE_HDR_ENDIAN] = 1;
 	h[UFTRACE_HDR_CLASS] = 2;
-	put_u64(h + UFTRACE_HDR_FEAT_MASK,
-		UFTRACE_FEAT_PLTHOOK | UFTRACE_FEAT_TASK_SESSION | UFTRACE_FEAT_ARGUMENT |
-			UFTRACE_FEAT_RETVAL | UFTRACE_FEAT_SYM_REL_ADDR | UFTRACE_FEAT_MAX_STACK |
-			UFTRACE_FEAT_EVENT);
+	put_u64(h + UFTRACE_HDR_FEAT_MASK, UFTRACE_FEAT_PLTHOOK | UFTRACE_FEAT_TASK_SESSION |
+						   UFTRACE_FEAT_ARGUMENT | UFTRACE_FEAT_RETVAL |
+						   UFTRACE_FEAT_SYM_REL_ADDR |
+						   UFTRACE_FEAT_MAX_STACK | UFTRACE_FEAT_EVENT);
 	put_u64(h + UFTRACE_HDR_INFO_MASK, info);
 	put_u16(h + UFTRACE_HDR_MAX_STACK, UINT16_MAX);
 	return dialect_meta(&s->d, "info", h, sizeof h, 0, e);
@@ -156,11 +160,12 @@ static int new_task(struct state *s, const struct anew_thread *t, struct error *
 		fresh = true;
 		s->own++;
 	}
-	if (fresh && (buffer_printf(to,
-				   "SESS timestamp=0.000000000 pid=%" PRId32
-				   " sid=" UFTRACE_ANEW_SID " exename=\"",
-				   pid) ||
-		     (b->size && buffer_append(to, b->data, b->size)) || buffer_printf(to, "\"\n")))
+	if (fresh &&
+	    (buffer_printf(to,
+			   "SESS timestamp=0.000000000 pid=%" PRId32 " sid=" UFTRACE_ANEW_SID
+			   " exename=\"",
+			   pid) ||
+	     (b->size && buffer_append(to, b->data, b->size)) || buffer_printf(to, "\"\n")))
 		return no_memory(e);
 	if (buffer_printf(to, "TASK timestamp=0.000000000 tid=%" PRId32 " pid=%" PRId32 "\n",
 			  t->tid, pid) ||
@@ -255,8 +260,10 @@ static int new_event(struct state *s, const struct type *from, uint32_t *number,
 		return no_memory(e);
 	t->native = UFTRACE_EV_USER_FIRST + (uint32_t)s->events_written;
 	if (t->native >= UFTRACE_EV_EXTERN)
-		return error_set(e, NULL, NO_OFFSET, "uftrace has no room for more than %d types "
-				 "of events", UFTRACE_EV_EXTERN - UFTRACE_EV_USER_FIRST);
+		return error_set(e, NULL, NO_OFFSET,
+				 "uftrace has no room for more than %d types "
+				 "of events",
+				 UFTRACE_EV_EXTERN - UFTRACE_EV_USER_FIRST);
 	s->events_written++;
 	if (buffer_printf(b, "EVENT: %" PRIu32 " ", t->native) ||
 	    anew_name_escaped(b, group, strlen(group), " :") || buffer_u8(b, ':') ||
@@ -264,7 +271,9 @@ static int new_event(struct state *s, const struct type *from, uint32_t *number,
 			      from->name.size ? from->name.size : 7, " "))
 		return no_memory(e);
 	*number = t->number;
-	return buffer_u8(b, '\n') ? no_memory(e) : b->size < PIECE ? 0 : flush(s, &s->events_txt, e);
+	return buffer_u8(b, '\n') ? no_memory(e)
+	       : b->size < PIECE  ? 0
+				  : flush(s, &s->events_txt, e);
 }
 
 /* What the event holds, as a line of extern.dat. */
@@ -298,8 +307,7 @@ static int instant(struct state *s, const struct anew_row *r, struct error *e)
 {
 	uint32_t from = r->ev->type->number;
 	uint32_t *events = anew_table(s->events, &s->events_size, from, sizeof *events);
-	struct event ev = {.time = r->time,
-			   .depth = r->thread->below + (uint32_t)r->thread->count};
+	struct event ev = {.time = r->time, .depth = r->thread->below + (uint32_t)r->thread->count};
 
 	if (!events)
 		return no_memory(e);
@@ -363,8 +371,9 @@ static int end_info(struct state *s, struct error *e)
 	struct buffer b = {0};
 	int result = 0;
 
-	if (buffer_printf(&b, "exename:/trace\ncmdline:trencode -t uftrace \ntaskinfo:lines=2\n"
-			      "taskinfo:nr_tid=%" PRIu64 "\ntaskinfo:tids=",
+	if (buffer_printf(&b,
+			  "exename:/trace\ncmdline:trencode -t uftrace \ntaskinfo:lines=2\n"
+			  "taskinfo:nr_tid=%" PRIu64 "\ntaskinfo:tids=",
 			  s->ntasks) ||
 	    buffer_append(&b, s->tids.data, s->tids.size) ||
 	    buffer_printf(&b, "\nargspec:lines=2\nargspec:") ||

@@ -15,7 +15,7 @@ struct uftrace_modules {
 		struct buffer symbols;
 		uint64_t written; /* bytes of the symbols that are in their file */
 		uint32_t count;
-	} *list;
+	} * list;
 	size_t capacity;
 	struct intern files;
 };
@@ -29,7 +29,8 @@ void uftrace_symbols_free(struct uftrace_modules *m);
 
 #define UFTRACE_ANEW_SID "7472656e636f6465"
 
-/* --- uftrace_anew_values.c: arguments and return values by a specification for each function --- */
+/* --- uftrace_anew_values.c: arguments and return values by a specification for each function ---
+ */
 
 /* How one value of a function is stored: as the letters and sizes of argument specifications. */
 struct uftrace_stored {
@@ -45,7 +46,7 @@ struct uftrace_specs {
 		bool has[2];		     /* enters, leaves: what follows is decided */
 		struct uftrace_stored *args; /* the last has no index; NULL: none */
 		struct uftrace_stored ret[2];
-	} *list;
+	} * list;
 	size_t capacity;
 	struct buffer text[2]; /* as they stand in info */
 	struct buffer tail, scratch;

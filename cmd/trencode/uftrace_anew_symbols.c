@@ -1,7 +1,8 @@
 /*
  * uftrace_anew_symbols.c - .sym files and a map for functions whose addresses are made up
  *
- * Every function is 16 bytes long (uftrace 0.13 cannot be told a size), and every module begins at a multiple of 4 GiB.
+ * Every function is 16 bytes long (uftrace 0.13 cannot be told a size), and every module begins at
+ * a multiple of 4 GiB.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -108,8 +109,10 @@ int uftrace_symbol(struct uftrace_modules *m, struct dialect *d, struct text_ref
 		return no_memory(e);
 	x = &m->list[number];
 	if (x->count == FUNCTIONS_MOST)
-		return error_set(e, NULL, NO_OFFSET, "more functions in '%.200s' than can be "
-				 "written", module.text);
+		return error_set(e, NULL, NO_OFFSET,
+				 "more functions in '%.200s' than can be "
+				 "written",
+				 module.text);
 	offset = FIRST + (uint64_t)STRIDE * x->count++;
 	*address = ((uint64_t)number + 1) << MODULE_SHIFT | offset;
 	if (buffer_printf(&x->symbols, "%016" PRIx64 " T ", offset) ||

@@ -57,7 +57,25 @@ static void choose(const struct value *v, struct uftrace_stored *s)
 	}
 }
 
-static int put_text(struct uftrace_specs *s, const struct value *v, struct values *children)
+/* What a call got back through its arguments stands behind the return value. */
+static int put_given_back(struct uftrace_specs *s, const struct event *ev)
+{
+	struct buffer *b = &s->scratch;
+	size_t from = b->size;
+
+	if (buffer_printf(b, " ("))
+		return -1;
+	if (anew_text_values(b, s->anew->dictionary, ev, DETAIL_ARGUMENT, &s->blobs))
+		return -1;
+	if (b->size == from + 2)
+		b->size = from;
+	else
+		return buffer_u8(b, ')');
+	return 0;
+}
+
+static int put_text(struct uftrace_specs *s, const struct uftrace_stored *as,
+		    const struct event *ev, const struct value *v, struct values *children)
 {
 	struct buffer *b = &s->scratch;
 
@@ -68,16 +86,18 @@ static int put_text(struct uftrace_specs *s, const struct value *v, struct value
 
 		if (n && buffer_append(b, v->bytes, n))
 			return -1;
-	} else if (anew_text_value(b, s->anew->dictionary, v, children, &s->blobs)) {
+	} else if (anew_text_value(b, s->anew->dictionary, ev, v, children, &s->blobs)) {
 		return -1;
 	}
+	if (as->index == RETVAL && put_given_back(s, ev))
+		return -1;
 	anew_text_cut(b, 0, TEXT_MOST, &s->cut);
 	return value_put_bytes(&s->tail, VALUE_STRING, b->data, b->size);
 }
 
 /* 1: it cannot be stored so. */
-static int put_value(struct uftrace_specs *s, const struct uftrace_stored *as, const struct value *v,
-		     struct values *children)
+static int put_value(struct uftrace_specs *s, const struct uftrace_stored *as,
+		     const struct event *ev, const struct value *v, struct values *children)
 {
 	uint64_t number;
 	uint8_t bytes[8];
@@ -87,7 +107,7 @@ static int put_value(struct uftrace_specs *s, const struct uftrace_stored *as, c
 			     as->index == RETVAL ? 0 : as->index))
 		return -1;
 	if (as->letter == 's')
-		return put_text(s, v, children);
+		return put_text(s, as, ev, v, children);
 	if (v->tag == VALUE_NUMBER && v->size == as->size)
 		return value_put_number(&s->tail, as->letter, v->bytes, v->size);
 	if (as->letter == 'f') {
@@ -122,12 +142,24 @@ static int spec_text(struct buffer *b, const struct uftrace_stored *x, unsigned 
 			    ? buffer_printf(b, "%cfparg%u", sep, x[i].index - FLOATING)
 			    : buffer_printf(b, "%carg%u", sep, x[i].index))
 			return -1;
-		if (strchr("scp", x[i].letter) ? buffer_printf(b, "/%c", x[i].letter)
-					       : buffer_printf(b, "/%c%u", x[i].letter,
-							       8 * x[i].size))
+		if (strchr("scp", x[i].letter)
+			    ? buffer_printf(b, "/%c", x[i].letter)
+			    : buffer_printf(b, "/%c%u", x[i].letter, 8 * x[i].size))
 			return -1;
 	}
 	return buffer_u8(b, ';');
+}
+
+static bool has_arguments(const struct event *ev)
+{
+	struct values v;
+	struct detail d;
+
+	values_begin(&v, ev->tail, ev->tail_size);
+	while (values_detail(&v, &d))
+		if (d.what == DETAIL_ARGUMENT)
+			return true;
+	return false;
 }
 
 static struct uftrace_spec *spec_of(struct uftrace_specs *s, struct text_ref name)
@@ -168,9 +200,9 @@ static int decide(struct uftrace_specs *s, struct uftrace_spec *spec, const stru
 		if (i < n)
 			continue;
 		choose(&d.value, &x[n++]);
-		if (leave)
-			break;
 	}
+	if (leave && n && has_arguments(r->ev))
+		x[0] = (struct uftrace_stored){RETVAL, 's', 0};
 	spec->has[leave] = true;
 	if (!n || strpbrk(name.text, ";@"))
 		return 0;
@@ -212,7 +244,7 @@ static int put_one(struct uftrace_specs *s, const struct uftrace_stored *as, con
 		if (!values_value(&children, &x) || !values_skip(&v))
 			break;
 		s->tail.size = from;
-		got = put_value(s, as, &x, &children);
+		got = put_value(s, as, ev, &x, &children);
 		if (got < 0)
 			return -1;
 	}
