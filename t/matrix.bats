@@ -89,6 +89,9 @@ our_calls() {
 	uftrace replay -d "$T/anew" --no-pager --event-full >got
 	grep -q 'linux:linux:task-new' got
 	grep -q 'task-new.*pid=4123 ppid=4123 tid=4125' got
+	# what a kernel's call tells in fields
+	uftrace replay -d lttng-uftrace --no-pager -f none >got
+	grep -q '^ *irq [0-9]*([0-9]*, [01])' got
 }
 
 @test "to trace-cmd: trace-cmd report shows every call and event" {

@@ -12,7 +12,7 @@
 #include "apitrace_anew.h"
 #include "common/field.h"
 
-enum { ARGUMENTS_MOST = 4096 };
+enum { ARGUMENTS_MOST = 4096, NAME_MOST = 32 * 1024 };
 
 /* A function of the trace to be. */
 struct function {
@@ -40,7 +40,7 @@ struct state {
 	struct type *calls[2], *gap;
 	struct buffer tail;
 	uint32_t calls_written, signatures;
-	uint64_t extra, bad, fields_lost, unnamed, unseen, instants, named, times;
+	uint64_t extra, bad, cut, fields_lost, unnamed, unseen, instants, named, times;
 };
 
 static int no_memory(struct error *e)
@@ -162,6 +162,10 @@ static int new_function(struct state *s, struct function *f, struct text_ref nam
 	if (!p)
 		return -1;
 	p->address = s->signatures++;
+	if (name.size > NAME_MOST) {
+		name = dialect_text(&s->d, name.text, NAME_MOST);
+		s->cut++;
+	}
 	p->name = name;
 	p->arguments = names;
 	f->arguments = names ? names->count : 0;
@@ -365,6 +369,7 @@ static int end(struct encoding *en, struct error *e)
 	anew_lost(a, s->bad, "events have damaged values: what is behind the damage is left out");
 	anew_lost(a, s->unnamed,
 		  "functions have an address for a name; trsym belongs before trencode");
+	anew_lost(a, s->cut, "names were cut to 32768 bytes");
 	anew_lost(a, s->values.rounded, "numbers were rounded to 64 bits");
 	anew_lost(a, s->values.opaque, "structs that nobody took apart are blobs or their name");
 	anew_lost(a, s->fields_lost, "fields of types with more than 4096 are left out");

@@ -321,7 +321,7 @@ static int as_text(struct state *s, const struct anew_row *r, struct error *e)
 	struct text_ref name = r->ev->type->name;
 
 	s->text.size = 0;
-	if ((name.size && buffer_append(&s->text, name.text, name.size)) ||
+	if (anew_name_escaped(&s->text, name.text, name.size, "") ||
 	    buffer_printf(&s->text, ": ") ||
 	    anew_text_row(&s->text, s->anew.dictionary, r->ev, &s->blobs))
 		return no_memory(e);

@@ -12,7 +12,7 @@
 #include "common/formats/uftrace.h"
 #include "uftrace_anew.h"
 
-enum { PIECE = 48 * 1024, TEXT_MOST = 2000 };
+enum { PIECE = 48 * 1024, TEXT_MOST = 2000, FIELDS_MOST = 64 };
 
 struct appended {
 	const char *name;
@@ -28,12 +28,17 @@ struct state {
 	uint32_t *places, *lanes, *events; /* in the dialect, by the stream's numbers; 0 not yet */
 	size_t places_size, lanes_size, events_size;
 	struct type *calls[2][2], *gap; /* leave, with values */
+	struct fields_of {
+		struct anew_field *fields;
+		uint32_t n;
+	} * fields; /* of calls, by type */
+	size_t fields_size;
 	struct appended task, events_txt, external;
-	struct buffer tids, scratch;
+	struct buffer tids, scratch, values;
 	struct intern processes, names; /* pids, and what they are called */
 	uint32_t *process_names;
 	size_t process_names_size;
-	uint64_t ntasks, calls_written, events_written, blobs, cut, gaps, own, unnamed;
+	uint64_t ntasks, calls_written, events_written, blobs, cut, gaps, own, unnamed, fields_lost;
 	const struct clock *clock; /* of the first event */
 };
 
@@ -230,13 +235,50 @@ static int place_of(struct state *s, uint32_t number, uint32_t *out, struct erro
 	return 0;
 }
 
-static int call(struct state *s, const struct anew_row *r, struct error *e)
+/* A call that has fields, as if it had values. */
+static int with_fields(struct state *s, const struct anew_row *r, struct anew_row *out,
+		       struct event *ev)
 {
-	bool leave = r->what == ANEW_LEAVE;
-	struct event ev = {.time = r->time, .depth = r->depth};
+	const struct type *t = r->ev->type;
+	struct fields_of *fields =
+		anew_table(s->fields, &s->fields_size, t->number, sizeof *fields);
+
+	*out = *r;
+	if (!fields)
+		return -1;
+	s->fields = fields;
+	fields += t->number;
+	if (!fields->fields)
+		fields->fields = anew_fields_plan(t, FIELDS_MOST, &fields->n, &s->fields_lost);
+	if (!fields->fields)
+		return -1;
+	s->values.size = 0;
+	if (!fields->n || r->cut)
+		return 0;
+	if (anew_field_values(&s->values, fields->fields, fields->n, r->ev, r->what == ANEW_LEAVE))
+		return -1;
+	*ev = *r->ev;
+	ev->type = s->calls[r->what == ANEW_LEAVE][1];
+	ev->tail = s->values.data;
+	ev->tail_size = (uint32_t)s->values.size;
+	out->ev = ev;
+	return 0;
+}
+
+static int call(struct state *s, const struct anew_row *row, struct error *e)
+{
+	bool leave = row->what == ANEW_LEAVE;
+	struct event ev = {.time = row->time, .depth = row->depth}, valued;
+	const struct anew_row *r = row;
+	struct anew_row made;
 
 	if (lane_of(s, r, &ev.lane, e) || place_of(s, r->place, &ev.place, e))
 		return -1;
+	if (!(row->ev->type->flags & TYPE_VALUES)) {
+		if (with_fields(s, row, &made, &valued))
+			return no_memory(e);
+		r = &made;
+	}
 	if (uftrace_values(&s->specs, r, dictionary_place_name(s->anew.dictionary, r->place)))
 		return no_memory(e);
 	ev.type = s->calls[leave][s->specs.tail.size > 0];
@@ -407,6 +449,7 @@ static void report(struct state *s)
 		  "calls have lost their values, which are of other types than those of the "
 		  "function's first call");
 	anew_lost(a, s->specs.blobs + s->blobs, "blobs are kept as their size alone");
+	anew_lost(a, s->fields_lost, "fields of calls that have more than 64 are left out");
 	anew_lost(a, s->specs.cut + s->cut, "texts were cut");
 }
 
@@ -443,6 +486,10 @@ static void free_state(struct encoding *en)
 	free(s->places);
 	free(s->lanes);
 	free(s->events);
+	for (size_t i = 0; i < s->fields_size; i++)
+		free(s->fields[i].fields);
+	free(s->fields);
+	buffer_free(&s->values);
 	buffer_free(&s->task.b);
 	buffer_free(&s->events_txt.b);
 	buffer_free(&s->external.b);

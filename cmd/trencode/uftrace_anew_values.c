@@ -197,8 +197,10 @@ static int decide(struct uftrace_specs *s, struct uftrace_spec *spec, const stru
 		x[n].index = leave ? RETVAL : (uint16_t)d.index;
 		while (i < n && x[i].index != x[n].index)
 			i++;
-		if (i < n)
+		if (i < n) {
+			x[n].index = 0; /* the end */
 			continue;
+		}
 		choose(&d.value, &x[n++]);
 	}
 	if (leave && n && has_arguments(r->ev))
