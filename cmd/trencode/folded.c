@@ -351,7 +351,6 @@ static void folded_free(struct encoding *en)
 const struct encoder encoder_folded = {
 	.name = "folded",
 	.purpose = "stacks with their self time in ns, for flame graphs",
-	.suffixes = ".folded",
 	.output = ENCODER_TEXT,
 	.begin = folded_begin,
 	.event = folded_event,

@@ -437,7 +437,6 @@ static void lttng_free(struct encoding *en)
 const struct encoder encoder_lttng = {
 	.name = "lttng",
 	.purpose = "an LTTng trace directory (2.6), or a tar of it",
-	.suffixes = ".lttng",
 	.anew = &encoder_lttng_anew,
 	.output = ENCODER_TREE,
 	.begin = lttng_begin,

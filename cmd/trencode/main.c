@@ -84,21 +84,30 @@ static const struct encoder *encoder_find(const char *name)
 	return NULL;
 }
 
-/* The format whose traces are usually called so. */
+static bool ends_with(const char *path, size_t n, const char *end, size_t size)
+{
+	return n > size && !strncmp(path + n - size, end, size);
+}
+
+/* The format whose traces are usually called so: .NAME, or one of its suffixes. */
 static const struct encoder *encoder_by_suffix(const char *path)
 {
 	size_t n = strlen(path);
 
 	while (n && path[n - 1] == '/')
 		n--;
-	for (size_t i = 0; i < ENCODERS; i++)
-		for (const char *p = encoders[i]->suffixes; p && *p;) {
-			size_t size = strcspn(p, " ");
+	for (size_t i = 0; i < ENCODERS; i++) {
+		size_t size = strlen(encoders[i]->name);
 
-			if (n > size && !strncmp(path + n - size, p, size))
+		if (ends_with(path, n, encoders[i]->name, size) && path[n - size - 1] == '.')
+			return encoders[i];
+		for (const char *p = encoders[i]->suffixes; p && *p;) {
+			size = strcspn(p, " ");
+			if (ends_with(path, n, p, size))
 				return encoders[i];
 			p += size + (p[size] == ' ');
 		}
+	}
 	return NULL;
 }
 

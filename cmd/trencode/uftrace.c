@@ -548,7 +548,7 @@ static void uftrace_free(struct encoding *en)
 const struct encoder encoder_uftrace = {
 	.name = "uftrace",
 	.purpose = "a uftrace data directory (-o DIR), or a tar of it",
-	.suffixes = ".uftrace uftrace.data",
+	.suffixes = "uftrace.data",
 	.anew = &encoder_uftrace_anew,
 	.output = ENCODER_TREE,
 	.begin = uftrace_begin,
