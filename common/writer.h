@@ -157,6 +157,9 @@ uint32_t writer_definition_native(struct writer *w, uint32_t native, uint32_t na
 uint32_t writer_space(struct writer *w, const struct space_entry *e);
 /* A mapping becomes valid for the places of its space; sent with the space. */
 int writer_map(struct writer *w, const struct map_entry *e);
+/* The threads of a lane run in that space: it is sent with the lane, though no place may be of it.
+ */
+int writer_lane_space(struct writer *w, uint32_t lane, uint32_t space);
 uint32_t writer_place(struct writer *w, const struct place_entry *e);
 int writer_symbol(struct writer *w, uint32_t place, const struct symbol_entry *e);
 /* Send a definition that the values of the next row name: call it for each such row, just before it
@@ -228,6 +231,10 @@ static inline uint8_t *writer_row_put(struct writer *w, uint64_t time, uint32_t 
 		w->last = time;
 	return row + NARROW_ROW;
 }
+
+/* Where writer_row_put said NULL: if that was because the block at hand does not have the place
+ * yet, though the segment has it, the block gets it, and the row may be tried again. */
+bool writer_take_place(struct writer *w, uint32_t place);
 
 /*
  * Many bare rows of few lanes and two types: what does not change in a block is looked up once.

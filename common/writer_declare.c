@@ -92,6 +92,8 @@ int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 			return -1;
 	if (writer_append_entry(w, kind, id, w->arena.data + at, e->size))
 		return -1;
+	if (kind == ENTRY_LANE)
+		return writer_declare(w, ENTRY_SPACE, e->child);
 	for (uint32_t child = e->child; child;) {
 		enum entry_kind what = kind == ENTRY_SPACE ? ENTRY_MAP : ENTRY_SYMBOL;
 
@@ -268,6 +270,17 @@ uint32_t writer_space(struct writer *w, const struct space_entry *e)
 	put_u32(p + 8, (uint32_t)e->pid);
 	put_u32(p + 12, e->flags);
 	return store(w, ENTRY_SPACE, p, sizeof p);
+}
+
+int writer_lane_space(struct writer *w, uint32_t lane, uint32_t space)
+{
+	struct stored_entry *e;
+
+	if (!lane || !space)
+		return -1;
+	e = &w->entries[ENTRY_LANE].entry[lane];
+	e->child = space;
+	return e->segment == w->segment ? writer_declare(w, ENTRY_SPACE, space) : 0;
 }
 
 int writer_map(struct writer *w, const struct map_entry *e)

@@ -19,7 +19,7 @@ struct stored_entry {
 	uint32_t size;
 	uint32_t segment;
 	uint32_t child; /* first of those that are sent behind it: maps of a space, symbol of a
-			   place */
+			   place; space of a lane */
 	uint32_t next;
 };
 

@@ -135,11 +135,22 @@ static int fit(struct writer *w, const struct row *r)
 	return 0;
 }
 
+/* What has no slot in this block yet may be new to the segment, too. */
+static int declare_for(struct writer *w, const struct row *r)
+{
+	if (!has_slot(&w->types, r->type, w->block) && writer_declare(w, ENTRY_TYPE, r->type_id))
+		return -1;
+	if (!has_slot(&w->lanes, r->lane, w->block) && writer_declare(w, ENTRY_LANE, r->lane_id))
+		return -1;
+	if (!has_slot(&w->places, r->place, w->block) &&
+	    writer_declare(w, ENTRY_PLACE, r->place_id))
+		return -1;
+	return 0;
+}
+
 static int tables_for(struct writer *w, const struct row *r)
 {
-	if (!r->declared && (writer_declare(w, ENTRY_TYPE, r->type_id) ||
-			     writer_declare(w, ENTRY_LANE, r->lane_id) ||
-			     writer_declare(w, ENTRY_PLACE, r->place_id)))
+	if (!r->declared && declare_for(w, r))
 		return -1;
 	if (!has_slot(&w->types, r->type, w->block) &&
 	    add_slot(&w->types, r->type, r->type_id, w->block, 0))
@@ -159,6 +170,17 @@ static int tables_for(struct writer *w, const struct row *r)
 		}
 	}
 	return 0;
+}
+
+bool writer_take_place(struct writer *w, uint32_t place)
+{
+	const struct stored_entries *e = &w->entries[ENTRY_PLACE];
+
+	if (!w->started || !w->narrow || !place || place >= e->count ||
+	    e->entry[place].segment != w->segment || w->places.count >= 65535 ||
+	    has_slot(&w->places, place, w->block))
+		return false;
+	return !add_slot(&w->places, place, place, w->block, 1);
 }
 
 static void put_row(struct writer *w, const struct row *r)

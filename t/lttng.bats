@@ -124,6 +124,44 @@ unpack() {
 	grep -q pulseaudio comms
 }
 
+@test "tables by CPU, thread and event are what the listing says" {
+	need_shared lttng-legacy
+	pipefail "trdecode '$L/v2.6-219558ev-2cpu' >stream"
+	pipefail "trencode -q stream >listing"
+	awk -f "$ROOT/t/tools/lttng_summary.awk" listing listing >said
+	trstat -q -F tsv -g cpu,tid,type -a count stream | sed 1d | LC_ALL=C sort >got
+	awk '$1 == "type" { print $2 "\t" $3 "\t" $4 "\t" $5 }' said | LC_ALL=C sort | diff - got
+	# times of system calls to the ns; the median within the bound of the histogram
+	trstat -q -F tsv -a count,total,max,p50 stream | LC_ALL=C sort >got
+	grep '^call ' said | LC_ALL=C sort -k 2,2 -k 3,3n | awk '
+		function flush() { if (n) print name "\t" n "\t" total "\t" v[n] "\t" v[int((n + 1) / 2)] }
+		$2 != name { flush(); name = $2; n = total = 0 }
+		{ v[++n] = $3; total += $3 }
+		END { flush() }' OFMT=%.0f CONVFMT=%.0f >want
+	(($(wc -l <want) > 90))
+	LC_ALL=C join -t $'\t' want got >both
+	(($(wc -l <both) == $(wc -l <want)))
+	awk -F '\t' '$2 != $6 || $3 != $7 || $4 != $8 || ($5 - $9) ^ 2 > ($5 / 50) ^ 2 {
+		print; bad = 1 } END { exit bad }' both
+}
+
+@test "threads have the names that the state dump gives them" {
+	need_shared lttng-legacy
+	pipefail "trdecode '$L/v2.6-219558ev-2cpu' | tee stream | trencode -q >listing"
+	trstat -q -F tsv -g tid,comm -a count stream | sed 1d >got
+	# but for those that change theirs, or are there several times
+	sed -n 's/.*task_state.process_state { pid = \([0-9]*\), .* name = "\(.*\)", type .*/\1\t\2/p' \
+		listing | LC_ALL=C sort -u >dumped
+	cut -f 1,2 got | LC_ALL=C sort -u | LC_ALL=C comm -12 - dumped >same
+	(($(wc -l <same) >= 30)) || fail "$(wc -l <same)"
+	# no thread has a name that is neither dumped nor executed
+	cut -f 2 got | LC_ALL=C sort -u |
+		LC_ALL=C comm -23 - <(cut -f 2 dumped | LC_ALL=C sort -u) >others
+	while read -r name; do
+		[[ -z $name ]] || grep -q "exec { filename = \".*$name" listing || fail "$name"
+	done <others
+}
+
 @test "a damaged file costs only what it held" {
 	need_shared lttng-legacy
 	for t in bad-magic bad-event-size-past-block; do
@@ -154,6 +192,42 @@ unpack() {
 		(($(<count) >= before))
 		before=$(<count)
 	done
+}
+
+@test "any file cut or with bytes changed: no crash, and damage is said with file and offset" {
+	local t f size at n=0 damaged=0
+	for t in v1.0-be32-align v2.6-le64-packed; do
+		unpack "$t"
+		chmod -R u+w "$t"
+		while read -r f; do
+			size=$(stat -c %s "$f")
+			cp "$f" whole
+			for at in 22 56 70 $((size / 3)) $((size * 5 / 7)); do
+				((at < size)) || continue
+				printf '\377\125' | dd of="$f" bs=1 seek="$at" conv=notrunc status=none
+				n=$((n + 1))
+				run pipe "timeout 10 trdecode '$t' 2>errors | trstat -q >/dev/null 2>&1"
+				((status < 2)) || fail "status $status: $f changed at $at"
+				((status == 0)) || { grep -q ': 0x' errors && damaged=$((damaged + 1)); }
+				cp whole "$f"
+			done
+			head -c $((size - size % 4096 / 2 - 7)) whole >"$f"
+			run pipe "timeout 10 trdecode '$t' 2>errors | trstat -q >/dev/null 2>&1"
+			((status == 1)) || fail "status $status: $f cut"
+			grep -q "$f: 0x" errors
+			cp whole "$f"
+		done < <(find "$t" -type f -size +0)
+	done
+	((n > 30 && damaged > 10)) || fail "$damaged of $n"
+}
+
+@test "mappings are in the stream" {
+	need_shared lttng-legacy
+	pipefail "trdecode '$L/v2.6-219558ev-2cpu' >stream"
+	grep -aq '\[inode 2887482\]' stream
+	# and change nothing of what is listed
+	pipefail "trsym stream | trencode -q | wc -l" >count
+	(($(<count) == 219558))
 }
 
 @test "0.x is refused with the reason" {

@@ -1,10 +1,8 @@
 /*
- * lttng_marker.c - what the events of a trace hold: markers as it announces them, as types of the
- * stream
+ * lttng_marker.c - markers as the trace announces them: by channel and id, by name, formats
  */
 #include "lttng.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { NAME_MOST = 4096, FORMAT_MOST = 64 * 1024 };
@@ -41,6 +39,11 @@ static uint32_t format_number(struct lttng *l, const struct lttng_channel *c, co
 	memcpy(key + channel, name, n);
 	return add ? intern(&l->formats, key, channel + n)
 		   : intern_find(&l->formats, key, channel + n);
+}
+
+bool lttng_marker_known(struct lttng *l, const struct lttng_channel *c, const char *name, size_t n)
+{
+	return format_number(l, c, name, n, false) != INTERN_NONE;
 }
 
 static int set_format(struct lttng *l, const struct lttng_channel *c, const char *name, size_t n,
@@ -139,19 +142,7 @@ int lttng_marker_core(struct lttng *l, struct lttng_channel *c)
 
 static const char *string_of(const struct lttng_event *ev, int number, size_t *n)
 {
-	const uint8_t *p = ev->tail, *end = p + ev->tail_size, *nul;
-
-	for (; p < end; p = nul + 1) {
-		nul = memchr(p, 0, (size_t)(end - p));
-		if (!nul)
-			break;
-		if (!number--) {
-			*n = (size_t)(nul - p);
-			return (const char *)p;
-		}
-	}
-	*n = 0;
-	return "";
+	return (const char *)lttng_event_text(ev, number, n);
 }
 
 int lttng_marker_take(struct lttng *l, const struct lttng_event *ev)
@@ -185,336 +176,6 @@ int lttng_marker_take(struct lttng *l, const struct lttng_event *ev)
 	return set_id(l, c, get_u16(p), name, name_size, &sizes, p[6]);
 }
 
-/* --- the payload --- */
-
-static bool ends_with(const char *s, size_t n, const char *end)
-{
-	size_t m = strlen(end);
-
-	return n > m && !memcmp(s + n - m, end, m);
-}
-
-static void layout(struct lttng *l, struct lttng_marker *m, const struct lttng_field *fields, int n)
-{
-	const struct lttng_header *h = &l->header;
-	bool uncapped = h->major == 2 && (h->minor == 4 || h->minor == 5);
-	unsigned largest = 1, start, at = 0;
-	bool contiguous = true;
-
-	m->fixed_size = 8;
-	m->most = 8;
-	m->nstrings = 0;
-	for (int i = 0; i < n; i++) {
-		unsigned size = fields[i].size, align = 1;
-
-		if (m->alignment)
-			align = uncapped || m->alignment > size ? size : m->alignment;
-		if (!size) {
-			m->steps[i] = (struct lttng_step){0, 1, false, 0};
-			m->nstrings++;
-			continue;
-		}
-		m->steps[i] = (struct lttng_step){(uint8_t)size, (uint8_t)align, fields[i].network,
-						  m->fixed_size};
-		m->fixed_size += (uint16_t)size;
-		m->most += size + align;
-		largest = align > largest ? align : largest;
-		contiguous &= !(at & (align - 1)) && !(fields[i].network && size > 1);
-		at += size;
-	}
-	m->nsteps = n;
-	m->payload_align = (uint8_t)largest;
-	start = largest;
-	if (h->major == 1)
-		start = h->alignment < h->word_size ? h->alignment : h->word_size;
-	m->plain = !m->nstrings && contiguous && start >= largest ? (uint16_t)at : 0;
-	m->plain_words = !m->nstrings && contiguous && start >= largest && !h->big;
-	m->fixed_size = (uint16_t)align_up(m->fixed_size, 4);
-}
-
-/* Fields of the row, and what the decoder wants to know of them. */
-struct wanted {
-	const char *name;
-	int index; /* in arg */
-};
-
-static void want(struct lttng_marker *m, const struct lttng_field *fields, int n, const char *name,
-		 int index)
-{
-	size_t size = strlen(name);
-
-	m->arg[index] = -1;
-	for (int i = 0; i < n; i++)
-		if (fields[i].size && fields[i].name && fields[i].name_size == size &&
-		    !memcmp(fields[i].name, name, size)) {
-			m->arg[index] = (int16_t)m->steps[i].offset;
-			m->arg_size[index] = fields[i].size;
-			return;
-		}
-}
-
-static void want_string(struct lttng_marker *m, const struct lttng_field *fields, int n,
-			const char *name)
-{
-	size_t size = strlen(name);
-	int8_t number = 0;
-
-	m->string_arg = -1;
-	for (int i = 0; i < n; i++) {
-		if (fields[i].size)
-			continue;
-		if (fields[i].name && fields[i].name_size == size &&
-		    !memcmp(fields[i].name, name, size)) {
-			m->string_arg = number;
-			return;
-		}
-		if (number++ == INT8_MAX)
-			return;
-	}
-}
-
-/* Events that tell of threads and names; those of 1.0 have the facility in front of their names. */
-static void find_action(struct lttng_marker *m, const struct lttng_field *fields, int n)
-{
-	static const struct {
-		const char *ending;
-		enum lttng_action action;
-		const char *arg[4], *string;
-	} actions[] = {
-		{"core_marker_id", ACTION_MARKER_ID, {0}, NULL},
-		{"core_marker_format", ACTION_MARKER_FORMAT, {0}, NULL},
-		{"sched_schedule", ACTION_SCHEDULE, {"prev_pid", "next_pid"}, NULL},
-		{"sched_change", ACTION_SCHEDULE, {"prev_pid", "next_pid"}, NULL},
-		{"process_state", ACTION_PROCESS, {"pid", "parent_pid", "tgid"}, "name"},
-		{"proc_state", ACTION_PROCESS, {"pid", "parent_pid", "tgid"}, "name"},
-		{"process_fork", ACTION_FORK, {"parent_pid", "child_pid", "child_tgid"}, NULL},
-		{"proc_fork", ACTION_FORK, {"parent_pid", "child_pid", "child_tgid"}, NULL},
-		{"process_free", ACTION_EXIT, {"pid"}, NULL},
-		{"exec", ACTION_EXEC, {0}, "filename"},
-		{"sys_call_table", ACTION_SYSCALL_NAME, {"id"}, "symbol"},
-		{"softirq_vec", ACTION_SOFTIRQ_NAME, {"id"}, "symbol"},
-		{"idt_table", ACTION_TRAP_NAME, {"irq"}, "symbol"},
-		{"interrupt", ACTION_IRQ_NAME, {"irq_id"}, "action"},
-		{"irq_line", ACTION_IRQ_NAME, {"irq_id"}, "action"},
-	};
-	size_t size = strlen(m->name);
-
-	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
-		const char *ending = actions[i].ending;
-		size_t length = strlen(ending);
-		bool there = true;
-
-		if (size < length || strcmp(m->name + size - length, ending) ||
-		    (size > length && m->name[size - length - 1] != '_'))
-			continue;
-		for (int k = 0; k < 4; k++) {
-			m->arg[k] = -1;
-			if (actions[i].arg[k])
-				want(m, fields, n, actions[i].arg[k], k);
-		}
-		/* the first two of the names are needed, a tgid is not */
-		there = (!actions[i].arg[0] || m->arg[0] >= 0) &&
-			(!actions[i].arg[1] || m->arg[1] >= 0);
-		if (actions[i].string) {
-			want_string(m, fields, n, actions[i].string);
-			there &= m->string_arg >= 0;
-		}
-		if (there)
-			m->action = actions[i].action;
-		return;
-	}
-}
-
-/* --- calls --- */
-
-static bool has_marker(struct lttng *l, const struct lttng_marker *m, size_t base,
-		       const char *ending)
-{
-	char name[NAME_MOST + 16];
-	size_t n = strlen(ending);
-
-	if (base > NAME_MOST)
-		return false;
-	memcpy(name, m->name, base);
-	memcpy(name + base, ending, n);
-	return format_number(l, m->channel, name, base + n, false) != INTERN_NONE;
-}
-
-static bool contains(const char *s, size_t n, const char *part)
-{
-	return memmem(s, n, part, strlen(part));
-}
-
-static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttng_field *fields,
-		      int n)
-{
-	static const char *const endings[][2] = {
-		{"_entry", "_exit"}, {"_begin", "_end"}, {"_start", "_end"}};
-	static const struct {
-		const char *part, *field;
-		enum lttng_names names;
-	} ids[] = {{"softirq", "softirq_id", NAMES_SOFTIRQ},
-		   {"irq", "irq_id", NAMES_IRQ},
-		   {"sysc", "syscall_id", NAMES_SYSCALL},
-		   {"trap", "trap_id", NAMES_TRAP}};
-	size_t size = strlen(m->name), base = 0;
-	char key[NAME_MOST + 256];
-
-	m->kind = KIND_INSTANT;
-	m->names = NAMES_NONE;
-	m->id_field = -1;
-	for (int i = 0; i < 3 && !base; i++)
-		for (int leave = 0; leave < 2 && !base; leave++) {
-			const char *ending = endings[i][leave];
-
-			if (!ends_with(m->name, size, ending) ||
-			    !has_marker(l, m, size - strlen(ending), endings[i][!leave]))
-				continue;
-			base = size - strlen(ending);
-			m->kind = leave ? KIND_LEAVE : KIND_ENTER;
-		}
-	if (!base || base > NAME_MOST)
-		return;
-	memcpy(key, m->name, base);
-	key[base] = '\0';
-	snprintf(key + base + 1, 255, "%.250s", m->channel->name);
-	m->pair = intern(&l->pairs, key, base + 1 + strlen(key + base + 1)) + 1;
-	m->place =
-		writer_place(l->w, &(struct place_entry){.name = writer_string(l->w, key, base)});
-	m->per_cpu = contains(m->name, base, "irq") || contains(m->name, base, "tasklet") ||
-		     contains(m->name, base, "nmi");
-	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-		if (!contains(m->name, base, ids[i].part))
-			continue;
-		m->names = ids[i].names;
-		want(m, fields, n, ids[i].field, 3);
-		if (m->action == ACTION_NONE && m->kind == KIND_ENTER) {
-			m->id_field = m->arg[3];
-			m->id_size = m->arg_size[3];
-		}
-		return;
-	}
-}
-
-/* --- types --- */
-
-static uint32_t type_name(struct lttng *l, const struct lttng_field *f)
-{
-	char text[80];
-	size_t n = f->literal_size < 64 ? f->literal_size : 64;
-	char conversion = f->conversion;
-
-	/* 1.0 prints numbers in decimal, whatever the format says */
-	if (l->old) {
-		n = 0;
-		conversion = f->kind == LTTNG_SIGNED ? 'd' : f->kind == LTTNG_UNSIGNED ? 'u' : 'p';
-	}
-	if (f->kind == LTTNG_STRING)
-		conversion = 's';
-	else if (f->kind == LTTNG_POINTER)
-		conversion = 'p', n = 0;
-	if (n)
-		memcpy(text, f->literal, n);
-	text[n++] = '%';
-	text[n++] = conversion;
-	return writer_string(l->w, text, n);
-}
-
-static enum field_kind field_kind(const struct lttng *l, const struct lttng_field *f)
-{
-	switch (f->kind) {
-	case LTTNG_SIGNED: return FIELD_INT;
-	case LTTNG_POINTER: return FIELD_HEX;
-	case LTTNG_STRING: return FIELD_STRING;
-	}
-	return !l->old && (f->conversion == 'x' || f->conversion == 'X') ? FIELD_HEX : FIELD_UINT;
-}
-
-static bool is_named(const struct lttng_field *f, const char *name)
-{
-	return f->name && f->name_size == strlen(name) && !memcmp(f->name, name, f->name_size);
-}
-
-static enum field_role field_role(const struct lttng_marker *m, const struct lttng_field *f)
-{
-	if (f->kind == LTTNG_STRING)
-		return ends_with(m->name, strlen(m->name), "printk") && is_named(f, "string")
-			       ? ROLE_MESSAGE
-			       : ROLE_NONE;
-	if (is_named(f, "ip") ||
-	    (contains(m->name, strlen(m->name), "page_fault") && is_named(f, "address")))
-		return ROLE_ADDRESS;
-	if (is_named(f, "count") && contains(m->channel->name, strlen(m->channel->name), "fs"))
-		return ROLE_SIZE;
-	return ROLE_NONE;
-}
-
-static uint32_t declare(struct lttng *l, const struct lttng_marker *m, enum type_kind kind,
-			uint16_t flags)
-{
-	struct lttng_field fields[LTTNG_FIELDS];
-	struct field_entry entries[LTTNG_FIELDS + 1];
-	struct type_entry t = {.source = l->source,
-			       .name = writer_text(l->w, m->name),
-			       .group = writer_text(l->w, m->channel->name),
-			       .declaration = writer_string(l->w, m->format, m->format_size),
-			       .kind = (uint8_t)kind,
-			       .word_size = m->sizes.pointer,
-			       .flags = flags | (m->nstrings ? TYPE_TAIL : 0),
-			       .fixed_size = m->fixed_size,
-			       .native = m->id,
-			       .fields = entries};
-	uint32_t strings = 0;
-	int n = lttng_format_parse(m->format, m->format_size, &m->sizes, m->eight, fields,
-				   LTTNG_FIELDS);
-
-	for (int i = 0; i < n; i++) {
-		const struct lttng_field *f = &fields[i];
-		char number[32];
-
-		snprintf(number, sizeof number, "field %d", i + 1);
-		entries[i] = (struct field_entry){
-			.name = f->name ? writer_string(l->w, f->name, f->name_size)
-					: writer_text(l->w, number),
-			.type_name = type_name(l, f),
-			.kind = field_kind(l, f),
-			.role = f->size && m->told.call == m->steps[i].offset ? ROLE_CALL
-									      : field_role(m, f),
-			.where = f->size   ? WHERE_FIXED
-				 : strings ? WHERE_STRING
-					   : WHERE_REST,
-			.offset = f->size ? m->steps[i].offset : strings,
-			.size = f->size ? f->size : 1};
-		strings += !f->size;
-	}
-	entries[n] = (struct field_entry){.name = writer_text(l->w, "tsc"),
-					  .kind = FIELD_UINT,
-					  .role = ROLE_SOURCE_TIME,
-					  .where = WHERE_FIXED,
-					  .offset = 0,
-					  .size = 8};
-	t.nfields = (uint32_t)n + 1;
-	return writer_type(l->w, &t);
-}
-
-int lttng_marker_declare(struct lttng *l, struct lttng_marker *m)
-{
-	m->type =
-		declare(l, m, m->kind,
-			(m->kind == KIND_INSTANT ? 0
-			 : m->told.call		 ? TYPE_CALL_NUMBER
-						 : TYPE_DEPTH) |
-				(m->kind != KIND_INSTANT && m->per_cpu ? TYPE_PER_CPU : 0));
-	return m->type ? 0 : -1;
-}
-
-uint32_t lttng_marker_orphan(struct lttng *l, struct lttng_marker *m)
-{
-	if (!m->orphan)
-		m->orphan = declare(l, m, m->kind, m->per_cpu ? TYPE_PER_CPU : 0);
-	return m->orphan;
-}
-
 static void resolve(struct lttng *l, struct lttng_marker *m)
 {
 	struct lttng_field fields[LTTNG_FIELDS];
@@ -528,12 +189,11 @@ static void resolve(struct lttng *l, struct lttng_marker *m)
 	if (!m->steps)
 		return;
 	m->nfields = n;
-	layout(l, m, fields, n);
+	lttng_marker_layout(&l->header, m, fields, n);
 	m->compact = n > 0 && fields[0].compact && fields[0].size;
-	m->action = ACTION_NONE;
-	find_action(m, fields, n);
-	if (!m->pair)
-		find_pair(l, m, fields, n);
+	if (m->compact)
+		m->plain = m->plain_words = 0;
+	lttng_marker_meaning(l, m, fields, n);
 	lttng_told_find(m, fields, n);
 	m->usable = true;
 }
@@ -542,6 +202,7 @@ void lttng_marker_reread(struct lttng *l, struct lttng_marker *m)
 {
 	m->eight = true;
 	m->type = m->orphan = 0;
+	m->quick = QUICK_NOT;
 	resolve(l, m);
 }
 

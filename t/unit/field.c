@@ -80,6 +80,30 @@ static void test_tail(void)
 	ok(get(FIELD(FIELD_BYTES, WHERE_REST, 0, 1, 0), 0).form == FORM_NONE, "no tail");
 }
 
+/* Texts one behind the other, each with a NUL, told by their number. */
+static void test_strings(void)
+{
+	static const uint8_t texts[] = "one\0\0three\0cut";
+	const struct field first = FIELD(FIELD_STRING, WHERE_STRING, 0, 1, 0),
+			   empty = FIELD(FIELD_STRING, WHERE_STRING, 1, 1, 0),
+			   third = FIELD(FIELD_STRING, WHERE_STRING, 2, 1, 0),
+			   last = FIELD(FIELD_STRING, WHERE_STRING, 3, 1, 0),
+			   beyond = FIELD(FIELD_STRING, WHERE_STRING, 4, 1, 0);
+
+	event.tail = texts;
+	event.tail_size = sizeof texts - 1;
+	ok(text_is(first, "one", 3), "the first text");
+	ok(text_is(empty, "", 0), "an empty one");
+	ok(text_is(third, "three", 5), "one behind it");
+	ok(get(last, 0).form == FORM_NONE, "one that lacks its NUL is none");
+	ok(get(beyond, 0).form == FORM_NONE, "there are no more");
+	event.tail_size = 4;
+	ok(get(empty, 0).form == FORM_NONE, "nothing behind the last NUL");
+	event.tail_size = 0;
+	ok(get(first, 0).form == FORM_NONE, "an empty tail has no text");
+	event.tail = NULL;
+}
+
 static void test_find(void)
 {
 	struct field fields[] = {
@@ -127,6 +151,7 @@ int main(void)
 {
 	test_fixed();
 	test_tail();
+	test_strings();
 	test_find();
 	test_gap();
 	return done();

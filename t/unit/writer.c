@@ -330,6 +330,42 @@ static void test_symbols(void)
 	free(name);
 }
 
+/* Mappings of a process come with a lane of it, in every segment, though no place needs them. */
+static void test_lane_space(void)
+{
+	struct maker m;
+	struct reader r;
+	struct block bl;
+	struct blob b;
+	uint32_t space;
+	int got, segments = 0;
+	size_t found = 0;
+
+	make_begin(&m, 1000, false);
+	must(!writer_row(&m.w, 1, m.lane, m.enter, 0, 0), "row");
+	space = writer_space(&m.w, &(struct space_entry){m.source, writer_text(&m.w, "7"), 7, 0});
+	must(!writer_map(&m.w, &(struct map_entry){.space = space, .start = 1, .end = 2}), "map");
+	ok(!writer_lane_space(&m.w, m.lane, space), "a lane that was sent gets a space");
+	must(!writer_map(&m.w, &(struct map_entry){.space = space, .start = 2, .end = 3}), "map");
+	for (unsigned i = 0; i < 1000; i++)
+		must(!writer_row(&m.w, 1ull << 49 | (uint64_t)(i & 1) << 60, m.lane, m.enter, 0, 0),
+		     "row");
+	b = make_end(&m);
+	must(!reader_open_fd(&r, fd_of(b.data, b.size), "made", NULL, 0), "reader");
+	while ((got = reader_next(&r, &bl)) > 0)
+		if (bl.kind == BLOCK_END) {
+			const struct pool *spaces = &r.dictionary.spaces;
+			const struct space *last = pool_at(spaces, spaces->count - 1);
+
+			segments++;
+			found += spaces->count > 1 && last->pid == 7 && last->nmaps == 2;
+		}
+	ok(!got && segments > 2 && (int)found == segments,
+	   "all segments have it with its mappings");
+	reader_close(&r);
+	free(b.data);
+}
+
 static void test_crc(void)
 {
 	struct maker m;
@@ -395,6 +431,7 @@ int main(void)
 	test_too_large();
 	test_rows();
 	test_symbols();
+	test_lane_space();
 	test_crc();
 	test_status();
 	return done();
