@@ -143,11 +143,4 @@ report() {
 	[[ $stderr == *"zlib or zstd, or not"* ]]
 	run -2 --separate-stderr trencode -t apitrace --compress none -o x.trace </dev/null
 	[[ $stderr == *"snappy, gzip, brotli or zstd"* ]]
-	need_shared uftrace
-	local other
-	other=$(find "$SHARED/uftrace" -name info -printf '%h\n' | sort | head -n 1)
-	[[ $other ]] || skip "no uftrace recording in ../shared/traces"
-	trdecode "$other" >s || :
-	run -2 --separate-stderr trencode -t trace-cmd -o x.dat s
-	[[ $stderr == *"only events of a trace.dat"* ]]
 }

@@ -154,12 +154,15 @@ alike() {
 	assert_equal "$(ls -A | tr '\n' ' ')" 'empty full new x.trs '
 }
 
-@test "one directory holds one recording" {
+@test "one directory holds one recording, two behind each other are refused" {
 	need_shared uftrace
 	cp -r "$U/threads" a
 	cp -r "$U/basic-pg" b
-	run -2 pipe 'trdecode a b | trencode -t uftrace -o both'
+	trdecode a >a.trs
+	trdecode b >b.trs
+	run -2 pipe 'cat a.trs b.trs | trencode -t uftrace -o both'
 	assert_output --partial "holds one recording, and the stream has more than one: 'a' and 'b'"
+	assert_output --partial "--anew makes one of them"
 	[[ ! -e both && -z $(ls -d .tr* 2>/dev/null) ]]
 }
 
@@ -169,7 +172,7 @@ alike() {
 	run -2 pipe 'head -c 600 x.trs | trencode -t uftrace -o y'
 	assert_output --partial "does not have the recording's 'info'"
 	run -2 pipe 'trencode -t uftrace -o y </dev/null'
-	assert_output --partial 'needs a stream of a uftrace recording'
+	assert_output --partial 'nothing of a uftrace recording came'
 	[[ ! -e y ]]
 }
 

@@ -246,7 +246,3 @@ unpack() {
 	[[ -s got ]]
 	! grep -v ' kernel_0 ' got
 }
-
-@test "other sources are refused as lttng" {
-	run -2 pipe "trdecode '$DATA/uftrace/fib' | trencode -t lttng >/dev/null"
-}

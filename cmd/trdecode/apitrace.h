@@ -20,7 +20,7 @@ enum {
 	APITRACE_NAMES_LIMIT = 32000,	 /* names of one definition */
 	APITRACE_ARGUMENT_LIMIT = 4096,	 /* index of an argument */
 	APITRACE_NESTING = 100,		 /* of values, below VALUE_DEPTH */
-	APITRACE_THREAD_LIMIT = 1 << 20,
+	APITRACE_THREAD_LIMIT = INT32_MAX, /* tids of other systems may be so large */
 	APITRACE_OPEN_LIMIT = 1 << 18, /* calls that did not return are remembered */
 	APITRACE_HEADER_LIMIT = 1 << 20,
 	APITRACE_DEFINITIONS_LIMIT = 256 * 1024 * 1024, /* bytes of all of them */

@@ -102,6 +102,10 @@ struct lttng {
 	size_t lanes_size, nlanes;
 	struct lttng_names_table names[NAMES_COUNT];
 	size_t nmaps;
+	struct intern told_names; /* of functions: index in told_places */
+	uint32_t *told_places;
+	size_t told_capacity;
+	struct buffer told_key;
 	bool begun; /* rows may be written */
 
 	uint8_t fixed[8 + 8 * LTTNG_FIELDS + 32]; /* rows are copied in larger pieces */
@@ -139,6 +143,14 @@ uint32_t lttng_names_place(struct lttng *l, const struct lttng_marker *m, uint64
 void lttng_names_free(struct lttng *l);
 
 /* --- what follows from the events (lttng_state.c) --- */
+
+/* lttng_told.c: does the marker tell of its thread and call? Behind all else that is found of it. */
+void lttng_told_find(struct lttng_marker *m, const struct lttng_field *fields, int n);
+/* The thread, which runs on c from now on. -1: memory is out. */
+int lttng_told_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
+int lttng_told_call(struct lttng *l, const struct lttng_event *ev, uint32_t *place,
+		    uint32_t *depth);
+void lttng_told_free(struct lttng *l);
 
 struct lttng_cpu *lttng_state_cpu(struct lttng *l, int32_t cpu);
 /* The thread of that tid; on this CPU for tid 0. NULL when memory is out. */

@@ -194,6 +194,7 @@ static void resolve(struct lttng *l, struct lttng_marker *m)
 	if (m->compact)
 		m->plain = m->plain_words = 0;
 	lttng_marker_meaning(l, m, fields, n);
+	lttng_told_find(m, fields, n);
 	m->usable = true;
 }
 

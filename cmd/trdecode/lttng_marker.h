@@ -90,6 +90,12 @@ struct lttng_marker {
 	int16_t arg[LTTNG_ARGS]; /* offsets in the fixed part; -1 none */
 	uint8_t arg_size[LTTNG_ARGS];
 	int8_t string_arg; /* number of the string */
+
+	/* lttng_told.c: offsets in the fixed part, 0 none; numbers of strings, -1 none */
+	struct lttng_told {
+		int16_t tid, pid, depth, call, function;
+		int8_t comm, name;
+	} told;
 };
 
 /* The marker of an id, or NULL if it is not known or has no format. */

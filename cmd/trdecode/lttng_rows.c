@@ -71,8 +71,15 @@ int lttng_rows_event(struct lttng *l, struct lttng_file *f)
 	type = m->type;
 	if (m->action && lttng_state_before(l, c, &ev))
 		return -1;
-	if (m->kind != KIND_INSTANT && !lttng_state_call(l, c, m, ev.fixed, &place, &depth))
+	if (m->told.tid && lttng_told_thread(l, c, &ev))
+		return -1;
+	if (m->told.name >= 0 && m->told.tid) {
+		if (lttng_told_call(l, &ev, &place, &depth))
+			return -1;
+	} else if (m->kind != KIND_INSTANT &&
+		   !lttng_state_call(l, c, m, ev.fixed, &place, &depth)) {
 		type = lttng_marker_orphan(l, m);
+	}
 	lane = lttng_lane(l, f, c);
 	if (put_row(l, &ev, lane, type, place, depth))
 		return -1;

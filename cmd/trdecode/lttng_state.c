@@ -234,6 +234,7 @@ void lttng_state_free(struct lttng *l)
 		free(l->cpus[i]);
 	}
 	free(l->cpus);
+	lttng_told_free(l);
 	for (size_t i = 0; i < l->threads_size; i++)
 		if (l->threads[i]) {
 			free(l->threads[i]->frames);

@@ -80,7 +80,7 @@ static int begin_trace(struct state *s, const struct source *source, struct erro
 	if (s->done.count == before)
 		return error_set(e, NULL, NO_OFFSET,
 				 "traces whose calls are mixed with each other cannot be written "
-				 "into one .trace");
+				 "into one .trace as they are: --anew makes one of them");
 	s->source = source;
 	s->call = 0;
 	open_calls_free(&s->open);
@@ -190,7 +190,9 @@ static int end(struct encoding *en, struct error *e)
 
 const struct encoder encoder_apitrace = {
 	.name = "apitrace",
-	.purpose = "a .trace of apitrace (of streams from one)",
+	.purpose = "a .trace of apitrace",
+	.suffixes = ".trace",
+	.anew = &encoder_apitrace_anew,
 	.output = ENCODER_FILE,
 	.begin = begin,
 	.meta = meta,

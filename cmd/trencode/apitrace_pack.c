@@ -160,6 +160,9 @@ static int seek_table(struct pack *p)
 
 static void flush(struct pack *p, bool last)
 {
+	/* not before: who opens it may find that nothing is to be written */
+	if (p->kind == PACK_SNAPPY && !p->begun && !write_out(p, "at", 2))
+		p->begun = true;
 	if (!p->error.what[0])
 		switch (p->kind) {
 		case PACK_ZLIB:
@@ -246,10 +249,6 @@ int pack_open(struct pack *p, const struct pack_choice *c, struct output *output
 	p->packed = malloc(p->packed_capacity);
 	if (!p->data || !p->packed || start(p))
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
-	if (p->kind == PACK_SNAPPY && write_out(p, "at", 2)) {
-		*e = p->error;
-		return -1;
-	}
 	return 0;
 }
 

@@ -27,6 +27,7 @@ struct pack {
 	struct output *output;
 	enum pack_kind kind;
 	int level;
+	bool begun;	    /* snappy: its magic is written */
 	struct error error; /* "" until something fails */
 	uint8_t *data;	    /* what is to be packed next */
 	size_t size, capacity;

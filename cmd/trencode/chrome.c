@@ -405,6 +405,7 @@ static void chrome_free(struct encoding *en)
 
 const struct encoder encoder_chrome = {
 	.name = "chrome",
+	.suffixes = ".json",
 	.purpose = "Trace Event JSON, for Perfetto, Chrome, speedscope, Firefox Profiler",
 	.output = ENCODER_TEXT,
 	.begin = chrome_begin,

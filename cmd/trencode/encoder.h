@@ -34,6 +34,8 @@ struct encode_options {
 	bool quote_numbers;	     /* --json-int64=string */
 	bool no_header;		     /* csv, tsv */
 	const char *columns;	     /* of rows, NULL: the usual ones */
+	bool anew;		     /* --anew: nothing of the source but its events */
+	uint64_t tick; /* --tick: ns that a tick of a trace without time is to be, 0: not said */
 	int depth; /* -D: levels of nested calls that a text shows, 0: the source's usual limit */
 };
 
@@ -44,12 +46,17 @@ struct encoding {
 	struct dictionary *dictionary;
 	struct text *text;  /* ENCODER_TEXT: where to print */
 	struct output *out; /* ENCODER_FILE: where to write */
+	bool begun, events; /* the encoder was begun; has had events */
 	void *state;	    /* the encoder's own */
 };
 
 struct encoder {
 	const char *name, *purpose;
+	const char *suffixes; /* of -o that mean it without -t, beside .NAME: ".a .b"; or NULL */
 	enum encoder_output output;
+	/* A trace of one system: what takes its place where the stream is of another one, or of
+	   several; the output is the same. NULL: it takes all. */
+	const struct encoder *anew;
 	bool counts_calls; /* main says how many calls did not return, or were never entered */
 	/* 0, or -1 with the error filled: the run ends with status 2. */
 	int (*begin)(struct encoding *en, struct error *e);
@@ -61,11 +68,16 @@ struct encoder {
 	int (*block)(struct encoding *en, const struct block *b, struct error *e);
 	int (*end)(struct encoding *en, struct error *e); /* the last event was seen */
 	void (*free)(struct encoding *en);
+	/* of an encoder in place of another: take what that one has had of META parts; may be NULL
+	 */
+	void (*take_over)(struct encoding *en, void *state);
 };
 
 extern const struct encoder encoder_text, encoder_uftrace, encoder_apitrace, encoder_lttng,
 	encoder_folded, encoder_tracecmd, encoder_chrome, encoder_csv, encoder_tsv, encoder_ndjson,
 	encoder_ctf, encoder_speedscope, encoder_callgrind, encoder_pprof, encoder_perfetto,
 	encoder_parquet;
+extern const struct encoder encoder_uftrace_anew, encoder_apitrace_anew, encoder_lttng_anew,
+	encoder_tracecmd_anew;
 
 #endif

@@ -76,13 +76,13 @@ static int check_source(struct state *s, const struct source *source, struct err
 	if (!source || strcmp(source->format.text, "lttng") != 0)
 		return error_set(
 			e, source ? source->name.text : NULL, NO_OFFSET,
-			"only events of an LTTng trace can be written as one, not those of "
-			"%s",
+			"events of %s come behind those of an LTTng trace: --anew makes one trace "
+			"of both",
 			source ? source->format.text : "an unknown source");
 	if (s->source)
 		return error_set(e, source->name.text, NO_OFFSET,
-				 "several traces cannot be written as one: their TSCs have nothing "
-				 "in common");
+				 "several traces cannot be written as one, as their TSCs have "
+				 "nothing in common: --anew makes one of them");
 	s->source = source;
 	return 0;
 }
@@ -437,6 +437,7 @@ static void lttng_free(struct encoding *en)
 const struct encoder encoder_lttng = {
 	.name = "lttng",
 	.purpose = "an LTTng trace directory (2.6), or a tar of it",
+	.anew = &encoder_lttng_anew,
 	.output = ENCODER_TREE,
 	.begin = lttng_begin,
 	.meta = lttng_meta,

@@ -4,6 +4,7 @@
 #include "encoder.h"
 
 #include "common/calls.h"
+#include "common/units.h"
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -35,12 +36,14 @@ enum {
 	KEY_INT64,
 	KEY_COLUMNS,
 	KEY_NO_HEADER,
+	KEY_ANEW,
+	KEY_TICK,
 };
 
 struct settings {
 	const struct encoder *encoder;
 	struct encode_options encode;
-	bool list, strict;
+	bool list, strict, chosen;
 };
 
 static const struct option_row rows[] = {
@@ -70,6 +73,12 @@ static const struct option_row rows[] = {
 	 "brotli:11, zstd:19, zlib:9",
 	 "snappy gzip brotli zstd none zlib"},
 	{KEY_FILE_VERSION, "file-version", "N", "trace-cmd: 6 or 7 (the source's)", "6 7"},
+	{OPTION_HEADING, NULL, NULL, "uftrace, trace-cmd, apitrace, lttng:", NULL},
+	{KEY_ANEW, "anew", NULL,
+	 "take nothing from the source but its events, as if it\nwere a trace of another system",
+	 NULL},
+	{KEY_TICK, "tick", "TIME", "how long a tick of a trace without time (apitrace) is to be",
+	 NULL},
 	{OPTION_HEADING, NULL, NULL, "Reports:", NULL},
 	{KEY_UNCLOSED, "unclosed", "HOW", "calls without a return: close (default) or drop",
 	 "close drop"},
@@ -97,6 +106,33 @@ static const struct encoder *encoder_find(const char *name)
 	return NULL;
 }
 
+static bool ends_with(const char *path, size_t n, const char *end, size_t size)
+{
+	return n > size && !strncmp(path + n - size, end, size);
+}
+
+/* The format whose traces are usually called so: .NAME, or one of its suffixes. */
+static const struct encoder *encoder_by_suffix(const char *path)
+{
+	size_t n = strlen(path);
+
+	while (n && path[n - 1] == '/')
+		n--;
+	for (size_t i = 0; i < ENCODERS; i++) {
+		size_t size = strlen(encoders[i]->name);
+
+		if (ends_with(path, n, encoders[i]->name, size) && path[n - size - 1] == '.')
+			return encoders[i];
+		for (const char *p = encoders[i]->suffixes; p && *p;) {
+			size = strcspn(p, " ");
+			if (ends_with(path, n, p, size))
+				return encoders[i];
+			p += size + (p[size] == ' ');
+		}
+	}
+	return NULL;
+}
+
 static int take_depth(struct encode_options *o, const char *arg, struct error *e)
 {
 	char *end;
@@ -119,6 +155,16 @@ static int take_choice(bool *second, const char *option, const char *first_word,
 			 second_word, arg);
 }
 
+static int take_tick(struct encode_options *o, const char *arg, struct error *e)
+{
+	int64_t ns;
+
+	if (parse_time(arg, &ns) || ns <= 0)
+		return error_set(e, NULL, NO_OFFSET, "--tick takes a time like 1ns, not '%s'", arg);
+	o->tick = (uint64_t)ns;
+	return 0;
+}
+
 static int option(void *ctx, int key, const char *arg, struct error *e)
 {
 	struct settings *s = ctx;
@@ -128,6 +174,7 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 		s->encoder = encoder_find(arg);
 		if (!s->encoder)
 			return error_set(e, NULL, NO_OFFSET, "no format '%s'; see --list", arg);
+		s->chosen = true;
 		break;
 	case 'f': s->encode.fields = arg; break;
 	case 'D': return take_depth(&s->encode, arg, e);
@@ -146,6 +193,8 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 					 arg);
 		s->encode.file_version = *arg - '0';
 		break;
+	case KEY_ANEW: s->encode.anew = true; break;
+	case KEY_TICK: return take_tick(&s->encode, arg, e);
 	case KEY_BLOBS: s->encode.blobs = arg; break;
 	case KEY_UNCLOSED: return take_choice(&s->encode.drop, "unclosed", "close", "drop", arg, e);
 	case KEY_REBASE:
@@ -249,9 +298,72 @@ static int take_events(struct encoding *en, struct calls *calls, const struct bl
 	return en->text && text_failed(en->text) ? text_flush(en->text, e) : 0;
 }
 
+/* Is all that was declared one trace of the encoder's own system? */
+static bool is_own(const struct encoding *en)
+{
+	const struct pool *sources = &en->dictionary->sources;
+	const struct source *source;
+
+	if (sources->count < 2)
+		return true;
+	source = pool_at(sources, 1);
+	return sources->count == 2 && !strcmp(source->format.text, en->encoder->name);
+}
+
+static int begin(struct encoding *en, struct error *e)
+{
+	if (en->encoder->anew && (en->options->anew || !is_own(en)))
+		en->encoder = en->encoder->anew;
+	en->begun = true;
+	return en->encoder->begin(en, e);
+}
+
+/* What the parts of one trace began turns out to be of several before the first event. */
+static int begin_again(struct encoding *en, struct error *e)
+{
+	const struct encoder *native = en->encoder;
+	struct encoding had = *en;
+	int result;
+
+	en->state = NULL;
+	en->encoder = native->anew;
+	/* two cannot have one directory */
+	if (!en->encoder->take_over)
+		native->free(&had);
+	result = en->encoder->begin(en, e);
+	if (!en->encoder->take_over)
+		return result;
+	if (!result)
+		en->encoder->take_over(en, had.state);
+	native->free(&had);
+	return result;
+}
+
+/* The same where HEAD has gone by: what it said of commands is no longer there. */
+static int begin_late(struct stage *s, struct encoding *en, struct error *e)
+{
+	struct head h = s->in.head;
+
+	h.properties = NULL;
+	h.properties_size = 0;
+	if (begin(en, e))
+		return -1;
+	return en->encoder->head ? en->encoder->head(en, &h, e) : 0;
+}
+
 static int take_block(struct stage *s, struct encoding *en, struct known_metas *known,
 		      struct calls *calls, const struct block *b, struct error *e)
 {
+	if (!en->begun) {
+		if (b->kind != BLOCK_META && b->kind != BLOCK_EVENTS)
+			return 0;
+		if (begin_late(s, en, e))
+			return -1;
+	} else if (en->encoder->anew && !en->events && !is_own(en)) {
+		if (begin_again(en, e))
+			return -1;
+	}
+	en->events |= b->kind == BLOCK_EVENTS;
 	switch (b->kind) {
 	case BLOCK_HEAD: return en->encoder->head ? en->encoder->head(en, &s->in.head, e) : 0;
 	case BLOCK_META: return take_meta(s, en, known, b, e);
@@ -284,7 +396,7 @@ static void encode(struct stage *s, struct encoding *en)
 	struct error e;
 	struct block b;
 
-	if (en->encoder->begin(en, &e)) {
+	if (!en->encoder->anew && begin(en, &e)) {
 		stage_fail(s, &e);
 		return;
 	}
@@ -294,7 +406,8 @@ static void encode(struct stage *s, struct encoding *en)
 			stage_fail(s, &e);
 			break;
 		}
-	if (s->status != STATUS_FAILED && en->encoder->end(en, &e))
+	if (s->status != STATUS_FAILED &&
+	    ((!en->begun && begin(en, &e)) || en->encoder->end(en, &e)))
 		stage_fail(s, &e);
 	report_calls(&calls, en->options->quiet);
 	calls_free(&calls);
@@ -349,6 +462,8 @@ int main(int argc, char **argv)
 	if (settings.list)
 		return list();
 	settings.encode.output = common.output;
+	if (!settings.chosen && common.output && encoder_by_suffix(common.output))
+		settings.encoder = encoder_by_suffix(common.output);
 	settings.encode.quiet = common.quiet;
 	text = malloc(sizeof *text);
 	if (!text)

@@ -95,6 +95,7 @@ static void free_state(struct encoding *en)
 const struct encoder encoder_text = {
 	.name = "text",
 	.purpose = "lines as the source's own tool prints them",
+	.suffixes = ".txt",
 	.output = ENCODER_TEXT,
 	.counts_calls = true,
 	.begin = begin,

@@ -58,13 +58,13 @@ static int check_source(struct tracecmd_state *s, const struct source *source, s
 		return 0;
 	if (!source || strcmp(source->format.text, "trace-cmd") != 0)
 		return error_set(e, source ? source->name.text : NULL, NO_OFFSET,
-				 "only events of a trace.dat can be written as one, not those of "
-				 "%s",
+				 "events of %s come behind those of a trace.dat: --anew makes one "
+				 "trace.dat of both",
 				 source ? source->format.text : "an unknown source");
 	if (s->source)
 		return error_set(e, source->name.text, NO_OFFSET,
-				 "several traces cannot be written as one trace.dat: the numbers "
-				 "of their events have nothing in common");
+				 "several traces cannot be written as one trace.dat, as the numbers "
+				 "of their events have nothing in common: --anew makes one of them");
 	s->source = source;
 	return 0;
 }
@@ -356,7 +356,9 @@ static void tracecmd_free(struct encoding *en)
 
 const struct encoder encoder_tracecmd = {
 	.name = "trace-cmd",
-	.purpose = "a trace.dat of trace-cmd, of a stream that came from one",
+	.purpose = "a trace.dat of trace-cmd",
+	.suffixes = ".dat",
+	.anew = &encoder_tracecmd_anew,
 	.output = ENCODER_FILE,
 	.begin = tracecmd_begin,
 	.meta = tracecmd_meta,

@@ -97,19 +97,19 @@ static int take_source(struct state *s, const struct source *source, struct erro
 {
 	if (strcmp(source->format.text, "uftrace") != 0)
 		return error_set(e, source->name.text, NO_OFFSET,
-				 "-t uftrace needs a stream of a uftrace recording (for now), "
-				 "not of %s",
+				 "events of %s come behind those of a uftrace recording: --anew "
+				 "makes one recording of both",
 				 source->format.text);
 	/* halves that went through trdecode apart, or streams one behind the other */
 	if (s->source && !strcmp(s->source->name.text, source->name.text))
 		return error_set(e, NULL, NO_OFFSET,
 				 "a uftrace directory holds one recording, and the stream has two, "
-				 "or one twice: both are named '%s'",
+				 "or one twice: both are named '%s'; --anew makes one of them",
 				 source->name.text);
 	if (s->source)
 		return error_set(e, NULL, NO_OFFSET,
 				 "a uftrace directory holds one recording, and the stream has more "
-				 "than one: '%s' and '%s'",
+				 "than one: '%s' and '%s'; --anew makes one of them",
 				 s->source->name.text, source->name.text);
 	s->source = source;
 	return 0;
@@ -171,7 +171,7 @@ static int read_info(struct state *s, struct error *e)
 
 	if (!s->source)
 		return error_set(e, NULL, NO_OFFSET,
-				 "-t uftrace needs a stream of a uftrace recording (for now)");
+				 "nothing of a uftrace recording came: none can be written");
 	if (!s->info.size)
 		return error_set(e, s->source->name.text, NO_OFFSET,
 				 "the stream does not have the recording's 'info', without which "
@@ -564,6 +564,8 @@ static void uftrace_free(struct encoding *en)
 const struct encoder encoder_uftrace = {
 	.name = "uftrace",
 	.purpose = "a uftrace data directory (-o DIR), or a tar of it",
+	.suffixes = "uftrace.data",
+	.anew = &encoder_uftrace_anew,
 	.output = ENCODER_TREE,
 	.begin = uftrace_begin,
 	.head = uftrace_head,

@@ -1,0 +1,203 @@
+/*
+ * anew.h - a trace of one system out of the events of any other, or of several
+ *
+ * A native encoder takes what trdecode made of a trace of its own system. For all else its room has
+ * a second encoder (TARGET_anew.c), which stands on what is here: rows of any source are told as
+ * calls that are entered and left, events with fields, and gaps (anew_calls.c), on threads whose
+ * numbers are unique in the trace to be (anew_threads.c); values and fields as text (anew_text.c);
+ * names without what the target forbids (anew_names.c); and the dictionary that a trace of the
+ * target would have had, so that its native encoder can be given what it is used to
+ * (anew_dialect.c).
+ *
+ * Functions that return int: 0, or -1 with e filled; those without e: -1 when memory is out.
+ */
+#ifndef TR_ENCODE_ANEW_H
+#define TR_ENCODE_ANEW_H
+
+#include "anew_overlap.h"
+#include "common/calls.h"
+#include "common/value.h"
+#include "encoder.h"
+
+/* --- rows --- */
+
+enum anew_what { ANEW_ENTER, ANEW_LEAVE, ANEW_EVENT, ANEW_GAP };
+
+struct anew_frame {
+	uint64_t start;
+	uint32_t place, call; /* call: its number in the source, with numbered */
+	uint32_t mark;	      /* the target's own */
+	bool numbered, kernel;
+};
+
+/* What events of one stack of calls are on. */
+struct anew_thread {
+	uint32_t number;      /* dense from 0, in the order of their first row */
+	int32_t tid, pid;     /* in the trace to be */
+	bool per_cpu;	      /* no thread: the interrupts of a CPU */
+	struct text_ref comm; /* the first one that is known */
+	struct anew_frame *frames;
+	size_t count, capacity;
+	uint32_t below; /* calls open below frames[0] that were never entered here */
+	bool begun;	/* a call was entered or left */
+	bool lost;	/* events were, since the last call: what is open now is not known */
+	bool told;	/* the target has seen it */
+};
+
+struct anew_row {
+	enum anew_what what;
+	const struct event *ev;	    /* where cut: of the row that showed that the call had ended */
+	struct anew_thread *thread; /* NULL: a gap of a CPU */
+	uint64_t time;		    /* ns, or ticks if the target counts them */
+	uint64_t start;		    /* LEAVE: when it was entered */
+	uint32_t place;		    /* of a call */
+	uint32_t depth;		    /* of a call: those of the thread open below */
+	uint32_t *mark;		    /* of a call: kept from its enter to its leave */
+	bool cut;		    /* LEAVE: was not recorded */
+	bool unseen;		    /* LEAVE: of a call that was entered before the trace */
+};
+
+struct anew_target {
+	bool closes;	 /* a call whose return was not recorded is left where that shows */
+	bool nests;	 /* calls of a thread nest: those that overlap are left out */
+	bool replays;	 /* its readers make the stack again as uftrace does: after an exec, after
+			    lost events and after longjmp it is theirs to empty it */
+	bool needs_time; /* ticks must be given a length */
+	bool no_zero;	 /* there is no thread 0 */
+	bool zero;	 /* 0 is a thread like others, not only the idle one of a CPU */
+	bool no_cpus;	 /* and there is one such thread, not one for each CPU */
+	int (*row)(void *ctx, const struct anew_row *r, struct error *e);
+};
+
+struct anew {
+	const struct anew_target *target;
+	void *ctx; /* of target->row */
+	struct dictionary *dictionary;
+	const struct encode_options *options;
+	bool ticks, times; /* rows of such clocks came */
+
+	/* the rest is its own */
+	struct calls calls;
+	struct overlap overlap;
+	struct anew_thread **threads, **by_number; /* by the stack's number; by their own */
+	size_t threads_size, by_number_capacity, nthreads;
+	struct anew_ids {
+		struct intern keys;
+		int32_t *ids; /* by number of the key */
+		size_t capacity;
+		struct idmap taken, idle;
+		uint32_t next;
+	} ids;
+	uint8_t *asked; /* places that anew_is_unnamed was asked for */
+	size_t asked_size;
+	struct open_calls open; /* of targets that do not nest: place << 32 | mark */
+	uint64_t rows, calls_seen;
+	/* for anew_report */
+	uint64_t unmatched, cut, outlasting, comms, with_cpu, renamed;
+};
+
+void anew_init(struct anew *a, const struct anew_target *target, void *ctx, struct encoding *en);
+void anew_free(struct anew *a);
+/* One row of the stream: target->row is called for what becomes of it, also later. */
+int anew_event(struct anew *a, const struct event *ev, struct error *e);
+/* What was held back. */
+int anew_end(struct anew *a, struct error *e);
+/* What could not be kept of the calls and threads, one line each on stderr. */
+void anew_report(struct anew *a);
+/* One such line: "COUNT WHAT". Nothing if count is 0 or --quiet was given. */
+void anew_lost(const struct anew *a, uint64_t count, const char *what);
+
+/* Does the place have no name yet, seen for the first time? */
+bool anew_is_unnamed(struct anew *a, uint32_t place);
+
+/* anew_threads.c: the thread of a stack of calls. NULL: memory is out. */
+struct anew_thread *anew_thread(struct anew *a, const struct lane *lane, bool per_cpu);
+
+/* --- text --- */
+
+/* Fields that hold what no other trace needs: common_type of ftrace, a TSC. */
+bool anew_is_own_field(const struct type *t, const struct field *f);
+/* "a = 1, b = \"x\"": the fields of a row, or the details of its VALUES of that kind with the names
+ * of the place's arguments. What is not text in full (blobs) is counted. */
+int anew_text_fields(struct buffer *b, const struct event *ev);
+int anew_text_values(struct buffer *b, const struct dictionary *d, const struct event *ev,
+		     enum detail_kind what, uint64_t *blobs);
+/* All that a row tells beside its name: the fields; of calls "(a = 1) = 2". Empty: nothing. */
+int anew_text_row(struct buffer *b, const struct dictionary *d, const struct event *ev,
+		  uint64_t *blobs);
+/* One value. */
+int anew_text_value(struct buffer *b, const struct dictionary *d, const struct event *ev,
+		    const struct value *v, struct values *children, uint64_t *blobs);
+/* One field, as a value alone. */
+int anew_text_field(struct buffer *b, const struct event *ev, const struct field *f);
+/* Cut to at most n bytes behind from, not inside of a character; counts in *cut. */
+void anew_text_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut);
+
+/* --- fields --- */
+
+/* What becomes of a field in a target that has numbers and texts. */
+struct anew_field {
+	const struct field *from;
+	uint8_t size; /* of a number, 0: text */
+	bool is_signed;
+};
+
+/* The fields of a type that are kept, at most so many; the caller frees them. None of a type with
+ * VALUES, nor those of ftrace's own calls, which say what the row does. NULL: memory is out. */
+struct anew_field *anew_fields_plan(const struct type *t, uint32_t most, uint32_t *n,
+				    uint64_t *lost);
+/* Its value; 0 where the row does not have it. */
+uint64_t anew_field_number(const struct anew_field *w, const struct event *ev);
+/* Append it as text, strings as they are; nothing where the row does not have it. */
+int anew_field_text(struct buffer *b, const struct anew_field *w, const struct event *ev);
+/* Append all as details: arguments from 1 on; the only one of a return as its value. */
+int anew_field_values(struct buffer *b, const struct anew_field *fields, uint32_t n,
+		      const struct event *ev, bool leave);
+
+/* --- names --- */
+
+/* Append the name with each byte below 0x20, 0x7f, and each of `others` as \xHH; a backslash that
+ * looks like one is written so too. So the name can be had back. */
+int anew_name_escaped(struct buffer *b, const char *name, size_t n, const char *others);
+/* Append an identifier: all but letters, digits and _ as _xHH, and so a first digit, and a _ that
+ * looks like one. "" becomes "_x". */
+int anew_name_identifier(struct buffer *b, const char *name, size_t n);
+
+/* --- the target's dialect --- */
+
+/* What a stream of the target's own system would have declared. */
+struct dialect {
+	struct dictionary dictionary;
+	struct source *source; /* the one source */
+	struct clock *clock;
+	struct encoding encoding; /* of the native encoder */
+	void **kept;		  /* fields and members of its types and definitions */
+	size_t nkept, kept_capacity;
+};
+
+/* The native encoder is begun, with the options and the output of en. */
+int dialect_begin(struct dialect *d, const struct encoder *native, const char *format,
+		  const struct encoding *en, struct error *e);
+void dialect_free(struct dialect *d);
+/* New entries, their number filled in, else zero. NULL: memory is out. */
+struct lane *dialect_lane(struct dialect *d);
+struct type *dialect_type(struct dialect *d, const char *name, const char *group);
+struct place *dialect_place(struct dialect *d);
+/* n fields for a type, members for a definition. */
+struct field *dialect_fields(struct dialect *d, uint32_t n);
+struct member *dialect_members(struct dialect *d, uint32_t n);
+struct text_ref dialect_text(struct dialect *d, const void *text, size_t n);
+struct definition *dialect_definition(struct dialect *d);
+/* A piece of a META part, as if it were the next one; of any length. */
+int dialect_meta(struct dialect *d, const char *name, const void *data, size_t n, uint64_t offset,
+		 struct error *e);
+static inline int dialect_event(struct dialect *d, const struct event *ev, struct error *e)
+{
+	return d->encoding.encoder->event(&d->encoding, ev, e);
+}
+
+/* An array that is as long as it has to be for number, with zeros where it is new. NULL: memory is
+ * out. */
+void *anew_table(void *table, size_t *size, uint32_t number, size_t element);
+
+#endif

@@ -1,0 +1,356 @@
+/*
+ * anew_calls.c - calls of any source on stacks of their threads, as common/calls pairs them
+ *
+ * A return whose call is not there is left out, and where the target needs every return, a call
+ * whose return was not recorded is left where that shows. Both are counted.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "anew.h"
+#include "common/field.h"
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET, "out of memory");
+}
+
+static int take(void *ctx, const struct event *ev, struct error *e);
+
+void anew_init(struct anew *a, const struct anew_target *target, void *ctx, struct encoding *en)
+{
+	*a = (struct anew){.target = target,
+			   .ctx = ctx,
+			   .dictionary = en->dictionary,
+			   .options = en->options,
+			   .overlap = {.next = take}};
+	a->overlap.ctx = a;
+	calls_init(&a->calls, en->dictionary);
+}
+
+void anew_free(struct anew *a)
+{
+	if (!a->target)
+		return;
+	overlap_free(&a->overlap);
+	calls_free(&a->calls);
+	for (size_t i = 0; i < a->nthreads; i++) {
+		free(a->by_number[i]->frames);
+		free(a->by_number[i]);
+	}
+	free(a->by_number);
+	free(a->threads);
+	intern_free(&a->ids.keys);
+	free(a->ids.ids);
+	idmap_free(&a->ids.taken);
+	idmap_free(&a->ids.idle);
+	open_calls_free(&a->open);
+	free(a->asked);
+}
+
+/* --- rows for the target --- */
+
+static int emit(struct anew *a, struct anew_row *r, const struct event *ev, struct error *e)
+{
+	r->ev = ev;
+	r->time = ev->time;
+	if (a->options->tick && ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS &&
+	    __builtin_mul_overflow(ev->time, a->options->tick, &r->time))
+		r->time = UINT64_MAX;
+	return a->target->row(a->ctx, r, e);
+}
+
+static bool is_longjmp(const char *name)
+{
+	return !strcmp(name, "longjmp") || !strcmp(name, "siglongjmp") ||
+	       !strcmp(name, "__longjmp_chk");
+}
+
+/* Does the target's reader itself forget what is open, by the function on top? */
+static bool forgets(struct anew *a, const struct anew_thread *t)
+{
+	uint32_t place = t->frames[t->count - 1].place;
+
+	if (!a->target->replays)
+		return false;
+	return t->lost ||
+	       (place < a->calls.special_size && a->calls.special[place] == PLACE_EXEC) ||
+	       is_longjmp(dictionary_place_name(a->dictionary, place).text);
+}
+
+static int leave_top(struct anew *a, struct anew_thread *t, const struct event *ev, uint32_t place,
+		     bool cut, struct error *e)
+{
+	struct anew_frame *f = &t->frames[--t->count];
+	struct anew_row r = {.what = ANEW_LEAVE,
+			     .thread = t,
+			     .start = f->start,
+			     .place = place ? place : f->place,
+			     .depth = t->below + (uint32_t)t->count,
+			     .mark = &f->mark,
+			     .cut = cut};
+
+	return emit(a, &r, ev, e);
+}
+
+/* Calls at this level and above have ended, unseen. */
+static int cut_down(struct anew *a, struct anew_thread *t, uint32_t level, const struct event *ev,
+		    struct error *e)
+{
+	if (t->count && t->below + t->count > level && forgets(a, t))
+		t->count = level > t->below ? level - t->below : 0;
+	while (t->count && t->below + t->count > level) {
+		/* it goes on beyond the call that it is in: the two have clocks of their own */
+		bool outlasts = t->frames[t->count - 1].kernel && !(ev->type->flags & TYPE_KERNEL);
+
+		a->outlasting += outlasts;
+		a->cut += !outlasts;
+		if (!a->target->closes && !outlasts)
+			t->count--;
+		else if (leave_top(a, t, ev, 0, true, e))
+			return -1;
+	}
+	if (!t->count && t->below > level)
+		t->below = level;
+	t->lost = false;
+	return 0;
+}
+
+static int push(struct anew *a, struct anew_thread *t, const struct event *ev, struct error *e)
+{
+	struct anew_frame *f = array_grow(t->frames, &t->capacity, t->count, sizeof *f);
+	struct anew_row r = {.what = ANEW_ENTER, .thread = t, .place = ev->place};
+
+	if (!f)
+		return no_memory(e);
+	t->frames = f;
+	f += t->count;
+	*f = (struct anew_frame){
+		.start = ev->time, .place = ev->place, .kernel = ev->type->flags & TYPE_KERNEL};
+	f->numbered = ev->type->flags & TYPE_CALL_NUMBER && field_call(ev, &f->call);
+	r.start = ev->time;
+	r.depth = t->below + (uint32_t)t->count;
+	r.mark = &f->mark;
+	t->count++;
+	t->begun = true;
+	a->calls_seen++;
+	return emit(a, &r, ev, e);
+}
+
+/* --- calls that go by stack --- */
+
+static uint32_t open_below(const struct anew *a, const struct event *ev)
+{
+	const struct stack *s = calls_stack(&a->calls, ev), *user;
+	uint32_t thread = calls_thread(ev), n;
+
+	if (!s)
+		return 0;
+	n = (uint32_t)s->count + s->implicit;
+	user = a->calls.stacks[thread];
+	return user == s ? n : n + (uint32_t)user->count + user->implicit;
+}
+
+static int enter(struct anew *a, struct anew_thread *t, const struct event *ev, struct error *e)
+{
+	uint32_t level = open_below(a, ev);
+
+	level -= level > 0;
+	if (cut_down(a, t, level, ev, e))
+		return -1;
+	if (!t->begun && !t->count)
+		t->below = level;
+	return push(a, t, ev, e);
+}
+
+static int leave(struct anew *a, struct anew_thread *t, const struct event *ev,
+		 const struct call *done, struct error *e)
+{
+	struct anew_row r = {.what = ANEW_LEAVE,
+			     .thread = t,
+			     .start = done->start,
+			     .place = done->place,
+			     .depth = done->level,
+			     .unseen = true};
+
+	if (cut_down(a, t, done->level + 1, ev, e))
+		return -1;
+	if (t->count && t->below + t->count == done->level + 1)
+		return leave_top(a, t, ev, done->place, false, e);
+	if (t->count || (t->begun && t->below != done->level + 1)) {
+		a->unmatched += !(ev->type->flags & TYPE_KERNEL);
+		return 0;
+	}
+	t->below = done->level;
+	t->begun = true;
+	a->calls_seen++;
+	return emit(a, &r, ev, e);
+}
+
+static int by_stack(struct anew *a, struct anew_thread *t, const struct event *ev, struct error *e)
+{
+	struct call done;
+	enum calls_result got = calls_feed(&a->calls, ev, &done);
+
+	if (a->calls.out_of_memory)
+		return no_memory(e);
+	if (got == CALLS_ENTER)
+		return enter(a, t, ev, e);
+	return got == CALLS_LEAVE ? leave(a, t, ev, &done, e) : 0;
+}
+
+/* --- calls that go by number --- */
+
+static int by_number_nested(struct anew *a, struct anew_thread *t, const struct event *ev,
+			    uint32_t call, struct error *e)
+{
+	size_t at = t->count;
+
+	if (ev->type->kind == KIND_ENTER)
+		return push(a, t, ev, e);
+	while (at && t->frames[at - 1].call != call)
+		at--;
+	if (!at) {
+		a->unmatched++;
+		return 0;
+	}
+	return cut_down(a, t, (uint32_t)at, ev, e) || leave_top(a, t, ev, ev->place, false, e) ? -1
+											       : 0;
+}
+
+static int by_number_free(struct anew *a, struct anew_thread *t, const struct event *ev,
+			  uint32_t call, struct error *e)
+{
+	uint32_t source = ev->lane->source->number, mark = 0;
+	struct anew_row r = {.thread = t, .place = ev->place, .start = ev->time, .mark = &mark};
+	uint64_t kept;
+
+	if (ev->type->kind == KIND_ENTER) {
+		r.what = ANEW_ENTER;
+		a->calls_seen++;
+		if (emit(a, &r, ev, e))
+			return -1;
+		return open_calls_put(&a->open, source, call, (uint64_t)ev->place << 32 | mark)
+			       ? no_memory(e)
+			       : 0;
+	}
+	if (!open_calls_take(&a->open, source, call, &kept)) {
+		a->unmatched++;
+		return 0;
+	}
+	r.what = ANEW_LEAVE;
+	mark = (uint32_t)kept;
+	r.place = ev->place ? ev->place : (uint32_t)(kept >> 32);
+	return emit(a, &r, ev, e);
+}
+
+/* --- all rows --- */
+
+static int take(void *ctx, const struct event *ev, struct error *e)
+{
+	struct anew *a = ctx;
+	uint8_t kind = ev->type->kind;
+	bool call = kind == KIND_ENTER || kind == KIND_LEAVE;
+	bool nobody = kind == KIND_GAP && !(ev->lane->flags & LANE_HAS_TID);
+	struct anew_row r = {.what = kind == KIND_GAP ? ANEW_GAP : ANEW_EVENT};
+	struct anew_thread *t;
+	struct call done;
+	uint32_t number;
+
+	t = nobody ? NULL : anew_thread(a, ev->lane, call && ev->type->flags & TYPE_PER_CPU);
+	if (!t && !nobody)
+		return no_memory(e);
+	r.thread = t;
+	a->rows++;
+	if (call && ev->type->flags & TYPE_CALL_NUMBER && field_call(ev, &number))
+		return a->target->nests ? by_number_nested(a, t, ev, number, e)
+					: by_number_free(a, t, ev, number, e);
+	if (call)
+		return by_stack(a, t, ev, e);
+	/* open calls last until then */
+	calls_feed(&a->calls, ev, &done);
+	if (emit(a, &r, ev, e))
+		return -1;
+	if (t)
+		t->lost |= kind == KIND_GAP;
+	return 0;
+}
+
+static int check_clock(struct anew *a, const struct event *ev, struct error *e)
+{
+	bool ticks = ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS;
+	const char *name = ev->lane->source ? ev->lane->source->name.text : NULL;
+
+	if (!ticks) {
+		a->times = true;
+	} else if (!a->options->tick) {
+		if (a->target->needs_time)
+			return error_set(e, name, NO_OFFSET,
+					 "the trace has no time but ticks, one for each call and "
+					 "return; --tick 1ns says how long one is to be");
+		a->ticks = true;
+	}
+	if (a->ticks && a->times)
+		return error_set(e, name, NO_OFFSET,
+				 "ticks and times are in one stream; --tick 1ns says how long a "
+				 "tick is to be");
+	return 0;
+}
+
+int anew_event(struct anew *a, const struct event *ev, struct error *e)
+{
+	if (check_clock(a, ev, e))
+		return -1;
+	a->with_cpu += ev->lane->flags & LANE_HAS_CPU && ev->type->kind != KIND_GAP;
+	return a->target->nests ? overlap_take(&a->overlap, ev, e) : take(a, ev, e);
+}
+
+int anew_end(struct anew *a, struct error *e)
+{
+	return overlap_end(&a->overlap, e);
+}
+
+bool anew_is_unnamed(struct anew *a, uint32_t place)
+{
+	const struct place *p = dictionary_place(a->dictionary, place);
+	uint8_t *asked = anew_table(a->asked, &a->asked_size, place, 1);
+
+	if (!asked)
+		return false;
+	a->asked = asked;
+	if (asked[place])
+		return false;
+	asked[place] = 1;
+	return p && !p->symbol && !p->name.size;
+}
+
+void anew_lost(const struct anew *a, uint64_t count, const char *what)
+{
+	if (count && !a->options->quiet)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " %s", count, what);
+}
+
+void anew_report(struct anew *a)
+{
+	uint64_t open = open_calls_count(&a->open);
+	struct call done;
+
+	while (calls_finish(&a->calls, &done))
+		open++;
+	for (size_t i = 0; i < a->nthreads && a->target->nests; i++)
+		for (size_t k = 0; k < a->by_number[i]->count; k++)
+			open += a->by_number[i]->frames[k].numbered;
+	anew_lost(a, open, "calls had not returned at the end of the trace");
+	anew_lost(a, a->unmatched + a->calls.unmatched,
+		  "returns of calls whose beginning is not there are left out");
+	anew_lost(a, a->cut,
+		  a->target->closes
+			  ? "calls whose return was not recorded end where the next event shows it"
+			  : "calls have no return, as none was recorded");
+	anew_lost(a, a->outlasting,
+		  "calls in the kernel outlast the call that they are in: they end with it");
+	anew_lost(a, a->overlap.left_out,
+		  "calls overlap with others of their thread and are left out");
+	anew_lost(a, a->renamed,
+		  "threads without a number, or with that of another, have one from 4194305 on");
+}

@@ -1,0 +1,49 @@
+/*
+ * anew_names.c - names in formats that forbid some bytes, written so that they can be had back
+ */
+#include <ctype.h>
+
+#include "anew.h"
+
+static bool hex(int c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+int anew_name_escaped(struct buffer *b, const char *name, size_t n, const char *others)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)name[i];
+		bool forbidden = c < 0x20 || c == 0x7f || (c && strchr(others, c));
+
+		if (c == '\\' && n - i > 3)
+			forbidden |= name[i + 1] == 'x' && hex(name[i + 2]) && hex(name[i + 3]);
+		if (forbidden ? buffer_printf(b, "\\x%02x", c) : buffer_u8(b, c))
+			return -1;
+	}
+	return 0;
+}
+
+static bool is_word(unsigned char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       c == '_';
+}
+
+int anew_name_identifier(struct buffer *b, const char *name, size_t n)
+{
+	if (!n)
+		return buffer_append(b, "_x", 2);
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)name[i];
+		bool forbidden = !is_word(c) || (!i && c >= '0' && c <= '9');
+
+		if (c == '_' && n - i > 3)
+			forbidden |= name[i + 1] == 'x' && hex(name[i + 2]) && hex(name[i + 3]);
+		if (c == '_' && n == 2 && name[1] == 'x')
+			forbidden |= !i;
+		if (forbidden ? buffer_printf(b, "_x%02x", c) : buffer_u8(b, c))
+			return -1;
+	}
+	return 0;
+}

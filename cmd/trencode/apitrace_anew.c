@@ -1,0 +1,406 @@
+/*
+ * apitrace_anew.c - a .trace out of the events of any source
+ *
+ * Calls are calls, with their arguments; every other event is a call that returns at once, its
+ * fields the arguments. What is packed and numbered is left to the encoder of apitrace's own
+ * streams.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "apitrace_anew.h"
+#include "common/field.h"
+
+enum { ARGUMENTS_MOST = 4096, NAME_MOST = 32 * 1024 };
+
+/* A function of the trace to be. */
+struct function {
+	uint32_t place; /* in the dialect, 0 not yet */
+	uint32_t arguments;
+	bool keep; /* the arguments' numbers are right as they are */
+};
+
+/* The fields of a type. */
+struct made {
+	struct anew_field *fields;
+	uint32_t n;
+};
+
+struct state {
+	struct anew anew;
+	struct dialect d;
+	struct apitrace_anew_values values;
+	struct function *functions, *events; /* by the stream's places, types */
+	size_t functions_size, events_size;
+	struct made *types;
+	size_t types_size;
+	uint32_t *lanes; /* by thread */
+	size_t lanes_size;
+	struct type *calls[2], *gap;
+	struct buffer tail;
+	uint32_t calls_written, signatures;
+	uint64_t extra, bad, cut, fields_lost, unnamed, unseen, instants, named, times;
+};
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET, "out of memory");
+}
+
+static int row(void *ctx, const struct anew_row *r, struct error *e);
+
+static const struct anew_target target = {.zero = true, .no_cpus = true, .row = row};
+
+static int begin(struct encoding *en, struct error *e)
+{
+	static const char *const names[] = {"enter", "leave"};
+	struct state *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return no_memory(e);
+	en->state = s;
+	anew_init(&s->anew, &target, s, en);
+	if (dialect_begin(&s->d, &encoder_apitrace, "apitrace", en, e))
+		return -1;
+	s->values.from = en->dictionary;
+	s->values.to = &s->d;
+	for (int leave = 0; leave < 2; leave++) {
+		struct type *t = s->calls[leave] = dialect_type(&s->d, names[leave], "apitrace");
+
+		if (!t)
+			return no_memory(e);
+		t->kind = leave ? KIND_LEAVE : KIND_ENTER;
+		t->flags = TYPE_CALL_NUMBER | TYPE_VALUES | TYPE_TAIL;
+		t->fixed_size = APITRACE_FIXED_SIZE;
+	}
+	s->gap = dialect_type(&s->d, "gap", "");
+	if (!s->gap)
+		return no_memory(e);
+	s->gap->kind = KIND_GAP;
+	return 0;
+}
+
+/* --- functions --- */
+
+static int fields_of(struct state *s, const struct type *t, struct made **out)
+{
+	struct made *types = anew_table(s->types, &s->types_size, t->number, sizeof *types);
+
+	if (!types)
+		return -1;
+	s->types = types;
+	*out = &types[t->number];
+	if (!(*out)->fields)
+		(*out)->fields = anew_fields_plan(t, ARGUMENTS_MOST, &(*out)->n, &s->fields_lost);
+	return (*out)->fields ? 0 : -1;
+}
+
+/* A definition with names of arguments, to be filled in. */
+static struct definition *new_names(struct state *s, uint32_t n, struct member **members)
+{
+	struct definition *d = dialect_definition(&s->d);
+
+	*members = dialect_members(&s->d, n);
+	if (!d || !*members)
+		return NULL;
+	d->name = dialect_text(&s->d, "", 0);
+	d->kind = DEFINITION_STRUCT;
+	d->count = n;
+	d->members = *members;
+	return d;
+}
+
+/* Arguments without names are called as uftrace calls them. */
+static int number_names(struct state *s, const struct event *ev, struct definition **out)
+{
+	struct member *m;
+	struct values v;
+	struct detail x;
+	uint32_t n = 0;
+
+	values_begin(&v, ev->tail, ev->tail_size);
+	while (values_detail(&v, &x))
+		n += x.what == DETAIL_ARGUMENT && n < ARGUMENTS_MOST;
+	*out = new_names(s, n, &m);
+	if (!*out)
+		return -1;
+	values_begin(&v, ev->tail, ev->tail_size);
+	for (uint32_t i = 0; i < n && values_detail(&v, &x);) {
+		char name[32];
+		int size;
+
+		if (x.what != DETAIL_ARGUMENT)
+			continue;
+		size = x.index > 1000 ? snprintf(name, sizeof name, "fparg%" PRIu64, x.index - 1000)
+				      : snprintf(name, sizeof name, "arg%" PRIu64, x.index);
+		m[i++].name = dialect_text(&s->d, name, (size_t)size);
+	}
+	return 0;
+}
+
+static int field_names(struct state *s, const struct made *t, bool function,
+		       struct definition **out)
+{
+	struct member *m;
+
+	*out = new_names(s, t->n + function, &m);
+	if (!*out)
+		return -1;
+	for (uint32_t i = 0; i < t->n; i++)
+		m[i].name = t->fields[i].from->name;
+	if (function)
+		m[t->n].name = dialect_text(&s->d, "function", 8);
+	return 0;
+}
+
+static int new_function(struct state *s, struct function *f, struct text_ref name,
+			const struct definition *names)
+{
+	struct place *p = dialect_place(&s->d);
+
+	if (!p)
+		return -1;
+	p->address = s->signatures++;
+	if (name.size > NAME_MOST) {
+		name = dialect_text(&s->d, name.text, NAME_MOST);
+		s->cut++;
+	}
+	p->name = name;
+	p->arguments = names;
+	f->arguments = names ? names->count : 0;
+	f->place = p->number;
+	return 0;
+}
+
+static struct function *function_at(struct function **table, size_t *size, uint32_t number)
+{
+	struct function *f = anew_table(*table, size, number, sizeof *f);
+
+	if (!f)
+		return NULL;
+	*table = f;
+	return &f[number];
+}
+
+static struct function *function_of(struct state *s, const struct anew_row *r)
+{
+	const struct event *ev = r->ev;
+	const struct place *place = dictionary_place(s->anew.dictionary, r->place);
+	struct function *f = function_at(&s->functions, &s->functions_size, r->place);
+	struct definition *names = NULL;
+	struct made *made;
+
+	if (!f || f->place)
+		return f;
+	s->unnamed += anew_is_unnamed(&s->anew, r->place);
+	if (place && place->arguments) {
+		f->keep = true;
+		return new_function(s, f, dictionary_place_name(s->anew.dictionary, r->place),
+				    place->arguments)
+			       ? NULL
+			       : f;
+	}
+	if (ev->type->flags & TYPE_VALUES
+		    ? number_names(s, ev, &names)
+		    : fields_of(s, ev->type, &made) || field_names(s, made, false, &names))
+		return NULL;
+	return new_function(s, f, dictionary_place_name(s->anew.dictionary, r->place), names) ? NULL
+											      : f;
+}
+
+/* --- rows --- */
+
+static int lane_of(struct state *s, const struct anew_thread *t, const struct lane **out)
+{
+	uint32_t *lanes = anew_table(s->lanes, &s->lanes_size, t->number, sizeof *lanes);
+	struct lane *l;
+
+	if (!lanes)
+		return -1;
+	s->lanes = lanes;
+	if (!lanes[t->number]) {
+		l = dialect_lane(&s->d);
+		if (!l)
+			return -1;
+		l->flags = LANE_HAS_TID;
+		l->tid = t->tid;
+		lanes[t->number] = l->number;
+		s->named += t->comm.size || t->pid != t->tid;
+	}
+	*out = dictionary_lane(&s->d.dictionary, lanes[t->number]);
+	return 0;
+}
+
+static int put(struct state *s, const struct anew_row *r, bool leave, uint32_t call, uint32_t place,
+	       struct error *e)
+{
+	uint8_t fixed[APITRACE_FIXED_SIZE] = {0};
+	struct event ev = {.type = s->calls[leave],
+			   .place = place,
+			   .fixed = fixed,
+			   .tail = s->tail.data,
+			   .tail_size = (uint32_t)s->tail.size};
+
+	put_u32(fixed + APITRACE_FIXED_CALL, call);
+	return lane_of(s, r->thread, &ev.lane) ? no_memory(e) : dialect_event(&s->d, &ev, e);
+}
+
+/* What stands with the row, in s->tail. */
+static int take_values(struct state *s, const struct anew_row *r, const struct function *f)
+{
+	bool leave = r->what == ANEW_LEAVE;
+	struct made *made;
+	int got = 0;
+
+	s->tail.size = 0;
+	if (r->cut)
+		return 0;
+	if (r->ev->type->flags & TYPE_VALUES) {
+		got = apitrace_anew_convert(&s->values, &s->tail, r->ev, f->keep, f->arguments,
+					    &s->extra);
+		s->bad += got > 0;
+		return got < 0 ? -1 : 0;
+	}
+	if (fields_of(s, r->ev->type, &made))
+		return -1;
+	/* a return has no names of its own */
+	if (leave && made->n > 1)
+		s->extra += made->n > f->arguments ? made->n - f->arguments : 0;
+	return anew_field_values(&s->tail, made->fields,
+				 made->n < f->arguments || (leave && made->n == 1) ? made->n
+										   : f->arguments,
+				 r->ev, leave && made->n == 1);
+}
+
+static int call(struct state *s, const struct anew_row *r, struct error *e)
+{
+	bool leave = r->what == ANEW_LEAVE;
+	struct function *f;
+
+	if (r->unseen) {
+		s->unseen++;
+		return 0;
+	}
+	f = function_of(s, r);
+	if (!f || take_values(s, r, f))
+		return no_memory(e);
+	if (!leave)
+		*r->mark = s->calls_written++;
+	return put(s, r, leave, *r->mark, f->place, e);
+}
+
+/* An event is a call that returns at once. */
+static int instant(struct state *s, const struct anew_row *r, struct error *e)
+{
+	const struct event *ev = r->ev;
+	struct function *f = function_at(&s->events, &s->events_size, ev->type->number);
+	struct definition *names;
+	struct text_ref name;
+	struct made *made;
+	uint32_t call = s->calls_written++;
+
+	if (!f || fields_of(s, ev->type, &made))
+		return no_memory(e);
+	if (!f->place &&
+	    (field_names(s, made, ev->place, &names) || new_function(s, f, ev->type->name, names)))
+		return no_memory(e);
+	s->tail.size = 0;
+	if (anew_field_values(&s->tail, made->fields, made->n, ev, false))
+		return no_memory(e);
+	if (ev->place && f->arguments > made->n) {
+		name = dictionary_place_name(s->anew.dictionary, ev->place);
+		if (value_put_detail(&s->tail, DETAIL_ARGUMENT, f->arguments) ||
+		    value_put_bytes(&s->tail, VALUE_STRING, name.text, name.size))
+			return no_memory(e);
+	}
+	s->instants++;
+	if (put(s, r, false, call, f->place, e))
+		return -1;
+	s->tail.size = 0;
+	return put(s, r, true, call, f->place, e);
+}
+
+static int row(void *ctx, const struct anew_row *r, struct error *e)
+{
+	struct state *s = ctx;
+	struct event ev = {.type = s->gap};
+
+	s->times += r->what != ANEW_GAP &&
+		    !(r->ev->lane->clock && r->ev->lane->clock->flags & CLOCK_TICKS);
+	switch (r->what) {
+	case ANEW_ENTER:
+	case ANEW_LEAVE: return call(s, r, e);
+	case ANEW_EVENT: return instant(s, r, e);
+	case ANEW_GAP: break;
+	}
+	ev.lane = dictionary_lane(&s->d.dictionary, 0);
+	return dialect_event(&s->d, &ev, e);
+}
+
+static int event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	struct state *s = en->state;
+
+	return anew_event(&s->anew, ev, e);
+}
+
+static int end(struct encoding *en, struct error *e)
+{
+	static const uint8_t header[] = {APITRACE_LATEST, APITRACE_LATEST, 0};
+	struct state *s = en->state;
+	struct anew *a = &s->anew;
+
+	if (anew_end(a, e))
+		return -1;
+	/* a trace without events is its header alone */
+	if (!s->calls_written &&
+	    dialect_meta(&s->d, APITRACE_META_HEADER, header, sizeof header, 0, e))
+		return -1;
+	if (s->d.encoding.encoder->end(&s->d.encoding, e))
+		return -1;
+	a->unmatched += s->unseen;
+	anew_report(a);
+	anew_lost(a, s->times, "events have lost their time, which a .trace does not keep");
+	anew_lost(a, a->with_cpu, "events have lost their CPU, which a .trace does not keep");
+	anew_lost(a, s->named, "threads have lost their name and process");
+	anew_lost(a, s->instants, "events are calls that return at once");
+	anew_lost(a, s->extra, "arguments beyond those of the function's first call are left out");
+	anew_lost(a, s->bad, "events have damaged values: what is behind the damage is left out");
+	anew_lost(a, s->unnamed,
+		  "functions have an address for a name; trsym belongs before trencode");
+	anew_lost(a, s->cut, "names were cut to 32768 bytes");
+	anew_lost(a, s->values.rounded, "numbers were rounded to 64 bits");
+	anew_lost(a, s->values.opaque, "structs that nobody took apart are blobs or their name");
+	anew_lost(a, s->fields_lost, "fields of types with more than 4096 are left out");
+	return 0;
+}
+
+static void free_state(struct encoding *en)
+{
+	struct state *s = en->state;
+
+	if (!s)
+		return;
+	anew_free(&s->anew);
+	dialect_free(&s->d);
+	for (size_t i = 0; i < s->types_size; i++)
+		free(s->types[i].fields);
+	free(s->types);
+	free(s->functions);
+	free(s->events);
+	free(s->lanes);
+	free(s->values.definitions);
+	buffer_free(&s->tail);
+	free(s);
+	en->state = NULL;
+}
+
+const struct encoder encoder_apitrace_anew = {
+	.name = "apitrace",
+	.output = ENCODER_FILE,
+	.begin = begin,
+	.event = event,
+	.end = end,
+	.free = free_state,
+};

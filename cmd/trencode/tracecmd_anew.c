@@ -1,0 +1,466 @@
+/*
+ * tracecmd_anew.c - a trace.dat out of the events of any source
+ *
+ * Calls are funcgraph_entry and funcgraph_exit of functions with made-up addresses in kallsyms,
+ * arguments and return values a print record beside them; other events have formats of their own
+ * (tracecmd_anew_formats.c). The ring buffers are those of the encoder of trace.dat's own streams.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/field.h"
+#include "tracecmd_anew.h"
+
+enum { TEXT_MOST = TRACECMD_RECORD_MOST - 32 };
+
+/* Where neither programs nor the kernel have anything. */
+static const uint64_t FIRST_ADDRESS = 1ull << 48;
+
+static const char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+				  "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+				  "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+				  "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
+static const char header_event[] = "# compressed entry header\n"
+				   "\ttype_len    :    5 bits\n"
+				   "\ttime_delta  :   27 bits\n"
+				   "\tarray       :   32 bits\n\n"
+				   "\tpadding     : type == 29\n"
+				   "\ttime_extend : type == 30\n"
+				   "\ttime_stamp : type == 31\n"
+				   "\tdata max type_len  == 28\n";
+
+struct state {
+	struct anew anew;
+	struct dialect d;
+	struct tracecmd_formats formats;
+	struct tracecmd_made *types; /* by the stream's number */
+	size_t types_size;
+	uint64_t *places; /* addresses */
+	size_t places_size;
+	struct intern lane_keys; /* buffer and CPU */
+	uint32_t *lanes;
+	size_t lanes_size;
+	struct type *record, *gap;
+	struct buffer data, text, kallsyms, printk, cmdlines, symbols;
+	uint64_t functions, blobs, cut, unnamed, no_cpu, wall;
+	bool begun;
+};
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET, "out of memory");
+}
+
+static int row(void *ctx, const struct anew_row *r, struct error *e);
+
+static const struct anew_target target = {.nests = true, .row = row};
+
+static int begin(struct encoding *en, struct error *e)
+{
+	struct state *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return no_memory(e);
+	en->state = s;
+	anew_init(&s->anew, &target, s, en);
+	if (dialect_begin(&s->d, &encoder_tracecmd, "trace-cmd", en, e))
+		return -1;
+	s->record = dialect_type(&s->d, "record", "trace");
+	s->gap = dialect_type(&s->d, "gap", "trace");
+	if (!s->record || !s->gap || tracecmd_formats_begin(&s->formats, &s->d))
+		return no_memory(e);
+	s->record->flags = s->gap->flags = TYPE_TAIL;
+	s->record->native = TRACECMD_ID_OWN;
+	s->gap->kind = KIND_GAP;
+	s->gap->fixed_size = 24;
+	return 0;
+}
+
+static int begin_file(struct state *s, bool ticks, struct error *e)
+{
+	static const char file[] = "version 6\nlong_size 8\npage_size 4096\ncompression none\n"
+				   "compression_version \ntime_added 0\ncpus 1\n";
+	const char *clock = ticks ? "counter" : "local";
+	char buffers[64];
+	int n = snprintf(buffers, sizeof buffers, "\t%s\t4096\t1\n", clock);
+
+	s->begun = true;
+	s->d.clock->name = dialect_text(&s->d, clock, strlen(clock));
+	return dialect_meta(&s->d, "file", file, sizeof file - 1, 0, e) ||
+			       dialect_meta(&s->d, "buffers", buffers, (size_t)n, 0, e) ||
+			       dialect_meta(&s->d, "header_page", header_page,
+					    sizeof header_page - 1, 0, e) ||
+			       dialect_meta(&s->d, "header_event", header_event,
+					    sizeof header_event - 1, 0, e)
+		       ? -1
+		       : 0;
+}
+
+/* Pointers of the kernel's events keep their names, and its formats of messages. */
+static int meta(struct encoding *en, const struct meta *m, struct error *e)
+{
+	struct state *s = en->state;
+	const struct source *source =
+		m->source ? pool_at(&en->dictionary->sources, m->source) : NULL;
+	struct buffer *b = NULL;
+
+	if (m->name_size == 8 && !memcmp(m->name, "kallsyms", 8))
+		b = &s->kallsyms;
+	else if (m->name_size == 14 && !memcmp(m->name, "printk_formats", 14))
+		b = &s->printk;
+	if (!b || !source || strcmp(source->format.text, "trace-cmd") != 0 || !m->size)
+		return 0;
+	if (!m->offset && b->size && b->data[b->size - 1] != '\n' && buffer_u8(b, '\n'))
+		return no_memory(e);
+	return buffer_append(b, m->data, m->size) ? no_memory(e) : 0;
+}
+
+/* The native encoder has had them of the first source. */
+static void take_over(struct encoding *en, void *state)
+{
+	struct state *s = en->state;
+	struct tracecmd_state *native = state;
+
+	s->kallsyms = native->parts[PART_KALLSYMS];
+	s->printk = native->parts[PART_PRINTK];
+	native->parts[PART_KALLSYMS] = native->parts[PART_PRINTK] = (struct buffer){0};
+}
+
+/* --- lanes: a buffer on a CPU --- */
+
+static int lane_of(struct state *s, const struct lane *from, const struct lane **out)
+{
+	bool instance = from->source && !strcmp(from->source->format.text, "trace-cmd");
+	bool has_cpu = from->flags & LANE_HAS_CPU && (uint32_t)from->cpu < TRACECMD_CPUS_MOST;
+	struct text_ref buffer =
+		dialect_text(&s->d, from->buffer.text, instance ? from->buffer.size : 0);
+	uint32_t key[] = {buffer.number, has_cpu ? (uint32_t)from->cpu : 0}, number, *lanes;
+	struct lane *l;
+
+	s->no_cpu += !has_cpu;
+	number = intern(&s->lane_keys, key, sizeof key);
+	if (number == INTERN_NONE)
+		return -1;
+	lanes = anew_table(s->lanes, &s->lanes_size, number, sizeof *lanes);
+	if (!lanes)
+		return -1;
+	s->lanes = lanes;
+	if (!lanes[number]) {
+		l = dialect_lane(&s->d);
+		if (!l)
+			return -1;
+		l->buffer = buffer;
+		l->flags = LANE_HAS_CPU;
+		l->cpu = (int32_t)key[1];
+		lanes[number] = l->number;
+	}
+	*out = dictionary_lane(&s->d.dictionary, lanes[number]);
+	return 0;
+}
+
+static int name_thread(struct state *s, struct anew_thread *t)
+{
+	struct buffer *b = &s->cmdlines;
+
+	if (t->told || !t->tid || (!t->comm.size && !t->per_cpu))
+		return 0;
+	t->told = true;
+	if (buffer_printf(b, "%" PRId32 " ", t->tid))
+		return -1;
+	if (t->per_cpu ? buffer_printf(b, "interrupts")
+		       : anew_name_escaped(b, t->comm.text, t->comm.size, ""))
+		return -1;
+	return buffer_u8(b, '\n');
+}
+
+/* --- records --- */
+
+/* Begin a record in s->data. */
+static int begin_record(struct state *s, uint16_t id, int32_t tid)
+{
+	s->data.size = 0;
+	return buffer_zero(&s->data, TRACECMD_COMMON)
+		       ? -1
+		       : (put_u16(s->data.data, id), put_u32(s->data.data + 4, (uint32_t)tid), 0);
+}
+
+static int put_record(struct state *s, const struct anew_row *r, struct error *e)
+{
+	struct event ev = {.time = r->time,
+			   .type = s->record,
+			   .tail = s->data.data,
+			   .tail_size = (uint32_t)s->data.size};
+
+	if (name_thread(s, r->thread) || lane_of(s, r->ev->lane, &ev.lane))
+		return no_memory(e);
+	return dialect_event(&s->d, &ev, e);
+}
+
+static int address_of(struct state *s, uint32_t number, uint64_t *address)
+{
+	uint64_t *places = anew_table(s->places, &s->places_size, number, sizeof *places);
+	const struct place *place = dictionary_place(s->anew.dictionary, number);
+	struct text_ref name;
+	struct buffer *b = &s->symbols;
+
+	if (!places)
+		return -1;
+	s->places = places;
+	*address = places[number];
+	if (*address)
+		return 0;
+	*address = places[number] = FIRST_ADDRESS + 16 * ++s->functions;
+	s->unnamed += anew_is_unnamed(&s->anew, number);
+	name = dictionary_place_name(s->anew.dictionary, number);
+	/* a second $ or a tab would mean something */
+	if (buffer_printf(b, "%016" PRIx64 " T ", *address) ||
+	    anew_name_escaped(b, name.text, name.size, " $"))
+		return -1;
+	if (place && place->symbol && place->symbol->module.size &&
+	    (buffer_printf(b, "\t[") ||
+	     anew_name_escaped(b, place->symbol->module.text, place->symbol->module.size, " []") ||
+	     buffer_u8(b, ']')))
+		return -1;
+	return buffer_u8(b, '\n');
+}
+
+static int put_print(struct state *s, const struct anew_row *r, uint64_t ip, struct error *e)
+{
+	if (!s->text.size)
+		return 0;
+	anew_text_cut(&s->text, 0, TEXT_MOST, &s->cut);
+	if (begin_record(s, TRACECMD_ID_PRINT, r->thread->tid) || buffer_u64(&s->data, ip) ||
+	    buffer_append(&s->data, s->text.data, s->text.size) || buffer_u8(&s->data, 0))
+		return no_memory(e);
+	return put_record(s, r, e);
+}
+
+/* What stands with a call, for the print beside it. */
+static int values_text(struct state *s, const struct anew_row *r)
+{
+	const struct event *ev = r->ev;
+
+	s->text.size = 0;
+	if (r->cut || !strcmp(ev->type->group.text, "ftrace"))
+		return 0;
+	return anew_text_row(&s->text, s->anew.dictionary, ev, &s->blobs);
+}
+
+static int call(struct state *s, const struct anew_row *r, struct error *e)
+{
+	bool leave = r->what == ANEW_LEAVE;
+	uint64_t address;
+
+	if (address_of(s, r->place, &address) || values_text(s, r))
+		return no_memory(e);
+	if (leave && put_print(s, r, address, e))
+		return -1;
+	if (begin_record(s, leave ? TRACECMD_ID_EXIT : TRACECMD_ID_ENTRY, r->thread->tid) ||
+	    buffer_u64(&s->data, address) || buffer_u32(&s->data, r->depth) ||
+	    (leave && (buffer_u32(&s->data, 0) || buffer_u64(&s->data, r->start) ||
+		       buffer_u64(&s->data, r->time))))
+		return no_memory(e);
+	if (put_record(s, r, e))
+		return -1;
+	return leave ? 0 : put_print(s, r, address, e);
+}
+
+/* --- other events --- */
+
+static int put_raw(struct state *s, const struct anew_row *r, const struct tracecmd_made *made)
+{
+	const struct event *ev = r->ev;
+
+	s->data.size = 0;
+	if (ev->tail_size < TRACECMD_COMMON)
+		return 1;
+	if (buffer_append(&s->data, ev->tail, ev->tail_size))
+		return -1;
+	put_u16(s->data.data, made->id);
+	put_u32(s->data.data + 4, (uint32_t)r->thread->tid);
+	return 0;
+}
+
+static int put_fields(struct state *s, const struct anew_row *r, const struct tracecmd_made *made)
+{
+	uint32_t at = TRACECMD_COMMON;
+
+	if (begin_record(s, made->id, r->thread->tid) ||
+	    buffer_zero(&s->data, made->size - TRACECMD_COMMON))
+		return -1;
+	for (uint32_t i = 0; i < made->nfields; i++) {
+		const struct anew_field *w = &made->fields[i];
+		unsigned size = w->size ? w->size : 4;
+		uint8_t bytes[8];
+
+		at = (uint32_t)align_up(at, size);
+		if (w->size) {
+			put_u64(bytes, anew_field_number(w, r->ev));
+		} else {
+			size_t from = s->data.size, left;
+
+			if (anew_field_text(&s->data, w, r->ev))
+				return -1;
+			left = from + (made->nfields - i) < TRACECMD_RECORD_MOST
+				       ? TRACECMD_RECORD_MOST - from - (made->nfields - i)
+				       : 0;
+			anew_text_cut(&s->data, from, left, &s->cut);
+			if (buffer_u8(&s->data, 0))
+				return -1;
+			put_u32(bytes, (uint32_t)((s->data.size - from) << 16 | from));
+		}
+		memcpy(s->data.data + at, bytes, size);
+		at += size;
+	}
+	return 0;
+}
+
+static int as_text(struct state *s, const struct anew_row *r, struct error *e)
+{
+	struct text_ref name = r->ev->type->name;
+
+	s->text.size = 0;
+	if (anew_name_escaped(&s->text, name.text, name.size, "") ||
+	    buffer_printf(&s->text, ": ") ||
+	    anew_text_row(&s->text, s->anew.dictionary, r->ev, &s->blobs))
+		return no_memory(e);
+	return put_print(s, r, 0, e);
+}
+
+static int instant(struct state *s, const struct anew_row *r, struct error *e)
+{
+	const struct type *t = r->ev->type;
+	struct tracecmd_made *types =
+				     anew_table(s->types, &s->types_size, t->number, sizeof *types),
+			     *made;
+
+	if (!types)
+		return no_memory(e);
+	s->types = types;
+	made = &types[t->number];
+	if (!made->known && tracecmd_formats_add(&s->formats, &s->d, t, made))
+		return no_memory(e);
+	if (made->id == TRACECMD_ID_PRINT && !made->raw)
+		return as_text(s, r, e);
+	if (made->raw ? put_raw(s, r, made) : put_fields(s, r, made))
+		return no_memory(e);
+	return put_record(s, r, e);
+}
+
+static int gap(struct state *s, const struct anew_row *r, struct error *e)
+{
+	struct event ev = *r->ev;
+
+	if (ev.type->fixed_size < 24)
+		return 0;
+	ev.time = r->time;
+	ev.type = s->gap;
+	return lane_of(s, r->ev->lane, &ev.lane) ? no_memory(e) : dialect_event(&s->d, &ev, e);
+}
+
+static int row(void *ctx, const struct anew_row *r, struct error *e)
+{
+	struct state *s = ctx;
+
+	s->wall += r->ev->lane->clock && r->ev->lane->clock->flags & CLOCK_HAS_WALL;
+	switch (r->what) {
+	case ANEW_ENTER:
+	case ANEW_LEAVE: return call(s, r, e);
+	case ANEW_EVENT: return instant(s, r, e);
+	case ANEW_GAP: break;
+	}
+	return gap(s, r, e);
+}
+
+static int event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	struct state *s = en->state;
+	bool ticks = ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS;
+
+	if (!s->begun && begin_file(s, ticks && !en->options->tick, e))
+		return -1;
+	return anew_event(&s->anew, ev, e);
+}
+
+static int head(struct encoding *en, const struct head *h, struct error *e)
+{
+	struct state *s = en->state;
+
+	(void)h;
+	return anew_end(&s->anew, e);
+}
+
+/* --- the end --- */
+
+static int take(struct buffer *to, const struct buffer *from)
+{
+	return from->size ? buffer_append(to, from->data, from->size) : 0;
+}
+
+static int end(struct encoding *en, struct error *e)
+{
+	struct state *s = en->state;
+	struct tracecmd_state *native = s->d.encoding.state;
+	struct anew *a = &s->anew;
+
+	if ((!s->begun && begin_file(s, false, e)) || anew_end(a, e))
+		return -1;
+	if (take(&native->parts[PART_KALLSYMS], &s->symbols) ||
+	    take(&native->parts[PART_KALLSYMS], &s->kallsyms) ||
+	    take(&native->parts[PART_PRINTK], &s->printk) ||
+	    take(&native->parts[PART_CMDLINES], &s->cmdlines) ||
+	    tracecmd_formats_end(&s->formats, &native->parts[PART_FORMATS]))
+		return no_memory(e);
+	if (s->d.encoding.encoder->end(&s->d.encoding, e))
+		return -1;
+	anew_report(a);
+	anew_lost(a, s->no_cpu, "events of no CPU are on CPU 0");
+	anew_lost(a, a->comms, "events have lost their task's name, which had changed");
+	anew_lost(a, s->wall, "events have lost their wall time: the trace has the source's clock");
+	anew_lost(a, s->unnamed,
+		  "functions have an address for a name; trsym belongs before trencode");
+	anew_lost(a, s->blobs, "blobs are kept as their size alone");
+	anew_lost(a, s->cut, "texts were cut to what a page of the ring buffer holds");
+	anew_lost(a, s->formats.fields_lost, "fields of types with more than 150 are left out");
+	anew_lost(a, s->formats.as_text,
+		  "types of events have no number left: their events are print records");
+	return 0;
+}
+
+static void free_state(struct encoding *en)
+{
+	struct state *s = en->state;
+
+	if (!s)
+		return;
+	anew_free(&s->anew);
+	dialect_free(&s->d);
+	tracecmd_formats_free(&s->formats);
+	for (size_t i = 0; i < s->types_size; i++)
+		free(s->types[i].fields);
+	free(s->types);
+	free(s->places);
+	free(s->lanes);
+	intern_free(&s->lane_keys);
+	buffer_free(&s->data);
+	buffer_free(&s->text);
+	buffer_free(&s->kallsyms);
+	buffer_free(&s->printk);
+	buffer_free(&s->cmdlines);
+	buffer_free(&s->symbols);
+	free(s);
+	en->state = NULL;
+}
+
+const struct encoder encoder_tracecmd_anew = {
+	.name = "trace-cmd",
+	.output = ENCODER_FILE,
+	.begin = begin,
+	.head = head,
+	.meta = meta,
+	.event = event,
+	.end = end,
+	.free = free_state,
+	.take_over = take_over,
+};

@@ -1,0 +1,54 @@
+/*
+ * tracecmd_anew.h - a trace.dat out of the events of any source: between its files
+ */
+#ifndef TR_TRACECMD_ANEW_H
+#define TR_TRACECMD_ANEW_H
+
+#include "anew.h"
+#include "tracecmd.h"
+
+enum {
+	TRACECMD_ID_FUNCTION = 1,
+	TRACECMD_ID_PRINT = 5,
+	TRACECMD_ID_EXIT = 10,
+	TRACECMD_ID_ENTRY = 11,
+	TRACECMD_ID_OWN = 300, /* ids of the kernel's tracers lie below */
+	TRACECMD_ID_MOST = 65535,
+	TRACECMD_COMMON = 8, /* bytes of the common fields */
+	TRACECMD_RECORD_MOST = 4000,
+	TRACECMD_FIELDS_MOST = 150,
+};
+
+/* How rows of a type become records. */
+struct tracecmd_made {
+	bool known;
+	uint16_t id;		   /* TRACECMD_ID_PRINT: as text */
+	bool raw;		   /* the record is the source's, but for id and thread */
+	struct anew_field *fields; /* else */
+	uint32_t nfields, size;	   /* bytes before the texts */
+};
+
+/* One format of the trace to be. */
+struct tracecmd_made_format {
+	struct text_ref system, text;
+};
+
+struct tracecmd_formats {
+	struct tracecmd_made_format *list;
+	size_t count, capacity;
+	struct intern names;		  /* of events, within their systems */
+	uint32_t next;			  /* id */
+	uint16_t ftrace[TRACECMD_ID_OWN]; /* index + 1 in list of the kernel's own, by id */
+	uint64_t fields_lost, as_text;
+	struct buffer text;
+};
+
+/* The formats that all have: calls and print. */
+int tracecmd_formats_begin(struct tracecmd_formats *f, struct dialect *d);
+int tracecmd_formats_add(struct tracecmd_formats *f, struct dialect *d, const struct type *t,
+			 struct tracecmd_made *made);
+/* All of them as the native encoder wants them. */
+int tracecmd_formats_end(struct tracecmd_formats *f, struct buffer *to);
+void tracecmd_formats_free(struct tracecmd_formats *f);
+
+#endif

@@ -1,0 +1,302 @@
+/*
+ * tracecmd_anew_formats.c - format texts for events of any source
+ *
+ * An event of another kernel trace keeps its format, with an id of this trace. Others get one of
+ * their own: numbers where they are, texts as __data_loc.
+ */
+#include <stdlib.h>
+
+#include "common/field.h"
+#include "tracecmd_anew.h"
+
+#define COMMON_FIELDS                                                                              \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+static const struct {
+	uint16_t id;
+	const char *text;
+} kernel_formats[] = {
+	{TRACECMD_ID_PRINT, "name: print\nID: 5\nformat:\n" COMMON_FIELDS
+			    "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+			    "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:1;\n\n"
+			    "print fmt: \"%ps: %s\", (void *)REC->ip, REC->buf\n"},
+	{TRACECMD_ID_ENTRY, "name: funcgraph_entry\nID: 11\nformat:\n" COMMON_FIELDS
+			    "\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+			    "\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n\n"
+			    "print fmt: \"--> %ps (%d)\", (void *)REC->func, REC->depth\n"},
+	{TRACECMD_ID_EXIT,
+	 "name: funcgraph_exit\nID: 10\nformat:\n" COMMON_FIELDS
+	 "\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+	 "\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n"
+	 "\tfield:unsigned int overrun;\toffset:20;\tsize:4;\tsigned:0;\n"
+	 "\tfield:unsigned long long calltime;\toffset:24;\tsize:8;\tsigned:0;\n"
+	 "\tfield:unsigned long long rettime;\toffset:32;\tsize:8;\tsigned:0;\n\n"
+	 "print fmt: \"<-- %ps (%d) (start: %llx  end: %llx) over: %d\", (void *)REC->func, "
+	 "REC->depth, REC->calltime, REC->rettime, REC->depth\n"},
+};
+
+static int add(struct tracecmd_formats *f, struct dialect *d, struct text_ref system,
+	       const void *text, size_t n)
+{
+	struct tracecmd_made_format *list =
+		array_grow(f->list, &f->capacity, f->count, sizeof *list);
+
+	if (!list)
+		return -1;
+	f->list = list;
+	list[f->count++] = (struct tracecmd_made_format){system, dialect_text(d, text, n)};
+	return 0;
+}
+
+int tracecmd_formats_begin(struct tracecmd_formats *f, struct dialect *d)
+{
+	struct text_ref ftrace = dialect_text(d, "ftrace", 6);
+
+	f->next = TRACECMD_ID_OWN;
+	for (size_t i = 0; i < sizeof kernel_formats / sizeof *kernel_formats; i++) {
+		const char *text = kernel_formats[i].text;
+
+		if (add(f, d, ftrace, text, strlen(text)))
+			return -1;
+		f->ftrace[kernel_formats[i].id] = (uint16_t)f->count;
+	}
+	return 0;
+}
+
+/* --- of another kernel trace --- */
+
+static bool stands_at(const struct type *t, const char *name, uint32_t offset, uint32_t size)
+{
+	const struct field *f = field_find(t, name);
+
+	return f && f->where == WHERE_TAIL && f->offset == offset && f->size == size;
+}
+
+static bool is_kernels(const struct type *t)
+{
+	return t->declaration.size && t->flags & TYPE_TAIL && !(t->flags & TYPE_BIG_ENDIAN) &&
+	       t->word_size == 8 && stands_at(t, "common_type", 0, 2) &&
+	       stands_at(t, "common_pid", 4, 4) && strstr(t->declaration.text, "\nID: ");
+}
+
+static bool name_is_free(struct tracecmd_formats *f, const char *system, size_t n, const char *name,
+			 size_t size)
+{
+	uint32_t had = f->names.count;
+	struct buffer key = {0};
+	bool fresh = !buffer_append(&key, system, n) && !buffer_u8(&key, 0) &&
+		     (!size || !buffer_append(&key, name, size)) &&
+		     intern(&f->names, key.data, key.size) == had;
+
+	buffer_free(&key);
+	return fresh;
+}
+
+/* 1: it cannot be taken as it is. */
+static int add_kernels(struct tracecmd_formats *f, struct dialect *d, const struct type *t,
+		       struct tracecmd_made *made)
+{
+	bool ftrace = !strcmp(t->group.text, "ftrace");
+	const char *id = strstr(t->declaration.text, "\nID: ") + 5,
+		   *behind = id + strcspn(id, "\n");
+
+	if (ftrace && t->native && t->native < TRACECMD_ID_OWN) {
+		uint16_t *had = &f->ftrace[t->native];
+
+		if (!*had) {
+			if (add(f, d, dialect_text(d, "ftrace", 6), t->declaration.text,
+				t->declaration.size))
+				return -1;
+			*had = (uint16_t)f->count;
+		} else if (t->native != TRACECMD_ID_PRINT &&
+			   f->list[*had - 1].text.number !=
+				   dialect_text(d, t->declaration.text, t->declaration.size)
+					   .number) {
+			return 1;
+		}
+		made->id = (uint16_t)t->native;
+		made->raw = true;
+		return 0;
+	}
+	if (ftrace || !t->group.size || f->next > TRACECMD_ID_MOST ||
+	    !name_is_free(f, t->group.text, t->group.size, t->name.text, t->name.size))
+		return 1;
+	made->id = (uint16_t)f->next++;
+	made->raw = true;
+	f->text.size = 0;
+	return buffer_append(&f->text, t->declaration.text, (size_t)(id - t->declaration.text)) ||
+			       buffer_printf(&f->text, "%u%s", made->id, behind) ||
+			       add(f, d, dialect_text(d, t->group.text, t->group.size),
+				   f->text.data, f->text.size)
+		       ? -1
+		       : 0;
+}
+
+/* --- of their own --- */
+
+static int put_name(struct tracecmd_formats *f, const struct anew_field *w)
+{
+	return anew_name_identifier(&f->text, w->from->name.text, w->from->name.size);
+}
+
+static int put_field(struct tracecmd_formats *f, const struct anew_field *w, uint32_t offset)
+{
+	static const char *const types[] = {
+		[1] = "char", [2] = "short", [4] = "int", [8] = "long long"};
+
+	if (w->size ? buffer_printf(&f->text, "\tfield:%s %s ",
+				    w->is_signed ? "signed" : "unsigned", types[w->size])
+		    : buffer_printf(&f->text, "\tfield:__data_loc char[] "))
+		return -1;
+	return put_name(f, w) || buffer_printf(&f->text, ";\toffset:%u;\tsize:%u;\tsigned:%d;\n",
+					       offset, w->size ? w->size : 4, w->is_signed);
+}
+
+static int put_print(struct tracecmd_formats *f, const struct tracecmd_made *made)
+{
+	if (buffer_printf(&f->text, "\nprint fmt: \""))
+		return -1;
+	for (uint32_t i = 0; i < made->nfields; i++) {
+		const struct anew_field *w = &made->fields[i];
+
+		if ((i && buffer_u8(&f->text, ' ')) || put_name(f, w) ||
+		    buffer_printf(&f->text, "=%s",
+				  !w->size				       ? "%s"
+				  : w->from->kind == FIELD_HEX && w->size == 8 ? "0x%llx"
+				  : w->from->kind == FIELD_HEX		       ? "0x%x"
+				  : w->size == 8 ? w->is_signed ? "%lld" : "%llu"
+				  : w->is_signed ? "%d"
+						 : "%u"))
+			return -1;
+	}
+	if (buffer_u8(&f->text, '"'))
+		return -1;
+	for (uint32_t i = 0; i < made->nfields; i++) {
+		const struct anew_field *w = &made->fields[i];
+
+		if (buffer_printf(&f->text, w->size ? ", REC->" : ", __get_str(") ||
+		    put_name(f, w) || (!w->size && buffer_u8(&f->text, ')')))
+			return -1;
+	}
+	return buffer_u8(&f->text, '\n');
+}
+
+static uint32_t place_fields(struct tracecmd_made *made)
+{
+	uint32_t at = TRACECMD_COMMON;
+
+	for (uint32_t i = 0; i < made->nfields; i++) {
+		unsigned size = made->fields[i].size ? made->fields[i].size : 4;
+
+		at = (uint32_t)align_up(at, size) + size;
+	}
+	return at;
+}
+
+static int unique_name(struct tracecmd_formats *f, const char *system, size_t n,
+		       const struct type *t, struct buffer *name)
+{
+	size_t size;
+
+	name->size = 0;
+	if (anew_name_identifier(name, t->name.text, t->name.size))
+		return -1;
+	size = name->size;
+	for (unsigned i = 2; !name_is_free(f, system, n, (const char *)name->data, name->size);
+	     i++) {
+		name->size = size;
+		/* no name of an event ends so: it would have been escaped */
+		if (i > TRACECMD_ID_MOST || buffer_printf(name, "_x7e%u", i))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_own(struct tracecmd_formats *f, struct dialect *d, const struct type *t,
+		   struct tracecmd_made *made)
+{
+	const char *group = t->group.size ? t->group.text
+			    : t->source	  ? t->source->format.text
+					  : "trace";
+	struct buffer system = {0}, name = {0};
+	uint32_t at = TRACECMD_COMMON;
+	int result = -1;
+
+	if (f->next > TRACECMD_ID_MOST) {
+		made->id = TRACECMD_ID_PRINT;
+		f->as_text++;
+		return 0;
+	}
+	made->id = (uint16_t)f->next++;
+	made->fields = anew_fields_plan(t, TRACECMD_FIELDS_MOST, &made->nfields, &f->fields_lost);
+	if (!made->fields || anew_name_identifier(&system, group, strlen(group)))
+		goto out;
+	/* those are the kernel's own */
+	if (system.size == 6 && !memcmp(system.data, "ftrace", 6) &&
+	    buffer_append(&system, "_other", 6))
+		goto out;
+	made->size = place_fields(made);
+	f->text.size = 0;
+	if (unique_name(f, (const char *)system.data, system.size, t, &name) ||
+	    buffer_printf(&f->text, "name: ") || buffer_append(&f->text, name.data, name.size) ||
+	    buffer_printf(&f->text, "\nID: %u\nformat:\n" COMMON_FIELDS, made->id))
+		goto out;
+	for (uint32_t i = 0; i < made->nfields; i++) {
+		unsigned size = made->fields[i].size ? made->fields[i].size : 4;
+
+		at = (uint32_t)align_up(at, size);
+		if (put_field(f, &made->fields[i], at))
+			goto out;
+		at += size;
+	}
+	if (!put_print(f, made))
+		result = add(f, d, dialect_text(d, system.data, system.size), f->text.data,
+			     f->text.size);
+out:
+	buffer_free(&system);
+	buffer_free(&name);
+	return result;
+}
+
+int tracecmd_formats_add(struct tracecmd_formats *f, struct dialect *d, const struct type *t,
+			 struct tracecmd_made *made)
+{
+	int got = is_kernels(t) ? add_kernels(f, d, t, made) : 1;
+
+	made->known = true;
+	return got > 0 ? add_own(f, d, t, made) : got;
+}
+
+/* --- the end --- */
+
+static int by_system(const void *a, const void *b)
+{
+	const struct tracecmd_made_format *x = a, *y = b;
+	int c = strcmp(x->system.text, y->system.text);
+
+	return c ? c : (x->text.number > y->text.number) - (x->text.number < y->text.number);
+}
+
+int tracecmd_formats_end(struct tracecmd_formats *f, struct buffer *to)
+{
+	qsort(f->list, f->count, sizeof *f->list, by_system);
+	for (size_t i = 0; i < f->count; i++) {
+		const struct tracecmd_made_format *x = &f->list[i];
+
+		if (buffer_u32(to, x->system.size) || buffer_u32(to, x->text.size) ||
+		    buffer_append(to, x->system.text, x->system.size) ||
+		    buffer_append(to, x->text.text, x->text.size))
+			return -1;
+	}
+	return 0;
+}
+
+void tracecmd_formats_free(struct tracecmd_formats *f)
+{
+	free(f->list);
+	intern_free(&f->names);
+	buffer_free(&f->text);
+}

@@ -1,0 +1,513 @@
+/*
+ * uftrace_anew.c - a uftrace recording out of the events of any source
+ *
+ * Calls are records of functions in made-up modules; other events are user events, with what they
+ * hold in extern.dat; each thread is a task, of a session that all have. The records go through
+ * the encoder of uftrace's own streams.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/field.h"
+#include "common/formats/uftrace.h"
+#include "uftrace_anew.h"
+
+enum { PIECE = 48 * 1024, TEXT_MOST = 2000, FIELDS_MOST = 64 };
+
+struct appended {
+	const char *name;
+	struct buffer b;
+	uint64_t written;
+};
+
+struct state {
+	struct anew anew;
+	struct dialect d;
+	struct uftrace_modules modules;
+	struct uftrace_specs specs;
+	uint32_t *places, *lanes, *events; /* in the dialect, by the stream's numbers; 0 not yet */
+	size_t places_size, lanes_size, events_size;
+	struct type *calls[2][2], *gap; /* leave, with values */
+	struct fields_of {
+		struct anew_field *fields;
+		uint32_t n;
+	} * fields; /* of calls, by type */
+	size_t fields_size;
+	struct appended task, events_txt, external;
+	struct buffer tids, scratch, values;
+	struct intern processes, names; /* pids, and what they are called */
+	uint32_t *process_names;
+	size_t process_names_size;
+	uint64_t ntasks, calls_written, events_written, blobs, cut, gaps, own, unnamed, fields_lost;
+	const struct clock *clock; /* of the first event */
+};
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET, "out of memory");
+}
+
+static int row(void *ctx, const struct anew_row *r, struct error *e);
+
+static const struct anew_target target = {.closes = true,
+					  .nests = true,
+					  .replays = true,
+					  .needs_time = true,
+					  .no_zero = true,
+					  .row = row};
+
+static int flush(struct state *s, struct appended *a, struct error *e)
+{
+	if (dialect_meta(&s->d, a->name, a->b.data, a->b.size, a->written, e))
+		return -1;
+	a->written += a->b.size;
+	a->b.size = 0;
+	return 0;
+}
+
+/* The header of info, by which records are written; its text follows at the end. */
+static int begin_info(struct state *s, struct error *e)
+{
+	uint64_t info = 1u << UFTRACE_INFO_EXE_NAME | 1u << UFTRACE_INFO_CMDLINE |
+			1u << UFTRACE_INFO_TASKINFO | 1u << UFTRACE_INFO_ARG_SPEC |
+			1u << UFTRACE_INFO_PATTERN_TYPE | 1u << UFTRACE_INFO_VERSION;
+	uint8_t h[UFTRACE_HEADER_SIZE] = UFTRACE_MAGIC;
+
+	if (s->clock && s->clock->flags & CLOCK_HAS_WALL)
+		info |= 1u << UFTRACE_INFO_UTC_OFFSET;
+	put_u32(h + UFTRACE_HDR_VERSION, UFTRACE_VERSION);
+	put_u16(h + UFTRACE_HDR_SIZE, UFTRACE_HEADER_SIZE);
+	h[UFTRACE_HDR_ENDIAN] = 1;
+	h[UFTRACE_HDR_CLASS] = 2;
+	put_u64(h + UFTRACE_HDR_FEAT_MASK, UFTRACE_FEAT_PLTHOOK | UFTRACE_FEAT_TASK_SESSION |
+						   UFTRACE_FEAT_ARGUMENT | UFTRACE_FEAT_RETVAL |
+						   UFTRACE_FEAT_SYM_REL_ADDR |
+						   UFTRACE_FEAT_MAX_STACK | UFTRACE_FEAT_EVENT);
+	put_u64(h + UFTRACE_HDR_INFO_MASK, info);
+	put_u16(h + UFTRACE_HDR_MAX_STACK, UINT16_MAX);
+	return dialect_meta(&s->d, "info", h, sizeof h, 0, e);
+}
+
+static int begin_types(struct state *s)
+{
+	static const char *const names[] = {"entry", "exit"};
+
+	for (int leave = 0; leave < 2; leave++)
+		for (int values = 0; values < 2; values++) {
+			struct type *t = dialect_type(&s->d, names[leave], "uftrace");
+
+			if (!t)
+				return -1;
+			t->kind = leave ? KIND_LEAVE : KIND_ENTER;
+			t->flags = TYPE_DEPTH | (values ? TYPE_VALUES | TYPE_TAIL : 0);
+			t->native = (uint32_t)leave;
+			s->calls[leave][values] = t;
+		}
+	s->gap = dialect_type(&s->d, "gap", "uftrace");
+	if (!s->gap)
+		return -1;
+	s->gap->kind = KIND_GAP;
+	s->gap->flags = TYPE_TAIL;
+	s->gap->fixed_size = 24;
+	return 0;
+}
+
+static int begin(struct encoding *en, struct error *e)
+{
+	struct state *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return no_memory(e);
+	en->state = s;
+	anew_init(&s->anew, &target, s, en);
+	s->specs.anew = &s->anew;
+	s->task.name = "task.txt";
+	s->events_txt.name = "events.txt";
+	s->external.name = "extern.dat";
+	if (dialect_begin(&s->d, &encoder_uftrace, "uftrace", en, e))
+		return -1;
+	return begin_types(s) ? no_memory(e) : 0;
+}
+
+/* --- tasks --- */
+
+static int put_comm(struct buffer *b, const struct anew_thread *t)
+{
+	if (t->per_cpu)
+		return buffer_printf(b, "interrupts");
+	if (!t->comm.size)
+		return buffer_printf(b, "thread-%" PRId32, t->tid);
+	return anew_name_escaped(b, t->comm.text, t->comm.size, "/");
+}
+
+/* A process has one name: a thread of another one is a process of its own. */
+static int new_task(struct state *s, const struct anew_thread *t, struct error *e)
+{
+	struct buffer *b = &s->scratch, *to = &s->task.b;
+	uint32_t had = s->processes.count, process, name, *names;
+	int32_t pid = t->pid;
+	bool fresh;
+
+	b->size = 0;
+	process = intern(&s->processes, &pid, sizeof pid);
+	if (put_comm(b, t) || process == INTERN_NONE)
+		return no_memory(e);
+	name = intern(&s->names, b->data, b->size);
+	names = anew_table(s->process_names, &s->process_names_size, process, sizeof *names);
+	if (!names || name == INTERN_NONE)
+		return no_memory(e);
+	s->process_names = names;
+	fresh = s->processes.count > had;
+	if (fresh) {
+		names[process] = name;
+	} else if (names[process] != name) {
+		pid = t->tid;
+		fresh = true;
+		s->own++;
+	}
+	if (fresh &&
+	    (buffer_printf(to,
+			   "SESS timestamp=0.000000000 pid=%" PRId32 " sid=" UFTRACE_ANEW_SID
+			   " exename=\"",
+			   pid) ||
+	     (b->size && buffer_append(to, b->data, b->size)) || buffer_printf(to, "\"\n")))
+		return no_memory(e);
+	if (buffer_printf(to, "TASK timestamp=0.000000000 tid=%" PRId32 " pid=%" PRId32 "\n",
+			  t->tid, pid) ||
+	    buffer_printf(&s->tids, "%s%" PRId32, s->ntasks ? "," : "", t->tid))
+		return no_memory(e);
+	s->ntasks++;
+	return to->size < PIECE ? 0 : flush(s, &s->task, e);
+}
+
+static int lane_of(struct state *s, const struct anew_row *r, const struct lane **out,
+		   struct error *e)
+{
+	const struct anew_thread *t = r->thread;
+	uint32_t *lanes = anew_table(s->lanes, &s->lanes_size, t->number, sizeof *lanes);
+	struct lane *l;
+
+	if (!lanes)
+		return no_memory(e);
+	s->lanes = lanes;
+	if (!lanes[t->number]) {
+		l = dialect_lane(&s->d);
+		if (!l)
+			return no_memory(e);
+		l->flags = LANE_HAS_TID | LANE_HAS_PID;
+		l->tid = t->tid;
+		l->pid = t->pid;
+		l->thread = t->number;
+		lanes[t->number] = l->number;
+		if (new_task(s, t, e))
+			return -1;
+	}
+	*out = dictionary_lane(&s->d.dictionary, lanes[t->number]);
+	return 0;
+}
+
+/* --- calls --- */
+
+static int place_of(struct state *s, uint32_t number, uint32_t *out, struct error *e)
+{
+	struct dictionary *from = s->anew.dictionary;
+	uint32_t *places = anew_table(s->places, &s->places_size, number, sizeof *places);
+	const struct place *place = dictionary_place(from, number);
+	struct text_ref module = {"", 0, 0};
+	struct place *p;
+
+	if (!places)
+		return no_memory(e);
+	s->places = places;
+	if (!places[number]) {
+		if (place && place->symbol)
+			module = place->symbol->module;
+		s->unnamed += anew_is_unnamed(&s->anew, number);
+		p = dialect_place(&s->d);
+		if (!p)
+			return no_memory(e);
+		if (uftrace_symbol(&s->modules, &s->d, dictionary_place_name(from, number), module,
+				   &p->address, e))
+			return -1;
+		places[number] = p->number;
+	}
+	*out = places[number];
+	return 0;
+}
+
+/* A call that has fields, as if it had values. */
+static int with_fields(struct state *s, const struct anew_row *r, struct anew_row *out,
+		       struct event *ev)
+{
+	const struct type *t = r->ev->type;
+	struct fields_of *fields =
+		anew_table(s->fields, &s->fields_size, t->number, sizeof *fields);
+
+	*out = *r;
+	if (!fields)
+		return -1;
+	s->fields = fields;
+	fields += t->number;
+	if (!fields->fields)
+		fields->fields = anew_fields_plan(t, FIELDS_MOST, &fields->n, &s->fields_lost);
+	if (!fields->fields)
+		return -1;
+	s->values.size = 0;
+	if (!fields->n || r->cut)
+		return 0;
+	if (anew_field_values(&s->values, fields->fields, fields->n, r->ev, r->what == ANEW_LEAVE))
+		return -1;
+	*ev = *r->ev;
+	ev->type = s->calls[r->what == ANEW_LEAVE][1];
+	ev->tail = s->values.data;
+	ev->tail_size = (uint32_t)s->values.size;
+	out->ev = ev;
+	return 0;
+}
+
+static int call(struct state *s, const struct anew_row *row, struct error *e)
+{
+	bool leave = row->what == ANEW_LEAVE;
+	struct event ev = {.time = row->time, .depth = row->depth}, valued;
+	const struct anew_row *r = row;
+	struct anew_row made;
+
+	if (lane_of(s, r, &ev.lane, e) || place_of(s, r->place, &ev.place, e))
+		return -1;
+	if (!(row->ev->type->flags & TYPE_VALUES)) {
+		if (with_fields(s, row, &made, &valued))
+			return no_memory(e);
+		r = &made;
+	}
+	if (uftrace_values(&s->specs, r, dictionary_place_name(s->anew.dictionary, r->place)))
+		return no_memory(e);
+	ev.type = s->calls[leave][s->specs.tail.size > 0];
+	if (s->specs.tail.size) {
+		ev.tail = s->specs.tail.data;
+		ev.tail_size = (uint32_t)s->specs.tail.size;
+	}
+	s->calls_written++;
+	return dialect_event(&s->d, &ev, e);
+}
+
+/* --- other events --- */
+
+static int new_event(struct state *s, const struct type *from, uint32_t *number, struct error *e)
+{
+	struct type *t = dialect_type(&s->d, from->name.text, from->group.text);
+	struct buffer *b = &s->events_txt.b;
+	const char *group = from->group.size ? from->group.text : "trace";
+
+	if (!t)
+		return no_memory(e);
+	t->native = UFTRACE_EV_USER_FIRST + (uint32_t)s->events_written;
+	if (t->native >= UFTRACE_EV_EXTERN)
+		return error_set(e, NULL, NO_OFFSET,
+				 "uftrace has no room for more than %d types "
+				 "of events",
+				 UFTRACE_EV_EXTERN - UFTRACE_EV_USER_FIRST);
+	s->events_written++;
+	if (buffer_printf(b, "EVENT: %" PRIu32 " ", t->native) ||
+	    anew_name_escaped(b, group, strlen(group), " :") || buffer_u8(b, ':') ||
+	    anew_name_escaped(b, from->name.size ? from->name.text : "unnamed",
+			      from->name.size ? from->name.size : 7, " "))
+		return no_memory(e);
+	*number = t->number;
+	return buffer_u8(b, '\n') ? no_memory(e)
+	       : b->size < PIECE  ? 0
+				  : flush(s, &s->events_txt, e);
+}
+
+/* What the event holds, as a line of extern.dat. */
+static int put_text(struct state *s, const struct anew_row *r, struct error *e)
+{
+	struct buffer *b = &s->scratch, *to = &s->external.b;
+	const struct event *ev = r->ev;
+	struct text_ref name;
+
+	b->size = 0;
+	if (ev->place) {
+		name = dictionary_place_name(s->anew.dictionary, ev->place);
+		if (buffer_append(b, name.text, name.size) || buffer_u8(b, ' '))
+			return no_memory(e);
+	}
+	if (anew_text_row(b, s->anew.dictionary, ev, &s->blobs))
+		return no_memory(e);
+	if (!b->size)
+		return 0;
+	anew_text_cut(b, 0, TEXT_MOST, &s->cut);
+	if (buffer_printf(to, "%" PRIu64 ".%09" PRIu64 " ", r->time / 1000000000,
+			  r->time % 1000000000) ||
+	    anew_name_escaped(to, ev->type->name.text, ev->type->name.size, "") ||
+	    buffer_printf(to, "[%" PRId32 "]: ", r->thread->tid) ||
+	    anew_name_escaped(to, (const char *)b->data, b->size, "") || buffer_u8(to, '\n'))
+		return no_memory(e);
+	return to->size < PIECE ? 0 : flush(s, &s->external, e);
+}
+
+static int instant(struct state *s, const struct anew_row *r, struct error *e)
+{
+	uint32_t from = r->ev->type->number;
+	uint32_t *events = anew_table(s->events, &s->events_size, from, sizeof *events);
+	struct event ev = {.time = r->time, .depth = r->thread->below + (uint32_t)r->thread->count};
+
+	if (!events)
+		return no_memory(e);
+	s->events = events;
+	if (!events[from] && new_event(s, r->ev->type, &events[from], e))
+		return -1;
+	ev.type = dictionary_type(&s->d.dictionary, events[from]);
+	if (lane_of(s, r, &ev.lane, e) || dialect_event(&s->d, &ev, e))
+		return -1;
+	return put_text(s, r, e);
+}
+
+static int gap(struct state *s, const struct anew_row *r, struct error *e)
+{
+	struct event ev = *r->ev;
+	struct gap_row g;
+
+	if (!r->thread || ev.type->fixed_size < 24 || !gap_get(&ev, &g) || g.reason != GAP_LOST) {
+		s->gaps++;
+		return 0;
+	}
+	ev.type = s->gap;
+	return lane_of(s, r, &ev.lane, e) ? -1 : dialect_event(&s->d, &ev, e);
+}
+
+static int row(void *ctx, const struct anew_row *r, struct error *e)
+{
+	switch (r->what) {
+	case ANEW_ENTER:
+	case ANEW_LEAVE: return call(ctx, r, e);
+	case ANEW_EVENT: return instant(ctx, r, e);
+	case ANEW_GAP: break;
+	}
+	return gap(ctx, r, e);
+}
+
+static int event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	struct state *s = en->state;
+
+	if (!s->clock) {
+		s->clock = ev->lane->clock;
+		if (begin_info(s, e))
+			return -1;
+	}
+	return anew_event(&s->anew, ev, e);
+}
+
+static int head(struct encoding *en, const struct head *h, struct error *e)
+{
+	struct state *s = en->state;
+
+	(void)h;
+	return anew_end(&s->anew, e);
+}
+
+/* --- the end --- */
+
+static int end_info(struct state *s, struct error *e)
+{
+	struct buffer b = {0};
+	int result = 0;
+
+	if (buffer_printf(&b,
+			  "exename:/trace\ncmdline:trencode -t uftrace \ntaskinfo:lines=2\n"
+			  "taskinfo:nr_tid=%" PRIu64 "\ntaskinfo:tids=",
+			  s->ntasks) ||
+	    buffer_append(&b, s->tids.data, s->tids.size) ||
+	    buffer_printf(&b, "\nargspec:lines=2\nargspec:") ||
+	    (s->specs.text[0].size &&
+	     buffer_append(&b, s->specs.text[0].data, s->specs.text[0].size)) ||
+	    buffer_printf(&b, "\nretspec:") ||
+	    (s->specs.text[1].size &&
+	     buffer_append(&b, s->specs.text[1].data, s->specs.text[1].size)) ||
+	    buffer_printf(&b, "\npattern_type:simple\nuftrace_version:v0.13 ( x86_64 )\n") ||
+	    (s->clock->flags & CLOCK_HAS_WALL &&
+	     buffer_printf(&b, "utc_offset:%" PRId64 "\n", s->clock->wall / 1000000000)))
+		result = no_memory(e);
+	if (!result)
+		result = dialect_meta(&s->d, "info", b.data, b.size, UFTRACE_HEADER_SIZE, e);
+	buffer_free(&b);
+	return result;
+}
+
+static void report(struct state *s)
+{
+	struct anew *a = &s->anew;
+
+	anew_report(a);
+	anew_lost(a, a->with_cpu, "events have lost their CPU, which uftrace does not keep");
+	anew_lost(a, a->comms, "events have lost their task's name, which had changed");
+	anew_lost(a, s->own, "threads are processes of their own, as they have names of their own");
+	anew_lost(a, s->gaps, "gaps of a CPU, or of damaged input, are left out");
+	anew_lost(a, s->unnamed,
+		  "functions have an address for a name; trsym belongs before trencode");
+	anew_lost(a, s->specs.changed,
+		  "calls have lost their values, which are of other types than those of the "
+		  "function's first call");
+	anew_lost(a, s->specs.blobs + s->blobs, "blobs are kept as their size alone");
+	anew_lost(a, s->fields_lost, "fields of calls that have more than 64 are left out");
+	anew_lost(a, s->specs.cut + s->cut, "texts were cut");
+}
+
+static int end(struct encoding *en, struct error *e)
+{
+	struct state *s = en->state;
+
+	if (anew_end(&s->anew, e))
+		return -1;
+	if (!s->calls_written)
+		return error_set(e, NULL, NO_OFFSET,
+				 "no function is called in the stream: uftrace shows nothing else "
+				 "(%" PRIu64 " other events came)",
+				 s->anew.rows);
+	if (uftrace_symbols_end(&s->modules, &s->d, e) || flush(s, &s->task, e) ||
+	    (s->events_written && flush(s, &s->events_txt, e)) ||
+	    ((s->external.b.size || s->external.written) && flush(s, &s->external, e)) ||
+	    end_info(s, e) || s->d.encoding.encoder->end(&s->d.encoding, e))
+		return -1;
+	report(s);
+	return 0;
+}
+
+static void free_state(struct encoding *en)
+{
+	struct state *s = en->state;
+
+	if (!s)
+		return;
+	anew_free(&s->anew);
+	dialect_free(&s->d);
+	uftrace_symbols_free(&s->modules);
+	uftrace_specs_free(&s->specs);
+	free(s->places);
+	free(s->lanes);
+	free(s->events);
+	for (size_t i = 0; i < s->fields_size; i++)
+		free(s->fields[i].fields);
+	free(s->fields);
+	buffer_free(&s->values);
+	buffer_free(&s->task.b);
+	buffer_free(&s->events_txt.b);
+	buffer_free(&s->external.b);
+	buffer_free(&s->tids);
+	buffer_free(&s->scratch);
+	intern_free(&s->processes);
+	intern_free(&s->names);
+	free(s->process_names);
+	free(s);
+	en->state = NULL;
+}
+
+const struct encoder encoder_uftrace_anew = {
+	.name = "uftrace",
+	.output = ENCODER_TREE,
+	.begin = begin,
+	.head = head,
+	.event = event,
+	.end = end,
+	.free = free_state,
+};
