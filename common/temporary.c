@@ -25,8 +25,7 @@ int temporary_open(struct error *e)
 		return fd;
 	/* not every file system has O_TMPFILE */
 	if ((size_t)snprintf(path, sizeof path, "%s/trutils.XXXXXX", dir) >= sizeof path)
-		return error_set(e, dir, NO_OFFSET,
-				 "name of the temporary directory is too long");
+		return error_set(e, dir, NO_OFFSET, "name of the temporary directory is too long");
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(e, dir, NO_OFFSET, "cannot create a temporary file");

@@ -125,7 +125,7 @@ struct uftrace {
 
 	struct lane_reader **readers, **heap;
 	size_t nreaders, nheap;
-	bool tasks_dropped; /* those that are not wanted */
+	bool tasks_dropped;		  /* those that are not wanted */
 	struct task_reader *task_readers; /* in the order of info */
 	size_t ntasks;
 	uint32_t *task_by_tid; /* sorted indexes */
