@@ -9,7 +9,7 @@
 
 static int failed(struct error *e, const char *what)
 {
-	return error_errno(e, NULL, NO_OFFSET, "%s a temporary file (TMPDIR)", what);
+	return error_errno(e, NULL, NO_OFFSET, "cannot %s a temporary file", what);
 }
 
 int temporary_open(struct error *e)
@@ -25,10 +25,10 @@ int temporary_open(struct error *e)
 		return fd;
 	/* not every file system has O_TMPFILE */
 	if ((size_t)snprintf(path, sizeof path, "%s/trutils.XXXXXX", dir) >= sizeof path)
-		return error_set(e, NULL, NO_OFFSET, "TMPDIR is too long");
+		return error_set(e, dir, NO_OFFSET, "name of the temporary directory is too long");
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
-		return failed(e, "cannot make");
+		return error_errno(e, dir, NO_OFFSET, "cannot create a temporary file");
 	unlink(path);
 	return fd;
 }
@@ -43,7 +43,7 @@ int temporary_write(int fd, const void *data, size_t n, uint64_t offset, struct 
 		if (wrote < 0 && errno == EINTR)
 			continue;
 		if (wrote <= 0)
-			return failed(e, "cannot write");
+			return failed(e, "write");
 		p += wrote;
 		n -= (size_t)wrote;
 		offset += (size_t)wrote;
@@ -61,7 +61,7 @@ int temporary_read(int fd, void *data, size_t n, uint64_t offset, struct error *
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return failed(e, "cannot read");
+			return failed(e, "read");
 		if (!got)
 			return error_set(e, NULL, NO_OFFSET, "the temporary file was cut");
 		p += got;

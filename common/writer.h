@@ -76,7 +76,7 @@ struct writer {
 	struct progress *progress; /* may be NULL: told of every block that is sent */
 	uint64_t sent_bytes, sent_events;
 	bool crc, in_segment, more_follows, sparse, out_of_memory;
-	bool broken;	    /* a block went out in part: nothing more is written */
+	bool broken; /* a block went out in part: nothing more is written */
 	/*
 	 * Rows that are not wanted, NULL: none. A lane or type once refused is refused always, and
 	 * times only below a first one that is wanted: so rows that fit the block as it is need not

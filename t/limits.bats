@@ -6,9 +6,9 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# rows STREAM: all events as text, with what a table does not show
+# all events of a stream as text, with what a table does not show
 rows() {
-	trencode -q --raw "$@" 2>/dev/null
+	trencode -q --raw 2>/dev/null
 }
 
 # cut INPUT OPTION...: the same out of the input and out of a stream of all of it
@@ -41,9 +41,10 @@ cut_both() {
 	trdecode -q "$SHARED/uftrace/threads" >all.trs
 	start=$(trdecode --info all.trs | awk '/^first time/ { print $NF }')
 	middle=$((start + 3000000))
+	# shellcheck disable=SC2089,SC2090 # the quotes are for trfilter
 	for pair in "--tid 13265,13269|tid in {13265, 13269}" "--type e*|type =~ '^e'" \
 		"--type linux:*|type =~ '^linux'"; do
-		# shellcheck disable=SC2086
+		# shellcheck disable=SC2086,SC2090
 		trdecode -q ${pair%%|*} "$SHARED/uftrace/threads" | rows >ours
 		trfilter "${pair#*|}" all.trs | rows | cmp - ours
 	done

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/temporary.h"
+
 enum { COPY = 256 * 1024, TEXT_PIECE = 256 };
 
 static int write_all(int fd, const uint8_t *p, size_t n)
@@ -55,23 +57,13 @@ full:
 
 static int spool(struct tracecmd_file *f, int from, const uint8_t *head, size_t n, struct error *e)
 {
-	const char *dir = getenv("TMPDIR");
-	struct buffer path = {0};
 	uint8_t *piece;
 	int result;
 
-	if (buffer_printf(&path, "%s/trdecode-XXXXXX", dir && *dir ? dir : "/tmp") ||
-	    buffer_append(&path, "", 1))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
-	f->fd = mkostemp((char *)path.data, O_CLOEXEC);
-	if (f->fd < 0) {
-		error_errno(e, (char *)path.data, NO_OFFSET, "cannot make a temporary file");
-		buffer_free(&path);
+	f->fd = temporary_open(e);
+	if (f->fd < 0)
 		return -1;
-	}
 	f->own = true;
-	unlink((char *)path.data);
-	buffer_free(&path);
 	piece = malloc(COPY);
 	if (!piece)
 		return error_set(e, NULL, NO_OFFSET, "out of memory");

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/temporary.h"
 #include "unpack.h"
 
 /* Directory levels below the input that are looked at. */
@@ -288,27 +289,6 @@ static la_ssize_t read_source(struct archive *a, void *data, const void **buffer
 	return n;
 }
 
-static int spool_open(struct error *e)
-{
-	const char *dir = getenv("TMPDIR");
-	char path[PATH_MAX];
-	int fd;
-
-	if (!dir || !*dir)
-		dir = "/tmp";
-	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
-	/* not every file system has O_TMPFILE */
-	if ((size_t)snprintf(path, sizeof(path), "%s/trdecode.XXXXXX", dir) >= sizeof(path))
-		return error_set(e, dir, NO_OFFSET, "name of the temporary directory is too long");
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		return error_errno(e, path, NO_OFFSET, "cannot create a temporary file");
-	unlink(path);
-	return fd;
-}
-
 static int spool_write(int fd, const char *p, size_t n, uint64_t offset)
 {
 	while (n) {
@@ -534,7 +514,7 @@ static int open_archive(struct tree *t, int fd, const void *peeked, size_t n, st
 	}
 	if (open_source(t, &source, e))
 		goto out;
-	t->fd = spool_open(e);
+	t->fd = temporary_open(e);
 	if (t->fd < 0)
 		goto out;
 	archive_read_support_filter_xz(a);

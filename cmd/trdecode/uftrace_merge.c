@@ -105,14 +105,17 @@ static int refresh_top(struct uftrace *u)
 }
 
 /* Step over a task's plain records before a time: none of them is wanted. true: there were some. */
-static bool pass_over(struct uftrace *u, struct task_reader *t, uint64_t first)
+static bool pass_over(struct uftrace *u, struct lane_reader *r, uint64_t first)
 {
-	const uint8_t *start = window_at(&t->file), *p = start,
-		      *stop = start + window_have(&t->file);
-	uint64_t last = t->last;
+	struct task_reader *t = (struct task_reader *)r;
+	const uint8_t *start, *p, *stop;
+	uint64_t last;
 
-	if (!t->base.task || t->stale || t->base.due.time >= first)
+	if (!r->task || t->stale || r->due.time >= first)
 		return false;
+	p = start = window_at(&t->file);
+	stop = start + window_have(&t->file);
+	last = t->last;
 	for (; stop - p >= UFTRACE_RECORD_SIZE; p += UFTRACE_RECORD_SIZE) {
 		uint64_t time = get_u64(p), word = get_u64(p + 8);
 
@@ -138,9 +141,10 @@ static void drop_tasks(struct uftrace *u)
 
 	u->tasks_dropped = true;
 	for (size_t i = 0; i < u->heap.count; i++) {
-		const struct task_reader *t = (const struct task_reader *)u->heap.items[i];
+		const struct lane_reader *r = (const struct lane_reader *)u->heap.items[i];
 
-		if (!t->base.task || limits_tid(u->input->decoding->limits, t->tid))
+		if (!r->task ||
+		    limits_tid(u->input->decoding->limits, ((const struct task_reader *)r)->tid))
 			u->heap.items[kept++] = u->heap.items[i];
 	}
 	u->heap.count = kept;
@@ -159,7 +163,7 @@ int merge_until(struct uftrace *u, uint64_t limit)
 		/* deeper stacks carry into the address: record by record */
 		if (first && u->info.max_stack <= 1024)
 			while (u->heap.count &&
-			       pass_over(u, (struct task_reader *)u->heap.items[0], first))
+			       pass_over(u, (struct lane_reader *)u->heap.items[0], first))
 				if (refresh_top(u))
 					return -1;
 		if (!u->heap.count || u->heap.items[0]->time > limit)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "common/temporary.h"
 #include "tracecmd_pages.h"
 
 /* Before each piece: where the next one of its chain is, and its length. */
@@ -82,21 +83,8 @@ void tracecmd_packer_free(struct tracecmd_packer *p)
 
 static int spool_open(struct tracecmd_spool *s, struct error *e)
 {
-	const char *dir = getenv("TMPDIR");
-	char *name;
-
-	if (!dir || !*dir)
-		dir = "/tmp";
-	s->fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-	if (s->fd < 0) {
-		if (asprintf(&name, "%s/trencode-XXXXXX", dir) < 0)
-			return no_memory(e);
-		s->fd = mkostemp(name, O_CLOEXEC);
-		if (s->fd >= 0)
-			unlink(name);
-		free(name);
-	}
-	return s->fd < 0 ? error_errno(e, dir, NO_OFFSET, "cannot create a temporary file") : 0;
+	s->fd = temporary_open(e);
+	return s->fd < 0 ? -1 : 0;
 }
 
 static int write_at(struct tracecmd_spool *s, const uint8_t *p, size_t n, uint64_t at,

@@ -1,6 +1,7 @@
 #include "tree_output.h"
 
 #include "common/buffer.h"
+#include "common/temporary.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -42,25 +43,12 @@ bool tree_output_name_ok(const char *name, size_t n)
 
 static int open_tar(struct tree_output *t, struct error *e)
 {
-	const char *dir = getenv("TMPDIR");
-	char *name;
-
 	if (isatty(STDOUT_FILENO))
 		return error_set(e, NULL, NO_OFFSET,
 				 "a tar is not written to a terminal; use -o DIR");
-	if (!dir || !*dir)
-		dir = "/tmp";
-	t->spool = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-	if (t->spool < 0) {
-		if (asprintf(&name, "%s/trencode-XXXXXX", dir) < 0)
-			return no_memory(e);
-		t->spool = mkostemp(name, O_CLOEXEC);
-		if (t->spool >= 0)
-			unlink(name);
-		free(name);
-	}
+	t->spool = temporary_open(e);
 	if (t->spool < 0)
-		return error_errno(e, dir, NO_OFFSET, "cannot create a temporary file");
+		return -1;
 	if (output_open(&t->output, NULL, OUTPUT_BINARY, e)) {
 		close(t->spool);
 		t->spool = -1;

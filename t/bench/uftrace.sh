@@ -38,6 +38,11 @@ ratio 'report is times slower (10, CPU 5)' 'trdecode | trsym | trstat' 'uftrace 
 ratio 'ours is times cat (at most 2)' 'cat *.dat | cat | cat' 'trdecode | trsym | trstat'
 sizes "trdecode $data | trsym | trstat"
 
+compare 'uftrace dump -t 1ms --chrome' "uftrace dump --no-pager -t 1ms --chrome -d '$data'" \
+	"trdecode | trfilter 'dur > 1ms'" "trdecode '$data' | trfilter 'dur > 1ms'" \
+	'trdecode alone' "trdecode '$data'"
+ratio 'dump is times slower (8)' "trdecode | trfilter 'dur > 1ms'" 'uftrace dump -t 1ms --chrome'
+
 # A tenth of it is enough for the slow ones.
 record $((rounds / 10 + 1)) "$threads"
 describe
@@ -61,7 +66,7 @@ trdecode "$data" | trsym >"$CACHE/named.trs"
 compare 'cat | cat' "cat '$CACHE/named.trs' | cat" \
 	'cat | trfilter by name' "cat '$CACHE/named.trs' | trfilter 'name == \"fib\"'" \
 	'cat | trfilter by depth' "cat '$CACHE/named.trs' | trfilter 'depth < 4'"
-ratio 'trfilter by name is times cat' 'cat | cat' 'cat | trfilter by name'
+ratio 'trfilter by name is times cat (at most 1.25)' 'cat | cat' 'cat | trfilter by name'
 ratio 'trfilter by depth is times cat' 'cat | cat' 'cat | trfilter by depth'
 rm -f "$CACHE/named.trs"
 
