@@ -213,7 +213,7 @@ static const struct key_cell *take_entered(struct statistics *s, const struct ca
 					   const struct event *e)
 {
 	size_t thread = e ? calls_thread(e) : s->calls.finishing;
-	const struct stack *stack = s->calls.stacks[thread];
+	const struct stack *stack;
 	uint32_t number;
 	bool kernel;
 
@@ -223,6 +223,7 @@ static const struct key_cell *take_entered(struct statistics *s, const struct ca
 			       : NULL;
 	if (!e && call->type && call->type->flags & TYPE_CALL_NUMBER)
 		return NULL;
+	stack = s->calls.stacks[thread];
 	kernel = e ? calls_stack(&s->calls, e) != stack
 		   : call->type && call->type->flags & TYPE_KERNEL;
 	return entered_take(&s->entered, statistics_entered(thread, kernel),
