@@ -6,8 +6,7 @@
 #include "buffer.h"
 
 enum {
-	LOOSE = UINT32_MAX,    /* parent of a node that is in no list of children */
-	GONE = UINT32_MAX - 1, /* with keep: of one that was joined with its first */
+	GONE = STACK_LOOSE - 1, /* with keep: of one that was joined with its first */
 	FIRST_SLOTS = 1024
 };
 
@@ -18,7 +17,7 @@ int stack_tree_init(struct stack_tree *t)
 	t->nodes = array_grow(NULL, &t->capacity, 0, sizeof(*t->nodes));
 	if (!t->slots || !t->nodes)
 		return -1;
-	t->nodes[t->count++] = (struct stack_node){.parent = LOOSE};
+	t->nodes[t->count++] = (struct stack_node){.parent = STACK_LOOSE};
 	return 0;
 }
 
@@ -108,19 +107,22 @@ uint32_t stack_tree_detached(struct stack_tree *t)
 		t->nodes = nodes;
 		node = (uint32_t)t->count++;
 	}
-	t->nodes[node] = (struct stack_node){.parent = LOOSE};
+	t->nodes[node] = (struct stack_node){.parent = STACK_LOOSE};
 	t->live++;
 	return node;
 }
 
-uint32_t stack_tree_child(struct stack_tree *t, uint32_t parent, uint32_t name)
+uint32_t stack_tree_child_slow(struct stack_tree *t, uint32_t parent, uint32_t name)
 {
 	uint32_t node = find(t, parent, name);
 
-	if (node)
-		return node;
-	node = stack_tree_detached(t);
-	return node && link_node(t, node, parent, name) ? 0 : node;
+	if (!node) {
+		node = stack_tree_detached(t);
+		if (node && link_node(t, node, parent, name))
+			return 0;
+	}
+	t->nodes[parent].recent = node;
+	return node;
 }
 
 static void drop(struct stack_tree *t, uint32_t node, uint32_t to)
@@ -131,7 +133,7 @@ static void drop(struct stack_tree *t, uint32_t node, uint32_t to)
 		t->joined = true;
 		return;
 	}
-	t->nodes[node] = (struct stack_node){.parent = LOOSE, .next = t->free};
+	t->nodes[node] = (struct stack_node){.parent = STACK_LOOSE, .next = t->free};
 	t->free = node;
 }
 
@@ -154,6 +156,8 @@ static int join(struct stack_tree *t, uint32_t from, uint32_t to, struct buffer 
 	uint32_t child = t->nodes[from].first, next, same;
 
 	stack_tree_add(t, to, t->nodes[from].self);
+	t->nodes[to].calls += t->nodes[from].calls;
+	t->nodes[to].total += t->nodes[from].total;
 	for (; child; child = next) {
 		next = t->nodes[child].next;
 		same = find(t, to, t->nodes[child].name);

@@ -2,7 +2,7 @@
  * stack_tree.h - how much was spent in each distinct stack of calls
  *
  * A node is a stack: its name, called by its parent. Names are numbers of a struct intern. A node
- * takes about 40 bytes, whatever the number of events.
+ * takes about 60 bytes, whatever the number of events.
  */
 #ifndef TR_STACK_TREE_H
 #define TR_STACK_TREE_H
@@ -17,10 +17,16 @@
 struct stack_node {
 	uint32_t parent, name;
 	uint32_t first, next; /* child, sibling; 0 none */
-	uint64_t self;	      /* stays at its maximum rather than wrap */
+	uint32_t recent;      /* the child that was asked for last, or what was once */
+	uint32_t spare;
+	uint64_t self;	       /* stays at its maximum rather than wrap */
+	uint64_t calls, total; /* how many calls ended, and how long they took with their callees */
 };
 
-enum { STACK_ROOT = 0 };
+enum {
+	STACK_ROOT = 0,
+	STACK_LOOSE = UINT32_MAX, /* parent of a node that is in no list of children */
+};
 
 struct stack_tree {
 	struct stack_node *nodes; /* nodes[STACK_ROOT] is no frame */
@@ -38,7 +44,16 @@ int stack_tree_init(struct stack_tree *t);
 void stack_tree_free(struct stack_tree *t);
 
 /* The stack of parent calling name; 0 when memory is out. */
-uint32_t stack_tree_child(struct stack_tree *t, uint32_t parent, uint32_t name);
+uint32_t stack_tree_child_slow(struct stack_tree *t, uint32_t parent, uint32_t name);
+
+static inline uint32_t stack_tree_child(struct stack_tree *t, uint32_t parent, uint32_t name)
+{
+	uint32_t recent = t->nodes[parent].recent;
+
+	if (t->nodes[recent].name == name && t->nodes[recent].parent == parent)
+		return recent;
+	return stack_tree_child_slow(t, parent, name);
+}
 
 /* A frame of which neither name nor caller are known as yet; 0 when memory is out. */
 uint32_t stack_tree_detached(struct stack_tree *t);
@@ -65,6 +80,15 @@ static inline void stack_tree_add(struct stack_tree *t, uint32_t node, uint64_t 
  * memory is out.
  */
 size_t stack_tree_order(const struct stack_tree *t, const struct intern *names, uint32_t *order);
+
+/* One call ended. */
+static inline void stack_tree_call(struct stack_tree *t, uint32_t node, uint64_t self,
+				   uint64_t total)
+{
+	stack_tree_add(t, node, self);
+	t->nodes[node].calls++;
+	t->nodes[node].total += total;
+}
 
 /* "root;...;leaf SELF" a line for each stack with a self greater than 0, sorted bytewise by the
  * stack. Names are to hold neither ';' nor newlines. */
