@@ -187,8 +187,9 @@ static int push_op(struct calls *c, struct stack *s, struct cut *u, bool kernel,
 
 	if (!op)
 		return -1;
-	op->flags = (uint8_t)(flags | (f->inner ? CUT_INNER : 0) | (f->outside ? CUT_OUTSIDE : 0) |
-			      (f->doubtful && (kernel || f->inner) ? CUT_DOUBTFUL : 0) |
+	op->flags = (uint8_t)(flags | (f->inner ? CUT_INNER : 0) |
+			      (kernel && f->outside ? CUT_OUTSIDE : 0) |
+			      ((kernel || f->inner) && f->doubtful ? CUT_DOUBTFUL : 0) |
 			      (f->begun ? 0 : CUT_UNSEEN));
 	op->place = f->place;
 	op->depth = f->depth;
@@ -466,7 +467,7 @@ static enum calls_result inner(struct calls *c, struct stack *s, const struct ev
 	}
 	if (s->count == 1)
 		return keep(c, s, e);
-	doubtful = top(s)->doubtful;
+	doubtful = top(s)->inner && top(s)->doubtful;
 	got = calls_leave(c, s, e, done);
 	return got == CALLS_LEAVE ? left(s, done, doubtful) : got;
 }

@@ -333,7 +333,8 @@ static bool op_sane(const struct unpacker *u, const struct cut_op *op, size_t in
 	case CUT_SET: return !index && !numbered && op->depth <= DEPTH_LIMIT;
 	case CUT_ROW: return numbered == !!(op->type->flags & TYPE_CALL_NUMBER);
 	case CUT_TOUCH: return !numbered && op->type && op->lane && op->depth < DEPTH_LIMIT;
-	case CUT_PUSH_NUMBERED: return numbered && op->lane;
+	case CUT_PUSH_NUMBERED:
+		return numbered && op->lane && op->type && op->type->flags & TYPE_CALL_NUMBER;
 	case CUT_LAST: return !numbered && op->lane;
 	default: return !numbered && op->kind < CUT_KINDS;
 	}
