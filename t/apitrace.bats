@@ -298,8 +298,8 @@ damage_byte() {
 	assert_output --partial 'before the time 0'
 	run -2 trdecode --offset="$T/v6.trace=5s" -o s "$T/v6.trace"
 	assert_output --partial 'counts ticks'
-	run -0 pipe "cat $T/v6.trace | trdecode --offset=-=5 - | trfilter -c 'time < 6'"
-	assert_output 1
+	run -0 pipe "cat $T/v6.trace | trdecode --offset=-=5 - | trfilter -c 'time < 5'"
+	assert_output 0
 	trdecode "$T/v6.trace" >s
 	run -2 trdecode --offset=s=5s -o again s
 	assert_output --partial 'counts ticks'
@@ -330,6 +330,25 @@ damage_byte() {
 	} | gzip -1 >huge.trace
 	run -0 --separate-stderr trdecode -o s huge.trace
 	[[ $stderr == *'huge.trace: 1 call has values of more than 256 MiB, which were left out'* ]]
-	run -0 trstat -F tsv -g kind -a count s
-	assert_line 'gap	1'
+}
+
+@test "bitmasks by the names of their bits, wide strings as text" {
+	# f(m = A | C, w = L"h\u00e9")
+	{
+		printf '\005\000\000\000\001f\002\001m\001w'
+		printf '\001\000\012\000\003\001A\001\001B\002\001C\004\005'
+		printf '\001\001\017\002h\351\001\000\001\000\000'
+	} | gzip -n >bits.trace
+	trdecode bits.trace >s
+	for holds in 'arg.m == "A"' 'arg.m == "C"' 'arg.m == "A | C"' 'arg.m =~ "C"' 'arg.m in {B, C}' \
+		'arg.m != "B"' 'arg.m == 5' 'arg.w == "hé"' 'arg.w.size == 2'; do
+		run -0 trfilter -c "kind == enter && $holds" s
+		assert_output 1
+	done
+	for fails in 'arg.m == "B"' 'arg.m =~ "B"' 'arg.m in {B}' 'arg.w == "h"'; do
+		run -0 trfilter -c "kind == enter && $fails" s
+		assert_output 0
+	done
+	run -0 trstat -F tsv -g arg.m,arg.w -a count s
+	assert_line 'A | C	hé	1'
 }
