@@ -64,7 +64,7 @@ static uint32_t width(const struct field *f)
 	return f->size * (f->count ? f->count : 1);
 }
 
-/* Put what is left close together, in its order. */
+/* Put what is left close together. */
 static void pack(struct layout *l)
 {
 	uint32_t at[2] = {0, 0}, texts = 0;
@@ -73,7 +73,8 @@ static void pack(struct layout *l)
 		struct field *f = &l->fields[i];
 		uint32_t align = is_loc(f) ? 4 : f->size, *end = &at[f->where != WHERE_FIXED];
 
-		if (f->where == WHERE_STRING) {
+		if (f->where == WHERE_STRING || (l->texts && f->where == WHERE_REST)) {
+			f->where = WHERE_STRING;
 			f->offset = texts++;
 			continue;
 		}
@@ -105,22 +106,6 @@ static void measure(struct layout *l)
 	}
 }
 
-/* By place, so that what comes first also is first when the fields are packed. */
-static void sort(struct layout *l, const struct type *t)
-{
-	for (uint32_t i = 1; i < l->type.nfields; i++) {
-		uint32_t from = l->from[i], j = i;
-		uint8_t change = l->change[i];
-
-		for (; j && t->fields[l->from[j - 1]].offset > t->fields[from].offset; j--) {
-			l->from[j] = l->from[j - 1];
-			l->change[j] = l->change[j - 1];
-		}
-		l->from[j] = from;
-		l->change[j] = change;
-	}
-}
-
 int layout_make(struct layout *l, const struct type *t, struct projection *p, const struct scrub *s)
 {
 	uint32_t n = t->nfields, kept = 0;
@@ -148,9 +133,6 @@ int layout_make(struct layout *l, const struct type *t, struct projection *p, co
 		changed |= l->change[kept++] != CHANGE_NONE;
 	}
 	l->type.nfields = kept;
-	/* in the fixed part they would overlap if it were by place in both */
-	if (kept < n && n <= 4096)
-		sort(l, t);
 	for (uint32_t i = 0; i < kept; i++)
 		l->fields[i] = t->fields[l->from[i]];
 	if (kept < n)
@@ -247,11 +229,13 @@ static int texts(const struct layout *l, const struct scrub *s, const struct eve
 		const uint8_t *from;
 		size_t n;
 
-		if (l->fields[i].where != WHERE_STRING)
+		/* REST is the first of the texts */
+		if (l->fields[i].where != WHERE_STRING && l->fields[i].where != WHERE_REST)
 			continue;
 		from = field_bytes(e, &e->type->fields[l->from[i]], &n);
 		if (!from)
 			return 0;
+		n = n ? strnlen((const char *)from, n) : 0;
 		if (l->change[i] == CHANGE_NONE ? buffer_append(out, from, n) || buffer_u8(out, 0)
 						: put_varying(s, l->change[i], from, n, out))
 			return -1;

@@ -134,7 +134,7 @@ static void run(struct stage *s, struct settings *o, struct filter *f, int argc,
 	}
 	if (stream ? create(s, o, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
 		return;
-	s->out.head_flags = HEAD_FILTERED;
+	s->out.head_flags = HEAD_FILTERED | (o->rewrite.projection.count ? HEAD_REDUCED : 0);
 	if (o->explain)
 		while (w.stream_read && stage_next(s, &b))
 			;

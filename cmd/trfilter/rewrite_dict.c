@@ -189,6 +189,7 @@ static int put_fields(struct rewrite *r, const struct old *o, const struct layou
 		uint32_t id;
 
 		memcpy(r->entry.data + to, o->data + from, FIELD_SIZE);
+		r->entry.data[to + 10] = l->fields[i].where;
 		put_u32(r->entry.data + to + 12, l->fields[i].offset);
 		for (int word = 0; word < 8; word += 4) {
 			struct text_ref t = text_at(r, o, from + (size_t)word);
@@ -223,10 +224,9 @@ static int type(struct rewrite *r, const struct old *o)
 	r->entry.size = 40 + FIELD_SIZE * (size_t)l.type.nfields;
 	put_u32(r->entry.data + 20, l.type.fixed_size);
 	put_u32(r->entry.data + 28, l.type.nfields);
-	bad = string(r, o, 4, PLAIN) || string(r, o, 8, PLAIN) || string(r, o, 12, PLAIN) ||
-	      put_fields(r, o, &l);
-	if (l.type.declaration.size != t.declaration.size)
-		put_u32(r->entry.data + 12, 0);
+	put_u32(r->entry.data + 12, 0);
+	bad = string(r, o, 4, PLAIN) || string(r, o, 8, PLAIN) || put_fields(r, o, &l) ||
+	      (l.type.declaration.size && string(r, o, 12, PLAIN));
 	layout_free(&l);
 	free(fields);
 	return bad ? -1 : 0;
@@ -235,13 +235,15 @@ static int type(struct rewrite *r, const struct old *o)
 static int map(struct rewrite *r, const struct old *o)
 {
 	r->entry.size = 56;
-	if (string(r, o, 44, AS_PATH) || string(r, o, 48, PLAIN) || string(r, o, 52, PLAIN))
+	put_u32(r->entry.data + 48, 0);
+	put_u32(r->entry.data + 52, 0);
+	if (string(r, o, 44, AS_PATH))
 		return -1;
-	/* a build id finds the file, and the table was left out */
-	if (r->scrub.what & SCRUB_PATHS)
-		put_u32(r->entry.data + 48, 0);
-	if (r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS))
-		put_u32(r->entry.data + 52, 0);
+	/* a build id finds the file, and tables of names are left out */
+	if (!(r->scrub.what & SCRUB_PATHS) && string(r, o, 48, PLAIN))
+		return -1;
+	if (!(r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS)) && string(r, o, 52, PLAIN))
+		return -1;
 	return 0;
 }
 
