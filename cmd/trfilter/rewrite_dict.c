@@ -139,7 +139,8 @@ static int definition(struct rewrite *r, const struct old *o)
 		count = (o->size - 16) / 16;
 	r->entry.size = 16 + 16 * (size_t)count;
 	put_u32(r->entry.data + 8, count);
-	if (string(r, o, 0, PLAIN))
+	/* that of a function's arguments has the function's name */
+	if (string(r, o, 0, get_u32(o->data + 4) == DEFINITION_STRUCT ? AS_NAME : PLAIN))
 		return -1;
 	for (uint32_t i = 0; i < count; i++) {
 		size_t at = 16 + 16 * (size_t)i;
