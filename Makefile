@@ -18,7 +18,7 @@ MANDIR = $(DESTDIR)$(PREFIX)/share/man
 COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 EXAMPLEDIR = $(DESTDIR)$(PREFIX)/share/doc/trutils/examples
 
-WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-psabi \
 	   $(if $(WERROR),-Werror)
 HARDEN = -fstack-protector-strong -fstack-clash-protection -fPIE
 ifdef SAN
