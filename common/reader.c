@@ -691,6 +691,10 @@ static int check_summary(struct reader *r, const struct block *b)
 	/* a head that was cut has any flags */
 	bool summary = flags & HEAD_SUMMARY && !(flags & ~(uint32_t)(HEAD_SUMMARY | HEAD_FILTERED));
 
+	if (r->either) {
+		r->either = false;
+		r->summaries = summary;
+	}
 	if (summary == r->summaries)
 		return 0;
 	r->in_segment = r->open_stream = false;

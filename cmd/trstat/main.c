@@ -8,9 +8,10 @@
 
 #include "common/stage.h"
 #include "common/text.h"
-#include "partial.h"
+#include "diff_run.h"
 #include "fail_if.h"
 #include "monitor.h"
+#include "partial.h"
 #include "query.h"
 #include "slowest.h"
 #include "statistics.h"
@@ -30,6 +31,9 @@ enum {
 	OPT_FAIL_IF,
 	OPT_WALL,
 	OPT_SLOWEST,
+	OPT_DIFF,
+	OPT_THRESHOLD,
+	OPT_ALPHA,
 };
 
 static const struct option_row option_rows[] = {
@@ -64,6 +68,11 @@ static const struct option_row option_rows[] = {
 	{OPT_TIMELINE, "timeline", "WIDTH",
 	 "how the first column goes up and down in time, a\nbar for each WIDTH (1s, 10ms)", NULL},
 	{OPT_SLOWEST, "slowest", "N", "the N slowest calls, with arguments and stack", NULL},
+	{OPTION_HEADING, NULL, NULL, "Two traces, each a stream or a summary:", NULL},
+	{OPT_DIFF, "diff", NULL, "what changed from the first FILE to the second", NULL},
+	{OPT_THRESHOLD, "threshold", "SHARE",
+	 "what changed by less, such as 5%, did not (default: 0)", NULL},
+	{OPT_ALPHA, "alpha", "P", "the level of significance (default: 0.01)", NULL},
 	{OPTION_HEADING, NULL, NULL, "Parts of a trace, on many processors or machines:", NULL},
 	{OPT_PARTIAL, "partial", NULL, "write a summary, for --merge, in place of a table", NULL},
 	{OPT_MERGE, "merge", NULL, "read summaries: the table of all that they are of", NULL},
@@ -86,6 +95,7 @@ static int set_view(struct settings *s, enum view view, const char *name, const 
 struct command_line {
 	struct settings settings;
 	struct alarms alarms;
+	struct diff_options diff;
 };
 
 static int option(void *ctx, int key, const char *arg, struct error *e)
@@ -112,7 +122,10 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case OPT_WALL: s->wall = true; return 0;
 	case OPT_SLOWEST: return set_view(s, VIEW_SLOWEST, "slowest", arg, e);
 	case OPT_PAIR: s->pair = arg; return 0;
-	case OPT_FAIL_IF: return alarms_add(&o->alarms, arg, e);
+	case OPT_FAIL_IF: return diff_fail_if(&o->diff, arg) ? 0 : alarms_add(&o->alarms, arg, e);
+	case OPT_DIFF: o->diff.asked = true; return 0;
+	case OPT_THRESHOLD: return diff_threshold(&o->diff, arg, e);
+	case OPT_ALPHA: return diff_alpha(&o->diff, arg, e);
 	case OPT_TREE: return set_view(s, VIEW_TREE, "tree", NULL, e);
 	case OPT_CALLERS: return set_view(s, VIEW_CALLERS, "callers", arg, e);
 	case OPT_CALLEES: return set_view(s, VIEW_CALLEES, "callees", arg, e);
@@ -385,7 +398,7 @@ static void run_parts(struct stage *stage, struct settings *settings, struct que
 		out_of_memory(stage);
 	else if (!settings->merge)
 		partial_run(stage, q, st, argc, argv);
-	else if (merge_run(stage, settings, q, st, settings->partial ? &parts : NULL))
+	else if (merge_run(stage, settings, q, st, settings->partial ? &parts : NULL, NULL))
 		;
 	else if (settings->partial)
 		partial_write(stage, q, st, &parts, argc, argv);
@@ -412,12 +425,18 @@ int main(int argc, char **argv)
 		alarms_free(&line.alarms);
 		return status;
 	}
-	if (partial_check(&line.settings, line.alarms.count, &e) ||
+	if (diff_check(&line.settings, &line.diff, line.alarms.count, argc - optind, &e) ||
+	    partial_check(&line.settings, line.alarms.count, &e) ||
 	    (!line.settings.merge && query_parse(&query, &line.settings, &e)) ||
 	    (line.settings.partial && partial_check_keys(&query, &e))) {
 		query_free(&query);
 		alarms_free(&line.alarms);
 		return program_usage(&program, "%s", e.what);
+	}
+	if (line.diff.asked) {
+		query_free(&query);
+		alarms_free(&line.alarms);
+		return diff_run(&line.settings, &line.diff, argv + optind, &common);
 	}
 	if (!stage_open(&stage, argv + optind, argc - optind, &common) &&
 	    !stage_print_to(&stage, line.settings.partial ? OUTPUT_BINARY : OUTPUT_TEXT)) {

@@ -154,7 +154,7 @@ static int join(struct merge *m, struct summaries *ss)
 }
 
 int merge_run(struct stage *stage, struct settings *settings, struct query *q, struct statistics *s,
-	      struct parts *out)
+	      struct parts *out, const struct block *first)
 {
 	struct merge m = {stage, settings, q, s, out, 0};
 	struct summaries ss = {.reader = &stage->in, .s = s, .begin = begin, .ctx = &m};
@@ -163,6 +163,8 @@ int merge_run(struct stage *stage, struct settings *settings, struct query *q, s
 	int bad = 0;
 
 	stage->in.summaries = true;
+	if (first && summaries_block(&ss, first, &e))
+		bad = stage_fail(stage, &e);
 	while (!bad && stage_next(stage, &block))
 		if (summaries_block(&ss, &block, &e))
 			bad = stage_fail(stage, &e);

@@ -27,9 +27,9 @@ int parts_sort(struct parts *ps, struct error *e);
 /*
  * Summaries, being the inputs, joined: into *out for another summary, or, with out NULL, into s
  * alone, for its table. q is made from settings, as far as they say, and from what the summaries
- * say themselves. -1: it failed, and stage knows.
+ * say themselves. first: a block that was already read, or NULL. -1: it failed, and stage knows.
  */
 int merge_run(struct stage *stage, struct settings *settings, struct query *q, struct statistics *s,
-	      struct parts *out);
+	      struct parts *out, const struct block *first);
 
 #endif
