@@ -151,7 +151,7 @@ static void fit(const struct grid *g, size_t *keys, size_t nkeys, unsigned width
 	}
 }
 
-static void print_row(const struct grid *g, size_t row, struct text *out)
+static void print_row(const struct grid *g, size_t row, bool keys, struct text *out)
 {
 	for (size_t i = 0; i < g->columns; i++) {
 		const char *cell = g->cell[row * g->columns + i];
@@ -160,7 +160,7 @@ static void print_row(const struct grid *g, size_t row, struct text *out)
 
 		text_pad(out, ' ', (i ? GAP : 0) + (last ? 0 : g->width[i] - n));
 		format_elided(out, cell, strlen(cell), SIZE_MAX);
-		if (last)
+		if (last && keys)
 			text_pad(out, ' ', g->width[i] - n);
 	}
 }
@@ -171,7 +171,7 @@ static void print(const struct diff *d, const struct query *q, const struct grid
 	size_t keys = d->groups.keys;
 
 	for (size_t row = 0; row <= rows && !text_failed(out); row++) {
-		print_row(g, row, out);
+		print_row(g, row, keys, out);
 		for (size_t k = 0; k < keys; k++) {
 			char digits[VALUE_SIZE];
 			const char *p = q->keys.names[k];

@@ -70,8 +70,6 @@ static int read_stream(struct side *s, struct block *b)
 	struct error e;
 
 	/* a percentile makes the histograms that the test is of */
-	if (!s->settings.columns)
-		s->settings.columns = DIFF_COLUMNS;
 	if (query_parse(&s->query, &s->settings, &e) ||
 	    columns_find(&s->query.columns, "p50", &e) < 0)
 		return stage_fail(stage, &e);
@@ -98,7 +96,8 @@ static int read_summary(struct side *s, struct block *b)
 			  "is a summary, which --pair cannot be counted of");
 		return stage_fail(&s->stage, &e);
 	}
-	if (merge_run(&s->stage, &s->settings, &s->query, &s->statistics, NULL, b))
+	if (merge_run(&s->stage, &s->settings, &s->query, &s->statistics,
+		      &(struct merging){.first = b}))
 		return -1;
 	if (s->settings.view == VIEW_TABLE)
 		return 0;
@@ -216,6 +215,7 @@ int diff_run(const struct settings *s, const struct diff_options *o, char **path
 		return STATUS_FAILED;
 	}
 	a->settings = b->settings = *s;
+	a->settings.otherwise = b->settings.otherwise = DIFF_COLUMNS;
 	if (!stage_open(&a->stage, paths, 1, options) && !stage_print_to(&a->stage, OUTPUT_TEXT) &&
 	    !stage_open(&b->stage, paths + 1, 1, options)) {
 		b->stage.in.output = &a->stage.output;

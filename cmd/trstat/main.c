@@ -387,23 +387,27 @@ static void run(struct stage *stage, struct query *q, struct alarms *alarms)
 }
 
 /* --partial, --merge or both. */
-static void run_parts(struct stage *stage, struct settings *settings, struct query *q, int argc,
-		      char **argv)
+static void run_parts(struct stage *stage, struct settings *settings, struct query *q,
+		      struct alarms *alarms, int argc, char **argv)
 {
 	struct statistics *st = calloc(1, sizeof(*st));
 	struct parts parts = {0};
+	struct merging how = {.out = settings->partial ? &parts : NULL, .alarms = alarms};
 
 	if (!st ||
 	    (!settings->merge && statistics_init(st, &q->keys, &q->columns, &stage->in.dictionary)))
 		out_of_memory(stage);
 	else if (!settings->merge)
 		partial_run(stage, q, st, argc, argv);
-	else if (merge_run(stage, settings, q, st, settings->partial ? &parts : NULL, NULL))
+	else if (merge_run(stage, settings, q, st, &how))
 		;
 	else if (settings->partial)
 		partial_write(stage, q, st, &parts, argc, argv);
-	else if (!print_result(stage, q, st, NULL) && !stage->options->quiet)
-		print_counts(stage, st, settings);
+	else if (!print_result(stage, q, st, NULL)) {
+		judge(stage, q, st, alarms);
+		if (!stage->options->quiet)
+			print_counts(stage, st, settings);
+	}
 	if (settings->strict && stage->lost)
 		stage->status = status_worse(stage->status, STATUS_DAMAGED);
 	parts_free(&parts);
@@ -441,7 +445,7 @@ int main(int argc, char **argv)
 	if (!stage_open(&stage, argv + optind, argc - optind, &common) &&
 	    !stage_print_to(&stage, line.settings.partial ? OUTPUT_BINARY : OUTPUT_TEXT)) {
 		if (line.settings.partial || line.settings.merge)
-			run_parts(&stage, &line.settings, &query, argc, argv);
+			run_parts(&stage, &line.settings, &query, &line.alarms, argc, argv);
 		else if (line.settings.view == VIEW_SLOWEST)
 			run_slowest(&stage, &query, &line.alarms);
 		else
