@@ -693,6 +693,10 @@ static int check_summary(struct reader *r, const struct block *b)
 	bool summary = flags & HEAD_SUMMARY &&
 		       !(flags & ~(uint32_t)(HEAD_SUMMARY | HEAD_FILTERED | HEAD_REDUCED));
 
+	if (r->either) {
+		r->either = false;
+		r->summaries = summary;
+	}
 	if (summary == r->summaries)
 		return 0;
 	r->in_segment = r->open_stream = false;
