@@ -192,6 +192,7 @@ static void print_counts(const struct stage *stage, const struct statistics *st,
 		print_pair_counts(st->pair);
 	remark(st->calls.unfinished, "calls had not returned at the end of the trace");
 	remark(st->calls.unmatched, "returns of calls whose beginning is not there");
+	remark(st->calls.outside, CALLS_OUTSIDE);
 	remark(stage->lost, "events were lost by the recorder");
 }
 
@@ -324,6 +325,7 @@ static void run_slowest(struct stage *stage, struct query *q, struct alarms *ala
 		judge(stage, q, &st, alarms);
 		st.calls.unfinished = s.calls.unfinished;
 		st.calls.unmatched = s.calls.unmatched;
+		st.calls.outside = s.calls.outside;
 		if (!stage->options->quiet)
 			print_counts(stage, &st, q->settings);
 	}

@@ -122,6 +122,7 @@ static int take_head(struct unpacker *u, struct summary_head *h)
 	h->last = packed_u64(in);
 	h->unmatched = packed_u64(in);
 	h->unfinished = packed_u64(in);
+	h->outside = packed_u64(in);
 	return in->bad ? -1 : 0;
 }
 
@@ -199,6 +200,7 @@ static int match(struct unpacker *u, const struct summary_head *h)
 	ss->s->last = h->last > ss->s->last ? h->last : ss->s->last;
 	ss->s->calls.unmatched += h->unmatched;
 	ss->s->calls.unfinished += h->unfinished;
+	ss->s->calls.outside += h->outside;
 	return 0;
 }
 
