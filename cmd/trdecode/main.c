@@ -15,10 +15,9 @@
 #include "common/units.h"
 
 /* Every format that can be read. */
-static const struct decoder *const decoders[] = {&decoder_stream,   &decoder_uftrace,
-						 &decoder_tracecmd, &decoder_apitrace,
-						 &decoder_lttng,    &decoder_ctf,
-						 &decoder_chrome,   NULL};
+static const struct decoder *const decoders[] = {
+	&decoder_stream, &decoder_uftrace, &decoder_tracecmd, &decoder_apitrace,
+	&decoder_lttng,	 &decoder_ctf,	   &decoder_chrome,   NULL};
 
 enum {
 	OPT_CLOCK = 256,
@@ -144,7 +143,8 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case OPT_SEGMENT:
 		if (parse_size(arg, &s->segment) || s->segment < 64)
 			return error_set(e, NULL, NO_OFFSET,
-					 "--segment takes a size of at least 64 bytes, not '%s'", arg);
+					 "--segment takes a size of at least 64 bytes, not '%s'",
+					 arg);
 		return 0;
 	case OPT_INFO: s->info = true; return 0;
 	case OPT_JSON: s->json = true; return 0;
@@ -246,7 +246,8 @@ static int run(struct input *inputs, int n, char **names, struct settings *s,
 	int status;
 
 	for (int i = 0; i < n; i++) {
-		if (input_open(&inputs[i], names[i], s->format, decoders, d, &e) ||
+		if (input_twice(names, i, &e) ||
+		    input_open(&inputs[i], names[i], s->format, decoders, d, &e) ||
 		    input_same(inputs, i, &e) || inputs[i].decoder->open(&inputs[i], &e))
 			return fail(&e);
 	}

@@ -65,10 +65,12 @@ void duration_text(char *out, uint64_t ns)
 	memcpy(out + 8, unit, 2);
 }
 
-size_t difference_text(struct time_difference *d, uint64_t time, char out[DIFFERENCE_MOST])
+size_t difference_text(struct time_difference *d, uint64_t time, bool ns, char out[DIFFERENCE_MOST])
 {
 	char text[DIFFERENCE_MOST - 2] = "";
 
+	if (!ns)
+		time = time / 1000 + (time % 1000 >= 500);
 	if (d->has_last)
 		snprintf(text, sizeof text, "(+%" PRId64 ")", (int64_t)(time - d->last));
 	d->has_last = time != 0;

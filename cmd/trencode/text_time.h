@@ -27,8 +27,10 @@ enum { DIFFERENCE_MOST = 32 };
 
 /*
  * trace-cmd report --ts-diff: " (+7961) ", at least 9 characters at out, no NUL; returns how many.
- * time is in the unit that is printed, for report rounds before it subtracts.
+ * Without ns it is of the times as microseconds, which are rounded first, as are those of clocks
+ * that have no such unit.
  */
-size_t difference_text(struct time_difference *d, uint64_t time, char out[DIFFERENCE_MOST]);
+size_t difference_text(struct time_difference *d, uint64_t time, bool ns,
+		       char out[DIFFERENCE_MOST]);
 
 #endif

@@ -193,7 +193,7 @@ static void put_head(struct state *s, const struct tc_lane *l, const struct tc_t
 	put_time(s, l, time);
 	if (s->differences)
 		line_put(&s->line, text,
-			 difference_text(&s->difference, shown_time(s, l, time), text));
+			 difference_text(&s->difference, time, s->nanoseconds, text));
 	line_put(&s->line, t->name, t->name_size);
 }
 

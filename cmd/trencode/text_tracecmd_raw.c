@@ -330,21 +330,20 @@ static void print_time(struct state *s, const struct recording *r, uint64_t time
 {
 	unsigned digits = s->ns ? 9 : 6;
 	uint64_t unit = s->ns ? 1000000000 : 1000000;
+	uint64_t t = s->ns ? time : time / 1000 + (time % 1000 >= 500);
 	char text[DIFFERENCE_MOST];
 
-	if (r->seconds && !s->ns)
-		time = time / 1000 + (time % 1000 >= 500);
 	if (r->seconds) {
 		text_char(s->out, ' ');
-		text_u64_wide(s->out, time / unit, 5, ' ');
+		text_u64_wide(s->out, t / unit, 5, ' ');
 		text_char(s->out, '.');
-		text_u64_wide(s->out, time % unit, digits, '0');
+		text_u64_wide(s->out, t % unit, digits, '0');
 	} else {
 		text_u64_wide(s->out, time, 12, ' ');
 	}
 	text_char(s->out, ':');
 	if (s->differences)
-		text_put(s->out, text, difference_text(&s->difference, time, text));
+		text_put(s->out, text, difference_text(&s->difference, time, s->ns, text));
 	text_char(s->out, ' ');
 }
 
