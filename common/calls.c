@@ -385,7 +385,7 @@ static enum calls_result kernel_call(struct calls *c, struct stack *s, const str
 {
 	struct stack *k = s->kernel;
 	enum calls_result got;
-	bool outside = !open_calls(s), doubtful;
+	bool filtered = c->dictionary->filtered, outside = !filtered && !open_calls(s), doubtful;
 
 	if (!k) {
 		k = s->kernel = calls_empty_stack(c);
@@ -400,7 +400,7 @@ static enum calls_result kernel_call(struct calls *c, struct stack *s, const str
 		if (got == CALLS_ENTER && k->count == 1) {
 			s->kernel_since = e->time;
 			k->frames[0].outside = outside;
-			k->frames[0].doubtful = s->cut && s->count == 1;
+			k->frames[0].doubtful = !filtered && s->cut && s->count == 1;
 		}
 		outside = k->count && k->frames[0].outside;
 		if (outside)
@@ -419,6 +419,7 @@ static enum calls_result kernel_call(struct calls *c, struct stack *s, const str
 			place_on(s, done, doubtful);
 		if (outside) {
 			c->unmatched = unmatched;
+			c->outside += got == CALLS_LEAVE;
 			got = CALLS_NONE;
 		}
 	}
@@ -457,6 +458,7 @@ static bool kernel_finish(struct calls *c, struct stack *s, struct call *done)
 	if (!k || !k->count)
 		return false;
 	if (k->frames[0].outside) {
+		c->outside += k->count;
 		k->count = 0;
 		return false;
 	}

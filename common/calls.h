@@ -8,7 +8,9 @@
  * thread seen first in the middle of things has the frames below open since then. Calls that the
  * source has numbered (TYPE_CALL_NUMBER) pair by number, and as those of a thread may overlap, none
  * is another's callee: self is total. A call is named
- * by its leave's place. See design 4 and trstat(1).
+ * by its leave's place. Calls in the kernel (TYPE_KERNEL) count if one of the thread's other calls
+ * is open below them, as in uftrace report; where rows were left out on purpose (HEAD_FILTERED)
+ * that may be what was left out, and they count all. See design 4 and trstat(1).
  */
 #ifndef TR_CALLS_H
 #define TR_CALLS_H
@@ -122,6 +124,7 @@ struct calls {
 	uint64_t unmatched;  /* leaves without an enter */
 	uint64_t unfinished; /* calls open at the end */
 	uint64_t dropped;    /* frames ended without their leave */
+	uint64_t outside;    /* calls in the kernel outside any call of the thread's: no calls */
 	bool out_of_memory;
 };
 
@@ -132,6 +135,10 @@ enum calls_result {
 	CALLS_SLOW,  /* of calls_try only */
 	CALLS_KEPT,  /* with a cut: what the row means is not known yet; it is kept (cut.h) */
 };
+
+/* What outside counts, for remarks. */
+#define CALLS_OUTSIDE                                                                              \
+	"calls in the kernel outside any call of their task: left out, as by uftrace report"
 
 void calls_init(struct calls *c, struct dictionary *d);
 void calls_free(struct calls *c);

@@ -95,8 +95,8 @@ static int apply_push_kernel(struct calls *c, struct stack *s, const struct cut_
 		s->kernel->started = true;
 	}
 	if (op->flags & CUT_DOUBTFUL) {
-		f.outside = !s->count && !s->implicit;
-		f.doubtful = s->cut && s->count == 1;
+		f.outside = !c->dictionary->filtered && !s->count && !s->implicit;
+		f.doubtful = !c->dictionary->filtered && s->cut && s->count == 1;
 	}
 	if (!calls_push(c, s->kernel, &f))
 		return -1;

@@ -369,6 +369,7 @@ good() {
 	cp -r "$FIB" a.data
 	cp -r "$FIB" b.data
 	cp "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" trace.dat
+	cp "$DATA/trace-cmd/v6-fgraph.dat" other.dat
 	mandoc -Tascii "$ROOT/man1/trdecode.1" | sed 's/.\x08//g' | sed -n '/^EXAMPLES/,/^SEE/p' |
 		grep -E '^ +trdecode' >examples
 	[ "$(wc -l <examples)" -ge 9 ]
@@ -379,4 +380,15 @@ good() {
 	grep -q '^ *ssh host tar -cz uftrace.data | trdecode' \
 		<(mandoc -Tascii "$ROOT/man1/trdecode.1" | sed 's/.\x08//g')
 	run -0 pipefail 'tar -cz uftrace.data | trdecode -f uftrace - | trsym | trstat'
+	run -0 pipefail 'cat trace.dat | trdecode - | trencode'
+}
+
+@test "a compressed file of no tar says so, and standard input is taken once" {
+	cd "$BATS_TEST_TMPDIR"
+	for tool in gzip xz zstd; do
+		run -2 pipe "$tool -c '$DATA/trace-cmd/v6-fgraph.dat' | trdecode - >out"
+		assert_output 'trdecode: <stdin>: a compressed file that holds no tar, and no trace that is read compressed: unpack it first'
+	done
+	run -2 pipe "trdecode - - <'$DATA/trace-cmd/v6-fgraph.dat' >out"
+	assert_output 'trdecode: <stdin>: given twice, its events would count double'
 }

@@ -33,7 +33,7 @@ table() {
 # takes its end for that of the user function, and reports main with 1800 ns.
 @test "what the tasks called takes as long as without the kernel's data" {
 	copy
-	table rec | cut -d, -f1-5,10 | grep -v -e ^sched: >with
+	table rec | cut -d, -f1-5,10 | grep -v -e ^sched_ >with
 	rm rec/kernel-cpu*
 	table rec | cut -d, -f1-5,10 >without
 	[ "$(wc -l <without)" -eq 15 ]
@@ -57,11 +57,11 @@ table() {
 }
 
 @test "events have the fields of their format, and belong to the task they tell of" {
-	pipefail "trdecode -q '$K' | trfilter -q 'type == \"sched:sched_switch\"' |
+	pipefail "trdecode -q '$K' | trfilter -q 'type == \"sched_switch\"' |
 		trstat -q -g prev_pid,next_pid -a count -F csv" >got
 	run -0 awk -F, 'NR > 1 { n += $3 } END { print n }' got
 	assert_output 87
-	pipefail "trdecode -q '$K' | trfilter -q 'type == \"sched:sched_switch\" && tid == 103' |
+	pipefail "trdecode -q '$K' | trfilter -q 'type == \"sched_switch\" && tid == 103' |
 		trstat -q -g 'tid' -a count -F csv" >got
 	[ "$(wc -l <got)" -eq 2 ]
 }
@@ -144,4 +144,31 @@ fold() {
 	done
 	rm rec/kernel_header
 	run -1 --separate-stderr trdecode -o out.trs rec
+}
+
+@test "calls in the kernel outside any call of their task are not counted, and said" {
+	run -0 --separate-stderr bash -c "trdecode '$K' | trsym | trstat -F csv -a count"
+	[[ $stderr == 'trstat: 2217 calls in the kernel outside any call of their task: left out, '* ]]
+	assert_line handle_mm_fault,5
+	for format in folded chrome text; do
+		run -0 --separate-stderr bash -c "trdecode '$K' | trsym | trencode -t $format"
+		[[ $stderr == *'calls in the kernel outside any call of their task: left out'* ]]
+		[[ $stderr == *2217* ]]
+	done
+	pipefail "trdecode '$K' | trsym | trstat --partial -o all.part"
+	run -0 --separate-stderr trstat --merge all.part
+	[[ $stderr == *'2217 calls in the kernel outside'* ]]
+}
+
+# What is below them may be what the filter left out.
+@test "of a filtered stream all calls in the kernel are counted and shown" {
+	pipefail "trdecode -q '$K' | trsym | trfilter 'name == \"handle_mm_fault\"'" >some.trs
+	run -0 --separate-stderr trstat -F csv -a count some.trs
+	assert_line handle_mm_fault,593
+	assert_equal "$stderr" ''
+	pipefail "trencode some.trs | grep -c 'handle_mm_fault();'" | diff - <(echo 593)
+	run -0 --separate-stderr bash -c "trdecode -q '$K' | trsym |
+		trfilter 'name == \"x64_sys_call\"' | trstat -F csv -a count"
+	assert_line x64_sys_call,774
+	assert_equal "$stderr" 'trstat: 4 calls had not returned at the end of the trace'
 }

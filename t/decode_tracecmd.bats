@@ -232,3 +232,19 @@ of_cpu() {
 		[ "$status" -lt 2 ]
 	done
 }
+
+@test "a latency trace cut in the middle of a line is damaged, at the end of a line it is not" {
+	need_shared trace-cmd
+	file=$SHARED/trace-cmd/v6-latency.dat
+	head -c 1032633 "$file" >cut.dat
+	run -1 --separate-stderr trdecode -o cut.trs cut.dat
+	assert_equal "$stderr" \
+		'trdecode: cut.dat: 0xfc1b9: the text of the latency trace ends in the middle of a line'
+	# what is there of the line is shown
+	run -1 pipefail 'trencode -q cut.trs 2>/dev/null | tail -n 3'
+	assert_output --partial "$(tail -n 1 cut.dat)"
+	for file in v6-latency v7-zstd-latency; do
+		run -0 --separate-stderr trdecode -o whole.trs "$SHARED/trace-cmd/$file.dat"
+		assert_equal "$stderr" ''
+	done
+}

@@ -157,3 +157,18 @@ same_as_report() {
 	run grep -m1 softirq_entry "$BATS_TEST_TMPDIR/out"
 	assert_output --partial "softirq_entry:        [FAILED TO PARSE] vec="
 }
+
+@test "--raw --ts-diff is report -R --ts-diff" {
+	need_report
+	for file in v6-markers v6-clock-counter; do
+		diff <(report $file -R --ts-diff) <(text $file --raw --ts-diff)
+		diff <(report $file -R -t --ts-diff) <(text $file --raw --ns --ts-diff)
+	done
+}
+
+@test "--raw prints no empty line behind a message with a newline" {
+	need_report
+	diff <(report v6-markers -R -t) <(text v6-markers --raw --ns)
+	assert_equal "$(text v6-markers --raw | grep -c '^$')" 0
+	diff <(report v6-bprint-bputs -R) <(text v6-bprint-bputs --raw)
+}

@@ -144,3 +144,25 @@ report() {
 	run -2 --separate-stderr trencode -t apitrace --compress none -o x.trace </dev/null
 	[[ $stderr == *"snappy, gzip, brotli or zstd"* ]]
 }
+
+@test "an offset given to trdecode is an option of the file" {
+	need_shared trace-cmd
+	cd "$BATS_TEST_TMPDIR"
+	for file in v6-onecpu synth-v7-unknown-options-offset v6-clock-x86-tsc; do
+		cp "$SHARED/trace-cmd/$file.dat" in.dat
+		trdecode -q --offset=in.dat=1s in.dat | trencode -q --raw --ns >want
+		for version in 6 7; do
+			trdecode -q --offset=in.dat=1s in.dat |
+				trencode -q -t trace-cmd --file-version $version -o out.dat
+			trdecode -q out.dat | trencode -q --raw --ns | diff want -
+			if command -v trace-cmd >/dev/null; then
+				diff want <(trace-cmd report -R -t -i out.dat 2>/dev/null) >/dev/null ||
+					[ $file != v6-onecpu ]
+			fi
+		done
+	done
+	# the times of a latency trace are text
+	run -0 --separate-stderr bash -c "trdecode -q --offset=l.dat=1s l.dat |
+		trencode -t trace-cmd -o out.dat" <<<"$(cp "$SHARED/trace-cmd/v6-latency.dat" l.dat)"
+	[[ $stderr == *'the offset of 1000000000 ns does not show in a latency trace'* ]]
+}

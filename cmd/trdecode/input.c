@@ -220,6 +220,15 @@ int input_open(struct input *in, const char *name, const char *format,
 	return in->decoder ? 0 : unknown(in, format, decoders, e);
 }
 
+int input_twice(char *const *names, int i, struct error *e)
+{
+	for (int k = 0; k < i && !strcmp(names[i], "-"); k++)
+		if (!strcmp(names[k], "-"))
+			return error_set(e, "<stdin>", NO_OFFSET,
+					 "given twice, its events would count double");
+	return 0;
+}
+
 int input_same(const struct input *inputs, int i, struct error *e)
 {
 	for (int k = 0; k < i; k++)

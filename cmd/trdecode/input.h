@@ -13,6 +13,8 @@
  */
 int input_open(struct input *in, const char *name, const char *format,
 	       const struct decoder *const *decoders, struct decoding *decoding, struct error *e);
+/* -1: operand number i is standard input, and so is one before it. */
+int input_twice(char *const *names, int i, struct error *e);
 /* -1: operand number i is one that stands before it, whose events would all come twice. */
 int input_same(const struct input *inputs, int i, struct error *e);
 /* Is the input the regular file that the output goes to? Then -1. */

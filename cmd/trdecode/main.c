@@ -254,7 +254,8 @@ static int run(struct input *inputs, int n, char **names, struct settings *s,
 	int status;
 
 	for (int i = 0; i < n; i++) {
-		if (input_open(&inputs[i], names[i], s->format, decoders, d, &e) ||
+		if (input_twice(names, i, &e) ||
+		    input_open(&inputs[i], names[i], s->format, decoders, d, &e) ||
 		    input_same(inputs, i, &e) || inputs[i].decoder->open(&inputs[i], &e))
 			return fail(&e);
 	}

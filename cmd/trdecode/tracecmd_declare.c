@@ -22,6 +22,9 @@ static int send_file(struct tracecmd *t)
 				   *h->compression ? h->compression : "none",
 				   h->compression_version, (long long)t->shift, h->cpus);
 
+	/* of what was added what the options do not say (--offset) */
+	if (t->input->shift && !result)
+		result = buffer_printf(&b, "offset_added %lld\n", (long long)t->input->shift);
 	result = result || send(t, "file", &b) ? -1 : 0;
 	buffer_free(&b);
 	return result;

@@ -13,8 +13,8 @@ struct tracecmd_text {
 	struct buffer line;
 	size_t at; /* in the window */
 	uint32_t type, lane;
-	uint64_t time; /* of the line before */
-	bool ended;
+	uint64_t time;	 /* of the line before */
+	bool ended, cut; /* cut: the last line has no newline */
 	struct lane_key {
 		uint32_t cpu, lane;
 		int32_t pid;
@@ -101,6 +101,16 @@ static bool parse_line(const char *line, size_t n, struct parsed *out)
 	}
 }
 
+/* The kernel ends each line; told when the one that it did not end is out. */
+static void tell_cut(struct tracecmd_reader *r)
+{
+	struct cpu_data *c = &r->data;
+
+	c->damaged = true;
+	error_set(&c->damage, c->file->name, r->buffer->text_offset + r->buffer->text_size,
+		  "the text of the latency trace ends in the middle of a line");
+}
+
 /* The next line without its newline: 1, 0, -1. Longer ones come in pieces. */
 static int next_line(struct tracecmd_reader *r, struct error *e)
 {
@@ -119,6 +129,9 @@ static int next_line(struct tracecmd_reader *r, struct error *e)
 			if (got < 0)
 				return -1;
 			if (!got) {
+				if (x->cut)
+					tell_cut(r);
+				x->cut = !x->ended && !c->damaged && x->line.size > 0;
 				x->ended = true;
 				c->window.size = 0;
 				return x->line.size > 0;

@@ -362,6 +362,13 @@ static void archive_failure(const struct tree *t, struct archive *a, const struc
 	uint64_t offset = (uint64_t)archive_filter_bytes(a, -1);
 	char path[512];
 
+	/* libarchive: a format that it does not know */
+	if (!t->nr && archive_errno(a) == EILSEQ && !s->read_errno && !s->unpack.damage.what[0]) {
+		error_set(e, t->name, NO_OFFSET,
+			  "a compressed file that holds no tar, and no trace that is read "
+			  "compressed: unpack it first");
+		return;
+	}
 	if (s->read_errno) {
 		why = strerror(s->read_errno);
 	} else if (s->unpacks) {

@@ -75,14 +75,10 @@ static int declare_type(struct uftrace *u, struct kernel *k, struct kernel_event
 			       .fixed_size = CPU_FIELD,
 			       .native = v->format.id,
 			       .fields = fields};
-	char name[256];
 
 	if (v->kind != KERNEL_EVENT)
 		e.flags |= TYPE_DEPTH | TYPE_KERNEL;
-	snprintf(name, sizeof(name), "%.*s:%.*s", v->system_size < 100 ? (int)v->system_size : 100,
-		 v->system, v->format.name_size < 100 ? (int)v->format.name_size : 100,
-		 v->format.name);
-	e.name = writer_text(w, name);
+	e.name = writer_string(w, v->format.name, v->format.name_size);
 	fields[e.nfields++] = (struct field_entry){.name = writer_text(w, "cpu"),
 						   .kind = FIELD_UINT,
 						   .role = ROLE_CPU,

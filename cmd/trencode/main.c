@@ -399,6 +399,8 @@ static void report_calls(struct calls *calls, bool quiet)
 	if (calls->unmatched)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " returns of calls whose beginning is not there",
 		     calls->unmatched);
+	if (calls->outside)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " " CALLS_OUTSIDE, calls->outside);
 }
 
 static void encode(struct stage *s, struct encoding *en)

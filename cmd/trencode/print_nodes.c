@@ -194,8 +194,9 @@ uint32_t parse_choice(struct parser *p, uint32_t a)
 		n.size = parse_node(p, b)->size;
 		n.load_signed = parse_node(p, b)->load_signed;
 	}
+	/* texts and arrays are addresses, and none of them is 0 */
 	if (parse_node(p, a)->kind != KIND_OF_NUMBER)
-		return parse_fail(p, "no number");
+		return b;
 	if (parse_is_constant(p, a) && n.kind != KIND_OF_NUMBER)
 		return parse_node(p, a)->value ? b : c;
 	return parse_add(p, n, a, b, c);

@@ -15,7 +15,7 @@ enum {
 	ENTRIES_MOST = 65536,
 	ITEMS_MOST = 8192,
 	HEIGHT_MOST = 200,  /* of the tree: what evaluation needs of the stack */
-	NESTING_MOST = 64,  /* of the source: what parsing needs */
+	NESTING_MOST = 512, /* of the source: what parsing needs; parentheses take two */
 	COLUMN_MOST = 4096, /* widths and precisions, a page as the kernel's own limit */
 };
 

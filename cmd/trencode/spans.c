@@ -269,4 +269,6 @@ void spans_report(const struct spans *s, bool drop)
 		warn(NULL, NO_OFFSET,
 		     "%" PRIu64 " returns of calls whose beginning is not there: left out",
 		     s->unmatched);
+	if (s->calls.outside)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " " CALLS_OUTSIDE, s->calls.outside);
 }

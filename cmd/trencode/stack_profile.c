@@ -448,6 +448,7 @@ void stack_profile_report(const struct stack_profile *s, const char *format)
 	       s->drop ? "calls open at the end, dropped"
 		       : "calls open at the end, closed at their thread's last event");
 	remark(s->calls.unmatched, "", "leaves without an enter, left out");
+	remark(s->calls.outside, "", CALLS_OUTSIDE);
 	remark(s->instants, format, " calls only; other events left out");
 	remark(s->values, format, " no arguments; calls' ends that had some");
 	remark(s->gaps, "", "gaps, around which stacks may be wrong");

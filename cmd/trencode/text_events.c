@@ -159,6 +159,11 @@ static void print_name(struct text *out, const struct type *type)
 {
 	const struct text_ref *name = &type->name;
 
+	/* the kernel's own: uftrace names them with their system */
+	if (type->declaration.size && type->group.size) {
+		text_masked(out, type->group.text, type->group.size);
+		text_char(out, ':');
+	}
 	if (name->size < 6 || memcmp(name->text, "event:", 6)) {
 		text_masked(out, name->text, name->size);
 		return;

@@ -1,5 +1,7 @@
 #include "text_time.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static void three(char *out, unsigned v, char pad)
@@ -61,4 +63,17 @@ void duration_text(char *out, uint64_t ns)
 	three(out + 4, (unsigned)part, '0');
 	out[7] = ' ';
 	memcpy(out + 8, unit, 2);
+}
+
+size_t difference_text(struct time_difference *d, uint64_t time, bool ns, char out[DIFFERENCE_MOST])
+{
+	char text[DIFFERENCE_MOST - 2] = "";
+
+	if (!ns)
+		time = time / 1000 + (time % 1000 >= 500);
+	if (d->has_last)
+		snprintf(text, sizeof text, "(+%" PRId64 ")", (int64_t)(time - d->last));
+	d->has_last = time != 0;
+	d->last = time;
+	return (size_t)snprintf(out, DIFFERENCE_MOST, " %-8s", text);
 }

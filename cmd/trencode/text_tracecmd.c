@@ -12,6 +12,7 @@
 #include "common/field.h"
 #include "anew.h"
 #include "text_layout.h"
+#include "text_time.h"
 
 enum { WAITING_MOST = 65536 };
 
@@ -34,8 +35,7 @@ struct state {
 	struct tc_open open;
 	struct buffer fields;  /* of an event, as text */
 	struct buffer waiting; /* the open call's line, then those of other buffers */
-	uint64_t last_time;
-	bool has_last;
+	struct time_difference difference;
 	uint64_t not_evaluated;
 	bool quiet;
 };
@@ -186,31 +186,16 @@ static void put_time(struct state *s, const struct tc_lane *l, uint64_t time)
 	line_char(out, ':');
 }
 
-static void put_difference(struct state *s, const struct tc_lane *l, uint64_t time)
-{
-	struct line *out = &s->line;
-	uint64_t t = shown_time(s, l, time);
-	size_t start;
-
-	line_char(out, ' ');
-	start = out->size;
-	if (s->has_last) {
-		line_puts(out, "(+");
-		line_i64(out, (int64_t)(t - s->last_time));
-		line_char(out, ')');
-	}
-	line_column(out, start, 8, -1, true);
-	s->has_last = t != 0;
-	s->last_time = t;
-}
-
 static void put_head(struct state *s, const struct tc_lane *l, const struct tc_type *t,
 		     uint64_t time)
 {
+	char text[DIFFERENCE_MOST];
+
 	line_put(&s->line, l->head, l->head_size);
 	put_time(s, l, time);
 	if (s->differences)
-		put_difference(s, l, time);
+		line_put(&s->line, text,
+			 difference_text(&s->difference, time, s->nanoseconds, text));
 	line_put(&s->line, t->name, t->name_size);
 }
 

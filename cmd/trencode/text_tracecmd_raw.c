@@ -12,6 +12,7 @@
 
 #include "common/field.h"
 #include "text_kernel.h"
+#include "text_time.h"
 #include "text_tracecmd_plan.h"
 
 enum { FILE_TEXT_LIMIT = 65536 };
@@ -29,7 +30,8 @@ struct recording {
 struct state {
 	struct text *out;
 	const struct dictionary *dictionary;
-	bool ns;
+	bool ns, differences, last_field; /* last_field: the one that is printed ends the line */
+	struct time_difference difference;
 	struct recording *recordings;
 	size_t nrecordings, capacity;
 	struct recording *last;
@@ -48,6 +50,7 @@ static void *begin(const struct encoding *en, struct error *e)
 	s->out = en->text;
 	s->dictionary = en->dictionary;
 	s->ns = en->options->ns;
+	s->differences = en->options->ts_diff;
 	return s;
 }
 
@@ -185,8 +188,17 @@ static bool printable(const uint8_t *p, size_t n)
 	return true;
 }
 
-static void print_array(struct text *out, const struct event *ev, const struct plan_field *f)
+/* A text; the newline that ends the line's last is the line's own. */
+static void print_text(struct state *s, const char *p, size_t n)
 {
+	if (s->last_field && n && p[n - 1] == '\n')
+		n--;
+	text_masked(s->out, p, n);
+}
+
+static void print_array(struct state *s, const struct event *ev, const struct plan_field *f)
+{
+	struct text *out = s->out;
 	bool rest = f->field->where == WHERE_REST;
 	size_t n;
 	const uint8_t *p = field_bytes(ev, f->field, &n), *nul;
@@ -201,7 +213,7 @@ static void print_array(struct text *out, const struct event *ev, const struct p
 	/* what has no length of its own is text up to its NUL, whatever is in it */
 	if (f->string && (rest || printable(p, n))) {
 		nul = memchr(p, 0, n);
-		text_masked(out, (const char *)p, nul ? (size_t)(nul - p) : n);
+		print_text(s, (const char *)p, nul ? (size_t)(nul - p) : n);
 		return;
 	}
 	text_puts(out, "ARRAY[");
@@ -283,7 +295,7 @@ static void print_value(struct state *s, struct recording *r, const struct event
 	size_t n;
 
 	if (f->array) {
-		print_array(s->out, ev, f);
+		print_array(s, ev, f);
 		return;
 	}
 	v = number_of(ev, f);
@@ -305,7 +317,7 @@ static void print_value(struct state *s, struct recording *r, const struct event
 	case PLAN_STRING:
 		string = r->names.string(r->names.context, v, &n);
 		if (string)
-			text_masked(s->out, string, n);
+			print_text(s, string, n);
 		else
 			text_hex(s->out, v, 1);
 		break;
@@ -318,17 +330,21 @@ static void print_time(struct state *s, const struct recording *r, uint64_t time
 {
 	unsigned digits = s->ns ? 9 : 6;
 	uint64_t unit = s->ns ? 1000000000 : 1000000;
+	uint64_t t = s->ns ? time : time / 1000 + (time % 1000 >= 500);
+	char text[DIFFERENCE_MOST];
 
-	if (!r->seconds) {
+	if (r->seconds) {
+		text_char(s->out, ' ');
+		text_u64_wide(s->out, t / unit, 5, ' ');
+		text_char(s->out, '.');
+		text_u64_wide(s->out, t % unit, digits, '0');
+	} else {
 		text_u64_wide(s->out, time, 12, ' ');
-		return;
 	}
-	if (!s->ns)
-		time = time / 1000 + (time % 1000 >= 500);
+	text_char(s->out, ':');
+	if (s->differences)
+		text_put(s->out, text, difference_text(&s->difference, time, s->ns, text));
 	text_char(s->out, ' ');
-	text_u64_wide(s->out, time / unit, 5, ' ');
-	text_char(s->out, '.');
-	text_u64_wide(s->out, time % unit, digits, '0');
 }
 
 static void print_gap(struct state *s, const struct event *ev)
@@ -368,7 +384,6 @@ static void print_head(struct state *s, const struct recording *r, const struct 
 	n = snprintf(number, sizeof number, "-%-5d [%03d]", lane->tid, lane->cpu);
 	text_put(s->out, number, (size_t)n);
 	print_time(s, r, ev->time);
-	text_puts(s->out, ": ");
 }
 
 static int event(void *state, const struct event *ev, struct error *e)
@@ -404,6 +419,7 @@ static int event(void *state, const struct event *ev, struct error *e)
 		text_char(s->out, ' ');
 		text_masked(s->out, f->field->name.text, f->field->name.size);
 		text_char(s->out, '=');
+		s->last_field = i + 1 == plan->count;
 		print_value(s, r, ev, f);
 	}
 	text_char(s->out, '\n');

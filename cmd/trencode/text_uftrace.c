@@ -342,7 +342,7 @@ static bool skip(struct state *s, struct replay_task *t, const struct replay_row
 	const struct place_text *p;
 
 	/* in the kernel, outside any call */
-	if (row->kernel && t->calls == 0) {
+	if (row->kernel && t->calls == 0 && !s->dictionary->filtered) {
 		replay_consume(t, row);
 		return true;
 	}
@@ -651,7 +651,7 @@ static int replay_event(struct state *s, const struct recording *r, const struct
 			return used < 0 ? error_no_memory(e) : 0;
 	}
 	replay_consume(t, &row);
-	if ((row.kind > ROW_LEAVE || row.kernel) && !t->calls)
+	if ((row.kind > ROW_LEAVE || (row.kernel && !s->dictionary->filtered)) && !t->calls)
 		return 0;
 	check_order(s, t, row.time);
 	t->last_time = t->time;

@@ -322,6 +322,14 @@ static int tracecmd_end(struct encoding *en, struct error *e)
 		return -1;
 	if (finish_streams(s, e) || tracecmd_write(s, en->out, e))
 		return -1;
+	for (size_t i = 0; i < s->nbuffers && s->offset_added && !en->options->quiet; i++)
+		if (s->buffers[i].text) {
+			warn(NULL, NO_OFFSET,
+			     "the offset of %" PRId64 " ns does not show in a latency trace, which "
+			     "is text",
+			     s->offset_added);
+			break;
+		}
 	if (s->unfit && !en->options->quiet)
 		warn(NULL, NO_OFFSET,
 		     "%" PRIu64 " events have no place in a trace.dat and are left out", s->unfit);

@@ -55,7 +55,7 @@ struct tracecmd_state {
 	bool big_endian;
 	uint8_t program_long;
 	uint32_t page_size, cpus;
-	int64_t time_added;
+	int64_t time_added, offset_added; /* the first by the options and the second */
 	char compression_version[32];
 	struct tracecmd_packer packer;
 

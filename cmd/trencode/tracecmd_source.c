@@ -150,6 +150,8 @@ int tracecmd_take_source(struct tracecmd_state *s, const struct encode_options *
 	s->cpus = cpus < TRACECMD_CPUS_MOST ? (uint32_t)cpus : TRACECMD_CPUS_MOST;
 	value = value_of(file, "time_added");
 	s->time_added = value ? strtoll(value, NULL, 10) : 0;
+	value = value_of(file, "offset_added");
+	s->offset_added = value ? strtoll(value, NULL, 10) : 0;
 	choose(s, o, file);
 	return take_buffers(s, (const char *)s->parts[PART_BUFFERS].data, e);
 }

@@ -4,6 +4,9 @@
 #include "common/formats/tracecmd.h"
 #include "tracecmd.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 int tracecmd_number(const struct tracecmd_state *s, struct buffer *b, uint64_t v, unsigned size)
 {
 	uint8_t bytes[8];
@@ -133,6 +136,18 @@ static int option_cpus(const struct tracecmd_state *s, struct buffer *b)
 		       : 0;
 }
 
+/* What trdecode was told to add: readers add all such options. */
+static int option_offset(const struct tracecmd_state *s, struct buffer *b)
+{
+	char text[32];
+	size_t n = (size_t)snprintf(text, sizeof text, "%" PRId64, s->offset_added) + 1;
+
+	return tracecmd_number(s, b, TRACECMD_OFFSET, 2) || tracecmd_number(s, b, n, 4) ||
+			       append(b, text, n)
+		       ? -1
+		       : 0;
+}
+
 int tracecmd_options(const struct tracecmd_state *s, struct buffer *b)
 {
 	const struct buffer *from = &s->parts[PART_OPTIONS];
@@ -156,5 +171,7 @@ int tracecmd_options(const struct tracecmd_state *s, struct buffer *b)
 		}
 		at += size;
 	}
+	if (s->offset_added && option_offset(s, b))
+		return -1;
 	return cpus || s->version == 6 ? 0 : option_cpus(s, b);
 }

@@ -92,6 +92,7 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 		report_alarms(stage, q, &st, alarms);
 		st.calls.unfinished = s.calls.unfinished;
 		st.calls.unmatched = s.calls.unmatched;
+		st.calls.outside = s.calls.outside;
 		if (!stage->options->quiet)
 			report_counts(stage, &st, q->settings);
 	}

@@ -751,13 +751,15 @@ int statistics_finish(struct statistics *s)
 
 int statistics_forget_calls(struct statistics *s)
 {
-	uint64_t unmatched = s->calls.unmatched, unfinished = s->calls.unfinished;
+	uint64_t unmatched = s->calls.unmatched, unfinished = s->calls.unfinished,
+		 outside = s->calls.outside;
 	size_t fields = s->entered.fields;
 
 	calls_free(&s->calls);
 	calls_init(&s->calls, s->dictionary);
 	s->calls.unmatched = unmatched;
 	s->calls.unfinished = unfinished;
+	s->calls.outside = outside;
 	entered_free(&s->entered);
 	entered_init(&s->entered, fields);
 	return 0;

@@ -14,7 +14,7 @@
 
 #define SUMMARY_META "trstat"
 
-enum { SUMMARY_VERSION = 1 };
+enum { SUMMARY_VERSION = 2 };
 
 enum summary_flags { SUMMARY_TICKS = 1 };
 
@@ -47,7 +47,7 @@ struct summary_head {
 	char *group, *asked, *sort, *view_argument;
 	uint32_t view; /* enum view */
 	bool ticks;
-	uint64_t first, last, unmatched, unfinished;
+	uint64_t first, last, unmatched, unfinished, outside;
 };
 
 /* Several summaries being read, one behind the other. */

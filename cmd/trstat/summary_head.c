@@ -66,6 +66,7 @@ static int take_head(struct unpacker *u, struct summary_head *h)
 	h->last = packed_u64(in);
 	h->unmatched = packed_u64(in);
 	h->unfinished = packed_u64(in);
+	h->outside = packed_u64(in);
 	return in->bad ? -1 : 0;
 }
 
@@ -142,6 +143,7 @@ static int match(struct unpacker *u, const struct summary_head *h)
 	ss->s->first = h->first < ss->s->first ? h->first : ss->s->first;
 	ss->s->last = h->last > ss->s->last ? h->last : ss->s->last;
 	ss->s->calls.unmatched += h->unmatched;
+	ss->s->calls.outside += h->outside;
 	ss->s->calls.unfinished += h->unfinished;
 	return 0;
 }

@@ -100,6 +100,7 @@ static int put_head(struct packer *p, const struct settings *asked, struct error
 	put(p, s->last);
 	put(p, s->calls.unmatched);
 	put(p, s->calls.unfinished);
+	put(p, s->calls.outside);
 	return put_groups(p, e);
 }
 

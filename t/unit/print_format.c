@@ -293,6 +293,21 @@ static void test_refused(void)
 	IS("\"%d\", REC->a[1]", "! no array near ''");
 }
 
+static void test_deep(void)
+{
+	char deep[1200], *flat;
+
+	IS("\"%s\", \"x\" ? \"a\" : \"b\"", "a");
+	IS("\"%d\", REC->g ? 1 : 2", "1");
+	snprintf(deep, sizeof deep, FIELDS "\"%%d\", %0*d%s%0*d", 200, 0, "REC->a", 200, 0);
+	for (char *p = deep, *at = strstr(deep, "REC"); *p; p++)
+		if (*p == '0' && p > strstr(deep, "print fmt:") && (p < at || p > at + 5))
+			*p = p < at ? '(' : ')';
+	flat = strdup(printed(FIELDS "\"%d\", REC->a"));
+	is_str(printed(deep), flat, "200 parentheses");
+	free(flat);
+}
+
 /* Formats made to hurt: they are refused, or take no more than a moment. */
 static void test_hostile(void)
 {
@@ -494,6 +509,7 @@ int main(void)
 	test_network();
 	test_other_machines();
 	test_refused();
+	test_deep();
 	test_hostile();
 	test_truncated();
 	test_binary();
