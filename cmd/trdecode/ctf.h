@@ -210,6 +210,9 @@ int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what, struct e
 
 /* --- ctf_packet.c --- */
 
+/* Do these first bytes of a file begin a packet, in either byte order? */
+bool ctf_packet_is(const uint8_t *data, size_t n);
+
 /* Stand behind the beginning of the next packet, or be done. -1 and e. */
 int ctf_packet_next(struct ctf_file *f, struct error *e);
 
