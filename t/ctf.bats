@@ -219,3 +219,15 @@ made() {
 	babeltrace2 trace >want 2>/dev/null
 	trdecode trace | trencode | diff want -
 }
+
+@test "fields of an event with a sequence have the names that others have" {
+	local d=$DATA/ctf/kinds.tar.gz
+	run -0 pipefail "trdecode '$d' | trfilter 'i == 1 && col == \"GREEN\"' | trstat -a count -F tsv"
+	assert_output $'name\tcount\nkinds:all\t1'
+	run -0 pipefail "trdecode '$d' | trfilter 'arg.i == 1' | trstat -a count -F tsv"
+	assert_output $'name\tcount\nkinds:all\t1'
+	run -0 pipefail "trdecode '$d' | trstat -g type,col -a count -F tsv"
+	assert_line $'kinds:all\tMANY\t11'
+	run -0 pipefail "trdecode '$d' | trstat -g type,arg.col -a count -F tsv"
+	assert_line $'kinds:all\tMANY\t11'
+}

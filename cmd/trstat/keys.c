@@ -44,6 +44,7 @@ static void from_value(const struct dictionary *d, const struct value *v, struct
 bool subject_field(const struct dictionary *d, const struct event *e, const char *name,
 		   struct field_value *out)
 {
+	bool call = e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE;
 	const struct field *f = field_find(e->type, name);
 	struct value v;
 
@@ -52,6 +53,9 @@ bool subject_field(const struct dictionary *d, const struct event *e, const char
 		field_get(e, f, 0, out);
 	} else if (e->type->flags & TYPE_VALUES) {
 		if (!strncmp(name, "arg.", 4) && argument_find(d, e, name + 4, &v))
+			from_value(d, &v, out);
+		/* what is no call has no arguments: these are its fields */
+		else if (!call && argument_find(d, e, name, &v))
 			from_value(d, &v, out);
 		else if (!strcmp(name, "ret") &&
 			 values_find(e->tail, e->tail_size, DETAIL_RETURN, 0, &v))
