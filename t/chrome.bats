@@ -80,7 +80,77 @@ profile() {
 	run -1 trdecode -o s x.json
 	printf '{"traceEvents":[{"ph":"i","ts":1e300,"pid":1,"name":"x"}]}' >x.json
 	run -1 trdecode -o s x.json
-	assert_output "trdecode: x.json: 0x11: an event's time cannot be"
+	assert_output "trdecode: x.json: 0x10: an event's time cannot be"
 	echo '{"a": 1}' >x.json
 	run -2 trdecode x.json
+}
+
+@test "times in quotes are times; what has none is told with its offset" {
+	printf '[{"ph":"X","ts":"12.5","dur":"3","name":"a"},{"ph":"X","ts":"late","name":"b"},{"name":"c","ts":1}]' >x.json
+	run -0 pipefail "trdecode x.json | trstat -a total -F tsv"
+	assert_line $'a\t3000'
+	assert_line "trdecode: x.json: 0x2d: the first of 2 events without a time or a phase, which were left out"
+}
+
+@test "ids of threads that are no numbers become their comm, and a remark" {
+	cat >x.json <<-END
+		[{"ph":"i","ts":1,"pid":1,"tid":"render","name":"a"},
+		{"ph":"i","ts":2,"pid":1,"tid":140234567890123,"name":"b"},
+		{"ph":"i","ts":3,"pid":1,"tid":"io","name":"c"},
+		{"ph":"M","pid":1,"tid":"io","name":"thread_name","args":{"name":"disk"}},
+		{"ph":"i","ts":4,"pid":1,"tid":"2","name":"d"}]
+	END
+	run -0 pipefail "trdecode x.json | trstat -g name,comm -a count -s name -F tsv"
+	assert_line $'a\trender\t1'
+	assert_line $'b\t140234567890123\t1'
+	assert_line $'c\tdisk\t1'
+	assert_line $'d\t\t1'
+	assert_line --partial "x.json: 3 ids of processes and threads are no numbers from 0 to 2147483647 (the first one: render)"
+	trdecode x.json 2>/dev/null | trstat -g tid -a count -F tsv | grep $'^2\t1$'
+}
+
+@test "what stands behind the end is damage" {
+	local text
+	for text in '[{"ph":"i","ts":1,"name":"x"}] more' '{"traceEvents":[{"ph":"i","ts":1,"name":"x"}]}}'; do
+		printf '%s' "$text" >x.json
+		run -1 trdecode -o s x.json
+		assert_output --regexp '^trdecode: x.json: 0x[0-9a-f]+: something stands behind the JSON$'
+		run -1 bash -c "trstat -a count -F tsv s 2>/dev/null"
+		assert_line $'x\t1'
+	done
+}
+
+@test "an event without a name has one that says so" {
+	printf '[{"ph":"X","ts":1,"dur":1},{"ph":"i","ts":1},{"ph":"C","ts":2,"args":{"n":1}}]' >x.json
+	run -0 pipefail "trdecode x.json | trstat -a count -F tsv"
+	assert_line $'(no name)\t3'
+	refute_line --partial '<0>'
+}
+
+@test "empty arrays, a byte order mark, events behind long metadata" {
+	local text
+	for text in '[]' '[ ]' ' [ ] ' '{"traceEvents":[]}'; do
+		printf '%s' "$text" >x.json
+		run -0 pipefail "trdecode x.json | trstat -a count -F tsv"
+		assert_output $'name\tcount'
+	done
+	printf '\xef\xbb\xbf[{"ph":"i","ts":1,"name":"x"}]' >x.json
+	run -0 pipefail "trdecode x.json | trstat -a count -F tsv"
+	assert_line $'x\t1'
+	printf '{"metadata":"%05000d","traceEvents":[{"ph":"i","ts":1,"name":"x"}]}' 0 >x.json
+	run -0 pipefail "trdecode -f chrome x.json | trstat -a count -F tsv"
+	assert_line $'x\t1'
+	echo '{"a": 1}' >x.json
+	run -2 trdecode -f chrome -o s x.json
+	assert_output "trdecode: x.json: no traceEvents are in this JSON"
+	run -2 trdecode -f lttng x.json
+	assert_output "trdecode: x.json: not a trace of the format lttng"
+}
+
+@test "--info tells the format" {
+	echo '[]' >x.json
+	run -0 trdecode --info x.json
+	assert_line --regexp '^format +chrome$'
+	run -0 trdecode --info --json x.json
+	assert_line --partial '"format": "chrome"'
 }

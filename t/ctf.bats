@@ -175,3 +175,59 @@ made() {
 		babeltrace2 made 2>/dev/null | diff - got
 	done
 }
+
+@test "a file beside those of a trace is none; metadata alone hold no events" {
+	unpack kinds
+	local d=kinds/ust/uid/0/64-bit
+	echo '{"a": 1}' | tee kinds/no.json >$d/no.json
+	run -2 trdecode $d/no.json
+	assert_output "trdecode: $d/no.json: not a trace of a known format"
+	run -2 trdecode kinds/no.json
+	assert_output "trdecode: kinds/no.json: not a trace of a known format"
+	run -2 trdecode $d/metadata
+	assert_output "trdecode: $d/metadata: metadata alone hold no events: give the directory around them"
+	run -0 trdecode --info $d/ch_0
+	assert_line --regexp '^format +ctf$'
+	run -0 trdecode --info --json $d/ch_0
+	assert_line --partial '"format": "ctf"'
+}
+
+# one field of the bytes 1 to 127, each with an x behind it
+@test "every control character is printed as babeltrace2 does" {
+	local i
+	cat >metadata <<-END
+		/* CTF 1.8 */
+		typealias integer { size = 32; align = 8; signed = false; } := u32;
+		typealias integer { size = 64; align = 8; signed = false; } := u64;
+		trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };
+		stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size; }; event.header := struct { u32 id; }; };
+		event { id = 0; stream_id = 0; name = "e"; fields := struct { string s; }; };
+	END
+	mkdir trace
+	mv metadata trace
+	{
+		printf '\xc1\x1f\xfc\xc1\0\0\0\0\x18\x0d\0\0\0\0\0\0\x18\x0d\0\0\0\0\0\0\0\0\0\0'
+		for ((i = 1; i < 128; i++)); do printf '%b' "\\x$(printf %02x $i)x"; done
+		printf '\303\244\0'
+	} >trace/c_0
+	size=$(($(stat -c %s trace/c_0) * 8))
+	for at in 8 16; do
+		printf '%b' "$(printf '\\x%02x\\x%02x' $((size % 256)) $((size / 256)))" |
+			dd of=trace/c_0 bs=1 seek=$at conv=notrunc status=none
+	done
+	need babeltrace2
+	babeltrace2 trace >want 2>/dev/null
+	trdecode trace | trencode | diff want -
+}
+
+@test "fields of an event with a sequence have the names that others have" {
+	local d=$DATA/ctf/kinds.tar.gz
+	run -0 pipefail "trdecode '$d' | trfilter 'i == 1 && col == \"GREEN\"' | trstat -a count -F tsv"
+	assert_output $'name\tcount\nkinds:all\t1'
+	run -0 pipefail "trdecode '$d' | trfilter 'arg.i == 1' | trstat -a count -F tsv"
+	assert_output $'name\tcount\nkinds:all\t1'
+	run -0 pipefail "trdecode '$d' | trstat -g type,col -a count -F tsv"
+	assert_line $'kinds:all\tMANY\t11'
+	run -0 pipefail "trdecode '$d' | trstat -g type,arg.col -a count -F tsv"
+	assert_line $'kinds:all\tMANY\t11'
+}

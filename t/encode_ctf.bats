@@ -130,3 +130,21 @@ counts() {
 	/usr/bin/time -f %M -o rss trencode -q -t ctf -o out x.trs
 	[[ $(cat rss) -lt 20000 ]]
 }
+
+@test "read back, calls are calls again: the same tables as of the source" {
+	local source key
+	for source in uftrace/fib trace-cmd/v6-fgraph.dat trace-cmd/v7-zlib-sched-irq-timer.dat \
+		lttng/v2.6-le64-packed.tar.gz apitrace/threads.trace; do
+		rm -rf out back.json
+		trdecode -q "$DATA/$source" | trsym -q >x.trs
+		trencode -q -t ctf -o out x.trs
+		for key in name comm,tid,name type,kind; do
+			trstat -q -F tsv -g $key x.trs | sort >want
+			trdecode -q out | trstat -q -F tsv -g $key | sort | diff want -
+		done
+	done
+	trdecode -q "$DATA/uftrace/fib" | trsym -q >x.trs
+	trencode -q -t chrome -o back.json x.trs
+	trstat -q -F tsv x.trs | sort >want
+	trdecode -q back.json | trstat -q -F tsv | sort | diff want -
+}

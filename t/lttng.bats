@@ -246,3 +246,28 @@ unpack() {
 	[[ -s got ]]
 	! grep -v ' kernel_0 ' got
 }
+
+@test "a file beside those of a trace is none; one of them alone is" {
+	local f
+	tar -xzf "$DATA/lttng/v2.6-le64-packed.tar.gz"
+	echo '{"a": 1}' >no.json
+	echo text >notes.txt
+	cp no.json notes.txt v2.6-le64-packed
+	echo text >v2.6-le64-packed/notes_1
+	for f in {.,v2.6-le64-packed}/{no.json,notes.txt} v2.6-le64-packed/notes_1; do
+		run -2 trdecode "$f"
+		assert_output "trdecode: $f: not a trace of a known format"
+		run -2 trdecode -f lttng "$f"
+		assert_output "trdecode: $f: not a trace of the format lttng"
+	done
+	run -2 trdecode -f chrome v2.6-le64-packed/notes.txt
+	assert_output "trdecode: v2.6-le64-packed/notes.txt: not a trace of the format chrome"
+	run -0 trdecode --info v2.6-le64-packed/kernel_0
+	assert_line --regexp '^format +lttng$'
+	: >v2.6-le64-packed/empty_0
+	run -0 trdecode --info --json v2.6-le64-packed/empty_0
+	assert_line --partial '"format": "lttng"'
+	: >empty_0
+	run -2 trdecode empty_0
+	assert_output "trdecode: empty_0: is empty, no trace"
+}

@@ -13,7 +13,8 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* An object with "traceEvents", or an array of objects with "ph". */
+/* An object with "traceEvents", or an array of objects with "ph". With -f, where the events may
+ * stand behind anything else, an object or an array; what is in it shows later. */
 static bool chrome_probe(const struct input *in)
 {
 	const char *p = (const char *)in->head, *end = p + in->head_size, *first;
@@ -21,11 +22,13 @@ static bool chrome_probe(const struct input *in)
 
 	if (!p || in->tree)
 		return false;
+	if (in->head_size >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
+		p += 3;
 	first = p = skip_blanks(p, end);
 	n = (size_t)(end - p);
 	if (p == end || (*p != '{' && *p != '['))
 		return false;
-	if (memmem(p, n, "\"traceEvents\"", 13))
+	if ((in->format && !strcmp(in->format, "chrome")) || memmem(p, n, "\"traceEvents\"", 13))
 		return true;
 	p = skip_blanks(p + 1, end);
 	return *first == '[' && (p == end || *p == ']' || memmem(p, n - 1, "\"ph\"", 4));
@@ -74,9 +77,10 @@ static int read_events(struct chrome *c, struct json_reader *r, struct error *e)
 static int read_file(struct chrome *c, struct json_reader *r, struct error *e)
 {
 	enum json_token token = json_next(r);
+	bool found = false;
 
 	if (token == JSON_ARRAY)
-		return read_events(c, r, e);
+		return read_events(c, r, e) || json_next(r) != JSON_END ? -1 : 0;
 	if (token != JSON_OBJECT)
 		return -1;
 	while ((token = json_next(r)) == JSON_KEY) {
@@ -84,13 +88,16 @@ static int read_file(struct chrome *c, struct json_reader *r, struct error *e)
 
 		token = json_next(r);
 		if (events && token == JSON_ARRAY) {
+			found = true;
 			if (read_events(c, r, e))
 				return -1;
 		} else if (!json_skip(r, token)) {
 			return -1;
 		}
 	}
-	return token == JSON_OBJECT_END ? 0 : -1;
+	if (token != JSON_OBJECT_END || json_next(r) != JSON_END)
+		return -1;
+	return found ? 0 : error_set(e, r->name, NO_OFFSET, "no traceEvents are in this JSON");
 }
 
 static int read_all(struct chrome *c, struct error *e)
@@ -132,6 +139,7 @@ static int chrome_info(struct input *in, struct facts *facts, struct error *e)
 
 	if (read_all(c, e))
 		return -1;
+	fact_text(facts, "format", "chrome");
 	fact_number(facts, "events", c->events);
 	fact_number(facts, "threads", c->nthreads);
 	return 0;
@@ -189,10 +197,16 @@ static void chrome_close(struct input *in)
 		     "were ended with it",
 		     c->clipped);
 	if (c->ignored && !quiet)
-		warn(in->name, NO_OFFSET,
-		     "%" PRIu64 " events without a time or a phase were left "
-		     "out",
+		warn(in->name, c->ignored_first,
+		     "the first of %" PRIu64
+		     " events without a time or a phase, which were left out",
 		     c->ignored);
+	if (c->named && !quiet)
+		warn(in->name, NO_OFFSET,
+		     "%" PRIu64 " ids of processes and threads are no numbers from 0 to 2147483647 "
+		     "(the first one: %s): they were given numbers, and are the comm of threads "
+		     "without a name",
+		     c->named, c->named_first);
 	if (c->unopened && !quiet)
 		warn(in->name, NO_OFFSET,
 		     "%" PRIu64 " ends of calls whose beginning is not there were left out",

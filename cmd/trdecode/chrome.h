@@ -39,7 +39,8 @@ struct chrome_frame {
 
 struct chrome_thread {
 	int32_t pid, tid;
-	uint32_t comm; /* string of the writer */
+	uint32_t comm; /* string of the writer: its name, else an id that is no number; 0 */
+	bool is_named;
 	uint32_t lane;
 	struct chrome_frame *frames;
 	size_t depth, capacity;
@@ -56,7 +57,7 @@ struct chrome {
 	struct input *input;
 	struct writer *w;
 	struct sorter sorter;
-	struct intern thread_keys, names;   /* names: of pids and tids that are no numbers */
+	struct intern thread_keys, names;   /* names: of pids and tids that are no int32_t */
 	struct known definitions, declared; /* of argument names; types and places */
 	struct chrome_thread *threads;
 	size_t nthreads, threads_capacity;
@@ -64,6 +65,9 @@ struct chrome {
 	size_t nends, ends_capacity;
 	uint64_t serial;
 	uint64_t events, ignored, clipped, unopened;
+	uint64_t ignored_first; /* offset */
+	uint64_t named;		/* ids in names */
+	char named_first[64];
 	uint32_t source, clock;
 	uint32_t begin_text, end_text; /* strings of the writer */
 

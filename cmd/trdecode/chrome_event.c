@@ -2,6 +2,7 @@
  * chrome_event.c - one object of "traceEvents"
  */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "chrome.h"
@@ -124,8 +125,10 @@ static int read_arguments(struct chrome *c, struct json_reader *r)
 
 /* --- threads --- */
 
-static int32_t id_of(struct chrome *c, const struct buffer *b)
+/* named: it has no number of its own. */
+static int32_t id_of(struct chrome *c, const struct buffer *b, bool *named)
 {
+	uint32_t number;
 	char *end;
 	long n;
 
@@ -135,17 +138,26 @@ static int32_t id_of(struct chrome *c, const struct buffer *b)
 	if (!*end && n >= 0 && n <= INT32_MAX)
 		return (int32_t)n;
 	/* a name, or a number that is none here: any that nobody else has, the same each time */
-	return (int32_t)(0x40000000u | (intern(&c->names, b->data, b->size) & 0x3fffffff));
+	number = intern(&c->names, b->data, b->size);
+	if (number == c->named) {
+		if (!number)
+			snprintf(c->named_first, sizeof c->named_first, "%s", (char *)b->data);
+		c->named++;
+	}
+	*named = true;
+	return (int32_t)(0x40000000u | (number & 0x3fffffff));
 }
 
 static struct chrome_thread *thread_of(struct chrome *c, uint32_t *number)
 {
 	int32_t key[2];
 	struct chrome_thread *t;
-
-	key[0] = id_of(c, &c->pid);
 	/* uftrace writes the tid only where it is not the pid */
-	key[1] = id_of(c, c->tid.size ? &c->tid : &c->pid);
+	const struct buffer *tid = c->tid.size ? &c->tid : &c->pid;
+	bool pid_named = false, tid_named = false;
+
+	key[0] = id_of(c, &c->pid, &pid_named);
+	key[1] = id_of(c, tid, &tid_named);
 	*number = intern(&c->thread_keys, key, sizeof key);
 	if (*number == INTERN_NONE)
 		return NULL;
@@ -154,7 +166,13 @@ static struct chrome_thread *thread_of(struct chrome *c, uint32_t *number)
 		if (!t)
 			return NULL;
 		c->threads = t;
-		t[c->nthreads++] = (struct chrome_thread){.pid = key[0], .tid = key[1]};
+		t += c->nthreads++;
+		*t = (struct chrome_thread){.pid = key[0], .tid = key[1]};
+		if (pid_named || tid_named) {
+			const struct buffer *id = tid_named ? tid : &c->pid;
+
+			t->comm = writer_string(c->w, id->data, id->size);
+		}
 	}
 	return &c->threads[*number];
 }
@@ -178,8 +196,9 @@ static int take_name(struct chrome *c)
 	t = thread_of(c, &number);
 	if (!t)
 		return -1;
-	if (*what == 't' || !t->comm)
+	if (*what == 't' || !t->is_named)
 		t->comm = writer_string(c->w, d.value.bytes, d.value.n);
+	t->is_named = true;
 	return 0;
 }
 
@@ -214,7 +233,10 @@ static int keep(struct chrome *c, enum chrome_kind kind, uint64_t time, uint64_t
 
 	if (!thread_of(c, &record.thread))
 		return no_memory(e);
-	record.name = writer_string(c->w, c->name.data, c->name.size);
+	/* an end without a name is that of any call */
+	record.name = c->name.size || kind == CHROME_END
+			      ? writer_string(c->w, c->name.data, c->name.size)
+			      : writer_text(c->w, "(no name)");
 	record.category = writer_string(c->w, c->category.data, c->category.size);
 	record.values = (uint32_t)c->values.size;
 	if (c->keys.size) {
@@ -260,7 +282,9 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 		return -1;
 	if (args && token == JSON_OBJECT)
 		return read_arguments(c, r);
-	if ((ts || dur) && token == JSON_NUMBER) {
+	/* some writers put numbers beyond 2^53 in quotes */
+	if ((ts || dur) && (token == JSON_NUMBER ||
+			    (token == JSON_STRING && json_is_number((char *)r->text.data)))) {
 		if (!chrome_time((char *)r->text.data, ts ? &t->ts : &t->dur))
 			t->wrong = true;
 		t->has_ts |= ts;
@@ -280,7 +304,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 {
 	struct buffer *const all[] = {&c->name, &c->category, &c->phase, &c->pid,
 				      &c->tid,	&c->values,   &c->keys};
-	uint64_t offset = json_offset(r);
+	uint64_t offset = json_offset(r) - 1; /* of its {, which was read */
 	struct times t = {0};
 	enum json_token token;
 
@@ -303,7 +327,8 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 		return 0;
 	}
 	if (!t.has_ts || c->phase.size != 1) {
-		c->ignored++;
+		if (!c->ignored++)
+			c->ignored_first = offset;
 		return 0;
 	}
 	if (is_phase(c, "B"))

@@ -40,8 +40,21 @@ static bool is_metadata(const struct tree *tree, const char *member)
 	return got > 0 && ctf_metadata_is(head, (size_t)got);
 }
 
+/*
+ * The file that was given, beside a metadata file: itself, or a file whose first packet has the
+ * magic number. (A trace whose packets have none is to be given as a whole.)
+ */
+static bool is_part(const struct input *in)
+{
+	if (!is_metadata(in->tree, "metadata"))
+		return false;
+	return !strcmp(in->member, "metadata") || ctf_packet_is(in->head, in->head_size);
+}
+
 static bool ctf_probe(const struct input *in)
 {
+	if (in->tree && in->member)
+		return is_part(in);
 	for (size_t i = 0; in->tree && i < tree_count(in->tree); i++)
 		if (is_metadata(in->tree, tree_member(in->tree, i)))
 			return true;
@@ -198,8 +211,12 @@ static int ctf_open(struct input *in, struct error *e)
 	if (tree_damage(tree, e))
 		input_damage_error(in, e);
 	e->what[0] = '\0';
+	if (in->member && !strcmp(in->member, "metadata"))
+		return error_set(e, in->name, NO_OFFSET,
+				 "metadata alone hold no events: give the directory around them");
 	for (size_t i = 0; i < tree_count(tree); i++)
-		if (is_metadata(tree, tree_member(tree, i)) &&
+		if ((!in->member || !prefix_of(tree_member(tree, i))) &&
+		    is_metadata(tree, tree_member(tree, i)) &&
 		    open_trace(ctf, tree_member(tree, i), e))
 			return -1;
 	/* traces do not move any more */
@@ -229,6 +246,7 @@ static int ctf_info(struct input *in, struct facts *facts, struct error *e)
 	struct ctf *ctf = in->state;
 	uint64_t bytes = 0, start, size;
 
+	fact_text(facts, "format", "ctf");
 	for (size_t i = 0; i < ctf->ntraces; i++) {
 		const struct ctf_trace *t = &ctf->traces[i];
 		const struct ctf_clock *c = clock_of(t);

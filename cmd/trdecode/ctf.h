@@ -47,6 +47,8 @@ enum ctf_action {
 	CTF_BIN_INFO, /* a file that the process has mapped: address, size, path */
 };
 
+#define CTF_NO_STRING UINT32_MAX
+
 /* An event of a stream class, made ready. */
 struct ctf_class {
 	const struct ctf_event_class *declared;
@@ -60,7 +62,7 @@ struct ctf_class {
 	uint32_t nstrings;
 	uint32_t type, place; /* ids of the writer; type 0: not declared yet */
 	enum type_kind kind;
-	bool per_cpu;
+	bool per_cpu, inner, of_kernel;	      /* TYPE_PER_CPU, TYPE_INNER, TYPE_KERNEL */
 	struct ctf_spot tid, pid, ppid, comm; /* with plain */
 	struct ctf_spot call;		      /* what tells the place of an enter or leave */
 	enum ctf_call {
@@ -69,10 +71,13 @@ struct ctf_class {
 		CALL_ADDRESS, /* of a function */
 		CALL_IRQ,
 		CALL_SOFTIRQ,
+		CALL_TEXT, /* its string "name" */
 	} call_kind;
 	enum ctf_action action;
 	struct ctf_spot argument[2];
-	uint32_t string;       /* number of the string, of BIN_INFO */
+	uint32_t string;       /* number of the string, of BIN_INFO and CALL_TEXT */
+	uint32_t comm_string;  /* of the comm, where it is one, + 1; 0 */
+	struct ctf_spot depth; /* of CALL_TEXT */
 	uint32_t *definitions; /* that values name */
 	uint32_t ndefinitions;
 	size_t definitions_capacity;
@@ -210,6 +215,9 @@ int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what, struct e
 
 /* --- ctf_packet.c --- */
 
+/* Do these first bytes of a file begin a packet, in either byte order? */
+bool ctf_packet_is(const uint8_t *data, size_t n);
+
 /* Stand behind the beginning of the next packet, or be done. -1 and e. */
 int ctf_packet_next(struct ctf_file *f, struct error *e);
 
@@ -222,8 +230,11 @@ int ctf_row(struct ctf_file *f, struct error *e);
 
 /* What an event's name says of it: kind and call_kind, action. */
 void ctf_calls_classify(struct ctf_class *c);
-/* The place of an enter or leave whose row has this fixed part; 0 with memory out. */
-uint32_t ctf_calls_place(struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed);
+/* The place of an enter or leave whose row has this fixed part and tail; 0 with memory out. */
+uint32_t ctf_calls_place(struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
+			 const struct buffer *tail);
+/* String number n of a tail; NULL: there is none. */
+const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size);
 /* What the event changes, once its row is written. -1: memory. */
 int ctf_calls_after(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixed,
 		    const struct buffer *tail);

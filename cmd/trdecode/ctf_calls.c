@@ -35,6 +35,15 @@ static const struct {
 	{"lttng_ust_statedump:bin_info", false, KIND_INSTANT, CALL_NONE, false, CTF_BIN_INFO},
 };
 
+static const struct {
+	const char *uri;
+	enum type_kind kind;
+} own[] = {
+	{"urn:trutils:enter", KIND_ENTER},
+	{"urn:trutils:leave", KIND_LEAVE},
+	{"urn:trutils:instant", KIND_INSTANT},
+};
+
 void ctf_calls_classify(struct ctf_class *c)
 {
 	const char *name = c->declared->name;
@@ -50,12 +59,35 @@ void ctf_calls_classify(struct ctf_class *c)
 		c->per_cpu = events[i].per_cpu;
 		c->action = events[i].action;
 	}
+	c->string = CTF_NO_STRING;
+	/* of an event that trencode wrote */
+	for (size_t i = 0; c->declared->uri && i < sizeof own / sizeof *own; i++)
+		if (!strncmp(c->declared->uri, own[i].uri, strlen(own[i].uri))) {
+			c->kind = own[i].kind;
+			c->per_cpu = strstr(c->declared->uri, ":per-cpu") != NULL;
+			c->inner = strstr(c->declared->uri, ":inner") != NULL;
+			c->of_kernel = strstr(c->declared->uri, ":kernel") != NULL;
+			c->call_kind = CALL_TEXT;
+			c->action = CTF_NO_ACTION;
+		}
+}
+
+const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size)
+{
+	const char *p = (const char *)tail->data, *end = p + tail->size;
+
+	for (; p < end; p += strlen(p) + 1)
+		if (!n--) {
+			*size = strlen(p);
+			return p;
+		}
+	return NULL;
 }
 
 /* --- places --- */
 
 /* Of a call that has a name and no address. */
-static uint32_t named_place(struct ctf *ctf, const char *name)
+static uint32_t named_place(struct ctf *ctf, const char *name, size_t n)
 {
 	struct {
 		char kind;
@@ -64,7 +96,7 @@ static uint32_t named_place(struct ctf *ctf, const char *name)
 	uint32_t *id;
 
 	key.kind = 'n';
-	key.name = writer_text(ctf->w, name);
+	key.name = writer_string(ctf->w, name, n);
 	id = known_number(&ctf->known, &key, sizeof key);
 	if (!id)
 		return 0;
@@ -116,19 +148,26 @@ static uint32_t address_place(struct ctf_trace *t, int32_t pid, uint64_t address
 	return *id;
 }
 
-uint32_t ctf_calls_place(struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed)
+uint32_t ctf_calls_place(struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
+			 const struct buffer *tail)
 {
 	/* enum in include/linux/interrupt.h of the kernel */
 	static const char *const softirqs[] = {"HI",	   "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
 					       "IRQ_POLL", "TASKLET", "SCHED",	"HRTIMER", "RCU"};
 	const char *at = c->declared->name;
 	char name[32];
+	size_t size = 0;
 	uint64_t n;
 
+	if (c->call_kind == CALL_TEXT) {
+		at = ctf_calls_string(tail, c->string, &size);
+		return named_place(f->trace->ctf, at ? at : "", size);
+	}
 	if (c->call_kind == CALL_NAMED) {
 		if (!c->place) {
 			at = strstr(at, c->kind == KIND_ENTER ? "_entry_" : "_exit_");
-			c->place = named_place(f->trace->ctf, strchr(at + 1, '_') + 1);
+			at = strchr(at + 1, '_') + 1;
+			c->place = named_place(f->trace->ctf, at, strlen(at));
 		}
 		return c->place;
 	}
@@ -140,7 +179,7 @@ uint32_t ctf_calls_place(struct ctf_class *c, const struct ctf_file *f, const ui
 	else
 		snprintf(name, sizeof name, "%s %" PRIu64,
 			 c->call_kind == CALL_IRQ ? "irq" : "softirq", n);
-	return named_place(f->trace->ctf, name);
+	return named_place(f->trace->ctf, name, strlen(name));
 }
 
 /* --- what changes --- */
@@ -164,19 +203,6 @@ struct ctf_cpu *ctf_calls_cpu(struct ctf_trace *t, int32_t cpu)
 	return &cpus[cpu];
 }
 
-/* String number n of a tail. */
-static const char *string_of(const struct buffer *tail, uint32_t n, size_t *size)
-{
-	const char *p = (const char *)tail->data, *end = p + tail->size;
-
-	for (; p < end; p += strlen(p) + 1)
-		if (!n--) {
-			*size = strlen(p);
-			return p;
-		}
-	return NULL;
-}
-
 static int take_file(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixed,
 		     const struct buffer *tail)
 {
@@ -184,7 +210,7 @@ static int take_file(struct ctf_class *c, struct ctf_file *f, const uint8_t *fix
 	struct map_entry map = {.start = ctf_spot(fixed, c->argument[0])};
 	uint64_t size = ctf_spot(fixed, c->argument[1]);
 	size_t n = 0;
-	const char *path = string_of(tail, c->string, &n);
+	const char *path = ctf_calls_string(tail, c->string, &n);
 
 	if (!path || !n || __builtin_add_overflow(map.start, size, &map.end))
 		return 0;

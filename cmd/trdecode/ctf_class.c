@@ -104,9 +104,16 @@ static void note_roles(struct ctf_class *c, const struct ctf_part *p, uint32_t a
 	case CTF_COMM:
 		if (p->kind == CTF_ARRAY)
 			spot(&c->comm, at, size);
+		else if (p->kind == CTF_STRING)
+			c->comm_string = string + 1;
 		break;
 	default: break;
 	}
+	if (c->call_kind == CALL_TEXT && !strcmp(name, "depth") && p->kind == CTF_INTEGER)
+		spot(&c->depth, at, size);
+	if (c->call_kind == CALL_TEXT && !strcmp(name, "name") && p->kind == CTF_STRING &&
+	    c->string == CTF_NO_STRING)
+		c->string = string;
 	if (c->action == CTF_SWITCH && !strcmp(name, "next_tid") && size)
 		spot(&c->argument[0], at, size);
 	if (c->action == CTF_SWITCH && !strcmp(name, "next_comm") && p->kind == CTF_ARRAY)
@@ -258,7 +265,8 @@ static int make_class(struct ctf_class *c, struct error *e)
 
 	c->layout = c->stream->layout;
 	c->layout.parts = 0;
-	c->tid = c->pid = c->ppid = c->comm = c->call = c->argument[0] = c->argument[1] = none;
+	c->depth = c->tid = c->pid = c->ppid = c->comm = c->call = c->argument[0] = c->argument[1] =
+		none;
 	if (ctf_layout_add(m, &c->layout, SCOPE_EVENT_CONTEXT, c->declared->context, e) ||
 	    ctf_layout_add(m, &c->layout, SCOPE_FIELDS, c->declared->fields, e))
 		return -1;
@@ -293,6 +301,14 @@ struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id)
 	uint32_t number = id <= UINT32_MAX ? idmap_get(&s->ids, (uint32_t)id) : 0;
 
 	return number ? &s->trace->classes[number - 1] : NULL;
+}
+
+/* Do its data tell the name of the call, if it is one? */
+static bool has_name(const struct ctf_class *c)
+{
+	if (c->call_kind == CALL_TEXT)
+		return c->string != CTF_NO_STRING;
+	return c->kind == KIND_INSTANT || c->call_kind == CALL_NAMED || c->call.at >= 0;
 }
 
 int ctf_classes_make(struct ctf_trace *t, struct error *e)
@@ -339,8 +355,7 @@ int ctf_classes_make(struct ctf_trace *t, struct error *e)
 		ctf_calls_classify(c);
 		if (make_moves(c))
 			return error_set(e, NULL, NO_OFFSET, "out of memory");
-		if (!c->plain ||
-		    (c->kind != KIND_INSTANT && c->call_kind != CALL_NAMED && c->call.at < 0)) {
+		if (!c->plain || !has_name(c)) {
 			c->kind = KIND_INSTANT;
 			c->call_kind = CALL_NONE;
 		}

@@ -194,7 +194,9 @@ int ctf_class_declare(struct ctf_class *c)
 	}
 	if (c->plain) {
 		c->fixed_size = (uint32_t)align_up(at, 4);
-		type.flags = (c->nstrings ? TYPE_TAIL : 0) | (c->per_cpu ? TYPE_PER_CPU : 0);
+		type.flags = (c->nstrings ? TYPE_TAIL : 0) | (c->per_cpu ? TYPE_PER_CPU : 0) |
+			     (c->inner ? TYPE_INNER : 0) | (c->of_kernel ? TYPE_KERNEL : 0) |
+			     (c->depth.at >= 0 ? TYPE_DEPTH : 0);
 		type.fixed_size = c->fixed_size;
 	} else {
 		struct place_entry place = {.name = type.name};

@@ -256,6 +256,8 @@ static bool event_attribute(struct ctf_parser *p, void *block, const struct attr
 		c->stream = (uint64_t)a->number;
 	else if (!strcmp(a->name, "name") && a->text)
 		c->name = a->text;
+	else if (!strcmp(a->name, "model.emf.uri") && a->text)
+		c->uri = a->text;
 	else if (!strcmp(a->name, "context"))
 		c->context = a->type;
 	else if (!strcmp(a->name, "fields"))

@@ -71,6 +71,7 @@ struct ctf_type {
 struct ctf_event_class {
 	uint64_t id, stream;
 	char *name;
+	char *uri;				 /* model.emf.uri; may be NULL */
 	const struct ctf_type *context, *fields; /* may be NULL */
 	uint32_t line;				 /* where it is declared */
 	struct ctf_event_class *next;

@@ -14,6 +14,12 @@ enum {
 	PACKET_BEGIN = 64 << 20, /* bytes that its header and context take at most */
 };
 
+bool ctf_packet_is(const uint8_t *data, size_t n)
+{
+	return n >= 4 && (get_uint(data, 4, false) == PACKET_MAGIC ||
+			  get_uint(data, 4, true) == PACKET_MAGIC);
+}
+
 static bool is_packet(const struct ctf_file *f, const uint8_t *p, size_t n)
 {
 	const struct ctf_metadata *m = &f->trace->metadata;

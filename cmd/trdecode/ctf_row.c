@@ -124,6 +124,9 @@ static inline uint32_t lane_of(struct ctf_file *f)
 		if (k->comm.at >= 0) {
 			comm = fixed + k->comm.at;
 			comm_size = strnlen((const char *)comm, k->comm.size);
+		} else if (k->comm_string) {
+			comm = (const uint8_t *)ctf_calls_string(&ctf->tail, k->comm_string - 1,
+								 &comm_size);
 		}
 	} else {
 		tid = ctf_seen(c, CTF_TID) ? (int32_t)c->role[CTF_TID] : -1;
@@ -162,20 +165,20 @@ static int put_row(struct ctf_file *f)
 	struct ctf_class *k = f->class;
 	const uint8_t *fixed = ctf->fixed.data;
 	const struct buffer *tail = &ctf->tail;
-	uint32_t lane, place = 0;
+	uint32_t lane, place = 0, depth = k->depth.at < 0 ? 0 : (uint32_t)ctf_spot(fixed, k->depth);
 
 	lane = lane_of(f);
 	if (!lane)
 		return -1;
-	if (k->kind != KIND_INSTANT || !k->plain) {
-		place = k->plain ? ctf_calls_place(k, f, fixed) : k->place;
+	if (k->call_kind != CALL_NONE || !k->plain) {
+		place = k->plain ? ctf_calls_place(k, f, fixed, tail) : k->place;
 		if (!place)
 			return -1;
 	}
 	for (uint32_t i = 0; i < k->ndefinitions; i++)
 		if (writer_use_definition(ctf->w, k->definitions[i]))
 			return -1;
-	if (writer_row_data(ctf->w, f->next.time, lane, k->type, place, 0, fixed, k->fixed_size,
+	if (writer_row_data(ctf->w, f->next.time, lane, k->type, place, depth, fixed, k->fixed_size,
 			    tail->data, (uint32_t)tail->size, k->nstrings || !k->plain))
 		return -1;
 	return k->action ? ctf_calls_after(k, f, fixed, tail) : 0;

@@ -46,7 +46,8 @@ struct input {
 	const struct decoder *decoder;
 	struct decoding *decoding;
 	struct tree *tree;  /* of a directory or a tar; NULL otherwise */
-	const char *member; /* only this file of the tree; NULL all */
+	const char *member; /* only this file of the tree, directly in it; NULL all */
+	const char *format; /* that -f gives; NULL none */
 	int fd;		    /* of any other file; -1 */
 	uint8_t *head;	    /* bytes read from fd already */
 	size_t head_size;
@@ -79,7 +80,8 @@ void fact_item(struct facts *f, const char *name, const char *value);
 
 struct decoder {
 	const char *name;
-	/* Is this input of the format? By content only. */
+	/* Is this input of the format? By content only. With in->member: is that file a part of a
+	   trace of the format, which its directory is? What merely stands beside is none. */
 	bool (*probe)(const struct input *in);
 	/* Read what describes the trace, no events. -1: not to be read at all. */
 	int (*open)(struct input *in, struct error *e);

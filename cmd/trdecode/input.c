@@ -109,7 +109,7 @@ static int open_part(struct input *in, struct error *e)
 		in->member = in->name;
 		strcpy(in->path, ".");
 	}
-	in->tree = tree_open(in->path, e);
+	in->tree = tree_open_near(in->path, e);
 	return in->tree ? 0 : -1;
 }
 
@@ -134,7 +134,7 @@ static int unknown(const struct input *in, const char *format,
 				 version);
 	if (in->tree && tree_damage(in->tree, e))
 		return -1;
-	if (!in->head_size && (!in->tree || in->member))
+	if (!other && !in->head_size && (!in->tree || in->member))
 		return error_set(e, in->name, NO_OFFSET, "is empty, no trace");
 	if (other)
 		return error_set(e, in->name, NO_OFFSET, "not a trace of the format %s (but of %s)",
@@ -190,8 +190,12 @@ int input_open(struct input *in, const char *name, const char *format,
 {
 	struct stat st;
 
-	*in = (struct input){
-		.name = name, .fd = -1, .decoding = decoding, .next = UINT64_MAX, .clock_name = ""};
+	*in = (struct input){.name = name,
+			     .format = format,
+			     .fd = -1,
+			     .decoding = decoding,
+			     .next = UINT64_MAX,
+			     .clock_name = ""};
 	e->what[0] = '\0';
 	if (open_file(in, name, &st, e))
 		return -1;

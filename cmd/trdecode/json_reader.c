@@ -236,7 +236,7 @@ no_memory:
 	return false;
 }
 
-static bool is_number(const char *p)
+bool json_is_number(const char *p)
 {
 	p += *p == '-';
 	if (*p == '0')
@@ -274,7 +274,7 @@ static enum json_token read_number(struct json_reader *r)
 	}
 	if (!end_text(r))
 		return bad(r, "out of memory");
-	return is_number((char *)r->text.data) ? JSON_NUMBER : bad(r, "no number of JSON");
+	return json_is_number((char *)r->text.data) ? JSON_NUMBER : bad(r, "no number of JSON");
 }
 
 static enum json_token read_word(struct json_reader *r, const char *word, enum json_token token)
@@ -342,6 +342,11 @@ enum json_token json_next(struct json_reader *r)
 		if (c < 0)
 			return r->error.what[0] ? JSON_BAD : JSON_END;
 		return bad(r, "something stands behind the JSON");
+	}
+	/* a byte order mark, which files made on Windows have */
+	if (!json_offset(r) && c == 0xef && r->filled >= 3 && !memcmp(r->data, "\xef\xbb\xbf", 3)) {
+		r->at = 3;
+		c = skip_blanks(r);
 	}
 	if (c < 0)
 		return ended(r);

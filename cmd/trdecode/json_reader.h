@@ -59,6 +59,9 @@ bool json_skip(struct json_reader *r, enum json_token token);
 /* The same, its text appended to b as compact JSON. -1: BAD, or memory. */
 int json_copy(struct json_reader *r, enum json_token token, struct buffer *b);
 
+/* Is the text one number as JSON has them? */
+bool json_is_number(const char *text);
+
 /* Where the reader stands. */
 static inline uint64_t json_offset(const struct json_reader *r)
 {

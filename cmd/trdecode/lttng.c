@@ -98,6 +98,7 @@ static int lttng_info(struct input *in, struct facts *facts, struct error *e)
 	char text[32];
 
 	(void)e;
+	fact_text(facts, "format", "lttng");
 	snprintf(text, sizeof text, "%u.%u", h->major, h->minor);
 	fact_text(facts, "version", text);
 	fact_text(facts, "byte order", h->big ? "big-endian" : "little-endian");

@@ -77,12 +77,38 @@ static bool has_magic(const uint8_t *data, size_t n)
 	return false;
 }
 
+/*
+ * Is the file that was given one of the trace that its directory is? It has the header of one, or
+ * is empty, as files are that got no events, beside others that have it.
+ */
+static bool is_part(const struct input *in)
+{
+	uint8_t head[LTTNG_HEADER_MOST];
+	size_t base;
+	int32_t cpu;
+
+	if (!lttng_file_name(in->member, &base, &cpu))
+		return false;
+	if (in->head_size)
+		return has_magic(in->head, in->head_size);
+	for (size_t i = 0; i < tree_count(in->tree); i++) {
+		const char *member = tree_member(in->tree, i);
+
+		if (!strchr(member, '/') && lttng_file_name(member, &base, &cpu) &&
+		    has_magic(head, peek(in->tree, member, head, sizeof head)))
+			return true;
+	}
+	return false;
+}
+
 bool lttng_probe(const struct input *in)
 {
 	int32_t cpu;
 	size_t base, probed = 0;
 	uint8_t head[LTTNG_HEADER_MOST];
 
+	if (in->tree && in->member)
+		return is_part(in);
 	for (size_t i = 0; in->tree && i < tree_count(in->tree); i++) {
 		const char *member = tree_member(in->tree, i);
 

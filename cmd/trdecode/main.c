@@ -15,9 +15,10 @@
 #include "common/units.h"
 
 /* Every format that can be read. */
+/* apitrace last: few bytes of anything may begin what is packed with brotli */
 static const struct decoder *const decoders[] = {
-	&decoder_stream, &decoder_uftrace, &decoder_tracecmd, &decoder_apitrace,
-	&decoder_lttng,	 &decoder_ctf,	   &decoder_chrome,   NULL};
+	&decoder_stream, &decoder_uftrace, &decoder_tracecmd, &decoder_lttng,
+	&decoder_ctf,	 &decoder_chrome,  &decoder_apitrace, NULL};
 
 enum {
 	OPT_CLOCK = 256,

@@ -18,6 +18,9 @@
 /* Directory levels below the input that are looked at. */
 #define DEPTH_MAX 8
 
+/* Those that are looked at where the input is one file: no trace has a part of it further down. */
+#define DEPTH_NEAR 2
+
 /* Bytes that all names of a tree may take. */
 #define NAMES_MAX (64u << 20)
 
@@ -37,6 +40,7 @@ struct tree {
 	char *name;
 	int fd; /* the directory, or the temporary file */
 	bool is_archive;
+	int depth_most;
 	struct member *members;
 	size_t nr, room;
 	size_t names_size;
@@ -174,7 +178,7 @@ static void list_directory(struct tree *t, int fd, const char *prefix, int depth
 			continue;
 		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX) {
+		if (S_ISDIR(st.st_mode) && depth < t->depth_most) {
 			int sub = openat(dirfd(dir), entry->d_name,
 					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -536,7 +540,8 @@ out:
 
 /* ---- what callers see ---- */
 
-struct tree *tree_open_fd(int fd, const char *name, const void *peeked, size_t n, struct error *e)
+static struct tree *open_tree(int fd, const char *name, const void *peeked, size_t n,
+			      int depth_most, struct error *e)
 {
 	struct tree *t = calloc(1, sizeof(*t));
 	struct stat st;
@@ -544,6 +549,7 @@ struct tree *tree_open_fd(int fd, const char *name, const void *peeked, size_t n
 
 	if (t) {
 		t->fd = -1;
+		t->depth_most = depth_most;
 		t->name = strdup(name);
 	}
 	if (!t || !t->name) {
@@ -564,21 +570,35 @@ struct tree *tree_open_fd(int fd, const char *name, const void *peeked, size_t n
 	return t;
 }
 
-struct tree *tree_open(const char *path, struct error *e)
+static struct tree *open_path(const char *path, int depth_most, struct error *e)
 {
 	struct tree *t;
-	int fd;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (!strcmp(path, "-"))
-		return tree_open_fd(STDIN_FILENO, path, NULL, 0, e);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		error_errno(e, path, NO_OFFSET, "cannot open");
 		return NULL;
 	}
-	t = tree_open_fd(fd, path, NULL, 0, e);
+	t = open_tree(fd, path, NULL, 0, depth_most, e);
 	close(fd);
 	return t;
+}
+
+struct tree *tree_open_fd(int fd, const char *name, const void *peeked, size_t n, struct error *e)
+{
+	return open_tree(fd, name, peeked, n, DEPTH_MAX, e);
+}
+
+struct tree *tree_open(const char *path, struct error *e)
+{
+	if (!strcmp(path, "-"))
+		return tree_open_fd(STDIN_FILENO, path, NULL, 0, e);
+	return open_path(path, DEPTH_MAX, e);
+}
+
+struct tree *tree_open_near(const char *path, struct error *e)
+{
+	return open_path(path, DEPTH_NEAR, e);
 }
 
 void tree_close(struct tree *t)

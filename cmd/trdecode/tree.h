@@ -34,6 +34,9 @@ struct tree;
  */
 struct tree *tree_open(const char *path, struct error *e);
 
+/* The same of a directory two levels deep: where one file in it is what was asked for. */
+struct tree *tree_open_near(const char *path, struct error *e);
+
 /*
  * The same from an open descriptor, which stays the caller's but is read to the archive's end. name
  * is what messages call the input. peeked: n bytes already taken from fd, to be read before the

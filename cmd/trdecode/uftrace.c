@@ -32,6 +32,24 @@ static bool is_task_file(const char *name, int32_t *tid)
 	return true;
 }
 
+/* Is it a file that a recording has? */
+static bool is_part(const char *member)
+{
+	static const char *const whole[] = {"info",	    "task",	  "task.txt",
+					    "default.opts", "extern.dat", "events.txt",
+					    "kernel_header"};
+	static const char *const begin[] = {"sid-", "perf-cpu", "kernel-cpu"};
+	int32_t tid;
+
+	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
+		if (!strcmp(member, whole[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++)
+		if (!strncmp(member, begin[i], strlen(begin[i])))
+			return true;
+	return is_task_file(member, &tid);
+}
+
 static bool uftrace_probe(const struct input *in)
 {
 	size_t files = 0, size;
@@ -39,7 +57,7 @@ static bool uftrace_probe(const struct input *in)
 	int32_t tid;
 	void *data;
 
-	if (!in->tree)
+	if (!in->tree || (in->member && !is_part(in->member)))
 		return false;
 	if (tree_has(in->tree, "info") &&
 	    !tree_read(in->tree, "info", INFO_LIMIT, &data, &size, NULL)) {

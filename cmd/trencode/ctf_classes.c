@@ -100,6 +100,16 @@ static int declare_field(struct buffer *b, struct intern *used, const char *type
 		       : 0;
 }
 
+/* For trdecode, which makes calls of them again. */
+static const char *what_it_is(const struct ctf_class *cl, const struct type *t)
+{
+	if (t->kind == KIND_ENTER)
+		return "urn:trutils:enter";
+	if (t->kind == KIND_LEAVE)
+		return "urn:trutils:leave";
+	return cl->named ? "urn:trutils:instant" : NULL;
+}
+
 static int declare(struct ctf_classes *c, struct ctf_class *cl, struct intern *used,
 		   const struct event *ev, enum ctf_stream_class stream)
 {
@@ -108,7 +118,13 @@ static int declare(struct ctf_classes *c, struct ctf_class *cl, struct intern *u
 	char type[32];
 
 	if (buffer_printf(b, "event {\n\tid = %u;\n\tstream_id = %d;\n\tname = ", cl->id, stream) ||
-	    put_quoted(b, t->name.text, t->name.size) || put(b, ";\n\tfields := struct {\n"))
+	    put_quoted(b, t->name.text, t->name.size) || put(b, ";\n") ||
+	    (what_it_is(cl, t) &&
+	     buffer_printf(b, "\tmodel.emf.uri = \"%s%s%s%s\";\n", what_it_is(cl, t),
+			   t->flags & TYPE_INNER ? ":inner" : "",
+			   t->flags & TYPE_KERNEL ? ":kernel" : "",
+			   t->flags & TYPE_PER_CPU ? ":per-cpu" : "")) ||
+	    put(b, "\tfields := struct {\n"))
 		return -1;
 	if ((cl->named && declare_field(b, used, "string", "name", 4)) ||
 	    (cl->depth && declare_field(b, used, "u32", "depth", 5)) ||

@@ -261,7 +261,7 @@ static void print_time(struct state *s, const struct event *ev)
 /* As in C, the quotes too. */
 static void print_string(struct text *out, const char *p, size_t n)
 {
-	static const char controls[] = "\a\b\t\n\v\f\r", letters[] = "abtnvfr";
+	static const char controls[] = "\a\b\t\n\v\f\r\033", letters[] = "abtnvfre";
 	size_t from = 0;
 
 	text_char(out, '"');

@@ -182,15 +182,18 @@ static const struct field *field_of(struct operand *o, const struct type *t)
 static void event_field_value(struct evaluation *ev, struct operand *o, const struct event *e,
 			      struct scalar *out)
 {
+	bool call = e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE;
+	bool values = e->type->flags & TYPE_VALUES;
 	const struct field *f;
 	struct value v;
 
-	if (o->is_argument && e->type->kind != KIND_ENTER && e->type->kind != KIND_LEAVE)
+	if (o->is_argument && !call && !values)
 		return;
 	f = field_of(o, e->type);
 	if (f)
 		field_value(e, f, out);
-	else if (o->is_argument && argument_find(ev->dictionary, e, o->name, &v))
+	else if (values && (o->is_argument || !call) &&
+		 argument_find(ev->dictionary, e, o->name, &v))
 		take_value(ev, o, &v, out);
 }
 

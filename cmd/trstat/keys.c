@@ -45,10 +45,15 @@ static void from_value(const struct dictionary *d, const struct value *v, struct
 static bool find_value(const struct dictionary *d, const struct event *e, const char *name,
 		       struct value *v)
 {
+	bool call = e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE;
+
 	if (!(e->type->flags & TYPE_VALUES))
 		return false;
-	if (!strncmp(name, "arg.", 4))
-		return argument_find(d, e, name + 4, v);
+	if (!strncmp(name, "arg.", 4) && argument_find(d, e, name + 4, v))
+		return true;
+	/* what is no call has no arguments: these are its fields */
+	if (!call && argument_find(d, e, name, v))
+		return true;
 	return !strcmp(name, "ret") && values_find(e->tail, e->tail_size, DETAIL_RETURN, 0, v);
 }
 
