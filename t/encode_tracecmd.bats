@@ -166,3 +166,22 @@ report() {
 		trencode -t trace-cmd -o out.dat" <<<"$(cp "$SHARED/trace-cmd/v6-latency.dat" l.dat)"
 	[[ $stderr == *'the offset of 1000000000 ns does not show in a latency trace'* ]]
 }
+
+@test "one source of two, and two halves of a file, become one trace.dat" {
+	need_shared trace-cmd
+	trdecode -q "$K/agent-host.dat" "$K/agent-guest.dat" |
+		trfilter -q 'source =~ "guest"' | trencode -q -t trace-cmd -o guest.dat
+	trdecode -q "$K/agent-guest.dat" | trstat -q -g type,cpu -a count -F tsv >want
+	trdecode -q guest.dat | trstat -q -g type,cpu -a count -F tsv | diff want -
+	trdecode "$K/v6-onecpu.dat" >all.trs
+	trfilter -o a.trs 'type == "sched_switch"' all.trs
+	trfilter -o b.trs 'type != "sched_switch"' all.trs
+	trdecode -q a.trs b.trs | trencode -q -t trace-cmd -o both.dat
+	trstat -q -g type,cpu -a count -F tsv all.trs >want
+	trdecode -q both.dat | trstat -q -g type,cpu -a count -F tsv | diff want -
+	# one behind the other is refused, and the message tells the way
+	run -2 bash -c 'cat a.trs b.trs | trencode -t trace-cmd -o x.dat'
+	assert_output --partial '--anew makes one of them'
+	run -0 bash -c 'cat a.trs b.trs | trencode -q --anew -t trace-cmd -o x.dat'
+	trdecode -q x.dat | trstat -q -g type,cpu -a count -F tsv | diff want -
+}
