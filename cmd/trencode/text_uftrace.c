@@ -87,24 +87,11 @@ static void free_state(void *state)
 	free(s);
 }
 
-/* Room for number in an array, new elements zero. NULL: memory is out, the old one is still good.
- */
-static void *reach(void *array, size_t *count, size_t number, size_t size)
-{
-	size_t n = number + 64 > 2 * *count ? number + 64 : 2 * *count;
-	char *p = reallocarray(array, n, size);
-
-	if (!p)
-		return NULL;
-	memset(p + *count * size, 0, (n - *count) * size);
-	*count = n;
-	return p;
-}
-
 static struct recording *recording_of(struct state *s, const struct source *source)
 {
 	if (source->number >= s->nrecordings) {
-		void *p = reach(s->recordings, &s->nrecordings, source->number, sizeof(void *));
+		void *p =
+			array_reach(s->recordings, &s->nrecordings, source->number, sizeof(void *));
 
 		if (!p)
 			return NULL;
@@ -123,7 +110,7 @@ static struct replay_task *task_of(struct state *s, const struct event *ev)
 	if (__builtin_expect(number < s->ntasks && s->tasks[number], 1))
 		return s->tasks[number];
 	if (number >= s->ntasks) {
-		void *p = reach(s->tasks, &s->ntasks, number, sizeof(void *));
+		void *p = array_reach(s->tasks, &s->ntasks, number, sizeof(void *));
 
 		if (!p)
 			return NULL;
@@ -143,7 +130,7 @@ static const struct place_text *place_of_slow(struct state *s, uint32_t number)
 	struct place_text *p;
 
 	if (number >= s->nplaces) {
-		p = reach(s->places, &s->nplaces, number, sizeof *p);
+		p = array_reach(s->places, &s->nplaces, number, sizeof *p);
 		if (!p)
 			return NULL;
 		s->places = p;
