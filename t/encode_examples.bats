@@ -5,6 +5,9 @@ load lib
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	cp -r "$DATA/uftrace/fib" uftrace.data
+	cp -r uftrace.data a.data
+	cp -r uftrace.data b.data
+	cp "$DATA/apitrace/odd.trace" gl.trace
 	cp "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" trace.dat
 	# not packaged: a reader of standard input is enough for the example
 	mkdir bin
@@ -19,7 +22,6 @@ setup() {
 	[[ $(wc -l <examples) -gt 12 ]]
 	mapfile -t lines_of_page <examples
 	for line in "${lines_of_page[@]}"; do
-		[[ $line == *trfilter*dur* ]] && continue # for trfilter's tests
 		for tool in babeltrace2 callgrind_annotate jq; do
 			[[ $line == *$tool* ]] && ! command -v $tool >/dev/null && continue 2
 		done
