@@ -368,6 +368,7 @@ good() {
 	cp -r "$FIB" uftrace.data
 	cp -r "$FIB" a.data
 	cp -r "$FIB" b.data
+	cp "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" trace.dat
 	mandoc -Tascii "$ROOT/man1/trdecode.1" | sed 's/.\x08//g' | sed -n '/^EXAMPLES/,/^SEE/p' |
 		grep -E '^ +trdecode' >examples
 	[ "$(wc -l <examples)" -ge 9 ]

@@ -15,10 +15,9 @@
 #include "common/units.h"
 
 /* Every format that can be read. */
-static const struct decoder *const decoders[] = {&decoder_stream,   &decoder_uftrace,
-						 &decoder_tracecmd, &decoder_apitrace,
-						 &decoder_lttng,    &decoder_ctf,
-						 &decoder_chrome,   NULL};
+static const struct decoder *const decoders[] = {
+	&decoder_stream, &decoder_uftrace, &decoder_tracecmd, &decoder_apitrace,
+	&decoder_lttng,	 &decoder_ctf,	   &decoder_chrome,   NULL};
 
 enum {
 	OPT_CLOCK = 256,
@@ -60,7 +59,7 @@ struct offset {
 	const char *file;
 	size_t length;
 	int64_t ns;
-	bool used;
+	bool unit, used;
 };
 
 struct settings {
@@ -88,6 +87,7 @@ static int add_offset(struct settings *s, const char *arg, struct error *e)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--offset takes FILE=TIME, a TIME like 1.5s or -20ms, not '%s'",
 				 arg);
+	o[s->noffsets].unit = strspn(equals + 1, "+-0123456789.") < strlen(equals + 1);
 	o[s->noffsets++].length = (size_t)(equals - arg);
 	return 0;
 }
@@ -144,7 +144,8 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	case OPT_SEGMENT:
 		if (parse_size(arg, &s->segment) || s->segment < 64)
 			return error_set(e, NULL, NO_OFFSET,
-					 "--segment takes a size of at least 64 bytes, not '%s'", arg);
+					 "--segment takes a size of at least 64 bytes, not '%s'",
+					 arg);
 		return 0;
 	case OPT_INFO: s->info = true; return 0;
 	case OPT_JSON: s->json = true; return 0;
@@ -224,13 +225,20 @@ static int decode(struct input *inputs, int n, struct decoding *d, struct limits
 	return d->status;
 }
 
-static void set_shift(struct input *in, struct settings *s)
+/* name: as the command line has it, "-" for standard input, or as messages have it */
+static bool is_offset_of(const struct offset *o, const char *name)
+{
+	return strlen(name) == o->length && !strncmp(name, o->file, o->length);
+}
+
+static void set_shift(struct input *in, const char *operand, struct settings *s)
 {
 	for (size_t i = 0; i < s->noffsets; i++) {
 		struct offset *o = &s->offsets[i];
 
-		if (strlen(in->name) == o->length && !strncmp(in->name, o->file, o->length)) {
+		if (is_offset_of(o, operand) || is_offset_of(o, in->name)) {
 			in->shift = o->ns;
+			in->shift_unit = o->unit;
 			in->placed = o->used = true;
 		}
 	}
@@ -253,7 +261,7 @@ static int run(struct input *inputs, int n, char **names, struct settings *s,
 	if (s->info)
 		return print_info(inputs, n, s, common, d);
 	for (int i = 0; i < n; i++)
-		set_shift(&inputs[i], s);
+		set_shift(&inputs[i], names[i], s);
 	for (size_t i = 0; i < s->noffsets; i++)
 		if (!s->offsets[i].used) {
 			error_set(&e, NULL, NO_OFFSET, "--offset %s: no input of that name",

@@ -62,9 +62,10 @@ static int check_source(struct tracecmd_state *s, const struct source *source, s
 				 "trace.dat of both",
 				 source ? source->format.text : "an unknown source");
 	if (s->source)
-		return error_set(e, source->name.text, NO_OFFSET,
-				 "several traces cannot be written as one trace.dat, as the numbers "
-				 "of their events have nothing in common: --anew makes one of them");
+		return error_set(
+			e, source->name.text, NO_OFFSET,
+			"several traces cannot be written as one trace.dat, as the numbers "
+			"of their events have nothing in common: --anew makes one of them");
 	s->source = source;
 	return 0;
 }
@@ -359,6 +360,7 @@ const struct encoder encoder_tracecmd = {
 	.purpose = "a trace.dat of trace-cmd",
 	.suffixes = ".dat",
 	.anew = &encoder_tracecmd_anew,
+	.needs_meta = true,
 	.output = ENCODER_FILE,
 	.begin = tracecmd_begin,
 	.meta = tracecmd_meta,
