@@ -89,3 +89,18 @@ void *array_grow(void *array, size_t *capacity, size_t count, size_t element)
 		*capacity = want;
 	return p;
 }
+
+void *array_reach_slow(void *array, size_t *size, size_t number, size_t element)
+{
+	size_t old = *size, want = old > 32 ? 2 * old : 64;
+	char *p;
+
+	if (number >= want)
+		want = number + number / 2;
+	p = reallocarray(array, want, element);
+	if (!p)
+		return NULL;
+	memset(p + old * element, 0, (want - old) * element);
+	*size = want;
+	return p;
+}

@@ -44,4 +44,13 @@ static inline int buffer_u8(struct buffer *b, uint8_t v)
  * NULL when memory is out (the old one stays valid). */
 void *array_grow(void *array, size_t *capacity, size_t count, size_t element);
 
+void *array_reach_slow(void *array, size_t *size, size_t number, size_t element);
+
+/* For arrays by the numbers of things: room for that one in an array of *size elements; new ones
+ * are zero. Returns the array, or NULL when memory is out (the old one stays valid). */
+static inline void *array_reach(void *array, size_t *size, size_t number, size_t element)
+{
+	return number < *size ? array : array_reach_slow(array, size, number, element);
+}
+
 #endif

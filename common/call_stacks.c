@@ -2,22 +2,14 @@
 
 #include <stdlib.h>
 
-/* A thread's stack, frame by frame as in calls.h, as nodes of the tree. */
-struct call_stacks_thread {
-	uint32_t *node; /* by level, from low up */
-	size_t capacity;
-	uint32_t low;  /* the frames below this level are open, but were never entered here */
-	uint32_t base; /* the innermost of those, not yet known by name; the root if low is 0 */
-	bool started;
-	/* of its calls in the kernel, on top of whatever it was in when they began */
-	uint32_t *kernel;
-	size_t kernel_capacity;
-};
-
-int call_stacks_init(struct call_stacks *cs, const struct calls *calls)
+int call_stacks_init(struct call_stacks *cs, const struct calls *calls, call_stacks_key *key)
 {
-	*cs = (struct call_stacks){.calls = calls};
-	cs->unknown = intern_string(&cs->names, "<0>");
+	static const char unknown[] = "<0>";
+
+	*cs = (struct call_stacks){.calls = calls, .key = key};
+	if (key(&cs->scratch, NULL, (struct text_ref){unknown, sizeof unknown - 1, 0}))
+		return -1;
+	cs->unknown = intern(&cs->names, cs->scratch.data, cs->scratch.size);
 	return cs->unknown == INTERN_NONE ? -1 : stack_tree_init(&cs->tree);
 }
 
@@ -36,46 +28,40 @@ void call_stacks_free(struct call_stacks *cs)
 
 /* --- names --- */
 
-/* ';' and newlines are the separators of stacks. */
-static uint32_t clean_name(struct call_stacks *cs, const char *p, size_t n)
+int call_stacks_clean_name(struct buffer *to, const struct place *p, struct text_ref name)
 {
-	cs->scratch.size = 0;
-	for (size_t i = 0; i < n; i++) {
-		char c = p[i] == ';' ? ':' : p[i] ? p[i] : '?';
+	(void)p;
+	for (size_t i = 0; i < name.size; i++) {
+		char c = name.text[i] == ';' ? ':' : name.text[i] ? name.text[i] : '?';
 
-		if (c != '\n' && c != '\r' && buffer_u8(&cs->scratch, (uint8_t)c))
-			return INTERN_NONE;
+		if (c != '\n' && c != '\r' && buffer_u8(to, (uint8_t)c))
+			return -1;
 	}
-	if (!cs->scratch.size && buffer_u8(&cs->scratch, '?'))
-		return INTERN_NONE;
-	return intern(&cs->names, cs->scratch.data, cs->scratch.size);
+	return to->size ? 0 : buffer_u8(to, '?');
 }
 
 static int ask_name(struct call_stacks *cs, uint32_t place, uint32_t *name)
 {
-	size_t n = cs->nnames ? cs->nnames : 256;
+	const struct place *p = dictionary_place(cs->calls->dictionary, place);
+	uint32_t *names = array_reach(cs->name, &cs->nnames, place, sizeof(*names));
 	struct text_ref text;
-	uint32_t *names;
 
-	while (n <= place)
-		n *= 2;
-	if (n > cs->nnames) {
-		names = realloc(cs->name, n * sizeof(*names));
-		if (!names)
-			return -1;
-		memset(names + cs->nnames, 0, (n - cs->nnames) * sizeof(*names));
-		cs->name = names;
-		cs->nnames = n;
-	}
+	if (!names)
+		return -1;
+	cs->name = names;
 	text = dictionary_place_name(cs->calls->dictionary, place);
-	*name = clean_name(cs, text.text, text.size);
+	cs->scratch.size = 0;
+	if (cs->key(&cs->scratch, p, text))
+		return -1;
+	*name = intern(&cs->names, cs->scratch.data, cs->scratch.size);
 	if (*name == INTERN_NONE)
 		return -1;
+	cs->unnamed |= p && p->space && !p->symbol && !p->name.size;
 	cs->name[place] = *name + 1;
 	return 0;
 }
 
-static inline int name_of(struct call_stacks *cs, uint32_t place, uint32_t *name)
+int call_stacks_name(struct call_stacks *cs, uint32_t place, uint32_t *name)
 {
 	if (__builtin_expect(cs->calls->dictionary->symbol_changes != cs->symbol_changes, 0)) {
 		if (cs->nnames)
@@ -91,36 +77,24 @@ static inline int name_of(struct call_stacks *cs, uint32_t place, uint32_t *name
 
 /* --- threads --- */
 
-static struct call_stacks_thread *thread_at(struct call_stacks *cs, size_t number)
+struct call_stacks_thread *call_stacks_thread(struct call_stacks *cs, size_t number)
 {
-	size_t n = cs->nthreads ? cs->nthreads : 16;
-	struct call_stacks_thread *threads;
+	struct call_stacks_thread *threads =
+		array_reach(cs->threads, &cs->nthreads, number, sizeof(*threads));
 
-	if (number < cs->nthreads)
-		return &cs->threads[number];
-	while (n <= number)
-		n *= 2;
-	threads = realloc(cs->threads, n * sizeof(*threads));
 	if (!threads)
 		return NULL;
-	memset(threads + cs->nthreads, 0, (n - cs->nthreads) * sizeof(*threads));
 	cs->threads = threads;
-	cs->nthreads = n;
 	return &threads[number];
 }
 
-/* Room for a level; what was never set is the root. */
-static int grow(uint32_t **nodes, size_t *capacity, size_t level)
+int call_stacks_grow(uint32_t **nodes, size_t *capacity, size_t level)
 {
-	while (level >= *capacity) {
-		size_t old = *capacity;
-		uint32_t *grown = array_grow(*nodes, capacity, old, sizeof(*grown));
+	uint32_t *grown = array_reach(*nodes, capacity, level, sizeof(*grown));
 
-		if (!grown)
-			return -1;
-		memset(grown + old, 0, (*capacity - old) * sizeof(*grown));
-		*nodes = grown;
-	}
+	if (!grown)
+		return -1;
+	*nodes = grown;
 	return 0;
 }
 
@@ -147,28 +121,17 @@ static int lower(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t
 	return 0;
 }
 
-static inline uint32_t caller_node(const struct call_stacks_thread *th, uint32_t level)
-{
-	return level > th->low ? th->node[level - 1] : th->base;
-}
-
 static int enter(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level,
 		 uint32_t place)
 {
-	uint32_t name, node;
+	uint32_t name;
 
-	if (name_of(cs, place, &name) || start(cs, th, level))
+	if (call_stacks_name(cs, place, &name) || start(cs, th, level))
 		return -1;
 	/* an exec, or a longjmp to before the trace */
 	if (level < th->low && lower(cs, th, level, cs->unknown))
 		return -1;
-	node = stack_tree_child(&cs->tree, caller_node(th, level), name);
-	if (!node)
-		return -1;
-	if (level >= th->capacity && grow(&th->node, &th->capacity, level))
-		return -1;
-	th->node[level] = node;
-	return 0;
+	return call_stacks_push(cs, th, level, name);
 }
 
 static int leave(struct call_stacks *cs, struct call_stacks_thread *th, const struct call *c,
@@ -176,10 +139,10 @@ static int leave(struct call_stacks *cs, struct call_stacks_thread *th, const st
 {
 	uint32_t name;
 
-	if (name_of(cs, c->place, &name) || start(cs, th, c->level + 1))
+	if (call_stacks_name(cs, c->place, &name) || start(cs, th, c->level + 1))
 		return -1;
 	if (c->level >= th->low) {
-		uint32_t caller = caller_node(th, c->level);
+		uint32_t caller = call_stacks_caller(th, c->level);
 
 		/* nearly always what its enter found */
 		*node = c->level < th->capacity ? th->node[c->level] : STACK_ROOT;
@@ -201,13 +164,14 @@ static int enter_kernel(struct call_stacks *cs, struct call_stacks_thread *th,
 {
 	uint32_t name, caller;
 
-	if (name_of(cs, place, &name))
+	if (call_stacks_name(cs, place, &name))
 		return -1;
 	if (level)
 		caller = th->kernel[level - 1];
 	else
-		caller = caller_node(th, (uint32_t)below->count + below->implicit);
-	if (level >= th->kernel_capacity && grow(&th->kernel, &th->kernel_capacity, level))
+		caller = call_stacks_caller(th, (uint32_t)below->count + below->implicit);
+	if (level >= th->kernel_capacity &&
+	    call_stacks_grow(&th->kernel, &th->kernel_capacity, level))
 		return -1;
 	th->kernel[level] = stack_tree_child(&cs->tree, caller, name);
 	return th->kernel[level] ? 0 : -1;
@@ -224,7 +188,7 @@ static int alone(struct call_stacks *cs, uint32_t place, uint32_t *node)
 {
 	uint32_t name;
 
-	if (name_of(cs, place, &name))
+	if (call_stacks_name(cs, place, &name))
 		return -1;
 	*node = stack_tree_child(&cs->tree, STACK_ROOT, name);
 	return *node ? 0 : -1;
@@ -238,7 +202,7 @@ int call_stacks_enter(struct call_stacks *cs, const struct event *e)
 
 	if (e->type->flags & TYPE_CALL_NUMBER)
 		return 0;
-	th = thread_at(cs, calls_thread(e));
+	th = call_stacks_thread(cs, calls_thread(e));
 	if (!th)
 		return -1;
 	if (stack != all)
@@ -254,7 +218,7 @@ int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struc
 
 	if (e->type->flags & TYPE_CALL_NUMBER)
 		return alone(cs, call->place, node);
-	th = thread_at(cs, calls_thread(e));
+	th = call_stacks_thread(cs, calls_thread(e));
 	if (!th)
 		return -1;
 	if (stack == cs->calls->stacks[calls_thread(e)])
@@ -276,7 +240,7 @@ uint32_t call_stacks_here(const struct call_stacks *cs, const struct event *e)
 	stack = calls_stack(cs->calls, e);
 	if (stack != all && stack->count)
 		return kernel_node(th, stack->count - 1);
-	return caller_node(th, (uint32_t)all->count + all->implicit);
+	return call_stacks_caller(th, (uint32_t)all->count + all->implicit);
 }
 
 int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t *node)
@@ -286,7 +250,7 @@ int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t
 
 	if (call->type && call->type->flags & TYPE_CALL_NUMBER)
 		return alone(cs, call->place, node);
-	th = thread_at(cs, number);
+	th = call_stacks_thread(cs, number);
 	if (!th)
 		return -1;
 	if (call->type && call->type->flags & TYPE_KERNEL) {

@@ -8,8 +8,9 @@
  *             call_stacks_leave(cs, e, &call, &node);
  *
  * and at the end call_stacks_finish for each call of calls_finish, then call_stacks_end. A node is
- * its function called by its parent. Functions are told apart by their names, in which ';' has
- * become ':' and newlines are left out, so that stacks can be written "a;b;c".
+ * its function called by its parent. Functions are told apart by their keys: with
+ * call_stacks_clean_name these are their names, in which ';' has become ':' and newlines are left
+ * out, so that stacks can be written "a;b;c".
  *
  * A frame that was open when its thread was first seen gets its name when it is left: until then
  * the stacks above it hang in the air. So with tree.keep the number of a node may come to stand for
@@ -22,15 +23,31 @@
 #include "calls.h"
 #include "stack_tree.h"
 
-struct call_stacks_thread;
+/* Append the bytes that tell functions apart; p may be NULL. -1: memory is out. */
+typedef int call_stacks_key(struct buffer *to, const struct place *p, struct text_ref name);
+call_stacks_key call_stacks_clean_name;
+
+/* A thread's stack, frame by frame as in calls.h, as nodes of the tree. */
+struct call_stacks_thread {
+	uint32_t *node; /* by level, from low up */
+	size_t capacity;
+	uint32_t low;  /* the frames below this level are open, but were never entered here */
+	uint32_t base; /* the innermost of those, not yet known by name; the root if low is 0 */
+	bool started;
+	/* of its calls in the kernel, on top of whatever it was in when they began */
+	uint32_t *kernel;
+	size_t kernel_capacity;
+};
 
 struct call_stacks {
 	const struct calls *calls; /* the caller's */
+	call_stacks_key *key;
 	struct stack_tree tree;
-	struct intern names;
-	uint32_t unknown; /* the name of a frame that is never known */
-	uint32_t *name;	  /* by place: number in names + 1; 0 not asked */
+	struct intern names; /* keys */
+	uint32_t unknown;    /* the name of a frame that is never known */
+	uint32_t *name;	     /* by place: number in names + 1; 0 not asked */
 	size_t nnames;
+	bool unnamed; /* some place has an address and was never looked up by trsym */
 	uint32_t symbol_changes;
 	struct call_stacks_thread *threads; /* by number in calls */
 	size_t nthreads;
@@ -38,7 +55,7 @@ struct call_stacks {
 };
 
 /* 0, or -1 when memory is out; so do all others that return int. */
-int call_stacks_init(struct call_stacks *cs, const struct calls *calls);
+int call_stacks_init(struct call_stacks *cs, const struct calls *calls, call_stacks_key *key);
 void call_stacks_free(struct call_stacks *cs);
 
 /* calls_feed has just pushed the frame of this enter. */
@@ -53,6 +70,36 @@ uint32_t call_stacks_here(const struct call_stacks *cs, const struct event *e);
 int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t *node);
 /* Frames that are still in the air are named "<0>". */
 int call_stacks_end(struct call_stacks *cs);
+
+/* For who takes blocks by calls_try (calls.h): a thread by its number in calls, NULL when memory is
+ * out. What it returned before is no longer valid. */
+struct call_stacks_thread *call_stacks_thread(struct call_stacks *cs, size_t number);
+/* The name of a place's function. */
+int call_stacks_name(struct call_stacks *cs, uint32_t place, uint32_t *name);
+/* Room for a level; what was never set is the root. */
+int call_stacks_grow(uint32_t **nodes, size_t *capacity, size_t level);
+
+/* The node that is called from at this level. */
+static inline uint32_t call_stacks_caller(const struct call_stacks_thread *th, uint32_t level)
+{
+	return level > th->low ? th->node[level - 1] : th->base;
+}
+
+/* A call began at this level, which is not below th->low. */
+static inline __attribute__((always_inline)) int call_stacks_push(struct call_stacks *cs,
+								  struct call_stacks_thread *th,
+								  uint32_t level, uint32_t name)
+{
+	uint32_t node = stack_tree_child(&cs->tree, call_stacks_caller(th, level), name);
+
+	if (__builtin_expect(!node, 0))
+		return -1;
+	if (__builtin_expect(level >= th->capacity, 0) &&
+	    call_stacks_grow(&th->node, &th->capacity, level))
+		return -1;
+	th->node[level] = node;
+	return 0;
+}
 
 /* "a;b;c" into the buffer, in place of what is there, with a NUL behind it; of the root
  * nothing. A stack in the air begins with "<0>". */

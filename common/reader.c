@@ -1,21 +1,11 @@
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "reader_private.h"
-#include "writer.h"
 
-enum {
-	READ_SIZE = 128 * 1024,
-	REREAD_LIMIT = 64 * 1024 * 1024,
-};
+enum { REREAD_LIMIT = 64 * 1024 * 1024 };
 
-static const char no_end[] = "the stream ends without its end mark (did the program before fail?)";
 static const char no_block[] = "here should stand a block of the stream";
 
 uint32_t reader_head_flags(const void *data, size_t n)
@@ -41,251 +31,6 @@ unsigned reader_other_version(const void *data, size_t n)
 	    p[DIGIT] < '2' || p[DIGIT] > '9')
 		return 0;
 	return (unsigned)(p[DIGIT] - '0');
-}
-
-static int fatal(struct reader *r, const char *what)
-{
-	r->fatal = true;
-	return error_set(&r->error, r->file, NO_OFFSET, "%s", what);
-}
-
-int reader_no_memory(struct reader *r)
-{
-	r->stop = true;
-	return fatal(r, "out of memory");
-}
-
-static int init(struct reader *r)
-{
-	*r = (struct reader){.fd = -1, .file = ""};
-	if (dictionary_init(&r->dictionary) || !(r->data = malloc(READ_SIZE)))
-		return reader_no_memory(r);
-	r->capacity = READ_SIZE;
-	return 0;
-}
-
-/* Bytes of all the files; 0 if some of them are none. */
-static uint64_t size_of(char **paths, int n)
-{
-	uint64_t size = 0;
-	struct stat st;
-
-	for (int i = 0; i < n; i++) {
-		/* no operands at all: standard input */
-		bool file = paths && strcmp(paths[i], "-") != 0;
-
-		if (file ? stat(paths[i], &st) : fstat(STDIN_FILENO, &st))
-			return 0;
-		if (!S_ISREG(st.st_mode))
-			return 0;
-		size += (uint64_t)st.st_size;
-	}
-	return size;
-}
-
-int reader_open(struct reader *r, char **paths, int n)
-{
-	if (init(r))
-		return -1;
-	r->paths = n ? paths : NULL; /* NULL: standard input alone */
-	r->npaths = n ? n : 1;
-	r->size = size_of(n ? paths : (char *[]){"-"}, r->npaths);
-	return 0;
-}
-
-int reader_open_fd(struct reader *r, int fd, const char *name, const void *peeked, size_t n)
-{
-	struct stat st;
-
-	if (init(r))
-		return -1;
-	r->fd = fd;
-	r->file = name;
-	r->pipe = !fstat(fd, &st) && S_ISFIFO(st.st_mode);
-	if (n > r->capacity) {
-		uint8_t *data = realloc(r->data, n);
-
-		if (!data)
-			return reader_no_memory(r);
-		r->data = data;
-		r->capacity = n;
-	}
-	if (n)
-		memcpy(r->data, peeked, n);
-	r->filled = n;
-	return 0;
-}
-
-void reader_close(struct reader *r)
-{
-	if (r->fd > STDERR_FILENO)
-		close(r->fd);
-	dictionary_free(&r->dictionary);
-	free(r->data);
-	free(r->types);
-	free(r->lanes);
-	free(r->places);
-	r->data = NULL;
-}
-
-void reader_on_demand(struct reader *r)
-{
-	r->on_demand = true;
-}
-
-static void close_fd(struct reader *r)
-{
-	if (r->fd > STDERR_FILENO)
-		close(r->fd);
-	r->fd = -1;
-}
-
-/* 1: the next input is open, 0: there is none, -1 (and the one after it next time). */
-static int open_next(struct reader *r)
-{
-	const char *path;
-	struct stat st;
-
-	if (r->path >= r->npaths)
-		return 0;
-	path = r->paths ? r->paths[r->path] : "-";
-	r->path++;
-	r->begin = r->filled = r->pending = 0;
-	r->offset = 0;
-	r->reread = 0;
-	r->eof = r->pipe = false;
-	if (!strcmp(path, "-")) {
-		r->fd = STDIN_FILENO;
-		r->file = "<stdin>";
-	} else {
-		r->file = path;
-		r->fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
-		if (r->fd < 0) {
-			r->fatal = true;
-			return error_errno(&r->error, path, NO_OFFSET, "cannot open");
-		}
-	}
-	if (isatty(r->fd)) {
-		close_fd(r);
-		return fatal(r, "is a terminal; a stream comes from trdecode or a file");
-	}
-	if (r->output && output_same_file(r->output, r->fd)) {
-		close_fd(r);
-		return fatal(r, "is also where the output goes");
-	}
-	if (!fstat(r->fd, &st)) {
-		if (S_ISDIR(st.st_mode)) {
-			close_fd(r);
-			return fatal(r, "is a directory, not a stream; trdecode makes one of it");
-		}
-		r->pipe = S_ISFIFO(st.st_mode);
-	}
-	return 1;
-}
-
-static void close_input(struct reader *r)
-{
-	close_fd(r);
-	r->in_segment = r->open_stream = r->more_expected = r->cut = r->astray = false;
-	r->pending = 0;
-}
-
-/* Let what was made of the input so far go out before waiting for more of it. */
-static int wait_for_input(struct reader *r)
-{
-	struct pollfd p = {r->fd, POLLIN, 0};
-
-	if (r->before_block && poll(&p, 1, 0) == 0)
-		return r->before_block(r->before_block_ctx);
-	return 0;
-}
-
-/* Have n bytes at data[begin], reading at most `most` bytes. 1, or 0 at the end of the input with
- * fewer, or -1. */
-static int fill(struct reader *r, size_t n, size_t most)
-{
-	while (r->filled - r->begin < n) {
-		size_t room;
-		ssize_t got;
-
-		if (r->eof)
-			return 0;
-		if (r->begin && (r->capacity - r->begin < n || r->begin == r->filled)) {
-			memmove(r->data, r->data + r->begin, r->filled - r->begin);
-			r->filled -= r->begin;
-			r->begin = 0;
-		}
-		if (r->filled == r->capacity) {
-			/* counts are no evidence of data: grow only as bytes arrive */
-			uint8_t *data = realloc(r->data, r->capacity * 2);
-
-			if (!data)
-				return reader_no_memory(r);
-			r->data = data;
-			r->capacity *= 2;
-		}
-		room = r->capacity - r->filled;
-		if (room > most)
-			room = most;
-		if (r->pipe || r->fd == STDIN_FILENO)
-			if (wait_for_input(r)) {
-				r->fatal = r->stop = true;
-				return -1;
-			}
-		got = read(r->fd, r->data + r->filled, room);
-		if (got < 0) {
-			struct pollfd p = {r->fd, POLLIN, 0};
-
-			if (errno == EAGAIN) {
-				poll(&p, 1, -1);
-				continue;
-			}
-			if (errno == EINTR)
-				continue;
-			r->fatal = true;
-			r->eof = true;
-			return error_errno(&r->error, r->file, r->offset + r->filled - r->begin,
-					   "cannot read");
-		}
-		if (!got)
-			r->eof = true;
-		r->filled += (size_t)got;
-	}
-	return 1;
-}
-
-static void consume(struct reader *r, size_t n)
-{
-	r->begin += n;
-	r->offset += n;
-}
-
-int reader_damaged(struct reader *r, uint64_t offset, const char *what)
-{
-	r->lossy = r->hurt = true;
-	return error_set(&r->error, r->file, offset, "%s", what);
-}
-
-/* Step over what is left of the last block. */
-static int skip_pending(struct reader *r)
-{
-	while (r->pending) {
-		size_t have = r->filled - r->begin, n = have < r->pending ? have : r->pending;
-		int got;
-
-		consume(r, n);
-		r->pending -= n;
-		if (!r->pending)
-			break;
-		got = fill(r, 1, READ_SIZE);
-		if (got < 0)
-			return -1;
-		if (!got) {
-			r->pending = 0;
-			return reader_damaged(r, r->offset, no_end);
-		}
-	}
-	return 0;
 }
 
 /* May a block of this kind be that long? */
@@ -345,18 +90,18 @@ static int resynchronise(struct reader *r)
 
 	r->pending = 0;
 	for (;;) {
-		int got = fill(r, ANCHOR, READ_SIZE);
+		int got = reader_fill(r, ANCHOR, READ_SIZE);
 		const uint8_t *p = r->data + r->begin, *end;
 		uint16_t kind;
 
 		if (got <= 0) {
-			consume(r, r->filled - r->begin);
+			reader_consume(r, r->filled - r->begin);
 			return got;
 		}
 		end = r->data + r->filled - (ANCHOR - 1);
 		while (p < end && !anchor(r, p))
 			p++;
-		consume(r, (size_t)(p - (r->data + r->begin)));
+		reader_consume(r, (size_t)(p - (r->data + r->begin)));
 		if (p == end)
 			continue;
 		r->cut = false;
@@ -378,7 +123,7 @@ static void go_on_behind_damage(struct reader *r)
 	int got = resynchronise(r);
 
 	if (!got)
-		close_input(r);
+		reader_close_input(r);
 	if (got >= 0)
 		r->error = was;
 }
@@ -387,7 +132,7 @@ static void go_on_behind_damage(struct reader *r)
 static bool length_is_true(struct reader *r, size_t length)
 {
 	struct error was = r->error;
-	int got = fill(r, length + BLOCK_HEADER, READ_SIZE);
+	int got = reader_fill(r, length + BLOCK_HEADER, READ_SIZE);
 	const uint8_t *behind = r->data + r->begin + length;
 
 	if (got < 0)
@@ -496,11 +241,11 @@ static int load_cut(struct reader *r, struct block *b)
 	if (reader_tables(r, b)) {
 		if (r->stop)
 			return -1;
-		reader_damaged(r, r->offset + b->length, no_end);
+		reader_damaged(r, r->offset + b->length, READER_NO_END);
 		if (may_go_back(r, b->length))
 			go_on_behind_damage(r);
 		else
-			close_input(r);
+			reader_close_input(r);
 		return -1;
 	}
 	if (b->row_flags & EVENTS_BARE && !reader_all_bare(b))
@@ -519,7 +264,7 @@ int reader_load(struct reader *r, struct block *b)
 
 	if (b->kind != BLOCK_EVENTS || r->loaded)
 		return 0;
-	got = fill(r, b->length, b->length);
+	got = reader_fill(r, b->length, b->length);
 	if (got < 0)
 		return -1;
 	b->payload = r->data + r->begin;
@@ -586,9 +331,9 @@ static int no_stream(struct reader *r, size_t n)
 {
 	unsigned version = reader_other_version(r->data + r->begin, n);
 
-	close_input(r);
+	reader_close_input(r);
 	if (!version)
-		return fatal(r, "is not an event stream (trdecode makes one of a trace)");
+		return reader_fatal(r, "is not an event stream (trdecode makes one of a trace)");
 	r->fatal = true;
 	return error_set(&r->error, r->file, NO_OFFSET,
 			 "is an event stream of version %u, which is not known here", version);
@@ -604,21 +349,22 @@ static int end_of_input(struct reader *r)
 
 	if (rest && first && !marker)
 		return no_stream(r, rest);
-	close_input(r);
+	reader_close_input(r);
 	if (first && !rest)
 		return reader_damaged(
 			r, NO_OFFSET,
 			"empty: not even an event stream without events (did the program "
 			"before fail?)");
 	if (rest)
-		return reader_damaged(r, at, marker ? no_end : no_block);
+		return reader_damaged(r, at, marker ? READER_NO_END : no_block);
 	return wanted ? reader_damaged(r, at, "the stream ends before its last segment") : 2;
 }
 
 /* Between segments: another marker, or the end of the input. */
 static int begin_segment(struct reader *r)
 {
-	int got = fill(r, MARKER_SIZE, r->on_demand ? MARKER_SIZE + BLOCK_HEADER : READ_SIZE);
+	int got =
+		reader_fill(r, MARKER_SIZE, r->on_demand ? MARKER_SIZE + BLOCK_HEADER : READ_SIZE);
 
 	if (got <= 0)
 		return got < 0 ? -1 : end_of_input(r);
@@ -629,7 +375,7 @@ static int begin_segment(struct reader *r)
 		go_on_behind_damage(r);
 		return -1;
 	}
-	consume(r, MARKER_SIZE);
+	reader_consume(r, MARKER_SIZE);
 	r->in_segment = true;
 	r->head_seen = false;
 	return 1;
@@ -653,7 +399,7 @@ static int check_head(struct reader *r, const struct block *b)
 		       head ? "a head within a segment"
 			    : "a segment that does not begin with its head");
 	if (head) {
-		consume(r, BLOCK_HEADER);
+		reader_consume(r, BLOCK_HEADER);
 		distrust_length(r, b->length);
 	} else {
 		dictionary_segment(&r->dictionary, true);
@@ -673,7 +419,7 @@ static int check_version(struct reader *r, const struct block *b)
 	r->lossy = r->hurt = true;
 	/* a head that was cut has any number */
 	if (!r->head.major && major && major < 100) {
-		close_input(r);
+		reader_close_input(r);
 		r->fatal = true;
 		return error_set(&r->error, r->file, NO_OFFSET,
 				 "is an event stream of version %u.%u, which is not known here",
@@ -700,16 +446,16 @@ static int check_summary(struct reader *r, const struct block *b)
 	if (summary == r->summaries)
 		return 0;
 	r->in_segment = r->open_stream = false;
-	close_input(r);
-	return fatal(r,
-		     summary ? "is a summary, no event stream; trstat --merge reads it"
-			     : "is an event stream, no summary; trstat --partial makes one of it");
+	reader_close_input(r);
+	return reader_fatal(
+		r, summary ? "is a summary, no event stream; trstat --merge reads it"
+			   : "is an event stream, no summary; trstat --partial makes one of it");
 }
 
 /* The input has ended within a block. Or its length was a lie, and others are behind its header. */
 static int ends_here(struct reader *r)
 {
-	reader_damaged(r, r->offset + (r->filled - r->begin), no_end);
+	reader_damaged(r, r->offset + (r->filled - r->begin), READER_NO_END);
 	go_on_behind_damage(r);
 	return -1;
 }
@@ -717,7 +463,8 @@ static int ends_here(struct reader *r)
 static int next_block(struct reader *r, struct block *b)
 {
 	size_t need;
-	int got = fill(r, BLOCK_HEADER, r->on_demand ? BLOCK_HEADER + EVENTS_HEADER : READ_SIZE);
+	int got = reader_fill(r, BLOCK_HEADER,
+			      r->on_demand ? BLOCK_HEADER + EVENTS_HEADER : READ_SIZE);
 
 	if (got <= 0)
 		return got < 0 ? -1 : ends_here(r);
@@ -726,7 +473,7 @@ static int next_block(struct reader *r, struct block *b)
 			return ends_here(r);
 		reader_damaged(r, r->offset,
 			       reader_is_stream(r->data + r->begin, r->filled - r->begin)
-				       ? no_end
+				       ? READER_NO_END
 				       : no_block);
 		go_on_behind_damage(r);
 		return -1;
@@ -737,8 +484,8 @@ static int next_block(struct reader *r, struct block *b)
 	b->file = r->file;
 	/* an EVENTS block may be large and may be passed on unseen */
 	need = b->kind == BLOCK_EVENTS ? EVENTS_HEADER : b->length;
-	consume(r, BLOCK_HEADER);
-	got = fill(r, need, r->on_demand ? need : READ_SIZE);
+	reader_consume(r, BLOCK_HEADER);
+	got = reader_fill(r, need, r->on_demand ? need : READ_SIZE);
 	if (got <= 0)
 		return got < 0 ? -1 : ends_here(r);
 	r->pending = b->length;
@@ -795,15 +542,15 @@ static int next_of_input(struct reader *r, struct block *b)
 {
 	int got = 1;
 
-	if (r->pending && skip_pending(r)) {
-		close_input(r);
+	if (r->pending && reader_skip_pending(r)) {
+		reader_close_input(r);
 		return -1;
 	}
 	if (r->astray) {
 		r->astray = false;
 		got = resynchronise(r);
 		if (got <= 0) {
-			close_input(r);
+			reader_close_input(r);
 			return got ? -1 : 2;
 		}
 	}
@@ -836,72 +583,15 @@ int reader_next(struct reader *r, struct block *b)
 		bool was_fatal = r->fatal;
 
 		if (r->fd < 0) {
-			got = open_next(r);
+			got = reader_open_next(r);
 			if (got <= 0)
 				return got;
 		}
 		got = next_of_input(r, b);
 		if (got < 0 && r->fatal && !was_fatal)
-			close_input(r); /* it cannot be read */
+			reader_close_input(r); /* it cannot be read */
 		if (got != 2)
 			return got;
 	}
 	return 0;
-}
-
-/* Payload bytes that are not in the buffer go from pipe to pipe without being looked at. */
-static int splice_rest(struct reader *r, struct writer *w, size_t n, struct error *e)
-{
-	while (n) {
-		ssize_t moved;
-
-		if (wait_for_input(r)) {
-			r->fatal = r->stop = true;
-			return -1;
-		}
-		moved = splice(r->fd, NULL, output_fd(w->output), NULL, n, SPLICE_F_MOVE);
-		if (moved < 0) {
-			struct pollfd in = {r->fd, POLLIN, 0};
-			struct pollfd out = {output_fd(w->output), POLLOUT, 0};
-
-			if (errno == EINTR)
-				continue;
-			if (errno == EAGAIN) {
-				poll(&in, 1, -1);
-				poll(&out, 1, -1);
-				continue;
-			}
-			w->broken = true;
-			return error_errno(e, w->output->name, NO_OFFSET, "cannot write");
-		}
-		if (!moved) {
-			w->broken = true; /* half a block is out: nothing may follow it */
-			reader_damaged(r, r->offset, no_end);
-			close_input(r);
-			return -1;
-		}
-		r->offset += (size_t)moved;
-		r->pending -= (size_t)moved;
-		n -= (size_t)moved;
-	}
-	return 0;
-}
-
-int reader_pass(struct reader *r, struct block *b, struct writer *w, struct error *e)
-{
-	size_t have;
-
-	e->what[0] = '\0';
-	if (r->loaded || !r->pipe || !output_is_pipe(w->output)) {
-		if (reader_load(r, b))
-			return -1;
-		return writer_pass(w, b, e);
-	}
-	have = r->filled - r->begin < b->length ? r->filled - r->begin : b->length;
-	if (writer_pass_begin(w, b, r->data + r->begin, have, e))
-		return -1;
-	consume(r, have);
-	r->pending -= have;
-	r->loaded = true;
-	return splice_rest(r, w, r->pending, e);
 }

@@ -55,13 +55,11 @@ profile() {
 }
 
 @test "more than fits in memory is sorted on disk" {
-	local i
-	{
-		echo '['
-		for ((i = 40000; i > 0; i--)); do
-			echo "{\"ph\":\"X\",\"ts\":$i,\"dur\":0.5,\"pid\":1,\"tid\":1,\"name\":\"f$((i % 7))\",\"args\":{\"text\":\"$i-----------------------------------------------------\"}},"
-		done
-	} >x.json
+	awk 'BEGIN {
+		print "["
+		for (i = 40000; i > 0; i--)
+			printf "{\"ph\":\"X\",\"ts\":%d,\"dur\":0.5,\"pid\":1,\"tid\":1,\"name\":\"f%d\",\"args\":{\"text\":\"%d-----------------------------------------------------\"}},\n", i, i % 7, i
+	}' >x.json
 	trdecode x.json | trencode | awk '{ if ($1 + 0 < last) exit 1; last = $1 + 0 } END { exit NR != 80000 }'
 	run -0 pipefail "trdecode - <x.json | trstat -g type -a count -F tsv"
 	assert_line $'begin\t40000'

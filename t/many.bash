@@ -18,10 +18,18 @@ record() {
 
 # records_from FIRST N: the records FIRST and on, calls of the function work, 100 ns apart
 records_from() {
-	local i
-	for ((i = $1; i < $1 + $2; i++)); do
-		record $((1000000 + i * 100)) $((0x401000 << 16 | 0x28 | i % 2))
-	done
+	printf '%b' "$(awk -v first="$1" -v n="$2" '
+		function le(v, s, i) {
+			for (i = 0; i < 8; i++) {
+				s = s sprintf("\\x%02x", v % 256)
+				v = int(v / 256)
+			}
+			return s
+		}
+		BEGIN { # 0x401000 << 16 | 0x28 | i % 2
+			for (i = first; i < first + n; i++)
+				printf "%s%s", le(1000000 + i * 100), le(4198400 * 65536 + 40 + i % 2)
+		}')"
 }
 
 records() {

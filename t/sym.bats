@@ -249,7 +249,7 @@ strip_tables() {
 	cp -r "$SHARED/uftrace/dlopen" loads
 	chmod -R u+w loads
 	line=$(grep -m 1 ^DLOP loads/task.txt)
-	for ((i = 0; i < 20000; i++)); do echo "$line"; done >more.txt
+	awk -v line="$line" 'BEGIN { for (i = 0; i < 20000; i++) print line }' >more.txt
 	{ grep -v ^DLOP loads/task.txt; cat more.txt; } >task && mv task loads/task.txt
 	run -0 pipe 'trdecode loads | timeout 20 trsym -q | trstat -q | grep -c main'
 }

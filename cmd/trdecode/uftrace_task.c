@@ -1,6 +1,5 @@
-#include "uftrace_task.h"
+#include "uftrace_task_private.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,29 +16,6 @@ struct dlop {
 struct ref {
 	struct uftrace_task_ref r;
 	size_t task, order;
-};
-
-struct uftrace_tasks {
-	struct uftrace_task_event *events;
-	size_t nr_events, events_room;
-	struct uftrace_sess *sess;
-	size_t nr_sess;
-	const struct uftrace_sess **by_pid; /* by pid, time, id */
-	const struct uftrace_sess **by_sid; /* by sid, pid, time, id */
-	struct uftrace_dlopen *dlopens;
-	struct uftrace_task *tasks;
-	size_t nr_tasks;
-	int32_t *tids;	 /* all there are, ascending */
-	size_t *task_of; /* for each: 1 + index in tasks, 0 where it has not yet come */
-	size_t nr_tids;
-	struct uftrace_task_ref *refs;
-	char *names; /* all strings of the file, each with its NUL */
-	size_t names_used;
-	char *comms; /* COMM_SIZE for each task */
-	size_t damaged;
-
-	const char *file; /* while parsing */
-	struct error *e;
 };
 
 struct uftrace_tasks *uftrace_tasks_new(void)
@@ -65,18 +41,18 @@ void uftrace_tasks_free(struct uftrace_tasks *t)
 	free(t);
 }
 
-static void damage(struct uftrace_tasks *t, uint64_t offset, const char *what)
+void uftrace_tasks_damage(struct uftrace_tasks *t, uint64_t offset, const char *what)
 {
 	if (!t->damaged++)
 		error_set(t->e, t->file, offset, "%s", what);
 }
 
-static int no_memory(struct uftrace_tasks *t)
+int uftrace_tasks_no_memory(struct uftrace_tasks *t)
 {
 	return error_set(t->e, t->file, NO_OFFSET, "out of memory");
 }
 
-static struct uftrace_task_event *new_event(struct uftrace_tasks *t)
+struct uftrace_task_event *uftrace_tasks_new_event(struct uftrace_tasks *t)
 {
 	if (t->nr_events == t->events_room) {
 		size_t room = t->events_room ? 2 * t->events_room : 64;
@@ -91,8 +67,7 @@ static struct uftrace_task_event *new_event(struct uftrace_tasks *t)
 	return &t->events[t->nr_events++];
 }
 
-/* There is room for every string of the file. */
-static const char *keep_name(struct uftrace_tasks *t, const char *name, size_t length)
+const char *uftrace_tasks_keep_name(struct uftrace_tasks *t, const char *name, size_t length)
 {
 	char *copy = t->names + t->names_used;
 
@@ -102,240 +77,13 @@ static const char *keep_name(struct uftrace_tasks *t, const char *name, size_t l
 	return copy;
 }
 
-/* ---- task.txt ---- */
-
-/* The text after `key`, which must be preceded by a blank; NULL if it is not in the line. */
-static const char *value_of(const char *line, const char *end, const char *key)
+int uftrace_tasks_begin(struct uftrace_tasks *t, size_t size, const char *file, struct error *e)
 {
-	size_t n = strlen(key);
-	const char *p = line;
-
-	while ((p = memmem(p, end - p, key, n))) {
-		if (p > line && p[-1] == ' ')
-			return p + n;
-		p += n;
-	}
-	return NULL;
-}
-
-/* A decimal number of at most 19 digits. Returns the text after it, or NULL. */
-static const char *read_number(const char *p, const char *end, uint64_t *v)
-{
-	const char *start = p;
-
-	*v = 0;
-	for (; p < end && isdigit((unsigned char)*p); p++) {
-		if (p - start >= 19)
-			return NULL;
-		*v = *v * 10 + (*p - '0');
-	}
-	return p > start ? p : NULL;
-}
-
-static bool read_time(const char *line, const char *end, uint64_t *time)
-{
-	const char *p = value_of(line, end, "timestamp=");
-	uint64_t sec, nsec;
-
-	if (!p || !(p = read_number(p, end, &sec)) || p == end || *p != '.' ||
-	    !read_number(p + 1, end, &nsec))
-		return false;
-	if (nsec > 999999999 || sec > UINT64_MAX / 1000000000 - 1)
-		return false;
-	*time = sec * 1000000000 + nsec;
-	return true;
-}
-
-static bool read_id(const char *line, const char *end, const char *key, int32_t *id)
-{
-	const char *p = value_of(line, end, key);
-	uint64_t v;
-
-	if (!p || !read_number(p, end, &v) || v > INT32_MAX)
-		return false;
-	*id = v;
-	return true;
-}
-
-static bool read_sid(const char *line, const char *end, char *sid)
-{
-	const char *p = value_of(line, end, "sid=");
-	size_t n = 0;
-
-	while (p && p + n < end && p[n] != ' ' && n < UFTRACE_SID_SIZE) {
-		/* it becomes part of a file's name */
-		if (!isalnum((unsigned char)p[n]))
-			return false;
-		sid[n] = p[n];
-		n++;
-	}
-	sid[n] = 0;
-	return n;
-}
-
-static bool read_base(const char *line, const char *end, uint64_t *base)
-{
-	const char *p = value_of(line, end, "base="), *start = p;
-
-	*base = 0;
-	for (; p && p < end && isxdigit((unsigned char)*p) && p - start < 16; p++)
-		*base = *base << 4 | (isdigit((unsigned char)*p) ? *p - '0' : (*p | 32) - 'a' + 10);
-	return p > start;
-}
-
-/* key="...": to the last quote of the line, as the name may hold some. */
-static bool read_name(struct uftrace_tasks *t, const char *line, const char *end, const char *key,
-		      const char **name)
-{
-	const char *p = value_of(line, end, key);
-	const char *quote;
-
-	if (!p || p == end || *p != '"')
-		return false;
-	p++;
-	quote = memrchr(p, '"', end - p);
-	if (!quote)
-		return false;
-	*name = keep_name(t, p, quote - p);
-	return true;
-}
-
-/* Returns 1, 0 if the line is damaged, -1 when memory is out. */
-static int parse_line(struct uftrace_tasks *t, const char *line, const char *end)
-{
-	struct uftrace_task_event ev = {.name = ""}, *slot;
-	bool good;
-
-	if (end - line < 5 || line[4] != ' ')
-		return 1;
-	if (!memcmp(line, "TASK", 4)) {
-		ev.kind = UFTRACE_TASK_TASK;
-		good = read_id(line, end, "tid=", &ev.tid) && read_id(line, end, "pid=", &ev.pid);
-	} else if (!memcmp(line, "FORK", 4)) {
-		ev.kind = UFTRACE_TASK_FORK;
-		good = read_id(line, end, "pid=", &ev.tid) && read_id(line, end, "ppid=", &ev.pid);
-	} else if (!memcmp(line, "SESS", 4)) {
-		ev.kind = UFTRACE_TASK_SESS;
-		good = (read_id(line, end, "pid=", &ev.pid) ||
-			read_id(line, end, "tid=", &ev.pid)) &&
-		       read_sid(line, end, ev.sid) && read_name(t, line, end, "exename=", &ev.name);
-		ev.tid = ev.pid;
-	} else if (!memcmp(line, "DLOP", 4)) {
-		ev.kind = UFTRACE_TASK_DLOP;
-		good = read_id(line, end, "tid=", &ev.tid) && read_sid(line, end, ev.sid) &&
-		       read_base(line, end, &ev.base) &&
-		       read_name(t, line, end, "libname=", &ev.name);
-	} else {
-		return 1;
-	}
-	if (!good || !read_time(line, end, &ev.time))
-		return 0;
-	slot = new_event(t);
-	if (!slot)
-		return -1;
-	*slot = ev;
-	return 1;
-}
-
-/* ---- the binary file ---- */
-
-struct cursor {
-	const uint8_t *p;
-	size_t left;
-	bool swap;
-};
-
-static uint16_t take16(struct cursor *c)
-{
-	uint16_t v;
-
-	memcpy(&v, c->p, sizeof(v));
-	c->p += sizeof(v);
-	c->left -= sizeof(v);
-	return uftrace_swap16(v, c->swap);
-}
-
-static uint32_t take32(struct cursor *c)
-{
-	uint32_t v;
-
-	memcpy(&v, c->p, sizeof(v));
-	c->p += sizeof(v);
-	c->left -= sizeof(v);
-	return uftrace_swap32(v, c->swap);
-}
-
-static uint64_t take64(struct cursor *c)
-{
-	uint64_t v;
-
-	memcpy(&v, c->p, sizeof(v));
-	c->p += sizeof(v);
-	c->left -= sizeof(v);
-	return uftrace_swap64(v, c->swap);
-}
-
-static const char short_message[] = "file ends within a message";
-
-/* One message. Returns 1, 0 if nothing after it can be read (what tells why), -1 without memory. */
-static int parse_message(struct uftrace_tasks *t, struct cursor *c, const char **what)
-{
-	struct uftrace_task_event ev = {.name = ""}, *slot;
-	uint16_t magic, type;
-	uint32_t length;
-
-	*what = short_message;
-	if (c->left < 8)
-		return 0;
-	magic = take16(c);
-	type = take16(c);
-	length = take32(c);
-	if (magic != UFTRACE_MSG_MAGIC) {
-		*what = "message with a wrong magic";
-		return 0;
-	}
-	if (type != UFTRACE_MSG_TASK && type != UFTRACE_MSG_FORK_END &&
-	    type != UFTRACE_MSG_SESSION) {
-		if (length > c->left)
-			return 0;
-		c->p += length;
-		c->left -= length;
-		return 1;
-	}
-	if (c->left < 16)
-		return 0;
-	ev.time = take64(c);
-	ev.pid = take32(c);
-	ev.tid = take32(c);
-	ev.kind = type == UFTRACE_MSG_TASK ? UFTRACE_TASK_TASK : UFTRACE_TASK_FORK;
-	if (type == UFTRACE_MSG_SESSION) {
-		uint64_t padded;
-
-		ev.kind = UFTRACE_TASK_SESS;
-		if (c->left < UFTRACE_SID_SIZE + 8)
-			return 0;
-		memcpy(ev.sid, c->p, UFTRACE_SID_SIZE);
-		for (size_t i = 0; i < UFTRACE_SID_SIZE && ev.sid[i]; i++)
-			if (!isalnum((unsigned char)ev.sid[i]))
-				ev.sid[i] = 0;
-		c->p += UFTRACE_SID_SIZE;
-		c->left -= UFTRACE_SID_SIZE;
-		take32(c);
-		length = take32(c);
-		padded = uftrace_align(length, 8);
-		if (length > c->left)
-			return 0;
-		ev.name = keep_name(t, (const char *)c->p, length);
-		if (padded > c->left)
-			padded = c->left;
-		c->p += padded;
-		c->left -= padded;
-	}
-	slot = new_event(t);
-	if (!slot)
-		return -1;
-	*slot = ev;
-	return 1;
+	t->file = file;
+	t->e = e;
+	/* a line with a name is longer than the name and its NUL; so is a message */
+	t->names = malloc(size + 1);
+	return t->names ? 0 : uftrace_tasks_no_memory(t);
 }
 
 /* ---- sessions ---- */
@@ -371,7 +119,7 @@ static int build_sessions(struct uftrace_tasks *t)
 	t->by_pid = calloc(n + 1, sizeof(*t->by_pid));
 	t->by_sid = calloc(n + 1, sizeof(*t->by_sid));
 	if (!t->sess || !t->by_pid || !t->by_sid)
-		return no_memory(t);
+		return uftrace_tasks_no_memory(t);
 	for (size_t i = 0; i < t->nr_events; i++) {
 		const struct uftrace_task_event *ev = &t->events[i];
 		struct uftrace_sess *s = &t->sess[t->nr_sess];
@@ -448,7 +196,7 @@ static int build_dlopens(struct uftrace_tasks *t)
 	t->dlopens = calloc(n + 1, sizeof(*t->dlopens));
 	if (!dlops || !t->dlopens) {
 		free(dlops);
-		return no_memory(t);
+		return uftrace_tasks_no_memory(t);
 	}
 	n = 0;
 	for (size_t i = 0; i < t->nr_events; i++) {
@@ -459,7 +207,7 @@ static int build_dlopens(struct uftrace_tasks *t)
 			continue;
 		s = find_sid(t, ev->sid);
 		if (!s) {
-			damage(t, NO_OFFSET, "a library belongs to no session");
+			uftrace_tasks_damage(t, NO_OFFSET, "a library belongs to no session");
 			continue;
 		}
 		dlops[n] = (struct dlop){
@@ -496,7 +244,7 @@ static int collect_tids(struct uftrace_tasks *t)
 
 	t->tids = malloc((t->nr_events + 1) * sizeof(*t->tids));
 	if (!t->tids)
-		return no_memory(t);
+		return uftrace_tasks_no_memory(t);
 	for (size_t i = 0; i < t->nr_events; i++) {
 		const struct uftrace_task_event *ev = &t->events[i];
 
@@ -509,7 +257,7 @@ static int collect_tids(struct uftrace_tasks *t)
 			t->tids[t->nr_tids++] = t->tids[i];
 	t->task_of = calloc(t->nr_tids + 1, sizeof(*t->task_of));
 	t->tasks = calloc(t->nr_tids + 1, sizeof(*t->tasks));
-	return t->task_of && t->tasks ? 0 : no_memory(t);
+	return t->task_of && t->tasks ? 0 : uftrace_tasks_no_memory(t);
 }
 
 /* The tid's place in t->tids, or nr_tids. */
@@ -610,7 +358,7 @@ static int build_tasks(struct uftrace_tasks *t)
 	int r = -1;
 
 	if (!refs || !last) {
-		no_memory(t);
+		uftrace_tasks_no_memory(t);
 		goto out;
 	}
 	n = collect_refs(t, refs, last);
@@ -618,7 +366,7 @@ static int build_tasks(struct uftrace_tasks *t)
 	t->refs = malloc((n + 1) * sizeof(*t->refs));
 	t->comms = calloc(t->nr_tasks + 1, COMM_SIZE);
 	if (!t->refs || !t->comms) {
-		no_memory(t);
+		uftrace_tasks_no_memory(t);
 		goto out;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -637,7 +385,7 @@ out:
 	return r;
 }
 
-static int build(struct uftrace_tasks *t)
+int uftrace_tasks_build(struct uftrace_tasks *t)
 {
 	if (build_sessions(t) < 0 || build_dlopens(t) < 0 || collect_tids(t) < 0 ||
 	    build_tasks(t) < 0)
@@ -646,58 +394,6 @@ static int build(struct uftrace_tasks *t)
 }
 
 /* ---- what callers see ---- */
-
-static int begin(struct uftrace_tasks *t, size_t size, const char *file, struct error *e)
-{
-	t->file = file;
-	t->e = e;
-	/* a line with a name is longer than the name and its NUL; so is a message */
-	t->names = malloc(size + 1);
-	return t->names ? 0 : no_memory(t);
-}
-
-int uftrace_tasks_parse_text(struct uftrace_tasks *t, const char *text, size_t size,
-			     const char *file, struct error *e)
-{
-	const char *end = text + size;
-
-	if (begin(t, size, file, e) < 0)
-		return -1;
-	for (const char *line = text; line < end;) {
-		const char *newline = memchr(line, '\n', end - line);
-		int r = newline ? parse_line(t, line, newline) : 0;
-
-		if (r < 0)
-			return no_memory(t);
-		if (!r)
-			damage(t, line - text,
-			       newline ? "unreadable line" : "file ends within a line");
-		line = newline ? newline + 1 : end;
-	}
-	return build(t);
-}
-
-int uftrace_tasks_parse_binary(struct uftrace_tasks *t, const void *data, size_t size, bool swap,
-			       const char *file, struct error *e)
-{
-	struct cursor c = {.p = data, .left = size, .swap = swap};
-
-	if (begin(t, size, file, e) < 0)
-		return -1;
-	while (c.left) {
-		uint64_t offset = size - c.left;
-		const char *what;
-		int r = parse_message(t, &c, &what);
-
-		if (r < 0)
-			return no_memory(t);
-		if (!r) {
-			damage(t, offset, what);
-			break;
-		}
-	}
-	return build(t);
-}
 
 size_t uftrace_tasks_damaged(const struct uftrace_tasks *t)
 {

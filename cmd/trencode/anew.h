@@ -196,8 +196,4 @@ static inline int dialect_event(struct dialect *d, const struct event *ev, struc
 	return d->encoding.encoder->event(&d->encoding, ev, e);
 }
 
-/* An array that is as long as it has to be for number, with zeros where it is new. NULL: memory is
- * out. */
-void *anew_table(void *table, size_t *size, uint32_t number, size_t element);
-
 #endif

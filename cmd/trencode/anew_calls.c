@@ -313,7 +313,7 @@ int anew_end(struct anew *a, struct error *e)
 bool anew_is_unnamed(struct anew *a, uint32_t place)
 {
 	const struct place *p = dictionary_place(a->dictionary, place);
-	uint8_t *asked = anew_table(a->asked, &a->asked_size, place, 1);
+	uint8_t *asked = array_reach(a->asked, &a->asked_size, place, 1);
 
 	if (!asked)
 		return false;

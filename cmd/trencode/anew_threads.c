@@ -10,23 +10,6 @@
 
 enum { MADE_UP = 1 << 22 /* PID_MAX_LIMIT of Linux */ };
 
-void *anew_table(void *table, size_t *size, uint32_t number, size_t element)
-{
-	size_t n = *size ? *size : 64;
-	char *p;
-
-	if (number < *size)
-		return table;
-	while (n <= number)
-		n *= 2;
-	p = realloc(table, n * element);
-	if (!p)
-		return NULL;
-	memset(p + *size * element, 0, (n - *size) * element);
-	*size = n;
-	return p;
-}
-
 /* 1: the number is this one's from now on; 0: another one has it; -1. cpu: of thread 0. */
 static int take(struct anew *a, int32_t tid, int32_t cpu)
 {
@@ -59,7 +42,7 @@ static int32_t id_of(struct anew *a, const struct source *source, bool has_tid, 
 		return -1;
 	if (number < a->ids.capacity && a->ids.ids[number])
 		return a->ids.ids[number] - 1;
-	ids = anew_table(a->ids.ids, &a->ids.capacity, number, sizeof *ids);
+	ids = array_reach(a->ids.ids, &a->ids.capacity, number, sizeof *ids);
 	if (!ids)
 		return -1;
 	a->ids.ids = ids;
@@ -113,7 +96,7 @@ struct anew_thread *anew_thread(struct anew *a, const struct lane *lane, bool pe
 	struct anew_thread **threads, *t;
 
 	if (number >= a->threads_size) {
-		threads = anew_table(a->threads, &a->threads_size, number, sizeof(void *));
+		threads = array_reach(a->threads, &a->threads_size, number, sizeof(void *));
 		if (!threads)
 			return NULL;
 		a->threads = threads;

@@ -85,7 +85,7 @@ static int begin(struct encoding *en, struct error *e)
 
 static int fields_of(struct state *s, const struct type *t, struct made **out)
 {
-	struct made *types = anew_table(s->types, &s->types_size, t->number, sizeof *types);
+	struct made *types = array_reach(s->types, &s->types_size, t->number, sizeof *types);
 
 	if (!types)
 		return -1;
@@ -175,7 +175,7 @@ static int new_function(struct state *s, struct function *f, struct text_ref nam
 
 static struct function *function_at(struct function **table, size_t *size, uint32_t number)
 {
-	struct function *f = anew_table(*table, size, number, sizeof *f);
+	struct function *f = array_reach(*table, size, number, sizeof *f);
 
 	if (!f)
 		return NULL;
@@ -213,7 +213,7 @@ static struct function *function_of(struct state *s, const struct anew_row *r)
 
 static int lane_of(struct state *s, const struct anew_thread *t, const struct lane **out)
 {
-	uint32_t *lanes = anew_table(s->lanes, &s->lanes_size, t->number, sizeof *lanes);
+	uint32_t *lanes = array_reach(s->lanes, &s->lanes_size, t->number, sizeof *lanes);
 	struct lane *l;
 
 	if (!lanes)

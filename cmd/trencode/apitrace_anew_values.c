@@ -7,7 +7,7 @@
 
 uint32_t apitrace_anew_definition(struct apitrace_anew_values *a, const struct definition *d)
 {
-	uint32_t *table = anew_table(a->definitions, &a->size, d->number, sizeof *table);
+	uint32_t *table = array_reach(a->definitions, &a->size, d->number, sizeof *table);
 	struct definition *made;
 
 	if (!table)

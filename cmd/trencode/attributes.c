@@ -190,19 +190,11 @@ int attributes_append_bool(struct attributes *a, const char *name, bool value, s
 
 static int next_generation(struct attributes *a, uint32_t name)
 {
-	size_t n = a->nseen ? a->nseen : 256;
-	uint32_t *seen;
+	uint32_t *seen = array_reach(a->seen, &a->nseen, name, sizeof(*seen));
 
-	if (name < a->nseen)
-		return 0;
-	while (n <= name)
-		n *= 2;
-	seen = realloc(a->seen, n * sizeof(*seen));
 	if (!seen)
 		return -1;
-	memset(seen + a->nseen, 0, (n - a->nseen) * sizeof(*seen));
 	a->seen = seen;
-	a->nseen = n;
 	return 0;
 }
 

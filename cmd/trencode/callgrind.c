@@ -70,7 +70,7 @@ static int put_compressed(struct text *out, const char *key, struct intern *in, 
 
 static int put_function(struct state *s, struct text *out, uint32_t function, bool callee)
 {
-	struct profile_name n = profile_name_of(&s->profile.names, function);
+	struct profile_name n = profile_name_of(&s->profile.stacks.names, function);
 
 	if (put_compressed(out, callee ? "cob=" : "ob=", &s->modules, n.module) ||
 	    put_compressed(out, callee ? "cfi=" : "fl=", &s->files, n.file))
@@ -103,9 +103,9 @@ static int write_functions(struct state *s, const struct stack_edges *edges, str
 {
 	size_t edge = 0;
 
-	for (uint32_t i = 0; i < s->profile.names.count && !text_failed(out); i++) {
+	for (uint32_t i = 0; i < s->profile.stacks.names.count && !text_failed(out); i++) {
 		const struct stack_function *f = &edges->functions[i];
-		uint32_t line = profile_name_of(&s->profile.names, i).line;
+		uint32_t line = profile_name_of(&s->profile.stacks.names, i).line;
 
 		if (!f->self && !f->calls &&
 		    (edge == edges->count || edges->edges[edge].caller != i))
@@ -122,7 +122,7 @@ static int write_functions(struct state *s, const struct stack_edges *edges, str
 			text_puts(out, "calls=");
 			text_u64(out, to->calls);
 			text_char(out, ' ');
-			text_u64(out, profile_name_of(&s->profile.names, to->callee).line);
+			text_u64(out, profile_name_of(&s->profile.stacks.names, to->callee).line);
 			text_char(out, '\n');
 			put_costs(out, line, to->cost, 0, false);
 		}
@@ -134,11 +134,11 @@ static int write_all(struct state *s, struct text *out)
 {
 	struct stack_edges edges;
 	uint64_t self = 0, calls = 0;
-	int r = stack_edges_make(&edges, &s->profile.tree, &s->profile.names);
+	int r = stack_edges_make(&edges, &s->profile.stacks.tree, &s->profile.stacks.names);
 
-	s->named = calloc(s->profile.names.count + (size_t)1, 1);
+	s->named = calloc(s->profile.stacks.names.count + (size_t)1, 1);
 	r = r || !s->named;
-	for (uint32_t i = 0; !r && i < s->profile.names.count; i++) {
+	for (uint32_t i = 0; !r && i < s->profile.stacks.names.count; i++) {
 		self += edges.functions[i].self;
 		calls += edges.functions[i].calls;
 	}

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "common/scratch.h"
+#include "common/temporary.h"
 
 /* Before each piece: where the one before it stands + 1, and its length. */
 enum { PIECE_HEADER = 16, PIECE_RECORDS = 1024, PENDING_MOST = 4 << 20 };
@@ -50,11 +50,11 @@ static int put_away(struct chains *c, struct chain *ch, struct error *e)
 
 	if (b->size <= PIECE_HEADER)
 		return 0;
-	if (c->fd < 0 && (c->fd = scratch_open(e)) < 0)
+	if (c->fd < 0 && (c->fd = temporary_open(e)) < 0)
 		return -1;
 	put_u64(b->data, ch->last);
 	put_u64(b->data + 8, b->size - PIECE_HEADER);
-	if (scratch_write(c->fd, b->data, b->size, c->size, e))
+	if (temporary_write(c->fd, b->data, b->size, c->size, e))
 		return -1;
 	ch->last = c->size + 1;
 	c->size += b->size;
@@ -122,13 +122,13 @@ int chain_unwind(struct chains *c, struct chain *ch,
 		uint8_t header[PIECE_HEADER];
 		size_t n;
 
-		if (scratch_read(c->fd, header, sizeof header, ch->last - 1, e))
+		if (temporary_read(c->fd, header, sizeof header, ch->last - 1, e))
 			return -1;
 		n = get_u64(header + 8);
 		b->size = 0;
 		if (buffer_reserve(b, PIECE_HEADER + n))
 			return no_memory(e);
-		if (scratch_read(c->fd, b->data, PIECE_HEADER + n, ch->last - 1, e))
+		if (temporary_read(c->fd, b->data, PIECE_HEADER + n, ch->last - 1, e))
 			return -1;
 		b->size = PIECE_HEADER + n;
 		ch->last = get_u64(header);

@@ -129,22 +129,15 @@ static int put_place(struct event_rows *r, enum row_column c, uint32_t place)
 static int put_source(struct event_rows *r, uint32_t place)
 {
 	const struct place *p = dictionary_place(r->attributes.dictionary, place);
-	size_t n = r->nsources ? r->nsources : 256;
 	struct text_ref text;
 	uint32_t *sources;
 
 	if (!p || !p->symbol || !p->symbol->file.size)
 		return 0;
-	while (n <= place)
-		n *= 2;
-	if (n > r->nsources) {
-		sources = realloc(r->sources, n * sizeof(*sources));
-		if (!sources)
-			return -1;
-		memset(sources + r->nsources, 0, (n - r->nsources) * sizeof(*sources));
-		r->sources = sources;
-		r->nsources = n;
-	}
+	sources = array_reach(r->sources, &r->nsources, place, sizeof(*sources));
+	if (!sources)
+		return -1;
+	r->sources = sources;
 	if (r->source_changes != r->attributes.dictionary->symbol_changes) {
 		memset(r->sources, 0, r->nsources * sizeof(*r->sources));
 		r->source_changes = r->attributes.dictionary->symbol_changes;

@@ -16,19 +16,6 @@ static int no_memory(struct error *e)
 	return error_set(e, NULL, NO_OFFSET, "out of memory");
 }
 
-/* ';' and newlines are the format's own. */
-static int clean_name(struct buffer *to, const struct place *p, struct text_ref name)
-{
-	(void)p;
-	for (size_t i = 0; i < name.size; i++) {
-		char c = name.text[i] == ';' ? ':' : name.text[i] ? name.text[i] : '?';
-
-		if (c != '\n' && c != '\r' && buffer_u8(to, (uint8_t)c))
-			return -1;
-	}
-	return to->size ? 0 : buffer_u8(to, '?');
-}
-
 static int folded_begin(struct encoding *en, struct error *e)
 {
 	struct stack_profile *s = calloc(1, sizeof(*s));
@@ -36,8 +23,9 @@ static int folded_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return no_memory(e);
 	en->state = s;
-	return stack_profile_init(s, en->dictionary, clean_name, en->options->drop) ? no_memory(e)
-										    : 0;
+	return stack_profile_init(s, en->dictionary, call_stacks_clean_name, en->options->drop)
+		       ? no_memory(e)
+		       : 0;
 }
 
 static int folded_block(struct encoding *en, const struct block *b, struct error *e)
@@ -49,7 +37,8 @@ static int folded_end(struct encoding *en, struct error *e)
 {
 	struct stack_profile *s = en->state;
 
-	if (stack_profile_finish(s) || stack_tree_write(&s->tree, &s->names, en->text))
+	if (stack_profile_finish(s) ||
+	    stack_tree_write(&s->stacks.tree, &s->stacks.names, en->text))
 		return no_memory(e);
 	if (!en->options->quiet)
 		stack_profile_report(s, "folded stacks hold");

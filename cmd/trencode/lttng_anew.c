@@ -286,7 +286,7 @@ static int lane_of(struct state *s, const struct lane *from, struct text_ref cha
 	number = intern(&s->lane_keys, key, sizeof key);
 	if (number == INTERN_NONE)
 		return -1;
-	lanes = anew_table(s->lanes, &s->lanes_size, number, sizeof *lanes);
+	lanes = array_reach(s->lanes, &s->lanes_size, number, sizeof *lanes);
 	if (!lanes)
 		return -1;
 	s->lanes = lanes;
@@ -396,7 +396,7 @@ static int put_row(struct state *s, const struct anew_row *r, const struct writt
 static int written_of(struct state *s, const struct event *ev, struct written **out)
 {
 	const struct type *t = ev->type;
-	struct written *types = anew_table(s->types, &s->types_size, t->number, sizeof *types);
+	struct written *types = array_reach(s->types, &s->types_size, t->number, sizeof *types);
 
 	if (!types)
 		return -1;

@@ -77,19 +77,12 @@ int parquet_number(struct parquet_column *c, size_t row, uint64_t n)
 static int new_word(struct parquet_file *f, struct parquet_column *c, uint32_t string)
 {
 	struct text_ref text = dictionary_string(f->strings, string);
-	size_t n = c->nwords ? c->nwords : 256, at;
-	uint32_t *word;
+	uint32_t *word = array_reach(c->word, &c->nwords, string, sizeof(*word));
+	size_t at;
 
-	while (n <= string)
-		n *= 2;
-	if (n > c->nwords) {
-		word = realloc(c->word, n * sizeof(*word));
-		if (!word)
-			return -1;
-		memset(word + c->nwords, 0, (n - c->nwords) * sizeof(*word));
-		c->word = word;
-		c->nwords = n;
-	}
+	if (!word)
+		return -1;
+	c->word = word;
 	at = c->dictionary.size;
 	if (buffer_u32(&c->dictionary, 0) || utf8_append(&c->dictionary, text.text, text.size))
 		return -1;

@@ -274,21 +274,13 @@ static int track_of(struct state *s, enum track_kind kind, uint32_t thread, uint
 static int intern_name(struct state *s, unsigned kind, uint32_t number)
 {
 	struct text_ref text;
-	size_t n = s->nknown[kind] ? s->nknown[kind] : 256;
-	uint8_t *known;
+	uint8_t *known = array_reach(s->known[kind], &s->nknown[kind], number, 1);
 
-	if (number < s->nknown[kind] && s->known[kind][number])
+	if (!known)
+		return -1;
+	s->known[kind] = known;
+	if (known[number])
 		return 0;
-	while (n <= number)
-		n *= 2;
-	if (n > s->nknown[kind]) {
-		known = realloc(s->known[kind], n);
-		if (!known)
-			return -1;
-		memset(known + s->nknown[kind], 0, n - s->nknown[kind]);
-		s->known[kind] = known;
-		s->nknown[kind] = n;
-	}
 	s->known[kind][number] = 1;
 	text = dictionary_string(s->names.dictionary, number);
 	s->clean.size = 0;
@@ -352,19 +344,11 @@ static int put_event(struct state *s, unsigned type, uint64_t uuid, uint64_t tim
 /* The lowest number that no open call of the thread has. */
 static int take_slot(struct state *s, uint32_t thread, uint8_t *slot)
 {
-	size_t n = s->nslots ? s->nslots : 64;
-	uint64_t *slots;
+	uint64_t *slots = array_reach(s->slots, &s->nslots, thread, sizeof(*slots));
 
-	while (n <= thread)
-		n *= 2;
-	if (n > s->nslots) {
-		slots = realloc(s->slots, n * sizeof(*slots));
-		if (!slots)
-			return -1;
-		memset(slots + s->nslots, 0, (n - s->nslots) * sizeof(*slots));
-		s->slots = slots;
-		s->nslots = n;
-	}
+	if (!slots)
+		return -1;
+	s->slots = slots;
 	*slot = SLOTS - 1;
 	if (~s->slots[thread])
 		*slot = (uint8_t)__builtin_ctzll(~s->slots[thread]);

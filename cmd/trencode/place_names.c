@@ -25,19 +25,11 @@ void place_names_free(struct place_names *p)
 
 static int make_room(struct place_names *p, uint32_t place)
 {
-	size_t n = p->count ? p->count : 256;
-	struct place_name *names;
+	struct place_name *names = array_reach(p->names, &p->count, place, sizeof(*names));
 
-	while (n <= place)
-		n *= 2;
-	if (n == p->count)
-		return 0;
-	names = realloc(p->names, n * sizeof(*names));
 	if (!names)
 		return -1;
-	memset(names + p->count, 0, (n - p->count) * sizeof(*names));
 	p->names = names;
-	p->count = n;
 	return 0;
 }
 

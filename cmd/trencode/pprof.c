@@ -82,7 +82,7 @@ static int put_message(struct encoding *en, uint32_t field, struct error *e)
 static int put_sample(struct encoding *en, uint32_t node, struct error *e)
 {
 	struct state *s = en->state;
-	const struct stack_node *nodes = s->profile.tree.nodes, *n = &nodes[node];
+	const struct stack_node *nodes = s->profile.stacks.tree.nodes, *n = &nodes[node];
 
 	s->part.size = 0;
 	for (uint32_t i = node; i != STACK_ROOT; i = nodes[i].parent)
@@ -100,7 +100,7 @@ static int put_sample(struct encoding *en, uint32_t node, struct error *e)
 static int put_samples(struct encoding *en, struct error *e)
 {
 	const struct state *s = en->state;
-	const struct stack_tree *t = &s->profile.tree;
+	const struct stack_tree *t = &s->profile.stacks.tree;
 
 	for (uint32_t i = 1; i < t->count; i++)
 		if (t->nodes[i].parent != STACK_LOOSE && (t->nodes[i].self || t->nodes[i].calls) &&
@@ -171,8 +171,8 @@ static int put_functions(struct encoding *en, struct error *e)
 	struct intern modules = {0};
 	int r = 0;
 
-	for (uint32_t i = 0; !r && i < s->profile.names.count; i++) {
-		struct profile_name n = profile_name_of(&s->profile.names, i);
+	for (uint32_t i = 0; !r && i < s->profile.stacks.names.count; i++) {
+		struct profile_name n = profile_name_of(&s->profile.stacks.names, i);
 		uint32_t had = modules.count, module = intern_string(&modules, n.module);
 
 		r = module == INTERN_NONE ? no_memory(e) : 0;

@@ -13,7 +13,8 @@ struct profile_name {
 	uint32_t line;			  /* 0 unknown */
 };
 
-/* A profile_key (stack_profile.h); all texts become valid UTF-8 without control characters. */
+/* A call_stacks_key (common/call_stacks.h); all texts become valid UTF-8 without control
+ * characters. */
 int profile_name_key(struct buffer *to, const struct place *p, struct text_ref name);
 
 /* What a key says. */

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "common/scratch.h"
+#include "common/temporary.h"
 
 /* Before each record: u32 length, u32 1 if it is revoked. */
 enum { HEADER = 8, PENDING_MOST = 256 * 1024 };
@@ -27,9 +27,9 @@ void revocable_free(struct revocable *r)
 
 static int put_away(struct revocable *r, struct error *e)
 {
-	if (r->fd < 0 && (r->fd = scratch_open(e)) < 0)
+	if (r->fd < 0 && (r->fd = temporary_open(e)) < 0)
 		return -1;
-	if (scratch_write(r->fd, r->pending.data, r->pending.size, r->written, e))
+	if (temporary_write(r->fd, r->pending.data, r->pending.size, r->written, e))
 		return -1;
 	r->written += r->pending.size;
 	r->pending.size = 0;
@@ -54,7 +54,7 @@ int revocable_revoke(struct revocable *r, uint64_t token, struct error *e)
 
 	put_u32(mark, 1);
 	if (token < r->written)
-		return scratch_write(r->fd, mark, sizeof mark, token + 4, e);
+		return temporary_write(r->fd, mark, sizeof mark, token + 4, e);
 	memcpy(r->pending.data + (token - r->written) + 4, mark, sizeof mark);
 	return 0;
 }
@@ -73,7 +73,7 @@ int revocable_copy(struct revocable *r, struct output *to, struct error *e)
 		b->size = 0;
 		if (buffer_reserve(b, n))
 			return no_memory(e);
-		if (scratch_read(r->fd, b->data, n, at, e))
+		if (temporary_read(r->fd, b->data, n, at, e))
 			return -1;
 		/* what is to stay is moved together */
 		while (done + HEADER <= n) {
@@ -87,7 +87,7 @@ int revocable_copy(struct revocable *r, struct output *to, struct error *e)
 				n = size + HEADER;
 				if (buffer_reserve(b, n))
 					return no_memory(e);
-				if (scratch_read(r->fd, b->data, n, at, e))
+				if (temporary_read(r->fd, b->data, n, at, e))
 					return -1;
 			}
 			if (!revoked)

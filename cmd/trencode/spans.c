@@ -33,19 +33,12 @@ void spans_free(struct spans *s)
 
 struct span_thread *spans_thread(struct spans *s, uint32_t number)
 {
-	size_t n = s->nthreads ? s->nthreads : 16;
-	struct span_thread *threads;
+	struct span_thread *threads =
+		array_reach(s->threads, &s->nthreads, number, sizeof(*threads));
 
-	if (number < s->nthreads)
-		return &s->threads[number];
-	while (n <= number)
-		n *= 2;
-	threads = realloc(s->threads, n * sizeof(*threads));
 	if (!threads)
 		return NULL;
-	memset(threads + s->nthreads, 0, (n - s->nthreads) * sizeof(*threads));
 	s->threads = threads;
-	s->nthreads = n;
 	return &threads[number];
 }
 

@@ -164,23 +164,15 @@ static int take_call(void *ctx, const void *record, struct error *e)
 static int frame_of(struct state *s, uint32_t place, uint32_t *frame)
 {
 	const struct place *p = dictionary_place(s->names.dictionary, place);
-	size_t n = s->nframes ? s->nframes : 256;
+	uint32_t *frames = array_reach(s->frames, &s->nframes, place, sizeof(*frames)), size;
 	const char *name;
-	uint32_t *frames, size;
 
-	if (place < s->nframes && s->frames[place]) {
-		*frame = s->frames[place] - 1;
+	if (!frames)
+		return -1;
+	s->frames = frames;
+	if (frames[place]) {
+		*frame = frames[place] - 1;
 		return 0;
-	}
-	while (n <= place)
-		n *= 2;
-	if (n > s->nframes) {
-		frames = realloc(s->frames, n * sizeof(*frames));
-		if (!frames)
-			return -1;
-		memset(frames + s->nframes, 0, (n - s->nframes) * sizeof(*frames));
-		s->frames = frames;
-		s->nframes = n;
 	}
 	name = place_names_get(&s->names, place, &size);
 	if (!name || buffer_append(&s->shared, ",\n{\"name\":", s->frame_count ? 10 : 0) ||

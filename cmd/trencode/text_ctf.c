@@ -212,18 +212,11 @@ failed:
 static const struct line *line_of(struct state *s, const struct event *ev)
 {
 	uint32_t number = ev->type->number;
-	struct line **lines;
-	size_t n;
+	struct line **lines = array_reach(s->lines, &s->lines_size, number, sizeof(void *));
 
-	if (number >= s->lines_size) {
-		n = 2 * (size_t)number + 64;
-		lines = realloc(s->lines, n * sizeof(void *));
-		if (!lines)
-			return NULL;
-		memset(lines + s->lines_size, 0, (n - s->lines_size) * sizeof(void *));
-		s->lines = lines;
-		s->lines_size = n;
-	}
+	if (!lines)
+		return NULL;
+	s->lines = lines;
 	if (!s->lines[number])
 		s->lines[number] = make_line(s, ev);
 	return s->lines[number];

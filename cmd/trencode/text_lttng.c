@@ -64,24 +64,6 @@ static void *begin(const struct encoding *en, struct error *e)
 	return s;
 }
 
-/* Room for an element of that number; new ones are zero. */
-static int reserve(void **array, size_t *size, uint32_t number, size_t element)
-{
-	size_t n = *size;
-	char *p;
-
-	if (number < n)
-		return 0;
-	n = 2 * (size_t)number + 64;
-	p = realloc(*array, n * element);
-	if (!p)
-		return -1;
-	memset(p + *size * element, 0, (n - *size) * element);
-	*array = p;
-	*size = n;
-	return 0;
-}
-
 /* --- what is printed of a type --- */
 
 static int column_of(struct column *c, const struct field *f, bool first)
@@ -166,8 +148,11 @@ failed:
 
 static const struct line *line_of(struct state *s, const struct type *t)
 {
-	if (reserve((void **)&s->lines, &s->lines_size, t->number, sizeof *s->lines))
+	struct line **lines = array_reach(s->lines, &s->lines_size, t->number, sizeof *lines);
+
+	if (!lines)
 		return NULL;
+	s->lines = lines;
 	if (!s->lines[t->number])
 		s->lines[t->number] = make_line(t);
 	return s->lines[t->number];
@@ -175,12 +160,14 @@ static const struct line *line_of(struct state *s, const struct type *t)
 
 static const struct name *name_of(struct state *s, const struct lane *lane)
 {
-	struct name *name;
+	struct name *lanes = array_reach(s->lanes, &s->lanes_size, lane->number, sizeof *lanes),
+		    *name;
 	struct buffer b = {0};
 
-	if (reserve((void **)&s->lanes, &s->lanes_size, lane->number, sizeof *s->lanes))
+	if (!lanes)
 		return NULL;
-	name = &s->lanes[lane->number];
+	s->lanes = lanes;
+	name = &lanes[lane->number];
 	if (name->text)
 		return name;
 	if (buffer_append(&b, " ", 1) || buffer_append(&b, lane->buffer.text, lane->buffer.size) ||

@@ -145,16 +145,11 @@ static void begin_recording(struct state *s, struct recording *r, const struct c
 
 static struct plan *plan_of(struct state *s, const struct type *t)
 {
-	if (t->number >= s->nplans) {
-		size_t n = t->number + 64;
-		struct plan **plans = realloc(s->plans, n * sizeof(struct plan *));
+	struct plan **plans = array_reach(s->plans, &s->nplans, t->number, sizeof(struct plan *));
 
-		if (!plans)
-			return NULL;
-		memset(plans + s->nplans, 0, (n - s->nplans) * sizeof(struct plan *));
-		s->plans = plans;
-		s->nplans = n;
-	}
+	if (!plans)
+		return NULL;
+	s->plans = plans;
 	if (!s->plans[t->number])
 		s->plans[t->number] = plan_make(t);
 	return s->plans[t->number];

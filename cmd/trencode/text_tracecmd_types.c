@@ -5,24 +5,6 @@
 enum { NAME_WIDTH = 20 };
 
 /* An element i of an array that grows with zeros. */
-static void *slot(void *array, size_t *count, size_t i, size_t element)
-{
-	size_t n = *count;
-	char *p = array;
-
-	if (i < n)
-		return p;
-	n = n ? n : 64;
-	while (n <= i)
-		n *= 2;
-	p = realloc(array, n * element);
-	if (!p)
-		return NULL;
-	memset(p + *count * element, 0, (n - *count) * element);
-	*count = n;
-	return p;
-}
-
 /* --- types --- */
 
 static int make_type(struct tc_types *all, struct tc_type *t, const struct type *type,
@@ -64,7 +46,7 @@ static int make_type(struct tc_types *all, struct tc_type *t, const struct type 
 struct tc_type *tc_type_at(struct tc_types *all, const struct type *type,
 			   const struct print_kernel *names)
 {
-	struct tc_type *types = slot(all->at, &all->count, type->number, sizeof *types);
+	struct tc_type *types = array_reach(all->at, &all->count, type->number, sizeof *types);
 
 	if (!types)
 		return NULL;
@@ -126,7 +108,7 @@ static int make_lane(struct tc_lane *l, const struct tc_sources *sources, const 
 struct tc_lane *tc_lane_new(struct tc_lanes *l, const struct tc_sources *sources,
 			    struct tc_source *source, const struct lane *lane)
 {
-	struct tc_lane *lanes = slot(l->at, &l->count, lane->number, sizeof *lanes);
+	struct tc_lane *lanes = array_reach(l->at, &l->count, lane->number, sizeof *lanes);
 
 	if (!lanes)
 		return NULL;

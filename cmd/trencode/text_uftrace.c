@@ -1,8 +1,6 @@
 /*
- * Text of uftrace recordings, as `uftrace replay` prints it.
- *
- * A call without calls inside is one line, so an enter waits for the row behind it, whichever task
- * that is of; scheduling out waits for scheduling in the same way. All else is printed as it comes.
+ * Text of uftrace recordings, as `uftrace replay` prints it: what is asked of a layout. The rows
+ * are printed by text_uftrace_rows.c, what is open at the end by text_uftrace_remaining.c.
  */
 #include "text_layout.h"
 
@@ -10,51 +8,11 @@
 #include <stdlib.h>
 
 #include "common/formats/uftrace.h"
-#include "text_columns.h"
-#include "text_events.h"
-#include "text_recording.h"
-#include "text_time.h"
-#include "text_values.h"
-
-/* What is known of a place, once for all its calls. */
-struct place_text {
-	const struct place_symbol *symbol; /* by which it was found out */
-	const char *name;
-	uint32_t size;
-	uint8_t fixup; /* enum fixup */
-	bool known;
-	bool bare; /* the name ends with a parenthesis */
-};
-
-enum pending_kind { PENDING_NONE, PENDING_CALL, PENDING_SCHED };
-
-struct state {
-	struct text *out;
-	struct dictionary *dictionary;
-	struct columns columns;
-	int32_t depth;
-	struct recording **recordings; /* by number of the source */
-	size_t nrecordings;
-	struct recording *recording; /* of the last event */
-	struct replay_task **tasks;  /* by number of the thread */
-	size_t ntasks;
-	struct place_text *places;
-	size_t nplaces;
-
-	enum pending_kind pending;
-	struct replay_task *task; /* the rest is of what is pending */
-	uint32_t place, row_depth;
-	int indent, frame;
-	bool preempted;
-	struct buffer arguments, comment, result;
-
-	uint64_t hidden; /* calls below the depth limit */
-	bool header, said_names, terminal, quiet;
-};
+#include "text_uftrace.h"
 
 static void *begin(const struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof *s);
+	struct text_uftrace *s = calloc(1, sizeof *s);
 
 	if (!s) {
 		error_no_memory(e);
@@ -74,7 +32,7 @@ static void *begin(const struct encoding *en, struct error *e)
 
 static void free_state(void *state)
 {
-	struct state *s = state;
+	struct text_uftrace *s = state;
 
 	for (size_t i = 0; i < s->nrecordings; i++)
 		recording_free(s->recordings[i]);
@@ -87,24 +45,11 @@ static void free_state(void *state)
 	free(s);
 }
 
-/* Room for number in an array, new elements zero. NULL: memory is out, the old one is still good.
- */
-static void *reach(void *array, size_t *count, size_t number, size_t size)
-{
-	size_t n = number + 64 > 2 * *count ? number + 64 : 2 * *count;
-	char *p = reallocarray(array, n, size);
-
-	if (!p)
-		return NULL;
-	memset(p + *count * size, 0, (n - *count) * size);
-	*count = n;
-	return p;
-}
-
-static struct recording *recording_of(struct state *s, const struct source *source)
+struct recording *text_uftrace_recording(struct text_uftrace *s, const struct source *source)
 {
 	if (source->number >= s->nrecordings) {
-		void *p = reach(s->recordings, &s->nrecordings, source->number, sizeof(void *));
+		void *p =
+			array_reach(s->recordings, &s->nrecordings, source->number, sizeof(void *));
 
 		if (!p)
 			return NULL;
@@ -115,564 +60,11 @@ static struct recording *recording_of(struct state *s, const struct source *sour
 	return s->recordings[source->number];
 }
 
-static struct replay_task *task_of(struct state *s, const struct event *ev)
-{
-	uint32_t number = ev->lane->thread;
-	struct recording *r;
-
-	if (__builtin_expect(number < s->ntasks && s->tasks[number], 1))
-		return s->tasks[number];
-	if (number >= s->ntasks) {
-		void *p = reach(s->tasks, &s->ntasks, number, sizeof(void *));
-
-		if (!p)
-			return NULL;
-		s->tasks = p;
-	}
-	if (!s->tasks[number]) {
-		r = recording_of(s, ev->lane->source);
-		s->tasks[number] = r ? replay_task_new(&r->replay, ev->lane) : NULL;
-	}
-	return s->tasks[number];
-}
-
-static const struct place_text *place_of_slow(struct state *s, uint32_t number)
-{
-	const struct place *place = dictionary_place(s->dictionary, number);
-	struct text_ref name = dictionary_place_name(s->dictionary, number);
-	struct place_text *p;
-
-	if (number >= s->nplaces) {
-		p = reach(s->places, &s->nplaces, number, sizeof *p);
-		if (!p)
-			return NULL;
-		s->places = p;
-	}
-	p = &s->places[number];
-	*p = (struct place_text){.symbol = place ? place->symbol : NULL,
-				 .name = name.text,
-				 .size = name.size,
-				 .known = true,
-				 .bare = name.size && name.text[name.size - 1] == ')',
-				 .fixup = (uint8_t)fixup_of(name.text)};
-	if (place && place->space && !place->symbol && !place->name.size && !s->said_names &&
-	    !s->quiet) {
-		s->said_names = true;
-		warn(NULL, NO_OFFSET,
-		     "functions have no names yet: trsym belongs before this program");
-	}
-	return p;
-}
-
-static inline const struct place_text *place_of(struct state *s, uint32_t number)
-{
-	if (number < s->nplaces && s->places[number].known) {
-		const struct place *place = dictionary_place(s->dictionary, number);
-
-		if (!place || place->symbol == s->places[number].symbol)
-			return &s->places[number];
-	}
-	return place_of_slow(s, number);
-}
-
-static inline void put_name(struct state *s, const struct place_text *p)
-{
-	if (s->terminal)
-		text_masked(s->out, p->name, p->size);
-	else
-		text_put(s->out, p->name, p->size);
-}
-
-static void put_buffer(struct state *s, const struct buffer *b)
-{
-	if (b->size)
-		text_masked(s->out, (const char *)b->data, b->size);
-}
-
-static inline void put_indent(struct state *s, int indent)
-{
-	if (indent > 0)
-		text_pad(s->out, ' ', 2 * (size_t)indent);
-}
-
-static void put_columns(struct state *s, const struct replay_task *t, uint64_t duration,
-			const struct replay_frame *frame)
-{
-	columns_print(s->out, &s->columns, s->dictionary, t, duration, frame);
-}
-
-/*
- * A whole line at once: columns, indent, before, the name, after. Most lines are of this kind.
- * False: it is to be printed piece by piece. before and after have LINE_PIECE bytes to copy.
- */
-enum { LINE_PIECE = 8 };
-
-static inline bool quick_line(struct state *s, const struct replay_task *t, uint64_t duration,
-			      int indent, const char *before, size_t nbefore,
-			      const struct place_text *p, const char *after, size_t nafter)
-{
-	struct text *out = s->out;
-	size_t blank = indent > 0 ? 2 * (size_t)indent : 0;
-	size_t most = DURATION_WIDTH + sizeof t->tid + blank + p->size + 8 * LINE_PIECE;
-	char *at;
-
-	if (!s->columns.standard || s->terminal || most > TEXT_BUFFER)
-		return false;
-	if (most > TEXT_BUFFER - out->used)
-		text_make_room(out);
-	at = out->buffer + out->used;
-	*at++ = ' ';
-	duration_text(at, duration);
-	at += DURATION_WIDTH;
-	*at++ = ' ';
-	memcpy(at, t->tid, sizeof t->tid);
-	at += t->tid_size;
-	memcpy(at, " | ", 3);
-	at += 3;
-	if (blank <= 2 * LINE_PIECE)
-		memset(at, ' ', 2 * LINE_PIECE);
-	else
-		memset(at, ' ', blank);
-	at += blank;
-	memcpy(at, before, LINE_PIECE);
-	at += nbefore;
-	memcpy(at, p->name, p->size);
-	at += p->size;
-	memcpy(at, after, LINE_PIECE);
-	at += nafter;
-	out->used = (size_t)(at - out->buffer);
-	return true;
-}
-
-/* --- what is pending --- */
-
-/* "f(1, 2)" behind the columns. */
-static void print_call(struct state *s, const struct place_text *p)
-{
-	put_indent(s, s->indent);
-	put_name(s, p);
-	if (s->arguments.size)
-		put_buffer(s, &s->arguments);
-	else if (!p->bare)
-		text_put(s->out, "()", 2);
-}
-
-static void print_comment(struct state *s, const char *end, size_t n)
-{
-	put_buffer(s, &s->comment);
-	text_put(s->out, end, n);
-}
-
-/* Its leave comes next: one line. */
-static void print_leaf(struct state *s, const struct replay_frame *f)
-{
-	const struct place_text *p = &s->places[s->place];
-
-	if (!s->arguments.size && !s->result.size && !s->comment.size &&
-	    quick_line(s, s->task, f->time, s->indent, "       ", 0, p,
-		       p->bare ? ";\n      " : "();\n    ", p->bare ? 2 : 4))
-		return;
-	put_columns(s, s->task, f->time, f);
-	print_call(s, p);
-	put_buffer(s, &s->result);
-	text_char(s->out, ';');
-	print_comment(s, "\n", 1);
-}
-
-static void print_open(struct state *s)
-{
-	struct replay_frame *f = replay_frame(s->task, s->frame);
-	const struct place_text *p = &s->places[s->place];
-
-	if (s->arguments.size || s->comment.size ||
-	    !quick_line(s, s->task, 0, s->indent, "       ", 0, p,
-			p->bare ? " {\n     " : "() {\n   ", p->bare ? 3 : 5)) {
-		put_columns(s, s->task, 0, f);
-		print_call(s, p);
-		text_put(s->out, " {", 2);
-		print_comment(s, "\n", 1);
-	}
-	if (f)
-		replay_entered(s->task, f);
-}
-
-/* Where events are printed: the frame above the top, as uftrace has it. NULL: they are not shown.
- */
-static const struct replay_frame *event_frame(struct replay_task *t)
-{
-	const struct replay_frame *f = replay_frame(t, t->count);
-
-	return f && !(f->flags & FRAME_HIDDEN) ? f : NULL;
-}
-
-static void print_sched(struct state *s, const struct replay_task *t, int indent, const char *name,
-			bool preempted, const struct replay_frame *timed)
-{
-	put_columns(s, t, timed ? timed->time : 0, timed);
-	put_indent(s, indent);
-	text_puts(s->out, "/* linux:");
-	text_puts(s->out, name);
-	if (preempted)
-		text_puts(s->out, " (pre-empted)");
-	text_puts(s->out, " */\n");
-}
-
-static void print_sched_pending(struct state *s, bool both)
-{
-	const struct replay_frame *f = event_frame(s->task);
-
-	if (f)
-		print_sched(s, s->task, s->indent, both ? "schedule" : "sched-out", s->preempted,
-			    both && f->time ? f : NULL);
-}
-
-static void print_pending(struct state *s)
-{
-	if (s->pending == PENDING_CALL)
-		print_open(s);
-	else if (s->pending == PENDING_SCHED)
-		print_sched_pending(s, false);
-	s->pending = PENDING_NONE;
-}
-
-/* Does a row that nobody gets to see stand between what is pending and what comes? Take it in. */
-static bool skip(struct state *s, struct replay_task *t, const struct replay_row *row)
-{
-	const struct replay_frame *f;
-	const struct place_text *p;
-
-	/* in the kernel, outside any call */
-	if (row->kernel && t->calls == 0 && !s->dictionary->filtered) {
-		replay_consume(t, row);
-		return true;
-	}
-	switch (row->kind) {
-	case ROW_LOSS: return false;
-	case ROW_LEAVE:
-		f = replay_frame(t, t->count - 1);
-		if (!t->count || (f && !(f->flags & FRAME_HIDDEN)))
-			return false;
-		replay_consume(t, row);
-		replay_left(t);
-		return true;
-	case ROW_ENTER:
-		if (t->allowance > 0)
-			return false;
-		replay_consume(t, row);
-		p = place_of(s, row->place);
-		replay_enter(t, p ? (enum fixup)p->fixup : FIXUP_NONE);
-		s->hidden++;
-		return true;
-	default:
-		if (t->calls && t->allowance > 0)
-			return false;
-		replay_consume(t, row);
-		return true;
-	}
-}
-
-static inline int take_result(struct state *s, const struct recording *r, const struct event *ev)
-{
-	const struct place *place;
-	struct value_names names;
-
-	s->result.size = 0;
-	if (!(ev->type->flags & TYPE_VALUES))
-		return 0;
-	place = dictionary_place(s->dictionary, ev->place);
-	names = (struct value_names){s->dictionary, r->symbols, place ? place->space : NULL,
-				     ev->time};
-	return value_text_return(&s->result, &names, ev->tail, ev->tail_size);
-}
-
-/* Is the row one that is never passed over while this task's line waits? */
-static bool ends_wait(const struct state *s, const struct replay_row *row, const struct event *ev)
-{
-	if (s->pending == PENDING_SCHED)
-		return row->kind == ROW_SCHED_IN || row->kind == ROW_SCHED_OUT;
-	if (row->kind == ROW_EVENT) /* of the task's own file, not of the scheduler */
-		return ev->type->native < UFTRACE_EV_SCHED_IN;
-	/* a record's depth has 10 bits, and what is deeper starts at 0 again for uftrace */
-	return row->kind <= ROW_LEAVE &&
-	       row->depth % UFTRACE_MAX_STACK <= s->row_depth % UFTRACE_MAX_STACK;
-}
-
-/* The row ends what is pending, or is the other half of it. 1: it is used up by that; -1: memory.
- */
-static int settle(struct state *s, const struct recording *r, struct replay_task *t,
-		  const struct replay_row *row, const struct event *ev)
-{
-	const struct replay_frame *f;
-
-	if (!(t == s->task && ends_wait(s, row, ev)) && skip(s, t, row))
-		return 1;
-	if (t == s->task && s->pending == PENDING_CALL && row->kind == ROW_LEAVE &&
-	    row->depth == s->row_depth) {
-		replay_consume(t, row);
-		f = replay_frame(t, s->frame);
-		if (take_result(s, r, ev))
-			return -1;
-		if (f)
-			print_leaf(s, f);
-		replay_left(t);
-		s->pending = PENDING_NONE;
-		return 1;
-	}
-	if (t == s->task && s->pending == PENDING_SCHED && row->kind == ROW_SCHED_IN) {
-		replay_consume(t, row);
-		print_sched_pending(s, true);
-		s->pending = PENDING_NONE;
-		return 1;
-	}
-	print_pending(s);
-	return 0;
-}
-
-/* --- rows --- */
-
-/* Enter and scheduling out wait, unless nothing behind them could be of the same line. */
-static void wait_for_next(struct state *s, enum pending_kind kind, struct replay_task *t,
-			  const struct replay_row *row, int indent)
-{
-	const struct replay_frame *f = replay_frame(t, t->count - 1);
-
-	s->pending = kind;
-	s->task = t;
-	s->place = row->place;
-	s->row_depth = row->depth;
-	s->indent = indent;
-	s->frame = t->count - 1;
-	if (!f || f->flags & (FRAME_EXEC | FRAME_LONGJMP))
-		print_pending(s);
-}
-
-/* " from loop+0x20": where the next call is made, known from an event before it. */
-static int take_callsite(struct state *s, const struct recording *r, struct replay_task *t,
-			 const struct place *place)
-{
-	uint64_t offset;
-	const char *name;
-
-	s->comment.size = 0;
-	if (!t->callsite)
-		return 0;
-	name = text_symbols_find(r->symbols, place ? place->space : NULL, t->time, t->callsite,
-				 false, &offset);
-	t->callsite = 0;
-	if (!name)
-		return 0;
-	return buffer_printf(&s->comment, " /* from %s+%#" PRIx64 " */", name, offset);
-}
-
-static int print_enter(struct state *s, const struct recording *r, struct replay_task *t,
-		       const struct replay_row *row, const struct event *ev)
-{
-	const struct place_text *p = place_of(s, row->place);
-	const struct place *place = dictionary_place(s->dictionary, row->place);
-	struct value_names names = {s->dictionary, r->symbols, NULL, row->time};
-
-	if (!p)
-		return -1;
-	if (place && place->space)
-		t->space = names.space = place->space;
-	if (take_callsite(s, r, t, place))
-		return -1;
-	if (!replay_enter(t, (enum fixup)p->fixup)) {
-		s->hidden++;
-		return 0;
-	}
-	s->arguments.size = 0;
-	if (ev->type->flags & TYPE_VALUES &&
-	    value_text_arguments(&s->arguments, &names, ev->tail, ev->tail_size))
-		return -1;
-	wait_for_next(s, PENDING_CALL, t, row, t->indent);
-	return 0;
-}
-
-static int print_leave(struct state *s, const struct recording *r, struct replay_task *t,
-		       const struct replay_row *row, const struct event *ev)
-{
-	const struct replay_frame *f = replay_frame(t, t->count);
-
-	if (f && !(f->flags & FRAME_HIDDEN)) {
-		const struct place_text *p = place_of(s, row->place);
-		int indent = replay_leaving(t);
-
-		if (!p || take_result(s, r, ev))
-			return -1;
-		if (ev->type->flags & TYPE_VALUES ||
-		    !quick_line(s, t, f->time, indent, "} /*   ", 5, p, " */\n   ", 4)) {
-			put_columns(s, t, f->time, f);
-			put_indent(s, indent);
-			text_char(s->out, '}');
-			put_buffer(s, &s->result);
-			text_put(s->out, ";", ev->type->flags & TYPE_VALUES ? 1 : 0);
-			text_put(s->out, " /* ", 4);
-			put_name(s, p);
-			text_put(s->out, " */\n", 4);
-		}
-	}
-	replay_left(t);
-	return 0;
-}
-
-static bool is_preempted(const struct state *s, const struct event *ev)
-{
-	const struct place *place = dictionary_place(s->dictionary, ev->place);
-
-	return place && !place->space && place->address == UFTRACE_EV_SCHED_BOTH_PREEMPT;
-}
-
-static void print_sched_row(struct state *s, struct replay_task *t, const struct replay_row *row,
-			    const struct event *ev)
-{
-	const struct replay_frame *f;
-
-	if (t->allowance <= 0)
-		return;
-	if (row->kind == ROW_SCHED_OUT) {
-		s->preempted = is_preempted(s, ev);
-		wait_for_next(s, PENDING_SCHED, t, row, t->indent);
-		return;
-	}
-	f = event_frame(t);
-	if (f)
-		print_sched(s, t, t->indent, "sched-in", false, f->time ? f : NULL);
-}
-
-static int print_instant(struct state *s, const struct recording *r, struct replay_task *t,
-			 const struct event *ev)
-{
-	struct value_names names = {s->dictionary, r->symbols, t->space, ev->time};
-	const struct field *f;
-	struct field_value v;
-
-	if (ev->type->native == UFTRACE_EV_CALLSITE) {
-		f = field_find(ev->type, "address");
-		if (f) {
-			field_get(ev, f, 0, &v);
-			t->callsite = v.form == FORM_UINT ? v.u : 0;
-		}
-		return 0;
-	}
-	if (t->allowance <= 0 || !event_frame(t))
-		return 0;
-	put_columns(s, t, 0, NULL);
-	/* what came from outside belongs to no depth */
-	put_indent(s, ev->type->native == UFTRACE_EV_EXTERN ? 0 : t->indent);
-	text_put(s->out, "/* ", 3);
-	event_text(s->out, &names, ev);
-	if (is_kernel_event(ev) && kernel_event_text(r->kernel, s->out, ev))
-		return -1;
-	text_put(s->out, " */\n", 4);
-	return 0;
-}
-
-static void print_gap(struct state *s, struct replay_task *t, const struct event *ev)
-{
-	struct gap_row g;
-
-	if (!gap_get(ev, &g))
-		return;
-	put_columns(s, t, 0, NULL);
-	put_indent(s, t->indent + 1);
-	if (g.reason == GAP_LOST) {
-		if (g.count == UINT64_MAX || (int32_t)g.count <= 0)
-			text_puts(s->out, "/* LOST some records!! */\n");
-		else
-			text_printf(s->out, "/* LOST %" PRIu64 " records!! */\n", g.count);
-		return;
-	}
-	text_puts(s->out, g.reason == GAP_DAMAGE ? "/* DAMAGED" : "/* NOT READ");
-	if (g.count != UINT64_MAX)
-		text_printf(s->out, " %" PRIu64 " %s", g.count,
-			    g.unit == GAP_BYTES ? "bytes" : "records");
-	if (g.file_size) {
-		text_puts(s->out, " of ");
-		text_masked(s->out, g.file, g.file_size);
-	}
-	if (g.offset != NO_OFFSET)
-		text_printf(s->out, " at 0x%" PRIx64, g.offset);
-	if (g.message_size) {
-		text_puts(s->out, ": ");
-		text_masked(s->out, g.message, g.message_size);
-	}
-	text_puts(s->out, "!! */\n");
-}
-
-static void check_order(struct state *s, struct replay_task *t, uint64_t time)
-{
-	struct replay *r = t->replay;
-
-	if (r->last > time) {
-		columns_blank(s->out, &s->columns);
-		text_char(s->out, ' ');
-		put_indent(s, t->indent + 1);
-		text_puts(s->out, "/* inverted time: broken data? */\n");
-	}
-	r->last = time;
-}
-
-static enum row_kind row_kind(const struct type *type, const struct event *ev)
-{
-	struct gap_row g;
-
-	switch (type->kind) {
-	case KIND_ENTER: return type->flags & TYPE_INNER ? ROW_SCHED_OUT : ROW_ENTER;
-	case KIND_LEAVE: return type->flags & TYPE_INNER ? ROW_SCHED_IN : ROW_LEAVE;
-	case KIND_GAP:
-		/* what was not read on purpose cuts no stack */
-		return gap_get(ev, &g) && g.reason != GAP_UNREAD ? ROW_LOSS : ROW_EVENT;
-	}
-	return ROW_EVENT;
-}
-
-/* A row in the order of the trace. */
-static int replay_event(struct state *s, const struct recording *r, const struct event *ev,
-			struct error *e)
-{
-	struct replay_row row = {row_kind(ev->type, ev), ev->time, ev->place, ev->depth,
-				 ev->type->flags & TYPE_KERNEL};
-	struct replay_task *t = task_of(s, ev);
-	int used;
-
-	if (!t)
-		return error_no_memory(e);
-	t->lane = ev->lane;
-	if (ev->type->kind == KIND_GAP) {
-		print_pending(s);
-		replay_consume(t, &row);
-		print_gap(s, t, ev);
-		return 0;
-	}
-	if (s->pending) {
-		used = settle(s, r, t, &row, ev);
-		if (used)
-			return used < 0 ? error_no_memory(e) : 0;
-	}
-	replay_consume(t, &row);
-	if ((row.kind > ROW_LEAVE || (row.kernel && !s->dictionary->filtered)) && !t->calls)
-		return 0;
-	check_order(s, t, row.time);
-	t->last_time = t->time;
-	t->time = row.time;
-	used = 0;
-	switch (row.kind) {
-	case ROW_ENTER: used = print_enter(s, r, t, &row, ev); break;
-	case ROW_LEAVE: used = print_leave(s, r, t, &row, ev); break;
-	case ROW_SCHED_OUT:
-	case ROW_SCHED_IN: print_sched_row(s, t, &row, ev); break;
-	case ROW_EVENT:
-	case ROW_LOSS: used = print_instant(s, r, t, ev);
-	}
-	return used || r->replay.out_of_memory ? error_no_memory(e) : 0;
-}
-
 /* --- the layout --- */
 
 static int meta(void *state, const struct source *source, const struct meta *m, struct error *e)
 {
-	struct recording *r = recording_of(state, source);
+	struct recording *r = text_uftrace_recording(state, source);
 
 	return r && !recording_meta(r, m) ? 0 : error_no_memory(e);
 }
@@ -700,17 +92,17 @@ static bool is_scheduling(const struct event *ev)
 		id < UFTRACE_EV_USER_FIRST);
 }
 
-static int print_held(struct state *s, struct recording *r, struct error *e)
+static int print_held(struct text_uftrace *s, struct recording *r, struct error *e)
 {
 	struct event ev;
 
 	while (hold_get(r->hold, &ev))
-		if (replay_event(s, r, &ev, e))
+		if (text_uftrace_row(s, r, &ev, e))
 			return -1;
 	return 0;
 }
 
-static int begin_recording(struct state *s, struct recording *r, struct error *e)
+static int begin_recording(struct text_uftrace *s, struct recording *r, struct error *e)
 {
 	if (recording_begin(r, s->depth))
 		return error_no_memory(e);
@@ -725,12 +117,12 @@ static int begin_recording(struct state *s, struct recording *r, struct error *e
 
 static int event(void *state, const struct event *ev, struct error *e)
 {
-	struct state *s = state;
+	struct text_uftrace *s = state;
 	struct recording *r = s->recording;
 	struct hold_row row;
 
 	if (__builtin_expect(!r || r->source != ev->lane->source, 0)) {
-		r = recording_of(s, ev->lane->source);
+		r = text_uftrace_recording(s, ev->lane->source);
 		if (!r)
 			return error_no_memory(e);
 		if (!r->ready && begin_recording(s, r, e))
@@ -738,7 +130,7 @@ static int event(void *state, const struct event *ev, struct error *e)
 		s->recording = r;
 	}
 	if (__builtin_expect(!r->hold, 1))
-		return replay_event(s, r, ev, e);
+		return text_uftrace_row(s, r, ev, e);
 	/* with a time filter uftrace counts from the first row, shown or not */
 	if (!r->replay.first && ev->type->kind != KIND_GAP)
 		r->replay.first = ev->time;
@@ -748,80 +140,8 @@ static int event(void *state, const struct event *ev, struct error *e)
 	return print_held(s, r, e);
 }
 
-/* Frames at the bottom that were never seen to begin. */
-static int unseen(struct state *s, struct replay_task *t)
-{
-	int n = 0;
-
-	while (n < t->count) {
-		const struct replay_frame *f = replay_frame(t, n);
-		const struct place *p = f ? dictionary_place(s->dictionary, f->place) : NULL;
-
-		if (p && (p->address || p->name.size))
-			break;
-		n++;
-	}
-	return n;
-}
-
-/* Is scheduling all that is open? */
-static bool only_scheduled(struct state *s, struct replay_task *t)
-{
-	const struct replay_frame *f = t->count == 1 ? replay_frame(t, 0) : NULL;
-	const struct place *p = f ? dictionary_place(s->dictionary, f->place) : NULL;
-
-	return p && !p->space;
-}
-
-static void print_stack(struct state *s, struct replay_task *t)
-{
-	int bottom = unseen(s, t);
-
-	if (bottom == t->count || only_scheduled(s, t))
-		return;
-	text_printf(s->out, "task: %" PRId32 "\n", t->lane->tid);
-	for (int i = t->count; i-- > bottom;) {
-		const struct replay_frame *f = replay_frame(t, i);
-		struct text_ref name;
-
-		if (!f)
-			continue;
-		name = dictionary_place_name(s->dictionary, f->place);
-		text_printf(s->out, "[%d] ", i - bottom);
-		text_masked(s->out, name.text, name.size);
-		text_char(s->out, '\n');
-	}
-	text_char(s->out, '\n');
-}
-
-static int by_tid(const void *a, const void *b)
-{
-	const struct replay_task *const *x = a, *const *y = b;
-
-	return ((*x)->lane->tid > (*y)->lane->tid) - ((*x)->lane->tid < (*y)->lane->tid);
-}
-
-/* What was still open when the recording ended. */
-static void print_remaining(struct state *s, struct recording *r)
-{
-	struct replay *p = &r->replay;
-	bool any = false;
-
-	if (p->ntasks)
-		qsort(p->tasks, p->ntasks, sizeof *p->tasks, by_tid);
-	for (size_t i = 0; i < p->ntasks && !any; i++)
-		any = !only_scheduled(s, p->tasks[i]) &&
-		      unseen(s, p->tasks[i]) < p->tasks[i]->count;
-	if (!any)
-		return;
-	text_puts(s->out, "\nuftrace stopped tracing with remaining functions"
-			  "\n================================================\n");
-	for (size_t i = 0; i < p->ntasks; i++)
-		print_stack(s, p->tasks[i]);
-}
-
 /* What is not as one would expect, on stderr. */
-static void print_counts(struct state *s)
+static void print_counts(struct text_uftrace *s)
 {
 	uint64_t undecided = 0;
 
@@ -839,7 +159,7 @@ static void print_counts(struct state *s)
 
 static int end(void *state, struct error *e)
 {
-	struct state *s = state;
+	struct text_uftrace *s = state;
 
 	for (size_t i = 0; i < s->nrecordings; i++) {
 		struct recording *r = s->recordings[i];
@@ -850,10 +170,10 @@ static int end(void *state, struct error *e)
 		if (print_held(s, r, e))
 			return -1;
 	}
-	print_pending(s);
+	text_uftrace_settle(s);
 	for (size_t i = 0; i < s->nrecordings; i++)
 		if (s->recordings[i])
-			print_remaining(s, s->recordings[i]);
+			text_uftrace_remaining(s, s->recordings[i]);
 	print_counts(s);
 	return 0;
 }

@@ -142,7 +142,7 @@ static int lane_of(struct state *s, const struct lane *from, const struct lane *
 	number = intern(&s->lane_keys, key, sizeof key);
 	if (number == INTERN_NONE)
 		return -1;
-	lanes = anew_table(s->lanes, &s->lanes_size, number, sizeof *lanes);
+	lanes = array_reach(s->lanes, &s->lanes_size, number, sizeof *lanes);
 	if (!lanes)
 		return -1;
 	s->lanes = lanes;
@@ -199,7 +199,7 @@ static int put_record(struct state *s, const struct anew_row *r, struct error *e
 
 static int address_of(struct state *s, uint32_t number, uint64_t *address)
 {
-	uint64_t *places = anew_table(s->places, &s->places_size, number, sizeof *places);
+	uint64_t *places = array_reach(s->places, &s->places_size, number, sizeof *places);
 	const struct place *place = dictionary_place(s->anew.dictionary, number);
 	struct text_ref name;
 	struct buffer *b = &s->symbols;
@@ -331,8 +331,8 @@ static int as_text(struct state *s, const struct anew_row *r, struct error *e)
 static int instant(struct state *s, const struct anew_row *r, struct error *e)
 {
 	const struct type *t = r->ev->type;
-	struct tracecmd_made *types =
-				     anew_table(s->types, &s->types_size, t->number, sizeof *types),
+	struct tracecmd_made *types = array_reach(s->types, &s->types_size, t->number,
+						  sizeof *types),
 			     *made;
 
 	if (!types)

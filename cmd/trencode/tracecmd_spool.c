@@ -1,7 +1,5 @@
 #include "tracecmd_spool.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -87,39 +85,6 @@ static int spool_open(struct tracecmd_spool *s, struct error *e)
 	return s->fd < 0 ? -1 : 0;
 }
 
-static int write_at(struct tracecmd_spool *s, const uint8_t *p, size_t n, uint64_t at,
-		    struct error *e)
-{
-	while (n) {
-		ssize_t done = pwrite(s->fd, p, n, (off_t)at);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return error_errno(e, "temporary file", NO_OFFSET, "cannot write");
-		p += done;
-		at += (uint64_t)done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
-static int read_at(struct tracecmd_spool *s, uint8_t *p, size_t n, uint64_t at, struct error *e)
-{
-	while (n) {
-		ssize_t got = pread(s->fd, p, n, (off_t)at);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return error_errno(e, "temporary file", NO_OFFSET, "cannot read");
-		p += got;
-		at += (uint64_t)got;
-		n -= (size_t)got;
-	}
-	return 0;
-}
-
 int tracecmd_spool_add(struct tracecmd_spool *s, struct tracecmd_pieces *p, const void *data,
 		       size_t n, struct error *e)
 {
@@ -139,10 +104,10 @@ int tracecmd_spool_add(struct tracecmd_spool *s, struct tracecmd_pieces *p, cons
 	}
 	n = b->size - PIECE_HEADER;
 	put_u64(b->data + 8, n);
-	if (write_at(s, b->data, b->size, s->size, e))
+	if (temporary_write(s->fd, b->data, b->size, s->size, e))
 		return -1;
 	put_u64(link, s->size);
-	if (p->count && write_at(s, link, sizeof link, p->last, e))
+	if (p->count && temporary_write(s->fd, link, sizeof link, p->last, e))
 		return -1;
 	if (!p->count)
 		p->first = s->size;
@@ -165,7 +130,7 @@ int tracecmd_spool_copy(struct tracecmd_spool *s, const struct tracecmd_pieces *
 	for (uint32_t i = 0; i < p->count; i++) {
 		uint64_t left, next;
 
-		if (read_at(s, header, sizeof header, at, e))
+		if (temporary_read(s->fd, header, sizeof header, at, e))
 			return -1;
 		next = get_u64(header);
 		left = get_u64(header + 8);
@@ -173,7 +138,7 @@ int tracecmd_spool_copy(struct tracecmd_spool *s, const struct tracecmd_pieces *
 		while (left) {
 			size_t n = left < COPY_SIZE ? (size_t)left : COPY_SIZE;
 
-			if (read_at(s, s->piece.data, n, at, e) ||
+			if (temporary_read(s->fd, s->piece.data, n, at, e) ||
 			    output_write(to, s->piece.data, n, e))
 				return -1;
 			at += n;

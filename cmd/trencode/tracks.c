@@ -75,19 +75,11 @@ static int new_track(struct tracks *t, struct track *tr, uint32_t thread, const 
 
 struct track *tracks_new(struct tracks *t, uint32_t thread, const struct lane *lane)
 {
-	size_t n = t->count ? t->count : 16;
-	struct track *tracks, *tr;
+	struct track *tracks = array_reach(t->tracks, &t->count, thread, sizeof(*tracks)), *tr;
 
-	while (n <= thread)
-		n *= 2;
-	if (n > t->count) {
-		tracks = realloc(t->tracks, n * sizeof(*tracks));
-		if (!tracks)
-			return NULL;
-		memset(tracks + t->count, 0, (n - t->count) * sizeof(*tracks));
-		t->tracks = tracks;
-		t->count = n;
-	}
+	if (!tracks)
+		return NULL;
+	t->tracks = tracks;
 	tr = &t->tracks[thread];
 	if (!tr->thread && new_track(t, tr, thread, lane))
 		return NULL;

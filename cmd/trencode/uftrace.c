@@ -192,21 +192,13 @@ static int read_info(struct state *s, struct error *e)
 
 static struct task *task_of(struct state *s, const struct lane *lane, struct error *e)
 {
-	size_t n = s->ntasks ? s->ntasks : 64;
-	struct task *tasks;
+	struct task *tasks = array_reach(s->tasks, &s->ntasks, lane->thread, sizeof(*tasks));
 
-	if (lane->thread < s->ntasks)
-		return &s->tasks[lane->thread];
-	while (n <= lane->thread)
-		n *= 2;
-	tasks = realloc(s->tasks, n * sizeof(*tasks));
 	if (!tasks) {
 		no_memory(e);
 		return NULL;
 	}
-	memset(tasks + s->ntasks, 0, (n - s->ntasks) * sizeof(*tasks));
 	s->tasks = tasks;
-	s->ntasks = n;
 	return &tasks[lane->thread];
 }
 

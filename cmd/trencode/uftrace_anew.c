@@ -153,7 +153,7 @@ static int new_task(struct state *s, const struct anew_thread *t, struct error *
 	if (put_comm(b, t) || process == INTERN_NONE)
 		return no_memory(e);
 	name = intern(&s->names, b->data, b->size);
-	names = anew_table(s->process_names, &s->process_names_size, process, sizeof *names);
+	names = array_reach(s->process_names, &s->process_names_size, process, sizeof *names);
 	if (!names || name == INTERN_NONE)
 		return no_memory(e);
 	s->process_names = names;
@@ -184,7 +184,7 @@ static int lane_of(struct state *s, const struct anew_row *r, const struct lane 
 		   struct error *e)
 {
 	const struct anew_thread *t = r->thread;
-	uint32_t *lanes = anew_table(s->lanes, &s->lanes_size, t->number, sizeof *lanes);
+	uint32_t *lanes = array_reach(s->lanes, &s->lanes_size, t->number, sizeof *lanes);
 	struct lane *l;
 
 	if (!lanes)
@@ -211,7 +211,7 @@ static int lane_of(struct state *s, const struct anew_row *r, const struct lane 
 static int place_of(struct state *s, uint32_t number, uint32_t *out, struct error *e)
 {
 	struct dictionary *from = s->anew.dictionary;
-	uint32_t *places = anew_table(s->places, &s->places_size, number, sizeof *places);
+	uint32_t *places = array_reach(s->places, &s->places_size, number, sizeof *places);
 	const struct place *place = dictionary_place(from, number);
 	struct text_ref module = {"", 0, 0};
 	struct place *p;
@@ -241,7 +241,7 @@ static int with_fields(struct state *s, const struct anew_row *r, struct anew_ro
 {
 	const struct type *t = r->ev->type;
 	struct fields_of *fields =
-		anew_table(s->fields, &s->fields_size, t->number, sizeof *fields);
+		array_reach(s->fields, &s->fields_size, t->number, sizeof *fields);
 
 	*out = *r;
 	if (!fields)
@@ -348,7 +348,7 @@ static int put_text(struct state *s, const struct anew_row *r, struct error *e)
 static int instant(struct state *s, const struct anew_row *r, struct error *e)
 {
 	uint32_t from = r->ev->type->number;
-	uint32_t *events = anew_table(s->events, &s->events_size, from, sizeof *events);
+	uint32_t *events = array_reach(s->events, &s->events_size, from, sizeof *events);
 	struct event ev = {.time = r->time, .depth = r->thread->below + (uint32_t)r->thread->count};
 
 	if (!events)

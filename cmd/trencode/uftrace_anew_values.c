@@ -169,7 +169,7 @@ static struct uftrace_spec *spec_of(struct uftrace_specs *s, struct text_ref nam
 
 	if (number == INTERN_NONE)
 		return NULL;
-	list = anew_table(s->list, &s->capacity, number, sizeof *list);
+	list = array_reach(s->list, &s->capacity, number, sizeof *list);
 	if (!list)
 		return NULL;
 	s->list = list;

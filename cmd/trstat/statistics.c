@@ -29,7 +29,7 @@ int statistics_init(struct statistics *s, const struct keys *k, struct columns *
 	s->name_only = k->count == 1 && k->key[0].what == BY_NAME;
 	if (k->needs & NEEDS_STACK) {
 		s->stacks = calloc(1, sizeof(*s->stacks));
-		if (!s->stacks || call_stacks_init(s->stacks, &s->calls))
+		if (!s->stacks || call_stacks_init(s->stacks, &s->calls, call_stacks_clean_name))
 			return -1;
 		s->stacks->tree.keep = true;
 	}

@@ -77,6 +77,7 @@ static void merge(int in, int out, bool partial)
 	struct text *text = malloc(sizeof(*text));
 	char from[32], to[32], *paths[] = {from};
 	struct parts parts = {0};
+	struct merging how = {.out = partial ? &parts : NULL};
 	struct query q = {0};
 	struct stage stage;
 	struct error e;
@@ -87,7 +88,7 @@ static void merge(int in, int out, bool partial)
 	if (!st || !text || stage_open(&stage, paths, 1, &options) ||
 	    stage_print_to(&stage, OUTPUT_BINARY))
 		abort();
-	if (!merge_run(&stage, &settings, &q, st, partial ? &parts : NULL)) {
+	if (!merge_run(&stage, &settings, &q, st, &how)) {
 		if (partial) {
 			partial_write(&stage, &q, st, &parts, 1, (char *[]){(char *)"fuzz", NULL});
 		} else {
