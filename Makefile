@@ -1,5 +1,5 @@
-# make [all] | deps | demo | check | check-interop | bench | fuzz | lint | asan | install | uninstall |
-#      clean
+# make [all] | deps | demo | check | check-interop | picture | bench | fuzz | lint | asan | install |
+#      uninstall | clean
 #
 # O=DIR          where everything is built (build)
 # CFLAGS=...     come last; CPPFLAGS and LDFLAGS too; or write them into config.mk
@@ -18,7 +18,7 @@ MANDIR = $(DESTDIR)$(PREFIX)/share/man
 COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 EXAMPLEDIR = $(DESTDIR)$(PREFIX)/share/doc/trutils/examples
 
-WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-psabi \
 	   $(if $(WERROR),-Werror)
 HARDEN = -fstack-protector-strong -fstack-clash-protection -fPIE
 ifdef SAN
@@ -114,6 +114,12 @@ check-interop:
 	$(AGAIN) all
 	@t/interop/run.sh $(BIN) $(O)/interop
 
+# doc/flame.png, which the README shows
+picture:
+	@t/deps.sh build picture
+	$(AGAIN) all
+	@t/interop/flame.sh $(BIN) $(O)/interop doc/flame.png
+
 asan:
 	@t/deps.sh build check
 	$(AGAIN) O=$(O)/asan SAN=address,undefined tests
@@ -153,7 +159,7 @@ clean:
 	rm -rf $(O)
 
 FORCE:
-.PHONY: all units fuzzers deps demo check check-interop tests asan fuzz bench lint lint-sources \
-	install uninstall clean FORCE $(FUZZERS:%=fuzz-%)
+.PHONY: all units fuzzers deps demo check check-interop picture tests asan fuzz bench lint \
+	lint-sources install uninstall clean FORCE $(FUZZERS:%=fuzz-%)
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -87,7 +87,9 @@ static bool size_of(struct value *out)
 {
 	uint64_t n = out->tag == VALUE_ARRAY ? out->count : out->n;
 
-	if (out->tag != VALUE_ARRAY && out->tag != VALUE_STRING && out->tag != VALUE_BLOB)
+	if (out->tag == VALUE_WSTRING)
+		n = out->number; /* of units */
+	else if (out->tag != VALUE_ARRAY && out->tag != VALUE_STRING && out->tag != VALUE_BLOB)
 		return false;
 	*out = (struct value){.tag = VALUE_UINT, .number = n};
 	return true;

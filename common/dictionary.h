@@ -139,6 +139,7 @@ struct dictionary {
 	struct idmap ids[ENTRY_KINDS];
 	struct pool clocks, sources, lanes, types, definitions, spaces, places, symbols;
 	bool filtered;		 /* rows of the present stream were left out on purpose */
+	bool reduced;		 /* fields of its rows were taken out */
 	uint32_t stream;	 /* how many streams began so far */
 	uint32_t symbol_changes; /* counts symbols that replaced another one of the same place */
 	bool redeclared; /* the last dictionary_read gave an id of this segment a new meaning */

@@ -437,6 +437,7 @@ static int read_head(struct reader *r, const struct block *b)
 			   .properties = p + 24,
 			   .properties_size = b->length - 24};
 	r->dictionary.filtered = h->flags & HEAD_FILTERED;
+	r->dictionary.reduced = h->flags & HEAD_REDUCED;
 	same = r->open_stream && h->stream_id == r->stream_id;
 	if (r->partial_ok || (same && h->sequence == r->sequence + 1))
 		missing = false;
@@ -689,8 +690,13 @@ static int check_summary(struct reader *r, const struct block *b)
 {
 	uint32_t flags = get_u32(b->payload + 16);
 	/* a head that was cut has any flags */
-	bool summary = flags & HEAD_SUMMARY && !(flags & ~(uint32_t)(HEAD_SUMMARY | HEAD_FILTERED));
+	bool summary = flags & HEAD_SUMMARY &&
+		       !(flags & ~(uint32_t)(HEAD_SUMMARY | HEAD_FILTERED | HEAD_REDUCED));
 
+	if (r->either) {
+		r->either = false;
+		r->summaries = summary;
+	}
 	if (summary == r->summaries)
 		return 0;
 	r->in_segment = r->open_stream = false;

@@ -60,6 +60,7 @@ struct reader {
 	uint64_t size;		     /* of the inputs together, 0 where one of them does not tell */
 	bool partial_ok; /* segments of a stream may be missing, and come in any order */
 	bool summaries;	 /* inputs are summaries (HEAD_SUMMARY), else they are none */
+	bool either;	 /* the first head that comes says which */
 
 	/* before a read that would block */
 	int (*before_block)(void *ctx);

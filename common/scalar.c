@@ -64,6 +64,19 @@ static enum scalar_order compare_texts(const struct scalar *a, const struct scal
 	return order(compare_bytes(x.text, x.size, y.text, y.size));
 }
 
+/* Is the text the name of a bit, or of several, that are set? Of 0 if none is. */
+static bool has_bits(const struct scalar *number, const struct scalar *text)
+{
+	for (uint32_t i = 0; number->names && i < number->names->count; i++) {
+		const struct member *m = &number->names->members[i];
+
+		if ((m->value ? (number->u & m->value) == m->value : !number->u) &&
+		    !compare_bytes(m->name.text, m->name.size, text->text, text->size))
+			return true;
+	}
+	return false;
+}
+
 /* A number with names against a text. Several names may stand for one number. */
 static enum scalar_order compare_name(const struct scalar *number, const struct scalar *text)
 {
@@ -71,6 +84,12 @@ static enum scalar_order compare_name(const struct scalar *number, const struct 
 		char c = (char)number->u;
 
 		return order(compare_bytes(&c, 1, text->text, text->size));
+	}
+	if (number->bits) {
+		if (!compare_bytes(number->text, number->size, text->text, text->size) ||
+		    has_bits(number, text))
+			return ORDER_EQUAL;
+		return ORDER_UNORDERED;
 	}
 	if (!number->names)
 		return ORDER_NONE;
@@ -118,7 +137,7 @@ bool scalar_text(const struct scalar *s, char *c, const char **text, size_t *siz
 {
 	const struct member *m;
 
-	if (s->form == SCALAR_TEXT) {
+	if (s->form == SCALAR_TEXT || s->bits) {
 		*text = s->text;
 		*size = s->size;
 		return true;

@@ -31,6 +31,7 @@ struct scalar {
 	const char *text; /* TEXT: may hold NULs; not owned */
 	size_t size;
 	const struct definition *names; /* of an enum's numbers, else NULL */
+	bool bits;			/* names are those of bits; text has all that are set */
 };
 
 enum scalar_order { ORDER_NONE, ORDER_UNORDERED, ORDER_LESS, ORDER_EQUAL, ORDER_GREATER };

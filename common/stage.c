@@ -82,8 +82,8 @@ static void take_end(struct stage *s)
 	}
 }
 
-int stage_forward(struct stage *s, const struct block *b, const struct head *head,
-		  const struct end *end)
+int stage_forward_plain(struct stage *s, const struct block *b, const struct head *head,
+			const struct end *end)
 {
 	struct error e;
 
@@ -107,6 +107,13 @@ int stage_forward(struct stage *s, const struct block *b, const struct head *hea
 			return 0;
 	}
 	return writer_pass(&s->out, b, &e) ? stage_fail(s, &e) : 0;
+}
+
+int stage_forward(struct stage *s, const struct block *b, const struct head *head,
+		  const struct end *end)
+{
+	return s->rewrite ? s->rewrite->block(s->rewrite->ctx, s, b, head, end)
+			  : stage_forward_plain(s, b, head, end);
 }
 
 static int pass_on(struct stage *s, const struct block *b)
@@ -151,6 +158,8 @@ int stage_pass(struct stage *s, struct block *b)
 {
 	struct error e;
 
+	if (s->rewrite)
+		return stage_forward(s, b, NULL, NULL);
 	if (!reader_pass(&s->in, b, &s->out, &e))
 		return 0;
 	if (e.what[0])

@@ -22,6 +22,17 @@
 #include "reader.h"
 #include "writer.h"
 
+struct stage;
+
+/* What a filter makes of blocks and rows on their way out. Both: 0, or -1 after stage_fail. */
+struct stage_rewrite {
+	/* of any kind; head and end only for those */
+	int (*block)(void *ctx, struct stage *s, const struct block *b, const struct head *head,
+		     const struct end *end);
+	int (*row)(void *ctx, struct stage *s, const struct block *b, const struct event *e);
+	void *ctx;
+};
+
 struct stage {
 	struct reader in;
 	struct output output;
@@ -30,7 +41,8 @@ struct stage {
 	int status;  /* program.h; only gets worse */
 	bool filter; /* out is in use */
 	bool output_open;
-	uint64_t lost; /* events that recorders lost, over all inputs */
+	uint64_t lost;			     /* events that recorders lost, over all inputs */
+	const struct stage_rewrite *rewrite; /* NULL: what is passed on goes as it came */
 	bool head_sent;
 	bool holds;	  /* a filter that holds blocks back passes all by stage_forward */
 	bool stopped;	  /* this program's own work failed: nothing more is read or passed */
@@ -56,6 +68,16 @@ int stage_pass(struct stage *s, struct block *b);
  * from stage_next or a copy of it; for HEAD and END what the reader said of them. */
 int stage_forward(struct stage *s, const struct block *b, const struct head *head,
 		  const struct end *end);
+/* The same without rewriting, for who rewrites. */
+int stage_forward_plain(struct stage *s, const struct block *b, const struct head *head,
+			const struct end *end);
+/* Pass a single row of an EVENTS block on. */
+static inline int stage_row(struct stage *s, const struct block *b, const struct event *e)
+{
+	if (__builtin_expect(s->rewrite != NULL, 0))
+		return s->rewrite->row(s->rewrite->ctx, s, b, e);
+	return writer_copy_row(&s->out, b, e) ? stage_fail(s, &s->out.error) : 0;
+}
 /* Close everything. The exit status. */
 int stage_finish(struct stage *s);
 

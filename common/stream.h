@@ -44,6 +44,7 @@ enum block_flags {
 
 enum head_flags {
 	HEAD_FILTERED = 1, /* rows of the source were left out on purpose */
+	HEAD_REDUCED = 4,  /* fields of rows were taken out on purpose */
 	HEAD_SUMMARY = 2,  /* no events, but a summary of them, for trstat --merge */
 };
 

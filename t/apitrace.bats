@@ -230,3 +230,125 @@ dump() {
 	run -2 trdecode seven
 	assert_output --partial 'unsupported trace format version 7'
 }
+
+# flip FILE OFFSET: one bit of that byte
+damage_byte() {
+	local byte
+	byte=$(od -An -tu1 -j "$2" -N 1 "$1")
+	# shellcheck disable=SC2059 # the format is the byte
+	printf "\\x$(printf %x $((byte ^ 32)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+@test "damaged brotli: all that comes before the damage is there" {
+	need_shared apitrace
+	trdecode "$SHARED/apitrace/glxinfo.trace" | trencode -t apitrace --compress brotli >big.br
+	half=$(($(stat -c %s big.br) / 2))
+	head -c $half big.br >cut.br
+	trdecode -o s cut.br 2>said || [ $? -eq 1 ]
+	trencode -t text --all-calls s 2>said | sed '$d' >want
+	cp big.br bad.br
+	damage_byte bad.br $half
+	trdecode -o s bad.br 2>said || [ $? -eq 1 ]
+	trencode -t text --all-calls s 2>/dev/null | head -n "$(wc -l <want)" | cmp - want
+	[ "$(wc -l <want)" -gt 10000 ]
+	grep -q 'stream 0' said
+}
+
+@test "damaged brotli within its first bytes is still a trace, if a header came out" {
+	local told=0
+	trdecode "$T/v6.trace" | trencode -t apitrace --compress brotli >whole.br
+	for at in $(seq 600 100 1500); do
+		cp whole.br bad.br
+		damage_byte bad.br "$at"
+		run --separate-stderr trdecode -o s bad.br
+		# a literal that another one replaces is no damage that shows
+		[ "$status" -ne 0 ] || continue
+		[ "$status" -eq 1 ]
+		[[ $stderr == *'bad.br: 0x'*': stream 0'* ]]
+		told=$((told + 1))
+	done
+	[ $told -ge 3 ]
+}
+
+@test "damage names the member that it is in" {
+	{
+		printf '\005\000\000' | gzip -n
+	} >x.trace
+	run -1 --separate-stderr trdecode -o s x.trace
+	[[ $stderr == *'x.trace: 0x0: member 0, byte 1 of the unpacked trace: '* ]]
+	trdecode "$T/v6.trace" | trencode -t apitrace --compress gzip >x.trace
+	printf 'more' >>x.trace
+	run -1 --separate-stderr trdecode -o s x.trace
+	[[ $stderr == *': member 0: bytes that do not belong to the trace follow behind it' ]]
+}
+
+@test "the second blob of a call is its number 1" {
+	# f(a = 16-byte blob, b, c)
+	{
+		printf '\005\000\000\000\001f\003\001a\001b\001c'
+		printf '\001\000\010\002xx\001\001\010\002yy\001\002\010\002zz\000\001\000\000'
+	} | gzip -n >blobs.trace
+	trdecode blobs.trace | trencode -t text --all-calls --blobs blobs >got
+	grep -qF 'f(a = blob("blob_call0.bin"), b = blob("blob_call0_1.bin"), c = blob("blob_call0_2.bin"))' got
+	[ "$(cat blobs/blob_call0_1.bin)" = yy ]
+}
+
+@test "--offset in ticks: a number, and not to before the beginning" {
+	run -2 trdecode --offset="$T/v6.trace=-2" -o s "$T/v6.trace"
+	assert_output --partial 'before the time 0'
+	run -2 trdecode --offset="$T/v6.trace=5s" -o s "$T/v6.trace"
+	assert_output --partial 'counts ticks'
+	run -0 pipe "cat $T/v6.trace | trdecode --offset=-=5 - | trfilter -c 'time < 5'"
+	assert_output 0
+	trdecode "$T/v6.trace" >s
+	run -2 trdecode --offset=s=5s -o again s
+	assert_output --partial 'counts ticks'
+}
+
+@test "--info: properties of all traces of a file" {
+	printf '\006\006\001a\001b\000' >raw
+	printf '\006\006\001c\001d\000' >>raw
+	gzip -n <raw >two.trace
+	run -0 trdecode --info two.trace
+	assert_line --regexp '^property a +b$'
+	assert_line --regexp '^trace 2 property c +d$'
+	run -0 trdecode --info --json two.trace
+	assert_output --partial '"trace_2_property_c": "d"'
+}
+
+@test "zstd that begins with a frame to skip" {
+	printf '\x50\x2a\x4d\x18\004\000\000\000skip' >x.trace
+	trdecode "$T/v6.trace" | trencode -t apitrace --compress zstd >>x.trace
+	trdecode x.trace | dump | cmp - "$T/v6.txt"
+}
+
+@test "values too large to keep are left out, and that is said" {
+	{
+		printf '\005\000\000\000\001f\001\001a\001\000\010\200\200\200\210\001'
+		head -c $((272 << 20)) /dev/zero
+		printf '\000\001\000\000'
+	} | gzip -1 >huge.trace
+	run -0 --separate-stderr trdecode -o s huge.trace
+	[[ $stderr == *'huge.trace: 1 call has values of more than 256 MiB, which were left out'* ]]
+}
+
+@test "bitmasks by the names of their bits, wide strings as text" {
+	# f(m = A | C, w = L"h\u00e9")
+	{
+		printf '\005\000\000\000\001f\002\001m\001w'
+		printf '\001\000\012\000\003\001A\001\001B\002\001C\004\005'
+		printf '\001\001\017\002h\351\001\000\001\000\000'
+	} | gzip -n >bits.trace
+	trdecode bits.trace >s
+	for holds in 'arg.m == "A"' 'arg.m == "C"' 'arg.m == "A | C"' 'arg.m =~ "C"' 'arg.m in {B, C}' \
+		'arg.m != "B"' 'arg.m == 5' 'arg.w == "hé"' 'arg.w.size == 2'; do
+		run -0 trfilter -c "kind == enter && $holds" s
+		assert_output 1
+	done
+	for fails in 'arg.m == "B"' 'arg.m =~ "B"' 'arg.m in {B}' 'arg.w == "h"'; do
+		run -0 trfilter -c "kind == enter && $fails" s
+		assert_output 0
+	done
+	run -0 trstat -F tsv -g arg.m,arg.w -a count s
+	assert_line 'A | C	hé	1'
+}

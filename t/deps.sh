@@ -1,5 +1,5 @@
 #!/bin/bash
-# Install the Debian packages that are missing for: build, check, lint, fuzz.
+# Install the Debian packages that are missing for: build, check, picture, lint, fuzz.
 # Does nothing, and says nothing, if none is.
 set -u
 
@@ -9,6 +9,7 @@ packages_of() {
 		libarchive-dev libelf-dev libdw-dev libiberty-dev ;;
 	check) echo bats bats-assert bats-support parallel mandoc uftrace trace-cmd apitrace \
 		babeltrace2 zstd xz-utils jq protobuf-compiler valgrind ;;
+	picture) echo chromium fonts-dejavu-core fonts-noto-color-emoji ;;
 	lint) echo clang clang-format shellcheck ;;
 	fuzz) echo clang libclang-rt-dev ;;
 	esac

@@ -180,6 +180,7 @@ count() {
 	cp -r "$SHARED/uftrace/args-spec" uftrace.data
 	cp "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" trace.dat
 	cp "$DATA"/apitrace/mt4*.trace app.trace 2>/dev/null || cp "$SHARED/apitrace/mt4.trace" app.trace
+	cp "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" trace.dat
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh D/p' "$ROOT/man1/trfilter.1" |
 		sed -n '/^\.Bd/,/^\.Ed/{/^\./d;p}' | sed 's/\\e/\\/g' >examples
 	[ "$(wc -l <examples)" -ge 6 ]

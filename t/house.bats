@@ -47,6 +47,23 @@ complete_line() {
 	done
 }
 
+@test "every option of a program has an example in a man page" {
+	cd "$BATS_TEST_TMPDIR"
+	for program in $PROGRAMS; do
+		mandoc -Tascii "$ROOT/man1/$program.1" "$ROOT"/man7/*.7 | sed 's/.\x08//g' |
+			sed -n '/^EXAMPLES/,/^SEE ALSO/p; /^ONE HOST/,/^EXIT/p' >examples
+		# up to the options that all have
+		"$program" --help | sed '/^Common options:/,$d' | grep -E '^  +-' |
+			sed -nE 's/^ +(-[^-], |)(--[a-z0-9-]+).*/\1\2/p; s/^ +(-[^-])( .*|)$/\1/p' >options
+		while IFS=', ' read -r short long; do
+			grep -oE "(^|[^a-z])$program [^|]*" examples |
+				grep -qE -e " (${short}${long:+|$long})([^-a-z]|$)" ||
+				grep -qE -e "^ +(${short}${long:+|$long})([^-a-z]|$)" examples ||
+				fail "$program $short $long has no example"
+		done <options
+	done
+}
+
 @test "an unknown option is a usage error" {
 	for program in $PROGRAMS; do
 		run -2 --separate-stderr "$program" --no-such-option

@@ -81,6 +81,19 @@ table() {
 	assert_output --partial 'whole stacks'
 }
 
+@test "conditions and metrics of summaries" {
+	run -3 --separate-stderr trstat -F prom --merge --fail-if 'max(name == "main") > 1us' parts.*
+	assert_output "$(trstat -q -F prom rec.trs)"
+	assert_equal "$stderr" "$(trstat --fail-if 'max(name == "main") > 1us' rec.trs 2>&1 >/dev/null)"
+	run -0 quiet trstat --merge --fail-if 'max(name == "main") > 1h' parts.*
+	run -2 trstat --merge --fail-if 'count(tid == 1) > 1' parts.*
+	assert_output --partial 'the groups of the summaries do not tell'
+	run -2 trstat --merge --fail-if 'max(arg.1) > 1' parts.*
+	assert_output --partial 'do not give those that are asked for'
+	run -2 trstat --partial --fail-if 'count > 1' rec.trs
+	assert_output --partial '--fail-if does not go with --partial'
+}
+
 @test "a segment that is missing, or there twice" {
 	some sed 3d
 	run -1 trstat --merge "${some[@]}"

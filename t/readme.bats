@@ -21,12 +21,12 @@ load lib
 			command=${line#    \$ }
 			: >"$want"
 		fi
-	done <"$ROOT/README"
+	done <"$ROOT/README.md"
 	[[ $n -ge 5 ]]
 }
 
 @test "the README names every program and both commands" {
 	for program in trdecode trfilter trsym trstat trencode 'make demo' 'make check'; do
-		grep -q "$program" "$ROOT/README"
+		grep -q "$program" "$ROOT/README.md"
 	done
 }

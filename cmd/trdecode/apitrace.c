@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "merge.h"
+
 static bool apitrace_probe(const struct input *in)
 {
 	enum container container;
@@ -82,8 +84,7 @@ static int apitrace_begin(struct input *in, struct error *e)
 		*e = a->error;
 		return -1;
 	}
-	in->next = a->done ? UINT64_MAX : (uint64_t)in->shift;
-	return 0;
+	return a->done ? 0 : merge_first(in, 0, e);
 }
 
 static int apitrace_run(struct input *in, uint64_t until, struct error *e)
@@ -102,27 +103,71 @@ static int apitrace_run(struct input *in, uint64_t until, struct error *e)
 	return 0;
 }
 
+/* A text of the header as apitrace_header has put it there: *p goes behind it. */
+static void header_text(const uint8_t **p, char *text, size_t size)
+{
+	unsigned shift = 0;
+	uint64_t n = 0;
+	size_t keep;
+
+	do
+		n |= (uint64_t)(**p & 0x7f) << shift;
+	while (shift += 7, *(*p)++ & 0x80);
+	keep = n < size ? (size_t)n : size - 1;
+	memcpy(text, *p, keep);
+	text[keep] = '\0';
+	*p += n;
+}
+
+/* The properties of all traces of the file: their headers, one behind the other. */
+static void tell_properties(struct facts *f, const struct buffer *headers)
+{
+	const uint8_t *p = headers->data, *end = p + headers->size;
+	char name[512], key[400], value[400];
+
+	for (unsigned trace = 1; p < end; trace++) {
+		if (*p++ < APITRACE_PROPERTIES || p == end)
+			continue;
+		for (p++; p < end && *p;) {
+			header_text(&p, key, sizeof key);
+			header_text(&p, value, sizeof value);
+			if (trace > 1)
+				snprintf(name, sizeof name, "trace %u property %s", trace, key);
+			else
+				snprintf(name, sizeof name, "property %s", key);
+			fact_text(f, name, value);
+		}
+		p++;
+	}
+}
+
+/* Count all that comes; headers: of the traces that follow in the file, in bounds. */
+static int count_all(struct apitrace *a, struct buffer *headers)
+{
+	uint64_t traces = 0;
+	int got = 1;
+
+	while (got > 0) {
+		if (a->totals.traces > traces && headers->size < APITRACE_HEADER_LIMIT &&
+		    buffer_append(headers, a->header.data, a->header.size))
+			return apitrace_no_memory(a);
+		traces = a->totals.traces;
+		got = a->done ? 0 : apitrace_event(a);
+	}
+	return got;
+}
+
 static int apitrace_info(struct input *in, struct facts *f, struct error *e)
 {
 	struct apitrace *a = in->state;
 	struct apitrace_totals *t = &a->totals;
-	struct buffer header = {0};
-	uint64_t version = a->version, semantic = a->semantic;
-	const uint8_t *p, *end;
-	char name[512];
-	int got;
+	struct buffer headers = {0};
+	uint64_t version = a->version, semantic = a->semantic; /* the first trace's */
 
-	/* the first trace's, where there are several */
-	if (buffer_append(&header, a->header.data, a->header.size))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
-	if (apitrace_declare(a) || (!a->done && (got = 1))) {
-		while ((got = apitrace_event(a)) > 0)
-			;
-		if (got < 0) {
-			*e = a->error;
-			buffer_free(&header);
-			return -1;
-		}
+	if (apitrace_declare(a) || count_all(a, &headers)) {
+		*e = a->error;
+		buffer_free(&headers);
+		return -1;
 	}
 	fact_text(f, "format", "apitrace");
 	fact_number(f, "version", version);
@@ -137,29 +182,8 @@ static int apitrace_info(struct input *in, struct facts *f, struct error *e)
 	fact_number(f, "threads", t->threads);
 	if (t->traces > 1)
 		fact_number(f, "traces", t->traces);
-	/* names and values as apitrace_header has put them there */
-	p = header.data + (header.size > 2 ? 2 : header.size);
-	end = header.data + header.size;
-	while (p < end && *p) {
-		char text[2][400];
-
-		for (int i = 0; i < 2; i++) {
-			uint64_t n = 0;
-			unsigned shift = 0;
-			size_t keep;
-
-			do
-				n |= (uint64_t)(*p & 0x7f) << shift;
-			while (shift += 7, *p++ & 0x80);
-			keep = n < sizeof text[i] ? (size_t)n : sizeof text[i] - 1;
-			memcpy(text[i], p, keep);
-			text[i][keep] = '\0';
-			p += n;
-		}
-		snprintf(name, sizeof name, "property %s", text[0]);
-		fact_text(f, name, text[1]);
-	}
-	buffer_free(&header);
+	tell_properties(f, &headers);
+	buffer_free(&headers);
 	return 0;
 }
 

@@ -16,12 +16,12 @@
 #include "decoder.h"
 
 enum {
-	APITRACE_NAME_LIMIT = 64 * 1024, /* of a name in a definition */
-	APITRACE_NAMES_LIMIT = 32000,	 /* names of one definition */
-	APITRACE_ARGUMENT_LIMIT = 4096,	 /* index of an argument */
-	APITRACE_NESTING = 100,		 /* of values, below VALUE_DEPTH */
+	APITRACE_NAME_LIMIT = 64 * 1024,   /* of a name in a definition */
+	APITRACE_NAMES_LIMIT = 32000,	   /* names of one definition */
+	APITRACE_ARGUMENT_LIMIT = 4096,	   /* index of an argument */
+	APITRACE_NESTING = 100,		   /* of values, below VALUE_DEPTH */
 	APITRACE_THREAD_LIMIT = INT32_MAX, /* tids of other systems may be so large */
-	APITRACE_OPEN_LIMIT = 1 << 18, /* calls that did not return are remembered */
+	APITRACE_OPEN_LIMIT = 1 << 18,	   /* calls that did not return are remembered */
 	APITRACE_HEADER_LIMIT = 1 << 20,
 	APITRACE_DEFINITIONS_LIMIT = 256 * 1024 * 1024, /* bytes of all of them */
 	APITRACE_VALUES_LIMIT = 256 * 1024 * 1024,	/* bytes of one event's values */
@@ -55,6 +55,7 @@ struct apitrace_ids {
 /* What --info counts. */
 struct apitrace_totals {
 	uint64_t calls, incomplete, frames, threads, traces;
+	uint64_t left_out; /* rows that lost values too large to keep */
 	char api[32];
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "apitrace.h"
+#include "common/program.h"
 
 /* --- declarations --- */
 
@@ -136,6 +137,7 @@ static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t pl
 				NO_OFFSET,  a->input->name, "values too large to keep"};
 
 		a->too_large = false;
+		a->totals.left_out++;
 		if (writer_gap(w, tick, lane, &g))
 			return write_failed(a);
 	}
@@ -278,6 +280,11 @@ static int finish(struct apitrace *a, bool in_event, uint64_t offset)
 {
 	a->done = true;
 	count_open(a);
+	if (a->totals.left_out && !a->input->decoding->quiet)
+		warn(a->input->name, NO_OFFSET,
+		     "%" PRIu64 " %s values of more than %d MiB, which were left out",
+		     a->totals.left_out, a->totals.left_out == 1 ? "call has" : "calls have",
+		     APITRACE_VALUES_LIMIT >> 20);
 	if (a->lost_bits)
 		tell_oddities(a, NULL, offset);
 	if (a->failure == FAILURE_BAD)

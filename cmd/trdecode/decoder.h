@@ -52,6 +52,7 @@ struct input {
 	size_t head_size;
 	int64_t shift;	     /* ns to add to every time (--offset, --clock) */
 	bool placed;	     /* --offset says how its clock meets the others */
+	bool shift_unit;     /* and its time had a unit */
 	uint64_t next;	     /* time of the next event, shifted; UINT64_MAX: no more */
 	uint64_t reported;   /* damage lines printed */
 	uint64_t unreported; /* and left out */

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
 
-#include "common/bytes.h"
 #include "common/program.h"
 #include "common/reader.h"
+#include "unpack.h"
 
 enum {
 	HEAD_SIZE = 4096,
@@ -89,7 +88,7 @@ static int read_head(struct input *in, struct error *e)
 {
 	if (read_until(in, TREE_PROBE, HEAD_SIZE, e))
 		return -1;
-	if (in->head_size >= 4 && get_u32(in->head) == ZSTD_MAGICNUMBER)
+	if (unpack_is_zstd(in->head, in->head_size))
 		return read_until(in, HEAD_SIZE_ZSTD, HEAD_SIZE_ZSTD, e);
 	return 0;
 }

@@ -59,7 +59,7 @@ struct offset {
 	const char *file;
 	size_t length;
 	int64_t ns;
-	bool used;
+	bool unit, used;
 };
 
 struct settings {
@@ -87,6 +87,7 @@ static int add_offset(struct settings *s, const char *arg, struct error *e)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--offset takes FILE=TIME, a TIME like 1.5s or -20ms, not '%s'",
 				 arg);
+	o[s->noffsets].unit = strspn(equals + 1, "+-0123456789.") < strlen(equals + 1);
 	o[s->noffsets++].length = (size_t)(equals - arg);
 	return 0;
 }
@@ -224,13 +225,20 @@ static int decode(struct input *inputs, int n, struct decoding *d, struct limits
 	return d->status;
 }
 
-static void set_shift(struct input *in, struct settings *s)
+/* name: as the command line has it, "-" for standard input, or as messages have it */
+static bool is_offset_of(const struct offset *o, const char *name)
+{
+	return strlen(name) == o->length && !strncmp(name, o->file, o->length);
+}
+
+static void set_shift(struct input *in, const char *operand, struct settings *s)
 {
 	for (size_t i = 0; i < s->noffsets; i++) {
 		struct offset *o = &s->offsets[i];
 
-		if (strlen(in->name) == o->length && !strncmp(in->name, o->file, o->length)) {
+		if (is_offset_of(o, operand) || is_offset_of(o, in->name)) {
 			in->shift = o->ns;
+			in->shift_unit = o->unit;
 			in->placed = o->used = true;
 		}
 	}
@@ -254,7 +262,7 @@ static int run(struct input *inputs, int n, char **names, struct settings *s,
 	if (s->info)
 		return print_info(inputs, n, s, common, d);
 	for (int i = 0; i < n; i++)
-		set_shift(&inputs[i], s);
+		set_shift(&inputs[i], names[i], s);
 	for (size_t i = 0; i < s->noffsets; i++)
 		if (!s->offsets[i].used) {
 			error_set(&e, NULL, NO_OFFSET, "--offset %s: no input of that name",

@@ -15,6 +15,18 @@ int merge_choose_clock(struct input *in, struct error *e)
 	return 0;
 }
 
+int merge_first(struct input *in, uint64_t first, struct error *e)
+{
+	if (in->ticks && in->shift_unit)
+		return error_set(e, in->name, NO_OFFSET,
+				 "its clock counts ticks, so --offset takes a number with no unit");
+	if (in->shift < 0 && first < -(uint64_t)in->shift)
+		return error_set(e, in->name, NO_OFFSET,
+				 "--offset brings its events to before the time 0");
+	in->next = first + (uint64_t)in->shift;
+	return 0;
+}
+
 /* Do the times of guest count on the clock of host? Some recorders give the host no id. */
 static bool is_guest_of(const struct input *guest, const struct input *host)
 {

@@ -13,6 +13,12 @@
  */
 int merge_choose_clock(struct input *in, struct error *e);
 
+/*
+ * The input's first event is at that time of its own clock: in->next is set to it, shifted. -1:
+ * --offset would bring it to before the time 0, or gave a unit where the clock counts ticks.
+ */
+int merge_first(struct input *in, uint64_t first, struct error *e);
+
 static inline int64_t merge_wall(const struct input *in)
 {
 	return (int64_t)((uint64_t)in->wall - (uint64_t)in->shift);

@@ -398,11 +398,7 @@ static int saved_begin(struct input *in, struct error *e)
 	in->ticks = l->clock->flags & CLOCK_TICKS;
 	if (merge_choose_clock(in, e))
 		return -1;
-	if (in->shift < 0 && s->event.time < -(uint64_t)in->shift)
-		return error_set(e, in->name, NO_OFFSET,
-				 "--offset brings its events to before the time 0");
-	in->next = moved(s, s->event.time);
-	return 0;
+	return merge_first(in, s->event.time, e);
 }
 
 static void count_gap(struct saved *s)

@@ -218,13 +218,6 @@ static bool gzip_head(const uint8_t *p, size_t n)
 	return n >= 3 && p[0] == 0x1f && p[1] == 0x8b && p[2] == 8;
 }
 
-static bool zstd_head(const uint8_t *p, size_t n)
-{
-	static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
-
-	return n >= sizeof(zstd) && !memcmp(p, zstd, sizeof(zstd));
-}
-
 static bool xz_head(const uint8_t *p, size_t n)
 {
 	static const uint8_t xz[] = {0xfd, '7', 'z', 'X', 'Z', 0};
@@ -239,7 +232,7 @@ static bool tar_head(const uint8_t *p, size_t n)
 
 bool tree_is_archive(const void *head, size_t n)
 {
-	return tar_head(head, n) || gzip_head(head, n) || xz_head(head, n) || zstd_head(head, n);
+	return tar_head(head, n) || gzip_head(head, n) || xz_head(head, n) || unpack_is_zstd(head, n);
 }
 
 /* The next bytes of what is unpacked here: what libarchive unpacks it drops where it is cut. */
@@ -490,7 +483,7 @@ static int open_source(struct tree *t, struct source *s, struct error *e)
 	bool gzip = gzip_head(s->peeked, s->nr_peeked);
 
 	s->xz = xz_head(s->peeked, s->nr_peeked);
-	s->unpacks = gzip || zstd_head(s->peeked, s->nr_peeked);
+	s->unpacks = gzip || unpack_is_zstd(s->peeked, s->nr_peeked);
 	if (s->unpacks)
 		return unpack_open(&s->unpack, gzip ? CONTAINER_GZIP : CONTAINER_ZSTD, s->fd,
 				   t->name, s->peeked, s->nr_peeked, e);

@@ -354,11 +354,7 @@ static int uftrace_begin(struct input *in, struct error *e)
 			error_set(e, in->name, NO_OFFSET, "out of memory");
 		return -1;
 	}
-	if (u->heap.count && in->shift < 0 && u->heap.items[0]->time < -(uint64_t)in->shift)
-		return error_set(e, in->name, NO_OFFSET,
-				 "--offset brings its events to before the time 0");
-	in->next = u->heap.count ? shifted(u, u->heap.items[0]->time) : UINT64_MAX;
-	return 0;
+	return u->heap.count ? merge_first(in, u->heap.items[0]->time, e) : 0;
 }
 
 static void uftrace_close(struct input *in)

@@ -10,14 +10,16 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "common/bytes.h"
-#include "common/formats/apitrace.h"
 
 enum {
 	IN_SIZE = 128 * 1024,
 	OUT_SIZE = 256 * 1024,
-	SNAPPY_LIMIT = 64 * 1024 * 1024, /* of one chunk, unpacked */
+	/* what brotli is given at once: where it finds damage it keeps back what it unpacked of it
+	 */
+	BROTLI_SLICE = 128,
 };
 
 const char *unpack_name(enum container container)
@@ -32,115 +34,6 @@ const char *unpack_part(enum container container)
 	static const char *const parts[] = {"chunk", "member", "stream", "frame"};
 
 	return parts[container];
-}
-
-/* Raw snappy cannot expand more than 64 bytes from an element of 3. */
-static bool snappy_sane(uint32_t packed, uint32_t length)
-{
-	return length <= SNAPPY_LIMIT && length <= 22 * (uint64_t)packed + 64;
-}
-
-/* --- by content --- */
-
-static bool first_bytes_sane(const uint8_t *p, size_t n)
-{
-	return n && p[0] <= APITRACE_LATEST &&
-	       (n < 2 || p[1] <= (p[0] >= APITRACE_PROPERTIES ? p[0] : 1));
-}
-
-static bool probe_gzip(const uint8_t *head, size_t n)
-{
-	z_stream z = {.next_in = (Bytef *)head, .avail_in = (uInt)n};
-	uint8_t out[2];
-
-	if (n < 4 || head[0] != 0x1f || head[1] != 0x8b || head[2] != 8 || head[3] & 0xe0)
-		return false;
-	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
-		return false;
-	z.next_out = out;
-	z.avail_out = sizeof out;
-	inflate(&z, Z_SYNC_FLUSH);
-	inflateEnd(&z);
-	return first_bytes_sane(out, sizeof out - z.avail_out);
-}
-
-static bool probe_brotli(const uint8_t *head, size_t n)
-{
-	BrotliDecoderState *b = BrotliDecoderCreateInstance(NULL, NULL, NULL);
-	BrotliDecoderResult result;
-	uint8_t out[2], *to = out;
-	size_t room = sizeof out;
-	uint8_t window = *head & 15;
-
-	if (!b)
-		return false;
-	result = BrotliDecoderDecompressStream(b, &n, &head, &room, &to, NULL);
-	BrotliDecoderDestroyInstance(b);
-	if (result == BROTLI_DECODER_RESULT_ERROR)
-		return false;
-	if (room == sizeof out) /* tables alone may fill what was read; those of chance seldom do */
-		return result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && !n &&
-		       (window == 15 || window == 11);
-	return first_bytes_sane(out, sizeof out - room);
-}
-
-static bool probe_zstd(const uint8_t *head, size_t n)
-{
-	ZSTD_DStream *z;
-	ZSTD_inBuffer in = {head, n, 0};
-	uint8_t bytes[2];
-	ZSTD_outBuffer out = {bytes, sizeof bytes, 0};
-	size_t result = 1;
-
-	if (n < 4 || get_u32(head) != ZSTD_MAGICNUMBER || !(z = ZSTD_createDStream()))
-		return false;
-	while (out.pos < out.size && in.pos < in.size && !ZSTD_isError(result)) {
-		size_t before = in.pos + out.pos;
-
-		result = ZSTD_decompressStream(z, &out, &in);
-		if (in.pos + out.pos == before)
-			break;
-	}
-	ZSTD_freeDStream(z);
-	/* its first block may be longer than what was read */
-	return out.pos ? first_bytes_sane(bytes, out.pos) : !ZSTD_isError(result);
-}
-
-static bool probe_snappy(const uint8_t *head, size_t n)
-{
-	uint32_t packed, length;
-	size_t at = 6;
-
-	if (n < 2 || memcmp(head, "at", 2) != 0)
-		return false;
-	/* cut before the end of the first block's length */
-	while (at < n && at < 6 + 5 && head[at] & 0x80)
-		at++;
-	if (at >= n)
-		return true;
-	packed = get_u32(head + 2);
-	return packed && snappy_length(head + 6, n - 6, &length) && snappy_sane(packed, length);
-}
-
-bool unpack_probe(const uint8_t *head, size_t n, enum container *container)
-{
-	*container = CONTAINER_BROTLI;
-	if (n >= 2 && !memcmp(head, "at", 2))
-		*container = CONTAINER_SNAPPY;
-	else if (n >= 4 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8 && !(head[3] & 0xe0))
-		*container = CONTAINER_GZIP;
-	else if (n >= 4 && get_u32(head) == ZSTD_MAGICNUMBER)
-		*container = CONTAINER_ZSTD;
-	switch (*container) {
-	case CONTAINER_SNAPPY: return probe_snappy(head, n);
-	case CONTAINER_GZIP: return probe_gzip(head, n);
-	case CONTAINER_ZSTD: return probe_zstd(head, n);
-	case CONTAINER_BROTLI: break;
-	}
-	/* a tar may begin with anything */
-	if (n >= 262 && !memcmp(head + 257, "ustar", 5))
-		return false;
-	return probe_brotli(head, n);
 }
 
 /* --- the file --- */
@@ -240,7 +133,7 @@ static int rest_of_chunk(struct unpack *u, size_t n, const char *what, struct er
 	size_t got;
 	bool whole;
 
-	if (!snappy_length(u->in_at, n, &length) || length > SNAPPY_LIMIT)
+	if (!snappy_length(u->in_at, n, &length) || length > UNPACK_SNAPPY_LIMIT)
 		return end(u, u->chunk_at, what);
 	if (length > 22 * (uint64_t)n + 64)
 		length = (uint32_t)(22 * (uint64_t)n + 64);
@@ -260,29 +153,30 @@ static int more_snappy(struct unpack *u, struct error *e)
 	uint8_t *out;
 	int full;
 
-	if (!u->between) {
-		u->chunk++;
-		u->between = true;
-	}
-	u->chunk_at = u->packed;
 	full = fill(u, 4, e);
 	if (full < 0)
 		return -1;
+	if (u->in_at == u->in_end) {
+		if (!u->begun)
+			u->chunk_at = u->packed;
+		return end(u, u->packed, NULL);
+	}
+	u->chunk += u->begun;
+	u->begun = true;
+	u->chunk_at = u->packed;
 	if (!full)
-		return end(u, u->packed,
-			   u->in_at == u->in_end ? NULL : "the file ends inside of its length");
+		return end(u, u->packed, "the file ends inside of its length");
 	packed = get_u32(u->in_at);
 	take(u, 4);
 	if (!packed)
 		return end(u, u->chunk_at, "its length is 0");
-	u->between = false;
 	full = fill(u, packed, e);
 	if (full < 0)
 		return -1;
 	if (!full)
 		return rest_of_chunk(u, (size_t)(u->in_end - u->in_at),
 				     "the file ends inside of it", e);
-	if (!snappy_length(u->in_at, packed, &length) || !snappy_sane(packed, length))
+	if (!snappy_length(u->in_at, packed, &length) || !snappy_length_sane(packed, length))
 		return end(u, u->chunk_at, "impossible length of what is packed in it");
 	out = make_room(u, length, e);
 	if (!out)
@@ -323,9 +217,25 @@ static int step_gzip(struct unpack *u, const uint8_t **in, size_t n, uint8_t **o
 
 static int step_brotli(struct unpack *u, const uint8_t **in, size_t n, uint8_t **out, size_t room)
 {
-	BrotliDecoderResult r = BrotliDecoderDecompressStream(u->state, &n, in, &room, out, NULL);
+	BrotliDecoderResult r;
 
-	return r == BROTLI_DECODER_RESULT_ERROR ? -1 : r != BROTLI_DECODER_RESULT_SUCCESS;
+	do {
+		size_t slice = n < BROTLI_SLICE ? n : BROTLI_SLICE, left;
+		const uint8_t *from = *in;
+
+		/* what there was no room for comes first */
+		if (BrotliDecoderHasMoreOutput(u->state))
+			slice = 0;
+		left = slice;
+
+		r = BrotliDecoderDecompressStream(u->state, &left, in, &room, out, NULL);
+		if (r == BROTLI_DECODER_RESULT_ERROR) {
+			*in = from;
+			return -1;
+		}
+		n -= slice - left;
+	} while (r == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && n && room);
+	return r != BROTLI_DECODER_RESULT_SUCCESS;
 }
 
 static int step_zstd(struct unpack *u, const uint8_t **in, size_t n, uint8_t **out, size_t room)
@@ -336,6 +246,9 @@ static int step_zstd(struct unpack *u, const uint8_t **in, size_t n, uint8_t **o
 
 	*in += from.pos;
 	*out += to.pos;
+	if (ZSTD_isError(result) &&
+	    ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
+		u->why = "its window is larger than 128 MiB (as by zstd --long=28 and more)";
 	return ZSTD_isError(result) ? -1 : result != 0;
 }
 
@@ -346,10 +259,7 @@ static bool another(const struct unpack *u)
 
 	switch (u->container) {
 	case CONTAINER_GZIP: return n >= 2 && u->in_at[0] == 0x1f && u->in_at[1] == 0x8b;
-	case CONTAINER_ZSTD:
-		return n >= 4 && (get_u32(u->in_at) == ZSTD_MAGICNUMBER ||
-				  (get_u32(u->in_at) & ZSTD_MAGIC_SKIPPABLE_MASK) ==
-					  ZSTD_MAGIC_SKIPPABLE_START);
+	case CONTAINER_ZSTD: return unpack_is_zstd(u->in_at, n);
 	default: return false;
 	}
 }
@@ -375,6 +285,8 @@ static int more_stream(struct unpack *u, step_function *step, struct error *e)
 					   "follow behind it");
 			u->chunk_at = u->packed;
 			u->between = false;
+			u->chunk += u->begun;
+			u->begun = true;
 		}
 		if (fill(u, 1, e) < 0)
 			return -1;
@@ -382,10 +294,9 @@ static int more_stream(struct unpack *u, step_function *step, struct error *e)
 		going = step(u, &in, (size_t)(u->in_end - u->in_at), &to,
 			     OUT_SIZE - (size_t)(to - out));
 		if (going < 0) {
-			end(u, u->packed, "damaged");
+			end(u, u->packed + (uint64_t)(in - u->in_at), u->why ? u->why : "damaged");
 		} else if (!going) {
 			u->between = true;
-			u->chunk++;
 		} else if (to == out && in == u->in_at && u->eof) {
 			return end(u, u->packed, "the file ends inside of it");
 		}

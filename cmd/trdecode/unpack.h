@@ -36,13 +36,17 @@ struct unpack {
 	size_t capacity;
 	uint8_t *in, *in_at, *in_end; /* bytes of the file */
 	size_t in_capacity;
-	bool eof, between; /* between: no chunk is begun */
+	bool eof, between; /* between: of what is no snappy, no chunk is begun */
+	bool begun;	   /* a chunk was */
 	void *state;	   /* of zlib, brotli, zstd */
+	const char *why;   /* what it cannot be unpacked for; NULL: it is damaged */
 };
 
 /* The container by the first bytes of a file. false: none. */
 bool unpack_probe(const uint8_t *head, size_t n, enum container *container);
 const char *unpack_name(enum container container);
+/* A frame, or one that is to be skipped. */
+bool unpack_is_zstd(const uint8_t *head, size_t n);
 /* What its parts are called: "chunk", "member" ... */
 const char *unpack_part(enum container container);
 
@@ -61,5 +65,13 @@ int unpack_more(struct unpack *u, struct error *e);
 size_t snappy_part(const uint8_t *in, size_t n, uint8_t *out, size_t size, bool *whole);
 /* The length a raw snappy block says it has when unpacked. false: it does not even say that. */
 bool snappy_length(const uint8_t *in, size_t n, uint32_t *length);
+
+enum { UNPACK_SNAPPY_LIMIT = 64 * 1024 * 1024 }; /* of one chunk, unpacked */
+
+/* Raw snappy cannot expand more than 64 bytes from an element of 3. */
+static inline bool snappy_length_sane(uint32_t packed, uint32_t length)
+{
+	return length <= UNPACK_SNAPPY_LIMIT && length <= 22 * (uint64_t)packed + 64;
+}
 
 #endif

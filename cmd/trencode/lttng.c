@@ -438,6 +438,7 @@ const struct encoder encoder_lttng = {
 	.name = "lttng",
 	.purpose = "an LTTng trace directory (2.6), or a tar of it",
 	.anew = &encoder_lttng_anew,
+	.needs_meta = true,
 	.output = ENCODER_TREE,
 	.begin = lttng_begin,
 	.meta = lttng_meta,

@@ -310,6 +310,16 @@ static bool is_own(const struct encoding *en)
 	return sources->count == 2 && !strcmp(source->format.text, en->encoder->name);
 }
 
+/* Did a filter leave out what the source tells of itself (trfilter --scrub), or fields that it says
+ * are there (--drop)? */
+static bool is_bare(const struct encoding *en, const struct known_metas *known)
+{
+	const struct dictionary *d = en->dictionary;
+
+	return en->encoder->needs_meta &&
+	       (d->reduced || (d->filtered && !known->seen.count && !known->missing.count));
+}
+
 static int begin(struct encoding *en, struct error *e)
 {
 	if (en->encoder->anew && (en->options->anew || !is_own(en)))
@@ -359,7 +369,9 @@ static int take_block(struct stage *s, struct encoding *en, struct known_metas *
 			return 0;
 		if (begin_late(s, en, e))
 			return -1;
-	} else if (en->encoder->anew && !en->events && !is_own(en)) {
+	}
+	if (en->encoder->anew && !en->events &&
+	    (!is_own(en) || (b->kind == BLOCK_EVENTS && is_bare(en, known)))) {
 		if (begin_again(en, e))
 			return -1;
 	}

@@ -109,10 +109,12 @@ int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t call, unsigned *numbe
 		if (n < 5)
 			break;
 		kept_name(b, get_u32(text + 1), from);
-		if (++*number > 1)
+		/* from 1 for the second */
+		if (*number)
 			snprintf(to, sizeof to, "blob_call%u_%u.bin", call, *number);
 		else
 			snprintf(to, sizeof to, "blob_call%u.bin", call);
+		++*number;
 		if (renameat(b->fd, from, b->fd, to))
 			return error_errno(&b->error, b->directory, NO_OFFSET,
 					   "cannot write to it");

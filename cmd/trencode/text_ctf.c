@@ -483,6 +483,11 @@ static int event(void *state, const struct event *ev, struct error *e)
 	if (ev->type->flags & TYPE_VALUES) {
 		values_begin(&v, ev->tail, ev->tail_size);
 		for (; i < l->nfields && values_what(&v, &d.what, &d.index) && !v.bad; i++) {
+			/* those that a filter took out */
+			for (; d.index && i + 1 < d.index && i + 1 < l->nfields; i++) {
+				text_masked(out, l->leads[i].text, l->leads[i].size);
+				text_char(out, '?');
+			}
 			text_masked(out, l->leads[i].text, l->leads[i].size);
 			print_value(s, &v, 0);
 		}

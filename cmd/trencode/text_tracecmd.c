@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "common/field.h"
+#include "anew.h"
 #include "text_layout.h"
 #include "text_time.h"
 
@@ -32,6 +33,7 @@ struct state {
 	struct tc_lanes lanes;
 	struct line line;
 	struct tc_open open;
+	struct buffer fields;  /* of an event, as text */
 	struct buffer waiting; /* the open call's line, then those of other buffers */
 	struct time_difference difference;
 	uint64_t not_evaluated;
@@ -210,6 +212,12 @@ static int message(struct state *s, struct tc_source *source, const struct tc_ty
 			return out_of_memory(e);
 	} else if (t->format) {
 		print_format_text(t->format, &source->names, ev->tail, ev->tail_size, out);
+	} else if (!ev->type->declaration.size) {
+		/* a filter took fields out, and what the source said of them with it */
+		s->fields.size = 0;
+		if (anew_text_fields(&s->fields, ev))
+			return out_of_memory(e);
+		line_put(out, (const char *)s->fields.data, s->fields.size);
 	} else {
 		s->not_evaluated++;
 		line_puts(out, "[FAILED TO PARSE]");
@@ -363,6 +371,7 @@ static void free_state(void *state)
 	tc_types_free(&s->types);
 	tc_lanes_free(&s->lanes);
 	line_free(&s->line);
+	buffer_free(&s->fields);
 	buffer_free(&s->waiting);
 	free(s);
 }

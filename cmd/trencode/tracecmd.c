@@ -368,6 +368,7 @@ const struct encoder encoder_tracecmd = {
 	.purpose = "a trace.dat of trace-cmd",
 	.suffixes = ".dat",
 	.anew = &encoder_tracecmd_anew,
+	.needs_meta = true,
 	.output = ENCODER_FILE,
 	.begin = tracecmd_begin,
 	.meta = tracecmd_meta,

@@ -566,6 +566,7 @@ const struct encoder encoder_uftrace = {
 	.purpose = "a uftrace data directory (-o DIR), or a tar of it",
 	.suffixes = "uftrace.data",
 	.anew = &encoder_uftrace_anew,
+	.needs_meta = true,
 	.output = ENCODER_TREE,
 	.begin = uftrace_begin,
 	.head = uftrace_head,

@@ -25,8 +25,8 @@ static int pass_some(struct stage *s, struct block *b, const struct block *from)
 	if (b->row_size >= DENSE_ROWS || b->row_size * SPARSE >= from->row_size)
 		return stage_pass(s, b);
 	for (events_begin(&it, b); event_next(&it, &e);)
-		if (writer_copy_row(&s->out, b, &e))
-			return stage_fail(s, &s->out.error);
+		if (stage_row(s, b, &e))
+			return -1;
 	return 0;
 }
 
@@ -60,12 +60,12 @@ static int pass_rows(struct emit *x, const struct block *b)
 	struct events it;
 	struct event e;
 
-	if (all && x->pass && writer_pass(&s->out, b, &s->out.error))
-		return stage_fail(s, &s->out.error);
+	if (all && x->pass && stage_forward(s, b, NULL, NULL))
+		return -1;
 	for (events_begin(&it, b); events < left && event_next(&it, &e);) {
 		events += e.type->kind != KIND_GAP;
-		if (!all && x->pass && writer_copy_row(&s->out, b, &e))
-			return stage_fail(s, &s->out.error);
+		if (!all && x->pass && stage_row(s, b, &e))
+			return -1;
 	}
 	x->matched += events;
 	return 0;

@@ -73,6 +73,9 @@ static bool member(const struct node *n, const struct scalar *s)
 		return false;
 	if (in_set(n->texts, n->ntexts, &text))
 		return true;
+	for (size_t i = 0; s->bits && i < n->ntexts; i++)
+		if (scalar_compare(s, &n->texts[i]) == ORDER_EQUAL)
+			return true;
 	if (!s->path)
 		return false;
 	scalar_basename(&text.text, &text.size);

@@ -6,6 +6,7 @@ static void operand_free(struct operand *o)
 {
 	free(o->name);
 	free(o->fields);
+	buffer_free(&o->text);
 }
 
 void expression_free(struct node *n)

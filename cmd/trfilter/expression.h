@@ -11,6 +11,7 @@
 #ifndef TRFILTER_EXPRESSION_H
 #define TRFILTER_EXPRESSION_H
 
+#include "buffer.h"
 #include <regex.h>
 
 #include "error.h"
@@ -50,6 +51,7 @@ struct operand {
 	/* ASK_FIELD: the field by number of the type; 1 past NULL is not asked yet (operand.c) */
 	const struct field **fields;
 	size_t nfields;
+	struct buffer text; /* of a value that holds it in parts */
 };
 
 /* What a condition on entries of the dictionary gave, by their number (evaluate.c). */

@@ -98,6 +98,22 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 		context_free(context);
 }
 
+/* The output, a stream. The command line becomes part of it, unless it may tell what is scrubbed.
+ */
+static int create(struct stage *s, struct settings *o, int argc, char **argv)
+{
+	char *short_line[] = {argv[0], (char *)"--scrub"};
+	bool hide = o->rewrite.scrub.what;
+
+	if (stage_create(s, hide ? 2 : argc, hide ? short_line : argv))
+		return -1;
+	if (rewrite_any(&o->rewrite)) {
+		rewrite_begin(&o->rewrite, &s->in.dictionary);
+		s->rewrite = &o->rewrite.hooks;
+	}
+	return 0;
+}
+
 static void run(struct stage *s, struct settings *o, struct filter *f, int argc, char **argv)
 {
 	struct work w = {
@@ -116,9 +132,9 @@ static void run(struct stage *s, struct settings *o, struct filter *f, int argc,
 		o->limits.evaluation = f->evaluation;
 		w.select.limits = &o->limits;
 	}
-	if (stream ? stage_create(s, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
+	if (stream ? create(s, o, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
 		return;
-	s->out.head_flags = HEAD_FILTERED;
+	s->out.head_flags = HEAD_FILTERED | (o->rewrite.projection.count ? HEAD_REDUCED : 0);
 	if (o->explain)
 		while (w.stream_read && stage_next(s, &b))
 			;
@@ -127,6 +143,8 @@ static void run(struct stage *s, struct settings *o, struct filter *f, int argc,
 		run_calls(&w, s, f);
 	else
 		run_rows(&w, s);
+	if (s->rewrite)
+		rewrite_report(&o->rewrite, s->options->quiet);
 	if (!stream && s->status != STATUS_FAILED)
 		report(s, print, &w);
 }

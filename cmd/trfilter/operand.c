@@ -6,6 +6,7 @@
 #include "error.h"
 #include "field.h"
 #include "value.h"
+#include "value_names.h"
 
 static void set_text(struct scalar *s, struct text_ref t)
 {
@@ -100,7 +101,20 @@ static void field_value(const struct event *e, const struct field *f, struct sca
 	out->character = f->kind == FIELD_CHAR && out->form == SCALAR_UINT;
 }
 
-static void take_value(struct evaluation *ev, const struct value *v, struct scalar *out)
+/* Out of memory it is as if the value had no text. */
+static void text_of_parts(struct operand *o, const struct value *v, struct scalar *out)
+{
+	o->text.size = 0;
+	if (buffer_reserve(&o->text, 16) ||
+	    (v->tag == VALUE_WSTRING ? value_wide_text(&o->text, v)
+				     : value_bits_text(&o->text, out->names, v->number)))
+		o->text.size = 0;
+	out->text = o->text.data ? (const char *)o->text.data : "";
+	out->size = o->text.size;
+}
+
+static void take_value(struct evaluation *ev, struct operand *o, const struct value *v,
+		       struct scalar *out)
 {
 	bool is_signed;
 
@@ -110,26 +124,32 @@ static void take_value(struct evaluation *ev, const struct value *v, struct scal
 		out->character = v->tag == VALUE_NUMBER && v->format == 'c';
 		if (v->tag == VALUE_ENUM || v->tag == VALUE_BITMASK)
 			out->names = dictionary_definition_id(ev->dictionary, v->definition);
+		out->bits = v->tag == VALUE_BITMASK;
+		if (out->bits)
+			text_of_parts(o, v, out);
 	} else if (value_real(v, &out->real)) {
 		out->form = SCALAR_REAL;
 	} else if (v->tag == VALUE_STRING || v->tag == VALUE_BLOB) {
 		out->form = SCALAR_TEXT;
 		out->text = (const char *)v->bytes;
 		out->size = v->n;
+	} else if (v->tag == VALUE_WSTRING) {
+		out->form = SCALAR_TEXT;
+		text_of_parts(o, v, out);
 	} else if (v->tag == VALUE_NULL) {
 		set_uint(out, 0);
 	}
 }
 
-static bool detail_value(struct evaluation *ev, const struct event *e, enum detail_kind what,
-			 uint64_t index, struct scalar *out)
+static bool detail_value(struct evaluation *ev, struct operand *o, const struct event *e,
+			 enum detail_kind what, uint64_t index, struct scalar *out)
 {
 	struct value v;
 
 	if (!(e->type->flags & TYPE_VALUES) || !e->tail ||
 	    !values_find(e->tail, e->tail_size, what, index, &v))
 		return false;
-	take_value(ev, &v, out);
+	take_value(ev, o, &v, out);
 	return true;
 }
 
@@ -171,7 +191,7 @@ static void event_field_value(struct evaluation *ev, struct operand *o, const st
 	if (f)
 		field_value(e, f, out);
 	else if (o->is_argument && argument_find(ev->dictionary, e, o->name, &v))
-		take_value(ev, &v, out);
+		take_value(ev, o, &v, out);
 }
 
 static void cpu_value(const struct event *e, struct scalar *out)
@@ -274,10 +294,10 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 	case ASK_SOURCE: set_text(out, l->source->name); break;
 	case ASK_FORMAT: set_text(out, l->source->format); break;
 	case ASK_RETURN:
-		if (!detail_value(ev, e, DETAIL_RETURN, 0, out))
+		if (!detail_value(ev, o, e, DETAIL_RETURN, 0, out))
 			event_field_value(ev, o, e, out);
 		break;
-	case ASK_ARGUMENT: detail_value(ev, e, DETAIL_ARGUMENT, o->index, out); break;
+	case ASK_ARGUMENT: detail_value(ev, o, e, DETAIL_ARGUMENT, o->index, out); break;
 	case ASK_FIELD: event_field_value(ev, o, e, out); break;
 	default: call_value(ev, o, e, out);
 	}

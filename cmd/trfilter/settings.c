@@ -15,6 +15,10 @@ enum {
 	KEY_BETWEEN,
 	KEY_SAMPLE,
 	KEY_BY,
+	KEY_KEEP,
+	KEY_DROP,
+	KEY_SCRUB,
+	KEY_KEY,
 };
 
 const struct option_row settings_rows[] = {
@@ -37,6 +41,12 @@ const struct option_row settings_rows[] = {
 	{KEY_WITHIN, "within", "TIME",
 	 "keep what happened in any thread up to TIME before\nand behind each that is kept too",
 	 NULL},
+	{KEY_KEEP, "keep", "FIELDS", "of the events' fields and arguments, keep only these", NULL},
+	{KEY_DROP, "drop", "FIELDS", "take these fields and arguments out", NULL},
+	{KEY_SCRUB, "scrub", "WHAT",
+	 "put pseudonyms in the place of names, args or paths,\nor of several, as in names,paths",
+	 NULL},
+	{KEY_KEY, "key", "TEXT", "the same TEXT gives the same pseudonyms", NULL},
 	{KEY_EXPLAIN, "explain", NULL, "print how EXPR is understood and what may be asked", NULL},
 	{0},
 };
@@ -50,6 +60,7 @@ void settings_init(struct settings *s, int argc, char **argv)
 void settings_free(struct settings *s)
 {
 	limits_free(&s->limits);
+	rewrite_free(&s->rewrite);
 }
 
 static int number(const char *option, const char *arg, uint64_t *n, struct error *e)
@@ -114,6 +125,10 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 			return error_set(e, NULL, NO_OFFSET,
 					 "--sample takes a part as 1/100, not '%s'", arg);
 		break;
+	case KEY_KEEP:
+	case KEY_DROP: return projection_parse(&s->rewrite.projection, arg, key == KEY_KEEP, e);
+	case KEY_SCRUB: return scrub_parse(&s->rewrite.scrub, arg, e);
+	case KEY_KEY: s->key = arg; break;
 	case KEY_BY:
 		expression_free(s->limits.by);
 		s->limits.by = limits_field(arg, e);
@@ -124,6 +139,10 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 
 int settings_check(struct settings *s, struct error *e)
 {
+	if (s->key && !s->rewrite.scrub.what)
+		return error_set(e, NULL, NO_OFFSET, "--key goes with --scrub");
+	if (s->rewrite.scrub.what && scrub_key(&s->rewrite.scrub, s->key, e))
+		return -1;
 	if (s->limits.by && !s->limits.of)
 		return error_set(e, NULL, NO_OFFSET, "--by goes with --sample");
 	if (s->limits.of && !s->limits.by) {

@@ -7,12 +7,15 @@
 #include "context.h"
 #include "limits.h"
 #include "options.h"
+#include "rewrite.h"
 
 struct settings {
 	bool invert, count, explain, callers;
 	uint64_t limit, depth; /* UINT64_MAX: none */
 	struct context context;
 	struct limits limits;
+	struct rewrite rewrite;
+	const char *key; /* of scrub, NULL: one is drawn */
 	/* of the command line, for an option of two arguments */
 	int argc;
 	char **argv;

@@ -183,6 +183,16 @@ int alarms_begin(struct alarms *all, struct query *q, struct dictionary *d, stru
 	return 0;
 }
 
+int alarms_check_told(const struct alarms *all, struct error *e)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->alarm[i].own)
+			return error_set(e, NULL, NO_OFFSET,
+					 "--fail-if '%s': the groups of the summaries do not tell",
+					 all->alarm[i].text);
+	return 0;
+}
+
 int alarms_block(struct alarms *all, const struct block *b)
 {
 	for (size_t i = 0; i < all->count; i++)

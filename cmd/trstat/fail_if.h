@@ -43,6 +43,8 @@ void alarms_free(struct alarms *a);
 /* Before the first event: find the alarms' columns and keys in the query, or groups of their own.
  * Adds columns to the query, which are not printed. */
 int alarms_begin(struct alarms *a, struct query *q, struct dictionary *d, struct error *e);
+/* -1 with e if one has groups of its own, where there are no events to count. */
+int alarms_check_told(const struct alarms *a, struct error *e);
 int alarms_block(struct alarms *a, const struct block *b);
 /* As the functions of statistics.h. */
 int alarms_show(struct alarms *a);

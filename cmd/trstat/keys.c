@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "common/argument.h"
+#include "common/value_names.h"
 
 /* The name of an enum's value, or NULL. */
 static const struct text_ref *value_name(const struct dictionary *d, const struct value *v)
@@ -41,6 +42,16 @@ static void from_value(const struct dictionary *d, const struct value *v, struct
 	}
 }
 
+static bool find_value(const struct dictionary *d, const struct event *e, const char *name,
+		       struct value *v)
+{
+	if (!(e->type->flags & TYPE_VALUES))
+		return false;
+	if (!strncmp(name, "arg.", 4))
+		return argument_find(d, e, name + 4, v);
+	return !strcmp(name, "ret") && values_find(e->tail, e->tail_size, DETAIL_RETURN, 0, v);
+}
+
 bool subject_field(const struct dictionary *d, const struct event *e, const char *name,
 		   struct field_value *out)
 {
@@ -50,12 +61,8 @@ bool subject_field(const struct dictionary *d, const struct event *e, const char
 	out->form = FORM_NONE;
 	if (f) {
 		field_get(e, f, 0, out);
-	} else if (e->type->flags & TYPE_VALUES) {
-		if (!strncmp(name, "arg.", 4) && argument_find(d, e, name + 4, &v))
-			from_value(d, &v, out);
-		else if (!strcmp(name, "ret") &&
-			 values_find(e->tail, e->tail_size, DETAIL_RETURN, 0, &v))
-			from_value(d, &v, out);
+	} else if (find_value(d, e, name, &v)) {
+		from_value(d, &v, out);
 	}
 	return out->form != FORM_NONE;
 }
@@ -73,12 +80,32 @@ static int name_cell(struct dictionary *d, struct groups *g, const struct subjec
 	return text_cell(g, call ? dictionary_place_name(d, s->place) : s->type->name, cell);
 }
 
+/* The text of a value that holds it in parts: names of bits, wide characters. */
+static int parts_cell(const struct dictionary *d, struct groups *g, const struct value *v,
+		      struct key_cell *cell)
+{
+	struct buffer b = {0};
+	int bad = buffer_reserve(&b, 64);
+
+	if (!bad && v->tag == VALUE_WSTRING)
+		bad = value_wide_text(&b, v);
+	else if (!bad)
+		bad = value_bits_text(&b, dictionary_definition_id(d, v->definition), v->number);
+	bad = bad || groups_text(g, b.data, b.size, cell) ? -1 : 0;
+	buffer_free(&b);
+	return bad;
+}
+
 static int field_cell(const struct dictionary *d, struct groups *g, const struct event *e,
 		      const char *name, struct key_cell *cell)
 {
 	struct field_value v;
+	struct value parts;
 	char real[40];
 
+	if (e && !field_find(e->type, name) && find_value(d, e, name, &parts) &&
+	    (parts.tag == VALUE_BITMASK || parts.tag == VALUE_WSTRING))
+		return parts_cell(d, g, &parts, cell);
 	if (!e || !subject_field(d, e, name, &v))
 		return 0;
 	switch (v.form) {

@@ -14,7 +14,7 @@ struct merge {
 	struct settings *settings;
 	struct query *q;
 	struct statistics *s;
-	struct parts *out; /* NULL: for a table */
+	const struct merging *how;
 	uint64_t missing;
 };
 
@@ -40,6 +40,9 @@ static int begin(void *ctx, const struct summary_head *h, struct error *e)
 			s->sort = own(s, 3, h->sort);
 	}
 	if (query_parse(m->q, s, e))
+		return -1;
+	if (m->how->alarms && (alarms_begin(m->how->alarms, m->q, &m->stage->in.dictionary, e) ||
+			       alarms_check_told(m->how->alarms, e)))
 		return -1;
 	if (statistics_init(m->s, &m->q->keys, &m->q->columns, &m->stage->in.dictionary))
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
@@ -115,7 +118,7 @@ static int to_summary(struct merge *m, const struct parts *ps)
 			now = NULL;
 		}
 		if (!now) {
-			now = parts_add(m->out);
+			now = parts_add(m->how->out);
 			if (!now || part_begin(now, s, p->stream_id, p->first, p->filtered))
 				return -1;
 		}
@@ -144,7 +147,7 @@ static int join(struct merge *m, struct summaries *ss)
 	     (columns_check_ticks(&m->q->columns, &e) || keys_check_ticks(&m->q->keys, &e))))
 		return stage_fail(stage, &e);
 	if (dictionary_name_by_number(&stage->in.dictionary) ||
-	    (m->out ? to_summary(m, &ss->parts) : to_table(m, &ss->parts))) {
+	    (m->how->out ? to_summary(m, &ss->parts) : to_table(m, &ss->parts))) {
 		error_set(&e, NULL, NO_OFFSET,
 			  "the summaries cannot be joined: memory is out, or their numbers are "
 			  "impossible");
@@ -154,15 +157,17 @@ static int join(struct merge *m, struct summaries *ss)
 }
 
 int merge_run(struct stage *stage, struct settings *settings, struct query *q, struct statistics *s,
-	      struct parts *out)
+	      const struct merging *how)
 {
-	struct merge m = {stage, settings, q, s, out, 0};
+	struct merge m = {stage, settings, q, s, how, 0};
 	struct summaries ss = {.reader = &stage->in, .s = s, .begin = begin, .ctx = &m};
 	struct block block;
 	struct error e;
 	int bad = 0;
 
 	stage->in.summaries = true;
+	if (how->first && summaries_block(&ss, how->first, &e))
+		bad = stage_fail(stage, &e);
 	while (!bad && stage_next(stage, &block))
 		if (summaries_block(&ss, &block, &e))
 			bad = stage_fail(stage, &e);

@@ -5,11 +5,11 @@
 
 int partial_check(const struct settings *s, size_t conditions, struct error *e)
 {
-	const char *option = s->pair		       ? "pair"
-			     : s->interval	       ? "interval"
-			     : s->view == VIEW_SLOWEST ? "slowest"
-			     : conditions	       ? "fail-if"
-						       : NULL;
+	const char *option = s->pair			? "pair"
+			     : s->interval		? "interval"
+			     : s->view == VIEW_SLOWEST	? "slowest"
+			     : conditions && s->partial ? "fail-if"
+							: NULL;
 
 	if (!option || !(s->partial || s->merge))
 		return 0;

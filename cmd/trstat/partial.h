@@ -5,6 +5,7 @@
 #define TR_PARTIAL_H
 
 #include "common/stage.h"
+#include "fail_if.h"
 #include "query.h"
 #include "summary.h"
 
@@ -24,12 +25,18 @@ int partial_write(struct stage *stage, const struct query *q, const struct stati
 /* Sort the parts by stream and place in it, and find what is there twice (-1 with e). */
 int parts_sort(struct parts *ps, struct error *e);
 
+/* All may be NULL. */
+struct merging {
+	struct parts *out;	   /* for another summary; else into the statistics alone */
+	struct alarms *alarms;	   /* that the groups of the summaries must tell */
+	const struct block *first; /* was already read */
+};
+
 /*
- * Summaries, being the inputs, joined: into *out for another summary, or, with out NULL, into s
- * alone, for its table. q is made from settings, as far as they say, and from what the summaries
- * say themselves. -1: it failed, and stage knows.
+ * Summaries, being the inputs, joined. q is made from settings, as far as they say, and from what
+ * the summaries say themselves. -1: it failed, and stage knows.
  */
 int merge_run(struct stage *stage, struct settings *settings, struct query *q, struct statistics *s,
-	      struct parts *out);
+	      const struct merging *how);
 
 #endif

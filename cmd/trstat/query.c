@@ -151,8 +151,9 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	case VIEW_TABLE:
 		bad = parse_keys(q, "name", "", e) ||
 		      parse_columns(q,
-				    s->pair ? "count,total,avg,p50,p90,p99,max"
-					    : "total,self,count,avg,p50,p99,max",
+				    s->otherwise ? s->otherwise
+				    : s->pair	 ? "count,total,avg,p50,p90,p99,max"
+						 : "total,self,count,avg,p50,p99,max",
 				    q->keys.count, e);
 		break;
 	case VIEW_TREE:

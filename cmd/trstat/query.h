@@ -25,6 +25,7 @@ enum view {
 /* The options as they were given, NULL where not. */
 struct settings {
 	const char *keys, *columns, *sort;
+	const char *otherwise; /* columns of a table where none are asked for; NULL: as ever */
 	enum table_format format;
 	size_t limit;
 	bool wide, bounds, strict, partial, merge;

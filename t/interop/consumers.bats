@@ -1,4 +1,4 @@
-# Reports opened by DuckDB, the Firefox Profiler and speedscope's schema: run by make check-interop.
+# Reports opened by DuckDB, the Firefox Profiler and speedscope: run by make check-interop.
 
 load ../lib
 
@@ -141,4 +141,12 @@ valid() {
 @test "and it does find a wrong unit" {
 	trencode -q -t speedscope x.trs | sed 's/"nanoseconds"/"ns"/' >out.json
 	run -1 node "$ROOT/t/interop/schema.mjs" out.json
+}
+
+@test "speedscope in a browser shows the README's flame chart" {
+	need chromium
+	run -0 "$ROOT/t/interop/flame.sh" "$BIN" "$INTEROP" flame.png
+	[[ $(head -c 4 flame.png | tail -c 3) == PNG ]]
+	# what the README says is what was done
+	grep -qF "$("$ROOT/t/interop/flame.sh" --command)" "$ROOT/README.md"
 }

@@ -7,20 +7,10 @@ INTEROP=$(realpath "$2")
 export BIN INTEROP
 cd "$(dirname "$0")/../.." || exit
 
-if ! command -v npm >/dev/null || ! command -v node >/dev/null; then
-	echo "skipped: no node and npm"
+if ! why=$(t/interop/install.sh "$INTEROP"); then
+	echo "skipped: $why"
 	echo "0 passed, 0 failed, 1 skipped"
 	exit 0
-fi
-if ! cmp -s t/interop/package.json "$INTEROP/package.json" || [[ ! -d $INTEROP/node_modules ]]; then
-	cp t/interop/package.json "$INTEROP/package.json"
-	if ! (cd "$INTEROP" && npm install --no-audit --no-fund --loglevel=error) >"$INTEROP/log" 2>&1; then
-		tail -n 3 "$INTEROP/log"
-		rm -f "$INTEROP/package.json"
-		echo "skipped: npm cannot install what is needed"
-		echo "0 passed, 0 failed, 1 skipped"
-		exit 0
-	fi
 fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

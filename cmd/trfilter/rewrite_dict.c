@@ -1,0 +1,339 @@
+/*
+ * rewrite_dict.c - the entries of a dictionary with strings of our own, types as their layouts say
+ */
+#include <stdlib.h>
+
+#include "rewrite.h"
+
+enum {
+	DICT_SENT = 128 * 1024, /* so much goes as a block of its own */
+	FIELDS_MOST = 65536,	/* as many fit a block */
+};
+
+/* An entry of the old stream. */
+struct old {
+	const uint8_t *data;
+	uint32_t size, id;
+};
+
+static int send(struct rewrite *r)
+{
+	struct block b = {.kind = BLOCK_DICT,
+			  .payload = r->out.data,
+			  .length = (uint32_t)r->out.size,
+			  .available = (uint32_t)r->out.size,
+			  .redeclares = true};
+
+	if (!r->out.size)
+		return 0;
+	if (stage_forward_plain(r->stage, &b, NULL, NULL))
+		return -1;
+	r->out.size = 0;
+	return 0;
+}
+
+static int no_memory(struct rewrite *r)
+{
+	struct error e;
+
+	error_set(&e, NULL, NO_OFFSET, "out of memory");
+	return stage_fail(r->stage, &e);
+}
+
+/* All here return 0, or -1 after stage_fail. */
+static int add(struct rewrite *r, enum entry_kind kind, uint32_t id, const void *data, size_t n)
+{
+	uint8_t head[ENTRY_HEADER] = {0};
+
+	if (r->out.size + n > DICT_SENT && send(r))
+		return -1;
+	put_u16(head, (uint16_t)kind);
+	put_u32(head + 4, (uint32_t)n);
+	put_u32(head + 8, id);
+	if (buffer_append(&r->out, head, sizeof head) || buffer_append(&r->out, data, n) ||
+	    buffer_align(&r->out, 8))
+		return no_memory(r);
+	return 0;
+}
+
+/* The id of a text in the new stream, which is sent if the segment does not have it. */
+static int send_text(struct rewrite *r, const void *text, size_t n, uint32_t *id)
+{
+	uint32_t number;
+	size_t at;
+
+	*id = 0;
+	if (!n)
+		return 0;
+	number = intern(&r->sent, text, n);
+	if (number == INTERN_NONE)
+		return no_memory(r);
+	at = 4 * (size_t)number;
+	if (at >= r->said.size && buffer_zero(&r->said, at + 4 - r->said.size))
+		return no_memory(r);
+	*id = number + 1;
+	if (get_u32(r->said.data + at) == r->segment)
+		return 0;
+	put_u32(r->said.data + at, r->segment);
+	return add(r, ENTRY_STRING, *id, text, n);
+}
+
+enum disguise { PLAIN, AS_NAME, AS_PATH };
+
+/* What stands for a text, in *out. */
+static int disguised(struct rewrite *r, struct text_ref t, enum disguise how, struct buffer *out)
+{
+	const struct scrub *s = &r->scrub;
+	char pseudonym[PSEUDONYM];
+	int bad = 0;
+
+	if (how == AS_NAME && s->what & SCRUB_NAMES) {
+		scrub_pseudonym(s, t.text, t.size, pseudonym);
+		bad = buffer_append(out, pseudonym, t.size ? PSEUDONYM : 0);
+	} else if (how == AS_PATH && s->what & SCRUB_PATHS) {
+		bad = scrub_path(s, t.text, t.size, out);
+	} else {
+		bad = buffer_append(out, t.text, t.size);
+	}
+	return bad ? no_memory(r) : 0;
+}
+
+static struct text_ref text_at(struct rewrite *r, const struct old *o, size_t at)
+{
+	uint32_t n = idmap_get(&r->ids, get_u32(o->data + at));
+
+	if (!n)
+		return (struct text_ref){.text = ""};
+	return (struct text_ref){intern_data(&r->texts, n - 1), intern_size(&r->texts, n - 1), n};
+}
+
+/* The string that the old entry names there is named in entry at the same place. */
+static int string(struct rewrite *r, const struct old *o, size_t at, enum disguise how)
+{
+	struct buffer text = {0};
+	uint32_t id = 0;
+	int bad = disguised(r, text_at(r, o, at), how, &text) ||
+		  send_text(r, text.data, text.size, &id);
+
+	buffer_free(&text);
+	put_u32(r->entry.data + at, id);
+	return bad;
+}
+
+static int learn_string(struct rewrite *r, const struct old *o)
+{
+	uint32_t number = intern(&r->texts, o->data, o->size);
+
+	if (number == INTERN_NONE || idmap_set(&r->ids, o->id, number + 1))
+		return no_memory(r);
+	return 0;
+}
+
+static int definition(struct rewrite *r, const struct old *o)
+{
+	uint32_t count = get_u32(o->data + 8);
+	bool frame = get_u32(o->data + 4) == DEFINITION_FRAME;
+	enum disguise how = PLAIN;
+
+	if (count > (o->size - 16) / 16)
+		count = (o->size - 16) / 16;
+	r->entry.size = 16 + 16 * (size_t)count;
+	put_u32(r->entry.data + 8, count);
+	/* that of a function's arguments has the function's name */
+	if (string(r, o, 0, get_u32(o->data + 4) == DEFINITION_STRUCT ? AS_NAME : PLAIN))
+		return -1;
+	for (uint32_t i = 0; i < count; i++) {
+		size_t at = 16 + 16 * (size_t)i;
+		struct text_ref t = text_at(r, o, at);
+		bool key = frame && how == PLAIN;
+
+		if (string(r, o, at, how))
+			return -1;
+		how = PLAIN;
+		if (key && !strcmp(t.text, "function"))
+			how = AS_NAME;
+		else if (key && (!strcmp(t.text, "module") || !strcmp(t.text, "file")))
+			how = AS_PATH;
+	}
+	return 0;
+}
+
+/* The type as the entry says it, with ids of definitions in the place of definitions. */
+static void read_type(struct rewrite *r, const struct old *o, struct type *t, struct field *fields)
+{
+	*t = (struct type){.kind = o->data[16],
+			   .word_size = o->data[17],
+			   .flags = get_u16(o->data + 18),
+			   .fixed_size = get_u32(o->data + 20),
+			   .nfields = get_u32(o->data + 28),
+			   .declaration = text_at(r, o, 12),
+			   .fields = fields};
+	for (uint32_t i = 0; i < t->nfields; i++) {
+		const uint8_t *p = o->data + 40 + FIELD_SIZE * (size_t)i;
+
+		fields[i] = (struct field){.name = text_at(r, o, (size_t)(p - o->data)),
+					   .kind = p[8],
+					   .role = p[9],
+					   .where = p[10],
+					   .offset = get_u32(p + 12),
+					   .size = get_u32(p + 16),
+					   .count = get_u32(p + 20)};
+	}
+}
+
+/* The fields of a layout, out of those that the old entry has. */
+static int put_fields(struct rewrite *r, const struct old *o, const struct layout *l)
+{
+	for (uint32_t i = 0; i < l->type.nfields; i++) {
+		size_t to = 40 + FIELD_SIZE * (size_t)i,
+		       from = 40 + FIELD_SIZE * (size_t)l->from[i];
+		uint32_t id;
+
+		memcpy(r->entry.data + to, o->data + from, FIELD_SIZE);
+		r->entry.data[to + 10] = l->fields[i].where;
+		put_u32(r->entry.data + to + 12, l->fields[i].offset);
+		for (int word = 0; word < 8; word += 4) {
+			struct text_ref t = text_at(r, o, from + (size_t)word);
+
+			if (send_text(r, t.text, t.size, &id))
+				return -1;
+			put_u32(r->entry.data + to + (size_t)word, id);
+		}
+	}
+	return 0;
+}
+
+static int type(struct rewrite *r, const struct old *o)
+{
+	uint32_t n = get_u32(o->data + 28);
+	struct field *fields;
+	struct layout l;
+	struct type t;
+	int bad;
+
+	/* as the dictionary says: such an entry declares nothing */
+	if (n > (o->size - 40) / FIELD_SIZE || n > FIELDS_MOST || o->data[16] >= KIND_COUNT)
+		return 1;
+	fields = calloc(n + 1, sizeof *fields);
+	if (!fields)
+		return no_memory(r);
+	read_type(r, o, &t, fields);
+	if (layout_make(&l, &t, &r->projection, &r->scrub)) {
+		free(fields);
+		return no_memory(r);
+	}
+	r->entry.size = 40 + FIELD_SIZE * (size_t)l.type.nfields;
+	put_u32(r->entry.data + 20, l.type.fixed_size);
+	put_u32(r->entry.data + 28, l.type.nfields);
+	put_u32(r->entry.data + 12, 0);
+	bad = string(r, o, 4, PLAIN) || string(r, o, 8, PLAIN) || put_fields(r, o, &l) ||
+	      (l.type.declaration.size && string(r, o, 12, PLAIN));
+	layout_free(&l);
+	free(fields);
+	return bad ? -1 : 0;
+}
+
+static int map(struct rewrite *r, const struct old *o)
+{
+	r->entry.size = 56;
+	put_u32(r->entry.data + 48, 0);
+	put_u32(r->entry.data + 52, 0);
+	if (string(r, o, 44, AS_PATH))
+		return -1;
+	/* a build id finds the file, and tables of names are left out */
+	if (!(r->scrub.what & SCRUB_PATHS) && string(r, o, 48, PLAIN))
+		return -1;
+	if (!(r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS)) && string(r, o, 52, PLAIN))
+		return -1;
+	return 0;
+}
+
+static int symbol(struct rewrite *r, const struct old *o)
+{
+	static const enum disguise how[] = {AS_NAME, AS_PATH, AS_PATH};
+	const char *text = (const char *)o->data + 40;
+	uint64_t left = o->size - 40;
+
+	r->entry.size = 40;
+	for (unsigned i = 0; i < 3; i++) {
+		uint32_t n = get_u32(o->data + 24 + 4 * i);
+		size_t before = r->entry.size;
+
+		if (n > left)
+			return 1;
+		if (disguised(r, (struct text_ref){text, n, 0}, how[i], &r->entry))
+			return -1;
+		put_u32(r->entry.data + 24 + 4 * i, (uint32_t)(r->entry.size - before));
+		text += n;
+		left -= n;
+	}
+	return 0;
+}
+
+/* Make r->entry of it, which begins as a copy. 1: nothing is to be sent. */
+static int change(struct rewrite *r, enum entry_kind kind, const struct old *o)
+{
+	unsigned hide = r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS);
+
+	switch (kind) {
+	case ENTRY_STRING: return learn_string(r, o) ? -1 : 1;
+	case ENTRY_CLOCK: r->entry.size = 16; return string(r, o, 0, PLAIN);
+	case ENTRY_SOURCE:
+		r->entry.size = 16;
+		if (string(r, o, 0, PLAIN))
+			return -1;
+		return string(r, o, 4, hide & SCRUB_PATHS ? AS_PATH : hide ? AS_NAME : PLAIN);
+	case ENTRY_LANE:
+		r->entry.size = 40;
+		return string(r, o, 8, PLAIN) || string(r, o, 12, AS_NAME) ? -1 : 0;
+	case ENTRY_TYPE: return type(r, o);
+	case ENTRY_DEFINITION: return definition(r, o);
+	case ENTRY_SPACE:
+		r->entry.size = 16;
+		return string(r, o, 4, hide & SCRUB_PATHS ? AS_PATH : AS_NAME);
+	case ENTRY_MAP: return map(r, o);
+	case ENTRY_PLACE: r->entry.size = 24; return string(r, o, 16, AS_NAME);
+	case ENTRY_SYMBOL: return symbol(r, o);
+	case ENTRY_KINDS: break;
+	}
+	return 1; /* of a later version: nobody here knows what it names */
+}
+
+static int one(struct rewrite *r, uint32_t kind, const struct old *o)
+{
+	static const uint8_t least[ENTRY_KINDS] = {
+		[ENTRY_CLOCK] = 16, [ENTRY_SOURCE] = 16,     [ENTRY_LANE] = 40,
+		[ENTRY_TYPE] = 40,  [ENTRY_DEFINITION] = 16, [ENTRY_SPACE] = 16,
+		[ENTRY_MAP] = 56,   [ENTRY_PLACE] = 24,	     [ENTRY_SYMBOL] = 40};
+	int made;
+
+	if (!kind || kind >= ENTRY_KINDS || o->size < least[kind])
+		return 0;
+	r->entry.size = 0;
+	if (buffer_append(&r->entry, o->data, o->size))
+		return no_memory(r);
+	made = change(r, (enum entry_kind)kind, o);
+	if (made)
+		return made < 0 ? -1 : 0;
+	return add(r, (enum entry_kind)kind, o->id, r->entry.data, r->entry.size);
+}
+
+int rewrite_dict(struct rewrite *r, struct stage *s, const struct block *b)
+{
+	size_t at = 0, n = b->length;
+
+	r->stage = s;
+	r->segment = s->out.segment + !s->out.in_segment;
+	while (n - at >= ENTRY_HEADER) {
+		const uint8_t *p = b->payload + at;
+		struct old o = {p + ENTRY_HEADER, get_u32(p + 4), get_u32(p + 8)};
+		uint64_t next = at + ENTRY_HEADER + align_up(o.size, 8);
+
+		if (o.size > n - at - ENTRY_HEADER)
+			break;
+		if (one(r, get_u16(p), &o))
+			return -1;
+		at = next > n ? n : (size_t)next;
+	}
+	return send(r);
+}

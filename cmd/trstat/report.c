@@ -1,0 +1,111 @@
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+int report_no_memory(struct stage *stage)
+{
+	struct error e;
+
+	error_set(&e, NULL, NO_OFFSET, "out of memory");
+	return stage_fail(stage, &e);
+}
+
+/* Are functions shown by their addresses, which trsym would name? */
+static bool lacks_symbols(const struct dictionary *d, const struct keys *k)
+{
+	bool asked = false;
+
+	for (size_t i = 0; i < k->count; i++)
+		asked |= k->key[i].what == BY_NAME || k->key[i].what == BY_CALLER ||
+			 k->key[i].what == BY_MODULE || k->key[i].what == BY_STACK;
+	for (uint32_t i = 1; asked && i < d->places.count; i++) {
+		const struct place *p = dictionary_place(d, i);
+
+		if (p->space && !p->symbol && !p->name.size)
+			return true;
+	}
+	return false;
+}
+
+/* Was a tree asked for of a function that was never called? */
+static bool lacks_function(const struct statistics *st, const struct settings *s)
+{
+	const char *f = s->view_argument;
+
+	return (s->view == VIEW_CALLERS || s->view == VIEW_CALLEES) && st->stacks &&
+	       intern_find(&st->stacks->names, f, strlen(f)) == INTERN_NONE;
+}
+
+static void remark(uint64_t n, const char *what)
+{
+	if (n)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " %s", n, what);
+}
+
+static void print_pair_counts(const struct pair *p)
+{
+	remark(p->replaced, "beginnings of pairs that came again before their end");
+	remark(pair_waiting(p), "beginnings of pairs without an end");
+	remark(p->ended, "ends of pairs without a beginning");
+	remark(p->forgotten, "beginnings of pairs given up, as too many waited for their end");
+}
+
+/* What the table does not show, on stderr. */
+void report_counts(const struct stage *stage, const struct statistics *st, const struct settings *s)
+{
+	if (lacks_function(st, s))
+		warn(NULL, NO_OFFSET, "no call of '%s'", s->view_argument);
+	if (lacks_symbols(st->dictionary, st->keys))
+		warn(NULL, NO_OFFSET, "functions have no names yet: put trsym before trstat");
+	if (st->pair)
+		print_pair_counts(st->pair);
+	remark(st->calls.unfinished, "calls had not returned at the end of the trace");
+	remark(st->calls.unmatched, "returns of calls whose beginning is not there");
+	remark(st->calls.outside, CALLS_OUTSIDE);
+	remark(stage->lost, "events were lost by the recorder");
+}
+
+int report_table(struct stage *stage, const struct query *q, const struct statistics *st,
+		 const struct interval *interval)
+{
+	const struct settings *s = q->settings;
+	struct text *text = malloc(sizeof(*text));
+	struct table t = query_table(q);
+	struct error e;
+	int bad;
+
+	if (!text)
+		return report_no_memory(stage);
+	t.groups = &st->groups;
+	t.run = (struct columns_run){st->first, st->last};
+	t.interval = interval;
+	if (interval && !interval->wall)
+		t.run = (struct columns_run){interval->time, interval->time + interval->width};
+	t.ticks = st->ticks;
+	text_init(text, &stage->output);
+	if (output_is_terminal(&stage->output) && !s->wide)
+		t.width = table_terminal_width(output_fd(&stage->output));
+	bad = query_write(q, &t, text, &e);
+	if (!bad)
+		bad = text_flush(text, &e);
+	free(text);
+	if (bad)
+		return stage_fail(stage, &e);
+	if (s->bounds && s->format != TABLE_PEOPLE && table_bounds(&q->columns))
+		warn(NULL, NO_OFFSET, "%s", table_bounds(&q->columns));
+	return 0;
+}
+
+void report_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
+		   const struct alarms *alarms)
+{
+	int holds = stage->status == STATUS_FAILED
+			    ? 0
+			    : alarms_judge(alarms, q, st, stage->options->quiet);
+
+	if (holds < 0)
+		report_no_memory(stage);
+	else if (holds)
+		stage->status = status_worse(stage->status, STATUS_CONDITION);
+}

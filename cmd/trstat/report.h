@@ -1,0 +1,27 @@
+/*
+ * report.h - what trstat says at the end: the table, what it does not show, and what --fail-if asks
+ */
+#ifndef TR_REPORT_H
+#define TR_REPORT_H
+
+#include "common/stage.h"
+#include "fail_if.h"
+#include "query.h"
+#include "statistics.h"
+
+/* stage_fail: memory is out. -1. */
+int report_no_memory(struct stage *stage);
+
+/* The view or the table, of an interval or (NULL) of all, onto the output. -1: stage knows why. */
+int report_table(struct stage *stage, const struct query *q, const struct statistics *st,
+		 const struct interval *interval);
+
+/* What the table does not show, on stderr. */
+void report_counts(const struct stage *stage, const struct statistics *st,
+		   const struct settings *s);
+
+/* STATUS_CONDITION if one of the conditions holds. */
+void report_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
+		   const struct alarms *alarms);
+
+#endif

@@ -1,0 +1,172 @@
+#include "run.h"
+
+#include <stdlib.h>
+
+#include "monitor.h"
+#include "partial.h"
+#include "report.h"
+#include "slowest.h"
+
+/* What an interval is printed by. */
+struct printing {
+	struct stage *stage;
+	const struct query *query;
+	const struct statistics *statistics;
+	const struct alarms *alarms;
+};
+
+static bool print_interval(void *ctx, const struct interval *interval)
+{
+	const struct printing *p = ctx;
+
+	if (!report_table(p->stage, p->query, p->statistics, interval))
+		report_alarms(p->stage, p->query, p->statistics, p->alarms);
+	return p->stage->status == STATUS_FAILED;
+}
+
+/* The rows of all blocks. */
+static void count(struct stage *stage, const struct query *q, struct statistics *st,
+		  struct alarms *alarms, struct monitor *m)
+{
+	struct block block;
+	struct error e = {0};
+
+	while (stage_next(stage, &block)) {
+		int bad;
+
+		if (block.kind != BLOCK_EVENTS)
+			continue;
+		if (m)
+			bad = monitor_block(m, &block, &e);
+		else
+			bad = statistics_block(st, &block) || alarms_block(alarms, &block);
+		if (bad && e.what[0])
+			stage_fail(stage, &e);
+		else if (bad && !(m && m->stop))
+			report_no_memory(stage);
+		if (bad)
+			return;
+		if (st->ticks &&
+		    (columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e) ||
+		     alarms_check_ticks(alarms, &e))) {
+			stage_fail(stage, &e);
+			return;
+		}
+	}
+}
+
+static int print_slowest(struct stage *stage, const struct query *q, struct slowest *s)
+{
+	struct text *text = malloc(sizeof(*text));
+	struct error e;
+	int bad;
+
+	if (!text)
+		return report_no_memory(stage);
+	text_init(text, &stage->output);
+	bad = slowest_write(s, q->settings->format, text, &e) || text_flush(text, &e);
+	free(text);
+	return bad ? stage_fail(stage, &e) : 0;
+}
+
+/* Conditions of --fail-if are counted beside it. */
+void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
+{
+	struct slowest s;
+	struct statistics st;
+	struct block block;
+	struct error e;
+	int bad = slowest_init(&s, q->slowest, &stage->in.dictionary) ||
+		  statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary);
+
+	if (!bad && alarms_begin(alarms, q, &stage->in.dictionary, &e))
+		stage_fail(stage, &e);
+	while (!bad && stage_next(stage, &block))
+		bad = slowest_block(&s, &block) ||
+		      (alarms->count && block.kind == BLOCK_EVENTS &&
+		       (statistics_block(&st, &block) || alarms_block(alarms, &block)));
+	bad = bad || slowest_finish(&s) || statistics_finish(&st) || alarms_finish(alarms);
+	if (bad)
+		report_no_memory(stage);
+	if (stage->status != STATUS_FAILED && !print_slowest(stage, q, &s)) {
+		report_alarms(stage, q, &st, alarms);
+		st.calls.unfinished = s.calls.unfinished;
+		st.calls.unmatched = s.calls.unmatched;
+		st.calls.outside = s.calls.outside;
+		if (!stage->options->quiet)
+			report_counts(stage, &st, q->settings);
+	}
+	statistics_free(&st);
+	slowest_free(&s);
+}
+
+void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
+{
+	struct statistics st;
+	struct printing printing = {stage, q, &st, alarms};
+	struct monitor monitor = {.words = q->settings->interval,
+				  .wall = q->settings->wall,
+				  .statistics = &st,
+				  .alarms = alarms,
+				  .in = &stage->in,
+				  .print = print_interval,
+				  .ctx = &printing};
+	struct monitor *m = monitor.words ? &monitor : NULL;
+	struct error e;
+
+	if (alarms_begin(alarms, q, &stage->in.dictionary, &e) || (m && monitor_begin(m, &e))) {
+		stage_fail(stage, &e);
+		return;
+	}
+	if (statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary) ||
+	    (q->settings->pair && statistics_pair(&st, &q->pair)))
+		report_no_memory(stage);
+	else
+		count(stage, q, &st, alarms, m);
+	if (stage->status != STATUS_FAILED) {
+		bool bad = false;
+
+		if (statistics_finish(&st) || alarms_finish(alarms))
+			report_no_memory(stage);
+		else if (m)
+			monitor_finish(m);
+		else
+			bad = report_table(stage, q, &st, NULL);
+		if (!m && !bad)
+			report_alarms(stage, q, &st, alarms);
+		if (stage->status != STATUS_FAILED && !stage->options->quiet)
+			report_counts(stage, &st, q->settings);
+	}
+	if (q->settings->strict && stage->lost)
+		stage->status = status_worse(stage->status, STATUS_DAMAGED);
+	statistics_free(&st);
+}
+
+void run_parts(struct stage *stage, struct settings *settings, struct query *q,
+	       struct alarms *alarms, int argc, char **argv)
+{
+	struct statistics *st = calloc(1, sizeof(*st));
+	struct parts parts = {0};
+	struct merging how = {.out = settings->partial ? &parts : NULL, .alarms = alarms};
+
+	if (!st ||
+	    (!settings->merge && statistics_init(st, &q->keys, &q->columns, &stage->in.dictionary)))
+		report_no_memory(stage);
+	else if (!settings->merge)
+		partial_run(stage, q, st, argc, argv);
+	else if (merge_run(stage, settings, q, st, &how))
+		;
+	else if (settings->partial)
+		partial_write(stage, q, st, &parts, argc, argv);
+	else if (!report_table(stage, q, st, NULL)) {
+		report_alarms(stage, q, st, alarms);
+		if (!stage->options->quiet)
+			report_counts(stage, st, settings);
+	}
+	if (settings->strict && stage->lost)
+		stage->status = status_worse(stage->status, STATUS_DAMAGED);
+	parts_free(&parts);
+	if (st)
+		statistics_free(st);
+	free(st);
+}

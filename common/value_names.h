@@ -1,0 +1,18 @@
+/*
+ * value_names.h - the text of values that hold it in parts
+ */
+#ifndef TR_VALUE_NAMES_H
+#define TR_VALUE_NAMES_H
+
+#include "buffer.h"
+#include "dictionary.h"
+#include "value.h"
+
+/* Append the names of the bits that are set, as "A | B | 0x40"; d may be NULL. -1: memory is out.
+ */
+int value_bits_text(struct buffer *b, const struct definition *d, uint64_t bits);
+
+/* Append a WSTRING as UTF-8, up to a unit 0; what is no character is U+FFFD. -1: memory is out. */
+int value_wide_text(struct buffer *b, const struct value *v);
+
+#endif

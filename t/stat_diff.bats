@@ -1,0 +1,133 @@
+# trstat --diff: two recordings, as streams or as summaries, side by side.
+
+load lib
+
+# gen SHIFT OTHER: forty calls of commit of 100 to 139 us and SHIFT, as many of another function
+# that never changes, and one of OTHER
+gen() {
+	awk -v shift="$1" -v other="$2" 'BEGIN {
+		print "["
+		for (i = 0; i < 40; i++) {
+			t = i * 1000
+			printf "{\"ph\":\"X\",\"name\":\"commit\",\"ts\":%d,\"dur\":%d,\"pid\":1,\"tid\":1},\n",
+				t, 100 + i + shift
+			printf "{\"ph\":\"X\",\"name\":\"same\",\"ts\":%d,\"dur\":%d,\"pid\":1,\"tid\":1},\n",
+				t + 300, 50 + i * 7 % 40
+		}
+		printf "{\"ph\":\"X\",\"name\":\"%s\",\"ts\":99000,\"dur\":5,\"pid\":1,\"tid\":1}\n]\n", other
+	}'
+}
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	gen 0 old >a.json
+	gen 20 new >b.json
+	for f in a b; do
+		trdecode $f.json >$f.trs || return
+		trstat --partial -o $f.part $f.trs || return
+	done
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# jq on the difference: field COLUMN of the group NAME
+field() {
+	trstat --diff -F json "${@:3}" | jq -r --arg n "$1" ".[] | select(.name == \$n) | .$2"
+}
+
+@test "changes of columns are exact, and the shift has its sign" {
+	assert_equal "$(field commit total_change a.trs b.trs)" 800000
+	assert_equal "$(field commit p99_change a.trs b.trs)" 20000
+	assert_equal "$(field commit total_change b.trs a.trs)" -800000
+	run -0 field commit shift a.trs b.trs
+	# 20 us, by the middles of buckets
+	assert [ "$output" -gt 19800 -a "$output" -lt 20200 ]
+	assert_equal "$(field commit shift b.trs a.trs)" "-$output"
+	# of the 1600 pairs b is less in 19 + 18 + ... + 1 and the same in 20: (1390 - 190) / 1600
+	assert_equal "$(field commit effect a.trs b.trs)" 0.75
+	assert_equal "$(field same effect a.trs b.trs)" 0
+	assert_equal "$(field same p a.trs b.trs)" 1
+}
+
+@test "what is in one only, and what changed, is said; that comes first" {
+	run -0 pipe "trstat --diff -F tsv -a count a.trs b.trs | cut -f 1-5"
+	assert_output "$(printf '%s\t%s\t%s\t%s\t%s\n' name count_a count_b count_change verdict \
+		commit 40 40 0 slower new '' 1 '' new old 1 '' '' gone same 40 40 0 '')"
+	run -0 trstat --diff b.trs a.trs -n 1
+	assert_line --index 0 --regexp '^ *total +change +count +change +p50 .* verdict  name$'
+	assert_line --index 1 --regexp '^4\.780 ms  -14\.3 % +40 += .* -19\.[0-9]* us +-0\.75 .* faster +commit$'
+	assert_equal "${#lines[@]}" 2
+	assert_equal "$(field commit verdict a.trs b.trs --threshold 10%)" slower
+	assert_equal "$(field commit verdict a.trs b.trs --threshold 20%)" null
+	assert_equal "$(field commit verdict a.trs b.trs --alpha 1e-9)" null
+}
+
+@test "summaries give what streams give, and so does one of each" {
+	for format in table tsv csv json ndjson; do
+		trstat --diff -F $format a.trs b.trs >want
+		run -0 trstat --diff -F $format a.part b.part
+		assert_output "$(<want)"
+		run -0 pipe "trstat --diff -F $format a.part - <b.trs"
+		assert_output "$(<want)"
+	done
+	run -2 trstat --diff -g tid a.part b.trs
+	assert_output --partial "a summary by the keys 'name', and not by 'tid'"
+	trstat --partial -g tid -a count -o tid.part a.trs
+	run -0 trstat --diff -F tsv tid.part b.trs
+	assert_line --index 1 --regexp '^1	81	81	0	'
+	trstat --partial --hist -o hist.part a.trs
+	run -2 trstat --diff hist.part hist.part
+	assert_output --partial 'a summary of a view'
+}
+
+@test "--fail-if takes what changed" {
+	run -3 trstat --diff --fail-if slower a.trs b.trs
+	assert_output --partial '1 of 4 groups'
+	run -0 trstat -q --diff --fail-if faster a.trs b.trs
+	run -3 trstat -q --diff --fail-if changed a.trs b.trs
+	run -3 trstat -q --diff --fail-if gone --fail-if faster a.trs b.trs
+	run -0 trstat -q --diff --fail-if changed a.trs a.trs
+}
+
+@test "a real recording: values are those of the tables, and of itself there is no change" {
+	need_shared uftrace/basic-pg
+	for f in basic-pg basic-fentry; do
+		trdecode "$SHARED/uftrace/$f" | trsym >$f.trs
+		trstat -q -F tsv -g name -a total,count,p99 -s name $f.trs | tail -n +2 | sort >$f.tsv
+	done
+	trstat -q --diff -F tsv -a total,count,p99 basic-pg.trs basic-fentry.trs | tail -n +2 >both.tsv
+	for side in basic-pg:2,5,8:3 basic-fentry:3,6,9:2; do
+		IFS=: read -r file columns other <<<"$side"
+		diff "$file.tsv" <(cut -f 1,"$columns" both.tsv | grep -vP '^[^\t]*\t\t\t$' | sort)
+	done
+	awk -F '\t' '$2 != "" && $3 != "" && $4 != $3 - $2 { exit 1 }' both.tsv
+	run -0 pipe "trstat -q --diff -F tsv basic-pg.trs basic-pg.trs | cut -f 14,16,19 | tail -n +2 | sort -u"
+	refute_output --regexp 'slower|faster|new|gone'
+}
+
+@test "what does not go with --diff is named" {
+	run -2 trstat --diff a.trs
+	assert_output --partial 'two streams or summaries, not 1'
+	run -2 trstat --diff a.trs no-such-file
+	assert_output --partial 'no-such-file'
+	for other in --tree --merge --partial '-i 1' '-s total' '-F prom' --bounds; do
+		# shellcheck disable=SC2086
+		run -2 trstat --diff $other a.trs b.trs
+		assert_output --partial 'does not go with --diff'
+	done
+	run -2 trstat --diff --fail-if 'count > 1' a.trs b.trs
+	assert_output --partial 'takes changed, slower'
+	run -2 trstat --threshold 5% a.trs
+	assert_output --partial '--threshold goes with --diff'
+	run -2 trstat --fail-if slower a.trs
+	assert_output --partial 'goes with --diff'
+	run -2 trstat --diff --threshold -5% a.trs b.trs
+	run -2 trstat --diff --alpha 2 a.trs b.trs
+	head -c 300 b.trs >cut.trs
+	run -1 trstat -q --diff a.trs cut.trs
+	trdecode "$DATA/apitrace/v6.trace" >ticks.trs
+	run -2 trstat --diff a.trs ticks.trs
+	assert_output --partial 'counts ticks'
+}
