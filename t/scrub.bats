@@ -151,7 +151,7 @@ hidden() {
 @test "an input cut or flipped anywhere does no harm" {
 	trdecode -o all.trs "$DATA/apitrace/v6.trace"
 	RANDOM=7
-	for n in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		cp all.trs bad.trs
 		flip bad.trs 3
 		run trfilter -q --drop arg.1 --scrub names,args,paths 1 bad.trs

@@ -144,7 +144,8 @@ void lttng_names_free(struct lttng *l);
 
 /* --- what follows from the events (lttng_state.c) --- */
 
-/* lttng_told.c: does the marker tell of its thread and call? Behind all else that is found of it. */
+/* lttng_told.c: does the marker tell of its thread and call? Behind all else that is found of it.
+ */
 void lttng_told_find(struct lttng_marker *m, const struct lttng_field *fields, int n);
 /* The thread, which runs on c from now on. -1: memory is out. */
 int lttng_told_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);

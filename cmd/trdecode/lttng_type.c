@@ -111,16 +111,16 @@ static uint32_t declare(struct lttng *l, const struct lttng_marker *m, enum type
 
 int lttng_marker_declare(struct lttng *l, struct lttng_marker *m)
 {
-	m->type =
-		declare(l, m, m->kind,
-			(m->kind == KIND_INSTANT ? 0
-			 : m->told.call		 ? TYPE_CALL_NUMBER
-						 : TYPE_DEPTH) |
-				(m->kind != KIND_INSTANT && m->per_cpu ? TYPE_PER_CPU : 0));
+	m->type = declare(l, m, m->kind,
+			  (m->kind == KIND_INSTANT ? 0
+			   : m->told.call	   ? TYPE_CALL_NUMBER
+						   : TYPE_DEPTH) |
+				  (m->kind != KIND_INSTANT && m->per_cpu ? TYPE_PER_CPU : 0));
 	if (!m->type)
 		return -1;
 	/* the heartbeat of 1.0 tells the time, too */
-	if (!m->told.tid && m->plain_words && m->plain <= LTTNG_QUICK_MOST && !(l->old && m->id < 8))
+	if (!m->told.tid && m->plain_words && m->plain <= LTTNG_QUICK_MOST &&
+	    !(l->old && m->id < 8))
 		m->quick =
 			m->kind != KIND_INSTANT && m->action ? QUICK_ACTION
 			: m->kind != KIND_INSTANT	     ? QUICK_CALL

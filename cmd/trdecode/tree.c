@@ -236,7 +236,8 @@ static bool tar_head(const uint8_t *p, size_t n)
 
 bool tree_is_archive(const void *head, size_t n)
 {
-	return tar_head(head, n) || gzip_head(head, n) || xz_head(head, n) || unpack_is_zstd(head, n);
+	return tar_head(head, n) || gzip_head(head, n) || xz_head(head, n) ||
+	       unpack_is_zstd(head, n);
 }
 
 /* The next bytes of what is unpacked here: what libarchive unpacks it drops where it is cut. */

@@ -54,7 +54,7 @@ static int run(struct settings settings, char **paths, int n, const struct memor
 		must(!statistics_init(st, &q.keys, &q.columns, &stage.in.dictionary), "statistics");
 	}
 	if (settings.merge) {
-		merge_run(&stage, &settings, &q, st, 
+		merge_run(&stage, &settings, &q, st,
 			  &(struct merging){.out = settings.partial ? &parts : NULL});
 	} else if (settings.partial) {
 		partial_run(&stage, &q, st, 1, argv);
