@@ -145,7 +145,6 @@ static int match(struct unpacker *u, const struct summary_head *h)
 	ss->s->calls.unmatched += h->unmatched;
 	ss->s->calls.outside += h->outside;
 	ss->s->calls.unfinished += h->unfinished;
-	ss->s->calls.outside += h->outside;
 	return 0;
 }
 
