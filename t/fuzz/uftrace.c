@@ -15,10 +15,9 @@
 #include <unistd.h>
 
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/facts.h"
 #include "cmd/trdecode/merge.h"
 #include "common/buffer.h"
-#include "common/reader.h"
+#include "decoded.h"
 
 #ifndef DECODER
 #define DECODER decoder_uftrace /* lttng.c has another */
@@ -26,15 +25,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { TAR_BLOCK = 512, MEMBERS_MOST = 64, SEGMENT = 64 * 1024 };
-
-static void need(bool condition, const char *what)
-{
-	if (condition)
-		return;
-	fprintf(stderr, "uftrace: %s\n", what);
-	abort();
-}
+enum { TAR_BLOCK = 512, MEMBERS_MOST = 64 };
 
 /* A tar's header; the checksum is that of the header with blanks in its place. */
 static void tar_header(uint8_t *h, const uint8_t *name, size_t n, size_t size)
@@ -84,74 +75,6 @@ static int make_tar(const uint8_t *data, size_t size)
 	if (fd >= 0)
 		lseek(fd, 0, SEEK_SET);
 	return fd;
-}
-
-static void print_facts(struct input *in)
-{
-	struct text *text = malloc(sizeof(*text));
-	struct output out;
-	struct facts f;
-	struct error e;
-
-	need(text && !output_open(&out, "/dev/null", OUTPUT_TEXT, &e), "no /dev/null");
-	text_init(text, &out);
-	for (int json = 0; json < 2; json++) {
-		facts_begin(&f, text, json, "fuzz", true);
-		in->decoder->info(in, &f, &e);
-		facts_end(&f);
-	}
-	text_flush(text, &e);
-	output_close(&out, 0, &e);
-	free(text);
-}
-
-/* What was written must be read without a complaint. */
-static void read_again(int fd, uint64_t rows, uint64_t gaps)
-{
-	struct reader r;
-	struct block b;
-	struct events it;
-	struct event ev;
-	uint64_t seen = 0, seen_gaps = 0;
-	int got;
-
-	lseek(fd, 0, SEEK_SET);
-	need(!reader_open_fd(&r, fd, "stream", NULL, 0), "the stream cannot be opened");
-	while ((got = reader_next(&r, &b)) != 0) {
-		need(got > 0, r.error.what);
-		if (b.kind != BLOCK_EVENTS)
-			continue;
-		for (events_begin(&it, &b); event_next(&it, &ev); seen++)
-			seen_gaps += ev.type->kind == KIND_GAP;
-	}
-	reader_close(&r);
-	if (rows != UINT64_MAX)
-		need(seen == rows && seen_gaps == gaps, "END counts other rows than there are");
-}
-
-static void decode(struct input *in, struct writer *w, int fd, bool segments)
-{
-	struct output out;
-	struct error e = {.what = ""};
-	char path[32];
-
-	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
-	need(!output_open(&out, path, OUTPUT_BINARY, &e), e.what);
-	w->output = &out;
-	w->crc = false;
-	need(!writer_begin(w, in->decoder->identity(in)), "out of memory");
-	if (in->decoder->begin(in, &e)) {
-		need(e.what[0], "an error without words");
-	} else {
-		/* in two turns, as beside another input */
-		if (in->next < UINT64_MAX - 1000000)
-			need(!in->decoder->run(in, in->next + 1000000, &e), e.what);
-		need(!in->decoder->run(in, UINT64_MAX, &e), e.what);
-		need(in->next == UINT64_MAX, "events are left");
-	}
-	need(!writer_finish(w), w->error.what);
-	need(!output_close(&out, 0, &e), e.what);
-	read_again(fd, segments ? UINT64_MAX : w->events, w->gaps);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
