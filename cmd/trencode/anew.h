@@ -19,6 +19,39 @@
 #include "common/value.h"
 #include "encoder.h"
 
+/* --- the target's dialect --- */
+
+/* What a stream of the target's own system would have declared. */
+struct dialect {
+	struct dictionary dictionary;
+	struct source *source; /* the one source */
+	struct clock *clock;
+	struct encoding encoding; /* of the native encoder */
+	void **kept;		  /* fields and members of its types and definitions */
+	size_t nkept, kept_capacity;
+};
+
+/* The native encoder is begun, with the options and the output of en. */
+int dialect_begin(struct dialect *d, const struct encoder *native, const char *format,
+		  const struct encoding *en, struct error *e);
+void dialect_free(struct dialect *d);
+/* New entries, their number filled in, else zero. NULL: memory is out. */
+struct lane *dialect_lane(struct dialect *d);
+struct type *dialect_type(struct dialect *d, const char *name, const char *group);
+struct place *dialect_place(struct dialect *d);
+/* n fields for a type, members for a definition. */
+struct field *dialect_fields(struct dialect *d, uint32_t n);
+struct member *dialect_members(struct dialect *d, uint32_t n);
+struct text_ref dialect_text(struct dialect *d, const void *text, size_t n);
+struct definition *dialect_definition(struct dialect *d);
+/* A piece of a META part, as if it were the next one; of any length. */
+int dialect_meta(struct dialect *d, const char *name, const void *data, size_t n, uint64_t offset,
+		 struct error *e);
+static inline int dialect_event(struct dialect *d, const struct event *ev, struct error *e)
+{
+	return d->encoding.encoder->event(&d->encoding, ev, e);
+}
+
 /* --- rows --- */
 
 enum anew_what { ANEW_ENTER, ANEW_LEAVE, ANEW_EVENT, ANEW_GAP };
@@ -57,7 +90,11 @@ struct anew_row {
 	bool unseen;		    /* LEAVE: of a call that was entered before the trace */
 };
 
+/* A target, whose state begins with a struct anew. */
 struct anew_target {
+	const struct encoder *native;
+	const char *format; /* as sources of the native encoder have it */
+	size_t state_size;
 	bool closes;	 /* a call whose return was not recorded is left where that shows */
 	bool nests;	 /* calls of a thread nest: those that overlap are left out */
 	bool replays;	 /* its readers make the stack again as uftrace does: after an exec, after
@@ -66,13 +103,15 @@ struct anew_target {
 	bool no_zero;	 /* there is no thread 0 */
 	bool zero;	 /* 0 is a thread like others, not only the idle one of a CPU */
 	bool no_cpus;	 /* and there is one such thread, not one for each CPU */
-	int (*row)(void *ctx, const struct anew_row *r, struct error *e);
+	int (*call)(void *state, const struct anew_row *r, struct error *e); /* both ends */
+	int (*instant)(void *state, const struct anew_row *r, struct error *e);
+	int (*gap)(void *state, const struct anew_row *r, struct error *e);
 };
 
 struct anew {
 	const struct anew_target *target;
-	void *ctx; /* of target->row */
-	struct dictionary *dictionary;
+	struct dictionary *dictionary; /* of the stream */
+	struct dialect d;
 	const struct encode_options *options;
 	bool ticks, times; /* rows of such clocks came */
 
@@ -88,18 +127,23 @@ struct anew {
 		struct idmap taken, idle;
 		uint32_t next;
 	} ids;
-	uint8_t *asked; /* places that anew_is_unnamed was asked for */
-	size_t asked_size;
+	uint8_t *used; /* places, those that were taken over */
+	size_t used_size;
 	struct open_calls open; /* of targets that do not nest: place << 32 | mark */
 	uint64_t rows, calls_seen;
 	/* for anew_report */
-	uint64_t unmatched, cut, outlasting, comms, with_cpu, renamed;
+	uint64_t unnamed, unmatched, cut, outlasting, comms, with_cpu, with_time, with_wall,
+		renamed;
 };
 
-void anew_init(struct anew *a, const struct anew_target *target, void *ctx, struct encoding *en);
+/* The state of an encoder, all zero but for its struct anew: en->state, for the encoder's free(),
+ * also where NULL is returned. */
+void *anew_begin(struct encoding *en, const struct anew_target *target, struct error *e);
 void anew_free(struct anew *a);
-/* One row of the stream: target->row is called for what becomes of it, also later. */
-int anew_event(struct anew *a, const struct event *ev, struct error *e);
+/* One row of the stream: the target is called for what becomes of it, also later. */
+int anew_event(struct encoding *en, const struct event *ev, struct error *e);
+/* Before a segment, where ids start afresh: what was held back. */
+int anew_head(struct encoding *en, const struct head *h, struct error *e);
 /* What was held back. */
 int anew_end(struct anew *a, struct error *e);
 /* What could not be kept of the calls and threads, one line each on stderr. */
@@ -107,8 +151,8 @@ void anew_report(struct anew *a);
 /* One such line: "COUNT WHAT". Nothing if count is 0 or --quiet was given. */
 void anew_lost(const struct anew *a, uint64_t count, const char *what);
 
-/* Does the place have no name yet, seen for the first time? */
-bool anew_is_unnamed(struct anew *a, uint32_t place);
+/* The place was taken over: anew_report tells of those without a name. */
+void anew_use_place(struct anew *a, uint32_t place);
 
 /* anew_threads.c: the thread of a stack of calls. NULL: memory is out. */
 struct anew_thread *anew_thread(struct anew *a, const struct lane *lane, bool per_cpu);
@@ -162,38 +206,5 @@ int anew_name_escaped(struct buffer *b, const char *name, size_t n, const char *
 /* Append an identifier: all but letters, digits and _ as _xHH, and so a first digit, and a _ that
  * looks like one. "" becomes "_x". */
 int anew_name_identifier(struct buffer *b, const char *name, size_t n);
-
-/* --- the target's dialect --- */
-
-/* What a stream of the target's own system would have declared. */
-struct dialect {
-	struct dictionary dictionary;
-	struct source *source; /* the one source */
-	struct clock *clock;
-	struct encoding encoding; /* of the native encoder */
-	void **kept;		  /* fields and members of its types and definitions */
-	size_t nkept, kept_capacity;
-};
-
-/* The native encoder is begun, with the options and the output of en. */
-int dialect_begin(struct dialect *d, const struct encoder *native, const char *format,
-		  const struct encoding *en, struct error *e);
-void dialect_free(struct dialect *d);
-/* New entries, their number filled in, else zero. NULL: memory is out. */
-struct lane *dialect_lane(struct dialect *d);
-struct type *dialect_type(struct dialect *d, const char *name, const char *group);
-struct place *dialect_place(struct dialect *d);
-/* n fields for a type, members for a definition. */
-struct field *dialect_fields(struct dialect *d, uint32_t n);
-struct member *dialect_members(struct dialect *d, uint32_t n);
-struct text_ref dialect_text(struct dialect *d, const void *text, size_t n);
-struct definition *dialect_definition(struct dialect *d);
-/* A piece of a META part, as if it were the next one; of any length. */
-int dialect_meta(struct dialect *d, const char *name, const void *data, size_t n, uint64_t offset,
-		 struct error *e);
-static inline int dialect_event(struct dialect *d, const struct event *ev, struct error *e)
-{
-	return d->encoding.encoder->event(&d->encoding, ev, e);
-}
 
 #endif

@@ -17,21 +17,25 @@ static int no_memory(struct error *e)
 
 static int take(void *ctx, const struct event *ev, struct error *e);
 
-void anew_init(struct anew *a, const struct anew_target *target, void *ctx, struct encoding *en)
+void *anew_begin(struct encoding *en, const struct anew_target *target, struct error *e)
 {
+	struct anew *a = en->state = calloc(1, target->state_size);
+
+	if (!a) {
+		error_no_memory(e);
+		return NULL;
+	}
 	*a = (struct anew){.target = target,
-			   .ctx = ctx,
 			   .dictionary = en->dictionary,
 			   .options = en->options,
-			   .overlap = {.next = take}};
-	a->overlap.ctx = a;
+			   .overlap = {.next = take, .ctx = a}};
 	calls_init(&a->calls, en->dictionary);
+	return dialect_begin(&a->d, target->native, target->format, en, e) ? NULL : a;
 }
 
 void anew_free(struct anew *a)
 {
-	if (!a->target)
-		return;
+	dialect_free(&a->d);
 	overlap_free(&a->overlap);
 	calls_free(&a->calls);
 	for (size_t i = 0; i < a->nthreads; i++) {
@@ -45,19 +49,35 @@ void anew_free(struct anew *a)
 	idmap_free(&a->ids.taken);
 	idmap_free(&a->ids.idle);
 	open_calls_free(&a->open);
-	free(a->asked);
+	free(a->used);
 }
 
 /* --- rows for the target --- */
 
+static int give(struct anew *a, const struct anew_row *r, struct error *e)
+{
+	switch (r->what) {
+	case ANEW_ENTER:
+	case ANEW_LEAVE: return a->target->call(a, r, e);
+	case ANEW_EVENT: return a->target->instant(a, r, e);
+	case ANEW_GAP: break;
+	}
+	return a->target->gap(a, r, e);
+}
+
 static int emit(struct anew *a, struct anew_row *r, const struct event *ev, struct error *e)
 {
+	const struct clock *clock = ev->lane->clock;
+	bool ticks = clock && clock->flags & CLOCK_TICKS;
+
 	r->ev = ev;
 	r->time = ev->time;
-	if (a->options->tick && ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS &&
+	a->with_time += r->what != ANEW_GAP && !ticks;
+	a->with_wall += clock && clock->flags & CLOCK_HAS_WALL;
+	if (a->options->tick && ticks &&
 	    __builtin_mul_overflow(ev->time, a->options->tick, &r->time))
 		r->time = UINT64_MAX;
-	return a->target->row(a->ctx, r, e);
+	return give(a, r, e);
 }
 
 static bool is_longjmp(const char *name)
@@ -297,8 +317,10 @@ static int check_clock(struct anew *a, const struct event *ev, struct error *e)
 	return 0;
 }
 
-int anew_event(struct anew *a, const struct event *ev, struct error *e)
+int anew_event(struct encoding *en, const struct event *ev, struct error *e)
 {
+	struct anew *a = en->state;
+
 	if (check_clock(a, ev, e))
 		return -1;
 	a->with_cpu += ev->lane->flags & LANE_HAS_CPU && ev->type->kind != KIND_GAP;
@@ -310,18 +332,22 @@ int anew_end(struct anew *a, struct error *e)
 	return overlap_end(&a->overlap, e);
 }
 
-bool anew_is_unnamed(struct anew *a, uint32_t place)
+int anew_head(struct encoding *en, const struct head *h, struct error *e)
+{
+	(void)h;
+	return anew_end(en->state, e);
+}
+
+void anew_use_place(struct anew *a, uint32_t place)
 {
 	const struct place *p = dictionary_place(a->dictionary, place);
-	uint8_t *asked = array_reach(a->asked, &a->asked_size, place, 1);
+	uint8_t *used = array_reach(a->used, &a->used_size, place, 1);
 
-	if (!asked)
-		return false;
-	a->asked = asked;
-	if (asked[place])
-		return false;
-	asked[place] = 1;
-	return p && !p->symbol && !p->name.size;
+	if (!used)
+		return;
+	a->used = used;
+	a->unnamed += !used[place] && p && !p->symbol && !p->name.size;
+	used[place] = 1;
 }
 
 void anew_lost(const struct anew *a, uint64_t count, const char *what)
@@ -340,6 +366,8 @@ void anew_report(struct anew *a)
 	for (size_t i = 0; i < a->nthreads && a->target->nests; i++)
 		for (size_t k = 0; k < a->by_number[i]->count; k++)
 			open += a->by_number[i]->frames[k].numbered;
+	anew_lost(a, a->unnamed,
+		  "functions have an address for a name; trsym belongs before trencode");
 	anew_lost(a, open, "calls had not returned at the end of the trace");
 	anew_lost(a, a->unmatched + a->calls.unmatched,
 		  "returns of calls whose beginning is not there are left out");

@@ -29,7 +29,6 @@ struct made {
 
 struct state {
 	struct anew anew;
-	struct dialect d;
 	struct apitrace_anew_values values;
 	struct function *functions, *events; /* by the stream's places, types */
 	size_t functions_size, events_size;
@@ -40,45 +39,12 @@ struct state {
 	struct type *calls[2], *gap;
 	struct buffer tail;
 	uint32_t calls_written, signatures;
-	uint64_t extra, bad, cut, fields_lost, unnamed, unseen, instants, named, times;
+	uint64_t extra, bad, cut, fields_lost, unseen, instants, named;
 };
 
 static int no_memory(struct error *e)
 {
 	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
-static int row(void *ctx, const struct anew_row *r, struct error *e);
-
-static const struct anew_target target = {.zero = true, .no_cpus = true, .row = row};
-
-static int begin(struct encoding *en, struct error *e)
-{
-	static const char *const names[] = {"enter", "leave"};
-	struct state *s = calloc(1, sizeof *s);
-
-	if (!s)
-		return no_memory(e);
-	en->state = s;
-	anew_init(&s->anew, &target, s, en);
-	if (dialect_begin(&s->d, &encoder_apitrace, "apitrace", en, e))
-		return -1;
-	s->values.from = en->dictionary;
-	s->values.to = &s->d;
-	for (int leave = 0; leave < 2; leave++) {
-		struct type *t = s->calls[leave] = dialect_type(&s->d, names[leave], "apitrace");
-
-		if (!t)
-			return no_memory(e);
-		t->kind = leave ? KIND_LEAVE : KIND_ENTER;
-		t->flags = TYPE_CALL_NUMBER | TYPE_VALUES | TYPE_TAIL;
-		t->fixed_size = APITRACE_FIXED_SIZE;
-	}
-	s->gap = dialect_type(&s->d, "gap", "");
-	if (!s->gap)
-		return no_memory(e);
-	s->gap->kind = KIND_GAP;
-	return 0;
 }
 
 /* --- functions --- */
@@ -99,12 +65,12 @@ static int fields_of(struct state *s, const struct type *t, struct made **out)
 /* A definition with names of arguments, to be filled in. */
 static struct definition *new_names(struct state *s, uint32_t n, struct member **members)
 {
-	struct definition *d = dialect_definition(&s->d);
+	struct definition *d = dialect_definition(&s->anew.d);
 
-	*members = dialect_members(&s->d, n);
+	*members = dialect_members(&s->anew.d, n);
 	if (!d || !*members)
 		return NULL;
-	d->name = dialect_text(&s->d, "", 0);
+	d->name = dialect_text(&s->anew.d, "", 0);
 	d->kind = DEFINITION_STRUCT;
 	d->count = n;
 	d->members = *members;
@@ -134,7 +100,7 @@ static int number_names(struct state *s, const struct event *ev, struct definiti
 			continue;
 		size = x.index > 1000 ? snprintf(name, sizeof name, "fparg%" PRIu64, x.index - 1000)
 				      : snprintf(name, sizeof name, "arg%" PRIu64, x.index);
-		m[i++].name = dialect_text(&s->d, name, (size_t)size);
+		m[i++].name = dialect_text(&s->anew.d, name, (size_t)size);
 	}
 	return 0;
 }
@@ -150,20 +116,20 @@ static int field_names(struct state *s, const struct made *t, bool function,
 	for (uint32_t i = 0; i < t->n; i++)
 		m[i].name = t->fields[i].from->name;
 	if (function)
-		m[t->n].name = dialect_text(&s->d, "function", 8);
+		m[t->n].name = dialect_text(&s->anew.d, "function", 8);
 	return 0;
 }
 
 static int new_function(struct state *s, struct function *f, struct text_ref name,
 			const struct definition *names)
 {
-	struct place *p = dialect_place(&s->d);
+	struct place *p = dialect_place(&s->anew.d);
 
 	if (!p)
 		return -1;
 	p->address = s->signatures++;
 	if (name.size > NAME_MOST) {
-		name = dialect_text(&s->d, name.text, NAME_MOST);
+		name = dialect_text(&s->anew.d, name.text, NAME_MOST);
 		s->cut++;
 	}
 	p->name = name;
@@ -193,7 +159,7 @@ static struct function *function_of(struct state *s, const struct anew_row *r)
 
 	if (!f || f->place)
 		return f;
-	s->unnamed += anew_is_unnamed(&s->anew, r->place);
+	anew_use_place(&s->anew, r->place);
 	if (place && place->arguments) {
 		f->keep = true;
 		return new_function(s, f, dictionary_place_name(s->anew.dictionary, r->place),
@@ -220,7 +186,7 @@ static int lane_of(struct state *s, const struct anew_thread *t, const struct la
 		return -1;
 	s->lanes = lanes;
 	if (!lanes[t->number]) {
-		l = dialect_lane(&s->d);
+		l = dialect_lane(&s->anew.d);
 		if (!l)
 			return -1;
 		l->flags = LANE_HAS_TID;
@@ -228,7 +194,7 @@ static int lane_of(struct state *s, const struct anew_thread *t, const struct la
 		lanes[t->number] = l->number;
 		s->named += t->comm.size || t->pid != t->tid;
 	}
-	*out = dictionary_lane(&s->d.dictionary, lanes[t->number]);
+	*out = dictionary_lane(&s->anew.d.dictionary, lanes[t->number]);
 	return 0;
 }
 
@@ -243,7 +209,7 @@ static int put(struct state *s, const struct anew_row *r, bool leave, uint32_t c
 			   .tail_size = (uint32_t)s->tail.size};
 
 	put_u32(fixed + APITRACE_FIXED_CALL, call);
-	return lane_of(s, r->thread, &ev.lane) ? no_memory(e) : dialect_event(&s->d, &ev, e);
+	return lane_of(s, r->thread, &ev.lane) ? no_memory(e) : dialect_event(&s->anew.d, &ev, e);
 }
 
 /* What stands with the row, in s->tail. */
@@ -273,8 +239,9 @@ static int take_values(struct state *s, const struct anew_row *r, const struct f
 				 r->ev, leave && made->n == 1);
 }
 
-static int call(struct state *s, const struct anew_row *r, struct error *e)
+static int call(void *state, const struct anew_row *r, struct error *e)
 {
+	struct state *s = state;
 	bool leave = r->what == ANEW_LEAVE;
 	struct function *f;
 
@@ -291,8 +258,9 @@ static int call(struct state *s, const struct anew_row *r, struct error *e)
 }
 
 /* An event is a call that returns at once. */
-static int instant(struct state *s, const struct anew_row *r, struct error *e)
+static int instant(void *state, const struct anew_row *r, struct error *e)
 {
+	struct state *s = state;
 	const struct event *ev = r->ev;
 	struct function *f = function_at(&s->events, &s->events_size, ev->type->number);
 	struct definition *names;
@@ -321,28 +289,50 @@ static int instant(struct state *s, const struct anew_row *r, struct error *e)
 	return put(s, r, true, call, f->place, e);
 }
 
-static int row(void *ctx, const struct anew_row *r, struct error *e)
+static int gap(void *state, const struct anew_row *r, struct error *e)
 {
-	struct state *s = ctx;
-	struct event ev = {.type = s->gap};
+	struct state *s = state;
+	struct event ev = {.type = s->gap, .lane = dictionary_lane(&s->anew.d.dictionary, 0)};
 
-	s->times += r->what != ANEW_GAP &&
-		    !(r->ev->lane->clock && r->ev->lane->clock->flags & CLOCK_TICKS);
-	switch (r->what) {
-	case ANEW_ENTER:
-	case ANEW_LEAVE: return call(s, r, e);
-	case ANEW_EVENT: return instant(s, r, e);
-	case ANEW_GAP: break;
-	}
-	ev.lane = dictionary_lane(&s->d.dictionary, 0);
-	return dialect_event(&s->d, &ev, e);
+	(void)r;
+	return dialect_event(&s->anew.d, &ev, e);
 }
 
-static int event(struct encoding *en, const struct event *ev, struct error *e)
-{
-	struct state *s = en->state;
+static const struct anew_target target = {
+	.native = &encoder_apitrace,
+	.format = "apitrace",
+	.state_size = sizeof(struct state),
+	.zero = true,
+	.no_cpus = true,
+	.call = call,
+	.instant = instant,
+	.gap = gap,
+};
 
-	return anew_event(&s->anew, ev, e);
+static int begin(struct encoding *en, struct error *e)
+{
+	static const char *const names[] = {"enter", "leave"};
+	struct state *s = anew_begin(en, &target, e);
+
+	if (!s)
+		return -1;
+	s->values.from = en->dictionary;
+	s->values.to = &s->anew.d;
+	for (int leave = 0; leave < 2; leave++) {
+		struct type *t = s->calls[leave] =
+			dialect_type(&s->anew.d, names[leave], "apitrace");
+
+		if (!t)
+			return no_memory(e);
+		t->kind = leave ? KIND_LEAVE : KIND_ENTER;
+		t->flags = TYPE_CALL_NUMBER | TYPE_VALUES | TYPE_TAIL;
+		t->fixed_size = APITRACE_FIXED_SIZE;
+	}
+	s->gap = dialect_type(&s->anew.d, "gap", "");
+	if (!s->gap)
+		return no_memory(e);
+	s->gap->kind = KIND_GAP;
+	return 0;
 }
 
 static int end(struct encoding *en, struct error *e)
@@ -355,20 +345,18 @@ static int end(struct encoding *en, struct error *e)
 		return -1;
 	/* a trace without events is its header alone */
 	if (!s->calls_written &&
-	    dialect_meta(&s->d, APITRACE_META_HEADER, header, sizeof header, 0, e))
+	    dialect_meta(&s->anew.d, APITRACE_META_HEADER, header, sizeof header, 0, e))
 		return -1;
-	if (s->d.encoding.encoder->end(&s->d.encoding, e))
+	if (s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
 		return -1;
 	a->unmatched += s->unseen;
 	anew_report(a);
-	anew_lost(a, s->times, "events have lost their time, which a .trace does not keep");
+	anew_lost(a, a->with_time, "events have lost their time, which a .trace does not keep");
 	anew_lost(a, a->with_cpu, "events have lost their CPU, which a .trace does not keep");
 	anew_lost(a, s->named, "threads have lost their name and process");
 	anew_lost(a, s->instants, "events are calls that return at once");
 	anew_lost(a, s->extra, "arguments beyond those of the function's first call are left out");
 	anew_lost(a, s->bad, "events have damaged values: what is behind the damage is left out");
-	anew_lost(a, s->unnamed,
-		  "functions have an address for a name; trsym belongs before trencode");
 	anew_lost(a, s->cut, "names were cut to 32768 bytes");
 	anew_lost(a, s->values.rounded, "numbers were rounded to 64 bits");
 	anew_lost(a, s->values.opaque, "structs that nobody took apart are blobs or their name");
@@ -383,7 +371,6 @@ static void free_state(struct encoding *en)
 	if (!s)
 		return;
 	anew_free(&s->anew);
-	dialect_free(&s->d);
 	for (size_t i = 0; i < s->types_size; i++)
 		free(s->types[i].fields);
 	free(s->types);
@@ -400,7 +387,7 @@ const struct encoder encoder_apitrace_anew = {
 	.name = "apitrace",
 	.output = ENCODER_FILE,
 	.begin = begin,
-	.event = event,
+	.event = anew_event,
 	.end = end,
 	.free = free_state,
 };

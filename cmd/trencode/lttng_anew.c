@@ -29,7 +29,6 @@ struct written {
 
 struct state {
 	struct anew anew;
-	struct dialect d;
 	struct written *types; /* by the stream's number */
 	size_t types_size;
 	uint32_t *lanes; /* by channel and CPU; 0 not yet */
@@ -39,7 +38,7 @@ struct state {
 	struct buffer fixed, tail, text;
 	const struct clock *clock; /* of the first event */
 	uint32_t calls, ntypes;
-	uint64_t blobs, cut, fields_lost, unnamed;
+	uint64_t blobs, cut, fields_lost;
 	int64_t shift;
 	bool begun;
 };
@@ -47,29 +46,6 @@ struct state {
 static int no_memory(struct error *e)
 {
 	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
-static int row(void *ctx, const struct anew_row *r, struct error *e);
-
-static const struct anew_target target = {.needs_time = true, .zero = true, .row = row};
-
-static int begin(struct encoding *en, struct error *e)
-{
-	struct state *s = calloc(1, sizeof *s);
-
-	if (!s)
-		return no_memory(e);
-	en->state = s;
-	anew_init(&s->anew, &target, s, en);
-	if (dialect_begin(&s->d, &encoder_lttng, "lttng", en, e))
-		return -1;
-	s->gap = dialect_type(&s->d, "gap", "");
-	if (!s->gap)
-		return no_memory(e);
-	s->gap->kind = KIND_GAP;
-	s->gap->flags = TYPE_TAIL;
-	s->gap->fixed_size = 24;
-	return 0;
 }
 
 /* The clock: what the TSC is at the start, and the time then, of whole microseconds. */
@@ -96,7 +72,7 @@ static int begin_clock(struct state *s, uint64_t first, struct error *e)
 		     "version 2.6\nstart_freq 1000000000\nfreq_scale 1\nstart_tsc %" PRIu64
 		     "\nstart_time_sec %" PRIu64 "\nstart_time_usec %" PRIu64 "\n",
 		     start, at / 1000000000, at % 1000000000 / 1000);
-	return dialect_meta(&s->d, "lttng.trace", text, (size_t)n, 0, e);
+	return dialect_meta(&s->anew.d, "lttng.trace", text, (size_t)n, 0, e);
 }
 
 /* --- types --- */
@@ -171,7 +147,7 @@ static int unique_name(struct state *s, struct type *t, const char *group)
 		if (buffer_printf(&key, "~%u", i))
 			goto out;
 	}
-	t->name = dialect_text(&s->d, key.data + at, key.size - at);
+	t->name = dialect_text(&s->anew.d, key.data + at, key.size - at);
 	result = 0;
 out:
 	buffer_free(&key);
@@ -200,7 +176,7 @@ static int channel_name(struct state *s, const struct type *from, struct text_re
 	if (!result && b.size == 8 && !memcmp(b.data, "metadata", 8))
 		result = buffer_append(&b, "_x", 2);
 	if (!result)
-		*out = dialect_text(&s->d, b.data, b.size);
+		*out = dialect_text(&s->anew.d, b.data, b.size);
 	buffer_free(&b);
 	return result;
 }
@@ -208,7 +184,7 @@ static int channel_name(struct state *s, const struct type *from, struct text_re
 static int describe(struct state *s, struct written *w, struct type *t)
 {
 	uint32_t n = 0, texts = 0, at = NUMBERS_AT, want = w->nfields + 10, all;
-	struct field *f = dialect_fields(&s->d, want), *x;
+	struct field *f = dialect_fields(&s->anew.d, want), *x;
 
 	if (!f)
 		return -1;
@@ -250,7 +226,7 @@ static int describe(struct state *s, struct written *w, struct type *t)
 
 static int new_type(struct state *s, const struct type *from, struct written *w, bool place)
 {
-	struct type *t = dialect_type(&s->d, from->name.text, "");
+	struct type *t = dialect_type(&s->anew.d, from->name.text, "");
 	struct text_ref channel;
 
 	if (!t || channel_name(s, from, &channel))
@@ -268,7 +244,7 @@ static int new_type(struct state *s, const struct type *from, struct written *w,
 		return -1;
 	if (unique_name(s, t, channel.text) || describe(s, w, t))
 		return -1;
-	t->declaration = dialect_text(&s->d, s->text.data, s->text.size);
+	t->declaration = dialect_text(&s->anew.d, s->text.data, s->text.size);
 	w->type = t;
 	return 0;
 }
@@ -291,7 +267,7 @@ static int lane_of(struct state *s, const struct lane *from, struct text_ref cha
 		return -1;
 	s->lanes = lanes;
 	if (!lanes[number]) {
-		l = dialect_lane(&s->d);
+		l = dialect_lane(&s->anew.d);
 		if (!l)
 			return -1;
 		l->buffer = channel;
@@ -299,7 +275,7 @@ static int lane_of(struct state *s, const struct lane *from, struct text_ref cha
 		l->cpu = (int32_t)cpu;
 		lanes[number] = l->number;
 	}
-	*out = dictionary_lane(&s->d.dictionary, lanes[number]);
+	*out = dictionary_lane(&s->anew.d.dictionary, lanes[number]);
 	return 0;
 }
 
@@ -375,7 +351,7 @@ static int put_row(struct state *s, const struct anew_row *r, const struct writt
 	if (w->call || w->place) {
 		struct text_ref name = dictionary_place_name(s->anew.dictionary, place);
 
-		s->unnamed += anew_is_unnamed(&s->anew, place);
+		anew_use_place(&s->anew, place);
 		if (put_text(s, name.text, name.size))
 			return -1;
 	}
@@ -413,14 +389,14 @@ static int gap(struct state *s, const struct anew_row *r, struct error *e)
 	if (ev.type->fixed_size < 24)
 		return 0;
 	ev.type = s->gap;
-	channel = dialect_text(&s->d, "trace", 5);
+	channel = dialect_text(&s->anew.d, "trace", 5);
 	return lane_of(s, r->ev->lane, channel, &ev.lane) ? no_memory(e)
-							  : dialect_event(&s->d, &ev, e);
+							  : dialect_event(&s->anew.d, &ev, e);
 }
 
-static int row(void *ctx, const struct anew_row *r, struct error *e)
+static int row(void *state, const struct anew_row *r, struct error *e)
 {
-	struct state *s = ctx;
+	struct state *s = state;
 	struct event ev = {.time = r->time};
 	struct written *w;
 
@@ -443,14 +419,33 @@ static int row(void *ctx, const struct anew_row *r, struct error *e)
 	ev.fixed = s->fixed.data;
 	ev.tail = s->tail.data;
 	ev.tail_size = (uint32_t)s->tail.size;
-	return dialect_event(&s->d, &ev, e);
+	return dialect_event(&s->anew.d, &ev, e);
 }
 
-static int event(struct encoding *en, const struct event *ev, struct error *e)
-{
-	struct state *s = en->state;
+static const struct anew_target target = {
+	.native = &encoder_lttng,
+	.format = "lttng",
+	.state_size = sizeof(struct state),
+	.needs_time = true,
+	.zero = true,
+	.call = row,
+	.instant = row,
+	.gap = row,
+};
 
-	return anew_event(&s->anew, ev, e);
+static int begin(struct encoding *en, struct error *e)
+{
+	struct state *s = anew_begin(en, &target, e);
+
+	if (!s)
+		return -1;
+	s->gap = dialect_type(&s->anew.d, "gap", "");
+	if (!s->gap)
+		return no_memory(e);
+	s->gap->kind = KIND_GAP;
+	s->gap->flags = TYPE_TAIL;
+	s->gap->fixed_size = 24;
+	return 0;
 }
 
 static int end(struct encoding *en, struct error *e)
@@ -459,11 +454,9 @@ static int end(struct encoding *en, struct error *e)
 	struct anew *a = &s->anew;
 
 	if (anew_end(a, e) || (!s->begun && begin_clock(s, 0, e)) ||
-	    s->d.encoding.encoder->end(&s->d.encoding, e))
+	    s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
 		return -1;
 	anew_report(a);
-	anew_lost(a, s->unnamed,
-		  "functions have an address for a name; trsym belongs before trencode");
 	anew_lost(a, s->blobs, "blobs are kept as their size alone");
 	anew_lost(a, s->cut, "texts were cut");
 	anew_lost(a, s->fields_lost, "fields of types that have more than 200 are left out");
@@ -477,7 +470,6 @@ static void free_state(struct encoding *en)
 	if (!s)
 		return;
 	anew_free(&s->anew);
-	dialect_free(&s->d);
 	for (size_t i = 0; i < s->types_size; i++)
 		free(s->types[i].fields);
 	free(s->types);
@@ -495,7 +487,7 @@ const struct encoder encoder_lttng_anew = {
 	.name = "lttng",
 	.output = ENCODER_TREE,
 	.begin = begin,
-	.event = event,
+	.event = anew_event,
 	.end = end,
 	.free = free_state,
 };

@@ -32,7 +32,6 @@ static const char header_event[] = "# compressed entry header\n"
 
 struct state {
 	struct anew anew;
-	struct dialect d;
 	struct tracecmd_formats formats;
 	struct tracecmd_made *types; /* by the stream's number */
 	size_t types_size;
@@ -43,38 +42,13 @@ struct state {
 	size_t lanes_size;
 	struct type *record, *gap;
 	struct buffer data, text, kallsyms, printk, cmdlines, symbols;
-	uint64_t functions, blobs, cut, unnamed, no_cpu, wall;
+	uint64_t functions, blobs, cut, no_cpu;
 	bool begun;
 };
 
 static int no_memory(struct error *e)
 {
 	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
-static int row(void *ctx, const struct anew_row *r, struct error *e);
-
-static const struct anew_target target = {.nests = true, .row = row};
-
-static int begin(struct encoding *en, struct error *e)
-{
-	struct state *s = calloc(1, sizeof *s);
-
-	if (!s)
-		return no_memory(e);
-	en->state = s;
-	anew_init(&s->anew, &target, s, en);
-	if (dialect_begin(&s->d, &encoder_tracecmd, "trace-cmd", en, e))
-		return -1;
-	s->record = dialect_type(&s->d, "record", "trace");
-	s->gap = dialect_type(&s->d, "gap", "trace");
-	if (!s->record || !s->gap || tracecmd_formats_begin(&s->formats, &s->d))
-		return no_memory(e);
-	s->record->flags = s->gap->flags = TYPE_TAIL;
-	s->record->native = TRACECMD_ID_OWN;
-	s->gap->kind = KIND_GAP;
-	s->gap->fixed_size = 24;
-	return 0;
 }
 
 static int begin_file(struct state *s, bool ticks, struct error *e)
@@ -86,12 +60,12 @@ static int begin_file(struct state *s, bool ticks, struct error *e)
 	int n = snprintf(buffers, sizeof buffers, "\t%s\t4096\t1\n", clock);
 
 	s->begun = true;
-	s->d.clock->name = dialect_text(&s->d, clock, strlen(clock));
-	return dialect_meta(&s->d, "file", file, sizeof file - 1, 0, e) ||
-			       dialect_meta(&s->d, "buffers", buffers, (size_t)n, 0, e) ||
-			       dialect_meta(&s->d, "header_page", header_page,
+	s->anew.d.clock->name = dialect_text(&s->anew.d, clock, strlen(clock));
+	return dialect_meta(&s->anew.d, "file", file, sizeof file - 1, 0, e) ||
+			       dialect_meta(&s->anew.d, "buffers", buffers, (size_t)n, 0, e) ||
+			       dialect_meta(&s->anew.d, "header_page", header_page,
 					    sizeof header_page - 1, 0, e) ||
-			       dialect_meta(&s->d, "header_event", header_event,
+			       dialect_meta(&s->anew.d, "header_event", header_event,
 					    sizeof header_event - 1, 0, e)
 		       ? -1
 		       : 0;
@@ -134,7 +108,7 @@ static int lane_of(struct state *s, const struct lane *from, const struct lane *
 	bool instance = from->source && !strcmp(from->source->format.text, "trace-cmd");
 	bool has_cpu = from->flags & LANE_HAS_CPU && (uint32_t)from->cpu < TRACECMD_CPUS_MOST;
 	struct text_ref buffer =
-		dialect_text(&s->d, from->buffer.text, instance ? from->buffer.size : 0);
+		dialect_text(&s->anew.d, from->buffer.text, instance ? from->buffer.size : 0);
 	uint32_t key[] = {buffer.number, has_cpu ? (uint32_t)from->cpu : 0}, number, *lanes;
 	struct lane *l;
 
@@ -147,7 +121,7 @@ static int lane_of(struct state *s, const struct lane *from, const struct lane *
 		return -1;
 	s->lanes = lanes;
 	if (!lanes[number]) {
-		l = dialect_lane(&s->d);
+		l = dialect_lane(&s->anew.d);
 		if (!l)
 			return -1;
 		l->buffer = buffer;
@@ -155,7 +129,7 @@ static int lane_of(struct state *s, const struct lane *from, const struct lane *
 		l->cpu = (int32_t)key[1];
 		lanes[number] = l->number;
 	}
-	*out = dictionary_lane(&s->d.dictionary, lanes[number]);
+	*out = dictionary_lane(&s->anew.d.dictionary, lanes[number]);
 	return 0;
 }
 
@@ -194,7 +168,7 @@ static int put_record(struct state *s, const struct anew_row *r, struct error *e
 
 	if (name_thread(s, r->thread) || lane_of(s, r->ev->lane, &ev.lane))
 		return no_memory(e);
-	return dialect_event(&s->d, &ev, e);
+	return dialect_event(&s->anew.d, &ev, e);
 }
 
 static int address_of(struct state *s, uint32_t number, uint64_t *address)
@@ -211,7 +185,7 @@ static int address_of(struct state *s, uint32_t number, uint64_t *address)
 	if (*address)
 		return 0;
 	*address = places[number] = FIRST_ADDRESS + 16 * ++s->functions;
-	s->unnamed += anew_is_unnamed(&s->anew, number);
+	anew_use_place(&s->anew, number);
 	name = dictionary_place_name(s->anew.dictionary, number);
 	/* a second $ or a tab would mean something */
 	if (buffer_printf(b, "%016" PRIx64 " T ", *address) ||
@@ -247,8 +221,9 @@ static int values_text(struct state *s, const struct anew_row *r)
 	return anew_text_row(&s->text, s->anew.dictionary, ev, &s->blobs);
 }
 
-static int call(struct state *s, const struct anew_row *r, struct error *e)
+static int call(void *state, const struct anew_row *r, struct error *e)
 {
+	struct state *s = state;
 	bool leave = r->what == ANEW_LEAVE;
 	uint64_t address;
 
@@ -328,8 +303,9 @@ static int as_text(struct state *s, const struct anew_row *r, struct error *e)
 	return put_print(s, r, 0, e);
 }
 
-static int instant(struct state *s, const struct anew_row *r, struct error *e)
+static int instant(void *state, const struct anew_row *r, struct error *e)
 {
+	struct state *s = state;
 	const struct type *t = r->ev->type;
 	struct tracecmd_made *types = array_reach(s->types, &s->types_size, t->number,
 						  sizeof *types),
@@ -339,7 +315,7 @@ static int instant(struct state *s, const struct anew_row *r, struct error *e)
 		return no_memory(e);
 	s->types = types;
 	made = &types[t->number];
-	if (!made->known && tracecmd_formats_add(&s->formats, &s->d, t, made))
+	if (!made->known && tracecmd_formats_add(&s->formats, &s->anew.d, t, made))
 		return no_memory(e);
 	if (made->id == TRACECMD_ID_PRINT && !made->raw)
 		return as_text(s, r, e);
@@ -348,29 +324,43 @@ static int instant(struct state *s, const struct anew_row *r, struct error *e)
 	return put_record(s, r, e);
 }
 
-static int gap(struct state *s, const struct anew_row *r, struct error *e)
+static int gap(void *state, const struct anew_row *r, struct error *e)
 {
+	struct state *s = state;
 	struct event ev = *r->ev;
 
 	if (ev.type->fixed_size < 24)
 		return 0;
 	ev.time = r->time;
 	ev.type = s->gap;
-	return lane_of(s, r->ev->lane, &ev.lane) ? no_memory(e) : dialect_event(&s->d, &ev, e);
+	return lane_of(s, r->ev->lane, &ev.lane) ? no_memory(e) : dialect_event(&s->anew.d, &ev, e);
 }
 
-static int row(void *ctx, const struct anew_row *r, struct error *e)
-{
-	struct state *s = ctx;
+static const struct anew_target target = {
+	.native = &encoder_tracecmd,
+	.format = "trace-cmd",
+	.state_size = sizeof(struct state),
+	.nests = true,
+	.call = call,
+	.instant = instant,
+	.gap = gap,
+};
 
-	s->wall += r->ev->lane->clock && r->ev->lane->clock->flags & CLOCK_HAS_WALL;
-	switch (r->what) {
-	case ANEW_ENTER:
-	case ANEW_LEAVE: return call(s, r, e);
-	case ANEW_EVENT: return instant(s, r, e);
-	case ANEW_GAP: break;
-	}
-	return gap(s, r, e);
+static int begin(struct encoding *en, struct error *e)
+{
+	struct state *s = anew_begin(en, &target, e);
+
+	if (!s)
+		return -1;
+	s->record = dialect_type(&s->anew.d, "record", "trace");
+	s->gap = dialect_type(&s->anew.d, "gap", "trace");
+	if (!s->record || !s->gap || tracecmd_formats_begin(&s->formats, &s->anew.d))
+		return no_memory(e);
+	s->record->flags = s->gap->flags = TYPE_TAIL;
+	s->record->native = TRACECMD_ID_OWN;
+	s->gap->kind = KIND_GAP;
+	s->gap->fixed_size = 24;
+	return 0;
 }
 
 static int event(struct encoding *en, const struct event *ev, struct error *e)
@@ -380,15 +370,7 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 
 	if (!s->begun && begin_file(s, ticks && !en->options->tick, e))
 		return -1;
-	return anew_event(&s->anew, ev, e);
-}
-
-static int head(struct encoding *en, const struct head *h, struct error *e)
-{
-	struct state *s = en->state;
-
-	(void)h;
-	return anew_end(&s->anew, e);
+	return anew_event(en, ev, e);
 }
 
 /* --- the end --- */
@@ -401,7 +383,7 @@ static int take(struct buffer *to, const struct buffer *from)
 static int end(struct encoding *en, struct error *e)
 {
 	struct state *s = en->state;
-	struct tracecmd_state *native = s->d.encoding.state;
+	struct tracecmd_state *native = s->anew.d.encoding.state;
 	struct anew *a = &s->anew;
 
 	if ((!s->begun && begin_file(s, false, e)) || anew_end(a, e))
@@ -412,14 +394,13 @@ static int end(struct encoding *en, struct error *e)
 	    take(&native->parts[PART_CMDLINES], &s->cmdlines) ||
 	    tracecmd_formats_end(&s->formats, &native->parts[PART_FORMATS]))
 		return no_memory(e);
-	if (s->d.encoding.encoder->end(&s->d.encoding, e))
+	if (s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
 		return -1;
 	anew_report(a);
 	anew_lost(a, s->no_cpu, "events of no CPU are on CPU 0");
 	anew_lost(a, a->comms, "events have lost their task's name, which had changed");
-	anew_lost(a, s->wall, "events have lost their wall time: the trace has the source's clock");
-	anew_lost(a, s->unnamed,
-		  "functions have an address for a name; trsym belongs before trencode");
+	anew_lost(a, a->with_wall,
+		  "events have lost their wall time: the trace has the source's clock");
 	anew_lost(a, s->blobs, "blobs are kept as their size alone");
 	anew_lost(a, s->cut, "texts were cut to what a page of the ring buffer holds");
 	anew_lost(a, s->formats.fields_lost, "fields of types with more than 150 are left out");
@@ -435,7 +416,6 @@ static void free_state(struct encoding *en)
 	if (!s)
 		return;
 	anew_free(&s->anew);
-	dialect_free(&s->d);
 	tracecmd_formats_free(&s->formats);
 	for (size_t i = 0; i < s->types_size; i++)
 		free(s->types[i].fields);
@@ -457,7 +437,7 @@ const struct encoder encoder_tracecmd_anew = {
 	.name = "trace-cmd",
 	.output = ENCODER_FILE,
 	.begin = begin,
-	.head = head,
+	.head = anew_head,
 	.meta = meta,
 	.event = event,
 	.end = end,

@@ -22,7 +22,6 @@ struct appended {
 
 struct state {
 	struct anew anew;
-	struct dialect d;
 	struct uftrace_modules modules;
 	struct uftrace_specs specs;
 	uint32_t *places, *lanes, *events; /* in the dialect, by the stream's numbers; 0 not yet */
@@ -38,7 +37,7 @@ struct state {
 	struct intern processes, names; /* pids, and what they are called */
 	uint32_t *process_names;
 	size_t process_names_size;
-	uint64_t ntasks, calls_written, events_written, blobs, cut, gaps, own, unnamed, fields_lost;
+	uint64_t ntasks, calls_written, events_written, blobs, cut, gaps, own, fields_lost;
 	const struct clock *clock; /* of the first event */
 };
 
@@ -47,18 +46,9 @@ static int no_memory(struct error *e)
 	return error_set(e, NULL, NO_OFFSET, "out of memory");
 }
 
-static int row(void *ctx, const struct anew_row *r, struct error *e);
-
-static const struct anew_target target = {.closes = true,
-					  .nests = true,
-					  .replays = true,
-					  .needs_time = true,
-					  .no_zero = true,
-					  .row = row};
-
 static int flush(struct state *s, struct appended *a, struct error *e)
 {
-	if (dialect_meta(&s->d, a->name, a->b.data, a->b.size, a->written, e))
+	if (dialect_meta(&s->anew.d, a->name, a->b.data, a->b.size, a->written, e))
 		return -1;
 	a->written += a->b.size;
 	a->b.size = 0;
@@ -85,7 +75,7 @@ static int begin_info(struct state *s, struct error *e)
 						   UFTRACE_FEAT_MAX_STACK | UFTRACE_FEAT_EVENT);
 	put_u64(h + UFTRACE_HDR_INFO_MASK, info);
 	put_u16(h + UFTRACE_HDR_MAX_STACK, UINT16_MAX);
-	return dialect_meta(&s->d, "info", h, sizeof h, 0, e);
+	return dialect_meta(&s->anew.d, "info", h, sizeof h, 0, e);
 }
 
 static int begin_types(struct state *s)
@@ -94,7 +84,7 @@ static int begin_types(struct state *s)
 
 	for (int leave = 0; leave < 2; leave++)
 		for (int values = 0; values < 2; values++) {
-			struct type *t = dialect_type(&s->d, names[leave], "uftrace");
+			struct type *t = dialect_type(&s->anew.d, names[leave], "uftrace");
 
 			if (!t)
 				return -1;
@@ -103,30 +93,13 @@ static int begin_types(struct state *s)
 			t->native = (uint32_t)leave;
 			s->calls[leave][values] = t;
 		}
-	s->gap = dialect_type(&s->d, "gap", "uftrace");
+	s->gap = dialect_type(&s->anew.d, "gap", "uftrace");
 	if (!s->gap)
 		return -1;
 	s->gap->kind = KIND_GAP;
 	s->gap->flags = TYPE_TAIL;
 	s->gap->fixed_size = 24;
 	return 0;
-}
-
-static int begin(struct encoding *en, struct error *e)
-{
-	struct state *s = calloc(1, sizeof *s);
-
-	if (!s)
-		return no_memory(e);
-	en->state = s;
-	anew_init(&s->anew, &target, s, en);
-	s->specs.anew = &s->anew;
-	s->task.name = "task.txt";
-	s->events_txt.name = "events.txt";
-	s->external.name = "extern.dat";
-	if (dialect_begin(&s->d, &encoder_uftrace, "uftrace", en, e))
-		return -1;
-	return begin_types(s) ? no_memory(e) : 0;
 }
 
 /* --- tasks --- */
@@ -191,7 +164,7 @@ static int lane_of(struct state *s, const struct anew_row *r, const struct lane 
 		return no_memory(e);
 	s->lanes = lanes;
 	if (!lanes[t->number]) {
-		l = dialect_lane(&s->d);
+		l = dialect_lane(&s->anew.d);
 		if (!l)
 			return no_memory(e);
 		l->flags = LANE_HAS_TID | LANE_HAS_PID;
@@ -202,7 +175,7 @@ static int lane_of(struct state *s, const struct anew_row *r, const struct lane 
 		if (new_task(s, t, e))
 			return -1;
 	}
-	*out = dictionary_lane(&s->d.dictionary, lanes[t->number]);
+	*out = dictionary_lane(&s->anew.d.dictionary, lanes[t->number]);
 	return 0;
 }
 
@@ -222,12 +195,12 @@ static int place_of(struct state *s, uint32_t number, uint32_t *out, struct erro
 	if (!places[number]) {
 		if (place && place->symbol)
 			module = place->symbol->module;
-		s->unnamed += anew_is_unnamed(&s->anew, number);
-		p = dialect_place(&s->d);
+		anew_use_place(&s->anew, number);
+		p = dialect_place(&s->anew.d);
 		if (!p)
 			return no_memory(e);
-		if (uftrace_symbol(&s->modules, &s->d, dictionary_place_name(from, number), module,
-				   &p->address, e))
+		if (uftrace_symbol(&s->modules, &s->anew.d, dictionary_place_name(from, number),
+				   module, &p->address, e))
 			return -1;
 		places[number] = p->number;
 	}
@@ -265,8 +238,9 @@ static int with_fields(struct state *s, const struct anew_row *r, struct anew_ro
 	return 0;
 }
 
-static int call(struct state *s, const struct anew_row *row, struct error *e)
+static int call(void *state, const struct anew_row *row, struct error *e)
 {
+	struct state *s = state;
 	bool leave = row->what == ANEW_LEAVE;
 	struct event ev = {.time = row->time, .depth = row->depth}, valued;
 	const struct anew_row *r = row;
@@ -287,14 +261,14 @@ static int call(struct state *s, const struct anew_row *row, struct error *e)
 		ev.tail_size = (uint32_t)s->specs.tail.size;
 	}
 	s->calls_written++;
-	return dialect_event(&s->d, &ev, e);
+	return dialect_event(&s->anew.d, &ev, e);
 }
 
 /* --- other events --- */
 
 static int new_event(struct state *s, const struct type *from, uint32_t *number, struct error *e)
 {
-	struct type *t = dialect_type(&s->d, from->name.text, from->group.text);
+	struct type *t = dialect_type(&s->anew.d, from->name.text, from->group.text);
 	struct buffer *b = &s->events_txt.b;
 	const char *group = from->group.size ? from->group.text : "trace";
 
@@ -345,8 +319,9 @@ static int put_text(struct state *s, const struct anew_row *r, struct error *e)
 	return to->size < PIECE ? 0 : flush(s, &s->external, e);
 }
 
-static int instant(struct state *s, const struct anew_row *r, struct error *e)
+static int instant(void *state, const struct anew_row *r, struct error *e)
 {
+	struct state *s = state;
 	uint32_t from = r->ev->type->number;
 	uint32_t *events = array_reach(s->events, &s->events_size, from, sizeof *events);
 	struct event ev = {.time = r->time, .depth = r->thread->below + (uint32_t)r->thread->count};
@@ -356,14 +331,15 @@ static int instant(struct state *s, const struct anew_row *r, struct error *e)
 	s->events = events;
 	if (!events[from] && new_event(s, r->ev->type, &events[from], e))
 		return -1;
-	ev.type = dictionary_type(&s->d.dictionary, events[from]);
-	if (lane_of(s, r, &ev.lane, e) || dialect_event(&s->d, &ev, e))
+	ev.type = dictionary_type(&s->anew.d.dictionary, events[from]);
+	if (lane_of(s, r, &ev.lane, e) || dialect_event(&s->anew.d, &ev, e))
 		return -1;
 	return put_text(s, r, e);
 }
 
-static int gap(struct state *s, const struct anew_row *r, struct error *e)
+static int gap(void *state, const struct anew_row *r, struct error *e)
 {
+	struct state *s = state;
 	struct event ev = *r->ev;
 	struct gap_row g;
 
@@ -372,18 +348,34 @@ static int gap(struct state *s, const struct anew_row *r, struct error *e)
 		return 0;
 	}
 	ev.type = s->gap;
-	return lane_of(s, r, &ev.lane, e) ? -1 : dialect_event(&s->d, &ev, e);
+	return lane_of(s, r, &ev.lane, e) ? -1 : dialect_event(&s->anew.d, &ev, e);
 }
 
-static int row(void *ctx, const struct anew_row *r, struct error *e)
+static const struct anew_target target = {
+	.native = &encoder_uftrace,
+	.format = "uftrace",
+	.state_size = sizeof(struct state),
+	.closes = true,
+	.nests = true,
+	.replays = true,
+	.needs_time = true,
+	.no_zero = true,
+	.call = call,
+	.instant = instant,
+	.gap = gap,
+};
+
+static int begin(struct encoding *en, struct error *e)
 {
-	switch (r->what) {
-	case ANEW_ENTER:
-	case ANEW_LEAVE: return call(ctx, r, e);
-	case ANEW_EVENT: return instant(ctx, r, e);
-	case ANEW_GAP: break;
-	}
-	return gap(ctx, r, e);
+	struct state *s = anew_begin(en, &target, e);
+
+	if (!s)
+		return -1;
+	s->specs.anew = &s->anew;
+	s->task.name = "task.txt";
+	s->events_txt.name = "events.txt";
+	s->external.name = "extern.dat";
+	return begin_types(s) ? no_memory(e) : 0;
 }
 
 static int event(struct encoding *en, const struct event *ev, struct error *e)
@@ -395,15 +387,7 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 		if (begin_info(s, e))
 			return -1;
 	}
-	return anew_event(&s->anew, ev, e);
-}
-
-static int head(struct encoding *en, const struct head *h, struct error *e)
-{
-	struct state *s = en->state;
-
-	(void)h;
-	return anew_end(&s->anew, e);
+	return anew_event(en, ev, e);
 }
 
 /* --- the end --- */
@@ -429,7 +413,7 @@ static int end_info(struct state *s, struct error *e)
 	     buffer_printf(&b, "utc_offset:%" PRId64 "\n", s->clock->wall / 1000000000)))
 		result = no_memory(e);
 	if (!result)
-		result = dialect_meta(&s->d, "info", b.data, b.size, UFTRACE_HEADER_SIZE, e);
+		result = dialect_meta(&s->anew.d, "info", b.data, b.size, UFTRACE_HEADER_SIZE, e);
 	buffer_free(&b);
 	return result;
 }
@@ -443,8 +427,6 @@ static void report(struct state *s)
 	anew_lost(a, a->comms, "events have lost their task's name, which had changed");
 	anew_lost(a, s->own, "threads are processes of their own, as they have names of their own");
 	anew_lost(a, s->gaps, "gaps of a CPU, or of damaged input, are left out");
-	anew_lost(a, s->unnamed,
-		  "functions have an address for a name; trsym belongs before trencode");
 	anew_lost(a, s->specs.changed,
 		  "calls have lost their values, which are of other types than those of the "
 		  "function's first call");
@@ -464,10 +446,10 @@ static int end(struct encoding *en, struct error *e)
 				 "no function is called in the stream: uftrace shows nothing else "
 				 "(%" PRIu64 " other events came)",
 				 s->anew.rows);
-	if (uftrace_symbols_end(&s->modules, &s->d, e) || flush(s, &s->task, e) ||
+	if (uftrace_symbols_end(&s->modules, &s->anew.d, e) || flush(s, &s->task, e) ||
 	    (s->events_written && flush(s, &s->events_txt, e)) ||
 	    ((s->external.b.size || s->external.written) && flush(s, &s->external, e)) ||
-	    end_info(s, e) || s->d.encoding.encoder->end(&s->d.encoding, e))
+	    end_info(s, e) || s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
 		return -1;
 	report(s);
 	return 0;
@@ -480,7 +462,6 @@ static void free_state(struct encoding *en)
 	if (!s)
 		return;
 	anew_free(&s->anew);
-	dialect_free(&s->d);
 	uftrace_symbols_free(&s->modules);
 	uftrace_specs_free(&s->specs);
 	free(s->places);
@@ -506,7 +487,7 @@ const struct encoder encoder_uftrace_anew = {
 	.name = "uftrace",
 	.output = ENCODER_TREE,
 	.begin = begin,
-	.head = head,
+	.head = anew_head,
 	.event = event,
 	.end = end,
 	.free = free_state,
