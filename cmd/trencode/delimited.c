@@ -68,9 +68,9 @@ static int put_cell(struct state *s, enum row_column c)
 	return 0;
 }
 
-static int write_row(void *ctx, struct error *e)
+static int write_row(struct event_rows *r, struct error *e)
 {
-	struct state *s = ctx;
+	struct state *s = (struct state *)r;
 
 	for (size_t i = 0; i < s->rows.ncolumns; i++) {
 		if (i)
@@ -84,18 +84,15 @@ static int write_row(void *ctx, struct error *e)
 
 static int delimited_begin(struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = event_rows_begin(en, sizeof(struct state), write_row, e);
 	bool csv = en->encoder == &encoder_csv;
 
 	if (!s)
-		return no_memory(e);
-	en->state = s;
+		return -1;
 	s->out = en->text;
 	s->separator = csv ? ',' : '\t';
 	s->put = csv ? csv_append : tsv_append;
 	place_names_init_strings(&s->texts, en->dictionary, csv ? render_csv : render_tsv);
-	if (event_rows_begin(&s->rows, en, write_row, s, e))
-		return -1;
 	if (en->options->no_header)
 		return 0;
 	for (size_t i = 0; i < s->rows.ncolumns; i++) {
@@ -105,16 +102,6 @@ static int delimited_begin(struct encoding *en, struct error *e)
 	}
 	text_char(s->out, '\n');
 	return 0;
-}
-
-static int delimited_event(struct encoding *en, const struct event *ev, struct error *e)
-{
-	return event_rows_event(&((struct state *)en->state)->rows, ev, e);
-}
-
-static int delimited_end(struct encoding *en, struct error *e)
-{
-	return event_rows_end(&((struct state *)en->state)->rows, en, e);
 }
 
 static void delimited_free(struct encoding *en)
@@ -135,8 +122,8 @@ const struct encoder encoder_csv = {
 	.purpose = "a row for each call and event, comma-separated",
 	.output = ENCODER_TEXT,
 	.begin = delimited_begin,
-	.event = delimited_event,
-	.end = delimited_end,
+	.event = event_rows_event,
+	.end = event_rows_end,
 	.free = delimited_free,
 };
 
@@ -145,7 +132,7 @@ const struct encoder encoder_tsv = {
 	.purpose = "the same, tab-separated",
 	.output = ENCODER_TEXT,
 	.begin = delimited_begin,
-	.event = delimited_event,
-	.end = delimited_end,
+	.event = event_rows_event,
+	.end = event_rows_end,
 	.free = delimited_free,
 };

@@ -203,7 +203,7 @@ static int put_args(struct event_rows *r)
 
 static int write_row(struct event_rows *r, struct error *e)
 {
-	int status = r->write(r->ctx, e);
+	int status = r->write(r, e);
 
 	memset(r->cells, 0, sizeof r->cells);
 	return status;
@@ -281,27 +281,38 @@ static int render_nothing(struct buffer *to, const char *name, size_t n)
 	return buffer_reserve(to, 1);
 }
 
-int event_rows_begin(struct event_rows *r, const struct encoding *en,
-		     int (*write)(void *ctx, struct error *e), void *ctx, struct error *e)
+void *event_rows_begin(struct encoding *en, size_t state_size,
+		       int (*write)(struct event_rows *r, struct error *e), struct error *e)
 {
-	*r = (struct event_rows){.drop = en->options->drop, .write = write, .ctx = ctx};
+	struct event_rows *r = en->state = calloc(1, state_size);
+
+	if (!r) {
+		error_no_memory(e);
+		return NULL;
+	}
+	r->drop = en->options->drop;
+	r->write = write;
 	spans_init(&r->spans, en->dictionary, &sink, r);
 	place_names_init(&r->places, en->dictionary, render_nothing);
 	attributes_init(&r->attributes, en->dictionary);
 	r->attributes.quote_numbers = en->options->quote_numbers;
 	if (choose_columns(r, en->options->columns, e))
-		return -1;
+		return NULL;
 	r->wants_args = wanted(r, ROW_ARGS);
-	return 0;
+	return r;
 }
 
-int event_rows_event(struct event_rows *r, const struct event *ev, struct error *e)
+int event_rows_event(struct encoding *en, const struct event *ev, struct error *e)
 {
+	struct event_rows *r = en->state;
+
 	return spans_event(&r->spans, ev, e);
 }
 
-int event_rows_end(struct event_rows *r, const struct encoding *en, struct error *e)
+int event_rows_end(struct encoding *en, struct error *e)
 {
+	struct event_rows *r = en->state;
+
 	if (spans_finish(&r->spans, e))
 		return -1;
 	if (!en->options->quiet) {

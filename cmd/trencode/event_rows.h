@@ -50,6 +50,7 @@ struct row_cell {
 	size_t size;
 };
 
+/* An encoder's state begins with it. */
 struct event_rows {
 	struct spans spans;
 	struct place_names places; /* only their numbers are used */
@@ -63,18 +64,20 @@ struct event_rows {
 	size_t nsources;
 	uint32_t source_changes;
 	/* the format's: a row is in cells */
-	int (*write)(void *ctx, struct error *e);
-	void *ctx;
+	int (*write)(struct event_rows *r, struct error *e);
 };
 
 const char *row_column_name(enum row_column c);
 enum row_form row_column_form(enum row_column c);
 
-/* 0, or -1 with e filled: a column that is not known. */
-int event_rows_begin(struct event_rows *r, const struct encoding *en,
-		     int (*write)(void *ctx, struct error *e), void *ctx, struct error *e);
-int event_rows_event(struct event_rows *r, const struct event *ev, struct error *e);
-int event_rows_end(struct event_rows *r, const struct encoding *en, struct error *e);
+/*
+ * The state of an encoder, all zero but for its rows: en->state, for the encoder's free(), also
+ * where NULL is returned (memory is out, or a column is not known).
+ */
+void *event_rows_begin(struct encoding *en, size_t state_size,
+		       int (*write)(struct event_rows *r, struct error *e), struct error *e);
+int event_rows_event(struct encoding *en, const struct event *ev, struct error *e);
+int event_rows_end(struct encoding *en, struct error *e);
 void event_rows_free(struct event_rows *r);
 
 #endif

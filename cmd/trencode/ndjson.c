@@ -54,9 +54,9 @@ static int put_cell(struct state *s, enum row_column c)
 	return 0;
 }
 
-static int write_row(void *ctx, struct error *e)
+static int write_row(struct event_rows *r, struct error *e)
 {
-	struct state *s = ctx;
+	struct state *s = (struct state *)r;
 
 	for (size_t i = 0; i < s->rows.ncolumns; i++) {
 		text_put(s->out, i ? ",\"" : "{\"", 2);
@@ -71,25 +71,14 @@ static int write_row(void *ctx, struct error *e)
 
 static int ndjson_begin(struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = event_rows_begin(en, sizeof(struct state), write_row, e);
 
 	if (!s)
-		return no_memory(e);
-	en->state = s;
+		return -1;
 	s->out = en->text;
 	s->quote_numbers = en->options->quote_numbers;
 	place_names_init_strings(&s->texts, en->dictionary, json_append_string);
-	return event_rows_begin(&s->rows, en, write_row, s, e);
-}
-
-static int ndjson_event(struct encoding *en, const struct event *ev, struct error *e)
-{
-	return event_rows_event(&((struct state *)en->state)->rows, ev, e);
-}
-
-static int ndjson_end(struct encoding *en, struct error *e)
-{
-	return event_rows_end(&((struct state *)en->state)->rows, en, e);
+	return 0;
 }
 
 static void ndjson_free(struct encoding *en)
@@ -109,7 +98,7 @@ const struct encoder encoder_ndjson = {
 	.purpose = "a JSON object on a line for each call and event",
 	.output = ENCODER_TEXT,
 	.begin = ndjson_begin,
-	.event = ndjson_event,
-	.end = ndjson_end,
+	.event = event_rows_event,
+	.end = event_rows_end,
 	.free = ndjson_free,
 };

@@ -28,9 +28,9 @@ static int put_cell(struct state *s, struct parquet_column *c, const struct row_
 	}
 }
 
-static int write_row(void *ctx, struct error *e)
+static int write_row(struct event_rows *r, struct error *e)
 {
-	struct state *s = ctx;
+	struct state *s = (struct state *)r;
 
 	for (size_t i = 0; i < s->rows.ncolumns; i++)
 		if (put_cell(s, &s->file.columns[i], &s->rows.cells[s->rows.columns[i]]))
@@ -45,13 +45,11 @@ static int parquet_begin(struct encoding *en, struct error *e)
 						  [COLUMN_FLAG] = PARQUET_FLAG,
 						  [COLUMN_NAME] = PARQUET_NAME,
 						  [COLUMN_OBJECT] = PARQUET_OBJECT};
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = event_rows_begin(en, sizeof(struct state), write_row, e);
 
 	if (!s)
-		return no_memory(e);
-	en->state = s;
-	if (event_rows_begin(&s->rows, en, write_row, s, e) ||
-	    parquet_open(&s->file, en->out, en->dictionary, s->rows.ncolumns, e))
+		return -1;
+	if (parquet_open(&s->file, en->out, en->dictionary, s->rows.ncolumns, e))
 		return -1;
 	for (size_t i = 0; i < s->rows.ncolumns; i++) {
 		enum row_column c = s->rows.columns[i];
@@ -62,16 +60,11 @@ static int parquet_begin(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static int parquet_event(struct encoding *en, const struct event *ev, struct error *e)
-{
-	return event_rows_event(&((struct state *)en->state)->rows, ev, e);
-}
-
 static int parquet_end(struct encoding *en, struct error *e)
 {
 	struct state *s = en->state;
 
-	if (event_rows_end(&s->rows, en, e))
+	if (event_rows_end(en, e))
 		return -1;
 	return parquet_finish(&s->file, "trencode " TRUTILS_VERSION, e);
 }
@@ -93,7 +86,7 @@ const struct encoder encoder_parquet = {
 	.purpose = "the rows of ndjson and csv as an Apache Parquet file",
 	.output = ENCODER_FILE,
 	.begin = parquet_begin,
-	.event = parquet_event,
+	.event = event_rows_event,
 	.end = parquet_end,
 	.free = parquet_done,
 };

@@ -42,9 +42,10 @@ static int need(struct encoding *en, int i, struct error *e)
 {
 	struct state *s = en->state;
 
-	if (!s->layout[i])
-		s->layout[i] = layouts[i]->begin(en, e);
-	return s->layout[i] ? 0 : -1;
+	if (s->layout[i])
+		return 0;
+	s->layout[i] = calloc(1, layouts[i]->state_size);
+	return s->layout[i] ? layouts[i]->begin(s->layout[i], en, e) : error_no_memory(e);
 }
 
 static int meta(struct encoding *en, const struct meta *m, struct error *e)
@@ -77,7 +78,7 @@ static int end(struct encoding *en, struct error *e)
 	struct state *s = en->state;
 
 	for (int i = 0; i < LAYOUTS; i++)
-		if (s->layout[i] && layouts[i]->end(s->layout[i], e))
+		if (s->layout[i] && layouts[i]->end && layouts[i]->end(s->layout[i], e))
 			return -1;
 	return 0;
 }
@@ -86,9 +87,11 @@ static void free_state(struct encoding *en)
 {
 	struct state *s = en->state;
 
-	for (int i = 0; s && i < LAYOUTS; i++)
+	for (int i = 0; s && i < LAYOUTS; i++) {
 		if (s->layout[i])
 			layouts[i]->free(s->layout[i]);
+		free(s->layout[i]);
+	}
 	free(s);
 }
 

@@ -44,14 +44,10 @@ struct state {
 	bool all_calls, thread_ids, plain_octal;
 };
 
-static void *begin(const struct encoding *en, struct error *e)
+static int begin(void *state, const struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof *s);
+	struct state *s = state;
 
-	if (!s) {
-		error_no_memory(e);
-		return NULL;
-	}
 	s->out = en->text;
 	s->dictionary = en->dictionary;
 	s->all_calls = en->options->all_calls;
@@ -59,12 +55,10 @@ static void *begin(const struct encoding *en, struct error *e)
 	s->plain_octal = en->options->plain_octal;
 	if (en->options->blobs) {
 		s->blobs = apitrace_blobs_open(en->options->blobs, e);
-		if (!s->blobs) {
-			free(s);
-			return NULL;
-		}
+		if (!s->blobs)
+			return -1;
 	}
-	return s;
+	return 0;
 }
 
 static void free_text(struct open_text *t)
@@ -94,7 +88,6 @@ static void free_state(void *state)
 	buffer_free(&s->scratch);
 	buffer_free(&s->header);
 	apitrace_blobs_close(s->blobs);
-	free(s);
 }
 
 /* --- values into text --- */
@@ -426,6 +419,7 @@ static int end(void *state, struct error *e)
 
 const struct text_layout text_apitrace = {
 	.format = "apitrace",
+	.state_size = sizeof(struct state),
 	.begin = begin,
 	.meta = meta,
 	.event = event,

@@ -43,18 +43,15 @@ struct state {
 	size_t date_size;
 };
 
-static void *begin(const struct encoding *en, struct error *e)
+static int begin(void *state, const struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof *s);
+	struct state *s = state;
 
-	if (!s) {
-		error_set(e, NULL, NO_OFFSET, "out of memory");
-		return NULL;
-	}
+	(void)e;
 	s->out = en->text;
 	s->dictionary = en->dictionary;
 	s->second = UINT64_MAX;
-	return s;
+	return 0;
 }
 
 static int no_memory(struct error *e)
@@ -494,13 +491,6 @@ static int event(void *state, const struct event *ev, struct error *e)
 	return 0;
 }
 
-static int end(void *state, struct error *e)
-{
-	(void)state;
-	(void)e;
-	return 0;
-}
-
 static void free_state(void *state)
 {
 	struct state *s = state;
@@ -511,14 +501,13 @@ static void free_state(void *state)
 		free(s->hosts[i].text);
 	free(s->lines);
 	free(s->hosts);
-	free(s);
 }
 
 const struct text_layout text_ctf = {
 	.format = "ctf",
+	.state_size = sizeof(struct state),
 	.begin = begin,
 	.meta = meta,
 	.event = event,
-	.end = end,
 	.free = free_state,
 };

@@ -17,17 +17,14 @@ struct state {
 	struct buffer values;
 };
 
-static void *begin(const struct encoding *en, struct error *e)
+static int begin(void *state, const struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof *s);
+	struct state *s = state;
 
-	if (!s) {
-		error_set(e, NULL, NO_OFFSET, "out of memory");
-		return NULL;
-	}
+	(void)e;
 	s->out = en->text;
 	s->dictionary = en->dictionary;
-	return s;
+	return 0;
 }
 
 static void print_time(struct text *out, const struct event *ev)
@@ -155,24 +152,16 @@ static int event(void *state, const struct event *ev, struct error *e)
 	return 0;
 }
 
-static int end(void *state, struct error *e)
-{
-	(void)state;
-	(void)e;
-	return 0;
-}
-
 static void free_state(void *state)
 {
 	struct state *s = state;
 
 	buffer_free(&s->values);
-	free(s);
 }
 
 const struct text_layout text_generic = {
+	.state_size = sizeof(struct state),
 	.begin = begin,
 	.event = event,
-	.end = end,
 	.free = free_state,
 };

@@ -12,14 +12,14 @@
 struct text_layout {
 	const char *format; /* of the sources it is for; NULL: of all others */
 	bool raw;	    /* only with --raw, and before others of the format */
-	/* The state for the other functions, or NULL with e filled. */
-	void *(*begin)(const struct encoding *en, struct error *e);
+	size_t state_size;  /* of what the functions have for state, which begins as zeros */
+	int (*begin)(void *state, const struct encoding *en, struct error *e);
 	/* Some of source's META; may be NULL. */
 	int (*meta)(void *state, const struct source *source, const struct meta *m,
 		    struct error *e);
 	int (*event)(void *state, const struct event *ev, struct error *e);
-	int (*end)(void *state, struct error *e);
-	void (*free)(void *state);
+	int (*end)(void *state, struct error *e); /* may be NULL */
+	void (*free)(void *state);		  /* what is in it; also where begin failed */
 };
 
 extern const struct text_layout text_uftrace, text_tracecmd_raw, text_tracecmd, text_apitrace,

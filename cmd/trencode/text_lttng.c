@@ -50,18 +50,15 @@ struct state {
 	uint64_t gaps;
 };
 
-static void *begin(const struct encoding *en, struct error *e)
+static int begin(void *state, const struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof *s);
+	struct state *s = state;
 
-	if (!s) {
-		error_set(e, NULL, NO_OFFSET, "out of memory");
-		return NULL;
-	}
+	(void)e;
 	s->out = en->text;
 	s->quiet = en->options->quiet;
 	s->second = UINT64_MAX;
-	return s;
+	return 0;
 }
 
 /* --- what is printed of a type --- */
@@ -301,11 +298,11 @@ static void free_state(void *state)
 		free(s->lanes[i].text);
 	free(s->lines);
 	free(s->lanes);
-	free(s);
 }
 
 const struct text_layout text_lttng = {
 	.format = "lttng",
+	.state_size = sizeof(struct state),
 	.begin = begin,
 	.event = event,
 	.end = end,

@@ -45,19 +45,16 @@ static int out_of_memory(struct error *e)
 	return error_set(e, NULL, NO_OFFSET, "out of memory");
 }
 
-static void *begin(const struct encoding *en, struct error *e)
+static int begin(void *state, const struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof *s);
+	struct state *s = state;
 
-	if (!s) {
-		out_of_memory(e);
-		return NULL;
-	}
+	(void)e;
 	s->out = en->text;
 	s->nanoseconds = en->options->ns;
 	s->differences = en->options->ts_diff;
 	s->quiet = en->options->quiet;
-	return s;
+	return 0;
 }
 
 /* ---- lines ---- */
@@ -373,11 +370,11 @@ static void free_state(void *state)
 	line_free(&s->line);
 	buffer_free(&s->fields);
 	buffer_free(&s->waiting);
-	free(s);
 }
 
 const struct text_layout text_tracecmd = {
 	.format = "trace-cmd",
+	.state_size = sizeof(struct state),
 	.begin = begin,
 	.meta = meta,
 	.event = event,

@@ -39,19 +39,16 @@ struct state {
 	size_t nplans;
 };
 
-static void *begin(const struct encoding *en, struct error *e)
+static int begin(void *state, const struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof *s);
+	struct state *s = state;
 
-	if (!s) {
-		error_set(e, NULL, NO_OFFSET, "out of memory");
-		return NULL;
-	}
+	(void)e;
 	s->out = en->text;
 	s->dictionary = en->dictionary;
 	s->ns = en->options->ns;
 	s->differences = en->options->ts_diff;
-	return s;
+	return 0;
 }
 
 static struct recording *recording_of(struct state *s, uint32_t source)
@@ -445,11 +442,11 @@ static void free_state(void *state)
 		plan_free(s->plans[i]);
 	free(s->plans);
 	free(s->recordings);
-	free(s);
 }
 
 const struct text_layout text_tracecmd_raw = {
 	.format = "trace-cmd",
+	.state_size = sizeof(struct state),
 	.raw = true,
 	.begin = begin,
 	.meta = meta,

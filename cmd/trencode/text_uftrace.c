@@ -10,24 +10,18 @@
 #include "common/formats/uftrace.h"
 #include "text_uftrace.h"
 
-static void *begin(const struct encoding *en, struct error *e)
+static int begin(void *state, const struct encoding *en, struct error *e)
 {
-	struct text_uftrace *s = calloc(1, sizeof *s);
+	struct text_uftrace *s = state;
 
-	if (!s) {
-		error_no_memory(e);
-		return NULL;
-	}
 	s->out = en->text;
 	s->dictionary = en->dictionary;
 	s->depth = en->options->depth;
 	s->quiet = en->options->quiet;
 	s->terminal = output_is_terminal(s->out->out);
-	if (columns_parse(&s->columns, en->options->fields, e)) {
-		free(s);
-		return NULL;
-	}
-	return s;
+	if (columns_parse(&s->columns, en->options->fields, e))
+		return -1;
+	return 0;
 }
 
 static void free_state(void *state)
@@ -42,7 +36,6 @@ static void free_state(void *state)
 	buffer_free(&s->arguments);
 	buffer_free(&s->comment);
 	buffer_free(&s->result);
-	free(s);
 }
 
 struct recording *text_uftrace_recording(struct text_uftrace *s, const struct source *source)
@@ -180,6 +173,7 @@ static int end(void *state, struct error *e)
 
 const struct text_layout text_uftrace = {
 	.format = "uftrace",
+	.state_size = sizeof(struct text_uftrace),
 	.begin = begin,
 	.meta = meta,
 	.event = event,
