@@ -1,15 +1,10 @@
 # trencode -t chrome: Trace Event JSON.
 
 load lib
+load encode
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
-	U=$SHARED/uftrace
-}
-
-# stream INPUT: x.trs of it, with names; damage of the input is not this test's
-stream() {
-	trdecode -q "$1" 2>/dev/null | trsym -q 2>/dev/null >x.trs || true
 }
 
 chrome() {

@@ -1,18 +1,10 @@
 # trencode -t folded: stacks with their self time.
 
 load lib
+load encode
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
-	U=$SHARED/uftrace
-}
-
-good() {
-	local d
-	for d in "$U"/*/info; do
-		d=$(basename "${d%/info}")
-		case $d in bad-* | kernel-*) ;; *) echo "$d" ;; esac
-	done
 }
 
 folded() {

@@ -1,16 +1,11 @@
 # trencode -t perfetto: track events, decoded by protoc with a .proto of their own.
 
 load lib
+load encode
 
 setup() {
 	need protoc
 	cd "$BATS_TEST_TMPDIR" || return
-	U=$SHARED/uftrace
-}
-
-# stream INPUT: x.trs of it; damage of the input is not this test's
-stream() {
-	trdecode -q "$1" 2>/dev/null | trsym -q 2>/dev/null >x.trs || true
 }
 
 # decoded: x.trs in protoc's text; an unknown field would be a line that begins with a number
@@ -44,15 +39,10 @@ slices() {
 		for (f in count) printf "%s\t%d\t%.0f\t%.0f\n", names[f], count[f], total[f], self[f] }' decoded | sort
 }
 
-theirs() {
-	trstat -q -g name,kind -a count,total,self -F tsv x.trs |
-		awk -F '\t' -v OFS='\t' '$2 == "leave" { print $1, $3, $4, $5 }' | sort
-}
-
 @test "no unknown field; count, total and self are trstat's" {
 	stream "$DATA/uftrace/fib"
 	decoded
-	diff <(theirs) <(slices)
+	diff <(calls) <(slices)
 }
 
 @test "and so they are for other recordings" {
@@ -60,7 +50,7 @@ theirs() {
 	for d in args-spec basic-pg dlopen deep-default kill-segv threads; do
 		stream "$U/$d"
 		decoded
-		diff <(theirs) <(slices)
+		diff <(calls) <(slices)
 	done
 }
 
@@ -81,8 +71,7 @@ theirs() {
 	stream "$U/kill-segv"
 	decoded --unclosed=drop
 	slices | cut -f 1,2 >dropped
-	trencode -q -t tsv --no-header --columns name,unfinished x.trs | awk -F '\t' \
-		'$2 == "0" { n[$1]++ } END { for (f in n) print f "\t" n[f] }' | sort >whole
+	returned >whole
 	diff whole dropped
 }
 

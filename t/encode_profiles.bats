@@ -1,16 +1,11 @@
 # trencode -t callgrind and pprof: functions, stacks, and who calls whom.
 
 load lib
+load encode
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
-	U=$SHARED/uftrace
 	trdecode -q "$DATA/uftrace/fib" | trsym -q >x.trs
-}
-
-# stream INPUT: x.trs of it; damage of the input is not this test's
-stream() {
-	trdecode -q "$1" 2>/dev/null | trsym -q 2>/dev/null >x.trs || true
 }
 
 # annotated OPTION...: "name<TAB>number" as callgrind_annotate prints them
@@ -106,8 +101,7 @@ profile() {
 	need protoc
 	decoded
 	profile >ours
-	trstat -q -g name,kind -a count,total,self -F tsv x.trs |
-		awk -F '\t' -v OFS='\t' '$2 == "leave" { print $1, $3, $4, $5 }' | sort >theirs
+	calls >theirs
 	diff theirs ours
 }
 
@@ -118,8 +112,7 @@ profile() {
 		stream "$U/$d"
 		decoded
 		profile >ours
-		trstat -q -g name,kind -a count,total,self -F tsv x.trs |
-			awk -F '\t' -v OFS='\t' '$2 == "leave" { print $1, $3, $4, $5 }' | sort >theirs
+		calls >theirs
 		diff theirs ours
 	done
 }

@@ -1,16 +1,11 @@
 # trencode -t ndjson, csv, tsv: a row for each call and event.
 
 load lib
+load encode
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
-	U=$SHARED/uftrace
 	trdecode -q "$DATA/uftrace/fib" | trsym -q >x.trs
-}
-
-# stream INPUT: x.trs of it; damage of the input is not this test's
-stream() {
-	trdecode -q "$1" 2>/dev/null | trsym -q 2>/dev/null >x.trs || true
 }
 
 # tsv ARG...: the rows without their header, for awk -F '\t'
@@ -42,8 +37,7 @@ table() {
 
 @test "count, total and self by name are trstat's" {
 	table >ours
-	trstat -q -g name,kind -a count,total,self -F tsv x.trs | awk -F '\t' -v OFS='\t' \
-		'NR > 1 && $4 != "" { print $1, $3, $4, $5 }' | sort >theirs
+	calls >theirs
 	diff theirs ours
 }
 
@@ -52,8 +46,7 @@ table() {
 	for d in args-spec basic-pg deep-default dlopen exc-cyg kernel-sched kill-segv threads; do
 		stream "$U/$d"
 		table >ours
-		trstat -q -g name,kind -a count,total,self -F tsv x.trs | awk -F '\t' -v OFS='\t' \
-			'NR > 1 && $4 != "" { print $1, $3, $4, $5 }' | sort >theirs
+		calls >theirs
 		diff theirs ours
 	done
 }

@@ -1,15 +1,10 @@
 # trencode -t speedscope: an evented profile for each thread.
 
 load lib
+load encode
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
-	U=$SHARED/uftrace
-}
-
-# stream INPUT: x.trs of it; damage of the input is not this test's
-stream() {
-	trdecode -q "$1" 2>/dev/null | trsym -q 2>/dev/null >x.trs || true
 }
 
 speedscope() {
@@ -37,8 +32,7 @@ replay() {
 	stream "$DATA/uftrace/fib"
 	speedscope
 	replay >ours
-	trstat -q -g name,kind -a count,total,self -F tsv x.trs |
-		awk -F '\t' -v OFS='\t' 'NR > 1 && $4 != "" { print $1, $3, $4, $5 }' | sort >theirs
+	calls >theirs
 	diff theirs ours
 }
 
@@ -48,8 +42,7 @@ replay() {
 		stream "$U/$d"
 		speedscope
 		replay >ours
-		trstat -q -g name,kind -a count,total,self -F tsv x.trs |
-			awk -F '\t' -v OFS='\t' 'NR > 1 && $4 != "" { print $1, $3, $4, $5 }' | sort >theirs
+		calls >theirs
 		diff theirs ours
 	done
 }
@@ -70,8 +63,7 @@ replay() {
 	stream "$U/kill-segv"
 	speedscope --unclosed=drop
 	replay | cut -f 1,2 >dropped
-	trencode -q -t tsv --no-header --columns name,unfinished x.trs | awk -F '\t' \
-		'$2 == "0" { n[$1]++ } END { for (f in n) print f "\t" n[f] }' | sort >whole
+	returned >whole
 	diff whole dropped
 }
 

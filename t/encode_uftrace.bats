@@ -1,19 +1,10 @@
 # trencode -t uftrace: the recording back out of the stream, as the real uftrace reads it.
 
 load lib
+load encode
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
-	U=$SHARED/uftrace
-}
-
-# The recordings that are whole (kernel data is not read yet).
-good() {
-	local d
-	for d in "$U"/*/info; do
-		d=$(basename "${d%/info}")
-		case $d in bad-* | kernel-*) ;; *) echo "$d" ;; esac
-	done
 }
 
 # round X Y [FILTER]: X through the pipe into Y

@@ -1,20 +1,7 @@
 # trstat: keys that are made of numbers, stacks, kinds of symbols.
 
 load lib
-
-setup_file() {
-	cd "$BATS_FILE_TMPDIR" || return
-	trdecode "$DATA/uftrace/fib" | trsym >fib.trs
-	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" | trsym >sched.trs
-}
-
-setup() {
-	cd "$BATS_FILE_TMPDIR" || return
-}
-
-lines() {
-	assert_output "$(printf '%s\n' "$@" | tr ' ' '\t')"
-}
+load tables
 
 @test "symkind: functions, library calls through the PLT, the kernel" {
 	run -0 trstat -q -F tsv -g symkind -a count,total -s symkind fib.trs

@@ -1,20 +1,7 @@
 # trstat: trees, histograms and time lines in place of the table.
 
 load lib
-
-setup_file() {
-	cd "$BATS_FILE_TMPDIR" || return
-	trdecode "$DATA/uftrace/fib" | trsym >fib.trs
-	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" | trsym >sched.trs
-}
-
-setup() {
-	cd "$BATS_FILE_TMPDIR" || return
-}
-
-lines() {
-	assert_output "$(printf '%s\n' "$@" | tr ' ' '\t')"
-}
+load tables
 
 # The lines of uftrace graph and of --tree in one form: total self count name
 uftrace_graph() {
