@@ -182,6 +182,19 @@ static inline struct blob make_end(struct maker *m)
 	return b;
 }
 
+/* A stream with some META and two blocks of rows. */
+static inline struct blob small_stream(uint64_t segment_limit, bool crc, unsigned rows)
+{
+	struct maker m;
+
+	make_begin(&m, segment_limit, crc);
+	must(!writer_meta(&m.w, m.source, "info", "what the source says", 20), "meta");
+	make_rows(&m, 1000, rows / 2);
+	must(!writer_flush(&m.w), "flush");
+	make_rows(&m, 1000000, rows - rows / 2);
+	return make_end(&m);
+}
+
 /* What came out of a stream. */
 struct seen {
 	uint64_t rows, gaps, lost, blocks, events_blocks, ends, heads, metas, calls;
