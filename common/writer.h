@@ -243,6 +243,12 @@ static inline uint8_t *writer_row_put(struct writer *w, uint64_t time, uint32_t 
  * yet, though the segment has it, the block gets it, and the row may be tried again. */
 bool writer_take_place(struct writer *w, uint32_t place);
 
+/* Does the block being made have that number of a lane, type or place in its table? */
+static inline bool writer_block_has(const struct writer *w, const struct slots *s, uint32_t number)
+{
+	return number < s->size && s->slot[number].block == w->block;
+}
+
 /*
  * Many bare rows of few lanes and two types: what does not change in a block is looked up once.
  *

@@ -176,6 +176,19 @@ dump() {
 	[[ $stderr == *'0x2: chunk 0, byte 22 of the unpacked trace: a number of more than 64 bits' ]]
 }
 
+@test "an argument whose number begins with a byte of all ones" {
+	{
+		# f(a), then f with the argument 255, then more calls of f
+		printf '\005\000\000\000\001f\001\001a\000\001\000\000'
+		printf '\000\000\000\001\377\001\004\007\000\001\001\000'
+		for ((call = 2; call < 40; call++)); do
+			printf '\000\000\000\000\001'"\\x$(printf %02x $call)"'\000'
+		done
+	} | gzip -n >x.trace
+	run -1 --separate-stderr trdecode -o s x.trace
+	[[ $stderr == *': argument 256 of a function that has 1' ]]
+}
+
 @test "the mark of a container alone is a cut trace" {
 	printf at >mark.trace
 	run -1 --separate-stderr trdecode -o s mark.trace

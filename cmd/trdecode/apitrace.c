@@ -93,7 +93,7 @@ static int apitrace_run(struct input *in, uint64_t until, struct error *e)
 	int got;
 
 	do {
-		got = apitrace_event(a);
+		got = apitrace_quick_events(a, until) ? 1 : apitrace_event(a);
 		if (got < 0) {
 			*e = a->error;
 			return -1;

@@ -152,6 +152,9 @@ void apitrace_forget(struct apitrace *a);
 
 /* Details into tail, up to the first that is not small and simple. true: all of them. */
 bool apitrace_quick_details(struct apitrace *a);
+/* As many events as are small and simple, and not later than until, straight into the writer's
+ * block. true: the next one is later; false: it is for apitrace_event. */
+bool apitrace_quick_events(struct apitrace *a, uint64_t until);
 
 /* --- apitrace_values.c --- */
 
@@ -169,6 +172,15 @@ int apitrace_header(struct apitrace *a);
 
 /* Declare the trace whose header was read. */
 int apitrace_declare(struct apitrace *a);
+/* What is remembered of an open call: its function and its lane. */
+static inline uint64_t apitrace_remember(const struct apitrace *a,
+					 const struct apitrace_function *f, uint32_t lane)
+{
+	uint64_t index = (uint64_t)(f - (const struct apitrace_function *)a->functions.at);
+
+	return (index + 1) << 32 | lane;
+}
+
 /* Read and write one event. 1; 0: the trace has ended (damage was told); -1: fatal, see error. */
 int apitrace_event(struct apitrace *a);
 

@@ -171,14 +171,6 @@ static void tell_oddities(struct apitrace *a, const struct apitrace_function *f,
 	tell_damage(a, what, offset);
 }
 
-/* What is remembered of an open call: its function and its lane. */
-static uint64_t remember(const struct apitrace *a, const struct apitrace_function *f, uint32_t lane)
-{
-	uint64_t index = (uint64_t)(f - (const struct apitrace_function *)a->functions.at);
-
-	return (index + 1) << 32 | lane;
-}
-
 /* NULL: no call that was entered */
 static const struct apitrace_function *function_of(const struct apitrace *a, uint64_t known)
 {
@@ -200,7 +192,7 @@ static int enter(struct apitrace *a, uint64_t offset)
 	if (__builtin_expect(a->arguments > f->names || a->lost_bits, 0))
 		tell_oddities(a, f, offset);
 	if (open_calls_count(&a->open) < APITRACE_OPEN_LIMIT &&
-	    open_calls_put(&a->open, 0, a->call, remember(a, f, lane)))
+	    open_calls_put(&a->open, 0, a->call, apitrace_remember(a, f, lane)))
 		return apitrace_no_memory(a);
 	a->totals.calls++;
 	return put_row(a, lane, a->enter, f->place, a->call++);

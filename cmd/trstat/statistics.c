@@ -555,6 +555,58 @@ static void plan_types(const struct block *b, struct row_type *types)
 	}
 }
 
+static inline const uint8_t *row_behind(const struct row_type *t, const uint8_t *row)
+{
+	row += t->size;
+	return t->tail ? row + 4 + align_up(get_u32(row), 4) : row;
+}
+
+/* Where what is known of the group of rows with that word stands, or will. */
+static inline struct row_group *row_group(struct statistics *s, uint64_t word)
+{
+	return &s->row_groups[word * 0x9e3779b97f4a7c15u >> (64 - ROW_GROUPS_BITS)];
+}
+
+/*
+ * Calls with numbers, each an enter and its leave one right behind the other: as many as follow
+ * from here on. Behind them; NULL: memory is out.
+ */
+static __attribute__((noinline)) const uint8_t *
+numbered_calls(struct statistics *s, const struct block *b, const struct events *it,
+	       const struct row_type *types, const struct calls_rows *cr, const uint8_t *row)
+{
+	const struct columns_wanted *wanted = &s->columns->wanted;
+	uint64_t mask = s->row_mask & ~(uint64_t)1;
+
+	while (row < it->end) {
+		struct plain_row e = plain_row(it, row), l;
+		const uint8_t *next = row_behind(&types[e.type], row);
+		struct row_group *g;
+		struct aggregate *a;
+		uint64_t word, total;
+
+		if (next == it->end)
+			break;
+		l = plain_row(it, next);
+		if (!l.place ||
+		    !calls_try_numbered(&s->calls, cr, row, &e, next, &l, b->lanes[l.lane]))
+			break;
+		word = (get_u64(next) & mask) | 1;
+		g = row_group(s, word);
+		a = g->aggregate;
+		if (__builtin_expect(g->word != word, 0)) {
+			a = find_row_group(s, it, next, g);
+			if (!a)
+				return NULL;
+		}
+		total = l.time > e.time ? l.time - e.time : 0;
+		if (aggregate_call(a, wanted, total, total, false, l.time))
+			return NULL;
+		row = row_behind(&types[l.type], next);
+	}
+	return row;
+}
+
 /* Narrow rows of all sorts, by keys that look at nothing but lane, type and place. */
 static __attribute__((noinline)) int narrow_rows(struct statistics *s, const struct block *b,
 						 const struct events *it)
@@ -575,15 +627,19 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 		struct plain_row r = plain_row(it, row);
 		const struct row_type *t = &types[r.type];
 		uint64_t word = (get_u64(row) & mask) | 1;
-		struct row_group *g =
-			&s->row_groups[word * 0x9e3779b97f4a7c15u >> (64 - ROW_GROUPS_BITS)];
+		struct row_group *g = row_group(s, word);
 		enum calls_result got = CALLS_NONE;
 		struct aggregate *a;
 		struct call call;
 
-		row += t->size;
-		if (t->tail)
-			row += 4 + align_up(get_u32(row), 4);
+		if (cr.types[r.type].numbered == KIND_ENTER && !by_type) {
+			row = numbered_calls(s, b, it, types, &cr, row);
+			if (!row)
+				return -1;
+			if (row != this)
+				continue;
+		}
+		row = row_behind(t, row);
 		if (t->does == ROW_CALLS) {
 			uint32_t place = b->places[r.place];
 
