@@ -322,6 +322,59 @@ damage_byte() {
 	trdecode x.trace | dump | cmp - "$T/v6.txt"
 }
 
+@test "zstd: a window of up to 128 MiB is read, a larger one is named and refused" {
+	# frames as a pipe gets them tell a window, those of files one segment
+	trdecode "$T/v6.trace" | trencode -t apitrace --compress gzip | zcat >raw
+	for how in 'zstd -qc --long=27' 'zstd -qc --ultra -22 --long=27'; do
+		pipe "cat raw | $how" >x.trace
+		trdecode x.trace | dump | cmp - "$T/v6.txt"
+	done
+	pipe 'cat raw | zstd -qc --long=28' >x.trace
+	for format in apitrace uftrace; do
+		run -2 trdecode -f $format -o s x.trace
+		assert_output 'trdecode: x.trace: 0x0: frame 0: it asks for a window of 256 MiB, and at most 128 MiB are kept'
+	done
+	# behind a frame that is read it costs what follows
+	at=$(($(stat -c %s raw) / 2))
+	pipe "head -c $at raw | zstd -qc" >two.trace
+	size=$(stat -c %s two.trace)
+	pipe "tail -c +$((at + 1)) raw | zstd -qc --long=31" >>two.trace
+	run -1 trdecode -o s two.trace
+	assert_output "$(printf 'trdecode: two.trace: 0x%x: frame 1: it asks for a window of 2048 MiB, and at most 128 MiB are kept' "$size")"
+	run -1 pipe 'trencode --all-calls --thread-ids s 2>/dev/null'
+	[ "${#lines[@]}" -ge 3 ]
+	# one segment of 1 GiB: the size of what is in it is what must be kept
+	printf '\x28\xb5\x2f\xfd\xa0\x00\x00\x00\x40\x01\x00\x00' >one.trace
+	run -2 trdecode -o s one.trace
+	assert_output --partial 'a window of 1024 MiB'
+}
+
+@test "gzip and zstd damaged before the first byte: a damaged trace, and where" {
+	for method in gzip zstd; do
+		trdecode "$T/v6.trace" | trencode -t apitrace --compress $method -o whole.trace
+		part=member
+		[ $method = gzip ] || part=frame
+		for at in 12 14 16 20 30; do
+			cp whole.trace x.trace
+			printf '\xff' | dd of=x.trace bs=1 seek=$at conv=notrunc status=none
+			run -1 trdecode -o s x.trace
+			assert_output --regexp "^trdecode: x.trace: 0x[0-9a-f]+: $part 0: damaged before a byte of it was unpacked$"
+			run -1 trstat s
+			run -1 trdecode --info x.trace
+			run -1 pipe "cat x.trace | trdecode - | trencode --all-calls"
+		done
+		for size in 12 20 30; do
+			head -c $size whole.trace >x.trace
+			run -1 trdecode -o s x.trace
+			assert_output --regexp "^trdecode: x.trace: 0x[0-9a-f]+: $part 0: the file ends inside of it$"
+		done
+	done
+	# flags that gzip does not have
+	printf '\037\213\010\377\0\0\0\0\0\003\003\0' >x.trace
+	run -1 trdecode -o s x.trace
+	assert_output --partial 'x.trace: 0x4: member 0: damaged'
+}
+
 @test "values too large to keep are left out, and that is said" {
 	{
 		printf '\005\000\000\000\001f\001\001a\001\000\010\200\200\200\210\001'

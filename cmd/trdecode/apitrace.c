@@ -50,6 +50,10 @@ static int apitrace_open(struct input *in, struct error *e)
 	}
 	if (a->version > APITRACE_LATEST)
 		return error_set(e, in->name, NO_OFFSET, "%s", a->message);
+	if (!a->unpack.total && a->unpack.refused[0]) {
+		*e = a->unpack.damage;
+		return -1;
+	}
 	if (!a->unpack.total && container == CONTAINER_BROTLI)
 		return error_set(e, in->name, NO_OFFSET, "not a trace of a known format");
 	/* of a cut header the rest is told; nothing can follow it */
