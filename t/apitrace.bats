@@ -383,6 +383,45 @@ damage_byte() {
 	} | gzip -1 >huge.trace
 	run -0 --separate-stderr trdecode -o s huge.trace
 	[[ $stderr == *'huge.trace: 1 call has values of more than 256 MiB, which were left out'* ]]
+	# a gap says so, in text and in every summary
+	run -0 --separate-stderr trencode --all-calls s
+	assert_line --index 0 '// gap: values of call 0 beyond 256 MiB are left out'
+	assert_line --index 1 '0 f(a = ?)'
+	run -0 --separate-stderr trstat -a count s
+	[[ $stderr == *'trstat: 1 gaps, where something is missing (trencode shows them)'* ]]
+	run -0 --separate-stderr pipe "trfilter 'name == \"none\"' s | trstat -a count"
+	[[ $stderr == *'trstat: 1 gaps, where something is missing'* ]]
+}
+
+@test "--max-value: what is larger is left out, all else stays, and gaps say so" {
+	# f(a = blob of 128 bytes, b = 1), f(b = 2)
+	{
+		printf '\005\000\000\000\001f\002\001a\001b\001\000\010\200\001'
+		head -c 128 /dev/zero
+		printf '\001\001\004\001\000\001\000\000'
+		printf '\000\000\000\001\001\004\002\000\001\001\000'
+	} | gzip -n >x.trace
+	run -0 --separate-stderr pipe 'trdecode --max-value=100 x.trace | trencode --all-calls'
+	assert_output "$(printf '%s\n' '// gap: values of call 0 beyond 100 bytes are left out' '0 f(a = ?, b = 1)' '1 f(a = ?, b = 2)')"
+	[[ $stderr == *'x.trace: 1 call has values of more than 100 bytes, which were left out'* ]]
+	run -0 --separate-stderr pipe 'trdecode --max-value=1K x.trace | trencode --all-calls'
+	assert_line --index 0 '0 f(a = blob(128), b = 1)'
+	for size in 0 63 257M much; do
+		run -2 trdecode --max-value=$size x.trace
+		assert_output --partial 'takes a size from 64 to 256M'
+	done
+	need_shared apitrace
+	for size in 64 100 1000 4K 64K; do
+		for name in feat glxinfo gen/rand-v6; do
+			trdecode -q --max-value=$size "$SHARED/apitrace/$name.trace" >s
+			trfilter -q -c 1 s >count
+			trdecode -q "$SHARED/apitrace/$name.trace" | trfilter -c 1 | cmp - count
+			run -0 --separate-stderr trencode -t apitrace -q -o again s
+			[ "$size" != 64 ] || continue
+			trdecode again | trencode --all-calls | grep -v '^// gap' >a
+			trencode --all-calls s | grep -v '^// gap' | cmp - a
+		done
+	done
 }
 
 @test "bitmasks by the names of their bits, wide strings as text" {
