@@ -92,6 +92,29 @@ dump() {
 	assert_line "kinds	3"
 }
 
+# the condition of the man page's example that has this in it
+example() {
+	sed -n "s/^trdecode app.trace | trfilter '\(.*$1.*\)' | trencode.*/\1/p" "$ROOT/man1/trfilter.1"
+}
+
+@test "examples of trfilter(1): calls 100 to 299, a frame, what was given back, a member" {
+	trdecode "$T/threads.trace" >s
+	trfilter "$(example 'call >= 100')" s | trencode -q -t apitrace -o part.trace
+	trdecode part.trace | dump -q | sed 's/^[0-9]* //' | grep -v '^//' >got
+	grep -E '^[12][0-9][0-9] @2 .*mode = GL_TRIANGLES' "$T/threads.txt" | sed 's/^[0-9]* //' >want
+	[ -s want ]
+	cmp got want
+	run -0 trfilter "$(example 'frame == 3')" s
+	trfilter "$(example 'frame == 3')" s | dump -q | grep -c '^[0-9]' >got
+	trstat -q -F tsv -g frame -a count s | awk '$1 == 3 { print $2 }' | cmp - got
+	trdecode "$T/v6.trace" | trfilter "$(example arg.vis.depth)" | dump | grep -v '^//' >got
+	grep 'depth = 24' "$T/v6.txt" | cmp - got
+	need_shared apitrace
+	trdecode "$SHARED/apitrace/eglinfo.trace" | trfilter "$(example arg.major)" | dump -q | grep -v '^//' >got
+	zgrep 'major = &1.* = EGL_TRUE' "$SHARED/apitrace/eglinfo.verbose.txt.gz" | cmp - got
+	[ "$(wc -l <got)" -ge 2 ]
+}
+
 @test "counts per function, thread and frame" {
 	trdecode "$T/threads.trace" >s
 	run -0 trstat -F tsv -g name -a count -s count -n 1 s
