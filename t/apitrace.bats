@@ -131,6 +131,20 @@ example() {
 	assert_line '0	glFinish	1'
 }
 
+@test "a call that never returned counts in the frame that it was made in" {
+	# glFlush is entered in the second frame, and left in none
+	{
+		printf '\005\000\000\000\016glXSwapBuffers\000\000\001\000\000'
+		printf '\000\000\001\007glFlush\000\000\000\000\000\000\001\002\000'
+		printf '\000\000\000\000\001\003\000'
+	} | gzip -n >open.trace
+	run -0 --separate-stderr pipe 'trdecode open.trace | trstat -F tsv -g frame,name -a count -s frame,name'
+	assert_line --index 1 '0	glXSwapBuffers	1'
+	assert_line --index 2 '1	glFlush	1'
+	assert_line --index 3 '1	glXSwapBuffers	1'
+	assert_line --index 4 '2	glXSwapBuffers	1'
+}
+
 @test "ticks are no time: rates are refused" {
 	trdecode "$T/v6.trace" >s
 	run -2 trstat -a rate s
