@@ -24,7 +24,7 @@ enum {
 	APITRACE_OPEN_LIMIT = 1 << 18,	   /* calls that did not return are remembered */
 	APITRACE_HEADER_LIMIT = 1 << 20,
 	APITRACE_DEFINITIONS_LIMIT = 256 * 1024 * 1024, /* bytes of all of them */
-	APITRACE_VALUES_LIMIT = 256 * 1024 * 1024,	/* bytes of one event's values */
+	APITRACE_VALUES_LIMIT = MAX_VALUE,		/* bytes of one event's values */
 };
 
 enum apitrace_failure {
@@ -80,6 +80,7 @@ struct apitrace {
 	struct open_calls open;
 	uint64_t defined; /* bytes of definitions */
 
+	size_t values_limit;   /* bytes of one event's values that are kept */
 	struct buffer tail;    /* values of the present event */
 	size_t detail;	       /* where its present detail begins there */
 	uint32_t arguments;    /* highest number of an argument there, from 1 */

@@ -162,8 +162,7 @@ static int chrome_begin(struct input *in, struct error *e)
 		return no_memory(e);
 	if (read_all(c, e) || sorter_finish(&c->sorter, e))
 		return -1;
-	in->next = sorter_peek(&c->sorter, &r) ? merge_shifted(r.key.time, in->shift) : UINT64_MAX;
-	return 0;
+	return sorter_peek(&c->sorter, &r) ? merge_first(in, r.key.time, e) : 0;
 }
 
 static int chrome_run(struct input *in, uint64_t until, struct error *e)

@@ -364,6 +364,8 @@ static int ctf_begin(struct input *in, struct error *e)
 {
 	struct ctf *ctf = in->state;
 	struct writer *w = ctf->w;
+	const struct ctf_file *first;
+	uint64_t time;
 
 	e->what[0] = '\0';
 	if (merge_choose_clock(in, e))
@@ -384,8 +386,10 @@ static int ctf_begin(struct input *in, struct error *e)
 	if (open_files(ctf, e))
 		return failed(ctf, e);
 	ctf->begun = true;
-	in->next = ctf->heap.count ? ctf->heap.items[0]->time : UINT64_MAX;
-	return 0;
+	first = ctf->heap.count ? (const struct ctf_file *)ctf->heap.items[0] : NULL;
+	return first && ctf_file_own_time(first, first->cursor.time, &time)
+		       ? merge_first(in, time, e)
+		       : 0;
 }
 
 static int ctf_run(struct input *in, uint64_t until, struct error *e)

@@ -206,8 +206,8 @@ int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e
 /* What was tried at position `from` ran out of bytes: have more. 1 there are more, 0 no, -1 and e.
  */
 int ctf_file_more(struct ctf_file *f, uint64_t from, struct error *e);
-/* Shifted ns of a clock's value. false: no time can be that. */
-bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns);
+/* ns of a clock's value, before the input's shift. false: no time can be that. */
+bool ctf_file_own_time(const struct ctf_file *f, uint64_t value, uint64_t *ns);
 /* Report damage, and leave a gap. -1 and e: the output failed. */
 int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struct error *e);
 /* The same at a position of the packet, the rest of which is lost. */

@@ -60,22 +60,29 @@ int ctf_file_more(struct ctf_file *f, uint64_t from, struct error *e)
 
 /* --- time --- */
 
-/* Shifted ns of a clock's value. false: no time can be that. */
-bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
+bool ctf_file_own_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
 {
 	const struct ctf_trace *t = f->trace;
-	struct ctf *ctf = t->ctf;
 	unsigned __int128 n = value;
 	__int128 time;
 
 	if (t->frequency != 1000000000)
 		n = n * 1000000000 / t->frequency;
-	time = (__int128)n + (ctf->raw ? 0 : t->wall);
+	time = (__int128)n + (t->ctf->raw ? 0 : t->wall);
 	if (time < 0)
 		time = 0;
 	if (time >= (__int128)TIME_LIMIT)
 		return false;
-	*ns = merge_shifted((uint64_t)time, ctf->input->shift);
+	*ns = (uint64_t)time;
+	return true;
+}
+
+/* Shifted ns of a clock's value. false: no time can be that. */
+static bool shifted_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
+{
+	if (!ctf_file_own_time(f, value, ns))
+		return false;
+	*ns = merge_shifted(*ns, f->trace->ctf->input->shift);
 	return true;
 }
 
@@ -98,7 +105,7 @@ int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struc
 	if (!f->trace->ctf->begun)
 		return 0;
 	lane = ctf_lane(f, -1, -1, -1, NULL, 0);
-	if (!ctf_file_time(f, f->cursor.time, &time))
+	if (!shifted_time(f, f->cursor.time, &time))
 		time = f->next.time;
 	if (!lane || writer_gap(f->trace->ctf->w, time, lane, &gap)) {
 		*e = f->trace->ctf->w->error;
@@ -209,7 +216,7 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 		if (f->lost) {
 			/* told at the time where the packet begins */
 			f->class = NULL;
-			if (ctf_file_time(f, c->time, &f->next.time))
+			if (shifted_time(f, c->time, &f->next.time))
 				return 0;
 			f->lost = 0;
 		}
@@ -228,7 +235,7 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 			f->class = ctf_class_of(f->stream, id);
 		if (__builtin_expect(got == CTF_GOT && f->class && f->class->usable, 1)) {
 			f->payload = c->at;
-			if (ctf_file_time(f, c->time, &f->next.time))
+			if (shifted_time(f, c->time, &f->next.time))
 				return 0;
 			if (ctf_file_abandon(f, from, "an event's time cannot be", e))
 				return -1;

@@ -27,8 +27,12 @@ struct decoding {
 	int status;		     /* of damage found so far, program.h */
 	uint64_t lost;		     /* events that the recorders lost, in all segments */
 	const struct limits *limits; /* what is wanted; NULL: all (limits.h) */
+	uint64_t max_value;	     /* bytes of one call's values (--max-value); 0: MAX_VALUE */
 	unsigned descriptors;	     /* that decoders keep open, of DESCRIPTORS_KEPT */
 };
+
+/* The stream has no larger ones. */
+enum { MAX_VALUE = 256 * 1024 * 1024 };
 
 /*
  * Files are kept open only while they are few; beyond this each is opened for each read. With what

@@ -193,6 +193,7 @@ static int lttng_begin(struct input *in, struct error *e)
 	struct lttng *l = in->state;
 	struct decoding *d = in->decoding;
 	bool keep = true;
+	int64_t first;
 	size_t window = WINDOWS / (l->nfiles + 1);
 
 	window = window > WINDOW ? WINDOW : window < 4096 ? 4096 : window & ~(size_t)4095;
@@ -218,7 +219,10 @@ static int lttng_begin(struct input *in, struct error *e)
 			l->heap[l->nheap++] = f;
 	}
 	lttng_merge_begin(l);
-	return 0;
+	if (!l->nheap)
+		return 0;
+	first = lttng_clock_ns(&l->clock, l->heap[0]->next);
+	return merge_first(in, first < 0 ? 0 : (uint64_t)first, e);
 }
 
 static int lttng_run(struct input *in, uint64_t until, struct error *e)

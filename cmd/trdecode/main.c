@@ -25,6 +25,7 @@ enum {
 	OPT_INFO,
 	OPT_JSON,
 	OPT_SEGMENT,
+	OPT_MAX_VALUE,
 	OPT_OFFSET,
 	OPT_STRICT,
 	OPT_SINCE,
@@ -50,6 +51,8 @@ static const struct option_row option_rows[] = {
 	{OPT_TID, "tid", "LIST", "these threads", NULL},
 	{OPT_TYPE, "type", "GLOB", "events of these types, as sched:* (may be repeated)", NULL},
 	{OPT_SEGMENT, "segment", "SIZE", "begin a new segment after SIZE bytes (as 64M)", NULL},
+	{OPT_MAX_VALUE, "max-value", "SIZE", "leave out the values of a call beyond SIZE (256M)",
+	 NULL},
 	{OPT_INFO, "info", NULL, "print what the inputs are instead of decoding them", NULL},
 	{OPT_JSON, "json", NULL, "with --info: as JSON", NULL},
 	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder itself lost events", NULL},
@@ -66,7 +69,7 @@ struct offset {
 struct settings {
 	const char *format;
 	enum clock_choice clock;
-	uint64_t segment;
+	uint64_t segment, max_value;
 	bool info, json, strict;
 	struct offset *offsets;
 	size_t noffsets, offsets_capacity;
@@ -147,6 +150,11 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 			return error_set(e, NULL, NO_OFFSET,
 					 "--segment takes a size of at least 64 bytes, not '%s'",
 					 arg);
+		return 0;
+	case OPT_MAX_VALUE:
+		if (parse_size(arg, &s->max_value) || s->max_value < 64 || s->max_value > MAX_VALUE)
+			return error_set(e, NULL, NO_OFFSET,
+					 "--max-value takes a size from 64 to 256M, not '%s'", arg);
 		return 0;
 	case OPT_INFO: s->info = true; return 0;
 	case OPT_JSON: s->json = true; return 0;
@@ -321,6 +329,7 @@ int main(int argc, char **argv)
 	d.verbose = common.verbose;
 	d.clock = s.clock;
 	d.limits = &s.limits;
+	d.max_value = s.max_value;
 	inputs = calloc((size_t)n, sizeof(*inputs));
 	for (int i = 0; inputs && i < n; i++)
 		inputs[i].fd = -1;

@@ -110,6 +110,8 @@ int tracecmd_declare(struct tracecmd *t);
 int tracecmd_text_begin(struct tracecmd *t, struct tracecmd_reader *r, struct error *e);
 /* Write the line that waits, and read the next one. */
 int tracecmd_text_next(struct tracecmd *t, struct tracecmd_reader *r, struct error *e);
+/* The time of the line that is due. */
+uint64_t tracecmd_text_time(const struct tracecmd *t, const struct tracecmd_reader *r);
 void tracecmd_text_free(struct tracecmd_reader *r);
 
 /* tracecmd_info.c */

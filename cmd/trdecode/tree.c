@@ -383,6 +383,10 @@ static void archive_failure(const struct tree *t, struct archive *a, const struc
 			offset = s->unpack.damage.offset;
 		}
 	}
+	if (s->unpacks && s->unpack.refused[0]) {
+		*e = s->unpack.damage;
+		return;
+	}
 	error_set(e, member ? tree_path(t, member, path, sizeof(path)) : t->name, offset,
 		  "the archive ends early or is damaged%s%s%s", why ? " (" : "", why ? why : "",
 		  why ? ")" : "");
