@@ -10,11 +10,12 @@
 bool apitrace_quick_details(struct apitrace *a)
 {
 	struct buffer *tail = &a->tail;
-	struct quick q = {a->unpack.at, a->unpack.end, tail->data + tail->size,
-			  tail->data + tail->capacity, NULL};
+	size_t most = tail->capacity < a->values_limit ? tail->capacity : a->values_limit;
+	struct quick q = {a->unpack.at, a->unpack.end, tail->data + tail->size, tail->data + most,
+			  NULL};
 	bool ended;
 
-	if (a->version < APITRACE_ENUM_SETS || a->segments || tail->size > APITRACE_VALUES_LIMIT)
+	if (a->version < APITRACE_ENUM_SETS || a->segments || tail->size > most)
 		return false;
 	quick_measure(&q);
 	ended = quick_details(&q, a, &a->arguments);
@@ -115,8 +116,9 @@ bool apitrace_quick_events(struct apitrace *a, uint64_t until)
 	uint8_t *row;
 
 	if (!w || !w->narrow || a->version < APITRACE_ENUM_SETS || a->segments || a->done ||
-	    a->too_large || !writer_block_has(w, &w->types, a->enter) ||
-	    !writer_block_has(w, &w->types, a->leave))
+	    a->too_large || /* no event can be, that fits the block */
+	    a->values_limit < (size_t)(w->limit - w->row) ||
+	    !writer_block_has(w, &w->types, a->enter) || !writer_block_has(w, &w->types, a->leave))
 		return false;
 	word[0] = (uint64_t)w->types.slot[a->enter].index << 48;
 	word[1] = (uint64_t)w->types.slot[a->leave].index << 48;
