@@ -1,7 +1,7 @@
 /*
- * symbols_elf.h - the parts of symbols_elf.c: opening files, finding debug files, PLT stubs
+ * symbols_elf.h - opening ELF files, finding their debug files, PLT stubs
  *
- * Private to common/symbols_elf*.c.
+ * Private to common/symbols_elf*.c and debug_info*.c.
  */
 #ifndef TR_SYMBOLS_ELF_H
 #define TR_SYMBOLS_ELF_H
@@ -31,6 +31,16 @@ struct elf_module {
 int elf_file_open(struct elf_file *f, const char *sysroot, const char *path, struct error *e);
 
 void elf_file_close(struct elf_file *f);
+
+/* Bytes of the file, 0 if they cannot be told. */
+uint64_t elf_file_size(const struct elf_file *f);
+
+/*
+ * The module of a file, if it is a program or library with the recorded build-id (NULL or "": any),
+ * and its own build-id. Returns 0, or -1 with e filled.
+ */
+int elf_module_begin(struct elf_module *m, Elf *elf, const char *path, const char *build_id,
+		     char id[ELF_BUILD_ID_MAX], struct error *e);
 
 /* The build-id in lower case hex, "" if there is none. Returns whether there is one. */
 bool elf_build_id(Elf *elf, char id[ELF_BUILD_ID_MAX]);

@@ -72,6 +72,13 @@ int elf_file_open(struct elf_file *f, const char *sysroot, const char *path, str
 	return -1;
 }
 
+uint64_t elf_file_size(const struct elf_file *f)
+{
+	struct stat st;
+
+	return f->fd >= 0 && !fstat(f->fd, &st) && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+}
+
 /* The build-id among the notes in data. */
 static bool find_note(Elf_Data *data, char id[ELF_BUILD_ID_MAX])
 {
