@@ -2,12 +2,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
-
-#include "common/buffer.h"
 
 /* A kernel has some 10 MB of them. */
 enum { SIZE_MAX_READ = 1 << 30, PIECE = 1 << 16 };
+
+struct kallsyms_source {
+	bool has_own;
+	bool sent;
+};
 
 static int read_file(const char *path, struct buffer *b, struct error *e)
 {
@@ -33,27 +37,91 @@ static int read_file(const char *path, struct buffer *b, struct error *e)
 	return n < 0 ? -1 : 0;
 }
 
-int kallsyms_read(const char *path, struct symbols **symbols, struct error *e)
+int kallsyms_read(struct kallsyms *k, const char *path, struct error *e)
 {
-	struct buffer b = {0};
-	int r = read_file(path, &b, e);
+	if (read_file(path, &k->text, e))
+		return -1;
+	k->symbols = symbols_from_kallsyms((const char *)k->text.data, k->text.size);
+	if (!k->symbols)
+		return error_set(e, path, NO_OFFSET, "out of memory");
+	if (symbols_hidden(k->symbols))
+		return error_set(e, path, NO_OFFSET,
+				 "every address is 0: it was copied without the privilege to see "
+				 "them (kernel.kptr_restrict)");
+	if (!symbols_count(k->symbols))
+		return error_set(e, path, NO_OFFSET, "not a copy of /proc/kallsyms");
+	return 0;
+}
 
-	*symbols = NULL;
-	if (!r) {
-		*symbols = symbols_from_kallsyms((const char *)b.data, b.size);
-		if (!*symbols)
-			r = error_set(e, path, NO_OFFSET, "out of memory");
-		else if (symbols_hidden(*symbols))
-			r = error_set(e, path, NO_OFFSET,
-				      "every address is 0: it was copied without the privilege to "
-				      "see them (kernel.kptr_restrict)");
-		else if (!symbols_count(*symbols))
-			r = error_set(e, path, NO_OFFSET, "no kernel function in it");
+void kallsyms_free(struct kallsyms *k)
+{
+	buffer_free(&k->text);
+	symbols_free(k->symbols);
+	free(k->sources);
+	free(k->waiting);
+	*k = (struct kallsyms){0};
+}
+
+static struct kallsyms_source *source_of(struct kallsyms *k, uint32_t number)
+{
+	struct kallsyms_source *sources =
+		array_reach(k->sources, &k->nsources, number, sizeof(*sources));
+
+	if (!sources)
+		return NULL;
+	k->sources = sources;
+	return &sources[number];
+}
+
+int kallsyms_meta(struct kallsyms *k, const struct meta *m)
+{
+	struct kallsyms_source *source;
+
+	if (!k->symbols || m->name_size != 8 || memcmp(m->name, "kallsyms", 8))
+		return 0;
+	source = source_of(k, m->source);
+	if (!source)
+		return -1;
+	source->has_own = true;
+	return 0;
+}
+
+int kallsyms_declared(struct kallsyms *k, const struct block *b)
+{
+	size_t at = 0;
+	uint32_t id;
+
+	while (k->symbols && dictionary_next_source(b->payload, b->length, &at, &id)) {
+		uint32_t *waiting =
+			array_grow(k->waiting, &k->capacity, k->nwaiting, sizeof(*waiting));
+
+		if (!waiting)
+			return -1;
+		k->waiting = waiting;
+		waiting[k->nwaiting++] = id;
 	}
-	buffer_free(&b);
-	if (r) {
-		symbols_free(*symbols);
-		*symbols = NULL;
+	return 0;
+}
+
+int kallsyms_send(struct kallsyms *k, struct writer *w, const struct dictionary *d)
+{
+	for (size_t i = 0; i < k->nwaiting; i++) {
+		uint32_t number = idmap_get(&d->ids[ENTRY_SOURCE], k->waiting[i]);
+		const struct source *source = number ? pool_at(&d->sources, number) : NULL;
+		struct kallsyms_source *state;
+
+		if (!source || strcmp(source->format.text, "trace-cmd"))
+			continue;
+		state = source_of(k, number);
+		if (!state)
+			return error_set(&w->error, NULL, NO_OFFSET, "out of memory");
+		if (state->has_own)
+			continue;
+		if (writer_pass_meta(w, k->waiting[i], "kallsyms", k->text.data, k->text.size,
+				     state->sent))
+			return -1;
+		state->sent = true;
 	}
-	return r;
+	k->nwaiting = 0;
+	return 0;
 }

@@ -157,7 +157,13 @@ static int add_symbols(struct stage *s, struct resolver *r, const struct block *
 	return 0;
 }
 
-static int take_meta(struct stage *s, struct tables *t, const struct block *b)
+static int take_declarations(struct stage *s, struct resolver *r, struct kallsyms *k,
+			     const struct block *b)
+{
+	return kallsyms_declared(k, b) ? out_of_memory(s) : add_symbols(s, r, b);
+}
+
+static int take_meta(struct stage *s, struct tables *t, struct kallsyms *k, const struct block *b)
 {
 	struct meta m;
 
@@ -166,7 +172,7 @@ static int take_meta(struct stage *s, struct tables *t, const struct block *b)
 		s->status = status_worse(s->status, STATUS_DAMAGED);
 		return 0;
 	}
-	return tables_meta(t, &m) ? out_of_memory(s) : 0;
+	return tables_meta(t, &m) || kallsyms_meta(k, &m) ? out_of_memory(s) : 0;
 }
 
 int main(int argc, char **argv)
@@ -174,7 +180,7 @@ int main(int argc, char **argv)
 	struct settings settings = {.style = DEMANGLE_SIMPLE};
 	struct common_options common;
 	struct resolver resolver = {0};
-	struct symbols *kernel = NULL;
+	struct kallsyms kernel = {0};
 	struct stage stage;
 	struct block block;
 	struct error e;
@@ -182,13 +188,14 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (settings.kallsyms && kallsyms_read(settings.kallsyms, &kernel, &e)) {
+	if (settings.kallsyms && kallsyms_read(&kernel, settings.kallsyms, &e)) {
 		error_print(&e);
+		kallsyms_free(&kernel);
 		return STATUS_FAILED;
 	}
 	resolver.lines = settings.lines;
-	resolver.tables = tables_new(
-		&(struct tables_options){settings.sysroot, kernel, settings.style, settings.lines});
+	resolver.tables = tables_new(&(struct tables_options){settings.sysroot, kernel.symbols,
+							      settings.style, settings.lines});
 	if (stage_open(&stage, argv + optind, argc - optind, &common) ||
 	    stage_create(&stage, argc, argv))
 		goto out;
@@ -198,10 +205,16 @@ int main(int argc, char **argv)
 	}
 	reader_on_demand(&stage.in);
 	while (stage_next(&stage, &block)) {
-		if (block.kind == BLOCK_META && take_meta(&stage, resolver.tables, &block))
+		if (block.kind == BLOCK_META && take_meta(&stage, resolver.tables, &kernel, &block))
 			break;
-		if (block.kind == BLOCK_DICT && add_symbols(&stage, &resolver, &block))
+		if (block.kind == BLOCK_DICT &&
+		    take_declarations(&stage, &resolver, &kernel, &block))
 			break;
+		if (block.kind == BLOCK_EVENTS && kernel.nwaiting &&
+		    kallsyms_send(&kernel, &stage.out, &stage.in.dictionary)) {
+			stage_fail(&stage, &stage.out.error);
+			break;
+		}
 		if (block.kind == BLOCK_EVENTS && stage_pass(&stage, &block))
 			break;
 	}
@@ -213,6 +226,6 @@ out:
 	/* before the stage, whose dictionary holds their texts */
 	tables_free(resolver.tables);
 	resolver_free(&resolver);
-	symbols_free(kernel);
+	kallsyms_free(&kernel);
 	return stage_finish(&stage);
 }
