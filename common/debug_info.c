@@ -42,6 +42,31 @@ static bool is_bomb(Elf *elf, uint64_t size)
 	return total / RATIO_MAX > size;
 }
 
+/* libdw takes for granted that the last text in a section of texts has an end. */
+static bool texts_end(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+		Elf_Data *data;
+
+		if (!name || header.sh_type == SHT_NOBITS || strncmp(name, ".debug_", 7) ||
+		    !strstr(name, "str"))
+			continue;
+		data = elf_getdata(section, NULL);
+		if (data && data->d_size && ((char *)data->d_buf)[data->d_size - 1])
+			return false;
+	}
+	return true;
+}
+
 static int add_unit(struct debug_info *d, Dwarf_Die *lines, Dwarf_Die *tree)
 {
 	struct debug_unit *units = array_grow(d->units, &d->capacity, d->count, sizeof *units);
@@ -119,7 +144,7 @@ static int read_dwarf(struct debug_info *d, struct elf_file *f)
 	if (!d->dwarf)
 		return 0;
 	d->budget = size;
-	if (read_units(d))
+	if (texts_end(f->elf) && read_units(d))
 		return -1;
 	if (d->ranges.count)
 		return 1;
@@ -200,14 +225,11 @@ static const char *name_of(Dwarf_Die *die)
 	return name ? name : text_of(die, DW_AT_name);
 }
 
-static uint32_t number_of(Dwarf_Die *die, unsigned what)
+static uint32_t number_of(Dwarf_Attribute *attribute)
 {
-	Dwarf_Attribute attribute;
 	Dwarf_Word n;
 
-	if (dwarf_formudata(dwarf_attr(die, what, &attribute), &n) || n > UINT32_MAX)
-		return 0;
-	return (uint32_t)n;
+	return dwarf_formudata(attribute, &n) || n > UINT32_MAX ? 0 : (uint32_t)n;
 }
 
 /* A path as the unit has it, made absolute. NULL when there is none, or memory is out. */
@@ -227,20 +249,43 @@ static const char *path_of(struct debug_info *d, struct debug_unit *u, const cha
 	return number == INTERN_NONE ? NULL : intern_data(&d->paths, number);
 }
 
+/*
+ * A file and a line that attributes tell. The number of the file is that of the unit which the
+ * attribute stands in. (dwarf_decl_file() would abort where a .dwo is missing.)
+ */
+static void named_line(struct debug_info *d, struct debug_unit *u, Dwarf_Attribute *file,
+		       Dwarf_Attribute *line, struct source_frame *f)
+{
+	Dwarf_Files *files;
+	Dwarf_Die unit;
+	uint32_t number = number_of(file);
+	size_t n;
+
+	f->line = number_of(line);
+	f->file = NULL;
+	if (file && dwarf_cu_die(file->cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) &&
+	    !dwarf_getsrcfiles(&unit, &files, &n) && number < n)
+		f->file = path_of(d, u, dwarf_filesrc(files, number, NULL, NULL));
+}
+
 /* Where the function was inlined. */
 static void call_of(struct debug_info *d, struct debug_unit *u, Dwarf_Die *die,
 		    struct source_frame *f)
 {
-	Dwarf_Files *files;
-	Dwarf_Die unit;
-	size_t n;
-	uint32_t file = number_of(die, DW_AT_call_file);
+	Dwarf_Attribute file, line;
 
-	f->line = number_of(die, DW_AT_call_line);
-	f->file = NULL;
-	if (dwarf_diecu(die, &unit, NULL, NULL) && !dwarf_getsrcfiles(&unit, &files, &n) &&
-	    file < n)
-		f->file = path_of(d, u, dwarf_filesrc(files, file, NULL, NULL));
+	named_line(d, u, dwarf_attr(die, DW_AT_call_file, &file),
+		   dwarf_attr(die, DW_AT_call_line, &line), f);
+}
+
+/* Where it is declared. */
+static void declaration_of(struct debug_info *d, struct debug_unit *u, Dwarf_Die *die,
+			   struct source_frame *f)
+{
+	Dwarf_Attribute file, line;
+
+	named_line(d, u, dwarf_attr_integrate(die, DW_AT_decl_file, &file),
+		   dwarf_attr_integrate(die, DW_AT_decl_line, &line), f);
 }
 
 /* What the line table says. */
@@ -280,7 +325,6 @@ int debug_info_function(struct debug_info *d, uint64_t address, struct source_fr
 {
 	struct debug_function *function;
 	struct debug_unit *unit;
-	int line;
 
 	*f = (struct source_frame){0};
 	address += d->base;
@@ -292,9 +336,7 @@ int debug_info_function(struct debug_info *d, uint64_t address, struct source_fr
 		while (function->parent)
 			function = &unit->functions[function->parent - 1];
 		f->function = name_of(&function->die);
-		f->file = path_of(d, unit, dwarf_decl_file(&function->die));
-		if (!dwarf_decl_line(&function->die, &line) && line > 0)
-			f->line = (uint32_t)line;
+		declaration_of(d, unit, &function->die, f);
 	}
 	if (!f->file || !f->line)
 		line_of(d, unit, address, f);

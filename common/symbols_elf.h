@@ -51,6 +51,10 @@ bool elf_build_id(Elf *elf, char id[ELF_BUILD_ID_MAX]);
  */
 int elf_debug_open(struct elf_file *f, Elf *elf, const char *path, const char *sysroot);
 
+/* The path, to be freed, of a debug file that a debuginfod server had; NULL: none is asked, or it has
+ * none. */
+char *elf_debuginfod_find(const char *build_id);
+
 /* Add the module's PLT stubs to s. Returns 0, or -1 when memory is out. */
 int elf_read_plt(struct symbols *s, const struct elf_module *m);
 

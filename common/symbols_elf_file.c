@@ -221,17 +221,14 @@ static char *join(const char *format, ...)
 	return path;
 }
 
-int elf_debug_open(struct elf_file *f, Elf *elf, const char *path, const char *sysroot)
+/* By .gnu_debuglink: beside the file, in .debug/ there, and below /usr/lib/debug. */
+static int try_link(struct elf_file *f, Elf *elf, const char *path, const char *root,
+		    const char *id)
 {
-	const char *root = sysroot ? sysroot : "", *slash = strrchr(path, '/'), *link;
+	const char *slash = strrchr(path, '/'), *link;
 	int directory = slash ? (int)(slash - path) + 1 : 0;
-	char id[ELF_BUILD_ID_MAX];
 	uint32_t crc;
 
-	if (elf_build_id(elf, id) && strlen(id) > 2 &&
-	    try_debug(f, join("%s" DEBUG_DIRECTORY "/.build-id/%.2s/%s.debug", root, id, id + 2),
-		      id, NULL) == 0)
-		return 0;
 	link = debug_link(elf, &crc);
 	if (!link)
 		return -1;
@@ -242,4 +239,19 @@ int elf_debug_open(struct elf_file *f, Elf *elf, const char *path, const char *s
 		return -1;
 	return try_debug(f, join("%s" DEBUG_DIRECTORY "%.*s%s", root, directory, path, link), id,
 			 &crc);
+}
+
+int elf_debug_open(struct elf_file *f, Elf *elf, const char *path, const char *sysroot)
+{
+	const char *root = sysroot ? sysroot : "";
+	char id[ELF_BUILD_ID_MAX], *fetched;
+
+	if (elf_build_id(elf, id) && strlen(id) > 2 &&
+	    try_debug(f, join("%s" DEBUG_DIRECTORY "/.build-id/%.2s/%s.debug", root, id, id + 2),
+		      id, NULL) == 0)
+		return 0;
+	if (try_link(f, elf, path, root, id) == 0)
+		return 0;
+	fetched = *id ? elf_debuginfod_find(id) : NULL;
+	return fetched ? try_debug(f, fetched, id, NULL) : -1;
 }

@@ -133,6 +133,8 @@ static int add_symbols(struct stage *s, struct resolver *r, const struct block *
 			continue;
 		if (resolve(r, p, true, &symbol) < 0)
 			return out_of_memory(s);
+		if (p->symbol)
+			keep_line(p->symbol, &symbol);
 		if (send_symbol(s, id, &symbol))
 			return -1;
 	}
@@ -145,12 +147,12 @@ static int add_symbols(struct stage *s, struct resolver *r, const struct block *
 		got = resolve(r, p, false, &symbol);
 		if (got < 0)
 			return out_of_memory(s);
-		if (got)
-			keep_line(p->symbol, &symbol);
 		if (!got)
 			symbol = entry_of(p->symbol);
 		else if (is_same(p->symbol, &symbol))
 			continue;
+		else
+			keep_line(p->symbol, &symbol);
 		if (send_symbol(s, id, &symbol))
 			return -1;
 	}

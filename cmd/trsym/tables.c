@@ -159,12 +159,13 @@ static int from_stream(struct tables *t, struct module *m)
 	return 0;
 }
 
-static int from_file(struct tables *t, struct module *m)
+static int from_file(struct tables *t, struct module *m, bool kernel)
 {
 	struct error e = {.what = ""};
 
 	if (m->path[0] != '/') {
-		snprintf(m->why, sizeof(m->why), "no file");
+		snprintf(m->why, sizeof(m->why), "%s",
+			 kernel ? "the trace has no kallsyms (see --kallsyms)" : "no file");
 		return 0;
 	}
 	m->symbols = symbols_from_elf(m->path, t->options.sysroot,
@@ -197,6 +198,7 @@ struct module *tables_module(struct tables *t, const struct space *space, const 
 			  map->table.number};
 	uint32_t number = intern(&t->keys, key, sizeof(key));
 	struct module **modules, *m;
+	bool kernel;
 
 	if (number == INTERN_NONE)
 		return NULL;
@@ -216,9 +218,10 @@ struct module *tables_module(struct tables *t, const struct space *space, const 
 			     .source = space->source->number,
 			     .origin = "none"};
 	modules[t->nmodules++] = m;
-	if ((m->table[0] ? from_stream : from_file)(t, m))
+	kernel = space->flags & SPACE_KERNEL;
+	if (m->table[0] ? from_stream(t, m) : from_file(t, m, kernel))
 		return NULL;
-	if (space->flags & SPACE_KERNEL && t->options.kernel && !symbols_count_of(m))
+	if (kernel && t->options.kernel && !symbols_count_of(m))
 		from_kallsyms(t, m);
 	return m;
 }
