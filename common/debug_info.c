@@ -177,9 +177,8 @@ struct debug_info *debug_info_open(const char *path, const char *sysroot, const 
 		error_set(e, path, NO_OFFSET, "out of memory");
 		return NULL;
 	}
-	d->debug.fd = -1;
-	if (elf_file_open(&d->file, sysroot, path, e) ||
-	    elf_module_begin(&m, d->file.elf, path, build_id, id, e)) {
+	d->file.fd = d->debug.fd = -1;
+	if (elf_module_open(&m, &d->file, path, sysroot, build_id, id, e)) {
 		debug_info_close(d);
 		return NULL;
 	}

@@ -227,18 +227,13 @@ static int read_best_table(struct symbols *s, const struct elf_module *m, const 
 	return result;
 }
 
-static int read_module(struct symbols *s, Elf *elf, const char *path, const char *sysroot,
-		       const char *build_id, struct error *e)
+static int read_module(struct symbols *s, const struct elf_module *m, const char *id,
+		       const char *path, const char *sysroot, struct error *e)
 {
-	struct elf_module m;
-	char id[ELF_BUILD_ID_MAX];
-
-	if (elf_module_begin(&m, elf, path, build_id, id, e) < 0)
-		return -1;
 	s->path = strdup(path);
 	s->build_id = strdup(id);
-	if (!s->path || !s->build_id || read_best_table(s, &m, path, sysroot) < 0 ||
-	    elf_read_plt(s, &m) < 0 || symbols_sort(s) < 0 || symbols_nest(s) < 0)
+	if (!s->path || !s->build_id || read_best_table(s, m, path, sysroot) < 0 ||
+	    elf_read_plt(s, m) < 0 || symbols_sort(s) < 0 || symbols_nest(s) < 0)
 		return error_set(e, path, NO_OFFSET, "out of memory");
 	return 0;
 }
@@ -246,15 +241,17 @@ static int read_module(struct symbols *s, Elf *elf, const char *path, const char
 struct symbols *symbols_from_elf(const char *path, const char *sysroot, const char *build_id,
 				 struct error *e)
 {
+	char id[ELF_BUILD_ID_MAX];
+	struct elf_module m;
 	struct elf_file file;
 	struct symbols *s;
 
-	if (elf_file_open(&file, sysroot, path, e) < 0)
+	if (elf_module_open(&m, &file, path, sysroot, build_id, id, e) < 0)
 		return NULL;
 	s = symbols_new();
 	if (!s) {
 		error_set(e, path, NO_OFFSET, "out of memory");
-	} else if (read_module(s, file.elf, path, sysroot, build_id, e) < 0) {
+	} else if (read_module(s, &m, id, path, sysroot, e) < 0) {
 		symbols_free(s);
 		s = NULL;
 	}

@@ -241,17 +241,40 @@ static int try_link(struct elf_file *f, Elf *elf, const char *path, const char *
 			 &crc);
 }
 
+/* Nothing else than an id may become a part of a path, or go to a server. */
+static bool is_id(const char *id)
+{
+	size_t n = strspn(id, "0123456789abcdef");
+
+	return n > 2 && n < ELF_BUILD_ID_MAX && !id[n];
+}
+
+static int try_id(struct elf_file *f, const char *id, const char *root)
+{
+	if (!is_id(id))
+		return -1;
+	return try_debug(f, join("%s" DEBUG_DIRECTORY "/.build-id/%.2s/%s.debug", root, id, id + 2),
+			 id, NULL);
+}
+
+static int try_server(struct elf_file *f, const char *id)
+{
+	char *path = is_id(id) ? elf_debuginfod_find(id) : NULL;
+
+	return path ? try_debug(f, path, id, NULL) : -1;
+}
+
 int elf_debug_open(struct elf_file *f, Elf *elf, const char *path, const char *sysroot)
 {
 	const char *root = sysroot ? sysroot : "";
-	char id[ELF_BUILD_ID_MAX], *fetched;
+	char id[ELF_BUILD_ID_MAX];
 
-	if (elf_build_id(elf, id) && strlen(id) > 2 &&
-	    try_debug(f, join("%s" DEBUG_DIRECTORY "/.build-id/%.2s/%s.debug", root, id, id + 2),
-		      id, NULL) == 0)
-		return 0;
-	if (try_link(f, elf, path, root, id) == 0)
-		return 0;
-	fetched = *id ? elf_debuginfod_find(id) : NULL;
-	return fetched ? try_debug(f, fetched, id, NULL) : -1;
+	elf_build_id(elf, id);
+	return try_id(f, id, root) && try_link(f, elf, path, root, id) && try_server(f, id) ? -1
+											    : 0;
+}
+
+int elf_debug_open_id(struct elf_file *f, const char *build_id, const char *sysroot)
+{
+	return try_id(f, build_id, sysroot ? sysroot : "") && try_server(f, build_id) ? -1 : 0;
 }

@@ -156,6 +156,13 @@ lines() {
 	cp prog "root$PWD/prog"
 	rm prog
 	trsym -l --sysroot=root plain.trs | lines | diff want -
+	# which does without the program, and for symbols too
+	rm "root$PWD/prog"
+	trsym -l --sysroot=root plain.trs | lines | diff want -
+	rm -rf bare.data
+	cp -r plain.data bare.data
+	rm -f bare.data/*.sym
+	trdecode bare.data | trsym -l -q --sysroot=root | lines | diff want -
 	run -0 --separate-stderr pipe 'trsym -l --sysroot=nowhere plain.trs | trstat -q -a count'
 	[[ $stderr == *"no source lines: cannot open: No such file or directory"* ]]
 	assert_output --partial outer
