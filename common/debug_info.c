@@ -57,8 +57,9 @@ static bool texts_end(Elf *elf)
 					   : NULL;
 		Elf_Data *data;
 
-		if (!name || header.sh_type == SHT_NOBITS || strncmp(name, ".debug_", 7) ||
-		    !strstr(name, "str"))
+		if (!name || header.sh_type == SHT_NOBITS ||
+		    (strcmp(name, ".debug_str") && strcmp(name, ".debug_line_str") &&
+		     strcmp(name, ".debug_str.dwo")))
 			continue;
 		data = elf_getdata(section, NULL);
 		if (data && data->d_size && ((char *)data->d_buf)[data->d_size - 1])

@@ -168,6 +168,16 @@ lines() {
 	assert_output --partial outer
 }
 
+@test "what clang writes" {
+	need_recording
+	need clang
+	trsym -l plain.trs | lines >want
+	clang -O2 -pg -g -Wl,--build-id -o prog prog.c sub/other.c
+	uftrace record -d clang.data ./prog >/dev/null 2>&1 || skip 'uftrace records no such program'
+	rm -f clang.data/*.dbg
+	trdecode clang.data | trsym -l | lines | diff want -
+}
+
 @test "from a debuginfod server" {
 	need_recording
 	need debuginfod
