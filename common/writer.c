@@ -322,11 +322,33 @@ static int send_meta(struct writer *w, const struct sent_meta *m, uint32_t flags
 	return writer_send_block(w, BLOCK_META, BLOCK_MAY_SKIP | BLOCK_MAY_COPY, parts, 1);
 }
 
+static int send_pieces(struct writer *w, const struct sent_meta *m, const char *data)
+{
+	uint64_t done = 0;
+
+	do {
+		size_t piece = m->total - done < META_PIECE ? m->total - done : META_PIECE;
+
+		if (send_meta(w, m, 0, done, data + done, piece))
+			return -1;
+		done += piece;
+	} while (done < m->total);
+	return 0;
+}
+
+int writer_pass_meta(struct writer *w, uint32_t wire_source, const char *name, const void *data,
+		     size_t n, bool reference)
+{
+	struct sent_meta m = {wire_source, (char *)name, hash_bytes(data, n, 0), n};
+
+	if (writer_need_segment(w) || writer_flush(w))
+		return -1;
+	return reference ? send_meta(w, &m, META_REFERENCE, 0, NULL, 0) : send_pieces(w, &m, data);
+}
+
 int writer_meta(struct writer *w, uint32_t source, const char *name, const void *data, size_t n)
 {
 	struct sent_meta m = {source, NULL, hash_bytes(data, n, 0), n}, *metas;
-	const char *p = data;
-	size_t done = 0;
 
 	metas = array_grow(w->metas, &w->metas_capacity, w->nmetas, sizeof *metas);
 	if (!metas)
@@ -338,13 +360,8 @@ int writer_meta(struct writer *w, uint32_t source, const char *name, const void 
 	metas[w->nmetas++] = m;
 	if (writer_declare(w, ENTRY_SOURCE, source) || writer_flush(w))
 		return -1;
-	do {
-		size_t piece = n - done < META_PIECE ? n - done : META_PIECE;
-
-		if (send_meta(w, &m, 0, done, p + done, piece))
-			return -1;
-		done += piece;
-	} while (done < n);
+	if (send_pieces(w, &m, data))
+		return -1;
 	/* the source's parts are no reason to begin a new segment */
 	w->segment_bytes = 0;
 	return 0;

@@ -463,6 +463,9 @@ int writer_pass_begin(struct writer *w, const struct block *b, const uint8_t *pa
 int writer_copy_row(struct writer *w, const struct block *b, const struct event *e);
 /* Entries of one's own (symbols) behind the declarations that were passed on. */
 int writer_pass_symbol(struct writer *w, uint32_t wire_place, const struct symbol_entry *e);
+/* A part of a source that upstream did not have; reference: an earlier segment has it. */
+int writer_pass_meta(struct writer *w, uint32_t wire_source, const char *name, const void *data,
+		     size_t n, bool reference);
 /* END in the place of upstream's, with its flags and its counts of gaps and of lost events. */
 int writer_pass_end(struct writer *w, uint32_t flags, uint64_t gaps, uint64_t lost);
 
