@@ -237,7 +237,8 @@ static bool sampled(struct limits *l, const struct event *e)
 bool limits_row(struct limits *l, const struct event *e)
 {
 	const struct window *w = window_of(l, e->lane->clock);
-	bool holds = e->time >= w->since && e->time < w->until, at_enter;
+	bool holds = e->time >= w->since && e->time < w->until;
+	uint32_t at_enter;
 
 	if (holds && l->from)
 		holds = between(l, e);
