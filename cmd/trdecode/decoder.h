@@ -24,9 +24,10 @@ struct decoding {
 	struct writer *writer;
 	enum clock_choice clock;
 	bool quiet, verbose;
-	bool times_only; /* of rows: nothing else matters, and damage is not reported (last_time.h) */
-	int status;		     /* of damage found so far, program.h */
-	uint64_t lost;		     /* events that the recorders lost, in all segments */
+	bool times_only; /* of rows: nothing else matters, and damage is not reported (last_time.h)
+			  */
+	int status;	 /* of damage found so far, program.h */
+	uint64_t lost;	 /* events that the recorders lost, in all segments */
 	const struct limits *limits; /* what is wanted; NULL: all (limits.h) */
 	unsigned descriptors;	     /* that decoders keep open, of DESCRIPTORS_KEPT */
 };

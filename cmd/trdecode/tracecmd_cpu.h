@@ -46,7 +46,8 @@ int cpu_data_bytes(struct cpu_data *c, struct error *e);
 
 /*
  * The first bytes, at least a page where there are so many, of the compressed chunk whose lengths
- * stand at offset, in `to`, and where the next one's stand. to NULL: only that. false: there is none.
+ * stand at offset, in `to`, and where the next one's stand. to NULL: only that. false: there is
+ * none.
  */
 bool cpu_data_chunk(const struct cpu_data *c, uint64_t offset, struct buffer *to, uint64_t *next);
 
