@@ -20,7 +20,10 @@ struct pieces {
 	struct buffer page;
 };
 
-enum { RUNS_MOST = 1 << 16 };
+enum {
+	RUNS_MOST = 1 << 16,
+	CHUNKS_LEAST = 16, /* fewer are sooner read than searched */
+};
 
 /* Where runs of chunks begin. A piece more than a chunk where they are many. */
 static bool find_runs(struct pieces *p)
@@ -28,6 +31,8 @@ static bool find_runs(struct pieces *p)
 	const struct cpu_data *c = &p->r->data;
 	uint64_t offset = c->offset, n = c->chunks;
 
+	if (n < CHUNKS_LEAST)
+		return false;
 	p->run = n / RUNS_MOST + 1;
 	p->offsets = calloc((size_t)(n / p->run) + 1, sizeof *p->offsets);
 	for (uint64_t i = 0; p->offsets && i < n; i++) {

@@ -515,49 +515,6 @@ static int uftrace_info_facts(struct input *in, struct facts *f, struct error *e
 	return 0;
 }
 
-/* The time of a task's last record, if it is one: there may be arguments behind it. */
-static uint64_t last_record(const struct uftrace *u, const struct task_reader *t)
-{
-	uint8_t record[UFTRACE_RECORD_SIZE];
-	uint64_t start, size, time, word;
-	struct error e;
-	ssize_t got;
-	int fd;
-
-	if (!t->open)
-		return 0;
-	fd = tree_fd(u->input->tree, t->member, &start, &size, &e);
-	if (fd < 0)
-		return 0;
-	got = size < sizeof record
-		      ? 0
-		      : pread(fd, record, sizeof record, (off_t)(start + size - sizeof record));
-	close(fd);
-	if (got != sizeof record)
-		return 0;
-	time = get_u64(record);
-	word = get_u64(record + 8);
-	if (u->info.swap) {
-		time = __builtin_bswap64(time);
-		word = __builtin_bswap64(word);
-	}
-	return (word & 0x3e) == UFTRACE_RECORD_MAGIC << 3 && time < TIME_LIMIT ? time : 0;
-}
-
-static bool uftrace_late(struct input *in, uint64_t *time)
-{
-	struct uftrace *u = in->state;
-	uint64_t last = 0;
-
-	for (size_t i = 0; i < u->ntasks; i++) {
-		uint64_t of = last_record(u, &u->task_readers[i]);
-
-		last = of > last ? of : last;
-	}
-	*time = last ? shifted(u, last) : 0;
-	return false;
-}
-
 const struct decoder decoder_uftrace = {
 	.name = "uftrace",
 	.probe = uftrace_probe,
