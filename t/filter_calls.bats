@@ -151,10 +151,53 @@ dur > 1ms || over('step')"
 		trfilter --within 1h 'kind == enter' "$stream" | trencode -q | cmp - <(trencode -q "$stream")
 	done
 	count "$e" threads.trs 3
+	# 8 rows; the leave of one enter among them is farther away
 	run -0 trfilter -c -m 1 -B 3 -A 4 "$e" threads.trs
-	assert_output 8
+	assert_output 9
+	# what is outside of the limits is around nothing
+	run -0 trfilter -c --since +2ms --within 1h 1 threads.trs
+	assert_output "$(trfilter -c --since +2ms 1 threads.trs)"
 	run -0 trfilter -c -m 1 --within 0 "$e" threads.trs
 	assert_output 1
+}
+
+# open_ends STREAM: calls that are not left, and leaves that were not entered
+open_ends() {
+	trstat -a count "$1" 2>&1 >/dev/null | awk '
+		/calls had not returned at the end/ { open = $2 }
+		/returns of calls whose beginning is not there/ { back = $2 }
+		END { print open + 0, back + 0 }'
+}
+
+@test "what is around a match is balanced, and so are ranges" {
+	for input in "$SHARED"/trace-cmd/*fgraph.dat "$DATA"/lttng/*/ "$SHARED"/apitrace/mt4.trace; do
+		[[ ! -e $input ]] || trdecode -q "$input" >"around-$(basename "$input").trs" 2>/dev/null || true
+	done
+	for stream in *.trs; do
+		# a forked child leaves calls that its parent entered
+		[[ -s $stream && $stream != forkexec.trs ]] || continue
+		read -r open back <<<"$(open_ends "$stream")"
+		for e in 'cpu == 0 && depth > 1' 'dur > 10 && children == 0' 'kind == instant'; do
+			for options in '-A 3' '-B 5 -D 3' '--within 20us' '-B 4 --since +1ms'; do
+				# shellcheck disable=SC2086
+				trfilter -q $options "$e" "$stream" >kept.out 2>/dev/null
+				read -r o b <<<"$(open_ends kept.out)"
+				((o <= open && b <= back)) || fail "$stream $options $e: $o of $open, $b of $back"
+			done
+			trfilter -q --between 'depth == 1' 'depth == 2' "$e" "$stream" >kept.out 2>/dev/null
+			read -r o b <<<"$(open_ends kept.out)"
+			((o <= open && b <= back)) || fail "$stream --between $e: $o of $open, $b of $back"
+		done
+	done
+}
+
+@test "single rows that were asked for stay single, what is around them does not" {
+	e='kind == leave && name == "usleep"'
+	trfilter -A 1 "$e" threads-nosched.trs | trfilter -c 'kind == enter && name == "usleep"' >enters
+	assert_equal "$(cat enters)" 0
+	trfilter -B 1 "$e" threads-nosched.trs >kept.out
+	assert_equal "$(trfilter -c "$e" kept.out)" "$(trfilter -c "$e" threads-nosched.trs)"
+	[ "$(trfilter -c 'kind == enter' kept.out)" -gt 0 ]
 }
 
 @test "--since and --until part a stream, whole calls too" {

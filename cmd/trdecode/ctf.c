@@ -220,9 +220,11 @@ static int ctf_open(struct input *in, struct error *e)
 		    open_trace(ctf, tree_member(tree, i), e))
 			return -1;
 	/* traces do not move any more */
-	for (size_t i = 0; i < ctf->ntraces; i++)
+	for (size_t i = 0; i < ctf->ntraces; i++) {
 		if (ctf_classes_make(&ctf->traces[i], e))
 			return -1;
+		ctf_skip_prepare(&ctf->traces[i]);
+	}
 	set_clock(ctf);
 	return find_files(ctf, e);
 }
@@ -446,6 +448,7 @@ const struct decoder decoder_ctf = {
 	.identity = ctf_identity,
 	.info = ctf_info,
 	.begin = ctf_begin,
+	.late = ctf_skip_late,
 	.run = ctf_run,
 	.close = ctf_close,
 };

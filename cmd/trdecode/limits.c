@@ -146,7 +146,7 @@ void limits_begin(struct limits *l, struct writer *w)
 
 int limits_times(struct limits *l, const struct input *inputs, int n, struct error *e)
 {
-	struct moment_base base = {.start = UINT64_MAX};
+	struct moment_base base = {.start = UINT64_MAX, .end = l->end};
 	uint64_t until;
 
 	for (int i = 0; i < n; i++) {

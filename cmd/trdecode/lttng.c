@@ -204,7 +204,7 @@ static int lttng_begin(struct input *in, struct error *e)
 		keep = false;
 	else
 		d->descriptors += (unsigned)l->nfiles;
-	if (declare(l) || lttng_ahead(l))
+	if (declare(l) || (!d->times_only && lttng_ahead(l)))
 		return out_of_memory(l, e);
 	l->begun = true;
 	for (size_t i = 0; i < l->nfiles; i++) {
@@ -213,6 +213,7 @@ static int lttng_begin(struct input *in, struct error *e)
 		if (!wanted(l, f->member))
 			continue;
 		f->done = false;
+		lttng_skip_prepare(l, f);
 		if (lttng_file_open(l, f, f->member, window, keep))
 			return out_of_memory(l, e);
 		if (!f->done)
@@ -254,6 +255,7 @@ const struct decoder decoder_lttng = {
 	.identity = lttng_identity,
 	.info = lttng_info,
 	.begin = lttng_begin,
+	.late = lttng_skip_late,
 	.run = lttng_run,
 	.close = lttng_close,
 };

@@ -11,6 +11,7 @@
 #include "decoder.h"
 #include "facts.h"
 #include "input.h"
+#include "last_time.h"
 #include "merge.h"
 #include "common/units.h"
 
@@ -45,7 +46,8 @@ static const struct option_row option_rows[] = {
 	{OPT_OFFSET, "offset", "FILE=TIME", "add TIME (as 1.5s, -20ms) to every time of that input",
 	 "file"},
 	{OPT_SINCE, "since", "TIME",
-	 "nothing before TIME: 12.5s, +1.5s from the first event,\nor a date", NULL},
+	 "nothing before TIME: 12.5s, +1.5s from the first event,\n-10s before the last, or a date",
+	 NULL},
 	{OPT_UNTIL, "until", "TIME", "nothing from TIME on", NULL},
 	{OPT_CPU, "cpu", "LIST", "these CPUs, as 0-3,7", NULL},
 	{OPT_TID, "tid", "LIST", "these threads", NULL},
@@ -99,14 +101,9 @@ static int add_offset(struct settings *s, const char *arg, struct error *e)
 static int moment(const char *option, const char *arg, struct moment *m, struct error *e)
 {
 	if (moment_parse(arg, m))
-		return error_set(e, NULL, NO_OFFSET,
-				 "%s takes a time as 12.5s, +1.5s or 2026-11-21 11:40, not '%s'",
-				 option, arg);
-	if (m->from == MOMENT_END)
 		return error_set(
 			e, NULL, NO_OFFSET,
-			"%s: where the end is is known when all is decoded: trfilter takes "
-			"'%s' of a saved stream",
+			"%s takes a time as 12.5s, +1.5s, -10s or 2026-11-21 11:40, not '%s'",
 			option, arg);
 	return 0;
 }
@@ -253,6 +250,27 @@ static void set_shift(struct input *in, const char *operand, struct settings *s)
 	}
 }
 
+static void shift(struct input *in, const char *name, void *ctx)
+{
+	set_shift(in, name, ctx);
+}
+
+static int find_end(char **names, int n, struct settings *s)
+{
+	const struct last_time l = {.names = names,
+				    .n = n,
+				    .format = s->format,
+				    .decoders = decoders,
+				    .clock = s->clock,
+				    .shift = shift,
+				    .ctx = s};
+	struct error e = {.what = ""};
+
+	if (!limits_from_end(&s->limits) || s->info)
+		return STATUS_OK;
+	return last_time_find(&l, &s->limits.end, &e) ? fail(&e) : STATUS_OK;
+}
+
 static int run(struct input *inputs, int n, char **names, struct settings *s,
 	       const struct common_options *common, struct decoding *d, char **argv, int argc)
 {
@@ -262,6 +280,8 @@ static int run(struct input *inputs, int n, char **names, struct settings *s,
 	struct error e;
 	int status;
 
+	if (find_end(names, n, s))
+		return STATUS_FAILED;
 	for (int i = 0; i < n; i++) {
 		if (input_twice(names, i, &e) ||
 		    input_open(&inputs[i], names[i], s->format, decoders, d, &e) ||

@@ -334,6 +334,7 @@ const struct decoder decoder_tracecmd = {
 	.identity = tracecmd_identity,
 	.info = tracecmd_info,
 	.begin = tracecmd_begin,
+	.late = tracecmd_late,
 	.run = tracecmd_run,
 	.close = tracecmd_close,
 };

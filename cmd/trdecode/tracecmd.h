@@ -86,6 +86,8 @@ int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r);
 
 /* tracecmd_skip.c: before the first event is written, pass over what is not wanted. */
 void tracecmd_skip(struct tracecmd *t);
+/* struct decoder's late: the time of the last page. */
+bool tracecmd_late(struct input *in, uint64_t *latest);
 
 /* tracecmd_time.c */
 void tracecmd_clock(struct tracecmd *t);

@@ -48,7 +48,8 @@ struct task_reader {
 	uint32_t sched_place; /* place of the open sched-out, 0 none */
 	bool open;	      /* has a file */
 	bool depth_known;
-	bool stale; /* base.next is not known: task_look_ahead finds it */
+	bool skipped; /* what is before the first time that is wanted */
+	bool stale;   /* base.next is not known: task_look_ahead finds it */
 };
 
 /* A record so long after the one before it is looked at twice: its time may be damaged. */
@@ -162,6 +163,11 @@ static inline uint32_t uftrace_place(struct uftrace *u, const struct task_reader
 
 /* uftrace_merge.c: events up to and including that time (unshifted). -1: the writer failed. */
 int merge_until(struct uftrace *u, uint64_t limit);
+/* uftrace_skip.c: pass over a task's records before a time, where they are plain ones and many; it
+ * is stale then. */
+void uftrace_skip(const struct uftrace *u, struct task_reader *t, uint64_t first);
+/* struct decoder's late: the last record of a task. */
+bool uftrace_late(struct input *in, uint64_t *time);
 /* uftrace_records.c */
 int task_begin(struct uftrace *u, struct task_reader *t, struct error *e);
 /* Find the time of the task's next record, stepping over damage. -1: the writer failed. */

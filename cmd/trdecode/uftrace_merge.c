@@ -113,6 +113,12 @@ static bool pass_over(struct uftrace *u, struct lane_reader *r, uint64_t first)
 
 	if (!r->task || t->stale || r->due.time >= first)
 		return false;
+	if (!t->skipped) {
+		t->skipped = true;
+		uftrace_skip(u, t, first);
+		if (t->stale)
+			return true;
+	}
 	p = start = window_at(&t->file);
 	stop = start + window_have(&t->file);
 	last = t->last;

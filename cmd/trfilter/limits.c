@@ -3,13 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "reader_tail.h"
 #include "siphash.h"
-#include "stream.h"
-
-enum { TAIL = 8192 }; /* END is at most so long */
 
 static const unsigned of_calls = DEPENDS_LATER | DEPENDS_STACK;
 
@@ -60,28 +57,6 @@ struct node *limits_field(const char *text, struct error *e)
 
 /* --- the end of the input --- */
 
-/* The last time that END at the end of a file tells. */
-static int last_time(int fd, uint64_t *last)
-{
-	uint8_t tail[TAIL];
-	struct stat st;
-	ssize_t n;
-
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return -1;
-	n = pread(fd, tail, sizeof tail, st.st_size > TAIL ? st.st_size - TAIL : 0);
-	for (ssize_t at = n - BLOCK_HEADER - 56; at >= 0; at -= 8) {
-		const uint8_t *p = tail + at;
-
-		if (get_u32(p) != BLOCK_SYNC || get_u16(p + 4) != BLOCK_END ||
-		    get_u32(p + 8) != (size_t)(n - at) - BLOCK_HEADER)
-			continue;
-		*last = get_u64(p + BLOCK_HEADER + 32);
-		return get_u64(p + BLOCK_HEADER) ? 0 : -1;
-	}
-	return -1;
-}
-
 int limits_find_end(struct limits *l, char **paths, int n, struct error *e)
 {
 	const char *path = n ? paths[n - 1] : "-";
@@ -93,7 +68,7 @@ int limits_find_end(struct limits *l, char **paths, int n, struct error *e)
 	fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(e, path, NO_OFFSET, "cannot open");
-	bad = last_time(fd, &l->end);
+	bad = reader_tail_last(fd, &l->end);
 	if (!standard)
 		close(fd);
 	if (bad)
@@ -237,7 +212,8 @@ static bool sampled(struct limits *l, const struct event *e)
 bool limits_row(struct limits *l, const struct event *e)
 {
 	const struct window *w = window_of(l, e->lane->clock);
-	bool holds = e->time >= w->since && e->time < w->until, at_enter;
+	bool holds = e->time >= w->since && e->time < w->until;
+	uint32_t at_enter;
 
 	if (holds && l->from)
 		holds = between(l, e);

@@ -34,7 +34,7 @@ static void print(struct text *t, void *ctx)
 		text_char(t, '\n');
 		return;
 	}
-	explain_filter(t, w->select.filter);
+	explain_filter(t, w->select.filter, w->settings->invert);
 	explain_names(t);
 	if (w->stream_read)
 		explain_types(t, &w->stage->in.dictionary);

@@ -93,9 +93,6 @@ static int take_events(struct whole *w, const struct block *b, struct error *err
 	}
 	if (check(w, error))
 		return -1;
-	for (uint32_t i = 0; w->waiting.dropped && i < b->rows; i++)
-		if (w->states[i] == ROW_DROP)
-			w->states[i] = w->waiting.dropped;
 	return waiting_events(&w->waiting, b, w->states, w->offsets, w->owners, error);
 }
 

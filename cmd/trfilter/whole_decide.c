@@ -85,7 +85,7 @@ void whole_settle(struct whole *w, struct open_frame *f, bool keep)
 		return;
 	f->waits = false;
 	if (f->block == waiting_next(&w->waiting))
-		w->states[f->row] = keep ? ROW_KEEP : ROW_DROP;
+		w->states[f->row] = keep ? ROW_KEEP : w->waiting.dropped;
 	else if (!w->failed && waiting_decide(&w->waiting, f->block, f->row, keep, &w->error))
 		w->failed = true;
 }

@@ -4,6 +4,7 @@
  *     name type group kind source buffer tid pid ppid comm cpu module symkind file line address
  *     caller stack depth time, and any field of the events, arg.N and ret
  *     .NAME         the field of that name, also where there is a key of it
+ *     A|B           of these the first that a row has; called A
  *     bucket(F,N)   F rounded down to a multiple of N
  *     log2(F)       the largest power of two that is not above F, 0 for 0
  *     hist(F)       the least number in F's bucket of a histogram (common/histogram.h)
@@ -70,8 +71,9 @@ struct key {
 	char *name;  /* as the user wrote it: the column's header */
 	char *field; /* BY_FIELD: its name */
 	enum key_transform transform;
-	uint64_t width; /* KEY_BUCKET */
-	bool unit;	/* KEY_BUCKET: the width was given with a unit of time */
+	uint64_t width;	   /* KEY_BUCKET */
+	bool unit;	   /* KEY_BUCKET: the width was given with a unit of time */
+	struct key *other; /* what is asked where a row has none; NULL nothing */
 };
 
 struct keys {

@@ -127,10 +127,40 @@ static int parse_function(struct key *k, char *inside, uint32_t *needs, struct e
 	return parse_plain(k, inside, needs, e);
 }
 
+/* Of A|B: what is behind the first bar. The key is called A. */
+static int parse_others(struct key *k, char *bar, uint32_t *needs, struct error *e)
+{
+	char *next;
+
+	for (; bar; bar = next, k = k->other) {
+		next = strchr(bar, '|');
+		if (next)
+			*next++ = '\0';
+		k->other = calloc(1, sizeof(*k->other));
+		if (!k->other)
+			return error_set(e, NULL, NO_OFFSET, "out of memory");
+		k->other->name = strdup(bar);
+		if (!k->other->name)
+			return error_set(e, NULL, NO_OFFSET, "out of memory");
+		if (parse_plain(k->other, bar, needs, e))
+			return -1;
+		if (k->other->what == BY_CALLER || k->other->what == BY_DEPTH ||
+		    k->other->what == BY_STACK)
+			return error_set(e, NULL, NO_OFFSET, "'%s' can only be asked alone", bar);
+	}
+	return 0;
+}
+
 static int parse_key(struct key *k, uint32_t *needs, struct error *e)
 {
-	char *inside;
+	char *inside, *bar = strchr(k->name, '|');
 	int r;
+
+	if (bar) {
+		*bar = '\0';
+		if (parse_others(k, bar + 1, needs, e))
+			return -1;
+	}
 
 	for (size_t i = 0; i < COUNT_OF(transforms); i++) {
 		size_t n = strlen(transforms[i].name);
@@ -206,6 +236,14 @@ int keys_check_ticks(const struct keys *k, struct error *e)
 void keys_free(struct keys *k)
 {
 	for (size_t i = 0; i < k->count; i++) {
+		struct key *other = k->key[i].other, *next;
+
+		for (; other; other = next) {
+			next = other->other;
+			free(other->name);
+			free(other->field);
+			free(other);
+		}
 		free(k->key[i].name);
 		free(k->key[i].field);
 	}

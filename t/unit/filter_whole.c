@@ -136,32 +136,46 @@ static void others(const char *from, const char *what)
 		snprintf(title, sizeof title, "%s: %s with callers, with context", what,
 			 expressions[i]);
 		ok(good && same(&one, &other), title);
+		snprintf(title, sizeof title, "%s: %s with context is balanced", what,
+			 expressions[i]);
+		ok(strstr(expressions[i], "kind") ||
+			   (one.unmatched <= all.unmatched && one.open <= all.open),
+		   title);
 	}
 }
 
-/* Rows of a stream that are within reach of a match, the plain way. */
-static void around(const char *from)
+/* Rows of a stream that are within reach of a match, with the other rows of their calls, the plain
+ * way. */
+static void around(const char *from, struct how how)
 {
-	static bool kept[ROWS];
+	static bool near[ROWS], kept[ROWS];
 	size_t j = 0, n = 0;
+	char title[200];
 
 	run(from, "name == 'f4'", (struct how){.memory = NEVER}, in_dir("one"));
 	read_rows(in_dir("one"), &one);
+	memset(near, 0, sizeof near);
 	memset(kept, 0, sizeof kept);
 	for (size_t i = 0; i < all.n && j < one.n; i++) {
 		if (all.row[i] != one.row[j])
 			continue;
 		j++;
-		for (size_t k = i < 3 ? 0 : i - 3; k <= i + 2 && k < all.n; k++)
-			kept[k] = true;
+		for (size_t k = i < how.before ? 0 : i - how.before;
+		     k <= i + how.after && k < all.n; k++)
+			near[k] = true;
 	}
-	run(from, "name == 'f4'", (struct how){.memory = 3000, .before = 3, .after = 2},
-	    in_dir("other"));
+	for (size_t i = 0; i < all.n; i++)
+		if (near[i])
+			kept[i] = kept[all.partner[i]] = true;
+	run(from, "name == 'f4'", how, in_dir("other"));
 	read_rows(in_dir("other"), &other);
 	for (size_t i = 0; i < all.n; i++)
 		if (kept[i] && (n >= other.n || other.row[n++] != all.row[i]))
 			break;
-	ok(j == one.n && n == other.n && n > one.n, "rows before and behind a match");
+	snprintf(title, sizeof title,
+		 "rows around a match, with their partners: %d before, %d behind", (int)how.before,
+		 (int)how.after);
+	ok(j == one.n && n == other.n && n > one.n, title);
 }
 
 static void everything(uint32_t seed, bool bare, const char *what)
@@ -174,8 +188,12 @@ static void everything(uint32_t seed, bool bare, const char *what)
 	for (size_t i = 0; i < EXPRESSIONS; i++)
 		agree(path, what, expressions[i]);
 	others(path, what);
-	if (bare) /* gaps pass, and do not count */
-		around(path);
+	if (!bare) /* gaps pass, and do not count */
+		return;
+	around(path, (struct how){.memory = 3000, .before = 3, .after = 2});
+	around(path, (struct how){.memory = 0, .before = 1});
+	around(path, (struct how){.memory = NEVER, .after = 7});
+	around(path, (struct how){.memory = 100000, .before = 400, .after = 1});
 }
 
 int main(void)
