@@ -209,6 +209,8 @@ int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e
 int ctf_file_more(struct ctf_file *f, uint64_t from, struct error *e);
 /* ns of a clock's value, before the input's shift. false: no time can be that. */
 bool ctf_file_own_time(const struct ctf_file *f, uint64_t value, uint64_t *ns);
+/* The same, shifted. */
+bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns);
 /* Report damage, and leave a gap. -1 and e: the output failed. */
 int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struct error *e);
 /* The same at a position of the packet, the rest of which is lost. */

@@ -77,8 +77,7 @@ bool ctf_file_own_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
 	return true;
 }
 
-/* Shifted ns of a clock's value. false: no time can be that. */
-static bool shifted_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
+bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
 {
 	if (!ctf_file_own_time(f, value, ns))
 		return false;
@@ -105,7 +104,7 @@ int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struc
 	if (!f->trace->ctf->begun)
 		return 0;
 	lane = ctf_lane(f, -1, -1, -1, NULL, 0);
-	if (!shifted_time(f, f->cursor.time, &time))
+	if (!ctf_file_time(f, f->cursor.time, &time))
 		time = f->next.time;
 	if (!lane || writer_gap(f->trace->ctf->w, time, lane, &gap)) {
 		*e = f->trace->ctf->w->error;
@@ -216,7 +215,7 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 		if (f->lost) {
 			/* told at the time where the packet begins */
 			f->class = NULL;
-			if (shifted_time(f, c->time, &f->next.time))
+			if (ctf_file_time(f, c->time, &f->next.time))
 				return 0;
 			f->lost = 0;
 		}
@@ -235,7 +234,7 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 			f->class = ctf_class_of(f->stream, id);
 		if (__builtin_expect(got == CTF_GOT && f->class && f->class->usable, 1)) {
 			f->payload = c->at;
-			if (shifted_time(f, c->time, &f->next.time))
+			if (ctf_file_time(f, c->time, &f->next.time))
 				return 0;
 			if (ctf_file_abandon(f, from, "an event's time cannot be", e))
 				return -1;
