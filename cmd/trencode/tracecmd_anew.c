@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "common/field.h"
+#include "common/formats/tracecmd.h"
 #include "tracecmd_anew.h"
 
 enum { TEXT_MOST = TRACECMD_RECORD_MOST - 32 };
@@ -51,11 +52,44 @@ static int no_memory(struct error *e)
 	return error_set(e, NULL, NO_OFFSET, "out of memory");
 }
 
-static int begin_file(struct state *s, bool ticks, struct error *e)
+/* The name of the clock, by which readers print times: of another trace.dat it is kept, also where
+ * that prints them as plain numbers. */
+static const char *clock_name(const struct state *s, const struct lane *lane)
+{
+	static const char *const known[] = {"local", "global",	"counter", "uptime",
+					    "perf",  "mono",	"boot",	   "mono_raw",
+					    "tai",   "x86-tsc", "ppc-tb",  "s390-tod"};
+	const struct clock *clock = lane ? lane->clock : NULL;
+	bool ticks = clock && clock->flags & CLOCK_TICKS;
+
+	if (ticks && s->anew.options->tick)
+		return "local";
+	if (clock && lane->source && !strcmp(lane->source->format.text, "trace-cmd"))
+		for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+			if (!strcmp(clock->name.text, known[i]))
+				return known[i];
+	return ticks ? "counter" : "local";
+}
+
+/* As readers know the clock by this option only; appended as trdecode gives them. */
+static int put_clock_option(struct state *s, const char *clock, struct error *e)
+{
+	struct buffer b = {0};
+	size_t n = strlen(clock) + 3;
+	int result = buffer_u32(&b, TRACECMD_TRACECLOCK) || buffer_u32(&b, (uint32_t)n) ||
+				     buffer_printf(&b, "[%s]", clock) || buffer_u8(&b, 0)
+			     ? no_memory(e)
+			     : dialect_meta(&s->anew.d, "options", b.data, b.size, 0, e);
+
+	buffer_free(&b);
+	return result;
+}
+
+static int begin_file(struct state *s, const struct lane *lane, struct error *e)
 {
 	static const char file[] = "version 6\nlong_size 8\npage_size 4096\ncompression none\n"
 				   "compression_version \ntime_added 0\ncpus 1\n";
-	const char *clock = ticks ? "counter" : "local";
+	const char *clock = clock_name(s, lane);
 	char buffers[64];
 	int n = snprintf(buffers, sizeof buffers, "\t%s\t4096\t1\n", clock);
 
@@ -66,7 +100,8 @@ static int begin_file(struct state *s, bool ticks, struct error *e)
 			       dialect_meta(&s->anew.d, "header_page", header_page,
 					    sizeof header_page - 1, 0, e) ||
 			       dialect_meta(&s->anew.d, "header_event", header_event,
-					    sizeof header_event - 1, 0, e)
+					    sizeof header_event - 1, 0, e) ||
+			       put_clock_option(s, clock, e)
 		       ? -1
 		       : 0;
 }
@@ -366,9 +401,8 @@ static int begin(struct encoding *en, struct error *e)
 static int event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct state *s = en->state;
-	bool ticks = ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS;
 
-	if (!s->begun && begin_file(s, ticks && !en->options->tick, e))
+	if (!s->begun && begin_file(s, ev->lane, e))
 		return -1;
 	return anew_event(en, ev, e);
 }
@@ -386,7 +420,7 @@ static int end(struct encoding *en, struct error *e)
 	struct tracecmd_state *native = s->anew.d.encoding.state;
 	struct anew *a = &s->anew;
 
-	if ((!s->begun && begin_file(s, false, e)) || anew_end(a, e))
+	if ((!s->begun && begin_file(s, NULL, e)) || anew_end(a, e))
 		return -1;
 	if (take(&native->parts[PART_KALLSYMS], &s->symbols) ||
 	    take(&native->parts[PART_KALLSYMS], &s->kallsyms) ||
