@@ -111,11 +111,14 @@ static uint32_t declare(struct lttng *l, const struct lttng_marker *m, enum type
 
 int lttng_marker_declare(struct lttng *l, struct lttng_marker *m)
 {
-	m->type = declare(l, m, m->kind,
-			  (m->kind == KIND_INSTANT ? 0
-			   : m->told.call	   ? TYPE_CALL_NUMBER
-						   : TYPE_DEPTH) |
-				  (m->kind != KIND_INSTANT && m->per_cpu ? TYPE_PER_CPU : 0));
+	uint16_t flags = 0;
+
+	if (m->kind != KIND_INSTANT)
+		flags = (m->told.call		      ? TYPE_CALL_NUMBER
+			 : m->told.flags & TYPE_INNER ? 0
+						      : TYPE_DEPTH) |
+			(m->per_cpu ? TYPE_PER_CPU : 0) | m->told.flags;
+	m->type = declare(l, m, m->kind, flags);
 	if (!m->type)
 		return -1;
 	/* the heartbeat of 1.0 tells the time, too */

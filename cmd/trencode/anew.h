@@ -99,6 +99,8 @@ struct anew_target {
 	bool nests;	 /* calls of a thread nest: those that overlap are left out */
 	bool replays;	 /* its readers make the stack again as uftrace does: after an exec, after
 			    lost events and after longjmp it is theirs to empty it */
+	bool told_apart; /* calls in the kernel, and those scheduled out in, are given as they come:
+			    its readers know that they are such, and need not see them nest */
 	bool needs_time; /* ticks must be given a length */
 	bool no_zero;	 /* there is no thread 0 */
 	bool zero;	 /* 0 is a thread like others, not only the idle one of a CPU */

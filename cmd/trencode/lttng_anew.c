@@ -112,7 +112,11 @@ static int make_format(struct written *w, const struct type *t, struct buffer *b
 			return -1;
 	if (buffer_printf(b, " _comm %%s"))
 		return -1;
-	if (w->call && buffer_printf(b, " _%s%s %%s", t->flags & TYPE_PER_CPU ? "cpu_" : "",
+	if (w->call && buffer_printf(b, " _%s%s %%s",
+				     t->flags & TYPE_PER_CPU  ? "cpu_"
+				     : t->flags & TYPE_KERNEL ? "kernel_"
+				     : t->flags & TYPE_INNER  ? "inner_"
+							      : "",
 				     w->leave ? "leave" : "enter"))
 		return -1;
 	if (w->place && buffer_printf(b, " _at %%s"))
@@ -426,6 +430,7 @@ static const struct anew_target target = {
 	.native = &encoder_lttng,
 	.format = "lttng",
 	.state_size = sizeof(struct state),
+	.told_apart = true,
 	.needs_time = true,
 	.zero = true,
 	.call = row,
