@@ -48,3 +48,63 @@ table() {
 			fail "$stderr"
 	done
 }
+
+@test "streams behind each other whose times step back become buffers of their own in a trace.dat" {
+	need_shared uftrace
+	trdecode "$SHARED/uftrace/basic-pg" | trsym >late.trs
+	trdecode "$DATA/trace-cmd/v6-fgraph.dat" | trsym >early.trs
+	cat late.trs early.trs early.trs >both.trs
+	table -a self,count both.trs | grep -v -e '^linux' -e ^print >want
+	run -0 --separate-stderr trencode --anew -t trace-cmd -o x.dat both.trs
+	[[ $stderr == *'2 streams begin before the end of the ones in front: their buffers are instances of their own, named ~2 and on'* ]] || fail "$stderr"
+	trdecode x.dat | trsym | table -a self,count - | grep -v -e '^linux' -e ^print >got
+	diff want got
+	need trace-cmd
+	[ "$(trace-cmd report x.dat 2>/dev/null | grep -c '^ *~[23]: ')" -gt 800 ]
+	[ "$(trace-cmd report -R x.dat 2>/dev/null | grep -c 'funcgraph_entry:')" = \
+		"$(trdecode x.dat | table -g type -a count - | sed -n 's/^funcgraph_entry\t//p')" ]
+	# the segments of one stream, and streams in their order, need none
+	trdecode --segment 4KiB "$DATA/trace-cmd/v6-fgraph.dat" >segments.trs
+	run -0 --separate-stderr trencode --anew -t trace-cmd -o y.dat segments.trs late.trs
+	[[ $stderr != *instances* ]] || fail "$stderr"
+}
+
+@test "types of one name and layout are one event; other layouts are marked, and had back" {
+	cp -r "$DATA/uftrace/fib" a
+	trdecode "$DATA/uftrace/fib" a | trsym >two.trs
+	local t
+	table -g type -a count two.trs >want
+	grep -q '^linux:task-name' want
+	for t in trace-cmd lttng; do
+		trencode -q -t $t -o two.$t two.trs
+		trdecode two.$t | trsym >back.trs
+		[ "$(table -g type -a count back.trs | grep -i 'linux.*task.*name' | tee got | wc -l)" = 1 ] || fail "$t: $(cat got)"
+		cut -f 2 got | cmp - <(sed -n 's/^linux:task-name\t//p' want)
+		[ "$(table -g type -a count back.trs | grep -c -e '~' -e _x5f)" = 0 ]
+	done
+	# the two layouts of one name in the kernels of two machines
+	need_shared trace-cmd
+	trdecode "$SHARED/trace-cmd/v6-sched-irq-timer.dat" >one.trs
+	trdecode "$SHARED/trace-cmd/trixie-v6-sched-irq-timer.dat" >other.trs
+	cat one.trs other.trs >both.trs
+	table -g type -a count both.trs >want
+	for t in trace-cmd lttng; do
+		trencode -q --anew -t $t -o both.$t both.trs
+		trdecode both.$t >back.trs
+		table -g type -a count back.trs | grep -v core_marker_ >got
+		diff want got || fail "$t"
+		# and once more
+		trencode -q -t $t -o again.$t back.trs
+		trdecode again.$t | table -g type -a count - | grep -v core_marker_ >got
+		diff want got || fail "$t again"
+	done
+	need trace-cmd
+	trace-cmd report -N both.trace-cmd 2>err >got
+	[ ! -s err ]
+	grep -q 'hrtimer_start_x5f2\|sched_switch_x5f2\|_x5f2:' got
+	# print fmt stays
+	trace-cmd report -N "$SHARED/trace-cmd/trixie-v6-sched-irq-timer.dat" 2>/dev/null |
+		sed '1d; s/^.*\] *//; s/: */: /g' | LC_ALL=C sort >want
+	sed '1d; s/^.*\] *//; s/_x5f2:/:/; s/: */: /g' got | LC_ALL=C sort >have
+	[ "$(LC_ALL=C comm -23 want have | wc -l)" = 0 ] || fail "$(LC_ALL=C comm -23 want have | head -n 5)"
+}

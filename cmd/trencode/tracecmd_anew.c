@@ -38,12 +38,10 @@ struct state {
 	size_t types_size;
 	uint64_t *places; /* addresses */
 	size_t places_size;
-	struct intern lane_keys; /* buffer and CPU */
-	uint32_t *lanes;
-	size_t lanes_size;
+	struct tracecmd_lanes lanes;
 	struct type *record, *gap;
 	struct buffer data, text, kallsyms, printk, cmdlines, symbols;
-	uint64_t functions, blobs, cut, no_cpu;
+	uint64_t functions, blobs, cut;
 	bool begun;
 };
 
@@ -136,38 +134,6 @@ static void take_over(struct encoding *en, void *state)
 	native->parts[PART_KALLSYMS] = native->parts[PART_PRINTK] = (struct buffer){0};
 }
 
-/* --- lanes: a buffer on a CPU --- */
-
-static int lane_of(struct state *s, const struct lane *from, const struct lane **out)
-{
-	bool instance = from->source && !strcmp(from->source->format.text, "trace-cmd");
-	bool has_cpu = from->flags & LANE_HAS_CPU && (uint32_t)from->cpu < TRACECMD_CPUS_MOST;
-	struct text_ref buffer =
-		dialect_text(&s->anew.d, from->buffer.text, instance ? from->buffer.size : 0);
-	uint32_t key[] = {buffer.number, has_cpu ? (uint32_t)from->cpu : 0}, number, *lanes;
-	struct lane *l;
-
-	s->no_cpu += !has_cpu;
-	number = intern(&s->lane_keys, key, sizeof key);
-	if (number == INTERN_NONE)
-		return -1;
-	lanes = array_reach(s->lanes, &s->lanes_size, number, sizeof *lanes);
-	if (!lanes)
-		return -1;
-	s->lanes = lanes;
-	if (!lanes[number]) {
-		l = dialect_lane(&s->anew.d);
-		if (!l)
-			return -1;
-		l->buffer = buffer;
-		l->flags = LANE_HAS_CPU;
-		l->cpu = (int32_t)key[1];
-		lanes[number] = l->number;
-	}
-	*out = dictionary_lane(&s->anew.d.dictionary, lanes[number]);
-	return 0;
-}
-
 static int name_thread(struct state *s, struct anew_thread *t)
 {
 	struct buffer *b = &s->cmdlines;
@@ -201,7 +167,8 @@ static int put_record(struct state *s, const struct anew_row *r, struct error *e
 			   .tail = s->data.data,
 			   .tail_size = (uint32_t)s->data.size};
 
-	if (name_thread(s, r->thread) || lane_of(s, r->ev->lane, &ev.lane))
+	if (name_thread(s, r->thread) ||
+	    tracecmd_lane_of(&s->lanes, &s->anew.d, r->ev->lane, r->time, &ev.lane))
 		return no_memory(e);
 	return dialect_event(&s->anew.d, &ev, e);
 }
@@ -368,7 +335,9 @@ static int gap(void *state, const struct anew_row *r, struct error *e)
 		return 0;
 	ev.time = r->time;
 	ev.type = s->gap;
-	return lane_of(s, r->ev->lane, &ev.lane) ? no_memory(e) : dialect_event(&s->anew.d, &ev, e);
+	return tracecmd_lane_of(&s->lanes, &s->anew.d, r->ev->lane, r->time, &ev.lane)
+		       ? no_memory(e)
+		       : dialect_event(&s->anew.d, &ev, e);
 }
 
 static const struct anew_target target = {
@@ -407,6 +376,17 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 	return anew_event(en, ev, e);
 }
 
+static int head(struct encoding *en, const struct head *h, struct error *e)
+{
+	struct state *s = en->state;
+
+	/* what was held back is of the stream before */
+	if (anew_head(en, h, e))
+		return -1;
+	tracecmd_lanes_head(&s->lanes, h);
+	return 0;
+}
+
 /* --- the end --- */
 
 static int take(struct buffer *to, const struct buffer *from)
@@ -431,7 +411,10 @@ static int end(struct encoding *en, struct error *e)
 	if (s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
 		return -1;
 	anew_report(a);
-	anew_lost(a, s->no_cpu, "events of no CPU are on CPU 0");
+	anew_lost(a, s->lanes.no_cpu, "events of no CPU are on CPU 0");
+	anew_lost(a, s->lanes.rounds,
+		  "streams begin before the end of the ones in front: their buffers are instances "
+		  "of their own, named ~2 and on");
 	anew_lost(a, a->comms, "events have lost their task's name, which had changed");
 	anew_lost(a, a->with_wall,
 		  "events have lost their wall time: the trace has the source's clock");
@@ -455,8 +438,7 @@ static void free_state(struct encoding *en)
 		free(s->types[i].fields);
 	free(s->types);
 	free(s->places);
-	free(s->lanes);
-	intern_free(&s->lane_keys);
+	tracecmd_lanes_free(&s->lanes);
 	buffer_free(&s->data);
 	buffer_free(&s->text);
 	buffer_free(&s->kallsyms);
@@ -471,7 +453,7 @@ const struct encoder encoder_tracecmd_anew = {
 	.name = "trace-cmd",
 	.output = ENCODER_FILE,
 	.begin = begin,
-	.head = anew_head,
+	.head = head,
 	.meta = meta,
 	.event = event,
 	.end = end,
