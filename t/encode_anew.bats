@@ -108,3 +108,99 @@ table() {
 	sed '1d; s/^.*\] *//; s/_x5f2:/:/; s/: */: /g' got | LC_ALL=C sort >have
 	[ "$(LC_ALL=C comm -23 want have | wc -l)" = 0 ] || fail "$(LC_ALL=C comm -23 want have | head -n 5)"
 }
+
+# events ROW...: Trace Event JSON of these rows, as JSON objects without their braces
+events() {
+	local IFS=$'\n'
+	printf '%s\n' "$@" | sed 's/.*/{&},/; $s/,$//' | sed '1s/^/[/; $s/$/]/'
+}
+
+@test "uftrace reads what has long names of events, which are cut" {
+	need uftrace
+	local n which long
+	for n in 511 512 550 2000; do
+		printf -v long '%*s' "$n" ''
+		for which in name cat; do
+			events '"ph":"B","name":"f","pid":1,"tid":1,"ts":1' \
+				'"ph":"i","name":"n","cat":"c","pid":1,"tid":1,"ts":2' \
+				'"ph":"E","pid":1,"tid":1,"ts":3' |
+				sed "s/\"$which\":\"[nc]\"/\"$which\":\"${long// /n}\"/" >x.json
+			rm -rf x
+			run -0 --separate-stderr pipe 'trdecode -f chrome x.json | trencode -t uftrace -o x'
+			if ((n > 511)); then
+				[[ $stderr == *'1 names and groups of events are cut to 511 bytes'* ]]
+			else
+				[[ $stderr != *cut* ]]
+			fi
+			uftrace report -d x >got 2>&1 || fail "$which of $n: status $?"
+			uftrace replay -d x >got 2>&1 || fail "$which of $n: status $?"
+			grep -q "nnnnn" got
+		done
+	done
+	# not inside of an escape
+	events '"ph":"B","name":"f","pid":1,"tid":1,"ts":1' \
+		"\"ph\":\"i\",\"name\":\"${long:0:508}\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":2" \
+		'"ph":"E","pid":1,"tid":1,"ts":3' >x.json
+	rm -rf x
+	trdecode -f chrome x.json | trencode -q -t uftrace -o x
+	grep -q '^EVENT: 1000000 c:\(\\x20\)\{127\}$' x/events.txt
+}
+
+@test "uftrace knows the types that return values are said to have" {
+	need uftrace
+	need_shared uftrace
+	trdecode "$SHARED/uftrace/new-events" | trsym | trencode -q --anew -t uftrace -o x
+	uftrace replay -d x --no-pager >got 2>err
+	[ ! -s err ] || fail "$(cat err)"
+	grep -q 'leaf(2) = 0x7;' got
+}
+
+@test "threads without a name are of their process" {
+	need uftrace
+	local rows=() i
+	for i in 6 7 8; do
+		rows+=('"ph":"B","name":"f","pid":5,"tid":'$i',"ts":1' '"ph":"E","pid":5,"tid":'$i',"ts":3')
+	done
+	events "${rows[@]}" >x.json
+	run -0 --separate-stderr pipe 'trdecode -f chrome x.json | trencode -t uftrace -o x'
+	[ "$stderr" = '' ] || fail "$stderr"
+	[ "$(grep -c '^SESS .*pid=5 .*exename="process-5"$' x/task.txt)" = 1 ]
+	[ "$(grep -c '^TASK .*tid=[678] pid=5$' x/task.txt)" = 3 ]
+	# a name is the process's, but for that of a thread that has another one
+	events "${rows[@]}" '"ph":"M","name":"thread_name","pid":5,"tid":7,"args":{"name":"seven"}' \
+		'"ph":"M","name":"thread_name","pid":5,"tid":8,"args":{"name":"eight"}' >y.json
+	run -0 --separate-stderr pipe 'trdecode -f chrome y.json | trencode -t uftrace -o y'
+	[[ $stderr == *'1 threads are processes of their own, as they have names of their own'* ]] || fail "$stderr"
+	grep -q '^TASK .*tid=6 pid=5$' y/task.txt
+	grep -q '^SESS .*pid=5 .*exename="seven"' y/task.txt && grep -q '^SESS .*pid=8 .*exename="eight"' y/task.txt || fail "$(cat y/task.txt)"
+	# memory for each of many threads stays small
+	rows=()
+	for i in {6..405}; do
+		rows+=('"ph":"B","name":"f","pid":5,"tid":'$i',"ts":1' '"ph":"E","pid":5,"tid":'$i',"ts":3')
+	done
+	events "${rows[@]}" >z.json
+	trdecode -f chrome z.json | trencode -q -t uftrace -o z
+	(ulimit -v 300000 && uftrace report -d z) | grep -q ' 400  f$'
+}
+
+@test "to uftrace: values that do not fit, and calls that are too deep, are counted" {
+	local rows=() i
+	events '"ph":"B","name":"f","pid":5,"tid":5,"ts":1,"args":{"c":1,"d":"x"}' '"ph":"E","pid":5,"tid":5,"ts":2' \
+		'"ph":"B","name":"f","pid":5,"tid":5,"ts":3,"args":{"c":7,"d":8,"e":9}' '"ph":"E","pid":5,"tid":5,"ts":4' \
+		'"ph":"B","name":"f","pid":5,"tid":5,"ts":5,"args":{"c":"no"}' '"ph":"E","pid":5,"tid":5,"ts":6' >x.json
+	run -0 --separate-stderr pipe 'trdecode -f chrome x.json | trencode -t uftrace -o x'
+	[[ $stderr == *"1 calls have lost some of their values, which the function's first call does not have"* ]] || fail "$stderr"
+	[[ $stderr == *'1 calls have lost their values, which are of other types'* ]]
+	for i in {1..1030}; do rows+=('"ph":"B","name":"f'$i'","pid":5,"tid":5,"ts":'$i); done
+	for i in {1031..2060}; do rows+=('"ph":"E","pid":5,"tid":5,"ts":'$i); done
+	events "${rows[@]}" >y.json
+	run -0 --separate-stderr pipe 'trdecode -f chrome y.json | trencode -t uftrace -o y'
+	[[ $stderr == *'6 calls are deeper than 1024 levels: uftrace shows them only if its -D is larger'* ]] || fail "$stderr"
+	need uftrace
+	[ "$(uftrace report -d y | grep -c ' f[0-9]*$')" = 1024 ]
+	[ "$(uftrace report -d y -D 2000 | grep -c ' f[0-9]*$')" = 1030 ]
+	# what came back through arguments of what returns nothing
+	trdecode -q "$DATA/apitrace/v6.trace" | trencode -q --tick 1ns -t uftrace -o z
+	uftrace replay -d z --no-pager >got 2>err
+	[ ! -s err ]
+}

@@ -205,6 +205,8 @@ int anew_field_values(struct buffer *b, const struct anew_field *fields, uint32_
 /* Append the name with each byte below 0x20, 0x7f, and each of `others` as \xHH; a backslash that
  * looks like one is written so too. So the name can be had back. */
 int anew_name_escaped(struct buffer *b, const char *name, size_t n, const char *others);
+/* Cut an escaped name to at most n bytes behind from, not inside of an escape or a character. */
+void anew_name_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut);
 /* Append an identifier: all but letters, digits and _ as _xHH, and so a first digit, and a _ that
  * looks like one. "" becomes "_x". */
 int anew_name_identifier(struct buffer *b, const char *name, size_t n);

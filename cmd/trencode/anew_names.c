@@ -24,6 +24,20 @@ int anew_name_escaped(struct buffer *b, const char *name, size_t n, const char *
 	return 0;
 }
 
+void anew_name_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut)
+{
+	const uint8_t *p = b->data + from;
+
+	if (b->size - from <= n)
+		return;
+	for (size_t back = 1; back < 4 && back <= n; back++)
+		if (p[n - back] == '\\' && p[n - back + 1] == 'x') {
+			n -= back;
+			break;
+		}
+	anew_text_cut(b, from, n, cut);
+}
+
 static bool is_word(unsigned char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
