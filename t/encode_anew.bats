@@ -204,3 +204,65 @@ events() {
 	uftrace replay -d z --no-pager >got 2>err
 	[ ! -s err ]
 }
+
+@test "NULs in names, where they would end them, can be had back" {
+	local t
+	events '"ph":"B","name":"a\u0000b","pid":1,"tid":1,"ts":1' \
+		'"ph":"i","name":"c\u0000d","cat":"g","pid":1,"tid":1,"ts":2,"args":{"s":"text"}' \
+		'"ph":"E","pid":1,"tid":1,"ts":3' '"ph":"B","name":"l\\x00\\x41","pid":1,"tid":1,"ts":4' \
+		'"ph":"E","pid":1,"tid":1,"ts":5' >x.json
+	trdecode -f chrome x.json >x.trs
+	for t in uftrace trace-cmd apitrace lttng ctf; do
+		trencode -q -t $t -o x.$t x.trs
+		trdecode x.$t | trsym -q >back.trs
+		table -g name -a count back.trs >got
+		grep -qF 'a\\x00b' got || fail "$t: $(cat got)"
+		grep -qF 'l\\x5cx00\\x' got || fail "$t: $(cat got)"
+		table -g type,name -a count back.trs >got
+		grep -qF -e 'c\\x00d' -e c_x00d got || fail "$t: $(cat got)"
+	done
+	# values of events that are no calls
+	trdecode x.trace-cmd | trencode -q | grep -qF 'c_x00d:               s = "text"'
+	run -0 --separate-stderr trencode -t apitrace -o y x.trs
+	[[ $stderr == *'1 events have lost their values: what they keep is fields'* ]] || fail "$stderr"
+	need babeltrace2
+	babeltrace2 x.ctf >got
+	grep -qF 'name = "a\\x00b"' got || grep -qF 'name = "a\x00b"' got || fail "$(cat got)"
+}
+
+@test "trace.dat made anew: trace-cmd report prints what it prints of the source, of any machine" {
+	need trace-cmd
+	need_shared trace-cmd
+	local f o
+	for f in s390x-v7-zstd-sched-syscalls s390x-v6-fgraph s390x-v7-none-instances i386-v6-sched-irq-timer \
+		i386-v6-fgraph i386-v6-markers-raw i386-v7-none-instances trixie-v6-fgraph v6-instances; do
+		trdecode "$SHARED/trace-cmd/$f.dat" | trsym -q | trencode -q --anew -t trace-cmd -o x.dat
+		for o in '' -N; do
+			# of raw_data it prints more than is there
+			diff <(trace-cmd report $o "$SHARED/trace-cmd/$f.dat" 2>/dev/null | sed /raw_data/d) \
+				<(trace-cmd report $o x.dat 2>/dev/null | sed /raw_data/d) >diff || fail "$f $o: $(head -n 6 diff)"
+		done
+	done
+	# every field
+	for f in s390x i386 trixie; do
+		trdecode "$SHARED/trace-cmd/$f-v6-fgraph.dat" | trsym -q | trencode -q --anew -t trace-cmd -o x.dat
+		diff <(trace-cmd report -R "$SHARED/trace-cmd/$f-v6-fgraph.dat" 2>/dev/null) \
+			<(trace-cmd report -R x.dat 2>/dev/null) || fail "$f"
+	done
+	# LTTng has those fields too
+	trdecode "$SHARED/trace-cmd/trixie-v6-fgraph.dat" | trsym -q >x.trs
+	trencode -q -t lttng -o x x.trs
+	[ "$(trstat -q -F tsv -g rettime -a count x.trs | grep '^[0-9]' | LC_ALL=C sort | cksum)" = \
+		"$(trdecode x | trstat -q -F tsv -g rettime -a count | grep '^[0-9]' | LC_ALL=C sort | cksum)" ]
+}
+
+@test "what has no place for the names of buffers says so" {
+	local t
+	trdecode "$DATA/trace-cmd/v7-zstd-instances.dat" >x.trs
+	for t in lttng apitrace; do
+		run -0 --separate-stderr trencode -t $t -o x.$t x.trs
+		[[ $stderr =~ [0-9]+\ 'events have lost the name of their buffer, an instance' ]] || fail "$stderr"
+	done
+	run -0 --separate-stderr trencode --anew -t trace-cmd -o x.dat x.trs
+	[[ $stderr != *'their buffer'* ]] || fail "$stderr"
+}

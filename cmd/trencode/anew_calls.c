@@ -73,6 +73,8 @@ static int emit(struct anew *a, struct anew_row *r, const struct event *ev, stru
 	r->ev = ev;
 	r->time = ev->time;
 	a->with_time += r->what != ANEW_GAP && !ticks;
+	a->with_buffer += ev->lane->buffer.size && r->what != ANEW_GAP && ev->lane->source &&
+			  !strcmp(ev->lane->source->format.text, "trace-cmd");
 	a->with_wall += clock && clock->flags & CLOCK_HAS_WALL && clock->wall;
 	if (a->options->tick && ticks &&
 	    __builtin_mul_overflow(ev->time, a->options->tick, &r->time))
@@ -402,6 +404,8 @@ void anew_report(struct anew *a)
 	anew_lost(a, a->target->told_apart ? 0 : a->calls.outside, CALLS_OUTSIDE);
 	anew_lost(a, a->overlap.left_out,
 		  "calls overlap with others of their thread and are left out");
+	anew_lost(a, a->target->buffers ? 0 : a->with_buffer,
+		  "events have lost the name of their buffer, an instance of the kernel's tracer");
 	anew_lost(a, a->renamed,
 		  "threads without a number, or with that of another, have one from 4194305 on");
 }

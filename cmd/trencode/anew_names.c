@@ -24,6 +24,21 @@ int anew_name_escaped(struct buffer *b, const char *name, size_t n, const char *
 	return 0;
 }
 
+int anew_name_no_nul(struct buffer *b, const char *name, size_t n)
+{
+	if (!n || (!memchr(name, 0, n) && !memmem(name, n, "\\x", 2)))
+		return n ? buffer_append(b, name, n) : 0;
+	for (size_t i = 0; i < n; i++) {
+		bool looks = n - i > 3 &&
+			     (!memcmp(name + i, "\\x00", 4) || !memcmp(name + i, "\\x5c", 4));
+
+		if (!name[i] || looks ? buffer_printf(b, "\\x%02x", (unsigned char)name[i])
+				      : buffer_u8(b, (uint8_t)name[i]))
+			return -1;
+	}
+	return 0;
+}
+
 void anew_name_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut)
 {
 	const uint8_t *p = b->data + from;

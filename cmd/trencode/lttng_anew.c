@@ -227,7 +227,7 @@ static int new_type(struct state *s, const struct type *from, struct written *w,
 	w->number = w->call && from->flags & TYPE_CALL_NUMBER;
 	w->values = from->flags & TYPE_VALUES;
 	w->place = place && !w->call;
-	w->fields = anew_fields_plan(from, FIELDS_MOST, &w->nfields, &s->fields_lost);
+	w->fields = anew_fields_plan(from, FIELDS_MOST, true, &w->nfields, &s->fields_lost);
 	if (!w->fields || make_format(w, from, &s->text) || describe(s, w, t))
 		return -1;
 	t->declaration = dialect_text(&s->anew.d, s->text.data, s->text.size);
@@ -281,8 +281,10 @@ static int end_text(struct state *s, size_t from)
 	struct buffer *b = &s->tail;
 	const uint8_t *nul = b->size > from ? memchr(b->data + from, 0, b->size - from) : NULL;
 
-	if (nul)
+	if (nul) {
 		b->size = (size_t)(nul - b->data);
+		s->cut++;
+	}
 	anew_text_cut(b, from, TEXT_MOST, &s->cut);
 	return buffer_u8(b, 0);
 }
@@ -291,7 +293,7 @@ static int put_text(struct state *s, const char *text, size_t n)
 {
 	size_t from = s->tail.size;
 
-	return (n && buffer_append(&s->tail, text, n)) || end_text(s, from) ? -1 : 0;
+	return anew_name_no_nul(&s->tail, text, n) || end_text(s, from) ? -1 : 0;
 }
 
 static int put_field(struct state *s, const struct anew_field *w, const struct event *ev)

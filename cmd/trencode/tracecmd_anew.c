@@ -223,20 +223,53 @@ static int values_text(struct state *s, const struct anew_row *r)
 	return anew_text_row(&s->text, s->anew.dictionary, ev, &s->blobs);
 }
 
+struct exit_fields {
+	uint32_t overrun;
+	uint64_t calltime, rettime;
+};
+
+static void take_number(const struct event *ev, const char *name, uint64_t *to)
+{
+	const struct field *f = field_find(ev->type, name);
+	struct field_value v = {.form = FORM_NONE};
+
+	if (f)
+		field_get(ev, f, 0, &v);
+	if (v.form == FORM_UINT || v.form == FORM_INT)
+		*to = v.u;
+}
+
+/* What the kernel wrote of a return, where it did. */
+static struct exit_fields exit_of(const struct anew_row *r)
+{
+	struct exit_fields x = {.calltime = r->start, .rettime = r->time};
+	uint64_t overrun = 0;
+
+	if (r->cut || strcmp(r->ev->type->group.text, "ftrace") != 0)
+		return x;
+	take_number(r->ev, "overrun", &overrun);
+	take_number(r->ev, "calltime", &x.calltime);
+	take_number(r->ev, "rettime", &x.rettime);
+	x.overrun = (uint32_t)overrun;
+	return x;
+}
+
 static int call(void *state, const struct anew_row *r, struct error *e)
 {
 	struct state *s = state;
 	bool leave = r->what == ANEW_LEAVE;
+	struct exit_fields exit;
 	uint64_t address;
 
 	if (address_of(s, r->place, &address) || values_text(s, r))
 		return no_memory(e);
 	if (leave && put_print(s, r, address, e))
 		return -1;
+	exit = leave ? exit_of(r) : (struct exit_fields){0};
 	if (begin_record(s, leave ? TRACECMD_ID_EXIT : TRACECMD_ID_ENTRY, r->thread->tid) ||
 	    buffer_u64(&s->data, address) || buffer_u32(&s->data, r->depth) ||
-	    (leave && (buffer_u32(&s->data, 0) || buffer_u64(&s->data, r->start) ||
-		       buffer_u64(&s->data, r->time))))
+	    (leave && (buffer_u32(&s->data, exit.overrun) || buffer_u64(&s->data, exit.calltime) ||
+		       buffer_u64(&s->data, exit.rettime))))
 		return no_memory(e);
 	if (put_record(s, r, e))
 		return -1;
@@ -254,8 +287,34 @@ static int put_raw(struct state *s, const struct anew_row *r, const struct trace
 		return 1;
 	if (buffer_append(&s->data, ev->tail, ev->tail_size))
 		return -1;
+	if (ev->type->flags & TYPE_BIG_ENDIAN)
+		tracecmd_swap_record(s->data.data, s->data.size, ev->type);
 	put_u16(s->data.data, made->id);
 	put_u32(s->data.data + 4, (uint32_t)r->thread->tid);
+	return 0;
+}
+
+/* End a text that begins at from, behind which others have room; *loc says where it is. */
+static int end_text(struct state *s, size_t from, uint32_t others, uint32_t *loc)
+{
+	size_t end = TRACECMD_RECORD_MOST - 1 - others;
+
+	anew_text_cut(&s->data, from, from < end ? end - from : 0, &s->cut);
+	if (buffer_u8(&s->data, 0))
+		return -1;
+	*loc = (uint32_t)((s->data.size - from) << 16 | from);
+	return 0;
+}
+
+static int put_values(struct state *s, const struct anew_row *r, const struct tracecmd_made *made)
+{
+	uint32_t loc;
+
+	if (begin_record(s, made->id, r->thread->tid) || buffer_u32(&s->data, 0) ||
+	    anew_text_row(&s->data, s->anew.dictionary, r->ev, &s->blobs) ||
+	    end_text(s, made->size, 0, &loc))
+		return -1;
+	put_u32(s->data.data + TRACECMD_COMMON, loc);
 	return 0;
 }
 
@@ -275,17 +334,13 @@ static int put_fields(struct state *s, const struct anew_row *r, const struct tr
 		if (w->size) {
 			put_u64(bytes, anew_field_number(w, r->ev));
 		} else {
-			size_t from = s->data.size, left;
+			size_t from = s->data.size;
+			uint32_t loc;
 
-			if (anew_field_text(&s->data, w, r->ev))
+			if (anew_field_text(&s->data, w, r->ev) ||
+			    end_text(s, from, made->nfields - i - 1, &loc))
 				return -1;
-			left = from + (made->nfields - i) < TRACECMD_RECORD_MOST
-				       ? TRACECMD_RECORD_MOST - from - (made->nfields - i)
-				       : 0;
-			anew_text_cut(&s->data, from, left, &s->cut);
-			if (buffer_u8(&s->data, 0))
-				return -1;
-			put_u32(bytes, (uint32_t)((s->data.size - from) << 16 | from));
+			put_u32(bytes, loc);
 		}
 		memcpy(s->data.data + at, bytes, size);
 		at += size;
@@ -305,6 +360,20 @@ static int as_text(struct state *s, const struct anew_row *r, struct error *e)
 	return put_print(s, r, 0, e);
 }
 
+/* What the kernel printed. */
+static int print_again(struct state *s, const struct anew_row *r, struct error *e)
+{
+	struct field_value v = {.form = FORM_NONE};
+	uint64_t ip = 0;
+
+	take_number(r->ev, "ip", &ip);
+	field_get(r->ev, field_find(r->ev->type, "buf"), 0, &v);
+	s->text.size = 0;
+	if (v.form == FORM_TEXT && v.size && buffer_append(&s->text, v.text, v.size))
+		return no_memory(e);
+	return put_print(s, r, ip, e);
+}
+
 static int instant(void *state, const struct anew_row *r, struct error *e)
 {
 	struct state *s = state;
@@ -319,9 +388,13 @@ static int instant(void *state, const struct anew_row *r, struct error *e)
 	made = &types[t->number];
 	if (!made->known && tracecmd_formats_add(&s->formats, &s->anew.d, t, made))
 		return no_memory(e);
+	if (made->print)
+		return print_again(s, r, e);
 	if (made->id == TRACECMD_ID_PRINT && !made->raw)
 		return as_text(s, r, e);
-	if (made->raw ? put_raw(s, r, made) : put_fields(s, r, made))
+	if (made->raw	   ? put_raw(s, r, made)
+	    : made->values ? put_values(s, r, made)
+			   : put_fields(s, r, made))
 		return no_memory(e);
 	return put_record(s, r, e);
 }
@@ -344,6 +417,7 @@ static const struct anew_target target = {
 	.native = &encoder_tracecmd,
 	.format = "trace-cmd",
 	.state_size = sizeof(struct state),
+	.buffers = true,
 	.nests = true,
 	.call = call,
 	.instant = instant,

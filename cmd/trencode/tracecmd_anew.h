@@ -25,8 +25,10 @@ struct tracecmd_made {
 	bool known;
 	uint16_t id;		   /* TRACECMD_ID_PRINT: as text */
 	bool raw;		   /* the record is the source's, but for id and thread */
+	bool print;		   /* it is a print of a kernel of 32 bits */
 	struct anew_field *fields; /* else */
 	uint32_t nfields, size;	   /* bytes before the texts */
+	bool values;		   /* and one text more, of what is no field */
 };
 
 /* One format of the trace to be. */
@@ -53,6 +55,9 @@ struct tracecmd_formats {
 int tracecmd_formats_begin(struct tracecmd_formats *f, struct dialect *d);
 int tracecmd_formats_add(struct tracecmd_formats *f, struct dialect *d, const struct type *t,
 			 struct tracecmd_made *made);
+/* tracecmd_anew_swap.c: turn a record round that came from a machine of the other order of bytes.
+ */
+void tracecmd_swap_record(uint8_t *record, size_t size, const struct type *t);
 /* All of them as the native encoder wants them. */
 int tracecmd_formats_end(struct tracecmd_formats *f, struct buffer *to);
 void tracecmd_formats_free(struct tracecmd_formats *f);

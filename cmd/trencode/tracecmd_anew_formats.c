@@ -16,6 +16,11 @@
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
+/* Of events that have no fields, but values: all of them as one text. */
+#define VALUES_FIELD                                                                               \
+	"\tfield:__data_loc char[] values;\toffset:8;\tsize:4;\tsigned:0;\n\n"                     \
+	"print fmt: \"%%s\", __get_str(values)\n"
+
 static const struct {
 	uint16_t id;
 	const char *text;
@@ -76,10 +81,18 @@ static bool stands_at(const struct type *t, const char *name, uint32_t offset, u
 	return f && f->where == WHERE_TAIL && f->offset == offset && f->size == size;
 }
 
+/* Can its records stay what they are, in the order of bytes of this trace? Sizes of all fields are
+ * in the format, so those of a machine of 32 bits can, but for those of the kernel's own tracers,
+ * which readers take longs from by the trace's size; so can all but packed arguments, whose places
+ * their text alone tells, be turned round. */
 static bool is_kernels(const struct type *t)
 {
-	return t->declaration.size && t->flags & TYPE_TAIL && !(t->flags & TYPE_BIG_ENDIAN) &&
-	       t->word_size == 8 && stands_at(t, "common_type", 0, 2) &&
+	bool ftrace = !strcmp(t->group.text, "ftrace"), big = t->flags & TYPE_BIG_ENDIAN;
+
+	if (ftrace && ((t->word_size != 8 && strcmp(t->name.text, "raw_data") != 0) ||
+		       (big && field_find(t, "fmt"))))
+		return false;
+	return t->declaration.size && t->flags & TYPE_TAIL && stands_at(t, "common_type", 0, 2) &&
 	       stands_at(t, "common_pid", 4, 4) && strstr(t->declaration.text, "\nID: ");
 }
 
@@ -255,7 +268,8 @@ static int add_own(struct tracecmd_formats *f, struct dialect *d, const struct t
 	uint32_t at = TRACECMD_COMMON;
 	int result = -1;
 
-	made->fields = anew_fields_plan(t, TRACECMD_FIELDS_MOST, &made->nfields, &f->fields_lost);
+	made->fields =
+		anew_fields_plan(t, TRACECMD_FIELDS_MOST, false, &made->nfields, &f->fields_lost);
 	if (!made->fields || anew_name_identifier(&system, group, strlen(group)) ||
 	    anew_name_identifier(&name, t->name.text, t->name.size))
 		goto out;
@@ -263,7 +277,8 @@ static int add_own(struct tracecmd_formats *f, struct dialect *d, const struct t
 	if (system.size == 6 && !memcmp(system.data, "ftrace", 6) &&
 	    buffer_append(&system, "_other", 6))
 		goto out;
-	made->size = place_fields(made);
+	made->values = t->flags & TYPE_VALUES;
+	made->size = made->values ? TRACECMD_COMMON + 4 : place_fields(made);
 	f->text.size = 0;
 	if (buffer_printf(&f->text, "\nformat:\n" COMMON_FIELDS))
 		goto out;
@@ -275,7 +290,7 @@ static int add_own(struct tracecmd_formats *f, struct dialect *d, const struct t
 			goto out;
 		at += size;
 	}
-	if (put_print(f, made) ||
+	if ((made->values ? buffer_printf(&f->text, VALUES_FIELD) : put_print(f, made)) ||
 	    add_named(f, d, dialect_text(d, system.data, system.size), name.data, name.size,
 		      dialect_text(d, f->text.data, f->text.size), &made->id))
 		goto out;
@@ -296,6 +311,12 @@ int tracecmd_formats_add(struct tracecmd_formats *f, struct dialect *d, const st
 	int got = is_kernels(t) ? add_kernels(f, d, t, made) : 1;
 
 	made->known = true;
+	if (got > 0 && !strcmp(t->group.text, "ftrace") && t->native == TRACECMD_ID_PRINT &&
+	    field_find(t, "ip") && field_find(t, "buf")) {
+		made->id = TRACECMD_ID_PRINT;
+		made->print = true;
+		return 0;
+	}
 	return got > 0 ? add_own(f, d, t, made) : got;
 }
 

@@ -158,7 +158,8 @@ static int with_fields(struct state *s, const struct anew_row *r, struct anew_ro
 	s->fields = fields;
 	fields += t->number;
 	if (!fields->fields)
-		fields->fields = anew_fields_plan(t, FIELDS_MOST, &fields->n, &s->fields_lost);
+		fields->fields =
+			anew_fields_plan(t, FIELDS_MOST, false, &fields->n, &s->fields_lost);
 	if (!fields->fields)
 		return -1;
 	s->values.size = 0;
