@@ -62,10 +62,10 @@ static inline __attribute__((always_inline)) void plain_enter(const struct plain
 static inline __attribute__((always_inline)) bool
 plain_leave(struct plain *x, struct frame_stack *s, uint64_t time, uint32_t row, uint32_t depth)
 {
-	struct open_frame *f = s->frames + s->count - 1;
+	struct open_frame *f = frames_top(s);
 	struct whole *w = x->w;
 
-	if (__builtin_expect(!s->count || f->depth != depth || f->inner || time < f->start, 0))
+	if (__builtin_expect(!f || f->depth != depth || f->inner || time < f->start, 0))
 		return false;
 	s->count--;
 	if (__builtin_expect(f->answer == ANSWER_LATER &&
