@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
+
+#include "checksum.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 
@@ -179,12 +180,12 @@ static const char *debug_link(Elf *elf, uint32_t *crc)
 static bool crc_fits(int fd, uint32_t wanted)
 {
 	unsigned char buf[16384];
-	uLong crc = crc32(0, NULL, 0);
+	uint32_t crc = 0;
 	off_t at = 0;
 	ssize_t n;
 
 	while ((n = pread(fd, buf, sizeof buf, at)) > 0) {
-		crc = crc32(crc, buf, (uInt)n);
+		crc = checksum(crc, buf, (size_t)n);
 		at += n;
 	}
 	return n == 0 && crc == wanted;

@@ -1,8 +1,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <zlib.h>
 
+#include "checksum.h"
 #include "reader.h"
 #include "writer_private.h"
 
@@ -120,26 +120,41 @@ int writer_send(struct writer *w, struct iovec *v, int n, struct error *e)
 	return -1;
 }
 
-/* One block of up to three parts, whose sizes add up to a multiple of 8. */
-int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
-		      int n)
+static int send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
+		      int n, uint32_t crc)
 {
 	uint8_t header[BLOCK_HEADER];
 	struct iovec v[5] = {{header, sizeof header}};
 	size_t length = 0;
-	uint32_t crc = 0;
 
 	for (int i = 0; i < n; i++) {
 		v[i + 1] = parts[i];
 		length += parts[i].iov_len;
-		if (w->crc && parts[i].iov_len) /* of no bytes at NULL it would begin anew */
-			crc = (uint32_t)crc32_z(crc, parts[i].iov_base, parts[i].iov_len);
 	}
 	writer_block_header(w, header, kind, flags, (uint32_t)length);
 	if (w->crc)
 		put_u32(header + 12, crc);
 	w->segment_bytes += length + BLOCK_HEADER;
 	return writer_send(w, v, n + 1, &w->error);
+}
+
+int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
+		      int n)
+{
+	uint32_t crc = 0;
+
+	for (int i = 0; w->crc && i < n; i++)
+		crc = checksum(crc, parts[i].iov_base, parts[i].iov_len);
+	return send_block(w, kind, flags, parts, n, crc);
+}
+
+int writer_send_same(struct writer *w, const struct block *b)
+{
+	struct iovec part = {(void *)b->payload, b->length};
+
+	if (!(b->flags & BLOCK_HAS_CRC))
+		return writer_send_block(w, b->kind, b->flags, &part, 1);
+	return send_block(w, b->kind, b->flags, &part, 1, b->crc);
 }
 
 int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, uint32_t flags,

@@ -454,7 +454,8 @@ const char *writer_string_of(const struct writer *w, uint32_t string, size_t *n)
 struct head;
 /* A segment begins as upstream began it, with this stage's properties added. */
 int writer_pass_head(struct writer *w, const struct head *h);
-/* Pass a block on; EVENTS are counted for END. Errors in *e. */
+/* Pass a block on, its payload as it came (a changed one has no BLOCK_HAS_CRC); EVENTS are counted
+ * for END. Errors in *e. */
 int writer_pass(struct writer *w, const struct block *b, struct error *e);
 /* Header and the first have bytes of an EVENTS payload; the rest is brought by the caller. */
 int writer_pass_begin(struct writer *w, const struct block *b, const uint8_t *payload, size_t have,

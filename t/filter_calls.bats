@@ -40,6 +40,21 @@ same() {
 	done
 }
 
+@test "dur alone, which has a way of its own, gives what it gives beside another condition" {
+	local streams=() d expression
+	for d in "$SHARED"/uftrace/*/ "$SHARED"/trace-cmd/*graph*.dat; do
+		trdecode -q "$d" 2>/dev/null | trsym -q 2>/dev/null >"all.${#streams[@]}" || true
+		streams+=("all.${#streams[@]}")
+	done
+	for expression in 'dur > 100ns' 'dur >= 3us && dur <= 9us' 'dur > 50us' 'dur > 1ms' \
+		"dur > 2us && name =~ '^[a-f]'"; do
+		trfilter -q "$expression" "${streams[@]}" 2>/dev/null | trencode -q -t tsv >one 2>/dev/null || true
+		trfilter -q "$expression && depth >= 0" "${streams[@]}" 2>/dev/null | trencode -q -t tsv >other 2>/dev/null || true
+		[[ $(wc -l <one) -gt 10 ]] || fail "$expression: nothing"
+		cmp one other || fail "$expression"
+	done
+}
+
 @test "-D is uftrace -D" {
 	need uftrace
 	for name in basic-pg threads-nosched exc-pg nest-libcall; do

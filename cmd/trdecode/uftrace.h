@@ -55,6 +55,10 @@ struct task_reader {
 /* A record so long after the one before it is looked at twice: its time may be damaged. */
 #define TASK_JUMP (3600ull * 1000000000)
 
+/* Of a record's second word; bit 1: neither ENTRY nor EXIT; bit 2: payload; bits 3 to 5: magic */
+#define UFTRACE_PLAIN_MASK 0x3e
+#define UFTRACE_PLAIN	   (UFTRACE_RECORD_MAGIC << 3)
+
 struct perf_reader {
 	struct lane_reader base;
 	struct file_window file;
@@ -168,6 +172,18 @@ int merge_until(struct uftrace *u, uint64_t limit);
 void uftrace_skip(const struct uftrace *u, struct task_reader *t, uint64_t first);
 /* struct decoder's late: the last record of a task. */
 bool uftrace_late(struct input *in, uint64_t *time);
+/* uftrace_pair.c */
+enum pair_end {
+	PAIR_OVER,  /* `end` was reached, or one of them is stale */
+	PAIR_STUCK, /* the next record needs more than a row of the present block */
+};
+/* Have both a plain record at hand? a is the earlier one. */
+bool uftrace_pair_ready(const struct uftrace *u, const struct task_reader *a,
+			const struct task_reader *b);
+/* Their plain records before the time `end`, in order; both have their row_bits. Where one is not
+ * stale, its base.due.time is that of the record that follows. */
+enum pair_end uftrace_pair(struct uftrace *u, struct task_reader *a, struct task_reader *b,
+			   struct rows *rows, uint64_t end);
 /* uftrace_records.c */
 int task_begin(struct uftrace *u, struct task_reader *t, struct error *e);
 /* Find the time of the task's next record, stepping over damage. -1: the writer failed. */

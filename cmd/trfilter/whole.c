@@ -210,6 +210,7 @@ int whole_init(struct whole *w, struct filter *filter, size_t limit, struct erro
 void whole_free(struct whole *w)
 {
 	frames_free(&w->frames);
+	quick_free(w->quick);
 	stack_nodes_free(&w->nodes);
 	calls_free(&w->calls);
 	waiting_free(&w->waiting);

@@ -22,7 +22,7 @@ static const char *in_dir(const char *name)
 }
 
 struct ids {
-	uint32_t lane[LANES], place[PLACES], enter, enter_values, leave, instant;
+	uint32_t source, clock, lane[LANES], place[PLACES], enter, enter_values, leave, instant;
 };
 
 static void declare(struct writer *w, struct ids *ids)
@@ -36,6 +36,8 @@ static void declare(struct writer *w, struct ids *ids)
 		.name = writer_text(w, "cpu"), .kind = FIELD_UINT, .role = ROLE_CPU, .size = 4};
 	struct type_entry t = {.source = source, .group = group};
 
+	ids->source = source;
+	ids->clock = clock;
 	for (int i = 0; i < LANES; i++)
 		ids->lane[i] = writer_lane(
 			w, &(struct lane_entry){source, clock, 0, writer_text(w, i ? "b" : "a"),
