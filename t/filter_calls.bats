@@ -106,6 +106,51 @@ dur > 1ms || over('step')"
 	done
 }
 
+@test "conditions on calls joined by && are all asked" {
+	count 'name == "nap" && caller == "main"' threads.trs 2
+	count 'caller == "main" && name == "zz"' threads.trs 0
+	count 'caller == "main" && cpu == 9' threads.trs 0
+	count 'caller != "x" && name == "step"' threads.trs 72
+	count '!under("x") && name == "step"' threads.trs 72
+	count 'dur > 50us && (name =~ "nap" && name =~ "zz")' threads.trs 0
+	count '(depth == 0 && name =~ "main") && dur > 50us' threads.trs 2
+	trdecode -q "$SHARED/apitrace/feat.trace" >feat.trs 2>/dev/null || return 0
+	count 'ret > 0 && (call > 100 && call < 50)' feat.trs 0
+}
+
+@test "what && and || join is counted once each, in all recordings" {
+	a=('caller == "main"' 'dur > 50us' 'depth == 0 && name =~ "a" && children < 9' '!under("main")')
+	b=('name =~ "[mt]"' 'children == 0' 'tid > 0 && depth < 2 && !under("x")' 'dur > 10us && self > 5us')
+	for stream in basic-pg.trs args-spec.trs "$DATA"/trace-cmd/*.dat "$DATA"/lttng/*.gz; do
+		[[ $stream == *.trs ]] && cp "$stream" all.trs
+		[[ $stream == *.trs ]] || trdecode -q "$stream" >all.trs 2>/dev/null || continue
+		for i in 0 1 2 3; do
+			for part in "${a[i]}" "${b[i]}" "${a[i]} && ${b[i]}" "(${a[i]}) || (${b[i]})" \
+				"((${a[i]}) && (${b[i]})) || dur > 100h"; do
+				trfilter -q -c "$part" all.trs || fail "$stream: $part"
+			done | paste -s -d ' ' >counts
+			read -r one other both either whole <counts
+			[[ $((both + either)) == $((one + other)) && $both == "$whole" ]] ||
+				fail "$stream: ${a[i]}, ${b[i]}: $(cat counts)"
+		done
+	done
+}
+
+@test "stack is that of trstat -g stack" {
+	for name in basic-pg threads nest-libcall; do
+		trstat -q -g stack -a count -F tsv $name.trs | sed 1d | grep -v '^[[:blank:]]\|linux:' >stacks
+		[ -s stacks ]
+		while IFS=$'\t' read -r stack count; do
+			trfilter -q "stack == \"$stack\"" $name.trs | trstat -q -g '' -a count -F tsv |
+				tail -n 1 >found
+			assert_equal "$(cat found)" "$count"
+		done <stacks
+	done
+	count 'stack =~ "^main;printf$"' threads.trs 2
+	count 'stack == "main;main"' threads.trs 0
+	count 'stack == "main;work;usleep;linux:schedule"' basic-pg.trs 4
+}
+
 @test "as many enters as leaves, but for calls that do not end" {
 	while IFS= read -r e; do
 		for options in '' --callers '-D 3'; do
