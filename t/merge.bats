@@ -107,6 +107,25 @@ table() {
 	assert_output --partial 'is counted twice'
 }
 
+@test "calls in the kernel outside any call are told as by a single run" {
+	need_shared uftrace/kernel-sched
+	outside() {
+		"$@" 2>&1 >/dev/null | grep 'outside any call'
+	}
+	for size in 4K 64K; do
+		trdecode -q --segment $size "$SHARED/uftrace/kernel-sched" | trsym -q >kernel.trs
+		want=$(outside trstat kernel.trs)
+		[[ $want == 'trstat: 2217 calls'* ]]
+		rm -rf seg.saved && mv seg seg.saved && mkdir seg
+		segments kernel.trs
+		for f in seg/*; do trstat -q --partial -o "$f.part" "$f"; done
+		assert_equal "$(outside trstat --merge seg/*.part)" "$want"
+		trstat -q --merge --partial -o a seg/*1.part
+		assert_equal "$(outside trstat --merge a seg/*[!1].part)" "$want"
+		rm -r seg && mv seg.saved seg
+	done
+}
+
 @test "what does not go together is named" {
 	trstat --partial -g tid -o by.tid seg/101
 	run -2 trstat --merge parts.100 by.tid

@@ -109,7 +109,7 @@ static struct aggregate *hold(struct statistics *s, const struct subject *subjec
 	if (!keys_cells(s->keys, s->dictionary, &s->groups, subject, s->cells)) {
 		keys_open_cells(s->keys, subject->open, subject->level, s->cells);
 		a = bracket_hold(s->bracket, below->number, cut_position(below->kept),
-				 subject->open & (OPEN_IF_CALL | OPEN_NO_EXEC), s->cells);
+				 subject->open & OPEN_HELD, s->cells);
 	}
 	if (!a)
 		s->out_of_memory = true;
