@@ -221,6 +221,42 @@ dur > 1ms || over('step')"
 	assert_line --index 0 --partial "not 'tomorrow'"
 }
 
+@test "before the end of a stream without events there is nothing" {
+	trfilter -q 0 threads.trs >empty.trs
+	count_since() {
+		run -0 trfilter -q -c --since "$1" 1 "$2"
+		assert_output "$3"
+	}
+	count_since -1s empty.trs 0
+	run -0 pipe 'trfilter -q -c --until -1s 1 <empty.trs'
+	assert_output 0
+	# nor does it hide what is before it
+	cat threads.trs empty.trs >both.trs
+	count_since -1ms both.trs "$(trfilter -q -c --since -1ms 1 threads.trs)"
+	head -c 5000 threads.trs >cut.trs
+	run -2 trfilter --since -1s 1 cut.trs
+	assert_output --partial 'wants a saved stream that is whole'
+}
+
+@test "a unit of time is refused where the clock counts ticks" {
+	trdecode -q "$DATA/apitrace/threads.trace" >ticks.trs
+	for limit in '--since +1ms' '--until 5us' '--since -1s' '--until 0.5' '--within 1ms'; do
+		# shellcheck disable=SC2086
+		run -2 trfilter -c $limit 1 ticks.trs
+		assert_output --partial 'the clock of the events counts ticks, no unit of time'
+	done
+	for limit in '--since +1ms' '--until 1.5'; do
+		for input in "$DATA/apitrace/threads.trace" ticks.trs; do
+			# shellcheck disable=SC2086
+			run -2 trdecode -o x $limit "$input"
+			assert_output --partial "$input: the clock of the events counts ticks"
+		done
+	done
+	run -0 trfilter -c --since +3 --until 10 --within 1 1 ticks.trs
+	run -0 pipe "trdecode --since +3 '$DATA/apitrace/threads.trace' | trfilter -c 1"
+	[ "$output" -gt 1000 ]
+}
+
 @test "--between takes ranges in each thread" {
 	trfilter --between 'name == "nap"' 'name == "reap"' 1 threads-nosched.trs | trencode -q >ranges
 	grep -q 'nap()' ranges

@@ -182,6 +182,8 @@ int limits_times(struct limits *l, const struct input *inputs, int n, struct err
 	for (int i = 0; i < n; i++) {
 		const struct input *in = &inputs[i];
 
+		if (in->ticks && (l->since.unit || l->until.unit))
+			return error_set(e, in->name, NO_OFFSET, MOMENT_TICKS);
 		if (in->next < base.start)
 			base.start = in->next;
 		if (in->has_wall && !base.has_wall) {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reader.h"
 #include "siphash.h"
 #include "stream.h"
 
@@ -82,6 +83,29 @@ static int last_time(int fd, uint64_t *last)
 	return -1;
 }
 
+/* As above where END has no events: those of other segments or streams before it. -1: no file, or
+ * it is not whole. */
+static int last_of_all(const char *path, uint64_t *last)
+{
+	char *paths[] = {(char *)path};
+	struct reader r;
+	struct stat st;
+	struct block b;
+	int got;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return -1;
+	*last = 0;
+	got = reader_open(&r, paths, 1);
+	while (!got && (got = reader_next(&r, &b)) > 0) {
+		if (b.kind == BLOCK_END && r.end.events && r.end.last > *last)
+			*last = r.end.last;
+		got = 0;
+	}
+	reader_close(&r);
+	return got;
+}
+
 int limits_find_end(struct limits *l, char **paths, int n, struct error *e)
 {
 	const char *path = n ? paths[n - 1] : "-";
@@ -93,7 +117,7 @@ int limits_find_end(struct limits *l, char **paths, int n, struct error *e)
 	fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(e, path, NO_OFFSET, "cannot open");
-	bad = last_time(fd, &l->end);
+	bad = last_time(fd, &l->end) && last_of_all(standard ? "/dev/stdin" : path, &l->end);
 	if (!standard)
 		close(fd);
 	if (bad)
@@ -123,9 +147,13 @@ static int find(struct limits *l, const struct moment *m, const struct clock *c,
 					 .wall = c->wall,
 					 .has_wall = c->flags & (CLOCK_HAS_WALL | CLOCK_IS_WALL)};
 
-	if (!m->from || !moment_time(m, &base, time))
+	bool ticks = m->unit && c->flags & CLOCK_TICKS;
+
+	if (!m->from || (!ticks && !moment_time(m, &base, time)))
 		return 0;
-	if (!l->failed)
+	if (!l->failed && ticks)
+		error_set(&l->error, NULL, NO_OFFSET, MOMENT_TICKS);
+	else if (!l->failed)
 		error_set(&l->error, NULL, NO_OFFSET,
 			  "the clock of the events, %s, has no wall time: give a time of its own",
 			  c->name.text);
