@@ -92,6 +92,8 @@ table() {
 	assert_output --partial 'do not give those that are asked for'
 	run -2 trstat --partial --fail-if 'count > 1' rec.trs
 	assert_output --partial '--fail-if does not go with --partial'
+	run -2 trstat --merge --partial --fail-if 'count > 1' parts.*
+	assert_output --partial '--fail-if does not go with --partial'
 }
 
 @test "a segment that is missing, or there twice" {

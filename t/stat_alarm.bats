@@ -50,6 +50,25 @@ does_not() {
 	done
 }
 
+@test "--fail-if: the times of single calls" {
+	for t in 100us 1ms 2ms; do
+		for key in dur self; do
+			c="$key > $t && module =~ 'fib' && tid != 4125"
+			n=$(($(trfilter -c "$c" fib.trs) / 2))
+			holds "count(${c/dur/total}) == $n"
+		done
+	done
+	holds 'count(dur > 1ms) > 0'
+	does_not 'count(dur > 1h) > 0'
+	holds 'max(total) > 1ms'
+	does_not 'max(self) > 1h'
+	run -2 trstat --fail-if 'count(children > 1) > 0' fib.trs
+	assert_output --partial 'trfilter asks for it'
+	run -2 trstat -q --fail-if 'count(dur > 1ms) > 0' <(trdecode "$DATA/apitrace/v6.trace")
+	assert_output --partial 'counts ticks'
+	run -3 trstat -q --fail-if 'count(dur > 0) > 0' <(trdecode "$DATA/apitrace/v6.trace")
+}
+
 @test "--fail-if: nothing there fails nothing, but its count is 0" {
 	does_not 'p99(name == "no_such") > 0'
 	does_not 'p99(name == "no_such") < 1s'

@@ -96,6 +96,7 @@ static int add_literal(struct parser *p, struct condition_node *n)
 		return lexer_error(p->lexer, t->column, "out of memory");
 	n->literals = grown;
 	if (t->kind == TOKEN_NUMBER) {
+		p->condition->time_unit |= t->time_unit;
 		grown[n->count++] = (struct literal){.value = t->value};
 	} else if (t->kind == TOKEN_STRING) {
 		grown[n->count++] = (struct literal){

@@ -20,6 +20,7 @@ struct condition_node;
 struct condition {
 	struct keys keys;	     /* those it asks for, each once */
 	struct condition_node *root; /* NULL: always holds */
+	bool time_unit;		     /* it names a time with a unit */
 };
 
 /*
