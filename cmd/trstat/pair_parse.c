@@ -168,3 +168,11 @@ int pair_parse(struct pair *p, const char *text, struct error *e)
 			"no keys of their events");
 	return 0;
 }
+
+int pair_check_ticks(const struct pair *p, struct error *e)
+{
+	if (!p->a.condition.time_unit && !p->b.condition.time_unit)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "--pair: the clock of this trace counts ticks, no unit of time");
+}

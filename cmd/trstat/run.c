@@ -48,7 +48,7 @@ static void count(struct stage *stage, const struct query *q, struct statistics 
 			return;
 		if (st->ticks &&
 		    (columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e) ||
-		     alarms_check_ticks(alarms, &e))) {
+		     alarms_check_ticks(alarms, &e) || pair_check_ticks(&q->pair, &e))) {
 			stage_fail(stage, &e);
 			return;
 		}
