@@ -114,8 +114,13 @@ dur > 1ms || over('step')"
 	count '!under("x") && name == "step"' threads.trs 72
 	count 'dur > 50us && (name =~ "nap" && name =~ "zz")' threads.trs 0
 	count '(depth == 0 && name =~ "main") && dur > 50us' threads.trs 2
-	trdecode -q "$SHARED/apitrace/feat.trace" >feat.trs 2>/dev/null || return 0
-	count 'ret > 0 && (call > 100 && call < 50)' feat.trs 0
+	if trdecode -q "$SHARED/apitrace/feat.trace" >feat.trs 2>/dev/null; then
+		count 'ret > 0 && (call > 100 && call < 50)' feat.trs 0
+	fi
+	if trdecode -q "$SHARED/lttng-legacy/v2.5-15316ev-1cpu" >lttng.trs 2>/dev/null; then
+		count '(depth == 0 && name =~ "irq") && dur > 50us' lttng.trs 64
+		count 'dur > 50us && (name =~ "irq" && name =~ "zz")' lttng.trs 0
+	fi
 }
 
 @test "what && and || join is counted once each, in all recordings" {
