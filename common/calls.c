@@ -374,7 +374,7 @@ static void place_on(const struct stack *s, struct call *done, bool doubtful)
 		return;
 	done->level--;
 	done->open = OPEN_LEVEL | (s->count == 1 && !s->kernel->count ? OPEN_CALLER : 0) |
-		     (doubtful ? OPEN_IF_CALL : 0);
+		     (doubtful ? OPEN_IF_CALL | (done->inner ? OPEN_INNER : 0) : 0);
 }
 
 static enum calls_result kernel_call(struct calls *c, struct stack *s, const struct event *e,

@@ -28,6 +28,9 @@ enum calls_open {
 	OPEN_RECURSIVE = 4, /* whether it is recursive: not by the frames that were seen */
 	OPEN_IF_CALL = 8,   /* whether it counts: only if a call lies below */
 	OPEN_NO_EXEC = 16,  /* and only if that is no exec */
+	OPEN_INNER = 64,    /* a call inside of the kernel of a type with TYPE_INNER, with IF_CALL:
+			       if it does not count it is no call in the kernel either */
+	OPEN_HELD = OPEN_IF_CALL | OPEN_NO_EXEC | OPEN_INNER,
 };
 
 /* A finished call. Times in the lane's clock. */

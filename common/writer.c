@@ -256,7 +256,7 @@ void writer_clear_block(struct writer *w)
 	/* segments smaller than a block have one */
 	if (w->segment_limit && w->segment_limit < ROWS_CAPACITY)
 		w->limit = w->rows + w->segment_limit;
-	w->narrow = w->started = false;
+	w->narrow = w->quick = w->started = false;
 	w->block++;
 	w->types.count = w->lanes.count = w->places.count = 0;
 }

@@ -55,6 +55,7 @@ struct writer {
 	uint64_t base, last;
 	uint32_t count, block;
 	bool narrow, bare, started;
+	bool quick; /* rows may be put in line: narrow ones, and none is asked for by itself */
 	uint64_t started_at; /* CLOCK_MONOTONIC ns of the first row */
 	struct slots types, lanes, places;
 
@@ -80,10 +81,12 @@ struct writer {
 	/*
 	 * Rows that are not wanted, NULL: none. A lane or type once refused is refused always, and
 	 * times only below a first one that is wanted: so rows that fit the block as it is need not
-	 * be asked.
+	 * be asked. Where that is not so writer_refuse_rows says it. fixed: the row's, as its type
+	 * declares it, or NULL.
 	 */
-	bool (*refuse)(void *ctx, uint64_t time, uint32_t lane, uint32_t type);
+	bool (*refuse)(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed);
 	void *refuse_ctx;
+	bool refuse_rows;
 	struct buffer used; /* definitions that the next row names */
 };
 
@@ -187,7 +190,7 @@ static inline int writer_row(struct writer *w, uint64_t time, uint32_t lane, uin
 	uint64_t delta = time - w->base;
 
 	/* a slot of another block, or of no block, does not match */
-	if (__builtin_expect(w->narrow && delta < 1 << 24 && depth < 256 &&
+	if (__builtin_expect(w->quick && delta < 1 << 24 && depth < 256 &&
 				     w->limit - w->row >= NARROW_ROW + 8 &&
 				     place < w->places.size && lane < w->lanes.size &&
 				     type < w->types.size &&
@@ -219,7 +222,7 @@ static inline uint8_t *writer_row_put(struct writer *w, uint64_t time, uint32_t 
 	uint64_t delta = time - w->base;
 	uint8_t *row = w->row;
 
-	if (__builtin_expect(!w->narrow || delta >= 1 << 24 || depth > 255 ||
+	if (__builtin_expect(!w->quick || delta >= 1 << 24 || depth > 255 ||
 				     (size_t)(w->limit - row) < NARROW_ROW + 8 + size ||
 				     place >= w->places.size || lane >= w->lanes.size ||
 				     type >= w->types.size ||
@@ -281,7 +284,7 @@ static inline void rows_open(struct rows *r, const struct writer *w)
 	r->last = w->last;
 	r->places = w->places.slot;
 	r->nplaces = w->places.size;
-	r->block = w->narrow ? w->block : 0;
+	r->block = w->quick ? w->block : 0;
 }
 
 /* The bits of a lane and two types; false unless the present block has all three. */
@@ -338,7 +341,7 @@ static inline int writer_row_data(struct writer *w, uint64_t time, uint32_t lane
 	size_t size = NARROW_ROW + (size_t)fixed_size + (has_tail ? 4 + align_up(tail_size, 4) : 0);
 	uint8_t *p = w->row;
 
-	if (__builtin_expect(!(w->narrow && delta < 1 << 24 && depth < 256 &&
+	if (__builtin_expect(!(w->quick && delta < 1 << 24 && depth < 256 &&
 			       (size_t)(w->limit - p) >= size + 8 && place < w->places.size &&
 			       lane < w->lanes.size && type < w->types.size &&
 			       w->places.slot[place].block == w->block &&
@@ -399,7 +402,7 @@ static inline int writer_row_words(struct writer *w, uint64_t time, uint32_t lan
 
 	/* as in writer_row */
 	if (__builtin_expect(
-		    w->narrow && delta < 1 << 24 && depth < 256 &&
+		    w->quick && delta < 1 << 24 && depth < 256 &&
 			    (size_t)(w->limit - w->row) >= (size_t)tail_size + NARROW_ROW + 4 + 8 &&
 			    place < w->places.size && lane < w->lanes.size &&
 			    type < w->types.size && w->places.slot[place].block == w->block &&
@@ -446,6 +449,11 @@ int writer_finish(struct writer *w);
 void writer_lane_of(const struct writer *w, uint32_t lane, struct lane_entry *e);
 void writer_type_of(const struct writer *w, uint32_t type, enum type_kind *kind, uint32_t *name,
 		    uint32_t *group);
+/* The field of a role in the fixed part of a type: its offset and size. false: it has none. */
+bool writer_type_field(const struct writer *w, uint32_t type, enum field_role role,
+		       uint32_t *offset, uint32_t *size);
+/* From here on w->refuse is asked of every row. */
+void writer_refuse_rows(struct writer *w);
 /* The bytes of a string; not ended by a NUL. */
 const char *writer_string_of(const struct writer *w, uint32_t string, size_t *n);
 

@@ -121,6 +121,56 @@ dur > 1ms || over('step')"
 	done
 }
 
+@test "conditions on calls joined by && are all asked" {
+	count 'name == "nap" && caller == "main"' threads.trs 2
+	count 'caller == "main" && name == "zz"' threads.trs 0
+	count 'caller == "main" && cpu == 9' threads.trs 0
+	count 'caller != "x" && name == "step"' threads.trs 72
+	count '!under("x") && name == "step"' threads.trs 72
+	count 'dur > 50us && (name =~ "nap" && name =~ "zz")' threads.trs 0
+	count '(depth == 0 && name =~ "main") && dur > 50us' threads.trs 2
+	if trdecode -q "$SHARED/apitrace/feat.trace" >feat.trs 2>/dev/null; then
+		count 'ret > 0 && (call > 100 && call < 50)' feat.trs 0
+	fi
+	if trdecode -q "$SHARED/lttng-legacy/v2.5-15316ev-1cpu" >lttng.trs 2>/dev/null; then
+		count '(depth == 0 && name =~ "irq") && dur > 50us' lttng.trs 64
+		count 'dur > 50us && (name =~ "irq" && name =~ "zz")' lttng.trs 0
+	fi
+}
+
+@test "what && and || join is counted once each, in all recordings" {
+	a=('caller == "main"' 'dur > 50us' 'depth == 0 && name =~ "a" && children < 9' '!under("main")')
+	b=('name =~ "[mt]"' 'children == 0' 'tid > 0 && depth < 2 && !under("x")' 'dur > 10us && self > 5us')
+	for stream in basic-pg.trs args-spec.trs "$DATA"/trace-cmd/*.dat "$DATA"/lttng/*.gz; do
+		[[ $stream == *.trs ]] && cp "$stream" all.trs
+		[[ $stream == *.trs ]] || trdecode -q "$stream" >all.trs 2>/dev/null || continue
+		for i in 0 1 2 3; do
+			for part in "${a[i]}" "${b[i]}" "${a[i]} && ${b[i]}" "(${a[i]}) || (${b[i]})" \
+				"((${a[i]}) && (${b[i]})) || dur > 100h"; do
+				trfilter -q -c "$part" all.trs || fail "$stream: $part"
+			done | paste -s -d ' ' >counts
+			read -r one other both either whole <counts
+			[[ $((both + either)) == $((one + other)) && $both == "$whole" ]] ||
+				fail "$stream: ${a[i]}, ${b[i]}: $(cat counts)"
+		done
+	done
+}
+
+@test "stack is that of trstat -g stack" {
+	for name in basic-pg threads nest-libcall; do
+		trstat -q -g stack -a count -F tsv $name.trs | sed 1d | grep -v '^[[:blank:]]\|linux:' >stacks
+		[ -s stacks ]
+		while IFS=$'\t' read -r stack count; do
+			trfilter -q "stack == \"$stack\"" $name.trs | trstat -q -g '' -a count -F tsv |
+				tail -n 1 >found
+			assert_equal "$(cat found)" "$count"
+		done <stacks
+	done
+	count 'stack =~ "^main;printf$"' threads.trs 2
+	count 'stack == "main;main"' threads.trs 0
+	count 'stack == "main;work;usleep;linux:schedule"' basic-pg.trs 4
+}
+
 @test "as many enters as leaves, but for calls that do not end" {
 	while IFS= read -r e; do
 		for options in '' --callers '-D 3'; do
@@ -232,6 +282,42 @@ open_ends() {
 	assert_output --partial 'has no wall time'
 	run -2 trfilter --since tomorrow 1 threads.trs
 	assert_line --index 0 --partial "not 'tomorrow'"
+}
+
+@test "before the end of a stream without events there is nothing" {
+	trfilter -q 0 threads.trs >empty.trs
+	count_since() {
+		run -0 trfilter -q -c --since "$1" 1 "$2"
+		assert_output "$3"
+	}
+	count_since -1s empty.trs 0
+	run -0 pipe 'trfilter -q -c --until -1s 1 <empty.trs'
+	assert_output 0
+	# nor does it hide what is before it
+	cat threads.trs empty.trs >both.trs
+	count_since -1ms both.trs "$(trfilter -q -c --since -1ms 1 threads.trs)"
+	head -c 5000 threads.trs >cut.trs
+	run -2 trfilter --since -1s 1 cut.trs
+	assert_output --partial 'wants a saved stream that is whole'
+}
+
+@test "a unit of time is refused where the clock counts ticks" {
+	trdecode -q "$DATA/apitrace/threads.trace" >ticks.trs
+	for limit in '--since +1ms' '--until 5us' '--since -1s' '--until 0.5' '--within 1ms'; do
+		# shellcheck disable=SC2086
+		run -2 trfilter -c $limit 1 ticks.trs
+		assert_output --partial 'the clock of the events counts ticks, no unit of time'
+	done
+	for limit in '--since +1ms' '--until 1.5'; do
+		for input in "$DATA/apitrace/threads.trace" ticks.trs; do
+			# shellcheck disable=SC2086
+			run -2 trdecode -o x $limit "$input"
+			assert_output --partial "$input: the clock of the events counts ticks"
+		done
+	done
+	run -0 trfilter -c --since +3 --until 10 --within 1 1 ticks.trs
+	run -0 pipe "trdecode --since +3 '$DATA/apitrace/threads.trace' | trfilter -c 1"
+	[ "$output" -gt 1000 ]
 }
 
 @test "--between takes ranges in each thread" {

@@ -57,6 +57,22 @@ cut_both() {
 	assert_output 0
 }
 
+@test "--cpu asks the row where its lane is of no CPU" {
+	need_shared uftrace/kernel-sched
+	trdecode -q "$SHARED/uftrace/kernel-sched" >all.trs
+	for input in "$SHARED/uftrace/kernel-sched" all.trs; do
+		for cpus in 0 1 0-1; do
+			run -0 pipe "trdecode -q --cpu $cpus '$input' | trfilter -c 'kind != gap'"
+			assert_output "$(trfilter -c "kind != gap && cpu >= ${cpus%-*} && cpu <= ${cpus#*-}" all.trs)"
+			[ "$output" -gt 0 ]
+		done
+	done
+	for cpu in 0 1; do
+		trdecode -q --cpu $cpu all.trs | rows >ours
+		trfilter "cpu == $cpu" all.trs | rows | cmp - ours
+	done
+}
+
 @test "ticks of apitrace, and LTTng" {
 	need_shared apitrace
 	trdecode -q "$SHARED/apitrace/mt4.trace" >all.trs 2>/dev/null

@@ -30,7 +30,7 @@ struct limits {
 	size_t ntypes, types_capacity;
 
 	uint64_t first_time, last_time; /* of all clocks as shifted; 0 and UINT64_MAX: any */
-	uint8_t *lanes, *kinds;		/* by id: 0 not asked, 1 wanted, 2 not */
+	uint8_t *lanes, *kinds;		/* by id: 0 not asked, 1 wanted, 2 not, 3 its rows tell */
 	size_t nlanes, nkinds;
 	struct writer *writer;
 };

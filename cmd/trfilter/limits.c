@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "reader.h"
 #include "reader_tail.h"
 #include "siphash.h"
 
@@ -57,6 +58,29 @@ struct node *limits_field(const char *text, struct error *e)
 
 /* --- the end of the input --- */
 
+/* Where END has no events: the last one of other segments or streams before it. -1: no file, or it
+ * is not whole. */
+static int last_of_all(const char *path, uint64_t *last)
+{
+	char *paths[] = {(char *)path};
+	struct reader r;
+	struct stat st;
+	struct block b;
+	int got;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return -1;
+	*last = 0;
+	got = reader_open(&r, paths, 1);
+	while (!got && (got = reader_next(&r, &b)) > 0) {
+		if (b.kind == BLOCK_END && r.end.events && r.end.last > *last)
+			*last = r.end.last;
+		got = 0;
+	}
+	reader_close(&r);
+	return got;
+}
+
 int limits_find_end(struct limits *l, char **paths, int n, struct error *e)
 {
 	const char *path = n ? paths[n - 1] : "-";
@@ -68,7 +92,8 @@ int limits_find_end(struct limits *l, char **paths, int n, struct error *e)
 	fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(e, path, NO_OFFSET, "cannot open");
-	bad = reader_tail_last(fd, &l->end);
+	bad = reader_tail_last(fd, &l->end) &&
+	      last_of_all(standard ? "/dev/stdin" : path, &l->end);
 	if (!standard)
 		close(fd);
 	if (bad)
@@ -98,9 +123,13 @@ static int find(struct limits *l, const struct moment *m, const struct clock *c,
 					 .wall = c->wall,
 					 .has_wall = c->flags & (CLOCK_HAS_WALL | CLOCK_IS_WALL)};
 
-	if (!m->from || !moment_time(m, &base, time))
+	bool ticks = m->unit && c->flags & CLOCK_TICKS;
+
+	if (!m->from || (!ticks && !moment_time(m, &base, time)))
 		return 0;
-	if (!l->failed)
+	if (!l->failed && ticks)
+		error_set(&l->error, NULL, NO_OFFSET, MOMENT_TICKS);
+	else if (!l->failed)
 		error_set(&l->error, NULL, NO_OFFSET,
 			  "the clock of the events, %s, has no wall time: give a time of its own",
 			  c->name.text);

@@ -204,7 +204,7 @@ int whole_init(struct whole *w, struct filter *filter, size_t limit, struct erro
 	filter->evaluation.call = &w->facts;
 	w->facts.stack = whole_stack_text;
 	w->facts.stack_ctx = w;
-	return decide_prepare(filter->tree, e);
+	return decide_prepare(filter, e);
 }
 
 void whole_free(struct whole *w)

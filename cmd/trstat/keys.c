@@ -227,8 +227,9 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 	case BY_TIME: *cell = key_unsigned(s->time); return 0;
 	case BY_TOTAL:
 	case BY_SELF:
-		if (s->timed)
-			*cell = key_unsigned(k->what == BY_TOTAL ? s->total : s->self);
+		if (!s->timed)
+			return field_cell(d, g, s->event, k->field, cell);
+		*cell = key_unsigned(k->what == BY_TOTAL ? s->total : s->self);
 		return 0;
 	case BY_FIELD: return field_cell(d, g, s->event, k->field, cell);
 	}

@@ -181,9 +181,18 @@ int pair_parse(struct pair *p, const char *text, struct error *e)
 		return -1;
 	if ((p->a.on.needs | p->b.on.needs | p->a.condition.keys.needs |
 	     p->b.condition.keys.needs) &
-	    (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
-		return error_set(e, NULL, NO_OFFSET,
-				 "pairs know no calls: caller, depth and stack are no keys of "
-				 "their events");
+	    (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK | NEEDS_CALL))
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"pairs know no calls: caller, depth, stack, dur, total and self are "
+			"no keys of their events");
 	return 0;
+}
+
+int pair_check_ticks(const struct pair *p, struct error *e)
+{
+	if (!p->a.condition.time_unit && !p->b.condition.time_unit)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "--pair: the clock of this trace counts ticks, no unit of time");
 }

@@ -121,6 +121,74 @@ static void around(const char *from, struct how how)
 	ok(j == one.n && n == other.n && n > one.n, title);
 }
 
+/* --- what && and || mean, whatever they join --- */
+
+static const char *const atoms[] = {
+	"name == 'f1'", "name =~ '[23]'", "caller == 'f2'", "caller != 'f1'",	  "under('f1')",
+	"over('f3')",	"depth == 1",	  "tid == 10",	    "dur > 60",		  "dur <= 900",
+	"self > 30",	"children < 2",	  "children == 0",  "stack =~ 'f1;f2;?'", "arg.1 > 3",
+	"has(ret)",	"cpu == 1",	  "time > 100000",  "stack != 'f2'",	  "'a' == comm",
+};
+
+static void condition(char *text, size_t size, uint32_t *seed, int deep)
+{
+	char a[300], b[300];
+	uint32_t x = next(seed);
+
+	if (!deep || x % 5 == 0) {
+		snprintf(text, size, "%s", atoms[(x >> 8) % (sizeof(atoms) / sizeof(*atoms))]);
+		return;
+	}
+	condition(a, sizeof a, seed, deep - 1);
+	if (x % 5 == 1) {
+		snprintf(text, size, "!(%s)", a);
+		return;
+	}
+	condition(b, sizeof b, seed, deep - 1);
+	snprintf(text, size, "(%s %s %s)", a, x % 5 == 2 ? "||" : "&&", b);
+}
+
+/* The rows are in *to. */
+static uint64_t count_of(const char *from, struct list *to, const char *form, const char *a,
+			 const char *b)
+{
+	char text[2000];
+	uint64_t n;
+
+	snprintf(text, sizeof text, form, a, b, a, b);
+	n = run(from, text, (struct how){.memory = NEVER}, in_dir("one"));
+	read_rows(in_dir("one"), to);
+	return n;
+}
+
+static void algebra(const char *from, const char *what, uint32_t seed)
+{
+	enum { PAIRS = 16 };
+	char a[700], b[700], title[1600];
+
+	for (int i = 0; i < PAIRS; i++) {
+		uint64_t na, nb, both, either, nots;
+
+		condition(a, sizeof a, &seed, i & 1);
+		condition(b, sizeof b, &seed, 1 + (i & 1));
+		na = count_of(from, &one, "%s", a, b);
+		nb = count_of(from, &one, "%s", b, a);
+		either = count_of(from, &one, "%s || %s", a, b);
+		both = count_of(from, &one, "%s && %s", a, b);
+		snprintf(title, sizeof title, "%s: %s, %s: both and either are as many as each",
+			 what, a, b);
+		ok(both + either == na + nb, title);
+		count_of(from, &other, "(%s && %s) || dur > 100h", a, b);
+		snprintf(title, sizeof title, "%s: %s && %s is the same in parts and as a whole",
+			 what, a, b);
+		ok(same(&one, &other), title);
+		nots = count_of(from, &one, "!(%s && %s)", a, b);
+		count_of(from, &other, "!(%s) || !(%s)", a, b);
+		snprintf(title, sizeof title, "%s: !(%s && %s) is its inverse", what, a, b);
+		ok(same(&one, &other) && both + nots == all.n - all.gaps, title);
+	}
+}
+
 static void everything(uint32_t seed, bool bare, const char *what)
 {
 	char path[100];
@@ -131,6 +199,7 @@ static void everything(uint32_t seed, bool bare, const char *what)
 	for (size_t i = 0; i < EXPRESSIONS; i++)
 		agree(path, what, expressions[i]);
 	others(path, what);
+	algebra(path, what, seed);
 	if (!bare) /* gaps pass, and do not count */
 		return;
 	around(path, (struct how){.memory = 3000, .before = 3, .after = 2});
