@@ -115,7 +115,7 @@ bool apitrace_quick_events(struct apitrace *a, uint64_t until)
 	const uint8_t *taken = q.p;
 	uint8_t *row;
 
-	if (!w || !w->narrow || a->version < APITRACE_ENUM_SETS || a->segments || a->done ||
+	if (!w || !w->quick || a->version < APITRACE_ENUM_SETS || a->segments || a->done ||
 	    a->too_large || /* no event can be, that fits the block */
 	    a->values_limit < (size_t)(w->limit - w->row) ||
 	    !writer_block_has(w, &w->types, a->enter) || !writer_block_has(w, &w->types, a->leave))

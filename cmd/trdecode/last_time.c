@@ -20,12 +20,13 @@ struct pass {
 	bool any;
 };
 
-static bool note(void *ctx, uint64_t time, uint32_t lane, uint32_t type)
+static bool note(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed)
 {
 	struct pass *p = ctx;
 
 	(void)lane;
 	(void)type;
+	(void)fixed;
 	p->any = true;
 	p->last = time > p->last ? time : p->last;
 	return true;
