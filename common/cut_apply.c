@@ -94,6 +94,7 @@ static int apply_push_kernel(struct calls *c, struct stack *s, const struct cut_
 			return -1;
 		s->kernel->started = true;
 	}
+	s->kernel->type = op->type ? op->type : s->kernel->type;
 	if (op->flags & CUT_DOUBTFUL) {
 		f.outside = !c->dictionary->filtered && !s->count && !s->implicit;
 		f.doubtful = !c->dictionary->filtered && s->cut && s->count == 1;

@@ -75,7 +75,11 @@ int statistics_until(struct statistics *s, const struct block *b, struct events 
 
 int statistics_show(struct statistics *s)
 {
-	return s->stacks ? groups_stacks(&s->groups, s->stacks) : 0;
+	if (!s->stacks)
+		return 0;
+	/* groups may have become one */
+	statistics_forget_names(s);
+	return groups_stacks(&s->groups, s->stacks);
 }
 
 int statistics_reset(struct statistics *s)
@@ -131,7 +135,7 @@ int statistics_finish(struct statistics *s)
 		if (!s->keys->by_type && statistics_take_unfinished(s, &call, &closed))
 			return -1;
 	}
-	if (s->stacks && (call_stacks_end(s->stacks) || groups_stacks(&s->groups, s->stacks)))
+	if (s->stacks && (call_stacks_end(s->stacks) || statistics_show(s)))
 		return -1;
 	return s->calls.out_of_memory ? -1 : 0;
 }
@@ -149,5 +153,7 @@ int statistics_forget_calls(struct statistics *s)
 	s->calls.outside = outside;
 	entered_free(&s->entered);
 	entered_init(&s->entered, fields);
+	if (s->stacks)
+		call_stacks_forget(s->stacks);
 	return 0;
 }

@@ -119,7 +119,7 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 		s->out_of_memory = true;
 		return -1;
 	}
-	if (__builtin_expect(call->open & OPEN_RECURSIVE, 0) && doubt(s, call, e, a))
+	if (__builtin_expect(call->open & OPEN_RECURSIVE, 0) && !s->stacks && doubt(s, call, e, a))
 		return -1;
 	if (__builtin_expect(s->columns->wanted.field_count && e, 0)) {
 		struct event copy = *e;
@@ -152,8 +152,17 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 		subject.level--;
 		subject.below = stack;
 	}
-	if (s->stacks)
-		subject.stack = call_stacks_here(s->stacks, e);
+	if (s->stacks) {
+		size_t thread = calls_thread(e);
+		const struct stack *all = thread < s->calls.size ? s->calls.stacks[thread] : NULL;
+
+		if (call_stacks_here(s->stacks, e, &subject.stack))
+			return -1;
+		subject.open |= all && all->cut && call_stacks_is_open(s->stacks, subject.stack)
+					? OPEN_STACK
+					: 0;
+		subject.below = all;
+	}
 	a = statistics_group(s, &subject);
 	if (!a)
 		return -1;
