@@ -117,7 +117,8 @@ static int replay_entered(struct replay *r, const struct cut_op *op, size_t befo
 	return entered_put(&s->entered, statistics_entered(r->stack->number, kernel), stack, cells);
 }
 
-/* The caller of the kernel's lowest call, as it is here: cells as kept. 1; 0: it is not known. */
+/* The caller of the kernel's lowest call, as it is here: cells as kept. 1; 0: it is not known; -1:
+ * memory is out. */
 static int close_caller(struct replay *r, const struct key_cell *kept, struct key_cell *cells)
 {
 	struct call_stacks *cs = r->s->stacks;
@@ -125,12 +126,9 @@ static int close_caller(struct replay *r, const struct key_cell *kept, struct ke
 	uint32_t node;
 
 	memcpy(cells, kept, ENTERED_STACK * sizeof(*cells));
-	if (kept[ENTERED_POSITION].kind == KEY_MISSING)
+	/* what no list has is not believed */
+	if (kept[ENTERED_POSITION].kind == KEY_MISSING || position >= r->position)
 		return 0;
-	if (position >= r->position) {
-		errno = EOVERFLOW;
-		return -1;
-	}
 	cells[ENTERED_POSITION].value = r->points[position].at;
 	if (kept[ENTERED_CALLER].kind != KEY_OPEN_STACK)
 		return 1;
