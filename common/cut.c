@@ -53,11 +53,21 @@ void cut_begin_relative(struct stack *s)
 	calls_set_limits(s);
 }
 
+/* An exec that was seen succeeded, unless it was itself inside of one that is not known: but for
+ * the outermost depth that may be. */
+static bool is_after_exec(const struct stack *s, const struct event *e)
+{
+	return s->exec && e->type->kind == KIND_ENTER && e->type->flags & TYPE_DEPTH && e->depth &&
+	       !(e->type->flags & (TYPE_INNER | TYPE_KERNEL)) && !inside_exec(s, e);
+}
+
 static enum calls_result enter(struct calls *c, struct stack *s, const struct event *e)
 {
 	bool by_depth = e->type->flags & TYPE_DEPTH;
 	enum calls_result got;
 
+	if (is_after_exec(s, e))
+		return cut_keep_all(c, s, e);
 	if (s->exec && !inside_exec(s, e))
 		return calls_enter(c, s, e); /* of which nothing below is left */
 	if (by_depth && s->count > 1) {
@@ -254,7 +264,8 @@ enum calls_result cut_feed(struct calls *c, struct stack *s, const struct event 
 	}
 	if (in_kernel) {
 		/* whether that call counts was to be told by what is below it now */
-		if (s->kernel->frames[0].doubtful || (c->look_at_all && reaches_down(s, e)))
+		if (s->kernel->frames[0].doubtful || is_after_exec(s, e) ||
+		    (c->look_at_all && reaches_down(s, e)))
 			return cut_keep_all(c, s, e);
 		if (!(flags & TYPE_INNER))
 			calls_pass_kernel(c, s, e->time);
