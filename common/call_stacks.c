@@ -1,6 +1,8 @@
-#include "call_stacks.h"
+#include "call_stacks_private.h"
 
 #include <stdlib.h>
+
+#include "cut.h"
 
 int call_stacks_init(struct call_stacks *cs, const struct calls *calls, call_stacks_key *key)
 {
@@ -98,7 +100,7 @@ int call_stacks_grow(uint32_t **nodes, size_t *capacity, size_t level)
 	return 0;
 }
 
-static int start(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t low)
+int call_stacks_start(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t low)
 {
 	if (th->started)
 		return 0;
@@ -108,9 +110,20 @@ static int start(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t
 	return low && !th->base ? -1 : 0;
 }
 
-/* The frames from level on that were never entered here are over; the innermost was called so. */
-static int lower(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level,
-		 uint32_t name)
+struct call_stacks_thread *call_stacks_follow(struct call_stacks *cs, size_t number)
+{
+	struct call_stacks_thread *th = call_stacks_thread(cs, number);
+	const struct stack *s = cs->calls->stacks[number];
+
+	if (th && s->kept) {
+		th->started = true;
+		th->base = s->cut ? cs->open : STACK_ROOT;
+	}
+	return th;
+}
+
+int call_stacks_lower(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level,
+		      uint32_t name)
 {
 	uint32_t below = level ? stack_tree_detached(&cs->tree) : STACK_ROOT;
 
@@ -121,15 +134,20 @@ static int lower(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t
 	return 0;
 }
 
+int call_stacks_begin(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level)
+{
+	if (call_stacks_start(cs, th, level))
+		return -1;
+	/* an exec, or a longjmp to before the trace */
+	return level < th->low ? call_stacks_lower(cs, th, level, cs->unknown) : 0;
+}
+
 static int enter(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level,
 		 uint32_t place)
 {
 	uint32_t name;
 
-	if (call_stacks_name(cs, place, &name) || start(cs, th, level))
-		return -1;
-	/* an exec, or a longjmp to before the trace */
-	if (level < th->low && lower(cs, th, level, cs->unknown))
+	if (call_stacks_name(cs, place, &name) || call_stacks_begin(cs, th, level))
 		return -1;
 	return call_stacks_push(cs, th, level, name);
 }
@@ -139,7 +157,7 @@ static int leave(struct call_stacks *cs, struct call_stacks_thread *th, const st
 {
 	uint32_t name;
 
-	if (call_stacks_name(cs, c->place, &name) || start(cs, th, c->level + 1))
+	if (call_stacks_name(cs, c->place, &name) || call_stacks_start(cs, th, c->level + 1))
 		return -1;
 	if (c->level >= th->low) {
 		uint32_t caller = call_stacks_caller(th, c->level);
@@ -151,36 +169,34 @@ static int leave(struct call_stacks *cs, struct call_stacks_thread *th, const st
 			*node = stack_tree_child(&cs->tree, caller, name);
 		return *node ? 0 : -1;
 	}
-	if (c->level + 1 < th->low && lower(cs, th, c->level + 1, cs->unknown))
+	if (c->level + 1 < th->low && call_stacks_lower(cs, th, c->level + 1, cs->unknown))
 		return -1;
-	if (lower(cs, th, c->level, name))
+	if (call_stacks_lower(cs, th, c->level, name))
 		return -1;
 	*node = stack_tree_child(&cs->tree, th->base, name);
 	return *node ? 0 : -1;
-}
-
-static int enter_kernel(struct call_stacks *cs, struct call_stacks_thread *th,
-			const struct stack *below, size_t level, uint32_t place)
-{
-	uint32_t name, caller;
-
-	if (call_stacks_name(cs, place, &name))
-		return -1;
-	if (level)
-		caller = th->kernel[level - 1];
-	else
-		caller = call_stacks_caller(th, (uint32_t)below->count + below->implicit);
-	if (level >= th->kernel_capacity &&
-	    call_stacks_grow(&th->kernel, &th->kernel_capacity, level))
-		return -1;
-	th->kernel[level] = stack_tree_child(&cs->tree, caller, name);
-	return th->kernel[level] ? 0 : -1;
 }
 
 /* The call that was on top of `level` others in the kernel. */
 static uint32_t kernel_node(const struct call_stacks_thread *th, size_t level)
 {
 	return level < th->kernel_capacity ? th->kernel[level] : STACK_ROOT;
+}
+
+int call_stacks_enter_kernel(struct call_stacks *cs, struct call_stacks_thread *th, size_t level,
+			     uint32_t caller, uint32_t place)
+{
+	uint32_t name;
+
+	if (call_stacks_name(cs, place, &name))
+		return -1;
+	if (level)
+		caller = kernel_node(th, level - 1);
+	if (level >= th->kernel_capacity &&
+	    call_stacks_grow(&th->kernel, &th->kernel_capacity, level))
+		return -1;
+	th->kernel[level] = stack_tree_child(&cs->tree, caller, name);
+	return th->kernel[level] ? 0 : -1;
 }
 
 /* Calls with numbers are nobody's callees. */
@@ -202,45 +218,79 @@ int call_stacks_enter(struct call_stacks *cs, const struct event *e)
 
 	if (e->type->flags & TYPE_CALL_NUMBER)
 		return 0;
-	th = call_stacks_thread(cs, calls_thread(e));
+	th = call_stacks_follow(cs, calls_thread(e));
 	if (!th)
 		return -1;
-	if (stack != all)
-		return enter_kernel(cs, th, all, stack->count - 1, e->place);
-	return enter(cs, th, (uint32_t)stack->count - 1 + stack->implicit, e->place);
+	if (stack != all) {
+		if (stack->count == 1)
+			th->kernel_at = all->kept ? cut_position(all->kept) : 0;
+		return call_stacks_enter_kernel(cs, th, stack->count - 1,
+						call_stacks_caller(th, call_stacks_frames(all)),
+						e->place);
+	}
+	return enter(cs, th, call_stacks_frames(stack) - 1, e->place);
 }
 
 int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struct call *call,
 		      uint32_t *node)
 {
+	const struct stack *all = cs->calls->stacks[calls_thread(e)];
 	const struct stack *stack = calls_stack(cs->calls, e);
 	struct call_stacks_thread *th;
 
 	if (e->type->flags & TYPE_CALL_NUMBER)
 		return alone(cs, call->place, node);
-	th = call_stacks_thread(cs, calls_thread(e));
+	th = call_stacks_follow(cs, calls_thread(e));
 	if (!th)
 		return -1;
-	if (stack == cs->calls->stacks[calls_thread(e)])
+	/* a call that was scheduled out below those in the kernel comes back while they are open */
+	if (stack == all || (call->inner && call->level <= call_stacks_frames(all)))
 		return leave(cs, th, call, node);
 	*node = kernel_node(th, stack->count);
 	return 0;
 }
 
-uint32_t call_stacks_here(const struct call_stacks *cs, const struct event *e)
+uint32_t call_stacks_top(const struct call_stacks *cs, size_t number)
 {
-	size_t number = calls_thread(e);
-	const struct stack *all, *stack;
-	const struct call_stacks_thread *th;
+	const struct stack *s = number < cs->calls->size ? cs->calls->stacks[number] : NULL;
+	uint32_t level = s ? call_stacks_frames(s) : 0;
 
+	if (s && s->kept && !level)
+		return s->cut ? cs->open : STACK_ROOT;
 	if (number >= cs->nthreads || !cs->threads[number].started)
 		return STACK_ROOT;
-	th = &cs->threads[number];
-	all = cs->calls->stacks[number];
-	stack = calls_stack(cs->calls, e);
-	if (stack != all && stack->count)
-		return kernel_node(th, stack->count - 1);
-	return call_stacks_caller(th, (uint32_t)all->count + all->implicit);
+	return call_stacks_caller(&cs->threads[number], level);
+}
+
+/* Their enters were never told. */
+static int outside_node(struct call_stacks *cs, const struct stack *kernel, uint32_t *node)
+{
+	*node = STACK_ROOT;
+	for (size_t i = 0; i < kernel->count; i++) {
+		uint32_t name;
+
+		if (call_stacks_name(cs, kernel->frames[i].place, &name))
+			return -1;
+		*node = stack_tree_child(&cs->tree, *node, name);
+		if (!*node)
+			return -1;
+	}
+	return 0;
+}
+
+int call_stacks_here(struct call_stacks *cs, const struct event *e, uint32_t *node)
+{
+	size_t number = calls_thread(e);
+	const struct stack *stack = calls_stack(cs->calls, e);
+
+	if (!stack || stack == cs->calls->stacks[number] || !stack->count)
+		*node = call_stacks_top(cs, number);
+	else if (stack->frames[0].outside)
+		return outside_node(cs, stack, node);
+	else
+		*node = number < cs->nthreads ? kernel_node(&cs->threads[number], stack->count - 1)
+					      : STACK_ROOT;
+	return 0;
 }
 
 int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t *node)
@@ -268,7 +318,7 @@ int call_stacks_end(struct call_stacks *cs)
 {
 	for (size_t i = 0; i < cs->nthreads; i++)
 		if (cs->threads[i].started && cs->threads[i].low &&
-		    lower(cs, &cs->threads[i], 0, cs->unknown))
+		    call_stacks_lower(cs, &cs->threads[i], 0, cs->unknown))
 			return -1;
 	return 0;
 }

@@ -15,6 +15,11 @@
  * A frame that was open when its thread was first seen gets its name when it is left: until then
  * the stacks above it hang in the air. So with tree.keep the number of a node may come to stand for
  * another one (stack_tree_resolve).
+ *
+ * Of a stack with a cut (cut.h) the nodes are below `open`, which stands for the frames that are
+ * not known. Whoever feeds its list of operations to calls that know them says so here too
+ * (call_stacks_set, call_stacks_reach, call_stacks_pushed), and grafts what hangs on `open` onto
+ * call_stacks_top (stack_graft.h).
  */
 #ifndef TR_CALL_STACKS_H
 #define TR_CALL_STACKS_H
@@ -37,6 +42,7 @@ struct call_stacks_thread {
 	/* of its calls in the kernel, on top of whatever it was in when they began */
 	uint32_t *kernel;
 	size_t kernel_capacity;
+	size_t kernel_at; /* where its stack's list (cut.h) stood when they began */
 };
 
 struct call_stacks {
@@ -45,7 +51,8 @@ struct call_stacks {
 	struct stack_tree tree;
 	struct intern names; /* keys */
 	uint32_t unknown;    /* the name of a frame that is never known */
-	uint32_t *name;	     /* by place: number in names + 1; 0 not asked */
+	uint32_t open;	/* below which stacks of parts are; 0: call_stacks_cuts was not called */
+	uint32_t *name; /* by place: number in names + 1; 0 not asked */
 	size_t nnames;
 	bool unnamed; /* some place has an address and was never looked up by trsym */
 	uint32_t symbol_changes;
@@ -63,13 +70,35 @@ int call_stacks_enter(struct call_stacks *cs, const struct event *e);
 /* It has just taken the frame of this leave: *node is the call's, STACK_ROOT if not known. */
 int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struct call *call,
 		      uint32_t *node);
-/* The node of the call that the event, which is none, happened in; STACK_ROOT outside of calls. */
-uint32_t call_stacks_here(const struct call_stacks *cs, const struct event *e);
+/* The node of the call that the event, which is none, happened in; STACK_ROOT outside of calls.
+ * Those in the kernel outside of any other call, which are none, are its stack all the same. */
+int call_stacks_here(struct call_stacks *cs, const struct event *e, uint32_t *node);
 
 /* A call that the end of the trace closed. */
 int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t *node);
 /* Frames that are still in the air are named "<0>". */
 int call_stacks_end(struct call_stacks *cs);
+
+/* Before calls that may have a cut are fed. */
+int call_stacks_cuts(struct call_stacks *cs);
+/* All calls were forgotten; the stacks stay. */
+void call_stacks_forget(struct call_stacks *cs);
+/* The thread, by its number in calls, is new: that many of its frames are open, but were never
+ * entered here. */
+int call_stacks_set(struct call_stacks *cs, size_t thread, uint32_t unseen);
+/* The thread's stack was made what an enter finds, who is entered being of no account. */
+int call_stacks_reach(struct call_stacks *cs, size_t thread);
+/* A frame was put on the stack. */
+int call_stacks_pushed(struct call_stacks *cs, size_t thread);
+/* Or on that of the calls in the kernel. The lowest of these stands where they began, which is not
+ * always what lies below them now. */
+int call_stacks_pushed_kernel(struct call_stacks *cs, size_t thread, uint32_t caller, size_t at);
+/* What call_stacks_pushed_kernel wants of a thread that has some; false: it is not known. */
+bool call_stacks_kernel_caller(struct call_stacks *cs, size_t thread, uint32_t *caller, size_t *at);
+/* Is the node `open` or below it? */
+bool call_stacks_is_open(const struct call_stacks *cs, uint32_t node);
+/* The node of the thread's stack as it stands, without calls in the kernel. */
+uint32_t call_stacks_top(const struct call_stacks *cs, size_t thread);
 
 /* For who takes blocks by calls_try (calls.h): a thread by its number in calls, NULL when memory is
  * out. What it returned before is no longer valid. */

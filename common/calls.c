@@ -373,7 +373,8 @@ static void place_on(const struct stack *s, struct call *done, bool doubtful)
 	if (!s->cut)
 		return;
 	done->level--;
-	done->open = OPEN_LEVEL | (s->count == 1 && !s->kernel->count ? OPEN_CALLER : 0) |
+	done->open = OPEN_LEVEL | OPEN_STACK |
+		     (s->count == 1 && !s->kernel->count ? OPEN_CALLER : 0) |
 		     (doubtful ? OPEN_IF_CALL | (done->inner ? OPEN_INNER : 0) : 0);
 }
 

@@ -28,6 +28,7 @@ enum calls_open {
 	OPEN_RECURSIVE = 4, /* whether it is recursive: not by the frames that were seen */
 	OPEN_IF_CALL = 8,   /* whether it counts: only if a call lies below */
 	OPEN_NO_EXEC = 16,  /* and only if that is no exec */
+	OPEN_STACK = 32,    /* its stack (call_stacks.h): that counts from what was seen */
 	OPEN_INNER = 64,    /* a call inside of the kernel of a type with TYPE_INNER, with IF_CALL:
 			       if it does not count it is no call in the kernel either */
 	OPEN_HELD = OPEN_IF_CALL | OPEN_NO_EXEC | OPEN_INNER,
@@ -122,6 +123,7 @@ struct calls {
 	bool partial;	  /* the trace's beginning is not there: stacks have a cut (cut.h) */
 	bool no_doubt;	  /* rows that are calls only if something lies below are kept as rows */
 	bool look_down;	  /* rows are looked at with what is open below them */
+	bool look_at_all; /* and with all that is, down to the bottom */
 	struct cut *rows; /* of numbered calls: leaves whose enters may be before the beginning */
 	/* an open call goes into a list: number entered of the operation if there is something to
 	   be kept with it. s is the stack that it is on top of, NULL for a numbered call */

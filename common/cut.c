@@ -53,11 +53,21 @@ void cut_begin_relative(struct stack *s)
 	calls_set_limits(s);
 }
 
+/* An exec that was seen succeeded, unless it was itself inside of one that is not known: but for
+ * the outermost depth that may be. */
+static bool is_after_exec(const struct stack *s, const struct event *e)
+{
+	return s->exec && e->type->kind == KIND_ENTER && e->type->flags & TYPE_DEPTH && e->depth &&
+	       !(e->type->flags & (TYPE_INNER | TYPE_KERNEL)) && !inside_exec(s, e);
+}
+
 static enum calls_result enter(struct calls *c, struct stack *s, const struct event *e)
 {
 	bool by_depth = e->type->flags & TYPE_DEPTH;
 	enum calls_result got;
 
+	if (is_after_exec(s, e))
+		return cut_keep_all(c, s, e);
 	if (s->exec && !inside_exec(s, e))
 		return calls_enter(c, s, e); /* of which nothing below is left */
 	if (by_depth && s->count > 1) {
@@ -87,7 +97,7 @@ static enum calls_result left(struct stack *s, struct call *done, bool doubtful)
 		return CALLS_LEAVE;
 	end_relative(s);
 	done->level--;
-	done->open = (uint8_t)(OPEN_LEVEL | (s->count == 1 ? OPEN_CALLER : 0) |
+	done->open = (uint8_t)(OPEN_LEVEL | OPEN_STACK | (s->count == 1 ? OPEN_CALLER : 0) |
 			       (done->recursive ? 0 : OPEN_RECURSIVE));
 	if (doubtful) {
 		done->open |= OPEN_IF_CALL | OPEN_NO_EXEC;
@@ -197,6 +207,19 @@ static enum calls_result unknown_kernel(struct calls *c, struct stack *s, const 
 	return got;
 }
 
+/* Is it a row that goes into the list, or takes what was seen with it? */
+static bool reaches_down(const struct stack *s, const struct event *e)
+{
+	bool by_depth = e->type->flags & TYPE_DEPTH && !(e->type->flags & TYPE_INNER);
+
+	if (s->count == 1 || (s->exec && e->type->kind == KIND_ENTER && !inside_exec(s, e)))
+		return true;
+	if (!by_depth)
+		return e->type->kind == KIND_LEAVE && s->frames[1].inner;
+	return e->type->kind == KIND_ENTER ? s->frames[1].depth >= e->depth
+					   : s->frames[1].depth > e->depth;
+}
+
 enum calls_result cut_feed(struct calls *c, struct stack *s, const struct event *e,
 			   struct call *done)
 {
@@ -241,7 +264,8 @@ enum calls_result cut_feed(struct calls *c, struct stack *s, const struct event 
 	}
 	if (in_kernel) {
 		/* whether that call counts was to be told by what is below it now */
-		if (s->kernel->frames[0].doubtful)
+		if (s->kernel->frames[0].doubtful || is_after_exec(s, e) ||
+		    (c->look_at_all && reaches_down(s, e)))
 			return cut_keep_all(c, s, e);
 		if (!(flags & TYPE_INNER))
 			calls_pass_kernel(c, s, e->time);

@@ -37,7 +37,7 @@ enum cut_kind {
 	CUT_FORGET, /* an exec: nothing is open any more */
 	CUT_CLEAR,  /* no call in the kernel is open any more */
 	CUT_PUSH,   /* a call entered at time is open */
-	CUT_PUSH_KERNEL,
+	CUT_PUSH_KERNEL, /* type: of its enter */
 	CUT_KERNEL, /* of these: time: charged up to then, depth: a row came while they were open */
 	CUT_PUSH_NUMBERED, /* depth: its number */
 	CUT_LAST, /* the stack's last event: its time and lane, and a type of its calls or none */

@@ -22,8 +22,11 @@ static int apply_touch(struct calls *c, struct stack *s, const struct cut_op *op
 	struct event e = {.time = op->time, .type = op->type, .lane = op->lane, .depth = op->depth};
 	bool by_depth = op->type->flags & TYPE_DEPTH;
 
-	if (s->exec && !inside_exec(s, &e))
+	if (s->exec && !inside_exec(s, &e)) {
+		if (s->cut && by_depth && op->depth)
+			return cut_begin_raw(c, s) ? -1 : repeat(c, s, op);
 		calls_forget_image(c, s);
+	}
 	if (s->cut) {
 		if (s->count > 1 &&
 		    (by_depth ? s->cut->relative : !s->cut->relative || cut_on_doubt(s)))
@@ -94,6 +97,7 @@ static int apply_push_kernel(struct calls *c, struct stack *s, const struct cut_
 			return -1;
 		s->kernel->started = true;
 	}
+	s->kernel->type = op->type ? op->type : s->kernel->type;
 	if (op->flags & CUT_DOUBTFUL) {
 		f.outside = !c->dictionary->filtered && !s->count && !s->implicit;
 		f.doubtful = !c->dictionary->filtered && s->cut && s->count == 1;

@@ -181,6 +181,7 @@ static int push_op(struct calls *c, struct stack *s, struct cut *u, bool kernel,
 			      (kernel && f->outside ? CUT_OUTSIDE : 0) |
 			      ((kernel || f->inner) && f->doubtful ? CUT_DOUBTFUL : 0) |
 			      (f->begun ? 0 : CUT_UNSEEN));
+	op->type = kernel ? s->kernel->type : NULL;
 	op->place = f->place;
 	op->depth = f->depth;
 	op->time = f->start;

@@ -175,12 +175,15 @@ static int join(struct stack_tree *t, uint32_t from, uint32_t to, struct buffer 
 int stack_tree_attach(struct stack_tree *t, uint32_t node, uint32_t parent, uint32_t name)
 {
 	uint32_t there = find(t, parent, name);
-	struct buffer work = {0};
-	int r;
 
-	if (!there)
-		return link_node(t, node, parent, name);
-	r = join(t, node, there, &work);
+	return there ? stack_tree_join(t, node, there) : link_node(t, node, parent, name);
+}
+
+int stack_tree_join(struct stack_tree *t, uint32_t node, uint32_t to)
+{
+	struct buffer work = {0};
+	int r = join(t, node, to, &work);
+
 	while (!r && work.size) {
 		uint64_t pair;
 

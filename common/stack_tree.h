@@ -63,6 +63,9 @@ uint32_t stack_tree_detached(struct stack_tree *t);
  * lead to what they became. */
 int stack_tree_attach(struct stack_tree *t, uint32_t node, uint32_t parent, uint32_t name);
 
+/* What hangs on node hangs on to, which is joined with it and takes its numbers. */
+int stack_tree_join(struct stack_tree *t, uint32_t node, uint32_t to);
+
 /* With keep: what became of a node's number. */
 uint32_t stack_tree_resolve(struct stack_tree *t, uint32_t node);
 

@@ -77,8 +77,54 @@ table() {
 		# shellcheck disable=SC2086
 		assert_output "$(trstat -q $view rec.trs)"
 	done
-	run -2 trstat --partial --tree rec.trs
-	assert_output --partial 'whole stacks'
+}
+
+@test "trees of summaries: calls that straddle the cuts, in any order" {
+	local asked
+	for asked in --tree '--callers usleep' '--callees pause_a_while' '-g tid --tree' '-g stack' \
+		'-g name,stack,depth -a count,total,self'; do
+		# shellcheck disable=SC2086
+		for f in seg/*; do trstat --partial $asked -o "s${f#seg/}" "$f"; done
+		# shellcheck disable=SC2086
+		trstat -q -F tsv $asked rec.trs >want
+		assert [ "$(wc -l <want)" -gt 3 ]
+		run -0 quiet trstat -F tsv --merge s1*
+		assert_output "$(<want)"
+		trstat --merge --partial -o some s111 s103 s107 s104
+		run -0 quiet trstat -F tsv --merge s113 s112 s110 some s109 s108 s106 s105 s10[012]
+		assert_output "$(<want)"
+	done
+}
+
+@test "another tree of the summary of one" {
+	for f in seg/*; do trstat --partial --tree -o "s${f#seg/}" "$f"; done
+	run -0 quiet trstat --merge --callers usleep s1*
+	assert_output "$(trstat -q --callers usleep rec.trs)"
+	run -0 quiet trstat --merge -g stack -a total,self,count s1*
+	assert_output "$(trstat -q -g stack -a total,self,count rec.trs)"
+	run -2 trstat --merge --tree parts.*
+	assert_output --partial "a summary by the keys 'name', and not by 'stack'"
+}
+
+@test "differences of summaries by stack" {
+	local ask=(-g stack -a total,count,p50)
+	for f in seg/*; do trstat --partial "${ask[@]}" -o "d${f#seg/}" "$f"; done
+	trstat --merge --partial -o whole d1*
+	trdecode --until +4ms rec.trs >half.trs
+	run -0 quiet trstat -F tsv --diff whole half.trs
+	assert_output "$(quiet trstat -F tsv --diff "${ask[@]}" rec.trs half.trs)"
+	assert_output --partial 'worker;pause_a_while'
+}
+
+@test "what knows no summary is refused" {
+	for option in '--pair wakeup' '--slowest 3' '-i 1'; do
+		# shellcheck disable=SC2086
+		run -2 trstat --partial $option rec.trs
+		assert_output --partial "does not go with --partial, which knows no rows"
+		# shellcheck disable=SC2086
+		run -2 trstat --merge $option parts.*
+		assert_output --partial "does not go with --merge, which knows no rows"
+	done
 }
 
 @test "conditions and metrics of summaries" {
@@ -165,6 +211,15 @@ table() {
 	    parallel --pipe --block 20K --recstart trstrm1: "trstat --partial" |
 	    trstat -F tsv --merge'
 	assert_output "$(quiet trstat -F tsv rec.trs other.trs)"
+}
+
+@test "trutils-scale: the call tree of a saved stream" {
+	need parallel
+	run -0 quiet pipe 'parallel --pipepart -a rec.trs --block 20K \
+	    --recstart "$(head -c 16 rec.trs)" "trstat --partial --tree" >all.part
+	trstat --merge all.part
+	trstat --merge --callers usleep all.part'
+	assert_output "$(trstat -q --tree rec.trs; trstat -q --callers usleep rec.trs)"
 }
 
 @test "trutils-scale: one recording a job" {

@@ -31,6 +31,16 @@ void groups_clear(struct groups *g)
 	g->count = g->chunks = g->chunk_capacity = g->capacity = 0;
 }
 
+struct groups groups_take(struct groups *g)
+{
+	struct groups old = *g;
+
+	g->chunk = NULL;
+	g->slots = NULL;
+	g->count = g->chunks = g->chunk_capacity = g->capacity = 0;
+	return old;
+}
+
 void groups_free(struct groups *g)
 {
 	groups_clear(g);
@@ -207,13 +217,10 @@ int groups_compare_first(const struct groups *g, const struct aggregate *a,
 /* The groups anew, with the nodes that their stacks became. */
 static int regroup(struct groups *g)
 {
-	struct groups old = *g;
+	struct groups old = groups_take(g);
 	struct key_cell *cells = calloc(g->keys + 1, sizeof *cells);
 	int r = cells ? 0 : -1;
 
-	g->chunk = NULL;
-	g->slots = NULL;
-	g->count = g->chunks = g->chunk_capacity = g->capacity = 0;
 	for (size_t i = 0; !r && i < old.count; i++) {
 		struct aggregate *from = groups_at(&old, i), *into;
 

@@ -24,7 +24,13 @@ enum key_kind {
 	/* of held groups (bracket.h) only */
 	KEY_OPEN_CALLER, /* what the place of the frame that is not known will give */
 	KEY_OPEN_LEVEL,	 /* value: to be added to the level of what is not known */
+	KEY_OPEN_STACK,	 /* value: a node below call_stacks.open */
 };
+
+static inline bool key_is_open(enum key_kind kind)
+{
+	return kind >= KEY_OPEN_CALLER;
+}
 
 /* Zero-initialised is missing. An integer is one key whether it was given signed or unsigned. */
 struct key_cell {
@@ -55,6 +61,8 @@ void groups_init(struct groups *g, size_t keys, const struct columns_wanted *wan
 void groups_free(struct groups *g);
 /* No groups, but the texts that cells may name, and what is known of stacks. */
 void groups_clear(struct groups *g);
+/* The groups that there were, to be put back one by one and then cleared; g has none. */
+struct groups groups_take(struct groups *g);
 
 /* A cell for these bytes, which are copied. 0, or -1 when memory is out. */
 int groups_text(struct groups *g, const void *data, size_t size, struct key_cell *cell);

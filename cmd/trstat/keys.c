@@ -293,37 +293,3 @@ int keys_field_cells(const struct keys *k, const struct dictionary *d, struct gr
 	}
 	return 0;
 }
-
-void keys_open_cells(const struct keys *k, uint32_t open, uint32_t level, struct key_cell *cells)
-{
-	for (size_t i = 0; i < k->count; i++)
-		if (k->key[i].what == BY_CALLER && open & OPEN_CALLER)
-			cells[i] = (struct key_cell){.kind = KEY_OPEN_CALLER};
-		else if (k->key[i].what == BY_DEPTH && open & OPEN_LEVEL)
-			cells[i] = (struct key_cell){.kind = KEY_OPEN_LEVEL, .value = level};
-}
-
-int keys_close_cells(const struct keys *k, struct dictionary *d, struct groups *g, uint32_t open,
-		     uint32_t caller, uint32_t level, struct key_cell *cells)
-{
-	for (size_t i = 0; i < k->count; i++) {
-		struct key_cell *cell = &cells[i];
-
-		if (cell->kind == KEY_OPEN_LEVEL && open & OPEN_LEVEL) {
-			cell->value += level;
-			continue;
-		}
-		if (cell->kind == KEY_OPEN_LEVEL) {
-			*cell = key_unsigned((uint32_t)(cell->value + level));
-		} else if (cell->kind == KEY_OPEN_CALLER && !(open & OPEN_CALLER)) {
-			*cell = (struct key_cell){0};
-			if (caller && text_cell(g, dictionary_place_name(d, caller), cell))
-				return -1;
-		} else {
-			continue;
-		}
-		if (k->key[i].transform)
-			*cell = key_transform(&k->key[i], *cell);
-	}
-	return 0;
-}

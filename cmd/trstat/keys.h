@@ -18,6 +18,7 @@
 
 #include "common/calls.h"
 #include "common/field.h"
+#include "common/stack_graft.h"
 #include "common/value.h"
 #include "groups.h"
 
@@ -117,16 +118,24 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 static inline bool keys_open(const struct keys *k, uint32_t open)
 {
 	return (open & OPEN_LEVEL && k->needs & NEEDS_LEVEL) ||
-	       (open & OPEN_CALLER && k->needs & NEEDS_CALLER);
+	       (open & OPEN_CALLER && k->needs & NEEDS_CALLER) ||
+	       (open & OPEN_STACK && k->needs & NEEDS_STACK);
 }
 
 /* Cells that keys_cells made of such a row: what is not known becomes KEY_OPEN_*. */
-void keys_open_cells(const struct keys *k, uint32_t open, uint32_t level, struct key_cell *cells);
+void keys_open_cells(const struct keys *k, const struct subject *s, struct key_cell *cells);
 
-/* And back: what lies below is known, or on top of something else that is not (open says so). -1:
- * memory is out. */
-int keys_close_cells(const struct keys *k, struct dictionary *d, struct groups *g, uint32_t open,
-		     uint32_t caller, uint32_t level, struct key_cell *cells);
+/* What has become known of what lies below such rows. */
+struct keys_below {
+	uint32_t open; /* enum calls_open: it is on top of something else that is not known */
+	uint32_t caller, level;
+	struct call_stacks *stacks; /* NULL where no key asks */
+	struct stack_graft *graft;  /* from what is not known onto that */
+};
+
+/* And back. -1: memory is out. */
+int keys_close_cells(const struct keys *k, struct dictionary *d, struct groups *g,
+		     const struct keys_below *below, struct key_cell *cells);
 
 /* Do the keys make the same of these two times, and so of all between them? */
 bool keys_same_time(const struct keys *k, uint64_t first, uint64_t last);

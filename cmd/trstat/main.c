@@ -153,8 +153,7 @@ int main(int argc, char **argv)
 	}
 	if (diff_check(&line.settings, &line.diff, line.alarms.count, argc - optind, &e) ||
 	    partial_check(&line.settings, line.alarms.count, &e) ||
-	    (!line.settings.merge && query_parse(&query, &line.settings, &e)) ||
-	    (line.settings.partial && partial_check_keys(&query, &e))) {
+	    (!line.settings.merge && query_parse(&query, &line.settings, &e))) {
 		query_free(&query);
 		alarms_free(&line.alarms);
 		return program_usage(&program, "%s", e.what);

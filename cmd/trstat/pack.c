@@ -3,7 +3,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int pack_cells(struct buffer *b, const struct groups *g, const struct key_cell *cells, size_t n)
+void packed_stacks_free(struct packed_stacks *ps)
+{
+	free(ps->number);
+	free(ps->stack);
+	*ps = (struct packed_stacks){0};
+}
+
+int pack_cells(struct buffer *b, const struct groups *g, const struct key_cell *cells, size_t n,
+	       const struct packed_stacks *stacks)
 {
 	int bad = 0;
 
@@ -12,13 +20,30 @@ int pack_cells(struct buffer *b, const struct groups *g, const struct key_cell *
 		if (cells[i].kind == KEY_TEXT)
 			bad |= packed_put_bytes(b, intern_data(&g->texts, cells[i].text),
 						intern_size(&g->texts, cells[i].text));
+		else if (cells[i].kind == KEY_STACK || cells[i].kind == KEY_OPEN_STACK)
+			bad |= packed_put(b, stacks->number[cells[i].value]);
 		else if (cells[i].kind != KEY_MISSING)
 			bad |= packed_put(b, cells[i].value);
 	}
 	return bad;
 }
 
-int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, size_t n, bool open)
+/* The node of a stack; the bottom of what is known is none. */
+static void unpack_stack(struct packed *in, const struct packed_stacks *stacks,
+			 struct key_cell *cell)
+{
+	bool open = cell->kind == KEY_OPEN_STACK;
+
+	if (!stacks || !cell->value || cell->value >= stacks->count ||
+	    stacks->stack[cell->value].open != open) {
+		in->bad = true;
+		return;
+	}
+	cell->value = stacks->stack[cell->value].node;
+}
+
+int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, size_t n, bool open,
+		 const struct packed_stacks *stacks)
 {
 	for (size_t i = 0; i < n && !in->bad; i++) {
 		const uint8_t *kind = packed_take(in, 1), *text;
@@ -41,6 +66,8 @@ int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, si
 		case KEY_SIGNED: in->bad |= (int64_t)cells[i].value >= 0; break;
 		case KEY_OPEN_CALLER:
 		case KEY_OPEN_LEVEL: in->bad |= !open; break;
+		case KEY_OPEN_STACK: in->bad |= !open; __attribute__((fallthrough));
+		case KEY_STACK: unpack_stack(in, stacks, &cells[i]); break;
 		default: in->bad = true;
 		}
 	}

@@ -4,45 +4,69 @@
 
 #include "common/buffer.h"
 
-int part_keep_entered(struct statistics *s, const struct key_cell *cells, struct cut_op *op)
+int part_keep_entered(struct statistics *s, const struct key_cell *cells,
+		      const struct key_cell *stack, struct cut_op *op)
 {
+	size_t fields = s->entered.fields, size = part_entered_size(s);
 	struct part *p = s->part;
-	size_t fields = s->entered.fields;
 	struct key_cell *kept;
 
-	if (!cells)
+	if (!cells && !stack)
 		return 0;
 	if (p->nentered >= UINT32_MAX)
 		return -1;
-	kept = array_grow(p->entered, &p->entered_capacity, p->nentered, fields * sizeof(*kept));
+	kept = array_grow(p->entered, &p->entered_capacity, p->nentered, size * sizeof(*kept));
 	if (!kept) {
 		s->out_of_memory = true;
 		return -1;
 	}
 	p->entered = kept;
-	memcpy(kept + p->nentered * fields, cells, fields * sizeof(*cells));
+	kept += p->nentered * size;
+	memset(kept, 0, size * sizeof(*kept));
+	if (cells)
+		memcpy(kept, cells, fields * sizeof(*cells));
+	if (stack)
+		memcpy(kept + fields, stack, ENTERED_STACK * sizeof(*stack));
 	op->entered = (uint32_t)++p->nentered;
 	return 0;
+}
+
+/* The stack that the lowest of the calls in the kernel, which is pushed now, was entered on. */
+static bool caller_in_kernel(struct statistics *st, const struct stack *s, struct key_cell *cells)
+{
+	uint32_t node;
+	size_t at;
+
+	if (s->kernel->count != 1 || !call_stacks_kernel_caller(st->stacks, s->number, &node, &at))
+		return false;
+	cells[ENTERED_CALLER] = (struct key_cell){
+		.kind = call_stacks_is_open(st->stacks, node) ? KEY_OPEN_STACK : KEY_STACK,
+		.value = node};
+	if (node == STACK_ROOT)
+		cells[ENTERED_CALLER] = (struct key_cell){0};
+	cells[ENTERED_POSITION] = key_unsigned(at);
+	return true;
 }
 
 static int on_push(void *ctx, struct stack *s, bool kernel, struct cut_op *op)
 {
 	struct statistics *st = ctx;
-	struct stack *stack = kernel ? s->kernel : s;
-	const struct key_cell *cells;
+	const struct key_cell *cells = NULL;
+	struct key_cell caller[ENTERED_STACK];
+	bool has_caller = s && kernel && st->stacks && caller_in_kernel(st, s, caller);
 
-	if (!st->entered.fields)
-		return 0;
-	if (!s)
-		return part_keep_entered(
-			st,
-			entered_take_numbered(&st->entered, op->lane->source->number, op->depth),
-			op);
-	/* as if it had just been left */
-	stack->count--;
-	cells = entered_take(&st->entered, statistics_entered(s->number, kernel), stack, op->time);
-	stack->count++;
-	return part_keep_entered(st, cells, op);
+	if (st->entered.fields && !s) {
+		cells = entered_take_numbered(&st->entered, op->lane->source->number, op->depth);
+	} else if (st->entered.fields) {
+		struct stack *stack = kernel ? s->kernel : s;
+
+		/* as if it had just been left */
+		stack->count--;
+		cells = entered_take(&st->entered, statistics_entered(s->number, kernel), stack,
+				     op->time);
+		stack->count++;
+	}
+	return part_keep_entered(st, cells, has_caller ? caller : NULL, op);
 }
 
 int part_begin(struct part *p, struct statistics *s, uint64_t stream_id, uint32_t first,
@@ -55,7 +79,10 @@ int part_begin(struct part *p, struct statistics *s, uint64_t stream_id, uint32_
 	s->part = p;
 	s->bracket = &p->bracket;
 	s->calls.partial = first > 0;
-	s->calls.look_down = s->keys->needs & (NEEDS_CALLER | NEEDS_LEVEL);
+	if (s->stacks && call_stacks_cuts(s->stacks))
+		return -1;
+	s->calls.look_at_all = s->stacks;
+	s->calls.look_down = s->keys->needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK);
 	/* what is no call is a row all the same, where rows count or have fields to be looked at */
 	s->calls.no_doubt = s->keys->by_type || s->entered.fields || s->columns->wanted.field_count;
 	s->calls.on_push = on_push;
@@ -201,7 +228,9 @@ static int take_all(struct part *p, struct statistics *s)
 
 int part_end(struct part *p, struct statistics *s)
 {
-	int bad = part_is_whole(p) ? statistics_finish(s) : take_all(p, s);
+	int bad = part_is_whole(p) ? statistics_finish(s)
+		  : s->stacks	   ? part_hold_stacks(p, s) || take_all(p, s)
+				   : take_all(p, s);
 
 	statistics_forget_calls(s);
 	s->part = NULL;

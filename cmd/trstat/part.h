@@ -47,7 +47,9 @@ struct part {
 	struct part_thread *threads;
 	size_t nthreads, threads_capacity;
 	struct cut *numbered;
-	struct key_cell *entered; /* what enters of open calls had of the keys */
+	/* what enters of open calls had of the keys that are fields; and with the key stack of the
+	   lowest call in the kernel its caller, and where in the list that is on top of it */
+	struct key_cell *entered;
 	size_t nentered, entered_capacity;
 	struct bracket bracket;
 };
@@ -71,9 +73,25 @@ int part_begin(struct part *p, struct statistics *s, uint64_t stream_id, uint32_
 int part_end(struct part *p, struct statistics *s);
 void part_free(struct part *p);
 
-/* What the enter of an open call had of the keys (NULL: nothing) goes with it into s->part. -1:
- * memory is out. */
-int part_keep_entered(struct statistics *s, const struct key_cell *cells, struct cut_op *op);
+enum { ENTERED_CALLER, ENTERED_POSITION, ENTERED_STACK }; /* the latter: how many */
+
+/* Cells of one of part.entered. */
+static inline size_t part_entered_size(const struct statistics *s)
+{
+	return s->entered.fields + (s->stacks ? ENTERED_STACK : 0);
+}
+
+/* What the enter of an open call had of the fields among the keys, and ENTERED_STACK cells (each
+ * NULL: nothing) go with it into s->part. -1: memory is out. */
+int part_keep_entered(struct statistics *s, const struct key_cell *cells,
+		      const struct key_cell *stack, struct cut_op *op);
+
+/*
+ * Groups of stacks that hang in the air (call_stacks.h), where the beginning was seen but threads
+ * were in the middle of things: they are held, at the first operation of their thread's list. Calls
+ * are not closed yet. -1: memory is out.
+ */
+int part_hold_stacks(struct part *p, struct statistics *s);
 
 static inline bool part_is_whole(const struct part *p)
 {

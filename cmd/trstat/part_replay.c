@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/buffer.h"
 #include "part.h"
 
 struct replay {
@@ -11,6 +12,15 @@ struct replay {
 	const struct part *p;
 	struct stack *stack;
 	struct key_cell *cells;
+	struct stack_graft graft;
+	/* by operation of the thread's list: the stack on top of which the next one is, and where
+	   that is in the list that it goes into */
+	struct point {
+		uint32_t top;
+		size_t at;
+	} * points;
+	size_t points_capacity;
+	size_t position;	 /* of the present operation */
 	struct aggregate **held; /* by number: what the thread's held rows became */
 	size_t held_capacity;
 	size_t next_held, next_doubt;
@@ -19,7 +29,7 @@ struct replay {
 /* What is known by now of rows at the bottom of what was seen there: enum calls_open. */
 static uint32_t open_here(const struct stack *s)
 {
-	return s->cut ? OPEN_LEVEL | (s->count == 1 ? OPEN_CALLER : 0) : 0;
+	return s->cut ? OPEN_LEVEL | OPEN_STACK | (s->count == 1 ? OPEN_CALLER : 0) : 0;
 }
 
 /* Rows that count only if a call lies below: true if they do, else *open says what is not known. */
@@ -37,9 +47,13 @@ static int replay_held(struct replay *r, const struct part_held *h, struct aggre
 {
 	struct statistics *s = r->s;
 	struct stack *stack = r->stack;
-	uint32_t open = h->open, here = open_here(stack);
-	uint32_t caller = stack->count ? stack->frames[stack->count - 1].place : 0;
-	uint32_t level = (uint32_t)stack->count + stack->implicit - (stack->cut != NULL);
+	const struct keys_below below = {
+		.open = open_here(stack),
+		.caller = stack->count ? stack->frames[stack->count - 1].place : 0,
+		.level = (uint32_t)stack->count + stack->implicit - (stack->cut != NULL),
+		.stacks = s->stacks,
+		.graft = &r->graft};
+	uint32_t open = h->open;
 	bool held;
 
 	*into = NULL;
@@ -50,11 +64,11 @@ static int replay_held(struct replay *r, const struct part_held *h, struct aggre
 		return 0;
 	}
 	memcpy(r->cells, h->cells, s->keys->count * sizeof(*r->cells));
-	if (keys_close_cells(s->keys, s->dictionary, &s->groups, here, caller, level, r->cells))
+	if (keys_close_cells(s->keys, s->dictionary, &s->groups, &below, r->cells))
 		return -1;
 	held = open;
 	for (size_t i = 0; i < s->keys->count; i++)
-		held |= r->cells[i].kind == KEY_OPEN_CALLER || r->cells[i].kind == KEY_OPEN_LEVEL;
+		held |= key_is_open(r->cells[i].kind);
 	*into = held ? bracket_hold(s->bracket, stack->number, cut_position(stack->kept), open,
 				    r->cells)
 		     : groups_find(&s->groups, r->cells);
@@ -83,15 +97,20 @@ static int replay_doubt(struct replay *r, const struct part_doubt *d)
 			     d->total);
 }
 
+static const struct key_cell *entered_of(const struct replay *r, const struct cut_op *op)
+{
+	return op->entered ? r->p->entered + (size_t)(op->entered - 1) * part_entered_size(r->s)
+			   : NULL;
+}
+
 static int replay_entered(struct replay *r, const struct cut_op *op, size_t before)
 {
 	struct statistics *s = r->s;
-	const struct key_cell *cells =
-		r->p->entered + (size_t)(op->entered - 1) * s->entered.fields;
+	const struct key_cell *cells = entered_of(r, op);
 	bool kernel = op->kind == CUT_PUSH_KERNEL;
 	struct stack *stack;
 
-	if (!op->entered)
+	if (!cells || !s->entered.fields)
 		return 0;
 	if (op->kind == CUT_PUSH_NUMBERED)
 		return entered_put_numbered(&s->entered, op->lane->source->number, op->depth,
@@ -102,19 +121,102 @@ static int replay_entered(struct replay *r, const struct cut_op *op, size_t befo
 	return entered_put(&s->entered, statistics_entered(r->stack->number, kernel), stack, cells);
 }
 
+/* The caller of the kernel's lowest call, as it is here: cells as kept. 1; 0: it is not known; -1:
+ * memory is out. */
+static int close_caller(struct replay *r, const struct key_cell *kept, struct key_cell *cells)
+{
+	struct call_stacks *cs = r->s->stacks;
+	uint64_t position = kept[ENTERED_POSITION].value;
+	uint32_t node;
+
+	memcpy(cells, kept, ENTERED_STACK * sizeof(*cells));
+	/* what no list has is not believed */
+	if (kept[ENTERED_POSITION].kind == KEY_MISSING || position >= r->position)
+		return 0;
+	cells[ENTERED_POSITION].value = r->points[position].at;
+	if (kept[ENTERED_CALLER].kind != KEY_OPEN_STACK)
+		return 1;
+	stack_graft_begin(&r->graft, cs->open, r->points[position].top);
+	if (stack_graft(&r->graft, &cs->tree, (uint32_t)kept[ENTERED_CALLER].value, &node))
+		return -1;
+	cells[ENTERED_CALLER] = (struct key_cell){
+		.kind = call_stacks_is_open(cs, node) ? KEY_OPEN_STACK : KEY_STACK, .value = node};
+	if (node == STACK_ROOT)
+		cells[ENTERED_CALLER] = (struct key_cell){0};
+	return 1;
+}
+
 /* A raw cut keeps the operation itself: with it goes what was entered. */
 static int keep_entered(struct replay *r, const struct cut_op *op)
 {
 	struct statistics *s = r->s;
 	struct cut *u = r->stack->cut;
 	struct cut_op *copy = &u->ops[u->count - 1];
+	const struct key_cell *cells = entered_of(r, op);
+	struct key_cell caller[ENTERED_STACK];
+	int has = 0;
 
 	copy->entered = 0;
-	return op->entered
-		       ? part_keep_entered(
-				 s, r->p->entered + (size_t)(op->entered - 1) * s->entered.fields,
-				 copy)
-		       : 0;
+	if (cells && s->stacks)
+		has = close_caller(r, cells + s->entered.fields, caller);
+	if (has < 0)
+		return -1;
+	return part_keep_entered(s, s->entered.fields ? cells : NULL, has ? caller : NULL, copy);
+}
+
+static int replay_kernel(struct replay *r, const struct cut_op *op)
+{
+	const struct key_cell *cells = entered_of(r, op);
+	struct statistics *s = r->s;
+	struct stack *stack = r->stack;
+	uint32_t caller = call_stacks_top(s->stacks, stack->number);
+	size_t at = stack->kept ? cut_position(stack->kept) : 0;
+	struct key_cell closed[ENTERED_STACK];
+	int has = 0;
+
+	if (cells)
+		has = close_caller(r, cells + s->entered.fields, closed);
+	if (has < 0)
+		return -1;
+	if (has) {
+		caller = (uint32_t)closed[ENTERED_CALLER].value;
+		at = closed[ENTERED_POSITION].value;
+	}
+	return call_stacks_pushed_kernel(s->stacks, stack->number, caller, at);
+}
+
+/* What an operation has done to the calls it does to their stacks; before: how many there were. */
+static int replay_stack(struct replay *r, const struct cut_op *op, size_t before)
+{
+	const struct stack *stack = r->stack;
+	struct call_stacks *cs = r->s->stacks;
+
+	switch (op->kind) {
+	case CUT_TOUCH:
+	case CUT_FORGET: return call_stacks_reach(cs, stack->number);
+	case CUT_PUSH: return stack->count > before ? call_stacks_pushed(cs, stack->number) : 0;
+	case CUT_PUSH_KERNEL:
+		return stack->kernel && stack->kernel->count > before ? replay_kernel(r, op) : 0;
+	}
+	return 0;
+}
+
+/* A thread seen first in the middle of things: how many of its frames were never entered. */
+static int replay_set(struct replay *r, const struct cut *list)
+{
+	const struct cut_op *op = &list->ops[0];
+	uint32_t unseen = op->depth;
+
+	if (r->stack->started || r->stack->count || r->stack->implicit) {
+		errno = EOVERFLOW;
+		return -1;
+	}
+	for (size_t i = 1;
+	     i < list->count && list->ops[i].kind == CUT_PUSH && list->ops[i].flags & CUT_UNSEEN;
+	     i++)
+		unseen++;
+	return r->s->stacks && op->place ? call_stacks_set(r->s->stacks, r->stack->number, unseen)
+					 : 0;
 }
 
 static int replay_op(struct replay *r, const struct cut *list, const struct cut_op *op)
@@ -137,11 +239,16 @@ static int replay_op(struct replay *r, const struct cut *list, const struct cut_
 		return -1;
 	if (push && raw)
 		return keep_entered(r, op);
+	if (s->stacks && replay_stack(r, op, before))
+		return -1;
 	return push ? replay_entered(r, op, before) : 0;
 }
 
 static int replay_position(struct replay *r, const struct part_thread *t, size_t position)
 {
+	if (r->s->stacks && r->next_held < t->nheld && t->held[r->next_held].position == position)
+		stack_graft_begin(&r->graft, r->s->stacks->open,
+				  call_stacks_top(r->s->stacks, r->stack->number));
 	for (; r->next_held < t->nheld && t->held[r->next_held].position == position;
 	     r->next_held++)
 		if (replay_held(r, &t->held[r->next_held], &r->held[r->next_held]))
@@ -150,6 +257,20 @@ static int replay_position(struct replay *r, const struct part_thread *t, size_t
 	     r->next_doubt++)
 		if (replay_doubt(r, &t->doubts[r->next_doubt]))
 			return -1;
+	return 0;
+}
+
+static int keep_point(struct replay *r)
+{
+	struct point *points =
+		array_grow(r->points, &r->points_capacity, r->position, sizeof(*points));
+	const struct stack *stack = r->stack;
+
+	if (!points)
+		return -1;
+	r->points = points;
+	points[r->position] = (struct point){call_stacks_top(r->s->stacks, stack->number),
+					     stack->kept ? cut_position(stack->kept) : 0};
 	return 0;
 }
 
@@ -172,10 +293,11 @@ static int replay_thread(struct replay *r, const struct part_thread *t)
 	for (size_t i = 0; i < t->list->count; i++) {
 		const struct cut_op *op = &t->list->ops[i];
 
-		if (replay_op(r, t->list, op))
+		r->position = i;
+		if ((op->kind == CUT_SET && replay_set(r, t->list)) || replay_op(r, t->list, op))
 			return -1;
 		cut_charge(&r->s->calls, r->stack, op);
-		if (replay_position(r, t, i))
+		if ((r->s->stacks && keep_point(r)) || replay_position(r, t, i))
 			return -1;
 	}
 	return r->s->calls.out_of_memory ? -1 : 0;
@@ -211,5 +333,7 @@ int part_replay(const struct part *p, struct statistics *s)
 		bad = replay_thread(&r, &p->threads[i]);
 	free(r.cells);
 	free(r.held);
+	free(r.points);
+	stack_graft_free(&r.graft);
 	return bad ? -1 : 0;
 }

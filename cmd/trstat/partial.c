@@ -17,17 +17,6 @@ int partial_check(const struct settings *s, size_t conditions, struct error *e)
 			 option, s->merge && !s->partial ? "merge" : "partial");
 }
 
-int partial_check_keys(const struct query *q, struct error *e)
-{
-	for (size_t i = 0; i < q->keys.count; i++)
-		if (q->keys.key[i].what == BY_STACK)
-			return error_set(e, NULL, NO_OFFSET,
-					 "--partial does not go with %s, which needs whole stacks",
-					 q->settings->view == VIEW_TABLE ? "the key stack"
-									 : "a tree");
-	return 0;
-}
-
 static int fail_memory(struct stage *stage)
 {
 	struct error e;
@@ -63,7 +52,7 @@ int parts_sort(struct parts *ps, struct error *e)
 	return 0;
 }
 
-int partial_write(struct stage *stage, const struct query *q, const struct statistics *s,
+int partial_write(struct stage *stage, const struct query *q, struct statistics *s,
 		  const struct parts *ps, int argc, char **argv)
 {
 	const char *damage = "what was summarised was damaged";
@@ -73,6 +62,10 @@ int partial_write(struct stage *stage, const struct query *q, const struct stati
 	struct error e;
 	int bad;
 
+	if (statistics_show(s)) {
+		fail_memory(stage);
+		return -1;
+	}
 	if (writer_init(&w, &stage->output, 0) || writer_command(&w, argc, argv)) {
 		bad = stage_fail(stage, &w.error);
 	} else {

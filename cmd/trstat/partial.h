@@ -9,17 +9,16 @@
 #include "query.h"
 #include "summary.h"
 
-/* Options, among them that many conditions of --fail-if, and keys that do not go with --partial or
- * --merge. -1 with e. */
+/* Options, among them that many conditions of --fail-if, that do not go with --partial or --merge.
+ * -1 with e. */
 int partial_check(const struct settings *s, size_t conditions, struct error *e);
-int partial_check_keys(const struct query *q, struct error *e);
 
 /* The inputs' summary onto the output. */
 void partial_run(struct stage *stage, const struct query *q, struct statistics *s, int argc,
 		 char **argv);
 
 /* Write what s and ps hold. */
-int partial_write(struct stage *stage, const struct query *q, const struct statistics *s,
+int partial_write(struct stage *stage, const struct query *q, struct statistics *s,
 		  const struct parts *ps, int argc, char **argv);
 
 /* Sort the parts by stream and place in it, and find what is there twice (-1 with e). */

@@ -9,12 +9,13 @@
 
 #include "common/reader.h"
 #include "common/writer.h"
+#include "pack.h"
 #include "part.h"
 #include "query.h"
 
 #define SUMMARY_META "trstat"
 
-enum { SUMMARY_VERSION = 2 };
+enum { SUMMARY_VERSION = 3 };
 
 enum summary_flags { SUMMARY_TICKS = 1 };
 
@@ -40,6 +41,10 @@ struct summary_end {
 int summary_write(struct writer *w, const struct statistics *s, const struct settings *asked,
 		  const struct parts *ps, const struct summary_end *end, struct error *e);
 
+/* Number the stacks that the groups and the parts name, and append them. -1: memory is out. */
+int summary_put_stacks(struct buffer *b, const struct statistics *s, const struct parts *ps,
+		       struct packed_stacks *stacks);
+
 /* What a summary says of itself at its beginning. */
 struct summary_head {
 	char *keys, *columns; /* as lists; columns with those to sort by */
@@ -55,8 +60,9 @@ struct summaries {
 	struct reader *reader;
 	struct statistics *s; /* whose groups take what is read; the caller's */
 	struct parts parts;
-	struct columns stored; /* as the present summary has them */
-	uint32_t *fields;      /* by their number there: the number in s */
+	struct columns stored;	     /* as the present summary has them */
+	uint32_t *fields;	     /* by their number there: the number in s */
+	struct packed_stacks stacks; /* of the present summary */
 	struct aggregate **groups;
 	size_t ngroups;
 	struct buffer meta;

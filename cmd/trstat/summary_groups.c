@@ -42,7 +42,7 @@ int unpack_groups(struct unpacker *u)
 	ss->groups = groups;
 	ss->ngroups = 0;
 	for (uint64_t i = 0; i < n && !u->in.bad; i++) {
-		if (unpack_cells(&u->in, &s->groups, s->cells, s->keys->count, false))
+		if (unpack_cells(&u->in, &s->groups, s->cells, s->keys->count, false, &ss->stacks))
 			return unpack_no_memory(u);
 		if (u->in.bad)
 			return -1;

@@ -89,7 +89,10 @@ static bool op_sane(const struct unpacker *u, const struct cut_op *op, size_t in
 	case CUT_TOUCH: return !numbered && op->type && op->lane && op->depth < DEPTH_LIMIT;
 	case CUT_PUSH_NUMBERED:
 		return numbered && op->lane && op->type && op->type->flags & TYPE_CALL_NUMBER;
-	case CUT_LAST: return !numbered && op->lane;
+	case CUT_LAST:
+		return !numbered && op->lane &&
+		       !(op->type && op->type->flags & (TYPE_KERNEL | TYPE_CALL_NUMBER));
+	case CUT_PUSH_KERNEL: return !numbered && (!op->type || op->type->flags & TYPE_KERNEL);
 	default: return !numbered && op->kind < CUT_KINDS;
 	}
 }
@@ -161,7 +164,8 @@ static int take_held(struct unpacker *u, struct part_thread *t)
 
 		if (position < last || position >= t->list->count || open & ~(uint32_t)OPEN_HELD)
 			u->in.bad = true;
-		if (unpack_cells(&u->in, &s->groups, s->cells, s->keys->count, true))
+		if (unpack_cells(&u->in, &s->groups, s->cells, s->keys->count, true,
+				 &u->ss->stacks))
 			return unpack_no_memory(u);
 		if (u->in.bad)
 			return -1;
@@ -239,30 +243,49 @@ static int take_thread(struct unpacker *u)
 	t->per_cpu = packed_limited(&u->in, 1);
 	if (take_list_of(u, &t->list, false))
 		return -1;
-	if (!t->lane || !t->list || !rows_are_of(t)) {
+	if (!t->lane || !t->list || t->list->ops[t->list->count - 1].kind != CUT_LAST ||
+	    !rows_are_of(t)) {
 		u->in.bad = true;
 		return -1;
 	}
 	return take_held(u, t) || take_doubts(u, t) ? -1 : 0;
 }
 
+/* Of the kernel's lowest call: a stack or none, and a position in its list. */
+static bool caller_is_sane(const struct key_cell *cells)
+{
+	enum key_kind kind = cells[ENTERED_CALLER].kind, at = cells[ENTERED_POSITION].kind;
+
+	return (kind == KEY_MISSING || kind == KEY_STACK || kind == KEY_OPEN_STACK) &&
+	       (at == KEY_MISSING || at == KEY_UNSIGNED);
+}
+
 static int take_entered(struct unpacker *u)
 {
 	struct statistics *s = u->ss->s;
 	struct part *p = u->part;
-	size_t fields = s->entered.fields;
-	uint64_t n = packed_count(&u->in, fields ? fields : 1);
+	size_t fields = s->entered.fields, size = part_entered_size(s);
+	uint64_t n = packed_count(&u->in, size ? size : 1);
 
 	if (!n || u->in.bad)
 		return u->in.bad ? -1 : 0;
-	if (!fields || n >= UINT32_MAX) {
+	if (!size || n >= UINT32_MAX) {
 		u->in.bad = true;
 		return -1;
 	}
-	p->entered = calloc(n * fields, sizeof(*p->entered));
-	if (!p->entered || unpack_cells(&u->in, &s->groups, p->entered, n * fields, false))
+	p->entered = calloc(n * size, sizeof(*p->entered));
+	if (!p->entered)
 		return unpack_no_memory(u);
 	p->nentered = p->entered_capacity = n;
+	for (uint64_t i = 0; i < n && !u->in.bad; i++) {
+		struct key_cell *cells = p->entered + i * size;
+
+		if (unpack_cells(&u->in, &s->groups, cells, fields, false, NULL) ||
+		    unpack_cells(&u->in, &s->groups, cells + fields, size - fields, true,
+				 &u->ss->stacks))
+			return unpack_no_memory(u);
+		u->in.bad |= size > fields && !caller_is_sane(cells + fields);
+	}
 	return u->in.bad ? -1 : 0;
 }
 

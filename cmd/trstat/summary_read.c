@@ -33,6 +33,7 @@ void summaries_free(struct summaries *ss)
 	parts_free(&ss->parts);
 	columns_free(&ss->stored);
 	buffer_free(&ss->meta);
+	packed_stacks_free(&ss->stacks);
 	free(ss->fields);
 	free(ss->groups);
 	free(ss->streams);
@@ -54,7 +55,7 @@ static int take_all(struct unpacker *u)
 		u->in.bad = true;
 		return -1;
 	}
-	if (first && (unpack_head(u) || unpack_groups(u)))
+	if (first && (unpack_head(u) || (ss->s->stacks && unpack_stacks(u)) || unpack_groups(u)))
 		return -1;
 	u->part = parts_add(&ss->parts);
 	if (!u->part ||

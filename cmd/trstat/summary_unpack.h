@@ -28,6 +28,8 @@ static inline int unpack_no_memory(struct unpacker *u)
 
 /* The head: it is like those before it, or, as the first, begins (summaries.begin). */
 int unpack_head(struct unpacker *u);
+/* The stacks, into summaries.stacks. */
+int unpack_stacks(struct unpacker *u);
 /* An aggregate, which is added to a. */
 int unpack_aggregate_into(struct unpacker *u, struct aggregate *a);
 /* The groups, into those of the statistics and summaries.groups. */

@@ -18,6 +18,7 @@ struct packer {
 		const struct aggregate *group;
 		uint64_t number;
 	} * numbers;
+	struct packed_stacks stacks;
 	struct buffer tail;
 	bool bad;
 };
@@ -62,7 +63,7 @@ static int put_groups(struct packer *p, struct error *e)
 	put(p, s->groups.count);
 	for (size_t i = 0; i < s->groups.count && !p->bad; i++) {
 		p->bad = pack_cells(p->b, &s->groups, groups_cells(&s->groups, groups[i]),
-				    s->keys->count) ||
+				    s->keys->count, &p->stacks) ||
 			 pack_aggregate(p->b, groups[i], &s->columns->wanted);
 		p->numbers[i] = (struct group_number){groups[i], i};
 	}
@@ -80,7 +81,8 @@ static void put_option(struct packer *p, const char *s)
 		put_text(p, s);
 }
 
-static int put_head(struct packer *p, const struct settings *asked, struct error *e)
+static int put_head(struct packer *p, const struct settings *asked, const struct parts *ps,
+		    struct error *e)
 {
 	const struct statistics *s = p->s;
 
@@ -101,7 +103,8 @@ static int put_head(struct packer *p, const struct settings *asked, struct error
 	put(p, s->calls.unmatched);
 	put(p, s->calls.unfinished);
 	put(p, s->calls.outside);
-	return put_groups(p, e);
+	p->bad = p->bad || (s->stacks && summary_put_stacks(p->b, s, ps, &p->stacks));
+	return p->bad ? error_set(e, NULL, NO_OFFSET, "out of memory") : put_groups(p, e);
 }
 
 /* --- parts --- */
@@ -219,7 +222,8 @@ static void put_thread(struct packer *p, const struct part_thread *t)
 
 		put(p, h->position);
 		put(p, h->open);
-		p->bad = p->bad || pack_cells(p->b, &s->groups, h->cells, s->keys->count) ||
+		p->bad = p->bad ||
+			 pack_cells(p->b, &s->groups, h->cells, s->keys->count, &p->stacks) ||
 			 pack_aggregate(p->b, h->aggregate, &s->columns->wanted);
 	}
 	put_doubts(p, t);
@@ -228,6 +232,7 @@ static void put_thread(struct packer *p, const struct part_thread *t)
 static void put_part(struct packer *p, const struct part *part)
 {
 	const struct statistics *s = p->s;
+	size_t size = part_entered_size(s);
 
 	put(p, part->stream_id);
 	put(p, part->first);
@@ -235,8 +240,7 @@ static void put_part(struct packer *p, const struct part *part)
 	put(p, (part->ends ? PART_ENDS : 0) | (part->filtered ? PART_FILTERED : 0));
 	put(p, part->nentered);
 	for (size_t i = 0; i < part->nentered && !p->bad; i++)
-		p->bad = pack_cells(p->b, &s->groups, part->entered + i * s->entered.fields,
-				    s->entered.fields);
+		p->bad = pack_cells(p->b, &s->groups, part->entered + i * size, size, &p->stacks);
 	put_list(p, part->numbered);
 	put(p, part->nthreads);
 	for (size_t i = 0; i < part->nthreads && !p->bad; i++)
@@ -302,7 +306,7 @@ int summary_write(struct writer *w, const struct statistics *s, const struct set
 		put(&p, SUMMARY_VERSION);
 		put(&p, HISTOGRAM_PRECISION);
 		put(&p, i == 0);
-		bad = i == 0 && put_head(&p, asked, e);
+		bad = i == 0 && put_head(&p, asked, ps, e);
 		if (!bad)
 			put_part(&p, &ps->part[i]);
 		if (!bad && (p.bad || p.declare.out_of_memory))
@@ -318,6 +322,7 @@ int summary_write(struct writer *w, const struct statistics *s, const struct set
 		}
 	}
 	free(p.numbers);
+	packed_stacks_free(&p.stacks);
 	buffer_free(&p.tail);
 	buffer_free(&b);
 	return bad ? -1 : 0;

@@ -93,7 +93,7 @@ static int run(struct settings settings, char **paths, int n, const struct memor
 
 static const struct {
 	const char *keys, *columns;
-} asked[] = {
+} tables[] = {
 	{NULL, NULL},
 	{NULL, "total,self,count,avg,p50,p99,max,self_min,self_max,total_stdev,self_stdev"},
 	{"name,caller", "total,self,count,p50"},
@@ -105,17 +105,55 @@ static const struct {
 	{"arg.1,name", "count,total,self,p90"},
 	{"name", "count,sum(size),uniq(size),min(ret),avg(ret),uniq(note)"},
 	{"arg.1,caller", "sum(arg.1),uniq(arg.1),count,total"},
+	{"stack", "total,self,count,p50,self_max"},
+	{"name,stack,depth,caller", "count,total,self"},
+	{"tid,stack", "count,total,first,last"},
+	{"type,stack", "count,total,self"},
+	{"stack,arg.1", "count,total,sum(size),uniq(note)"},
+	{"log2(stack),name", "count,total,self"},
+	/* ticks have no rates */
 	{"bucket(time,2000),comm", "count,total,rate"},
 	{"", "count,total,self,p50,uniq(tid),rate"},
 };
 
+static const struct {
+	enum view view;
+	const char *argument, *keys, *columns;
+} views[] = {
+	{VIEW_TREE, NULL, NULL, NULL},	 {VIEW_TREE, NULL, "tid", "total,self,count,p90"},
+	{VIEW_CALLERS, "f", NULL, NULL}, {VIEW_CALLERS, "g", "cpu", "total,count"},
+	{VIEW_CALLEES, "f", NULL, NULL}, {VIEW_CALLEES, "main", "arg.1", "total,self,count,max"},
+};
+
+enum { TABLES = sizeof(tables) / sizeof(*tables), VIEWS = sizeof(views) / sizeof(*views) };
+
+/* Tables, then views. */
 static struct settings settings_of(unsigned which)
 {
-	return (struct settings){.keys = asked[which].keys,
-				 .columns = asked[which].columns,
-				 .sort = asked[which].keys && *asked[which].keys ? asked[which].keys
-										 : NULL,
+	const char *keys;
+
+	if (which >= TABLES) {
+		which -= TABLES;
+		return (struct settings){.keys = views[which].keys,
+					 .columns = views[which].columns,
+					 .view = views[which].view,
+					 .view_option = "view",
+					 .view_argument = views[which].argument,
+					 .format = TABLE_TSV};
+	}
+	keys = tables[which].keys;
+	return (struct settings){.keys = keys,
+				 .columns = tables[which].columns,
+				 .sort = keys && *keys ? keys : NULL,
 				 .format = TABLE_TSV};
+}
+
+/* Anything, but for the last tables where the clock counts ticks. */
+static unsigned pick_asked(bool ticks)
+{
+	unsigned which = pick(TABLES + VIEWS);
+
+	return ticks && which < TABLES && which >= TABLES - 2 ? 0 : which;
 }
 
 /* The stream's segments, each a file. */
@@ -239,8 +277,7 @@ static bool one_case(uint64_t seed, bool loud)
 	stream = memory_blob(&whole);
 	n = cut(&stream, pieces);
 	counted = system != RT_UFTRACE && system != RT_CHAOS;
-	/* the last two ask for rates, which ticks have not */
-	which = pick(sizeof(asked) / sizeof(*asked) - (system == RT_APITRACE ? 2 : 0));
+	which = pick_asked(system == RT_APITRACE);
 	must(run(settings_of(which), (char *[]){whole.name}, 1, &table) == STATUS_OK, "single run");
 	want = memory_blob(&table);
 	status = joined(which, pieces, n, &table);
@@ -249,8 +286,8 @@ static bool one_case(uint64_t seed, bool loud)
 	   upon each other */
 	good = status == STATUS_OK && (system == RT_CHAOS || same(&want, &got));
 	if (!good && loud) {
-		printf("# seed %" PRIu64 ", system %d, %d segments, status %d, keys %s\n", seed,
-		       system, n, status, asked[which].keys ? asked[which].keys : "(default)");
+		printf("# seed %" PRIu64 ", system %d, %d segments, status %d, question %u\n", seed,
+		       system, n, status, which);
 		show("want", &want);
 		show("got", &got);
 	}

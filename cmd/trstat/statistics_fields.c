@@ -1,0 +1,75 @@
+/*
+ * statistics_fields.c - fields of rows for the columns sum(F), min(F), max(F), avg(F), uniq(F)
+ */
+#include "statistics_private.h"
+
+/* For columns: the time of a call, else the field of that name, else, if the row counts, what its
+ * lane knows by it. */
+static bool wanted_value(const struct dictionary *d, const struct event *e, bool counts,
+			 const struct wanted_field *f, const struct statistics_times *times,
+			 struct field_value *v)
+{
+	const struct lane *l = e ? e->lane : NULL;
+	const char *name = f->name;
+
+	if (f->time && times->known) {
+		v->form = FORM_UINT;
+		v->u = f->time == TIME_TOTAL ? times->total : times->self;
+		return true;
+	}
+	if (e && subject_field(d, e, name, v))
+		return true;
+	if (!e || !counts)
+		return false;
+	v->form = FORM_INT;
+	if (!strcmp(name, "tid") && l->flags & LANE_HAS_TID)
+		v->i = l->tid;
+	else if (!strcmp(name, "pid") && l->flags & LANE_HAS_PID)
+		v->i = l->pid;
+	else if (!strcmp(name, "cpu") && l->flags & LANE_HAS_CPU)
+		v->i = l->cpu;
+	else if (!strcmp(name, "comm"))
+		*v = (struct field_value){.form = FORM_TEXT,
+					  .text = (const uint8_t *)l->comm.text,
+					  .size = l->comm.size};
+	else
+		v->form = FORM_NONE;
+	return v->form != FORM_NONE;
+}
+
+bool statistics_has_fields(const struct statistics *s, const struct event *e)
+{
+	const struct columns_wanted *w = &s->columns->wanted;
+	const struct statistics_times none = {0};
+	struct field_value v;
+
+	for (uint32_t i = 0; i < w->field_count; i++)
+		if (wanted_value(s->dictionary, e, false, &w->field[i], &none, &v))
+			return true;
+	return false;
+}
+
+int statistics_add_fields(struct statistics *s, struct aggregate *a, const struct event *e,
+			  bool counts, const struct statistics_times *times)
+{
+	const struct columns_wanted *w = &s->columns->wanted;
+
+	for (uint32_t i = 0; i < w->field_count; i++) {
+		struct field_value v;
+		int bad = 0;
+
+		if (!wanted_value(s->dictionary, e, counts, &w->field[i], times, &v))
+			continue;
+		if (v.form == FORM_INT)
+			bad = aggregate_number(a, w, i, v.i);
+		else if (v.form == FORM_UINT)
+			bad = aggregate_number(a, w, i, (int128)v.u);
+		else if (v.form == FORM_TEXT)
+			bad = aggregate_text(a, w, i, v.text, v.size);
+		if (bad) {
+			s->out_of_memory = true;
+			return -1;
+		}
+	}
+	return 0;
+}
