@@ -150,9 +150,11 @@ report() {
 	cd "$BATS_TEST_TMPDIR"
 	for file in v6-onecpu synth-v7-unknown-options-offset v6-clock-x86-tsc; do
 		cp "$SHARED/trace-cmd/$file.dat" in.dat
-		trdecode -q --offset=in.dat=1s in.dat | trencode -q --raw --ns >want
+		offset=1s
+		[[ $file != *tsc ]] || offset=1000000000 # ticks
+		trdecode -q --offset=in.dat=$offset in.dat | trencode -q --raw --ns >want
 		for version in 6 7; do
-			trdecode -q --offset=in.dat=1s in.dat |
+			trdecode -q --offset=in.dat=$offset in.dat |
 				trencode -q -t trace-cmd --file-version $version -o out.dat
 			trdecode -q out.dat | trencode -q --raw --ns | diff want -
 			if command -v trace-cmd >/dev/null; then
