@@ -108,3 +108,10 @@ folded() {
 	run -2 pipe 'trencode -q -t folded x.trs >/dev/full'
 	assert_output --partial 'No space left on device'
 }
+
+@test "names that are not UTF-8 become text that is" {
+	printf '[{"ph":"B","pid":1,"tid":1,"ts":0,"name":"a\xff;b"},{"ph":"E","pid":1,"tid":1,"ts":2}]' |
+		trdecode -q -f chrome - >x.trs
+	run -0 pipe 'trencode -q -t folded x.trs | iconv -f UTF-8 -t UTF-8'
+	assert_output $'a\xef\xbf\xbd:b 2000'
+}

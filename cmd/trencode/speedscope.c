@@ -140,13 +140,20 @@ static int add_event(struct state *s, uint64_t time, uint32_t place, bool close,
 	return chain_add(&s->events, &s->reversed, &r, e);
 }
 
+/* Is the call, which ended before top did, none of those that top called? Levels alone do not tell,
+ * as calls may be missing between them. */
+static bool is_beside(const struct call_record *call, const struct call_record *top)
+{
+	return top->level >= call->level || (call->end <= top->start && call->start < top->start);
+}
+
 static int take_call(void *ctx, const void *record, struct error *e)
 {
 	struct state *s = ctx;
 	struct call_record call, *open;
 
 	memcpy(&call, record, sizeof call);
-	while (s->nopen && s->open[s->nopen - 1].level >= call.level) {
+	while (s->nopen && is_beside(&call, &s->open[s->nopen - 1])) {
 		const struct call_record *top = &s->open[--s->nopen];
 
 		if (add_event(s, top->start, top->place, false, e))
