@@ -227,6 +227,19 @@ int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struc
 	return 0;
 }
 
+uint32_t call_stacks_lost(const struct call_stacks *cs, const struct stack *s)
+{
+	size_t level = s->count + s->implicit;
+	const struct call_stacks_thread *th;
+
+	if (s->number >= cs->nthreads)
+		return STACK_ROOT;
+	th = &cs->threads[s->number];
+	if (s != cs->calls->stacks[s->number])
+		return kernel_node(th, level);
+	return level >= th->low && level < th->capacity ? th->node[level] : STACK_ROOT;
+}
+
 uint32_t call_stacks_here(const struct call_stacks *cs, const struct event *e)
 {
 	size_t number = calls_thread(e);

@@ -16,6 +16,7 @@ struct stack_profile {
 	size_t nplanned;
 	bool drop; /* calls without a return are left out */
 	uint64_t instants, values, gaps;
+	uint64_t cut; /* calls over without a return */
 };
 
 /* 0, or -1 when memory is out; so do all others. */
