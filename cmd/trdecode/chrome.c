@@ -162,7 +162,9 @@ static int chrome_begin(struct input *in, struct error *e)
 		return no_memory(e);
 	if (read_all(c, e) || sorter_finish(&c->sorter, e))
 		return -1;
-	in->next = sorter_peek(&c->sorter, &r) ? merge_shifted(r.key.time, in->shift) : UINT64_MAX;
+	in->next = sorter_peek(&c->sorter, &r)
+			   ? merge_shifted(chrome_stream_time(c, r.key.time), in->shift)
+			   : UINT64_MAX;
 	return 0;
 }
 
@@ -187,8 +189,8 @@ static int chrome_run(struct input *in, uint64_t until, struct error *e)
 static void chrome_close(struct input *in)
 {
 	struct chrome *c = in->state;
-	struct buffer *const buffers[] = {&c->name, &c->category, &c->phase, &c->pid,
-					  &c->tid,  &c->values,	  &c->keys,  &c->record};
+	struct buffer *const buffers[] = {&c->name, &c->category, &c->phase,  &c->pid,
+					  &c->tid,  &c->values,	  &c->record, &c->arguments_read};
 	bool quiet = in->decoding->quiet;
 
 	if (c->clipped && !quiet)
@@ -207,6 +209,11 @@ static void chrome_close(struct input *in)
 		     "(the first one: %s): they were given numbers, and are the comm of threads "
 		     "without a name",
 		     c->named, c->named_first);
+	if (c->nameless && !quiet)
+		warn(in->name, NO_OFFSET,
+		     "%" PRIu64 " arguments of names that have more than 4096 different ones were "
+		     "left out",
+		     c->nameless);
 	if (c->unopened && !quiet)
 		warn(in->name, NO_OFFSET,
 		     "%" PRIu64 " ends of calls whose beginning is not there were left out",
@@ -220,7 +227,7 @@ static void chrome_close(struct input *in)
 	free(c->ends);
 	intern_free(&c->thread_keys);
 	intern_free(&c->names);
-	known_free(&c->definitions);
+	chrome_arguments_free(c);
 	known_free(&c->declared);
 	free(c);
 	in->state = NULL;
