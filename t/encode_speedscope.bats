@@ -97,3 +97,18 @@ replay() {
 	/usr/bin/time -f %M -o rss trencode -q -t speedscope x.trs >out.json
 	[[ $(cat rss) -lt 20000 ]]
 }
+
+@test "streams behind each other whose times step back" {
+	need_shared uftrace trace-cmd
+	stream "$U/basic-pg"
+	mv x.trs one.trs
+	stream "$SHARED/trace-cmd/v6-fgraph.dat"
+	cat one.trs x.trs >both.trs
+	mv both.trs x.trs
+	for how in start none; do
+		speedscope --rebase=$how
+		replay | cut -f 1-4 >ours
+		calls >theirs
+		diff theirs ours
+	done
+}

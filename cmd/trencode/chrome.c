@@ -37,7 +37,7 @@ struct state {
 	const struct encode_options *options;
 	struct text *out;
 	const struct clock *clock;
-	uint64_t origin, overlapping;
+	uint64_t origin, overlapping, early; /* early: times before the origin */
 	bool started, any;
 };
 
@@ -72,9 +72,10 @@ static inline char *put_time(char *p, uint64_t time, bool ticks)
 	return p + 4;
 }
 
-static inline char *put_stamp(const struct state *s, char *p, uint64_t time, bool ticks)
+static inline char *put_stamp(struct state *s, char *p, uint64_t time, bool ticks)
 {
 	if (__builtin_expect(time < s->origin, 0)) {
+		s->early++;
 		*p++ = '-';
 		return put_time(p, s->origin - time, ticks);
 	}
@@ -382,6 +383,11 @@ static int chrome_end(struct encoding *en, struct error *e)
 		return 0;
 	place_names_report(&s->names);
 	spans_report(&s->spans, en->options->drop);
+	if (s->early)
+		warn(NULL, NO_OFFSET,
+		     "%" PRIu64 " times are before that of the first event: they are negative "
+		     "(--rebase=none writes them as they are)",
+		     s->early);
 	return 0;
 }
 

@@ -49,7 +49,8 @@ struct state {
 	uint32_t frame_count;
 	struct call_record *open; /* while a thread's calls are read */
 	size_t nopen, open_capacity;
-	uint64_t origin, overlapping, others;
+	uint64_t first, origin; /* time of the first event; of what is shown as 0 */
+	uint64_t overlapping, others;
 	uint64_t latest; /* time of the event behind the one that comes next */
 	const struct clock *clock;
 	bool started, drop, first_event, keep_times;
@@ -196,12 +197,6 @@ static int frame_of(struct state *s, uint32_t place, uint32_t *frame)
 	return buffer_u8(&s->shared, '}');
 }
 
-/* Times before the origin are shown at it: the format has no negative ones. */
-static uint64_t since_origin(const struct state *s, uint64_t time)
-{
-	return time > s->origin ? time - s->origin : 0;
-}
-
 static int print_event(void *ctx, const void *record, struct error *e)
 {
 	struct state *s = ctx;
@@ -216,7 +211,7 @@ static int print_event(void *ctx, const void *record, struct error *e)
 	text_puts(s->out, r.close ? "{\"type\":\"C\",\"frame\":" : "{\"type\":\"O\",\"frame\":");
 	text_u64(s->out, frame);
 	text_puts(s->out, ",\"at\":");
-	text_u64(s->out, since_origin(s, r.time));
+	text_u64(s->out, r.time - s->origin);
 	text_char(s->out, '}');
 	return 0;
 }
@@ -240,9 +235,9 @@ static int print_profile(struct state *s, struct lane_profile *p, bool first, st
 	json_string(s->out, (const char *)p->name.data, p->name.size);
 	text_puts(s->out, ticks ? ",\"unit\":\"none\",\"startValue\":"
 				: ",\"unit\":\"nanoseconds\",\"startValue\":");
-	text_u64(s->out, since_origin(s, p->first));
+	text_u64(s->out, p->first - s->origin);
 	text_puts(s->out, ",\"endValue\":");
-	text_u64(s->out, since_origin(s, p->last));
+	text_u64(s->out, p->last - s->origin);
 	text_puts(s->out, ",\"events\":[");
 	s->first_event = true;
 	if (chain_unwind(&s->events, &s->reversed, print_event, s, e))
@@ -276,10 +271,19 @@ static int speedscope_event(struct encoding *en, const struct event *ev, struct 
 
 	if (!s->started) {
 		s->started = true;
-		s->origin = s->keep_times ? 0 : ev->time;
+		s->first = ev->time;
 		s->clock = ev->lane->clock;
 	}
 	return spans_event(&s->spans, ev, e);
+}
+
+/* The first time of all: of streams behind each other it need not be that of the first event. */
+static void find_origin(struct state *s)
+{
+	s->origin = s->keep_times || !s->started ? 0 : s->first;
+	for (size_t i = 0; i < s->nprofiles; i++)
+		if (s->profiles[i]->first < s->origin)
+			s->origin = s->profiles[i]->first;
 }
 
 static int speedscope_end(struct encoding *en, struct error *e)
@@ -288,6 +292,7 @@ static int speedscope_end(struct encoding *en, struct error *e)
 
 	if (spans_finish(&s->spans, e))
 		return -1;
+	find_origin(s);
 	text_puts(s->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 			  "\"exporter\":\"trencode " TRUTILS_VERSION "\",\n\"profiles\":[");
 	for (size_t i = 0; i < s->nprofiles; i++)
