@@ -33,7 +33,7 @@ static int callgrind_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return no_memory(e);
 	en->state = s;
-	return stack_profile_init(&s->profile, en->dictionary, profile_name_key, en->options->drop)
+	return stack_profile_init(&s->profile, en->dictionary, profile_name_key, en->options)
 		       ? no_memory(e)
 		       : 0;
 }
@@ -188,6 +188,7 @@ const struct encoder encoder_callgrind = {
 	.name = "callgrind",
 	.purpose = "functions and who calls whom, for kcachegrind, callgrind_annotate",
 	.output = ENCODER_TEXT,
+	.report = true,
 	.begin = callgrind_begin,
 	.block = callgrind_block,
 	.end = callgrind_end,

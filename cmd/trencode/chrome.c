@@ -414,6 +414,7 @@ const struct encoder encoder_chrome = {
 	.suffixes = ".json",
 	.purpose = "Trace Event JSON, for Perfetto, Chrome, speedscope, Firefox Profiler",
 	.output = ENCODER_TEXT,
+	.report = true,
 	.begin = chrome_begin,
 	.event = chrome_event,
 	.end = chrome_end,

@@ -41,8 +41,7 @@ static int folded_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return no_memory(e);
 	en->state = s;
-	return stack_profile_init(s, en->dictionary, clean_name, en->options->drop) ? no_memory(e)
-										    : 0;
+	return stack_profile_init(s, en->dictionary, clean_name, en->options) ? no_memory(e) : 0;
 }
 
 static int folded_block(struct encoding *en, const struct block *b, struct error *e)
@@ -77,6 +76,7 @@ const struct encoder encoder_folded = {
 	.name = "folded",
 	.purpose = "stacks with their self time in ns, for flame graphs",
 	.output = ENCODER_TEXT,
+	.report = true,
 	.begin = folded_begin,
 	.block = folded_block,
 	.end = folded_end,

@@ -2,6 +2,7 @@
  * trencode - a stream in, a trace or a text out
  */
 #include "encoder.h"
+#include "tick.h"
 
 #include "common/calls.h"
 #include "common/units.h"
@@ -284,12 +285,16 @@ static int take_events(struct encoding *en, struct calls *calls, const struct bl
 	struct event ev;
 	struct call done;
 
+	if (en->encoder->report && en->options->tick)
+		tick_lanes(en->dictionary, b, en->options->tick);
 	if (en->encoder->block)
 		return en->encoder->block(en, b, e);
 	events_begin(&it, b);
 	while (event_next(&it, &ev)) {
 		if (calls)
 			calls_feed(calls, &ev, &done);
+		if (en->options->tick)
+			ev.time = tick_time(ev.lane, ev.time);
 		if (take(en, &ev, e))
 			return -1;
 	}
@@ -483,6 +488,8 @@ int main(int argc, char **argv)
 	if (!text)
 		return program_usage(&program, "out of memory");
 	en.encoder = settings.encoder;
+	if (settings.encode.tick && en.encoder == &encoder_text)
+		return program_usage(&program, "--tick has no meaning for text: it shows ticks");
 	en.options = &settings.encode;
 	if (!stage_open(&s, argv + optind, argc - optind, &common)) {
 		en.dictionary = &s.in.dictionary;

@@ -97,6 +97,7 @@ const struct encoder encoder_ndjson = {
 	.name = "ndjson",
 	.purpose = "a JSON object on a line for each call and event",
 	.output = ENCODER_TEXT,
+	.report = true,
 	.begin = ndjson_begin,
 	.event = event_rows_event,
 	.end = event_rows_end,

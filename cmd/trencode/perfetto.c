@@ -519,6 +519,7 @@ const struct encoder encoder_perfetto = {
 	.name = "perfetto",
 	.purpose = "Perfetto's own format, exact and small, for ui.perfetto.dev",
 	.output = ENCODER_FILE,
+	.report = true,
 	.begin = perfetto_begin,
 	.event = perfetto_event,
 	.end = perfetto_end,

@@ -346,6 +346,7 @@ const struct encoder encoder_speedscope = {
 	.name = "speedscope",
 	.purpose = "a flame chart of each thread, for speedscope.app",
 	.output = ENCODER_TEXT,
+	.report = true,
 	.begin = speedscope_begin,
 	.event = speedscope_event,
 	.end = speedscope_end,

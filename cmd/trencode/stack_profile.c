@@ -1,4 +1,5 @@
 #include "stack_profile.h"
+#include "tick.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -182,21 +183,23 @@ int stack_profile_block(struct stack_profile *s, const struct block *b)
 	struct events it;
 	struct event ev;
 
-	if (!(b->row_flags & EVENTS_WIDE))
+	if (!(b->row_flags & EVENTS_WIDE) && !s->ticking)
 		return b->row_flags & EVENTS_BARE ? narrow(s, b, true) : narrow(s, b, false);
 	events_begin(&it, b);
-	while (event_next(&it, &ev))
+	while (event_next(&it, &ev)) {
+		ev.time = tick_time(ev.lane, ev.time);
 		if (take_event(s, &ev))
 			return -1;
+	}
 	return 0;
 }
 
 /* --- the run --- */
 
 int stack_profile_init(struct stack_profile *s, struct dictionary *d, call_stacks_key *key,
-		       bool drop)
+		       const struct encode_options *options)
 {
-	*s = (struct stack_profile){.drop = drop};
+	*s = (struct stack_profile){.drop = options->drop, .ticking = options->tick > 0};
 	calls_init(&s->calls, d);
 	s->calls.on_lost = lose;
 	s->calls.on_lost_ctx = s;
