@@ -186,6 +186,7 @@ static void callgrind_free(struct encoding *en)
 
 const struct encoder encoder_callgrind = {
 	.name = "callgrind",
+	.suffixes = "callgrind.out*",
 	.purpose = "functions and who calls whom, for kcachegrind, callgrind_annotate",
 	.output = ENCODER_TEXT,
 	.report = true,

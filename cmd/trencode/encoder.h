@@ -52,7 +52,7 @@ struct encoding {
 
 struct encoder {
 	const char *name, *purpose;
-	const char *suffixes; /* of -o that mean it without -t, beside .NAME: ".a .b"; or NULL */
+	const char *suffixes; /* of -o that mean it without -t, beside .NAME: ".a b*"; or NULL */
 	enum encoder_output output;
 	/* A trace of one system: what takes its place where the stream is of another one, or of
 	   several; the output is the same. NULL: it takes all. */

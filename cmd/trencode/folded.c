@@ -74,6 +74,7 @@ static void folded_free(struct encoding *en)
 
 const struct encoder encoder_folded = {
 	.name = "folded",
+	.suffixes = ".collapsed",
 	.purpose = "stacks with their self time in ns, for flame graphs",
 	.output = ENCODER_TEXT,
 	.report = true,

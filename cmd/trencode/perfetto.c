@@ -517,6 +517,7 @@ static void perfetto_free(struct encoding *en)
 
 const struct encoder encoder_perfetto = {
 	.name = "perfetto",
+	.suffixes = ".perfetto-trace .pftrace",
 	.purpose = "Perfetto's own format, exact and small, for ui.perfetto.dev",
 	.output = ENCODER_FILE,
 	.report = true,

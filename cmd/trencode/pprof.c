@@ -282,6 +282,7 @@ static void pprof_free(struct encoding *en)
 
 const struct encoder encoder_pprof = {
 	.name = "pprof",
+	.suffixes = ".pb.gz",
 	.purpose = "stacks with calls and self time, for pprof and its like (gzip)",
 	.output = ENCODER_FILE,
 	.report = true,

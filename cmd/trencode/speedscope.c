@@ -344,6 +344,7 @@ static void speedscope_free(struct encoding *en)
 
 const struct encoder encoder_speedscope = {
 	.name = "speedscope",
+	.suffixes = ".speedscope.json",
 	.purpose = "a flame chart of each thread, for speedscope.app",
 	.output = ENCODER_TEXT,
 	.report = true,
