@@ -142,3 +142,13 @@ for row in csv.DictReader(sys.stdin):
 	run -2 trencode --tick 1us x.trs
 	assert_line --index 0 'trencode: --tick has no meaning for text: it shows ticks'
 }
+
+@test "the CPU is that of the event where its thread has none" {
+	need_shared uftrace
+	stream "$U/threads"
+	tsv --columns cpu,name,kind | awk -F '\t' '$1 != "" { n[$1]++ } END { for (c in n) print c "\t" n[c] }' |
+		sort >ours
+	[[ -s ours ]]
+	trstat -q -g cpu -a count -F tsv x.trs | awk -F '\t' -v OFS='\t' 'NR > 1 && $1 != ""' | sort >theirs
+	diff theirs ours
+}

@@ -281,20 +281,6 @@ static int begin_call(void *ctx, const struct event *enter, const struct span *s
 	return attributes_append(&s->attributes, enter, keep) ? no_memory(e) : 0;
 }
 
-/* A counter's values are numbers; what has none is shown as an instant. */
-static bool keep_numbers(struct attributes *a)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < a->count; i++)
-		if (a->items[i].kind >= ATTRIBUTE_INT && a->items[i].kind <= ATTRIBUTE_REAL)
-			a->items[kept++] = a->items[i];
-	if (!kept)
-		return false;
-	a->count = kept;
-	return true;
-}
-
 static int other_event(void *ctx, const struct event *ev, struct error *e)
 {
 	struct state *s = ctx;
@@ -309,7 +295,7 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	if (!prefix || attributes_append(&s->attributes, ev, &s->bytes) ||
 	    attributes_read(&s->attributes, s->bytes.data, s->bytes.size))
 		return no_memory(e);
-	counter = ev->type->kind == KIND_COUNTER && keep_numbers(&s->attributes);
+	counter = ev->type->kind == KIND_COUNTER && attributes_keep_numbers(&s->attributes);
 	if (s->attributes.count && attributes_json(&s->attributes, &s->json))
 		return no_memory(e);
 	if (ev->place && !(place = place_names_get(&s->names, ev->place, &size)))
