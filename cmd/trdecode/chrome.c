@@ -31,7 +31,7 @@ static bool chrome_probe(const struct input *in)
 	if ((in->format && !strcmp(in->format, "chrome")) || memmem(p, n, "\"traceEvents\"", 13))
 		return true;
 	p = skip_blanks(p + 1, end);
-	return *first == '[' && (p == end || *p == ']' || memmem(p, n - 1, "\"ph\"", 4));
+	return *first == '[' && (p == end || *p == ']' || memmem(p, (size_t)(end - p), "\"ph\"", 4));
 }
 
 static int no_memory(struct error *e)

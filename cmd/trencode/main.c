@@ -502,12 +502,12 @@ int main(int argc, char **argv)
 	if (!settings.chosen && common.output && encoder_by_suffix(common.output))
 		settings.encoder = encoder_by_suffix(common.output);
 	settings.encode.quiet = common.quiet;
+	if (settings.encode.tick && settings.encoder == &encoder_text)
+		return program_usage(&program, "--tick has no meaning for text: it shows ticks");
 	text = malloc(sizeof *text);
 	if (!text)
 		return program_usage(&program, "out of memory");
 	en.encoder = settings.encoder;
-	if (settings.encode.tick && en.encoder == &encoder_text)
-		return program_usage(&program, "--tick has no meaning for text: it shows ticks");
 	en.options = &settings.encode;
 	if (!stage_open(&s, argv + optind, argc - optind, &common)) {
 		en.dictionary = &s.in.dictionary;
