@@ -31,7 +31,7 @@ FLAGS = -std=gnu11 -D_GNU_SOURCE -iquote common -iquote . -O2 -g $(WARNINGS) $(H
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link) $(CPPFLAGS) $(CFLAGS)
 LINK = -pie -Wl,-z,relro,-z,now,--as-needed $(LDFLAGS)
 LIBS = -larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlicommon -lzstd -lz \
-       -lm -lpthread
+       -ldeflate -lm -lpthread
 
 # Objects of different flags never mix: each set of flags has a directory of its own.
 HASH := $(firstword $(shell printf '%s' '$(CC) $(FLAGS) $(LINK)' | cksum))

@@ -6,9 +6,6 @@
 #include "calls_private.h"
 #include "field.h"
 
-/* Enters without leaves must not take all memory: calls beyond these are forgotten. */
-enum { NUMBERED_LIMIT = 1 << 20 };
-
 void calls_init(struct calls *c, struct dictionary *d)
 {
 	*c = (struct calls){.dictionary = d};
@@ -379,7 +376,7 @@ static void place_on(const struct stack *s, struct call *done, bool doubtful)
 		return;
 	done->level--;
 	done->open = OPEN_LEVEL | (s->count == 1 && !s->kernel->count ? OPEN_CALLER : 0) |
-		     (doubtful ? OPEN_IF_CALL : 0);
+		     (doubtful ? OPEN_IF_CALL | (done->inner ? OPEN_INNER : 0) : 0);
 }
 
 void calls_charge_lost(struct calls *c, struct stack *s, uint64_t total)
@@ -521,7 +518,7 @@ static enum calls_result numbered_enter(struct calls *c, const struct event *e, 
 {
 	struct numbered_call n = {e->time, e->lane, e->type, e->place, call, 0};
 
-	if (open_calls_count(&c->open) >= NUMBERED_LIMIT) {
+	if (open_calls_count(&c->open) >= CALLS_NUMBERED_LIMIT) {
 		c->dropped++;
 		return CALLS_NONE;
 	}
@@ -648,6 +645,17 @@ struct stack *calls_stack_at(struct calls *c, uint32_t thread)
 	return s ? s : new_stack(c, thread);
 }
 
+/* Has each of its rows a number? */
+static void plan_numbered(const struct type *t, struct calls_row_type *row)
+{
+	const struct field *f = field_by_role(t, ROLE_CALL);
+	bool numbered = t->flags & TYPE_CALL_NUMBER && !(t->flags & TYPE_PER_CPU) && f &&
+			f->where == WHERE_FIXED && f->size == 4;
+
+	row->numbered = numbered && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) ? t->kind : 0;
+	row->call = numbered ? NARROW_ROW + f->offset : 0;
+}
+
 int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
 {
 	bool per_cpu = false;
@@ -659,6 +667,7 @@ int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
 		call = call && t->flags & TYPE_DEPTH &&
 		       !(t->flags & (TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL));
 		cr->types[i].kind = call ? t->kind : 0;
+		plan_numbered(t, &cr->types[i]);
 		cr->types[i].stack = t->flags & TYPE_PER_CPU ? 256 : 0;
 		per_cpu |= t->flags & TYPE_PER_CPU;
 	}

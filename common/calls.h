@@ -28,6 +28,9 @@ enum calls_open {
 	OPEN_RECURSIVE = 4, /* whether it is recursive: not by the frames that were seen */
 	OPEN_IF_CALL = 8,   /* whether it counts: only if a call lies below */
 	OPEN_NO_EXEC = 16,  /* and only if that is no exec */
+	OPEN_INNER = 64,    /* a call inside of the kernel of a type with TYPE_INNER, with IF_CALL:
+			       if it does not count it is no call in the kernel either */
+	OPEN_HELD = OPEN_IF_CALL | OPEN_NO_EXEC | OPEN_INNER,
 };
 
 /* A finished call. Times in the lane's clock. */
@@ -58,6 +61,9 @@ struct frame {
 	bool outside;	/* of the kernel, entered outside any call */
 	bool doubtful;	/* counts only if there is something below what was seen (cut.h) */
 };
+
+/* Enters without leaves must not take all memory: numbered calls beyond these are forgotten. */
+enum { CALLS_NUMBERED_LIMIT = 1 << 20 };
 
 /* Is a place's function an exec*? */
 enum { PLACE_NOT_ASKED, PLACE_ORDINARY, PLACE_EXEC };
@@ -254,8 +260,10 @@ calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t plac
 struct calls_rows {
 	struct stack *stacks[512]; /* by lane; from 256 on those of types that go per CPU */
 	struct calls_row_type {
-		uint8_t kind;	/* KIND_ENTER and KIND_LEAVE of recorded depth, else 0 */
-		uint16_t stack; /* what to add to the lane */
+		uint8_t kind;	  /* KIND_ENTER and KIND_LEAVE of recorded depth, else 0 */
+		uint8_t numbered; /* the same of those with a number, per thread */
+		uint16_t stack;	  /* what to add to the lane */
+		uint32_t call;	  /* where the number stands in a narrow row */
 	} types[256];
 };
 /* -1: memory is out. */
@@ -328,6 +336,34 @@ calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t p
 	if (s->count)
 		f[-1].child += done->total;
 	return CALLS_LEAVE;
+}
+
+/*
+ * Calls with numbers: enter and leave are two rows, one right behind the other, as they are of
+ * nearly every call. Are they of one call? Then it is done, and neither need be remembered: the
+ * thread's last event is its leave, and nothing else changes. false: nothing was done, and
+ * calls_feed takes both.
+ */
+static inline __attribute__((always_inline)) bool
+calls_try_numbered(const struct calls *c, const struct calls_rows *cr, const uint8_t *enter,
+		   const struct plain_row *e, const uint8_t *leave, const struct plain_row *l,
+		   const struct lane *lane)
+{
+	const struct calls_row_type *et = &cr->types[e->type], *lt = &cr->types[l->type];
+	struct stack *s = cr->stacks[l->lane];
+
+	if (__builtin_expect(et->numbered != KIND_ENTER || lt->numbered != KIND_LEAVE ||
+				     e->lane != l->lane ||
+				     get_u32(enter + et->call) != get_u32(leave + lt->call),
+			     0))
+		return false;
+	/* an enter sends the one before it to the table, which has a limit */
+	if (__builtin_expect(c->open.count != 0, 0) &&
+	    (c->open.recent.key || c->open.count >= CALLS_NUMBERED_LIMIT))
+		return false;
+	s->last = l->time;
+	s->lane = lane;
+	return true;
 }
 
 /* The end of the trace: close what is open, thread by thread, top frame first. Call until false. */

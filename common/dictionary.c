@@ -699,6 +699,11 @@ bool dictionary_next_symbol(const uint8_t *payload, size_t n, size_t *at, uint32
 	return next_of(ENTRY_SYMBOL, payload, n, at, id);
 }
 
+bool dictionary_next_source(const uint8_t *payload, size_t n, size_t *at, uint32_t *id)
+{
+	return next_of(ENTRY_SOURCE, payload, n, at, id);
+}
+
 struct text_ref dictionary_place_name(struct dictionary *d, uint32_t place)
 {
 	const struct place *p = dictionary_place(d, place);

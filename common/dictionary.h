@@ -164,6 +164,9 @@ bool dictionary_next_place(const uint8_t *payload, size_t n, size_t *at, uint32_
 /* The same of the places that it has symbols for. */
 bool dictionary_next_symbol(const uint8_t *payload, size_t n, size_t *at, uint32_t *id);
 
+/* The same of the sources that it declares. */
+bool dictionary_next_source(const uint8_t *payload, size_t n, size_t *at, uint32_t *id);
+
 /* Text interned beside the stream's own, for programs' keys. */
 struct text_ref dictionary_text(struct dictionary *d, const void *data, size_t n);
 

@@ -2,7 +2,7 @@
 
 const struct field *field_find(const struct type *t, const char *name)
 {
-	for (uint32_t i = 0; i < t->nfields; i++)
+	for (uint32_t i = t->nfields; i--;)
 		if (!strcmp(t->fields[i].name.text, name))
 			return &t->fields[i];
 	return NULL;

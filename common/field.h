@@ -19,7 +19,8 @@ struct field_value {
 	size_t size;
 };
 
-/* The field of that name, or NULL. */
+/* The field of that name, or NULL. Of several the last: CTF has an event's own behind its contexts.
+ */
 const struct field *field_find(const struct type *t, const char *name);
 const struct field *field_by_role(const struct type *t, enum field_role role);
 

@@ -71,12 +71,16 @@ int moment_parse(const char *text, struct moment *m)
 {
 	bool sign = *text == '+' || *text == '-';
 
+	m->unit = false;
 	if (strspn(text, "0123456789") == 4 && text[4] == '-')
 		return parse_wall(text, m);
-	if (!parse_seconds(text, m))
+	if (!parse_seconds(text, m)) {
+		m->unit = true;
 		return 0;
+	}
 	if (!is_digit(text[sign]) || parse_time(text + sign, &m->ns))
 		return -1;
+	m->unit = !is_digit(text[strlen(text) - 1]) && text[strlen(text) - 1] != '.';
 	m->from = *text == '+' ? MOMENT_START : *text == '-' ? MOMENT_END : MOMENT_CLOCK;
 	return 0;
 }

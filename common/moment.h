@@ -20,7 +20,13 @@ enum moment_from { MOMENT_NONE, MOMENT_CLOCK, MOMENT_START, MOMENT_END, MOMENT_W
 struct moment {
 	enum moment_from from;
 	int64_t ns; /* from there; MOMENT_END: before it */
+	bool unit;  /* it was given with a unit of time: it means nothing where a clock has none */
 };
+
+/* What is said then. */
+#define MOMENT_TICKS                                                                               \
+	"the clock of the events counts ticks, no unit of time: give a number of them "            \
+	"(--since, --until)"
 
 /* -1: none of these. */
 int moment_parse(const char *text, struct moment *m);

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
-#include <zlib.h>
 
+#include "checksum.h"
 #include "reader_private.h"
 
 enum { REREAD_LIMIT = 64 * 1024 * 1024 };
@@ -163,7 +163,7 @@ static void distrust_length(struct reader *r, size_t length)
 
 static int check_crc(struct reader *r, const struct block *b)
 {
-	if (b->flags & BLOCK_HAS_CRC && crc32(0, b->payload, b->length) != b->crc)
+	if (b->flags & BLOCK_HAS_CRC && checksum(0, b->payload, b->length) != b->crc)
 		return reader_damaged(r, b->offset, "a block with a wrong checksum");
 	return 0;
 }
@@ -508,6 +508,7 @@ static int read_dict(struct reader *r, struct block *b)
 		/* it ran into other blocks, which are looked for from its beginning on */
 		b->payload = r->data + r->begin;
 		b->length = b->available = (uint32_t)where;
+		b->flags &= (uint16_t)~BLOCK_HAS_CRC;
 		r->pending = 0;
 		r->astray = true;
 	}

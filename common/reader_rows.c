@@ -83,69 +83,109 @@ static bool wide_rows_sane(const struct block *b)
 	return true;
 }
 
-typedef int32_t quad __attribute__((vector_size(16)));
-typedef uint32_t unsigned_quad __attribute__((vector_size(16)));
+/*
+ * A narrow row as a number is time, lane << 24, place << 32, type << 48, depth << 56. In two halves
+ * of fields with room between them each is subtracted from its limit with a guard bit above it,
+ * which the field borrows if it is larger: what is left of the guards of all rows says whether one
+ * was.
+ */
+struct limits {
+	uint64_t time_place, lane_type;
+};
 
-static inline uint32_t larger(uint32_t a, uint64_t b)
+#define TIME_PLACE  0x0000ffff00ffffffu
+#define LANE_TYPE   0x00ff0000ff000000u
+#define TIME_GUARDS (1ull << 24 | 1ull << 48)
+#define LANE_GUARDS (1ull << 32 | 1ull << 56)
+
+static struct limits narrow_limits(const struct block *b)
 {
-	return a > b ? a : (uint32_t)b;
+	uint64_t span = b->last - b->base < 0xffffff ? b->last - b->base : 0xffffff,
+		 place = b->nplaces < 0xffff ? b->nplaces : 0xffff,
+		 lane = b->nlanes < 0x100 ? b->nlanes - 1 : 0xff,
+		 type = b->ntypes < 0x100 ? b->ntypes - 1 : 0xff;
+
+	return (struct limits){span | place << 32 | TIME_GUARDS,
+			       lane << 24 | type << 48 | LANE_GUARDS};
 }
 
-static inline quad larger_quad(quad a, quad b)
+static inline bool narrow_row_sane(const struct limits *l, uint64_t row)
 {
-	quad which = a > b;
-
-	return (a & which) | (b & ~which);
+	return !((~(l->time_place - (row & TIME_PLACE)) & TIME_GUARDS) |
+		 (~(l->lane_type - (row & LANE_TYPE)) & LANE_GUARDS));
 }
 
-/* This looks at every row of every block in every program: it is made to cost nothing. */
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+static inline pair two_rows(const uint8_t *p)
+{
+	pair v;
+
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+/* Rows of 8 bytes each, one behind the other. This looks at every row of every block in every
+ * program: it is made to cost nothing. */
+static bool narrow_rows_sane(const struct block *b, const uint8_t *p, const uint8_t *end)
+{
+	struct limits l = narrow_limits(b);
+#if __BYTE_ORDER == __LITTLE_ENDIAN
+	pair time_place = {TIME_GUARDS, TIME_GUARDS}, lane_type = {LANE_GUARDS, LANE_GUARDS};
+
+	for (; end - p >= 4 * NARROW_ROW; p += 4 * NARROW_ROW) {
+		pair v = two_rows(p), w = two_rows(p + 2 * NARROW_ROW);
+
+		time_place &= (l.time_place - (v & TIME_PLACE)) & (l.time_place - (w & TIME_PLACE));
+		lane_type &= (l.lane_type - (v & LANE_TYPE)) & (l.lane_type - (w & LANE_TYPE));
+	}
+	if ((time_place[0] & time_place[1] & TIME_GUARDS) != TIME_GUARDS ||
+	    (lane_type[0] & lane_type[1] & LANE_GUARDS) != LANE_GUARDS)
+		return false;
+#endif
+	for (; p < end; p += NARROW_ROW)
+		if (!narrow_row_sane(&l, get_u64(p)))
+			return false;
+	return true;
+}
+
 bool reader_bare_rows_sane(struct block *b)
 {
 	size_t stride = b->row_flags & EVENTS_WIDE ? WIDE_ROW : NARROW_ROW;
-	uint32_t time = 0, type = 0, lane = 0, place = 0;
-	quad most_low = {0}, most_high = {0};
-	const uint8_t *p, *end;
 
 	if (!reader_all_bare(b) || b->row_size / stride != b->rows ||
 	    b->row_size - b->rows * stride >= 8)
 		return false;
 	b->row_size = b->rows * stride;
-	if (!b->rows)
-		return true;
-	if (stride == WIDE_ROW)
-		return wide_rows_sane(b);
-	p = b->row_data;
-	end = p + b->row_size;
-#if __BYTE_ORDER == __LITTLE_ENDIAN
-	/* two rows at once: {time and lane, place and type} each */
-	for (; end - p >= 2 * NARROW_ROW; p += 2 * NARROW_ROW) {
-		const quad low = {0xffffff, 0xffff, 0xffffff, 0xffff},
-			   high = {0xff00, 0xff, 0xff00, 0xff};
-		quad v, x, y;
+	return stride == WIDE_ROW ? wide_rows_sane(b)
+				  : narrow_rows_sane(b, b->row_data, b->row_data + b->row_size);
+}
 
-		memcpy(&v, p, sizeof(v));
-		x = v & low;
-		y = (quad)((unsigned_quad)v >> 16) & high;
-		most_low = larger_quad(most_low, x);
-		most_high = larger_quad(most_high, y);
-	}
-	for (int i = 0; i < 4; i += 2) {
-		time = larger(time, (uint32_t)most_low[i]);
-		place = larger(place, (uint32_t)most_low[i + 1]);
-		lane = larger(lane, (uint32_t)most_high[i] >> 8);
-		type = larger(type, (uint32_t)most_high[i + 1]);
-	}
-#endif
-	for (; p < end; p += NARROW_ROW) {
-		uint64_t w = get_u64(p);
+/* Most rows, even of blocks with others, are such: narrow, and with nothing behind them. */
+struct bare {
+	struct limits limits;
+	bool types[256];
+};
 
-		time = larger(time, w & 0xffffff);
-		lane = larger(lane, w >> 24 & 0xff);
-		place = larger(place, w >> 32 & 0xffff);
-		type = larger(type, w >> 48 & 0xff);
+static void find_bare(const struct block *b, struct bare *bare)
+{
+	bare->limits = narrow_limits(b);
+	for (uint32_t i = 0; i < 256 && i < b->ntypes; i++)
+		bare->types[i] = !b->types[i]->fixed_size && !(b->types[i]->flags & TYPE_TAIL);
+}
+
+/* How many there are from p on, of at most so many rows. */
+static inline uint32_t count_bare(const struct bare *bare, const uint8_t *p, size_t most)
+{
+	uint32_t n = 0;
+
+	for (; n < most; n++, p += NARROW_ROW) {
+		uint64_t row = get_u64(p);
+
+		if (!narrow_row_sane(&bare->limits, row) || !bare->types[row >> 48 & 0xff])
+			break;
 	}
-	return time <= b->last - b->base && type < b->ntypes && lane < b->nlanes &&
-	       place <= b->nplaces;
+	return n;
 }
 
 /* Bytes of the whole rows at the front; *rows counts them. */
@@ -155,12 +195,26 @@ size_t reader_walk_rows(const struct block *b, uint32_t *rows)
 	uint64_t span = b->last - b->base;
 	const uint8_t *p = b->row_data;
 	size_t left = b->row_size;
+	struct bare bare = {0};
 
+	if (!wide)
+		find_bare(b, &bare);
 	for (*rows = 0; *rows < b->rows; ++*rows) {
 		uint32_t type, lane, place;
 		uint64_t size = wide ? WIDE_ROW : NARROW_ROW, delta;
 		const struct type *t;
 
+		if (!wide) {
+			size_t most = left / NARROW_ROW;
+			uint32_t n = count_bare(&bare, p,
+						most < b->rows - *rows ? most : b->rows - *rows);
+
+			*rows += n;
+			p += (size_t)n * NARROW_ROW;
+			left -= (size_t)n * NARROW_ROW;
+			if (*rows == b->rows)
+				break;
+		}
 		if (left < size)
 			break;
 		delta = get_u64(p) & (wide ? 0xffffffffffff : 0xffffff);

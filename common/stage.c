@@ -74,6 +74,7 @@ static void take_end(struct stage *s)
 	const struct end *end = &s->in.end;
 
 	s->lost += end->lost;
+	s->gaps += end->gaps;
 	if (end->status) {
 		if (s->status == STATUS_OK && !s->filter)
 			warn(s->in.file, NO_OFFSET, "the trace was damaged: %s",

@@ -41,7 +41,7 @@ struct stage {
 	int status;  /* program.h; only gets worse */
 	bool filter; /* out is in use */
 	bool output_open;
-	uint64_t lost;			     /* events that recorders lost, over all inputs */
+	uint64_t lost, gaps; /* events that recorders lost; rows of gaps; of all inputs */
 	const struct stage_rewrite *rewrite; /* NULL: what is passed on goes as it came */
 	bool head_sent;
 	bool holds;	  /* a filter that holds blocks back passes all by stage_forward */

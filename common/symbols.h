@@ -76,7 +76,8 @@ struct symbols *symbols_from_kallsyms(const char *text, size_t size);
  * and PLT stubs, which bear the name of the imported function and the type P.
  *
  * sysroot: prefix of every path opened, NULL or "" for none. build_id: the recorded id in lower
- * case hex, NULL where unknown; a file with another id is refused, one without id too.
+ * case hex, NULL where unknown; a file with another id is refused, one without id too,
+ * but for a debug file that is found by the recorded one.
  * Addresses are relative to the module's base: st_value - (p_vaddr of the first PT_LOAD, rounded
  * down to its page), for ET_EXEC as for ET_DYN, as uftrace's .sym files are. Symbols without size
  * reach to the next one, or to the end of their section. Of aliases GLOBAL wins over WEAK over
@@ -84,7 +85,7 @@ struct symbols *symbols_from_kallsyms(const char *text, size_t size);
  *
  * Separate debug files are looked for in /usr/lib/debug/.build-id, then by .gnu_debuglink beside
  * the file, in .debug/ and below /usr/lib/debug, and used only if their build-id or, without one,
- * the CRC fits. NULL and e filled when the file cannot be used. Every field of the file is checked:
+ * the CRC fits; last, where DEBUGINFOD_URLS is set, its servers are asked. NULL and e filled when the file cannot be used. Every field of the file is checked:
  * a hostile file gives an error or odd symbols, no more.
  */
 struct symbols *symbols_from_elf(const char *path, const char *sysroot, const char *build_id,

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The unit in which the loader maps; larger pages do not change p_vaddr's low bits in practice. */
-#define PAGE 4096
-
 static Elf_Scn *find_type(Elf *elf, GElf_Word type, GElf_Shdr *header)
 {
 	Elf_Scn *section = NULL;
@@ -18,24 +15,6 @@ static Elf_Scn *find_type(Elf *elf, GElf_Word type, GElf_Shdr *header)
 		if (gelf_getshdr(section, header) && header->sh_type == type)
 			return section;
 	return NULL;
-}
-
-static bool find_base(Elf *elf, uint64_t *base)
-{
-	size_t n, i;
-	GElf_Phdr header;
-
-	if (elf_getphdrnum(elf, &n) < 0)
-		return false;
-	for (i = 0; i < n && i < INT32_MAX; i++) {
-		if (!gelf_getphdr(elf, (int)i, &header))
-			return false;
-		if (header.p_type == PT_LOAD) {
-			*base = header.p_vaddr & ~(uint64_t)(PAGE - 1);
-			return true;
-		}
-	}
-	return false;
 }
 
 /* A symbol while aliases of one address compete */
@@ -248,45 +227,13 @@ static int read_best_table(struct symbols *s, const struct elf_module *m, const 
 	return result;
 }
 
-static int check_module(struct elf_module *m, const char *path, struct error *e)
+static int read_module(struct symbols *s, const struct elf_module *m, const char *id,
+		       const char *path, const char *sysroot, struct error *e)
 {
-	GElf_Ehdr header;
-
-	if (!gelf_getehdr(m->elf, &header))
-		return error_set(e, path, NO_OFFSET, "damaged ELF header: %s", elf_errmsg(-1));
-	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
-		return error_set(e, path, NO_OFFSET, "neither a program nor a shared library");
-	if (!find_base(m->elf, &m->base))
-		return error_set(e, path, NO_OFFSET, "no loadable segment");
-	m->machine = header.e_machine;
-	return 0;
-}
-
-static int check_build_id(const char *path, const char *found, const char *wanted, struct error *e)
-{
-	if (!wanted || !*wanted || !strcasecmp(found, wanted))
-		return 0;
-	if (!*found)
-		return error_set(e, path, NO_OFFSET, "has no build-id, recorded was %s", wanted);
-	return error_set(e, path, NO_OFFSET, "build-id %s differs from the recorded %s", found,
-			 wanted);
-}
-
-static int read_module(struct symbols *s, Elf *elf, const char *path, const char *sysroot,
-		       const char *build_id, struct error *e)
-{
-	struct elf_module m = {.elf = elf};
-	char id[ELF_BUILD_ID_MAX];
-
-	if (check_module(&m, path, e) < 0)
-		return -1;
-	elf_build_id(elf, id);
-	if (check_build_id(path, id, build_id, e) < 0)
-		return -1;
 	s->path = strdup(path);
 	s->build_id = strdup(id);
-	if (!s->path || !s->build_id || read_best_table(s, &m, path, sysroot) < 0 ||
-	    elf_read_plt(s, &m) < 0 || symbols_sort(s) < 0 || symbols_nest(s) < 0)
+	if (!s->path || !s->build_id || read_best_table(s, m, path, sysroot) < 0 ||
+	    elf_read_plt(s, m) < 0 || symbols_sort(s) < 0 || symbols_nest(s) < 0)
 		return error_set(e, path, NO_OFFSET, "out of memory");
 	return 0;
 }
@@ -294,15 +241,17 @@ static int read_module(struct symbols *s, Elf *elf, const char *path, const char
 struct symbols *symbols_from_elf(const char *path, const char *sysroot, const char *build_id,
 				 struct error *e)
 {
+	char id[ELF_BUILD_ID_MAX];
+	struct elf_module m;
 	struct elf_file file;
 	struct symbols *s;
 
-	if (elf_file_open(&file, sysroot, path, e) < 0)
+	if (elf_module_open(&m, &file, path, sysroot, build_id, id, e) < 0)
 		return NULL;
 	s = symbols_new();
 	if (!s) {
 		error_set(e, path, NO_OFFSET, "out of memory");
-	} else if (read_module(s, file.elf, path, sysroot, build_id, e) < 0) {
+	} else if (read_module(s, &m, id, path, sysroot, e) < 0) {
 		symbols_free(s);
 		s = NULL;
 	}

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
+
+#include "checksum.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 
@@ -70,6 +71,13 @@ int elf_file_open(struct elf_file *f, const char *sysroot, const char *path, str
 		error_set(e, full, NO_OFFSET, "not an ELF file");
 	elf_file_close(f);
 	return -1;
+}
+
+uint64_t elf_file_size(const struct elf_file *f)
+{
+	struct stat st;
+
+	return f->fd >= 0 && !fstat(f->fd, &st) && st.st_size > 0 ? (uint64_t)st.st_size : 0;
 }
 
 /* The build-id among the notes in data. */
@@ -172,12 +180,12 @@ static const char *debug_link(Elf *elf, uint32_t *crc)
 static bool crc_fits(int fd, uint32_t wanted)
 {
 	unsigned char buf[16384];
-	uLong crc = crc32(0, NULL, 0);
+	uint32_t crc = 0;
 	off_t at = 0;
 	ssize_t n;
 
 	while ((n = pread(fd, buf, sizeof buf, at)) > 0) {
-		crc = crc32(crc, buf, (uInt)n);
+		crc = checksum(crc, buf, (size_t)n);
 		at += n;
 	}
 	return n == 0 && crc == wanted;
@@ -214,17 +222,14 @@ static char *join(const char *format, ...)
 	return path;
 }
 
-int elf_debug_open(struct elf_file *f, Elf *elf, const char *path, const char *sysroot)
+/* By .gnu_debuglink: beside the file, in .debug/ there, and below /usr/lib/debug. */
+static int try_link(struct elf_file *f, Elf *elf, const char *path, const char *root,
+		    const char *id)
 {
-	const char *root = sysroot ? sysroot : "", *slash = strrchr(path, '/'), *link;
+	const char *slash = strrchr(path, '/'), *link;
 	int directory = slash ? (int)(slash - path) + 1 : 0;
-	char id[ELF_BUILD_ID_MAX];
 	uint32_t crc;
 
-	if (elf_build_id(elf, id) && strlen(id) > 2 &&
-	    try_debug(f, join("%s" DEBUG_DIRECTORY "/.build-id/%.2s/%s.debug", root, id, id + 2),
-		      id, NULL) == 0)
-		return 0;
 	link = debug_link(elf, &crc);
 	if (!link)
 		return -1;
@@ -235,4 +240,42 @@ int elf_debug_open(struct elf_file *f, Elf *elf, const char *path, const char *s
 		return -1;
 	return try_debug(f, join("%s" DEBUG_DIRECTORY "%.*s%s", root, directory, path, link), id,
 			 &crc);
+}
+
+/* Nothing else than an id may become a part of a path, or go to a server. */
+static bool is_id(const char *id)
+{
+	size_t n = strspn(id, "0123456789abcdef");
+
+	return n > 2 && n < ELF_BUILD_ID_MAX && !id[n];
+}
+
+static int try_id(struct elf_file *f, const char *id, const char *root)
+{
+	if (!is_id(id))
+		return -1;
+	return try_debug(f, join("%s" DEBUG_DIRECTORY "/.build-id/%.2s/%s.debug", root, id, id + 2),
+			 id, NULL);
+}
+
+static int try_server(struct elf_file *f, const char *id)
+{
+	char *path = is_id(id) ? elf_debuginfod_find(id) : NULL;
+
+	return path ? try_debug(f, path, id, NULL) : -1;
+}
+
+int elf_debug_open(struct elf_file *f, Elf *elf, const char *path, const char *sysroot)
+{
+	const char *root = sysroot ? sysroot : "";
+	char id[ELF_BUILD_ID_MAX];
+
+	elf_build_id(elf, id);
+	return try_id(f, id, root) && try_link(f, elf, path, root, id) && try_server(f, id) ? -1
+											    : 0;
+}
+
+int elf_debug_open_id(struct elf_file *f, const char *build_id, const char *sysroot)
+{
+	return try_id(f, build_id, sysroot ? sysroot : "") && try_server(f, build_id) ? -1 : 0;
 }

@@ -1,8 +1,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <zlib.h>
 
+#include "checksum.h"
 #include "reader.h"
 #include "writer_private.h"
 
@@ -120,26 +120,41 @@ int writer_send(struct writer *w, struct iovec *v, int n, struct error *e)
 	return -1;
 }
 
-/* One block of up to three parts, whose sizes add up to a multiple of 8. */
-int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
-		      int n)
+static int send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
+		      int n, uint32_t crc)
 {
 	uint8_t header[BLOCK_HEADER];
 	struct iovec v[5] = {{header, sizeof header}};
 	size_t length = 0;
-	uint32_t crc = 0;
 
 	for (int i = 0; i < n; i++) {
 		v[i + 1] = parts[i];
 		length += parts[i].iov_len;
-		if (w->crc && parts[i].iov_len) /* of no bytes at NULL it would begin anew */
-			crc = (uint32_t)crc32_z(crc, parts[i].iov_base, parts[i].iov_len);
 	}
 	writer_block_header(w, header, kind, flags, (uint32_t)length);
 	if (w->crc)
 		put_u32(header + 12, crc);
 	w->segment_bytes += length + BLOCK_HEADER;
 	return writer_send(w, v, n + 1, &w->error);
+}
+
+int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
+		      int n)
+{
+	uint32_t crc = 0;
+
+	for (int i = 0; w->crc && i < n; i++)
+		crc = checksum(crc, parts[i].iov_base, parts[i].iov_len);
+	return send_block(w, kind, flags, parts, n, crc);
+}
+
+int writer_send_same(struct writer *w, const struct block *b)
+{
+	struct iovec part = {(void *)b->payload, b->length};
+
+	if (!(b->flags & BLOCK_HAS_CRC))
+		return writer_send_block(w, b->kind, b->flags, &part, 1);
+	return send_block(w, b->kind, b->flags, &part, 1, b->crc);
 }
 
 int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, uint32_t flags,
@@ -241,7 +256,7 @@ void writer_clear_block(struct writer *w)
 	/* segments smaller than a block have one */
 	if (w->segment_limit && w->segment_limit < ROWS_CAPACITY)
 		w->limit = w->rows + w->segment_limit;
-	w->narrow = w->started = false;
+	w->narrow = w->quick = w->started = false;
 	w->block++;
 	w->types.count = w->lanes.count = w->places.count = 0;
 }
@@ -322,11 +337,33 @@ static int send_meta(struct writer *w, const struct sent_meta *m, uint32_t flags
 	return writer_send_block(w, BLOCK_META, BLOCK_MAY_SKIP | BLOCK_MAY_COPY, parts, 1);
 }
 
+static int send_pieces(struct writer *w, const struct sent_meta *m, const char *data)
+{
+	uint64_t done = 0;
+
+	do {
+		size_t piece = m->total - done < META_PIECE ? m->total - done : META_PIECE;
+
+		if (send_meta(w, m, 0, done, data + done, piece))
+			return -1;
+		done += piece;
+	} while (done < m->total);
+	return 0;
+}
+
+int writer_pass_meta(struct writer *w, uint32_t wire_source, const char *name, const void *data,
+		     size_t n, bool reference)
+{
+	struct sent_meta m = {wire_source, (char *)name, hash_bytes(data, n, 0), n};
+
+	if (writer_need_segment(w) || writer_flush(w))
+		return -1;
+	return reference ? send_meta(w, &m, META_REFERENCE, 0, NULL, 0) : send_pieces(w, &m, data);
+}
+
 int writer_meta(struct writer *w, uint32_t source, const char *name, const void *data, size_t n)
 {
 	struct sent_meta m = {source, NULL, hash_bytes(data, n, 0), n}, *metas;
-	const char *p = data;
-	size_t done = 0;
 
 	metas = array_grow(w->metas, &w->metas_capacity, w->nmetas, sizeof *metas);
 	if (!metas)
@@ -338,13 +375,8 @@ int writer_meta(struct writer *w, uint32_t source, const char *name, const void 
 	metas[w->nmetas++] = m;
 	if (writer_declare(w, ENTRY_SOURCE, source) || writer_flush(w))
 		return -1;
-	do {
-		size_t piece = n - done < META_PIECE ? n - done : META_PIECE;
-
-		if (send_meta(w, &m, 0, done, p + done, piece))
-			return -1;
-		done += piece;
-	} while (done < n);
+	if (send_pieces(w, &m, data))
+		return -1;
 	/* the source's parts are no reason to begin a new segment */
 	w->segment_bytes = 0;
 	return 0;

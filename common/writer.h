@@ -55,6 +55,7 @@ struct writer {
 	uint64_t base, last;
 	uint32_t count, block;
 	bool narrow, bare, started;
+	bool quick; /* rows may be put in line: narrow ones, and none is asked for by itself */
 	uint64_t started_at; /* CLOCK_MONOTONIC ns of the first row */
 	struct slots types, lanes, places;
 
@@ -80,10 +81,12 @@ struct writer {
 	/*
 	 * Rows that are not wanted, NULL: none. A lane or type once refused is refused always, and
 	 * times only below a first one that is wanted: so rows that fit the block as it is need not
-	 * be asked.
+	 * be asked. Where that is not so writer_refuse_rows says it. fixed: the row's, as its type
+	 * declares it, or NULL.
 	 */
-	bool (*refuse)(void *ctx, uint64_t time, uint32_t lane, uint32_t type);
+	bool (*refuse)(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed);
 	void *refuse_ctx;
+	bool refuse_rows;
 	struct buffer used; /* definitions that the next row names */
 };
 
@@ -187,7 +190,7 @@ static inline int writer_row(struct writer *w, uint64_t time, uint32_t lane, uin
 	uint64_t delta = time - w->base;
 
 	/* a slot of another block, or of no block, does not match */
-	if (__builtin_expect(w->narrow && delta < 1 << 24 && depth < 256 &&
+	if (__builtin_expect(w->quick && delta < 1 << 24 && depth < 256 &&
 				     w->limit - w->row >= NARROW_ROW + 8 &&
 				     place < w->places.size && lane < w->lanes.size &&
 				     type < w->types.size &&
@@ -219,7 +222,7 @@ static inline uint8_t *writer_row_put(struct writer *w, uint64_t time, uint32_t 
 	uint64_t delta = time - w->base;
 	uint8_t *row = w->row;
 
-	if (__builtin_expect(!w->narrow || delta >= 1 << 24 || depth > 255 ||
+	if (__builtin_expect(!w->quick || delta >= 1 << 24 || depth > 255 ||
 				     (size_t)(w->limit - row) < NARROW_ROW + 8 + size ||
 				     place >= w->places.size || lane >= w->lanes.size ||
 				     type >= w->types.size ||
@@ -242,6 +245,12 @@ static inline uint8_t *writer_row_put(struct writer *w, uint64_t time, uint32_t 
 /* Where writer_row_put said NULL: if that was because the block at hand does not have the place
  * yet, though the segment has it, the block gets it, and the row may be tried again. */
 bool writer_take_place(struct writer *w, uint32_t place);
+
+/* Does the block being made have that number of a lane, type or place in its table? */
+static inline bool writer_block_has(const struct writer *w, const struct slots *s, uint32_t number)
+{
+	return number < s->size && s->slot[number].block == w->block;
+}
 
 /*
  * Many bare rows of few lanes and two types: what does not change in a block is looked up once.
@@ -275,7 +284,7 @@ static inline void rows_open(struct rows *r, const struct writer *w)
 	r->last = w->last;
 	r->places = w->places.slot;
 	r->nplaces = w->places.size;
-	r->block = w->narrow ? w->block : 0;
+	r->block = w->quick ? w->block : 0;
 }
 
 /* The bits of a lane and two types; false unless the present block has all three. */
@@ -332,7 +341,7 @@ static inline int writer_row_data(struct writer *w, uint64_t time, uint32_t lane
 	size_t size = NARROW_ROW + (size_t)fixed_size + (has_tail ? 4 + align_up(tail_size, 4) : 0);
 	uint8_t *p = w->row;
 
-	if (__builtin_expect(!(w->narrow && delta < 1 << 24 && depth < 256 &&
+	if (__builtin_expect(!(w->quick && delta < 1 << 24 && depth < 256 &&
 			       (size_t)(w->limit - p) >= size + 8 && place < w->places.size &&
 			       lane < w->lanes.size && type < w->types.size &&
 			       w->places.slot[place].block == w->block &&
@@ -393,7 +402,7 @@ static inline int writer_row_words(struct writer *w, uint64_t time, uint32_t lan
 
 	/* as in writer_row */
 	if (__builtin_expect(
-		    w->narrow && delta < 1 << 24 && depth < 256 &&
+		    w->quick && delta < 1 << 24 && depth < 256 &&
 			    (size_t)(w->limit - w->row) >= (size_t)tail_size + NARROW_ROW + 4 + 8 &&
 			    place < w->places.size && lane < w->lanes.size &&
 			    type < w->types.size && w->places.slot[place].block == w->block &&
@@ -440,6 +449,11 @@ int writer_finish(struct writer *w);
 void writer_lane_of(const struct writer *w, uint32_t lane, struct lane_entry *e);
 void writer_type_of(const struct writer *w, uint32_t type, enum type_kind *kind, uint32_t *name,
 		    uint32_t *group);
+/* The field of a role in the fixed part of a type: its offset and size. false: it has none. */
+bool writer_type_field(const struct writer *w, uint32_t type, enum field_role role,
+		       uint32_t *offset, uint32_t *size);
+/* From here on w->refuse is asked of every row. */
+void writer_refuse_rows(struct writer *w);
 /* The bytes of a string; not ended by a NUL. */
 const char *writer_string_of(const struct writer *w, uint32_t string, size_t *n);
 
@@ -448,7 +462,8 @@ const char *writer_string_of(const struct writer *w, uint32_t string, size_t *n)
 struct head;
 /* A segment begins as upstream began it, with this stage's properties added. */
 int writer_pass_head(struct writer *w, const struct head *h);
-/* Pass a block on; EVENTS are counted for END. Errors in *e. */
+/* Pass a block on, its payload as it came (a changed one has no BLOCK_HAS_CRC); EVENTS are counted
+ * for END. Errors in *e. */
 int writer_pass(struct writer *w, const struct block *b, struct error *e);
 /* Header and the first have bytes of an EVENTS payload; the rest is brought by the caller. */
 int writer_pass_begin(struct writer *w, const struct block *b, const uint8_t *payload, size_t have,
@@ -457,6 +472,9 @@ int writer_pass_begin(struct writer *w, const struct block *b, const uint8_t *pa
 int writer_copy_row(struct writer *w, const struct block *b, const struct event *e);
 /* Entries of one's own (symbols) behind the declarations that were passed on. */
 int writer_pass_symbol(struct writer *w, uint32_t wire_place, const struct symbol_entry *e);
+/* A part of a source that upstream did not have; reference: an earlier segment has it. */
+int writer_pass_meta(struct writer *w, uint32_t wire_source, const char *name, const void *data,
+		     size_t n, bool reference);
 /* END in the place of upstream's, with its flags and its counts of gaps and of lost events. */
 int writer_pass_end(struct writer *w, uint32_t flags, uint64_t gaps, uint64_t lost);
 

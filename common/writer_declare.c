@@ -409,6 +409,22 @@ void writer_type_of(const struct writer *w, uint32_t type, enum type_kind *kind,
 	*kind = p[16];
 }
 
+bool writer_type_field(const struct writer *w, uint32_t type, enum field_role role,
+		       uint32_t *offset, uint32_t *size)
+{
+	const uint8_t *p = declared(w, ENTRY_TYPE, type);
+	uint32_t fixed_size = get_u32(p + 20), nfields = get_u32(p + 28);
+
+	p += 40;
+	for (uint32_t i = 0; i < nfields; i++, p += FIELD_SIZE) {
+		*offset = get_u32(p + 12);
+		*size = get_u32(p + 16);
+		if (p[9] == role && p[10] == WHERE_FIXED)
+			return *size <= fixed_size && *offset <= fixed_size - *size;
+	}
+	return false;
+}
+
 const char *writer_string_of(const struct writer *w, uint32_t string, size_t *n)
 {
 	*n = string ? w->entries[ENTRY_STRING].entry[string].size : 0;

@@ -16,8 +16,6 @@ int writer_pass_head(struct writer *w, const struct head *h)
 
 int writer_pass(struct writer *w, const struct block *b, struct error *e)
 {
-	struct iovec part = {(void *)b->payload, b->length};
-
 	e->what[0] = '\0';
 	/* declarations may overtake pending rows unless they change what those rows mean */
 	if (writer_need_segment(w) || ((b->kind != BLOCK_DICT || b->redeclares) && writer_flush(w)))
@@ -42,7 +40,7 @@ int writer_pass(struct writer *w, const struct block *b, struct error *e)
 				break;
 			}
 	}
-	if (!writer_send_block(w, b->kind, b->flags, &part, 1))
+	if (!writer_send_same(w, b))
 		return 0;
 fail:
 	*e = w->error;

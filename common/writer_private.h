@@ -31,9 +31,11 @@ uint64_t writer_now(void); /* CLOCK_MONOTONIC, ns */
 void writer_block_header(const struct writer *w, uint8_t *p, uint16_t kind, uint16_t flags,
 			 uint32_t length);
 int writer_send(struct writer *w, struct iovec *v, int n, struct error *e);
-/* One block of some parts, whose sizes add up to a multiple of 8. */
+/* One block of up to four parts, whose sizes add up to a multiple of 8. */
 int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
 		      int n);
+/* A block as it came, whose checksum, if it has one, the reader has found to be right. */
+int writer_send_same(struct writer *w, const struct block *b);
 int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, uint32_t flags,
 		     const void *before, size_t before_size);
 int writer_send_dict(struct writer *w);

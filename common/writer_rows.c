@@ -68,7 +68,7 @@ static int widen(struct writer *w)
 		w->row = to;
 		free(old);
 	}
-	w->narrow = false;
+	w->narrow = w->quick = false;
 	return 0;
 }
 
@@ -78,6 +78,7 @@ static void start_block(struct writer *w, uint64_t time)
 	w->bare = w->started = true;
 	/* in the last 16 ms of all time a step back would look like a step forward */
 	w->narrow = !w->sparse && time <= UINT64_MAX - (1 << 24);
+	w->quick = w->narrow && !w->refuse_rows;
 	w->sparse = false;
 	w->started_at = writer_now();
 }
@@ -282,10 +283,17 @@ int writer_row_slow(struct writer *w, uint64_t time, uint32_t lane, uint32_t typ
 {
 	struct row r = {time,  lane,  type, place,	depth,	   lane,     type,
 			place, fixed, tail, fixed_size, tail_size, has_tail, false};
-	int result = w->refuse && w->refuse(w->refuse_ctx, time, lane, type) ? 0 : add_row(w, &r);
+	bool refused = w->refuse && w->refuse(w->refuse_ctx, time, lane, type, fixed);
+	int result = refused ? 0 : add_row(w, &r);
 
 	w->used.size = 0;
 	return result;
+}
+
+void writer_refuse_rows(struct writer *w)
+{
+	w->refuse_rows = true;
+	w->quick = false;
 }
 
 void writer_count_gap(struct writer *w, const struct event *e)
@@ -362,7 +370,7 @@ int writer_gap(struct writer *w, uint64_t time, uint32_t lane, const struct gap 
 
 	if (!w->gap_type)
 		w->gap_type = gap_type(w);
-	if (w->refuse && w->refuse(w->refuse_ctx, time, lane, w->gap_type))
+	if (w->refuse && w->refuse(w->refuse_ctx, time, lane, w->gap_type, NULL))
 		return 0;
 	if (file > 1024)
 		file = 1024;

@@ -92,6 +92,29 @@ dump() {
 	assert_line "kinds	3"
 }
 
+# the condition of the man page's example that has this in it
+example() {
+	sed -n "s/^trdecode app.trace | trfilter '\(.*$1.*\)' | trencode.*/\1/p" "$ROOT/man1/trfilter.1"
+}
+
+@test "examples of trfilter(1): calls 100 to 299, a frame, what was given back, a member" {
+	trdecode "$T/threads.trace" >s
+	trfilter "$(example 'call >= 100')" s | trencode -q -t apitrace -o part.trace
+	trdecode part.trace | dump -q | sed 's/^[0-9]* //' | grep -v '^//' >got
+	grep -E '^[12][0-9][0-9] @2 .*mode = GL_TRIANGLES' "$T/threads.txt" | sed 's/^[0-9]* //' >want
+	[ -s want ]
+	cmp got want
+	run -0 trfilter "$(example 'frame == 3')" s
+	trfilter "$(example 'frame == 3')" s | dump -q | grep -c '^[0-9]' >got
+	trstat -q -F tsv -g frame -a count s | awk '$1 == 3 { print $2 }' | cmp - got
+	trdecode "$T/v6.trace" | trfilter "$(example arg.vis.depth)" | dump | grep -v '^//' >got
+	grep 'depth = 24' "$T/v6.txt" | cmp - got
+	need_shared apitrace
+	trdecode "$SHARED/apitrace/eglinfo.trace" | trfilter "$(example arg.major)" | dump -q | grep -v '^//' >got
+	zgrep 'major = &1.* = EGL_TRUE' "$SHARED/apitrace/eglinfo.verbose.txt.gz" | cmp - got
+	[ "$(wc -l <got)" -ge 2 ]
+}
+
 @test "counts per function, thread and frame" {
 	trdecode "$T/threads.trace" >s
 	run -0 trstat -F tsv -g name -a count -s count -n 1 s
@@ -106,6 +129,20 @@ dump() {
 	trdecode "$T/pending.trace" >s
 	run -0 trstat --quiet -F tsv -g frame,name -a count -s name s
 	assert_line '0	glFinish	1'
+}
+
+@test "a call that never returned counts in the frame that it was made in" {
+	# glFlush is entered in the second frame, and left in none
+	{
+		printf '\005\000\000\000\016glXSwapBuffers\000\000\001\000\000'
+		printf '\000\000\001\007glFlush\000\000\000\000\000\000\001\002\000'
+		printf '\000\000\000\000\001\003\000'
+	} | gzip -n >open.trace
+	run -0 --separate-stderr pipe 'trdecode open.trace | trstat -F tsv -g frame,name -a count -s frame,name'
+	assert_line --index 1 '0	glXSwapBuffers	1'
+	assert_line --index 2 '1	glFlush	1'
+	assert_line --index 3 '1	glXSwapBuffers	1'
+	assert_line --index 4 '2	glXSwapBuffers	1'
 }
 
 @test "ticks are no time: rates are refused" {
@@ -174,6 +211,19 @@ dump() {
 	run -1 trdecode --info "$T/bad/argno-over.trace"
 	run -1 --separate-stderr trdecode -o s "$T/long-number.trace"
 	[[ $stderr == *'0x2: chunk 0, byte 22 of the unpacked trace: a number of more than 64 bits' ]]
+}
+
+@test "an argument whose number begins with a byte of all ones" {
+	{
+		# f(a), then f with the argument 255, then more calls of f
+		printf '\005\000\000\000\001f\001\001a\000\001\000\000'
+		printf '\000\000\000\001\377\001\004\007\000\001\001\000'
+		for ((call = 2; call < 40; call++)); do
+			printf '\000\000\000\000\001'"\\x$(printf %02x $call)"'\000'
+		done
+	} | gzip -n >x.trace
+	run -1 --separate-stderr trdecode -o s x.trace
+	[[ $stderr == *': argument 256 of a function that has 1' ]]
 }
 
 @test "the mark of a container alone is a cut trace" {
@@ -322,6 +372,59 @@ damage_byte() {
 	trdecode x.trace | dump | cmp - "$T/v6.txt"
 }
 
+@test "zstd: a window of up to 128 MiB is read, a larger one is named and refused" {
+	# frames as a pipe gets them tell a window, those of files one segment
+	trdecode "$T/v6.trace" | trencode -t apitrace --compress gzip | zcat >raw
+	for how in 'zstd -qc --long=27' 'zstd -qc --ultra -22 --long=27'; do
+		pipe "cat raw | $how" >x.trace
+		trdecode x.trace | dump | cmp - "$T/v6.txt"
+	done
+	pipe 'cat raw | zstd -qc --long=28' >x.trace
+	for format in apitrace uftrace; do
+		run -2 trdecode -f $format -o s x.trace
+		assert_output 'trdecode: x.trace: 0x0: frame 0: it asks for a window of 256 MiB, and at most 128 MiB are kept'
+	done
+	# behind a frame that is read it costs what follows
+	at=$(($(stat -c %s raw) / 2))
+	pipe "head -c $at raw | zstd -qc" >two.trace
+	size=$(stat -c %s two.trace)
+	pipe "tail -c +$((at + 1)) raw | zstd -qc --long=31" >>two.trace
+	run -1 trdecode -o s two.trace
+	assert_output "$(printf 'trdecode: two.trace: 0x%x: frame 1: it asks for a window of 2048 MiB, and at most 128 MiB are kept' "$size")"
+	run -1 pipe 'trencode --all-calls --thread-ids s 2>/dev/null'
+	[ "${#lines[@]}" -ge 3 ]
+	# one segment of 1 GiB: the size of what is in it is what must be kept
+	printf '\x28\xb5\x2f\xfd\xa0\x00\x00\x00\x40\x01\x00\x00' >one.trace
+	run -2 trdecode -o s one.trace
+	assert_output --partial 'a window of 1024 MiB'
+}
+
+@test "gzip and zstd damaged before the first byte: a damaged trace, and where" {
+	for method in gzip zstd; do
+		trdecode "$T/v6.trace" | trencode -t apitrace --compress $method -o whole.trace
+		part=member
+		[ $method = gzip ] || part=frame
+		for at in 12 14 16 20 30; do
+			cp whole.trace x.trace
+			printf '\xff' | dd of=x.trace bs=1 seek=$at conv=notrunc status=none
+			run -1 trdecode -o s x.trace
+			assert_output --regexp "^trdecode: x.trace: 0x[0-9a-f]+: $part 0: damaged before a byte of it was unpacked$"
+			run -1 trstat s
+			run -1 trdecode --info x.trace
+			run -1 pipe "cat x.trace | trdecode - | trencode --all-calls"
+		done
+		for size in 12 20 30; do
+			head -c $size whole.trace >x.trace
+			run -1 trdecode -o s x.trace
+			assert_output --regexp "^trdecode: x.trace: 0x[0-9a-f]+: $part 0: the file ends inside of it$"
+		done
+	done
+	# flags that gzip does not have
+	printf '\037\213\010\377\0\0\0\0\0\003\003\0' >x.trace
+	run -1 trdecode -o s x.trace
+	assert_output --partial 'x.trace: 0x4: member 0: damaged'
+}
+
 @test "values too large to keep are left out, and that is said" {
 	{
 		printf '\005\000\000\000\001f\001\001a\001\000\010\200\200\200\210\001'
@@ -330,6 +433,45 @@ damage_byte() {
 	} | gzip -1 >huge.trace
 	run -0 --separate-stderr trdecode -o s huge.trace
 	[[ $stderr == *'huge.trace: 1 call has values of more than 256 MiB, which were left out'* ]]
+	# a gap says so, in text and in every summary
+	run -0 --separate-stderr trencode --all-calls s
+	assert_line --index 0 '// gap: values of call 0 beyond 256 MiB are left out'
+	assert_line --index 1 '0 f(a = ?)'
+	run -0 --separate-stderr trstat -a count s
+	[[ $stderr == *'trstat: 1 gaps, where something is missing (trencode shows them)'* ]]
+	run -0 --separate-stderr pipe "trfilter 'name == \"none\"' s | trstat -a count"
+	[[ $stderr == *'trstat: 1 gaps, where something is missing'* ]]
+}
+
+@test "--max-value: what is larger is left out, all else stays, and gaps say so" {
+	# f(a = blob of 128 bytes, b = 1), f(b = 2)
+	{
+		printf '\005\000\000\000\001f\002\001a\001b\001\000\010\200\001'
+		head -c 128 /dev/zero
+		printf '\001\001\004\001\000\001\000\000'
+		printf '\000\000\000\001\001\004\002\000\001\001\000'
+	} | gzip -n >x.trace
+	run -0 --separate-stderr pipe 'trdecode --max-value=100 x.trace | trencode --all-calls'
+	assert_output "$(printf '%s\n' '// gap: values of call 0 beyond 100 bytes are left out' '0 f(a = ?, b = 1)' '1 f(a = ?, b = 2)')"
+	[[ $stderr == *'x.trace: 1 call has values of more than 100 bytes, which were left out'* ]]
+	run -0 --separate-stderr pipe 'trdecode --max-value=1K x.trace | trencode --all-calls'
+	assert_line --index 0 '0 f(a = blob(128), b = 1)'
+	for size in 0 63 257M much; do
+		run -2 trdecode --max-value=$size x.trace
+		assert_output --partial 'takes a size from 64 to 256M'
+	done
+	need_shared apitrace
+	for size in 64 100 1000 4K 64K; do
+		for name in feat glxinfo gen/rand-v6; do
+			trdecode -q --max-value=$size "$SHARED/apitrace/$name.trace" >s
+			trfilter -q -c 1 s >count
+			trdecode -q "$SHARED/apitrace/$name.trace" | trfilter -c 1 | cmp - count
+			run -0 --separate-stderr trencode -t apitrace -q -o again s
+			[ "$size" != 64 ] || continue
+			trdecode again | trencode --all-calls | grep -v '^// gap' >a
+			trencode --all-calls s | grep -v '^// gap' | cmp - a
+		done
+	done
 }
 
 @test "bitmasks by the names of their bits, wide strings as text" {

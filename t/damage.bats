@@ -280,7 +280,10 @@ sweep() {
 	trdecode "$FIB" | trencode -f none >want
 	run -0 pipe 'trdecode cut.bin 2>/dev/null | trencode -f none 2>/dev/null | cmp - want'
 	head -c 100 fib.tar.gz >cut.bin
-	run -2 trdecode cut.bin
+	# so little of it does not tell what it was
+	run -1 trdecode -o s cut.bin
+	assert_output 'trdecode: cut.bin: 0x64: member 0: the file ends inside of it'
+	run -2 trdecode -f uftrace cut.bin
 	assert_output 'trdecode: cut.bin: 0x64: the archive ends early or is damaged (member 0: the file ends inside of it)'
 	tar -C "$DATA/uftrace" -cf - fib | xz >fib.tar.xz
 	head -c -100 fib.tar.xz >cut.bin

@@ -392,3 +392,21 @@ good() {
 	run -2 pipe "trdecode - - <'$DATA/trace-cmd/v6-fgraph.dat' >out"
 	assert_output 'trdecode: <stdin>: given twice, its events would count double'
 }
+
+@test "--offset to before the time 0 is refused, whatever the format; to 0 it is not" {
+	printf '[{"ph":"i","ts":10,"pid":1,"tid":1,"name":"a"}]' >chrome.json
+	for trace in chrome.json "$DATA"/{apitrace/v6.trace,ctf/kinds.tar.gz,uftrace/fib} \
+		"$DATA"/lttng/v{1.0-be32-align,2.6-le64-packed}.tar.gz \
+		"$DATA"/trace-cmd/{v6-date,v6-fgraph,v7-zstd-instances}.dat; do
+		trdecode -q -o whole.trs "$trace"
+		first=$(trdecode --info whole.trs | awk '/^first time/ { print $NF }')
+		for input in "$trace" whole.trs; do
+			run -0 trdecode -q --offset="$input=-$first" -o moved.trs "$input"
+			run -0 pipe "trdecode --info moved.trs | grep -c '^first time *0$'"
+			run -2 trdecode -q --offset="$input=-$((first + 1))" -o no.trs "$input"
+			assert_output "trdecode: $input: --offset brings its events to before the time 0"
+			[ ! -e no.trs ]
+		done
+		rm whole.trs
+	done
+}

@@ -6,7 +6,7 @@ set -u
 packages_of() {
 	case $1 in
 	build) echo gcc libc6-dev make zlib1g-dev libsnappy-dev libbrotli-dev libzstd-dev \
-		libarchive-dev libelf-dev libdw-dev libiberty-dev ;;
+		libdeflate-dev libarchive-dev libelf-dev libdw-dev libiberty-dev ;;
 	check) echo bats bats-assert bats-support parallel mandoc uftrace trace-cmd apitrace \
 		babeltrace2 zstd xz-utils jq protobuf-compiler valgrind ;;
 	picture) echo chromium fonts-dejavu-core fonts-noto-color-emoji ;;

@@ -19,6 +19,21 @@ setup() {
 	run -0 systemd-analyze calendar "$(sed -n 's/^OnCalendar=//p' trstat-monitor.timer)"
 }
 
+@test "the metrics of the service are where others can read them" {
+	service=$ROOT/examples/trstat-monitor.service
+	value() {
+		sed -n "s/^$1=//p" "$service"
+	}
+	run grep DynamicUser= "$service"
+	refute_line --regexp '^DynamicUser='
+	metrics=$(value Environment | sed -n 's/^METRICS=//p')
+	assert_equal "${metrics%/*}" "/var/lib/$(value StateDirectory)"
+	assert_equal "$(value StateDirectoryMode)" 0755
+	command=$(sed -n "s/^ExecStart=.*-c '\(.*\)'\$/\1/p" "$service")
+	(umask "$(value UMask)" && bash -o pipefail -c "${command/20ms/20s}")
+	assert_equal "$(stat -c %a trstat.prom)" 644
+}
+
 @test "the service's command writes metrics, and fails where a condition holds" {
 	command=$(sed -n "s/^ExecStart=.*-c '\(.*\)'\$/\1/p" "$ROOT/examples/trstat-monitor.service")
 	[ -n "$command" ]

@@ -125,6 +125,53 @@ count() {
 	[ -z "$stderr" ]
 }
 
+@test "names are missed in all that asks for them, also around calls" {
+	for e in 'caller == "main"' 'stack =~ "main"' 'under("main")' 'over(module == "x")' 'file == "x"' 'line > 3' \
+		'dur > 1us && name =~ "x"'; do
+		run -0 --separate-stderr trfilter -c "$e" args-spec.raw
+		assert_equal "$e: $stderr" "$e: trfilter: the functions of this stream have addresses but no names: trsym belongs before this program"
+		run -0 --separate-stderr trfilter -c "$e" args-spec.trs
+		[ -z "$stderr" ]
+	done
+	run -0 --separate-stderr trfilter -c --between 'name == "a"' 0 1 args-spec.raw
+	assert_equal "${#stderr_lines[@]}" 1
+	run -0 --separate-stderr trfilter -c --sample 1/2 --by name 1 args-spec.raw
+	assert_equal "${#stderr_lines[@]}" 1
+}
+
+# said EXPRESSION LINE...: the first lines of --explain
+said() {
+	run -0 trfilter --explain "$1"
+	shift
+	for line; do
+		assert_line "$line"
+	done
+}
+
+@test "--explain: all sorts of expressions, as they were understood" {
+	said 'dur > 1ms && !(x == 3)' 'keep dur > 1000000' '     asked of each call, as soon as enough of it is known' \
+		'and  !(field("x") == 3)' '     asked of each event; a call is decided at its enter'
+	said 'prev_pid in {3, 1, -2} || has(arg.1)' 'keep field("prev_pid") in {-2, 1, 3} || has(arg.1)'
+	said 'arg.name.size > 4KiB' 'keep arg.name.size > 4096'
+	said 'fparg.1 > 3.5 && ret == -1' 'keep fparg.1 > 3.5' 'and  ret == -1'
+	said 'name in {read, "a b"}' 'keep name in {"a b", "read"}' '     asked once of each function or type'
+	said 'stack !~ "a;.*;b"' 'keep stack !~ "a;.*;b"' \
+		'     asked of each event, by the calls around it; a call is decided at its enter'
+	said 'under(name =~ "^f" && tid == 3) && over("f")' 'keep under(name =~ "^f" && tid == 3)' 'and  over(name == "f")'
+	said 'caller == "main" && children == 0 && self < 2us' 'keep caller == "main"' 'and  children == 0' 'and  self < 2000'
+	said 'field("name") == name' 'keep field("name") == name'
+	said 'a == 1 || b == 2 && c' 'keep field("a") == 1 || (field("b") == 2 && field("c"))'
+	said 'kind == enter && type =~ "x"' 'keep kind == "enter"' '     asked once of each type'
+	said 'comm == "x" && pid != 1' 'keep comm == "x"' '     asked once of each thread'
+	said 'cpu == 0 && module == "m"' '     asked of each row by itself' '     asked once of each function'
+	said 'name == "x" || tid == 1' '     asked once of each combination of thread, type and function'
+	said '"x" == name && 3 < depth' 'keep "x" == name' 'and  3 < depth'
+	said 'call == 3 && time >= 1.5s && 1' 'keep field("call") == 3' 'and  time >= 1500000000' 'and  1' '     asked once'
+	run -0 trfilter -v --explain 'name == "a" && depth < 2'
+	assert_line --index 0 'drop name == "a"'
+	assert_line --index 2 'and  depth < 2'
+}
+
 @test "--explain says how it is asked, and of what" {
 	run -0 trfilter --explain 'name == "a" && depth<2 && kind == leave'
 	assert_line --index 0 'keep name == "a"'

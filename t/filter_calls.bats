@@ -40,6 +40,21 @@ same() {
 	done
 }
 
+@test "dur alone, which has a way of its own, gives what it gives beside another condition" {
+	local streams=() d expression
+	for d in "$SHARED"/uftrace/*/ "$SHARED"/trace-cmd/*graph*.dat; do
+		trdecode -q "$d" 2>/dev/null | trsym -q 2>/dev/null >"all.${#streams[@]}" || true
+		streams+=("all.${#streams[@]}")
+	done
+	for expression in 'dur > 100ns' 'dur >= 3us && dur <= 9us' 'dur > 50us' 'dur > 1ms' \
+		"dur > 2us && name =~ '^[a-f]'"; do
+		trfilter -q "$expression" "${streams[@]}" 2>/dev/null | trencode -q -t tsv >one 2>/dev/null || true
+		trfilter -q "$expression && depth >= 0" "${streams[@]}" 2>/dev/null | trencode -q -t tsv >other 2>/dev/null || true
+		[[ $(wc -l <one) -gt 10 ]] || fail "$expression: nothing"
+		cmp one other || fail "$expression"
+	done
+}
+
 @test "-D is uftrace -D" {
 	need uftrace
 	for name in basic-pg threads-nosched exc-pg nest-libcall; do
@@ -106,6 +121,56 @@ dur > 1ms || over('step')"
 	done
 }
 
+@test "conditions on calls joined by && are all asked" {
+	count 'name == "nap" && caller == "main"' threads.trs 2
+	count 'caller == "main" && name == "zz"' threads.trs 0
+	count 'caller == "main" && cpu == 9' threads.trs 0
+	count 'caller != "x" && name == "step"' threads.trs 72
+	count '!under("x") && name == "step"' threads.trs 72
+	count 'dur > 50us && (name =~ "nap" && name =~ "zz")' threads.trs 0
+	count '(depth == 0 && name =~ "main") && dur > 50us' threads.trs 2
+	if trdecode -q "$SHARED/apitrace/feat.trace" >feat.trs 2>/dev/null; then
+		count 'ret > 0 && (call > 100 && call < 50)' feat.trs 0
+	fi
+	if trdecode -q "$SHARED/lttng-legacy/v2.5-15316ev-1cpu" >lttng.trs 2>/dev/null; then
+		count '(depth == 0 && name =~ "irq") && dur > 50us' lttng.trs 64
+		count 'dur > 50us && (name =~ "irq" && name =~ "zz")' lttng.trs 0
+	fi
+}
+
+@test "what && and || join is counted once each, in all recordings" {
+	a=('caller == "main"' 'dur > 50us' 'depth == 0 && name =~ "a" && children < 9' '!under("main")')
+	b=('name =~ "[mt]"' 'children == 0' 'tid > 0 && depth < 2 && !under("x")' 'dur > 10us && self > 5us')
+	for stream in basic-pg.trs args-spec.trs "$DATA"/trace-cmd/*.dat "$DATA"/lttng/*.gz; do
+		[[ $stream == *.trs ]] && cp "$stream" all.trs
+		[[ $stream == *.trs ]] || trdecode -q "$stream" >all.trs 2>/dev/null || continue
+		for i in 0 1 2 3; do
+			for part in "${a[i]}" "${b[i]}" "${a[i]} && ${b[i]}" "(${a[i]}) || (${b[i]})" \
+				"((${a[i]}) && (${b[i]})) || dur > 100h"; do
+				trfilter -q -c "$part" all.trs || fail "$stream: $part"
+			done | paste -s -d ' ' >counts
+			read -r one other both either whole <counts
+			[[ $((both + either)) == $((one + other)) && $both == "$whole" ]] ||
+				fail "$stream: ${a[i]}, ${b[i]}: $(cat counts)"
+		done
+	done
+}
+
+@test "stack is that of trstat -g stack" {
+	for name in basic-pg threads nest-libcall; do
+		trstat -q -g stack -a count -F tsv $name.trs | sed 1d | grep -v '^[[:blank:]]\|linux:' >stacks
+		[ -s stacks ]
+		while IFS=$'\t' read -r stack count; do
+			trfilter -q "stack == \"$stack\"" $name.trs | trstat -q -g '' -a count -F tsv |
+				tail -n 1 >found
+			assert_equal "$(cat found)" "$count"
+		done <stacks
+	done
+	count 'stack =~ "^main;printf$"' threads.trs 2
+	count 'stack == "main;main"' threads.trs 0
+	count 'stack == "main;work;usleep;linux:schedule"' basic-pg.trs 4
+}
+
 @test "as many enters as leaves, but for calls that do not end" {
 	while IFS= read -r e; do
 		for options in '' --callers '-D 3'; do
@@ -151,10 +216,53 @@ dur > 1ms || over('step')"
 		trfilter --within 1h 'kind == enter' "$stream" | trencode -q | cmp - <(trencode -q "$stream")
 	done
 	count "$e" threads.trs 3
+	# 8 rows; the leave of one enter among them is farther away
 	run -0 trfilter -c -m 1 -B 3 -A 4 "$e" threads.trs
-	assert_output 8
+	assert_output 9
+	# what is outside of the limits is around nothing
+	run -0 trfilter -c --since +2ms --within 1h 1 threads.trs
+	assert_output "$(trfilter -c --since +2ms 1 threads.trs)"
 	run -0 trfilter -c -m 1 --within 0 "$e" threads.trs
 	assert_output 1
+}
+
+# open_ends STREAM: calls that are not left, and leaves that were not entered
+open_ends() {
+	trstat -a count "$1" 2>&1 >/dev/null | awk '
+		/calls had not returned at the end/ { open = $2 }
+		/returns of calls whose beginning is not there/ { back = $2 }
+		END { print open + 0, back + 0 }'
+}
+
+@test "what is around a match is balanced, and so are ranges" {
+	for input in "$SHARED"/trace-cmd/*fgraph.dat "$DATA"/lttng/*/ "$SHARED"/apitrace/mt4.trace; do
+		[[ ! -e $input ]] || trdecode -q "$input" >"around-$(basename "$input").trs" 2>/dev/null || true
+	done
+	for stream in *.trs; do
+		# a forked child leaves calls that its parent entered
+		[[ -s $stream && $stream != forkexec.trs ]] || continue
+		read -r open back <<<"$(open_ends "$stream")"
+		for e in 'cpu == 0 && depth > 1' 'dur > 10 && children == 0' 'kind == instant'; do
+			for options in '-A 3' '-B 5 -D 3' '--within 20us' '-B 4 --since +1ms'; do
+				# shellcheck disable=SC2086
+				trfilter -q $options "$e" "$stream" >kept.out 2>/dev/null
+				read -r o b <<<"$(open_ends kept.out)"
+				((o <= open && b <= back)) || fail "$stream $options $e: $o of $open, $b of $back"
+			done
+			trfilter -q --between 'depth == 1' 'depth == 2' "$e" "$stream" >kept.out 2>/dev/null
+			read -r o b <<<"$(open_ends kept.out)"
+			((o <= open && b <= back)) || fail "$stream --between $e: $o of $open, $b of $back"
+		done
+	done
+}
+
+@test "single rows that were asked for stay single, what is around them does not" {
+	e='kind == leave && name == "usleep"'
+	trfilter -A 1 "$e" threads-nosched.trs | trfilter -c 'kind == enter && name == "usleep"' >enters
+	assert_equal "$(cat enters)" 0
+	trfilter -B 1 "$e" threads-nosched.trs >kept.out
+	assert_equal "$(trfilter -c "$e" kept.out)" "$(trfilter -c "$e" threads-nosched.trs)"
+	[ "$(trfilter -c 'kind == enter' kept.out)" -gt 0 ]
 }
 
 @test "--since and --until part a stream, whole calls too" {
@@ -174,6 +282,42 @@ dur > 1ms || over('step')"
 	assert_output --partial 'has no wall time'
 	run -2 trfilter --since tomorrow 1 threads.trs
 	assert_line --index 0 --partial "not 'tomorrow'"
+}
+
+@test "before the end of a stream without events there is nothing" {
+	trfilter -q 0 threads.trs >empty.trs
+	count_since() {
+		run -0 trfilter -q -c --since "$1" 1 "$2"
+		assert_output "$3"
+	}
+	count_since -1s empty.trs 0
+	run -0 pipe 'trfilter -q -c --until -1s 1 <empty.trs'
+	assert_output 0
+	# nor does it hide what is before it
+	cat threads.trs empty.trs >both.trs
+	count_since -1ms both.trs "$(trfilter -q -c --since -1ms 1 threads.trs)"
+	head -c 5000 threads.trs >cut.trs
+	run -2 trfilter --since -1s 1 cut.trs
+	assert_output --partial 'wants a saved stream that is whole'
+}
+
+@test "a unit of time is refused where the clock counts ticks" {
+	trdecode -q "$DATA/apitrace/threads.trace" >ticks.trs
+	for limit in '--since +1ms' '--until 5us' '--since -1s' '--until 0.5' '--within 1ms'; do
+		# shellcheck disable=SC2086
+		run -2 trfilter -c $limit 1 ticks.trs
+		assert_output --partial 'the clock of the events counts ticks, no unit of time'
+	done
+	for limit in '--since +1ms' '--until 1.5'; do
+		for input in "$DATA/apitrace/threads.trace" ticks.trs; do
+			# shellcheck disable=SC2086
+			run -2 trdecode -o x $limit "$input"
+			assert_output --partial "$input: the clock of the events counts ticks"
+		done
+	done
+	run -0 trfilter -c --since +3 --until 10 --within 1 1 ticks.trs
+	run -0 pipe "trdecode --since +3 '$DATA/apitrace/threads.trace' | trfilter -c 1"
+	[ "$output" -gt 1000 ]
 }
 
 @test "--between takes ranges in each thread" {

@@ -64,6 +64,30 @@ complete_line() {
 	done
 }
 
+@test "what the tables of other tools' options say is here is here" {
+	for page in "$ROOT"/man1/*.1; do
+		program=$(basename "$page" .1)
+		sed -n '/^\.Sh WHAT OTHERS HAVE/,/^\.Sh [^W]/p' "$page" >section
+		[ -s section ] || continue
+		"$program" --help >help
+		# .Fl is of ours only: theirs are plain words
+		grep -oE 'Fl -?[-a-zA-Z]+( , [-a-zA-Z]+)*' section | sed 's/^Fl //; s/ , /\n/g' |
+			grep -vxE 'Fl|Li|No' | sed 's/^/-/' | sort -u >options
+		[ -s options ]
+		while read -r option; do
+			[[ $option == -- ]] || grep -qE -e "(^| )$option([[ ,=]|$)" help ||
+				fail "$page: $program has no $option"
+		done <options
+		sed -n 's/^\.It .* Ta //p' section | grep -oE 'Li "([^"]|"")*"' | sed 's/^Li "//; s/"$//; s/""/"/g' |
+			while read -r example; do
+				case $example in
+				*trdecode*) continue ;;
+				esac
+				trfilter --explain "$example" >/dev/null || fail "$page: $example"
+			done
+	done
+}
+
 @test "an unknown option is a usage error" {
 	for program in $PROGRAMS; do
 		run -2 --separate-stderr "$program" --no-such-option

@@ -92,6 +92,8 @@ table() {
 	assert_output --partial 'do not give those that are asked for'
 	run -2 trstat --partial --fail-if 'count > 1' rec.trs
 	assert_output --partial '--fail-if does not go with --partial'
+	run -2 trstat --merge --partial --fail-if 'count > 1' parts.*
+	assert_output --partial '--fail-if does not go with --partial'
 }
 
 @test "a segment that is missing, or there twice" {
@@ -105,6 +107,25 @@ table() {
 	assert_output --regexp 'segment 2 of the stream [0-9a-f]{16} is counted twice'
 	run -2 trstat --merge a a
 	assert_output --partial 'is counted twice'
+}
+
+@test "calls in the kernel outside any call are told as by a single run" {
+	need_shared uftrace/kernel-sched
+	outside() {
+		"$@" 2>&1 >/dev/null | grep 'outside any call'
+	}
+	for size in 4K 64K; do
+		trdecode -q --segment $size "$SHARED/uftrace/kernel-sched" | trsym -q >kernel.trs
+		want=$(outside trstat kernel.trs)
+		[[ $want == 'trstat: 2217 calls'* ]]
+		rm -rf seg.saved && mv seg seg.saved && mkdir seg
+		segments kernel.trs
+		for f in seg/*; do trstat -q --partial -o "$f.part" "$f"; done
+		assert_equal "$(outside trstat --merge seg/*.part)" "$want"
+		trstat -q --merge --partial -o a seg/*1.part
+		assert_equal "$(outside trstat --merge a seg/*[!1].part)" "$want"
+		rm -r seg && mv seg.saved seg
+	done
 }
 
 @test "what does not go together is named" {

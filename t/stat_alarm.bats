@@ -50,6 +50,54 @@ does_not() {
 	done
 }
 
+@test "--fail-if: the times of single calls" {
+	for t in 100us 1ms 2ms; do
+		for key in dur self; do
+			c="$key > $t && module =~ 'fib' && tid != 4125"
+			n=$(($(trfilter -c "$c" fib.trs) / 2))
+			holds "count(${c/dur/total}) == $n"
+		done
+	done
+	holds 'count(dur > 1ms) > 0'
+	does_not 'count(dur > 1h) > 0'
+	holds 'max(total) > 1ms'
+	does_not 'max(self) > 1h'
+	run -2 trstat --fail-if 'count(children > 1) > 0' fib.trs
+	assert_output --partial 'trfilter asks for it'
+	run -2 trstat -q --fail-if 'count(dur > 1ms) > 0' <(trdecode "$DATA/apitrace/v6.trace")
+	assert_output --partial 'counts ticks'
+	run -3 trstat -q --fail-if 'count(dur > 0) > 0' <(trdecode "$DATA/apitrace/v6.trace")
+}
+
+@test "--fail-if and --pair: conditions are trfilter's" {
+	trfilter 'kind != leave' fib.trs >enters.trs
+	for c in 'name == "sched_switch" && prev_pid > 0' 'type in {sched_waking, "sched_wakeup"}' \
+		'has(next_pid)' '!has(next_pid) && has(pid)' 'next_pid' '!(prev_pid == 0)' '10 < prev_pid' \
+		'prev_pid < next_pid' 'next_comm =~ "^wl"' 'next_comm !~ "^wl"' 'kind == instant && cpu in {0, 1}' \
+		'field("prev_prio") >= 120 || group == "nope"' '(time > 1s && has(cpu)) && !(tid == 0)' \
+		'comm in {wl.sh, swapper}' 'kind == leave' 'pid != tid'; do
+		n=$(trfilter -q -c "$c" sched.trs)
+		run -3 --separate-stderr trstat --fail-if "count($c) == $n" sched.trs
+		[[ $stderr == *"count($c) == $n holds: $n"* ]] || fail "$c: $stderr"
+	done
+	for c in 'module == fib' 'module == "fib"' 'module =~ "^fib$"' 'name in {fib, compare}' 'name == module'; do
+		if n=$(trfilter -q -c "($c) && kind == enter" fib.trs 2>/dev/null); then
+			run -3 trstat -q --fail-if "count($c) == $n" fib.trs
+		else
+			run -2 trstat -q --fail-if "count($c) == 1" fib.trs
+		fi
+	done
+	for c in 'kind == nope' 'tid == "x"' '!tid == 3' '"x"' 'tid =~ "1"' 'name in {1}' 'has()' 'has(5)' 'under("x")' \
+		'field(x)' 'name == "a" == "b"' 'has(tid' 'in {a}'; do
+		run -2 trstat --fail-if "count($c) > 1" fib.trs
+		run -2 trstat --pair "$c -> main && 1" fib.trs
+	done
+	run -0 trstat -q -F tsv -a count --pair 'kind == enter && name == "fill" -> kind == leave && name in {fill}' fib.trs
+	assert_output $'count\n2'
+	run -2 trstat -q --pair 'time > 1ms -> kind == leave' <(trdecode "$DATA/apitrace/v6.trace")
+	assert_output --partial 'counts ticks'
+}
+
 @test "--fail-if: nothing there fails nothing, but its count is 0" {
 	does_not 'p99(name == "no_such") > 0'
 	does_not 'p99(name == "no_such") < 1s'
@@ -82,7 +130,7 @@ does_not() {
 }
 
 @test "wrong conditions are named" {
-	for c in '' 'nope > 1' 'p99' 'p99 >' 'p99 > x' 'p99 > 1 2' 'p99( > 1' 'p99(name) > 1' 'p99(name == "a" > 1' \
+	for c in '' 'nope > 1' 'p99' 'p99 >' 'p99 > x' 'p99 > 1 2' 'p99( > 1' 'p99(name == "a" > 1' \
 		'count > 5ms' 'p99(no such == 1) > 1' 'p99(name == ) > 1' 'p99(name =~ "(") > 1' 'p99 = 1'; do
 		run -2 trstat --fail-if "$c" fib.trs
 		assert_line --index 0 --partial 'trstat: '

@@ -107,6 +107,16 @@ field() {
 	refute_output --regexp 'slower|faster|new|gone'
 }
 
+@test "a file with other keys or columns is named, and so are they" {
+	trdecode "$DATA/uftrace/fib" | trsym >keys.trs
+	trstat -q --partial -g tid,name -a count keys.trs >keys.part
+	run -2 trstat --diff keys.trs keys.part
+	assert_output "trstat: keys.part: has the keys 'tid,name', and not 'name' as keys.trs: say -g"
+	trstat -q --partial -a count keys.trs >keys.part
+	run -2 trstat --diff keys.trs keys.part
+	assert_output --partial "keys.part: has the columns 'count', and not '"
+}
+
 @test "what does not go with --diff is named" {
 	run -2 trstat --diff a.trs
 	assert_output --partial 'two streams or summaries, not 1'

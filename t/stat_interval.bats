@@ -53,6 +53,18 @@ setup() {
 	done
 }
 
+@test "-i: a condition that holds says when" {
+	trdecode "$DATA/uftrace/fib" | trsym >when.trs
+	run -3 --separate-stderr trstat -i 1ms -F tsv -a count,max --fail-if 'max > 2100us' when.trs
+	while IFS= read -r line; do
+		[[ $line =~ ^'trstat: '([0-9]+\.[0-9]{9})': max > 2100us holds: ' ]] || fail "$line"
+		trstat -q -i 1ms when.trs | grep -x "${BASH_REMATCH[1]}:" || fail "$line"
+	done <<<"$stderr"
+	# without an interval there is none
+	run -3 --separate-stderr trstat --fail-if 'max > 2100us' when.trs
+	[[ $stderr == *'trstat: max > 2100us holds: '* ]]
+}
+
 @test "-i shows an interval as soon as a later event is there" {
 	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >sched.trs
 	trstat -q -i 10ms -g '' -a count -F csv sched.trs >expected

@@ -37,6 +37,34 @@ load tables
 	run -2 trstat -g 'bucket(self,0)' fib.trs
 }
 
+@test "dur, total and self: keys and columns" {
+	for key in dur total self; do
+		time=${key/dur/total}
+		run -0 pipe "trstat -q -F tsv -g $key -a count,${time}_min,${time}_max fib.trs |
+			awk -F '\t' 'NR > 1 && \$1 != \"\" { if (\$3 != \$1 || \$4 != \$1) exit 1; n += \$2 } END { print n }'"
+		assert_output 1732
+		run -0 pipe "trstat -q -F tsv -a 'sum($key),min($key),max($key),avg($key),$time,${time}_min,${time}_max,${time}_avg,count' fib.trs |
+			awk -F '\t' 'NR > 1 && \$6 != \"\" { n++
+				if (\$3 != \$7 || \$4 != \$8 || \$5 != \$9 || \$2 < \$6) { print; exit 1 } } END { exit !n }'"
+	done
+	# calls below a call of the same function are in it, and in total they are not
+	run -0 pipe "trstat -q -F tsv -g '' -a 'sum(self),self' fib.trs | tail -n 1"
+	assert_output "${output%%$'\t'*}	${output%%$'\t'*}"
+	run -0 trstat -q -g '' -a 'max(dur),avg(self)' fib.trs
+	assert_output --regexp 'ms .* us'
+	for what in '-g children' '-g log2(children)' '-a sum(children)' '--hist=children'; do
+		run -2 trstat $what fib.trs
+		assert_output --partial 'trfilter asks for it'
+	done
+	run -2 trstat --pair 'dur > 1ms -> main' fib.trs
+	assert_output --partial 'pairs know no calls'
+	# unfinished calls too, and a summary of parts
+	trdecode --segment 2K "$DATA/uftrace/fib" | trsym >rec.trs
+	trstat -q -F tsv -g tid -a 'sum(dur),max(self),count' rec.trs >want
+	parallel --pipepart -a rec.trs --block 4K --recstart "$(head -c 16 rec.trs)" \
+		"trstat -q --partial -g tid -a 'sum(dur),max(self),count'" | trstat -q -F tsv --merge | diff want -
+}
+
 @test "a bucket of the time gives what every row gives by itself" {
 	for width in 1us 100us 1ms 3ms 1s; do
 		ns=${width/us/000} ns=${ns/ms/000000} ns=${ns/s/000000000}

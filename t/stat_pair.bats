@@ -122,3 +122,63 @@ same() {
 	assert_output --partial 'pairs are no calls'
 	run -2 trstat --pair wakeup --tree /dev/null
 }
+
+@test "presets on LTTng: the calls that its system calls, interrupts and softirqs are" {
+	need_shared lttng-legacy
+	for trace in v2.6-219558ev-2cpu v2.5-15316ev-1cpu; do
+		trdecode -q "$SHARED/lttng-legacy/$trace" >all.trs 2>/dev/null || true
+		for preset in syscall irq softirq; do
+			# those that were left
+			trfilter -q "type =~ '^${preset}_entry|^${preset}_exit'" all.trs |
+				trfilter -q 'has(self)' | trstat -q -g name -a count,total,max -F tsv | sort >calls
+			trstat -q --pair $preset -g name -a count,total,max -F tsv all.trs | sort >pairs
+			diff calls pairs || fail "$trace $preset"
+			[ "$(wc -l <pairs)" -gt 1 ]
+		done
+		for preset in wakeup offcpu block; do
+			trstat -q --pair $preset -a count -F tsv all.trs | tail -n +2 >rows
+			[ -s rows ] || [[ $trace == v2.5* ]] || fail "$trace $preset"
+		done
+		# how long a thread waited, by an independent script
+		trfilter -q 'type in {sched_schedule}' all.trs | trencode -q -t ndjson |
+			jq -r 'select(.type == "sched_schedule") | [.ts, .args.prev_pid, .args.next_pid] | @tsv' |
+			awk -F '\t' '{ if ($3 && ($3 in out)) { n[$3]++; if ($1 - out[$3] > max[$3]) max[$3] = $1 - out[$3]; delete out[$3] }
+				if ($2) out[$2] = $1 }
+				END { for (t in n) printf "%d\t%d\n", t, n[t] }' | sort >theirs
+		trstat -q --pair offcpu -a count -F tsv all.trs | tail -n +2 | sort | diff theirs -
+	done
+}
+
+@test "presets on the kernel's CTF: names of LTTng 2, contexts of the same name as fields" {
+	for preset in wakeup offcpu; do
+		trdecode -q "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >direct.trs
+		trstat -q --pair $preset -F tsv direct.trs | sort >direct
+		trencode -q -t ctf -o "$preset.ctf" direct.trs
+		trdecode -q "$preset.ctf" | trstat -q --pair $preset -F tsv | sort | diff direct -
+	done
+	# as LTTng 2 has it: pids are called tid, a call for each system call
+	cat >x.json <<<'[
+	{"name": "sched_wakeup", "ph": "i", "ts": 1, "pid": 1, "tid": 1, "args": {"tid": 7}},
+	{"name": "sched_switch", "ph": "i", "ts": 5, "pid": 1, "tid": 1, "args": {"prev_tid": 1, "next_tid": 7, "next_comm": "x"}},
+	{"name": "block_rq_issue", "ph": "i", "ts": 6, "pid": 1, "tid": 7, "args": {"dev": 8, "sector": 99}},
+	{"name": "block_rq_complete", "ph": "i", "ts": 8, "pid": 1, "tid": 1, "args": {"dev": 8, "sector": 99}},
+	{"name": "sched_switch", "ph": "i", "ts": 9, "pid": 1, "tid": 7, "args": {"prev_tid": 7, "next_tid": 1, "next_comm": "y"}}]'
+	trdecode -q x.json >x.trs
+	run -0 trstat -q --pair wakeup -a count,total -F tsv x.trs
+	lines 'next_comm count total' 'x 1 4000'
+	run -0 trstat -q --pair offcpu -a count,total -F tsv x.trs
+	lines 'next_comm count total' 'y 1 4000'
+	run -0 trstat -q --pair block -a count,total -F tsv x.trs
+	lines 'dev count total' '8 1 2000'
+}
+
+@test "A|B: of several keys the first that there is" {
+	trdecode -q "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >s.trs
+	run -0 trstat -q -g 'nothing|type' -a count -F tsv s.trs
+	assert_line --index 0 "$(printf 'nothing\tcount')"
+	assert_equal "$(tail -n +2 <<<"$output")" "$(trstat -q -g type -a count -F tsv s.trs | tail -n +2)"
+	run -2 trstat -q -g 'x|stack' s.trs
+	assert_line --index 0 --partial "'stack' can only be asked alone"
+	run -2 trstat -q -g 'x|' s.trs
+	assert_line --index 0 --partial 'no such key'
+}

@@ -76,6 +76,20 @@ our_tree() {
 	assert_output "trstat: no call of 'no_such'"
 }
 
+@test "trees count calls, not what else happened in them" {
+	need_shared uftrace/kernel-sched
+	trdecode -q "$SHARED/uftrace/kernel-sched" | trsym -q >kernel.trs
+	for view in --tree '--callers pthread_join' '--callees pthread_join'; do
+		# shellcheck disable=SC2086
+		run -0 pipe "trstat -q $view -F tsv kernel.trs | grep -w pthread_join | cut -f 5"
+		assert_output 3
+	done
+	assert_equal "$(trstat -q -g name -a count -F tsv kernel.trs | grep -w pthread_join | cut -f 2)" 3
+	# events of a thread that are in no call at all make no rows
+	trfilter 'kind == instant' kernel.trs >instants.trs
+	assert_equal "$(trstat -q --tree -F tsv instants.trs | wc -l)" 1
+}
+
 @test "--callees has what a function called, wherever it was called" {
 	run -0 trstat -q --callees worker -F tsv -n 4 fib.trs
 	lines 'depth name total self count' '0 worker 4441135 4585 2' '1 pause_a_while 4215263 7775 2' \

@@ -27,6 +27,8 @@ static int apitrace_open(struct input *in, struct error *e)
 		return error_set(e, NULL, NO_OFFSET, "out of memory");
 	in->state = a;
 	a->input = in;
+	a->values_limit =
+		in->decoding->max_value ? (size_t)in->decoding->max_value : APITRACE_VALUES_LIMIT;
 	/* large values grow by remapping, not by copies in a heap that keeps the old ones; and a
 	   window of brotli goes back when it is done with */
 	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
@@ -50,6 +52,10 @@ static int apitrace_open(struct input *in, struct error *e)
 	}
 	if (a->version > APITRACE_LATEST)
 		return error_set(e, in->name, NO_OFFSET, "%s", a->message);
+	if (!a->unpack.total && a->unpack.refused[0]) {
+		*e = a->unpack.damage;
+		return -1;
+	}
 	if (!a->unpack.total && container == CONTAINER_BROTLI)
 		return error_set(e, in->name, NO_OFFSET, "not a trace of a known format");
 	/* of a cut header the rest is told; nothing can follow it */
@@ -93,7 +99,7 @@ static int apitrace_run(struct input *in, uint64_t until, struct error *e)
 	int got;
 
 	do {
-		got = apitrace_event(a);
+		got = apitrace_quick_events(a, until) ? 1 : apitrace_event(a);
 		if (got < 0) {
 			*e = a->error;
 			return -1;

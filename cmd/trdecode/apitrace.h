@@ -24,7 +24,7 @@ enum {
 	APITRACE_OPEN_LIMIT = 1 << 18,	   /* calls that did not return are remembered */
 	APITRACE_HEADER_LIMIT = 1 << 20,
 	APITRACE_DEFINITIONS_LIMIT = 256 * 1024 * 1024, /* bytes of all of them */
-	APITRACE_VALUES_LIMIT = 256 * 1024 * 1024,	/* bytes of one event's values */
+	APITRACE_VALUES_LIMIT = MAX_VALUE,		/* bytes of one event's values */
 };
 
 enum apitrace_failure {
@@ -80,6 +80,7 @@ struct apitrace {
 	struct open_calls open;
 	uint64_t defined; /* bytes of definitions */
 
+	size_t values_limit;   /* bytes of one event's values that are kept */
 	struct buffer tail;    /* values of the present event */
 	size_t detail;	       /* where its present detail begins there */
 	uint32_t arguments;    /* highest number of an argument there, from 1 */
@@ -152,6 +153,9 @@ void apitrace_forget(struct apitrace *a);
 
 /* Details into tail, up to the first that is not small and simple. true: all of them. */
 bool apitrace_quick_details(struct apitrace *a);
+/* As many events as are small and simple, and not later than until, straight into the writer's
+ * block. true: the next one is later; false: it is for apitrace_event. */
+bool apitrace_quick_events(struct apitrace *a, uint64_t until);
 
 /* --- apitrace_values.c --- */
 
@@ -169,6 +173,15 @@ int apitrace_header(struct apitrace *a);
 
 /* Declare the trace whose header was read. */
 int apitrace_declare(struct apitrace *a);
+/* What is remembered of an open call: its function and its lane. */
+static inline uint64_t apitrace_remember(const struct apitrace *a,
+					 const struct apitrace_function *f, uint32_t lane)
+{
+	uint64_t index = (uint64_t)(f - (const struct apitrace_function *)a->functions.at);
+
+	return (index + 1) << 32 | lane;
+}
+
 /* Read and write one event. 1; 0: the trace has ended (damage was told); -1: fatal, see error. */
 int apitrace_event(struct apitrace *a);
 

@@ -116,6 +116,28 @@ static inline bool put_small(struct apitrace *a, uint64_t tick, uint32_t lane, u
 	return true;
 }
 
+static const char *limit_text(const struct apitrace *a, char *text, size_t size)
+{
+	bool whole = !(a->values_limit % (1 << 20));
+
+	snprintf(text, size, "%zu %s", whole ? a->values_limit >> 20 : a->values_limit,
+		 whole ? "MiB" : "bytes");
+	return text;
+}
+
+/* Values of the row were left out. */
+static int put_gap(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t call)
+{
+	char what[80], size[32];
+	struct gap g = {GAP_UNREAD, GAP_EVENTS, UINT64_MAX, NO_OFFSET, a->input->name, what};
+
+	snprintf(what, sizeof what, "values of call %" PRIu32 " beyond %s are left out", call,
+		 limit_text(a, size, sizeof size));
+	a->too_large = false;
+	a->totals.left_out++;
+	return writer_gap(a->w, tick, lane, &g);
+}
+
 static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t place, uint32_t call)
 {
 	struct writer *w = a->w;
@@ -132,15 +154,8 @@ static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t pl
 	if (writer_row_data(w, tick, lane, type, place, 0, fixed, sizeof fixed, a->tail.data,
 			    (uint32_t)a->tail.size, true))
 		return write_failed(a);
-	if (a->too_large) {
-		struct gap g = {GAP_UNREAD, GAP_EVENTS,	    UINT64_MAX,
-				NO_OFFSET,  a->input->name, "values too large to keep"};
-
-		a->too_large = false;
-		a->totals.left_out++;
-		if (writer_gap(w, tick, lane, &g))
-			return write_failed(a);
-	}
+	if (a->too_large && put_gap(a, tick, lane, call))
+		return write_failed(a);
 	/* a large texture need not stay in memory */
 	if (a->tail.capacity > 4 << 20)
 		buffer_free(&a->tail);
@@ -171,14 +186,6 @@ static void tell_oddities(struct apitrace *a, const struct apitrace_function *f,
 	tell_damage(a, what, offset);
 }
 
-/* What is remembered of an open call: its function and its lane. */
-static uint64_t remember(const struct apitrace *a, const struct apitrace_function *f, uint32_t lane)
-{
-	uint64_t index = (uint64_t)(f - (const struct apitrace_function *)a->functions.at);
-
-	return (index + 1) << 32 | lane;
-}
-
 /* NULL: no call that was entered */
 static const struct apitrace_function *function_of(const struct apitrace *a, uint64_t known)
 {
@@ -200,7 +207,7 @@ static int enter(struct apitrace *a, uint64_t offset)
 	if (__builtin_expect(a->arguments > f->names || a->lost_bits, 0))
 		tell_oddities(a, f, offset);
 	if (open_calls_count(&a->open) < APITRACE_OPEN_LIMIT &&
-	    open_calls_put(&a->open, 0, a->call, remember(a, f, lane)))
+	    open_calls_put(&a->open, 0, a->call, apitrace_remember(a, f, lane)))
 		return apitrace_no_memory(a);
 	a->totals.calls++;
 	return put_row(a, lane, a->enter, f->place, a->call++);
@@ -278,13 +285,15 @@ none:
 /* Nothing more comes: say why. in_event: it ended inside of one. */
 static int finish(struct apitrace *a, bool in_event, uint64_t offset)
 {
+	char size[32];
+
 	a->done = true;
 	count_open(a);
 	if (a->totals.left_out && !a->input->decoding->quiet)
 		warn(a->input->name, NO_OFFSET,
-		     "%" PRIu64 " %s values of more than %d MiB, which were left out",
+		     "%" PRIu64 " %s values of more than %s, which were left out",
 		     a->totals.left_out, a->totals.left_out == 1 ? "call has" : "calls have",
-		     APITRACE_VALUES_LIMIT >> 20);
+		     limit_text(a, size, sizeof size));
 	if (a->lost_bits)
 		tell_oddities(a, NULL, offset);
 	if (a->failure == FAILURE_BAD)

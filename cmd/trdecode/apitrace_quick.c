@@ -1,186 +1,164 @@
 /*
- * apitrace_quick.c - the values of nearly all calls
+ * apitrace_quick.c - nearly all calls
  *
- * They are small, whole in what is at hand, and of types that were defined before. Those are taken
- * here with everything in registers; the first that is not is left to apitrace_values.c.
+ * Their values are simple (apitrace_quick.h), and the block at hand has their lane and their place:
+ * a row of it is written where it is sent from. What is not so is left to apitrace_events.c and
+ * apitrace_values.c, from the beginning of the event or of the detail.
  */
-#include "apitrace.h"
-#include "common/value.h"
-
-struct quick {
-	const uint8_t *p, *end;
-	uint8_t *out, *limit;
-};
-
-enum { QUICK_IN = 32, QUICK_OUT = 48 }; /* bytes that one scalar cannot exceed */
-
-static inline __attribute__((always_inline)) bool quick_room(const struct quick *q)
-{
-	return q->end - q->p >= QUICK_IN && q->limit - q->out >= QUICK_OUT;
-}
-
-/* A number as it stands: in the stream it looks the same. */
-static inline __attribute__((always_inline)) bool quick_number(struct quick *q)
-{
-	for (int i = 0; i < 9; i++) {
-		uint8_t byte = *q->p++;
-
-		*q->out++ = byte;
-		if (!(byte & 0x80))
-			return true;
-	}
-	return false;
-}
-
-/* An id of at most two bytes, and what it stands for; 0: none of these. */
-static inline __attribute__((always_inline)) uint32_t quick_id(struct quick *q,
-							       const struct apitrace_ids *ids)
-{
-	uint32_t id = *q->p++;
-
-	if (id & 0x80)
-		id = (id & 0x7f) | (uint32_t)*q->p++ << 7;
-	return id < ids->direct_size ? ids->direct[id] : 0;
-}
-
-static inline __attribute__((always_inline)) bool quick_enum(struct quick *q,
-							     const struct apitrace *a)
-{
-	uint32_t index = quick_id(q, &a->enums);
-	uint8_t tag = *q->p++;
-	uint64_t n;
-
-	if (!index || tag != APITRACE_UINT)
-		return false;
-	n = *q->p++;
-	if (n & 0x80) {
-		n = (n & 0x7f) | (uint64_t)*q->p++ << 7;
-		if (n & 1 << 14) {
-			n = (n & 0x3fff) | (uint64_t)*q->p++ << 14;
-			if (n & 1 << 21)
-				return false;
-		}
-	}
-	*q->out++ = VALUE_ENUM;
-	q->out = value_uleb(q->out, ((const uint32_t *)a->enums.at)[index - 1]);
-	if (n < 0x80) {
-		*q->out++ = 1;
-		*q->out++ = (uint8_t)n;
-	} else if (n < 0x8000) {
-		*q->out++ = 2;
-		put_u16(q->out, (uint16_t)n);
-		q->out += 2;
-	} else {
-		*q->out++ = 4;
-		put_u32(q->out, (uint32_t)n);
-		q->out += 4;
-	}
-	return true;
-}
-
-static inline __attribute__((always_inline)) bool quick_run(struct quick *q)
-{
-	uint8_t n = *q->p++;
-
-	if (n & 0x80 || q->end - q->p < n || q->limit - q->out < n + QUICK_OUT)
-		return false;
-	*q->out++ = n;
-	memcpy(q->out, q->p, n);
-	q->out += n;
-	q->p += n;
-	return true;
-}
-
-static inline __attribute__((always_inline)) bool quick_scalar(struct quick *q,
-							       const struct apitrace *a)
-{
-	uint8_t type = *q->p++;
-	uint32_t index;
-
-	switch (type) {
-	case APITRACE_NULL:
-	case APITRACE_FALSE:
-	case APITRACE_TRUE: *q->out++ = type; return true;
-	case APITRACE_SINT:
-	case APITRACE_UINT: *q->out++ = type; return quick_number(q);
-	case APITRACE_OPAQUE: *q->out++ = VALUE_POINTER; return quick_number(q);
-	case APITRACE_FLOAT:
-		*q->out++ = VALUE_FLOAT;
-		memcpy(q->out, q->p, 4);
-		q->out += 4;
-		q->p += 4;
-		return true;
-	case APITRACE_DOUBLE:
-		*q->out++ = VALUE_DOUBLE;
-		memcpy(q->out, q->p, 8);
-		q->out += 8;
-		q->p += 8;
-		return true;
-	case APITRACE_STRING: *q->out++ = VALUE_STRING; return quick_run(q);
-	case APITRACE_ENUM: return quick_enum(q, a);
-	case APITRACE_BITMASK:
-		index = quick_id(q, &a->bitmasks);
-		if (!index)
-			return false;
-		*q->out++ = VALUE_BITMASK;
-		q->out = value_uleb(q->out, ((const uint32_t *)a->bitmasks.at)[index - 1]);
-		return quick_number(q);
-	}
-	return false;
-}
-
-static inline __attribute__((always_inline)) bool quick_array(struct quick *q,
-							      const struct apitrace *a)
-{
-	uint8_t n = *++q->p;
-
-	q->p++;
-	if (n & 0x80)
-		return false;
-	*q->out++ = VALUE_ARRAY;
-	*q->out++ = n;
-	while (n--)
-		if (!quick_room(q) || !quick_scalar(q, a))
-			return false;
-	return true;
-}
+#include "apitrace_quick.h"
 
 bool apitrace_quick_details(struct apitrace *a)
 {
 	struct buffer *tail = &a->tail;
-	struct quick q = {a->unpack.at, a->unpack.end, tail->data + tail->size,
-			  tail->data + tail->capacity};
-	uint8_t arguments = 0;
-	bool ended = false;
+	size_t most = tail->capacity < a->values_limit ? tail->capacity : a->values_limit;
+	struct quick q = {a->unpack.at, a->unpack.end, tail->data + tail->size, tail->data + most,
+			  NULL};
+	bool ended;
 
-	if (a->version < APITRACE_ENUM_SETS || a->segments || tail->size > APITRACE_VALUES_LIMIT)
+	if (a->version < APITRACE_ENUM_SETS || a->segments || tail->size > most)
 		return false;
-	while (quick_room(&q)) {
-		struct quick before = q;
-		uint8_t what = *q.p++, index = 0;
-
-		if (what == APITRACE_END) {
-			ended = true;
-			break;
-		}
-		if (what == APITRACE_ARGUMENT)
-			index = (uint8_t)(*q.p++ + 1);
-		if (what > APITRACE_RETURN || index > 0x7f) {
-			q = before;
-			break;
-		}
-		/* both have the same number in the stream */
-		*q.out++ = what;
-		*q.out++ = index;
-		if (*q.p == APITRACE_ARRAY ? !quick_array(&q, a) : !quick_scalar(&q, a)) {
-			q = before;
-			break;
-		}
-		arguments = index > arguments ? index : arguments;
-	}
-	if (arguments > a->arguments)
-		a->arguments = arguments;
+	quick_measure(&q);
+	ended = quick_details(&q, a, &a->arguments);
 	a->unpack.at = q.p;
 	tail->size = (size_t)(q.out - tail->data);
 	return ended;
+}
+
+/* --- whole events, straight into the block --- */
+
+enum { QUICK_HEAD = NARROW_ROW + APITRACE_FIXED_SIZE + 4 }; /* of a row, up to its tail */
+
+/* What a row of the present event is to say. */
+struct quick_event {
+	const struct apitrace_function *function;
+	uint32_t lane, call;
+	bool leave;
+};
+
+/* The number of a call: up to 4 bytes. */
+QUICK bool quick_call(struct quick *q, uint32_t *call)
+{
+	uint32_t n = get_u32(q->p);
+
+	q->p += 3;
+	if (__builtin_expect((n & 0x808080) == 0x8080, 1)) {
+		*call = (n & 0x7f) | (n >> 1 & 0x7f << 7) | (n >> 2 & 0x7f << 14);
+		return true;
+	}
+	if ((n & 0x80808080) == 0x808080) {
+		q->p++;
+		*call = (n & 0x7f) | (n >> 1 & 0x7f << 7) | (n >> 2 & 0x7f << 14) |
+			(n >> 3 & 0x7f << 21);
+		return true;
+	}
+	q->p -= 3;
+	return quick_uint(q, call);
+}
+
+/* What stands before the details of an event; false: nothing simple. */
+QUICK bool quick_event(struct quick *q, const struct apitrace *a, struct quick_event *e)
+{
+	const struct apitrace_function *functions = a->functions.at;
+	uint8_t event = *q->p++, thread = 0;
+	uint32_t index;
+
+	e->leave = event == APITRACE_LEAVE;
+	if (event == APITRACE_ENTER) {
+		if (a->version >= APITRACE_THREADS)
+			thread = *q->p++;
+		if (thread != a->last_thread || thread & 0x80)
+			return false;
+		index = quick_id(q, &a->functions);
+		if (!index || !a->last_lane)
+			return false;
+		e->lane = a->last_lane;
+		e->call = a->call;
+		e->function = &functions[index - 1];
+		return true;
+	}
+	if (event != APITRACE_LEAVE)
+		return false;
+	/* of the call entered last, nearly always */
+	if (!quick_call(q, &e->call) || a->open.recent.key != open_calls_key(0, e->call))
+		return false;
+	e->lane = (uint32_t)a->open.recent.value;
+	e->function = &functions[(a->open.recent.value >> 32) - 1];
+	return true;
+}
+
+/* What a call that was entered or left changes, beside the row; false: nothing was changed. */
+QUICK bool quick_taken(struct apitrace *a, const struct quick_event *e)
+{
+	if (e->leave) {
+		a->open.recent.key = 0;
+		if (e->function->known & APITRACE_END_FRAME) {
+			a->frame++;
+			a->totals.frames++;
+		}
+		return true;
+	}
+	if (open_calls_count(&a->open) >= APITRACE_OPEN_LIMIT ||
+	    open_calls_put(&a->open, 0, a->call, apitrace_remember(a, e->function, e->lane)))
+		return false;
+	a->call++;
+	a->totals.calls++;
+	return true;
+}
+
+bool apitrace_quick_events(struct apitrace *a, uint64_t until)
+{
+	struct writer *w = a->w;
+	uint64_t time = a->tick + (uint64_t)a->input->shift, first = time, word[2];
+	struct quick q = {a->unpack.at, a->unpack.end, NULL, w ? w->limit : NULL, NULL};
+	uint32_t lane = 0;
+	uint64_t lane_bits = 0;
+	const uint8_t *taken = q.p;
+	uint8_t *row;
+
+	if (!w || !w->quick || a->version < APITRACE_ENUM_SETS || a->segments || a->done ||
+	    a->too_large || /* no event can be, that fits the block */
+	    a->values_limit < (size_t)(w->limit - w->row) ||
+	    !writer_block_has(w, &w->types, a->enter) || !writer_block_has(w, &w->types, a->leave))
+		return false;
+	word[0] = (uint64_t)w->types.slot[a->enter].index << 48;
+	word[1] = (uint64_t)w->types.slot[a->leave].index << 48;
+	row = w->row;
+	while (time <= until && time - w->base < 1 << 24) {
+		struct quick_event e;
+		uint32_t arguments = 0, place, frame = a->frame;
+
+		q.out = row + QUICK_HEAD;
+		quick_measure(&q);
+		if (!quick_room(&q) || !quick_event(&q, a, &e))
+			break;
+		if (e.lane != lane) {
+			if (!writer_block_has(w, &w->lanes, e.lane))
+				break;
+			lane = e.lane;
+			lane_bits = (uint64_t)w->lanes.slot[lane].index << 24;
+		}
+		place = e.function->place;
+		if (!quick_details(&q, a, &arguments) || arguments > e.function->names ||
+		    (!writer_block_has(w, &w->places, place) && !writer_take_place(w, place)) ||
+		    !quick_taken(a, &e))
+			break;
+		put_u64(row, (time - w->base) | lane_bits | word[e.leave] |
+				     (uint64_t)w->places.slot[place].index << 32);
+		put_u32(row + NARROW_ROW + APITRACE_FIXED_CALL, e.call);
+		put_u32(row + NARROW_ROW + APITRACE_FIXED_FRAME, frame);
+		put_u32(row + QUICK_HEAD - 4, (uint32_t)(q.out - row) - QUICK_HEAD);
+		put_u32(q.out, 0); /* the padding */
+		row += align_up((size_t)(q.out - row), 4);
+		time++;
+		taken = q.p;
+	}
+	if (time == first)
+		return false;
+	a->unpack.at = taken;
+	a->tick += time - first;
+	w->row = row;
+	w->count += (uint32_t)(time - first);
+	w->bare = false;
+	w->last = time - 1 > w->last ? time - 1 : w->last;
+	return time > until;
 }

@@ -9,7 +9,7 @@ static int make_room(struct apitrace *a)
 {
 	struct buffer *b = &a->tail;
 
-	if (b->size > APITRACE_VALUES_LIMIT) {
+	if (b->size > a->values_limit) {
 		a->too_large = true;
 		b->size = a->detail;
 	}
@@ -18,9 +18,8 @@ static int make_room(struct apitrace *a)
 
 static inline int room(struct apitrace *a)
 {
-	return __builtin_expect(a->tail.capacity - a->tail.size < ROOM ||
-					a->tail.size > APITRACE_VALUES_LIMIT,
-				0)
+	return __builtin_expect(
+		       a->tail.capacity - a->tail.size < ROOM || a->tail.size > a->values_limit, 0)
 		       ? make_room(a)
 		       : 0;
 }
@@ -72,7 +71,7 @@ static int copy(struct apitrace *a, uint64_t n)
 		}
 		if (have > n)
 			have = (size_t)n;
-		if (a->tail.size + have > APITRACE_VALUES_LIMIT) {
+		if (a->tail.size + have > a->values_limit) {
 			a->too_large = true;
 			a->tail.size = a->detail;
 		}
@@ -328,6 +327,7 @@ int apitrace_details(struct apitrace *a)
 	a->tail.size = 0;
 	a->used.size = 0;
 	a->arguments = 0;
+	a->detail = 0;
 	for (;;) {
 		bool was_large = a->too_large;
 

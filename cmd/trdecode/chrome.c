@@ -31,7 +31,8 @@ static bool chrome_probe(const struct input *in)
 	if ((in->format && !strcmp(in->format, "chrome")) || memmem(p, n, "\"traceEvents\"", 13))
 		return true;
 	p = skip_blanks(p + 1, end);
-	return *first == '[' && (p == end || *p == ']' || memmem(p, (size_t)(end - p), "\"ph\"", 4));
+	return *first == '[' &&
+	       (p == end || *p == ']' || memmem(p, (size_t)(end - p), "\"ph\"", 4));
 }
 
 static int no_memory(struct error *e)
@@ -162,10 +163,8 @@ static int chrome_begin(struct input *in, struct error *e)
 		return no_memory(e);
 	if (read_all(c, e) || sorter_finish(&c->sorter, e))
 		return -1;
-	in->next = sorter_peek(&c->sorter, &r)
-			   ? merge_shifted(chrome_stream_time(c, r.key.time), in->shift)
-			   : UINT64_MAX;
-	return 0;
+	return sorter_peek(&c->sorter, &r) ? merge_first(in, chrome_stream_time(c, r.key.time), e)
+					   : 0;
 }
 
 static int chrome_run(struct input *in, uint64_t until, struct error *e)

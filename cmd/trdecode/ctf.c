@@ -220,9 +220,11 @@ static int ctf_open(struct input *in, struct error *e)
 		    open_trace(ctf, tree_member(tree, i), e))
 			return -1;
 	/* traces do not move any more */
-	for (size_t i = 0; i < ctf->ntraces; i++)
+	for (size_t i = 0; i < ctf->ntraces; i++) {
 		if (ctf_classes_make(&ctf->traces[i], e))
 			return -1;
+		ctf_skip_prepare(&ctf->traces[i]);
+	}
 	set_clock(ctf);
 	return find_files(ctf, e);
 }
@@ -364,6 +366,8 @@ static int ctf_begin(struct input *in, struct error *e)
 {
 	struct ctf *ctf = in->state;
 	struct writer *w = ctf->w;
+	const struct ctf_file *first;
+	uint64_t time;
 
 	e->what[0] = '\0';
 	if (merge_choose_clock(in, e))
@@ -384,8 +388,10 @@ static int ctf_begin(struct input *in, struct error *e)
 	if (open_files(ctf, e))
 		return failed(ctf, e);
 	ctf->begun = true;
-	in->next = ctf->heap.count ? ctf->heap.items[0]->time : UINT64_MAX;
-	return 0;
+	first = ctf->heap.count ? (const struct ctf_file *)ctf->heap.items[0] : NULL;
+	return first && ctf_file_own_time(first, first->cursor.time, &time)
+		       ? merge_first(in, time, e)
+		       : 0;
 }
 
 static int ctf_run(struct input *in, uint64_t until, struct error *e)
@@ -442,6 +448,7 @@ const struct decoder decoder_ctf = {
 	.identity = ctf_identity,
 	.info = ctf_info,
 	.begin = ctf_begin,
+	.late = ctf_skip_late,
 	.run = ctf_run,
 	.close = ctf_close,
 };

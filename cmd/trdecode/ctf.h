@@ -104,6 +104,7 @@ struct ctf_stream {
 	uint8_t id_size; /* SHAPE_SIMPLE: bytes */
 	bool has_time;
 	bool usable;
+	bool stateless;	  /* nothing of its events is needed for what comes behind them */
 	bool cpu_alone;	  /* the CPU is all that the context of a packet tells of events */
 	struct idmap ids; /* of events: number of the class + 1 */
 	const struct ctf_clock *clock; /* NULL: none */
@@ -206,7 +207,9 @@ int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e
 /* What was tried at position `from` ran out of bytes: have more. 1 there are more, 0 no, -1 and e.
  */
 int ctf_file_more(struct ctf_file *f, uint64_t from, struct error *e);
-/* Shifted ns of a clock's value. false: no time can be that. */
+/* ns of a clock's value, before the input's shift. false: no time can be that. */
+bool ctf_file_own_time(const struct ctf_file *f, uint64_t value, uint64_t *ns);
+/* The same, shifted. */
 bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns);
 /* Report damage, and leave a gap. -1 and e: the output failed. */
 int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struct error *e);
@@ -220,6 +223,16 @@ bool ctf_packet_is(const uint8_t *data, size_t n);
 
 /* Stand behind the beginning of the next packet, or be done. -1 and e. */
 int ctf_packet_next(struct ctf_file *f, struct error *e);
+
+/* --- ctf_skip.c --- */
+
+/* The packet that was begun, and which ends before all times that are wanted, can be passed over.
+ */
+bool ctf_skip_packet(const struct ctf_file *f);
+/* Find stateless of the streams of a trace. */
+void ctf_skip_prepare(struct ctf_trace *t);
+/* struct decoder's late: the beginning of the last packet. */
+bool ctf_skip_late(struct input *in, uint64_t *latest);
 
 /* --- ctf_row.c --- */
 

@@ -60,22 +60,28 @@ int ctf_file_more(struct ctf_file *f, uint64_t from, struct error *e)
 
 /* --- time --- */
 
-/* Shifted ns of a clock's value. false: no time can be that. */
-bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
+bool ctf_file_own_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
 {
 	const struct ctf_trace *t = f->trace;
-	struct ctf *ctf = t->ctf;
 	unsigned __int128 n = value;
 	__int128 time;
 
 	if (t->frequency != 1000000000)
 		n = n * 1000000000 / t->frequency;
-	time = (__int128)n + (ctf->raw ? 0 : t->wall);
+	time = (__int128)n + (t->ctf->raw ? 0 : t->wall);
 	if (time < 0)
 		time = 0;
 	if (time >= (__int128)TIME_LIMIT)
 		return false;
-	*ns = merge_shifted((uint64_t)time, ctf->input->shift);
+	*ns = (uint64_t)time;
+	return true;
+}
+
+bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
+{
+	if (!ctf_file_own_time(f, value, ns))
+		return false;
+	*ns = merge_shifted(*ns, f->trace->ctf->input->shift);
 	return true;
 }
 

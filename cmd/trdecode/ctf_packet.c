@@ -12,6 +12,7 @@
 enum {
 	PACKET_NEED = 512,	 /* bytes at hand where a packet begins, if there are so many */
 	PACKET_BEGIN = 64 << 20, /* bytes that its header and context take at most */
+	PASSING = 4096,		 /* bytes read of a packet that is passed over */
 };
 
 bool ctf_packet_is(const uint8_t *data, size_t n)
@@ -160,8 +161,7 @@ static void begin_packet(struct ctf_file *f)
 		c->have = f->content;
 }
 
-/* Stand behind the beginning of the next packet, or be done. */
-int ctf_packet_next(struct ctf_file *f, struct error *e)
+static int next_packet(struct ctf_file *f, struct error *e)
 {
 	uint64_t at = f->opened ? f->packet + f->packet_size : 0;
 	bool found;
@@ -188,8 +188,17 @@ int ctf_packet_next(struct ctf_file *f, struct error *e)
 				return -1;
 			wrong = read_packet(f);
 		}
-		if (!wrong)
-			break;
+		if (!wrong) {
+			begin_packet(f);
+			if (f->packet_size > f->window.size - f->packet || !ctf_skip_packet(f))
+				break;
+			f->in_packet = false;
+			f->lost = 0;
+			at += f->packet_size;
+			if (f->window.capacity > PASSING)
+				f->window.capacity = PASSING;
+			continue;
+		}
 		if (ctf_file_damage(f, at, wrong, e))
 			return -1;
 		if (!declares_magic(f->trace)) {
@@ -201,10 +210,19 @@ int ctf_packet_next(struct ctf_file *f, struct error *e)
 		if (!found)
 			at = f->window.size;
 	}
-	begin_packet(f);
 	if (f->packet_size > f->window.size - f->packet) {
 		f->cut = true;
 		return ctf_file_damage(f, f->window.size, "a packet is cut short", e);
 	}
 	return 0;
+}
+
+/* Stand behind the beginning of the next packet, or be done. */
+int ctf_packet_next(struct ctf_file *f, struct error *e)
+{
+	size_t capacity = f->window.capacity;
+	int bad = next_packet(f, e);
+
+	f->window.capacity = capacity;
+	return bad;
 }

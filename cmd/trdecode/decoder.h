@@ -24,11 +24,17 @@ struct decoding {
 	struct writer *writer;
 	enum clock_choice clock;
 	bool quiet, verbose;
-	int status;		     /* of damage found so far, program.h */
-	uint64_t lost;		     /* events that the recorders lost, in all segments */
+	bool times_only; /* of rows: nothing else matters, and damage is not reported (last_time.h)
+			  */
+	int status;	 /* of damage found so far, program.h */
+	uint64_t lost;	 /* events that the recorders lost, in all segments */
 	const struct limits *limits; /* what is wanted; NULL: all (limits.h) */
+	uint64_t max_value;	     /* bytes of one call's values (--max-value); 0: MAX_VALUE */
 	unsigned descriptors;	     /* that decoders keep open, of DESCRIPTORS_KEPT */
 };
+
+/* The stream has no larger ones. */
+enum { MAX_VALUE = 256 * 1024 * 1024 };
 
 /*
  * Files are kept open only while they are few; beyond this each is opened for each read. With what
@@ -90,6 +96,10 @@ struct decoder {
 	int (*info)(struct input *in, struct facts *f, struct error *e);
 	/* Declare everything and set in->next. Calls merge_choose_clock once the clock is known. */
 	int (*begin)(struct input *in, struct error *e);
+	/* NULL, or a time near the end, shifted: there are events at or after it. true: the last
+	   one is at that time. Once begun, before its first run; 0 and false: not known. What it
+	   says need not be right where the trace is damaged. */
+	bool (*late)(struct input *in, uint64_t *time);
 	/* Write the events up to and including time until; set in->next. -1: the output failed, or
 	   memory is out. Damage is reported by input_damage, and is no failure. */
 	int (*run)(struct input *in, uint64_t until, struct error *e);

@@ -24,6 +24,8 @@ void input_damage_error(struct input *in, const struct error *e)
 	struct decoding *d = in->decoding;
 	char message[600];
 
+	if (d->times_only)
+		return;
 	d->status = status_worse(d->status, STATUS_DAMAGED);
 	if (d->writer) {
 		snprintf(message, sizeof(message), "%.250s: %.300s",

@@ -7,7 +7,7 @@
 #include "decoder.h"
 #include "merge.h"
 
-enum { NOT_ASKED, WANTED, REFUSED, NAME_LIMIT = 512 };
+enum { NOT_ASKED, WANTED, REFUSED, ROWS_TELL, NAME_LIMIT = 512 };
 
 void limits_free(struct limits *l)
 {
@@ -66,14 +66,17 @@ bool limits_has(const struct number_list *l, int64_t n)
 	return false;
 }
 
-static bool lane_wanted(const struct limits *l, uint32_t lane)
+/* ROWS_TELL: it is of no CPU. */
+static uint8_t lane_wanted(const struct limits *l, uint32_t lane)
 {
 	struct lane_entry e;
 
 	writer_lane_of(l->writer, lane, &e);
-	if (l->cpus.count && !(e.flags & LANE_HAS_CPU && limits_cpu(l, e.cpu)))
-		return false;
-	return !l->tids.count || (e.flags & LANE_HAS_TID && limits_tid(l, e.tid));
+	if (l->tids.count && !(e.flags & LANE_HAS_TID && limits_tid(l, e.tid)))
+		return REFUSED;
+	if (!l->cpus.count)
+		return WANTED;
+	return !(e.flags & LANE_HAS_CPU) ? ROWS_TELL : limits_cpu(l, e.cpu) ? WANTED : REFUSED;
 }
 
 static void copy_name(const struct writer *w, uint32_t string, char *out)
@@ -86,16 +89,11 @@ static void copy_name(const struct writer *w, uint32_t string, char *out)
 	out[n] = 0;
 }
 
-/* Globs match the name of the type or, with a colon, its group and name. Gaps are always wanted. */
-static bool type_wanted(const struct limits *l, uint32_t type)
+/* Globs match the name of the type or, with a colon, its group and name. */
+static bool type_named(const struct limits *l, uint32_t name_id, uint32_t group_id)
 {
 	char name[NAME_LIMIT], group[NAME_LIMIT], both[2 * NAME_LIMIT];
-	uint32_t name_id, group_id;
-	enum type_kind kind;
 
-	writer_type_of(l->writer, type, &kind, &name_id, &group_id);
-	if (!l->ntypes || kind == KIND_GAP)
-		return true;
 	copy_name(l->writer, name_id, name);
 	copy_name(l->writer, group_id, group);
 	snprintf(both, sizeof both, "%s:%s", group, name);
@@ -105,8 +103,32 @@ static bool type_wanted(const struct limits *l, uint32_t type)
 	return false;
 }
 
-static bool wanted(struct limits *l, uint8_t **known, size_t *size, uint32_t id,
-		   bool (*ask)(const struct limits *, uint32_t))
+/* Gaps are always wanted. ROWS_TELL: its rows have a field for their CPU, or may have lost any. */
+static uint8_t type_wanted(const struct limits *l, uint32_t type)
+{
+	uint32_t name, group, offset, size;
+	enum type_kind kind;
+
+	writer_type_of(l->writer, type, &kind, &name, &group);
+	if (kind == KIND_GAP)
+		return ROWS_TELL;
+	if (l->ntypes && !type_named(l, name, group))
+		return REFUSED;
+	return writer_type_field(l->writer, type, ROLE_CPU, &offset, &size) ? ROWS_TELL : WANTED;
+}
+
+/* Of a row in a lane of no CPU, fixed being NULL for a gap. */
+static bool row_wanted(const struct limits *l, uint32_t type, const uint8_t *fixed)
+{
+	uint32_t offset, size;
+
+	if (!fixed || !writer_type_field(l->writer, type, ROLE_CPU, &offset, &size))
+		return true;
+	return limits_cpu(l, sign_extend(get_uint(fixed + offset, size, false), size));
+}
+
+static uint8_t wanted(struct limits *l, uint8_t **known, size_t *size, uint32_t id,
+		      uint8_t (*ask)(const struct limits *, uint32_t))
 {
 	if (id >= *size) {
 		size_t more = 2 * ((size_t)id + 32);
@@ -119,17 +141,25 @@ static bool wanted(struct limits *l, uint8_t **known, size_t *size, uint32_t id,
 		*size = more;
 	}
 	if ((*known)[id] == NOT_ASKED)
-		(*known)[id] = ask(l, id) ? WANTED : REFUSED;
-	return (*known)[id] == WANTED;
+		(*known)[id] = ask(l, id);
+	return (*known)[id];
 }
 
-static bool refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t type)
+static bool refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed)
 {
 	struct limits *l = ctx;
+	uint8_t by_lane, by_type;
 
-	return time < l->first_time || time > l->last_time ||
-	       !wanted(l, &l->lanes, &l->nlanes, lane, lane_wanted) ||
-	       !wanted(l, &l->kinds, &l->nkinds, type, type_wanted);
+	if (time < l->first_time || time > l->last_time)
+		return true;
+	by_lane = wanted(l, &l->lanes, &l->nlanes, lane, lane_wanted);
+	by_type = wanted(l, &l->kinds, &l->nkinds, type, type_wanted);
+	if (by_lane != ROWS_TELL)
+		return by_lane == REFUSED || by_type == REFUSED;
+	/* then a lane and a type that are both in a block say nothing of a row of both */
+	if (!l->writer->refuse_rows)
+		writer_refuse_rows(l->writer);
+	return by_type != ROWS_TELL || !row_wanted(l, type, fixed);
 }
 
 void limits_begin(struct limits *l, struct writer *w)
@@ -146,12 +176,14 @@ void limits_begin(struct limits *l, struct writer *w)
 
 int limits_times(struct limits *l, const struct input *inputs, int n, struct error *e)
 {
-	struct moment_base base = {.start = UINT64_MAX};
+	struct moment_base base = {.start = UINT64_MAX, .end = l->end};
 	uint64_t until;
 
 	for (int i = 0; i < n; i++) {
 		const struct input *in = &inputs[i];
 
+		if (in->ticks && (l->since.unit || l->until.unit))
+			return error_set(e, in->name, NO_OFFSET, MOMENT_TICKS);
 		if (in->next < base.start)
 			base.start = in->next;
 		if (in->has_wall && !base.has_wall) {

@@ -24,12 +24,13 @@ struct input;
 
 struct limits {
 	struct moment since, until;
+	uint64_t end; /* of all inputs, as shifted, for moments before it */
 	struct number_list cpus, tids;
 	const char **types; /* globs; not owned */
 	size_t ntypes, types_capacity;
 
 	uint64_t first_time, last_time; /* of all clocks as shifted; 0 and UINT64_MAX: any */
-	uint8_t *lanes, *kinds;		/* by id: 0 not asked, 1 wanted, 2 not */
+	uint8_t *lanes, *kinds;		/* by id: 0 not asked, 1 wanted, 2 not, 3 its rows tell */
 	size_t nlanes, nkinds;
 	struct writer *writer;
 };
@@ -38,6 +39,11 @@ struct limits {
 int limits_add_numbers(struct number_list *l, const char *text);
 int limits_add_type(struct limits *l, const char *glob, struct error *e);
 void limits_free(struct limits *l);
+
+static inline bool limits_from_end(const struct limits *l)
+{
+	return l->since.from == MOMENT_END || l->until.from == MOMENT_END;
+}
 
 static inline bool limits_any(const struct limits *l)
 {

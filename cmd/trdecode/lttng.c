@@ -193,6 +193,7 @@ static int lttng_begin(struct input *in, struct error *e)
 	struct lttng *l = in->state;
 	struct decoding *d = in->decoding;
 	bool keep = true;
+	int64_t first;
 	size_t window = WINDOWS / (l->nfiles + 1);
 
 	window = window > WINDOW ? WINDOW : window < 4096 ? 4096 : window & ~(size_t)4095;
@@ -203,7 +204,7 @@ static int lttng_begin(struct input *in, struct error *e)
 		keep = false;
 	else
 		d->descriptors += (unsigned)l->nfiles;
-	if (declare(l) || lttng_ahead(l))
+	if (declare(l) || (!d->times_only && lttng_ahead(l)))
 		return out_of_memory(l, e);
 	l->begun = true;
 	for (size_t i = 0; i < l->nfiles; i++) {
@@ -212,13 +213,17 @@ static int lttng_begin(struct input *in, struct error *e)
 		if (!wanted(l, f->member))
 			continue;
 		f->done = false;
+		lttng_skip_prepare(l, f);
 		if (lttng_file_open(l, f, f->member, window, keep))
 			return out_of_memory(l, e);
 		if (!f->done)
 			l->heap[l->nheap++] = f;
 	}
 	lttng_merge_begin(l);
-	return 0;
+	if (!l->nheap)
+		return 0;
+	first = lttng_clock_ns(&l->clock, l->heap[0]->next);
+	return merge_first(in, first < 0 ? 0 : (uint64_t)first, e);
 }
 
 static int lttng_run(struct input *in, uint64_t until, struct error *e)
@@ -250,6 +255,7 @@ const struct decoder decoder_lttng = {
 	.identity = lttng_identity,
 	.info = lttng_info,
 	.begin = lttng_begin,
+	.late = lttng_skip_late,
 	.run = lttng_run,
 	.close = lttng_close,
 };

@@ -100,7 +100,7 @@ static bool shrink(struct lttng *l, struct lttng_file *f)
 
 int lttng_file_block(struct lttng *l, struct lttng_file *f)
 {
-	struct lttng_header h, before = f->block;
+	struct lttng_header h, before;
 	uint64_t at = f->at;
 	const char *wrong;
 	const uint8_t *p;
@@ -109,6 +109,9 @@ int lttng_file_block(struct lttng *l, struct lttng_file *f)
 
 	if (f->in_block)
 		at += f->first.major == 2 && f->first.minor >= 5 ? f->block.size : f->first.size;
+	if (f->in_block)
+		at = lttng_skip_blocks(l, f, at);
+	before = f->block;
 	f->in_block = false;
 	for (;;) {
 		if (f->cut || at >= f->file_size) {

@@ -29,7 +29,8 @@ struct lttng_file {
 	int32_t cpu;
 	uint32_t rank, buffer; /* buffer: the name without its CPU, a string of the writer */
 	bool metadata, compact;
-	bool quiet; /* damage is reported at another time */
+	bool quiet;	/* damage is reported at another time */
+	bool stateless; /* nothing of its events is needed for what comes behind them */
 
 	/* the window on the file */
 	int fd;
@@ -83,6 +84,8 @@ int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *
 /* A window of that size on a member. -1: *e, with a text unless memory is out. */
 int lttng_window_open(struct lttng *l, struct lttng_file *f, size_t window, struct error *e);
 void lttng_window_close(struct lttng_file *f);
+/* n bytes at offset, past the window, without reading more. false: they are not there. */
+bool lttng_window_peek(struct lttng *l, struct lttng_file *f, uint64_t offset, void *to, size_t n);
 /* Slow part of lttng_window: slide it, make it larger for a large event, read. */
 const uint8_t *lttng_window_fill(struct lttng *l, struct lttng_file *f, uint64_t offset, size_t n,
 				 size_t *have);
@@ -113,7 +116,15 @@ static inline const uint8_t *lttng_window_block(struct lttng *l, struct lttng_fi
 	return p;
 }
 
-/* --- blocks (lttng_file.c) --- */
+/* --- blocks (lttng_file.c, lttng_skip.c) --- */
+
+/* Blocks from offset on that end before all times that are wanted, if that is all that matters of
+ * them: where the next one begins. */
+uint64_t lttng_skip_blocks(struct lttng *l, struct lttng_file *f, uint64_t offset);
+/* Find f->stateless. */
+void lttng_skip_prepare(struct lttng *l, struct lttng_file *f);
+/* struct decoder's late: the beginning of the last block. */
+bool lttng_skip_late(struct input *in, uint64_t *latest);
 
 /* Go to the next block; f->done if there is none. -1: memory, or output. */
 int lttng_file_block(struct lttng *l, struct lttng_file *f);

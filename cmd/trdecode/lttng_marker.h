@@ -95,6 +95,7 @@ struct lttng_marker {
 	struct lttng_told {
 		int16_t tid, pid, depth, call, function;
 		int8_t comm, name;
+		uint16_t flags; /* of a call's type */
 	} told;
 };
 

@@ -2,10 +2,11 @@
  * lttng_told.c - markers that tell themselves of which thread, and of which call, they are
  *
  * trencode writes such of other systems' events: the format begins with _tid and _pid; behind the
- * numbers stand _comm and, of a call, _enter or _leave (_cpu_enter, _cpu_leave: on the CPU's own
- * stack) with the function's name, and _function, a number by which functions of one name differ.
- * _depth is how many calls are open below, or _call the call's number. Of another event _at is the
- * function that it happened in. What the kernel's markers mean by their names means nothing there.
+ * numbers stand _comm and, of a call, _enter or _leave with the function's name (_cpu_enter: on the
+ * CPU's own stack; _kernel_enter: in the kernel, on top of the thread's; _inner_enter: scheduled
+ * out), and _function, a number by which functions of one name differ. _depth is how many calls are
+ * open below, or _call the call's number. Of another event _at is the function that it happened in.
+ * What the kernel's markers mean by their names means nothing there.
  */
 #include "lttng.h"
 
@@ -27,7 +28,15 @@ static int16_t number_at(const struct lttng_marker *m, const struct lttng_field 
 
 void lttng_told_find(struct lttng_marker *m, const struct lttng_field *fields, int n)
 {
-	static const char *const calls[] = {"_enter", "_leave", "_cpu_enter", "_cpu_leave"};
+	static const struct {
+		const char *enter, *leave;
+		uint16_t flags;
+	} calls[] = {
+		{"_enter", "_leave", 0},
+		{"_cpu_enter", "_cpu_leave", TYPE_PER_CPU},
+		{"_kernel_enter", "_kernel_leave", TYPE_KERNEL},
+		{"_inner_enter", "_inner_leave", TYPE_INNER},
+	};
 	struct lttng_told *t = &m->told;
 	int8_t text = 0;
 
@@ -49,12 +58,16 @@ void lttng_told_find(struct lttng_marker *m, const struct lttng_field *fields, i
 			continue;
 		if (named(&fields[i], "_comm"))
 			t->comm = text;
-		for (int k = 0; k < 4; k++)
-			if (named(&fields[i], calls[k]) && (t->depth || t->call)) {
-				t->name = text;
-				m->kind = k & 1 ? KIND_LEAVE : KIND_ENTER;
-				m->per_cpu = k > 1;
-			}
+		for (size_t k = 0; k < sizeof calls / sizeof *calls && (t->depth || t->call); k++) {
+			bool leave = named(&fields[i], calls[k].leave);
+
+			if (!leave && !named(&fields[i], calls[k].enter))
+				continue;
+			t->name = text;
+			t->flags = calls[k].flags;
+			m->kind = leave ? KIND_LEAVE : KIND_ENTER;
+			m->per_cpu = t->flags & TYPE_PER_CPU;
+		}
 		if (named(&fields[i], "_at"))
 			t->name = text;
 		text++;

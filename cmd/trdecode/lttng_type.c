@@ -61,13 +61,26 @@ static enum field_role field_role(const struct lttng_marker *m, const struct ltt
 	return ROLE_NONE;
 }
 
+/* The name without the mark of a name that has several formats, which is trencode's. */
+static size_t plain_size(const struct lttng_marker *m)
+{
+	size_t n = strlen(m->name), end = n;
+
+	while (end && m->name[end - 1] >= '0' && m->name[end - 1] <= '9')
+		end--;
+	return m->told.tid && end > 1 && end < n && m->name[end] != '0' &&
+			       m->name[end - 1] == LTTNG_ANOTHER
+		       ? end - 1
+		       : n;
+}
+
 static uint32_t declare(struct lttng *l, const struct lttng_marker *m, enum type_kind kind,
 			uint16_t flags)
 {
 	struct lttng_field fields[LTTNG_FIELDS];
 	struct field_entry entries[LTTNG_FIELDS + 1];
 	struct type_entry t = {.source = l->source,
-			       .name = writer_text(l->w, m->name),
+			       .name = writer_string(l->w, m->name, plain_size(m)),
 			       .group = writer_text(l->w, m->channel->name),
 			       .declaration = writer_string(l->w, m->format, m->format_size),
 			       .kind = (uint8_t)kind,
@@ -111,11 +124,14 @@ static uint32_t declare(struct lttng *l, const struct lttng_marker *m, enum type
 
 int lttng_marker_declare(struct lttng *l, struct lttng_marker *m)
 {
-	m->type = declare(l, m, m->kind,
-			  (m->kind == KIND_INSTANT ? 0
-			   : m->told.call	   ? TYPE_CALL_NUMBER
-						   : TYPE_DEPTH) |
-				  (m->kind != KIND_INSTANT && m->per_cpu ? TYPE_PER_CPU : 0));
+	uint16_t flags = 0;
+
+	if (m->kind != KIND_INSTANT)
+		flags = (m->told.call		      ? TYPE_CALL_NUMBER
+			 : m->told.flags & TYPE_INNER ? 0
+						      : TYPE_DEPTH) |
+			(m->per_cpu ? TYPE_PER_CPU : 0) | m->told.flags;
+	m->type = declare(l, m, m->kind, flags);
 	if (!m->type)
 		return -1;
 	/* the heartbeat of 1.0 tells the time, too */

@@ -82,6 +82,14 @@ const uint8_t *lttng_window_fill(struct lttng *l, struct lttng_file *f, uint64_t
 	return f->data;
 }
 
+bool lttng_window_peek(struct lttng *l, struct lttng_file *f, uint64_t offset, void *to, size_t n)
+{
+	struct error e;
+
+	return offset < f->file_size && f->file_size - offset >= n &&
+	       read_at(l, f, to, n, offset, &e) == (ssize_t)n;
+}
+
 int lttng_window_open(struct lttng *l, struct lttng_file *f, size_t window, struct error *e)
 {
 	e->what[0] = '\0';

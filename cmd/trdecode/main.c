@@ -11,6 +11,7 @@
 #include "decoder.h"
 #include "facts.h"
 #include "input.h"
+#include "last_time.h"
 #include "merge.h"
 #include "common/units.h"
 
@@ -25,6 +26,7 @@ enum {
 	OPT_INFO,
 	OPT_JSON,
 	OPT_SEGMENT,
+	OPT_MAX_VALUE,
 	OPT_OFFSET,
 	OPT_STRICT,
 	OPT_SINCE,
@@ -44,12 +46,15 @@ static const struct option_row option_rows[] = {
 	{OPT_OFFSET, "offset", "FILE=TIME", "add TIME (as 1.5s, -20ms) to every time of that input",
 	 "file"},
 	{OPT_SINCE, "since", "TIME",
-	 "nothing before TIME: 12.5s, +1.5s from the first event,\nor a date", NULL},
+	 "nothing before TIME: 12.5s, +1.5s from the first event,\n-10s before the last, or a date",
+	 NULL},
 	{OPT_UNTIL, "until", "TIME", "nothing from TIME on", NULL},
 	{OPT_CPU, "cpu", "LIST", "these CPUs, as 0-3,7", NULL},
 	{OPT_TID, "tid", "LIST", "these threads", NULL},
 	{OPT_TYPE, "type", "GLOB", "events of these types, as sched:* (may be repeated)", NULL},
 	{OPT_SEGMENT, "segment", "SIZE", "begin a new segment after SIZE bytes (as 64M)", NULL},
+	{OPT_MAX_VALUE, "max-value", "SIZE", "leave out the values of a call beyond SIZE (256M)",
+	 NULL},
 	{OPT_INFO, "info", NULL, "print what the inputs are instead of decoding them", NULL},
 	{OPT_JSON, "json", NULL, "with --info: as JSON", NULL},
 	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder itself lost events", NULL},
@@ -66,7 +71,7 @@ struct offset {
 struct settings {
 	const char *format;
 	enum clock_choice clock;
-	uint64_t segment;
+	uint64_t segment, max_value;
 	bool info, json, strict;
 	struct offset *offsets;
 	size_t noffsets, offsets_capacity;
@@ -96,14 +101,9 @@ static int add_offset(struct settings *s, const char *arg, struct error *e)
 static int moment(const char *option, const char *arg, struct moment *m, struct error *e)
 {
 	if (moment_parse(arg, m))
-		return error_set(e, NULL, NO_OFFSET,
-				 "%s takes a time as 12.5s, +1.5s or 2026-11-21 11:40, not '%s'",
-				 option, arg);
-	if (m->from == MOMENT_END)
 		return error_set(
 			e, NULL, NO_OFFSET,
-			"%s: where the end is is known when all is decoded: trfilter takes "
-			"'%s' of a saved stream",
+			"%s takes a time as 12.5s, +1.5s, -10s or 2026-11-21 11:40, not '%s'",
 			option, arg);
 	return 0;
 }
@@ -147,6 +147,11 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 			return error_set(e, NULL, NO_OFFSET,
 					 "--segment takes a size of at least 64 bytes, not '%s'",
 					 arg);
+		return 0;
+	case OPT_MAX_VALUE:
+		if (parse_size(arg, &s->max_value) || s->max_value < 64 || s->max_value > MAX_VALUE)
+			return error_set(e, NULL, NO_OFFSET,
+					 "--max-value takes a size from 64 to 256M, not '%s'", arg);
 		return 0;
 	case OPT_INFO: s->info = true; return 0;
 	case OPT_JSON: s->json = true; return 0;
@@ -245,6 +250,27 @@ static void set_shift(struct input *in, const char *operand, struct settings *s)
 	}
 }
 
+static void shift(struct input *in, const char *name, void *ctx)
+{
+	set_shift(in, name, ctx);
+}
+
+static int find_end(char **names, int n, struct settings *s)
+{
+	const struct last_time l = {.names = names,
+				    .n = n,
+				    .format = s->format,
+				    .decoders = decoders,
+				    .clock = s->clock,
+				    .shift = shift,
+				    .ctx = s};
+	struct error e = {.what = ""};
+
+	if (!limits_from_end(&s->limits) || s->info)
+		return STATUS_OK;
+	return last_time_find(&l, &s->limits.end, &e) ? fail(&e) : STATUS_OK;
+}
+
 static int run(struct input *inputs, int n, char **names, struct settings *s,
 	       const struct common_options *common, struct decoding *d, char **argv, int argc)
 {
@@ -254,6 +280,8 @@ static int run(struct input *inputs, int n, char **names, struct settings *s,
 	struct error e;
 	int status;
 
+	if (find_end(names, n, s))
+		return STATUS_FAILED;
 	for (int i = 0; i < n; i++) {
 		if (input_twice(names, i, &e) ||
 		    input_open(&inputs[i], names[i], s->format, decoders, d, &e) ||
@@ -321,6 +349,7 @@ int main(int argc, char **argv)
 	d.verbose = common.verbose;
 	d.clock = s.clock;
 	d.limits = &s.limits;
+	d.max_value = s.max_value;
 	inputs = calloc((size_t)n, sizeof(*inputs));
 	for (int i = 0; inputs && i < n; i++)
 		inputs[i].fd = -1;

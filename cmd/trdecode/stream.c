@@ -9,6 +9,7 @@
 
 #include "common/field.h"
 #include "common/reader.h"
+#include "common/reader_tail.h"
 #include "common/value.h"
 #include "decoder.h"
 #include "merge.h"
@@ -401,6 +402,18 @@ static int saved_begin(struct input *in, struct error *e)
 	return merge_first(in, s->event.time, e);
 }
 
+/* END at the end of the file tells it. */
+static bool saved_late(struct input *in, uint64_t *time)
+{
+	const struct saved *s = in->state;
+	uint64_t last;
+
+	if (reader_tail_last(s->in.fd, &last))
+		return false;
+	*time = moved(s, last);
+	return true;
+}
+
 static void count_gap(struct saved *s)
 {
 	struct writer *w = s->input->decoding->writer;
@@ -549,6 +562,7 @@ const struct decoder decoder_stream = {
 	.identity = saved_identity,
 	.info = saved_info,
 	.begin = saved_begin,
+	.late = saved_late,
 	.run = saved_run,
 	.close = saved_close,
 };

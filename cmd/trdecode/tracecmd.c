@@ -274,6 +274,16 @@ static int begin_readers(struct tracecmd *t, struct error *e)
 	return 0;
 }
 
+/* The first event's time with nothing added but what the trace itself asks for. */
+static uint64_t first_time(const struct tracecmd *t)
+{
+	const struct tracecmd_reader *r = (const struct tracecmd_reader *)t->heap.items[0];
+	struct tracecmd own = *t;
+
+	own.shift = (int64_t)((uint64_t)t->shift - (uint64_t)t->input->shift);
+	return r->text ? tracecmd_text_time(&own, r) : tracecmd_time(&own, r->cpu, r->record.time);
+}
+
 static int tracecmd_begin(struct input *in, struct error *e)
 {
 	struct tracecmd *t = in->state;
@@ -289,8 +299,7 @@ static int tracecmd_begin(struct input *in, struct error *e)
 			error_set(e, in->name, NO_OFFSET, "out of memory");
 		return -1;
 	}
-	set_next(t);
-	return 0;
+	return t->heap.count ? merge_first(in, first_time(t), e) : 0;
 }
 
 static void tracecmd_close(struct input *in)
@@ -325,6 +334,7 @@ const struct decoder decoder_tracecmd = {
 	.identity = tracecmd_identity,
 	.info = tracecmd_info,
 	.begin = tracecmd_begin,
+	.late = tracecmd_late,
 	.run = tracecmd_run,
 	.close = tracecmd_close,
 };

@@ -86,6 +86,8 @@ int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r);
 
 /* tracecmd_skip.c: before the first event is written, pass over what is not wanted. */
 void tracecmd_skip(struct tracecmd *t);
+/* struct decoder's late: the time of the last page. */
+bool tracecmd_late(struct input *in, uint64_t *latest);
 
 /* tracecmd_time.c */
 void tracecmd_clock(struct tracecmd *t);
@@ -110,6 +112,8 @@ int tracecmd_declare(struct tracecmd *t);
 int tracecmd_text_begin(struct tracecmd *t, struct tracecmd_reader *r, struct error *e);
 /* Write the line that waits, and read the next one. */
 int tracecmd_text_next(struct tracecmd *t, struct tracecmd_reader *r, struct error *e);
+/* The time of the line that is due. */
+uint64_t tracecmd_text_time(const struct tracecmd *t, const struct tracecmd_reader *r);
 void tracecmd_text_free(struct tracecmd_reader *r);
 
 /* tracecmd_info.c */

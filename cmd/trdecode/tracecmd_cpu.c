@@ -126,6 +126,30 @@ static int next_chunk(struct cpu_data *c, struct error *e)
 	return 1;
 }
 
+bool cpu_data_chunk(const struct cpu_data *c, uint64_t offset, struct buffer *to, uint64_t *next)
+{
+	uint8_t lengths[8];
+	uint32_t packed, size;
+	const char *what;
+	struct error e;
+
+	if (offset > c->end || c->end - offset < 8 ||
+	    tracecmd_file_read(c->file, lengths, 8, offset, &e) != 8)
+		return false;
+	packed = (uint32_t)get_uint(lengths, 4, c->layout.big_endian);
+	size = (uint32_t)get_uint(lengths + 4, 4, c->layout.big_endian);
+	if (packed > c->end - offset - 8 || size > CHUNK_LIMIT)
+		return false;
+	*next = offset + 8 + packed;
+	if (!to)
+		return true;
+	c->packed->size = 0;
+	if (buffer_reserve(c->packed, (size_t)packed + 1) ||
+	    tracecmd_file_read(c->file, c->packed->data, packed, offset + 8, &e) != packed)
+		return false;
+	return !tracecmd_unpack(c->unpacker, c->packed->data, packed, size, to, &what);
+}
+
 static uint64_t page_offset(const struct cpu_data *c)
 {
 	/* a chunk's offset is all that can be said about what was packed */

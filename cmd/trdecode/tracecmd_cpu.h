@@ -44,6 +44,13 @@ int cpu_data_page(struct cpu_data *c, struct ring_record *r, struct error *e);
 /* The next bytes of data that are no pages, in c->window: 1; 0 at the end; -1 as above. */
 int cpu_data_bytes(struct cpu_data *c, struct error *e);
 
+/*
+ * The first bytes, at least a page where there are so many, of the compressed chunk whose lengths
+ * stand at offset, in `to`, and where the next one's stand. to NULL: only that. false: there is
+ * none.
+ */
+bool cpu_data_chunk(const struct cpu_data *c, uint64_t offset, struct buffer *to, uint64_t *next);
+
 /* The next record: 1, 0 at the end; -1 as above. */
 static inline int cpu_data_next(struct cpu_data *c, struct ring_record *r, struct error *e)
 {

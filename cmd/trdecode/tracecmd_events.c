@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/formats/tracecmd.h"
+
 enum { EVENTS_MOST = 65534, ID_LIMIT = 65536, FIELDS_LIMIT = 1024 };
 
 /* Offsets of the common fields, where no format tells. */
@@ -162,6 +164,20 @@ static enum field_role role_of(const struct tracecmd_event *v, const struct form
 	return ROLE_NONE;
 }
 
+/* The name without the mark of a name that several have. */
+static size_t plain_size(const char *name, size_t n)
+{
+	size_t mark = sizeof TRACECMD_ANOTHER - 1, end = n;
+
+	while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+		end--;
+	/* the mark ends with a letter */
+	return end < n && name[end] != '0' && end > mark &&
+			       !memcmp(name + end - mark, TRACECMD_ANOTHER, mark)
+		       ? end - mark
+		       : n;
+}
+
 static uint32_t declare_type(struct tracecmd *t, const struct tracecmd_event *v)
 {
 	struct field_entry fields[FIELDS_LIMIT + 1];
@@ -177,7 +193,7 @@ static uint32_t declare_type(struct tracecmd *t, const struct tracecmd_event *v)
 			       .fields = fields};
 
 	if (v->source) {
-		e.name = writer_string(w, f->name, f->name_size);
+		e.name = writer_string(w, f->name, plain_size(f->name, f->name_size));
 		e.group = writer_text(w, v->source->system);
 		e.declaration = writer_string(w, v->source->text, v->source->size);
 	} else {

@@ -202,8 +202,13 @@ static int look(struct tracecmd *t, struct tracecmd_reader *r)
 
 		x->lane = writer_lane(t->w, &entry);
 	}
-	r->due.time = tracecmd_time(t, 0, x->time);
+	r->due.time = tracecmd_text_time(t, r);
 	return x->lane ? 0 : -1;
+}
+
+uint64_t tracecmd_text_time(const struct tracecmd *t, const struct tracecmd_reader *r)
+{
+	return tracecmd_time(t, 0, r->text->time);
 }
 
 static uint32_t declare_type(struct tracecmd *t)

@@ -522,6 +522,7 @@ const struct decoder decoder_uftrace = {
 	.identity = uftrace_identity,
 	.info = uftrace_info_facts,
 	.begin = uftrace_begin,
+	.late = uftrace_late,
 	.run = uftrace_run,
 	.close = uftrace_close,
 };

@@ -48,11 +48,16 @@ struct task_reader {
 	uint32_t sched_place; /* place of the open sched-out, 0 none */
 	bool open;	      /* has a file */
 	bool depth_known;
-	bool stale; /* base.next is not known: task_look_ahead finds it */
+	bool skipped; /* what is before the first time that is wanted */
+	bool stale;   /* base.next is not known: task_look_ahead finds it */
 };
 
 /* A record so long after the one before it is looked at twice: its time may be damaged. */
 #define TASK_JUMP (3600ull * 1000000000)
+
+/* Of a record's second word; bit 1: neither ENTRY nor EXIT; bit 2: payload; bits 3 to 5: magic */
+#define UFTRACE_PLAIN_MASK 0x3e
+#define UFTRACE_PLAIN	   (UFTRACE_RECORD_MAGIC << 3)
 
 struct perf_reader {
 	struct lane_reader base;
@@ -162,6 +167,23 @@ static inline uint32_t uftrace_place(struct uftrace *u, const struct task_reader
 
 /* uftrace_merge.c: events up to and including that time (unshifted). -1: the writer failed. */
 int merge_until(struct uftrace *u, uint64_t limit);
+/* uftrace_skip.c: pass over a task's records before a time, where they are plain ones and many; it
+ * is stale then. */
+void uftrace_skip(const struct uftrace *u, struct task_reader *t, uint64_t first);
+/* struct decoder's late: the last record of a task. */
+bool uftrace_late(struct input *in, uint64_t *time);
+/* uftrace_pair.c */
+enum pair_end {
+	PAIR_OVER,  /* `end` was reached, or one of them is stale */
+	PAIR_STUCK, /* the next record needs more than a row of the present block */
+};
+/* Have both a plain record at hand? a is the earlier one. */
+bool uftrace_pair_ready(const struct uftrace *u, const struct task_reader *a,
+			const struct task_reader *b);
+/* Their plain records before the time `end`, in order; both have their row_bits. Where one is not
+ * stale, its base.due.time is that of the record that follows. */
+enum pair_end uftrace_pair(struct uftrace *u, struct task_reader *a, struct task_reader *b,
+			   struct rows *rows, uint64_t end);
 /* uftrace_records.c */
 int task_begin(struct uftrace *u, struct task_reader *t, struct error *e);
 /* Find the time of the task's next record, stepping over damage. -1: the writer failed. */

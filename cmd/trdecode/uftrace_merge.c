@@ -7,6 +7,10 @@
  */
 #include "uftrace.h"
 
+/* Two tasks are taken together if for so long (ns) no other has anything: some dozens of records.
+ */
+enum { PAIR_SPAN = 8192 };
+
 /* The first time that is no longer the top reader's turn. */
 static inline uint64_t turn_ends(const struct uftrace *u, uint64_t limit)
 {
@@ -43,8 +47,7 @@ task_turn(struct uftrace *u, struct task_reader *t, struct rows *rows, uint64_t 
 			time = __builtin_bswap64(time);
 			word = __builtin_bswap64(word);
 		}
-		/* bit 1: neither ENTRY nor EXIT; bit 2: payload; bits 3 to 5: magic */
-		if (__builtin_expect((word & 0x3e) != UFTRACE_RECORD_MAGIC << 3, 0))
+		if (__builtin_expect((word & UFTRACE_PLAIN_MASK) != UFTRACE_PLAIN, 0))
 			break;
 		if (time >= end || time < last) {
 			over = time >= last && time < t->context_until && time - last < TASK_JUMP;
@@ -64,22 +67,74 @@ task_turn(struct uftrace *u, struct task_reader *t, struct rows *rows, uint64_t 
 	return over;
 }
 
-/* As long as the top of the heap has plain records. */
-static void plain_records(struct uftrace *u, uint64_t limit)
+static bool has_bits(const struct uftrace *u, const struct rows *rows, struct task_reader *t)
 {
+	return t->bits.block == rows->block ||
+	       rows_bits(rows, u->w, t->lane, u->entry, u->leave, &t->bits);
+}
+
+/* The number of the reader that comes after the top, if it is worth while to take the plain records
+ * of the two together, and until when; 0: it is not. */
+static size_t find_pair(const struct uftrace *u, uint64_t limit, uint64_t *end)
+{
+	struct heap_item **items = u->heap.items;
+	size_t second = u->heap.count > 2 && heap_earlier(items[2], items[1]) ? 2 : 1;
+	/* the other child of the top, and the children of this one */
+	size_t behind[] = {3 - second, 2 * second + 1, 2 * second + 2};
+	const struct task_reader *a, *b;
+
+	if (u->heap.count < 2)
+		return 0;
+	a = (const struct task_reader *)items[0];
+	b = (const struct task_reader *)items[second];
+	*end = limit == UINT64_MAX ? limit : limit + 1;
+	for (int i = 0; i < 3; i++)
+		if (behind[i] < u->heap.count && items[behind[i]]->time < *end)
+			*end = items[behind[i]]->time;
+	if (*end < PAIR_SPAN || *end - PAIR_SPAN < items[second]->time ||
+	    !uftrace_pair_ready(u, a, b))
+		return 0;
+	*end = a->context_until < *end ? a->context_until : *end;
+	*end = b->context_until < *end ? b->context_until : *end;
+	return *end > items[second]->time ? second : 0;
+}
+
+/*
+ * As long as the top of the heap has plain records. Returns the number of a reader, not the top,
+ * that is stale; 0 none.
+ */
+static size_t plain_records(struct uftrace *u, uint64_t limit)
+{
+	size_t second = 0;
 	struct rows rows;
 
 	rows_open(&rows, u->w);
 	while (rows.block) {
 		struct task_reader *t = (struct task_reader *)u->heap.items[0];
-		uint64_t end = turn_ends(u, limit);
+		uint64_t end = turn_ends(u, limit), until;
 		bool over;
 
 		if (!t->base.task || !t->context || t->base.due.time >= end)
 			break;
-		if (t->bits.block != rows.block &&
-		    !rows_bits(&rows, u->w, t->lane, u->entry, u->leave, &t->bits))
+		if (!has_bits(u, &rows, t))
 			break;
+		second = find_pair(u, limit, &until);
+		if (second && has_bits(u, &rows, (struct task_reader *)u->heap.items[second])) {
+			struct task_reader *b = (struct task_reader *)u->heap.items[second];
+			enum pair_end how = uftrace_pair(u, t, b, &rows, until);
+
+			if (b->stale)
+				break;
+			heap_sift_down(&u->heap, second);
+			second = 0;
+			if (t->stale)
+				break;
+			heap_sift_down(&u->heap, 0);
+			if (how == PAIR_STUCK)
+				break;
+			continue;
+		}
+		second = 0;
 		u->last_lane = t->lane;
 		over = u->info.swap ? task_turn(u, t, &rows, end, true)
 				    : task_turn(u, t, &rows, end, false);
@@ -88,6 +143,23 @@ static void plain_records(struct uftrace *u, uint64_t limit)
 		heap_sift_down(&u->heap, 0);
 	}
 	rows_close(&rows, u->w);
+	return second;
+}
+
+/* Of one that is second, its next time, and both get to their places. 0, or -1. */
+static int refresh_second(struct uftrace *u, size_t second)
+{
+	struct task_reader *t = (struct task_reader *)u->heap.items[second];
+
+	t->stale = false;
+	if (task_look_ahead(u, t))
+		return -1;
+	if (t->base.due.time == UINT64_MAX)
+		u->heap.items[second] = u->heap.items[--u->heap.count];
+	if (second < u->heap.count)
+		heap_sift_down(&u->heap, second);
+	heap_sift_down(&u->heap, 0);
+	return 0;
 }
 
 /* The top reader's next time, where the plain records left it open. 0, or -1. */
@@ -113,6 +185,12 @@ static bool pass_over(struct uftrace *u, struct lane_reader *r, uint64_t first)
 
 	if (!r->task || t->stale || r->due.time >= first)
 		return false;
+	if (!t->skipped) {
+		t->skipped = true;
+		uftrace_skip(u, t, first);
+		if (t->stale)
+			return true;
+	}
 	p = start = window_at(&t->file);
 	stop = start + window_have(&t->file);
 	last = t->last;
@@ -123,7 +201,7 @@ static bool pass_over(struct uftrace *u, struct lane_reader *r, uint64_t first)
 			time = __builtin_bswap64(time);
 			word = __builtin_bswap64(word);
 		}
-		if ((word & 0x3e) != UFTRACE_RECORD_MAGIC << 3 || time >= first || time < last ||
+		if ((word & UFTRACE_PLAIN_MASK) != UFTRACE_PLAIN || time >= first || time < last ||
 		    time - last >= TASK_JUMP)
 			break;
 		last = time;
@@ -159,6 +237,7 @@ int merge_until(struct uftrace *u, uint64_t limit)
 		drop_tasks(u);
 	while (u->heap.count && u->heap.items[0]->time <= limit) {
 		struct lane_reader *next;
+		size_t second;
 
 		/* deeper stacks carry into the address: record by record */
 		if (first && u->info.max_stack <= 1024)
@@ -168,9 +247,8 @@ int merge_until(struct uftrace *u, uint64_t limit)
 					return -1;
 		if (!u->heap.count || u->heap.items[0]->time > limit)
 			break;
-		if (u->info.max_stack <= 1024)
-			plain_records(u, limit);
-		if (refresh_top(u))
+		second = u->info.max_stack <= 1024 ? plain_records(u, limit) : 0;
+		if (second ? refresh_second(u, second) : refresh_top(u))
 			return -1;
 		if (!u->heap.count || u->heap.items[0]->time > limit)
 			break;

@@ -5,12 +5,12 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <snappy-c.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
-#include <zstd_errors.h>
 
 #include "common/bytes.h"
 
@@ -246,10 +246,26 @@ static int step_zstd(struct unpack *u, const uint8_t **in, size_t n, uint8_t **o
 
 	*in += from.pos;
 	*out += to.pos;
-	if (ZSTD_isError(result) &&
-	    ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
-		u->why = "its window is larger than 128 MiB (as by zstd --long=28 and more)";
 	return ZSTD_isError(result) ? -1 : result != 0;
+}
+
+/*
+ * A frame's header tells how much of what was unpacked must be kept (RFC 8878, 3.1.1.1). The limit
+ * is that of libzstd, and so of apitrace. 1, or 0 if it is beyond; -1: cannot read.
+ */
+static int check_window(struct unpack *u, struct error *e)
+{
+	uint64_t window;
+
+	if (fill(u, UNPACK_ZSTD_HEADER, e) < 0)
+		return -1;
+	if (!unpack_zstd_window(u->in_at, (size_t)(u->in_end - u->in_at), &window) ||
+	    window <= UNPACK_WINDOW_LIMIT)
+		return 1;
+	snprintf(u->refused, sizeof u->refused,
+		 "it asks for a window of %" PRIu64 " MiB, and at most %d MiB are kept",
+		 window >> 20, UNPACK_WINDOW_LIMIT >> 20);
+	return end(u, u->packed, u->refused);
 }
 
 /* May another member or frame begin with this? */
@@ -287,6 +303,12 @@ static int more_stream(struct unpack *u, step_function *step, struct error *e)
 			u->between = false;
 			u->chunk += u->begun;
 			u->begun = true;
+			if (u->container == CONTAINER_ZSTD) {
+				int fits = check_window(u, e);
+
+				if (fits <= 0)
+					return fits;
+			}
 		}
 		if (fill(u, 1, e) < 0)
 			return -1;
@@ -294,7 +316,9 @@ static int more_stream(struct unpack *u, step_function *step, struct error *e)
 		going = step(u, &in, (size_t)(u->in_end - u->in_at), &to,
 			     OUT_SIZE - (size_t)(to - out));
 		if (going < 0) {
-			end(u, u->packed + (uint64_t)(in - u->in_at), u->why ? u->why : "damaged");
+			end(u, u->packed + (uint64_t)(in - u->in_at),
+			    u->total || to > out ? "damaged"
+						 : "damaged before a byte of it was unpacked");
 		} else if (!going) {
 			u->between = true;
 		} else if (to == out && in == u->in_at && u->eof) {

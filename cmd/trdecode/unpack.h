@@ -39,7 +39,7 @@ struct unpack {
 	bool eof, between; /* between: of what is no snappy, no chunk is begun */
 	bool begun;	   /* a chunk was */
 	void *state;	   /* of zlib, brotli, zstd */
-	const char *why;   /* what it cannot be unpacked for; NULL: it is damaged */
+	char refused[80];  /* what it is not unpacked for; "": it is damaged, or well */
 };
 
 /* The container by the first bytes of a file. false: none. */
@@ -47,6 +47,8 @@ bool unpack_probe(const uint8_t *head, size_t n, enum container *container);
 const char *unpack_name(enum container container);
 /* A frame, or one that is to be skipped. */
 bool unpack_is_zstd(const uint8_t *head, size_t n);
+/* The window that a frame's header asks for; false: it is cut, or a frame to skip. */
+bool unpack_zstd_window(const uint8_t *head, size_t n, uint64_t *window);
 /* What its parts are called: "chunk", "member" ... */
 const char *unpack_part(enum container container);
 
@@ -66,7 +68,11 @@ size_t snappy_part(const uint8_t *in, size_t n, uint8_t *out, size_t size, bool 
 /* The length a raw snappy block says it has when unpacked. false: it does not even say that. */
 bool snappy_length(const uint8_t *in, size_t n, uint32_t *length);
 
-enum { UNPACK_SNAPPY_LIMIT = 64 * 1024 * 1024 }; /* of one chunk, unpacked */
+enum {
+	UNPACK_SNAPPY_LIMIT = 64 * 1024 * 1024,	 /* of one chunk, unpacked */
+	UNPACK_WINDOW_LIMIT = 128 * 1024 * 1024, /* of a frame of zstd */
+	UNPACK_ZSTD_HEADER = 17,		 /* of a frame, at most */
+};
 
 /* Raw snappy cannot expand more than 64 bytes from an element of 3. */
 static inline bool snappy_length_sane(uint32_t packed, uint32_t length)

@@ -12,6 +12,7 @@
 
 #include "common/bytes.h"
 #include "common/formats/apitrace.h"
+#include "tree.h"
 
 static bool first_bytes_sane(const uint8_t *p, size_t n)
 {
@@ -19,20 +20,31 @@ static bool first_bytes_sane(const uint8_t *p, size_t n)
 	       (n < 2 || p[1] <= (p[0] >= APITRACE_PROPERTIES ? p[0] : 1));
 }
 
+static bool gzip_mark(const uint8_t *head, size_t n)
+{
+	return n >= 4 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8;
+}
+
+/*
+ * What bears the mark of gzip or zstd and is damaged before its first byte could be unpacked may
+ * have been a trace: it is taken for one, so that the damage is told, and its place.
+ */
 static bool probe_gzip(const uint8_t *head, size_t n)
 {
 	z_stream z = {.next_in = (Bytef *)head, .avail_in = (uInt)n};
 	uint8_t out[2];
+	int result;
 
-	if (n < 4 || head[0] != 0x1f || head[1] != 0x8b || head[2] != 8 || head[3] & 0xe0)
-		return false;
 	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
 		return false;
 	z.next_out = out;
 	z.avail_out = sizeof out;
-	inflate(&z, Z_SYNC_FLUSH);
+	result = inflate(&z, Z_SYNC_FLUSH);
 	inflateEnd(&z);
-	return first_bytes_sane(out, sizeof out - z.avail_out);
+	if (z.avail_out < sizeof out)
+		return first_bytes_sane(out, sizeof out - z.avail_out);
+	/* cut, if so little is there */
+	return result == Z_DATA_ERROR || (result != Z_STREAM_END && n < TREE_PROBE);
 }
 
 /* Where damage follows soon: does a whole header, or its first property, stand at the beginning? */
@@ -84,6 +96,33 @@ bool unpack_is_zstd(const uint8_t *head, size_t n)
 		(get_u32(head) & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START);
 }
 
+/* RFC 8878, 3.1.1.1 */
+bool unpack_zstd_window(const uint8_t *head, size_t n, uint64_t *window)
+{
+	static const uint8_t id_sizes[] = {0, 1, 2, 4}, size_sizes[] = {1, 2, 4, 8};
+	uint8_t flags;
+	size_t id, size;
+
+	if (n < 6 || get_u32(head) != ZSTD_MAGICNUMBER)
+		return false;
+	flags = head[4];
+	if (flags & 8) /* reserved: damaged */
+		return false;
+	if (!(flags & 0x20)) {
+		uint64_t base = 1ull << (10 + (head[5] >> 3));
+
+		*window = base + base / 8 * (head[5] & 7);
+		return true;
+	}
+	/* a single segment: all of its content */
+	id = id_sizes[flags & 3];
+	size = size_sizes[flags >> 6];
+	if (n < 5 + id + size)
+		return false;
+	*window = get_uint(head + 5 + id, (unsigned)size, false) + (size == 2 ? 256 : 0);
+	return true;
+}
+
 static bool probe_zstd(const uint8_t *head, size_t n)
 {
 	ZSTD_DStream *z;
@@ -102,8 +141,8 @@ static bool probe_zstd(const uint8_t *head, size_t n)
 			break;
 	}
 	ZSTD_freeDStream(z);
-	/* its first block may be longer than what was read */
-	return out.pos ? first_bytes_sane(bytes, out.pos) : !ZSTD_isError(result);
+	/* its first block may be longer than what was read, or damaged, or its window too large */
+	return !out.pos || first_bytes_sane(bytes, out.pos);
 }
 
 static bool probe_snappy(const uint8_t *head, size_t n)
@@ -128,7 +167,7 @@ bool unpack_probe(const uint8_t *head, size_t n, enum container *container)
 	*container = CONTAINER_BROTLI;
 	if (n >= 2 && !memcmp(head, "at", 2))
 		*container = CONTAINER_SNAPPY;
-	else if (n >= 4 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8 && !(head[3] & 0xe0))
+	else if (gzip_mark(head, n) && !(head[3] & 0xe0))
 		*container = CONTAINER_GZIP;
 	else if (unpack_is_zstd(head, n))
 		*container = CONTAINER_ZSTD;
@@ -141,5 +180,9 @@ bool unpack_probe(const uint8_t *head, size_t n, enum container *container)
 	/* a tar may begin with anything */
 	if (n >= 262 && !memcmp(head + 257, "ustar", 5))
 		return false;
-	return probe_brotli(head, n);
+	if (probe_brotli(head, n))
+		return true;
+	/* flags that gzip does not have, and so damage */
+	*container = CONTAINER_GZIP;
+	return gzip_mark(head, n);
 }

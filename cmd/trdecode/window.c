@@ -46,6 +46,14 @@ static ssize_t read_at(struct file_window *w, void *data, size_t n, uint64_t off
 	return got;
 }
 
+bool window_peek(struct file_window *w, uint64_t offset, void *to, size_t n)
+{
+	struct error e;
+
+	return offset < w->size && w->size - offset >= n &&
+	       read_at(w, to, n, offset, &e) == (ssize_t)n;
+}
+
 void window_close(struct file_window *w)
 {
 	if (w->fd >= 0)

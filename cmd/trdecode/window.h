@@ -36,6 +36,9 @@ ssize_t window_need(struct file_window *w, size_t n, struct error *e);
 const uint8_t *window_large(struct file_window *w, size_t n, struct buffer *b, size_t *have,
 			    struct error *e);
 
+/* n bytes at an offset of the member, past the window. false: they are not there. */
+bool window_peek(struct file_window *w, uint64_t offset, void *to, size_t n);
+
 static inline const uint8_t *window_at(const struct file_window *w)
 {
 	return w->data + w->begin;

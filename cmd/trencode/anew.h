@@ -99,6 +99,9 @@ struct anew_target {
 	bool nests;	 /* calls of a thread nest: those that overlap are left out */
 	bool replays;	 /* its readers make the stack again as uftrace does: after an exec, after
 			    lost events and after longjmp it is theirs to empty it */
+	bool told_apart; /* calls in the kernel, and those scheduled out in, are given as they come:
+			    its readers know that they are such, and need not see them nest */
+	bool buffers;	 /* it has those of the kernel's tracer, by name */
 	bool needs_time; /* ticks must be given a length */
 	bool no_zero;	 /* there is no thread 0 */
 	bool zero;	 /* 0 is a thread like others, not only the idle one of a CPU */
@@ -133,7 +136,7 @@ struct anew {
 	uint64_t rows, calls_seen;
 	/* for anew_report */
 	uint64_t unnamed, unmatched, cut, outlasting, comms, with_cpu, with_time, with_wall,
-		renamed;
+		with_buffer, renamed;
 };
 
 /* The state of an encoder, all zero but for its struct anew: en->state, for the encoder's free(),
@@ -187,8 +190,9 @@ struct anew_field {
 };
 
 /* The fields of a type that are kept, at most so many; the caller frees them. None of a type with
- * VALUES, nor those of ftrace's own calls, which say what the row does. NULL: memory is out. */
-struct anew_field *anew_fields_plan(const struct type *t, uint32_t most, uint32_t *n,
+ * VALUES; those of ftrace's own calls only if graph, but for what the row says. NULL: memory is
+ * out. */
+struct anew_field *anew_fields_plan(const struct type *t, uint32_t most, bool graph, uint32_t *n,
 				    uint64_t *lost);
 /* Its value; 0 where the row does not have it. */
 uint64_t anew_field_number(const struct anew_field *w, const struct event *ev);
@@ -203,6 +207,11 @@ int anew_field_values(struct buffer *b, const struct anew_field *fields, uint32_
 /* Append the name with each byte below 0x20, 0x7f, and each of `others` as \xHH; a backslash that
  * looks like one is written so too. So the name can be had back. */
 int anew_name_escaped(struct buffer *b, const char *name, size_t n, const char *others);
+/* Append a name, or a text, with each NUL as \x00 for targets where it ends there; what looks like
+ * that is written so too. */
+int anew_name_no_nul(struct buffer *b, const char *name, size_t n);
+/* Cut an escaped name to at most n bytes behind from, not inside of an escape or a character. */
+void anew_name_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut);
 /* Append an identifier: all but letters, digits and _ as _xHH, and so a first digit, and a _ that
  * looks like one. "" becomes "_x". */
 int anew_name_identifier(struct buffer *b, const char *name, size_t n);

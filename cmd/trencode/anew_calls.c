@@ -73,7 +73,9 @@ static int emit(struct anew *a, struct anew_row *r, const struct event *ev, stru
 	r->ev = ev;
 	r->time = ev->time;
 	a->with_time += r->what != ANEW_GAP && !ticks;
-	a->with_wall += clock && clock->flags & CLOCK_HAS_WALL;
+	a->with_buffer += ev->lane->buffer.size && r->what != ANEW_GAP && ev->lane->source &&
+			  !strcmp(ev->lane->source->format.text, "trace-cmd");
+	a->with_wall += clock && clock->flags & CLOCK_HAS_WALL && clock->wall;
 	if (a->options->tick && ticks &&
 	    __builtin_mul_overflow(ev->time, a->options->tick, &r->time))
 		r->time = UINT64_MAX;
@@ -207,13 +209,33 @@ static int leave(struct anew *a, struct anew_thread *t, const struct event *ev,
 	return emit(a, &r, ev, e);
 }
 
+/* One that need not nest: as it stands. */
+static int as_it_stands(struct anew *a, struct anew_thread *t, const struct event *ev,
+			struct error *e)
+{
+	struct anew_row r = {.what = ev->type->kind == KIND_ENTER ? ANEW_ENTER : ANEW_LEAVE,
+			     .thread = t,
+			     .start = ev->time,
+			     .place = ev->place,
+			     .depth = ev->type->flags & TYPE_INNER ? t->below + (uint32_t)t->count
+								   : ev->depth};
+
+	a->calls_seen += r.what == ANEW_ENTER;
+	return emit(a, &r, ev, e);
+}
+
 static int by_stack(struct anew *a, struct anew_thread *t, const struct event *ev, struct error *e)
 {
+	uint64_t unmatched = a->calls.unmatched;
 	struct call done;
 	enum calls_result got = calls_feed(&a->calls, ev, &done);
 
 	if (a->calls.out_of_memory)
 		return no_memory(e);
+	if (a->target->told_apart && ev->type->flags & (TYPE_KERNEL | TYPE_INNER)) {
+		a->calls.unmatched = unmatched;
+		return as_it_stands(a, t, ev, e);
+	}
 	if (got == CALLS_ENTER)
 		return enter(a, t, ev, e);
 	return got == CALLS_LEAVE ? leave(a, t, ev, &done, e) : 0;
@@ -375,10 +397,15 @@ void anew_report(struct anew *a)
 		  a->target->closes
 			  ? "calls whose return was not recorded end where the next event shows it"
 			  : "calls have no return, as none was recorded");
-	anew_lost(a, a->outlasting,
-		  "calls in the kernel outlast the call that they are in: they end with it");
+	anew_lost(
+		a, a->outlasting,
+		"calls in the kernel outlast the call that they are in: they end with it, and what "
+		"they took behind it is time of the call below");
+	anew_lost(a, a->target->told_apart ? 0 : a->calls.outside, CALLS_OUTSIDE);
 	anew_lost(a, a->overlap.left_out,
 		  "calls overlap with others of their thread and are left out");
+	anew_lost(a, a->target->buffers ? 0 : a->with_buffer,
+		  "events have lost the name of their buffer, an instance of the kernel's tracer");
 	anew_lost(a, a->renamed,
 		  "threads without a number, or with that of another, have one from 4194305 on");
 }

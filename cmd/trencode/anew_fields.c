@@ -21,19 +21,28 @@ static void plan(struct anew_field *w, const struct field *f)
 	}
 }
 
-struct anew_field *anew_fields_plan(const struct type *t, uint32_t most, uint32_t *n,
+/* Of ftrace's own calls: the function and the depth. */
+static bool is_said(const struct field *f)
+{
+	return f->role == ROLE_ADDRESS || !strcmp(f->name.text, "depth");
+}
+
+struct anew_field *anew_fields_plan(const struct type *t, uint32_t most, bool graph, uint32_t *n,
 				    uint64_t *lost)
 {
 	struct anew_field *fields = calloc(t->nfields + (size_t)1, sizeof *fields);
 	bool call = t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
 
+	bool ftrace = call && !strcmp(t->group.text, "ftrace");
+
 	*n = 0;
-	if (call && !strcmp(t->group.text, "ftrace"))
+	if (ftrace && !graph)
 		return fields;
 	for (uint32_t i = 0; fields && i < t->nfields && !(t->flags & TYPE_VALUES); i++) {
 		const struct field *f = &t->fields[i];
 
-		if (anew_is_own_field(t, f) || (call && f->role == ROLE_CALL))
+		if (anew_is_own_field(t, f) || (call && f->role == ROLE_CALL) ||
+		    (ftrace && is_said(f)))
 			continue;
 		if (*n == most)
 			++*lost;

@@ -39,7 +39,7 @@ struct state {
 	struct type *calls[2], *gap;
 	struct buffer tail;
 	uint32_t calls_written, signatures;
-	uint64_t extra, bad, cut, fields_lost, unseen, instants, named;
+	uint64_t extra, bad, cut, fields_lost, unseen, instants, no_values, named;
 };
 
 static int no_memory(struct error *e)
@@ -58,7 +58,8 @@ static int fields_of(struct state *s, const struct type *t, struct made **out)
 	s->types = types;
 	*out = &types[t->number];
 	if (!(*out)->fields)
-		(*out)->fields = anew_fields_plan(t, ARGUMENTS_MOST, &(*out)->n, &s->fields_lost);
+		(*out)->fields =
+			anew_fields_plan(t, ARGUMENTS_MOST, false, &(*out)->n, &s->fields_lost);
 	return (*out)->fields ? 0 : -1;
 }
 
@@ -120,6 +121,18 @@ static int field_names(struct state *s, const struct made *t, bool function,
 	return 0;
 }
 
+/* Readers take a name up to a NUL. */
+static int whole_name(struct state *s, struct text_ref *name)
+{
+	struct buffer b = {0};
+	int result = anew_name_no_nul(&b, name->text, name->size);
+
+	if (!result)
+		*name = dialect_text(&s->anew.d, b.data, b.size);
+	buffer_free(&b);
+	return result;
+}
+
 static int new_function(struct state *s, struct function *f, struct text_ref name,
 			const struct definition *names)
 {
@@ -128,6 +141,8 @@ static int new_function(struct state *s, struct function *f, struct text_ref nam
 	if (!p)
 		return -1;
 	p->address = s->signatures++;
+	if (name.size && whole_name(s, &name))
+		return -1;
 	if (name.size > NAME_MOST) {
 		name = dialect_text(&s->anew.d, name.text, NAME_MOST);
 		s->cut++;
@@ -283,6 +298,7 @@ static int instant(void *state, const struct anew_row *r, struct error *e)
 			return no_memory(e);
 	}
 	s->instants++;
+	s->no_values += ev->type->flags & TYPE_VALUES && ev->tail_size;
 	if (put(s, r, false, call, f->place, e))
 		return -1;
 	s->tail.size = 0;
@@ -355,6 +371,7 @@ static int end(struct encoding *en, struct error *e)
 	anew_lost(a, a->with_cpu, "events have lost their CPU, which a .trace does not keep");
 	anew_lost(a, s->named, "threads have lost their name and process");
 	anew_lost(a, s->instants, "events are calls that return at once");
+	anew_lost(a, s->no_values, "events have lost their values: what they keep is fields");
 	anew_lost(a, s->extra, "arguments beyond those of the function's first call are left out");
 	anew_lost(a, s->bad, "events have damaged values: what is behind the damage is left out");
 	anew_lost(a, s->cut, "names were cut to 32768 bytes");

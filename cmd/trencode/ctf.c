@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "anew.h"
 #include "attribute_values.h"
 #include "common/calls.h"
 #include "common/utf8.h"
@@ -30,12 +31,21 @@ static int no_memory(struct error *e)
 	return error_set(e, NULL, NO_OFFSET, "out of memory");
 }
 
-/* Up to the first NUL, which ends it. */
+/* A NUL would end it. */
 static int put_string(struct buffer *b, const char *p, size_t n)
 {
-	const char *end = n ? memchr(p, 0, n) : NULL;
+	struct buffer plain = {0};
+	int result;
 
-	return utf8_append(b, p, end ? (size_t)(end - p) : n) || buffer_u8(b, 0) ? -1 : 0;
+	if (!n || (!memchr(p, 0, n) && !memmem(p, n, "\\x", 2)))
+		return utf8_append(b, p, n) || buffer_u8(b, 0) ? -1 : 0;
+	result = anew_name_no_nul(&plain, p, n) ||
+				 utf8_append(b, (const char *)plain.data, plain.size) ||
+				 buffer_u8(b, 0)
+			 ? -1
+			 : 0;
+	buffer_free(&plain);
+	return result;
 }
 
 static int put_cached(struct buffer *b, struct place_names *names, uint32_t number)

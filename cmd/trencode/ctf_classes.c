@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "anew.h"
 #include "common/utf8.h"
 #include "common/version.h"
 #include "ctf.h"
@@ -27,7 +28,10 @@ static int put(struct buffer *b, const char *s)
 static int put_quoted(struct buffer *b, const char *p, size_t n)
 {
 	struct buffer clean = {0};
-	int r = utf8_append(&clean, p, n) || buffer_u8(b, '"');
+	struct buffer whole = {0};
+	int r = anew_name_no_nul(&whole, p, n) ||
+		(whole.size && utf8_append(&clean, (const char *)whole.data, whole.size)) ||
+		buffer_u8(b, '"');
 
 	for (size_t i = 0; !r && i < clean.size; i++) {
 		uint8_t c = clean.data[i];
@@ -37,6 +41,7 @@ static int put_quoted(struct buffer *b, const char *p, size_t n)
 		r = r || buffer_u8(b, c < 0x20 || c == 0x7f ? '?' : c);
 	}
 	buffer_free(&clean);
+	buffer_free(&whole);
 	return r || buffer_u8(b, '"') ? -1 : 0;
 }
 

@@ -14,8 +14,11 @@
 enum { BLOCK_MOST = 64 * 1024, BLOCKS = 4 << 20, META_MOST = 64 * 1024, IDS = 65536 };
 
 struct channel {
-	uint32_t name;	     /* in state.names */
-	struct intern kinds; /* marker and format: number is the id */
+	uint32_t name;	       /* in state.names */
+	struct intern kinds;   /* marker and format: number is the id */
+	struct intern markers; /* the names that they have there */
+	uint32_t *next; /* by number of a name: what the next one of that name counts on from */
+	size_t next_size;
 };
 
 /* A type in the channel that it was last seen in. */
@@ -304,13 +307,39 @@ static int use_of(struct state *s, const struct type *t, struct use **out, struc
 	return (*out)->written ? 0 : no_memory(e);
 }
 
+/* The name that a marker gets, a number in c->markers: in a channel a name has one format. */
+static uint32_t name_marker(struct state *s, struct channel *c, struct text_ref name)
+{
+	struct buffer *b = &s->text;
+	uint32_t had = c->markers.count, plain, number, *next;
+
+	plain = number = intern(&c->markers, name.text, name.size);
+	if (plain == INTERN_NONE || number == had)
+		return number;
+	next = array_reach(c->next, &c->next_size, plain, sizeof *next);
+	if (!next)
+		return INTERN_NONE;
+	c->next = next;
+	b->size = 0;
+	if (name.size && buffer_append(b, name.text, name.size))
+		return INTERN_NONE;
+	do {
+		b->size = name.size;
+		if (buffer_printf(b, "%c%" PRIu32, LTTNG_ANOTHER, 2 + next[plain]++))
+			return INTERN_NONE;
+		had = c->markers.count;
+		number = intern(&c->markers, b->data, b->size);
+	} while (number < had);
+	return number;
+}
+
 /* The id of a type in a channel, announced when it is new. */
 static int number_use(struct state *s, const struct type *t, struct use *u, uint32_t channel,
 		      struct error *e)
 {
 	struct channel *c = &s->channels[channel - 1];
 	const struct lttng_written *w = u->written;
-	uint32_t had = c->kinds.count;
+	uint32_t had = c->kinds.count, name;
 
 	s->text.size = 0;
 	if (buffer_append(&s->text, t->name.text, t->name.size + 1) ||
@@ -323,8 +352,11 @@ static int number_use(struct state *s, const struct type *t, struct use *u, uint
 	u->channel = channel;
 	if (c->kinds.count == had || u->id >= IDS)
 		return 0;
-	return announce_marker(s, intern_data(&s->names, c->name), t->name.text, u->id, &w->sizes,
-			       w->format.data, w->format.size, e);
+	name = name_marker(s, c, t->name);
+	if (name == INTERN_NONE)
+		return no_memory(e);
+	return announce_marker(s, intern_data(&s->names, c->name), intern_data(&c->markers, name),
+			       u->id, &w->sizes, w->format.data, w->format.size, e);
 }
 
 static int take_gap(struct state *s, const struct event *ev, struct error *e)
@@ -416,8 +448,11 @@ static void lttng_free(struct encoding *en)
 	if (!s)
 		return;
 	tree_output_close(&s->tree);
-	for (size_t i = 0; i < s->nchannels; i++)
+	for (size_t i = 0; i < s->nchannels; i++) {
 		intern_free(&s->channels[i].kinds);
+		intern_free(&s->channels[i].markers);
+		free(s->channels[i].next);
+	}
 	for (size_t i = 0; i < s->nfiles; i++)
 		buffer_free(&s->files[i].block);
 	for (size_t i = 0; i < s->uses_size; i++)

@@ -33,7 +33,7 @@ struct state {
 	size_t types_size;
 	uint32_t *lanes; /* by channel and CPU; 0 not yet */
 	size_t lanes_size;
-	struct intern lane_keys, names; /* names: of markers of a channel, no two with one name */
+	struct intern lane_keys;
 	struct type *gap;
 	struct buffer fixed, tail, text;
 	const struct clock *clock; /* of the first event */
@@ -112,7 +112,11 @@ static int make_format(struct written *w, const struct type *t, struct buffer *b
 			return -1;
 	if (buffer_printf(b, " _comm %%s"))
 		return -1;
-	if (w->call && buffer_printf(b, " _%s%s %%s", t->flags & TYPE_PER_CPU ? "cpu_" : "",
+	if (w->call && buffer_printf(b, " _%s%s %%s",
+				     t->flags & TYPE_PER_CPU  ? "cpu_"
+				     : t->flags & TYPE_KERNEL ? "kernel_"
+				     : t->flags & TYPE_INNER  ? "inner_"
+							      : "",
 				     w->leave ? "leave" : "enter"))
 		return -1;
 	if (w->place && buffer_printf(b, " _at %%s"))
@@ -127,30 +131,18 @@ static int make_format(struct written *w, const struct type *t, struct buffer *b
 	return 0;
 }
 
-/* A marker has one format: another type of that name in its channel is called otherwise. */
-static int unique_name(struct state *s, struct type *t, const char *group)
+/* Behind a ~ the native encoder numbers formats of one name. */
+static int marker_name(struct state *s, const struct type *from, struct text_ref *out)
 {
-	struct buffer key = {0};
-	uint32_t had = s->names.count;
-	size_t at, size;
-	int result = -1;
+	struct buffer b = {0};
+	int result = anew_name_escaped(&b, from->name.text, from->name.size, "~") ||
+				     (!b.size && buffer_append(&b, "unnamed", 7))
+			     ? -1
+			     : 0;
 
-	if (buffer_append(&key, group, strlen(group) + 1))
-		return -1;
-	at = key.size;
-	if (anew_name_escaped(&key, t->name.text, t->name.size, "") ||
-	    (key.size == at && buffer_append(&key, "unnamed", 7)))
-		goto out;
-	size = key.size;
-	for (unsigned i = 2; intern(&s->names, key.data, key.size) < had; i++) {
-		key.size = size;
-		if (buffer_printf(&key, "~%u", i))
-			goto out;
-	}
-	t->name = dialect_text(&s->anew.d, key.data + at, key.size - at);
-	result = 0;
-out:
-	buffer_free(&key);
+	if (!result)
+		*out = dialect_text(&s->anew.d, b.data, b.size);
+	buffer_free(&b);
 	return result;
 }
 
@@ -226,23 +218,17 @@ static int describe(struct state *s, struct written *w, struct type *t)
 
 static int new_type(struct state *s, const struct type *from, struct written *w, bool place)
 {
-	struct type *t = dialect_type(&s->anew.d, from->name.text, "");
-	struct text_ref channel;
+	struct type *t = dialect_type(&s->anew.d, "", "");
 
-	if (!t || channel_name(s, from, &channel))
+	if (!t || marker_name(s, from, &t->name) || channel_name(s, from, &t->group))
 		return -1;
 	w->call = from->kind == KIND_ENTER || from->kind == KIND_LEAVE;
 	w->leave = from->kind == KIND_LEAVE;
 	w->number = w->call && from->flags & TYPE_CALL_NUMBER;
 	w->values = from->flags & TYPE_VALUES;
 	w->place = place && !w->call;
-	w->fields = anew_fields_plan(from, FIELDS_MOST, &w->nfields, &s->fields_lost);
-	if (!w->fields)
-		return -1;
-	t->group = channel;
-	if (make_format(w, from, &s->text))
-		return -1;
-	if (unique_name(s, t, channel.text) || describe(s, w, t))
+	w->fields = anew_fields_plan(from, FIELDS_MOST, true, &w->nfields, &s->fields_lost);
+	if (!w->fields || make_format(w, from, &s->text) || describe(s, w, t))
 		return -1;
 	t->declaration = dialect_text(&s->anew.d, s->text.data, s->text.size);
 	w->type = t;
@@ -295,8 +281,10 @@ static int end_text(struct state *s, size_t from)
 	struct buffer *b = &s->tail;
 	const uint8_t *nul = b->size > from ? memchr(b->data + from, 0, b->size - from) : NULL;
 
-	if (nul)
+	if (nul) {
 		b->size = (size_t)(nul - b->data);
+		s->cut++;
+	}
 	anew_text_cut(b, from, TEXT_MOST, &s->cut);
 	return buffer_u8(b, 0);
 }
@@ -305,7 +293,7 @@ static int put_text(struct state *s, const char *text, size_t n)
 {
 	size_t from = s->tail.size;
 
-	return (n && buffer_append(&s->tail, text, n)) || end_text(s, from) ? -1 : 0;
+	return anew_name_no_nul(&s->tail, text, n) || end_text(s, from) ? -1 : 0;
 }
 
 static int put_field(struct state *s, const struct anew_field *w, const struct event *ev)
@@ -426,6 +414,7 @@ static const struct anew_target target = {
 	.native = &encoder_lttng,
 	.format = "lttng",
 	.state_size = sizeof(struct state),
+	.told_apart = true,
 	.needs_time = true,
 	.zero = true,
 	.call = row,
@@ -475,7 +464,6 @@ static void free_state(struct encoding *en)
 	free(s->types);
 	free(s->lanes);
 	intern_free(&s->lane_keys);
-	intern_free(&s->names);
 	buffer_free(&s->fixed);
 	buffer_free(&s->tail);
 	buffer_free(&s->text);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "common/field.h"
+#include "common/formats/tracecmd.h"
 #include "tracecmd_anew.h"
 
 enum { TEXT_MOST = TRACECMD_RECORD_MOST - 32 };
@@ -37,12 +38,10 @@ struct state {
 	size_t types_size;
 	uint64_t *places; /* addresses */
 	size_t places_size;
-	struct intern lane_keys; /* buffer and CPU */
-	uint32_t *lanes;
-	size_t lanes_size;
+	struct tracecmd_lanes lanes;
 	struct type *record, *gap;
 	struct buffer data, text, kallsyms, printk, cmdlines, symbols;
-	uint64_t functions, blobs, cut, no_cpu;
+	uint64_t functions, blobs, cut;
 	bool begun;
 };
 
@@ -51,11 +50,44 @@ static int no_memory(struct error *e)
 	return error_set(e, NULL, NO_OFFSET, "out of memory");
 }
 
-static int begin_file(struct state *s, bool ticks, struct error *e)
+/* The name of the clock, by which readers print times: of another trace.dat it is kept, also where
+ * that prints them as plain numbers. */
+static const char *clock_name(const struct state *s, const struct lane *lane)
+{
+	static const char *const known[] = {"local", "global",	"counter", "uptime",
+					    "perf",  "mono",	"boot",	   "mono_raw",
+					    "tai",   "x86-tsc", "ppc-tb",  "s390-tod"};
+	const struct clock *clock = lane ? lane->clock : NULL;
+	bool ticks = clock && clock->flags & CLOCK_TICKS;
+
+	if (ticks && s->anew.options->tick)
+		return "local";
+	if (clock && lane->source && !strcmp(lane->source->format.text, "trace-cmd"))
+		for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+			if (!strcmp(clock->name.text, known[i]))
+				return known[i];
+	return ticks ? "counter" : "local";
+}
+
+/* As readers know the clock by this option only; appended as trdecode gives them. */
+static int put_clock_option(struct state *s, const char *clock, struct error *e)
+{
+	struct buffer b = {0};
+	size_t n = strlen(clock) + 3;
+	int result = buffer_u32(&b, TRACECMD_TRACECLOCK) || buffer_u32(&b, (uint32_t)n) ||
+				     buffer_printf(&b, "[%s]", clock) || buffer_u8(&b, 0)
+			     ? no_memory(e)
+			     : dialect_meta(&s->anew.d, "options", b.data, b.size, 0, e);
+
+	buffer_free(&b);
+	return result;
+}
+
+static int begin_file(struct state *s, const struct lane *lane, struct error *e)
 {
 	static const char file[] = "version 6\nlong_size 8\npage_size 4096\ncompression none\n"
 				   "compression_version \ntime_added 0\ncpus 1\n";
-	const char *clock = ticks ? "counter" : "local";
+	const char *clock = clock_name(s, lane);
 	char buffers[64];
 	int n = snprintf(buffers, sizeof buffers, "\t%s\t4096\t1\n", clock);
 
@@ -66,7 +98,8 @@ static int begin_file(struct state *s, bool ticks, struct error *e)
 			       dialect_meta(&s->anew.d, "header_page", header_page,
 					    sizeof header_page - 1, 0, e) ||
 			       dialect_meta(&s->anew.d, "header_event", header_event,
-					    sizeof header_event - 1, 0, e)
+					    sizeof header_event - 1, 0, e) ||
+			       put_clock_option(s, clock, e)
 		       ? -1
 		       : 0;
 }
@@ -99,38 +132,6 @@ static void take_over(struct encoding *en, void *state)
 	s->kallsyms = native->parts[PART_KALLSYMS];
 	s->printk = native->parts[PART_PRINTK];
 	native->parts[PART_KALLSYMS] = native->parts[PART_PRINTK] = (struct buffer){0};
-}
-
-/* --- lanes: a buffer on a CPU --- */
-
-static int lane_of(struct state *s, const struct lane *from, const struct lane **out)
-{
-	bool instance = from->source && !strcmp(from->source->format.text, "trace-cmd");
-	bool has_cpu = from->flags & LANE_HAS_CPU && (uint32_t)from->cpu < TRACECMD_CPUS_MOST;
-	struct text_ref buffer =
-		dialect_text(&s->anew.d, from->buffer.text, instance ? from->buffer.size : 0);
-	uint32_t key[] = {buffer.number, has_cpu ? (uint32_t)from->cpu : 0}, number, *lanes;
-	struct lane *l;
-
-	s->no_cpu += !has_cpu;
-	number = intern(&s->lane_keys, key, sizeof key);
-	if (number == INTERN_NONE)
-		return -1;
-	lanes = array_reach(s->lanes, &s->lanes_size, number, sizeof *lanes);
-	if (!lanes)
-		return -1;
-	s->lanes = lanes;
-	if (!lanes[number]) {
-		l = dialect_lane(&s->anew.d);
-		if (!l)
-			return -1;
-		l->buffer = buffer;
-		l->flags = LANE_HAS_CPU;
-		l->cpu = (int32_t)key[1];
-		lanes[number] = l->number;
-	}
-	*out = dictionary_lane(&s->anew.d.dictionary, lanes[number]);
-	return 0;
 }
 
 static int name_thread(struct state *s, struct anew_thread *t)
@@ -166,7 +167,8 @@ static int put_record(struct state *s, const struct anew_row *r, struct error *e
 			   .tail = s->data.data,
 			   .tail_size = (uint32_t)s->data.size};
 
-	if (name_thread(s, r->thread) || lane_of(s, r->ev->lane, &ev.lane))
+	if (name_thread(s, r->thread) ||
+	    tracecmd_lane_of(&s->lanes, &s->anew.d, r->ev->lane, r->time, &ev.lane))
 		return no_memory(e);
 	return dialect_event(&s->anew.d, &ev, e);
 }
@@ -221,20 +223,53 @@ static int values_text(struct state *s, const struct anew_row *r)
 	return anew_text_row(&s->text, s->anew.dictionary, ev, &s->blobs);
 }
 
+struct exit_fields {
+	uint32_t overrun;
+	uint64_t calltime, rettime;
+};
+
+static void take_number(const struct event *ev, const char *name, uint64_t *to)
+{
+	const struct field *f = field_find(ev->type, name);
+	struct field_value v = {.form = FORM_NONE};
+
+	if (f)
+		field_get(ev, f, 0, &v);
+	if (v.form == FORM_UINT || v.form == FORM_INT)
+		*to = v.u;
+}
+
+/* What the kernel wrote of a return, where it did. */
+static struct exit_fields exit_of(const struct anew_row *r)
+{
+	struct exit_fields x = {.calltime = r->start, .rettime = r->time};
+	uint64_t overrun = 0;
+
+	if (r->cut || strcmp(r->ev->type->group.text, "ftrace") != 0)
+		return x;
+	take_number(r->ev, "overrun", &overrun);
+	take_number(r->ev, "calltime", &x.calltime);
+	take_number(r->ev, "rettime", &x.rettime);
+	x.overrun = (uint32_t)overrun;
+	return x;
+}
+
 static int call(void *state, const struct anew_row *r, struct error *e)
 {
 	struct state *s = state;
 	bool leave = r->what == ANEW_LEAVE;
+	struct exit_fields exit;
 	uint64_t address;
 
 	if (address_of(s, r->place, &address) || values_text(s, r))
 		return no_memory(e);
 	if (leave && put_print(s, r, address, e))
 		return -1;
+	exit = leave ? exit_of(r) : (struct exit_fields){0};
 	if (begin_record(s, leave ? TRACECMD_ID_EXIT : TRACECMD_ID_ENTRY, r->thread->tid) ||
 	    buffer_u64(&s->data, address) || buffer_u32(&s->data, r->depth) ||
-	    (leave && (buffer_u32(&s->data, 0) || buffer_u64(&s->data, r->start) ||
-		       buffer_u64(&s->data, r->time))))
+	    (leave && (buffer_u32(&s->data, exit.overrun) || buffer_u64(&s->data, exit.calltime) ||
+		       buffer_u64(&s->data, exit.rettime))))
 		return no_memory(e);
 	if (put_record(s, r, e))
 		return -1;
@@ -252,8 +287,34 @@ static int put_raw(struct state *s, const struct anew_row *r, const struct trace
 		return 1;
 	if (buffer_append(&s->data, ev->tail, ev->tail_size))
 		return -1;
+	if (ev->type->flags & TYPE_BIG_ENDIAN)
+		tracecmd_swap_record(s->data.data, s->data.size, ev->type);
 	put_u16(s->data.data, made->id);
 	put_u32(s->data.data + 4, (uint32_t)r->thread->tid);
+	return 0;
+}
+
+/* End a text that begins at from, behind which others have room; *loc says where it is. */
+static int end_text(struct state *s, size_t from, uint32_t others, uint32_t *loc)
+{
+	size_t end = TRACECMD_RECORD_MOST - 1 - others;
+
+	anew_text_cut(&s->data, from, from < end ? end - from : 0, &s->cut);
+	if (buffer_u8(&s->data, 0))
+		return -1;
+	*loc = (uint32_t)((s->data.size - from) << 16 | from);
+	return 0;
+}
+
+static int put_values(struct state *s, const struct anew_row *r, const struct tracecmd_made *made)
+{
+	uint32_t loc;
+
+	if (begin_record(s, made->id, r->thread->tid) || buffer_u32(&s->data, 0) ||
+	    anew_text_row(&s->data, s->anew.dictionary, r->ev, &s->blobs) ||
+	    end_text(s, made->size, 0, &loc))
+		return -1;
+	put_u32(s->data.data + TRACECMD_COMMON, loc);
 	return 0;
 }
 
@@ -273,17 +334,13 @@ static int put_fields(struct state *s, const struct anew_row *r, const struct tr
 		if (w->size) {
 			put_u64(bytes, anew_field_number(w, r->ev));
 		} else {
-			size_t from = s->data.size, left;
+			size_t from = s->data.size;
+			uint32_t loc;
 
-			if (anew_field_text(&s->data, w, r->ev))
+			if (anew_field_text(&s->data, w, r->ev) ||
+			    end_text(s, from, made->nfields - i - 1, &loc))
 				return -1;
-			left = from + (made->nfields - i) < TRACECMD_RECORD_MOST
-				       ? TRACECMD_RECORD_MOST - from - (made->nfields - i)
-				       : 0;
-			anew_text_cut(&s->data, from, left, &s->cut);
-			if (buffer_u8(&s->data, 0))
-				return -1;
-			put_u32(bytes, (uint32_t)((s->data.size - from) << 16 | from));
+			put_u32(bytes, loc);
 		}
 		memcpy(s->data.data + at, bytes, size);
 		at += size;
@@ -303,6 +360,20 @@ static int as_text(struct state *s, const struct anew_row *r, struct error *e)
 	return put_print(s, r, 0, e);
 }
 
+/* What the kernel printed. */
+static int print_again(struct state *s, const struct anew_row *r, struct error *e)
+{
+	struct field_value v = {.form = FORM_NONE};
+	uint64_t ip = 0;
+
+	take_number(r->ev, "ip", &ip);
+	field_get(r->ev, field_find(r->ev->type, "buf"), 0, &v);
+	s->text.size = 0;
+	if (v.form == FORM_TEXT && v.size && buffer_append(&s->text, v.text, v.size))
+		return no_memory(e);
+	return put_print(s, r, ip, e);
+}
+
 static int instant(void *state, const struct anew_row *r, struct error *e)
 {
 	struct state *s = state;
@@ -317,9 +388,13 @@ static int instant(void *state, const struct anew_row *r, struct error *e)
 	made = &types[t->number];
 	if (!made->known && tracecmd_formats_add(&s->formats, &s->anew.d, t, made))
 		return no_memory(e);
+	if (made->print)
+		return print_again(s, r, e);
 	if (made->id == TRACECMD_ID_PRINT && !made->raw)
 		return as_text(s, r, e);
-	if (made->raw ? put_raw(s, r, made) : put_fields(s, r, made))
+	if (made->raw	   ? put_raw(s, r, made)
+	    : made->values ? put_values(s, r, made)
+			   : put_fields(s, r, made))
 		return no_memory(e);
 	return put_record(s, r, e);
 }
@@ -333,13 +408,16 @@ static int gap(void *state, const struct anew_row *r, struct error *e)
 		return 0;
 	ev.time = r->time;
 	ev.type = s->gap;
-	return lane_of(s, r->ev->lane, &ev.lane) ? no_memory(e) : dialect_event(&s->anew.d, &ev, e);
+	return tracecmd_lane_of(&s->lanes, &s->anew.d, r->ev->lane, r->time, &ev.lane)
+		       ? no_memory(e)
+		       : dialect_event(&s->anew.d, &ev, e);
 }
 
 static const struct anew_target target = {
 	.native = &encoder_tracecmd,
 	.format = "trace-cmd",
 	.state_size = sizeof(struct state),
+	.buffers = true,
 	.nests = true,
 	.call = call,
 	.instant = instant,
@@ -366,11 +444,21 @@ static int begin(struct encoding *en, struct error *e)
 static int event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct state *s = en->state;
-	bool ticks = ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS;
 
-	if (!s->begun && begin_file(s, ticks && !en->options->tick, e))
+	if (!s->begun && begin_file(s, ev->lane, e))
 		return -1;
 	return anew_event(en, ev, e);
+}
+
+static int head(struct encoding *en, const struct head *h, struct error *e)
+{
+	struct state *s = en->state;
+
+	/* what was held back is of the stream before */
+	if (anew_head(en, h, e))
+		return -1;
+	tracecmd_lanes_head(&s->lanes, h);
+	return 0;
 }
 
 /* --- the end --- */
@@ -386,7 +474,7 @@ static int end(struct encoding *en, struct error *e)
 	struct tracecmd_state *native = s->anew.d.encoding.state;
 	struct anew *a = &s->anew;
 
-	if ((!s->begun && begin_file(s, false, e)) || anew_end(a, e))
+	if ((!s->begun && begin_file(s, NULL, e)) || anew_end(a, e))
 		return -1;
 	if (take(&native->parts[PART_KALLSYMS], &s->symbols) ||
 	    take(&native->parts[PART_KALLSYMS], &s->kallsyms) ||
@@ -397,7 +485,10 @@ static int end(struct encoding *en, struct error *e)
 	if (s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
 		return -1;
 	anew_report(a);
-	anew_lost(a, s->no_cpu, "events of no CPU are on CPU 0");
+	anew_lost(a, s->lanes.no_cpu, "events of no CPU are on CPU 0");
+	anew_lost(a, s->lanes.rounds,
+		  "streams begin before the end of the ones in front: their buffers are instances "
+		  "of their own, named ~2 and on");
 	anew_lost(a, a->comms, "events have lost their task's name, which had changed");
 	anew_lost(a, a->with_wall,
 		  "events have lost their wall time: the trace has the source's clock");
@@ -421,8 +512,7 @@ static void free_state(struct encoding *en)
 		free(s->types[i].fields);
 	free(s->types);
 	free(s->places);
-	free(s->lanes);
-	intern_free(&s->lane_keys);
+	tracecmd_lanes_free(&s->lanes);
 	buffer_free(&s->data);
 	buffer_free(&s->text);
 	buffer_free(&s->kallsyms);
@@ -437,7 +527,7 @@ const struct encoder encoder_tracecmd_anew = {
 	.name = "trace-cmd",
 	.output = ENCODER_FILE,
 	.begin = begin,
-	.head = anew_head,
+	.head = head,
 	.meta = meta,
 	.event = event,
 	.end = end,

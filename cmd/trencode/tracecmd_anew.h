@@ -5,6 +5,7 @@
 #define TR_TRACECMD_ANEW_H
 
 #include "anew.h"
+#include "common/reader.h"
 #include "tracecmd.h"
 
 enum {
@@ -24,8 +25,10 @@ struct tracecmd_made {
 	bool known;
 	uint16_t id;		   /* TRACECMD_ID_PRINT: as text */
 	bool raw;		   /* the record is the source's, but for id and thread */
+	bool print;		   /* it is a print of a kernel of 32 bits */
 	struct anew_field *fields; /* else */
 	uint32_t nfields, size;	   /* bytes before the texts */
+	bool values;		   /* and one text more, of what is no field */
 };
 
 /* One format of the trace to be. */
@@ -36,7 +39,12 @@ struct tracecmd_made_format {
 struct tracecmd_formats {
 	struct tracecmd_made_format *list;
 	size_t count, capacity;
-	struct intern names;		  /* of events, within their systems */
+	struct intern names; /* of events, within their systems */
+	uint32_t *next_name; /* by their number: what the next one of that name counts on from */
+	size_t next_name_size;
+	struct intern bodies; /* the same with the format's text behind the id */
+	uint16_t *ids;	      /* by their number */
+	size_t ids_size;
 	uint32_t next;			  /* id */
 	uint16_t ftrace[TRACECMD_ID_OWN]; /* index + 1 in list of the kernel's own, by id */
 	uint64_t fields_lost, as_text;
@@ -47,8 +55,33 @@ struct tracecmd_formats {
 int tracecmd_formats_begin(struct tracecmd_formats *f, struct dialect *d);
 int tracecmd_formats_add(struct tracecmd_formats *f, struct dialect *d, const struct type *t,
 			 struct tracecmd_made *made);
+/* tracecmd_anew_swap.c: turn a record round that came from a machine of the other order of bytes.
+ */
+void tracecmd_swap_record(uint8_t *record, size_t size, const struct type *t);
 /* All of them as the native encoder wants them. */
 int tracecmd_formats_end(struct tracecmd_formats *f, struct buffer *to);
 void tracecmd_formats_free(struct tracecmd_formats *f);
+
+/*
+ * tracecmd_anew_lanes.c: where events are written, which is a buffer on a CPU
+ *
+ * Readers merge the CPUs of all buffers by time, and never reorder one of them. So where a stream
+ * follows another one and goes back in time, its buffers are others than those before.
+ */
+struct tracecmd_lanes {
+	struct intern keys; /* buffer, CPU and round */
+	uint32_t *lanes;    /* in the dialect */
+	size_t size;
+	uint64_t latest, stream_id;
+	uint32_t sequence, rounds; /* rounds: how often time went back so */
+	bool begun, border;	   /* border: a stream has begun, no row of it has come */
+	uint64_t no_cpu;	   /* events of none */
+};
+
+void tracecmd_lanes_head(struct tracecmd_lanes *l, const struct head *h);
+/* -1: memory is out. */
+int tracecmd_lane_of(struct tracecmd_lanes *l, struct dialect *d, const struct lane *from,
+		     uint64_t time, const struct lane **out);
+void tracecmd_lanes_free(struct tracecmd_lanes *l);
 
 #endif

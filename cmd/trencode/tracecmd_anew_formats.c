@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "common/field.h"
+#include "common/formats/tracecmd.h"
 #include "tracecmd_anew.h"
 
 #define COMMON_FIELDS                                                                              \
@@ -14,6 +15,11 @@
 	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+/* Of events that have no fields, but values: all of them as one text. */
+#define VALUES_FIELD                                                                               \
+	"\tfield:__data_loc char[] values;\toffset:8;\tsize:4;\tsigned:0;\n\n"                     \
+	"print fmt: \"%%s\", __get_str(values)\n"
 
 static const struct {
 	uint16_t id;
@@ -75,24 +81,85 @@ static bool stands_at(const struct type *t, const char *name, uint32_t offset, u
 	return f && f->where == WHERE_TAIL && f->offset == offset && f->size == size;
 }
 
+/* Can its records stay what they are, in the order of bytes of this trace? Sizes of all fields are
+ * in the format, so those of a machine of 32 bits can, but for those of the kernel's own tracers,
+ * which readers take longs from by the trace's size; so can all but packed arguments, whose places
+ * their text alone tells, be turned round. */
 static bool is_kernels(const struct type *t)
 {
-	return t->declaration.size && t->flags & TYPE_TAIL && !(t->flags & TYPE_BIG_ENDIAN) &&
-	       t->word_size == 8 && stands_at(t, "common_type", 0, 2) &&
+	bool ftrace = !strcmp(t->group.text, "ftrace"), big = t->flags & TYPE_BIG_ENDIAN;
+
+	if (ftrace && ((t->word_size != 8 && strcmp(t->name.text, "raw_data") != 0) ||
+		       (big && field_find(t, "fmt"))))
+		return false;
+	return t->declaration.size && t->flags & TYPE_TAIL && stands_at(t, "common_type", 0, 2) &&
 	       stands_at(t, "common_pid", 4, 4) && strstr(t->declaration.text, "\nID: ");
 }
 
-static bool name_is_free(struct tracecmd_formats *f, const char *system, size_t n, const char *name,
-			 size_t size)
+/* b is the system, a NUL and, at `at`, an event's name: mark the name if it is taken. */
+static int mark_name(struct tracecmd_formats *f, struct buffer *b)
 {
-	uint32_t had = f->names.count;
-	struct buffer key = {0};
-	bool fresh = !buffer_append(&key, system, n) && !buffer_u8(&key, 0) &&
-		     (!size || !buffer_append(&key, name, size)) &&
-		     intern(&f->names, key.data, key.size) == had;
+	uint32_t had = f->names.count, plain, number, *next;
+	size_t size = b->size;
 
-	buffer_free(&key);
-	return fresh;
+	plain = number = intern(&f->names, b->data, b->size);
+	next = plain == INTERN_NONE
+		       ? NULL
+		       : array_reach(f->next_name, &f->next_name_size, plain, sizeof *next);
+	if (!next)
+		return -1;
+	f->next_name = next;
+	while (number < had) {
+		b->size = size;
+		if (buffer_printf(b, TRACECMD_ANOTHER "%u", 2 + next[plain]++))
+			return -1;
+		had = f->names.count;
+		number = intern(&f->names, b->data, b->size);
+		if (number == INTERN_NONE)
+			return -1;
+	}
+	return 0;
+}
+
+/* Add the format of a name of an event; body follows the id in its text. Types of one name that
+ * have the same body are one. *id 0: none is left, nothing was added. */
+static int add_named(struct tracecmd_formats *f, struct dialect *d, struct text_ref system,
+		     const void *name, size_t n, struct text_ref body, uint16_t *id)
+{
+	uint32_t had = f->bodies.count, number;
+	struct buffer b = {0};
+	uint16_t *ids;
+	size_t at;
+	int result = -1;
+
+	*id = 0;
+	if (buffer_u32(&b, body.number) || buffer_append(&b, system.text, system.size + 1) ||
+	    (n && buffer_append(&b, name, n)))
+		goto out;
+	number = intern(&f->bodies, b.data, b.size);
+	ids = number == INTERN_NONE ? NULL : array_reach(f->ids, &f->ids_size, number, sizeof *ids);
+	if (!ids)
+		goto out;
+	f->ids = ids;
+	result = 0;
+	if (number < had || f->next > TRACECMD_ID_MOST) {
+		*id = ids[number];
+		goto out;
+	}
+	*id = ids[number] = (uint16_t)f->next++;
+	memmove(b.data, b.data + 4, b.size - 4);
+	b.size -= 4;
+	at = system.size + 1;
+	f->text.size = 0;
+	if (mark_name(f, &b) || buffer_printf(&f->text, "name: ") ||
+	    buffer_append(&f->text, b.data + at, b.size - at) ||
+	    buffer_printf(&f->text, "\nID: %u", *id) ||
+	    buffer_append(&f->text, body.text, body.size) ||
+	    add(f, d, system, f->text.data, f->text.size))
+		result = -1;
+out:
+	buffer_free(&b);
+	return result;
 }
 
 /* 1: it cannot be taken as it is. */
@@ -121,18 +188,13 @@ static int add_kernels(struct tracecmd_formats *f, struct dialect *d, const stru
 		made->raw = true;
 		return 0;
 	}
-	if (ftrace || !t->group.size || f->next > TRACECMD_ID_MOST ||
-	    !name_is_free(f, t->group.text, t->group.size, t->name.text, t->name.size))
+	if (ftrace || !t->group.size)
 		return 1;
-	made->id = (uint16_t)f->next++;
-	made->raw = true;
-	f->text.size = 0;
-	return buffer_append(&f->text, t->declaration.text, (size_t)(id - t->declaration.text)) ||
-			       buffer_printf(&f->text, "%u%s", made->id, behind) ||
-			       add(f, d, dialect_text(d, t->group.text, t->group.size),
-				   f->text.data, f->text.size)
-		       ? -1
-		       : 0;
+	if (add_named(f, d, dialect_text(d, t->group.text, t->group.size), t->name.text,
+		      t->name.size, dialect_text(d, behind, strlen(behind)), &made->id))
+		return -1;
+	made->raw = made->id;
+	return !made->id;
 }
 
 /* --- of their own --- */
@@ -196,25 +258,6 @@ static uint32_t place_fields(struct tracecmd_made *made)
 	return at;
 }
 
-static int unique_name(struct tracecmd_formats *f, const char *system, size_t n,
-		       const struct type *t, struct buffer *name)
-{
-	size_t size;
-
-	name->size = 0;
-	if (anew_name_identifier(name, t->name.text, t->name.size))
-		return -1;
-	size = name->size;
-	for (unsigned i = 2; !name_is_free(f, system, n, (const char *)name->data, name->size);
-	     i++) {
-		name->size = size;
-		/* no name of an event ends so: it would have been escaped */
-		if (i > TRACECMD_ID_MOST || buffer_printf(name, "_x7e%u", i))
-			return -1;
-	}
-	return 0;
-}
-
 static int add_own(struct tracecmd_formats *f, struct dialect *d, const struct type *t,
 		   struct tracecmd_made *made)
 {
@@ -225,24 +268,19 @@ static int add_own(struct tracecmd_formats *f, struct dialect *d, const struct t
 	uint32_t at = TRACECMD_COMMON;
 	int result = -1;
 
-	if (f->next > TRACECMD_ID_MOST) {
-		made->id = TRACECMD_ID_PRINT;
-		f->as_text++;
-		return 0;
-	}
-	made->id = (uint16_t)f->next++;
-	made->fields = anew_fields_plan(t, TRACECMD_FIELDS_MOST, &made->nfields, &f->fields_lost);
-	if (!made->fields || anew_name_identifier(&system, group, strlen(group)))
+	made->fields =
+		anew_fields_plan(t, TRACECMD_FIELDS_MOST, false, &made->nfields, &f->fields_lost);
+	if (!made->fields || anew_name_identifier(&system, group, strlen(group)) ||
+	    anew_name_identifier(&name, t->name.text, t->name.size))
 		goto out;
 	/* those are the kernel's own */
 	if (system.size == 6 && !memcmp(system.data, "ftrace", 6) &&
 	    buffer_append(&system, "_other", 6))
 		goto out;
-	made->size = place_fields(made);
+	made->values = t->flags & TYPE_VALUES;
+	made->size = made->values ? TRACECMD_COMMON + 4 : place_fields(made);
 	f->text.size = 0;
-	if (unique_name(f, (const char *)system.data, system.size, t, &name) ||
-	    buffer_printf(&f->text, "name: ") || buffer_append(&f->text, name.data, name.size) ||
-	    buffer_printf(&f->text, "\nID: %u\nformat:\n" COMMON_FIELDS, made->id))
+	if (buffer_printf(&f->text, "\nformat:\n" COMMON_FIELDS))
 		goto out;
 	for (uint32_t i = 0; i < made->nfields; i++) {
 		unsigned size = made->fields[i].size ? made->fields[i].size : 4;
@@ -252,9 +290,15 @@ static int add_own(struct tracecmd_formats *f, struct dialect *d, const struct t
 			goto out;
 		at += size;
 	}
-	if (!put_print(f, made))
-		result = add(f, d, dialect_text(d, system.data, system.size), f->text.data,
-			     f->text.size);
+	if ((made->values ? buffer_printf(&f->text, VALUES_FIELD) : put_print(f, made)) ||
+	    add_named(f, d, dialect_text(d, system.data, system.size), name.data, name.size,
+		      dialect_text(d, f->text.data, f->text.size), &made->id))
+		goto out;
+	if (!made->id) {
+		made->id = TRACECMD_ID_PRINT;
+		f->as_text++;
+	}
+	result = 0;
 out:
 	buffer_free(&system);
 	buffer_free(&name);
@@ -267,6 +311,12 @@ int tracecmd_formats_add(struct tracecmd_formats *f, struct dialect *d, const st
 	int got = is_kernels(t) ? add_kernels(f, d, t, made) : 1;
 
 	made->known = true;
+	if (got > 0 && !strcmp(t->group.text, "ftrace") && t->native == TRACECMD_ID_PRINT &&
+	    field_find(t, "ip") && field_find(t, "buf")) {
+		made->id = TRACECMD_ID_PRINT;
+		made->print = true;
+		return 0;
+	}
 	return got > 0 ? add_own(f, d, t, made) : got;
 }
 
@@ -298,5 +348,8 @@ void tracecmd_formats_free(struct tracecmd_formats *f)
 {
 	free(f->list);
 	intern_free(&f->names);
+	intern_free(&f->bodies);
+	free(f->ids);
+	free(f->next_name);
 	buffer_free(&f->text);
 }

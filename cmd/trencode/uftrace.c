@@ -6,7 +6,7 @@
  * those of the calls that are there, as uftrace takes the depth of the record for the depth of its
  * stack.
  */
-#include "encoder.h"
+#include "uftrace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -186,6 +186,16 @@ static int read_info(struct state *s, struct error *e)
 	s->feat_mask = uftrace_swap64(feat, s->machine.swap);
 	s->begun = true;
 	return 0;
+}
+
+void uftrace_info_later(struct encoding *en, uint64_t feat_mask)
+{
+	struct state *s = en->state;
+
+	s->machine.word = 8;
+	s->machine.swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	s->feat_mask = feat_mask;
+	s->begun = true;
 }
 
 /* --- tasks --- */

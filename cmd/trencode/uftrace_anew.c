@@ -10,9 +10,18 @@
 
 #include "common/field.h"
 #include "common/formats/uftrace.h"
+#include "uftrace.h"
 #include "uftrace_anew.h"
 
 enum { PIECE = 48 * 1024, TEXT_MOST = 2000, FIELDS_MOST = 64 };
+/* Frames of a task: what uftrace record keeps, and what uftrace shows, unless asked. */
+enum { STACK_USUAL = 1024 };
+static const uint64_t FEATURES = UFTRACE_FEAT_PLTHOOK | UFTRACE_FEAT_TASK_SESSION |
+				 UFTRACE_FEAT_ARGUMENT | UFTRACE_FEAT_RETVAL |
+				 UFTRACE_FEAT_SYM_REL_ADDR | UFTRACE_FEAT_MAX_STACK |
+				 UFTRACE_FEAT_EVENT;
+/* uftrace 0.13 reads groups and names of events into as many bytes, and does not look. */
+enum { EVENT_NAME_MOST = 511 };
 
 struct appended {
 	const char *name;
@@ -32,12 +41,11 @@ struct state {
 		uint32_t n;
 	} * fields; /* of calls, by type */
 	size_t fields_size;
-	struct appended task, events_txt, external;
-	struct buffer tids, scratch, values;
-	struct intern processes, names; /* pids, and what they are called */
-	uint32_t *process_names;
-	size_t process_names_size;
-	uint64_t ntasks, calls_written, events_written, blobs, cut, gaps, own, fields_lost;
+	struct uftrace_tasks tasks;
+	struct appended events_txt, external;
+	struct buffer scratch, values;
+	uint32_t deepest; /* call */
+	uint64_t calls_written, too_deep, events_written, blobs, cut, gaps, fields_lost, names_cut;
 	const struct clock *clock; /* of the first event */
 };
 
@@ -53,29 +61,6 @@ static int flush(struct state *s, struct appended *a, struct error *e)
 	a->written += a->b.size;
 	a->b.size = 0;
 	return 0;
-}
-
-/* The header of info, by which records are written; its text follows at the end. */
-static int begin_info(struct state *s, struct error *e)
-{
-	uint64_t info = 1u << UFTRACE_INFO_EXE_NAME | 1u << UFTRACE_INFO_CMDLINE |
-			1u << UFTRACE_INFO_TASKINFO | 1u << UFTRACE_INFO_ARG_SPEC |
-			1u << UFTRACE_INFO_PATTERN_TYPE | 1u << UFTRACE_INFO_VERSION;
-	uint8_t h[UFTRACE_HEADER_SIZE] = UFTRACE_MAGIC;
-
-	if (s->clock && s->clock->flags & CLOCK_HAS_WALL)
-		info |= 1u << UFTRACE_INFO_UTC_OFFSET;
-	put_u32(h + UFTRACE_HDR_VERSION, UFTRACE_VERSION);
-	put_u16(h + UFTRACE_HDR_SIZE, UFTRACE_HEADER_SIZE);
-	h[UFTRACE_HDR_ENDIAN] = 1;
-	h[UFTRACE_HDR_CLASS] = 2;
-	put_u64(h + UFTRACE_HDR_FEAT_MASK, UFTRACE_FEAT_PLTHOOK | UFTRACE_FEAT_TASK_SESSION |
-						   UFTRACE_FEAT_ARGUMENT | UFTRACE_FEAT_RETVAL |
-						   UFTRACE_FEAT_SYM_REL_ADDR |
-						   UFTRACE_FEAT_MAX_STACK | UFTRACE_FEAT_EVENT);
-	put_u64(h + UFTRACE_HDR_INFO_MASK, info);
-	put_u16(h + UFTRACE_HDR_MAX_STACK, UINT16_MAX);
-	return dialect_meta(&s->anew.d, "info", h, sizeof h, 0, e);
 }
 
 static int begin_types(struct state *s)
@@ -102,56 +87,7 @@ static int begin_types(struct state *s)
 	return 0;
 }
 
-/* --- tasks --- */
-
-static int put_comm(struct buffer *b, const struct anew_thread *t)
-{
-	if (t->per_cpu)
-		return buffer_printf(b, "interrupts");
-	if (!t->comm.size)
-		return buffer_printf(b, "thread-%" PRId32, t->tid);
-	return anew_name_escaped(b, t->comm.text, t->comm.size, "/");
-}
-
-/* A process has one name: a thread of another one is a process of its own. */
-static int new_task(struct state *s, const struct anew_thread *t, struct error *e)
-{
-	struct buffer *b = &s->scratch, *to = &s->task.b;
-	uint32_t had = s->processes.count, process, name, *names;
-	int32_t pid = t->pid;
-	bool fresh;
-
-	b->size = 0;
-	process = intern(&s->processes, &pid, sizeof pid);
-	if (put_comm(b, t) || process == INTERN_NONE)
-		return no_memory(e);
-	name = intern(&s->names, b->data, b->size);
-	names = array_reach(s->process_names, &s->process_names_size, process, sizeof *names);
-	if (!names || name == INTERN_NONE)
-		return no_memory(e);
-	s->process_names = names;
-	fresh = s->processes.count > had;
-	if (fresh) {
-		names[process] = name;
-	} else if (names[process] != name) {
-		pid = t->tid;
-		fresh = true;
-		s->own++;
-	}
-	if (fresh &&
-	    (buffer_printf(to,
-			   "SESS timestamp=0.000000000 pid=%" PRId32 " sid=" UFTRACE_ANEW_SID
-			   " exename=\"",
-			   pid) ||
-	     (b->size && buffer_append(to, b->data, b->size)) || buffer_printf(to, "\"\n")))
-		return no_memory(e);
-	if (buffer_printf(to, "TASK timestamp=0.000000000 tid=%" PRId32 " pid=%" PRId32 "\n",
-			  t->tid, pid) ||
-	    buffer_printf(&s->tids, "%s%" PRId32, s->ntasks ? "," : "", t->tid))
-		return no_memory(e);
-	s->ntasks++;
-	return to->size < PIECE ? 0 : flush(s, &s->task, e);
-}
+/* --- threads --- */
 
 static int lane_of(struct state *s, const struct anew_row *r, const struct lane **out,
 		   struct error *e)
@@ -172,8 +108,8 @@ static int lane_of(struct state *s, const struct anew_row *r, const struct lane 
 		l->pid = t->pid;
 		l->thread = t->number;
 		lanes[t->number] = l->number;
-		if (new_task(s, t, e))
-			return -1;
+		if (uftrace_task_add(&s->tasks, t))
+			return no_memory(e);
 	}
 	*out = dictionary_lane(&s->anew.d.dictionary, lanes[t->number]);
 	return 0;
@@ -222,7 +158,8 @@ static int with_fields(struct state *s, const struct anew_row *r, struct anew_ro
 	s->fields = fields;
 	fields += t->number;
 	if (!fields->fields)
-		fields->fields = anew_fields_plan(t, FIELDS_MOST, &fields->n, &s->fields_lost);
+		fields->fields =
+			anew_fields_plan(t, FIELDS_MOST, false, &fields->n, &s->fields_lost);
 	if (!fields->fields)
 		return -1;
 	s->values.size = 0;
@@ -261,6 +198,9 @@ static int call(void *state, const struct anew_row *row, struct error *e)
 		ev.tail_size = (uint32_t)s->specs.tail.size;
 	}
 	s->calls_written++;
+	s->too_deep += !leave && row->depth >= STACK_USUAL;
+	if (row->depth > s->deepest)
+		s->deepest = row->depth;
 	return dialect_event(&s->anew.d, &ev, e);
 }
 
@@ -271,6 +211,7 @@ static int new_event(struct state *s, const struct type *from, uint32_t *number,
 	struct type *t = dialect_type(&s->anew.d, from->name.text, from->group.text);
 	struct buffer *b = &s->events_txt.b;
 	const char *group = from->group.size ? from->group.text : "trace";
+	size_t at;
 
 	if (!t)
 		return no_memory(e);
@@ -281,11 +222,19 @@ static int new_event(struct state *s, const struct type *from, uint32_t *number,
 				 "of events",
 				 UFTRACE_EV_EXTERN - UFTRACE_EV_USER_FIRST);
 	s->events_written++;
-	if (buffer_printf(b, "EVENT: %" PRIu32 " ", t->native) ||
-	    anew_name_escaped(b, group, strlen(group), " :") || buffer_u8(b, ':') ||
-	    anew_name_escaped(b, from->name.size ? from->name.text : "unnamed",
+	if (buffer_printf(b, "EVENT: %" PRIu32 " ", t->native))
+		return no_memory(e);
+	at = b->size;
+	if (anew_name_escaped(b, group, strlen(group), " :"))
+		return no_memory(e);
+	anew_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
+	if (buffer_u8(b, ':'))
+		return no_memory(e);
+	at = b->size;
+	if (anew_name_escaped(b, from->name.size ? from->name.text : "unnamed",
 			      from->name.size ? from->name.size : 7, " "))
 		return no_memory(e);
+	anew_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
 	*number = t->number;
 	return buffer_u8(b, '\n') ? no_memory(e)
 	       : b->size < PIECE  ? 0
@@ -372,9 +321,9 @@ static int begin(struct encoding *en, struct error *e)
 	if (!s)
 		return -1;
 	s->specs.anew = &s->anew;
-	s->task.name = "task.txt";
 	s->events_txt.name = "events.txt";
 	s->external.name = "extern.dat";
+	uftrace_info_later(&s->anew.d.encoding, FEATURES);
 	return begin_types(s) ? no_memory(e) : 0;
 }
 
@@ -382,38 +331,64 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct state *s = en->state;
 
-	if (!s->clock) {
+	if (!s->clock)
 		s->clock = ev->lane->clock;
-		if (begin_info(s, e))
-			return -1;
-	}
 	return anew_event(en, ev, e);
 }
 
 /* --- the end --- */
 
-static int end_info(struct state *s, struct error *e)
+/* Readers keep so many frames for each task; the recorder's usual number is the least. */
+static uint16_t max_stack(const struct state *s)
+{
+	return s->deepest < STACK_USUAL	  ? STACK_USUAL
+	       : s->deepest >= UINT16_MAX ? UINT16_MAX
+					  : (uint16_t)(s->deepest + 1);
+}
+
+static int put_header(const struct state *s, struct buffer *b)
+{
+	uint64_t info = 1u << UFTRACE_INFO_EXE_NAME | 1u << UFTRACE_INFO_CMDLINE |
+			1u << UFTRACE_INFO_TASKINFO | 1u << UFTRACE_INFO_ARG_SPEC |
+			1u << UFTRACE_INFO_PATTERN_TYPE | 1u << UFTRACE_INFO_VERSION;
+	uint8_t h[UFTRACE_HEADER_SIZE] = UFTRACE_MAGIC;
+
+	if (s->clock->flags & CLOCK_HAS_WALL)
+		info |= 1u << UFTRACE_INFO_UTC_OFFSET;
+	put_u32(h + UFTRACE_HDR_VERSION, UFTRACE_VERSION);
+	put_u16(h + UFTRACE_HDR_SIZE, UFTRACE_HEADER_SIZE);
+	h[UFTRACE_HDR_ENDIAN] = 1;
+	h[UFTRACE_HDR_CLASS] = 2;
+	put_u64(h + UFTRACE_HDR_FEAT_MASK, FEATURES);
+	put_u64(h + UFTRACE_HDR_INFO_MASK, info);
+	put_u16(h + UFTRACE_HDR_MAX_STACK, max_stack(s));
+	return buffer_append(b, h, sizeof h);
+}
+
+static int put_spec(struct buffer *b, const struct buffer *spec)
+{
+	return spec->size ? buffer_append(b, spec->data, spec->size) : 0;
+}
+
+static int put_info(struct state *s, struct error *e)
 {
 	struct buffer b = {0};
 	int result = 0;
 
-	if (buffer_printf(&b,
+	if (put_header(s, &b) ||
+	    buffer_printf(&b,
 			  "exename:/trace\ncmdline:trencode -t uftrace \ntaskinfo:lines=2\n"
-			  "taskinfo:nr_tid=%" PRIu64 "\ntaskinfo:tids=",
-			  s->ntasks) ||
-	    buffer_append(&b, s->tids.data, s->tids.size) ||
-	    buffer_printf(&b, "\nargspec:lines=2\nargspec:") ||
-	    (s->specs.text[0].size &&
-	     buffer_append(&b, s->specs.text[0].data, s->specs.text[0].size)) ||
-	    buffer_printf(&b, "\nretspec:") ||
-	    (s->specs.text[1].size &&
-	     buffer_append(&b, s->specs.text[1].data, s->specs.text[1].size)) ||
+			  "taskinfo:nr_tid=%zu\ntaskinfo:tids=",
+			  s->tasks.count) ||
+	    uftrace_tasks_list(&s->tasks, &b) || buffer_printf(&b, "\nargspec:lines=2\nargspec:") ||
+	    put_spec(&b, &s->specs.text[0]) || buffer_printf(&b, "\nretspec:") ||
+	    put_spec(&b, &s->specs.text[1]) ||
 	    buffer_printf(&b, "\npattern_type:simple\nuftrace_version:v0.13 ( x86_64 )\n") ||
 	    (s->clock->flags & CLOCK_HAS_WALL &&
 	     buffer_printf(&b, "utc_offset:%" PRId64 "\n", s->clock->wall / 1000000000)))
 		result = no_memory(e);
 	if (!result)
-		result = dialect_meta(&s->anew.d, "info", b.data, b.size, UFTRACE_HEADER_SIZE, e);
+		result = dialect_meta(&s->anew.d, "info", b.data, b.size, 0, e);
 	buffer_free(&b);
 	return result;
 }
@@ -425,14 +400,23 @@ static void report(struct state *s)
 	anew_report(a);
 	anew_lost(a, a->with_cpu, "events have lost their CPU, which uftrace does not keep");
 	anew_lost(a, a->comms, "events have lost their task's name, which had changed");
-	anew_lost(a, s->own, "threads are processes of their own, as they have names of their own");
+	anew_lost(a, s->tasks.own,
+		  "threads are processes of their own, as they have names of their own");
 	anew_lost(a, s->gaps, "gaps of a CPU, or of damaged input, are left out");
 	anew_lost(a, s->specs.changed,
 		  "calls have lost their values, which are of other types than those of the "
 		  "function's first call");
+	anew_lost(a, s->specs.some,
+		  "calls have lost some of their values, which the function's first call does not "
+		  "have");
+	anew_lost(a, s->too_deep,
+		  "calls are deeper than 1024 levels: uftrace shows them only if its -D is "
+		  "larger");
 	anew_lost(a, s->specs.blobs + s->blobs, "blobs are kept as their size alone");
 	anew_lost(a, s->fields_lost, "fields of calls that have more than 64 are left out");
 	anew_lost(a, s->specs.cut + s->cut, "texts were cut");
+	anew_lost(a, s->names_cut,
+		  "names and groups of events are cut to 511 bytes, as uftrace reads no more");
 }
 
 static int end(struct encoding *en, struct error *e)
@@ -446,10 +430,11 @@ static int end(struct encoding *en, struct error *e)
 				 "no function is called in the stream: uftrace shows nothing else "
 				 "(%" PRIu64 " other events came)",
 				 s->anew.rows);
-	if (uftrace_symbols_end(&s->modules, &s->anew.d, e) || flush(s, &s->task, e) ||
+	if (uftrace_symbols_end(&s->modules, &s->anew.d, e) ||
+	    uftrace_tasks_end(&s->tasks, &s->anew.d, e) ||
 	    (s->events_written && flush(s, &s->events_txt, e)) ||
 	    ((s->external.b.size || s->external.written) && flush(s, &s->external, e)) ||
-	    end_info(s, e) || s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
+	    put_info(s, e) || s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
 		return -1;
 	report(s);
 	return 0;
@@ -471,14 +456,10 @@ static void free_state(struct encoding *en)
 		free(s->fields[i].fields);
 	free(s->fields);
 	buffer_free(&s->values);
-	buffer_free(&s->task.b);
 	buffer_free(&s->events_txt.b);
 	buffer_free(&s->external.b);
-	buffer_free(&s->tids);
 	buffer_free(&s->scratch);
-	intern_free(&s->processes);
-	intern_free(&s->names);
-	free(s->process_names);
+	uftrace_tasks_free(&s->tasks);
 	free(s);
 	en->state = NULL;
 }

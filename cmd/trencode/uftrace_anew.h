@@ -50,7 +50,7 @@ struct uftrace_specs {
 	size_t capacity;
 	struct buffer text[2]; /* as they stand in info */
 	struct buffer tail, scratch;
-	uint64_t changed, cut, blobs;
+	uint64_t changed, some, cut, blobs;
 };
 
 /*
@@ -60,5 +60,20 @@ struct uftrace_specs {
  */
 int uftrace_values(struct uftrace_specs *s, const struct anew_row *r, struct text_ref name);
 void uftrace_specs_free(struct uftrace_specs *s);
+
+/* --- uftrace_anew_tasks.c: threads and their processes --- */
+
+struct uftrace_tasks {
+	const struct anew_thread **list; /* in the order of their first row */
+	size_t count, capacity;
+	uint64_t own; /* processes made of threads with names of their own */
+};
+
+int uftrace_task_add(struct uftrace_tasks *s, const struct anew_thread *t);
+/* task.txt */
+int uftrace_tasks_end(struct uftrace_tasks *s, struct dialect *d, struct error *e);
+/* Append their numbers, separated by commas. */
+int uftrace_tasks_list(const struct uftrace_tasks *s, struct buffer *b);
+void uftrace_tasks_free(struct uftrace_tasks *s);
 
 #endif

@@ -34,10 +34,11 @@ static void choose(const struct value *v, struct uftrace_stored *s)
 	s->size = 0;
 	switch (v->tag) {
 	case VALUE_NUMBER:
+		/* uftrace 0.13 does not know octal numbers */
 		if (v->size != 1 && v->size != 2 && v->size != 4 && v->size != 8 &&
 		    !(v->format == 'f' && v->size == 10))
 			return;
-		s->letter = (char)v->format;
+		s->letter = v->format == 'o' ? 'x' : (char)v->format;
 		s->size = v->format == 'c' ? 1 : v->format == 'p' ? 8 : v->size;
 		return;
 	case VALUE_UINT:
@@ -203,8 +204,8 @@ static int decide(struct uftrace_specs *s, struct uftrace_spec *spec, const stru
 		}
 		choose(&d.value, &x[n++]);
 	}
-	if (leave && n && has_arguments(r->ev))
-		x[0] = (struct uftrace_stored){RETVAL, 's', 0};
+	if (leave && has_arguments(r->ev))
+		x[0] = (struct uftrace_stored){RETVAL, 's', 0}, n = 1;
 	spec->has[leave] = true;
 	if (!n || strpbrk(name.text, ";@"))
 		return 0;
@@ -219,6 +220,22 @@ static int decide(struct uftrace_specs *s, struct uftrace_spec *spec, const stru
 		return -1;
 	memcpy(spec->args, x, (n + 1) * sizeof *x);
 	return 0;
+}
+
+/* What came back through arguments of a call that returns nothing. 1: nothing did. */
+static int put_given_alone(struct uftrace_specs *s, const struct event *ev)
+{
+	struct buffer *b = &s->scratch;
+
+	b->size = 0;
+	if (!has_arguments(ev))
+		return 1;
+	if (put_given_back(s, ev) || value_put_detail(&s->tail, DETAIL_RETURN, 0))
+		return -1;
+	anew_text_cut(b, 0, TEXT_MOST, &s->cut);
+	/* no blank in front */
+	return value_put_bytes(&s->tail, VALUE_STRING, b->data + (b->size > 0),
+			       b->size - (b->size > 0));
 }
 
 /* The last detail of that argument counts. 1: there is none. */
@@ -250,7 +267,30 @@ static int put_one(struct uftrace_specs *s, const struct uftrace_stored *as, con
 		if (got < 0)
 			return -1;
 	}
-	return got;
+	return got == 1 && as->index == RETVAL && as->letter == 's' ? put_given_alone(s, ev) : got;
+}
+
+/* Does the call have values that its function's calls are not known to have? */
+static bool has_others(const struct uftrace_stored *x, const struct event *ev, bool leave)
+{
+	struct values v;
+	struct detail d;
+
+	values_begin(&v, ev->tail, ev->tail_size);
+	while (values_detail(&v, &d)) {
+		const struct uftrace_stored *is = x;
+
+		if (leave) {
+			if (d.what == DETAIL_ARGUMENT && x->letter != 's')
+				return true;
+			continue;
+		}
+		while (is->index && (d.what != DETAIL_ARGUMENT || is->index != d.index))
+			is++;
+		if (d.what == DETAIL_ARGUMENT && !is->index)
+			return true;
+	}
+	return false;
 }
 
 int uftrace_values(struct uftrace_specs *s, const struct anew_row *r, struct text_ref name)
@@ -267,7 +307,7 @@ int uftrace_values(struct uftrace_specs *s, const struct anew_row *r, struct tex
 		return 0;
 	values_begin(&v, r->ev->tail, r->ev->tail_size);
 	while (values_detail(&v, &d))
-		wanted += d.what == (leave ? DETAIL_RETURN : DETAIL_ARGUMENT);
+		wanted += d.what == DETAIL_ARGUMENT || (leave && d.what == DETAIL_RETURN);
 	if (!wanted)
 		return 0;
 	spec = spec_of(s, name);
@@ -287,6 +327,8 @@ int uftrace_values(struct uftrace_specs *s, const struct anew_row *r, struct tex
 	if (!n) {
 		s->tail.size = 0;
 		s->changed++;
+	} else {
+		s->some += has_others(leave ? spec->ret : spec->args, r->ev, leave);
 	}
 	return 0;
 }

@@ -4,27 +4,71 @@
 
 #include "cut.h"
 
+static void moved(void *ctx, struct frame_at at, uint64_t block, uint32_t row)
+{
+	struct context *c = ctx;
+
+	partners_moved(&c->partners, at, block, row);
+}
+
 void context_init(struct context *c, size_t limit)
 {
 	uint64_t before = c->before, after = c->after, within = c->within, most = c->limit;
 
 	*c = (struct context){.before = before, .after = after, .within = within, .limit = most};
 	waiting_init(&c->waiting, limit);
+	c->waiting.moved = moved;
+	c->waiting.ctx = c;
+	partners_init(&c->partners, &c->waiting);
 }
 
 void context_free(struct context *c)
 {
 	waiting_free(&c->waiting);
+	partners_free(&c->partners);
 	free(c->states);
+	free(c->owners);
+	free(c->times);
 	free(c->offsets);
-	free(c->others);
 }
 
-/* Rows before a match, from the nearest on: are they kept? */
+static int room(struct context *c, uint32_t rows, struct error *e)
+{
+	uint8_t *states;
+	struct frame_at *owners;
+	uint64_t *times;
+	uint32_t *offsets;
+
+	if (rows <= c->capacity)
+		return 0;
+	states = realloc(c->states, rows);
+	if (states)
+		c->states = states;
+	owners = realloc(c->owners, rows * sizeof *owners);
+	if (owners)
+		c->owners = owners;
+	times = realloc(c->times, rows * sizeof *times);
+	if (times)
+		c->times = times;
+	offsets = realloc(c->offsets, rows * sizeof *offsets);
+	if (offsets)
+		c->offsets = offsets;
+	if (!states || !owners || !times || !offsets)
+		return error_set(e, NULL, NO_OFFSET, "out of memory");
+	c->partners.states = c->states;
+	c->capacity = rows;
+	return 0;
+}
+
+/* --- rows before a match --- */
+
+/* From the nearest on: are they kept? */
 struct reach {
 	uint64_t events; /* so many more */
 	uint64_t from;	 /* and all from this time on */
 };
+
+static const struct reach nothing = {0, UINT64_MAX};
 
 static struct reach reach_of(const struct context *c, uint64_t time)
 {
@@ -33,151 +77,218 @@ static struct reach reach_of(const struct context *c, uint64_t time)
 							    : time - c->within};
 }
 
-static uint8_t reached(struct reach *r, uint64_t time)
+static bool reached(struct reach *r, uint64_t time)
 {
 	bool near = r->events;
 
 	r->events -= near;
-	return near || time >= r->from ? ROW_KEEP : ROW_DROP;
+	return near || time >= r->from;
 }
 
-/* Decide all that waits, for a match or (NULL) for there being none. */
+/* Go back over rows that were not decided, of which so many are kept: one of the stream. */
+static void pass_by(struct reach *r, uint64_t rows)
+{
+	r->events -= rows < r->events ? rows : r->events;
+}
+
+/* Decide the rows of a block that a match might reach. */
+static int resolve_block(struct context *c, struct held *h, struct reach *r, struct error *e)
+{
+	const struct block *b = &h->block;
+	uint32_t owner = h->nowners;
+	uint8_t *states;
+	const uint8_t *row;
+
+	if (waiting_load(&c->waiting, h, e))
+		return -1;
+	states = h->memory + h->states_at;
+	/* times stand in rows, which are found forward only */
+	row = b->row_data;
+	for (uint32_t i = 0; i < b->rows; i++) {
+		c->times[i] = b->base + cut_row_time(b, row);
+		row += cut_row_size(b, row);
+	}
+	for (uint32_t i = b->rows; i--;) {
+		if (states[i] != ROW_WAIT) {
+			pass_by(r, states[i] == ROW_KEEP);
+			continue;
+		}
+		while (h->owners[owner - 1].row != i)
+			owner--;
+		states[i] = partners_decide(&c->partners, h->owners[owner - 1].frame,
+					    reached(r, c->times[i]));
+		h->waiting -= states[i] != ROW_PARTNER;
+	}
+	c->pending -= h->near;
+	h->near = 0;
+	return partners_check(&c->partners, e);
+}
+
+static struct held *numbered(const struct waiting *w, uint64_t number)
+{
+	return &w->held[w->first + (number - w->sequence)];
+}
+
+/* Decide all that waits for a match. */
 static int resolve(struct context *c, struct reach *r, struct error *e)
 {
-	struct waiting *w = &c->waiting;
+	for (uint64_t i = waiting_next(&c->waiting); c->pending && i-- > c->oldest;) {
+		struct held *h = numbered(&c->waiting, i);
 
-	for (size_t i = w->first + w->count; c->pending && i-- > w->first;) {
-		struct held *h = &w->held[i];
-		const uint8_t *row;
-		uint8_t *states;
-
-		if (!h->waiting)
-			continue;
-		if (waiting_load(w, h, e))
+		if (h->near && resolve_block(c, h, r, e))
 			return -1;
-		states = h->memory + h->states_at;
-		/* times stand in rows, which are found forward only */
-		row = h->block.row_data;
-		for (uint32_t j = 0; j < h->block.rows; j++) {
-			c->others[j] = (uint32_t)(row - h->block.row_data);
-			row += cut_row_size(&h->block, row);
-		}
-		for (uint32_t j = h->block.rows; j--;)
-			if (states[j] == ROW_WAIT)
-				states[j] =
-					r ? reached(r, h->block.base +
-							       cut_row_time(&h->block,
-									    h->block.row_data +
-										    c->others[j]))
-					  : ROW_DROP;
-		c->pending -= h->waiting;
-		h->waiting = 0;
+		else if (!h->near && h->block.kind == BLOCK_EVENTS)
+			pass_by(r, h->block.rows);
 	}
 	return 0;
 }
 
-/* Blocks at the front that no later match can reach. */
-static void expire(struct context *c, uint64_t now)
+/* Blocks that no later match can reach. */
+static int expire(struct context *c, uint64_t now, struct error *e)
 {
-	struct waiting *w = &c->waiting;
-	for (size_t i = w->first; i < w->first + w->count; i++) {
-		struct held *h = &w->held[i];
+	for (; c->pending && c->oldest < waiting_next(&c->waiting); c->oldest++) {
+		struct held *h = numbered(&c->waiting, c->oldest);
+		struct reach r = nothing;
 
-		if (!h->waiting)
+		if (!h->near)
 			continue;
-		if (c->pending - h->waiting < c->before ||
+		if (c->pending - h->near < c->before ||
 		    (c->within && (now < c->within || h->block.last >= now - c->within)))
-			return;
-		/* waiting_clean takes them out */
-		c->pending -= h->waiting;
-		h->waiting = 0;
+			return 0;
+		if (resolve_block(c, h, &r, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* Rows of the block at hand that wait, of those from first up to end: are they reached? */
+static void decide_rows(struct context *c, uint32_t first, uint32_t end, struct reach *r)
+{
+	for (uint32_t i = end; i-- > first;) {
+		if (c->states[i] == ROW_WAIT)
+			c->states[i] = partners_decide(&c->partners, c->owners[i],
+						       reached(r, c->times[i]));
+		else
+			pass_by(r, c->states[i] == ROW_KEEP);
 	}
 }
 
-static int room(struct context *c, uint32_t rows, struct error *e)
+/* Rows of the block at hand from first on that no later match can reach need not wait for one. */
+static void trim(struct context *c, const struct block *b, uint32_t first)
 {
-	uint8_t *states;
-	uint32_t *offsets, *others;
+	struct reach r = reach_of(c, b->last);
 
-	if (rows <= c->capacity)
-		return 0;
-	states = realloc(c->states, rows);
-	if (states)
-		c->states = states;
-	offsets = realloc(c->offsets, rows * sizeof *offsets);
-	if (offsets)
-		c->offsets = offsets;
-	others = realloc(c->others, rows * sizeof *others);
-	if (others)
-		c->others = others;
-	if (!states || !offsets || !others)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
-	c->capacity = rows;
-	return 0;
+	for (uint32_t i = b->rows; i-- > first;)
+		if (c->states[i] == ROW_KEEP)
+			pass_by(&r, 1);
+		else if (c->states[i] == ROW_WAIT && !reached(&r, c->times[i]))
+			c->states[i] = partners_decide(&c->partners, c->owners[i], false);
 }
+
+/* --- what comes in --- */
 
 /* Row i of the block at hand matches; those before the first have been decided. */
-static int match(struct context *c, const struct block *b, uint32_t first, uint32_t i,
-		 uint64_t time, struct error *e)
+static int match(struct context *c, const struct event *ev, uint32_t first, uint32_t i,
+		 struct error *e)
 {
-	struct reach r = reach_of(c, time);
+	struct reach r = reach_of(c, ev->time);
 
-	for (uint32_t j = i; j-- > first;)
-		if (c->states[j] == ROW_WAIT)
-			c->states[j] =
-				reached(&r, b->base + cut_row_time(b, b->row_data + c->offsets[j]));
+	decide_rows(c, first, i, &r);
+	c->states[i] = ROW_KEEP;
 	c->matched++;
 	c->left = c->after;
-	if (__builtin_add_overflow(time, c->within, &c->until))
+	if (__builtin_add_overflow(ev->time, c->within, &c->until))
 		c->until = UINT64_MAX;
-	return resolve(c, &r, e);
+	if (resolve(c, &r, e))
+		return -1;
+	partners_match(&c->partners, ev);
+	return 0;
+}
+
+/* A row that is no match. */
+static uint8_t other(struct context *c, const struct event *ev, uint32_t i)
+{
+	uint8_t state = c->before || c->within ? ROW_WAIT : ROW_DROP;
+
+	if (c->matched && (c->left || (c->within && ev->time <= c->until))) {
+		c->left -= c->left > 0;
+		state = ROW_KEEP;
+	} else if (c->matched >= c->limit) {
+		c->done = true;
+		return ROW_DROP;
+	}
+	if (ev->type->kind == KIND_ENTER)
+		return partners_enter(&c->partners, ev, i, state, &c->owners[i]);
+	if (ev->type->kind == KIND_LEAVE)
+		return partners_leave(&c->partners, ev, state, &c->owners[i]);
+	return state;
 }
 
 static int take_events(struct context *c, const struct held *h, struct error *e)
 {
-	const uint8_t *states = h->memory + h->states_at, *row;
+	const uint8_t *states = h->memory + h->states_at;
 	const struct block *b = &h->block;
-	bool back = c->before || c->within;
-	uint32_t first = 0;
+	uint64_t number = waiting_next(&c->waiting);
+	uint32_t first = 0, near = 0;
+	struct events it;
+	struct event ev;
 
-	c->largest = b->rows > c->largest ? b->rows : c->largest;
-	if (room(c, c->largest, e))
+	if (room(c, b->rows, e))
 		return -1;
-	row = b->row_data;
-	for (uint32_t i = 0; i < b->rows; i++) {
-		uint64_t time = b->base + cut_row_time(b, row);
-
-		c->offsets[i] = (uint32_t)(row - b->row_data);
-		row += cut_row_size(b, row);
+	events_begin(&it, b);
+	for (uint32_t i = 0; event_next(&it, &ev); i++) {
+		c->offsets[i] = (uint32_t)(ev.row - b->row_data);
+		c->times[i] = ev.time;
+		c->owners[i] = (struct frame_at){PARTNER_NONE, 0};
 		if (states[i] == ROW_GAP) {
 			c->states[i] = ROW_GAP;
+		} else if (c->done) {
+			c->states[i] = ROW_DROP;
 		} else if (states[i] == ROW_KEEP && c->matched < c->limit) {
-			c->states[i] = ROW_KEEP;
-			if (match(c, b, first, i, time, e))
+			if (match(c, &ev, first, i, e))
 				return -1;
 			first = i + 1;
-		} else if (c->matched && (c->left || (c->within && time <= c->until))) {
-			c->left -= c->left > 0;
-			c->states[i] = ROW_KEEP;
 		} else {
-			c->done = c->matched >= c->limit;
-			c->states[i] = back && !c->done ? ROW_WAIT : ROW_DROP;
+			c->states[i] = other(c, &ev, i);
 		}
 	}
+	trim(c, b, first);
 	for (uint32_t i = first; i < b->rows; i++)
-		c->pending += c->states[i] == ROW_WAIT;
-	if (waiting_events(&c->waiting, b, c->states, c->offsets, NULL, e))
+		near += c->states[i] == ROW_WAIT;
+	if (partners_check(&c->partners, e) ||
+	    waiting_events(&c->waiting, b, c->states, c->offsets, c->owners, e))
 		return -1;
-	expire(c, b->last);
-	return 0;
+	if (near) {
+		numbered(&c->waiting, number)->near = near;
+		if (!c->pending)
+			c->oldest = number;
+		c->pending += near;
+	}
+	return expire(c, b->last, e);
+}
+
+/* Nothing comes any more that could be kept. */
+static int finish(struct context *c, struct error *e)
+{
+	struct reach r = nothing;
+
+	return resolve(c, &r, e) || partners_end(&c->partners, e) ? -1 : 0;
 }
 
 int context_take(struct context *c, const struct held *h, struct error *e)
 {
 	if (!h)
-		return resolve(c, NULL, e);
-	if (h->block.kind == BLOCK_EVENTS)
-		return h->block.rows ? take_events(c, h, e) : 0;
+		return finish(c, e);
+	if (h->block.kind == BLOCK_EVENTS) {
+		if (h->block.rows && take_events(c, h, e))
+			return -1;
+		return c->done ? finish(c, e) : 0;
+	}
+	/* no call goes from one stream into the next, be it that the one before had no end */
+	if (((h->block.kind == BLOCK_HEAD && !h->head.sequence) ||
+	     (h->block.kind == BLOCK_END && h->end.flags & END_LAST)) &&
+	    partners_end(&c->partners, e))
+		return -1;
 	return waiting_other(&c->waiting, &h->block, &h->head, &h->end, e);
 }
 

@@ -2,12 +2,13 @@
  * context.h - events around those that match: -A, -B, --within
  *
  * Takes blocks whose rows are decided, keeps back those that a later match may want, and gives
- * blocks out in their order.
+ * blocks out in their order. Of a call of which one row is kept the other is kept too (partners.h),
+ * so that calls stay balanced.
  */
 #ifndef TRFILTER_CONTEXT_H
 #define TRFILTER_CONTEXT_H
 
-#include "waiting.h"
+#include "partners.h"
 
 struct context {
 	uint64_t before, after; /* events */
@@ -15,15 +16,19 @@ struct context {
 	uint64_t limit;		/* of matches */
 
 	struct waiting waiting;
+	struct partners partners;
 	uint64_t matched;
-	uint64_t pending; /* rows that wait */
+	uint64_t pending; /* rows that a later match may reach */
+	uint64_t oldest;  /* number of the block with the first of them */
 	uint64_t until;	  /* behind a match: events up to this time are kept */
 	uint64_t left;	  /* and so many */
 	bool done;	  /* the limit is reached, and what follows the last match */
+	/* of the block at hand, by row */
 	uint8_t *states;
-	uint32_t *offsets, *others;
+	struct frame_at *owners;
+	uint64_t *times;
+	uint32_t *offsets;
 	size_t capacity;
-	uint32_t largest; /* rows of a block */
 };
 
 static inline bool context_any(const struct context *c)
@@ -31,6 +36,7 @@ static inline bool context_any(const struct context *c)
 	return c->before || c->after || c->within;
 }
 
+/* Not to be moved from then on. */
 void context_init(struct context *c, size_t limit);
 void context_free(struct context *c);
 

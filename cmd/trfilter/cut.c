@@ -23,6 +23,7 @@ void cut_block(struct block *out, const struct block *b, uint8_t *payload, size_
 		memcpy(payload, b->payload, front);
 	*out = *b;
 	out->cut = false;
+	out->flags &= (uint16_t)~BLOCK_HAS_CRC; /* it was that of b's payload */
 	out->type_ids = payload + (b->type_ids - b->payload);
 	out->lane_ids = payload + (b->lane_ids - b->payload);
 	out->place_ids = payload + (b->place_ids - b->payload);

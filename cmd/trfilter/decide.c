@@ -36,12 +36,13 @@ static void number_marks(struct node *n, struct numbers *c)
 	}
 }
 
-int decide_prepare(struct node *tree, struct error *e)
+int decide_prepare(struct filter *f, struct error *e)
 {
 	struct numbers c = {0};
 
-	number(tree, &c);
-	number_marks(tree, &c);
+	number(f->tree, &c);
+	for (size_t i = 0; i < f->nparts; i++)
+		number_marks(f->parts[i].node, &c);
 	if (c.under > MARKS_LIMIT || c.over > MARKS_LIMIT || c.marks > MARKS_LIMIT)
 		return error_set(e, NULL, NO_OFFSET,
 				 "expression: more than %d conditions joined with such on whole "
@@ -149,8 +150,14 @@ static enum answer leaf(struct evaluation *ev, struct node *n, enum decide_when 
 {
 	if (n->depends & DEPENDS_ARGUMENT)
 		return argument_leaf(ev, n, when, e, f);
-	if (when == DECIDE_ENTER || when == DECIDE_OPEN)
-		return open_leaf(ev, n, e);
+	if (when != DECIDE_LEAVE) {
+		/* what it did while it was open counts, though it never ended: it may have been
+		 * asked before */
+		enum answer open = open_leaf(ev, n, e);
+
+		if (open != ANSWER_LATER || when != DECIDE_NEVER)
+			return open;
+	}
 	if (when == DECIDE_NEVER && n->kind != NODE_OVER &&
 	    !(is_measure(&n->left) && (n->kind != NODE_COMPARE || is_measure(&n->right))))
 		return ANSWER_NO;

@@ -7,7 +7,7 @@
 #ifndef TRFILTER_DECIDE_H
 #define TRFILTER_DECIDE_H
 
-#include "evaluate.h"
+#include "filter.h"
 #include "frames.h"
 
 enum decide_when {
@@ -17,8 +17,9 @@ enum decide_when {
 	DECIDE_NEVER, /* it has a lane alone: the leave never came */
 };
 
-/* Number what is to be noted of the tree. -1: too much. */
-int decide_prepare(struct node *tree, struct error *e);
+/* Number what is to be noted of the condition: of each part by itself, for they are asked one by
+ * one. -1: too much. */
+int decide_prepare(struct filter *f, struct error *e);
 
 /* The conditions below under() and over(): a bit of its number for each that holds for an enter or
  * another event. */

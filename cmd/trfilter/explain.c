@@ -138,10 +138,10 @@ static const char *how(const struct part *p)
 	return "once of each combination of thread, type and function";
 }
 
-void explain_filter(struct text *t, const struct filter *f)
+void explain_filter(struct text *t, const struct filter *f, bool invert)
 {
 	for (size_t i = 0; i < f->nparts; i++) {
-		text_puts(t, i ? "and  " : "keep ");
+		text_puts(t, i ? "and  " : invert ? "drop " : "keep ");
 		show(t, f->parts[i].node);
 		text_printf(t, "\n     asked %s\n", how(&f->parts[i]));
 	}

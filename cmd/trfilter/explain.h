@@ -7,8 +7,8 @@
 #include "filter.h"
 #include "text.h"
 
-/* The parts of the condition, and how each is decided. */
-void explain_filter(struct text *t, const struct filter *f);
+/* The parts of the condition, and how each is decided; invert: of -v. */
+void explain_filter(struct text *t, const struct filter *f, bool invert);
 /* The names that every stream has. */
 void explain_names(struct text *t);
 /* The types of a stream with their fields. */

@@ -60,10 +60,11 @@ bool filter_leading(struct filter *f, const struct event *e)
 
 static bool holds(struct filter *f, struct part *p, const struct event *e)
 {
+	uint32_t at_enter;
 	bool result;
 
-	if (p->by_call && e->type->kind == KIND_LEAVE && pairing_leave(&p->pairing, e, &result))
-		return result;
+	if (p->by_call && e->type->kind == KIND_LEAVE && pairing_leave(&p->pairing, e, &at_enter))
+		return at_enter;
 	result = evaluate(&f->evaluation, p->node, e);
 	if (p->by_call && e->type->kind == KIND_ENTER)
 		pairing_enter(&p->pairing, e, result);

@@ -38,6 +38,7 @@ struct open_frame {
 struct frame_stack {
 	struct open_frame *frames;
 	uint32_t count, capacity;
+	uint64_t seen;	 /* by whole_plain.c, in which block */
 	uint32_t beyond; /* open calls that are not followed, for there are too many */
 };
 

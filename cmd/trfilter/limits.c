@@ -6,10 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reader.h"
+#include "reader_tail.h"
 #include "siphash.h"
-#include "stream.h"
-
-enum { TAIL = 8192 }; /* END is at most so long */
 
 static const unsigned of_calls = DEPENDS_LATER | DEPENDS_STACK;
 
@@ -60,26 +59,27 @@ struct node *limits_field(const char *text, struct error *e)
 
 /* --- the end of the input --- */
 
-/* The last time that END at the end of a file tells. */
-static int last_time(int fd, uint64_t *last)
+/* Where END has no events: the last one of other segments or streams before it. -1: no file, or it
+ * is not whole. */
+static int last_of_all(const char *path, uint64_t *last)
 {
-	uint8_t tail[TAIL];
+	char *paths[] = {(char *)path};
+	struct reader r;
 	struct stat st;
-	ssize_t n;
+	struct block b;
+	int got;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return -1;
-	n = pread(fd, tail, sizeof tail, st.st_size > TAIL ? st.st_size - TAIL : 0);
-	for (ssize_t at = n - BLOCK_HEADER - 56; at >= 0; at -= 8) {
-		const uint8_t *p = tail + at;
-
-		if (get_u32(p) != BLOCK_SYNC || get_u16(p + 4) != BLOCK_END ||
-		    get_u32(p + 8) != (size_t)(n - at) - BLOCK_HEADER)
-			continue;
-		*last = get_u64(p + BLOCK_HEADER + 32);
-		return get_u64(p + BLOCK_HEADER) ? 0 : -1;
+	*last = 0;
+	got = reader_open(&r, paths, 1);
+	while (!got && (got = reader_next(&r, &b)) > 0) {
+		if (b.kind == BLOCK_END && r.end.events && r.end.last > *last)
+			*last = r.end.last;
+		got = 0;
 	}
-	return -1;
+	reader_close(&r);
+	return got;
 }
 
 int limits_find_end(struct limits *l, char **paths, int n, struct error *e)
@@ -93,7 +93,8 @@ int limits_find_end(struct limits *l, char **paths, int n, struct error *e)
 	fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(e, path, NO_OFFSET, "cannot open");
-	bad = last_time(fd, &l->end);
+	bad = reader_tail_last(fd, &l->end) &&
+	      last_of_all(standard ? "/dev/stdin" : path, &l->end);
 	if (!standard)
 		close(fd);
 	if (bad)
@@ -123,9 +124,13 @@ static int find(struct limits *l, const struct moment *m, const struct clock *c,
 					 .wall = c->wall,
 					 .has_wall = c->flags & (CLOCK_HAS_WALL | CLOCK_IS_WALL)};
 
-	if (!m->from || !moment_time(m, &base, time))
+	bool ticks = m->unit && c->flags & CLOCK_TICKS;
+
+	if (!m->from || (!ticks && !moment_time(m, &base, time)))
 		return 0;
-	if (!l->failed)
+	if (!l->failed && ticks)
+		error_set(&l->error, NULL, NO_OFFSET, MOMENT_TICKS);
+	else if (!l->failed)
 		error_set(&l->error, NULL, NO_OFFSET,
 			  "the clock of the events, %s, has no wall time: give a time of its own",
 			  c->name.text);
@@ -237,7 +242,8 @@ static bool sampled(struct limits *l, const struct event *e)
 bool limits_row(struct limits *l, const struct event *e)
 {
 	const struct window *w = window_of(l, e->lane->clock);
-	bool holds = e->time >= w->since && e->time < w->until, at_enter;
+	bool holds = e->time >= w->since && e->time < w->until;
+	uint32_t at_enter;
 
 	if (holds && l->from)
 		holds = between(l, e);

@@ -34,7 +34,7 @@ static void print(struct text *t, void *ctx)
 		text_char(t, '\n');
 		return;
 	}
-	explain_filter(t, w->select.filter);
+	explain_filter(t, w->select.filter, w->settings->invert);
 	explain_names(t);
 	if (w->stream_read)
 		explain_types(t, &w->stage->in.dictionary);
@@ -57,6 +57,17 @@ static void run_rows(struct work *w, struct stage *s)
 	}
 	w->matched = w->select.matched;
 	select_free(&w->select);
+}
+
+/* A time around a match means nothing for a clock that counts ticks. */
+static int check_within(const struct settings *o, const struct block *b, struct error *e)
+{
+	for (uint32_t i = 0; o->within_unit && b->kind == BLOCK_EVENTS && i < b->nlanes; i++)
+		if (b->lanes[i]->clock->flags & CLOCK_TICKS)
+			return error_set(e, NULL, NO_OFFSET,
+					 "the clock of the events counts ticks, no unit of time: "
+					 "give a number of them (--within)");
+	return 0;
 }
 
 /* Rows that wait for whole calls, or for what is around a match. */
@@ -88,7 +99,7 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 		if (calls.limits)
 			limits_block(calls.limits, &b,
 				     b.kind == BLOCK_HEAD && !s->in.head.sequence);
-		bad = emit_whole(&x, &calls, &b);
+		bad = check_within(o, &b, &e) ? stage_fail(s, &e) : emit_whole(&x, &calls, &b);
 	}
 	if (!bad && !emit_done(&x))
 		emit_whole(&x, &calls, NULL);

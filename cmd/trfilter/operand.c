@@ -38,6 +38,15 @@ static void miss_symbol(struct evaluation *ev, const struct place *p)
 	     "this program");
 }
 
+/* The name of that place, which may be none, is asked for. */
+static void look_for_symbol(struct evaluation *ev, uint32_t place)
+{
+	const struct place *p = dictionary_place(ev->dictionary, place);
+
+	if (p && !p->symbol)
+		miss_symbol(ev, p);
+}
+
 static void place_value(struct evaluation *ev, enum ask ask, const struct place *p,
 			struct scalar *out)
 {
@@ -232,12 +241,16 @@ static void call_value(struct evaluation *ev, const struct operand *o, const str
 			set_uint(out, c->children);
 		return;
 	case ASK_CALLER:
-		if (c->has_caller)
+		if (c->has_caller) {
+			look_for_symbol(ev, c->caller);
 			set_text(out, dictionary_place_name(ev->dictionary, c->caller));
+		}
 		return;
 	default:
-		if (c->stack)
+		if (c->stack) {
+			look_for_symbol(ev, e->place);
 			c->stack(c->stack_ctx, e, out);
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ enum { FRAMES_LIMIT = 1 << 20 };
 
 struct pairing_frame {
 	uint32_t depth;
-	bool inner, decision;
+	uint32_t inner : 1, note : 31;
 };
 
 struct pairing_stack {
@@ -24,7 +24,19 @@ void pairing_free(struct pairing *p)
 		free(p->stacks[i].frames);
 	free(p->stacks);
 	open_calls_free(&p->numbered);
-	*p = (struct pairing){0};
+	*p = (struct pairing){.lost = p->lost, .ctx = p->ctx};
+}
+
+static void lose(struct pairing *p, uint32_t note)
+{
+	if (p->lost)
+		p->lost(p->ctx, note);
+}
+
+/* The top of a stack ended without a leave. */
+static void drop(struct pairing *p, struct pairing_stack *s)
+{
+	lose(p, s->frames[--s->count].note);
 }
 
 static struct pairing_stack *new_stack(struct pairing *p, uint32_t thread)
@@ -75,6 +87,8 @@ static void push(struct pairing *p, struct pairing_stack *s, const struct pairin
 	}
 	if (s->count == FRAMES_LIMIT) {
 		s->count /= 2;
+		for (size_t i = 0; i < s->count; i++)
+			lose(p, s->frames[i].note);
 		memmove(s->frames, s->frames + s->count, s->count * sizeof *s->frames);
 	}
 	frames = array_grow(s->frames, &s->capacity, s->count, sizeof *frames);
@@ -86,15 +100,16 @@ static void push(struct pairing *p, struct pairing_stack *s, const struct pairin
 	frames[s->count++] = *f;
 }
 
-void pairing_enter(struct pairing *p, const struct event *e, bool decision)
+void pairing_enter(struct pairing *p, const struct event *e, uint32_t note)
 {
-	struct pairing_frame f = {.inner = e->type->flags & TYPE_INNER, .decision = decision};
+	struct pairing_frame f = {.inner = !!(e->type->flags & TYPE_INNER), .note = note};
 	struct pairing_stack *s;
 	uint32_t call;
 
 	if (e->type->flags & TYPE_CALL_NUMBER) {
-		if (field_call(e, &call) && open_calls_count(&p->numbered) < FRAMES_LIMIT &&
-		    open_calls_put(&p->numbered, e->lane->source->number, call, decision))
+		if (!field_call(e, &call) || open_calls_count(&p->numbered) >= FRAMES_LIMIT)
+			lose(p, note);
+		else if (open_calls_put(&p->numbered, e->lane->source->number, call, note))
 			p->out_of_memory = true;
 		return;
 	}
@@ -106,12 +121,12 @@ void pairing_enter(struct pairing *p, const struct event *e, bool decision)
 		/* what is open as deep ended without a leave */
 		f.depth = e->depth;
 		while (s->count && top(s)->depth >= f.depth)
-			s->count--;
+			drop(p, s);
 	}
 	push(p, s, &f);
 }
 
-bool pairing_leave(struct pairing *p, const struct event *e, bool *decision)
+bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *note)
 {
 	bool inner = e->type->flags & TYPE_INNER, depth = e->type->flags & TYPE_DEPTH && !inner;
 	struct pairing_stack *s;
@@ -122,7 +137,7 @@ bool pairing_leave(struct pairing *p, const struct event *e, bool *decision)
 		if (!field_call(e, &call) ||
 		    !open_calls_take(&p->numbered, e->lane->source->number, call, &value))
 			return false;
-		*decision = value;
+		*note = (uint32_t)value;
 		return true;
 	}
 	s = stack_of(p, e);
@@ -132,10 +147,10 @@ bool pairing_leave(struct pairing *p, const struct event *e, bool *decision)
 	while (s->count && !inner &&
 	       (top(s)->inner ? !depth || top(s)->depth >= e->depth
 			      : depth && top(s)->depth > e->depth))
-		s->count--;
+		drop(p, s);
 	if (!s->count || top(s)->inner != inner || (depth && top(s)->depth != e->depth))
 		return false;
-	*decision = top(s)->decision;
+	*note = top(s)->note;
 	s->count--;
 	return true;
 }

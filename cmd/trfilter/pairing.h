@@ -1,5 +1,5 @@
 /*
- * pairing.h - what was decided at an enter, given back at the leave that closes it
+ * pairing.h - what was noted at an enter, given back at the leave that closes it
  *
  * Not common/calls.h, which pairs for those who measure: it has no frame where no time is to be
  * counted (outside of any call, after an exec), but here every leave must find its enter, or the
@@ -18,12 +18,16 @@ struct pairing {
 	size_t size;
 	struct open_calls numbered; /* of types that pair by number */
 	bool out_of_memory;
+	/* NULL, or told the notes of calls that ended without a leave */
+	void (*lost)(void *ctx, uint32_t note);
+	void *ctx;
 };
 
+/* Forgets all calls, and does not call lost. */
 void pairing_free(struct pairing *p);
-/* An enter, and what is decided of it. */
-void pairing_enter(struct pairing *p, const struct event *e, bool decision);
-/* A leave: true, and the decision of its enter, or false where its enter was never seen. */
-bool pairing_leave(struct pairing *p, const struct event *e, bool *decision);
+/* An enter, and what is noted of it, such as a decision: below 2^31. */
+void pairing_enter(struct pairing *p, const struct event *e, uint32_t note);
+/* A leave: true, and the note of its enter, or false where its enter was never seen. */
+bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *note);
 
 #endif

@@ -3,22 +3,7 @@
 #include <stdlib.h>
 
 #include "cut.h"
-
-/*
- * What the leading parts say hangs on a row's lane, type and place alone, so each combination of
- * these that the block's tables allow is a cell that is asked once. An index of the tables that
- * does not matter has the stride 0. Names come from the place where there is one and else from the
- * type: then the types stand behind the places.
- */
-enum { DROP = 0, KEEP = 1, UNKNOWN = 2, CELLS_LIMIT = 64 * 1024 };
-
-struct cells {
-	uint8_t *at;
-	size_t count;
-	size_t place, lane, type; /* strides */
-	uint32_t nplaces;	  /* indexes of places, with 0 for none */
-	bool name;		  /* a row without a place has the index nplaces + type */
-};
+#include "select_private.h"
 
 void select_free(struct select *s)
 {
@@ -77,14 +62,7 @@ static bool make_cells(struct select *s, const struct block *b, struct cells *c)
 	return true;
 }
 
-static inline size_t cell_of(const struct cells *c, uint32_t place, uint32_t lane, uint32_t type)
-{
-	if (c->name && !place)
-		place = c->nplaces + type;
-	return place * c->place + lane * c->lane + type * c->type;
-}
-
-static bool ask(struct select *s, const struct block *b, uint32_t place, uint32_t lane,
+bool select_ask(struct select *s, const struct block *b, uint32_t place, uint32_t lane,
 		uint32_t type)
 {
 	struct event e = {
@@ -103,105 +81,13 @@ static uint8_t ask_all(struct select *s, const struct block *b, struct cells *c)
 	for (uint32_t p = 0; p < places; p++)
 		for (uint32_t l = 0; l < lanes; l++)
 			for (uint32_t t = 0; t < (p && c->name ? 1 : types); t++) {
-				bool keep = ask(s, b, p, l, t);
+				bool keep = select_ask(s, b, p, l, t);
 
 				c->at[cell_of(c, p, l, t)] = keep;
 				kept += keep;
 				asked++;
 			}
 	return kept == asked ? KEEP : kept ? UNKNOWN : DROP;
-}
-
-static inline uint8_t leading(struct select *s, const struct block *b, const struct cells *c,
-			      uint32_t place, uint32_t lane, uint32_t type)
-{
-	uint8_t *cell = &c->at[cell_of(c, place, lane, type)];
-
-	if (__builtin_expect(*cell == UNKNOWN, 0))
-		*cell = ask(s, b, place, lane, type);
-	return *cell;
-}
-
-struct kept {
-	uint8_t *rows, *end; /* in select.payload */
-	uint64_t low, high;  /* times */
-	uint32_t count;
-};
-
-/* Rows of 8 bytes and nothing behind them, decided by their cell: the case that must be fast. */
-static void keep_narrow(struct select *s, const struct block *b, const struct cells *c,
-			struct kept *k)
-{
-	const uint8_t *p = b->row_data, *end = p + b->row_size;
-	uint32_t low = UINT32_MAX, high = 0;
-	bool invert = s->invert;
-	uint8_t *out = k->rows;
-
-	for (; p < end; p += NARROW_ROW) {
-		uint64_t w = get_u64(p);
-		uint32_t keep =
-			leading(s, b, c, w >> 32 & 0xffff, w >> 24 & 0xff, w >> 48 & 0xff) ^ invert;
-		uint32_t delta = w & 0xffffff, all = -(uint32_t)keep, d;
-
-		/* without a branch: which rows stay has no pattern */
-		put_u64(out, w);
-		out += NARROW_ROW & all;
-		d = delta | ~all;
-		low = d < low ? d : low;
-		d = delta & all;
-		high = d > high ? d : high;
-	}
-	k->end = out;
-	k->low = b->base + low;
-	k->high = b->base + high;
-}
-
-/* The same where the place alone decides, and nearly always in the same way: run by run. */
-static void keep_runs(struct select *s, const struct block *b, const struct cells *c,
-		      struct kept *k)
-{
-	const uint8_t *p = b->row_data, *end = p + b->row_size, *run;
-	uint8_t want = s->invert ? DROP : KEEP;
-	uint32_t low = UINT32_MAX, high = 0;
-	uint8_t *out = k->rows;
-
-	while (p < end) {
-		for (run = p; p < end && c->at[get_u16(p + 4)] == want; p += NARROW_ROW)
-			;
-		memcpy(out, run, (size_t)(p - run));
-		out += p - run;
-		for (; p < end && c->at[get_u16(p + 4)] != want; p += NARROW_ROW)
-			/* not asked yet, or without a place, when the type may decide */
-			if (c->at[get_u16(p + 4)] == UNKNOWN &&
-			    leading(s, b, c, get_u16(p + 4), p[3], p[6]) == want) {
-				memcpy(out, p, NARROW_ROW);
-				out += NARROW_ROW;
-			}
-	}
-	for (p = k->rows; p < out; p += NARROW_ROW) {
-		uint32_t delta = get_u32(p) & 0xffffff;
-
-		low = delta < low ? delta : low;
-		high = delta > high ? delta : high;
-	}
-	k->end = out;
-	k->low = b->base + low;
-	k->high = b->base + high;
-}
-
-/* All rows are bare and narrow, and no part keeps a state. */
-static void keep_bare(struct select *s, const struct block *b, const struct cells *c,
-		      struct kept *k)
-{
-	bool by_place = c->place && !c->lane && !c->type;
-
-	if (s->lopsided && by_place)
-		keep_runs(s, b, c, k);
-	else
-		keep_narrow(s, b, c, k);
-	k->count = (uint32_t)((size_t)(k->end - k->rows) / NARROW_ROW);
-	s->matched += k->count;
-	s->lopsided = k->count < b->rows / 16 || b->rows - k->count < b->rows / 16;
 }
 
 static void keep_any(struct select *s, const struct block *b, const struct cells *c,
@@ -215,7 +101,8 @@ static void keep_any(struct select *s, const struct block *b, const struct cells
 		bool gap = e.type->kind == KIND_GAP, keep = gap;
 
 		if (!gap && (!limits || limits_row(limits, &e))) {
-			keep = c ? leading(s, b, c, e.place_index, e.lane_index, e.type_index)
+			keep = c ? select_leading(s, b, c, e.place_index, e.lane_index,
+						  e.type_index)
 				 : filter_leading(s->filter, &e);
 			keep = (keep && filter_others(s->filter, &e)) != s->invert;
 		}
@@ -263,9 +150,8 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 		 b->length + 16 > 80 * 1024 ? b->length + 16 : 80 * 1024))
 		return -1;
 	k.rows = k.end = s->payload + front;
-	if (cells && stateless && whole && !limited && !gaps && b->row_flags & EVENTS_BARE &&
-	    !(b->row_flags & EVENTS_WIDE))
-		keep_bare(s, b, &c, &k);
+	if (cells && stateless && whole && !limited && !gaps && !(b->row_flags & EVENTS_WIDE))
+		select_narrow(s, b, &c, &k);
 	else
 		keep_any(s, b, cells, limited ? s->limits : NULL, &k);
 	if (filter_out_of_memory(s->filter) || (s->limits && s->limits->pairing.out_of_memory))

@@ -13,6 +13,7 @@ struct settings {
 	bool invert, count, explain, callers;
 	uint64_t limit, depth; /* UINT64_MAX: none */
 	struct context context;
+	bool within_unit; /* its time was given with a unit */
 	struct limits limits;
 	struct rewrite rewrite;
 	const char *key; /* of scrub, NULL: one is drawn */

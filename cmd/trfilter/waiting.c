@@ -171,7 +171,7 @@ static int squeeze(struct waiting *w, size_t index)
 
 		while (owner < h->nowners && h->owners[owner].row < i)
 			owner++;
-		if (states[i] == ROW_WAIT && owner < h->nowners && h->owners[owner].row == i) {
+		if (row_waits(states[i]) && owner < h->nowners && h->owners[owner].row == i) {
 			h->owners[kept] = h->owners[owner];
 			h->owners[kept].row = c.rows;
 			w->moved(w->ctx, h->owners[kept++].frame, sequence, c.rows);
@@ -324,7 +324,7 @@ static struct sizes count(const struct block *b, const uint8_t *states, const ui
 
 	for (uint32_t i = 0; (i = next_row(states, b->rows, i)) < b->rows; i++) {
 		s.rows++;
-		s.waiting += states[i] == ROW_WAIT;
+		s.waiting += row_waits(states[i]);
 		s.bytes += cut_row_size(b, row_at(b, offsets, i));
 	}
 	return s;
@@ -347,8 +347,8 @@ int waiting_events(struct waiting *w, const struct block *b, const uint8_t *stat
 		return no_memory(e);
 	l = layout(b, front + sizes.bytes, sizes.rows);
 	h->memory = malloc(l.size);
-	h->owners = sizes.waiting && owners ? malloc(sizes.waiting * sizeof *h->owners) : NULL;
-	if (!h->memory || (sizes.waiting && owners && !h->owners)) {
+	h->owners = sizes.waiting ? malloc(sizes.waiting * sizeof *h->owners) : NULL;
+	if (!h->memory || (sizes.waiting && !h->owners)) {
 		free_held(h);
 		return no_memory(e);
 	}
@@ -356,7 +356,7 @@ int waiting_events(struct waiting *w, const struct block *b, const uint8_t *stat
 	for (uint32_t i = 0; (i = next_row(states, b->rows, i)) < b->rows; i++) {
 		const uint8_t *row = row_at(b, offsets, i);
 
-		if (states[i] == ROW_WAIT && owners) {
+		if (row_waits(states[i])) {
 			h->owners[h->nowners++] = (struct owner){c.rows, owners[i]};
 			w->moved(w->ctx, owners[i], sequence, c.rows);
 		}

@@ -15,9 +15,15 @@ enum row_state {
 	ROW_DROP,
 	ROW_KEEP,
 	ROW_WAIT,
-	ROW_GAP,   /* kept, and no event */
-	ROW_ASIDE, /* dropped but for what context.h makes of it */
+	ROW_GAP,     /* kept, and no event */
+	ROW_ASIDE,   /* dropped but for what context.h makes of it */
+	ROW_PARTNER, /* waits too, for its leave alone: of context.h */
 };
+
+static inline bool row_waits(uint8_t state)
+{
+	return state == ROW_WAIT || state == ROW_PARTNER;
+}
 
 /* A row that waits, and the call whose enter it is. */
 struct owner {
@@ -36,6 +42,7 @@ struct held {
 	struct owner *owners;
 	uint32_t nowners, owner; /* those before have been decided */
 	uint32_t waiting;	 /* rows */
+	uint32_t near;		 /* of context.h: those of them with ROW_WAIT */
 };
 
 struct waiting {
@@ -64,8 +71,8 @@ static inline uint64_t waiting_next(const struct waiting *w)
 
 /*
  * An EVENTS block and the states of its rows; where each stands (not looked at where all are of
- * one size); owners, by row, are looked at for those with
- * ROW_WAIT, NULL: nobody looks for them. 0, or -1 with e filled, as for all here that return int.
+ * one size); owners, by row, are looked at for those that wait. 0, or -1 with e filled, as for all
+ * here that return int.
  */
 int waiting_events(struct waiting *w, const struct block *b, const uint8_t *states,
 		   const uint32_t *offsets, const struct frame_at *owners, struct error *e);

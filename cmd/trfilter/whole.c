@@ -93,9 +93,6 @@ static int take_events(struct whole *w, const struct block *b, struct error *err
 	}
 	if (check(w, error))
 		return -1;
-	for (uint32_t i = 0; w->waiting.dropped && i < b->rows; i++)
-		if (w->states[i] == ROW_DROP)
-			w->states[i] = w->waiting.dropped;
 	return waiting_events(&w->waiting, b, w->states, w->offsets, w->owners, error);
 }
 
@@ -207,12 +204,13 @@ int whole_init(struct whole *w, struct filter *filter, size_t limit, struct erro
 	filter->evaluation.call = &w->facts;
 	w->facts.stack = whole_stack_text;
 	w->facts.stack_ctx = w;
-	return decide_prepare(filter->tree, e);
+	return decide_prepare(filter, e);
 }
 
 void whole_free(struct whole *w)
 {
 	frames_free(&w->frames);
+	quick_free(w->quick);
 	stack_nodes_free(&w->nodes);
 	calls_free(&w->calls);
 	waiting_free(&w->waiting);

@@ -35,10 +35,12 @@ struct whole {
 	uint64_t own_under; /* that hold for the event itself */
 	uint64_t now;	    /* latest time of the stream */
 
-	/* what whole_plain.c does: calls of wanted places and lanes that last so long */
+	/* what whole_plain.h says: calls of wanted places and lanes that last so long */
 	bool plain;
 	uint64_t shortest, longest;
-	bool time_unit; /* which ticks are not */
+	bool time_unit;	     /* which ticks are not */
+	struct quick *quick; /* NULL none */
+	uint64_t prepared;   /* counts blocks */
 
 	/* the block at hand: by row */
 	uint8_t *states;

@@ -26,15 +26,27 @@ static void name_of(struct whole *w, uint32_t place)
 	buffer_u8(&w->text, ';');
 }
 
+/*
+ * The calls that around() finds around an event, and of an enter its own, whose frame is there when
+ * it is asked.
+ */
 void whole_stack_text(void *ctx, const struct event *e, struct scalar *out)
 {
 	struct whole *w = ctx;
-	uint32_t number = frames_thread(e), first = number & ~1u;
+	uint32_t number = frames_thread(e), first = number & ~1u, end = first + 2;
+	bool pushed = w->facts.is_call;
 
 	w->text.size = 0;
-	for (uint32_t s = first; s < first + 2 && s < w->frames.size; s++)
-		for (uint32_t i = 0; i < w->frames.stacks[s].count; i++)
-			name_of(w, w->frames.stacks[s].frames[i].place);
+	if (e->type->flags & TYPE_CALL_NUMBER)
+		end = first;
+	else if (pushed && !(e->type->flags & TYPE_INNER))
+		end = number + 1;
+	for (uint32_t s = first; s < end && s < w->frames.size; s++) {
+		const struct frame_stack *stack = &w->frames.stacks[s];
+
+		for (uint32_t i = 0; i + (pushed && s == number) < stack->count; i++)
+			name_of(w, stack->frames[i].place);
+	}
 	if (w->facts.is_call)
 		name_of(w, e->place);
 	if (!w->text.size)
@@ -85,7 +97,7 @@ void whole_settle(struct whole *w, struct open_frame *f, bool keep)
 		return;
 	f->waits = false;
 	if (f->block == waiting_next(&w->waiting))
-		w->states[f->row] = keep ? ROW_KEEP : ROW_DROP;
+		w->states[f->row] = keep ? ROW_KEEP : w->waiting.dropped;
 	else if (!w->failed && waiting_decide(&w->waiting, f->block, f->row, keep, &w->error))
 		w->failed = true;
 }

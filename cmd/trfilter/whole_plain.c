@@ -1,86 +1,8 @@
-/*
- * whole_plain.c - the case that must be fast: blocks of calls, kept by how long they took
- *
- * A row's state is written only where it is kept; the calls that are still open when the block ends
- * are found on the stacks.
- */
 #include "cut.h"
-#include "whole_private.h"
+#include "whole_plain.h"
 
-enum { LANES = 256, TYPES = 256 }; /* that narrow rows can name */
-
-/* Of a part of the condition: can it be asked by place or by lane alone? */
-static bool by_entry(const struct node *n)
-{
-	unsigned depends = n->depends;
-
-	return depends == DEPENDS_LANE || depends == DEPENDS_NAME || depends == DEPENDS_PLACE ||
-	       !depends;
-}
-
-/* Make the range of durations smaller. false: it is no such condition. */
-static bool narrow(struct whole *w, const struct node *n)
-{
-	uint64_t value = n->right.value.u, low = 0, high = UINT64_MAX;
-
-	if (n->kind != NODE_COMPARE || n->left.literal || n->left.ask != ASK_DURATION ||
-	    !n->right.literal || n->right.value.form != SCALAR_UINT)
-		return false;
-	switch (n->comparison) {
-	case COMPARE_GT:
-		if (value == UINT64_MAX)
-			return false;
-		low = value + 1;
-		break;
-	case COMPARE_GE: low = value; break;
-	case COMPARE_LT:
-		if (!value)
-			return false;
-		high = value - 1;
-		break;
-	case COMPARE_LE: high = value; break;
-	case COMPARE_EQ: low = high = value; break;
-	case COMPARE_NE: return false;
-	}
-	w->shortest = low > w->shortest ? low : w->shortest;
-	w->longest = high < w->longest ? high : w->longest;
-	w->time_unit |= n->left.time_unit;
-	return true;
-}
-
-void whole_plain_init(struct whole *w)
-{
-	bool lasts = false;
-
-	w->plain = false;
-	w->shortest = 0;
-	w->longest = UINT64_MAX;
-	if (w->waiting.dropped != ROW_DROP || w->limits || w->invert || w->callers ||
-	    w->max_depth != UINT32_MAX || w->self)
-		return;
-	for (size_t i = 0; i < w->filter->nparts; i++) {
-		const struct node *n = w->filter->parts[i].node;
-		bool range = narrow(w, n);
-
-		if (!range && !by_entry(n))
-			return;
-		lasts |= range;
-	}
-	w->plain = lasts && w->shortest <= w->longest;
-}
-
-/* Do the parts hold that ask for an entry of that kind? */
-static bool wanted(struct whole *w, bool lane, const struct event *e)
-{
-	for (size_t i = 0; i < w->filter->nparts; i++) {
-		struct node *n = w->filter->parts[i].node;
-
-		if (by_entry(n) && (n->depends == DEPENDS_LANE) == lane &&
-		    !evaluate(w->evaluation, n, e))
-			return false;
-	}
-	return true;
-}
+/* Runs that are shorter than so many rows are no gain, but some may be. */
+enum { RUN = 128, BREAKS = 4 };
 
 static bool fits(const struct whole *w, const struct block *b)
 {
@@ -92,7 +14,7 @@ static bool fits(const struct whole *w, const struct block *b)
 	return true;
 }
 
-/* KIND_INSTANT for all that goes the slow way. */
+/* KIND_INSTANT for all that goes the general way. */
 static uint8_t kind_of(const struct type *t)
 {
 	enum {
@@ -102,39 +24,63 @@ static uint8_t kind_of(const struct type *t)
 	return (t->flags & ALL) == TYPE_DEPTH ? t->kind : KIND_INSTANT;
 }
 
-struct lanes {
-	struct frame_stack *stacks[LANES];
-	bool wanted[LANES];
-};
-
-static bool prepare(struct whole *w, const struct block *b, struct lanes *l)
+static void sort_types(struct plain *x)
 {
+	for (uint32_t i = 0; i < x->b->ntypes && i < PLAIN_TYPES; i++) {
+		const struct type *t = x->b->types[i];
+		uint8_t kind = kind_of(t);
+		bool call = kind == KIND_ENTER || kind == KIND_LEAVE;
+
+		x->kinds[i] = kind;
+		x->leaves[i] = PLAIN_NONE;
+		if (call && !t->fixed_size && !(t->flags & TYPE_TAIL))
+			x->leaves[i] = kind == KIND_LEAVE;
+	}
+}
+
+static bool prepare(struct plain *x)
+{
+	const struct block *b = x->b;
+	struct whole *w = x->w;
+
 	for (uint32_t i = 0; i < b->nlanes; i++)
 		if (!frames_stack(&w->frames, 2 * b->lanes[i]->thread + 1))
 			return false;
-	for (uint32_t i = 0; i < b->nlanes && i < LANES; i++) {
+	w->prepared++;
+	for (uint32_t i = 0; i < b->nlanes && i < PLAIN_LANES; i++) {
 		struct event e = {.lane = b->lanes[i], .type = b->types[0]};
 
-		l->stacks[i] = &w->frames.stacks[2 * b->lanes[i]->thread];
-		l->wanted[i] = wanted(w, true, &e);
+		x->stacks[i] = &w->frames.stacks[2 * b->lanes[i]->thread];
+		x->wanted[i] = whole_wanted(w, true, &e);
+		x->shared |= x->stacks[i]->seen == w->prepared;
+		x->stacks[i]->seen = w->prepared;
 	}
 	return true;
 }
 
-/* The enters that wait in this block. */
-static bool find_waiting(struct whole *w, const struct block *b, const struct lanes *l)
+bool plain_wanted(const struct plain *x, uint32_t lane, uint32_t type, uint32_t place)
 {
-	uint64_t block = waiting_next(&w->waiting);
+	const struct event e = {
+		.lane = x->b->lanes[lane], .type = x->b->types[type], .place = x->b->places[place]};
+
+	return x->wanted[lane] && whole_wanted(x->w, false, &e);
+}
+
+/* The enters that wait in this block. */
+static bool find_waiting(const struct plain *x)
+{
+	const struct block *b = x->b;
+	struct whole *w = x->w;
 	bool any = false;
 
-	for (uint32_t i = 0; i < b->nlanes && i < LANES; i++) {
-		const struct frame_stack *s = l->stacks[i];
+	for (uint32_t i = 0; i < b->nlanes && i < PLAIN_LANES; i++) {
+		const struct frame_stack *s = x->stacks[i];
 
 		for (uint32_t f = s->count; f--;) {
 			const struct open_frame *frame = &s->frames[f];
 
 			/* one that does not wait has no place of its own */
-			if (frame->block != block)
+			if (frame->block != x->block)
 				break;
 			if (!frame->waits)
 				continue;
@@ -146,110 +92,136 @@ static bool find_waiting(struct whole *w, const struct block *b, const struct la
 	return any;
 }
 
-/* A row that is none of the two below. */
-static uint8_t slow(struct whole *w, const struct block *b, const uint8_t *p, uint32_t row,
-		    struct lanes *lanes)
+static void pass_time(struct whole *w, uint64_t time)
 {
+	w->now = time > w->now ? time : w->now;
+}
+
+/* A row that is neither an enter on top of what is open nor the leave of that. */
+static void general(struct plain *x, const uint8_t *p, uint32_t row)
+{
+	struct whole *w = x->w;
 	const struct frame_stack *stacks = w->frames.stacks;
 	struct events it;
 	struct event e;
-	uint8_t state;
 
-	events_begin(&it, b);
+	events_begin(&it, x->b);
 	it.row = p;
 	event_next(&it, &e);
 	w->row = row;
-	state = whole_row(w, &e);
+	w->states[row] = whole_row(w, &e);
+	x->kept |= w->states[row] != ROW_DROP;
 	if (w->frames.stacks != stacks)
-		prepare(w, b, lanes);
-	return state;
+		prepare(x);
 }
 
-static inline __attribute__((always_inline)) bool
-rows(struct whole *w, const struct block *b, struct lanes *lanes, const uint8_t *kinds, bool bare)
+/* Row by row, from number i on. */
+static inline __attribute__((always_inline)) void rows(struct plain *x, const uint8_t *p,
+						       uint32_t i, bool bare)
 {
-	uint64_t block = waiting_next(&w->waiting), span = w->longest - w->shortest;
-	uint8_t *states = w->states;
-	const uint8_t *p = b->row_data;
-	bool by_place = w->filter->nparts > 1, kept = false;
-	struct event e;
+	struct whole *w = x->w;
+	const struct block *b = x->b;
+	bool by_place = x->by_place;
+	uint64_t now = 0;
 
-	for (uint32_t i = 0; i < b->rows; i++, p += bare ? NARROW_ROW : cut_row_size(b, p)) {
+	for (; i < b->rows; i++, p += bare ? NARROW_ROW : cut_row_size(b, p)) {
 		uint64_t row = get_u64(p), time = b->base + (row & 0xffffff);
 		uint32_t lane = row >> 24 & 0xff, depth = (uint32_t)(row >> 56);
-		uint8_t kind = kinds[row >> 48 & 0xff];
-		struct frame_stack *s = lanes->stacks[lane];
+		uint8_t kind = x->kinds[row >> 48 & 0xff];
+		struct frame_stack *s = x->stacks[lane];
 		struct open_frame *f = s->frames + s->count;
 
 		if (!bare)
 			w->offsets[i] = (uint32_t)(p - b->row_data);
-		if (__builtin_expect(kind == KIND_LEAVE && s->count && f[-1].depth == depth &&
-					     !f[-1].inner && time >= f[-1].start,
-				     1)) {
-			f--;
-			s->count--;
-			if (__builtin_expect(f->answer == ANSWER_LATER &&
-						     time - f->start - w->shortest <= span,
-					     0)) {
-				f->answer = ANSWER_YES;
-				whole_settle(w, f, true);
-			}
-			if (__builtin_expect(f->answer == ANSWER_YES, 0)) {
-				states[i] = ROW_KEEP;
-				kept = true;
-			} else if (f->waits) {
-				if (__builtin_expect(f->block != block, 0))
-					whole_settle(w, f, false);
-				else
-					states[f->row] = ROW_DROP;
-			}
+		if (kind == KIND_LEAVE && plain_leave(x, s, time, i, depth)) {
+			now = time > now ? time : now;
 			continue;
 		}
 		if (__builtin_expect(kind != KIND_ENTER || s->count >= s->capacity ||
 					     (s->count && f[-1].depth >= depth),
 				     0)) {
-			states[i] = slow(w, b, p, i, lanes);
-			kept |= states[i] != ROW_DROP;
+			pass_time(w, now);
+			general(x, p, i);
 			continue;
 		}
-		f->start = time;
-		f->block = block;
-		f->row = i;
-		f->lane = b->lanes[lane];
-		f->depth = depth;
-		f->level = 0;
-		f->marks = UINT64_MAX; /* of parts that hold */
-		f->answer = ANSWER_LATER;
-		f->waits = f->wanted = f->passes = true;
-		f->for_callee = f->inner = f->numbered = false;
+		now = time > now ? time : now;
+		plain_enter(x, f, time, i, lane, depth);
 		s->count++;
-		if (by_place) {
-			e.lane = f->lane;
-			e.type = b->types[row >> 48 & 0xff];
-			e.place = b->places[row >> 32 & 0xffff];
-			if (!lanes->wanted[lane] || !wanted(w, false, &e)) {
-				f->answer = ANSWER_NO;
-				f->waits = false;
-			}
+		if (by_place &&
+		    !plain_wanted(x, lane, row >> 48 & 0xff, (uint32_t)(row >> 32 & 0xffff))) {
+			f->answer = ANSWER_NO;
+			f->waits = false;
 		}
 	}
-	return kept;
+	pass_time(w, now);
+}
+
+/* The latest time of bare rows. */
+static uint64_t latest(const struct block *b, const uint8_t *p, const uint8_t *end)
+{
+	uint32_t most = 0;
+
+	/* mostly it is that of the last row, and no row is later than the block */
+	if (p < end && b->base + cut_row_time(b, end - NARROW_ROW) == b->last)
+		return b->last;
+	for (; p < end; p += NARROW_ROW) {
+		uint32_t time = get_u32(p) & 0xffffff;
+
+		most = time > most ? time : most;
+	}
+	return b->base + most;
+}
+
+/* Run by run, until the runs are too short, or to the end of the block. Returns the number of the
+ * first row that is left, which stands at *at. */
+static uint32_t runs(struct plain *x, const uint8_t **at)
+{
+	const struct block *b = x->b;
+	const uint8_t *p = b->row_data, *end;
+	bool bare = b->row_flags & EVENTS_BARE;
+	struct whole *w = x->w;
+	uint32_t i = 0, n, breaks = 0;
+
+	for (;;) {
+		end = quick_run(x, p, i);
+		if (end > p)
+			pass_time(w, latest(b, p, end));
+		n = (uint32_t)((size_t)(end - p) / NARROW_ROW);
+		for (uint32_t k = 0; !bare && k < n; k++)
+			w->offsets[i + k] = (uint32_t)(p - b->row_data) + k * NARROW_ROW;
+		i += n;
+		p = end;
+		if (i == b->rows || ++breaks > BREAKS + i / RUN)
+			break;
+		w->offsets[i] = (uint32_t)(p - b->row_data);
+		general(x, p, i++);
+		p += cut_row_size(b, p);
+		if (i == b->rows || x->shared)
+			break;
+	}
+	*at = p;
+	return i;
 }
 
 bool whole_plain(struct whole *w, const struct block *b, bool *any)
 {
-	uint8_t kinds[TYPES];
-	struct lanes lanes;
-	bool kept;
+	struct plain x = {.w = w,
+			  .b = b,
+			  .block = waiting_next(&w->waiting),
+			  .by_place = w->filter->nparts > 1};
+	const uint8_t *p = b->row_data;
+	uint32_t i = 0;
 
-	if (!fits(w, b) || !prepare(w, b, &lanes))
+	if (!fits(w, b) || !prepare(&x))
 		return false;
-	for (uint32_t i = 0; i < b->ntypes && i < TYPES; i++)
-		kinds[i] = kind_of(b->types[i]);
+	sort_types(&x);
 	memset(w->states, ROW_DROP, b->rows);
-	kept = b->row_flags & EVENTS_BARE ? rows(w, b, &lanes, kinds, true)
-					  : rows(w, b, &lanes, kinds, false);
-	w->now = b->last > w->now ? b->last : w->now;
-	*any = find_waiting(w, b, &lanes) || kept;
+	if (w->quick && !x.shared)
+		i = runs(&x, &p);
+	if (b->row_flags & EVENTS_BARE)
+		rows(&x, p, i, true);
+	else
+		rows(&x, p, i, false);
+	*any = find_waiting(&x) || x.kept;
 	return true;
 }

@@ -1,6 +1,6 @@
 /*
  * whole_private.h - what the rooms of whole.h share: whole.c (blocks), whole_decide.c (what is
- * known of a call, and what follows), whole_rows.c (rows), whole_plain.c (the fast loop)
+ * known of a call, and what follows), whole_rows.c (rows), whole_plain.h (the fast way)
  */
 #ifndef TRFILTER_WHOLE_PRIVATE_H
 #define TRFILTER_WHOLE_PRIVATE_H
@@ -11,6 +11,9 @@
 uint8_t whole_row(struct whole *w, const struct event *e);
 /* It is decided whether the enter of a call is kept. */
 void whole_settle(struct whole *w, struct open_frame *f, bool keep);
+/* For whole_quick.c; NULL: memory is out. */
+struct quick *quick_new(void);
+void quick_free(struct quick *q);
 /* Go through a block in the fast way. false: it is none for that, and nothing was done. */
 bool whole_plain(struct whole *w, const struct block *b, bool *any);
 

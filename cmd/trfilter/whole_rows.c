@@ -179,6 +179,7 @@ uint8_t whole_row(struct whole *w, const struct event *e)
 	uint32_t number = frames_thread(e);
 	bool has_self = false, wanted;
 	struct call done;
+	uint8_t state;
 
 	if (e->type->kind == KIND_GAP)
 		return ROW_GAP;
@@ -192,8 +193,10 @@ uint8_t whole_row(struct whole *w, const struct event *e)
 		has_self = calls_feed(&w->calls, e, &done) == CALLS_LEAVE;
 	wanted = !w->limits || limits_row(w->limits, e);
 	switch (e->type->kind) {
-	case KIND_ENTER: return enter(w, e, number, wanted);
-	case KIND_LEAVE: return leave(w, e, number, wanted, has_self ? &done : NULL);
+	case KIND_ENTER: state = enter(w, e, number, wanted); break;
+	case KIND_LEAVE: state = leave(w, e, number, wanted, has_self ? &done : NULL); break;
+	default: state = alone(w, e, number, wanted);
 	}
-	return alone(w, e, number, wanted);
+	/* what is outside of the limits is around nothing */
+	return state == ROW_DROP && wanted ? w->waiting.dropped : state;
 }

@@ -24,7 +24,8 @@
 /* A field of the events that sum(F) min(F) max(F) avg(F) or uniq(F) ask for. */
 struct wanted_field {
 	char *name;
-	bool uniq; /* uniq(F) is among them */
+	bool uniq;						    /* uniq(F) is among them */
+	enum wanted_time { TIME_NONE, TIME_TOTAL, TIME_SELF } time; /* of a call: F is its name */
 };
 
 /* Which parts the columns need. Offsets are from the aggregate, 0: not asked for. */

@@ -83,6 +83,20 @@ static int no_memory(struct error *e)
 	return error_set(e, NULL, NO_OFFSET, "out of memory");
 }
 
+int columns_refuse_children(struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET,
+			 "how many children a call has is not counted here: trfilter asks for it, "
+			 "as in 'children > 2' (a field of that name is .children)");
+}
+
+static enum wanted_time time_of(const char *name)
+{
+	if (!strcmp(name, "dur") || !strcmp(name, "total"))
+		return TIME_TOTAL;
+	return !strcmp(name, "self") ? TIME_SELF : TIME_NONE;
+}
+
 /* The field of that name, added if it is new; -1 with e. */
 static int want_field(struct columns *c, const char *name, size_t n, bool uniq, struct error *e)
 {
@@ -98,7 +112,10 @@ static int want_field(struct columns *c, const char *name, size_t n, bool uniq, 
 		field[i] = (struct wanted_field){.name = strndup(name, n)};
 		if (!field[i].name)
 			return no_memory(e);
+		field[i].time = time_of(field[i].name);
 		c->wanted.field_count++;
+		if (!strcmp(field[i].name, COLUMNS_CHILDREN))
+			return columns_refuse_children(e);
 	}
 	if (uniq)
 		c->wanted.field[i].uniq = true;
@@ -125,6 +142,8 @@ static int parse_function(struct columns *c, const char *s, size_t n, struct col
 		if (field < 0)
 			return -1;
 		column->field = (uint32_t)field;
+		column->duration = c->wanted.field[field].time != TIME_NONE &&
+				   column->kind != COLUMN_FIELD_UNIQ;
 		return 1;
 	}
 	return 0;
@@ -279,6 +298,8 @@ void columns_free(struct columns *c)
 
 enum column_unit column_unit(const struct column *c)
 {
+	if (c->duration)
+		return UNIT_DURATION;
 	switch (c->kind) {
 	case COLUMN_COUNT:
 	case COLUMN_FIELD_SUM:
@@ -369,6 +390,8 @@ static struct column_value field_value(const struct columns *c, const struct col
 	case COLUMN_FIELD_MAX: return (struct column_value){true, f->max};
 	default: break;
 	}
+	if (column->duration)
+		return average((uint128)f->sum, f->count);
 	size = f->sum < 0 ? -(uint128)f->sum : (uint128)f->sum;
 	size = thousandths(size, f->count);
 	return (struct column_value){true, f->sum < 0 ? -(int128)size : (int128)size};

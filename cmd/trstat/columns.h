@@ -8,7 +8,8 @@
  *     p50 p90 p99 p99.9 (any pN or pN.N, 0 to 100)   percentiles of the calls' times
  *     first last                                     time of the first and the last row
  *     rate                                           rows per second of the whole run
- *     sum(F) min(F) max(F) avg(F) uniq(F)            of a field of the events
+ *     sum(F) min(F) max(F) avg(F) uniq(F)            of a field of the events, or of dur (or total)
+ *                                                    or self, the times of a call
  */
 #ifndef TR_COLUMNS_H
 #define TR_COLUMNS_H
@@ -56,6 +57,7 @@ struct column {
 	enum column_kind kind;
 	uint64_t numerator, denominator; /* COLUMN_QUANTILE */
 	uint32_t field;			 /* COLUMN_FIELD_*: index into wanted.field */
+	bool duration;			 /* COLUMN_FIELD_*: it is the time of a call */
 };
 
 /* Zero-initialised is no columns. */
@@ -94,6 +96,10 @@ void columns_free(struct columns *c);
 
 /* Length of the first item of a comma-separated list; commas in parentheses separate nothing. */
 size_t columns_item_length(const char *list);
+
+/* What trfilter knows of a call and nobody counts here; -1 with e saying so. */
+#define COLUMNS_CHILDREN "children"
+int columns_refuse_children(struct error *e);
 
 /* The index in wanted.field of the field of that name, or -1. */
 int columns_field(const struct columns *c, const char *name);

@@ -3,11 +3,12 @@
  *
  *     condition  = and { "||" and }
  *     and        = not { "&&" not }
- *     not        = "!" not | "(" condition ")" | key comparison literal
- *                | key ("=~" | "!~") string | key "in" "{" literal { "," literal } "}"
+ *     not        = "!" not | "(" condition ")" | "has" "(" key ")"
+ *                | operand [ comparison operand | ("=~" | "!~") string | "in" "{" literals "}" ]
+ *     operand    = key | "field" "(" string ")" | number | string
  *
- * The words are trfilter's (common/lexer.h); a key is any of keys.h that is a name. What a group or
- * an event has no cell of makes the comparison false.
+ * The language is trfilter's (common/lexer.h has its words), without under() and over(); a key is
+ * any of keys.h that is a name. What a group or an event has no cell of makes the comparison false.
  */
 #ifndef TR_CONDITION_H
 #define TR_CONDITION_H
@@ -20,6 +21,7 @@ struct condition_node;
 struct condition {
 	struct keys keys;	     /* those it asks for, each once */
 	struct condition_node *root; /* NULL: always holds */
+	bool time_unit;		     /* it names a time with a unit */
 };
 
 /*

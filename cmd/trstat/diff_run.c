@@ -116,25 +116,51 @@ static int read_side(struct side *s)
 	return s->stage.in.summaries ? read_summary(s, &b) : read_stream(s, &b);
 }
 
-static bool same_names(const struct query *a, const struct query *b)
+/* The keys of one, or its columns: -g and -a. */
+static size_t count_of(const struct query *q, bool keys)
 {
-	bool same = a->keys.count == b->keys.count && a->columns.printed == b->columns.printed;
+	return keys ? q->keys.count : q->columns.printed;
+}
 
-	for (size_t i = 0; same && i < a->keys.count; i++)
-		same = !strcmp(a->keys.names[i], b->keys.names[i]);
-	for (size_t i = 0; same && i < a->columns.printed; i++)
-		same = !strcmp(a->columns.column[i].name, b->columns.column[i].name);
+static const char *name_of(const struct query *q, bool keys, size_t i)
+{
+	return keys ? q->keys.names[i] : q->columns.column[i].name;
+}
+
+static bool same_names(const struct query *a, const struct query *b, bool keys)
+{
+	bool same = count_of(a, keys) == count_of(b, keys);
+
+	for (size_t i = 0; same && i < count_of(a, keys); i++)
+		same = !strcmp(name_of(a, keys, i), name_of(b, keys, i));
 	return same;
 }
 
+/* For a message: as many as fit. */
+static void list_names(const struct query *q, bool keys, char *out, size_t size)
+{
+	size_t n = 0;
+
+	*out = '\0';
+	for (size_t i = 0; i < count_of(q, keys) && n < size; i++)
+		n += (size_t)snprintf(out + n, size - n, "%s%s", i ? "," : "", name_of(q, keys, i));
+}
+
 /* Have both the same keys, columns and unit of time? */
-static int compare_sides(const struct side *a, const struct side *b, struct error *e)
+static int compare_sides(const struct side *a, const struct side *b, char **paths, struct error *e)
 {
 	const struct statistics *s = &a->statistics, *t = &b->statistics;
+	char one[300], other[300];
 
-	if (!same_names(&a->query, &b->query))
-		return error_set(e, NULL, NO_OFFSET,
-				 "the two are by other keys or have other columns: say -g and -a");
+	for (int keys = 1; keys >= 0; keys--) {
+		if (same_names(&a->query, &b->query, keys))
+			continue;
+		list_names(&a->query, keys, one, sizeof(one));
+		list_names(&b->query, keys, other, sizeof(other));
+		return error_set(e, paths[1], NO_OFFSET,
+				 "has the %s '%s', and not '%s' as %s: say -%c",
+				 keys ? "keys" : "columns", other, one, paths[0], keys ? 'g' : 'a');
+	}
 	if (s->ticks != t->ticks && s->groups.count && t->groups.count)
 		return error_set(e, NULL, NO_OFFSET,
 				 "the clock of one counts ticks, that of the other ns");
@@ -171,13 +197,13 @@ static void judge(struct stage *stage, const struct diff *d, const struct diff_o
 	stage->status = status_worse(stage->status, STATUS_CONDITION);
 }
 
-static void compare(struct side *a, struct side *b, const struct diff_options *o)
+static void compare(struct side *a, struct side *b, char **paths, const struct diff_options *o)
 {
 	struct stage *stage = &a->stage;
 	struct diff d = {0};
 	struct error e;
 
-	if (compare_sides(a, b, &e))
+	if (compare_sides(a, b, paths, &e))
 		stage_fail(stage, &e);
 	else if (diff_make(&d, (struct diff_side){&a->statistics, &a->query.columns},
 			   (struct diff_side){&b->statistics, &b->query.columns}, o))
@@ -222,7 +248,7 @@ int diff_run(const struct settings *s, const struct diff_options *o, char **path
 		if (!read_side(a)) {
 			follow(b, a);
 			if (!read_side(b))
-				compare(a, b, o);
+				compare(a, b, paths, o);
 		}
 		remark(a, paths[0]);
 		remark(b, paths[1]);

@@ -243,7 +243,7 @@ int alarms_check_ticks(const struct alarms *all, struct error *e)
 	for (size_t i = 0; i < all->count; i++) {
 		const struct alarm *a = &all->alarm[i];
 
-		if (a->time_unit)
+		if (a->time_unit || a->condition.time_unit)
 			return error_set(e, NULL, NO_OFFSET,
 					 "--fail-if '%s': the clock of this trace counts ticks, no "
 					 "unit of time",
@@ -322,8 +322,23 @@ static int value_of(const struct alarm *a, const struct columns *c, const struct
 	return bad;
 }
 
+/* On stderr: in which interval, if it is that of one. */
+static void say(const struct alarm *a, const struct column *column, struct column_value v,
+		const struct interval *interval, bool ticks)
+{
+	char value[VALUE_SIZE], when[VALUE_SIZE];
+
+	format_column(value, column, v, ticks);
+	if (!interval) {
+		warn(NULL, NO_OFFSET, "%s holds: %s", a->text, value);
+		return;
+	}
+	format_interval(when, interval, ticks);
+	warn(NULL, NO_OFFSET, "%s: %s holds: %s", when, a->text, value);
+}
+
 int alarms_judge(const struct alarms *all, const struct query *q, const struct statistics *st,
-		 bool quiet)
+		 const struct interval *interval, bool quiet)
 {
 	int holds = 0;
 
@@ -333,7 +348,6 @@ int alarms_judge(const struct alarms *all, const struct query *q, const struct s
 		const struct column *column = &c->column[a->column];
 		struct column_value v;
 		struct scalar s;
-		char value[VALUE_SIZE];
 
 		if (value_of(a, c, column, a->own ? a->statistics : st, &v))
 			return -1;
@@ -341,9 +355,8 @@ int alarms_judge(const struct alarms *all, const struct query *q, const struct s
 		if (!v.present || !compares(a->comparison, scalar_compare(&s, &a->limit)))
 			continue;
 		holds = 1;
-		format_column(value, column, v, st->ticks);
 		if (!quiet)
-			warn(NULL, NO_OFFSET, "%s holds: %s", a->text, value);
+			say(a, column, v, interval, st->ticks);
 	}
 	return holds;
 }

@@ -56,10 +56,10 @@ int alarms_finish(struct alarms *a);
 int alarms_check_ticks(const struct alarms *a, struct error *e);
 
 /*
- * Which of them hold? 1: some do, 0: none, -1: memory is out. Those that do are said on stderr
- * unless quiet.
+ * Which of them hold, in an interval or (NULL) in all? 1: some do, 0: none, -1: memory is out.
+ * Those that do are said on stderr unless quiet.
  */
 int alarms_judge(const struct alarms *a, const struct query *q, const struct statistics *st,
-		 bool quiet);
+		 const struct interval *interval, bool quiet);
 
 #endif

@@ -42,6 +42,9 @@ size_t format_key(char out[static VALUE_SIZE], const struct key_cell *cell);
 size_t format_duration(char out[static VALUE_SIZE], uint128 ns);
 size_t format_time(char out[static VALUE_SIZE], uint64_t ns);
 
+/* When an interval was: its time of the trace, or the local time of the wall clock. */
+void format_interval(char out[static VALUE_SIZE], const struct interval *i, bool ticks);
+
 /* A column's value with its unit, "" where there is none; ticks have no unit. */
 size_t format_column(char out[static VALUE_SIZE], const struct column *column,
 		     struct column_value v, bool ticks);

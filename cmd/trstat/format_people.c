@@ -114,21 +114,27 @@ static void fit(struct layout *l, size_t width)
 	}
 }
 
-/* When it was, above the table of an interval. */
-static void put_interval(const struct interval *i, bool ticks, struct text *out)
+void format_interval(char value[static VALUE_SIZE], const struct interval *i, bool ticks)
 {
-	char value[VALUE_SIZE];
 	time_t seconds = (time_t)(i->time / 1000000000);
 	struct tm tm;
 
-	if (!i->first)
-		text_char(out, '\n');
 	if (i->wall && localtime_r(&seconds, &tm))
-		strftime(value, sizeof(value), "%F %T", &tm);
+		strftime(value, VALUE_SIZE, "%F %T", &tm);
 	else if (ticks)
 		u128_decimal(value, i->time);
 	else
 		format_time(value, i->time);
+}
+
+/* When it was, above the table of an interval. */
+static void put_interval(const struct interval *i, bool ticks, struct text *out)
+{
+	char value[VALUE_SIZE];
+
+	if (!i->first)
+		text_char(out, '\n');
+	format_interval(value, i, ticks);
 	text_puts(out, value);
 	text_puts(out, ":\n");
 }

@@ -227,19 +227,31 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 	case BY_TIME: *cell = key_unsigned(s->time); return 0;
 	case BY_TOTAL:
 	case BY_SELF:
-		if (s->timed)
-			*cell = key_unsigned(k->what == BY_TOTAL ? s->total : s->self);
+		if (!s->timed)
+			return field_cell(d, g, s->event, k->field, cell);
+		*cell = key_unsigned(k->what == BY_TOTAL ? s->total : s->self);
 		return 0;
 	case BY_FIELD: return field_cell(d, g, s->event, k->field, cell);
 	}
 	return 0;
 }
 
+/* Of A|B the first that there is. */
+static int first_cell(const struct key *k, struct dictionary *d, struct groups *g,
+		      const struct subject *s, struct key_cell *cell)
+{
+	int bad = plain_cell(k, d, g, s, cell);
+
+	for (k = k->other; k && !bad && cell->kind == KEY_MISSING; k = k->other)
+		bad = plain_cell(k, d, g, s, cell);
+	return bad;
+}
+
 int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct groups *g,
 	      const struct subject *s, struct key_cell *cell)
 {
 	*cell = (struct key_cell){0};
-	if (plain_cell(&k->key[key], d, g, s, cell))
+	if (first_cell(&k->key[key], d, g, s, cell))
 		return -1;
 	if (k->key[key].transform)
 		*cell = key_transform(&k->key[key], *cell);
@@ -253,7 +265,7 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 
 	for (size_t i = 0; i < k->count; i++) {
 		cells[i] = (struct key_cell){0};
-		if (plain_cell(&k->key[i], d, g, s, &cells[i]))
+		if (first_cell(&k->key[i], d, g, s, &cells[i]))
 			return -1;
 		if (k->key[i].what == BY_FIELD) {
 			if (cells[i].kind == KEY_MISSING && s->entered)
@@ -273,8 +285,11 @@ int keys_field_cells(const struct keys *k, const struct dictionary *d, struct gr
 		if (k->key[i].what != BY_FIELD)
 			continue;
 		*cells = (struct key_cell){0};
-		if (field_cell(d, g, e, k->key[i].field, cells++))
-			return -1;
+		for (const struct key *a = &k->key[i]; a && cells->kind == KEY_MISSING;
+		     a = a->other)
+			if (a->what == BY_FIELD && field_cell(d, g, e, a->field, cells))
+				return -1;
+		cells++;
 	}
 	return 0;
 }

@@ -3,13 +3,15 @@
  *
  *     name type group kind source buffer tid pid ppid comm cpu module symkind file line address
  *     caller stack depth time, and any field of the events, arg.N and ret
+ *     dur self      the times of a call (dur is total too), else a field of that name
  *     .NAME         the field of that name, also where there is a key of it
+ *     A|B           of these the first that a row has; called A
  *     bucket(F,N)   F rounded down to a multiple of N
  *     log2(F)       the largest power of two that is not above F, 0 for 0
  *     hist(F)       the least number in F's bucket of a histogram (common/histogram.h)
  *
- * In these three F is a key above, or total (or dur) or self, the times of a call; negative numbers
- * are mirrored in the last two. What is no number is in the group where the key is empty.
+ * In these three F is a key above; negative numbers are mirrored in the last two. What is no number
+ * is in the group where the key is empty.
  */
 #ifndef TR_KEYS_H
 #define TR_KEYS_H
@@ -56,6 +58,7 @@ enum key_needs {
 	NEEDS_EVENT = 64, /* a field, or the times of a call */
 	NEEDS_TIME = 128,
 	NEEDS_STACK = 256, /* common/call_stacks.h */
+	NEEDS_CALL = 512,  /* the times of a call */
 };
 
 enum key_transform {
@@ -68,10 +71,11 @@ enum key_transform {
 struct key {
 	enum key_what what;
 	char *name;  /* as the user wrote it: the column's header */
-	char *field; /* BY_FIELD: its name */
+	char *field; /* its name: BY_FIELD, and BY_TOTAL, BY_SELF of what is no call */
 	enum key_transform transform;
-	uint64_t width; /* KEY_BUCKET */
-	bool unit;	/* KEY_BUCKET: the width was given with a unit of time */
+	uint64_t width;	   /* KEY_BUCKET */
+	bool unit;	   /* KEY_BUCKET: the width was given with a unit of time */
+	struct key *other; /* what is asked where a row has none; NULL nothing */
 };
 
 struct keys {

@@ -37,6 +37,9 @@ static const struct {
 	{"depth", BY_DEPTH, NEEDS_LEVEL},
 	{"stack", BY_STACK, NEEDS_STACK},
 	{"time", BY_TIME, NEEDS_TIME},
+	{"dur", BY_TOTAL, NEEDS_EVENT | NEEDS_CALL},
+	{"total", BY_TOTAL, NEEDS_EVENT | NEEDS_CALL},
+	{"self", BY_SELF, NEEDS_EVENT | NEEDS_CALL},
 };
 
 static bool is_name(const char *s)
@@ -51,11 +54,12 @@ static bool is_name(const char *s)
 
 static int refuse(const char *name, struct error *e)
 {
-	return error_set(e, NULL, NO_OFFSET,
-			 "no such key: '%s' (keys are name type group kind source buffer tid pid "
-			 "ppid comm cpu module symkind file line address caller stack depth time "
-			 "bucket(time,T) bucket(F,N) log2(F) hist(F), and fields of the events)",
-			 name);
+	return error_set(
+		e, NULL, NO_OFFSET,
+		"no such key: '%s' (keys are name type group kind source buffer tid pid "
+		"ppid comm cpu module symkind file line address caller stack depth time "
+		"dur self bucket(time,T) bucket(F,N) log2(F) hist(F), and fields of the events)",
+		name);
 }
 
 /* What a key by that name looks at: one of the names above, or a field. */
@@ -63,11 +67,16 @@ static int parse_plain(struct key *k, const char *name, uint32_t *needs, struct 
 {
 	bool field = *name == '.';
 
+	if (!strcmp(name, COLUMNS_CHILDREN))
+		return columns_refuse_children(e);
 	for (size_t i = 0; !field && i < COUNT_OF(names); i++)
 		if (!strcmp(name, names[i].name)) {
 			k->what = names[i].what;
 			*needs |= names[i].needs;
-			return 0;
+			if (!(names[i].needs & NEEDS_CALL))
+				return 0;
+			k->field = strdup(name);
+			return k->field ? 0 : error_set(e, NULL, NO_OFFSET, "out of memory");
 		}
 	name += field;
 	if (!is_name(name))
@@ -119,18 +128,43 @@ static int parse_function(struct key *k, char *inside, uint32_t *needs, struct e
 		if (parse_width(k, comma + strspn(comma, " "), e))
 			return -1;
 	}
-	if (!strcmp(inside, "total") || !strcmp(inside, "dur") || !strcmp(inside, "self")) {
-		*needs |= NEEDS_EVENT;
-		k->what = *inside == 's' ? BY_SELF : BY_TOTAL;
-		return 0;
-	}
 	return parse_plain(k, inside, needs, e);
+}
+
+/* Of A|B: what is behind the first bar. The key is called A. */
+static int parse_others(struct key *k, char *bar, uint32_t *needs, struct error *e)
+{
+	char *next;
+
+	for (; bar; bar = next, k = k->other) {
+		next = strchr(bar, '|');
+		if (next)
+			*next++ = '\0';
+		k->other = calloc(1, sizeof(*k->other));
+		if (!k->other)
+			return error_set(e, NULL, NO_OFFSET, "out of memory");
+		k->other->name = strdup(bar);
+		if (!k->other->name)
+			return error_set(e, NULL, NO_OFFSET, "out of memory");
+		if (parse_plain(k->other, bar, needs, e))
+			return -1;
+		if (k->other->what == BY_CALLER || k->other->what == BY_DEPTH ||
+		    k->other->what == BY_STACK)
+			return error_set(e, NULL, NO_OFFSET, "'%s' can only be asked alone", bar);
+	}
+	return 0;
 }
 
 static int parse_key(struct key *k, uint32_t *needs, struct error *e)
 {
-	char *inside;
+	char *inside, *bar = strchr(k->name, '|');
 	int r;
+
+	if (bar) {
+		*bar = '\0';
+		if (parse_others(k, bar + 1, needs, e))
+			return -1;
+	}
 
 	for (size_t i = 0; i < COUNT_OF(transforms); i++) {
 		size_t n = strlen(transforms[i].name);
@@ -206,6 +240,14 @@ int keys_check_ticks(const struct keys *k, struct error *e)
 void keys_free(struct keys *k)
 {
 	for (size_t i = 0; i < k->count; i++) {
+		struct key *other = k->key[i].other, *next;
+
+		for (; other; other = next) {
+			next = other->other;
+			free(other->name);
+			free(other->field);
+			free(other);
+		}
 		free(k->key[i].name);
 		free(k->key[i].field);
 	}

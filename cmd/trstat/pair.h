@@ -51,6 +51,8 @@ int pair_parse(struct pair *p, const char *text, struct error *e);
 /* keys: those of -g, whose fields an A keeps for its pair. g: where texts of cells are. */
 int pair_begin(struct pair *p, const struct keys *keys, struct dictionary *d, struct groups *g);
 void pair_free(struct pair *p);
+/* -1 with e if a condition means nothing for a clock that counts ticks. */
+int pair_check_ticks(const struct pair *p, struct error *e);
 
 /*
  * Take an event. 1: it ends a pair, of *time; *entered has what its A had of the keys that are

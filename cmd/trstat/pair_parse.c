@@ -5,26 +5,46 @@
 
 #include <stdlib.h>
 
-/* The kernel's own tracepoints, as ftrace records them. */
+/*
+ * The kernel's tracepoints: as ftrace and LTTng 2 record them, which calls pids tids and has an
+ * event for each system call, and (behind each bar, last of each list) as LTTng did before.
+ */
 static const struct preset {
 	const char *name, *pair, *keys;
 } presets[] = {
 	/* from the wakeup of a thread until it runs */
 	{"wakeup",
-	 "type in {\"sched_waking\", \"sched_wakeup\", \"sched_wakeup_new\"} -> sched_switch "
-	 "on .pid == .next_pid",
-	 "next_comm"},
+	 "type in {\"sched_waking\", \"sched_wakeup\", \"sched_wakeup_new\", \"sched_try_wakeup\", "
+	 "\"sched_wakeup_new_task\"} -> type in {\"sched_switch\", \"sched_schedule\"} "
+	 "on .pid|.tid == .next_pid|.next_tid",
+	 "next_comm|next_pid"},
 	/* from when a thread leaves its CPU until it is back on one */
 	{"offcpu",
-	 "type == \"sched_switch\" && prev_pid != 0 -> type == \"sched_switch\" && next_pid != 0 "
-	 "on .prev_pid == .next_pid",
-	 "next_comm"},
-	{"syscall", "sys_enter -> sys_exit on tid == tid && .id == .id", "id"},
-	{"irq", "irq_handler_entry -> irq_handler_exit on cpu == cpu && .irq == .irq", "irq"},
-	{"softirq", "softirq_entry -> softirq_exit on cpu == cpu && .vec == .vec", "vec"},
+	 "type in {\"sched_switch\", \"sched_schedule\"} && (prev_pid != 0 || prev_tid != 0) -> "
+	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) "
+	 "on .prev_pid|.prev_tid == .next_pid|.next_tid",
+	 "next_comm|next_pid"},
+	/* LTTng's are calls, named as the system call */
+	{"syscall",
+	 "type == \"sys_enter\" || kind == \"enter\" && type =~ \"^(compat_)?syscall_entry\" -> "
+	 "type == \"sys_exit\" || kind == \"leave\" && type =~ \"^(compat_)?syscall_exit\" "
+	 "on tid == tid && .id|name == .id|name",
+	 "id|name"},
+	{"irq",
+	 "type in {\"irq_handler_entry\", \"irq_entry\"} -> "
+	 "type in {\"irq_handler_exit\", \"irq_exit\"} on cpu == cpu && .irq|name == .irq|name",
+	 "irq|irq_id"},
+	{"softirq",
+	 "type in {\"softirq_entry\", \"irq_softirq_entry\"} -> "
+	 "type in {\"softirq_exit\", \"irq_softirq_exit\"} "
+	 "on cpu == cpu && .vec|.softirq_id == .vec|.softirq_id",
+	 "vec|softirq_id"},
 	/* from the request's way to the device until it is done */
-	{"block", "block_rq_issue -> block_rq_complete on .dev == .dev && .sector == .sector",
-	 "dev"},
+	{"block",
+	 "type in {\"block_rq_issue\", \"rq_issue_fs\"} -> "
+	 "type in {\"block_rq_complete\", \"rq_complete_fs\"} "
+	 "on .dev|group == .dev|group && .sector|.hard_sector == .sector|.hard_sector",
+	 "dev|group"},
 };
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -161,9 +181,18 @@ int pair_parse(struct pair *p, const char *text, struct error *e)
 		return -1;
 	if ((p->a.on.needs | p->b.on.needs | p->a.condition.keys.needs |
 	     p->b.condition.keys.needs) &
-	    (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
-		return error_set(e, NULL, NO_OFFSET,
-				 "pairs know no calls: caller, depth and stack are no keys of "
-				 "their events");
+	    (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK | NEEDS_CALL))
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"pairs know no calls: caller, depth, stack, dur, total and self are "
+			"no keys of their events");
 	return 0;
+}
+
+int pair_check_ticks(const struct pair *p, struct error *e)
+{
+	if (!p->a.condition.time_unit && !p->b.condition.time_unit)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "--pair: the clock of this trace counts ticks, no unit of time");
 }

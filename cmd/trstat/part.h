@@ -14,7 +14,7 @@
 
 struct part_held {
 	uint64_t position;
-	uint32_t open;		      /* OPEN_IF_CALL, OPEN_NO_EXEC */
+	uint32_t open;		      /* of OPEN_HELD */
 	const struct key_cell *cells; /* the keys' */
 	struct aggregate *aggregate;
 };

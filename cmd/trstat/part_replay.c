@@ -43,8 +43,12 @@ static int replay_held(struct replay *r, const struct part_held *h, struct aggre
 	bool held;
 
 	*into = NULL;
-	if (!counts(stack, &open))
+	if (!counts(stack, &open)) {
+		/* as calls.c counts those of which it knows at once */
+		if (!(open & (OPEN_NO_EXEC | OPEN_INNER)))
+			s->calls.outside += h->aggregate->calls;
 		return 0;
+	}
 	memcpy(r->cells, h->cells, s->keys->count * sizeof(*r->cells));
 	if (keys_close_cells(s->keys, s->dictionary, &s->groups, here, caller, level, r->cells))
 		return -1;

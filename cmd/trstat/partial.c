@@ -14,7 +14,7 @@ int partial_check(const struct settings *s, size_t conditions, struct error *e)
 	if (!option || !(s->partial || s->merge))
 		return 0;
 	return error_set(e, NULL, NO_OFFSET, "--%s does not go with --%s, which knows no rows",
-			 option, s->merge ? "merge" : "partial");
+			 option, s->merge && !s->partial ? "merge" : "partial");
 }
 
 int partial_check_keys(const struct query *q, struct error *e)

@@ -138,7 +138,9 @@ static int put_column(const struct exposition *x, const struct column *c, bool *
 		put_metric(x->out, m->name, x->unit);
 		prom_labels_put(&x->labels, i, (const char *)more.data, x->out);
 		text_char(x->out, ' ');
-		put_number(x->out, column_unit(c), t->ticks, v.number);
+		/* a field's metric has no unit in its name */
+		put_number(x->out, is_field(c) && c->duration ? UNIT_NUMBER : column_unit(c),
+			   t->ticks, v.number);
 		text_char(x->out, '\n');
 	}
 	buffer_free(&more);

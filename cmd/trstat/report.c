@@ -64,6 +64,7 @@ void report_counts(const struct stage *stage, const struct statistics *st, const
 	remark(st->calls.unmatched, "returns of calls whose beginning is not there");
 	remark(st->calls.outside, CALLS_OUTSIDE);
 	remark(stage->lost, "events were lost by the recorder");
+	remark(stage->gaps, "gaps, where something is missing (trencode shows them)");
 }
 
 int report_table(struct stage *stage, const struct query *q, const struct statistics *st,
@@ -98,11 +99,11 @@ int report_table(struct stage *stage, const struct query *q, const struct statis
 }
 
 void report_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
-		   const struct alarms *alarms)
+		   const struct alarms *alarms, const struct interval *interval)
 {
 	int holds = stage->status == STATUS_FAILED
 			    ? 0
-			    : alarms_judge(alarms, q, st, stage->options->quiet);
+			    : alarms_judge(alarms, q, st, interval, stage->options->quiet);
 
 	if (holds < 0)
 		report_no_memory(stage);

@@ -20,8 +20,8 @@ int report_table(struct stage *stage, const struct query *q, const struct statis
 void report_counts(const struct stage *stage, const struct statistics *st,
 		   const struct settings *s);
 
-/* STATUS_CONDITION if one of the conditions holds. */
+/* STATUS_CONDITION if one of the conditions holds, in an interval or (NULL) in all. */
 void report_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
-		   const struct alarms *alarms);
+		   const struct alarms *alarms, const struct interval *interval);
 
 #endif

@@ -20,7 +20,7 @@ static bool print_interval(void *ctx, const struct interval *interval)
 	const struct printing *p = ctx;
 
 	if (!report_table(p->stage, p->query, p->statistics, interval))
-		report_alarms(p->stage, p->query, p->statistics, p->alarms);
+		report_alarms(p->stage, p->query, p->statistics, p->alarms, interval);
 	return p->stage->status == STATUS_FAILED;
 }
 
@@ -48,7 +48,7 @@ static void count(struct stage *stage, const struct query *q, struct statistics 
 			return;
 		if (st->ticks &&
 		    (columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e) ||
-		     alarms_check_ticks(alarms, &e))) {
+		     alarms_check_ticks(alarms, &e) || pair_check_ticks(&q->pair, &e))) {
 			stage_fail(stage, &e);
 			return;
 		}
@@ -89,7 +89,7 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 	if (bad)
 		report_no_memory(stage);
 	if (stage->status != STATUS_FAILED && !print_slowest(stage, q, &s)) {
-		report_alarms(stage, q, &st, alarms);
+		report_alarms(stage, q, &st, alarms, NULL);
 		st.calls.unfinished = s.calls.unfinished;
 		st.calls.unmatched = s.calls.unmatched;
 		st.calls.outside = s.calls.outside;
@@ -133,7 +133,7 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 		else
 			bad = report_table(stage, q, &st, NULL);
 		if (!m && !bad)
-			report_alarms(stage, q, &st, alarms);
+			report_alarms(stage, q, &st, alarms, NULL);
 		if (stage->status != STATUS_FAILED && !stage->options->quiet)
 			report_counts(stage, &st, q->settings);
 	}
@@ -159,7 +159,7 @@ void run_parts(struct stage *stage, struct settings *settings, struct query *q,
 	else if (settings->partial)
 		partial_write(stage, q, st, &parts, argc, argv);
 	else if (!report_table(stage, q, st, NULL)) {
-		report_alarms(stage, q, st, alarms);
+		report_alarms(stage, q, st, alarms, NULL);
 		if (!stage->options->quiet)
 			report_counts(stage, st, settings);
 	}

@@ -109,7 +109,7 @@ static struct aggregate *hold(struct statistics *s, const struct subject *subjec
 	if (!keys_cells(s->keys, s->dictionary, &s->groups, subject, s->cells)) {
 		keys_open_cells(s->keys, subject->open, subject->level, s->cells);
 		a = bracket_hold(s->bracket, below->number, cut_position(below->kept),
-				 subject->open & (OPEN_IF_CALL | OPEN_NO_EXEC), s->cells);
+				 subject->open & OPEN_HELD, s->cells);
 	}
 	if (!a)
 		s->out_of_memory = true;
@@ -146,15 +146,29 @@ static struct aggregate *group_of(struct statistics *s, const struct subject *su
 	return c->aggregate;
 }
 
-/* For columns: the field of that name, else, if the row counts, what its lane knows by it. */
-static bool wanted_value(const struct dictionary *d, const struct event *e, bool counts,
-			 const char *name, struct field_value *v)
-{
-	const struct lane *l = e->lane;
+/* The times of what counts, or of nothing that does. */
+struct times {
+	bool known;
+	uint64_t total, self;
+};
 
-	if (subject_field(d, e, name, v))
+/* For columns: the time of a call, else the field of that name, else, if the row counts, what its
+ * lane knows by it. e is NULL for a call that the end of the trace closed. */
+static bool wanted_value(const struct dictionary *d, const struct event *e, bool counts,
+			 const struct wanted_field *f, const struct times *times,
+			 struct field_value *v)
+{
+	const struct lane *l = e ? e->lane : NULL;
+	const char *name = f->name;
+
+	if (f->time && times->known) {
+		v->form = FORM_UINT;
+		v->u = f->time == TIME_TOTAL ? times->total : times->self;
 		return true;
-	if (!counts)
+	}
+	if (e && subject_field(d, e, name, v))
+		return true;
+	if (!e || !counts)
 		return false;
 	v->form = FORM_INT;
 	if (!strcmp(name, "tid") && l->flags & LANE_HAS_TID)
@@ -179,12 +193,13 @@ static bool has_fields(const struct statistics *s, const struct event *e)
 	struct field_value v;
 
 	for (uint32_t i = 0; i < w->field_count; i++)
-		if (wanted_value(s->dictionary, e, false, w->field[i].name, &v))
+		if (wanted_value(s->dictionary, e, false, &w->field[i], &(struct times){0}, &v))
 			return true;
 	return false;
 }
 
-static int add_fields(struct statistics *s, struct aggregate *a, const struct event *e, bool counts)
+static int add_fields(struct statistics *s, struct aggregate *a, const struct event *e, bool counts,
+		      const struct times *times)
 {
 	const struct columns_wanted *w = &s->columns->wanted;
 
@@ -192,7 +207,7 @@ static int add_fields(struct statistics *s, struct aggregate *a, const struct ev
 		struct field_value v;
 		int bad = 0;
 
-		if (!wanted_value(s->dictionary, e, counts, w->field[i].name, &v))
+		if (!wanted_value(s->dictionary, e, counts, &w->field[i], times, &v))
 			continue;
 		if (v.form == FORM_INT)
 			bad = aggregate_number(a, w, i, v.i);
@@ -325,10 +340,11 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 	}
 	if (__builtin_expect(call->open & OPEN_RECURSIVE, 0) && doubt(s, call, e, a))
 		return -1;
-	if (__builtin_expect(s->columns->wanted.field_count && e, 0)) {
-		struct event copy = *e;
+	if (__builtin_expect(s->columns->wanted.field_count, 0)) {
+		struct event copy = e ? *e : (struct event){0};
 
-		return add_fields(s, a, &copy, true);
+		return add_fields(s, a, e ? &copy : NULL, true,
+				  &(struct times){true, call->total, call->self});
 	}
 	return 0;
 }
@@ -363,7 +379,7 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 		return -1;
 	if (counts)
 		aggregate_instant(a, &s->columns->wanted, e->time);
-	return s->columns->wanted.field_count ? add_fields(s, a, e, counts) : 0;
+	return s->columns->wanted.field_count ? add_fields(s, a, e, counts, &(struct times){0}) : 0;
 }
 
 static void forget_names(struct statistics *s)
@@ -555,6 +571,58 @@ static void plan_types(const struct block *b, struct row_type *types)
 	}
 }
 
+static inline const uint8_t *row_behind(const struct row_type *t, const uint8_t *row)
+{
+	row += t->size;
+	return t->tail ? row + 4 + align_up(get_u32(row), 4) : row;
+}
+
+/* Where what is known of the group of rows with that word stands, or will. */
+static inline struct row_group *row_group(struct statistics *s, uint64_t word)
+{
+	return &s->row_groups[word * 0x9e3779b97f4a7c15u >> (64 - ROW_GROUPS_BITS)];
+}
+
+/*
+ * Calls with numbers, each an enter and its leave one right behind the other: as many as follow
+ * from here on. Behind them; NULL: memory is out.
+ */
+static __attribute__((noinline)) const uint8_t *
+numbered_calls(struct statistics *s, const struct block *b, const struct events *it,
+	       const struct row_type *types, const struct calls_rows *cr, const uint8_t *row)
+{
+	const struct columns_wanted *wanted = &s->columns->wanted;
+	uint64_t mask = s->row_mask & ~(uint64_t)1;
+
+	while (row < it->end) {
+		struct plain_row e = plain_row(it, row), l;
+		const uint8_t *next = row_behind(&types[e.type], row);
+		struct row_group *g;
+		struct aggregate *a;
+		uint64_t word, total;
+
+		if (next == it->end)
+			break;
+		l = plain_row(it, next);
+		if (!l.place ||
+		    !calls_try_numbered(&s->calls, cr, row, &e, next, &l, b->lanes[l.lane]))
+			break;
+		word = (get_u64(next) & mask) | 1;
+		g = row_group(s, word);
+		a = g->aggregate;
+		if (__builtin_expect(g->word != word, 0)) {
+			a = find_row_group(s, it, next, g);
+			if (!a)
+				return NULL;
+		}
+		total = l.time > e.time ? l.time - e.time : 0;
+		if (aggregate_call(a, wanted, total, total, false, l.time))
+			return NULL;
+		row = row_behind(&types[l.type], next);
+	}
+	return row;
+}
+
 /* Narrow rows of all sorts, by keys that look at nothing but lane, type and place. */
 static __attribute__((noinline)) int narrow_rows(struct statistics *s, const struct block *b,
 						 const struct events *it)
@@ -575,15 +643,19 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 		struct plain_row r = plain_row(it, row);
 		const struct row_type *t = &types[r.type];
 		uint64_t word = (get_u64(row) & mask) | 1;
-		struct row_group *g =
-			&s->row_groups[word * 0x9e3779b97f4a7c15u >> (64 - ROW_GROUPS_BITS)];
+		struct row_group *g = row_group(s, word);
 		enum calls_result got = CALLS_NONE;
 		struct aggregate *a;
 		struct call call;
 
-		row += t->size;
-		if (t->tail)
-			row += 4 + align_up(get_u32(row), 4);
+		if (cr.types[r.type].numbered == KIND_ENTER && !by_type) {
+			row = numbered_calls(s, b, it, types, &cr, row);
+			if (!row)
+				return -1;
+			if (row != this)
+				continue;
+		}
+		row = row_behind(t, row);
 		if (t->does == ROW_CALLS) {
 			uint32_t place = b->places[r.place];
 
@@ -643,7 +715,9 @@ static int take_pair(struct statistics *s, const struct event *e)
 	a = group_of(s, &subject);
 	if (!a || aggregate_call(a, &s->columns->wanted, time, time, false, e->time))
 		return -1;
-	return s->columns->wanted.field_count ? add_fields(s, a, e, true) : 0;
+	return s->columns->wanted.field_count
+		       ? add_fields(s, a, e, true, &(struct times){true, time, time})
+		       : 0;
 }
 
 static void look_at(struct statistics *s, const struct block *b)

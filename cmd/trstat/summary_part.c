@@ -159,8 +159,7 @@ static int take_held(struct unpacker *u, struct part_thread *t)
 		uint32_t open = packed_u32(&u->in);
 		struct aggregate *a;
 
-		if (position < last || position >= t->list->count ||
-		    open & ~(uint32_t)(OPEN_IF_CALL | OPEN_NO_EXEC))
+		if (position < last || position >= t->list->count || open & ~(uint32_t)OPEN_HELD)
 			u->in.bad = true;
 		if (unpack_cells(&u->in, &s->groups, s->cells, s->keys->count, true))
 			return unpack_no_memory(u);

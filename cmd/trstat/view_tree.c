@@ -65,6 +65,8 @@ static int add(struct making *m, uint32_t node, uint32_t depth, const struct agg
 
 	if (!row || (a && aggregate_merge(row, a, m->groups.wanted)))
 		return -1;
+	/* the events that happened in a function are no calls of it */
+	row->instants = 0;
 	if (a && recursive) {
 		row->total -= a->total;
 		row->recursive += a->total;
@@ -226,8 +228,8 @@ static int make_tree(struct making *m, const struct aggregate **groups, size_t n
 	for (size_t i = 0; i < n; i++) {
 		uint32_t node = node_of(m->table->groups, groups[i]);
 
-		if (node == STACK_ROOT)
-			continue; /* events outside of all calls */
+		if (node == STACK_ROOT || !groups[i]->calls)
+			continue; /* events outside of all calls, or of others than were left */
 		m->value[node] = groups[i];
 		for (; node != STACK_ROOT && !m->marked[node]; node = nodes[node].parent)
 			m->marked[node] = true;

@@ -3,20 +3,23 @@
  *
  * Each distinct place is resolved once, when it is declared; events pass untouched.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "common/stage.h"
+#include "kallsyms.h"
+#include "report.h"
 #include "resolve.h"
 
-enum { OPT_DEMANGLE = 256, OPT_SYSROOT, OPT_REPORT };
+enum { OPT_DEMANGLE = 256, OPT_SYSROOT, OPT_REPORT, OPT_KALLSYMS };
 
 static const struct option_row option_rows[] = {
 	{OPT_DEMANGLE, "demangle", "STYLE",
 	 "names of C++ and Rust: simple (the default: scopes and\nname), full (with parameters), "
 	 "no",
 	 "simple full no"},
+	{'l', "lines", NULL, "add the file and line where each function is declared", NULL},
+	{OPT_KALLSYMS, "kallsyms", "FILE",
+	 "names of a kernel that came without: a copy of its\n/proc/kallsyms", "file"},
 	{OPT_SYSROOT, "sysroot", "DIR", "look for programs and libraries below DIR", "dir"},
 	{OPT_REPORT, "report", NULL, "say on stderr where each module's symbols came from", NULL},
 	{0},
@@ -24,8 +27,8 @@ static const struct option_row option_rows[] = {
 
 struct settings {
 	enum demangle_style style;
-	const char *sysroot;
-	bool report;
+	const char *sysroot, *kallsyms;
+	bool lines, report;
 };
 
 static int option(void *ctx, int key, const char *arg, struct error *e)
@@ -38,6 +41,8 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 			return error_set(e, NULL, NO_OFFSET,
 					 "--demangle takes simple, full or no, not '%s'", arg);
 		return 0;
+	case 'l': s->lines = true; return 0;
+	case OPT_KALLSYMS: s->kallsyms = arg; return 0;
 	case OPT_SYSROOT: s->sysroot = arg; return 0;
 	case OPT_REPORT: s->report = true; return 0;
 	}
@@ -79,8 +84,10 @@ static bool is_same(const struct place_symbol *theirs, const struct symbol_entry
 	       !memcmp(theirs->name.text, ours->name, ours->name_size) &&
 	       theirs->module.size == ours->module_size &&
 	       !memcmp(theirs->module.text, ours->module, ours->module_size) &&
-	       theirs->start == ours->start && theirs->size == ours->size &&
-	       theirs->flags == ours->flags;
+	       theirs->file.size == ours->file_size &&
+	       !(ours->file_size && memcmp(theirs->file.text, ours->file, ours->file_size)) &&
+	       theirs->line == ours->line && theirs->start == ours->start &&
+	       theirs->size == ours->size && theirs->flags == ours->flags;
 }
 
 static struct symbol_entry entry_of(const struct place_symbol *p)
@@ -95,6 +102,16 @@ static struct symbol_entry entry_of(const struct place_symbol *p)
 				     .module_size = p->module.size,
 				     .file = p->file.text,
 				     .file_size = p->file.size};
+}
+
+/* The line that an earlier trsym found for the same function stays if this one has none. */
+static void keep_line(const struct place_symbol *theirs, struct symbol_entry *ours)
+{
+	if (ours->file_size || theirs->start != ours->start || theirs->size != ours->size)
+		return;
+	ours->line = theirs->line;
+	ours->file = theirs->file.text;
+	ours->file_size = theirs->file.size;
 }
 
 /*
@@ -116,6 +133,8 @@ static int add_symbols(struct stage *s, struct resolver *r, const struct block *
 			continue;
 		if (resolve(r, p, true, &symbol) < 0)
 			return out_of_memory(s);
+		if (p->symbol)
+			keep_line(p->symbol, &symbol);
 		if (send_symbol(s, id, &symbol))
 			return -1;
 	}
@@ -132,13 +151,21 @@ static int add_symbols(struct stage *s, struct resolver *r, const struct block *
 			symbol = entry_of(p->symbol);
 		else if (is_same(p->symbol, &symbol))
 			continue;
+		else
+			keep_line(p->symbol, &symbol);
 		if (send_symbol(s, id, &symbol))
 			return -1;
 	}
 	return 0;
 }
 
-static int take_meta(struct stage *s, struct tables *t, const struct block *b)
+static int take_declarations(struct stage *s, struct resolver *r, struct kallsyms *k,
+			     const struct block *b)
+{
+	return kallsyms_declared(k, b) ? out_of_memory(s) : add_symbols(s, r, b);
+}
+
+static int take_meta(struct stage *s, struct tables *t, struct kallsyms *k, const struct block *b)
 {
 	struct meta m;
 
@@ -147,34 +174,7 @@ static int take_meta(struct stage *s, struct tables *t, const struct block *b)
 		s->status = status_worse(s->status, STATUS_DAMAGED);
 		return 0;
 	}
-	return tables_meta(t, &m) ? out_of_memory(s) : 0;
-}
-
-static void report(const struct resolver *r)
-{
-	const struct tables *t = r->tables;
-
-	fprintf(stderr, "%10s %10s  %-6s  %s\n", "found", "missed", "from", "module");
-	for (size_t i = 0; i < tables_count(t); i++) {
-		const struct module *m = tables_at(t, i);
-
-		fprintf(stderr, "%10" PRIu64 " %10" PRIu64 "  %-6s  %s%s%s\n", m->found, m->missed,
-			m->origin, m->path, m->why[0] ? ": " : "", m->why);
-	}
-	if (r->unmapped)
-		fprintf(stderr, "%10d %10" PRIu64 "  %-6s  %s\n", 0, r->unmapped, "none",
-			"addresses that lie in no module");
-}
-
-/* Symbols that could be had but are not the recorded program's are worth a line. */
-static void warn_of_modules(const struct tables *t)
-{
-	for (size_t i = 0; i < tables_count(t); i++) {
-		const struct module *m = tables_at(t, i);
-
-		if (m->missed && m->why[0])
-			warn(m->path, NO_OFFSET, "no symbols: %s", m->why);
-	}
+	return tables_meta(t, &m) || kallsyms_meta(k, &m) ? out_of_memory(s) : 0;
 }
 
 int main(int argc, char **argv)
@@ -182,13 +182,22 @@ int main(int argc, char **argv)
 	struct settings settings = {.style = DEMANGLE_SIMPLE};
 	struct common_options common;
 	struct resolver resolver = {0};
+	struct kallsyms kernel = {0};
 	struct stage stage;
 	struct block block;
+	struct error e;
 	int status = program_start(&program, argc, argv, &settings, &common);
 
 	if (status >= 0)
 		return status;
-	resolver.tables = tables_new(settings.sysroot, settings.style);
+	if (settings.kallsyms && kallsyms_read(&kernel, settings.kallsyms, &e)) {
+		error_print(&e);
+		kallsyms_free(&kernel);
+		return STATUS_FAILED;
+	}
+	resolver.lines = settings.lines;
+	resolver.tables = tables_new(&(struct tables_options){settings.sysroot, kernel.symbols,
+							      settings.style, settings.lines});
 	if (stage_open(&stage, argv + optind, argc - optind, &common) ||
 	    stage_create(&stage, argc, argv))
 		goto out;
@@ -198,20 +207,27 @@ int main(int argc, char **argv)
 	}
 	reader_on_demand(&stage.in);
 	while (stage_next(&stage, &block)) {
-		if (block.kind == BLOCK_META && take_meta(&stage, resolver.tables, &block))
+		if (block.kind == BLOCK_META && take_meta(&stage, resolver.tables, &kernel, &block))
 			break;
-		if (block.kind == BLOCK_DICT && add_symbols(&stage, &resolver, &block))
+		if (block.kind == BLOCK_DICT &&
+		    take_declarations(&stage, &resolver, &kernel, &block))
 			break;
+		if (block.kind == BLOCK_EVENTS && kernel.nwaiting &&
+		    kallsyms_send(&kernel, &stage.out, &stage.in.dictionary)) {
+			stage_fail(&stage, &stage.out.error);
+			break;
+		}
 		if (block.kind == BLOCK_EVENTS && stage_pass(&stage, &block))
 			break;
 	}
 	if (settings.report)
-		report(&resolver);
+		report_modules(&resolver);
 	else if (!common.quiet)
-		warn_of_modules(resolver.tables);
+		report_missing(resolver.tables);
 out:
 	/* before the stage, whose dictionary holds their texts */
 	tables_free(resolver.tables);
 	resolver_free(&resolver);
+	kallsyms_free(&kernel);
 	return stage_finish(&stage);
 }

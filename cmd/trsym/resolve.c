@@ -103,6 +103,26 @@ static const struct map *mapping_of(const struct space_index *x, const struct pl
 	return p->address < map->end ? map : NULL;
 }
 
+/* Where the function is declared. Its texts live until the next place is resolved. */
+static int add_line(struct resolver *r, const struct map *map, struct module *m,
+		    const struct symbol *symbol, struct symbol_entry *s)
+{
+	/* of old recordings the symbols' addresses are absolute */
+	uint64_t base = map->table.size ? map->offset : 0;
+	struct source_frame f;
+	int got;
+
+	if (symbol->type == 'P')
+		return 0; /* of the linker */
+	got = tables_line(r->tables, m, symbol->start, base, &f);
+	if (got <= 0 || !f.file)
+		return got < 0 ? -1 : 0;
+	s->file = f.file;
+	s->file_size = (uint32_t)strlen(f.file);
+	s->line = f.line;
+	return 0;
+}
+
 /* Look into one mapping. 1 found, 0, -1. */
 static int look(struct resolver *r, const struct place *p, const struct map *map,
 		struct symbol_entry *s, struct module **module)
@@ -131,7 +151,7 @@ static int look(struct resolver *r, const struct place *p, const struct map *map
 				   .flags = symbol->type == 'P'		     ? SYMBOL_PLT
 					    : p->space->flags & SPACE_KERNEL ? SYMBOL_KERNEL
 									     : 0};
-	return 1;
+	return r->lines && add_line(r, map, *module, symbol, s) ? -1 : 1;
 }
 
 int resolve(struct resolver *r, const struct place *p, bool count, struct symbol_entry *s)
@@ -168,7 +188,9 @@ int resolve(struct resolver *r, const struct place *p, bool count, struct symbol
 		r->unmapped += count;
 	return 0;
 out:
-	if (got > 0)
+	if (got > 0) {
 		module->found += count;
+		module->lines += count && s->line;
+	}
 	return got;
 }

@@ -13,6 +13,7 @@ struct resolver {
 	struct space_index *spaces; /* by number of the space */
 	size_t size;
 	uint64_t unmapped; /* places that lie in no module */
+	bool lines;	   /* with source lines */
 };
 
 void resolver_free(struct resolver *r);
@@ -20,7 +21,7 @@ void resolver_free(struct resolver *r);
 /*
  * The symbol of a place: of the mapping that holds its address, else of what was loaded since, the
  * latest first, up to the place's epoch. 1 found; 0 not: then *s has the module if it is known, and
- * SYMBOL_UNKNOWN; -1 when memory is out. Texts in *s live as long as the tables. count: for the
+ * SYMBOL_UNKNOWN; -1 when memory is out. Texts in *s live until the next call. count: for the
  * report.
  */
 int resolve(struct resolver *r, const struct place *p, bool count, struct symbol_entry *s);

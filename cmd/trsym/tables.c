@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Files with debug information that are open at a time, each with what was read of it. */
+enum { OPEN_MAX_FILES = 64 };
+
 /* A table in the stream. */
 struct carried {
 	struct buffer text; /* until it is parsed */
@@ -11,6 +14,7 @@ struct carried {
 	bool parsed;
 	bool cut; /* a part of it is missing */
 	struct symbols *symbols;
+	struct recorded_lines lines; /* of a .dbg */
 };
 
 struct tables {
@@ -20,18 +24,17 @@ struct tables {
 	struct module **modules;
 	size_t nmodules, modules_capacity;
 	struct intern keys; /* of modules, by number */
-	const char *sysroot;
-	enum demangle_style style;
+	struct tables_options options;
+	struct module *open[OPEN_MAX_FILES]; /* modules whose debug information is open */
+	unsigned opened;		     /* counts them */
 };
 
-struct tables *tables_new(const char *sysroot, enum demangle_style style)
+struct tables *tables_new(const struct tables_options *options)
 {
 	struct tables *t = calloc(1, sizeof(*t));
 
-	if (t) {
-		t->sysroot = sysroot;
-		t->style = style;
-	}
+	if (t)
+		t->options = *options;
 	return t;
 }
 
@@ -46,12 +49,14 @@ void tables_free(struct tables *t)
 			free(m->names[k]);
 		free(m->names);
 		if (m->own)
-			symbols_free(m->symbols);
+			symbols_free((struct symbols *)m->symbols);
+		debug_info_close(m->debug);
 		free(m);
 	}
 	for (uint32_t i = 0; i < t->carried_names.count; i++) {
 		buffer_free(&t->carried[i].text);
 		symbols_free(t->carried[i].symbols);
+		recorded_lines_free(&t->carried[i].lines);
 	}
 	intern_free(&t->carried_names);
 	free(t->carried);
@@ -86,9 +91,10 @@ static struct carried *find_carried(struct tables *t, uint32_t source, const cha
 	return &carried[number];
 }
 
-static bool is_table(const char *name, size_t n)
+static bool is_table(const struct tables *t, const char *name, size_t n)
 {
 	return (n > 4 && !memcmp(name + n - 4, ".sym", 4)) ||
+	       (t->options.lines && n > 4 && !memcmp(name + n - 4, ".dbg", 4)) ||
 	       (n == 8 && !memcmp(name, "kallsyms", 8));
 }
 
@@ -96,7 +102,7 @@ int tables_meta(struct tables *t, const struct meta *m)
 {
 	struct carried *c;
 
-	if (!is_table(m->name, m->name_size))
+	if (!is_table(t, m->name, m->name_size))
 		return 0;
 	c = find_carried(t, m->source, m->name, m->name_size, true);
 	if (!c)
@@ -153,15 +159,17 @@ static int from_stream(struct tables *t, struct module *m)
 	return 0;
 }
 
-static int from_file(struct tables *t, struct module *m)
+static int from_file(struct tables *t, struct module *m, bool kernel)
 {
 	struct error e = {.what = ""};
 
 	if (m->path[0] != '/') {
-		snprintf(m->why, sizeof(m->why), "no file");
+		snprintf(m->why, sizeof(m->why), "%s",
+			 kernel ? "the trace has no kallsyms (see --kallsyms)" : "no file");
 		return 0;
 	}
-	m->symbols = symbols_from_elf(m->path, t->sysroot, m->build_id[0] ? m->build_id : NULL, &e);
+	m->symbols = symbols_from_elf(m->path, t->options.sysroot,
+				      m->build_id[0] ? m->build_id : NULL, &e);
 	m->own = m->symbols;
 	if (m->symbols)
 		m->origin = "file";
@@ -170,12 +178,27 @@ static int from_file(struct tables *t, struct module *m)
 	return 0;
 }
 
+static size_t symbols_count_of(const struct module *m)
+{
+	return m->symbols ? symbols_count(m->symbols) : 0;
+}
+
+/* The names of --kallsyms, for a kernel that has none of its own. */
+static void from_kallsyms(struct tables *t, struct module *m)
+{
+	m->symbols = t->options.kernel;
+	m->own = false;
+	m->origin = "option";
+	m->why[0] = '\0';
+}
+
 struct module *tables_module(struct tables *t, const struct space *space, const struct map *map)
 {
 	uint32_t key[] = {space->source->number, map->path.number, map->build_id.number,
 			  map->table.number};
 	uint32_t number = intern(&t->keys, key, sizeof(key));
 	struct module **modules, *m;
+	bool kernel;
 
 	if (number == INTERN_NONE)
 		return NULL;
@@ -195,22 +218,96 @@ struct module *tables_module(struct tables *t, const struct space *space, const 
 			     .source = space->source->number,
 			     .origin = "none"};
 	modules[t->nmodules++] = m;
-	return (m->table[0] ? from_stream : from_file)(t, m) ? NULL : m;
+	kernel = space->flags & SPACE_KERNEL;
+	if (m->table[0] ? from_stream(t, m) : from_file(t, m, kernel))
+		return NULL;
+	if (kernel && t->options.kernel && !symbols_count_of(m))
+		from_kallsyms(t, m);
+	return m;
 }
 
 const char *tables_name(struct tables *t, struct module *m, const struct symbol *symbol)
 {
 	size_t i = (size_t)(symbol - symbols_at(m->symbols, 0));
 
-	if (t->style == DEMANGLE_NO)
+	if (t->options.style == DEMANGLE_NO)
 		return symbol->name;
 	if (!m->names)
 		m->names = calloc(symbols_count(m->symbols), sizeof(*m->names));
 	if (!m->names)
 		return NULL;
 	if (!m->names[i])
-		m->names[i] = demangle(symbol->name, t->style);
+		m->names[i] = demangle(symbol->name, t->options.style);
 	return m->names[i];
+}
+
+/* --- source lines --- */
+
+/* The .dbg that belongs to the module's .sym, if the stream has it. -1 when memory is out. */
+static int recorded_lines(struct tables *t, struct module *m)
+{
+	size_t n = strlen(m->table);
+	struct buffer name = {0};
+	struct carried *c = NULL;
+
+	if (n < 5 || strcmp(m->table + n - 4, ".sym"))
+		return 0;
+	if (buffer_printf(&name, "%.*s.dbg", (int)(n - 4), m->table))
+		return -1;
+	c = find_carried(t, m->source, (char *)name.data, n, false);
+	buffer_free(&name);
+	if (!c || c->referred || (c->text.size < c->total && !c->parsed))
+		return 0;
+	if (!c->parsed) {
+		c->parsed = true;
+		if (recorded_lines_read(&c->lines, (char *)c->text.data, c->text.size))
+			return -1;
+		buffer_free(&c->text);
+	}
+	m->recorded = c->lines.count ? &c->lines : NULL;
+	return 0;
+}
+
+/* The file's debug information; one of many that are open is closed for it. */
+static void open_debug(struct tables *t, struct module *m)
+{
+	struct module **slot = &t->open[t->opened++ % OPEN_MAX_FILES];
+	struct error e = {.what = ""};
+
+	if (*slot) {
+		debug_info_close((*slot)->debug);
+		(*slot)->debug = NULL;
+	}
+	*slot = m;
+	m->debug = debug_info_open(m->path, t->options.sysroot, m->build_id[0] ? m->build_id : NULL,
+				   &e);
+	if (m->debug)
+		return;
+	*slot = NULL;
+	m->without_lines = true;
+	snprintf(m->why_lines, sizeof(m->why_lines), "%s", e.what);
+}
+
+int tables_line(struct tables *t, struct module *m, uint64_t address, uint64_t base,
+		struct source_frame *f)
+{
+	const struct recorded_line *line;
+
+	*f = (struct source_frame){0};
+	if (m->without_lines || m->path[0] == '[')
+		return 0;
+	if (!m->recorded && !m->debug && recorded_lines(t, m))
+		return -1;
+	if (m->recorded) {
+		/* as for symbols: what was recorded with the trace is not mixed with another */
+		line = recorded_lines_find(m->recorded, address);
+		if (line)
+			*f = (struct source_frame){.file = line->file, .line = line->line};
+		return line != NULL;
+	}
+	if (!m->debug)
+		open_debug(t, m);
+	return m->debug ? debug_info_function(m->debug, address - base, f) : 0;
 }
 
 size_t tables_count(const struct tables *t)

@@ -33,6 +33,9 @@ enum {
 	LTTNG_SIZE_WIDE = 0xffff, /* of a u16 size: a u32 follows (2.x), or see the format (1.0) */
 };
 
+/* Behind a marker's name, with a number: another format of that name, as trencode writes it. */
+#define LTTNG_ANOTHER '~'
+
 /* Of the machine or program that had the marker. */
 struct lttng_sizes {
 	uint8_t integer, longer, pointer, size_t_;

@@ -42,6 +42,19 @@ compare 'uftrace dump -t 1ms --chrome' "uftrace dump --no-pager -t 1ms --chrome 
 	"trdecode | trfilter 'dur > 1ms'" "trdecode '$data' | trfilter 'dur > 1ms'" \
 	'trdecode alone' "trdecode '$data'"
 ratio 'dump is times slower (8)' "trdecode | trfilter 'dur > 1ms'" 'uftrace dump -t 1ms --chrome'
+trdecode "$data" | trsym >"$CACHE/saved.trs"
+compare 'uftrace dump -t 1ms --chrome' "uftrace dump --no-pager -t 1ms --chrome -d '$data'" \
+	"trfilter 'dur > 1ms' SAVED" "trfilter 'dur > 1ms' '$CACHE/saved.trs'" \
+	'cat SAVED' "cat '$CACHE/saved.trs'" \
+	'cat SAVED | cat' "cat '$CACHE/saved.trs' | cat" \
+	"trfilter 'name == \"fib\"' SAVED" "trfilter 'name == \"fib\"' '$CACHE/saved.trs'" \
+	"cat SAVED | trfilter 'name == \"fib\"'" \
+	"cat '$CACHE/saved.trs' | trfilter 'name == \"fib\"'"
+ratio 'dump is times slower (8)' "trfilter 'dur > 1ms' SAVED" 'uftrace dump -t 1ms --chrome'
+ratio 'by name is times cat | cat (at most 1.25)' 'cat SAVED | cat' \
+	"cat SAVED | trfilter 'name == \"fib\"'"
+ratio 'by name is times cat (at most 1.25)' 'cat SAVED' "trfilter 'name == \"fib\"' SAVED"
+rm -f "$CACHE/saved.trs"
 
 # A tenth of it is enough for the slow ones.
 record $((rounds / 10 + 1)) "$threads"
@@ -64,9 +77,7 @@ ratio 'dump --flame-graph is times slower' 'trdecode | trsym | trencode -t folde
 sizes "trdecode $data | trsym | trencode -t folded"
 trdecode "$data" | trsym >"$CACHE/named.trs"
 compare 'cat | cat' "cat '$CACHE/named.trs' | cat" \
-	'cat | trfilter by name' "cat '$CACHE/named.trs' | trfilter 'name == \"fib\"'" \
 	'cat | trfilter by depth' "cat '$CACHE/named.trs' | trfilter 'depth < 4'"
-ratio 'trfilter by name is times cat (at most 1.25)' 'cat | cat' 'cat | trfilter by name'
 ratio 'trfilter by depth is times cat' 'cat | cat' 'cat | trfilter by depth'
 rm -f "$CACHE/named.trs"
 

@@ -24,7 +24,7 @@ static const char *understood(const char *text)
 		snprintf(line, sizeof line, "%s", e.what);
 	} else if (file && !output_open(&out, path, OUTPUT_TEXT, &e)) {
 		text_init(&t, &out);
-		explain_filter(&t, &f);
+		explain_filter(&t, &f, false);
 		text_flush(&t, &e);
 		output_close(&out, 0, &e);
 		file = freopen(path, "r", file);

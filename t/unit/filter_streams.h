@@ -22,7 +22,7 @@ static const char *in_dir(const char *name)
 }
 
 struct ids {
-	uint32_t lane[LANES], place[PLACES], enter, enter_values, leave, instant;
+	uint32_t source, clock, lane[LANES], place[PLACES], enter, enter_values, leave, instant;
 };
 
 static void declare(struct writer *w, struct ids *ids)
@@ -36,6 +36,8 @@ static void declare(struct writer *w, struct ids *ids)
 		.name = writer_text(w, "cpu"), .kind = FIELD_UINT, .role = ROLE_CPU, .size = 4};
 	struct type_entry t = {.source = source, .group = group};
 
+	ids->source = source;
+	ids->clock = clock;
 	for (int i = 0; i < LANES; i++)
 		ids->lane[i] = writer_lane(
 			w, &(struct lane_entry){source, clock, 0, writer_text(w, i ? "b" : "a"),
@@ -136,6 +138,7 @@ static void make(const char *path, bool bare, uint32_t seed)
 /* A stream's rows, each as a hash. */
 struct list {
 	uint64_t row[ROWS];
+	size_t partner[ROWS]; /* of a call its other row, where none is lost; else the row itself */
 	size_t n, gaps, open, unmatched;
 	bool good; /* sound to its end, with the right times in END */
 };
@@ -144,6 +147,7 @@ static void read_rows(const char *path, struct list *list)
 {
 	char *paths[] = {(char *)path};
 	unsigned depth[LANES] = {0};
+	size_t entered[LANES][STACK + 1];
 	uint64_t low = UINT64_MAX, high = 0;
 	struct reader r;
 	struct block b;
@@ -167,15 +171,21 @@ static void read_rows(const char *path, struct list *list)
 			int lane = e.lane->tid - 10;
 
 			h = hash_bytes(e.fixed, e.type->fixed_size, h);
-			if (list->n < ROWS)
-				list->row[list->n++] = hash_bytes(e.tail, e.tail_size, h);
+			if (list->n == ROWS)
+				break;
+			list->partner[list->n] = list->n;
 			list->gaps += e.type->kind == KIND_GAP;
-			if (e.type->kind == KIND_ENTER)
-				depth[lane]++;
-			if (e.type->kind == KIND_LEAVE && depth[lane])
+			if (e.type->kind == KIND_ENTER && depth[lane]++ < STACK)
+				entered[lane][depth[lane]] = list->n;
+			if (e.type->kind == KIND_LEAVE && depth[lane]) {
+				if (depth[lane] <= STACK) {
+					list->partner[list->n] = entered[lane][depth[lane]];
+					list->partner[list->partner[list->n]] = list->n;
+				}
 				depth[lane]--;
-			else if (e.type->kind == KIND_LEAVE)
+			} else if (e.type->kind == KIND_LEAVE)
 				list->unmatched++;
+			list->row[list->n++] = hash_bytes(e.tail, e.tail_size, h);
 			low = e.time < low ? e.time : low;
 			high = e.time > high ? e.time : high;
 			list->good &= e.time >= b.base && e.time <= b.last;

@@ -1,59 +1,7 @@
 /* links: cmd/trfilter */
 /* Whole calls: the fast loop, the slow one and the temporary file agree; both halves, balance,
  * what is around a match. */
-#include "cmd/trfilter/emit.h"
-
-#include "filter_streams.h"
-
-struct how {
-	bool invert, callers, slow;
-	size_t memory; /* bytes that may wait there */
-	uint64_t before, after, within;
-	uint32_t depth; /* 0: any */
-};
-
-/* Returns how many events there are. */
-static uint64_t run(const char *from, const char *expression, struct how how, const char *to)
-{
-	struct common_options common = {.output = to, .quiet = true};
-	char *paths[] = {(char *)from}, *argv[] = {(char *)"trfilter", NULL};
-	struct context context = {.before = how.before,
-				  .after = how.after,
-				  .within = how.within,
-				  .limit = UINT64_MAX};
-	struct emit x = {NULL, context_any(&context) ? &context : NULL, true, UINT64_MAX, 0};
-	struct whole w = {.waiting.fd = -1};
-	struct filter f;
-	struct stage s;
-	struct block b;
-	struct error e;
-	int bad = filter_compile(&f, expression, &e);
-
-	x.stage = &s;
-	if (bad)
-		printf("# %s: %s\n", expression, e.what);
-	context_init(&context, how.memory);
-	if (!bad && !stage_open(&s, paths, 1, &common) && !stage_create(&s, 1, argv)) {
-		f.evaluation.dictionary = &s.in.dictionary;
-		bad = whole_init(&w, &f, how.memory, &e);
-		w.invert = how.invert;
-		w.callers = how.callers;
-		w.max_depth = how.depth ? how.depth : UINT32_MAX;
-		w.waiting.dropped = x.context ? ROW_ASIDE : ROW_DROP;
-		if (!how.slow)
-			whole_plain_init(&w);
-		s.holds = true;
-		while (!bad && stage_next(&s, &b))
-			bad = emit_whole(&x, &w, &b);
-		bad = bad || emit_whole(&x, &w, NULL);
-		if (stage_finish(&s) || bad)
-			printf("# %s: failed\n", expression);
-		whole_free(&w);
-	}
-	context_free(&context);
-	filter_free(&f);
-	return x.matched;
-}
+#include "filter_run.h"
 
 static const char *const expressions[] = {
 	"dur > 100",
@@ -77,14 +25,9 @@ static const char *const expressions[] = {
 	"under(depth > 1 && name != 'f1') || has(self)",
 };
 
-enum { EXPRESSIONS = sizeof expressions / sizeof *expressions, NEVER = 1 << 30 };
+enum { EXPRESSIONS = sizeof expressions / sizeof *expressions };
 
 static struct list all, one, other;
-
-static bool same(const struct list *a, const struct list *b)
-{
-	return a->good && b->good && a->n == b->n && !memcmp(a->row, b->row, a->n * sizeof *a->row);
-}
 
 static void agree(const char *from, const char *what, const char *expression)
 {
@@ -136,32 +79,114 @@ static void others(const char *from, const char *what)
 		snprintf(title, sizeof title, "%s: %s with callers, with context", what,
 			 expressions[i]);
 		ok(good && same(&one, &other), title);
+		snprintf(title, sizeof title, "%s: %s with context is balanced", what,
+			 expressions[i]);
+		ok(strstr(expressions[i], "kind") ||
+			   (one.unmatched <= all.unmatched && one.open <= all.open),
+		   title);
 	}
 }
 
-/* Rows of a stream that are within reach of a match, the plain way. */
-static void around(const char *from)
+/* Rows of a stream that are within reach of a match, with the other rows of their calls, the plain
+ * way. */
+static void around(const char *from, struct how how)
 {
-	static bool kept[ROWS];
+	static bool near[ROWS], kept[ROWS];
 	size_t j = 0, n = 0;
+	char title[200];
 
 	run(from, "name == 'f4'", (struct how){.memory = NEVER}, in_dir("one"));
 	read_rows(in_dir("one"), &one);
+	memset(near, 0, sizeof near);
 	memset(kept, 0, sizeof kept);
 	for (size_t i = 0; i < all.n && j < one.n; i++) {
 		if (all.row[i] != one.row[j])
 			continue;
 		j++;
-		for (size_t k = i < 3 ? 0 : i - 3; k <= i + 2 && k < all.n; k++)
-			kept[k] = true;
+		for (size_t k = i < how.before ? 0 : i - how.before;
+		     k <= i + how.after && k < all.n; k++)
+			near[k] = true;
 	}
-	run(from, "name == 'f4'", (struct how){.memory = 3000, .before = 3, .after = 2},
-	    in_dir("other"));
+	for (size_t i = 0; i < all.n; i++)
+		if (near[i])
+			kept[i] = kept[all.partner[i]] = true;
+	run(from, "name == 'f4'", how, in_dir("other"));
 	read_rows(in_dir("other"), &other);
 	for (size_t i = 0; i < all.n; i++)
 		if (kept[i] && (n >= other.n || other.row[n++] != all.row[i]))
 			break;
-	ok(j == one.n && n == other.n && n > one.n, "rows before and behind a match");
+	snprintf(title, sizeof title,
+		 "rows around a match, with their partners: %d before, %d behind", (int)how.before,
+		 (int)how.after);
+	ok(j == one.n && n == other.n && n > one.n, title);
+}
+
+/* --- what && and || mean, whatever they join --- */
+
+static const char *const atoms[] = {
+	"name == 'f1'", "name =~ '[23]'", "caller == 'f2'", "caller != 'f1'",	  "under('f1')",
+	"over('f3')",	"depth == 1",	  "tid == 10",	    "dur > 60",		  "dur <= 900",
+	"self > 30",	"children < 2",	  "children == 0",  "stack =~ 'f1;f2;?'", "arg.1 > 3",
+	"has(ret)",	"cpu == 1",	  "time > 100000",  "stack != 'f2'",	  "'a' == comm",
+};
+
+static void condition(char *text, size_t size, uint32_t *seed, int deep)
+{
+	char a[300], b[300];
+	uint32_t x = next(seed);
+
+	if (!deep || x % 5 == 0) {
+		snprintf(text, size, "%s", atoms[(x >> 8) % (sizeof(atoms) / sizeof(*atoms))]);
+		return;
+	}
+	condition(a, sizeof a, seed, deep - 1);
+	if (x % 5 == 1) {
+		snprintf(text, size, "!(%s)", a);
+		return;
+	}
+	condition(b, sizeof b, seed, deep - 1);
+	snprintf(text, size, "(%s %s %s)", a, x % 5 == 2 ? "||" : "&&", b);
+}
+
+/* The rows are in *to. */
+static uint64_t count_of(const char *from, struct list *to, const char *form, const char *a,
+			 const char *b)
+{
+	char text[2000];
+	uint64_t n;
+
+	snprintf(text, sizeof text, form, a, b, a, b);
+	n = run(from, text, (struct how){.memory = NEVER}, in_dir("one"));
+	read_rows(in_dir("one"), to);
+	return n;
+}
+
+static void algebra(const char *from, const char *what, uint32_t seed)
+{
+	enum { PAIRS = 16 };
+	char a[700], b[700], title[1600];
+
+	for (int i = 0; i < PAIRS; i++) {
+		uint64_t na, nb, both, either, nots;
+
+		condition(a, sizeof a, &seed, i & 1);
+		condition(b, sizeof b, &seed, 1 + (i & 1));
+		na = count_of(from, &one, "%s", a, b);
+		nb = count_of(from, &one, "%s", b, a);
+		either = count_of(from, &one, "%s || %s", a, b);
+		both = count_of(from, &one, "%s && %s", a, b);
+		snprintf(title, sizeof title, "%s: %s, %s: both and either are as many as each",
+			 what, a, b);
+		ok(both + either == na + nb, title);
+		count_of(from, &other, "(%s && %s) || dur > 100h", a, b);
+		snprintf(title, sizeof title, "%s: %s && %s is the same in parts and as a whole",
+			 what, a, b);
+		ok(same(&one, &other), title);
+		nots = count_of(from, &one, "!(%s && %s)", a, b);
+		count_of(from, &other, "!(%s) || !(%s)", a, b);
+		snprintf(title, sizeof title, "%s: !(%s && %s) is its inverse", what, a, b);
+		ok(same(&one, &other) && both + nots == all.n - all.gaps, title);
+	}
 }
 
 static void everything(uint32_t seed, bool bare, const char *what)
@@ -174,8 +199,13 @@ static void everything(uint32_t seed, bool bare, const char *what)
 	for (size_t i = 0; i < EXPRESSIONS; i++)
 		agree(path, what, expressions[i]);
 	others(path, what);
-	if (bare) /* gaps pass, and do not count */
-		around(path);
+	algebra(path, what, seed);
+	if (!bare) /* gaps pass, and do not count */
+		return;
+	around(path, (struct how){.memory = 3000, .before = 3, .after = 2});
+	around(path, (struct how){.memory = 0, .before = 1});
+	around(path, (struct how){.memory = NEVER, .after = 7});
+	around(path, (struct how){.memory = 100000, .before = 400, .after = 1});
 }
 
 int main(void)

@@ -75,8 +75,10 @@ static int run(struct settings settings, char **paths, int n, const struct memor
 		must(!query_write(&q, &t, text, &e) && !text_flush(text, &e), "table");
 		/* of calls in the kernel whose beginning is lost the count may differ */
 		if (counted)
-			text_printf(text, "%" PRIu64 " unmatched, %" PRIu64 " unfinished\n",
-				    st->calls.unmatched, st->calls.unfinished);
+			text_printf(text,
+				    "%" PRIu64 " unmatched, %" PRIu64 " unfinished, %" PRIu64
+				    " outside\n",
+				    st->calls.unmatched, st->calls.unfinished, st->calls.outside);
 		must(!text_flush(text, &e), "counts");
 	}
 	parts_free(&parts);

@@ -1,0 +1,75 @@
+#include "recorded_lines.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buffer.h"
+
+static int compare(const void *a, const void *b)
+{
+	const struct recorded_line *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* "14 p.c" of the function at the address. */
+static int add(struct recorded_lines *r, uint64_t address, const char *text)
+{
+	struct recorded_line *at;
+	char *file;
+	unsigned long line = strtoul(text, &file, 10);
+
+	if (file == text || *file != ' ' || !file[1] || line > UINT32_MAX)
+		return 0;
+	at = array_grow(r->at, &r->capacity, r->count, sizeof *at);
+	if (!at)
+		return -1;
+	r->at = at;
+	at[r->count++] = (struct recorded_line){address, file + 1, (uint32_t)line};
+	return 0;
+}
+
+int recorded_lines_read(struct recorded_lines *r, const char *text, size_t size)
+{
+	uint64_t address = 0;
+	bool known = false;
+	char *line, *next, *end;
+
+	*r = (struct recorded_lines){.text = malloc(size + 1)};
+	if (!r->text)
+		return -1;
+	memcpy(r->text, text, size);
+	r->text[size] = '\0';
+	for (line = r->text; line < r->text + size; line = next) {
+		next = memchr(line, '\n', (size_t)(r->text + size - line));
+		if (next)
+			*next++ = '\0';
+		else
+			next = r->text + size;
+		if (!strncmp(line, "F: ", 3)) {
+			address = strtoull(line + 3, &end, 16);
+			known = end > line + 3;
+		} else if (known && !strncmp(line, "L: ", 3) && add(r, address, line + 3)) {
+			recorded_lines_free(r);
+			return -1;
+		}
+	}
+	if (r->count)
+		qsort(r->at, r->count, sizeof *r->at, compare);
+	return 0;
+}
+
+const struct recorded_line *recorded_lines_find(const struct recorded_lines *r, uint64_t address)
+{
+	const struct recorded_line wanted = {.address = address};
+
+	return r->count ? bsearch(&wanted, r->at, r->count, sizeof *r->at, compare) : NULL;
+}
+
+void recorded_lines_free(struct recorded_lines *r)
+{
+	free(r->at);
+	free(r->text);
+	*r = (struct recorded_lines){0};
+}

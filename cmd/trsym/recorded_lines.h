@@ -1,0 +1,33 @@
+/*
+ * recorded_lines.h - the source lines of functions as uftrace record --srcline wrote them down
+ *
+ * A .dbg file: "F: ADDRESS NAME" begins a function, "L: LINE FILE" is where it is declared. Other
+ * lines are about arguments.
+ */
+#ifndef TR_RECORDED_LINES_H
+#define TR_RECORDED_LINES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct recorded_line {
+	uint64_t address; /* of the function, relative to the module's base */
+	const char *file; /* in the text */
+	uint32_t line;
+};
+
+struct recorded_lines {
+	struct recorded_line *at;
+	size_t count, capacity;
+	char *text;
+};
+
+/* Takes the lines of a text. A text without any gives none. 0, or -1 when memory is out. */
+int recorded_lines_read(struct recorded_lines *r, const char *text, size_t size);
+
+/* The line of the function that begins at the address, or NULL. */
+const struct recorded_line *recorded_lines_find(const struct recorded_lines *r, uint64_t address);
+
+void recorded_lines_free(struct recorded_lines *r);
+
+#endif

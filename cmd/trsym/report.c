@@ -1,0 +1,44 @@
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void put_row(const struct resolver *r, uint64_t found, uint64_t missed, uint64_t lines,
+		    const char *origin, const char *path)
+{
+	fprintf(stderr, "%10" PRIu64 " %10" PRIu64 "  ", found, missed);
+	if (r->lines)
+		fprintf(stderr, "%10" PRIu64 "  ", lines);
+	fprintf(stderr, "%-6s  %s", origin, path);
+}
+
+void report_modules(const struct resolver *r)
+{
+	const struct tables *t = r->tables;
+
+	fprintf(stderr, "%10s %10s  %s%-6s  %s\n", "found", "missed",
+		r->lines ? "     lines  " : "", "from", "module");
+	for (size_t i = 0; i < tables_count(t); i++) {
+		const struct module *m = tables_at(t, i);
+
+		put_row(r, m->found, m->missed, m->lines, m->origin, m->path);
+		fprintf(stderr, "%s%s%s%s\n", m->why[0] ? ": " : "", m->why,
+			m->why_lines[0] ? ": no lines: " : "", m->why_lines);
+	}
+	if (r->unmapped) {
+		put_row(r, 0, r->unmapped, 0, "none", "addresses that lie in no module");
+		fputc('\n', stderr);
+	}
+}
+
+void report_missing(const struct tables *t)
+{
+	for (size_t i = 0; i < tables_count(t); i++) {
+		const struct module *m = tables_at(t, i);
+
+		if (m->missed && m->why[0])
+			warn(m->path, NO_OFFSET, "no symbols: %s", m->why);
+		if (m->why_lines[0])
+			warn(m->path, NO_OFFSET, "no source lines: %s", m->why_lines);
+	}
+}

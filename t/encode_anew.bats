@@ -1,0 +1,268 @@
+# What trencode makes of another system's events in a native format, as that system's tool reads it.
+
+load lib
+
+setup() {
+	T=$BATS_TEST_TMPDIR
+	cd "$T" || return
+}
+
+# The rows of trstat as name, TAB and the columns.
+table() {
+	trstat -q -F tsv "$@" | tail -n +2 | LC_ALL=C sort
+}
+
+@test "trace-cmd report prints ticks as ticks, and the times of another clock as that clock's" {
+	need trace-cmd
+	local version clock
+	trdecode "$DATA/apitrace/threads.trace" >ticks.trs
+	for version in 6 7; do
+		trencode -q --file-version $version -t trace-cmd -o x.dat ticks.trs
+		trace-cmd report x.dat 2>/dev/null | sed '1d; s/^.*\[000\] *\([0-9.]*\): .*/\1/' | sort -nu | head -n 3 >got
+		[ "$(tr '\n' ' ' <got)" = '0 1 2 ' ] || fail "version $version: $(cat got)"
+	done
+	# a tick with a length is a time
+	trencode -q --tick 1us -t trace-cmd -o x.dat ticks.trs
+	trace-cmd report x.dat 2>/dev/null | grep -q '\[000\] *0.000001: '
+	need_shared trace-cmd
+	for clock in counter x86-tsc boot mono tai; do
+		trdecode "$SHARED/trace-cmd/v6-clock-$clock.dat" | trencode -q --anew -t trace-cmd -o x.dat
+		diff <(trace-cmd report "$SHARED/trace-cmd/v6-clock-$clock.dat" 2>/dev/null) \
+			<(trace-cmd report x.dat 2>/dev/null) || fail "$clock"
+	done
+}
+
+@test "calls in the kernel are kept by LTTng, and what others lose of them is counted" {
+	need_shared uftrace
+	local t
+	trdecode "$SHARED/uftrace/kernel-sched" | trsym >k.trs
+	table -a total,self,count k.trs >want
+	run -0 --separate-stderr trencode -t lttng -o lttng k.trs
+	[[ $stderr != *kernel* ]] || fail "$stderr"
+	trdecode -q lttng | table -a total,self,count - | grep -v core_marker_ >got
+	diff want got
+	for t in uftrace trace-cmd; do
+		run -0 --separate-stderr trencode --anew -t $t -o $t k.trs
+		[[ $stderr == *'2217 calls in the kernel outside any call of their task'* ]] || fail "$stderr"
+		[[ $stderr == *'342 calls in the kernel outlast the call that they are in: they end with it, and what they took behind it is time of the call below'* ]] ||
+			fail "$stderr"
+	done
+}
+
+@test "streams behind each other whose times step back become buffers of their own in a trace.dat" {
+	need_shared uftrace
+	trdecode "$SHARED/uftrace/basic-pg" | trsym >late.trs
+	trdecode "$DATA/trace-cmd/v6-fgraph.dat" | trsym >early.trs
+	cat late.trs early.trs early.trs >both.trs
+	table -a self,count both.trs | grep -v -e '^linux' -e ^print >want
+	run -0 --separate-stderr trencode --anew -t trace-cmd -o x.dat both.trs
+	[[ $stderr == *'2 streams begin before the end of the ones in front: their buffers are instances of their own, named ~2 and on'* ]] || fail "$stderr"
+	trdecode x.dat | trsym | table -a self,count - | grep -v -e '^linux' -e ^print >got
+	diff want got
+	need trace-cmd
+	[ "$(trace-cmd report x.dat 2>/dev/null | grep -c '^ *~[23]: ')" -gt 800 ]
+	[ "$(trace-cmd report -R x.dat 2>/dev/null | grep -c 'funcgraph_entry:')" = \
+		"$(trdecode x.dat | table -g type -a count - | sed -n 's/^funcgraph_entry\t//p')" ]
+	# the segments of one stream, and streams in their order, need none
+	trdecode --segment 4KiB "$DATA/trace-cmd/v6-fgraph.dat" >segments.trs
+	run -0 --separate-stderr trencode --anew -t trace-cmd -o y.dat segments.trs late.trs
+	[[ $stderr != *instances* ]] || fail "$stderr"
+}
+
+@test "types of one name and layout are one event; other layouts are marked, and had back" {
+	cp -r "$DATA/uftrace/fib" a
+	trdecode "$DATA/uftrace/fib" a | trsym >two.trs
+	local t
+	table -g type -a count two.trs >want
+	grep -q '^linux:task-name' want
+	for t in trace-cmd lttng; do
+		trencode -q -t $t -o two.$t two.trs
+		trdecode two.$t | trsym >back.trs
+		[ "$(table -g type -a count back.trs | grep -i 'linux.*task.*name' | tee got | wc -l)" = 1 ] || fail "$t: $(cat got)"
+		cut -f 2 got | cmp - <(sed -n 's/^linux:task-name\t//p' want)
+		[ "$(table -g type -a count back.trs | grep -c -e '~' -e _x5f)" = 0 ]
+	done
+	# the two layouts of one name in the kernels of two machines
+	need_shared trace-cmd
+	trdecode "$SHARED/trace-cmd/v6-sched-irq-timer.dat" >one.trs
+	trdecode "$SHARED/trace-cmd/trixie-v6-sched-irq-timer.dat" >other.trs
+	cat one.trs other.trs >both.trs
+	table -g type -a count both.trs >want
+	for t in trace-cmd lttng; do
+		trencode -q --anew -t $t -o both.$t both.trs
+		trdecode both.$t >back.trs
+		table -g type -a count back.trs | grep -v core_marker_ >got
+		diff want got || fail "$t"
+		# and once more
+		trencode -q -t $t -o again.$t back.trs
+		trdecode again.$t | table -g type -a count - | grep -v core_marker_ >got
+		diff want got || fail "$t again"
+	done
+	need trace-cmd
+	trace-cmd report -N both.trace-cmd 2>err >got
+	[ ! -s err ]
+	grep -q 'hrtimer_start_x5f2\|sched_switch_x5f2\|_x5f2:' got
+	# print fmt stays
+	trace-cmd report -N "$SHARED/trace-cmd/trixie-v6-sched-irq-timer.dat" 2>/dev/null |
+		sed '1d; s/^.*\] *//; s/: */: /g' | LC_ALL=C sort >want
+	sed '1d; s/^.*\] *//; s/_x5f2:/:/; s/: */: /g' got | LC_ALL=C sort >have
+	[ "$(LC_ALL=C comm -23 want have | wc -l)" = 0 ] || fail "$(LC_ALL=C comm -23 want have | head -n 5)"
+}
+
+# events ROW...: Trace Event JSON of these rows, as JSON objects without their braces
+events() {
+	local IFS=$'\n'
+	printf '%s\n' "$@" | sed 's/.*/{&},/; $s/,$//' | sed '1s/^/[/; $s/$/]/'
+}
+
+@test "uftrace reads what has long names of events, which are cut" {
+	need uftrace
+	local n which long
+	for n in 511 512 550 2000; do
+		printf -v long '%*s' "$n" ''
+		for which in name cat; do
+			events '"ph":"B","name":"f","pid":1,"tid":1,"ts":1' \
+				'"ph":"i","name":"n","cat":"c","pid":1,"tid":1,"ts":2' \
+				'"ph":"E","pid":1,"tid":1,"ts":3' |
+				sed "s/\"$which\":\"[nc]\"/\"$which\":\"${long// /n}\"/" >x.json
+			rm -rf x
+			run -0 --separate-stderr pipe 'trdecode -f chrome x.json | trencode -t uftrace -o x'
+			if ((n > 511)); then
+				[[ $stderr == *'1 names and groups of events are cut to 511 bytes'* ]]
+			else
+				[[ $stderr != *cut* ]]
+			fi
+			uftrace report -d x >got 2>&1 || fail "$which of $n: status $?"
+			uftrace replay -d x >got 2>&1 || fail "$which of $n: status $?"
+			grep -q "nnnnn" got
+		done
+	done
+	# not inside of an escape
+	events '"ph":"B","name":"f","pid":1,"tid":1,"ts":1' \
+		"\"ph\":\"i\",\"name\":\"${long:0:508}\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":2" \
+		'"ph":"E","pid":1,"tid":1,"ts":3' >x.json
+	rm -rf x
+	trdecode -f chrome x.json | trencode -q -t uftrace -o x
+	grep -q '^EVENT: 1000000 c:\(\\x20\)\{127\}$' x/events.txt
+}
+
+@test "uftrace knows the types that return values are said to have" {
+	need uftrace
+	need_shared uftrace
+	trdecode "$SHARED/uftrace/new-events" | trsym | trencode -q --anew -t uftrace -o x
+	uftrace replay -d x --no-pager >got 2>err
+	[ ! -s err ] || fail "$(cat err)"
+	grep -q 'leaf(2) = 0x7;' got
+}
+
+@test "threads without a name are of their process" {
+	need uftrace
+	local rows=() i
+	for i in 6 7 8; do
+		rows+=('"ph":"B","name":"f","pid":5,"tid":'$i',"ts":1' '"ph":"E","pid":5,"tid":'$i',"ts":3')
+	done
+	events "${rows[@]}" >x.json
+	run -0 --separate-stderr pipe 'trdecode -f chrome x.json | trencode -t uftrace -o x'
+	[ "$stderr" = '' ] || fail "$stderr"
+	[ "$(grep -c '^SESS .*pid=5 .*exename="process-5"$' x/task.txt)" = 1 ]
+	[ "$(grep -c '^TASK .*tid=[678] pid=5$' x/task.txt)" = 3 ]
+	# a name is the process's, but for that of a thread that has another one
+	events "${rows[@]}" '"ph":"M","name":"thread_name","pid":5,"tid":7,"args":{"name":"seven"}' \
+		'"ph":"M","name":"thread_name","pid":5,"tid":8,"args":{"name":"eight"}' >y.json
+	run -0 --separate-stderr pipe 'trdecode -f chrome y.json | trencode -t uftrace -o y'
+	[[ $stderr == *'1 threads are processes of their own, as they have names of their own'* ]] || fail "$stderr"
+	grep -q '^TASK .*tid=6 pid=5$' y/task.txt
+	grep -q '^SESS .*pid=5 .*exename="seven"' y/task.txt && grep -q '^SESS .*pid=8 .*exename="eight"' y/task.txt || fail "$(cat y/task.txt)"
+	# memory for each of many threads stays small
+	rows=()
+	for i in {6..405}; do
+		rows+=('"ph":"B","name":"f","pid":5,"tid":'$i',"ts":1' '"ph":"E","pid":5,"tid":'$i',"ts":3')
+	done
+	events "${rows[@]}" >z.json
+	trdecode -f chrome z.json | trencode -q -t uftrace -o z
+	(ulimit -v 300000 && uftrace report -d z) | grep -q ' 400  f$'
+}
+
+@test "to uftrace: values that do not fit, and calls that are too deep, are counted" {
+	local rows=() i
+	events '"ph":"B","name":"f","pid":5,"tid":5,"ts":1,"args":{"c":1,"d":"x"}' '"ph":"E","pid":5,"tid":5,"ts":2' \
+		'"ph":"B","name":"f","pid":5,"tid":5,"ts":3,"args":{"c":7,"d":8,"e":9}' '"ph":"E","pid":5,"tid":5,"ts":4' \
+		'"ph":"B","name":"f","pid":5,"tid":5,"ts":5,"args":{"c":"no"}' '"ph":"E","pid":5,"tid":5,"ts":6' >x.json
+	run -0 --separate-stderr pipe 'trdecode -f chrome x.json | trencode -t uftrace -o x'
+	[[ $stderr == *"1 calls have lost some of their values, which the function's first call does not have"* ]] || fail "$stderr"
+	[[ $stderr == *'1 calls have lost their values, which are of other types'* ]]
+	for i in {1..1030}; do rows+=('"ph":"B","name":"f'$i'","pid":5,"tid":5,"ts":'$i); done
+	for i in {1031..2060}; do rows+=('"ph":"E","pid":5,"tid":5,"ts":'$i); done
+	events "${rows[@]}" >y.json
+	run -0 --separate-stderr pipe 'trdecode -f chrome y.json | trencode -t uftrace -o y'
+	[[ $stderr == *'6 calls are deeper than 1024 levels: uftrace shows them only if its -D is larger'* ]] || fail "$stderr"
+	need uftrace
+	[ "$(uftrace report -d y | grep -c ' f[0-9]*$')" = 1024 ]
+	[ "$(uftrace report -d y -D 2000 | grep -c ' f[0-9]*$')" = 1030 ]
+	# what came back through arguments of what returns nothing
+	trdecode -q "$DATA/apitrace/v6.trace" | trencode -q --tick 1ns -t uftrace -o z
+	uftrace replay -d z --no-pager >got 2>err
+	[ ! -s err ]
+}
+
+@test "NULs in names, where they would end them, can be had back" {
+	local t
+	events '"ph":"B","name":"a\u0000b","pid":1,"tid":1,"ts":1' \
+		'"ph":"i","name":"c\u0000d","cat":"g","pid":1,"tid":1,"ts":2,"args":{"s":"text"}' \
+		'"ph":"E","pid":1,"tid":1,"ts":3' '"ph":"B","name":"l\\x00\\x41","pid":1,"tid":1,"ts":4' \
+		'"ph":"E","pid":1,"tid":1,"ts":5' >x.json
+	trdecode -f chrome x.json >x.trs
+	for t in uftrace trace-cmd apitrace lttng ctf; do
+		trencode -q -t $t -o x.$t x.trs
+		trdecode x.$t | trsym -q >back.trs
+		table -g name -a count back.trs >got
+		grep -qF 'a\\x00b' got || fail "$t: $(cat got)"
+		grep -qF 'l\\x5cx00\\x' got || fail "$t: $(cat got)"
+		table -g type,name -a count back.trs >got
+		grep -qF -e 'c\\x00d' -e c_x00d got || fail "$t: $(cat got)"
+	done
+	# values of events that are no calls
+	trdecode x.trace-cmd | trencode -q | grep -qF 'c_x00d:               s = "text"'
+	run -0 --separate-stderr trencode -t apitrace -o y x.trs
+	[[ $stderr == *'1 events have lost their values: what they keep is fields'* ]] || fail "$stderr"
+	need babeltrace2
+	babeltrace2 x.ctf >got
+	grep -qF 'name = "a\\x00b"' got || grep -qF 'name = "a\x00b"' got || fail "$(cat got)"
+}
+
+@test "trace.dat made anew: trace-cmd report prints what it prints of the source, of any machine" {
+	need trace-cmd
+	need_shared trace-cmd
+	local f o
+	for f in s390x-v7-zstd-sched-syscalls s390x-v6-fgraph s390x-v7-none-instances i386-v6-sched-irq-timer \
+		i386-v6-fgraph i386-v6-markers-raw i386-v7-none-instances trixie-v6-fgraph v6-instances; do
+		trdecode "$SHARED/trace-cmd/$f.dat" | trsym -q | trencode -q --anew -t trace-cmd -o x.dat
+		for o in '' -N; do
+			# of raw_data it prints more than is there
+			diff <(trace-cmd report $o "$SHARED/trace-cmd/$f.dat" 2>/dev/null | sed /raw_data/d) \
+				<(trace-cmd report $o x.dat 2>/dev/null | sed /raw_data/d) >diff || fail "$f $o: $(head -n 6 diff)"
+		done
+	done
+	# every field
+	for f in s390x i386 trixie; do
+		trdecode "$SHARED/trace-cmd/$f-v6-fgraph.dat" | trsym -q | trencode -q --anew -t trace-cmd -o x.dat
+		diff <(trace-cmd report -R "$SHARED/trace-cmd/$f-v6-fgraph.dat" 2>/dev/null) \
+			<(trace-cmd report -R x.dat 2>/dev/null) || fail "$f"
+	done
+	# LTTng has those fields too
+	trdecode "$SHARED/trace-cmd/trixie-v6-fgraph.dat" | trsym -q >x.trs
+	trencode -q -t lttng -o x x.trs
+	[ "$(trstat -q -F tsv -g rettime -a count x.trs | grep '^[0-9]' | LC_ALL=C sort | cksum)" = \
+		"$(trdecode x | trstat -q -F tsv -g rettime -a count | grep '^[0-9]' | LC_ALL=C sort | cksum)" ]
+}
+
+@test "what has no place for the names of buffers says so" {
+	local t
+	trdecode "$DATA/trace-cmd/v7-zstd-instances.dat" >x.trs
+	for t in lttng apitrace; do
+		run -0 --separate-stderr trencode -t $t -o x.$t x.trs
+		[[ $stderr =~ [0-9]+\ 'events have lost the name of their buffer, an instance' ]] || fail "$stderr"
+	done
+	run -0 --separate-stderr trencode --anew -t trace-cmd -o x.dat x.trs
+	[[ $stderr != *'their buffer'* ]] || fail "$stderr"
+}

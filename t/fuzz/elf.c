@@ -1,0 +1,47 @@
+/*
+ * elf.c - any bytes as an ELF file: its symbols, and the functions and lines at addresses all over
+ * it
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "debug_info.h"
+#include "symbols.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void look_up(const char *path)
+{
+	struct source_frame frames[SOURCE_FRAMES_MAX];
+	struct error e;
+	struct symbols *s = symbols_from_elf(path, NULL, NULL, &e);
+	struct debug_info *d = debug_info_open(path, NULL, NULL, &e);
+
+	for (size_t i = 0; s && i < symbols_count(s); i++)
+		if (d && debug_info_function(d, symbols_at(s, i)->start, frames) < 0)
+			abort();
+	for (uint64_t address = 0; d && address < 1 << 16; address += 61) {
+		int n = debug_info_frames(d, address, frames);
+
+		if (n < 0 || n > SOURCE_FRAMES_MAX)
+			abort();
+	}
+	debug_info_close(d);
+	symbols_free(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("elf", MFD_CLOEXEC);
+	char path[64];
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	look_up(path);
+	close(fd);
+	return 0;
+}

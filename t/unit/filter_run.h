@@ -1,0 +1,62 @@
+/* A condition on whole calls over a file, with what can be said beside it: for tests of trfilter.
+ */
+#include "cmd/trfilter/emit.h"
+
+#include "filter_streams.h"
+
+enum { NEVER = 1 << 30 }; /* bytes that no test waits with */
+
+struct how {
+	bool invert, callers, slow;
+	size_t memory; /* bytes that may wait there */
+	uint64_t before, after, within;
+	uint32_t depth; /* 0: any */
+};
+
+/* Returns how many events there are. */
+static uint64_t run(const char *from, const char *expression, struct how how, const char *to)
+{
+	struct common_options common = {.output = to, .quiet = true};
+	char *paths[] = {(char *)from}, *argv[] = {(char *)"trfilter", NULL};
+	struct context context = {.before = how.before,
+				  .after = how.after,
+				  .within = how.within,
+				  .limit = UINT64_MAX};
+	struct emit x = {NULL, context_any(&context) ? &context : NULL, true, UINT64_MAX, 0};
+	struct whole w = {.waiting.fd = -1};
+	struct filter f;
+	struct stage s;
+	struct block b;
+	struct error e;
+	int bad = filter_compile(&f, expression, &e);
+
+	x.stage = &s;
+	if (bad)
+		printf("# %s: %s\n", expression, e.what);
+	context_init(&context, how.memory);
+	if (!bad && !stage_open(&s, paths, 1, &common) && !stage_create(&s, 1, argv)) {
+		f.evaluation.dictionary = &s.in.dictionary;
+		bad = whole_init(&w, &f, how.memory, &e);
+		w.invert = how.invert;
+		w.callers = how.callers;
+		w.max_depth = how.depth ? how.depth : UINT32_MAX;
+		w.waiting.dropped = x.context ? ROW_ASIDE : ROW_DROP;
+		if (!how.slow)
+			whole_plain_init(&w);
+		s.holds = true;
+		while (!bad && stage_next(&s, &b))
+			bad = emit_whole(&x, &w, &b);
+		bad = bad || emit_whole(&x, &w, NULL);
+		if (stage_finish(&s) || bad)
+			printf("# %s: failed\n", expression);
+		whole_free(&w);
+	}
+	context_free(&context);
+	filter_free(&f);
+	return x.matched;
+}
+
+static bool same(const struct list *a, const struct list *b)
+{
+	return a->good && b->good && a->n == b->n && !memcmp(a->row, b->row, a->n * sizeof *a->row);
+}
