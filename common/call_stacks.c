@@ -250,6 +250,19 @@ int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struc
 	return 0;
 }
 
+uint32_t call_stacks_lost(const struct call_stacks *cs, const struct stack *s)
+{
+	size_t level = s->count + s->implicit;
+	const struct call_stacks_thread *th;
+
+	if (s->number >= cs->nthreads)
+		return STACK_ROOT;
+	th = &cs->threads[s->number];
+	if (s != cs->calls->stacks[s->number])
+		return kernel_node(th, level);
+	return level >= th->low && level < th->capacity ? th->node[level] : STACK_ROOT;
+}
+
 uint32_t call_stacks_top(const struct call_stacks *cs, size_t number)
 {
 	const struct stack *s = number < cs->calls->size ? cs->calls->stacks[number] : NULL;

@@ -70,6 +70,8 @@ int call_stacks_enter(struct call_stacks *cs, const struct event *e);
 /* It has just taken the frame of this leave: *node is the call's, STACK_ROOT if not known. */
 int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struct call *call,
 		      uint32_t *node);
+/* calls_feed, or calls_finish, has just taken this frame off its stack s, without a leave. */
+uint32_t call_stacks_lost(const struct call_stacks *cs, const struct stack *s);
 /* The node of the call that the event, which is none, happened in; STACK_ROOT outside of calls.
  * Those in the kernel outside of any other call, which are none, are its stack all the same. */
 int call_stacks_here(struct call_stacks *cs, const struct event *e, uint32_t *node);

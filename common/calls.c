@@ -204,6 +204,8 @@ static void forget_image(struct calls *c, struct stack *s)
 {
 	if (s->cut)
 		cut_forget(c, s);
+	while (c->on_lost && s->count)
+		lose(c, s);
 	calls_set_exec(s, 0);
 	s->count = 0;
 	s->implicit = 0;
@@ -323,7 +325,7 @@ static enum calls_result leave(struct calls *c, struct stack *s, const struct ev
 	} else {
 		/* what was scheduled out on top of it ends with it */
 		while ((t = top(s)) && t->inner)
-			pop(s);
+			lose(c, s);
 		if (!t) {
 			c->unmatched++;
 			return CALLS_NONE;
@@ -378,6 +380,16 @@ static void place_on(const struct stack *s, struct call *done, bool doubtful)
 		     (doubtful ? OPEN_IF_CALL | (done->inner ? OPEN_INNER : 0) : 0);
 }
 
+void calls_charge_lost(struct calls *c, struct stack *s, uint64_t total)
+{
+	struct stack *base = c->stacks[s->number];
+
+	if (s == base || s->count)
+		charge_caller(c, s, total);
+	else
+		charge_kernel(c, base, base->last);
+}
+
 static enum calls_result kernel_call(struct calls *c, struct stack *s, const struct event *e,
 				     struct call *done)
 {
@@ -391,6 +403,7 @@ static enum calls_result kernel_call(struct calls *c, struct stack *s, const str
 			return CALLS_NONE;
 		/* what was on its way before the trace is left out */
 		k->started = true;
+		k->number = s->number;
 	}
 	s->passed = false;
 	if (e->type->kind == KIND_ENTER) {
@@ -407,7 +420,7 @@ static enum calls_result kernel_call(struct calls *c, struct stack *s, const str
 		uint64_t unmatched = c->unmatched;
 
 		while (k->count && top(k)->inner && top(k)->depth >= e->depth)
-			pop(k);
+			lose(c, k);
 		outside = k->count ? k->frames[0].outside : outside;
 		doubtful = k->count && k->frames[0].doubtful;
 		if (k->count && k->frames[0].depth == e->depth)
@@ -680,8 +693,11 @@ bool calls_finish(struct calls *c, struct call *done)
 			continue;
 		if (kernel_finish(c, s, done))
 			return true;
-		if (s->exec)
+		if (s->exec) {
+			if (c->on_lost)
+				forget_image(c, s);
 			continue;
+		}
 		if (!s->count && s->implicit) {
 			struct frame below = {.start = s->implicit_start, .depth = --s->implicit};
 

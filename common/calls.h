@@ -129,6 +129,10 @@ struct calls {
 	   be kept with it. s is the stack that it is on top of, NULL for a numbered call */
 	int (*on_push)(void *ctx, struct stack *s, bool kernel, struct cut_op *op);
 	void *on_push_ctx;
+	/* a call that was entered is over without a leave: it was taken off its stack; NULL: nobody
+	   asks. It ends at the last of its thread's stack, and its caller is not charged for it. */
+	void (*on_lost)(void *ctx, struct stack *s, const struct frame *f);
+	void *on_lost_ctx;
 	uint64_t unmatched;  /* leaves without an enter */
 	uint64_t unfinished; /* calls open at the end */
 	uint64_t dropped;    /* frames ended without their leave */
@@ -155,6 +159,9 @@ static inline uint32_t calls_thread(const struct event *e)
 {
 	return e->type->flags & TYPE_PER_CPU ? e->lane->cpu_thread : e->lane->thread;
 }
+
+/* What a call without a leave took is no longer its caller's own. For on_lost. */
+void calls_charge_lost(struct calls *c, struct stack *s, uint64_t total);
 
 /* Is a frame of this place open? */
 static inline bool stack_has(const struct stack *s, uint32_t place)

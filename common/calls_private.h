@@ -29,11 +29,21 @@ static inline void pop(struct stack *s)
 		s->buckets[f->place & s->mask] = f->below;
 }
 
+/* The frame on top ends without a leave. */
+static inline void lose(struct calls *c, struct stack *s)
+{
+	struct frame f = *top(s);
+
+	pop(s);
+	if (c->on_lost && f.begun)
+		c->on_lost(c->on_lost_ctx, s, &f);
+}
+
 /* Frames at this depth or deeper end without a leave: longjmp, or lost events. */
 static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth)
 {
 	while (s->count && s->frames[s->count - 1].depth >= depth) {
-		pop(s);
+		lose(c, s);
 		c->dropped++;
 	}
 	if (!s->count && s->implicit > depth)

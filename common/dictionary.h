@@ -31,6 +31,7 @@ struct clock {
 	struct text_ref name;
 	uint32_t flags; /* enum clock_flags */
 	int64_t wall;	/* ns to add for wall time, with CLOCK_HAS_WALL */
+	uint64_t tick;	/* 0; for programs that give a clock of ticks a length: ns */
 };
 
 /* One input of trdecode. Streams that were put one behind the other have sources of their own. */

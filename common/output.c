@@ -132,6 +132,9 @@ static int look_at(struct output *o, enum output_kind kind, struct error *e)
 		return error_set(e, NULL, NO_OFFSET,
 				 "a binary stream is not written to a terminal; "
 				 "pipe it into trencode or trstat, or use -o FILE");
+	if (o->terminal && kind == OUTPUT_FILE)
+		return error_set(e, NULL, NO_OFFSET,
+				 "a binary file is not written to a terminal; use -o FILE or a pipe");
 	if (o->pipe)
 		fcntl(o->fd, F_SETPIPE_SZ, PIPE_SIZE); /* a larger pipe is faster, no need */
 	return 0;

@@ -17,7 +17,8 @@
 
 enum output_kind {
 	OUTPUT_TEXT,
-	OUTPUT_BINARY, /* never to a terminal */
+	OUTPUT_BINARY, /* a stream for another program: never to a terminal */
+	OUTPUT_FILE,   /* of a binary format: the same */
 };
 
 struct output {

@@ -152,3 +152,28 @@ profile() {
 	run -0 trdecode --info --json x.json
 	assert_line --partial '"format": "chrome"'
 }
+
+@test "arguments are optional: a name is one function with or without them" {
+	echo '[{"ph":"B","name":"f","ts":0,"args":{"a":1}},{"ph":"B","name":"f","ts":1},
+		{"ph":"E","ts":2,"args":{"r":4}},{"ph":"E","ts":3},
+		{"ph":"X","name":"f","ts":4,"dur":1,"args":{"b":true,"a":2}}]' >x.json
+	trdecode -f chrome x.json >x.trs
+	run -0 trstat -a total,count -F tsv x.trs
+	assert_line $'f\t4000\t3'
+	run -0 trencode -t tsv --no-header --columns dur,args x.trs
+	assert_line --index 0 $'1000\t{"r":4}'
+	assert_line --index 1 $'3000\t{"a":1}'
+	assert_line --index 2 $'1000\t{"b":true,"a":2}'
+	run -0 pipe "trfilter 'arg.a == 2' x.trs | trstat -a count -F tsv"
+	assert_line $'f\t1'
+}
+
+@test "times may be below 0: then they count from the earliest" {
+	echo '[{"ph":"X","name":"g","ts":1,"dur":1},{"ph":"X","name":"f","ts":-5.5,"dur":2}]' >x.json
+	run -0 pipe "trdecode -f chrome x.json | trencode -t tsv --no-header --columns ts,dur,name"
+	assert_line --index 0 $'0\t2000\tf'
+	assert_line --index 1 $'6500\t1000\tg'
+	printf '[{"ph":"X","name":"g","ts":-2e15,"dur":1},{"ph":"i","ts":1}]' >x.json
+	run -1 trdecode -f chrome -o s x.json
+	assert_output "trdecode: x.json: 0x1: an event's time cannot be"
+}

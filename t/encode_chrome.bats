@@ -166,3 +166,18 @@ sums() {
 	/usr/bin/time -f %M -o rss trencode -q -t chrome x.trs >out.json
 	[[ $(cat rss) -lt 16000 ]]
 }
+
+@test "streams behind each other whose times step back are read as they were" {
+	need_shared uftrace trace-cmd
+	stream "$U/basic-pg"
+	mv x.trs one.trs
+	stream "$SHARED/trace-cmd/v6-fgraph.dat"
+	cat one.trs x.trs >both.trs
+	mv both.trs x.trs
+	calls >theirs
+	run -0 pipe 'trencode -t chrome x.trs 2>&1 >x.json'
+	assert_line --partial 'times are before that of the first event: they are negative'
+	trdecode -f chrome x.json >x.trs
+	calls >ours
+	diff theirs ours
+}

@@ -66,3 +66,36 @@ setup() {
 	run -0 pipe 'trencode -t speedscope x.trs | jq ".profiles | length"'
 	assert_output 0
 }
+
+@test "a name's end tells the format, as --list and the page say" {
+	trdecode uftrace.data | trsym >x.trs
+	trencode --list | sed 's/^\([^ ]*\).*(\(.*\))$/\1 \2/' >listed
+	[[ $(wc -l <listed) == 16 ]]
+	page=$(mandoc -Tascii "$ROOT/man1/trencode.1" | sed 's/.\x08//g')
+	mkdir there
+	while read -r format ends; do
+		trencode -q -t "$format" -o want x.trs
+		for end in $ends; do
+			name=there/out$end
+			[[ $end == .* ]] || name=there/${end/\*/.1}
+			trencode -q -o "$name" x.trs
+			diff -r want "$name"
+			rm -r "$name"
+			[[ $end == ".$format" ]] || grep -qE "^ +$format.* \\$end" <<<"$page" || fail "$end"
+		done
+		rm -r want
+	done <listed
+	trencode -q -o callgrind.out x.trs
+	trencode -q -t callgrind x.trs | cmp - callgrind.out
+	trencode -q -o other.name x.trs
+	trencode -q x.trs | cmp - other.name
+}
+
+@test "binary files are not written to a terminal" {
+	command -v script >/dev/null || skip 'no script(1)'
+	trdecode uftrace.data >x.trs
+	for t in pprof perfetto parquet; do
+		run -2 script -qec "trencode -q -t $t x.trs" /dev/null
+		assert_output --partial 'a binary file is not written to a terminal; use -o FILE or a pipe'
+	done
+}

@@ -34,7 +34,10 @@ folded() {
 	need_shared uftrace
 	for d in $(good); do
 		trdecode -q "$U/$d" | trsym -q >x.trs
-		trencode -q -t folded x.trs | awk '{
+		trencode -t folded x.trs 2>remarks >out
+		# trstat leaves calls without a return out, and their time where it was
+		! grep -q 'over without a return' remarks || continue
+		awk <out '{
 			n = $NF; sub(/ [0-9]*$/, ""); sub(/.*;/, ""); self[$0] += n
 		} END { for (f in self) printf "%s\t%.0f\n", f, self[f] }' | sort >folded
 		trstat -q -g name -a self -F tsv x.trs | tail -n +2 |
@@ -107,4 +110,11 @@ folded() {
 	trdecode "$U/threads" >x.trs
 	run -2 pipe 'trencode -q -t folded x.trs >/dev/full'
 	assert_output --partial 'No space left on device'
+}
+
+@test "names that are not UTF-8 become text that is" {
+	printf '[{"ph":"B","pid":1,"tid":1,"ts":0,"name":"a\xff;b"},{"ph":"E","pid":1,"tid":1,"ts":2}]' |
+		trdecode -q -f chrome - >x.trs
+	run -0 pipe 'trencode -q -t folded x.trs | iconv -f UTF-8 -t UTF-8'
+	assert_output $'a\xef\xbf\xbd:b 2000'
 }

@@ -109,3 +109,31 @@ slices() {
 	trstat -q -g name -a count -F tsv x.trs | tail -n +2 | sort >theirs
 	diff theirs ours
 }
+
+@test "counters have tracks, one for each value" {
+	echo '[{"ph":"C","ts":1,"pid":1,"name":"load","args":{"a":3,"b":-2,"t":"x"}},
+		{"ph":"C","ts":2,"pid":1,"name":"load","args":{"a":0.5,"b":7}},
+		{"ph":"C","ts":3,"pid":1,"name":"depth","args":{"n":18446744073709551615}},
+		{"ph":"C","ts":4,"pid":1,"name":"text","args":{"n":"x"}}]' >x.json
+	trdecode -f chrome x.json >x.trs
+	decoded
+	run -0 awk '/^    counter \{/ { print name, uuid } $1 == "uuid:" { uuid = $2 } $1 == "name:" { name = $0 }' decoded
+	assert_equal "${#lines[@]}" 3
+	assert_line --partial '"load a"'
+	assert_line --partial '"load b"'
+	assert_line --partial '"depth"'
+	run -0 grep -E 'counter_value' decoded
+	assert_output '    counter_value: 3
+    counter_value: -2
+    double_counter_value: 0.5
+    counter_value: 7
+    double_counter_value: 1.8446744073709552e+19'
+	run -0 grep -c 'type: COUNTER' decoded
+	assert_output 5
+	run -0 grep -c 'type: INSTANT' decoded
+	assert_output 1
+	# the values are those of the tracks that say so
+	run -0 awk '$1 == "uuid:" { uuid = $2 } $1 == "name:" && !named[uuid] { named[uuid] = $2 $3 }
+		$1 == "track_uuid:" { track = $2 } $1 == "counter_value:" && $2 == 7 { print named[track] }' decoded
+	assert_output '"loadb"'
+}

@@ -149,3 +149,20 @@ string_table: "nanoseconds"'
 		run -1 cmp -s closed dropped
 	done
 }
+
+@test "calls over without a return are closed, or dropped, and counted" {
+	need_shared uftrace
+	stream "$U/longjmp"
+	for t in callgrind pprof folded; do
+		run -0 pipe "trencode -t $t x.trs 2>&1 >closed"
+		assert_line --regexp 'over without a return .*, closed where this shows: 6$'
+		run -0 pipe "trencode -t $t --unclosed=drop x.trs 2>&1 >dropped"
+		assert_line --regexp 'over without a return .*, dropped: 6$'
+		run -1 cmp -s closed dropped
+	done
+	# dropped: as trstat has it; closed: what they took is no longer their callers'
+	run -1 grep longjmp dropped
+	run -0 grep longjmp closed
+	assert_output 'main;try_it;c1;c2;c3;longjmp 861'
+	[[ $(awk '{ s += $NF } END { print s }' closed) == $(awk '{ s += $NF } END { print s }' dropped) ]]
+}

@@ -117,3 +117,38 @@ for row in csv.DictReader(sys.stdin):
 	trstat -q -g name,kind -a count -F tsv x.trs | sed 's/leave/call/' | tail -n +2 | sort >theirs
 	diff theirs ours
 }
+
+@test "--tick gives ticks a length, in every format that has times" {
+	trdecode -q "$DATA/apitrace/v6.trace" >x.trs
+	trencode -q -t tsv --no-header --columns ts,dur,name x.trs |
+		awk -F '\t' -v OFS='\t' '{ print $1 * 1000, $2 * 1000, $3 }' >theirs
+	trencode -q --tick 1us -t tsv --no-header --columns ts,dur,name x.trs >ours
+	diff theirs ours
+	trencode -q -t folded x.trs | sed 's/$/000/' >theirs
+	trencode -q --tick 1us -t folded x.trs >ours
+	diff theirs ours
+	trencode -q --tick 1us -t chrome x.trs >x.json
+	trdecode -f chrome x.json | trstat -q -g name -a total -F tsv | sort >ours
+	trstat -q -g name -a total -F tsv x.trs | awk -F '\t' -v OFS='\t' 'NR > 1 { $2 *= 1000 } 1' |
+		sort >theirs
+	diff theirs ours
+	for t in ndjson csv speedscope callgrind perfetto pprof parquet; do
+		trencode -q -t $t x.trs >theirs
+		trencode -q --tick 1us -t $t x.trs >ours
+		run -1 cmp -s theirs ours
+	done
+	run -0 trencode -q --tick 1us -t callgrind x.trs
+	assert_line 'events: ns Calls'
+	run -2 trencode --tick 1us x.trs
+	assert_line --index 0 'trencode: --tick has no meaning for text: it shows ticks'
+}
+
+@test "the CPU is that of the event where its thread has none" {
+	need_shared uftrace
+	stream "$U/threads"
+	tsv --columns cpu,name,kind | awk -F '\t' '$1 != "" { n[$1]++ } END { for (c in n) print c "\t" n[c] }' |
+		sort >ours
+	[[ -s ours ]]
+	trstat -q -g cpu -a count -F tsv x.trs | awk -F '\t' -v OFS='\t' 'NR > 1 && $1 != ""' | sort >theirs
+	diff theirs ours
+}

@@ -12,7 +12,7 @@ speedscope() {
 }
 
 # What speedscope itself requires: times that do not go back, closes of what was opened last. Prints
-# name, count, total of outermost calls, self.
+# name, count, total of outermost calls, self, total of all calls.
 replay() {
 
 	jq -r '.shared.frames as $f | .profiles[] | "P\t\(.startValue)\t\(.endValue)",
@@ -23,15 +23,15 @@ replay() {
 		$1 == "O" { name[++n] = $3; start[n] = $2; child[n] = 0; open[$3]++; next }
 		name[n] != $3 { print "wrong close"; exit 1 }
 		{ d = $2 - start[n]; count[$3]++; self[$3] += d - child[n]; if (--open[$3] == 0) total[$3] += d
-			n--; child[n] += d }
+			all[$3] += d; n--; child[n] += d }
 		END { if (n) exit 1
-			for (f in count) printf "%s\t%d\t%.0f\t%.0f\n", f, count[f], total[f], self[f] }' | sort
+			for (f in count) printf "%s\t%d\t%.0f\t%.0f\t%.0f\n", f, count[f], total[f], self[f], all[f] }' | sort
 }
 
 @test "count, total and self are trstat's" {
 	stream "$DATA/uftrace/fib"
 	speedscope
-	replay >ours
+	replay | cut -f 1-4 >ours
 	calls >theirs
 	diff theirs ours
 }
@@ -41,19 +41,23 @@ replay() {
 	for d in args-spec basic-pg dlopen deep-default kill-segv threads; do
 		stream "$U/$d"
 		speedscope
-		replay >ours
+		replay | cut -f 1-4 >ours
 		calls >theirs
 		diff theirs ours
 	done
 }
 
-@test "longjmp, exec and lost events leave a balanced profile" {
+@test "longjmp, exec and lost events leave a balanced profile, with every call as long as it was" {
 	need_shared uftrace
 	for d in longjmp forkexec lost; do
 		for how in close drop; do
 			stream "$U/$d"
 			speedscope --unclosed=$how
-			replay >out
+			replay | cut -f 1,2,5 >ours
+			trencode -q -t tsv --no-header --unclosed=$how --columns name,dur,kind x.trs |
+				awk -F '\t' '$3 == "call" { n[$1]++; t[$1] += $2 }
+					END { for (f in n) printf "%s\t%d\t%.0f\n", f, n[f], t[f] }' | sort >theirs
+			diff theirs ours
 		done
 	done
 }
@@ -92,4 +96,19 @@ replay() {
 	trdecode long >x.trs
 	/usr/bin/time -f %M -o rss trencode -q -t speedscope x.trs >out.json
 	[[ $(cat rss) -lt 20000 ]]
+}
+
+@test "streams behind each other whose times step back" {
+	need_shared uftrace trace-cmd
+	stream "$U/basic-pg"
+	mv x.trs one.trs
+	stream "$SHARED/trace-cmd/v6-fgraph.dat"
+	cat one.trs x.trs >both.trs
+	mv both.trs x.trs
+	for how in start none; do
+		speedscope --rebase=$how
+		replay | cut -f 1-4 >ours
+		calls >theirs
+		diff theirs ours
+	done
 }

@@ -31,7 +31,8 @@ static bool chrome_probe(const struct input *in)
 	if ((in->format && !strcmp(in->format, "chrome")) || memmem(p, n, "\"traceEvents\"", 13))
 		return true;
 	p = skip_blanks(p + 1, end);
-	return *first == '[' && (p == end || *p == ']' || memmem(p, n - 1, "\"ph\"", 4));
+	return *first == '[' &&
+	       (p == end || *p == ']' || memmem(p, (size_t)(end - p), "\"ph\"", 4));
 }
 
 static int no_memory(struct error *e)
@@ -162,7 +163,8 @@ static int chrome_begin(struct input *in, struct error *e)
 		return no_memory(e);
 	if (read_all(c, e) || sorter_finish(&c->sorter, e))
 		return -1;
-	return sorter_peek(&c->sorter, &r) ? merge_first(in, r.key.time, e) : 0;
+	return sorter_peek(&c->sorter, &r) ? merge_first(in, chrome_stream_time(c, r.key.time), e)
+					   : 0;
 }
 
 static int chrome_run(struct input *in, uint64_t until, struct error *e)
@@ -186,8 +188,8 @@ static int chrome_run(struct input *in, uint64_t until, struct error *e)
 static void chrome_close(struct input *in)
 {
 	struct chrome *c = in->state;
-	struct buffer *const buffers[] = {&c->name, &c->category, &c->phase, &c->pid,
-					  &c->tid,  &c->values,	  &c->keys,  &c->record};
+	struct buffer *const buffers[] = {&c->name, &c->category, &c->phase,  &c->pid,
+					  &c->tid,  &c->values,	  &c->record, &c->arguments_read};
 	bool quiet = in->decoding->quiet;
 
 	if (c->clipped && !quiet)
@@ -206,6 +208,11 @@ static void chrome_close(struct input *in)
 		     "(the first one: %s): they were given numbers, and are the comm of threads "
 		     "without a name",
 		     c->named, c->named_first);
+	if (c->nameless && !quiet)
+		warn(in->name, NO_OFFSET,
+		     "%" PRIu64 " arguments of names that have more than 4096 different ones were "
+		     "left out",
+		     c->nameless);
 	if (c->unopened && !quiet)
 		warn(in->name, NO_OFFSET,
 		     "%" PRIu64 " ends of calls whose beginning is not there were left out",
@@ -219,7 +226,7 @@ static void chrome_close(struct input *in)
 	free(c->ends);
 	intern_free(&c->thread_keys);
 	intern_free(&c->names);
-	known_free(&c->definitions);
+	chrome_arguments_free(c);
 	known_free(&c->declared);
 	free(c);
 	in->state = NULL;

@@ -19,16 +19,15 @@
 /* What an event is to the stream. */
 enum chrome_kind { CHROME_BEGIN, CHROME_END, CHROME_COMPLETE, CHROME_INSTANT, CHROME_COUNTER };
 
-/* An event as the sorter keeps it; its arguments' values follow (value.h), then the ids of the
- * definitions that they name. */
+/* An event as the sorter keeps it; its arguments follow: name (a string of the writer), size of the
+ * value, value (value.h). */
 struct chrome_record {
 	uint64_t duration;    /* COMPLETE, ns */
 	uint16_t kind, phase; /* enum chrome_kind, "ph" */
 	uint32_t thread;      /* number in chrome.threads */
 	uint32_t name;	      /* string of the writer */
 	uint32_t category;
-	uint32_t arguments; /* definition of their names; 0: it has none */
-	uint32_t values;    /* bytes of them */
+	uint32_t values; /* bytes of the arguments */
 };
 
 struct chrome_frame {
@@ -57,14 +56,18 @@ struct chrome {
 	struct input *input;
 	struct writer *w;
 	struct sorter sorter;
-	struct intern thread_keys, names;   /* names: of pids and tids that are no int32_t */
-	struct known definitions, declared; /* of argument names; types and places */
+	struct intern thread_keys, names;     /* names: of pids and tids that are no int32_t */
+	struct known declared;		      /* types */
+	struct known with_arguments, numbers; /* chrome_arguments.c: names; their arguments */
+	struct chrome_names *arguments;
+	size_t narguments, arguments_capacity;
 	struct chrome_thread *threads;
 	size_t nthreads, threads_capacity;
 	struct chrome_end *ends; /* a heap */
 	size_t nends, ends_capacity;
 	uint64_t serial;
-	uint64_t events, ignored, clipped, unopened;
+	uint64_t events, ignored, clipped, unopened, nameless;
+	int64_t lowest;		/* ns: the earliest time below 0, or 0 */
 	uint64_t ignored_first; /* offset */
 	uint64_t named;		/* ids in names */
 	char named_first[64];
@@ -72,7 +75,7 @@ struct chrome {
 	uint32_t begin_text, end_text; /* strings of the writer */
 
 	/* one event */
-	struct buffer name, category, phase, pid, tid, values, keys, record;
+	struct buffer name, category, phase, pid, tid, values, arguments_read, record;
 };
 
 /* --- chrome_event.c --- */
@@ -81,6 +84,23 @@ struct chrome {
 int chrome_event(struct chrome *c, struct json_reader *r, struct error *e);
 /* Microseconds of JSON as ns. false: out of range. */
 bool chrome_time(const char *text, int64_t *ns);
+
+/* What a sorted time is to the stream, whose times are not below 0. */
+static inline uint64_t chrome_stream_time(const struct chrome *c, uint64_t sorted)
+{
+	return sorted - (uint64_t)INT64_MIN - (uint64_t)c->lowest;
+}
+
+/* --- chrome_arguments.c --- */
+
+/* An event of that name has an argument called so. -1: memory is out. */
+int chrome_learn(struct chrome *c, uint32_t name, uint32_t key);
+/* When all is learned: the place of a name. 0: memory, output. */
+uint32_t chrome_place(struct chrome *c, uint32_t name);
+/* Arguments of a record, of an event of that name, which has its place, as details in c->values.
+ * -1: memory is out. */
+int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size);
+void chrome_arguments_free(struct chrome *c);
 
 /* --- chrome_rows.c --- */
 

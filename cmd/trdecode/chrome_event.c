@@ -10,6 +10,9 @@
 
 enum { ARGUMENTS_MOST = 1024 };
 
+/* Times may be so much below 0, in ns; those of the stream then begin with the earliest. */
+static const int64_t EARLIEST = (int64_t)1 << 60;
+
 /* "-12.5e3" microseconds. What is below a nanosecond is cut off. */
 bool chrome_time(const char *text, int64_t *ns)
 {
@@ -101,23 +104,27 @@ static int put_value(struct chrome *c, struct json_reader *r, enum json_token to
 	}
 }
 
-/* "args": { name: value, ... }. The names go to c->keys, a string of the writer each. */
+/* "args": { name: value, ... }, as they stand in a record. */
 static int read_arguments(struct chrome *c, struct json_reader *r)
 {
-	uint32_t n = (uint32_t)(c->keys.size / 4);
+	struct buffer *to = &c->arguments_read;
 	enum json_token token;
+	size_t n = 0;
 
 	while ((token = json_next(r)) == JSON_KEY) {
 		uint32_t key = writer_string(c->w, r->text.data, r->text.size);
 
 		token = json_next(r);
-		if (n == ARGUMENTS_MOST) {
+		if (n++ == ARGUMENTS_MOST) {
 			if (!json_skip(r, token))
 				return -1;
+			n--;
 			continue;
 		}
-		if (buffer_u32(&c->keys, key) ||
-		    value_put_detail(&c->values, DETAIL_ARGUMENT, ++n) || put_value(c, r, token))
+		c->values.size = 0;
+		if (put_value(c, r, token) || buffer_u32(to, key) ||
+		    buffer_u32(to, (uint32_t)c->values.size) ||
+		    buffer_append(to, c->values.data, c->values.size))
 			return -1;
 	}
 	return token == JSON_OBJECT_END ? 0 : -1;
@@ -185,19 +192,20 @@ static int take_name(struct chrome *c)
 	const char *what = (char *)c->name.data;
 	struct chrome_thread *t;
 	struct values v;
-	struct detail d;
+	struct value name;
 	uint32_t number;
 
-	if (strcmp(what, "thread_name") && strcmp(what, "process_name"))
+	if ((strcmp(what, "thread_name") && strcmp(what, "process_name")) ||
+	    c->arguments_read.size <= 8)
 		return 0;
-	values_begin(&v, c->values.data, c->values.size);
-	if (!c->values.size || !values_detail(&v, &d) || d.value.tag != VALUE_STRING)
+	values_begin(&v, c->arguments_read.data + 8, get_u32(c->arguments_read.data + 4));
+	if (!values_value(&v, &name) || name.tag != VALUE_STRING)
 		return 0;
 	t = thread_of(c, &number);
 	if (!t)
 		return -1;
 	if (*what == 't' || !t->is_named)
-		t->comm = writer_string(c->w, d.value.bytes, d.value.n);
+		t->comm = writer_string(c->w, name.bytes, name.n);
 	t->is_named = true;
 	return 0;
 }
@@ -207,29 +215,14 @@ static bool is_phase(const struct chrome *c, const char *any)
 	return c->phase.size == 1 && strchr(any, c->phase.data[0]);
 }
 
-static uint32_t declare_arguments(struct chrome *c)
-{
-	struct member_entry members[ARGUMENTS_MOST];
-	uint32_t n = (uint32_t)(c->keys.size / 4), *id;
-
-	if (!n)
-		return 0;
-	id = known_number(&c->definitions, c->keys.data, c->keys.size);
-	if (!id || *id)
-		return id ? *id : 0;
-	for (uint32_t i = 0; i < n; i++)
-		members[i] = (struct member_entry){.name = get_u32(c->keys.data + 4 * i)};
-	*id = writer_definition(c->w, 0, DEFINITION_STRUCT, members, n);
-	return *id;
-}
-
 /* Keep the event for its time. */
-static int keep(struct chrome *c, enum chrome_kind kind, uint64_t time, uint64_t duration,
+static int keep(struct chrome *c, enum chrome_kind kind, int64_t time, uint64_t duration,
 		struct error *e)
 {
 	struct chrome_record record = {
 		.duration = duration, .kind = (uint16_t)kind, .phase = c->phase.data[0]};
-	struct sorter_key key = {time, 0};
+	struct sorter_key key = {(uint64_t)time + (uint64_t)INT64_MIN, 0};
+	const uint8_t *p = c->arguments_read.data;
 
 	if (!thread_of(c, &record.thread))
 		return no_memory(e);
@@ -238,18 +231,17 @@ static int keep(struct chrome *c, enum chrome_kind kind, uint64_t time, uint64_t
 			      ? writer_string(c->w, c->name.data, c->name.size)
 			      : writer_text(c->w, "(no name)");
 	record.category = writer_string(c->w, c->category.data, c->category.size);
-	record.values = (uint32_t)c->values.size;
-	if (c->keys.size) {
-		record.arguments = declare_arguments(c);
-		if (!record.arguments)
+	record.values = (uint32_t)c->arguments_read.size;
+	for (size_t i = 0; i < c->arguments_read.size; i += 8 + get_u32(p + i + 4))
+		if (chrome_learn(c, record.name, get_u32(p + i)))
 			return no_memory(e);
-	}
+	c->lowest = time < c->lowest ? time : c->lowest;
 	/* of those that begin together the longer one is outside */
 	if (kind == CHROME_COMPLETE)
 		key.second = UINT64_MAX - duration;
 	c->record.size = 0;
 	if (buffer_append(&c->record, &record, sizeof record) ||
-	    (c->values.size && buffer_append(&c->record, c->values.data, c->values.size)))
+	    (record.values && buffer_append(&c->record, p, record.values)))
 		return no_memory(e);
 	c->events++;
 	return sorter_add(&c->sorter, key, c->record.data, c->record.size, e);
@@ -302,8 +294,8 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 
 int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 {
-	struct buffer *const all[] = {&c->name, &c->category, &c->phase, &c->pid,
-				      &c->tid,	&c->values,   &c->keys};
+	struct buffer *const all[] = {&c->name, &c->category, &c->phase,	 &c->pid,
+				      &c->tid,	&c->values,   &c->arguments_read};
 	uint64_t offset = json_offset(r) - 1; /* of its {, which was read */
 	struct times t = {0};
 	enum json_token token;
@@ -321,8 +313,8 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 		return -1;
 	if (is_phase(c, "M"))
 		return take_name(c) ? no_memory(e) : 0;
-	if (t.wrong ||
-	    (t.has_ts && (t.ts < 0 || t.dur < 0 || t.ts + t.dur >= (int64_t)TIME_LIMIT))) {
+	if (t.wrong || (t.has_ts && (t.ts < -EARLIEST || t.dur < 0 ||
+				     t.ts + t.dur >= (int64_t)TIME_LIMIT - EARLIEST))) {
 		input_damage(c->input, c->input->name, offset, "an event's time cannot be");
 		return 0;
 	}
@@ -332,13 +324,13 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 		return 0;
 	}
 	if (is_phase(c, "B"))
-		return keep(c, CHROME_BEGIN, (uint64_t)t.ts, 0, e);
+		return keep(c, CHROME_BEGIN, t.ts, 0, e);
 	if (is_phase(c, "E"))
-		return keep(c, CHROME_END, (uint64_t)t.ts, 0, e);
+		return keep(c, CHROME_END, t.ts, 0, e);
 	if (is_phase(c, "X"))
-		return keep(c, CHROME_COMPLETE, (uint64_t)t.ts, (uint64_t)t.dur, e);
+		return keep(c, CHROME_COMPLETE, t.ts, (uint64_t)t.dur, e);
 	if (is_phase(c, "C"))
-		return keep(c, CHROME_COUNTER, (uint64_t)t.ts, 0, e);
+		return keep(c, CHROME_COUNTER, t.ts, 0, e);
 	/* instants, and the steps of what is not on one thread: async, flows, objects, samples */
-	return keep(c, CHROME_INSTANT, (uint64_t)t.ts, 0, e);
+	return keep(c, CHROME_INSTANT, t.ts, 0, e);
 }

@@ -68,19 +68,6 @@ static uint32_t type_of(struct chrome *c, enum type_kind kind, uint32_t name, ui
 	return id ? *id : 0;
 }
 
-static uint32_t place_of(struct chrome *c, uint32_t name, uint32_t arguments)
-{
-	struct {
-		uint32_t what, name, arguments;
-	} key = {'p', name, arguments};
-	uint32_t *id = known_number(&c->declared, &key, sizeof key);
-
-	if (id && !*id)
-		*id = writer_place(c->w,
-				   &(struct place_entry){.name = name, .arguments = arguments});
-	return id ? *id : 0;
-}
-
 static uint32_t lane_of(struct chrome *c, struct chrome_thread *t)
 {
 	if (!t->lane)
@@ -99,26 +86,26 @@ static uint32_t lane_of(struct chrome *c, struct chrome_thread *t)
 
 /* --- rows --- */
 
+/* place 0: none; else name's, as are the arguments. */
 static int row(struct chrome *c, struct chrome_thread *t, uint64_t time, uint32_t type,
-	       uint32_t place, const uint8_t *values, uint32_t size)
+	       uint32_t place, uint32_t name, const uint8_t *arguments, uint32_t size)
 {
 	uint32_t lane = lane_of(c, t);
 
-	if (!lane || !type)
+	if (!lane || !type || chrome_values(c, name, arguments, size))
 		return -1;
 	return writer_row_data(c->w, merge_shifted(time, c->input->shift), lane, type, place, 0,
-			       NULL, 0, values, size, size > 0);
+			       NULL, 0, c->values.data, (uint32_t)c->values.size, size > 0);
 }
 
-/* End the innermost call; with arguments of its own (a definition of their names) or none. */
-static int leave(struct chrome *c, struct chrome_thread *t, uint64_t time, uint32_t arguments,
-		 const uint8_t *values, uint32_t size)
+/* End the innermost call; with arguments of its own or none. */
+static int leave(struct chrome *c, struct chrome_thread *t, uint64_t time, const uint8_t *values,
+		 uint32_t size)
 {
 	const struct chrome_frame *f = &t->frames[--t->depth];
-	uint32_t place = arguments ? place_of(c, f->name, arguments) : f->place;
 
 	return row(c, t, time, type_of(c, KIND_LEAVE, c->end_text, f->category, size > 0, 'E'),
-		   place, values, size);
+		   f->place, f->name, values, size);
 }
 
 /* End the calls of a thread down to that depth. */
@@ -126,7 +113,7 @@ static int unwind(struct chrome *c, struct chrome_thread *t, size_t depth, uint6
 {
 	while (t->depth > depth) {
 		c->clipped += t->frames[t->depth - 1].end > time;
-		if (leave(c, t, time, 0, NULL, 0))
+		if (leave(c, t, time, NULL, 0))
 			return -1;
 	}
 	return 0;
@@ -145,12 +132,12 @@ static int enter(struct chrome *c, const struct chrome_record *r, uint64_t time,
 	f += t->depth++;
 	*f = (struct chrome_frame){.end = complete ? time + r->duration : UINT64_MAX,
 				   .serial = complete ? ++c->serial : 0,
-				   .place = place_of(c, r->name, r->arguments),
+				   .place = chrome_place(c, r->name),
 				   .name = r->name,
 				   .category = r->category};
 	if (!f->place ||
 	    row(c, t, time, type_of(c, KIND_ENTER, c->begin_text, r->category, r->values > 0, 'B'),
-		f->place, values, r->values))
+		f->place, r->name, values, r->values))
 		return -1;
 	if (!complete)
 		return 0;
@@ -172,7 +159,7 @@ static int end_call(struct chrome *c, const struct chrome_record *r, uint64_t ti
 	if (depth) {
 		if (unwind(c, t, depth, time))
 			return -1;
-		return leave(c, t, time, r->arguments, values, r->values);
+		return leave(c, t, time, values, r->values);
 	}
 	c->unopened++;
 	return 0;
@@ -182,7 +169,8 @@ static int event(struct chrome *c, const struct sorter_record *record)
 {
 	struct chrome_record r;
 	const uint8_t *values = record->data + sizeof r;
-	uint64_t time = record->key.time;
+	uint64_t time = chrome_stream_time(c, record->key.time);
+	uint32_t place;
 
 	memcpy(&r, record->data, sizeof r);
 	switch (r.kind) {
@@ -190,10 +178,13 @@ static int event(struct chrome *c, const struct sorter_record *record)
 	case CHROME_COMPLETE: return enter(c, &r, time, values);
 	case CHROME_END: return end_call(c, &r, time, values);
 	default:
+		place = r.values ? chrome_place(c, r.name) : 0;
+		if (r.values && !place)
+			return -1;
 		return row(c, &c->threads[r.thread], time,
 			   type_of(c, r.kind == CHROME_COUNTER ? KIND_COUNTER : KIND_INSTANT,
 				   r.name, r.category, r.values > 0, r.phase),
-			   r.arguments ? place_of(c, r.name, r.arguments) : 0, values, r.values);
+			   place, r.name, values, r.values);
 	}
 }
 
@@ -214,7 +205,7 @@ int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *
 
 	for (;;) {
 		bool more = sorter_peek(&c->sorter, &r);
-		uint64_t at = more ? r.key.time : UINT64_MAX;
+		uint64_t at = more ? chrome_stream_time(c, r.key.time) : UINT64_MAX;
 
 		/* what ends at a time ends before anything else begins there */
 		if (c->nends && c->ends[0].time <= at) {

@@ -280,3 +280,16 @@ int attributes_json(struct attributes *a, struct buffer *to)
 	}
 	return buffer_u8(to, '}');
 }
+
+bool attributes_keep_numbers(struct attributes *a)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < a->count; i++)
+		if (a->items[i].kind >= ATTRIBUTE_INT && a->items[i].kind <= ATTRIBUTE_REAL)
+			a->items[kept++] = a->items[i];
+	if (!kept)
+		return false;
+	a->count = kept;
+	return true;
+}

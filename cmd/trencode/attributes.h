@@ -66,6 +66,9 @@ int attributes_append_bool(struct attributes *a, const char *name, bool value, s
  * is the bytes' and lasts as long as they do. */
 int attributes_read(struct attributes *a, const uint8_t *bytes, size_t n);
 
+/* Of the items only numbers stay, as of a counter. false: there are none, and all stay. */
+bool attributes_keep_numbers(struct attributes *a);
+
 /* Append the items as a JSON object. */
 int attributes_json(struct attributes *a, struct buffer *to);
 

@@ -33,7 +33,7 @@ static int callgrind_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return no_memory(e);
 	en->state = s;
-	return stack_profile_init(&s->profile, en->dictionary, profile_name_key, en->options->drop)
+	return stack_profile_init(&s->profile, en->dictionary, profile_name_key, en->options)
 		       ? no_memory(e)
 		       : 0;
 }
@@ -186,8 +186,10 @@ static void callgrind_free(struct encoding *en)
 
 const struct encoder encoder_callgrind = {
 	.name = "callgrind",
+	.suffixes = "callgrind.out*",
 	.purpose = "functions and who calls whom, for kcachegrind, callgrind_annotate",
 	.output = ENCODER_TEXT,
+	.report = true,
 	.begin = callgrind_begin,
 	.block = callgrind_block,
 	.end = callgrind_end,

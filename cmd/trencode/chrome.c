@@ -37,7 +37,7 @@ struct state {
 	const struct encode_options *options;
 	struct text *out;
 	const struct clock *clock;
-	uint64_t origin, overlapping;
+	uint64_t origin, overlapping, early; /* early: times before the origin */
 	bool started, any;
 };
 
@@ -72,9 +72,10 @@ static inline char *put_time(char *p, uint64_t time, bool ticks)
 	return p + 4;
 }
 
-static inline char *put_stamp(const struct state *s, char *p, uint64_t time, bool ticks)
+static inline char *put_stamp(struct state *s, char *p, uint64_t time, bool ticks)
 {
 	if (__builtin_expect(time < s->origin, 0)) {
+		s->early++;
 		*p++ = '-';
 		return put_time(p, s->origin - time, ticks);
 	}
@@ -280,20 +281,6 @@ static int begin_call(void *ctx, const struct event *enter, const struct span *s
 	return attributes_append(&s->attributes, enter, keep) ? no_memory(e) : 0;
 }
 
-/* A counter's values are numbers; what has none is shown as an instant. */
-static bool keep_numbers(struct attributes *a)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < a->count; i++)
-		if (a->items[i].kind >= ATTRIBUTE_INT && a->items[i].kind <= ATTRIBUTE_REAL)
-			a->items[kept++] = a->items[i];
-	if (!kept)
-		return false;
-	a->count = kept;
-	return true;
-}
-
 static int other_event(void *ctx, const struct event *ev, struct error *e)
 {
 	struct state *s = ctx;
@@ -308,7 +295,7 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	if (!prefix || attributes_append(&s->attributes, ev, &s->bytes) ||
 	    attributes_read(&s->attributes, s->bytes.data, s->bytes.size))
 		return no_memory(e);
-	counter = ev->type->kind == KIND_COUNTER && keep_numbers(&s->attributes);
+	counter = ev->type->kind == KIND_COUNTER && attributes_keep_numbers(&s->attributes);
 	if (s->attributes.count && attributes_json(&s->attributes, &s->json))
 		return no_memory(e);
 	if (ev->place && !(place = place_names_get(&s->names, ev->place, &size)))
@@ -382,6 +369,11 @@ static int chrome_end(struct encoding *en, struct error *e)
 		return 0;
 	place_names_report(&s->names);
 	spans_report(&s->spans, en->options->drop);
+	if (s->early)
+		warn(NULL, NO_OFFSET,
+		     "%" PRIu64 " times are before that of the first event: they are negative "
+		     "(--rebase=none writes them as they are)",
+		     s->early);
 	return 0;
 }
 
@@ -408,6 +400,7 @@ const struct encoder encoder_chrome = {
 	.suffixes = ".json",
 	.purpose = "Trace Event JSON, for Perfetto, Chrome, speedscope, Firefox Profiler",
 	.output = ENCODER_TEXT,
+	.report = true,
 	.begin = chrome_begin,
 	.event = chrome_event,
 	.end = chrome_end,

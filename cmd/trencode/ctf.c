@@ -235,6 +235,7 @@ const struct encoder encoder_ctf = {
 	.name = "ctf",
 	.purpose = "Common Trace Format 1.8, for babeltrace, Trace Compass",
 	.output = ENCODER_TREE,
+	.report = true,
 	.counts_calls = true,
 	.begin = ctf_begin,
 	.head = ctf_head,

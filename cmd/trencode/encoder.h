@@ -52,12 +52,13 @@ struct encoding {
 
 struct encoder {
 	const char *name, *purpose;
-	const char *suffixes; /* of -o that mean it without -t, beside .NAME: ".a .b"; or NULL */
+	const char *suffixes; /* of -o that mean it without -t, beside .NAME: ".a b*"; or NULL */
 	enum encoder_output output;
 	/* A trace of one system: what takes its place where the stream is of another one, or of
 	   several; the output is the same. NULL: it takes all. */
 	const struct encoder *anew;
 	bool needs_meta;   /* without META blocks of the source anew is the only way */
+	bool report;	   /* ticks become ns before it has the event, where --tick says how */
 	bool counts_calls; /* main says how many calls did not return, or were never entered */
 	/* 0, or -1 with the error filled: the run ends with status 2. */
 	int (*begin)(struct encoding *en, struct error *e);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/field.h"
 #include "common/utf8.h"
 
 enum { USUAL_COLUMNS = ROW_ARGS + 1 };
@@ -169,6 +170,19 @@ static int put_lane(struct event_rows *r, const struct lane *lane)
 	return put_text(r, ROW_COMM, lane->comm);
 }
 
+/* Of a lane that has no CPU: what the event itself says. */
+static void put_cpu(struct event_rows *r, const struct event *ev)
+{
+	const struct field *f = field_by_role(ev->type, ROLE_CPU);
+	struct field_value v;
+
+	if (!f || r->cells[ROW_CPU].present)
+		return;
+	field_get(ev, f, 0, &v);
+	if (v.form == FORM_UINT || v.form == FORM_INT)
+		put_number(r, ROW_CPU, (uint64_t)v.i);
+}
+
 static int put_symbol(struct event_rows *r, uint32_t place)
 {
 	const struct place *p;
@@ -242,6 +256,8 @@ static int end_call(void *ctx, const struct span *s, const struct event *leave, 
 		       : 0) ||
 	    (wanted(r, ROW_KIND) && put_constant(r, ROW_KIND, "call")))
 		return no_memory(e);
+	if (leave)
+		put_cpu(r, leave);
 	r->bytes.size = 0;
 	if (r->wants_args &&
 	    (s->kept_size || (leave && (leave->type->nfields || leave->tail_size))) &&
@@ -264,6 +280,7 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 		       : put_text(r, ROW_NAME, ev->type->name)) ||
 	    (kind && wanted(r, ROW_KIND) && put_constant(r, ROW_KIND, kind)))
 		return no_memory(e);
+	put_cpu(r, ev);
 	r->bytes.size = 0;
 	if (r->wants_args && (attributes_append(&r->attributes, ev, &r->bytes) || put_args(r)))
 		return no_memory(e);

@@ -9,11 +9,29 @@
 
 #include <stdlib.h>
 
+#include "common/utf8.h"
 #include "stack_profile.h"
 
 static int no_memory(struct error *e)
 {
 	return error_set(e, NULL, NO_OFFSET, "out of memory");
+}
+
+/* The name as text that is valid, without what separates stacks. */
+static int clean_name(struct buffer *to, const struct place *p, struct text_ref name)
+{
+	struct buffer text = {0};
+	int r;
+
+	if (utf8_append(&text, name.text, name.size)) {
+		buffer_free(&text);
+		return -1;
+	}
+	name.text = (const char *)text.data;
+	name.size = (uint32_t)text.size;
+	r = call_stacks_clean_name(to, p, name);
+	buffer_free(&text);
+	return r;
 }
 
 static int folded_begin(struct encoding *en, struct error *e)
@@ -23,9 +41,7 @@ static int folded_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return no_memory(e);
 	en->state = s;
-	return stack_profile_init(s, en->dictionary, call_stacks_clean_name, en->options->drop)
-		       ? no_memory(e)
-		       : 0;
+	return stack_profile_init(s, en->dictionary, clean_name, en->options) ? no_memory(e) : 0;
 }
 
 static int folded_block(struct encoding *en, const struct block *b, struct error *e)
@@ -58,8 +74,10 @@ static void folded_free(struct encoding *en)
 
 const struct encoder encoder_folded = {
 	.name = "folded",
+	.suffixes = ".collapsed",
 	.purpose = "stacks with their self time in ns, for flame graphs",
 	.output = ENCODER_TEXT,
+	.report = true,
 	.begin = folded_begin,
 	.block = folded_block,
 	.end = folded_end,

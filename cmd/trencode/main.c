@@ -2,6 +2,7 @@
  * trencode - a stream in, a trace or a text out
  */
 #include "encoder.h"
+#include "tick.h"
 
 #include "common/calls.h"
 #include "common/units.h"
@@ -106,31 +107,47 @@ static const struct encoder *encoder_find(const char *name)
 	return NULL;
 }
 
-static bool ends_with(const char *path, size_t n, const char *end, size_t size)
+/* Is the name called so: does it end with the suffix, or, if that ends with '*', is its last part
+ * something that begins so? */
+static bool is_called(const char *path, size_t n, const char *suffix, size_t size)
 {
-	return n > size && !strncmp(path + n - size, end, size);
+	const char *last = path;
+
+	if (suffix[size - 1] != '*')
+		return n >= size && !strncmp(path + n - size, suffix, size);
+	for (size_t i = 0; i < n; i++)
+		if (path[i] == '/')
+			last = path + i + 1;
+	return (size_t)(path + n - last) >= size - 1 && !strncmp(last, suffix, size - 1);
 }
 
-/* The format whose traces are usually called so: .NAME, or one of its suffixes. */
+/* The format whose traces are usually called so: .NAME, or one of its suffixes; of several the
+ * longest. */
 static const struct encoder *encoder_by_suffix(const char *path)
 {
-	size_t n = strlen(path);
+	const struct encoder *found = NULL;
+	size_t n = strlen(path), longest = 0;
 
 	while (n && path[n - 1] == '/')
 		n--;
 	for (size_t i = 0; i < ENCODERS; i++) {
 		size_t size = strlen(encoders[i]->name);
 
-		if (ends_with(path, n, encoders[i]->name, size) && path[n - size - 1] == '.')
-			return encoders[i];
+		if (n > size && path[n - size - 1] == '.' && size >= longest &&
+		    is_called(path, n, encoders[i]->name, size)) {
+			found = encoders[i];
+			longest = size + 1;
+		}
 		for (const char *p = encoders[i]->suffixes; p && *p;) {
 			size = strcspn(p, " ");
-			if (ends_with(path, n, p, size))
-				return encoders[i];
+			if (size > longest && is_called(path, n, p, size)) {
+				found = encoders[i];
+				longest = size;
+			}
 			p += size + (p[size] == ' ');
 		}
 	}
-	return NULL;
+	return found;
 }
 
 static int take_depth(struct encode_options *o, const char *arg, struct error *e)
@@ -221,7 +238,9 @@ static int list(void)
 	struct error e;
 
 	for (size_t i = 0; i < ENCODERS; i++)
-		printf("%-10s %s\n", encoders[i]->name, encoders[i]->purpose);
+		printf("%-10s %s (.%s%s%s)\n", encoders[i]->name, encoders[i]->purpose,
+		       encoders[i]->name, encoders[i]->suffixes ? " " : "",
+		       encoders[i]->suffixes ? encoders[i]->suffixes : "");
 	if (!fflush(stdout) && !ferror(stdout))
 		return STATUS_OK;
 	error_errno(&e, "standard output", NO_OFFSET, "%s", "");
@@ -284,12 +303,16 @@ static int take_events(struct encoding *en, struct calls *calls, const struct bl
 	struct event ev;
 	struct call done;
 
+	if (en->encoder->report && en->options->tick)
+		tick_lanes(en->dictionary, b, en->options->tick);
 	if (en->encoder->block)
 		return en->encoder->block(en, b, e);
 	events_begin(&it, b);
 	while (event_next(&it, &ev)) {
 		if (calls)
 			calls_feed(calls, &ev, &done);
+		if (en->options->tick)
+			ev.time = tick_time(ev.lane, ev.time);
 		if (take(en, &ev, e))
 			return -1;
 	}
@@ -450,7 +473,7 @@ static int open_text(struct stage *s, struct encoding *en, struct text *text)
 		progress_begin(&s->progress, s->options, s->options->output != NULL);
 		return 0;
 	}
-	if (stage_print_to(s, file ? OUTPUT_BINARY : OUTPUT_TEXT))
+	if (stage_print_to(s, file ? OUTPUT_FILE : OUTPUT_TEXT))
 		return -1;
 	en->out = &s->output;
 	if (file)
@@ -479,6 +502,8 @@ int main(int argc, char **argv)
 	if (!settings.chosen && common.output && encoder_by_suffix(common.output))
 		settings.encoder = encoder_by_suffix(common.output);
 	settings.encode.quiet = common.quiet;
+	if (settings.encode.tick && settings.encoder == &encoder_text)
+		return program_usage(&program, "--tick has no meaning for text: it shows ticks");
 	text = malloc(sizeof *text);
 	if (!text)
 		return program_usage(&program, "out of memory");

@@ -95,8 +95,10 @@ static void ndjson_free(struct encoding *en)
 
 const struct encoder encoder_ndjson = {
 	.name = "ndjson",
+	.suffixes = ".jsonl",
 	.purpose = "a JSON object on a line for each call and event",
 	.output = ENCODER_TEXT,
+	.report = true,
 	.begin = ndjson_begin,
 	.event = event_rows_event,
 	.end = event_rows_end,

@@ -85,6 +85,7 @@ const struct encoder encoder_parquet = {
 	.name = "parquet",
 	.purpose = "the rows of ndjson and csv as an Apache Parquet file",
 	.output = ENCODER_FILE,
+	.report = true,
 	.begin = parquet_begin,
 	.event = event_rows_event,
 	.end = parquet_end,

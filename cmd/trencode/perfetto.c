@@ -42,6 +42,7 @@ enum {
 	TRACK_PROCESS = 3,
 	TRACK_THREAD = 4,
 	TRACK_PARENT = 5,
+	TRACK_COUNTER = 8,
 	PROCESS_PID = 1,
 	PROCESS_NAME = 6,
 	THREAD_PID = 1,
@@ -53,9 +54,12 @@ enum {
 	EVENT_TYPE = 9,
 	EVENT_NAME_IID = 10,
 	EVENT_TRACK = 11,
+	EVENT_COUNTER = 30,
+	EVENT_COUNTER_REAL = 44,
 	TYPE_BEGIN = 1,
 	TYPE_END = 2,
 	TYPE_INSTANT = 3,
+	TYPE_COUNTER = 4,
 
 	ANNOTATION_NAME_IID = 1,
 	ANNOTATION_BOOL = 2,
@@ -79,6 +83,7 @@ enum track_kind {
 	OF_KERNEL,
 	OF_BEFORE,  /* which: the level */
 	OF_OVERLAP, /* which: the slot */
+	OF_COUNTER, /* the number of the counter, in place of thread and which */
 };
 
 struct state {
@@ -92,6 +97,7 @@ struct state {
 	uint8_t *known[INTERNED_KINDS]; /* by string: was sent */
 	size_t nknown[INTERNED_KINDS];
 	struct intern declared; /* child tracks */
+	struct intern counters; /* thread, name, name of the value */
 	uint64_t *slots;	/* by thread: overlapping calls that are open */
 	size_t nslots;
 	bool started, drop;
@@ -423,6 +429,57 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 	return put_event(s, TYPE_END, uuid, span->end, 0, 0, &token, e);
 }
 
+/* --- counters: a track for each value --- */
+
+static int counter_track(struct state *s, uint32_t thread, uint32_t name, uint32_t value,
+			 bool several, uint64_t time, uint64_t *uuid, struct error *e)
+{
+	uint32_t key[3] = {thread, name, value}, had = s->counters.count;
+	uint32_t number = intern(&s->counters, key, sizeof key);
+	struct text_ref text = dictionary_string(s->names.dictionary, name);
+
+	if (number == INTERN_NONE)
+		return no_memory(e);
+	*uuid = (uint64_t)OF_COUNTER << 56 | number;
+	if (s->counters.count == had)
+		return 0;
+	s->kept.size = s->clean.size = s->part.size = 0;
+	if (buffer_append(&s->kept, text.text, text.size))
+		return no_memory(e);
+	text = dictionary_string(s->names.dictionary, value);
+	if ((several &&
+	     (buffer_u8(&s->kept, ' ') || buffer_append(&s->kept, text.text, text.size))) ||
+	    protobuf_uint(&s->part, TRACK_UUID, *uuid) ||
+	    put_text(s, &s->part, TRACK_NAME, s->kept.data, s->kept.size) ||
+	    protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, thread, 0)) ||
+	    protobuf_message(&s->part, TRACK_COUNTER, &s->clean))
+		return no_memory(e);
+	return put_descriptor(s, time, e);
+}
+
+static int put_counter(struct state *s, const struct event *ev, uint32_t name,
+		       const struct attribute *item, struct error *e)
+{
+	bool real = item->kind == ATTRIBUTE_REAL ||
+		    (item->kind == ATTRIBUTE_UINT && item->number > INT64_MAX);
+	uint64_t uuid = 0, token;
+
+	if (counter_track(s, calls_thread(ev), name, item->name, s->attributes.count > 1, ev->time,
+			  &uuid, e))
+		return -1;
+	s->part.size = 0;
+	if (protobuf_uint(&s->part, EVENT_TYPE, TYPE_COUNTER) ||
+	    protobuf_uint(&s->part, EVENT_TRACK, uuid) ||
+	    (real ? protobuf_double(&s->part, EVENT_COUNTER_REAL,
+				    item->kind == ATTRIBUTE_REAL ? item->real
+								 : (double)item->number)
+		  : protobuf_uint(&s->part, EVENT_COUNTER, item->number)) ||
+	    begin_packet(s, ev->time, STATE_NEEDED) ||
+	    protobuf_message(&s->packet, PACKET_TRACK_EVENT, &s->part))
+		return no_memory(e);
+	return put_packet(s, &token, e);
+}
+
 static int other_event(void *ctx, const struct event *ev, struct error *e)
 {
 	struct state *s = ctx;
@@ -435,6 +492,16 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	if (attributes_append(&s->attributes, ev, &s->kept) ||
 	    (ev->place && name_of(s, ev->place, &name)))
 		return no_memory(e);
+	if (ev->type->kind == KIND_COUNTER) {
+		if (attributes_read(&s->attributes, s->kept.data, s->kept.size))
+			return no_memory(e);
+		if (attributes_keep_numbers(&s->attributes)) {
+			for (size_t i = 0; i < s->attributes.count; i++)
+				if (put_counter(s, ev, name, &s->attributes.items[i], e))
+					return -1;
+			return 0;
+		}
+	}
 	return put_event(s, TYPE_INSTANT, uuid, ev->time, name, ev->type->group.number, &token, e);
 }
 
@@ -510,6 +577,7 @@ static void perfetto_free(struct encoding *en)
 	place_names_free(&s->names);
 	attributes_free(&s->attributes);
 	intern_free(&s->declared);
+	intern_free(&s->counters);
 	free(s->slots);
 	free(s);
 	en->state = NULL;
@@ -517,8 +585,10 @@ static void perfetto_free(struct encoding *en)
 
 const struct encoder encoder_perfetto = {
 	.name = "perfetto",
+	.suffixes = ".perfetto-trace .pftrace",
 	.purpose = "Perfetto's own format, exact and small, for ui.perfetto.dev",
 	.output = ENCODER_FILE,
+	.report = true,
 	.begin = perfetto_begin,
 	.event = perfetto_event,
 	.end = perfetto_end,

@@ -13,6 +13,7 @@
 #include "common/protobuf.h"
 #include "profile_names.h"
 #include "stack_profile.h"
+#include "tick.h"
 
 /* Profile */
 enum {
@@ -209,7 +210,7 @@ static int pprof_begin(struct encoding *en, struct error *e)
 		return no_memory(e);
 	en->state = s;
 	/* 16: with the header of gzip, which has no time in it */
-	if (stack_profile_init(&s->profile, en->dictionary, profile_name_key, en->options->drop) ||
+	if (stack_profile_init(&s->profile, en->dictionary, profile_name_key, en->options) ||
 	    deflateInit2(&s->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return no_memory(e);
@@ -224,11 +225,16 @@ static int pprof_block(struct encoding *en, const struct block *b, struct error 
 
 	if (!s->seen && b->nlanes) {
 		s->seen = true;
-		s->first = b->base;
+		s->first = UINT64_MAX;
 		s->ticks = b->lanes[0]->clock && b->lanes[0]->clock->flags & CLOCK_TICKS;
 	}
-	s->first = b->base < s->first ? b->base : s->first;
-	s->last = b->last > s->last ? b->last : s->last;
+	if (b->nlanes) {
+		uint64_t first = tick_time(b->lanes[0], b->base);
+		uint64_t last = tick_time(b->lanes[0], b->last);
+
+		s->first = first < s->first ? first : s->first;
+		s->last = last > s->last ? last : s->last;
+	}
 	return stack_profile_block(&s->profile, b) ? no_memory(e) : 0;
 }
 
@@ -276,8 +282,10 @@ static void pprof_free(struct encoding *en)
 
 const struct encoder encoder_pprof = {
 	.name = "pprof",
+	.suffixes = ".pb.gz",
 	.purpose = "stacks with calls and self time, for pprof and its like (gzip)",
 	.output = ENCODER_FILE,
+	.report = true,
 	.begin = pprof_begin,
 	.block = pprof_block,
 	.end = pprof_end,

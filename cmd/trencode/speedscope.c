@@ -49,7 +49,8 @@ struct state {
 	uint32_t frame_count;
 	struct call_record *open; /* while a thread's calls are read */
 	size_t nopen, open_capacity;
-	uint64_t origin, overlapping, others;
+	uint64_t first, origin; /* time of the first event; of what is shown as 0 */
+	uint64_t overlapping, others;
 	uint64_t latest; /* time of the event behind the one that comes next */
 	const struct clock *clock;
 	bool started, drop, first_event, keep_times;
@@ -140,13 +141,20 @@ static int add_event(struct state *s, uint64_t time, uint32_t place, bool close,
 	return chain_add(&s->events, &s->reversed, &r, e);
 }
 
+/* Is the call, which ended before top did, none of those that top called? Levels alone do not tell,
+ * as calls may be missing between them. */
+static bool is_beside(const struct call_record *call, const struct call_record *top)
+{
+	return top->level >= call->level || (call->end <= top->start && call->start < top->start);
+}
+
 static int take_call(void *ctx, const void *record, struct error *e)
 {
 	struct state *s = ctx;
 	struct call_record call, *open;
 
 	memcpy(&call, record, sizeof call);
-	while (s->nopen && s->open[s->nopen - 1].level >= call.level) {
+	while (s->nopen && is_beside(&call, &s->open[s->nopen - 1])) {
 		const struct call_record *top = &s->open[--s->nopen];
 
 		if (add_event(s, top->start, top->place, false, e))
@@ -189,12 +197,6 @@ static int frame_of(struct state *s, uint32_t place, uint32_t *frame)
 	return buffer_u8(&s->shared, '}');
 }
 
-/* Times before the origin are shown at it: the format has no negative ones. */
-static uint64_t since_origin(const struct state *s, uint64_t time)
-{
-	return time > s->origin ? time - s->origin : 0;
-}
-
 static int print_event(void *ctx, const void *record, struct error *e)
 {
 	struct state *s = ctx;
@@ -209,7 +211,7 @@ static int print_event(void *ctx, const void *record, struct error *e)
 	text_puts(s->out, r.close ? "{\"type\":\"C\",\"frame\":" : "{\"type\":\"O\",\"frame\":");
 	text_u64(s->out, frame);
 	text_puts(s->out, ",\"at\":");
-	text_u64(s->out, since_origin(s, r.time));
+	text_u64(s->out, r.time - s->origin);
 	text_char(s->out, '}');
 	return 0;
 }
@@ -233,9 +235,9 @@ static int print_profile(struct state *s, struct lane_profile *p, bool first, st
 	json_string(s->out, (const char *)p->name.data, p->name.size);
 	text_puts(s->out, ticks ? ",\"unit\":\"none\",\"startValue\":"
 				: ",\"unit\":\"nanoseconds\",\"startValue\":");
-	text_u64(s->out, since_origin(s, p->first));
+	text_u64(s->out, p->first - s->origin);
 	text_puts(s->out, ",\"endValue\":");
-	text_u64(s->out, since_origin(s, p->last));
+	text_u64(s->out, p->last - s->origin);
 	text_puts(s->out, ",\"events\":[");
 	s->first_event = true;
 	if (chain_unwind(&s->events, &s->reversed, print_event, s, e))
@@ -269,10 +271,19 @@ static int speedscope_event(struct encoding *en, const struct event *ev, struct 
 
 	if (!s->started) {
 		s->started = true;
-		s->origin = s->keep_times ? 0 : ev->time;
+		s->first = ev->time;
 		s->clock = ev->lane->clock;
 	}
 	return spans_event(&s->spans, ev, e);
+}
+
+/* The first time of all: of streams behind each other it need not be that of the first event. */
+static void find_origin(struct state *s)
+{
+	s->origin = s->keep_times || !s->started ? 0 : s->first;
+	for (size_t i = 0; i < s->nprofiles; i++)
+		if (s->profiles[i]->first < s->origin)
+			s->origin = s->profiles[i]->first;
 }
 
 static int speedscope_end(struct encoding *en, struct error *e)
@@ -281,6 +292,7 @@ static int speedscope_end(struct encoding *en, struct error *e)
 
 	if (spans_finish(&s->spans, e))
 		return -1;
+	find_origin(s);
 	text_puts(s->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 			  "\"exporter\":\"trencode " TRUTILS_VERSION "\",\n\"profiles\":[");
 	for (size_t i = 0; i < s->nprofiles; i++)
@@ -332,8 +344,10 @@ static void speedscope_free(struct encoding *en)
 
 const struct encoder encoder_speedscope = {
 	.name = "speedscope",
+	.suffixes = ".speedscope.json",
 	.purpose = "a flame chart of each thread, for speedscope.app",
 	.output = ENCODER_TEXT,
+	.report = true,
 	.begin = speedscope_begin,
 	.event = speedscope_event,
 	.end = speedscope_end,

@@ -1,4 +1,5 @@
 #include "stack_profile.h"
+#include "tick.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,6 +9,25 @@ static void add(struct stack_profile *s, uint32_t node, const struct call *c)
 {
 	if (node != STACK_ROOT)
 		stack_tree_call(&s->stacks.tree, node, c->self, c->total);
+}
+
+/* A call is over without a return. What it took is its own, and not its caller's. */
+static void lose(void *ctx, struct stack *stack, const struct frame *f)
+{
+	struct stack_profile *s = ctx;
+	const struct stack *base = s->calls.stacks[stack->number];
+	uint64_t total = base->last > f->start ? base->last - f->start : 0;
+	uint32_t node;
+
+	/* outside of calls: those in the kernel are none */
+	if (stack != base && stack->frames[0].outside)
+		return;
+	s->cut++;
+	node = call_stacks_lost(&s->stacks, stack);
+	if (s->drop || node == STACK_ROOT)
+		return;
+	stack_tree_call(&s->stacks.tree, node, f->child < total ? total - f->child : 0, total);
+	calls_charge_lost(&s->calls, stack, total);
 }
 
 /* --- events --- */
@@ -163,22 +183,26 @@ int stack_profile_block(struct stack_profile *s, const struct block *b)
 	struct events it;
 	struct event ev;
 
-	if (!(b->row_flags & EVENTS_WIDE))
+	if (!(b->row_flags & EVENTS_WIDE) && !s->ticking)
 		return b->row_flags & EVENTS_BARE ? narrow(s, b, true) : narrow(s, b, false);
 	events_begin(&it, b);
-	while (event_next(&it, &ev))
+	while (event_next(&it, &ev)) {
+		ev.time = tick_time(ev.lane, ev.time);
 		if (take_event(s, &ev))
 			return -1;
+	}
 	return 0;
 }
 
 /* --- the run --- */
 
 int stack_profile_init(struct stack_profile *s, struct dictionary *d, call_stacks_key *key,
-		       bool drop)
+		       const struct encode_options *options)
 {
-	*s = (struct stack_profile){.drop = drop};
+	*s = (struct stack_profile){.drop = options->drop, .ticking = options->tick > 0};
 	calls_init(&s->calls, d);
+	s->calls.on_lost = lose;
+	s->calls.on_lost_ctx = s;
 	return call_stacks_init(&s->stacks, &s->calls, key);
 }
 
@@ -218,6 +242,10 @@ void stack_profile_report(const struct stack_profile *s, const char *format)
 	remark(s->calls.unfinished, "",
 	       s->drop ? "calls open at the end, dropped"
 		       : "calls open at the end, closed at their thread's last event");
+	remark(s->cut, "",
+	       s->drop ? "calls over without a return (a longjmp, an exec, lost events), dropped"
+		       : "calls over without a return (a longjmp, an exec, lost events), closed "
+			 "where this shows");
 	remark(s->calls.unmatched, "", "leaves without an enter, left out");
 	remark(s->calls.outside, "", CALLS_OUTSIDE);
 	remark(s->instants, format, " calls only; other events left out");

@@ -1,0 +1,25 @@
+/*
+ * tick.h - times of a trace that has only ticks, where --tick says how long one is to be
+ *
+ * Of such a clock the reports are told that it counts ns. The encoders that make a trace anew
+ * (anew.h) do this themselves.
+ */
+#ifndef TR_TICK_H
+#define TR_TICK_H
+
+#include "encoder.h"
+
+/* The clocks of a block's lanes get the length. */
+void tick_lanes(struct dictionary *d, const struct block *b, uint64_t tick);
+
+/* A time of such a clock in ns, at most 2^64-1. */
+static inline uint64_t tick_time(const struct lane *lane, uint64_t time)
+{
+	uint64_t tick = lane->clock ? lane->clock->tick : 0;
+
+	if (tick && __builtin_mul_overflow(time, tick, &time))
+		return UINT64_MAX;
+	return time;
+}
+
+#endif
