@@ -109,7 +109,7 @@ int options_parse(const struct option_row *const *rows, size_t n, int argc, char
 		fill_tables(rows, n, longs, shorts);
 		r = parse(rows, n, argc, argv, longs, shorts, option, ctx, e);
 	} else {
-		r = error_set(e, NULL, NO_OFFSET, "out of memory");
+		r = error_no_memory(e);
 	}
 	free(longs);
 	free(shorts);

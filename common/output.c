@@ -133,8 +133,9 @@ static int look_at(struct output *o, enum output_kind kind, struct error *e)
 				 "a binary stream is not written to a terminal; "
 				 "pipe it into trencode or trstat, or use -o FILE");
 	if (o->terminal && kind == OUTPUT_FILE)
-		return error_set(e, NULL, NO_OFFSET,
-				 "a binary file is not written to a terminal; use -o FILE or a pipe");
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"a binary file is not written to a terminal; use -o FILE or a pipe");
 	if (o->pipe)
 		fcntl(o->fd, F_SETPIPE_SZ, PIPE_SIZE); /* a larger pipe is faster, no need */
 	return 0;
@@ -159,7 +160,7 @@ int output_open(struct output *o, const char *path, enum output_kind kind, struc
 	*o = (struct output){.fd = named_fd(path)};
 	o->name = strdup(!path || !strcmp(path, "-") ? "standard output" : path);
 	if (!o->name)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (o->fd < 0 && open_path(o, path))
 		r = error_errno(e, path, NO_OFFSET, "cannot create");
 	if (!r)

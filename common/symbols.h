@@ -85,8 +85,9 @@ struct symbols *symbols_from_kallsyms(const char *text, size_t size);
  *
  * Separate debug files are looked for in /usr/lib/debug/.build-id, then by .gnu_debuglink beside
  * the file, in .debug/ and below /usr/lib/debug, and used only if their build-id or, without one,
- * the CRC fits; last, where DEBUGINFOD_URLS is set, its servers are asked. NULL and e filled when the file cannot be used. Every field of the file is checked:
- * a hostile file gives an error or odd symbols, no more.
+ * the CRC fits; last, where DEBUGINFOD_URLS is set, its servers are asked. NULL and e filled when
+ * the file cannot be used. Every field of the file is checked: a hostile file gives an error or odd
+ * symbols, no more.
  */
 struct symbols *symbols_from_elf(const char *path, const char *sysroot, const char *build_id,
 				 struct error *e);

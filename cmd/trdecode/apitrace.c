@@ -24,7 +24,7 @@ static int apitrace_open(struct input *in, struct error *e)
 	struct apitrace *a = calloc(1, sizeof *a);
 
 	if (!a)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	in->state = a;
 	a->input = in;
 	a->values_limit =
@@ -35,7 +35,7 @@ static int apitrace_open(struct input *in, struct error *e)
 	unpack_probe(in->head, in->head_size, &container);
 	/* never NULL, however short the names */
 	if (buffer_reserve(&a->members, 256) || buffer_reserve(&a->header, 16))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (unpack_open(&a->unpack, container, in->fd, in->name, in->head, in->head_size, e))
 		return -1;
 	if (in->decoding->writer && in->decoding->writer->in_segment) {

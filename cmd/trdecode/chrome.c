@@ -35,18 +35,13 @@ static bool chrome_probe(const struct input *in)
 	       (p == end || *p == ']' || memmem(p, (size_t)(end - p), "\"ph\"", 4));
 }
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static int chrome_open(struct input *in, struct error *e)
 {
 	struct chrome *c = calloc(1, sizeof *c);
 
 	in->state = c;
 	if (!c)
-		return no_memory(e);
+		return error_no_memory(e);
 	c->input = in;
 	c->w = in->decoding->writer;
 	sorter_init(&c->sorter);
@@ -109,7 +104,7 @@ static int read_all(struct chrome *c, struct error *e)
 
 	if (json_open(&r, in->fd, in->name, in->head, in->head_size)) {
 		json_close(&r);
-		return no_memory(e);
+		return error_no_memory(e);
 	}
 	e->what[0] = '\0';
 	if (read_file(c, &r, e)) {
@@ -121,7 +116,7 @@ static int read_all(struct chrome *c, struct error *e)
 		else if (r.error.what[0] && !between)
 			input_damage_error(in, &r.error);
 		else if (!r.error.what[0])
-			failed = no_memory(e);
+			failed = error_no_memory(e);
 	}
 	json_close(&r);
 	return failed;
@@ -160,7 +155,7 @@ static int chrome_begin(struct input *in, struct error *e)
 	c->begin_text = writer_text(w, "begin");
 	c->end_text = writer_text(w, "end");
 	if (!c->source || !c->clock || !c->begin_text || !c->end_text)
-		return no_memory(e);
+		return error_no_memory(e);
 	if (read_all(c, e) || sorter_finish(&c->sorter, e))
 		return -1;
 	return sorter_peek(&c->sorter, &r) ? merge_first(in, chrome_stream_time(c, r.key.time), e)
@@ -178,7 +173,7 @@ static int chrome_run(struct input *in, uint64_t until, struct error *e)
 	if (chrome_rows(c, limit, &in->next, e)) {
 		if (!e->what[0])
 			*e = c->w->error;
-		return e->what[0] ? -1 : no_memory(e);
+		return e->what[0] ? -1 : error_no_memory(e);
 	}
 	if (in->next != UINT64_MAX)
 		in->next = merge_shifted(in->next, in->shift);

@@ -54,11 +54,6 @@ bool chrome_time(const char *text, int64_t *ns)
 	return true;
 }
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* --- arguments --- */
 
 /* A number as it is: whole ones as integers, where they fit. */
@@ -225,7 +220,7 @@ static int keep(struct chrome *c, enum chrome_kind kind, int64_t time, uint64_t 
 	const uint8_t *p = c->arguments_read.data;
 
 	if (!thread_of(c, &record.thread))
-		return no_memory(e);
+		return error_no_memory(e);
 	/* an end without a name is that of any call */
 	record.name = c->name.size || kind == CHROME_END
 			      ? writer_string(c->w, c->name.data, c->name.size)
@@ -234,7 +229,7 @@ static int keep(struct chrome *c, enum chrome_kind kind, int64_t time, uint64_t 
 	record.values = (uint32_t)c->arguments_read.size;
 	for (size_t i = 0; i < c->arguments_read.size; i += 8 + get_u32(p + i + 4))
 		if (chrome_learn(c, record.name, get_u32(p + i)))
-			return no_memory(e);
+			return error_no_memory(e);
 	c->lowest = time < c->lowest ? time : c->lowest;
 	/* of those that begin together the longer one is outside */
 	if (kind == CHROME_COMPLETE)
@@ -242,7 +237,7 @@ static int keep(struct chrome *c, enum chrome_kind kind, int64_t time, uint64_t 
 	c->record.size = 0;
 	if (buffer_append(&c->record, &record, sizeof record) ||
 	    (record.values && buffer_append(&c->record, p, record.values)))
-		return no_memory(e);
+		return error_no_memory(e);
 	c->events++;
 	return sorter_add(&c->sorter, key, c->record.data, c->record.size, e);
 }
@@ -303,7 +298,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		all[i]->size = 0;
 		if (buffer_u8(all[i], 0))
-			return no_memory(e);
+			return error_no_memory(e);
 		all[i]->size = 0;
 	}
 	while ((token = json_next(r)) == JSON_KEY)
@@ -312,7 +307,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	if (token == JSON_BAD)
 		return -1;
 	if (is_phase(c, "M"))
-		return take_name(c) ? no_memory(e) : 0;
+		return take_name(c) ? error_no_memory(e) : 0;
 	if (t.wrong || (t.has_ts && (t.ts < -EARLIEST || t.dur < 0 ||
 				     t.ts + t.dur >= (int64_t)TIME_LIMIT - EARLIEST))) {
 		input_damage(c->input, c->input->name, offset, "an event's time cannot be");

@@ -122,13 +122,13 @@ static int open_trace(struct ctf *ctf, const char *member, struct error *e)
 	const struct ctf_env *domain;
 
 	if (!t)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	ctf->traces = t;
 	t = &t[ctf->ntraces++];
 	*t = (struct ctf_trace){.ctf = ctf};
 	t->prefix = t->own_prefix = strndup(member, prefix_of(member));
 	if (!t->prefix)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (read_metadata(t, member, e))
 		return -1;
 	domain = ctf_env_find(&t->metadata, "domain");
@@ -157,7 +157,7 @@ static int find_files(struct ctf *ctf, struct error *e)
 	ctf->files = calloc(n + 1, sizeof *ctf->files);
 	ctf->heap.items = calloc(n + 1, sizeof *ctf->heap.items);
 	if (!ctf->files || !ctf->heap.items)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	for (size_t i = 0; i < ctf->ntraces; i++)
 		for (size_t k = 0; k < tree_count(tree); k++) {
 			struct ctf_file *f = &ctf->files[ctf->nfiles];
@@ -205,7 +205,7 @@ static int ctf_open(struct input *in, struct error *e)
 
 	in->state = ctf;
 	if (!ctf)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	ctf->input = in;
 	ctf->w = in->decoding->writer;
 	if (tree_damage(tree, e))
@@ -321,7 +321,7 @@ static int failed(struct ctf *ctf, struct error *e)
 {
 	if (!e->what[0])
 		*e = ctf->w->error;
-	return e->what[0] ? -1 : error_set(e, NULL, NO_OFFSET, "out of memory");
+	return e->what[0] ? -1 : error_no_memory(e);
 }
 
 /* "channel0_3": the channel's name. */

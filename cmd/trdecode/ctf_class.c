@@ -323,7 +323,7 @@ int ctf_classes_make(struct ctf_trace *t, struct error *e)
 		n++;
 	t->classes = calloc(n + 1, sizeof *t->classes);
 	if (!t->streams || !t->classes)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	for (const struct ctf_stream_class *d = t->metadata.streams; d; d = d->next) {
 		struct ctf_stream *s = &t->streams[t->nstreams++];
 
@@ -342,7 +342,7 @@ int ctf_classes_make(struct ctf_trace *t, struct error *e)
 		    ctf_class_of(c->stream, d->id))
 			continue;
 		if (idmap_set(&c->stream->ids, (uint32_t)d->id, (uint32_t)t->nclasses))
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 		if (make_class(c, e) && unusable(t, "the event", d->name, e))
 			return -1;
 	}
@@ -354,7 +354,7 @@ int ctf_classes_make(struct ctf_trace *t, struct error *e)
 			continue;
 		ctf_calls_classify(c);
 		if (make_moves(c))
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 		if (!c->plain || !has_name(c)) {
 			c->kind = KIND_INSTANT;
 			c->call_kind = CALL_NONE;

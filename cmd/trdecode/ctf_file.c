@@ -256,7 +256,7 @@ int ctf_file_open(struct ctf_file *f, size_t window, bool keep, struct error *e)
 	f->cpu = -1;
 	f->cursor.slots = calloc(f->trace->metadata.slots + 1u, sizeof(uint64_t));
 	if (!f->cursor.slots)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (window_open(&f->window, ctf->input->tree, f->member, window, keep, e)) {
 		input_damage_error(ctf->input, e);
 		f->done = true;

@@ -199,7 +199,7 @@ static int put_lost(struct ctf_file *f)
 static int failed(struct ctf_file *f, struct error *e)
 {
 	*e = f->trace->ctf->w->error;
-	return e->what[0] ? -1 : error_set(e, NULL, NO_OFFSET, "out of memory");
+	return e->what[0] ? -1 : error_no_memory(e);
 }
 
 int ctf_row(struct ctf_file *f, struct error *e)

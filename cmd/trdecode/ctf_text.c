@@ -48,11 +48,11 @@ static int unpack(const uint8_t *data, size_t size, const char *file, struct buf
 					 "a packet's sizes contradict each other");
 		if (content > size - at) {
 			if (buffer_append(text, p + PACKET_HEADER, size - at - PACKET_HEADER))
-				return error_set(e, NULL, NO_OFFSET, "out of memory");
+				return error_no_memory(e);
 			return error_set(e, file, size, "a packet of the metadata is cut short");
 		}
 		if (buffer_append(text, p + PACKET_HEADER, (size_t)content - PACKET_HEADER))
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 		/* the padding of the last one need not be there */
 		at = packet < size - at ? at + (size_t)packet : size;
 	}
@@ -70,16 +70,14 @@ int ctf_metadata_text(const uint8_t *data, size_t size, const char *file, char *
 	if (!ctf_metadata_is(data, size))
 		return error_set(e, file, 0, "no CTF metadata");
 	if (data[0] == '/')
-		failed = buffer_append(&b, data, size)
-				 ? error_set(e, NULL, NO_OFFSET, "out of memory")
-				 : 0;
+		failed = buffer_append(&b, data, size) ? error_no_memory(e) : 0;
 	else
 		failed = unpack(data, size, file, &b, e);
 	*n = b.size;
 	if (buffer_u8(&b, 0)) {
 		buffer_free(&b);
 		*n = 0;
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	}
 	*text = (char *)b.data;
 	return failed;

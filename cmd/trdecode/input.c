@@ -59,7 +59,7 @@ static int read_until(struct input *in, size_t n, size_t room, struct error *e)
 	uint8_t *head = realloc(in->head, room);
 
 	if (!head)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	in->head = head;
 	while (in->head_size < n) {
 		ssize_t got = read(in->fd, in->head + in->head_size, room - in->head_size);
@@ -102,7 +102,7 @@ static int open_part(struct input *in, struct error *e)
 
 	in->path = strdup(in->name);
 	if (!in->path)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	slash = strrchr(in->path, '/');
 	if (slash) {
 		in->member = in->name + (slash - in->path) + 1;

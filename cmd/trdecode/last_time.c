@@ -54,7 +54,7 @@ static int begin(struct pass *p, const struct last_time *l, struct error *e)
 		return error_errno(e, "/dev/null", NO_OFFSET, "cannot open");
 	p->inputs = calloc((size_t)l->n, sizeof *p->inputs);
 	if (!p->inputs || writer_init(&p->writer, &p->nowhere, 0))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	p->decoding = (struct decoding){.writer = &p->writer,
 					.clock = l->clock,
 					.quiet = true,

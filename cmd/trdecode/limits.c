@@ -52,7 +52,7 @@ int limits_add_type(struct limits *l, const char *glob, struct error *e)
 	const char **grown = array_grow(l->types, &l->types_capacity, l->ntypes, sizeof *grown);
 
 	if (!grown)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	l->types = grown;
 	grown[l->ntypes++] = glob;
 	return 0;

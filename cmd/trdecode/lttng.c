@@ -27,10 +27,10 @@ static int open_trace(struct lttng *l, struct error *e)
 	if (lttng_find_files(l, e))
 		return -1;
 	if (lttng_find_channels(l))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	for (size_t i = 0; i < l->nfiles; i++)
 		if (l->files[i].metadata && lttng_ahead_metadata(l, &l->files[i]))
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 	if (h->seconds < 1ull << 33 && !__builtin_mul_overflow(h->seconds, 1000000u, &us) &&
 	    h->microseconds < 1ull << 40)
 		wall = (int64_t)((us + h->microseconds) * 1000);
@@ -64,12 +64,12 @@ static int lttng_open(struct input *in, struct error *e)
 
 	in->state = l;
 	if (!l)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	l->input = in;
 	l->w = in->decoding->writer;
 	/* so that it is never NULL */
 	if (buffer_reserve(&l->tail, 4096))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (tree_damage(in->tree, e))
 		input_damage_error(in, e);
 	e->what[0] = '\0';

@@ -187,7 +187,7 @@ int lttng_find_files(struct lttng *l, struct error *e)
 	l->channels_capacity = n + CHANNELS_MORE;
 	l->channels = calloc(l->channels_capacity, sizeof *l->channels);
 	if (!l->files || !l->heap || !l->channels)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	for (size_t i = 0; i < tree_count(tree); i++) {
 		const char *member = tree_member(tree, i);
 		struct lttng_file *f = &l->files[l->nfiles];
@@ -212,7 +212,7 @@ int lttng_find_files(struct lttng *l, struct error *e)
 	l->ncpus = (size_t)(most + 1);
 	l->cpus = calloc(l->ncpus + 1, sizeof(void *));
 	if (!l->cpus)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	for (size_t i = 0; i < l->nfiles; i++) {
 		struct lttng_cpu *c;
 
@@ -221,7 +221,7 @@ int lttng_find_files(struct lttng *l, struct error *e)
 			continue;
 		c = l->cpus[cpu] = calloc(1, sizeof *c);
 		if (!c)
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 		c->cpu = cpu;
 		c->idle = (struct lttng_thread){.tid = 0, .pid = 0, .ppid = -1};
 		c->unknown = (struct lttng_thread){.tid = -1, .pid = -1, .ppid = -1};

@@ -85,7 +85,7 @@ static int add_offset(struct settings *s, const char *arg, struct error *e)
 
 	o = array_grow(s->offsets, &s->offsets_capacity, s->noffsets, sizeof(*o));
 	if (!o)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	s->offsets = o;
 	o[s->noffsets] = (struct offset){.file = arg};
 	if (!equals || equals == arg || parse_time(equals + 1, &o[s->noffsets].ns) ||

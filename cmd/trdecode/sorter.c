@@ -53,11 +53,6 @@ static int by_key(const void *a, const void *b, void *records)
 		       (uint8_t *)records + *(const size_t *)b);
 }
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static void sort(struct sorter *s)
 {
 	if (s->count)
@@ -72,7 +67,7 @@ static int write_run(struct sorter *s, struct error *e)
 	int failed = 0;
 
 	if (!run)
-		return no_memory(e);
+		return error_no_memory(e);
 	s->runs = run;
 	run += s->nruns;
 	*run = (struct sorter_run){.at = s->written};
@@ -84,7 +79,7 @@ static int write_run(struct sorter *s, struct error *e)
 	for (size_t i = 0; i < s->count && !failed; i++) {
 		const uint8_t *p = s->records.data + s->offsets[i];
 
-		failed = buffer_append(&out, p, record_size(p)) ? no_memory(e) : 0;
+		failed = buffer_append(&out, p, record_size(p)) ? error_no_memory(e) : 0;
 		if (!failed && (out.size >= WINDOW_MOST || i + 1 == s->count)) {
 			failed = temporary_write(s->fd, out.data, out.size, s->written, e);
 			s->written += out.size;
@@ -111,12 +106,12 @@ int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t
 	}
 	offsets = array_grow(s->offsets, &s->capacity, s->count, sizeof *offsets);
 	if (!offsets)
-		return no_memory(e);
+		return error_no_memory(e);
 	s->offsets = offsets;
 	if (buffer_u64(&s->records, key.time) || buffer_u64(&s->records, key.second) ||
 	    buffer_u64(&s->records, s->added++) || buffer_u64(&s->records, size) ||
 	    (size && buffer_append(&s->records, data, size)) || buffer_align(&s->records, 8))
-		return no_memory(e);
+		return error_no_memory(e);
 	offsets[s->count++] = at;
 	return 0;
 }
@@ -140,7 +135,7 @@ static int load(struct sorter *s, struct sorter_run *run, struct error *e)
 			uint8_t *data = realloc(run->data, want);
 
 			if (!data)
-				return no_memory(e);
+				return error_no_memory(e);
 			run->data = data;
 			run->capacity = want;
 		}
@@ -207,14 +202,14 @@ int sorter_finish(struct sorter *s, struct error *e)
 		window = WINDOW_LEAST;
 	s->heap = calloc(s->nruns, sizeof *s->heap);
 	if (!s->heap)
-		return no_memory(e);
+		return error_no_memory(e);
 	for (size_t i = 0; i < s->nruns; i++) {
 		struct sorter_run *run = &s->runs[i];
 
 		run->capacity = window;
 		run->data = malloc(window);
 		if (!run->data)
-			return no_memory(e);
+			return error_no_memory(e);
 		if (load(s, run, e))
 			return -1;
 		s->heap[s->nheap++] = run;

@@ -287,7 +287,7 @@ static int take_meta(struct saved *s, struct error *e)
 		return error_set(&s->in.error, s->in.file, s->block.offset,
 				 "a part of the source is not whole");
 	if (buffer_append(&s->meta, m.data, m.size))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	s->meta_next += m.size;
 	if (s->meta_next == m.total) {
 		struct text_ref name = dictionary_text(&s->in.dictionary, m.name, m.name_size);
@@ -364,7 +364,7 @@ static int saved_open(struct input *in, struct error *e)
 
 	in->state = s;
 	if (!s)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	s->input = in;
 	if (reader_open_fd(&s->in, in->fd, in->name, in->head, in->head_size)) {
 		*e = s->in.error;

@@ -57,7 +57,7 @@ static int tracecmd_open(struct input *in, struct error *e)
 
 	in->state = t;
 	if (!t)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	t->input = in;
 	t->w = in->decoding->writer;
 	if (tracecmd_file_open(&t->h.file, in->name, in->fd, in->head, in->head_size, e) ||
@@ -260,7 +260,7 @@ static int begin_readers(struct tracecmd *t, struct error *e)
 	t->readers = calloc(n + 1, sizeof *t->readers);
 	t->heap.items = calloc(n + 1, sizeof *t->heap.items);
 	if (!t->readers || !t->heap.items)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	each = n ? (uint32_t)(READ_AHEAD / n) : READ_AHEAD_EACH;
 	if (each > READ_AHEAD_EACH)
 		each = READ_AHEAD_EACH;

@@ -34,7 +34,7 @@ static int read_window(struct cpu_data *c, size_t n, struct buffer *to, struct e
 
 	to->size = 0;
 	if (buffer_reserve(to, n + 1))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	got = tracecmd_file_read(c->file, to->data, n, c->offset, e);
 	if (got < 0)
 		return -1;

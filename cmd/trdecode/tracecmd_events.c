@@ -13,11 +13,6 @@ enum { EVENTS_MOST = 65534, ID_LIMIT = 65536, FIELDS_LIMIT = 1024 };
 /* Offsets of the common fields, where no format tells. */
 enum { TYPE_AT = 0, PID_AT = 4, COMMON_END = 8 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static void take_common(struct tracecmd *t, const struct format *f)
 {
 	const struct format_field *type = format_find(f, "common_type"),
@@ -117,10 +112,10 @@ int tracecmd_read_formats(struct tracecmd *t, struct error *e)
 		int got;
 
 		if (!v)
-			return no_memory(e);
+			return error_no_memory(e);
 		got = format_parse(&v->format, text->text, text->size, t->layout.long_size);
 		if (got < 0)
-			return no_memory(e);
+			return error_no_memory(e);
 		/* the first of an id stays, as in the real tool */
 		if (got || v->format.id >= ID_LIMIT || t->by_id[v->format.id] ||
 		    t->nevents >= EVENTS_MOST) {
@@ -276,7 +271,7 @@ int tracecmd_read_comms(struct tracecmd *t, struct error *e)
 		if (q > p && pid && !idmap_get(&t->comms, pid) &&
 		    (size_t)(q - text) < UINT32_MAX - 1 &&
 		    idmap_set(&t->comms, pid, (uint32_t)(q - text) + 1))
-			return no_memory(e);
+			return error_no_memory(e);
 		p = newline ? newline + 1 : end;
 	}
 	return 0;

@@ -66,7 +66,7 @@ static int spool(struct tracecmd_file *f, int from, const uint8_t *head, size_t 
 	f->own = true;
 	piece = malloc(COPY);
 	if (!piece)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	result = spool_to(f, from, head, n, piece, e);
 	free(piece);
 	return result;
@@ -159,7 +159,7 @@ int cursor_append(struct cursor *c, struct buffer *b, uint64_t n, struct error *
 	if (n > cursor_left(c))
 		return ends(c, e);
 	if (buffer_reserve(b, (size_t)n + 1))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (cursor_bytes(c, b->data + b->size, (size_t)n, e))
 		return -1;
 	b->size += (size_t)n;

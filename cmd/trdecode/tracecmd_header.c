@@ -6,11 +6,6 @@
 
 enum { SYSTEMS_LIMIT = 65536, EVENTS_LIMIT_EACH = 65536, NAME_LIMIT = 4096 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 bool tracecmd_good_page_size(uint64_t size)
 {
 	return size >= 1024 && size <= 1 << 26 && !(size & (size - 1));
@@ -58,13 +53,13 @@ static int read_format(struct tracecmd_header *h, struct cursor *c, const char *
 	f = array_grow(h->formats, &h->formats_capacity, h->nformats, sizeof *f);
 	if (!f) {
 		buffer_free(&text);
-		return no_memory(e);
+		return error_no_memory(e);
 	}
 	h->formats = f;
 	f[h->nformats] =
 		(struct tracecmd_format_text){strdup(system), (char *)text.data, text.size};
 	if (!f[h->nformats++].system)
-		return no_memory(e);
+		return error_no_memory(e);
 	return 0;
 }
 
@@ -146,7 +141,7 @@ int tracecmd_add_row(struct tracecmd_header *h, struct tracecmd_buffer *b, uint6
 		return 0;
 	r = array_grow(b->rows, &b->rows_capacity, b->nrows, sizeof *r);
 	if (!r)
-		return no_memory(e);
+		return error_no_memory(e);
 	b->rows = r;
 	r[b->nrows++] = (struct tracecmd_row){(uint32_t)cpu, offset, size};
 	return 0;

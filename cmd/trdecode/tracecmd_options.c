@@ -10,11 +10,6 @@
 
 enum { CPUS_LIMIT = 65536, SAMPLES_LIMIT = 1 << 20 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 char *tracecmd_clock_name(const char *text, size_t n)
 {
 	const char *open = memchr(text, '[', n), *close;
@@ -34,7 +29,7 @@ static int set_text(char **to, const uint8_t *data, size_t n, struct error *e)
 {
 	free(*to);
 	*to = strndup((const char *)data, n);
-	return *to ? 0 : no_memory(e);
+	return *to ? 0 : error_no_memory(e);
 }
 
 /* A number in decimal or hexadecimal text, signed. */
@@ -125,7 +120,7 @@ static int take_sync(struct tracecmd_header *h, struct cursor *c, bool *good, st
 	h->interpolate = flags & 1;
 	h->sync = calloc(cpus + 1, sizeof *h->sync);
 	if (!h->sync)
-		return no_memory(e);
+		return error_no_memory(e);
 	h->nsync = (uint32_t)cpus;
 	for (uint32_t i = 0; i < cpus; i++) {
 		struct tracecmd_sync_cpu *s = &h->sync[i];
@@ -134,7 +129,7 @@ static int take_sync(struct tracecmd_header *h, struct cursor *c, bool *good, st
 			return 0;
 		s->sample = calloc(n + 1, sizeof *s->sample);
 		if (!s->sample)
-			return no_memory(e);
+			return error_no_memory(e);
 		s->count = (uint32_t)n;
 		for (unsigned k = 0; k < 3; k++)
 			if (!sync_array(c, s, k))
@@ -159,7 +154,7 @@ static int take_guest(struct tracecmd_header *h, const uint8_t *data, size_t n, 
 		return 0;
 	ids = array_grow(h->guests, &h->guests_capacity, h->nguests, sizeof *ids);
 	if (!ids)
-		return no_memory(e);
+		return error_no_memory(e);
 	h->guests = ids;
 	ids[h->nguests++] = get_uint(nul + 1, 8, h->big_endian);
 	return 0;
@@ -170,7 +165,7 @@ static int keep(struct tracecmd_header *h, uint16_t id, const uint8_t *data, siz
 {
 	return buffer_u32(&h->options, id) || buffer_u32(&h->options, (uint32_t)n) ||
 			       (n && buffer_append(&h->options, data, n))
-		       ? no_memory(e)
+		       ? error_no_memory(e)
 		       : 0;
 }
 
@@ -197,7 +192,7 @@ int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data,
 	case TRACECMD_TRACECLOCK:
 		free(h->clock);
 		h->clock = tracecmd_clock_name((const char *)data, n);
-		return h->clock ? 0 : no_memory(e);
+		return h->clock ? 0 : error_no_memory(e);
 	case TRACECMD_CPUCOUNT:
 		good = !cursor_number(&c, 4, &number, NULL) && number <= CPUS_LIMIT;
 		if (good)

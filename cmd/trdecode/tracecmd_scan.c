@@ -178,7 +178,7 @@ int tracecmd_recover_buffer(struct tracecmd_header *h, const struct tracecmd_sec
 		name = instance_name(h, &n);
 	b = tracecmd_add_buffer(h, name, n);
 	if (!b)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	b->section = s->offset;
 	b->chunks = s->compressed;
 	b->text = s->id == TRACECMD_BUFFER_TEXT;

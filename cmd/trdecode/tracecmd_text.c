@@ -147,7 +147,7 @@ static int next_line(struct tracecmd_reader *r, struct error *e)
 			newline = NULL;
 		}
 		if (buffer_append(&x->line, from, n))
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 		x->at += n + (newline != NULL);
 		if (newline || x->line.size == LINE_LIMIT)
 			return 1;
@@ -238,7 +238,7 @@ int tracecmd_text_begin(struct tracecmd *t, struct tracecmd_reader *r, struct er
 	r->text = x;
 	r->due.time = UINT64_MAX;
 	if (!x)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	cpu_data_begin(&r->data, r->buffer->text_offset, r->buffer->text_size, READ, READ);
 	x->type = declare_type(t);
 	if (!x->type)

@@ -30,12 +30,12 @@ static int add_instance(struct tracecmd_header *h, struct instances *list, const
 	}
 	i = array_grow(list->at, &list->capacity, list->count, sizeof *i);
 	if (!i)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	list->at = i;
 	i[list->count] = (struct instance){get_uint(data, 8, h->big_endian),
 					   strndup((const char *)data + 8, n - 8)};
 	if (!i[list->count++].name)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	return 0;
 }
 
@@ -77,7 +77,7 @@ static int find_data(struct tracecmd_header *h, struct cursor *c, struct error *
 	int result = -1;
 
 	if (!piece)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	while (c->pos < limit) {
 		ssize_t n = tracecmd_file_read(&h->file, piece, SEARCH_PIECE, c->pos, e);
 		const uint8_t *found;
@@ -117,7 +117,7 @@ static int read_table(struct tracecmd_header *h, struct tracecmd_buffer *b, stru
 		b->clock = tracecmd_clock_name((char *)clock.data, clock.size);
 		buffer_free(&clock);
 		if (!b->clock)
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 		return 0;
 	}
 	buffer_free(&clock);
@@ -143,7 +143,7 @@ static int read_instance(struct tracecmd_header *h, const struct instance *i, st
 				 i->name);
 	b = tracecmd_add_buffer(h, i->name, strlen(i->name));
 	if (!b)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	return read_table(h, b, &c, e);
 }
 
@@ -153,7 +153,7 @@ static int read_data(struct tracecmd_header *h, struct cursor *c, const char *ta
 	struct tracecmd_buffer *top = tracecmd_add_buffer(h, "", 0);
 
 	if (!top)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (!memcmp(tag, TRACECMD_TAG_LATENCY, TRACECMD_TAG_SIZE)) {
 		top->text = true;
 		top->text_offset = c->pos;

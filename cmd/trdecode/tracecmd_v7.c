@@ -113,7 +113,7 @@ static int read_buffer(struct tracecmd_header *h, uint16_t id, struct cursor *c,
 	if (!result) {
 		b = tracecmd_add_buffer(h, (char *)text.data, text.size);
 		if (!b)
-			result = error_set(e, NULL, NO_OFFSET, "out of memory");
+			result = error_no_memory(e);
 	}
 	text.size = 0;
 	if (!result)
@@ -121,7 +121,7 @@ static int read_buffer(struct tracecmd_header *h, uint16_t id, struct cursor *c,
 	if (!result) {
 		b->clock = tracecmd_clock_name((char *)text.data, text.size);
 		if (!b->clock)
-			result = error_set(e, NULL, NO_OFFSET, "out of memory");
+			result = error_no_memory(e);
 	}
 	buffer_free(&text);
 	if (result)
@@ -255,7 +255,7 @@ static int top_first(struct tracecmd_header *h, struct error *e)
 			return 0;
 		}
 	if (h->nbuffers && !tracecmd_add_buffer(h, "", 0))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (h->nbuffers) {
 		struct tracecmd_buffer top = h->buffers[h->nbuffers - 1];
 

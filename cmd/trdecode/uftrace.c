@@ -116,7 +116,7 @@ static int read_tasks(struct uftrace *u, struct error *e)
 
 	u->tasks = uftrace_tasks_new();
 	if (!u->tasks)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (tree_read(in->tree, name, TASKS_LIMIT, &data, &size, &damage)) {
 		input_damage_error(in, &damage);
 		return 0;
@@ -156,7 +156,7 @@ static int add_task(struct uftrace *u, int32_t tid, struct error *e)
 	if (tree_has(u->input->tree, name)) {
 		t->member = strdup(name);
 		if (!t->member)
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 	}
 	u->ntasks++;
 	check_known(u, t);
@@ -178,7 +178,7 @@ static int listed_tasks(struct uftrace *u, struct idmap *seen, struct error *e)
 			continue;
 		}
 		if (idmap_set(seen, (uint32_t)tid, 1))
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 		if (add_task(u, tid, e))
 			return -1;
 	}
@@ -205,7 +205,7 @@ static int find_tasks(struct uftrace *u, struct error *e)
 
 	u->task_readers = calloc(most + 1, sizeof(*u->task_readers));
 	if (!u->task_readers)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (u->input->member) {
 		if (!is_task_file(u->input->member, &tid))
 			return error_set(e, u->input->name, NO_OFFSET,
@@ -230,7 +230,7 @@ static int uftrace_open(struct input *in, struct error *e)
 
 	in->state = u;
 	if (!u)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	u->input = in;
 	u->w = in->decoding->writer;
 	if (tree_damage(in->tree, e))
@@ -312,7 +312,7 @@ static int begin_readers(struct uftrace *u, struct error *e)
 	u->readers = calloc(most, sizeof(*u->readers));
 	u->heap.items = calloc(most, sizeof(*u->heap.items));
 	if (!u->readers || !u->heap.items)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	for (i = 0; i < u->ntasks; i++) {
 		struct task_reader *t = &u->task_readers[i];
 
@@ -357,7 +357,7 @@ static int uftrace_begin(struct input *in, struct error *e)
 	u->shift = (uint64_t)in->shift;
 	u->cache = calloc(PLACE_CACHE, sizeof(*u->cache));
 	if (!u->cache)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	u->sessions = uftrace_sessions_new(in->tree, &u->info, u->tasks, e);
 	if (!u->sessions)
 		return -1;

@@ -54,7 +54,7 @@ struct uftrace_args *uftrace_args_new(struct uftrace_sessions *sessions,
 	}
 	if (!a || uftrace_lists_read(&a->lists, info) < 0) {
 		uftrace_args_free(a);
-		error_set(e, NULL, NO_OFFSET, "out of memory");
+		error_no_memory(e);
 		return NULL;
 	}
 	return a;

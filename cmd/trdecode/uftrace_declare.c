@@ -187,7 +187,7 @@ static int declare_space(struct uftrace *u, const struct uftrace_sess *sess, str
 	uint32_t space;
 
 	if (!s)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	space = u->spaces[sess->id] = writer_space(u->w, &entry);
 	map = uftrace_session_map(s);
 	for (size_t i = 0; i < map->nr; i++)
@@ -233,7 +233,7 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 	u->spaces = calloc(nsess + 1, sizeof(*u->spaces));
 	u->context_numbers = calloc(nsess + 1, sizeof(*u->context_numbers));
 	if (!u->spaces || !u->context_numbers)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	for (size_t i = 0; i < nsess; i++)
 		if (declare_space(u, uftrace_tasks_sess(u->tasks, i), e))
 			return -1;

@@ -335,13 +335,13 @@ int kernel_begin(struct uftrace *u, struct error *e)
 		return 0;
 	k = u->kernel = calloc(1, sizeof(*k));
 	if (!k)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	got = kernel_header_read(u, &k->h, e);
 	if (got)
 		return got < 0 ? -1 : 0;
 	k->readers = calloc(count, sizeof(*k->readers));
 	if (!k->readers)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (declare_space(u, k))
 		return -1;
 	for (size_t i = first; i < tree_count(tree) && k->nreaders < count; i++) {

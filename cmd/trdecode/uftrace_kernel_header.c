@@ -204,7 +204,7 @@ int kernel_header_read(struct uftrace *u, struct kernel_header *k, struct error 
 	k->text = data;
 	got = parse_header(k, &offset);
 	if (got < 0)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (got)
 		input_damage(u->input, header_path(u, path, sizeof(path)), offset,
 			     "the header of the kernel's data is damaged");

@@ -314,7 +314,7 @@ int perf_begin(struct uftrace *u, struct error *e)
 		return 0;
 	u->perf = calloc(count, sizeof(*u->perf));
 	if (!u->perf)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	window = PERF_WINDOWS / count;
 	window = window > PERF_WINDOW ? PERF_WINDOW : window < 1024 ? 1024 : window & ~(size_t)15;
 	u->sched_out = declare(u, "linux:sched-out", KIND_ENTER, TYPE_INNER, UFTRACE_EV_SCHED_OUT,

@@ -10,11 +10,6 @@
 #include "anew.h"
 #include "common/field.h"
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static int take(void *ctx, const struct event *ev, struct error *e);
 
 void *anew_begin(struct encoding *en, const struct anew_target *target, struct error *e)
@@ -144,7 +139,7 @@ static int push(struct anew *a, struct anew_thread *t, const struct event *ev, s
 	struct anew_row r = {.what = ANEW_ENTER, .thread = t, .place = ev->place};
 
 	if (!f)
-		return no_memory(e);
+		return error_no_memory(e);
 	t->frames = f;
 	f += t->count;
 	*f = (struct anew_frame){
@@ -231,7 +226,7 @@ static int by_stack(struct anew *a, struct anew_thread *t, const struct event *e
 	enum calls_result got = calls_feed(&a->calls, ev, &done);
 
 	if (a->calls.out_of_memory)
-		return no_memory(e);
+		return error_no_memory(e);
 	if (a->target->told_apart && ev->type->flags & (TYPE_KERNEL | TYPE_INNER)) {
 		a->calls.unmatched = unmatched;
 		return as_it_stands(a, t, ev, e);
@@ -273,7 +268,7 @@ static int by_number_free(struct anew *a, struct anew_thread *t, const struct ev
 		if (emit(a, &r, ev, e))
 			return -1;
 		return open_calls_put(&a->open, source, call, (uint64_t)ev->place << 32 | mark)
-			       ? no_memory(e)
+			       ? error_no_memory(e)
 			       : 0;
 	}
 	if (!open_calls_take(&a->open, source, call, &kept)) {
@@ -301,7 +296,7 @@ static int take(void *ctx, const struct event *ev, struct error *e)
 
 	t = nobody ? NULL : anew_thread(a, ev->lane, call && ev->type->flags & TYPE_PER_CPU);
 	if (!t && !nobody)
-		return no_memory(e);
+		return error_no_memory(e);
 	r.thread = t;
 	a->rows++;
 	if (call && ev->type->flags & TYPE_CALL_NUMBER && field_call(ev, &number))

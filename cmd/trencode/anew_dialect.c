@@ -7,11 +7,6 @@
 
 enum { META_MOST = 60 * 1024 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static struct text_ref text_of(struct dialect *d, const char *text)
 {
 	return dictionary_text(&d->dictionary, text, strlen(text));
@@ -24,14 +19,14 @@ int dialect_begin(struct dialect *d, const struct encoder *native, const char *f
 
 	*d = (struct dialect){.encoding = *en};
 	if (dictionary_init(dictionary))
-		return no_memory(e);
+		return error_no_memory(e);
 	d->encoding.encoder = native;
 	d->encoding.dictionary = dictionary;
 	d->encoding.state = NULL;
 	d->source = pool_add(&dictionary->sources);
 	d->clock = pool_add(&dictionary->clocks);
 	if (!d->source || !d->clock)
-		return no_memory(e);
+		return error_no_memory(e);
 	*d->source = (struct source){.number = dictionary->sources.count - 1,
 				     .format = text_of(d, format),
 				     .name = text_of(d, "the trace made anew"),

@@ -14,11 +14,6 @@ enum { READY, WAITING, LEFT_OUT };
 /* of a call, in inside */
 enum { CALL_OPEN = 1, CALL_LEFT_OUT };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static struct overlap_row *row_at(struct overlap *o, uint64_t number)
 {
 	return &o->rows[(o->first + (size_t)(number - o->number)) & (o->capacity - 1)];
@@ -75,12 +70,12 @@ static int put(struct overlap *o, const struct event *ev, uint8_t state, struct 
 		if (flush(o, true, e))
 			return -1;
 	if (o->count == o->capacity && grow(o))
-		return no_memory(e);
+		return error_no_memory(e);
 	r = &o->rows[(o->first + o->count) & (o->capacity - 1)];
 	*r = (struct overlap_row){.ev = *ev, .size = size, .state = state};
 	r->data = malloc(size + 1);
 	if (!r->data)
-		return no_memory(e);
+		return error_no_memory(e);
 	if (ev->type->fixed_size)
 		memcpy(r->data, ev->fixed, ev->type->fixed_size);
 	if (ev->tail_size)
@@ -120,7 +115,7 @@ static int enter(struct overlap *o, struct overlap_thread *t, const struct event
 		return put(o, ev, READY, e);
 	open = array_grow(t->open, &t->capacity, t->count, sizeof *open);
 	if (!open || open_calls_put(&o->inside, ev->lane->source->number, call, CALL_OPEN))
-		return no_memory(e);
+		return error_no_memory(e);
 	t->open = open;
 	open[t->count++] = (struct overlap_open){o->number + o->count, call};
 	return put(o, ev, inside ? WAITING : READY, e);
@@ -155,7 +150,7 @@ static int leave(struct overlap *o, struct overlap_thread *t, const struct event
 			break;
 		}
 		if (leave_out(o, c, source))
-			return no_memory(e);
+			return error_no_memory(e);
 	}
 	return put(o, ev, READY, e);
 }
@@ -170,7 +165,7 @@ int overlap_take(struct overlap *o, const struct event *ev, struct error *e)
 		return put(o, ev, READY, e);
 	t = thread_of(o, ev);
 	if (!t)
-		return no_memory(e);
+		return error_no_memory(e);
 	return ev->type->kind == KIND_ENTER ? enter(o, t, ev, call, e) : leave(o, t, ev, call, e);
 }
 

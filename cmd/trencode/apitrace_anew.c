@@ -42,11 +42,6 @@ struct state {
 	uint64_t extra, bad, cut, fields_lost, unseen, instants, no_values, named;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* --- functions --- */
 
 static int fields_of(struct state *s, const struct type *t, struct made **out)
@@ -224,7 +219,8 @@ static int put(struct state *s, const struct anew_row *r, bool leave, uint32_t c
 			   .tail_size = (uint32_t)s->tail.size};
 
 	put_u32(fixed + APITRACE_FIXED_CALL, call);
-	return lane_of(s, r->thread, &ev.lane) ? no_memory(e) : dialect_event(&s->anew.d, &ev, e);
+	return lane_of(s, r->thread, &ev.lane) ? error_no_memory(e)
+					       : dialect_event(&s->anew.d, &ev, e);
 }
 
 /* What stands with the row, in s->tail. */
@@ -266,7 +262,7 @@ static int call(void *state, const struct anew_row *r, struct error *e)
 	}
 	f = function_of(s, r);
 	if (!f || take_values(s, r, f))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (!leave)
 		*r->mark = s->calls_written++;
 	return put(s, r, leave, *r->mark, f->place, e);
@@ -284,18 +280,18 @@ static int instant(void *state, const struct anew_row *r, struct error *e)
 	uint32_t call = s->calls_written++;
 
 	if (!f || fields_of(s, ev->type, &made))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (!f->place &&
 	    (field_names(s, made, ev->place, &names) || new_function(s, f, ev->type->name, names)))
-		return no_memory(e);
+		return error_no_memory(e);
 	s->tail.size = 0;
 	if (anew_field_values(&s->tail, made->fields, made->n, ev, false))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (ev->place && f->arguments > made->n) {
 		name = dictionary_place_name(s->anew.dictionary, ev->place);
 		if (value_put_detail(&s->tail, DETAIL_ARGUMENT, f->arguments) ||
 		    value_put_bytes(&s->tail, VALUE_STRING, name.text, name.size))
-			return no_memory(e);
+			return error_no_memory(e);
 	}
 	s->instants++;
 	s->no_values += ev->type->flags & TYPE_VALUES && ev->tail_size;
@@ -339,14 +335,14 @@ static int begin(struct encoding *en, struct error *e)
 			dialect_type(&s->anew.d, names[leave], "apitrace");
 
 		if (!t)
-			return no_memory(e);
+			return error_no_memory(e);
 		t->kind = leave ? KIND_LEAVE : KIND_ENTER;
 		t->flags = TYPE_CALL_NUMBER | TYPE_VALUES | TYPE_TAIL;
 		t->fixed_size = APITRACE_FIXED_SIZE;
 	}
 	s->gap = dialect_type(&s->anew.d, "gap", "");
 	if (!s->gap)
-		return no_memory(e);
+		return error_no_memory(e);
 	s->gap->kind = KIND_GAP;
 	return 0;
 }

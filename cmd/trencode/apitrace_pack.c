@@ -248,7 +248,7 @@ int pack_open(struct pack *p, const struct pack_choice *c, struct output *output
 	p->data = malloc(p->capacity);
 	p->packed = malloc(p->packed_capacity);
 	if (!p->data || !p->packed || start(p))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	return 0;
 }
 

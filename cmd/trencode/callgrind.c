@@ -21,20 +21,15 @@ struct state {
 	bool ticks, seen;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static int callgrind_begin(struct encoding *en, struct error *e)
 {
 	struct state *s = calloc(1, sizeof(*s));
 
 	if (!s)
-		return no_memory(e);
+		return error_no_memory(e);
 	en->state = s;
 	return stack_profile_init(&s->profile, en->dictionary, profile_name_key, en->options)
-		       ? no_memory(e)
+		       ? error_no_memory(e)
 		       : 0;
 }
 
@@ -46,7 +41,7 @@ static int callgrind_block(struct encoding *en, const struct block *b, struct er
 		s->seen = true;
 		s->ticks = b->lanes[0]->clock && b->lanes[0]->clock->flags & CLOCK_TICKS;
 	}
-	return stack_profile_block(&s->profile, b) ? no_memory(e) : 0;
+	return stack_profile_block(&s->profile, b) ? error_no_memory(e) : 0;
 }
 
 /* "(3) name" at first, then "(3)". */
@@ -164,7 +159,7 @@ static int callgrind_end(struct encoding *en, struct error *e)
 	struct state *s = en->state;
 
 	if (stack_profile_finish(&s->profile) || write_all(s, en->text))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (!en->options->quiet)
 		stack_profile_report(&s->profile, "callgrind's profiles hold");
 	return 0;

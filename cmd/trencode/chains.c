@@ -7,11 +7,6 @@
 /* Before each piece: where the one before it stands + 1, and its length. */
 enum { PIECE_HEADER = 16, PIECE_RECORDS = 1024, PENDING_MOST = 4 << 20 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 void chains_init(struct chains *c, size_t record)
 {
 	*c = (struct chains){.record = record, .fd = -1};
@@ -88,7 +83,7 @@ int chain_add(struct chains *c, struct chain *ch, const void *record, struct err
 		ch->listed = true;
 	}
 	if ((!had && buffer_zero(b, PIECE_HEADER)) || buffer_append(b, record, c->record))
-		return no_memory(e);
+		return error_no_memory(e);
 	c->pending += b->size - had;
 	if (b->size >= PIECE_HEADER + PIECE_RECORDS * c->record && put_away(c, ch, e))
 		return -1;
@@ -127,7 +122,7 @@ int chain_unwind(struct chains *c, struct chain *ch,
 		n = get_u64(header + 8);
 		b->size = 0;
 		if (buffer_reserve(b, PIECE_HEADER + n))
-			return no_memory(e);
+			return error_no_memory(e);
 		if (temporary_read(c->fd, b->data, PIECE_HEADER + n, ch->last - 1, e))
 			return -1;
 		b->size = PIECE_HEADER + n;

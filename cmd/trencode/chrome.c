@@ -41,11 +41,6 @@ struct state {
 	bool started, any;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* --- pieces of a line --- */
 
 static inline char *put(char *p, const char *s, size_t n)
@@ -223,7 +218,7 @@ static int render_args(struct state *s, const struct span *span, const struct ev
 	     attributes_append_bool(&s->attributes, "unfinished", true, kept)) ||
 	    attributes_read(&s->attributes, kept->data, kept->size) ||
 	    (s->attributes.count && attributes_json(&s->attributes, &s->json)))
-		return no_memory(e);
+		return error_no_memory(e);
 	return 0;
 }
 
@@ -241,7 +236,7 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 	prefix = prefix_of(s, span->thread, span->lane);
 	name = place_names_get(&s->names, span->place, &size);
 	if (!prefix || !name)
-		return no_memory(e);
+		return error_no_memory(e);
 	s->json.size = 0;
 	if ((span->kept_size || !leave || leave->type->nfields || leave->tail_size) &&
 	    render_args(s, span, leave, e))
@@ -278,7 +273,7 @@ static int begin_call(void *ctx, const struct event *enter, const struct span *s
 	(void)token;
 	if (!enter->type->nfields && !enter->tail_size)
 		return 0;
-	return attributes_append(&s->attributes, enter, keep) ? no_memory(e) : 0;
+	return attributes_append(&s->attributes, enter, keep) ? error_no_memory(e) : 0;
 }
 
 static int other_event(void *ctx, const struct event *ev, struct error *e)
@@ -294,12 +289,12 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	s->bytes.size = s->json.size = 0;
 	if (!prefix || attributes_append(&s->attributes, ev, &s->bytes) ||
 	    attributes_read(&s->attributes, s->bytes.data, s->bytes.size))
-		return no_memory(e);
+		return error_no_memory(e);
 	counter = ev->type->kind == KIND_COUNTER && attributes_keep_numbers(&s->attributes);
 	if (s->attributes.count && attributes_json(&s->attributes, &s->json))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (ev->place && !(place = place_names_get(&s->names, ev->place, &size)))
-		return no_memory(e);
+		return error_no_memory(e);
 	p = line_room(s);
 	p = counter ? PUT(p, "{\"ph\":\"C\",") : PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
 	p = put_prefix(prefix, p);
@@ -327,7 +322,7 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	struct state *s = calloc(1, sizeof(*s));
 
 	if (!s)
-		return no_memory(e);
+		return error_no_memory(e);
 	en->state = s;
 	s->options = en->options;
 	s->out = en->text;

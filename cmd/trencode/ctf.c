@@ -26,11 +26,6 @@ struct state {
 	bool started, open;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* A NUL would end it. */
 static int put_string(struct buffer *b, const char *p, size_t n)
 {
@@ -145,7 +140,7 @@ static int ctf_take(struct encoding *en, const struct event *ev, struct error *e
 	size_t before;
 
 	if (!cl)
-		return no_memory(e);
+		return error_no_memory(e);
 	if (!s->started) {
 		s->started = true;
 		s->clock = ev->lane->clock;
@@ -157,7 +152,7 @@ static int ctf_take(struct encoding *en, const struct event *ev, struct error *e
 		return -1;
 	before = file->packet.size;
 	if (put_event(s, file, cl, ev))
-		return no_memory(e);
+		return error_no_memory(e);
 	return ctf_event_end(&s->files, file, file->packet.size - before, e);
 }
 
@@ -168,7 +163,7 @@ static int ctf_begin(struct encoding *en, struct error *e)
 	struct state *s = calloc(1, sizeof(*s));
 
 	if (!s)
-		return no_memory(e);
+		return error_no_memory(e);
 	en->state = s;
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.quote_numbers = en->options->quote_numbers;
@@ -205,7 +200,7 @@ static int ctf_end(struct encoding *en, struct error *e)
 		return -1;
 	s->bytes.size = 0;
 	if (ctf_metadata(&s->classes, s->files.uuid, s->clock, &s->source, &s->bytes))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (tree_output_put(&s->files.tree, s->metadata, s->bytes.data, s->bytes.size, e))
 		return -1;
 	if (!en->options->quiet)

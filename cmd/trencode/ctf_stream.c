@@ -15,11 +15,6 @@ enum {
 	HEADER_SIZE = AT_CONTEXT + 48,
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static struct ctf_file *new_file(struct ctf_files *f, uint32_t key, enum ctf_stream_class stream,
 				 const struct lane *lane, struct error *e)
 {
@@ -29,7 +24,7 @@ static struct ctf_file *new_file(struct ctf_files *f, uint32_t key, enum ctf_str
 	int n;
 
 	if (!files) {
-		no_memory(e);
+		error_no_memory(e);
 		return NULL;
 	}
 	f->files = files;
@@ -56,7 +51,7 @@ struct ctf_file *ctf_file(struct ctf_files *f, uint32_t key, enum ctf_stream_cla
 	if (n > f->nfirst) {
 		first = realloc(f->first, n * sizeof(*first));
 		if (!first) {
-			no_memory(e);
+			error_no_memory(e);
 			return NULL;
 		}
 		memset(first + f->nfirst, 0, (n - f->nfirst) * sizeof(*first));
@@ -110,7 +105,7 @@ int ctf_event_begin(struct ctf_files *f, struct ctf_file *file, uint32_t id, uin
 	size_t had = b->size;
 
 	if ((!had && begin_packet(f, file, time)) || buffer_u32(b, id) || buffer_u64(b, time))
-		return no_memory(e);
+		return error_no_memory(e);
 	file->last = time;
 	f->pending += b->size - had;
 	return 0;

@@ -16,11 +16,6 @@ struct state {
 	int (*put)(struct buffer *to, const char *p, size_t n);
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static int render(struct buffer *to, const char *p, size_t n,
 		  int (*put)(struct buffer *, const char *, size_t))
 {
@@ -76,7 +71,7 @@ static int write_row(struct event_rows *r, struct error *e)
 		if (i)
 			text_char(s->out, s->separator);
 		if (put_cell(s, s->rows.columns[i]))
-			return no_memory(e);
+			return error_no_memory(e);
 	}
 	text_char(s->out, '\n');
 	return 0;

@@ -44,11 +44,6 @@ enum row_form row_column_form(enum row_column c)
 	return columns[c].form;
 }
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* --- which columns --- */
 
 static int add_column(struct event_rows *r, const char *name, size_t n, struct error *e)
@@ -232,7 +227,7 @@ static int begin_call(void *ctx, const struct event *enter, const struct span *s
 	(void)token;
 	if (!r->wants_args || (!enter->type->nfields && !enter->tail_size))
 		return 0;
-	return attributes_append(&r->attributes, enter, keep) ? no_memory(e) : 0;
+	return attributes_append(&r->attributes, enter, keep) ? error_no_memory(e) : 0;
 }
 
 static int end_call(void *ctx, const struct span *s, const struct event *leave, struct error *e)
@@ -255,7 +250,7 @@ static int end_call(void *ctx, const struct span *s, const struct event *leave, 
 	     : s->type ? put_type(r, s->type)
 		       : 0) ||
 	    (wanted(r, ROW_KIND) && put_constant(r, ROW_KIND, "call")))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (leave)
 		put_cpu(r, leave);
 	r->bytes.size = 0;
@@ -263,7 +258,7 @@ static int end_call(void *ctx, const struct span *s, const struct event *leave, 
 	    (s->kept_size || (leave && (leave->type->nfields || leave->tail_size))) &&
 	    (buffer_append(&r->bytes, s->kept, s->kept_size) ||
 	     (leave && attributes_append(&r->attributes, leave, &r->bytes)) || put_args(r)))
-		return no_memory(e);
+		return error_no_memory(e);
 	return write_row(r, e);
 }
 
@@ -279,11 +274,11 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	    (ev->place ? put_place(r, ROW_NAME, ev->place) || put_symbol(r, ev->place)
 		       : put_text(r, ROW_NAME, ev->type->name)) ||
 	    (kind && wanted(r, ROW_KIND) && put_constant(r, ROW_KIND, kind)))
-		return no_memory(e);
+		return error_no_memory(e);
 	put_cpu(r, ev);
 	r->bytes.size = 0;
 	if (r->wants_args && (attributes_append(&r->attributes, ev, &r->bytes) || put_args(r)))
-		return no_memory(e);
+		return error_no_memory(e);
 	return write_row(r, e);
 }
 

@@ -12,11 +12,6 @@
 #include "common/utf8.h"
 #include "stack_profile.h"
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* The name as text that is valid, without what separates stacks. */
 static int clean_name(struct buffer *to, const struct place *p, struct text_ref name)
 {
@@ -39,14 +34,15 @@ static int folded_begin(struct encoding *en, struct error *e)
 	struct stack_profile *s = calloc(1, sizeof(*s));
 
 	if (!s)
-		return no_memory(e);
+		return error_no_memory(e);
 	en->state = s;
-	return stack_profile_init(s, en->dictionary, clean_name, en->options) ? no_memory(e) : 0;
+	return stack_profile_init(s, en->dictionary, clean_name, en->options) ? error_no_memory(e)
+									      : 0;
 }
 
 static int folded_block(struct encoding *en, const struct block *b, struct error *e)
 {
-	return stack_profile_block(en->state, b) ? no_memory(e) : 0;
+	return stack_profile_block(en->state, b) ? error_no_memory(e) : 0;
 }
 
 static int folded_end(struct encoding *en, struct error *e)
@@ -55,7 +51,7 @@ static int folded_end(struct encoding *en, struct error *e)
 
 	if (stack_profile_finish(s) ||
 	    stack_tree_write(&s->stacks.tree, &s->stacks.names, en->text))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (!en->options->quiet)
 		stack_profile_report(s, "folded stacks hold");
 	return 0;

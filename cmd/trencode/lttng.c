@@ -53,18 +53,13 @@ struct state {
 	uint64_t gaps, unfit;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static int lttng_begin(struct encoding *en, struct error *e)
 {
 	struct state *s = calloc(1, sizeof *s);
 	uint32_t number;
 
 	if (!s)
-		return no_memory(e);
+		return error_no_memory(e);
 	en->state = s;
 	if (tree_output_open(&s->tree, en->options->output, "lttng.trace", e))
 		return -1;
@@ -102,7 +97,7 @@ static int lttng_meta(struct encoding *en, const struct meta *m, struct error *e
 		return -1;
 	if (m->offset == s->meta.size && m->size <= META_MOST &&
 	    buffer_append(&s->meta, m->data, m->size))
-		return no_memory(e);
+		return error_no_memory(e);
 	return 0;
 }
 
@@ -118,12 +113,12 @@ static int file_of(struct state *s, const char *name, size_t n, int32_t cpu, uin
 
 	*number = intern(&s->file_names, path, (size_t)size);
 	if (*number == INTERN_NONE)
-		return no_memory(e);
+		return error_no_memory(e);
 	if (*number < s->nfiles)
 		return 0;
 	f = array_grow(s->files, &s->files_capacity, s->nfiles, sizeof *f);
 	if (!f)
-		return no_memory(e);
+		return error_no_memory(e);
 	s->files = f;
 	f[s->nfiles] = (struct lttng_tracefile){0};
 	if (tree_output_member(&s->tree, path, (size_t)size, &f[s->nfiles].member, e))
@@ -143,12 +138,12 @@ static int channel_of(struct state *s, const char *name, size_t n, uint32_t *num
 
 	*number = intern(&s->names, name, n);
 	if (*number == INTERN_NONE)
-		return no_memory(e);
+		return error_no_memory(e);
 	if (*number < s->nchannels)
 		return 0;
 	c = array_grow(s->channels, &s->channels_capacity, s->nchannels, sizeof *c);
 	if (!c)
-		return no_memory(e);
+		return error_no_memory(e);
 	s->channels = c;
 	c[s->nchannels++] = (struct channel){.name = *number};
 	return 0;
@@ -168,7 +163,7 @@ static int find_lane(struct state *s, const struct lane *lane, struct place_of_l
 		struct place_of_lane *lanes = realloc(s->lanes, size * sizeof *lanes);
 
 		if (!lanes)
-			return no_memory(e);
+			return error_no_memory(e);
 		memset(lanes + s->lanes_size, 0, (size - s->lanes_size) * sizeof *lanes);
 		s->lanes = lanes;
 		s->lanes_size = size;
@@ -223,7 +218,7 @@ static int begin_trace(struct state *s, struct error *e)
 
 	s->begun = true;
 	if (buffer_u8(&s->meta, 0))
-		return no_memory(e);
+		return error_no_memory(e);
 	text = (const char *)s->meta.data;
 	if (!number_in(text, "start_freq", &c->frequency) ||
 	    !number_in(text, "freq_scale", &c->scale) ||
@@ -237,7 +232,7 @@ static int begin_trace(struct state *s, struct error *e)
 	if (file_of(s, "metadata", 8, 0, &s->metadata, e))
 		return -1;
 	/* readers take the trace's first TSC from here */
-	return lttng_block_begin(&s->files[s->metadata], c->start_tsc) ? no_memory(e) : 0;
+	return lttng_block_begin(&s->files[s->metadata], c->start_tsc) ? error_no_memory(e) : 0;
 }
 
 static int announce(struct state *s, uint32_t id, const struct buffer *payload, struct error *e)
@@ -260,14 +255,14 @@ static int announce_marker(struct state *s, const char *channel, const char *nam
 	    buffer_u8(b, (uint8_t)(id >> 8)) || buffer_u8(b, z->integer) ||
 	    buffer_u8(b, z->longer) || buffer_u8(b, z->pointer) || buffer_u8(b, z->size_t_) ||
 	    buffer_u8(b, 0))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (announce(s, LTTNG_MARKER_ID, b, e))
 		return -1;
 	b->size = 0;
 	if (buffer_append(b, channel, strlen(channel) + 1) ||
 	    buffer_append(b, name, strlen(name) + 1) || buffer_append(b, format, n) ||
 	    buffer_u8(b, 0))
-		return no_memory(e);
+		return error_no_memory(e);
 	return announce(s, LTTNG_MARKER_FORMAT, b, e);
 }
 
@@ -296,7 +291,7 @@ static int use_of(struct state *s, const struct type *t, struct use **out, struc
 		struct use *uses = realloc(s->uses, size * sizeof *uses);
 
 		if (!uses)
-			return no_memory(e);
+			return error_no_memory(e);
 		memset(uses + s->uses_size, 0, (size - s->uses_size) * sizeof *uses);
 		s->uses = uses;
 		s->uses_size = size;
@@ -304,7 +299,7 @@ static int use_of(struct state *s, const struct type *t, struct use **out, struc
 	*out = &s->uses[t->number];
 	if (!(*out)->written)
 		(*out)->written = lttng_written_new(t);
-	return (*out)->written ? 0 : no_memory(e);
+	return (*out)->written ? 0 : error_no_memory(e);
 }
 
 /* The name that a marker gets, a number in c->markers: in a channel a name has one format. */
@@ -345,16 +340,16 @@ static int number_use(struct state *s, const struct type *t, struct use *u, uint
 	if (buffer_append(&s->text, t->name.text, t->name.size + 1) ||
 	    buffer_append(&s->text, &w->sizes, sizeof w->sizes) ||
 	    buffer_append(&s->text, w->format.data, w->format.size))
-		return no_memory(e);
+		return error_no_memory(e);
 	u->id = intern(&c->kinds, s->text.data, s->text.size);
 	if (u->id == INTERN_NONE)
-		return no_memory(e);
+		return error_no_memory(e);
 	u->channel = channel;
 	if (c->kinds.count == had || u->id >= IDS)
 		return 0;
 	name = name_marker(s, c, t->name);
 	if (name == INTERN_NONE)
-		return no_memory(e);
+		return error_no_memory(e);
 	return announce_marker(s, intern_data(&s->names, c->name), intern_data(&c->markers, name),
 			       u->id, &w->sizes, w->format.data, w->format.size, e);
 }
@@ -411,7 +406,7 @@ static int lttng_event(struct encoding *en, const struct event *ev, struct error
 	}
 	tsc = get_u64(ev->fixed + u->written->tsc);
 	if (lttng_written_payload(u->written, ev, &s->payload))
-		return no_memory(e);
+		return error_no_memory(e);
 	return lttng_block_event(&s->tree, &s->constants, &s->files[lane->file - 1], u->id, tsc,
 				 s->payload.data, (uint32_t)s->payload.size, s->limit, e);
 }
@@ -430,7 +425,7 @@ static int lttng_end(struct encoding *en, struct error *e)
 
 		/* what was lost at the end needs a block to say it */
 		if (!f->block.size && f->lost != f->told && lttng_block_begin(f, f->last))
-			return no_memory(e);
+			return error_no_memory(e);
 		if (lttng_block_end(&s->tree, &s->constants, f, e))
 			return -1;
 	}

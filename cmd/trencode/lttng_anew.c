@@ -43,11 +43,6 @@ struct state {
 	bool begun;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* The clock: what the TSC is at the start, and the time then, of whole microseconds. */
 static int begin_clock(struct state *s, uint64_t first, struct error *e)
 {
@@ -378,7 +373,7 @@ static int gap(struct state *s, const struct anew_row *r, struct error *e)
 		return 0;
 	ev.type = s->gap;
 	channel = dialect_text(&s->anew.d, "trace", 5);
-	return lane_of(s, r->ev->lane, channel, &ev.lane) ? no_memory(e)
+	return lane_of(s, r->ev->lane, channel, &ev.lane) ? error_no_memory(e)
 							  : dialect_event(&s->anew.d, &ev, e);
 }
 
@@ -402,7 +397,7 @@ static int row(void *state, const struct anew_row *r, struct error *e)
 		*r->mark = s->calls++;
 	if (written_of(s, r->ev, &w) || put_row(s, r, w) ||
 	    lane_of(s, r->ev->lane, w->type->group, &ev.lane))
-		return no_memory(e);
+		return error_no_memory(e);
 	ev.type = w->type;
 	ev.fixed = s->fixed.data;
 	ev.tail = s->tail.data;
@@ -430,7 +425,7 @@ static int begin(struct encoding *en, struct error *e)
 		return -1;
 	s->gap = dialect_type(&s->anew.d, "gap", "");
 	if (!s->gap)
-		return no_memory(e);
+		return error_no_memory(e);
 	s->gap->kind = KIND_GAP;
 	s->gap->flags = TYPE_TAIL;
 	s->gap->fixed_size = 24;

@@ -21,7 +21,7 @@ int lttng_block_end(struct tree_output *out, const struct lttng_constants *c,
 	if (!used)
 		return 0;
 	if (buffer_align(&t->block, LTTNG_PAGE))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	h = t->block.data;
 	put_u64(h, t->begin);
 	put_u64(h + 8, t->last);
@@ -80,5 +80,5 @@ int lttng_block_event(struct tree_output *out, const struct lttng_constants *c,
 	if (!buffer_append(&t->block, h, n) && !buffer_append(&t->block, payload, size))
 		return 0;
 no_memory:
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
+	return error_no_memory(e);
 }

@@ -291,7 +291,7 @@ static int take_meta(struct stage *s, struct encoding *en, struct known_metas *k
 		return 0;
 	}
 	if (check_meta(known, s, &m))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	return en->encoder->meta && !(m.flags & META_REFERENCE) ? en->encoder->meta(en, &m, e) : 0;
 }
 
@@ -317,7 +317,7 @@ static int take_events(struct encoding *en, struct calls *calls, const struct bl
 			return -1;
 	}
 	if (calls && calls->out_of_memory)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	return en->text && text_failed(en->text) ? text_flush(en->text, e) : 0;
 }
 

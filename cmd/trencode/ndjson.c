@@ -13,11 +13,6 @@ struct state {
 	bool quote_numbers;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static void put_time(struct state *s, uint64_t time)
 {
 	bool quote = s->quote_numbers && time > 1ull << 53;
@@ -63,7 +58,7 @@ static int write_row(struct event_rows *r, struct error *e)
 		text_puts(s->out, row_column_name(s->rows.columns[i]));
 		text_put(s->out, "\":", 2);
 		if (put_cell(s, s->rows.columns[i]))
-			return no_memory(e);
+			return error_no_memory(e);
 	}
 	text_put(s->out, "}\n", 2);
 	return 0;

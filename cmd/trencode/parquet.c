@@ -12,11 +12,6 @@ struct state {
 	struct parquet_file file;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static int put_cell(struct state *s, struct parquet_column *c, const struct row_cell *cell)
 {
 	if (!cell->present)
@@ -34,7 +29,7 @@ static int write_row(struct event_rows *r, struct error *e)
 
 	for (size_t i = 0; i < s->rows.ncolumns; i++)
 		if (put_cell(s, &s->file.columns[i], &s->rows.cells[s->rows.columns[i]]))
-			return no_memory(e);
+			return error_no_memory(e);
 	return parquet_row(&s->file, e);
 }
 

@@ -13,11 +13,6 @@ enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2, CODEC_SNAPPY = 1, OPTIONAL = 1, CONVE
 
 static const char magic[4] = {'P', 'A', 'R', '1'};
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static int put(struct parquet_file *f, const void *p, size_t n, struct error *e)
 {
 	f->offset += n;
@@ -30,13 +25,13 @@ int parquet_open(struct parquet_file *f, struct output *out, const struct dictio
 	*f = (struct parquet_file){.out = out, .strings = strings};
 	f->columns = calloc(ncolumns + 1, sizeof(*f->columns));
 	if (!f->columns)
-		return no_memory(e);
+		return error_no_memory(e);
 	f->ncolumns = ncolumns;
 	for (size_t i = 0; i < ncolumns; i++) {
 		f->columns[i].lowest = UINT64_MAX;
 		f->columns[i].present = calloc(PARQUET_ROWS, 1);
 		if (!f->columns[i].present)
-			return no_memory(e);
+			return error_no_memory(e);
 	}
 	return put(f, magic, sizeof magic, e);
 }
@@ -200,7 +195,7 @@ static int put_page(struct parquet_file *f, struct parquet_column *c, int type, 
 
 	f->packed.size = f->header.size = 0;
 	if (f->page.size > INT32_MAX || buffer_reserve(&f->packed, packed))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (snappy_compress((const char *)f->page.data, f->page.size, (char *)f->packed.data,
 			    &packed) != SNAPPY_OK)
 		return error_set(e, NULL, NO_OFFSET, "cannot compress");
@@ -214,7 +209,7 @@ static int put_page(struct parquet_file *f, struct parquet_column *c, int type, 
 		r = r || thrift_i32(&inner, 3, ENCODING_RLE) || thrift_i32(&inner, 4, ENCODING_RLE);
 	r = r || thrift_end(&inner) || thrift_end(&t);
 	if (r)
-		return no_memory(e);
+		return error_no_memory(e);
 	c->packed += f->header.size + packed;
 	c->unpacked += f->header.size + f->page.size;
 	return put(f, f->header.data, f->header.size, e) || put(f, f->packed.data, packed, e) ? -1
@@ -228,14 +223,14 @@ static int put_column(struct parquet_file *f, struct parquet_column *c, struct e
 		c->dictionary_at = f->offset;
 		f->page.size = 0;
 		if (buffer_append(&f->page, c->dictionary.data, c->dictionary.size))
-			return no_memory(e);
+			return error_no_memory(e);
 		if (put_page(f, c, PAGE_DICTIONARY, c->words, e))
 			return -1;
 	}
 	c->data_at = f->offset;
 	f->page.size = 0;
 	if (put_levels(&f->page, c, f->rows) || put_values(&f->page, c))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_page(f, c, PAGE_DATA, f->rows, e);
 }
 
@@ -321,7 +316,7 @@ static int put_group(struct parquet_file *f, struct error *e)
 		if (put_column(f, &f->columns[i], e))
 			return -1;
 	if (describe_group(f))
-		return no_memory(e);
+		return error_no_memory(e);
 	for (size_t i = 0; i < f->ncolumns; i++)
 		clear_column(&f->columns[i]);
 	f->total += f->rows;
@@ -400,7 +395,7 @@ int parquet_finish(struct parquet_file *f, const char *created_by, struct error 
 	    buffer_append(&f->page, f->groups.data, f->groups.size) ||
 	    thrift_binary(&meta, 6, created_by, strlen(created_by)) ||
 	    describe_orders(&meta, f->ncolumns) || thrift_end(&meta))
-		return no_memory(e);
+		return error_no_memory(e);
 	put_u32(size, (uint32_t)f->page.size);
 	return put(f, f->page.data, f->page.size, e) || put(f, size, sizeof size, e) ||
 			       put(f, magic, sizeof magic, e)

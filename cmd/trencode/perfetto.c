@@ -103,11 +103,6 @@ struct state {
 	bool started, drop;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* --- packets --- */
 
 static int write_out(struct encoding *en, struct error *e)
@@ -127,7 +122,7 @@ static int put_packet(struct state *s, uint64_t *token, struct error *e)
 	if (s->drop)
 		out->size = 0;
 	if (protobuf_message(out, TRACE_PACKET, &s->packet))
-		return no_memory(e);
+		return error_no_memory(e);
 	s->packet.size = 0;
 	return s->drop ? revocable_add(&s->held, out->data, out->size, token, e) : 0;
 }
@@ -151,7 +146,7 @@ static int put_interned(struct state *s, uint64_t time, struct error *e)
 		return 0;
 	if (begin_packet(s, time, STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_INTERNED_DATA, &s->interned))
-		return no_memory(e);
+		return error_no_memory(e);
 	s->interned.size = 0;
 	return put_packet(s, &token, e);
 }
@@ -181,7 +176,7 @@ static int put_first(struct state *s, const struct event *ev, struct error *e)
 
 	if (begin_packet(s, ev->time, STATE_CLEARED) ||
 	    protobuf_uint(&s->packet, PACKET_FIRST, 1) || put_clocks(s, ev->lane->clock, ev->time))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_packet(s, &token, e);
 }
 
@@ -205,7 +200,7 @@ static int put_descriptor(struct state *s, uint64_t time, struct error *e)
 
 	if (begin_packet(s, time, STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_TRACK_DESCRIPTOR, &descriptor))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_packet(s, &token, e);
 }
 
@@ -221,7 +216,7 @@ static int describe_process(struct state *s, uint32_t index, uint64_t time, stru
 	    (p->comm && put_text(s, b, PROCESS_NAME, comm.text, comm.size)) ||
 	    protobuf_uint(&s->part, TRACK_UUID, uuid_of(OF_PROCESS, index, 0)) ||
 	    protobuf_message(&s->part, TRACK_PROCESS, b))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_descriptor(s, time, e);
 }
 
@@ -240,7 +235,7 @@ static int describe_thread(struct state *s, struct track *t, const struct lane *
 	    protobuf_uint(&s->part, TRACK_UUID, uuid_of(OF_THREAD, t->thread - 1, 0)) ||
 	    protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_PROCESS, t->process, 0)) ||
 	    protobuf_message(&s->part, TRACK_THREAD, b))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_descriptor(s, time, e);
 }
 
@@ -255,7 +250,7 @@ static int track_of(struct state *s, enum track_kind kind, uint32_t thread, uint
 	uint32_t had;
 
 	if (!t)
-		return no_memory(e);
+		return error_no_memory(e);
 	if (__builtin_expect(t->renamed, 0) && describe_thread(s, t, lane, time, e))
 		return -1;
 	*uuid = uuid_of(kind, thread, which);
@@ -263,14 +258,14 @@ static int track_of(struct state *s, enum track_kind kind, uint32_t thread, uint
 		return 0;
 	had = s->declared.count;
 	if (intern(&s->declared, uuid, sizeof *uuid) == INTERN_NONE)
-		return no_memory(e);
+		return error_no_memory(e);
 	if (s->declared.count == had)
 		return 0;
 	s->part.size = 0;
 	if (protobuf_uint(&s->part, TRACK_UUID, *uuid) ||
 	    put_text(s, &s->part, TRACK_NAME, names[kind], strlen(names[kind])) ||
 	    protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, thread, 0)))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_descriptor(s, time, e);
 }
 
@@ -331,19 +326,19 @@ static int put_event(struct state *s, unsigned type, uint64_t uuid, uint64_t tim
 	     (intern_name(s, INTERNED_NAME, name) || protobuf_uint(b, EVENT_NAME_IID, name))) ||
 	    (category && (intern_name(s, INTERNED_CATEGORY, category) ||
 			  protobuf_uint(b, EVENT_CATEGORY_IIDS, category))))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (s->kept.size) {
 		if (attributes_read(&s->attributes, s->kept.data, s->kept.size))
-			return no_memory(e);
+			return error_no_memory(e);
 		for (size_t i = 0; i < s->attributes.count; i++)
 			if (put_annotation(s, &s->attributes.items[i], b))
-				return no_memory(e);
+				return error_no_memory(e);
 	}
 	if (put_interned(s, time, e))
 		return -1;
 	if (begin_packet(s, time, STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_TRACK_EVENT, b))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_packet(s, token, e);
 }
 
@@ -393,12 +388,12 @@ static int begin_call(void *ctx, const struct event *enter, const struct span *s
 
 	if (enter->type->flags & TYPE_CALL_NUMBER &&
 	    (take_slot(s, span->thread, &slot) || buffer_u8(keep, slot)))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (span_track(s, span, slot, enter->time, &uuid, e))
 		return -1;
 	s->kept.size = 0;
 	if (name_of(s, span->place, &name) || attributes_append(&s->attributes, enter, &s->kept))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_event(s, TYPE_BEGIN, uuid, enter->time, name, 0, token, e);
 }
 
@@ -418,14 +413,14 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 	s->kept.size = 0;
 	if (!span->begun) {
 		if (name_of(s, span->place, &name))
-			return no_memory(e);
+			return error_no_memory(e);
 		if (put_event(s, TYPE_BEGIN, uuid, span->start, name, 0, &token, e))
 			return -1;
 	}
 	if ((leave && attributes_append(&s->attributes, leave, &s->kept)) ||
 	    (span->unfinished &&
 	     attributes_append_bool(&s->attributes, "unfinished", true, &s->kept)))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_event(s, TYPE_END, uuid, span->end, 0, 0, &token, e);
 }
 
@@ -439,13 +434,13 @@ static int counter_track(struct state *s, uint32_t thread, uint32_t name, uint32
 	struct text_ref text = dictionary_string(s->names.dictionary, name);
 
 	if (number == INTERN_NONE)
-		return no_memory(e);
+		return error_no_memory(e);
 	*uuid = (uint64_t)OF_COUNTER << 56 | number;
 	if (s->counters.count == had)
 		return 0;
 	s->kept.size = s->clean.size = s->part.size = 0;
 	if (buffer_append(&s->kept, text.text, text.size))
-		return no_memory(e);
+		return error_no_memory(e);
 	text = dictionary_string(s->names.dictionary, value);
 	if ((several &&
 	     (buffer_u8(&s->kept, ' ') || buffer_append(&s->kept, text.text, text.size))) ||
@@ -453,7 +448,7 @@ static int counter_track(struct state *s, uint32_t thread, uint32_t name, uint32
 	    put_text(s, &s->part, TRACK_NAME, s->kept.data, s->kept.size) ||
 	    protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, thread, 0)) ||
 	    protobuf_message(&s->part, TRACK_COUNTER, &s->clean))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_descriptor(s, time, e);
 }
 
@@ -476,7 +471,7 @@ static int put_counter(struct state *s, const struct event *ev, uint32_t name,
 		  : protobuf_uint(&s->part, EVENT_COUNTER, item->number)) ||
 	    begin_packet(s, ev->time, STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_TRACK_EVENT, &s->part))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_packet(s, &token, e);
 }
 
@@ -491,10 +486,10 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	s->kept.size = 0;
 	if (attributes_append(&s->attributes, ev, &s->kept) ||
 	    (ev->place && name_of(s, ev->place, &name)))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (ev->type->kind == KIND_COUNTER) {
 		if (attributes_read(&s->attributes, s->kept.data, s->kept.size))
-			return no_memory(e);
+			return error_no_memory(e);
 		if (attributes_keep_numbers(&s->attributes)) {
 			for (size_t i = 0; i < s->attributes.count; i++)
 				if (put_counter(s, ev, name, &s->attributes.items[i], e))
@@ -521,7 +516,7 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 	struct state *s = calloc(1, sizeof(*s));
 
 	if (!s)
-		return no_memory(e);
+		return error_no_memory(e);
 	en->state = s;
 	s->drop = en->options->drop;
 	revocable_init(&s->held);

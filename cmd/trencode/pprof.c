@@ -40,11 +40,6 @@ struct state {
 	uint64_t first, last;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* --- the compressed output --- */
 
 static int compress_out(struct encoding *en, int flush, struct error *e)
@@ -71,7 +66,7 @@ static int put_message(struct encoding *en, uint32_t field, struct error *e)
 	struct state *s = en->state;
 
 	if (protobuf_message(&s->out, field, &s->message))
-		return no_memory(e);
+		return error_no_memory(e);
 	s->message.size = 0;
 	return s->out.size > CHUNK ? compress_out(en, Z_NO_FLUSH, e) : 0;
 }
@@ -88,13 +83,13 @@ static int put_sample(struct encoding *en, uint32_t node, struct error *e)
 	s->part.size = 0;
 	for (uint32_t i = node; i != STACK_ROOT; i = nodes[i].parent)
 		if (buffer_varint(&s->part, nodes[i].name + 1ull))
-			return no_memory(e);
+			return error_no_memory(e);
 	if (protobuf_message(&s->message, 1, &s->part))
-		return no_memory(e);
+		return error_no_memory(e);
 	s->part.size = 0;
 	if (buffer_varint(&s->part, n->calls) || buffer_varint(&s->part, n->self) ||
 	    protobuf_message(&s->message, 2, &s->part))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_message(en, SAMPLE, e);
 }
 
@@ -129,7 +124,7 @@ static int put_value_type(struct encoding *en, uint32_t field, const char *type,
 
 	if (string_of(s, type, &t) || string_of(s, unit, &u) || protobuf_uint(&s->message, 1, t) ||
 	    protobuf_uint(&s->message, 2, u))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_message(en, field, e);
 }
 
@@ -143,7 +138,7 @@ static int put_mapping(struct encoding *en, uint32_t number, const char *file, s
 	    protobuf_uint(&s->message, 1, number) || protobuf_uint(&s->message, 5, name) ||
 	    protobuf_uint(&s->message, 7, 1) || protobuf_uint(&s->message, 8, 1) ||
 	    protobuf_uint(&s->message, 9, 1))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_message(en, MAPPING, e);
 }
 
@@ -157,12 +152,12 @@ static int put_function(struct encoding *en, uint32_t number, uint32_t mapping,
 	    protobuf_uint(&s->message, 1, number) || protobuf_uint(&s->message, 2, name) ||
 	    protobuf_uint(&s->message, 3, name) || protobuf_uint(&s->message, 4, file) ||
 	    protobuf_uint(&s->message, 5, n->line) || put_message(en, FUNCTION, e))
-		return e->what[0] ? -1 : no_memory(e);
+		return e->what[0] ? -1 : error_no_memory(e);
 	s->part.size = 0;
 	if (protobuf_uint(&s->part, 1, number) || protobuf_uint(&s->part, 2, n->line) ||
 	    protobuf_uint(&s->message, 1, number) || protobuf_uint(&s->message, 2, mapping) ||
 	    protobuf_message(&s->message, 4, &s->part))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_message(en, LOCATION, e);
 }
 
@@ -176,7 +171,7 @@ static int put_functions(struct encoding *en, struct error *e)
 		struct profile_name n = profile_name_of(&s->profile.stacks.names, i);
 		uint32_t had = modules.count, module = intern_string(&modules, n.module);
 
-		r = module == INTERN_NONE ? no_memory(e) : 0;
+		r = module == INTERN_NONE ? error_no_memory(e) : 0;
 		if (!r && modules.count > had)
 			r = put_mapping(en, module + 1, n.module, e);
 		if (!r)
@@ -193,7 +188,7 @@ static int put_strings(struct encoding *en, struct error *e)
 	for (uint32_t i = 0; i < s->strings.count; i++) {
 		if (protobuf_bytes(&s->out, STRING_TABLE, intern_data(&s->strings, i),
 				   intern_size(&s->strings, i)))
-			return no_memory(e);
+			return error_no_memory(e);
 		if (s->out.size > CHUNK && compress_out(en, Z_NO_FLUSH, e))
 			return -1;
 	}
@@ -207,16 +202,16 @@ static int pprof_begin(struct encoding *en, struct error *e)
 	struct state *s = calloc(1, sizeof(*s));
 
 	if (!s)
-		return no_memory(e);
+		return error_no_memory(e);
 	en->state = s;
 	/* 16: with the header of gzip, which has no time in it */
 	if (stack_profile_init(&s->profile, en->dictionary, profile_name_key, en->options) ||
 	    deflateInit2(&s->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
-		return no_memory(e);
+		return error_no_memory(e);
 	s->packing = true;
 	/* string 0 is empty */
-	return intern_string(&s->strings, "") == INTERN_NONE ? no_memory(e) : 0;
+	return intern_string(&s->strings, "") == INTERN_NONE ? error_no_memory(e) : 0;
 }
 
 static int pprof_block(struct encoding *en, const struct block *b, struct error *e)
@@ -235,7 +230,7 @@ static int pprof_block(struct encoding *en, const struct block *b, struct error 
 		s->first = first < s->first ? first : s->first;
 		s->last = last > s->last ? last : s->last;
 	}
-	return stack_profile_block(&s->profile, b) ? no_memory(e) : 0;
+	return stack_profile_block(&s->profile, b) ? error_no_memory(e) : 0;
 }
 
 static int pprof_end(struct encoding *en, struct error *e)
@@ -246,7 +241,7 @@ static int pprof_end(struct encoding *en, struct error *e)
 
 	e->what[0] = '\0';
 	if (stack_profile_finish(&s->profile))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (put_value_type(en, SAMPLE_TYPE, "calls", "count", e) ||
 	    put_value_type(en, SAMPLE_TYPE, "self", unit, e) || put_samples(en, e) ||
 	    put_functions(en, e) || put_value_type(en, PERIOD_TYPE, "self", unit, e))
@@ -255,7 +250,7 @@ static int pprof_end(struct encoding *en, struct error *e)
 	    (!s->ticks && s->last > s->first &&
 	     protobuf_uint(&s->out, DURATION_NANOS, s->last - s->first)) ||
 	    protobuf_uint(&s->out, DEFAULT_SAMPLE_TYPE, name))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (put_strings(en, e) || compress_out(en, Z_FINISH, e))
 		return -1;
 	if (!en->options->quiet)

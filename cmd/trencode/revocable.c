@@ -7,11 +7,6 @@
 /* Before each record: u32 length, u32 1 if it is revoked. */
 enum { HEADER = 8, PENDING_MOST = 256 * 1024 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 void revocable_init(struct revocable *r)
 {
 	*r = (struct revocable){.fd = -1};
@@ -44,7 +39,7 @@ int revocable_add(struct revocable *r, const void *data, size_t n, uint64_t *tok
 		return error_set(e, NULL, NO_OFFSET, "a record of %zu bytes is too large", n);
 	*token = r->written + b->size;
 	if (buffer_u32(b, (uint32_t)n) || buffer_u32(b, 0) || buffer_append(b, data, n))
-		return no_memory(e);
+		return error_no_memory(e);
 	return b->size > PENDING_MOST ? put_away(r, e) : 0;
 }
 
@@ -72,7 +67,7 @@ int revocable_copy(struct revocable *r, struct output *to, struct error *e)
 
 		b->size = 0;
 		if (buffer_reserve(b, n))
-			return no_memory(e);
+			return error_no_memory(e);
 		if (temporary_read(r->fd, b->data, n, at, e))
 			return -1;
 		/* what is to stay is moved together */
@@ -86,7 +81,7 @@ int revocable_copy(struct revocable *r, struct output *to, struct error *e)
 				/* longer than the piece that was read */
 				n = size + HEADER;
 				if (buffer_reserve(b, n))
-					return no_memory(e);
+					return error_no_memory(e);
 				if (temporary_read(r->fd, b->data, n, at, e))
 					return -1;
 			}

@@ -3,11 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 void spans_init(struct spans *s, struct dictionary *d, const struct span_sink *sink, void *ctx)
 {
 	*s = (struct spans){.sink = sink, .ctx = ctx};
@@ -96,7 +91,7 @@ static int begin(struct spans *s, struct span_stack *st, const struct event *ev,
 	struct span_frame *f;
 
 	if (!frames)
-		return no_memory(e);
+		return error_no_memory(e);
 	st->frames = frames;
 	if (!st->count)
 		st->base = level;
@@ -200,14 +195,14 @@ int spans_event(struct spans *s, const struct event *ev, struct error *e)
 
 	th = spans_thread(s, calls_thread(ev));
 	if (!th)
-		return no_memory(e);
+		return error_no_memory(e);
 	th->last = ev->time;
 	th->lane = ev->lane;
 	if (ev->type->flags & TYPE_CALL_NUMBER && call)
 		return spans_numbered_event(s, ev, e);
 	result = calls_feed(&s->calls, ev, &done);
 	if (s->calls.out_of_memory)
-		return no_memory(e);
+		return error_no_memory(e);
 	if (call)
 		return call_event(s, th, ev, result, &done, e);
 	return s->sink->other ? s->sink->other(s->ctx, ev, e) : 0;
@@ -227,7 +222,7 @@ int spans_finish(struct spans *s, struct error *e)
 		uint32_t level = kernel ? (uint32_t)base->kernel->count : done.level;
 
 		if (!th)
-			return no_memory(e);
+			return error_no_memory(e);
 		if (end(s, kernel ? &th->kernel : &th->user, NULL, number, level, &done, kernel, e))
 			return -1;
 	}

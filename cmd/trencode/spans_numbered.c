@@ -9,11 +9,6 @@
 /* As in common/calls: enters without leaves must not take all memory. */
 enum { OPEN_LIMIT = 1 << 20 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static void link_last(struct spans *s, struct span_thread *th, size_t index)
 {
 	struct span_numbered *n = &s->numbered[index];
@@ -82,7 +77,7 @@ static int begin(struct spans *s, const struct event *ev, uint32_t call, struct 
 	} else {
 		n = array_grow(s->numbered, &s->numbered_capacity, s->nnumbered, sizeof(*n));
 		if (!n)
-			return no_memory(e);
+			return error_no_memory(e);
 		s->numbered = n;
 		index = s->nnumbered++;
 		n[index] = (struct span_numbered){0};
@@ -95,7 +90,7 @@ static int begin(struct spans *s, const struct event *ev, uint32_t call, struct 
 	n->open = true;
 	link_last(s, &s->threads[thread], index);
 	if (open_calls_put(&s->open, ev->lane->source->number, call, index))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (!s->sink->begin)
 		return 0;
 	return s->sink->begin(s->ctx, ev,

@@ -56,11 +56,6 @@ struct state {
 	bool started, drop, first_event, keep_times;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static struct lane_profile *profile_of(struct state *s, uint32_t thread, const struct lane *lane,
 				       uint64_t time)
 {
@@ -110,7 +105,7 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 	}
 	p = profile_of(s, span->thread, span->lane, span->end);
 	if (!p)
-		return no_memory(e);
+		return error_no_memory(e);
 	if (span->start < p->first)
 		p->first = span->start;
 	return chain_add(&s->calls, &p->calls, &r, e);
@@ -162,7 +157,7 @@ static int take_call(void *ctx, const void *record, struct error *e)
 	}
 	open = array_grow(s->open, &s->open_capacity, s->nopen, sizeof(*open));
 	if (!open)
-		return no_memory(e);
+		return error_no_memory(e);
 	s->open = open;
 	open[s->nopen++] = call;
 	return add_event(s, call.end, call.place, true, e);
@@ -205,7 +200,7 @@ static int print_event(void *ctx, const void *record, struct error *e)
 
 	memcpy(&r, record, sizeof r);
 	if (frame_of(s, r.place, &frame))
-		return no_memory(e);
+		return error_no_memory(e);
 	text_puts(s->out, s->first_event ? "\n" : ",\n");
 	s->first_event = false;
 	text_puts(s->out, r.close ? "{\"type\":\"C\",\"frame\":" : "{\"type\":\"O\",\"frame\":");
@@ -253,7 +248,7 @@ static int speedscope_begin(struct encoding *en, struct error *e)
 	struct state *s = calloc(1, sizeof(*s));
 
 	if (!s)
-		return no_memory(e);
+		return error_no_memory(e);
 	en->state = s;
 	s->out = en->text;
 	s->drop = en->options->drop;

@@ -24,7 +24,7 @@ static int begin(struct encoding *en, struct error *e)
 		return -1;
 	en->state = calloc(1, sizeof(struct state));
 	if (!en->state)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	return 0;
 }
 

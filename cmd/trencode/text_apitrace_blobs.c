@@ -27,7 +27,7 @@ struct apitrace_blobs *apitrace_blobs_open(const char *directory, struct error *
 	struct apitrace_blobs *b = calloc(1, sizeof *b);
 
 	if (!b) {
-		error_set(e, NULL, NO_OFFSET, "out of memory");
+		error_no_memory(e);
 		return NULL;
 	}
 	b->directory = directory;

@@ -54,11 +54,6 @@ static int begin(void *state, const struct encoding *en, struct error *e)
 	return 0;
 }
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* --- the trace --- */
 
 /* The rest of the line that begins with this name, or NULL. */
@@ -114,7 +109,7 @@ static int meta(void *state, const struct source *source, const struct meta *m, 
 	return 0;
 failed:
 	buffer_free(&b);
-	return no_memory(e);
+	return error_no_memory(e);
 }
 
 /* --- what is printed of a type --- */
@@ -461,7 +456,7 @@ static int event(void *state, const struct event *ev, struct error *e)
 	if (!l)
 		l = line_of(s, ev);
 	if (!l)
-		return no_memory(e);
+		return error_no_memory(e);
 	print_head(s, ev);
 	text_masked(out, ev->type->name.text, ev->type->name.size);
 	text_puts(out, ": ");

@@ -113,7 +113,7 @@ static int print_values(struct state *s, const struct event *ev, struct error *e
 	if ((ev->type->kind != KIND_LEAVE &&
 	     value_text_arguments(&s->values, &names, ev->tail, ev->tail_size)) ||
 	    value_text_return(&s->values, &names, ev->tail, ev->tail_size))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (s->values.size)
 		text_masked(s->out, (const char *)s->values.data, s->values.size);
 	return 0;

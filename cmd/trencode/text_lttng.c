@@ -265,7 +265,7 @@ static int event(void *state, const struct event *ev, struct error *e)
 	if (!name || !name->text)
 		name = name_of(s, ev->lane);
 	if (!l || !name)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	print_time(s, ev->time);
 	text_put(out, name->text, name->size);
 	text_put(out, l->head, l->head_size);

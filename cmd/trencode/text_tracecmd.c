@@ -40,11 +40,6 @@ struct state {
 	bool quiet;
 };
 
-static int out_of_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static int begin(void *state, const struct encoding *en, struct error *e)
 {
 	struct state *s = state;
@@ -85,13 +80,13 @@ static int emit(struct state *s, struct error *e)
 	int r = 0;
 
 	if (l->failed)
-		return out_of_memory(e);
+		return error_no_memory(e);
 	if (s->open.is)
 		r = buffer_append(&s->waiting, l->data, l->size);
 	else
 		put(s->out, l->data, l->size);
 	l->size = 0;
-	return r ? out_of_memory(e) : 0;
+	return r ? error_no_memory(e) : 0;
 }
 
 /* The open call's line is complete with what is in s->line: it goes out, and what waited. */
@@ -123,7 +118,7 @@ static int meta(void *state, const struct source *source, const struct meta *m, 
 {
 	struct state *s = state;
 
-	return tc_sources_meta(&s->sources, source, m) ? out_of_memory(e) : 0;
+	return tc_sources_meta(&s->sources, source, m) ? error_no_memory(e) : 0;
 }
 
 static int print_header(struct state *s, struct error *e)
@@ -138,14 +133,14 @@ static struct tc_lane *lane_slow(struct state *s, const struct lane *lane, struc
 	struct tc_lane *l = NULL;
 
 	if (!source || tc_source_begin(source)) {
-		out_of_memory(e);
+		error_no_memory(e);
 		return NULL;
 	}
 	if (print_header(s, e))
 		return NULL;
 	l = tc_lane_new(&s->lanes, &s->sources, source, lane);
 	if (!l)
-		out_of_memory(e);
+		error_no_memory(e);
 	return l;
 }
 
@@ -206,14 +201,14 @@ static int message(struct state *s, struct tc_source *source, const struct tc_ty
 		graph_exit_text(out, &call);
 	} else if (t->bprint.is) {
 		if (bprint_text(&source->binary, &t->bprint, ev, &source->names, out))
-			return out_of_memory(e);
+			return error_no_memory(e);
 	} else if (t->format) {
 		print_format_text(t->format, &source->names, ev->tail, ev->tail_size, out);
 	} else if (!ev->type->declaration.size) {
 		/* a filter took fields out, and what the source said of them with it */
 		s->fields.size = 0;
 		if (anew_text_fields(&s->fields, ev))
-			return out_of_memory(e);
+			return error_no_memory(e);
 		line_put(out, (const char *)s->fields.data, s->fields.size);
 	} else {
 		s->not_evaluated++;
@@ -249,7 +244,7 @@ static int graph_enter(struct state *s, struct tc_source *source, const struct t
 		return 0;
 	put_head(s, l, t, ev->time);
 	if (s->line.failed || buffer_append(&s->waiting, s->line.data, s->line.size))
-		return out_of_memory(e);
+		return error_no_memory(e);
 	o.size = s->line.size;
 	s->line.size = 0;
 	s->open = o;
@@ -310,7 +305,7 @@ static int event(void *state, const struct event *ev, struct error *e)
 		return -1;
 	t = tc_type_at(&s->types, ev->type, &l->source->names);
 	if (!t)
-		return out_of_memory(e);
+		return error_no_memory(e);
 	if (__builtin_expect(s->open.is, 0)) {
 		if (same_buffer(ev->lane, s->open.lane)) {
 			if (ends_open(s, t, ev, &end)) {

@@ -93,7 +93,7 @@ static int meta(void *state, const struct source *source, const struct meta *m, 
 		result = keep(&r->buffers, m);
 	else if (r)
 		result = text_kernel_meta(r->kernel, m);
-	return r && !result ? 0 : error_set(e, NULL, NO_OFFSET, "out of memory");
+	return r && !result ? 0 : error_no_memory(e);
 }
 
 /* Clocks that the real tool takes for nanoseconds; others it prints as they are. */
@@ -386,10 +386,10 @@ static int event(void *state, const struct event *ev, struct error *e)
 	struct plan *plan = t->kind == KIND_GAP ? NULL : plan_of(s, t);
 
 	if (!r || (!plan && t->kind != KIND_GAP))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (!r->began) {
 		if (text_kernel_get(r->kernel, &r->names))
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 		begin_recording(s, r, ev->lane->clock);
 	}
 	if (t->kind == KIND_GAP) {

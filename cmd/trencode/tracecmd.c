@@ -27,18 +27,13 @@ static const char *const part_names[PARTS] = {
 	[PART_MODULES] = "modules",
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static int tracecmd_begin(struct encoding *en, struct error *e)
 {
 	const struct pack_choice *c = &en->options->compress;
 	struct tracecmd_state *s = calloc(1, sizeof *s);
 
 	if (!s)
-		return no_memory(e);
+		return error_no_memory(e);
 	en->state = s;
 	s->streams.element = sizeof(struct tracecmd_stream);
 	s->spool.fd = -1;
@@ -95,7 +90,7 @@ static int tracecmd_meta(struct encoding *en, const struct meta *m, struct error
 	if (m->size > PART_LIMIT - s->parts[i].size)
 		return error_set(e, source->name.text, NO_OFFSET, "'%s' of the trace is too large",
 				 part_names[i]);
-	return buffer_append(&s->parts[i], m->data, m->size) ? no_memory(e) : 0;
+	return buffer_append(&s->parts[i], m->data, m->size) ? error_no_memory(e) : 0;
 }
 
 /* --- events --- */
@@ -156,7 +151,7 @@ static int stream_of(struct tracecmd_state *s, const struct lane *lane, bool tex
 		struct lane_streams *lanes = realloc(s->lanes, size * sizeof *lanes);
 
 		if (!lanes)
-			return no_memory(e);
+			return error_no_memory(e);
 		memset(lanes + s->lanes_size, 0, (size - s->lanes_size) * sizeof *lanes);
 		s->lanes = lanes;
 		s->lanes_size = size;
@@ -166,7 +161,7 @@ static int stream_of(struct tracecmd_state *s, const struct lane *lane, bool tex
 		*at = new_stream(s, lane, text);
 		if (!*at)
 			return s->nbuffers < TRACECMD_BUFFERS_MOST
-				       ? no_memory(e)
+				       ? error_no_memory(e)
 				       : error_set(e, NULL, NO_OFFSET,
 						   "a trace.dat of more than %d buffers",
 						   TRACECMD_BUFFERS_MOST);
@@ -197,7 +192,7 @@ static int take_line(struct tracecmd_state *s, const struct event *ev, struct er
 		return -1;
 	b = &x->pages.data;
 	if ((ev->tail_size && buffer_append(b, ev->tail, ev->tail_size)) || buffer_u8(b, '\n'))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (b->size < TEXT_PIECE)
 		return 0;
 	if (tracecmd_spool_add(&s->spool, &x->pieces, b->data, b->size, e))
@@ -275,7 +270,7 @@ static int finish_streams(struct tracecmd_state *s, struct error *e)
 
 	s->order = calloc(s->streams.count + (size_t)1, sizeof *s->order);
 	if (!s->order)
-		return no_memory(e);
+		return error_no_memory(e);
 	for (uint32_t i = 0; i < s->streams.count; i++) {
 		struct tracecmd_stream *x = pool_at(&s->streams, i);
 		struct buffer *b = &x->pages.data;

@@ -45,11 +45,6 @@ struct state {
 	bool begun;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* The name of the clock, by which readers print times: of another trace.dat it is kept, also where
  * that prints them as plain numbers. */
 static const char *clock_name(const struct state *s, const struct lane *lane)
@@ -76,7 +71,7 @@ static int put_clock_option(struct state *s, const char *clock, struct error *e)
 	size_t n = strlen(clock) + 3;
 	int result = buffer_u32(&b, TRACECMD_TRACECLOCK) || buffer_u32(&b, (uint32_t)n) ||
 				     buffer_printf(&b, "[%s]", clock) || buffer_u8(&b, 0)
-			     ? no_memory(e)
+			     ? error_no_memory(e)
 			     : dialect_meta(&s->anew.d, "options", b.data, b.size, 0, e);
 
 	buffer_free(&b);
@@ -119,8 +114,8 @@ static int meta(struct encoding *en, const struct meta *m, struct error *e)
 	if (!b || !source || strcmp(source->format.text, "trace-cmd") != 0 || !m->size)
 		return 0;
 	if (!m->offset && b->size && b->data[b->size - 1] != '\n' && buffer_u8(b, '\n'))
-		return no_memory(e);
-	return buffer_append(b, m->data, m->size) ? no_memory(e) : 0;
+		return error_no_memory(e);
+	return buffer_append(b, m->data, m->size) ? error_no_memory(e) : 0;
 }
 
 /* The native encoder has had them of the first source. */
@@ -169,7 +164,7 @@ static int put_record(struct state *s, const struct anew_row *r, struct error *e
 
 	if (name_thread(s, r->thread) ||
 	    tracecmd_lane_of(&s->lanes, &s->anew.d, r->ev->lane, r->time, &ev.lane))
-		return no_memory(e);
+		return error_no_memory(e);
 	return dialect_event(&s->anew.d, &ev, e);
 }
 
@@ -208,7 +203,7 @@ static int put_print(struct state *s, const struct anew_row *r, uint64_t ip, str
 	anew_text_cut(&s->text, 0, TEXT_MOST, &s->cut);
 	if (begin_record(s, TRACECMD_ID_PRINT, r->thread->tid) || buffer_u64(&s->data, ip) ||
 	    buffer_append(&s->data, s->text.data, s->text.size) || buffer_u8(&s->data, 0))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_record(s, r, e);
 }
 
@@ -262,7 +257,7 @@ static int call(void *state, const struct anew_row *r, struct error *e)
 	uint64_t address;
 
 	if (address_of(s, r->place, &address) || values_text(s, r))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (leave && put_print(s, r, address, e))
 		return -1;
 	exit = leave ? exit_of(r) : (struct exit_fields){0};
@@ -270,7 +265,7 @@ static int call(void *state, const struct anew_row *r, struct error *e)
 	    buffer_u64(&s->data, address) || buffer_u32(&s->data, r->depth) ||
 	    (leave && (buffer_u32(&s->data, exit.overrun) || buffer_u64(&s->data, exit.calltime) ||
 		       buffer_u64(&s->data, exit.rettime))))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (put_record(s, r, e))
 		return -1;
 	return leave ? 0 : put_print(s, r, address, e);
@@ -356,7 +351,7 @@ static int as_text(struct state *s, const struct anew_row *r, struct error *e)
 	if (anew_name_escaped(&s->text, name.text, name.size, "") ||
 	    buffer_printf(&s->text, ": ") ||
 	    anew_text_row(&s->text, s->anew.dictionary, r->ev, &s->blobs))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_print(s, r, 0, e);
 }
 
@@ -370,7 +365,7 @@ static int print_again(struct state *s, const struct anew_row *r, struct error *
 	field_get(r->ev, field_find(r->ev->type, "buf"), 0, &v);
 	s->text.size = 0;
 	if (v.form == FORM_TEXT && v.size && buffer_append(&s->text, v.text, v.size))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_print(s, r, ip, e);
 }
 
@@ -383,11 +378,11 @@ static int instant(void *state, const struct anew_row *r, struct error *e)
 			     *made;
 
 	if (!types)
-		return no_memory(e);
+		return error_no_memory(e);
 	s->types = types;
 	made = &types[t->number];
 	if (!made->known && tracecmd_formats_add(&s->formats, &s->anew.d, t, made))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (made->print)
 		return print_again(s, r, e);
 	if (made->id == TRACECMD_ID_PRINT && !made->raw)
@@ -395,7 +390,7 @@ static int instant(void *state, const struct anew_row *r, struct error *e)
 	if (made->raw	   ? put_raw(s, r, made)
 	    : made->values ? put_values(s, r, made)
 			   : put_fields(s, r, made))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put_record(s, r, e);
 }
 
@@ -409,7 +404,7 @@ static int gap(void *state, const struct anew_row *r, struct error *e)
 	ev.time = r->time;
 	ev.type = s->gap;
 	return tracecmd_lane_of(&s->lanes, &s->anew.d, r->ev->lane, r->time, &ev.lane)
-		       ? no_memory(e)
+		       ? error_no_memory(e)
 		       : dialect_event(&s->anew.d, &ev, e);
 }
 
@@ -433,7 +428,7 @@ static int begin(struct encoding *en, struct error *e)
 	s->record = dialect_type(&s->anew.d, "record", "trace");
 	s->gap = dialect_type(&s->anew.d, "gap", "trace");
 	if (!s->record || !s->gap || tracecmd_formats_begin(&s->formats, &s->anew.d))
-		return no_memory(e);
+		return error_no_memory(e);
 	s->record->flags = s->gap->flags = TYPE_TAIL;
 	s->record->native = TRACECMD_ID_OWN;
 	s->gap->kind = KIND_GAP;
@@ -481,7 +476,7 @@ static int end(struct encoding *en, struct error *e)
 	    take(&native->parts[PART_PRINTK], &s->printk) ||
 	    take(&native->parts[PART_CMDLINES], &s->cmdlines) ||
 	    tracecmd_formats_end(&s->formats, &native->parts[PART_FORMATS]))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
 		return -1;
 	anew_report(a);

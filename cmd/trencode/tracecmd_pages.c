@@ -9,11 +9,6 @@ enum { PIECE_PAGES = 10, PIECE_MOST = 256 * 1024, DELTA_BITS = 27, SHORT_MOST = 
 /* Bits that time extends and stamps have room for. */
 enum { TIME_BITS = 59 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static size_t header_size(const struct tracecmd_pages *p)
 {
 	return 8 + p->layout.word;
@@ -56,7 +51,7 @@ static int open_page(struct tracecmd_pages *p, uint64_t time, struct error *e)
 {
 	p->begin = p->data.size;
 	if (append_uint(p, time, 8) || append_uint(p, 0, p->layout.word))
-		return no_memory(e);
+		return error_no_memory(e);
 	p->open = true;
 	p->time = time;
 	p->told = p->missed;
@@ -79,12 +74,12 @@ static int close_page(struct tracecmd_pages *p, struct error *e)
 	if (p->told && p->told != UINT64_MAX) {
 		commit |= RING_MISSED_SIZE;
 		if (append_uint(p, p->told, p->layout.word))
-			return no_memory(e);
+			return error_no_memory(e);
 	}
 	tracecmd_put_uint(p->data.data + p->begin + 8, commit, p->layout.word,
 			  p->layout.big_endian);
 	if (buffer_zero(&p->data, p->begin + p->layout.size - p->data.size))
-		return no_memory(e);
+		return error_no_memory(e);
 	p->open = false;
 	if (p->data.size >= (size_t)PIECE_PAGES * p->layout.size ||
 	    p->data.size + p->layout.size > PIECE_MOST)
@@ -147,13 +142,13 @@ int tracecmd_pages_record(struct tracecmd_pages *p, uint64_t time, const void *d
 			p->told = UINT64_MAX;
 	}
 	if (extend && append_time(p, time))
-		return no_memory(e);
+		return error_no_memory(e);
 	delta = extend ? 0 : (uint32_t)(time - p->time);
 	if (need == padded + 4 ? append_head(p, (unsigned)(padded / 4), delta)
 			       : append_head(p, RING_LONG, delta) || append_uint(p, padded + 4, 4))
-		return no_memory(e);
+		return error_no_memory(e);
 	if ((n && buffer_append(&p->data, data, n)) || buffer_zero(&p->data, padded - n))
-		return no_memory(e);
+		return error_no_memory(e);
 	p->time = time;
 	return 0;
 }

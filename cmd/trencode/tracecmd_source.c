@@ -9,11 +9,6 @@
 /* The kernel makes no larger sub-buffers. */
 enum { PAGE_LEAST = 1024, PAGE_MOST = 1 << 20 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* The value behind "NAME " at the beginning of a line. NULL: there is none. */
 static const char *value_of(const char *text, const char *name)
 {
@@ -81,7 +76,7 @@ static int take_buffers(struct tracecmd_state *s, const char *text, struct error
 			b = add_buffer(s, text, (size_t)(tab[0] - text), tab[0] + 1,
 				       (size_t)(tab[1] - tab[0] - 1));
 			if (!b)
-				return no_memory(e);
+				return error_no_memory(e);
 			if (good_page_size(strtoull(tab[1] + 1, NULL, 10)))
 				b->page_size = (uint32_t)strtoull(tab[1] + 1, NULL, 10);
 		}
@@ -89,7 +84,7 @@ static int take_buffers(struct tracecmd_state *s, const char *text, struct error
 	}
 	/* the top one is always there */
 	if (!s->nbuffers && !add_buffer(s, "", 0, "", 0))
-		return no_memory(e);
+		return error_no_memory(e);
 	return 0;
 }
 
@@ -134,7 +129,7 @@ int tracecmd_take_source(struct tracecmd_state *s, const struct encode_options *
 
 	if (buffer_append(&s->parts[PART_FILE], "", 1) ||
 	    buffer_append(&s->parts[PART_BUFFERS], "", 1))
-		return no_memory(e);
+		return error_no_memory(e);
 	s->begun = true;
 	file = (const char *)s->parts[PART_FILE].data;
 	if (!value_of(file, "version"))

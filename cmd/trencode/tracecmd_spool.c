@@ -14,11 +14,6 @@ enum { PIECE_HEADER = 16, COPY_SIZE = 64 * 1024 };
 /* Levels as the recorder has them. */
 enum { ZSTD_USUAL = ZSTD_CLEVEL_DEFAULT, ZLIB_USUAL = Z_BEST_COMPRESSION };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 const char *tracecmd_packer_version(enum tracecmd_method method)
 {
 	switch (method) {
@@ -61,7 +56,7 @@ int tracecmd_pack(struct tracecmd_packer *p, const void *data, size_t n, struct 
 				 "trace.dat",
 				 n);
 	if (buffer_reserve(out, 8 + room))
-		return no_memory(e);
+		return error_no_memory(e);
 	size = pack_to(p, data, n, out->data + out->size + 8, room);
 	if (!size)
 		return error_set(e, NULL, NO_OFFSET, "cannot compress");
@@ -95,12 +90,12 @@ int tracecmd_spool_add(struct tracecmd_spool *s, struct tracecmd_pieces *p, cons
 		return -1;
 	b->size = 0;
 	if (buffer_zero(b, PIECE_HEADER))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (s->packer->method != TRACECMD_PLAIN) {
 		if (tracecmd_pack(s->packer, data, n, b, e))
 			return -1;
 	} else if (buffer_append(b, data, n)) {
-		return no_memory(e);
+		return error_no_memory(e);
 	}
 	n = b->size - PIECE_HEADER;
 	put_u64(b->data + 8, n);
@@ -126,7 +121,7 @@ int tracecmd_spool_copy(struct tracecmd_spool *s, const struct tracecmd_pieces *
 
 	s->piece.size = 0;
 	if (buffer_reserve(&s->piece, COPY_SIZE))
-		return no_memory(e);
+		return error_no_memory(e);
 	for (uint32_t i = 0; i < p->count; i++) {
 		uint64_t left, next;
 

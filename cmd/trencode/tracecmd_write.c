@@ -12,11 +12,6 @@ struct out {
 	uint64_t at;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static int put(struct out *o, const void *data, size_t n, struct error *e)
 {
 	o->at += n;
@@ -182,14 +177,14 @@ static int write_v6(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 					 "version 6 of trace.dat has no place for a latency trace "
 					 "beside other buffers; --file-version 7 has");
 	if (head_v6(s, b))
-		return no_memory(e);
+		return error_no_memory(e);
 	fixed = b->size;
 	if (options_v6(s, b))
-		return no_memory(e);
+		return error_no_memory(e);
 	place_v6(s, b->size);
 	b->size = fixed;
 	if (options_v6(s, b))
-		return no_memory(e);
+		return error_no_memory(e);
 	for (size_t i = 0; i < s->nbuffers; i++) {
 		struct tracecmd_buffer *x = &s->buffers[i];
 		uint64_t end = i + 1 < s->nbuffers
@@ -200,7 +195,7 @@ static int write_v6(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 			b->size = 0;
 		if (x->text ? buffer_append(b, TRACECMD_TAG_LATENCY, TRACECMD_TAG_SIZE)
 			    : table(s, x, end, b))
-			return no_memory(e);
+			return error_no_memory(e);
 		if (put_zeros(o, i ? x->offset : 0, e) || put(o, b->data, b->size, e) ||
 		    write_data(s, x, o, e))
 			return -1;
@@ -259,11 +254,11 @@ static int add_section(struct tracecmd_state *s, uint16_t id, struct sections *l
 
 	list->at[list->count++] = (struct section){id, begin};
 	if (body_of(s, id, &body) || section_header(s, id, packed(s), body.size, b))
-		result = no_memory(e);
+		result = error_no_memory(e);
 	else if (packed(s))
 		result = tracecmd_pack(&s->packer, body.data, body.size, b, e);
 	else if (body.size && buffer_append(b, body.data, body.size))
-		result = no_memory(e);
+		result = error_no_memory(e);
 	buffer_free(&body);
 	if (!result)
 		tracecmd_put_uint(b->data + begin + 8, b->size - begin - TRACECMD_SECTION_HEADER, 8,
@@ -335,7 +330,7 @@ static int write_buffer_v7(struct tracecmd_state *s, const struct tracecmd_buffe
 	b->size = 0;
 	if (section_header(s, x->text ? TRACECMD_BUFFER_TEXT : TRACECMD_BUFFER, packed(s),
 			   end - x->offset - TRACECMD_SECTION_HEADER, b))
-		return no_memory(e);
+		return error_no_memory(e);
 	return put(o, b->data, b->size, e) || write_data(s, x, o, e) ? -1 : 0;
 }
 
@@ -348,14 +343,14 @@ static int write_v7(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 
 	if (prefix(s, b) || put_text(s, b, names[s->packer.method]) ||
 	    put_text(s, b, s->compression_version))
-		return no_memory(e);
+		return error_no_memory(e);
 	options_at = b->size;
 	if (tracecmd_number(s, b, 0, 8) || add_sections(s, &list, b, e))
-		return b->size == options_at ? no_memory(e) : -1;
+		return b->size == options_at ? error_no_memory(e) : -1;
 	options = b->size;
 	tracecmd_put_uint(b->data + options_at, options, 8, s->big_endian);
 	if (options_v7(s, &list, b))
-		return no_memory(e);
+		return error_no_memory(e);
 	at = b->size;
 	for (size_t i = 0; i < s->nbuffers; i++) {
 		s->buffers[i].offset = at;
@@ -363,7 +358,7 @@ static int write_v7(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 	}
 	b->size = options;
 	if (options_v7(s, &list, b))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (put(o, b->data, b->size, e))
 		return -1;
 	for (size_t i = 0; i < s->nbuffers; i++)

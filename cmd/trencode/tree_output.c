@@ -28,11 +28,6 @@ enum {
 enum { PIECE_HEADER = 16 };
 #define NO_PIECE UINT64_MAX
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 bool tree_output_name_ok(const char *name, size_t n)
 {
 	return n && n <= NAME_LIMIT && name[0] != '.' && !memchr(name, '/', n) &&
@@ -89,7 +84,7 @@ static int make_temporary(struct tree_output *t, const char *where, struct error
 		char *name;
 
 		if (asprintf(&name, "%s/.tr-%ld-%d.tmp", where, (long)getpid(), i) < 0)
-			return no_memory(e);
+			return error_no_memory(e);
 		if (!mkdir(name, 0777)) {
 			t->temporary = name;
 			return 0;
@@ -115,7 +110,7 @@ static int open_directory(struct tree_output *t, const char *path, struct error 
 	t->place = strndup(path, n);
 	parent = t->place ? there ? strdup(t->place) : parent_of(t->place) : NULL;
 	if (!parent)
-		return no_memory(e);
+		return error_no_memory(e);
 	r = make_temporary(t, parent, e);
 	free(parent);
 	if (r)
@@ -154,11 +149,11 @@ int tree_output_member(struct tree_output *t, const char *name, size_t n, uint32
 		return 0;
 	members = array_grow(t->members, &t->capacity, t->names.count, sizeof(*members));
 	if (!members)
-		return no_memory(e);
+		return error_no_memory(e);
 	t->members = members;
 	*number = intern(&t->names, name, n);
 	if (*number == INTERN_NONE)
-		return no_memory(e);
+		return error_no_memory(e);
 	members[*number] = (struct tree_member){.last = NO_PIECE};
 	/* the file is there even if nothing is ever appended */
 	return t->place ? tree_output_settle(t, *number, e) : 0;
@@ -282,7 +277,7 @@ static int grow_buffer(struct tree_output *t, uint32_t number, size_t need, stru
 	buffer = realloc(m->buffer, capacity);
 	if (!buffer) {
 		t->active -= !m->buffer;
-		return no_memory(e);
+		return error_no_memory(e);
 	}
 	m->buffer = buffer;
 	m->capacity = (uint32_t)capacity;
@@ -399,7 +394,7 @@ static int tar_header(struct tar *tar, const char *name, uint64_t size)
 	if (!entry || asprintf(&path, "%s/%s", tar->tree->top, name ? name : "") < 0) {
 		archive_entry_free(entry);
 		tar->failed = true;
-		return no_memory(tar->e);
+		return error_no_memory(tar->e);
 	}
 	archive_entry_set_pathname(entry, path);
 	archive_entry_set_filetype(entry, name ? AE_IFREG : AE_IFDIR);
@@ -466,7 +461,7 @@ static int tar_member(struct tar *tar, uint32_t number)
 		r = read_spool(tar, at, head, sizeof(head));
 		if (!r && buffer_u64(&pieces, at)) {
 			tar->failed = true;
-			r = no_memory(tar->e);
+			r = error_no_memory(tar->e);
 		}
 	}
 	for (size_t i = pieces.size / 8; !r && i-- > 0;)
@@ -484,7 +479,7 @@ static int write_tar(struct tree_output *t, struct error *e)
 	tar.copy = malloc(COPY_SIZE);
 	if (!tar.archive || !tar.copy) {
 		tar.failed = true;
-		no_memory(e);
+		error_no_memory(e);
 	} else if (archive_write_set_format_pax_restricted(tar.archive) < ARCHIVE_WARN ||
 		   archive_write_set_bytes_per_block(tar.archive, TAR_BLOCK) < ARCHIVE_WARN ||
 		   archive_write_open(tar.archive, &tar, NULL, write_block, NULL) < ARCHIVE_WARN) {

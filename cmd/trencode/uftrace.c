@@ -63,18 +63,13 @@ struct state {
 	uint64_t damage, unfit, unmatched;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static int uftrace_begin(struct encoding *en, struct error *e)
 {
 	struct state *s = calloc(1, sizeof(*s));
 	uint32_t number;
 
 	if (!s)
-		return no_memory(e);
+		return error_no_memory(e);
 	en->state = s;
 	s->kernel.tree = &s->tree;
 	if (tree_output_open(&s->tree, en->options->output, "uftrace.data", e))
@@ -154,10 +149,10 @@ static int uftrace_meta(struct encoding *en, const struct meta *m, struct error 
 	if (m->offset != tree_output_size(&s->tree, number))
 		return 0;
 	if (is_name(m, "kernel_header") && kernel_output_header(&s->kernel, m))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (is_name(m, "info") && s->info.size + m->size <= INFO_LIMIT &&
 	    buffer_append(&s->info, m->data, m->size))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (tree_output_put(&s->tree, number, m->data, m->size, e))
 		return -1;
 	return tree_output_settle(&s->tree, number, e);
@@ -205,7 +200,7 @@ static struct task *task_of(struct state *s, const struct lane *lane, struct err
 	struct task *tasks = array_reach(s->tasks, &s->ntasks, lane->thread, sizeof(*tasks));
 
 	if (!tasks) {
-		no_memory(e);
+		error_no_memory(e);
 		return NULL;
 	}
 	s->tasks = tasks;
@@ -229,7 +224,7 @@ static int push_open(struct task *t, uint32_t depth, struct error *e)
 	uint32_t *open = array_grow(t->open, &t->capacity, t->nopen, sizeof(*open));
 
 	if (!open)
-		return no_memory(e);
+		return error_no_memory(e);
 	t->open = open;
 	open[t->nopen++] = depth;
 	return 0;
@@ -298,7 +293,7 @@ static int call_record(struct encoding *en, struct task *t, const struct event *
 		s->scratch.size = 0;
 		got = uftrace_pack_values(&s->scratch, &s->machine, ev->tail, ev->tail_size);
 		if (got < 0)
-			return no_memory(e);
+			return error_no_memory(e);
 		r.more = !got;
 		s->unfit += (uint64_t)got;
 	}
@@ -320,7 +315,7 @@ static int event_record(struct state *s, struct task *t, const struct event *ev,
 	if (r.more)
 		got = uftrace_pack_event(&s->scratch, &s->machine, ev);
 	if (got < 0)
-		return no_memory(e);
+		return error_no_memory(e);
 	if (got) {
 		s->unfit++;
 		return 0;
@@ -385,7 +380,7 @@ static int perf_record(struct state *s, struct task *t, const struct event *ev, 
 					plan == PLAN_TASK_NEW ? UFTRACE_PERF_FORK
 							      : UFTRACE_PERF_EXIT);
 	if (got < 0)
-		return no_memory(e);
+		return error_no_memory(e);
 	if (got || cpu.form == FORM_NONE) {
 		s->unfit++;
 		return 0;
@@ -417,7 +412,7 @@ static int extern_line(struct state *s, const struct event *ev, struct error *e)
 	if (buffer_printf(&s->scratch, "%" PRIu64 ".%09" PRIu64 " ", ev->time / 1000000000,
 			  ev->time % 1000000000) ||
 	    buffer_append(&s->scratch, text.text, text.size) || buffer_u8(&s->scratch, '\n'))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (tree_output_member(&s->tree, "extern.dat", 10, &number, e))
 		return -1;
 	return tree_output_put(&s->tree, number, s->scratch.data, s->scratch.size, e);
@@ -459,7 +454,7 @@ static int ask_plan(struct state *s, const struct type *t, struct error *e)
 	if (n > s->nplans) {
 		plans = realloc(s->plans, n);
 		if (!plans)
-			return no_memory(e);
+			return error_no_memory(e);
 		memset(plans + s->nplans, PLAN_UNKNOWN, n - s->nplans);
 		s->plans = plans;
 		s->nplans = n;

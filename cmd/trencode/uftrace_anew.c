@@ -49,11 +49,6 @@ struct state {
 	const struct clock *clock; /* of the first event */
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static int flush(struct state *s, struct appended *a, struct error *e)
 {
 	if (dialect_meta(&s->anew.d, a->name, a->b.data, a->b.size, a->written, e))
@@ -97,19 +92,19 @@ static int lane_of(struct state *s, const struct anew_row *r, const struct lane 
 	struct lane *l;
 
 	if (!lanes)
-		return no_memory(e);
+		return error_no_memory(e);
 	s->lanes = lanes;
 	if (!lanes[t->number]) {
 		l = dialect_lane(&s->anew.d);
 		if (!l)
-			return no_memory(e);
+			return error_no_memory(e);
 		l->flags = LANE_HAS_TID | LANE_HAS_PID;
 		l->tid = t->tid;
 		l->pid = t->pid;
 		l->thread = t->number;
 		lanes[t->number] = l->number;
 		if (uftrace_task_add(&s->tasks, t))
-			return no_memory(e);
+			return error_no_memory(e);
 	}
 	*out = dictionary_lane(&s->anew.d.dictionary, lanes[t->number]);
 	return 0;
@@ -126,7 +121,7 @@ static int place_of(struct state *s, uint32_t number, uint32_t *out, struct erro
 	struct place *p;
 
 	if (!places)
-		return no_memory(e);
+		return error_no_memory(e);
 	s->places = places;
 	if (!places[number]) {
 		if (place && place->symbol)
@@ -134,7 +129,7 @@ static int place_of(struct state *s, uint32_t number, uint32_t *out, struct erro
 		anew_use_place(&s->anew, number);
 		p = dialect_place(&s->anew.d);
 		if (!p)
-			return no_memory(e);
+			return error_no_memory(e);
 		if (uftrace_symbol(&s->modules, &s->anew.d, dictionary_place_name(from, number),
 				   module, &p->address, e))
 			return -1;
@@ -187,11 +182,11 @@ static int call(void *state, const struct anew_row *row, struct error *e)
 		return -1;
 	if (!(row->ev->type->flags & TYPE_VALUES)) {
 		if (with_fields(s, row, &made, &valued))
-			return no_memory(e);
+			return error_no_memory(e);
 		r = &made;
 	}
 	if (uftrace_values(&s->specs, r, dictionary_place_name(s->anew.dictionary, r->place)))
-		return no_memory(e);
+		return error_no_memory(e);
 	ev.type = s->calls[leave][s->specs.tail.size > 0];
 	if (s->specs.tail.size) {
 		ev.tail = s->specs.tail.data;
@@ -214,7 +209,7 @@ static int new_event(struct state *s, const struct type *from, uint32_t *number,
 	size_t at;
 
 	if (!t)
-		return no_memory(e);
+		return error_no_memory(e);
 	t->native = UFTRACE_EV_USER_FIRST + (uint32_t)s->events_written;
 	if (t->native >= UFTRACE_EV_EXTERN)
 		return error_set(e, NULL, NO_OFFSET,
@@ -223,20 +218,20 @@ static int new_event(struct state *s, const struct type *from, uint32_t *number,
 				 UFTRACE_EV_EXTERN - UFTRACE_EV_USER_FIRST);
 	s->events_written++;
 	if (buffer_printf(b, "EVENT: %" PRIu32 " ", t->native))
-		return no_memory(e);
+		return error_no_memory(e);
 	at = b->size;
 	if (anew_name_escaped(b, group, strlen(group), " :"))
-		return no_memory(e);
+		return error_no_memory(e);
 	anew_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
 	if (buffer_u8(b, ':'))
-		return no_memory(e);
+		return error_no_memory(e);
 	at = b->size;
 	if (anew_name_escaped(b, from->name.size ? from->name.text : "unnamed",
 			      from->name.size ? from->name.size : 7, " "))
-		return no_memory(e);
+		return error_no_memory(e);
 	anew_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
 	*number = t->number;
-	return buffer_u8(b, '\n') ? no_memory(e)
+	return buffer_u8(b, '\n') ? error_no_memory(e)
 	       : b->size < PIECE  ? 0
 				  : flush(s, &s->events_txt, e);
 }
@@ -252,10 +247,10 @@ static int put_text(struct state *s, const struct anew_row *r, struct error *e)
 	if (ev->place) {
 		name = dictionary_place_name(s->anew.dictionary, ev->place);
 		if (buffer_append(b, name.text, name.size) || buffer_u8(b, ' '))
-			return no_memory(e);
+			return error_no_memory(e);
 	}
 	if (anew_text_row(b, s->anew.dictionary, ev, &s->blobs))
-		return no_memory(e);
+		return error_no_memory(e);
 	if (!b->size)
 		return 0;
 	anew_text_cut(b, 0, TEXT_MOST, &s->cut);
@@ -264,7 +259,7 @@ static int put_text(struct state *s, const struct anew_row *r, struct error *e)
 	    anew_name_escaped(to, ev->type->name.text, ev->type->name.size, "") ||
 	    buffer_printf(to, "[%" PRId32 "]: ", r->thread->tid) ||
 	    anew_name_escaped(to, (const char *)b->data, b->size, "") || buffer_u8(to, '\n'))
-		return no_memory(e);
+		return error_no_memory(e);
 	return to->size < PIECE ? 0 : flush(s, &s->external, e);
 }
 
@@ -276,7 +271,7 @@ static int instant(void *state, const struct anew_row *r, struct error *e)
 	struct event ev = {.time = r->time, .depth = r->thread->below + (uint32_t)r->thread->count};
 
 	if (!events)
-		return no_memory(e);
+		return error_no_memory(e);
 	s->events = events;
 	if (!events[from] && new_event(s, r->ev->type, &events[from], e))
 		return -1;
@@ -324,7 +319,7 @@ static int begin(struct encoding *en, struct error *e)
 	s->events_txt.name = "events.txt";
 	s->external.name = "extern.dat";
 	uftrace_info_later(&s->anew.d.encoding, FEATURES);
-	return begin_types(s) ? no_memory(e) : 0;
+	return begin_types(s) ? error_no_memory(e) : 0;
 }
 
 static int event(struct encoding *en, const struct event *ev, struct error *e)
@@ -386,7 +381,7 @@ static int put_info(struct state *s, struct error *e)
 	    buffer_printf(&b, "\npattern_type:simple\nuftrace_version:v0.13 ( x86_64 )\n") ||
 	    (s->clock->flags & CLOCK_HAS_WALL &&
 	     buffer_printf(&b, "utc_offset:%" PRId64 "\n", s->clock->wall / 1000000000)))
-		result = no_memory(e);
+		result = error_no_memory(e);
 	if (!result)
 		result = dialect_meta(&s->anew.d, "info", b.data, b.size, 0, e);
 	buffer_free(&b);

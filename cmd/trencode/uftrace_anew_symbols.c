@@ -13,11 +13,6 @@
 enum { STRIDE = 16, FIRST = 0x1000, MODULE_SHIFT = 32, MODULES_MOST = 16000, PIECE = 48 * 1024 };
 enum { FUNCTIONS_MOST = 1 << 27, FILE_MOST = 200 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static const char *basename_of(struct text_ref path, size_t *n)
 {
 	const char *slash = memrchr(path.text, '/', path.size);
@@ -106,7 +101,7 @@ int uftrace_symbol(struct uftrace_modules *m, struct dialect *d, struct text_ref
 	uint32_t number;
 
 	if (module_of(m, d, module, &number))
-		return no_memory(e);
+		return error_no_memory(e);
 	x = &m->list[number];
 	if (x->count == FUNCTIONS_MOST)
 		return error_set(e, NULL, NO_OFFSET,
@@ -118,7 +113,7 @@ int uftrace_symbol(struct uftrace_modules *m, struct dialect *d, struct text_ref
 	if (buffer_printf(&x->symbols, "%016" PRIx64 " T ", offset) ||
 	    anew_name_escaped(&x->symbols, name.text, name.size, "") ||
 	    buffer_u8(&x->symbols, '\n'))
-		return no_memory(e);
+		return error_no_memory(e);
 	return x->symbols.size < PIECE ? 0 : flush(x, d, e);
 }
 
@@ -138,14 +133,14 @@ int uftrace_symbols_end(struct uftrace_modules *m, struct dialect *d, struct err
 				  "%012" PRIx64 "-%012" PRIx64
 				  " r-xp 00000000 00:00 0                          /%s\n",
 				  start, start + align_up(end, FIRST), x->file.text))
-			result = no_memory(e);
+			result = error_no_memory(e);
 		else
 			result = flush(x, d, e);
 	}
 	/* readers tell by the stack's place where the kernel begins */
 	if (!result && buffer_printf(&map, "7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0      "
 					   "                    [stack]\n"))
-		result = no_memory(e);
+		result = error_no_memory(e);
 	if (!result)
 		result = dialect_meta(d, "sid-" UFTRACE_ANEW_SID ".map", map.data, map.size, 0, e);
 	buffer_free(&map);

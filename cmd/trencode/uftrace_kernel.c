@@ -76,7 +76,7 @@ static struct kernel_cpu *cpu_of(struct kernel_output *k, uint32_t cpu, struct e
 	k->cpus.element = sizeof(*c);
 	c = pool_add(&k->cpus);
 	if (!c) {
-		error_set(e, NULL, NO_OFFSET, "out of memory");
+		error_no_memory(e);
 		return NULL;
 	}
 	c->output = k;

@@ -54,7 +54,7 @@ static int room(struct context *c, uint32_t rows, struct error *e)
 	if (offsets)
 		c->offsets = offsets;
 	if (!states || !owners || !times || !offsets)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	c->partners.states = c->states;
 	c->capacity = rows;
 	return 0;

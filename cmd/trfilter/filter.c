@@ -35,7 +35,7 @@ int filter_compile(struct filter *f, const char *expression, struct error *e)
 		return -1;
 	f->parts = calloc(split(f->tree, NULL), sizeof *f->parts);
 	if (!f->parts)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	f->nparts = split(f->tree, f->parts);
 	while (f->leading < f->nparts && f->parts[f->leading].by_entry)
 		f->depends |= f->parts[f->leading++].node->depends;

@@ -93,8 +93,7 @@ int limits_find_end(struct limits *l, char **paths, int n, struct error *e)
 	fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(e, path, NO_OFFSET, "cannot open");
-	bad = reader_tail_last(fd, &l->end) &&
-	      last_of_all(standard ? "/dev/stdin" : path, &l->end);
+	bad = reader_tail_last(fd, &l->end) && last_of_all(standard ? "/dev/stdin" : path, &l->end);
 	if (!standard)
 		close(fd);
 	if (bad)

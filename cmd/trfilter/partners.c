@@ -160,7 +160,7 @@ int partners_check(const struct partners *p, struct error *e)
 	if (p->failed)
 		*e = p->error;
 	else if (p->pairing.out_of_memory)
-		error_set(e, NULL, NO_OFFSET, "out of memory");
+		error_no_memory(e);
 	return p->failed || p->pairing.out_of_memory ? -1 : 0;
 }
 

@@ -53,12 +53,12 @@ int projection_parse(struct projection *p, const char *list, bool keep, struct e
 					 keep ? "--keep" : "--drop");
 		named = realloc(p->named, (p->count + 1) * sizeof *named);
 		if (!named)
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 		p->named = named;
 		named += p->count;
 		*named = (struct projected){.name = strndup(list, n)};
 		if (!named->name)
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 		p->count++;
 		understand(named);
 		if (!list[n])

@@ -27,11 +27,6 @@ void waiting_free(struct waiting *w)
 	waiting_init(w, 0);
 }
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* --- the parts of a held block's memory --- */
 
 struct layout {
@@ -100,7 +95,7 @@ int waiting_load(struct waiting *w, struct held *h, struct error *e)
 		return 0;
 	h->memory = malloc(h->size + 1);
 	if (!h->memory)
-		return no_memory(e);
+		return error_no_memory(e);
 	w->bytes += h->size;
 	if (temporary_read(w->fd, h->memory, h->size, h->offset, e))
 		return -1;
@@ -274,12 +269,12 @@ int waiting_other(struct waiting *w, const struct block *b, const struct head *h
 	size_t size = b->kind == BLOCK_HEAD ? head->properties_size : b->length;
 
 	if (!h)
-		return no_memory(e);
+		return error_no_memory(e);
 	h->block = *b;
 	h->size = b->kind == BLOCK_END ? 0 : size;
 	h->memory = malloc(h->size + 1);
 	if (!h->memory)
-		return no_memory(e);
+		return error_no_memory(e);
 	if (h->size)
 		memcpy(h->memory, data, h->size);
 	h->block.payload = h->memory;
@@ -344,13 +339,13 @@ int waiting_events(struct waiting *w, const struct block *b, const uint8_t *stat
 		return 0;
 	h = add(w);
 	if (!h)
-		return no_memory(e);
+		return error_no_memory(e);
 	l = layout(b, front + sizes.bytes, sizes.rows);
 	h->memory = malloc(l.size);
 	h->owners = sizes.waiting ? malloc(sizes.waiting * sizeof *h->owners) : NULL;
 	if (!h->memory || (sizes.waiting && !h->owners)) {
 		free_held(h);
-		return no_memory(e);
+		return error_no_memory(e);
 	}
 	c.end = h->memory + front;
 	for (uint32_t i = 0; (i = next_row(states, b->rows, i)) < b->rows; i++) {

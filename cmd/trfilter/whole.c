@@ -47,7 +47,7 @@ static int check(struct whole *w, struct error *e)
 	}
 	if (w->frames.out_of_memory || w->calls.out_of_memory ||
 	    (w->limits && w->limits->pairing.out_of_memory))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	return 0;
 }
 

@@ -78,11 +78,6 @@ int columns_field(const struct columns *c, const char *name)
 	return find_field(c, name, strlen(name));
 }
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 int columns_refuse_children(struct error *e)
 {
 	return error_set(e, NULL, NO_OFFSET,
@@ -106,12 +101,12 @@ static int want_field(struct columns *c, const char *name, size_t n, bool uniq, 
 	if (i < 0) {
 		field = realloc(c->wanted.field, (c->wanted.field_count + 1) * sizeof *field);
 		if (!field)
-			return no_memory(e);
+			return error_no_memory(e);
 		c->wanted.field = field;
 		i = (int)c->wanted.field_count;
 		field[i] = (struct wanted_field){.name = strndup(name, n)};
 		if (!field[i].name)
-			return no_memory(e);
+			return error_no_memory(e);
 		field[i].time = time_of(field[i].name);
 		c->wanted.field_count++;
 		if (!strcmp(field[i].name, COLUMNS_CHILDREN))
@@ -213,11 +208,11 @@ static int add(struct columns *c, const char *s, size_t n, struct error *e)
 		return -1;
 	grown = realloc(c->column, (c->count + 1) * sizeof *grown);
 	if (!grown)
-		return no_memory(e);
+		return error_no_memory(e);
 	c->column = grown;
 	parsed.name = strndup(s, n);
 	if (!parsed.name)
-		return no_memory(e);
+		return error_no_memory(e);
 	c->column[c->count++] = parsed;
 	lay_out(c);
 	return 0;

@@ -202,7 +202,7 @@ int diff_people(const struct diff *d, const struct query *q, size_t rows, unsign
 	int bad = 0;
 
 	if (!g.width || !g.cell || !keys) {
-		bad = error_set(e, NULL, NO_OFFSET, "out of memory");
+		bad = error_no_memory(e);
 	} else {
 		put_header(&g, d->a.columns, ticks);
 		for (size_t i = 0; i < rows; i++)

@@ -118,7 +118,7 @@ int diff_write(const struct diff *d, const struct query *q, unsigned width, stru
 		return diff_people(d, q, rows, width, out, e);
 	names = make_names(d, q, &count);
 	if (!names)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	cells_begin(&cells, out, s->format, (const char *const *)names, count);
 	for (size_t i = 0; i < rows && !text_failed(out); i++)
 		put_row(&cells, d, &d->row[i]);

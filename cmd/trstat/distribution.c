@@ -4,11 +4,6 @@
 
 #include "common/buffer.h"
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* The rows of a bucket of the key hist(F). */
 static int add_bucket(struct distribution *d, const struct key_cell *low, uint64_t count)
 {
@@ -84,7 +79,7 @@ struct distribution *distributions(const struct table *t, const struct hist *h, 
 	free(groups);
 	if (!all || bad) {
 		distributions_free(all, *n);
-		no_memory(e);
+		error_no_memory(e);
 		return NULL;
 	}
 	for (size_t i = 0; i < *n; i++)

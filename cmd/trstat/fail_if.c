@@ -91,7 +91,7 @@ int alarms_add(struct alarms *all, const char *text, struct error *e)
 	int bad;
 
 	if (!grown)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	all->alarm = grown;
 	a = &grown[all->count++];
 	*a = (struct alarm){.text = text};
@@ -157,7 +157,7 @@ static int begin_own(struct alarm *a, const struct query *q, struct dictionary *
 	a->statistics = calloc(1, sizeof(*a->statistics));
 	if (!a->statistics || statistics_init(a->statistics, &a->condition.keys, &a->columns, d) ||
 	    (q->settings->pair && statistics_pair(a->statistics, &a->pair)))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	return 0;
 }
 
@@ -169,7 +169,7 @@ int alarms_begin(struct alarms *all, struct query *q, struct dictionary *d, stru
 
 		a->key = calloc(a->condition.keys.count + 1, sizeof(*a->key));
 		if (!a->key)
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 		if (!are_told(a, &q->keys)) {
 			if (begin_own(a, q, d, e))
 				return -1;

@@ -17,7 +17,7 @@ int format_cells(const struct rows *rows, struct text *out, struct error *e)
 	size_t n = 0;
 
 	if (!names)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (interval)
 		names[n++] = "time";
 	for (size_t i = 0; i < keys; i++)

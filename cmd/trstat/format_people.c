@@ -225,7 +225,7 @@ int format_people(const struct rows *rows, struct text *out, struct error *e)
 	int r = 0;
 
 	if (!l.column || !l.key || !l.order || !l.text || !values) {
-		r = error_set(e, NULL, NO_OFFSET, "out of memory");
+		r = error_no_memory(e);
 		goto out;
 	}
 	for (size_t i = 0; i < rows->count; i++) {

@@ -76,7 +76,7 @@ static int parse_plain(struct key *k, const char *name, uint32_t *needs, struct 
 			if (!(names[i].needs & NEEDS_CALL))
 				return 0;
 			k->field = strdup(name);
-			return k->field ? 0 : error_set(e, NULL, NO_OFFSET, "out of memory");
+			return k->field ? 0 : error_no_memory(e);
 		}
 	name += field;
 	if (!is_name(name))
@@ -84,7 +84,7 @@ static int parse_plain(struct key *k, const char *name, uint32_t *needs, struct 
 	*needs |= NEEDS_EVENT;
 	k->what = BY_FIELD;
 	k->field = strdup(name);
-	return k->field ? 0 : error_set(e, NULL, NO_OFFSET, "out of memory");
+	return k->field ? 0 : error_no_memory(e);
 }
 
 static const struct {
@@ -142,10 +142,10 @@ static int parse_others(struct key *k, char *bar, uint32_t *needs, struct error 
 			*next++ = '\0';
 		k->other = calloc(1, sizeof(*k->other));
 		if (!k->other)
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 		k->other->name = strdup(bar);
 		if (!k->other->name)
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 		if (parse_plain(k->other, bar, needs, e))
 			return -1;
 		if (k->other->what == BY_CALLER || k->other->what == BY_DEPTH ||
@@ -174,7 +174,7 @@ static int parse_key(struct key *k, uint32_t *needs, struct error *e)
 		k->transform = transforms[i].transform;
 		inside = strdup(k->name + n);
 		if (!inside)
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 		r = parse_function(k, inside, needs, e);
 		free(inside);
 		return r;
@@ -209,7 +209,7 @@ int keys_parse(struct keys *k, const char *list, struct error *e)
 		struct key *key = add_key(k, list, n);
 
 		if (!key)
-			return error_set(e, NULL, NO_OFFSET, "out of memory");
+			return error_no_memory(e);
 		if (parse_key(key, &k->needs, e))
 			return -1;
 		for (size_t i = 0; i + 1 < k->count; i++)

@@ -45,7 +45,7 @@ static int begin(void *ctx, const struct summary_head *h, struct error *e)
 			       alarms_check_told(m->how->alarms, e)))
 		return -1;
 	if (statistics_init(m->s, &m->q->keys, &m->q->columns, &m->stage->in.dictionary))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	return 0;
 }
 

@@ -106,7 +106,7 @@ static int parse_side(struct pair_side *side, const char *text, const char *end,
 		return bad_pair(whole, "an event is missing", e);
 	copy = strndup(text, (size_t)(end - text));
 	if (!copy)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (is_bare(text, (size_t)(end - text))) {
 		side->name = copy;
 		return 0;
@@ -124,7 +124,7 @@ static int parse_side(struct pair_side *side, const char *text, const char *end,
 static int parse_on(struct pair *p, const char *text, const char *whole, struct error *e)
 {
 	char *copy = strdup(text), *save = NULL;
-	int bad = copy ? 0 : error_set(e, NULL, NO_OFFSET, "out of memory");
+	int bad = copy ? 0 : error_no_memory(e);
 
 	for (char *at = copy; !bad && at;) {
 		char *next = strstr(at, "&&"), *equal, *left, *right;

@@ -41,11 +41,6 @@ struct exposition {
 	const char *unit;
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static void put_metric(struct text *out, const char *name, const char *unit)
 {
 	const char *at = strchr(name, '@');
@@ -206,7 +201,7 @@ int format_prom(const struct rows *rows, struct text *out, struct error *e)
 	for (int kind = COLUMN_COUNT; kind <= COLUMN_FIELD_UNIQ && !bad; kind++)
 		bad = put_kind(&x, (enum column_kind)kind);
 	prom_labels_free(&x.labels);
-	return bad ? no_memory(e) : 0;
+	return bad ? error_no_memory(e) : 0;
 }
 
 /* --- histograms --- */
@@ -311,5 +306,5 @@ int prom_hist(const struct table *t, const struct hist *h, struct text *out, str
 	buffer_free(&b.field);
 	free(row);
 	distributions_free(d, n);
-	return bad ? no_memory(e) : 0;
+	return bad ? error_no_memory(e) : 0;
 }

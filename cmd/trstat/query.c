@@ -26,7 +26,7 @@ static int parse_keys(struct query *q, const char *otherwise, const char *added,
 	if (q->settings->pair)
 		otherwise = q->pair.keys ? q->pair.keys : "";
 	list = key_list(q->settings, otherwise, added);
-	r = list ? keys_parse(&q->keys, list, e) : error_set(e, NULL, NO_OFFSET, "out of memory");
+	r = list ? keys_parse(&q->keys, list, e) : error_no_memory(e);
 	free(list);
 	q->shown = q->keys.count - (*added != 0);
 	return r;
@@ -77,7 +77,7 @@ static int parse_hist(struct query *q, struct error *e)
 	else if (asprintf(&columns, "min(%s),max(%s),sum(%s)", of, of, of) < 0)
 		columns = NULL;
 	if (!added || !columns)
-		bad = error_set(e, NULL, NO_OFFSET, "out of memory");
+		bad = error_no_memory(e);
 	else
 		bad = parse_keys(q, "", added, e) || columns_parse(&q->columns, columns, e);
 	free(added);
@@ -91,7 +91,7 @@ static int parse_timeline(struct query *q, struct error *e)
 	int bad;
 
 	if (asprintf(&added, "bucket(time,%s)", q->settings->view_argument) < 0)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	bad = parse_keys(q, "name", added, e);
 	free(added);
 	if (bad)

@@ -3,11 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static int resolve(struct sort_key *key, const char *name, const char *const *keys,
 		   size_t key_count, struct columns *c, struct error *e)
 {
@@ -51,7 +46,7 @@ int sort_parse(struct sort *s, const char *list, const char *const *keys, size_t
 		int r;
 
 		if (!name)
-			return no_memory(e);
+			return error_no_memory(e);
 		r = resolve(&key, name, keys, key_count, c, e);
 		free(name);
 		if (r)
@@ -59,7 +54,7 @@ int sort_parse(struct sort *s, const char *list, const char *const *keys, size_t
 		key.descending = sign ? *list == '-' : !key.group_key;
 		grown = realloc(s->key, (s->count + 1) * sizeof *grown);
 		if (!grown)
-			return no_memory(e);
+			return error_no_memory(e);
 		s->key = grown;
 		s->key[s->count++] = key;
 		if (!list[n])
@@ -138,7 +133,7 @@ const struct aggregate **sort_groups(const struct sort *s, const struct groups *
 		free(sorted);
 		free(rows);
 		free(values);
-		no_memory(e);
+		error_no_memory(e);
 		return NULL;
 	}
 	for (size_t i = 0; i < g->count; i++) {

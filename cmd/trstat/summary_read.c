@@ -77,7 +77,7 @@ static int take_payload(struct summaries *ss, uint64_t offset, struct error *e)
 	if (!take_all(&u))
 		return 0;
 	if (u.out_of_memory)
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (e->what[0] && !u.in.bad)
 		return -1;
 	return error_set(e, ss->file, offset, "a summary that is damaged");
@@ -121,7 +121,7 @@ static int take_meta(struct summaries *ss, const struct block *b, struct error *
 	if (m.offset != ss->meta.size || m.total > META_LIMIT || m.size > m.total - m.offset)
 		return error_set(e, ss->file, b->offset, "a summary that is damaged");
 	if (buffer_append(&ss->meta, m.data, m.size))
-		return error_set(e, NULL, NO_OFFSET, "out of memory");
+		return error_no_memory(e);
 	if (ss->meta.size < m.total)
 		return 0;
 	if (hash_bytes(ss->meta.data, ss->meta.size, 0) != m.hash)
@@ -141,7 +141,7 @@ int summaries_block(struct summaries *ss, const struct block *b, struct error *e
 		ss->meta.size = 0;
 		ss->taken = false;
 		ss->expecting = ss->reader->head.sequence > 0;
-		return choose_stream(ss) ? error_set(e, NULL, NO_OFFSET, "out of memory") : 0;
+		return choose_stream(ss) ? error_no_memory(e) : 0;
 	case BLOCK_META: return ss->taken ? 0 : take_meta(ss, b, e);
 	case BLOCK_END:
 		return ss->taken ? 0

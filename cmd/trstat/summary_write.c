@@ -104,7 +104,7 @@ static int put_head(struct packer *p, const struct settings *asked, const struct
 	put(p, s->calls.unfinished);
 	put(p, s->calls.outside);
 	p->bad = p->bad || (s->stacks && summary_put_stacks(p->b, s, ps, &p->stacks));
-	return p->bad ? error_set(e, NULL, NO_OFFSET, "out of memory") : put_groups(p, e);
+	return p->bad ? error_no_memory(e) : put_groups(p, e);
 }
 
 /* --- parts --- */
@@ -310,7 +310,7 @@ int summary_write(struct writer *w, const struct statistics *s, const struct set
 		if (!bad)
 			put_part(&p, &ps->part[i]);
 		if (!bad && (p.bad || p.declare.out_of_memory))
-			bad = error_set(e, NULL, NO_OFFSET, "out of memory");
+			bad = error_no_memory(e);
 		if (i == 0 && b.size)
 			id = hash_bytes(b.data, b.size, ps->count);
 		bad = bad || send_segment(w, &p, id, (uint32_t)i, ps->part[i].stream_id, e);

@@ -9,11 +9,6 @@
 #include "plot.h"
 #include "prom.h"
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* --- for people --- */
 
 struct picture {
@@ -159,7 +154,7 @@ static int put_distribution(const struct picture *p, const struct distribution *
 	struct lines l = {0};
 
 	if (!b)
-		return no_memory(e);
+		return error_no_memory(e);
 	l.parts = parts_of(b, n);
 	for (size_t i = 0; i < MARKS; i++)
 		l.mark[i] =
@@ -196,7 +191,7 @@ static int put_buckets(struct cells *c, const struct table *t, const struct hist
 	char value[VALUE_SIZE];
 
 	if (!b)
-		return no_memory(e);
+		return error_no_memory(e);
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < t->groups->keys - h->keyed; k++)
 			cells_key(c, t->groups, &key[k]);
@@ -217,7 +212,7 @@ static int for_programs(const struct table *t, const struct hist *h, enum table_
 	int bad = 0;
 
 	if (!names)
-		return no_memory(e);
+		return error_no_memory(e);
 	for (size_t i = 0; i < keys; i++)
 		names[i] = t->keys[i];
 	names[keys] = "low";

@@ -24,11 +24,6 @@ struct timeline {
 	size_t *end; /* and where they end, by that */
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 /* The bucket of a group; false for what has none. */
 static bool bucket_of(const struct timeline *tl, const struct aggregate *a, uint64_t *time)
 {
@@ -231,20 +226,20 @@ static int for_people(struct timeline *tl, uint64_t width, struct error *e)
 	if (!t->groups->count)
 		return 0;
 	if (add_sums(tl))
-		return no_memory(e);
+		return error_no_memory(e);
 	lay_out(tl, width, names_width(tl));
 	tl->height = calloc(tl->bars, sizeof(*tl->height));
 	sums = sort_groups(t->sort, &tl->sums, t->columns, &t->run, e);
 	n = t->limit && t->limit < tl->sums.count ? t->limit : tl->sums.count;
 	if (!sums || !tl->height) {
 		free(sums);
-		return no_memory(e);
+		return error_no_memory(e);
 	}
 	put_head(tl);
 	for (size_t i = 0; i < n && !bad && !text_failed(tl->out); i++)
 		bad = put_line(tl, sums[i]);
 	free(sums);
-	return bad ? no_memory(e) : 0;
+	return bad ? error_no_memory(e) : 0;
 }
 
 int view_timeline(const struct table *t, uint64_t width, enum table_format format, struct text *out,

@@ -28,11 +28,6 @@ struct making {
 	uint32_t made;	   /* trees so far */
 };
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, NULL, NO_OFFSET, "out of memory");
-}
-
 static size_t prefix_size(const struct making *m)
 {
 	return m->table->groups->keys - 1;
@@ -249,7 +244,7 @@ static int make_trees(struct making *m, struct error *e)
 		for (end = i + 1; end < g->count &&
 				  !groups_compare_first(g, groups[i], groups[end], prefix_size(m));)
 			end++;
-		bad = make_tree(m, groups + i, end - i) ? no_memory(e) : 0;
+		bad = make_tree(m, groups + i, end - i) ? error_no_memory(e) : 0;
 	}
 	free(groups);
 	return bad;
@@ -268,7 +263,7 @@ static int write_rows(struct making *m, enum table_format format, struct text *o
 	if (!row)
 		return -1;
 	if (rows.count && put_in_order(m, row, rows.count))
-		bad = no_memory(e);
+		bad = error_no_memory(e);
 	rows.row = row;
 	if (t.limit && rows.count > t.limit)
 		rows.count = t.limit;
@@ -311,7 +306,7 @@ int view_tree(const struct table *t, enum tree_kind kind, const char *function,
 	int bad;
 
 	groups_init(&m.groups, t->groups->keys + 1, t->groups->wanted);
-	bad = begin(&m, function) ? no_memory(e) : 0;
+	bad = begin(&m, function) ? error_no_memory(e) : 0;
 	if (!bad)
 		bad = make_trees(&m, e);
 	if (!bad)

@@ -52,8 +52,8 @@ enum tracecmd_option {
 enum { TRACECMD_COMPRESSED = 1 }; /* flag of a section */
 
 /* Behind a name of an event, with a number: another event of that name, which has another layout.
- * trencode writes it; as it writes all else that is no letter or digit as _xHH, and a _ so only where
- * an x follows, no name of its own ends so. */
+ * trencode writes it; as it writes all else that is no letter or digit as _xHH, and a _ so only
+ * where an x follows, no name of its own ends so. */
 #define TRACECMD_ANOTHER "_x5f"
 
 /* Ring buffer: the kinds of a record, in its lowest (little-endian) or highest 5 bits; 1 to 28 are
