@@ -244,6 +244,8 @@ open_ends() {
 		read -r open back <<<"$(open_ends "$stream")"
 		for e in 'cpu == 0 && depth > 1' 'dur > 10 && children == 0' 'kind == instant'; do
 			for options in '-A 3' '-B 5 -D 3' '--within 20us' '-B 4 --since +1ms'; do
+				# ticks have no unit
+				[[ $stream != *mt4* && $stream != feat.trs ]] || options=$(sed 's/20us/20/; s/1ms/100/' <<<"$options")
 				# shellcheck disable=SC2086
 				trfilter -q $options "$e" "$stream" >kept.out 2>/dev/null
 				read -r o b <<<"$(open_ends kept.out)"

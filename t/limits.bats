@@ -90,14 +90,17 @@ cut_both() {
 
 # near_end INPUT: what is after and before moments near its end, straight and out of a saved stream
 near_end() {
+	local moments='-100 -20us -1s' t last
+	[[ $1 != */apitrace/* ]] || moments='-1 -100 -20000' # ticks
+	last=${moments##* }
 	trdecode -q "$1" >all.trs 2>/dev/null || true
-	for t in -100 -20us -1s; do
+	for t in $moments; do
 		cut_both "$1" --since "$t"
 		cut_both "$1" --until "$t"
 	done
 	# a call is there or not as a whole with trfilter
-	assert_equal "$1 $(trdecode -q --since -20us "$1" 2>/dev/null | trfilter -qc 'kind == instant')" \
-		"$1 $(trfilter -qc --since -20us 'kind == instant' all.trs)"
+	assert_equal "$1 $(trdecode -q --since "$last" "$1" 2>/dev/null | trfilter -qc 'kind == instant')" \
+		"$1 $(trfilter -qc --since "$last" 'kind == instant' all.trs)"
 }
 
 @test "moments before the end, of every format" {
