@@ -92,6 +92,13 @@ const struct stack *calls_stack(const struct calls *c, const struct event *e)
 	return s;
 }
 
+struct stack *calls_stack_at(struct calls *c, uint32_t thread)
+{
+	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
+
+	return s ? s : new_stack(c, thread);
+}
+
 /* The functions that put another program in the place of this one. */
 static bool is_exec(const char *name)
 {
@@ -200,7 +207,7 @@ void calls_set_exec(struct stack *s, size_t exec)
 }
 
 /* The exec succeeded: the old image is gone for good. */
-static void forget_image(struct calls *c, struct stack *s)
+void calls_forget_image(struct calls *c, struct stack *s)
 {
 	if (s->cut)
 		cut_forget(c, s);
@@ -217,7 +224,7 @@ static uint32_t next_depth(struct stack *s)
 	return s->count ? s->frames[s->count - 1].depth + 1 : s->implicit;
 }
 
-static enum calls_result enter(struct calls *c, struct stack *s, const struct event *e)
+enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e)
 {
 	uint16_t flags = e->type->flags;
 	struct frame f = {.start = e->time, .place = e->place, .begun = true};
@@ -231,7 +238,7 @@ static enum calls_result enter(struct calls *c, struct stack *s, const struct ev
 	} else {
 		s->type = e->type;
 		if (s->exec && !inside_exec(s, e))
-			forget_image(c, s);
+			calls_forget_image(c, s);
 		if (flags & TYPE_DEPTH) {
 			f.depth = e->depth;
 			if (s->started || c->dictionary->filtered) {
@@ -253,48 +260,13 @@ static enum calls_result enter(struct calls *c, struct stack *s, const struct ev
 	return CALLS_ENTER;
 }
 
-/* What a callee took is no longer its caller's own. */
-static inline void charge_caller(struct calls *c, struct stack *s, uint64_t total)
-{
-	struct frame *caller = top(s);
-
-	if (caller) {
-		caller->child += total;
-	} else if (s->implicit) {
-		/* the frame below was never seen: now it has something to keep */
-		struct frame f = {
-			.start = s->implicit_start, .child = total, .depth = --s->implicit};
-
-		calls_push(c, s, &f);
-	}
-}
-
 bool calls_has_unknown(const struct stack *s)
 {
 	return s->implicit || (s->count && !s->frames[0].begun && !s->cut) || stack_has(s, 0);
 }
 
-static inline void finish_call(struct calls *c, struct stack *s, const struct frame *f,
-			       uint64_t end, uint32_t place, const struct lane *lane,
-			       struct call *done)
-{
-	uint64_t total = end > f->start ? end - f->start : 0;
-
-	charge_caller(c, s, total);
-	*done = (struct call){.lane = lane,
-			      .place = place,
-			      .caller = s->count ? s->frames[s->count - 1].place : 0,
-			      .level = (uint32_t)s->count + s->implicit,
-			      .start = f->start,
-			      .end = end,
-			      .total = total,
-			      .self = f->child < total ? total - f->child : 0,
-			      .recursive = place ? stack_has(s, place) : calls_has_unknown(s),
-			      .inner = f->inner};
-}
-
-static enum calls_result leave(struct calls *c, struct stack *s, const struct event *e,
-			       struct call *done)
+enum calls_result calls_leave(struct calls *c, struct stack *s, const struct event *e,
+			      struct call *done)
 {
 	struct frame f, *t;
 
@@ -315,7 +287,7 @@ static enum calls_result leave(struct calls *c, struct stack *s, const struct ev
 		if (!t && s->implicit == e->depth + 1) {
 			s->implicit--;
 			f = (struct frame){.start = s->implicit_start, .depth = e->depth};
-			finish_call(c, s, &f, e->time, e->place, e->lane, done);
+			calls_end(c, s, &f, e->time, e->place, e->lane, done);
 			return CALLS_LEAVE;
 		}
 		if (!t || t->depth != e->depth) {
@@ -334,259 +306,8 @@ static enum calls_result leave(struct calls *c, struct stack *s, const struct ev
 	f = *t;
 	pop(s);
 	end_exec(s);
-	finish_call(c, s, &f, e->time, e->place ? e->place : f.place, e->lane, done);
+	calls_end(c, s, &f, e->time, e->place ? e->place : f.place, e->lane, done);
 	return CALLS_LEAVE;
-}
-
-/* --- calls inside the kernel --- */
-
-/* The part of the kernel's call since it was last looked at is not its caller's own. */
-static void charge_kernel(struct calls *c, struct stack *s, uint64_t time)
-{
-	if (s->kernel->frames[0].outside || time <= s->kernel_since)
-		return;
-	charge_caller(c, s, time - s->kernel_since);
-	s->kernel_since = time;
-}
-
-/* A row of the other calls comes while the kernel's are open. */
-static void pass_kernel(struct calls *c, struct stack *s, uint64_t time)
-{
-	if (s->passed) {
-		drop_from(c, s->kernel, 0);
-		calls_set_limits(s);
-		return;
-	}
-	s->passed = true;
-	charge_kernel(c, s, time);
-}
-
-static uint32_t open_calls(const struct stack *s)
-{
-	return (uint32_t)s->count + s->implicit;
-}
-
-/* Tell of a call in the kernel what is below it. */
-static void place_on(const struct stack *s, struct call *done, bool doubtful)
-{
-	if (!s->kernel->count)
-		done->caller = s->count ? s->frames[s->count - 1].place : 0;
-	done->level += open_calls(s);
-	if (!s->cut)
-		return;
-	done->level--;
-	done->open = OPEN_LEVEL | OPEN_STACK |
-		     (s->count == 1 && !s->kernel->count ? OPEN_CALLER : 0) |
-		     (doubtful ? OPEN_IF_CALL | (done->inner ? OPEN_INNER : 0) : 0);
-}
-
-void calls_charge_lost(struct calls *c, struct stack *s, uint64_t total)
-{
-	struct stack *base = c->stacks[s->number];
-
-	if (s == base || s->count)
-		charge_caller(c, s, total);
-	else
-		charge_kernel(c, base, base->last);
-}
-
-static enum calls_result kernel_call(struct calls *c, struct stack *s, const struct event *e,
-				     struct call *done)
-{
-	struct stack *k = s->kernel;
-	enum calls_result got;
-	bool filtered = c->dictionary->filtered, outside = !filtered && !open_calls(s), doubtful;
-
-	if (!k) {
-		k = s->kernel = calls_empty_stack(c);
-		if (!k)
-			return CALLS_NONE;
-		/* what was on its way before the trace is left out */
-		k->started = true;
-		k->number = s->number;
-	}
-	s->passed = false;
-	if (e->type->kind == KIND_ENTER) {
-		got = enter(c, k, e);
-		if (got == CALLS_ENTER && k->count == 1) {
-			s->kernel_since = e->time;
-			k->frames[0].outside = outside;
-			k->frames[0].doubtful = !filtered && s->cut && s->count == 1;
-		}
-		outside = k->count && k->frames[0].outside;
-		if (outside)
-			got = CALLS_NONE;
-	} else {
-		uint64_t unmatched = c->unmatched;
-
-		while (k->count && top(k)->inner && top(k)->depth >= e->depth)
-			lose(c, k);
-		outside = k->count ? k->frames[0].outside : outside;
-		doubtful = k->count && k->frames[0].doubtful;
-		if (k->count && k->frames[0].depth == e->depth)
-			charge_kernel(c, s, e->time);
-		got = leave(c, k, e, done);
-		if (got == CALLS_LEAVE)
-			place_on(s, done, doubtful);
-		if (outside) {
-			c->unmatched = unmatched;
-			c->outside += got == CALLS_LEAVE;
-			got = CALLS_NONE;
-		}
-	}
-	calls_set_limits(s);
-	return got;
-}
-
-/* Scheduled out and in while calls in the kernel are open. */
-static enum calls_result kernel_inner(struct calls *c, struct stack *s, const struct event *e,
-				      struct call *done)
-{
-	struct stack *k = s->kernel;
-	enum calls_result got;
-
-	if (e->type->kind == KIND_ENTER) {
-		got = enter(c, k, e);
-		/* what the kernel calls then is inside */
-		if (got == CALLS_ENTER)
-			top(k)->depth--;
-		return k->frames[0].outside ? CALLS_NONE : got;
-	}
-	if (!top(k)->inner)
-		return leave(c, s, e, done);
-	got = leave(c, k, e, done);
-	if (got == CALLS_LEAVE)
-		place_on(s, done, k->frames[0].doubtful);
-	return k->frames[0].outside ? CALLS_NONE : got;
-}
-
-/* The same at the end of the trace: the next of the calls that are open in the kernel. */
-static bool kernel_finish(struct calls *c, struct stack *s, struct call *done)
-{
-	struct stack *k = s->kernel;
-	struct frame f;
-
-	if (!k || !k->count)
-		return false;
-	if (k->frames[0].outside) {
-		c->outside += k->count;
-		k->count = 0;
-		return false;
-	}
-	if (k->count == 1)
-		charge_kernel(c, s, s->last);
-	f = *top(k);
-	pop(k);
-	finish_call(c, k, &f, s->last < f.start ? f.start : s->last, f.place, s->lane, done);
-	place_on(s, done, false);
-	done->unfinished = true;
-	done->type = k->type;
-	c->unfinished++;
-	return true;
-}
-
-/* --- numbered calls --- */
-
-/* -1: memory is out. */
-static int number_open(struct calls *c, uint32_t source, uint32_t call,
-		       const struct numbered_call *open)
-{
-	struct numbered_call *n;
-	size_t index;
-
-	if (c->numbered_free) {
-		index = c->numbered_free - 1;
-		n = &c->numbered[index];
-		c->numbered_free = n->next;
-	} else {
-		n = array_grow(c->numbered, &c->numbered_capacity, c->nnumbered, sizeof(*n));
-		if (!n)
-			goto fail;
-		c->numbered = n;
-		index = c->nnumbered++;
-		n += index;
-	}
-	*n = *open;
-	n->number = call;
-	if (!open_calls_put(&c->open, source, call, index))
-		return 0;
-fail:
-	c->out_of_memory = true;
-	return -1;
-}
-
-static enum calls_result numbered_enter(struct calls *c, const struct event *e, uint32_t call)
-{
-	struct numbered_call n = {e->time, e->lane, e->type, e->place, call, 0};
-
-	if (open_calls_count(&c->open) >= CALLS_NUMBERED_LIMIT) {
-		c->dropped++;
-		return CALLS_NONE;
-	}
-	return number_open(c, e->lane->source->number, call, &n) ? CALLS_NONE : CALLS_ENTER;
-}
-
-static enum calls_result numbered_leave(struct calls *c, const struct event *e, uint32_t call,
-					struct call *done)
-{
-	struct numbered_call *n;
-	uint64_t index, total;
-
-	if (!open_calls_take(&c->open, e->lane->source->number, call, &index)) {
-		if (c->partial)
-			return cut_keep_numbered(c, e);
-		c->unmatched++;
-		return CALLS_NONE;
-	}
-	n = &c->numbered[index];
-	total = e->time > n->start ? e->time - n->start : 0;
-	*done = (struct call){.lane = n->lane,
-			      .place = e->place ? e->place : n->place,
-			      .start = n->start,
-			      .end = e->time,
-			      .total = total,
-			      .self = total};
-	n->next = (uint32_t)c->numbered_free;
-	c->numbered_free = (size_t)index + 1;
-	return CALLS_LEAVE;
-}
-
-static enum calls_result numbered(struct calls *c, struct stack *s, const struct event *e,
-				  struct call *done)
-{
-	uint32_t call;
-
-	s->last = e->time;
-	s->lane = e->lane;
-	if (!field_call(e, &call))
-		return CALLS_NONE;
-	if (e->type->kind == KIND_ENTER)
-		return numbered_enter(c, e, call);
-	return e->type->kind == KIND_LEAVE ? numbered_leave(c, e, call, done) : CALLS_NONE;
-}
-
-/* One that was never left, at the end of the trace. */
-static bool numbered_finish(struct calls *c, struct call *done)
-{
-	const struct numbered_call *n;
-	uint64_t index, end;
-
-	if (!open_calls_take_any(&c->open, &index))
-		return false;
-	n = &c->numbered[index];
-	end = c->stacks[n->lane->thread]->last;
-	end = end > n->start ? end : n->start;
-	*done = (struct call){.lane = n->lane,
-			      .place = n->place,
-			      .start = n->start,
-			      .end = end,
-			      .total = end - n->start,
-			      .self = end - n->start,
-			      .unfinished = true,
-			      .type = n->type,
-			      .number = n->number};
-	c->unfinished++;
-	return true;
 }
 
 enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done)
@@ -600,87 +321,25 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 			return CALLS_NONE;
 	}
 	if (e->type->flags & TYPE_CALL_NUMBER)
-		return numbered(c, s, e, done);
+		return calls_numbered(c, s, e, done);
 	s->last = e->time;
 	s->lane = e->lane;
 	if (__builtin_expect(s->cut != NULL, 0))
 		return cut_feed(c, s, e, done);
 	if (e->type->flags & TYPE_KERNEL &&
 	    (e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE))
-		return kernel_call(c, s, e, done);
+		return calls_kernel(c, s, e, done);
 	if (__builtin_expect(s->kernel && s->kernel->count, 0)) {
 		if (e->type->flags & TYPE_INNER) /* scheduled out in there */
-			return kernel_inner(c, s, e, done);
+			return calls_kernel_inner(c, s, e, done);
 		if (e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE)
-			pass_kernel(c, s, e->time);
+			calls_pass_kernel(c, s, e->time);
 	}
 	if (e->type->kind == KIND_ENTER)
-		return enter(c, s, e);
+		return calls_enter(c, s, e);
 	if (e->type->kind == KIND_LEAVE)
-		return leave(c, s, e, done);
+		return calls_leave(c, s, e, done);
 	return CALLS_NONE;
-}
-
-void calls_block(const struct calls *c, const struct block *b, struct calls_block *cb)
-{
-	for (uint32_t i = 0; i < b->nlanes && i < 256; i++) {
-		uint32_t thread = b->lanes[i]->thread;
-
-		cb->stacks[i] = thread < c->size ? c->stacks[thread] : NULL;
-	}
-	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
-		const struct type *t = b->types[i];
-		bool by_depth =
-			(t->flags & (TYPE_DEPTH | TYPE_INNER | TYPE_PER_CPU | TYPE_KERNEL)) ==
-			TYPE_DEPTH;
-
-		cb->kinds[i] =
-			by_depth && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) ? t->kind : 0;
-	}
-}
-
-struct stack *calls_stack_at(struct calls *c, uint32_t thread)
-{
-	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
-
-	return s ? s : new_stack(c, thread);
-}
-
-/* Has each of its rows a number? */
-static void plan_numbered(const struct type *t, struct calls_row_type *row)
-{
-	const struct field *f = field_by_role(t, ROLE_CALL);
-	bool numbered = t->flags & TYPE_CALL_NUMBER && !(t->flags & TYPE_PER_CPU) && f &&
-			f->where == WHERE_FIXED && f->size == 4;
-
-	row->numbered = numbered && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) ? t->kind : 0;
-	row->call = numbered ? NARROW_ROW + f->offset : 0;
-}
-
-int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
-{
-	bool per_cpu = false;
-
-	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
-		const struct type *t = b->types[i];
-		bool call = t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
-
-		call = call && t->flags & TYPE_DEPTH &&
-		       !(t->flags & (TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL));
-		cr->types[i].kind = call ? t->kind : 0;
-		plan_numbered(t, &cr->types[i]);
-		cr->types[i].stack = t->flags & TYPE_PER_CPU ? 256 : 0;
-		per_cpu |= t->flags & TYPE_PER_CPU;
-	}
-	for (uint32_t i = 0; i < b->nlanes && i < 256; i++) {
-		const struct lane *l = b->lanes[i];
-
-		cr->stacks[i] = calls_stack_at(c, l->thread);
-		cr->stacks[256 + i] = per_cpu ? calls_stack_at(c, l->cpu_thread) : NULL;
-		if (!cr->stacks[i] || (per_cpu && !cr->stacks[256 + i]))
-			return -1;
-	}
-	return 0;
 }
 
 bool calls_finish(struct calls *c, struct call *done)
@@ -691,11 +350,11 @@ bool calls_finish(struct calls *c, struct call *done)
 
 		if (!s)
 			continue;
-		if (kernel_finish(c, s, done))
+		if (calls_kernel_finish(c, s, done))
 			return true;
 		if (s->exec) {
 			if (c->on_lost)
-				forget_image(c, s);
+				calls_forget_image(c, s);
 			continue;
 		}
 		if (!s->count && s->implicit) {
@@ -710,59 +369,13 @@ bool calls_finish(struct calls *c, struct call *done)
 		pop(s);
 		/* a caller took at least what its callees took */
 		if (s->last < f.start || s->last - f.start < f.child)
-			finish_call(c, s, &f, f.start + f.child, f.place, s->lane, done);
+			calls_end(c, s, &f, f.start + f.child, f.place, s->lane, done);
 		else
-			finish_call(c, s, &f, s->last, f.place, s->lane, done);
+			calls_end(c, s, &f, s->last, f.place, s->lane, done);
 		done->unfinished = true;
 		done->type = s->type;
 		c->unfinished++;
 		return true;
 	}
-	return numbered_finish(c, done);
-}
-
-/* --- for cut.c --- */
-
-enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e)
-{
-	return enter(c, s, e);
-}
-
-enum calls_result calls_leave(struct calls *c, struct stack *s, const struct event *e,
-			      struct call *done)
-{
-	return leave(c, s, e, done);
-}
-
-enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct event *e,
-			       struct call *done)
-{
-	return kernel_call(c, s, e, done);
-}
-
-enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const struct event *e,
-				     struct call *done)
-{
-	return kernel_inner(c, s, e, done);
-}
-
-void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time)
-{
-	pass_kernel(c, s, time);
-}
-
-void calls_charge(struct calls *c, struct stack *s, uint64_t total)
-{
-	charge_caller(c, s, total);
-}
-
-void calls_forget_image(struct calls *c, struct stack *s)
-{
-	forget_image(c, s);
-}
-
-int calls_number_open(struct calls *c, uint32_t source, uint32_t call,
-		      const struct numbered_call *n)
-{
-	return number_open(c, source, call, n);
+	return calls_numbered_finish(c, done);
 }

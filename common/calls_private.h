@@ -1,5 +1,5 @@
 /*
- * calls_private.h - what calls.c (pairing) and cut.c (stacks whose beginning was not seen) share
+ * calls_private.h - what calls*.c (pairing) and cut*.c (stacks whose beginning was not seen) share
  */
 #ifndef TR_CALLS_PRIVATE_H
 #define TR_CALLS_PRIVATE_H
@@ -74,21 +74,62 @@ bool calls_push(struct calls *c, struct stack *s, const struct frame *f);
 /* NULL: memory is out. */
 struct stack *calls_empty_stack(struct calls *c);
 
+/* What a callee took is no longer its caller's own. */
+static inline void calls_charge(struct calls *c, struct stack *s, uint64_t total)
+{
+	struct frame *caller = top(s);
+
+	if (caller) {
+		caller->child += total;
+	} else if (s->implicit) {
+		/* the frame below was never seen: now it has something to keep */
+		struct frame f = {
+			.start = s->implicit_start, .child = total, .depth = --s->implicit};
+
+		calls_push(c, s, &f);
+	}
+}
+
+/* A call is over, its frame off the stack. */
+static inline void calls_end(struct calls *c, struct stack *s, const struct frame *f, uint64_t end,
+			     uint32_t place, const struct lane *lane, struct call *done)
+{
+	uint64_t total = end > f->start ? end - f->start : 0;
+
+	calls_charge(c, s, total);
+	*done = (struct call){.lane = lane,
+			      .place = place,
+			      .caller = s->count ? s->frames[s->count - 1].place : 0,
+			      .level = (uint32_t)s->count + s->implicit,
+			      .start = f->start,
+			      .end = end,
+			      .total = total,
+			      .self = f->child < total ? total - f->child : 0,
+			      .recursive = place ? stack_has(s, place) : calls_has_unknown(s),
+			      .inner = f->inner};
+}
+
 /* The parts of calls_feed, for who has seen that they have all that they look at. */
 enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e);
 enum calls_result calls_leave(struct calls *c, struct stack *s, const struct event *e,
 			      struct call *done);
 enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct event *e,
 			       struct call *done);
+/* Scheduled out and in while calls in the kernel are open. */
 enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const struct event *e,
 				     struct call *done);
+/* A row of the other calls comes while the kernel's are open. */
 void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time);
-/* What a callee took is no longer its caller's own. */
-void calls_charge(struct calls *c, struct stack *s, uint64_t total);
-/* An exec succeeded. */
+enum calls_result calls_numbered(struct calls *c, struct stack *s, const struct event *e,
+				 struct call *done);
+/* An exec succeeded: the old image is gone for good. */
 void calls_forget_image(struct calls *c, struct stack *s);
 /* A numbered call is open. -1: memory is out. */
 int calls_number_open(struct calls *c, uint32_t source, uint32_t call,
 		      const struct numbered_call *n);
+
+/* The parts of calls_finish: the next call that is open in the kernel, or has a number. */
+bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done);
+bool calls_numbered_finish(struct calls *c, struct call *done);
 
 #endif
