@@ -107,7 +107,7 @@ table() {
 }
 
 @test "differences of summaries by stack" {
-	local ask=(-g stack -a total,count,p50)
+	local ask=(-g stack -a 'total,count,p50')
 	for f in seg/*; do trstat --partial "${ask[@]}" -o "d${f#seg/}" "$f"; done
 	trstat --merge --partial -o whole d1*
 	trdecode --until +4ms rec.trs >half.trs
