@@ -28,12 +28,18 @@ static int take(struct anew *a, int32_t tid, int32_t cpu)
 }
 
 /* The number in the trace to be of what the source calls so. */
-static int32_t id_of(struct anew *a, const struct source *source, bool has_tid, int32_t tid,
+static int32_t id_of(struct anew *a, const struct lane *lane, bool has_tid, int32_t tid,
 		     int32_t cpu, bool per_cpu)
 {
 	bool use_cpu = !has_tid || !tid || per_cpu;
-	int32_t key[5] = {source ? (int32_t)source->number : 0, has_tid && !per_cpu,
-			  has_tid && !per_cpu ? tid : 0, use_cpu ? cpu : 0, per_cpu};
+	bool use_pid = has_tid && !per_cpu && lane->flags & LANE_PROCESS_TID;
+	int32_t key[7] = {lane->source ? (int32_t)lane->source->number : 0,
+			  has_tid && !per_cpu,
+			  has_tid && !per_cpu ? tid : 0,
+			  use_cpu ? cpu : 0,
+			  per_cpu,
+			  use_pid,
+			  use_pid ? lane->pid : 0};
 	uint32_t number = intern(&a->ids.keys, key, sizeof key);
 	int32_t *ids;
 	int got = 0;
@@ -72,10 +78,11 @@ static struct anew_thread *new_thread(struct anew *a, const struct lane *lane, b
 	if (!t || !list)
 		goto failed;
 	t->per_cpu = per_cpu;
-	t->tid = id_of(a, lane->source, has_tid, lane->tid, cpu, per_cpu);
+	t->tid = id_of(a, lane, has_tid, lane->tid, cpu, per_cpu);
 	t->pid = t->tid;
-	if (!per_cpu && has_tid && lane->tid && lane->flags & LANE_HAS_PID && lane->pid)
-		t->pid = id_of(a, lane->source, true, lane->pid, cpu, false);
+	if (!per_cpu && has_tid && (lane->tid || lane->flags & LANE_PROCESS_TID) &&
+	    lane->flags & LANE_HAS_PID && lane->pid)
+		t->pid = id_of(a, lane, true, lane->pid, cpu, false);
 	if (t->tid < 0 || t->pid < 0)
 		goto failed;
 	if (!per_cpu)
