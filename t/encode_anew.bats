@@ -69,6 +69,24 @@ table() {
 	[[ $stderr != *instances* ]] || fail "$stderr"
 }
 
+@test "streams behind each other whose times step back become channels of their own in LTTng" {
+	cat >late.json <<-END
+		[{"ph":"X","pid":1,"tid":1,"ts":1000,"dur":10,"name":"late"},
+		{"ph":"X","pid":1,"tid":1,"ts":1002,"dur":5,"name":"in"}]
+	END
+	sed 's/"ts":100/"ts":/; s/late/early/' late.json >early.json
+	trdecode late.json >late.trs
+	trdecode early.json | cat late.trs - >both.trs
+	table -a total,self,count both.trs >want
+	run -0 --separate-stderr trencode -t lttng -o x both.trs
+	[[ $stderr == *'1 streams begin before the end of the ones in front: their channels are others, named ~2 and on'* ]] || fail "$stderr"
+	[ -f x/chrome~2_0 ] || fail "$(ls x)"
+	trdecode x | table -a total,self,count - | grep -v core_marker_ >got
+	diff want got
+	run -0 --separate-stderr trencode -t lttng -o y late.trs
+	[[ $stderr != *streams* ]] || fail "$stderr"
+}
+
 @test "types of one name and layout are one event; other layouts are marked, and had back" {
 	cp -r "$DATA/uftrace/fib" a
 	trdecode "$DATA/uftrace/fib" a | trsym >two.trs
