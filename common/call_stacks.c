@@ -34,9 +34,10 @@ int call_stacks_clean_name(struct buffer *to, const struct place *p, struct text
 {
 	(void)p;
 	for (size_t i = 0; i < name.size; i++) {
-		char c = name.text[i] == ';' ? ':' : name.text[i] ? name.text[i] : '?';
+		uint8_t c = (uint8_t)name.text[i];
 
-		if (c != '\n' && c != '\r' && buffer_u8(to, (uint8_t)c))
+		if (c < 0x20 || c == 0x7f ? buffer_printf(to, "\\x%02x", c)
+					  : buffer_u8(to, c == ';' ? ':' : c))
 			return -1;
 	}
 	return to->size ? 0 : buffer_u8(to, '?');

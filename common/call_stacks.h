@@ -9,8 +9,8 @@
  *
  * and at the end call_stacks_finish for each call of calls_finish, then call_stacks_end. A node is
  * its function called by its parent. Functions are told apart by their keys: with
- * call_stacks_clean_name these are their names, in which ';' has become ':' and newlines are left
- * out, so that stacks can be written "a;b;c".
+ * call_stacks_clean_name these are their names, in which ';' has become ':' and control characters
+ * stand as \x0a, so that stacks can be written "a;b;c".
  *
  * A frame that was open when its thread was first seen gets its name when it is left: until then
  * the stacks above it hang in the air. So with tree.keep the number of a node may come to stand for

@@ -242,7 +242,8 @@ events() {
 	# values of events that are no calls
 	trdecode x.trace-cmd | trencode -q | grep -qF 'c_x00d:               s = "text"'
 	run -0 --separate-stderr trencode -t apitrace -o y x.trs
-	[[ $stderr == *'1 events have lost their values: what they keep is fields'* ]] || fail "$stderr"
+	[[ $stderr == *'1 events are calls that return at once'* && $stderr != *values* ]] || fail "$stderr"
+	trdecode y | trencode -q --all-calls | grep -qF '(s = "text")'
 	need babeltrace2
 	babeltrace2 x.ctf >got
 	grep -qF 'name = "a\\x00b"' got || grep -qF 'name = "a\x00b"' got || fail "$(cat got)"
@@ -283,4 +284,33 @@ events() {
 	done
 	run -0 --separate-stderr trencode --anew -t trace-cmd -o x.dat x.trs
 	[[ $stderr != *'their buffer'* ]] || fail "$stderr"
+}
+
+@test "values of events that are no calls are arguments of apitrace calls" {
+	events '"ph":"i","name":"foo","pid":1,"tid":1,"ts":1,"args":{"x":5}' \
+		'"ph":"i","name":"bare","pid":1,"tid":1,"ts":2' \
+		'"ph":"X","name":"foo","pid":1,"tid":1,"ts":3,"dur":1' >x.json
+	trdecode -f chrome x.json | trencode -q -t apitrace -o x.trace
+	need apitrace
+	run -0 apitrace dump --color=never x.trace
+	assert_line --index 0 '0 foo(x = 5)'
+	assert_line --index 1 '1 bare()'
+	assert_line --index 2 '2 foo(x = ?)'
+}
+
+@test "of .trace behind each other it is said that apitrace reads the first" {
+	trdecode -q "$DATA/apitrace/v6.trace" >x.trs
+	run -0 --separate-stderr pipe "cat x.trs x.trs x.trs | trencode -t apitrace -o x.trace"
+	[[ $(grep -c 'apitrace reads the first only; --anew makes one of them' <<<"$stderr") == 1 ]]
+	run -0 --separate-stderr pipe "cat x.trs x.trs | trencode --anew -t apitrace -o x.trace"
+	[[ $stderr != *first* ]]
+}
+
+@test "a clock that counts something else than calls and returns is not said to" {
+	trdecode -q "$DATA/apitrace/v6.trace" >x.trs
+	run -2 trencode -t uftrace -o x.data x.trs
+	assert_output --partial 'no time but ticks, one for each call and return; --tick 1ns says'
+	trencode -q -t trace-cmd -o x.dat x.trs
+	run -2 pipe 'trdecode -q x.dat | trencode -t uftrace -o x.data'
+	assert_output --partial 'x.dat: the trace has no time but ticks; --tick 1ns says'
 }

@@ -17,8 +17,14 @@ setup() {
 }
 
 @test "the examples run" {
-	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$ROOT/man1/trencode.1" |
-		sed -n "/^\.Dl /{s///;s/\\\\(aq/'/g;p}" >examples
+	# as the page is shown: what is typed from it must work
+	for device in ascii utf8; do
+		mandoc -T$device -O width=500 "$ROOT/man1/trencode.1" | sed 's/.\x08//g' |
+			sed -n '/^EXAMPLES/,/^SEE/s/^ \{11\}//p' >$device
+	done
+	cmp ascii utf8
+	mv ascii examples
+	[[ $(wc -l <examples) == $(sed -n '/^\.Sh EX/,/^\.Sh SEE/p' "$ROOT/man1/trencode.1" | grep -c '^\.Dl') ]]
 	[[ $(wc -l <examples) -gt 12 ]]
 	mapfile -t lines_of_page <examples
 	for line in "${lines_of_page[@]}"; do
@@ -31,6 +37,10 @@ setup() {
 		profile.pb.gz trace.ctf/metadata calls.csv calls.parquet; do
 		[[ -s $file ]] || fail "$file"
 	done
+}
+
+@test "no page loses a quote of its examples" {
+	run -1 grep -nE '^\.(Dl|D1) .*"' "$ROOT"/man*/*.[157]
 }
 
 @test "every format of --list is in the page" {

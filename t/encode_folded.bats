@@ -118,3 +118,15 @@ folded() {
 	run -0 pipe 'trencode -q -t folded x.trs | iconv -f UTF-8 -t UTF-8'
 	assert_output $'a\xef\xbf\xbd:b 2000'
 }
+
+@test "control characters in names are escaped, in folded and in the key stack" {
+	cd "$BATS_TEST_TMPDIR"
+	echo '[{"ph":"X","pid":1,"tid":1,"ts":7,"dur":1,"name":"nl\nx"},
+		{"ph":"X","pid":1,"tid":1,"ts":9,"dur":2,"name":"nlx"}]' >x.json
+	trdecode -f chrome x.json >x.trs
+	run -0 trencode -q -t folded x.trs
+	assert_output 'nl\x0ax 1000
+nlx 2000'
+	run -0 trstat -q -g stack -a total -F csv x.trs
+	assert_line 'nl\x0ax,1000'
+}

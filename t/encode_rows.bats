@@ -152,3 +152,43 @@ for row in csv.DictReader(sys.stdin):
 	trstat -q -g cpu -a count -F tsv x.trs | awk -F '\t' -v OFS='\t' 'NR > 1 && $1 != ""' | sort >theirs
 	diff theirs ours
 }
+
+@test "--tick that is too long, or no whole number of ns, is an error" {
+	trdecode -q "$DATA/apitrace/v6.trace" >x.trs
+	for t in csv ndjson chrome folded callgrind pprof speedscope perfetto parquet ctf uftrace \
+		trace-cmd lttng; do
+		run -2 trencode -q --tick 2000000h -t $t -o x.$t x.trs
+		assert_output --partial 'v6.trace: tick 3, of 7200000000000000000 ns each, is beyond 2^64 ns'
+		[ ! -e x.$t ]
+	done
+	run -2 trencode --tick 1.5ns -t csv x.trs
+	assert_line --index 0 "trencode: --tick takes a time like 1ns, of whole ns, not '1.5ns'"
+	run -0 trencode -q --tick 1.5us -t csv x.trs
+}
+
+@test "ticks and times in one stream are refused, but with --tick" {
+	trdecode -q "$DATA/uftrace/fib" | trsym >both.trs
+	trdecode -q "$DATA/apitrace/v6.trace" >>both.trs
+	for t in csv tsv ndjson chrome folded callgrind pprof speedscope perfetto parquet ctf; do
+		run -2 trencode -q -t $t -o x.$t both.trs
+		assert_output --partial 'ticks and times are in one stream; --tick 1ns says how long a tick is to be'
+		assert_output --partial 'v6.trace (clock ticks) and '
+		[ ! -e x.$t ]
+		run -0 trencode -q --tick 1ns -t $t -o x.$t both.trs
+	done
+	run -0 trencode -q both.trs
+}
+
+@test "chrome says the length of ticks, and which values a counter cannot hold" {
+	trdecode -q "$DATA/apitrace/v6.trace" >x.trs
+	run -0 pipe 'trencode -q --tick 1us -t chrome x.trs | jq -r .otherData.clock'
+	assert_output 'ticks of 1000 ns'
+	run -0 pipe 'trencode -q -t chrome x.trs | jq -r .otherData.clock'
+	assert_output ticks
+	echo '[{"ph":"C","pid":1,"tid":1,"ts":4,"name":"c","args":{"n":3,"s":"t"}}]' >x.json
+	trdecode -f chrome x.json >x.trs
+	for t in chrome perfetto; do
+		run -0 trencode -t $t -o x.$t x.trs
+		assert_output 'trencode: 1 values of counters are no numbers and are left out'
+	done
+}

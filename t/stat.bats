@@ -331,3 +331,21 @@ lines() {
 		grep -q "^$time  13296: " "$SHARED/uftrace/forkexec.expect/dump.txt"
 	done
 }
+
+@test "ticks and times in one stream have counts only" {
+	cd "$BATS_TEST_TMPDIR"
+	trdecode -q "$DATA/uftrace/fib" >u.trs
+	trdecode -q "$DATA/apitrace/v6.trace" >m.trs
+	cat u.trs m.trs >both.trs
+	for options in '' '--slowest 3' --partial '-g input -a count,last' '-a count --fail-if total>1'; do
+		read -ra words <<<"$options"
+		run -2 trstat "${words[@]}" both.trs
+		assert_output --partial 'ticks and times are in one stream; only counts (-a count) are of both: '
+		assert_output --partial 'v6.trace (clock ticks) and '
+	done
+	run -0 trstat -q -g src -a count both.trs
+	trstat -q --partial u.trs >u.sum
+	trstat -q --partial m.trs >m.sum
+	run -2 trstat --merge u.sum m.sum
+	assert_output --partial 'm.sum (clock ticks) and u.sum (clock ns)'
+}

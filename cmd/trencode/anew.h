@@ -16,6 +16,7 @@
 
 #include "anew_overlap.h"
 #include "common/calls.h"
+#include "common/clocks.h"
 #include "common/value.h"
 #include "encoder.h"
 #include "thread_ids.h"
@@ -117,7 +118,7 @@ struct anew {
 	struct dictionary *dictionary; /* of the stream */
 	struct dialect d;
 	const struct encode_options *options;
-	bool ticks, times; /* rows of such clocks came */
+	struct clocks clocks; /* of the rows that came */
 
 	/* the rest is its own */
 	struct calls calls;

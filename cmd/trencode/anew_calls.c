@@ -9,6 +9,7 @@
 
 #include "anew.h"
 #include "common/field.h"
+#include "tick.h"
 
 static int take(void *ctx, const struct event *ev, struct error *e);
 
@@ -73,7 +74,7 @@ static int emit(struct anew *a, struct anew_row *r, const struct event *ev, stru
 	a->with_wall += clock && clock->flags & CLOCK_HAS_WALL && clock->wall;
 	if (a->options->tick && ticks &&
 	    __builtin_mul_overflow(ev->time, a->options->tick, &r->time))
-		r->time = UINT64_MAX;
+		return tick_overflow(ev->lane, ev->time, a->options->tick, e);
 	return give(a, r, e);
 }
 
@@ -315,23 +316,19 @@ static int take(void *ctx, const struct event *ev, struct error *e)
 
 static int check_clock(struct anew *a, const struct event *ev, struct error *e)
 {
+	const struct source *source = ev->lane->source;
 	bool ticks = ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS;
-	const char *name = ev->lane->source ? ev->lane->source->name.text : NULL;
 
-	if (!ticks) {
-		a->times = true;
-	} else if (!a->options->tick) {
-		if (a->target->needs_time)
-			return error_set(e, name, NO_OFFSET,
-					 "the trace has no time but ticks, one for each call and "
-					 "return; --tick 1ns says how long one is to be");
-		a->ticks = true;
-	}
-	if (a->ticks && a->times)
-		return error_set(e, name, NO_OFFSET,
-				 "ticks and times are in one stream; --tick 1ns says how long a "
-				 "tick is to be");
-	return 0;
+	if (ticks && a->options->tick)
+		return 0;
+	if (ticks && a->target->needs_time)
+		return error_set(e, source ? source->name.text : NULL, NO_OFFSET,
+				 "the trace has no time but ticks%s; " TICK_HINT,
+				 source && !strcmp(source->format.text, "apitrace")
+					 ? ", one for each call and return"
+					 : "");
+	clocks_note(&a->clocks, ev->lane);
+	return clocks_check(&a->clocks, TICK_HINT, e);
 }
 
 int anew_event(struct encoding *en, const struct event *ev, struct error *e)

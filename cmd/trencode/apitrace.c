@@ -23,7 +23,7 @@ struct state {
 	struct open_calls open; /* number in the stream to number in the output */
 	uint32_t call;		/* of the next enter */
 	uint64_t unmatched, foreign, gaps;
-	bool quiet;
+	bool quiet, several;
 };
 
 static int begin(struct encoding *en, struct error *e)
@@ -81,6 +81,11 @@ static int begin_trace(struct state *s, const struct source *source, struct erro
 		return error_set(e, NULL, NO_OFFSET,
 				 "traces whose calls are mixed with each other cannot be written "
 				 "into one .trace as they are: --anew makes one of them");
+	if (s->source && !s->several && !s->quiet)
+		warn(NULL, NO_OFFSET,
+		     "several traces stand behind each other in the output, of which apitrace "
+		     "reads the first only; --anew makes one of them");
+	s->several |= s->source != NULL;
 	s->source = source;
 	s->call = 0;
 	open_calls_free(&s->open);

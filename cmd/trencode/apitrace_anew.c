@@ -39,7 +39,7 @@ struct state {
 	struct type *calls[2], *gap;
 	struct buffer tail;
 	uint32_t calls_written, signatures;
-	uint64_t extra, bad, cut, fields_lost, unseen, instants, no_values, named;
+	uint64_t extra, bad, cut, fields_lost, unseen, instants, named;
 };
 
 /* --- functions --- */
@@ -268,33 +268,77 @@ static int call(void *state, const struct anew_row *r, struct error *e)
 	return put(s, r, leave, *r->mark, f->place, e);
 }
 
+/* One with values has the names of its place's arguments, and is called as that. */
+static struct function *value_function(struct state *s, const struct event *ev)
+{
+	struct anew_row r = {.ev = ev, .place = ev->place};
+	struct function *f;
+	struct definition *names;
+
+	if (ev->place)
+		return function_of(s, &r);
+	f = function_at(&s->events, &s->events_size, ev->type->number);
+	if (f && !f->place &&
+	    (number_names(s, ev, &names) || new_function(s, f, ev->type->name, names)))
+		return NULL;
+	return f;
+}
+
+/* One with fields is called as its type, and its place is one more argument. */
+static struct function *field_function(struct state *s, const struct event *ev,
+				       const struct made *made)
+{
+	struct function *f = function_at(&s->events, &s->events_size, ev->type->number);
+	struct definition *names;
+
+	if (f && !f->place &&
+	    (field_names(s, made, ev->place, &names) || new_function(s, f, ev->type->name, names)))
+		return NULL;
+	return f;
+}
+
+/* Its values or fields, in s->tail. */
+static struct function *instant_values(struct state *s, const struct event *ev)
+{
+	struct function *f;
+	struct text_ref name;
+	struct made *made;
+	int got;
+
+	s->tail.size = 0;
+	if (ev->type->flags & TYPE_VALUES) {
+		f = value_function(s, ev);
+		got = f ? apitrace_anew_convert(&s->values, &s->tail, ev, f->keep, f->arguments,
+						&s->extra)
+			: -1;
+		s->bad += got > 0;
+		return got < 0 ? NULL : f;
+	}
+	if (fields_of(s, ev->type, &made))
+		return NULL;
+	f = field_function(s, ev, made);
+	if (!f || anew_field_values(&s->tail, made->fields, made->n, ev, false))
+		return NULL;
+	if (ev->place && f->arguments > made->n) {
+		name = dictionary_place_name(s->anew.dictionary, ev->place);
+		if (value_put_detail(&s->tail, DETAIL_ARGUMENT, f->arguments) ||
+		    value_put_bytes(&s->tail, VALUE_STRING, name.text, name.size))
+			return NULL;
+	}
+	return f;
+}
+
 /* An event is a call that returns at once. */
 static int instant(void *state, const struct anew_row *r, struct error *e)
 {
 	struct state *s = state;
 	const struct event *ev = r->ev;
-	struct function *f = function_at(&s->events, &s->events_size, ev->type->number);
-	struct definition *names;
-	struct text_ref name;
-	struct made *made;
+	struct function *f = instant_values(s, ev);
 	uint32_t call = s->calls_written++;
 
-	if (!f || fields_of(s, ev->type, &made))
+	if (!f)
 		return error_no_memory(e);
-	if (!f->place &&
-	    (field_names(s, made, ev->place, &names) || new_function(s, f, ev->type->name, names)))
-		return error_no_memory(e);
-	s->tail.size = 0;
-	if (anew_field_values(&s->tail, made->fields, made->n, ev, false))
-		return error_no_memory(e);
-	if (ev->place && f->arguments > made->n) {
-		name = dictionary_place_name(s->anew.dictionary, ev->place);
-		if (value_put_detail(&s->tail, DETAIL_ARGUMENT, f->arguments) ||
-		    value_put_bytes(&s->tail, VALUE_STRING, name.text, name.size))
-			return error_no_memory(e);
-	}
 	s->instants++;
-	s->no_values += ev->type->flags & TYPE_VALUES && ev->tail_size;
 	if (put(s, r, false, call, f->place, e))
 		return -1;
 	s->tail.size = 0;
@@ -367,7 +411,6 @@ static int end(struct encoding *en, struct error *e)
 	anew_lost(a, a->with_cpu, "events have lost their CPU, which a .trace does not keep");
 	anew_lost(a, s->named, "threads have lost their name and process");
 	anew_lost(a, s->instants, "events are calls that return at once");
-	anew_lost(a, s->no_values, "events have lost their values: what they keep is fields");
 	anew_lost(a, s->extra, "arguments beyond those of the function's first call are left out");
 	anew_lost(a, s->bad, "events have damaged values: what is behind the damage is left out");
 	anew_lost(a, s->cut, "names were cut to 32768 bytes");

@@ -290,6 +290,14 @@ bool attributes_keep_numbers(struct attributes *a)
 			a->items[kept++] = a->items[i];
 	if (!kept)
 		return false;
+	a->dropped += a->count - kept;
 	a->count = kept;
 	return true;
+}
+
+void attributes_report(const struct attributes *a)
+{
+	if (a->dropped)
+		warn(NULL, NO_OFFSET,
+		     "%" PRIu64 " values of counters are no numbers and are left out", a->dropped);
 }

@@ -37,6 +37,7 @@ struct attributes {
 	bool quote_numbers;	 /* JSON: integers that a double cannot hold become strings */
 	struct attribute *items; /* of the last attributes_read, in their order, no name twice */
 	size_t count, capacity;
+	uint64_t dropped; /* by attributes_keep_numbers */
 	/* its own */
 	uint32_t names[16], return_name; /* of arguments without one */
 	uint32_t *seen, generation;	 /* by name */
@@ -68,6 +69,8 @@ int attributes_read(struct attributes *a, const uint8_t *bytes, size_t n);
 
 /* Of the items only numbers stay, as of a counter. false: there are none, and all stay. */
 bool attributes_keep_numbers(struct attributes *a);
+/* Say on stderr how many did not, if there were any. */
+void attributes_report(const struct attributes *a);
 
 /* Append the items as a JSON object. */
 int attributes_json(struct attributes *a, struct buffer *to);

@@ -353,7 +353,9 @@ static int chrome_end(struct encoding *en, struct error *e)
 	if (spans_finish(&s->spans, e))
 		return -1;
 	text_puts(s->out, s->any ? "\n],\"otherData\":{\"clock\":" : "],\"otherData\":{\"clock\":");
-	if (s->clock)
+	if (s->clock && s->clock->tick)
+		text_printf(s->out, "\"ticks of %" PRIu64 " ns\"", s->clock->tick);
+	else if (s->clock)
 		json_string(s->out, s->clock->name.text, s->clock->name.size);
 	else
 		text_puts(s->out, "null");
@@ -364,6 +366,7 @@ static int chrome_end(struct encoding *en, struct error *e)
 		return 0;
 	place_names_report(&s->names);
 	spans_report(&s->spans, en->options->drop);
+	attributes_report(&s->attributes);
 	if (s->early)
 		warn(NULL, NO_OFFSET,
 		     "%" PRIu64 " times are before that of the first event: they are negative "

@@ -5,6 +5,7 @@
 #include "tick.h"
 
 #include "common/calls.h"
+#include "common/clocks.h"
 #include "common/units.h"
 #include <getopt.h>
 #include <inttypes.h>
@@ -176,8 +177,9 @@ static int take_tick(struct encode_options *o, const char *arg, struct error *e)
 {
 	int64_t ns;
 
-	if (parse_time(arg, &ns) || ns <= 0)
-		return error_set(e, NULL, NO_OFFSET, "--tick takes a time like 1ns, not '%s'", arg);
+	if (parse_time_whole(arg, &ns) || ns <= 0)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--tick takes a time like 1ns, of whole ns, not '%s'", arg);
 	o->tick = (uint64_t)ns;
 	return 0;
 }
@@ -295,6 +297,18 @@ static int take_meta(struct stage *s, struct encoding *en, struct known_metas *k
 	return en->encoder->meta && !(m.flags & META_REFERENCE) ? en->encoder->meta(en, &m, e) : 0;
 }
 
+/* What a report says is on one axis, in one unit. */
+static int check_clocks(struct encoding *en, struct clocks *clocks, const struct block *b,
+			struct error *e)
+{
+	if (!en->encoder->report)
+		return 0;
+	if (en->options->tick)
+		return tick_lanes(en->dictionary, b, en->options->tick, e);
+	clocks_look(clocks, b);
+	return clocks_check(clocks, TICK_HINT, e);
+}
+
 static int take_events(struct encoding *en, struct calls *calls, const struct block *b,
 		       struct error *e)
 {
@@ -303,8 +317,6 @@ static int take_events(struct encoding *en, struct calls *calls, const struct bl
 	struct event ev;
 	struct call done;
 
-	if (en->encoder->report && en->options->tick)
-		tick_lanes(en->dictionary, b, en->options->tick);
 	if (en->encoder->block)
 		return en->encoder->block(en, b, e);
 	events_begin(&it, b);
@@ -385,7 +397,8 @@ static int begin_late(struct stage *s, struct encoding *en, struct error *e)
 }
 
 static int take_block(struct stage *s, struct encoding *en, struct known_metas *known,
-		      struct calls *calls, const struct block *b, struct error *e)
+		      struct calls *calls, struct clocks *clocks, const struct block *b,
+		      struct error *e)
 {
 	if (!en->begun) {
 		if (b->kind != BLOCK_META && b->kind != BLOCK_EVENTS)
@@ -402,7 +415,8 @@ static int take_block(struct stage *s, struct encoding *en, struct known_metas *
 	switch (b->kind) {
 	case BLOCK_HEAD: return en->encoder->head ? en->encoder->head(en, &s->in.head, e) : 0;
 	case BLOCK_META: return take_meta(s, en, known, b, e);
-	case BLOCK_EVENTS: return take_events(en, calls, b, e);
+	case BLOCK_EVENTS:
+		return check_clocks(en, clocks, b, e) || take_events(en, calls, b, e) ? -1 : 0;
 	}
 	return 0;
 }
@@ -429,6 +443,7 @@ static void report_calls(struct calls *calls, bool quiet)
 static void encode(struct stage *s, struct encoding *en)
 {
 	struct known_metas known = {0};
+	struct clocks clocks = {0};
 	struct calls calls;
 	struct error e;
 	struct block b;
@@ -439,7 +454,8 @@ static void encode(struct stage *s, struct encoding *en)
 	}
 	calls_init(&calls, en->dictionary);
 	while (stage_next(s, &b))
-		if (take_block(s, en, &known, en->encoder->counts_calls ? &calls : NULL, &b, &e)) {
+		if (take_block(s, en, &known, en->encoder->counts_calls ? &calls : NULL, &clocks,
+			       &b, &e)) {
 			stage_fail(s, &e);
 			break;
 		}

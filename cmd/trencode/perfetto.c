@@ -550,6 +550,7 @@ static int perfetto_end(struct encoding *en, struct error *e)
 	if (!en->options->quiet) {
 		place_names_report(&s->names);
 		spans_report(&s->spans, s->drop);
+		attributes_report(&s->attributes);
 	}
 	return 0;
 }

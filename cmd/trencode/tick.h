@@ -9,10 +9,15 @@
 
 #include "encoder.h"
 
-/* The clocks of a block's lanes get the length. */
-void tick_lanes(struct dictionary *d, const struct block *b, uint64_t tick);
+#define TICK_HINT "--tick 1ns says how long a tick is to be"
 
-/* A time of such a clock in ns, at most 2^64-1. */
+/* The clocks of a block's lanes get the length. -1 with e: an event's time is beyond 64 bits. */
+int tick_lanes(struct dictionary *d, const struct block *b, uint64_t tick, struct error *e);
+
+/* That a tick of so many ns is too long for this time. -1 */
+int tick_overflow(const struct lane *lane, uint64_t time, uint64_t tick, struct error *e);
+
+/* A time of such a clock in ns, of a block that tick_lanes has seen. */
 static inline uint64_t tick_time(const struct lane *lane, uint64_t time)
 {
 	uint64_t tick = lane->clock ? lane->clock->tick : 0;

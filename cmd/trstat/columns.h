@@ -14,6 +14,7 @@
 #ifndef TR_COLUMNS_H
 #define TR_COLUMNS_H
 
+#include "common/clocks.h"
 #include "common/error.h"
 #include "aggregate.h"
 
@@ -91,6 +92,12 @@ int columns_find(struct columns *c, const char *name, struct error *e);
 
 /* -1 with e if a column means nothing for a clock that counts ticks: rate. */
 int columns_check_ticks(const struct columns *c, struct error *e);
+
+/* What can be done with times and ticks. */
+#define CLOCKS_HINT "only counts (-a count) are of both"
+
+/* -1 with e if a column is of times, and there were such and ticks too. */
+int columns_check_clocks(const struct columns *c, const struct clocks *clocks, struct error *e);
 
 void columns_free(struct columns *c);
 

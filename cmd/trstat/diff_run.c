@@ -56,8 +56,10 @@ static int fail_memory(struct stage *stage)
 
 static int check_ticks(const struct side *s, struct error *e)
 {
-	return s->statistics.ticks && (columns_check_ticks(&s->query.columns, e) ||
-				       keys_check_ticks(&s->query.keys, e))
+	return s->statistics.ticks &&
+			       (columns_check_clocks(&s->query.columns, &s->statistics.clocks, e) ||
+				columns_check_ticks(&s->query.columns, e) ||
+				keys_check_ticks(&s->query.keys, e))
 		       ? -1
 		       : 0;
 }

@@ -238,7 +238,7 @@ int alarms_finish(struct alarms *all)
 
 /* --- judging --- */
 
-int alarms_check_ticks(const struct alarms *all, struct error *e)
+int alarms_check_ticks(const struct alarms *all, const struct clocks *clocks, struct error *e)
 {
 	for (size_t i = 0; i < all->count; i++) {
 		const struct alarm *a = &all->alarm[i];
@@ -248,7 +248,8 @@ int alarms_check_ticks(const struct alarms *all, struct error *e)
 					 "--fail-if '%s': the clock of this trace counts ticks, no "
 					 "unit of time",
 					 a->text);
-		if (a->own && columns_check_ticks(&a->columns, e))
+		if (a->own && (columns_check_ticks(&a->columns, e) ||
+			       columns_check_clocks(&a->columns, clocks, e)))
 			return -1;
 	}
 	return 0;

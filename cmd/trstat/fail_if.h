@@ -52,8 +52,8 @@ int alarms_until(struct alarms *a, const struct block *b, struct events it, uint
 int alarms_reset(struct alarms *a);
 int alarms_finish(struct alarms *a);
 
-/* -1 with e if one means nothing for a clock that counts ticks. */
-int alarms_check_ticks(const struct alarms *a, struct error *e);
+/* -1 with e if one means nothing for a clock that counts ticks, or for one beside others. */
+int alarms_check_ticks(const struct alarms *a, const struct clocks *clocks, struct error *e);
 
 /*
  * Which of them hold, in an interval or (NULL) in all? 1: some do, 0: none, -1: memory is out.

@@ -144,7 +144,8 @@ static int join(struct merge *m, struct summaries *ss)
 	}
 	if (parts_sort(&ss->parts, &e) ||
 	    (m->s->ticks &&
-	     (columns_check_ticks(&m->q->columns, &e) || keys_check_ticks(&m->q->keys, &e))))
+	     (columns_check_clocks(&m->q->columns, &m->s->clocks, &e) ||
+	      columns_check_ticks(&m->q->columns, &e) || keys_check_ticks(&m->q->keys, &e))))
 		return stage_fail(stage, &e);
 	if (dictionary_name_by_number(&stage->in.dictionary) ||
 	    (m->how->out ? to_summary(m, &ss->parts) : to_table(m, &ss->parts))) {

@@ -118,7 +118,8 @@ static int take_block(struct stage *stage, const struct query *q, struct statist
 		return 0;
 	if ((!s->part && begin_lost(s, ps, b)) || statistics_block(s, b))
 		return fail_memory(stage);
-	if (s->ticks && (columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e)))
+	if (s->ticks && (columns_check_clocks(&q->columns, &s->clocks, &e) ||
+			 columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e)))
 		return stage_fail(stage, &e);
 	return 0;
 }

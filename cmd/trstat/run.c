@@ -47,8 +47,10 @@ static void count(struct stage *stage, const struct query *q, struct statistics 
 		if (bad)
 			return;
 		if (st->ticks &&
-		    (columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e) ||
-		     alarms_check_ticks(alarms, &e) || pair_check_ticks(&q->pair, &e))) {
+		    (columns_check_clocks(&q->columns, &st->clocks, &e) ||
+		     columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e) ||
+		     alarms_check_ticks(alarms, &st->clocks, &e) ||
+		     pair_check_ticks(&q->pair, &e))) {
 			stage_fail(stage, &e);
 			return;
 		}
@@ -74,19 +76,26 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 {
 	struct slowest s;
 	struct statistics st;
+	struct clocks clocks = {0};
 	struct block block;
-	struct error e;
+	struct error e = {0};
 	int bad = slowest_init(&s, q->slowest, &stage->in.dictionary) ||
 		  statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary);
 
-	if (!bad && alarms_begin(alarms, q, &stage->in.dictionary, &e))
+	if (!bad && alarms_begin(alarms, q, &stage->in.dictionary, &e)) {
 		stage_fail(stage, &e);
+		e.what[0] = '\0';
+	}
 	while (!bad && stage_next(stage, &block))
-		bad = slowest_block(&s, &block) ||
+		bad = (block.kind == BLOCK_EVENTS &&
+		       (clocks_look(&clocks, &block), clocks_check(&clocks, CLOCKS_HINT, &e))) ||
+		      slowest_block(&s, &block) ||
 		      (alarms->count && block.kind == BLOCK_EVENTS &&
 		       (statistics_block(&st, &block) || alarms_block(alarms, &block)));
 	bad = bad || slowest_finish(&s) || statistics_finish(&st) || alarms_finish(alarms);
-	if (bad)
+	if (bad && e.what[0])
+		stage_fail(stage, &e);
+	else if (bad)
 		report_no_memory(stage);
 	if (stage->status != STATUS_FAILED && !print_slowest(stage, q, &s)) {
 		report_alarms(stage, q, &st, alarms, NULL);

@@ -49,8 +49,8 @@ static void look_at(struct statistics *s, const struct block *b)
 {
 	if (s->symbol_changes != s->dictionary->symbol_changes)
 		statistics_forget_names(s);
-	for (uint32_t i = 0; b->rows && i < b->nlanes; i++)
-		s->ticks |= b->lanes[i]->clock->flags & CLOCK_TICKS;
+	clocks_look(&s->clocks, b);
+	s->ticks |= s->clocks.ticks;
 }
 
 int statistics_until(struct statistics *s, const struct block *b, struct events *it, uint64_t end)

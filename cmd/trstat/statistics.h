@@ -8,6 +8,7 @@
 #include "columns.h"
 #include "common/call_stacks.h"
 #include "common/calls.h"
+#include "common/clocks.h"
 #include "entered.h"
 #include "keys.h"
 #include "pair.h"
@@ -28,6 +29,7 @@ struct statistics {
 	struct key_cell *cells;
 	uint64_t first, last; /* times of all rows; first > last: none */
 	bool ticks;	      /* the clock counts ticks */
+	struct clocks clocks; /* of all rows */
 	bool out_of_memory;
 	/* groups found before */
 	struct aggregate **by_place; /* where the key is the name alone */

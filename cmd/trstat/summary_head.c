@@ -139,7 +139,9 @@ static int match(struct unpacker *u, const struct summary_head *h)
 				 "a summary by the keys '%s', and not by '%s'", h->keys, ss->keys);
 	if (match_columns(u, h))
 		return -1;
-	ss->s->ticks |= h->ticks; /* one without rows does not know */
+	ss->s->ticks |= h->ticks;
+	if (h->first <= h->last) /* one without rows does not know */
+		clocks_set(&ss->s->clocks, h->ticks, ss->file, h->ticks ? "ticks" : "ns");
 	ss->s->first = h->first < ss->s->first ? h->first : ss->s->first;
 	ss->s->last = h->last > ss->s->last ? h->last : ss->s->last;
 	ss->s->calls.unmatched += h->unmatched;

@@ -16,6 +16,14 @@ static void no_time(const char *text)
 	ok(parse_time(text, &ns) == -1, text);
 }
 
+static void whole_is(const char *text, int64_t want)
+{
+	int64_t ns = -77;
+
+	parse_time_whole(text, &ns);
+	ok(ns == want, text);
+}
+
 static void size_is(const char *text, uint64_t want)
 {
 	uint64_t bytes = 77;
@@ -33,6 +41,12 @@ static void no_size(const char *text)
 
 int main(void)
 {
+	whole_is("1.5ns", -77);
+	whole_is("1.5us", 1500);
+	whole_is("1.0ns", 1);
+	whole_is("1.0005us", -77);
+	whole_is("0.0000000000000000000001s", -77);
+	whole_is("1x", -77);
 	time_is("0", 0);
 	time_is("7", 7);
 	time_is("7ns", 7);
