@@ -494,3 +494,13 @@ damage_byte() {
 	run -0 trstat -F tsv -g arg.m,arg.w -a count s
 	assert_line 'A | C	hé	1'
 }
+
+@test "a call is fake if any of its flags says so" {
+	# f() with flags 1 in the enter and 0 in the leave, with 1 and 2 in the enter
+	printf '\005\000\000\000\001f\000\005\001\000\001\000\005\000\000' | gzip -n >x.trace
+	run -0 pipe 'trdecode x.trace | trencode'
+	assert_output '0 f() // fake'
+	printf '\005\000\000\000\001f\000\005\001\005\002\000\001\000\000' | gzip -n >x.trace
+	run -0 pipe 'trdecode x.trace | trencode'
+	assert_output '0 f() // fake'
+}

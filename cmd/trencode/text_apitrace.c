@@ -171,7 +171,7 @@ static int take_details(struct state *s, struct open_text *t, const struct event
 		case DETAIL_FLAGS:
 			if (!values_value(&v, &value))
 				return -1;
-			t->flags = value.number;
+			t->flags |= value.number; /* apitrace adds up what it is told */
 			continue;
 		default:
 			if (!values_skip(&v))
