@@ -504,3 +504,22 @@ damage_byte() {
 	run -0 pipe 'trdecode x.trace | trencode'
 	assert_output '0 f() // fake'
 }
+
+@test "what a Direct3D device is asked is hidden, of whatever version" {
+	printf '\005' >raw
+	call=0
+	for name in ID3D10Device::CheckFormatSupport ID3D10Device1::CheckMultisampleQualityLevels \
+		ID3D11Device::CheckFormatSupport ID3D11Device5::CheckFormatSupport \
+		ID3D11Device::CheckMultisampleQualityLevels ID3D11Device::CheckCounter \
+		ID3D12Device::CheckFormatSupport ID3D11DeviceX::CheckFormatSupport \
+		ID3D11Device::CheckFormatSupportX; do
+		octal=$(printf '%03o' $call)
+		printf "\\000\\000\\$octal\\$(printf '%03o' ${#name})$name\\000\\000\\001\\$octal\\000" >>raw
+		call=$((call + 1))
+	done
+	gzip -n <raw >x.trace
+	run -0 pipe 'trdecode x.trace | trencode'
+	assert_output "$(printf '%s()\n' '5 ID3D11Device::CheckCounter' \
+		'6 ID3D12Device::CheckFormatSupport' '7 ID3D11DeviceX::CheckFormatSupport' \
+		'8 ID3D11Device::CheckFormatSupportX')"
+}
