@@ -523,3 +523,19 @@ damage_byte() {
 		'6 ID3D12Device::CheckFormatSupport' '7 ID3D11DeviceX::CheckFormatSupport' \
 		'8 ID3D11Device::CheckFormatSupportX')"
 }
+
+@test "a file of several traces, however small, is written back as they are" {
+	printf '\006\006\001a\001b\000\000\000\000\001f\000\000\001\000\000' >raw
+	printf '\006\006\001e\001f\000\000\000\000\001g\000\000\001\000\000' >>raw
+	printf '\006\006\001g\001h\000' >>raw
+	gzip -n <raw >x.trace
+	trdecode x.trace | trencode -t apitrace --compress gzip | zcat >got
+	cmp got raw
+	for trace in threads v6; do
+		trdecode "$T/$trace.trace" | trencode -t apitrace --compress gzip | zcat >one
+		cat one one one >raw
+		gzip -n <raw >x.trace
+		trdecode x.trace | trencode -t apitrace --compress gzip | zcat >got
+		cmp got raw
+	done
+}
