@@ -539,3 +539,22 @@ damage_byte() {
 		cmp got raw
 	done
 }
+
+@test "--blobs: nothing but the blobs that the text names is left in the directory" {
+	# f(a = "1", then "22"), in the enter, and in enter and leave; a hidden call with one
+	printf '\005\000\000\000\001f\001\001a\001\000\010\0011\001\000\010\00222\000\001\000\000' |
+		gzip -n >x.trace
+	printf '\005\000\000\000\001f\001\001a\001\000\010\0011\000\001\000\001\000\010\00222\000' |
+		gzip -n >y.trace
+	for name in x y; do
+		run -0 pipe "trdecode $name.trace | trencode --blobs $name"
+		assert_output '0 f(a = blob("blob_call0.bin"))'
+		[ "$(cat $name/blob_call0.bin)" = 22 ]
+		[ "$(find $name -type f | wc -l)" = 1 ]
+	done
+	printf '\005\000\000\000\013glGetString\001\001a\001\000\010\0011\000\001\000\000' |
+		gzip -n >z.trace
+	run -0 pipe 'trdecode z.trace | trencode --blobs z'
+	assert_output ''
+	[ -z "$(find z -type f)" ]
+}

@@ -127,6 +127,13 @@ static int take_backtrace(struct state *s, const struct apitrace_writer *w, stru
 	return 0;
 }
 
+/* What is not printed. */
+static void drop_piece(struct state *s, const struct open_text *t, const struct piece *p)
+{
+	if (s->blobs && p->given)
+		apitrace_blobs_drop(s->blobs, t->text.data + p->offset, p->size);
+}
+
 static int take_details(struct state *s, struct open_text *t, const struct event *ev)
 {
 	struct apitrace_writer w = {s->dictionary, &t->text, s->blobs, s->plain_octal};
@@ -179,6 +186,7 @@ static int take_details(struct state *s, struct open_text *t, const struct event
 			continue;
 		}
 		p.size = t->text.size - p.offset;
+		drop_piece(s, t, where);
 		*where = p;
 	}
 	return 0;
@@ -256,8 +264,12 @@ static int print_call(struct state *s, struct open_text *t, bool incomplete, str
 
 	if (!k)
 		return error_no_memory(e);
-	if (hidden(s, k, t))
+	if (hidden(s, k, t)) {
+		for (size_t i = 0; i < t->count; i++)
+			drop_piece(s, t, &t->arguments[i]);
+		drop_piece(s, t, &t->result);
 		return 0;
+	}
 	text_u64(s->out, t->call);
 	text_char(s->out, ' ');
 	if (s->thread_ids) {

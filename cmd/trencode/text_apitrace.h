@@ -65,6 +65,8 @@ int apitrace_blobs_keep(struct apitrace_blobs *b, const void *data, size_t n, st
 /* The text of a call with the marks replaced by names; number counts the call's blobs. */
 int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t call, unsigned *number,
 			const uint8_t *text, size_t n, struct buffer *out);
+/* Of a text that is not printed: its blobs have no file. */
+void apitrace_blobs_drop(struct apitrace_blobs *b, const uint8_t *text, size_t n);
 const struct error *apitrace_blobs_error(const struct apitrace_blobs *b);
 
 #endif

@@ -16,7 +16,7 @@
 struct apitrace_blobs {
 	const char *directory;
 	int fd;
-	uint32_t kept;
+	uint32_t kept, settled; /* how many were put into files; named or dropped of these */
 	struct error error;
 };
 
@@ -45,13 +45,6 @@ struct apitrace_blobs *apitrace_blobs_open(const char *directory, struct error *
 	return b;
 }
 
-void apitrace_blobs_close(struct apitrace_blobs *b)
-{
-	if (b)
-		close(b->fd);
-	free(b);
-}
-
 const struct error *apitrace_blobs_error(const struct apitrace_blobs *b)
 {
 	return &b->error;
@@ -61,6 +54,36 @@ static void kept_name(const struct apitrace_blobs *b, uint32_t number, char *nam
 {
 	(void)b;
 	snprintf(name, NAME_SIZE, ".blob-%ld-%u", (long)getpid(), number);
+}
+
+static void drop(struct apitrace_blobs *b, uint32_t number)
+{
+	char name[NAME_SIZE];
+
+	kept_name(b, number, name);
+	if (!unlinkat(b->fd, name, 0))
+		b->settled++;
+}
+
+void apitrace_blobs_drop(struct apitrace_blobs *b, const uint8_t *text, size_t n)
+{
+	const uint8_t *end = text + n;
+
+	while (text < end && (text = memchr(text, 0, (size_t)(end - text))) && end - text >= 5) {
+		drop(b, get_u32(text + 1));
+		text += 5;
+	}
+}
+
+void apitrace_blobs_close(struct apitrace_blobs *b)
+{
+	if (!b)
+		return;
+	/* those of calls that an error kept from being printed */
+	for (uint32_t i = 0; i < b->kept && b->settled < b->kept; i++)
+		drop(b, i);
+	close(b->fd);
+	free(b);
 }
 
 int apitrace_blobs_keep(struct apitrace_blobs *b, const void *data, size_t n, struct buffer *out)
@@ -118,6 +141,7 @@ int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t call, unsigned *numbe
 		if (renameat(b->fd, from, b->fd, to))
 			return error_errno(&b->error, b->directory, NO_OFFSET,
 					   "cannot write to it");
+		b->settled++;
 		if (buffer_printf(out, "blob(\"%s\")", to))
 			return error_set(&b->error, NULL, NO_OFFSET, "out of memory");
 		text += 5;
