@@ -558,3 +558,16 @@ damage_byte() {
 	assert_output ''
 	[ -z "$(find z -type f)" ]
 }
+
+@test "--blobs of several traces do not replace each other" {
+	for text in one two; do
+		printf '\005\000\000\000\001f\002\001a\001b\001\000\010\003%s\001\001\010\0012\000\001\000\000' $text
+	done >raw
+	gzip -n <raw >x.trace
+	run -0 pipe 'trdecode x.trace | trencode --blobs x'
+	[[ $output == *'0 f(a = blob("blob_call0.bin"), b = blob("blob_call0_1.bin"))'* ]]
+	[[ $output == *'0 f(a = blob("blob_trace2_call0.bin"), b = blob("blob_trace2_call0_1.bin"))'* ]]
+	[ "$(cat x/blob_call0.bin)" = one ]
+	[ "$(cat x/blob_trace2_call0.bin)" = two ]
+	[ "$(find x -type f | wc -l)" = 4 ]
+}

@@ -27,7 +27,7 @@ struct open_text {
 	size_t capacity, count;
 	struct piece result, backtrace;
 	uint64_t flags, order;
-	uint32_t call, place;
+	uint32_t source, call, place; /* numbers */
 	int32_t thread;
 	bool zero; /* the result is a number, and 0 */
 };
@@ -226,7 +226,7 @@ static void put_piece(struct state *s, const struct open_text *t, const struct p
 		return;
 	}
 	s->scratch.size = 0;
-	apitrace_blobs_name(s->blobs, t->call, blobs, t->text.data + p->offset, p->size,
+	apitrace_blobs_name(s->blobs, t->source, t->call, blobs, t->text.data + p->offset, p->size,
 			    &s->scratch);
 	text_put(s->out, (const char *)s->scratch.data, s->scratch.size);
 }
@@ -309,6 +309,7 @@ static int enter(struct state *s, const struct event *ev, uint32_t call, struct 
 
 	if (!t)
 		return error_no_memory(e);
+	t->source = ev->lane->source->number;
 	t->call = call;
 	t->place = ev->place;
 	t->thread = ev->lane->tid;

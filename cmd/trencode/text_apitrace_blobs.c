@@ -16,6 +16,7 @@
 struct apitrace_blobs {
 	const char *directory;
 	int fd;
+	uint32_t first;		/* number of the source whose blobs came first */
 	uint32_t kept, settled; /* how many were put into files; named or dropped of these */
 	struct error error;
 };
@@ -117,13 +118,13 @@ int apitrace_blobs_keep(struct apitrace_blobs *b, const void *data, size_t n, st
 	return 0;
 }
 
-int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t call, unsigned *number,
+int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t source, uint32_t call, unsigned *number,
 			const uint8_t *text, size_t n, struct buffer *out)
 {
 	while (n) {
 		const uint8_t *mark = memchr(text, 0, n);
 		size_t plain = mark ? (size_t)(mark - text) : n;
-		char from[NAME_SIZE], to[NAME_SIZE];
+		char from[NAME_SIZE], to[NAME_SIZE], trace[24] = "";
 
 		if (buffer_append(out, text, plain))
 			return error_set(&b->error, NULL, NO_OFFSET, "out of memory");
@@ -132,11 +133,16 @@ int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t call, unsigned *numbe
 		if (n < 5)
 			break;
 		kept_name(b, get_u32(text + 1), from);
+		if (!b->first)
+			b->first = source;
+		/* calls of every trace count from 0: the names of but one can be apitrace's */
+		if (source != b->first)
+			snprintf(trace, sizeof trace, "trace%u_", source);
 		/* from 1 for the second */
 		if (*number)
-			snprintf(to, sizeof to, "blob_call%u_%u.bin", call, *number);
+			snprintf(to, sizeof to, "blob_%scall%u_%u.bin", trace, call, *number);
 		else
-			snprintf(to, sizeof to, "blob_call%u.bin", call);
+			snprintf(to, sizeof to, "blob_%scall%u.bin", trace, call);
 		++*number;
 		if (renameat(b->fd, from, b->fd, to))
 			return error_errno(&b->error, b->directory, NO_OFFSET,
