@@ -571,3 +571,15 @@ damage_byte() {
 	[ "$(cat x/blob_trace2_call0.bin)" = two ]
 	[ "$(find x -type f | wc -l)" = 4 ]
 }
+
+@test "snappy damaged within its first bytes: a damaged trace, and where" {
+	# a copy from before the beginning, a length of 4 GiB
+	printf 'at\006\000\000\000\040\000Az\377\377' >copy.trace
+	printf 'at\007\000\000\000\377\377\377\377\017\000A' >length.trace
+	for name in copy length; do
+		run -1 trdecode -o s $name.trace
+		assert_output --regexp "^trdecode: $name.trace: 0x2: chunk 0: (damaged|impossible length)"
+		run -1 trstat s
+		run -1 trdecode --info $name.trace
+	done
+}

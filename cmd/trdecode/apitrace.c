@@ -50,7 +50,7 @@ static int apitrace_open(struct input *in, struct error *e)
 		*e = a->error;
 		return -1;
 	}
-	if (a->version > APITRACE_LATEST)
+	if (a->version > APITRACE_LATEST && !a->unpack.damage.what[0])
 		return error_set(e, in->name, NO_OFFSET, "%s", a->message);
 	if (!a->unpack.total && a->unpack.refused[0]) {
 		*e = a->unpack.damage;
@@ -59,7 +59,7 @@ static int apitrace_open(struct input *in, struct error *e)
 	if (!a->unpack.total && container == CONTAINER_BROTLI)
 		return error_set(e, in->name, NO_OFFSET, "not a trace of a known format");
 	/* of a cut header the rest is told; nothing can follow it */
-	if (a->unpack.damage.what[0] && a->failure == FAILURE_END)
+	if (a->unpack.damage.what[0] && (a->failure == FAILURE_END || a->version > APITRACE_LATEST))
 		input_damage_error(in, &a->unpack.damage);
 	else
 		input_damage(in, in->name, a->unpack.chunk_at, "%s %" PRIu64 ": %s",
