@@ -583,3 +583,14 @@ damage_byte() {
 		run -1 trdecode --info $name.trace
 	done
 }
+
+@test "--info: the container's size is the file's, of a damaged one too" {
+	{
+		printf '\005\000\000\000\001f\000\000\011' | gzip -n
+		head -c 1000000 /dev/zero
+	} >x.trace
+	run -1 trdecode --info x.trace
+	assert_line --regexp "^container size +$(stat -c %s x.trace)$"
+	run -0 pipe "cat $T/v6.trace | trdecode --info -"
+	assert_line --regexp "^container size +$(stat -c %s "$T/v6.trace")$"
+}
