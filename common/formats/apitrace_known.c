@@ -339,7 +339,8 @@ static bool is_device_check(const char *s, size_t n)
 	size_t at = sizeof "ID3D1x" - 1;
 
 	if (n < at + sizeof device - 1 || memcmp(s, "ID3D1", at - 1) != 0 ||
-	    (s[at - 1] != '0' && s[at - 1] != '1') || memcmp(s + at, device, sizeof device - 1) != 0)
+	    (s[at - 1] != '0' && s[at - 1] != '1') ||
+	    memcmp(s + at, device, sizeof device - 1) != 0)
 		return false;
 	at += sizeof device - 1;
 	while (at < n && s[at] >= '0' && s[at] <= '9')
