@@ -494,3 +494,103 @@ damage_byte() {
 	run -0 trstat -F tsv -g arg.m,arg.w -a count s
 	assert_line 'A | C	hé	1'
 }
+
+@test "a call is fake if any of its flags says so" {
+	# f() with flags 1 in the enter and 0 in the leave, with 1 and 2 in the enter
+	printf '\005\000\000\000\001f\000\005\001\000\001\000\005\000\000' | gzip -n >x.trace
+	run -0 pipe 'trdecode x.trace | trencode'
+	assert_output '0 f() // fake'
+	printf '\005\000\000\000\001f\000\005\001\005\002\000\001\000\000' | gzip -n >x.trace
+	run -0 pipe 'trdecode x.trace | trencode'
+	assert_output '0 f() // fake'
+}
+
+@test "what a Direct3D device is asked is hidden, of whatever version" {
+	printf '\005' >raw
+	call=0
+	for name in ID3D10Device::CheckFormatSupport ID3D10Device1::CheckMultisampleQualityLevels \
+		ID3D11Device::CheckFormatSupport ID3D11Device5::CheckFormatSupport \
+		ID3D11Device::CheckMultisampleQualityLevels ID3D11Device::CheckCounter \
+		ID3D12Device::CheckFormatSupport ID3D11DeviceX::CheckFormatSupport \
+		ID3D11Device::CheckFormatSupportX; do
+		octal=$(printf '%03o' $call)
+		printf "\\000\\000\\$octal\\$(printf '%03o' ${#name})$name\\000\\000\\001\\$octal\\000" >>raw
+		call=$((call + 1))
+	done
+	gzip -n <raw >x.trace
+	run -0 pipe 'trdecode x.trace | trencode'
+	assert_output "$(printf '%s()\n' '5 ID3D11Device::CheckCounter' \
+		'6 ID3D12Device::CheckFormatSupport' '7 ID3D11DeviceX::CheckFormatSupport' \
+		'8 ID3D11Device::CheckFormatSupportX')"
+}
+
+@test "a file of several traces, however small, is written back as they are" {
+	printf '\006\006\001a\001b\000\000\000\000\001f\000\000\001\000\000' >raw
+	printf '\006\006\001e\001f\000\000\000\000\001g\000\000\001\000\000' >>raw
+	printf '\006\006\001g\001h\000' >>raw
+	gzip -n <raw >x.trace
+	trdecode x.trace | trencode -t apitrace --compress gzip | zcat >got
+	cmp got raw
+	for trace in threads v6; do
+		trdecode "$T/$trace.trace" | trencode -t apitrace --compress gzip | zcat >one
+		cat one one one >raw
+		gzip -n <raw >x.trace
+		trdecode x.trace | trencode -t apitrace --compress gzip | zcat >got
+		cmp got raw
+	done
+}
+
+@test "--blobs: nothing but the blobs that the text names is left in the directory" {
+	# f(a = "1", then "22"), in the enter, and in enter and leave; a hidden call with one
+	printf '\005\000\000\000\001f\001\001a\001\000\010\0011\001\000\010\00222\000\001\000\000' |
+		gzip -n >x.trace
+	printf '\005\000\000\000\001f\001\001a\001\000\010\0011\000\001\000\001\000\010\00222\000' |
+		gzip -n >y.trace
+	for name in x y; do
+		run -0 pipe "trdecode $name.trace | trencode --blobs $name"
+		assert_output '0 f(a = blob("blob_call0.bin"))'
+		[ "$(cat $name/blob_call0.bin)" = 22 ]
+		[ "$(find $name -type f | wc -l)" = 1 ]
+	done
+	printf '\005\000\000\000\013glGetString\001\001a\001\000\010\0011\000\001\000\000' |
+		gzip -n >z.trace
+	run -0 pipe 'trdecode z.trace | trencode --blobs z'
+	assert_output ''
+	[ -z "$(find z -type f)" ]
+}
+
+@test "--blobs of several traces do not replace each other" {
+	for text in one two; do
+		printf '\005\000\000\000\001f\002\001a\001b\001\000\010\003%s\001\001\010\0012\000\001\000\000' $text
+	done >raw
+	gzip -n <raw >x.trace
+	run -0 pipe 'trdecode x.trace | trencode --blobs x'
+	[[ $output == *'0 f(a = blob("blob_call0.bin"), b = blob("blob_call0_1.bin"))'* ]]
+	[[ $output == *'0 f(a = blob("blob_trace2_call0.bin"), b = blob("blob_trace2_call0_1.bin"))'* ]]
+	[ "$(cat x/blob_call0.bin)" = one ]
+	[ "$(cat x/blob_trace2_call0.bin)" = two ]
+	[ "$(find x -type f | wc -l)" = 4 ]
+}
+
+@test "snappy damaged within its first bytes: a damaged trace, and where" {
+	# a copy from before the beginning, a length of 4 GiB
+	printf 'at\006\000\000\000\040\000Az\377\377' >copy.trace
+	printf 'at\007\000\000\000\377\377\377\377\017\000A' >length.trace
+	for name in copy length; do
+		run -1 trdecode -o s $name.trace
+		assert_output --regexp "^trdecode: $name.trace: 0x2: chunk 0: (damaged|impossible length)"
+		run -1 trstat s
+		run -1 trdecode --info $name.trace
+	done
+}
+
+@test "--info: the container's size is the file's, of a damaged one too" {
+	{
+		printf '\005\000\000\000\001f\000\000\011' | gzip -n
+		head -c 1000000 /dev/zero
+	} >x.trace
+	run -1 trdecode --info x.trace
+	assert_line --regexp "^container size +$(stat -c %s x.trace)$"
+	run -0 pipe "cat $T/v6.trace | trdecode --info -"
+	assert_line --regexp "^container size +$(stat -c %s "$T/v6.trace")$"
+}

@@ -50,7 +50,7 @@ static int apitrace_open(struct input *in, struct error *e)
 		*e = a->error;
 		return -1;
 	}
-	if (a->version > APITRACE_LATEST)
+	if (a->version > APITRACE_LATEST && !a->unpack.damage.what[0])
 		return error_set(e, in->name, NO_OFFSET, "%s", a->message);
 	if (!a->unpack.total && a->unpack.refused[0]) {
 		*e = a->unpack.damage;
@@ -59,7 +59,7 @@ static int apitrace_open(struct input *in, struct error *e)
 	if (!a->unpack.total && container == CONTAINER_BROTLI)
 		return error_set(e, in->name, NO_OFFSET, "not a trace of a known format");
 	/* of a cut header the rest is told; nothing can follow it */
-	if (a->unpack.damage.what[0] && a->failure == FAILURE_END)
+	if (a->unpack.damage.what[0] && (a->failure == FAILURE_END || a->version > APITRACE_LATEST))
 		input_damage_error(in, &a->unpack.damage);
 	else
 		input_damage(in, in->name, a->unpack.chunk_at, "%s %" PRIu64 ": %s",
@@ -70,12 +70,17 @@ static int apitrace_open(struct input *in, struct error *e)
 	return 0;
 }
 
-static uint64_t apitrace_identity(const struct input *in)
+/* 0 if it is no file. */
+static uint64_t file_size(const struct input *in)
 {
 	struct stat st;
-	uint64_t size = !fstat(in->fd, &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 
-	return hash_bytes(in->head, in->head_size, size);
+	return !fstat(in->fd, &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+}
+
+static uint64_t apitrace_identity(const struct input *in)
+{
+	return hash_bytes(in->head, in->head_size, file_size(in));
 }
 
 static int apitrace_begin(struct input *in, struct error *e)
@@ -169,6 +174,7 @@ static int apitrace_info(struct input *in, struct facts *f, struct error *e)
 	struct apitrace_totals *t = &a->totals;
 	struct buffer headers = {0};
 	uint64_t version = a->version, semantic = a->semantic; /* the first trace's */
+	uint64_t size = file_size(in); /* damage may keep the rest from being read */
 
 	if (apitrace_declare(a) || count_all(a, &headers)) {
 		*e = a->error;
@@ -182,7 +188,7 @@ static int apitrace_info(struct input *in, struct facts *f, struct error *e)
 	fact_text(f, "api", t->api[0] ? t->api : "Unknown API");
 	fact_number(f, "frames count", t->frames);
 	fact_number(f, "actual data size", a->unpack.total);
-	fact_number(f, "container size", a->unpack.packed);
+	fact_number(f, "container size", size ? size : a->unpack.packed);
 	fact_number(f, "calls", t->calls);
 	fact_number(f, "calls without leave", t->incomplete);
 	fact_number(f, "threads", t->threads);

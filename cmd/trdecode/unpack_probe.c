@@ -158,8 +158,12 @@ static bool probe_snappy(const uint8_t *head, size_t n)
 	if (at >= n)
 		return true;
 	packed = get_u32(head + 2);
-	return packed && snappy_length(head + 6, n - 6, &length) &&
-	       snappy_length_sane(packed, length);
+	if (!packed)
+		return false;
+	/* a length that no text has: what is in the block may be damaged */
+	if (packed < 1 << 24)
+		return true;
+	return snappy_length(head + 6, n - 6, &length) && snappy_length_sane(packed, length);
 }
 
 bool unpack_probe(const uint8_t *head, size_t n, enum container *container)

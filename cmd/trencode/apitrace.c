@@ -12,12 +12,18 @@
 #include "common/open_calls.h"
 #include "encoder.h"
 
+/* Of a source that was told and not yet written. */
+struct header {
+	struct header *next;
+	uint32_t source; /* whose it is, by number */
+	struct buffer text;
+};
+
 struct state {
 	struct apitrace_target target;
-	struct buffer header;	     /* of the source told last, as it comes */
-	uint32_t header_source;	     /* whose it is, by number */
-	const struct source *source; /* whose events are being written; NULL: none yet */
-	const struct source *asked;  /* the one that is_ours was asked of last */
+	struct header *headers, *last; /* as they came; the last one may still come */
+	const struct source *source;   /* whose events are being written; NULL: none yet */
+	const struct source *asked;    /* the one that is_ours was asked of last */
 	bool ours;
 	struct intern done;	/* sources written before, by number */
 	struct open_calls open; /* number in the stream to number in the output */
@@ -38,6 +44,24 @@ static int begin(struct encoding *en, struct error *e)
 	return pack_open(&s->target.pack, &en->options->compress, en->out, e);
 }
 
+/* The first of the headers; NULL: there is none. The caller frees it. */
+static struct header *take_header(struct state *s)
+{
+	struct header *h = s->headers;
+
+	if (h)
+		s->headers = h->next;
+	if (!s->headers)
+		s->last = NULL;
+	return h;
+}
+
+static void free_header(struct header *h)
+{
+	buffer_free(&h->text);
+	free(h);
+}
+
 static void free_state(struct encoding *en)
 {
 	struct state *s = en->state;
@@ -45,7 +69,8 @@ static void free_state(struct encoding *en)
 	if (!s)
 		return;
 	apitrace_target_free(&s->target);
-	buffer_free(&s->header);
+	for (struct header *h; (h = take_header(s));)
+		free_header(h);
 	intern_free(&s->done);
 	open_calls_free(&s->open);
 	free(s);
@@ -53,19 +78,66 @@ static void free_state(struct encoding *en)
 
 /* --- the header --- */
 
+static int add_header(struct state *s, uint32_t source)
+{
+	struct header *h = s->last;
+
+	/* sent again, as with every segment */
+	if (h && h->source == source) {
+		h->text.size = 0;
+		return 0;
+	}
+	if (intern_find(&s->done, &source, sizeof source) != INTERN_NONE)
+		return 0;
+	h = calloc(1, sizeof *h);
+	if (!h)
+		return -1;
+	h->source = source;
+	if (s->last)
+		s->last->next = h;
+	else
+		s->headers = h;
+	s->last = h;
+	return 0;
+}
+
 static int meta(struct encoding *en, const struct meta *m, struct error *e)
 {
 	struct state *s = en->state;
+	struct header *h;
 
 	if (m->name_size != sizeof APITRACE_META_HEADER - 1 ||
 	    memcmp(m->name, APITRACE_META_HEADER, m->name_size) != 0)
 		return 0;
-	if (!m->offset)
-		s->header.size = 0;
-	s->header_source = m->source;
-	return m->offset == s->header.size && buffer_append(&s->header, m->data, m->size)
+	if (!m->offset && add_header(s, m->source))
+		return error_no_memory(e);
+	h = s->last;
+	return h && h->source == m->source && m->offset == h->text.size &&
+			       buffer_append(&h->text, m->data, m->size)
 		       ? error_no_memory(e)
 		       : 0;
+}
+
+/* Is there a header of that source? Those before it, of traces without events, are written. */
+static bool put_header(struct state *s, uint32_t source)
+{
+	bool found = false;
+
+	for (const struct header *h = s->headers; h && !found; h = h->next)
+		found = h->source == source;
+	if (!found)
+		return false;
+	for (found = false; !found;) {
+		struct header *h = take_header(s);
+
+		found = h->source == source;
+		if (h->text.size) {
+			apitrace_target_begin(&s->target, h->text.data[0]);
+			pack_put(&s->target.pack, h->text.data, h->text.size);
+		}
+		free_header(h);
+	}
+	return true;
 }
 
 /* Events of another source: a trace of its own behind the first, as apitrace itself writes them
@@ -89,10 +161,7 @@ static int begin_trace(struct state *s, const struct source *source, struct erro
 	s->source = source;
 	s->call = 0;
 	open_calls_free(&s->open);
-	if (s->header.size && s->header_source == source->number) {
-		apitrace_target_begin(&s->target, s->header.data[0]);
-		pack_put(&s->target.pack, s->header.data, s->header.size);
-	} else {
+	if (!put_header(s, source->number)) {
 		apitrace_target_begin(&s->target, APITRACE_LATEST);
 		pack_put(&s->target.pack, latest, sizeof latest);
 	}
@@ -178,8 +247,8 @@ static int end(struct encoding *en, struct error *e)
 	struct state *s = en->state;
 
 	/* a trace without events is its header alone */
-	if (!s->source && s->header.size)
-		pack_put(&s->target.pack, s->header.data, s->header.size);
+	if (s->last)
+		put_header(s, s->last->source);
 	if (s->foreign && !s->quiet)
 		warn(NULL, NO_OFFSET,
 		     "%" PRIu64 " events are no calls of an apitrace trace and are left out",
@@ -198,6 +267,7 @@ const struct encoder encoder_apitrace = {
 	.purpose = "a .trace of apitrace",
 	.suffixes = ".trace",
 	.anew = &encoder_apitrace_anew,
+	.holds_several = true,
 	.output = ENCODER_FILE,
 	.begin = begin,
 	.meta = meta,

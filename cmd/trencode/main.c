@@ -333,16 +333,27 @@ static int take_events(struct encoding *en, struct calls *calls, const struct bl
 	return en->text && text_failed(en->text) ? text_flush(en->text, e) : 0;
 }
 
-/* Is all that was declared one trace of the encoder's own system? */
+/* Is all that was declared one trace of the encoder's own system, or what one file of it held? */
 static bool is_own(const struct encoding *en)
 {
 	const struct pool *sources = &en->dictionary->sources;
-	const struct source *source;
+	const struct source *first;
 
 	if (sources->count < 2)
 		return true;
-	source = pool_at(sources, 1);
-	return sources->count == 2 && !strcmp(source->format.text, en->encoder->name);
+	if (sources->count > 2 && !en->encoder->holds_several)
+		return false;
+	first = pool_at(sources, 1);
+	if (strcmp(first->format.text, en->encoder->name) != 0)
+		return false;
+	for (uint32_t i = 2; i < sources->count; i++) {
+		const struct source *next = pool_at(sources, i);
+
+		if (next->format.number != first->format.number ||
+		    next->name.number != first->name.number || next->stream != first->stream)
+			return false;
+	}
+	return true;
 }
 
 /* Did a filter leave out what the source tells of itself (trfilter --scrub), or fields that it says

@@ -27,7 +27,7 @@ struct open_text {
 	size_t capacity, count;
 	struct piece result, backtrace;
 	uint64_t flags, order;
-	uint32_t call, place;
+	uint32_t source, call, place; /* numbers */
 	int32_t thread;
 	bool zero; /* the result is a number, and 0 */
 };
@@ -127,6 +127,13 @@ static int take_backtrace(struct state *s, const struct apitrace_writer *w, stru
 	return 0;
 }
 
+/* What is not printed. */
+static void drop_piece(struct state *s, const struct open_text *t, const struct piece *p)
+{
+	if (s->blobs && p->given)
+		apitrace_blobs_drop(s->blobs, t->text.data + p->offset, p->size);
+}
+
 static int take_details(struct state *s, struct open_text *t, const struct event *ev)
 {
 	struct apitrace_writer w = {s->dictionary, &t->text, s->blobs, s->plain_octal};
@@ -171,7 +178,7 @@ static int take_details(struct state *s, struct open_text *t, const struct event
 		case DETAIL_FLAGS:
 			if (!values_value(&v, &value))
 				return -1;
-			t->flags = value.number;
+			t->flags |= value.number; /* apitrace adds up what it is told */
 			continue;
 		default:
 			if (!values_skip(&v))
@@ -179,6 +186,7 @@ static int take_details(struct state *s, struct open_text *t, const struct event
 			continue;
 		}
 		p.size = t->text.size - p.offset;
+		drop_piece(s, t, where);
 		*where = p;
 	}
 	return 0;
@@ -218,7 +226,7 @@ static void put_piece(struct state *s, const struct open_text *t, const struct p
 		return;
 	}
 	s->scratch.size = 0;
-	apitrace_blobs_name(s->blobs, t->call, blobs, t->text.data + p->offset, p->size,
+	apitrace_blobs_name(s->blobs, t->source, t->call, blobs, t->text.data + p->offset, p->size,
 			    &s->scratch);
 	text_put(s->out, (const char *)s->scratch.data, s->scratch.size);
 }
@@ -256,8 +264,12 @@ static int print_call(struct state *s, struct open_text *t, bool incomplete, str
 
 	if (!k)
 		return error_no_memory(e);
-	if (hidden(s, k, t))
+	if (hidden(s, k, t)) {
+		for (size_t i = 0; i < t->count; i++)
+			drop_piece(s, t, &t->arguments[i]);
+		drop_piece(s, t, &t->result);
 		return 0;
+	}
 	text_u64(s->out, t->call);
 	text_char(s->out, ' ');
 	if (s->thread_ids) {
@@ -297,6 +309,7 @@ static int enter(struct state *s, const struct event *ev, uint32_t call, struct 
 
 	if (!t)
 		return error_no_memory(e);
+	t->source = ev->lane->source->number;
 	t->call = call;
 	t->place = ev->place;
 	t->thread = ev->lane->tid;

@@ -16,7 +16,8 @@
 struct apitrace_blobs {
 	const char *directory;
 	int fd;
-	uint32_t kept;
+	uint32_t first;		/* number of the source whose blobs came first */
+	uint32_t kept, settled; /* how many were put into files; named or dropped of these */
 	struct error error;
 };
 
@@ -45,13 +46,6 @@ struct apitrace_blobs *apitrace_blobs_open(const char *directory, struct error *
 	return b;
 }
 
-void apitrace_blobs_close(struct apitrace_blobs *b)
-{
-	if (b)
-		close(b->fd);
-	free(b);
-}
-
 const struct error *apitrace_blobs_error(const struct apitrace_blobs *b)
 {
 	return &b->error;
@@ -61,6 +55,36 @@ static void kept_name(const struct apitrace_blobs *b, uint32_t number, char *nam
 {
 	(void)b;
 	snprintf(name, NAME_SIZE, ".blob-%ld-%u", (long)getpid(), number);
+}
+
+static void drop(struct apitrace_blobs *b, uint32_t number)
+{
+	char name[NAME_SIZE];
+
+	kept_name(b, number, name);
+	if (!unlinkat(b->fd, name, 0))
+		b->settled++;
+}
+
+void apitrace_blobs_drop(struct apitrace_blobs *b, const uint8_t *text, size_t n)
+{
+	const uint8_t *end = text + n;
+
+	while (text < end && (text = memchr(text, 0, (size_t)(end - text))) && end - text >= 5) {
+		drop(b, get_u32(text + 1));
+		text += 5;
+	}
+}
+
+void apitrace_blobs_close(struct apitrace_blobs *b)
+{
+	if (!b)
+		return;
+	/* those of calls that an error kept from being printed */
+	for (uint32_t i = 0; i < b->kept && b->settled < b->kept; i++)
+		drop(b, i);
+	close(b->fd);
+	free(b);
 }
 
 int apitrace_blobs_keep(struct apitrace_blobs *b, const void *data, size_t n, struct buffer *out)
@@ -94,13 +118,13 @@ int apitrace_blobs_keep(struct apitrace_blobs *b, const void *data, size_t n, st
 	return 0;
 }
 
-int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t call, unsigned *number,
+int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t source, uint32_t call, unsigned *number,
 			const uint8_t *text, size_t n, struct buffer *out)
 {
 	while (n) {
 		const uint8_t *mark = memchr(text, 0, n);
 		size_t plain = mark ? (size_t)(mark - text) : n;
-		char from[NAME_SIZE], to[NAME_SIZE];
+		char from[NAME_SIZE], to[NAME_SIZE], trace[24] = "";
 
 		if (buffer_append(out, text, plain))
 			return error_set(&b->error, NULL, NO_OFFSET, "out of memory");
@@ -109,15 +133,21 @@ int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t call, unsigned *numbe
 		if (n < 5)
 			break;
 		kept_name(b, get_u32(text + 1), from);
+		if (!b->first)
+			b->first = source;
+		/* calls of every trace count from 0: the names of but one can be apitrace's */
+		if (source != b->first)
+			snprintf(trace, sizeof trace, "trace%u_", source);
 		/* from 1 for the second */
 		if (*number)
-			snprintf(to, sizeof to, "blob_call%u_%u.bin", call, *number);
+			snprintf(to, sizeof to, "blob_%scall%u_%u.bin", trace, call, *number);
 		else
-			snprintf(to, sizeof to, "blob_call%u.bin", call);
+			snprintf(to, sizeof to, "blob_%scall%u.bin", trace, call);
 		++*number;
 		if (renameat(b->fd, from, b->fd, to))
 			return error_errno(&b->error, b->directory, NO_OFFSET,
 					   "cannot write to it");
+		b->settled++;
 		if (buffer_printf(out, "blob(\"%s\")", to))
 			return error_set(&b->error, NULL, NO_OFFSET, "out of memory");
 		text += 5;

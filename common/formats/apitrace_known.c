@@ -15,15 +15,15 @@ static const struct {
 	/* clang-format off */
 	{"CGLFlushDrawable", 32}, {"CGLGetCurrentContext", 132}, {"D3DPERF_BeginEvent", 768},
 	{"D3DPERF_EndEvent", 1280}, {"D3DPERF_SetMarker", 256},
-	{"ID3D10Device1::CheckMultisampleQualityLevels", 132}, {"ID3D10Device1::Draw", 8},
+	{"ID3D10Device1::Draw", 8},
 	{"ID3D10Device1::DrawAuto", 8}, {"ID3D10Device1::DrawIndexed", 8},
 	{"ID3D10Device1::DrawIndexedInstanced", 8}, {"ID3D10Device1::DrawInstanced", 8},
 	{"ID3D10Device1::OMSetRenderTargets", 16},
-	{"ID3D10Device::CheckMultisampleQualityLevels", 132}, {"ID3D10Device::Draw", 8},
+	{"ID3D10Device::Draw", 8},
 	{"ID3D10Device::DrawAuto", 8}, {"ID3D10Device::DrawIndexed", 8},
 	{"ID3D10Device::DrawIndexedInstanced", 8}, {"ID3D10Device::DrawInstanced", 8},
 	{"ID3D10Device::OMSetRenderTargets", 16},
-	{"ID3D11Device::CheckMultisampleQualityLevels", 132}, {"ID3D11DeviceContext1::Draw", 8},
+	{"ID3D11DeviceContext1::Draw", 8},
 	{"ID3D11DeviceContext1::DrawAuto", 8}, {"ID3D11DeviceContext1::DrawIndexed", 8},
 	{"ID3D11DeviceContext1::DrawIndexedInstanced", 8},
 	{"ID3D11DeviceContext1::DrawIndexedInstancedIndirect", 8},
@@ -330,6 +330,27 @@ static bool is_present(const char *s, size_t n)
 	return false;
 }
 
+/* What a device can do is asked of it: ID3D1[01]Device<digits>::Check<what>, of whatever version */
+static bool is_device_check(const char *s, size_t n)
+{
+	static const char *const methods[] = {"::CheckFormatSupport",
+					      "::CheckMultisampleQualityLevels"};
+	static const char device[] = "Device";
+	size_t at = sizeof "ID3D1x" - 1;
+
+	if (n < at + sizeof device - 1 || memcmp(s, "ID3D1", at - 1) != 0 ||
+	    (s[at - 1] != '0' && s[at - 1] != '1') ||
+	    memcmp(s + at, device, sizeof device - 1) != 0)
+		return false;
+	at += sizeof device - 1;
+	while (at < n && s[at] >= '0' && s[at] <= '9')
+		at++;
+	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+		if (n - at == strlen(methods[i]) && !memcmp(s + at, methods[i], n - at))
+			return true;
+	return false;
+}
+
 unsigned apitrace_known(const char *function, size_t n)
 {
 	struct name key = {function, n};
@@ -343,5 +364,7 @@ unsigned apitrace_known(const char *function, size_t n)
 		return functions[(size_t)((const char *)row - (const char *)functions) /
 				 sizeof *functions]
 			.flags;
+	if (is_device_check(function, n))
+		return APITRACE_NO_SIDE_EFFECTS | APITRACE_VERBOSE;
 	return is_present(function, n) ? APITRACE_END_FRAME : 0;
 }
