@@ -258,6 +258,20 @@ open_ends() {
 	done
 }
 
+@test "rows that were asked for one by one are kept, whatever else is" {
+	local all
+
+	count 'kind == leave && time >= 998201321169' exc-pg.trs 118
+	trfilter -q 'kind == leave && time >= 998201321169' exc-pg.trs | trencode -q -t table >one
+	for all in "-B 1" "-A 1" "--within 1" --callers "-D 100"; do
+		# shellcheck disable=SC2086 # an option and its value
+		trfilter -q $all 'kind == leave && time >= 998201321169' exc-pg.trs |
+			trencode -q -t table >other
+		run diff one other
+		refute_output --partial '< '
+	done
+}
+
 @test "single rows that were asked for stay single, what is around them does not" {
 	e='kind == leave && name == "usleep"'
 	trfilter -A 1 "$e" threads-nosched.trs | trfilter -c 'kind == enter && name == "usleep"' >enters

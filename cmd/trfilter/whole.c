@@ -45,7 +45,7 @@ static int check(struct whole *w, struct error *e)
 		*e = w->failed ? w->error : w->limits->error;
 		return -1;
 	}
-	if (w->frames.out_of_memory || w->calls.out_of_memory ||
+	if (w->frames.out_of_memory || filter_out_of_memory(w->filter) || w->calls.out_of_memory ||
 	    (w->limits && w->limits->pairing.out_of_memory))
 		return error_no_memory(e);
 	return 0;
@@ -193,6 +193,7 @@ int whole_init(struct whole *w, struct filter *filter, size_t limit, struct erro
 {
 	*w = (struct whole){.filter = filter,
 			    .max_depth = UINT32_MAX,
+			    .rows_alone = !whole_needed(filter),
 			    .evaluation = &filter->evaluation,
 			    .around = asks_around(filter->tree),
 			    .self = asks(filter->tree, ASK_SELF),

@@ -19,8 +19,6 @@ bool whole_plain(struct whole *w, const struct block *b, bool *any);
 
 /* The names of the stack of an event, of struct whole. */
 void whole_stack_text(void *ctx, const struct event *e, struct scalar *out);
-/* Is a part of the condition asked of each row by itself? */
-bool whole_by_row(const struct whole *w, const struct part *p);
 /* A row is kept: so is what encloses it, from the top of that stack on. */
 void whole_kept(struct whole *w, uint32_t number);
 /* Is a row kept, by the answer of the whole condition? */
