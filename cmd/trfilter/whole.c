@@ -103,12 +103,12 @@ static int end_stream(struct whole *w, struct error *e)
 
 	for (size_t i = 0; i < w->frames.size; i++)
 		for (struct frame_stack *s = &w->frames.stacks[i ^ 1]; s->count; s->count--) {
-			whole_never_left(w, frames_top(s), true);
+			whole_never_left(w, frames_top(s));
 			if (whole_keep_enter(w, frames_top(s)))
 				whole_kept(w, (uint32_t)i ^ 1);
 		}
 	while ((f = frames_any_numbered(&w->frames)))
-		whole_never_left(w, f, true);
+		whole_never_left(w, f);
 	if (check(w, e))
 		return -1;
 	frames_free(&w->frames);

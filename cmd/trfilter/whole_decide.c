@@ -199,14 +199,17 @@ void whole_set_open_facts(struct whole *w, const struct open_frame *f, uint64_t 
 	w->facts.over = f->over;
 }
 
-/* It ended without a leave, or the stream ended before it. */
-void whole_never_left(struct whole *w, struct open_frame *f, bool at_end)
+/*
+ * It ended without a leave, or the stream ended before it. It lasted as long as it is known to have
+ * been open, which is what look_again() in whole.c may have asked with before.
+ */
+void whole_never_left(struct whole *w, struct open_frame *f)
 {
 	const struct event e = {.lane = f->lane};
 
 	if (f->answer == ANSWER_LATER) {
 		whole_set_open_facts(w, f, w->now);
-		w->facts.ended = at_end;
+		w->facts.ended = true;
 		f->answer = whole_ask(w, DECIDE_NEVER, &e, f);
 	}
 	whole_settle(w, f, whole_keep_enter(w, f));

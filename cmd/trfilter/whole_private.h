@@ -36,7 +36,7 @@ struct open_frame *whole_set_facts(struct whole *w, const struct event *e, uint3
 				   bool call);
 /* What is known of an open call at this time. */
 void whole_set_open_facts(struct whole *w, const struct open_frame *f, uint64_t time);
-/* A call ended without a leave, or the stream ended before it (at_end). */
-void whole_never_left(struct whole *w, struct open_frame *f, bool at_end);
+/* A call ended without a leave, or the stream ended before it. */
+void whole_never_left(struct whole *w, struct open_frame *f);
 
 #endif

@@ -59,7 +59,7 @@ static void lose(struct whole *w, struct frame_stack *s, uint32_t number)
 {
 	bool keep;
 
-	whole_never_left(w, frames_top(s), false);
+	whole_never_left(w, frames_top(s));
 	keep = whole_keep_enter(w, frames_top(s));
 	s->count--;
 	if (keep)
@@ -75,7 +75,7 @@ static void synchronise(struct whole *w, const struct event *e, uint32_t number)
 	if (e->type->flags & TYPE_CALL_NUMBER) {
 		f = frames_numbered(&w->frames, e);
 		if (f)
-			whole_never_left(w, f, false);
+			whole_never_left(w, f);
 	} else if (e->type->flags & TYPE_DEPTH && !(e->type->flags & TYPE_INNER)) {
 		while (s->count && frames_top(s)->depth >= e->depth)
 			lose(w, s, number);
