@@ -252,8 +252,15 @@ static uint32_t thread_number(struct dictionary *d, const struct lane *l, bool p
 	bool has_tid = l->flags & LANE_HAS_TID && !per_cpu;
 	/* tid 0 is the idle task: one for every CPU */
 	bool use_cpu = l->flags & LANE_HAS_CPU && (!has_tid || l->tid == 0);
-	uint32_t key[5] = {l->source->number, has_tid, has_tid ? (uint32_t)l->tid : 0, use_cpu,
-			   use_cpu ? (uint32_t)l->cpu : 0};
+	/* else the pid is no part of it: it may be known late, and other after a fork */
+	bool use_pid = has_tid && l->flags & LANE_PROCESS_TID;
+	uint32_t key[7] = {l->source->number,
+			   has_tid,
+			   has_tid ? (uint32_t)l->tid : 0,
+			   use_cpu,
+			   use_cpu ? (uint32_t)l->cpu : 0,
+			   use_pid,
+			   use_pid ? (uint32_t)l->pid : 0};
 	uint32_t n = intern(&d->threads, key, sizeof key);
 
 	return n == INTERN_NONE ? 0 : n;

@@ -54,8 +54,7 @@ struct lane {
 	struct text_ref buffer; /* ftrace instance, LTTng channel; "" is the only or top one */
 	struct text_ref comm;
 	int32_t cpu, tid, pid, ppid;
-	uint32_t
-		thread; /* number of the thread: source and tid (tid 0: and CPU), else lane's CPU */
+	uint32_t thread;     /* its number: source and tid (0: and CPU; or and pid), else CPU */
 	uint32_t cpu_thread; /* number that lanes of one source and CPU share, for TYPE_PER_CPU */
 };
 

@@ -79,7 +79,12 @@ enum clock_flags {
 	CLOCK_IS_WALL = 4,  /* is itself wall time */
 };
 
-enum lane_flags { LANE_HAS_CPU = 1, LANE_HAS_TID = 2, LANE_HAS_PID = 4 };
+enum lane_flags {
+	LANE_HAS_CPU = 1,
+	LANE_HAS_TID = 2,
+	LANE_HAS_PID = 4,
+	LANE_PROCESS_TID = 8, /* the tid is one within the process: another pid, another thread */
+};
 
 /* What an event of a type is. */
 enum type_kind {

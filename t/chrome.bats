@@ -177,3 +177,29 @@ profile() {
 	run -1 trdecode -f chrome -o s x.json
 	assert_output "trdecode: x.json: 0x1: an event's time cannot be"
 }
+
+@test "the same tid in another process is another thread, also behind other formats" {
+	local t
+	cat >two.json <<-END
+		[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"p1work"},
+		{"ph":"X","pid":2,"tid":1,"ts":5,"dur":10,"name":"p2work"},
+		{"ph":"C","pid":1,"tid":1,"ts":5.5,"name":"free","args":{"bytes":1}},
+		{"ph":"X","pid":2,"tid":1,"ts":6,"dur":1,"name":"p2in"},
+		{"ph":"C","pid":2,"tid":1,"ts":7,"name":"free","args":{"bytes":2}}]
+	END
+	trdecode two.json >two.trs
+	trstat -q -a total,self,count -s name -F tsv two.trs >want
+	run -0 grep -v -e ^name -e ^free want
+	[ "$output" = $'p1work\t10000\t10000\t1\np2in\t1000\t1000\t1\np2work\t10000\t9000\t1' ] || fail "$output"
+	trfilter 'tid == 1' two.trs | trstat -g pid,tid -a count -F tsv >got
+	[ "$(grep -c -P '^[12]\t1\t' got)" = 2 ] || fail "$(cat got)"
+	for t in chrome lttng; do
+		trencode -q --tick 1ns -t $t -o again.$t two.trs
+		trdecode -q again.$t | trstat -q -a total,self,count -s name -F tsv |
+			grep -v core_marker >got
+		diff want got || fail "$t"
+	done
+	run -0 jq -c '[.traceEvents[] | select(.ph == "C") | [.pid, .args.bytes]]' again.chrome
+	[ "$output" = '[[1,1],[2,2]]' ] || fail "$output"
+	run -0 pipefail "trencode -t perfetto two.trs | strings | grep -c '^free\|.free$'"
+}

@@ -69,6 +69,24 @@ table() {
 	[[ $stderr != *instances* ]] || fail "$stderr"
 }
 
+@test "streams behind each other whose times step back become channels of their own in LTTng" {
+	cat >late.json <<-END
+		[{"ph":"X","pid":1,"tid":1,"ts":1000,"dur":10,"name":"late"},
+		{"ph":"X","pid":1,"tid":1,"ts":1002,"dur":5,"name":"in"}]
+	END
+	sed 's/"ts":100/"ts":/; s/late/early/' late.json >early.json
+	trdecode late.json >late.trs
+	trdecode early.json | cat late.trs - >both.trs
+	table -a total,self,count both.trs >want
+	run -0 --separate-stderr trencode -t lttng -o x both.trs
+	[[ $stderr == *'1 streams begin before the end of the ones in front: their channels are others, named ~2 and on'* ]] || fail "$stderr"
+	[ -f x/chrome~2_0 ] || fail "$(ls x)"
+	trdecode x | table -a total,self,count - | grep -v core_marker_ >got
+	diff want got
+	run -0 --separate-stderr trencode -t lttng -o y late.trs
+	[[ $stderr != *streams* ]] || fail "$stderr"
+}
+
 @test "types of one name and layout are one event; other layouts are marked, and had back" {
 	cp -r "$DATA/uftrace/fib" a
 	trdecode "$DATA/uftrace/fib" a | trsym >two.trs
@@ -159,7 +177,7 @@ events() {
 	need uftrace
 	local rows=() i
 	for i in 6 7 8; do
-		rows+=('"ph":"B","name":"f","pid":5,"tid":'$i',"ts":1' '"ph":"E","pid":5,"tid":'$i',"ts":3')
+		rows+=('"ph":"B","name":"f","pid":5,"tid":'"$i"',"ts":1' '"ph":"E","pid":5,"tid":'"$i"',"ts":3')
 	done
 	events "${rows[@]}" >x.json
 	run -0 --separate-stderr pipe 'trdecode -f chrome x.json | trencode -t uftrace -o x'
@@ -176,7 +194,7 @@ events() {
 	# memory for each of many threads stays small
 	rows=()
 	for i in {6..405}; do
-		rows+=('"ph":"B","name":"f","pid":5,"tid":'$i',"ts":1' '"ph":"E","pid":5,"tid":'$i',"ts":3')
+		rows+=('"ph":"B","name":"f","pid":5,"tid":'"$i"',"ts":1' '"ph":"E","pid":5,"tid":'"$i"',"ts":3')
 	done
 	events "${rows[@]}" >z.json
 	trdecode -f chrome z.json | trencode -q -t uftrace -o z
@@ -191,8 +209,8 @@ events() {
 	run -0 --separate-stderr pipe 'trdecode -f chrome x.json | trencode -t uftrace -o x'
 	[[ $stderr == *"1 calls have lost some of their values, which the function's first call does not have"* ]] || fail "$stderr"
 	[[ $stderr == *'1 calls have lost their values, which are of other types'* ]]
-	for i in {1..1030}; do rows+=('"ph":"B","name":"f'$i'","pid":5,"tid":5,"ts":'$i); done
-	for i in {1031..2060}; do rows+=('"ph":"E","pid":5,"tid":5,"ts":'$i); done
+	for i in {1..1030}; do rows+=('"ph":"B","name":"f'"$i"'","pid":5,"tid":5,"ts":'"$i"); done
+	for i in {1031..2060}; do rows+=('"ph":"E","pid":5,"tid":5,"ts":'"$i"); done
 	events "${rows[@]}" >y.json
 	run -0 --separate-stderr pipe 'trdecode -f chrome y.json | trencode -t uftrace -o y'
 	[[ $stderr == *'6 calls are deeper than 1024 levels: uftrace shows them only if its -D is larger'* ]] || fail "$stderr"
@@ -240,7 +258,7 @@ events() {
 		for o in '' -N; do
 			# of raw_data it prints more than is there
 			diff <(trace-cmd report $o "$SHARED/trace-cmd/$f.dat" 2>/dev/null | sed /raw_data/d) \
-				<(trace-cmd report $o x.dat 2>/dev/null | sed /raw_data/d) >diff || fail "$f $o: $(head -n 6 diff)"
+				<(trace-cmd report $o x.dat 2>/dev/null | sed /raw_data/d) >different || fail "$f $o: $(head -n 6 different)"
 		done
 	done
 	# every field

@@ -148,3 +148,28 @@ counts() {
 	trstat -q -F tsv x.trs | sort >want
 	trdecode -q back.json | trstat -q -F tsv | sort | diff want -
 }
+
+@test "threads of several inputs, or of several processes with the same tids, stay apart" {
+	cp -r "$DATA/uftrace/fib" other
+	trdecode "$DATA/uftrace/fib" other | trsym >two.trs
+	trstat -q -a total,self,count -s name -F tsv two.trs >want
+	trstat -q -g tid -a count -F tsv two.trs | tail -n +2 >tids
+	run -0 --separate-stderr trencode -t ctf -o two two.trs
+	[[ $stderr == *' threads without a number, or with that of another, have one from 4194305 on'* ]] || fail "$stderr"
+	trdecode -q two | trstat -q -a total,self,count -s name -F tsv >got
+	diff want got
+	trdecode -q two | trstat -q -g tid -a count -F tsv | tail -n +2 >got
+	[ "$(wc -l <got)" = $((2 * $(wc -l <tids))) ] || fail "$(cat got)"
+	cat >x.json <<-END
+		[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"p1"},
+		{"ph":"X","pid":2,"tid":1,"ts":5,"dur":10,"name":"p2"}]
+	END
+	trdecode x.json | trencode -q -t ctf -o processes
+	run -0 pipefail "trdecode processes | trstat -q -g name,pid -a total -F tsv"
+	assert_line $'p1\t1\t10000'
+	assert_line $'p2\t2\t10000'
+	# one input keeps its numbers
+	trdecode "$DATA/uftrace/fib" | trsym >one.trs
+	run -0 --separate-stderr trencode -t ctf -o one one.trs
+	[[ $stderr != *threads* ]] || fail "$stderr"
+}

@@ -209,6 +209,39 @@ dur > 1ms || over('step')"
 	done
 }
 
+# blobs: two calls with a blob of 64 MiB each, open at the same time, and one without, in x.trs
+blobs() {
+	{
+		printf '\005\000\000\000\001f\002\001a\001b\001\000\010\200\200\200\040'
+		head -c 64M /dev/zero
+		printf '\000\000\001\000\001\000\010\200\200\200\040'
+		head -c 64M /dev/zero
+		printf '\000\001\000\000\001\001\000\000\000\000\001\001\004\001\000\001\002\000'
+	} | gzip -1 >x.trace
+	trdecode -o x.trs x.trace
+}
+
+@test "large values that wait are in memory once" {
+	[[ -x /usr/bin/time ]] || skip 'no /usr/bin/time'
+	cd "$BATS_TEST_TMPDIR" || return
+	blobs
+	trencode --all-calls x.trs >all
+	assert_equal "$(wc -l <all)" 3
+	for e in 'arg.1.size > 5' 'dur >= 0' 'children == 0' '--callers arg.2 == 1' '-A 1 dur > 0'; do
+		options=()
+		case $e in -*) read -r -a options <<<"${e%% [a-z]*}" && e=${e#"${options[*]} "} ;; esac
+		/usr/bin/time -f %M -o rss trfilter "${options[@]}" "$e" x.trs >y.trs
+		trencode --all-calls y.trs >got
+		case $e in
+		arg.1*) grep blob all | cmp - got ;;
+		arg.2*) grep 'b = 1' all | cmp - got ;;
+		*) cmp all got ;;
+		esac
+		# a sanitizer needs its own
+		nm "$BIN/trfilter" | grep -q __asan_init || [ "$(tail -n 1 rss)" -le $(((64 + 16) * 1024)) ]
+	done
+}
+
 @test "-A, -B and --within keep what is around a match" {
 	e='name == "pthread_create" && kind == enter'
 	for stream in threads.trs basic-pg.trs; do

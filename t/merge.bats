@@ -107,7 +107,7 @@ table() {
 }
 
 @test "differences of summaries by stack" {
-	local ask=(-g stack -a total,count,p50)
+	local ask=(-g stack -a 'total,count,p50')
 	for f in seg/*; do trstat --partial "${ask[@]}" -o "d${f#seg/}" "$f"; done
 	trstat --merge --partial -o whole d1*
 	trdecode --until +4ms rec.trs >half.trs
@@ -198,6 +198,31 @@ table() {
 	run -0 trstat --merge lost.part
 	assert_output --partial 'events were lost by the recorder'
 	run -1 trstat --merge --strict lost.part
+}
+
+@test "gaps are told as by a single run" {
+	# calls with a blob that is left out
+	for f in f g; do
+		{
+			printf '\005\000\000\000\001%s\001\001a\001\000\010\200\001' $f
+			head -c 128 /dev/zero
+			printf '\000\001\000\000'
+		} | gzip -n >$f.trace
+		trdecode -q --max-value=100 $f.trace >$f.trs
+		trstat -q --partial -o $f.part $f.trs
+	done
+	want=$(trstat f.trs 2>&1 >/dev/null)
+	assert_equal "$want" 'trstat: 1 gaps, where something is missing (trencode shows them)'
+	run -0 --separate-stderr trstat --merge f.part
+	assert_equal "$stderr" "$want"
+	want=$(trstat f.trs g.trs 2>&1 >/dev/null)
+	[[ $want == 'trstat: 2 gaps'* ]]
+	run -0 --separate-stderr trstat --merge g.part f.part
+	assert_equal "$stderr" "$want"
+	run -0 --separate-stderr pipe 'trstat -q --merge --partial g.part f.part | trstat --merge'
+	assert_equal "$stderr" "$want"
+	run -0 --separate-stderr pipe 'trstat -q --partial f.trs g.trs | trstat --merge'
+	assert_equal "$stderr" "$want"
 }
 
 @test "trutils-scale: a saved stream on all processors" {

@@ -72,15 +72,16 @@ static uint32_t lane_of(struct chrome *c, struct chrome_thread *t)
 {
 	if (!t->lane)
 		t->lane = writer_lane(
-			c->w, &(struct lane_entry){.source = c->source,
-						   .clock = c->clock,
-						   .comm = t->comm,
-						   .flags = (t->tid >= 0 ? LANE_HAS_TID : 0) |
-							    (t->pid >= 0 ? LANE_HAS_PID : 0),
-						   .cpu = -1,
-						   .tid = t->tid,
-						   .pid = t->pid,
-						   .ppid = -1});
+			c->w, &(struct lane_entry){
+				      .source = c->source,
+				      .clock = c->clock,
+				      .comm = t->comm,
+				      .flags = (t->tid >= 0 ? LANE_HAS_TID | LANE_PROCESS_TID : 0) |
+					       (t->pid >= 0 ? LANE_HAS_PID : 0),
+				      .cpu = -1,
+				      .tid = t->tid,
+				      .pid = t->pid,
+				      .ppid = -1});
 	return t->lane;
 }
 

@@ -4,9 +4,9 @@
  * A native encoder takes what trdecode made of a trace of its own system. For all else its room has
  * a second encoder (TARGET_anew.c), which stands on what is here: rows of any source are told as
  * calls that are entered and left, events with fields, and gaps (anew_calls.c), on threads whose
- * numbers are unique in the trace to be (anew_threads.c); values and fields as text (anew_text.c);
- * names without what the target forbids (anew_names.c); and the dictionary that a trace of the
- * target would have had, so that its native encoder can be given what it is used to
+ * numbers are unique in the trace to be (anew_threads.c, thread_ids.c); values and fields as text
+ * (anew_text.c); names without what the target forbids (anew_names.c); and the dictionary that a
+ * trace of the target would have had, so that its native encoder can be given what it is used to
  * (anew_dialect.c).
  *
  * Functions that return int: 0, or -1 with e filled; those without e: -1 when memory is out.
@@ -18,6 +18,7 @@
 #include "common/calls.h"
 #include "common/value.h"
 #include "encoder.h"
+#include "thread_ids.h"
 
 /* --- the target's dialect --- */
 
@@ -123,20 +124,14 @@ struct anew {
 	struct overlap overlap;
 	struct anew_thread **threads, **by_number; /* by the stack's number; by their own */
 	size_t threads_size, by_number_capacity, nthreads;
-	struct anew_ids {
-		struct intern keys;
-		int32_t *ids; /* by number of the key */
-		size_t capacity;
-		struct idmap taken, idle;
-		uint32_t next;
-	} ids;
+	struct thread_ids ids;
 	uint8_t *used; /* places, those that were taken over */
 	size_t used_size;
 	struct open_calls open; /* of targets that do not nest: place << 32 | mark */
 	uint64_t rows, calls_seen;
 	/* for anew_report */
 	uint64_t unnamed, unmatched, cut, outlasting, comms, with_cpu, with_time, with_wall,
-		with_buffer, renamed;
+		with_buffer;
 };
 
 /* The state of an encoder, all zero but for its struct anew: en->state, for the encoder's free(),

@@ -21,6 +21,9 @@ void *anew_begin(struct encoding *en, const struct anew_target *target, struct e
 		return NULL;
 	}
 	*a = (struct anew){.target = target,
+			   .ids = {.no_zero = target->no_zero,
+				   .zero = target->zero,
+				   .no_cpus = target->no_cpus},
 			   .dictionary = en->dictionary,
 			   .options = en->options,
 			   .overlap = {.next = take, .ctx = a}};
@@ -39,10 +42,7 @@ void anew_free(struct anew *a)
 	}
 	free(a->by_number);
 	free(a->threads);
-	intern_free(&a->ids.keys);
-	free(a->ids.ids);
-	idmap_free(&a->ids.taken);
-	idmap_free(&a->ids.idle);
+	thread_ids_free(&a->ids);
 	open_calls_free(&a->open);
 	free(a->used);
 }
@@ -401,6 +401,5 @@ void anew_report(struct anew *a)
 		  "calls overlap with others of their thread and are left out");
 	anew_lost(a, a->target->buffers ? 0 : a->with_buffer,
 		  "events have lost the name of their buffer, an instance of the kernel's tracer");
-	anew_lost(a, a->renamed,
-		  "threads without a number, or with that of another, have one from 4194305 on");
+	anew_lost(a, a->ids.renamed, THREAD_IDS_RENAMED);
 }

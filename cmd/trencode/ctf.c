@@ -13,6 +13,13 @@
 #include "common/utf8.h"
 #include "encoder.h"
 #include "place_names.h"
+#include "thread_ids.h"
+
+/* What a lane's rows have. */
+struct ctf_who {
+	bool known;
+	int32_t tid, pid; /* -1: none */
+};
 
 struct state {
 	struct ctf_files files;
@@ -20,6 +27,9 @@ struct state {
 	struct attributes attributes;
 	struct place_names places, texts; /* each with its NUL */
 	struct buffer bytes, compound;
+	struct thread_ids ids;
+	struct ctf_who *who; /* by the lane's number */
+	size_t who_size;
 	const struct clock *clock;
 	struct text_ref source;
 	uint32_t metadata;
@@ -111,14 +121,43 @@ static int put_gap(struct buffer *b, struct ctf_file *file, const struct event *
 		       : 0;
 }
 
+/* One trace has one thread of a number: those of another source get other ones. */
+static const struct ctf_who *who_of(struct state *s, const struct lane *lane)
+{
+	struct ctf_who *all = array_reach(s->who, &s->who_size, lane->number, sizeof *all), *w;
+
+	if (!all)
+		return NULL;
+	s->who = all;
+	w = &all[lane->number];
+	if (w->known)
+		return w;
+	w->tid = w->pid = -1;
+	if (lane->flags & LANE_HAS_TID) {
+		w->tid = thread_ids_thread(&s->ids, lane, false);
+		if (w->tid < 0)
+			return NULL;
+	}
+	if (lane->flags & LANE_HAS_PID) {
+		w->pid = lane->pid;
+		if (lane->flags & LANE_HAS_TID && lane->pid > 0) {
+			w->pid = thread_ids_process(&s->ids, lane);
+			if (w->pid < 0)
+				return NULL;
+		}
+	}
+	w->known = true;
+	return w;
+}
+
 static int put_event(struct state *s, struct ctf_file *file, const struct ctf_class *cl,
 		     const struct event *ev)
 {
 	const struct lane *lane = ev->lane;
+	const struct ctf_who *who = who_of(s, lane);
 	struct buffer *b = &file->packet;
 
-	if (buffer_u32(b, (uint32_t)(lane->flags & LANE_HAS_PID ? lane->pid : -1)) ||
-	    buffer_u32(b, (uint32_t)(lane->flags & LANE_HAS_TID ? lane->tid : -1)) ||
+	if (!who || buffer_u32(b, (uint32_t)who->pid) || buffer_u32(b, (uint32_t)who->tid) ||
 	    put_cached(b, &s->texts, lane->comm.number) ||
 	    (cl->named && put_cached(b, &s->places, ev->place)) ||
 	    (cl->depth && buffer_u32(b, ev->depth)) || (cl->values && put_args(s, b, ev)))
@@ -167,6 +206,7 @@ static int ctf_begin(struct encoding *en, struct error *e)
 	en->state = s;
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.quote_numbers = en->options->quote_numbers;
+	s->ids.zero = true;
 	place_names_init(&s->places, en->dictionary, put_string);
 	place_names_init_strings(&s->texts, en->dictionary, put_string);
 	if (tree_output_open(&s->files.tree, en->options->output, "ctf", e))
@@ -203,8 +243,11 @@ static int ctf_end(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	if (tree_output_put(&s->files.tree, s->metadata, s->bytes.data, s->bytes.size, e))
 		return -1;
-	if (!en->options->quiet)
+	if (!en->options->quiet) {
 		place_names_report(&s->places);
+		if (s->ids.renamed)
+			warn(NULL, NO_OFFSET, "%" PRIu64 " " THREAD_IDS_RENAMED, s->ids.renamed);
+	}
 	return tree_output_finish(&s->files.tree, e);
 }
 
@@ -222,6 +265,8 @@ static void ctf_free(struct encoding *en)
 	place_names_free(&s->texts);
 	buffer_free(&s->bytes);
 	buffer_free(&s->compound);
+	thread_ids_free(&s->ids);
+	free(s->who);
 	free(s);
 	en->state = NULL;
 }

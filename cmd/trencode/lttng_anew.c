@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "anew.h"
+#include "anew_rounds.h"
 #include "common/field.h"
 #include "common/formats/lttng.h"
 
@@ -31,9 +32,10 @@ struct state {
 	struct anew anew;
 	struct written *types; /* by the stream's number */
 	size_t types_size;
-	uint32_t *lanes; /* by channel and CPU; 0 not yet */
+	uint32_t *lanes; /* by channel, CPU and round; 0 not yet */
 	size_t lanes_size;
 	struct intern lane_keys;
+	struct anew_rounds rounds;
 	struct type *gap;
 	struct buffer fixed, tail, text;
 	const struct clock *clock; /* of the first event */
@@ -232,11 +234,26 @@ static int new_type(struct state *s, const struct type *from, struct written *w,
 
 /* --- lanes: a channel on a CPU --- */
 
-static int lane_of(struct state *s, const struct lane *from, struct text_ref channel,
+/* A later round has channels of its own. */
+static int round_name(struct state *s, struct text_ref channel, uint32_t round,
+		      struct text_ref *out)
+{
+	struct buffer b = {0};
+	int result = buffer_append(&b, channel.text, channel.size) || anew_rounds_name(round, &b)
+			     ? -1
+			     : 0;
+
+	if (!result)
+		*out = dialect_text(&s->anew.d, b.data, b.size);
+	buffer_free(&b);
+	return result;
+}
+
+static int lane_of(struct state *s, const struct lane *from, struct text_ref channel, uint64_t time,
 		   const struct lane **out)
 {
 	uint32_t cpu = from->flags & LANE_HAS_CPU && from->cpu >= 0 ? (uint32_t)from->cpu : 0;
-	uint32_t key[] = {channel.number, cpu}, number;
+	uint32_t key[] = {channel.number, cpu, anew_rounds_at(&s->rounds, time)}, number;
 	uint32_t *lanes;
 	struct lane *l;
 
@@ -249,9 +266,8 @@ static int lane_of(struct state *s, const struct lane *from, struct text_ref cha
 	s->lanes = lanes;
 	if (!lanes[number]) {
 		l = dialect_lane(&s->anew.d);
-		if (!l)
+		if (!l || round_name(s, channel, key[2], &l->buffer))
 			return -1;
-		l->buffer = channel;
 		l->flags = LANE_HAS_CPU;
 		l->cpu = (int32_t)cpu;
 		lanes[number] = l->number;
@@ -373,8 +389,9 @@ static int gap(struct state *s, const struct anew_row *r, struct error *e)
 		return 0;
 	ev.type = s->gap;
 	channel = dialect_text(&s->anew.d, "trace", 5);
-	return lane_of(s, r->ev->lane, channel, &ev.lane) ? error_no_memory(e)
-							  : dialect_event(&s->anew.d, &ev, e);
+	return lane_of(s, r->ev->lane, channel, r->time, &ev.lane)
+		       ? error_no_memory(e)
+		       : dialect_event(&s->anew.d, &ev, e);
 }
 
 static int row(void *state, const struct anew_row *r, struct error *e)
@@ -396,7 +413,7 @@ static int row(void *state, const struct anew_row *r, struct error *e)
 	if (r->what == ANEW_ENTER && r->mark)
 		*r->mark = s->calls++;
 	if (written_of(s, r->ev, &w) || put_row(s, r, w) ||
-	    lane_of(s, r->ev->lane, w->type->group, &ev.lane))
+	    lane_of(s, r->ev->lane, w->type->group, r->time, &ev.lane))
 		return error_no_memory(e);
 	ev.type = w->type;
 	ev.fixed = s->fixed.data;
@@ -432,6 +449,17 @@ static int begin(struct encoding *en, struct error *e)
 	return 0;
 }
 
+static int head(struct encoding *en, const struct head *h, struct error *e)
+{
+	struct state *s = en->state;
+
+	/* what was held back is of the stream before */
+	if (anew_head(en, h, e))
+		return -1;
+	anew_rounds_head(&s->rounds, h);
+	return 0;
+}
+
 static int end(struct encoding *en, struct error *e)
 {
 	struct state *s = en->state;
@@ -441,6 +469,9 @@ static int end(struct encoding *en, struct error *e)
 	    s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
 		return -1;
 	anew_report(a);
+	anew_lost(a, s->rounds.count,
+		  "streams begin before the end of the ones in front: their channels are others, "
+		  "named ~2 and on");
 	anew_lost(a, s->blobs, "blobs are kept as their size alone");
 	anew_lost(a, s->cut, "texts were cut");
 	anew_lost(a, s->fields_lost, "fields of types that have more than 200 are left out");
@@ -470,6 +501,7 @@ const struct encoder encoder_lttng_anew = {
 	.name = "lttng",
 	.output = ENCODER_TREE,
 	.begin = begin,
+	.head = head,
 	.event = anew_event,
 	.end = end,
 	.free = free_state,

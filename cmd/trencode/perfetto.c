@@ -554,14 +554,11 @@ static int perfetto_end(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static void perfetto_free(struct encoding *en)
+static void free_state(struct state *s)
 {
-	struct state *s = en->state;
 	struct buffer *buffers[] = {&s->out,	  &s->packet, &s->part, &s->bit,
 				    &s->interned, &s->kept,   &s->clean};
 
-	if (!s)
-		return;
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);
 	for (size_t i = 0; i < INTERNED_KINDS; i++)
@@ -575,6 +572,12 @@ static void perfetto_free(struct encoding *en)
 	intern_free(&s->counters);
 	free(s->slots);
 	free(s);
+}
+
+static void perfetto_free(struct encoding *en)
+{
+	if (en->state)
+		free_state(en->state);
 	en->state = NULL;
 }
 

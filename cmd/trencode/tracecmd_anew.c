@@ -452,7 +452,7 @@ static int head(struct encoding *en, const struct head *h, struct error *e)
 	/* what was held back is of the stream before */
 	if (anew_head(en, h, e))
 		return -1;
-	tracecmd_lanes_head(&s->lanes, h);
+	anew_rounds_head(&s->lanes.rounds, h);
 	return 0;
 }
 
@@ -481,7 +481,7 @@ static int end(struct encoding *en, struct error *e)
 		return -1;
 	anew_report(a);
 	anew_lost(a, s->lanes.no_cpu, "events of no CPU are on CPU 0");
-	anew_lost(a, s->lanes.rounds,
+	anew_lost(a, s->lanes.rounds.count,
 		  "streams begin before the end of the ones in front: their buffers are instances "
 		  "of their own, named ~2 and on");
 	anew_lost(a, a->comms, "events have lost their task's name, which had changed");

@@ -5,7 +5,7 @@
 #define TR_TRACECMD_ANEW_H
 
 #include "anew.h"
-#include "common/reader.h"
+#include "anew_rounds.h"
 #include "tracecmd.h"
 
 enum {
@@ -64,21 +64,15 @@ void tracecmd_formats_free(struct tracecmd_formats *f);
 
 /*
  * tracecmd_anew_lanes.c: where events are written, which is a buffer on a CPU
- *
- * Readers merge the CPUs of all buffers by time, and never reorder one of them. So where a stream
- * follows another one and goes back in time, its buffers are others than those before.
  */
 struct tracecmd_lanes {
 	struct intern keys; /* buffer, CPU and round */
 	uint32_t *lanes;    /* in the dialect */
 	size_t size;
-	uint64_t latest, stream_id;
-	uint32_t sequence, rounds; /* rounds: how often time went back so */
-	bool begun, border;	   /* border: a stream has begun, no row of it has come */
-	uint64_t no_cpu;	   /* events of none */
+	struct anew_rounds rounds;
+	uint64_t no_cpu; /* events of none */
 };
 
-void tracecmd_lanes_head(struct tracecmd_lanes *l, const struct head *h);
 /* -1: memory is out. */
 int tracecmd_lane_of(struct tracecmd_lanes *l, struct dialect *d, const struct lane *from,
 		     uint64_t time, const struct lane **out);

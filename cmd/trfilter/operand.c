@@ -110,14 +110,16 @@ static void field_value(const struct event *e, const struct field *f, struct sca
 	out->character = f->kind == FIELD_CHAR && out->form == SCALAR_UINT;
 }
 
-/* Out of memory it is as if the value had no text. */
+/* Out of memory it is as if the value had no text. A NUL follows it, for who looks for one. */
 static void text_of_parts(struct operand *o, const struct value *v, struct scalar *out)
 {
 	o->text.size = 0;
 	if (buffer_reserve(&o->text, 16) ||
 	    (v->tag == VALUE_WSTRING ? value_wide_text(&o->text, v)
-				     : value_bits_text(&o->text, out->names, v->number)))
-		o->text.size = 0;
+				     : value_bits_text(&o->text, out->names, v->number)) ||
+	    buffer_u8(&o->text, 0))
+		o->text.size = 1;
+	o->text.size--;
 	out->text = o->text.data ? (const char *)o->text.data : "";
 	out->size = o->text.size;
 }

@@ -36,7 +36,8 @@ static uint64_t run(const char *path, uint8_t how, bool *plain)
 				  .after = how & 8 ? 2 : 0,
 				  .within = how & 8 ? 50 : 0,
 				  .limit = UINT64_MAX};
-	struct limits limits = {.since = {how & 16 ? MOMENT_START : MOMENT_NONE, 100}};
+	struct limits limits = {
+		.since = {.from = how & 16 ? MOMENT_START : MOMENT_NONE, .ns = 100}};
 	struct emit x = {NULL, how & 8 ? &context : NULL, true, UINT64_MAX, 0};
 	struct whole w = {.waiting.fd = -1};
 	struct filter f;
