@@ -291,6 +291,20 @@ open_ends() {
 	done
 }
 
+@test "rows that were asked for one by one are kept, whatever else is" {
+	local all
+
+	count 'kind == leave && time >= 998201321169' exc-pg.trs 118
+	trfilter -q 'kind == leave && time >= 998201321169' exc-pg.trs | trencode -q -t csv >one
+	for all in "-B 1" "-A 1" "--within 1" --callers "-D 100"; do
+		# shellcheck disable=SC2086 # an option and its value
+		trfilter -q $all 'kind == leave && time >= 998201321169' exc-pg.trs |
+			trencode -q -t csv >other
+		run diff one other
+		refute_output --partial '< '
+	done
+}
+
 @test "single rows that were asked for stay single, what is around them does not" {
 	e='kind == leave && name == "usleep"'
 	trfilter -A 1 "$e" threads-nosched.trs | trfilter -c 'kind == enter && name == "usleep"' >enters
@@ -298,6 +312,15 @@ open_ends() {
 	trfilter -B 1 "$e" threads-nosched.trs >kept.out
 	assert_equal "$(trfilter -c "$e" kept.out)" "$(trfilter -c "$e" threads-nosched.trs)"
 	[ "$(trfilter -c 'kind == enter' kept.out)" -gt 0 ]
+}
+
+@test "a call that longjmp ended lasts until then, whatever else is asked" {
+	count 'dur > 622 && name == "c2"' longjmp.trs 1
+	count 'name == "c2" && dur > 622 && dur != 5' longjmp.trs 1
+	count 'name == "c2" && dur > 622 && has(dur)' longjmp.trs 1
+	count 'name == "c2" && !(dur <= 622)' longjmp.trs 1
+	trfilter -q 'dur > 622' longjmp.trs >long.trs
+	count 'name == "c2"' long.trs 1
 }
 
 @test "--since and --until part a stream, whole calls too" {

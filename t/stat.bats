@@ -207,6 +207,8 @@ lines() {
 	run -1 shared lost -n 1 --strict
 	run -0 --separate-stderr pipe "trdecode '$DATA/uftrace/fib' | trstat -n 1"
 	assert_equal "$stderr" 'trstat: functions have no names yet: put trsym before trstat'
+	run -0 --separate-stderr pipe "trdecode '$DATA/uftrace/fib' | trstat -n 1 --partial | trstat --merge"
+	assert_equal "$stderr" 'trstat: functions have no names yet: put trsym before trstat'
 	run -0 --separate-stderr pipe "trdecode '$DATA/uftrace/fib' | trstat -g tid"
 	[ -z "$stderr" ]
 }

@@ -91,7 +91,6 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	calls.invert = o->invert;
 	calls.callers = o->callers;
 	calls.max_depth = o->depth < UINT32_MAX ? (uint32_t)o->depth : UINT32_MAX;
-	calls.rows_alone = !whole_needed(f) && !o->callers && o->depth == UINT64_MAX;
 	calls.waiting.dropped = context ? ROW_ASIDE : ROW_DROP;
 	whole_plain_init(&calls);
 	s->holds = !o->count;

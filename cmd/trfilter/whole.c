@@ -45,7 +45,7 @@ static int check(struct whole *w, struct error *e)
 		*e = w->failed ? w->error : w->limits->error;
 		return -1;
 	}
-	if (w->frames.out_of_memory || w->calls.out_of_memory ||
+	if (w->frames.out_of_memory || filter_out_of_memory(w->filter) || w->calls.out_of_memory ||
 	    (w->limits && w->limits->pairing.out_of_memory))
 		return error_no_memory(e);
 	return 0;
@@ -103,12 +103,12 @@ static int end_stream(struct whole *w, struct error *e)
 
 	for (size_t i = 0; i < w->frames.size; i++)
 		for (struct frame_stack *s = &w->frames.stacks[i ^ 1]; s->count; s->count--) {
-			whole_never_left(w, frames_top(s), true);
+			whole_never_left(w, frames_top(s));
 			if (whole_keep_enter(w, frames_top(s)))
 				whole_kept(w, (uint32_t)i ^ 1);
 		}
 	while ((f = frames_any_numbered(&w->frames)))
-		whole_never_left(w, f, true);
+		whole_never_left(w, f);
 	if (check(w, e))
 		return -1;
 	frames_free(&w->frames);
@@ -195,6 +195,7 @@ int whole_init(struct whole *w, struct filter *filter, size_t limit, struct erro
 {
 	*w = (struct whole){.filter = filter,
 			    .max_depth = UINT32_MAX,
+			    .rows_alone = !whole_needed(filter),
 			    .evaluation = &filter->evaluation,
 			    .around = asks_around(filter->tree),
 			    .self = asks(filter->tree, ASK_SELF),

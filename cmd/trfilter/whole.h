@@ -20,7 +20,8 @@ struct whole {
 	struct filter *filter;
 	struct limits *limits; /* NULL none */
 	bool invert;
-	bool rows_alone;	  /* nothing is asked of whole calls: parts as in filter.h */
+	bool rows_alone;	  /* nothing is asked of whole calls: rows as filter.h has them */
+	bool holds;		  /* the row at hand, with that */
 	bool callers;		  /* keep what encloses a call that is kept */
 	uint32_t max_depth;	  /* UINT32_MAX: any */
 	bool around, self, stack; /* what the condition asks for */

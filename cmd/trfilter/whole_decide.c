@@ -85,12 +85,6 @@ static bool mark_over(struct whole *w, struct open_frame *f, uint64_t mark)
 
 /* --- decisions --- */
 
-/* Is a part of the condition asked of each row by itself? */
-bool whole_by_row(const struct whole *w, const struct part *p)
-{
-	return p->by_row || (w->rows_alone && !p->by_call);
-}
-
 void whole_settle(struct whole *w, struct open_frame *f, bool keep)
 {
 	if (!f->waits)
@@ -138,11 +132,13 @@ enum answer whole_ask(struct whole *w, enum decide_when when, const struct event
 {
 	enum answer all = ANSWER_YES;
 
+	if (w->rows_alone)
+		return w->holds ? ANSWER_YES : ANSWER_NO;
 	for (size_t i = 0; i < w->filter->nparts; i++) {
 		const struct part *p = &w->filter->parts[i];
 		enum answer a;
 
-		if (whole_by_row(w, p))
+		if (p->by_row)
 			continue;
 		a = decide(w->evaluation, p->node, when, e, f);
 		if (a == ANSWER_NO)
@@ -155,8 +151,8 @@ enum answer whole_ask(struct whole *w, enum decide_when when, const struct event
 
 bool whole_passes_row(struct whole *w, const struct event *e)
 {
-	for (size_t i = 0; i < w->filter->nparts; i++)
-		if (whole_by_row(w, &w->filter->parts[i]) &&
+	for (size_t i = 0; i < w->filter->nparts && !w->rows_alone; i++)
+		if (w->filter->parts[i].by_row &&
 		    !evaluate(w->evaluation, w->filter->parts[i].node, e))
 			return false;
 	return true;
@@ -203,14 +199,17 @@ void whole_set_open_facts(struct whole *w, const struct open_frame *f, uint64_t 
 	w->facts.over = f->over;
 }
 
-/* It ended without a leave, or the stream ended before it. */
-void whole_never_left(struct whole *w, struct open_frame *f, bool at_end)
+/*
+ * It ended without a leave, or the stream ended before it. It lasted as long as it is known to have
+ * been open, which is what look_again() in whole.c may have asked with before.
+ */
+void whole_never_left(struct whole *w, struct open_frame *f)
 {
 	const struct event e = {.lane = f->lane};
 
 	if (f->answer == ANSWER_LATER) {
 		whole_set_open_facts(w, f, w->now);
-		w->facts.ended = at_end;
+		w->facts.ended = true;
 		f->answer = whole_ask(w, DECIDE_NEVER, &e, f);
 	}
 	whole_settle(w, f, whole_keep_enter(w, f));

@@ -110,7 +110,8 @@ static void general(struct plain *x, const uint8_t *p, uint32_t row)
 	event_next(&it, &e);
 	w->row = row;
 	w->states[row] = whole_row(w, &e);
-	x->kept |= w->states[row] != ROW_DROP;
+	/* this row, or the enter of a call that it ended */
+	x->kept = true;
 	if (w->frames.stacks != stacks)
 		prepare(x);
 }

@@ -19,8 +19,6 @@ bool whole_plain(struct whole *w, const struct block *b, bool *any);
 
 /* The names of the stack of an event, of struct whole. */
 void whole_stack_text(void *ctx, const struct event *e, struct scalar *out);
-/* Is a part of the condition asked of each row by itself? */
-bool whole_by_row(const struct whole *w, const struct part *p);
 /* A row is kept: so is what encloses it, from the top of that stack on. */
 void whole_kept(struct whole *w, uint32_t number);
 /* Is a row kept, by the answer of the whole condition? */
@@ -38,7 +36,7 @@ struct open_frame *whole_set_facts(struct whole *w, const struct event *e, uint3
 				   bool call);
 /* What is known of an open call at this time. */
 void whole_set_open_facts(struct whole *w, const struct open_frame *f, uint64_t time);
-/* A call ended without a leave, or the stream ended before it (at_end). */
-void whole_never_left(struct whole *w, struct open_frame *f, bool at_end);
+/* A call ended without a leave, or the stream ended before it. */
+void whole_never_left(struct whole *w, struct open_frame *f);
 
 #endif

@@ -7,12 +7,13 @@ enum { FRAMES_LIMIT = 1 << 20 }; /* of one thread: calls deeper than that are de
 static uint8_t alone(struct whole *w, const struct event *e, uint32_t number, bool wanted)
 {
 	const struct open_frame *a = whole_set_facts(w, e, number, false);
-	bool passes = true, holds = true;
+	bool passes, holds;
 
 	wanted = wanted && (a ? a->level + 1 : 0) < w->max_depth;
 	passes = whole_passes_row(w, e);
-	for (size_t i = 0; i < w->filter->nparts && holds; i++)
-		if (!whole_by_row(w, &w->filter->parts[i]))
+	holds = !w->rows_alone || w->holds;
+	for (size_t i = 0; i < w->filter->nparts && holds && !w->rows_alone; i++)
+		if (!w->filter->parts[i].by_row)
 			holds = evaluate(w->evaluation, w->filter->parts[i].node, e);
 	if (whole_of_row(w, holds ? ANSWER_YES : ANSWER_NO, wanted, passes) != ANSWER_YES)
 		return ROW_DROP;
@@ -58,7 +59,7 @@ static void lose(struct whole *w, struct frame_stack *s, uint32_t number)
 {
 	bool keep;
 
-	whole_never_left(w, frames_top(s), false);
+	whole_never_left(w, frames_top(s));
 	keep = whole_keep_enter(w, frames_top(s));
 	s->count--;
 	if (keep)
@@ -74,7 +75,7 @@ static void synchronise(struct whole *w, const struct event *e, uint32_t number)
 	if (e->type->flags & TYPE_CALL_NUMBER) {
 		f = frames_numbered(&w->frames, e);
 		if (f)
-			whole_never_left(w, f, false);
+			whole_never_left(w, f);
 	} else if (e->type->flags & TYPE_DEPTH && !(e->type->flags & TYPE_INNER)) {
 		while (s->count && frames_top(s)->depth >= e->depth)
 			lose(w, s, number);
@@ -164,8 +165,11 @@ static uint8_t leave(struct whole *w, const struct event *e, uint32_t number, bo
 		f->answer = whole_ask(w, DECIDE_LEAVE, e, f);
 	}
 	whole_settle(w, f, whole_keep_enter(w, f));
-	keep = f->for_callee ||
-	       whole_of_row(w, f->answer, f->wanted, whole_passes_row(w, e)) == ANSWER_YES;
+	if (w->rows_alone)
+		keep = wanted && f->level < w->max_depth && w->holds != w->invert;
+	else
+		keep = whole_of_row(w, f->answer, f->wanted, whole_passes_row(w, e)) == ANSWER_YES;
+	keep |= f->for_callee;
 	if (!numbered) {
 		s->count--;
 		if (w->callers && (keep || whole_keep_enter(w, f)))
@@ -183,6 +187,14 @@ uint8_t whole_row(struct whole *w, const struct event *e)
 
 	if (e->type->kind == KIND_GAP)
 		return ROW_GAP;
+	wanted = !w->limits || limits_row(w->limits, e);
+	if (w->rows_alone) {
+		w->holds = wanted && filter_holds(w->filter, e);
+		if (!w->callers && w->max_depth == UINT32_MAX) {
+			state = wanted && w->holds != w->invert ? ROW_KEEP : ROW_DROP;
+			return state == ROW_DROP && wanted ? w->waiting.dropped : state;
+		}
+	}
 	if (__builtin_expect(e->time > w->now, 1))
 		w->now = e->time;
 	/* both of a thread are there, or none */
@@ -191,7 +203,6 @@ uint8_t whole_row(struct whole *w, const struct event *e)
 		return ROW_DROP;
 	if (w->self)
 		has_self = calls_feed(&w->calls, e, &done) == CALLS_LEAVE;
-	wanted = !w->limits || limits_row(w->limits, e);
 	switch (e->type->kind) {
 	case KIND_ENTER: state = enter(w, e, number, wanted); break;
 	case KIND_LEAVE: state = leave(w, e, number, wanted, has_self ? &done : NULL); break;

@@ -11,23 +11,6 @@ int report_no_memory(struct stage *stage)
 	return stage_fail(stage, &e);
 }
 
-/* Are functions shown by their addresses, which trsym would name? */
-static bool lacks_symbols(const struct dictionary *d, const struct keys *k)
-{
-	bool asked = false;
-
-	for (size_t i = 0; i < k->count; i++)
-		asked |= k->key[i].what == BY_NAME || k->key[i].what == BY_CALLER ||
-			 k->key[i].what == BY_MODULE || k->key[i].what == BY_STACK;
-	for (uint32_t i = 1; asked && i < d->places.count; i++) {
-		const struct place *p = dictionary_place(d, i);
-
-		if (p->space && !p->symbol && !p->name.size)
-			return true;
-	}
-	return false;
-}
-
 /* Was a tree asked for of a function that was never called? */
 static bool lacks_function(const struct statistics *st, const struct settings *s)
 {
@@ -56,7 +39,7 @@ void report_counts(const struct stage *stage, const struct statistics *st, const
 {
 	if (lacks_function(st, s))
 		warn(NULL, NO_OFFSET, "no call of '%s'", s->view_argument);
-	if (lacks_symbols(st->dictionary, st->keys))
+	if (statistics_nameless(st))
 		warn(NULL, NO_OFFSET, "functions have no names yet: put trsym before trstat");
 	if (st->pair)
 		print_pair_counts(st->pair);

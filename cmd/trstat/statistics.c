@@ -31,6 +31,23 @@ int statistics_pair(struct statistics *s, struct pair *p)
 	return pair_begin(p, s->keys, s->dictionary, &s->groups);
 }
 
+bool statistics_nameless(const struct statistics *s)
+{
+	const struct keys *k = s->keys;
+	bool asked = false;
+
+	for (size_t i = 0; i < k->count; i++)
+		asked |= k->key[i].what == BY_NAME || k->key[i].what == BY_CALLER ||
+			 k->key[i].what == BY_MODULE || k->key[i].what == BY_STACK;
+	for (uint32_t i = 1; asked && !s->nameless && i < s->dictionary->places.count; i++) {
+		const struct place *p = dictionary_place(s->dictionary, i);
+
+		if (p->space && !p->symbol && !p->name.size)
+			return true;
+	}
+	return s->nameless;
+}
+
 void statistics_free(struct statistics *s)
 {
 	groups_free(&s->groups);

@@ -30,6 +30,7 @@ struct statistics {
 	uint64_t first, last; /* times of all rows; first > last: none */
 	bool ticks;	      /* the clock counts ticks */
 	struct clocks clocks; /* of all rows */
+	bool nameless;	      /* of a summary: as statistics_nameless */
 	bool out_of_memory;
 	/* groups found before */
 	struct aggregate **by_place; /* where the key is the name alone */
@@ -61,6 +62,9 @@ int statistics_init(struct statistics *s, const struct keys *k, struct columns *
 /* Count pairs of events, with the time between them, in place of calls and instants. */
 int statistics_pair(struct statistics *s, struct pair *p);
 void statistics_free(struct statistics *s);
+
+/* Are functions shown by their addresses, which trsym would name? */
+bool statistics_nameless(const struct statistics *s);
 
 /* The rows of a block. -1 when memory is out. */
 int statistics_block(struct statistics *s, const struct block *b);

@@ -17,7 +17,10 @@
 
 enum { SUMMARY_VERSION = 3 };
 
-enum summary_flags { SUMMARY_TICKS = 1 };
+enum summary_flags {
+	SUMMARY_TICKS = 1,
+	SUMMARY_NAMELESS = 2, /* functions are shown by their addresses */
+};
 
 enum part_flags { PART_ENDS = 1, PART_FILTERED = 2 };
 
@@ -51,7 +54,7 @@ struct summary_head {
 	/* what was asked for by -g, -a, -s and the view; NULL: nothing */
 	char *group, *asked, *sort, *view_argument;
 	uint32_t view; /* enum view */
-	bool ticks;
+	bool ticks, nameless;
 	uint64_t first, last, unmatched, unfinished, outside;
 };
 

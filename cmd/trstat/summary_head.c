@@ -52,8 +52,11 @@ static void free_head(struct summary_head *h)
 static int take_head(struct unpacker *u, struct summary_head *h)
 {
 	struct packed *in = &u->in;
+	uint64_t flags;
 
-	h->ticks = packed_u64(in) & SUMMARY_TICKS;
+	flags = packed_u64(in);
+	h->ticks = flags & SUMMARY_TICKS;
+	h->nameless = flags & SUMMARY_NAMELESS;
 	if (take_list(u, &h->keys, packed_limited(in, LIST_LIMIT)))
 		return -1;
 	if (take_list(u, &h->columns, packed_limited(in, LIST_LIMIT)) ||
@@ -142,6 +145,7 @@ static int match(struct unpacker *u, const struct summary_head *h)
 	ss->s->ticks |= h->ticks;
 	if (h->first <= h->last) /* one without rows does not know */
 		clocks_set(&ss->s->clocks, h->ticks, ss->file, h->ticks ? "ticks" : "ns");
+	ss->s->nameless |= h->nameless;
 	ss->s->first = h->first < ss->s->first ? h->first : ss->s->first;
 	ss->s->last = h->last > ss->s->last ? h->last : ss->s->last;
 	ss->s->calls.unmatched += h->unmatched;

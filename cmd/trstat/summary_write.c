@@ -86,7 +86,7 @@ static int put_head(struct packer *p, const struct settings *asked, const struct
 {
 	const struct statistics *s = p->s;
 
-	put(p, s->ticks ? SUMMARY_TICKS : 0);
+	put(p, (s->ticks ? SUMMARY_TICKS : 0) | (statistics_nameless(s) ? SUMMARY_NAMELESS : 0));
 	put(p, s->keys->count);
 	for (size_t i = 0; i < s->keys->count; i++)
 		put_text(p, s->keys->names[i]);

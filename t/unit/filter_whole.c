@@ -189,6 +189,58 @@ static void algebra(const char *from, const char *what, uint32_t seed)
 	}
 }
 
+/* --- what is also kept --- */
+
+static bool contains(const struct list *more, const struct list *less)
+{
+	size_t i = 0;
+
+	for (size_t k = 0; k < less->n; k++, i++) {
+		while (i < more->n && more->row[i] != less->row[k])
+			i++;
+		if (i == more->n)
+			return false;
+	}
+	return more->good && less->good;
+}
+
+static void supersets(const char *from, const char *what, uint32_t seed)
+{
+	static const char *const rows[] = {
+		"kind == leave && time > 60000", "time < 90000 && kind == leave",
+		"kind == leave && depth == 2",	 "depth == 2 && kind != enter && time > 20000",
+		"kind == leave || time < 5000",	 "cpu == 1",
+		"comm == 'a' && time > 40000",	 "name == 'f2' && kind == leave && cpu == 1",
+		"kind == leave && dur > 200",	 "cpu == 1 && caller == 'f1' && kind == leave",
+	};
+	static const struct how hows[] = {{.memory = NEVER, .before = 1},
+					  {.memory = 0, .after = 1},
+					  {.memory = 5000, .within = 1},
+					  {.memory = NEVER, .callers = true},
+					  {.memory = 0, .callers = true, .before = 2}};
+	enum { NROWS = sizeof rows / sizeof *rows, MORE = 10 };
+	char text[700], title[1000];
+
+	for (size_t i = 0; i < NROWS + MORE; i++) {
+		bool good = true;
+
+		if (i < NROWS)
+			snprintf(text, sizeof text, "%s", rows[i]);
+		else
+			condition(text, sizeof text, &seed, 2);
+		run(from, text, (struct how){.memory = NEVER}, in_dir("one"));
+		read_rows(in_dir("one"), &one);
+		for (size_t k = 0; k < sizeof hows / sizeof *hows; k++) {
+			run(from, text, hows[k], in_dir("other"));
+			read_rows(in_dir("other"), &other);
+			good &= contains(&other, &one);
+		}
+		snprintf(title, sizeof title, "%s: %s keeps no less with what is around it", what,
+			 text);
+		ok(good, title);
+	}
+}
+
 static void everything(uint32_t seed, bool bare, const char *what)
 {
 	char path[100];
@@ -200,6 +252,7 @@ static void everything(uint32_t seed, bool bare, const char *what)
 		agree(path, what, expressions[i]);
 	others(path, what);
 	algebra(path, what, seed);
+	supersets(path, what, seed);
 	if (!bare) /* gaps pass, and do not count */
 		return;
 	around(path, (struct how){.memory = 3000, .before = 3, .after = 2});
