@@ -35,7 +35,7 @@ struct part *parts_add(struct parts *ps);
 
 /* Who made it and of what, for END. */
 struct summary_end {
-	uint64_t lost, gaps;
+	uint64_t lost;
 	int status;
 	const char *message;
 };
