@@ -56,7 +56,7 @@ int partial_write(struct stage *stage, const struct query *q, struct statistics 
 		  const struct parts *ps, int argc, char **argv)
 {
 	const char *damage = "what was summarised was damaged";
-	struct summary_end end = {stage->lost, stage->status == STATUS_OK ? 0 : 1,
+	struct summary_end end = {stage->lost, stage->gaps, stage->status == STATUS_OK ? 0 : 1,
 				  stage->status == STATUS_OK ? NULL : damage};
 	struct writer w;
 	struct error e;

@@ -35,7 +35,7 @@ struct part *parts_add(struct parts *ps);
 
 /* Who made it and of what, for END. */
 struct summary_end {
-	uint64_t lost;
+	uint64_t lost, gaps;
 	int status;
 	const char *message;
 };
