@@ -69,6 +69,41 @@ table() {
 	assert_output --partial "do not give those that are asked for"
 }
 
+@test "columns that need nothing that was not kept can be asked of a summary" {
+	local pair
+	for f in seg/*; do trstat --partial -a 'self,p7,count,p50,last,sum(tid),uniq(cpu)' -o "c${f#seg/}" "$f"; done
+	for pair in 'parts.* count' 'parts.* total' 'parts.* self' 'parts.* max' 'parts.* min' \
+		'parts.* total,self,count,avg' 'parts.* p50' 'c1* p50,p7' 'c1* sum(tid)' 'c1* first,count' \
+		'c1* avg(tid),uniq(cpu)' 'c1* total'; do
+		# shellcheck disable=SC2086
+		run -0 quiet trstat -F tsv --merge -a "${pair#* }" ${pair% *}
+		assert_output "$(table -a "${pair#* }")"
+	done
+	run -2 trstat --merge -a 'uniq(tid)' c1*
+	assert_output --partial "a summary of the columns 'self,p7,count,p50,last,sum(tid),uniq(cpu)', which do not give"
+	# those of different columns, if both have what is asked for
+	some sed 1d
+	run -0 quiet trstat -F tsv --merge -a total,count c100 "${some[@]}"
+	assert_output "$(table -a total,count)"
+	trstat --partial -q -o whole.part rec.trs
+	trstat --partial -q -a total,count,p7 -o other.part rec.trs
+	run -0 quiet trstat -F tsv --diff -a total,count whole.part other.part
+	assert_output "$(quiet trstat -F tsv --diff -a total,count rec.trs rec.trs)"
+	run -0 quiet trstat -F tsv --diff -a total,count other.part whole.part
+	run -2 trstat --diff -a last whole.part other.part
+}
+
+@test "keys of which the first that there is counts" {
+	for key in 'caller|name' 'stack|tid' 'caller|arg.1|name,stack|type,depth'; do
+		for f in seg/*; do trstat --partial -g "$key" -a count,total,self -o "k${f#seg/}" "$f"; done
+		run -0 quiet trstat -F tsv --merge k1*
+		assert_output "$(table -g "$key" -a count,total,self)"
+		quiet trstat --merge --partial -o some k11* k103
+		run -0 quiet trstat -F tsv --merge some k10[0-24-9]
+		assert_output "$(table -g "$key" -a count,total,self)"
+	done
+}
+
 @test "views of a summary" {
 	for view in '--timeline 1ms' '--hist' '--hist=self'; do
 		# shellcheck disable=SC2086
@@ -184,9 +219,46 @@ table() {
 	assert_output --partial 'is a summary, no event stream; trstat --merge reads it'
 	run -2 trencode parts.100
 	assert_output --partial 'trstat --merge reads it'
-	head -c 600 parts.101 >cut.part
-	run trstat --merge parts.100 cut.part
-	assert [ "$status" -ge 1 ]
+}
+
+# flip FILE AT: a byte of it
+flip() {
+	printf '%b' "\\0$(printf %o $((255 - $(od -An -tu1 -j "$2" -N 1 "$1"))))" |
+		dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+@test "a part that is damaged is as one that is missing" {
+	local at size
+	some sed 3d
+	want=$(quiet trstat -F tsv --merge "${some[@]}") || true
+	size=$(stat -c %s parts.102)
+	for at in 20 60 $((size / 3)) $((size / 2)) $((size - 40)); do
+		cp parts.102 bad
+		flip bad "$at"
+		run -1 --separate-stderr trstat -F tsv --merge bad "${some[@]}"
+		assert_equal "$output" "$want"
+		[[ $stderr == *'bad: 0x'* ]]
+		[[ $stderr == *'segment 2 of the stream'*'is missing'* ]]
+		run -1 --separate-stderr quiet pipe "cat parts.10[01] bad parts.10[3-9] parts.11* | trstat -F tsv --merge"
+		assert_equal "$output" "$want"
+	done
+	for at in 8 40 600 $((size - 8)); do
+		head -c "$at" parts.102 >bad
+		run -1 --separate-stderr trstat -F tsv --merge "${some[@]}" bad
+		assert_equal "$output" "$want"
+	done
+	# of a summary of several parts nothing counts: their groups are together
+	trstat -q --merge --partial -o bad parts.102 parts.104 parts.107
+	size=$(stat -c %s bad)
+	some sed '3d;5d;8d'
+	want=$(quiet trstat -F tsv --merge "${some[@]}") || true
+	flip bad $((size - 60))
+	run -1 --separate-stderr trstat -F tsv --merge "${some[@]}" bad
+	assert_equal "$output" "$want"
+	run -1 --separate-stderr trstat -F tsv --merge bad "${some[@]}"
+	assert_equal "$output" "$want"
+	run -2 trstat --merge bad
+	assert_output --partial 'no summary is whole'
 }
 
 @test "damage and loss reach the table of the summaries" {

@@ -25,6 +25,7 @@ struct part_doubt {
 	uint32_t held; /* the thread's held rows that it is about, by number + 1; 0: those of group
 			*/
 	struct aggregate *group;
+	uint64_t number; /* of the group in the summary that it was read from */
 	uint128 total;
 };
 

@@ -60,6 +60,7 @@ int statistics_add_fields(struct statistics *s, struct aggregate *a, const struc
 
 		if (!wanted_value(s->dictionary, e, counts, &w->field[i], times, &v))
 			continue;
+		aggregate_field_seen(a, w, i);
 		if (v.form == FORM_INT)
 			bad = aggregate_number(a, w, i, v.i);
 		else if (v.form == FORM_UINT)

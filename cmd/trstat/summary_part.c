@@ -165,7 +165,9 @@ static int take_held(struct unpacker *u, struct part_thread *t)
 		if (position < last || position >= t->list->count || open & ~(uint32_t)OPEN_HELD)
 			u->in.bad = true;
 		if (unpack_cells(&u->in, &s->groups, s->cells, s->keys->count, true,
-				 &u->ss->stacks))
+				 &u->ss->stacks) ||
+		    unpack_cells(&u->in, &s->groups, s->cells + s->keys->count,
+				 s->keys->held - s->keys->count, false, NULL))
 			return unpack_no_memory(u);
 		if (u->in.bad)
 			return -1;
@@ -203,11 +205,11 @@ static int take_doubts(struct unpacker *u, struct part_thread *t)
 		d->total = packed_u128(&u->in);
 		if (d->position < last || d->position >= t->list->count || d->held > t->nheld ||
 		    (d->held && t->held[d->held - 1].position > d->position) ||
-		    (!d->held && group >= u->ss->ngroups))
+		    (!d->held && group >= u->ss->waiting.count))
 			u->in.bad = true;
 		if (u->in.bad)
 			return -1;
-		d->group = d->held ? NULL : u->ss->groups[group];
+		d->number = group;
 		last = d->position;
 	}
 	return u->in.bad ? -1 : 0;

@@ -223,7 +223,7 @@ static void put_thread(struct packer *p, const struct part_thread *t)
 		put(p, h->position);
 		put(p, h->open);
 		p->bad = p->bad ||
-			 pack_cells(p->b, &s->groups, h->cells, s->keys->count, &p->stacks) ||
+			 pack_cells(p->b, &s->groups, h->cells, s->keys->held, &p->stacks) ||
 			 pack_aggregate(p->b, h->aggregate, &s->columns->wanted);
 	}
 	put_doubts(p, t);
