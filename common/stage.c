@@ -3,7 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { MESSAGES = 10 }; /* of damage; what is beyond is counted */
+enum {
+	MESSAGES = 10,	     /* of damage; what is beyond is counted */
+	STAGE_LIMIT = 65536, /* bytes of HEAD_STAGE */
+};
 
 int stage_fail(struct stage *s, const struct error *e)
 {
@@ -34,6 +37,24 @@ int stage_print_to(struct stage *s, enum output_kind kind)
 	return 0;
 }
 
+/* What it does to the stream, into HEAD. */
+static int add_stage(struct stage *s, int argc, char **argv)
+{
+	const struct program *p = s->options->program;
+	struct buffer text = {0};
+	int bad = 0;
+
+	if (!p)
+		return 0;
+	if (program_stage(p, argc, argv, &text))
+		bad = error_no_memory(&s->out.error);
+	else
+		bad = writer_property(&s->out, HEAD_STAGE, text.data,
+				      text.size < STAGE_LIMIT ? text.size : STAGE_LIMIT);
+	buffer_free(&text);
+	return bad;
+}
+
 int stage_create(struct stage *s, int argc, char **argv)
 {
 	struct error e;
@@ -44,7 +65,8 @@ int stage_create(struct stage *s, int argc, char **argv)
 	s->in.output = &s->output;
 	progress_begin(&s->progress, s->options, output_is_file(&s->output));
 	s->filter = true;
-	if (writer_init(&s->out, &s->output, 0) || writer_command(&s->out, argc, argv))
+	if (writer_init(&s->out, &s->output, 0) || writer_command(&s->out, argc, argv) ||
+	    add_stage(s, argc, argv))
 		return stage_fail(s, &s->out.error);
 	s->in.before_block = writer_flush;
 	s->in.before_block_ctx = &s->out;

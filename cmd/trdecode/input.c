@@ -53,6 +53,18 @@ void input_damage(struct input *in, const char *file, uint64_t offset, const cha
 	input_damage_error(in, &e);
 }
 
+/* How many bytes of a stream are read before it is decoded: those up to the end of HEAD, at most
+ * room. */
+static size_t stream_head(const struct input *in, size_t room)
+{
+	size_t headers = MARKER_SIZE + BLOCK_HEADER, n;
+
+	if (in->head_size < headers)
+		return headers;
+	n = get_u32(in->head + MARKER_SIZE + 8);
+	return n > room - headers ? room : headers + n;
+}
+
 /* Have n bytes of the file or pipe at hand, if there are so many. room: for them, and more. */
 static int read_until(struct input *in, size_t n, size_t room, struct error *e)
 {
@@ -78,9 +90,9 @@ static int read_until(struct input *in, size_t n, size_t room, struct error *e)
 		if (!got)
 			break;
 		in->head_size += (size_t)got;
-		/* a live stream may begin with less than a tar would */
+		/* a live stream may begin with less than a tar would, but for its HEAD */
 		if (reader_is_stream(in->head, in->head_size))
-			break;
+			n = stream_head(in, room);
 	}
 	return 0;
 }

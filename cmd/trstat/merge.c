@@ -122,6 +122,9 @@ static int to_summary(struct merge *m, const struct parts *ps)
 			now = parts_add(m->how->out);
 			if (!now || part_begin(now, s, p->stream_id, p->first, p->filtered))
 				return -1;
+			now->stages = strdup(p->stages ? p->stages : "");
+			if (!now->stages)
+				return -1;
 		}
 		if (part_replay(p, s))
 			return -1;

@@ -103,6 +103,7 @@ void part_free(struct part *p)
 		free_thread(&p->threads[i]);
 	free(p->threads);
 	cut_free(p->numbered);
+	free(p->stages);
 	free(p->entered);
 	bracket_free(&p->bracket);
 	*p = (struct part){0};

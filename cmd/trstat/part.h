@@ -45,6 +45,7 @@ struct part {
 	bool ends;	      /* the last one is that of the stream */
 	bool filtered;	      /* HEAD_FILTERED */
 	const char *file;     /* that it was read from; for messages */
+	char *stages;	      /* that its stream went through, with " | " between them; or NULL */
 	struct part_thread *threads;
 	size_t nthreads, threads_capacity;
 	struct cut *numbered;

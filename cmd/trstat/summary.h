@@ -79,10 +79,10 @@ struct summaries {
 	uint64_t *streams; /* ids of the streams that parts are of */
 	size_t nstreams, streams_capacity;
 	enum { SUMMARY_NONE, SUMMARY_OPEN, SUMMARY_DAMAGED } state; /* of the present summary */
-	uint64_t begins;	  /* its offset in the file */
-	size_t first_part;	  /* in parts */
-	bool expecting;		  /* the summary's next segment */
-	bool taken;		  /* the segment's payload came */
+	uint64_t begins;					    /* its offset in the file */
+	size_t first_part;					    /* in parts */
+	bool expecting;						    /* the summary's next segment */
+	bool taken;						    /* the segment's payload came */
 	uint64_t whole, left_out; /* how many summaries counted, and did not */
 };
 

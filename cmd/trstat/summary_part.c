@@ -291,6 +291,17 @@ static int take_entered(struct unpacker *u)
 	return u->in.bad ? -1 : 0;
 }
 
+static int take_stages(struct unpacker *u)
+{
+	size_t size;
+	const uint8_t *text = packed_bytes(&u->in, &size);
+
+	if (u->in.bad || !size)
+		return u->in.bad ? -1 : 0;
+	u->part->stages = strndup((const char *)text, size);
+	return u->part->stages ? 0 : unpack_no_memory(u);
+}
+
 int unpack_part(struct unpacker *u)
 {
 	struct packed *in = &u->in;
@@ -303,6 +314,8 @@ int unpack_part(struct unpacker *u)
 	flags = packed_u64(in);
 	p->ends = flags & PART_ENDS;
 	p->filtered = flags & PART_FILTERED;
+	if (take_stages(u))
+		return -1;
 	if (in->bad || p->last < p->first || p->last == UINT32_MAX) {
 		in->bad = true;
 		return -1;
