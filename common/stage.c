@@ -2,10 +2,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
 	MESSAGES = 10,	     /* of damage; what is beyond is counted */
 	STAGE_LIMIT = 65536, /* bytes of HEAD_STAGE */
+	TOLD_LIMIT = 4096,
 };
 
 int stage_fail(struct stage *s, const struct error *e)
@@ -73,6 +75,33 @@ int stage_create(struct stage *s, int argc, char **argv)
 	return 0;
 }
 
+/* Once each: true if it is new. What there is no memory for is left out: it was printed. */
+static bool tell(struct stage *s, const char *file, uint64_t offset, const char *what)
+{
+	char place[40] = "", *line;
+	bool is_new = true;
+	int n;
+
+	if (offset != NO_OFFSET)
+		snprintf(place, sizeof(place), "0x%" PRIx64 ": ", offset);
+	n = asprintf(&line, "%s%s%s%s%s", s->told.size ? "; " : "", file, *file ? ": " : "", place,
+		     what);
+	if (n < 0)
+		return true;
+	if (s->told.size)
+		is_new = !strstr((char *)s->told.data, line + 2);
+	if (is_new && s->told.size + (size_t)n < TOLD_LIMIT &&
+	    !buffer_append(&s->told, line, (size_t)n) && !buffer_u8(&s->told, 0))
+		s->told.size--;
+	free(line);
+	return is_new;
+}
+
+const char *stage_told(const struct stage *s)
+{
+	return s->told.size ? (const char *)s->told.data : NULL;
+}
+
 /* The input is damaged, or one of several cannot be read: say so, let END say so, and go on. */
 static void input_failed(struct stage *s)
 {
@@ -83,8 +112,10 @@ static void input_failed(struct stage *s)
 		stage_fail(s, &s->out.error);
 		return;
 	}
-	if (s->damages++ < MESSAGES)
+	if (s->damages++ < MESSAGES) {
 		error_print(e);
+		tell(s, e->file, e->offset, e->what);
+	}
 	s->status = status_worse(s->status, s->in.fatal ? STATUS_FAILED : STATUS_DAMAGED);
 	if (s->filter)
 		writer_status(&s->out, STATUS_DAMAGED, e->what);
@@ -98,9 +129,10 @@ static void take_end(struct stage *s)
 	s->lost += end->lost;
 	s->gaps += end->gaps;
 	if (end->status) {
-		if (s->status == STATUS_OK && !s->filter)
-			warn(s->in.file, NO_OFFSET, "the trace was damaged: %s",
-			     end->message.size ? end->message.text : "its decoder says so");
+		const char *what = end->message.size ? end->message.text : "its decoder says so";
+
+		if (tell(s, "", NO_OFFSET, what) && !s->filter)
+			warn(s->in.file, NO_OFFSET, "the trace was damaged: %s", what);
 		s->status = status_worse(s->status, STATUS_DAMAGED);
 	}
 }
@@ -208,6 +240,7 @@ int stage_finish(struct stage *s)
 			stage_fail(s, &s->out.error);
 	}
 	reader_close(&s->in);
+	buffer_free(&s->told);
 	if (s->output_open && output_close(&s->output, s->status, &e))
 		stage_fail(s, &e);
 	if (s->filter)

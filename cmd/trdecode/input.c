@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,14 +23,16 @@ enum {
 void input_damage_error(struct input *in, const struct error *e)
 {
 	struct decoding *d = in->decoding;
-	char message[600];
+	char message[600], place[24] = "";
 
 	if (d->times_only)
 		return;
 	d->status = status_worse(d->status, STATUS_DAMAGED);
 	if (d->writer) {
-		snprintf(message, sizeof(message), "%.250s: %.300s",
-			 e->file[0] ? e->file : in->name, e->what);
+		if (e->offset != NO_OFFSET)
+			snprintf(place, sizeof(place), "0x%" PRIx64 ": ", e->offset);
+		snprintf(message, sizeof(message), "%.250s: %s%.300s",
+			 e->file[0] ? e->file : in->name, place, e->what);
 		writer_status(d->writer, STATUS_DAMAGED, message);
 	}
 	/* a thousand lines of the same do not tell more */

@@ -208,7 +208,7 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 		if (s->lane->flags & LANE_HAS_PID)
 			*cell = key_signed(s->lane->ppid);
 		return 0;
-	case BY_COMM: return text_cell(g, s->lane->comm, cell);
+	case BY_COMM: return s->lane->comm.size ? text_cell(g, s->lane->comm, cell) : 0;
 	case BY_CPU: cpu_cell(s, cell); return 0;
 	case BY_MODULE:
 	case BY_FILE:

@@ -70,9 +70,11 @@ int parts_sort(struct parts *ps, struct error *e)
 int partial_write(struct stage *stage, const struct query *q, struct statistics *s,
 		  const struct parts *ps, int argc, char **argv)
 {
-	const char *damage = "what was summarised was damaged";
+	const char *told = stage_told(stage);
 	struct summary_end end = {stage->lost, stage->gaps, stage->status == STATUS_OK ? 0 : 1,
-				  stage->status == STATUS_OK ? NULL : damage};
+				  stage->status == STATUS_OK ? NULL
+				  : told		     ? told
+							     : "a part of the trace is missing"};
 	struct writer w;
 	struct error e;
 	int bad;

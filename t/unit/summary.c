@@ -111,6 +111,7 @@ static const struct {
 	{"type,stack", "count,total,self"},
 	{"stack,arg.1", "count,total,sum(size),uniq(note)"},
 	{"log2(stack),name", "count,total,self"},
+	{"name", "count,uniq(tid),max(tid),min(pid),sum(cpu),uniq(comm)"},
 	{"caller|name", "count,total,self"},
 	{"caller|tid,depth", "count,total,self,p50"},
 	{"name,stack|size|comm", "count,total,self"},
