@@ -26,10 +26,10 @@ struct program {
 	const char *operands;		  /* "INPUT..." */
 	const char *purpose;		  /* one line */
 	const struct option_row *options; /* the program's own, ended by {0}; may be NULL */
-	int words;			  /* operands before the files: expressions */
 	/* An option of the program's own; arg lives as long as argv. 0, or -1 with e filled: a
 	   usage error. May be NULL where the table is empty. */
 	int (*option)(void *ctx, int key, const char *arg, struct error *e);
+	int words; /* operands before the files: expressions */
 };
 
 /* -o, --quiet, --verbose, --progress, which every program has. */
