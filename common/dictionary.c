@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "buffer.h"
+#include "entry.h"
 
 /* Memory that lives as long as the dictionary: fields, members. */
 struct allocation {
@@ -135,22 +136,32 @@ struct entry {
 	const char *wrong; /* what is wrong with it */
 };
 
-static struct text_ref string_at(struct entry *en, size_t offset)
+static struct text_ref string_of(struct entry *en, uint32_t id)
 {
-	uint32_t id = get_u32(en->data + offset), number = idmap_get(&en->d->ids[ENTRY_STRING], id);
+	uint32_t number = idmap_get(&en->d->ids[ENTRY_STRING], id);
 
 	if (id && !number)
 		en->wrong = "a string that is not declared";
 	return dictionary_string(en->d, number ? number - 1 : 0);
 }
 
-static uint32_t number_at(struct entry *en, size_t offset, enum entry_kind kind)
+static uint32_t number_of(struct entry *en, uint32_t id, enum entry_kind kind)
 {
-	uint32_t id = get_u32(en->data + offset), number = idmap_get(&en->d->ids[kind], id);
+	uint32_t number = idmap_get(&en->d->ids[kind], id);
 
 	if (id && !number)
 		en->wrong = "an entry that is not declared";
 	return number;
+}
+
+static struct text_ref string_at(struct entry *en, size_t offset)
+{
+	return string_of(en, get_u32(en->data + offset));
+}
+
+static uint32_t number_at(struct entry *en, size_t offset, enum entry_kind kind)
+{
+	return number_of(en, get_u32(en->data + offset), kind);
 }
 
 /*
@@ -402,19 +413,21 @@ static bool field_sane(const struct field *f, const struct type *t)
 	return t->flags & TYPE_TAIL || f->where > WHERE_REST;
 }
 
-static void field_at(struct entry *en, size_t at, struct field *f)
+static void field_at(struct entry *en, uint32_t i, struct field *f)
 {
-	const uint8_t *p = en->data + at;
+	size_t at = TYPE_HEAD + FIELD_SIZE * (size_t)i;
+	struct field_entry e;
 
-	*f = (struct field){.name = string_at(en, at),
-			    .type_name = string_at(en, at + 4),
-			    .kind = p[8],
-			    .role = p[9],
-			    .where = p[10],
-			    .offset = get_u32(p + 12),
-			    .size = get_u32(p + 16),
-			    .count = get_u32(p + 20)};
-	f->definition = dictionary_definition(en->d, number_at(en, at + 24, ENTRY_DEFINITION));
+	entry_get_field(en->data + at, &e);
+	*f = (struct field){.name = string_of(en, e.name),
+			    .type_name = string_of(en, e.type_name),
+			    .kind = e.kind,
+			    .role = e.role,
+			    .where = e.where,
+			    .offset = e.offset,
+			    .size = e.size,
+			    .count = e.count};
+	f->definition = dictionary_definition(en->d, number_of(en, e.definition, ENTRY_DEFINITION));
 }
 
 static int type_key(struct entry *en, const struct type *t, uint32_t source)
@@ -430,7 +443,7 @@ static int type_key(struct entry *en, const struct type *t, uint32_t source)
 	for (uint32_t i = 0; i < t->nfields; i++) {
 		struct field f;
 
-		field_at(en, 40 + FIELD_SIZE * i, &f);
+		field_at(en, i, &f);
 		uint32_t key[] = {f.name.number,
 				  f.type_name.number,
 				  f.kind | f.role << 8 | f.where << 16,
@@ -470,7 +483,7 @@ static int read_type(struct entry *en)
 		en->wrong = "a type of an impossible kind or size";
 		return -1;
 	}
-	if (t.nfields > (en->size - 40) / FIELD_SIZE) {
+	if (t.nfields > (en->size - TYPE_HEAD) / FIELD_SIZE) {
 		en->wrong = "more fields than bytes";
 		return -1;
 	}
@@ -486,7 +499,7 @@ static int read_type(struct entry *en)
 		if (!fields)
 			return -1;
 		for (uint32_t i = 0; i < t.nfields; i++)
-			field_at(en, 40 + FIELD_SIZE * i, &fields[i]);
+			field_at(en, i, &fields[i]);
 		t.fields = fields;
 		t.number = d->types.count - 1;
 		*p = t;
@@ -632,11 +645,11 @@ static const struct {
 	uint32_t least; /* bytes of payload */
 	int (*read)(struct entry *);
 } readers[ENTRY_KINDS] = {
-	[ENTRY_STRING] = {0, read_string},  [ENTRY_CLOCK] = {16, read_clock},
-	[ENTRY_SOURCE] = {16, read_source}, [ENTRY_LANE] = {40, read_lane},
-	[ENTRY_TYPE] = {40, read_type},	    [ENTRY_DEFINITION] = {16, read_definition},
-	[ENTRY_SPACE] = {16, read_space},   [ENTRY_MAP] = {56, read_map},
-	[ENTRY_PLACE] = {24, read_place},   [ENTRY_SYMBOL] = {40, read_symbol},
+	[ENTRY_STRING] = {0, read_string},     [ENTRY_CLOCK] = {16, read_clock},
+	[ENTRY_SOURCE] = {16, read_source},    [ENTRY_LANE] = {40, read_lane},
+	[ENTRY_TYPE] = {TYPE_HEAD, read_type}, [ENTRY_DEFINITION] = {16, read_definition},
+	[ENTRY_SPACE] = {16, read_space},      [ENTRY_MAP] = {56, read_map},
+	[ENTRY_PLACE] = {24, read_place},      [ENTRY_SYMBOL] = {40, read_symbol},
 };
 
 /* What is wrong with one entry, NULL if nothing. */
@@ -654,61 +667,29 @@ static const char *read_entry(struct entry *en, uint32_t kind)
 int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size_t *where,
 		    struct error *e)
 {
+	struct raw_entry raw;
 	size_t at = 0;
-	int result = 0;
+	int result = 0, got;
 
 	d->redeclared = false;
-	while (n - at >= ENTRY_HEADER) {
-		uint32_t kind = get_u16(payload + at), length = get_u32(payload + at + 4);
-		struct entry en = {d, payload + at + ENTRY_HEADER, length,
-				   get_u32(payload + at + 8), NULL};
+	do {
+		size_t begin = at;
 		const char *wrong = NULL;
 
-		if (length > n - at - ENTRY_HEADER)
+		got = entry_next(payload, n, &at, &raw);
+		if (got > 0) {
+			struct entry en = {d, raw.data, raw.size, raw.id, NULL};
+
+			wrong = read_entry(&en, raw.kind);
+		} else if (got < 0) {
 			wrong = "more bytes than its block";
-		else
-			wrong = read_entry(&en, kind);
+		}
 		if (wrong && !result) {
-			*where = at;
+			*where = begin;
 			result = error_set(e, NULL, NO_OFFSET, "a dictionary entry with %s", wrong);
 		}
-		if (length > n - at - ENTRY_HEADER)
-			break;
-		at += ENTRY_HEADER + align_up(length, 8);
-		if (at > n)
-			at = n;
-	}
+	} while (got > 0);
 	return result;
-}
-
-static bool next_of(enum entry_kind kind, const uint8_t *payload, size_t n, size_t *at,
-		    uint32_t *id)
-{
-	while (n - *at >= ENTRY_HEADER) {
-		const uint8_t *p = payload + *at;
-		uint64_t next = *at + ENTRY_HEADER + align_up(get_u32(p + 4), 8);
-
-		*at = next > n ? n : (size_t)next;
-		*id = get_u32(p + 8);
-		if (get_u16(p) == kind)
-			return true;
-	}
-	return false;
-}
-
-bool dictionary_next_place(const uint8_t *payload, size_t n, size_t *at, uint32_t *id)
-{
-	return next_of(ENTRY_PLACE, payload, n, at, id);
-}
-
-bool dictionary_next_symbol(const uint8_t *payload, size_t n, size_t *at, uint32_t *id)
-{
-	return next_of(ENTRY_SYMBOL, payload, n, at, id);
-}
-
-bool dictionary_next_source(const uint8_t *payload, size_t n, size_t *at, uint32_t *id)
-{
-	return next_of(ENTRY_SOURCE, payload, n, at, id);
 }
 
 struct text_ref dictionary_place_name(struct dictionary *d, uint32_t place)

@@ -15,6 +15,7 @@
 #define TR_WRITER_H
 
 #include "buffer.h"
+#include "entry.h"
 #include "error.h"
 #include "event.h"
 #include "intern.h"
@@ -90,57 +91,6 @@ struct writer {
 	struct buffer used; /* definitions that the next row names */
 };
 
-/* Entries as a source gives them; strings are ids of writer_string. */
-struct clock_entry {
-	uint32_t name, flags;
-	int64_t wall;
-};
-struct source_entry {
-	uint32_t format, name, word_size, big_endian;
-};
-struct lane_entry {
-	uint32_t source, clock, buffer, comm, flags;
-	int32_t cpu, tid, pid, ppid;
-};
-struct field_entry {
-	uint32_t name, type_name;
-	uint8_t kind, role, where;
-	uint32_t offset, size, count, definition;
-};
-struct type_entry {
-	uint32_t source, name, group, declaration;
-	uint8_t kind, word_size;
-	uint16_t flags;
-	uint32_t fixed_size, native, nfields;
-	const struct field_entry *fields;
-};
-struct member_entry {
-	uint32_t name;
-	uint64_t value;
-};
-struct space_entry {
-	uint32_t source, name;
-	int32_t pid;
-	uint32_t flags;
-};
-struct map_entry {
-	uint32_t space, flags;
-	uint64_t start, end, offset, time;
-	uint32_t epoch, path, build_id, table;
-};
-struct place_entry {
-	uint32_t space, epoch;
-	uint64_t address;
-	uint32_t name;
-	uint32_t arguments; /* definition of kind STRUCT: their names */
-};
-struct symbol_entry {
-	uint64_t start, size;
-	uint32_t line, flags;
-	const char *name, *module, *file; /* NULL is "" */
-	uint32_t name_size, module_size, file_size;
-};
-
 /* segment_limit: bytes after which a new segment begins, 0 never. */
 int writer_init(struct writer *w, struct output *output, uint64_t segment_limit);
 void writer_free(struct writer *w);
@@ -152,6 +102,7 @@ int writer_command(struct writer *w, int argc, char **argv);
 /* Begin the first segment; rows may follow. The same inputs give the same id. */
 int writer_begin(struct writer *w, uint64_t stream_id);
 
+/* Strings in entries are ids of writer_string. */
 uint32_t writer_string(struct writer *w, const void *data, size_t n);
 uint32_t writer_text(struct writer *w, const char *s); /* NULL and "" give 0 */
 uint32_t writer_clock(struct writer *w, const struct clock_entry *e);

@@ -127,7 +127,7 @@ static int add_symbols(struct stage *s, struct resolver *r, const struct block *
 	size_t at = 0;
 	uint32_t id;
 
-	while (dictionary_next_place(b->payload, b->length, &at, &id)) {
+	while (entry_next_of(ENTRY_PLACE, b->payload, b->length, &at, &id)) {
 		p = place_of(d, id);
 		if (!p)
 			continue;
@@ -138,7 +138,7 @@ static int add_symbols(struct stage *s, struct resolver *r, const struct block *
 		if (send_symbol(s, id, &symbol))
 			return -1;
 	}
-	for (at = 0; dictionary_next_symbol(b->payload, b->length, &at, &id);) {
+	for (at = 0; entry_next_of(ENTRY_SYMBOL, b->payload, b->length, &at, &id);) {
 		int got;
 
 		p = place_of(d, id);
