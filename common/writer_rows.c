@@ -5,6 +5,7 @@
 
 #include "field.h"
 #include "writer_private.h"
+#include "writer_rows.h"
 
 enum {
 	LARGE_TAIL = 32 * 1024,		 /* from here on it is not copied */
