@@ -13,25 +13,39 @@ int writer_row_slow(struct writer *w, uint64_t time, uint32_t lane, uint32_t typ
 		    uint32_t depth, const void *fixed, uint32_t fixed_size, const void *tail,
 		    uint32_t tail_size, bool has_tail);
 
+/* Can such a row be put in line: in the block as it is, with size bytes behind the row's first 8? A
+ * slot of another block, or of no block, does not match. */
+static inline __attribute__((always_inline)) bool writer_row_fits(const struct writer *w,
+								  uint64_t delta, uint32_t lane,
+								  uint32_t type, uint32_t place,
+								  uint32_t depth, size_t size)
+{
+	return w->quick && delta < 1 << 24 && depth < 256 &&
+	       (size_t)(w->limit - w->row) >= NARROW_ROW + 8 + size && place < w->places.size &&
+	       lane < w->lanes.size && type < w->types.size &&
+	       w->places.slot[place].block == w->block && w->lanes.slot[lane].block == w->block &&
+	       w->types.slot[type].block == w->block;
+}
+
+/* A narrow row's first 8 bytes. */
+static inline __attribute__((always_inline)) uint64_t writer_row_bits(const struct writer *w,
+								      uint64_t delta, uint32_t lane,
+								      uint32_t type, uint32_t place,
+								      uint32_t depth)
+{
+	return delta | (uint64_t)w->lanes.slot[lane].index << 24 |
+	       (uint64_t)w->places.slot[place].index << 32 |
+	       (uint64_t)w->types.slot[type].index << 48 | (uint64_t)depth << 56;
+}
+
 /* A row without fixed part or tail. */
 static inline int writer_row(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
 			     uint32_t place, uint32_t depth)
 {
 	uint64_t delta = time - w->base;
 
-	/* a slot of another block, or of no block, does not match */
-	if (__builtin_expect(w->quick && delta < 1 << 24 && depth < 256 &&
-				     w->limit - w->row >= NARROW_ROW + 8 &&
-				     place < w->places.size && lane < w->lanes.size &&
-				     type < w->types.size &&
-				     w->places.slot[place].block == w->block &&
-				     w->lanes.slot[lane].block == w->block &&
-				     w->types.slot[type].block == w->block,
-			     1)) {
-		put_u64(w->row, delta | (uint64_t)w->lanes.slot[lane].index << 24 |
-					(uint64_t)w->places.slot[place].index << 32 |
-					(uint64_t)w->types.slot[type].index << 48 |
-					(uint64_t)depth << 56);
+	if (__builtin_expect(writer_row_fits(w, delta, lane, type, place, depth, 0), 1)) {
+		put_u64(w->row, writer_row_bits(w, delta, lane, type, place, depth));
 		w->row += NARROW_ROW;
 		w->count++;
 		if (time > w->last)
@@ -52,18 +66,9 @@ static inline uint8_t *writer_row_put(struct writer *w, uint64_t time, uint32_t 
 	uint64_t delta = time - w->base;
 	uint8_t *row = w->row;
 
-	if (__builtin_expect(!w->quick || delta >= 1 << 24 || depth > 255 ||
-				     (size_t)(w->limit - row) < NARROW_ROW + 8 + size ||
-				     place >= w->places.size || lane >= w->lanes.size ||
-				     type >= w->types.size ||
-				     w->places.slot[place].block != w->block ||
-				     w->lanes.slot[lane].block != w->block ||
-				     w->types.slot[type].block != w->block,
-			     0))
+	if (__builtin_expect(!writer_row_fits(w, delta, lane, type, place, depth, size), 0))
 		return NULL;
-	put_u64(row, delta | (uint64_t)w->lanes.slot[lane].index << 24 |
-			     (uint64_t)w->places.slot[place].index << 32 |
-			     (uint64_t)w->types.slot[type].index << 48 | (uint64_t)depth << 56);
+	put_u64(row, writer_row_bits(w, delta, lane, type, place, depth));
 	w->row = row + NARROW_ROW + size;
 	w->count++;
 	w->bare = false;
@@ -168,21 +173,13 @@ static inline int writer_row_data(struct writer *w, uint64_t time, uint32_t lane
 				  bool has_tail)
 {
 	uint64_t delta = time - w->base;
-	size_t size = NARROW_ROW + (size_t)fixed_size + (has_tail ? 4 + align_up(tail_size, 4) : 0);
+	size_t size = (size_t)fixed_size + (has_tail ? 4 + align_up(tail_size, 4) : 0);
 	uint8_t *p = w->row;
 
-	if (__builtin_expect(!(w->quick && delta < 1 << 24 && depth < 256 &&
-			       (size_t)(w->limit - p) >= size + 8 && place < w->places.size &&
-			       lane < w->lanes.size && type < w->types.size &&
-			       w->places.slot[place].block == w->block &&
-			       w->lanes.slot[lane].block == w->block &&
-			       w->types.slot[type].block == w->block),
-			     0))
+	if (__builtin_expect(!writer_row_fits(w, delta, lane, type, place, depth, size), 0))
 		return writer_row_slow(w, time, lane, type, place, depth, fixed, fixed_size, tail,
 				       tail_size, has_tail);
-	put_u64(p, delta | (uint64_t)w->lanes.slot[lane].index << 24 |
-			   (uint64_t)w->places.slot[place].index << 32 |
-			   (uint64_t)w->types.slot[type].index << 48 | (uint64_t)depth << 56);
+	put_u64(p, writer_row_bits(w, delta, lane, type, place, depth));
 	p += NARROW_ROW;
 	if (fixed_size) {
 		memcpy(p, fixed, fixed_size);
@@ -197,7 +194,7 @@ static inline int writer_row_data(struct writer *w, uint64_t time, uint32_t lane
 		}
 	}
 	w->bare = w->bare && !fixed_size && !has_tail;
-	w->row += size;
+	w->row += NARROW_ROW + size;
 	w->count++;
 	if (time > w->last)
 		w->last = time;
@@ -230,19 +227,10 @@ static inline int writer_row_words(struct writer *w, uint64_t time, uint32_t lan
 {
 	uint64_t delta = time - w->base;
 
-	/* as in writer_row */
 	if (__builtin_expect(
-		    w->quick && delta < 1 << 24 && depth < 256 &&
-			    (size_t)(w->limit - w->row) >= (size_t)tail_size + NARROW_ROW + 4 + 8 &&
-			    place < w->places.size && lane < w->lanes.size &&
-			    type < w->types.size && w->places.slot[place].block == w->block &&
-			    w->lanes.slot[lane].block == w->block &&
-			    w->types.slot[type].block == w->block,
+		    writer_row_fits(w, delta, lane, type, place, depth, 4 + (size_t)tail_size),
 		    1)) {
-		put_u64(w->row, delta | (uint64_t)w->lanes.slot[lane].index << 24 |
-					(uint64_t)w->places.slot[place].index << 32 |
-					(uint64_t)w->types.slot[type].index << 48 |
-					(uint64_t)depth << 56);
+		put_u64(w->row, writer_row_bits(w, delta, lane, type, place, depth));
 		put_u32(w->row + NARROW_ROW, tail_size);
 		writer_copy_words(w->row + NARROW_ROW + 4, tail, tail_size);
 		w->row += NARROW_ROW + 4 + tail_size;
