@@ -37,11 +37,8 @@ static int take_meta(struct stage *s, struct encoding *en, struct known_metas *k
 {
 	struct meta m;
 
-	if (reader_meta(&s->in, b, &m)) {
-		error_print(&s->in.error);
-		s->status = status_worse(s->status, STATUS_DAMAGED);
+	if (!stage_meta(s, b, &m))
 		return 0;
-	}
 	if (check_meta(known, s, &m))
 		return error_no_memory(e);
 	return en->encoder->meta && !(m.flags & META_REFERENCE) ? en->encoder->meta(en, &m, e) : 0;
@@ -264,12 +261,10 @@ void encode_stream(struct stage *s, const struct encoder *encoder,
 {
 	struct encoding en = {.encoder = encoder, .options = options};
 	struct text *text = malloc(sizeof *text);
-	struct error e;
 
 	en.dictionary = &s->in.dictionary;
 	if (!text) {
-		error_no_memory(&e);
-		stage_fail(s, &e);
+		stage_no_memory(s);
 	} else if (!open_output(s, &en, text)) {
 		run(s, &en);
 		s->in.before_block = NULL;

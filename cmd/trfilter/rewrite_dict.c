@@ -26,20 +26,12 @@ static int send(struct rewrite *r)
 	return 0;
 }
 
-static int no_memory(struct rewrite *r)
-{
-	struct error e;
-
-	error_set(&e, NULL, NO_OFFSET, "out of memory");
-	return stage_fail(r->stage, &e);
-}
-
 /* All here return 0, or -1 after stage_fail. */
 static int add(struct rewrite *r, enum entry_kind kind, uint32_t id, const void *data, size_t n)
 {
 	if (r->out.size + n > DICT_SENT && send(r))
 		return -1;
-	return entry_append(&r->out, kind, id, data, n) ? no_memory(r) : 0;
+	return entry_append(&r->out, kind, id, data, n) ? stage_no_memory(r->stage) : 0;
 }
 
 /* The id of a text in the new stream, which is sent if the segment does not have it. */
@@ -53,10 +45,10 @@ static int send_text(struct rewrite *r, const void *text, size_t n, uint32_t *id
 		return 0;
 	number = intern(&r->sent, text, n);
 	if (number == INTERN_NONE)
-		return no_memory(r);
+		return stage_no_memory(r->stage);
 	at = 4 * (size_t)number;
 	if (at >= r->said.size && buffer_zero(&r->said, at + 4 - r->said.size))
-		return no_memory(r);
+		return stage_no_memory(r->stage);
 	*id = number + 1;
 	if (get_u32(r->said.data + at) == r->segment)
 		return 0;
@@ -81,7 +73,7 @@ static int disguised(struct rewrite *r, struct text_ref t, enum disguise how, st
 	} else {
 		bad = buffer_append(out, t.text, t.size);
 	}
-	return bad ? no_memory(r) : 0;
+	return bad ? stage_no_memory(r->stage) : 0;
 }
 
 /* The text that had that id in the old stream. */
@@ -117,7 +109,7 @@ static int learn_string(struct rewrite *r, const struct raw_entry *o)
 	uint32_t number = intern(&r->texts, o->data, o->size);
 
 	if (number == INTERN_NONE || idmap_set(&r->ids, o->id, number + 1))
-		return no_memory(r);
+		return stage_no_memory(r->stage);
 	return 0;
 }
 
@@ -211,11 +203,11 @@ static int type(struct rewrite *r, const struct raw_entry *o)
 		return 1;
 	fields = calloc(n + 1, sizeof *fields);
 	if (!fields)
-		return no_memory(r);
+		return stage_no_memory(r->stage);
 	read_type(r, o, &t, fields);
 	if (layout_make(&l, &t, &r->projection, &r->scrub)) {
 		free(fields);
-		return no_memory(r);
+		return stage_no_memory(r->stage);
 	}
 	r->entry.size = TYPE_HEAD + FIELD_SIZE * (size_t)l.type.nfields;
 	put_u32(r->entry.data + 20, l.type.fixed_size);
@@ -306,7 +298,7 @@ static int one(struct rewrite *r, const struct raw_entry *o)
 		return 0;
 	r->entry.size = 0;
 	if (buffer_append(&r->entry, o->data, o->size))
-		return no_memory(r);
+		return stage_no_memory(r->stage);
 	made = change(r, o);
 	if (made)
 		return made < 0 ? -1 : 0;
