@@ -163,7 +163,7 @@ static int put_record(struct state *s, const struct anew_row *r, struct error *e
 			   .tail_size = (uint32_t)s->data.size};
 
 	if (name_thread(s, r->thread) ||
-	    tracecmd_lane_of(&s->lanes, &s->anew.d, r->ev->lane, r->time, &ev.lane))
+	    tracecmd_lane_of(&s->lanes, &s->anew, r->ev->lane, r->time, &ev.lane))
 		return error_no_memory(e);
 	return dialect_event(&s->anew.d, &ev, e);
 }
@@ -403,9 +403,27 @@ static int gap(void *state, const struct anew_row *r, struct error *e)
 		return 0;
 	ev.time = r->time;
 	ev.type = s->gap;
-	return tracecmd_lane_of(&s->lanes, &s->anew.d, r->ev->lane, r->time, &ev.lane)
+	return tracecmd_lane_of(&s->lanes, &s->anew, r->ev->lane, r->time, &ev.lane)
 		       ? error_no_memory(e)
 		       : dialect_event(&s->anew.d, &ev, e);
+}
+
+static void drop(void *state)
+{
+	struct state *s = state;
+
+	tracecmd_formats_free(&s->formats);
+	for (size_t i = 0; i < s->types_size; i++)
+		free(s->types[i].fields);
+	free(s->types);
+	free(s->places);
+	tracecmd_lanes_free(&s->lanes);
+	buffer_free(&s->data);
+	buffer_free(&s->text);
+	buffer_free(&s->kallsyms);
+	buffer_free(&s->printk);
+	buffer_free(&s->cmdlines);
+	buffer_free(&s->symbols);
 }
 
 static const struct anew_target target = {
@@ -417,6 +435,7 @@ static const struct anew_target target = {
 	.call = call,
 	.instant = instant,
 	.gap = gap,
+	.drop = drop,
 };
 
 static int begin(struct encoding *en, struct error *e)
@@ -426,13 +445,11 @@ static int begin(struct encoding *en, struct error *e)
 	if (!s)
 		return -1;
 	s->record = dialect_type(&s->anew.d, "record", "trace");
-	s->gap = dialect_type(&s->anew.d, "gap", "trace");
+	s->gap = dialect_gap(&s->anew.d, "trace");
 	if (!s->record || !s->gap || tracecmd_formats_begin(&s->formats, &s->anew.d))
 		return error_no_memory(e);
-	s->record->flags = s->gap->flags = TYPE_TAIL;
+	s->record->flags = TYPE_TAIL;
 	s->record->native = TRACECMD_ID_OWN;
-	s->gap->kind = KIND_GAP;
-	s->gap->fixed_size = 24;
 	return 0;
 }
 
@@ -443,17 +460,6 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 	if (!s->begun && begin_file(s, ev->lane, e))
 		return -1;
 	return anew_event(en, ev, e);
-}
-
-static int head(struct encoding *en, const struct head *h, struct error *e)
-{
-	struct state *s = en->state;
-
-	/* what was held back is of the stream before */
-	if (anew_head(en, h, e))
-		return -1;
-	anew_rounds_head(&s->lanes.rounds, h);
-	return 0;
 }
 
 /* --- the end --- */
@@ -481,7 +487,7 @@ static int end(struct encoding *en, struct error *e)
 		return -1;
 	anew_report(a);
 	anew_lost(a, s->lanes.no_cpu, "events of no CPU are on CPU 0");
-	anew_lost(a, s->lanes.rounds.count,
+	anew_lost(a, a->rounds.count,
 		  "streams begin before the end of the ones in front: their buffers are instances "
 		  "of their own, named ~2 and on");
 	anew_lost(a, a->comms, "events have lost their task's name, which had changed");
@@ -495,37 +501,14 @@ static int end(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static void free_state(struct encoding *en)
-{
-	struct state *s = en->state;
-
-	if (!s)
-		return;
-	anew_free(&s->anew);
-	tracecmd_formats_free(&s->formats);
-	for (size_t i = 0; i < s->types_size; i++)
-		free(s->types[i].fields);
-	free(s->types);
-	free(s->places);
-	tracecmd_lanes_free(&s->lanes);
-	buffer_free(&s->data);
-	buffer_free(&s->text);
-	buffer_free(&s->kallsyms);
-	buffer_free(&s->printk);
-	buffer_free(&s->cmdlines);
-	buffer_free(&s->symbols);
-	free(s);
-	en->state = NULL;
-}
-
 const struct encoder encoder_tracecmd_anew = {
 	.name = "trace-cmd",
 	.output = ENCODER_FILE,
 	.begin = begin,
-	.head = head,
+	.head = anew_head,
 	.meta = meta,
 	.event = event,
 	.end = end,
-	.free = free_state,
+	.free = anew_free,
 	.take_over = take_over,
 };

@@ -5,7 +5,6 @@
 #define TR_TRACECMD_ANEW_H
 
 #include "anew.h"
-#include "anew_rounds.h"
 #include "tracecmd.h"
 
 enum {
@@ -69,12 +68,11 @@ struct tracecmd_lanes {
 	struct intern keys; /* buffer, CPU and round */
 	uint32_t *lanes;    /* in the dialect */
 	size_t size;
-	struct anew_rounds rounds;
 	uint64_t no_cpu; /* events of none */
 };
 
 /* -1: memory is out. */
-int tracecmd_lane_of(struct tracecmd_lanes *l, struct dialect *d, const struct lane *from,
+int tracecmd_lane_of(struct tracecmd_lanes *l, struct anew *a, const struct lane *from,
 		     uint64_t time, const struct lane **out);
 void tracecmd_lanes_free(struct tracecmd_lanes *l);
 
