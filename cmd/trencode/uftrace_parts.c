@@ -1,0 +1,143 @@
+/*
+ * uftrace_parts.c - what describes a recording, as it was; files that are there though empty
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "uftrace.h"
+#include "uftrace_private.h"
+
+enum {
+	INFO_LIMIT = 16 << 20, /* what of info is looked at */
+	CPU_LIMIT = 8192,
+};
+
+int uftrace_take_source(struct uftrace_output *s, const struct source *source, struct error *e)
+{
+	if (strcmp(source->format.text, "uftrace") != 0)
+		return error_set(e, source->name.text, NO_OFFSET,
+				 "events of %s come behind those of a uftrace recording: --anew "
+				 "makes one recording of both",
+				 source->format.text);
+	/* halves that went through trdecode apart, or streams one behind the other */
+	if (s->source && !strcmp(s->source->name.text, source->name.text))
+		return error_set(e, NULL, NO_OFFSET,
+				 "a uftrace directory holds one recording, and the stream has two, "
+				 "or one twice: both are named '%s'; --anew makes one of them",
+				 source->name.text);
+	if (s->source)
+		return error_set(e, NULL, NO_OFFSET,
+				 "a uftrace directory holds one recording, and the stream has more "
+				 "than one: '%s' and '%s'; --anew makes one of them",
+				 s->source->name.text, source->name.text);
+	s->source = source;
+	return 0;
+}
+
+static bool is_name(const struct meta *m, const char *name)
+{
+	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
+}
+
+/* Files that are made of the rows. */
+static bool is_rebuilt(const struct uftrace_output *s, const struct meta *m)
+{
+	if (is_name(m, "extern.dat"))
+		return s->filtered;
+	return m->name_size >= 4 && !memcmp(m->name + m->name_size - 4, ".dat", 4);
+}
+
+int uftrace_meta(struct encoding *en, const struct meta *m, struct error *e)
+{
+	struct uftrace_output *s = en->state;
+	const struct source *source;
+	uint32_t number;
+
+	if (!m->source || m->source >= en->dictionary->sources.count)
+		return 0;
+	source = pool_at(&en->dictionary->sources, m->source);
+	if (source != s->source && uftrace_take_source(s, source, e))
+		return -1;
+	if (m->flags & META_REFERENCE || is_rebuilt(s, m))
+		return 0;
+	if (!tree_output_name_ok(m->name, m->name_size)) {
+		warn(source->name.text, NO_OFFSET,
+		     "a part of the recording with a name that no file can have is left out");
+		return 0;
+	}
+	if (tree_output_member(&s->tree, m->name, m->name_size, &number, e))
+		return -1;
+	/* a piece that was there already, or behind one that is missing (which the reader said) */
+	if (m->offset != tree_output_size(&s->tree, number))
+		return 0;
+	if (is_name(m, "kernel_header") && kernel_output_header(&s->kernel, m))
+		return error_no_memory(e);
+	if (is_name(m, "info") && s->info.size + m->size <= INFO_LIMIT &&
+	    buffer_append(&s->info, m->data, m->size))
+		return error_no_memory(e);
+	if (tree_output_put(&s->tree, number, m->data, m->size, e))
+		return -1;
+	return tree_output_settle(&s->tree, number, e);
+}
+
+int uftrace_read_info(struct uftrace_output *s, struct error *e)
+{
+	const uint8_t *p = s->info.data;
+	uint64_t feat;
+
+	if (!s->source)
+		return error_set(e, NULL, NO_OFFSET,
+				 "nothing of a uftrace recording came: none can be written");
+	if (!s->info.size)
+		return error_set(e, s->source->name.text, NO_OFFSET,
+				 "the stream does not have the recording's 'info', without which "
+				 "there is no uftrace directory (is its first segment missing?)");
+	if (s->info.size < UFTRACE_HEADER_SIZE || memcmp(p, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE) != 0)
+		return error_set(e, s->source->name.text, NO_OFFSET,
+				 "the recording's 'info' in the stream is damaged");
+	s->machine.big_endian = p[UFTRACE_HDR_ENDIAN] == 2;
+	s->machine.swap = s->machine.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	s->machine.word = p[UFTRACE_HDR_CLASS] == 1 ? 4 : 8;
+	memcpy(&feat, p + UFTRACE_HDR_FEAT_MASK, 8);
+	s->feat_mask = uftrace_swap64(feat, s->machine.swap);
+	s->begun = true;
+	return 0;
+}
+
+void uftrace_info_later(struct encoding *en, uint64_t feat_mask)
+{
+	struct uftrace_output *s = en->state;
+
+	s->machine.word = 8;
+	s->machine.swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	s->feat_mask = feat_mask;
+	s->begun = true;
+}
+
+int uftrace_perf_member(struct uftrace_output *s, uint32_t cpu, uint32_t *number, struct error *e)
+{
+	char name[32];
+	int n = snprintf(name, sizeof(name), "perf-cpu%" PRIu32 ".dat", cpu);
+
+	return tree_output_member(&s->tree, name, (size_t)n, number, e);
+}
+
+int uftrace_perf_files(struct uftrace_output *s, struct error *e)
+{
+	static const char key[] = "\ncpuinfo:nr_cpus=";
+	const char *p;
+	uint32_t number, cpus = 0;
+
+	if (!(s->feat_mask & UFTRACE_FEAT_PERF_EVENT))
+		return 0;
+	p = memmem(s->info.data, s->info.size, key, sizeof(key) - 1);
+	if (!p)
+		return 0;
+	p += sizeof(key) - 1;
+	for (; p < (char *)s->info.data + s->info.size && *p >= '0' && *p <= '9'; p++)
+		cpus = cpus < CPU_LIMIT ? 10 * cpus + (uint32_t)(*p - '0') : CPU_LIMIT;
+	for (uint32_t i = 0; i < cpus && i < CPU_LIMIT; i++)
+		if (uftrace_perf_member(s, i, &number, e))
+			return -1;
+	return 0;
+}
