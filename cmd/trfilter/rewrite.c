@@ -70,20 +70,11 @@ static int pass_meta(struct rewrite *r, struct stage *s, const struct block *b)
 /* NULL: memory is out. */
 static struct layout *layout_of(struct rewrite *r, const struct type *t)
 {
-	struct layout *l;
+	struct layout *l = array_reach(r->layouts, &r->nlayouts, t->number, sizeof *l);
 
-	if (t->number >= r->nlayouts) {
-		size_t n = r->nlayouts ? r->nlayouts : 64;
-
-		while (n <= t->number)
-			n *= 2;
-		l = realloc(r->layouts, n * sizeof *l);
-		if (!l)
-			return NULL;
-		memset(l + r->nlayouts, 0, (n - r->nlayouts) * sizeof *l);
-		r->layouts = l;
-		r->nlayouts = n;
-	}
+	if (!l)
+		return NULL;
+	r->layouts = l;
 	l = &r->layouts[t->number];
 	if (!l->fields && layout_make(l, t, &r->projection, &r->scrub))
 		return NULL;

@@ -24,19 +24,12 @@ void entered_free(struct entered *en)
 
 static struct entered_thread *thread_at(struct entered *en, uint32_t number)
 {
-	size_t size = en->size ? en->size : 16;
-	struct entered_thread *threads;
+	struct entered_thread *threads =
+		array_reach(en->threads, &en->size, number, sizeof(*threads));
 
-	if (number < en->size)
-		return &en->threads[number];
-	while (size <= number)
-		size *= 2;
-	threads = realloc(en->threads, size * sizeof(*threads));
 	if (!threads)
 		return NULL;
-	memset(threads + en->size, 0, (size - en->size) * sizeof(*threads));
 	en->threads = threads;
-	en->size = size;
 	return &threads[number];
 }
 

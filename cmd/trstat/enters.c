@@ -40,19 +40,14 @@ static int fill(struct enter *n, const struct event *e, uint32_t segment)
 
 static struct enter *grow(struct enters_stack *s, size_t index)
 {
-	size_t n = s->capacity ? s->capacity : 16;
-	struct enter *grown;
+	size_t had = s->capacity;
+	struct enter *grown = array_reach(s->enter, &s->capacity, index, sizeof(*grown));
 
-	while (n <= index)
-		n *= 2;
-	grown = reallocarray(s->enter, n, sizeof(*grown));
 	if (!grown)
 		return NULL;
-	memset(grown + s->capacity, 0, (n - s->capacity) * sizeof(*grown));
-	for (size_t i = s->capacity; i < n; i++)
+	for (size_t i = had; i < s->capacity; i++)
 		grown[i].start = UINT64_MAX;
 	s->enter = grown;
-	s->capacity = n;
 	return &grown[index];
 }
 
@@ -62,19 +57,14 @@ static struct enter *at(struct enters *en, size_t number, size_t index, bool mak
 	struct enters_stack *s;
 
 	if (number >= en->size) {
-		size_t n = en->size ? en->size : 32;
 		struct enters_stack *grown;
 
 		if (!make)
 			return NULL;
-		while (n <= number)
-			n *= 2;
-		grown = reallocarray(en->stacks, n, sizeof(*grown));
+		grown = array_reach(en->stacks, &en->size, number, sizeof(*grown));
 		if (!grown)
 			return NULL;
-		memset(grown + en->size, 0, (n - en->size) * sizeof(*grown));
 		en->stacks = grown;
-		en->size = n;
 	}
 	s = &en->stacks[number];
 	if (index < s->capacity)
