@@ -1,4 +1,5 @@
 #include "symbols.h"
+#include "buffer.h"
 #include "nesting.h"
 #include "symbols_table.h"
 
@@ -77,17 +78,12 @@ const char *symbols_keep(struct symbols *s, const char *name, size_t length)
 int symbols_add(struct symbols *s, uint64_t start, uint64_t size, char type, const char *name,
 		size_t length)
 {
+	struct symbol *entry = array_grow(s->entry, &s->room, s->count, sizeof *entry);
 	const char *copy;
 
-	if (s->count == s->room) {
-		size_t room = s->room ? s->room * 2 : 64;
-		struct symbol *entry = reallocarray(s->entry, room, sizeof *entry);
-
-		if (!entry)
-			return -1;
-		s->entry = entry;
-		s->room = room;
-	}
+	if (!entry)
+		return -1;
+	s->entry = entry;
 	copy = symbols_keep(s, name, length);
 	if (!copy)
 		return -1;
