@@ -273,7 +273,7 @@ flip() {
 	touch copy1/*
 	assert_equal "$(trdecode copy1 | head -c 16)" "$(trdecode rec1 | head -c 16)"
 	assert_equal "$(trdecode - <rec3 | head -c 16)" "$(trdecode rec3 | head -c 16)"
-	assert_equal "$(cat rec3 | trdecode - | head -c 16)" "$(cat rec3 | trdecode - | head -c 16)"
+	assert_equal "$(tail -c +1 rec3 | trdecode - | head -c 16)" "$(tail -c +1 rec3 | trdecode - | head -c 16)"
 	assert_equal "$(trdecode rec.trs | head -c 16)" "$(trdecode rec.trs | head -c 16)"
 	# one byte makes another one, behind the first 4 KiB too
 	for f in 1 2; do
