@@ -1,0 +1,177 @@
+#include "pairing_block.h"
+
+#include <string.h>
+
+/* Nothing was seen of a lane; an open call of narrow rows is less deep. */
+enum { DEPTHS = 256, NOT_SEEN = DEPTHS };
+
+static bool is_call(const struct type *t)
+{
+	return t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
+}
+
+bool pairing_has_calls(const struct block *b)
+{
+	for (uint32_t i = 0; i < b->ntypes; i++)
+		if (is_call(b->types[i]))
+			return true;
+	return false;
+}
+
+static enum pairing_kind kind_of(const struct type *t)
+{
+	enum {
+		ALL = TYPE_DEPTH | TYPE_INNER | TYPE_PER_CPU | TYPE_KERNEL | TYPE_CALL_NUMBER,
+	};
+
+	if (!is_call(t))
+		return PAIRING_NONE;
+	if ((t->flags & ALL) != TYPE_DEPTH)
+		return PAIRING_OTHER;
+	return t->kind == KIND_ENTER ? PAIRING_ENTER : PAIRING_LEAVE;
+}
+
+int pairing_block_begin(struct pairing_block *pb, struct pairing *p, const struct block *b)
+{
+	pb->pairing = p;
+	pb->block = b;
+	pb->runs = b->row_flags & EVENTS_BARE && !p->lost;
+	memset(pb->kinds, PAIRING_NONE, sizeof pb->kinds);
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
+		pb->kinds[i] = kind_of(b->types[i]);
+		pb->runs &= pb->kinds[i] != PAIRING_OTHER;
+	}
+	/* all that the block may ask for, for the table of stacks must not move any more */
+	for (uint32_t i = 0; i < b->nlanes && i < 256; i++)
+		if (!pairing_stack(p, 2 * b->lanes[i]->thread + 1) ||
+		    !pairing_stack(p, 2 * b->lanes[i]->cpu_thread + 1))
+			return -1;
+	p->blocks++;
+	for (uint32_t i = 0; i < b->nlanes && i < 256; i++) {
+		struct pairing_stack *s = &p->stacks[2 * b->lanes[i]->thread];
+
+		pb->stacks[i] = s;
+		pb->runs &= s->seen != p->blocks;
+		s->seen = p->blocks;
+	}
+	return 0;
+}
+
+/* What is known of the end of a run, from the last row backwards. */
+struct behind {
+	const uint8_t *kinds;
+	uint16_t low[256];		 /* by lane: the lowest depth of its rows */
+	uint64_t open[256][DEPTHS / 64]; /* and what is open at the end, a bit for each depth */
+};
+
+/* A row deeper than another one of its lane that follows says nothing: the other one ends its call,
+ * or ended it. The one that is deep alone is open at the end if it is an enter. */
+static inline bool look(struct behind *k, const uint8_t *p)
+{
+	uint32_t lane = p[3], depth = p[7];
+	uint8_t kind;
+
+	if (__builtin_expect(depth >= k->low[lane], 1))
+		return false;
+	kind = k->kinds[p[6]];
+	if (kind == PAIRING_NONE)
+		return false;
+	if (k->low[lane] == NOT_SEEN)
+		memset(k->open[lane], 0, sizeof k->open[lane]);
+	if (kind == PAIRING_ENTER)
+		k->open[lane][depth / 64] |= 1ull << depth % 64;
+	k->low[lane] = (uint16_t)depth;
+	return true;
+}
+
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+/* Is one of the 16 rows before p less deep? The depth is the highest byte of a row: below the limit
+ * the difference has the highest bit. */
+static inline bool any_below(const uint8_t *p, uint32_t depth)
+{
+	uint64_t limit = (uint64_t)depth << 55;
+	pair all = {0, 0};
+
+	if (__BYTE_ORDER != __LITTLE_ENDIAN)
+		return true;
+	for (int i = 1; i <= 8; i++) {
+		pair rows;
+
+		memcpy(&rows, p - 16 * i, sizeof rows);
+		all |= (rows >> 1) - limit;
+	}
+	return (all[0] | all[1]) >> 63;
+}
+
+static void look_behind(struct behind *k, const uint8_t *from, const uint8_t *to, uint32_t nlanes)
+{
+	enum { GROUP = 16, FEW = 8 }; /* rows; lanes */
+	uint32_t highest = NOT_SEEN;
+
+	while (to > from) {
+		const uint8_t *end =
+			to - from > GROUP * NARROW_ROW ? to - GROUP * NARROW_ROW : from;
+		bool lower = false;
+
+		if (highest < NOT_SEEN && to - end == GROUP * NARROW_ROW &&
+		    !any_below(to, highest)) {
+			to = end;
+			continue;
+		}
+		while (to > end)
+			lower |= look(k, to -= NARROW_ROW);
+		if (!lower || nlanes > FEW)
+			continue;
+		highest = 0;
+		for (uint32_t i = 0; i < nlanes; i++)
+			highest = k->low[i] > highest ? k->low[i] : highest;
+		if (!highest)
+			return; /* what is not deep at all ends all that is */
+	}
+}
+
+/* How many frames of a stack are less deep. They are in the order of their depths. */
+static size_t count_below(const struct pairing_stack *s, uint32_t depth)
+{
+	size_t n = s->count;
+
+	while (n && s->frames[n - 1].depth >= depth)
+		n--;
+	return n;
+}
+
+bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *to, uint32_t note)
+{
+	uint32_t nlanes = pb->block->nlanes;
+	struct behind k;
+
+	if (!pb->runs)
+		return false;
+	k.kinds = pb->kinds;
+	for (int i = 0; i < 256; i++)
+		k.low[i] = NOT_SEEN;
+	look_behind(&k, from, to, nlanes);
+	for (uint32_t i = 0; i < nlanes && i < 256; i++) {
+		const struct pairing_stack *s = pb->stacks[i];
+
+		for (size_t n = s->count; n && s->frames[n - 1].depth >= k.low[i]; n--)
+			if (s->frames[n - 1].note != note)
+				return false;
+	}
+	for (uint32_t i = 0; i < nlanes && i < 256; i++) {
+		struct pairing_stack *s = pb->stacks[i];
+
+		if (k.low[i] == NOT_SEEN)
+			continue;
+		s->count = count_below(s, k.low[i]);
+		for (uint32_t j = 0; j < DEPTHS / 64; j++)
+			for (uint64_t bits = k.open[i][j]; bits; bits &= bits - 1)
+				pairing_push(
+					pb->pairing, s,
+					&(struct pairing_frame){
+						.depth = 64 * j + (uint32_t)__builtin_ctzll(bits),
+						.note = note & INT32_MAX});
+	}
+	return true;
+}
