@@ -35,11 +35,17 @@ int pairing_block_begin(struct pairing_block *pb, struct pairing *p, const struc
 {
 	pb->pairing = p;
 	pb->block = b;
-	pb->runs = b->row_flags & EVENTS_BARE && !p->lost;
+	pb->runs = !p->lost;
+	pb->fit = true;
 	memset(pb->kinds, PAIRING_NONE, sizeof pb->kinds);
+	memset(pb->unfit, 1, sizeof pb->unfit);
 	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
-		pb->kinds[i] = kind_of(b->types[i]);
-		pb->runs &= pb->kinds[i] != PAIRING_OTHER;
+		const struct type *t = b->types[i];
+
+		pb->kinds[i] = kind_of(t);
+		pb->unfit[i] =
+			pb->kinds[i] == PAIRING_OTHER || t->fixed_size || t->flags & TYPE_TAIL;
+		pb->fit &= !pb->unfit[i];
 	}
 	/* all that the block may ask for, for the table of stacks must not move any more */
 	for (uint32_t i = 0; i < b->nlanes && i < 256; i++)
@@ -141,6 +147,35 @@ static size_t count_below(const struct pairing_stack *s, uint32_t depth)
 	return n;
 }
 
+/* What is open at the end of a run, in the place of what was. */
+static void settle(struct pairing_block *pb, const struct behind *k, uint32_t note,
+		   const struct pairing_notes *notes)
+{
+	for (uint32_t i = 0; i < pb->block->nlanes && i < 256; i++) {
+		struct pairing_stack *s = pb->stacks[i];
+
+		if (k->low[i] == NOT_SEEN)
+			continue;
+		s->count = count_below(s, k->low[i]);
+		for (uint32_t j = 0; j < DEPTHS / 64; j++)
+			for (uint64_t bits = k->open[i][j]; bits; bits &= bits - 1) {
+				uint32_t depth = 64 * j + (uint32_t)__builtin_ctzll(bits);
+				struct pairing_frame f = {.depth = depth, .note = note & 1};
+
+				if (notes)
+					f.note = notes->at[i * DEPTHS + depth] & 1;
+				pairing_push(pb->pairing, s, &f);
+			}
+	}
+}
+
+static void begin(struct behind *k, const struct pairing_block *pb)
+{
+	k->kinds = pb->kinds;
+	for (int i = 0; i < 256; i++)
+		k->low[i] = NOT_SEEN;
+}
+
 bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *to, uint32_t note)
 {
 	uint32_t nlanes = pb->block->nlanes;
@@ -148,9 +183,7 @@ bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *t
 
 	if (!pb->runs)
 		return false;
-	k.kinds = pb->kinds;
-	for (int i = 0; i < 256; i++)
-		k.low[i] = NOT_SEEN;
+	begin(&k, pb);
 	look_behind(&k, from, to, nlanes);
 	for (uint32_t i = 0; i < nlanes && i < 256; i++) {
 		const struct pairing_stack *s = pb->stacks[i];
@@ -159,19 +192,33 @@ bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *t
 			if (s->frames[n - 1].note != note)
 				return false;
 	}
-	for (uint32_t i = 0; i < nlanes && i < 256; i++) {
-		struct pairing_stack *s = pb->stacks[i];
-
-		if (k.low[i] == NOT_SEEN)
-			continue;
-		s->count = count_below(s, k.low[i]);
-		for (uint32_t j = 0; j < DEPTHS / 64; j++)
-			for (uint64_t bits = k.open[i][j]; bits; bits &= bits - 1)
-				pairing_push(
-					pb->pairing, s,
-					&(struct pairing_frame){
-						.depth = 64 * j + (uint32_t)__builtin_ctzll(bits),
-						.note = note & INT32_MAX});
-	}
+	settle(pb, &k, note, NULL);
 	return true;
+}
+
+bool pairing_notes(const struct pairing_block *pb, struct pairing_notes *n)
+{
+	uint32_t nlanes = pb->block->nlanes;
+
+	if (nlanes > PAIRING_LANES)
+		return false;
+	memset(n->at, PAIRING_FREE, nlanes * DEPTHS);
+	for (uint32_t i = 0; i < nlanes; i++)
+		for (size_t k = 0; k < pb->stacks[i]->count; k++) {
+			struct pairing_frame f = pb->stacks[i]->frames[k];
+
+			if (f.depth < DEPTHS && !f.inner)
+				n->at[i * DEPTHS + f.depth] = f.note & 1;
+		}
+	return true;
+}
+
+void pairing_found(struct pairing_block *pb, const struct pairing_notes *n)
+{
+	const struct block *b = pb->block;
+	struct behind k;
+
+	begin(&k, pb);
+	look_behind(&k, b->row_data, b->row_data + b->row_size, b->nlanes);
+	settle(pb, &k, 0, n);
 }

@@ -18,8 +18,12 @@ enum pairing_kind {
 struct pairing_block {
 	struct pairing *pairing;
 	const struct block *block;
-	bool runs;	    /* bare rows, no calls of another sort, no thread with two lanes */
+	bool runs;	    /* pairing_run may be asked: no thread has two lanes */
+	bool fit;	    /* all types are */
 	uint8_t kinds[256]; /* by type; enum pairing_kind */
+	/* by type: 1 where rows cannot be in a run, having more behind their 8 bytes, or being of
+	   PAIRING_OTHER */
+	uint8_t unfit[256];
 	struct pairing_stack *stacks[256]; /* by lane */
 };
 
@@ -30,12 +34,26 @@ bool pairing_has_calls(const struct block *b);
 int pairing_block_begin(struct pairing_block *pb, struct pairing *p, const struct block *b);
 
 /*
- * Rows from one on and up to another one of a block for runs, of which every enter is to have the
- * note, and every leave by itself too. false, and nothing was done: a call that was entered before
- * with another note may end in them, and they have to be taken one by one. Rows need not have been
- * checked, but for their size.
+ * Rows from one on and up to another one of a block for runs, all of types that are fit, of which
+ * every enter is to have the note, and every leave by itself too. false, and nothing was done: a
+ * call that was entered before with another note may end in them, and they have to be taken one by
+ * one. Rows need not have been checked, but for their size.
  */
 bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *to, uint32_t note);
+
+/*
+ * Notes by lane and depth, in place of stacks, for those who go through all rows of a block for
+ * runs of fit types and find that each leave has the note that stands there. A note is 0 or 1, or
+ * PAIRING_FREE with anything: nothing is open.
+ */
+enum { PAIRING_FREE = 2, PAIRING_LANES = 64 };
+struct pairing_notes {
+	uint8_t at[PAIRING_LANES * 256];
+};
+/* As it stands. false: there are too many lanes. */
+bool pairing_notes(const struct pairing_block *pb, struct pairing_notes *n);
+/* What was found of all rows of the block is so. */
+void pairing_found(struct pairing_block *pb, const struct pairing_notes *n);
 
 /* A row with PAIRING_ENTER or PAIRING_LEAVE. Returns the note of its call: that of the row by
  * itself, unless it is a leave whose enter was seen. */

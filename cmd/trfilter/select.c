@@ -136,7 +136,7 @@ static int same_mind(struct part *p, const struct block *b, uint8_t says, bool *
 		return 0;
 	if (pairing_block_begin(&pb, &p->pairing, b))
 		return -1;
-	*same = pairing_run(&pb, b->row_data, b->row_data + b->row_size, says);
+	*same = pb.fit && pairing_run(&pb, b->row_data, b->row_data + b->row_size, says);
 	return 0;
 }
 

@@ -43,40 +43,55 @@ static inline void put(struct kept *k, const uint8_t *row, size_t n)
 	k->end += n;
 }
 
+/* The first row from p on that has another cell, which place alone gives, or is not fit for runs.
+ */
+static const uint8_t *skip(const struct pairing_block *pb, const uint8_t *p, const uint8_t *cells,
+			   uint8_t same)
+{
+	const uint8_t *end = pb->block->row_data + pb->block->row_size;
+
+	if (pb->fit)
+		return select_skip(p, end, cells, same);
+	while (end - p >= NARROW_ROW && !((cells[get_u16(p + 4)] ^ same) | pb->unfit[p[6]]))
+		p += NARROW_ROW;
+	return p;
+}
+
 /*
- * A run of rows with the same cell, which place alone gives, from p on: the first row behind it, if
- * it was taken as a whole, or else p; *until: rows up to there are to be taken one by one.
+ * A run of rows with the same cell from p on: the first row behind it, if it was taken as a whole,
+ * or else p; *until: rows up to there are to be taken one by one.
  */
 static const uint8_t *run(struct select *s, struct pairing_block *pb, const struct cells *c,
 			  struct kept *k, const uint8_t *p, const uint8_t **until)
 {
-	const uint8_t *end = pb->block->row_data + pb->block->row_size;
 	uint8_t cell = c->at[get_u16(p + 4)];
 
 	*until = p + NARROW_ROW;
 	if (cell == UNKNOWN)
 		return p;
-	*until = select_skip(p, end, c->at, cell);
+	*until = skip(pb, p, c->at, cell);
 	if (*until - p < RUN * NARROW_ROW ||
 	    (cell & REACHED && !pairing_run(pb, p, *until, cell & KEEP)))
 		return p;
-	if (((cell & (KEEP | PASSES)) == (KEEP | PASSES)) != s->invert)
+	if (((cell & (KEEP | PASSES)) == (KEEP | PASSES)) != s->invert) {
+		k->count += (uint32_t)((*until - p) / NARROW_ROW);
 		put(k, p, (size_t)(*until - p));
+	}
 	return *until;
 }
 
-/* Rows of 8 bytes and nothing behind them. */
-static void keep_bare(struct select *s, struct pairing_block *pb, const struct cells *c,
-		      struct kept *k)
+/* Rows one by one, but for runs. */
+static void keep_exactly(struct select *s, struct pairing_block *pb, const struct cells *c,
+			 struct kept *k)
 {
 	const struct block *b = pb->block;
 	const uint8_t *p = b->row_data, *end = p + b->row_size, *until = p;
 	bool runs = s->lopsided && pb->runs && !c->lane && !c->type;
-	uint32_t low = UINT32_MAX, high = 0;
 
 	while (p < end) {
-		uint64_t w;
-		bool keep;
+		uint64_t w = get_u64(p);
+		uint8_t cell;
+		size_t n;
 
 		if (runs && p >= until) {
 			const uint8_t *next = run(s, pb, c, k, p, &until);
@@ -86,38 +101,8 @@ static void keep_bare(struct select *s, struct pairing_block *pb, const struct c
 				continue;
 			}
 		}
-		w = get_u64(p);
-		keep = row_kept(pb, p, w,
-				select_cell(s, b, c, w >> 32 & 0xffff, w >> 24 & 0xff,
-					    w >> 48 & 0xff)) != s->invert;
-		/* without a branch: which rows stay has no pattern */
-		put_u64(k->end, w);
-		k->end += NARROW_ROW & -(size_t)keep;
-		p += NARROW_ROW;
-	}
-	for (p = k->rows; p < k->end; p += NARROW_ROW) {
-		uint32_t delta = get_u32(p) & 0xffffff;
-
-		low = delta < low ? delta : low;
-		high = delta > high ? delta : high;
-	}
-	k->count = (uint32_t)((size_t)(k->end - k->rows) / NARROW_ROW);
-	k->low = b->base + low;
-	k->high = b->base + high;
-}
-
-/* Some have more behind their 8 bytes. */
-static void keep_mixed(struct select *s, struct pairing_block *pb, const struct cells *c,
-		       struct kept *k)
-{
-	const struct block *b = pb->block;
-	const uint8_t *p = b->row_data, *end = p + b->row_size;
-
-	while (p < end) {
-		size_t n = cut_row_size(b, p);
-		uint64_t w = get_u64(p), time = b->base + (w & 0xffffff);
-		uint8_t cell = select_cell(s, b, c, w >> 32 & 0xffff, w >> 24 & 0xff, p[6]);
-
+		n = pb->fit ? NARROW_ROW : cut_row_size(b, p);
+		cell = select_cell(s, b, c, w >> 32 & 0xffff, w >> 24 & 0xff, w >> 48 & 0xff);
 		if (row_kept(pb, p, w, cell) != s->invert) {
 			/* of a block of one row, which may be large, nothing need be copied */
 			if (b->rows > 1)
@@ -125,11 +110,66 @@ static void keep_mixed(struct select *s, struct pairing_block *pb, const struct 
 			else
 				k->end += n;
 			k->count++;
-			k->low = time < k->low ? time : k->low;
-			k->high = time > k->high ? time : k->high;
 		}
 		p += n;
 	}
+}
+
+/*
+ * As if nearly no leave had another place than its enter: by place alone, without a branch, for
+ * which rows stay has no pattern. false: some leave has another note than its enter, or it was not
+ * tried, and nothing was done.
+ */
+static bool keep_plainly(struct select *s, struct pairing_block *pb, const struct cells *c,
+			 struct kept *k)
+{
+	const struct block *b = pb->block;
+	const uint8_t *p = b->row_data, *end = p + b->row_size;
+	uint32_t leaves[256] = {0}, wrong = 0, invert = s->invert;
+	struct pairing_notes notes;
+	uint8_t *out = k->end;
+
+	if (!pb->runs || !pb->fit || c->first != c->call || c->end != c->call + 1)
+		return false;
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
+		if (pb->kinds[i] == PAIRING_NONE)
+			return false;
+		leaves[i] = pb->kinds[i] == PAIRING_LEAVE;
+	}
+	if (!pairing_notes(pb, &notes))
+		return false;
+	for (; p < end; p += NARROW_ROW) {
+		uint64_t w = get_u64(p);
+		uint32_t lane = w >> 24 & 0xff, type = w >> 48 & 0xff, leave = leaves[type];
+		uint32_t holds = select_cell(s, b, c, w >> 32 & 0xffff, lane, type) & KEEP;
+		uint8_t *note = &notes.at[lane << 8 | w >> 56];
+
+		wrong |= (*note ^ holds) & ~(*note >> 1) & leave;
+		*note = (uint8_t)(holds | leave * PAIRING_FREE);
+		put_u64(out, w);
+		out += NARROW_ROW & -(size_t)(holds ^ invert);
+	}
+	if (wrong)
+		return false;
+	pairing_found(pb, &notes);
+	k->count = (uint32_t)((size_t)(out - k->end) / NARROW_ROW);
+	k->end = out;
+	return true;
+}
+
+static void find_times(const struct block *b, struct kept *k)
+{
+	uint32_t low = UINT32_MAX, high = 0, n;
+
+	for (const uint8_t *p = k->rows; p < k->end; p += n) {
+		uint32_t delta = get_u32(p) & 0xffffff;
+
+		n = (uint32_t)cut_row_size(b, p);
+		low = delta < low ? delta : low;
+		high = delta > high ? delta : high;
+	}
+	k->low = b->base + low;
+	k->high = b->base + high;
 }
 
 int select_calls(struct select *s, const struct block *b, const struct cells *c, struct kept *k)
@@ -138,10 +178,10 @@ int select_calls(struct select *s, const struct block *b, const struct cells *c,
 
 	if (pairing_block_begin(&pb, &s->filter->parts[c->call].pairing, b))
 		return -1;
-	if (b->row_flags & EVENTS_BARE)
-		keep_bare(s, &pb, c, k);
-	else
-		keep_mixed(s, &pb, c, k);
+	if (s->lopsided || !keep_plainly(s, &pb, c, k))
+		keep_exactly(s, &pb, c, k);
+	if (k->count < b->rows)
+		find_times(b, k);
 	s->matched += k->count;
 	s->lopsided = k->count < b->rows / 16 || b->rows - k->count < b->rows / 16;
 	return 0;
