@@ -258,13 +258,23 @@ static int load_cut(struct reader *r, struct block *b)
 	return 0;
 }
 
+/* How much to read for a block of EVENTS, or otherwise. Of a file that is the block with the header
+ * of the next one: so each of them comes to the same place in memory, where the processor has it at
+ * hand. */
+static size_t read_at_once(const struct reader *r, const struct block *b, size_t otherwise)
+{
+	size_t have = r->filled - r->begin, all = (size_t)b->length + BLOCK_HEADER;
+
+	return r->regular && b->kind == BLOCK_EVENTS && all > have ? all - have : otherwise;
+}
+
 int reader_load(struct reader *r, struct block *b)
 {
 	int got;
 
 	if (b->kind != BLOCK_EVENTS || r->loaded)
 		return 0;
-	got = reader_fill(r, b->length, b->length);
+	got = reader_fill(r, b->length, read_at_once(r, b, b->length));
 	if (got < 0)
 		return -1;
 	b->payload = r->data + r->begin;
@@ -272,13 +282,27 @@ int reader_load(struct reader *r, struct block *b)
 	if (!got)
 		return load_cut(r, b);
 	b->available = b->length;
-	if (!check_crc(r, b) && !reader_tables(r, b)) {
-		if (b->row_flags & EVENTS_BARE ? reader_bare_rows_sane(b) : reader_rows_sane(b))
-			return 0;
-		reader_damaged(r, b->offset, "an event block with impossible rows");
+	if (check_crc(r, b) || reader_tables(r, b)) {
+		if (!r->stop)
+			distrust_length(r, b->length);
+		return -1;
 	}
-	if (!r->stop)
-		distrust_length(r, b->length);
+	b->unchecked = true;
+	if (r->rows_on_demand && b->flags & BLOCK_HAS_CRC &&
+	    (!(b->row_flags & EVENTS_BARE) || reader_bare_rows_fit(b)))
+		return 0;
+	return reader_rows(r, b);
+}
+
+int reader_rows(struct reader *r, struct block *b)
+{
+	if (!b->unchecked)
+		return 0;
+	b->unchecked = false;
+	if (reader_rows_sane(b))
+		return 0;
+	reader_damaged(r, b->offset, "an event block with impossible rows");
+	distrust_length(r, b->length);
 	return -1;
 }
 
@@ -485,7 +509,7 @@ static int next_block(struct reader *r, struct block *b)
 	/* an EVENTS block may be large and may be passed on unseen */
 	need = b->kind == BLOCK_EVENTS ? EVENTS_HEADER : b->length;
 	reader_consume(r, BLOCK_HEADER);
-	got = reader_fill(r, need, r->on_demand ? need : READ_SIZE);
+	got = reader_fill(r, need, r->on_demand ? need : read_at_once(r, b, READ_SIZE));
 	if (got <= 0)
 		return got < 0 ? -1 : ends_here(r);
 	r->pending = b->length;

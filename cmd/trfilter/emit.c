@@ -8,6 +8,10 @@ static int select_from(struct stage *s, struct select *select, struct block *b,
 	struct error e;
 	int bad = select_block(select, b, selected);
 
+	if (!bad && *selected != SELECTED_NONE && stage_rows(s, b)) {
+		select->matched -= *selected == SELECTED_ALL ? b->rows : 0;
+		*selected = SELECTED_NONE;
+	}
 	if (!bad && *selected == SELECTED_ROWS)
 		bad = select_rows(select, b, selected);
 	if (select->limits && select->limits->failed)
