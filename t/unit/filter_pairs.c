@@ -103,8 +103,11 @@ static void make_pairs(const char *path, const struct style *y, uint32_t seed)
 		time += 1 + (x >> 8 & 7);
 		if (!(next(&seed) % y->block))
 			writer_flush(&w);
-		if (!(next(&seed) % y->jumps))
+		if (!(next(&seed) % y->jumps)) {
+			/* leaves whose enters are not there */
 			depth[t] = next(&seed) % 6;
+			place[t][next(&seed) % 6] = next(&seed) % PLACES;
+		}
 		if (y->other && !(next(&seed) % y->other)) {
 			uint32_t which = next(&seed) & 3;
 
@@ -293,6 +296,7 @@ int main(void)
 		{.odd = 2000, .jumps = 1000000, .other = 0, .block = 300, .rare = true},
 		{.odd = 300, .jumps = 300, .other = 200, .block = 1000, .rare = true},
 		{.odd = 20, .jumps = 20, .other = 20, .block = 60},
+		{.odd = 0, .jumps = 30, .other = 0, .block = 60, .rare = true},
 		{.odd = 20, .jumps = 50, .other = 0, .block = 100, .two_lanes = true},
 		{.odd = 300,
 		 .jumps = 50,
