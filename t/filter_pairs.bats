@@ -16,9 +16,8 @@ setup() {
 	cd "$BATS_FILE_TMPDIR" || return
 }
 
-# rows of a stream, the head apart
 rows() {
-	trencode -q -t tsv "$@" 2>/dev/null
+	trencode -q -t tsv 2>/dev/null
 }
 
 # kinds OPTIONS EXPRESSION STREAM: enters and leaves of what is kept
