@@ -1,9 +1,6 @@
-#include "pairing_block.h"
-
 #include <string.h>
 
-/* Nothing was seen of a lane; an open call of narrow rows is less deep. */
-enum { DEPTHS = 256, NOT_SEEN = DEPTHS };
+#include "behind.h"
 
 static bool is_call(const struct type *t)
 {
@@ -63,80 +60,6 @@ int pairing_block_begin(struct pairing_block *pb, struct pairing *p, const struc
 	return 0;
 }
 
-/* What is known of the end of a run, from the last row backwards. */
-struct behind {
-	const uint8_t *kinds;
-	uint16_t low[256];		 /* by lane: the lowest depth of its rows */
-	uint64_t open[256][DEPTHS / 64]; /* and what is open at the end, a bit for each depth */
-};
-
-/* A row deeper than another one of its lane that follows says nothing: the other one ends its call,
- * or ended it. The one that is deep alone is open at the end if it is an enter. */
-static inline bool look(struct behind *k, const uint8_t *p)
-{
-	uint32_t lane = p[3], depth = p[7];
-	uint8_t kind;
-
-	if (__builtin_expect(depth >= k->low[lane], 1))
-		return false;
-	kind = k->kinds[p[6]];
-	if (kind == PAIRING_NONE)
-		return false;
-	if (k->low[lane] == NOT_SEEN)
-		memset(k->open[lane], 0, sizeof k->open[lane]);
-	if (kind == PAIRING_ENTER)
-		k->open[lane][depth / 64] |= 1ull << depth % 64;
-	k->low[lane] = (uint16_t)depth;
-	return true;
-}
-
-typedef uint64_t pair __attribute__((vector_size(16)));
-
-/* Is one of the 16 rows before p less deep? The depth is the highest byte of a row: below the limit
- * the difference has the highest bit. */
-static inline bool any_below(const uint8_t *p, uint32_t depth)
-{
-	uint64_t limit = (uint64_t)depth << 55;
-	pair all = {0, 0};
-
-	if (__BYTE_ORDER != __LITTLE_ENDIAN)
-		return true;
-	for (int i = 1; i <= 8; i++) {
-		pair rows;
-
-		memcpy(&rows, p - 16 * i, sizeof rows);
-		all |= (rows >> 1) - limit;
-	}
-	return (all[0] | all[1]) >> 63;
-}
-
-static void look_behind(struct behind *k, const uint8_t *from, const uint8_t *to, uint32_t nlanes)
-{
-	enum { GROUP = 16, FEW = 8 }; /* rows; lanes */
-	uint32_t highest = NOT_SEEN;
-
-	while (to > from) {
-		const uint8_t *end =
-			to - from > GROUP * NARROW_ROW ? to - GROUP * NARROW_ROW : from;
-		bool lower = false;
-
-		if (highest < NOT_SEEN && to - end == GROUP * NARROW_ROW &&
-		    !any_below(to, highest)) {
-			to = end;
-			continue;
-		}
-		while (to > end)
-			lower |= look(k, to -= NARROW_ROW);
-		if (!lower || nlanes > FEW)
-			continue;
-		highest = 0;
-		for (uint32_t i = 0; i < nlanes; i++)
-			highest = k->low[i] > highest ? k->low[i] : highest;
-		if (!highest)
-			return; /* what is not deep at all ends all that is */
-	}
-}
-
 /* How many frames of a stack are less deep. They are in the order of their depths. */
 static size_t count_below(const struct pairing_stack *s, uint32_t depth)
 {
@@ -154,26 +77,19 @@ static void settle(struct pairing_block *pb, const struct behind *k, uint32_t no
 	for (uint32_t i = 0; i < pb->block->nlanes && i < 256; i++) {
 		struct pairing_stack *s = pb->stacks[i];
 
-		if (k->low[i] == NOT_SEEN)
+		if (k->low[i] == BEHIND_UNSEEN)
 			continue;
 		s->count = count_below(s, k->low[i]);
-		for (uint32_t j = 0; j < DEPTHS / 64; j++)
+		for (uint32_t j = 0; j < BEHIND_DEPTHS / 64; j++)
 			for (uint64_t bits = k->open[i][j]; bits; bits &= bits - 1) {
 				uint32_t depth = 64 * j + (uint32_t)__builtin_ctzll(bits);
 				struct pairing_frame f = {.depth = depth, .note = note & 1};
 
 				if (notes)
-					f.note = notes->at[i * DEPTHS + depth] & 1;
+					f.note = notes->at[i * BEHIND_DEPTHS + depth] & 1;
 				pairing_push(pb->pairing, s, &f);
 			}
 	}
-}
-
-static void begin(struct behind *k, const struct pairing_block *pb)
-{
-	k->kinds = pb->kinds;
-	for (int i = 0; i < 256; i++)
-		k->low[i] = NOT_SEEN;
 }
 
 bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *to, uint32_t note)
@@ -183,8 +99,7 @@ bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *t
 
 	if (!pb->runs)
 		return false;
-	begin(&k, pb);
-	look_behind(&k, from, to, nlanes);
+	behind_look(&k, pb->kinds, from, to, nlanes);
 	for (uint32_t i = 0; i < nlanes && i < 256; i++) {
 		const struct pairing_stack *s = pb->stacks[i];
 
@@ -202,13 +117,13 @@ bool pairing_notes(const struct pairing_block *pb, struct pairing_notes *n)
 
 	if (nlanes > PAIRING_LANES)
 		return false;
-	memset(n->at, PAIRING_FREE, nlanes * DEPTHS);
+	memset(n->at, PAIRING_FREE, nlanes * BEHIND_DEPTHS);
 	for (uint32_t i = 0; i < nlanes; i++)
 		for (size_t k = 0; k < pb->stacks[i]->count; k++) {
 			struct pairing_frame f = pb->stacks[i]->frames[k];
 
-			if (f.depth < DEPTHS && !f.inner)
-				n->at[i * DEPTHS + f.depth] = f.note & 1;
+			if (f.depth < BEHIND_DEPTHS && !f.inner)
+				n->at[i * BEHIND_DEPTHS + f.depth] = f.note & 1;
 		}
 	return true;
 }
@@ -218,7 +133,6 @@ void pairing_found(struct pairing_block *pb, const struct pairing_notes *n)
 	const struct block *b = pb->block;
 	struct behind k;
 
-	begin(&k, pb);
-	look_behind(&k, b->row_data, b->row_data + b->row_size, b->nlanes);
+	behind_look(&k, pb->kinds, b->row_data, b->row_data + b->row_size, b->nlanes);
 	settle(pb, &k, 0, n);
 }
