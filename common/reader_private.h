@@ -37,7 +37,8 @@ static inline void reader_consume(struct reader *r, size_t n)
 int reader_tables(struct reader *r, struct block *b);
 /* Does every type of the block make rows without a fixed part and tail? */
 bool reader_all_bare(const struct block *b);
-/* Of a block with EVENTS_BARE: are there as many rows as it says? Sets row_size to what they take. */
+/* Of a block with EVENTS_BARE: are there as many rows as it says? Sets row_size to what they take.
+ */
 bool reader_bare_rows_fit(struct block *b);
 /* Do the rows lie within the block, its tables and its times? Sets row_size to what they take. */
 bool reader_rows_sane(struct block *b);

@@ -24,8 +24,7 @@ int main(void)
 		wrong += checksum(0, data, n) != crc32(0, data, n);
 	ok(!wrong, "blocks");
 	for (unsigned n = 900; n < 1300; n++)
-		wrong += checksum(checksum(0, data, n), data + n, SIZE - n) !=
-			 crc32(0, data, SIZE);
+		wrong += checksum(checksum(0, data, n), data + n, SIZE - n) != crc32(0, data, SIZE);
 	ok(!wrong, "in two parts");
 	for (size_t i = 0; i < SIZE; i += 997) {
 		uint32_t before = checksum(0, data, SIZE);
