@@ -14,8 +14,8 @@ struct row {
 	uint64_t time;
 	uint32_t thread, depth, place; /* place 0 to 4: f0 to f4; else 9 */
 	uint8_t kind;
-	bool inner;
-	int partner; /* the other row of the call, -1 none */
+	bool inner, plain; /* without a depth: scheduled out; a call */
+	int partner;	   /* the other row of the call, -1 none */
 };
 
 static struct row rows[MOST];
@@ -23,7 +23,7 @@ static int nrows;
 
 static void note(uint64_t time, uint32_t thread, uint8_t kind, uint32_t place, uint32_t depth)
 {
-	rows[nrows++] = (struct row){time, thread, depth, place, kind, place == 9, -1};
+	rows[nrows++] = (struct row){time, thread, depth, place, kind, place == 9, false, -1};
 }
 
 /* As design 4 says: stacks follow the recorded depth. */
@@ -39,19 +39,22 @@ static void pair_up(void)
 		uint32_t *d = deep[r->thread];
 
 		if (r->kind == KIND_ENTER) {
-			uint32_t depth = r->inner ? *top ? d[*top - 1] + 1 : 0 : r->depth;
+			bool recorded = !r->inner && !r->plain;
+			uint32_t depth = recorded ? r->depth : *top ? d[*top - 1] + 1 : 0;
 
-			while (!r->inner && *top && d[*top - 1] >= depth)
+			while (recorded && *top && d[*top - 1] >= depth)
 				--*top;
 			d[*top] = depth;
 			s[(*top)++] = i;
 		} else if (r->kind == KIND_LEAVE) {
+			bool recorded = !r->inner && !r->plain;
+
 			while (*top && !r->inner &&
-			       (rows[s[*top - 1]].inner ? d[*top - 1] >= r->depth
-							: d[*top - 1] > r->depth))
+			       (rows[s[*top - 1]].inner ? !recorded || d[*top - 1] >= r->depth
+							: recorded && d[*top - 1] > r->depth))
 				--*top;
 			if (!*top || rows[s[*top - 1]].inner != r->inner ||
-			    (!r->inner && d[*top - 1] != r->depth))
+			    (recorded && d[*top - 1] != r->depth))
 				continue;
 			r->partner = s[--*top];
 			rows[r->partner].partner = i;
@@ -73,7 +76,8 @@ static void make_pairs(const char *path, const struct style *y, uint32_t seed)
 {
 	unsigned depth[2] = {0, 3}, place[2][DEEP + 8] = {{0}};
 	struct type_entry inner = {.kind = KIND_ENTER, .flags = TYPE_INNER};
-	uint32_t lanes[3], pause[2];
+	struct type_entry call = {.kind = KIND_ENTER};
+	uint32_t lanes[3], pause[2], calls[2];
 	uint64_t time = 1000;
 	struct output output;
 	struct writer w;
@@ -89,6 +93,10 @@ static void make_pairs(const char *path, const struct style *y, uint32_t seed)
 	pause[0] = writer_type(&w, &inner);
 	inner.kind = KIND_LEAVE;
 	pause[1] = writer_type(&w, &inner);
+	call.name = writer_text(&w, "call");
+	calls[0] = writer_type(&w, &call);
+	call.kind = KIND_LEAVE;
+	calls[1] = writer_type(&w, &call);
 	lanes[0] = ids.lane[0];
 	lanes[1] = ids.lane[1];
 	lanes[2] =
@@ -109,9 +117,15 @@ static void make_pairs(const char *path, const struct style *y, uint32_t seed)
 			place[t][next(&seed) % 6] = next(&seed) % PLACES;
 		}
 		if (y->other && !(next(&seed) % y->other)) {
-			uint32_t which = next(&seed) & 3;
+			uint32_t which = next(&seed) % 6;
 
-			if (which < 2) {
+			if (which > 3) {
+				uint32_t f = next(&seed) % PLACES;
+
+				writer_row(&w, time, lane, calls[which - 4], ids.place[f], 0);
+				note(time, t, which - 4 ? KIND_LEAVE : KIND_ENTER, f, 0);
+				rows[nrows - 1].plain = true;
+			} else if (which < 2) {
 				writer_row(&w, time, lane, pause[which], 0, 0);
 				note(time, t, which ? KIND_LEAVE : KIND_ENTER, 9, 0);
 			} else {
