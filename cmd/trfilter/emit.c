@@ -6,8 +6,14 @@ static int select_from(struct stage *s, struct select *select, struct block *b,
 		       enum selected *selected)
 {
 	struct error e;
-	int bad = select_rows(select, b, selected);
+	int bad = select_block(select, b, selected);
 
+	if (!bad && *selected != SELECTED_NONE && stage_rows(s, b)) {
+		select->matched -= *selected == SELECTED_ALL ? b->rows : 0;
+		*selected = SELECTED_NONE;
+	}
+	if (!bad && *selected == SELECTED_ROWS)
+		bad = select_rows(select, b, selected);
 	if (select->limits && select->limits->failed)
 		return stage_fail(s, &select->limits->error);
 	if (!bad)
@@ -39,7 +45,8 @@ int emit_block(struct stage *s, struct select *select, struct block *b)
 	switch (selected) {
 	case SELECTED_NONE: return 0;
 	case SELECTED_ALL: return stage_pass(s, b);
-	case SELECTED_SOME: break;
+	case SELECTED_SOME:
+	case SELECTED_ROWS: break;
 	}
 	return pass_some(s, &select->block, b);
 }

@@ -124,7 +124,7 @@ static const char *how(const struct part *p)
 		return "of each call, as soon as enough of it is known";
 	if (p->node->depends & DEPENDS_STACK)
 		return "of each event, by the calls around it; a call is decided at its enter";
-	if (p->by_call)
+	if (p->by_call && !p->by_entry)
 		return "of each event; a call is decided at its enter";
 	if (!p->by_entry)
 		return "of each row by itself";

@@ -40,6 +40,7 @@ static void run_rows(struct work *w, struct stage *s)
 	struct block b;
 	int bad = 0;
 
+	s->in.rows_on_demand = true;
 	while (!bad && !select_done(&w->select) && stage_next(s, &b)) {
 		if (limits)
 			limits_block(limits, &b, b.kind == BLOCK_HEAD && !s->in.head.sequence);

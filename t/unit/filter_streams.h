@@ -81,7 +81,7 @@ static uint32_t next(uint32_t *x)
 }
 
 /* Calls at random; bare: nothing but calls, all in blocks of bare rows. */
-static void make(const char *path, bool bare, uint32_t seed)
+static inline void make(const char *path, bool bare, uint32_t seed)
 {
 	struct buffer tail = {0};
 	unsigned depth[LANES] = {0}, stack[LANES][STACK];
@@ -143,7 +143,7 @@ struct list {
 	bool good; /* sound to its end, with the right times in END */
 };
 
-static void read_rows(const char *path, struct list *list)
+static inline void read_rows(const char *path, struct list *list)
 {
 	char *paths[] = {(char *)path};
 	unsigned depth[LANES] = {0};
