@@ -258,6 +258,44 @@ example() {
 	assert_line --regexp '^traces +2$'
 }
 
+@test "traces without calls before, between and behind others of a file" {
+	# of each version: its header, and a call of f
+	header() {
+		if [ "$1" = 6 ]; then printf '\006\006\001p\001%s\000' "$2"; else printf "\\00$1"; fi
+	}
+	call() {
+		if [ "$1" -lt 4 ]; then printf '\000'; else printf '\000\000'; fi
+		printf '\000\001f\000\000\001\000\000'
+	}
+	for version in 2 3 4 5 6; do
+		for other in 5 6; do
+			for order in 'c e c' 'e c' 'c e' 'c e e c e' 'e e'; do
+				for what in $order; do
+					[ $what = e ] || { header $version 1 && call $version; }
+					[ $what = c ] || header $other 2
+				done >raw
+				gzip -n <raw >x.trace
+				trdecode -o s x.trace
+				trencode -q -t apitrace --compress gzip s | zcat | cmp - raw
+				[ "$(trencode s | grep -cx '0 f()')" = "$(tr -cd c <<<"$order" | wc -m)" ]
+			done
+		done
+	done
+	[ "$(trdecode --info x.trace | grep -E '^(traces|property|trace)')" = "$(printf '%s\n' \
+		'traces            2' 'property p        2' 'trace 2 property p 2')" ]
+	# what follows must be a trace's, too; versions 0 and 1 are events
+	printf '\005\006\006\000\005\011' | gzip -n >x.trace
+	run -1 trdecode -o s x.trace
+	assert_output 'trdecode: x.trace: 0x0: member 0, byte 1 of the unpacked trace: unknown event 6'
+	head -c 20000 /dev/zero | tr '\000' '\005' | gzip -n >x.trace
+	run -1 trdecode -o s x.trace
+	assert_output --partial 'byte 1 of the unpacked trace: more than 16384 traces in a file'
+	# apitrace ends with the second header
+	{ header 6 1 && call 6 && header 6 2; } | gzip -n >x.trace
+	run -0 pipe 'trdecode x.trace | trencode -t apitrace -o y.trace'
+	assert_output --partial 'of which apitrace reads the first only'
+}
+
 @test "blobs become files" {
 	trdecode "$T/v6.trace" | trencode --all-calls --blobs blobs >got
 	grep -q 'blob("blob_call1.bin")' got

@@ -14,10 +14,19 @@
 #include "common/formats/apitrace.h"
 #include "tree.h"
 
+enum { FIRST_BYTES = 8 };
+
 static bool first_bytes_sane(const uint8_t *p, size_t n)
 {
-	return n && p[0] <= APITRACE_LATEST &&
-	       (n < 2 || p[1] <= (p[0] >= APITRACE_PROPERTIES ? p[0] : 1));
+	if (!n || p[0] > APITRACE_LATEST)
+		return false;
+	/* traces without events may come first: of old versions their headers are a byte each */
+	while (n > 1 && p[0] < APITRACE_PROPERTIES && p[1] > APITRACE_LEAVE &&
+	       p[1] <= APITRACE_LATEST) {
+		p++;
+		n--;
+	}
+	return n < 2 || p[1] <= (p[0] >= APITRACE_PROPERTIES ? p[0] : APITRACE_LEAVE);
 }
 
 static bool gzip_mark(const uint8_t *head, size_t n)
@@ -32,7 +41,7 @@ static bool gzip_mark(const uint8_t *head, size_t n)
 static bool probe_gzip(const uint8_t *head, size_t n)
 {
 	z_stream z = {.next_in = (Bytef *)head, .avail_in = (uInt)n};
-	uint8_t out[2];
+	uint8_t out[FIRST_BYTES];
 	int result;
 
 	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
@@ -127,7 +136,7 @@ static bool probe_zstd(const uint8_t *head, size_t n)
 {
 	ZSTD_DStream *z;
 	ZSTD_inBuffer in = {head, n, 0};
-	uint8_t bytes[2];
+	uint8_t bytes[FIRST_BYTES];
 	ZSTD_outBuffer out = {bytes, sizeof bytes, 0};
 	size_t result = 1;
 
