@@ -319,12 +319,44 @@ example() {
 	assert_output --partial 'unsupported trace format version 7'
 }
 
-# flip FILE OFFSET: one bit of that byte
+@test "text that begins with the mark of snappy is no trace" {
+	for text in 'attach the cable\n' 'attach.txt' 'at\n' 'at once\n' 'atom' 'at\t1\n' \
+		'attachment; caf\303\251\n' 'attention \303\244\303\266\303\274\n'; do
+		# shellcheck disable=SC2059 # it is a format
+		printf "$text" >attach.txt
+		run -2 trdecode -o s attach.txt
+		assert_output 'trdecode: attach.txt: not a trace of a known format'
+		run -2 trdecode -f apitrace -o s - <attach.txt
+		assert_output 'trdecode: <stdin>: not a trace of the format apitrace'
+	done
+	seq -f 'at %g o clock' 1000 >attach.txt
+	run -2 trdecode -o s attach.txt
+	# a length that is damaged, and a trace behind it
+	for byte in 2 3 4 5; do
+		for bit in 1 8 16 64 128; do
+			cp "$T/v6.trace" x.trace
+			chmod u+w x.trace
+			damage_byte x.trace $byte $bit
+			run -1 trdecode -o s x.trace
+			assert_output --regexp '^trdecode: x.trace: 0x[0-9a-f]+: chunk [01]'
+		done
+	done
+}
+
+@test "what brotli has a meaning for is no trace for that" {
+	# as compiled Python of version 3.11 begins
+	printf '\247\015\015\012\000\000\000\000\244\214\017\150\304\023\000\000\343\000' >x.pyc
+	head -c 100 /dev/zero >>x.pyc
+	run -2 trdecode x.pyc
+	assert_output 'trdecode: x.pyc: not a trace of a known format'
+}
+
+# damage_byte FILE OFFSET [BITS]: those of that byte, 32 unless given
 damage_byte() {
 	local byte
 	byte=$(od -An -tu1 -j "$2" -N 1 "$1")
 	# shellcheck disable=SC2059 # the format is the byte
-	printf "\\x$(printf %x $((byte ^ 32)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+	printf "\\x$(printf %x $((byte ^ ${3:-32})))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 
 @test "damaged brotli: all that comes before the damage is there" {
