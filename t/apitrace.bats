@@ -145,6 +145,34 @@ example() {
 	assert_line --index 4 '2	glXSwapBuffers	1'
 }
 
+@test "calls by frame are those of apitrace info, but for calls that never returned" {
+	need apitrace
+	need_shared apitrace
+	local name
+	# trstat's lines for the frames that apitrace knows, the last may have no end
+	frames() {
+		apitrace info --dump-frames "$SHARED/apitrace/$1.trace" 2>/dev/null >info
+		sed -n 's/.*"TotalCalls": \([0-9]*\).*/\1/p' info | cat -n | awk '{ print $1 - 1 "\t" $2 }' >want
+		trdecode -q "$SHARED/apitrace/$1.trace" >s 2>/dev/null || true
+		trstat -q -F tsv -g frame -a count -s frame s 2>/dev/null | tail -n +2 | sort -n |
+			head -n "$(wc -l <want)" >got
+	}
+	for name in backtrace feat es2gears glxgears-trim mt4 mt4-thread2 gen/gen-v6 gen/rand-v0 \
+		gen/rand-v5 old/v4-glthreads old/v5-tri_glsl; do
+		frames $name
+		[ -s want ] || fail "$name"
+		cmp want got
+	done
+	# made in frame 0, and in frames 55 and 56, of which the one ends another with apitrace
+	frames gen/gen-odd
+	run -1 diff want got
+	assert_output "$(printf '1c1\n< 0\t9\n---\n> 0\t10')"
+	frames gen/rand-v6
+	run -1 diff want got
+	assert_output "$(printf '56c56\n< 55\t6\n---\n> 55\t7')"
+	[ "$(tail -n 1 got)" = "$(printf '56\t4')" ]
+}
+
 @test "ticks are no time: rates are refused" {
 	trdecode "$T/v6.trace" >s
 	run -2 trstat -a rate s
