@@ -692,3 +692,35 @@ damage_byte() {
 	run -0 pipe "cat $T/v6.trace | trdecode --info -"
 	assert_line --regexp "^container size +$(stat -c %s "$T/v6.trace")$"
 }
+
+@test "numbers where apitrace needs some: lines and offsets, glGetError, GUIDs" {
+	need apitrace
+	{
+		# a property whose name holds a NUL
+		printf '\006\006\003a\000b\001v\000'
+		# f(), of a frame with line 2^32 - 1 and offset 2^63, and one with 7 and 9
+		printf '\000\000\000\001f\001\001a\004\002'
+		printf '\000\002\001f\003\001s\004\377\377\377\377\017\005\200\200\200\200\200\200\200\200\200\001\000'
+		printf '\001\003\001s\004\007\005\011\000'
+		# a = GUID {0, true, repr ("x", 3), {8 bytes}}
+		printf '\001\000\014\000\004GUID\004\001a\001b\001c\001d\000\002\016\007\001x\004\003'
+		printf '\013\010\004\001\004\002\004\003\004\004\004\005\004\006\004\007\016\004\011\004\010\000'
+		printf '\001\000\000'
+		# glGetError: nothing, 5, 0, NULL, false, true, 0.5, -1.5, repr (1, 0), repr (0, 1)
+		printf '\000\000\001\012glGetError\000\000\001\001\000'
+		call=2
+		for value in '\004\005' '\004\000' '\000' '\001' '\002' '\005\000\000\000\077' \
+			'\005\000\000\300\277' '\016\004\001\004\000' '\016\004\000\004\001'; do
+			# shellcheck disable=SC2059 # they are formats
+			printf "\\000\\000\\001\\000\\001\\$(printf %03o $call)\\002$value\\000"
+			call=$((call + 1))
+		done
+	} | gzip -n >x.trace
+	apitrace dump --color=never x.trace >want
+	[ "$(grep -c glGetError want)" = 5 ]
+	grep -qxF '?+0x9: s:7' want
+	grep -qxF '?: f: s' want
+	trdecode x.trace | trencode | cmp - want
+	apitrace dump -v --color=never x.trace >want
+	trdecode x.trace | trencode --all-calls | cmp - want
+}
