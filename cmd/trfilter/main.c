@@ -75,7 +75,10 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 {
 	struct settings *o = w->settings;
 	struct context *context = context_any(&o->context) ? &o->context : NULL;
-	struct emit x = {s, context, !o->count, context ? UINT64_MAX : o->limit, 0};
+	struct emit x = {.stage = s,
+			 .context = context,
+			 .pass = !o->count,
+			 .limit = context ? UINT64_MAX : o->limit};
 	struct whole calls;
 	struct error e;
 	struct block b;
@@ -90,6 +93,7 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	calls.limits = w->select.limits;
 	calls.invert = o->invert;
 	calls.callers = o->callers;
+	calls.apart = context || o->limit != UINT64_MAX;
 	calls.max_depth = o->depth < UINT32_MAX ? (uint32_t)o->depth : UINT32_MAX;
 	calls.waiting.dropped = context ? ROW_ASIDE : ROW_DROP;
 	whole_plain_init(&calls);
@@ -102,7 +106,7 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	}
 	if (!bad && !emit_done(&x))
 		emit_whole(&x, &calls, NULL);
-	w->matched = x.matched;
+	w->matched = x.events;
 	whole_free(&calls);
 	if (context)
 		context_free(context);

@@ -87,12 +87,16 @@ static bool mark_over(struct whole *w, struct open_frame *f, uint64_t mark)
 
 void whole_settle(struct whole *w, struct open_frame *f, bool keep)
 {
+	uint8_t state = w->waiting.dropped;
+
 	if (!f->waits)
 		return;
 	f->waits = false;
+	if (keep)
+		state = whole_kept_state(w, whole_of_row(w, f->answer, f->wanted, f->passes));
 	if (f->block == waiting_next(&w->waiting))
-		w->states[f->row] = keep ? ROW_KEEP : w->waiting.dropped;
-	else if (!w->failed && waiting_decide(&w->waiting, f->block, f->row, keep, &w->error))
+		w->states[f->row] = state;
+	else if (!w->failed && waiting_decide(&w->waiting, f->block, f->row, state, &w->error))
 		w->failed = true;
 }
 
@@ -102,7 +106,9 @@ static bool keep_caller(struct whole *w, struct open_frame *f, uint64_t mark)
 	if (f->for_callee)
 		return false;
 	f->for_callee = true;
-	whole_settle(w, f, true);
+	/* whether it is kept for itself too is perhaps not known yet */
+	if (!w->apart || whole_of_row(w, f->answer, f->wanted, f->passes) != ANSWER_LATER)
+		whole_settle(w, f, true);
 	return true;
 }
 

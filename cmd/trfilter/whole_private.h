@@ -25,6 +25,11 @@ void whole_kept(struct whole *w, uint32_t number);
 void whole_kept_call(struct whole *w, struct frame_at at);
 /* Is a row kept, by the answer of the whole condition? */
 enum answer whole_of_row(const struct whole *w, enum answer a, bool wanted, bool passes);
+/* What becomes of a row that is kept, be it for what it encloses. */
+static inline uint8_t whole_kept_state(const struct whole *w, enum answer own)
+{
+	return w->apart && own != ANSWER_YES ? ROW_CALLER : ROW_KEEP;
+}
 /* Is the enter of a call kept, by what is known? */
 bool whole_keep_enter(const struct whole *w, const struct open_frame *f);
 /* The parts of the condition that ask of calls. */

@@ -80,9 +80,11 @@ static uint32_t next(uint32_t *x)
 	return *x;
 }
 
-/* Calls at random; bare: nothing but calls, all in blocks of bare rows. */
-static void make(const char *path, bool bare, uint32_t seed)
+/* Calls at random; bare: nothing but calls, all in blocks of bare rows; shortest: blocks have fewer
+ * rows than that, as those of live streams, 0: they are full. */
+static void make_blocks(const char *path, bool bare, uint32_t seed, uint32_t shortest)
 {
+	uint32_t cut = seed ^ 0x5bd1e995, rows = 0;
 	struct buffer tail = {0};
 	unsigned depth[LANES] = {0}, stack[LANES][STACK];
 	uint64_t time = 1000;
@@ -99,6 +101,10 @@ static void make(const char *path, bool bare, uint32_t seed)
 		uint32_t x = next(&seed), l = x >> 5 & 1, place = x >> 8 & 31 ? x >> 8 & 3 : 4,
 			 cpu = x >> 12 & 3;
 
+		if (shortest && !rows--) {
+			rows = next(&cut) % shortest;
+			writer_flush(&w);
+		}
 		time += x >> 16 & 63;
 		if (!bare && (x >> 20) == 7)
 			time += 1ull << 33; /* wide rows, or a new block */
@@ -133,6 +139,11 @@ static void make(const char *path, bool bare, uint32_t seed)
 	output_close(&output, 0, &e);
 	writer_free(&w);
 	buffer_free(&tail);
+}
+
+static void make(const char *path, bool bare, uint32_t seed)
+{
+	make_blocks(path, bare, seed, 0);
 }
 
 /* A stream's rows, each as a hash. */
