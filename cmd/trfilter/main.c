@@ -157,6 +157,7 @@ static void run(struct stage *s, struct settings *o, struct filter *f, int argc,
 		run_calls(&w, s, f);
 	else
 		run_rows(&w, s);
+	limits_report(&o->limits, s->options->quiet);
 	if (s->rewrite)
 		rewrite_report(&o->rewrite, s->options->quiet);
 	if (!stream && s->status != STATUS_FAILED)
@@ -183,7 +184,7 @@ int main(int argc, char **argv)
 	}
 	files = argv + optind + 1;
 	n = argc - optind - 1;
-	if (settings_check(&o, &e) || limits_find_end(&o.limits, files, n, &e) ||
+	if (settings_check(&o, &e) || limits_find_ends(&o.limits, files, n, &e) ||
 	    filter_compile(&f, argv[optind], &e)) {
 		error_print(&e);
 		status = STATUS_FAILED;
