@@ -1,7 +1,6 @@
 #include "text_tracecmd_depths.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/buffer.h"
 
@@ -17,29 +16,16 @@ void tc_depths_free(struct tc_depths *d)
 	free(d->threads);
 }
 
-static struct tc_open_depths *of_thread(struct tc_depths *d, uint32_t thread)
-{
-	if (thread >= d->size) {
-		size_t size = 2 * ((size_t)thread + 16);
-		struct tc_open_depths *threads = realloc(d->threads, size * sizeof *threads);
-
-		if (!threads)
-			return NULL;
-		memset(threads + d->size, 0, (size - d->size) * sizeof *threads);
-		d->threads = threads;
-		d->size = size;
-	}
-	return &d->threads[thread];
-}
-
 int tc_depths_row(struct tc_depths *d, uint32_t thread, uint64_t recorded, bool leave,
 		  uint64_t *depth)
 {
-	struct tc_open_depths *o = of_thread(d, thread);
+	struct tc_open_depths *o = array_reach(d->threads, &d->size, thread, sizeof *o);
 	uint64_t *at;
 
 	if (!o)
 		return -1;
+	d->threads = o;
+	o += thread;
 	/* an enter ends all that is as deep, a leave all that is deeper and perhaps its own call */
 	while (o->count && o->at[o->count - 1] >= recorded + leave)
 		o->count--;
