@@ -132,6 +132,10 @@ static int look_at(struct output *o, enum output_kind kind, struct error *e)
 		return error_set(e, NULL, NO_OFFSET,
 				 "a binary stream is not written to a terminal; "
 				 "pipe it into trencode or trstat, or use -o FILE");
+	if (o->terminal && kind == OUTPUT_SUMMARY)
+		return error_set(e, NULL, NO_OFFSET,
+				 "a summary is not written to a terminal; "
+				 "pipe it into trstat --merge, or use -o FILE");
 	if (o->terminal && kind == OUTPUT_FILE)
 		return error_set(
 			e, NULL, NO_OFFSET,

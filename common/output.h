@@ -17,8 +17,9 @@
 
 enum output_kind {
 	OUTPUT_TEXT,
-	OUTPUT_BINARY, /* a stream for another program: never to a terminal */
-	OUTPUT_FILE,   /* of a binary format: the same */
+	OUTPUT_BINARY,	/* a stream for another program: never to a terminal */
+	OUTPUT_SUMMARY, /* the same for trstat --merge */
+	OUTPUT_FILE,	/* of a binary format: the same */
 };
 
 struct output {

@@ -186,11 +186,50 @@ int program_start(const struct program *p, int argc, char **argv, void *ctx,
 	struct start s = {.program = p, .ctx = ctx, .common = c};
 	int r;
 
-	*c = (struct common_options){0};
+	*c = (struct common_options){.program = p};
 	restore_sigpipe();
 	r = start(&s, argc, argv);
 	free(s.rows);
 	return r;
+}
+
+static int add_text(struct buffer *b, const char *before, const char *text)
+{
+	return buffer_append(b, before, strlen(before)) || buffer_append(b, text, strlen(text));
+}
+
+static int add_option(void *ctx, const struct option_row *row, const char *arg, struct error *e)
+{
+	char letter[2] = {(char)options_letter(row)};
+	bool common =
+		row >= common_rows && row < common_rows + sizeof common_rows / sizeof *common_rows;
+
+	if (common)
+		return 0;
+	if ((row->name ? add_text(ctx, " --", row->name) : add_text(ctx, " -", letter)) ||
+	    (arg && add_text(ctx, "=", arg)))
+		return error_no_memory(e);
+	return 0;
+}
+
+int program_stage(const struct program *p, int argc, char **argv, struct buffer *text)
+{
+	struct start s = {.program = p};
+	int operands = optind, bad;
+	struct error e;
+
+	text->size = 0;
+	if (add_text(text, "", p->name) || collect_rows(&s))
+		return -1;
+	bad = options_parse(s.rows, s.n, argc, argv, add_option, text, &e);
+	for (int i = 0; !bad && i < p->words && optind + i < argc; i++)
+		bad = add_text(text, " ", argv[optind + i]);
+	optind = operands;
+	free(s.rows);
+	if (!bad)
+		return 0;
+	text->size = strlen(p->name);
+	return text->data ? 0 : -1;
 }
 
 static int badness(int status)

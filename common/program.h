@@ -15,6 +15,7 @@
 #ifndef TR_PROGRAM_H
 #define TR_PROGRAM_H
 
+#include "buffer.h"
 #include "error.h"
 #include "options.h"
 
@@ -28,10 +29,12 @@ struct program {
 	/* An option of the program's own; arg lives as long as argv. 0, or -1 with e filled: a
 	   usage error. May be NULL where the table is empty. */
 	int (*option)(void *ctx, int key, const char *arg, struct error *e);
+	int words; /* operands before the files: expressions */
 };
 
 /* -o, --quiet, --verbose, --progress, which every program has. */
 struct common_options {
+	const struct program *program;
 	const char *output; /* NULL: standard output */
 	bool quiet, verbose;
 	int progress; /* -1: never (--quiet), 0: if stderr is a terminal, 1: asked for */
@@ -54,6 +57,13 @@ enum {
  */
 int program_start(const struct program *p, int argc, char **argv, void *ctx,
 		  struct common_options *c);
+
+/*
+ * What the program does to what goes through it: its name, its own options with their arguments and
+ * the words, but not what every program has, nor files. Of a command line that cannot be parsed, as
+ * one that hides something, the name alone. argv is as program_start left it. -1: memory is out.
+ */
+int program_stage(const struct program *p, int argc, char **argv, struct buffer *text);
 
 /* The rest of a usage error found after parsing (a missing operand): prints "name: what" and
    "Try 'name --help'", returns 2. */

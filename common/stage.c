@@ -2,8 +2,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { MESSAGES = 10 }; /* of damage; what is beyond is counted */
+enum {
+	MESSAGES = 10,	     /* of damage; what is beyond is counted */
+	STAGE_LIMIT = 65536, /* bytes of HEAD_STAGE */
+	TOLD_LIMIT = 4096,
+};
 
 int stage_fail(struct stage *s, const struct error *e)
 {
@@ -51,6 +56,24 @@ int stage_print_to(struct stage *s, enum output_kind kind)
 	return 0;
 }
 
+/* What it does to the stream, into HEAD. */
+static int add_stage(struct stage *s, int argc, char **argv)
+{
+	const struct program *p = s->options->program;
+	struct buffer text = {0};
+	int bad = 0;
+
+	if (!p)
+		return 0;
+	if (program_stage(p, argc, argv, &text))
+		bad = error_no_memory(&s->out.error);
+	else
+		bad = writer_property(&s->out, HEAD_STAGE, text.data,
+				      text.size < STAGE_LIMIT ? text.size : STAGE_LIMIT);
+	buffer_free(&text);
+	return bad;
+}
+
 int stage_create(struct stage *s, int argc, char **argv)
 {
 	struct error e;
@@ -61,11 +84,39 @@ int stage_create(struct stage *s, int argc, char **argv)
 	s->in.output = &s->output;
 	progress_begin(&s->progress, s->options, output_is_file(&s->output));
 	s->filter = true;
-	if (writer_init(&s->out, &s->output, 0) || writer_command(&s->out, argc, argv))
+	if (writer_init(&s->out, &s->output, 0) || writer_command(&s->out, argc, argv) ||
+	    add_stage(s, argc, argv))
 		return stage_fail(s, &s->out.error);
 	s->in.before_block = writer_flush;
 	s->in.before_block_ctx = &s->out;
 	return 0;
+}
+
+/* Once each: true if it is new. What there is no memory for is left out: it was printed. */
+static bool tell(struct stage *s, const char *file, uint64_t offset, const char *what)
+{
+	char place[40] = "", *line;
+	bool is_new = true;
+	int n;
+
+	if (offset != NO_OFFSET)
+		snprintf(place, sizeof(place), "0x%" PRIx64 ": ", offset);
+	n = asprintf(&line, "%s%s%s%s%s", s->told.size ? "; " : "", file, *file ? ": " : "", place,
+		     what);
+	if (n < 0)
+		return true;
+	if (s->told.size)
+		is_new = !strstr((char *)s->told.data, line + 2);
+	if (is_new && s->told.size + (size_t)n < TOLD_LIMIT &&
+	    !buffer_append(&s->told, line, (size_t)n) && !buffer_u8(&s->told, 0))
+		s->told.size--;
+	free(line);
+	return is_new;
+}
+
+const char *stage_told(const struct stage *s)
+{
+	return s->told.size ? (const char *)s->told.data : NULL;
 }
 
 /* The input is damaged, or one of several cannot be read: say so, let END say so, and go on. */
@@ -78,8 +129,10 @@ static void input_failed(struct stage *s)
 		stage_fail(s, &s->out.error);
 		return;
 	}
-	if (s->damages++ < MESSAGES)
+	if (s->damages++ < MESSAGES) {
 		error_print(e);
+		tell(s, e->file, e->offset, e->what);
+	}
 	s->status = status_worse(s->status, s->in.fatal ? STATUS_FAILED : STATUS_DAMAGED);
 	if (s->filter)
 		writer_status(&s->out, STATUS_DAMAGED, e->what);
@@ -93,9 +146,10 @@ static void take_end(struct stage *s)
 	s->lost += end->lost;
 	s->gaps += end->gaps;
 	if (end->status) {
-		if (s->status == STATUS_OK && !s->filter)
-			warn(s->in.file, NO_OFFSET, "the trace was damaged: %s",
-			     end->message.size ? end->message.text : "its decoder says so");
+		const char *what = end->message.size ? end->message.text : "its decoder says so";
+
+		if (tell(s, "", NO_OFFSET, what) && !s->filter)
+			warn(s->in.file, NO_OFFSET, "the trace was damaged: %s", what);
 		s->status = status_worse(s->status, STATUS_DAMAGED);
 	}
 }
@@ -211,6 +265,7 @@ int stage_finish(struct stage *s)
 			stage_fail(s, &s->out.error);
 	}
 	reader_close(&s->in);
+	buffer_free(&s->told);
 	if (s->output_open && output_close(&s->output, s->status, &e))
 		stage_fail(s, &e);
 	if (s->filter)

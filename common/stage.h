@@ -44,9 +44,10 @@ struct stage {
 	uint64_t lost, gaps; /* events that recorders lost; rows of gaps; of all inputs */
 	const struct stage_rewrite *rewrite; /* NULL: what is passed on goes as it came */
 	bool head_sent;
-	bool holds;	  /* a filter that holds blocks back passes all by stage_forward */
-	bool stopped;	  /* this program's own work failed: nothing more is read or passed */
-	uint64_t damages; /* of the inputs */
+	bool holds;	    /* a filter that holds blocks back passes all by stage_forward */
+	bool stopped;	    /* this program's own work failed: nothing more is read or passed */
+	uint64_t damages;   /* of the inputs */
+	struct buffer told; /* what is wrong with them, the first things: for who passes it on */
 	struct progress progress;
 	uint64_t events;	/* that came so far */
 	uint64_t bytes, offset; /* of earlier inputs, and of the present one */
@@ -84,6 +85,8 @@ static inline int stage_row(struct stage *s, const struct block *b, const struct
 		return s->rewrite->row(s->rewrite->ctx, s, b, e);
 	return writer_copy_row(&s->out, b, e) ? stage_fail(s, &s->out.error) : 0;
 }
+/* What is wrong with the inputs, with file and place, "; " between; NULL: nothing. */
+const char *stage_told(const struct stage *s);
 /* Close everything. The exit status. */
 int stage_finish(struct stage *s);
 

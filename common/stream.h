@@ -49,7 +49,7 @@ enum head_flags {
 	HEAD_SUMMARY = 2,  /* no events, but a summary of them, for trstat --merge */
 };
 
-enum head_key { HEAD_COMMAND = 1, HEAD_SOURCE = 2, HEAD_PART = 3 };
+enum head_key { HEAD_COMMAND = 1, HEAD_SOURCE = 2, HEAD_PART = 3, HEAD_STAGE = 4 };
 
 enum end_flags { END_LAST = 1 };
 

@@ -69,6 +69,41 @@ table() {
 	assert_output --partial "do not give those that are asked for"
 }
 
+@test "columns that need nothing that was not kept can be asked of a summary" {
+	local pair
+	for f in seg/*; do trstat --partial -a 'self,p7,count,p50,last,sum(tid),uniq(cpu)' -o "c${f#seg/}" "$f"; done
+	for pair in 'parts.* count' 'parts.* total' 'parts.* self' 'parts.* max' 'parts.* min' \
+		'parts.* total,self,count,avg' 'parts.* p50' 'c1* p50,p7' 'c1* sum(tid)' 'c1* first,count' \
+		'c1* avg(tid),uniq(cpu)' 'c1* total'; do
+		# shellcheck disable=SC2086
+		run -0 quiet trstat -F tsv --merge -a "${pair#* }" ${pair% *}
+		assert_output "$(table -a "${pair#* }")"
+	done
+	run -2 trstat --merge -a 'uniq(tid)' c1*
+	assert_output --partial "a summary of the columns 'self,p7,count,p50,last,sum(tid),uniq(cpu)', which do not give"
+	# those of different columns, if both have what is asked for
+	some sed 1d
+	run -0 quiet trstat -F tsv --merge -a total,count c100 "${some[@]}"
+	assert_output "$(table -a total,count)"
+	trstat --partial -q -o whole.part rec.trs
+	trstat --partial -q -a total,count,p7 -o other.part rec.trs
+	run -0 quiet trstat -F tsv --diff -a total,count whole.part other.part
+	assert_output "$(quiet trstat -F tsv --diff -a total,count rec.trs rec.trs)"
+	run -0 quiet trstat -F tsv --diff -a total,count other.part whole.part
+	run -2 trstat --diff -a last whole.part other.part
+}
+
+@test "keys of which the first that there is counts" {
+	for key in 'caller|name' 'stack|tid' 'caller|arg.1|name,stack|type,depth'; do
+		for f in seg/*; do trstat --partial -g "$key" -a count,total,self -o "k${f#seg/}" "$f"; done
+		run -0 quiet trstat -F tsv --merge k1*
+		assert_output "$(table -g "$key" -a count,total,self)"
+		quiet trstat --merge --partial -o some k11* k103
+		run -0 quiet trstat -F tsv --merge some k10[0-24-9]
+		assert_output "$(table -g "$key" -a count,total,self)"
+	done
+}
+
 @test "views of a summary" {
 	for view in '--timeline 1ms' '--hist' '--hist=self'; do
 		# shellcheck disable=SC2086
@@ -184,16 +219,134 @@ table() {
 	assert_output --partial 'is a summary, no event stream; trstat --merge reads it'
 	run -2 trencode parts.100
 	assert_output --partial 'trstat --merge reads it'
-	head -c 600 parts.101 >cut.part
-	run trstat --merge parts.100 cut.part
-	assert [ "$status" -ge 1 ]
+}
+
+# flip FILE AT: a byte of it
+flip() {
+	printf '%b' "\\0$(printf %o $((255 - $(od -An -tu1 -j "$2" -N 1 "$1"))))" |
+		dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+@test "a part that is damaged is as one that is missing" {
+	local at size
+	some sed 3d
+	want=$(quiet trstat -F tsv --merge "${some[@]}") || true
+	size=$(stat -c %s parts.102)
+	for at in 20 60 $((size / 3)) $((size / 2)) $((size - 40)); do
+		cp parts.102 bad
+		flip bad "$at"
+		run -1 --separate-stderr trstat -F tsv --merge bad "${some[@]}"
+		assert_equal "$output" "$want"
+		[[ $stderr == *'bad: 0x'* ]]
+		[[ $stderr == *'segment 2 of the stream'*'is missing'* ]]
+		run -1 --separate-stderr quiet pipe "cat parts.10[01] bad parts.10[3-9] parts.11* | trstat -F tsv --merge"
+		assert_equal "$output" "$want"
+	done
+	for at in 8 40 600 $((size - 8)); do
+		head -c "$at" parts.102 >bad
+		run -1 --separate-stderr trstat -F tsv --merge "${some[@]}" bad
+		assert_equal "$output" "$want"
+	done
+	# of a summary of several parts nothing counts: their groups are together
+	trstat -q --merge --partial -o bad parts.102 parts.104 parts.107
+	size=$(stat -c %s bad)
+	some sed '3d;5d;8d'
+	want=$(quiet trstat -F tsv --merge "${some[@]}") || true
+	flip bad $((size - 60))
+	run -1 --separate-stderr trstat -F tsv --merge "${some[@]}" bad
+	assert_equal "$output" "$want"
+	run -1 --separate-stderr trstat -F tsv --merge bad "${some[@]}"
+	assert_equal "$output" "$want"
+	run -2 trstat --merge bad
+	assert_output --partial 'no summary is whole'
+}
+
+@test "parts of one trace that was decoded in different ways" {
+	local way f
+	for way in --segment=3K --clock=wall '--max-value 1K' '--tid 1' '--offset rec3=3'; do
+		# shellcheck disable=SC2086
+		trdecode -q --segment 2K $way rec3 >way.trs || continue
+		assert [ "$(head -c 16 way.trs)" != "$(trdecode --segment 2K rec3 | head -c 16)" ]
+	done
+	# a copy is the same trace, wherever it is, and by whatever name
+	cp -r rec1 copy1
+	touch copy1/*
+	assert_equal "$(trdecode copy1 | head -c 16)" "$(trdecode rec1 | head -c 16)"
+	assert_equal "$(trdecode - <rec3 | head -c 16)" "$(trdecode rec3 | head -c 16)"
+	assert_equal "$(tail -c +1 rec3 | trdecode - | head -c 16)" "$(tail -c +1 rec3 | trdecode - | head -c 16)"
+	assert_equal "$(trdecode rec.trs | head -c 16)" "$(trdecode rec.trs | head -c 16)"
+	# one byte makes another one, behind the first 4 KiB too
+	for f in 1 2; do
+		{
+			echo '[' && for i in {1..200}; do
+				echo "{\"name\":\"f$((i == 150 ? f : 0))\",\"ph\":\"X\",\"ts\":$i,\"dur\":1,\"pid\":1,\"tid\":1},"
+			done && echo '{"name":"x","ph":"i","ts":300,"pid":1,"tid":1}]'
+		} >chrome$f.json
+		quiet trdecode chrome$f.json | quiet trstat --partial -o chrome$f.part
+	done
+	run -0 quiet trstat --merge -F tsv -a count chrome1.part chrome2.part
+	assert_line $'f0\t398'
+	# one stream is never joined of two
+	trdecode -q --segment 3K "$DATA/uftrace/fib" | trsym >other.trs
+	mv seg seg.saved && mkdir seg
+	segments other.trs
+	quiet trstat --partial -o other.part seg/101
+	rm -r seg && mv seg.saved seg
+	run -1 trstat --merge parts.100 other.part
+	assert_output --partial 'is missing'
+}
+
+@test "parts that went through different filters" {
+	local n=0 f
+	mv seg seg.saved
+	for f in 'cat' 'trfilter dur>1us' 'trfilter dur>2us' 'trfilter -v dur>2us' 'trfilter dur>1us --quiet -' \
+		'trsym --demangle=no'; do
+		n=$((n + 1))
+		$f <rec.trs >f.trs
+		rm -rf seg && mkdir seg
+		segments f.trs
+		trstat -q --partial -o f$n.part seg/101
+		trstat -q --partial -o g$n.part seg/102
+		run -1 quiet trstat --merge f$n.part g$n.part
+		assert_output --regexp 'name'
+	done
+	run -2 trstat --merge f1.part g2.part
+	assert_output --regexp "g2.part: is of the stream [0-9a-f]{16} behind 'trsym \| trfilter dur>1us', f1.part behind 'trsym'"
+	for f in 'f2 g3' 'f3 g4' 'f1 g6'; do
+		run -2 trstat --merge "${f% *}.part" "${f#* }.part"
+		assert_output --partial 'is of the stream'
+	done
+	run -1 quiet trstat --merge f2.part g5.part
+	trfilter 'tid == 1' rec.trs | quiet trstat --partial -o t1.part
+	trfilter 'tid == 2' rec.trs | quiet trstat --partial -o t2.part
+	run -2 trstat --merge t1.part t2.part
+	assert_output --partial "behind 'trsym | trfilter tid == 2', t1.part behind 'trsym | trfilter tid == 1'"
+	mv seg/101 f.trs
+	rm -r seg && mv seg.saved seg
+	run -2 trstat --partial f.trs seg/102
+	assert_output --partial "f.trs behind 'trsym | trsym --demangle=no'"
+}
+
+@test "what is wrong with a trace, and where, reaches the table of its summaries" {
+	cp -r rec1 hurt
+	f=$(printf '%s\n' hurt/[0-9]*.dat | head -n 1)
+	truncate -s -3 "$f"
+	quiet trdecode hurt >hurt.trs || true
+	run -1 quiet trstat --partial -o hurt.part hurt.trs
+	run -1 trstat --merge hurt.part
+	assert_output --regexp "hurt.part: the trace was damaged: $f: 0x[0-9a-f]+: the file ends inside of a record"
+	head -c 3000 rec.trs >cut.trs
+	run -1 quiet trstat --partial -o cut.part cut.trs
+	run -1 quiet trstat --merge --partial -o both.part cut.part hurt.part
+	run -1 trstat --merge both.part
+	assert_output --regexp "cut.trs: 0x[0-9a-f]+: .*; $f: 0x[0-9a-f]+: the file ends"
 }
 
 @test "damage and loss reach the table of the summaries" {
 	head -c 30000 rec.trs >cut.trs
 	run -1 trstat --partial -o cut.part cut.trs
 	run -1 trstat --merge cut.part
-	assert_output --partial 'was damaged'
+	assert_output --partial 'was damaged: cut.trs: 0x'
 	trdecode "$DATA/trace-cmd/v7-zstd-split-lost.dat" 2>/dev/null | trstat -q --partial -g type >lost.part
 	run -0 trstat --merge lost.part
 	assert_output --partial 'events were lost by the recorder'
@@ -286,9 +439,13 @@ table() {
 		    "trstat --partial" <rec.trs >all.part
 		trstat -q -F tsv --merge all.part
 		lose_host 2
-		parallel -S host1,host2 --transferfile {} --cleanup --retries 3 \
-		    "trdecode {} | trsym | trstat --partial" ::: rec2 rec1 |
-		    trstat -q -F tsv --merge'
+		export HOME="$PWD/home"
+		mkdir "$HOME"
+		parallel -S host1,host2 --workdir ... --transferfile {} --cleanup \
+		    --retries 3 "trdecode {} | trsym | trstat --partial" ::: rec2 rec1 |
+		    trstat -q -F tsv --merge
+		find ~root/.parallel/tmp ~root/rec[12] -newer rec2.trs -name "rec[12]" >left 2>/dev/null || true'
+	assert [ ! -s left ]
 	assert_output "$(table; quiet trstat -q -F tsv rec1.trs rec2.trs)"
 }
 

@@ -127,6 +127,44 @@ lines() {
 	lines 'name count uniq(tid) uniq(comm)' 'compare 1106 2 1' 'fib 599 3 1'
 }
 
+@test "calls that are open at the end have what is known of their thread" {
+	# main never returns
+	cat >open.json <<-'END'
+		[{"name":"process_name","ph":"M","pid":7,"args":{"name":"cat"}},
+		{"name":"thread_name","ph":"M","pid":7,"tid":8,"args":{"name":"cat"}},
+		{"name":"main","ph":"B","ts":1,"pid":7,"tid":8},
+		{"name":"f","ph":"X","ts":2,"dur":1,"pid":7,"tid":8}]
+	END
+	run -0 pipe "trdecode -q open.json | trstat -q -F tsv -a 'count,uniq(tid),max(tid),min(pid),uniq(comm),sum(cpu)' -s name"
+	assert_line $'main\t1\t1\t8\t7\t1\t'
+	assert_line $'f\t1\t1\t8\t7\t1\t'
+}
+
+@test "what is not known is no empty text, and comes last" {
+	trdecode "$DATA/apitrace/v6.trace" >ticks.trs
+	run -0 pipe "trstat -q -F ndjson -g comm -a count,'uniq(comm)' ticks.trs"
+	assert_output --regexp '^\{"comm": null, "count": [0-9]+, "uniq\(comm\)": 0\}$'
+	run -0 pipe "trstat -q -F ndjson --slowest 1 ticks.trs"
+	assert_output --partial '"comm": null,'
+	run -0 pipe "trstat -q -F csv --slowest 1 ticks.trs"
+	refute_output --partial ',"",'
+	# rows that tie
+	run -0 pipe "trstat -q -F tsv -g caller,name -a count fib.trs | awk -F '\t' 'NR > 1 { if (n == \$3 && empty && \$1) bad = 1; n = \$3; empty = !\$1 } END { print bad + 0 }'"
+	assert_output 0
+	run -0 pipe "trstat -q -F tsv -g caller,name -a count -s caller fib.trs | tail -n 1 | cut -f 1"
+	assert_output ''
+}
+
+@test "the mean of times is in whole nanoseconds, as avg" {
+	run -0 pipe "trstat -q -F tsv -a 'avg,avg(dur),self_avg,avg(self)' fib.trs | awk -F '\t' 'NR > 1 && (\$2 != \$3 || \$4 != \$5)'"
+	assert_output ''
+}
+
+@test "a summary is not written to a terminal" {
+	run script -qec 'trstat --partial fib.trs' /dev/null </dev/null
+	assert_output --partial 'a summary is not written to a terminal; pipe it into trstat --merge, or use -o FILE'
+}
+
 @test "percentiles are those of the sorted times" {
 	for f in fib compare; do
 		trencode -t text -f time,duration fib.trs >/dev/null 2>&1 || true

@@ -186,6 +186,10 @@ does_not() {
 	cp -r "$name" $'q"b\\n\nl\xfe'
 	run -0 pipe "trdecode q* | trstat -q -F prom -g source -a count"
 	assert_line 'trstat_events{source="q\"b\\n\nl'$'\xef\xbf\xbd''",duplicate="2"} 1738'
+	# and so are the names of labels
+	run -0 pipe "trfilter 'type == \"sched_switch\"' sched.trs |
+		trstat -q -F prom -g prev_pid,.prev_pid,prev.pid,prev_pid_2,tid,le,.le -a count -n 1 | grep -v '^#'"
+	assert_output --regexp '^trstat_events\{prev_pid="[0-9]+",_prev_pid="[0-9]+",prev_pid_2="",prev_pid_2_2="",tid="[0-9]+",key_le="",_le=""\} [0-9]+$'
 	run -2 trstat -F prom --tree fib.trs
 	assert_output --partial '-F prom does not go with --tree'
 }

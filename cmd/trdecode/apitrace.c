@@ -78,11 +78,6 @@ static uint64_t file_size(const struct input *in)
 	return !fstat(in->fd, &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
-static uint64_t apitrace_identity(const struct input *in)
-{
-	return hash_bytes(in->head, in->head_size, file_size(in));
-}
-
 static int apitrace_begin(struct input *in, struct error *e)
 {
 	struct apitrace *a = in->state;
@@ -209,7 +204,6 @@ const struct decoder decoder_apitrace = {
 	.name = "apitrace",
 	.probe = apitrace_probe,
 	.open = apitrace_open,
-	.identity = apitrace_identity,
 	.info = apitrace_info,
 	.begin = apitrace_begin,
 	.run = apitrace_run,

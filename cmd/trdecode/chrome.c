@@ -124,11 +124,6 @@ static int read_all(struct chrome *c, struct error *e)
 
 /* --- the decoder --- */
 
-static uint64_t chrome_identity(const struct input *in)
-{
-	return hash_bytes(in->head, in->head_size, 0);
-}
-
 static int chrome_info(struct input *in, struct facts *facts, struct error *e)
 {
 	struct chrome *c = in->state;
@@ -231,7 +226,6 @@ const struct decoder decoder_chrome = {
 	.name = "chrome",
 	.probe = chrome_probe,
 	.open = chrome_open,
-	.identity = chrome_identity,
 	.info = chrome_info,
 	.begin = chrome_begin,
 	.run = chrome_run,

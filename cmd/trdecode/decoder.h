@@ -91,7 +91,8 @@ struct decoder {
 	bool (*probe)(const struct input *in);
 	/* Read what describes the trace, no events. -1: not to be read at all. */
 	int (*open)(struct input *in, struct error *e);
-	/* A number that tells this input's content from another's, for the stream's id. */
+	/* What tells this input from another beside the bytes of its files (identity.h); NULL:
+	   nothing. */
 	uint64_t (*identity)(const struct input *in);
 	int (*info)(struct input *in, struct facts *f, struct error *e);
 	/* Declare everything and set in->next. Calls merge_choose_clock once the clock is known. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,14 +23,16 @@ enum {
 void input_damage_error(struct input *in, const struct error *e)
 {
 	struct decoding *d = in->decoding;
-	char message[600];
+	char message[600], place[24] = "";
 
 	if (d->times_only)
 		return;
 	d->status = status_worse(d->status, STATUS_DAMAGED);
 	if (d->writer) {
-		snprintf(message, sizeof(message), "%.250s: %.300s",
-			 e->file[0] ? e->file : in->name, e->what);
+		if (e->offset != NO_OFFSET)
+			snprintf(place, sizeof(place), "0x%" PRIx64 ": ", e->offset);
+		snprintf(message, sizeof(message), "%.250s: %s%.300s",
+			 e->file[0] ? e->file : in->name, place, e->what);
 		writer_status(d->writer, STATUS_DAMAGED, message);
 	}
 	/* a thousand lines of the same do not tell more */
@@ -51,6 +54,18 @@ void input_damage(struct input *in, const char *file, uint64_t offset, const cha
 	va_end(ap);
 	error_set(&e, file, offset, "%s", what);
 	input_damage_error(in, &e);
+}
+
+/* How many bytes of a stream are read before it is decoded: those up to the end of HEAD, at most
+ * room. */
+static size_t stream_head(const struct input *in, size_t room)
+{
+	size_t headers = MARKER_SIZE + BLOCK_HEADER, n;
+
+	if (in->head_size < headers)
+		return headers;
+	n = get_u32(in->head + MARKER_SIZE + 8);
+	return n > room - headers ? room : headers + n;
 }
 
 /* Have n bytes of the file or pipe at hand, if there are so many. room: for them, and more. */
@@ -78,9 +93,9 @@ static int read_until(struct input *in, size_t n, size_t room, struct error *e)
 		if (!got)
 			break;
 		in->head_size += (size_t)got;
-		/* a live stream may begin with less than a tar would */
+		/* a live stream may begin with less than a tar would, but for its HEAD */
 		if (reader_is_stream(in->head, in->head_size))
-			break;
+			n = stream_head(in, room);
 	}
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "common/output.h"
 #include "facts.h"
+#include "identity.h"
 #include "input.h"
 #include "last_time.h"
 #include "merge.h"
@@ -54,14 +55,10 @@ static int decode(struct input *inputs, int n, struct decoding *d, struct limits
 		  char **argv, int argc)
 {
 	struct writer *w = d->writer;
-	uint64_t identity = limits_identity(limits);
 	struct error e = {.what = ""};
 
-	for (int i = 0; i < n; i++)
-		identity = hash_u64(identity ^ inputs[i].decoder->identity(&inputs[i]) ^
-				    (uint64_t)inputs[i].shift);
 	limits_begin(limits, w);
-	if (writer_command(w, argc, argv) || writer_begin(w, identity)) {
+	if (writer_command(w, argc, argv) || writer_begin(w, identity_of(inputs, n, d))) {
 		e = w->error;
 		return fail(&e);
 	}

@@ -139,9 +139,26 @@ static int saved_open(struct input *in, struct error *e)
 	return 0;
 }
 
+/* Its own id, and the stages that it went through: that much of HEAD is there, if it is no longer
+ * than what is read to know a format by. */
 static uint64_t saved_identity(const struct input *in)
 {
-	return hash_bytes(in->head, in->head_size, 0);
+	const uint8_t *p = in->head + MARKER_SIZE + BLOCK_HEADER, *end = in->head + in->head_size;
+	uint64_t id = 0;
+
+	if ((size_t)MARKER_SIZE + BLOCK_HEADER + 24 > in->head_size)
+		return id;
+	id = hash_bytes(p + 4, 16, id);
+	for (p += 24; end - p >= 8;) {
+		uint32_t n = get_u32(p + 4);
+
+		if (!get_u16(p) || n > (size_t)(end - p) - 8)
+			break;
+		if (get_u16(p) == HEAD_STAGE)
+			id = hash_bytes(p + 8, n, id);
+		p += 8 + align_up(n, 8);
+	}
+	return id;
 }
 
 static int saved_begin(struct input *in, struct error *e)

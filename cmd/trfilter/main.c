@@ -6,6 +6,7 @@
 static const struct program program = {
 	.name = "trfilter",
 	.operands = "EXPR [FILE]...",
+	.words = 1,
 	.purpose = "Keep the events of a stream for which EXPR holds, as in 'name == \"main\"'.",
 	.options = settings_rows,
 	.option = settings_option,

@@ -40,6 +40,20 @@ void aggregate_call_rare(struct aggregate *a, const struct columns_wanted *w, ui
 		squares_add(aggregate_part(a, w->self_stdev), self);
 }
 
+void aggregate_field_seen(struct aggregate *a, const struct columns_wanted *w, uint32_t field)
+{
+	fields_of(a, w)[field].seen = true;
+}
+
+bool aggregate_is_group(const struct aggregate *a, const struct columns_wanted *w)
+{
+	bool is = aggregate_count(a) > 0;
+
+	for (uint32_t i = 0; i < w->field_count && !is; i++)
+		is = fields_of(a, w)[i].seen;
+	return is;
+}
+
 int aggregate_number(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
 		     int128 value)
 {
@@ -62,8 +76,9 @@ int aggregate_text(struct aggregate *a, const struct columns_wanted *w, uint32_t
 	return distinct_add(&fields_of(a, w)[field].distinct, distinct_hash_bytes(data, size));
 }
 
-static int merge_field(struct aggregate_field *into, const struct aggregate_field *from)
+static int merge_field(struct aggregate_field *into, const struct aggregate_field *from, bool uniq)
 {
+	into->seen |= from->seen;
 	if (from->count) {
 		if (!into->count || from->min < into->min)
 			into->min = from->min;
@@ -75,11 +90,18 @@ static int merge_field(struct aggregate_field *into, const struct aggregate_fiel
 		errno = EOVERFLOW;
 		return -1;
 	}
-	return distinct_merge(&into->distinct, &from->distinct);
+	return uniq ? distinct_merge(&into->distinct, &from->distinct) : 0;
 }
 
 int aggregate_merge(struct aggregate *into, const struct aggregate *from,
 		    const struct columns_wanted *w)
+{
+	return aggregate_merge_of(into, w, from, w, NULL);
+}
+
+int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
+		       const struct aggregate *from, const struct columns_wanted *v,
+		       const uint32_t *fields)
 {
 	uint64_t rows;
 
@@ -102,22 +124,23 @@ int aggregate_merge(struct aggregate *into, const struct aggregate *from,
 		into->self_max = from->self_max;
 	if (w->times) {
 		struct aggregate_times *t = aggregate_part(into, w->times);
-		const struct aggregate_times *u = aggregate_part(from, w->times);
+		const struct aggregate_times *u = aggregate_part(from, v->times);
 
 		t->first = u->first < t->first ? u->first : t->first;
 		t->last = u->last > t->last ? u->last : t->last;
 	}
 	if (w->histogram &&
-	    histogram_merge(aggregate_part(into, w->histogram), aggregate_part(from, w->histogram)))
+	    histogram_merge(aggregate_part(into, w->histogram), aggregate_part(from, v->histogram)))
 		return -1;
 	if (w->total_stdev && squares_merge(aggregate_part(into, w->total_stdev),
-					    aggregate_part(from, w->total_stdev)))
+					    aggregate_part(from, v->total_stdev)))
 		return -1;
 	if (w->self_stdev &&
-	    squares_merge(aggregate_part(into, w->self_stdev), aggregate_part(from, w->self_stdev)))
+	    squares_merge(aggregate_part(into, w->self_stdev), aggregate_part(from, v->self_stdev)))
 		return -1;
 	for (uint32_t i = 0; i < w->field_count; i++) {
-		if (merge_field(&fields_of(into, w)[i], &fields_of(from, w)[i]))
+		if (merge_field(&fields_of(into, w)[i], &fields_of(from, v)[fields ? fields[i] : i],
+				w->field[i].uniq))
 			return -1;
 	}
 	return 0;

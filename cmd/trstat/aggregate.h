@@ -58,6 +58,7 @@ struct aggregate_times {
 /* sum, min, max and avg are of numbers only; distinct counts texts too, and only if wanted. */
 struct aggregate_field {
 	uint64_t count; /* numbers seen */
+	bool seen;	/* something was, be it no number */
 	int128 sum, min, max;
 	struct distinct distinct;
 };
@@ -111,6 +112,12 @@ static inline void aggregate_instant(struct aggregate *a, const struct columns_w
 	}
 }
 
+/* A row has the field w->field[field]. */
+void aggregate_field_seen(struct aggregate *a, const struct columns_wanted *w, uint32_t field);
+
+/* Is there a group of these columns: did a row count, or have one of the fields? */
+bool aggregate_is_group(const struct aggregate *a, const struct columns_wanted *w);
+
 /*
  * A row's value of the field w->field[field]: a number (any signed or unsigned one of 64 bits), or
  * a text, which counts for uniq(F) only. -1: out of memory.
@@ -126,6 +133,12 @@ int aggregate_text(struct aggregate *a, const struct columns_wanted *w, uint32_t
  */
 int aggregate_merge(struct aggregate *into, const struct aggregate *from,
 		    const struct columns_wanted *w);
+
+/* The same, from having the parts v, those of w among them; field number i of w is fields[i] there,
+ * or i where fields is NULL. */
+int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
+		       const struct aggregate *from, const struct columns_wanted *v,
+		       const uint32_t *fields);
 
 /* Rows of both kinds. */
 static inline uint64_t aggregate_count(const struct aggregate *a)

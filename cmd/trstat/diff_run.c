@@ -91,7 +91,7 @@ static int read_summary(struct side *s, struct block *b)
 		return stage_fail(&s->stage, &e);
 	}
 	if (merge_run(&s->stage, &s->settings, &s->query, &s->statistics,
-		      &(struct merging){.first = b}))
+		      &(struct merging){.first = b, .histograms = true}))
 		return -1;
 	if (s->settings.view == VIEW_TABLE)
 		return 0;

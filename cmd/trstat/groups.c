@@ -187,7 +187,7 @@ int groups_compare(const struct groups *g, const struct key_cell *a, const struc
 	int c;
 
 	if (a->kind == KEY_MISSING || b->kind == KEY_MISSING)
-		return (a->kind != KEY_MISSING) - (b->kind != KEY_MISSING);
+		return (a->kind == KEY_MISSING) - (b->kind == KEY_MISSING);
 	if (a->kind == KEY_STACK && b->kind == KEY_STACK)
 		return (g->stack_rank[a->value] > g->stack_rank[b->value]) -
 		       (g->stack_rank[a->value] < g->stack_rank[b->value]);

@@ -108,8 +108,8 @@ int groups_stacks(struct groups *g, struct call_stacks *stacks);
 bool groups_cell_text(const struct groups *g, const struct key_cell *cell, const char **text,
 		      size_t *size);
 
-/* The order of cells: missing ones, then integers by value, then texts by their bytes,
- * then stacks from their callers down. */
+/* The order of cells: integers by value, then texts by their bytes, then stacks from their callers
+ * down, then missing ones. */
 int groups_compare(const struct groups *g, const struct key_cell *a, const struct key_cell *b);
 
 /* The same of the first n cells of two groups. */

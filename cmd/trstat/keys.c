@@ -208,7 +208,7 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 		if (s->lane->flags & LANE_HAS_PID)
 			*cell = key_signed(s->lane->ppid);
 		return 0;
-	case BY_COMM: return text_cell(g, s->lane->comm, cell);
+	case BY_COMM: return s->lane->comm.size ? text_cell(g, s->lane->comm, cell) : 0;
 	case BY_CPU: cpu_cell(s, cell); return 0;
 	case BY_MODULE:
 	case BY_FILE:
@@ -236,15 +236,25 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 	return 0;
 }
 
+int keys_other_cell(const struct key *k, struct dictionary *d, struct groups *g,
+		    const struct subject *s, struct key_cell *cell)
+{
+	int bad = 0;
+
+	*cell = (struct key_cell){0};
+	for (k = k->other; k && !bad && cell->kind == KEY_MISSING; k = k->other)
+		bad = plain_cell(k, d, g, s, cell);
+	return bad;
+}
+
 /* Of A|B the first that there is. */
 static int first_cell(const struct key *k, struct dictionary *d, struct groups *g,
 		      const struct subject *s, struct key_cell *cell)
 {
 	int bad = plain_cell(k, d, g, s, cell);
 
-	for (k = k->other; k && !bad && cell->kind == KEY_MISSING; k = k->other)
-		bad = plain_cell(k, d, g, s, cell);
-	return bad;
+	return bad || cell->kind != KEY_MISSING || !k->other ? bad
+							     : keys_other_cell(k, d, g, s, cell);
 }
 
 int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct groups *g,

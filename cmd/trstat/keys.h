@@ -77,12 +77,15 @@ struct key {
 	uint64_t width;	   /* KEY_BUCKET */
 	bool unit;	   /* KEY_BUCKET: the width was given with a unit of time */
 	struct key *other; /* what is asked where a row has none; NULL nothing */
+	size_t spare;	   /* of a caller or stack with others: the cell that has theirs while it is
+			      not known; 0: it has none */
 };
 
 struct keys {
 	struct key *key;
 	const char **names;
 	size_t count;
+	size_t held;	/* cells of a row whose cells are not all known: count and the spare ones */
 	size_t fields;	/* how many are BY_FIELD */
 	uint32_t needs; /* enum key_needs, of all keys */
 	bool by_type;	/* one is the type: then every row counts */
@@ -122,8 +125,14 @@ static inline bool keys_open(const struct keys *k, uint32_t open)
 	       (open & OPEN_STACK && k->needs & NEEDS_STACK);
 }
 
-/* Cells that keys_cells made of such a row: what is not known becomes KEY_OPEN_*. */
-void keys_open_cells(const struct keys *k, const struct subject *s, struct key_cell *cells);
+/* Cells that keys_cells made of such a row: what is not known becomes KEY_OPEN_*. cells has room
+ * for k->held. -1: memory is out. */
+int keys_open_cells(const struct keys *k, struct dictionary *d, struct groups *g,
+		    const struct subject *s, struct key_cell *cells);
+
+/* Of A|B|C what B or C have. -1: memory is out. */
+int keys_other_cell(const struct key *k, struct dictionary *d, struct groups *g,
+		    const struct subject *s, struct key_cell *cell);
 
 /* What has become known of what lies below such rows. */
 struct keys_below {

@@ -4,15 +4,27 @@
  */
 #include "keys.h"
 
-void keys_open_cells(const struct keys *k, const struct subject *s, struct key_cell *cells)
+int keys_open_cells(const struct keys *k, struct dictionary *d, struct groups *g,
+		    const struct subject *s, struct key_cell *cells)
 {
-	for (size_t i = 0; i < k->count; i++)
-		if (k->key[i].what == BY_CALLER && s->open & OPEN_CALLER)
-			cells[i] = (struct key_cell){.kind = KEY_OPEN_CALLER};
-		else if (k->key[i].what == BY_DEPTH && s->open & OPEN_LEVEL)
-			cells[i] = (struct key_cell){.kind = KEY_OPEN_LEVEL, .value = s->level};
-		else if (k->key[i].what == BY_STACK && s->open & OPEN_STACK)
-			cells[i] = (struct key_cell){.kind = KEY_OPEN_STACK, .value = s->stack};
+	memset(cells + k->count, 0, (k->held - k->count) * sizeof(*cells));
+	for (size_t i = 0; i < k->count; i++) {
+		const struct key *key = &k->key[i];
+		struct key_cell open = {0};
+
+		if (key->what == BY_CALLER && s->open & OPEN_CALLER)
+			open = (struct key_cell){.kind = KEY_OPEN_CALLER};
+		else if (key->what == BY_DEPTH && s->open & OPEN_LEVEL)
+			open = (struct key_cell){.kind = KEY_OPEN_LEVEL, .value = s->level};
+		else if (key->what == BY_STACK && s->open & OPEN_STACK)
+			open = (struct key_cell){.kind = KEY_OPEN_STACK, .value = s->stack};
+		if (open.kind == KEY_MISSING)
+			continue;
+		cells[i] = open;
+		if (key->spare && keys_other_cell(key, d, g, s, &cells[key->spare]))
+			return -1;
+	}
+	return 0;
 }
 
 static int close_caller(struct dictionary *d, struct groups *g, const struct keys_below *below,
@@ -72,9 +84,15 @@ int keys_close_cells(const struct keys *k, struct dictionary *d, struct groups *
 {
 	for (size_t i = 0; i < k->count; i++) {
 		int closed = close_cell(d, g, below, &cells[i]);
+		size_t spare = k->key[i].spare;
 
 		if (closed < 0)
 			return -1;
+		if (closed && spare) {
+			if (cells[i].kind == KEY_MISSING)
+				cells[i] = cells[spare];
+			cells[spare] = (struct key_cell){0};
+		}
 		if (closed && k->key[i].transform)
 			cells[i] = key_transform(&k->key[i], cells[i]);
 	}

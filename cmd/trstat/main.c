@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 		return diff_run(&line.settings, &line.diff, argv + optind, &common);
 	}
 	if (!stage_open(&stage, argv + optind, argc - optind, &common) &&
-	    !stage_print_to(&stage, line.settings.partial ? OUTPUT_BINARY : OUTPUT_TEXT)) {
+	    !stage_print_to(&stage, line.settings.partial ? OUTPUT_SUMMARY : OUTPUT_TEXT)) {
 		if (line.settings.partial || line.settings.merge)
 			run_parts(&stage, &line.settings, &query, &line.alarms, argc, argv);
 		else if (line.settings.view == VIEW_SLOWEST)

@@ -39,7 +39,8 @@ static int begin(void *ctx, const struct summary_head *h, struct error *e)
 		if (!s->sort)
 			s->sort = own(s, 3, h->sort);
 	}
-	if (query_parse(m->q, s, e))
+	if (query_parse(m->q, s, e) ||
+	    (m->how->histograms && h->histograms && columns_find(&m->q->columns, "p50", e) < 0))
 		return -1;
 	if (m->how->alarms && (alarms_begin(m->how->alarms, m->q, &m->stage->in.dictionary, e) ||
 			       alarms_check_told(m->how->alarms, e)))
@@ -121,6 +122,9 @@ static int to_summary(struct merge *m, const struct parts *ps)
 			now = parts_add(m->how->out);
 			if (!now || part_begin(now, s, p->stream_id, p->first, p->filtered))
 				return -1;
+			now->stages = strdup(p->stages ? p->stages : "");
+			if (!now->stages)
+				return -1;
 		}
 		if (part_replay(p, s))
 			return -1;
@@ -138,7 +142,9 @@ static int join(struct merge *m, struct summaries *ss)
 
 	if (stage->status == STATUS_FAILED)
 		return -1;
-	if (!ss->keys) {
+	if (ss->left_out)
+		stage->status = status_worse(stage->status, STATUS_DAMAGED);
+	if (!ss->whole) {
 		error_set(&e, NULL, NO_OFFSET, "no summary is whole");
 		return stage_fail(stage, &e);
 	}
@@ -162,6 +168,7 @@ int merge_run(struct stage *stage, struct settings *settings, struct query *q, s
 {
 	struct merge m = {stage, settings, q, s, how, 0};
 	struct summaries ss = {.reader = &stage->in, .s = s, .begin = begin, .ctx = &m};
+	uint64_t damages = stage->damages;
 	struct block block;
 	struct error e;
 	int bad = 0;
@@ -169,9 +176,15 @@ int merge_run(struct stage *stage, struct settings *settings, struct query *q, s
 	stage->in.summaries = true;
 	if (how->first && summaries_block(&ss, how->first, &e))
 		bad = stage_fail(stage, &e);
-	while (!bad && stage_next(stage, &block))
+	while (!bad && stage_next(stage, &block)) {
+		if (stage->damages != damages)
+			summaries_damaged(&ss);
+		damages = stage->damages;
 		if (summaries_block(&ss, &block, &e))
 			bad = stage_fail(stage, &e);
+	}
+	if (!bad)
+		summaries_damaged(&ss);
 	bad = bad || join(&m, &ss);
 	summaries_free(&ss);
 	return bad ? -1 : 0;

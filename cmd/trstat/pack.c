@@ -201,14 +201,15 @@ static int unpack_distinct(struct packed *in, struct distinct *d)
 
 static int pack_field(struct buffer *b, const struct aggregate_field *f, bool uniq)
 {
-	if (packed_put(b, f->count) || packed_put_i128(b, f->sum) || packed_put_i128(b, f->min) ||
-	    packed_put_i128(b, f->max))
+	if (packed_put(b, f->seen) || packed_put(b, f->count) || packed_put_i128(b, f->sum) ||
+	    packed_put_i128(b, f->min) || packed_put_i128(b, f->max))
 		return -1;
 	return uniq ? pack_distinct(b, &f->distinct) : 0;
 }
 
 static int unpack_field(struct packed *in, struct aggregate_field *f, bool uniq)
 {
+	f->seen = packed_limited(in, 1);
 	f->count = packed_u64(in);
 	f->sum = packed_i128(in);
 	f->min = packed_i128(in);
@@ -242,10 +243,9 @@ int pack_aggregate(struct buffer *b, const struct aggregate *a, const struct col
 	return bad ? -1 : 0;
 }
 
-int unpack_aggregate(struct packed *in, struct aggregate *a, const struct columns_wanted *w,
-		     const struct columns_wanted *from, const uint32_t *fields)
+int unpack_aggregate(struct packed *in, struct aggregate *a, const struct columns_wanted *w)
 {
-	struct aggregate_field *field = aggregate_part(a, w->fields);
+	struct aggregate_field *fields = aggregate_part(a, w->fields);
 
 	a->calls = packed_u64(in);
 	a->instants = packed_u64(in);
@@ -270,8 +270,8 @@ int unpack_aggregate(struct packed *in, struct aggregate *a, const struct column
 		unpack_squares(in, aggregate_part(a, w->total_stdev));
 	if (w->self_stdev)
 		unpack_squares(in, aggregate_part(a, w->self_stdev));
-	for (uint32_t i = 0; i < from->field_count && !in->bad; i++)
-		if (unpack_field(in, &field[fields[i]], from->field[i].uniq))
+	for (uint32_t i = 0; i < w->field_count && !in->bad; i++)
+		if (unpack_field(in, &fields[i], w->field[i].uniq))
 			return -1;
 	return 0;
 }

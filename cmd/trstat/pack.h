@@ -34,10 +34,8 @@ int pack_aggregate(struct buffer *b, const struct aggregate *a, const struct col
  * impossible sets in->bad. */
 int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, size_t n, bool open,
 		 const struct packed_stacks *stacks);
-/* Into an aggregate as aggregate_init leaves it. -1: memory is out, else as above. from: the parts
- * that it was packed with, the same as those of w but for the order of the fields: number i there
- * is fields[i] here. */
-int unpack_aggregate(struct packed *in, struct aggregate *a, const struct columns_wanted *w,
-		     const struct columns_wanted *from, const uint32_t *fields);
+/* Into an aggregate as aggregate_init leaves it, with the parts that it was packed with. -1: memory
+ * is out, else as above. */
+int unpack_aggregate(struct packed *in, struct aggregate *a, const struct columns_wanted *w);
 
 #endif

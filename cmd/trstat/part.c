@@ -74,7 +74,7 @@ int part_begin(struct part *p, struct statistics *s, uint64_t stream_id, uint32_
 {
 	*p = (struct part){
 		.stream_id = stream_id, .first = first, .last = first, .filtered = filtered};
-	if (bracket_init(&p->bracket, s->keys->count, &s->columns->wanted))
+	if (bracket_init(&p->bracket, s->keys->held, &s->columns->wanted))
 		return -1;
 	s->part = p;
 	s->bracket = &p->bracket;
@@ -103,6 +103,7 @@ void part_free(struct part *p)
 		free_thread(&p->threads[i]);
 	free(p->threads);
 	cut_free(p->numbered);
+	free(p->stages);
 	free(p->entered);
 	bracket_free(&p->bracket);
 	*p = (struct part){0};
@@ -193,9 +194,12 @@ static int take_doubts(struct part *p, const uint32_t *threads, const struct hel
 		if (!doubts)
 			return -1;
 		t->doubts = doubts;
-		doubts[t->ndoubts++] =
-			(struct part_doubt){d->position, d->place, held ? held->number + 1 : 0,
-					    held ? NULL : d->aggregate, d->total};
+		doubts[t->ndoubts++] = (struct part_doubt){d->position,
+							   d->place,
+							   held ? held->number + 1 : 0,
+							   held ? NULL : d->aggregate,
+							   0,
+							   d->total};
 	}
 	for (size_t i = 0; i < p->nthreads; i++)
 		if (p->threads[i].ndoubts)

@@ -25,6 +25,7 @@ struct part_doubt {
 	uint32_t held; /* the thread's held rows that it is about, by number + 1; 0: those of group
 			*/
 	struct aggregate *group;
+	uint64_t number; /* of the group in the summary that it was read from */
 	uint128 total;
 };
 
@@ -44,6 +45,7 @@ struct part {
 	bool ends;	      /* the last one is that of the stream */
 	bool filtered;	      /* HEAD_FILTERED */
 	const char *file;     /* that it was read from; for messages */
+	char *stages;	      /* that its stream went through, with " | " between them; or NULL */
 	struct part_thread *threads;
 	size_t nthreads, threads_capacity;
 	struct cut *numbered;

@@ -57,13 +57,16 @@ static int replay_held(struct replay *r, const struct part_held *h, struct aggre
 	bool held;
 
 	*into = NULL;
+	/* the row of a field that is not asked for here */
+	if (!aggregate_is_group(h->aggregate, &s->columns->wanted))
+		return 0;
 	if (!counts(stack, &open)) {
 		/* as calls.c counts those of which it knows at once */
 		if (!(open & (OPEN_NO_EXEC | OPEN_INNER)))
 			s->calls.outside += h->aggregate->calls;
 		return 0;
 	}
-	memcpy(r->cells, h->cells, s->keys->count * sizeof(*r->cells));
+	memcpy(r->cells, h->cells, s->keys->held * sizeof(*r->cells));
 	if (keys_close_cells(s->keys, s->dictionary, &s->groups, &below, r->cells))
 		return -1;
 	held = open;
@@ -223,7 +226,7 @@ static int replay_op(struct replay *r, const struct cut *list, const struct cut_
 {
 	struct statistics *s = r->s;
 	struct stack *stack = r->stack;
-	bool push = op->kind == CUT_PUSH || op->kind == CUT_PUSH_KERNEL, raw;
+	bool push = op->kind == CUT_PUSH || op->kind == CUT_PUSH_KERNEL;
 	bool kernel = op->kind == CUT_PUSH_KERNEL;
 	size_t before = 0;
 	struct event e;
@@ -234,10 +237,10 @@ static int replay_op(struct replay *r, const struct cut *list, const struct cut_
 	}
 	if (push)
 		before = !kernel ? stack->count : stack->kernel ? stack->kernel->count : 0;
-	raw = stack->cut && stack->cut->raw;
 	if (cut_apply(&s->calls, stack, op))
 		return -1;
-	if (push && raw)
+	/* since then, or since before */
+	if (push && stack->cut && stack->cut->raw)
 		return keep_entered(r, op);
 	if (s->stacks && replay_stack(r, op, before))
 		return -1;
@@ -327,7 +330,7 @@ int part_replay(const struct part *p, struct statistics *s)
 	int bad;
 
 	s->dictionary->filtered = p->filtered;
-	r.cells = calloc(s->keys->count + 1, sizeof(*r.cells));
+	r.cells = calloc(s->keys->held + 1, sizeof(*r.cells));
 	bad = !r.cells || replay_numbered(&r);
 	for (size_t i = 0; !bad && i < p->nthreads; i++)
 		bad = replay_thread(&r, &p->threads[i]);

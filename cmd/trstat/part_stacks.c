@@ -116,7 +116,7 @@ int part_hold_stacks(struct part *p, struct statistics *s)
 
 	t.owner = calloc(t.nodes, sizeof(*t.owner));
 	t.owners = calloc(s->groups.count + 1, sizeof(*t.owners));
-	t.cells = calloc(s->keys->count + 1, sizeof(*t.cells));
+	t.cells = calloc(s->keys->held + 1, sizeof(*t.cells));
 	bad = !t.owner || !t.owners || !t.cells;
 	if (!bad && find_bases(&t)) {
 		find_owners(&t);

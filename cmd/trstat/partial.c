@@ -26,6 +26,19 @@ static int by_place(const void *a, const void *b)
 	return (p->first > q->first) - (p->first < q->first);
 }
 
+/* Of one stream, but not the same any more. -1 with e. */
+static int check_stages(const struct part *p, const struct part *q, struct error *e)
+{
+	const char *a = p->stages ? p->stages : "", *b = q->stages ? q->stages : "";
+
+	if (p->stream_id != q->stream_id || !strcmp(a, b))
+		return 0;
+	return error_set(e, q->file, NO_OFFSET,
+			 "is of the stream %016" PRIx64 " behind '%.150s', %.60s behind '%.150s'",
+			 q->stream_id, *b ? b : "trdecode", p->file ? p->file : "the rest",
+			 *a ? a : "trdecode");
+}
+
 int parts_sort(struct parts *ps, struct error *e)
 {
 	if (ps->count)
@@ -34,6 +47,8 @@ int parts_sort(struct parts *ps, struct error *e)
 		const struct part *p = &ps->part[i - 1], *q = &ps->part[i];
 		bool two = p->file && q->file && strcmp(p->file, q->file) != 0;
 
+		if (check_stages(p, q, e))
+			return -1;
 		if (p->stream_id == q->stream_id && (q->first <= p->last || p->ends))
 			return error_set(e, q->file, NO_OFFSET,
 					 "segment %" PRIu32 " of the stream %016" PRIx64
@@ -47,9 +62,11 @@ int parts_sort(struct parts *ps, struct error *e)
 int partial_write(struct stage *stage, const struct query *q, struct statistics *s,
 		  const struct parts *ps, int argc, char **argv)
 {
-	const char *damage = "what was summarised was damaged";
+	const char *told = stage_told(stage);
 	struct summary_end end = {stage->lost, stage->gaps, stage->status == STATUS_OK ? 0 : 1,
-				  stage->status == STATUS_OK ? NULL : damage};
+				  stage->status == STATUS_OK ? NULL
+				  : told		     ? told
+							     : "a part of the trace is missing"};
 	struct writer w;
 	struct error e;
 	int bad;
@@ -69,20 +86,55 @@ int partial_write(struct stage *stage, const struct query *q, struct statistics 
 	return bad;
 }
 
+/* What the stream went through, of its head: a text of the caller's. NULL: memory is out. */
+static char *stages_of(const struct head *h)
+{
+	struct buffer b = {0};
+	int bad = 0;
+
+	for (size_t at = 0; at + 8 <= h->properties_size && !bad;) {
+		const uint8_t *p = h->properties + at;
+		uint32_t n = get_u32(p + 4);
+
+		if (n > h->properties_size - at - 8)
+			break;
+		if (get_u16(p) == HEAD_STAGE)
+			bad = buffer_append(&b, " | ", b.size ? 3 : 0) ||
+			      buffer_append(&b, p + 8, n);
+		at += 8 + align_up(n, 8);
+	}
+	if (!bad && !buffer_u8(&b, 0))
+		return (char *)b.data;
+	buffer_free(&b);
+	return NULL;
+}
+
 /* Segments that follow each other are one part. */
 static int begin_segment(struct stage *stage, struct statistics *s, struct parts *ps)
 {
 	const struct head *h = &stage->in.head;
+	char *stages = stages_of(h);
 	struct part *p = s->part;
 
-	if (p && p->stream_id == h->stream_id && p->last + 1 == h->sequence && !p->ends) {
+	if (!stages)
+		return -1;
+	if (p && p->stream_id == h->stream_id && p->last + 1 == h->sequence && !p->ends &&
+	    !strcmp(p->stages ? p->stages : "", stages)) {
 		p->last = h->sequence;
+		free(stages);
 		return 0;
 	}
 	if (p && part_end(p, s))
-		return -1;
+		goto fail;
 	p = parts_add(ps);
-	return p ? part_begin(p, s, h->stream_id, h->sequence, h->flags & HEAD_FILTERED) : -1;
+	if (!p || part_begin(p, s, h->stream_id, h->sequence, h->flags & HEAD_FILTERED))
+		goto fail;
+	p->stages = stages;
+	p->file = stage->in.file;
+	return 0;
+fail:
+	free(stages);
+	return -1;
 }
 
 /* Events of a segment whose head is damaged: nobody knows what they are a part of. */

@@ -29,6 +29,7 @@ struct merging {
 	struct parts *out;	   /* for another summary; else into the statistics alone */
 	struct alarms *alarms;	   /* that the groups of the summaries must tell */
 	const struct block *first; /* was already read */
+	bool histograms;	   /* wanted, too, if the first summary has them */
 };
 
 /*

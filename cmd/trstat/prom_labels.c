@@ -63,14 +63,43 @@ static int put_key(struct buffer *b, const struct groups *g, const struct key_ce
 	return prom_quoted(b, p, n);
 }
 
-static int put_labels(struct buffer *b, const struct table *t, const struct aggregate *a,
-		      size_t keys)
+/* One more text; as long as it is not a new one, with a number behind it. */
+static int make_new(struct intern *seen, struct buffer *b, const char *number, const char *end)
+{
+	uint32_t before = seen->count;
+	size_t size = b->size;
+
+	for (unsigned n = 2;; n++) {
+		if (intern(seen, b->size ? (void *)b->data : "", b->size) == INTERN_NONE)
+			return -1;
+		if (seen->count > before)
+			return 0;
+		b->size = size;
+		if (buffer_printf(b, "%s%s%u%s", size && *end ? "," : "", number, n, end))
+			return -1;
+	}
+}
+
+/* Of each key; no two are alike. */
+static int put_names(struct buffer *names, const struct table *t, size_t keys)
+{
+	struct intern seen = {0};
+	int bad = 0;
+
+	for (size_t i = 0; i < keys && !bad; i++)
+		bad = put_name(&names[i], t->keys[i]) || make_new(&seen, &names[i], "_", "");
+	intern_free(&seen);
+	return bad;
+}
+
+static int put_labels(struct buffer *b, const struct buffer *names, const struct table *t,
+		      const struct aggregate *a, size_t keys)
 {
 	const struct key_cell *cells = groups_cells(t->groups, a);
 
 	for (size_t i = 0; i < keys; i++)
-		if ((i && buffer_u8(b, ',')) || put_name(b, t->keys[i]) || buffer_u8(b, '=') ||
-		    put_key(b, t->groups, &cells[i]))
+		if ((i && buffer_u8(b, ',')) || buffer_append(b, names[i].data, names[i].size) ||
+		    buffer_u8(b, '=') || put_key(b, t->groups, &cells[i]))
 			return -1;
 	return 0;
 }
@@ -78,30 +107,20 @@ static int put_labels(struct buffer *b, const struct table *t, const struct aggr
 int prom_labels_make(struct prom_labels *l, const struct table *t,
 		     const struct aggregate *const *row, size_t count, size_t keys)
 {
+	struct buffer *names = calloc(keys + 1, sizeof(*names));
 	struct intern seen = {0};
-	int bad = 0;
+	int bad = names ? put_names(names, t, keys) : -1;
 
 	*l = (struct prom_labels){.label = calloc(count + 1, sizeof(*l->label)), .count = count};
-	if (!l->label)
-		return -1;
-	for (size_t i = 0; i < count && !bad; i++) {
-		struct buffer *b = &l->label[i];
-		uint32_t before = seen.count;
-		size_t size;
-
-		bad = put_labels(b, t, row[i], keys);
-		size = b->size;
-		for (unsigned n = 2; !bad; n++) {
-			if (intern(&seen, b->size ? (void *)b->data : "", b->size) == INTERN_NONE)
-				bad = -1;
-			if (bad || seen.count > before)
-				break;
-			b->size = size;
-			bad = buffer_printf(b, "%sduplicate=\"%u\"", size ? "," : "", n);
-		}
-	}
+	bad = bad || !l->label;
+	for (size_t i = 0; i < count && !bad; i++)
+		bad = put_labels(&l->label[i], names, t, row[i], keys) ||
+		      make_new(&seen, &l->label[i], "duplicate=\"", "\"");
+	for (size_t i = 0; names && i < keys; i++)
+		buffer_free(&names[i]);
+	free(names);
 	intern_free(&seen);
-	return bad;
+	return bad ? -1 : 0;
 }
 
 void prom_labels_free(struct prom_labels *l)

@@ -101,7 +101,10 @@ static void put_cells(struct cells *cells, const struct slow_call *c)
 	cells_u64(cells, c->end);
 	put_id(cells, l, LANE_HAS_TID, l->tid);
 	put_id(cells, l, LANE_HAS_PID, l->pid);
-	cells_text(cells, l->comm.text, l->comm.size);
+	if (l->comm.size)
+		cells_text(cells, l->comm.text, l->comm.size);
+	else
+		cells_none(cells);
 	put_id(cells, l, LANE_HAS_CPU, l->cpu);
 	put_text(cells, c->name);
 	put_text(cells, c->arguments);

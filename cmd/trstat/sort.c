@@ -95,7 +95,7 @@ static int compare_cells(const struct groups *g, const struct key_cell *a, const
 	int c = groups_compare(g, a, b);
 
 	if (a->kind == KEY_MISSING || b->kind == KEY_MISSING)
-		return -c; /* last */
+		return c; /* last */
 	return reverse ? -c : c;
 }
 

@@ -20,7 +20,7 @@ int statistics_init(struct statistics *s, const struct keys *k, struct columns *
 			return -1;
 		s->stacks->tree.keep = true;
 	}
-	s->cells = calloc(k->count + 1, sizeof(*s->cells));
+	s->cells = calloc(k->held + 1, sizeof(*s->cells));
 	s->cache = calloc(GROUP_CACHE, sizeof(*s->cache));
 	return s->cells && s->cache ? 0 : -1;
 }

@@ -3,13 +3,12 @@
  */
 #include "statistics_private.h"
 
-/* For columns: the time of a call, else the field of that name, else, if the row counts, what its
- * lane knows by it. */
-static bool wanted_value(const struct dictionary *d, const struct event *e, bool counts,
+/* For columns: the time of a call, else the field of that name, else what the lane, NULL for a row
+ * that does not count, knows by it. */
+static bool wanted_value(const struct dictionary *d, const struct event *e, const struct lane *l,
 			 const struct wanted_field *f, const struct statistics_times *times,
 			 struct field_value *v)
 {
-	const struct lane *l = e ? e->lane : NULL;
 	const char *name = f->name;
 
 	if (f->time && times->known) {
@@ -19,7 +18,7 @@ static bool wanted_value(const struct dictionary *d, const struct event *e, bool
 	}
 	if (e && subject_field(d, e, name, v))
 		return true;
-	if (!e || !counts)
+	if (!l)
 		return false;
 	v->form = FORM_INT;
 	if (!strcmp(name, "tid") && l->flags & LANE_HAS_TID)
@@ -28,7 +27,7 @@ static bool wanted_value(const struct dictionary *d, const struct event *e, bool
 		v->i = l->pid;
 	else if (!strcmp(name, "cpu") && l->flags & LANE_HAS_CPU)
 		v->i = l->cpu;
-	else if (!strcmp(name, "comm"))
+	else if (!strcmp(name, "comm") && l->comm.size)
 		*v = (struct field_value){.form = FORM_TEXT,
 					  .text = (const uint8_t *)l->comm.text,
 					  .size = l->comm.size};
@@ -44,13 +43,13 @@ bool statistics_has_fields(const struct statistics *s, const struct event *e)
 	struct field_value v;
 
 	for (uint32_t i = 0; i < w->field_count; i++)
-		if (wanted_value(s->dictionary, e, false, &w->field[i], &none, &v))
+		if (wanted_value(s->dictionary, e, NULL, &w->field[i], &none, &v))
 			return true;
 	return false;
 }
 
 int statistics_add_fields(struct statistics *s, struct aggregate *a, const struct event *e,
-			  bool counts, const struct statistics_times *times)
+			  const struct lane *lane, const struct statistics_times *times)
 {
 	const struct columns_wanted *w = &s->columns->wanted;
 
@@ -58,8 +57,9 @@ int statistics_add_fields(struct statistics *s, struct aggregate *a, const struc
 		struct field_value v;
 		int bad = 0;
 
-		if (!wanted_value(s->dictionary, e, counts, &w->field[i], times, &v))
+		if (!wanted_value(s->dictionary, e, lane, &w->field[i], times, &v))
 			continue;
+		aggregate_field_seen(a, w, i);
 		if (v.form == FORM_INT)
 			bad = aggregate_number(a, w, i, v.i);
 		else if (v.form == FORM_UINT)

@@ -46,9 +46,9 @@ static struct aggregate *hold(struct statistics *s, const struct subject *subjec
 	struct aggregate *a = NULL;
 
 	if (!keys_cells(s->keys, s->dictionary, &s->groups, subject, s->cells)) {
-		keys_open_cells(s->keys, subject, s->cells);
-		a = bracket_hold(s->bracket, below->number, cut_position(below->kept),
-				 subject->open & OPEN_HELD, s->cells);
+		if (!keys_open_cells(s->keys, s->dictionary, &s->groups, subject, s->cells))
+			a = bracket_hold(s->bracket, below->number, cut_position(below->kept),
+					 subject->open & OPEN_HELD, s->cells);
 	}
 	if (!a)
 		s->out_of_memory = true;

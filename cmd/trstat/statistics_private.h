@@ -26,10 +26,11 @@ struct statistics_times {
 	uint64_t total, self;
 };
 
-/* What the columns want of the row's fields, and of its times. counts: what its lane knows by such
- * a name, too. e is NULL for a call that the end of the trace closed. */
+/* What the columns want of the row's fields, of its times, and of what the lane of a row that
+ * counts knows by such a name; NULL: it does not count. e is NULL for a call that the end of the
+ * trace closed. */
 int statistics_add_fields(struct statistics *s, struct aggregate *a, const struct event *e,
-			  bool counts, const struct statistics_times *times);
+			  const struct lane *lane, const struct statistics_times *times);
 
 /* --- rows --- */
 

@@ -125,7 +125,7 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 		const struct statistics_times times = {true, call->total, call->self};
 		struct event copy = e ? *e : (struct event){0};
 
-		return statistics_add_fields(s, a, e ? &copy : NULL, true, &times);
+		return statistics_add_fields(s, a, e ? &copy : NULL, call->lane, &times);
 	}
 	return 0;
 }
@@ -170,7 +170,8 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 	if (counts)
 		aggregate_instant(a, &s->columns->wanted, e->time);
 	return s->columns->wanted.field_count
-		       ? statistics_add_fields(s, a, e, counts, &(struct statistics_times){0})
+		       ? statistics_add_fields(s, a, e, counts ? e->lane : NULL,
+					       &(struct statistics_times){0})
 		       : 0;
 }
 
@@ -254,7 +255,7 @@ int statistics_take_pair(struct statistics *s, const struct event *e)
 	if (!a || aggregate_call(a, &s->columns->wanted, time, time, false, e->time))
 		return -1;
 	return s->columns->wanted.field_count
-		       ? statistics_add_fields(s, a, e, true,
+		       ? statistics_add_fields(s, a, e, e->lane,
 					       &(struct statistics_times){true, time, time})
 		       : 0;
 }

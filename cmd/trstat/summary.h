@@ -15,7 +15,7 @@
 
 #define SUMMARY_META "trstat"
 
-enum { SUMMARY_VERSION = 3 };
+enum { SUMMARY_VERSION = 4 };
 
 enum summary_flags {
 	SUMMARY_TICKS = 1,
@@ -55,6 +55,7 @@ struct summary_head {
 	char *group, *asked, *sort, *view_argument;
 	uint32_t view; /* enum view */
 	bool ticks, nameless;
+	bool histograms; /* its columns have percentiles */
 	uint64_t first, last, unmatched, unfinished, outside;
 };
 
@@ -64,10 +65,10 @@ struct summaries {
 	struct statistics *s; /* whose groups take what is read; the caller's */
 	struct parts parts;
 	struct columns stored;	     /* as the present summary has them */
-	uint32_t *fields;	     /* by their number there: the number in s */
+	uint32_t *fields;	     /* by their number in s: the number there */
 	struct packed_stacks stacks; /* of the present summary */
-	struct aggregate **groups;
-	size_t ngroups;
+	struct summary_head head;    /* of the same, without its texts */
+	struct groups waiting;	     /* of the same, laid out as stored; texts are those of s */
 	struct buffer meta;
 	uint64_t meta_total;
 	/* the first summary's head is known: s is to be made. -1 with e: not so. */
@@ -77,13 +78,20 @@ struct summaries {
 	const char *file;  /* of the present summary */
 	uint64_t *streams; /* ids of the streams that parts are of */
 	size_t nstreams, streams_capacity;
-	bool expecting; /* the summary's next segment */
-	bool taken;	/* the segment's payload came */
+	enum { SUMMARY_NONE, SUMMARY_OPEN, SUMMARY_DAMAGED } state; /* of the present summary */
+	uint64_t begins;					    /* its offset in the file */
+	size_t first_part;					    /* in parts */
+	bool expecting;						    /* the summary's next segment */
+	bool taken;						    /* the segment's payload came */
+	uint64_t whole, left_out; /* how many summaries counted, and did not */
 };
 
 void summaries_free(struct summaries *ss);
 
-/* Take a block in. -1 with e: it is no summary, or not like the others. */
+/* Take a block in. -1 with e: it is no summary, or not like the others. One that is damaged is left
+ * out, which is said. */
 int summaries_block(struct summaries *ss, const struct block *b, struct error *e);
+/* The reader has met damage, or the end: a summary that has not come to its end is left out. */
+void summaries_damaged(struct summaries *ss);
 
 #endif

@@ -1,16 +1,15 @@
 /*
- * summary_groups.c - the groups of a summary, added to those of the statistics
+ * summary_groups.c - the groups of a summary
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "summary_unpack.h"
 
-/* An aggregate of the payload is added to a; scratch: an empty one. */
 int unpack_aggregate_into(struct unpacker *u, struct aggregate *a)
 {
 	struct summaries *ss = u->ss;
-	const struct columns_wanted *w = &ss->s->columns->wanted;
+	const struct columns_wanted *w = &ss->stored.wanted;
 	struct aggregate *one = aligned_alloc(16, w->size);
 	int bad = -1;
 
@@ -19,10 +18,10 @@ int unpack_aggregate_into(struct unpacker *u, struct aggregate *a)
 	memset(one, 0, w->size);
 	aggregate_init(one, w);
 	errno = 0;
-	if (unpack_aggregate(&u->in, one, w, &ss->stored.wanted, ss->fields))
+	if (unpack_aggregate(&u->in, one, w))
 		unpack_no_memory(u);
 	else if (!u->in.bad)
-		bad = aggregate_merge(a, one, w);
+		bad = aggregate_merge_of(a, &ss->s->columns->wanted, one, w, ss->fields);
 	if (bad && errno == ENOMEM)
 		unpack_no_memory(u);
 	aggregate_free(one, w);
@@ -33,25 +32,24 @@ int unpack_aggregate_into(struct unpacker *u, struct aggregate *a)
 int unpack_groups(struct unpacker *u)
 {
 	struct summaries *ss = u->ss;
+	struct groups *g = &ss->waiting;
 	struct statistics *s = ss->s;
 	uint64_t n = packed_count(&u->in, 2);
-	struct aggregate **groups = realloc(ss->groups, (n + 1) * sizeof(struct aggregate *));
 
-	if (!groups)
-		return unpack_no_memory(u);
-	ss->groups = groups;
-	ss->ngroups = 0;
+	/* with its number, for two may become one when their stacks have been read */
+	groups_init(g, s->keys->count + 1, &ss->stored.wanted);
 	for (uint64_t i = 0; i < n && !u->in.bad; i++) {
+		struct aggregate *a;
+
+		/* texts have their numbers in the statistics already */
 		if (unpack_cells(&u->in, &s->groups, s->cells, s->keys->count, false, &ss->stacks))
 			return unpack_no_memory(u);
 		if (u->in.bad)
 			return -1;
-		groups[i] = groups_find(&s->groups, s->cells);
-		if (!groups[i])
+		s->cells[s->keys->count] = key_unsigned(i);
+		a = groups_find(g, s->cells);
+		if (!a || unpack_aggregate(&u->in, a, g->wanted))
 			return unpack_no_memory(u);
-		if (unpack_aggregate_into(u, groups[i]))
-			return -1;
-		ss->ngroups++;
 	}
 	return u->in.bad ? -1 : 0;
 }

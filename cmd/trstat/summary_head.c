@@ -73,31 +73,32 @@ static int take_head(struct unpacker *u, struct summary_head *h)
 	return in->bad ? -1 : 0;
 }
 
-static bool same_parts(const struct columns_wanted *a, const struct columns_wanted *b)
+/* Apart from fields. */
+static bool gives(const struct columns_wanted *there, const struct columns_wanted *here)
 {
-	return !a->histogram == !b->histogram && !a->times == !b->times &&
-	       !a->total_stdev == !b->total_stdev && !a->self_stdev == !b->self_stdev &&
-	       a->field_count == b->field_count;
+	return (there->histogram || !here->histogram) && (there->times || !here->times) &&
+	       (there->total_stdev || !here->total_stdev) &&
+	       (there->self_stdev || !here->self_stdev);
 }
 
-/* Where its fields stand here; that it has all that is asked for, and is asked for all it has. */
+/* That it has all that is asked for, and where the fields that are stand there. */
 static int match_columns(struct unpacker *u, const struct summary_head *h)
 {
 	struct summaries *ss = u->ss;
 	const struct columns_wanted *here = &ss->s->columns->wanted, *there = &ss->stored.wanted;
-	bool same = same_parts(here, there);
-	uint32_t *fields = realloc(ss->fields, (there->field_count + 1) * sizeof(*fields));
+	bool enough = gives(there, here);
+	uint32_t *fields = realloc(ss->fields, (here->field_count + 1) * sizeof(*fields));
 
 	if (!fields)
 		return unpack_no_memory(u);
 	ss->fields = fields;
-	for (uint32_t i = 0; same && i < there->field_count; i++) {
-		int at = columns_field(ss->s->columns, there->field[i].name);
+	for (uint32_t i = 0; enough && i < here->field_count; i++) {
+		int at = columns_field(&ss->stored, here->field[i].name);
 
-		same = at >= 0 && here->field[at].uniq == there->field[i].uniq;
+		enough = at >= 0 && (there->field[at].uniq || !here->field[i].uniq);
 		fields[i] = (uint32_t)at;
 	}
-	if (same)
+	if (enough)
 		return 0;
 	return error_set(
 		u->e, ss->file, NO_OFFSET,
@@ -120,16 +121,16 @@ static char *joined(const struct keys *k)
 	return NULL;
 }
 
-static int match(struct unpacker *u, const struct summary_head *h)
+static int match(struct unpacker *u, struct summary_head *h)
 {
 	struct summaries *ss = u->ss;
 
-	columns_free(&ss->stored);
-	ss->stored = (struct columns){0};
+	columns_free(&ss->stored); /* nothing that has come is laid out so any more */
 	if (columns_parse(&ss->stored, h->columns, u->e)) {
 		u->in.bad = true;
 		return -1;
 	}
+	h->histograms = ss->stored.wanted.histogram;
 	if (!ss->keys) {
 		if (ss->begin(ss->ctx, h, u->e))
 			return -1;
@@ -140,18 +141,7 @@ static int match(struct unpacker *u, const struct summary_head *h)
 	if (strcmp(ss->keys, h->keys) != 0)
 		return error_set(u->e, ss->file, NO_OFFSET,
 				 "a summary by the keys '%s', and not by '%s'", h->keys, ss->keys);
-	if (match_columns(u, h))
-		return -1;
-	ss->s->ticks |= h->ticks;
-	if (h->first <= h->last) /* one without rows does not know */
-		clocks_set(&ss->s->clocks, h->ticks, ss->file, h->ticks ? "ticks" : "ns");
-	ss->s->nameless |= h->nameless;
-	ss->s->first = h->first < ss->s->first ? h->first : ss->s->first;
-	ss->s->last = h->last > ss->s->last ? h->last : ss->s->last;
-	ss->s->calls.unmatched += h->unmatched;
-	ss->s->calls.outside += h->outside;
-	ss->s->calls.unfinished += h->unfinished;
-	return 0;
+	return match_columns(u, h);
 }
 
 int unpack_head(struct unpacker *u)
@@ -160,5 +150,7 @@ int unpack_head(struct unpacker *u)
 	int bad = take_head(u, &h) || match(u, &h);
 
 	free_head(&h);
+	h.keys = h.columns = h.group = h.asked = h.sort = h.view_argument = NULL;
+	u->ss->head = h;
 	return bad ? -1 : 0;
 }

@@ -165,7 +165,9 @@ static int take_held(struct unpacker *u, struct part_thread *t)
 		if (position < last || position >= t->list->count || open & ~(uint32_t)OPEN_HELD)
 			u->in.bad = true;
 		if (unpack_cells(&u->in, &s->groups, s->cells, s->keys->count, true,
-				 &u->ss->stacks))
+				 &u->ss->stacks) ||
+		    unpack_cells(&u->in, &s->groups, s->cells + s->keys->count,
+				 s->keys->held - s->keys->count, false, NULL))
 			return unpack_no_memory(u);
 		if (u->in.bad)
 			return -1;
@@ -203,11 +205,11 @@ static int take_doubts(struct unpacker *u, struct part_thread *t)
 		d->total = packed_u128(&u->in);
 		if (d->position < last || d->position >= t->list->count || d->held > t->nheld ||
 		    (d->held && t->held[d->held - 1].position > d->position) ||
-		    (!d->held && group >= u->ss->ngroups))
+		    (!d->held && group >= u->ss->waiting.count))
 			u->in.bad = true;
 		if (u->in.bad)
 			return -1;
-		d->group = d->held ? NULL : u->ss->groups[group];
+		d->number = group;
 		last = d->position;
 	}
 	return u->in.bad ? -1 : 0;
@@ -289,6 +291,17 @@ static int take_entered(struct unpacker *u)
 	return u->in.bad ? -1 : 0;
 }
 
+static int take_stages(struct unpacker *u)
+{
+	size_t size;
+	const uint8_t *text = packed_bytes(&u->in, &size);
+
+	if (u->in.bad || !size)
+		return u->in.bad ? -1 : 0;
+	u->part->stages = strndup((const char *)text, size);
+	return u->part->stages ? 0 : unpack_no_memory(u);
+}
+
 int unpack_part(struct unpacker *u)
 {
 	struct packed *in = &u->in;
@@ -301,6 +314,8 @@ int unpack_part(struct unpacker *u)
 	flags = packed_u64(in);
 	p->ends = flags & PART_ENDS;
 	p->filtered = flags & PART_FILTERED;
+	if (take_stages(u))
+		return -1;
 	if (in->bad || p->last < p->first || p->last == UINT32_MAX) {
 		in->bad = true;
 		return -1;

@@ -30,9 +30,9 @@ static inline int unpack_no_memory(struct unpacker *u)
 int unpack_head(struct unpacker *u);
 /* The stacks, into summaries.stacks. */
 int unpack_stacks(struct unpacker *u);
-/* An aggregate, which is added to a. */
+/* An aggregate, added to a, which is laid out as those of the statistics. */
 int unpack_aggregate_into(struct unpacker *u, struct aggregate *a);
-/* The groups, into those of the statistics and summaries.groups. */
+/* The groups, into summaries.waiting. */
 int unpack_groups(struct unpacker *u);
 /* The part, into u->part, which is empty. */
 int unpack_part(struct unpacker *u);

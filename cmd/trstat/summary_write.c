@@ -223,7 +223,7 @@ static void put_thread(struct packer *p, const struct part_thread *t)
 		put(p, h->position);
 		put(p, h->open);
 		p->bad = p->bad ||
-			 pack_cells(p->b, &s->groups, h->cells, s->keys->count, &p->stacks) ||
+			 pack_cells(p->b, &s->groups, h->cells, s->keys->held, &p->stacks) ||
 			 pack_aggregate(p->b, h->aggregate, &s->columns->wanted);
 	}
 	put_doubts(p, t);
@@ -238,6 +238,7 @@ static void put_part(struct packer *p, const struct part *part)
 	put(p, part->first);
 	put(p, part->last);
 	put(p, (part->ends ? PART_ENDS : 0) | (part->filtered ? PART_FILTERED : 0));
+	put_text(p, part->stages ? part->stages : "");
 	put(p, part->nentered);
 	for (size_t i = 0; i < part->nentered && !p->bad; i++)
 		p->bad = pack_cells(p->b, &s->groups, part->entered + i * size, size, &p->stacks);

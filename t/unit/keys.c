@@ -124,21 +124,21 @@ static void test_keys(void)
 	is_str(table_of(b, "tid,pid,ppid,comm", "count"),
 	       "tid\tpid\tppid\tcomm\tcount\n0\t\t\tdog\t1\n77\t76\t1\tcat\t8\n",
 	       "tid, pid, ppid, comm; missing ones are empty");
-	is_str(table_of(b, "cpu", "count"), "cpu\tcount\n\t5\n1\t1\n2\t2\n3\t1\n",
+	is_str(table_of(b, "cpu", "count"), "cpu\tcount\n1\t1\n2\t2\n3\t1\n\t5\n",
 	       "cpu: of the lane, else of the event");
 	is_str(table_of(b, "cpu,name", "count"),
-	       "cpu\tname\tcount\n\tglFlush\t1\n\tleaf\t1\n\tmain\t3\n"
-	       "1\tnote\t1\n2\tnote\t2\n3\tnote\t1\n",
+	       "cpu\tname\tcount\n1\tnote\t1\n2\tnote\t2\n3\tnote\t1\n"
+	       "\tglFlush\t1\n\tleaf\t1\n\tmain\t3\n",
 	       "cpu and name");
 	is_str(table_of(b, "module,file,line,address", "count"),
 	       "module\tfile\tline\taddress\tcount\n"
-	       "\t\t\t\t4\n\t\t\t0\t1\n\t\t\t7\t1\n/bin/cat\tcat.c\t12\t4198400\t3\n",
+	       "/bin/cat\tcat.c\t12\t4198400\t3\n\t\t\t0\t1\n\t\t\t7\t1\n\t\t\t\t4\n",
 	       "module, file, line, address");
 	is_str(table_of(b, "caller,name", "count,total"),
 	       "caller\tname\tcount\ttotal\n"
-	       "\tmain\t2\t1500\n\tnote\t1\t\n"
 	       "glFlush\tmain\t1\t0\nglFlush\tnote\t1\t\n"
-	       "main\tglFlush\t1\t400\nmain\tleaf\t1\t50\nmain\tnote\t2\t\n",
+	       "main\tglFlush\t1\t400\nmain\tleaf\t1\t50\nmain\tnote\t2\t\n"
+	       "\tmain\t2\t1500\n\tnote\t1\t\n",
 	       "caller: of instants the open call");
 	is_str(table_of(b, "depth,name", "count"),
 	       "depth\tname\tcount\n"
@@ -147,10 +147,10 @@ static void test_keys(void)
 	       "depth");
 	is_str(table_of(b, "bucket(time,1us)", "count"),
 	       "bucket(time,1us)\tcount\n1000\t5\n2000\t4\n", "bucket of the time, of the leave");
-	is_str(table_of(b, "text", "count"), "text\tcount\n\t5\nend\t1\none\t1\ntwo\t2\n",
+	is_str(table_of(b, "text", "count"), "text\tcount\nend\t1\none\t1\ntwo\t2\n\t5\n",
 	       "a field that is a text");
 	is_str(table_of(b, "arg.1", "count,total"),
-	       "arg.1\tcount\ttotal\n\t6\t450\n-7\t1\t0\n5\t2\t1500\n",
+	       "arg.1\tcount\ttotal\n-7\t1\t0\n5\t2\t1500\n\t6\t450\n",
 	       "an argument: calls are counted by what their enter had");
 	is_str(table_of(b, "name,arg.1", "count"),
 	       "name\targ.1\tcount\nglFlush\t\t1\nleaf\t\t1\nmain\t-7\t1\nmain\t5\t2\nnote\t\t4\n",

@@ -139,7 +139,7 @@ static void printing(void)
 
 static void starting(void)
 {
-	static const struct program p = {"prog", "INPUT...", "Does a thing.", table, take_key};
+	static const struct program p = {"prog", "INPUT...", "Does a thing.", table, take_key, 1};
 	struct common_options c;
 	struct seen s = {""};
 	char *all[] = {"prog", "-o", "x", "-qv", "--verbose", "in", "--progress", NULL};
@@ -152,6 +152,26 @@ static void starting(void)
 	ok(program_start(&p, 1, none, &s, &c) == -1 && !c.output && !c.quiet && !c.verbose &&
 		   !c.progress,
 	   "nothing given");
+}
+
+static void stages(void)
+{
+	static const struct program p = {"prog", "WORD INPUT...", "Does it.", table, take_key, 1};
+	char *line[] = {"prog", "-o", "x", "-q", "a == 1", "--fo", "lttng", "in", "-v", NULL};
+	char *bad[] = {"prog", "--format", NULL};
+	struct common_options c;
+	struct buffer b = {0};
+	struct seen s = {""};
+	int operands;
+
+	ok(program_start(&p, 9, line, &s, &c) == -1 && c.program == &p, "started");
+	operands = optind;
+	ok(!program_stage(&p, 9, line, &b) && !buffer_u8(&b, 0), "what it does");
+	is_str((char *)b.data, "prog --format=lttng -v a == 1", "long names, no files");
+	ok(optind == operands, "the operands stay");
+	ok(!program_stage(&p, 2, bad, &b) && !buffer_u8(&b, 0), "what cannot be parsed");
+	is_str((char *)b.data, "prog", "the name alone");
+	buffer_free(&b);
 }
 
 static void statuses(void)
@@ -170,6 +190,7 @@ int main(void)
 	parsing();
 	printing();
 	starting();
+	stages();
 	statuses();
 	return done();
 }

@@ -111,6 +111,12 @@ static const struct {
 	{"type,stack", "count,total,self"},
 	{"stack,arg.1", "count,total,sum(size),uniq(note)"},
 	{"log2(stack),name", "count,total,self"},
+	{"name", "count,uniq(tid),max(tid),min(pid),sum(cpu),uniq(comm)"},
+	{"caller|name", "count,total,self"},
+	{"caller|tid,depth", "count,total,self,p50"},
+	{"name,stack|size|comm", "count,total,self"},
+	{"caller|arg.1|name,stack|type", "count,total"},
+	{"type,stack|kind|note", "count"},
 	/* ticks have no rates */
 	{"bucket(time,2000),comm", "count,total,rate"},
 	{"", "count,total,self,p50,uniq(tid),rate"},
@@ -144,7 +150,7 @@ static struct settings settings_of(unsigned which)
 	keys = tables[which].keys;
 	return (struct settings){.keys = keys,
 				 .columns = tables[which].columns,
-				 .sort = keys && *keys ? keys : NULL,
+				 .sort = keys && *keys && !strchr(keys, '|') ? keys : NULL,
 				 .format = TABLE_TSV};
 }
 
@@ -208,8 +214,10 @@ static int join(struct settings s, struct memory *m, int n, int take)
 	return n;
 }
 
-/* Segments in any order, some together, to summaries; and these in any order to one table. */
-static int joined(unsigned which, struct memory *m, int n, const struct memory *table)
+/* Segments in any order, some together, to summaries; and these in any order to one table, of some
+ * of the columns or (NULL) all. */
+static int joined(unsigned which, const char *columns, struct memory *m, int n,
+		  const struct memory *table)
 {
 	struct settings s = settings_of(which);
 	struct memory parts[PIECES];
@@ -239,12 +247,35 @@ static int joined(unsigned which, struct memory *m, int n, const struct memory *
 		shuffle(parts, nparts);
 	}
 	s.partial = false;
+	s.columns = columns;
 	for (int i = 0; i < nparts; i++)
 		paths[i] = parts[i].name;
 	n = run(s, paths, nparts, table);
 	for (int i = 0; i < nparts; i++)
 		close(parts[i].fd);
 	return n;
+}
+
+/* Some of the columns that the summaries have, in their order, for the last table to ask for; NULL:
+ * all of them. */
+static const char *pick_columns(unsigned which, char *list)
+{
+	const char *from = settings_of(which).columns, *end;
+	size_t n = 0;
+
+	if (!from || pick(2))
+		return NULL;
+	for (; *from; from = *end ? end + 1 : end) {
+		end = from + columns_item_length(from);
+		if (pick(2))
+			continue;
+		if (n)
+			list[n++] = ',';
+		memcpy(list + n, from, (size_t)(end - from));
+		n += (size_t)(end - from);
+	}
+	list[n] = '\0';
+	return n ? list : NULL;
 }
 
 static bool same(const struct blob *a, const struct blob *b)
@@ -267,7 +298,10 @@ static bool one_case(uint64_t seed, bool loud)
 {
 	struct memory whole = memory_new(), table = memory_new(), pieces[PIECES];
 	struct blob stream, want, got;
+	struct settings single;
 	enum rt_system system;
+	const char *columns;
+	char list[100];
 	unsigned which;
 	int n, status;
 	bool good;
@@ -278,16 +312,22 @@ static bool one_case(uint64_t seed, bool loud)
 	n = cut(&stream, pieces);
 	counted = system != RT_UFTRACE && system != RT_CHAOS;
 	which = pick_asked(system == RT_APITRACE);
-	must(run(settings_of(which), (char *[]){whole.name}, 1, &table) == STATUS_OK, "single run");
+	columns = pick_columns(which, list);
+	single = settings_of(which);
+	if (columns) {
+		single.columns = columns;
+		single.sort = NULL;
+	}
+	must(run(single, (char *[]){whole.name}, 1, &table) == STATUS_OK, "single run");
 	want = memory_blob(&table);
-	status = joined(which, pieces, n, &table);
+	status = joined(which, columns, pieces, n, &table);
 	got = memory_blob(&table);
 	/* chaos is only to be survived: recorded depths that belong to nothing, calls of all sorts
 	   upon each other */
 	good = status == STATUS_OK && (system == RT_CHAOS || same(&want, &got));
 	if (!good && loud) {
-		printf("# seed %" PRIu64 ", system %d, %d segments, status %d, question %u\n", seed,
-		       system, n, status, which);
+		printf("# seed %" PRIu64 ", system %d, %d segments, status %d, question %u, %s\n",
+		       seed, system, n, status, which, columns ? columns : "all columns");
 		show("want", &want);
 		show("got", &got);
 	}

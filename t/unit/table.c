@@ -97,8 +97,8 @@ static void formats(void)
 	       "main\t10\t1500000\t750000\t1\t1500000\t1500000\t1500000\t0.500\n"
 	       "a\\tb\\\\c\\n\t10\t999\t499\t1\t999\t999\t999\t0.500\n"
 	       "\t7\t\t\t1\t\t\t6\t0.500\n"
-	       "\t7\t\t\t1\t\t\t6\t0.500\n"
-	       "caf\xc3\xa9 \xff\t7\t\t\t1\t\t\t5\t0.500\n",
+	       "caf\xc3\xa9 \xff\t7\t\t\t1\t\t\t5\t0.500\n"
+	       "\t7\t\t\t1\t\t\t6\t0.500\n",
 	       "tsv");
 	is_str(show(&f, TABLE_CSV),
 	       "name,tid,total,self,count,avg,p99.9,first,rate\n"
@@ -106,9 +106,9 @@ static void formats(void)
 	       "\"\"x\"\">\",7,2500000123,1250000061,1,2500000123,2500000123,2500000123,0.500\n"
 	       "main,10,1500000,750000,1,1500000,1500000,1500000,0.500\n"
 	       "\"a\tb\\c\n\",10,999,499,1,999,999,999,0.500\n"
-	       ",7,,,1,,,6,0.500\n"
 	       "\"\",7,,,1,,,6,0.500\n"
-	       "caf\xc3\xa9 \xff,7,,,1,,,5,0.500\n",
+	       "caf\xc3\xa9 \xff,7,,,1,,,5,0.500\n"
+	       ",7,,,1,,,6,0.500\n",
 	       "csv");
 	f.table.limit = 2;
 	is_str(show(&f, TABLE_JSON),
