@@ -54,7 +54,8 @@ static bool find_value(const struct dictionary *d, const struct event *e, const 
 	/* what is no call has no arguments: these are its fields */
 	if (!call && argument_find(d, e, name, v))
 		return true;
-	return !strcmp(name, "ret") && values_find(e->tail, e->tail_size, DETAIL_RETURN, 0, v);
+	return !strncmp(name, "ret", 3) && (!name[3] || name[3] == '.') &&
+	       argument_detail(d, e, DETAIL_RETURN, 0, name + 3 + (name[3] == '.'), v);
 }
 
 bool subject_field(const struct dictionary *d, const struct event *e, const char *name,
