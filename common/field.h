@@ -16,7 +16,7 @@ struct field_value {
 		double real;
 	};
 	const uint8_t *text; /* TEXT: points into the block, up to a NUL or the field's end */
-	size_t size;
+	size_t size;	     /* of the text; REAL: 4 or 8 */
 };
 
 /* The field of that name, or NULL. Of several the last: CTF has an event's own behind its contexts.

@@ -97,6 +97,7 @@ static void field_value(const struct event *e, const struct field *f, struct sca
 	case FORM_REAL:
 		out->form = SCALAR_REAL;
 		out->real = v.real;
+		out->real_size = (uint8_t)f->size;
 		break;
 	case FORM_TEXT:
 		out->form = SCALAR_TEXT;
@@ -139,6 +140,7 @@ static void take_value(struct evaluation *ev, struct operand *o, const struct va
 			text_of_parts(o, v, out);
 	} else if (value_real(v, &out->real)) {
 		out->form = SCALAR_REAL;
+		out->real_size = v->size > 8 ? 0 : v->size;
 	} else if (v->tag == VALUE_STRING || v->tag == VALUE_BLOB) {
 		out->form = SCALAR_TEXT;
 		out->text = (const char *)v->bytes;

@@ -35,6 +35,7 @@ static void from_value(const struct dictionary *d, const struct value *v, struct
 	} else if (value_real(v, &real)) {
 		out->form = FORM_REAL;
 		out->real = (double)real;
+		out->size = v->size;
 	} else if (v->tag == VALUE_STRING || v->tag == VALUE_BLOB || v->tag == VALUE_OPAQUE) {
 		out->form = FORM_TEXT;
 		out->text = v->bytes;
@@ -118,8 +119,11 @@ static int field_cell(const struct dictionary *d, struct groups *g, const struct
 	case FORM_INT: *cell = key_signed(v.i); return 0;
 	case FORM_UINT: *cell = key_unsigned(v.u); return 0;
 	case FORM_REAL:
-		return groups_text(g, real, (size_t)snprintf(real, sizeof(real), "%.17g", v.real),
-				   cell);
+		if (groups_text(g, real, (size_t)snprintf(real, sizeof(real), "%.17g", v.real),
+				cell))
+			return -1;
+		cell->value = v.size == 4 ? 4 : 8;
+		return 0;
 	case FORM_TEXT: return groups_text(g, v.text, v.size, cell);
 	case FORM_NONE: break;
 	}
