@@ -263,6 +263,13 @@ int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct gro
 	return 0;
 }
 
+/* Does the event, a leave, give the argument anew, though not what the key asks of it? */
+static bool is_given(const struct key *k, const struct dictionary *d, const struct event *e)
+{
+	return e && !k->other && !strncmp(k->field, "arg.", 4) &&
+	       argument_given(d, e, k->field + 4);
+}
+
 int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 	       const struct subject *s, struct key_cell *cells)
 {
@@ -273,7 +280,8 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 		if (first_cell(&k->key[i], d, g, s, &cells[i]))
 			return -1;
 		if (k->key[i].what == BY_FIELD) {
-			if (cells[i].kind == KEY_MISSING && s->entered)
+			if (cells[i].kind == KEY_MISSING && s->entered &&
+			    !is_given(&k->key[i], d, s->event))
 				cells[i] = s->entered[field];
 			field++;
 		}
