@@ -254,6 +254,18 @@ static void name(struct lexer *l)
 	l->at = (size_t)(p - l->text);
 }
 
+bool lexer_constant(const struct token *t, struct scalar *value)
+{
+	static const char *const words[] = {"NULL", "false", "true"};
+
+	for (size_t i = 0; t->kind == TOKEN_NAME && i < sizeof words / sizeof *words; i++)
+		if (strlen(words[i]) == t->size && !memcmp(words[i], t->text, t->size)) {
+			*value = (struct scalar){.form = SCALAR_UINT, .u = i == 2};
+			return true;
+		}
+	return false;
+}
+
 static const struct sign {
 	const char *text;
 	enum token_kind kind;

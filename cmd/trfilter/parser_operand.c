@@ -95,7 +95,12 @@ int parser_operand(struct parser *p, struct operand *o)
 
 	o->column = t->column;
 	switch (t->kind) {
-	case TOKEN_NAME: return parser_field(p, o);
+	case TOKEN_NAME:
+		if (!lexer_constant(t, &o->value))
+			return parser_field(p, o);
+		o->literal = true;
+		o->form = KNOWN_NUMBER;
+		break;
 	case TOKEN_NUMBER:
 		o->literal = true;
 		o->form = KNOWN_NUMBER;

@@ -32,6 +32,9 @@ static void from_value(const struct dictionary *d, const struct value *v, struct
 	} else if (value_integer(v, &n, &is_signed)) {
 		out->form = is_signed ? FORM_INT : FORM_UINT;
 		out->u = n;
+	} else if (v->tag == VALUE_NULL) {
+		out->form = FORM_UINT;
+		out->u = 0;
 	} else if (value_real(v, &real)) {
 		out->form = FORM_REAL;
 		out->real = (double)real;
