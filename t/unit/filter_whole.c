@@ -23,6 +23,10 @@ static const char *const expressions[] = {
 	"dur > 500 || name == 'tick'",
 	"dur > 50 && kind == leave",
 	"under(depth > 1 && name != 'f1') || has(self)",
+	"kind == leave || dur > 100",
+	"!(kind == leave && dur > 100) && children < 3",
+	"kind == enter && caller == 'f2' || kind == leave && self > 40",
+	"dur > 20 && !(kind == enter && (arg.1 > 3 || under('f1')))",
 };
 
 enum { EXPRESSIONS = sizeof expressions / sizeof *expressions };
