@@ -73,7 +73,8 @@ static void others(const char *from, const char *what)
 		deep.memory = 0;
 		run(from, expressions[i], deep, in_dir("other"));
 		read_rows(in_dir("other"), &other);
-		good = same(&one, &other) && one.open <= all.open;
+		good = same(&one, &other) &&
+		       (strstr(expressions[i], "kind") || one.open <= all.open);
 		deep = (struct how){.memory = NEVER, .before = 3, .after = 2, .within = 40};
 		run(from, expressions[i], deep, in_dir("one"));
 		read_rows(in_dir("one"), &one);
