@@ -26,6 +26,8 @@ struct block {
 	uint32_t available;	/* bytes of the payload that are there */
 	bool cut;		/* the input ended inside: length and rows are what is left of it */
 
+	bool unchecked; /* EVENTS: reader_rows is to be asked before the rows are looked at */
+
 	bool redeclares; /* DICT: an id of the segment got a new meaning */
 
 	/* EVENTS only */

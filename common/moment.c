@@ -22,6 +22,16 @@ static const char *fraction(const char *s, int64_t *ns)
 	return s;
 }
 
+/* strptime takes the 31st of November, which mktime takes for another day. */
+static int days_of(const struct tm *tm)
+{
+	static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	int year = tm->tm_year + 1900;
+	bool leap = year % 4 == 0 && (year % 100 || year % 400 == 0);
+
+	return days[tm->tm_mon] + (leap && tm->tm_mon == 1);
+}
+
 static int parse_wall(const char *text, struct moment *m)
 {
 	struct tm tm = {.tm_isdst = -1};
@@ -37,6 +47,8 @@ static int parse_wall(const char *text, struct moment *m)
 			s = fraction(s + 1, &ns);
 	}
 	if (!s || (*s && strcmp(s, "Z") != 0))
+		return -1;
+	if (tm.tm_mday > days_of(&tm))
 		return -1;
 	time = *s ? timegm(&tm) : mktime(&tm);
 	m->from = MOMENT_WALL;

@@ -83,7 +83,7 @@ static int next_block(struct reader *r, struct block *b)
 	/* an EVENTS block may be large and may be passed on unseen */
 	need = b->kind == BLOCK_EVENTS ? EVENTS_HEADER : b->length;
 	reader_consume(r, BLOCK_HEADER);
-	got = reader_fill(r, need, r->on_demand ? need : READ_SIZE);
+	got = reader_fill(r, need, r->on_demand ? need : reader_at_once(r, b, READ_SIZE));
 	if (got <= 0)
 		return got < 0 ? -1 : ends_here(r);
 	r->pending = b->length;

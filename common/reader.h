@@ -61,6 +61,11 @@ struct reader {
 	bool partial_ok; /* segments of a stream may be missing, and come in any order */
 	bool summaries;	 /* inputs are summaries (HEAD_SUMMARY), else they are none */
 	bool either;	 /* the first head that comes says which */
+	/*
+	 * Rows of an EVENTS block whose checksum is right are checked only when reader_rows asks
+	 * for it: until then they may be anything, but bare ones are as many as the block says.
+	 */
+	bool rows_on_demand;
 
 	/* before a read that would block */
 	int (*before_block)(void *ctx);
@@ -77,7 +82,7 @@ struct reader {
 	uint64_t stream_id, rows;
 	uint64_t reread; /* bytes of this input that were gone through again */
 	uint32_t sequence;
-	bool on_demand, pipe, eof, loaded;
+	bool on_demand, pipe, regular, eof, loaded;
 	bool stop;	    /* nothing more is read: memory is out, or the output failed */
 	bool in_segment;    /* behind a marker, before END */
 	bool head_seen;	    /* and behind HEAD */
@@ -110,6 +115,10 @@ int reader_next(struct reader *r, struct block *b);
 
 /* Have the payload of an on-demand EVENTS block at hand. 0 or -1 (r->error). */
 int reader_load(struct reader *r, struct block *b);
+
+/* Have the rows of a block checked before anyone looks at them, with rows_on_demand. 0, or -1: they
+ * are damaged (r->error), and the block is of no use. */
+int reader_rows(struct reader *r, struct block *b);
 
 /* Pass the block on unchanged, as it came; by splice(2) where both ends are pipes and it was not
  * loaded. 0, or -1: r->error says what is wrong with the input, or *e with the output (e->what is

@@ -34,7 +34,7 @@ int reader_load(struct reader *r, struct block *b)
 
 	if (b->kind != BLOCK_EVENTS || r->loaded)
 		return 0;
-	got = reader_fill(r, b->length, b->length);
+	got = reader_fill(r, b->length, reader_at_once(r, b, b->length));
 	if (got < 0)
 		return -1;
 	b->payload = r->data + r->begin;
@@ -42,13 +42,27 @@ int reader_load(struct reader *r, struct block *b)
 	if (!got)
 		return load_cut(r, b);
 	b->available = b->length;
-	if (!reader_check_crc(r, b) && !reader_tables(r, b)) {
-		if (b->row_flags & EVENTS_BARE ? reader_bare_rows_sane(b) : reader_rows_sane(b))
-			return 0;
-		reader_damaged(r, b->offset, "an event block with impossible rows");
+	if (reader_check_crc(r, b) || reader_tables(r, b)) {
+		if (!r->stop)
+			reader_distrust_length(r, b->length);
+		return -1;
 	}
-	if (!r->stop)
-		reader_distrust_length(r, b->length);
+	b->unchecked = true;
+	if (r->rows_on_demand && b->flags & BLOCK_HAS_CRC &&
+	    (!(b->row_flags & EVENTS_BARE) || reader_bare_rows_fit(b)))
+		return 0;
+	return reader_rows(r, b);
+}
+
+int reader_rows(struct reader *r, struct block *b)
+{
+	if (!b->unchecked)
+		return 0;
+	b->unchecked = false;
+	if (reader_rows_sane(b))
+		return 0;
+	reader_damaged(r, b->offset, "an event block with impossible rows");
+	reader_distrust_length(r, b->length);
 	return -1;
 }
 

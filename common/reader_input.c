@@ -119,7 +119,7 @@ int reader_open_next(struct reader *r)
 	r->begin = r->filled = r->pending = 0;
 	r->offset = 0;
 	r->reread = 0;
-	r->eof = r->pipe = false;
+	r->eof = r->pipe = r->regular = false;
 	if (!strcmp(path, "-")) {
 		r->fd = STDIN_FILENO;
 		r->file = "<stdin>";
@@ -146,6 +146,7 @@ int reader_open_next(struct reader *r)
 				r, "is a directory, not a stream; trdecode makes one of it");
 		}
 		r->pipe = S_ISFIFO(st.st_mode);
+		r->regular = S_ISREG(st.st_mode);
 	}
 	return 1;
 }

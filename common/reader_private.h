@@ -40,6 +40,16 @@ bool reader_parse_header(const uint8_t *p, struct block *b);
 /* -1, with the error: the payload is not what it was. */
 int reader_check_crc(struct reader *r, const struct block *b);
 
+/* How much to read for a block of EVENTS, or otherwise. Of a file that is the block with the header
+ * of the next one: so each of them comes to the same place in memory, where the processor has it at
+ * hand. */
+static inline size_t reader_at_once(const struct reader *r, const struct block *b, size_t otherwise)
+{
+	size_t have = r->filled - r->begin, all = (size_t)b->length + BLOCK_HEADER;
+
+	return r->regular && b->kind == BLOCK_EVENTS && all > have ? all - have : otherwise;
+}
+
 /* reader_segment.c, between segments: another marker (1), or the end of the input (2: as it should,
  * -1). */
 int reader_begin_segment(struct reader *r);
@@ -80,9 +90,10 @@ void reader_distrust_length(struct reader *r, size_t length);
 int reader_tables(struct reader *r, struct block *b);
 /* Does every type of the block make rows without a fixed part and tail? */
 bool reader_all_bare(const struct block *b);
-/* Do the rows lie within the block, its tables and its times? They set row_size to what they take.
+/* Of a block with EVENTS_BARE: are there as many rows as it says? Sets row_size to what they take.
  */
-bool reader_bare_rows_sane(struct block *b);
+bool reader_bare_rows_fit(struct block *b);
+/* Do the rows lie within the block, its tables and its times? Sets row_size to what they take. */
 bool reader_rows_sane(struct block *b);
 /* Bytes of the whole rows at the front; *rows counts them. */
 size_t reader_walk_rows(const struct block *b, uint32_t *rows);

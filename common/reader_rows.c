@@ -149,7 +149,7 @@ static bool narrow_rows_sane(const struct block *b, const uint8_t *p, const uint
 	return true;
 }
 
-bool reader_bare_rows_sane(struct block *b)
+bool reader_bare_rows_fit(struct block *b)
 {
 	size_t stride = b->row_flags & EVENTS_WIDE ? WIDE_ROW : NARROW_ROW;
 
@@ -157,8 +157,16 @@ bool reader_bare_rows_sane(struct block *b)
 	    b->row_size - b->rows * stride >= 8)
 		return false;
 	b->row_size = b->rows * stride;
-	return stride == WIDE_ROW ? wide_rows_sane(b)
-				  : narrow_rows_sane(b, b->row_data, b->row_data + b->row_size);
+	return true;
+}
+
+static bool bare_rows_sane(struct block *b)
+{
+	if (!reader_bare_rows_fit(b))
+		return false;
+	return b->row_flags & EVENTS_WIDE
+		       ? wide_rows_sane(b)
+		       : narrow_rows_sane(b, b->row_data, b->row_data + b->row_size);
 }
 
 /* Most rows, even of blocks with others, are such: narrow, and with nothing behind them. */
@@ -241,8 +249,11 @@ size_t reader_walk_rows(const struct block *b, uint32_t *rows)
 bool reader_rows_sane(struct block *b)
 {
 	uint32_t rows;
-	size_t size = reader_walk_rows(b, &rows);
+	size_t size;
 
+	if (b->row_flags & EVENTS_BARE)
+		return bare_rows_sane(b);
+	size = reader_walk_rows(b, &rows);
 	if (rows != b->rows || b->row_size - size >= 8)
 		return false;
 	b->row_size = size;

@@ -1,5 +1,6 @@
 #include "reader_tail.h"
 
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,93 @@ enum {
 	TAIL = 8192, /* END is at most so long */
 	END_LEAST = 56,
 };
+
+/* --- from the beginning, block by block --- */
+
+struct walk {
+	int fd;
+	uint64_t at, size; /* in the file */
+	uint8_t window[TAIL];
+	uint64_t window_at;
+	size_t filled;
+};
+
+/* n bytes that stand at w->at; NULL: they are not there. */
+static const uint8_t *look(struct walk *w, size_t n)
+{
+	uint64_t into = w->at - w->window_at;
+	ssize_t got;
+
+	if (w->at > w->size || n > w->size - w->at)
+		return NULL;
+	if (w->at < w->window_at || into > w->filled || n > w->filled - into) {
+		got = pread(w->fd, w->window, sizeof w->window, (off_t)w->at);
+		w->window_at = w->at;
+		w->filled = got < 0 ? 0 : (size_t)got;
+		into = 0;
+		if (w->filled < n)
+			return NULL;
+	}
+	return w->window + into;
+}
+
+/* Go behind a segment. first, events, last: as in reader_tail_segments. */
+static int walk_segment(struct walk *w, bool *first, uint64_t *events, uint64_t *last)
+{
+	const uint8_t *p = look(w, MARKER_SIZE);
+	bool head = true;
+
+	if (!p || memcmp(p, MARKER_PREFIX, sizeof MARKER_PREFIX - 1) != 0)
+		return -1;
+	w->at += MARKER_SIZE;
+	for (;; head = false) {
+		uint16_t kind;
+		uint32_t length;
+
+		p = look(w, BLOCK_HEADER);
+		if (!p || get_u32(p) != BLOCK_SYNC)
+			return -1;
+		kind = get_u16(p + 4);
+		length = get_u32(p + 8);
+		if (head != (kind == BLOCK_HEAD) || length % 8)
+			return -1;
+		w->at += BLOCK_HEADER;
+		if (kind == BLOCK_HEAD || kind == BLOCK_END) {
+			p = length < (head ? 8 : END_LEAST) ? NULL : look(w, head ? 8 : END_LEAST);
+			if (!p)
+				return -1;
+		}
+		if (kind == BLOCK_HEAD)
+			*first = !get_u32(p + 4);
+		if (kind == BLOCK_END) {
+			*events = get_u64(p);
+			*last = get_u64(p + 32);
+		}
+		w->at += length;
+		if (kind == BLOCK_END)
+			return w->at <= w->size ? 0 : -1;
+	}
+}
+
+int reader_tail_segments(int fd, int (*note)(void *ctx, bool first, uint64_t events, uint64_t last),
+			 void *ctx)
+{
+	off_t begin = lseek(fd, 0, SEEK_CUR);
+	uint64_t events = 0, last = 0;
+	bool first = false;
+	struct stat st;
+	struct walk w;
+
+	if (begin < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || begin >= st.st_size)
+		return -1;
+	w = (struct walk){.fd = fd, .at = (uint64_t)begin, .size = (uint64_t)st.st_size};
+	while (w.at < w.size)
+		if (walk_segment(&w, &first, &events, &last) || note(ctx, first, events, last))
+			return -1;
+	return 0;
+}
+
+/* --- from the end --- */
 
 int reader_tail_last(int fd, uint64_t *last)
 {

@@ -172,6 +172,14 @@ bool stage_next(struct stage *s, struct block *b)
 	return false;
 }
 
+int stage_rows(struct stage *s, struct block *b)
+{
+	if (!reader_rows(&s->in, b))
+		return 0;
+	input_failed(s);
+	return -1;
+}
+
 int stage_pass(struct stage *s, struct block *b)
 {
 	struct error e;

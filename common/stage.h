@@ -60,6 +60,9 @@ int stage_create(struct stage *s, int argc, char **argv);
 /* true: a block, with EVENTS at hand unless the reader loads on demand. false: the end, or a
    failure that was printed. */
 bool stage_next(struct stage *s, struct block *b);
+/* With in.rows_on_demand: have the rows of a block checked, before they are looked at or the block
+ * is passed on. 0, or -1: they are damaged, which was printed, and the block is of no use. */
+int stage_rows(struct stage *s, struct block *b);
 /* Something of this program's own failed: print it, and end with status 2. Returns -1. */
 int stage_fail(struct stage *s, const struct error *e);
 int stage_no_memory(struct stage *s);

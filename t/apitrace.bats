@@ -145,6 +145,34 @@ example() {
 	assert_line --index 4 '2	glXSwapBuffers	1'
 }
 
+@test "calls by frame are those of apitrace info, but for calls that never returned" {
+	need apitrace
+	need_shared apitrace
+	local name
+	# trstat's lines for the frames that apitrace knows, the last may have no end
+	frames() {
+		apitrace info --dump-frames "$SHARED/apitrace/$1.trace" 2>/dev/null >info
+		sed -n 's/.*"TotalCalls": \([0-9]*\).*/\1/p' info | cat -n | awk '{ print $1 - 1 "\t" $2 }' >want
+		trdecode -q "$SHARED/apitrace/$1.trace" >s 2>/dev/null || true
+		trstat -q -F tsv -g frame -a count -s frame s 2>/dev/null | tail -n +2 | sort -n |
+			head -n "$(wc -l <want)" >got
+	}
+	for name in backtrace feat es2gears glxgears-trim mt4 mt4-thread2 gen/gen-v6 gen/rand-v0 \
+		gen/rand-v5 old/v4-glthreads old/v5-tri_glsl; do
+		frames $name
+		[ -s want ] || fail "$name"
+		cmp want got
+	done
+	# made in frame 0, and in frames 55 and 56, of which the one ends another with apitrace
+	frames gen/gen-odd
+	run -1 diff want got
+	assert_output "$(printf '1c1\n< 0\t9\n---\n> 0\t10')"
+	frames gen/rand-v6
+	run -1 diff want got
+	assert_output "$(printf '56c56\n< 55\t6\n---\n> 55\t7')"
+	[ "$(tail -n 1 got)" = "$(printf '56\t4')" ]
+}
+
 @test "ticks are no time: rates are refused" {
 	trdecode "$T/v6.trace" >s
 	run -2 trstat -a rate s
@@ -258,6 +286,44 @@ example() {
 	assert_line --regexp '^traces +2$'
 }
 
+@test "traces without calls before, between and behind others of a file" {
+	# of each version: its header, and a call of f
+	header() {
+		if [ "$1" = 6 ]; then printf '\006\006\001p\001%s\000' "$2"; else printf "\\00$1"; fi
+	}
+	call() {
+		if [ "$1" -lt 4 ]; then printf '\000'; else printf '\000\000'; fi
+		printf '\000\001f\000\000\001\000\000'
+	}
+	for version in 2 3 4 5 6; do
+		for other in 5 6; do
+			for order in 'c e c' 'e c' 'c e' 'c e e c e' 'e e'; do
+				for what in $order; do
+					[ $what = e ] || { header $version 1 && call $version; }
+					[ $what = c ] || header $other 2
+				done >raw
+				gzip -n <raw >x.trace
+				trdecode -o s x.trace
+				trencode -q -t apitrace --compress gzip s | zcat | cmp - raw
+				[ "$(trencode s | grep -cx '0 f()')" = "$(tr -cd c <<<"$order" | wc -m)" ]
+			done
+		done
+	done
+	[ "$(trdecode --info x.trace | grep -E '^(traces|property|trace)')" = "$(printf '%s\n' \
+		'traces            2' 'property p        2' 'trace 2 property p 2')" ]
+	# what follows must be a trace's, too; versions 0 and 1 are events
+	printf '\005\006\006\000\005\011' | gzip -n >x.trace
+	run -1 trdecode -o s x.trace
+	assert_output 'trdecode: x.trace: 0x0: member 0, byte 1 of the unpacked trace: unknown event 6'
+	head -c 20000 /dev/zero | tr '\000' '\005' | gzip -n >x.trace
+	run -1 trdecode -o s x.trace
+	assert_output --partial 'byte 1 of the unpacked trace: more than 16384 traces in a file'
+	# apitrace ends with the second header
+	{ header 6 1 && call 6 && header 6 2; } | gzip -n >x.trace
+	run -0 pipe 'trdecode x.trace | trencode -t apitrace -o y.trace'
+	assert_output --partial 'of which apitrace reads the first only'
+}
+
 @test "blobs become files" {
 	trdecode "$T/v6.trace" | trencode --all-calls --blobs blobs >got
 	grep -q 'blob("blob_call1.bin")' got
@@ -281,12 +347,44 @@ example() {
 	assert_output --partial 'unsupported trace format version 7'
 }
 
-# flip FILE OFFSET: one bit of that byte
+@test "text that begins with the mark of snappy is no trace" {
+	for text in 'attach the cable\n' 'attach.txt' 'at\n' 'at once\n' 'atom' 'at\t1\n' \
+		'attachment; caf\303\251\n' 'attention \303\244\303\266\303\274\n'; do
+		# shellcheck disable=SC2059 # it is a format
+		printf "$text" >attach.txt
+		run -2 trdecode -o s attach.txt
+		assert_output 'trdecode: attach.txt: not a trace of a known format'
+		run -2 trdecode -f apitrace -o s - <attach.txt
+		assert_output 'trdecode: <stdin>: not a trace of the format apitrace'
+	done
+	seq -f 'at %g o clock' 1000 >attach.txt
+	run -2 trdecode -o s attach.txt
+	# a length that is damaged, and a trace behind it
+	for byte in 2 3 4 5; do
+		for bit in 1 8 16 64 128; do
+			cp "$T/v6.trace" x.trace
+			chmod u+w x.trace
+			damage_byte x.trace $byte $bit
+			run -1 trdecode -o s x.trace
+			assert_output --regexp '^trdecode: x.trace: 0x[0-9a-f]+: chunk [01]'
+		done
+	done
+}
+
+@test "what brotli has a meaning for is no trace for that" {
+	# as compiled Python of version 3.11 begins
+	printf '\247\015\015\012\000\000\000\000\244\214\017\150\304\023\000\000\343\000' >x.pyc
+	head -c 100 /dev/zero >>x.pyc
+	run -2 trdecode x.pyc
+	assert_output 'trdecode: x.pyc: not a trace of a known format'
+}
+
+# damage_byte FILE OFFSET [BITS]: those of that byte, 32 unless given
 damage_byte() {
 	local byte
 	byte=$(od -An -tu1 -j "$2" -N 1 "$1")
 	# shellcheck disable=SC2059 # the format is the byte
-	printf "\\x$(printf %x $((byte ^ 32)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+	printf "\\x$(printf %x $((byte ^ ${3:-32})))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 
 @test "damaged brotli: all that comes before the damage is there" {
@@ -608,4 +706,36 @@ damage_byte() {
 	printf '\004\000\000\000\001f\001\001a\001\000\011\000\001\000\004\005\004\005\000\001\000\000' | gzip >x.trace
 	run -0 pipe 'trdecode x.trace | trencode'
 	assert_output '0 f(a = )'
+}
+
+@test "numbers where apitrace needs some: lines and offsets, glGetError, GUIDs" {
+	need apitrace
+	{
+		# a property whose name holds a NUL
+		printf '\006\006\003a\000b\001v\000'
+		# f(), of a frame with line 2^32 - 1 and offset 2^63, and one with 7 and 9
+		printf '\000\000\000\001f\001\001a\004\002'
+		printf '\000\002\001f\003\001s\004\377\377\377\377\017\005\200\200\200\200\200\200\200\200\200\001\000'
+		printf '\001\003\001s\004\007\005\011\000'
+		# a = GUID {0, true, repr ("x", 3), {8 bytes}}
+		printf '\001\000\014\000\004GUID\004\001a\001b\001c\001d\000\002\016\007\001x\004\003'
+		printf '\013\010\004\001\004\002\004\003\004\004\004\005\004\006\004\007\016\004\011\004\010\000'
+		printf '\001\000\000'
+		# glGetError: nothing, 5, 0, NULL, false, true, 0.5, -1.5, repr (1, 0), repr (0, 1)
+		printf '\000\000\001\012glGetError\000\000\001\001\000'
+		call=2
+		for value in '\004\005' '\004\000' '\000' '\001' '\002' '\005\000\000\000\077' \
+			'\005\000\000\300\277' '\016\004\001\004\000' '\016\004\000\004\001'; do
+			# shellcheck disable=SC2059 # they are formats
+			printf "\\000\\000\\001\\000\\001\\$(printf %03o $call)\\002$value\\000"
+			call=$((call + 1))
+		done
+	} | gzip -n >x.trace
+	apitrace dump --color=never x.trace >want
+	[ "$(grep -c glGetError want)" = 5 ]
+	grep -qxF '?+0x9: s:7' want
+	grep -qxF '?: f: s' want
+	trdecode x.trace | trencode | cmp - want
+	apitrace dump -v --color=never x.trace >want
+	trdecode x.trace | trencode --all-calls | cmp - want
 }

@@ -296,6 +296,39 @@ events() {
 	assert_line --index 0 '0 foo(x = 5)'
 	assert_line --index 1 '1 bare()'
 	assert_line --index 2 '2 foo(x = ?)'
+	# each such event has the names of what it has, calls may have more where they return
+	events '"ph":"i","name":"foo","pid":1,"tid":1,"ts":1,"args":{"x":5,"y":6}' \
+		'"ph":"i","name":"foo","pid":1,"tid":1,"ts":2' \
+		'"ph":"i","name":"foo","pid":1,"tid":1,"ts":3,"args":{"y":7}' \
+		'"ph":"B","name":"foo","pid":1,"tid":1,"ts":4,"args":{"x":8}' \
+		'"ph":"E","name":"foo","pid":1,"tid":1,"ts":5,"args":{"z":9}' \
+		'"ph":"i","name":"foo","pid":1,"tid":1,"ts":6,"args":{"x":10,"y":11}' >x.json
+	trdecode -f chrome x.json | trencode -q -t apitrace -o x.trace
+	run -0 apitrace dump --color=never x.trace
+	assert_output "$(printf '%s\n' '0 foo(x = 5, y = 6)' '1 foo()' '2 foo(y = 7)' \
+		'3 foo(x = 8, y = ?, z = 9)' '4 foo(x = 10, y = 11)')"
+	run -0 pipe 'trdecode x.trace | trencode'
+	assert_line --index 1 '1 foo()'
+}
+
+@test "calls of a function with and without arguments are of two functions of a .trace" {
+	need apitrace
+	need_shared uftrace
+	cp -r "$SHARED/uftrace/args-spec" x
+	chmod -R u+w x
+	# the second call of ints loses its values
+	{
+		head -c $((0x98)) "$SHARED/uftrace/args-spec/10982.dat"
+		printf '\x68'
+		tail -c +$((0x9a)) "$SHARED/uftrace/args-spec/10982.dat" | head -c 7
+		tail -c +$((0xb9)) "$SHARED/uftrace/args-spec/10982.dat"
+	} >x/10982.dat
+	trdecode -q x | trsym -q | trencode -q -t apitrace -o x.trace
+	run -0 apitrace dump --color=never x.trace
+	assert_line '4 ints(arg1 = -1, arg2 = -300, arg3 = 70000, arg4 = -5000000000) = -704963005'
+	assert_line '5 ints() = 10'
+	trdecode x.trace | trencode >got
+	printf '%s\n' "$output" | diff <(sed /^$/d got) -
 }
 
 @test "of .trace behind each other it is said that apitrace reads the first" {

@@ -172,3 +172,21 @@ same_as_report() {
 	assert_equal "$(text v6-markers --raw | grep -c '^$')" 0
 	diff <(report v6-bprint-bputs -R) <(text v6-bprint-bputs --raw)
 }
+
+@test "a filtered function graph is indented by what is left of it" {
+	cd "$BATS_TEST_TMPDIR"
+	trdecode -q "$DATA/trace-cmd/v6-fgraph.dat" | trsym -q >graph.trs
+	# the depths that are left, counted by the braces
+	nested() {
+		awk '{ sub(/.*\|  /, ""); at = match($0, /[^ ]/) - 1 } /}$/ { d -= 2 }
+			at != d { print NR ": " $0; bad = 1 } /{$/ { d += 2 } END { exit bad }'
+	}
+	for e in 'depth != 0' 'depth != 1' 'name =~ "^vfs"' 'dur > 10us' 'dur < 20us' 1; do
+		trfilter "($e) && tid == 149 && has(self)" graph.trs | trencode -q | sed 1d >text
+		run -0 grep -c funcgraph text
+		[ "$output" -gt 20 ]
+		run -0 nested <text
+	done
+	# with its own indent, what was recorded is shown as it was
+	trfilter 1 graph.trs | trencode -q | cmp - <(trencode -q graph.trs)
+}

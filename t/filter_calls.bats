@@ -405,7 +405,7 @@ open_ends() {
 	run -2 --separate-stderr trfilter 'total > 1ms' threads.trs
 	assert_equal "$stderr" "trfilter: expression, column 1: 'total' is called 'dur' here"
 	run -2 --separate-stderr trfilter 'under(dur > 1ms)' threads.trs
-	assert_equal "$stderr" 'trfilter: expression, column 1: under() is asked at the beginning of a call: of its name, thread, time or fields'
+	assert_equal "$stderr" 'trfilter: expression, column 1: under() is asked at the beginning of a call: of its name, thread, time, fields or arguments'
 	run -2 --separate-stderr trfilter 'dur > time' threads.trs
 	assert_equal "$stderr" 'trfilter: expression, column 1: one side is known when the call begins, the other when it ends'
 	run -2 --separate-stderr trfilter -D x 1 threads.trs

@@ -65,6 +65,7 @@ complete_line() {
 }
 
 @test "what the tables of other tools' options say is here is here" {
+	cd "$BATS_TEST_TMPDIR"
 	for page in "$ROOT"/man1/*.1; do
 		program=$(basename "$page" .1)
 		sed -n '/^\.Sh WHAT OTHERS HAVE/,/^\.Sh [^W]/p' "$page" >section

@@ -170,3 +170,19 @@ near_end() {
 	run -2 trdecode --since 2026-01-01 -o x "$SHARED/uftrace/threads"
 	assert_output --partial 'wall time'
 }
+
+@test "--tid keeps what was lost of a CPU, as a filter does" {
+	trdecode "$DATA/trace-cmd/v7-zstd-split-lost.dat" >all.trs
+	gaps() { trencode -q | grep DROPPED; }
+	gaps <all.trs >want
+	[ -s want ]
+	trfilter 'tid == 1316' all.trs | gaps | cmp - want
+	for input in "$DATA/trace-cmd/v7-zstd-split-lost.dat" all.trs; do
+		trdecode --tid 1316 "$input" >some.trs
+		gaps <some.trs | cmp - want
+		run -0 trfilter -c 1 some.trs
+		assert_output "$(trfilter -c 'tid == 1316' all.trs)"
+	done
+	# but not of the CPUs that are not asked for
+	run -1 pipefail "trdecode --tid 1316 --cpu 99 all.trs | trencode -q | grep DROPPED"
+}

@@ -184,3 +184,19 @@ hidden() {
 	run -0 pipe "trfilter --drop frame 1 all.trs | trstat -q -F tsv -g frame -a count"
 	assert_line --index 1 $'\t'"$((n / 2))"
 }
+
+@test "messages are not told by the file of uftrace that holds them too" {
+	need_shared uftrace/extern-data
+	trdecode -q "$SHARED/uftrace/extern-data" 2>/dev/null | trsym -q >e.trs
+	grep -q 'first message' e.trs
+	run -0 --separate-stderr bash -c 'trfilter --scrub args 1 e.trs >args.trs'
+	assert_equal "$stderr" 'trfilter: left out, as it may tell messages: extern.dat of the source'
+	hidden 'first message' -- args.trs
+	trfilter -q --drop message 1 e.trs >dropped.trs
+	hidden 'first message' -- dropped.trs
+	trfilter -q --keep ret 1 e.trs >kept.trs
+	hidden 'first message' -- kept.trs
+	# who keeps them has both
+	run -0 pipe "trfilter -q --keep message 1 e.trs | strings | grep -c 'first message'"
+	assert_output "$(strings e.trs | grep -c 'first message')"
+}

@@ -154,19 +154,13 @@ static void tell_properties(struct facts *f, const struct buffer *headers)
 	}
 }
 
-/* Count all that comes; headers: of the traces that follow in the file, in bounds. */
-static int count_all(struct apitrace *a, struct buffer *headers)
+/* Count all that comes. */
+static int count_all(struct apitrace *a)
 {
-	uint64_t traces = 0;
 	int got = 1;
 
-	while (got > 0) {
-		if (a->totals.traces > traces && headers->size < APITRACE_HEADER_LIMIT &&
-		    buffer_append(headers, a->header.data, a->header.size))
-			return apitrace_no_memory(a);
-		traces = a->totals.traces;
+	while (got > 0)
 		got = a->done ? 0 : apitrace_event(a);
-	}
 	return got;
 }
 
@@ -174,13 +168,11 @@ static int apitrace_info(struct input *in, struct facts *f, struct error *e)
 {
 	struct apitrace *a = in->state;
 	struct apitrace_totals *t = &a->totals;
-	struct buffer headers = {0};
 	uint64_t version = a->version, semantic = a->semantic; /* the first trace's */
 	uint64_t size = file_size(in); /* damage may keep the rest from being read */
 
-	if (apitrace_declare(a) || count_all(a, &headers)) {
+	if (apitrace_declare(a) || count_all(a)) {
 		*e = a->error;
-		buffer_free(&headers);
 		return -1;
 	}
 	fact_text(f, "format", "apitrace");
@@ -196,8 +188,7 @@ static int apitrace_info(struct input *in, struct facts *f, struct error *e)
 	fact_number(f, "threads", t->threads);
 	if (t->traces > 1)
 		fact_number(f, "traces", t->traces);
-	tell_properties(f, &headers);
-	buffer_free(&headers);
+	tell_properties(f, &a->headers);
 	return 0;
 }
 
@@ -208,6 +199,7 @@ static void apitrace_close(struct input *in)
 	apitrace_forget(a);
 	unpack_close(&a->unpack);
 	buffer_free(&a->header);
+	buffer_free(&a->headers);
 	buffer_free(&a->tail);
 	buffer_free(&a->used);
 	buffer_free(&a->members);

@@ -23,6 +23,7 @@ enum {
 	APITRACE_THREAD_LIMIT = INT32_MAX, /* tids of other systems may be so large */
 	APITRACE_OPEN_LIMIT = 1 << 18,	   /* calls that did not return are remembered */
 	APITRACE_HEADER_LIMIT = 1 << 20,
+	APITRACE_TRACES_LIMIT = 1 << 14, /* of one file: each is remembered to the end */
 	APITRACE_DEFINITIONS_LIMIT = 256 * 1024 * 1024, /* bytes of all of them */
 	APITRACE_VALUES_LIMIT = MAX_VALUE,		/* bytes of one event's values */
 };
@@ -68,8 +69,8 @@ struct apitrace {
 	struct error error;
 
 	uint64_t version, semantic;
-	struct buffer header;	  /* as it stood there, whole properties only */
-	struct intern properties; /* names, values: in turns */
+	struct buffer header;  /* as it stood there, whole properties only */
+	struct buffer headers; /* only counting: of all traces of the file, in bounds */
 
 	uint64_t tick;
 	uint32_t call, frame; /* numbers of the next enter and of the present frame */
@@ -168,11 +169,19 @@ int apitrace_sint(struct apitrace *a, int64_t *n);
 
 /* The header of a trace. 0, or -1. FAILURE_END: what there is of it is in a. */
 int apitrace_header(struct apitrace *a);
+/*
+ * An event that is none: the header of another trace, of a process that wrote to the same file? It
+ * is, if an event follows, or nothing, or one more such header: of those before it the traces have
+ * no events. Their version is at least 2: 0 and 1 are events. 0, or -1.
+ */
+int apitrace_other_traces(struct apitrace *a, uint8_t event);
 
 /* --- apitrace_events.c --- */
 
 /* Declare the trace whose header was read. */
 int apitrace_declare(struct apitrace *a);
+/* At the end of a trace: its open calls have not returned, but end their frames all the same. */
+void apitrace_count_open(struct apitrace *a);
 /* What is remembered of an open call: its function and its lane. */
 static inline uint64_t apitrace_remember(const struct apitrace *a,
 					 const struct apitrace_function *f, uint32_t lane)

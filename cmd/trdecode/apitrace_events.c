@@ -42,7 +42,10 @@ int apitrace_declare(struct apitrace *a)
 	a->call = a->frame = 0;
 	a->totals.traces++;
 	if (!w)
-		return 0;
+		return a->headers.size < APITRACE_HEADER_LIMIT &&
+				       buffer_append(&a->headers, a->header.data, a->header.size)
+			       ? apitrace_no_memory(a)
+			       : 0;
 	if (!a->clock)
 		a->clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, "ticks"),
 								 .flags = CLOCK_TICKS});
@@ -237,8 +240,7 @@ static int leave(struct apitrace *a, uint64_t offset)
 	return 0;
 }
 
-/* At the end of a trace: its open calls have not returned, but end their frames all the same. */
-static void count_open(struct apitrace *a)
+void apitrace_count_open(struct apitrace *a)
 {
 	uint64_t known;
 
@@ -250,45 +252,13 @@ static void count_open(struct apitrace *a)
 	}
 }
 
-/* An event that is none: the header of another trace, of a process that wrote to the same file? */
-static int another_trace(struct apitrace *a, uint8_t event)
-{
-	uint64_t version = a->version, semantic = a->semantic;
-	uint8_t next;
-
-	if (event > APITRACE_LATEST)
-		return apitrace_bad(a, "unknown event %u", event);
-	a->unpack.at--;
-	if (apitrace_header(a)) {
-		if (a->failure == FAILURE_FATAL)
-			return -1;
-		goto none;
-	}
-	/* its first event follows, or nothing */
-	if (apitrace_byte(a, &next)) {
-		if (a->failure == FAILURE_FATAL || event < APITRACE_PROPERTIES)
-			goto none;
-		a->failure = FAILURE_NONE;
-	} else {
-		a->unpack.at--;
-		if (next != APITRACE_ENTER)
-			goto none;
-	}
-	count_open(a);
-	return apitrace_declare(a);
-none:
-	a->version = version;
-	a->semantic = semantic;
-	return a->failure == FAILURE_FATAL ? -1 : apitrace_bad(a, "unknown event %u", event);
-}
-
 /* Nothing more comes: say why. in_event: it ended inside of one. */
 static int finish(struct apitrace *a, bool in_event, uint64_t offset)
 {
 	char size[32];
 
 	a->done = true;
-	count_open(a);
+	apitrace_count_open(a);
 	if (a->totals.left_out && !a->input->decoding->quiet)
 		warn(a->input->name, NO_OFFSET,
 		     "%" PRIu64 " %s values of more than %s, which were left out",
@@ -322,7 +292,7 @@ int apitrace_event(struct apitrace *a)
 	else if (event == APITRACE_LEAVE)
 		bad = leave(a, offset);
 	else
-		bad = another_trace(a, event);
+		bad = apitrace_other_traces(a, event);
 	if (!bad)
 		return 1;
 	return a->failure == FAILURE_FATAL ? -1 : finish(a, true, offset);

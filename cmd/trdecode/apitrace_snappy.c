@@ -40,11 +40,13 @@ size_t snappy_part(const uint8_t *p, size_t n, uint8_t *out, size_t size, bool *
 	const uint8_t *end = p + n;
 	uint32_t length;
 	size_t done = 0;
+	bool all;
 
 	*whole = false;
 	if (!preamble(&p, end, &length))
 		return 0;
-	if (length < size)
+	all = length <= size; /* else so much of it is wanted */
+	if (all)
 		size = length;
 	while (p < end && done < size) {
 		uint8_t tag = *p++;
@@ -57,8 +59,11 @@ size_t snappy_part(const uint8_t *p, size_t n, uint8_t *out, size_t size, bool *
 				return done;
 			run = more ? (size_t)little(p, more) + 1 : (size_t)(tag >> 2) + 1;
 			p += more;
-			if (run > size - done)
-				return done;
+			if (run > size - done) {
+				if (all)
+					return done;
+				run = size - done;
+			}
 			if (run > (size_t)(end - p)) {
 				/* cut inside of a literal: what is there is good */
 				memcpy(out + done, p, (size_t)(end - p));

@@ -7,7 +7,8 @@
 #include "decoder.h"
 #include "merge.h"
 
-enum { NOT_ASKED, WANTED, REFUSED, ROWS_TELL, NAME_LIMIT = 512 };
+/* GAPS: of a lane, only these are wanted; of a type, it is theirs. */
+enum { NOT_ASKED, WANTED, REFUSED, ROWS_TELL, GAPS, NAME_LIMIT = 512 };
 
 void limits_free(struct limits *l)
 {
@@ -70,13 +71,18 @@ bool limits_has(const struct number_list *l, int64_t n)
 static uint8_t lane_wanted(const struct limits *l, uint32_t lane)
 {
 	struct lane_entry e;
+	bool cpu, tid;
 
 	writer_lane_of(l->writer, lane, &e);
-	if (l->tids.count && !(e.flags & LANE_HAS_TID && limits_tid(l, e.tid)))
+	cpu = e.flags & LANE_HAS_CPU;
+	tid = e.flags & LANE_HAS_TID;
+	if ((cpu && l->cpus.count && !limits_cpu(l, e.cpu)) ||
+	    (tid && l->tids.count && !limits_tid(l, e.tid)))
 		return REFUSED;
-	if (!l->cpus.count)
-		return WANTED;
-	return !(e.flags & LANE_HAS_CPU) ? ROWS_TELL : limits_cpu(l, e.cpu) ? WANTED : REFUSED;
+	/* what is lost of a CPU may have been of any thread */
+	if (!tid && l->tids.count)
+		return GAPS;
+	return cpu || !l->cpus.count ? WANTED : ROWS_TELL;
 }
 
 static void copy_name(const struct writer *w, uint32_t string, char *out)
@@ -103,7 +109,7 @@ static bool type_named(const struct limits *l, uint32_t name_id, uint32_t group_
 	return false;
 }
 
-/* Gaps are always wanted. ROWS_TELL: its rows have a field for their CPU, or may have lost any. */
+/* Gaps are always wanted. ROWS_TELL: its rows have a field for their CPU. */
 static uint8_t type_wanted(const struct limits *l, uint32_t type)
 {
 	uint32_t name, group, offset, size;
@@ -111,13 +117,13 @@ static uint8_t type_wanted(const struct limits *l, uint32_t type)
 
 	writer_type_of(l->writer, type, &kind, &name, &group);
 	if (kind == KIND_GAP)
-		return ROWS_TELL;
+		return GAPS;
 	if (l->ntypes && !type_named(l, name, group))
 		return REFUSED;
 	return writer_type_field(l->writer, type, ROLE_CPU, &offset, &size) ? ROWS_TELL : WANTED;
 }
 
-/* Of a row in a lane of no CPU, fixed being NULL for a gap. */
+/* Of a row in a lane of no CPU. */
 static bool row_wanted(const struct limits *l, uint32_t type, const uint8_t *fixed)
 {
 	uint32_t offset, size;
@@ -154,12 +160,14 @@ static bool refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const
 		return true;
 	by_lane = wanted(l, &l->lanes, &l->nlanes, lane, lane_wanted);
 	by_type = wanted(l, &l->kinds, &l->nkinds, type, type_wanted);
-	if (by_lane != ROWS_TELL)
+	if (by_lane == WANTED || by_lane == REFUSED)
 		return by_lane == REFUSED || by_type == REFUSED;
+	if (by_lane == GAPS && by_type != GAPS)
+		return true;
 	/* then a lane and a type that are both in a block say nothing of a row of both */
 	if (!l->writer->refuse_rows)
 		writer_refuse_rows(l->writer);
-	return by_type != ROWS_TELL || !row_wanted(l, type, fixed);
+	return by_type != GAPS && (by_type != ROWS_TELL || !row_wanted(l, type, fixed));
 }
 
 void limits_begin(struct limits *l, struct writer *w)

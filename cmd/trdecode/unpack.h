@@ -69,7 +69,9 @@ size_t snappy_part(const uint8_t *in, size_t n, uint8_t *out, size_t size, bool 
 bool snappy_length(const uint8_t *in, size_t n, uint32_t *length);
 
 enum {
-	UNPACK_SNAPPY_LIMIT = 64 * 1024 * 1024,	 /* of one chunk, unpacked */
+	UNPACK_SNAPPY_LIMIT = 64 * 1024 * 1024, /* of one chunk, unpacked */
+	/* what raw snappy makes of so much at most */
+	UNPACK_SNAPPY_PACKED = 32 + UNPACK_SNAPPY_LIMIT + UNPACK_SNAPPY_LIMIT / 6,
 	UNPACK_WINDOW_LIMIT = 128 * 1024 * 1024, /* of a frame of zstd */
 	UNPACK_ZSTD_HEADER = 17,		 /* of a frame, at most */
 };

@@ -14,10 +14,19 @@
 #include "common/formats/apitrace.h"
 #include "tree.h"
 
+enum { FIRST_BYTES = 8 };
+
 static bool first_bytes_sane(const uint8_t *p, size_t n)
 {
-	return n && p[0] <= APITRACE_LATEST &&
-	       (n < 2 || p[1] <= (p[0] >= APITRACE_PROPERTIES ? p[0] : 1));
+	if (!n || p[0] > APITRACE_LATEST)
+		return false;
+	/* traces without events may come first: of old versions their headers are a byte each */
+	while (n > 1 && p[0] < APITRACE_PROPERTIES && p[1] > APITRACE_LEAVE &&
+	       p[1] <= APITRACE_LATEST) {
+		p++;
+		n--;
+	}
+	return n < 2 || p[1] <= (p[0] >= APITRACE_PROPERTIES ? p[0] : APITRACE_LEAVE);
 }
 
 /* Two bytes, and the only method that there is. The file may be cut behind them. */
@@ -33,7 +42,7 @@ static bool gzip_mark(const uint8_t *head, size_t n)
 static bool probe_gzip(const uint8_t *head, size_t n)
 {
 	z_stream z = {.next_in = (Bytef *)head, .avail_in = (uInt)n};
-	uint8_t out[2];
+	uint8_t out[FIRST_BYTES];
 	int result;
 
 	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
@@ -66,6 +75,20 @@ static bool header_sane(const uint8_t *p, size_t n)
 	return p[2] < 0x80;
 }
 
+/* Is the first function without a name? So other files look whose bytes brotli has a meaning for,
+ * compiled Python among them: zeros. */
+static bool first_is_nameless(const uint8_t *p, size_t n)
+{
+	size_t i = 2, numbers;
+
+	if (n < 2 || p[0] >= APITRACE_PROPERTIES || p[1] != APITRACE_ENTER)
+		return false;
+	/* over the thread and the id */
+	for (numbers = p[0] >= APITRACE_THREADS ? 2 : 1; i < n && numbers; i++)
+		numbers -= !(p[i] & 0x80);
+	return i < n && !p[i];
+}
+
 static bool probe_brotli(const uint8_t *head, size_t n)
 {
 	BrotliDecoderState *b = BrotliDecoderCreateInstance(NULL, NULL, NULL);
@@ -90,7 +113,7 @@ static bool probe_brotli(const uint8_t *head, size_t n)
 	if (!unpacked) /* tables alone may fill what was read; those of chance seldom do */
 		return result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && !n &&
 		       (window == 15 || window == 11);
-	return first_bytes_sane(out, unpacked);
+	return first_bytes_sane(out, unpacked) && !first_is_nameless(out, unpacked);
 }
 
 bool unpack_is_zstd(const uint8_t *head, size_t n)
@@ -131,7 +154,7 @@ static bool probe_zstd(const uint8_t *head, size_t n)
 {
 	ZSTD_DStream *z;
 	ZSTD_inBuffer in = {head, n, 0};
-	uint8_t bytes[2];
+	uint8_t bytes[FIRST_BYTES];
 	ZSTD_outBuffer out = {bytes, sizeof bytes, 0};
 	size_t result = 1;
 
@@ -149,25 +172,35 @@ static bool probe_zstd(const uint8_t *head, size_t n)
 	return !out.pos || first_bytes_sane(bytes, out.pos);
 }
 
+static bool is_text(const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((p[i] < ' ' && p[i] != '\t' && p[i] != '\n' && p[i] != '\r') || p[i] > '~')
+			return false;
+	return true;
+}
+
+/*
+ * Text may begin with the mark, too. Of the length behind it the last byte is 0 in what apitrace
+ * writes, and at most 4 in chunks of the size that is read here: no text has those. Where it is
+ * damaged the chunk begins with what a trace begins with.
+ */
 static bool probe_snappy(const uint8_t *head, size_t n)
 {
-	uint32_t packed, length;
-	size_t at = 6;
+	uint8_t out[FIRST_BYTES];
+	uint32_t packed;
+	bool whole;
 
-	if (n < 2 || memcmp(head, "at", 2) != 0)
-		return false;
-	/* cut before the end of the first block's length */
-	while (at < n && at < 6 + 5 && head[at] & 0x80)
-		at++;
-	if (at >= n)
-		return true;
+	if (n == 3) /* cut inside of the length, like the others, of which one byte tells little */
+		return head[2] != '\n';
+	if (n < 6)
+		return n == 2 || !is_text(head + 2, n - 2);
 	packed = get_u32(head + 2);
 	if (!packed)
 		return false;
-	/* a length that no text has: what is in the block may be damaged */
-	if (packed < 1 << 24)
+	if (packed <= UNPACK_SNAPPY_PACKED)
 		return true;
-	return snappy_length(head + 6, n - 6, &length) && snappy_length_sane(packed, length);
+	return first_bytes_sane(out, snappy_part(head + 6, n - 6, out, sizeof out, &whole));
 }
 
 bool unpack_probe(const uint8_t *head, size_t n, enum container *container)

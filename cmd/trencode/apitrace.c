@@ -30,7 +30,7 @@ struct state {
 	struct open_calls open; /* number in the stream to number in the output */
 	uint32_t call;		/* of the next enter */
 	uint64_t unmatched, foreign, gaps;
-	bool quiet, several;
+	bool quiet, begun, several; /* begun: a header is written; several: more than one */
 };
 
 static int begin(struct encoding *en, struct error *e)
@@ -119,6 +119,19 @@ static int meta(struct encoding *en, const struct meta *m, struct error *e)
 		       : 0;
 }
 
+/* As apitrace itself writes them when two processes share a file. */
+static void write_header(struct state *s, const uint8_t *text, size_t size)
+{
+	if (s->begun && !s->several && !s->quiet)
+		warn(NULL, NO_OFFSET,
+		     "several traces stand behind each other in the output, of which apitrace "
+		     "reads the first only; --anew makes one of them");
+	s->several = s->begun;
+	s->begun = true;
+	apitrace_target_begin(&s->target, text[0]);
+	pack_put(&s->target.pack, text, size);
+}
+
 /* Is there a header of that source? Those before it, of traces without events, are written. */
 static bool put_header(struct state *s, uint32_t source)
 {
@@ -132,17 +145,14 @@ static bool put_header(struct state *s, uint32_t source)
 		struct header *h = take_header(s);
 
 		found = h->source == source;
-		if (h->text.size) {
-			apitrace_target_begin(&s->target, h->text.data[0]);
-			pack_put(&s->target.pack, h->text.data, h->text.size);
-		}
+		if (h->text.size)
+			write_header(s, h->text.data, h->text.size);
 		free_header(h);
 	}
 	return true;
 }
 
-/* Events of another source: a trace of its own behind the first, as apitrace itself writes them
- * when two processes share a file. */
+/* Events of another source: a trace of its own behind the first. */
 static int begin_trace(struct state *s, const struct source *source, struct error *e)
 {
 	static const uint8_t latest[] = {APITRACE_LATEST, APITRACE_LATEST, 0};
@@ -154,18 +164,11 @@ static int begin_trace(struct state *s, const struct source *source, struct erro
 		return error_set(e, NULL, NO_OFFSET,
 				 "traces whose calls are mixed with each other cannot be written "
 				 "into one .trace as they are: --anew makes one of them");
-	if (s->source && !s->several && !s->quiet)
-		warn(NULL, NO_OFFSET,
-		     "several traces stand behind each other in the output, of which apitrace "
-		     "reads the first only; --anew makes one of them");
-	s->several |= s->source != NULL;
 	s->source = source;
 	s->call = 0;
 	open_calls_free(&s->open);
-	if (!put_header(s, source->number)) {
-		apitrace_target_begin(&s->target, APITRACE_LATEST);
-		pack_put(&s->target.pack, latest, sizeof latest);
-	}
+	if (!put_header(s, source->number))
+		write_header(s, latest, sizeof latest);
 	return 0;
 }
 

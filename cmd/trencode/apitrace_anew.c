@@ -12,178 +12,17 @@
 #include "apitrace_anew.h"
 #include "common/field.h"
 
-enum { ARGUMENTS_MOST = 4096, NAME_MOST = 32 * 1024 };
-
-/* A function of the trace to be. */
-struct function {
-	uint32_t place; /* in the dialect, 0 not yet */
-	uint32_t arguments;
-	bool keep; /* the arguments' numbers are right as they are */
-};
-
-/* The fields of a type. */
-struct made {
-	struct anew_field *fields;
-	uint32_t n;
-};
-
 struct state {
 	struct anew anew;
 	struct apitrace_anew_values values;
-	struct function *functions, *events; /* by the stream's places, types */
-	size_t functions_size, events_size;
-	struct made *types;
-	size_t types_size;
+	struct apitrace_anew_functions functions;
 	uint32_t *lanes; /* by thread */
 	size_t lanes_size;
 	struct type *calls[2], *gap;
 	struct buffer tail;
-	uint32_t calls_written, signatures;
-	uint64_t extra, bad, cut, fields_lost, unseen, instants, named;
+	uint32_t calls_written;
+	uint64_t extra, bad, unseen, instants, named;
 };
-
-/* --- functions --- */
-
-static int fields_of(struct state *s, const struct type *t, struct made **out)
-{
-	struct made *types = array_reach(s->types, &s->types_size, t->number, sizeof *types);
-
-	if (!types)
-		return -1;
-	s->types = types;
-	*out = &types[t->number];
-	if (!(*out)->fields)
-		(*out)->fields =
-			anew_fields_plan(t, ARGUMENTS_MOST, false, &(*out)->n, &s->fields_lost);
-	return (*out)->fields ? 0 : -1;
-}
-
-/* A definition with names of arguments, to be filled in. */
-static struct definition *new_names(struct state *s, uint32_t n, struct member **members)
-{
-	struct definition *d = dialect_definition(&s->anew.d);
-
-	*members = dialect_members(&s->anew.d, n);
-	if (!d || !*members)
-		return NULL;
-	d->name = dialect_text(&s->anew.d, "", 0);
-	d->kind = DEFINITION_STRUCT;
-	d->count = n;
-	d->members = *members;
-	return d;
-}
-
-/* Arguments without names are called as uftrace calls them. */
-static int number_names(struct state *s, const struct event *ev, struct definition **out)
-{
-	struct member *m;
-	struct values v;
-	struct detail x;
-	uint32_t n = 0;
-
-	values_begin(&v, ev->tail, ev->tail_size);
-	while (values_detail(&v, &x))
-		n += x.what == DETAIL_ARGUMENT && n < ARGUMENTS_MOST;
-	*out = new_names(s, n, &m);
-	if (!*out)
-		return -1;
-	values_begin(&v, ev->tail, ev->tail_size);
-	for (uint32_t i = 0; i < n && values_detail(&v, &x);) {
-		char name[32];
-		int size;
-
-		if (x.what != DETAIL_ARGUMENT)
-			continue;
-		size = x.index > 1000 ? snprintf(name, sizeof name, "fparg%" PRIu64, x.index - 1000)
-				      : snprintf(name, sizeof name, "arg%" PRIu64, x.index);
-		m[i++].name = dialect_text(&s->anew.d, name, (size_t)size);
-	}
-	return 0;
-}
-
-static int field_names(struct state *s, const struct made *t, bool function,
-		       struct definition **out)
-{
-	struct member *m;
-
-	*out = new_names(s, t->n + function, &m);
-	if (!*out)
-		return -1;
-	for (uint32_t i = 0; i < t->n; i++)
-		m[i].name = t->fields[i].from->name;
-	if (function)
-		m[t->n].name = dialect_text(&s->anew.d, "function", 8);
-	return 0;
-}
-
-/* Readers take a name up to a NUL. */
-static int whole_name(struct state *s, struct text_ref *name)
-{
-	struct buffer b = {0};
-	int result = anew_name_no_nul(&b, name->text, name->size);
-
-	if (!result)
-		*name = dialect_text(&s->anew.d, b.data, b.size);
-	buffer_free(&b);
-	return result;
-}
-
-static int new_function(struct state *s, struct function *f, struct text_ref name,
-			const struct definition *names)
-{
-	struct place *p = dialect_place(&s->anew.d);
-
-	if (!p)
-		return -1;
-	p->address = s->signatures++;
-	if (name.size && whole_name(s, &name))
-		return -1;
-	if (name.size > NAME_MOST) {
-		name = dialect_text(&s->anew.d, name.text, NAME_MOST);
-		s->cut++;
-	}
-	p->name = name;
-	p->arguments = names;
-	f->arguments = names ? names->count : 0;
-	f->place = p->number;
-	return 0;
-}
-
-static struct function *function_at(struct function **table, size_t *size, uint32_t number)
-{
-	struct function *f = array_reach(*table, size, number, sizeof *f);
-
-	if (!f)
-		return NULL;
-	*table = f;
-	return &f[number];
-}
-
-static struct function *function_of(struct state *s, const struct anew_row *r)
-{
-	const struct event *ev = r->ev;
-	const struct place *place = dictionary_place(s->anew.dictionary, r->place);
-	struct function *f = function_at(&s->functions, &s->functions_size, r->place);
-	struct definition *names = NULL;
-	struct made *made;
-
-	if (!f || f->place)
-		return f;
-	anew_use_place(&s->anew, r->place);
-	if (place && place->arguments) {
-		f->keep = true;
-		return new_function(s, f, dictionary_place_name(s->anew.dictionary, r->place),
-				    place->arguments)
-			       ? NULL
-			       : f;
-	}
-	if (ev->type->flags & TYPE_VALUES
-		    ? number_names(s, ev, &names)
-		    : fields_of(s, ev->type, &made) || field_names(s, made, false, &names))
-		return NULL;
-	return new_function(s, f, dictionary_place_name(s->anew.dictionary, r->place), names) ? NULL
-											      : f;
-}
 
 /* --- rows --- */
 
@@ -224,10 +63,11 @@ static int put(struct state *s, const struct anew_row *r, bool leave, uint32_t c
 }
 
 /* What stands with the row, in s->tail. */
-static int take_values(struct state *s, const struct anew_row *r, const struct function *f)
+static int take_values(struct state *s, const struct anew_row *r,
+		       const struct apitrace_anew_function *f)
 {
 	bool leave = r->what == ANEW_LEAVE;
-	struct made *made;
+	struct apitrace_anew_fields *made;
 	int got = 0;
 
 	s->tail.size = 0;
@@ -239,7 +79,7 @@ static int take_values(struct state *s, const struct anew_row *r, const struct f
 		s->bad += got > 0;
 		return got < 0 ? -1 : 0;
 	}
-	if (fields_of(s, r->ev->type, &made))
+	if (apitrace_anew_fields(&s->functions, r->ev->type, &made))
 		return -1;
 	/* a return has no names of its own */
 	if (leave && made->n > 1)
@@ -254,13 +94,13 @@ static int call(void *state, const struct anew_row *r, struct error *e)
 {
 	struct state *s = state;
 	bool leave = r->what == ANEW_LEAVE;
-	struct function *f;
+	struct apitrace_anew_function *f;
 
 	if (r->unseen) {
 		s->unseen++;
 		return 0;
 	}
-	f = function_of(s, r);
+	f = apitrace_anew_of_call(&s->functions, r);
 	if (!f || take_values(s, r, f))
 		return error_no_memory(e);
 	if (!leave)
@@ -268,55 +108,26 @@ static int call(void *state, const struct anew_row *r, struct error *e)
 	return put(s, r, leave, *r->mark, f->place, e);
 }
 
-/* One with values has the names of its place's arguments, and is called as that. */
-static struct function *value_function(struct state *s, const struct event *ev)
-{
-	struct anew_row r = {.ev = ev, .place = ev->place};
-	struct function *f;
-	struct definition *names;
-
-	if (ev->place)
-		return function_of(s, &r);
-	f = function_at(&s->events, &s->events_size, ev->type->number);
-	if (f && !f->place &&
-	    (number_names(s, ev, &names) || new_function(s, f, ev->type->name, names)))
-		return NULL;
-	return f;
-}
-
-/* One with fields is called as its type, and its place is one more argument. */
-static struct function *field_function(struct state *s, const struct event *ev,
-				       const struct made *made)
-{
-	struct function *f = function_at(&s->events, &s->events_size, ev->type->number);
-	struct definition *names;
-
-	if (f && !f->place &&
-	    (field_names(s, made, ev->place, &names) || new_function(s, f, ev->type->name, names)))
-		return NULL;
-	return f;
-}
-
 /* Its values or fields, in s->tail. */
-static struct function *instant_values(struct state *s, const struct event *ev)
+static struct apitrace_anew_function *instant_values(struct state *s, const struct event *ev)
 {
-	struct function *f;
+	struct apitrace_anew_function *f;
 	struct text_ref name;
-	struct made *made;
+	struct apitrace_anew_fields *made;
 	int got;
 
 	s->tail.size = 0;
 	if (ev->type->flags & TYPE_VALUES) {
-		f = value_function(s, ev);
+		f = apitrace_anew_of_values(&s->functions, ev);
 		got = f ? apitrace_anew_convert(&s->values, &s->tail, ev, f->keep, f->arguments,
 						&s->extra)
 			: -1;
 		s->bad += got > 0;
 		return got < 0 ? NULL : f;
 	}
-	if (fields_of(s, ev->type, &made))
+	if (apitrace_anew_fields(&s->functions, ev->type, &made))
 		return NULL;
-	f = field_function(s, ev, made);
+	f = apitrace_anew_of_fields(&s->functions, ev, made);
 	if (!f || anew_field_values(&s->tail, made->fields, made->n, ev, false))
 		return NULL;
 	if (ev->place && f->arguments > made->n) {
@@ -333,7 +144,7 @@ static int instant(void *state, const struct anew_row *r, struct error *e)
 {
 	struct state *s = state;
 	const struct event *ev = r->ev;
-	struct function *f = instant_values(s, ev);
+	struct apitrace_anew_function *f = instant_values(s, ev);
 	uint32_t call = s->calls_written++;
 
 	if (!f)
@@ -358,11 +169,7 @@ static void drop(void *state)
 {
 	struct state *s = state;
 
-	for (size_t i = 0; i < s->types_size; i++)
-		free(s->types[i].fields);
-	free(s->types);
-	free(s->functions);
-	free(s->events);
+	apitrace_anew_functions_free(&s->functions);
 	free(s->lanes);
 	free(s->values.definitions);
 	buffer_free(&s->tail);
@@ -392,6 +199,7 @@ static int begin(struct encoding *en, struct error *e)
 
 	if (!s)
 		return -1;
+	s->functions.anew = &s->anew;
 	s->values.from = en->dictionary;
 	s->values.to = &s->anew.d;
 	for (int leave = 0; leave < 2; leave++) {
@@ -433,12 +241,13 @@ static int end(struct encoding *en, struct error *e)
 	anew_lost(a, a->with_cpu, "events have lost their CPU, which a .trace does not keep");
 	anew_lost(a, s->named, "threads have lost their name and process");
 	anew_lost(a, s->instants, "events are calls that return at once");
-	anew_lost(a, s->extra, "arguments beyond those of the function's first call are left out");
+	anew_lost(a, s->extra,
+		  "arguments beyond those that the function is declared with are left out");
 	anew_lost(a, s->bad, "events have damaged values: what is behind the damage is left out");
-	anew_lost(a, s->cut, "names were cut to 32768 bytes");
+	anew_lost(a, s->functions.cut, "names were cut to 32768 bytes");
 	anew_lost(a, s->values.rounded, "numbers were rounded to 64 bits");
 	anew_lost(a, s->values.opaque, "structs that nobody took apart are blobs or their name");
-	anew_lost(a, s->fields_lost, "fields of types with more than 4096 are left out");
+	anew_lost(a, s->functions.fields_lost, "fields of types with more than 4096 are left out");
 	return 0;
 }
 

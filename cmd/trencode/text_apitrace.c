@@ -146,8 +146,6 @@ static int take_details(struct state *s, struct open_text *t, const struct event
 		struct piece p = {t->text.size, 0, true}, *where;
 		uint64_t index, number;
 		struct value value;
-		struct values ahead;
-		bool is_signed;
 		uint8_t what;
 
 		if (!values_what(&v, &what, &index))
@@ -163,9 +161,7 @@ static int take_details(struct state *s, struct open_text *t, const struct event
 				return -1;
 			break;
 		case DETAIL_RETURN:
-			ahead = v;
-			t->zero = values_value(&ahead, &value) &&
-				  value_integer(&value, &number, &is_signed) && !number;
+			t->zero = apitrace_number(v, &number) && !number;
 			if (apitrace_value(&w, &v))
 				return -1;
 			where = &t->result;

@@ -21,6 +21,9 @@ struct apitrace_writer {
 
 /* The text of the next value, children with it. -1: memory is out, or the values are bad. */
 int apitrace_value(const struct apitrace_writer *w, struct values *v);
+/* The next value, which v stays in front of, as the number that apitrace takes it for where it
+ * needs one. false: it is none. */
+bool apitrace_number(struct values v, uint64_t *n);
 /* A text in quotes, as apitrace escapes it. */
 int apitrace_string(const struct apitrace_writer *w, const uint8_t *p, size_t n);
 /* One line a frame, its newline with it. */

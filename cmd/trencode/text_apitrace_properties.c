@@ -70,6 +70,8 @@ int apitrace_properties(const struct buffer *header, struct text *out, bool plai
 			return error_no_memory(e);
 		}
 		all = grown;
+		/* apitrace takes it up to a NUL */
+		one.name_size = strnlen((const char *)one.name, one.name_size);
 		one.order = n;
 		all[n++] = one;
 	}

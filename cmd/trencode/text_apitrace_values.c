@@ -231,25 +231,52 @@ static int members(const struct apitrace_writer *w, struct values *v, const stru
 	return 0;
 }
 
+bool apitrace_number(struct values v, uint64_t *n)
+{
+	struct value value;
+	long double real;
+	bool is_signed;
+
+	for (unsigned nesting = 0; nesting <= VALUE_DEPTH; nesting++) {
+		if (!values_value(&v, &value))
+			return false;
+		*n = 0;
+		if (value.tag == VALUE_NULL)
+			return true;
+		if (value_real(&value, &real)) {
+			*n = real > -0x1p63L && real < 0x1p63L ? (uint64_t)(int64_t)real
+							       : 1ull << 63;
+			return true;
+		}
+		if (value.tag != VALUE_REPR)
+			return value.tag != VALUE_POINTER && value_integer(&value, n, &is_signed);
+		/* the one for machines */
+		if (!values_skip(&v))
+			return false;
+	}
+	return false;
+}
+
 /* A GUID's four members as the 16 bytes they are. false: it is none after all. */
 static bool guid_text(struct values v, char *text)
 {
-	struct value part[4], byte;
-	uint8_t last[8] = {0};
+	uint64_t part[3], byte;
+	struct value array;
+	uint8_t last[8];
 
 	for (int i = 0; i < 3; i++)
-		if (!values_value(&v, &part[i]) || part[i].tag != VALUE_UINT)
+		if (!apitrace_number(v, &part[i]) || !values_skip(&v))
 			return false;
-	if (!values_value(&v, &part[3]) || part[3].tag != VALUE_ARRAY || part[3].count != 8)
+	if (!values_value(&v, &array) || array.tag != VALUE_ARRAY || array.count != 8)
 		return false;
 	for (int i = 0; i < 8; i++) {
-		if (!values_value(&v, &byte) || byte.tag != VALUE_UINT)
+		if (!apitrace_number(v, &byte) || !values_skip(&v))
 			return false;
-		last[i] = (uint8_t)byte.number;
+		last[i] = (uint8_t)byte;
 	}
-	sprintf(text, "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x", (uint32_t)part[0].number,
-		(unsigned)part[1].number & 0xffff, (unsigned)part[2].number & 0xffff, last[0],
-		last[1], last[2], last[3], last[4], last[5], last[6], last[7]);
+	sprintf(text, "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x", (uint32_t)part[0],
+		(unsigned)part[1] & 0xffff, (unsigned)part[2] & 0xffff, last[0], last[1], last[2],
+		last[3], last[4], last[5], last[6], last[7]);
 	return true;
 }
 
@@ -354,15 +381,17 @@ int apitrace_frame(const struct apitrace_writer *w, const struct definition *fra
 	    (PUT(w, ": ") || put(w, text[APITRACE_FRAME_FUNCTION]->text,
 				 strlen(text[APITRACE_FRAME_FUNCTION]->text))))
 		return -1;
-	if (has[APITRACE_FRAME_OFFSET] &&
+	/* they are signed numbers in apitrace, and there if not negative */
+	if (has[APITRACE_FRAME_OFFSET] && (int64_t)number[APITRACE_FRAME_OFFSET] >= 0 &&
 	    (PUT(w, "+") || hexadecimal(w, number[APITRACE_FRAME_OFFSET])))
 		return -1;
 	if (has[APITRACE_FRAME_FILE]) {
 		if (PUT(w, ": ") || put(w, text[APITRACE_FRAME_FILE]->text,
 					strlen(text[APITRACE_FRAME_FILE]->text)))
 			return -1;
-		if (has[APITRACE_FRAME_LINE] &&
-		    (PUT(w, ":") || unsigned_number(w, number[APITRACE_FRAME_LINE], false)))
+		if (has[APITRACE_FRAME_LINE] && (int32_t)number[APITRACE_FRAME_LINE] >= 0 &&
+		    (PUT(w, ":") ||
+		     unsigned_number(w, (uint32_t)number[APITRACE_FRAME_LINE], false)))
 			return -1;
 	}
 	return PUT(w, "\n");

@@ -12,6 +12,7 @@
 #include "common/field.h"
 #include "anew.h"
 #include "text_layout.h"
+#include "text_tracecmd_depths.h"
 #include "text_time.h"
 
 enum { WAITING_MOST = 65536 };
@@ -33,8 +34,11 @@ struct state {
 	struct tc_lanes lanes;
 	struct line line;
 	struct tc_open open;
-	struct buffer fields;  /* of an event, as text */
-	struct buffer waiting; /* the open call's line, then those of other buffers */
+	const struct dictionary *dictionary;
+	struct tc_depths depths; /* of a filtered stream */
+	uint64_t depth;		 /* there, of the event at hand */
+	struct buffer fields;	 /* of an event, as text */
+	struct buffer waiting;	 /* the open call's line, then those of other buffers */
 	struct time_difference difference;
 	uint64_t not_evaluated;
 	bool quiet;
@@ -46,6 +50,7 @@ static int begin(void *state, const struct encoding *en, struct error *e)
 
 	(void)e;
 	s->out = en->text;
+	s->dictionary = en->dictionary;
 	s->nanoseconds = en->options->ns;
 	s->differences = en->options->ts_diff;
 	s->quiet = en->options->quiet;
@@ -191,13 +196,37 @@ static void put_head(struct state *s, const struct tc_lane *l, const struct tc_t
 	line_put(&s->line, t->name, t->name_size);
 }
 
+/* False: the record is too short. */
+static bool read_call(const struct state *s, const struct tc_type *t, const struct event *ev,
+		      struct graph_call *c)
+{
+	if (!graph_read(&t->graph, ev, c))
+		return false;
+	if (s->dictionary->filtered)
+		c->depth = s->depth;
+	return true;
+}
+
+/* An event of a filtered stream goes by, be it part of a graph. */
+static int follow(struct state *s, const struct tc_type *t, const struct event *ev, struct error *e)
+{
+	struct graph_call c;
+
+	if (t->graph.kind == GRAPH_NONE || !graph_read(&t->graph, ev, &c))
+		return 0;
+	if (tc_depths_row(&s->depths, ev->lane->thread, c.depth, t->graph.kind == GRAPH_EXIT,
+			  &s->depth))
+		return error_no_memory(e);
+	return 0;
+}
+
 static int message(struct state *s, struct tc_source *source, const struct tc_type *t,
 		   const struct event *ev, struct error *e)
 {
 	struct line *out = &s->line;
 	struct graph_call call;
 
-	if (t->graph.kind == GRAPH_EXIT && graph_read(&t->graph, ev, &call)) {
+	if (t->graph.kind == GRAPH_EXIT && read_call(s, t, ev, &call)) {
 		graph_exit_text(out, &call);
 	} else if (t->bprint.is) {
 		if (bprint_text(&source->binary, &t->bprint, ev, &source->names, out))
@@ -240,7 +269,7 @@ static int graph_enter(struct state *s, struct tc_source *source, const struct t
 {
 	struct tc_open o = {.is = true, .lane = ev->lane, .names = &source->names};
 
-	if (!graph_read(&t->graph, ev, &o.call))
+	if (!read_call(s, t, ev, &o.call))
 		return 0;
 	put_head(s, l, t, ev->time);
 	if (s->line.failed || buffer_append(&s->waiting, s->line.data, s->line.size))
@@ -306,6 +335,8 @@ static int event(void *state, const struct event *ev, struct error *e)
 	t = tc_type_at(&s->types, ev->type, &l->source->names);
 	if (!t)
 		return error_no_memory(e);
+	if (__builtin_expect(s->dictionary->filtered, 0) && follow(s, t, ev, e))
+		return -1;
 	if (__builtin_expect(s->open.is, 0)) {
 		if (same_buffer(ev->lane, s->open.lane)) {
 			if (ends_open(s, t, ev, &end)) {
@@ -329,7 +360,7 @@ static int event(void *state, const struct event *ev, struct error *e)
 	    (r = graph_enter(s, l->source, l, t, ev, e)))
 		return r < 0 ? -1 : 0;
 	put_head(s, l, t, ev->time);
-	if (t->graph.kind == GRAPH_ENTRY && graph_read(&t->graph, ev, &end)) {
+	if (t->graph.kind == GRAPH_ENTRY && read_call(s, t, ev, &end)) {
 		graph_enter_text(&s->line, &end, &l->source->names);
 		line_char(&s->line, '\n');
 	} else if (message(s, l->source, t, ev, e)) {
@@ -362,6 +393,7 @@ static void free_state(void *state)
 	tc_sources_free(&s->sources);
 	tc_types_free(&s->types);
 	tc_lanes_free(&s->lanes);
+	tc_depths_free(&s->depths);
 	line_free(&s->line);
 	buffer_free(&s->fields);
 	buffer_free(&s->waiting);

@@ -13,9 +13,11 @@ static void moved(void *ctx, struct frame_at at, uint64_t block, uint32_t row)
 
 void context_init(struct context *c, size_t limit)
 {
-	uint64_t before = c->before, after = c->after, within = c->within, most = c->limit;
-
-	*c = (struct context){.before = before, .after = after, .within = within, .limit = most};
+	*c = (struct context){.before = c->before,
+			      .after = c->after,
+			      .within = c->within,
+			      .by_time = c->by_time,
+			      .limit = c->limit};
 	waiting_init(&c->waiting, limit);
 	c->waiting.moved = moved;
 	c->waiting.ctx = c;
@@ -72,7 +74,7 @@ static const struct reach nothing = {0, UINT64_MAX};
 
 static struct reach reach_of(const struct context *c, uint64_t time)
 {
-	return (struct reach){c->before, !c->within	    ? UINT64_MAX
+	return (struct reach){c->before, !c->by_time	    ? UINT64_MAX
 					 : time < c->within ? 0
 							    : time - c->within};
 }
@@ -85,7 +87,7 @@ static bool reached(struct reach *r, uint64_t time)
 	return near || time >= r->from;
 }
 
-/* Go back over rows that were not decided, of which so many are kept: one of the stream. */
+/* Go back over rows that are decided, of which so many are events that are kept. */
 static void pass_by(struct reach *r, uint64_t rows)
 {
 	r->events -= rows < r->events ? rows : r->events;
@@ -118,6 +120,7 @@ static int resolve_block(struct context *c, struct held *h, struct reach *r, str
 		states[i] = partners_decide(&c->partners, h->owners[owner - 1].frame,
 					    reached(r, c->times[i]));
 		h->waiting -= states[i] != ROW_PARTNER;
+		h->kept += states[i] == ROW_KEEP;
 	}
 	c->pending -= h->near;
 	h->near = 0;
@@ -135,10 +138,12 @@ static int resolve(struct context *c, struct reach *r, struct error *e)
 	for (uint64_t i = waiting_next(&c->waiting); c->pending && i-- > c->oldest;) {
 		struct held *h = numbered(&c->waiting, i);
 
-		if (h->near && resolve_block(c, h, r, e))
+		if (!h->near) {
+			pass_by(r, h->kept);
+			continue;
+		}
+		if (resolve_block(c, h, r, e))
 			return -1;
-		else if (!h->near && h->block.kind == BLOCK_EVENTS)
-			pass_by(r, h->block.rows);
 	}
 	return 0;
 }
@@ -153,7 +158,7 @@ static int expire(struct context *c, uint64_t now, struct error *e)
 		if (!h->near)
 			continue;
 		if (c->pending - h->near < c->before ||
-		    (c->within && (now < c->within || h->block.last >= now - c->within)))
+		    (c->by_time && (now < c->within || h->block.last >= now - c->within)))
 			return 0;
 		if (resolve_block(c, h, &r, e))
 			return -1;
@@ -196,6 +201,7 @@ static int match(struct context *c, const struct event *ev, uint32_t first, uint
 	decide_rows(c, first, i, &r);
 	c->states[i] = ROW_KEEP;
 	c->matched++;
+	c->behind = true;
 	c->left = c->after;
 	if (__builtin_add_overflow(ev->time, c->within, &c->until))
 		c->until = UINT64_MAX;
@@ -205,12 +211,12 @@ static int match(struct context *c, const struct event *ev, uint32_t first, uint
 	return 0;
 }
 
-/* A row that is no match. */
-static uint8_t other(struct context *c, const struct event *ev, uint32_t i)
+/* A row that is no match; caller: it encloses one. */
+static uint8_t other(struct context *c, const struct event *ev, uint32_t i, bool caller)
 {
-	uint8_t state = c->before || c->within ? ROW_WAIT : ROW_DROP;
+	uint8_t state = caller ? ROW_KEEP : c->before || c->by_time ? ROW_WAIT : ROW_DROP;
 
-	if (c->matched && (c->left || (c->within && ev->time <= c->until))) {
+	if (c->behind && (c->left || (c->by_time && ev->time <= c->until))) {
 		c->left -= c->left > 0;
 		state = ROW_KEEP;
 	} else if (c->matched >= c->limit) {
@@ -229,7 +235,7 @@ static int take_events(struct context *c, const struct held *h, struct error *e)
 	const uint8_t *states = h->memory + h->states_at;
 	const struct block *b = &h->block;
 	uint64_t number = waiting_next(&c->waiting);
-	uint32_t first = 0, near = 0;
+	uint32_t first = 0, near = 0, kept = 0;
 	struct events it;
 	struct event ev;
 
@@ -240,24 +246,28 @@ static int take_events(struct context *c, const struct held *h, struct error *e)
 		c->offsets[i] = (uint32_t)(ev.row - b->row_data);
 		c->times[i] = ev.time;
 		c->owners[i] = (struct frame_at){PARTNER_NONE, 0};
-		if (states[i] == ROW_GAP) {
-			c->states[i] = ROW_GAP;
-		} else if (c->done) {
+		if (c->done) {
 			c->states[i] = ROW_DROP;
+		} else if (states[i] == ROW_GAP) {
+			c->states[i] = ROW_GAP;
 		} else if (states[i] == ROW_KEEP && c->matched < c->limit) {
 			if (match(c, &ev, first, i, e))
 				return -1;
 			first = i + 1;
 		} else {
-			c->states[i] = other(c, &ev, i);
+			c->states[i] = other(c, &ev, i, states[i] == ROW_CALLER);
 		}
 	}
 	trim(c, b, first);
-	for (uint32_t i = first; i < b->rows; i++)
+	for (uint32_t i = 0; i < b->rows; i++) {
 		near += c->states[i] == ROW_WAIT;
+		kept += c->states[i] == ROW_KEEP;
+	}
 	if (partners_check(&c->partners, e) ||
 	    waiting_events(&c->waiting, b, c->states, c->offsets, c->owners, e))
 		return -1;
+	if (waiting_next(&c->waiting) > number)
+		numbered(&c->waiting, number)->kept = kept;
 	if (near) {
 		numbered(&c->waiting, number)->near = near;
 		if (!c->pending)
@@ -275,6 +285,14 @@ static int finish(struct context *c, struct error *e)
 	return resolve(c, &r, e) || partners_end(&c->partners, e) ? -1 : 0;
 }
 
+/* Nothing goes from one stream into the next, neither a call nor what is around a match: their
+ * times are of clocks that have nothing in common. */
+static int end_stream(struct context *c, struct error *e)
+{
+	c->behind = false;
+	return finish(c, e);
+}
+
 int context_take(struct context *c, const struct held *h, struct error *e)
 {
 	if (!h)
@@ -284,10 +302,10 @@ int context_take(struct context *c, const struct held *h, struct error *e)
 			return -1;
 		return c->done ? finish(c, e) : 0;
 	}
-	/* no call goes from one stream into the next, be it that the one before had no end */
+	/* be it that the one before had no end */
 	if (((h->block.kind == BLOCK_HEAD && !h->head.sequence) ||
 	     (h->block.kind == BLOCK_END && h->end.flags & END_LAST)) &&
-	    partners_end(&c->partners, e))
+	    end_stream(c, e))
 		return -1;
 	return waiting_other(&c->waiting, &h->block, &h->head, &h->end, e);
 }

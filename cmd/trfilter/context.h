@@ -13,6 +13,7 @@
 struct context {
 	uint64_t before, after; /* events */
 	uint64_t within;	/* ns */
+	bool by_time;		/* that is asked for */
 	uint64_t limit;		/* of matches */
 
 	struct waiting waiting;
@@ -20,7 +21,8 @@ struct context {
 	uint64_t matched;
 	uint64_t pending; /* rows that a later match may reach */
 	uint64_t oldest;  /* number of the block with the first of them */
-	uint64_t until;	  /* behind a match: events up to this time are kept */
+	bool behind;	  /* there was a match in this stream: */
+	uint64_t until;	  /* events up to this time are kept */
 	uint64_t left;	  /* and so many */
 	bool done;	  /* the limit is reached, and what follows the last match */
 	/* of the block at hand, by row */
@@ -33,7 +35,7 @@ struct context {
 
 static inline bool context_any(const struct context *c)
 {
-	return c->before || c->after || c->within;
+	return c->before || c->after || c->by_time;
 }
 
 /* Not to be moved from then on. */

@@ -66,8 +66,10 @@ void decide_around(struct evaluation *ev, struct node *n, const struct event *e,
 {
 	if (n->kind == NODE_UNDER || n->kind == NODE_OVER) {
 		uint64_t *set = n->kind == NODE_UNDER ? under : over;
+		bool call = e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE;
 
-		if (evaluate(ev, n->children[0], e))
+		/* what is no call has nothing under it */
+		if ((call || n->kind == NODE_OVER) && evaluate(ev, n->children[0], e))
 			*set |= 1ull << n->mark;
 	} else if (is_joined(n) && n->depends & DEPENDS_STACK) {
 		for (size_t i = 0; i < n->nchildren; i++)

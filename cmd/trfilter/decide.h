@@ -22,8 +22,8 @@ enum decide_when {
  * one. -1: too much. */
 int decide_prepare(struct filter *f, struct error *e);
 
-/* The conditions below under() and over(): a bit of its number for each that holds for an enter or
- * another event. */
+/* The conditions below under() and over(): a bit of its number for each that holds for an enter,
+ * for a leave without one or, of over(), for another event. */
 void decide_around(struct evaluation *ev, struct node *tree, const struct event *e, uint64_t *under,
 		   uint64_t *over);
 

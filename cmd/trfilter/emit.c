@@ -6,8 +6,14 @@ static int select_from(struct stage *s, struct select *select, struct block *b,
 		       enum selected *selected)
 {
 	struct error e;
-	int bad = select_rows(select, b, selected);
+	int bad = select_block(select, b, selected);
 
+	if (!bad && *selected != SELECTED_NONE && stage_rows(s, b)) {
+		select->matched -= *selected == SELECTED_ALL ? b->rows : 0;
+		*selected = SELECTED_NONE;
+	}
+	if (!bad && *selected == SELECTED_ROWS)
+		bad = select_rows(select, b, selected);
 	if (select->limits && select->limits->failed)
 		return stage_fail(s, &select->limits->error);
 	if (!bad)
@@ -39,7 +45,8 @@ int emit_block(struct stage *s, struct select *select, struct block *b)
 	switch (selected) {
 	case SELECTED_NONE: return 0;
 	case SELECTED_ALL: return stage_pass(s, b);
-	case SELECTED_SOME: break;
+	case SELECTED_SOME:
+	case SELECTED_ROWS: break;
 	}
 	return pass_some(s, &select->block, b);
 }
@@ -51,10 +58,10 @@ int emit_nothing(struct stage *s, struct select *select, struct block *b)
 	return select_from(s, select, b, &selected);
 }
 
-/* Rows go on, or are only counted. */
-static int pass_rows(struct emit *x, const struct block *b)
+/* Rows go on, or are only counted. states: enum row_state. */
+static int pass_rows(struct emit *x, const struct block *b, const uint8_t *states)
 {
-	uint64_t left = x->limit - x->matched, events = 0;
+	uint64_t left = x->limit - x->matched;
 	bool all = b->row_size >= DENSE_ROWS && b->rows <= left;
 	struct stage *s = x->stage;
 	struct events it;
@@ -62,12 +69,15 @@ static int pass_rows(struct emit *x, const struct block *b)
 
 	if (all && x->pass && stage_forward(s, b, NULL, NULL))
 		return -1;
-	for (events_begin(&it, b); events < left && event_next(&it, &e);) {
-		events += e.type->kind != KIND_GAP;
+	for (events_begin(&it, b); left && event_next(&it, &e); states++) {
+		bool event = e.type->kind != KIND_GAP, match = event && *states != ROW_CALLER;
+
+		x->events += event;
+		x->matched += match;
+		left -= match;
 		if (!all && x->pass && stage_row(s, b, &e))
 			return -1;
 	}
-	x->matched += events;
 	return 0;
 }
 
@@ -75,7 +85,7 @@ static int pass(struct emit *x, const struct held *h)
 {
 	if (h->block.kind != BLOCK_EVENTS)
 		return x->pass ? stage_forward(x->stage, &h->block, &h->head, &h->end) : 0;
-	return h->block.rows ? pass_rows(x, &h->block) : 0;
+	return h->block.rows ? pass_rows(x, &h->block, h->memory + h->states_at) : 0;
 }
 
 /* What is around the matches goes on with them. */

@@ -19,7 +19,9 @@ struct emit {
 	struct stage *stage;
 	struct context *context; /* NULL none */
 	bool pass;		 /* or only count */
-	uint64_t limit, matched; /* events */
+	uint64_t limit;		 /* of events that match */
+	uint64_t matched;	 /* of those that went on */
+	uint64_t events;	 /* that went on, with what is around them */
 };
 
 /* Take a block of any kind; NULL: the input has ended. What is decided by now is passed on. */

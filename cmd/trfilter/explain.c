@@ -124,7 +124,7 @@ static const char *how(const struct part *p)
 		return "of each call, as soon as enough of it is known";
 	if (p->node->depends & DEPENDS_STACK)
 		return "of each event, by the calls around it; a call is decided at its enter";
-	if (p->by_call)
+	if (p->by_call && !p->by_entry)
 		return "of each event; a call is decided at its enter";
 	if (!p->by_entry)
 		return "of each row by itself";
@@ -155,7 +155,8 @@ void explain_names(struct text *t)
 	text_printf(t, "  %-9s %s\n", "arg.N", "argument N of a call, from 1");
 	text_printf(t, "  %-9s %s\n", "under(X)",
 		    "the calls of X, a name or a condition, and what is in them");
-	text_printf(t, "  %-9s %s\n", "over(X)", "the same, and the calls that lead to them");
+	text_printf(t, "  %-9s %s\n", "over(X)",
+		    "the calls of X, and those that lead to them or another such event");
 	text_printf(t, "  %-9s %s\n", "fparg.N", "floating-point argument N of a call");
 }
 

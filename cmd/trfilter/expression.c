@@ -9,6 +9,17 @@ static void operand_free(struct operand *o)
 	buffer_free(&o->text);
 }
 
+bool expression_of_calls(const struct node *n)
+{
+	bool found = n->kind == NODE_UNDER || n->kind == NODE_OVER;
+
+	if (!(n->depends & (DEPENDS_LATER | DEPENDS_STACK)))
+		return false;
+	for (size_t i = 0; i < n->nchildren && !found; i++)
+		found = expression_of_calls(n->children[i]);
+	return found || (!n->nchildren && !(n->depends & DEPENDS_ARGUMENT));
+}
+
 void expression_free(struct node *n)
 {
 	if (!n)

@@ -90,5 +90,8 @@ struct node {
 /* The tree of a condition, or NULL with e saying where and why not. expression_free it. */
 struct node *expression_parse(const char *text, struct error *e);
 void expression_free(struct node *n);
+/* Does it ask what no row tells by itself: of the calls around it, of what comes after an enter?
+ * Arguments are those that stand in the row. */
+bool expression_of_calls(const struct node *n);
 
 #endif

@@ -4,10 +4,13 @@
 
 static struct part make_part(struct node *n)
 {
+	/* threads and CPUs are those of the row: a leave has its own */
+	enum { CALL = DEPENDS_CALL | DEPENDS_PLACE | DEPENDS_NAME | DEPENDS_TYPE };
+
 	return (struct part){
 		.node = n,
 		.by_entry = !(n->depends & DEPENDS_ROW),
-		.by_call = n->depends & DEPENDS_CALL && !(n->depends & DEPENDS_KIND),
+		.by_call = n->depends & CALL && !(n->depends & DEPENDS_KIND),
 		.by_row = n->depends & DEPENDS_KIND &&
 			  !(n->depends & (DEPENDS_LATER | DEPENDS_STACK)),
 		.by_both =
@@ -42,7 +45,7 @@ int filter_compile(struct filter *f, const char *expression, struct error *e)
 	for (size_t i = 0; i < f->nparts; i++)
 		f->by_both |= f->parts[i].by_both;
 	while (f->leading < f->nparts && f->parts[f->leading].by_entry)
-		f->depends |= f->parts[f->leading++].node->depends;
+		f->calls |= f->parts[f->leading++].by_call;
 	return 0;
 }
 
@@ -52,14 +55,6 @@ void filter_free(struct filter *f)
 		pairing_free(&f->parts[i].pairing);
 	free(f->parts);
 	expression_free(f->tree);
-}
-
-bool filter_leading(struct filter *f, const struct event *e)
-{
-	for (size_t i = 0; i < f->leading; i++)
-		if (!evaluate(&f->evaluation, f->parts[i].node, e))
-			return false;
-	return true;
 }
 
 static bool holds(struct filter *f, struct part *p, const struct event *e)
@@ -75,9 +70,9 @@ static bool holds(struct filter *f, struct part *p, const struct event *e)
 	return result;
 }
 
-bool filter_others(struct filter *f, const struct event *e)
+bool filter_from(struct filter *f, size_t first, const struct event *e)
 {
-	for (size_t i = f->leading; i < f->nparts; i++)
+	for (size_t i = first; i < f->nparts; i++)
 		if (!holds(f, &f->parts[i], e))
 			return false;
 	return true;

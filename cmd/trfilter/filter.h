@@ -3,6 +3,10 @@
  *
  * Conditions joined by && are parts that are asked one after the other, a part seeing only the rows
  * that passed the parts before it: 'A && B' is 'A' piped into 'B', whatever A and B are.
+ *
+ * A part that is by_call decides a call at its enter, for its leave too, also where it asks for the
+ * place alone: the leave may have another one (a second return of setjmp). Where nearly all rows
+ * of a block are of one mind select.h finds calls without asking row by row.
  */
 #ifndef TRFILTER_FILTER_H
 #define TRFILTER_FILTER_H
@@ -23,10 +27,10 @@ struct filter {
 	struct node *tree;
 	struct part *parts;
 	size_t nparts;
-	size_t leading;	  /* parts at the front that are by_entry */
-	unsigned depends; /* of these */
-	bool by_both;	  /* so is a part */
-	size_t marks;	  /* bits to be noted of an open call (decide.h) */
+	size_t leading; /* parts at the front that are by_entry */
+	bool calls;	/* one of these is by_call */
+	bool by_both;	/* a part is */
+	size_t marks;	/* bits to be noted of an open call (decide.h) */
 	struct evaluation evaluation;
 };
 
@@ -34,14 +38,12 @@ struct filter {
 int filter_compile(struct filter *f, const char *expression, struct error *e);
 void filter_free(struct filter *f);
 
-/* Do the leading parts hold for a row of that lane, type and place? Keeps no state. */
-bool filter_leading(struct filter *f, const struct event *e);
-/* Do the others hold? Only rows that passed the leading ones, each once. Gap rows are no events. */
-bool filter_others(struct filter *f, const struct event *e);
-/* Both. */
+/* Does an event pass the parts from one on? Each is to be asked once, in the order of the stream.
+ * Gap rows are no events. */
+bool filter_from(struct filter *f, size_t first, const struct event *e);
 static inline bool filter_holds(struct filter *f, const struct event *e)
 {
-	return filter_leading(f, e) && filter_others(f, e);
+	return filter_from(f, 0, e);
 }
 bool filter_out_of_memory(const struct filter *f);
 

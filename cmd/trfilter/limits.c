@@ -2,15 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "reader.h"
 #include "reader_tail.h"
 #include "siphash.h"
-
-static const unsigned of_calls = DEPENDS_LATER | DEPENDS_STACK;
 
 void limits_free(struct limits *l)
 {
@@ -18,6 +15,7 @@ void limits_free(struct limits *l)
 	expression_free(l->to);
 	expression_free(l->by);
 	pairing_free(&l->pairing);
+	free(l->ends);
 	free(l->windows);
 	free(l->inside);
 }
@@ -38,7 +36,7 @@ struct node *limits_condition(const char *text, const char *option, struct error
 {
 	struct node *n = expression_parse(text, e);
 
-	if (!n || !(n->depends & of_calls))
+	if (!n || !expression_of_calls(n))
 		return n;
 	expression_free(n);
 	error_set(e, NULL, NO_OFFSET, "%s asks of single events, not of whole calls as '%s' does",
@@ -59,47 +57,46 @@ struct node *limits_field(const char *text, struct error *e)
 
 /* --- the end of the input --- */
 
-/* Where END has no events: the last one of other segments or streams before it. -1: no file, or it
- * is not whole. */
-static int last_of_all(const char *path, uint64_t *last)
+/* A stream ends, or a segment of it. */
+static int note_end(void *ctx, bool first, uint64_t events, uint64_t last)
 {
-	char *paths[] = {(char *)path};
-	struct reader r;
-	struct stat st;
-	struct block b;
-	int got;
+	struct limits *l = ctx;
+	uint64_t *ends = l->ends;
 
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return -1;
-	*last = 0;
-	got = reader_open(&r, paths, 1);
-	while (!got && (got = reader_next(&r, &b)) > 0) {
-		if (b.kind == BLOCK_END && r.end.events && r.end.last > *last)
-			*last = r.end.last;
-		got = 0;
+	if (first || !l->nends) {
+		ends = array_grow(ends, &l->ends_capacity, l->nends, sizeof *ends);
+		if (!ends)
+			return -1;
+		l->ends = ends;
+		ends[l->nends++] = 0;
 	}
-	reader_close(&r);
-	return got;
+	ends += l->nends - 1;
+	if (events && last > *ends)
+		*ends = last;
+	return 0;
 }
 
-int limits_find_end(struct limits *l, char **paths, int n, struct error *e)
+int limits_find_ends(struct limits *l, char **paths, int n, struct error *e)
 {
-	const char *path = n ? paths[n - 1] : "-";
-	bool standard = !strcmp(path, "-");
-	int fd, bad;
+	static char *const standard[] = {(char *)"-"};
 
 	if (l->since.from != MOMENT_END && l->until.from != MOMENT_END)
 		return 0;
-	fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return error_errno(e, path, NO_OFFSET, "cannot open");
-	bad = reader_tail_last(fd, &l->end) && last_of_all(standard ? "/dev/stdin" : path, &l->end);
-	if (!standard)
-		close(fd);
-	if (bad)
-		return error_set(e, standard ? "standard input" : path, NO_OFFSET,
-				 "a time before the end wants a saved stream that is whole, for "
-				 "its end is read first");
+	for (int i = 0; i < (n ? n : 1); i++) {
+		const char *path = (n ? paths : standard)[i];
+		bool is_standard = !strcmp(path, "-");
+		int fd = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), bad;
+
+		if (fd < 0)
+			return error_errno(e, path, NO_OFFSET, "cannot open");
+		bad = reader_tail_segments(fd, note_end, l);
+		if (!is_standard)
+			close(fd);
+		if (bad)
+			return error_set(e, is_standard ? "standard input" : path, NO_OFFSET,
+					 "a time before the end wants a saved stream that is "
+					 "whole, for its end is read first");
+	}
 	return 0;
 }
 
@@ -108,18 +105,24 @@ int limits_find_end(struct limits *l, char **paths, int n, struct error *e)
 void limits_block(struct limits *l, const struct block *b, bool new_stream)
 {
 	if (b->kind == BLOCK_HEAD && new_stream) {
+		/* nothing goes from one stream into the next */
+		l->stream += l->any;
 		l->started = false;
 		l->nwindows = 0;
+		pairing_free(&l->pairing);
+		if (l->ninside)
+			memset(l->inside, 0, l->ninside);
 	} else if (b->kind == BLOCK_EVENTS && b->rows && !l->started) {
 		l->started = true;
 		l->start = b->base;
 	}
+	l->any |= b->kind == BLOCK_HEAD;
 }
 
 static int find(struct limits *l, const struct moment *m, const struct clock *c, uint64_t *time)
 {
 	const struct moment_base base = {.start = l->start,
-					 .end = l->end,
+					 .end = l->stream < l->nends ? l->ends[l->stream] : 0,
 					 .wall = c->wall,
 					 .has_wall = c->flags & (CLOCK_HAS_WALL | CLOCK_IS_WALL)};
 
@@ -178,29 +181,28 @@ enum limits_says limits_of_block(struct limits *l, const struct block *b)
 
 /* --- rows --- */
 
-static bool between(struct limits *l, const struct event *e)
+/* How an event stands to the ranges of its thread. */
+enum range { RANGE_OUTSIDE, RANGE_INSIDE, RANGE_BORDER };
+
+/* closes: it is the leave of a call that was asked at its enter. */
+static enum range between(struct limits *l, const struct event *e, bool closes)
 {
 	uint32_t thread = e->lane->thread;
-	bool leave = e->type->kind == KIND_LEAVE;
 	uint8_t *inside = array_reach(l->inside, &l->ninside, thread, 1);
+	struct node *n;
 
 	if (!inside) {
 		l->pairing.out_of_memory = true;
-		return false;
+		return RANGE_OUTSIDE;
 	}
 	l->inside = inside;
 	inside = &l->inside[thread];
-	/* a call is asked at its enter, but for who asks for leaves */
-	if (!*inside) {
-		if ((leave && !(l->from->depends & DEPENDS_KIND)) ||
-		    !evaluate(&l->evaluation, l->from, e))
-			return false;
-		*inside = true;
-		return true;
-	}
-	if (!(leave && !(l->to->depends & DEPENDS_KIND)) && evaluate(&l->evaluation, l->to, e))
-		*inside = false;
-	return true;
+	n = *inside ? l->to : l->from;
+	/* but for who asks for leaves */
+	if ((closes && !(n->depends & DEPENDS_KIND)) || !evaluate(&l->evaluation, n, e))
+		return *inside ? RANGE_INSIDE : RANGE_OUTSIDE;
+	*inside = !*inside;
+	return RANGE_BORDER;
 }
 
 /* The same value is in the sample in every stream, on every machine. */
@@ -213,8 +215,10 @@ static bool sampled(struct limits *l, const struct event *e)
 	size_t n = 8;
 
 	operand_value(&l->evaluation, &l->by->left, e, &s);
-	if (s.form == SCALAR_NONE || s.form == SCALAR_OTHER)
+	if (s.form == SCALAR_NONE || s.form == SCALAR_OTHER) {
+		l->unsampled++;
 		return false;
+	}
 	number = htole64(s.form == SCALAR_REAL ? (uint64_t)(int64_t)s.real : s.u);
 	data = &number;
 	if (s.form == SCALAR_TEXT) {
@@ -228,15 +232,30 @@ bool limits_row(struct limits *l, const struct event *e)
 {
 	const struct window *w = window_of(l, e->lane->clock);
 	bool holds = e->time >= w->since && e->time < w->until;
-	uint32_t at_enter;
+	uint32_t at_enter = false;
+	bool closes = e->type->kind == KIND_LEAVE && pairing_leave(&l->pairing, e, &at_enter);
+	enum range range = RANGE_INSIDE;
 
-	if (holds && l->from)
-		holds = between(l, e);
-	if (e->type->kind == KIND_LEAVE && pairing_leave(&l->pairing, e, &at_enter))
+	if (holds && l->from) {
+		range = between(l, e, closes);
+		holds = range != RANGE_OUTSIDE;
+	}
+	/* a leave that is itself a border belongs to the range, wherever its enter is */
+	if (closes && (at_enter || range != RANGE_BORDER))
 		return at_enter;
 	if (holds && l->by)
 		holds = sampled(l, e);
 	if (e->type->kind == KIND_ENTER)
 		pairing_enter(&l->pairing, e, holds);
 	return holds;
+}
+
+void limits_report(const struct limits *l, bool quiet)
+{
+	const struct operand *o = l->by ? &l->by->left : NULL;
+
+	if (!quiet && l->unsampled)
+		warn(NULL, NO_OFFSET,
+		     "%" PRIu64 " events have no %s%s to be chosen by: they are not in the sample",
+		     l->unsampled, o->is_argument ? "arg." : "", o->name);
 }

@@ -1,22 +1,9 @@
-#include "pairing.h"
+#include "pairing_private.h"
 
 #include <stdlib.h>
 
 #include "buffer.h"
 #include "field.h"
-
-/* Enters without leaves must not take all memory: beyond that the outermost are forgotten. */
-enum { FRAMES_LIMIT = 1 << 20 };
-
-struct pairing_frame {
-	uint32_t depth;
-	uint32_t inner : 1, note : 31;
-};
-
-struct pairing_stack {
-	struct pairing_frame *frames;
-	size_t count, capacity;
-};
 
 void pairing_free(struct pairing *p)
 {
@@ -39,12 +26,12 @@ static void drop(struct pairing *p, struct pairing_stack *s)
 	lose(p, s->frames[--s->count].note);
 }
 
-static struct pairing_stack *new_stack(struct pairing *p, uint32_t thread)
+struct pairing_stack *pairing_new_stack(struct pairing *p, uint32_t number)
 {
 	struct pairing_stack *stacks;
 	size_t size = p->size ? p->size : 64;
 
-	while (size <= thread)
+	while (size <= number)
 		size *= 2;
 	stacks = realloc(p->stacks, size * sizeof *stacks);
 	if (!stacks) {
@@ -54,7 +41,7 @@ static struct pairing_stack *new_stack(struct pairing *p, uint32_t thread)
 	memset(stacks + p->size, 0, (size - p->size) * sizeof *stacks);
 	p->stacks = stacks;
 	p->size = size;
-	return &stacks[thread];
+	return &stacks[number];
 }
 
 static inline struct pairing_stack *stack_of(struct pairing *p, const struct event *e)
@@ -63,7 +50,7 @@ static inline struct pairing_stack *stack_of(struct pairing *p, const struct eve
 
 	/* calls in the kernel have depths of their own */
 	thread = 2 * thread + !!(e->type->flags & TYPE_KERNEL);
-	return thread < p->size ? &p->stacks[thread] : new_stack(p, thread);
+	return pairing_stack(p, thread);
 }
 
 static struct pairing_frame *top(struct pairing_stack *s)
@@ -77,15 +64,15 @@ static uint32_t next_depth(struct pairing_stack *s)
 	return s->count ? top(s)->depth + 1 : 0;
 }
 
-static void push(struct pairing *p, struct pairing_stack *s, const struct pairing_frame *f)
+void pairing_push(struct pairing *p, struct pairing_stack *s, const struct pairing_frame *f)
 {
 	struct pairing_frame *frames;
 
-	if (s->count < s->capacity && s->count < FRAMES_LIMIT) {
+	if (s->count < s->capacity && s->count < PAIRING_LIMIT) {
 		s->frames[s->count++] = *f;
 		return;
 	}
-	if (s->count == FRAMES_LIMIT) {
+	if (s->count == PAIRING_LIMIT) {
 		s->count /= 2;
 		for (size_t i = 0; i < s->count; i++)
 			lose(p, s->frames[i].note);
@@ -107,7 +94,7 @@ void pairing_enter(struct pairing *p, const struct event *e, uint32_t note)
 	uint32_t call;
 
 	if (e->type->flags & TYPE_CALL_NUMBER) {
-		if (!field_call(e, &call) || open_calls_count(&p->numbered) >= FRAMES_LIMIT)
+		if (!field_call(e, &call) || open_calls_count(&p->numbered) >= PAIRING_LIMIT)
 			lose(p, note);
 		else if (open_calls_put(&p->numbered, e->lane->source->number, call, note))
 			p->out_of_memory = true;
@@ -123,7 +110,7 @@ void pairing_enter(struct pairing *p, const struct event *e, uint32_t note)
 		while (s->count && top(s)->depth >= f.depth)
 			drop(p, s);
 	}
-	push(p, s, &f);
+	pairing_push(p, s, &f);
 }
 
 bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *note)

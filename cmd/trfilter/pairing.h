@@ -3,7 +3,7 @@
  *
  * Not common/calls.h, which pairs for those who measure: it has no frame where no time is to be
  * counted (outside of any call, after an exec), but here every leave must find its enter, or the
- * output is not balanced. One frame is 8 bytes.
+ * output is not balanced. One frame is 8 bytes. pairing_block.h has the same for whole blocks.
  */
 #ifndef TRFILTER_PAIRING_H
 #define TRFILTER_PAIRING_H
@@ -16,6 +16,7 @@ struct pairing_stack;
 struct pairing {
 	struct pairing_stack *stacks; /* by number of the thread */
 	size_t size;
+	uint64_t blocks;	    /* that pairing_block.c has begun */
 	struct open_calls numbered; /* of types that pair by number */
 	bool out_of_memory;
 	/* NULL, or told the notes of calls that ended without a leave */

@@ -223,10 +223,10 @@ static int around(struct parser *p, struct node *n)
 	child = TOKEN(p)->kind == TOKEN_STRING && *after == ')' ? of_name(p) : parser_either(p);
 	if (parser_add(p, n, child) || parser_expect(p, TOKEN_CLOSE, "')'"))
 		return -1;
-	if (child->depends & (DEPENDS_LATER | DEPENDS_STACK))
+	if (expression_of_calls(child))
 		return lexer_error(&p->lexer, column,
 				   "%s is asked at the beginning of a call: of its name, thread, "
-				   "time or fields",
+				   "time, fields or arguments",
 				   n->kind == NODE_UNDER ? "under()" : "over()");
 	/* not the child's: in itself it may ask for the kind */
 	n->depends = DEPENDS_ROW | DEPENDS_STACK | (n->kind == NODE_OVER ? DEPENDS_LATER : 0);

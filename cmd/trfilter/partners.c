@@ -18,8 +18,8 @@ static void settle(struct partners *p, struct partner *c)
 		c->enter_waits = false;
 		if (c->block == waiting_next(p->waiting))
 			p->states[c->row] = c->kept ? ROW_KEEP : ROW_DROP;
-		else if (!p->failed &&
-			 waiting_decide(p->waiting, c->block, c->row, c->kept, &p->error))
+		else if (!p->failed && waiting_decide(p->waiting, c->block, c->row,
+						      c->kept ? ROW_KEEP : ROW_DROP, &p->error))
 			p->failed = true;
 	}
 	if (c->enter_waits || c->leave_waits || !c->left)

@@ -50,14 +50,29 @@ static int pass_end(struct rewrite *r, struct stage *s, const struct block *b,
 	return stage_forward_plain(s, b, NULL, &changed);
 }
 
-/* Parts of the source tell the names of its functions, files and threads, or its command line. */
+/* Parts of the source tell the names of its functions, files and threads, or its command line, and
+ * one of uftrace has the messages of events. */
+static bool may_tell(struct rewrite *r, const struct meta *m)
+{
+	static const char external[] = "extern.dat";
+	const struct field message = {.name = {.text = "message", .size = 7}};
+
+	if (r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS))
+		return true;
+	if (m->name_size != sizeof external - 1 || memcmp(m->name, external, m->name_size) != 0)
+		return false;
+	return r->scrub.what & SCRUB_ARGS || !projection_field(&r->projection, &message);
+}
+
 static int pass_meta(struct rewrite *r, struct stage *s, const struct block *b)
 {
 	struct meta m;
 
-	if (!(r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS)))
+	if (reader_meta(&s->in, b, &m))
+		return r->scrub.what ? 0 : stage_forward_plain(s, b, NULL, NULL);
+	if (!may_tell(r, &m))
 		return stage_forward_plain(s, b, NULL, NULL);
-	if (reader_meta(&s->in, b, &m) || m.offset)
+	if (m.offset)
 		return 0;
 	r->nleft_out++;
 	if (r->left_out.size < LEFT_OUT_SAID &&
@@ -163,7 +178,8 @@ void rewrite_report(const struct rewrite *r, bool quiet)
 	if (quiet)
 		return;
 	if (r->nleft_out)
-		warn(NULL, NO_OFFSET, "left out, as it may tell names: %.*s%s of the source",
+		warn(NULL, NO_OFFSET, "left out, as it may tell %s: %.*s%s of the source",
+		     r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS) ? "names" : "messages",
 		     (int)r->left_out.size, (const char *)r->left_out.data,
 		     r->left_out.size < LEFT_OUT_SAID ? "" : " and more");
 	while ((name = projection_unseen(&r->projection, &at)))

@@ -40,6 +40,7 @@ static void run_rows(struct work *w, struct stage *s)
 	struct block b;
 	int bad = 0;
 
+	s->in.rows_on_demand = true;
 	while (!bad && !select_done(&w->select) && stage_next(s, &b)) {
 		if (limits)
 			limits_block(limits, &b, b.kind == BLOCK_HEAD && !s->in.head.sequence);
@@ -67,7 +68,10 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 {
 	struct settings *o = w->settings;
 	struct context *context = context_any(&o->context) ? &o->context : NULL;
-	struct emit x = {s, context, !o->count, context ? UINT64_MAX : o->limit, 0};
+	struct emit x = {.stage = s,
+			 .context = context,
+			 .pass = !o->count,
+			 .limit = context ? UINT64_MAX : o->limit};
 	struct whole calls;
 	struct error e;
 	struct block b;
@@ -82,6 +86,7 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	calls.limits = w->select.limits;
 	calls.invert = o->invert;
 	calls.callers = o->callers;
+	calls.apart = context || o->limit != UINT64_MAX;
 	calls.max_depth = o->depth < UINT32_MAX ? (uint32_t)o->depth : UINT32_MAX;
 	calls.waiting.dropped = context ? ROW_ASIDE : ROW_DROP;
 	whole_plain_init(&calls);
@@ -94,7 +99,7 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	}
 	if (!bad && !emit_done(&x))
 		emit_whole(&x, &calls, NULL);
-	w->matched = x.matched;
+	w->matched = x.events;
 	whole_free(&calls);
 	if (context)
 		context_free(context);
@@ -145,6 +150,7 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 		run_calls(&w, s, f);
 	else
 		run_rows(&w, s);
+	limits_report(&o->limits, s->options->quiet);
 	if (s->rewrite)
 		rewrite_report(&o->rewrite, s->options->quiet);
 	if (!stream && s->status != STATUS_FAILED)

@@ -33,15 +33,25 @@ static bool has_gaps(const struct block *b)
 	return false;
 }
 
-/* false: so many cells that they are not worth it (or there is no memory for them). */
-static bool make_cells(struct select *s, const struct block *b, struct cells *c)
+/* Of the parts from first to end. false: so many cells that they are not worth it (or there is no
+ * memory for them). */
+static bool make_cells(struct select *s, const struct block *b, struct cells *c, size_t first,
+		       size_t end)
 {
-	unsigned depends = s->filter->depends;
-	bool by_place = depends & (DEPENDS_PLACE | DEPENDS_NAME);
-	bool by_type = depends & DEPENDS_TYPE, by_lane = depends & DEPENDS_LANE;
+	bool by_place, by_type, by_lane;
+	unsigned depends = 0;
 	uint64_t count = 1;
 
-	*c = (struct cells){.name = depends & DEPENDS_NAME && !by_type, .nplaces = b->nplaces + 1};
+	for (size_t i = first; i < end; i++)
+		depends |= s->filter->parts[i].node->depends;
+	by_place = depends & (DEPENDS_PLACE | DEPENDS_NAME);
+	by_type = depends & DEPENDS_TYPE;
+	by_lane = depends & DEPENDS_LANE;
+	*c = (struct cells){.first = first,
+			    .end = end,
+			    .call = NO_PART,
+			    .name = depends & DEPENDS_NAME && !by_type,
+			    .nplaces = b->nplaces + 1};
 	if (by_type) {
 		c->type = count;
 		count *= b->ntypes;
@@ -62,13 +72,29 @@ static bool make_cells(struct select *s, const struct block *b, struct cells *c)
 	return true;
 }
 
-bool select_ask(struct select *s, const struct block *b, uint32_t place, uint32_t lane,
-		uint32_t type)
+/* Do parts hold, without what they know of calls? */
+static bool holds(struct select *s, size_t first, size_t end, const struct event *e)
+{
+	struct filter *f = s->filter;
+
+	for (size_t i = first; i < end; i++)
+		if (!evaluate(&f->evaluation, f->parts[i].node, e))
+			return false;
+	return true;
+}
+
+uint8_t select_ask(struct select *s, const struct block *b, const struct cells *c, uint32_t place,
+		   uint32_t lane, uint32_t type)
 {
 	struct event e = {
 		.place = b->places[place], .lane = b->lanes[lane], .type = b->types[type]};
 
-	return filter_leading(s->filter, &e);
+	if (c->call == NO_PART)
+		return holds(s, c->first, c->end, &e) ? KEEP : DROP;
+	if (!holds(s, c->first, c->call, &e))
+		return DROP;
+	return (holds(s, c->call, c->call + 1, &e) ? KEEP : DROP) | REACHED |
+	       (holds(s, c->call + 1, c->end, &e) ? PASSES : 0);
 }
 
 /* Ask all cells. What they all say, or UNKNOWN. */
@@ -81,17 +107,65 @@ static uint8_t ask_all(struct select *s, const struct block *b, struct cells *c)
 	for (uint32_t p = 0; p < places; p++)
 		for (uint32_t l = 0; l < lanes; l++)
 			for (uint32_t t = 0; t < (p && c->name ? 1 : types); t++) {
-				bool keep = select_ask(s, b, p, l, t);
+				uint8_t says = select_ask(s, b, c, p, l, t);
 
-				c->at[cell_of(c, p, l, t)] = keep;
-				kept += keep;
+				c->at[cell_of(c, p, l, t)] = says;
+				kept += says;
 				asked++;
 			}
 	return kept == asked ? KEEP : kept ? UNKNOWN : DROP;
 }
 
-static void keep_any(struct select *s, const struct block *b, const struct cells *c,
-		     struct limits *limits, struct kept *k)
+/* What the cells of some parts all say, if there are not more of them than rows. */
+static uint8_t ask_parts(struct select *s, const struct block *b, size_t first, size_t end)
+{
+	struct cells c;
+
+	if (first == end)
+		return KEEP;
+	return make_cells(s, b, &c, first, end) && c.count <= b->rows ? ask_all(s, b, &c) : UNKNOWN;
+}
+
+/* All rows seem to be of one mind: are the calls that end in the block too? -1: memory is out. */
+static int same_mind(struct part *p, const struct block *b, uint8_t says, bool *same)
+{
+	struct pairing_block pb;
+
+	*same = false;
+	if ((b->row_flags & (EVENTS_BARE | EVENTS_WIDE)) != EVENTS_BARE)
+		return 0;
+	if (pairing_block_begin(&pb, &p->pairing, b))
+		return -1;
+	*same = pb.fit && pairing_run(&pb, b->row_data, b->row_data + b->row_size, says);
+	return 0;
+}
+
+/* What the tables say of the leading parts, one after the other: those from s->first on have to be
+ * asked of each row. -1: memory is out. */
+static int ask_tables(struct select *s, const struct block *b)
+{
+	struct filter *f = s->filter;
+	bool calls = f->calls && pairing_has_calls(b), same = true;
+
+	s->says = KEEP;
+	while (s->first < f->leading && s->says == KEEP) {
+		struct part *p = &f->parts[s->first];
+		size_t end = calls ? s->first + 1 : f->leading;
+		uint8_t says = ask_parts(s, b, s->first, end);
+
+		if (calls && p->by_call && says != UNKNOWN && same_mind(p, b, says, &same))
+			return -1;
+		s->says = same ? says : UNKNOWN;
+		if (s->says == KEEP)
+			s->first = end;
+	}
+	/* what the leading parts drop the others do not see */
+	if (s->says == KEEP && f->leading < f->nparts)
+		s->says = UNKNOWN;
+	return 0;
+}
+
+static void keep_any(struct select *s, const struct block *b, struct kept *k)
 {
 	struct events it;
 	struct event e;
@@ -100,11 +174,10 @@ static void keep_any(struct select *s, const struct block *b, const struct cells
 		size_t n = (size_t)(it.row - e.row);
 		bool gap = e.type->kind == KIND_GAP, keep = gap;
 
-		if (!gap && (!limits || limits_row(limits, &e))) {
-			keep = c ? select_leading(s, b, c, e.place_index, e.lane_index,
-						  e.type_index)
-				 : filter_leading(s->filter, &e);
-			keep = (keep && filter_others(s->filter, &e)) != s->invert;
+		if (!gap && (!s->limited || limits_row(s->limits, &e))) {
+			keep = s->says == UNKNOWN ? filter_from(s->filter, s->first, &e)
+						  : s->says == KEEP;
+			keep = keep != s->invert;
 		}
 		if (!keep)
 			continue;
@@ -119,41 +192,70 @@ static void keep_any(struct select *s, const struct block *b, const struct cells
 	}
 }
 
-int select_rows(struct select *s, const struct block *b, enum selected *selected)
+/* May all rows stay, and not only until the limit is reached? */
+static bool all_may(const struct select *s, const struct block *b)
+{
+	return b->rows <= s->limit - s->matched;
+}
+
+int select_block(struct select *s, const struct block *b, enum selected *selected)
 {
 	enum limits_says inside = s->limits ? limits_of_block(s->limits, b) : LIMITS_YES;
-	bool stateless = s->filter->leading == s->filter->nparts, gaps = has_gaps(b);
-	bool limited = inside == LIMITS_ASK;
-	size_t front = cut_front(b);
-	bool whole = b->rows <= s->limit - s->matched; /* not cut off by the limit */
-	uint8_t says = UNKNOWN;
-	struct kept k = {.low = UINT64_MAX};
-	struct cells c, *cells;
 
-	*selected = SELECTED_NONE;
-	if (inside == LIMITS_NO)
+	*selected = inside == LIMITS_NO ? SELECTED_NONE : SELECTED_ROWS;
+	s->limited = inside == LIMITS_ASK;
+	s->says = UNKNOWN;
+	s->first = 0;
+	if (inside != LIMITS_YES || has_gaps(b))
 		return 0;
-	cells = make_cells(s, b, &c) ? &c : NULL;
-	if (cells && !gaps && c.count <= b->rows)
-		says = ask_all(s, b, &c);
-	/* what the leading parts drop the others do not see, so this needs no state */
-	if (says == DROP && !s->invert && !limited)
+	if (ask_tables(s, b))
+		return -1;
+	if (s->says == UNKNOWN)
 		return 0;
-	if (whole && !limited && (says == DROP || (says == KEEP && stateless))) {
-		if (says == KEEP && s->invert)
-			return 0;
+	if ((s->says == KEEP) == s->invert) {
+		*selected = SELECTED_NONE;
+	} else if (all_may(s, b)) {
 		s->matched += b->rows;
 		*selected = SELECTED_ALL;
-		return 0;
 	}
+	return 0;
+}
+
+/* Is it all asked by cells, of rows that can be gone through fast? */
+static bool fast(struct select *s, const struct block *b, struct cells *c)
+{
+	struct filter *f = s->filter;
+	bool calls = f->calls && pairing_has_calls(b);
+	size_t ncalls = 0;
+
+	if (s->says != UNKNOWN || s->limited || f->leading < f->nparts || !all_may(s, b) ||
+	    has_gaps(b) || b->row_flags & EVENTS_WIDE || !make_cells(s, b, c, s->first, f->leading))
+		return false;
+	for (size_t i = s->first; i < f->leading && calls; i++)
+		if (f->parts[i].by_call) {
+			c->call = i;
+			ncalls++;
+		}
+	return ncalls <= 1;
+}
+
+int select_rows(struct select *s, const struct block *b, enum selected *selected)
+{
+	struct kept k = {.low = UINT64_MAX};
+	size_t front = cut_front(b);
+	struct cells c;
+
+	*selected = SELECTED_NONE;
 	if (grow(&s->payload, &s->capacity,
 		 b->length + 16 > 80 * 1024 ? b->length + 16 : 80 * 1024))
 		return -1;
 	k.rows = k.end = s->payload + front;
-	if (cells && stateless && whole && !limited && !gaps && !(b->row_flags & EVENTS_WIDE))
+	if (!fast(s, b, &c))
+		keep_any(s, b, &k);
+	else if (c.call == NO_PART)
 		select_narrow(s, b, &c, &k);
-	else
-		keep_any(s, b, cells, limited ? s->limits : NULL, &k);
+	else if (select_calls(s, b, &c, &k))
+		return -1;
 	if (filter_out_of_memory(s->filter) || (s->limits && s->limits->pairing.out_of_memory))
 		return -1;
 	if (!k.count)

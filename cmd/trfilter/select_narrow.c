@@ -14,7 +14,7 @@ static void keep_narrow(struct select *s, const struct block *b, const struct ce
 	for (; p < end; p += NARROW_ROW) {
 		uint64_t w = get_u64(p);
 		uint32_t keep =
-			select_leading(s, b, c, w >> 32 & 0xffff, w >> 24 & 0xff, w >> 48 & 0xff) ^
+			select_cell(s, b, c, w >> 32 & 0xffff, w >> 24 & 0xff, w >> 48 & 0xff) ^
 			invert;
 		uint32_t delta = w & 0xffffff, all = -(uint32_t)keep, d;
 
@@ -32,19 +32,6 @@ static void keep_narrow(struct select *s, const struct block *b, const struct ce
 	k->high = b->base + high;
 }
 
-/* The first row that is not all of these. */
-static inline const uint8_t *skip(const uint8_t *p, const uint8_t *end, const uint8_t *cells,
-				  uint8_t same)
-{
-	for (; end - p >= 4 * NARROW_ROW; p += 4 * NARROW_ROW)
-		if ((cells[get_u16(p + 4)] ^ same) | (cells[get_u16(p + 12)] ^ same) |
-		    (cells[get_u16(p + 20)] ^ same) | (cells[get_u16(p + 28)] ^ same))
-			break;
-	while (p < end && cells[get_u16(p + 4)] == same)
-		p += NARROW_ROW;
-	return p;
-}
-
 /* The same where the place alone decides, and nearly always in the same way: run by run. */
 static void keep_runs(struct select *s, const struct block *b, const struct cells *c,
 		      struct kept *k)
@@ -54,14 +41,14 @@ static void keep_runs(struct select *s, const struct block *b, const struct cell
 	uint32_t low = UINT32_MAX, high = 0;
 	uint8_t *out = k->rows;
 
-	while ((p = skip(p, end, c->at, want ^ KEEP)) < end) {
+	while ((p = select_skip(p, end, c->at, want ^ KEEP)) < end) {
 		run = p;
-		p = skip(p, end, c->at, want);
+		p = select_skip(p, end, c->at, want);
 		memcpy(out, run, (size_t)(p - run));
 		out += p - run;
 		/* not asked yet, or without a place, when the type may decide */
 		for (; p < end && c->at[get_u16(p + 4)] == UNKNOWN; p += NARROW_ROW)
-			if (select_leading(s, b, c, get_u16(p + 4), p[3], p[6]) == want) {
+			if (select_cell(s, b, c, get_u16(p + 4), p[3], p[6]) == want) {
 				memcpy(out, p, NARROW_ROW);
 				out += NARROW_ROW;
 			}
@@ -93,7 +80,7 @@ static void keep_mixed(struct select *s, const struct block *b, const struct cel
 		/* guessing it makes the next row independent of this one's type */
 		size_t n = __builtin_expect(bare[p[6]], 1) ? NARROW_ROW : cut_row_size(b, p);
 
-		if (select_leading(s, b, c, get_u16(p + 4), p[3], p[6]) == want) {
+		if (select_cell(s, b, c, get_u16(p + 4), p[3], p[6]) == want) {
 			uint64_t time = b->base + (get_u32(p) & 0xffffff);
 
 			/* of a block of one row, which may be large, nothing need be copied */

@@ -119,6 +119,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 			return error_set(e, NULL, NO_OFFSET,
 					 "--within takes a time as 2ms, not '%s'", arg);
 		s->context.within = (uint64_t)ns;
+		s->context.by_time = true;
 		s->within_unit = strspn(arg, "+0123456789.") < strlen(arg);
 		break;
 	case KEY_BETWEEN: return between(s, arg, e);

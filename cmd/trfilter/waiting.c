@@ -371,10 +371,9 @@ int waiting_events(struct waiting *w, const struct block *b, const uint8_t *stat
 	return relieve(w, e);
 }
 
-int waiting_decide(struct waiting *w, uint64_t block, uint32_t row, bool keep, struct error *e)
+int waiting_decide(struct waiting *w, uint64_t block, uint32_t row, uint8_t state, struct error *e)
 {
 	struct held *h = &w->held[w->first + (block - w->sequence)];
-	uint8_t state = keep ? ROW_KEEP : w->dropped;
 
 	h->waiting--;
 	if (h->memory) {

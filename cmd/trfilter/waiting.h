@@ -17,6 +17,7 @@ enum row_state {
 	ROW_WAIT,
 	ROW_GAP,     /* kept, and no event */
 	ROW_ASIDE,   /* dropped but for what context.h makes of it */
+	ROW_CALLER,  /* kept for what it encloses: no match by itself */
 	ROW_PARTNER, /* waits too, for its leave alone: of context.h */
 };
 
@@ -43,6 +44,8 @@ struct held {
 	uint32_t nowners, owner; /* those before have been decided */
 	uint32_t waiting;	 /* rows */
 	uint32_t near;		 /* of context.h: those of them with ROW_WAIT */
+	uint32_t kept;		 /* of context.h: events that were kept when they came, or later
+				    as ROW_WAIT */
 };
 
 struct waiting {
@@ -80,8 +83,8 @@ int waiting_events(struct waiting *w, const struct block *b, const uint8_t *stat
 int waiting_other(struct waiting *w, const struct block *b, const struct head *head,
 		  const struct end *end, struct error *e);
 
-/* It is decided whether a row that waits is kept. */
-int waiting_decide(struct waiting *w, uint64_t block, uint32_t row, bool keep, struct error *e);
+/* It is decided what becomes of a row that waits. */
+int waiting_decide(struct waiting *w, uint64_t block, uint32_t row, uint8_t state, struct error *e);
 
 /* The one that came first, NULL if none is there. */
 static inline struct held *waiting_front(const struct waiting *w)

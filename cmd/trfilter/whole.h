@@ -23,6 +23,7 @@ struct whole {
 	bool rows_alone;	  /* nothing is asked of whole calls: rows as filter.h has them */
 	bool holds;		  /* the row at hand, with that */
 	bool callers;		  /* keep what encloses a call that is kept */
+	bool apart;		  /* and tell it from that: ROW_CALLER */
 	uint32_t max_depth;	  /* UINT32_MAX: any */
 	bool around, self, stack; /* what the condition asks for */
 

@@ -173,13 +173,14 @@ static uint8_t leave(struct whole *w, const struct event *e, uint32_t number, bo
 		keep = wanted && f->level < w->max_depth && w->holds != w->invert;
 	else
 		keep = whole_of_row(w, answer, f->wanted, whole_passes_row(w, e)) == ANSWER_YES;
-	keep |= f->for_callee;
 	if (!numbered) {
 		s->count--;
 		if (w->callers && (keep || whole_keep_enter(w, f)))
 			whole_kept(w, number);
 	}
-	return keep ? ROW_KEEP : ROW_DROP;
+	if (!keep && !f->for_callee)
+		return ROW_DROP;
+	return whole_kept_state(w, keep ? ANSWER_YES : ANSWER_NO);
 }
 
 uint8_t whole_row(struct whole *w, const struct event *e)

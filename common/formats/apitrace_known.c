@@ -353,10 +353,10 @@ static bool is_device_check(const char *s, size_t n)
 
 unsigned apitrace_known(const char *function, size_t n)
 {
-	struct name key = {function, n};
+	struct name key = {function, n = strnlen(function, n)};
 	const void *row;
 
-	if (!n || memchr(function, 0, n))
+	if (!n)
 		return 0;
 	row = bsearch(&key, functions, sizeof functions / sizeof *functions, sizeof *functions,
 		      by_name);

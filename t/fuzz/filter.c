@@ -38,7 +38,7 @@ static uint64_t run(const char *path, uint8_t how, bool *plain)
 				  .limit = UINT64_MAX};
 	struct limits limits = {
 		.since = {.from = how & 16 ? MOMENT_START : MOMENT_NONE, .ns = 100}};
-	struct emit x = {NULL, how & 8 ? &context : NULL, true, UINT64_MAX, 0};
+	struct emit x = {.context = how & 8 ? &context : NULL, .pass = true, .limit = UINT64_MAX};
 	struct whole w = {.waiting.fd = -1};
 	struct filter f;
 	struct stage s;

@@ -149,9 +149,11 @@ static void whole_calls(void)
 	refused("under()", 7, "a field, a number or a string expected, not ')'");
 	refused("under('f' 'g')", 7, "a string alone is no condition");
 	refused("over(dur > 1)", 1,
-		"over() is asked at the beginning of a call: of its name, thread, time or fields");
+		"over() is asked at the beginning of a call: of its name, thread, time, fields or "
+		"arguments");
 	refused("under(under('f'))", 1,
-		"under() is asked at the beginning of a call: of its name, thread, time or fields");
+		"under() is asked at the beginning of a call: of its name, thread, time, fields or "
+		"arguments");
 	refused("x == ret", 1, "one side is known when the call begins, the other when it ends");
 	refused("arg.1 == dur", 1,
 		"one side is known when the call begins, the other when it ends");

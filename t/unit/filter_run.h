@@ -8,9 +8,9 @@ enum { NEVER = 1 << 30 }; /* bytes that no test waits with */
 
 struct how {
 	bool invert, callers, slow;
-	size_t memory; /* bytes that may wait there */
-	uint64_t before, after, within;
-	uint32_t depth; /* 0: any */
+	size_t memory;			       /* bytes that may wait there */
+	uint64_t before, after, within, limit; /* limit 0: none */
+	uint32_t depth;			       /* 0: any */
 };
 
 /* Returns how many events there are. */
@@ -21,8 +21,11 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 	struct context context = {.before = how.before,
 				  .after = how.after,
 				  .within = how.within,
-				  .limit = UINT64_MAX};
-	struct emit x = {NULL, context_any(&context) ? &context : NULL, true, UINT64_MAX, 0};
+				  .by_time = how.within > 0,
+				  .limit = how.limit ? how.limit : UINT64_MAX};
+	struct emit x = {.context = context_any(&context) ? &context : NULL,
+			 .pass = true,
+			 .limit = context.limit};
 	struct whole w = {.waiting.fd = -1};
 	struct filter f;
 	struct stage s;
@@ -31,6 +34,8 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 	int bad = filter_compile(&f, expression, &e);
 
 	x.stage = &s;
+	if (x.context)
+		x.limit = UINT64_MAX;
 	if (bad)
 		printf("# %s: %s\n", expression, e.what);
 	context_init(&context, how.memory);
@@ -39,21 +44,22 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 		bad = whole_init(&w, &f, how.memory, &e);
 		w.invert = how.invert;
 		w.callers = how.callers;
+		w.apart = x.context || how.limit;
 		w.max_depth = how.depth ? how.depth : UINT32_MAX;
 		w.waiting.dropped = x.context ? ROW_ASIDE : ROW_DROP;
 		if (!how.slow)
 			whole_plain_init(&w);
 		s.holds = true;
-		while (!bad && stage_next(&s, &b))
+		while (!bad && !emit_done(&x) && stage_next(&s, &b))
 			bad = emit_whole(&x, &w, &b);
-		bad = bad || emit_whole(&x, &w, NULL);
+		bad = bad || (!emit_done(&x) && emit_whole(&x, &w, NULL));
 		if (stage_finish(&s) || bad)
 			printf("# %s: failed\n", expression);
 		whole_free(&w);
 	}
 	context_free(&context);
 	filter_free(&f);
-	return x.matched;
+	return x.events;
 }
 
 static bool same(const struct list *a, const struct list *b)

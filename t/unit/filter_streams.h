@@ -80,9 +80,11 @@ static uint32_t next(uint32_t *x)
 	return *x;
 }
 
-/* Calls at random; bare: nothing but calls, all in blocks of bare rows. */
-static void make(const char *path, bool bare, uint32_t seed)
+/* Calls at random; bare: nothing but calls, all in blocks of bare rows; shortest: blocks have fewer
+ * rows than that, as those of live streams, 0: they are full. */
+static inline void make_blocks(const char *path, bool bare, uint32_t seed, uint32_t shortest)
 {
+	uint32_t cut = seed ^ 0x5bd1e995, rows = 0;
 	struct buffer tail = {0};
 	unsigned depth[LANES] = {0}, stack[LANES][STACK];
 	uint64_t time = 1000;
@@ -99,6 +101,10 @@ static void make(const char *path, bool bare, uint32_t seed)
 		uint32_t x = next(&seed), l = x >> 5 & 1, place = x >> 8 & 31 ? x >> 8 & 3 : 4,
 			 cpu = x >> 12 & 3;
 
+		if (shortest && !rows--) {
+			rows = next(&cut) % shortest;
+			writer_flush(&w);
+		}
 		time += x >> 16 & 63;
 		if (!bare && (x >> 20) == 7)
 			time += 1ull << 33; /* wide rows, or a new block */
@@ -135,15 +141,22 @@ static void make(const char *path, bool bare, uint32_t seed)
 	buffer_free(&tail);
 }
 
+static inline void make(const char *path, bool bare, uint32_t seed)
+{
+	make_blocks(path, bare, seed, 0);
+}
+
 /* A stream's rows, each as a hash. */
 struct list {
 	uint64_t row[ROWS];
 	size_t partner[ROWS]; /* of a call its other row, where none is lost; else the row itself */
+	uint8_t lane[ROWS];
+	bool open_enter[ROWS]; /* of a call that has no leave */
 	size_t n, gaps, open, unmatched;
 	bool good; /* sound to its end, with the right times in END */
 };
 
-static void read_rows(const char *path, struct list *list)
+static inline void read_rows(const char *path, struct list *list)
 {
 	char *paths[] = {(char *)path};
 	unsigned depth[LANES] = {0};
@@ -174,6 +187,8 @@ static void read_rows(const char *path, struct list *list)
 			if (list->n == ROWS)
 				break;
 			list->partner[list->n] = list->n;
+			list->lane[list->n] = (uint8_t)lane;
+			list->open_enter[list->n] = e.type->kind == KIND_ENTER;
 			list->gaps += e.type->kind == KIND_GAP;
 			if (e.type->kind == KIND_ENTER && depth[lane]++ < STACK)
 				entered[lane][depth[lane]] = list->n;
@@ -181,6 +196,7 @@ static void read_rows(const char *path, struct list *list)
 				if (depth[lane] <= STACK) {
 					list->partner[list->n] = entered[lane][depth[lane]];
 					list->partner[list->partner[list->n]] = list->n;
+					list->open_enter[list->partner[list->n]] = false;
 				}
 				depth[lane]--;
 			} else if (e.type->kind == KIND_LEAVE)

@@ -126,6 +126,95 @@ static void around(const char *from, struct how how)
 	ok(j == one.n && n == other.n && n > one.n, title);
 }
 
+/* How the rows are cut into blocks does not matter. */
+static void borders(const char *from, bool bare, uint32_t seed, const char *what)
+{
+	static const uint32_t blocks[] = {5, 200, 2000};
+	static const struct how hows[] = {
+		{.memory = NEVER, .before = 1},
+		{.memory = NEVER, .before = 40},
+		{.memory = 5000, .before = 3000},
+		{.memory = 0, .before = 7, .after = 9},
+		{.memory = NEVER, .within = 4000},
+		{.memory = 5000, .before = 100, .after = 20, .within = 300},
+		{.memory = NEVER, .callers = true},
+		{.memory = 0, .callers = true, .depth = 3},
+		{.memory = NEVER, .callers = true, .before = 50, .after = 5},
+		{.memory = NEVER, .before = 20, .limit = 30},
+		{.memory = NEVER, .callers = true, .limit = 30},
+		{.memory = 0, .callers = true, .before = 2, .after = 3, .limit = 30},
+	};
+	enum { CUTS = sizeof blocks / sizeof *blocks, HOWS = sizeof hows / sizeof *hows };
+	char cut[CUTS][100], title[200];
+
+	for (size_t i = 0; i < CUTS; i++) {
+		snprintf(cut[i], sizeof cut[i], "%s/cut%zu", dir, i);
+		make_blocks(cut[i], bare, seed, blocks[i]);
+	}
+	for (size_t i = 0; i < EXPRESSIONS; i++) {
+		const char *expression = expressions[i];
+		bool good = true;
+
+		/* every one in some of the ways */
+		for (size_t k = (i + seed) % 4; k < HOWS; k += 4) {
+			run(from, expression, hows[k], in_dir("one"));
+			read_rows(in_dir("one"), &one);
+			run(cut[(i + k) % CUTS], expression, hows[k], in_dir("other"));
+			read_rows(in_dir("other"), &other);
+			good &= same(&one, &other);
+			if (!same(&one, &other))
+				printf("# %zu: %zu and %zu rows\n", k, one.n, other.n);
+		}
+		snprintf(title, sizeof title, "%s: %s is the same however the rows are cut", what,
+			 expression);
+		ok(good, title);
+	}
+}
+
+/* Rows of calls that are kept, with those of the calls around them, the plain way. */
+static void enclosing(const char *from, const char *what, const char *expression)
+{
+	static const size_t memory[] = {NEVER, 0, 5000, 100000};
+	static bool kept[ROWS];
+	static size_t open[LANES][STACK];
+	size_t n[LANES] = {0}, j = 0, wanted = 0;
+	char title[200];
+	bool good;
+
+	run(from, expression, (struct how){.memory = NEVER}, in_dir("one"));
+	read_rows(in_dir("one"), &one);
+	memset(kept, 0, sizeof kept);
+	for (size_t i = 0; i < all.n; i++) {
+		unsigned l = all.lane[i];
+		bool enter = all.partner[i] > i || all.open_enter[i];
+
+		if (enter)
+			open[l][n[l]++] = i;
+		if (j < one.n && one.row[j] == all.row[i]) {
+			j++;
+			kept[i] = true;
+			for (size_t k = n[l]; k--;)
+				kept[open[l][k]] = kept[all.partner[open[l][k]]] = true;
+		}
+		if (!enter)
+			n[l]--;
+	}
+	good = j == one.n;
+	for (size_t i = 0; i < all.n; i++)
+		wanted += kept[i];
+	for (size_t m = 0; m < sizeof memory / sizeof *memory; m++) {
+		run(from, expression, (struct how){.memory = memory[m], .callers = true},
+		    in_dir("other"));
+		read_rows(in_dir("other"), &other);
+		good &= other.good && other.n == wanted;
+		for (size_t i = 0, o = 0; i < all.n && good; i++)
+			good = !kept[i] || all.row[i] == other.row[o++];
+	}
+	snprintf(title, sizeof title, "%s: %s with callers: what is around them, and no more", what,
+		 expression);
+	ok(good, title);
+}
+
 /* --- what && and || mean, whatever they join --- */
 
 static const char *const atoms[] = {
@@ -258,22 +347,30 @@ static void everything(uint32_t seed, bool bare, const char *what)
 	others(path, what);
 	algebra(path, what, seed);
 	supersets(path, what, seed);
-	if (!bare) /* gaps pass, and do not count */
+	borders(path, bare, seed, what);
+	if (!bare) /* gaps pass, and do not count; lost leaves have no partner */
 		return;
+	for (size_t i = 0; i < EXPRESSIONS; i++)
+		if (!strstr(expressions[i], "kind"))
+			enclosing(path, what, expressions[i]);
 	around(path, (struct how){.memory = 3000, .before = 3, .after = 2});
 	around(path, (struct how){.memory = 0, .before = 1});
 	around(path, (struct how){.memory = NEVER, .after = 7});
 	around(path, (struct how){.memory = 100000, .before = 400, .after = 1});
 }
 
-int main(void)
+/* More cases by their number. */
+int main(int argc, char **argv)
 {
+	uint32_t more = argc > 1 ? (uint32_t)atoi(argv[1]) : 0;
 	char command[200];
 
 	if (!mkdtemp(dir))
 		return 1;
 	everything(3, true, "calls");
 	everything(4, false, "all sorts");
+	for (uint32_t i = 0; i < more; i++)
+		everything(5 + i, i & 1, i & 1 ? "more calls" : "more of all sorts");
 	snprintf(command, sizeof command, "rm -rf %s", dir);
 	return system(command) ? 1 : done();
 }

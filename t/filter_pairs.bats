@@ -1,0 +1,83 @@
+# trfilter: calls are kept whole where the recorder gave a leave to another function than that of its
+# enter: longjmp, signals, exceptions, vfork, lost events.
+
+load lib
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	trdecode -q "$DATA/uftrace/jumps" | trsym -q >jumps.trs
+	for name in longjmp exc-cyg exc-pg forkexec signal lost trace-onoff tailcall; do
+		[[ -d $SHARED/uftrace/$name ]] || continue
+		trdecode -q "$SHARED/uftrace/$name" 2>/dev/null | trsym -q >"$name.trs" 2>/dev/null
+	done
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+rows() {
+	trencode -q -t tsv 2>/dev/null
+}
+
+# kinds OPTIONS EXPRESSION STREAM: enters and leaves of what is kept
+kinds() {
+	trfilter -q "$@" >kept || return
+	echo "$(trfilter -c 'kind == enter' kept) $(trfilter -c 'kind == leave' kept)"
+}
+
+@test "what setjmp was called for ends with its second return" {
+	assert_equal "$(kinds 'name == "_setjmp"' jumps.trs)" '8 8'
+	assert_equal "$(kinds 'name == "nested"' jumps.trs)" '4 4'
+	# the leaves of both are named jumps and _setjmp
+	assert_equal "$(trfilter -c 'kind == leave && name == "nested"' jumps.trs)" 0
+	assert_equal "$(trfilter -c 'kind == leave && name == "_setjmp"' jumps.trs)" 16
+	assert_equal "$(kinds 'name == "longjmp"' jumps.trs)" '8 0'
+}
+
+@test "functions give the same calls in the quick way and as whole calls" {
+	local stream f plain
+	for stream in *.trs; do
+		for f in $(trfilter 'kind == enter || kind == leave' "$stream" | trstat -q -a count -F tsv | cut -f1 |
+			grep -x '[a-z_]*' | grep -v '^name$' | head -n 9); do
+			for plain in "name == '$f'" "name != '$f'"; do
+				trfilter "$plain" "$stream" | rows >quick
+				trfilter "$plain || children > 1000000" "$stream" | rows >whole
+				cmp quick whole || fail "$stream: $plain"
+				trfilter -v "$plain" "$stream" | rows >quick
+				trfilter -v "$plain || children > 1000000" "$stream" | rows >whole
+				cmp quick whole || fail "$stream: -v $plain"
+			done
+		done
+	done
+}
+
+# orphans OPTIONS EXPRESSION STREAM: leaves without an enter in what is kept
+orphans() {
+	trfilter -q "$@" | trstat -a count 2>&1 >/dev/null | grep -o '^trstat: [0-9]* returns of calls' | grep -o '[0-9]*' || echo 0
+}
+
+@test "no leave loses its enter" {
+	local stream e
+	for stream in jumps.trs longjmp.trs signal.trs exc-pg.trs; do
+		[[ -f $stream ]] || continue
+		for e in 'name =~ "jmp"' 'name == "leaf"' 'name == "jumps" || name == "deep"' 'module =~ "jumps"' \
+			'name != "vfork" && name != "leaf"' 'name != "main" && tid > 0 && name !~ "^j"'; do
+			assert_equal "$stream $e $(($(orphans "$e" "$stream") + $(orphans -v "$e" "$stream")))" \
+				"$stream $e $(orphans 1 "$stream")"
+		done
+	done
+}
+
+@test "options that look around give the same calls" {
+	for e in 'name == "_setjmp"' 'name == "nested"'; do
+		trfilter "$e" jumps.trs | rows >plain
+		for with in '-D 100' '--since +0' '--until +1000s'; do
+			# shellcheck disable=SC2086
+			trfilter $with "$e" jumps.trs | rows >other
+			cmp plain other || fail "$with $e"
+		done
+		trfilter --callers "$e" jumps.trs | trfilter "$e" | rows >other
+		cmp plain other || fail "--callers $e"
+	done
+}
