@@ -40,23 +40,23 @@ static bool member_index(const struct definition *d, const struct part *p, uint6
 	return false;
 }
 
-/* The value of the argument, v standing before it. The last one that the row gives holds. */
-static bool find_argument(const struct dictionary *d, const struct event *e,
-			  const struct part *part, struct values *v)
+static bool has_values(const struct event *e)
 {
-	const struct place *place = dictionary_place(d, e->place);
+	return e->type->flags & TYPE_VALUES && e->tail;
+}
+
+/* The value of a detail, v standing before it. The last one that the row gives holds. */
+static bool find_detail(const struct event *e, enum detail_kind kind, uint64_t wanted,
+			struct values *v)
+{
 	struct values walk;
-	uint64_t wanted, index;
 	bool found = false;
+	uint64_t index;
 	uint8_t what;
 
-	if (place && member_index(place->arguments, part, &wanted))
-		wanted++;
-	else if (!is_number(part, &wanted))
-		return false;
 	values_begin(&walk, e->tail, e->tail_size);
 	while (values_what(&walk, &what, &index)) {
-		if (what == DETAIL_ARGUMENT && index == wanted) {
+		if (what == kind && (kind == DETAIL_RETURN || index == wanted)) {
 			*v = walk;
 			found = true;
 		}
@@ -66,10 +66,31 @@ static bool find_argument(const struct dictionary *d, const struct event *e,
 	return found;
 }
 
+/* The number of the argument of that name, or that the name is. */
+static bool number_of(const struct dictionary *d, const struct event *e, const struct part *part,
+		      uint64_t *number)
+{
+	const struct place *place = dictionary_place(d, e->place);
+
+	if (!place || !member_index(place->arguments, part, number))
+		return is_number(part, number);
+	++*number;
+	return true;
+}
+
 static bool skip(struct values *v, uint64_t n)
 {
 	while (n--)
 		if (!values_skip(v))
+			return false;
+	return true;
+}
+
+/* Into the form for people. */
+static bool for_people(struct values *v, struct value *out)
+{
+	while (out->tag == VALUE_REPR)
+		if (!values_value(v, out))
 			return false;
 	return true;
 }
@@ -95,32 +116,95 @@ static bool size_of(struct value *out)
 	return true;
 }
 
-bool argument_find(const struct dictionary *d, const struct event *e, const char *path,
+/* 1: found. 0: it is not there, and v stands behind the struct. -1: the bytes are bad. */
+static int find_member(const struct dictionary *d, struct values *v, const struct value *s,
+		       const struct part *part, unsigned nesting, struct value *out)
+{
+	const struct definition *names = dictionary_definition_id(d, s->definition);
+
+	for (uint64_t i = 0; i < s->count; i++) {
+		const struct text_ref *name =
+			names && i < names->count ? &names->members[i].name : NULL;
+		struct value inner;
+		int found;
+
+		if (name && same(part, name))
+			return values_value(v, out) ? 1 : -1;
+		if (!name || name->size || v->at == v->end || *v->at != VALUE_STRUCT ||
+		    nesting == VALUE_DEPTH) {
+			if (!values_skip(v))
+				return -1;
+			continue;
+		}
+		if (!values_value(v, &inner))
+			return -1;
+		found = find_member(d, v, &inner, part, nesting + 1, out);
+		if (found)
+			return found;
+	}
+	return 0;
+}
+
+/* What the path names inside of the value that v stands before. */
+static bool follow(const struct dictionary *d, struct values *v, const char *path,
 		   struct value *out)
 {
-	struct part part = next_part(&path);
-	struct values v;
 	uint64_t index;
 
-	if (!(e->type->flags & TYPE_VALUES) || !e->tail || !find_argument(d, e, &part, &v) ||
-	    !values_value(&v, out))
+	if (!values_value(v, out))
 		return false;
 	while (*path) {
-		bool number;
+		struct part part = next_part(&path);
 
-		part = next_part(&path);
-		number = is_number(&part, &index);
-		if (number && out->tag == VALUE_ARRAY) {
-			if (index >= out->count || !skip(&v, index) || !values_value(&v, out))
+		if (!for_people(v, out))
+			return false;
+		if (out->tag == VALUE_ARRAY && is_number(&part, &index)) {
+			if (index >= out->count || !skip(v, index) || !values_value(v, out))
 				return false;
 			continue;
 		}
 		if (!*path && part.size == 4 && !memcmp(part.text, "size", 4) && size_of(out))
 			return true;
-		if (!settle(&v, out) || out->tag != VALUE_STRUCT ||
-		    !member_index(dictionary_definition_id(d, out->definition), &part, &index) ||
-		    index >= out->count || !skip(&v, index) || !values_value(&v, out))
+		if (!settle(v, out) || out->tag != VALUE_STRUCT ||
+		    find_member(d, v,
+				&(struct value){.definition = out->definition, .count = out->count},
+				&part, 0, out) != 1)
 			return false;
 	}
-	return settle(&v, out);
+	return settle(v, out);
+}
+
+bool argument_detail(const struct dictionary *d, const struct event *e, enum detail_kind what,
+		     uint64_t index, const char *path, struct value *out)
+{
+	struct values v;
+
+	return has_values(e) && find_detail(e, what, index, &v) && follow(d, &v, path, out);
+}
+
+bool argument_find(const struct dictionary *d, const struct event *e, const char *path,
+		   struct value *out)
+{
+	struct part part = next_part(&path);
+	uint64_t number;
+
+	return has_values(e) && number_of(d, e, &part, &number) &&
+	       argument_detail(d, e, DETAIL_ARGUMENT, number, path, out);
+}
+
+bool argument_given(const struct dictionary *d, const struct event *e, const char *path)
+{
+	struct part part = next_part(&path);
+	struct values v;
+	uint64_t number;
+
+	return has_values(e) && number_of(d, e, &part, &number) &&
+	       find_detail(e, DETAIL_ARGUMENT, number, &v);
+}
+
+bool argument_given_number(const struct event *e, uint64_t index)
+{
+	struct values v;
+
+	return has_values(e) && find_detail(e, DETAIL_ARGUMENT, index, &v);
 }

@@ -11,10 +11,21 @@
  * The value that a path names in a row: the argument's name or its number from 1, and behind dots
  * members of structs by name and elements of arrays by number from 0; "size" at the end is that of
  * a string or blob in bytes, or of an array in elements. An array of one element, as pointers are
- * recorded, stands for the element. Of a value in two forms it is the one for people. Definitions
+ * recorded, stands for the element. Of a value in two forms it is the one for people. Members of a
+ * struct that has no name in the one it is in are that one's own, as texts show them. Definitions
  * are those of the present segment. false: the row has no such value.
  */
 bool argument_find(const struct dictionary *d, const struct event *e, const char *path,
 		   struct value *out);
+
+/* The same of an argument by its number or, with DETAIL_RETURN, of the value returned; path: what
+ * is inside of it, "" for itself. */
+bool argument_detail(const struct dictionary *d, const struct event *e, enum detail_kind what,
+		     uint64_t index, const char *path, struct value *out);
+
+/* Does the row have the argument that a path begins with, whatever is inside of it? */
+bool argument_given(const struct dictionary *d, const struct event *e, const char *path);
+/* By its number. */
+bool argument_given_number(const struct event *e, uint64_t index);
 
 #endif

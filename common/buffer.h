@@ -23,6 +23,18 @@ int buffer_align(struct buffer *b, unsigned to);
 int buffer_printf(struct buffer *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buffer_free(struct buffer *b);
 
+/* buffer_append where mostly there is room. */
+static inline __attribute__((always_inline)) int buffer_put(struct buffer *b, const void *data,
+							    size_t n)
+{
+	/* of an empty buffer without data, too, nothing is copied into it */
+	if (__builtin_expect(b->capacity - b->size <= n, 0))
+		return buffer_append(b, data, n);
+	memcpy(b->data + b->size, data, n);
+	b->size += n;
+	return 0;
+}
+
 static inline int buffer_u32(struct buffer *b, uint32_t v)
 {
 	v = htole32(v);

@@ -126,6 +126,7 @@ void field_get(const struct event *e, const struct field *f, uint32_t index,
 		break;
 	case FIELD_FLOAT:
 		out->form = FORM_REAL;
+		out->size = f->size;
 		if (f->size == 4) {
 			uint32_t bits32 = (uint32_t)bits;
 

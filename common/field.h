@@ -16,7 +16,7 @@ struct field_value {
 		double real;
 	};
 	const uint8_t *text; /* TEXT: points into the block, up to a NUL or the field's end */
-	size_t size;
+	size_t size;	     /* of the text; REAL: 4 or 8 */
 };
 
 /* The field of that name, or NULL. Of several the last: CTF has an event's own behind its contexts.
@@ -36,8 +36,11 @@ uint32_t field_count(const struct event *e, const struct field *f);
  */
 static inline bool field_call(const struct event *e, uint32_t *call)
 {
-	const struct field *f = field_by_role(e->type, ROLE_CALL);
+	const struct field *f = e->type->fields;
 
+	/* mostly it is the first */
+	if (!e->type->nfields || f->role != ROLE_CALL)
+		f = field_by_role(e->type, ROLE_CALL);
 	/* the dictionary has checked that it is inside of the fixed part */
 	if (!f || f->where != WHERE_FIXED || f->size != 4)
 		return false;

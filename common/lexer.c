@@ -55,7 +55,8 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* (whole + part / scale) * times, as an integer where it is one. -1: too large. */
+/* (whole + part / scale) * times where that is an integer, else a REAL without its value. -1: too
+ * large. */
 static int make_number(struct scalar *v, bool negative, uint64_t whole, uint64_t part,
 		       uint64_t scale, uint64_t times)
 {
@@ -64,10 +65,6 @@ static int make_number(struct scalar *v, bool negative, uint64_t whole, uint64_t
 	*v = (struct scalar){.form = SCALAR_UINT};
 	if (part % below) {
 		v->form = SCALAR_REAL;
-		v->real = ((long double)whole + (long double)part / (long double)scale) *
-			  (long double)times;
-		if (negative)
-			v->real = -v->real;
 		return 0;
 	}
 	if (__builtin_mul_overflow(whole, times, &n) ||
@@ -98,11 +95,59 @@ static int digits(const char **p, unsigned base, uint64_t *n, unsigned *count)
 	}
 }
 
+/* The number that is written there, in the C locale, times a unit. Integers stay such. */
+static void make_real(struct scalar *v, const char *written, uint64_t times)
+{
+	long double real = strtold(written, NULL) * (long double)times;
+
+	*v = (struct scalar){.form = SCALAR_REAL, .written = true};
+	v->real = real;
+	v->as_double = times == 1 ? strtod(written, NULL) : (double)real;
+	v->as_float = times == 1 ? strtof(written, NULL) : (float)real;
+	if (real >= 0 && real < 0x1p64L && real == (long double)(uint64_t)real)
+		*v = (struct scalar){.form = SCALAR_UINT, .u = (uint64_t)real};
+	else if (real >= -0x1p63L && real < 0 && real == (long double)(int64_t)real)
+		*v = (struct scalar){.form = SCALAR_INT, .i = (int64_t)real};
+}
+
+/* Behind the digits of a fraction that count, which trailing zeros do not: at most 18 are exact. */
+static bool fraction(const char **p, uint64_t *part, uint64_t *scale)
+{
+	const char *end = *p, *last = *p;
+
+	for (; is_digit(*end); end++)
+		if (*end != '0')
+			last = end + 1;
+	for (*part = 0, *scale = 1; *p < last && *scale < 1000000000000000000u; ++*p, *scale *= 10)
+		*part = 10 * *part + (uint64_t)(**p - '0');
+	if (*p < last) {
+		*p = end;
+		return false;
+	}
+	*p = end;
+	return true;
+}
+
+/* "e5", "e-5": where it ends, or p. */
+static const char *exponent(const char *p)
+{
+	const char *q = p + 1;
+
+	if (*p != 'e' && *p != 'E')
+		return p;
+	q += *q == '+' || *q == '-';
+	if (!is_digit(*q))
+		return p;
+	while (is_digit(*q))
+		q++;
+	return q;
+}
+
 static int number(struct lexer *l)
 {
 	struct token *t = &l->token;
-	const char *p = l->text + l->at, *suffix;
-	bool negative = *p == '-';
+	const char *p = l->text + l->at, *start = p, *suffix;
+	bool negative = *p == '-', exact = true;
 	uint64_t whole, part = 0, scale = 1;
 	const struct unit *unit = unit_find("", 0);
 	unsigned count;
@@ -117,15 +162,16 @@ static int number(struct lexer *l)
 		suffix = p;
 	} else {
 		bad = digits(&p, 10, &whole, &count);
-		if (!bad && *p == '.' && is_digit(p[1])) {
+		if (*p == '.' && is_digit(p[1])) {
 			p++;
-			if (digits(&p, 10, &part, &count) || count > 18)
-				return lexer_error(l, t->column,
-						   "more than 18 digits behind the point");
-			while (count--)
-				scale *= 10;
+			exact = fraction(&p, &part, &scale);
 		}
-		suffix = p;
+		suffix = exponent(p);
+		if (suffix > p) {
+			exact = false;
+			bad = 0;
+			p = suffix;
+		}
 		while (is_letter(*p) || is_digit(*p))
 			p++;
 		unit = unit_find(suffix, (size_t)(p - suffix));
@@ -134,8 +180,10 @@ static int number(struct lexer *l)
 		return lexer_error(l, t->column, "'%.*s' is no unit", (int)(p - suffix), suffix);
 	if (is_letter(*p) || *p == '.' || (p == suffix && is_digit(*p) && !bad))
 		return lexer_error(l, t->column, "this is no number");
-	if (bad || make_number(&t->value, negative, whole, part, scale, unit->scale))
+	if (bad || (exact && make_number(&t->value, negative, whole, part, scale, unit->scale)))
 		return lexer_error(l, t->column, "the number is too large for 64 bits");
+	if (!exact || t->value.form == SCALAR_REAL)
+		make_real(&t->value, start, unit->scale);
 	t->kind = TOKEN_NUMBER;
 	t->time_unit = unit->kind == UNIT_TIME_NS;
 	l->at = (size_t)(p - l->text);
@@ -204,6 +252,18 @@ static void name(struct lexer *l)
 		p++;
 	l->token.kind = TOKEN_NAME;
 	l->at = (size_t)(p - l->text);
+}
+
+bool lexer_constant(const struct token *t, struct scalar *value)
+{
+	static const char *const words[] = {"NULL", "false", "true"};
+
+	for (size_t i = 0; t->kind == TOKEN_NAME && i < sizeof words / sizeof *words; i++)
+		if (strlen(words[i]) == t->size && !memcmp(words[i], t->text, t->size)) {
+			*value = (struct scalar){.form = SCALAR_UINT, .u = i == 2};
+			return true;
+		}
+	return false;
 }
 
 static const struct sign {

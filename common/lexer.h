@@ -52,6 +52,9 @@ struct lexer {
 int lexer_next(struct lexer *l);
 void lexer_free(struct lexer *l);
 
+/* Is the token NULL, true or false, which are 0, 1 and 0, as texts of values have them? */
+bool lexer_constant(const struct token *t, struct scalar *value);
+
 /* "column N: ..." into l->error. -1. */
 int lexer_error(struct lexer *l, size_t column, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

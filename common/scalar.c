@@ -7,8 +7,11 @@ static enum scalar_order order(int sign)
 	return sign < 0 ? ORDER_LESS : sign > 0 ? ORDER_GREATER : ORDER_EQUAL;
 }
 
-static long double as_real(const struct scalar *s)
+/* Where it meets the other. */
+static long double as_real(const struct scalar *s, const struct scalar *other)
 {
+	if (s->form == SCALAR_REAL && s->written && other->form == SCALAR_REAL && other->real_size)
+		return other->real_size == 4 ? s->as_float : s->as_double;
 	return s->form == SCALAR_REAL  ? s->real
 	       : s->form == SCALAR_INT ? (long double)s->i
 				       : (long double)s->u;
@@ -20,7 +23,7 @@ static enum scalar_order compare_numbers(const struct scalar *a, const struct sc
 	bool b_negative = b->form == SCALAR_INT && b->i < 0;
 
 	if (a->form == SCALAR_REAL || b->form == SCALAR_REAL) {
-		long double x = as_real(a), y = as_real(b);
+		long double x = as_real(a, b), y = as_real(b, a);
 
 		if (x != x || y != y)
 			return ORDER_UNORDERED;

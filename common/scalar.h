@@ -21,8 +21,12 @@ enum scalar_form {
 
 struct scalar {
 	enum scalar_form form;
-	bool character; /* a number that also compares with a text of one character */
-	bool path;	/* a text that also compares by what stands behind its last '/' */
+	bool character;	   /* a number that also compares with a text of one character */
+	bool path;	   /* a text that also compares by what stands behind its last '/' */
+	bool bits;	   /* names are those of bits; text has all that are set */
+	bool written;	   /* REAL: stands in a condition, and compares rounded to what it meets */
+	uint8_t real_size; /* REAL: 4 a float, 8 a double; 0 neither */
+	float as_float;	   /* REAL, written */
 	union {
 		int64_t i;
 		uint64_t u;
@@ -31,7 +35,7 @@ struct scalar {
 	const char *text; /* TEXT: may hold NULs; not owned */
 	size_t size;
 	const struct definition *names; /* of an enum's numbers, else NULL */
-	bool bits;			/* names are those of bits; text has all that are set */
+	double as_double;		/* REAL, written */
 };
 
 enum scalar_order { ORDER_NONE, ORDER_UNORDERED, ORDER_LESS, ORDER_EQUAL, ORDER_GREATER };
@@ -42,9 +46,10 @@ static inline bool scalar_is_number(const struct scalar *s)
 }
 
 /*
- * How a stands to b. Integers compare by value over the whole range of both signs, texts by their
- * bytes. ORDER_NONE: they cannot be compared (one is missing, or a number meets a text that is none
- * of its names); ORDER_UNORDERED: one is no number (NaN).
+ * How a stands to b. Integers compare by value over the whole range of both signs, a number with a
+ * fraction that is written in a condition as the float or double that it meets would hold it, texts
+ * by their bytes. ORDER_NONE: they cannot be compared (one is missing, or a number meets a text
+ * that is none of its names); ORDER_UNORDERED: one is no number (NaN).
  */
 enum scalar_order scalar_compare(const struct scalar *a, const struct scalar *b);
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WIDTH_MAX = 64 };
+enum { WIDTH_MAX = 64, C1_LEAD = 0xc2 };
 
 void text_init(struct text *t, struct output *o)
 {
@@ -16,20 +16,61 @@ void text_init(struct text *t, struct output *o)
 	t->failed = false;
 }
 
+/* Length of the control character at p, 0 if it is none. C1 as it is written in UTF-8. */
+static size_t control(const unsigned char *p, size_t n)
+{
+	if (*p < 0x20 || *p == 0x7f)
+		return 1;
+	return n > 1 && p[0] == C1_LEAD && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
+}
+
+/* Returns the new size. */
+static size_t mask(char *p, size_t n)
+{
+	char *to = p;
+
+	for (size_t i = 0, length; i < n; i += length) {
+		length = p[i] == '\n' || p[i] == '\t'
+				 ? 0
+				 : control((const unsigned char *)p + i, n - i);
+		*to++ = length ? '?' : p[i];
+		length += !length;
+	}
+	return (size_t)(to - p);
+}
+
 static void write_out(struct text *t, const char *p, size_t n)
 {
 	if (!t->failed && n && output_write(t->out, p, n, &t->error))
 		t->failed = true;
 }
 
+/* For a terminal. What may be half of a control character waits for the other one. */
+static void show(struct text *t, bool all)
+{
+	size_t n = t->used;
+	bool half = n && !all && (unsigned char)t->buffer[n - 1] == C1_LEAD;
+
+	n -= half;
+	write_out(t, t->buffer, mask(t->buffer, n));
+	t->buffer[0] = (char)C1_LEAD;
+	t->used = half;
+}
+
 void text_make_room(struct text *t)
 {
+	if (output_is_terminal(t->out)) {
+		show(t, false);
+		return;
+	}
 	write_out(t, t->buffer, t->used);
 	t->used = 0;
 }
 
 int text_flush(struct text *t, struct error *e)
 {
+	if (output_is_terminal(t->out))
+		show(t, true);
 	text_make_room(t);
 	if (!t->failed)
 		return 0;
@@ -47,10 +88,16 @@ void text_end_line(struct text *t)
 void text_put_slow(struct text *t, const char *p, size_t n)
 {
 	text_make_room(t);
-	if (n >= TEXT_BUFFER)
+	if (n >= TEXT_BUFFER && !output_is_terminal(t->out)) {
 		write_out(t, p, n);
-	else
-		text_put(t, p, n);
+		return;
+	}
+	for (size_t now; n; p += now, n -= now) {
+		now = n < TEXT_BUFFER - t->used ? n : TEXT_BUFFER - t->used;
+		text_put(t, p, now);
+		if (now < n)
+			text_make_room(t);
+	}
 }
 
 char *decimal_at(char *p, uint64_t v)
@@ -106,14 +153,6 @@ void text_pad(struct text *t, char c, size_t n)
 		if (n)
 			text_make_room(t);
 	}
-}
-
-/* Length of the control character at p, 0 if it is none. C1 as it is written in UTF-8. */
-static size_t control(const unsigned char *p, size_t n)
-{
-	if (*p < 0x20 || *p == 0x7f)
-		return 1;
-	return n > 1 && p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
 }
 
 void text_masked(struct text *t, const char *p, size_t n)

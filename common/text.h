@@ -5,6 +5,9 @@
  * terminal, and by text_flush. Nothing here returns an error but text_flush: after a failed write
  * the rest is dropped, and text_flush, which must end the work, says so. A long-running producer
  * may look at text_failed to stop early.
+ *
+ * On a terminal control characters (C0 but newline and tab, DEL, C1) become '?', wherever they come
+ * from, so that nothing in a trace steers it; elsewhere the bytes are written as they are.
  */
 #ifndef TR_TEXT_H
 #define TR_TEXT_H
@@ -23,8 +26,8 @@ struct text {
 	struct output *out; /* the caller's */
 	size_t used;
 	bool failed;
-	struct error error; /* of the first failed write */
-	char buffer[TEXT_BUFFER];
+	struct error error;	      /* of the first failed write */
+	char buffer[TEXT_BUFFER + 8]; /* and a byte that waits for what follows it (text.c) */
 };
 
 void text_init(struct text *t, struct output *o);
@@ -102,10 +105,8 @@ void text_hex(struct text *t, uint64_t v, unsigned width);
 /* n times c, usually a blank. */
 void text_pad(struct text *t, char c, size_t n);
 
-/*
- * A text from a trace: on a terminal each control character (C0, DEL, C1) becomes '?', so that
- * nothing in a trace steers it; elsewhere the bytes as they are.
- */
+/* A text from a trace that is to stay in its line: on a terminal newlines and tabs, too, become
+ * '?'. */
 void text_masked(struct text *t, const char *p, size_t n);
 
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

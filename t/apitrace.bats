@@ -693,6 +693,21 @@ damage_byte() {
 	assert_line --regexp "^container size +$(stat -c %s "$T/v6.trace")$"
 }
 
+@test "blobs whose files cannot be written name the file" {
+	trdecode "$T/v6.trace" >s
+	trencode --blobs=b s >/dev/null
+	name=$(cd b && printf '%s\n' * | head -n 1)
+	mkdir -p "c/$name/x"
+	run -2 trencode --blobs=c s
+	assert_output --partial "c: cannot write $name: Is a directory"
+}
+
+@test "a name of no bytes in an empty buffer" {
+	printf '\004\000\000\000\001f\001\001a\001\000\011\000\001\000\004\005\004\005\000\001\000\000' | gzip >x.trace
+	run -0 pipe 'trdecode x.trace | trencode'
+	assert_output '0 f(a = )'
+}
+
 @test "numbers where apitrace needs some: lines and offsets, glGetError, GUIDs" {
 	need apitrace
 	{

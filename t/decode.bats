@@ -411,3 +411,39 @@ good() {
 		rm whole.trs
 	done
 }
+
+@test "gzip: a first member with nothing in it, and a file cut behind its mark" {
+	cd "$BATS_TEST_TMPDIR" || return
+	{
+		gzip -c </dev/null
+		gzip -c </dev/null
+		printf '\004\000\000\000\001f\000\000\001\000\000' | gzip
+	} >x.trace
+	run -0 pipe 'trdecode x.trace | trencode'
+	assert_output '0 f()'
+	printf '\037\213' >x.trace
+	run -1 --separate-stderr trdecode -o x.trs x.trace
+	[[ $stderr == *'0x2: member 0: the file ends inside of it'* ]]
+}
+
+@test "the clock of ticks has no wall time" {
+	run -2 trdecode --clock=wall "$DATA/apitrace/v6.trace"
+	assert_output --partial 'does not tell its wall time'
+	trdecode "$DATA/apitrace/v6.trace" >"$BATS_TEST_TMPDIR/x.trs"
+	run -2 trdecode --clock=wall "$BATS_TEST_TMPDIR/x.trs"
+	assert_output --partial 'does not tell its wall time'
+}
+
+@test "of a trace that was cut in its header an empty one is made" {
+	cd "$BATS_TEST_TMPDIR" || return
+	head -c 8 "$DATA/apitrace/v6.trace" >cut.trace
+	trdecode -q cut.trace >cut.trs || true
+	for t in text apitrace trace-cmd lttng csv chrome ctf; do
+		rm -rf out
+		run -1 trencode -t $t -o out cut.trs
+		[[ -e out ]] || fail "no $t"
+		[[ $t == text || $t == csv || $t == chrome ]] || trdecode out >/dev/null
+	done
+	run -2 trencode -t uftrace -o none cut.trs
+	[[ ! -e none ]]
+}

@@ -352,3 +352,24 @@ setup() {
 	trdecode t | trsym | trencode -o out.txt
 	cmp out.txt <(text t)
 }
+
+@test "nothing in a trace steers the terminal, in no format" {
+	command -v script >/dev/null || skip 'no script(1)'
+	cd "$BATS_TEST_TMPDIR" || return
+	# a property, a function, an argument, an enum's name and a text with escapes in them
+	{
+		printf '\006\006\002k\033\004v\033[m\000'
+		printf '\000\000\000\006f\033[31m\001\003a\302\233\001\000\011\000\001\003e\033c\004\001\004\001\000'
+		printf '\001\000\002\007\005x\033]0\007\000'
+	} | gzip >x.trace
+	trdecode x.trace >x.trs
+	for t in text csv tsv ndjson chrome folded callgrind speedscope; do
+		trencode -q -t "$t" x.trs >plain
+		script -qec "trencode -q -t $t x.trs" /dev/null </dev/null | tr -d '\r' >shown
+		run -1 env LC_ALL=C grep -P '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' shown
+		assert_equal "$t $(wc -l <shown)" "$t $(wc -l <plain)"
+	done
+	trencode x.trs >plain
+	grep -q $'f\e\\[31m(a\xc2\x9b = e\ec)' plain
+	script -qec 'trencode x.trs' /dev/null </dev/null | grep -qF 'f?[31m(a? = e?c)'
+}

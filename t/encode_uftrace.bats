@@ -163,7 +163,7 @@ alike() {
 	run -2 pipe 'head -c 600 x.trs | trencode -t uftrace -o y'
 	assert_output --partial "does not have the recording's 'info'"
 	run -2 pipe 'trencode -t uftrace -o y </dev/null'
-	assert_output --partial 'nothing of a uftrace recording came'
+	assert_output --partial 'no function is called in the stream'
 	[[ ! -e y ]]
 }
 

@@ -161,6 +161,30 @@ hidden() {
 	done
 }
 
+@test "calls of apitrace stay calls, whatever is kept of them" {
+	trdecode -o all.trs "$DATA/apitrace/threads.trace"
+	n=$(trfilter -c 1 all.trs)
+	for options in '--keep arg.mode' '--keep arg,ret' '--keep ret' '--drop frame' '--drop call,frame' '--keep arg.mode,call'; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr trfilter $options 1 all.trs -o less.trs
+		[[ -z $stderr ]] || fail "$stderr"
+		assert_equal "$options $(trencode -q --all-calls less.trs | grep -c '^[0-9]')" "$options $((n / 2))"
+		for t in apitrace uftrace lttng trace-cmd; do
+			rm -rf out
+			trencode -q --tick 1us -t $t -o out less.trs
+			if [[ $t == apitrace || $t == uftrace ]]; then
+				assert_equal "$options $t $(trdecode -q out | trfilter -c 'kind in {enter, leave}')" "$options $t $n"
+			fi
+			run -0 pipe "trdecode -q out | trfilter -c 'kind == enter'"
+			((output >= n / 2)) || fail "$options $t: $output"
+		done
+	done
+	run -0 pipe "trfilter --keep arg.mode 'name == \"glBegin\"' all.trs | trencode -q | grep -c 'glBegin(mode = GL_TRIANGLES)'"
+	assert_output "$(grep -c 'glBegin(mode = GL_TRIANGLES)' "$DATA/apitrace/threads.txt")"
+	run -0 pipe "trfilter --drop frame 1 all.trs | trstat -q -F tsv -g frame -a count"
+	assert_line --index 1 $'\t'"$((n / 2))"
+}
+
 @test "messages are not told by the file of uftrace that holds them too" {
 	need_shared uftrace/extern-data
 	trdecode -q "$SHARED/uftrace/extern-data" 2>/dev/null | trsym -q >e.trs

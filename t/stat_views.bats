@@ -208,3 +208,25 @@ our_tree() {
 	run -0 pipe "trdecode '$SHARED/apitrace/feat.trace' | trstat -q --slowest 3"
 	assert_line '    eglInitialize(dpy=0x5632605c4b80) = EGL_TRUE'
 }
+
+@test "--slowest keeps the texts of large values, not the values" {
+	cd "$BATS_TEST_TMPDIR" || return
+	# 40 calls with a blob of 1 MiB each, open at the same time
+	for i in {0..39}; do
+		if ((i)); then
+			printf '\000\000\000'
+		else
+			printf '\005\000\000\000\001f\001\001a'
+		fi
+		printf '\001\000\010\200\200\100'
+		head -c 1M /dev/zero
+		printf '\000'
+	done >x
+	for i in {0..39}; do printf "\\001\\$(printf %o "$i")\\000"; done >>x
+	gzip -1 x
+	trdecode x.gz >x.trs
+	run -0 trstat -q --slowest 2 -F tsv x.trs
+	assert_line --partial 'a=blob(1048576)'
+	run -0 bash -c 'ulimit -v 65536; trstat -q --slowest 2 -F tsv x.trs | wc -l'
+	assert_output 3
+}

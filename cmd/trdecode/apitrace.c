@@ -82,6 +82,8 @@ static int apitrace_begin(struct input *in, struct error *e)
 {
 	struct apitrace *a = in->state;
 
+	if (merge_choose_clock(in, e))
+		return -1;
 	a->w = in->decoding->writer;
 	a->segments = a->w->segment_limit > 0;
 	a->unpack.before_block = writer_flush;

@@ -29,9 +29,10 @@ static bool first_bytes_sane(const uint8_t *p, size_t n)
 	return n < 2 || p[1] <= (p[0] >= APITRACE_PROPERTIES ? p[0] : APITRACE_LEAVE);
 }
 
+/* Two bytes, and the only method that there is. The file may be cut behind them. */
 static bool gzip_mark(const uint8_t *head, size_t n)
 {
-	return n >= 4 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8;
+	return n >= 2 && head[0] == 0x1f && head[1] == 0x8b && (n < 3 || head[2] == 8);
 }
 
 /*
@@ -48,7 +49,10 @@ static bool probe_gzip(const uint8_t *head, size_t n)
 		return false;
 	z.next_out = out;
 	z.avail_out = sizeof out;
-	result = inflate(&z, Z_SYNC_FLUSH);
+	/* over members with nothing in them */
+	do
+		result = inflate(&z, Z_SYNC_FLUSH);
+	while (result == Z_STREAM_END && z.avail_out && z.avail_in && inflateReset(&z) == Z_OK);
 	inflateEnd(&z);
 	if (z.avail_out < sizeof out)
 		return first_bytes_sane(out, sizeof out - z.avail_out);
@@ -204,7 +208,7 @@ bool unpack_probe(const uint8_t *head, size_t n, enum container *container)
 	*container = CONTAINER_BROTLI;
 	if (n >= 2 && !memcmp(head, "at", 2))
 		*container = CONTAINER_SNAPPY;
-	else if (gzip_mark(head, n) && !(head[3] & 0xe0))
+	else if (gzip_mark(head, n) && (n < 4 || !(head[3] & 0xe0)))
 		*container = CONTAINER_GZIP;
 	else if (unpack_is_zstd(head, n))
 		*container = CONTAINER_ZSTD;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "apitrace.h"
+#include "common/field.h"
 #include "common/open_calls.h"
 #include "encoder.h"
 
@@ -222,13 +223,12 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 		return 0;
 	}
 	if (!is_ours(s, ev->lane->source) || !(ev->type->flags & TYPE_CALL_NUMBER) ||
-	    !(ev->type->flags & TYPE_VALUES) || ev->type->fixed_size < APITRACE_FIXED_SIZE) {
+	    !(ev->type->flags & TYPE_VALUES) || !field_call(ev, &call)) {
 		s->foreign++;
 		return 0;
 	}
 	if (ev->lane->source != s->source && begin_trace(s, ev->lane->source, e))
 		return -1;
-	call = get_u32(ev->fixed + APITRACE_FIXED_CALL);
 	if (ev->type->kind == KIND_ENTER)
 		bad = enter(s, ev, call);
 	else if (ev->type->kind == KIND_LEAVE)

@@ -190,6 +190,11 @@ static const struct anew_target target = {
 static int begin(struct encoding *en, struct error *e)
 {
 	static const char *const names[] = {"enter", "leave"};
+	static const struct field number = {.kind = FIELD_UINT,
+					    .role = ROLE_CALL,
+					    .where = WHERE_FIXED,
+					    .offset = APITRACE_FIXED_CALL,
+					    .size = 4};
 	struct state *s = anew_begin(en, &target, e);
 
 	if (!s)
@@ -206,6 +211,8 @@ static int begin(struct encoding *en, struct error *e)
 		t->kind = leave ? KIND_LEAVE : KIND_ENTER;
 		t->flags = TYPE_CALL_NUMBER | TYPE_VALUES | TYPE_TAIL;
 		t->fixed_size = APITRACE_FIXED_SIZE;
+		t->nfields = 1;
+		t->fields = &number;
 	}
 	s->gap = dialect_type(&s->anew.d, "gap", "");
 	if (!s->gap)

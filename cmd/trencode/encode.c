@@ -115,7 +115,9 @@ static bool is_bare(const struct encoding *en, const struct known_metas *known)
 
 static int begin(struct encoding *en, struct error *e)
 {
-	if (en->encoder->anew && (en->options->anew || !is_own(en)))
+	bool nothing = en->dictionary->sources.count < 2; /* was declared, nor will be */
+
+	if (en->encoder->anew && (en->options->anew || nothing || !is_own(en)))
 		en->encoder = en->encoder->anew;
 	en->begun = true;
 	return en->encoder->begin(en, e);

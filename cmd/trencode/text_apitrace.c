@@ -413,9 +413,8 @@ static int event(void *state, const struct event *ev, struct error *e)
 
 	if (ev->type->kind == KIND_GAP)
 		print_gap(s, ev);
-	if (!(ev->type->flags & TYPE_CALL_NUMBER) || ev->type->fixed_size < APITRACE_FIXED_SIZE)
+	if (!(ev->type->flags & TYPE_CALL_NUMBER) || !field_call(ev, &call))
 		return 0;
-	call = get_u32(ev->fixed + APITRACE_FIXED_CALL);
 	if (ev->type->kind == KIND_ENTER)
 		return enter(s, ev, call, e);
 	return ev->type->kind == KIND_LEAVE ? leave(s, ev, call, e) : 0;

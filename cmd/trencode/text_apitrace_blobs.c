@@ -145,8 +145,8 @@ int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t source, uint32_t call
 			snprintf(to, sizeof to, "blob_%scall%u.bin", trace, call);
 		++*number;
 		if (renameat(b->fd, from, b->fd, to))
-			return error_errno(&b->error, b->directory, NO_OFFSET,
-					   "cannot write to it");
+			return error_errno(&b->error, b->directory, NO_OFFSET, "cannot write %s",
+					   to);
 		b->settled++;
 		if (buffer_printf(out, "blob(\"%s\")", to))
 			return error_set(&b->error, NULL, NO_OFFSET, "out of memory");

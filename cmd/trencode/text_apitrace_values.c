@@ -6,13 +6,7 @@
 static inline __attribute__((always_inline)) int put(const struct apitrace_writer *w, const char *s,
 						     size_t n)
 {
-	struct buffer *b = w->out;
-
-	if (__builtin_expect(b->capacity - b->size < n, 0))
-		return buffer_append(b, s, n);
-	memcpy(b->data + b->size, s, n);
-	b->size += n;
-	return 0;
+	return buffer_put(w->out, s, n);
 }
 
 #define PUT(w, s) put(w, s, sizeof(s) - 1)

@@ -12,24 +12,30 @@ static bool is_joined(const struct node *n)
 static void number(struct node *n, struct numbers *c)
 {
 	if (n->kind == NODE_UNDER)
-		n->mark = (uint8_t)c->under++;
+		n->mark = (uint16_t)c->under++;
 	else if (n->kind == NODE_OVER)
-		n->mark = (uint8_t)c->over++;
+		n->mark = (uint16_t)c->over++;
 	if (is_joined(n))
 		for (size_t i = 0; i < n->nchildren; i++)
 			number(n->children[i], c);
+}
+
+/* Is it asked of an enter and of its leave as a whole? */
+static bool is_noted(const struct node *n)
+{
+	return !(n->depends & DEPENDS_LATER) && !(n->depends & DEPENDS_KIND && is_joined(n));
 }
 
 /* A mark for what is known at the enter as a whole, two for what may be. */
 static void number_marks(struct node *n, struct numbers *c)
 {
 	if (n->depends & DEPENDS_ARGUMENT && !is_joined(n)) {
-		n->mark = (uint8_t)c->marks++;
-		n->known = (uint8_t)c->marks++;
-	} else if (!(n->depends & DEPENDS_LATER)) {
+		n->mark = (uint16_t)c->marks++;
+		n->known = (uint16_t)c->marks++;
+	} else if (is_noted(n)) {
 		/* under() has its own number there */
 		if (n->kind != NODE_UNDER)
-			n->mark = (uint8_t)c->marks++;
+			n->mark = (uint16_t)c->marks++;
 	} else if (is_joined(n)) {
 		for (size_t i = 0; i < n->nchildren; i++)
 			number_marks(n->children[i], c);
@@ -43,11 +49,15 @@ int decide_prepare(struct filter *f, struct error *e)
 	number(f->tree, &c);
 	for (size_t i = 0; i < f->nparts; i++)
 		number_marks(f->parts[i].node, &c);
-	if (c.under > MARKS_LIMIT || c.over > MARKS_LIMIT || c.marks > MARKS_LIMIT)
+	f->marks = c.marks;
+	if (c.under > AROUND_LIMIT || c.over > AROUND_LIMIT)
+		return error_set(e, NULL, NO_OFFSET,
+				 "expression: more than %d times under() or over()", AROUND_LIMIT);
+	if (c.marks > MARKS_LIMIT)
 		return error_set(e, NULL, NO_OFFSET,
 				 "expression: more than %d conditions joined with such on whole "
 				 "calls",
-				 MARKS_LIMIT);
+				 MARKS_LIMIT / 2);
 	return 0;
 }
 
@@ -114,30 +124,42 @@ static enum answer open_leaf(const struct evaluation *ev, const struct node *n,
 	return at_least(n, ev->call->dur);
 }
 
-static bool has_argument(struct evaluation *ev, struct operand *o, const struct event *e)
+static bool is_given(struct evaluation *ev, struct node *n, const struct event *e)
 {
-	struct scalar s;
-
-	if (!(o->depends & DEPENDS_ARGUMENT))
-		return true;
-	operand_value(ev, o, e, &s);
-	return s.form != SCALAR_NONE;
+	return operand_given(ev, &n->left, e) && operand_given(ev, &n->right, e);
 }
 
-/* The arguments stand in the enter or, where calls have numbers, perhaps in the leave. */
+static void note(struct evaluation *ev, struct node *n, const struct event *enter,
+		 struct open_frame *f)
+{
+	frames_note(f, n->mark, evaluate(ev, n, enter));
+}
+
+/* The arguments stand in the enter or, where calls have numbers, perhaps in the leave, and those of
+ * the leave are the ones that hold. */
+static void note_argument(struct evaluation *ev, struct node *n, const struct event *enter,
+			  struct open_frame *f)
+{
+	if (enter->type->flags & TYPE_CALL_NUMBER && !is_given(ev, n, enter))
+		return;
+	frames_note(f, n->known, true);
+	note(ev, n, enter, f);
+}
+
 static enum answer argument_leaf(struct evaluation *ev, struct node *n, enum decide_when when,
 				 const struct event *e, struct open_frame *f)
 {
-	if (when == DECIDE_ENTER) {
-		if (e->type->flags & TYPE_CALL_NUMBER &&
-		    !(has_argument(ev, &n->left, e) && has_argument(ev, &n->right, e)))
-			return ANSWER_LATER;
-		f->marks |= 1ull << n->known | (uint64_t)evaluate(ev, n, e) << n->mark;
-	}
-	if (f->marks >> n->known & 1)
-		return answer(f->marks >> n->mark & 1);
-	if (when == DECIDE_LEAVE)
+	bool left = when == DECIDE_LEAVE || when == DECIDE_LEAVE_ROW, known;
+
+	if (when == DECIDE_ENTER)
+		note_argument(ev, n, e, f);
+	known = frames_noted(f, n->known);
+	if (f->numbered && !left && when != DECIDE_NEVER)
+		return ANSWER_LATER;
+	if (left && (!known || (f->numbered && is_given(ev, n, e))))
 		return answer(evaluate(ev, n, e));
+	if (known)
+		return answer(frames_noted(f, n->mark));
 	return when == DECIDE_NEVER ? ANSWER_NO : ANSWER_LATER;
 }
 
@@ -152,7 +174,7 @@ static enum answer leaf(struct evaluation *ev, struct node *n, enum decide_when 
 {
 	if (n->depends & DEPENDS_ARGUMENT)
 		return argument_leaf(ev, n, when, e, f);
-	if (when != DECIDE_LEAVE) {
+	if (when != DECIDE_LEAVE && when != DECIDE_LEAVE_ROW) {
 		/* what it did while it was open counts, though it never ended: it may have been
 		 * asked before */
 		enum answer open = open_leaf(ev, n, e);
@@ -166,6 +188,20 @@ static enum answer leaf(struct evaluation *ev, struct node *n, enum decide_when 
 	return answer(evaluate(ev, n, e));
 }
 
+void decide_note(struct evaluation *ev, struct node *n, const struct event *enter,
+		 struct open_frame *f)
+{
+	if (n->kind == NODE_UNDER)
+		return;
+	if (is_noted(n))
+		note(ev, n, enter, f);
+	else if (is_joined(n))
+		for (size_t i = 0; i < n->nchildren; i++)
+			decide_note(ev, n->children[i], enter, f);
+	else if (n->depends & DEPENDS_ARGUMENT)
+		note_argument(ev, n, enter, f);
+}
+
 enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
 		   const struct event *e, struct open_frame *f)
 {
@@ -173,10 +209,12 @@ enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
 
 	if (n->kind == NODE_UNDER)
 		return answer(ev->call->under >> n->mark & 1);
-	if (!(n->depends & DEPENDS_LATER)) {
+	if (is_noted(n)) {
+		if (when == DECIDE_LEAVE_ROW && n->depends & DEPENDS_KIND)
+			return answer(evaluate(ev, n, e));
 		if (when == DECIDE_ENTER)
-			f->marks |= (uint64_t)evaluate(ev, n, e) << n->mark;
-		return answer(f->marks >> n->mark & 1);
+			note(ev, n, e, f);
+		return answer(frames_noted(f, n->mark));
 	}
 	if (n->kind == NODE_NOT)
 		return answer_not(decide(ev, n->children[0], when, e, f));

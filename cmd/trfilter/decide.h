@@ -11,10 +11,11 @@
 #include "frames.h"
 
 enum decide_when {
-	DECIDE_ENTER, /* the event is the enter */
-	DECIDE_OPEN,  /* it has a lane alone; the call's dur is how long it has been open */
-	DECIDE_LEAVE, /* it is the leave, and all facts are known */
-	DECIDE_NEVER, /* it has a lane alone: the leave never came */
+	DECIDE_ENTER,	  /* the event is the enter */
+	DECIDE_OPEN,	  /* it has a lane alone; the call's dur is how long it has been open */
+	DECIDE_LEAVE,	  /* it is the leave, and all facts are known */
+	DECIDE_LEAVE_ROW, /* the same, the leave's row being what is decided (part.by_both) */
+	DECIDE_NEVER,	  /* it has a lane alone: the leave never came */
 };
 
 /* Number what is to be noted of the condition: of each part by itself, for they are asked one by
@@ -25,6 +26,10 @@ int decide_prepare(struct filter *f, struct error *e);
  * for a leave without one or, of over(), for another event. */
 void decide_around(struct evaluation *ev, struct node *tree, const struct event *e, uint64_t *under,
 		   uint64_t *over);
+
+/* Note all that can be asked of an enter, for its leave is decided by other parts of it. */
+void decide_note(struct evaluation *ev, struct node *n, const struct event *enter,
+		 struct open_frame *f);
 
 /* Only with DECIDE_ENTER f is changed. ev->call is to be set. */
 enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,

@@ -31,8 +31,8 @@ enum node_kind {
 	NODE_OVER,  /* such a call, and those that lead to it */
 };
 
-/* Of a kind each: what is noted of an open call in 64 bits. */
-enum { MARKS_LIMIT = 64 };
+/* What is noted of an open call: bits of its own, and of under() and over() 64 of each. */
+enum { MARKS_LIMIT = 4096, AROUND_LIMIT = 64 };
 
 enum comparison { COMPARE_EQ, COMPARE_NE, COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE };
 
@@ -84,7 +84,7 @@ struct node {
 	struct verdicts by_place, by_type, by_lane, by_stack;
 
 	/* Whole calls: bits for what is noted at the enter (decide.c), or of UNDER and OVER. */
-	uint8_t mark, known;
+	uint16_t mark, known;
 };
 
 /* The tree of a condition, or NULL with e saying where and why not. expression_free it. */

@@ -13,6 +13,8 @@ static struct part make_part(struct node *n)
 		.by_call = n->depends & CALL && !(n->depends & DEPENDS_KIND),
 		.by_row = n->depends & DEPENDS_KIND &&
 			  !(n->depends & (DEPENDS_LATER | DEPENDS_STACK)),
+		.by_both =
+			n->depends & DEPENDS_KIND && n->depends & (DEPENDS_LATER | DEPENDS_STACK),
 	};
 }
 
@@ -40,6 +42,8 @@ int filter_compile(struct filter *f, const char *expression, struct error *e)
 	if (!f->parts)
 		return error_no_memory(e);
 	f->nparts = split(f->tree, f->parts);
+	for (size_t i = 0; i < f->nparts; i++)
+		f->by_both |= f->parts[i].by_both;
 	while (f->leading < f->nparts && f->parts[f->leading].by_entry)
 		f->calls |= f->parts[f->leading++].by_call;
 	return 0;

@@ -19,6 +19,7 @@ struct part {
 	bool by_entry;	   /* hangs on the row's lane, type and place alone */
 	bool by_call;	   /* decided at the enter, for its leave too */
 	bool by_row;	   /* asks for single rows, and for nothing of whole calls */
+	bool by_both;	   /* asks for both: an enter and its leave are decided apart */
 	struct pairing pairing;
 };
 
@@ -28,6 +29,8 @@ struct filter {
 	size_t nparts;
 	size_t leading; /* parts at the front that are by_entry */
 	bool calls;	/* one of these is by_call */
+	bool by_both;	/* a part is */
+	size_t marks;	/* bits to be noted of an open call (decide.h) */
 	struct evaluation evaluation;
 };
 

@@ -8,15 +8,36 @@
 /* Enters without leaves must not take all memory: numbered calls beyond that are not followed. */
 enum { NUMBERED_LIMIT = 1 << 20 };
 
+static void free_frames(struct frame_stack *s)
+{
+	for (size_t i = 0; i < s->capacity; i++)
+		free(s->frames[i].more);
+	free(s->frames);
+}
+
 void frames_free(struct frames *f)
 {
 	for (size_t i = 0; i < f->size; i++)
-		free(f->stacks[i].frames);
+		free_frames(&f->stacks[i]);
 	free(f->stacks);
-	free(f->numbered.frames);
+	free_frames(&f->numbered);
 	free(f->free_numbered);
 	open_calls_free(&f->open);
-	*f = (struct frames){0};
+	*f = (struct frames){.more = f->more};
+}
+
+int frames_clear(struct frames *fs, struct open_frame *f)
+{
+	f->marks = 0;
+	if (!fs->more)
+		return 0;
+	if (!f->more) {
+		f->more = calloc(fs->more, sizeof *f->more);
+		fs->out_of_memory |= !f->more;
+		return f->more ? 0 : -1;
+	}
+	memset(f->more, 0, fs->more * sizeof *f->more);
+	return 0;
 }
 
 struct frame_stack *frames_new_stack(struct frames *f, uint32_t number)
@@ -41,6 +62,8 @@ struct open_frame *frames_grow(struct frames *f, struct frame_stack *s)
 		return NULL;
 	}
 	s->frames = frames;
+	for (size_t i = s->capacity; i < capacity; i++)
+		frames[i].more = NULL;
 	s->capacity = (uint32_t)capacity;
 	return &frames[s->count++];
 }

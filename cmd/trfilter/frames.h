@@ -32,6 +32,7 @@ struct open_frame {
 	uint32_t children;
 	uint32_t node;	      /* stack_nodes.h */
 	uint64_t marks;	      /* what was decided at the enter (decide.c) */
+	uint64_t *more;	      /* the same from bit 64 on; stays with the place of the frame */
 	uint64_t under, over; /* conditions that hold around it, and of it or inside */
 };
 
@@ -48,6 +49,7 @@ struct frame_at {
 };
 
 struct frames {
+	size_t more;		    /* words of each frame's more; set it before the first frame */
 	struct frame_stack *stacks; /* two for each thread: its own, and that of the kernel */
 	size_t size;
 	struct open_calls open;	     /* numbered calls: index in numbered */
@@ -67,6 +69,21 @@ static inline uint32_t frames_thread(const struct event *e)
 
 	/* calls in the kernel have depths of their own */
 	return 2 * thread + !!(e->type->flags & TYPE_KERNEL);
+}
+
+/* Nothing is noted of it. -1: memory is out. */
+int frames_clear(struct frames *fs, struct open_frame *f);
+
+static inline void frames_note(struct open_frame *f, unsigned mark, bool yes)
+{
+	uint64_t *word = mark < 64 ? &f->marks : &f->more[mark / 64 - 1];
+
+	*word = (*word & ~(1ull << mark % 64)) | (uint64_t)yes << mark % 64;
+}
+
+static inline bool frames_noted(const struct open_frame *f, unsigned mark)
+{
+	return (mark < 64 ? f->marks : f->more[mark / 64 - 1]) >> mark % 64 & 1;
 }
 
 struct frame_stack *frames_new_stack(struct frames *f, uint32_t number);

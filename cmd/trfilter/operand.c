@@ -5,7 +5,6 @@
 #include "argument.h"
 #include "error.h"
 #include "field.h"
-#include "value.h"
 #include "value_names.h"
 
 static void set_text(struct scalar *s, struct text_ref t)
@@ -98,6 +97,7 @@ static void field_value(const struct event *e, const struct field *f, struct sca
 	case FORM_REAL:
 		out->form = SCALAR_REAL;
 		out->real = v.real;
+		out->real_size = (uint8_t)f->size;
 		break;
 	case FORM_TEXT:
 		out->form = SCALAR_TEXT;
@@ -140,6 +140,7 @@ static void take_value(struct evaluation *ev, struct operand *o, const struct va
 			text_of_parts(o, v, out);
 	} else if (value_real(v, &out->real)) {
 		out->form = SCALAR_REAL;
+		out->real_size = v->size > 8 ? 0 : v->size;
 	} else if (v->tag == VALUE_STRING || v->tag == VALUE_BLOB) {
 		out->form = SCALAR_TEXT;
 		out->text = (const char *)v->bytes;
@@ -152,13 +153,13 @@ static void take_value(struct evaluation *ev, struct operand *o, const struct va
 	}
 }
 
+/* path: what is asked for inside of it. */
 static bool detail_value(struct evaluation *ev, struct operand *o, const struct event *e,
-			 enum detail_kind what, uint64_t index, struct scalar *out)
+			 enum detail_kind what, const char *path, struct scalar *out)
 {
 	struct value v;
 
-	if (!(e->type->flags & TYPE_VALUES) || !e->tail ||
-	    !values_find(e->tail, e->tail_size, what, index, &v))
+	if (!argument_detail(ev->dictionary, e, what, o->index, path, &v))
 		return false;
 	take_value(ev, o, &v, out);
 	return true;
@@ -206,6 +207,15 @@ static void event_field_value(struct evaluation *ev, struct operand *o, const st
 	else if (values && (o->is_argument || !call) &&
 		 argument_find(ev->dictionary, e, o->name, &v))
 		take_value(ev, o, &v, out);
+}
+
+bool operand_given(const struct evaluation *ev, struct operand *o, const struct event *e)
+{
+	if (o->literal || !(o->depends & DEPENDS_ARGUMENT))
+		return true;
+	if (o->ask == ASK_ARGUMENT)
+		return argument_given_number(e, o->index);
+	return field_of(o, e->type) || argument_given(ev->dictionary, e, o->name);
 }
 
 static void cpu_value(const struct event *e, struct scalar *out)
@@ -312,10 +322,11 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 	case ASK_SOURCE: set_text(out, l->source->name); break;
 	case ASK_FORMAT: set_text(out, l->source->format); break;
 	case ASK_RETURN:
-		if (!detail_value(ev, o, e, DETAIL_RETURN, 0, out))
+		/* "ret", or "ret." and what is inside */
+		if (!detail_value(ev, o, e, DETAIL_RETURN, o->name + 3 + (o->name[3] == '.'), out))
 			event_field_value(ev, o, e, out);
 		break;
-	case ASK_ARGUMENT: detail_value(ev, o, e, DETAIL_ARGUMENT, o->index, out); break;
+	case ASK_ARGUMENT: detail_value(ev, o, e, DETAIL_ARGUMENT, "", out); break;
 	case ASK_FIELD: event_field_value(ev, o, e, out); break;
 	default: call_value(ev, o, e, out);
 	}

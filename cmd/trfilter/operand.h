@@ -34,4 +34,8 @@ struct evaluation {
 void operand_value(struct evaluation *ev, struct operand *o, const struct event *e,
 		   struct scalar *out);
 
+/* Does the row have the argument that is asked for, whatever is inside of it? Of what is no
+ * argument: yes. */
+bool operand_given(const struct evaluation *ev, struct operand *o, const struct event *e);
+
 #endif

@@ -144,6 +144,25 @@ struct node *parser_either(struct parser *p)
 	return joined(p, NODE_OR, TOKEN_OR, both);
 }
 
+/* Rows by themselves have the arguments and the value of their own side. */
+static void ask_of_rows(struct node *n)
+{
+	struct operand *sides[] = {&n->left, &n->right};
+
+	if (n->kind == NODE_UNDER || n->kind == NODE_OVER)
+		return;
+	n->depends = 0;
+	for (size_t i = 0; i < n->nchildren; i++) {
+		ask_of_rows(n->children[i]);
+		n->depends |= n->children[i]->depends;
+	}
+	for (int i = 0; i < 2; i++) {
+		if (sides[i]->depends & DEPENDS_ARGUMENT || sides[i]->ask == ASK_RETURN)
+			sides[i]->depends = DEPENDS_ROW | DEPENDS_KIND;
+		n->depends |= sides[i]->depends;
+	}
+}
+
 struct node *expression_parse(const char *text, struct error *e)
 {
 	struct parser p = {.lexer = {.text = text, .error = e}};
@@ -160,5 +179,7 @@ struct node *expression_parse(const char *text, struct error *e)
 		n = parser_failed(n);
 	}
 	lexer_free(&p.lexer);
+	if (n && n->depends & DEPENDS_KIND)
+		ask_of_rows(n);
 	return n;
 }

@@ -59,7 +59,9 @@ int parser_field(struct parser *p, struct operand *o)
 {
 	struct token *t = TOKEN(p);
 	const struct token name = *t;
-	const struct plain_name *plain = names_find(t->text, t->size);
+	/* what is inside of a value returned is asked of that */
+	bool inside = t->size > 4 && !memcmp(t->text, "ret.", 4);
+	const struct plain_name *plain = names_find(t->text, inside ? 3 : t->size);
 	const char *why = names_refused(t->text, t->size);
 	int is_argument;
 
@@ -83,7 +85,7 @@ int parser_field(struct parser *p, struct operand *o)
 	o->ask = plain->ask;
 	o->form = plain->form;
 	o->depends = plain->depends;
-	o->name = strdup(plain->name);
+	o->name = strndup(name.text, name.size);
 	return o->name ? 0 : lexer_error(&p->lexer, name.column, "out of memory");
 }
 
@@ -93,7 +95,12 @@ int parser_operand(struct parser *p, struct operand *o)
 
 	o->column = t->column;
 	switch (t->kind) {
-	case TOKEN_NAME: return parser_field(p, o);
+	case TOKEN_NAME:
+		if (!lexer_constant(t, &o->value))
+			return parser_field(p, o);
+		o->literal = true;
+		o->form = KNOWN_NUMBER;
+		break;
 	case TOKEN_NUMBER:
 		o->literal = true;
 		o->form = KNOWN_NUMBER;

@@ -82,12 +82,12 @@ bool projection_field(struct projection *p, const struct field *f)
 {
 	bool named = false;
 
-	if (!p->count || f->role == ROLE_CALL)
+	if (!p->count)
 		return true;
 	for (size_t i = 0; i < p->count; i++)
 		if (p->named[i].kind == BY_NAME && is_named(&p->named[i], f->name))
 			named = p->named[i].seen = true;
-	return named == p->keep;
+	return named == p->keep || f->role == ROLE_CALL;
 }
 
 static bool detail_is(struct projected *p, uint8_t what, uint64_t index,

@@ -205,7 +205,10 @@ int whole_init(struct whole *w, struct filter *filter, size_t limit, struct erro
 	filter->evaluation.call = &w->facts;
 	w->facts.stack = whole_stack_text;
 	w->facts.stack_ctx = w;
-	return decide_prepare(filter, e);
+	if (decide_prepare(filter, e))
+		return -1;
+	w->frames.more = filter->marks > 64 ? (filter->marks - 1) / 64 : 0;
+	return 0;
 }
 
 void whole_free(struct whole *w)

@@ -145,6 +145,9 @@ enum answer whole_ask(struct whole *w, enum decide_when when, const struct event
 
 	if (w->rows_alone)
 		return w->holds ? ANSWER_YES : ANSWER_NO;
+	for (size_t i = 0; i < w->filter->nparts; i++)
+		if (when == DECIDE_ENTER && w->filter->by_both && !w->filter->parts[i].by_row)
+			decide_note(w->evaluation, w->filter->parts[i].node, e, f);
 	for (size_t i = 0; i < w->filter->nparts; i++) {
 		const struct part *p = &w->filter->parts[i];
 		enum answer a;

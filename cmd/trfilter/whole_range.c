@@ -48,7 +48,7 @@ void whole_plain_init(struct whole *w)
 	w->shortest = 0;
 	w->longest = UINT64_MAX;
 	if (w->waiting.dropped != ROW_DROP || w->limits || w->invert || w->callers ||
-	    w->max_depth != UINT32_MAX || w->self || w->rows_alone)
+	    w->max_depth != UINT32_MAX || w->self || w->rows_alone || w->frames.more)
 		return;
 	for (size_t i = 0; i < w->filter->nparts; i++) {
 		const struct node *n = w->filter->parts[i].node;

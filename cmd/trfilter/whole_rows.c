@@ -97,7 +97,7 @@ static uint8_t enter(struct whole *w, const struct event *e, uint32_t number, bo
 	if (w->own_under)
 		level = 0;
 	f = begin(w, e, &number, &index);
-	if (!f)
+	if (!f || frames_clear(&w->frames, f))
 		return alone(w, e, frames_thread(e), wanted);
 	f->lane = e->lane;
 	f->start = e->time;
@@ -106,7 +106,6 @@ static uint8_t enter(struct whole *w, const struct event *e, uint32_t number, bo
 	f->level = level;
 	f->children = 0;
 	f->node = w->facts.node;
-	f->marks = 0;
 	f->under = w->facts.under;
 	f->over = w->facts.over;
 	f->waits = false;
@@ -154,21 +153,26 @@ static uint8_t leave(struct whole *w, const struct event *e, uint32_t number, bo
 	bool numbered = e->type->flags & TYPE_CALL_NUMBER, keep;
 	struct frame_stack *s = &w->frames.stacks[number];
 	struct open_frame *f = numbered ? frames_numbered(&w->frames, e) : closed(w, e, number);
+	enum answer answer;
 
 	if (!f)
 		return alone(w, e, number, wanted);
-	if (f->answer == ANSWER_LATER) {
+	if (f->answer == ANSWER_LATER || w->filter->by_both) {
 		whole_set_open_facts(w, f, e->time);
 		w->facts.ended = true;
 		w->facts.has_self = done;
 		w->facts.self = done ? done->self : 0;
-		f->answer = whole_ask(w, DECIDE_LEAVE, e, f);
 	}
+	if (f->answer == ANSWER_LATER)
+		f->answer = whole_ask(w, DECIDE_LEAVE, e, f);
 	whole_settle(w, f, whole_keep_enter(w, f));
+	answer = f->answer;
+	if (w->filter->by_both && f->wanted)
+		answer = whole_ask(w, DECIDE_LEAVE_ROW, e, f);
 	if (w->rows_alone)
 		keep = wanted && f->level < w->max_depth && w->holds != w->invert;
 	else
-		keep = whole_of_row(w, f->answer, f->wanted, whole_passes_row(w, e)) == ANSWER_YES;
+		keep = whole_of_row(w, answer, f->wanted, whole_passes_row(w, e)) == ANSWER_YES;
 	if (!numbered) {
 		s->count--;
 		if (w->callers && (keep || whole_keep_enter(w, f)))

@@ -71,9 +71,14 @@ int aggregate_number(struct aggregate *a, const struct columns_wanted *w, uint32
 int aggregate_text(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
 		   const void *data, size_t size)
 {
-	if (!w->field[field].uniq)
-		return 0;
-	return distinct_add(&fields_of(a, w)[field].distinct, distinct_hash_bytes(data, size));
+	return w->field[field].uniq ? aggregate_hash(a, w, field, distinct_hash_bytes(data, size))
+				    : 0;
+}
+
+int aggregate_hash(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
+		   uint64_t hash)
+{
+	return w->field[field].uniq ? distinct_add(&fields_of(a, w)[field].distinct, hash) : 0;
 }
 
 static int merge_field(struct aggregate_field *into, const struct aggregate_field *from, bool uniq)

@@ -126,6 +126,9 @@ int aggregate_number(struct aggregate *a, const struct columns_wanted *w, uint32
 		     int128 value);
 int aggregate_text(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
 		   const void *data, size_t size);
+/* The same of a text of which distinct_hash_bytes is known. */
+int aggregate_hash(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
+		   uint64_t hash);
 
 /*
  * Add what from holds. -1: out of memory, or a sum that does not fit (EOVERFLOW, only from a

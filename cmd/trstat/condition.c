@@ -1,5 +1,6 @@
 #include "condition.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "condition_nodes.h"
@@ -28,6 +29,26 @@ void condition_free(struct condition *c)
 
 /* --- does it hold? --- */
 
+/*
+ * A float or double, whose cell is its text as keys.c prints it, is a number. What a summary has of
+ * it is just that text: it is one where it meets a number, and a double.
+ */
+static bool real_of(struct scalar *s, uint64_t size)
+{
+	char *end, again[40];
+	double real;
+
+	if (s->form != SCALAR_TEXT || !s->size || s->size >= sizeof(again))
+		return false;
+	real = strtod(s->text, &end);
+	if (end != s->text + s->size ||
+	    (size_t)snprintf(again, sizeof(again), "%.17g", real) != s->size ||
+	    memcmp(again, s->text, s->size) != 0)
+		return false;
+	*s = (struct scalar){.form = SCALAR_REAL, .real = real, .real_size = size == 4 ? 4 : 8};
+	return true;
+}
+
 static bool scalar_of(const struct groups *g, const struct key_cell *cell, struct scalar *s)
 {
 	switch (cell->kind) {
@@ -41,7 +62,11 @@ static bool scalar_of(const struct groups *g, const struct key_cell *cell, struc
 	case KEY_STACK: break;
 	}
 	*s = (struct scalar){.form = SCALAR_TEXT};
-	return groups_cell_text(g, cell, &s->text, &s->size);
+	if (!groups_cell_text(g, cell, &s->text, &s->size))
+		return false;
+	if (cell->kind == KEY_TEXT && cell->value)
+		real_of(s, cell->value);
+	return true;
 }
 
 static bool compares(enum token_kind how, const struct scalar *a, const struct scalar *b)
@@ -117,9 +142,16 @@ static bool node_holds(const struct condition_node *n, const struct asking *ask)
 	default: break;
 	}
 	for (size_t i = 0; i < n->count; i++)
-		if (value_of(ask, &n->others[i], &other) &&
-		    compares(n->kind == NODE_IN ? TOKEN_EQ : n->comparison, &s, &other))
-			return true;
+		if (value_of(ask, &n->others[i], &other)) {
+			struct scalar left = s;
+
+			if (!n->operand.literal && scalar_is_number(&other))
+				real_of(&left, 0);
+			if (!n->others[i].literal && scalar_is_number(&left))
+				real_of(&other, 0);
+			if (compares(n->kind == NODE_IN ? TOKEN_EQ : n->comparison, &left, &other))
+				return true;
+		}
 	return false;
 }
 

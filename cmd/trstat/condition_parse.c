@@ -115,6 +115,8 @@ static int parse_literal(struct parser *p, bool words, struct operand *o)
 		o->value = t->value;
 		return lexer_next(p->lexer);
 	}
+	if (!words && lexer_constant(t, &o->value))
+		return lexer_next(p->lexer);
 	if (t->kind == TOKEN_STRING) {
 		o->text = t->string;
 		o->value = (struct scalar){
@@ -133,10 +135,12 @@ static int parse_literal(struct parser *p, bool words, struct operand *o)
 
 static int parse_operand(struct parser *p, struct operand *o)
 {
-	enum token_kind kind = p->lexer->token.kind;
+	const struct token *t = &p->lexer->token;
+	struct scalar constant;
 
-	return kind == TOKEN_NUMBER || kind == TOKEN_STRING ? parse_literal(p, false, o)
-							    : parse_key(p, o);
+	return t->kind == TOKEN_NUMBER || t->kind == TOKEN_STRING || lexer_constant(t, &constant)
+		       ? parse_literal(p, false, o)
+		       : parse_key(p, o);
 }
 
 /* kind == leave: the words of kind need no quotes there. */

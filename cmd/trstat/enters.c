@@ -2,7 +2,11 @@
 
 #include <stdlib.h>
 
+#include "call_text.h"
 #include "common/field.h"
+
+/* Bytes of a tail that are kept as they are, which is quicker than words. */
+enum { TAIL_KEPT = 1024 };
 
 struct enters_stack {
 	struct enter *enter;
@@ -25,7 +29,7 @@ void enters_free(struct enters *en)
 	*en = (struct enters){0};
 }
 
-static int fill(struct enter *n, const struct event *e, uint32_t segment)
+static int fill(const struct enters *en, struct enter *n, const struct event *e, uint32_t segment)
 {
 	n->start = e->time;
 	n->segment = segment;
@@ -34,6 +38,9 @@ static int fill(struct enter *n, const struct event *e, uint32_t segment)
 	n->fixed_size = e->type->fixed_size;
 	n->tail_size = e->tail_size;
 	n->payload.size = 0;
+	n->text = e->tail_size > TAIL_KEPT;
+	if (n->text)
+		return call_arguments(&n->payload, en->dictionary, e);
 	return buffer_append(&n->payload, e->fixed, n->fixed_size) ||
 	       (n->tail_size && buffer_append(&n->payload, e->tail, n->tail_size));
 }
@@ -99,7 +106,7 @@ static int put_numbered(struct enters *en, const struct event *e, uint32_t segme
 	if (!grown)
 		return -1;
 	en->numbered = grown;
-	return fill(&en->numbered[index], e, segment) ||
+	return fill(en, &en->numbered[index], e, segment) ||
 			       open_calls_put(&en->open, e->lane->source->number, call, index)
 		       ? -1
 		       : 0;
@@ -114,7 +121,7 @@ int enters_put(struct enters *en, const struct calls *c, const struct event *e, 
 		return put_numbered(en, e, segment);
 	stack = calls_stack(c, e);
 	n = at(en, stack_number(c, e), entered_frames(stack, stack->count - 1), true);
-	return n ? fill(n, e, segment) : -1;
+	return n ? fill(en, n, e, segment) : -1;
 }
 
 const struct enter *enters_take(struct enters *en, const struct calls *c, const struct event *e,

@@ -2,7 +2,7 @@
  * enters.h - the enters of calls that are open, with their arguments, for --slowest
  *
  * One frame for each that is open, as common/calls.h has them; what an enter has beside its time
- * and place is copied, and nothing where it has nothing.
+ * and place is copied, and nothing where it has nothing. Of large values there is the text only.
  */
 #ifndef TR_ENTERS_H
 #define TR_ENTERS_H
@@ -17,12 +17,14 @@ struct enter {
 	const struct type *type;
 	uint32_t place;
 	uint32_t fixed_size, tail_size;
-	struct buffer payload; /* the fixed part, then the tail */
+	struct buffer payload; /* the fixed part, then the tail; or the text */
+	bool text;	       /* its arguments as call_arguments has them */
 };
 
 struct enters_stack;
 
 struct enters {
+	const struct dictionary *dictionary;
 	struct enters_stack *stacks; /* two for each thread: the second is that of the kernel */
 	size_t size;
 	/* calls with numbers */

@@ -66,9 +66,13 @@ int groups_copy_cell(struct groups *into, const struct groups *from, const struc
 		     struct key_cell *copy)
 {
 	*copy = *cell;
-	return cell->kind == KEY_TEXT ? groups_text(into, intern_data(&from->texts, cell->text),
-						    intern_size(&from->texts, cell->text), copy)
-				      : 0;
+	if (cell->kind != KEY_TEXT)
+		return 0;
+	if (groups_text(into, intern_data(&from->texts, cell->text),
+			intern_size(&from->texts, cell->text), copy))
+		return -1;
+	copy->value = cell->value;
+	return 0;
 }
 
 static uint64_t fold(uint64_t a, uint64_t b)
@@ -93,7 +97,8 @@ uint32_t groups_hash(const struct groups *g, const struct key_cell *cells, size_
 bool groups_same(const struct key_cell *a, const struct key_cell *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (a[i].kind != b[i].kind || a[i].text != b[i].text || a[i].value != b[i].value)
+		if (a[i].kind != b[i].kind || a[i].text != b[i].text ||
+		    (a[i].kind != KEY_TEXT && a[i].value != b[i].value))
 			return false;
 	}
 	return true;

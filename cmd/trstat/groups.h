@@ -35,8 +35,10 @@ static inline bool key_is_open(enum key_kind kind)
 /* Zero-initialised is missing. An integer is one key whether it was given signed or unsigned. */
 struct key_cell {
 	enum key_kind kind;
-	uint32_t text;	/* KEY_TEXT: from groups_text */
-	uint64_t value; /* KEY_SIGNED: as two's complement */
+	uint32_t text; /* KEY_TEXT: from groups_text */
+	/* KEY_SIGNED: as two's complement. KEY_TEXT: 4 or 8 where it is that of a float or double,
+	   known of a row, not of a summary; makes no other key. */
+	uint64_t value;
 };
 
 struct groups {

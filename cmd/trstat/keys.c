@@ -32,9 +32,13 @@ static void from_value(const struct dictionary *d, const struct value *v, struct
 	} else if (value_integer(v, &n, &is_signed)) {
 		out->form = is_signed ? FORM_INT : FORM_UINT;
 		out->u = n;
+	} else if (v->tag == VALUE_NULL) {
+		out->form = FORM_UINT;
+		out->u = 0;
 	} else if (value_real(v, &real)) {
 		out->form = FORM_REAL;
 		out->real = (double)real;
+		out->size = v->size;
 	} else if (v->tag == VALUE_STRING || v->tag == VALUE_BLOB || v->tag == VALUE_OPAQUE) {
 		out->form = FORM_TEXT;
 		out->text = v->bytes;
@@ -54,7 +58,8 @@ static bool find_value(const struct dictionary *d, const struct event *e, const 
 	/* what is no call has no arguments: these are its fields */
 	if (!call && argument_find(d, e, name, v))
 		return true;
-	return !strcmp(name, "ret") && values_find(e->tail, e->tail_size, DETAIL_RETURN, 0, v);
+	return !strncmp(name, "ret", 3) && (!name[3] || name[3] == '.') &&
+	       argument_detail(d, e, DETAIL_RETURN, 0, name + 3 + (name[3] == '.'), v);
 }
 
 bool subject_field(const struct dictionary *d, const struct event *e, const char *name,
@@ -117,8 +122,11 @@ static int field_cell(const struct dictionary *d, struct groups *g, const struct
 	case FORM_INT: *cell = key_signed(v.i); return 0;
 	case FORM_UINT: *cell = key_unsigned(v.u); return 0;
 	case FORM_REAL:
-		return groups_text(g, real, (size_t)snprintf(real, sizeof(real), "%.17g", v.real),
-				   cell);
+		if (groups_text(g, real, (size_t)snprintf(real, sizeof(real), "%.17g", v.real),
+				cell))
+			return -1;
+		cell->value = v.size == 4 ? 4 : 8;
+		return 0;
 	case FORM_TEXT: return groups_text(g, v.text, v.size, cell);
 	case FORM_NONE: break;
 	}
@@ -268,6 +276,13 @@ int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct gro
 	return 0;
 }
 
+/* Does the event, a leave, give the argument anew, though not what the key asks of it? */
+static bool is_given(const struct key *k, const struct dictionary *d, const struct event *e)
+{
+	return e && !k->other && !strncmp(k->field, "arg.", 4) &&
+	       argument_given(d, e, k->field + 4);
+}
+
 int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 	       const struct subject *s, struct key_cell *cells)
 {
@@ -278,7 +293,8 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 		if (first_cell(&k->key[i], d, g, s, &cells[i]))
 			return -1;
 		if (k->key[i].what == BY_FIELD) {
-			if (cells[i].kind == KEY_MISSING && s->entered)
+			if (cells[i].kind == KEY_MISSING && s->entered &&
+			    !is_given(&k->key[i], d, s->event))
 				cells[i] = s->entered[field];
 			field++;
 		}

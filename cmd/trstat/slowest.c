@@ -6,7 +6,7 @@
 
 int slowest_init(struct slowest *s, size_t limit, struct dictionary *d)
 {
-	*s = (struct slowest){.limit = limit, .dictionary = d};
+	*s = (struct slowest){.limit = limit, .dictionary = d, .enters = {.dictionary = d}};
 	calls_init(&s->calls, d);
 	return 0;
 }
@@ -144,7 +144,10 @@ static char *arguments_text(struct slowest *s, const struct enter *n, const stru
 {
 	struct event e;
 
-	if (n && n->segment == s->segment) {
+	if (n && n->text) {
+		if (buffer_append(&s->scratch, n->payload.data, n->payload.size))
+			return NULL;
+	} else if (n && n->segment == s->segment) {
 		e = (struct event){.type = n->type,
 				   .lane = lane,
 				   .place = n->place,

@@ -11,7 +11,8 @@ int statistics_init(struct statistics *s, const struct keys *k, struct columns *
 		.keys = k, .columns = c, .dictionary = d, .first = UINT64_MAX, .last = 0};
 	groups_init(&s->groups, k->count, &c->wanted);
 	calls_init(&s->calls, d);
-	entered_init(&s->entered, k->fields);
+	s->arguments = statistics_arguments(s);
+	entered_init(&s->entered, k->fields + 2 * s->arguments);
 	s->row_mask = statistics_row_mask(s);
 	s->name_only = k->count == 1 && k->key[0].what == BY_NAME;
 	if (k->needs & NEEDS_STACK) {
@@ -20,7 +21,7 @@ int statistics_init(struct statistics *s, const struct keys *k, struct columns *
 			return -1;
 		s->stacks->tree.keep = true;
 	}
-	s->cells = calloc(k->held + 1, sizeof(*s->cells));
+	s->cells = calloc(k->held + 2 * s->arguments + 1, sizeof(*s->cells));
 	s->cache = calloc(GROUP_CACHE, sizeof(*s->cache));
 	return s->cells && s->cache ? 0 : -1;
 }

@@ -27,10 +27,14 @@ struct statistics {
 	struct bracket *bracket;    /* the part's */
 	struct pair *pair;	    /* in place of calls; NULL */
 	struct key_cell *cells;
-	uint64_t first, last; /* times of all rows; first > last: none */
-	bool ticks;	      /* the clock counts ticks */
-	struct clocks clocks; /* of all rows */
-	bool nameless;	      /* of a summary: as statistics_nameless */
+	/* arguments among the fields of columns: of calls with numbers those of the enter wait for
+	   the leave, which may give them anew; as many pairs of cells of entered */
+	size_t arguments;
+	const struct key_cell *taken; /* of the call that is counted, from entered; NULL none */
+	uint64_t first, last;	      /* times of all rows; first > last: none */
+	bool ticks;		      /* the clock counts ticks */
+	struct clocks clocks;	      /* of all rows */
+	bool nameless;		      /* of a summary: as statistics_nameless */
 	bool out_of_memory;
 	/* groups found before */
 	struct aggregate **by_place; /* where the key is the name alone */

@@ -1,7 +1,13 @@
 /*
  * statistics_fields.c - fields of rows for the columns sum(F), min(F), max(F), avg(F), uniq(F)
  */
+#include "common/argument.h"
 #include "statistics_private.h"
+
+static bool is_argument(const struct wanted_field *f)
+{
+	return !f->time && !strncmp(f->name, "arg.", 4);
+}
 
 /* For columns: the time of a call, else the field of that name, else what the lane, NULL for a row
  * that does not count, knows by it. */
@@ -36,20 +42,80 @@ static bool wanted_value(const struct dictionary *d, const struct event *e, cons
 	return v->form != FORM_NONE;
 }
 
-bool statistics_has_fields(const struct statistics *s, const struct event *e)
+size_t statistics_arguments(const struct statistics *s)
+{
+	const struct columns_wanted *w = &s->columns->wanted;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < w->field_count && !s->keys->by_type; i++)
+		n += is_argument(&w->field[i]);
+	return n;
+}
+
+void statistics_argument_cells(const struct statistics *s, const struct event *e,
+			       struct key_cell *cells)
+{
+	const struct columns_wanted *w = &s->columns->wanted;
+	struct field_value v;
+
+	for (uint32_t i = 0; i < w->field_count; i++) {
+		const struct wanted_field *f = &w->field[i];
+
+		if (!is_argument(f))
+			continue;
+		cells[0] = cells[1] = (struct key_cell){0};
+		if (subject_field(s->dictionary, e, f->name, &v)) {
+			if (v.form == FORM_INT)
+				cells[0] = key_signed(v.i);
+			else if (v.form == FORM_UINT)
+				cells[0] = key_unsigned(v.u);
+			else if (v.form == FORM_TEXT && f->uniq)
+				cells[1] = key_unsigned(distinct_hash_bytes(v.text, v.size));
+		}
+		cells += 2;
+	}
+}
+
+int statistics_add_arguments(struct statistics *s, struct aggregate *a, const struct event *e,
+			     const struct key_cell *cells)
+{
+	const struct columns_wanted *w = &s->columns->wanted;
+
+	for (uint32_t i = 0; i < w->field_count; i++) {
+		int bad = 0;
+
+		if (!is_argument(&w->field[i]))
+			continue;
+		if (!e || !argument_given(s->dictionary, e, w->field[i].name + 4)) {
+			if (cells[0].kind == KEY_SIGNED)
+				bad = aggregate_number(a, w, i, (int64_t)cells[0].value);
+			else if (cells[0].kind == KEY_UNSIGNED)
+				bad = aggregate_number(a, w, i, (int128)cells[0].value);
+			else if (cells[1].kind == KEY_UNSIGNED)
+				bad = aggregate_hash(a, w, i, cells[1].value);
+		}
+		if (bad)
+			return -1;
+		cells += 2;
+	}
+	return 0;
+}
+
+bool statistics_has_fields(const struct statistics *s, const struct event *e, bool waits)
 {
 	const struct columns_wanted *w = &s->columns->wanted;
 	const struct statistics_times none = {0};
 	struct field_value v;
 
 	for (uint32_t i = 0; i < w->field_count; i++)
-		if (wanted_value(s->dictionary, e, NULL, &w->field[i], &none, &v))
+		if (!(waits && is_argument(&w->field[i])) &&
+		    wanted_value(s->dictionary, e, NULL, &w->field[i], &none, &v))
 			return true;
 	return false;
 }
 
 int statistics_add_fields(struct statistics *s, struct aggregate *a, const struct event *e,
-			  const struct lane *lane, const struct statistics_times *times)
+			  const struct lane *lane, bool waits, const struct statistics_times *times)
 {
 	const struct columns_wanted *w = &s->columns->wanted;
 
@@ -57,7 +123,8 @@ int statistics_add_fields(struct statistics *s, struct aggregate *a, const struc
 		struct field_value v;
 		int bad = 0;
 
-		if (!wanted_value(s->dictionary, e, lane, &w->field[i], times, &v))
+		if ((waits && is_argument(&w->field[i])) ||
+		    !wanted_value(s->dictionary, e, lane, &w->field[i], times, &v))
 			continue;
 		aggregate_field_seen(a, w, i);
 		if (v.form == FORM_INT)

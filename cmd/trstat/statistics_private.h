@@ -18,8 +18,16 @@ void statistics_forget_names(struct statistics *s);
 
 /* --- fields --- */
 
-/* Has a row that does not count something for a column? */
-bool statistics_has_fields(const struct statistics *s, const struct event *e);
+/* How many of the columns' fields are arguments, where not each row counts by itself. */
+size_t statistics_arguments(const struct statistics *s);
+/* Has a row that does not count something for a column? waits: of its arguments nothing yet. */
+bool statistics_has_fields(const struct statistics *s, const struct event *e, bool waits);
+/* The arguments of an enter, two cells for each: a number or nothing, a hash or nothing. */
+void statistics_argument_cells(const struct statistics *s, const struct event *e,
+			       struct key_cell *cells);
+/* Those that the leave does not give anew; e is NULL for a call without one. */
+int statistics_add_arguments(struct statistics *s, struct aggregate *a, const struct event *e,
+			     const struct key_cell *cells);
 /* The times of what counts, or of nothing that does. */
 struct statistics_times {
 	bool known;
@@ -27,10 +35,11 @@ struct statistics_times {
 };
 
 /* What the columns want of the row's fields, of its times, and of what the lane of a row that
- * counts knows by such a name; NULL: it does not count. e is NULL for a call that the end of the
- * trace closed. */
+ * counts knows by such a name; NULL: it does not count. waits: of its arguments nothing yet. e is
+ * NULL for a call that the end of the trace closed. */
 int statistics_add_fields(struct statistics *s, struct aggregate *a, const struct event *e,
-			  const struct lane *lane, const struct statistics_times *times);
+			  const struct lane *lane, bool waits,
+			  const struct statistics_times *times);
 
 /* --- rows --- */
 

@@ -33,7 +33,14 @@ static int put_entered(struct statistics *s, const struct event *e)
 {
 	const struct stack *stack = calls_stack(&s->calls, e);
 	uint32_t thread = calls_thread(e), number;
+	size_t fields = s->keys->fields;
 
+	if (e->type->flags & TYPE_CALL_NUMBER && s->arguments)
+		statistics_argument_cells(s, e, s->cells + fields);
+	else if (!fields)
+		return 0;
+	else
+		memset(s->cells + fields, 0, 2 * s->arguments * sizeof(*s->cells));
 	if (keys_field_cells(s->keys, s->dictionary, &s->groups, e, s->cells))
 		return -1;
 	if (e->type->flags & TYPE_CALL_NUMBER)
@@ -79,7 +86,7 @@ static __attribute__((noinline)) struct aggregate *group_of_call(struct statisti
 	if (call->open)
 		subject.below = s->calls.stacks[calls_thread(e)];
 	if (s->entered.fields)
-		subject.entered = take_entered(s, call, e);
+		s->taken = subject.entered = take_entered(s, call, e);
 	if (s->stacks && (e ? call_stacks_leave(s->stacks, e, call, &subject.stack)
 			    : call_stacks_finish(s->stacks, call, &subject.stack))) {
 		s->out_of_memory = true;
@@ -107,7 +114,9 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 {
 	struct aggregate *a = NULL;
 
-	if (s->name_only && call->place < s->by_place_size && !(call->open & OPEN_IF_CALL))
+	s->taken = NULL;
+	if (s->name_only && !s->arguments && call->place < s->by_place_size &&
+	    !(call->open & OPEN_IF_CALL))
 		a = s->by_place[call->place];
 	if (__builtin_expect(!a, 0)) {
 		struct event copy = e ? *e : (struct event){0};
@@ -125,13 +134,20 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 		const struct statistics_times times = {true, call->total, call->self};
 		struct event copy = e ? *e : (struct event){0};
 
-		return statistics_add_fields(s, a, e ? &copy : NULL, call->lane, &times);
+		if (s->taken && s->arguments &&
+		    statistics_add_arguments(s, a, e ? &copy : NULL, s->taken + s->keys->fields)) {
+			s->out_of_memory = true;
+			return -1;
+		}
+		return statistics_add_fields(s, a, e ? &copy : NULL, call->lane, false, &times);
 	}
 	return 0;
 }
 
-/* A row that is no finished call: an instant, and with the key `type` every row. */
-static __attribute__((noinline)) int add_row(struct statistics *s, struct event ev, bool counts)
+/* A row that is no finished call: an instant, and with the key `type` every row. waits: of its
+ * arguments nothing yet. */
+static __attribute__((noinline)) int add_row(struct statistics *s, struct event ev, bool counts,
+					     bool waits)
 {
 	const struct event *e = &ev;
 	const struct stack *stack = calls_stack(&s->calls, e);
@@ -140,7 +156,7 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 		.lane = e->lane, .type = e->type, .event = e, .place = e->place, .time = e->time};
 	struct aggregate *a;
 
-	if (!counts && !statistics_has_fields(s, e))
+	if (!counts && !statistics_has_fields(s, e, waits))
 		return 0;
 	/* an enter has pushed its own frame, but where being scheduled out means nothing */
 	if (e->type->kind == KIND_ENTER && open && !(e->type->flags & TYPE_CALL_NUMBER))
@@ -170,7 +186,7 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 	if (counts)
 		aggregate_instant(a, &s->columns->wanted, e->time);
 	return s->columns->wanted.field_count
-		       ? statistics_add_fields(s, a, e, counts ? e->lane : NULL,
+		       ? statistics_add_fields(s, a, e, counts ? e->lane : NULL, waits,
 					       &(struct statistics_times){0})
 		       : 0;
 }
@@ -193,9 +209,11 @@ static inline __attribute__((always_inline)) int take_event(struct statistics *s
 	else if (got == CALLS_KEPT)
 		bad = 0;
 	else if (e->type->kind == KIND_INSTANT || e->type->kind == KIND_COUNTER)
-		bad = add_row(s, *e, true);
+		bad = add_row(s, *e, true, false);
 	else if (by_type || fields)
-		bad = add_row(s, *e, by_type);
+		bad = add_row(s, *e, by_type,
+			      s->arguments && got == CALLS_ENTER &&
+				      e->type->flags & TYPE_CALL_NUMBER);
 	return bad || s->calls.out_of_memory ? -1 : 0;
 }
 
@@ -255,7 +273,7 @@ int statistics_take_pair(struct statistics *s, const struct event *e)
 	if (!a || aggregate_call(a, &s->columns->wanted, time, time, false, e->time))
 		return -1;
 	return s->columns->wanted.field_count
-		       ? statistics_add_fields(s, a, e, e->lane,
+		       ? statistics_add_fields(s, a, e, e->lane, false,
 					       &(struct statistics_times){true, time, time})
 		       : 0;
 }

@@ -65,7 +65,13 @@ static void values(void)
 	refused("x == 0x", 6, "hexadecimal digits are missing");
 	refused("x == 0x1g", 6, "this is no number");
 	refused("x == 1.2.3", 6, "this is no number");
-	refused("x == 1.1234567890123456789", 6, "more than 18 digits behind the point");
+	refused("x == 1e", 6, "'e' is no unit");
+	refused("x == 1e5q", 6, "'q' is no unit");
+	same("x == 1.50000000000000000000000", "field(\"x\") == 1.5");
+	same("x == 2.000000000000000000000us", "field(\"x\") == 2000");
+	same("x == 1e3 || x == 25E-1 || x == 1.5e+3us",
+	     "field(\"x\") == 1000 || field(\"x\") == 2.5 || field(\"x\") == 1500000");
+	same("x == 1.1234567890123456789", "field(\"x\") == 1.12345678901234568");
 	same("comm == 'it''s'", "expression, column 13: '&&', '||' or the end expected, not ''s''");
 	same("comm == 'a\\'b'", "comm == \"a'b\"");
 	same("comm == \"a\\x00\\n\\\\\"", "comm == \"a\\x00\\x0a\\\\\"");

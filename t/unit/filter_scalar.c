@@ -50,6 +50,25 @@ static void names(void)
 	order(&path, TEXT("/lib/libc.so.6", 14), ORDER_GREATER, "another path");
 }
 
+/* 0.1 as it is written, and as a float and a double hold it. */
+static void fractions(void)
+{
+	struct scalar tenth = {.form = SCALAR_REAL,
+			       .written = true,
+			       .real = 0.1L,
+			       .as_double = 0.1,
+			       .as_float = 0.1f},
+		      single = *R(0.1f), twice = *R(0.1), ten = *R(0.1L);
+
+	single.real_size = 4;
+	twice.real_size = 8;
+	order(&single, &tenth, ORDER_EQUAL, "0.1 and a float");
+	order(&twice, &tenth, ORDER_EQUAL, "0.1 and a double");
+	order(&ten, &tenth, ORDER_EQUAL, "0.1 and more");
+	order(&single, &twice, ORDER_GREATER, "a float and a double");
+	order(&tenth, U(0), ORDER_GREATER, "0.1 and an integer");
+}
+
 int main(void)
 {
 	struct scalar none = {.form = SCALAR_NONE}, other = {.form = SCALAR_OTHER};
@@ -71,5 +90,6 @@ int main(void)
 	order(&other, &other, ORDER_NONE, "nothing to compare");
 	ok(!scalar_true(&none) && scalar_true(&other), "there or not");
 	names();
+	fractions();
 	return done();
 }

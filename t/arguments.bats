@@ -1,0 +1,195 @@
+# What calls are given and give back, in trfilter and trstat: values.trace and sides.trace have all
+# sorts of values, some on both sides of a call.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	for name in values sides v6 threads; do
+		trdecode "$DATA/apitrace/$name.trace" >"$name.trs"
+	done
+}
+
+# calls STREAM NUMBERS EXPRESSION: these calls are kept, with both rows of each
+calls() {
+	local numbers=$2
+
+	run -0 trfilter -c "$3" "$1.trs"
+	assert_equal "$3: $output" "$3: $((2 * $(wc -w <<<"$numbers")))"
+	run -0 pipe "trfilter '${3//\'/\'\\\'\'}' $1.trs | trencode -q --all-calls | sed -n 's/^\([0-9]*\) .*/\1/p'"
+	assert_equal "$3: ${lines[*]}" "$3: $numbers"
+}
+
+# rows STREAM COUNT EXPRESSION
+rows() {
+	run -0 trfilter -c "$3" "$1.trs"
+	assert_equal "$3: $output" "$3: $2"
+}
+
+@test "arguments by number, arguments by name and returned values are looked into alike" {
+	calls values 0 'arg.1.x == 5 && arg.2 == -3'
+	calls values 0 'arg.a.in.q == "w"'
+	calls values 6 'arg.1.x == 6'
+	calls values 6 'arg.v.x == 6 && arg.v.q == "z"'
+	calls values 1 'arg.1 == "human"'
+	calls values 1 'arg.r == "human" && arg.r.size == 5'
+	calls values 1 'ret == "BAD"'
+	calls values 1 'ret == 5'
+	calls values 6 'ret.size == 7'
+	calls sides "0 1 2" 'arg.1 == "BAD" || ret == "BAD" && !has(arg.1)'
+	calls sides 3 'ret == "human" && ret.size == 5 && arg.r.size == 5'
+	calls sides 6 'ret.x == 5'
+	run -0 trstat -F tsv -g 'ret,ret.x' -a count sides.trs
+	assert_line $'BAD\t\t2'
+	assert_line $'5\t5\t1' || assert_line $'\t5\t1'
+}
+
+@test "members of a struct without a name are the outer one's, as texts show them" {
+	calls values 0 'arg.a.p == 1'
+	calls values 0 'arg.a.q == "hello" && arg.a.in.p == 7'
+	calls values 6 'arg.v.p == 2'
+	rows values 0 'has(arg.a.z)'
+	run -0 trstat -F tsv -g arg.a.p -a count values.trs
+	assert_line $'1\t1'
+}
+
+@test "of an argument given at enter and leave the later value holds, everywhere" {
+	calls sides 6 'arg.n == 3'
+	calls sides 6 'arg.1 == 3'
+	rows sides 0 'arg.n == 1'
+	rows sides 16 '!(arg.n == 1)'
+	calls values 8 'name == "dup" && arg.1 == 3'
+	run -0 trstat -F tsv -g arg.n -a 'count,sum(arg.n),min(arg.n),uniq(arg.n)' sides.trs
+	assert_line $'3\t1\t3\t3\t1'
+	refute_line --regexp $'^1\t'
+	run -0 trstat -F tsv -g name -a 'sum(arg.n)' sides.trs
+	assert_line $'fG\t3'
+	# and of a part that ends in between
+	trdecode --segment 64 "$DATA/apitrace/sides.trace" >cut.trs
+	run -0 pipe "trstat --partial -g name -a 'sum(arg.n),uniq(arg.r)' cut.trs | trstat --merge -F tsv"
+	assert_equal "$output" "$(trstat -F tsv -g name -a 'sum(arg.n),uniq(arg.r)' sides.trs)"
+	# f(n) gets 5 and gives nothing back, the second call never returns
+	printf '\004\000\000\000\001f\001\001n\001\000\004\005\000\001\000\000\000\000\000\001\000\004\007\000' | gzip >x.trace
+	run -0 pipe "trdecode x.trace | trstat -q -F tsv -g name -a 'sum(arg.n),max(arg.n)'"
+	assert_line $'f\t12\t7'
+}
+
+@test "what parts of a trace give of arguments is what the whole gives" {
+	need parallel
+	for name in threads v6; do
+		trdecode --segment 2K "$DATA/apitrace/$name.trace" >cut.trs
+		for how in '-g name' '-g arg.mode,ret' '-g tid'; do
+			options=("${how% *}" "${how#* }" -a 'count,sum(arg.blob.size),max(arg.1),uniq(arg.1)')
+			trstat -q -F tsv "${options[@]}" "$name.trs" >whole
+			parallel --pipepart -a cut.trs --block 3K --recstart "$(head -c 16 cut.trs)" \
+				trstat -q --partial -g "${how#* }" -a "'count,sum(arg.blob.size),max(arg.1),uniq(arg.1)'" \
+				2>/dev/null | trstat -q --merge -F tsv >merged
+			cmp whole merged
+		done
+	done
+}
+
+@test "with kind a row has the arguments and the value of its own side" {
+	rows sides 1 'kind == leave && arg.n == 3'
+	rows sides 0 'kind == leave && arg.n == 1'
+	rows sides 1 'kind == enter && arg.n == 1'
+	rows sides 0 'kind == enter && has(ret)'
+	rows sides 2 'kind == leave && ret == "BAD"'
+	rows sides 14 '!(kind == leave && ret == "BAD")'
+	rows threads "$(trfilter -c 'kind == enter' threads.trs)" 'kind == enter && (has(arg.1) || !has(arg.1))'
+}
+
+# every EXPRESSION STREAM: its rows, each by its time and type
+every() {
+	trfilter "$1" "$2" | trstat -q -F tsv -g time,type -a count | tail -n +2 | sort
+}
+
+@test "rows and their complements: X and !(X) are all, and so are X and -v" {
+	for stream in sides v6; do
+		all=$(trfilter -c 1 $stream.trs)
+		while IFS= read -r e; do
+			n=$(trfilter -c "$e" $stream.trs)
+			assert_equal "$stream $e $((n + $(trfilter -c "!($e)" $stream.trs)))" "$stream $e $all"
+			assert_equal "$stream $e $((n + $(trfilter -v -c "$e" $stream.trs)))" "$stream $e $all"
+			every "$e" $stream.trs >a
+			every "!($e)" $stream.trs | sort - a | uniq -d >twice
+			[ ! -s twice ] || fail "$e: $(cat twice)"
+		done <<-'END'
+			kind == leave && arg.1 > 0
+			kind == leave && ret != 0
+			kind == enter || arg.n == 3
+			kind == leave && dur > 1
+			kind == enter || dur > 1 && arg.1 > 0
+			kind == leave && (children == 0 || ret == 0)
+			type == "leave" || over(name =~ "^gl") || arg.mode == "GL_TRIANGLES"
+			arg.1 > 0 || ret != 0
+			arg.mode == "GL_TRIANGLES" && dur >= 1
+			kind == enter && arg.1 > 0 || kind == leave && has(ret)
+		END
+	done
+}
+
+# two STREAM CONDITION...: one behind the other is both in one
+two() {
+	local stream=$1 a b
+
+	shift
+	for a; do
+		trfilter "$a" "$stream" >first.trs
+		for b; do
+			every "$b" first.trs >two
+			every "($a) && ($b)" "$stream" >one
+			cmp one two || fail "$a && $b"
+		done
+	done
+}
+
+@test "E | E2 is E && E2, of rows with arguments and of calls with them" {
+	for stream in sides v6; do
+		two $stream.trs 'kind == leave' 'kind == leave && arg.n == 3' 'kind == enter && arg.1 > 0' \
+			'kind == leave && ret != 0' '!(kind == enter && has(arg.1))' 'name =~ "^[fgk]"'
+		two $stream.trs 'arg.1 > 0' 'has(arg.1) || dur > 1' 'ret != 0' 'arg.n == 3' 'name =~ "^[fgk]"' \
+			'!(arg.1 > 0)'
+	done
+}
+
+@test "a number with a fraction is that of the float or double that it meets" {
+	for e in 'arg.d == 0.1' 'arg.d <= 0.1' 'arg.d >= 0.1' 'arg.d in {0.2, 0.1}' '!(arg.d != 0.1) && has(arg.d)' \
+		'arg.d == 0.10000000000000001' 'arg.d == 0.1000000000000000055511151231257827' 'arg.d == 1e-1'; do
+		calls sides 4 "$e"
+	done
+	for e in 'arg.d > 0.1' 'arg.d < 0.1' 'arg.d != 0.1' 'arg.d == 0.1000000000000001'; do
+		rows sides 0 "$e"
+	done
+	calls sides 5 'arg.v.1 == 0.1 && arg.v.2 == 2.5e-1'
+	run -3 trstat -q --fail-if 'count(arg.d == 0.1) == 1' -g name,arg.d -a count sides.trs
+	run -3 trstat -q --fail-if 'count(arg.d <= 1e-1 && arg.d in {0.1}) == 1' -g name,arg.d -a count sides.trs
+	run -0 trstat -q --fail-if 'count(arg.d > 0.1) > 0' -g name,arg.d -a count sides.trs
+}
+
+@test "a float of 4 bytes, too" {
+	# f(x = 0.1f)
+	printf '\004\000\000\000\001f\001\001x\001\000\005\315\314\314\075\000\001\000\000' | gzip >x.trace
+	trdecode x.trace >x.trs
+	for e in 'arg.x == 0.1' 'arg.x == 0.10000000149011612' '!(arg.x > 0.1) && arg.x >= 0.1'; do
+		rows x 2 "$e"
+	done
+	run -3 trstat -q --fail-if 'count(arg.x == 0.1) == 1' -g arg.x -a count x.trs
+}
+
+@test "NULL, true and false are values as texts show them" {
+	calls values 2 'arg.n == NULL && arg.t == true && ret == false'
+	rows values 0 'arg.t == false'
+	run -3 trstat -q --fail-if 'count(arg.t == true && arg.n == NULL) == 1' -g arg.t,arg.n -a count values.trs
+	run -0 trfilter --explain 'arg.t == true'
+	assert_line --index 0 'keep arg.t == 1'
+}
+
+@test "hundreds of conditions on arguments" {
+	e=$(printf ' || arg.n == %d' {3..700})
+	calls sides 6 "${e# || }"
+	rows sides 14 "!(${e# || })"
+	e=$(printf ' || arg.n == %d' {1..3000})
+	run -2 trfilter -c "${e# || }" sides.trs
+	assert_output 'trfilter: expression: more than 2048 conditions joined with such on whole calls'
+}
