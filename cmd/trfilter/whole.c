@@ -155,7 +155,7 @@ static void look_again(struct whole *w, struct held *h)
 		case ANSWER_LATER: return;
 		case ANSWER_YES:
 			whole_settle(w, f, true);
-			whole_kept(w, o->frame.stack);
+			whole_kept_call(w, o->frame);
 			break;
 		case ANSWER_NO:
 			if (w->callers)

@@ -57,20 +57,20 @@ void whole_stack_text(void *ctx, const struct event *e, struct scalar *out)
 	w->text.data[out->size] = 0;
 }
 
-/* Of the frames below the top of a stack, from there down: false ends it. */
-static void go_down(struct whole *w, uint32_t number,
+/* Of the lowest n frames of a stack, and of the thread's own below the kernel's, from the top of
+ * them down: false ends it. */
+static void go_down(struct whole *w, uint32_t number, uint32_t n,
 		    bool (*visit)(struct whole *w, struct open_frame *f, uint64_t mark),
 		    uint64_t mark)
 {
 	for (;;) {
-		struct frame_stack *s = &w->frames.stacks[number];
-
-		for (uint32_t i = s->count; i--;)
-			if (!visit(w, &s->frames[i], mark))
+		while (n--)
+			if (!visit(w, &w->frames.stacks[number].frames[n], mark))
 				return;
 		if (!(number & 1))
 			return;
 		number--;
+		n = w->frames.stacks[number].count;
 	}
 }
 
@@ -106,11 +106,16 @@ static bool keep_caller(struct whole *w, struct open_frame *f, uint64_t mark)
 	return true;
 }
 
-/* A row is kept: so is what encloses it. */
 void whole_kept(struct whole *w, uint32_t number)
 {
 	if (w->callers && number != FRAMES_NUMBERED && number < w->frames.size)
-		go_down(w, number, keep_caller, 0);
+		go_down(w, number, w->frames.stacks[number].count, keep_caller, 0);
+}
+
+void whole_kept_call(struct whole *w, struct frame_at at)
+{
+	if (w->callers && at.stack != FRAMES_NUMBERED)
+		go_down(w, at.stack, at.frame + 1, keep_caller, 0);
 }
 
 /* Is a row kept, by the answer of the whole condition? */
@@ -173,9 +178,12 @@ struct open_frame *whole_set_facts(struct whole *w, const struct event *e, uint3
 	if (w->around) {
 		for (size_t i = 0; i < w->filter->nparts; i++)
 			decide_around(w->evaluation, w->filter->parts[i].node, e, &under, &over);
-		if (over && a)
-			go_down(w, a == frames_top(&w->frames.stacks[number]) ? number : number ^ 1,
-				mark_over, over);
+		if (over && a) {
+			uint32_t of =
+				a == frames_top(&w->frames.stacks[number]) ? number : number ^ 1;
+
+			go_down(w, of, w->frames.stacks[of].count, mark_over, over);
+		}
 	}
 	w->own_under = under;
 	w->facts.under = under | (a ? a->under : 0);

@@ -21,6 +21,8 @@ bool whole_plain(struct whole *w, const struct block *b, bool *any);
 void whole_stack_text(void *ctx, const struct event *e, struct scalar *out);
 /* A row is kept: so is what encloses it, from the top of that stack on. */
 void whole_kept(struct whole *w, uint32_t number);
+/* An open call is kept: so is what encloses it, and not what it called since. */
+void whole_kept_call(struct whole *w, struct frame_at at);
 /* Is a row kept, by the answer of the whole condition? */
 enum answer whole_of_row(const struct whole *w, enum answer a, bool wanted, bool passes);
 /* Is the enter of a call kept, by what is known? */

@@ -139,6 +139,8 @@ static void make(const char *path, bool bare, uint32_t seed)
 struct list {
 	uint64_t row[ROWS];
 	size_t partner[ROWS]; /* of a call its other row, where none is lost; else the row itself */
+	uint8_t lane[ROWS];
+	bool open_enter[ROWS]; /* of a call that has no leave */
 	size_t n, gaps, open, unmatched;
 	bool good; /* sound to its end, with the right times in END */
 };
@@ -174,6 +176,8 @@ static void read_rows(const char *path, struct list *list)
 			if (list->n == ROWS)
 				break;
 			list->partner[list->n] = list->n;
+			list->lane[list->n] = (uint8_t)lane;
+			list->open_enter[list->n] = e.type->kind == KIND_ENTER;
 			list->gaps += e.type->kind == KIND_GAP;
 			if (e.type->kind == KIND_ENTER && depth[lane]++ < STACK)
 				entered[lane][depth[lane]] = list->n;
@@ -181,6 +185,7 @@ static void read_rows(const char *path, struct list *list)
 				if (depth[lane] <= STACK) {
 					list->partner[list->n] = entered[lane][depth[lane]];
 					list->partner[list->partner[list->n]] = list->n;
+					list->open_enter[list->partner[list->n]] = false;
 				}
 				depth[lane]--;
 			} else if (e.type->kind == KIND_LEAVE)

@@ -121,6 +121,50 @@ static void around(const char *from, struct how how)
 	ok(j == one.n && n == other.n && n > one.n, title);
 }
 
+/* Rows of calls that are kept, with those of the calls around them, the plain way. */
+static void enclosing(const char *from, const char *what, const char *expression)
+{
+	static const size_t memory[] = {NEVER, 0, 5000, 100000};
+	static bool kept[ROWS];
+	static size_t open[LANES][STACK];
+	size_t n[LANES] = {0}, j = 0, wanted = 0;
+	char title[200];
+	bool good;
+
+	run(from, expression, (struct how){.memory = NEVER}, in_dir("one"));
+	read_rows(in_dir("one"), &one);
+	memset(kept, 0, sizeof kept);
+	for (size_t i = 0; i < all.n; i++) {
+		unsigned l = all.lane[i];
+		bool enter = all.partner[i] > i || all.open_enter[i];
+
+		if (enter)
+			open[l][n[l]++] = i;
+		if (j < one.n && one.row[j] == all.row[i]) {
+			j++;
+			kept[i] = true;
+			for (size_t k = n[l]; k--;)
+				kept[open[l][k]] = kept[all.partner[open[l][k]]] = true;
+		}
+		if (!enter)
+			n[l]--;
+	}
+	good = j == one.n;
+	for (size_t i = 0; i < all.n; i++)
+		wanted += kept[i];
+	for (size_t m = 0; m < sizeof memory / sizeof *memory; m++) {
+		run(from, expression, (struct how){.memory = memory[m], .callers = true},
+		    in_dir("other"));
+		read_rows(in_dir("other"), &other);
+		good &= other.good && other.n == wanted;
+		for (size_t i = 0, o = 0; i < all.n && good; i++)
+			good = !kept[i] || all.row[i] == other.row[o++];
+	}
+	snprintf(title, sizeof title, "%s: %s with callers: what is around them, and no more", what,
+		 expression);
+	ok(good, title);
+}
+
 /* --- what && and || mean, whatever they join --- */
 
 static const char *const atoms[] = {
@@ -253,8 +297,11 @@ static void everything(uint32_t seed, bool bare, const char *what)
 	others(path, what);
 	algebra(path, what, seed);
 	supersets(path, what, seed);
-	if (!bare) /* gaps pass, and do not count */
+	if (!bare) /* gaps pass, and do not count; lost leaves have no partner */
 		return;
+	for (size_t i = 0; i < EXPRESSIONS; i++)
+		if (!strstr(expressions[i], "kind"))
+			enclosing(path, what, expressions[i]);
 	around(path, (struct how){.memory = 3000, .before = 3, .after = 2});
 	around(path, (struct how){.memory = 0, .before = 1});
 	around(path, (struct how){.memory = NEVER, .after = 7});
