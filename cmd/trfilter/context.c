@@ -277,6 +277,7 @@ static int finish(struct context *c, struct error *e)
 
 int context_take(struct context *c, const struct held *h, struct error *e)
 {
+	c->waiting.at_hand = h ? h->block.length : 0;
 	if (!h)
 		return finish(c, e);
 	if (h->block.kind == BLOCK_EVENTS) {
@@ -297,7 +298,7 @@ struct held *context_ready(struct context *c, struct error *e)
 	struct held *h = waiting_front(&c->waiting);
 
 	e->what[0] = '\0';
-	if (!h || h->waiting || waiting_load(&c->waiting, h, e))
+	if (!h || h->waiting || waiting_later(&c->waiting, h) || waiting_load(&c->waiting, h, e))
 		return NULL;
 	if (h->block.kind == BLOCK_EVENTS)
 		waiting_clean(h);
