@@ -1,5 +1,6 @@
 #include "text.h"
 
+#include "buffer_file.h"
 #include "digits.h"
 
 #include <errno.h>
@@ -51,6 +52,19 @@ void text_put_slow(struct text *t, const char *p, size_t n)
 		write_out(t, p, n);
 	else
 		text_put(t, p, n);
+}
+
+void text_put_buffer(struct text *t, const struct buffer *b, size_t at, size_t n)
+{
+	while (n > BUFFER_PIECE && b->file) {
+		text_put(t, (const char *)b->data + at, BUFFER_PIECE);
+		buffer_rest(b);
+		at += BUFFER_PIECE;
+		n -= BUFFER_PIECE;
+	}
+	text_put(t, (const char *)b->data + at, n);
+	if (b->file)
+		buffer_rest(b);
 }
 
 char *decimal_at(char *p, uint64_t v)

@@ -102,6 +102,11 @@ void text_hex(struct text *t, uint64_t v, unsigned width);
 /* n times c, usually a blank. */
 void text_pad(struct text *t, char c, size_t n);
 
+struct buffer;
+
+/* n bytes of a buffer from at on, out of its file if it has spilled (buffer_file.h). */
+void text_put_buffer(struct text *t, const struct buffer *b, size_t at, size_t n);
+
 /*
  * A text from a trace: on a terminal each control character (C0, DEL, C1) becomes '?', so that
  * nothing in a trace steers it; elsewhere the bytes as they are.
