@@ -108,7 +108,7 @@ void buffer_free(struct buffer *b)
 
 void buffer_clear(struct buffer *b)
 {
-	if (b->capacity > BUFFER_LARGE)
+	if (b->file)
 		buffer_free(b);
 	b->size = 0;
 }

@@ -28,7 +28,7 @@ int buffer_align(struct buffer *b, unsigned to);
 int buffer_printf(struct buffer *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Empty, as it was at first: it spills if it did. */
 void buffer_free(struct buffer *b);
-/* Forget the contents, and give the room back if it is large. */
+/* Forget the contents; one that has spilled gives its file back. */
 void buffer_clear(struct buffer *b);
 
 static inline int buffer_u32(struct buffer *b, uint32_t v)
