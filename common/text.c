@@ -146,6 +146,17 @@ void text_masked(struct text *t, const char *p, size_t n)
 	}
 }
 
+void text_masked_buffer(struct text *t, const struct buffer *b)
+{
+	size_t piece;
+
+	for (size_t at = 0; at < b->size; at += piece) {
+		piece = buffer_piece(b->data + at, b->size - at);
+		text_masked(t, (const char *)b->data + at, piece);
+		buffer_rest(b);
+	}
+}
+
 void text_printf(struct text *t, const char *fmt, ...)
 {
 	char line[512], *s = line;

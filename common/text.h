@@ -112,6 +112,8 @@ void text_put_buffer(struct text *t, const struct buffer *b, size_t at, size_t n
  * nothing in a trace steers it; elsewhere the bytes as they are.
  */
 void text_masked(struct text *t, const char *p, size_t n);
+/* All of a buffer so, out of its file if it has spilled. */
+void text_masked_buffer(struct text *t, const struct buffer *b);
 
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -84,8 +84,7 @@ static inline void put_name(struct text_uftrace *s, const struct place_text *p)
 
 static void put_buffer(struct text_uftrace *s, const struct buffer *b)
 {
-	if (b->size)
-		text_masked(s->out, (const char *)b->data, b->size);
+	text_masked_buffer(s->out, b);
 }
 
 static inline void put_indent(struct text_uftrace *s, int indent)
@@ -276,7 +275,8 @@ static inline int take_result(struct text_uftrace *s, const struct recording *r,
 	const struct place *place;
 	struct value_names names;
 
-	s->result.size = 0;
+	buffer_clear(&s->result);
+	s->result.spills = true;
 	if (!(ev->type->flags & TYPE_VALUES))
 		return 0;
 	place = dictionary_place(s->dictionary, ev->place);
@@ -382,7 +382,8 @@ static int print_enter(struct text_uftrace *s, const struct recording *r, struct
 		s->hidden++;
 		return 0;
 	}
-	s->arguments.size = 0;
+	buffer_clear(&s->arguments);
+	s->arguments.spills = true;
 	if (ev->type->flags & TYPE_VALUES &&
 	    value_text_arguments(&s->arguments, &names, ev->tail, ev->tail_size))
 		return -1;
