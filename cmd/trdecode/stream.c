@@ -14,6 +14,8 @@
 #include "decoder.h"
 #include "merge.h"
 
+enum { LARGE = 1 << 20 }; /* bytes of values that are not copied without need */
+
 struct map32 {
 	uint32_t *id; /* by number in the dictionary */
 	size_t size;
@@ -438,7 +440,8 @@ static int copy_row(struct saved *s)
 	place = place_id(s, ev->place, &bad);
 	if (bad)
 		return -1;
-	if (ev->type->flags & TYPE_VALUES) {
+	if (ev->type->flags & TYPE_VALUES &&
+	    !(size > LARGE && values_copy_is_same(tail, size, value_definition, s))) {
 		s->tail.size = 0;
 		if (!values_copy(&s->tail, tail, size, value_definition, s)) {
 			tail = s->tail.data;
