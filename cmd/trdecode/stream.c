@@ -442,7 +442,9 @@ static int copy_row(struct saved *s)
 		return -1;
 	if (ev->type->flags & TYPE_VALUES &&
 	    !(size > LARGE && values_copy_is_same(tail, size, value_definition, s))) {
-		s->tail.size = 0;
+		buffer_clear(&s->tail);
+		s->tail.spills = true;
+		w->tail_buffer = &s->tail;
 		if (!values_copy(&s->tail, tail, size, value_definition, s)) {
 			tail = s->tail.data;
 			size = (uint32_t)s->tail.size;

@@ -96,6 +96,7 @@ static int resolve_block(struct context *c, struct held *h, struct reach *r, str
 {
 	const struct block *b = &h->block;
 	uint32_t owner = h->nowners;
+	bool filed = !h->memory;
 	uint8_t *states;
 	const uint8_t *row;
 
@@ -121,7 +122,9 @@ static int resolve_block(struct context *c, struct held *h, struct reach *r, str
 	}
 	c->pending -= h->near;
 	h->near = 0;
-	return partners_check(&c->partners, e);
+	if (partners_check(&c->partners, e))
+		return -1;
+	return filed ? waiting_put_back(&c->waiting, h, e) : 0;
 }
 
 static struct held *numbered(const struct waiting *w, uint64_t number)

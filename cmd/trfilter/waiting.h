@@ -102,6 +102,9 @@ static inline bool waiting_later(const struct waiting *w, const struct held *h)
 
 /* Have its memory at hand. */
 int waiting_load(struct waiting *w, struct held *h, struct error *e);
+/* After waiting_load of one that was in the file, if too much is in memory: with what became of its
+ * states it is there again. */
+int waiting_put_back(struct waiting *w, struct held *h, struct error *e);
 /* Of a loaded EVENTS block of which no row waits any more: take out the rows that are not kept. */
 void waiting_clean(struct held *h);
 /* Done with the front. */

@@ -93,6 +93,17 @@ int waiting_load(struct waiting *w, struct held *h, struct error *e)
 	return 0;
 }
 
+int waiting_put_back(struct waiting *w, struct held *h, struct error *e)
+{
+	if (w->bytes <= w->limit)
+		return 0;
+	if (temporary_write(w->fd, h->memory + h->states_at, h->block.rows,
+			    h->offset + h->states_at, e))
+		return -1;
+	waiting_forget(w, h);
+	return 0;
+}
+
 /* --- rows from where they stand into the file --- */
 
 /* Bytes for the end of the file; what is large goes there past the buffer. */
