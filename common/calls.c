@@ -56,21 +56,11 @@ struct stack *calls_empty_stack(struct calls *c)
 
 static struct stack *new_stack(struct calls *c, uint32_t thread)
 {
-	struct stack *s;
+	struct stack *s, **stacks = array_reach(c->stacks, &c->size, thread, sizeof(*stacks));
 
-	if (thread >= c->size) {
-		size_t size = c->size ? c->size : 16;
-		struct stack **stacks;
-
-		while (size <= thread)
-			size *= 2;
-		stacks = realloc(c->stacks, size * sizeof(*stacks));
-		if (!stacks)
-			goto fail;
-		memset(stacks + c->size, 0, (size - c->size) * sizeof(*stacks));
-		c->stacks = stacks;
-		c->size = size;
-	}
+	if (!stacks)
+		goto fail;
+	c->stacks = stacks;
 	s = calls_empty_stack(c);
 	c->stacks[thread] = s;
 	if (s)

@@ -1,5 +1,7 @@
 #include "declare.h"
 
+#include "entry.h"
+
 enum { SOURCE_IDS = 1 << 20 };
 
 void declare_init(struct declare *d, const struct dictionary *dictionary)
@@ -32,13 +34,7 @@ static bool first(struct declare *d, enum entry_kind kind, uint32_t number)
 
 static void entry(struct declare *d, enum entry_kind kind, uint32_t id, const void *data, size_t n)
 {
-	uint8_t head[ENTRY_HEADER] = {0};
-
-	put_u16(head, (uint16_t)kind);
-	put_u32(head + 4, (uint32_t)n);
-	put_u32(head + 8, id);
-	if (buffer_append(&d->out, head, sizeof head) || buffer_append(&d->out, data, n) ||
-	    buffer_align(&d->out, 8))
+	if (entry_append(&d->out, kind, id, data, n))
 		d->out_of_memory = true;
 }
 
@@ -129,37 +125,40 @@ uint32_t declare_definition(struct declare *d, const struct definition *def)
 
 static int field(struct declare *d, struct buffer *b, const struct field *f)
 {
+	struct field_entry e = {.kind = f->kind,
+				.role = f->role,
+				.where = f->where,
+				.offset = f->offset,
+				.size = f->size,
+				.count = f->count};
 	uint8_t q[FIELD_SIZE] = {0};
 
-	put_u32(q, text(d, f->name));
-	put_u32(q + 4, text(d, f->type_name));
-	q[8] = f->kind;
-	q[9] = f->role;
-	q[10] = f->where;
-	put_u32(q + 12, f->offset);
-	put_u32(q + 16, f->size);
-	put_u32(q + 20, f->count);
-	put_u32(q + 24, declare_definition(d, f->definition));
+	e.name = text(d, f->name);
+	e.type_name = text(d, f->type_name);
+	e.definition = declare_definition(d, f->definition);
+	entry_put_field(q, &e);
 	return buffer_append(b, q, sizeof q);
 }
 
 uint32_t declare_type(struct declare *d, const struct type *t)
 {
+	struct type_entry e;
 	struct buffer b = {0};
-	uint8_t p[40] = {0};
+	uint8_t p[TYPE_HEAD] = {0};
 	int bad;
 
 	if (!t || !t->number || !first(d, ENTRY_TYPE, t->number))
 		return t ? t->number : 0;
-	put_u32(p, source_id(d, t->source));
-	put_u32(p + 4, text(d, t->name));
-	put_u32(p + 8, text(d, t->group));
-	p[16] = t->kind;
-	p[17] = t->word_size;
-	put_u16(p + 18, t->flags);
-	put_u32(p + 20, t->fixed_size);
-	put_u32(p + 24, t->native);
-	put_u32(p + 28, t->nfields);
+	e = (struct type_entry){.kind = t->kind,
+				.word_size = t->word_size,
+				.flags = t->flags,
+				.fixed_size = t->fixed_size,
+				.native = t->native,
+				.nfields = t->nfields};
+	e.source = source_id(d, t->source);
+	e.name = text(d, t->name);
+	e.group = text(d, t->group);
+	entry_put_type(p, &e);
 	bad = buffer_append(&b, p, sizeof p);
 	for (uint32_t i = 0; i < t->nfields && !bad; i++)
 		bad = field(d, &b, &t->fields[i]);

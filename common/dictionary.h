@@ -158,14 +158,6 @@ void dictionary_segment(struct dictionary *d, bool new_stream);
 int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size_t *where,
 		    struct error *e);
 
-/* The ids of the places that a DICT payload declares, one a call; *at starts at 0. */
-bool dictionary_next_place(const uint8_t *payload, size_t n, size_t *at, uint32_t *id);
-/* The same of the places that it has symbols for. */
-bool dictionary_next_symbol(const uint8_t *payload, size_t n, size_t *at, uint32_t *id);
-
-/* The same of the sources that it declares. */
-bool dictionary_next_source(const uint8_t *payload, size_t n, size_t *at, uint32_t *id);
-
 /* Text interned beside the stream's own, for programs' keys. */
 struct text_ref dictionary_text(struct dictionary *d, const void *data, size_t n);
 

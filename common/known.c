@@ -8,16 +8,13 @@
 uint32_t *known_number(struct known *k, const void *key, size_t n)
 {
 	uint32_t at = intern(&k->keys, key, n), *numbers;
-	size_t had = k->capacity;
 
 	if (at == INTERN_NONE)
 		return NULL;
-	numbers = array_grow(k->numbers, &k->capacity, at, sizeof *numbers);
+	numbers = array_reach(k->numbers, &k->capacity, at, sizeof *numbers);
 	if (!numbers)
 		return NULL;
 	k->numbers = numbers;
-	if (k->capacity > had)
-		memset(numbers + had, 0, (k->capacity - had) * sizeof *numbers);
 	return &numbers[at];
 }
 

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 
 #include "buffer.h"
-
-/* An address inside so many nested ranges is nothing that a compiler made. */
-enum { NESTING_MAX = 1024 };
+#include "nesting.h"
 
 int range_index_add(struct range_index *x, uint64_t start, uint64_t end, uint32_t what)
 {
@@ -34,42 +32,41 @@ static int compare(const void *a, const void *b)
 	return (x->what > y->what) - (x->what < y->what);
 }
 
+static uint64_t start_of(const void *ranges, size_t i)
+{
+	return ((const struct range *)ranges)[i].start;
+}
+
+static uint64_t end_of(const void *ranges, size_t i)
+{
+	return ((const struct range *)ranges)[i].end;
+}
+
+static uint32_t outer_of(const void *ranges, size_t i)
+{
+	return ((const struct range *)ranges)[i].outer;
+}
+
+static bool has(const void *ranges, size_t i, uint64_t address)
+{
+	return address < end_of(ranges, i);
+}
+
+static const struct nesting nesting = {start_of, end_of, has, outer_of};
+
 void range_index_seal(struct range_index *x)
 {
-	uint32_t outer;
-
 	if (x->count)
 		qsort(x->at, x->count, sizeof *x->at, compare);
-	/* The chain from i - 1 is the stack of those that may reach beyond i: what i covers goes.
-	 */
-	for (size_t i = 1; i < x->count; i++) {
-		outer = (uint32_t)i;
-		while (outer && x->at[outer - 1].end <= x->at[i].end)
-			outer = x->at[outer - 1].outer;
-		x->at[i].outer = outer;
-	}
+	for (size_t i = 1; i < x->count; i++)
+		x->at[i].outer = nesting_outer(&nesting, x->at, i);
 }
 
 const struct range *range_index_find(const struct range_index *x, uint64_t address)
 {
-	size_t low = 0, high = x->count;
+	size_t found = nesting_find(&nesting, x->at, x->count, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (x->at[middle].start > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	for (unsigned steps = 0; low && steps < NESTING_MAX; steps++) {
-		const struct range *r = &x->at[low - 1];
-
-		if (address < r->end)
-			return r;
-		low = r->outer;
-	}
-	return NULL;
+	return found ? &x->at[found - 1] : NULL;
 }
 
 void range_index_free(struct range_index *x)

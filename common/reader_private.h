@@ -1,7 +1,8 @@
 /*
- * reader_private.h - what reader_input.c (the inputs and their bytes), reader.c (blocks, segments),
- * reader_pass.c (blocks from pipe to pipe) and reader_rows.c (the rows of an EVENTS block, checked
- * as a whole) share
+ * reader_private.h - what the parts of the reader share: reader_input.c (the inputs and their
+ * bytes), reader.c (block by block), reader_segment.c (markers, HEAD and END), reader_events.c (an
+ * EVENTS block is had at hand), reader_rows.c (its rows, checked as a whole), reader_pass.c (blocks
+ * from pipe to pipe), reader_damage.c (where to go on behind damage)
  */
 #ifndef TR_READER_PRIVATE_H
 #define TR_READER_PRIVATE_H
@@ -13,7 +14,8 @@ enum {
 	LARGE = 4 << 20, /* of the buffer: not kept beyond the block that needed it */
 };
 
-#define READER_NO_END "the stream ends without its end mark (did the program before fail?)"
+#define READER_NO_END	"the stream ends without its end mark (did the program before fail?)"
+#define READER_NO_BLOCK "here should stand a block of the stream"
 
 /* reader_input.c: -1, with the error. */
 int reader_fatal(struct reader *r, const char *what);
@@ -35,6 +37,47 @@ static inline void reader_consume(struct reader *r, size_t n)
 	r->begin += n;
 	r->offset += n;
 }
+
+/* reader.c: the header of a block; false if none stands at p. */
+bool reader_parse_header(const uint8_t *p, struct block *b);
+/* -1, with the error: the payload is not what it was. */
+int reader_check_crc(struct reader *r, const struct block *b);
+
+/* reader_segment.c, between segments: another marker (1), or the end of the input (2: as it should,
+ * -1). */
+int reader_begin_segment(struct reader *r);
+/* The first block of a segment, and no other, is HEAD. What is not so is said once and gone past.
+ */
+int reader_check_head(struct reader *r, const struct block *b);
+/* A version of later days: no stream for us, or on to another segment of one that we know. */
+int reader_check_version(struct reader *r, const struct block *b);
+/* Summaries are for one program, and that one takes nothing else with them. */
+int reader_check_summary(struct reader *r, const struct block *b);
+/* What HEAD and END say. -1: with the error, which does not make them useless. */
+int reader_read_head(struct reader *r, const struct block *b);
+int reader_read_end(struct reader *r, const struct block *b);
+
+/* reader_events.c: the head of an EVENTS block, and its rows unless they are had on demand. */
+int reader_read_events(struct reader *r, struct block *b);
+
+/*
+ * reader_damage.c: from here on look for the marker of a segment or, within a segment, for a block
+ * (its ids stay; what the damaged part declared is found to be missing where it is used). 1 found,
+ * 0 the input ended, -1. Who calls has found that nothing can go on at the present place as it is,
+ * so this does not come back to the same place for ever.
+ */
+int reader_resynchronise(struct reader *r);
+/* The same, and to the next input if nothing is found. The error stays as it is. */
+void reader_go_on_behind_damage(struct reader *r);
+/* The content of a block is damaged: does what belongs into a stream stand behind it at least? */
+bool reader_length_is_true(struct reader *r, size_t length);
+/*
+ * May so many bytes that were looked at be gone through again? Blocks that lie within each other,
+ * every one of them damaged at its end, must not cost the square of their bytes.
+ */
+bool reader_may_go_back(struct reader *r, size_t length);
+/* If not, the next block is looked for from the beginning of this one's payload. */
+void reader_distrust_length(struct reader *r, size_t length);
 
 /* reader_rows.c: the block's tables from ids to what they name. 0, or -1. */
 int reader_tables(struct reader *r, struct block *b);

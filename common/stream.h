@@ -16,6 +16,7 @@ enum {
 	EVENTS_HEADER = 32, /* u64 base, u64 last, u32 rows, u16 flags, u16 types, u16 lanes,
 			       u16 zero, u32 places */
 	ENTRY_HEADER = 16,  /* u16 kind, u16 flags, u32 length, u32 id, u32 zero */
+	TYPE_HEAD = 40,	    /* a type's entry; FIELD_SIZE bytes for each field follow */
 	FIELD_SIZE = 32,
 	NARROW_ROW = 8,
 	WIDE_ROW = 16,

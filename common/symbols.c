@@ -1,13 +1,12 @@
 #include "symbols.h"
+#include "buffer.h"
+#include "nesting.h"
 #include "symbols_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NAMES_CHUNK 65536
-
-/* An address inside so many nested symbols is nothing that a compiler made. */
-#define NESTING_MAX 64
 
 struct symbol_names {
 	struct symbol_names *next;
@@ -79,17 +78,12 @@ const char *symbols_keep(struct symbols *s, const char *name, size_t length)
 int symbols_add(struct symbols *s, uint64_t start, uint64_t size, char type, const char *name,
 		size_t length)
 {
+	struct symbol *entry = array_grow(s->entry, &s->room, s->count, sizeof *entry);
 	const char *copy;
 
-	if (s->count == s->room) {
-		size_t room = s->room ? s->room * 2 : 64;
-		struct symbol *entry = reallocarray(s->entry, room, sizeof *entry);
-
-		if (!entry)
-			return -1;
-		s->entry = entry;
-		s->room = room;
-	}
+	if (!entry)
+		return -1;
+	s->entry = entry;
 	copy = symbols_keep(s, name, length);
 	if (!copy)
 		return -1;
@@ -150,37 +144,50 @@ int symbols_sort(struct symbols *s)
 	return 0;
 }
 
-static uint64_t end_of(const struct symbol *symbol)
+static uint64_t start_of(const void *table, size_t i)
 {
+	return ((const struct symbols *)table)->entry[i].start;
+}
+
+static uint64_t end_of(const void *table, size_t i)
+{
+	const struct symbol *symbol = &((const struct symbols *)table)->entry[i];
+
 	return symbol->size > UINT64_MAX - symbol->start ? UINT64_MAX
 							 : symbol->start + symbol->size;
 }
 
+static uint32_t outer_of(const void *table, size_t i)
+{
+	return ((const struct symbols *)table)->outer[i];
+}
+
+static bool contains(const struct symbol *symbol, uint64_t address)
+{
+	return address >= symbol->start && address - symbol->start < symbol->size;
+}
+
+static bool has(const void *table, size_t i, uint64_t address)
+{
+	return contains(&((const struct symbols *)table)->entry[i], address);
+}
+
+static const struct nesting nesting = {start_of, end_of, has, outer_of};
+
 int symbols_nest(struct symbols *s)
 {
 	uint32_t *outer;
-	size_t i, k;
 
 	if (s->count >= UINT32_MAX)
 		return -1;
 	outer = calloc(s->count + 1, sizeof *outer);
 	if (!outer)
 		return -1;
-	/* The chain from i - 1 is the stack of those that may reach beyond i: what i covers goes.
-	 */
-	for (i = 1; i < s->count; i++) {
-		for (k = i; k && end_of(&s->entry[k - 1]) <= end_of(&s->entry[i]);)
-			k = outer[k - 1];
-		outer[i] = (uint32_t)k;
-	}
 	free(s->outer);
 	s->outer = outer;
+	for (size_t i = 1; i < s->count; i++)
+		outer[i] = nesting_outer(&nesting, s, i);
 	return 0;
-}
-
-static bool contains(const struct symbol *symbol, uint64_t address)
-{
-	return address >= symbol->start && address - symbol->start < symbol->size;
 }
 
 /* The steps are those of the C library's bsearch(), which decides among overlapping symbols. */
@@ -204,23 +211,9 @@ static const struct symbol *bisect(const struct symbols *s, uint64_t address)
 
 static const struct symbol *find_innermost(const struct symbols *s, uint64_t address)
 {
-	size_t low = 0, high = s->count;
-	unsigned steps;
+	size_t found = nesting_find(&nesting, s, s->count, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->entry[middle].start > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	for (steps = 0; low && steps < NESTING_MAX; steps++) {
-		if (contains(&s->entry[low - 1], address))
-			return &s->entry[low - 1];
-		low = s->outer[low - 1];
-	}
-	return NULL;
+	return found ? &s->entry[found - 1] : NULL;
 }
 
 const struct symbol *symbols_find(const struct symbols *s, uint64_t address)

@@ -1,6 +1,7 @@
 /*
  * symbols_elf.c - the functions of an ELF file, from it or from its separate debug file
  */
+#include "buffer.h"
 #include "symbols_elf.h"
 #include "symbols_table.h"
 
@@ -32,15 +33,11 @@ struct candidates {
 
 static int add_candidate(struct candidates *all, const struct candidate *one)
 {
-	if (all->count == all->room) {
-		size_t room = all->room ? all->room * 2 : 256;
-		struct candidate *at = reallocarray(all->at, room, sizeof *at);
+	struct candidate *at = array_grow(all->at, &all->room, all->count, sizeof *at);
 
-		if (!at)
-			return -1;
-		all->at = at;
-		all->room = room;
-	}
+	if (!at)
+		return -1;
+	all->at = at;
 	all->at[all->count] = *one;
 	all->at[all->count].order = all->count;
 	all->count++;

@@ -6,6 +6,7 @@
  * works for every linker and for .plt.got, whose slots are in any order. Elsewhere stubs are taken
  * to be in the order of .rel[a].plt.
  */
+#include "buffer.h"
 #include "symbols_elf.h"
 
 #include <stdlib.h>
@@ -23,15 +24,11 @@ struct slots {
 
 static int add_slot(struct slots *all, uint64_t address, const char *name)
 {
-	if (all->count == all->room) {
-		size_t room = all->room ? all->room * 2 : 64;
-		struct slot *at = reallocarray(all->at, room, sizeof *at);
+	struct slot *at = array_grow(all->at, &all->room, all->count, sizeof *at);
 
-		if (!at)
-			return -1;
-		all->at = at;
-		all->room = room;
-	}
+	if (!at)
+		return -1;
+	all->at = at;
 	all->at[all->count++] = (struct slot){address, name};
 	return 0;
 }

@@ -3,6 +3,7 @@
  *
  * "ADDR TYPE NAME", for modules with a tab and "[MODULE]" behind it.
  */
+#include "buffer.h"
 #include "symbols_table.h"
 
 #include <stdlib.h>
@@ -20,15 +21,11 @@ struct bounds {
 
 static int add_bound(struct bounds *b, uint64_t address)
 {
-	if (b->count == b->room) {
-		size_t room = b->room ? b->room * 2 : 1024;
-		uint64_t *at = reallocarray(b->at, room, sizeof *at);
+	uint64_t *at = array_grow(b->at, &b->room, b->count, sizeof *at);
 
-		if (!at)
-			return -1;
-		b->at = at;
-		b->room = room;
-	}
+	if (!at)
+		return -1;
+	b->at = at;
 	b->at[b->count++] = address;
 	return 0;
 }

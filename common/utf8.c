@@ -60,3 +60,26 @@ int utf8_append(struct buffer *b, const char *p, size_t n)
 	}
 	return 0;
 }
+
+int utf8_put(struct buffer *b, uint32_t c)
+{
+	uint8_t p[4];
+	size_t n;
+
+	if (c < 0x80) {
+		p[0] = (uint8_t)c;
+		n = 1;
+	} else if (c < 0x800) {
+		p[0] = (uint8_t)(0xc0 | c >> 6);
+		n = 2;
+	} else if (c < 0x10000) {
+		p[0] = (uint8_t)(0xe0 | c >> 12);
+		n = 3;
+	} else {
+		p[0] = (uint8_t)(0xf0 | c >> 18);
+		n = 4;
+	}
+	for (size_t i = 1; i < n; i++)
+		p[i] = (uint8_t)(0x80 | (c >> 6 * (n - 1 - i) & 0x3f));
+	return buffer_append(b, p, n);
+}

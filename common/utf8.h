@@ -7,6 +7,7 @@
 #define TR_UTF8_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Length in bytes of the valid character (RFC 3629: shortest form, no surrogates, to U+10FFFF) that
@@ -21,5 +22,9 @@ struct buffer;
  * memory is out.
  */
 int utf8_append(struct buffer *b, const char *p, size_t n);
+
+/* Append the character of that code, which is up to U+10FFFF and no surrogate. -1: memory is out.
+ */
+int utf8_put(struct buffer *b, uint32_t c);
 
 #endif

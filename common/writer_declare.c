@@ -29,7 +29,7 @@ static const struct layout layouts[ENTRY_KINDS] = {
 		 {{0, ENTRY_SOURCE}, {4, ENTRY_CLOCK}, {8, ENTRY_STRING}, {12, ENTRY_STRING}},
 		 {{0}}},
 	[ENTRY_TYPE] =
-		{40,
+		{TYPE_HEAD,
 		 FIELD_SIZE,
 		 {{0, ENTRY_SOURCE}, {4, ENTRY_STRING}, {8, ENTRY_STRING}, {12, ENTRY_STRING}},
 		 {{0, ENTRY_STRING}, {4, ENTRY_STRING}, {24, ENTRY_DEFINITION}}},
@@ -49,17 +49,9 @@ static const struct layout layouts[ENTRY_KINDS] = {
 int writer_append_entry(struct writer *w, enum entry_kind kind, uint32_t id, const void *data,
 			uint32_t size)
 {
-	uint8_t head[ENTRY_HEADER] = {0};
-
 	if (w->dict.size + size > DICT_LIMIT && writer_send_dict(w))
 		return -1;
-	put_u16(head, (uint16_t)kind);
-	put_u32(head + 4, size);
-	put_u32(head + 8, id);
-	if (buffer_append(&w->dict, head, sizeof head) || buffer_append(&w->dict, data, size) ||
-	    buffer_align(&w->dict, 8))
-		return writer_no_memory(w);
-	return 0;
+	return entry_append(&w->dict, kind, id, data, size) ? writer_no_memory(w) : 0;
 }
 
 static int declare_references(struct writer *w, size_t entry, const struct reference *r, int n)
@@ -220,37 +212,18 @@ uint32_t writer_definition_native(struct writer *w, uint32_t native, uint32_t na
 
 uint32_t writer_type(struct writer *w, const struct type_entry *e)
 {
+	struct type_entry head = *e;
 	struct buffer b = {0};
-	uint8_t p[40] = {0};
-	uint32_t id = 0, nfields = e->nfields;
+	uint8_t p[TYPE_HEAD] = {0}, q[FIELD_SIZE] = {0};
+	uint32_t id = 0;
 	int bad;
 
-	if (nfields > (ENTRY_LIMIT - sizeof p) / FIELD_SIZE)
-		nfields = (ENTRY_LIMIT - sizeof p) / FIELD_SIZE;
-	put_u32(p, e->source);
-	put_u32(p + 4, e->name);
-	put_u32(p + 8, e->group);
-	put_u32(p + 12, e->declaration);
-	p[16] = e->kind;
-	p[17] = e->word_size;
-	put_u16(p + 18, e->flags);
-	put_u32(p + 20, e->fixed_size);
-	put_u32(p + 24, e->native);
-	put_u32(p + 28, nfields);
+	if (head.nfields > (ENTRY_LIMIT - TYPE_HEAD) / FIELD_SIZE)
+		head.nfields = (ENTRY_LIMIT - TYPE_HEAD) / FIELD_SIZE;
+	entry_put_type(p, &head);
 	bad = buffer_append(&b, p, sizeof p);
-	for (uint32_t i = 0; i < nfields && !bad; i++) {
-		const struct field_entry *f = &e->fields[i];
-		uint8_t q[FIELD_SIZE] = {0};
-
-		put_u32(q, f->name);
-		put_u32(q + 4, f->type_name);
-		q[8] = f->kind;
-		q[9] = f->role;
-		q[10] = f->where;
-		put_u32(q + 12, f->offset);
-		put_u32(q + 16, f->size);
-		put_u32(q + 20, f->count);
-		put_u32(q + 24, f->definition);
+	for (uint32_t i = 0; i < head.nfields && !bad; i++) {
+		entry_put_field(q, &e->fields[i]);
 		bad = buffer_append(&b, q, sizeof q);
 	}
 	if (bad)

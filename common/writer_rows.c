@@ -5,6 +5,7 @@
 
 #include "field.h"
 #include "writer_private.h"
+#include "writer_rows.h"
 
 enum {
 	LARGE_TAIL = 32 * 1024,		 /* from here on it is not copied */
@@ -14,21 +15,12 @@ enum {
 
 static int add_slot(struct slots *s, uint32_t number, uint32_t id, uint32_t block, uint32_t offset)
 {
+	struct slot *slot = array_reach(s->slot, &s->size, number, sizeof *slot);
 	uint32_t *ids;
 
-	if (number >= s->size) {
-		size_t size = s->size ? s->size : 64;
-		struct slot *slot;
-
-		while (size <= number)
-			size *= 2;
-		slot = realloc(s->slot, size * sizeof *slot);
-		if (!slot)
-			return -1;
-		memset(slot + s->size, 0, (size - s->size) * sizeof *slot);
-		s->slot = slot;
-		s->size = size;
-	}
+	if (!slot)
+		return -1;
+	s->slot = slot;
 	ids = array_grow(s->ids, &s->capacity, s->count, sizeof *ids);
 	if (!ids)
 		return -1;

@@ -11,21 +11,14 @@ enum { DIRECT_LIMIT = 1 << 16 };
 /* Ids are numbers of the tracer's, sparse and below some thousands: an array. Others are hashed. */
 static int set(struct apitrace_ids *ids, uint32_t id, uint32_t index)
 {
+	uint32_t *direct;
+
 	if (id >= DIRECT_LIMIT)
 		return idmap_set(&ids->map, id, index);
-	if (id >= ids->direct_size) {
-		size_t size = ids->direct_size ? ids->direct_size : 256;
-		uint32_t *direct;
-
-		while (size <= id)
-			size *= 2;
-		direct = realloc(ids->direct, size * sizeof *direct);
-		if (!direct)
-			return -1;
-		memset(direct + ids->direct_size, 0, (size - ids->direct_size) * sizeof *direct);
-		ids->direct = direct;
-		ids->direct_size = size;
-	}
+	direct = array_reach(ids->direct, &ids->direct_size, id, sizeof *direct);
+	if (!direct)
+		return -1;
+	ids->direct = direct;
 	ids->direct[id] = index;
 	return 0;
 }

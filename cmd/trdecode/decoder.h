@@ -13,7 +13,7 @@
 
 #include "common/error.h"
 #include "common/text.h"
-#include "common/writer.h"
+#include "common/writer_rows.h"
 #include "limits.h"
 #include "tree.h"
 

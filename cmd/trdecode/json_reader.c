@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/utf8.h"
+
 enum { READ_SIZE = 64 * 1024 };
 
 int json_open(struct json_reader *r, int fd, const char *name, const uint8_t *head, size_t n)
@@ -87,29 +89,6 @@ static enum json_token ended(struct json_reader *r)
 
 /* --- words --- */
 
-static int put_utf8(struct buffer *b, uint32_t c)
-{
-	uint8_t p[4];
-	size_t n;
-
-	if (c < 0x80) {
-		p[0] = (uint8_t)c;
-		n = 1;
-	} else if (c < 0x800) {
-		p[0] = (uint8_t)(0xc0 | c >> 6);
-		n = 2;
-	} else if (c < 0x10000) {
-		p[0] = (uint8_t)(0xe0 | c >> 12);
-		n = 3;
-	} else {
-		p[0] = (uint8_t)(0xf0 | c >> 18);
-		n = 4;
-	}
-	for (size_t i = 1; i < n; i++)
-		p[i] = (uint8_t)(0x80 | (c >> 6 * (n - 1 - i) & 0x3f));
-	return buffer_append(b, p, n);
-}
-
 /* Four hexadecimal digits; -1: there are none. */
 static int32_t unit(struct json_reader *r)
 {
@@ -148,7 +127,7 @@ static int put_escape(struct json_reader *r)
 			int e = peek(r);
 
 			known = e > 0 ? strchr(from, e) : NULL;
-			if (!known || put_utf8(&r->text, 0xfffd))
+			if (!known || utf8_put(&r->text, 0xfffd))
 				return -1;
 			r->at++;
 			return buffer_u8(&r->text, (uint8_t)to[known - from]);
@@ -158,13 +137,13 @@ static int put_escape(struct json_reader *r)
 		if (low < 0)
 			return -1;
 		if (low >= 0xdc00 && low < 0xe000)
-			return put_utf8(&r->text, 0x10000u + (((uint32_t)c - 0xd800) << 10) +
+			return utf8_put(&r->text, 0x10000u + (((uint32_t)c - 0xd800) << 10) +
 							  ((uint32_t)low - 0xdc00));
-		if (put_utf8(&r->text, 0xfffd))
+		if (utf8_put(&r->text, 0xfffd))
 			return -1;
 		c = low;
 	}
-	return put_utf8(&r->text, c >= 0xd800 && c < 0xe000 ? 0xfffdu : (uint32_t)c);
+	return utf8_put(&r->text, c >= 0xd800 && c < 0xe000 ? 0xfffdu : (uint32_t)c);
 }
 
 static bool end_text(struct json_reader *r)

@@ -55,15 +55,10 @@ static int set_format(struct lttng *l, const struct lttng_channel *c, const char
 
 	if (number == INTERN_NONE)
 		return n > NAME_MOST ? 0 : -1;
-	while (number >= l->formats_capacity) {
-		size_t had = l->formats_capacity;
-
-		t = array_grow(l->format_text, &l->formats_capacity, had, sizeof *t);
-		if (!t)
-			return -1;
-		memset(t + had, 0, (l->formats_capacity - had) * sizeof *t);
-		l->format_text = t;
-	}
+	t = array_reach(l->format_text, &l->formats_capacity, number, sizeof *t);
+	if (!t)
+		return -1;
+	l->format_text = t;
 	t = &l->format_text[number];
 	if (t->text)
 		return 0; /* a name has one format */
@@ -79,19 +74,12 @@ static int set_format(struct lttng *l, const struct lttng_channel *c, const char
 static int set_id(struct lttng *l, struct lttng_channel *c, uint32_t id, const char *name, size_t n,
 		  const struct lttng_sizes *sizes, uint8_t alignment)
 {
-	struct lttng_marker *m, **markers;
-	size_t size = c->size;
+	struct lttng_marker *m, **markers = array_reach(c->markers, &c->size, id, sizeof *markers);
 
 	(void)l;
-	if (id >= size) {
-		size = id < 32 ? 64 : 2 * (size_t)id;
-		markers = realloc(c->markers, size * sizeof *markers);
-		if (!markers)
-			return -1;
-		memset(markers + c->size, 0, (size - c->size) * sizeof *markers);
-		c->markers = markers;
-		c->size = size;
-	}
+	if (!markers)
+		return -1;
+	c->markers = markers;
 	if (c->markers[id])
 		return 0; /* an id never gets another name */
 	m = calloc(1, sizeof *m);

@@ -128,15 +128,10 @@ int lttng_told_call(struct lttng *l, const struct lttng_event *ev, uint32_t *pla
 	number = intern(&l->told_names, l->told_key.data, l->told_key.size);
 	if (number == INTERN_NONE)
 		return -1;
-	if (number >= l->told_capacity) {
-		size_t had = l->told_capacity;
-
-		places = array_grow(l->told_places, &l->told_capacity, had, sizeof *places);
-		if (!places)
-			return -1;
-		memset(places + had, 0, (l->told_capacity - had) * sizeof *places);
-		l->told_places = places;
-	}
+	places = array_reach(l->told_places, &l->told_capacity, number, sizeof *places);
+	if (!places)
+		return -1;
+	l->told_places = places;
 	if (!l->told_places[number])
 		l->told_places[number] = writer_place(
 			l->w, &(struct place_entry){.address = function,

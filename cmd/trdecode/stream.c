@@ -1,7 +1,7 @@
 /*
  * stream.c - the decoder of saved streams: so trdecode also merges and cuts those
  *
- * Everything is declared anew with the writer's ids, as rows come to use it.
+ * Everything is declared anew with the writer's ids, as rows come to use it (stream_ids.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,15 +11,9 @@
 #include "common/reader.h"
 #include "common/reader_tail.h"
 #include "common/value.h"
-#include "decoder.h"
-#include "merge.h"
+#include "stream_ids.h"
 
 enum { LARGE = 1 << 20 }; /* bytes of values that are not copied without need */
-
-struct map32 {
-	uint32_t *id; /* by number in the dictionary */
-	size_t size;
-};
 
 struct saved {
 	struct input *input;
@@ -28,11 +22,7 @@ struct saved {
 	struct events events;
 	struct event event;
 	bool have_event, begun, walking, ended;
-	struct map32 clocks, sources, lanes, types, definitions, spaces, places;
-	size_t *maps_done; /* by space: mappings that were declared */
-	size_t maps_size;
-	const struct place_symbol **symbols; /* by place: the symbol that was declared */
-	size_t symbols_size;
+	struct stream_ids ids;
 	struct buffer tail, meta;
 	uint64_t meta_next; /* bytes of the present META that came */
 	struct text_ref meta_name;
@@ -41,235 +31,6 @@ struct saved {
 static bool saved_probe(const struct input *in)
 {
 	return !in->tree && reader_is_stream(in->head, in->head_size);
-}
-
-static uint32_t *slot(struct map32 *m, uint32_t number)
-{
-	if (number >= m->size) {
-		size_t size = m->size ? m->size : 64;
-		uint32_t *id;
-
-		while (size <= number)
-			size *= 2;
-		id = realloc(m->id, size * sizeof(*id));
-		if (!id)
-			return NULL;
-		memset(id + m->size, 0, (size - m->size) * sizeof(*id));
-		m->id = id;
-		m->size = size;
-	}
-	return &m->id[number];
-}
-
-/* A time of the input in the output. */
-static uint64_t moved(const struct saved *s, uint64_t time)
-{
-	return merge_shifted(time, s->input->shift);
-}
-
-static uint32_t text(struct saved *s, struct text_ref t)
-{
-	return writer_string(s->input->decoding->writer, t.text, t.size);
-}
-
-static uint32_t source_id(struct saved *s, const struct source *source)
-{
-	uint32_t *id = source && source->number ? slot(&s->sources, source->number) : NULL;
-
-	if (id && !*id)
-		*id = writer_source(s->input->decoding->writer,
-				    &(struct source_entry){text(s, source->format),
-							   text(s, source->name), source->word_size,
-							   source->big_endian});
-	return id ? *id : 0;
-}
-
-static uint32_t clock_id(struct saved *s, const struct clock *clock)
-{
-	uint32_t *id = clock->number ? slot(&s->clocks, clock->number) : NULL;
-	struct writer *w = s->input->decoding->writer;
-	bool wall = s->input->decoding->clock == CLOCK_WALL;
-
-	if (id && !*id)
-		*id = writer_clock(
-			w, &(struct clock_entry){
-				   wall ? writer_text(w, "wall") : text(s, clock->name),
-				   clock->flags | (wall ? CLOCK_IS_WALL : 0),
-				   (int64_t)((uint64_t)clock->wall - (uint64_t)s->input->shift)});
-	return id ? *id : 0;
-}
-
-static uint32_t lane_id(struct saved *s, const struct lane *l)
-{
-	uint32_t *id = slot(&s->lanes, l->number);
-
-	if (id && !*id) {
-		struct lane_entry e = {.source = source_id(s, l->source),
-				       .clock = clock_id(s, l->clock),
-				       .buffer = text(s, l->buffer),
-				       .comm = text(s, l->comm),
-				       .flags = l->flags,
-				       .cpu = l->cpu,
-				       .tid = l->tid,
-				       .pid = l->pid,
-				       .ppid = l->ppid};
-
-		*id = writer_lane(s->input->decoding->writer, &e);
-	}
-	return id ? *id : 0;
-}
-
-static uint32_t definition_id(void *ctx, const struct definition *d)
-{
-	struct saved *s = ctx;
-	struct writer *w = s->input->decoding->writer;
-	uint32_t *id = d ? slot(&s->definitions, d->number) : NULL;
-	struct member_entry *members;
-
-	if (!id || *id)
-		return id ? *id : 0;
-	members = calloc(d->count + 1, sizeof(*members));
-	if (!members)
-		return 0;
-	for (uint32_t i = 0; i < d->count; i++)
-		members[i] =
-			(struct member_entry){text(s, d->members[i].name), d->members[i].value};
-	*id = writer_definition_native(w, d->native, text(s, d->name), d->kind, members, d->count);
-	free(members);
-	return *id;
-}
-
-/* A definition that a value names by the id it has in its segment. */
-static uint32_t value_definition(void *ctx, uint32_t definition)
-{
-	struct saved *s = ctx;
-	uint32_t id = definition_id(s, dictionary_definition_id(&s->in.dictionary, definition));
-
-	if (id)
-		writer_use_definition(s->input->decoding->writer, id);
-	return id;
-}
-
-static uint32_t type_id(struct saved *s, const struct type *t)
-{
-	uint32_t *id = slot(&s->types, t->number);
-	struct field_entry *fields;
-
-	if (!id || *id)
-		return id ? *id : 0;
-	fields = calloc(t->nfields + 1, sizeof(*fields));
-	if (!fields)
-		return 0;
-	for (uint32_t i = 0; i < t->nfields; i++) {
-		const struct field *f = &t->fields[i];
-
-		fields[i] = (struct field_entry){text(s, f->name),
-						 text(s, f->type_name),
-						 f->kind,
-						 f->role,
-						 f->where,
-						 f->offset,
-						 f->size,
-						 f->count,
-						 definition_id(s, f->definition)};
-	}
-	*id = writer_type(s->input->decoding->writer,
-			  &(struct type_entry){.source = source_id(s, t->source),
-					       .name = text(s, t->name),
-					       .group = text(s, t->group),
-					       .declaration = text(s, t->declaration),
-					       .kind = t->kind,
-					       .word_size = t->word_size,
-					       .flags = t->flags,
-					       .fixed_size = t->fixed_size,
-					       .native = t->native,
-					       .nfields = t->nfields,
-					       .fields = fields});
-	free(fields);
-	return *id;
-}
-
-static uint32_t space_id(struct saved *s, const struct space *space)
-{
-	struct writer *w = s->input->decoding->writer;
-	uint32_t *id = space && space->number ? slot(&s->spaces, space->number) : NULL;
-
-	if (!id)
-		return 0;
-	if (!*id)
-		*id = writer_space(w, &(struct space_entry){source_id(s, space->source),
-							    text(s, space->name), space->pid,
-							    space->flags});
-	if (space->number >= s->maps_size) {
-		size_t size = (size_t)space->number * 2 + 16,
-		       *done = realloc(s->maps_done, size * sizeof(*done));
-
-		if (!done)
-			return 0;
-		memset(done + s->maps_size, 0, (size - s->maps_size) * sizeof(*done));
-		s->maps_done = done;
-		s->maps_size = size;
-	}
-	for (; s->maps_done[space->number] < space->nmaps; s->maps_done[space->number]++) {
-		const struct map *m = &space->maps[s->maps_done[space->number]];
-
-		if (writer_map(w, &(struct map_entry){*id, m->flags, m->start, m->end, m->offset,
-						      m->time ? moved(s, m->time) : 0, m->epoch,
-						      text(s, m->path), text(s, m->build_id),
-						      text(s, m->table)}))
-			return 0;
-	}
-	return *id;
-}
-
-static int symbol_of(struct saved *s, const struct place *p, uint32_t id)
-{
-	struct symbol_entry e;
-
-	if (p->number >= s->symbols_size) {
-		size_t size = (size_t)p->number * 2 + 64;
-		const struct place_symbol **symbols = realloc(s->symbols, size * sizeof(*symbols));
-
-		if (!symbols)
-			return -1;
-		memset(symbols + s->symbols_size, 0, (size - s->symbols_size) * sizeof(*symbols));
-		s->symbols = symbols;
-		s->symbols_size = size;
-	}
-	if (!p->symbol || s->symbols[p->number] == p->symbol)
-		return 0;
-	s->symbols[p->number] = p->symbol;
-	e = (struct symbol_entry){.start = p->symbol->start,
-				  .size = p->symbol->size,
-				  .line = p->symbol->line,
-				  .flags = p->symbol->flags,
-				  .name = p->symbol->name.text,
-				  .module = p->symbol->module.text,
-				  .file = p->symbol->file.text,
-				  .name_size = p->symbol->name.size,
-				  .module_size = p->symbol->module.size,
-				  .file_size = p->symbol->file.size};
-	return writer_symbol(s->input->decoding->writer, id, &e);
-}
-
-/* The writer's id of a place; 0 is none. -1 in *bad: memory. */
-static uint32_t place_id(struct saved *s, uint32_t number, int *bad)
-{
-	const struct place *p = dictionary_place(&s->in.dictionary, number);
-	uint32_t *id = p ? slot(&s->places, number) : NULL;
-
-	if (!p)
-		return 0;
-	if (id && !*id)
-		*id = writer_place(s->input->decoding->writer,
-				   &(struct place_entry){space_id(s, p->space), p->epoch,
-							 p->address, text(s, p->name),
-							 definition_id(s, p->arguments)});
-	if (!id || !*id || symbol_of(s, p, *id)) {
-		*bad = -1;
-		return 0;
-	}
-	return *id;
 }
 
 /* META comes in pieces; the writer wants it whole. */
@@ -294,9 +55,10 @@ static int take_meta(struct saved *s, struct error *e)
 	if (s->meta_next == m.total) {
 		struct text_ref name = dictionary_text(&s->in.dictionary, m.name, m.name_size);
 
-		if (writer_meta(s->input->decoding->writer,
-				source_id(s, pool_at(&s->in.dictionary.sources, m.source)),
-				name.text, s->meta.data, s->meta.size)) {
+		if (writer_meta(
+			    s->input->decoding->writer,
+			    stream_source(&s->ids, pool_at(&s->in.dictionary.sources, m.source)),
+			    name.text, s->meta.data, s->meta.size)) {
 			*e = s->input->decoding->writer->error;
 			return -1;
 		}
@@ -319,7 +81,7 @@ static int advance(struct saved *s, struct error *e)
 		int got;
 
 		if (s->walking && event_next(&s->events, &s->event)) {
-			in->next = moved(s, s->event.time);
+			in->next = stream_moved(&s->ids, s->event.time);
 			/* the one that is none; only a damaged stream has it */
 			in->next -= in->next == UINT64_MAX;
 			return 0;
@@ -367,7 +129,8 @@ static int saved_open(struct input *in, struct error *e)
 	in->state = s;
 	if (!s)
 		return error_no_memory(e);
-	s->input = in;
+	s->input = s->ids.input = in;
+	s->ids.dictionary = &s->in.dictionary;
 	if (reader_open_fd(&s->in, in->fd, in->name, in->head, in->head_size)) {
 		*e = s->in.error;
 		return -1;
@@ -412,7 +175,7 @@ static bool saved_late(struct input *in, uint64_t *time)
 
 	if (reader_tail_last(s->in.fd, &last))
 		return false;
-	*time = moved(s, last);
+	*time = stream_moved(&s->ids, last);
 	return true;
 }
 
@@ -437,22 +200,22 @@ static int copy_row(struct saved *s)
 	uint32_t size = ev->tail_size, place;
 	int bad = 0;
 
-	place = place_id(s, ev->place, &bad);
+	place = stream_place(&s->ids, ev->place, &bad);
 	if (bad)
 		return -1;
 	if (ev->type->flags & TYPE_VALUES &&
-	    !(size > LARGE && values_copy_is_same(tail, size, value_definition, s))) {
+	    !(size > LARGE && values_copy_is_same(tail, size, stream_value_definition, &s->ids))) {
 		buffer_clear(&s->tail);
 		s->tail.spills = true;
 		w->tail_buffer = &s->tail;
-		if (!values_copy(&s->tail, tail, size, value_definition, s)) {
+		if (!values_copy(&s->tail, tail, size, stream_value_definition, &s->ids)) {
 			tail = s->tail.data;
 			size = (uint32_t)s->tail.size;
 		}
 	}
-	if (writer_row_data(w, s->input->next, lane_id(s, ev->lane), type_id(s, ev->type), place,
-			    ev->depth, ev->fixed, ev->type->fixed_size, tail, size,
-			    ev->type->flags & TYPE_TAIL))
+	if (writer_row_data(w, s->input->next, stream_lane(&s->ids, ev->lane),
+			    stream_type(&s->ids, ev->type), place, ev->depth, ev->fixed,
+			    ev->type->fixed_size, tail, size, ev->type->flags & TYPE_TAIL))
 		return -1;
 	/* only now: the row may have begun a segment, which counts its own */
 	if (ev->type->kind == KIND_GAP)
@@ -546,14 +309,9 @@ static int saved_info(struct input *in, struct facts *f, struct error *e)
 static void saved_close(struct input *in)
 {
 	struct saved *s = in->state;
-	struct map32 *maps[] = {&s->clocks,	 &s->sources, &s->lanes, &s->types,
-				&s->definitions, &s->spaces,  &s->places};
 
 	reader_close(&s->in);
-	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
-		free(maps[i]->id);
-	free(s->maps_done);
-	free(s->symbols);
+	stream_ids_free(&s->ids);
 	buffer_free(&s->tail);
 	buffer_free(&s->meta);
 	free(s);

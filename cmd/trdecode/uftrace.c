@@ -296,6 +296,21 @@ bool uftrace_keep(struct uftrace *u, size_t files)
 	return true;
 }
 
+bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu)
+{
+	size_t n = strlen(kind);
+	unsigned number;
+	int end = 0;
+
+	if (strncmp(name, kind, n) != 0)
+		return false;
+	name += n;
+	if (sscanf(name, "-cpu%u.dat%n", &number, &end) != 1 || !end || name[end])
+		return false;
+	*cpu = number;
+	return true;
+}
+
 static int begin_readers(struct uftrace *u, struct error *e)
 {
 	size_t n = 0, files = 0, window, i;

@@ -137,6 +137,8 @@ static inline uint64_t shifted(const struct uftrace *u, uint64_t time)
 
 /* uftrace.c: may one of so many files of a kind stay open? */
 bool uftrace_keep(struct uftrace *u, size_t files);
+/* Is it "KIND-cpu<N>.dat"? */
+bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu);
 
 /* uftrace_declare.c */
 /* monotonic, mono_raw or boot, as the command line says. */

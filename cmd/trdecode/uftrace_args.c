@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "demangle.h"
+#include "common/buffer.h"
 #include "uftrace_dbg.h"
 #include "uftrace_lists.h"
 #include "uftrace_module.h"
@@ -107,16 +108,11 @@ static void load_dbg(struct uftrace_args *a, const struct uftrace_module *m, str
 /* NULL when memory is out. */
 static struct uftrace_dbg *dbg_of(struct uftrace_args *a, const struct uftrace_module *m)
 {
-	if (m->id >= a->nr_dbg) {
-		size_t nr = m->id + 64;
-		void *p = realloc(a->dbg, nr * sizeof(*a->dbg));
+	struct dbg_slot **dbg = array_reach(a->dbg, &a->nr_dbg, m->id, sizeof(*dbg));
 
-		if (!p)
-			return NULL;
-		a->dbg = p;
-		memset(a->dbg + a->nr_dbg, 0, (nr - a->nr_dbg) * sizeof(*a->dbg));
-		a->nr_dbg = nr;
-	}
+	if (!dbg)
+		return NULL;
+	a->dbg = dbg;
 	if (!a->dbg[m->id])
 		a->dbg[m->id] = calloc(1, sizeof(**a->dbg));
 	if (!a->dbg[m->id])

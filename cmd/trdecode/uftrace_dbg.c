@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buffer.h"
+
 struct uftrace_dbg_entry {
 	uint64_t address;
 	enum uftrace_phase phase;
@@ -12,15 +14,11 @@ struct uftrace_dbg_entry {
 
 static int add_entry(struct uftrace_dbg *d, uint64_t address, enum uftrace_phase phase, char *text)
 {
-	if (d->nr == d->room) {
-		size_t room = d->room ? 2 * d->room : 64;
-		void *p = realloc(d->entries, room * sizeof(*d->entries));
+	void *p = array_grow(d->entries, &d->room, d->nr, sizeof(*d->entries));
 
-		if (!p)
-			return -1;
-		d->entries = p;
-		d->room = room;
-	}
+	if (!p)
+		return -1;
+	d->entries = p;
 	d->entries[d->nr++] =
 		(struct uftrace_dbg_entry){.address = address, .phase = phase, .text = text};
 	return 0;

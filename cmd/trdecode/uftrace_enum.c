@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buffer.h"
+
 #define BLANK " \t\n\r\f\v"
 
 struct uftrace_enum_entry {
@@ -26,6 +28,7 @@ static char *skip_blank(char *p)
 static int add_definition(struct uftrace_enum_table *t, char *text)
 {
 	char *name, *end, *brace;
+	void *p;
 
 	text = skip_blank(text);
 	if (!*text)
@@ -38,15 +41,10 @@ static int add_definition(struct uftrace_enum_table *t, char *text)
 	if (end == name || *brace != '{')
 		return 1;
 	*end = 0;
-	if (t->nr == t->room) {
-		size_t room = t->room ? 2 * t->room : 16;
-		void *p = realloc(t->entries, room * sizeof(*t->entries));
-
-		if (!p)
-			return -1;
-		t->entries = p;
-		t->room = room;
-	}
+	p = array_grow(t->entries, &t->room, t->nr, sizeof(*t->entries));
+	if (!p)
+		return -1;
+	t->entries = p;
 	t->entries[t->nr] =
 		(struct uftrace_enum_entry){.name = name, .body = brace + 1, .order = t->nr};
 	t->nr++;
@@ -91,15 +89,11 @@ static int compare_values(const void *a, const void *b)
 
 static int push(struct ordered **list, size_t *nr, size_t *room, const char *name, int64_t value)
 {
-	if (*nr == *room) {
-		size_t bigger = *room ? 2 * *room : 16;
-		void *p = realloc(*list, bigger * sizeof(**list));
+	void *p = array_grow(*list, room, *nr, sizeof(**list));
 
-		if (!p)
-			return -1;
-		*list = p;
-		*room = bigger;
-	}
+	if (!p)
+		return -1;
+	*list = p;
 	(*list)[*nr] = (struct ordered){.v = {.name = name, .value = value}, .order = *nr};
 	++*nr;
 	return 0;

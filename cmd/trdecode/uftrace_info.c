@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buffer.h"
+
 /* Lines "key:text"; groups start with "key:lines=N" and have N lines "key:name=text". */
 static const struct line_key {
 	const char *prefix;
@@ -134,6 +136,7 @@ static int parse_tids(struct uftrace_info *info, const char *text, bool cut)
 {
 	size_t room = 0;
 	char *end;
+	void *p;
 
 	free(info->tids);
 	info->tids = NULL;
@@ -147,15 +150,10 @@ static int parse_tids(struct uftrace_info *info, const char *text, bool cut)
 			return 1;
 		if (!*end && cut)
 			return 1;
-		if (info->nr_tids == room) {
-			void *p;
-
-			room = room ? 2 * room : 64;
-			p = realloc(info->tids, room * sizeof(*info->tids));
-			if (!p)
-				return -1;
-			info->tids = p;
-		}
+		p = array_grow(info->tids, &room, info->nr_tids, sizeof(*info->tids));
+		if (!p)
+			return -1;
+		info->tids = p;
 		info->tids[info->nr_tids++] = tid;
 		text = *end ? end + 1 : end;
 	}

@@ -282,17 +282,6 @@ static int kernel_run(struct uftrace *u, struct lane_reader *reader)
 
 /* --- begin and end --- */
 
-static bool is_kernel_file(const char *name, uint32_t *cpu)
-{
-	unsigned n;
-	int end = 0;
-
-	if (sscanf(name, "kernel-cpu%u.dat%n", &n, &end) != 1 || !end || name[end])
-		return false;
-	*cpu = n;
-	return true;
-}
-
 static void begin_reader(struct uftrace *u, struct kernel *k, struct kernel_reader *r,
 			 const char *member, size_t count)
 {
@@ -330,7 +319,7 @@ int kernel_begin(struct uftrace *u, struct error *e)
 	if (u->input->member)
 		return 0;
 	for (size_t i = first; i < tree_count(tree); i++)
-		count += is_kernel_file(tree_member(tree, i), &cpu);
+		count += uftrace_file_of_cpu(tree_member(tree, i), "kernel", &cpu);
 	if (!count)
 		return 0;
 	k = u->kernel = calloc(1, sizeof(*k));
@@ -345,7 +334,7 @@ int kernel_begin(struct uftrace *u, struct error *e)
 	if (declare_space(u, k))
 		return -1;
 	for (size_t i = first; i < tree_count(tree) && k->nreaders < count; i++) {
-		if (!is_kernel_file(tree_member(tree, i), &cpu))
+		if (!uftrace_file_of_cpu(tree_member(tree, i), "kernel", &cpu))
 			continue;
 		k->readers[k->nreaders].cpu = cpu;
 		begin_reader(u, k, &k->readers[k->nreaders++], tree_member(tree, i), count);

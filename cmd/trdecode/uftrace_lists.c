@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buffer.h"
 #include "demangle.h"
 
 /* Items of one list; a command line holds far fewer. */
@@ -118,7 +119,7 @@ static int add_pass(struct uftrace_lists *l, const struct uftrace_info *info, co
 		    enum uftrace_phase phase, bool is_auto)
 {
 	struct uftrace_pass *p = &l->passes[l->nr_passes++];
-	uint32_t room = 0;
+	size_t room = 0;
 	char *next;
 
 	p->phase = phase;
@@ -133,16 +134,11 @@ static int add_pass(struct uftrace_lists *l, const struct uftrace_info *info, co
 		next = strchr(text, ';');
 		if (next)
 			*next++ = 0;
-		if (p->nr == room) {
-			void *bigger;
-
-			room = room ? 2 * room : 16;
-			bigger = realloc(p->items, room * sizeof(*p->items));
-			if (!bigger)
-				return -1;
-			p->items = bigger;
-		}
-		item = &p->items[p->nr];
+		item = array_grow(p->items, &room, p->nr, sizeof(*item));
+		if (!item)
+			return -1;
+		p->items = item;
+		item += p->nr;
 		memset(item, 0, sizeof(*item));
 		at = strchr(text, '@');
 		if (at)
@@ -197,7 +193,7 @@ static int read_autos(struct uftrace_lists *l, const struct uftrace_info *info, 
 		      enum uftrace_phase phase)
 {
 	struct uftrace_auto_table *t = &l->autos[phase];
-	uint32_t room = 0;
+	size_t room = 0;
 	char *next;
 
 	t->text = strdup(list);
@@ -205,6 +201,7 @@ static int read_autos(struct uftrace_lists *l, const struct uftrace_info *info, 
 		return -1;
 	for (char *text = t->text; text && t->nr < ITEMS_MAX; text = next) {
 		struct uftrace_auto_entry entry = {.order = t->nr};
+		void *bigger;
 		char *at;
 
 		next = strchr(text, ';');
@@ -220,17 +217,10 @@ static int read_autos(struct uftrace_lists *l, const struct uftrace_info *info, 
 			continue;
 		}
 		entry.name = demangle(text, DEMANGLE_SIMPLE);
-		if (entry.name && t->nr == room) {
-			void *bigger;
-
-			room = room ? 2 * room : 128;
-			bigger = realloc(t->entries, room * sizeof(*t->entries));
-			if (bigger)
-				t->entries = bigger;
-			else
-				room = t->nr;
-		}
-		if (!entry.name || t->nr == room) {
+		bigger = array_grow(t->entries, &room, t->nr, sizeof(*t->entries));
+		if (bigger)
+			t->entries = bigger;
+		if (!entry.name || !bigger) {
 			free(entry.name);
 			uftrace_spec_list_free(&entry.specs);
 			return -1;
@@ -350,15 +340,11 @@ static uint32_t find_exact(const struct uftrace_pass *p, const char *name)
 
 static int push_hit(struct uftrace_hits *h, uint32_t item, uint32_t name)
 {
-	if (h->nr == h->room) {
-		size_t room = h->room ? 2 * h->room : 16;
-		void *p = realloc(h->hits, room * sizeof(*h->hits));
+	void *p = array_grow(h->hits, &h->room, h->nr, sizeof(*h->hits));
 
-		if (!p)
-			return -1;
-		h->hits = p;
-		h->room = room;
-	}
+	if (!p)
+		return -1;
+	h->hits = p;
 	h->hits[h->nr++] = (struct uftrace_hit){.item = item, .name = name};
 	return 0;
 }

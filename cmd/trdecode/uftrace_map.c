@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buffer.h"
+
 static const struct {
 	uint64_t below, base;
 } kernel_bases[] = {
@@ -42,7 +44,7 @@ static char *next_word(char **p)
 
 static int parse_line(struct uftrace_map *m, size_t *room, char *line)
 {
-	struct uftrace_mapping *last = m->nr ? &m->maps[m->nr - 1] : NULL;
+	struct uftrace_mapping *last = m->nr ? &m->maps[m->nr - 1] : NULL, *maps;
 	char *range = next_word(&line), *end, *path = NULL, *build_id;
 	uint64_t start, stop;
 
@@ -75,15 +77,10 @@ static int parse_line(struct uftrace_map *m, size_t *room, char *line)
 		build_id += 9;
 	else
 		build_id = NULL;
-	if (m->nr == *room) {
-		size_t bigger = *room ? 2 * *room : 32;
-		void *p = realloc(m->maps, bigger * sizeof(*m->maps));
-
-		if (!p)
-			return -1;
-		m->maps = p;
-		*room = bigger;
-	}
+	maps = array_grow(m->maps, room, m->nr, sizeof(*maps));
+	if (!maps)
+		return -1;
+	m->maps = maps;
 	m->maps[m->nr++] = (struct uftrace_mapping){
 		.start = start, .end = stop, .path = path, .build_id = build_id ? build_id : ""};
 	return 0;

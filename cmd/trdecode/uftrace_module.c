@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/buffer.h"
+
 #define SYM_SIZE_MAX (1u << 30)
 #define HEAD_SIZE    8192
 
@@ -211,19 +213,15 @@ struct module *uftrace_modules_get(struct uftrace_modules *ms, const char *path,
 				   const char *build_id, bool is_dlopen)
 {
 	struct module key = {.m = {.path = path, .build_id = build_id}}, **found, *m;
+	void *modules;
 
 	found = tfind(&key, &ms->by_path, compare_modules);
 	if (found)
 		return *found;
-	if (ms->nr == ms->room) {
-		size_t room = ms->room ? 2 * ms->room : 64;
-		void *p = realloc(ms->modules, room * sizeof(*ms->modules));
-
-		if (!p)
-			return NULL;
-		ms->modules = p;
-		ms->room = room;
-	}
+	modules = array_grow(ms->modules, &ms->room, ms->nr, sizeof(*ms->modules));
+	if (!modules)
+		return NULL;
+	ms->modules = modules;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return NULL;

@@ -287,18 +287,7 @@ failed:
 	return 0;
 }
 
-/* perf-cpu<N>.dat, in the bytewise order of their names: that is uftrace's for equal times. */
-static bool is_perf(const char *name, uint32_t *cpu)
-{
-	unsigned n;
-	int end = 0;
-
-	if (sscanf(name, "perf-cpu%u.dat%n", &n, &end) != 1 || !end || name[end])
-		return false;
-	*cpu = n;
-	return true;
-}
-
+/* Files are taken in the bytewise order of their names: that is uftrace's for equal times. */
 int perf_begin(struct uftrace *u, struct error *e)
 {
 	const struct tree *tree = u->input->tree;
@@ -309,7 +298,7 @@ int perf_begin(struct uftrace *u, struct error *e)
 	if (u->input->member)
 		return 0;
 	for (size_t k = i; k < tree_count(tree); k++)
-		count += is_perf(tree_member(tree, k), &cpu);
+		count += uftrace_file_of_cpu(tree_member(tree, k), "perf", &cpu);
 	if (!count)
 		return 0;
 	u->perf = calloc(count, sizeof(*u->perf));
@@ -332,7 +321,7 @@ int perf_begin(struct uftrace *u, struct error *e)
 		struct perf_reader *p = &u->perf[u->nperf];
 		struct perf_record r;
 
-		if (!is_perf(tree_member(tree, i), &cpu))
+		if (!uftrace_file_of_cpu(tree_member(tree, i), "perf", &cpu))
 			continue;
 		p->cpu = cpu;
 		p->base.run = perf_run;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buffer.h"
+
 #define COMM_SIZE 16
 
 /* A chain of parents without a session that is longer than this is no process tree. */
@@ -54,15 +56,11 @@ int uftrace_tasks_no_memory(struct uftrace_tasks *t)
 
 struct uftrace_task_event *uftrace_tasks_new_event(struct uftrace_tasks *t)
 {
-	if (t->nr_events == t->events_room) {
-		size_t room = t->events_room ? 2 * t->events_room : 64;
-		void *p = realloc(t->events, room * sizeof(*t->events));
+	void *p = array_grow(t->events, &t->events_room, t->nr_events, sizeof(*t->events));
 
-		if (!p)
-			return NULL;
-		t->events = p;
-		t->events_room = room;
-	}
+	if (!p)
+		return NULL;
+	t->events = p;
 	t->events[t->nr_events] = (struct uftrace_task_event){.name = ""};
 	return &t->events[t->nr_events++];
 }

@@ -15,6 +15,7 @@
 #define TR_ENCODE_ANEW_H
 
 #include "anew_overlap.h"
+#include "anew_rounds.h"
 #include "common/calls.h"
 #include "common/clocks.h"
 #include "common/value.h"
@@ -41,6 +42,8 @@ void dialect_free(struct dialect *d);
 struct lane *dialect_lane(struct dialect *d);
 struct type *dialect_type(struct dialect *d, const char *name, const char *group);
 struct place *dialect_place(struct dialect *d);
+/* A type of gaps as other systems have them: the fixed part of a gap, and a message. */
+struct type *dialect_gap(struct dialect *d, const char *group);
 /* n fields for a type, members for a definition. */
 struct field *dialect_fields(struct dialect *d, uint32_t n);
 struct member *dialect_members(struct dialect *d, uint32_t n);
@@ -111,6 +114,7 @@ struct anew_target {
 	int (*call)(void *state, const struct anew_row *r, struct error *e); /* both ends */
 	int (*instant)(void *state, const struct anew_row *r, struct error *e);
 	int (*gap)(void *state, const struct anew_row *r, struct error *e);
+	void (*drop)(void *state); /* free what is in the state behind its struct anew */
 };
 
 struct anew {
@@ -118,7 +122,8 @@ struct anew {
 	struct dictionary *dictionary; /* of the stream */
 	struct dialect d;
 	const struct encode_options *options;
-	struct clocks clocks; /* of the rows that came */
+	struct clocks clocks;	   /* of the rows that came */
+	struct anew_rounds rounds; /* for targets whose buffers are named by them */
 
 	/* the rest is its own */
 	struct calls calls;
@@ -135,10 +140,11 @@ struct anew {
 		with_buffer;
 };
 
-/* The state of an encoder, all zero but for its struct anew: en->state, for the encoder's free(),
- * also where NULL is returned. */
+/* The state of an encoder, all zero but for its struct anew: en->state, for anew_free, also where
+ * NULL is returned. */
 void *anew_begin(struct encoding *en, const struct anew_target *target, struct error *e);
-void anew_free(struct anew *a);
+/* The encoder's free(). */
+void anew_free(struct encoding *en);
 /* One row of the stream: the target is called for what becomes of it, also later. */
 int anew_event(struct encoding *en, const struct event *ev, struct error *e);
 /* Before a segment, where ids start afresh: what was held back. */

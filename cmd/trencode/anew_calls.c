@@ -32,8 +32,12 @@ void *anew_begin(struct encoding *en, const struct anew_target *target, struct e
 	return dialect_begin(&a->d, target->native, target->format, en, e) ? NULL : a;
 }
 
-void anew_free(struct anew *a)
+void anew_free(struct encoding *en)
 {
+	struct anew *a = en->state;
+
+	if (!a)
+		return;
 	dialect_free(&a->d);
 	overlap_free(&a->overlap);
 	calls_free(&a->calls);
@@ -46,6 +50,9 @@ void anew_free(struct anew *a)
 	thread_ids_free(&a->ids);
 	open_calls_free(&a->open);
 	free(a->used);
+	a->target->drop(a);
+	free(a);
+	en->state = NULL;
 }
 
 /* --- rows for the target --- */
@@ -348,8 +355,12 @@ int anew_end(struct anew *a, struct error *e)
 
 int anew_head(struct encoding *en, const struct head *h, struct error *e)
 {
-	(void)h;
-	return anew_end(en->state, e);
+	struct anew *a = en->state;
+
+	if (anew_end(a, e))
+		return -1;
+	anew_rounds_head(&a->rounds, h);
+	return 0;
 }
 
 void anew_use_place(struct anew *a, uint32_t place)

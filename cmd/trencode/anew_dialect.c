@@ -75,6 +75,18 @@ struct type *dialect_type(struct dialect *d, const char *name, const char *group
 	return t;
 }
 
+struct type *dialect_gap(struct dialect *d, const char *group)
+{
+	struct type *t = dialect_type(d, "gap", group);
+
+	if (!t)
+		return NULL;
+	t->kind = KIND_GAP;
+	t->flags = TYPE_TAIL;
+	t->fixed_size = 24;
+	return t;
+}
+
 /* Memory that lives as long as the dialect. */
 static void *keep(struct dialect *d, size_t n, size_t element)
 {

@@ -89,19 +89,12 @@ static int put(struct overlap *o, const struct event *ev, uint8_t state, struct 
 
 static struct overlap_thread *thread_of(struct overlap *o, const struct event *ev)
 {
-	size_t n = o->threads_size ? o->threads_size : 16;
-	struct overlap_thread *t = o->threads;
+	struct overlap_thread *t =
+		array_reach(o->threads, &o->threads_size, ev->lane->thread, sizeof *t);
 
-	if (ev->lane->thread >= o->threads_size) {
-		while (n <= ev->lane->thread)
-			n *= 2;
-		t = realloc(t, n * sizeof *t);
-		if (!t)
-			return NULL;
-		memset(t + o->threads_size, 0, (n - o->threads_size) * sizeof *t);
-		o->threads = t;
-		o->threads_size = n;
-	}
+	if (!t)
+		return NULL;
+	o->threads = t;
 	return &t[ev->lane->thread];
 }
 

@@ -354,6 +354,20 @@ static int gap(void *state, const struct anew_row *r, struct error *e)
 	return dialect_event(&s->anew.d, &ev, e);
 }
 
+static void drop(void *state)
+{
+	struct state *s = state;
+
+	for (size_t i = 0; i < s->types_size; i++)
+		free(s->types[i].fields);
+	free(s->types);
+	free(s->functions);
+	free(s->events);
+	free(s->lanes);
+	free(s->values.definitions);
+	buffer_free(&s->tail);
+}
+
 static const struct anew_target target = {
 	.native = &encoder_apitrace,
 	.format = "apitrace",
@@ -363,6 +377,7 @@ static const struct anew_target target = {
 	.call = call,
 	.instant = instant,
 	.gap = gap,
+	.drop = drop,
 };
 
 static int begin(struct encoding *en, struct error *e)
@@ -420,30 +435,11 @@ static int end(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static void free_state(struct encoding *en)
-{
-	struct state *s = en->state;
-
-	if (!s)
-		return;
-	anew_free(&s->anew);
-	for (size_t i = 0; i < s->types_size; i++)
-		free(s->types[i].fields);
-	free(s->types);
-	free(s->functions);
-	free(s->events);
-	free(s->lanes);
-	free(s->values.definitions);
-	buffer_free(&s->tail);
-	free(s);
-	en->state = NULL;
-}
-
 const struct encoder encoder_apitrace_anew = {
 	.name = "apitrace",
 	.output = ENCODER_FILE,
 	.begin = begin,
 	.event = anew_event,
 	.end = end,
-	.free = free_state,
+	.free = anew_free,
 };

@@ -25,17 +25,11 @@ void apitrace_target_free(struct apitrace_target *t)
 
 static int grow(struct apitrace_written_set *set, uint32_t number)
 {
-	size_t grown = set->size ? set->size : 256;
-	struct apitrace_written *p;
+	struct apitrace_written *p = array_reach(set->at, &set->size, number, sizeof *p);
 
-	while (grown <= number)
-		grown *= 2;
-	p = realloc(set->at, grown * sizeof *p);
 	if (!p)
 		return -1;
-	memset(p + set->size, 0, (grown - set->size) * sizeof *p);
 	set->at = p;
-	set->size = grown;
 	return 0;
 }
 

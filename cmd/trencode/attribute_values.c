@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/utf8.h"
 
 int attribute_put_integer(struct buffer *to, uint64_t number, bool minus, bool quote)
 {
@@ -172,28 +173,6 @@ static int set_bitmask(const struct attribute_source *s, const struct definition
 	return from_scratch(s, ATTRIBUTE_TEXT, out);
 }
 
-static int put_utf8(struct buffer *b, uint32_t c)
-{
-	uint8_t p[4];
-	size_t n = 1;
-
-	if (c < 0x80) {
-		p[0] = (uint8_t)c;
-	} else if (c < 0x800) {
-		p[0] = (uint8_t)(0xc0 | c >> 6);
-		n = 2;
-	} else if (c < 0x10000) {
-		p[0] = (uint8_t)(0xe0 | c >> 12);
-		n = 3;
-	} else {
-		p[0] = (uint8_t)(0xf0 | (c >> 18 & 7));
-		n = 4;
-	}
-	for (size_t i = 1; i < n; i++)
-		p[i] = (uint8_t)(0x80 | (c >> 6 * (n - 1 - i) & 0x3f));
-	return buffer_append(b, p, n);
-}
-
 static int set_wide(const struct attribute_source *s, const struct value *v, struct attribute *out)
 {
 	const uint8_t *p = v->bytes, *end = v->bytes + v->n;
@@ -204,7 +183,7 @@ static int set_wide(const struct attribute_source *s, const struct value *v, str
 
 		if (!c)
 			break;
-		if (put_utf8(s->scratch, c > 0x10ffff ? 0xfffd : (uint32_t)c))
+		if (utf8_put(s->scratch, c > 0x10ffff ? 0xfffd : (uint32_t)c))
 			return -1;
 	}
 	return from_scratch(s, ATTRIBUTE_TEXT, out);

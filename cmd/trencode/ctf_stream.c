@@ -44,21 +44,13 @@ static struct ctf_file *new_file(struct ctf_files *f, uint32_t key, enum ctf_str
 struct ctf_file *ctf_file(struct ctf_files *f, uint32_t key, enum ctf_stream_class stream,
 			  const struct lane *lane, uint64_t time, struct error *e)
 {
-	size_t n = f->nfirst ? f->nfirst : 64;
-	uint32_t *first;
+	uint32_t *first = array_reach(f->first, &f->nfirst, key, sizeof(*first));
 
-	while (n <= key)
-		n *= 2;
-	if (n > f->nfirst) {
-		first = realloc(f->first, n * sizeof(*first));
-		if (!first) {
-			error_no_memory(e);
-			return NULL;
-		}
-		memset(first + f->nfirst, 0, (n - f->nfirst) * sizeof(*first));
-		f->first = first;
-		f->nfirst = n;
+	if (!first) {
+		error_no_memory(e);
+		return NULL;
 	}
+	f->first = first;
 	/* where a recorder's clock steps back, what follows has a file of its own */
 	for (uint32_t i = f->first[key]; i; i = f->files[i - 1].next)
 		if (f->files[i - 1].last <= time)

@@ -60,7 +60,7 @@ struct encoder {
 	bool holds_several; /* traces behind each other in one file stay so */
 	bool needs_meta;    /* without META blocks of the source anew is the only way */
 	bool report;	    /* ticks become ns before it has the event, where --tick says how */
-	bool counts_calls;  /* main says how many calls did not return, or were never entered */
+	bool counts_calls;  /* encode.c says how many calls did not return, or were never entered */
 	/* 0, or -1 with the error filled: the run ends with status 2. */
 	int (*begin)(struct encoding *en, struct error *e);
 	/* a segment begins; h->properties name the commands upstream; may be NULL */

@@ -157,17 +157,12 @@ static int find_lane(struct state *s, const struct lane *lane, struct place_of_l
 	size_t n = lane->buffer.size;
 	uint32_t file, channel;
 	int32_t cpu = lane->flags & LANE_HAS_CPU ? lane->cpu : 0;
+	struct place_of_lane *lanes =
+		array_reach(s->lanes, &s->lanes_size, lane->number, sizeof *lanes);
 
-	if (lane->number >= s->lanes_size) {
-		size_t size = 2 * (size_t)lane->number + 64;
-		struct place_of_lane *lanes = realloc(s->lanes, size * sizeof *lanes);
-
-		if (!lanes)
-			return error_no_memory(e);
-		memset(lanes + s->lanes_size, 0, (size - s->lanes_size) * sizeof *lanes);
-		s->lanes = lanes;
-		s->lanes_size = size;
-	}
+	if (!lanes)
+		return error_no_memory(e);
+	s->lanes = lanes;
 	*out = &s->lanes[lane->number];
 	if ((*out)->file)
 		return 0;
@@ -286,16 +281,11 @@ static int announce_core(struct state *s, struct error *e)
 
 static int use_of(struct state *s, const struct type *t, struct use **out, struct error *e)
 {
-	if (t->number >= s->uses_size) {
-		size_t size = 2 * (size_t)t->number + 64;
-		struct use *uses = realloc(s->uses, size * sizeof *uses);
+	struct use *uses = array_reach(s->uses, &s->uses_size, t->number, sizeof *uses);
 
-		if (!uses)
-			return error_no_memory(e);
-		memset(uses + s->uses_size, 0, (size - s->uses_size) * sizeof *uses);
-		s->uses = uses;
-		s->uses_size = size;
-	}
+	if (!uses)
+		return error_no_memory(e);
+	s->uses = uses;
 	*out = &s->uses[t->number];
 	if (!(*out)->written)
 		(*out)->written = lttng_written_new(t);

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #include "anew.h"
-#include "anew_rounds.h"
 #include "common/field.h"
 #include "common/formats/lttng.h"
 
@@ -35,7 +34,6 @@ struct state {
 	uint32_t *lanes; /* by channel, CPU and round; 0 not yet */
 	size_t lanes_size;
 	struct intern lane_keys;
-	struct anew_rounds rounds;
 	struct type *gap;
 	struct buffer fixed, tail, text;
 	const struct clock *clock; /* of the first event */
@@ -253,7 +251,7 @@ static int lane_of(struct state *s, const struct lane *from, struct text_ref cha
 		   const struct lane **out)
 {
 	uint32_t cpu = from->flags & LANE_HAS_CPU && from->cpu >= 0 ? (uint32_t)from->cpu : 0;
-	uint32_t key[] = {channel.number, cpu, anew_rounds_at(&s->rounds, time)}, number;
+	uint32_t key[] = {channel.number, cpu, anew_rounds_at(&s->anew.rounds, time)}, number;
 	uint32_t *lanes;
 	struct lane *l;
 
@@ -422,6 +420,20 @@ static int row(void *state, const struct anew_row *r, struct error *e)
 	return dialect_event(&s->anew.d, &ev, e);
 }
 
+static void drop(void *state)
+{
+	struct state *s = state;
+
+	for (size_t i = 0; i < s->types_size; i++)
+		free(s->types[i].fields);
+	free(s->types);
+	free(s->lanes);
+	intern_free(&s->lane_keys);
+	buffer_free(&s->fixed);
+	buffer_free(&s->tail);
+	buffer_free(&s->text);
+}
+
 static const struct anew_target target = {
 	.native = &encoder_lttng,
 	.format = "lttng",
@@ -432,6 +444,7 @@ static const struct anew_target target = {
 	.call = row,
 	.instant = row,
 	.gap = row,
+	.drop = drop,
 };
 
 static int begin(struct encoding *en, struct error *e)
@@ -440,24 +453,8 @@ static int begin(struct encoding *en, struct error *e)
 
 	if (!s)
 		return -1;
-	s->gap = dialect_type(&s->anew.d, "gap", "");
-	if (!s->gap)
-		return error_no_memory(e);
-	s->gap->kind = KIND_GAP;
-	s->gap->flags = TYPE_TAIL;
-	s->gap->fixed_size = 24;
-	return 0;
-}
-
-static int head(struct encoding *en, const struct head *h, struct error *e)
-{
-	struct state *s = en->state;
-
-	/* what was held back is of the stream before */
-	if (anew_head(en, h, e))
-		return -1;
-	anew_rounds_head(&s->rounds, h);
-	return 0;
+	s->gap = dialect_gap(&s->anew.d, "");
+	return s->gap ? 0 : error_no_memory(e);
 }
 
 static int end(struct encoding *en, struct error *e)
@@ -469,7 +466,7 @@ static int end(struct encoding *en, struct error *e)
 	    s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
 		return -1;
 	anew_report(a);
-	anew_lost(a, s->rounds.count,
+	anew_lost(a, s->anew.rounds.count,
 		  "streams begin before the end of the ones in front: their channels are others, "
 		  "named ~2 and on");
 	anew_lost(a, s->blobs, "blobs are kept as their size alone");
@@ -478,31 +475,12 @@ static int end(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static void free_state(struct encoding *en)
-{
-	struct state *s = en->state;
-
-	if (!s)
-		return;
-	anew_free(&s->anew);
-	for (size_t i = 0; i < s->types_size; i++)
-		free(s->types[i].fields);
-	free(s->types);
-	free(s->lanes);
-	intern_free(&s->lane_keys);
-	buffer_free(&s->fixed);
-	buffer_free(&s->tail);
-	buffer_free(&s->text);
-	free(s);
-	en->state = NULL;
-}
-
 const struct encoder encoder_lttng_anew = {
 	.name = "lttng",
 	.output = ENCODER_TREE,
 	.begin = begin,
-	.head = head,
+	.head = anew_head,
 	.event = anew_event,
 	.end = end,
-	.free = free_state,
+	.free = anew_free,
 };

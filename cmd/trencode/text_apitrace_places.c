@@ -45,20 +45,11 @@ fail:
 const struct apitrace_place *apitrace_place(struct apitrace_places *s, const struct dictionary *d,
 					    uint32_t number)
 {
-	struct apitrace_place *k;
+	struct apitrace_place *k = array_reach(s->at, &s->size, number, sizeof *k);
 
-	if (number >= s->size) {
-		size_t size = s->size ? s->size : 256;
-
-		while (size <= number)
-			size *= 2;
-		k = realloc(s->at, size * sizeof *k);
-		if (!k)
-			return NULL;
-		memset(k + s->size, 0, (size - s->size) * sizeof *k);
-		s->at = k;
-		s->size = size;
-	}
+	if (!k)
+		return NULL;
+	s->at = k;
 	k = &s->at[number];
 	if (!k->place && number && prepare(k, dictionary_place(d, number)))
 		return NULL;

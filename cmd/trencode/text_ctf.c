@@ -96,14 +96,10 @@ static int meta(void *state, const struct source *source, const struct meta *m, 
 		goto failed;
 	if (b.size && buffer_append(&b, " ", 1))
 		goto failed;
-	if (source->number >= s->nhosts) {
-		hosts = realloc(s->hosts, (source->number + 1u) * sizeof *hosts);
-		if (!hosts)
-			goto failed;
-		memset(hosts + s->nhosts, 0, (source->number + 1u - s->nhosts) * sizeof *hosts);
-		s->hosts = hosts;
-		s->nhosts = source->number + 1u;
-	}
+	hosts = array_reach(s->hosts, &s->nhosts, source->number, sizeof *hosts);
+	if (!hosts)
+		goto failed;
+	s->hosts = hosts;
 	free(s->hosts[source->number].text);
 	s->hosts[source->number] = (struct lead){(char *)b.data, b.size};
 	return 0;

@@ -77,17 +77,11 @@ void hold_free(struct hold *h)
 static struct node **list_of(struct hold *h, const struct hold_row *row)
 {
 	size_t i = (size_t)row->event.lane->thread * 2 + row->scheduling;
+	struct node **lists = array_reach(h->lists, &h->nlists, i, sizeof *lists);
 
-	if (i >= h->nlists) {
-		size_t n = i + 64 > 2 * h->nlists ? i + 64 : 2 * h->nlists;
-		struct node **lists = realloc(h->lists, n * sizeof *lists);
-
-		if (!lists)
-			return NULL;
-		memset(lists + h->nlists, 0, (n - h->nlists) * sizeof *lists);
-		h->lists = lists;
-		h->nlists = n;
-	}
+	if (!lists)
+		return NULL;
+	h->lists = lists;
 	return &h->lists[i];
 }
 

@@ -55,19 +55,11 @@ int kernel_events_meta(struct kernel_events *k, const struct meta *m)
 
 static struct message *message_of(struct kernel_events *k, uint32_t number)
 {
-	size_t n = k->count ? k->count : 64;
-	struct message *messages;
+	struct message *messages = array_reach(k->messages, &k->count, number, sizeof *messages);
 
-	if (number < k->count)
-		return &k->messages[number];
-	while (n <= number)
-		n *= 2;
-	messages = reallocarray(k->messages, n, sizeof *messages);
 	if (!messages)
 		return NULL;
-	memset(messages + k->count, 0, (n - k->count) * sizeof *messages);
 	k->messages = messages;
-	k->count = n;
 	return &messages[number];
 }
 

@@ -77,3 +77,14 @@ size_t difference_text(struct time_difference *d, uint64_t time, bool ns, char o
 	d->last = time;
 	return (size_t)snprintf(out, DIFFERENCE_MOST, " %-8s", text);
 }
+
+bool clock_in_seconds(const char *clock)
+{
+	static const char *const names[] = {"local", "global",	 "uptime", "perf",
+					    "tai",   "tsc2nsec", "wall"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(clock, names[i]))
+			return true;
+	return !strncmp(clock, "mono", 4);
+}

@@ -33,4 +33,7 @@ enum { DIFFERENCE_MOST = 32 };
 size_t difference_text(struct time_difference *d, uint64_t time, bool ns,
 		       char out[DIFFERENCE_MOST]);
 
+/* Does trace-cmd take that clock for nanoseconds? Others it prints as they are. */
+bool clock_in_seconds(const char *clock);
+
 #endif

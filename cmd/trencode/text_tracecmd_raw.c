@@ -96,18 +96,6 @@ static int meta(void *state, const struct source *source, const struct meta *m, 
 	return r && !result ? 0 : error_no_memory(e);
 }
 
-/* Clocks that the real tool takes for nanoseconds; others it prints as they are. */
-static bool prints_seconds(const char *clock)
-{
-	static const char *const names[] = {"local", "global",	 "uptime", "perf",
-					    "tai",   "tsc2nsec", "wall"};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!strcmp(clock, names[i]))
-			return true;
-	return !strncmp(clock, "mono", 4);
-}
-
 /* The line in front of all events, and what the names of instances need. */
 static void begin_recording(struct state *s, struct recording *r, const struct clock *clock)
 {
@@ -116,7 +104,7 @@ static void begin_recording(struct state *s, struct recording *r, const struct c
 	unsigned width = 0;
 
 	r->began = true;
-	r->seconds = !clock || prints_seconds(clock->name.text);
+	r->seconds = !clock || clock_in_seconds(clock->name.text);
 	cpus = memmem(p, (size_t)(end - p), "\ncpus ", 6);
 	if (cpus) {
 		text_puts(s->out, "cpus=");

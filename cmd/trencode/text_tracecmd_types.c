@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "text_time.h"
+
 enum { NAME_WIDTH = 20 };
 
 /* An element i of an array that grows with zeros. */
@@ -68,23 +70,12 @@ void tc_types_free(struct tc_types *all)
 
 /* --- lanes --- */
 
-static bool in_microseconds(const char *clock)
-{
-	static const char *const names[] = {"local", "global",	 "uptime", "perf",
-					    "tai",   "tsc2nsec", "wall"};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!strcmp(clock, names[i]))
-			return true;
-	return !strncmp(clock, "mono", 4);
-}
-
 static int make_lane(struct tc_lane *l, const struct tc_sources *sources, const struct lane *lane)
 {
 	struct line line = {0};
 	size_t start;
 
-	l->microseconds = !lane->clock || in_microseconds(lane->clock->name.text);
+	l->microseconds = !lane->clock || clock_in_seconds(lane->clock->name.text);
 	tc_prefix(sources, lane, &line);
 	l->prefix_size = start = line.size;
 	line_put(&line, lane->comm.text, lane->comm.size);

@@ -47,6 +47,45 @@ struct text_uftrace {
 /* text_uftrace.c: the recording of a source; NULL when memory is out. */
 struct recording *text_uftrace_recording(struct text_uftrace *s, const struct source *source);
 
+/* text_uftrace_lines.c: what is known of a place; NULL when memory is out. */
+const struct place_text *text_uftrace_place_slow(struct text_uftrace *s, uint32_t number);
+
+static inline const struct place_text *text_uftrace_place(struct text_uftrace *s, uint32_t number)
+{
+	if (number < s->nplaces && s->places[number].known) {
+		const struct place *place = dictionary_place(s->dictionary, number);
+
+		if (!place || place->symbol == s->places[number].symbol)
+			return &s->places[number];
+	}
+	return text_uftrace_place_slow(s, number);
+}
+
+static inline void text_uftrace_indent(struct text_uftrace *s, int indent)
+{
+	if (indent > 0)
+		text_pad(s->out, ' ', 2 * (size_t)indent);
+}
+
+static inline void text_uftrace_columns(struct text_uftrace *s, const struct replay_task *t,
+					uint64_t duration, const struct replay_frame *frame)
+{
+	columns_print(s->out, &s->columns, s->dictionary, t, duration, frame);
+}
+
+/* Its leave comes next: one line. */
+void text_uftrace_leaf(struct text_uftrace *s, const struct replay_frame *f);
+/* What is called comes next. */
+void text_uftrace_open(struct text_uftrace *s);
+void text_uftrace_leave(struct text_uftrace *s, const struct replay_task *t,
+			const struct replay_frame *f, int indent, const struct place_text *p,
+			bool values);
+void text_uftrace_sched(struct text_uftrace *s, const struct replay_task *t, int indent,
+			const char *name, bool preempted, const struct replay_frame *timed);
+void text_uftrace_gap(struct text_uftrace *s, struct replay_task *t, const struct event *ev);
+/* The time goes back: that is said. */
+void text_uftrace_inverted(struct text_uftrace *s, const struct replay_task *t);
+
 /* text_uftrace_rows.c: an event as a row, which may wait for the next one. 0, or -1. */
 int text_uftrace_row(struct text_uftrace *s, const struct recording *r, const struct event *ev,
 		     struct error *e);

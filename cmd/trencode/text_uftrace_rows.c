@@ -11,7 +11,6 @@
 
 #include "common/formats/uftrace.h"
 #include "text_events.h"
-#include "text_time.h"
 #include "text_values.h"
 
 static struct replay_task *task_of(struct text_uftrace *s, const struct event *ev)
@@ -35,165 +34,6 @@ static struct replay_task *task_of(struct text_uftrace *s, const struct event *e
 	return s->tasks[number];
 }
 
-static const struct place_text *place_of_slow(struct text_uftrace *s, uint32_t number)
-{
-	const struct place *place = dictionary_place(s->dictionary, number);
-	struct text_ref name = dictionary_place_name(s->dictionary, number);
-	struct place_text *p;
-
-	if (number >= s->nplaces) {
-		p = array_reach(s->places, &s->nplaces, number, sizeof *p);
-		if (!p)
-			return NULL;
-		s->places = p;
-	}
-	p = &s->places[number];
-	*p = (struct place_text){.symbol = place ? place->symbol : NULL,
-				 .name = name.text,
-				 .size = name.size,
-				 .known = true,
-				 .bare = name.size && name.text[name.size - 1] == ')',
-				 .fixup = (uint8_t)fixup_of(name.text)};
-	if (place && place->space && !place->symbol && !place->name.size && !s->said_names &&
-	    !s->quiet) {
-		s->said_names = true;
-		warn(NULL, NO_OFFSET,
-		     "functions have no names yet: trsym belongs before this program");
-	}
-	return p;
-}
-
-static inline const struct place_text *place_of(struct text_uftrace *s, uint32_t number)
-{
-	if (number < s->nplaces && s->places[number].known) {
-		const struct place *place = dictionary_place(s->dictionary, number);
-
-		if (!place || place->symbol == s->places[number].symbol)
-			return &s->places[number];
-	}
-	return place_of_slow(s, number);
-}
-
-static inline void put_name(struct text_uftrace *s, const struct place_text *p)
-{
-	if (s->terminal)
-		text_masked(s->out, p->name, p->size);
-	else
-		text_put(s->out, p->name, p->size);
-}
-
-static void put_buffer(struct text_uftrace *s, const struct buffer *b)
-{
-	text_masked_buffer(s->out, b);
-}
-
-static inline void put_indent(struct text_uftrace *s, int indent)
-{
-	if (indent > 0)
-		text_pad(s->out, ' ', 2 * (size_t)indent);
-}
-
-static void put_columns(struct text_uftrace *s, const struct replay_task *t, uint64_t duration,
-			const struct replay_frame *frame)
-{
-	columns_print(s->out, &s->columns, s->dictionary, t, duration, frame);
-}
-
-/*
- * A whole line at once: columns, indent, before, the name, after. Most lines are of this kind.
- * False: it is to be printed piece by piece. before and after have LINE_PIECE bytes to copy.
- */
-enum { LINE_PIECE = 8 };
-
-static inline bool quick_line(struct text_uftrace *s, const struct replay_task *t,
-			      uint64_t duration, int indent, const char *before, size_t nbefore,
-			      const struct place_text *p, const char *after, size_t nafter)
-{
-	struct text *out = s->out;
-	size_t blank = indent > 0 ? 2 * (size_t)indent : 0;
-	size_t most = DURATION_WIDTH + sizeof t->tid + blank + p->size + 8 * LINE_PIECE;
-	char *at;
-
-	if (!s->columns.standard || s->terminal || most > TEXT_BUFFER)
-		return false;
-	if (most > TEXT_BUFFER - out->used)
-		text_make_room(out);
-	at = out->buffer + out->used;
-	*at++ = ' ';
-	duration_text(at, duration);
-	at += DURATION_WIDTH;
-	*at++ = ' ';
-	memcpy(at, t->tid, sizeof t->tid);
-	at += t->tid_size;
-	memcpy(at, " | ", 3);
-	at += 3;
-	if (blank <= 2 * LINE_PIECE)
-		memset(at, ' ', 2 * LINE_PIECE);
-	else
-		memset(at, ' ', blank);
-	at += blank;
-	memcpy(at, before, LINE_PIECE);
-	at += nbefore;
-	memcpy(at, p->name, p->size);
-	at += p->size;
-	memcpy(at, after, LINE_PIECE);
-	at += nafter;
-	out->used = (size_t)(at - out->buffer);
-	return true;
-}
-
-/* --- what is pending --- */
-
-/* "f(1, 2)" behind the columns. */
-static void print_call(struct text_uftrace *s, const struct place_text *p)
-{
-	put_indent(s, s->indent);
-	put_name(s, p);
-	if (s->arguments.size)
-		put_buffer(s, &s->arguments);
-	else if (!p->bare)
-		text_put(s->out, "()", 2);
-}
-
-static void print_comment(struct text_uftrace *s, const char *end, size_t n)
-{
-	put_buffer(s, &s->comment);
-	text_put(s->out, end, n);
-}
-
-/* Its leave comes next: one line. */
-static void print_leaf(struct text_uftrace *s, const struct replay_frame *f)
-{
-	const struct place_text *p = &s->places[s->place];
-
-	if (!s->arguments.size && !s->result.size && !s->comment.size &&
-	    quick_line(s, s->task, f->time, s->indent, "       ", 0, p,
-		       p->bare ? ";\n      " : "();\n    ", p->bare ? 2 : 4))
-		return;
-	put_columns(s, s->task, f->time, f);
-	print_call(s, p);
-	put_buffer(s, &s->result);
-	text_char(s->out, ';');
-	print_comment(s, "\n", 1);
-}
-
-static void print_open(struct text_uftrace *s)
-{
-	struct replay_frame *f = replay_frame(s->task, s->frame);
-	const struct place_text *p = &s->places[s->place];
-
-	if (s->arguments.size || s->comment.size ||
-	    !quick_line(s, s->task, 0, s->indent, "       ", 0, p,
-			p->bare ? " {\n     " : "() {\n   ", p->bare ? 3 : 5)) {
-		put_columns(s, s->task, 0, f);
-		print_call(s, p);
-		text_put(s->out, " {", 2);
-		print_comment(s, "\n", 1);
-	}
-	if (f)
-		replay_entered(s->task, f);
-}
-
 /* Where events are printed: the frame above the top, as uftrace has it. NULL: they are not shown.
  */
 static const struct replay_frame *event_frame(struct replay_task *t)
@@ -203,31 +43,21 @@ static const struct replay_frame *event_frame(struct replay_task *t)
 	return f && !(f->flags & FRAME_HIDDEN) ? f : NULL;
 }
 
-static void print_sched(struct text_uftrace *s, const struct replay_task *t, int indent,
-			const char *name, bool preempted, const struct replay_frame *timed)
-{
-	put_columns(s, t, timed ? timed->time : 0, timed);
-	put_indent(s, indent);
-	text_puts(s->out, "/* linux:");
-	text_puts(s->out, name);
-	if (preempted)
-		text_puts(s->out, " (pre-empted)");
-	text_puts(s->out, " */\n");
-}
+/* --- what is pending --- */
 
 static void print_sched_pending(struct text_uftrace *s, bool both)
 {
 	const struct replay_frame *f = event_frame(s->task);
 
 	if (f)
-		print_sched(s, s->task, s->indent, both ? "schedule" : "sched-out", s->preempted,
-			    both && f->time ? f : NULL);
+		text_uftrace_sched(s, s->task, s->indent, both ? "schedule" : "sched-out",
+				   s->preempted, both && f->time ? f : NULL);
 }
 
 void text_uftrace_settle(struct text_uftrace *s)
 {
 	if (s->pending == PENDING_CALL)
-		print_open(s);
+		text_uftrace_open(s);
 	else if (s->pending == PENDING_SCHED)
 		print_sched_pending(s, false);
 	s->pending = PENDING_NONE;
@@ -257,7 +87,7 @@ static bool skip(struct text_uftrace *s, struct replay_task *t, const struct rep
 		if (t->allowance > 0)
 			return false;
 		replay_consume(t, row);
-		p = place_of(s, row->place);
+		p = text_uftrace_place(s, row->place);
 		replay_enter(t, p ? (enum fixup)p->fixup : FIXUP_NONE);
 		s->hidden++;
 		return true;
@@ -314,7 +144,7 @@ static int settle(struct text_uftrace *s, const struct recording *r, struct repl
 		if (take_result(s, r, ev))
 			return -1;
 		if (f)
-			print_leaf(s, f);
+			text_uftrace_leaf(s, f);
 		replay_left(t);
 		s->pending = PENDING_NONE;
 		return 1;
@@ -368,7 +198,7 @@ static int take_callsite(struct text_uftrace *s, const struct recording *r, stru
 static int print_enter(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
 		       const struct replay_row *row, const struct event *ev)
 {
-	const struct place_text *p = place_of(s, row->place);
+	const struct place_text *p = text_uftrace_place(s, row->place);
 	const struct place *place = dictionary_place(s->dictionary, row->place);
 	struct value_names names = {s->dictionary, r->symbols, NULL, row->time};
 
@@ -397,22 +227,12 @@ static int print_leave(struct text_uftrace *s, const struct recording *r, struct
 	const struct replay_frame *f = replay_frame(t, t->count);
 
 	if (f && !(f->flags & FRAME_HIDDEN)) {
-		const struct place_text *p = place_of(s, row->place);
+		const struct place_text *p = text_uftrace_place(s, row->place);
 		int indent = replay_leaving(t);
 
 		if (!p || take_result(s, r, ev))
 			return -1;
-		if (ev->type->flags & TYPE_VALUES ||
-		    !quick_line(s, t, f->time, indent, "} /*   ", 5, p, " */\n   ", 4)) {
-			put_columns(s, t, f->time, f);
-			put_indent(s, indent);
-			text_char(s->out, '}');
-			put_buffer(s, &s->result);
-			text_put(s->out, ";", ev->type->flags & TYPE_VALUES ? 1 : 0);
-			text_put(s->out, " /* ", 4);
-			put_name(s, p);
-			text_put(s->out, " */\n", 4);
-		}
+		text_uftrace_leave(s, t, f, indent, p, ev->type->flags & TYPE_VALUES);
 	}
 	replay_left(t);
 	return 0;
@@ -439,7 +259,7 @@ static void print_sched_row(struct text_uftrace *s, struct replay_task *t,
 	}
 	f = event_frame(t);
 	if (f)
-		print_sched(s, t, t->indent, "sched-in", false, f->time ? f : NULL);
+		text_uftrace_sched(s, t, t->indent, "sched-in", false, f->time ? f : NULL);
 }
 
 static int print_instant(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
@@ -459,60 +279,15 @@ static int print_instant(struct text_uftrace *s, const struct recording *r, stru
 	}
 	if (t->allowance <= 0 || !event_frame(t))
 		return 0;
-	put_columns(s, t, 0, NULL);
+	text_uftrace_columns(s, t, 0, NULL);
 	/* what came from outside belongs to no depth */
-	put_indent(s, ev->type->native == UFTRACE_EV_EXTERN ? 0 : t->indent);
+	text_uftrace_indent(s, ev->type->native == UFTRACE_EV_EXTERN ? 0 : t->indent);
 	text_put(s->out, "/* ", 3);
 	event_text(s->out, &names, ev);
 	if (is_kernel_event(ev) && kernel_event_text(r->kernel, s->out, ev))
 		return -1;
 	text_put(s->out, " */\n", 4);
 	return 0;
-}
-
-static void print_gap(struct text_uftrace *s, struct replay_task *t, const struct event *ev)
-{
-	struct gap_row g;
-
-	if (!gap_get(ev, &g))
-		return;
-	put_columns(s, t, 0, NULL);
-	put_indent(s, t->indent + 1);
-	if (g.reason == GAP_LOST) {
-		if (g.count == UINT64_MAX || (int32_t)g.count <= 0)
-			text_puts(s->out, "/* LOST some records!! */\n");
-		else
-			text_printf(s->out, "/* LOST %" PRIu64 " records!! */\n", g.count);
-		return;
-	}
-	text_puts(s->out, g.reason == GAP_DAMAGE ? "/* DAMAGED" : "/* NOT READ");
-	if (g.count != UINT64_MAX)
-		text_printf(s->out, " %" PRIu64 " %s", g.count,
-			    g.unit == GAP_BYTES ? "bytes" : "records");
-	if (g.file_size) {
-		text_puts(s->out, " of ");
-		text_masked(s->out, g.file, g.file_size);
-	}
-	if (g.offset != NO_OFFSET)
-		text_printf(s->out, " at 0x%" PRIx64, g.offset);
-	if (g.message_size) {
-		text_puts(s->out, ": ");
-		text_masked(s->out, g.message, g.message_size);
-	}
-	text_puts(s->out, "!! */\n");
-}
-
-static void check_order(struct text_uftrace *s, struct replay_task *t, uint64_t time)
-{
-	struct replay *r = t->replay;
-
-	if (r->last > time) {
-		columns_blank(s->out, &s->columns);
-		text_char(s->out, ' ');
-		put_indent(s, t->indent + 1);
-		text_puts(s->out, "/* inverted time: broken data? */\n");
-	}
-	r->last = time;
 }
 
 static enum row_kind row_kind(const struct type *type, const struct event *ev)
@@ -544,7 +319,7 @@ int text_uftrace_row(struct text_uftrace *s, const struct recording *r, const st
 	if (ev->type->kind == KIND_GAP) {
 		text_uftrace_settle(s);
 		replay_consume(t, &row);
-		print_gap(s, t, ev);
+		text_uftrace_gap(s, t, ev);
 		return 0;
 	}
 	if (s->pending) {
@@ -555,7 +330,9 @@ int text_uftrace_row(struct text_uftrace *s, const struct recording *r, const st
 	replay_consume(t, &row);
 	if ((row.kind > ROW_LEAVE || (row.kernel && !s->dictionary->filtered)) && !t->calls)
 		return 0;
-	check_order(s, t, row.time);
+	if (t->replay->last > row.time)
+		text_uftrace_inverted(s, t);
+	t->replay->last = row.time;
 	t->last_time = t->time;
 	t->time = row.time;
 	used = 0;

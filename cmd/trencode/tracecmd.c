@@ -144,18 +144,13 @@ static struct tracecmd_stream *new_stream(struct tracecmd_state *s, const struct
 static int stream_of(struct tracecmd_state *s, const struct lane *lane, bool text,
 		     struct tracecmd_stream **out, struct error *e)
 {
+	struct lane_streams *lanes =
+		array_reach(s->lanes, &s->lanes_size, lane->number, sizeof *lanes);
 	struct tracecmd_stream **at;
 
-	if (lane->number >= s->lanes_size) {
-		size_t size = 2 * (size_t)lane->number + 64;
-		struct lane_streams *lanes = realloc(s->lanes, size * sizeof *lanes);
-
-		if (!lanes)
-			return error_no_memory(e);
-		memset(lanes + s->lanes_size, 0, (size - s->lanes_size) * sizeof *lanes);
-		s->lanes = lanes;
-		s->lanes_size = size;
-	}
+	if (!lanes)
+		return error_no_memory(e);
+	s->lanes = lanes;
 	at = text ? &s->lanes[lane->number].text : &s->lanes[lane->number].data;
 	if (!*at) {
 		*at = new_stream(s, lane, text);

@@ -3,7 +3,8 @@
  *
  * Calls are funcgraph_entry and funcgraph_exit of functions with made-up addresses in kallsyms,
  * arguments and return values a print record beside them; other events have formats of their own
- * (tracecmd_anew_formats.c). The ring buffers are those of the encoder of trace.dat's own streams.
+ * (tracecmd_anew_formats.c). What the file has beside them is in tracecmd_anew_parts.c. The ring
+ * buffers are those of the encoder of trace.dat's own streams.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,133 +16,39 @@
 
 enum { TEXT_MOST = TRACECMD_RECORD_MOST - 32 };
 
-/* Where neither programs nor the kernel have anything. */
-static const uint64_t FIRST_ADDRESS = 1ull << 48;
-
-static const char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-				  "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-				  "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-				  "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
-static const char header_event[] = "# compressed entry header\n"
-				   "\ttype_len    :    5 bits\n"
-				   "\ttime_delta  :   27 bits\n"
-				   "\tarray       :   32 bits\n\n"
-				   "\tpadding     : type == 29\n"
-				   "\ttime_extend : type == 30\n"
-				   "\ttime_stamp : type == 31\n"
-				   "\tdata max type_len  == 28\n";
-
 struct state {
 	struct anew anew;
 	struct tracecmd_formats formats;
 	struct tracecmd_made *types; /* by the stream's number */
 	size_t types_size;
-	uint64_t *places; /* addresses */
-	size_t places_size;
 	struct tracecmd_lanes lanes;
 	struct type *record, *gap;
-	struct buffer data, text, kallsyms, printk, cmdlines, symbols;
-	uint64_t functions, blobs, cut;
+	struct tracecmd_parts parts;
+	struct buffer data, text;
+	uint64_t blobs, cut;
 	bool begun;
 };
-
-/* The name of the clock, by which readers print times: of another trace.dat it is kept, also where
- * that prints them as plain numbers. */
-static const char *clock_name(const struct state *s, const struct lane *lane)
-{
-	static const char *const known[] = {"local", "global",	"counter", "uptime",
-					    "perf",  "mono",	"boot",	   "mono_raw",
-					    "tai",   "x86-tsc", "ppc-tb",  "s390-tod"};
-	const struct clock *clock = lane ? lane->clock : NULL;
-	bool ticks = clock && clock->flags & CLOCK_TICKS;
-
-	if (ticks && s->anew.options->tick)
-		return "local";
-	if (clock && lane->source && !strcmp(lane->source->format.text, "trace-cmd"))
-		for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-			if (!strcmp(clock->name.text, known[i]))
-				return known[i];
-	return ticks ? "counter" : "local";
-}
-
-/* As readers know the clock by this option only; appended as trdecode gives them. */
-static int put_clock_option(struct state *s, const char *clock, struct error *e)
-{
-	struct buffer b = {0};
-	size_t n = strlen(clock) + 3;
-	int result = buffer_u32(&b, TRACECMD_TRACECLOCK) || buffer_u32(&b, (uint32_t)n) ||
-				     buffer_printf(&b, "[%s]", clock) || buffer_u8(&b, 0)
-			     ? error_no_memory(e)
-			     : dialect_meta(&s->anew.d, "options", b.data, b.size, 0, e);
-
-	buffer_free(&b);
-	return result;
-}
-
-static int begin_file(struct state *s, const struct lane *lane, struct error *e)
-{
-	static const char file[] = "version 6\nlong_size 8\npage_size 4096\ncompression none\n"
-				   "compression_version \ntime_added 0\ncpus 1\n";
-	const char *clock = clock_name(s, lane);
-	char buffers[64];
-	int n = snprintf(buffers, sizeof buffers, "\t%s\t4096\t1\n", clock);
-
-	s->begun = true;
-	s->anew.d.clock->name = dialect_text(&s->anew.d, clock, strlen(clock));
-	return dialect_meta(&s->anew.d, "file", file, sizeof file - 1, 0, e) ||
-			       dialect_meta(&s->anew.d, "buffers", buffers, (size_t)n, 0, e) ||
-			       dialect_meta(&s->anew.d, "header_page", header_page,
-					    sizeof header_page - 1, 0, e) ||
-			       dialect_meta(&s->anew.d, "header_event", header_event,
-					    sizeof header_event - 1, 0, e) ||
-			       put_clock_option(s, clock, e)
-		       ? -1
-		       : 0;
-}
 
 /* Pointers of the kernel's events keep their names, and its formats of messages. */
 static int meta(struct encoding *en, const struct meta *m, struct error *e)
 {
 	struct state *s = en->state;
-	const struct source *source =
-		m->source ? pool_at(&en->dictionary->sources, m->source) : NULL;
-	struct buffer *b = NULL;
 
-	if (m->name_size == 8 && !memcmp(m->name, "kallsyms", 8))
-		b = &s->kallsyms;
-	else if (m->name_size == 14 && !memcmp(m->name, "printk_formats", 14))
-		b = &s->printk;
-	if (!b || !source || strcmp(source->format.text, "trace-cmd") != 0 || !m->size)
-		return 0;
-	if (!m->offset && b->size && b->data[b->size - 1] != '\n' && buffer_u8(b, '\n'))
-		return error_no_memory(e);
-	return buffer_append(b, m->data, m->size) ? error_no_memory(e) : 0;
+	return tracecmd_parts_meta(&s->parts, en->dictionary, m, e);
 }
 
 /* The native encoder has had them of the first source. */
 static void take_over(struct encoding *en, void *state)
 {
 	struct state *s = en->state;
-	struct tracecmd_state *native = state;
 
-	s->kallsyms = native->parts[PART_KALLSYMS];
-	s->printk = native->parts[PART_PRINTK];
-	native->parts[PART_KALLSYMS] = native->parts[PART_PRINTK] = (struct buffer){0};
+	tracecmd_parts_take_over(&s->parts, state);
 }
 
-static int name_thread(struct state *s, struct anew_thread *t)
+static int begin_file(struct state *s, const struct lane *lane, struct error *e)
 {
-	struct buffer *b = &s->cmdlines;
-
-	if (t->told || !t->tid || (!t->comm.size && !t->per_cpu))
-		return 0;
-	t->told = true;
-	if (buffer_printf(b, "%" PRId32 " ", t->tid))
-		return -1;
-	if (t->per_cpu ? buffer_printf(b, "interrupts")
-		       : anew_name_escaped(b, t->comm.text, t->comm.size, ""))
-		return -1;
-	return buffer_u8(b, '\n');
+	s->begun = true;
+	return tracecmd_parts_begin(&s->anew, lane, e);
 }
 
 /* --- records --- */
@@ -162,38 +69,10 @@ static int put_record(struct state *s, const struct anew_row *r, struct error *e
 			   .tail = s->data.data,
 			   .tail_size = (uint32_t)s->data.size};
 
-	if (name_thread(s, r->thread) ||
-	    tracecmd_lane_of(&s->lanes, &s->anew.d, r->ev->lane, r->time, &ev.lane))
+	if (tracecmd_parts_thread(&s->parts, r->thread) ||
+	    tracecmd_lane_of(&s->lanes, &s->anew, r->ev->lane, r->time, &ev.lane))
 		return error_no_memory(e);
 	return dialect_event(&s->anew.d, &ev, e);
-}
-
-static int address_of(struct state *s, uint32_t number, uint64_t *address)
-{
-	uint64_t *places = array_reach(s->places, &s->places_size, number, sizeof *places);
-	const struct place *place = dictionary_place(s->anew.dictionary, number);
-	struct text_ref name;
-	struct buffer *b = &s->symbols;
-
-	if (!places)
-		return -1;
-	s->places = places;
-	*address = places[number];
-	if (*address)
-		return 0;
-	*address = places[number] = FIRST_ADDRESS + 16 * ++s->functions;
-	anew_use_place(&s->anew, number);
-	name = dictionary_place_name(s->anew.dictionary, number);
-	/* a second $ or a tab would mean something */
-	if (buffer_printf(b, "%016" PRIx64 " T ", *address) ||
-	    anew_name_escaped(b, name.text, name.size, " $"))
-		return -1;
-	if (place && place->symbol && place->symbol->module.size &&
-	    (buffer_printf(b, "\t[") ||
-	     anew_name_escaped(b, place->symbol->module.text, place->symbol->module.size, " []") ||
-	     buffer_u8(b, ']')))
-		return -1;
-	return buffer_u8(b, '\n');
 }
 
 static int put_print(struct state *s, const struct anew_row *r, uint64_t ip, struct error *e)
@@ -256,7 +135,7 @@ static int call(void *state, const struct anew_row *r, struct error *e)
 	struct exit_fields exit;
 	uint64_t address;
 
-	if (address_of(s, r->place, &address) || values_text(s, r))
+	if (tracecmd_parts_address(&s->parts, &s->anew, r->place, &address) || values_text(s, r))
 		return error_no_memory(e);
 	if (leave && put_print(s, r, address, e))
 		return -1;
@@ -403,9 +282,23 @@ static int gap(void *state, const struct anew_row *r, struct error *e)
 		return 0;
 	ev.time = r->time;
 	ev.type = s->gap;
-	return tracecmd_lane_of(&s->lanes, &s->anew.d, r->ev->lane, r->time, &ev.lane)
+	return tracecmd_lane_of(&s->lanes, &s->anew, r->ev->lane, r->time, &ev.lane)
 		       ? error_no_memory(e)
 		       : dialect_event(&s->anew.d, &ev, e);
+}
+
+static void drop(void *state)
+{
+	struct state *s = state;
+
+	tracecmd_formats_free(&s->formats);
+	for (size_t i = 0; i < s->types_size; i++)
+		free(s->types[i].fields);
+	free(s->types);
+	tracecmd_parts_free(&s->parts);
+	tracecmd_lanes_free(&s->lanes);
+	buffer_free(&s->data);
+	buffer_free(&s->text);
 }
 
 static const struct anew_target target = {
@@ -417,6 +310,7 @@ static const struct anew_target target = {
 	.call = call,
 	.instant = instant,
 	.gap = gap,
+	.drop = drop,
 };
 
 static int begin(struct encoding *en, struct error *e)
@@ -426,13 +320,11 @@ static int begin(struct encoding *en, struct error *e)
 	if (!s)
 		return -1;
 	s->record = dialect_type(&s->anew.d, "record", "trace");
-	s->gap = dialect_type(&s->anew.d, "gap", "trace");
+	s->gap = dialect_gap(&s->anew.d, "trace");
 	if (!s->record || !s->gap || tracecmd_formats_begin(&s->formats, &s->anew.d))
 		return error_no_memory(e);
-	s->record->flags = s->gap->flags = TYPE_TAIL;
+	s->record->flags = TYPE_TAIL;
 	s->record->native = TRACECMD_ID_OWN;
-	s->gap->kind = KIND_GAP;
-	s->gap->fixed_size = 24;
 	return 0;
 }
 
@@ -445,23 +337,7 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 	return anew_event(en, ev, e);
 }
 
-static int head(struct encoding *en, const struct head *h, struct error *e)
-{
-	struct state *s = en->state;
-
-	/* what was held back is of the stream before */
-	if (anew_head(en, h, e))
-		return -1;
-	anew_rounds_head(&s->lanes.rounds, h);
-	return 0;
-}
-
 /* --- the end --- */
-
-static int take(struct buffer *to, const struct buffer *from)
-{
-	return from->size ? buffer_append(to, from->data, from->size) : 0;
-}
 
 static int end(struct encoding *en, struct error *e)
 {
@@ -471,17 +347,14 @@ static int end(struct encoding *en, struct error *e)
 
 	if ((!s->begun && begin_file(s, NULL, e)) || anew_end(a, e))
 		return -1;
-	if (take(&native->parts[PART_KALLSYMS], &s->symbols) ||
-	    take(&native->parts[PART_KALLSYMS], &s->kallsyms) ||
-	    take(&native->parts[PART_PRINTK], &s->printk) ||
-	    take(&native->parts[PART_CMDLINES], &s->cmdlines) ||
+	if (tracecmd_parts_end(&s->parts, native) ||
 	    tracecmd_formats_end(&s->formats, &native->parts[PART_FORMATS]))
 		return error_no_memory(e);
 	if (s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
 		return -1;
 	anew_report(a);
 	anew_lost(a, s->lanes.no_cpu, "events of no CPU are on CPU 0");
-	anew_lost(a, s->lanes.rounds.count,
+	anew_lost(a, a->rounds.count,
 		  "streams begin before the end of the ones in front: their buffers are instances "
 		  "of their own, named ~2 and on");
 	anew_lost(a, a->comms, "events have lost their task's name, which had changed");
@@ -495,37 +368,14 @@ static int end(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static void free_state(struct encoding *en)
-{
-	struct state *s = en->state;
-
-	if (!s)
-		return;
-	anew_free(&s->anew);
-	tracecmd_formats_free(&s->formats);
-	for (size_t i = 0; i < s->types_size; i++)
-		free(s->types[i].fields);
-	free(s->types);
-	free(s->places);
-	tracecmd_lanes_free(&s->lanes);
-	buffer_free(&s->data);
-	buffer_free(&s->text);
-	buffer_free(&s->kallsyms);
-	buffer_free(&s->printk);
-	buffer_free(&s->cmdlines);
-	buffer_free(&s->symbols);
-	free(s);
-	en->state = NULL;
-}
-
 const struct encoder encoder_tracecmd_anew = {
 	.name = "trace-cmd",
 	.output = ENCODER_FILE,
 	.begin = begin,
-	.head = head,
+	.head = anew_head,
 	.meta = meta,
 	.event = event,
 	.end = end,
-	.free = free_state,
+	.free = anew_free,
 	.take_over = take_over,
 };

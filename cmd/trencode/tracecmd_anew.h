@@ -5,7 +5,6 @@
 #define TR_TRACECMD_ANEW_H
 
 #include "anew.h"
-#include "anew_rounds.h"
 #include "tracecmd.h"
 
 enum {
@@ -69,13 +68,40 @@ struct tracecmd_lanes {
 	struct intern keys; /* buffer, CPU and round */
 	uint32_t *lanes;    /* in the dialect */
 	size_t size;
-	struct anew_rounds rounds;
 	uint64_t no_cpu; /* events of none */
 };
 
 /* -1: memory is out. */
-int tracecmd_lane_of(struct tracecmd_lanes *l, struct dialect *d, const struct lane *from,
+int tracecmd_lane_of(struct tracecmd_lanes *l, struct anew *a, const struct lane *from,
 		     uint64_t time, const struct lane **out);
 void tracecmd_lanes_free(struct tracecmd_lanes *l);
+
+/*
+ * tracecmd_anew_parts.c: what the file has beside its records
+ */
+struct tracecmd_parts {
+	struct buffer kallsyms, printk; /* of the sources */
+	struct buffer cmdlines;		/* of threads that were named */
+	struct buffer symbols;		/* of functions, like kallsyms */
+	uint64_t *places;		/* their addresses, by the stream's number; 0: none yet */
+	size_t places_size;
+	uint64_t functions;
+};
+
+/* Headers, and the clock by the first event's lane (NULL: there is no event). */
+int tracecmd_parts_begin(struct anew *a, const struct lane *lane, struct error *e);
+/* A part of a source goes by: those that are wanted are kept. */
+int tracecmd_parts_meta(struct tracecmd_parts *p, const struct dictionary *d, const struct meta *m,
+			struct error *e);
+/* What the native encoder has had of them. */
+void tracecmd_parts_take_over(struct tracecmd_parts *p, struct tracecmd_state *native);
+/* The thread's name, once. -1: memory is out. */
+int tracecmd_parts_thread(struct tracecmd_parts *p, struct anew_thread *t);
+/* The made-up address of a function. -1: memory is out. */
+int tracecmd_parts_address(struct tracecmd_parts *p, struct anew *a, uint32_t number,
+			   uint64_t *address);
+/* All of it to the native encoder. -1: memory is out. */
+int tracecmd_parts_end(const struct tracecmd_parts *p, struct tracecmd_state *native);
+void tracecmd_parts_free(struct tracecmd_parts *p);
 
 #endif

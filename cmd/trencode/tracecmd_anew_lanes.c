@@ -19,16 +19,17 @@ static int name_buffer(struct lane *made, struct dialect *d, struct text_ref nam
 	return result;
 }
 
-int tracecmd_lane_of(struct tracecmd_lanes *l, struct dialect *d, const struct lane *from,
+int tracecmd_lane_of(struct tracecmd_lanes *l, struct anew *a, const struct lane *from,
 		     uint64_t time, const struct lane **out)
 {
+	struct dialect *d = &a->d;
 	bool instance = from->source && !strcmp(from->source->format.text, "trace-cmd");
 	bool has_cpu = from->flags & LANE_HAS_CPU && (uint32_t)from->cpu < TRACECMD_CPUS_MOST;
 	struct text_ref name = dialect_text(d, from->buffer.text, instance ? from->buffer.size : 0);
 	uint32_t key[] = {name.number, has_cpu ? (uint32_t)from->cpu : 0, 0}, number, *lanes;
 	struct lane *made;
 
-	key[2] = anew_rounds_at(&l->rounds, time);
+	key[2] = anew_rounds_at(&a->rounds, time);
 	l->no_cpu += !has_cpu;
 	number = intern(&l->keys, key, sizeof key);
 	if (number == INTERN_NONE)

@@ -73,13 +73,8 @@ static int begin_types(struct state *s)
 			t->native = (uint32_t)leave;
 			s->calls[leave][values] = t;
 		}
-	s->gap = dialect_type(&s->anew.d, "gap", "uftrace");
-	if (!s->gap)
-		return -1;
-	s->gap->kind = KIND_GAP;
-	s->gap->flags = TYPE_TAIL;
-	s->gap->fixed_size = 24;
-	return 0;
+	s->gap = dialect_gap(&s->anew.d, "uftrace");
+	return s->gap ? 0 : -1;
 }
 
 /* --- threads --- */
@@ -295,6 +290,25 @@ static int gap(void *state, const struct anew_row *r, struct error *e)
 	return lane_of(s, r, &ev.lane, e) ? -1 : dialect_event(&s->anew.d, &ev, e);
 }
 
+static void drop(void *state)
+{
+	struct state *s = state;
+
+	uftrace_symbols_free(&s->modules);
+	uftrace_specs_free(&s->specs);
+	free(s->places);
+	free(s->lanes);
+	free(s->events);
+	for (size_t i = 0; i < s->fields_size; i++)
+		free(s->fields[i].fields);
+	free(s->fields);
+	buffer_free(&s->values);
+	buffer_free(&s->events_txt.b);
+	buffer_free(&s->external.b);
+	buffer_free(&s->scratch);
+	uftrace_tasks_free(&s->tasks);
+}
+
 static const struct anew_target target = {
 	.native = &encoder_uftrace,
 	.format = "uftrace",
@@ -307,6 +321,7 @@ static const struct anew_target target = {
 	.call = call,
 	.instant = instant,
 	.gap = gap,
+	.drop = drop,
 };
 
 static int begin(struct encoding *en, struct error *e)
@@ -435,30 +450,6 @@ static int end(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static void free_state(struct encoding *en)
-{
-	struct state *s = en->state;
-
-	if (!s)
-		return;
-	anew_free(&s->anew);
-	uftrace_symbols_free(&s->modules);
-	uftrace_specs_free(&s->specs);
-	free(s->places);
-	free(s->lanes);
-	free(s->events);
-	for (size_t i = 0; i < s->fields_size; i++)
-		free(s->fields[i].fields);
-	free(s->fields);
-	buffer_free(&s->values);
-	buffer_free(&s->events_txt.b);
-	buffer_free(&s->external.b);
-	buffer_free(&s->scratch);
-	uftrace_tasks_free(&s->tasks);
-	free(s);
-	en->state = NULL;
-}
-
 const struct encoder encoder_uftrace_anew = {
 	.name = "uftrace",
 	.output = ENCODER_TREE,
@@ -466,5 +457,5 @@ const struct encoder encoder_uftrace_anew = {
 	.head = anew_head,
 	.event = event,
 	.end = end,
-	.free = free_state,
+	.free = anew_free,
 };

@@ -21,19 +21,13 @@ void frames_free(struct frames *f)
 
 struct frame_stack *frames_new_stack(struct frames *f, uint32_t number)
 {
-	size_t size = f->size ? f->size : 64;
-	struct frame_stack *stacks;
+	struct frame_stack *stacks = array_reach(f->stacks, &f->size, number, sizeof *stacks);
 
-	while (size <= number)
-		size *= 2;
-	stacks = realloc(f->stacks, size * sizeof *stacks);
 	if (!stacks) {
 		f->out_of_memory = true;
 		return NULL;
 	}
-	memset(stacks + f->size, 0, (size - f->size) * sizeof *stacks);
 	f->stacks = stacks;
-	f->size = size;
 	return &stacks[number];
 }
 

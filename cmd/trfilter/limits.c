@@ -140,20 +140,13 @@ static int find(struct limits *l, const struct moment *m, const struct clock *c,
 static const struct window *window_of(struct limits *l, const struct clock *c)
 {
 	static const struct window none = {true, UINT64_MAX, 0};
-	struct window *w;
+	struct window *w = array_reach(l->windows, &l->nwindows, c->number, sizeof *w);
 
-	if (c->number >= l->nwindows) {
-		size_t size = (size_t)c->number + 8;
-
-		w = realloc(l->windows, size * sizeof *w);
-		if (!w) {
-			l->pairing.out_of_memory = true;
-			return &none;
-		}
-		memset(w + l->nwindows, 0, (size - l->nwindows) * sizeof *w);
-		l->windows = w;
-		l->nwindows = size;
+	if (!w) {
+		l->pairing.out_of_memory = true;
+		return &none;
 	}
+	l->windows = w;
 	w = &l->windows[c->number];
 	if (!w->known) {
 		*w = (struct window){true, 0, UINT64_MAX};
@@ -189,20 +182,13 @@ static bool between(struct limits *l, const struct event *e)
 {
 	uint32_t thread = e->lane->thread;
 	bool leave = e->type->kind == KIND_LEAVE;
-	uint8_t *inside;
+	uint8_t *inside = array_reach(l->inside, &l->ninside, thread, 1);
 
-	if (thread >= l->ninside) {
-		size_t size = 2 * ((size_t)thread + 32);
-
-		inside = realloc(l->inside, size);
-		if (!inside) {
-			l->pairing.out_of_memory = true;
-			return false;
-		}
-		memset(inside + l->ninside, 0, size - l->ninside);
-		l->inside = inside;
-		l->ninside = size;
+	if (!inside) {
+		l->pairing.out_of_memory = true;
+		return false;
 	}
+	l->inside = inside;
 	inside = &l->inside[thread];
 	/* a call is asked at its enter, but for who asks for leaves */
 	if (!*inside) {

@@ -1,20 +1,7 @@
 /* trfilter - keep the events of a stream for which a condition holds */
 #include <getopt.h>
 
-#include "emit.h"
-#include "explain.h"
-#include "report.h"
-#include "settings.h"
-
-enum { WAITING_LIMIT = 8 << 20 }; /* bytes in memory */
-
-struct work {
-	struct stage *stage;
-	struct settings *settings;
-	struct select select;
-	uint64_t matched;
-	bool stream_read; /* --explain reads one only if it is named */
-};
+#include "run.h"
 
 static const struct program program = {
 	.name = "trfilter",
@@ -23,141 +10,6 @@ static const struct program program = {
 	.options = settings_rows,
 	.option = settings_option,
 };
-
-/* What is printed in the place of a stream. */
-static void print(struct text *t, void *ctx)
-{
-	const struct work *w = ctx;
-
-	if (!w->settings->explain) {
-		text_u64(t, w->matched);
-		text_char(t, '\n');
-		return;
-	}
-	explain_filter(t, w->select.filter, w->settings->invert);
-	explain_names(t);
-	if (w->stream_read)
-		explain_types(t, &w->stage->in.dictionary);
-}
-
-/* Rows one by one. */
-static void run_rows(struct work *w, struct stage *s)
-{
-	struct limits *limits = w->select.limits;
-	bool count = w->settings->count;
-	struct block b;
-	int bad = 0;
-
-	while (!bad && !select_done(&w->select) && stage_next(s, &b)) {
-		if (limits)
-			limits_block(limits, &b, b.kind == BLOCK_HEAD && !s->in.head.sequence);
-		if (b.kind == BLOCK_EVENTS)
-			bad = count ? emit_nothing(s, &w->select, &b)
-				    : emit_block(s, &w->select, &b);
-	}
-	w->matched = w->select.matched;
-	select_free(&w->select);
-}
-
-/* A time around a match means nothing for a clock that counts ticks. */
-static int check_within(const struct settings *o, const struct block *b, struct error *e)
-{
-	for (uint32_t i = 0; o->within_unit && b->kind == BLOCK_EVENTS && i < b->nlanes; i++)
-		if (b->lanes[i]->clock->flags & CLOCK_TICKS)
-			return error_set(e, NULL, NO_OFFSET,
-					 "the clock of the events counts ticks, no unit of time: "
-					 "give a number of them (--within)");
-	return 0;
-}
-
-/* Rows that wait for whole calls, or for what is around a match. */
-static void run_calls(struct work *w, struct stage *s, struct filter *f)
-{
-	struct settings *o = w->settings;
-	struct context *context = context_any(&o->context) ? &o->context : NULL;
-	struct emit x = {s, context, !o->count, context ? UINT64_MAX : o->limit, 0};
-	struct whole calls;
-	struct error e;
-	struct block b;
-	int bad = 0;
-
-	if (context) {
-		context->limit = o->limit;
-		context_init(context, WAITING_LIMIT);
-	}
-	if (whole_init(&calls, f, WAITING_LIMIT, &e))
-		bad = stage_fail(s, &e);
-	calls.limits = w->select.limits;
-	calls.invert = o->invert;
-	calls.callers = o->callers;
-	calls.max_depth = o->depth < UINT32_MAX ? (uint32_t)o->depth : UINT32_MAX;
-	calls.waiting.dropped = context ? ROW_ASIDE : ROW_DROP;
-	whole_plain_init(&calls);
-	s->holds = !o->count;
-	while (!bad && !emit_done(&x) && stage_next(s, &b)) {
-		if (calls.limits)
-			limits_block(calls.limits, &b,
-				     b.kind == BLOCK_HEAD && !s->in.head.sequence);
-		bad = check_within(o, &b, &e) ? stage_fail(s, &e) : emit_whole(&x, &calls, &b);
-	}
-	if (!bad && !emit_done(&x))
-		emit_whole(&x, &calls, NULL);
-	w->matched = x.matched;
-	whole_free(&calls);
-	if (context)
-		context_free(context);
-}
-
-/* The output, a stream. The command line becomes part of it, unless it may tell what is scrubbed.
- */
-static int create(struct stage *s, struct settings *o, int argc, char **argv)
-{
-	char *short_line[] = {argv[0], (char *)"--scrub"};
-	bool hide = o->rewrite.scrub.what;
-
-	if (stage_create(s, hide ? 2 : argc, hide ? short_line : argv))
-		return -1;
-	if (rewrite_any(&o->rewrite)) {
-		rewrite_begin(&o->rewrite, &s->in.dictionary);
-		s->rewrite = &o->rewrite.hooks;
-	}
-	return 0;
-}
-
-static void run(struct stage *s, struct settings *o, struct filter *f, int argc, char **argv)
-{
-	struct work w = {
-		s,
-		o,
-		{.filter = f, .invert = o->invert, .limit = o->limit},
-		0,
-		!o->explain || argc > optind + 1,
-	};
-	bool stream = !o->count && !o->explain;
-	struct block b;
-
-	f->evaluation = (struct evaluation){.dictionary = &s->in.dictionary,
-					    .quiet = s->options->quiet || o->explain};
-	if (limits_any(&o->limits)) {
-		o->limits.evaluation = f->evaluation;
-		w.select.limits = &o->limits;
-	}
-	if (stream ? create(s, o, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
-		return;
-	s->out.head_flags = HEAD_FILTERED | (o->rewrite.projection.count ? HEAD_REDUCED : 0);
-	if (o->explain)
-		while (w.stream_read && stage_next(s, &b))
-			;
-	else if (whole_needed(f) || o->callers || o->depth != UINT64_MAX ||
-		 context_any(&o->context))
-		run_calls(&w, s, f);
-	else
-		run_rows(&w, s);
-	if (s->rewrite)
-		rewrite_report(&o->rewrite, s->options->quiet);
-	if (!stream && s->status != STATUS_FAILED)
-		report(s, print, &w);
-}
 
 int main(int argc, char **argv)
 {
@@ -185,7 +37,7 @@ int main(int argc, char **argv)
 		status = STATUS_FAILED;
 	} else {
 		if (!stage_open(&s, files, n, &common))
-			run(&s, &o, &f, argc, argv);
+			run_filter(&s, &o, &f, argc, argv);
 		status = stage_finish(&s);
 	}
 	filter_free(&f);

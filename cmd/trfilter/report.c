@@ -8,10 +8,8 @@ int report(struct stage *s, void (*print)(struct text *t, void *ctx), void *ctx)
 	struct error e;
 	int bad = 0;
 
-	if (!t) {
-		error_set(&e, NULL, NO_OFFSET, "out of memory");
-		return stage_fail(s, &e);
-	}
+	if (!t)
+		return stage_no_memory(s);
 	text_init(t, &s->output);
 	print(t, ctx);
 	if (text_flush(t, &e))

@@ -6,14 +6,6 @@
 
 enum { LEFT_OUT_SAID = 200 }; /* bytes of names in the message */
 
-static int no_memory(struct stage *s)
-{
-	struct error e;
-
-	error_set(&e, NULL, NO_OFFSET, "out of memory");
-	return stage_fail(s, &e);
-}
-
 /* A segment begins: the ids of strings start afresh. */
 static void forget(struct rewrite *r)
 {
@@ -38,7 +30,7 @@ static int pass_head(struct rewrite *r, struct stage *s, const struct block *b,
 			break;
 		if (get_u16(head->properties + at) == HEAD_PART &&
 		    buffer_append(&r->entry, head->properties + at, n))
-			return no_memory(s);
+			return stage_no_memory(s);
 		at += n;
 	}
 	changed.properties = r->entry.data;
@@ -71,27 +63,18 @@ static int pass_meta(struct rewrite *r, struct stage *s, const struct block *b)
 	if (r->left_out.size < LEFT_OUT_SAID &&
 	    (buffer_append(&r->left_out, ", ", r->left_out.size ? 2 : 0) ||
 	     buffer_append(&r->left_out, m.name, m.name_size)))
-		return no_memory(s);
+		return stage_no_memory(s);
 	return 0;
 }
 
 /* NULL: memory is out. */
 static struct layout *layout_of(struct rewrite *r, const struct type *t)
 {
-	struct layout *l;
+	struct layout *l = array_reach(r->layouts, &r->nlayouts, t->number, sizeof *l);
 
-	if (t->number >= r->nlayouts) {
-		size_t n = r->nlayouts ? r->nlayouts : 64;
-
-		while (n <= t->number)
-			n *= 2;
-		l = realloc(r->layouts, n * sizeof *l);
-		if (!l)
-			return NULL;
-		memset(l + r->nlayouts, 0, (n - r->nlayouts) * sizeof *l);
-		r->layouts = l;
-		r->nlayouts = n;
-	}
+	if (!l)
+		return NULL;
+	r->layouts = l;
 	l = &r->layouts[t->number];
 	if (!l->fields && layout_make(l, t, &r->projection, &r->scrub))
 		return NULL;
@@ -115,11 +98,11 @@ static int pass_row(void *ctx, struct stage *s, const struct block *b, const str
 	struct event changed = *e;
 
 	if (!l)
-		return no_memory(s);
+		return stage_no_memory(s);
 	if (!l->same) {
 		if (layout_fixed(l, &r->scrub, e, &r->fixed) ||
 		    (l->values ? values(r, e) : layout_tail(l, &r->scrub, e, &r->tail)))
-			return no_memory(s);
+			return stage_no_memory(s);
 		changed.type = &l->type;
 		changed.fixed = r->fixed.data;
 		changed.tail = r->tail.data;
@@ -141,7 +124,7 @@ static int pass_events(struct rewrite *r, struct stage *s, const struct block *b
 		const struct layout *l = layout_of(r, b->types[i]);
 
 		if (!l)
-			return no_memory(s);
+			return stage_no_memory(s);
 		same &= l->same;
 	}
 	if (same)

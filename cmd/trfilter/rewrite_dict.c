@@ -10,12 +10,6 @@ enum {
 	FIELDS_MOST = 65536,	/* as many fit a block */
 };
 
-/* An entry of the old stream. */
-struct old {
-	const uint8_t *data;
-	uint32_t size, id;
-};
-
 static int send(struct rewrite *r)
 {
 	struct block b = {.kind = BLOCK_DICT,
@@ -32,28 +26,12 @@ static int send(struct rewrite *r)
 	return 0;
 }
 
-static int no_memory(struct rewrite *r)
-{
-	struct error e;
-
-	error_set(&e, NULL, NO_OFFSET, "out of memory");
-	return stage_fail(r->stage, &e);
-}
-
 /* All here return 0, or -1 after stage_fail. */
 static int add(struct rewrite *r, enum entry_kind kind, uint32_t id, const void *data, size_t n)
 {
-	uint8_t head[ENTRY_HEADER] = {0};
-
 	if (r->out.size + n > DICT_SENT && send(r))
 		return -1;
-	put_u16(head, (uint16_t)kind);
-	put_u32(head + 4, (uint32_t)n);
-	put_u32(head + 8, id);
-	if (buffer_append(&r->out, head, sizeof head) || buffer_append(&r->out, data, n) ||
-	    buffer_align(&r->out, 8))
-		return no_memory(r);
-	return 0;
+	return entry_append(&r->out, kind, id, data, n) ? stage_no_memory(r->stage) : 0;
 }
 
 /* The id of a text in the new stream, which is sent if the segment does not have it. */
@@ -67,10 +45,10 @@ static int send_text(struct rewrite *r, const void *text, size_t n, uint32_t *id
 		return 0;
 	number = intern(&r->sent, text, n);
 	if (number == INTERN_NONE)
-		return no_memory(r);
+		return stage_no_memory(r->stage);
 	at = 4 * (size_t)number;
 	if (at >= r->said.size && buffer_zero(&r->said, at + 4 - r->said.size))
-		return no_memory(r);
+		return stage_no_memory(r->stage);
 	*id = number + 1;
 	if (get_u32(r->said.data + at) == r->segment)
 		return 0;
@@ -95,20 +73,26 @@ static int disguised(struct rewrite *r, struct text_ref t, enum disguise how, st
 	} else {
 		bad = buffer_append(out, t.text, t.size);
 	}
-	return bad ? no_memory(r) : 0;
+	return bad ? stage_no_memory(r->stage) : 0;
 }
 
-static struct text_ref text_at(struct rewrite *r, const struct old *o, size_t at)
+/* The text that had that id in the old stream. */
+static struct text_ref text_of(struct rewrite *r, uint32_t id)
 {
-	uint32_t n = idmap_get(&r->ids, get_u32(o->data + at));
+	uint32_t n = idmap_get(&r->ids, id);
 
 	if (!n)
 		return (struct text_ref){.text = ""};
 	return (struct text_ref){intern_data(&r->texts, n - 1), intern_size(&r->texts, n - 1), n};
 }
 
+static struct text_ref text_at(struct rewrite *r, const struct raw_entry *o, size_t at)
+{
+	return text_of(r, get_u32(o->data + at));
+}
+
 /* The string that the old entry names there is named in entry at the same place. */
-static int string(struct rewrite *r, const struct old *o, size_t at, enum disguise how)
+static int string(struct rewrite *r, const struct raw_entry *o, size_t at, enum disguise how)
 {
 	struct buffer text = {0};
 	uint32_t id = 0;
@@ -120,16 +104,16 @@ static int string(struct rewrite *r, const struct old *o, size_t at, enum disgui
 	return bad;
 }
 
-static int learn_string(struct rewrite *r, const struct old *o)
+static int learn_string(struct rewrite *r, const struct raw_entry *o)
 {
 	uint32_t number = intern(&r->texts, o->data, o->size);
 
 	if (number == INTERN_NONE || idmap_set(&r->ids, o->id, number + 1))
-		return no_memory(r);
+		return stage_no_memory(r->stage);
 	return 0;
 }
 
-static int definition(struct rewrite *r, const struct old *o)
+static int definition(struct rewrite *r, const struct raw_entry *o)
 {
 	uint32_t count = get_u32(o->data + 8);
 	bool frame = get_u32(o->data + 4) == DEFINITION_FRAME;
@@ -159,7 +143,8 @@ static int definition(struct rewrite *r, const struct old *o)
 }
 
 /* The type as the entry says it, with ids of definitions in the place of definitions. */
-static void read_type(struct rewrite *r, const struct old *o, struct type *t, struct field *fields)
+static void read_type(struct rewrite *r, const struct raw_entry *o, struct type *t,
+		      struct field *fields)
 {
 	*t = (struct type){.kind = o->data[16],
 			   .word_size = o->data[17],
@@ -169,41 +154,43 @@ static void read_type(struct rewrite *r, const struct old *o, struct type *t, st
 			   .declaration = text_at(r, o, 12),
 			   .fields = fields};
 	for (uint32_t i = 0; i < t->nfields; i++) {
-		const uint8_t *p = o->data + 40 + FIELD_SIZE * (size_t)i;
+		struct field_entry f;
 
-		fields[i] = (struct field){.name = text_at(r, o, (size_t)(p - o->data)),
-					   .kind = p[8],
-					   .role = p[9],
-					   .where = p[10],
-					   .offset = get_u32(p + 12),
-					   .size = get_u32(p + 16),
-					   .count = get_u32(p + 20)};
+		entry_get_field(o->data + TYPE_HEAD + FIELD_SIZE * (size_t)i, &f);
+		fields[i] = (struct field){.name = text_of(r, f.name),
+					   .kind = f.kind,
+					   .role = f.role,
+					   .where = f.where,
+					   .offset = f.offset,
+					   .size = f.size,
+					   .count = f.count};
 	}
 }
 
 /* The fields of a layout, out of those that the old entry has. */
-static int put_fields(struct rewrite *r, const struct old *o, const struct layout *l)
+static int put_fields(struct rewrite *r, const struct raw_entry *o, const struct layout *l)
 {
 	for (uint32_t i = 0; i < l->type.nfields; i++) {
-		size_t to = 40 + FIELD_SIZE * (size_t)i,
-		       from = 40 + FIELD_SIZE * (size_t)l->from[i];
-		uint32_t id;
+		const uint8_t *from = o->data + TYPE_HEAD + FIELD_SIZE * (size_t)l->from[i];
+		uint8_t *to = r->entry.data + TYPE_HEAD + FIELD_SIZE * (size_t)i;
+		struct field_entry f;
+		struct text_ref name, type_name;
 
-		memcpy(r->entry.data + to, o->data + from, FIELD_SIZE);
-		r->entry.data[to + 10] = l->fields[i].where;
-		put_u32(r->entry.data + to + 12, l->fields[i].offset);
-		for (int word = 0; word < 8; word += 4) {
-			struct text_ref t = text_at(r, o, from + (size_t)word);
-
-			if (send_text(r, t.text, t.size, &id))
-				return -1;
-			put_u32(r->entry.data + to + (size_t)word, id);
-		}
+		memcpy(to, from, FIELD_SIZE);
+		entry_get_field(from, &f);
+		name = text_of(r, f.name);
+		type_name = text_of(r, f.type_name);
+		f.where = l->fields[i].where;
+		f.offset = l->fields[i].offset;
+		if (send_text(r, name.text, name.size, &f.name) ||
+		    send_text(r, type_name.text, type_name.size, &f.type_name))
+			return -1;
+		entry_put_field(to, &f);
 	}
 	return 0;
 }
 
-static int type(struct rewrite *r, const struct old *o)
+static int type(struct rewrite *r, const struct raw_entry *o)
 {
 	uint32_t n = get_u32(o->data + 28);
 	struct field *fields;
@@ -212,17 +199,17 @@ static int type(struct rewrite *r, const struct old *o)
 	int bad;
 
 	/* as the dictionary says: such an entry declares nothing */
-	if (n > (o->size - 40) / FIELD_SIZE || n > FIELDS_MOST || o->data[16] >= KIND_COUNT)
+	if (n > (o->size - TYPE_HEAD) / FIELD_SIZE || n > FIELDS_MOST || o->data[16] >= KIND_COUNT)
 		return 1;
 	fields = calloc(n + 1, sizeof *fields);
 	if (!fields)
-		return no_memory(r);
+		return stage_no_memory(r->stage);
 	read_type(r, o, &t, fields);
 	if (layout_make(&l, &t, &r->projection, &r->scrub)) {
 		free(fields);
-		return no_memory(r);
+		return stage_no_memory(r->stage);
 	}
-	r->entry.size = 40 + FIELD_SIZE * (size_t)l.type.nfields;
+	r->entry.size = TYPE_HEAD + FIELD_SIZE * (size_t)l.type.nfields;
 	put_u32(r->entry.data + 20, l.type.fixed_size);
 	put_u32(r->entry.data + 28, l.type.nfields);
 	put_u32(r->entry.data + 12, 0);
@@ -233,7 +220,7 @@ static int type(struct rewrite *r, const struct old *o)
 	return bad ? -1 : 0;
 }
 
-static int map(struct rewrite *r, const struct old *o)
+static int map(struct rewrite *r, const struct raw_entry *o)
 {
 	r->entry.size = 56;
 	put_u32(r->entry.data + 48, 0);
@@ -248,7 +235,7 @@ static int map(struct rewrite *r, const struct old *o)
 	return 0;
 }
 
-static int symbol(struct rewrite *r, const struct old *o)
+static int symbol(struct rewrite *r, const struct raw_entry *o)
 {
 	static const enum disguise how[] = {AS_NAME, AS_PATH, AS_PATH};
 	const char *text = (const char *)o->data + 40;
@@ -271,11 +258,11 @@ static int symbol(struct rewrite *r, const struct old *o)
 }
 
 /* Make r->entry of it, which begins as a copy. 1: nothing is to be sent. */
-static int change(struct rewrite *r, enum entry_kind kind, const struct old *o)
+static int change(struct rewrite *r, const struct raw_entry *o)
 {
 	unsigned hide = r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS);
 
-	switch (kind) {
+	switch ((enum entry_kind)o->kind) {
 	case ENTRY_STRING: return learn_string(r, o) ? -1 : 1;
 	case ENTRY_CLOCK: r->entry.size = 16; return string(r, o, 0, PLAIN);
 	case ENTRY_SOURCE:
@@ -299,41 +286,34 @@ static int change(struct rewrite *r, enum entry_kind kind, const struct old *o)
 	return 1; /* of a later version: nobody here knows what it names */
 }
 
-static int one(struct rewrite *r, uint32_t kind, const struct old *o)
+static int one(struct rewrite *r, const struct raw_entry *o)
 {
 	static const uint8_t least[ENTRY_KINDS] = {
-		[ENTRY_CLOCK] = 16, [ENTRY_SOURCE] = 16,     [ENTRY_LANE] = 40,
-		[ENTRY_TYPE] = 40,  [ENTRY_DEFINITION] = 16, [ENTRY_SPACE] = 16,
-		[ENTRY_MAP] = 56,   [ENTRY_PLACE] = 24,	     [ENTRY_SYMBOL] = 40};
+		[ENTRY_CLOCK] = 16,	  [ENTRY_SOURCE] = 16,	   [ENTRY_LANE] = 40,
+		[ENTRY_TYPE] = TYPE_HEAD, [ENTRY_DEFINITION] = 16, [ENTRY_SPACE] = 16,
+		[ENTRY_MAP] = 56,	  [ENTRY_PLACE] = 24,	   [ENTRY_SYMBOL] = 40};
 	int made;
 
-	if (!kind || kind >= ENTRY_KINDS || o->size < least[kind])
+	if (!o->kind || o->kind >= ENTRY_KINDS || o->size < least[o->kind])
 		return 0;
 	r->entry.size = 0;
 	if (buffer_append(&r->entry, o->data, o->size))
-		return no_memory(r);
-	made = change(r, (enum entry_kind)kind, o);
+		return stage_no_memory(r->stage);
+	made = change(r, o);
 	if (made)
 		return made < 0 ? -1 : 0;
-	return add(r, (enum entry_kind)kind, o->id, r->entry.data, r->entry.size);
+	return add(r, (enum entry_kind)o->kind, o->id, r->entry.data, r->entry.size);
 }
 
 int rewrite_dict(struct rewrite *r, struct stage *s, const struct block *b)
 {
-	size_t at = 0, n = b->length;
+	struct raw_entry o;
+	size_t at = 0;
 
 	r->stage = s;
 	r->segment = s->out.segment + !s->out.in_segment;
-	while (n - at >= ENTRY_HEADER) {
-		const uint8_t *p = b->payload + at;
-		struct old o = {p + ENTRY_HEADER, get_u32(p + 4), get_u32(p + 8)};
-		uint64_t next = at + ENTRY_HEADER + align_up(o.size, 8);
-
-		if (o.size > n - at - ENTRY_HEADER)
-			break;
-		if (one(r, get_u16(p), &o))
+	while (entry_next(b->payload, b->length, &at, &o) > 0)
+		if (one(r, &o))
 			return -1;
-		at = next > n ? n : (size_t)next;
-	}
 	return send(r);
 }

@@ -46,14 +46,6 @@ int diff_check(const struct settings *s, const struct diff_options *o, size_t co
 	return 0;
 }
 
-static int fail_memory(struct stage *stage)
-{
-	struct error e;
-
-	error_set(&e, NULL, NO_OFFSET, "out of memory");
-	return stage_fail(stage, &e);
-}
-
 static int check_ticks(const struct side *s, struct error *e)
 {
 	return s->statistics.ticks &&
@@ -77,16 +69,16 @@ static int read_stream(struct side *s, struct block *b)
 		return stage_fail(stage, &e);
 	if (statistics_init(st, &s->query.keys, &s->query.columns, &stage->in.dictionary) ||
 	    (s->settings.pair && statistics_pair(st, &s->query.pair)))
-		return fail_memory(stage);
+		return stage_no_memory(stage);
 	do {
 		if (b->kind == BLOCK_EVENTS && statistics_block(st, b))
-			return fail_memory(stage);
+			return stage_no_memory(stage);
 		if (check_ticks(s, &e))
 			return stage_fail(stage, &e);
 	} while (stage_next(stage, b));
 	if (stage->status == STATUS_FAILED)
 		return -1;
-	return statistics_finish(st) ? fail_memory(stage) : 0;
+	return statistics_finish(st) ? stage_no_memory(stage) : 0;
 }
 
 static int read_summary(struct side *s, struct block *b)
@@ -177,7 +169,7 @@ static int print(struct stage *stage, const struct side *a, const struct diff *d
 	int bad;
 
 	if (!text)
-		return fail_memory(stage);
+		return stage_no_memory(stage);
 	text_init(text, &stage->output);
 	if (output_is_terminal(&stage->output) && !a->settings.wide)
 		width = table_terminal_width(output_fd(&stage->output));
@@ -209,7 +201,7 @@ static void compare(struct side *a, struct side *b, char **paths, const struct d
 		stage_fail(stage, &e);
 	else if (diff_make(&d, (struct diff_side){&a->statistics, &a->query.columns},
 			   (struct diff_side){&b->statistics, &b->query.columns}, o))
-		fail_memory(stage);
+		stage_no_memory(stage);
 	else if (!print(stage, a, &d))
 		judge(stage, &d, o);
 	diff_free(&d);

@@ -17,26 +17,19 @@ void entered_free(struct entered *en)
 	}
 	free(en->threads);
 	free(en->cells);
-	free(en->unused);
+	indexes_free(&en->indexes);
 	open_calls_free(&en->open);
 	*en = (struct entered){0};
 }
 
 static struct entered_thread *thread_at(struct entered *en, uint32_t number)
 {
-	size_t size = en->size ? en->size : 16;
-	struct entered_thread *threads;
+	struct entered_thread *threads =
+		array_reach(en->threads, &en->size, number, sizeof(*threads));
 
-	if (number < en->size)
-		return &en->threads[number];
-	while (size <= number)
-		size *= 2;
-	threads = realloc(en->threads, size * sizeof(*threads));
 	if (!threads)
 		return NULL;
-	memset(threads + en->size, 0, (size - en->size) * sizeof(*threads));
 	en->threads = threads;
-	en->size = size;
 	return &threads[number];
 }
 
@@ -96,24 +89,15 @@ const struct key_cell *entered_take(struct entered *en, uint32_t thread, const s
 int entered_put_numbered(struct entered *en, uint32_t source, uint32_t call,
 			 const struct key_cell *cells)
 {
-	size_t index, *unused;
+	struct key_cell *grown;
+	size_t index;
 
-	if (en->nunused) {
-		index = en->unused[--en->nunused];
-	} else {
-		struct key_cell *grown = array_grow(en->cells, &en->capacity, en->count,
-						    en->fields * sizeof(*grown));
-
-		if (grown)
-			en->cells = grown;
-		/* so that giving it back cannot fail */
-		unused = array_grow(en->unused, &en->unused_capacity, en->count, sizeof(*unused));
-		if (unused)
-			en->unused = unused;
-		if (!grown || !unused)
-			return -1;
-		index = en->count++;
-	}
+	if (indexes_take(&en->indexes, &index))
+		return -1;
+	grown = array_reach(en->cells, &en->capacity, index, en->fields * sizeof(*grown));
+	if (!grown)
+		return -1;
+	en->cells = grown;
 	memcpy(en->cells + index * en->fields, cells, en->fields * sizeof(*cells));
 	return open_calls_put(&en->open, source, call, index);
 }
@@ -124,6 +108,6 @@ const struct key_cell *entered_take_numbered(struct entered *en, uint32_t source
 
 	if (!open_calls_take(&en->open, source, call, &index))
 		return NULL;
-	en->unused[en->nunused++] = (size_t)index;
+	indexes_give(&en->indexes, (size_t)index);
 	return en->cells + index * en->fields;
 }

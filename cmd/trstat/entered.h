@@ -10,6 +10,7 @@
 
 #include "common/calls.h"
 #include "groups.h"
+#include "indexes.h"
 
 struct entered {
 	size_t fields; /* cells of a frame; 0: nothing is kept */
@@ -21,9 +22,9 @@ struct entered {
 	size_t size;
 	/* of numbered calls (TYPE_CALL_NUMBER): index in cells */
 	struct open_calls open;
+	struct indexes indexes; /* in cells, counted in frames */
 	struct key_cell *cells;
-	size_t count, capacity;
-	size_t *unused, nunused, unused_capacity;
+	size_t capacity;
 };
 
 void entered_init(struct entered *en, size_t fields);

@@ -16,11 +16,11 @@ void enters_free(struct enters *en)
 			buffer_free(&en->stacks[i].enter[k].payload);
 		free(en->stacks[i].enter);
 	}
-	for (size_t i = 0; i < en->count; i++)
+	for (size_t i = 0; i < en->capacity; i++)
 		buffer_free(&en->numbered[i].payload);
 	free(en->stacks);
 	free(en->numbered);
-	free(en->unused);
+	indexes_free(&en->indexes);
 	open_calls_free(&en->open);
 	*en = (struct enters){0};
 }
@@ -40,19 +40,14 @@ static int fill(struct enter *n, const struct event *e, uint32_t segment)
 
 static struct enter *grow(struct enters_stack *s, size_t index)
 {
-	size_t n = s->capacity ? s->capacity : 16;
-	struct enter *grown;
+	size_t had = s->capacity;
+	struct enter *grown = array_reach(s->enter, &s->capacity, index, sizeof(*grown));
 
-	while (n <= index)
-		n *= 2;
-	grown = reallocarray(s->enter, n, sizeof(*grown));
 	if (!grown)
 		return NULL;
-	memset(grown + s->capacity, 0, (n - s->capacity) * sizeof(*grown));
-	for (size_t i = s->capacity; i < n; i++)
+	for (size_t i = had; i < s->capacity; i++)
 		grown[i].start = UINT64_MAX;
 	s->enter = grown;
-	s->capacity = n;
 	return &grown[index];
 }
 
@@ -62,19 +57,14 @@ static struct enter *at(struct enters *en, size_t number, size_t index, bool mak
 	struct enters_stack *s;
 
 	if (number >= en->size) {
-		size_t n = en->size ? en->size : 32;
 		struct enters_stack *grown;
 
 		if (!make)
 			return NULL;
-		while (n <= number)
-			n *= 2;
-		grown = reallocarray(en->stacks, n, sizeof(*grown));
+		grown = array_reach(en->stacks, &en->size, number, sizeof(*grown));
 		if (!grown)
 			return NULL;
-		memset(grown + en->size, 0, (n - en->size) * sizeof(*grown));
 		en->stacks = grown;
-		en->size = n;
 	}
 	s = &en->stacks[number];
 	if (index < s->capacity)
@@ -103,23 +93,12 @@ static int put_numbered(struct enters *en, const struct event *e, uint32_t segme
 
 	if (!field_call(e, &call))
 		return 0;
-	if (en->nunused) {
-		index = en->unused[--en->nunused];
-	} else {
-		size_t *unused;
-
-		grown = array_grow(en->numbered, &en->capacity, en->count, sizeof(*grown));
-		if (grown)
-			en->numbered = grown;
-		/* so that giving it back cannot fail */
-		unused = array_grow(en->unused, &en->unused_capacity, en->count, sizeof(*unused));
-		if (unused)
-			en->unused = unused;
-		if (!grown || !unused)
-			return -1;
-		index = en->count++;
-		en->numbered[index] = (struct enter){0};
-	}
+	if (indexes_take(&en->indexes, &index))
+		return -1;
+	grown = array_reach(en->numbered, &en->capacity, index, sizeof(*grown));
+	if (!grown)
+		return -1;
+	en->numbered = grown;
 	return fill(&en->numbered[index], e, segment) ||
 			       open_calls_put(&en->open, e->lane->source->number, call, index)
 		       ? -1
@@ -150,7 +129,7 @@ const struct enter *enters_take(struct enters *en, const struct calls *c, const 
 		if (!field_call(e, &number) ||
 		    !open_calls_take(&en->open, e->lane->source->number, number, &index))
 			return NULL;
-		en->unused[en->nunused++] = (size_t)index;
+		indexes_give(&en->indexes, (size_t)index);
 		return &en->numbered[index];
 	}
 	stack = calls_stack(c, e);

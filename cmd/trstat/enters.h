@@ -9,6 +9,7 @@
 
 #include "common/buffer.h"
 #include "common/calls.h"
+#include "indexes.h"
 
 struct enter {
 	uint64_t start; /* of its call; UINT64_MAX: none */
@@ -26,9 +27,9 @@ struct enters {
 	size_t size;
 	/* calls with numbers */
 	struct open_calls open;
+	struct indexes indexes; /* in numbered */
 	struct enter *numbered;
-	size_t count, capacity;
-	size_t *unused, nunused, unused_capacity;
+	size_t capacity;
 };
 
 void enters_free(struct enters *en);

@@ -4,138 +4,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "diff_run.h"
-#include "fail_if.h"
+#include "command_line.h"
 #include "partial.h"
 #include "run.h"
-
-enum {
-	OPT_WIDE = 256,
-	OPT_BOUNDS,
-	OPT_STRICT,
-	OPT_TREE,
-	OPT_CALLERS,
-	OPT_CALLEES,
-	OPT_HIST,
-	OPT_TIMELINE,
-	OPT_PARTIAL,
-	OPT_MERGE,
-	OPT_PAIR,
-	OPT_FAIL_IF,
-	OPT_WALL,
-	OPT_SLOWEST,
-	OPT_DIFF,
-	OPT_THRESHOLD,
-	OPT_ALPHA,
-};
-
-static const struct option_row option_rows[] = {
-	{'g', "group", "KEYS", "group by KEYS, separated by commas (default: name)", NULL},
-	{'a', "columns", "COLUMNS",
-	 "show COLUMNS, separated by commas\n(default: total,self,count,avg,p50,p99,max)", NULL},
-	{'s', "sort", "KEYS", "sort by columns or keys (default: the first column)", NULL},
-	{'n', "limit", "N", "show the first N rows only", NULL},
-	{'F', "format", "FORMAT", "table (default), tsv, csv, json, ndjson or prom",
-	 "table tsv csv json ndjson prom"},
-	{OPT_WIDE, "wide", NULL, "do not shorten long names to the terminal's width", NULL},
-	{OPT_BOUNDS, "bounds", NULL, "say how exact the percentiles are", NULL},
-	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder itself lost events", NULL},
-	{OPT_PAIR, "pair", "PAIR",
-	 "count pairs of events and the time between them:\n'A -> B on .x == .y', or wakeup, "
-	 "offcpu, "
-	 "syscall,\nirq, softirq, block",
-	 "wakeup offcpu syscall irq softirq block"},
-	{OPT_FAIL_IF, "fail-if", "CONDITION",
-	 "exit 3 if CONDITION holds at the end, such as\n'p99(name == \"commit\") > 5ms'; may be "
-	 "repeated",
-	 NULL},
-	{'i', "interval", "TIME", "a table for each TIME of the trace: 2 (seconds), 500ms", NULL},
-	{OPT_WALL, "wall", NULL, "with -i: for each TIME of the wall clock", NULL},
-	{OPTION_HEADING, NULL, NULL, "Views in place of the table:", NULL},
-	{OPT_TREE, "tree", NULL, "the calls as a tree, from the outermost down", NULL},
-	{OPT_CALLERS, "callers", "FUNCTION", "by whom FUNCTION was called, and those, as a tree",
-	 NULL},
-	{OPT_CALLEES, "callees", "FUNCTION", "what FUNCTION called, as a tree", NULL},
-	{OPT_HIST, "hist", "[F]",
-	 "how the times of calls are distributed, or the\nvalues of the field F", NULL},
-	{OPT_TIMELINE, "timeline", "WIDTH",
-	 "how the first column goes up and down in time, a\nbar for each WIDTH (1s, 10ms)", NULL},
-	{OPT_SLOWEST, "slowest", "N", "the N slowest calls, with arguments and stack", NULL},
-	{OPTION_HEADING, NULL, NULL, "Two traces, each a stream or a summary:", NULL},
-	{OPT_DIFF, "diff", NULL, "what changed from the first FILE to the second", NULL},
-	{OPT_THRESHOLD, "threshold", "SHARE",
-	 "what changed by less, such as 5%, did not (default: 0)", NULL},
-	{OPT_ALPHA, "alpha", "P", "the level of significance (default: 0.01)", NULL},
-	{OPTION_HEADING, NULL, NULL, "Parts of a trace, on many processors or machines:", NULL},
-	{OPT_PARTIAL, "partial", NULL, "write a summary, for --merge, in place of a table", NULL},
-	{OPT_MERGE, "merge", NULL, "read summaries: the table of all that they are of", NULL},
-	{0},
-};
-
-static int set_view(struct settings *s, enum view view, const char *name, const char *argument,
-		    struct error *e)
-{
-	if (s->view_option)
-		return error_set(e, NULL, NO_OFFSET, "--%s and --%s do not go together",
-				 s->view_option, name);
-	s->view = view;
-	s->view_option = name;
-	s->view_argument = argument;
-	return 0;
-}
-
-/* What the options say. */
-struct command_line {
-	struct settings settings;
-	struct alarms alarms;
-	struct diff_options diff;
-};
-
-static int option(void *ctx, int key, const char *arg, struct error *e)
-{
-	struct command_line *o = ctx;
-	struct settings *s = &o->settings;
-	char *end;
-
-	switch (key) {
-	case 'g': s->keys = arg; return 0;
-	case 'a': s->columns = arg; return 0;
-	case 's': s->sort = arg; return 0;
-	case 'n':
-		s->limit = strtoul(arg, &end, 10);
-		if (*arg < '0' || *arg > '9' || *end || !s->limit)
-			return error_set(e, NULL, NO_OFFSET,
-					 "-n takes a number of rows from 1, not '%s'", arg);
-		return 0;
-	case 'F': return table_format_parse(arg, &s->format, e);
-	case OPT_WIDE: s->wide = true; return 0;
-	case OPT_BOUNDS: s->bounds = true; return 0;
-	case OPT_STRICT: s->strict = true; return 0;
-	case 'i': s->interval = arg; return 0;
-	case OPT_WALL: s->wall = true; return 0;
-	case OPT_SLOWEST: return set_view(s, VIEW_SLOWEST, "slowest", arg, e);
-	case OPT_PAIR: s->pair = arg; return 0;
-	case OPT_FAIL_IF: return diff_fail_if(&o->diff, arg) ? 0 : alarms_add(&o->alarms, arg, e);
-	case OPT_DIFF: o->diff.asked = true; return 0;
-	case OPT_THRESHOLD: return diff_threshold(&o->diff, arg, e);
-	case OPT_ALPHA: return diff_alpha(&o->diff, arg, e);
-	case OPT_TREE: return set_view(s, VIEW_TREE, "tree", NULL, e);
-	case OPT_CALLERS: return set_view(s, VIEW_CALLERS, "callers", arg, e);
-	case OPT_CALLEES: return set_view(s, VIEW_CALLEES, "callees", arg, e);
-	case OPT_HIST: return set_view(s, VIEW_HIST, "hist", arg, e);
-	case OPT_PARTIAL: s->partial = true; return 0;
-	case OPT_MERGE: s->merge = true; return 0;
-	case OPT_TIMELINE: return set_view(s, VIEW_TIMELINE, "timeline", arg, e);
-	}
-	return -1;
-}
 
 static const struct program program = {
 	.name = "trstat",
 	.operands = "[FILE]...",
 	.purpose = "Print tables of the calls and events of a stream.",
-	.options = option_rows,
-	.option = option,
+	.options = command_line_rows,
+	.option = command_line_option,
 };
 
 int main(int argc, char **argv)

@@ -78,19 +78,11 @@ static const struct key_cell *event_cell(void *ctx, size_t key)
 /* What is known of an entry of the dictionary by its number, or a place for it; NULL: memory. */
 static uint8_t *known(uint8_t **all, size_t *size, uint32_t number)
 {
-	size_t n = *size ? *size : 64;
-	uint8_t *grown;
+	uint8_t *grown = array_reach(*all, size, number, 1);
 
-	if (number < *size)
-		return &(*all)[number];
-	while (n <= number)
-		n *= 2;
-	grown = realloc(*all, n);
 	if (!grown)
 		return NULL;
-	memset(grown + *size, 0, n - *size);
 	*all = grown;
-	*size = n;
 	return &grown[number];
 }
 

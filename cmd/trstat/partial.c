@@ -17,14 +17,6 @@ int partial_check(const struct settings *s, size_t conditions, struct error *e)
 			 option, s->merge && !s->partial ? "merge" : "partial");
 }
 
-static int fail_memory(struct stage *stage)
-{
-	struct error e;
-
-	error_set(&e, NULL, NO_OFFSET, "out of memory");
-	return stage_fail(stage, &e);
-}
-
 static int by_place(const void *a, const void *b)
 {
 	const struct part *p = a, *q = b;
@@ -63,7 +55,7 @@ int partial_write(struct stage *stage, const struct query *q, struct statistics 
 	int bad;
 
 	if (statistics_show(s)) {
-		fail_memory(stage);
+		stage_no_memory(stage);
 		return -1;
 	}
 	if (writer_init(&w, &stage->output, 0) || writer_command(&w, argc, argv)) {
@@ -111,13 +103,13 @@ static int take_block(struct stage *stage, const struct query *q, struct statist
 	struct error e;
 
 	if (b->kind == BLOCK_HEAD)
-		return begin_segment(stage, s, ps) ? fail_memory(stage) : 0;
+		return begin_segment(stage, s, ps) ? stage_no_memory(stage) : 0;
 	if (b->kind == BLOCK_END && s->part)
 		s->part->ends = stage->in.end.flags & END_LAST;
 	if (b->kind != BLOCK_EVENTS)
 		return 0;
 	if ((!s->part && begin_lost(s, ps, b)) || statistics_block(s, b))
-		return fail_memory(stage);
+		return stage_no_memory(stage);
 	if (s->ticks && (columns_check_clocks(&q->columns, &s->clocks, &e) ||
 			 columns_check_ticks(&q->columns, &e) || keys_check_ticks(&q->keys, &e)))
 		return stage_fail(stage, &e);
@@ -136,7 +128,7 @@ void partial_run(struct stage *stage, const struct query *q, struct statistics *
 		if (take_block(stage, q, s, &ps, &block))
 			break;
 	if (stage->status != STATUS_FAILED && s->part && part_end(s->part, s))
-		fail_memory(stage);
+		stage_no_memory(stage);
 	if (stage->status != STATUS_FAILED && parts_sort(&ps, &e))
 		stage_fail(stage, &e);
 	if (stage->status != STATUS_FAILED)

@@ -3,14 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-int report_no_memory(struct stage *stage)
-{
-	struct error e;
-
-	error_set(&e, NULL, NO_OFFSET, "out of memory");
-	return stage_fail(stage, &e);
-}
-
 /* Was a tree asked for of a function that was never called? */
 static bool lacks_function(const struct statistics *st, const struct settings *s)
 {
@@ -60,7 +52,7 @@ int report_table(struct stage *stage, const struct query *q, const struct statis
 	int bad;
 
 	if (!text)
-		return report_no_memory(stage);
+		return stage_no_memory(stage);
 	t.groups = &st->groups;
 	t.run = (struct columns_run){st->first, st->last};
 	t.interval = interval;
@@ -89,7 +81,7 @@ void report_alarms(struct stage *stage, const struct query *q, const struct stat
 			    : alarms_judge(alarms, q, st, interval, stage->options->quiet);
 
 	if (holds < 0)
-		report_no_memory(stage);
+		stage_no_memory(stage);
 	else if (holds)
 		stage->status = status_worse(stage->status, STATUS_CONDITION);
 }

@@ -9,9 +9,6 @@
 #include "query.h"
 #include "statistics.h"
 
-/* stage_fail: memory is out. -1. */
-int report_no_memory(struct stage *stage);
-
 /* The view or the table, of an interval or (NULL) of all, onto the output. -1: stage knows why. */
 int report_table(struct stage *stage, const struct query *q, const struct statistics *st,
 		 const struct interval *interval);

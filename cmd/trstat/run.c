@@ -43,7 +43,7 @@ static void count(struct stage *stage, const struct query *q, struct statistics 
 		if (bad && e.what[0])
 			stage_fail(stage, &e);
 		else if (bad && !(m && m->stop))
-			report_no_memory(stage);
+			stage_no_memory(stage);
 		if (bad)
 			return;
 		if (st->ticks &&
@@ -64,7 +64,7 @@ static int print_slowest(struct stage *stage, const struct query *q, struct slow
 	int bad;
 
 	if (!text)
-		return report_no_memory(stage);
+		return stage_no_memory(stage);
 	text_init(text, &stage->output);
 	bad = slowest_write(s, q->settings->format, text, &e) || text_flush(text, &e);
 	free(text);
@@ -96,7 +96,7 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 	if (bad && e.what[0])
 		stage_fail(stage, &e);
 	else if (bad)
-		report_no_memory(stage);
+		stage_no_memory(stage);
 	if (stage->status != STATUS_FAILED && !print_slowest(stage, q, &s)) {
 		report_alarms(stage, q, &st, alarms, NULL);
 		st.calls.unfinished = s.calls.unfinished;
@@ -129,14 +129,14 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 	}
 	if (statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary) ||
 	    (q->settings->pair && statistics_pair(&st, &q->pair)))
-		report_no_memory(stage);
+		stage_no_memory(stage);
 	else
 		count(stage, q, &st, alarms, m);
 	if (stage->status != STATUS_FAILED) {
 		bool bad = false;
 
 		if (statistics_finish(&st) || alarms_finish(alarms))
-			report_no_memory(stage);
+			stage_no_memory(stage);
 		else if (m)
 			monitor_finish(m);
 		else
@@ -160,7 +160,7 @@ void run_parts(struct stage *stage, struct settings *settings, struct query *q,
 
 	if (!st ||
 	    (!settings->merge && statistics_init(st, &q->keys, &q->columns, &stage->in.dictionary)))
-		report_no_memory(stage);
+		stage_no_memory(stage);
 	else if (!settings->merge)
 		partial_run(stage, q, st, argc, argv);
 	else if (merge_run(stage, settings, q, st, &how))

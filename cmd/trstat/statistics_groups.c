@@ -20,23 +20,14 @@ static struct aggregate *find_group(struct statistics *s, const struct subject *
 static struct aggregate *find_by_place(struct statistics *s, const struct subject *subject)
 {
 	uint32_t place = subject->place;
+	struct aggregate **by_place =
+		array_reach(s->by_place, &s->by_place_size, place, sizeof(*by_place));
 
-	if (place >= s->by_place_size) {
-		size_t size = s->by_place_size ? s->by_place_size : 256;
-		struct aggregate **by_place;
-
-		while (size <= place)
-			size *= 2;
-		by_place = realloc(s->by_place, size * sizeof(*by_place));
-		if (!by_place) {
-			s->out_of_memory = true;
-			return NULL;
-		}
-		memset(by_place + s->by_place_size, 0,
-		       (size - s->by_place_size) * sizeof(*by_place));
-		s->by_place = by_place;
-		s->by_place_size = size;
+	if (!by_place) {
+		s->out_of_memory = true;
+		return NULL;
 	}
+	s->by_place = by_place;
 	return s->by_place[place] = find_group(s, subject);
 }
 

@@ -251,13 +251,14 @@ static void put_part(struct packer *p, const struct part *part)
 static int send_entries(struct writer *w, const struct buffer *entries, struct error *e)
 {
 	size_t from = 0, at = 0;
+	struct raw_entry entry;
 
 	while (from < entries->size) {
 		struct block b = {.kind = BLOCK_DICT};
 
-		do
-			at += ENTRY_HEADER + align_up(get_u32(entries->data + at + 4), 8);
-		while (at < entries->size && at - from < BLOCK_TARGET);
+		while (at - from < BLOCK_TARGET &&
+		       entry_next(entries->data, entries->size, &at, &entry) > 0)
+			;
 		b.payload = entries->data + from;
 		b.length = (uint32_t)(at - from);
 		if (writer_pass(w, &b, e))

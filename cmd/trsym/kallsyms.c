@@ -91,7 +91,7 @@ int kallsyms_declared(struct kallsyms *k, const struct block *b)
 	size_t at = 0;
 	uint32_t id;
 
-	while (k->symbols && dictionary_next_source(b->payload, b->length, &at, &id)) {
+	while (k->symbols && entry_next_of(ENTRY_SOURCE, b->payload, b->length, &at, &id)) {
 		uint32_t *waiting =
 			array_grow(k->waiting, &k->capacity, k->nwaiting, sizeof(*waiting));
 

@@ -64,19 +64,12 @@ static int make_index(struct space_index *x, const struct space *space)
 
 static const struct space_index *index_of(struct resolver *r, const struct space *space)
 {
-	size_t size = r->size ? r->size : 16;
-	struct space_index *spaces;
+	struct space_index *spaces =
+		array_reach(r->spaces, &r->size, space->number, sizeof(*spaces));
 
-	while (size <= space->number)
-		size *= 2;
-	if (size > r->size) {
-		spaces = reallocarray(r->spaces, size, sizeof(*spaces));
-		if (!spaces)
-			return NULL;
-		memset(spaces + r->size, 0, (size - r->size) * sizeof(*spaces));
-		r->spaces = spaces;
-		r->size = size;
-	}
+	if (!spaces)
+		return NULL;
+	r->spaces = spaces;
 	spaces = &r->spaces[space->number];
 	if ((spaces->nmaps != space->nmaps || !spaces->mapped) && make_index(spaces, space))
 		return NULL;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/trstat/partial.h"
+#include "common/writer_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/text_time.h"
 #include "cmd/trencode/text_values.h"
-#include "common/writer.h"
+#include "common/writer_rows.h"
 #include "t/unit/tap.h"
 
 static struct buffer tail;

@@ -5,7 +5,7 @@
 #include "reader.h"
 #include "tap.h"
 #include "value.h"
-#include "writer.h"
+#include "writer_rows.h"
 
 enum { ROWS = 30000, LANES = 2, PLACES = 5, STACK = 400 };
 

@@ -13,7 +13,7 @@
 #include "common/field.h"
 #include "common/reader.h"
 #include "common/value.h"
-#include "common/writer.h"
+#include "common/writer_rows.h"
 #include "t/unit/tap.h"
 
 struct blob {

@@ -1,0 +1,177 @@
+#include "run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/output.h"
+#include "facts.h"
+#include "input.h"
+#include "last_time.h"
+#include "merge.h"
+
+static int fail(const struct error *e)
+{
+	error_print(e);
+	return STATUS_FAILED;
+}
+
+static int print_info(struct input *inputs, int n, const struct settings *s,
+		      const struct common_options *common, struct decoding *d)
+{
+	struct output out;
+	struct error e;
+	struct facts f;
+	struct text *text = malloc(sizeof(*text));
+	int status = STATUS_OK;
+
+	if (!text || output_open(&out, common->output, OUTPUT_TEXT, &e)) {
+		if (!text)
+			error_set(&e, NULL, NO_OFFSET, "out of memory");
+		free(text);
+		return fail(&e);
+	}
+	text_init(text, &out);
+	facts_open(text, s->json);
+	for (int i = 0; i < n && status != STATUS_FAILED; i++) {
+		facts_begin(&f, text, s->json, inputs[i].name, i == 0);
+		if (inputs[i].decoder->info(&inputs[i], &f, &e))
+			status = fail(&e);
+		facts_end(&f);
+	}
+	facts_close(text, s->json);
+	status = status_worse(status, d->status);
+	if (text_flush(text, &e))
+		status = fail(&e);
+	if (output_close(&out, status, &e) && status != STATUS_FAILED)
+		status = fail(&e);
+	free(text);
+	return status;
+}
+
+static int decode(struct input *inputs, int n, struct decoding *d, struct limits *limits,
+		  char **argv, int argc)
+{
+	struct writer *w = d->writer;
+	uint64_t identity = limits_identity(limits);
+	struct error e = {.what = ""};
+
+	for (int i = 0; i < n; i++)
+		identity = hash_u64(identity ^ inputs[i].decoder->identity(&inputs[i]) ^
+				    (uint64_t)inputs[i].shift);
+	limits_begin(limits, w);
+	if (writer_command(w, argc, argv) || writer_begin(w, identity)) {
+		e = w->error;
+		return fail(&e);
+	}
+	for (int i = 0; i < n; i++)
+		if (inputs[i].decoder->begin(&inputs[i], &e))
+			return fail(&e);
+	if (merge_check_clocks(inputs, n, &e) || limits_times(limits, inputs, n, &e) ||
+	    merge_run(inputs, n, limits->last_time, &e))
+		return fail(&e);
+	return d->status;
+}
+
+static void shift(struct input *in, const char *name, void *ctx)
+{
+	settings_shift(ctx, in, name);
+}
+
+static int find_end(char **names, int n, struct settings *s)
+{
+	const struct last_time l = {.names = names,
+				    .n = n,
+				    .format = s->format,
+				    .decoders = s->decoders,
+				    .clock = s->clock,
+				    .shift = shift,
+				    .ctx = s};
+	struct error e = {.what = ""};
+
+	if (!limits_from_end(&s->limits) || s->info)
+		return STATUS_OK;
+	return last_time_find(&l, &s->limits.end, &e) ? fail(&e) : STATUS_OK;
+}
+
+static int run_inputs(struct input *inputs, int n, char **names, struct settings *s,
+		      const struct common_options *common, struct decoding *d, char **argv,
+		      int argc)
+{
+	struct output out;
+	struct writer *w = d->writer;
+	struct progress progress;
+	struct error e;
+	int status;
+
+	if (find_end(names, n, s))
+		return STATUS_FAILED;
+	for (int i = 0; i < n; i++) {
+		if (input_twice(names, i, &e) ||
+		    input_open(&inputs[i], names[i], s->format, s->decoders, d, &e) ||
+		    input_same(inputs, i, &e) || inputs[i].decoder->open(&inputs[i], &e))
+			return fail(&e);
+	}
+	if (s->info)
+		return print_info(inputs, n, s, common, d);
+	for (int i = 0; i < n; i++)
+		settings_shift(s, &inputs[i], names[i]);
+	if (settings_check_offsets(s, &e))
+		return fail(&e);
+	if (output_open(&out, common->output, OUTPUT_BINARY, &e))
+		return fail(&e);
+	for (int i = 0; i < n; i++)
+		if (input_is(&inputs[i], &out, &e)) {
+			status = fail(&e);
+			output_close(&out, status, &e);
+			return status;
+		}
+	w->output = &out;
+	w->segment_limit = s->segment;
+	w->crc = output_is_file(&out);
+	w->progress = &progress;
+	progress_begin(&progress, common, output_is_file(&out));
+	status = decode(inputs, n, d, &s->limits, argv, argc);
+	if (status == STATUS_FAILED)
+		writer_status(w, STATUS_DAMAGED, "trdecode failed");
+	if (s->strict && d->lost) {
+		warn(NULL, NO_OFFSET, "the recorder lost %" PRIu64 " events (--strict)", d->lost);
+		status = status_worse(status, STATUS_DAMAGED);
+	}
+	if (!w->error.what[0] && writer_finish(w))
+		status = fail(&w->error);
+	progress_end(&progress, w->sent_bytes, 0, w->sent_events);
+	if (output_close(&out, status, &e) && status != STATUS_FAILED)
+		status = fail(&e);
+	return status;
+}
+
+int run_operands(struct settings *s, const struct common_options *common, int argc, char **argv)
+{
+	struct writer writer;
+	struct output none = {.fd = -1};
+	struct decoding d = {.writer = &writer,
+			     .quiet = common->quiet,
+			     .verbose = common->verbose,
+			     .clock = s->clock,
+			     .limits = &s->limits,
+			     .max_value = s->max_value};
+	int status, n = argc - optind;
+	struct input *inputs = calloc((size_t)n, sizeof(*inputs));
+
+	for (int i = 0; inputs && i < n; i++)
+		inputs[i].fd = -1;
+	if (!inputs || writer_init(&writer, &none, s->segment)) {
+		warn(NULL, NO_OFFSET, "out of memory");
+		free(inputs);
+		return STATUS_FAILED;
+	}
+	status = run_inputs(inputs, n, argv + optind, s, common, &d, argv, argc);
+	for (int i = 0; i < n; i++)
+		input_close(&inputs[i]);
+	status = status_worse(status, d.status);
+	writer_free(&writer);
+	free(inputs);
+	return status;
+}

@@ -1,0 +1,13 @@
+/*
+ * run.h - what trdecode does with its inputs, to the end
+ */
+#ifndef TR_RUN_H
+#define TR_RUN_H
+
+#include "settings.h"
+
+/* Decode the operands, argv[optind] and those behind it, at least one, or print what they are. What
+ * goes wrong is printed. The exit status. */
+int run_operands(struct settings *s, const struct common_options *common, int argc, char **argv);
+
+#endif

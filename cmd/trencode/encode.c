@@ -1,0 +1,274 @@
+#include "encode.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/calls.h"
+#include "common/clocks.h"
+#include "tick.h"
+
+/* META blocks of earlier segments that a segment only refers to. */
+struct known_metas {
+	struct intern seen; /* hashes of those that were there */
+	struct intern missing;
+};
+
+static int check_meta(struct known_metas *k, const struct stage *s, const struct meta *m)
+{
+	uint32_t had;
+
+	if (!(m->flags & META_REFERENCE))
+		return intern(&k->seen, &m->hash, sizeof m->hash) == INTERN_NONE ? -1 : 0;
+	if (intern_find(&k->seen, &m->hash, sizeof m->hash) != INTERN_NONE)
+		return 0;
+	had = k->missing.count;
+	if (intern(&k->missing, &m->hash, sizeof m->hash) == INTERN_NONE)
+		return -1;
+	if (k->missing.count > had)
+		warn(s->in.file, NO_OFFSET,
+		     "'%.*s' of the trace is missing: it is in an earlier "
+		     "segment of the stream",
+		     (int)(m->name_size < 256 ? m->name_size : 256), m->name);
+	return 0;
+}
+
+static int take_meta(struct stage *s, struct encoding *en, struct known_metas *known,
+		     const struct block *b, struct error *e)
+{
+	struct meta m;
+
+	if (!stage_meta(s, b, &m))
+		return 0;
+	if (check_meta(known, s, &m))
+		return error_no_memory(e);
+	return en->encoder->meta && !(m.flags & META_REFERENCE) ? en->encoder->meta(en, &m, e) : 0;
+}
+
+/* What a report says is on one axis, in one unit. */
+static int check_clocks(struct encoding *en, struct clocks *clocks, const struct block *b,
+			struct error *e)
+{
+	if (!en->encoder->report)
+		return 0;
+	if (en->options->tick)
+		return tick_lanes(en->dictionary, b, en->options->tick, e);
+	clocks_look(clocks, b);
+	return clocks_check(clocks, TICK_HINT, e);
+}
+
+static int take_events(struct encoding *en, struct calls *calls, const struct block *b,
+		       struct error *e)
+{
+	int (*take)(struct encoding *, const struct event *, struct error *) = en->encoder->event;
+	struct events it;
+	struct event ev;
+	struct call done;
+
+	if (en->encoder->block)
+		return en->encoder->block(en, b, e);
+	events_begin(&it, b);
+	while (event_next(&it, &ev)) {
+		if (calls)
+			calls_feed(calls, &ev, &done);
+		if (en->options->tick)
+			ev.time = tick_time(ev.lane, ev.time);
+		if (take(en, &ev, e))
+			return -1;
+	}
+	if (calls && calls->out_of_memory)
+		return error_no_memory(e);
+	return en->text && text_failed(en->text) ? text_flush(en->text, e) : 0;
+}
+
+/* Is all that was declared one trace of the encoder's own system, or what one file of it held? */
+static bool is_own(const struct encoding *en)
+{
+	const struct pool *sources = &en->dictionary->sources;
+	const struct source *first;
+
+	if (sources->count < 2)
+		return true;
+	if (sources->count > 2 && !en->encoder->holds_several)
+		return false;
+	first = pool_at(sources, 1);
+	if (strcmp(first->format.text, en->encoder->name) != 0)
+		return false;
+	for (uint32_t i = 2; i < sources->count; i++) {
+		const struct source *next = pool_at(sources, i);
+
+		if (next->format.number != first->format.number ||
+		    next->name.number != first->name.number || next->stream != first->stream)
+			return false;
+	}
+	return true;
+}
+
+/* Did a filter leave out what the source tells of itself (trfilter --scrub), or fields that it says
+ * are there (--drop)? */
+static bool is_bare(const struct encoding *en, const struct known_metas *known)
+{
+	const struct dictionary *d = en->dictionary;
+
+	return en->encoder->needs_meta &&
+	       (d->reduced || (d->filtered && !known->seen.count && !known->missing.count));
+}
+
+static int begin(struct encoding *en, struct error *e)
+{
+	if (en->encoder->anew && (en->options->anew || !is_own(en)))
+		en->encoder = en->encoder->anew;
+	en->begun = true;
+	return en->encoder->begin(en, e);
+}
+
+/* What the parts of one trace began turns out to be of several before the first event. */
+static int begin_again(struct encoding *en, struct error *e)
+{
+	const struct encoder *native = en->encoder;
+	struct encoding had = *en;
+	int result;
+
+	en->state = NULL;
+	en->encoder = native->anew;
+	/* two cannot have one directory */
+	if (!en->encoder->take_over)
+		native->free(&had);
+	result = en->encoder->begin(en, e);
+	if (!en->encoder->take_over)
+		return result;
+	if (!result)
+		en->encoder->take_over(en, had.state);
+	native->free(&had);
+	return result;
+}
+
+/* The same where HEAD has gone by: what it said of commands is no longer there. */
+static int begin_late(struct stage *s, struct encoding *en, struct error *e)
+{
+	struct head h = s->in.head;
+
+	h.properties = NULL;
+	h.properties_size = 0;
+	if (begin(en, e))
+		return -1;
+	return en->encoder->head ? en->encoder->head(en, &h, e) : 0;
+}
+
+static int take_block(struct stage *s, struct encoding *en, struct known_metas *known,
+		      struct calls *calls, struct clocks *clocks, const struct block *b,
+		      struct error *e)
+{
+	if (!en->begun) {
+		if (b->kind != BLOCK_META && b->kind != BLOCK_EVENTS)
+			return 0;
+		if (begin_late(s, en, e))
+			return -1;
+	}
+	if (en->encoder->anew && !en->events &&
+	    (!is_own(en) || (b->kind == BLOCK_EVENTS && is_bare(en, known)))) {
+		if (begin_again(en, e))
+			return -1;
+	}
+	en->events |= b->kind == BLOCK_EVENTS;
+	switch (b->kind) {
+	case BLOCK_HEAD: return en->encoder->head ? en->encoder->head(en, &s->in.head, e) : 0;
+	case BLOCK_META: return take_meta(s, en, known, b, e);
+	case BLOCK_EVENTS:
+		return check_clocks(en, clocks, b, e) || take_events(en, calls, b, e) ? -1 : 0;
+	}
+	return 0;
+}
+
+/* What the text shows in a way that is easily missed. */
+static void report_calls(struct calls *calls, bool quiet)
+{
+	struct call done;
+
+	if (quiet)
+		return;
+	while (calls_finish(calls, &done))
+		;
+	if (calls->unfinished)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " calls had not returned at the end of the trace",
+		     calls->unfinished);
+	if (calls->unmatched)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " returns of calls whose beginning is not there",
+		     calls->unmatched);
+	if (calls->outside)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " " CALLS_OUTSIDE, calls->outside);
+}
+
+static void run(struct stage *s, struct encoding *en)
+{
+	struct known_metas known = {0};
+	struct clocks clocks = {0};
+	struct calls calls;
+	struct error e;
+	struct block b;
+
+	if (!en->encoder->anew && begin(en, &e)) {
+		stage_fail(s, &e);
+		return;
+	}
+	calls_init(&calls, en->dictionary);
+	while (stage_next(s, &b))
+		if (take_block(s, en, &known, en->encoder->counts_calls ? &calls : NULL, &clocks,
+			       &b, &e)) {
+			stage_fail(s, &e);
+			break;
+		}
+	if (s->status != STATUS_FAILED &&
+	    ((!en->begun && begin(en, &e)) || en->encoder->end(en, &e)))
+		stage_fail(s, &e);
+	report_calls(&calls, en->options->quiet);
+	calls_free(&calls);
+	if (en->text && text_flush(en->text, &e))
+		stage_fail(s, &e);
+	intern_free(&known.seen);
+	intern_free(&known.missing);
+}
+
+/* The text shows what there is while the input pauses. Its failure is found at the next block. */
+static int flush(void *text)
+{
+	text_flush(text, NULL);
+	return 0;
+}
+
+/* Where the encoder writes to. */
+static int open_output(struct stage *s, struct encoding *en, struct text *text)
+{
+	bool file = en->encoder->output == ENCODER_FILE;
+
+	if (en->encoder->output == ENCODER_TREE) {
+		progress_begin(&s->progress, s->options, s->options->output != NULL);
+		return 0;
+	}
+	if (stage_print_to(s, file ? OUTPUT_FILE : OUTPUT_TEXT))
+		return -1;
+	en->out = &s->output;
+	if (file)
+		return 0;
+	text_init(text, &s->output);
+	en->text = text;
+	s->in.before_block = flush;
+	s->in.before_block_ctx = text;
+	return 0;
+}
+
+void encode_stream(struct stage *s, const struct encoder *encoder,
+		   const struct encode_options *options)
+{
+	struct encoding en = {.encoder = encoder, .options = options};
+	struct text *text = malloc(sizeof *text);
+
+	en.dictionary = &s->in.dictionary;
+	if (!text) {
+		stage_no_memory(s);
+	} else if (!open_output(s, &en, text)) {
+		run(s, &en);
+		s->in.before_block = NULL;
+	}
+	en.encoder->free(&en);
+	free(text);
+}

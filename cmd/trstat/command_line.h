@@ -1,0 +1,23 @@
+/*
+ * command_line.h - what the options of trstat say
+ */
+#ifndef TR_COMMAND_LINE_H
+#define TR_COMMAND_LINE_H
+
+#include "common/program.h"
+#include "diff_run.h"
+#include "fail_if.h"
+#include "query.h"
+
+struct command_line {
+	struct settings settings;
+	struct alarms alarms;
+	struct diff_options diff;
+};
+
+extern const struct option_row command_line_rows[];
+
+/* For struct program; ctx is the command line. */
+int command_line_option(void *ctx, int key, const char *arg, struct error *e);
+
+#endif

@@ -1,0 +1,90 @@
+#include "add_symbols.h"
+
+/* The place of a wire id, if it is one that can have a symbol. */
+static const struct place *place_of(const struct dictionary *d, uint32_t id)
+{
+	const struct place *p = dictionary_place(d, idmap_get(&d->ids[ENTRY_PLACE], id));
+
+	return p && p->space ? p : NULL; /* others are named by their source */
+}
+
+static int send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *symbol)
+{
+	return writer_pass_symbol(&s->out, id, symbol) ? stage_fail(s, &s->out.error) : 0;
+}
+
+static bool is_same(const struct place_symbol *theirs, const struct symbol_entry *ours)
+{
+	return theirs->name.size == ours->name_size &&
+	       !memcmp(theirs->name.text, ours->name, ours->name_size) &&
+	       theirs->module.size == ours->module_size &&
+	       !memcmp(theirs->module.text, ours->module, ours->module_size) &&
+	       theirs->file.size == ours->file_size &&
+	       !(ours->file_size && memcmp(theirs->file.text, ours->file, ours->file_size)) &&
+	       theirs->line == ours->line && theirs->start == ours->start &&
+	       theirs->size == ours->size && theirs->flags == ours->flags;
+}
+
+static struct symbol_entry entry_of(const struct place_symbol *p)
+{
+	return (struct symbol_entry){.start = p->start,
+				     .size = p->size,
+				     .line = p->line,
+				     .flags = p->flags,
+				     .name = p->name.text,
+				     .name_size = p->name.size,
+				     .module = p->module.text,
+				     .module_size = p->module.size,
+				     .file = p->file.text,
+				     .file_size = p->file.size};
+}
+
+/* The line that an earlier trsym found for the same function stays if this one has none. */
+static void keep_line(const struct place_symbol *theirs, struct symbol_entry *ours)
+{
+	if (ours->file_size || theirs->start != ours->start || theirs->size != ours->size)
+		return;
+	ours->line = theirs->line;
+	ours->file = theirs->file.text;
+	ours->file_size = theirs->file.size;
+}
+
+int add_symbols(struct stage *s, struct resolver *r, const struct block *b)
+{
+	struct dictionary *d = &s->in.dictionary;
+	const struct place *p;
+	struct symbol_entry symbol;
+	size_t at = 0;
+	uint32_t id;
+
+	while (entry_next_of(ENTRY_PLACE, b->payload, b->length, &at, &id)) {
+		p = place_of(d, id);
+		if (!p)
+			continue;
+		if (resolve(r, p, true, &symbol) < 0)
+			return stage_no_memory(s);
+		if (p->symbol)
+			keep_line(p->symbol, &symbol);
+		if (send_symbol(s, id, &symbol))
+			return -1;
+	}
+	for (at = 0; entry_next_of(ENTRY_SYMBOL, b->payload, b->length, &at, &id);) {
+		int got;
+
+		p = place_of(d, id);
+		if (!p || !p->symbol)
+			continue;
+		got = resolve(r, p, false, &symbol);
+		if (got < 0)
+			return stage_no_memory(s);
+		if (!got)
+			symbol = entry_of(p->symbol);
+		else if (is_same(p->symbol, &symbol))
+			continue;
+		else
+			keep_line(p->symbol, &symbol);
+		if (send_symbol(s, id, &symbol))
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,87 @@
+#include "entry.h"
+
+#include "bytes.h"
+
+int entry_next(const uint8_t *payload, size_t n, size_t *at, struct raw_entry *e)
+{
+	const uint8_t *p = payload + *at;
+	size_t left = n - *at;
+	uint64_t next;
+
+	if (left < ENTRY_HEADER)
+		return 0;
+	*e = (struct raw_entry){.kind = get_u16(p),
+				.id = get_u32(p + 8),
+				.size = get_u32(p + 4),
+				.data = p + ENTRY_HEADER};
+	if (e->size > left - ENTRY_HEADER)
+		return -1;
+	next = *at + ENTRY_HEADER + align_up(e->size, 8);
+	*at = next > n ? n : (size_t)next;
+	return 1;
+}
+
+bool entry_next_of(enum entry_kind kind, const uint8_t *payload, size_t n, size_t *at, uint32_t *id)
+{
+	struct raw_entry e;
+
+	while (entry_next(payload, n, at, &e) > 0)
+		if (e.kind == kind) {
+			*id = e.id;
+			return true;
+		}
+	return false;
+}
+
+int entry_append(struct buffer *b, enum entry_kind kind, uint32_t id, const void *data, size_t n)
+{
+	uint8_t head[ENTRY_HEADER] = {0};
+
+	put_u16(head, (uint16_t)kind);
+	put_u32(head + 4, (uint32_t)n);
+	put_u32(head + 8, id);
+	return buffer_append(b, head, sizeof head) || buffer_append(b, data, n) ||
+			       buffer_align(b, 8)
+		       ? -1
+		       : 0;
+}
+
+void entry_put_type(uint8_t *p, const struct type_entry *t)
+{
+	put_u32(p, t->source);
+	put_u32(p + 4, t->name);
+	put_u32(p + 8, t->group);
+	put_u32(p + 12, t->declaration);
+	p[16] = t->kind;
+	p[17] = t->word_size;
+	put_u16(p + 18, t->flags);
+	put_u32(p + 20, t->fixed_size);
+	put_u32(p + 24, t->native);
+	put_u32(p + 28, t->nfields);
+}
+
+void entry_put_field(uint8_t *p, const struct field_entry *f)
+{
+	put_u32(p, f->name);
+	put_u32(p + 4, f->type_name);
+	p[8] = f->kind;
+	p[9] = f->role;
+	p[10] = f->where;
+	put_u32(p + 12, f->offset);
+	put_u32(p + 16, f->size);
+	put_u32(p + 20, f->count);
+	put_u32(p + 24, f->definition);
+}
+
+void entry_get_field(const uint8_t *p, struct field_entry *f)
+{
+	*f = (struct field_entry){.name = get_u32(p),
+				  .type_name = get_u32(p + 4),
+				  .kind = p[8],
+				  .role = p[9],
+				  .where = p[10],
+				  .offset = get_u32(p + 12),
+				  .size = get_u32(p + 16),
+				  .count = get_u32(p + 20),
+				  .definition = get_u32(p + 24)};
+}

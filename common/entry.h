@@ -1,0 +1,87 @@
+/*
+ * entry.h - the entries of a DICT payload as they stand on the wire
+ *
+ * What needs no dictionary: what an entry holds, the way from one to the next, and the layouts that
+ * several parts read or write. Strings, sources, definitions and the like are named by their ids.
+ */
+#ifndef TR_ENTRY_H
+#define TR_ENTRY_H
+
+#include "buffer.h"
+#include "stream.h"
+
+/* What entries hold. */
+struct clock_entry {
+	uint32_t name, flags;
+	int64_t wall;
+};
+struct source_entry {
+	uint32_t format, name, word_size, big_endian;
+};
+struct lane_entry {
+	uint32_t source, clock, buffer, comm, flags;
+	int32_t cpu, tid, pid, ppid;
+};
+struct field_entry {
+	uint32_t name, type_name;
+	uint8_t kind, role, where;
+	uint32_t offset, size, count, definition;
+};
+struct type_entry {
+	uint32_t source, name, group, declaration;
+	uint8_t kind, word_size;
+	uint16_t flags;
+	uint32_t fixed_size, native, nfields;
+	const struct field_entry *fields;
+};
+struct member_entry {
+	uint32_t name;
+	uint64_t value;
+};
+struct space_entry {
+	uint32_t source, name;
+	int32_t pid;
+	uint32_t flags;
+};
+struct map_entry {
+	uint32_t space, flags;
+	uint64_t start, end, offset, time;
+	uint32_t epoch, path, build_id, table;
+};
+struct place_entry {
+	uint32_t space, epoch;
+	uint64_t address;
+	uint32_t name;
+	uint32_t arguments; /* definition of kind STRUCT: their names */
+};
+struct symbol_entry {
+	uint64_t start, size;
+	uint32_t line, flags;
+	const char *name, *module, *file; /* NULL is "" */
+	uint32_t name_size, module_size, file_size;
+};
+
+/* An entry in a payload. */
+struct raw_entry {
+	uint32_t kind; /* enum entry_kind, or one of a later version */
+	uint32_t id, size;
+	const uint8_t *data;
+};
+
+/* The entry at *at, which starts at 0 and is moved behind it. 1; 0: there is no more; -1: it claims
+ * to be longer than what is left of the payload. */
+int entry_next(const uint8_t *payload, size_t n, size_t *at, struct raw_entry *e);
+
+/* The ids of the entries of one kind, one a call; *at starts at 0. */
+bool entry_next_of(enum entry_kind kind, const uint8_t *payload, size_t n, size_t *at,
+		   uint32_t *id);
+
+/* 0, or -1 when memory is out. */
+int entry_append(struct buffer *b, enum entry_kind kind, uint32_t id, const void *data, size_t n);
+
+/* Into TYPE_HEAD and FIELD_SIZE bytes. What has no meaning yet stays as it is there. */
+void entry_put_type(uint8_t *p, const struct type_entry *t);
+void entry_put_field(uint8_t *p, const struct field_entry *f);
+void entry_get_field(const uint8_t *p, struct field_entry *f);
+
+#endif

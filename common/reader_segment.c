@@ -1,0 +1,211 @@
+#include <inttypes.h>
+
+#include "reader_private.h"
+
+uint32_t reader_head_flags(const void *data, size_t n)
+{
+	const uint8_t *block = (const uint8_t *)data + MARKER_SIZE;
+
+	if (n < MARKER_SIZE + BLOCK_HEADER + 24 || get_u16(block + 4) != BLOCK_HEAD)
+		return 0;
+	return get_u32(block + BLOCK_HEADER + 16);
+}
+
+bool reader_is_stream(const void *data, size_t n)
+{
+	return n >= MARKER_SIZE && !memcmp(data, MARKER_PREFIX, sizeof MARKER_PREFIX - 1);
+}
+
+unsigned reader_other_version(const void *data, size_t n)
+{
+	enum { DIGIT = sizeof MARKER_PREFIX - 3 };
+	const char *p = data;
+
+	if (n <= DIGIT + 1 || memcmp(p, MARKER_PREFIX, DIGIT) || p[DIGIT + 1] != ':' ||
+	    p[DIGIT] < '2' || p[DIGIT] > '9')
+		return 0;
+	return (unsigned)(p[DIGIT] - '0');
+}
+
+/* What stands at the beginning of an input instead of a marker. */
+static int no_stream(struct reader *r, size_t n)
+{
+	unsigned version = reader_other_version(r->data + r->begin, n);
+
+	reader_close_input(r);
+	if (!version)
+		return reader_fatal(r, "is not an event stream (trdecode makes one of a trace)");
+	r->fatal = true;
+	return error_set(&r->error, r->file, NO_OFFSET,
+			 "is an event stream of version %u, which is not known here", version);
+}
+
+/* The input ends where a segment should begin. 2: as it should. */
+static int end_of_input(struct reader *r)
+{
+	size_t rest = r->filled - r->begin;
+	bool first = r->offset == 0, wanted = r->more_expected && !r->partial_ok,
+	     marker = !memcmp(r->data + r->begin, MARKER_PREFIX, rest < 8 ? rest : 8);
+	uint64_t at = r->offset + rest;
+
+	if (rest && first && !marker)
+		return no_stream(r, rest);
+	reader_close_input(r);
+	if (first && !rest)
+		return reader_damaged(
+			r, NO_OFFSET,
+			"empty: not even an event stream without events (did the program "
+			"before fail?)");
+	if (rest)
+		return reader_damaged(r, at, marker ? READER_NO_END : READER_NO_BLOCK);
+	return wanted ? reader_damaged(r, at, "the stream ends before its last segment") : 2;
+}
+
+int reader_begin_segment(struct reader *r)
+{
+	int got =
+		reader_fill(r, MARKER_SIZE, r->on_demand ? MARKER_SIZE + BLOCK_HEADER : READ_SIZE);
+
+	if (got <= 0)
+		return got < 0 ? -1 : end_of_input(r);
+	if (!reader_is_stream(r->data + r->begin, r->filled - r->begin)) {
+		if (!r->offset)
+			return no_stream(r, r->filled - r->begin);
+		reader_damaged(r, r->offset, "this is no event stream any more");
+		reader_go_on_behind_damage(r);
+		return -1;
+	}
+	reader_consume(r, MARKER_SIZE);
+	r->in_segment = true;
+	r->head_seen = false;
+	return 1;
+}
+
+int reader_check_head(struct reader *r, const struct block *b)
+{
+	bool head = b->kind == BLOCK_HEAD;
+
+	if (head != r->head_seen) {
+		if (head) {
+			r->rows = 0;
+			r->hurt = false;
+		}
+		r->head_seen = true;
+		return 0;
+	}
+	reader_damaged(r, r->offset,
+		       head ? "a head within a segment"
+			    : "a segment that does not begin with its head");
+	if (head) {
+		reader_consume(r, BLOCK_HEADER);
+		reader_distrust_length(r, b->length);
+	} else {
+		dictionary_segment(&r->dictionary, true);
+		r->head_seen = true;
+	}
+	return -1;
+}
+
+int reader_check_version(struct reader *r, const struct block *b)
+{
+	unsigned major = get_u16(b->payload), minor = get_u16(b->payload + 2);
+
+	if (major == STREAM_MAJOR)
+		return 0;
+	r->in_segment = r->open_stream = false;
+	r->lossy = r->hurt = true;
+	/* a head that was cut has any number */
+	if (!r->head.major && major && major < 100) {
+		reader_close_input(r);
+		r->fatal = true;
+		return error_set(&r->error, r->file, NO_OFFSET,
+				 "is an event stream of version %u.%u, which is not known here",
+				 major, minor);
+	}
+	error_set(&r->error, r->file, b->offset, "stream version %u.%u is not known here", major,
+		  minor);
+	reader_go_on_behind_damage(r);
+	return -1;
+}
+
+int reader_check_summary(struct reader *r, const struct block *b)
+{
+	uint32_t flags = get_u32(b->payload + 16);
+	/* a head that was cut has any flags */
+	bool summary = flags & HEAD_SUMMARY &&
+		       !(flags & ~(uint32_t)(HEAD_SUMMARY | HEAD_FILTERED | HEAD_REDUCED));
+
+	if (r->either) {
+		r->either = false;
+		r->summaries = summary;
+	}
+	if (summary == r->summaries)
+		return 0;
+	r->in_segment = r->open_stream = false;
+	reader_close_input(r);
+	return reader_fatal(
+		r, summary ? "is a summary, no event stream; trstat --merge reads it"
+			   : "is an event stream, no summary; trstat --partial makes one of it");
+}
+
+int reader_read_head(struct reader *r, const struct block *b)
+{
+	const uint8_t *p = b->payload;
+	struct head *h = &r->head;
+	bool same, missing;
+
+	*h = (struct head){.major = get_u16(p),
+			   .minor = get_u16(p + 2),
+			   .sequence = get_u32(p + 4),
+			   .stream_id = get_u64(p + 8),
+			   .flags = get_u32(p + 16),
+			   .properties = p + 24,
+			   .properties_size = b->length - 24};
+	r->dictionary.filtered = h->flags & HEAD_FILTERED;
+	r->dictionary.reduced = h->flags & HEAD_REDUCED;
+	same = r->open_stream && h->stream_id == r->stream_id;
+	if (r->partial_ok || (same && h->sequence == r->sequence + 1))
+		missing = false;
+	else
+		missing = h->sequence ? true : r->more_expected;
+	/* segments may come each from a file, and in any order, where that is allowed */
+	dictionary_segment(&r->dictionary, r->partial_ok ? h->stream_id != r->stream_id
+							 : !same || h->sequence <= r->sequence);
+	r->stream_id = h->stream_id;
+	r->sequence = h->sequence;
+	r->open_stream = true;
+	r->more_expected = false;
+	if (!missing)
+		return 0;
+	r->lossy = true;
+	return error_set(&r->error, r->file, b->offset,
+			 "a segment of the stream is missing before this one");
+}
+
+int reader_read_end(struct reader *r, const struct block *b)
+{
+	const uint8_t *p = b->payload;
+	uint32_t length = get_u32(p + 48);
+	struct end *end = &r->end;
+
+	if (length > b->length - 56)
+		length = b->length - 56;
+	*end = (struct end){.events = get_u64(p),
+			    .gaps = get_u64(p + 8),
+			    .lost = get_u64(p + 16),
+			    .first = get_u64(p + 24),
+			    .last = get_u64(p + 32),
+			    .status = get_u32(p + 40),
+			    .flags = get_u32(p + 44),
+			    .message = dictionary_text(&r->dictionary, p + 56, length)};
+	r->in_segment = false;
+	r->open_stream = r->more_expected = !(end->flags & END_LAST);
+	if (end->status)
+		r->lossy = true;
+	if (end->events == r->rows || r->hurt)
+		return 0;
+	r->lossy = true;
+	return error_set(&r->error, r->file, b->offset,
+			 "%" PRIu64 " events came, but the end mark counts %" PRIu64, r->rows,
+			 end->events);
+}
