@@ -56,10 +56,12 @@ static int append_large(struct buffer *b, const uint8_t *data, size_t n)
 
 int buffer_append(struct buffer *b, const void *data, size_t n)
 {
-	if (__builtin_expect(n > BUFFER_PIECE, 0) && b->spills)
-		return append_large(b, data, n);
-	if (buffer_reserve(b, n))
-		return -1;
+	if (__builtin_expect(b->capacity - b->size < n || !b->data, 0)) {
+		if (n > BUFFER_PIECE && b->spills)
+			return append_large(b, data, n);
+		if (buffer_reserve(b, n))
+			return -1;
+	}
 	if (n)
 		memcpy(b->data + b->size, data, n);
 	b->size += n;
@@ -104,13 +106,6 @@ void buffer_free(struct buffer *b)
 	else
 		free(b->data);
 	*b = (struct buffer){.spills = b->spills || b->file};
-}
-
-void buffer_clear(struct buffer *b)
-{
-	if (b->file)
-		buffer_free(b);
-	b->size = 0;
 }
 
 void *array_grow(void *array, size_t *capacity, size_t count, size_t element)

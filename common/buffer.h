@@ -29,7 +29,12 @@ int buffer_printf(struct buffer *b, const char *fmt, ...) __attribute__((format(
 /* Empty, as it was at first: it spills if it did. */
 void buffer_free(struct buffer *b);
 /* Forget the contents; one that has spilled gives its file back. */
-void buffer_clear(struct buffer *b);
+static inline void buffer_clear(struct buffer *b)
+{
+	if (__builtin_expect(b->file != NULL, 0))
+		buffer_free(b);
+	b->size = 0;
+}
 
 static inline int buffer_u32(struct buffer *b, uint32_t v)
 {
