@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "buffer_file.h"
+
 int buffer_reserve(struct buffer *b, size_t n)
 {
 	size_t want, capacity;
@@ -11,6 +13,12 @@ int buffer_reserve(struct buffer *b, size_t n)
 
 	if (b->capacity - b->size >= n && b->data)
 		return 0;
+	if (b->spills) {
+		int in_memory = buffer_file_reserve(b, n);
+
+		if (in_memory <= 0)
+			return in_memory;
+	}
 	if (__builtin_add_overflow(b->size, n, &want))
 		return -1;
 	capacity = b->capacity + b->capacity / 2;
@@ -26,10 +34,34 @@ int buffer_reserve(struct buffer *b, size_t n)
 	return 0;
 }
 
+/* Piece by piece: what was written need not stay in memory. */
+static int append_large(struct buffer *b, const uint8_t *data, size_t n)
+{
+	size_t size = b->size;
+
+	while (n) {
+		size_t piece = n < BUFFER_PIECE ? n : BUFFER_PIECE;
+
+		if (buffer_reserve(b, piece)) {
+			b->size = size;
+			return -1;
+		}
+		memcpy(b->data + b->size, data, piece);
+		b->size += piece;
+		data += piece;
+		n -= piece;
+	}
+	return 0;
+}
+
 int buffer_append(struct buffer *b, const void *data, size_t n)
 {
-	if (buffer_reserve(b, n))
-		return -1;
+	if (__builtin_expect(b->capacity - b->size < n || !b->data, 0)) {
+		if (n > BUFFER_PIECE && b->spills)
+			return append_large(b, data, n);
+		if (buffer_reserve(b, n))
+			return -1;
+	}
 	if (n)
 		memcpy(b->data + b->size, data, n);
 	b->size += n;
@@ -69,8 +101,11 @@ int buffer_printf(struct buffer *b, const char *fmt, ...)
 
 void buffer_free(struct buffer *b)
 {
-	free(b->data);
-	*b = (struct buffer){0};
+	if (b->file)
+		buffer_file_free(b);
+	else
+		free(b->data);
+	*b = (struct buffer){.spills = b->spills || b->file};
 }
 
 void *array_grow(void *array, size_t *capacity, size_t count, size_t element)

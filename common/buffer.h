@@ -2,16 +2,21 @@
  * buffer.h - a growable run of bytes
  *
  * Zero-initialised is empty. Appending returns -1 when memory is out, and the buffer stays as it
- * was.
+ * was. One that spills keeps what is more than a MiB in a temporary file (buffer_file.h), out of
+ * memory: for the few that may have to hold a large value of a trace until it is written.
  */
 #ifndef TR_BUFFER_H
 #define TR_BUFFER_H
+
+#include <stdbool.h>
 
 #include "bytes.h"
 
 struct buffer {
 	uint8_t *data;
 	size_t size, capacity;
+	struct buffer_file *file; /* where data is of one that has spilled, NULL: in memory */
+	bool spills;		  /* set by its owner */
 };
 
 /* Room for n bytes more; they are not yet part of the buffer. */
@@ -21,7 +26,15 @@ int buffer_zero(struct buffer *b, size_t n);
 /* Zero bytes up to the next multiple of to (a power of two). */
 int buffer_align(struct buffer *b, unsigned to);
 int buffer_printf(struct buffer *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Empty, as it was at first: it spills if it did. */
 void buffer_free(struct buffer *b);
+/* Forget the contents; one that has spilled gives its file back. */
+static inline void buffer_clear(struct buffer *b)
+{
+	if (__builtin_expect(b->file != NULL, 0))
+		buffer_free(b);
+	b->size = 0;
+}
 
 /* buffer_append where mostly there is room. */
 static inline __attribute__((always_inline)) int buffer_put(struct buffer *b, const void *data,

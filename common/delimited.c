@@ -1,5 +1,17 @@
 #include "delimited.h"
 
+int csv_append_inside(struct buffer *b, const char *p, size_t n)
+{
+	if (buffer_reserve(b, 2 * n))
+		return -1;
+	for (; n; p++, n--) {
+		if (*p == '"')
+			b->data[b->size++] = '"';
+		b->data[b->size++] = (uint8_t)*p;
+	}
+	return 0;
+}
+
 int csv_append(struct buffer *b, const char *p, size_t n)
 {
 	bool quote = !n;
@@ -8,16 +20,7 @@ int csv_append(struct buffer *b, const char *p, size_t n)
 		quote |= p[i] == '"' || p[i] == ',' || p[i] == '\n' || p[i] == '\r';
 	if (!quote)
 		return buffer_append(b, p, n);
-	if (buffer_reserve(b, 2 * n + 2))
-		return -1;
-	b->data[b->size++] = '"';
-	for (; n; p++, n--) {
-		if (*p == '"')
-			b->data[b->size++] = '"';
-		b->data[b->size++] = (uint8_t)*p;
-	}
-	b->data[b->size++] = '"';
-	return 0;
+	return buffer_u8(b, '"') || csv_append_inside(b, p, n) || buffer_u8(b, '"') ? -1 : 0;
 }
 
 int tsv_append(struct buffer *b, const char *p, size_t n)

@@ -10,6 +10,9 @@
  * too, so that it differs from no text. -1 when memory is out. */
 int csv_append(struct buffer *b, const char *p, size_t n);
 
+/* What stands inside the quotes of such a cell, for one that comes in pieces. */
+int csv_append_inside(struct buffer *b, const char *p, size_t n);
+
 /* Tab, newline, carriage return and backslash as \t \n \r \\: a row is a line, a cell has no tab.
  */
 int tsv_append(struct buffer *b, const char *p, size_t n);

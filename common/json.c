@@ -83,12 +83,10 @@ void json_string(struct text *t, const char *p, size_t n)
 	text_char(t, '"');
 }
 
-int json_append_string(struct buffer *b, const char *p, size_t n)
+int json_append_inside(struct buffer *b, const char *p, size_t n)
 {
 	char character[JSON_CHARACTER];
 
-	if (buffer_u8(b, '"'))
-		return -1;
 	while (n) {
 		size_t run = plain_run(p, n);
 
@@ -98,7 +96,12 @@ int json_append_string(struct buffer *b, const char *p, size_t n)
 		p += run;
 		n -= run;
 	}
-	return buffer_u8(b, '"');
+	return 0;
+}
+
+int json_append_string(struct buffer *b, const char *p, size_t n)
+{
+	return buffer_u8(b, '"') || json_append_inside(b, p, n) || buffer_u8(b, '"') ? -1 : 0;
 }
 
 int json_append_real(struct buffer *b, double number)

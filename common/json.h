@@ -22,6 +22,9 @@ void json_string(struct text *t, const char *p, size_t n);
 /* The same appended to a buffer: -1 when memory is out. */
 int json_append_string(struct buffer *b, const char *p, size_t n);
 
+/* And without the quotes, for a string that comes in pieces. */
+int json_append_inside(struct buffer *b, const char *p, size_t n);
+
 /* A number with a fraction; JSON has no infinities and no NaN: those are strings. */
 int json_append_real(struct buffer *b, double number);
 

@@ -1,5 +1,6 @@
 #include "output.h"
 
+#include "buffer_file.h"
 #include "program.h"
 
 #include <errno.h>
@@ -206,6 +207,19 @@ int output_write(struct output *o, const void *data, size_t n, struct error *e)
 		}
 		p += done;
 		n -= (size_t)done;
+	}
+	return 0;
+}
+
+int output_write_buffer(struct output *o, const struct buffer *b, struct error *e)
+{
+	size_t piece;
+
+	for (size_t at = 0; at < b->size; at += piece) {
+		piece = b->file && b->size - at > BUFFER_PIECE ? BUFFER_PIECE : b->size - at;
+		if (output_write(o, b->data + at, piece, e))
+			return -1;
+		buffer_rest(b);
 	}
 	return 0;
 }

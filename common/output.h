@@ -41,6 +41,11 @@ int output_open(struct output *o, const char *path, enum output_kind kind, struc
 /* All of it or -1; goes on after EINTR, waits where the descriptor is non-blocking. */
 int output_write(struct output *o, const void *data, size_t n, struct error *e);
 
+struct buffer;
+
+/* The same for what is in a buffer, out of its file if it has spilled (buffer_file.h). */
+int output_write_buffer(struct output *o, const struct buffer *b, struct error *e);
+
 /* The same for n pieces; changes v. */
 int output_writev(struct output *o, struct iovec *v, int n, struct error *e);
 

@@ -7,7 +7,7 @@
 #ifndef TR_PROTOBUF_H
 #define TR_PROTOBUF_H
 
-#include "buffer.h"
+#include "buffer_file.h"
 
 enum protobuf_wire { PROTOBUF_VARINT = 0, PROTOBUF_FIXED64 = 1, PROTOBUF_LENGTH = 2 };
 
@@ -83,7 +83,10 @@ static inline int protobuf_bytes(struct buffer *b, uint32_t field, const void *d
 
 static inline int protobuf_message(struct buffer *b, uint32_t field, const struct buffer *message)
 {
-	return protobuf_bytes(b, field, message->data, message->size);
+	return protobuf_key(b, field, PROTOBUF_LENGTH) || buffer_varint(b, message->size) ||
+			       buffer_append_from(b, message, 0, message->size)
+		       ? -1
+		       : 0;
 }
 
 #endif

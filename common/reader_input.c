@@ -167,10 +167,30 @@ int reader_wait(struct reader *r)
 	return 0;
 }
 
+/* A large block is done with, and less than LARGE is wanted: its memory goes back. */
+static void shrink(struct reader *r, size_t n)
+{
+	size_t have = r->filled - r->begin;
+	uint8_t *data;
+
+	if (have > LARGE || n > LARGE)
+		return;
+	memmove(r->data, r->data + r->begin, have);
+	r->begin = 0;
+	r->filled = have;
+	data = realloc(r->data, LARGE);
+	if (!data)
+		return;
+	r->data = data;
+	r->capacity = LARGE;
+}
+
 /* Have n bytes at data[begin], reading at most `most` bytes. 1, or 0 at the end of the input with
  * fewer, or -1. */
 int reader_fill(struct reader *r, size_t n, size_t most)
 {
+	if (r->capacity > LARGE)
+		shrink(r, n);
 	while (r->filled - r->begin < n) {
 		size_t room;
 		ssize_t got;
@@ -194,6 +214,9 @@ int reader_fill(struct reader *r, size_t n, size_t most)
 		room = r->capacity - r->filled;
 		if (room > most)
 			room = most;
+		/* not two large blocks at a time */
+		if (n > LARGE && room > n - (r->filled - r->begin))
+			room = n - (r->filled - r->begin);
 		if (r->pipe || r->fd == STDIN_FILENO)
 			if (reader_wait(r)) {
 				r->fatal = r->stop = true;

@@ -9,7 +9,10 @@
 
 #include "reader.h"
 
-enum { READ_SIZE = 128 * 1024 };
+enum {
+	READ_SIZE = 128 * 1024,
+	LARGE = 4 << 20, /* of the buffer: not kept beyond the block that needed it */
+};
 
 #define READER_NO_END	"the stream ends without its end mark (did the program before fail?)"
 #define READER_NO_BLOCK "here should stand a block of the stream"

@@ -1,5 +1,6 @@
 #include "text.h"
 
+#include "buffer_file.h"
 #include "digits.h"
 
 #include <errno.h>
@@ -100,6 +101,19 @@ void text_put_slow(struct text *t, const char *p, size_t n)
 	}
 }
 
+void text_put_buffer(struct text *t, const struct buffer *b, size_t at, size_t n)
+{
+	while (n > BUFFER_PIECE && b->file) {
+		text_put(t, (const char *)b->data + at, BUFFER_PIECE);
+		buffer_rest(b);
+		at += BUFFER_PIECE;
+		n -= BUFFER_PIECE;
+	}
+	text_put(t, (const char *)b->data + at, n);
+	if (b->file)
+		buffer_rest(b);
+}
+
 char *decimal_at(char *p, uint64_t v)
 {
 	char digits[40] = {0}, *end = digits + 20, *from = digits_decimal(end, v);
@@ -168,6 +182,17 @@ void text_masked(struct text *t, const char *p, size_t n)
 		length += !length;
 		p += length;
 		n -= length;
+	}
+}
+
+void text_masked_buffer(struct text *t, const struct buffer *b)
+{
+	size_t piece;
+
+	for (size_t at = 0; at < b->size; at += piece) {
+		piece = buffer_piece(b->data + at, b->size - at);
+		text_masked(t, (const char *)b->data + at, piece);
+		buffer_rest(b);
 	}
 }
 

@@ -105,9 +105,16 @@ void text_hex(struct text *t, uint64_t v, unsigned width);
 /* n times c, usually a blank. */
 void text_pad(struct text *t, char c, size_t n);
 
+struct buffer;
+
+/* n bytes of a buffer from at on, out of its file if it has spilled (buffer_file.h). */
+void text_put_buffer(struct text *t, const struct buffer *b, size_t at, size_t n);
+
 /* A text from a trace that is to stay in its line: on a terminal newlines and tabs, too, become
  * '?'. */
 void text_masked(struct text *t, const char *p, size_t n);
+/* All of a buffer so, out of its file if it has spilled. */
+void text_masked_buffer(struct text *t, const struct buffer *b);
 
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -386,3 +386,24 @@ int values_copy(struct buffer *b, const uint8_t *tail, size_t n,
 	}
 	return whole.bad ? -1 : 0;
 }
+
+bool values_copy_is_same(const uint8_t *tail, size_t n,
+			 uint32_t (*map)(void *ctx, uint32_t definition), void *ctx)
+{
+	struct values v;
+	struct value one;
+	uint64_t index, left;
+	uint8_t what;
+	bool same = true;
+
+	for (values_begin(&v, tail, n); values_what(&v, &what, &index);)
+		for (left = 1; left; left += one.count - 1) {
+			if (!values_value(&v, &one))
+				return true;
+			if ((one.tag == VALUE_ENUM || one.tag == VALUE_BITMASK ||
+			     one.tag == VALUE_STRUCT || one.tag == VALUE_FRAME) &&
+			    map(ctx, one.definition) != one.definition)
+				same = false;
+		}
+	return same || v.bad;
+}

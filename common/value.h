@@ -144,4 +144,8 @@ int value_put_struct(struct buffer *b, uint32_t definition, uint64_t count);
 int values_copy(struct buffer *b, const uint8_t *tail, size_t n,
 		uint32_t (*map)(void *ctx, uint32_t definition), void *ctx);
 
+/* Would it be the same bytes? So it is for values that are none: they cannot be copied. */
+bool values_copy_is_same(const uint8_t *tail, size_t n,
+			 uint32_t (*map)(void *ctx, uint32_t definition), void *ctx);
+
 #endif

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "buffer_file.h"
 #include "checksum.h"
 #include "reader.h"
 #include "writer_private.h"
@@ -111,10 +112,42 @@ void writer_block_header(const struct writer *w, uint8_t *p, uint16_t kind, uint
 	put_u32(p + 12, 0);
 }
 
+/* A tail in a file is gone through in pieces, which need not stay in memory. */
+static bool in_file(const struct writer *w, const struct iovec *v)
+{
+	const struct buffer *b = w->tail_buffer;
+
+	return b && b->file && v->iov_base == b->data && v->iov_len == b->size;
+}
+
+static int send_parts(struct writer *w, struct iovec *v, int n, struct error *e)
+{
+	for (int i = 0; i < n; i++)
+		if (in_file(w, &v[i]))
+			return output_writev(w->output, v, i, e) ||
+					       output_write_buffer(w->output, w->tail_buffer, e) ||
+					       output_writev(w->output, v + i + 1, n - i - 1, e)
+				       ? -1
+				       : 0;
+	return output_writev(w->output, v, n, e);
+}
+
+static uint32_t checksum_part(const struct writer *w, uint32_t crc, const struct iovec *v)
+{
+	const uint8_t *p = v->iov_base;
+	size_t n = v->iov_len;
+
+	for (; in_file(w, v) && n > BUFFER_PIECE; p += BUFFER_PIECE, n -= BUFFER_PIECE) {
+		crc = checksum(crc, p, BUFFER_PIECE);
+		buffer_rest(w->tail_buffer);
+	}
+	return checksum(crc, p, n);
+}
+
 /* Nothing may follow a block that went out in part. */
 int writer_send(struct writer *w, struct iovec *v, int n, struct error *e)
 {
-	if (w->broken || !output_writev(w->output, v, n, e))
+	if (w->broken || !send_parts(w, v, n, e))
 		return 0;
 	w->broken = true;
 	return -1;
@@ -144,7 +177,7 @@ int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const str
 	uint32_t crc = 0;
 
 	for (int i = 0; w->crc && i < n; i++)
-		crc = checksum(crc, parts[i].iov_base, parts[i].iov_len);
+		crc = checksum_part(w, crc, &parts[i]);
 	return send_block(w, kind, flags, parts, n, crc);
 }
 

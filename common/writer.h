@@ -89,6 +89,8 @@ struct writer {
 	void *refuse_ctx;
 	bool refuse_rows;
 	struct buffer used; /* definitions that the next row names */
+	/* where the tail of the next row may stand, if that spills (buffer_file.h); or NULL */
+	const struct buffer *tail_buffer;
 };
 
 /* segment_limit: bytes after which a new segment begins, 0 never. */

@@ -13,6 +13,8 @@
 #include "common/value.h"
 #include "stream_ids.h"
 
+enum { LARGE = 1 << 20 }; /* bytes of values that are not copied without need */
+
 struct saved {
 	struct input *input;
 	struct reader in;
@@ -218,8 +220,11 @@ static int copy_row(struct saved *s)
 	place = stream_place(&s->ids, ev->place, &bad);
 	if (bad)
 		return -1;
-	if (ev->type->flags & TYPE_VALUES) {
-		s->tail.size = 0;
+	if (ev->type->flags & TYPE_VALUES &&
+	    !(size > LARGE && values_copy_is_same(tail, size, stream_value_definition, &s->ids))) {
+		buffer_clear(&s->tail);
+		s->tail.spills = true;
+		w->tail_buffer = &s->tail;
 		if (!values_copy(&s->tail, tail, size, stream_value_definition, &s->ids)) {
 			tail = s->tail.data;
 			size = (uint32_t)s->tail.size;

@@ -164,6 +164,9 @@ struct anew_thread *anew_thread(struct anew *a, const struct lane *lane, bool pe
 
 /* --- text --- */
 
+/* Bytes of a text of values beyond which it may end: whoever asks for one cuts it before. */
+enum { ANEW_TEXT_MOST = 128 * 1024 };
+
 /* Fields that hold what no other trace needs: common_type of ftrace, a TSC. */
 bool anew_is_own_field(const struct type *t, const struct field *f);
 /* "a = 1, b = \"x\"": the fields of a row, or the details of its VALUES of that kind with the names

@@ -16,13 +16,16 @@ static int put(struct buffer *b, const char *s)
 	return buffer_append(b, s, strlen(s));
 }
 
-static int put_quoted(struct buffer *b, const uint8_t *p, size_t n)
+/* What is behind the first most bytes of the text may be left out. */
+static int put_quoted(struct buffer *b, const uint8_t *p, size_t n, size_t most)
 {
 	static const char letters[] = "abtnvfr";
+	size_t from = b->size;
 
 	if (put(b, "\""))
 		return -1;
-	while (n) {
+	n = n < most ? n : most;
+	while (n && b->size - from <= most) {
 		size_t plain = 0, one;
 
 		while (plain < n &&
@@ -52,7 +55,7 @@ static int put_wide(struct buffer *b, const struct value *v)
 	const uint8_t *at = v->bytes;
 	int result = 0;
 
-	for (uint64_t i = 0; i < v->number && !result; i++) {
+	for (uint64_t i = 0; i < v->number && !result && text.size <= ANEW_TEXT_MOST; i++) {
 		uint64_t c = value_unit(&at);
 		uint8_t u[4];
 		size_t n = 1;
@@ -73,7 +76,8 @@ static int put_wide(struct buffer *b, const struct value *v)
 		result = buffer_append(&text, u, n);
 	}
 	if (!result)
-		result = put(b, "L") || put_quoted(b, text.data, text.size) ? -1 : 0;
+		result =
+			put(b, "L") || put_quoted(b, text.data, text.size, ANEW_TEXT_MOST) ? -1 : 0;
 	buffer_free(&text);
 	return result;
 }
@@ -83,7 +87,22 @@ struct text_of {
 	const struct dictionary *d;
 	uint64_t *blobs;
 	bool sums; /* a number without a name of its own is the sum of several */
+	size_t end;
 };
+
+static struct text_of text_of(struct buffer *b, const struct dictionary *d, const struct event *ev,
+			      uint64_t *blobs)
+{
+	return (struct text_of){b, d, blobs, !strcmp(ev->type->group.text, "uftrace"),
+				b->size + ANEW_TEXT_MOST};
+}
+
+/* What stands so far back will be cut off: the rest is gone through for its blobs only. */
+static void forget(struct text_of *t)
+{
+	if (t->b->size > t->end)
+		t->b->size = t->end;
+}
 
 static int value(struct text_of *t, struct values *v, unsigned nesting);
 
@@ -109,6 +128,7 @@ static int children(struct text_of *t, struct values *v, const struct value *of,
 			return -1;
 		if (value(t, v, nesting + 1))
 			return -1;
+		forget(t);
 	}
 	return put(t->b, braces ? "}" : "]");
 }
@@ -132,7 +152,7 @@ static int one(struct text_of *t, const struct value *x, struct values *v, unsig
 	long double real;
 
 	switch (x->tag) {
-	case VALUE_STRING: return put_quoted(t->b, x->bytes, x->n);
+	case VALUE_STRING: return put_quoted(t->b, x->bytes, x->n, ANEW_TEXT_MOST);
 	case VALUE_WSTRING: return put_wide(t->b, x);
 	case VALUE_BLOB: ++*t->blobs; return buffer_printf(t->b, "blob(%zu)", x->n);
 	case VALUE_ARRAY:
@@ -165,15 +185,10 @@ static int value(struct text_of *t, struct values *v, unsigned nesting)
 	return one(t, &x, v, nesting);
 }
 
-static bool has_sums(const struct event *ev)
-{
-	return !strcmp(ev->type->group.text, "uftrace");
-}
-
 int anew_text_value(struct buffer *b, const struct dictionary *d, const struct event *ev,
 		    const struct value *v, struct values *rest, uint64_t *blobs)
 {
-	struct text_of t = {b, d, blobs, has_sums(ev)};
+	struct text_of t = text_of(b, d, ev, blobs);
 
 	return one(&t, v, rest, 0);
 }
@@ -183,7 +198,7 @@ int anew_text_values(struct buffer *b, const struct dictionary *d, const struct 
 {
 	const struct place *place = dictionary_place(d, ev->place);
 	const struct definition *names = place ? place->arguments : NULL;
-	struct text_of t = {b, d, blobs, has_sums(ev)};
+	struct text_of t = text_of(b, d, ev, blobs);
 	struct values v;
 	uint64_t index;
 	uint8_t kind;
@@ -207,6 +222,7 @@ int anew_text_values(struct buffer *b, const struct dictionary *d, const struct 
 			return -1;
 		if (value(&t, &v, 0))
 			return -1;
+		forget(&t);
 	}
 	return 0;
 }
@@ -236,7 +252,7 @@ static int element(struct buffer *b, const struct field *f, const struct field_v
 	case FORM_REAL: return buffer_printf(b, f->size == 4 ? "%.9g" : "%.17g", v->real);
 	case FORM_TEXT:
 		if (f->kind != FIELD_BYTES && f->kind != FIELD_BITMAP)
-			return put_quoted(b, v->text, v->size);
+			return put_quoted(b, v->text, v->size, SIZE_MAX);
 		if (put(b, "0x"))
 			return -1;
 		for (size_t i = 0; i < v->size; i++)

@@ -51,7 +51,7 @@ static void set_json(const struct attribute_source *s, struct attribute *out)
 
 static int set_hex(const struct attribute_source *s, uint64_t number, struct attribute *out)
 {
-	s->scratch->size = 0;
+	buffer_clear(s->scratch);
 	return buffer_printf(s->scratch, "0x%" PRIx64, number)
 		       ? -1
 		       : from_scratch(s, ATTRIBUTE_TEXT, out);
@@ -60,7 +60,7 @@ static int set_hex(const struct attribute_source *s, uint64_t number, struct att
 static int set_bytes_hex(const struct attribute_source *s, const uint8_t *p, size_t n,
 			 const char *prefix, bool backwards, struct attribute *out)
 {
-	s->scratch->size = 0;
+	buffer_clear(s->scratch);
 	if (buffer_append(s->scratch, prefix, strlen(prefix)) || buffer_reserve(s->scratch, 2 * n))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
@@ -121,7 +121,7 @@ static int set_number(const struct attribute_source *s, const struct value *v,
 	case 'p': return set_hex(s, bits, out);
 	case 'u': out->kind = ATTRIBUTE_UINT; break;
 	case 'c':
-		s->scratch->size = 0;
+		buffer_clear(s->scratch);
 		return buffer_u8(s->scratch, (uint8_t)bits) ? -1
 							    : from_scratch(s, ATTRIBUTE_TEXT, out);
 	default:
@@ -157,7 +157,7 @@ static int set_bitmask(const struct attribute_source *s, const struct definition
 {
 	struct buffer *b = s->scratch;
 
-	b->size = 0;
+	buffer_clear(b);
 	for (uint32_t i = 0; d && i < d->count; i++) {
 		uint64_t member = d->members[i].value;
 
@@ -177,7 +177,7 @@ static int set_wide(const struct attribute_source *s, const struct value *v, str
 {
 	const uint8_t *p = v->bytes, *end = v->bytes + v->n;
 
-	s->scratch->size = 0;
+	buffer_clear(s->scratch);
 	while (p < end) {
 		uint64_t c = value_unit(&p);
 
@@ -195,7 +195,7 @@ static int set_blob(const struct attribute_source *s, const struct value *v, str
 		set_text(out, v->bytes, v->n);
 		return 0;
 	}
-	s->scratch->size = 0;
+	buffer_clear(s->scratch);
 	return buffer_printf(s->scratch, "blob(%zu)", v->n) ? -1
 							    : from_scratch(s, ATTRIBUTE_TEXT, out);
 }
@@ -211,7 +211,7 @@ static int set_opaque(const struct attribute_source *s, const struct value *v,
 		set_text(out, v->bytes, v->n);
 		return 0;
 	}
-	s->scratch->size = 0;
+	buffer_clear(s->scratch);
 	return buffer_append(s->scratch, v->type_name, v->type_name_size) ||
 			       buffer_append(s->scratch, "{...}", 5)
 		       ? -1
@@ -315,7 +315,7 @@ static int put_children(const struct attribute_source *s, struct values *v,
 static int set_compound(const struct attribute_source *s, struct values *v,
 			const struct value *value, struct attribute *out)
 {
-	s->compound->size = 0;
+	buffer_clear(s->compound);
 	if (put_children(s, v, value, 0, s->compound))
 		return -1;
 	set_json(s, out);
@@ -388,7 +388,7 @@ int attribute_field(const struct attribute_source *s, const struct event *ev, co
 	field_get(ev, f, 0, &v);
 	if (n <= 1 || v.form == FORM_TEXT)
 		return set_element(s, f, &v, out);
-	json->size = 0;
+	buffer_clear(json);
 	for (uint32_t i = 0; i < n; i++) {
 		field_get(ev, f, i, &v);
 		if (buffer_u8(json, i ? ',' : '[') || set_element(s, f, &v, &item) ||

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "attribute_values.h"
+#include "common/buffer_file.h"
 #include "common/field.h"
 #include "common/json.h"
 
@@ -18,6 +19,7 @@ enum {
 void attributes_init(struct attributes *a, struct dictionary *d)
 {
 	*a = (struct attributes){.dictionary = d};
+	a->scratch.spills = a->compound.spills = true;
 }
 
 void attributes_free(struct attributes *a)
@@ -29,7 +31,7 @@ void attributes_free(struct attributes *a)
 	*a = (struct attributes){0};
 }
 
-static int append(struct buffer *to, const struct attribute *item)
+static int append(struct attributes *a, struct buffer *to, const struct attribute *item)
 {
 	bool bytes = item->kind >= ATTRIBUTE_TEXT;
 	uint64_t number = item->number;
@@ -44,7 +46,13 @@ static int append(struct buffer *to, const struct attribute *item)
 	put_u32(p + 4, item->kind);
 	put_u64(p + 8, number);
 	to->size += RECORD;
-	return bytes ? buffer_append(to, item->text, item->number) : 0;
+	if (!bytes)
+		return 0;
+	if (item->text == (const char *)a->compound.data)
+		return buffer_append_from(to, &a->compound, 0, item->number);
+	if (item->text == (const char *)a->scratch.data)
+		return buffer_append_from(to, &a->scratch, 0, item->number);
+	return buffer_append(to, item->text, item->number);
 }
 
 /* --- arguments and return values --- */
@@ -96,7 +104,7 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 				a->return_name = dictionary_text(a->dictionary, "return", 6).number;
 			item.name = a->return_name;
 		}
-		if (!item.name || append(to, &item))
+		if (!item.name || append(a, to, &item))
 			return -1;
 	}
 	return 0;
@@ -123,7 +131,7 @@ static int append_fields(struct attributes *a, const struct event *ev, struct bu
 		if (attribute_field(&source, ev, f, &item))
 			return -1;
 		item.name = f->name.number;
-		if (append(to, &item))
+		if (append(a, to, &item))
 			return -1;
 	}
 	return 0;
@@ -145,22 +153,23 @@ static int append_gap(struct attributes *a, const struct event *ev, struct buffe
 	if (!gap_get(ev, &g))
 		return 0;
 	reason = gap_reason_name(g.reason);
-	if (append(to,
+	if (append(a, to,
 		   &(struct attribute){.name = dictionary_text(a->dictionary, "reason", 6).number,
 				       .kind = ATTRIBUTE_TEXT,
 				       .number = strlen(reason),
 				       .text = reason}))
 		return -1;
 	if (g.count != UINT64_MAX &&
-	    append(to, &(struct attribute){
-			       .name = g.unit == GAP_BYTES
-					       ? dictionary_text(a->dictionary, "bytes", 5).number
-					       : dictionary_text(a->dictionary, "events", 6).number,
-			       .kind = ATTRIBUTE_UINT,
-			       .number = g.count}))
+	    append(a, to,
+		   &(struct attribute){
+			   .name = g.unit == GAP_BYTES
+					   ? dictionary_text(a->dictionary, "bytes", 5).number
+					   : dictionary_text(a->dictionary, "events", 6).number,
+			   .kind = ATTRIBUTE_UINT,
+			   .number = g.count}))
 		return -1;
 	return g.message_size
-		       ? append(to,
+		       ? append(a, to,
 				&(struct attribute){
 					.name = dictionary_text(a->dictionary, "message", 7).number,
 					.kind = ATTRIBUTE_TEXT,
@@ -180,10 +189,11 @@ int attributes_append(struct attributes *a, const struct event *ev, struct buffe
 
 int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to)
 {
-	return append(to, &(struct attribute){
-				  .name = dictionary_text(a->dictionary, name, strlen(name)).number,
-				  .kind = ATTRIBUTE_BOOL,
-				  .number = value});
+	return append(a, to,
+		      &(struct attribute){
+			      .name = dictionary_text(a->dictionary, name, strlen(name)).number,
+			      .kind = ATTRIBUTE_BOOL,
+			      .number = value});
 }
 
 /* --- reading --- */
@@ -220,11 +230,12 @@ static int drop_repeated(struct attributes *a)
 	return 0;
 }
 
-int attributes_read(struct attributes *a, const uint8_t *bytes, size_t n)
+int attributes_read(struct attributes *a, const struct buffer *from)
 {
-	const uint8_t *end = n ? bytes + n : bytes;
+	const uint8_t *bytes = from->data, *end = from->size ? bytes + from->size : bytes;
 
 	a->count = 0;
+	a->read = from;
 	while (bytes < end) {
 		struct attribute *items =
 			array_grow(a->items, &a->capacity, a->count, sizeof(*items));
@@ -250,11 +261,35 @@ int attributes_read(struct attributes *a, const uint8_t *bytes, size_t n)
 
 /* --- JSON --- */
 
+/* A large text, piece by piece out of the buffer it was read from. */
+static int json_large(const struct attributes *a, const struct attribute *item, struct buffer *to)
+{
+	const char *p = item->text;
+	size_t n = item->number, piece;
+
+	if (buffer_u8(to, '"'))
+		return -1;
+	for (; n; p += piece, n -= piece) {
+		piece = buffer_piece(p, n);
+		if (json_append_inside(to, p, piece))
+			return -1;
+		buffer_rest(a->read);
+	}
+	return buffer_u8(to, '"');
+}
+
 int attribute_json(const struct attributes *a, const struct attribute *item, struct buffer *to)
 {
 	bool quote = false, minus = item->kind == ATTRIBUTE_INT && (int64_t)item->number < 0;
 	uint64_t number = minus ? -item->number : item->number;
 
+	if (item->kind >= ATTRIBUTE_TEXT && item->number > BUFFER_PIECE && a->read) {
+		if (item->kind == ATTRIBUTE_TEXT)
+			return json_large(a, item, to);
+		return buffer_append_from(to, a->read,
+					  (size_t)((const uint8_t *)item->text - a->read->data),
+					  item->number);
+	}
 	switch (item->kind) {
 	case ATTRIBUTE_NULL: return buffer_append(to, "null", 4);
 	case ATTRIBUTE_BOOL:

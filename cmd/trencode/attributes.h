@@ -43,12 +43,14 @@ struct attributes {
 	uint32_t *seen, generation;	 /* by name */
 	size_t nseen;
 	struct buffer scratch, compound;
+	const struct buffer *read; /* what items point into */
 };
 
 void attributes_init(struct attributes *a, struct dictionary *d);
 void attributes_free(struct attributes *a);
 
-/* Append what the event says. -1: memory is out. So do all others that return int. */
+/* Append what the event says. Where that may be large, to is one that spills (buffer_file.h). -1:
+ * memory is out. So do all others that return int. */
 int attributes_append(struct attributes *a, const struct event *ev, struct buffer *to);
 
 /* Arguments and return values only. */
@@ -64,8 +66,8 @@ const char *gap_reason_name(uint32_t reason);
 int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to);
 
 /* Take apart what was appended; of two with the same name the later one holds. What items point to
- * is the bytes' and lasts as long as they do. */
-int attributes_read(struct attributes *a, const uint8_t *bytes, size_t n);
+ * is the buffer's and lasts as long as it is not changed. */
+int attributes_read(struct attributes *a, const struct buffer *bytes);
 
 /* Of the items only numbers stay, as of a counter. false: there are none, and all stay. */
 bool attributes_keep_numbers(struct attributes *a);

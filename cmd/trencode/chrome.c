@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/buffer_file.h"
 #include "common/json.h"
 #include "place_names.h"
 #include "spans.h"
@@ -174,7 +175,7 @@ static void put_args(struct state *s)
 {
 	if (s->json.size) {
 		text_put(s->out, ",\"args\":", 8);
-		text_put(s->out, (const char *)s->json.data, s->json.size);
+		text_put_buffer(s->out, &s->json, 0, s->json.size);
 	}
 	text_char(s->out, '}');
 }
@@ -211,12 +212,14 @@ static int render_args(struct state *s, const struct span *span, const struct ev
 {
 	struct buffer *kept = &s->bytes;
 
-	s->json.size = kept->size = 0;
-	if (buffer_append(kept, span->kept, span->kept_size) ||
+	buffer_clear(&s->json);
+	buffer_clear(kept);
+	if ((span->kept_size &&
+	     buffer_append_from(kept, span->kept, span->kept_at, span->kept_size)) ||
 	    (leave && attributes_append(&s->attributes, leave, kept)) ||
 	    (span->unfinished &&
 	     attributes_append_bool(&s->attributes, "unfinished", true, kept)) ||
-	    attributes_read(&s->attributes, kept->data, kept->size) ||
+	    attributes_read(&s->attributes, kept) ||
 	    (s->attributes.count && attributes_json(&s->attributes, &s->json)))
 		return error_no_memory(e);
 	return 0;
@@ -286,9 +289,10 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	bool counter;
 	char *p;
 
-	s->bytes.size = s->json.size = 0;
+	buffer_clear(&s->bytes);
+	buffer_clear(&s->json);
 	if (!prefix || attributes_append(&s->attributes, ev, &s->bytes) ||
-	    attributes_read(&s->attributes, s->bytes.data, s->bytes.size))
+	    attributes_read(&s->attributes, &s->bytes))
 		return error_no_memory(e);
 	counter = ev->type->kind == KIND_COUNTER && attributes_keep_numbers(&s->attributes);
 	if (s->attributes.count && attributes_json(&s->attributes, &s->json))
@@ -330,6 +334,7 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	place_names_init(&s->names, en->dictionary, json_append_string);
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.quote_numbers = en->options->quote_numbers;
+	s->bytes.spills = s->json.spills = true;
 	text_puts(s->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "anew.h"
 #include "attribute_values.h"
+#include "common/buffer_file.h"
 #include "common/calls.h"
 #include "common/utf8.h"
 #include "encoder.h"
@@ -37,20 +38,46 @@ struct state {
 };
 
 /* A NUL would end it. */
-static int put_string(struct buffer *b, const char *p, size_t n)
+static int put_text(struct buffer *b, const char *p, size_t n)
 {
 	struct buffer plain = {0};
 	int result;
 
 	if (!n || (!memchr(p, 0, n) && !memmem(p, n, "\\x", 2)))
-		return utf8_append(b, p, n) || buffer_u8(b, 0) ? -1 : 0;
+		return utf8_append(b, p, n);
 	result = anew_name_no_nul(&plain, p, n) ||
-				 utf8_append(b, (const char *)plain.data, plain.size) ||
-				 buffer_u8(b, 0)
+				 utf8_append(b, (const char *)plain.data, plain.size)
 			 ? -1
 			 : 0;
 	buffer_free(&plain);
 	return result;
+}
+
+static int put_string(struct buffer *b, const char *p, size_t n)
+{
+	return put_text(b, p, n) || buffer_u8(b, 0) ? -1 : 0;
+}
+
+/* What is in a buffer that may be large: piece by piece, none of which ends in what may be the
+ * beginning of "\x00". */
+static int put_buffer(struct buffer *b, const struct buffer *text)
+{
+	size_t piece;
+
+	for (size_t at = 0; at < text->size; at += piece) {
+		const char *p = (const char *)text->data + at;
+
+		piece = buffer_piece(p, text->size - at);
+		for (int back = 1; back <= 3 && piece < text->size - at; back++)
+			if (p[piece - (size_t)back] == '\\') {
+				piece -= (size_t)back;
+				break;
+			}
+		if (put_text(b, p, piece))
+			return -1;
+		buffer_rest(text);
+	}
+	return buffer_u8(b, 0);
 }
 
 static int put_cached(struct buffer *b, struct place_names *names, uint32_t number)
@@ -97,12 +124,13 @@ static int put_args(struct state *s, struct buffer *b, const struct event *ev)
 {
 	if (!ev->tail_size)
 		return buffer_u8(b, 0);
-	s->compound.size = s->bytes.size = 0;
+	buffer_clear(&s->compound);
+	buffer_clear(&s->bytes);
 	if (attributes_append_values(&s->attributes, ev, &s->bytes) ||
-	    attributes_read(&s->attributes, s->bytes.data, s->bytes.size) ||
+	    attributes_read(&s->attributes, &s->bytes) ||
 	    (s->attributes.count && attributes_json(&s->attributes, &s->compound)))
 		return -1;
-	return put_string(b, (const char *)s->compound.data, s->compound.size);
+	return put_buffer(b, &s->compound);
 }
 
 static int put_gap(struct buffer *b, struct ctf_file *file, const struct event *ev)
@@ -205,6 +233,7 @@ static int ctf_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	en->state = s;
 	attributes_init(&s->attributes, en->dictionary);
+	s->bytes.spills = s->compound.spills = true;
 	s->attributes.quote_numbers = en->options->quote_numbers;
 	s->ids.zero = true;
 	place_names_init(&s->places, en->dictionary, put_string);

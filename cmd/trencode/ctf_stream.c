@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/buffer_file.h"
 #include "ctf.h"
 
 /*
@@ -62,6 +63,7 @@ static int begin_packet(struct ctf_files *f, struct ctf_file *file, uint64_t tim
 	struct buffer *b = &file->packet;
 
 	file->first = time;
+	b->spills = true;
 	if (buffer_u32(b, MAGIC) || buffer_append(b, f->uuid, sizeof f->uuid) ||
 	    buffer_u32(b, file->stream) || buffer_zero(b, HEADER_SIZE - AT_CONTEXT))
 		return -1;
@@ -72,7 +74,8 @@ static int end_packet(struct ctf_files *f, struct ctf_file *file, struct error *
 {
 	struct buffer *b = &file->packet;
 	uint8_t *context = b->data + AT_CONTEXT;
-	int r;
+	size_t piece;
+	int r = 0;
 
 	if (!b->size)
 		return 0;
@@ -82,7 +85,11 @@ static int end_packet(struct ctf_files *f, struct ctf_file *file, struct error *
 	put_u64(context + 24, b->size * 8ull);
 	put_u64(context + 32, file->discarded);
 	put_u64(context + 40, file->sequence++);
-	r = tree_output_put(&f->tree, file->member, b->data, b->size, e);
+	for (size_t at = 0; at < b->size && !r; at += piece) {
+		piece = b->file && b->size - at > BUFFER_PIECE ? BUFFER_PIECE : b->size - at;
+		r = tree_output_put(&f->tree, file->member, b->data + at, piece, e);
+		buffer_rest(b);
+	}
 	f->pending -= b->size;
 	if (b->capacity > 2 * CTF_PACKET)
 		buffer_free(b);

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "common/buffer_file.h"
 #include "common/delimited.h"
 #include "common/utf8.h"
 #include "event_rows.h"
@@ -13,7 +14,7 @@ struct state {
 	struct buffer cell;
 	struct text *out;
 	char separator;
-	int (*put)(struct buffer *to, const char *p, size_t n);
+	int (*put)(struct buffer *to, const char *p, size_t n); /* a piece of an object */
 };
 
 static int render(struct buffer *to, const char *p, size_t n,
@@ -36,6 +37,27 @@ static int render_tsv(struct buffer *to, const char *p, size_t n)
 	return render(to, p, n, tsv_append);
 }
 
+/* An object holds quotes: in csv it stands in some. */
+static int put_object(struct state *s, const struct buffer *json)
+{
+	bool csv = s->separator == ',';
+	size_t piece;
+
+	if (csv)
+		text_char(s->out, '"');
+	for (size_t at = 0; at < json->size; at += piece) {
+		piece = json->size - at < BUFFER_PIECE ? json->size - at : BUFFER_PIECE;
+		s->cell.size = 0;
+		if (s->put(&s->cell, (const char *)json->data + at, piece))
+			return -1;
+		text_put(s->out, (const char *)s->cell.data, s->cell.size);
+		buffer_rest(json);
+	}
+	if (csv)
+		text_char(s->out, '"');
+	return 0;
+}
+
 static int put_cell(struct state *s, enum row_column c)
 {
 	const struct row_cell *cell = &s->rows.cells[c];
@@ -54,11 +76,7 @@ static int put_cell(struct state *s, enum row_column c)
 			return -1;
 		text_put(s->out, text, size);
 		return 0;
-	case COLUMN_OBJECT:
-		s->cell.size = 0;
-		if (s->put(&s->cell, cell->text, cell->size))
-			return -1;
-		text_put(s->out, (const char *)s->cell.data, s->cell.size);
+	case COLUMN_OBJECT: return put_object(s, cell->object);
 	}
 	return 0;
 }
@@ -86,7 +104,7 @@ static int delimited_begin(struct encoding *en, struct error *e)
 		return -1;
 	s->out = en->text;
 	s->separator = csv ? ',' : '\t';
-	s->put = csv ? csv_append : tsv_append;
+	s->put = csv ? csv_append_inside : tsv_append;
 	place_names_init_strings(&s->texts, en->dictionary, csv ? render_csv : render_tsv);
 	if (en->options->no_header)
 		return 0;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buffer_file.h"
 #include "common/field.h"
 #include "common/utf8.h"
 
@@ -197,16 +198,15 @@ static int put_args(struct event_rows *r)
 {
 	struct row_cell *cell = &r->cells[ROW_ARGS];
 
-	if (attributes_read(&r->attributes, r->bytes.data, r->bytes.size))
+	if (attributes_read(&r->attributes, &r->bytes))
 		return -1;
-	r->json.size = 0;
+	buffer_clear(&r->json);
 	if (!r->attributes.count)
 		return 0;
 	if (attributes_json(&r->attributes, &r->json))
 		return -1;
 	cell->present = true;
-	cell->text = (const char *)r->json.data;
-	cell->size = r->json.size;
+	cell->object = &r->json;
 	return 0;
 }
 
@@ -253,10 +253,10 @@ static int end_call(void *ctx, const struct span *s, const struct event *leave, 
 		return error_no_memory(e);
 	if (leave)
 		put_cpu(r, leave);
-	r->bytes.size = 0;
+	buffer_clear(&r->bytes);
 	if (r->wants_args &&
 	    (s->kept_size || (leave && (leave->type->nfields || leave->tail_size))) &&
-	    (buffer_append(&r->bytes, s->kept, s->kept_size) ||
+	    ((s->kept_size && buffer_append_from(&r->bytes, s->kept, s->kept_at, s->kept_size)) ||
 	     (leave && attributes_append(&r->attributes, leave, &r->bytes)) || put_args(r)))
 		return error_no_memory(e);
 	return write_row(r, e);
@@ -276,7 +276,7 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	    (kind && wanted(r, ROW_KIND) && put_constant(r, ROW_KIND, kind)))
 		return error_no_memory(e);
 	put_cpu(r, ev);
-	r->bytes.size = 0;
+	buffer_clear(&r->bytes);
 	if (r->wants_args && (attributes_append(&r->attributes, ev, &r->bytes) || put_args(r)))
 		return error_no_memory(e);
 	return write_row(r, e);
@@ -307,6 +307,7 @@ void *event_rows_begin(struct encoding *en, size_t state_size,
 	spans_init(&r->spans, en->dictionary, &sink, r);
 	place_names_init(&r->places, en->dictionary, render_nothing);
 	attributes_init(&r->attributes, en->dictionary);
+	r->bytes.spills = r->json.spills = true;
 	r->attributes.quote_numbers = en->options->quote_numbers;
 	if (choose_columns(r, en->options->columns, e))
 		return NULL;

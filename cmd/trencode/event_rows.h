@@ -45,9 +45,8 @@ enum row_form {
 
 struct row_cell {
 	bool present;
-	uint64_t number;  /* NAME: of the string */
-	const char *text; /* OBJECT; until the next row */
-	size_t size;
+	uint64_t number;	     /* NAME: of the string */
+	const struct buffer *object; /* OBJECT, never empty; until the next row */
 };
 
 /* An encoder's state begins with it. */

@@ -44,7 +44,7 @@ static int put_cell(struct state *s, enum row_column c)
 			return -1;
 		text_put(s->out, text, size);
 		return 0;
-	case COLUMN_OBJECT: text_put(s->out, cell->text, cell->size);
+	case COLUMN_OBJECT: text_put_buffer(s->out, cell->object, 0, cell->object->size);
 	}
 	return 0;
 }

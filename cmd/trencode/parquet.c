@@ -18,7 +18,7 @@ static int put_cell(struct state *s, struct parquet_column *c, const struct row_
 		return 0;
 	switch (c->kind) {
 	case PARQUET_NAME: return parquet_name(&s->file, c, s->file.rows, (uint32_t)cell->number);
-	case PARQUET_OBJECT: return parquet_object(c, s->file.rows, cell->text, cell->size);
+	case PARQUET_OBJECT: return parquet_object(c, s->file.rows, cell->object);
 	default: return parquet_number(c, s->file.rows, cell->number);
 	}
 }

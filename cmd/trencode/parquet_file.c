@@ -3,6 +3,7 @@
 #include <snappy-c.h>
 #include <stdlib.h>
 
+#include "common/buffer_file.h"
 #include "common/utf8.h"
 #include "thrift.h"
 
@@ -95,11 +96,16 @@ int parquet_name(struct parquet_file *f, struct parquet_column *c, size_t row, u
 	return buffer_u32(&c->data, c->word[string] - 1);
 }
 
-int parquet_object(struct parquet_column *c, size_t row, const char *p, size_t n)
+int parquet_object(struct parquet_column *c, size_t row, const struct buffer *text)
 {
 	c->present[row] = 1;
 	c->values++;
-	return buffer_u32(&c->data, (uint32_t)n) || buffer_append(&c->data, p, n) ? -1 : 0;
+	/* a row group of small ones is worked on as a whole */
+	c->data.spills |= text->size > BUFFER_LARGE;
+	return buffer_u32(&c->data, (uint32_t)text->size) ||
+			       buffer_append_from(&c->data, text, 0, text->size)
+		       ? -1
+		       : 0;
 }
 
 /* --- pages --- */
@@ -180,8 +186,39 @@ static int put_values(struct buffer *b, const struct parquet_column *c)
 			}
 		}
 		return 0;
-	default: return buffer_append(b, c->data.data, c->data.size);
+	default: return buffer_append_from(b, &c->data, 0, c->data.size);
 	}
+}
+
+/*
+ * f->page compressed into f->packed. Snappy's elements refer back within 64 KiB of what they stand
+ * for, so what is made of pieces can be joined: the length of all, and of each what is behind its
+ * own length.
+ */
+static int pack_page(struct parquet_file *f, struct error *e)
+{
+	enum { PIECE = BUFFER_PIECE };
+	size_t most = snappy_max_compressed_length(PIECE), piece;
+	struct buffer *b = &f->packed;
+
+	buffer_clear(b);
+	if (buffer_varint(b, f->page.size))
+		return error_no_memory(e);
+	for (size_t at = 0; at < f->page.size; at += piece) {
+		const char *from = (const char *)f->page.data + at;
+		size_t n = most, length;
+
+		piece = f->page.size - at < PIECE ? f->page.size - at : PIECE;
+		length = varint_size(piece);
+		if (buffer_reserve(b, most))
+			return error_no_memory(e);
+		if (snappy_compress(from, piece, (char *)b->data + b->size, &n) != SNAPPY_OK)
+			return error_set(e, NULL, NO_OFFSET, "cannot compress");
+		memmove(b->data + b->size, b->data + b->size + length, n - length);
+		b->size += n - length;
+		buffer_rest(&f->page);
+	}
+	return 0;
 }
 
 /* f->page, compressed, with its header. */
@@ -190,15 +227,15 @@ static int put_page(struct parquet_file *f, struct parquet_column *c, int type, 
 {
 	bool data = type == PAGE_DATA;
 	struct thrift t = {&f->header, 0}, inner;
-	size_t packed = snappy_max_compressed_length(f->page.size);
+	size_t packed;
 	int r;
 
-	f->packed.size = f->header.size = 0;
-	if (f->page.size > INT32_MAX || buffer_reserve(&f->packed, packed))
+	f->header.size = 0;
+	if (f->page.size > INT32_MAX)
 		return error_no_memory(e);
-	if (snappy_compress((const char *)f->page.data, f->page.size, (char *)f->packed.data,
-			    &packed) != SNAPPY_OK)
-		return error_set(e, NULL, NO_OFFSET, "cannot compress");
+	if (pack_page(f, e))
+		return -1;
+	packed = f->packed.size;
 	r = thrift_i32(&t, 1, type) || thrift_i32(&t, 2, (int32_t)f->page.size) ||
 	    thrift_i32(&t, 3, (int32_t)packed) || thrift_field(&t, data ? 5 : 7, THRIFT_STRUCT);
 	inner = thrift_inside(&t);
@@ -212,8 +249,10 @@ static int put_page(struct parquet_file *f, struct parquet_column *c, int type, 
 		return error_no_memory(e);
 	c->packed += f->header.size + packed;
 	c->unpacked += f->header.size + f->page.size;
-	return put(f, f->header.data, f->header.size, e) || put(f, f->packed.data, packed, e) ? -1
-											      : 0;
+	if (put(f, f->header.data, f->header.size, e))
+		return -1;
+	f->offset += packed;
+	return output_write_buffer(f->out, &f->packed, e);
 }
 
 static int put_column(struct parquet_file *f, struct parquet_column *c, struct error *e)
@@ -221,14 +260,15 @@ static int put_column(struct parquet_file *f, struct parquet_column *c, struct e
 	c->packed = c->unpacked = c->dictionary_at = 0;
 	if (c->kind == PARQUET_NAME) {
 		c->dictionary_at = f->offset;
-		f->page.size = 0;
+		buffer_clear(&f->page);
 		if (buffer_append(&f->page, c->dictionary.data, c->dictionary.size))
 			return error_no_memory(e);
 		if (put_page(f, c, PAGE_DICTIONARY, c->words, e))
 			return -1;
 	}
 	c->data_at = f->offset;
-	f->page.size = 0;
+	buffer_clear(&f->page);
+	f->page.spills = f->packed.spills = c->data.file;
 	if (put_levels(&f->page, c, f->rows) || put_values(&f->page, c))
 		return error_no_memory(e);
 	return put_page(f, c, PAGE_DATA, f->rows, e);
@@ -304,7 +344,9 @@ static void clear_column(struct parquet_column *c)
 	memset(c->present, 0, PARQUET_ROWS);
 	if (c->word)
 		memset(c->word, 0, c->nwords * sizeof(*c->word));
-	c->data.size = c->dictionary.size = 0;
+	buffer_clear(&c->data);
+	c->data.spills = false;
+	c->dictionary.size = 0;
 	c->values = c->words = 0;
 	c->lowest = UINT64_MAX;
 	c->highest = 0;

@@ -53,7 +53,7 @@ int parquet_open(struct parquet_file *f, struct output *out, const struct dictio
 /* One cell of the present row; -1: memory is out. */
 int parquet_number(struct parquet_column *c, size_t row, uint64_t n);
 int parquet_name(struct parquet_file *f, struct parquet_column *c, size_t row, uint32_t string);
-int parquet_object(struct parquet_column *c, size_t row, const char *p, size_t n);
+int parquet_object(struct parquet_column *c, size_t row, const struct buffer *text);
 /* The row is complete. */
 int parquet_row(struct parquet_file *f, struct error *e);
 

@@ -10,7 +10,26 @@
 
 #include <stdlib.h>
 
+#include "common/buffer_file.h"
+#include "common/utf8.h"
+
 enum { CHUNK = 64 * 1024 };
+
+/* A text that may be large, out of kept. */
+static int put_value(struct perfetto *s, struct buffer *to, const char *p, size_t n)
+{
+	size_t piece;
+
+	buffer_clear(&s->bit);
+	for (; n; p += piece, n -= piece) {
+		piece = buffer_piece(p, n);
+		if (utf8_append(&s->bit, p, piece))
+			return -1;
+		if (piece == BUFFER_PIECE)
+			buffer_rest(&s->kept);
+	}
+	return protobuf_message(to, ANNOTATION_STRING, &s->bit);
+}
 
 static int put_annotation(struct perfetto *s, const struct attribute *item, struct buffer *event)
 {
@@ -19,7 +38,7 @@ static int put_annotation(struct perfetto *s, const struct attribute *item, stru
 
 	if (perfetto_intern_name(s, INTERNED_ANNOTATION_NAME, item->name))
 		return -1;
-	b->size = 0;
+	buffer_clear(b);
 	r = protobuf_uint(b, ANNOTATION_NAME_IID, item->name);
 	switch (item->kind) {
 	case ATTRIBUTE_BOOL: r = r || protobuf_uint(b, ANNOTATION_BOOL, item->number); break;
@@ -27,7 +46,7 @@ static int put_annotation(struct perfetto *s, const struct attribute *item, stru
 	case ATTRIBUTE_INT: r = r || protobuf_uint(b, ANNOTATION_INT, item->number); break;
 	case ATTRIBUTE_REAL: r = r || protobuf_double(b, ANNOTATION_DOUBLE, item->real); break;
 	case ATTRIBUTE_NULL: r = r || perfetto_put_text(s, b, ANNOTATION_STRING, "NULL", 4); break;
-	default: r = r || perfetto_put_text(s, b, ANNOTATION_STRING, item->text, item->number);
+	default: r = r || put_value(s, b, item->text, item->number);
 	}
 	return r || protobuf_message(event, EVENT_ANNOTATION, b) ? -1 : 0;
 }
@@ -38,7 +57,7 @@ static int perfetto_put_event(struct perfetto *s, unsigned type, uint64_t uuid, 
 {
 	struct buffer *b = &s->part;
 
-	b->size = 0;
+	buffer_clear(b);
 	if (protobuf_uint(b, EVENT_TYPE, type) || protobuf_uint(b, EVENT_TRACK, uuid) ||
 	    (name && (perfetto_intern_name(s, INTERNED_NAME, name) ||
 		      protobuf_uint(b, EVENT_NAME_IID, name))) ||
@@ -46,7 +65,7 @@ static int perfetto_put_event(struct perfetto *s, unsigned type, uint64_t uuid, 
 			  protobuf_uint(b, EVENT_CATEGORY_IIDS, category))))
 		return error_no_memory(e);
 	if (s->kept.size) {
-		if (attributes_read(&s->attributes, s->kept.data, s->kept.size))
+		if (attributes_read(&s->attributes, &s->kept))
 			return error_no_memory(e);
 		for (size_t i = 0; i < s->attributes.count; i++)
 			if (put_annotation(s, &s->attributes.items[i], b))
@@ -83,7 +102,7 @@ static int begin_call(void *ctx, const struct event *enter, const struct span *s
 		return error_no_memory(e);
 	if (perfetto_span_track(s, span, slot, enter->time, &uuid, e))
 		return -1;
-	s->kept.size = 0;
+	buffer_clear(&s->kept);
 	if (name_of(s, span->place, &name) || attributes_append(&s->attributes, enter, &s->kept))
 		return error_no_memory(e);
 	return perfetto_put_event(s, TYPE_BEGIN, uuid, enter->time, name, 0, token, e);
@@ -92,7 +111,7 @@ static int begin_call(void *ctx, const struct event *enter, const struct span *s
 static int end_call(void *ctx, const struct span *span, const struct event *leave, struct error *e)
 {
 	struct perfetto *s = ctx;
-	uint8_t slot = span->kept_size ? span->kept[0] : 0;
+	uint8_t slot = span->kept_size ? span->kept->data[span->kept_at] : 0;
 	uint64_t uuid, token;
 	uint32_t name;
 
@@ -102,7 +121,7 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 		return span->begun ? revocable_revoke(&s->held, span->token, e) : 0;
 	if (perfetto_span_track(s, span, slot, span->end, &uuid, e))
 		return -1;
-	s->kept.size = 0;
+	buffer_clear(&s->kept);
 	if (!span->begun) {
 		if (name_of(s, span->place, &name))
 			return error_no_memory(e);
@@ -149,12 +168,12 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 
 	if (perfetto_track(s, OF_THREAD, calls_thread(ev), 0, ev->lane, ev->time, &uuid, e))
 		return -1;
-	s->kept.size = 0;
+	buffer_clear(&s->kept);
 	if (attributes_append(&s->attributes, ev, &s->kept) ||
 	    (ev->place && name_of(s, ev->place, &name)))
 		return error_no_memory(e);
 	if (ev->type->kind == KIND_COUNTER) {
-		if (attributes_read(&s->attributes, s->kept.data, s->kept.size))
+		if (attributes_read(&s->attributes, &s->kept))
 			return error_no_memory(e);
 		if (attributes_keep_numbers(&s->attributes)) {
 			for (size_t i = 0; i < s->attributes.count; i++)
@@ -186,6 +205,9 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	en->state = s;
 	s->drop = en->options->drop;
+	/* through which an event's values go */
+	s->kept.spills = s->bit.spills = s->clean.spills = s->part.spills = true;
+	s->packet.spills = s->out.spills = true;
 	revocable_init(&s->held);
 	spans_init(&s->spans, en->dictionary, &sink, s);
 	place_names_init(&s->names, en->dictionary, render_nothing);

@@ -7,9 +7,9 @@ enum { SEQUENCE = 1 };
 int perfetto_write_out(struct encoding *en, struct error *e)
 {
 	struct perfetto *s = en->state;
-	int r = output_write(en->out, s->out.data, s->out.size, e);
+	int r = output_write_buffer(en->out, &s->out, e);
 
-	s->out.size = 0;
+	buffer_clear(&s->out);
 	return r;
 }
 
@@ -18,11 +18,11 @@ int perfetto_put_packet(struct perfetto *s, uint64_t *token, struct error *e)
 	struct buffer *out = s->drop ? &s->clean : &s->out;
 
 	if (s->drop)
-		out->size = 0;
+		buffer_clear(out);
 	if (protobuf_message(out, TRACE_PACKET, &s->packet))
 		return error_no_memory(e);
-	s->packet.size = 0;
-	return s->drop ? revocable_add(&s->held, out->data, out->size, token, e) : 0;
+	buffer_clear(&s->packet);
+	return s->drop ? revocable_add(&s->held, out, token, e) : 0;
 }
 
 int perfetto_begin_packet(struct perfetto *s, uint64_t time, unsigned flags)

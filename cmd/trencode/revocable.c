@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "common/buffer_file.h"
 #include "common/temporary.h"
 
 /* Before each record: u32 length, u32 1 if it is revoked. */
@@ -31,14 +32,37 @@ static int put_away(struct revocable *r, struct error *e)
 	return 0;
 }
 
-int revocable_add(struct revocable *r, const void *data, size_t n, uint64_t *token, struct error *e)
+/* From where it is into the file. */
+static int add_large(struct revocable *r, const struct buffer *record, struct error *e)
+{
+	size_t piece;
+
+	if (put_away(r, e))
+		return -1;
+	for (size_t at = 0; at < record->size; at += piece) {
+		piece = record->size - at < PENDING_MOST ? record->size - at : PENDING_MOST;
+		if (temporary_write(r->fd, record->data + at, piece, r->written, e))
+			return -1;
+		r->written += piece;
+		buffer_rest(record);
+	}
+	return 0;
+}
+
+int revocable_add(struct revocable *r, const struct buffer *record, uint64_t *token,
+		  struct error *e)
 {
 	struct buffer *b = &r->pending;
+	size_t n = record->size;
 
 	if (n > UINT32_MAX)
 		return error_set(e, NULL, NO_OFFSET, "a record of %zu bytes is too large", n);
 	*token = r->written + b->size;
-	if (buffer_u32(b, (uint32_t)n) || buffer_u32(b, 0) || buffer_append(b, data, n))
+	if (buffer_u32(b, (uint32_t)n) || buffer_u32(b, 0))
+		return error_no_memory(e);
+	if (n > PENDING_MOST)
+		return add_large(r, record, e);
+	if (buffer_append(b, record->data, n))
 		return error_no_memory(e);
 	return b->size > PENDING_MOST ? put_away(r, e) : 0;
 }
@@ -51,6 +75,22 @@ int revocable_revoke(struct revocable *r, uint64_t token, struct error *e)
 	if (token < r->written)
 		return temporary_write(r->fd, mark, sizeof mark, token + 4, e);
 	memcpy(r->pending.data + (token - r->written) + 4, mark, sizeof mark);
+	return 0;
+}
+
+/* One that is longer than what is read at a time, all but its header. */
+static int copy_large(struct revocable *r, uint64_t at, size_t size, struct output *to,
+		      struct error *e)
+{
+	while (size) {
+		size_t n = size < PENDING_MOST ? size : PENDING_MOST;
+
+		if (temporary_read(r->fd, r->pending.data, n, at, e) ||
+		    output_write(to, r->pending.data, n, e))
+			return -1;
+		at += n;
+		size -= n;
+	}
 	return 0;
 }
 
@@ -79,11 +119,10 @@ int revocable_copy(struct revocable *r, struct output *to, struct error *e)
 				if (done)
 					break;
 				/* longer than the piece that was read */
-				n = size + HEADER;
-				if (buffer_reserve(b, n))
-					return error_no_memory(e);
-				if (temporary_read(r->fd, b->data, n, at, e))
+				if (!revoked && copy_large(r, at + HEADER, size, to, e))
 					return -1;
+				done = HEADER + size;
+				break;
 			}
 			if (!revoked)
 				memmove(b->data + end, b->data + done + HEADER, size);

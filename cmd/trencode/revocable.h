@@ -21,7 +21,7 @@ void revocable_init(struct revocable *r);
 void revocable_free(struct revocable *r);
 
 /* Append a record; *token names it. */
-int revocable_add(struct revocable *r, const void *data, size_t n, uint64_t *token,
+int revocable_add(struct revocable *r, const struct buffer *record, uint64_t *token,
 		  struct error *e);
 /* That record is not to be there. */
 int revocable_revoke(struct revocable *r, uint64_t token, struct error *e);

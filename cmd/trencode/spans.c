@@ -52,13 +52,16 @@ static void fill(struct span *span, const struct span_stack *st, const struct sp
 	span->token = f->token;
 	span->begun = true;
 	span->crossing = f->crossing;
-	span->kept = st->kept.data ? st->kept.data + f->kept : NULL;
+	span->kept = &st->kept;
+	span->kept_at = f->kept;
 	span->kept_size = st->kept.size - f->kept;
 }
 
 static inline void pop(struct span_stack *st)
 {
 	st->kept.size = st->frames[--st->count].kept;
+	if (__builtin_expect(st->kept.file && !st->kept.size, 0))
+		buffer_clear(&st->kept);
 }
 
 /* The calls from level on are over and had no return. */
@@ -103,6 +106,7 @@ static int begin(struct spans *s, struct span_stack *st, const struct event *ev,
 				 .place = ev->place};
 	if (!s->sink->begin)
 		return 0;
+	st->kept.spills = true;
 	return s->sink->begin(s->ctx, ev,
 			      &(struct span){.lane = ev->lane,
 					     .type = ev->type,

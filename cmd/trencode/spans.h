@@ -30,8 +30,9 @@ struct span {
 	bool unfinished; /* no return was seen */
 	bool kernel;	 /* a call in the kernel, on top of the thread's others */
 	bool crossing;	 /* overlaps another one of the same thread without being inside of it */
-	const uint8_t *kept; /* what begin kept */
-	size_t kept_size;
+	const struct buffer
+		*kept; /* kept_size bytes from kept_at on are what begin kept; it spills */
+	size_t kept_at, kept_size;
 	uint64_t token; /* what begin gave */
 };
 

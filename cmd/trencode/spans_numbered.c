@@ -53,12 +53,15 @@ static int end(struct spans *s, size_t index, const struct event *leave, uint64_
 			    .begun = true,
 			    .unfinished = !leave,
 			    .crossing = n->after != 0,
-			    .kept = n->kept.data,
+			    .kept = &n->kept,
 			    .kept_size = n->kept.size,
 			    .token = n->frame.token};
 
 	unlink_one(s, &s->threads[n->thread], index);
-	return s->sink->end ? s->sink->end(s->ctx, &span, leave, e) : 0;
+	if (s->sink->end && s->sink->end(s->ctx, &span, leave, e))
+		return -1;
+	buffer_clear(&s->numbered[index].kept);
+	return 0;
 }
 
 static int begin(struct spans *s, const struct event *ev, uint32_t call, struct error *e)
@@ -86,6 +89,7 @@ static int begin(struct spans *s, const struct event *ev, uint32_t call, struct 
 	n->frame = (struct span_frame){
 		.start = ev->time, .lane = ev->lane, .type = ev->type, .place = ev->place};
 	n->kept.size = 0;
+	n->kept.spills = true;
 	n->thread = thread;
 	n->open = true;
 	link_last(s, &s->threads[thread], index);

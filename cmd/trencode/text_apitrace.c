@@ -3,7 +3,7 @@
  * is read, those that were never left at the end, in the order of their enters.
  *
  * A call's values are made into text at once, the enter's as the leave's: what is kept until the
- * call is printed are lines, not blobs.
+ * call is printed are lines, not blobs; of a long line most is in a temporary file (buffer_file.h).
  */
 #include "text_apitrace.h"
 
@@ -53,6 +53,7 @@ static int begin(void *state, const struct encoding *en, struct error *e)
 	s->all_calls = en->options->all_calls;
 	s->thread_ids = en->options->thread_ids;
 	s->plain_octal = en->options->plain_octal;
+	s->scratch.spills = true;
 	if (en->options->blobs) {
 		s->blobs = apitrace_blobs_open(en->options->blobs, e);
 		if (!s->blobs)
@@ -203,10 +204,14 @@ static struct open_text *new_text(struct state *s)
 {
 	struct open_text *t = s->unused;
 
-	if (!t)
-		return calloc(1, sizeof *t);
+	if (!t) {
+		t = calloc(1, sizeof *t);
+		if (t)
+			t->text.spills = true;
+		return t;
+	}
 	s->unused = t->next;
-	t->text.size = 0;
+	buffer_clear(&t->text);
 	t->count = 0;
 	t->result = t->backtrace = (struct piece){0};
 	t->flags = 0;
@@ -218,13 +223,13 @@ static void put_piece(struct state *s, const struct open_text *t, const struct p
 		      unsigned *blobs)
 {
 	if (!s->blobs) {
-		text_put(s->out, (const char *)t->text.data + p->offset, p->size);
+		text_put_buffer(s->out, &t->text, p->offset, p->size);
 		return;
 	}
-	s->scratch.size = 0;
-	apitrace_blobs_name(s->blobs, t->source, t->call, blobs, t->text.data + p->offset, p->size,
+	buffer_clear(&s->scratch);
+	apitrace_blobs_name(s->blobs, t->source, t->call, blobs, &t->text, p->offset, p->size,
 			    &s->scratch);
-	text_put(s->out, (const char *)s->scratch.data, s->scratch.size);
+	text_put_buffer(s->out, &s->scratch, 0, s->scratch.size);
 }
 
 static void put_arguments(struct state *s, const struct open_text *t,
@@ -332,8 +337,7 @@ static int leave(struct state *s, const struct event *ev, uint32_t call, struct 
 		return 0;
 	t = (struct open_text *)(uintptr_t)value;
 	bad = take_details(s, t, ev) ? values_failed(s, e) : print_call(s, t, false, e);
-	if (t->text.capacity > 1 << 20)
-		buffer_free(&t->text);
+	buffer_clear(&t->text);
 	t->next = s->unused;
 	s->unused = t;
 	return bad;

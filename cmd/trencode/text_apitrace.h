@@ -65,10 +65,10 @@ struct apitrace_blobs *apitrace_blobs_open(const char *directory, struct error *
 void apitrace_blobs_close(struct apitrace_blobs *b);
 /* Put a blob into a file without a name yet, and a mark of it into out. -1: b's error. */
 int apitrace_blobs_keep(struct apitrace_blobs *b, const void *data, size_t n, struct buffer *out);
-/* The text of a call with the marks replaced by names; source: whose call it is, by number; number
- * counts the call's blobs. */
+/* The text of a part of a call, n bytes of piece from at on, with the marks replaced by names;
+ * source: whose call it is, by number; number counts the call's blobs. */
 int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t source, uint32_t call, unsigned *number,
-			const uint8_t *text, size_t n, struct buffer *out);
+			const struct buffer *piece, size_t at, size_t n, struct buffer *out);
 /* Of a text that is not printed: its blobs have no file. */
 void apitrace_blobs_drop(struct apitrace_blobs *b, const uint8_t *text, size_t n);
 const struct error *apitrace_blobs_error(const struct apitrace_blobs *b);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/buffer_file.h"
 #include "text_apitrace.h"
 
 struct apitrace_blobs {
@@ -119,17 +120,24 @@ int apitrace_blobs_keep(struct apitrace_blobs *b, const void *data, size_t n, st
 }
 
 int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t source, uint32_t call, unsigned *number,
-			const uint8_t *text, size_t n, struct buffer *out)
+			const struct buffer *piece, size_t at, size_t n, struct buffer *out)
 {
 	while (n) {
-		const uint8_t *mark = memchr(text, 0, n);
-		size_t plain = mark ? (size_t)(mark - text) : n;
+		const uint8_t *text = piece->data + at;
+		size_t most = n < BUFFER_PIECE ? n : BUFFER_PIECE;
+		const uint8_t *mark = memchr(text, 0, most);
+		size_t plain = mark ? (size_t)(mark - text) : most;
 		char from[NAME_SIZE], to[NAME_SIZE], trace[24] = "";
 
 		if (buffer_append(out, text, plain))
 			return error_set(&b->error, NULL, NO_OFFSET, "out of memory");
 		text += plain;
+		at += plain;
 		n -= plain;
+		if (!mark) {
+			buffer_rest(piece);
+			continue;
+		}
 		if (n < 5)
 			break;
 		kept_name(b, get_u32(text + 1), from);
@@ -150,7 +158,7 @@ int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t source, uint32_t call
 		b->settled++;
 		if (buffer_printf(out, "blob(\"%s\")", to))
 			return error_set(&b->error, NULL, NO_OFFSET, "out of memory");
-		text += 5;
+		at += 5;
 		n -= 5;
 	}
 	return 0;

@@ -109,13 +109,13 @@ static int print_values(struct state *s, const struct event *ev, struct error *e
 {
 	struct value_names names = {.dictionary = s->dictionary, .time = ev->time};
 
-	s->values.size = 0;
+	buffer_clear(&s->values);
+	s->values.spills = true;
 	if ((ev->type->kind != KIND_LEAVE &&
 	     value_text_arguments(&s->values, &names, ev->tail, ev->tail_size)) ||
 	    value_text_return(&s->values, &names, ev->tail, ev->tail_size))
 		return error_no_memory(e);
-	if (s->values.size)
-		text_masked(s->out, (const char *)s->values.data, s->values.size);
+	text_masked_buffer(s->out, &s->values);
 	return 0;
 }
 

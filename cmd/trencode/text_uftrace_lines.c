@@ -45,8 +45,7 @@ static inline void put_name(struct text_uftrace *s, const struct place_text *p)
 
 static void put_buffer(struct text_uftrace *s, const struct buffer *b)
 {
-	if (b->size)
-		text_masked(s->out, (const char *)b->data, b->size);
+	text_masked_buffer(s->out, b);
 }
 
 /*

@@ -105,7 +105,8 @@ static inline int take_result(struct text_uftrace *s, const struct recording *r,
 	const struct place *place;
 	struct value_names names;
 
-	s->result.size = 0;
+	buffer_clear(&s->result);
+	s->result.spills = true;
 	if (!(ev->type->flags & TYPE_VALUES))
 		return 0;
 	place = dictionary_place(s->dictionary, ev->place);
@@ -211,7 +212,8 @@ static int print_enter(struct text_uftrace *s, const struct recording *r, struct
 		s->hidden++;
 		return 0;
 	}
-	s->arguments.size = 0;
+	buffer_clear(&s->arguments);
+	s->arguments.spills = true;
 	if (ev->type->flags & TYPE_VALUES &&
 	    value_text_arguments(&s->arguments, &names, ev->tail, ev->tail_size))
 		return -1;

@@ -85,6 +85,8 @@ static int put_text(struct uftrace_specs *s, const struct uftrace_stored *as,
 		const uint8_t *end = v->n ? memchr(v->bytes, 0, v->n) : NULL;
 		size_t n = end ? (size_t)(end - v->bytes) : v->n;
 
+		/* of what is cut off, as much as tells how */
+		n = n < TEXT_MOST + 8 ? n : TEXT_MOST + 8;
 		if (n && buffer_append(b, v->bytes, n))
 			return -1;
 	} else if (anew_text_value(b, s->anew->dictionary, ev, v, children, &s->blobs)) {

@@ -63,15 +63,15 @@ static int put_text(const struct scrub *s, const uint8_t *text, size_t n, struct
 
 static int put_blob(const struct scrub *s, const uint8_t *bytes, size_t n, struct buffer *out)
 {
-	size_t at;
+	uint8_t pattern[8];
 
 	if (put_uleb(out, n))
 		return -1;
-	at = out->size;
-	if (buffer_zero(out, n))
-		return -1;
-	scrub_bytes(s, bytes, n, out->data + at);
-	return 0;
+	scrub_pattern(s, bytes, n, pattern);
+	for (; n > sizeof pattern; n -= sizeof pattern)
+		if (buffer_append(out, pattern, sizeof pattern))
+			return -1;
+	return buffer_append(out, pattern, n);
 }
 
 /* One value without its children, of which the tag is written. */

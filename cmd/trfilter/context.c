@@ -98,6 +98,7 @@ static int resolve_block(struct context *c, struct held *h, struct reach *r, str
 {
 	const struct block *b = &h->block;
 	uint32_t owner = h->nowners;
+	bool filed = !h->memory;
 	uint8_t *states;
 	const uint8_t *row;
 
@@ -124,7 +125,9 @@ static int resolve_block(struct context *c, struct held *h, struct reach *r, str
 	}
 	c->pending -= h->near;
 	h->near = 0;
-	return partners_check(&c->partners, e);
+	if (partners_check(&c->partners, e))
+		return -1;
+	return filed ? waiting_put_back(&c->waiting, h, e) : 0;
 }
 
 static struct held *numbered(const struct waiting *w, uint64_t number)
@@ -295,6 +298,7 @@ static int end_stream(struct context *c, struct error *e)
 
 int context_take(struct context *c, const struct held *h, struct error *e)
 {
+	c->waiting.at_hand = h ? h->block.length : 0;
 	if (!h)
 		return finish(c, e);
 	if (h->block.kind == BLOCK_EVENTS) {
@@ -315,7 +319,7 @@ struct held *context_ready(struct context *c, struct error *e)
 	struct held *h = waiting_front(&c->waiting);
 
 	e->what[0] = '\0';
-	if (!h || h->waiting || waiting_load(&c->waiting, h, e))
+	if (!h || h->waiting || waiting_later(&c->waiting, h) || waiting_load(&c->waiting, h, e))
 		return NULL;
 	if (h->block.kind == BLOCK_EVENTS)
 		waiting_clean(h);

@@ -41,4 +41,14 @@ static inline size_t cut_front(const struct block *b)
 void cut_block(struct block *out, const struct block *b, uint8_t *payload, size_t size,
 	       uint32_t rows, uint64_t low, uint64_t high);
 
+/*
+ * What cut_block makes of the block but for its payload, for who writes that himself: the header,
+ * the tables as they are, and rows with out's base less b's taken from their times. The pointers
+ * stay b's.
+ */
+void cut_describe(struct block *out, const struct block *b, size_t size, uint32_t rows,
+		  uint64_t low, uint64_t high);
+/* The block's numbers, at the beginning of its payload. */
+void cut_put_header(uint8_t *payload, const struct block *b);
+
 #endif

@@ -100,7 +100,8 @@ static int values(struct rewrite *r, const struct event *e)
 {
 	const struct place *place = dictionary_place(r->dictionary, e->place);
 
-	r->tail.size = 0;
+	buffer_clear(&r->tail);
+	r->tail.spills = true;
 	return change_values(&r->projection, &r->scrub, place ? place->arguments : NULL, e->tail,
 			     e->tail_size, &r->tail);
 }
@@ -121,6 +122,7 @@ static int pass_row(void *ctx, struct stage *s, const struct block *b, const str
 		changed.fixed = r->fixed.data;
 		changed.tail = r->tail.data;
 		changed.tail_size = (uint32_t)r->tail.size;
+		s->out.tail_buffer = &r->tail;
 	}
 	if (writer_copy_row(&s->out, b, &changed))
 		return stage_fail(s, &s->out.error);

@@ -74,12 +74,18 @@ int scrub_path(const struct scrub *s, const char *path, size_t n, struct buffer 
 	}
 }
 
+void scrub_pattern(const struct scrub *s, const uint8_t *bytes, size_t n, uint8_t out[8])
+{
+	put_u64(out, siphash(&s->key, bytes, n));
+}
+
 void scrub_bytes(const struct scrub *s, const uint8_t *bytes, size_t n, uint8_t *out)
 {
-	uint64_t hash = siphash(&s->key, bytes, n);
+	uint8_t pattern[8];
 
+	scrub_pattern(s, bytes, n, pattern);
 	for (size_t i = 0; i < n; i++)
-		out[i] = (uint8_t)(hash >> 8 * (i % 8));
+		out[i] = pattern[i % 8];
 }
 
 uint64_t scrub_number(const struct scrub *s, uint64_t number)

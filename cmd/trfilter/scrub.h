@@ -38,6 +38,8 @@ void scrub_pseudonym(const struct scrub *s, const void *text, size_t n, char out
 int scrub_path(const struct scrub *s, const char *path, size_t n, struct buffer *out);
 /* Bytes become others of the same number. */
 void scrub_bytes(const struct scrub *s, const uint8_t *bytes, size_t n, uint8_t *out);
+/* The eight of which these consist, again and again. */
+void scrub_pattern(const struct scrub *s, const uint8_t *bytes, size_t n, uint8_t out[8]);
 /* A number becomes another; 0 stays. */
 uint64_t scrub_number(const struct scrub *s, uint64_t number);
 

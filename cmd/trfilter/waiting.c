@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cut.h"
 #include "temporary.h"
+#include "waiting_private.h"
 
 void waiting_init(struct waiting *w, size_t limit)
 {
@@ -27,93 +27,11 @@ void waiting_free(struct waiting *w)
 	waiting_init(w, 0);
 }
 
-/* --- the parts of a held block's memory --- */
-
-struct layout {
-	size_t states, types, lanes, places, size;
-};
-
-/* Behind the payload there is room for cut_block. */
-static struct layout layout(const struct block *b, size_t payload, uint32_t rows)
-{
-	struct layout l = {.states = align_up(payload + 8, 8)};
-
-	l.types = l.states + align_up(rows, 8);
-	l.lanes = l.types + b->ntypes * sizeof *b->types;
-	l.places = l.lanes + b->nlanes * sizeof *b->lanes;
-	l.size = l.places + ((size_t)b->nplaces + 1) * sizeof *b->places;
-	return l;
-}
-
-/* Let the block's pointers go into memory; NULL: none may be followed. */
-static void point(struct block *b, uint8_t *memory, const struct layout *l, size_t front)
-{
-	b->payload = memory;
-	b->type_ids = memory + EVENTS_HEADER;
-	b->lane_ids = b->type_ids + 4 * b->ntypes;
-	b->place_ids = b->lane_ids + 4 * b->nlanes;
-	b->row_data = memory + front;
-	b->types = (const struct type **)(void *)(memory + l->types);
-	b->lanes = (const struct lane **)(void *)(memory + l->lanes);
-	b->places = (const uint32_t *)(void *)(memory + l->places);
-}
-
-static size_t front_of(const struct block *b)
-{
-	return EVENTS_HEADER + align_up(4 * ((size_t)b->ntypes + b->nlanes + b->nplaces), 8);
-}
-
-/* --- memory and file --- */
-
-static void forget_memory(struct waiting *w, struct held *h)
-{
-	if (h->memory)
-		w->bytes -= h->size;
-	free(h->memory);
-	h->memory = NULL;
-	h->block.payload = NULL;
-}
-
-static int spill(struct waiting *w, struct held *h, struct error *e)
-{
-	if (w->fd < 0)
-		w->fd = temporary_open(e);
-	if (w->fd < 0 || temporary_write(w->fd, h->memory, h->size, w->file_size, e))
-		return -1;
-	h->offset = w->file_size;
-	h->spilled = true;
-	w->file_size += align_up(h->size, 4096);
-	forget_memory(w, h);
-	return 0;
-}
-
-int waiting_load(struct waiting *w, struct held *h, struct error *e)
-{
-	struct layout l;
-
-	if (h->memory)
-		return 0;
-	h->memory = malloc(h->size + 1);
-	if (!h->memory)
-		return error_no_memory(e);
-	w->bytes += h->size;
-	if (temporary_read(w->fd, h->memory, h->size, h->offset, e))
-		return -1;
-	h->block.payload = h->memory;
-	if (h->block.kind == BLOCK_EVENTS) {
-		l = layout(&h->block, h->states_at - 8, h->block.rows);
-		point(&h->block, h->memory, &l, front_of(&h->block));
-	}
-	if (h->block.kind == BLOCK_HEAD)
-		h->head.properties = h->memory;
-	return 0;
-}
-
 void waiting_pop(struct waiting *w)
 {
 	struct held *h = &w->held[w->first++];
 
-	forget_memory(w, h);
+	waiting_forget(w, h);
 	free_held(h);
 	if (h->spilled)
 		temporary_forget(w->fd, h->offset, align_up(h->size, 4096));
@@ -149,11 +67,11 @@ static int squeeze(struct waiting *w, size_t index)
 	struct held *h = &w->held[index];
 	uint64_t sequence = w->sequence + (index - w->first);
 	struct block *b = &h->block, all = *b;
-	size_t front = front_of(b);
+	size_t front = waiting_front_size(b);
 	uint8_t *states = h->memory + h->states_at;
 	struct copied c = {.end = h->memory + front, .low = UINT64_MAX};
 	const uint8_t *row = b->row_data;
-	struct layout l;
+	struct waiting_layout l;
 	uint32_t owner = h->owner, kept = h->owner, dropped = 0;
 	uint8_t *memory;
 
@@ -182,7 +100,7 @@ static int squeeze(struct waiting *w, size_t index)
 		cut_block(b, &all, h->memory, (size_t)(c.end - h->memory) - front, c.rows, c.low,
 			  c.high);
 	b->rows = c.rows;
-	l = layout(b, (size_t)(c.end - h->memory), c.rows);
+	l = waiting_layout(b, (size_t)(c.end - h->memory), c.rows);
 	memmove(h->memory + l.states, states, c.rows);
 	memmove(h->memory + l.types, all.types, l.lanes - l.types);
 	memmove(h->memory + l.lanes, all.lanes, l.places - l.lanes);
@@ -192,7 +110,7 @@ static int squeeze(struct waiting *w, size_t index)
 	h->states_at = l.states;
 	memory = realloc(h->memory, l.size);
 	h->memory = memory ? memory : h->memory;
-	point(b, h->memory, &l, front);
+	waiting_point(b, h->memory, &l, front);
 	return 0;
 }
 
@@ -237,7 +155,7 @@ static int relieve(struct waiting *w, struct error *e)
 	if (w->bytes <= w->limit / 2)
 		return 0;
 	for (size_t i = w->first; i < w->first + w->count; i++)
-		if (w->held[i].memory && spill(w, &w->held[i], e))
+		if (w->held[i].memory && waiting_spill(w, &w->held[i], e))
 			return -1;
 	return 0;
 }
@@ -289,24 +207,6 @@ int waiting_other(struct waiting *w, const struct block *b, const struct head *h
 	return relieve(w, e);
 }
 
-/* The next row from i on that is not dropped; most are, where this matters. */
-static inline uint32_t next_row(const uint8_t *states, uint32_t rows, uint32_t i)
-{
-	while (i + 8 <= rows && !get_u64(states + i))
-		i += 8;
-	while (i < rows && states[i] == ROW_DROP)
-		i++;
-	return i;
-}
-
-/* Where row i stands. */
-static inline const uint8_t *row_at(const struct block *b, const uint32_t *offsets, uint32_t i)
-{
-	if (!(b->row_flags & EVENTS_BARE))
-		return b->row_data + offsets[i];
-	return b->row_data + (size_t)i * (b->row_flags & EVENTS_WIDE ? WIDE_ROW : NARROW_ROW);
-}
-
 /* What is kept of a block, or may be. */
 struct sizes {
 	uint32_t rows, waiting;
@@ -317,12 +217,48 @@ static struct sizes count(const struct block *b, const uint8_t *states, const ui
 {
 	struct sizes s = {0};
 
-	for (uint32_t i = 0; (i = next_row(states, b->rows, i)) < b->rows; i++) {
+	for (uint32_t i = 0; (i = waiting_next_row(states, b->rows, i)) < b->rows; i++) {
 		s.rows++;
 		s.waiting += row_waits(states[i]);
-		s.bytes += cut_row_size(b, row_at(b, offsets, i));
+		s.bytes += cut_row_size(b, waiting_row_at(b, offsets, i));
 	}
 	return s;
+}
+
+/* The rows of a block that wait, and their calls. */
+static void own(struct waiting *w, struct held *h, const struct block *b, const uint8_t *states,
+		const struct frame_at *owners, uint64_t sequence)
+{
+	uint32_t row = 0;
+
+	for (uint32_t i = 0; (i = waiting_next_row(states, b->rows, i)) < b->rows; i++, row++)
+		if (row_waits(states[i])) {
+			h->owners[h->nowners++] = (struct owner){row, owners[i]};
+			w->moved(w->ctx, owners[i], sequence, row);
+		}
+}
+
+/*
+ * What is large is no copy in memory: as it came if it is kept whole and nothing is before it, so
+ * that it goes on before the next block comes; else it goes into the file. 1: done, 0: it is not
+ * large, -1: failed.
+ */
+static int add_large(struct waiting *w, struct held *h, const struct block *b,
+		     const uint8_t *states, const uint32_t *offsets, const struct sizes *sizes,
+		     const struct waiting_layout *l, struct error *e)
+{
+	if (l->size <= w->limit / 2)
+		return 0;
+	if (w->count || sizes->waiting || sizes->rows < b->rows || b->cut)
+		return waiting_write(w, h, b, states, offsets, l, e) ? -1 : 1;
+	h->memory = malloc(b->rows);
+	if (!h->memory)
+		return error_no_memory(e);
+	memcpy(h->memory, states, b->rows);
+	h->size = b->rows;
+	h->block = *b;
+	w->bytes += h->size;
+	return 1;
 }
 
 int waiting_events(struct waiting *w, const struct block *b, const uint8_t *states,
@@ -331,25 +267,35 @@ int waiting_events(struct waiting *w, const struct block *b, const uint8_t *stat
 	struct sizes sizes = count(b, states, offsets);
 	uint64_t sequence = waiting_next(w);
 	struct copied c = {.low = UINT64_MAX};
-	size_t front = front_of(b);
-	struct layout l;
+	size_t front = waiting_front_size(b);
+	struct waiting_layout l;
 	struct held *h;
+	int large;
 
 	if (!sizes.rows)
 		return 0;
 	h = add(w);
 	if (!h)
 		return error_no_memory(e);
-	l = layout(b, front + sizes.bytes, sizes.rows);
-	h->memory = malloc(l.size);
+	l = waiting_layout(b, front + sizes.bytes, sizes.rows);
+	h->waiting = sizes.waiting;
 	h->owners = sizes.waiting ? malloc(sizes.waiting * sizeof *h->owners) : NULL;
-	if (!h->memory || (sizes.waiting && !h->owners)) {
+	if (sizes.waiting && !h->owners)
+		return error_no_memory(e);
+	large = add_large(w, h, b, states, offsets, &sizes, &l, e);
+	if (large) {
+		own(w, h, b, states, owners, sequence);
+		w->count++;
+		return large < 0 ? -1 : 0;
+	}
+	h->memory = malloc(l.size);
+	if (!h->memory) {
 		free_held(h);
 		return error_no_memory(e);
 	}
 	c.end = h->memory + front;
-	for (uint32_t i = 0; (i = next_row(states, b->rows, i)) < b->rows; i++) {
-		const uint8_t *row = row_at(b, offsets, i);
+	for (uint32_t i = 0; (i = waiting_next_row(states, b->rows, i)) < b->rows; i++) {
+		const uint8_t *row = waiting_row_at(b, offsets, i);
 
 		if (row_waits(states[i])) {
 			h->owners[h->nowners++] = (struct owner){c.rows, owners[i]};
@@ -362,8 +308,7 @@ int waiting_events(struct waiting *w, const struct block *b, const uint8_t *stat
 	memcpy(h->memory + l.types, b->types, l.lanes - l.types);
 	memcpy(h->memory + l.lanes, b->lanes, l.places - l.lanes);
 	memcpy(h->memory + l.places, b->places, l.size - l.places);
-	point(&h->block, h->memory, &l, front);
-	h->waiting = sizes.waiting;
+	waiting_point(&h->block, h->memory, &l, front);
 	h->size = l.size;
 	h->states_at = l.states;
 	w->bytes += h->size;

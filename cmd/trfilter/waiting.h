@@ -3,7 +3,9 @@
  *
  * A queue: what comes behind a row that waits waits too, blocks of other kinds included, so that
  * the order of the stream stays. Of EVENTS blocks only the rows that may be kept are copied. Beyond
- * a limit all that waits goes to a temporary file; of such a block a few hundred bytes stay.
+ * a limit all that waits goes to a temporary file; of such a block a few hundred bytes stay. A
+ * block that is large by itself (a value of many MiB) goes there at once: it is in memory already
+ * where it was read, and must not be twice.
  */
 #ifndef TRFILTER_WAITING_H
 #define TRFILTER_WAITING_H
@@ -33,10 +35,11 @@ struct owner {
 };
 
 struct held {
-	struct block block; /* its payload is NULL while it is in the file */
+	struct block block; /* its payload is NULL while it is in the file, and the reader's where a
+			       large one is kept as it came */
 	struct head head;   /* of HEAD */
 	struct end end;	    /* of END */
-	uint8_t *memory;    /* payload, states, and the tables of the block */
+	uint8_t *memory;    /* payload (if it is not the reader's), states, tables of the block */
 	size_t size, states_at;
 	uint64_t offset; /* in the file */
 	bool spilled;
@@ -54,6 +57,7 @@ struct waiting {
 	uint64_t sequence; /* of the first */
 	size_t bytes;	   /* in memory */
 	size_t limit;
+	size_t at_hand;	 /* bytes of the block that came last, still in the memory of who gave it */
 	uint8_t dropped; /* what becomes of a row that is not kept: ROW_DROP, or ROW_ASIDE */
 	int fd;		 /* of the temporary file, -1 none */
 	uint64_t file_size;
@@ -74,7 +78,8 @@ static inline uint64_t waiting_next(const struct waiting *w)
 
 /*
  * An EVENTS block and the states of its rows; where each stands (not looked at where all are of
- * one size); owners, by row, are looked at for those that wait. 0, or -1 with e filled, as for all
+ * one size); owners, by row, are looked at for those that wait. If it is the first and none of its
+ * rows waits, it must be done with before the memory of b is. 0, or -1 with e filled, as for all
  * here that return int.
  */
 int waiting_events(struct waiting *w, const struct block *b, const uint8_t *states,
@@ -92,8 +97,17 @@ static inline struct held *waiting_front(const struct waiting *w)
 	return w->count ? &w->held[w->first] : NULL;
 }
 
+/* Is it large and in the file, while another large one is at hand? It can go when the next came. */
+static inline bool waiting_later(const struct waiting *w, const struct held *h)
+{
+	return !h->memory && h->size > w->limit / 2 && w->at_hand > w->limit / 2;
+}
+
 /* Have its memory at hand. */
 int waiting_load(struct waiting *w, struct held *h, struct error *e);
+/* After waiting_load of one that was in the file, if too much is in memory: with what became of its
+ * states it is there again. */
+int waiting_put_back(struct waiting *w, struct held *h, struct error *e);
 /* Of a loaded EVENTS block of which no row waits any more: take out the rows that are not kept. */
 void waiting_clean(struct held *h);
 /* Done with the front. */

@@ -119,6 +119,7 @@ static int end_stream(struct whole *w, struct error *e)
 int whole_take(struct whole *w, const struct block *b, const struct head *head,
 	       const struct end *end, struct error *e)
 {
+	w->waiting.at_hand = b->length;
 	if (b->kind == BLOCK_EVENTS)
 		return take_events(w, b, e);
 	/* another stream, be it that the one before had no end */
@@ -131,6 +132,7 @@ int whole_take(struct whole *w, const struct block *b, const struct head *head,
 
 int whole_finish(struct whole *w, struct error *e)
 {
+	w->waiting.at_hand = 0;
 	return end_stream(w, e);
 }
 
@@ -177,7 +179,7 @@ struct held *whole_ready(struct whole *w, struct error *e)
 		if (check(w, e) || h->waiting)
 			return NULL;
 	}
-	if (waiting_load(&w->waiting, h, e))
+	if (waiting_later(&w->waiting, h) || waiting_load(&w->waiting, h, e))
 		return NULL;
 	if (h->block.kind == BLOCK_EVENTS)
 		waiting_clean(h);

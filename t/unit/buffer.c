@@ -1,5 +1,5 @@
 /* buffer.h, bytes.h: bytes that grow, and numbers in them. */
-#include "common/buffer.h"
+#include "common/buffer_file.h"
 
 #include <stdlib.h>
 
@@ -33,6 +33,30 @@ static void test_bytes(void)
 	/* it stands in files: META */
 	is_u64(hash_bytes("what a source says", 18, 0), hash_bytes("what a source says", 18, 0),
 	       "the same for the same");
+}
+
+/* Beyond a MiB in a file, with the same bytes. */
+static void test_spills(void)
+{
+	enum { N = 3 << 20 };
+	struct buffer b = {.spills = true}, copy = {.spills = true};
+	bool same = true;
+
+	for (uint32_t i = 0; i < N / 4; i++)
+		same &= !buffer_u32(&b, i);
+	ok(same && b.file && b.size == N, "a large buffer is in a file");
+	buffer_rest(&b);
+	ok(!buffer_append_from(&copy, &b, 4, N - 4) && !buffer_append(&copy, b.data, N) &&
+		   copy.file,
+	   "another is made of it");
+	for (uint32_t i = 0; i < N / 4; i++)
+		same &= get_u32(b.data + 4 * (size_t)i) == i;
+	same &= !memcmp(copy.data, b.data + 4, N - 4) && !memcmp(copy.data + N - 4, b.data, N);
+	ok(same, "the bytes stay");
+	buffer_clear(&b);
+	ok(!b.file && !b.size && b.spills && !buffer_u8(&b, 1) && !b.file, "it begins in memory");
+	buffer_free(&b);
+	buffer_free(&copy);
 }
 
 int main(void)
@@ -69,5 +93,6 @@ int main(void)
 	ok(!array_grow(array, &capacity, SIZE_MAX / 2, 4), "not beyond memory");
 	free(array);
 	test_bytes();
+	test_spills();
 	return done();
 }

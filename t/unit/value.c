@@ -3,6 +3,12 @@
 
 #include "t/unit/tap.h"
 
+static uint32_t as_it_is(void *ctx, uint32_t definition)
+{
+	(void)ctx;
+	return definition;
+}
+
 static uint32_t plus_1000(void *ctx, uint32_t id)
 {
 	(void)ctx;
@@ -138,9 +144,13 @@ static void test_copy(const struct buffer *b)
 	   "with other definitions");
 	ok(values_find(copy.data, copy.size, DETAIL_ARGUMENT, 15, &v) && v.n == 16,
 	   "and everything else");
+	ok(!values_copy_is_same(b->data, b->size, plus_1000, NULL), "which is not the same");
+	ok(values_copy_is_same(b->data, b->size, as_it_is, NULL),
+	   "unless these stay what they are");
 	for (size_t n = 0; n < b->size; n++) {
 		copy.size = 0;
 		values_copy(&copy, b->data, n, plus_1000, NULL);
+		values_copy_is_same(b->data, n, plus_1000, NULL);
 	}
 	buffer_free(&copy);
 }

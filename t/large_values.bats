@@ -1,0 +1,86 @@
+# Memory of large values: each program takes 16 MiB and the value (with brotli and zstd 32 MiB).
+
+load lib
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	yes 'plain, "quoted" and \ ' | head -c 32M | trace string '\007\200\200\200\020'
+	# of the value false
+	head -c 4M /dev/zero | tr '\000' '\001' | trace array '\013\200\200\200\002'
+}
+
+# trace NAME HEAD: calls f(a = VALUE) and g(), VALUE being HEAD and the bytes from standard input
+trace() {
+	{
+		printf '\005\000\000\000\001f\001\001a\001\000'
+		# shellcheck disable=SC2059
+		printf "$2"
+		cat
+		printf '\000\001\000\000\000\000\001\001g\000\000\001\001\000'
+	} | gzip -1 >"$1.gz.trace"
+	trdecode -o "$1.trs" "$1.gz.trace"
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+	[[ -x /usr/bin/time ]] || skip 'no /usr/bin/time'
+	# a sanitizer needs its own
+	! nm "$BIN/trfilter" | grep -q __asan_init || skip 'sanitized'
+}
+
+# takes MIB COMMAND...: no more than that, and 16 MiB
+takes() {
+	local most=$((($1 + 16) * 1024)) rss
+	shift
+	/usr/bin/time -f %M -o "$BATS_TEST_TMPDIR/rss" "$@" >"$BATS_TEST_TMPDIR/out"
+	rss=$(tail -n 1 "$BATS_TEST_TMPDIR/rss")
+	((rss <= most)) || fail "$*: $rss KiB, at most $most"
+}
+
+@test "a string of 32 MiB: decoded, filtered, counted" {
+	takes 32 trdecode string.gz.trace
+	takes 32 trdecode string.trs
+	takes 32 trsym string.trs
+	takes 32 trstat string.trs
+	for e in 'dur > 0' 'arg.1.size > 5' 'children == 0'; do
+		takes 32 trfilter "$e" string.trs
+	done
+	takes 32 trfilter -B 3 -A 1 'name == "g"' string.trs
+	takes 32 trfilter --callers 'name == "g"' string.trs
+	takes 32 trfilter --drop arg.x 1 string.trs
+}
+
+@test "a string of 32 MiB in each format" {
+	for t in ndjson csv tsv chrome perfetto parquet ctf uftrace trace-cmd lttng; do
+		takes 32 trencode -q --tick 1us -t "$t" string.trs
+	done
+	takes 32 trencode -q string.trs
+	for c in snappy gzip; do
+		takes 32 trencode -q -t apitrace --compress=$c string.trs
+	done
+	for c in brotli zstd; do
+		takes 48 trencode -q -t apitrace --compress=$c string.trs
+		cp "$BATS_TEST_TMPDIR/out" string.$c.trace
+		takes 48 trdecode string.$c.trace
+	done
+}
+
+@test "an array of 4 Mi values in each format" {
+	for t in ndjson csv tsv chrome perfetto parquet ctf; do
+		takes 8 trencode -q --tick 1us -t "$t" array.trs
+	done
+	takes 8 trencode -q array.trs
+}
+
+@test "a large value is the same in pieces" {
+	yes 'plain, "quoted" and \ ' | head -c 32M >string
+	trencode -q -t ndjson string.trs | jq -j 'select(.name == "f").args.a' | cmp - string
+	trencode -q -t csv string.trs | python3 -c '
+import csv, json, sys
+csv.field_size_limit(1 << 30)
+for row in csv.DictReader(sys.stdin):
+	if row["name"] == "f":
+		sys.stdout.write(json.loads(row["args"])["a"])' | cmp - string
+	trencode -q -t chrome --tick 1us string.trs | jq -j '.traceEvents[] | select(.name == "f").args.a' | cmp - string
+	trencode -q string.trs | sed -e 's/\\\([\\"]\)/\1/g' -e '1s/^0 f(a = "//' -e 's/")$//' | head -c 32M | cmp - string
+}
