@@ -133,8 +133,12 @@ report() {
 }
 
 @test "trace.dat: what cannot be is said" {
-	run -2 --separate-stderr trencode -t trace-cmd -o x.dat </dev/null
-	[[ ! -e x.dat ]]
+	# nothing came, as of a trace cut in its header: an empty trace.dat, and status 1
+	run -1 --separate-stderr trencode -t trace-cmd -o x.dat </dev/null
+	[[ $stderr == *"not even an event stream"* ]]
+	run -0 trencode -t trace-cmd -o y.dat <(trdecode x.dat)
+	run -0 trace-cmd report x.dat
+	refute_output --partial ':'
 	run -2 --separate-stderr trencode -t trace-cmd --file-version 5 </dev/null
 	[[ $stderr == *"--file-version is 6 or 7"* ]]
 	run -2 --separate-stderr trencode -t trace-cmd --file-version 6 --compress zlib -o x.dat </dev/null
