@@ -291,16 +291,17 @@ calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t p
 {
 	struct stack *s = cr->stacks[r->lane + cr->types[r->type].stack];
 	uint8_t kind = cr->types[r->type].kind;
-	struct frame *f = s->frames + s->count;
+	struct frame *f;
 	uint32_t *bucket;
 	bool recursive;
 
 	if (kind == KIND_ENTER) {
-		if (__builtin_expect(
-			    s->count >= s->limit || !s->started ||
-				    (s->count ? f[-1].depth >= r->depth : s->implicit > r->depth),
-			    0))
+		if (__builtin_expect(s->count >= s->limit || !s->started ||
+					     (s->count ? s->frames[s->count - 1].depth >= r->depth
+						       : s->implicit > r->depth),
+				     0))
 			return CALLS_SLOW;
+		f = &s->frames[s->count];
 		recursive = stack_has(s, place);
 		bucket = &s->buckets[place & s->mask];
 		f->start = r->time;
@@ -323,7 +324,7 @@ calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t p
 				     (s->count == 1 && s->implicit),
 			     0))
 		return CALLS_SLOW;
-	f--;
+	f = &s->frames[s->count - 1];
 	if (__builtin_expect(f->depth != r->depth || f->inner || !f->begun || f->place != place ||
 				     r->time < f->start,
 			     0))

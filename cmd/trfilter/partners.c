@@ -133,11 +133,12 @@ void partners_match(struct partners *p, const struct event *e)
 
 uint8_t partners_decide(struct partners *p, struct frame_at at, bool reached)
 {
-	struct partner *c = &p->calls[at.frame];
+	struct partner *c;
 	uint8_t state = reached ? ROW_KEEP : ROW_DROP;
 
 	if (at.stack == PARTNER_NONE)
 		return state;
+	c = &p->calls[at.frame];
 	if (at.stack == PARTNER_LEAVE) {
 		c->leave_waits = false;
 		c->kept |= reached;

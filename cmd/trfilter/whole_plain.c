@@ -130,7 +130,7 @@ static inline __attribute__((always_inline)) void rows(struct plain *x, const ui
 		uint32_t lane = row >> 24 & 0xff, depth = (uint32_t)(row >> 56);
 		uint8_t kind = x->kinds[row >> 48 & 0xff];
 		struct frame_stack *s = x->stacks[lane];
-		struct open_frame *f = s->frames + s->count;
+		struct open_frame *f;
 
 		if (!bare)
 			w->offsets[i] = (uint32_t)(p - b->row_data);
@@ -139,13 +139,14 @@ static inline __attribute__((always_inline)) void rows(struct plain *x, const ui
 			continue;
 		}
 		if (__builtin_expect(kind != KIND_ENTER || s->count >= s->capacity ||
-					     (s->count && f[-1].depth >= depth),
+					     (s->count && s->frames[s->count - 1].depth >= depth),
 				     0)) {
 			pass_time(w, now);
 			general(x, p, i);
 			continue;
 		}
 		now = time > now ? time : now;
+		f = &s->frames[s->count];
 		plain_enter(x, f, time, i, lane, depth);
 		s->count++;
 		if (by_place &&
