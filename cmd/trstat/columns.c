@@ -78,6 +78,20 @@ int columns_field(const struct columns *c, const char *name)
 	return find_field(c, name, strlen(name));
 }
 
+bool columns_is_argument(const struct wanted_field *f)
+{
+	return !f->time && !strncmp(f->name, "arg.", 4);
+}
+
+size_t columns_arguments(const struct columns_wanted *w, uint32_t n)
+{
+	size_t arguments = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		arguments += columns_is_argument(&w->field[i]);
+	return arguments;
+}
+
 int columns_refuse_children(struct error *e)
 {
 	return error_set(e, NULL, NO_OFFSET,

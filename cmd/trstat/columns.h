@@ -111,6 +111,11 @@ int columns_refuse_children(struct error *e);
 /* The index in wanted.field of the field of that name, or -1. */
 int columns_field(const struct columns *c, const char *name);
 
+/* Is it an argument of calls, or something in one: arg.N? */
+bool columns_is_argument(const struct wanted_field *f);
+/* How many of the first n fields are. */
+size_t columns_arguments(const struct columns_wanted *w, uint32_t n);
+
 enum column_unit column_unit(const struct column *c);
 
 /* What all the columns are called, for messages and --help. */

@@ -11,7 +11,7 @@ int statistics_init(struct statistics *s, const struct keys *k, struct columns *
 		.keys = k, .columns = c, .dictionary = d, .first = UINT64_MAX, .last = 0};
 	groups_init(&s->groups, k->count, &c->wanted);
 	calls_init(&s->calls, d);
-	s->arguments = statistics_arguments(s);
+	s->arguments = statistics_arguments(k, &c->wanted);
 	entered_init(&s->entered, k->fields + 2 * s->arguments);
 	s->row_mask = statistics_row_mask(s);
 	s->name_only = k->count == 1 && k->key[0].what == BY_NAME;

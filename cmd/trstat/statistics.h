@@ -76,6 +76,10 @@ int statistics_block(struct statistics *s, const struct block *b);
 /* One event. -1 when memory is out. */
 int statistics_event(struct statistics *s, const struct event *e);
 
+/* Which arguments among the columns' fields wait for the leave, two cells each behind those of the
+ * keys: all of them, or none where each row counts by itself. How many. */
+size_t statistics_arguments(const struct keys *k, const struct columns_wanted *w);
+
 /* Number of a stack among those of entered.h: calls in the kernel have one of their own. */
 static inline uint32_t statistics_entered(size_t thread, bool kernel)
 {

@@ -4,11 +4,6 @@
 #include "common/argument.h"
 #include "statistics_private.h"
 
-static bool is_argument(const struct wanted_field *f)
-{
-	return !f->time && !strncmp(f->name, "arg.", 4);
-}
-
 /* For columns: the time of a call, else the field of that name, else what the lane, NULL for a row
  * that does not count, knows by it. */
 static bool wanted_value(const struct dictionary *d, const struct event *e, const struct lane *l,
@@ -42,14 +37,9 @@ static bool wanted_value(const struct dictionary *d, const struct event *e, cons
 	return v->form != FORM_NONE;
 }
 
-size_t statistics_arguments(const struct statistics *s)
+size_t statistics_arguments(const struct keys *k, const struct columns_wanted *w)
 {
-	const struct columns_wanted *w = &s->columns->wanted;
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < w->field_count && !s->keys->by_type; i++)
-		n += is_argument(&w->field[i]);
-	return n;
+	return k->by_type ? 0 : columns_arguments(w, w->field_count);
 }
 
 void statistics_argument_cells(const struct statistics *s, const struct event *e,
@@ -61,7 +51,7 @@ void statistics_argument_cells(const struct statistics *s, const struct event *e
 	for (uint32_t i = 0; i < w->field_count; i++) {
 		const struct wanted_field *f = &w->field[i];
 
-		if (!is_argument(f))
+		if (!columns_is_argument(f))
 			continue;
 		cells[0] = cells[1] = (struct key_cell){0};
 		if (subject_field(s->dictionary, e, f->name, &v)) {
@@ -84,7 +74,7 @@ int statistics_add_arguments(struct statistics *s, struct aggregate *a, const st
 	for (uint32_t i = 0; i < w->field_count; i++) {
 		int bad = 0;
 
-		if (!is_argument(&w->field[i]))
+		if (!columns_is_argument(&w->field[i]))
 			continue;
 		if (!e || !argument_given(s->dictionary, e, w->field[i].name + 4)) {
 			if (cells[0].kind == KEY_SIGNED)
@@ -108,7 +98,7 @@ bool statistics_has_fields(const struct statistics *s, const struct event *e, bo
 	struct field_value v;
 
 	for (uint32_t i = 0; i < w->field_count; i++)
-		if (!(waits && is_argument(&w->field[i])) &&
+		if (!(waits && columns_is_argument(&w->field[i])) &&
 		    wanted_value(s->dictionary, e, NULL, &w->field[i], &none, &v))
 			return true;
 	return false;
@@ -123,7 +113,7 @@ int statistics_add_fields(struct statistics *s, struct aggregate *a, const struc
 		struct field_value v;
 		int bad = 0;
 
-		if ((waits && is_argument(&w->field[i])) ||
+		if ((waits && columns_is_argument(&w->field[i])) ||
 		    !wanted_value(s->dictionary, e, lane, &w->field[i], times, &v))
 			continue;
 		aggregate_field_seen(a, w, i);

@@ -18,8 +18,6 @@ void statistics_forget_names(struct statistics *s);
 
 /* --- fields --- */
 
-/* How many of the columns' fields are arguments, where not each row counts by itself. */
-size_t statistics_arguments(const struct statistics *s);
 /* Has a row that does not count something for a column? waits: of its arguments nothing yet. */
 bool statistics_has_fields(const struct statistics *s, const struct event *e, bool waits);
 /* The arguments of an enter, two cells for each: a number or nothing, a hash or nothing. */

@@ -253,44 +253,6 @@ static int take_thread(struct unpacker *u)
 	return take_held(u, t) || take_doubts(u, t) ? -1 : 0;
 }
 
-/* Of the kernel's lowest call: a stack or none, and a position in its list. */
-static bool caller_is_sane(const struct key_cell *cells)
-{
-	enum key_kind kind = cells[ENTERED_CALLER].kind, at = cells[ENTERED_POSITION].kind;
-
-	return (kind == KEY_MISSING || kind == KEY_STACK || kind == KEY_OPEN_STACK) &&
-	       (at == KEY_MISSING || at == KEY_UNSIGNED);
-}
-
-static int take_entered(struct unpacker *u)
-{
-	struct statistics *s = u->ss->s;
-	struct part *p = u->part;
-	size_t fields = s->entered.fields, size = part_entered_size(s);
-	uint64_t n = packed_count(&u->in, size ? size : 1);
-
-	if (!n || u->in.bad)
-		return u->in.bad ? -1 : 0;
-	if (!size || n >= UINT32_MAX) {
-		u->in.bad = true;
-		return -1;
-	}
-	p->entered = calloc(n * size, sizeof(*p->entered));
-	if (!p->entered)
-		return unpack_no_memory(u);
-	p->nentered = p->entered_capacity = n;
-	for (uint64_t i = 0; i < n && !u->in.bad; i++) {
-		struct key_cell *cells = p->entered + i * size;
-
-		if (unpack_cells(&u->in, &s->groups, cells, fields, false, NULL) ||
-		    unpack_cells(&u->in, &s->groups, cells + fields, size - fields, true,
-				 &u->ss->stacks))
-			return unpack_no_memory(u);
-		u->in.bad |= size > fields && !caller_is_sane(cells + fields);
-	}
-	return u->in.bad ? -1 : 0;
-}
-
 static int take_stages(struct unpacker *u)
 {
 	size_t size;
@@ -320,7 +282,7 @@ int unpack_part(struct unpacker *u)
 		in->bad = true;
 		return -1;
 	}
-	if (take_entered(u) || take_list_of(u, &p->numbered, true))
+	if (unpack_entered(u) || take_list_of(u, &p->numbered, true))
 		return -1;
 	n = packed_count(in, 3);
 	for (uint64_t i = 0; i < n; i++)

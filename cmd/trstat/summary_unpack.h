@@ -36,5 +36,8 @@ int unpack_aggregate_into(struct unpacker *u, struct aggregate *a);
 int unpack_groups(struct unpacker *u);
 /* The part, into u->part, which is empty. */
 int unpack_part(struct unpacker *u);
+/* Of it what enters of open calls had, into u->part->entered: as the statistics keep it, which may
+ * have fewer arguments or others first. */
+int unpack_entered(struct unpacker *u);
 
 #endif

@@ -143,18 +143,34 @@ static inline void rt_row(struct random_trace *t, unsigned lane, uint32_t type, 
 	must(!writer_row(&t->w, t->time, t->lanes[lane], type, place, depth), "row");
 }
 
+static inline void rt_value(struct buffer *b, enum detail_kind what, uint64_t index)
+{
+	static const char *const texts[] = {"red", "green", "blue"};
+	const char *text = texts[pick(3)];
+	int32_t value = (int32_t)pick(5);
+
+	must(!value_put_detail(b, what, index), "detail");
+	if (index == 2 && pick(2))
+		must(!value_put_bytes(b, VALUE_STRING, text, strlen(text)), "text");
+	else
+		must(!value_put_number(b, 'i', &value, 4), "number");
+}
+
+/* The first argument or a returned value; and of calls with a number more arguments, some of them
+ * at enter and at leave. */
 static inline void rt_values(struct random_trace *t, unsigned lane, uint32_t type, uint32_t place,
 			     uint32_t depth, enum detail_kind what, const void *fixed, uint32_t n)
 {
 	struct buffer b = {0};
-	int32_t value = (int32_t)pick(5);
 
 	if (t->lossy && !pick(t->lossy))
 		return;
-	must(!value_put_detail(&b, what, what == DETAIL_ARGUMENT) &&
-		     !value_put_number(&b, 'i', &value, 4) &&
-		     !writer_row_data(&t->w, t->time, t->lanes[lane], type, place, depth, fixed, n,
-				      b.data, (uint32_t)b.size, true),
+	rt_value(&b, what, what == DETAIL_ARGUMENT);
+	for (unsigned i = 1; fixed && i <= 3; i++)
+		if ((i > 1 || what == DETAIL_RETURN) && !pick(3))
+			rt_value(&b, DETAIL_ARGUMENT, i);
+	must(!writer_row_data(&t->w, t->time, t->lanes[lane], type, place, depth, fixed, n, b.data,
+			      (uint32_t)b.size, true),
 	     "row with values");
 	buffer_free(&b);
 }

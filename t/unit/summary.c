@@ -105,6 +105,9 @@ static const struct {
 	{"arg.1,name", "count,total,self,p90"},
 	{"name", "count,sum(size),uniq(size),min(ret),avg(ret),uniq(note)"},
 	{"arg.1,caller", "sum(arg.1),uniq(arg.1),count,total"},
+	{"name", "sum(arg.1),uniq(arg.2),max(call),count,min(arg.3),avg(arg.2),sum(dur)"},
+	{"arg.2,stack", "uniq(arg.3),sum(arg.2),uniq(arg.1),count,max(size)"},
+	{"type,arg.1", "sum(arg.1),uniq(arg.2),count"},
 	{"stack", "total,self,count,p50,self_max"},
 	{"name,stack,depth,caller", "count,total,self"},
 	{"tid,stack", "count,total,first,last"},
@@ -132,6 +135,8 @@ static const struct {
 };
 
 enum { TABLES = sizeof(tables) / sizeof(*tables), VIEWS = sizeof(views) / sizeof(*views) };
+/* Of these tables columns are arguments. */
+enum { ARGUMENTS = 10, OF_ARGUMENTS = 3 };
 
 /* Tables, then views. */
 static struct settings settings_of(unsigned which)
@@ -154,11 +159,14 @@ static struct settings settings_of(unsigned which)
 				 .format = TABLE_TSV};
 }
 
-/* Anything, but for the last tables where the clock counts ticks. */
+/* Anything, but for the last tables where the clock counts ticks: of such calls half of the time
+ * what has their arguments in columns. */
 static unsigned pick_asked(bool ticks)
 {
 	unsigned which = pick(TABLES + VIEWS);
 
+	if (ticks && pick(2))
+		return ARGUMENTS + pick(OF_ARGUMENTS);
 	return ticks && which < TABLES && which >= TABLES - 2 ? 0 : which;
 }
 
@@ -256,7 +264,7 @@ static int joined(unsigned which, const char *columns, struct memory *m, int n,
 	return n;
 }
 
-/* Some of the columns that the summaries have, in their order, for the last table to ask for; NULL:
+/* Some of the columns that the summaries have, in any order, for the last table to ask for; NULL:
  * all of them. */
 static const char *pick_columns(unsigned which, char *list)
 {
@@ -266,13 +274,22 @@ static const char *pick_columns(unsigned which, char *list)
 	if (!from || pick(2))
 		return NULL;
 	for (; *from; from = *end ? end + 1 : end) {
-		end = from + columns_item_length(from);
+		size_t size = columns_item_length(from);
+
+		end = from + size;
 		if (pick(2))
 			continue;
+		if (n && pick(2)) { /* before the others */
+			memmove(list + size + 1, list, n);
+			memcpy(list, from, size);
+			list[size] = ',';
+			n += size + 1;
+			continue;
+		}
 		if (n)
 			list[n++] = ',';
-		memcpy(list + n, from, (size_t)(end - from));
-		n += (size_t)(end - from);
+		memcpy(list + n, from, size);
+		n += size;
 	}
 	list[n] = '\0';
 	return n ? list : NULL;
