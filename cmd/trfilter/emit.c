@@ -111,12 +111,20 @@ int emit_whole(struct emit *x, struct whole *w, const struct block *b)
 
 	if (bad)
 		return stage_fail(s, &e);
-	for (; (h = whole_ready(w, &e)); whole_done(w))
+	e.what[0] = '\0';
+	/* nothing behind the last row goes on: END would count gaps that do not */
+	for (; !emit_done(x) && (h = whole_ready(w, &e)); whole_done(w))
 		if (x->context ? pass_context(x, h) : pass(x, h))
 			return -1;
 	if (e.what[0])
 		return stage_fail(s, &e);
-	if (!b && x->context && pass_context(x, NULL))
-		return -1;
 	return x->pass && writer_flush_old(&s->out) ? stage_fail(s, &s->out.error) : 0;
+}
+
+int emit_finish(struct emit *x, struct whole *w)
+{
+	if (!emit_done(x) && emit_whole(x, w, NULL))
+		return -1;
+	/* what is decided may wait for the next block to come (waiting_later) */
+	return x->context ? pass_context(x, NULL) : 0;
 }

@@ -97,8 +97,8 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 				     b.kind == BLOCK_HEAD && !s->in.head.sequence);
 		bad = check_within(o, &b, &e) ? stage_fail(s, &e) : emit_whole(&x, &calls, &b);
 	}
-	if (!bad && !emit_done(&x))
-		emit_whole(&x, &calls, NULL);
+	if (!bad)
+		emit_finish(&x, &calls);
 	w->matched = x.events;
 	whole_free(&calls);
 	if (context)

@@ -61,12 +61,12 @@ static uint64_t run(const char *path, uint8_t how, bool *plain)
 			whole_plain_init(&w);
 		*plain = w.plain;
 		s.holds = true;
-		while (!bad && stage_next(&s, &b)) {
+		while (!bad && !emit_done(&x) && stage_next(&s, &b)) {
 			limits_block(&limits, &b, b.kind == BLOCK_HEAD && !s.in.head.sequence);
 			bad = emit_whole(&x, &w, &b);
 		}
 		if (!bad)
-			emit_whole(&x, &w, NULL);
+			emit_finish(&x, &w);
 		whole_free(&w);
 	}
 	stage_finish(&s);

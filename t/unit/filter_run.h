@@ -52,7 +52,7 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 		s.holds = true;
 		while (!bad && !emit_done(&x) && stage_next(&s, &b))
 			bad = emit_whole(&x, &w, &b);
-		bad = bad || (!emit_done(&x) && emit_whole(&x, &w, NULL));
+		bad = bad || emit_finish(&x, &w);
 		if (stage_finish(&s) || bad)
 			printf("# %s: failed\n", expression);
 		whole_free(&w);

@@ -126,7 +126,7 @@ static void around(const char *from, struct how how)
 	ok(j == one.n && n == other.n && n > one.n, title);
 }
 
-/* How the rows are cut into blocks does not matter. */
+/* How the rows are cut into blocks does not matter, nor how many of them wait in memory. */
 static void borders(const char *from, bool bare, uint32_t seed, const char *what)
 {
 	static const uint32_t blocks[] = {5, 200, 2000};
@@ -143,6 +143,10 @@ static void borders(const char *from, bool bare, uint32_t seed, const char *what
 		{.memory = NEVER, .before = 20, .limit = 30},
 		{.memory = NEVER, .callers = true, .limit = 30},
 		{.memory = 0, .callers = true, .before = 2, .after = 3, .limit = 30},
+		{.memory = 5000, .before = 5, .limit = 30},
+		{.memory = 2000, .before = 5, .after = 40, .limit = 3},
+		{.memory = 5000, .callers = true, .limit = 30},
+		{.memory = 0, .limit = 30},
 	};
 	enum { CUTS = sizeof blocks / sizeof *blocks, HOWS = sizeof hows / sizeof *hows };
 	char cut[CUTS][100], title[200];
@@ -157,7 +161,10 @@ static void borders(const char *from, bool bare, uint32_t seed, const char *what
 
 		/* every one in some of the ways */
 		for (size_t k = (i + seed) % 4; k < HOWS; k += 4) {
-			run(from, expression, hows[k], in_dir("one"));
+			struct how in_memory = hows[k];
+
+			in_memory.memory = NEVER;
+			run(from, expression, in_memory, in_dir("one"));
 			read_rows(in_dir("one"), &one);
 			run(cut[(i + k) % CUTS], expression, hows[k], in_dir("other"));
 			read_rows(in_dir("other"), &other);
@@ -167,6 +174,37 @@ static void borders(const char *from, bool bare, uint32_t seed, const char *what
 		}
 		snprintf(title, sizeof title, "%s: %s is the same however the rows are cut", what,
 			 expression);
+		ok(good, title);
+	}
+}
+
+/* The last rows before a limit go on though no block comes behind them. */
+static void limited(const char *from, const char *what)
+{
+	static const char *const conditions[] = {"name == 'f4'", "caller == 'f2'", "dur > 100"};
+	static const size_t memory[] = {0, 5000, 50000};
+	static const uint64_t limits[] = {1, 3, 100};
+	char title[200];
+
+	for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+		bool good = true;
+
+		for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+			struct how how = {
+				.memory = NEVER, .before = 2, .after = 1, .limit = limits[k]};
+
+			run(from, conditions[i], how, in_dir("one"));
+			read_rows(in_dir("one"), &one);
+			good &= one.good && one.n > limits[k];
+			for (size_t m = 0; m < sizeof memory / sizeof *memory; m++) {
+				how.memory = memory[m];
+				run(from, conditions[i], how, in_dir("other"));
+				read_rows(in_dir("other"), &other);
+				good &= same(&one, &other);
+			}
+		}
+		snprintf(title, sizeof title, "%s: %s with context, up to a limit", what,
+			 conditions[i]);
 		ok(good, title);
 	}
 }
@@ -348,6 +386,7 @@ static void everything(uint32_t seed, bool bare, const char *what)
 	algebra(path, what, seed);
 	supersets(path, what, seed);
 	borders(path, bare, seed, what);
+	limited(path, what);
 	if (!bare) /* gaps pass, and do not count; lost leaves have no partner */
 		return;
 	for (size_t i = 0; i < EXPRESSIONS; i++)
