@@ -102,10 +102,12 @@ uint32_t chrome_place(struct chrome *c, uint32_t name)
 
 int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size)
 {
-	const uint8_t *end = p + size;
+	const uint8_t *end;
 
 	c->values.size = 0;
-	while (p < end) {
+	if (!size)
+		return 0;
+	for (end = p + size; p < end;) {
 		uint32_t key = get_u32(p), n = get_u32(p + 4), *number = number_of(c, name, key);
 
 		p += 8;

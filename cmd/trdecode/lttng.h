@@ -183,7 +183,8 @@ static inline bool lttng_state_call(struct lttng *l, struct lttng_cpu *c,
 	if (__builtin_expect(!frames, 0))
 		frames = lttng_state_stack(c);
 	if (m->kind == KIND_ENTER) {
-		uint64_t id = get_u64(fixed + m->id_field) & m->id_mask;
+		/* without one nothing is read: the fixed part may begin before its block */
+		uint64_t id = m->id_mask ? get_u64(fixed + m->id_field) & m->id_mask : 0;
 
 		*place = id < m->nplaces ? m->places[id] : 0;
 		if (__builtin_expect(!*place, 0))
