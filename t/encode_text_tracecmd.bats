@@ -9,10 +9,16 @@ text() {
 	trdecode "$SHARED/$TRACES/$file.dat" 2>/dev/null | trencode "$@" 2>/dev/null
 }
 
-# report FILE [OPTION...]: what the real tool prints, without plugins
+# report FILE [OPTION...]: what the real tool prints, without plugins. The clock's text of
+# pub-arm32-thermal is empty: the tool reads beyond it, and what stands there at times takes the
+# point out of its times; so what it printed once is taken, in which no plugin had a part.
 report() {
 	local file=$1
 	shift
+	if [[ $file == pub-arm32-thermal && $# -eq 0 ]]; then
+		cat "$SHARED/$TRACES/$file.report.txt"
+		return
+	fi
 	trace-cmd report -N "$@" -i "$SHARED/$TRACES/$file.dat" 2>/dev/null
 }
 
