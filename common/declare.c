@@ -106,16 +106,24 @@ uint32_t declare_lane(struct declare *d, const struct lane *l)
 
 uint32_t declare_definition(struct declare *d, const struct definition *def)
 {
+	uint8_t head[DEFINITION_HEAD], p[MEMBER_SIZE];
 	struct buffer b = {0};
 	int bad;
 
 	if (!def || !def->number || !first(d, ENTRY_DEFINITION, def->number))
 		return def ? def->number : 0;
-	bad = buffer_u32(&b, text(d, def->name)) || buffer_u32(&b, def->kind) ||
-	      buffer_u32(&b, def->count) || buffer_u32(&b, def->native);
-	for (uint32_t i = 0; i < def->count && !bad; i++)
-		bad = buffer_u32(&b, text(d, def->members[i].name)) || buffer_u32(&b, 0) ||
-		      buffer_u64(&b, def->members[i].value);
+	entry_put_definition(head, &(struct definition_entry){.name = text(d, def->name),
+							      .kind = def->kind,
+							      .flags = def->flags,
+							      .native = def->native,
+							      .nmembers = def->count});
+	bad = buffer_append(&b, head, sizeof head);
+	for (uint32_t i = 0; i < def->count && !bad; i++) {
+		const struct member *m = &def->members[i];
+
+		entry_put_member(p, &(struct member_entry){text(d, m->name), m->low, m->high});
+		bad = buffer_append(&b, p, sizeof p);
+	}
 	d->out_of_memory |= bad;
 	if (!bad)
 		entry(d, ENTRY_DEFINITION, def->number, b.data, b.size);

@@ -60,18 +60,19 @@ struct lane {
 
 struct member {
 	struct text_ref name;
-	uint64_t value; /* signed in an enum */
+	uint64_t low, high; /* inclusive; signed in an ENUM that is not DEFINITION_UNSIGNED. In
+			       other kinds they are equal */
 };
 
 struct definition {
 	uint32_t number;
 	struct text_ref name;
-	uint32_t kind;	 /* enum definition_kind */
-	uint32_t native; /* the source's own id, 0 where it has none */
+	uint16_t kind, flags; /* enum definition_kind, definition_flags */
+	uint32_t native;      /* the source's own id, 0 where it has none */
 	uint32_t count;
 	const struct member *members;
-	const uint32_t *by_value; /* ENUM of many: members' indexes + 1, hashed; else NULL */
-	uint32_t mask;		  /* slots of it - 1 */
+	const struct label_range *labels; /* ENUM of many members: by number; else NULL */
+	uint32_t nlabels;
 };
 
 struct field {
@@ -198,8 +199,18 @@ static inline const struct definition *dictionary_definition_id(const struct dic
 	return dictionary_definition(d, idmap_get(&d->ids[ENTRY_DEFINITION], id));
 }
 
-/* The first member of that value, NULL if there is none. */
-const struct member *definition_member(const struct definition *d, uint64_t value);
+/* Are the numbers of an ENUM unsigned? d may be NULL, in the functions below too: a definition
+ * without members, whose numbers are signed. */
+static inline bool definition_is_unsigned(const struct definition *d)
+{
+	return d && d->flags & DEFINITION_UNSIGNED;
+}
+
+/* The labels of a number, as field_get and value_integer give it: the first member, in the order of
+ * declaration, whose range has the number, and the next such member after m. NULL: none. */
+const struct member *definition_member(const struct definition *d, uint64_t number);
+const struct member *definition_next_member(const struct definition *d, const struct member *m,
+					    uint64_t number);
 
 /* The name people know a place by: its symbol, its own name, else its address as "<hex>" as uftrace
  * prints it. A place without a number is "<0>". Interned, so numbers compare. */

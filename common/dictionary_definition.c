@@ -1,92 +1,214 @@
+#include <stdlib.h>
+
 #include "dictionary_private.h"
 
 /* Enums of a few members are searched one by one. */
-enum { HASHED_LEAST = 9 };
+enum { INDEXED_LEAST = 9 };
 
-/* Where that value is, or would be. */
-static uint32_t value_slot(const struct definition *d, uint64_t value)
+/* The numbers from low up to the next range's low have the same members: the first and the last of
+ * them, as index + 1; 0: none. */
+struct label_range {
+	uint64_t low; /* sort_key of the number */
+	uint32_t first, last;
+};
+
+/* Numbers of either signedness as unsigned ones in the same order. */
+static uint64_t sort_key(const struct definition *d, uint64_t number)
 {
-	uint32_t at = (uint32_t)hash_u64(value) & d->mask;
-
-	while (d->by_value[at] && d->members[d->by_value[at] - 1].value != value)
-		at = (at + 1) & d->mask;
-	return at;
+	return definition_is_unsigned(d) ? number : number ^ 1ull << 63;
 }
 
-static int hash_values(struct dictionary *d, struct definition *def)
+static int compare_ranges(const void *a, const void *b)
 {
-	uint32_t size = 32, *slots;
+	const struct label_range *x = a, *y = b;
 
-	if (def->kind != DEFINITION_ENUM || def->count < HASHED_LEAST)
-		return 0;
-	while (size / 2 < def->count)
-		size *= 2;
-	slots = dictionary_keep(d, size * sizeof *slots);
-	if (!slots)
-		return -1;
-	def->by_value = slots;
-	def->mask = size - 1;
-	for (uint32_t i = 0; i < def->count; i++) {
-		uint32_t at = value_slot(def, def->members[i].value);
+	return (x->low > y->low) - (x->low < y->low);
+}
 
-		if (!slots[at])
-			slots[at] = i + 1;
+/* The range that has the number; NULL: the number is below all. */
+static struct label_range *range_of(const struct label_range *r, uint32_t n, uint64_t key)
+{
+	uint32_t at = 0;
+
+	while (n) {
+		uint32_t half = n / 2;
+
+		if (r[at + half].low <= key) {
+			at += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
 	}
+	return at ? (struct label_range *)&r[at - 1] : NULL;
+}
+
+/* The first range from r on that no member was given to. next: for each range one not before it
+ * from which to search on. */
+static uint32_t free_range(uint32_t *next, uint32_t r)
+{
+	while (next[r] != r) {
+		next[r] = next[next[r]];
+		r = next[r];
+	}
+	return r;
+}
+
+/* Give each range the first of its members in the order that they come in. */
+static void give_ranges(const struct definition *d, struct label_range *ranges, uint32_t n,
+			uint32_t *next, bool backwards)
+{
+	for (uint32_t i = 0; i <= n; i++)
+		next[i] = i;
+	for (uint32_t i = 0; i < d->count; i++) {
+		uint32_t index = backwards ? d->count - 1 - i : i;
+		const struct member *m = &d->members[index];
+		uint64_t high = sort_key(d, m->high);
+		uint32_t r = (uint32_t)(range_of(ranges, n, sort_key(d, m->low)) - ranges);
+
+		for (r = free_range(next, r); r < n && ranges[r].low <= high;
+		     r = free_range(next, r)) {
+			*(backwards ? &ranges[r].last : &ranges[r].first) = index + 1;
+			next[r] = r + 1;
+		}
+	}
+}
+
+static int index_labels(struct dictionary *dictionary, struct definition *d)
+{
+	struct label_range *ranges;
+	uint32_t n = 0, kept = 0, *next;
+
+	if (d->kind != DEFINITION_ENUM || d->count < INDEXED_LEAST)
+		return 0;
+	ranges = dictionary_keep(dictionary, 2 * (size_t)d->count * sizeof *ranges);
+	next = calloc(2 * (size_t)d->count + 1, sizeof *next);
+	if (!ranges || !next) {
+		free(next);
+		return -1;
+	}
+	for (uint32_t i = 0; i < d->count; i++) {
+		uint64_t high = sort_key(d, d->members[i].high);
+
+		ranges[n++].low = sort_key(d, d->members[i].low);
+		if (high != UINT64_MAX)
+			ranges[n++].low = high + 1;
+	}
+	qsort(ranges, n, sizeof *ranges, compare_ranges);
+	for (uint32_t i = 0; i < n; i++)
+		if (!i || ranges[i].low != ranges[kept - 1].low)
+			ranges[kept++] = ranges[i];
+	give_ranges(d, ranges, kept, next, false);
+	give_ranges(d, ranges, kept, next, true);
+	free(next);
+	d->labels = ranges;
+	d->nlabels = kept;
 	return 0;
 }
 
-const struct member *definition_member(const struct definition *d, uint64_t value)
+static const struct member *find(const struct definition *d, uint32_t from, uint64_t number)
 {
-	uint32_t index;
+	uint64_t key = sort_key(d, number);
+	uint32_t end = d->count;
 
-	if (d->by_value) {
-		index = d->by_value[value_slot(d, value)];
-		return index ? &d->members[index - 1] : NULL;
+	if (d->labels) {
+		const struct label_range *r = range_of(d->labels, d->nlabels, key);
+
+		if (!r)
+			return NULL;
+		end = r->last;
+		if (from + 1 < r->first)
+			from = r->first - 1;
 	}
-	for (uint32_t i = 0; i < d->count; i++)
-		if (d->members[i].value == value)
-			return &d->members[i];
+	for (; from < end; from++) {
+		const struct member *m = &d->members[from];
+
+		if (sort_key(d, m->low) <= key && key <= sort_key(d, m->high))
+			return m;
+	}
 	return NULL;
+}
+
+const struct member *definition_member(const struct definition *d, uint64_t number)
+{
+	return d ? find(d, 0, number) : NULL;
+}
+
+const struct member *definition_next_member(const struct definition *d, const struct member *m,
+					    uint64_t number)
+{
+	return find(d, (uint32_t)(m - d->members) + 1, number);
+}
+
+/* The member at that index of an entry's bytes. -1: its range makes no sense. */
+static int member_at(struct dictionary_entry *en, const struct definition *d, uint32_t i,
+		     struct member *m)
+{
+	struct member_entry e;
+
+	entry_get_member(en->data + DEFINITION_HEAD + MEMBER_SIZE * (size_t)i, &e);
+	*m = (struct member){dictionary_string_of(en, e.name), e.low, e.high};
+	if (m->low == m->high ||
+	    (d->kind == DEFINITION_ENUM && sort_key(d, m->low) < sort_key(d, m->high)))
+		return 0;
+	en->wrong = "a member of an impossible range";
+	return -1;
+}
+
+/* Its content, as bytes, into the scratch buffer. */
+static int definition_key(struct dictionary_entry *en, const struct definition *d)
+{
+	uint32_t head[] = {d->name.number, d->kind, d->flags, d->native};
+	struct buffer *b = en->d->scratch;
+	struct member m;
+
+	b->size = 0;
+	if (buffer_append(b, head, sizeof head))
+		return -1;
+	for (uint32_t i = 0; i < d->count; i++)
+		if (member_at(en, d, i, &m) || buffer_u32(b, m.name.number) ||
+		    buffer_u64(b, m.low) || buffer_u64(b, m.high))
+			return -1;
+	return 0;
 }
 
 int dictionary_read_definition(struct dictionary_entry *en)
 {
 	struct dictionary *d = en->d;
-	struct definition def = {.name = dictionary_string_at(en, 0),
-				 .kind = get_u32(en->data + 4),
-				 .count = get_u32(en->data + 8),
-				 .native = get_u32(en->data + 12)},
-			  *p;
+	struct definition_entry head;
+	struct definition def, *p;
 	struct member *members;
 	bool fresh;
 
-	if (def.count > (en->size - 16) / 16) {
+	entry_get_definition(en->data, &head);
+	def = (struct definition){.name = dictionary_string_of(en, head.name),
+				  .kind = head.kind,
+				  .flags = head.flags,
+				  .count = head.nmembers,
+				  .native = head.native};
+	if (def.count > (en->size - DEFINITION_HEAD) / MEMBER_SIZE) {
 		en->wrong = "more members than bytes";
 		return -1;
 	}
-	d->scratch->size = 0;
-	if (buffer_u32(d->scratch, def.name.number) || buffer_u32(d->scratch, def.kind) ||
-	    buffer_u32(d->scratch, def.native))
+	if (definition_key(en, &def))
 		return -1;
-	for (uint32_t i = 0; i < def.count; i++)
-		if (buffer_u32(d->scratch, dictionary_string_at(en, 16 + 16 * i).number) ||
-		    buffer_append(d->scratch, en->data + 16 + 16 * i + 8, 8))
-			return -1;
 	p = dictionary_by_content(en, ENTRY_DEFINITION, &d->definitions, d->scratch->data,
 				  d->scratch->size, &fresh);
 	if (!p)
 		return -1;
 	if (fresh) {
-		*p = (struct definition){.name = def.name, .kind = def.kind, .native = def.native};
+		*p = (struct definition){.name = def.name,
+					 .kind = def.kind,
+					 .flags = def.flags,
+					 .native = def.native};
 		members = dictionary_keep(d, def.count * sizeof *members);
 		if (!members)
 			return -1;
 		for (uint32_t i = 0; i < def.count; i++)
-			members[i] = (struct member){dictionary_string_at(en, 16 + 16 * i),
-						     get_u64(en->data + 16 + 16 * i + 8)};
+			member_at(en, &def, i, &members[i]);
 		def.members = members;
 		def.number = d->definitions.count - 1;
-		if (hash_values(d, &def))
+		if (index_labels(d, &def))
 			return -1;
 		*p = def;
 	}

@@ -312,7 +312,7 @@ static const struct {
 	[ENTRY_SOURCE] = {16, read_source},
 	[ENTRY_LANE] = {40, read_lane},
 	[ENTRY_TYPE] = {TYPE_HEAD, dictionary_read_type},
-	[ENTRY_DEFINITION] = {16, dictionary_read_definition},
+	[ENTRY_DEFINITION] = {DEFINITION_HEAD, dictionary_read_definition},
 	[ENTRY_SPACE] = {16, read_space},
 	[ENTRY_MAP] = {56, read_map},
 	[ENTRY_PLACE] = {24, read_place},

@@ -85,3 +85,34 @@ void entry_get_field(const uint8_t *p, struct field_entry *f)
 				  .count = get_u32(p + 20),
 				  .definition = get_u32(p + 24)};
 }
+
+void entry_put_definition(uint8_t *p, const struct definition_entry *d)
+{
+	put_u32(p, d->name);
+	put_u16(p + 4, d->kind);
+	put_u16(p + 6, d->flags);
+	put_u32(p + 8, d->nmembers);
+	put_u32(p + 12, d->native);
+}
+
+void entry_get_definition(const uint8_t *p, struct definition_entry *d)
+{
+	*d = (struct definition_entry){.name = get_u32(p),
+				       .kind = get_u16(p + 4),
+				       .flags = get_u16(p + 6),
+				       .nmembers = get_u32(p + 8),
+				       .native = get_u32(p + 12)};
+}
+
+void entry_put_member(uint8_t *p, const struct member_entry *m)
+{
+	put_u32(p, m->name);
+	put_u32(p + 4, 0);
+	put_u64(p + 8, m->low);
+	put_u64(p + 16, m->high);
+}
+
+void entry_get_member(const uint8_t *p, struct member_entry *m)
+{
+	*m = (struct member_entry){get_u32(p), get_u64(p + 8), get_u64(p + 16)};
+}

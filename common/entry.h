@@ -36,7 +36,13 @@ struct type_entry {
 };
 struct member_entry {
 	uint32_t name;
-	uint64_t value;
+	uint64_t low, high; /* inclusive; only members of an ENUM have high other than low */
+};
+struct definition_entry {
+	uint32_t name;
+	uint16_t kind, flags;
+	uint32_t native, nmembers;
+	const struct member_entry *members;
 };
 struct space_entry {
 	uint32_t source, name;
@@ -83,5 +89,10 @@ int entry_append(struct buffer *b, enum entry_kind kind, uint32_t id, const void
 void entry_put_type(uint8_t *p, const struct type_entry *t);
 void entry_put_field(uint8_t *p, const struct field_entry *f);
 void entry_get_field(const uint8_t *p, struct field_entry *f);
+/* All of a DEFINITION but its members, into DEFINITION_HEAD bytes; a member into MEMBER_SIZE. */
+void entry_put_definition(uint8_t *p, const struct definition_entry *d);
+void entry_get_definition(const uint8_t *p, struct definition_entry *d);
+void entry_put_member(uint8_t *p, const struct member_entry *m);
+void entry_get_member(const uint8_t *p, struct member_entry *m);
 
 #endif

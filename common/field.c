@@ -118,12 +118,13 @@ void field_get(const struct event *e, const struct field *f, uint32_t index,
 	if (f->size > 8 || f->size & (f->size - 1))
 		return;
 	bits = get_uint(p, f->size, big);
-	switch (f->kind) {
-	case FIELD_INT:
-	case FIELD_ENUM:
+	if (f->kind == FIELD_INT ||
+	    (f->kind == FIELD_ENUM && !definition_is_unsigned(f->definition))) {
 		out->form = FORM_INT;
 		out->i = sign_extend(bits, f->size);
-		break;
+		return;
+	}
+	switch (f->kind) {
 	case FIELD_FLOAT:
 		out->form = FORM_REAL;
 		out->size = f->size;

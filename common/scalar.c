@@ -73,7 +73,7 @@ static bool has_bits(const struct scalar *number, const struct scalar *text)
 	for (uint32_t i = 0; number->names && i < number->names->count; i++) {
 		const struct member *m = &number->names->members[i];
 
-		if ((m->value ? (number->u & m->value) == m->value : !number->u) &&
+		if ((m->low ? (number->u & m->low) == m->low : !number->u) &&
 		    !compare_bytes(m->name.text, m->name.size, text->text, text->size))
 			return true;
 	}
@@ -96,13 +96,10 @@ static enum scalar_order compare_name(const struct scalar *number, const struct 
 	}
 	if (!number->names)
 		return ORDER_NONE;
-	for (uint32_t i = 0; i < number->names->count; i++) {
-		const struct member *m = &number->names->members[i];
-
-		if (m->value == number->u &&
-		    !compare_bytes(m->name.text, m->name.size, text->text, text->size))
+	for (const struct member *m = definition_member(number->names, number->u); m;
+	     m = definition_next_member(number->names, m, number->u))
+		if (!compare_bytes(m->name.text, m->name.size, text->text, text->size))
 			return ORDER_EQUAL;
-	}
 	return ORDER_UNORDERED;
 }
 
@@ -153,7 +150,7 @@ bool scalar_text(const struct scalar *s, char *c, const char **text, size_t *siz
 		*size = 1;
 		return true;
 	}
-	m = s->names ? definition_member(s->names, s->u) : NULL;
+	m = definition_member(s->names, s->u);
 	if (!m)
 		return false;
 	*text = m->name.text;

@@ -18,6 +18,8 @@ enum {
 	ENTRY_HEADER = 16,  /* u16 kind, u16 flags, u32 length, u32 id, u32 zero */
 	TYPE_HEAD = 40,	    /* a type's entry; FIELD_SIZE bytes for each field follow */
 	FIELD_SIZE = 32,
+	DEFINITION_HEAD = 16, /* u32 name, u16 kind, u16 flags, u32 members, u32 native id */
+	MEMBER_SIZE = 24,     /* u32 name, u32 zero, u64 low, u64 high */
 	NARROW_ROW = 8,
 	WIDE_ROW = 16,
 	BLOCK_TARGET = 64 * 1024,  /* rows of an EVENTS block, about */
@@ -117,7 +119,7 @@ enum field_kind {
 	FIELD_CHAR = 3,	 /* characters; count > 1: up to a NUL */
 	FIELD_FLOAT = 4, /* 4 or 8 bytes */
 	FIELD_BYTES = 5,
-	FIELD_ENUM = 6,	   /* a number with names in a definition */
+	FIELD_ENUM = 6, /* a number with names in a definition, which says whether it is signed */
 	FIELD_BITMASK = 7, /* a number with names for its bits */
 	FIELD_BITMAP = 8,  /* cpumask and the like: any number of words */
 	FIELD_STRING = 9,  /* text of its own length: see where */
@@ -153,6 +155,8 @@ enum definition_kind {
 	   one whose name is the text, or "line" or "offset", whose value is the number. */
 	DEFINITION_FRAME = 4,
 };
+
+enum definition_flags { DEFINITION_UNSIGNED = 1 }; /* ENUM: its numbers are unsigned */
 
 enum space_flags { SPACE_KERNEL = 1 };
 

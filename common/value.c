@@ -1,5 +1,7 @@
 #include "value.h"
 
+#include "dictionary.h"
+
 static bool uleb(struct values *v, uint64_t *out)
 {
 	uint64_t n = 0;
@@ -122,9 +124,7 @@ bool values_value(struct values *v, struct value *out)
 		return bytes(v, out->size, &out->bytes);
 	case VALUE_STRING:
 	case VALUE_BLOB: return run(v, &out->bytes, &out->n);
-	case VALUE_ENUM:
-		out->format = 'e';
-		return definition(v, &out->definition) && machine_number(v, out);
+	case VALUE_ENUM: return definition(v, &out->definition) && machine_number(v, out);
 	case VALUE_BITMASK: return definition(v, &out->definition) && uleb(v, &out->number);
 	case VALUE_ARRAY: return uleb(v, &out->count);
 	case VALUE_STRUCT: return definition(v, &out->definition) && uleb(v, &out->count);
@@ -189,7 +189,26 @@ bool values_detail(struct values *v, struct detail *d)
 	       skip_children(v, d->value.count);
 }
 
-bool value_integer(const struct value *v, uint64_t *number, bool *is_signed)
+/* An ENUM's number. */
+static bool enum_integer(const struct value *v, bool is_signed, uint64_t *number)
+{
+	unsigned low = v->size < 8 ? v->size : 8;
+	uint8_t above;
+
+	*number = 0;
+	for (unsigned i = 0; i < low; i++)
+		*number |= (uint64_t)v->bytes[i] << 8 * i;
+	if (is_signed)
+		*number = (uint64_t)sign_extend(*number, low);
+	above = is_signed && *number >> 63 ? 0xff : 0;
+	for (unsigned i = low; i < v->size; i++)
+		if (v->bytes[i] != above)
+			return false;
+	return true;
+}
+
+bool value_integer(const struct value *v, const struct definition *names, uint64_t *number,
+		   bool *is_signed)
 {
 	*number = v->number;
 	*is_signed = false;
@@ -201,6 +220,8 @@ bool value_integer(const struct value *v, uint64_t *number, bool *is_signed)
 	case VALUE_POINTER: return true;
 	case VALUE_NEGATIVE: *is_signed = true; return true;
 	case VALUE_ENUM:
+		*is_signed = !definition_is_unsigned(names);
+		return enum_integer(v, *is_signed, number);
 	case VALUE_NUMBER:
 		*is_signed = v->format == 'i' || v->format == 'd' || v->format == 'e';
 		return v->format != 'f' && v->size <= 8;

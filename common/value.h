@@ -35,7 +35,7 @@ enum value_tag {
 	VALUE_DOUBLE = 6,   /* 8 bytes */
 	VALUE_STRING = 7,   /* uleb length, bytes */
 	VALUE_BLOB = 8,	    /* the same */
-	VALUE_ENUM = 9,	    /* uleb definition, u8 size, size bytes: a signed number with names */
+	VALUE_ENUM = 9, /* uleb definition, u8 size (1 to 16), size bytes: a number with names */
 	VALUE_BITMASK = 10, /* uleb definition, uleb */
 	VALUE_ARRAY = 11,   /* uleb count, values */
 	VALUE_STRUCT = 12,  /* uleb definition, uleb count, values */
@@ -55,8 +55,8 @@ enum value_tag {
 struct value {
 	uint8_t tag, format, size; /* format and size of NUMBER, size of ENUM, FLOAT, DOUBLE */
 	uint32_t definition;	   /* id in the segment (dictionary_definition_id); 0 none */
-	uint64_t number;	   /* NUMBER of 8 bytes and less, sign-extended for i, d and ENUM;
-				      NEGATIVE as two's complement */
+	uint64_t number;	   /* NUMBER of 8 bytes and less, sign-extended for i and d;
+				      NEGATIVE as two's complement; of an ENUM ask value_integer */
 	const uint8_t *bytes; /* NUMBER, STRING, BLOB, OPAQUE, FLOAT, DOUBLE; WSTRING: its ulebs,
 				 number of them */
 	size_t n;
@@ -92,8 +92,13 @@ bool values_value(struct values *v, struct value *out);
 /* Step over a value with all its children. */
 bool values_skip(struct values *v);
 
-/* A number out of it: false if it is none. *is_signed says how to take it. */
-bool value_integer(const struct value *v, uint64_t *number, bool *is_signed);
+struct definition;
+
+/* The number that a value is, extended to 64 bits; *is_signed says how to take it. names: the
+ * definition of an ENUM (dictionary_definition_id), or NULL. false: it is no integer, or one that
+ * 64 bits do not hold. */
+bool value_integer(const struct value *v, const struct definition *names, uint64_t *number,
+		   bool *is_signed);
 bool value_real(const struct value *v, long double *number);
 
 /* The argument of that index (0: the return value) in a tail. */

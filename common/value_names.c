@@ -2,6 +2,19 @@
 
 #include <inttypes.h>
 
+size_t value_enum_decimal(char out[static I128_SIZE], const struct definition *d,
+			  const struct value *v)
+{
+	bool is_unsigned = definition_is_unsigned(d);
+	uint128 number = 0;
+
+	for (unsigned i = v->size; i-- > 0;)
+		number = number << 8 | v->bytes[i];
+	if (!is_unsigned && v->size < 16 && v->bytes[v->size - 1] & 0x80)
+		number |= UINT128_MAX << 8 * v->size;
+	return is_unsigned ? u128_decimal(out, number) : i128_decimal(out, (int128)number);
+}
+
 int value_bits_text(struct buffer *b, const struct definition *d, uint64_t bits)
 {
 	uint64_t rest = bits;
@@ -10,12 +23,12 @@ int value_bits_text(struct buffer *b, const struct definition *d, uint64_t bits)
 	for (uint32_t i = 0; d && i < d->count && !(any && !rest); i++) {
 		const struct member *m = &d->members[i];
 
-		if (m->value ? (rest & m->value) != m->value : rest != 0)
+		if (m->low ? (rest & m->low) != m->low : rest != 0)
 			continue;
 		if ((any && buffer_append(b, " | ", 3)) ||
 		    buffer_append(b, m->name.text, m->name.size))
 			return -1;
-		rest &= ~m->value;
+		rest &= ~m->low;
 		any = true;
 	}
 	if (any && !rest)

@@ -6,7 +6,13 @@
 
 #include "buffer.h"
 #include "dictionary.h"
+#include "u128.h"
 #include "value.h"
+
+/* Write the number of an ENUM in decimal, whatever its size, and a NUL; d may be NULL. Returns the
+ * length without the NUL. */
+size_t value_enum_decimal(char out[static I128_SIZE], const struct definition *d,
+			  const struct value *v);
 
 /* Append the names of the bits that are set, as "A | B | 0x40"; d may be NULL. -1: memory is out.
  */

@@ -111,12 +111,7 @@ uint32_t writer_clock(struct writer *w, const struct clock_entry *e);
 uint32_t writer_source(struct writer *w, const struct source_entry *e);
 uint32_t writer_lane(struct writer *w, const struct lane_entry *e);
 uint32_t writer_type(struct writer *w, const struct type_entry *e);
-uint32_t writer_definition(struct writer *w, uint32_t name, enum definition_kind kind,
-			   const struct member_entry *members, uint32_t n);
-/* The same with the source's own id. */
-uint32_t writer_definition_native(struct writer *w, uint32_t native, uint32_t name,
-				  enum definition_kind kind, const struct member_entry *members,
-				  uint32_t n);
+uint32_t writer_definition(struct writer *w, const struct definition_entry *e);
 uint32_t writer_space(struct writer *w, const struct space_entry *e);
 /* A mapping becomes valid for the places of its space; sent with the space. */
 int writer_map(struct writer *w, const struct map_entry *e);

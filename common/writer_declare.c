@@ -33,7 +33,10 @@ static const struct layout layouts[ENTRY_KINDS] = {
 		 FIELD_SIZE,
 		 {{0, ENTRY_SOURCE}, {4, ENTRY_STRING}, {8, ENTRY_STRING}, {12, ENTRY_STRING}},
 		 {{0, ENTRY_STRING}, {4, ENTRY_STRING}, {24, ENTRY_DEFINITION}}},
-	[ENTRY_DEFINITION] = {16, 16, {{0, ENTRY_STRING}}, {{0, ENTRY_STRING}}},
+	[ENTRY_DEFINITION] = {DEFINITION_HEAD,
+			      MEMBER_SIZE,
+			      {{0, ENTRY_STRING}},
+			      {{0, ENTRY_STRING}}},
 	[ENTRY_SPACE] = {16, 0, {{0, ENTRY_SOURCE}, {4, ENTRY_STRING}}, {{0}}},
 	[ENTRY_MAP] =
 		{56,
@@ -181,27 +184,22 @@ uint32_t writer_lane(struct writer *w, const struct lane_entry *e)
 	return store(w, ENTRY_LANE, p, sizeof p);
 }
 
-uint32_t writer_definition(struct writer *w, uint32_t name, enum definition_kind kind,
-			   const struct member_entry *members, uint32_t n)
+uint32_t writer_definition(struct writer *w, const struct definition_entry *e)
 {
-	return writer_definition_native(w, 0, name, kind, members, n);
-}
-
-uint32_t writer_definition_native(struct writer *w, uint32_t native, uint32_t name,
-				  enum definition_kind kind, const struct member_entry *members,
-				  uint32_t n)
-{
+	uint8_t head[DEFINITION_HEAD], p[MEMBER_SIZE];
+	struct definition_entry d = *e;
 	struct buffer b = {0};
 	uint32_t id = 0;
 	int bad;
 
-	if (n > (ENTRY_LIMIT - 16) / 16)
-		n = (ENTRY_LIMIT - 16) / 16;
-	bad = buffer_u32(&b, name) || buffer_u32(&b, kind) || buffer_u32(&b, n) ||
-	      buffer_u32(&b, native);
-	for (uint32_t i = 0; i < n && !bad; i++)
-		bad = buffer_u32(&b, members[i].name) || buffer_u32(&b, 0) ||
-		      buffer_u64(&b, members[i].value);
+	if (d.nmembers > (ENTRY_LIMIT - DEFINITION_HEAD) / MEMBER_SIZE)
+		d.nmembers = (ENTRY_LIMIT - DEFINITION_HEAD) / MEMBER_SIZE;
+	entry_put_definition(head, &d);
+	bad = buffer_append(&b, head, sizeof head);
+	for (uint32_t i = 0; i < d.nmembers && !bad; i++) {
+		entry_put_member(p, &e->members[i]);
+		bad = buffer_append(&b, p, sizeof p);
+	}
 	if (bad)
 		writer_no_memory(w);
 	else

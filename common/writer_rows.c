@@ -337,9 +337,9 @@ static uint32_t gap_type(struct writer *w)
 		{writer_text(w, "unit"), 0, FIELD_UINT, ROLE_NONE, WHERE_FIXED, 20, 4, 0, 0},
 		{writer_text(w, "file"), 0, FIELD_STRING, ROLE_NONE, WHERE_REST, 4, 1, 0, 0},
 	};
-	struct member_entry reasons[] = {{writer_text(w, "lost"), GAP_LOST},
-					 {writer_text(w, "damage"), GAP_DAMAGE},
-					 {writer_text(w, "unread"), GAP_UNREAD}};
+	struct member_entry reasons[] = {{writer_text(w, "lost"), GAP_LOST, GAP_LOST},
+					 {writer_text(w, "damage"), GAP_DAMAGE, GAP_DAMAGE},
+					 {writer_text(w, "unread"), GAP_UNREAD, GAP_UNREAD}};
 	struct type_entry t = {.name = writer_text(w, "gap"),
 			       .group = writer_text(w, "trutils"),
 			       .kind = KIND_GAP,
@@ -349,8 +349,11 @@ static uint32_t gap_type(struct writer *w)
 			       .fields = fields};
 
 	fields[2].kind = FIELD_ENUM;
-	fields[2].definition =
-		writer_definition(w, writer_text(w, "gap_reason"), DEFINITION_ENUM, reasons, 3);
+	fields[2].definition = writer_definition(
+		w, &(struct definition_entry){.name = writer_text(w, "gap_reason"),
+					      .kind = DEFINITION_ENUM,
+					      .nmembers = 3,
+					      .members = reasons});
 	/* the tail: u32 bytes of the file name, the name, the message */
 	return writer_type(w, &t);
 }

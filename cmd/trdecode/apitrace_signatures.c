@@ -77,7 +77,7 @@ void apitrace_forget(struct apitrace *a)
 
 static int add_member(struct apitrace *a, uint32_t name, uint64_t value)
 {
-	struct member_entry m = {name, value};
+	struct member_entry m = {name, value, value};
 
 	return buffer_append(&a->members, &m, sizeof m) ? apitrace_no_memory(a) : 0;
 }
@@ -98,9 +98,13 @@ static int define(struct apitrace *a, uint64_t id, uint32_t name, enum definitio
 	*definition = 0;
 	if (!a->w)
 		return 0;
-	*definition = writer_definition_native(
-		a->w, (uint32_t)id, name, kind, (const struct member_entry *)a->members.data,
-		(uint32_t)(a->members.size / sizeof(struct member_entry)));
+	*definition = writer_definition(
+		a->w, &(struct definition_entry){
+			      .name = name,
+			      .kind = kind,
+			      .native = (uint32_t)id,
+			      .nmembers = (uint32_t)(a->members.size / sizeof(struct member_entry)),
+			      .members = (const struct member_entry *)a->members.data});
 	if (!*definition || (!a->segments && writer_use_definition(a->w, *definition)))
 		return apitrace_no_memory(a);
 	return 0;

@@ -92,7 +92,10 @@ uint32_t chrome_place(struct chrome *c, uint32_t name)
 			*number = n;
 	}
 	if (n)
-		arguments = writer_definition(c->w, 0, DEFINITION_STRUCT, members, n);
+		arguments = writer_definition(c->w,
+					      &(struct definition_entry){.kind = DEFINITION_STRUCT,
+									 .nmembers = n,
+									 .members = members});
 	free(members);
 	if (!n || arguments)
 		names->place = writer_place(

@@ -23,10 +23,13 @@ static uint32_t declare_labels(struct writer *w, const struct ctf_part *p)
 		for (uint64_t i = 0; n < LABELS_MOST && i <= (span < 256 ? span : 1); i++) {
 			uint64_t at = span < 256 ? i : i * span;
 
-			members[n++] = (struct member_entry){name, (uint64_t)l->first + at};
+			members[n++] = (struct member_entry){name, (uint64_t)l->first + at,
+							     (uint64_t)l->first + at};
 		}
 	}
-	id = writer_definition(w, 0, DEFINITION_ENUM, members, n);
+	id = writer_definition(w, &(struct definition_entry){.kind = DEFINITION_ENUM,
+							     .nmembers = n,
+							     .members = members});
 	free(members);
 	return id;
 }
@@ -47,7 +50,9 @@ static uint32_t declare_members(struct writer *w, const struct ctf_part *const *
 	for (int i = 0; i < n; i++)
 		for (const struct ctf_part *p = first[i]; p; p = p->next)
 			members[count++].name = writer_text(w, ctf_bare_name(p->name));
-	id = writer_definition(w, 0, DEFINITION_STRUCT, members, (uint32_t)count);
+	id = writer_definition(w, &(struct definition_entry){.kind = DEFINITION_STRUCT,
+							     .nmembers = (uint32_t)count,
+							     .members = members});
 	free(members);
 	return id;
 }
@@ -89,8 +94,11 @@ static int declare_values(struct ctf_class *c, struct ctf_part *p)
 		if (p->kind == CTF_VARIANT && !m->option) {
 			struct member_entry name = {.name = writer_text(w, ctf_bare_name(m->name))};
 
-			m->option = writer_definition(w, writer_text(w, "variant"),
-						      DEFINITION_STRUCT, &name, 1);
+			m->option = writer_definition(
+				w, &(struct definition_entry){.name = writer_text(w, "variant"),
+							      .kind = DEFINITION_STRUCT,
+							      .nmembers = 1,
+							      .members = &name});
 			if (!m->option)
 				return -1;
 		}

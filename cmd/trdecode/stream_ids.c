@@ -77,9 +77,14 @@ static uint32_t definition_id(void *ctx, const struct definition *d)
 	if (!members)
 		return 0;
 	for (uint32_t i = 0; i < d->count; i++)
-		members[i] =
-			(struct member_entry){text(s, d->members[i].name), d->members[i].value};
-	*id = writer_definition_native(w, d->native, text(s, d->name), d->kind, members, d->count);
+		members[i] = (struct member_entry){text(s, d->members[i].name), d->members[i].low,
+						   d->members[i].high};
+	*id = writer_definition(w, &(struct definition_entry){.name = text(s, d->name),
+							      .kind = d->kind,
+							      .flags = d->flags,
+							      .native = d->native,
+							      .nmembers = d->count,
+							      .members = members});
 	free(members);
 	return *id;
 }

@@ -427,10 +427,14 @@ uint32_t uftrace_definition(struct uftrace *u, const struct uftrace_enum *type)
 	}
 	for (size_t i = 0; i < type->nr; i++)
 		members[i] = (struct member_entry){writer_text(u->w, type->values[i].name),
+						   (uint64_t)type->values[i].value,
 						   (uint64_t)type->values[i].value};
 	d[u->ndefinitions] = (struct definition_id){
-		type, writer_definition(u->w, writer_text(u->w, type->name), DEFINITION_ENUM,
-					members, (uint32_t)type->nr)};
+		type, writer_definition(u->w, &(struct definition_entry){
+						      .name = writer_text(u->w, type->name),
+						      .kind = DEFINITION_ENUM,
+						      .nmembers = (uint32_t)type->nr,
+						      .members = members})};
 	free(members);
 	if (!d[u->ndefinitions].id || writer_use_definition(u->w, d[u->ndefinitions].id))
 		return 0;

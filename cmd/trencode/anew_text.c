@@ -133,22 +133,10 @@ static int children(struct text_of *t, struct values *v, const struct value *of,
 	return put(t->b, braces ? "}" : "]");
 }
 
-static int enum_text(struct text_of *t, const struct value *x)
-{
-	const struct definition *d =
-		x->definition ? dictionary_definition_id(t->d, x->definition) : NULL;
-
-	for (uint32_t i = 0; d && i < d->count; i++)
-		if (d->members[i].value == x->number && d->members[i].name.size)
-			return buffer_append(t->b, d->members[i].name.text,
-					     d->members[i].name.size);
-	return buffer_printf(t->b, "%" PRId64, (int64_t)x->number);
-}
-
 /* A value that was taken from v, whose children stand there. */
 static int one(struct text_of *t, const struct value *x, struct values *v, unsigned nesting)
 {
-	struct value_names names = {.dictionary = t->d};
+	struct value_names names = {.dictionary = t->d, .sums = t->sums};
 	long double real;
 
 	switch (x->tag) {
@@ -166,10 +154,6 @@ static int one(struct text_of *t, const struct value *x, struct values *v, unsig
 		if (!value_real(x, &real))
 			return put(t->b, "?");
 		return buffer_printf(t->b, x->tag == VALUE_FLOAT ? "%.9Lg" : "%.17Lg", real);
-	case VALUE_ENUM:
-		if (!t->sums)
-			return enum_text(t, x);
-		break;
 	case VALUE_UINT: return buffer_printf(t->b, "%" PRIu64, x->number);
 	case VALUE_POINTER: return buffer_printf(t->b, "0x%" PRIx64, x->number);
 	}
@@ -238,14 +222,14 @@ bool anew_is_own_field(const struct type *t, const struct field *f)
 
 static int element(struct buffer *b, const struct field *f, const struct field_value *v)
 {
-	const struct definition *d = f->definition;
+	const struct member *m;
 
 	switch (v->form) {
 	case FORM_INT:
 	case FORM_UINT:
-		for (uint32_t i = 0; d && f->kind == FIELD_ENUM && i < d->count; i++)
-			if (d->members[i].value == v->u)
-				return put(b, d->members[i].name.text);
+		m = f->kind == FIELD_ENUM ? definition_member(f->definition, v->u) : NULL;
+		if (m)
+			return put(b, m->name.text);
 		if (v->form == FORM_INT)
 			return buffer_printf(b, "%" PRId64, v->i);
 		return buffer_printf(b, f->kind == FIELD_HEX ? "0x%" PRIx64 : "%" PRIu64, v->u);

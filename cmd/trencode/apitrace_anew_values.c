@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "apitrace_anew.h"
+#include "common/value_names.h"
 
 uint32_t apitrace_anew_definition(struct apitrace_anew_values *a, const struct definition *d)
 {
@@ -43,6 +44,26 @@ static int put_signed(struct buffer *b, int64_t v)
 {
 	return v < 0 ? value_put_uint(b, VALUE_NEGATIVE, -(uint64_t)v)
 		     : value_put_uint(b, VALUE_UINT, (uint64_t)v);
+}
+
+/* An enum's numbers are signed ones of 64 bits there; others go without their labels. */
+static int put_enum(struct apitrace_anew_values *a, struct buffer *b, uint32_t id,
+		    const struct value *v)
+{
+	const struct definition *names = dictionary_definition_id(a->from, v->definition);
+	char digits[I128_SIZE];
+	uint8_t bytes[8];
+	bool is_signed;
+	uint64_t n;
+
+	if (value_integer(v, names, &n, &is_signed)) {
+		if (!is_signed && n > INT64_MAX)
+			return value_put_uint(b, VALUE_UINT, n);
+		put_u64(bytes, n);
+		return id ? value_put_enum(b, id, bytes, (int32_t)n == (int64_t)n ? 4 : 8)
+			  : put_signed(b, (int64_t)n);
+	}
+	return value_put_bytes(b, VALUE_STRING, digits, value_enum_decimal(digits, names, v));
 }
 
 static int put_real(struct apitrace_anew_values *a, struct buffer *b, const struct value *v)
@@ -137,8 +158,7 @@ static int convert(struct apitrace_anew_values *a, struct buffer *b, struct valu
 	case VALUE_ENUM:
 		if (definition_of(a, &x, DEFINITION_ENUM, &id))
 			return -1;
-		return id && x.size <= 8 ? value_put_enum(b, id, x.bytes, x.size)
-					 : put_signed(b, (int64_t)x.number);
+		return put_enum(a, b, id, &x);
 	case VALUE_BITMASK:
 		if (definition_of(a, &x, DEFINITION_BITMASK, &id))
 			return -1;

@@ -86,7 +86,7 @@ static void put_frame(struct pack *p, const struct definition *d)
 			break;
 		if (key >= APITRACE_FRAME_LINE) {
 			pack_byte(p, (uint8_t)key);
-			pack_uint(p, d->members[i].value);
+			pack_uint(p, d->members[i].low);
 		} else if (++i < d->count) {
 			pack_byte(p, (uint8_t)key);
 			put_text(p, &d->members[i].name);
@@ -107,7 +107,7 @@ static void put_members(struct apitrace_target *t, const struct definition *d)
 		/* the id is one name and its value */
 		if (d->count) {
 			put_text(p, &d->members[0].name);
-			apitrace_put_sint(p, (int64_t)d->members[0].value);
+			apitrace_put_sint(p, (int64_t)d->members[0].low);
 		}
 		return;
 	}
@@ -117,9 +117,9 @@ static void put_members(struct apitrace_target *t, const struct definition *d)
 	for (uint32_t i = 0; i < d->count; i++) {
 		put_text(p, &d->members[i].name);
 		if (d->kind == DEFINITION_ENUM)
-			apitrace_put_sint(p, (int64_t)d->members[i].value);
+			apitrace_put_sint(p, (int64_t)d->members[i].low);
 		else if (d->kind == DEFINITION_BITMASK)
-			pack_uint(p, d->members[i].value);
+			pack_uint(p, d->members[i].low);
 	}
 }
 

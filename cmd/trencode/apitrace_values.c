@@ -23,6 +23,9 @@ static int put_value(struct apitrace_target *t, struct values *v, unsigned nesti
 	struct pack *p = &t->pack;
 	struct value value;
 
+	bool is_signed;
+	uint64_t number;
+
 	if (!values_value(v, &value))
 		return -1;
 	switch (value.tag) {
@@ -61,8 +64,10 @@ static int put_value(struct apitrace_target *t, struct values *v, unsigned nesti
 		pack_byte(p, APITRACE_ENUM);
 		if (apitrace_put_definition(t, value.definition, DEFINITION_ENUM))
 			return -1;
+		if (!value_integer(&value, NULL, &number, &is_signed))
+			return -1;
 		if (t->version >= APITRACE_ENUM_SETS)
-			apitrace_put_sint(p, (int64_t)value.number);
+			apitrace_put_sint(p, (int64_t)number);
 		return 0;
 	case VALUE_BITMASK:
 		pack_byte(p, APITRACE_BITMASK);

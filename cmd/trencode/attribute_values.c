@@ -7,6 +7,7 @@
 
 #include "common/json.h"
 #include "common/utf8.h"
+#include "common/value_names.h"
 
 int attribute_put_integer(struct buffer *to, uint64_t number, bool minus, bool quote)
 {
@@ -133,22 +134,31 @@ static int set_number(const struct attribute_source *s, const struct value *v,
 	return 0;
 }
 
-static const struct text_ref *member_name(const struct definition *d, uint64_t value)
+static void set_label(const struct definition *d, uint64_t number, struct attribute *out)
 {
-	for (uint32_t i = 0; d && i < d->count; i++)
-		if (d->members[i].value == value)
-			return &d->members[i].name;
-	return NULL;
+	const struct member *m = definition_member(d, number);
+
+	out->kind = definition_is_unsigned(d) ? ATTRIBUTE_UINT : ATTRIBUTE_INT;
+	out->number = number;
+	if (m)
+		set_text(out, m->name.text, m->name.size);
 }
 
-static void set_enum(const struct definition *d, uint64_t value, struct attribute *out)
+static int set_enum(const struct attribute_source *s, const struct definition *d,
+		    const struct value *v, struct attribute *out)
 {
-	const struct text_ref *name = member_name(d, value);
+	char digits[I128_SIZE];
+	bool is_signed;
+	uint64_t n;
 
-	out->kind = ATTRIBUTE_INT;
-	out->number = value;
-	if (name)
-		set_text(out, name->text, name->size);
+	if (value_integer(v, d, &n, &is_signed)) {
+		set_label(d, n, out);
+		return 0;
+	}
+	buffer_clear(s->scratch);
+	return buffer_append(s->scratch, digits, value_enum_decimal(digits, d, v))
+		       ? -1
+		       : from_scratch(s, ATTRIBUTE_TEXT, out);
 }
 
 /* "A|B|0x40" */
@@ -159,7 +169,7 @@ static int set_bitmask(const struct attribute_source *s, const struct definition
 
 	buffer_clear(b);
 	for (uint32_t i = 0; d && i < d->count; i++) {
-		uint64_t member = d->members[i].value;
+		uint64_t member = d->members[i].low;
 
 		if (member ? (bits & member) != member : bits || b->size)
 			continue;
@@ -238,7 +248,7 @@ static int set_scalar(const struct attribute_source *s, const struct value *v,
 	case VALUE_DOUBLE: set_float(v, out); return 0;
 	case VALUE_STRING: set_string(v, out); return 0;
 	case VALUE_BLOB: return set_blob(s, v, out);
-	case VALUE_ENUM: set_enum(d, v->number, out); return 0;
+	case VALUE_ENUM: return set_enum(s, d, v, out);
 	case VALUE_BITMASK: return set_bitmask(s, d, v->number, out);
 	case VALUE_POINTER: return set_hex(s, v->number, out);
 	case VALUE_NUMBER: return set_number(s, v, out);
@@ -356,7 +366,7 @@ static int set_element(const struct attribute_source *s, const struct field *f,
 		if (f->kind == FIELD_HEX)
 			return set_hex(s, v->u, out);
 		if (f->kind == FIELD_ENUM) {
-			set_enum(f->definition, v->u, out);
+			set_label(f->definition, v->u, out);
 			return 0;
 		}
 		if (f->kind == FIELD_BITMASK)

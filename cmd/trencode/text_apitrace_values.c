@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "common/formats/apitrace.h"
+#include "common/value_names.h"
 #include "text_apitrace.h"
 
 static inline __attribute__((always_inline)) int put(const struct apitrace_writer *w, const char *s,
@@ -122,11 +123,15 @@ static int wide_string(const struct apitrace_writer *w, const struct value *v)
 static int enumeration(const struct apitrace_writer *w, const struct value *v)
 {
 	const struct definition *d = dictionary_definition_id(w->dictionary, v->definition);
+	const struct member *m = NULL;
+	char digits[I128_SIZE];
+	bool is_signed;
+	uint64_t n;
 
-	const struct member *m = d ? definition_member(d, v->number) : NULL;
-
+	if (value_integer(v, d, &n, &is_signed))
+		m = definition_member(d, n);
 	return m ? put(w, m->name.text, name_length(&m->name))
-		 : signed_number(w, (int64_t)v->number);
+		 : put(w, digits, value_enum_decimal(digits, d, v));
 }
 
 static int bitmask(const struct apitrace_writer *w, const struct value *v)
@@ -136,7 +141,7 @@ static int bitmask(const struct apitrace_writer *w, const struct value *v)
 	bool any = false;
 
 	for (uint32_t i = 0; d && i < d->count; i++) {
-		uint64_t flag = d->members[i].value;
+		uint64_t flag = d->members[i].low;
 
 		if ((flag && (rest & flag) == flag) || (!flag && !rest)) {
 			if ((any && PUT(w, " | ")) ||
@@ -249,7 +254,8 @@ bool apitrace_number(struct values v, uint64_t *n)
 			return true;
 		}
 		if (value.tag != VALUE_REPR)
-			return value.tag != VALUE_POINTER && value_integer(&value, n, &is_signed);
+			return value.tag != VALUE_POINTER &&
+			       value_integer(&value, NULL, n, &is_signed);
 		/* the one for machines */
 		if (!values_skip(&v))
 			return false;
@@ -367,7 +373,7 @@ int apitrace_frame(const struct apitrace_writer *w, const struct definition *fra
 			break;
 		has[key] = true;
 		if (key >= APITRACE_FRAME_LINE)
-			number[key] = m->value;
+			number[key] = m->low;
 		else if (++i < frame->count)
 			text[key] = &frame->members[i].name;
 		else

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "common/field.h"
-#include "common/value.h"
+#include "common/value_names.h"
 
 #define ENV "ctf.env"
 
@@ -274,24 +274,36 @@ static void print_hex(struct text *out, uint64_t v)
 	text_printf(out, "0x%" PRIX64, v);
 }
 
-/* ( "label" : container = 3 ) */
-static void print_enum(struct text *out, const struct definition *d, uint64_t v, bool is_signed)
+/* ( "label" : container = 3 ), without the number and what follows it. */
+static void print_label(struct text *out, const struct member *m)
 {
-	const struct member *m = NULL;
-
-	for (uint32_t i = 0; d && i < d->count && !m; i++)
-		if (d->members[i].value == v)
-			m = &d->members[i];
 	text_puts(out, "( ");
 	if (m)
 		print_string(out, m->name.text, m->name.size);
 	else
 		text_puts(out, "<unknown>");
 	text_puts(out, " : container = ");
-	if (is_signed)
-		text_i64(out, (int64_t)v);
+}
+
+static void print_enum_field(struct text *out, const struct definition *d,
+			     const struct field_value *v)
+{
+	print_label(out, definition_member(d, v->u));
+	if (v->form == FORM_INT)
+		text_i64(out, v->i);
 	else
-		text_u64(out, v);
+		text_u64(out, v->u);
+	text_puts(out, " )");
+}
+
+static void print_enum(struct text *out, const struct definition *d, const struct value *v)
+{
+	char digits[I128_SIZE];
+	bool is_signed;
+	uint64_t n;
+
+	print_label(out, value_integer(v, d, &n, &is_signed) ? definition_member(d, n) : NULL);
+	text_put(out, digits, value_enum_decimal(digits, d, v));
 	text_puts(out, " )");
 }
 
@@ -308,13 +320,13 @@ static void print_element(struct text *out, const struct field *f, const struct 
 	case FORM_TEXT: print_string(out, (const char *)v->text, v->size); break;
 	case FORM_INT:
 		if (f->kind == FIELD_ENUM)
-			print_enum(out, f->definition, v->u, true);
+			print_enum_field(out, f->definition, v);
 		else
 			text_i64(out, v->i);
 		break;
 	case FORM_UINT:
 		if (f->kind == FIELD_ENUM)
-			print_enum(out, f->definition, v->u, false);
+			print_enum_field(out, f->definition, v);
 		else if (f->kind == FIELD_HEX)
 			print_hex(out, v->u);
 		else if (!strcmp(f->type_name.text, "octal"))
@@ -373,7 +385,7 @@ static void print_value(struct state *s, struct values *v, int depth)
 	d = dictionary_definition_id(s->dictionary, value.definition);
 	switch (value.tag) {
 	case VALUE_NUMBER: print_number(out, &value); break;
-	case VALUE_ENUM: print_enum(out, d, value.number, true); break;
+	case VALUE_ENUM: print_enum(out, d, &value); break;
 	case VALUE_STRING: print_string(out, (const char *)value.bytes, value.n); break;
 	case VALUE_FLOAT:
 	case VALUE_DOUBLE:

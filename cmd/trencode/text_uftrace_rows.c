@@ -111,7 +111,7 @@ static inline int take_result(struct text_uftrace *s, const struct recording *r,
 		return 0;
 	place = dictionary_place(s->dictionary, ev->place);
 	names = (struct value_names){s->dictionary, r->symbols, place ? place->space : NULL,
-				     ev->time};
+				     ev->time, true};
 	return value_text_return(&s->result, &names, ev->tail, ev->tail_size);
 }
 
@@ -200,7 +200,7 @@ static int print_enter(struct text_uftrace *s, const struct recording *r, struct
 {
 	const struct place_text *p = text_uftrace_place(s, row->place);
 	const struct place *place = dictionary_place(s->dictionary, row->place);
-	struct value_names names = {s->dictionary, r->symbols, NULL, row->time};
+	struct value_names names = {s->dictionary, r->symbols, NULL, row->time, true};
 
 	if (!p)
 		return -1;
@@ -265,7 +265,7 @@ static void print_sched_row(struct text_uftrace *s, struct replay_task *t,
 static int print_instant(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
 			 const struct event *ev)
 {
-	struct value_names names = {s->dictionary, r->symbols, t->space, ev->time};
+	struct value_names names = {s->dictionary, r->symbols, t->space, ev->time, true};
 	const struct field *f;
 	struct field_value v;
 

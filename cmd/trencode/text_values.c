@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/value_names.h"
+
 enum { DECIMAL_LIMIT = 100000 }; /* larger numbers are printed in hexadecimal */
 
 static int put(struct buffer *out, const char *s)
@@ -108,15 +110,15 @@ static int put_enum_number(struct buffer *out, int64_t v)
 
 /* The name of a value, or the names that add up to it, in the order of their definition, which is
  * from the largest down. */
-static int put_enum(struct buffer *out, const struct definition *d, int64_t v)
+static int put_sum(struct buffer *out, const struct definition *d, int64_t v)
 {
 	const struct member *m = definition_member(d, (uint64_t)v);
 	bool any = false;
 
 	if (m)
 		return put(out, m->name.text);
-	for (uint32_t i = 0; i < d->count && v; i++) {
-		int64_t member = (int64_t)d->members[i].value;
+	for (uint32_t i = 0; d && i < d->count && v; i++) {
+		int64_t member = (int64_t)d->members[i].low;
 
 		if (member > v)
 			continue;
@@ -130,12 +132,30 @@ static int put_enum(struct buffer *out, const struct definition *d, int64_t v)
 	return v ? put_base(out, "+0x", (uint64_t)v, 16) : 0;
 }
 
+static int put_enum(struct buffer *out, const struct value_names *names, const struct definition *d,
+		    const struct value *v)
+{
+	const struct member *m = NULL;
+	char digits[I128_SIZE];
+	bool is_signed, fits;
+	uint64_t n;
+
+	fits = value_integer(v, d, &n, &is_signed);
+	/* what is above an int in the register says nothing */
+	if (names->sums)
+		return put_sum(out, d, (int32_t)n);
+	if (fits)
+		m = definition_member(d, n);
+	return m ? put(out, m->name.text)
+		 : buffer_append(out, digits, value_enum_decimal(digits, d, v));
+}
+
 static int put_bitmask(struct buffer *out, const struct definition *d, uint64_t v)
 {
 	bool any = false;
 
 	for (uint32_t i = 0; d && i < d->count; i++) {
-		uint64_t member = d->members[i].value;
+		uint64_t member = d->members[i].low;
 
 		if (member ? (v & member) != member : v || any)
 			continue;
@@ -224,10 +244,7 @@ int value_text(struct buffer *out, const struct value_names *names, const struct
 	case VALUE_BLOB:
 		return names->symbols ? put_std_string(out, v)
 				      : buffer_printf(out, "blob(%zu)", v->n);
-	case VALUE_ENUM:
-		/* an int: what is above it in the register says nothing */
-		return d ? put_enum(out, d, (int32_t)v->number)
-			 : put_signed(out, (int32_t)v->number);
+	case VALUE_ENUM: return put_enum(out, names, d, v);
 	case VALUE_BITMASK: return put_bitmask(out, d, v->number);
 	case VALUE_ARRAY:
 	case VALUE_STRUCT: return put(out, v->count ? "{...}" : "{}");

@@ -23,7 +23,7 @@ static bool has_number(const struct value *v, uint64_t *number)
 	else if (v->tag == VALUE_POINTER || v->tag == VALUE_BITMASK)
 		*number = v->number;
 	else
-		return value_integer(v, number, &is_signed);
+		return value_integer(v, NULL, number, &is_signed);
 	return true;
 }
 

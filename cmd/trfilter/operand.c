@@ -130,11 +130,11 @@ static void take_value(struct evaluation *ev, struct operand *o, const struct va
 	bool is_signed;
 
 	out->form = SCALAR_OTHER;
-	if (value_integer(v, &out->u, &is_signed)) {
+	if (v->tag == VALUE_ENUM || v->tag == VALUE_BITMASK)
+		out->names = dictionary_definition_id(ev->dictionary, v->definition);
+	if (value_integer(v, out->names, &out->u, &is_signed)) {
 		out->form = is_signed ? SCALAR_INT : SCALAR_UINT;
 		out->character = v->tag == VALUE_NUMBER && v->format == 'c';
-		if (v->tag == VALUE_ENUM || v->tag == VALUE_BITMASK)
-			out->names = dictionary_definition_id(ev->dictionary, v->definition);
 		out->bits = v->tag == VALUE_BITMASK;
 		if (out->bits)
 			text_of_parts(o, v, out);

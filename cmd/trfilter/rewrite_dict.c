@@ -115,21 +115,21 @@ static int learn_string(struct rewrite *r, const struct raw_entry *o)
 
 static int definition(struct rewrite *r, const struct raw_entry *o)
 {
-	uint32_t count = get_u32(o->data + 8);
-	bool frame = get_u32(o->data + 4) == DEFINITION_FRAME;
 	enum disguise how = PLAIN;
+	struct definition_entry d;
 
-	if (count > (o->size - 16) / 16)
-		count = (o->size - 16) / 16;
-	r->entry.size = 16 + 16 * (size_t)count;
-	put_u32(r->entry.data + 8, count);
+	entry_get_definition(o->data, &d);
+	/* as the dictionary says: such an entry declares nothing */
+	if (d.nmembers > (o->size - DEFINITION_HEAD) / MEMBER_SIZE)
+		return 1;
+	r->entry.size = DEFINITION_HEAD + MEMBER_SIZE * (size_t)d.nmembers;
 	/* that of a function's arguments has the function's name */
-	if (string(r, o, 0, get_u32(o->data + 4) == DEFINITION_STRUCT ? AS_NAME : PLAIN))
+	if (string(r, o, 0, d.kind == DEFINITION_STRUCT ? AS_NAME : PLAIN))
 		return -1;
-	for (uint32_t i = 0; i < count; i++) {
-		size_t at = 16 + 16 * (size_t)i;
+	for (uint32_t i = 0; i < d.nmembers; i++) {
+		size_t at = DEFINITION_HEAD + MEMBER_SIZE * (size_t)i;
 		struct text_ref t = text_at(r, o, at);
-		bool key = frame && how == PLAIN;
+		bool key = d.kind == DEFINITION_FRAME && how == PLAIN;
 
 		if (string(r, o, at, how))
 			return -1;
@@ -288,10 +288,15 @@ static int change(struct rewrite *r, const struct raw_entry *o)
 
 static int one(struct rewrite *r, const struct raw_entry *o)
 {
-	static const uint8_t least[ENTRY_KINDS] = {
-		[ENTRY_CLOCK] = 16,	  [ENTRY_SOURCE] = 16,	   [ENTRY_LANE] = 40,
-		[ENTRY_TYPE] = TYPE_HEAD, [ENTRY_DEFINITION] = 16, [ENTRY_SPACE] = 16,
-		[ENTRY_MAP] = 56,	  [ENTRY_PLACE] = 24,	   [ENTRY_SYMBOL] = 40};
+	static const uint8_t least[ENTRY_KINDS] = {[ENTRY_CLOCK] = 16,
+						   [ENTRY_SOURCE] = 16,
+						   [ENTRY_LANE] = 40,
+						   [ENTRY_TYPE] = TYPE_HEAD,
+						   [ENTRY_DEFINITION] = DEFINITION_HEAD,
+						   [ENTRY_SPACE] = 16,
+						   [ENTRY_MAP] = 56,
+						   [ENTRY_PLACE] = 24,
+						   [ENTRY_SYMBOL] = 40};
 	int made;
 
 	if (!o->kind || o->kind >= ENTRY_KINDS || o->size < least[o->kind])

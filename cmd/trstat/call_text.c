@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "common/field.h"
+#include "common/value_names.h"
 
 enum { TEXT_MOST = 40, ELEMENTS_MOST = 4, FLOAT_ARGUMENT = 1000 };
 
@@ -28,11 +29,15 @@ static int put_enum(struct buffer *b, const struct dictionary *d, const struct v
 {
 	const struct definition *def = dictionary_definition_id(d, v->definition);
 
-	for (uint32_t i = 0; def && i < def->count; i++)
-		if (def->members[i].value == v->number)
-			return buffer_append(b, def->members[i].name.text,
-					     def->members[i].name.size);
-	return buffer_printf(b, "%" PRId64, (int64_t)v->number);
+	const struct member *m = NULL;
+	char digits[I128_SIZE];
+	bool is_signed;
+	uint64_t n;
+
+	if (value_integer(v, def, &n, &is_signed))
+		m = definition_member(def, n);
+	return m ? buffer_append(b, m->name.text, m->name.size)
+		 : buffer_append(b, digits, value_enum_decimal(digits, def, v));
 }
 
 static int put_number(struct buffer *b, const struct value *v)
@@ -49,7 +54,7 @@ static int put_number(struct buffer *b, const struct value *v)
 		return buffer_printf(b, "0x%" PRIx64, v->number);
 	if (v->tag == VALUE_NUMBER && v->format == 'o')
 		return buffer_printf(b, "0%" PRIo64, v->number);
-	if (value_integer(v, &n, &is_signed))
+	if (value_integer(v, NULL, &n, &is_signed))
 		return is_signed ? buffer_printf(b, "%" PRId64, (int64_t)n)
 				 : buffer_printf(b, "%" PRIu64, n);
 	if (value_real(v, &real))

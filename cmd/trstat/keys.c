@@ -5,33 +5,23 @@
 #include "common/argument.h"
 #include "common/value_names.h"
 
-/* The name of an enum's value, or NULL. */
-static const struct text_ref *value_name(const struct dictionary *d, const struct value *v)
-{
-	const struct definition *def;
-	const struct member *m;
-
-	if (v->tag != VALUE_ENUM)
-		return NULL;
-	def = dictionary_definition_id(d, v->definition);
-	m = def ? definition_member(def, v->number) : NULL;
-	return m ? &m->name : NULL;
-}
-
 static void from_value(const struct dictionary *d, const struct value *v, struct field_value *out)
 {
-	const struct text_ref *name = value_name(d, v);
+	const struct definition *names =
+		v->tag == VALUE_ENUM ? dictionary_definition_id(d, v->definition) : NULL;
+	const struct member *label;
 	long double real;
 	bool is_signed;
 	uint64_t n;
 
-	if (name) {
-		out->form = FORM_TEXT;
-		out->text = (const uint8_t *)name->text;
-		out->size = name->size;
-	} else if (value_integer(v, &n, &is_signed)) {
-		out->form = is_signed ? FORM_INT : FORM_UINT;
+	if (value_integer(v, names, &n, &is_signed)) {
+		label = definition_member(names, n);
+		out->form = label ? FORM_TEXT : is_signed ? FORM_INT : FORM_UINT;
 		out->u = n;
+		if (label) {
+			out->text = (const uint8_t *)label->name.text;
+			out->size = label->name.size;
+		}
 	} else if (v->tag == VALUE_NULL) {
 		out->form = FORM_UINT;
 		out->u = 0;

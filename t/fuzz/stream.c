@@ -66,7 +66,7 @@ static void look_at_values(const struct reader *r, const struct event *ev)
 	for (values_begin(&v, ev->tail, ev->tail_size); values_detail(&v, &d);) {
 		touch(d.value.bytes, d.value.n);
 		touch(d.value.type_name, d.value.type_name_size);
-		value_integer(&d.value, &n, &sign);
+		value_integer(&d.value, NULL, &n, &sign);
 		value_real(&d.value, &real);
 		dictionary_definition_id(&r->dictionary, d.value.definition);
 	}

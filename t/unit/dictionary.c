@@ -92,9 +92,10 @@ static void test_writers_entries(void)
 	for (uint32_t i = 1; i < d->definitions.count; i++)
 		if (!strcmp(dictionary_definition(d, i)->name.text, "colour"))
 			def = dictionary_definition(d, i);
-	ok(def && def->count == 2 && def->kind == DEFINITION_ENUM &&
+	ok(def && def->count == 3 && def->kind == DEFINITION_ENUM &&
 		   !strcmp(def->members[1].name.text, "BLUE") &&
-		   (int64_t)def->members[1].value == -2,
+		   (int64_t)def->members[1].low == -2 && (int64_t)def->members[1].high == -2 &&
+		   (int64_t)def->members[2].low == -3 && def->members[2].high == 1,
 	   "definition");
 	reader_close(&r);
 	free(b.data);
@@ -241,6 +242,15 @@ static void test_wrong(void)
 	expect_wrong(&d, &b, "a lane of no string");
 	ADD(&b, ENTRY_DEFINITION, 1, 0, 1, UINT32_MAX, 0, 0, 0, 0, 0);
 	expect_wrong(&d, &b, "more members than bytes");
+	ADD(&b, ENTRY_DEFINITION, 1, 0, DEFINITION_ENUM, 1, 0, 0, 0, 1, 0, 0, 0);
+	expect_wrong(&d, &b, "a range that ends before it begins");
+	ADD(&b, ENTRY_DEFINITION, 1, 0, DEFINITION_ENUM, 1, 0, 0, 0, 1, 0, 0, 1u << 31);
+	expect_wrong(&d, &b, "the same of signed numbers");
+	ADD(&b, ENTRY_DEFINITION, 1, 0, DEFINITION_ENUM | DEFINITION_UNSIGNED << 16, 1, 0, 0, 0, 1,
+	    0, 0, 1u << 31);
+	ok(!take(&d, &b, &where, &e), "not of unsigned ones");
+	ADD(&b, ENTRY_DEFINITION, 1, 0, DEFINITION_BITMASK, 1, 0, 0, 0, 1, 0, 2, 0);
+	expect_wrong(&d, &b, "a range of bits");
 	ADD(&b, ENTRY_TYPE, 1, 0, 0, 0, 0, 0, 0, 0, UINT32_MAX, 0, 0);
 	expect_wrong(&d, &b, "more fields than bytes");
 	ADD(&b, ENTRY_TYPE, 1, 0, 0, 0, 0, 77, 0, 0, 0, 0, 0);
@@ -279,47 +289,87 @@ static void test_wrong(void)
 	dictionary_free(&d);
 }
 
-/* Names of values: few are searched, many are hashed; of two with a value the first holds. */
-static void test_members(uint32_t count)
+/* A definition of count members whose names are their indexes, with ranges near each other. */
+static const struct definition *random_enum(struct dictionary *d, uint32_t count, uint64_t longest,
+					    uint16_t flags)
 {
-	struct dictionary d;
-	struct buffer b = {0};
+	struct definition_entry head = {.kind = DEFINITION_ENUM, .flags = flags, .nmembers = count};
+	struct buffer b = {0}, entry = {0};
+	uint8_t p[MEMBER_SIZE];
 	struct error e;
 	size_t where;
+
+	entry_put_definition(p, &head);
+	must(!buffer_append(&entry, p, DEFINITION_HEAD), "head");
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t low = -(uint64_t)count + (uint64_t)rand() % (2 * (uint64_t)count),
+			 span = longest ? (uint64_t)rand() % longest : 0;
+		uint64_t last = flags & DEFINITION_UNSIGNED ? UINT64_MAX : INT64_MAX;
+
+		/* some at the end of the numbers */
+		if (longest && i % 7 == 0)
+			low = last - span;
+		if (flags & DEFINITION_UNSIGNED && span > last - low)
+			span = last - low;
+		entry_put_member(p, &(struct member_entry){0, low, low + span});
+		must(!buffer_append(&entry, p, sizeof p), "member");
+	}
+	must(!entry_append(&b, ENTRY_DEFINITION, 1, entry.data, entry.size), "entry");
+	ok(!take(d, &b, &where, &e), "an enum");
+	buffer_free(&entry);
+	buffer_free(&b);
+	return dictionary_definition_id(d, 1);
+}
+
+static bool has_number(const struct definition *d, const struct member *m, uint64_t n)
+{
+	if (definition_is_unsigned(d))
+		return m->low <= n && n <= m->high;
+	return (int64_t)m->low <= (int64_t)n && (int64_t)n <= (int64_t)m->high;
+}
+
+/* Every number at and beside the borders of ranges has all its labels, in their order. */
+static void test_labels(uint32_t count, uint64_t longest, uint16_t flags)
+{
+	struct dictionary d;
 	const struct definition *def;
-	const struct member *m;
-	uint32_t wrong = 0;
+	uint64_t wrong = 0, labels = 0;
 
 	must(!dictionary_init(&d), "dictionary");
 	dictionary_segment(&d, true);
-	must(!buffer_u32(&b, ENTRY_DEFINITION) && !buffer_u32(&b, 16 + 16 * count) &&
-		     !buffer_u32(&b, 1) && !buffer_u32(&b, 0) && !buffer_u32(&b, 0) &&
-		     !buffer_u32(&b, DEFINITION_ENUM) && !buffer_u32(&b, count) &&
-		     !buffer_u32(&b, 0),
-	     "entry");
-	for (uint32_t i = 0; i < count; i++)
-		must(!buffer_u32(&b, 0) && !buffer_u32(&b, 0) &&
-			     !buffer_u64(&b, (uint64_t)(i / 2) * 256 - 512),
-		     "member");
-	ok(!take(&d, &b, &where, &e), "an enum");
-	def = dictionary_definition_id(&d, 1);
+	def = random_enum(&d, count, longest, flags);
 	must(def != NULL, "definition");
-	for (uint32_t i = 0; i < count; i++)
-		wrong += definition_member(def, def->members[i].value) != &def->members[i - i % 2];
-	is_u64(wrong, 0, "the first member of each value");
-	m = definition_member(def, 1);
-	ok(!m, "none of another");
-	buffer_free(&b);
+	for (uint32_t i = 0; i < 6 * def->count; i++) {
+		const struct member *of = &def->members[i / 6], *m;
+		uint64_t n = (i / 3 % 2 ? of->high : of->low) + i % 3 - 1;
+
+		m = definition_member(def, n);
+		for (uint32_t k = 0; k < def->count; k++) {
+			if (!has_number(def, &def->members[k], n))
+				continue;
+			labels++;
+			wrong += m != &def->members[k];
+			m = m ? definition_next_member(def, m, n) : NULL;
+		}
+		wrong += m != NULL;
+	}
+	is_u64(wrong, 0, "the labels of each number");
+	ok(!count || labels >= 2 * count, "at least its own");
+	ok(!definition_member(NULL, 1), "no definition, no label");
 	dictionary_free(&d);
 }
 
 int main(void)
 {
 	test_writers_entries();
-	test_members(0);
-	test_members(8);
-	test_members(9);
-	test_members(3001);
+	for (uint16_t flags = 0; flags <= DEFINITION_UNSIGNED; flags++) {
+		test_labels(0, 0, flags);
+		test_labels(8, 5, flags);
+		test_labels(9, 1, flags);
+		test_labels(500, 0, flags);
+		test_labels(500, 4, flags);
+		test_labels(500, 600, flags);
+	}
 	test_identity();
 	test_threads();
 	test_redeclared();

@@ -38,6 +38,12 @@ static void test_fixed(void)
 	is_u64(get(FIELD(FIELD_UINT, 0, 0, 2, 0), 0).u, 0xfeff, "unsigned");
 	ok(get(FIELD(FIELD_INT, 0, 0, 2, 0), 0).i == -257, "signed");
 	ok(get(FIELD(FIELD_ENUM, 0, 0, 1, 0), 0).i == -1, "enum");
+	static const struct definition numbers = {.kind = DEFINITION_ENUM,
+						  .flags = DEFINITION_UNSIGNED};
+	struct field f = FIELD(FIELD_ENUM, 0, 0, 1, 0);
+
+	f.definition = &numbers;
+	ok(get(f, 0).form == FORM_UINT && get(f, 0).u == 255, "enum of unsigned numbers");
 	is_u64(get(FIELD(FIELD_HEX, 0, 0, 8, 0), 0).u, 0x080706050403feff, "hexadecimal");
 	is_u64(get(FIELD(FIELD_UINT, 0, 2, 1, 4), 3).u, 6, "an element");
 	ok(get(FIELD(FIELD_UINT, 0, 2, 1, 4), 4).form == FORM_NONE, "one behind the last");

@@ -24,9 +24,10 @@ static void order(const struct scalar *a, const struct scalar *b, enum scalar_or
 
 static void names(void)
 {
-	const struct member members[] = {
-		{{"run", 3, 1}, 1}, {{"also", 4, 2}, 1}, {{"sleep", 5, 3}, UINT64_MAX}};
-	const struct definition d = {.count = 3, .members = members};
+	const struct member members[] = {{{"run", 3, 1}, 1, 1},
+					 {{"also", 4, 2}, 0, 1},
+					 {{"sleep", 5, 3}, UINT64_MAX, UINT64_MAX}};
+	const struct definition d = {.kind = DEFINITION_ENUM, .count = 3, .members = members};
 	struct scalar s = *I(1), path = *TEXT("/usr/lib/libc.so.6", 18);
 	const char *t;
 	size_t n;

@@ -96,8 +96,9 @@ static inline void make_begin(struct maker *m, uint64_t segment_limit, bool crc)
 		{writer_text(w, "delta"), 0, FIELD_INT, ROLE_NONE, WHERE_FIXED, 4, 2, 2, 0},
 		{writer_text(w, "text"), 0, FIELD_STRING, ROLE_MESSAGE, WHERE_REST, 0, 1, 0, 0},
 	};
-	struct member_entry members[] = {{writer_text(w, "RED"), 1},
-					 {writer_text(w, "BLUE"), (uint64_t)-2}};
+	struct member_entry members[] = {{writer_text(w, "RED"), 1, 1},
+					 {writer_text(w, "BLUE"), (uint64_t)-2, (uint64_t)-2},
+					 {writer_text(w, "DARK"), (uint64_t)-3, 1}};
 
 	leave.name = writer_text(w, "exit");
 	leave.kind = KIND_LEAVE;
@@ -114,7 +115,11 @@ static inline void make_begin(struct maker *m, uint64_t segment_limit, bool crc)
 	m->leave = writer_type(w, &leave);
 	m->instant = writer_type(w, &instant);
 	m->call = writer_type(w, &call);
-	m->definition = writer_definition(w, writer_text(w, "colour"), DEFINITION_ENUM, members, 2);
+	m->definition =
+		writer_definition(w, &(struct definition_entry){.name = writer_text(w, "colour"),
+								.kind = DEFINITION_ENUM,
+								.nmembers = 3,
+								.members = members});
 	uint32_t space =
 		writer_space(w, &(struct space_entry){m->source, writer_text(w, "1a2b"), 76, 0});
 
@@ -227,7 +232,7 @@ static inline void look_at_values(const struct reader *r, const struct event *ev
 		long double real;
 		bool sign;
 
-		value_integer(&d.value, &n, &sign);
+		value_integer(&d.value, NULL, &n, &sign);
 		value_real(&d.value, &real);
 		if (d.value.tag == VALUE_ENUM &&
 		    dictionary_definition_id(&r->dictionary, d.value.definition))

@@ -88,11 +88,30 @@ static uint64_t page_uleb(const uint8_t **p)
 	return n;
 }
 
+/* All labels of a number of an ENUM. */
+static void page_labels(struct page *pg, const uint8_t *d, const uint8_t *bytes, uint64_t size)
+{
+	int is_unsigned = d[6] & 1;
+	int64_t n = (int64_t)page_number(bytes, (int)size);
+
+	if (!is_unsigned && size < 8 && bytes[size - 1] & 0x80)
+		n -= 1ll << 8 * size;
+	for (uint32_t i = 0; i < page_u32(d + 8); i++) {
+		const uint8_t *m = d + 16 + 24 * i;
+		int64_t low = (int64_t)page_number(m + 8, 8),
+			high = (int64_t)page_number(m + 16, 8);
+
+		if (is_unsigned ? (uint64_t)low <= (uint64_t)n && (uint64_t)n <= (uint64_t)high
+				: low <= n && n <= high)
+			page_string(pg, page_u32(m));
+	}
+}
+
 static void page_value(struct page *pg, const uint8_t **p)
 {
 	uint8_t tag = *(*p)++;
 	uint64_t n = 0, count = 0;
-	const struct page_entry *d;
+	const struct page_entry *d = NULL;
 
 	fprintf(pg->out, " %u", tag);
 	if (tag == 9 || tag == 10 || tag == 12) {
@@ -125,6 +144,8 @@ static void page_value(struct page *pg, const uint8_t **p)
 		break;
 	}
 	page_hex(pg, *p, n);
+	if (tag == 9 && d && n <= 8)
+		page_labels(pg, d->content, *p, n);
 	*p += n;
 	while (count--)
 		page_value(pg, p);
@@ -278,6 +299,8 @@ static void our_value(FILE *out, const struct dictionary *d, struct values *at)
 {
 	struct value v;
 	const struct definition *def;
+	bool is_signed;
+	uint64_t n;
 
 	if (!values_value(at, &v))
 		return;
@@ -296,6 +319,10 @@ static void our_value(FILE *out, const struct dictionary *d, struct values *at)
 	if (v.tag == VALUE_OPAQUE)
 		fprintf(out, "(%.*s)", (int)v.type_name_size, v.type_name);
 	our_hex(out, v.bytes, v.n);
+	if (v.tag == VALUE_ENUM && value_integer(&v, def, &n, &is_signed))
+		for (const struct member *m = definition_member(def, n); m;
+		     m = definition_next_member(def, m, n))
+			fprintf(out, "'%s'", m->name.text);
 	for (uint64_t i = 0; i < v.count; i++)
 		our_value(out, d, at);
 }

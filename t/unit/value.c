@@ -1,5 +1,7 @@
 /* value.h: what is put is what is got; damaged lists end. */
-#include "common/value.h"
+#include <stdlib.h>
+
+#include "common/value_names.h"
 
 #include "t/unit/tap.h"
 
@@ -71,11 +73,11 @@ static void test_get(const struct buffer *b)
 	for (values_begin(&it, b->data, b->size); values_detail(&it, &d);)
 		count++;
 	ok(count == 16 && !it.bad && it.at == it.end, "all details");
-	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 3, &v) && value_integer(&v, &n, &sign) &&
-		   sign && (int64_t)n == -5,
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 3, &v) &&
+		   value_integer(&v, NULL, &n, &sign) && sign && (int64_t)n == -5,
 	   "a negative number");
-	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 4, &v) && value_integer(&v, &n, &sign) &&
-		   !sign && n == UINT64_MAX,
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 4, &v) &&
+		   value_integer(&v, NULL, &n, &sign) && !sign && n == UINT64_MAX,
 	   "the largest number");
 	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 5, &v) && value_real(&v, &real) &&
 		   real == 1,
@@ -86,14 +88,14 @@ static void test_get(const struct buffer *b)
 	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 14, &v) && value_real(&v, &real) &&
 		   real == 1,
 	   "a long double");
-	ok(!value_integer(&v, &n, &sign), "which is no integer");
+	ok(!value_integer(&v, NULL, &n, &sign), "which is no integer");
 	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 7, &v) && v.n == 8 &&
 		   !memcmp(v.bytes, "a string", 8),
 	   "a string");
-	ok(!value_integer(&v, &n, &sign) && !value_real(&v, &real), "which is no number");
+	ok(!value_integer(&v, NULL, &n, &sign) && !value_real(&v, &real), "which is no number");
 	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 8, &v) && !v.n, "an empty blob");
 	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 9, &v) && v.definition == 12 &&
-		   value_integer(&v, &n, &sign) && sign && (int64_t)n == -2,
+		   value_integer(&v, NULL, &n, &sign) && sign && (int64_t)n == -2,
 	   "an enum");
 	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 10, &v) && v.definition == 300 &&
 		   v.number == 6,
@@ -101,19 +103,60 @@ static void test_get(const struct buffer *b)
 	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 11, &v) && v.tag == VALUE_ARRAY &&
 		   v.count == 2,
 	   "an array");
-	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 12, &v) && value_integer(&v, &n, &sign) &&
-		   sign && (int64_t)n == -2,
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 12, &v) &&
+		   value_integer(&v, NULL, &n, &sign) && sign && (int64_t)n == -2,
 	   "a signed number");
-	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 13, &v) && value_integer(&v, &n, &sign) &&
-		   !sign && n == 0xfffe,
+	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 13, &v) &&
+		   value_integer(&v, NULL, &n, &sign) && !sign && n == 0xfffe,
 	   "the same in hexadecimal");
 	ok(values_find(b->data, b->size, DETAIL_ARGUMENT, 15, &v) && v.n == 16 &&
-		   !value_integer(&v, &n, &sign),
+		   !value_integer(&v, NULL, &n, &sign),
 	   "a number of 16 bytes");
 	ok(values_find(b->data, b->size, DETAIL_RETURN, 0, &v) && v.type_name_size == 8 &&
 		   !memcmp(v.type_name, "struct s", 8) && v.n == 3 && !memcmp(v.bytes, "ABC", 3),
 	   "an opaque return value");
 	ok(!values_find(b->data, b->size, DETAIL_ARGUMENT, 16, &v), "one that is not there");
+}
+
+static void expect_enum(const uint8_t *bytes, uint8_t size, bool is_unsigned, const char *decimal,
+			bool fits)
+{
+	struct definition names = {.kind = DEFINITION_ENUM,
+				   .flags = is_unsigned ? DEFINITION_UNSIGNED : 0};
+	struct value v = {.tag = VALUE_ENUM, .size = size, .bytes = bytes, .n = size};
+	char digits[I128_SIZE];
+	bool sign = is_unsigned;
+	uint64_t n = 0;
+
+	value_enum_decimal(digits, &names, &v);
+	ok(!strcmp(digits, decimal) && value_integer(&v, &names, &n, &sign) == fits &&
+		   (!fits || (sign != is_unsigned &&
+			      n == (is_unsigned ? strtoull(decimal, NULL, 10)
+						: (uint64_t)strtoll(decimal, NULL, 10)))),
+	   decimal);
+}
+
+/* Numbers of enums are as wide and as signed as they are said to be. */
+static void test_enums(void)
+{
+	static const uint8_t ones[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+					 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
+			     high[16] = {[7] = 0x40}, top[16] = {[8] = 1};
+
+	expect_enum(ones, 1, false, "-1", true);
+	expect_enum(ones, 3, false, "-1", true);
+	expect_enum(ones, 16, false, "-1", true);
+	expect_enum(ones, 1, true, "255", true);
+	expect_enum(ones, 3, true, "16777215", true);
+	expect_enum(ones, 8, true, "18446744073709551615", true);
+	expect_enum(ones, 16, true, "340282366920938463463374607431768211455", false);
+	expect_enum(ones, 9, true, "4722366482869645213695", false);
+	expect_enum(high, 8, false, "4611686018427387904", true);
+	expect_enum(high, 16, false, "4611686018427387904", true);
+	expect_enum(high, 16, true, "4611686018427387904", true);
+	expect_enum(top, 16, false, "18446744073709551616", false);
+	expect_enum(top + 1, 8, false, "72057594037927936", true);
+	expect_enum(ones + 8, 8, false, "-1", true);
 }
 
 static void test_children(const struct buffer *b)
@@ -128,7 +171,7 @@ static void test_children(const struct buffer *b)
 	ok(values_value(&it, &v) && v.tag == VALUE_ARRAY && values_value(&it, &v) &&
 		   v.tag == VALUE_POINTER && v.number == 0x1000 && values_value(&it, &v) &&
 		   v.tag == VALUE_STRUCT && v.count == 1 && values_value(&it, &v) &&
-		   v.tag == VALUE_ENUM && (int64_t)v.number == -2,
+		   v.tag == VALUE_ENUM && v.size == 1 && v.bytes[0] == 0xfe,
 	   "children one by one");
 	ok(values_detail(&it, &d) && d.index == 12, "and on behind them");
 }
@@ -140,7 +183,7 @@ static void test_copy(const struct buffer *b)
 
 	ok(!values_copy(&copy, b->data, b->size, plus_1000, NULL), "copied");
 	ok(values_find(copy.data, copy.size, DETAIL_ARGUMENT, 9, &v) && v.definition == 1012 &&
-		   (int64_t)v.number == -2,
+		   v.size == 4 && v.bytes[0] == 0xfe,
 	   "with other definitions");
 	ok(values_find(copy.data, copy.size, DETAIL_ARGUMENT, 15, &v) && v.n == 16,
 	   "and everything else");
@@ -221,6 +264,7 @@ int main(void)
 	struct buffer b = all_values();
 
 	test_get(&b);
+	test_enums();
 	test_children(&b);
 	test_copy(&b);
 	test_damage(&b);
