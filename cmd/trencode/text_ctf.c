@@ -3,7 +3,7 @@
  *
  *     [2026-11-20 21:06:01.224725116] host name: { cpu_id = 0 }, { contexts }, { field = value }
  *
- * A type's declaration says how many of its fields belong to which scope (trstream(5)).
+ * A type's declaration says how many of its fields belong to which scope (trstream-sources(5)).
  */
 #include "text_layout.h"
 

@@ -1,5 +1,5 @@
 /*
- * pack.h - groups of a summary (trstream(5)) to bytes and back: cells and aggregates
+ * pack.h - groups of a summary (summary.h) to bytes and back: cells and aggregates
  */
 #ifndef TR_PACK_H
 #define TR_PACK_H
