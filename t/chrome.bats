@@ -203,3 +203,77 @@ profile() {
 	[ "$output" = '[[1,1],[2,2]]' ] || fail "$output"
 	run -0 pipefail "trencode -t perfetto two.trs | strings | grep -c '^free\|.free$'"
 }
+
+# What asynchronous events have, sorted.
+asynchronous() {
+	jq -r '(.traceEvents? // .)[] | select(.ph | test("[benSFTp]")) |
+		[.ph, .cat, .id, .id2.local, .pid, .tid, .ts * 1000, .name, .args.step] | @json' "$1" | sort
+}
+
+@test "asynchronous pairs are calls with a number, and come back as they were" {
+	cat >x.json <<-END
+		[{"ph":"b","cat":"net","name":"get","id":"0x1f","pid":1,"tid":2,"ts":1,"args":{"url":"a"}},
+		{"ph":"b","cat":"net","name":"get","id":32,"pid":1,"tid":2,"ts":2},
+		{"ph":"b","cat":"net","name":"part","id":32,"pid":1,"tid":2,"ts":2.5},
+		{"ph":"n","cat":"net","name":"byte","id":"0x1f","pid":1,"tid":2,"ts":3},
+		{"ph":"e","cat":"net","name":"get","id":"0x1f","pid":1,"tid":2,"ts":4,"args":{"status":200}},
+		{"ph":"e","cat":"net","name":"part","id":32,"pid":1,"tid":2,"ts":5},
+		{"ph":"e","cat":"net","name":"get","id":"32","pid":1,"tid":2,"ts":6},
+		{"ph":"b","cat":"net","name":"p","id2":{"local":"0x5"},"pid":1,"tid":2,"ts":7},
+		{"ph":"b","cat":"net","name":"p","id2":{"local":"0x5"},"pid":2,"tid":9,"ts":8},
+		{"ph":"e","cat":"net","name":"p","id2":{"local":"0x5"},"pid":1,"tid":2,"ts":9},
+		{"ph":"e","cat":"net","name":"p","id2":{"local":"0x5"},"pid":2,"tid":9,"ts":11},
+		{"ph":"S","cat":"old","name":"s","id":7,"pid":1,"tid":2,"ts":12},
+		{"ph":"T","cat":"old","name":"s","id":7,"pid":1,"tid":2,"ts":13,"args":{"step":"x"}},
+		{"ph":"F","cat":"old","name":"s","id":7,"pid":1,"tid":2,"ts":15}]
+	END
+	run -0 pipefail "trdecode x.json | tee x.trs | trstat -a count,total -s name -F tsv"
+	assert_line $'get\t2\t7000'
+	assert_line $'p\t2\t5000'
+	assert_line $'part\t1\t2500'
+	assert_line $'s\t2\t3000'
+	run -0 trencode -t ndjson x.trs
+	assert_line --partial '"name":"get","depth":0,"src":null,"args":{"url":"a","status":200,"id":"0x1f"}}'
+	trencode -t chrome --rebase=none -o again.json x.trs
+	jq -c . x.json >/dev/null
+	sed -i 's/"id":"32"/"id":32/' x.json
+	diff <(asynchronous x.json) <(asynchronous again.json)
+	run -0 pipefail "jq -c '.traceEvents[] | select(.id == \"0x1f\" and .ph == \"b\") | .args' again.json"
+	assert_output '{"url":"a","status":200}'
+	trdecode again.json | trstat -q -a count,total -s name -F tsv >got
+	trstat -q -a count,total -s name -F tsv x.trs | diff - got
+}
+
+@test "pairs that were written for calls that overlap come back as calls" {
+	printf '[{"ph":"b","cat":"c","name":"f","id":1,"pid":1,"ts":0},{"ph":"b","cat":"c","name":"g","id":2,"pid":1,"ts":1},
+		{"ph":"e","cat":"c","name":"f","id":1,"pid":1,"ts":3},{"ph":"e","cat":"c","name":"g","id":2,"pid":1,"ts":5}]' >x.json
+	trdecode x.json | trencode -t apitrace -q --tick 1ns -o x.trace
+	trdecode -q x.trace | trstat -q -g name -a count -F tsv >want
+	trdecode -q x.trace | trencode -q -t chrome -o overlap.json
+	grep -q '"ph":"b"' overlap.json
+	run -0 pipefail "trdecode overlap.json | trstat -q -g name -a count -F tsv"
+	diff want - <<<"$output"
+}
+
+@test "ids that are left out are counted; so are ends without a begin, and begins without an end" {
+	printf '[{"ph":"s","name":"x","id":1,"ts":1},{"ph":"f","name":"x","id":1,"ts":2},{"ph":"O","name":"o","id":"0x1","ts":3},
+		{"ph":"e","cat":"c","name":"g","id":2,"ts":4},{"ph":"b","cat":"c","name":"g","id":"two","ts":5},{"ph":"i","name":"m","ts":9}]' >x.json
+	run -0 trdecode -o x.trs x.json
+	assert_line "trdecode: x.json: the ids of 3 events were left out, which are instants now (phases: sfO)"
+	assert_line "trdecode: x.json: 1 ids of asynchronous events are no numbers (the first one: two): they were given numbers"
+	assert_line "trdecode: x.json: 1 ends of calls whose beginning is not there were left out"
+	run -0 trencode -t chrome x.trs
+	assert_line --partial '"name":"g","args":{"unfinished":true}}'
+}
+
+@test "very many asynchronous calls of one id cost no time" {
+	awk 'BEGIN {
+		print "["
+		for (i = 0; i < 100000; i++)
+			printf "{\"ph\":\"b\",\"cat\":\"c\",\"id\":0,\"ts\":%d,\"name\":\"f%d\"},\n", i, i % 1000
+		for (i = 0; i < 100000; i++)
+			printf "{\"ph\":\"e\",\"cat\":\"c\",\"id\":0,\"ts\":%d,\"name\":\"x\"},\n", i + 100000
+	}' >x.json
+	run -0 timeout 60 trdecode -o x.trs x.json
+	assert_output "trdecode: x.json: 100000 ends of calls whose beginning is not there were left out"
+}

@@ -207,6 +207,21 @@ static void chrome_close(struct input *in)
 		warn(in->name, NO_OFFSET,
 		     "%" PRIu64 " ends of calls whose beginning is not there were left out",
 		     c->unopened);
+	if (c->unkept && !quiet)
+		warn(in->name, NO_OFFSET,
+		     "%" PRIu64 " begins of asynchronous calls were left out: too many are open",
+		     c->unkept);
+	if (c->ids.count && !quiet)
+		warn(in->name, NO_OFFSET,
+		     "%" PRIu32
+		     " ids of asynchronous events are no numbers (the first one: %.64s): "
+		     "they were given numbers",
+		     c->ids.count, intern_data(&c->ids, 0));
+	if (c->idless && !quiet)
+		warn(in->name, NO_OFFSET,
+		     "the ids of %" PRIu64 " events were left out, which are instants now "
+		     "(phases: %s)",
+		     c->idless, c->phases);
 	sorter_free(&c->sorter);
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);
@@ -214,6 +229,10 @@ static void chrome_close(struct input *in)
 		free(c->threads[i].frames);
 	free(c->threads);
 	free(c->ends);
+	free(c->open);
+	open_calls_free(&c->async);
+	intern_free(&c->ids);
+	known_free(&c->declared_async);
 	intern_free(&c->thread_keys);
 	intern_free(&c->names);
 	chrome_arguments_free(c);

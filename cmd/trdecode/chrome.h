@@ -10,14 +10,34 @@
 #ifndef TR_CHROME_H
 #define TR_CHROME_H
 
+#include "common/formats/chrome.h"
 #include "common/intern.h"
 #include "common/known.h"
+#include "common/open_calls.h"
 #include "decoder.h"
 #include "json_reader.h"
 #include "sorter.h"
 
 /* What an event is to the stream. */
-enum chrome_kind { CHROME_BEGIN, CHROME_END, CHROME_COMPLETE, CHROME_INSTANT, CHROME_COUNTER };
+enum chrome_kind {
+	CHROME_BEGIN,
+	CHROME_END,
+	CHROME_COMPLETE,
+	CHROME_INSTANT,
+	CHROME_COUNTER,
+	CHROME_ASYNC,
+};
+
+enum chrome_id_form {
+	CHROME_ID_HERE = 1,  /* the event has an id */
+	CHROME_ID_HEX = 2,   /* written in hexadecimal */
+	CHROME_ID_LOCAL = 4, /* of its process, else of the trace */
+};
+
+struct chrome_id {
+	uint64_t number;
+	uint16_t form; /* enum chrome_id_form */
+};
 
 /* An event as the sorter keeps it; its arguments follow: name (a string of the writer), size of the
  * value, value (value.h). */
@@ -28,6 +48,15 @@ struct chrome_record {
 	uint32_t name;	      /* string of the writer */
 	uint32_t category;
 	uint32_t values; /* bytes of the arguments */
+	struct chrome_id id;
+};
+
+/* An asynchronous call that is open. */
+struct chrome_open {
+	uint64_t key;  /* hash of what its end must have, too */
+	size_t below;  /* index + 1 of the next one with this key, or the next free one; 0 none */
+	uint32_t call; /* its number in the stream */
+	uint32_t thread, name, place;
 };
 
 struct chrome_frame {
@@ -63,10 +92,19 @@ struct chrome {
 	size_t narguments, arguments_capacity;
 	struct chrome_thread *threads;
 	size_t nthreads, threads_capacity;
+	struct open_calls async; /* chrome_async.c: index + 1 in open, by key */
+	struct chrome_open *open;
+	size_t nopen, open_capacity, open_free;
+	struct intern ids; /* those that are no numbers */
+	struct known declared_async;
+	uint32_t calls;
 	struct chrome_end *ends; /* a heap */
 	size_t nends, ends_capacity;
 	uint64_t serial;
 	uint64_t events, ignored, clipped, unopened, nameless;
+	uint64_t unkept;	/* begins of asynchronous calls beyond those that may be open */
+	uint64_t idless;	/* instants whose id was left out */
+	char phases[16];	/* of those */
 	int64_t lowest;		/* ns: the earliest time below 0, or 0 */
 	uint64_t ignored_first; /* offset */
 	uint64_t named;		/* ids in names */
@@ -76,6 +114,7 @@ struct chrome {
 
 	/* one event */
 	struct buffer name, category, phase, pid, tid, values, arguments_read, record;
+	struct chrome_id id_read;
 };
 
 /* --- chrome_event.c --- */
@@ -102,7 +141,22 @@ uint32_t chrome_place(struct chrome *c, uint32_t name);
 int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size);
 void chrome_arguments_free(struct chrome *c);
 
+/* --- chrome_async.c --- */
+
+/* The id of an event, whose text was read. -1: memory is out. */
+int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id *id);
+static inline bool chrome_is_async(char phase)
+{
+	return phase && strchr("benSFTp", phase);
+}
+/* The row of an event of such a phase. -1: output, memory. */
+int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
+		 const uint8_t *values);
+
 /* --- chrome_rows.c --- */
+
+/* The lane of a thread. 0: memory is out. */
+uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t);
 
 /* Write all rows up to and including that time, and the time of the next one. -1: output, memory.
  */

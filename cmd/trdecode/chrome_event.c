@@ -219,10 +219,11 @@ static int keep(struct chrome *c, enum chrome_kind kind, int64_t time, uint64_t 
 	struct sorter_key key = {(uint64_t)time + (uint64_t)INT64_MIN, 0};
 	const uint8_t *p = c->arguments_read.data;
 
+	record.id = c->id_read;
 	if (!thread_of(c, &record.thread))
 		return error_no_memory(e);
 	/* an end without a name is that of any call */
-	record.name = c->name.size || kind == CHROME_END
+	record.name = c->name.size || kind == CHROME_END || is_phase(c, "eF")
 			      ? writer_string(c->w, c->name.data, c->name.size)
 			      : writer_text(c->w, "(no name)");
 	record.category = writer_string(c->w, c->category.data, c->category.size);
@@ -254,6 +255,39 @@ static struct buffer *text_of(struct chrome *c, const struct json_reader *r)
 	return NULL;
 }
 
+/* An instant of another phase has an id that is left out. */
+static void count_id(struct chrome *c)
+{
+	char phase = (char)c->phase.data[0];
+	size_t n = strlen(c->phases);
+
+	if (!(c->id_read.form & CHROME_ID_HERE))
+		return;
+	c->idless++;
+	if (!strchr(c->phases, phase) && n + 1 < sizeof c->phases)
+		c->phases[n] = phase;
+}
+
+/* "id2": { "local" or "global": id } */
+static int read_id2(struct chrome *c, struct json_reader *r)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool local = json_is(r, "local"), global = json_is(r, "global");
+
+		token = json_next(r);
+		if ((local || global) && (token == JSON_STRING || token == JSON_NUMBER)) {
+			c->id_read.form = local ? CHROME_ID_LOCAL : 0;
+			if (chrome_read_id(c, &r->text, &c->id_read))
+				return -1;
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
 struct times {
 	int64_t ts, dur;
 	bool has_ts, wrong;
@@ -262,6 +296,7 @@ struct times {
 static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 {
 	bool ts = json_is(r, "ts"), dur = json_is(r, "dur"), args = json_is(r, "args");
+	bool id = json_is(r, "id"), id2 = json_is(r, "id2");
 	struct buffer *text = text_of(c, r);
 	enum json_token token = json_next(r);
 
@@ -269,6 +304,10 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 		return -1;
 	if (args && token == JSON_OBJECT)
 		return read_arguments(c, r);
+	if (id2 && token == JSON_OBJECT)
+		return read_id2(c, r);
+	if (id && (token == JSON_STRING || token == JSON_NUMBER))
+		return chrome_read_id(c, &r->text, &c->id_read);
 	/* some writers put numbers beyond 2^53 in quotes */
 	if ((ts || dur) && (token == JSON_NUMBER ||
 			    (token == JSON_STRING && json_is_number((char *)r->text.data)))) {
@@ -295,6 +334,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 	struct times t = {0};
 	enum json_token token;
 
+	c->id_read = (struct chrome_id){0};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		all[i]->size = 0;
 		if (buffer_u8(all[i], 0))
@@ -326,6 +366,9 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 		return keep(c, CHROME_COMPLETE, t.ts, (uint64_t)t.dur, e);
 	if (is_phase(c, "C"))
 		return keep(c, CHROME_COUNTER, t.ts, 0, e);
-	/* instants, and the steps of what is not on one thread: async, flows, objects, samples */
+	if (chrome_is_async((char)c->phase.data[0]))
+		return keep(c, CHROME_ASYNC, t.ts, 0, e);
+	/* instants, flows, objects, samples */
+	count_id(c);
 	return keep(c, CHROME_INSTANT, t.ts, 0, e);
 }

@@ -68,7 +68,7 @@ static uint32_t type_of(struct chrome *c, enum type_kind kind, uint32_t name, ui
 	return id ? *id : 0;
 }
 
-static uint32_t lane_of(struct chrome *c, struct chrome_thread *t)
+uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t)
 {
 	if (!t->lane)
 		t->lane = writer_lane(
@@ -91,7 +91,7 @@ static uint32_t lane_of(struct chrome *c, struct chrome_thread *t)
 static int row(struct chrome *c, struct chrome_thread *t, uint64_t time, uint32_t type,
 	       uint32_t place, uint32_t name, const uint8_t *arguments, uint32_t size)
 {
-	uint32_t lane = lane_of(c, t);
+	uint32_t lane = chrome_lane(c, t);
 
 	if (!lane || !type || chrome_values(c, name, arguments, size))
 		return -1;
@@ -178,6 +178,7 @@ static int event(struct chrome *c, const struct sorter_record *record)
 	case CHROME_BEGIN:
 	case CHROME_COMPLETE: return enter(c, &r, time, values);
 	case CHROME_END: return end_call(c, &r, time, values);
+	case CHROME_ASYNC: return chrome_async(c, &r, time, values);
 	default:
 		place = r.values ? chrome_place(c, r.name) : 0;
 		if (r.values && !place)

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 
 #include "common/buffer_file.h"
+#include "common/field.h"
+#include "common/formats/chrome.h"
 #include "common/json.h"
 #include "place_names.h"
 #include "spans.h"
@@ -22,6 +24,9 @@ enum {
 	LINE_FIXED = 256,  /* a line without its name and its arguments */
 	NAME_FAST = 16384, /* longer names go another way */
 };
+
+/* The category of calls that overlap others of their thread. */
+#define OVERLAPPING "overlapping"
 
 /* How the lines of a thread begin. */
 struct lane_prefix {
@@ -180,21 +185,76 @@ static void put_args(struct state *s)
 	text_char(s->out, '}');
 }
 
-/* A call that overlaps others: a pair of events that viewers draw beside the thread. */
+/* Is it an asynchronous event of Trace Event JSON? */
+static bool is_async(const struct type *t)
+{
+	return t && t->nfields && t->source && !strcmp(t->source->format.text, "chrome") &&
+	       !strcmp(t->fields[t->nfields - 1].name.text, "id") &&
+	       t->fields[t->nfields - 1].where == WHERE_FIXED;
+}
+
+static char async_phase(const struct type *t)
+{
+	char phase = (char)(t->native & CHROME_PHASE);
+
+	return phase && strchr("bnSTp", phase) ? phase : 'n';
+}
+
+static uint64_t async_id(const struct event *ev)
+{
+	struct field_value id;
+
+	if (!is_async(ev->type))
+		return 0;
+	field_get(ev, &ev->type->fields[ev->type->nfields - 1], 0, &id);
+	return id.form == FORM_NONE ? 0 : id.u;
+}
+
+/* "cat" and the id of an asynchronous event, after its phase. */
+static void put_id(struct state *s, const struct type *t, uint64_t id)
+{
+	bool hex = t->fields[t->nfields - 1].kind == FIELD_HEX, local = t->native & CHROME_LOCAL;
+	bool quote = !hex && id > 1ull << 53;
+
+	text_puts(s->out, "\",\"cat\":");
+	json_string(s->out, t->group.text, t->group.size);
+	text_puts(s->out, local ? ",\"id2\":{\"local\":" : ",\"id\":");
+	if (hex) {
+		text_puts(s->out, "\"0x");
+		text_hex(s->out, id, 1);
+		text_char(s->out, '"');
+	} else {
+		text_puts(s->out, quote ? "\"" : "");
+		text_u64(s->out, id);
+		text_puts(s->out, quote ? "\"" : "");
+	}
+	text_puts(s->out, local ? "}," : ",");
+}
+
+/* An asynchronous call, or a call that overlaps others: a pair of events that viewers draw beside
+ * the thread. */
 static void put_async(struct state *s, const struct span *span, const struct lane_prefix *prefix,
 		      const char *name, uint32_t size)
 {
 	bool ticks = counts_ticks(span->lane);
-	uint64_t id = ++s->overlapping;
+	bool async = is_async(span->type) && strcmp(span->type->group.text, OVERLAPPING) != 0;
+	bool legacy = async && async_phase(span->type) == 'S';
 
+	s->overlapping += !async;
 	for (int i = 0; i < 2; i++) {
 		char *p = line_room(s);
 
 		p = PUT(p, "{\"ph\":\"");
-		*p++ = i ? 'e' : 'b';
-		p = PUT(p, "\",\"cat\":\"overlapping\",\"id\":");
-		p = decimal_at(p, id);
-		*p++ = ',';
+		*p++ = "beSF"[2 * legacy + i];
+		if (async) {
+			text_wrote(s->out, p);
+			put_id(s, span->type, span->token);
+			p = text_room(s->out, LINE_FIXED + NAME_FAST);
+		} else {
+			p = PUT(p, "\",\"cat\":\"" OVERLAPPING "\",\"id\":");
+			p = decimal_at(p, s->overlapping);
+			*p++ = ',';
+		}
 		p = put_prefix(prefix, p);
 		p = put_stamp(s, p, i ? span->end : span->start, ticks);
 		p = PUT(p, ",\"name\":");
@@ -207,6 +267,14 @@ static void put_async(struct state *s, const struct span *span, const struct lan
 	}
 }
 
+/* The arguments, without the id of an asynchronous event. */
+static int append_args(struct state *s, const struct event *ev, struct buffer *to)
+{
+	if (!is_async(ev->type))
+		return attributes_append(&s->attributes, ev, to);
+	return ev->tail_size ? attributes_append_values(&s->attributes, ev, to) : 0;
+}
+
 static int render_args(struct state *s, const struct span *span, const struct event *leave,
 		       struct error *e)
 {
@@ -216,7 +284,7 @@ static int render_args(struct state *s, const struct span *span, const struct ev
 	buffer_clear(kept);
 	if ((span->kept_size &&
 	     buffer_append_from(kept, span->kept, span->kept_at, span->kept_size)) ||
-	    (leave && attributes_append(&s->attributes, leave, kept)) ||
+	    (leave && append_args(s, leave, kept)) ||
 	    (span->unfinished &&
 	     attributes_append_bool(&s->attributes, "unfinished", true, kept)) ||
 	    attributes_read(&s->attributes, kept) ||
@@ -244,7 +312,7 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 	if ((span->kept_size || !leave || leave->type->nfields || leave->tail_size) &&
 	    render_args(s, span, leave, e))
 		return -1;
-	if (__builtin_expect(span->crossing, 0)) {
+	if (__builtin_expect(span->crossing || is_async(span->type), 0)) {
 		put_async(s, span, prefix, name, size);
 		return 0;
 	}
@@ -273,10 +341,10 @@ static int begin_call(void *ctx, const struct event *enter, const struct span *s
 	struct state *s = ctx;
 
 	(void)span;
-	(void)token;
 	if (!enter->type->nfields && !enter->tail_size)
 		return 0;
-	return attributes_append(&s->attributes, enter, keep) ? error_no_memory(e) : 0;
+	*token = async_id(enter);
+	return append_args(s, enter, keep) ? error_no_memory(e) : 0;
 }
 
 static int other_event(void *ctx, const struct event *ev, struct error *e)
@@ -286,13 +354,12 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	struct text_ref name = ev->type->name, group = ev->type->group;
 	const char *place = NULL;
 	uint32_t size;
-	bool counter;
+	bool counter, async = is_async(ev->type);
 	char *p;
 
 	buffer_clear(&s->bytes);
 	buffer_clear(&s->json);
-	if (!prefix || attributes_append(&s->attributes, ev, &s->bytes) ||
-	    attributes_read(&s->attributes, &s->bytes))
+	if (!prefix || append_args(s, ev, &s->bytes) || attributes_read(&s->attributes, &s->bytes))
 		return error_no_memory(e);
 	counter = ev->type->kind == KIND_COUNTER && attributes_keep_numbers(&s->attributes);
 	if (s->attributes.count && attributes_json(&s->attributes, &s->json))
@@ -300,7 +367,15 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	if (ev->place && !(place = place_names_get(&s->names, ev->place, &size)))
 		return error_no_memory(e);
 	p = line_room(s);
-	p = counter ? PUT(p, "{\"ph\":\"C\",") : PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
+	if (async) {
+		p = PUT(p, "{\"ph\":\"");
+		*p++ = async_phase(ev->type);
+		text_wrote(s->out, p);
+		put_id(s, ev->type, async_id(ev));
+		p = text_room(s->out, LINE_FIXED);
+	} else {
+		p = counter ? PUT(p, "{\"ph\":\"C\",") : PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
+	}
 	p = put_prefix(prefix, p);
 	p = put_stamp(s, p, ev->time, counts_ticks(ev->lane));
 	p = PUT(p, ",\"name\":");
@@ -309,7 +384,7 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 		text_put(s->out, place, size);
 	else
 		json_string(s->out, name.text, name.size);
-	if (group.size) {
+	if (group.size && !async) {
 		text_put(s->out, ",\"cat\":", 7);
 		json_string(s->out, group.text, group.size);
 	}
