@@ -85,10 +85,11 @@ static inline bool cut_is_slow(const struct cut *u)
 	return u->raw || u->kernel || u->relative;
 }
 
-/* Where the list stands: what is found out now about calls holds behind that operation. */
+/* The last operation of the list: what is found out now about calls is true after it. NULL: 0, as
+ * where a damaged summary has open calls of a stack whose beginning is known. */
 static inline size_t cut_position(const struct cut *u)
 {
-	return u->count - 1;
+	return u ? u->count - 1 : 0;
 }
 
 /* Give a new stack its cut. -1: memory is out (calls.out_of_memory). */

@@ -739,3 +739,13 @@ damage_byte() {
 	apitrace dump -v --color=never x.trace >want
 	trdecode x.trace | trencode --all-calls | cmp - want
 }
+
+@test "very many chunks in which nothing is packed take no stack" {
+	{
+		printf at
+		head -c 400000 /dev/zero | sed 's/\x00\x00\x00\x00/\x01\x00\x00\x00\x00/g'
+	} >"$BATS_TEST_TMPDIR/x.trace"
+	cd "$BATS_TEST_TMPDIR"
+	run bash -c "ulimit -s 256; trdecode -f apitrace -o x.trs x.trace"
+	((status < 128)) || fail "$output"
+}

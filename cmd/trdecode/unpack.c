@@ -20,6 +20,7 @@ enum {
 	/* what brotli is given at once: where it finds damage it keeps back what it unpacked of it
 	 */
 	BROTLI_SLICE = 128,
+	EMPTY = 2, /* chunk_snappy: nothing was packed in the chunk */
 };
 
 const char *unpack_name(enum container container)
@@ -146,7 +147,8 @@ static int rest_of_chunk(struct unpack *u, size_t n, const char *what, struct er
 	return got ? give(u, got) : 0;
 }
 
-static int more_snappy(struct unpack *u, struct error *e)
+/* The next chunk: 1, 0 at the end, -1, or EMPTY. */
+static int chunk_snappy(struct unpack *u, struct error *e)
 {
 	uint32_t packed, length;
 	size_t got;
@@ -187,8 +189,18 @@ static int more_snappy(struct unpack *u, struct error *e)
 		return rest_of_chunk(u, packed, "damaged", e);
 	take(u, packed);
 	if (!got)
-		return unpack_more(u, e);
+		return EMPTY;
 	return give(u, got);
+}
+
+static int more_snappy(struct unpack *u, struct error *e)
+{
+	int got;
+
+	do {
+		got = chunk_snappy(u, e);
+	} while (got == EMPTY);
+	return got;
 }
 
 /* --- gzip, brotli, zstd: what they have in common --- */

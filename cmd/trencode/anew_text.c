@@ -113,8 +113,6 @@ static int children(struct text_of *t, struct values *v, const struct value *of,
 
 	if (braces && of->definition)
 		d = dictionary_definition_id(t->d, of->definition);
-	if (nesting > VALUE_DEPTH)
-		return put(t->b, "...");
 	if (put(t->b, braces ? "{" : "["))
 		return -1;
 	for (uint64_t i = 0; i < of->count; i++) {
@@ -148,7 +146,8 @@ static int one(struct text_of *t, const struct value *x, struct values *v, unsig
 	case VALUE_REPR:
 		if (value(t, v, nesting + 1))
 			return -1;
-		return values_skip(v) || !v->bad ? 0 : 0;
+		values_skip(v);
+		return 0;
 	case VALUE_FLOAT:
 	case VALUE_DOUBLE:
 		if (!value_real(x, &real))
@@ -164,6 +163,7 @@ static int value(struct text_of *t, struct values *v, unsigned nesting)
 {
 	struct value x;
 
+	v->bad |= nesting > VALUE_DEPTH;
 	if (!values_value(v, &x))
 		return 0;
 	return one(t, &x, v, nesting);

@@ -62,14 +62,14 @@ static int put_number(struct buffer *b, const struct value *v)
 	return buffer_u8(b, '?');
 }
 
-/* The next value, v standing before it. What is deeper than depth allows is left out. */
-static int put_value(struct buffer *b, const struct dictionary *d, struct values *v, int depth)
+static int put_value(struct buffer *b, const struct dictionary *d, struct values *v, int depth);
+
+/* A value that nests no deeper than VALUE_DEPTH. */
+static int put_sound(struct buffer *b, const struct dictionary *d, struct values *v, int depth)
 {
-	struct values before = *v;
 	struct value out;
 
-	if (!values_value(v, &out))
-		return 0;
+	values_value(v, &out);
 	switch (out.tag) {
 	case VALUE_NULL: return buffer_append(b, "NULL", 4);
 	case VALUE_FALSE: return buffer_append(b, "false", 5);
@@ -80,12 +80,7 @@ static int put_value(struct buffer *b, const struct dictionary *d, struct values
 	case VALUE_OPAQUE:
 		return buffer_append(b, out.type_name, out.type_name_size) ||
 		       buffer_append(b, "{...}", 5);
-	case VALUE_REPR: /* the first of two is for people */
-		if (put_value(b, d, v, depth))
-			return -1;
-		*v = before;
-		values_skip(v);
-		return 0;
+	case VALUE_REPR: return put_sound(b, d, v, depth); /* the first of two is for people */
 	case VALUE_ARRAY:
 	case VALUE_STRUCT: break;
 	default: return put_number(b, &out);
@@ -97,9 +92,15 @@ static int put_value(struct buffer *b, const struct dictionary *d, struct values
 			return -1;
 	if (out.count > (depth > 0 ? ELEMENTS_MOST : 0) && buffer_append(b, "...", 3))
 		return -1;
-	*v = before;
-	values_skip(v);
 	return buffer_u8(b, out.tag == VALUE_ARRAY ? ']' : '}');
+}
+
+/* Append the next value, and step over it. Elements nested deeper than depth are left out. */
+static int put_value(struct buffer *b, const struct dictionary *d, struct values *v, int depth)
+{
+	struct values inside = *v;
+
+	return values_skip(v) ? put_sound(b, d, &inside, depth) : 0;
 }
 
 static int put_argument_name(struct buffer *b, const struct dictionary *d, const struct event *e,

@@ -72,6 +72,11 @@ static int replay_held(struct replay *r, const struct part_held *h, struct aggre
 	held = open;
 	for (size_t i = 0; i < s->keys->count; i++)
 		held |= key_is_open(r->cells[i].kind);
+	if (held && !s->bracket) {
+		/* a damaged summary: from its first part on all that is open is known */
+		errno = EINVAL;
+		return -1;
+	}
 	*into = held ? bracket_hold(s->bracket, stack->number, cut_position(stack->kept), open,
 				    r->cells)
 		     : groups_find(&s->groups, r->cells);
@@ -173,7 +178,7 @@ static int replay_kernel(struct replay *r, const struct cut_op *op)
 	struct statistics *s = r->s;
 	struct stack *stack = r->stack;
 	uint32_t caller = call_stacks_top(s->stacks, stack->number);
-	size_t at = stack->kept ? cut_position(stack->kept) : 0;
+	size_t at = cut_position(stack->kept);
 	struct key_cell closed[ENTERED_STACK];
 	int has = 0;
 
@@ -273,7 +278,7 @@ static int keep_point(struct replay *r)
 		return -1;
 	r->points = points;
 	points[r->position] = (struct point){call_stacks_top(r->s->stacks, stack->number),
-					     stack->kept ? cut_position(stack->kept) : 0};
+					     cut_position(stack->kept)};
 	return 0;
 }
 

@@ -53,6 +53,32 @@ static void cut(void)
 	is_u64(cuts, 1, "and this is counted");
 }
 
+/* Text of a value that nests too deep ends there. */
+static void nested(uint8_t tag)
+{
+	struct type type = {
+		.flags = TYPE_TAIL | TYPE_VALUES, .group = {"", 0, 0}, .name = {"", 0, 0}};
+	struct dictionary *d = calloc(1, sizeof *d);
+	struct buffer tail = {0};
+	struct event ev;
+	uint64_t blobs = 0;
+
+	dictionary_init(d);
+	value_put_detail(&tail, DETAIL_ARGUMENT, 1);
+	for (unsigned i = 0; i < 100000; i++) {
+		buffer_u8(&tail, tag);
+		if (tag == VALUE_ARRAY)
+			buffer_u8(&tail, 1);
+	}
+	ev = (struct event){.type = &type, .tail = tail.data, .tail_size = (uint32_t)tail.size};
+	b.size = 0;
+	ok(!anew_text_row(&b, d, &ev, &blobs) && b.size <= 4 * VALUE_DEPTH,
+	   "values that nest too deep are not printed");
+	buffer_free(&tail);
+	dictionary_free(d);
+	free(d);
+}
+
 /* --- calls that overlap --- */
 
 static char seen[64 * 1024];
@@ -153,6 +179,8 @@ int main(void)
 		types[i].group = types[i].name = (struct text_ref){"", 0, 0};
 	names();
 	cut();
+	nested(VALUE_REPR);
+	nested(VALUE_ARRAY);
 	overlap();
 	bounded();
 	buffer_free(&b);
