@@ -62,7 +62,7 @@ static inline int buffer_u64(struct buffer *b, uint64_t v)
 
 static inline int buffer_u8(struct buffer *b, uint8_t v)
 {
-	return buffer_append(b, &v, 1);
+	return buffer_put(b, &v, 1);
 }
 
 /* Make room in an array of elements of the given size for count + 1 of them. Returns the array, or

@@ -34,6 +34,25 @@ static inline uint64_t get_u64(const void *p)
 	return le64toh(v);
 }
 
+/* IEEE 754. */
+static inline float get_float(const void *p)
+{
+	uint32_t bits = get_u32(p);
+	float f;
+
+	memcpy(&f, &bits, sizeof f);
+	return f;
+}
+
+static inline double get_double(const void *p)
+{
+	uint64_t bits = get_u64(p);
+	double d;
+
+	memcpy(&d, &bits, sizeof d);
+	return d;
+}
+
 static inline void put_u16(void *p, uint16_t v)
 {
 	v = htole16(v);

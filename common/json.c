@@ -1,10 +1,9 @@
 #include "json.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "shortest.h"
 #include "utf8.h"
+
+enum { SHORT = 64 }; /* bytes of a string that is looked at twice rather than put piece by piece */
 
 /* Does the byte stand for itself inside a string? */
 static bool plain(unsigned char c)
@@ -101,22 +100,52 @@ int json_append_inside(struct buffer *b, const char *p, size_t n)
 
 int json_append_string(struct buffer *b, const char *p, size_t n)
 {
+	if (n < SHORT && plain_run(p, n) == n) {
+		uint8_t *to;
+
+		if (buffer_reserve(b, n + 2))
+			return -1;
+		to = b->data + b->size;
+		to[0] = '"';
+		memcpy(to + 1, p, n);
+		to[n + 1] = '"';
+		b->size += n + 2;
+		return 0;
+	}
 	return buffer_u8(b, '"') || json_append_inside(b, p, n) || buffer_u8(b, '"') ? -1 : 0;
+}
+
+/* NaN and the infinities are strings. */
+static void put_number(struct buffer *b, const char *digits, size_t n)
+{
+	bool quote = digits[n - 1] > '9';
+	char *p = (char *)b->data + b->size;
+
+	if (quote)
+		*p++ = '"';
+	memcpy(p, digits, n);
+	p += n;
+	if (quote)
+		*p++ = '"';
+	b->size = (size_t)((uint8_t *)p - b->data);
 }
 
 int json_append_real(struct buffer *b, double number)
 {
-	char text[40];
+	char text[SHORTEST_SIZE];
 
-	if (isnan(number))
-		return buffer_append(b, "\"nan\"", 5);
-	if (isinf(number))
-		return buffer_append(b, number < 0 ? "\"-inf\"" : "\"inf\"", number < 0 ? 6 : 5);
-	/* the shortest that reads back as the same */
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof text, "%.*g", digits, number);
-		if (strtod(text, NULL) == number)
-			break;
-	}
-	return buffer_append(b, text, strlen(text));
+	if (buffer_reserve(b, sizeof text + 2))
+		return -1;
+	put_number(b, text, shortest_double(text, number));
+	return 0;
+}
+
+int json_append_float(struct buffer *b, float number)
+{
+	char text[SHORTEST_SIZE];
+
+	if (buffer_reserve(b, sizeof text + 2))
+		return -1;
+	put_number(b, text, shortest_float(text, number));
+	return 0;
 }

@@ -27,5 +27,7 @@ int json_append_inside(struct buffer *b, const char *p, size_t n);
 
 /* A number with a fraction; JSON has no infinities and no NaN: those are strings. */
 int json_append_real(struct buffer *b, double number);
+/* The same with the digits that a float needs. */
+int json_append_float(struct buffer *b, float number);
 
 #endif

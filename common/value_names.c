@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "shortest.h"
+
 size_t value_enum_decimal(char out[static I128_SIZE], const struct definition *d,
 			  const struct value *v)
 {
@@ -71,5 +73,16 @@ int value_wide_text(struct buffer *b, const struct value *v)
 		if (put_character(b, c))
 			return -1;
 	}
+	return 0;
+}
+
+int value_real_text(struct buffer *b, const struct value *v)
+{
+	long double number = 0;
+
+	value_real(v, &number);
+	if (buffer_reserve(b, SHORTEST_SIZE))
+		return -1;
+	b->size += shortest_real((char *)b->data + b->size, (double)number, v->size);
 	return 0;
 }

@@ -21,4 +21,8 @@ int value_bits_text(struct buffer *b, const struct definition *d, uint64_t bits)
 /* Append a WSTRING as UTF-8, up to a unit 0; what is no character is U+FFFD. -1: memory is out. */
 int value_wide_text(struct buffer *b, const struct value *v);
 
+/* Append the shortest digits of a value that value_real() takes; those of a long double are its
+ * double's. -1: memory is out. */
+int value_real_text(struct buffer *b, const struct value *v);
+
 #endif

@@ -192,3 +192,18 @@ for row in csv.DictReader(sys.stdin):
 		assert_output 'trencode: 1 values of counters are no numbers and are left out'
 	done
 }
+
+@test "a float has the same digits in rows, keys, conditions and texts" {
+	trdecode "$DATA/apitrace/v6.trace" >v6.trs
+	for f in 'f.3 0.1' 'f.4 0.33333334' 'f.13 1e-45' 'f.12 3.4028235e+38' 'f.6 1e-05' 'd.4 0.3333333333333333' 'd.15 5e-324'; do
+		path=${f% *} digits=${f#* }
+		run -0 pipe "trencode -q -t ndjson v6.trs | grep -m 1 '\"name\":\"floats\"' | jq -c '.args.${path%.*}' | tr -d '[]' | cut -d , -f $((${path#*.} + 1))"
+		assert_output "$digits"
+		run -0 pipe "trstat -q -g 'arg.$path' -a count v6.trs | awk '\$2 == \"$digits\" { print \$1 }'"
+		assert_output 1
+		run -0 pipe "trfilter 'name == \"floats\" && arg.$path == $digits' v6.trs | trencode -q -t ndjson | wc -l"
+		assert_output 1
+	done
+	run -0 pipe 'trencode -t chrome v6.trs 2>&1 | grep -o "\"f\":\[0,-0,1,0.1,0.33333334,1e-07"'
+	assert_output
+}

@@ -8,7 +8,9 @@
 
 #include "anew.h"
 #include "common/field.h"
+#include "common/shortest.h"
 #include "common/utf8.h"
+#include "common/value_names.h"
 #include "text_values.h"
 
 static int put(struct buffer *b, const char *s)
@@ -152,7 +154,7 @@ static int one(struct text_of *t, const struct value *x, struct values *v, unsig
 	case VALUE_DOUBLE:
 		if (!value_real(x, &real))
 			return put(t->b, "?");
-		return buffer_printf(t->b, x->tag == VALUE_FLOAT ? "%.9Lg" : "%.17Lg", real);
+		return value_real_text(t->b, x);
 	case VALUE_UINT: return buffer_printf(t->b, "%" PRIu64, x->number);
 	case VALUE_POINTER: return buffer_printf(t->b, "0x%" PRIx64, x->number);
 	}
@@ -223,6 +225,7 @@ bool anew_is_own_field(const struct type *t, const struct field *f)
 static int element(struct buffer *b, const struct field *f, const struct field_value *v)
 {
 	const struct member *m;
+	char real[SHORTEST_SIZE];
 
 	switch (v->form) {
 	case FORM_INT:
@@ -233,7 +236,7 @@ static int element(struct buffer *b, const struct field *f, const struct field_v
 		if (v->form == FORM_INT)
 			return buffer_printf(b, "%" PRId64, v->i);
 		return buffer_printf(b, f->kind == FIELD_HEX ? "0x%" PRIx64 : "%" PRIu64, v->u);
-	case FORM_REAL: return buffer_printf(b, f->size == 4 ? "%.9g" : "%.17g", v->real);
+	case FORM_REAL: return buffer_append(b, real, shortest_real(real, v->real, v->size));
 	case FORM_TEXT:
 		if (f->kind != FIELD_BYTES && f->kind != FIELD_BITMAP)
 			return put_quoted(b, v->text, v->size, SIZE_MAX);

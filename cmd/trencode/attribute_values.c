@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/shortest.h"
 #include "common/utf8.h"
 #include "common/value_names.h"
 
@@ -87,22 +88,13 @@ static void set_string(const struct value *v, struct attribute *out)
 static void set_float(const struct value *v, struct attribute *out)
 {
 	long double number;
-	char text[32];
 
 	out->kind = ATTRIBUTE_NULL;
 	if (!value_real(v, &number))
 		return;
 	out->kind = ATTRIBUTE_REAL;
-	out->real = (double)number;
-	if (v->size != 4)
-		return;
 	/* as a float is written: 0.1, not the double that comes next to it */
-	for (int digits = 6; digits <= 9; digits++) {
-		snprintf(text, sizeof text, "%.*g", digits, out->real);
-		if (strtof(text, NULL) == (float)out->real)
-			break;
-	}
-	out->real = strtod(text, NULL);
+	out->real = v->size == 4 ? shortest_widen((float)number) : (double)number;
 }
 
 static int set_number(const struct attribute_source *s, const struct value *v,
@@ -266,6 +258,8 @@ static int put_scalar(const struct attribute_source *s, const struct value *v, s
 	struct attributes quoting = {.quote_numbers = s->quote_numbers};
 	struct attribute item;
 
+	if (v->tag == VALUE_FLOAT) /* of matrices and vectors there are many */
+		return json_append_float(json, get_float(v->bytes));
 	return set_scalar(s, v, &item) || attribute_json(&quoting, &item, json) ? -1 : 0;
 }
 
@@ -376,7 +370,7 @@ static int set_element(const struct attribute_source *s, const struct field *f,
 		return 0;
 	case FORM_REAL:
 		out->kind = ATTRIBUTE_REAL;
-		out->real = v->real;
+		out->real = v->size == 4 ? shortest_widen((float)v->real) : v->real;
 		return 0;
 	case FORM_TEXT:
 		if (f->kind == FIELD_BYTES || f->kind == FIELD_BITMAP)

@@ -10,8 +10,21 @@ struct state {
 	struct event_rows rows;
 	struct place_names texts; /* as JSON strings */
 	struct text *out;
+	struct buffer keys; /* ",\"name\":" of each column */
+	uint32_t key_ends[ROW_COLUMNS];
 	bool quote_numbers;
 };
+
+static int make_keys(struct state *s)
+{
+	for (size_t i = 0; i < s->rows.ncolumns; i++) {
+		if (buffer_printf(&s->keys, "%c\"%s\":", i ? ',' : '{',
+				  row_column_name(s->rows.columns[i])))
+			return -1;
+		s->key_ends[i] = (uint32_t)s->keys.size;
+	}
+	return 0;
+}
 
 static void put_time(struct state *s, uint64_t time)
 {
@@ -53,10 +66,11 @@ static int write_row(struct event_rows *r, struct error *e)
 {
 	struct state *s = (struct state *)r;
 
-	for (size_t i = 0; i < s->rows.ncolumns; i++) {
-		text_put(s->out, i ? ",\"" : "{\"", 2);
-		text_puts(s->out, row_column_name(s->rows.columns[i]));
-		text_put(s->out, "\":", 2);
+	const char *keys = (const char *)s->keys.data;
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < s->rows.ncolumns; at = s->key_ends[i++]) {
+		text_put(s->out, keys + at, s->key_ends[i] - at);
 		if (put_cell(s, s->rows.columns[i]))
 			return error_no_memory(e);
 	}
@@ -73,7 +87,7 @@ static int ndjson_begin(struct encoding *en, struct error *e)
 	s->out = en->text;
 	s->quote_numbers = en->options->quote_numbers;
 	place_names_init_strings(&s->texts, en->dictionary, json_append_string);
-	return 0;
+	return make_keys(s) ? error_no_memory(e) : 0;
 }
 
 static void ndjson_free(struct encoding *en)
@@ -84,6 +98,7 @@ static void ndjson_free(struct encoding *en)
 		return;
 	event_rows_free(&s->rows);
 	place_names_free(&s->texts);
+	buffer_free(&s->keys);
 	free(s);
 	en->state = NULL;
 }

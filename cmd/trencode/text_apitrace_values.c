@@ -163,14 +163,11 @@ static int child(const struct apitrace_writer *w, struct values *v, const struct
 
 static int single(const struct apitrace_writer *w, const uint8_t *bytes)
 {
-	uint32_t bits = get_u32(bytes);
 	struct buffer *b = w->out;
-	float f;
 
-	memcpy(&f, &bits, 4);
 	if (buffer_reserve(b, 40))
 		return -1;
-	b->size += apitrace_float((char *)b->data + b->size, f);
+	b->size += apitrace_float((char *)b->data + b->size, get_float(bytes));
 	return 0;
 }
 
@@ -315,14 +312,10 @@ static int blob(const struct apitrace_writer *w, const struct value *v)
 static int floating(const struct apitrace_writer *w, const struct value *v)
 {
 	char text[40];
-	uint64_t bits;
-	double d;
 
 	if (v->size == 4)
 		return single(w, v->bytes);
-	bits = get_u64(v->bytes);
-	memcpy(&d, &bits, 8);
-	return put(w, text, apitrace_double(text, d));
+	return put(w, text, apitrace_double(text, get_double(v->bytes)));
 }
 
 static int child(const struct apitrace_writer *w, struct values *v, const struct value *value,

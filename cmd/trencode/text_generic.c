@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "common/field.h"
+#include "common/shortest.h"
 #include "text_values.h"
 
 enum { SECOND = 1000000000 };
@@ -40,6 +41,8 @@ static void print_time(struct text *out, const struct event *ev)
 
 static void print_element(struct text *out, const struct field *f, const struct field_value *v)
 {
+	char real[SHORTEST_SIZE];
+
 	switch (v->form) {
 	case FORM_NONE: text_char(out, '?'); break;
 	case FORM_INT: text_i64(out, v->i); break;
@@ -51,7 +54,7 @@ static void print_element(struct text *out, const struct field *f, const struct 
 			text_u64(out, v->u);
 		}
 		break;
-	case FORM_REAL: text_printf(out, "%g", v->real); break;
+	case FORM_REAL: text_put(out, real, shortest_real(real, v->real, v->size)); break;
 	case FORM_TEXT:
 		if (f->kind == FIELD_BYTES || f->kind == FIELD_BITMAP) {
 			for (size_t i = 0; i < v->size; i++)

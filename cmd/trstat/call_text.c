@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "common/field.h"
+#include "common/shortest.h"
 #include "common/value_names.h"
 
 enum { TEXT_MOST = 40, ELEMENTS_MOST = 4, FLOAT_ARGUMENT = 1000 };
@@ -58,7 +59,7 @@ static int put_number(struct buffer *b, const struct value *v)
 		return is_signed ? buffer_printf(b, "%" PRId64, (int64_t)n)
 				 : buffer_printf(b, "%" PRIu64, n);
 	if (value_real(v, &real))
-		return buffer_printf(b, "%.9Lg", real);
+		return value_real_text(b, v);
 	return buffer_u8(b, '?');
 }
 
@@ -142,6 +143,13 @@ static int put_values(struct buffer *b, const struct dictionary *d, const struct
 	return 0;
 }
 
+static int put_real(struct buffer *b, double real, size_t size)
+{
+	char text[SHORTEST_SIZE];
+
+	return buffer_append(b, text, shortest_real(text, real, size));
+}
+
 static int put_fields(struct buffer *b, const struct event *e)
 {
 	size_t before = b->size;
@@ -160,7 +168,7 @@ static int put_fields(struct buffer *b, const struct event *e)
 		if (v.form == FORM_TEXT)
 			bad = put_text(b, v.text, v.size);
 		else if (v.form == FORM_REAL)
-			bad = buffer_printf(b, "%.9g", v.real);
+			bad = put_real(b, v.real, v.size);
 		else if (f->role == ROLE_ADDRESS)
 			bad = buffer_printf(b, "0x%" PRIx64, v.u);
 		else if (v.form == FORM_INT)

@@ -1,8 +1,8 @@
 #include "condition.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "common/shortest.h"
 #include "condition_nodes.h"
 
 void condition_node_free(struct condition_node *n)
@@ -35,14 +35,13 @@ void condition_free(struct condition *c)
  */
 static bool real_of(struct scalar *s, uint64_t size)
 {
-	char *end, again[40];
+	char *end, again[SHORTEST_SIZE];
 	double real;
 
 	if (s->form != SCALAR_TEXT || !s->size || s->size >= sizeof(again))
 		return false;
-	real = strtod(s->text, &end);
-	if (end != s->text + s->size ||
-	    (size_t)snprintf(again, sizeof(again), "%.17g", real) != s->size ||
+	real = size == 4 ? (double)strtof(s->text, &end) : strtod(s->text, &end);
+	if (end != s->text + s->size || shortest_real(again, real, size) != s->size ||
 	    memcmp(again, s->text, s->size) != 0)
 		return false;
 	*s = (struct scalar){.form = SCALAR_REAL, .real = real, .real_size = size == 4 ? 4 : 8};

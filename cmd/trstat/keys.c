@@ -1,8 +1,7 @@
 #include "keys.h"
 
-#include <stdio.h>
-
 #include "common/argument.h"
+#include "common/shortest.h"
 #include "common/value_names.h"
 
 static void from_value(const struct dictionary *d, const struct value *v, struct field_value *out)
@@ -101,7 +100,7 @@ static int field_cell(const struct dictionary *d, struct groups *g, const struct
 {
 	struct field_value v;
 	struct value parts;
-	char real[40];
+	char real[SHORTEST_SIZE];
 
 	if (e && !field_find(e->type, name) && find_value(d, e, name, &parts) &&
 	    (parts.tag == VALUE_BITMASK || parts.tag == VALUE_WSTRING))
@@ -112,8 +111,7 @@ static int field_cell(const struct dictionary *d, struct groups *g, const struct
 	case FORM_INT: *cell = key_signed(v.i); return 0;
 	case FORM_UINT: *cell = key_unsigned(v.u); return 0;
 	case FORM_REAL:
-		if (groups_text(g, real, (size_t)snprintf(real, sizeof(real), "%.17g", v.real),
-				cell))
+		if (groups_text(g, real, shortest_real(real, v.real, v.size), cell))
 			return -1;
 		cell->value = v.size == 4 ? 4 : 8;
 		return 0;

@@ -1,0 +1,25 @@
+/*
+ * shortest.h - floats and doubles as the shortest decimals that read back as the same number
+ *
+ * Of several such decimals the one nearest to the number is taken. The layout is that of "%.15g",
+ * or of "%.16g" and "%.17g" where so many digits are needed.
+ */
+#ifndef TR_SHORTEST_H
+#define TR_SHORTEST_H
+
+#include <stddef.h>
+
+enum { SHORTEST_SIZE = 32 };
+
+/* Write the digits to out, which has SHORTEST_SIZE bytes; returns how many were written. There is
+ * no NUL. NaN and the infinities are "nan", "inf" and "-inf". */
+size_t shortest_double(char *out, double x);
+size_t shortest_float(char *out, float x);
+
+/* The same of a field of so many bytes: 4 (x is a float) or 8. */
+size_t shortest_real(char *out, double x, size_t size);
+
+/* The double nearest to the shortest decimal of a float: 0.1 of 0.1f. */
+double shortest_widen(float x);
+
+#endif
