@@ -319,11 +319,11 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 	if (e->type->flags & TYPE_KERNEL &&
 	    (e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE))
 		return calls_kernel(c, s, e, done);
-	if (__builtin_expect(s->kernel && s->kernel->count, 0)) {
+	if (__builtin_expect(s->kernel && s->kernel->count, 0) &&
+	    (e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE)) {
 		if (e->type->flags & TYPE_INNER) /* scheduled out in there */
 			return calls_kernel_inner(c, s, e, done);
-		if (e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE)
-			calls_pass_kernel(c, s, e->time);
+		calls_pass_kernel(c, s, e->time);
 	}
 	if (e->type->kind == KIND_ENTER)
 		return calls_enter(c, s, e);

@@ -16,7 +16,8 @@ static const struct type entry = {.kind = KIND_ENTER, .flags = TYPE_DEPTH},
 			 irq_leave = {.kind = KIND_LEAVE, .flags = TYPE_PER_CPU},
 			 kernel_entry = {.kind = KIND_ENTER, .flags = TYPE_DEPTH | TYPE_KERNEL},
 			 kernel_leave = {.kind = KIND_LEAVE, .flags = TYPE_DEPTH | TYPE_KERNEL},
-			 note = {.kind = KIND_INSTANT};
+			 note = {.kind = KIND_INSTANT},
+			 sched_note = {.kind = KIND_INSTANT, .flags = TYPE_INNER};
 
 static struct dictionary dictionary;
 static uint32_t place[PLACES];
@@ -482,6 +483,7 @@ static void test_kernel(void)
 	feed(&sched_out, 81, place[LEAF], 0);
 	feed(&kernel_entry, 83, place[H], 1);
 	ok(kernel_out(84, H, 1, 1, 1), "inside of scheduling");
+	ok(feed(&sched_note, 84, 0, 0) == CALLS_NONE, "an instant in the kernel ends no call");
 	ok(feed(&sched_in, 85, place[LEAF], 0) == CALLS_LEAVE && done_call.total == 4 &&
 		   done_call.self == 3 && done_call.caller == place[G],
 	   "scheduled out in the kernel");
