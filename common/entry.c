@@ -8,8 +8,10 @@ int entry_next(const uint8_t *payload, size_t n, size_t *at, struct raw_entry *e
 	size_t left = n - *at;
 	uint64_t next;
 
-	if (left < ENTRY_HEADER)
+	if (!left)
 		return 0;
+	if (left < ENTRY_HEADER)
+		return -1;
 	*e = (struct raw_entry){.kind = get_u16(p),
 				.id = get_u32(p + 8),
 				.size = get_u32(p + 4),

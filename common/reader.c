@@ -18,24 +18,23 @@ bool reader_parse_header(const uint8_t *p, struct block *b)
 			    .flags = get_u16(p + 6),
 			    .length = get_u32(p + 8),
 			    .crc = get_u32(p + 12)};
-	return get_u32(p) == BLOCK_SYNC && header_sane(b) &&
+	return get_u32(p) == BLOCK_SYNC &&
+	       get_u32(p + BLOCK_CHECKED) == checksum(0, p, BLOCK_CHECKED) && header_sane(b) &&
 	       (b->kind <= BLOCK_END || b->flags & BLOCK_MAY_SKIP);
 }
 
-int reader_check_crc(struct reader *r, const struct block *b)
+const char *reader_crc_fault(const struct block *b)
 {
-	if (b->flags & BLOCK_HAS_CRC && checksum(0, b->payload, b->length) != b->crc)
-		return reader_damaged(r, b->offset, "a block with a wrong checksum");
-	return 0;
+	return b->flags & BLOCK_HAS_CRC && checksum(0, b->payload, b->length) != b->crc
+		       ? "a block with a wrong checksum"
+		       : NULL;
 }
 
-int reader_meta(struct reader *r, const struct block *b, struct meta *m)
+void reader_meta(const struct reader *r, const struct block *b, struct meta *m)
 {
 	const uint8_t *p = b->payload;
 	uint32_t source = get_u32(p), name = get_u32(p + 32);
 
-	if (name > b->length - 40)
-		return reader_damaged(r, b->offset, "a part of the source with an impossible name");
 	*m = (struct meta){.source = idmap_get(&r->dictionary.ids[ENTRY_SOURCE], source),
 			   .flags = get_u32(p + 4),
 			   .hash = get_u64(p + 8),
@@ -45,9 +44,22 @@ int reader_meta(struct reader *r, const struct block *b, struct meta *m)
 			   .name_size = name,
 			   .data = p + 40 + name,
 			   .size = get_u32(p + 36)};
-	if (m->size > b->length - 40 - name)
-		return reader_damaged(r, b->offset, "a part of the source longer than its block");
-	return 0;
+}
+
+/* What is wrong with a META block; NULL: nothing. */
+static const char *meta_fault(const struct reader *r, const struct block *b)
+{
+	const uint8_t *p = b->payload;
+	uint32_t source = get_u32(p), name = get_u32(p + 32), size = get_u32(p + 36);
+	uint64_t total = get_u64(p + 16), offset = get_u64(p + 24);
+
+	if ((uint64_t)name + size > b->length - 40)
+		return "a part of the source longer than its block";
+	if (offset > total || size > total - offset)
+		return "a piece beyond its part of the source";
+	if (source && !idmap_get(&r->dictionary.ids[ENTRY_SOURCE], source))
+		return "a part of a source that is not declared";
+	return NULL;
 }
 
 /* The input has ended within a block. Or its length was a lie, and others are behind its header. */
@@ -76,7 +88,7 @@ static int next_block(struct reader *r, struct block *b)
 		reader_go_on_behind_damage(r);
 		return -1;
 	}
-	if (reader_check_head(r, b))
+	if (reader_check_order(r, b))
 		return -1;
 	b->offset = r->offset;
 	b->file = r->file;
@@ -113,13 +125,32 @@ static int read_dict(struct reader *r, struct block *b)
 	return reader_damaged(r, b->offset + BLOCK_HEADER + where, e.what);
 }
 
+/* Why a block other than EVENTS is of no use; NULL: it is. */
+static const char *block_fault(const struct reader *r, const struct block *b)
+{
+	const char *fault = reader_crc_fault(b);
+
+	if (fault)
+		return fault;
+	switch (b->kind) {
+	case BLOCK_HEAD: return reader_head_fault(r, b);
+	case BLOCK_META: return meta_fault(r, b);
+	case BLOCK_END: return reader_end_fault(b);
+	}
+	return NULL;
+}
+
 /* What a block says is taken in here. 1, or -1: it is of no use; 2: something is wrong with it,
  * which is to be said before the block is given out. */
 static int take_block(struct reader *r, struct block *b)
 {
+	const char *fault;
+
 	if (b->kind == BLOCK_EVENTS)
 		return reader_read_events(r, b) ? -1 : 1;
-	if (reader_check_crc(r, b)) {
+	fault = block_fault(r, b);
+	if (fault) {
+		reader_damaged(r, b->offset, fault);
 		if (b->kind == BLOCK_HEAD)
 			dictionary_segment(&r->dictionary, true);
 		reader_distrust_length(r, b->length);

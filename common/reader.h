@@ -86,6 +86,8 @@ struct reader {
 	bool stop;	    /* nothing more is read: memory is out, or the output failed */
 	bool in_segment;    /* behind a marker, before END */
 	bool head_seen;	    /* and behind HEAD */
+	bool has_crc;	    /* the blocks of the segment have checksums */
+	char marker[9];	    /* digits of the segment's marker, "" where that is damaged */
 	bool open_stream;   /* the stream has not had its last END */
 	bool more_expected; /* it has had one that is not its last */
 	bool hurt;	    /* damage in this segment was reported */
@@ -125,8 +127,8 @@ int reader_rows(struct reader *r, struct block *b);
  * empty otherwise). */
 int reader_pass(struct reader *r, struct block *b, struct writer *w, struct error *e);
 
-/* Take a META block apart. -1: damaged. */
-int reader_meta(struct reader *r, const struct block *b, struct meta *m);
+/* Take a META block apart. */
+void reader_meta(const struct reader *r, const struct block *b, struct meta *m);
 
 /* The flags of the first HEAD (enum head_flags), from the first bytes of a stream. */
 uint32_t reader_head_flags(const void *data, size_t n);

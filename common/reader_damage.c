@@ -2,27 +2,17 @@
 
 enum { REREAD_LIMIT = 64 * 1024 * 1024 };
 
-/* Of a kind that is known here: amid damage others are rather an accident. */
-static bool known_header(const uint8_t *p, uint16_t *kind)
-{
-	struct block b;
-	bool good = reader_parse_header(p, &b) && b.kind <= BLOCK_END && b.flags < 8;
-
-	*kind = b.kind;
-	return good;
-}
-
 /* Can the stream go on at p, where a marker and a block header have room? */
 static bool anchor(const struct reader *r, const uint8_t *p)
 {
-	uint16_t kind;
+	struct block b;
 
 	if (*p == (uint8_t)MARKER_PREFIX[0])
-		return reader_is_stream(p, MARKER_SIZE) && known_header(p + MARKER_SIZE, &kind) &&
-		       kind == BLOCK_HEAD;
-	if (*p != (BLOCK_SYNC & 0xff) || !known_header(p, &kind))
+		return reader_is_stream(p, MARKER_SIZE) &&
+		       reader_parse_header(p + MARKER_SIZE, &b) && b.kind == BLOCK_HEAD;
+	if (*p != (BLOCK_SYNC & 0xff) || !reader_parse_header(p, &b))
 		return false;
-	return r->in_segment || kind == BLOCK_HEAD;
+	return r->in_segment || b.kind == BLOCK_HEAD;
 }
 
 int reader_resynchronise(struct reader *r)
@@ -33,7 +23,7 @@ int reader_resynchronise(struct reader *r)
 	for (;;) {
 		int got = reader_fill(r, ANCHOR, READ_SIZE);
 		const uint8_t *p = r->data + r->begin, *end;
-		uint16_t kind;
+		struct block b;
 
 		if (got <= 0) {
 			reader_consume(r, r->filled - r->begin);
@@ -48,10 +38,11 @@ int reader_resynchronise(struct reader *r)
 		r->cut = false;
 		if (*p == (uint8_t)MARKER_PREFIX[0]) {
 			r->in_segment = false;
-		} else if (known_header(p, &kind) && kind == BLOCK_HEAD) {
+		} else if (reader_parse_header(p, &b) && b.kind == BLOCK_HEAD) {
 			/* a segment whose marker is damaged */
 			r->in_segment = true;
 			r->head_seen = false;
+			r->marker[0] = '\0';
 		}
 		return 1;
 	}
@@ -73,13 +64,14 @@ bool reader_length_is_true(struct reader *r, size_t length)
 	struct error was = r->error;
 	int got = reader_fill(r, length + BLOCK_HEADER, READ_SIZE);
 	const uint8_t *behind = r->data + r->begin + length;
+	struct block b;
 
 	if (got < 0)
 		return false;
 	r->error = was;
 	if (!got)
 		return r->filled - r->begin == length;
-	return get_u32(behind) == BLOCK_SYNC || reader_is_stream(behind, MARKER_SIZE);
+	return reader_parse_header(behind, &b) || reader_is_stream(behind, MARKER_SIZE);
 }
 
 bool reader_may_go_back(struct reader *r, size_t length)

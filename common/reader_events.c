@@ -30,6 +30,7 @@ static int load_cut(struct reader *r, struct block *b)
 
 int reader_load(struct reader *r, struct block *b)
 {
+	const char *fault;
 	int got;
 
 	if (b->kind != BLOCK_EVENTS || r->loaded)
@@ -42,7 +43,8 @@ int reader_load(struct reader *r, struct block *b)
 	if (!got)
 		return load_cut(r, b);
 	b->available = b->length;
-	if (reader_check_crc(r, b) || reader_tables(r, b)) {
+	fault = reader_crc_fault(b);
+	if ((fault && reader_damaged(r, b->offset, fault)) || reader_tables(r, b)) {
 		if (!r->stop)
 			reader_distrust_length(r, b->length);
 		return -1;

@@ -40,8 +40,8 @@ static inline void reader_consume(struct reader *r, size_t n)
 
 /* reader.c: the header of a block; false if none stands at p. */
 bool reader_parse_header(const uint8_t *p, struct block *b);
-/* -1, with the error: the payload is not what it was. */
-int reader_check_crc(struct reader *r, const struct block *b);
+/* What is wrong with the payload by its checksum; NULL: nothing. */
+const char *reader_crc_fault(const struct block *b);
 
 /* How much to read for a block of EVENTS, or otherwise. Of a file that is the block with the header
  * of the next one: so each of them comes to the same place in memory, where the processor has it at
@@ -56,13 +56,16 @@ static inline size_t reader_at_once(const struct reader *r, const struct block *
 /* reader_segment.c, between segments: another marker (1), or the end of the input (2: as it should,
  * -1). */
 int reader_begin_segment(struct reader *r);
-/* The first block of a segment, and no other, is HEAD. What is not so is said once and gone past.
- */
-int reader_check_head(struct reader *r, const struct block *b);
+/* The first block of a segment, and no other, is HEAD, and all have checksums or none. What is not
+ * so is said once and gone past. */
+int reader_check_order(struct reader *r, const struct block *b);
 /* A version of later days: no stream for us, or on to another segment of one that we know. */
 int reader_check_version(struct reader *r, const struct block *b);
 /* Summaries are for one program, and that one takes nothing else with them. */
 int reader_check_summary(struct reader *r, const struct block *b);
+/* What is wrong with a HEAD or END block, so that it is of no use; NULL: nothing. */
+const char *reader_head_fault(const struct reader *r, const struct block *b);
+const char *reader_end_fault(const struct block *b);
 /* What HEAD and END say. -1: with the error, which does not make them useless. */
 int reader_read_head(struct reader *r, const struct block *b);
 int reader_read_end(struct reader *r, const struct block *b);

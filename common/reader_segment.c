@@ -1,5 +1,7 @@
 #include <inttypes.h>
+#include <stdio.h>
 
+#include "program.h"
 #include "reader_private.h"
 
 uint32_t reader_head_flags(const void *data, size_t n)
@@ -75,35 +77,40 @@ int reader_begin_segment(struct reader *r)
 		reader_go_on_behind_damage(r);
 		return -1;
 	}
+	memcpy(r->marker, r->data + r->begin + MARKER_SIZE - 8, 8);
 	reader_consume(r, MARKER_SIZE);
 	r->in_segment = true;
 	r->head_seen = false;
 	return 1;
 }
 
-int reader_check_head(struct reader *r, const struct block *b)
+/* After -1 the same block is met again, unless it is a head too many. */
+int reader_check_order(struct reader *r, const struct block *b)
 {
-	bool head = b->kind == BLOCK_HEAD;
+	bool head = b->kind == BLOCK_HEAD, has_crc = b->flags & BLOCK_HAS_CRC,
+	     first = !r->head_seen, same = has_crc == r->has_crc;
 
-	if (head != r->head_seen) {
-		if (head) {
-			r->rows = 0;
-			r->hurt = false;
-		}
-		r->head_seen = true;
+	r->head_seen = true;
+	r->has_crc = has_crc;
+	if (first && head) {
+		r->rows = 0;
+		r->hurt = false;
 		return 0;
 	}
-	reader_damaged(r, r->offset,
-		       head ? "a head within a segment"
-			    : "a segment that does not begin with its head");
+	if (first) {
+		dictionary_segment(&r->dictionary, true);
+		return reader_damaged(r, r->offset, "a segment that does not begin with its head");
+	}
 	if (head) {
+		reader_damaged(r, r->offset, "a head within a segment");
 		reader_consume(r, BLOCK_HEADER);
 		reader_distrust_length(r, b->length);
-	} else {
-		dictionary_segment(&r->dictionary, true);
-		r->head_seen = true;
+		return -1;
 	}
-	return -1;
+	return same ? 0
+		    : reader_damaged(r, r->offset,
+				     has_crc ? "a block with a checksum among others without"
+					     : "a block without a checksum among others with one");
 }
 
 int reader_check_version(struct reader *r, const struct block *b)
@@ -148,6 +155,38 @@ int reader_check_summary(struct reader *r, const struct block *b)
 			   : "is an event stream, no summary; trstat --partial makes one of it");
 }
 
+/* A marker without its digits was damaged, and said to be. */
+static bool matches_marker(const struct reader *r, uint64_t stream_id)
+{
+	char digits[9];
+
+	snprintf(digits, sizeof digits, "%08x", (uint32_t)stream_id);
+	return !r->marker[0] || !strcmp(r->marker, digits);
+}
+
+const char *reader_head_fault(const struct reader *r, const struct block *b)
+{
+	/* with a checksum it is the marker that is damaged */
+	return b->flags & BLOCK_HAS_CRC || matches_marker(r, get_u64(b->payload + 8))
+		       ? NULL
+		       : "a head that does not match its marker";
+}
+
+/* Bytes of the properties that make sense. */
+static size_t properties_size(const uint8_t *p, size_t n)
+{
+	size_t at = 0;
+
+	while (n - at >= 8) {
+		uint64_t next = at + 8 + align_up(get_u32(p + at + 4), 8);
+
+		if (next > n)
+			break;
+		at = (size_t)next;
+	}
+	return at;
+}
+
 int reader_read_head(struct reader *r, const struct block *b)
 {
 	const uint8_t *p = b->payload;
@@ -160,7 +199,7 @@ int reader_read_head(struct reader *r, const struct block *b)
 			   .stream_id = get_u64(p + 8),
 			   .flags = get_u32(p + 16),
 			   .properties = p + 24,
-			   .properties_size = b->length - 24};
+			   .properties_size = properties_size(p + 24, b->length - 24)};
 	r->dictionary.filtered = h->flags & HEAD_FILTERED;
 	r->dictionary.reduced = h->flags & HEAD_REDUCED;
 	same = r->open_stream && h->stream_id == r->stream_id;
@@ -175,11 +214,25 @@ int reader_read_head(struct reader *r, const struct block *b)
 	r->sequence = h->sequence;
 	r->open_stream = true;
 	r->more_expected = false;
+	if (!matches_marker(r, h->stream_id))
+		return reader_damaged(r, b->offset - MARKER_SIZE,
+				      "a marker that does not match its head");
+	if (h->properties_size < b->length - 24)
+		return reader_damaged(r, b->offset, "a head with a property beyond its block");
 	if (!missing)
 		return 0;
 	r->lossy = true;
 	return error_set(&r->error, r->file, b->offset,
 			 "a segment of the stream is missing before this one");
+}
+
+const char *reader_end_fault(const struct block *b)
+{
+	if (get_u32(b->payload + 48) > b->length - 56)
+		return "an end mark whose message is longer than its block";
+	if (get_u32(b->payload + 40) > STATUS_FAILED)
+		return "an end mark with an impossible status";
+	return NULL;
 }
 
 int reader_read_end(struct reader *r, const struct block *b)
@@ -188,8 +241,6 @@ int reader_read_end(struct reader *r, const struct block *b)
 	uint32_t length = get_u32(p + 48);
 	struct end *end = &r->end;
 
-	if (length > b->length - 56)
-		length = b->length - 56;
 	*end = (struct end){.events = get_u64(p),
 			    .gaps = get_u64(p + 8),
 			    .lost = get_u64(p + 16),

@@ -4,8 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bytes.h"
-#include "stream.h"
+#include "reader_private.h"
 
 enum {
 	TAIL = 8192, /* END is at most so long */
@@ -51,30 +50,24 @@ static int walk_segment(struct walk *w, bool *first, uint64_t *events, uint64_t 
 		return -1;
 	w->at += MARKER_SIZE;
 	for (;; head = false) {
-		uint16_t kind;
-		uint32_t length;
+		struct block b;
 
 		p = look(w, BLOCK_HEADER);
-		if (!p || get_u32(p) != BLOCK_SYNC)
-			return -1;
-		kind = get_u16(p + 4);
-		length = get_u32(p + 8);
-		if (head != (kind == BLOCK_HEAD) || length % 8)
+		if (!p || !reader_parse_header(p, &b) || head != (b.kind == BLOCK_HEAD))
 			return -1;
 		w->at += BLOCK_HEADER;
-		if (kind == BLOCK_HEAD || kind == BLOCK_END) {
-			p = length < (head ? 8 : END_LEAST) ? NULL : look(w, head ? 8 : END_LEAST);
-			if (!p)
-				return -1;
-		}
-		if (kind == BLOCK_HEAD)
+		p = b.kind == BLOCK_HEAD || b.kind == BLOCK_END ? look(w, head ? 8 : END_LEAST)
+								: NULL;
+		if (!p && (b.kind == BLOCK_HEAD || b.kind == BLOCK_END))
+			return -1;
+		if (b.kind == BLOCK_HEAD)
 			*first = !get_u32(p + 4);
-		if (kind == BLOCK_END) {
+		if (b.kind == BLOCK_END) {
 			*events = get_u64(p);
 			*last = get_u64(p + 32);
 		}
-		w->at += length;
-		if (kind == BLOCK_END)
+		w->at += b.length;
+		if (b.kind == BLOCK_END)
 			return w->at <= w->size ? 0 : -1;
 	}
 }
@@ -110,9 +103,10 @@ int reader_tail_last(int fd, uint64_t *last)
 	n = pread(fd, tail, sizeof tail, st.st_size > TAIL ? st.st_size - TAIL : 0);
 	for (ssize_t at = n - BLOCK_HEADER - END_LEAST; at >= 0; at -= 8) {
 		const uint8_t *p = tail + at;
+		struct block b;
 
-		if (get_u32(p) != BLOCK_SYNC || get_u16(p + 4) != BLOCK_END ||
-		    get_u32(p + 8) != (size_t)(n - at) - BLOCK_HEADER)
+		if (!reader_parse_header(p, &b) || b.kind != BLOCK_END ||
+		    b.length != (size_t)(n - at) - BLOCK_HEADER)
 			continue;
 		*last = get_u64(p + BLOCK_HEADER + 32);
 		return get_u64(p + BLOCK_HEADER) ? 0 : -1;

@@ -27,15 +27,6 @@ int stage_no_memory(struct stage *s)
 	return stage_fail(s, &e);
 }
 
-bool stage_meta(struct stage *s, const struct block *b, struct meta *m)
-{
-	if (!reader_meta(&s->in, b, m))
-		return true;
-	error_print(&s->in.error);
-	s->status = status_worse(s->status, STATUS_DAMAGED);
-	return false;
-}
-
 int stage_open(struct stage *s, char **paths, int n, const struct common_options *options)
 {
 	*s = (struct stage){.options = options};

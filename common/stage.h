@@ -67,8 +67,6 @@ int stage_rows(struct stage *s, struct block *b);
 /* Something of this program's own failed: print it, and end with status 2. Returns -1. */
 int stage_fail(struct stage *s, const struct error *e);
 int stage_no_memory(struct stage *s);
-/* Take a META block apart. false: it is damaged, which was said. */
-bool stage_meta(struct stage *s, const struct block *b, struct meta *m);
 /* Pass the block on, or stage_fail. */
 int stage_pass(struct stage *s, struct block *b);
 /* Of a filter that holds blocks back (set holds behind stage_create): pass on any block, as it came

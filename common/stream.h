@@ -11,8 +11,10 @@
 enum {
 	STREAM_MAJOR = 1,
 	STREAM_MINOR = 0,
-	MARKER_SIZE = 16,   /* "trstrm1:" and 8 hex digits of the stream id */
-	BLOCK_HEADER = 16,  /* u32 sync, u16 kind, u16 flags, u32 length, u32 crc */
+	MARKER_SIZE = 16, /* "trstrm1:" and 8 hex digits of the stream id */
+	BLOCK_HEADER =
+		24, /* u32 sync, u16 kind, u16 flags, u32 length, u32 crc, u32 zero, u32 check */
+	BLOCK_CHECKED = 20, /* bytes of it that check is the CRC-32 of */
 	EVENTS_HEADER = 32, /* u64 base, u64 last, u32 rows, u16 flags, u16 types, u16 lanes,
 			       u16 zero, u32 places */
 	ENTRY_HEADER = 16,  /* u16 kind, u16 flags, u32 length, u32 id, u32 zero */
@@ -42,7 +44,8 @@ enum block_kind {
 enum block_flags {
 	BLOCK_MAY_SKIP = 1, /* who does not know this kind goes on without it */
 	BLOCK_MAY_COPY = 2, /* and may pass it on, even with other events changed */
-	BLOCK_HAS_CRC = 4,  /* crc is the CRC-32 (zlib's) of the payload */
+	BLOCK_HAS_CRC = 4,  /* crc is the CRC-32 (zlib's) of the payload; in all blocks of a
+			       segment, or in none */
 };
 
 enum head_flags {

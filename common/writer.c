@@ -103,13 +103,15 @@ int writer_command(struct writer *w, int argc, char **argv)
 /* --- blocks on their way out --- */
 
 void writer_block_header(const struct writer *w, uint8_t *p, uint16_t kind, uint16_t flags,
-			 uint32_t length)
+			 uint32_t length, uint32_t crc)
 {
 	put_u32(p, BLOCK_SYNC);
 	put_u16(p + 4, kind);
 	put_u16(p + 6, (uint16_t)((flags & ~BLOCK_HAS_CRC) | (w->crc ? BLOCK_HAS_CRC : 0)));
 	put_u32(p + 8, length);
-	put_u32(p + 12, 0);
+	put_u32(p + 12, w->crc ? crc : 0);
+	put_u32(p + 16, 0);
+	put_u32(p + BLOCK_CHECKED, checksum(0, p, BLOCK_CHECKED));
 }
 
 /* A tail in a file is gone through in pieces, which need not stay in memory. */
@@ -164,9 +166,7 @@ static int send_block(struct writer *w, uint16_t kind, uint16_t flags, const str
 		v[i + 1] = parts[i];
 		length += parts[i].iov_len;
 	}
-	writer_block_header(w, header, kind, flags, (uint32_t)length);
-	if (w->crc)
-		put_u32(header + 12, crc);
+	writer_block_header(w, header, kind, flags, (uint32_t)length, crc);
 	w->segment_bytes += length + BLOCK_HEADER;
 	return writer_send(w, v, n + 1, &w->error);
 }

@@ -57,7 +57,7 @@ int writer_pass_begin(struct writer *w, const struct block *b, const uint8_t *pa
 		*e = w->error;
 		return -1;
 	}
-	writer_block_header(w, header, b->kind, b->flags, b->length);
+	writer_block_header(w, header, b->kind, b->flags, b->length, 0);
 	writer_count_events(w, b->rows, b->base, b->last);
 	return writer_send(w, v, 2, e);
 }

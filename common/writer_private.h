@@ -29,7 +29,7 @@ uint64_t writer_now(void); /* CLOCK_MONOTONIC, ns */
 
 /* writer.c */
 void writer_block_header(const struct writer *w, uint8_t *p, uint16_t kind, uint16_t flags,
-			 uint32_t length);
+			 uint32_t length, uint32_t crc);
 int writer_send(struct writer *w, struct iovec *v, int n, struct error *e);
 /* One block of up to four parts, whose sizes add up to a multiple of 8. */
 int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,

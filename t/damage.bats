@@ -296,7 +296,7 @@ sweep() {
 	local p
 	trdecode "$FIB" | cat >s.trs
 	{ printf trstrm2; tail -c +8 s.trs; } >marker
-	{ head -c 32 s.trs; printf '\2'; tail -c +34 s.trs; } >head.trs
+	{ head -c 40 s.trs; printf '\2'; tail -c +42 s.trs; } >head.trs
 	for p in trdecode trsym 'trfilter 1==1' trstat trencode; do
 		run -2 $p marker
 		assert_output "${p%% *}: marker: is an event stream of version 2, which is not known here"

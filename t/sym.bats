@@ -46,7 +46,7 @@ events_blocks() {
 		END {
 			for (at = 0; at < NR; at += n) {
 				if (w[at] != 441668180) { n = 4; continue } # a marker
-				n = 4 + 2 * int((w[at + 2] + 7) / 8)
+				n = 6 + 2 * int((w[at + 2] + 7) / 8)
 				if (w[at + 1] % 65536 == 3)
 					for (i = at; i < at + n; i++)
 						print w[i]

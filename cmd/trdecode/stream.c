@@ -38,8 +38,7 @@ static int take_meta(struct saved *s, struct error *e)
 {
 	struct meta m;
 
-	if (reader_meta(&s->in, &s->block, &m))
-		return -1;
+	reader_meta(&s->in, &s->block, &m);
 	if (m.flags & META_REFERENCE)
 		return 0;
 	if (!m.offset) {

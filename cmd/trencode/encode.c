@@ -37,8 +37,7 @@ static int take_meta(struct stage *s, struct encoding *en, struct known_metas *k
 {
 	struct meta m;
 
-	if (!stage_meta(s, b, &m))
-		return 0;
+	reader_meta(&s->in, b, &m);
 	if (check_meta(known, s, &m))
 		return error_no_memory(e);
 	return en->encoder->meta && !(m.flags & META_REFERENCE) ? en->encoder->meta(en, &m, e) : 0;

@@ -137,11 +137,10 @@ static int take_meta(struct summaries *ss, const struct block *b, struct error *
 {
 	struct meta m;
 
-	if (reader_meta(ss->reader, b, &m))
-		return damaged(ss, b->offset, ss->reader->error.what);
+	reader_meta(ss->reader, b, &m);
 	if (m.name_size != strlen(SUMMARY_META) || memcmp(m.name, SUMMARY_META, m.name_size) != 0)
 		return 0;
-	if (m.offset != ss->meta.size || m.total > META_LIMIT || m.size > m.total - m.offset)
+	if (m.offset != ss->meta.size || m.total > META_LIMIT)
 		return damaged(ss, b->offset, "a piece of it is missing");
 	if (buffer_append(&ss->meta, m.data, m.size))
 		return error_no_memory(e);

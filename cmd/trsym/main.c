@@ -63,7 +63,8 @@ static int take_block(struct stage *s, struct resolver *r, struct kallsyms *k, s
 
 	switch (b->kind) {
 	case BLOCK_META:
-		if (stage_meta(s, b, &m) && (tables_meta(r->tables, &m) || kallsyms_meta(k, &m)))
+		reader_meta(&s->in, b, &m);
+		if (tables_meta(r->tables, &m) || kallsyms_meta(k, &m))
 			return stage_no_memory(s);
 		return 0;
 	case BLOCK_DICT: return kallsyms_declared(k, b) ? stage_no_memory(s) : add_symbols(s, r, b);

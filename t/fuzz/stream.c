@@ -14,6 +14,7 @@
 #include "common/reader.h"
 #include "common/value.h"
 #include "common/writer.h"
+#include "t/fuzz/seal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -111,7 +112,8 @@ static void look_at_block(struct reader *r, struct block *b)
 	} else {
 		touch(b->payload, b->length);
 	}
-	if (b->kind == BLOCK_META && !reader_meta(r, b, &m)) {
+	if (b->kind == BLOCK_META) {
+		reader_meta(r, b, &m);
 		touch(m.name, m.name_size);
 		touch(m.data, m.size);
 	}
@@ -191,9 +193,16 @@ static void filter(int in, int out, unsigned how)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int in = memfd_create("in", 0), out = memfd_create("out", 0);
+	uint8_t *sealed = malloc(size + 1);
 
-	if (in < 0 || out < 0 || (size && write(in, data, size) != (ssize_t)size))
+	if (!sealed)
 		abort();
+	if (size)
+		memcpy(sealed, data, size);
+	seal(sealed, size);
+	if (in < 0 || out < 0 || (size && write(in, sealed, size) != (ssize_t)size))
+		abort();
+	free(sealed);
 	lseek(in, 0, SEEK_SET);
 	read_all(dup(in));
 	for (unsigned how = 0; how < 3; how += 2) {

@@ -299,8 +299,7 @@ static inline void see_reader(struct reader *r, struct seen *s)
 		s->heads += b.kind == BLOCK_HEAD;
 		if (b.kind == BLOCK_META) {
 			s->metas++;
-			if (reader_meta(r, &b, &m))
-				note_error(s, &r->error);
+			reader_meta(r, &b, &m);
 		}
 		if (b.kind == BLOCK_EVENTS) {
 			if (reader_load(r, &b)) {

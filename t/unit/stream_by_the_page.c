@@ -251,26 +251,52 @@ static void page_forget(struct page *pg)
 	pg->rows = 0;
 }
 
+/* As in zlib, gzip and PNG. */
+static uint32_t page_crc(const uint8_t *p, size_t n)
+{
+	uint32_t crc = UINT32_MAX;
+
+	for (; n--; p++) {
+		crc ^= *p;
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+	}
+	return ~crc;
+}
+
 /* The whole of a sound stream. */
 static const char *page_stream(const uint8_t *p, size_t n, FILE *out)
 {
 	struct page pg = {.out = out};
 	const uint8_t *end = p + n;
+	unsigned marker = 0;
+	int has_crc = 0;
 
 	while (p < end && !pg.wrong) {
 		uint32_t kind, length;
 
 		if (!memcmp(p, "trstrm1:", 8)) {
 			page_forget(&pg);
+			sscanf((const char *)p + 8, "%8x", &marker);
 			p += 16;
 		}
 		if (page_u32(p) != 0x1a535254)
 			return "no sync";
 		kind = (uint32_t)page_number(p + 4, 2);
 		length = page_u32(p + 8);
-		p += 16;
+		if (page_u32(p + 20) != page_crc(p, 20))
+			pg.wrong = "a wrong check";
+		if (p[6] & 4 ? page_u32(p + 12) != page_crc(p + 24, length) : page_u32(p + 12))
+			pg.wrong = "a wrong checksum";
+		if (kind == 1)
+			has_crc = p[6] & 4;
+		if (has_crc != (p[6] & 4))
+			pg.wrong = "a block with a checksum among others without";
+		p += 24;
 		if (kind == 1 && page_number(p, 2) != 1)
 			pg.wrong = "another version";
+		if (kind == 1 && page_u32(p + 8) != marker)
+			pg.wrong = "the marker of another stream";
 		if (kind == 2)
 			page_dict(&pg, p, length);
 		if (kind == 3)
