@@ -14,6 +14,8 @@
 #include "stack_edges.h"
 #include "stack_profile.h"
 
+#define ROOT "(all threads)"
+
 struct state {
 	struct stack_profile profile;
 	struct intern modules, files; /* number: as the file calls it, from 1 */
@@ -63,9 +65,18 @@ static int put_compressed(struct text *out, const char *key, struct intern *in, 
 	return 0;
 }
 
+/* The number of names is that of the function that calls all outermost ones: readers take the time
+ * of a function that is called by others from its callers alone. */
+static struct profile_name name_of(const struct state *s, uint32_t function)
+{
+	if (function == s->profile.stacks.names.count)
+		return (struct profile_name){.name = ROOT, .module = "", .file = ""};
+	return profile_name_of(&s->profile.stacks.names, function);
+}
+
 static int put_function(struct state *s, struct text *out, uint32_t function, bool callee)
 {
-	struct profile_name n = profile_name_of(&s->profile.stacks.names, function);
+	struct profile_name n = name_of(s, function);
 
 	if (put_compressed(out, callee ? "cob=" : "ob=", &s->modules, n.module) ||
 	    put_compressed(out, callee ? "cfi=" : "fl=", &s->files, n.file))
@@ -98,9 +109,9 @@ static int write_functions(struct state *s, const struct stack_edges *edges, str
 {
 	size_t edge = 0;
 
-	for (uint32_t i = 0; i < s->profile.stacks.names.count && !text_failed(out); i++) {
+	for (uint32_t i = 0; i <= s->profile.stacks.names.count && !text_failed(out); i++) {
 		const struct stack_function *f = &edges->functions[i];
-		uint32_t line = profile_name_of(&s->profile.stacks.names, i).line;
+		uint32_t line = name_of(s, i).line;
 
 		if (!f->self && !f->calls &&
 		    (edge == edges->count || edges->edges[edge].caller != i))
@@ -131,7 +142,7 @@ static int write_all(struct state *s, struct text *out)
 	uint64_t self = 0, calls = 0;
 	int r = stack_edges_make(&edges, &s->profile.stacks.tree, &s->profile.stacks.names);
 
-	s->named = calloc(s->profile.stacks.names.count + (size_t)1, 1);
+	s->named = calloc(s->profile.stacks.names.count + (size_t)2, 1);
 	r = r || !s->named;
 	for (uint32_t i = 0; !r && i < s->profile.stacks.names.count; i++) {
 		self += edges.functions[i].self;

@@ -105,9 +105,8 @@ int stack_edges_make(struct stack_edges *s, const struct stack_tree *t, const st
 			continue;
 		s->functions[n->name].self += n->self;
 		s->functions[n->name].calls += n->calls;
-		if (n->parent != STACK_ROOT)
-			r = add_edge(s, t->nodes[n->parent].name, n->name, n->calls,
-				     w.recursive[i] ? 0 : n->total);
+		r = add_edge(s, n->parent == STACK_ROOT ? names->count : t->nodes[n->parent].name,
+			     n->name, n->calls, w.recursive[i] ? 0 : n->total);
 	}
 	if (!r && s->count)
 		qsort(s->edges, s->count, sizeof(*s->edges), by_names);

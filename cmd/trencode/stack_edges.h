@@ -14,6 +14,7 @@ struct stack_function {
 	uint64_t self, calls;
 };
 
+/* The caller of outermost calls is the number of names. */
 struct stack_edge {
 	uint32_t caller, callee;
 	uint64_t calls, cost;
