@@ -11,7 +11,7 @@ setup() {
 # annotated OPTION...: "name<TAB>number" as callgrind_annotate prints them
 annotated() {
 	trencode -q -t callgrind x.trs >out.callgrind || (($? == 1))
-	callgrind_annotate --threshold=100 --show-percs=no "$@" out.callgrind >listing
+	callgrind_annotate --threshold=100 --show-percs=no "$@" out.callgrind | sed '/(all threads)/d' >listing
 	sed -n '/file:function/,$p' listing | sed -nE 's/^ *([0-9,]+) +[0-9,.]+ +[^:]*:(.*) \[.*\]$/\2\t\1/p' |
 		tr -d , | awk -F '\t' '$2 > 0' | sort
 }
@@ -165,4 +165,40 @@ string_table: "nanoseconds"'
 	run -0 grep longjmp closed
 	assert_output 'main;try_it;c1;c2;c3;longjmp 861'
 	[[ $(awk '{ s += $NF } END { print s }' closed) == $(awk '{ s += $NF } END { print s }' dropped) ]]
+}
+
+@test "callgrind_annotate: a function that is both outermost and a callee" {
+	need callgrind_annotate
+	printf '[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"g"},{"ph":"X","pid":1,"tid":2,"ts":0,"dur":5,"name":"f"},
+		{"ph":"X","pid":1,"tid":2,"ts":1,"dur":3,"name":"g"}]' | trdecode -f chrome - >x.trs
+	annotated --inclusive=yes >ours
+	column total | diff - ours
+	run -0 grep -c . ours
+	assert_output 2
+	run -0 grep -E '^15,000 .*\(all threads\)' <(callgrind_annotate --inclusive=yes --threshold=100 out.callgrind)
+}
+
+@test "names that differ in control characters, or in bytes that are no UTF-8, stay apart" {
+	printf '[{"ph":"X","tid":1,"ts":0,"dur":1,"name":"a\\nb"},{"ph":"X","tid":1,"ts":2,"dur":2,"name":"a\\tb"},
+		{"ph":"X","tid":1,"ts":5,"dur":3,"name":"a\\\\x0ab"},{"ph":"X","tid":1,"ts":9,"dur":4,"name":"a\xff"},
+		{"ph":"X","tid":1,"ts":14,"dur":5,"name":"a\xfe"}]' | trdecode -q -f chrome - >x.trs
+	trencode -q -t callgrind x.trs >out.callgrind
+	run -0 sed -n 's/^fn=([0-9]*) \(a.*\)/\1/p' out.callgrind
+	assert_output 'a\x0ab
+a\x09b
+a\x5cx0ab
+a\xff
+a\xfe'
+	decoded
+	run -0 grep -c 'string_table: "a' decoded
+	assert_output 5
+}
+
+@test "pprof: the first mapping is the program, and functions of no module have none" {
+	decoded
+	run -0 awk '$1 == "mapping" { m = 1 } m && $1 == "filename:" { print $2; exit }' decoded
+	strings=$(sed -n 's/^string_table: "\(.*\)"$/\1/p' decoded | sed -n "$((output + 1))p")
+	assert_equal "${strings##*/}" fib
+	run -1 grep -F '[unknown]' decoded
+	run -0 trencode -q -t pprof -o none.pb.gz <(echo '[{"ph":"X","ts":0,"dur":1,"name":"f"}]' | trdecode -q -f chrome -)
 }

@@ -128,16 +128,14 @@ static int put_value_type(struct encoding *en, uint32_t field, const char *type,
 	return put_message(en, field, e);
 }
 
-/* Names of a module that is the mapping's, by number + 1; they are few. */
 static int put_mapping(struct encoding *en, uint32_t number, const char *file, struct error *e)
 {
 	struct state *s = en->state;
 	uint64_t name;
 
-	if (string_of(s, *file ? file : "[unknown]", &name) ||
-	    protobuf_uint(&s->message, 1, number) || protobuf_uint(&s->message, 5, name) ||
-	    protobuf_uint(&s->message, 7, 1) || protobuf_uint(&s->message, 8, 1) ||
-	    protobuf_uint(&s->message, 9, 1))
+	if (string_of(s, file, &name) || protobuf_uint(&s->message, 1, number) ||
+	    protobuf_uint(&s->message, 5, name) || protobuf_uint(&s->message, 7, 1) ||
+	    protobuf_uint(&s->message, 8, 1) || protobuf_uint(&s->message, 9, 1))
 		return error_no_memory(e);
 	return put_message(en, MAPPING, e);
 }
@@ -161,24 +159,55 @@ static int put_function(struct encoding *en, uint32_t number, uint32_t mapping,
 	return put_message(en, LOCATION, e);
 }
 
+/* The module of the outermost function that took longest, "" where none is known: the first mapping
+ * is shown as the program. */
+static const char *main_module(const struct state *s)
+{
+	const struct stack_tree *t = &s->profile.stacks.tree;
+	uint64_t longest = 0;
+	const char *module = "";
+
+	for (uint32_t i = t->nodes[STACK_ROOT].first; i; i = t->nodes[i].next) {
+		struct profile_name n = profile_name_of(&s->profile.stacks.names, t->nodes[i].name);
+
+		if (*n.module && t->nodes[i].total >= longest) {
+			longest = t->nodes[i].total;
+			module = n.module;
+		}
+	}
+	return module;
+}
+
+/* The number of a module's mapping, which is written when the module is first met; 0 of none. */
+static int mapping_of(struct encoding *en, struct intern *modules, const char *module,
+		      uint32_t *mapping, struct error *e)
+{
+	uint32_t had = modules->count;
+
+	*mapping = 0;
+	if (!*module)
+		return 0;
+	*mapping = intern_string(modules, module) + 1;
+	if (!*mapping)
+		return error_no_memory(e);
+	return modules->count > had ? put_mapping(en, *mapping, module, e) : 0;
+}
+
 static int put_functions(struct encoding *en, struct error *e)
 {
 	struct state *s = en->state;
 	struct intern modules = {0};
-	int r = 0;
+	uint32_t mapping;
+	int r = mapping_of(en, &modules, main_module(s), &mapping, e);
 
 	for (uint32_t i = 0; !r && i < s->profile.stacks.names.count; i++) {
 		struct profile_name n = profile_name_of(&s->profile.stacks.names, i);
-		uint32_t had = modules.count, module = intern_string(&modules, n.module);
 
-		r = module == INTERN_NONE ? error_no_memory(e) : 0;
-		if (!r && modules.count > had)
-			r = put_mapping(en, module + 1, n.module, e);
-		if (!r)
-			r = put_function(en, i + 1, module + 1, &n, e);
+		r = mapping_of(en, &modules, n.module, &mapping, e) ||
+		    put_function(en, i + 1, mapping, &n, e);
 	}
 	intern_free(&modules);
-	return r;
+	return r ? -1 : 0;
 }
 
 static int put_strings(struct encoding *en, struct error *e)

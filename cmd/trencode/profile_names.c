@@ -1,17 +1,32 @@
 #include "profile_names.h"
 
+#include <ctype.h>
+
 #include "common/utf8.h"
 
-/* u32 line, and three texts each with its NUL */
+/* Is it the backslash of what looks like \xHH? */
+static bool looks_escaped(const char *p, size_t n)
+{
+	return n > 3 && p[0] == '\\' && p[1] == 'x' && isxdigit((unsigned char)p[2]) &&
+	       isxdigit((unsigned char)p[3]);
+}
+
+/* Append the text and a NUL. Control characters and what is no UTF-8 become \xHH, so that names
+ * which differ stay different. */
 static int put_text(struct buffer *to, struct text_ref text)
 {
-	size_t from = to->size;
+	const char *p = text.text;
 
-	if (utf8_append(to, text.text, text.size))
-		return -1;
-	for (size_t i = from; i < to->size; i++)
-		if (to->data[i] < 0x20 || to->data[i] == 0x7f)
-			to->data[i] = '?';
+	for (size_t n = text.size, size; n; p += size, n -= size) {
+		size = utf8_length(p, n);
+		if (!size || (unsigned char)*p < 0x20 || *p == 0x7f || looks_escaped(p, n)) {
+			size = 1;
+			if (buffer_printf(to, "\\x%02x", (unsigned char)*p))
+				return -1;
+		} else if (buffer_append(to, p, size)) {
+			return -1;
+		}
+	}
 	return buffer_u8(to, 0);
 }
 
