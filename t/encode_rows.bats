@@ -207,3 +207,10 @@ for row in csv.DictReader(sys.stdin):
 	run -0 pipe 'trencode -t chrome v6.trs 2>&1 | grep -o "\"f\":\[0,-0,1,0.1,0.33333334,1e-07"'
 	assert_output
 }
+
+@test "parquet: times that its numbers cannot hold are counted" {
+	run -0 pipe "trdecode -q '$DATA/apitrace/v6.trace' | trencode -t parquet --tick 300000000000000000ns -o x.parquet"
+	assert_line --regexp '^trencode: [1-9][0-9]* times are 2\^63 or more, which parquet.s numbers cannot hold: written as 9223372036854775807$'
+	run -0 pipe "trdecode -q '$DATA/apitrace/v6.trace' | trencode -t parquet -o x.parquet"
+	refute_line --partial 2^63
+}

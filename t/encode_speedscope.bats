@@ -112,3 +112,12 @@ replay() {
 		diff theirs ours
 	done
 }
+
+@test "a trace without calls has a profile all the same: speedscope cannot load a file without" {
+	printf '[{"ph":"i","pid":1,"ts":5,"name":"m"},{"ph":"i","pid":1,"ts":7,"name":"m"}]' | trdecode -q -f chrome - >x.trs
+	run -0 pipe "trencode -q -t speedscope x.trs | jq -c '[.profiles[] | [.type, .startValue, .endValue, .events]]'"
+	assert_output '[["evented",0,2000,[]]]'
+	echo '[]' | trdecode -q -f chrome - >x.trs
+	run -0 pipe "trencode -q -t speedscope x.trs | jq -c '.profiles | length'"
+	assert_output 1
+}

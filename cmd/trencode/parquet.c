@@ -1,6 +1,7 @@
 /*
  * parquet.c - the rows as an Apache Parquet file, for DuckDB, ClickHouse, Spark, pandas
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "common/version.h"
@@ -58,9 +59,17 @@ static int parquet_begin(struct encoding *en, struct error *e)
 static int parquet_end(struct encoding *en, struct error *e)
 {
 	struct state *s = en->state;
+	uint64_t clamped = 0;
 
 	if (event_rows_end(en, e))
 		return -1;
+	for (size_t i = 0; i < s->file.ncolumns; i++)
+		clamped += s->file.columns[i].clamped;
+	if (clamped && !en->options->quiet)
+		warn(NULL, NO_OFFSET,
+		     "%" PRIu64 " times are 2^63 or more, which parquet's numbers cannot hold: "
+		     "written as 9223372036854775807",
+		     clamped);
 	return parquet_finish(&s->file, "trencode " TRUTILS_VERSION, e);
 }
 

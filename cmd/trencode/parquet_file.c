@@ -63,8 +63,10 @@ int parquet_number(struct parquet_column *c, size_t row, uint64_t n)
 	if (c->kind == PARQUET_SMALL)
 		return buffer_u32(&c->data, (uint32_t)n);
 	/* the type is signed */
-	if (n > INT64_MAX)
+	if (n > INT64_MAX) {
+		c->clamped++;
 		n = INT64_MAX;
+	}
 	c->lowest = n < c->lowest ? n : c->lowest;
 	c->highest = n > c->highest ? n : c->highest;
 	return buffer_u64(&c->data, n);

@@ -26,7 +26,7 @@ struct parquet_column {
 	size_t values;	  /* that are present */
 	struct buffer data;
 	/* TIME: over the row group */
-	uint64_t lowest, highest;
+	uint64_t lowest, highest, clamped; /* clamped: were above INT64_MAX */
 	/* NAME */
 	struct buffer dictionary;
 	uint32_t words, *word; /* by string of the stream's dictionary: its index + 1 */

@@ -49,7 +49,8 @@ struct state {
 	uint32_t frame_count;
 	struct call_record *open; /* while a thread's calls are read */
 	size_t nopen, open_capacity;
-	uint64_t first, origin; /* time of the first event; of what is shown as 0 */
+	uint64_t first, last; /* times of the first and of the last event */
+	uint64_t origin;      /* time that is shown as 0 */
 	uint64_t overlapping, others;
 	uint64_t latest; /* time of the event behind the one that comes next */
 	const struct clock *clock;
@@ -241,6 +242,15 @@ static int print_profile(struct state *s, struct lane_profile *p, bool first, st
 	return 0;
 }
 
+/* speedscope fails on a file without profiles. */
+static void print_empty(struct state *s)
+{
+	text_puts(s->out, "\n{\"type\":\"evented\",\"name\":\"no calls\",\"unit\":\"nanoseconds\","
+			  "\"startValue\":0,\"endValue\":");
+	text_u64(s->out, s->last > s->origin ? s->last - s->origin : 1);
+	text_puts(s->out, ",\"events\":[]}");
+}
+
 /* --- the encoder --- */
 
 static int speedscope_begin(struct encoding *en, struct error *e)
@@ -269,6 +279,7 @@ static int speedscope_event(struct encoding *en, const struct event *ev, struct 
 		s->first = ev->time;
 		s->clock = ev->lane->clock;
 	}
+	s->last = ev->time;
 	return spans_event(&s->spans, ev, e);
 }
 
@@ -293,6 +304,8 @@ static int speedscope_end(struct encoding *en, struct error *e)
 	for (size_t i = 0; i < s->nprofiles; i++)
 		if (print_profile(s, s->profiles[i], i == 0, e))
 			return -1;
+	if (!s->nprofiles)
+		print_empty(s);
 	text_puts(s->out, "],\n\"shared\":{\"frames\":[\n");
 	if (s->shared.size)
 		text_put(s->out, (const char *)s->shared.data, s->shared.size);
