@@ -123,3 +123,18 @@ load tables
 		[ -s out ] || [[ $example == *' -o '* ]] || fail "$example: no output"
 	done <examples
 }
+
+@test "the key address is in hexadecimal, as trencode prints it; its numbers can be grouped" {
+	trdecode -q "$DATA/uftrace/fib" >"$BATS_TEST_TMPDIR/x.trs"
+	cd "$BATS_TEST_TMPDIR"
+	run -0 trstat -q -g address -a count -F tsv x.trs
+	assert_line --regexp $'^0x[0-9a-f]+\t[0-9]+$'
+	refute_line --regexp $'^[0-9]+\t'
+	run -0 pipe "trstat -q -g address -a count -F json x.trs | jq -r '.[0].address'"
+	assert_output --regexp '^0x[0-9a-f]+$'
+	run -0 trstat -q -g 'bucket(address,4096)' -a count -F tsv x.trs
+	assert_line --regexp $'^[0-9]+\t[0-9]+$'
+	trstat -q --partial -g address -a count -o x.sum x.trs
+	trstat -q -g address -a count -F tsv x.trs >want
+	trstat -q --merge -g address -a count -F tsv x.sum | diff want -
+}

@@ -151,6 +151,8 @@ void cells_key(struct cells *c, const struct groups *g, const struct key_cell *c
 		cells_text(c, p, n);
 	else if (cell->kind == KEY_MISSING)
 		cells_none(c);
+	else if (cell->kind == KEY_ADDRESS)
+		cells_text(c, value, format_key(value, cell));
 	else
 		cells_number(c, value, format_key(value, cell));
 }

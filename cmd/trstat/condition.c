@@ -56,6 +56,7 @@ static bool scalar_of(const struct groups *g, const struct key_cell *cell, struc
 	case KEY_OPEN_LEVEL:
 	case KEY_OPEN_STACK: return false;
 	case KEY_SIGNED: *s = (struct scalar){.form = SCALAR_INT, .u = cell->value}; return true;
+	case KEY_ADDRESS:
 	case KEY_UNSIGNED: *s = (struct scalar){.form = SCALAR_UINT, .u = cell->value}; return true;
 	case KEY_TEXT:
 	case KEY_STACK: break;

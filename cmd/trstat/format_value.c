@@ -1,6 +1,8 @@
 /*
  * format_value.c - numbers, times and texts, for people and for programs
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/utf8.h"
@@ -36,6 +38,8 @@ size_t format_key(char out[static VALUE_SIZE], const struct key_cell *cell)
 {
 	if (cell->kind == KEY_SIGNED)
 		return i128_decimal(out, (int64_t)cell->value);
+	if (cell->kind == KEY_ADDRESS)
+		return (size_t)snprintf(out, VALUE_SIZE, "0x%" PRIx64, cell->value);
 	return u128_decimal(out, cell->value);
 }
 

@@ -25,11 +25,13 @@ enum key_kind {
 	KEY_OPEN_CALLER, /* what the place of the frame that is not known will give */
 	KEY_OPEN_LEVEL,	 /* value: to be added to the level of what is not known */
 	KEY_OPEN_STACK,	 /* value: a node below call_stacks.open */
+	/* of all groups again: an unsigned number in hexadecimal */
+	KEY_ADDRESS,
 };
 
 static inline bool key_is_open(enum key_kind kind)
 {
-	return kind >= KEY_OPEN_CALLER;
+	return kind >= KEY_OPEN_CALLER && kind <= KEY_OPEN_STACK;
 }
 
 /* Zero-initialised is missing. An integer is one key whether it was given signed or unsigned. */

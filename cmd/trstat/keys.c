@@ -146,7 +146,7 @@ static int place_cell(struct dictionary *d, struct groups *g, const struct subje
 	if (!p)
 		return 0;
 	if (what == BY_ADDRESS) {
-		*cell = key_unsigned(p->address);
+		*cell = (struct key_cell){.kind = KEY_ADDRESS, .value = p->address};
 		return 0;
 	}
 	if (!p->symbol)

@@ -62,6 +62,7 @@ int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, si
 		cells[i].kind = *kind;
 		cells[i].value = packed_u64(in);
 		switch (*kind) {
+		case KEY_ADDRESS:
 		case KEY_UNSIGNED: break;
 		case KEY_SIGNED: in->bad |= (int64_t)cells[i].value >= 0; break;
 		case KEY_OPEN_CALLER:

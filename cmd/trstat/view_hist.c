@@ -19,6 +19,8 @@ struct picture {
 	size_t width; /* of a line */
 };
 
+enum { KEY_MOST = 50 }; /* characters of a key, where a terminal limits the line */
+
 /*
  * The line of a value: octave * parts + part, from 1 on, 0 for 0, mirrored. An octave [2^k,
  * 2^(k+1)) is cut in parts; below that many values it has fewer.
@@ -64,26 +66,29 @@ static unsigned parts_of(const struct distribution_bucket *b, size_t n)
 	return lines <= 6 ? 4 : lines <= 12 ? 2 : 1;
 }
 
-static void put_keys(const struct picture *p, const struct distribution *d)
+/* Returns how many characters the keys take. */
+static size_t put_keys(const struct picture *p, const struct distribution *d)
 {
 	const struct groups *g = p->table->groups;
 	size_t keys = g->keys - p->hist->keyed;
 	const struct key_cell *cells = groups_cells(g, d->group);
-	char value[VALUE_SIZE];
+	char value[VALUE_SIZE] = "-";
 	const char *s;
-	size_t n;
+	size_t n, used = 0;
 
 	for (size_t i = 0; i < keys; i++) {
 		text_puts(p->out, p->table->keys[i]);
 		text_char(p->out, ' ');
-		if (groups_cell_text(g, &cells[i], &s, &n))
-			format_elided(p->out, s, n, SIZE_MAX);
-		else if (cells[i].kind == KEY_MISSING)
-			text_char(p->out, '-');
-		else
-			text_put(p->out, value, format_key(value, &cells[i]));
+		if (groups_cell_text(g, &cells[i], &s, &n)) {
+			n = format_elided(p->out, s, n, p->table->width ? KEY_MOST : SIZE_MAX);
+		} else {
+			n = cells[i].kind == KEY_MISSING ? 1 : format_key(value, &cells[i]);
+			text_put(p->out, value, n);
+		}
 		text_puts(p->out, i + 1 < keys ? ", " : ": ");
+		used += strlen(p->table->keys[i]) + n + 3;
 	}
+	return used;
 }
 
 static const struct {
@@ -93,21 +98,39 @@ static const struct {
 
 enum { MARKS = sizeof(marks) / sizeof(*marks) };
 
+/* ", NAME VALUE", on a line of its own where *used characters leave no room for it. */
+static void put_item(const struct picture *p, const char *name, const char *value, size_t *used)
+{
+	size_t n = strlen(name) + strlen(value) + 3;
+
+	if (*used + n >= p->width) {
+		text_puts(p->out, ",\n    ");
+		*used = 2;
+	} else {
+		text_puts(p->out, ", ");
+	}
+	text_printf(p->out, "%s %s", name, value);
+	*used += n;
+}
+
 static void put_summary(const struct picture *p, const struct distribution *d)
 {
 	char value[VALUE_SIZE];
+	size_t used = put_keys(p, d) + strlen(p->hist->of);
 
-	put_keys(p, d);
-	text_printf(p->out, "%s, count %llu", p->hist->of, (unsigned long long)d->count);
+	text_puts(p->out, p->hist->of);
+	u128_decimal(value, d->count);
+	put_item(p, "count", value, &used);
 	for (size_t i = 0; i < MARKS; i++) {
 		put_number(value, p,
 			   distribution_quantile(d, marks[i].numerator, marks[i].denominator));
-		text_printf(p->out, ", %s %s", marks[i].name, value);
+		put_item(p, marks[i].name, value, &used);
 	}
 	put_number(value, p, d->min);
-	text_printf(p->out, ", min %s", value);
+	put_item(p, "min", value, &used);
 	put_number(value, p, d->max);
-	text_printf(p->out, ", max %s\n", value);
+	put_item(p, "max", value, &used);
+	text_char(p->out, '\n');
 }
 
 /* The lines of one distribution. */

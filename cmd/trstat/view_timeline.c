@@ -242,6 +242,37 @@ static int for_people(struct timeline *tl, uint64_t width, struct error *e)
 	return bad ? error_no_memory(e) : 0;
 }
 
+/* Keep of tl->group only the rows of the first limit groups, as the picture has them. -1: memory is
+ * out. */
+static int limit_groups(struct timeline *tl, size_t *count, struct error *e)
+{
+	const struct table *t = tl->table;
+	const struct aggregate **sums;
+	size_t kept = 0;
+
+	if (!t->limit)
+		return 0;
+	if (add_sums(tl))
+		return error_no_memory(e);
+	sums = sort_groups(t->sort, &tl->sums, t->columns, &t->run, e);
+	if (!sums)
+		return -1;
+	/* what is over the limit ends where it begins */
+	for (size_t i = t->limit; i < tl->sums.count; i++) {
+		size_t begin = groups_cells(&tl->sums, sums[i])[tl->keys].value;
+
+		tl->group[begin] = NULL;
+	}
+	for (size_t i = 0, end; i < *count; i = end) {
+		end = tl->end[i];
+		for (size_t row = i; tl->group[i] && row < end; row++)
+			tl->group[kept++] = tl->group[row];
+	}
+	*count = kept;
+	free(sums);
+	return 0;
+}
+
 int view_timeline(const struct table *t, uint64_t width, enum table_format format, struct text *out,
 		  struct error *e)
 {
@@ -254,14 +285,12 @@ int view_timeline(const struct table *t, uint64_t width, enum table_format forma
 	groups_init(&tl.sums, tl.keys + 1, t->groups->wanted);
 	tl.group = sort_groups(&by_keys, t->groups, t->columns, &t->run, e);
 	rows.row = tl.group;
-	if (t->limit && t->limit < rows.count)
-		rows.count = t->limit;
 	if (!tl.group)
 		bad = -1;
 	else if (format == TABLE_PEOPLE)
 		bad = for_people(&tl, width, e);
 	else
-		bad = table_write_rows(&rows, out, e);
+		bad = limit_groups(&tl, &rows.count, e) || table_write_rows(&rows, out, e);
 	groups_free(&tl.sums);
 	free(tl.group);
 	free(tl.height);
