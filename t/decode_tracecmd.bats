@@ -223,6 +223,45 @@ of_cpu() {
 	done
 }
 
+@test "a kernel stack has all of its callers, and no more" {
+	trdecode -q "$T/v6-stacktrace.dat" >x.trs
+	run -0 pipe "trfilter 'type == \"kernel_stack\"' x.trs | trencode -q -t ndjson |
+		jq -r 'select(.args.size != (.args.caller | length)) | .ts'"
+	refute_output
+	trfilter 'type == "kernel_stack"' x.trs | trencode -q -t ndjson | jq .args.size | sort -n >sizes
+	[ "$(head -n 1 sizes)" -lt 8 ]
+	[ "$(tail -n 1 sizes)" -gt 8 ]
+	# as many lines of a chrome trace and of CTF have all of them
+	run -0 pipe "trencode -q -t chrome x.trs | jq '.traceEvents[] | select(.name == \"kernel_stack\") | .args.caller | length' | sort -n"
+	assert_output "$(cat sizes)"
+	# the first eight are those of trace-cmd report -R
+	need trace-cmd
+	trace-cmd report -R -i "$T/v6-stacktrace.dat" 2>/dev/null | grep 'size=[0-9]*[89] \|size=[1-9][0-9]' | grep -o 'caller=.*' >want
+	trencode -q -t text --raw x.trs | grep 'size=[0-9]*[89] \|size=[1-9][0-9]' | grep -o 'caller=.*' | diff want -
+	[ -s want ]
+}
+
+@test "a marker whose text has the size 0 and no brackets, as old kernels declare it" {
+	need trace-cmd
+	sed 's/field:char buf\[\];/field:char   buf;/' "$T/v6-date.dat" >old.dat
+	trace-cmd report -R -i old.dat 2>/dev/null | grep -o ' buf=.*' >want
+	trdecode -q old.dat | trencode -q -t text --raw | grep -o ' buf=.*' | diff want -
+	run -0 grep -v 'buf=0$' want
+}
+
+@test "what trace_printk() printed is in the fields of every format" {
+	trdecode -q "$T/v6-bprint-bputs.dat" | trfilter 'type == "bprint" || type == "bputs"' >x.trs
+	trencode -q -t text x.trs | sed -n 's/.*: b\(print\|puts\): *[^:]*: //p' >want
+	[ "$(wc -l <want)" -gt 300 ]
+	trencode -q -t ndjson x.trs | jq -r .args.message | diff want -
+	trencode -q -t chrome x.trs | jq -r '.traceEvents[] | select(.ph == "i") | .args.message' | diff want -
+	trencode -q -t perfetto -o x.pftrace x.trs
+	run -0 grep -ac "$(head -n 1 want)" x.pftrace
+	need babeltrace2
+	trencode -q -t ctf -o x.ctf x.trs
+	babeltrace2 x.ctf 2>/dev/null | sed 's/.*message = "\(.*\)" }$/\1/' | diff want -
+}
+
 @test "cut anywhere: no crash, and exit 1" {
 	size=$(stat -c %s "$T/v6-date.dat")
 	for ((part = 1; part < 32; part++)); do

@@ -291,6 +291,33 @@ static void find_bitmaps(struct format *f, struct span print)
 	}
 }
 
+const struct format_field *format_find(const struct format *f, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < f->nfields; i++)
+		if (f->fields[i].name_size == n && !memcmp(f->fields[i].name, name, n))
+			return &f->fields[i];
+	return NULL;
+}
+
+/* The callers of kernel_stack are as many as "size" says, to the end of the record; the format file
+ * has 8 of them, whatever the number. */
+static void find_callers(struct format *f)
+{
+	static const char event[] = "kernel_stack";
+	struct format_field *caller = NULL;
+
+	for (size_t i = 0; i < f->nfields; i++)
+		if (f->fields[i].name_size == 6 && !memcmp(f->fields[i].name, "caller", 6))
+			caller = &f->fields[i];
+	if (f->name_size != sizeof event - 1 || memcmp(f->name, event, f->name_size) || !caller ||
+	    caller->where != WHERE_TAIL || !caller->count || !format_find(f, "size"))
+		return;
+	caller->where = WHERE_REST;
+	caller->count = 0;
+}
+
 int format_parse(struct format *f, const char *text, size_t size, unsigned long_size)
 {
 	const char *end = text + size;
@@ -319,6 +346,8 @@ int format_parse(struct format *f, const char *text, size_t size, unsigned long_
 		}
 		text = newline ? newline + 1 : end;
 	}
+	if (f->name_size)
+		find_callers(f);
 	return has_id && f->name_size && f->name_size < 4096 ? 0 : 1;
 }
 
@@ -327,14 +356,4 @@ void format_free(struct format *f)
 	free(f->fields);
 	f->fields = NULL;
 	f->nfields = 0;
-}
-
-const struct format_field *format_find(const struct format *f, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < f->nfields; i++)
-		if (f->fields[i].name_size == n && !memcmp(f->fields[i].name, name, n))
-			return &f->fields[i];
-	return NULL;
 }

@@ -8,6 +8,7 @@
 #include "common/buffer_file.h"
 #include "common/field.h"
 #include "common/json.h"
+#include "kernel_messages.h"
 
 enum {
 	RECORD = 16,		/* u32 name, u32 kind, u64 number */
@@ -26,6 +27,9 @@ void attributes_free(struct attributes *a)
 {
 	free(a->items);
 	free(a->seen);
+	if (a->messages)
+		kernel_messages_free(a->messages);
+	free(a->messages);
 	buffer_free(&a->scratch);
 	buffer_free(&a->compound);
 	*a = (struct attributes){0};
@@ -178,13 +182,38 @@ static int append_gap(struct attributes *a, const struct event *ev, struct buffe
 		       : 0;
 }
 
+int attributes_meta(struct attributes *a, const struct meta *m)
+{
+	if (!a->messages)
+		a->messages = calloc(1, sizeof *a->messages);
+	return a->messages
+		       ? kernel_messages_meta(
+				 a->messages,
+				 m->source ? pool_at(&a->dictionary->sources, m->source) : NULL, m)
+		       : -1;
+}
+
+static int append_message(struct attributes *a, const struct event *ev, struct buffer *to)
+{
+	struct attribute item = {.kind = ATTRIBUTE_TEXT};
+	size_t size;
+
+	if (kernel_message(a->messages, ev, &item.text, &size))
+		return -1;
+	item.number = size;
+	item.name = dictionary_text(a->dictionary, "message", 7).number;
+	return size ? append(a, to, &item) : 0;
+}
+
 int attributes_append(struct attributes *a, const struct event *ev, struct buffer *to)
 {
 	if (ev->type->kind == KIND_GAP)
 		return append_gap(a, ev, to);
 	if (ev->type->flags & TYPE_VALUES && ev->tail_size && attributes_append_values(a, ev, to))
 		return -1;
-	return ev->type->nfields ? append_fields(a, ev, to) : 0;
+	if (ev->type->nfields && append_fields(a, ev, to))
+		return -1;
+	return a->messages && kernel_messages_has(ev->type) ? append_message(a, ev, to) : 0;
 }
 
 int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to)

@@ -11,6 +11,7 @@
 #define TR_ATTRIBUTES_H
 
 #include "common/event.h"
+#include "common/reader.h"
 #include "common/buffer.h"
 #include "common/value.h"
 
@@ -37,7 +38,8 @@ struct attributes {
 	bool quote_numbers;	 /* JSON: integers that a double cannot hold become strings */
 	struct attribute *items; /* of the last attributes_read, in their order, no name twice */
 	size_t count, capacity;
-	uint64_t dropped; /* by attributes_keep_numbers */
+	uint64_t dropped;		  /* by attributes_keep_numbers */
+	struct kernel_messages *messages; /* NULL: attributes_meta was not called */
 	/* its own */
 	uint32_t names[16], return_name; /* of arguments without one */
 	uint32_t *seen, generation;	 /* by name */
@@ -48,6 +50,11 @@ struct attributes {
 
 void attributes_init(struct attributes *a, struct dictionary *d);
 void attributes_free(struct attributes *a);
+
+/* A piece of a META block of the source with that number: texts that events name. -1: out of
+ * memory.
+ */
+int attributes_meta(struct attributes *a, const struct meta *m);
 
 /* Append what the event says. Where that may be large, to is one that spills (buffer_file.h). -1:
  * memory is out. So do all others that return int. */

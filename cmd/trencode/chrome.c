@@ -414,6 +414,13 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	return 0;
 }
 
+static int chrome_meta(struct encoding *en, const struct meta *m, struct error *e)
+{
+	struct state *s = en->state;
+
+	return attributes_meta(&s->attributes, m) ? error_no_memory(e) : 0;
+}
+
 static int chrome_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct state *s = en->state;
@@ -480,6 +487,7 @@ const struct encoder encoder_chrome = {
 	.output = ENCODER_TEXT,
 	.report = true,
 	.begin = chrome_begin,
+	.meta = chrome_meta,
 	.event = chrome_event,
 	.end = chrome_end,
 	.free = chrome_free,

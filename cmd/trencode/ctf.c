@@ -13,6 +13,7 @@
 #include "common/calls.h"
 #include "common/utf8.h"
 #include "encoder.h"
+#include "kernel_messages.h"
 #include "place_names.h"
 #include "thread_ids.h"
 
@@ -178,6 +179,16 @@ static const struct ctf_who *who_of(struct state *s, const struct lane *lane)
 	return w;
 }
 
+static int put_message(struct state *s, struct buffer *b, const struct event *ev)
+{
+	const char *text = "";
+	size_t size = 0;
+
+	if (s->attributes.messages && kernel_message(s->attributes.messages, ev, &text, &size))
+		return -1;
+	return put_string(b, text, size);
+}
+
 static int put_event(struct state *s, struct ctf_file *file, const struct ctf_class *cl,
 		     const struct event *ev)
 {
@@ -193,6 +204,8 @@ static int put_event(struct state *s, struct ctf_file *file, const struct ctf_cl
 	for (size_t i = 0; i < cl->nfields; i++)
 		if (put_field(s, b, ev, &cl->fields[i]))
 			return -1;
+	if (cl->message && put_message(s, b, ev))
+		return -1;
 	return ev->type->kind == KIND_GAP ? put_gap(b, file, ev) : 0;
 }
 
@@ -261,6 +274,13 @@ static int ctf_head(struct encoding *en, const struct head *h, struct error *e)
 	return 0;
 }
 
+static int ctf_meta(struct encoding *en, const struct meta *m, struct error *e)
+{
+	struct state *s = en->state;
+
+	return attributes_meta(&s->attributes, m) ? error_no_memory(e) : 0;
+}
+
 static int ctf_end(struct encoding *en, struct error *e)
 {
 	struct state *s = en->state;
@@ -309,6 +329,7 @@ const struct encoder encoder_ctf = {
 	.begin = ctf_begin,
 	.head = ctf_head,
 	.event = ctf_take,
+	.meta = ctf_meta,
 	.end = ctf_end,
 	.free = ctf_free,
 };

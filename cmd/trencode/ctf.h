@@ -27,6 +27,7 @@ struct ctf_class {
 	uint32_t id; /* in the metadata */
 	bool named;  /* has the name of a place */
 	bool depth, values;
+	bool message; /* of trace_printk(), see kernel_messages.h */
 	struct ctf_field *fields;
 	size_t nfields;
 };

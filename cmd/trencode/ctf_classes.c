@@ -7,6 +7,7 @@
 #include "common/utf8.h"
 #include "common/version.h"
 #include "ctf.h"
+#include "kernel_messages.h"
 
 #define SECOND 1000000000ll
 
@@ -155,6 +156,8 @@ static int declare(struct ctf_classes *c, struct ctf_class *cl, struct intern *u
 		if (declare_field(b, used, type, f->name.text, f->name.size))
 			return -1;
 	}
+	if (cl->message && declare_field(b, used, "string", "message", 7))
+		return -1;
 	if (t->kind == KIND_GAP && (declare_field(b, used, "string", "reason", 6) ||
 				    declare_field(b, used, "u64", "count", 5) ||
 				    declare_field(b, used, "string", "unit", 4) ||
@@ -186,7 +189,8 @@ const struct ctf_class *ctf_class(struct ctf_classes *c, const struct event *ev,
 	*cl = (struct ctf_class){.id = c->ids[stream]++,
 				 .named = named,
 				 .depth = call && ev->type->flags & TYPE_DEPTH,
-				 .values = ev->type->flags & TYPE_VALUES};
+				 .values = ev->type->flags & TYPE_VALUES,
+				 .message = kernel_messages_has(ev->type)};
 	cl->fields = calloc(ev->type->nfields + 1, sizeof(*cl->fields));
 	if (!cl->fields)
 		return NULL;

@@ -315,6 +315,13 @@ void *event_rows_begin(struct encoding *en, size_t state_size,
 	return r;
 }
 
+int event_rows_meta(struct encoding *en, const struct meta *m, struct error *e)
+{
+	struct event_rows *r = en->state;
+
+	return attributes_meta(&r->attributes, m) ? error_no_memory(e) : 0;
+}
+
 int event_rows_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct event_rows *r = en->state;

@@ -110,6 +110,7 @@ const struct encoder encoder_ndjson = {
 	.output = ENCODER_TEXT,
 	.report = true,
 	.begin = ndjson_begin,
+	.meta = event_rows_meta,
 	.event = event_rows_event,
 	.end = event_rows_end,
 	.free = ndjson_free,

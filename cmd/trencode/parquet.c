@@ -91,6 +91,7 @@ const struct encoder encoder_parquet = {
 	.output = ENCODER_FILE,
 	.report = true,
 	.begin = parquet_begin,
+	.meta = event_rows_meta,
 	.event = event_rows_event,
 	.end = parquet_end,
 	.free = parquet_done,

@@ -215,6 +215,13 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 	return 0;
 }
 
+static int perfetto_meta(struct encoding *en, const struct meta *m, struct error *e)
+{
+	struct perfetto *s = en->state;
+
+	return attributes_meta(&s->attributes, m) ? error_no_memory(e) : 0;
+}
+
 static int perfetto_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct perfetto *s = en->state;
@@ -278,6 +285,7 @@ const struct encoder encoder_perfetto = {
 	.output = ENCODER_FILE,
 	.report = true,
 	.begin = perfetto_begin,
+	.meta = perfetto_meta,
 	.event = perfetto_event,
 	.end = perfetto_end,
 	.free = perfetto_free,

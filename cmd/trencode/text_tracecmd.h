@@ -44,7 +44,10 @@ struct bprint_fields {
 
 void bprint_fields_find(struct bprint_fields *b, const struct type *type,
 			const struct format_fields *fields);
-/* -1: memory is out. */
+/* Append what the call printed. 1; 0: its format is not known; -1: out of memory. */
+int bprint_message(struct binary_formats *all, const struct bprint_fields *b,
+		   const struct event *ev, const struct print_kernel *k, struct line *out);
+/* The same after the function that called it. -1: memory is out. */
 int bprint_text(struct binary_formats *all, const struct bprint_fields *b, const struct event *ev,
 		const struct print_kernel *k, struct line *out);
 void binary_formats_free(struct binary_formats *all);

@@ -50,27 +50,41 @@ static int format_at(struct binary_formats *all, const struct event *ev, uint64_
 	return 0;
 }
 
-int bprint_text(struct binary_formats *all, const struct bprint_fields *b, const struct event *ev,
-		const struct print_kernel *k, struct line *out)
+int bprint_message(struct binary_formats *all, const struct bprint_fields *b,
+		   const struct event *ev, const struct print_kernel *k, struct line *out)
 {
 	const struct print_format *f;
-	uint64_t ip, fmt;
+	uint64_t fmt;
 
-	if (!record_number(&b->ip, ev, &ip) || !record_number(&b->fmt, ev, &fmt))
+	if (!record_number(&b->fmt, ev, &fmt))
 		return 0;
 	if (format_at(all, ev, fmt, k, &f))
 		return -1;
+	if (!f)
+		return 0;
+	if (b->buf.offset <= ev->tail_size)
+		print_format_text(f, k, ev->tail + b->buf.offset, ev->tail_size - b->buf.offset,
+				  out);
+	return 1;
+}
+
+int bprint_text(struct binary_formats *all, const struct bprint_fields *b, const struct event *ev,
+		const struct print_kernel *k, struct line *out)
+{
+	uint64_t ip, fmt;
+	int known;
+
+	if (!record_number(&b->ip, ev, &ip) || !record_number(&b->fmt, ev, &fmt))
+		return 0;
 	function_text(out, ip, "0x", k);
 	line_puts(out, ": ");
-	if (!f) {
+	known = bprint_message(all, b, ev, k, out);
+	if (!known) {
 		line_puts(out, "(NO FORMAT FOUND at ");
 		line_hex(out, fmt, 1);
 		line_char(out, ')');
-	} else if (b->buf.offset <= ev->tail_size) {
-		print_format_text(f, k, ev->tail + b->buf.offset, ev->tail_size - b->buf.offset,
-				  out);
 	}
-	return 0;
+	return known < 0 ? -1 : 0;
 }
 
 void binary_formats_free(struct binary_formats *all)

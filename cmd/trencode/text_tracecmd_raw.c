@@ -176,12 +176,24 @@ static void print_text(struct state *s, const char *p, size_t n)
 	text_masked(s->out, p, n);
 }
 
+/* Bytes of an array by the brackets of its type, which the callers of a stack may exceed; 0: none.
+ */
+static size_t declared_size(const struct field *f)
+{
+	const char *bracket = strchr(f->type_name.text, '[');
+
+	return bracket ? f->size * (size_t)strtoul(bracket + 1, NULL, 10) : 0;
+}
+
 static void print_array(struct state *s, const struct event *ev, const struct plan_field *f)
 {
 	struct text *out = s->out;
-	bool rest = f->field->where == WHERE_REST;
-	size_t n;
+	size_t n, most = f->field->where == WHERE_REST ? declared_size(f->field) : SIZE_MAX;
+	bool rest = !most;
 	const uint8_t *p = field_bytes(ev, f->field, &n), *nul;
+
+	if (!rest && n > most)
+		n = most;
 
 	/* shorter than its format says: as far as it goes */
 	if (!p && f->field->where == WHERE_TAIL && f->field->offset < ev->tail_size) {
@@ -271,6 +283,7 @@ static void print_value(struct state *s, struct recording *r, const struct event
 			const struct plan_field *f)
 {
 	const char *string;
+	const uint8_t *rest;
 	uint64_t v;
 	size_t n;
 
@@ -295,6 +308,12 @@ static void print_value(struct state *s, struct recording *r, const struct event
 		text_hex(s->out, v, 1);
 		break;
 	case PLAN_STRING:
+		/* of size 0, as old kernels declare the text of a marker */
+		rest = f->field->where == WHERE_REST ? field_bytes(ev, f->field, &n) : NULL;
+		if (rest) {
+			print_text(s, (const char *)rest, strnlen((const char *)rest, n));
+			break;
+		}
 		string = r->names.string(r->names.context, v, &n);
 		if (string)
 			print_text(s, string, n);
