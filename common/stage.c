@@ -198,6 +198,24 @@ static void count(struct stage *s, const struct block *b)
 	progress_tick(&s->progress, s->bytes + s->offset, s->in.size, s->events);
 }
 
+/* The block's rows are at hand and checked. */
+static int drop_bad_values(struct stage *s, struct block *b)
+{
+	int64_t dropped;
+
+	if (!s->reads_values || b->kind != BLOCK_EVENTS || b->unchecked)
+		return 0;
+	dropped = bad_values_drop(&s->bad_values, b, s->reads_values);
+	if (!dropped)
+		return 0;
+	if (dropped < 0)
+		return stage_no_memory(s);
+	s->status = status_worse(s->status, STATUS_DAMAGED);
+	if (s->filter)
+		writer_status(&s->out, STATUS_DAMAGED, BAD_VALUES);
+	return 0;
+}
+
 bool stage_next(struct stage *s, struct block *b)
 {
 	while (!s->stopped && !s->out.broken) {
@@ -212,6 +230,8 @@ bool stage_next(struct stage *s, struct block *b)
 		count(s, b);
 		if (b->kind == BLOCK_END)
 			take_end(s);
+		if (drop_bad_values(s, b))
+			return false;
 		return !s->filter || s->holds || !pass_on(s, b);
 	}
 	return false;
@@ -219,8 +239,10 @@ bool stage_next(struct stage *s, struct block *b)
 
 int stage_rows(struct stage *s, struct block *b)
 {
+	bool had_been = !b->unchecked;
+
 	if (!reader_rows(&s->in, b))
-		return 0;
+		return had_been ? 0 : drop_bad_values(s, b);
 	input_failed(s);
 	return -1;
 }
@@ -246,6 +268,8 @@ int stage_finish(struct stage *s)
 	progress_end(&s->progress, s->bytes + s->offset, s->in.size, s->events);
 	if (s->damages > MESSAGES)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " more such places", s->damages - MESSAGES);
+	bad_values_report(&s->bad_values);
+	bad_values_free(&s->bad_values);
 	if (s->filter && !s->stopped && s->status != STATUS_FAILED && !s->head_sent &&
 	    writer_begin(&s->out, 0)) /* even of nothing there is a whole stream with a status */
 		stage_fail(s, &s->out.error);

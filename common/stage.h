@@ -16,6 +16,7 @@
 #ifndef TR_STAGE_H
 #define TR_STAGE_H
 
+#include "bad_values.h"
 #include "output.h"
 #include "program.h"
 #include "progress.h"
@@ -44,9 +45,11 @@ struct stage {
 	uint64_t lost, gaps; /* events that recorders lost; rows of gaps; of all inputs */
 	const struct stage_rewrite *rewrite; /* NULL: what is passed on goes as it came */
 	bool head_sent;
-	bool holds;	    /* a filter that holds blocks back passes all by stage_forward */
-	bool stopped;	    /* this program's own work failed: nothing more is read or passed */
-	uint64_t damages;   /* of the inputs */
+	bool holds;	  /* a filter that holds blocks back passes all by stage_forward */
+	bool stopped;	  /* this program's own work failed: nothing more is read or passed */
+	uint64_t damages; /* of the inputs */
+	enum reads_values reads_values; /* set by the program: bad ones are taken out */
+	struct bad_values bad_values;
 	struct buffer told; /* what is wrong with them, the first things: for who passes it on */
 	struct progress progress;
 	uint64_t events;	/* that came so far */

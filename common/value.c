@@ -142,51 +142,9 @@ bool values_value(struct values *v, struct value *out)
 	return false;
 }
 
-/* Children are walked with a count of what is open on each level: no recursion to overflow. */
-static bool skip_children(struct values *v, uint64_t count)
-{
-	uint64_t open[VALUE_DEPTH];
-	unsigned depth = 0;
-	struct value child;
-
-	open[0] = count;
-	for (;;) {
-		while (!open[depth]) {
-			if (!depth)
-				return true;
-			depth--;
-		}
-		open[depth]--;
-		if (!values_value(v, &child))
-			return false;
-		if (child.count) {
-			if (depth + 1 == VALUE_DEPTH) {
-				v->bad = true;
-				return false;
-			}
-			open[++depth] = child.count;
-		}
-	}
-}
-
-bool values_skip(struct values *v)
-{
-	struct value value;
-
-	return values_value(v, &value) && skip_children(v, value.count);
-}
-
 bool values_what(struct values *v, uint8_t *what, uint64_t *index)
 {
 	return !v->bad && v->at != v->end && byte(v, what) && uleb(v, index);
-}
-
-bool values_detail(struct values *v, struct detail *d)
-{
-	if (v->bad || v->at == v->end)
-		return false;
-	return byte(v, &d->what) && uleb(v, &d->index) && values_value(v, &d->value) &&
-	       skip_children(v, d->value.count);
 }
 
 /* An ENUM's number. */

@@ -16,7 +16,10 @@
 
 #include "buffer.h"
 
-enum { VALUE_DEPTH = 128 };
+enum {
+	VALUE_DEPTH = 128,
+	VALUE_INDEX_LIMIT = 65536, /* number of an argument */
+};
 
 enum detail_kind {
 	DETAIL_ARGUMENT = 1, /* index: number of the argument from 1 */
@@ -80,6 +83,9 @@ static inline void values_begin(struct values *v, const uint8_t *tail, size_t n)
 {
 	*v = (struct values){tail, n ? tail + n : tail, false}; /* tail may be NULL */
 }
+
+/* Are these bytes a list of details whose values all make sense? */
+bool values_sound(const uint8_t *tail, size_t n);
 
 /* The next detail, its value stepped over: children of ARRAY and STRUCT are not visited. false at
  * the end, or v->bad. */

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/bad_values.h"
 #include "common/field.h"
+#include "common/program.h"
 #include "common/reader.h"
 #include "common/reader_tail.h"
 #include "common/value.h"
@@ -23,6 +25,7 @@ struct saved {
 	struct event event;
 	bool have_event, begun, walking, ended;
 	struct stream_ids ids;
+	struct bad_values bad_values;
 	struct buffer tail, meta;
 	uint64_t meta_next; /* bytes of the present META that came */
 	struct text_ref meta_name;
@@ -71,6 +74,20 @@ static void was_damaged(struct input *in, const struct end *end)
 		     end->message.size ? end->message.text : "its decoder says so");
 }
 
+/* Values are copied one by one: their definitions have other ids in the output. */
+static int drop_bad_values(struct saved *s, struct error *e)
+{
+	struct decoding *d = s->input->decoding;
+	int64_t dropped = bad_values_drop(&s->bad_values, &s->block, READS_ALL);
+
+	if (dropped <= 0)
+		return dropped ? error_no_memory(e) : 0;
+	d->status = status_worse(d->status, STATUS_DAMAGED);
+	if (d->writer)
+		writer_status(d->writer, STATUS_DAMAGED, BAD_VALUES);
+	return 0;
+}
+
 /* Go to the next event, taking in what stands before it. 0, or -1. */
 static int advance(struct saved *s, struct error *e)
 {
@@ -105,6 +122,8 @@ static int advance(struct saved *s, struct error *e)
 		if (s->block.kind == BLOCK_EVENTS && s->block.last < limits_first(in))
 			continue;
 		if (s->block.kind == BLOCK_EVENTS) {
+			if (drop_bad_values(s, e))
+				return -1;
 			events_begin(&s->events, &s->block);
 			s->walking = true;
 		} else if (s->block.kind == BLOCK_META) {
@@ -224,10 +243,10 @@ static int copy_row(struct saved *s)
 		buffer_clear(&s->tail);
 		s->tail.spills = true;
 		w->tail_buffer = &s->tail;
-		if (!values_copy(&s->tail, tail, size, stream_value_definition, &s->ids)) {
-			tail = s->tail.data;
-			size = (uint32_t)s->tail.size;
-		}
+		if (values_copy(&s->tail, tail, size, stream_value_definition, &s->ids))
+			return -1;
+		tail = s->tail.data;
+		size = (uint32_t)s->tail.size;
 	}
 	if (writer_row_data(w, s->input->next, stream_lane(&s->ids, ev->lane),
 			    stream_type(&s->ids, ev->type), place, ev->depth, ev->fixed,
@@ -326,6 +345,9 @@ static void saved_close(struct input *in)
 {
 	struct saved *s = in->state;
 
+	if (!in->decoding->times_only)
+		bad_values_report(&s->bad_values);
+	bad_values_free(&s->bad_values);
 	reader_close(&s->in);
 	stream_ids_free(&s->ids);
 	buffer_free(&s->tail);

@@ -179,8 +179,10 @@ static int enter(struct state *s, const struct event *ev, uint32_t call)
 	struct apitrace_target *t = &s->target;
 	const struct place *place = dictionary_place(t->dictionary, ev->place);
 
-	if (!place)
-		return -1;
+	if (!place) {
+		s->foreign++;
+		return 0;
+	}
 	pack_byte(&t->pack, APITRACE_ENTER);
 	if (t->version >= APITRACE_THREADS)
 		pack_uint(&t->pack, (uint32_t)ev->lane->tid);
@@ -237,12 +239,7 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 		*e = s->target.pack.error;
 		return -1;
 	}
-	return bad ? error_set(e, NULL, NO_OFFSET,
-			       "call %" PRIu32
-			       " has values that make no sense, or whose definition "
-			       "is missing",
-			       call)
-		   : 0;
+	return bad ? error_no_memory(e) : 0;
 }
 
 static int end(struct encoding *en, struct error *e)

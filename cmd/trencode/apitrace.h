@@ -27,15 +27,16 @@ struct apitrace_target {
 	struct apitrace_written_set definitions, places;
 };
 
-/* These return 0, or -1: values that make no sense, a definition that is not there, no memory.
- * Errors of writing are in pack.error. */
+/* Those that return int return 0, or -1: out of memory. Errors of writing are in pack.error. */
 
 /* A trace begins: nothing is written yet. */
 void apitrace_target_begin(struct apitrace_target *t, uint64_t version);
 void apitrace_target_free(struct apitrace_target *t);
 int apitrace_put_function(struct apitrace_target *t, const struct place *place);
-/* A definition by its id in the segment. */
-int apitrace_put_definition(struct apitrace_target *t, uint32_t id, enum definition_kind kind);
+/* The definition of that id in the segment; NULL: it is missing, or of another kind. */
+const struct definition *apitrace_definition(const struct apitrace_target *t, uint32_t id,
+					     enum definition_kind kind);
+int apitrace_put_definition(struct apitrace_target *t, const struct definition *d);
 void apitrace_put_sint(struct pack *p, int64_t n);
 /* The values of an event, and the mark of their end. */
 int apitrace_put_details(struct apitrace_target *t, const struct event *ev);

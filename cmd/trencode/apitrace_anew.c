@@ -21,7 +21,7 @@ struct state {
 	struct type *calls[2], *gap;
 	struct buffer tail;
 	uint32_t calls_written;
-	uint64_t extra, bad, unseen, instants, named;
+	uint64_t extra, unseen, instants, named;
 };
 
 /* --- rows --- */
@@ -68,17 +68,12 @@ static int take_values(struct state *s, const struct anew_row *r,
 {
 	bool leave = r->what == ANEW_LEAVE;
 	struct apitrace_anew_fields *made;
-	int got = 0;
-
 	s->tail.size = 0;
 	if (r->cut)
 		return 0;
-	if (r->ev->type->flags & TYPE_VALUES) {
-		got = apitrace_anew_convert(&s->values, &s->tail, r->ev, f->keep, f->arguments,
-					    &s->extra);
-		s->bad += got > 0;
-		return got < 0 ? -1 : 0;
-	}
+	if (r->ev->type->flags & TYPE_VALUES)
+		return apitrace_anew_convert(&s->values, &s->tail, r->ev, f->keep, f->arguments,
+					     &s->extra);
 	if (apitrace_anew_fields(&s->functions, r->ev->type, &made))
 		return -1;
 	/* a return has no names of its own */
@@ -114,16 +109,14 @@ static struct apitrace_anew_function *instant_values(struct state *s, const stru
 	struct apitrace_anew_function *f;
 	struct text_ref name;
 	struct apitrace_anew_fields *made;
-	int got;
 
 	s->tail.size = 0;
 	if (ev->type->flags & TYPE_VALUES) {
 		f = apitrace_anew_of_values(&s->functions, ev);
-		got = f ? apitrace_anew_convert(&s->values, &s->tail, ev, f->keep, f->arguments,
-						&s->extra)
-			: -1;
-		s->bad += got > 0;
-		return got < 0 ? NULL : f;
+		return f && !apitrace_anew_convert(&s->values, &s->tail, ev, f->keep, f->arguments,
+						   &s->extra)
+			       ? f
+			       : NULL;
 	}
 	if (apitrace_anew_fields(&s->functions, ev->type, &made))
 		return NULL;
@@ -243,7 +236,7 @@ static int end(struct encoding *en, struct error *e)
 	anew_lost(a, s->instants, "events are calls that return at once");
 	anew_lost(a, s->extra,
 		  "arguments beyond those that the function is declared with are left out");
-	anew_lost(a, s->bad, "events have damaged values: what is behind the damage is left out");
+
 	anew_lost(a, s->functions.cut, "names were cut to 32768 bytes");
 	anew_lost(a, s->values.rounded, "numbers were rounded to 64 bits");
 	anew_lost(a, s->values.opaque, "structs that nobody took apart are blobs or their name");

@@ -21,7 +21,7 @@ uint32_t apitrace_anew_definition(struct apitrace_anew_values *a, const struct d
 /*
  * Append the details of a row's VALUES to b, arguments numbered from 1 on in the order in which
  * they come; those beyond n are left out and counted in *lost. keep: they have their numbers
- * already. 0, 1: the rest of the tail is no list of values; -1.
+ * already. -1: out of memory.
  */
 int apitrace_anew_convert(struct apitrace_anew_values *a, struct buffer *b, const struct event *ev,
 			  bool keep, uint32_t n, uint64_t *lost);

@@ -132,7 +132,6 @@ static int put_wide(struct buffer *b, const struct value *v)
 		       : 0;
 }
 
-/* 0, 1: no value is there; -1. */
 static int convert(struct apitrace_anew_values *a, struct buffer *b, struct values *v,
 		   unsigned nesting)
 {
@@ -140,7 +139,7 @@ static int convert(struct apitrace_anew_values *a, struct buffer *b, struct valu
 	uint32_t id;
 
 	if (nesting > VALUE_DEPTH || !values_value(v, &x))
-		return 1;
+		return -1;
 	switch (x.tag) {
 	case VALUE_NUMBER: return put_number(a, b, &x);
 	case VALUE_STRING:
@@ -194,26 +193,18 @@ int apitrace_anew_convert(struct apitrace_anew_values *a, struct buffer *b, cons
 	uint8_t what;
 
 	for (values_begin(&v, ev->tail, ev->tail_size); v.at < v.end;) {
-		size_t before = b->size;
-		int got;
-
 		if (!values_what(&v, &what, &index))
-			return 1;
+			return -1;
 		if (what == DETAIL_ARGUMENT && !keep)
 			index = ++place;
 		if (what == DETAIL_ARGUMENT && index > n) {
 			++*lost;
 			if (!values_skip(&v))
-				return 1;
+				return -1;
 			continue;
 		}
-		if (value_put_detail(b, what, index))
+		if (value_put_detail(b, what, index) || convert(a, b, &v, 0))
 			return -1;
-		got = convert(a, b, &v, 0);
-		if (got) {
-			b->size = before;
-			return got;
-		}
 	}
 	return 0;
 }

@@ -123,14 +123,17 @@ static void put_members(struct apitrace_target *t, const struct definition *d)
 	}
 }
 
-int apitrace_put_definition(struct apitrace_target *t, uint32_t id, enum definition_kind kind)
+const struct definition *apitrace_definition(const struct apitrace_target *t, uint32_t id,
+					     enum definition_kind kind)
 {
 	const struct definition *d = dictionary_definition_id(t->dictionary, id);
-	int fresh;
 
-	if (!d || d->kind != kind)
-		return -1;
-	fresh = put_id(&t->pack, &t->definitions, d->number, d->native, (uint8_t)kind);
+	return d && d->kind == kind ? d : NULL;
+}
+
+int apitrace_put_definition(struct apitrace_target *t, const struct definition *d)
+{
+	int fresh = put_id(&t->pack, &t->definitions, d->number, d->native, (uint8_t)d->kind);
 	if (fresh > 0)
 		put_members(t, d);
 	return fresh < 0 ? -1 : 0;

@@ -3,6 +3,7 @@
  */
 #include "apitrace.h"
 #include "common/value.h"
+#include "common/value_names.h"
 
 /* --- any value --- */
 
@@ -18,13 +19,107 @@ static int put_values(struct apitrace_target *t, struct values *v, uint64_t n, u
 	return 0;
 }
 
+static void put_run(struct pack *p, uint8_t tag, const void *bytes, size_t n)
+{
+	pack_byte(p, tag);
+	pack_uint(p, n);
+	pack_put(p, bytes, n);
+}
+
+static void put_integer(struct pack *p, uint64_t n, bool is_signed)
+{
+	if (is_signed) {
+		apitrace_put_sint(p, (int64_t)n);
+	} else {
+		pack_byte(p, APITRACE_UINT);
+		pack_uint(p, n);
+	}
+}
+
+/* An ENUM whose definition cannot be written, or that has another number, is a number. */
+static int put_enum(struct apitrace_target *t, const struct value *v)
+{
+	const struct definition *d = apitrace_definition(t, v->definition, DEFINITION_ENUM);
+	struct pack *p = &t->pack;
+	char digits[I128_SIZE];
+	bool is_signed;
+	uint64_t n;
+
+	if (!value_integer(v, d, &n, &is_signed)) {
+		put_run(p, APITRACE_STRING, digits, value_enum_decimal(digits, d, v));
+		return 0;
+	}
+	if (!d || (!is_signed && n > INT64_MAX) ||
+	    (t->version < APITRACE_ENUM_SETS && (!d->count || d->members[0].low != n))) {
+		put_integer(p, n, is_signed);
+		return 0;
+	}
+	pack_byte(p, APITRACE_ENUM);
+	if (apitrace_put_definition(t, d))
+		return -1;
+	if (t->version >= APITRACE_ENUM_SETS)
+		apitrace_put_sint(p, (int64_t)n);
+	return 0;
+}
+
+static int put_bitmask(struct apitrace_target *t, const struct value *v)
+{
+	const struct definition *d = apitrace_definition(t, v->definition, DEFINITION_BITMASK);
+
+	pack_byte(&t->pack, d ? APITRACE_BITMASK : APITRACE_UINT);
+	if (d && apitrace_put_definition(t, d))
+		return -1;
+	pack_uint(&t->pack, v->number);
+	return 0;
+}
+
+/* A .trace has as many values as the definition has members. */
+static int put_struct(struct apitrace_target *t, struct values *v, const struct value *s,
+		      unsigned nesting)
+{
+	const struct definition *d = apitrace_definition(t, s->definition, DEFINITION_STRUCT);
+	uint64_t n = d && d->count < s->count ? d->count : s->count;
+
+	pack_byte(&t->pack, d ? APITRACE_STRUCT : APITRACE_ARRAY);
+	if (d && apitrace_put_definition(t, d))
+		return -1;
+	if (!d)
+		pack_uint(&t->pack, n);
+	if (put_values(t, v, n, nesting))
+		return -1;
+	for (uint64_t i = n; i < s->count; i++)
+		if (!values_skip(v))
+			return -1;
+	for (uint64_t i = n; d && i < d->count; i++)
+		pack_byte(&t->pack, APITRACE_NULL);
+	return 0;
+}
+
+/* What apitrace records no such values of. */
+static void put_foreign(struct pack *p, const struct value *v)
+{
+	long double real;
+	double number;
+	bool is_signed;
+	uint64_t n;
+
+	if (value_real(v, &real)) {
+		number = (double)real;
+		pack_byte(p, v->size == 4 ? APITRACE_FLOAT : APITRACE_DOUBLE);
+		pack_put(p, v->size == 4 ? v->bytes : (const void *)&number, v->size == 4 ? 4 : 8);
+	} else if (value_integer(v, NULL, &n, &is_signed)) {
+		put_integer(p, n, is_signed);
+	} else if (v->tag == VALUE_FRAME) {
+		pack_byte(p, APITRACE_NULL);
+	} else {
+		put_run(p, APITRACE_BLOB, v->bytes, v->n);
+	}
+}
+
 static int put_value(struct apitrace_target *t, struct values *v, unsigned nesting)
 {
 	struct pack *p = &t->pack;
 	struct value value;
-
-	bool is_signed;
-	uint64_t number;
 
 	if (!values_value(v, &value))
 		return -1;
@@ -50,56 +145,52 @@ static int put_value(struct apitrace_target *t, struct values *v, unsigned nesti
 		pack_put(p, value.bytes, value.n);
 		return 0;
 	case VALUE_STRING:
-	case VALUE_BLOB:
-		pack_byte(p, value.tag);
-		pack_uint(p, value.n);
-		pack_put(p, value.bytes, value.n);
-		return 0;
+	case VALUE_BLOB: put_run(p, value.tag, value.bytes, value.n); return 0;
 	case VALUE_WSTRING:
 		pack_byte(p, APITRACE_WSTRING);
 		pack_uint(p, value.number);
 		pack_put(p, value.bytes, value.n);
 		return 0;
-	case VALUE_ENUM:
-		pack_byte(p, APITRACE_ENUM);
-		if (apitrace_put_definition(t, value.definition, DEFINITION_ENUM))
-			return -1;
-		if (!value_integer(&value, NULL, &number, &is_signed))
-			return -1;
-		if (t->version >= APITRACE_ENUM_SETS)
-			apitrace_put_sint(p, (int64_t)number);
-		return 0;
-	case VALUE_BITMASK:
-		pack_byte(p, APITRACE_BITMASK);
-		if (apitrace_put_definition(t, value.definition, DEFINITION_BITMASK))
-			return -1;
-		pack_uint(p, value.number);
-		return 0;
+	case VALUE_ENUM: return put_enum(t, &value);
+	case VALUE_BITMASK: return put_bitmask(t, &value);
 	case VALUE_ARRAY:
 		pack_byte(p, APITRACE_ARRAY);
 		pack_uint(p, value.count);
 		return put_values(t, v, value.count, nesting);
-	case VALUE_STRUCT:
-		pack_byte(p, APITRACE_STRUCT);
-		if (apitrace_put_definition(t, value.definition, DEFINITION_STRUCT))
-			return -1;
-		return put_values(t, v, value.count, nesting);
+	case VALUE_STRUCT: return put_struct(t, v, &value, nesting);
 	case VALUE_REPR: pack_byte(p, APITRACE_REPR); return put_values(t, v, 2, nesting);
 	}
-	return -1;
+	put_foreign(p, &value);
+	return 0;
+}
+
+/* The next frame that has a definition; of the others nothing is known. NULL: there is none. */
+static const struct definition *next_frame(struct apitrace_target *t, struct values *v, uint64_t *n)
+{
+	const struct definition *d = NULL;
+	struct value frame;
+
+	for (; *n && !d && values_value(v, &frame); --*n)
+		d = apitrace_definition(t, frame.definition, DEFINITION_FRAME);
+	return d;
 }
 
 static int put_backtrace(struct apitrace_target *t, struct values *v)
 {
-	struct value array, frame;
+	const struct definition *frame;
+	struct values ahead;
+	struct value array;
+	uint64_t n = 0, left;
 
-	if (!values_value(v, &array) || array.tag != VALUE_ARRAY)
+	if (!values_value(v, &array))
 		return -1;
+	ahead = *v;
+	for (left = array.count; next_frame(t, &ahead, &left);)
+		n++;
 	pack_byte(&t->pack, APITRACE_BACKTRACE);
-	pack_uint(&t->pack, array.count);
-	for (uint64_t i = 0; i < array.count; i++)
-		if (!values_value(v, &frame) || frame.tag != VALUE_FRAME ||
-		    apitrace_put_definition(t, frame.definition, DEFINITION_FRAME))
+	pack_uint(&t->pack, n);
+	for (left = array.count; (frame = next_frame(t, v, &left));)
+		if (apitrace_put_definition(t, frame))
 			return -1;
 	return 0;
 }

@@ -195,7 +195,7 @@ static int values_failed(const struct state *s, struct error *e)
 		*e = *apitrace_blobs_error(s->blobs);
 		return -1;
 	}
-	return error_set(e, NULL, NO_OFFSET, "out of memory, or values that make no sense");
+	return error_no_memory(e);
 }
 
 /* --- calls --- */

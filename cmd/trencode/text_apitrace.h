@@ -19,7 +19,7 @@ struct apitrace_writer {
 	bool plain_octal;	      /* not as apitrace has it */
 };
 
-/* The text of the next value, children with it. -1: memory is out, or the values are bad. */
+/* The text of the next value, children with it. -1: out of memory. */
 int apitrace_value(const struct apitrace_writer *w, struct values *v);
 /* The next value, which v stays in front of, as the number that apitrace takes it for where it
  * needs one. false: it is none. */

@@ -20,6 +20,30 @@ bool expression_of_calls(const struct node *n)
 	return found || (!n->nchildren && !(n->depends & DEPENDS_ARGUMENT));
 }
 
+static enum reads_values operand_reads_values(const struct operand *o)
+{
+	if (!o->literal && (o->ask == ASK_RETURN || o->ask == ASK_ARGUMENT))
+		return READS_ALL;
+	if (!o->literal && o->ask == ASK_FIELD)
+		return o->is_argument ? READS_ALL : READS_EVENTS;
+	return READS_NO_VALUES;
+}
+
+static enum reads_values more(enum reads_values a, enum reads_values b)
+{
+	return a > b ? a : b;
+}
+
+enum reads_values expression_reads_values(const struct node *n)
+{
+	enum reads_values reads =
+		more(operand_reads_values(&n->left), operand_reads_values(&n->right));
+
+	for (size_t i = 0; i < n->nchildren; i++)
+		reads = more(reads, expression_reads_values(n->children[i]));
+	return reads;
+}
+
 void expression_free(struct node *n)
 {
 	if (!n)

@@ -11,6 +11,7 @@
 #ifndef TRFILTER_EXPRESSION_H
 #define TRFILTER_EXPRESSION_H
 
+#include "bad_values.h"
 #include "buffer.h"
 #include <regex.h>
 
@@ -93,5 +94,7 @@ void expression_free(struct node *n);
 /* Does it ask what no row tells by itself: of the calls around it, of what comes after an enter?
  * Arguments are those that stand in the row. */
 bool expression_of_calls(const struct node *n);
+/* Does it look at arguments, return values or fields of events, and of which? */
+enum reads_values expression_reads_values(const struct node *n);
 
 #endif

@@ -20,6 +20,12 @@ void limits_free(struct limits *l)
 	free(l->inside);
 }
 
+bool limits_read_values(const struct limits *l)
+{
+	return (l->from && (expression_reads_values(l->from) || expression_reads_values(l->to))) ||
+	       (l->by && expression_reads_values(l->by));
+}
+
 int limits_sample(struct limits *l, const char *text)
 {
 	char *end;

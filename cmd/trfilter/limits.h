@@ -44,6 +44,9 @@ static inline bool limits_any(const struct limits *l)
 	return l->since.from || l->until.from || l->from || l->by;
 }
 
+/* Do --between or --sample look at arguments, return values or fields? */
+bool limits_read_values(const struct limits *l);
+
 /* "1/100" -1: it is not. */
 int limits_sample(struct limits *l, const char *text);
 /* A condition for --between, a field for --sample; NULL and e filled. */

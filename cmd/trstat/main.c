@@ -43,6 +43,9 @@ int main(int argc, char **argv)
 	}
 	if (!stage_open(&stage, argv + optind, argc - optind, &common) &&
 	    !stage_print_to(&stage, line.settings.partial ? OUTPUT_SUMMARY : OUTPUT_TEXT)) {
+		if (!line.settings.merge)
+			stage.reads_values =
+				line.alarms.count ? READS_ALL : query_reads_values(&query);
 		if (line.settings.partial || line.settings.merge)
 			run_parts(&stage, &line.settings, &query, &line.alarms, argc, argv);
 		else if (line.settings.view == VIEW_SLOWEST)

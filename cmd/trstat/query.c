@@ -177,6 +177,14 @@ void query_free(struct query *q)
 	keys_free(&q->keys);
 }
 
+enum reads_values query_reads_values(const struct query *q)
+{
+	return q->settings->view == VIEW_SLOWEST || q->settings->pair ||
+			       q->keys.needs & NEEDS_EVENT || q->columns.wanted.field_count
+		       ? READS_ALL
+		       : READS_NO_VALUES;
+}
+
 struct table query_table(const struct query *q)
 {
 	return (struct table){.columns = &q->columns,

@@ -5,6 +5,7 @@
 #define TR_QUERY_H
 
 #include "columns.h"
+#include "common/bad_values.h"
 #include "keys.h"
 #include "pair.h"
 #include "sort.h"
@@ -53,6 +54,9 @@ struct query {
 /* -1 with e naming what is wrong; query_free in any case. settings must stay. */
 int query_parse(struct query *q, const struct settings *s, struct error *e);
 void query_free(struct query *q);
+
+/* Does it look at arguments, return values or fields of events, and of which? */
+enum reads_values query_reads_values(const struct query *q);
 
 /* What the table of a query is, apart from its groups. */
 struct table query_table(const struct query *q);

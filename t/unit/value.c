@@ -198,6 +198,77 @@ static void test_copy(const struct buffer *b)
 	buffer_free(&copy);
 }
 
+/* A value and its children taken apart one by one. */
+static bool walk(struct values *it, unsigned depth)
+{
+	struct value v;
+
+	if (!values_value(it, &v) || (v.count && depth == VALUE_DEPTH))
+		return false;
+	for (uint64_t i = 0; i < v.count; i++)
+		if (!walk(it, depth + 1))
+			return false;
+	return true;
+}
+
+/* What values_sound finds out without taking anything apart. */
+static bool sound(const struct buffer *b)
+{
+	struct values it, before;
+	struct value v, frame;
+	uint64_t index;
+	uint8_t what;
+
+	values_begin(&it, b->data, b->size);
+	while (it.at < it.end) {
+		if (!values_what(&it, &what, &index))
+			return false;
+		if (what == DETAIL_ARGUMENT && (!index || index > VALUE_INDEX_LIMIT))
+			return false;
+		before = it;
+		if (!walk(&it, 0))
+			return false;
+		values_value(&before, &v);
+		if (what == DETAIL_FLAGS && v.tag != VALUE_UINT)
+			return false;
+		if (what == DETAIL_BACKTRACE && v.tag != VALUE_ARRAY)
+			return false;
+		for (uint64_t i = 0; what == DETAIL_BACKTRACE && i < v.count; i++)
+			if (!values_value(&before, &frame) || frame.tag != VALUE_FRAME)
+				return false;
+	}
+	return true;
+}
+
+static void test_sound(const struct buffer *b)
+{
+	struct buffer copy = {0};
+	unsigned long different = 0, good = 0;
+	uint32_t seed = 1;
+
+	ok(values_sound(b->data, b->size) && sound(b), "all values make sense");
+	ok(values_sound(NULL, 0), "none do");
+	for (size_t n = 0; n < b->size; n++) {
+		copy.size = 0;
+		buffer_append(&copy, b->data, n);
+		different += values_sound(copy.data, n) != sound(&copy);
+	}
+	for (unsigned i = 0; i < 300000; i++) {
+		copy.size = 0;
+		buffer_append(&copy, b->data, b->size);
+		for (unsigned k = 0; k <= i % 3; k++) {
+			seed = seed * 1664525 + 1013904223;
+			copy.data[(seed >> 16) % b->size] =
+				(uint8_t)(seed >> 8) % (i & 4 ? 20 : 255);
+		}
+		good += sound(&copy);
+		different += values_sound(copy.data, copy.size) != sound(&copy);
+	}
+	is_u64(different, 0, "changed bytes: found by both");
+	ok(good > 10000 && good < 290000, "of both kinds");
+	buffer_free(&copy);
+}
+
 /* Any byte changed, any length: the walk ends within the bytes. */
 static void test_damage(const struct buffer *b)
 {
@@ -268,6 +339,7 @@ int main(void)
 	test_children(&b);
 	test_copy(&b);
 	test_damage(&b);
+	test_sound(&b);
 	test_hostile();
 	buffer_free(&b);
 	return done();
