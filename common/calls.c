@@ -205,8 +205,31 @@ void calls_forget_image(struct calls *c, struct stack *s)
 		lose(c, s);
 	calls_set_exec(s, 0);
 	s->count = 0;
-	s->implicit = 0;
+	s->implicit = s->hidden = 0;
 	memset(s->buckets, 0, (s->mask + 1) * sizeof(*s->buckets));
+}
+
+/* The first row of a thread that has a depth, where rows were left out. */
+static void begin_filtered(struct calls *c, struct stack *s)
+{
+	const struct thread_facts *f = dictionary_facts(c->dictionary, s->number);
+
+	s->started = true;
+	if (f) {
+		s->hidden = f->unseen;
+		s->hidden_since = f->since;
+	}
+}
+
+/* The innermost of the hidden calls ends. */
+static void leave_hidden(struct calls *c, struct stack *s, const struct event *e, struct call *done)
+{
+	const struct frame f = {
+		.start = s->hidden_since, .child = s->hidden_child, .depth = e->depth};
+
+	s->hidden--;
+	s->hidden_child = 0;
+	calls_end(c, s, &f, e->time, e->place, e->lane, done);
 }
 
 static uint32_t next_depth(struct stack *s)
@@ -231,7 +254,9 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 			calls_forget_image(c, s);
 		if (flags & TYPE_DEPTH) {
 			f.depth = e->depth;
-			if (s->started || c->dictionary->filtered) {
+			if (!s->started && c->dictionary->filtered)
+				begin_filtered(c, s);
+			if (s->started) {
 				drop_from(c, s, f.depth);
 			} else {
 				/* seen first in the middle of things */
@@ -265,7 +290,9 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 		if (!t || !t->inner)
 			return CALLS_NONE;
 	} else if (e->type->flags & TYPE_DEPTH) {
-		if (!s->started && !c->dictionary->filtered) {
+		if (!s->started && c->dictionary->filtered) {
+			begin_filtered(c, s);
+		} else if (!s->started) {
 			s->started = true;
 			s->type = e->type;
 			s->implicit = e->depth + 1;
@@ -278,6 +305,10 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 			s->implicit--;
 			f = (struct frame){.start = s->implicit_start, .depth = e->depth};
 			calls_end(c, s, &f, e->time, e->place, e->lane, done);
+			return CALLS_LEAVE;
+		}
+		if (!t && s->hidden == e->depth + 1) {
+			leave_hidden(c, s, e, done);
 			return CALLS_LEAVE;
 		}
 		if (!t || t->depth != e->depth) {
@@ -305,6 +336,8 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 	uint32_t thread = calls_thread(e);
 	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
 
+	if (e->type->kind == KIND_GAP)
+		return CALLS_NONE;
 	if (__builtin_expect(!s, 0)) {
 		s = new_stack(c, thread);
 		if (!s)
@@ -332,8 +365,24 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 	return CALLS_NONE;
 }
 
+void calls_take_ends(struct calls *c)
+{
+	c->ended = true;
+	for (uint32_t i = 0; i < c->dictionary->nfacts && i < c->size; i++) {
+		const struct thread_facts *f = dictionary_facts(c->dictionary, i);
+		struct stack *s = c->stacks[i];
+
+		if (!f || !s || f->last <= s->last)
+			continue;
+		s->last = f->last;
+		s->lane = f->lane;
+	}
+}
+
 bool calls_finish(struct calls *c, struct call *done)
 {
+	if (!c->ended)
+		calls_take_ends(c);
 	for (; c->finishing < c->size; c->finishing++) {
 		struct stack *s = c->stacks[c->finishing];
 		struct frame f;

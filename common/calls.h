@@ -81,6 +81,13 @@ struct stack {
 	size_t count, capacity;
 	uint32_t implicit; /* frames below frames[0], open since implicit_start, never seen */
 	uint64_t implicit_start;
+	/*
+	 * Where rows were left out: calls below frames[0] that were open before the thread's first
+	 * event. Whether they are calls of the stream is known at their leaves; until then they
+	 * count for nothing. hidden_child: what callees of the innermost took.
+	 */
+	uint32_t hidden;
+	uint64_t hidden_since, hidden_child;
 	uint64_t last;		 /* time of the thread's last event */
 	const struct lane *lane; /* of that event */
 	const struct type *type; /* of a call of it */
@@ -120,6 +127,7 @@ struct calls {
 	struct numbered_call *numbered;
 	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1 of the first */
 	size_t finishing;				    /* thread that calls_finish is at */
+	bool ended;	  /* the ends of threads are known (calls_take_ends) */
 	bool partial;	  /* the trace's beginning is not there: stacks have a cut (cut.h) */
 	bool no_doubt;	  /* rows that are calls only if something lies below are kept as rows */
 	bool look_down;	  /* rows are looked at with what is open below them */
@@ -298,7 +306,7 @@ calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t p
 	if (kind == KIND_ENTER) {
 		if (__builtin_expect(s->count >= s->limit || !s->started ||
 					     (s->count ? s->frames[s->count - 1].depth >= r->depth
-						       : s->implicit > r->depth),
+						       : (s->implicit | s->hidden) > r->depth),
 				     0))
 			return CALLS_SLOW;
 		f = &s->frames[s->count];
@@ -321,7 +329,7 @@ calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t p
 	}
 	/* no limit: an exec, or calls in the kernel, are open on top */
 	if (__builtin_expect(kind != KIND_LEAVE || !s->count || !s->limit ||
-				     (s->count == 1 && s->implicit),
+				     (s->count == 1 && (s->implicit | s->hidden)),
 			     0))
 		return CALLS_SLOW;
 	f = &s->frames[s->count - 1];
@@ -369,6 +377,9 @@ calls_try_numbered(const struct calls *c, const struct calls_rows *cr, const uin
 	return true;
 }
 
+/* The stream is read: set the last times of threads whose last rows were left out. calls_finish
+ * does it too. */
+void calls_take_ends(struct calls *c);
 /* The end of the trace: close what is open, thread by thread, top frame first. Call until false. */
 bool calls_finish(struct calls *c, struct call *done);
 

@@ -48,6 +48,8 @@ static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth)
 	}
 	if (!s->count && s->implicit > depth)
 		s->implicit = depth;
+	if (s->hidden > depth)
+		s->hidden = depth;
 }
 
 /* Is it from inside the exec? A recorder's own calls, or a wrapper that calls the real one. */
@@ -87,6 +89,8 @@ static inline void calls_charge(struct calls *c, struct stack *s, uint64_t total
 			.start = s->implicit_start, .child = total, .depth = --s->implicit};
 
 		calls_push(c, s, &f);
+	} else if (s->hidden) {
+		s->hidden_child += total;
 	}
 }
 

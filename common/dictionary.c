@@ -89,6 +89,7 @@ void dictionary_free(struct dictionary *d)
 	}
 	intern_free(&d->strings);
 	intern_free(&d->threads);
+	free(d->facts);
 	for (a = d->allocations; a; a = next) {
 		next = a->next;
 		free(a);

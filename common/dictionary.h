@@ -135,11 +135,22 @@ struct place {
 	const struct place_symbol *symbol;  /* NULL: none was declared */
 };
 
+/* What is known of a thread from rows that were left out of the stream. */
+struct thread_facts {
+	const struct lane *lane; /* one of the thread's; NULL: nothing is known */
+	uint64_t last;		 /* time of its last event; 0 unknown */
+	uint64_t since;		 /* time of its first enter or leave */
+	uint32_t unseen;	 /* calls that were open before that */
+};
+
 struct dictionary {
 	struct intern strings, keys[ENTRY_KINDS], threads;
 	struct idmap ids[ENTRY_KINDS];
 	struct pool clocks, sources, lanes, types, definitions, spaces, places, symbols;
-	bool filtered;		 /* rows of the present stream were left out on purpose */
+	struct thread_facts *facts; /* by thread number */
+	size_t nfacts;
+	bool less;		 /* rows of the present stream were left out on purpose */
+	bool filtered;		 /* calls of its threads were, and others of the same threads not */
 	bool reduced;		 /* fields of its rows were taken out */
 	uint32_t stream;	 /* how many streams began so far */
 	uint32_t symbol_changes; /* counts symbols that replaced another one of the same place */
@@ -166,6 +177,13 @@ static inline struct text_ref dictionary_string(const struct dictionary *d, uint
 {
 	return (struct text_ref){intern_data(&d->strings, number), intern_size(&d->strings, number),
 				 number};
+}
+
+/* What is known of a thread by its number; NULL: nothing. */
+static inline const struct thread_facts *dictionary_facts(const struct dictionary *d,
+							  uint32_t thread)
+{
+	return thread < d->nfacts && d->facts[thread].lane ? &d->facts[thread] : NULL;
 }
 
 /* From now on definitions are named by their numbers, as declare.h writes them. -1: memory. */

@@ -303,6 +303,37 @@ static int read_symbol(struct dictionary_entry *en)
 	return 0;
 }
 
+/* A later entry of the same thread adds to what is known. */
+static int read_thread(struct dictionary_entry *en)
+{
+	struct dictionary *d = en->d;
+	const struct lane *lane;
+	struct thread_facts *f;
+	struct thread_entry t;
+	uint32_t thread;
+
+	entry_get_thread(en->data, &t);
+	lane = dictionary_lane(d, dictionary_number_of(en, t.lane, ENTRY_LANE));
+	if (!lane) {
+		en->wrong = "a thread without a lane";
+		return -1;
+	}
+	thread = t.flags & THREAD_PER_CPU ? lane->cpu_thread : lane->thread;
+	f = array_reach(d->facts, &d->nfacts, thread, sizeof *f);
+	if (!f)
+		return -1;
+	d->facts = f;
+	f += thread;
+	f->lane = lane;
+	if (t.flags & THREAD_HAS_LAST && t.last > f->last)
+		f->last = t.last;
+	if (t.unseen) {
+		f->unseen = t.unseen;
+		f->since = t.since;
+	}
+	return 0;
+}
+
 static const struct {
 	uint32_t least; /* bytes of payload */
 	int (*read)(struct dictionary_entry *);
@@ -317,6 +348,7 @@ static const struct {
 	[ENTRY_MAP] = {56, read_map},
 	[ENTRY_PLACE] = {24, read_place},
 	[ENTRY_SYMBOL] = {40, read_symbol},
+	[ENTRY_THREAD] = {THREAD_SIZE, read_thread},
 };
 
 /* What is wrong with one entry, NULL if nothing. */

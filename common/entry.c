@@ -118,3 +118,22 @@ void entry_get_member(const uint8_t *p, struct member_entry *m)
 {
 	*m = (struct member_entry){get_u32(p), get_u64(p + 8), get_u64(p + 16)};
 }
+
+void entry_put_thread(uint8_t *p, const struct thread_entry *t)
+{
+	put_u32(p, t->lane);
+	put_u32(p + 4, t->flags);
+	put_u64(p + 8, t->last);
+	put_u64(p + 16, t->since);
+	put_u32(p + 24, t->unseen);
+	put_u32(p + 28, 0);
+}
+
+void entry_get_thread(const uint8_t *p, struct thread_entry *t)
+{
+	*t = (struct thread_entry){.lane = get_u32(p),
+				   .flags = get_u32(p + 4),
+				   .last = get_u64(p + 8),
+				   .since = get_u64(p + 16),
+				   .unseen = get_u32(p + 24)};
+}

@@ -60,6 +60,12 @@ struct place_entry {
 	uint32_t name;
 	uint32_t arguments; /* definition of kind STRUCT: their names */
 };
+struct thread_entry {
+	uint32_t lane, flags; /* enum thread_flags */
+	uint64_t last;	      /* time of the thread's last event */
+	uint64_t since;	      /* time of its first enter or leave */
+	uint32_t unseen;      /* calls that were open before that */
+};
 struct symbol_entry {
 	uint64_t start, size;
 	uint32_t line, flags;
@@ -84,6 +90,10 @@ bool entry_next_of(enum entry_kind kind, const uint8_t *payload, size_t n, size_
 
 /* 0, or -1 when memory is out. */
 int entry_append(struct buffer *b, enum entry_kind kind, uint32_t id, const void *data, size_t n);
+
+/* Into THREAD_SIZE bytes, and out of them. */
+void entry_put_thread(uint8_t *p, const struct thread_entry *t);
+void entry_get_thread(const uint8_t *p, struct thread_entry *t);
 
 /* Into TYPE_HEAD and FIELD_SIZE bytes. What has no meaning yet stays as it is there. */
 void entry_put_type(uint8_t *p, const struct type_entry *t);

@@ -22,6 +22,7 @@ enum {
 	FIELD_SIZE = 32,
 	DEFINITION_HEAD = 16, /* u32 name, u16 kind, u16 flags, u32 members, u32 native id */
 	MEMBER_SIZE = 24,     /* u32 name, u32 zero, u64 low, u64 high */
+	THREAD_SIZE = 32,
 	NARROW_ROW = 8,
 	WIDE_ROW = 16,
 	BLOCK_TARGET = 64 * 1024,  /* rows of an EVENTS block, about */
@@ -49,9 +50,10 @@ enum block_flags {
 };
 
 enum head_flags {
-	HEAD_FILTERED = 1, /* rows of the source were left out on purpose */
-	HEAD_REDUCED = 4,  /* fields of rows were taken out on purpose */
-	HEAD_SUMMARY = 2,  /* no events, but a summary of them, for trstat --merge */
+	HEAD_FILTERED = 1,	 /* rows of the source were left out on purpose */
+	HEAD_REDUCED = 4,	 /* fields of rows were taken out on purpose */
+	HEAD_WHOLE_THREADS = 16, /* with FILTERED: a thread has all its calls, or none */
+	HEAD_SUMMARY = 2,	 /* no events, but a summary of them, for trstat --merge */
 };
 
 enum head_key { HEAD_COMMAND = 1, HEAD_SOURCE = 2, HEAD_PART = 3, HEAD_STAGE = 4 };
@@ -76,6 +78,7 @@ enum entry_kind {
 	ENTRY_MAP = 8,
 	ENTRY_PLACE = 9,
 	ENTRY_SYMBOL = 10,
+	ENTRY_THREAD = 11,
 	ENTRY_KINDS
 };
 
@@ -90,6 +93,12 @@ enum lane_flags {
 	LANE_HAS_TID = 2,
 	LANE_HAS_PID = 4,
 	LANE_PROCESS_TID = 8, /* the tid is one within the process: another pid, another thread */
+};
+
+/* What a filter knows of a thread from rows that it leaves out. */
+enum thread_flags {
+	THREAD_PER_CPU = 1,  /* the stack of the lane's CPU, for TYPE_PER_CPU */
+	THREAD_HAS_LAST = 2, /* last is known */
 };
 
 /* What an event of a type is. */

@@ -340,6 +340,19 @@ int writer_symbol(struct writer *w, uint32_t place, const struct symbol_entry *e
 				   w->entries[ENTRY_SYMBOL].entry[id].size);
 }
 
+int writer_thread(struct writer *w, const struct thread_entry *e)
+{
+	uint8_t p[THREAD_SIZE];
+
+	if (!e->lane)
+		return writer_no_memory(w);
+	if (writer_declare(w, ENTRY_LANE, e->lane))
+		return -1;
+	entry_put_thread(p, e);
+	/* the id means nothing */
+	return writer_append_entry(w, ENTRY_THREAD, 1, p, sizeof p);
+}
+
 int writer_use_definition(struct writer *w, uint32_t id)
 {
 	/* the row may begin another segment, which must have it too */
@@ -353,6 +366,11 @@ int writer_use_definition(struct writer *w, uint32_t id)
 static const uint8_t *declared(const struct writer *w, enum entry_kind kind, uint32_t id)
 {
 	return w->arena.data + w->entries[kind].entry[id].offset;
+}
+
+bool writer_lane_used(const struct writer *w, uint32_t lane)
+{
+	return w->entries[ENTRY_LANE].entry[lane].segment == w->segment;
 }
 
 void writer_lane_of(const struct writer *w, uint32_t lane, struct lane_entry *e)

@@ -17,6 +17,7 @@ void limits_free(struct limits *l)
 	free(l->types);
 	free(l->lanes);
 	free(l->kinds);
+	free(l->lasts);
 }
 
 int limits_add_numbers(struct number_list *l, const char *text)
@@ -151,13 +152,10 @@ static uint8_t wanted(struct limits *l, uint8_t **known, size_t *size, uint32_t 
 	return (*known)[id];
 }
 
-static bool refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed)
+static bool refused(struct limits *l, uint32_t lane, uint32_t type, const void *fixed)
 {
-	struct limits *l = ctx;
 	uint8_t by_lane, by_type;
 
-	if (time < l->first_time || time > l->last_time)
-		return true;
 	by_lane = wanted(l, &l->lanes, &l->nlanes, lane, lane_wanted);
 	by_type = wanted(l, &l->kinds, &l->nkinds, type, type_wanted);
 	if (by_lane == WANTED || by_lane == REFUSED)
@@ -170,6 +168,36 @@ static bool refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const
 	return by_type != GAPS && (by_type != ROWS_TELL || !row_wanted(l, type, fixed));
 }
 
+static bool refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed)
+{
+	struct limits *l = ctx;
+	uint64_t *lasts;
+
+	if (time < l->first_time || time > l->last_time)
+		return true;
+	if (!refused(l, lane, type, fixed))
+		return false;
+	if (!l->cuts_threads)
+		return true;
+	lasts = array_reach(l->lasts, &l->nlasts, lane, sizeof *lasts);
+	if (lasts) {
+		l->lasts = lasts;
+		lasts[lane] = time;
+	}
+	return true;
+}
+
+int limits_end(struct limits *l)
+{
+	for (uint32_t i = 1; i < l->nlasts; i++)
+		if (l->lasts[i] && writer_lane_used(l->writer, i) &&
+		    writer_thread(l->writer, &(struct thread_entry){.lane = i,
+								    .flags = THREAD_HAS_LAST,
+								    .last = l->lasts[i]}))
+			return -1;
+	return 0;
+}
+
 void limits_begin(struct limits *l, struct writer *w)
 {
 	l->first_time = 0;
@@ -179,7 +207,8 @@ void limits_begin(struct limits *l, struct writer *w)
 	l->writer = w;
 	w->refuse = refuse;
 	w->refuse_ctx = l;
-	w->head_flags |= HEAD_FILTERED;
+	l->cuts_threads = l->since.from || l->cpus.count || l->ntypes;
+	w->head_flags |= HEAD_FILTERED | (l->cuts_threads ? 0 : HEAD_WHOLE_THREADS);
 }
 
 int limits_times(struct limits *l, const struct input *inputs, int n, struct error *e)

@@ -32,6 +32,11 @@ struct limits {
 	uint64_t first_time, last_time; /* of all clocks as shifted; 0 and UINT64_MAX: any */
 	uint8_t *lanes, *kinds;		/* by id: 0 not asked, 1 wanted, 2 not, 3 its rows tell */
 	size_t nlanes, nkinds;
+	/* Of a thread some calls may be left out, and others not: trstream(5) THREAD. By lane: the
+	   time of the last row that was refused. */
+	bool cuts_threads;
+	uint64_t *lasts;
+	size_t nlasts;
 	struct writer *writer;
 };
 
@@ -65,6 +70,8 @@ static inline bool limits_tid(const struct limits *l, int64_t tid)
 
 /* Before any decoder begins: have the writer refuse what is not wanted. */
 void limits_begin(struct limits *l, struct writer *w);
+/* When all rows are written: the last times of threads with refused rows. -1: writer.error. */
+int limits_end(struct limits *l);
 /* A number for the stream's id: another part of the same input is another stream. 0: no limits. */
 uint64_t limits_identity(const struct limits *l);
 /* When all have begun: find the times. -1: they cannot be told. */

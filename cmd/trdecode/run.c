@@ -136,7 +136,7 @@ static int run_inputs(struct input *inputs, int n, char **names, struct settings
 		warn(NULL, NO_OFFSET, "the recorder lost %" PRIu64 " events (--strict)", d->lost);
 		status = status_worse(status, STATUS_DAMAGED);
 	}
-	if (!w->error.what[0] && writer_finish(w))
+	if (!w->error.what[0] && (limits_end(&s->limits) || writer_finish(w)))
 		status = fail(&w->error);
 	progress_end(&progress, w->sent_bytes, 0, w->sent_events);
 	if (output_close(&out, status, &e) && status != STATUS_FAILED)

@@ -48,6 +48,7 @@ struct task_reader {
 	uint32_t sched_place; /* place of the open sched-out, 0 none */
 	bool open;	      /* has a file */
 	bool depth_known;
+	bool started; /* its first call was seen */
 	bool skipped; /* what is before the first time that is wanted */
 	bool stale;   /* base.next is not known: task_look_ahead finds it */
 };

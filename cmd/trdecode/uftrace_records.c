@@ -331,6 +331,20 @@ static int look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
 	return 0;
 }
 
+/* The first call of a task: where rows of it may be left out, say what is open below. */
+static int start(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r)
+{
+	const struct limits *l = u->input->decoding->limits;
+	uint32_t unseen = r->depth + (r->type == UFTRACE_EXIT);
+	uint64_t time = shifted(u, r->time);
+
+	t->started = true;
+	if (!l || !l->cuts_threads || !unseen || time < l->first_time || time > l->last_time)
+		return 0;
+	return writer_thread(
+		u->w, &(struct thread_entry){.lane = t->lane, .since = time, .unseen = unseen});
+}
+
 static int one_record(struct uftrace *u, struct task_reader *t, struct error *e)
 {
 	struct uftrace_record r;
@@ -347,6 +361,8 @@ static int one_record(struct uftrace *u, struct task_reader *t, struct error *e)
 	depth = r.depth;
 	if (u->info.max_stack > 1024)
 		repair_depth(t, &r, &depth);
+	if (!t->started && start(u, t, &r))
+		return -1;
 	place = uftrace_place(u, t, r.addr);
 	if (!place)
 		return -1;

@@ -109,7 +109,7 @@ static bool is_bare(const struct encoding *en, const struct known_metas *known)
 	const struct dictionary *d = en->dictionary;
 
 	return en->encoder->needs_meta &&
-	       (d->reduced || (d->filtered && !known->seen.count && !known->missing.count));
+	       (d->reduced || (d->less && !known->seen.count && !known->missing.count));
 }
 
 static int begin(struct encoding *en, struct error *e)

@@ -38,7 +38,8 @@ static int uftrace_head(struct encoding *en, const struct head *h, struct error 
 	struct uftrace_output *s = en->state;
 
 	(void)e;
-	s->filtered |= h->flags & HEAD_FILTERED;
+	s->less |= h->flags & HEAD_FILTERED;
+	s->filtered |= h->flags & HEAD_FILTERED && !(h->flags & HEAD_WHOLE_THREADS);
 	return 0;
 }
 
@@ -73,7 +74,7 @@ static bool is_name(const struct meta *m, const char *name)
 static bool is_rebuilt(const struct uftrace_output *s, const struct meta *m)
 {
 	if (is_name(m, "extern.dat"))
-		return s->filtered;
+		return s->less;
 	return m->name_size >= 4 && !memcmp(m->name + m->name_size - 4, ".dat", 4);
 }
 

@@ -39,7 +39,8 @@ struct uftrace_output {
 	struct uftrace_machine machine;
 	struct buffer info, scratch;
 	bool begun;    /* info was read */
-	bool filtered; /* a trfilter is upstream */
+	bool less;     /* rows were left out */
+	bool filtered; /* and of threads some calls, not all */
 	uint64_t feat_mask;
 
 	uint8_t *plans; /* enum uftrace_plan by type number */

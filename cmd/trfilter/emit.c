@@ -36,11 +36,52 @@ static int pass_some(struct stage *s, struct block *b, const struct block *from)
 	return 0;
 }
 
-int emit_block(struct stage *s, struct select *select, struct block *b)
+static int pass_entries(struct stage *s, struct ends *ends)
+{
+	struct block b;
+
+	while (ends_dict(ends, &b))
+		if (stage_forward(s, &b, NULL, NULL))
+			return -1;
+	return 0;
+}
+
+/* Look at all rows, those that are not kept too. */
+static int look(struct stage *s, struct block *b, struct ends *ends, const struct block *kept)
+{
+	if (!kept && (!ends_needed(ends, b) || stage_rows(s, b)))
+		return 0;
+	return ends_rows(ends, b, kept) ? stage_no_memory(s) : pass_entries(s, ends);
+}
+
+int emit_ends(struct stage *s, struct ends *ends)
+{
+	if (!s->out.in_segment)
+		return 0;
+	return ends_finish(ends, NULL, NULL) ? stage_no_memory(s) : pass_entries(s, ends);
+}
+
+int emit_other(struct stage *s, const struct block *b, struct ends *ends)
+{
+	if (ends && b->kind == BLOCK_HEAD)
+		ends_segment(ends);
+	if (ends && b->kind == BLOCK_END && emit_ends(s, ends))
+		return -1;
+	return stage_forward(s, b, &s->in.head, &s->in.end);
+}
+
+int emit_block(struct stage *s, struct select *select, struct block *b, struct ends *ends)
 {
 	enum selected selected;
 
-	if (select_from(s, select, b, &selected))
+	/* matches must not wait long for their block to fill */
+	if (writer_flush_old(&s->out))
+		return stage_fail(s, &s->out.error);
+	if (select_from(s, select, b, &selected) ||
+	    (ends && look(s, b, ends,
+			  selected == SELECTED_NONE  ? NULL
+			  : selected == SELECTED_ALL ? b
+						     : &select->block)))
 		return -1;
 	switch (selected) {
 	case SELECTED_NONE: return 0;

@@ -5,12 +5,18 @@
 #define TRFILTER_EMIT_H
 
 #include "context.h"
+#include "ends.h"
 #include "select.h"
 #include "stage.h"
 #include "whole.h"
 
-/* Select from an EVENTS block and pass on what is kept. 0, or -1 after stage_fail. */
-int emit_block(struct stage *s, struct select *select, struct block *b);
+/* Select from an EVENTS block and pass on what is kept. ends: NULL, nothing need be known of what
+ * is not. 0, or -1 after stage_fail. */
+int emit_block(struct stage *s, struct select *select, struct block *b, struct ends *ends);
+/* Pass on any other block, with what is known of threads before END. */
+int emit_other(struct stage *s, const struct block *b, struct ends *ends);
+/* The input has ended, perhaps without END. */
+int emit_ends(struct stage *s, struct ends *ends);
 /* Select only, for those who count. */
 int emit_nothing(struct stage *s, struct select *select, struct block *b);
 

@@ -26,6 +26,7 @@ struct open_frame {
 	bool for_callee; /* kept as the caller of one that is */
 	bool inner;
 	bool numbered;	/* is no callee and has none */
+	bool unseen;	/* was open before its thread's first event: it has no enter */
 	uint32_t level; /* calls around it, or since the one that under() names */
 
 	uint32_t place;
@@ -41,6 +42,7 @@ struct frame_stack {
 	uint32_t count, capacity;
 	uint64_t seen;	 /* by whole_plain.c, in which block */
 	uint32_t beyond; /* open calls that are not followed, for there are too many */
+	bool started;	 /* an enter or leave of recorded depth was seen */
 };
 
 /* Which frame: number of its stack and of the frame in it. */

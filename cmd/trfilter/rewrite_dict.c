@@ -281,6 +281,7 @@ static int change(struct rewrite *r, const struct raw_entry *o)
 	case ENTRY_MAP: return map(r, o);
 	case ENTRY_PLACE: r->entry.size = 24; return string(r, o, 16, AS_NAME);
 	case ENTRY_SYMBOL: return symbol(r, o);
+	case ENTRY_THREAD: r->entry.size = THREAD_SIZE; return 0;
 	case ENTRY_KINDS: break;
 	}
 	return 1; /* of a later version: nobody here knows what it names */
@@ -296,7 +297,8 @@ static int one(struct rewrite *r, const struct raw_entry *o)
 						   [ENTRY_SPACE] = 16,
 						   [ENTRY_MAP] = 56,
 						   [ENTRY_PLACE] = 24,
-						   [ENTRY_SYMBOL] = 40};
+						   [ENTRY_SYMBOL] = 40,
+						   [ENTRY_THREAD] = THREAD_SIZE};
 	int made;
 
 	if (!o->kind || o->kind >= ENTRY_KINDS || o->size < least[o->kind])

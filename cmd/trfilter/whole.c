@@ -73,15 +73,29 @@ static int room(struct whole *w, uint32_t rows)
 	return 0;
 }
 
+/* What is known of threads waits as what it is about does. */
+static int put_entries(struct whole *w, struct error *e)
+{
+	struct block b;
+
+	while (ends_dict(&w->ends, &b))
+		if (waiting_other(&w->waiting, &b, NULL, NULL, e))
+			return -1;
+	return 0;
+}
+
 static int take_events(struct whole *w, const struct block *b, struct error *error)
 {
 	struct events it;
 	struct event e;
 	bool any;
 
-	if (room(w, b->rows))
-		return error_set(error, NULL, NO_OFFSET, "out of memory");
+	if (room(w, b->rows) || ends_block(&w->ends, b))
+		return error_no_memory(error);
+	if (put_entries(w, error))
+		return -1;
 	if (w->plain && whole_plain(w, b, &any)) {
+		ends_block_done(&w->ends, b);
 		if (check(w, error) || !any)
 			return w->failed ? -1 : 0;
 		return waiting_events(&w->waiting, b, w->states, w->offsets, w->owners, error);
@@ -91,29 +105,55 @@ static int take_events(struct whole *w, const struct block *b, struct error *err
 		w->offsets[w->row] = (uint32_t)(e.row - b->row_data);
 		w->states[w->row] = whole_row(w, &e);
 	}
+	ends_block_done(&w->ends, b);
 	if (check(w, error))
 		return -1;
 	return waiting_events(&w->waiting, b, w->states, w->offsets, w->owners, error);
 }
 
-/* The stream ends, and with it every call that is open. */
+/* Is a call of a thread open that is kept, or may be? Numbered ones are of any. */
+static bool is_open(void *ctx, uint32_t thread)
+{
+	const struct whole *w = ctx;
+
+	if (open_calls_count(&w->frames.open))
+		return true;
+	for (size_t i = 2 * (size_t)thread; i < w->frames.size && i < 2 * (size_t)thread + 2; i++)
+		for (uint32_t n = w->frames.stacks[i].count; n--;) {
+			const struct open_frame *f = &w->frames.stacks[i].frames[n];
+
+			if (f->waits || whole_keep_enter(w, f))
+				return true;
+		}
+	return false;
+}
+
+/* The stream ends, and with it every call that is open: at the last event of its thread. */
 static int end_stream(struct whole *w, struct error *e)
 {
 	struct open_frame *f;
 
 	for (size_t i = 0; i < w->frames.size; i++)
 		for (struct frame_stack *s = &w->frames.stacks[i ^ 1]; s->count; s->count--) {
+			w->now = ends_last(&w->ends, (uint32_t)i / 2);
 			whole_never_left(w, frames_top(s));
 			if (whole_keep_enter(w, frames_top(s)))
 				whole_kept(w, (uint32_t)i ^ 1);
 		}
-	while ((f = frames_any_numbered(&w->frames)))
+	while ((f = frames_any_numbered(&w->frames))) {
+		w->now = ends_last(&w->ends, f->lane->thread);
 		whole_never_left(w, f);
+	}
 	if (check(w, e))
 		return -1;
 	frames_free(&w->frames);
-	w->now = 0;
 	return 0;
+}
+
+/* A segment ends, or the input. */
+static int end_segment(struct whole *w, struct error *e)
+{
+	return ends_finish(&w->ends, is_open, w) ? error_no_memory(e) : put_entries(w, e);
 }
 
 int whole_take(struct whole *w, const struct block *b, const struct head *head,
@@ -122,18 +162,22 @@ int whole_take(struct whole *w, const struct block *b, const struct head *head,
 	w->waiting.at_hand = b->length;
 	if (b->kind == BLOCK_EVENTS)
 		return take_events(w, b, e);
+	if (b->kind == BLOCK_END && end_segment(w, e))
+		return -1;
 	/* another stream, be it that the one before had no end */
 	if (b->kind == BLOCK_HEAD && !head->sequence && end_stream(w, e))
 		return -1;
 	if (b->kind == BLOCK_END && end->flags & END_LAST && end_stream(w, e))
 		return -1;
+	if (b->kind == BLOCK_HEAD)
+		ends_segment(&w->ends);
 	return waiting_other(&w->waiting, b, head, end, e);
 }
 
 int whole_finish(struct whole *w, struct error *e)
 {
 	w->waiting.at_hand = 0;
-	return end_stream(w, e);
+	return end_segment(w, e) || end_stream(w, e) ? -1 : 0;
 }
 
 /* Calls whose enters wait in the first block, and that can be decided by now. */
@@ -149,8 +193,9 @@ static void look_again(struct whole *w, struct held *h)
 			continue;
 		if (f->answer == ANSWER_LATER) {
 			const struct event e = {.lane = f->lane};
+			uint32_t thread = f->numbered ? f->lane->thread : o->frame.stack / 2;
 
-			whole_set_open_facts(w, f, w->now);
+			whole_set_open_facts(w, f, ends_last(&w->ends, thread));
 			f->answer = whole_ask(w, DECIDE_OPEN, &e, f);
 		}
 		switch (whole_of_row(w, f->answer, f->wanted, f->passes)) {
@@ -204,6 +249,7 @@ int whole_init(struct whole *w, struct filter *filter, size_t limit, struct erro
 	w->waiting.moved = moved;
 	w->waiting.ctx = w;
 	calls_init(&w->calls, filter->evaluation.dictionary);
+	ends_init(&w->ends, filter->evaluation.dictionary);
 	filter->evaluation.call = &w->facts;
 	w->facts.stack = whole_stack_text;
 	w->facts.stack_ctx = w;
@@ -219,6 +265,7 @@ void whole_free(struct whole *w)
 	quick_free(w->quick);
 	stack_nodes_free(&w->nodes);
 	calls_free(&w->calls);
+	ends_free(&w->ends);
 	waiting_free(&w->waiting);
 	buffer_free(&w->text);
 	free(w->states);

@@ -11,6 +11,7 @@
 #include "buffer.h"
 #include "calls.h"
 #include "decide.h"
+#include "ends.h"
 #include "filter.h"
 #include "limits.h"
 #include "stack_nodes.h"
@@ -19,6 +20,7 @@
 struct whole {
 	struct filter *filter;
 	struct limits *limits; /* NULL none */
+	struct ends ends;
 	bool invert;
 	bool rows_alone;	  /* nothing is asked of whole calls: rows as filter.h has them */
 	bool holds;		  /* the row at hand, with that */
@@ -35,7 +37,7 @@ struct whole {
 	struct buffer text; /* names of a stack */
 	struct call_facts facts;
 	uint64_t own_under; /* that hold for the event itself */
-	uint64_t now;	    /* latest time of the stream */
+	uint64_t now;	    /* time of the row at hand */
 
 	/* what whole_plain.h says: calls of wanted places and lanes that last so long */
 	bool plain;

@@ -92,11 +92,6 @@ static bool find_waiting(const struct plain *x)
 	return any;
 }
 
-static void pass_time(struct whole *w, uint64_t time)
-{
-	w->now = time > w->now ? time : w->now;
-}
-
 /* A row that is neither an enter on top of what is open nor the leave of that. */
 static void general(struct plain *x, const uint8_t *p, uint32_t row)
 {
@@ -123,7 +118,6 @@ static inline __attribute__((always_inline)) void rows(struct plain *x, const ui
 	struct whole *w = x->w;
 	const struct block *b = x->b;
 	bool by_place = x->by_place;
-	uint64_t now = 0;
 
 	for (; i < b->rows; i++, p += bare ? NARROW_ROW : cut_row_size(b, p)) {
 		uint64_t row = get_u64(p), time = b->base + (row & 0xffffff);
@@ -135,18 +129,17 @@ static inline __attribute__((always_inline)) void rows(struct plain *x, const ui
 		if (!bare)
 			w->offsets[i] = (uint32_t)(p - b->row_data);
 		if (kind == KIND_LEAVE && plain_leave(x, s, time, i, depth)) {
-			now = time > now ? time : now;
+			x->at[lane] = i + 1;
 			continue;
 		}
-		if (__builtin_expect(kind != KIND_ENTER || s->count >= s->capacity ||
+		if (__builtin_expect(kind != KIND_ENTER || s->count >= s->capacity || !s->started ||
 					     (s->count && s->frames[s->count - 1].depth >= depth),
 				     0)) {
-			pass_time(w, now);
 			general(x, p, i);
 			continue;
 		}
-		now = time > now ? time : now;
 		f = &s->frames[s->count];
+		x->at[lane] = i + 1;
 		plain_enter(x, f, time, i, lane, depth);
 		s->count++;
 		if (by_place &&
@@ -155,23 +148,38 @@ static inline __attribute__((always_inline)) void rows(struct plain *x, const ui
 			f->waits = false;
 		}
 	}
-	pass_time(w, now);
 }
 
-/* The latest time of bare rows. */
-static uint64_t latest(const struct block *b, const uint8_t *p, const uint8_t *end)
+/* The last rows of lanes among n bare ones from number i on: mostly all are found soon. */
+static void find_last(struct plain *x, const uint8_t *p, uint32_t i, uint32_t n)
 {
-	uint32_t most = 0;
+	uint32_t left = x->b->nlanes;
 
-	/* mostly it is that of the last row, and no row is later than the block */
-	if (p < end && b->base + cut_row_time(b, end - NARROW_ROW) == b->last)
-		return b->last;
-	for (; p < end; p += NARROW_ROW) {
-		uint32_t time = get_u32(p) & 0xffffff;
+	for (uint32_t k = n; k && left; k--) {
+		uint32_t *at = &x->at[p[NARROW_ROW * (size_t)(k - 1) + 3]];
 
-		most = time > most ? time : most;
+		if (*at > i)
+			continue;
+		*at = i + k;
+		left--;
 	}
-	return b->base + most;
+}
+
+/* The threads of lanes had their last events there, unless the general way found later ones. */
+static void note_last(const struct plain *x)
+{
+	const struct block *b = x->b;
+	bool bare = b->row_flags & EVENTS_BARE;
+
+	for (uint32_t i = 0; i < b->nlanes && i < PLAIN_LANES; i++) {
+		uint32_t thread = b->lanes[i]->thread, row = x->at[i] - 1;
+		const uint8_t *p = b->row_data;
+
+		if (x->at[i] <= x->w->ends.threads[thread].row)
+			continue;
+		p += bare ? NARROW_ROW * (size_t)row : x->w->offsets[row];
+		ends_note(&x->w->ends, thread, b->lanes[i], b->base + cut_row_time(b, p), row);
+	}
 }
 
 /* Run by run, until the runs are too short, or to the end of the block. Returns the number of the
@@ -186,9 +194,8 @@ static uint32_t runs(struct plain *x, const uint8_t **at)
 
 	for (;;) {
 		end = quick_run(x, p, i);
-		if (end > p)
-			pass_time(w, latest(b, p, end));
 		n = (uint32_t)((size_t)(end - p) / NARROW_ROW);
+		find_last(x, p, i, n);
 		for (uint32_t k = 0; !bare && k < n; k++)
 			w->offsets[i + k] = (uint32_t)(p - b->row_data) + k * NARROW_ROW;
 		i += n;
@@ -224,6 +231,7 @@ bool whole_plain(struct whole *w, const struct block *b, bool *any)
 		rows(&x, p, i, true);
 	else
 		rows(&x, p, i, false);
+	note_last(&x);
 	*any = find_waiting(&x) || x.kept;
 	return true;
 }

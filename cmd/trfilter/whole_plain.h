@@ -29,6 +29,7 @@ struct plain {
 	uint32_t leaves[PLAIN_TYPES];
 	struct frame_stack *stacks[PLAIN_LANES];
 	bool wanted[PLAIN_LANES];
+	uint32_t at[PLAIN_LANES]; /* number of the last row of the fast way + 1, 0 none */
 };
 
 /* Is a call wanted, whose enter is a row of that lane, type and place? */
@@ -55,7 +56,7 @@ static inline __attribute__((always_inline)) void plain_enter(const struct plain
 	f->marks = UINT64_MAX; /* of parts that hold */
 	f->answer = ANSWER_LATER;
 	f->waits = f->wanted = f->passes = true;
-	f->for_callee = f->inner = f->numbered = false;
+	f->for_callee = f->inner = f->numbered = f->unseen = false;
 }
 
 /* A leave: does it close what is open at the top? false: it does not, and nothing was done. */
@@ -65,7 +66,8 @@ plain_leave(struct plain *x, struct frame_stack *s, uint64_t time, uint32_t row,
 	struct open_frame *f = frames_top(s);
 	struct whole *w = x->w;
 
-	if (__builtin_expect(!f || f->depth != depth || f->inner || time < f->start, 0))
+	if (__builtin_expect(!f || f->depth != depth || f->inner || f->unseen || time < f->start,
+			     0))
 		return false;
 	s->count--;
 	if (__builtin_expect(f->answer == ANSWER_LATER &&

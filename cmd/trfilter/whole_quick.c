@@ -37,6 +37,9 @@ static void begin(const struct plain *x, struct quick *q)
 		const struct open_frame *top = frames_top(x->stacks[i]);
 		uint32_t next = !top ? 0 : top->depth < DEPTHS ? top->depth + 1 : DEEPER;
 
+		if (!x->stacks[i]->started)
+			next = DEEPER;
+
 		q->lanes[i] = (struct quick_lane){next, next};
 	}
 }

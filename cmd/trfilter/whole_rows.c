@@ -1,14 +1,27 @@
 /* whole_rows.c - row by row: calls begin and end, everything else is where it is */
 #include "whole_private.h"
 
-enum { FRAMES_LIMIT = 1 << 20 }; /* of one thread: calls deeper than that are decided by row */
+enum {
+	FRAMES_LIMIT = 1 << 20, /* of one thread: calls deeper than that are decided by row */
+	UNSEEN_LIMIT = 1 << 17, /* of one thread: more than a row's depth can tell */
+};
 
-/* An event that is no call, or a row of one that cannot be paired. */
-static uint8_t alone(struct whole *w, const struct event *e, uint32_t number, bool wanted)
+/*
+ * An event that is no call, or a row of one that cannot be paired; or the leave of a call, which is
+ * no longer on its stack, that was open before its thread's first event.
+ */
+static uint8_t alone(struct whole *w, const struct event *e, uint32_t number, bool wanted,
+		     const struct open_frame *unseen, const struct call *done)
 {
 	const struct open_frame *a = whole_set_facts(w, e, number, false);
 	bool passes, holds;
 
+	if (unseen) {
+		w->facts.ended = true;
+		w->facts.dur = e->time > unseen->start ? e->time - unseen->start : 0;
+		w->facts.has_self = done;
+		w->facts.self = done ? done->self : 0;
+	}
 	wanted = wanted && (a ? a->level + 1 : 0) < w->max_depth;
 	passes = whole_passes_row(w, e);
 	holds = !w->rows_alone || w->holds;
@@ -16,7 +29,7 @@ static uint8_t alone(struct whole *w, const struct event *e, uint32_t number, bo
 		if (!w->filter->parts[i].by_row)
 			holds = evaluate(w->evaluation, w->filter->parts[i].node, e);
 	if (whole_of_row(w, holds ? ANSWER_YES : ANSWER_NO, wanted, passes) != ANSWER_YES)
-		return ROW_DROP;
+		return unseen && unseen->for_callee ? whole_kept_state(w, ANSWER_NO) : ROW_DROP;
 	if (!(e->type->flags & TYPE_CALL_NUMBER))
 		whole_kept(w,
 			   a && a != frames_top(&w->frames.stacks[number]) ? number ^ 1 : number);
@@ -98,7 +111,7 @@ static uint8_t enter(struct whole *w, const struct event *e, uint32_t number, bo
 		level = 0;
 	f = begin(w, e, &number, &index);
 	if (!f || frames_clear(&w->frames, f))
-		return alone(w, e, frames_thread(e), wanted);
+		return alone(w, e, frames_thread(e), wanted, NULL, NULL);
 	f->lane = e->lane;
 	f->start = e->time;
 	f->block = waiting_next(&w->waiting);
@@ -113,6 +126,7 @@ static uint8_t enter(struct whole *w, const struct event *e, uint32_t number, bo
 	f->for_callee = false;
 	f->inner = e->type->flags & TYPE_INNER;
 	f->numbered = numbered;
+	f->unseen = false;
 	w->facts.dur = 0;
 	f->answer = f->wanted ? whole_ask(w, DECIDE_ENTER, e, f) : ANSWER_NO;
 	f->passes = whole_passes_row(w, e);
@@ -156,7 +170,13 @@ static uint8_t leave(struct whole *w, const struct event *e, uint32_t number, bo
 	enum answer answer;
 
 	if (!f)
-		return alone(w, e, number, wanted);
+		return alone(w, e, number, wanted, NULL, NULL);
+	if (f->unseen) {
+		const struct open_frame unseen = *f;
+
+		s->count--;
+		return alone(w, e, number, wanted, &unseen, done);
+	}
 	if (f->answer == ANSWER_LATER || w->filter->by_both) {
 		whole_set_open_facts(w, f, e->time);
 		w->facts.ended = true;
@@ -183,6 +203,44 @@ static uint8_t leave(struct whole *w, const struct event *e, uint32_t number, bo
 	return whole_kept_state(w, keep ? ANSWER_YES : ANSWER_NO);
 }
 
+/* The first row of a thread that has a depth: calls are open below it, as in calls.h. */
+static void start(struct whole *w, const struct event *e, uint32_t number)
+{
+	enum { NO_DEPTH = TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER };
+	const struct dictionary *d = w->evaluation->dictionary;
+	const struct thread_facts *facts = dictionary_facts(d, number / 2);
+	struct frame_stack *s = &w->frames.stacks[number];
+	uint32_t unseen = e->depth + (e->type->kind == KIND_LEAVE);
+	uint64_t since = e->time;
+
+	if ((e->type->kind != KIND_ENTER && e->type->kind != KIND_LEAVE) ||
+	    !(e->type->flags & TYPE_DEPTH) || e->type->flags & NO_DEPTH)
+		return;
+	s->started = true;
+	if (d->filtered) {
+		unseen = facts && facts->unseen < UNSEEN_LIMIT ? facts->unseen : 0;
+		since = facts ? facts->since : 0;
+	}
+	/* what was scheduled out before that is no call */
+	while (unseen && s->count)
+		lose(w, s, number);
+	for (uint32_t i = 0; i < unseen; i++) {
+		struct open_frame *f = frames_push(&w->frames, s);
+
+		if (!f || frames_clear(&w->frames, f))
+			return;
+		f->lane = e->lane;
+		f->start = since;
+		f->depth = f->level = i;
+		f->answer = ANSWER_NO;
+		f->waits = f->wanted = f->passes = f->for_callee = f->inner = f->numbered = false;
+		f->unseen = true;
+		f->place = f->children = 0;
+		f->node = STACK_NODES_BOTTOM;
+		f->under = f->over = 0;
+	}
+}
+
 uint8_t whole_row(struct whole *w, const struct event *e)
 {
 	uint32_t number = frames_thread(e);
@@ -200,18 +258,20 @@ uint8_t whole_row(struct whole *w, const struct event *e)
 			return state == ROW_DROP && wanted ? w->waiting.dropped : state;
 		}
 	}
-	if (__builtin_expect(e->time > w->now, 1))
-		w->now = e->time;
+	w->now = e->time;
+	ends_note(&w->ends, number / 2, e->lane, e->time, w->row);
 	/* both of a thread are there, or none */
 	if (__builtin_expect((number | 1) >= w->frames.size, 0) &&
 	    !frames_stack(&w->frames, number | 1))
 		return ROW_DROP;
 	if (w->self)
 		has_self = calls_feed(&w->calls, e, &done) == CALLS_LEAVE;
+	if (!w->frames.stacks[number].started)
+		start(w, e, number);
 	switch (e->type->kind) {
 	case KIND_ENTER: state = enter(w, e, number, wanted); break;
 	case KIND_LEAVE: state = leave(w, e, number, wanted, has_self ? &done : NULL); break;
-	default: state = alone(w, e, number, wanted);
+	default: state = alone(w, e, number, wanted, NULL, NULL);
 	}
 	/* what is outside of the limits is around nothing */
 	return state == ROW_DROP && wanted ? w->waiting.dropped : state;

@@ -232,10 +232,12 @@ static int take_all(struct part *p, struct statistics *s)
 
 int part_end(struct part *p, struct statistics *s)
 {
-	int bad = part_is_whole(p) ? statistics_finish(s)
-		  : s->stacks	   ? part_hold_stacks(p, s) || take_all(p, s)
-				   : take_all(p, s);
+	int bad;
 
+	calls_take_ends(&s->calls);
+	bad = part_is_whole(p) ? statistics_finish(s)
+	      : s->stacks      ? part_hold_stacks(p, s) || take_all(p, s)
+			       : take_all(p, s);
 	statistics_forget_calls(s);
 	s->part = NULL;
 	s->bracket = NULL;

@@ -173,7 +173,7 @@ static uint64_t run(const char *from, const char *expression, bool invert, const
 		s.in.rows_on_demand = true;
 		f.evaluation.dictionary = &s.in.dictionary;
 		while (stage_next(&s, &b))
-			if (b.kind == BLOCK_EVENTS && emit_block(&s, &select, &b))
+			if (b.kind == BLOCK_EVENTS && emit_block(&s, &select, &b, NULL))
 				break;
 	}
 	if (stage_finish(&s))

@@ -26,7 +26,7 @@ static uint64_t run(const char *from, const char *expression, bool invert, uint6
 	if (!stage_open(&s, paths, 1, &common) && !stage_create(&s, 1, argv)) {
 		f.evaluation.dictionary = &s.in.dictionary;
 		while (!select_done(&select) && stage_next(&s, &b))
-			if (b.kind == BLOCK_EVENTS && emit_block(&s, &select, &b))
+			if (b.kind == BLOCK_EVENTS && emit_block(&s, &select, &b, NULL))
 				break;
 	}
 	if (stage_finish(&s))

@@ -24,7 +24,7 @@ struct page_kind {
 struct page {
 	FILE *out;
 	const char *wrong;
-	struct page_kind kinds[11];
+	struct page_kind kinds[12];
 	uint64_t rows;
 };
 
@@ -68,7 +68,7 @@ static void page_dict(struct page *pg, const uint8_t *p, uint32_t n)
 	while (n) {
 		uint32_t kind = (uint32_t)page_number(p, 2), length = page_u32(p + 4),
 			 whole = 16 + (length + 7) / 8 * 8;
-		struct page_kind *k = &pg->kinds[kind <= 10 ? kind : 0];
+		struct page_kind *k = &pg->kinds[kind <= 11 ? kind : 0];
 
 		k->entry = realloc(k->entry, (k->count + 1) * sizeof *k->entry);
 		k->entry[k->count++] = (struct page_entry){page_u32(p + 8), length, p + 16};
@@ -244,7 +244,7 @@ static void page_events(struct page *pg, const uint8_t *p)
 
 static void page_forget(struct page *pg)
 {
-	for (int k = 0; k < 11; k++) {
+	for (int k = 0; k < 12; k++) {
 		free(pg->kinds[k].entry);
 		pg->kinds[k] = (struct page_kind){0};
 	}

@@ -1,0 +1,238 @@
+#include "ends.h"
+
+#include <stdlib.h>
+
+#include "cut.h"
+#include "entry.h"
+
+enum { ENTRY = ENTRY_HEADER + THREAD_SIZE };
+
+void ends_init(struct ends *x, const struct dictionary *d)
+{
+	*x = (struct ends){.dictionary = d};
+}
+
+void ends_free(struct ends *x)
+{
+	free(x->threads);
+	buffer_free(&x->entries);
+}
+
+static int reach(struct ends *x, uint32_t thread)
+{
+	struct thread_end *grown = array_reach(x->threads, &x->nthreads, thread, sizeof *grown);
+
+	if (!grown)
+		return -1;
+	x->threads = grown;
+	x->threads[thread].row = 0;
+	return 0;
+}
+
+static uint32_t lane_id(const struct block *b, uint32_t lane)
+{
+	return get_u32(b->lane_ids + 4 * (size_t)lane);
+}
+
+void ends_block_done(struct ends *x, const struct block *b)
+{
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		const uint32_t threads[] = {b->lanes[i]->thread, b->lanes[i]->cpu_thread};
+
+		for (int j = 0; j < 2; j++) {
+			struct thread_end *t = &x->threads[threads[j]];
+
+			if (!t->row || t->lane != b->lanes[i])
+				continue;
+			t->wire = lane_id(b, i);
+			t->segment = x->segment;
+		}
+	}
+}
+
+static int add(struct ends *x, const struct thread_entry *t)
+{
+	uint8_t p[THREAD_SIZE];
+
+	entry_put_thread(p, t);
+	/* the id means nothing */
+	return entry_append(&x->entries, ENTRY_THREAD, 1, p, sizeof p);
+}
+
+static bool is_call(const struct type *t)
+{
+	return t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
+}
+
+/* Is its depth that of its thread's stack? */
+static bool has_depth(const struct type *t)
+{
+	enum { ALL = TYPE_DEPTH | TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER };
+
+	return is_call(t) && (t->flags & ALL) == TYPE_DEPTH;
+}
+
+static uint32_t thread_of(const struct lane *lane, const struct type *type)
+{
+	return type->flags & TYPE_PER_CPU ? lane->cpu_thread : lane->thread;
+}
+
+/* Is there a lane of whose threads nothing, or more, is to be known? */
+static bool wants_start(const struct ends *x, const struct block *b)
+{
+	bool depth = false;
+
+	for (uint32_t i = 0; i < b->ntypes && x->unseen && !depth; i++)
+		depth = has_depth(b->types[i]);
+	for (uint32_t i = 0; i < b->nlanes && depth; i++)
+		if (b->lanes[i]->thread >= x->nthreads || !x->threads[b->lanes[i]->thread].started)
+			return true;
+	return false;
+}
+
+static void indexes(const struct block *b, const uint8_t *p, uint32_t *lane, uint32_t *type)
+{
+	bool wide = b->row_flags & EVENTS_WIDE;
+
+	*lane = wide ? get_u16(p + 12) : p[3];
+	*type = wide ? get_u16(p + 6) : p[6];
+}
+
+/* The first row of a thread that has a depth, of that lane. */
+static int start(struct ends *x, struct thread_end *t, const struct block *b, const uint8_t *row,
+		 uint32_t lane, bool leave)
+{
+	uint32_t depth = b->row_flags & EVENTS_WIDE ? get_u16(row + 14) : row[7];
+
+	t->started = true;
+	/* upstream has said it, or does not know it */
+	if (depth + leave == 0 || x->dictionary->filtered)
+		return 0;
+	return add(x, &(struct thread_entry){.lane = lane_id(b, lane),
+					     .since = b->base + cut_row_time(b, row),
+					     .unseen = depth + leave});
+}
+
+static int walk(struct ends *x, const struct block *b)
+{
+	const uint8_t *p = b->row_data;
+
+	for (uint32_t i = 0; i < b->rows; i++, p += cut_row_size(b, p)) {
+		const struct type *type;
+		uint32_t lane, index, thread;
+
+		indexes(b, p, &lane, &index);
+		type = b->types[index];
+		if (type->kind == KIND_GAP)
+			continue;
+		thread = thread_of(b->lanes[lane], type);
+		ends_note(x, thread, b->lanes[lane], b->base + cut_row_time(b, p), i);
+		if (has_depth(type) && !x->threads[thread].started &&
+		    start(x, &x->threads[thread], b, p, lane, type->kind == KIND_LEAVE))
+			return -1;
+	}
+	return 0;
+}
+
+int ends_block(struct ends *x, const struct block *b)
+{
+	for (uint32_t i = 0; i < b->nlanes; i++)
+		if (reach(x, b->lanes[i]->thread) || reach(x, b->lanes[i]->cpu_thread))
+			return -1;
+	return wants_start(x, b) ? walk(x, b) : 0;
+}
+
+static bool is_open(const struct ends *x, uint32_t thread)
+{
+	return thread < x->nthreads && x->threads[thread].open;
+}
+
+static bool wants_last(const struct ends *x, const struct block *b)
+{
+	for (uint32_t i = 0; i < b->nlanes; i++)
+		if (is_open(x, b->lanes[i]->thread) || is_open(x, b->lanes[i]->cpu_thread))
+			return true;
+	return false;
+}
+
+bool ends_needed(const struct ends *x, const struct block *b)
+{
+	return wants_start(x, b) || wants_last(x, b);
+}
+
+/* The calls that begin and end in the rows that are kept. */
+static void count(struct ends *x, const struct block *b)
+{
+	const uint8_t *p = b->row_data;
+	bool calls = false;
+
+	for (uint32_t i = 0; i < b->ntypes && !calls; i++)
+		calls = is_call(b->types[i]);
+	for (uint32_t i = 0; i < b->rows && calls; i++, p += cut_row_size(b, p)) {
+		uint32_t lane, type;
+		struct thread_end *t;
+
+		indexes(b, p, &lane, &type);
+		t = &x->threads[thread_of(b->lanes[lane], b->types[type])];
+		if (b->types[type]->kind == KIND_ENTER)
+			t->open += t->open < UINT32_MAX;
+		else if (b->types[type]->kind == KIND_LEAVE)
+			t->open -= t->open > 0;
+	}
+}
+
+int ends_rows(struct ends *x, const struct block *b, const struct block *kept)
+{
+	if (ends_block(x, b))
+		return -1;
+	if (kept)
+		count(x, kept);
+	if (wants_last(x, b) && walk(x, b))
+		return -1;
+	ends_block_done(x, b);
+	return 0;
+}
+
+int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *ctx)
+{
+	for (uint32_t i = 0; i < x->nthreads; i++) {
+		const struct thread_end *t = &x->threads[i];
+		uint32_t flags = THREAD_HAS_LAST;
+
+		/* of a lane of another segment nothing can be said; it was when that ended */
+		if (!t->lane || t->segment != x->segment || !(open ? open(ctx, i) : t->open))
+			continue;
+		if (t->lane->thread != i)
+			flags |= THREAD_PER_CPU;
+		if (add(x,
+			&(struct thread_entry){.lane = t->wire, .flags = flags, .last = t->last}))
+			return -1;
+	}
+	return 0;
+}
+
+bool ends_dict(struct ends *x, struct block *b)
+{
+	enum { MOST = BLOCK_LIMIT / ENTRY * ENTRY };
+	size_t n = x->entries.size - x->sent;
+
+	if (!n) {
+		x->entries.size = x->sent = 0;
+		return false;
+	}
+	n = n < MOST ? n : MOST;
+	*b = (struct block){.kind = BLOCK_DICT,
+			    .payload = x->entries.data + x->sent,
+			    .length = (uint32_t)n,
+			    .available = (uint32_t)n};
+	x->sent += n;
+	return true;
+}
+
+uint64_t ends_last(const struct ends *x, uint32_t thread)
+{
+	const struct thread_facts *f = dictionary_facts(x->dictionary, thread);
+	uint64_t last = thread < x->nthreads ? x->threads[thread].last : 0;
+
+	return f && f->last > last ? f->last : last;
+}

@@ -1,0 +1,72 @@
+/*
+ * ends.h - what the programs downstream must know of rows that are left out: when the thread of a
+ * call that stays open had its last event, and how many calls were open before its first one
+ *
+ * Both go into the stream as entries of the dictionary (THREAD in trstream(5)).
+ */
+#ifndef TRFILTER_ENDS_H
+#define TRFILTER_ENDS_H
+
+#include "buffer.h"
+#include "dictionary.h"
+#include "event.h"
+
+struct thread_end {
+	uint64_t last;		 /* time of its last event */
+	const struct lane *lane; /* of that event */
+	uint32_t wire, segment;	 /* that lane's id, and in which segment: counted from 1 */
+	uint32_t row;		 /* of that event in the block at hand, + 1; 0: none there */
+	uint32_t open;		 /* row by row: kept enters less kept leaves */
+	bool started;		 /* row by row: an enter or leave of recorded depth was seen */
+};
+
+struct ends {
+	const struct dictionary *dictionary;
+	struct thread_end *threads; /* by number */
+	size_t nthreads;
+	uint32_t segment;
+	bool unseen; /* say how many calls were open before a thread's first event */
+	struct buffer entries;
+	size_t sent; /* bytes of them */
+};
+
+void ends_init(struct ends *x, const struct dictionary *d);
+void ends_free(struct ends *x);
+
+/* A segment begins. */
+static inline void ends_segment(struct ends *x)
+{
+	x->segment++;
+}
+
+/* Before the rows of a block, which are checked, and after them. -1: out of memory. */
+int ends_block(struct ends *x, const struct block *b);
+void ends_block_done(struct ends *x, const struct block *b);
+
+/* A row of that number in the block, of a thread of its lanes. */
+static inline void ends_note(struct ends *x, uint32_t thread, const struct lane *lane,
+			     uint64_t time, uint32_t row)
+{
+	struct thread_end *t = &x->threads[thread];
+
+	t->last = time;
+	t->lane = lane;
+	t->row = row + 1;
+}
+
+/* For those who decide row by row: is there anything to find out in a block of which no row is
+ * kept? */
+bool ends_needed(const struct ends *x, const struct block *b);
+/* All of that for a block whose rows are checked, and those of its rows that are kept, or NULL. */
+int ends_rows(struct ends *x, const struct block *b, const struct block *kept);
+
+/* The segment ends. open: are kept calls of a thread open? NULL: those that ends_rows counted. -1:
+ * out of memory. */
+int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *ctx);
+/* What was found out, as a block for the output; call until false. */
+bool ends_dict(struct ends *x, struct block *b);
+
+/* The time of the last event of a thread, of this stream or those upstream. */
+uint64_t ends_last(const struct ends *x, uint32_t thread);
+
+#endif
