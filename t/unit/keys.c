@@ -132,7 +132,7 @@ static void test_keys(void)
 	       "cpu and name");
 	is_str(table_of(b, "module,file,line,address", "count"),
 	       "module\tfile\tline\taddress\tcount\n"
-	       "/bin/cat\tcat.c\t12\t4198400\t3\n\t\t\t0\t1\n\t\t\t7\t1\n\t\t\t\t4\n",
+	       "/bin/cat\tcat.c\t12\t0x401000\t3\n\t\t\t0x0\t1\n\t\t\t0x7\t1\n\t\t\t\t4\n",
 	       "module, file, line, address");
 	is_str(table_of(b, "caller,name", "count,total"),
 	       "caller\tname\tcount\ttotal\n"
