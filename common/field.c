@@ -162,3 +162,8 @@ bool gap_get(const struct event *e, struct gap_row *g)
 			      .message_size = e->tail_size - 4 - file};
 	return true;
 }
+
+const char *gap_unit_name(uint32_t unit)
+{
+	return unit == GAP_BYTES ? "bytes" : unit == GAP_PACKETS ? "packets" : "events";
+}

@@ -56,5 +56,7 @@ struct gap_row {
 	size_t file_size, message_size;
 };
 bool gap_get(const struct event *e, struct gap_row *g);
+/* "events", "bytes", "packets" */
+const char *gap_unit_name(uint32_t unit);
 
 #endif

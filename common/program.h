@@ -40,6 +40,9 @@ struct common_options {
 	int progress; /* -1: never (--quiet), 0: if stderr is a terminal, 1: asked for */
 };
 
+/* What END_LOST_MORE means, in messages. */
+#define LOST_MORE "packets or an unknown number of events"
+
 enum {
 	STATUS_OK = 0,
 	STATUS_DAMAGED = 1,   /* the input was damaged; all that could be read was delivered */

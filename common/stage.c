@@ -135,6 +135,7 @@ static void take_end(struct stage *s)
 	const struct end *end = &s->in.end;
 
 	s->lost += end->lost;
+	s->lost_more |= (end->flags & END_LOST_MORE) != 0;
 	s->gaps += end->gaps;
 	if (end->status) {
 		const char *what = end->message.size ? end->message.text : "its decoder says so";

@@ -43,6 +43,7 @@ struct stage {
 	bool filter; /* out is in use */
 	bool output_open;
 	uint64_t lost, gaps; /* events that recorders lost; rows of gaps; of all inputs */
+	bool lost_more;	     /* than is counted (END_LOST_MORE) */
 	const struct stage_rewrite *rewrite; /* NULL: what is passed on goes as it came */
 	bool head_sent;
 	bool holds;	  /* a filter that holds blocks back passes all by stage_forward */

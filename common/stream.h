@@ -58,7 +58,10 @@ enum head_flags {
 
 enum head_key { HEAD_COMMAND = 1, HEAD_SOURCE = 2, HEAD_PART = 3, HEAD_STAGE = 4 };
 
-enum end_flags { END_LAST = 1 };
+enum end_flags {
+	END_LAST = 1,
+	END_LOST_MORE = 2, /* than is counted: packets, or an unknown number of events */
+};
 
 enum events_flags {
 	EVENTS_WIDE = 1, /* rows of 16 bytes, else 8 */
@@ -185,6 +188,6 @@ enum gap_reason {
 	GAP_UNREAD = 3, /* left out on purpose, or not known how to read */
 };
 
-enum gap_unit { GAP_EVENTS = 0, GAP_BYTES = 1 };
+enum gap_unit { GAP_EVENTS = 0, GAP_BYTES = 1, GAP_PACKETS = 2 };
 
 #endif

@@ -214,6 +214,7 @@ int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, ui
 	w->segment_bytes = MARKER_SIZE;
 	w->in_segment = true;
 	w->events = w->gaps = w->lost = 0;
+	w->lost_more = false;
 	w->first = UINT64_MAX;
 	w->last_time = 0;
 	if (writer_send(w, &mark, 1, &w->error))
@@ -428,7 +429,7 @@ static int send_end(struct writer *w, uint32_t flags)
 	put_u64(head + 24, w->events ? w->first : 0);
 	put_u64(head + 32, w->last_time);
 	put_u32(head + 40, w->status);
-	put_u32(head + 44, flags);
+	put_u32(head + 44, flags | (w->lost_more ? END_LOST_MORE : 0));
 	put_u32(head + 48, (uint32_t)n);
 	b->size = 0;
 	if (buffer_append(b, head, sizeof head) || buffer_append(b, w->message, n) ||

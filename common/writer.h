@@ -48,6 +48,7 @@ struct writer {
 
 	/* what END will say */
 	uint64_t events, gaps, lost, first, last_time;
+	bool lost_more, ever_lost_more; /* END_LOST_MORE: in the segment, in any */
 	uint32_t status;
 	char message[512];
 
@@ -111,6 +112,8 @@ uint32_t writer_clock(struct writer *w, const struct clock_entry *e);
 uint32_t writer_source(struct writer *w, const struct source_entry *e);
 uint32_t writer_lane(struct writer *w, const struct lane_entry *e);
 uint32_t writer_type(struct writer *w, const struct type_entry *e);
+/* Members beyond WRITER_MEMBERS are left out. */
+enum { WRITER_MEMBERS = 21844 };
 uint32_t writer_definition(struct writer *w, const struct definition_entry *e);
 uint32_t writer_space(struct writer *w, const struct space_entry *e);
 /* A mapping becomes valid for the places of its space; sent with the space. */
@@ -138,6 +141,8 @@ struct gap {
 	const char *file, *message;
 };
 int writer_gap(struct writer *w, uint64_t time, uint32_t lane, const struct gap *g);
+/* Count a gap that is written by other means. */
+void writer_count_gap(struct writer *w, const struct event *e);
 
 /* Send what is pending. Also what a reader's before_block calls. */
 int writer_flush(void *writer);

@@ -192,8 +192,9 @@ uint32_t writer_definition(struct writer *w, const struct definition_entry *e)
 	uint32_t id = 0;
 	int bad;
 
-	if (d.nmembers > (ENTRY_LIMIT - DEFINITION_HEAD) / MEMBER_SIZE)
-		d.nmembers = (ENTRY_LIMIT - DEFINITION_HEAD) / MEMBER_SIZE;
+	_Static_assert(DEFINITION_HEAD + WRITER_MEMBERS * MEMBER_SIZE <= ENTRY_LIMIT, "too large");
+	if (d.nmembers > WRITER_MEMBERS)
+		d.nmembers = WRITER_MEMBERS;
 	entry_put_definition(head, &d);
 	bad = buffer_append(&b, head, sizeof head);
 	for (uint32_t i = 0; i < d.nmembers && !bad; i++) {

@@ -52,7 +52,6 @@ int writer_append_entry(struct writer *w, enum entry_kind kind, uint32_t id, con
 int writer_symbol_payload(struct buffer *b, const struct symbol_entry *e);
 
 /* writer_rows.c */
-void writer_count_gap(struct writer *w, const struct event *e);
 
 /* The same as writer_flush, with the bytes of the last row's tail, which are not among the rows. */
 int writer_flush_large(struct writer *w, const void *tail, size_t n);

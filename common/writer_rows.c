@@ -288,13 +288,23 @@ void writer_refuse_rows(struct writer *w)
 	w->quick = false;
 }
 
+static void count_gap(struct writer *w, uint32_t reason, uint32_t unit, uint64_t count)
+{
+	w->gaps++;
+	if (reason != GAP_LOST)
+		return;
+	if (unit == GAP_EVENTS && count != UINT64_MAX)
+		w->lost += count;
+	else
+		w->lost_more = w->ever_lost_more = true;
+}
+
 void writer_count_gap(struct writer *w, const struct event *e)
 {
-	struct gap_row g;
+	struct gap_row g = {0};
 
-	w->gaps++;
-	if (gap_get(e, &g) && g.reason == GAP_LOST && g.unit == GAP_EVENTS && g.count != UINT64_MAX)
-		w->lost += g.count;
+	gap_get(e, &g);
+	count_gap(w, g.reason, g.unit, g.count);
 }
 
 int writer_copy_row(struct writer *w, const struct block *b, const struct event *e)
@@ -383,8 +393,6 @@ int writer_gap(struct writer *w, uint64_t time, uint32_t lane, const struct gap 
 	if (writer_row_data(w, time, lane, w->gap_type, 0, 0, fixed, sizeof fixed, tail,
 			    (uint32_t)(4 + file + message), true))
 		return -1;
-	w->gaps++;
-	if (g->reason == GAP_LOST && g->unit == GAP_EVENTS && g->count != UINT64_MAX)
-		w->lost += g->count;
+	count_gap(w, g->reason, g->unit, g->count);
 	return 0;
 }

@@ -132,10 +132,12 @@ static int run_inputs(struct input *inputs, int n, char **names, struct settings
 	status = decode(inputs, n, d, &s->limits, argv, argc);
 	if (status == STATUS_FAILED)
 		writer_status(w, STATUS_DAMAGED, "trdecode failed");
-	if (s->strict && d->lost) {
+	if (s->strict && d->lost)
 		warn(NULL, NO_OFFSET, "the recorder lost %" PRIu64 " events (--strict)", d->lost);
+	if (s->strict && w->ever_lost_more)
+		warn(NULL, NO_OFFSET, "the recorder lost " LOST_MORE " (--strict)");
+	if (s->strict && (d->lost || w->ever_lost_more))
 		status = status_worse(status, STATUS_DAMAGED);
-	}
 	if (!w->error.what[0] && (limits_end(&s->limits) || writer_finish(w)))
 		status = fail(&w->error);
 	progress_end(&progress, w->sent_bytes, 0, w->sent_events);

@@ -217,14 +217,10 @@ static bool saved_late(struct input *in, uint64_t *time)
 static void count_gap(struct saved *s)
 {
 	struct writer *w = s->input->decoding->writer;
-	struct gap_row g;
+	uint64_t had = w->lost;
 
-	w->gaps++;
-	if (!gap_get(&s->event, &g) || g.reason != GAP_LOST || g.unit != GAP_EVENTS ||
-	    g.count == UINT64_MAX)
-		return;
-	w->lost += g.count;
-	s->input->decoding->lost += g.count;
+	writer_count_gap(w, &s->event);
+	s->input->decoding->lost += w->lost - had;
 }
 
 static int copy_row(struct saved *s)

@@ -151,11 +151,12 @@ const char *gap_reason_name(uint32_t reason)
 
 static int append_gap(struct attributes *a, const struct event *ev, struct buffer *to)
 {
-	const char *reason;
+	const char *reason, *unit;
 	struct gap_row g;
 
 	if (!gap_get(ev, &g))
 		return 0;
+	unit = gap_unit_name(g.unit);
 	reason = gap_reason_name(g.reason);
 	if (append(a, to,
 		   &(struct attribute){.name = dictionary_text(a->dictionary, "reason", 6).number,
@@ -166,9 +167,7 @@ static int append_gap(struct attributes *a, const struct event *ev, struct buffe
 	if (g.count != UINT64_MAX &&
 	    append(a, to,
 		   &(struct attribute){
-			   .name = g.unit == GAP_BYTES
-					   ? dictionary_text(a->dictionary, "bytes", 5).number
-					   : dictionary_text(a->dictionary, "events", 6).number,
+			   .name = dictionary_text(a->dictionary, unit, strlen(unit)).number,
 			   .kind = ATTRIBUTE_UINT,
 			   .number = g.count}))
 		return -1;

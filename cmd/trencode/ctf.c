@@ -143,8 +143,8 @@ static int put_gap(struct buffer *b, struct ctf_file *file, const struct event *
 		file->discarded += g.count;
 	return put_string(b, gap_reason_name(g.reason), strlen(gap_reason_name(g.reason))) ||
 			       buffer_u64(b, g.count) ||
-			       buffer_append(b, g.unit == GAP_BYTES ? "bytes" : "events",
-					     g.unit == GAP_BYTES ? 6 : 7) ||
+			       put_string(b, gap_unit_name(g.unit),
+					  strlen(gap_unit_name(g.unit))) ||
 			       put_string(b, g.message, g.message_size)
 		       ? -1
 		       : 0;

@@ -37,11 +37,11 @@ static const struct program program = {
 /* What the recorder could not keep is said, and with --strict it counts as damage. */
 static void report_lost(struct stage *s, bool strict)
 {
-	if (!s->lost)
-		return;
-	if (!s->options->quiet)
+	if (s->lost && !s->options->quiet)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " events were lost by the recorder", s->lost);
-	if (strict)
+	if (s->lost_more && !s->options->quiet)
+		warn(NULL, NO_OFFSET, LOST_MORE " were lost by the recorder");
+	if (strict && (s->lost || s->lost_more))
 		s->status = status_worse(s->status, STATUS_DAMAGED);
 }
 

@@ -100,7 +100,7 @@ static void print_gap(struct text *out, const struct event *ev)
 	if (g.count != UINT64_MAX) {
 		text_char(out, ' ');
 		text_u64(out, g.count);
-		text_puts(out, g.unit == GAP_BYTES ? " bytes" : " events");
+		text_printf(out, " %s", gap_unit_name(g.unit));
 	}
 	if (g.message_size) {
 		text_puts(out, ": ");

@@ -242,7 +242,7 @@ static void say_gap(struct state *s, const struct event *ev)
 	if (g.count != UINT64_MAX)
 		snprintf(count, sizeof count, "%" PRIu64, g.count);
 	warn(NULL, NO_OFFSET, "at %" PRIu64 ".%09" PRIu64 ": %s %s missing: %s%.*s",
-	     ev->time / SECOND, ev->time % SECOND, count, g.unit == GAP_BYTES ? "bytes" : "events",
+	     ev->time / SECOND, ev->time % SECOND, count, gap_unit_name(g.unit),
 	     g.reason == GAP_LOST ? "lost by the recorder" : "",
 	     (int)(g.message_size < 200 ? g.message_size : 200), g.message);
 }

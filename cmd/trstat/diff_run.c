@@ -223,6 +223,8 @@ static void remark(const struct side *s, const char *path)
 
 	if (lost && !s->stage.options->quiet)
 		warn(path, NO_OFFSET, "%" PRIu64 " events were lost by the recorder", lost);
+	if (s->stage.lost_more && !s->stage.options->quiet)
+		warn(path, NO_OFFSET, LOST_MORE " were lost by the recorder");
 }
 
 int diff_run(const struct settings *s, const struct diff_options *o, char **paths,
@@ -247,7 +249,8 @@ int diff_run(const struct settings *s, const struct diff_options *o, char **path
 		}
 		remark(a, paths[0]);
 		remark(b, paths[1]);
-		if (s->strict && (a->stage.lost || b->stage.lost))
+		if (s->strict &&
+		    (a->stage.lost || b->stage.lost || a->stage.lost_more || b->stage.lost_more))
 			a->stage.status = status_worse(a->stage.status, STATUS_DAMAGED);
 	}
 	/* the output is the first one's, so that it is the last to end */

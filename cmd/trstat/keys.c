@@ -4,23 +4,30 @@
 #include "common/shortest.h"
 #include "common/value_names.h"
 
+/* The label of an enum's number, where it has one. */
+static void take_label(const struct definition *names, struct field_value *out)
+{
+	const struct member *label = definition_member(names, out->u);
+
+	if (!label)
+		return;
+	out->form = FORM_TEXT;
+	out->text = (const uint8_t *)label->name.text;
+	out->size = label->name.size;
+}
+
 static void from_value(const struct dictionary *d, const struct value *v, struct field_value *out)
 {
 	const struct definition *names =
 		v->tag == VALUE_ENUM ? dictionary_definition_id(d, v->definition) : NULL;
-	const struct member *label;
 	long double real;
 	bool is_signed;
 	uint64_t n;
 
 	if (value_integer(v, names, &n, &is_signed)) {
-		label = definition_member(names, n);
-		out->form = label ? FORM_TEXT : is_signed ? FORM_INT : FORM_UINT;
+		out->form = is_signed ? FORM_INT : FORM_UINT;
 		out->u = n;
-		if (label) {
-			out->text = (const uint8_t *)label->name.text;
-			out->size = label->name.size;
-		}
+		take_label(names, out);
 	} else if (v->tag == VALUE_NULL) {
 		out->form = FORM_UINT;
 		out->u = 0;
@@ -60,6 +67,8 @@ bool subject_field(const struct dictionary *d, const struct event *e, const char
 	out->form = FORM_NONE;
 	if (f) {
 		field_get(e, f, 0, out);
+		if (f->kind == FIELD_ENUM && out->form != FORM_NONE)
+			take_label(f->definition, out);
 	} else if (find_value(d, e, name, &v)) {
 		from_value(d, &v, out);
 	}

@@ -39,6 +39,8 @@ void report_counts(const struct stage *stage, const struct statistics *st, const
 	remark(st->calls.unmatched, "returns of calls whose beginning is not there");
 	remark(st->calls.outside, CALLS_OUTSIDE);
 	remark(stage->lost, "events were lost by the recorder");
+	if (stage->lost_more)
+		warn(NULL, NO_OFFSET, LOST_MORE " were lost by the recorder");
 	remark(stage->gaps, "gaps, where something is missing (trencode shows them)");
 }
 

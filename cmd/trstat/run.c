@@ -146,7 +146,7 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 		if (stage->status != STATUS_FAILED && !stage->options->quiet)
 			report_counts(stage, &st, q->settings);
 	}
-	if (q->settings->strict && stage->lost)
+	if (q->settings->strict && (stage->lost || stage->lost_more))
 		stage->status = status_worse(stage->status, STATUS_DAMAGED);
 	statistics_free(&st);
 }
@@ -172,7 +172,7 @@ void run_parts(struct stage *stage, struct settings *settings, struct query *q,
 		if (!stage->options->quiet)
 			report_counts(stage, st, settings);
 	}
-	if (settings->strict && stage->lost)
+	if (settings->strict && (stage->lost || stage->lost_more))
 		stage->status = status_worse(stage->status, STATUS_DAMAGED);
 	parts_free(&parts);
 	if (st)
