@@ -8,10 +8,6 @@ setup() {
 	C=$SHARED/ctf
 }
 
-teardown() {
-	[[ ! -s sessiond.pid ]] || kill "$(cat sessiond.pid)"
-}
-
 unpack() {
 	tar -xzf "$DATA/ctf/$1.tar.gz"
 }
@@ -27,27 +23,6 @@ unpack() {
 	for d in "$C"/*/; do
 		pipefail "trdecode '$d' | trencode" | diff "${d%/}.expect.txt" -
 	done
-}
-
-@test "a trace recorded now is listed as babeltrace2 does" {
-	need lttng
-	need babeltrace2
-	local name=trutils-$$
-	export LTTNG_HOME=$PWD
-	lttng list >/dev/null 2>&1 || lttng-sessiond -d -p "$PWD/sessiond.pid" >/dev/null 2>&1 3>&- ||
-		skip "no lttng-sessiond can run here"
-	{
-		lttng create "$name" -o "$PWD/rec" && lttng enable-event -u -a -s "$name" &&
-			lttng add-context -u -t vpid -t vtid -t procname -s "$name" && lttng start "$name"
-	} >/dev/null 2>&1 || skip "lttng cannot record here"
-	LD_PRELOAD=liblttng-ust-libc-wrapper.so:liblttng-ust-pthread-wrapper.so ls / >/dev/null 2>&1 || true
-	lttng destroy "$name" >/dev/null
-	[[ -d rec ]] || skip "nothing was recorded"
-	babeltrace2 --clock-gmt --clock-date --no-delta rec >want
-	[[ -s want ]] || skip "nothing was recorded"
-	pipefail "trdecode rec | trencode" >got
-	LC_ALL=C sort want >want.sorted
-	LC_ALL=C sort got | diff want.sorted -
 }
 
 @test "threads, processes, names and CPUs follow from the contexts" {
@@ -230,4 +205,315 @@ made() {
 	assert_line $'kinds:all\tMANY\t11'
 	run -0 pipefail "trdecode '$d' | trstat -g type,arg.col -a count -F tsv"
 	assert_line $'kinds:all\tMANY\t11'
+}
+
+# trace NAME HEX...: a trace of one file with these bytes; the metadata that begin every one are on
+# standard input without their types and their trace block
+trace() {
+	rm -rf "$1"
+	mkdir "$1"
+	{
+		echo '/* CTF 1.8 */'
+		echo 'typealias integer { size = 8; align = 8; } := u8;'
+		echo 'typealias integer { size = 32; align = 8; } := u32;'
+		echo 'typealias integer { size = 64; align = 8; } := u64;'
+		echo "trace { major = 1; minor = 8; byte_order = le; ${HEADER-} };"
+		cat
+	} >"$1/metadata"
+	bytes "${@:2}" >"$1/s"
+}
+
+bytes() {
+	local hex
+	hex=$(tr -d ' \n' <<<"$*")
+	printf '%b' "$(sed 's/../\\x&/g' <<<"$hex")"
+}
+
+# same NAME COUNT: so many events, listed as babeltrace2 does
+same() {
+	babeltrace2 --clock-gmt --clock-date --no-delta "$1" >want 2>bt.err
+	pipefail "trdecode '$1' | trencode -q" | diff want - || fail "$1"
+	assert_equal "$(wc -l <want)" "$2"
+}
+
+@test "metadata may be written in every way that the specification allows" {
+	need babeltrace2
+	trace no-stream 68690000 <<<'event { name = e; fields := struct { string s; }; };'
+	same no-stream 2
+	trace no-header 0102 <<<'stream { id = 3; }; event { name = e; id = 7; stream_id = 3; fields := struct { u8 a; }; };'
+	HEADER='packet.header := struct { u8 stream_id; };' trace one-stream 030102 \
+		<<<'stream { id = 3; }; event { name = e; fields := struct { u8 a; }; };'
+	same one-stream 2
+	trace env-length 020908 <<<'env { len = 3; }; event { name = e; fields := struct { u8 x[env.len]; }; };'
+	same env-length 1
+	HEADER='packet.header := struct { u8 h; };' trace absolute 0101 02 0909 0708 <<-END
+		stream { packet.context := struct { u8 n; }; event.context := struct { u8 m; u8 p[stream.event.context.m]; }; };
+		event { name = e; fields := struct { u8 a[trace.packet.header.h]; u8 b[stream.packet.context.n]; }; };
+	END
+	same absolute 1
+	trace own-scope 020908 <<<'event { name = e; fields := struct { u8 n; u8 x[event.fields.n]; }; };'
+	same own-scope 1
+	trace characters 0102 <<-'END'
+		env { a = 'x'; b = '\''; c = '\n'; d = "\"\x20\040'"; };
+		event { name = "e"; loglevel = 13; fields := struct { u8 a; }; };
+	END
+	same characters 2
+	trace types 01 0201 03040506 0708 <<-END
+		stream {
+			typealias integer { size = 16; align = 8; } := u16;
+			typedef struct { u16 x; } inner;
+			event.context := struct { u8 one; inner c; };
+		};
+		event {
+			typealias integer { size = 24; align = 8; base = hex; } := u24;
+			name = e;
+			fields := struct { typedef u24 t; typealias u24 := t2; t a; typealias u8 := unsigned long; unsigned long b, c[1]; u8 d; };
+		};
+	END
+	same types 1
+	trace named 000200050102030406 <<-END
+		enum ee : u8 { A, B = 5, C, "d e" = 10 ... 20, F, };
+		struct st { enum ee x; } align(8);
+		variant vv { u8 A; u32 B; string C; };
+		event { name = e; fields := struct { enum ee tag; variant vv <tag> v; struct st y; }; };
+	END
+	same named 2
+	trace constants 01ff <<-'END'
+		// a comment, which \
+		   goes on
+		event { name = e; fields := struct {
+			integer { size = 0x08u; align = 010; base = 'x'; } a;
+			integer { size = 8UL; base = "hex"; signed = TRUE; byte_order = network; } \
+				b; }; };
+	END
+	run -0 pipefail "trdecode constants | trencode"
+	assert_output 'e: { a = 0x1, b = 0xFF }'
+	# 5000 fields
+	{
+		printf 'event { name = e; fields := struct { '
+		printf 'u8 f%d; ' $(seq 5000)
+		echo '}; };'
+	} | trace fields "$(printf '%02x' $(seq 1 5000 | awk '{ print $1 % 251 }'))"
+	same fields 1
+}
+
+@test "metadata without a signature are read, those of other versions are refused" {
+	trace x 0102 <<<'event { name = e; fields := struct { u8 a; }; };'
+	sed -i 1d x/metadata
+	run -0 pipefail "trdecode x | trencode"
+	assert_output $'e: { a = 1 }\ne: { a = 2 }'
+	sed -i '1i // of some writer\n' x/metadata
+	run -0 pipefail "trdecode x | trstat -a count -q -F tsv"
+	assert_line $'e\t2'
+	sed -i '1i /* CTF 1.9 */' x/metadata
+	run -2 trdecode x
+	assert_output 'trdecode: x/metadata: 0x0: the version is CTF 1.9: only 1.8 can be read'
+	sed -i '1s/1.9/1.8/; s/minor = 8/minor = 9/' x/metadata
+	run -2 trdecode x
+	assert_output 'trdecode: x/metadata: the version is CTF 1.9: only 1.8 can be read'
+	# the other trace of the directory is read
+	mkdir two
+	cp -r x two/bad
+	trace two/good 01 <<<'event { name = e; fields := struct { u8 a; }; };'
+	run -1 pipefail "trdecode -q two | trencode -q"
+	assert_line 'e: { a = 1 }'
+}
+
+@test "times: the only clock is that of times without one, and they are exact to the ns" {
+	need babeltrace2
+	local event='event { name = e; };'
+	trace implicit 0100000002000000 <<-END
+		clock { name = c; freq = 1000000; offset_s = 1000; offset = 5; };
+		stream { event.header := struct { u32 timestamp; }; }; $event
+	END
+	same implicit 2
+	# 2/3 s and 1/3 s are one second: of the two that babeltrace2 adds each is rounded down
+	trace thirds 01000000020000000300000004000000 <<-END
+		clock { name = c; freq = 3; offset_s = 10; offset = 2; };
+		stream { event.header := struct { integer { size = 32; align = 8; map = clock.c.value; } timestamp; }; }; $event
+	END
+	run -0 pipefail "trdecode thirds | trencode -t tsv --no-header --columns ts"
+	assert_output $'11000000000\n11333333333\n11666666666\n12000000000'
+	# ticks of 1 ms from 2^60 on
+	trace far 0000000000000010 0100000000000010 <<-END
+		clock { name = c; freq = 1000000000000; };
+		stream { event.header := struct { u64 timestamp; }; }; $event
+	END
+	run -0 pipefail "trdecode far | trencode -t tsv --no-header --columns ts"
+	assert_output $'1152921504606846\n1152921504606846'
+	# an offset that no time can have: the events are there
+	trace overflow 0100000002000000 <<-END
+		clock { name = c; offset_s = 9223372036854775807; };
+		stream { event.header := struct { u32 timestamp; }; }; $event
+	END
+	run -1 pipefail "trdecode -q overflow 2>err | trencode -q"
+	assert_line '[0.000000001] e: '
+	assert_line '[0.000000002] e: '
+	grep -qx "trdecode: overflow/metadata: the offset of the clock 'c' cannot be: times are the clock's own" err
+	# a time that cannot be is that of the event before
+	trace time 0100000000000000 ffffffffffffffff 0300000000000000 <<-END
+		stream { event.header := struct { u64 timestamp; }; }; $event
+	END
+	run -1 pipefail "trdecode -q time 2>err | trencode -q"
+	assert_equal "$(grep -F '] e' <<<"$output")" $'[0.000000001] e: \n[0.000000001] e: \n[0.000000003] e: '
+	grep -qx "trdecode: time/s: 0x8: an event's time cannot be" err
+}
+
+@test "a packet with another UUID than the metadata's is read" {
+	need babeltrace2
+	HEADER='uuid = "2a6422d0-6cee-11e0-8c08-cb07d7b3a564"; packet.header := struct { u32 magic; u8 uuid[16]; };' \
+		trace x c11ffcc1 00112233445566778899aabbccddeeff 0102 <<<'event { name = e; fields := struct { u8 a; }; };'
+	same x 2
+}
+
+@test "enums: unsigned numbers, ranges, many labels, several labels of a number" {
+	need babeltrace2
+	trace unsigned 90c8ff <<<'event { name = e; fields := struct { enum : u8 { A, C = 200, D = 201 ... 255 } x; }; };'
+	same unsigned 3
+	run -0 pipefail "trdecode unsigned | trfilter 'x == 144' | trencode -t ndjson"
+	assert_output --partial '"x":144'
+	run -0 pipefail "trdecode unsigned | trfilter 'x == \"C\"' | trencode"
+	assert_output 'e: { x = ( "C" : container = 200 ) }'
+	run -0 pipefail "trdecode unsigned | trstat -q -g x -a count -F tsv"
+	assert_line $'144\t1'
+	assert_line $'D\t1'
+	# in values, of 64 bits too
+	trace values 01 ffffffffffffffff 0000000000000080 <<-END
+		event { name = e; fields := struct { u8 n; enum : u64 { NEG = 9223372036854775808 ... 18446744073709551615 } x[n]; u64 y; }; };
+	END
+	same values 1
+	trace ranges d6cfffff c7cfffff 02000000 88130000 00000000 <<-END
+		event { name = e; fields := struct { enum : integer { size = 32; align = 8; signed = true; } { "NEG" = -12345 ... -1, "POS" = 1 ... 5000 } en; }; };
+	END
+	same ranges 5
+	run -0 pipefail "trdecode ranges | trfilter 'en == \"NEG\"' | trstat -q -a count -F tsv"
+	assert_line $'e\t2'
+	trace overlap 0001020304 <<<'event { name = e; fields := struct { enum : u8 { A = 0, B = 0, C = 0 ... 2, D = 2 ... 3 } x; }; };'
+	same overlap 5
+	run -0 pipefail "trdecode overlap | trfilter 'x == \"C\"' | trstat -q -a count -F tsv"
+	assert_line $'e\t3'
+	{
+		printf 'event { name = e; fields := struct { enum : integer { size = 16; align = 8; } { '
+		printf 'L%d, ' $(seq 0 4999)
+		echo '} x; }; };'
+	} | trace many 8713000401000000
+	same many 4
+	{
+		printf 'event { name = e; fields := struct { enum : integer { size = 16; align = 8; } { '
+		printf 'L%d, ' $(seq 0 29999)
+		echo '} x; }; };'
+	} | trace more 0100
+	run -0 --separate-stderr trdecode -o s more
+	assert_equal "$stderr" "trdecode: more: 'x' has 30000 labels: those after the first 21844 are left out"
+}
+
+@test "the context of packets: names of threads, the base of cpu_id, all its fields" {
+	need babeltrace2
+	trace x a0000000 6d61696e00 0b 01 2a000000 0105 0702 06 a0000000 776f726b00 00 02 07000000 0105 0702 0a <<-END
+		stream {
+			packet.context := struct { u32 packet_size; string thread_name; integer { size = 8; align = 8; base = 16; } cpu_id; enum : u8 { A, B } e; u32 tid; };
+			event.header := struct { u8 id; };
+			event.context := struct { u8 c; };
+		};
+		event { name = e; id = 1; fields := struct { u8 a; }; };
+		event { name = f; id = 2; };
+	END
+	same x 4
+	run -0 pipefail "trdecode x | trstat -q -g tid,comm,cpu,type -a count -F tsv"
+	assert_line $'42\tmain\t11\te\t1'
+	assert_line $'7\twork\t0\tf\t1'
+	run -0 pipefail "trdecode x | trfilter 'thread_name == \"work\" && e == \"<none>\" || e == \"B\"' | trstat -q -a count -F tsv"
+	assert_line $'e\t1'
+}
+
+@test "kernel threads follow from a sched_switch with strings, arrays or values" {
+	local comm
+	for comm in 'string _next_comm' 'u8 _n; integer { size = 8; encoding = UTF8; } _next_comm[_n]' 'u8 _n; u8 _x[_n]; string _next_comm'; do
+		local b=6200 x=7800
+		case $comm in
+		u8*UTF8*) b=0162 x=0178 ;;
+		u8*) b=01016200 x=01017800 ;;
+		esac
+		trace x "00000000 0a00 $b 02000000 1401 1e00 $x 03000000 2801 3202 3c00 $b 02000000 4602" <<-END
+			env { domain = "kernel"; };
+			clock { name = c; };
+			stream { packet.context := struct { u32 cpu_id; };
+				event.header := struct { integer { size = 8; align = 8; map = clock.c.value; } timestamp; u8 id; }; };
+			event { name = "sched_switch"; id = 0; fields := struct { $comm; u32 _next_tid; }; };
+			event { name = "syscall_entry_read"; id = 1; };
+			event { name = "syscall_exit_read"; id = 2; };
+		END
+		run -0 pipefail "trdecode x | trstat -q -g name,tid,comm -a count,total -F tsv"
+		assert_line $'read\t2\tb\t1\t50'
+		assert_line $'read\t3\tx\t1\t10'
+	done
+}
+
+@test "events and elements of no bits do not go on for ever" {
+	local field
+	for field in '' 'fields := struct { struct { } x[4294967295]; };' 'fields := struct { struct { } x[99999][99999]; };'; do
+		trace x 01020304 <<<"event { name = e; $field };"
+		run -1 timeout 10 bash -c "trdecode -q x >s"
+		assert_output --partial "x/s: 0x0: an event"
+		[[ $(stat -c %s s) -lt 4096 ]]
+	done
+	HEADER='packet.header := struct { struct { } x[99999][99999]; };' trace x 01020304 \
+		<<<'stream { packet.context := struct { u8 packet_size; }; }; event { name = e; fields := struct { u8 a; }; };'
+	run -1 timeout 10 bash -c "trdecode -q x >s"
+	# as many of them as an event may have
+	trace x 0203 <<<'event { name = e; fields := struct { u8 n; struct { } x[n]; }; };'
+	run -0 pipefail "trdecode x | trencode"
+	assert_line 'e: { n = 2, x = [ [0] = { }, [1] = { } ] }'
+}
+
+@test "losses: what is before the first packet, tracefiles without an instance, counters that wrap" {
+	local context='packet.context := struct { u8 packet_size; u8 b; u8 e; u8 cpu_id; u8 events_discarded; SEQ };'
+	stream() {
+		local c=${context//SEQ/$2}
+		c=${c//u8 b/integer { size = 8; map = clock.c.value; \} timestamp_begin}
+		c=${c//u8 e;/integer { size = 8; map = clock.c.value; \} timestamp_end;}
+		HEADER="$1" trace x "${@:3}" <<-END
+			clock { name = c; };
+			stream { $c }; event { name = e; fields := struct { u8 a; }; };
+		END
+	}
+	gaps() {
+		pipefail "trdecode -q x | trencode -q" | grep ' lost\]' | sed 's/.*: //'
+	}
+	# without numbers the first counter counts
+	stream '' '' 30 00 09 00 05 01 30 0a 13 00 07 01
+	run -0 gaps
+	assert_output $'5 events lost]\n2 events lost]'
+	# it begins with packet 0, or in its midst
+	stream '' 'u8 packet_seq_num;' 38 00 09 00 05 00 01 38 0a 13 00 05 01 01
+	run -0 gaps
+	assert_output '5 events lost]'
+	stream '' 'u8 packet_seq_num;' 38 00 09 00 05 03 01 38 0a 13 00 06 05 01
+	run -0 gaps
+	assert_output $'an unknown number of events lost]\n1 event lost]\n1 packet lost]'
+	# the counter wraps, or falls
+	stream '' 'u8 packet_seq_num;' 38 00 09 00 fe 00 01 38 0a 13 00 01 01 01 38 14 1d 00 00 09 01
+	run -0 gaps
+	assert_output $'254 events lost]\n3 events lost]\n7 packets lost]'
+	# tracefiles of LTTng before 2.8
+	stream '' '' 30 00 09 00 05 01
+	bytes 30 0a 13 00 07 01 >x/s_1
+	bytes 30 0a 13 01 02 01 >x/t
+	run -0 gaps
+	assert_output $'5 events lost]\n2 events lost]\n2 events lost]'
+}
+
+@test "system calls with arrays, sequences and structs among their arguments are calls" {
+	trace x 00000000 0a01 02 0506 3202 02 0708 <<-END
+		env { domain = "kernel"; };
+		clock { name = c; };
+		stream { packet.context := struct { u32 cpu_id; };
+			event.header := struct { integer { size = 8; align = 8; map = clock.c.value; } timestamp; u8 id; }; };
+		event { name = "syscall_entry_poll"; id = 1; fields := struct { u8 _n; struct { u8 _x; } _fds[_n]; }; };
+		event { name = "syscall_exit_poll"; id = 2; fields := struct { u8 _n; struct { u8 _x; } _fds[_n]; }; };
+	END
+	run -0 pipefail "trdecode x | trstat -q -g name -a count,total -F tsv"
+	assert_line $'poll\t1\t40'
+	run -0 pipefail "trdecode x | trencode"
+	assert_line --index 1 '[0.000000050] syscall_exit_poll: { cpu_id = 0 }, { n = 2, fds = [ [0] = { x = 7 }, [1] = { x = 8 } ] }'
 }

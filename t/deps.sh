@@ -8,7 +8,8 @@ packages_of() {
 	build) echo gcc libc6-dev make zlib1g-dev libsnappy-dev libbrotli-dev libzstd-dev \
 		libdeflate-dev libarchive-dev libelf-dev libdw-dev libiberty-dev ;;
 	check) echo bats bats-assert bats-support parallel mandoc uftrace trace-cmd apitrace \
-		babeltrace2 zstd xz-utils jq protobuf-compiler valgrind ;;
+		babeltrace2 lttng-tools liblttng-ust-dev zstd xz-utils jq protobuf-compiler \
+		valgrind ;;
 	picture) echo chromium fonts-dejavu-core fonts-noto-color-emoji ;;
 	lint) echo clang clang-format shellcheck ;;
 	fuzz) echo clang libclang-rt-dev ;;

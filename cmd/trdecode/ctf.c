@@ -10,7 +10,13 @@
 
 #include "merge.h"
 
-enum { WINDOW = 64 * 1024, WINDOWS = 4 << 20, WINDOW_LEAST = 4096, METADATA_MOST = 64 << 20 };
+enum {
+	WINDOW = 64 * 1024,
+	WINDOWS = 4 << 20,
+	WINDOW_LEAST = 4096,
+	METADATA_MOST = 64 << 20,
+	HEAD = 8192, /* bytes that tell metadata from other files */
+};
 
 /* --- finding the traces --- */
 
@@ -24,7 +30,7 @@ static size_t prefix_of(const char *member)
 
 static bool is_metadata(const struct tree *tree, const char *member)
 {
-	uint8_t head[8];
+	uint8_t head[HEAD];
 	uint64_t start, size;
 	struct error e;
 	ssize_t got;
@@ -63,6 +69,16 @@ static bool ctf_probe(const struct input *in)
 
 /* --- opening --- */
 
+/* Traces of drafts and of later versions would be misread. */
+static int check_version(const struct ctf_metadata *m, const char *path, struct error *e)
+{
+	if (m->major == 1 && m->minor == 8)
+		return 0;
+	return error_set(e, path, NO_OFFSET,
+			 "the version is CTF %" PRIu64 ".%" PRIu64 ": only 1.8 can be read",
+			 m->major, m->minor);
+}
+
 static int read_metadata(struct ctf_trace *t, const char *member, struct error *e)
 {
 	struct input *in = t->ctf->input;
@@ -73,30 +89,48 @@ static int read_metadata(struct ctf_trace *t, const char *member, struct error *
 	tree_path(in->tree, member, path, sizeof path);
 	if (tree_read(in->tree, member, METADATA_MOST, &data, &size, e))
 		return -1;
-	if (ctf_metadata_text(data, size, path, &text, &n, e))
+	e->what[0] = '\0';
+	if (ctf_metadata_text(data, size, path, &text, &n, e) && text)
 		input_damage_error(in, e);
 	free(data);
-	if (text && ctf_metadata_parse(&t->metadata, text, n, path, e))
+	if (!text)
+		return -1;
+	if (ctf_metadata_parse(&t->metadata, text, n, path, e))
 		input_damage_error(in, e);
 	free(text);
-	return 0;
+	return check_version(&t->metadata, path, e);
 }
 
-static int64_t saturate(__int128 n)
-{
-	const __int128 most = (__int128)TIME_LIMIT;
-
-	return (int64_t)(n > most ? most : n < -most ? -most : n);
-}
-
-/* ns since 1970 at 0 of the clock. */
-static int64_t wall_of(const struct ctf_clock *c)
+/* ns since 1970 at 0 of the clock, rounded down. false: no time can be that. */
+static bool wall_of(const struct ctf_clock *c, int64_t *wall)
 {
 	__int128 ns = (__int128)c->offset * 1000000000, f = (__int128)c->frequency;
 
-	/* rounded down */
-	ns = ns / f - (ns % f < 0);
-	return saturate(ns + (__int128)c->offset_s * 1000000000);
+	ns = ns / f - (ns % f < 0) + (__int128)c->offset_s * 1000000000;
+	*wall = (int64_t)ns;
+	return ns < (__int128)TIME_LIMIT && ns > -(__int128)TIME_LIMIT;
+}
+
+/* Set what makes ns of the stream's times. */
+static void set_offset(struct ctf_stream *s)
+{
+	const struct ctf_clock *c = s->clock;
+	struct input *in = s->trace->ctf->input;
+	char path[512], member[300];
+	int64_t wall;
+
+	s->frequency = c ? c->frequency : 1000000000;
+	if (!c)
+		return;
+	if (wall_of(c, &wall)) {
+		s->offset_s = c->offset_s;
+		s->offset = c->offset;
+		return;
+	}
+	snprintf(member, sizeof member, "%.280smetadata", s->trace->prefix);
+	input_damage(in, tree_path(in->tree, member, path, sizeof path), NO_OFFSET,
+		     "the offset of the clock '%.100s' cannot be: times are the clock's own",
+		     c->name);
 }
 
 static const struct ctf_clock *clock_of(const struct ctf_trace *t)
@@ -115,6 +149,15 @@ static bool has_time(const struct ctf_trace *t)
 	return false;
 }
 
+static void free_trace(struct ctf_trace *t)
+{
+	ctf_classes_free(t);
+	ctf_metadata_free(&t->metadata);
+	free(t->own_prefix);
+	free(t->cpus);
+}
+
+/* Add a trace. -1 with e: none, it cannot be read. */
 static int open_trace(struct ctf *ctf, const char *member, struct error *e)
 {
 	struct ctf_trace *t =
@@ -124,13 +167,14 @@ static int open_trace(struct ctf *ctf, const char *member, struct error *e)
 	if (!t)
 		return error_no_memory(e);
 	ctf->traces = t;
-	t = &t[ctf->ntraces++];
+	t = &t[ctf->ntraces];
 	*t = (struct ctf_trace){.ctf = ctf};
 	t->prefix = t->own_prefix = strndup(member, prefix_of(member));
-	if (!t->prefix)
-		return error_no_memory(e);
-	if (read_metadata(t, member, e))
+	if (!t->prefix ? error_no_memory(e) : read_metadata(t, member, e)) {
+		free_trace(t);
 		return -1;
+	}
+	ctf->ntraces++;
 	domain = ctf_env_find(&t->metadata, "domain");
 	t->kernel = domain && domain->text && !strcmp(domain->text, "kernel");
 	return 0;
@@ -182,11 +226,12 @@ static void set_clock(struct ctf *ctf)
 		struct ctf_trace *t = &ctf->traces[i];
 		const struct ctf_clock *c = clock_of(t);
 
-		t->frequency = c ? c->frequency : 1000000000;
-		t->wall = c ? wall_of(c) : 0;
+		for (size_t k = 0; k < t->nstreams; k++)
+			set_offset(&t->streams[k]);
 		if (!first && c) {
 			first = c;
-			in->wall = t->wall;
+			if (!wall_of(c, &in->wall))
+				in->wall = 0;
 		}
 		time |= has_time(t);
 	}
@@ -196,6 +241,32 @@ static void set_clock(struct ctf *ctf)
 	in->clock_name = !time ? "none" : !ctf->raw ? "wall" : first ? first->name : "ticks";
 	if (!ctf->raw)
 		in->wall = 0;
+}
+
+/* Of several traces those that can be read are. -1: there is none. */
+static int open_traces(struct ctf *ctf, struct error *e)
+{
+	struct input *in = ctf->input;
+	struct error bad = {.what = ""}, other;
+
+	for (size_t i = 0; i < tree_count(in->tree); i++) {
+		const char *member = tree_member(in->tree, i);
+
+		if ((in->member && prefix_of(member)) || !is_metadata(in->tree, member) ||
+		    !open_trace(ctf, member, &other))
+			continue;
+		if (bad.what[0])
+			input_damage_error(in, &other);
+		else
+			bad = other;
+	}
+	if (bad.what[0] && !ctf->ntraces) {
+		*e = bad;
+		return -1;
+	}
+	if (bad.what[0])
+		input_damage_error(in, &bad);
+	return 0;
 }
 
 static int ctf_open(struct input *in, struct error *e)
@@ -208,17 +279,17 @@ static int ctf_open(struct input *in, struct error *e)
 		return error_no_memory(e);
 	ctf->input = in;
 	ctf->w = in->decoding->writer;
+	ctf->flows = ctf_flows_join(&in->decoding->ctf_flows);
+	if (!ctf->flows)
+		return error_no_memory(e);
 	if (tree_damage(tree, e))
 		input_damage_error(in, e);
 	e->what[0] = '\0';
 	if (in->member && !strcmp(in->member, "metadata"))
 		return error_set(e, in->name, NO_OFFSET,
 				 "metadata alone hold no events: give the directory around them");
-	for (size_t i = 0; i < tree_count(tree); i++)
-		if ((!in->member || !prefix_of(tree_member(tree, i))) &&
-		    is_metadata(tree, tree_member(tree, i)) &&
-		    open_trace(ctf, tree_member(tree, i), e))
-			return -1;
+	if (open_traces(ctf, e))
+		return -1;
 	/* traces do not move any more */
 	for (size_t i = 0; i < ctf->ntraces; i++) {
 		if (ctf_classes_make(&ctf->traces[i], e))
@@ -234,9 +305,14 @@ static uint64_t ctf_identity(const struct input *in)
 	const struct ctf *ctf = in->state;
 	uint64_t id = 0;
 
-	for (size_t i = 0; i < ctf->ntraces; i++)
-		id = hash_bytes(ctf->traces[i].metadata.uuid, 16,
-				id + (uint64_t)ctf->traces[i].wall);
+	for (size_t i = 0; i < ctf->ntraces; i++) {
+		const struct ctf_clock *c = clock_of(&ctf->traces[i]);
+		int64_t wall = 0;
+
+		if (c)
+			wall_of(c, &wall);
+		id = hash_bytes(ctf->traces[i].metadata.uuid, 16, id + (uint64_t)wall);
+	}
 	for (size_t i = 0; i < ctf->nfiles; i++)
 		id = hash_bytes(ctf->files[i].member, strlen(ctf->files[i].member), id);
 	return id;
@@ -423,18 +499,14 @@ static void ctf_close(struct input *in)
 
 	for (size_t i = 0; i < ctf->nfiles; i++)
 		ctf_file_close(&ctf->files[i]);
-	for (size_t i = 0; i < ctf->ntraces; i++) {
-		struct ctf_trace *t = &ctf->traces[i];
-
-		ctf_classes_free(t);
-		ctf_metadata_free(&t->metadata);
-		free(t->own_prefix);
-		free(t->cpus);
-	}
+	for (size_t i = 0; i < ctf->ntraces; i++)
+		free_trace(&ctf->traces[i]);
 	free(ctf->files);
 	free(ctf->heap.items);
 	free(ctf->traces);
 	known_free(&ctf->known);
+	if (ctf->flows)
+		ctf_flows_leave(&in->decoding->ctf_flows);
 	buffer_free(&ctf->fixed);
 	buffer_free(&ctf->tail);
 	free(ctf);

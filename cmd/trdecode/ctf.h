@@ -75,7 +75,7 @@ struct ctf_class {
 	} call_kind;
 	enum ctf_action action;
 	struct ctf_spot argument[2];
-	uint32_t string;       /* number of the string, of BIN_INFO and CALL_TEXT */
+	uint32_t string;       /* number of the string, of SWITCH, BIN_INFO and CALL_TEXT */
 	uint32_t comm_string;  /* of the comm, where it is one, + 1; 0 */
 	struct ctf_spot depth; /* of CALL_TEXT */
 	uint32_t *definitions; /* that values name */
@@ -91,10 +91,23 @@ enum ctf_shape {
 	SHAPE_SIMPLE,  /* an id of whole bytes, u64 time */
 };
 
-/* What a row carries, in this order. */
+/* What a row carries, in this order, after the fields of the packet's context. */
 static const enum ctf_scope ctf_data_scopes[] = {SCOPE_STREAM_CONTEXT, SCOPE_EVENT_CONTEXT,
 						 SCOPE_FIELDS};
 enum { CTF_DATA_SCOPES = 3, CTF_FIELDS = 256 };
+
+/* Is this member of a packet's context one that only the decoder needs? */
+static inline bool ctf_is_own(const struct ctf_part *p)
+{
+	return p->role >= CTF_TIME_BEGIN && p->role <= CTF_SEQUENCE_NUMBER;
+}
+
+/* Who has an event or a packet, as far as it tells. */
+struct ctf_thread {
+	int32_t tid, pid, ppid; /* -1: unknown */
+	uint8_t comm[32];
+	size_t comm_size;
+};
 
 struct ctf_stream {
 	const struct ctf_stream_class *declared;
@@ -104,10 +117,16 @@ struct ctf_stream {
 	uint8_t id_size; /* SHAPE_SIMPLE: bytes */
 	bool has_time;
 	bool usable;
-	bool stateless;	  /* nothing of its events is needed for what comes behind them */
-	bool cpu_alone;	  /* the CPU is all that the context of a packet tells of events */
-	struct idmap ids; /* of events: number of the class + 1 */
+	bool stateless;		 /* nothing of its events is needed for what comes after them */
+	bool cpu_alone;		 /* the CPU is all that the context of a packet tells of events */
+	uint32_t carried;	 /* else: fields of that context that events have, as values */
+	bool has_id;		 /* the header of an event tells its class */
+	struct idmap ids;	 /* of events: number of the class + 1 */
+	uint32_t nclasses, only; /* without has_id: classes, and where it is one its number + 1 */
 	const struct ctf_clock *clock; /* NULL: none */
+	uint8_t discarded_bits;	       /* of events_discarded */
+	uint64_t frequency;
+	int64_t offset_s, offset; /* of tick 0 since 1970, seconds and ticks, to be added */
 };
 
 struct ctf_cpu {
@@ -125,9 +144,7 @@ struct ctf_trace {
 	size_t nstreams;
 	struct ctf_class *classes;
 	size_t nclasses;
-	uint64_t frequency; /* of its clock */
-	int64_t wall;	    /* ns since 1970 at 0 of the clock, to be added */
-	bool kernel;	    /* threads follow from sched_switch */
+	bool kernel; /* threads follow from sched_switch */
 	uint32_t source;
 	struct ctf_cpu *cpus;
 	size_t ncpus, cpus_capacity;
@@ -149,21 +166,30 @@ struct ctf_file {
 	uint64_t packet_size; /* bytes */
 	uint64_t content;     /* bits: events end here */
 	bool in_packet, cut;
-	uint64_t discarded; /* counted so far */
-	uint8_t discarded_bits;
-	uint64_t lost; /* a gap that is to be told */
+	bool has_uuid;
+	uint8_t uuid[16];		/* of the packets */
+	uint32_t counted;		/* bits of the roles that the packet tells */
+	uint64_t counters[CTF_CPU + 1]; /* by role, 0 those that it does not */
+	bool survey;			/* only packets are looked at, no losses (ctf_skip_late) */
+	bool fresh;			/* what was lost before the packet is not known yet */
+	uint64_t lost; /* events before the packet, UINT64_MAX unknown: a gap to be written */
+	uint64_t packets_lost;
 	int32_t cpu;
+	struct ctf_thread of_packet;
+	struct buffer
+		beginning;     /* the packet's header and context, of a stream that carries them */
+	struct buffer context; /* what is carried, as details */
+	bool has_context;      /* it was made for this packet */
 
 	/* what comes next */
 	bool done;
 	struct ctf_class *class;
-	uint64_t payload; /* position of its contexts and fields */
+	uint64_t header, payload; /* positions of the event, and of its contexts and fields */
+	uint64_t last_time;	  /* shifted ns, of the last event whose time could be */
 
 	/* the lane used last, and whose it is */
 	uint32_t lane;
-	int32_t tid, pid, ppid;
-	uint8_t comm[32];
-	size_t comm_size;
+	struct ctf_thread thread;
 };
 
 struct ctf {
@@ -174,10 +200,12 @@ struct ctf {
 	struct ctf_file *files;
 	size_t nfiles;
 	struct heap heap;
-	bool raw;	    /* times have no offset added */
-	bool begun;	    /* rows may be written */
+	bool raw;   /* times have no offset added */
+	bool begun; /* rows may be written */
+	bool context_left_out;
 	uint32_t clock;	    /* id of the writer */
 	struct known known; /* lanes, spaces and places that were declared */
+	struct ctf_flows *flows;
 	struct buffer fixed, tail;
 };
 
@@ -216,6 +244,9 @@ int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struc
 /* The same at a position of the packet, the rest of which is lost. */
 int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what, struct error *e);
 
+/* Find what was lost before the packet. -1 and e. */
+int ctf_file_begun(struct ctf_file *f, struct error *e);
+
 /* --- ctf_packet.c --- */
 
 /* Do these first bytes of a file begin a packet, in either byte order? */
@@ -223,6 +254,17 @@ bool ctf_packet_is(const uint8_t *data, size_t n);
 
 /* Stand behind the beginning of the next packet, or be done. -1 and e. */
 int ctf_packet_next(struct ctf_file *f, struct error *e);
+
+/* --- ctf_loss.c --- */
+
+/* The last packets of all streams, shared by the inputs. NULL: memory is out. */
+struct ctf_flows *ctf_flows_join(struct ctf_flows **shared);
+void ctf_flows_leave(struct ctf_flows **shared);
+/* Set what was lost before the packet that was begun; packets of a stream are to come in the order
+ * of time. 1: the packet was read from another file, -1: memory. */
+int ctf_loss_take(struct ctf_file *f);
+/* The packet is passed over. -1: memory. */
+int ctf_loss_pass(const struct ctf_file *f);
 
 /* --- ctf_skip.c --- */
 
@@ -243,6 +285,8 @@ int ctf_row(struct ctf_file *f, struct error *e);
 
 /* What an event's name says of it: kind and call_kind, action. */
 void ctf_calls_classify(struct ctf_class *c);
+/* What an event of CALL_NAMED calls its call. */
+const char *ctf_calls_name(const struct ctf_class *c);
 /* The place of an enter or leave whose row has this fixed part and tail; 0 with memory out. */
 uint32_t ctf_calls_place(struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
 			 const struct buffer *tail);

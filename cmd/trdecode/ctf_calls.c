@@ -148,6 +148,13 @@ static uint32_t address_place(struct ctf_trace *t, int32_t pid, uint64_t address
 	return *id;
 }
 
+const char *ctf_calls_name(const struct ctf_class *c)
+{
+	const char *at = strstr(c->declared->name, c->kind == KIND_ENTER ? "_entry_" : "_exit_");
+
+	return strchr(at + 1, '_') + 1;
+}
+
 uint32_t ctf_calls_place(struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
 			 const struct buffer *tail)
 {
@@ -165,15 +172,14 @@ uint32_t ctf_calls_place(struct ctf_class *c, const struct ctf_file *f, const ui
 	}
 	if (c->call_kind == CALL_NAMED) {
 		if (!c->place) {
-			at = strstr(at, c->kind == KIND_ENTER ? "_entry_" : "_exit_");
-			at = strchr(at + 1, '_') + 1;
+			at = ctf_calls_name(c);
 			c->place = named_place(f->trace->ctf, at, strlen(at));
 		}
 		return c->place;
 	}
 	n = ctf_spot(fixed, c->call);
 	if (c->call_kind == CALL_ADDRESS)
-		return address_place(f->trace, f->pid, n);
+		return address_place(f->trace, f->thread.pid, n);
 	if (c->call_kind == CALL_SOFTIRQ && n < sizeof softirqs / sizeof *softirqs)
 		snprintf(name, sizeof name, "softirq %s", softirqs[n]);
 	else
@@ -214,25 +220,42 @@ static int take_file(struct ctf_class *c, struct ctf_file *f, const uint8_t *fix
 
 	if (!path || !n || __builtin_add_overflow(map.start, size, &map.end))
 		return 0;
-	map.space = space_of(t, f->pid);
+	map.space = space_of(t, f->thread.pid);
 	map.path = writer_string(t->ctf->w, path, n);
 	return map.space ? writer_map(t->ctf->w, &map) : -1;
+}
+
+/* The thread that runs from now on. */
+static void take_switch(const struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
+			const struct buffer *tail)
+{
+	const struct ctf_cursor *at = &f->cursor;
+	struct ctf_cpu *cpu = ctf_calls_cpu(f->trace, f->cpu);
+	const uint8_t *comm = at->next_comm;
+	size_t n = comm ? at->next_comm_size : 0;
+
+	if (!cpu || (!c->plain && !ctf_seen(at, CTF_NEXT_TID)))
+		return;
+	cpu->tid = (int32_t)(c->plain ? ctf_spot(fixed, c->argument[0]) : at->role[CTF_NEXT_TID]);
+	if (c->plain && c->argument[1].at >= 0) {
+		comm = fixed + c->argument[1].at;
+		n = strnlen((const char *)comm, c->argument[1].size);
+	} else if (c->plain) {
+		n = 0;
+		comm = c->string == CTF_NO_STRING
+			       ? NULL
+			       : (const uint8_t *)ctf_calls_string(tail, c->string, &n);
+	}
+	cpu->comm_size = n < sizeof cpu->comm ? n : sizeof cpu->comm;
+	if (comm)
+		memcpy(cpu->comm, comm, cpu->comm_size);
 }
 
 int ctf_calls_after(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixed,
 		    const struct buffer *tail)
 {
-	struct ctf_cpu *cpu;
-
 	if (c->action == CTF_BIN_INFO)
 		return take_file(c, f, fixed, tail);
-	cpu = ctf_calls_cpu(f->trace, f->cpu);
-	if (cpu) {
-		cpu->tid = (int32_t)ctf_spot(fixed, c->argument[0]);
-		cpu->comm_size = c->argument[1].size < sizeof cpu->comm ? c->argument[1].size
-									: sizeof cpu->comm;
-		memcpy(cpu->comm, fixed + c->argument[1].at, cpu->comm_size);
-		cpu->comm_size = strnlen((char *)cpu->comm, cpu->comm_size);
-	}
+	take_switch(c, f, fixed, tail);
 	return 0;
 }

@@ -63,7 +63,7 @@ static int move_part(struct ctf_class *c, const struct ctf_part *p, uint32_t ali
 		c->nstrings++;
 		break;
 	case CTF_ARRAY:
-		n = p->type->count;
+		n = p->count;
 		if (element->kind != CTF_INTEGER || !as_it_is(element) || element->align != 8u ||
 		    !n || n > FIXED_MOST)
 			return 0;
@@ -116,8 +116,12 @@ static void note_roles(struct ctf_class *c, const struct ctf_part *p, uint32_t a
 		c->string = string;
 	if (c->action == CTF_SWITCH && !strcmp(name, "next_tid") && size)
 		spot(&c->argument[0], at, size);
-	if (c->action == CTF_SWITCH && !strcmp(name, "next_comm") && p->kind == CTF_ARRAY)
-		spot(&c->argument[1], at, size);
+	if (c->action == CTF_SWITCH && !strcmp(name, "next_comm")) {
+		if (p->kind == CTF_ARRAY)
+			spot(&c->argument[1], at, size);
+		else if (p->kind == CTF_STRING || p->kind == CTF_SEQUENCE)
+			c->string = string;
+	}
 	if (c->action == CTF_BIN_INFO && !strcmp(name, "baddr"))
 		spot(&c->argument[0], at, size);
 	if (c->action == CTF_BIN_INFO && !strcmp(name, "memsz"))
@@ -136,7 +140,7 @@ static int make_moves(struct ctf_class *c)
 {
 	uint32_t fields = 0;
 
-	c->plain = true;
+	c->plain = !c->stream->carried;
 	for (int i = 0; i < CTF_DATA_SCOPES; i++) {
 		const struct ctf_part *s = c->layout.scope[ctf_data_scopes[i]];
 		uint32_t align = s ? s->align : 1;
@@ -229,15 +233,47 @@ static const struct ctf_clock *clock_of(const struct ctf_part *p, bool *has_time
 	return NULL;
 }
 
-static bool cpu_alone(const struct ctf_part *context)
+static bool has_role(const struct ctf_part *p, enum ctf_role role)
 {
-	for (const struct ctf_part *p = context ? context->children : NULL; p; p = p->next)
-		if (p->role == CTF_CPU)
+	for (; p; p = p->next)
+		if (p->role == role || has_role(p->children, role))
 			return true;
 	return false;
 }
 
+/* What events have of the packet's context. A CPU alone is in their lanes. */
+static void find_carried(struct ctf_stream *s)
+{
+	const struct ctf_part *context = s->layout.scope[SCOPE_PACKET_CONTEXT];
+
+	for (const struct ctf_part *p = context ? context->children : NULL; p; p = p->next) {
+		if (p->role == CTF_DISCARDED)
+			s->discarded_bits = p->size;
+		if (ctf_is_own(p))
+			continue;
+		s->carried++;
+		s->cpu_alone = p->role == CTF_CPU && p->kind == CTF_INTEGER && p->type->base == 10;
+	}
+	s->cpu_alone = s->cpu_alone && s->carried == 1;
+	if (s->cpu_alone)
+		s->carried = 0;
+}
+
 /* --- all of a trace --- */
+
+/* The clock of times that name none; NULL: there is not exactly one. */
+static const struct ctf_clock *only_clock(const struct ctf_metadata *m)
+{
+	const struct ctf_clock *only = NULL;
+
+	for (const struct ctf_clock *c = m->clocks; c; c = c->next) {
+		if (c->declared && only)
+			return NULL;
+		if (c->declared)
+			only = c;
+	}
+	return only;
+}
 
 static int make_stream(struct ctf_stream *s, struct error *e)
 {
@@ -253,7 +289,10 @@ static int make_stream(struct ctf_stream *s, struct error *e)
 	s->clock = clock_of(s->layout.scope[SCOPE_EVENT_HEADER], &s->has_time);
 	if (!s->clock)
 		s->clock = clock_of(s->layout.scope[SCOPE_PACKET_CONTEXT], &s->has_time);
-	s->cpu_alone = cpu_alone(s->layout.scope[SCOPE_PACKET_CONTEXT]);
+	if (!s->clock && s->has_time)
+		s->clock = only_clock(m);
+	s->has_id = has_role(s->layout.scope[SCOPE_EVENT_HEADER], CTF_ID);
+	find_carried(s);
 	s->usable = true;
 	return 0;
 }
@@ -264,7 +303,6 @@ static int make_class(struct ctf_class *c, struct error *e)
 	static const struct ctf_spot none = {.at = -1};
 
 	c->layout = c->stream->layout;
-	c->layout.parts = 0;
 	c->depth = c->tid = c->pid = c->ppid = c->comm = c->call = c->argument[0] = c->argument[1] =
 		none;
 	if (ctf_layout_add(m, &c->layout, SCOPE_EVENT_CONTEXT, c->declared->context, e) ||
@@ -288,10 +326,13 @@ static int unusable(struct ctf_trace *t, const char *what, const char *name, str
 	return 0;
 }
 
-static struct ctf_stream *stream_of(struct ctf_trace *t, uint64_t id)
+/* The stream of a kind of event: the only one where none is named. */
+static struct ctf_stream *stream_of(struct ctf_trace *t, const struct ctf_event_class *d)
 {
+	if (!d->has_stream && t->nstreams == 1)
+		return &t->streams[0];
 	for (size_t i = 0; i < t->nstreams; i++)
-		if (t->streams[i].declared->id == id)
+		if (t->streams[i].declared->id == d->stream)
 			return &t->streams[i];
 	return NULL;
 }
@@ -300,6 +341,8 @@ struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id)
 {
 	uint32_t number = id <= UINT32_MAX ? idmap_get(&s->ids, (uint32_t)id) : 0;
 
+	if (!number)
+		number = s->only;
 	return number ? &s->trace->classes[number - 1] : NULL;
 }
 
@@ -313,8 +356,15 @@ static bool has_name(const struct ctf_class *c)
 
 int ctf_classes_make(struct ctf_trace *t, struct error *e)
 {
+	struct ctf_metadata *m = &t->metadata;
 	size_t n = 0;
 
+	/* events may be declared without a stream, which then has nothing but them */
+	if (!m->streams && m->events && m->whole) {
+		m->streams = ctf_alloc(m, sizeof *m->streams);
+		if (!m->streams)
+			return error_no_memory(e);
+	}
 	for (const struct ctf_stream_class *s = t->metadata.streams; s; s = s->next)
 		n++;
 	t->streams = calloc(n + 1, sizeof *t->streams);
@@ -337,14 +387,16 @@ int ctf_classes_make(struct ctf_trace *t, struct error *e)
 		struct ctf_class *c = &t->classes[t->nclasses++];
 
 		c->declared = d;
-		c->stream = stream_of(t, d->stream);
+		c->stream = stream_of(t, d);
 		if (!c->stream || !c->stream->usable || d->id > UINT32_MAX ||
-		    ctf_class_of(c->stream, d->id))
+		    idmap_get(&c->stream->ids, (uint32_t)d->id))
 			continue;
 		if (idmap_set(&c->stream->ids, (uint32_t)d->id, (uint32_t)t->nclasses))
 			return error_no_memory(e);
 		if (make_class(c, e) && unusable(t, "the event", d->name, e))
 			return -1;
+		c->stream->only =
+			!c->stream->has_id && !c->stream->nclasses++ ? (uint32_t)t->nclasses : 0;
 	}
 	/* only now is it known which lengths and tags are asked for */
 	for (size_t i = 0; i < t->nclasses; i++) {
@@ -355,11 +407,13 @@ int ctf_classes_make(struct ctf_trace *t, struct error *e)
 		ctf_calls_classify(c);
 		if (make_moves(c))
 			return error_no_memory(e);
-		if (!c->plain || !has_name(c)) {
+		if (c->plain ? !has_name(c) : c->call_kind != CALL_NAMED) {
 			c->kind = KIND_INSTANT;
 			c->call_kind = CALL_NONE;
 		}
-		if (!c->plain || c->argument[0].at < 0 || c->argument[1].at < 0)
+		if (c->action == CTF_SWITCH
+			    ? c->plain && c->argument[0].at < 0
+			    : !c->plain || c->argument[0].at < 0 || c->argument[1].at < 0)
 			c->action = CTF_NO_ACTION;
 	}
 	return 0;

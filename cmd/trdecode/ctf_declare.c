@@ -1,55 +1,68 @@
 /*
  * ctf_declare.c - what the stream is told of a kind of event: its type, fields and names
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "ctf.h"
 
-enum { LABELS_MOST = 1024 };
-
-/* A name for each number that has one; of long ranges their ends. */
-static uint32_t declare_labels(struct writer *w, const struct ctf_part *p)
+/* Say what the stream leaves out of a definition. */
+static void report_members(const struct ctf *ctf, uint32_t n, const char *what, const char *name)
 {
-	struct member_entry *members = calloc(LABELS_MOST, sizeof *members);
-	uint32_t n = 0, id;
+	if (n > WRITER_MEMBERS)
+		warn(ctf->input->name, NO_OFFSET,
+		     "'%.100s' has %" PRIu32 " %s: those after the first %d are left out", name, n,
+		     what, WRITER_MEMBERS);
+}
 
+/* The labels of an enum. */
+static uint32_t declare_labels(const struct ctf *ctf, const struct ctf_part *p)
+{
+	struct writer *w = ctf->w;
+	struct definition_entry d = {.kind = DEFINITION_ENUM,
+				     .flags = p->is_signed ? 0 : DEFINITION_UNSIGNED};
+	struct member_entry *members;
+	uint32_t id;
+
+	for (const struct ctf_label *l = p->type->labels; l; l = l->next)
+		d.nmembers++;
+	members = calloc(d.nmembers + 1, sizeof *members);
 	if (!members)
 		return 0;
-	for (const struct ctf_label *l = p->type->labels; l; l = l->next) {
-		uint64_t span = (uint64_t)l->last - (uint64_t)l->first;
-		uint32_t name = writer_text(w, l->name);
-
-		for (uint64_t i = 0; n < LABELS_MOST && i <= (span < 256 ? span : 1); i++) {
-			uint64_t at = span < 256 ? i : i * span;
-
-			members[n++] = (struct member_entry){name, (uint64_t)l->first + at,
-							     (uint64_t)l->first + at};
-		}
-	}
-	id = writer_definition(w, &(struct definition_entry){.kind = DEFINITION_ENUM,
-							     .nmembers = n,
-							     .members = members});
+	d.nmembers = 0;
+	for (const struct ctf_label *l = p->type->labels; l; l = l->next)
+		members[d.nmembers++] = (struct member_entry){
+			writer_text(w, l->name), (uint64_t)l->first, (uint64_t)l->last};
+	d.members = members;
+	report_members(ctf, d.nmembers, "labels", p->name);
+	id = writer_definition(w, &d);
 	free(members);
 	return id;
 }
 
-static uint32_t declare_members(struct writer *w, const struct ctf_part *const *first, int n)
+/* The names of members; context: the first ones are of a packet, and those are left out that no
+ * event carries. */
+static uint32_t declare_members(const struct ctf *ctf, const char *name,
+				const struct ctf_part *const *first, int n, bool context)
 {
+	struct writer *w = ctf->w;
 	struct member_entry *members = NULL;
 	size_t count = 0;
 	uint32_t id;
 
 	for (int i = 0; i < n; i++)
 		for (const struct ctf_part *p = first[i]; p; p = p->next)
-			count++;
+			count += !(context && !i && ctf_is_own(p));
 	members = calloc(count + 1, sizeof *members);
 	if (!members)
 		return 0;
+	report_members(ctf, (uint32_t)count, "fields", name);
 	count = 0;
 	for (int i = 0; i < n; i++)
 		for (const struct ctf_part *p = first[i]; p; p = p->next)
-			members[count++].name = writer_text(w, ctf_bare_name(p->name));
+			if (!(context && !i && ctf_is_own(p)))
+				members[count++].name = writer_text(w, ctf_bare_name(p->name));
 	id = writer_definition(w, &(struct definition_entry){.kind = DEFINITION_STRUCT,
 							     .nmembers = (uint32_t)count,
 							     .members = members});
@@ -75,16 +88,17 @@ static int use(struct ctf_class *c, uint32_t definition)
 /* Definitions that the values of a part name, those of its members too. -1: memory. */
 static int declare_values(struct ctf_class *c, struct ctf_part *p)
 {
-	struct writer *w = c->stream->trace->ctf->w;
+	const struct ctf *ctf = c->stream->trace->ctf;
+	struct writer *w = ctf->w;
 	const struct ctf_part *children = p->children;
 
-	if (p->kind == CTF_ENUM && p->type->labels && !p->definition) {
-		p->definition = declare_labels(w, p);
+	if (p->kind == CTF_ENUM && !p->definition) {
+		p->definition = declare_labels(ctf, p);
 		if (!p->definition)
 			return -1;
 	}
 	if (p->kind == CTF_STRUCT && !p->definition) {
-		p->definition = declare_members(w, &children, 1);
+		p->definition = declare_members(ctf, p->name, &children, 1, false);
 		if (!p->definition)
 			return -1;
 	}
@@ -141,13 +155,13 @@ static uint32_t declare_field(struct ctf_class *c, struct ctf_part *p, struct fi
 	f->where = WHERE_FIXED;
 	f->offset = *at;
 	f->size = p->kind == CTF_ARRAY ? number->size / 8 : ctf_bytes(number->size);
-	f->count = p->kind == CTF_ARRAY ? (uint32_t)p->type->count : 0;
+	f->count = p->kind == CTF_ARRAY ? (uint32_t)p->count : 0;
 	*at += f->size * (f->count ? f->count : 1);
 	if (number->type->base == 8)
 		f->type_name = writer_text(w, "octal");
-	if (p->kind == CTF_ENUM && p->type->labels) {
+	if (p->kind == CTF_ENUM) {
 		if (!p->definition)
-			p->definition = declare_labels(w, p);
+			p->definition = declare_labels(c->stream->trace->ctf, p);
 		f->definition = p->definition;
 	}
 	if ((int32_t)f->offset == c->call.at && c->call_kind == CALL_ADDRESS)
@@ -155,11 +169,14 @@ static uint32_t declare_field(struct ctf_class *c, struct ctf_part *p, struct fi
 	return 0;
 }
 
-/* "cpu 2 - 3": whether the packet tells a CPU, then how many fields each scope has, "-" where it
- * is not declared. */
+/* "cpu 2 - 3": whether the packet tells a CPU, or how many fields of its context are carried, then
+ * how many fields each scope has, "-" where it is not declared. */
 static void describe(const struct ctf_class *c, char *text, size_t size)
 {
-	size_t at = (size_t)snprintf(text, size, "%s", c->stream->cpu_alone ? "cpu" : "-");
+	const struct ctf_stream *stream = c->stream;
+	size_t at =
+		(size_t)(stream->carried ? snprintf(text, size, "%" PRIu32, stream->carried)
+					 : snprintf(text, size, stream->cpu_alone ? "cpu" : "-"));
 
 	for (int i = 0; i < CTF_DATA_SCOPES; i++) {
 		const struct ctf_part *s = c->layout.scope[ctf_data_scopes[i]];
@@ -179,7 +196,8 @@ int ctf_class_declare(struct ctf_class *c)
 	struct ctf_trace *t = c->stream->trace;
 	struct writer *w = t->ctf->w;
 	struct field_entry fields[CTF_FIELDS] = {0};
-	const struct ctf_part *first[CTF_DATA_SCOPES] = {0};
+	const struct ctf_part *first[1 + CTF_DATA_SCOPES] = {0};
+	struct ctf_part *context = c->layout.scope[SCOPE_PACKET_CONTEXT];
 	struct type_entry type = {.source = t->source,
 				  .name = writer_text(w, c->declared->name),
 				  .kind = (uint8_t)c->kind,
@@ -193,7 +211,7 @@ int ctf_class_declare(struct ctf_class *c)
 	for (int i = 0; i < CTF_DATA_SCOPES; i++) {
 		struct ctf_part *s = c->layout.scope[ctf_data_scopes[i]];
 
-		first[i] = s ? s->children : NULL;
+		first[1 + i] = s ? s->children : NULL;
 		for (struct ctf_part *p = s ? s->children : NULL; p; p = p->next)
 			if (c->plain)
 				declare_field(c, p, &fields[type.nfields++], &at, &string);
@@ -210,7 +228,16 @@ int ctf_class_declare(struct ctf_class *c)
 		struct place_entry place = {.name = type.name};
 
 		type.flags = TYPE_TAIL | TYPE_VALUES;
-		place.arguments = declare_members(w, first, CTF_DATA_SCOPES);
+		for (struct ctf_part *p = c->stream->carried ? context->children : NULL; p;
+		     p = p->next)
+			if (declare_values(c, p))
+				return -1;
+		if (c->stream->carried)
+			first[0] = context->children;
+		if (c->call_kind == CALL_NAMED)
+			place.name = writer_text(w, ctf_calls_name(c));
+		place.arguments = declare_members(t->ctf, c->declared->name, first,
+						  1 + CTF_DATA_SCOPES, true);
 		c->fixed_size = 0;
 		c->place = writer_place(w, &place);
 		if (!place.arguments || !c->place)

@@ -9,6 +9,7 @@
 #include "merge.h"
 
 enum {
+	SECOND = 1000000000,
 	EVENT_MOST = 256 << 20, /* bytes of one event */
 	SHAPE_NEED = 16,	/* bytes that the header of a shape takes at most, and padding */
 };
@@ -62,13 +63,17 @@ int ctf_file_more(struct ctf_file *f, uint64_t from, struct error *e)
 
 bool ctf_file_own_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
 {
-	const struct ctf_trace *t = f->trace;
-	unsigned __int128 n = value;
-	__int128 time;
+	const struct ctf_stream *s = f->stream;
+	bool raw = f->trace->ctf->raw;
+	/* below 2^65, so that ns are below 2^95 */
+	__int128 time = (__int128)value + (raw ? 0 : s->offset);
 
-	if (t->frequency != 1000000000)
-		n = n * 1000000000 / t->frequency;
-	time = (__int128)n + (t->ctf->raw ? 0 : t->wall);
+	/* both in one division, rounded down: the time is exact to the ns */
+	if (s->frequency != SECOND) {
+		time = time * SECOND;
+		time = time / s->frequency - (time % s->frequency < 0);
+	}
+	time += raw ? 0 : (__int128)s->offset_s * SECOND;
 	if (time < 0)
 		time = 0;
 	if (time >= (__int128)TIME_LIMIT)
@@ -87,10 +92,16 @@ bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
 
 /* --- damage --- */
 
-int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struct error *e)
+static void report(const struct ctf_file *f, uint64_t offset, const char *what)
 {
 	struct input *in = f->trace->ctf->input;
 	char path[512];
+
+	input_damage(in, tree_path(in->tree, f->member, path, sizeof path), offset, "%s", what);
+}
+
+int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struct error *e)
+{
 	struct gap gap = {.reason = GAP_DAMAGE,
 			  .unit = GAP_EVENTS,
 			  .count = UINT64_MAX,
@@ -100,12 +111,12 @@ int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struc
 	uint64_t time;
 	uint32_t lane;
 
-	input_damage(in, tree_path(in->tree, f->member, path, sizeof path), offset, "%s", what);
+	report(f, offset, what);
 	if (!f->trace->ctf->begun)
 		return 0;
 	lane = ctf_lane(f, -1, -1, -1, NULL, 0);
-	if (!ctf_file_time(f, f->cursor.time, &time))
-		time = f->next.time;
+	if (!f->stream || !ctf_file_time(f, f->cursor.time, &time))
+		time = f->last_time;
 	if (!lane || writer_gap(f->trace->ctf->w, time, lane, &gap)) {
 		*e = f->trace->ctf->w->error;
 		return -1;
@@ -193,35 +204,49 @@ static bool at_end(const struct ctf_file *f)
 	return f->cursor.at >= f->content;
 }
 
+/* A packet that another file had is passed over. */
+int ctf_file_begun(struct ctf_file *f, struct error *e)
+{
+	int again = ctf_loss_take(f);
+
+	f->fresh = false;
+	if (again > 0)
+		f->in_packet = false;
+	return again < 0 ? error_no_memory(e) : 0;
+}
+
 int ctf_file_next(struct ctf_file *f, struct error *e)
 {
 	struct ctf_cursor *c = &f->cursor;
 
 	for (;;) {
-		uint64_t from, id;
+		uint64_t from, id, time;
 		enum ctf_got got;
 		int grown;
 
-		while (!f->in_packet || at_end(f)) {
+		/* what was lost before the first packet is known when other files are there */
+		while ((!f->in_packet || at_end(f)) && !f->fresh) {
 			if (ctf_packet_next(f, e))
 				return -1;
 			if (f->done) {
 				f->next.time = UINT64_MAX;
 				return 0;
 			}
-			if (f->lost)
+			if (!f->fresh && ctf_file_begun(f, e))
+				return -1;
+			if (f->lost || f->packets_lost)
 				break;
 		}
-		if (f->lost) {
-			/* told at the time where the packet begins */
+		if (f->lost || f->packets_lost || !f->in_packet || at_end(f)) {
+			/* a gap, or a first packet without events, at the time where the packet
+			 * begins */
+			if (!ctf_file_time(f, c->time, &f->next.time))
+				f->next.time = f->last_time;
 			f->class = NULL;
-			if (ctf_file_time(f, c->time, &f->next.time))
-				return 0;
-			f->lost = 0;
+			return 0;
 		}
-		if (at_end(f))
-			continue;
-		from = c->at;
+		from = f->header = c->at;
+		time = c->time;
 		got = read_header(f, &id);
 		if (__builtin_expect(got == CTF_SHORT, 0)) {
 			grown = ctf_file_more(f, from, e);
@@ -234,11 +259,15 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 			f->class = ctf_class_of(f->stream, id);
 		if (__builtin_expect(got == CTF_GOT && f->class && f->class->usable, 1)) {
 			f->payload = c->at;
-			if (ctf_file_time(f, c->time, &f->next.time))
+			if (ctf_file_time(f, c->time, &f->next.time)) {
+				f->last_time = f->next.time;
 				return 0;
-			if (ctf_file_abandon(f, from, "an event's time cannot be", e))
-				return -1;
-			continue;
+			}
+			/* the event stays, at the time of the one before */
+			c->time = time;
+			f->next.time = f->last_time;
+			report(f, f->packet + from / 8, "an event's time cannot be");
+			return 0;
 		}
 		if (ctf_file_abandon(f, from,
 				     got == CTF_GOT ? "an event that the metadata does not tell of"
@@ -262,6 +291,7 @@ int ctf_file_open(struct ctf_file *f, size_t window, bool keep, struct error *e)
 		f->done = true;
 		return 0;
 	}
+	f->cursor.empty = CTF_EMPTY_LEAST + f->window.size;
 	return ctf_file_next(f, e);
 }
 
@@ -269,6 +299,8 @@ void ctf_file_close(struct ctf_file *f)
 {
 	window_close(&f->window);
 	buffer_free(&f->large);
+	buffer_free(&f->beginning);
+	buffer_free(&f->context);
 	free(f->cursor.slots);
 	f->cursor.slots = NULL;
 	f->done = true;

@@ -33,6 +33,13 @@ static const struct {
 	{SCOPE_PACKET_CONTEXT, "events_discarded", CTF_DISCARDED},
 	{SCOPE_PACKET_CONTEXT, "packet_seq_num", CTF_SEQUENCE_NUMBER},
 	{SCOPE_PACKET_CONTEXT, "cpu_id", CTF_CPU},
+	{SCOPE_PACKET_CONTEXT, "vtid", CTF_TID},
+	{SCOPE_PACKET_CONTEXT, "tid", CTF_TID},
+	{SCOPE_PACKET_CONTEXT, "vpid", CTF_PID},
+	{SCOPE_PACKET_CONTEXT, "pid", CTF_PID},
+	{SCOPE_PACKET_CONTEXT, "procname", CTF_COMM},
+	{SCOPE_PACKET_CONTEXT, "comm", CTF_COMM},
+	{SCOPE_PACKET_CONTEXT, "thread_name", CTF_COMM},
 	{SCOPE_EVENT_HEADER, "id", CTF_ID},
 	{SCOPE_STREAM_CONTEXT, "vtid", CTF_TID},
 	{SCOPE_STREAM_CONTEXT, "tid", CTF_TID},
@@ -41,6 +48,9 @@ static const struct {
 	{SCOPE_STREAM_CONTEXT, "vppid", CTF_PPID},
 	{SCOPE_STREAM_CONTEXT, "ppid", CTF_PPID},
 	{SCOPE_STREAM_CONTEXT, "procname", CTF_COMM},
+	/* of sched_switch */
+	{SCOPE_FIELDS, "next_tid", CTF_NEXT_TID},
+	{SCOPE_FIELDS, "next_comm", CTF_NEXT_COMM},
 };
 
 const char *ctf_bare_name(const char *name)
@@ -61,25 +71,28 @@ static enum ctf_role role_of(const struct maker *m, const struct ctf_type *t, co
 
 /* --- lengths and tags --- */
 
-static struct ctf_part *member(const struct ctf_part *p, const char *name, size_t n)
+static struct ctf_part *member(const struct maker *m, const struct ctf_part *p, const char *name,
+			       size_t n)
 {
 	struct ctf_part *found = NULL;
 
 	if (p->kind != CTF_STRUCT && p->kind != CTF_VARIANT)
 		return NULL;
-	for (struct ctf_part *c = p->children; c; c = c->next)
-		if (strlen(c->name) == n && !memcmp(c->name, name, n))
+	for (struct ctf_part *c = p->children; c && m->metadata->steps < CTF_STEPS; c = c->next) {
+		m->metadata->steps++;
+		if (!strncmp(c->name, name, n) && !c->name[n])
 			found = c;
+	}
 	return found;
 }
 
 /* "a.b.c" below p. */
-static struct ctf_part *below(struct ctf_part *p, const char *path)
+static struct ctf_part *below(const struct maker *m, struct ctf_part *p, const char *path)
 {
 	while (p && *path) {
 		const char *dot = strchrnul(path, '.');
 
-		p = member(p, path, (size_t)(dot - path));
+		p = member(m, p, path, (size_t)(dot - path));
 		path = *dot ? dot + 1 : dot;
 	}
 	return p;
@@ -90,24 +103,44 @@ static struct ctf_part *find(const struct maker *m, const struct inside *in, con
 	static const char *const scopes[SCOPES] = {"trace.packet.header.", "stream.packet.context.",
 						   "stream.event.header.", "stream.event.context.",
 						   "event.context.",	   "event.fields."};
+	const struct inside *outermost = in;
 	struct ctf_part *p;
 
+	while (outermost && outermost->outer)
+		outermost = outermost->outer;
 	for (int i = 0; i < SCOPES; i++)
-		if (!strncmp(path, scopes[i], strlen(scopes[i])))
-			return m->layout->scope[i] || (int)m->scope != i
-				       ? below(m->layout->scope[i], path + strlen(scopes[i]))
-				       : NULL;
+		if (!strncmp(path, scopes[i], strlen(scopes[i]))) {
+			/* of the present scope, what is declared so far */
+			p = (int)m->scope == i && outermost ? outermost->part : m->layout->scope[i];
+			return below(m, p, path + strlen(scopes[i]));
+		}
 	for (; in; in = in->outer) {
-		p = below(in->part, path);
+		p = below(m, in->part, path);
 		if (p)
 			return p;
 	}
 	for (int i = (int)m->scope; i-- > 0;) {
-		p = below(m->layout->scope[i], path);
+		p = below(m, m->layout->scope[i], path);
 		if (p)
 			return p;
 	}
 	return NULL;
+}
+
+/* A number of the environment that is the length of p, which becomes an array. */
+static bool refer_env(const struct maker *m, struct ctf_part *p)
+{
+	const char *path = p->type->reference;
+	const struct ctf_env *v;
+
+	if (p->kind != CTF_SEQUENCE || strncmp(path, "env.", 4) != 0)
+		return false;
+	v = ctf_env_find(m->metadata, path + 4);
+	if (!v || v->text || v->number < 0)
+		return false;
+	p->kind = CTF_ARRAY;
+	p->count = (uint64_t)v->number;
+	return true;
 }
 
 static int refer(struct maker *m, struct ctf_part *p, const struct inside *in)
@@ -117,6 +150,8 @@ static int refer(struct maker *m, struct ctf_part *p, const struct inside *in)
 	if (!p->type->reference)
 		return error_set(m->error, NULL, NO_OFFSET, "the variant '%.100s' has no tag",
 				 p->name);
+	if (refer_env(m, p))
+		return 0;
 	to = find(m, in, p->type->reference);
 	if (!to || (p->kind == CTF_VARIANT ? to->kind != CTF_ENUM
 					   : to->kind != CTF_INTEGER && to->kind != CTF_ENUM))
@@ -162,7 +197,7 @@ static struct ctf_part *make(struct maker *m, const struct ctf_type *t, const ch
 	struct ctf_part *p;
 	struct inside in = {.outer = outer, .depth = outer ? outer->depth + 1 : 0};
 
-	if (in.depth >= CTF_DEPTH || ++m->layout->parts > CTF_PARTS) {
+	if (in.depth >= CTF_DEPTH || ++m->metadata->parts > CTF_PARTS) {
 		error_set(m->error, NULL, NO_OFFSET,
 			  "it has too many parts, or they are nested "
 			  "too deep");
@@ -178,6 +213,7 @@ static struct ctf_part *make(struct maker *m, const struct ctf_type *t, const ch
 	p->name = name;
 	p->align = t->align;
 	p->size = t->size;
+	p->count = t->count;
 	p->is_signed = t->is_signed;
 	p->big = t->order == CTF_NATIVE ? m->metadata->big : t->order == CTF_BIG;
 	p->role = role_of(m, t, name);

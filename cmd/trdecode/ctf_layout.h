@@ -30,6 +30,8 @@ enum ctf_role {
 	CTF_PID,
 	CTF_PPID,
 	CTF_COMM,
+	CTF_NEXT_TID,
+	CTF_NEXT_COMM,
 	CTF_ROLES
 };
 
@@ -54,6 +56,7 @@ struct ctf_part {
 	bool big, is_signed;
 	uint32_t slot; /* below metadata.slots, where its value is kept; 0 it is not */
 	const struct ctf_part *refers; /* SEQUENCE: its length; VARIANT: its tag */
+	uint64_t count;		       /* ARRAY: elements */
 	struct ctf_part *children;     /* members, or the element */
 	struct ctf_part *next;	       /* member of the same struct */
 	uint32_t definition;	       /* of ENUM and STRUCT in the stream; 0 not yet */
@@ -63,7 +66,6 @@ struct ctf_part {
 /* Parts of one event and its packet. */
 struct ctf_layout {
 	struct ctf_part *scope[SCOPES]; /* NULL where nothing is declared */
-	uint32_t parts;
 };
 
 /*
@@ -82,15 +84,17 @@ struct ctf_cursor {
 	uint64_t have; /* position behind the last bit at hand */
 	uint64_t time; /* the clock's value, of the last TIME read */
 	uint64_t role[CTF_ROLES];
-	uint32_t seen;		    /* bit of each role whose value is in role[] */
-	const uint8_t *uuid, *comm; /* 16 bytes; text */
-	size_t comm_size;
+	uint32_t seen;				/* bit of each role whose value is in role[] */
+	const uint8_t *uuid, *comm, *next_comm; /* 16 bytes; texts */
+	size_t comm_size, next_comm_size;
 	uint64_t *slots;
-	uint32_t budget; /* elements that may yet be read of this event */
+	uint32_t budget; /* elements and members that may yet be read of this event */
+	uint64_t empty;	 /* those of no bits that may yet be read of the file */
 };
 
-/* Of an event or packet: no size of elements bounds those that take no bits. */
-enum { CTF_BUDGET = 1 << 24 };
+/* No size bounds the number of those that take no bits: they are at most as many as the file has
+ * bytes, and CTF_EMPTY_LEAST. */
+enum { CTF_BUDGET = 1 << 24, CTF_EMPTY_LEAST = 1 << 16 };
 
 static inline bool ctf_seen(const struct ctf_cursor *c, enum ctf_role role)
 {

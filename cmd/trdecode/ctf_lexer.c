@@ -26,10 +26,27 @@ static void bad(struct ctf_lexer *l, const char *wrong)
 	l->wrong = wrong;
 }
 
+/* Skip a backslash and the end of its line, which continue that line. */
+static bool skip_continuation(struct ctf_lexer *l)
+{
+	const char *p = l->at;
+
+	if (l->end - p < 2 || *p++ != '\\')
+		return false;
+	if (*p == '\r' && l->end - p >= 2)
+		p++;
+	if (*p != '\n')
+		return false;
+	l->line++;
+	l->at = p + 1;
+	return true;
+}
+
 static void skip_line(struct ctf_lexer *l)
 {
 	while (l->at < l->end && *l->at != '\n')
-		l->at++;
+		if (!skip_continuation(l))
+			l->at++;
 }
 
 /* false: a comment that never ends. */
@@ -52,6 +69,8 @@ static bool skip_blanks(struct ctf_lexer *l)
 		if (*l->at == '\n') {
 			l->line++;
 			l->at++;
+		} else if (skip_continuation(l)) {
+			continue;
 		} else if (isspace((unsigned char)*l->at)) {
 			l->at++;
 		} else if (l->end - l->at >= 2 && l->at[0] == '/' && l->at[1] == '/') {
@@ -164,31 +183,35 @@ static char escape(struct ctf_lexer *l)
 	return c;
 }
 
-static void string(struct ctf_lexer *l)
+/* A string or character constant; both end with the character that begins them. */
+static void quoted(struct ctf_lexer *l)
 {
+	char quote = *l->at++;
 	size_t n = 0;
 
-	for (l->at++; l->at < l->end && *l->at != '"'; n++) {
-		if (*l->at == '\n')
-			break;
+	while (l->at < l->end && *l->at != quote && *l->at != '\n') {
+		if (skip_continuation(l))
+			continue;
 		if (!room(l, n + 1))
 			return;
 		if (*l->at == '\\' && l->end - l->at >= 2) {
 			l->at++;
-			l->text[n] = escape(l);
+			l->text[n++] = escape(l);
 		} else {
-			l->text[n] = *l->at++;
+			l->text[n++] = *l->at++;
 		}
 	}
-	if (l->at == l->end || *l->at != '"') {
-		bad(l, "a string that does not end");
+	if (l->at == l->end || *l->at != quote) {
+		bad(l, quote == '"' ? "a string that does not end"
+				    : "a character constant that does not end");
 		return;
 	}
 	l->at++;
 	if (!room(l, n))
 		return;
 	l->text[n] = '\0';
-	l->token = TOKEN_STRING;
+	l->token = quote == '"' ? TOKEN_STRING : TOKEN_CHARACTER;
+	l->number = n ? (uint64_t)(signed char)l->text[0] : 0;
 }
 
 static void mark(struct ctf_lexer *l)
@@ -217,14 +240,17 @@ void ctf_lexer_next(struct ctf_lexer *l)
 		bad(l, "a comment that does not end");
 		return;
 	}
+	/* a constant of wide characters */
+	if (l->end - l->at >= 2 && *l->at == 'L' && (l->at[1] == '"' || l->at[1] == '\''))
+		l->at++;
 	if (l->at == l->end)
 		l->token = TOKEN_END;
 	else if (isalpha((unsigned char)*l->at) || *l->at == '_')
 		word(l);
 	else if (isdigit((unsigned char)*l->at))
 		number(l);
-	else if (*l->at == '"')
-		string(l);
+	else if (*l->at == '"' || *l->at == '\'')
+		quoted(l);
 	else
 		mark(l);
 }

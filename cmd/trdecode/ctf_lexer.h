@@ -10,10 +10,11 @@
 
 enum ctf_token {
 	TOKEN_END,
-	TOKEN_WORD,   /* identifier or keyword */
-	TOKEN_NUMBER, /* without a sign */
-	TOKEN_STRING, /* its escapes resolved */
-	TOKEN_MARK,   /* punctuation */
+	TOKEN_WORD,	 /* identifier or keyword */
+	TOKEN_NUMBER,	 /* without a sign */
+	TOKEN_STRING,	 /* its escapes resolved */
+	TOKEN_CHARACTER, /* constant: its character as text and as a number */
+	TOKEN_MARK,	 /* punctuation */
 	TOKEN_BAD,
 };
 
@@ -25,9 +26,9 @@ struct ctf_lexer {
 	uint32_t line;
 	enum ctf_token token;
 	int mark;   /* MARK: the character, or one of the above */
-	char *text; /* WORD, STRING: ended by a NUL, until the next word */
+	char *text; /* WORD, STRING, CHARACTER: ended by a NUL, until the next word */
 	size_t capacity;
-	uint64_t number;   /* NUMBER */
+	uint64_t number;   /* NUMBER, CHARACTER */
 	const char *wrong; /* BAD: what */
 };
 

@@ -122,25 +122,33 @@ char *ctf_take_text(struct ctf_parser *p)
 
 char *ctf_take_path(struct ctf_parser *p)
 {
-	char path[512] = "", *copy;
+	char path[4096], *copy;
+	size_t n = 0;
 
 	for (;;) {
-		size_t n = strlen(path);
+		size_t size = strlen(p->lexer.text ? p->lexer.text : "");
 
 		if (p->lexer.token != TOKEN_WORD) {
 			ctf_wrong(p, "a name is missing");
 			return NULL;
 		}
-		snprintf(path + n, sizeof path - n, "%s%s", n ? "." : "", p->lexer.text);
+		if (size >= sizeof path - n - 1) {
+			ctf_wrong(p, "a path that is too long");
+			return NULL;
+		}
+		if (n)
+			path[n++] = '.';
+		memcpy(path + n, p->lexer.text, size + 1);
+		n += size;
 		ctf_lexer_next(&p->lexer);
 		if (!ctf_accept(p, '.') && !ctf_accept(p, MARK_ARROW))
 			break;
 	}
-	copy = ctf_alloc(p->metadata, strlen(path) + 1);
+	copy = ctf_alloc(p->metadata, n + 1);
 	if (!copy)
 		ctf_wrong(p, "out of memory");
 	else
-		strcpy(copy, path);
+		memcpy(copy, path, n + 1);
 	return copy;
 }
 
@@ -150,7 +158,7 @@ bool ctf_take_number(struct ctf_parser *p, int64_t *number)
 
 	if (!minus)
 		ctf_accept(p, '+');
-	if (p->lexer.token != TOKEN_NUMBER)
+	if (p->lexer.token != TOKEN_NUMBER && p->lexer.token != TOKEN_CHARACTER)
 		return ctf_wrong(p, "a number is missing");
 	*number = (int64_t)(minus ? -p->lexer.number : p->lexer.number);
 	ctf_lexer_next(&p->lexer);
@@ -183,7 +191,7 @@ static bool parse_attribute(struct ctf_parser *p, struct attribute *a)
 	}
 	if (!ctf_expect(p, '='))
 		return false;
-	if (p->lexer.token == TOKEN_STRING)
+	if (p->lexer.token == TOKEN_STRING || p->lexer.token == TOKEN_CHARACTER)
 		a->text = ctf_take_text(p);
 	else if (p->lexer.token == TOKEN_WORD)
 		a->text = ctf_take_path(p);
@@ -252,9 +260,10 @@ static bool event_attribute(struct ctf_parser *p, void *block, const struct attr
 	(void)p;
 	if (!strcmp(a->name, "id"))
 		c->id = (uint64_t)a->number;
-	else if (!strcmp(a->name, "stream_id"))
+	else if (!strcmp(a->name, "stream_id")) {
 		c->stream = (uint64_t)a->number;
-	else if (!strcmp(a->name, "name") && a->text)
+		c->has_stream = true;
+	} else if (!strcmp(a->name, "name") && a->text)
 		c->name = a->text;
 	else if (!strcmp(a->name, "model.emf.uri") && a->text)
 		c->uri = a->text;
@@ -364,6 +373,7 @@ static bool parse_clock(struct ctf_parser *p)
 		return ctf_wrong(p, "out of memory");
 	next = known->next;
 	read.name = known->name;
+	read.declared = true;
 	*known = read;
 	known->next = next;
 	return true;
@@ -393,12 +403,13 @@ int ctf_metadata_parse(struct ctf_metadata *m, const char *text, size_t n, const
 {
 	struct ctf_parser p = {.metadata = m, .file = file, .error = e};
 
-	*m = (struct ctf_metadata){0};
+	*m = (struct ctf_metadata){.major = 1, .minor = 8};
 	e->what[0] = '\0';
 	ctf_lexer_begin(&p.lexer, text, n);
 	while (p.lexer.token != TOKEN_END && !e->what[0])
 		if (!ctf_accept(&p, ';'))
 			parse_statement(&p);
 	ctf_lexer_free(&p.lexer);
-	return e->what[0] ? -1 : 0;
+	m->whole = !e->what[0];
+	return m->whole ? 0 : -1;
 }

@@ -13,8 +13,9 @@
 
 #include "common/error.h"
 
-/* Types are at most so deep, and a packet, context or event has at most so many parts. */
-enum { CTF_DEPTH = 32, CTF_PARTS = 4096 };
+/* Types are at most so deep. The parts of all packets, contexts and events of a trace, and the
+ * steps that the search for names takes, are at most so many: declared types are used again. */
+enum { CTF_DEPTH = 32, CTF_PARTS = 1 << 20, CTF_STEPS = 1 << 28 };
 
 enum ctf_kind {
 	CTF_INTEGER,
@@ -34,6 +35,7 @@ struct ctf_clock {
 	uint64_t frequency; /* ticks per second */
 	int64_t offset_s;   /* of tick 0 since 1970: seconds, and ticks behind them */
 	int64_t offset;
+	bool declared; /* not only named by a type */
 	struct ctf_clock *next;
 };
 
@@ -70,6 +72,7 @@ struct ctf_type {
 
 struct ctf_event_class {
 	uint64_t id, stream;
+	bool has_stream;
 	char *name;
 	char *uri;				 /* model.emf.uri; may be NULL */
 	const struct ctf_type *context, *fields; /* may be NULL */
@@ -92,6 +95,7 @@ struct ctf_env {
 
 struct ctf_metadata {
 	bool big, has_uuid;
+	bool whole; /* all of the text was understood */
 	uint64_t major, minor;
 	uint8_t uuid[16];
 	const struct ctf_type *packet_header; /* may be NULL */
@@ -99,7 +103,8 @@ struct ctf_metadata {
 	struct ctf_stream_class *streams;
 	struct ctf_event_class *events;
 	struct ctf_env *env;
-	uint32_t slots; /* for the values of lengths and tags; the first is 1 */
+	uint32_t slots;	       /* for the values of lengths and tags; the first is 1 */
+	uint32_t parts, steps; /* so far, of CTF_PARTS and CTF_STEPS */
 	struct ctf_allocation *allocations;
 };
 
@@ -116,7 +121,7 @@ void ctf_metadata_free(struct ctf_metadata *m);
 /*
  * Text out of a metadata file: plain text, or packets as LTTng writes them, whose headers are left
  * out. The result has a NUL behind it. -1 and e: damaged (offset), with the text before the damage
- * in *text all the same, or NULL when there is none.
+ * in *text all the same, or NULL when there is none or its version is not 1.8.
  */
 int ctf_metadata_text(const uint8_t *data, size_t size, const char *file, char **text, size_t *n,
 		      struct error *e);

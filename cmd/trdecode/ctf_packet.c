@@ -24,9 +24,11 @@ bool ctf_packet_is(const uint8_t *data, size_t n)
 static bool is_packet(const struct ctf_file *f, const uint8_t *p, size_t n)
 {
 	const struct ctf_metadata *m = &f->trace->metadata;
+	/* that of the packets before: some writers give the metadata another one */
+	const uint8_t *uuid = f->has_uuid ? f->uuid : m->has_uuid ? m->uuid : NULL;
 
 	return n >= 4 && get_uint(p, 4, m->big) == PACKET_MAGIC &&
-	       (!m->has_uuid || n < 20 || !memcmp(p + 4, m->uuid, 16));
+	       (!uuid || n < 20 || !memcmp(p + 4, uuid, 16));
 }
 
 /* From the byte behind `at` on, the next one that can begin a packet. */
@@ -110,8 +112,6 @@ static const char *read_packet(struct ctf_file *f)
 		return wrong;
 	if (ctf_seen(c, CTF_MAGIC) && c->role[CTF_MAGIC] != PACKET_MAGIC)
 		return "no packet begins here";
-	if (c->uuid && t->metadata.has_uuid && memcmp(c->uuid, t->metadata.uuid, 16))
-		return "a packet of another trace";
 	if (ctf_seen(c, CTF_STREAM_ID)) {
 		f->stream = find_stream(t, c->role[CTF_STREAM_ID]);
 		if (!f->stream)
@@ -140,25 +140,52 @@ static const char *read_packet(struct ctf_file *f)
 	return NULL;
 }
 
-/* What the packet's context says of its clock, CPU and losses. */
+/* What the packet's context says of its clock and CPU. */
 static void begin_packet(struct ctf_file *f)
 {
 	struct ctf_cursor *c = &f->cursor;
-	uint64_t counted = c->role[CTF_DISCARDED];
-
 	f->cpu = ctf_seen(c, CTF_CPU) && c->role[CTF_CPU] <= INT32_MAX ? (int32_t)c->role[CTF_CPU]
 								       : -1;
 	f->lane = 0;
+	f->of_packet = (struct ctf_thread){
+		.tid = ctf_seen(c, CTF_TID) ? (int32_t)c->role[CTF_TID] : -1,
+		.pid = ctf_seen(c, CTF_PID) ? (int32_t)c->role[CTF_PID] : -1,
+		.ppid = -1,
+		.comm_size = !c->comm				       ? 0
+			     : c->comm_size < sizeof f->of_packet.comm ? c->comm_size
+								       : sizeof f->of_packet.comm};
+	if (c->comm)
+		memcpy(f->of_packet.comm, c->comm, f->of_packet.comm_size);
+	if (c->uuid) {
+		memcpy(f->uuid, c->uuid, sizeof f->uuid);
+		f->has_uuid = true;
+	}
 	if (ctf_seen(c, CTF_TIME_BEGIN))
 		c->time = c->role[CTF_TIME_BEGIN];
-	if (ctf_seen(c, CTF_DISCARDED)) {
-		/* a counter that fell began anew, or wrapped: then nothing is known */
-		f->lost = counted >= f->discarded ? counted - f->discarded : 0;
-		f->discarded = counted;
-	}
+	f->counted = c->seen;
+	for (int role = 0; role <= CTF_CPU; role++)
+		f->counters[role] = ctf_seen(c, (enum ctf_role)role) ? c->role[role] : 0;
 	f->in_packet = true;
+	f->lost = f->packets_lost = 0;
+	/* what came before the first packet may be in another file, which is read up to there first
+	 */
+	f->fresh = !f->packet && !f->survey &&
+		   (ctf_seen(c, CTF_INSTANCE) ||
+		    (ctf_seen(c, CTF_DISCARDED) && c->role[CTF_DISCARDED]));
 	if (c->have > f->content)
 		c->have = f->content;
+}
+
+/* For the fields of it that events carry. */
+static int keep_beginning(struct ctf_file *f)
+{
+	const struct ctf_cursor *c = &f->cursor;
+
+	f->context.size = f->beginning.size = 0;
+	f->has_context = false;
+	if (!f->stream->carried || f->survey)
+		return 0;
+	return buffer_append(&f->beginning, c->data, (size_t)(c->at + 7) / 8);
 }
 
 static int next_packet(struct ctf_file *f, struct error *e)
@@ -189,11 +216,14 @@ static int next_packet(struct ctf_file *f, struct error *e)
 			wrong = read_packet(f);
 		}
 		if (!wrong) {
+			if (keep_beginning(f))
+				return error_no_memory(e);
 			begin_packet(f);
 			if (f->packet_size > f->window.size - f->packet || !ctf_skip_packet(f))
 				break;
-			f->in_packet = false;
-			f->lost = 0;
+			f->in_packet = f->fresh = false;
+			if (!f->survey && ctf_loss_pass(f))
+				return error_no_memory(e);
 			at += f->packet_size;
 			if (f->window.capacity > PASSING)
 				f->window.capacity = PASSING;

@@ -32,11 +32,11 @@ bool ctf_expect(struct ctf_parser *p, int mark);
 /* The same where it may be missing. */
 bool ctf_accept(struct ctf_parser *p, int mark);
 bool ctf_accept_word(struct ctf_parser *p, const char *word);
-/* A copy of the present WORD or STRING, which is stepped over. */
+/* A copy of the present WORD, STRING or CHARACTER, which is stepped over. */
 char *ctf_take_text(struct ctf_parser *p);
 /* Words joined by dots: "event.header", "clock.monotonic.value". */
 char *ctf_take_path(struct ctf_parser *p);
-/* A number with its sign. */
+/* A number with its sign, or a character constant. */
 bool ctf_take_number(struct ctf_parser *p, int64_t *number);
 
 struct ctf_type *ctf_parse_type(struct ctf_parser *p);

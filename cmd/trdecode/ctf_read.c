@@ -74,6 +74,9 @@ static inline void keep_bytes(struct ctf_cursor *c, const struct ctf_part *p, co
 	if (p->role == CTF_COMM) {
 		c->comm = bytes;
 		c->comm_size = strnlen((const char *)bytes, n);
+	} else if (p->role == CTF_NEXT_COMM) {
+		c->next_comm = bytes;
+		c->next_comm_size = strnlen((const char *)bytes, n);
 	} else if (p->role == CTF_UUID && n == 16) {
 		c->uuid = bytes;
 	}
@@ -122,7 +125,7 @@ const struct ctf_part *ctf_chosen(const struct ctf_cursor *c, const struct ctf_p
 /* Elements of an array or sequence. */
 static uint64_t elements(const struct ctf_cursor *c, const struct ctf_part *p)
 {
-	uint64_t n = p->kind == CTF_ARRAY ? p->type->count : c->slots[p->refers->slot];
+	uint64_t n = p->kind == CTF_ARRAY ? p->count : c->slots[p->refers->slot];
 
 	if (p->kind == CTF_SEQUENCE && p->refers->is_signed && (int64_t)n < 0)
 		n = 0;
@@ -167,12 +170,21 @@ static bool too_many(const struct ctf_cursor *c, const struct ctf_part *p, uint6
 	return bits && (n > UINT64_MAX / bits || !has(c, n * bits));
 }
 
+/* Count an element or member, which was read from there. false: there are too many. */
+static inline bool count_part(struct ctf_cursor *c, uint64_t from)
+{
+	if (!c->budget)
+		return false;
+	c->budget--;
+	return __builtin_expect(c->at != from, 1) || (c->empty && c->empty--);
+}
+
 enum ctf_got ctf_step_over(struct ctf_cursor *c, const struct ctf_part *p)
 {
 	enum ctf_got got = CTF_GOT;
 	const struct ctf_part *chosen;
 	const uint8_t *text;
-	uint64_t n;
+	uint64_t n, from;
 	size_t size;
 
 	switch (p->kind) {
@@ -182,8 +194,12 @@ enum ctf_got ctf_step_over(struct ctf_cursor *c, const struct ctf_part *p)
 	case CTF_STRING: return string(c, p, &text, &size);
 	case CTF_STRUCT:
 		c->at = ctf_align(c->at, p->align);
-		for (const struct ctf_part *m = p->children; m && got == CTF_GOT; m = m->next)
+		for (const struct ctf_part *m = p->children; m && got == CTF_GOT; m = m->next) {
+			from = c->at;
 			got = ctf_step_over(c, m);
+			if (got == CTF_GOT && !count_part(c, from))
+				return CTF_BAD;
+		}
 		return got;
 	case CTF_VARIANT:
 		chosen = ctf_chosen(c, p);
@@ -196,8 +212,12 @@ enum ctf_got ctf_step_over(struct ctf_cursor *c, const struct ctf_part *p)
 			return run_of_bytes(c, p, n, &text);
 		if (too_many(c, p, n))
 			return CTF_SHORT;
-		for (; n && got == CTF_GOT; n--)
-			got = c->budget && c->budget-- ? ctf_step_over(c, p->children) : CTF_BAD;
+		for (; n && got == CTF_GOT; n--) {
+			from = c->at;
+			got = ctf_step_over(c, p->children);
+			if (got == CTF_GOT && !count_part(c, from))
+				return CTF_BAD;
+		}
 		return got;
 	}
 	return CTF_BAD;
@@ -236,7 +256,7 @@ static enum ctf_got put_number(struct ctf_cursor *c, const struct ctf_part *p, s
 
 static enum ctf_got put_elements(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
 {
-	uint64_t n = elements(c, p);
+	uint64_t n = elements(c, p), from;
 	enum ctf_got got = CTF_GOT;
 	const uint8_t *text;
 
@@ -251,11 +271,14 @@ static enum ctf_got put_elements(struct ctf_cursor *c, const struct ctf_part *p,
 	}
 	if (too_many(c, p, n))
 		return CTF_SHORT;
-	if (n > c->budget || value_put_array(b, n))
+	if (value_put_array(b, n))
 		return CTF_BAD;
-	c->budget -= (uint32_t)n;
-	for (; n && got == CTF_GOT; n--)
+	for (; n && got == CTF_GOT; n--) {
+		from = c->at;
 		got = ctf_put_value(c, p->children, b);
+		if (got == CTF_GOT && !count_part(c, from))
+			return CTF_BAD;
+	}
 	return got;
 }
 
@@ -264,7 +287,7 @@ enum ctf_got ctf_put_value(struct ctf_cursor *c, const struct ctf_part *p, struc
 	enum ctf_got got = CTF_GOT;
 	const struct ctf_part *chosen;
 	const uint8_t *text;
-	uint64_t n = 0;
+	uint64_t n = 0, from;
 	size_t size;
 
 	switch (p->kind) {
@@ -282,8 +305,12 @@ enum ctf_got ctf_put_value(struct ctf_cursor *c, const struct ctf_part *p, struc
 			n++;
 		if (value_put_struct(b, p->definition, n))
 			return CTF_BAD;
-		for (const struct ctf_part *m = p->children; m && got == CTF_GOT; m = m->next)
+		for (const struct ctf_part *m = p->children; m && got == CTF_GOT; m = m->next) {
+			from = c->at;
 			got = ctf_put_value(c, m, b);
+			if (got == CTF_GOT && !count_part(c, from))
+				return CTF_BAD;
+		}
 		return got;
 	case CTF_VARIANT:
 		/* a struct of the chosen one alone */

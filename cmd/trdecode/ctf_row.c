@@ -5,6 +5,8 @@
 
 #include "ctf.h"
 
+enum { CONTEXT_MOST = 4096 }; /* bytes of a packet's context that every event has */
+
 /* --- data --- */
 
 static inline void put_size(uint8_t *to, uint64_t n, uint32_t size)
@@ -61,6 +63,40 @@ static enum ctf_got move(struct ctf_cursor *c, const struct ctf_move *m, uint8_t
 	return CTF_BAD;
 }
 
+/* The fields of the packet's context as details of a call, for all events of the packet. */
+static enum ctf_got make_context(struct ctf_file *f)
+{
+	const struct ctf_part *header = f->stream->layout.scope[SCOPE_PACKET_HEADER],
+			      *context = f->stream->layout.scope[SCOPE_PACKET_CONTEXT];
+	struct ctf_cursor c = {.data = f->beginning.data,
+			       .have = 8 * (uint64_t)f->beginning.size,
+			       .slots = f->cursor.slots,
+			       .budget = CTF_BUDGET,
+			       .empty = CTF_EMPTY_LEAST};
+	enum ctf_got got = header ? ctf_step_over(&c, header) : CTF_GOT;
+	uint64_t number = 0;
+
+	c.at = ctf_align(c.at, context->align);
+	for (const struct ctf_part *p = context->children; p && got == CTF_GOT; p = p->next) {
+		if (ctf_is_own(p))
+			got = ctf_step_over(&c, p);
+		else if (value_put_detail(&f->context, DETAIL_ARGUMENT, ++number))
+			return CTF_BAD;
+		else
+			got = ctf_put_value(&c, p, &f->context);
+	}
+	f->has_context = true;
+	if (f->context.size <= CONTEXT_MOST)
+		return got;
+	/* each of many small events would have it */
+	f->context.size = 0;
+	if (!f->trace->ctf->context_left_out)
+		warn(f->member, f->packet,
+		     "the context of a packet is too large to be part of its events");
+	f->trace->ctf->context_left_out = true;
+	return got;
+}
+
 /* The event's data as details of a call. */
 static enum ctf_got put_values(struct ctf_file *f, struct buffer *tail)
 {
@@ -69,8 +105,17 @@ static enum ctf_got put_values(struct ctf_file *f, struct buffer *tail)
 	uint64_t number = 0;
 
 	c->seen = 0;
-	c->comm = NULL;
+	c->comm = c->next_comm = NULL;
 	c->budget = CTF_BUDGET;
+	if (f->stream->carried) {
+		if (!f->has_context)
+			got = make_context(f);
+		if (got != CTF_GOT)
+			return CTF_BAD;
+		if (buffer_append(tail, f->context.data, f->context.size))
+			return CTF_BAD;
+		number = f->stream->carried;
+	}
 	for (size_t i = 0; i < CTF_DATA_SCOPES; i++) {
 		const struct ctf_part *s = f->class->layout.scope[ctf_data_scopes[i]];
 
@@ -114,6 +159,7 @@ static inline uint32_t lane_of(struct ctf_file *f)
 	const struct ctf_class *k = f->class;
 	const struct ctf_cursor *c = &f->cursor;
 	const uint8_t *fixed = ctf->fixed.data, *comm = NULL;
+	struct ctf_thread *t = &f->thread;
 	int32_t tid, pid, ppid;
 	size_t comm_size = 0;
 
@@ -135,6 +181,10 @@ static inline uint32_t lane_of(struct ctf_file *f)
 		comm = c->comm;
 		comm_size = comm ? c->comm_size : 0;
 	}
+	if (tid < 0)
+		tid = f->of_packet.tid;
+	if (pid < 0)
+		pid = f->of_packet.pid;
 	if (tid < 0 && f->trace->kernel) {
 		const struct ctf_cpu *cpu = ctf_calls_cpu(f->trace, f->cpu);
 
@@ -142,20 +192,24 @@ static inline uint32_t lane_of(struct ctf_file *f)
 		comm = cpu ? cpu->comm : NULL;
 		comm_size = cpu ? cpu->comm_size : 0;
 	}
-	if (comm_size > sizeof f->comm)
-		comm_size = sizeof f->comm;
-	if (__builtin_expect(f->lane && f->tid == tid && f->pid == pid && f->ppid == ppid &&
-				     f->comm_size == comm_size &&
-				     (!comm_size || !memcmp(f->comm, comm, comm_size)),
+	if (!comm_size && f->of_packet.comm_size) {
+		comm = f->of_packet.comm;
+		comm_size = f->of_packet.comm_size;
+	}
+	if (comm_size > sizeof t->comm)
+		comm_size = sizeof t->comm;
+	if (__builtin_expect(f->lane && t->tid == tid && t->pid == pid && t->ppid == ppid &&
+				     t->comm_size == comm_size &&
+				     (!comm_size || !memcmp(t->comm, comm, comm_size)),
 			     1))
 		return f->lane;
-	f->tid = tid;
-	f->pid = pid;
-	f->ppid = ppid;
-	f->comm_size = comm_size;
+	t->tid = tid;
+	t->pid = pid;
+	t->ppid = ppid;
+	t->comm_size = comm_size;
 	if (comm_size)
-		memcpy(f->comm, comm, comm_size);
-	f->lane = ctf_lane(f, tid, pid, ppid, f->comm, comm_size);
+		memcpy(t->comm, comm, comm_size);
+	f->lane = ctf_lane(f, tid, pid, ppid, t->comm, comm_size);
 	return f->lane;
 }
 
@@ -187,13 +241,21 @@ static int put_row(struct ctf_file *f)
 static int put_lost(struct ctf_file *f)
 {
 	struct ctf *ctf = f->trace->ctf;
-	struct gap gap = {
+	struct gap events = {
 		.reason = GAP_LOST, .unit = GAP_EVENTS, .count = f->lost, .offset = NO_OFFSET};
+	struct gap packets = {.reason = GAP_LOST,
+			      .unit = GAP_PACKETS,
+			      .count = f->packets_lost,
+			      .offset = NO_OFFSET};
 	uint32_t lane = ctf_lane(f, -1, -1, -1, NULL, 0);
 
-	ctf->input->decoding->lost += f->lost;
-	f->lost = 0;
-	return lane ? writer_gap(ctf->w, f->next.time, lane, &gap) : -1;
+	if (!lane || (f->lost && writer_gap(ctf->w, f->next.time, lane, &events)) ||
+	    (f->packets_lost && writer_gap(ctf->w, f->next.time, lane, &packets)))
+		return -1;
+	if (f->lost != UINT64_MAX)
+		ctf->input->decoding->lost += f->lost;
+	f->lost = f->packets_lost = 0;
+	return 0;
 }
 
 static int failed(struct ctf_file *f, struct error *e)
@@ -204,17 +266,26 @@ static int failed(struct ctf_file *f, struct error *e)
 
 int ctf_row(struct ctf_file *f, struct error *e)
 {
+	uint64_t empty = f->cursor.empty;
+
+	if (__builtin_expect(f->fresh, 0) && ctf_file_begun(f, e))
+		return -1;
+	if (__builtin_expect(f->lost || f->packets_lost, 0) && put_lost(f))
+		return failed(f, e);
+	if (__builtin_expect(!f->class || !f->in_packet, 0))
+		return 0;
 	for (;;) {
 		enum ctf_got got;
 		int grown;
 
-		if (__builtin_expect(f->lost, 0))
-			return put_lost(f) ? failed(f, e) : 0;
 		if (__builtin_expect(!f->class->type, 0) && ctf_class_declare(f->class))
 			return failed(f, e);
 		got = read_data(f);
+		if (__builtin_expect(f->cursor.at == f->header, 0) && got == CTF_GOT)
+			return ctf_file_abandon(f, f->header, "an event that takes no bits", e);
 		if (__builtin_expect(got == CTF_GOT, 1))
 			return put_row(f) ? failed(f, e) : 0;
+		f->cursor.empty = empty;
 		grown = got == CTF_SHORT ? ctf_file_more(f, f->payload, e) : 0;
 		if (grown < 0)
 			return -1;

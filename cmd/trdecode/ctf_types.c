@@ -41,9 +41,14 @@ static struct ctf_type *look_up(struct ctf_parser *p, const char *name)
 {
 	char what[256];
 
-	for (const struct ctf_name *n = p->names; n; n = n->next)
+	for (const struct ctf_name *n = p->names; n; n = n->next) {
 		if (!strcmp(n->name, name))
 			return n->type;
+		if (++p->metadata->steps > CTF_STEPS) {
+			ctf_wrong(p, "too many names of types");
+			return NULL;
+		}
+	}
 	snprintf(what, sizeof what, "type '%.200s' is not declared", name);
 	ctf_wrong(p, what);
 	return NULL;
@@ -74,35 +79,54 @@ static bool is_c_word(const struct ctf_lexer *l)
 	return false;
 }
 
+/* "unsigned long" */
+static char *take_c_words(struct ctf_parser *p)
+{
+	char name[256] = "", *copy;
+	size_t n = 0;
+
+	while (is_c_word(&p->lexer)) {
+		if (n > sizeof name - 16) {
+			ctf_wrong(p, "the name of a type is too long");
+			return NULL;
+		}
+		if (!ctf_is_word(&p->lexer, "const"))
+			n += (size_t)sprintf(name + n, "%s%s", n ? " " : "", p->lexer.text);
+		ctf_lexer_next(&p->lexer);
+	}
+	copy = ctf_alloc(p->metadata, n + 1);
+	if (!copy)
+		ctf_wrong(p, "out of memory");
+	else
+		memcpy(copy, name, n + 1);
+	return copy;
+}
+
 /* "unsigned long", "uint32_t", "char *": a name made of C's words, or one of its own. */
 static char *take_name(struct ctf_parser *p)
 {
-	char name[256] = "";
-	bool c = is_c_word(&p->lexer);
-	char *copy;
+	char *name, *pointer;
 
+	while (ctf_accept_word(p, "const"))
+		continue;
 	if (p->lexer.token != TOKEN_WORD) {
 		ctf_wrong(p, "a type is missing");
 		return NULL;
 	}
-	do {
-		size_t n = strlen(name);
-
-		if (!ctf_is_word(&p->lexer, "const"))
-			snprintf(name + n, sizeof name - n, "%s%s", n ? " " : "", p->lexer.text);
-		ctf_lexer_next(&p->lexer);
-	} while (c && is_c_word(&p->lexer));
-	while (ctf_accept(p, '*')) {
-		size_t n = strlen(name);
-
-		snprintf(name + n, sizeof name - n, " *");
+	name = is_c_word(&p->lexer) ? take_c_words(p) : ctf_take_text(p);
+	for (int n = 0; name && ctf_accept(p, '*'); n++) {
+		if (n == CTF_DEPTH) {
+			ctf_wrong(p, "types are nested too deep");
+			return NULL;
+		}
+		pointer = ctf_alloc(p->metadata, strlen(name) + 3);
+		if (!pointer)
+			ctf_wrong(p, "out of memory");
+		else
+			sprintf(pointer, "%s *", name);
+		name = pointer;
 	}
-	copy = ctf_alloc(p->metadata, strlen(name) + 1);
-	if (!copy)
-		ctf_wrong(p, "out of memory");
-	else
-		strcpy(copy, name);
-	return copy;
+	return name;
 }
 
 /* --- integers and floating-point numbers --- */
@@ -186,7 +210,7 @@ static bool parse_attributes(struct ctf_parser *p, struct ctf_type *t, struct nu
 			value = ctf_take_path(p);
 			if (!value || !set_word(p, t, name, value))
 				return false;
-		} else if (p->lexer.token == TOKEN_STRING) {
+		} else if (p->lexer.token == TOKEN_STRING || p->lexer.token == TOKEN_CHARACTER) {
 			value = ctf_take_text(p);
 			if (!value || !set_word(p, t, name, value))
 				return false;
@@ -318,6 +342,9 @@ static bool parse_members(struct ctf_parser *p, struct ctf_type *t)
 		base = ctf_parse_type(p);
 		if (!base)
 			return false;
+		/* a struct, variant or enum that is only declared */
+		if (ctf_accept(p, ';'))
+			continue;
 		do {
 			struct ctf_member *m = ctf_alloc(p->metadata, sizeof *m);
 
@@ -429,6 +456,9 @@ static bool parse_labels(struct ctf_parser *p, struct ctf_type *t)
 			label->last = label->first;
 			if (ctf_accept(p, MARK_DOTS) && !ctf_take_number(p, &label->last))
 				return false;
+			if (t->is_signed ? label->last < label->first
+					 : (uint64_t)label->last < (uint64_t)label->first)
+				return ctf_wrong(p, "a range that ends before it begins");
 		}
 		next = (int64_t)((uint64_t)label->last + 1);
 		*last = label;

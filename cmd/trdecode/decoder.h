@@ -31,6 +31,7 @@ struct decoding {
 	const struct limits *limits; /* what is wanted; NULL: all (limits.h) */
 	uint64_t max_value;	     /* bytes of one call's values (--max-value); 0: MAX_VALUE */
 	unsigned descriptors;	     /* that decoders keep open, of DESCRIPTORS_KEPT */
+	struct ctf_flows *ctf_flows; /* what the inputs of CTF share; NULL: there is none */
 };
 
 /* The stream has no larger ones. */

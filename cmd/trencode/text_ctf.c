@@ -17,7 +17,7 @@
 
 #define ENV "ctf.env"
 
-enum { SECOND = 1000000000, SCOPES = 3 };
+enum { SECOND = 1000000000, SCOPES = 4 };
 
 /* What stands before a field. */
 struct lead {
@@ -163,8 +163,9 @@ static struct line *make_line(struct state *s, const struct event *ev)
 	if (!l->leads)
 		goto failed;
 	l->cpu = !strncmp(d, "cpu", 3);
-	d += strcspn(d, " ");
-	for (int i = 0; i < SCOPES; i++) {
+	if (l->cpu)
+		d += 3;
+	for (int i = l->cpu; i < SCOPES; i++) {
 		int count = next_count(&d);
 
 		/* whatever the declaration says, each field is printed */
@@ -274,21 +275,24 @@ static void print_hex(struct text *out, uint64_t v)
 	text_printf(out, "0x%" PRIX64, v);
 }
 
-/* ( "label" : container = 3 ), without the number and what follows it. */
-static void print_label(struct text *out, const struct member *m)
+/* ( "label", "another" : container = 3 ), without the number and what follows it. */
+static void print_labels(struct text *out, const struct definition *d, const struct member *m,
+			 uint64_t number)
 {
 	text_puts(out, "( ");
-	if (m)
-		print_string(out, m->name.text, m->name.size);
-	else
+	if (!m)
 		text_puts(out, "<unknown>");
+	for (const char *lead = ""; m; m = definition_next_member(d, m, number), lead = ", ") {
+		text_puts(out, lead);
+		print_string(out, m->name.text, m->name.size);
+	}
 	text_puts(out, " : container = ");
 }
 
 static void print_enum_field(struct text *out, const struct definition *d,
 			     const struct field_value *v)
 {
-	print_label(out, definition_member(d, v->u));
+	print_labels(out, d, definition_member(d, v->u), v->u);
 	if (v->form == FORM_INT)
 		text_i64(out, v->i);
 	else
@@ -300,9 +304,10 @@ static void print_enum(struct text *out, const struct definition *d, const struc
 {
 	char digits[I128_SIZE];
 	bool is_signed;
-	uint64_t n;
+	uint64_t n = 0;
+	bool fits = value_integer(v, d, &n, &is_signed);
 
-	print_label(out, value_integer(v, d, &n, &is_signed) ? definition_member(d, n) : NULL);
+	print_labels(out, d, fits ? definition_member(d, n) : NULL, n);
 	text_put(out, digits, value_enum_decimal(digits, d, v));
 	text_puts(out, " )");
 }
@@ -431,6 +436,7 @@ static void print_head(struct state *s, const struct event *ev)
 
 static void print_gap(struct state *s, const struct event *ev)
 {
+	const char *unit;
 	struct gap_row g;
 
 	if (!gap_get(ev, &g))
@@ -443,7 +449,9 @@ static void print_gap(struct state *s, const struct event *ev)
 		text_puts(s->out, "an unknown number of");
 	else
 		text_u64(s->out, g.count);
-	text_puts(s->out, g.unit == GAP_BYTES ? " bytes " : " events ");
+	/* "1 event", "2 events" */
+	unit = gap_unit_name(g.unit);
+	text_printf(s->out, " %.*s ", (int)strlen(unit) - (g.count == 1), unit);
 	text_puts(s->out, g.reason == GAP_LOST ? "lost]\n" : "missing]\n");
 }
 

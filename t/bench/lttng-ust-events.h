@@ -30,6 +30,9 @@ LTTNG_UST_TRACEPOINT_EVENT(kernel, sysc_begin, LTTNG_UST_TP_ARGS(int32_t, id, ui
 LTTNG_UST_TRACEPOINT_EVENT(kernel, sysc_end, LTTNG_UST_TP_ARGS(int32_t, value),
 			   LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int32_t, ret, value)))
 
+LTTNG_UST_TRACEPOINT_EVENT(kernel, numbered, LTTNG_UST_TP_ARGS(uint64_t, n),
+			   LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(uint64_t, number, n)))
+
 #endif
 
 #include <lttng/tracepoint-event.h>
