@@ -73,8 +73,11 @@ uint32_t field_count(const struct event *e, const struct field *f)
 {
 	size_t n;
 
+	if (f->where < WHERE_DATA_LOC && f->count <= 1)
+		return 1;
+	/* a count is no evidence of data */
 	if (f->where < WHERE_DATA_LOC)
-		return f->count ? f->count : 1;
+		return f->size && field_bytes(e, f, &n) ? f->count : 0;
 	if (!field_bytes(e, f, &n))
 		return 0;
 	return f->size ? (uint32_t)(n / f->size) : (uint32_t)n;

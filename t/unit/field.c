@@ -48,6 +48,7 @@ static void test_fixed(void)
 	is_u64(get(FIELD(FIELD_UINT, 0, 2, 1, 4), 3).u, 6, "an element");
 	ok(get(FIELD(FIELD_UINT, 0, 2, 1, 4), 4).form == FORM_NONE, "one behind the last");
 	is_u64(field_count(&event, &FIELD(FIELD_UINT, 0, 2, 1, 4)), 4, "count");
+	is_u64(field_count(&event, &FIELD(FIELD_UINT, 0, 2, 0, 1 << 20)), 0, "of no bytes");
 	ok(get(FIELD(FIELD_FLOAT, 0, 12, 4, 0), 0).real == 1, "float");
 	ok(text_is(FIELD(FIELD_CHAR, 0, 8, 1, 4), "ab", 2), "characters up to a NUL");
 	ok(text_is(FIELD(FIELD_BYTES, 0, 8, 1, 4), "ab\0c", 4), "bytes with NULs");
@@ -65,6 +66,8 @@ static void test_tail(void)
 	ok(text_is(FIELD(FIELD_STRING, WHERE_DATA_LOC, 0, 1, 0), "hello", 5), "data_loc");
 	is_u64(get(FIELD(FIELD_UINT, WHERE_REL_LOC, 4, 1, 0), 0).u, 'h', "rel_loc");
 	is_u64(field_count(&event, &FIELD(FIELD_UINT, WHERE_REL_LOC, 4, 1, 0)), 3, "its elements");
+	is_u64(field_count(&event, &FIELD(FIELD_UINT, WHERE_TAIL, 0, 8, 1 << 20)), 0,
+	       "of an array that is not in the row");
 	ok(text_is(FIELD(FIELD_STRING, WHERE_REST, 12, 1, 0), "hello", 5), "the rest, to a NUL");
 	ok(text_is(FIELD(FIELD_BYTES, WHERE_REST, 12, 1, 0), "hello\0x", 7), "all the rest");
 	ok(text_is(FIELD(FIELD_BYTES, WHERE_REST, sizeof tail, 1, 0), "", 0), "nothing left");
