@@ -80,7 +80,7 @@ int statistics_until(struct statistics *s, const struct block *b, struct events 
 
 		if (!event_next(it, &e))
 			return 0;
-		if (e.time >= end) {
+		if (e.time >= end && end != UINT64_MAX) {
 			*it = here;
 			return 0;
 		}

@@ -89,7 +89,7 @@ static inline uint32_t statistics_entered(size_t thread, bool kernel)
 /* No call is open any more, and what follows is another trace; what was counted stays. */
 int statistics_forget_calls(struct statistics *s);
 /* The rows from it on that come before the first one whose time is not before end, or all: it then
- * stands at that one. -1 when memory is out. */
+ * points at that one. end UINT64_MAX: all rows. -1 when memory is out. */
 int statistics_until(struct statistics *s, const struct block *b, struct events *it, uint64_t end);
 /* Before the groups are shown, where the trace goes on behind that. */
 int statistics_show(struct statistics *s);
