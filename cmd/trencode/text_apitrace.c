@@ -304,10 +304,27 @@ static int print_call(struct state *s, struct open_text *t, bool incomplete, str
 	return 0;
 }
 
+/* Print a call that is no longer open, and keep its memory for the next one. */
+static int finish_call(struct state *s, struct open_text *t, bool incomplete, struct error *e)
+{
+	int bad = print_call(s, t, incomplete, e);
+
+	buffer_clear(&t->text);
+	t->next = s->unused;
+	s->unused = t;
+	return bad;
+}
+
 static int enter(struct state *s, const struct event *ev, uint32_t call, struct error *e)
 {
-	struct open_text *t = new_text(s);
+	struct open_text *t;
+	uint64_t value;
 
+	/* damaged data only: another call of that number will not return any more */
+	if (open_calls_take(&s->open, ev->lane->source->number, call, &value) &&
+	    finish_call(s, (struct open_text *)(uintptr_t)value, true, e))
+		return -1;
+	t = new_text(s);
 	if (!t)
 		return error_no_memory(e);
 	t->source = ev->lane->source->number;
@@ -330,17 +347,16 @@ static int leave(struct state *s, const struct event *ev, uint32_t call, struct 
 {
 	struct open_text *t;
 	uint64_t value;
-	int bad;
 
 	/* of calls that are not open apitrace takes no notice */
 	if (!open_calls_take(&s->open, ev->lane->source->number, call, &value))
 		return 0;
 	t = (struct open_text *)(uintptr_t)value;
-	bad = take_details(s, t, ev) ? values_failed(s, e) : print_call(s, t, false, e);
-	buffer_clear(&t->text);
-	t->next = s->unused;
-	s->unused = t;
-	return bad;
+	if (take_details(s, t, ev)) {
+		free_text(t);
+		return values_failed(s, e);
+	}
+	return finish_call(s, t, false, e);
 }
 
 static int by_order(const void *a, const void *b)
