@@ -31,7 +31,8 @@ bool demangle_append(struct demangle_text *t, const char *s, size_t n)
 		t->buf = buf;
 		t->room = room;
 	}
-	memcpy(t->buf + t->length, own ? t->buf + offset : s, n);
+	if (n)
+		memcpy(t->buf + t->length, own ? t->buf + offset : s, n);
 	t->length += n;
 	t->buf[t->length] = '\0';
 	return true;

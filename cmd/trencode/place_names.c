@@ -41,7 +41,8 @@ int place_names_make(struct place_names *p, uint32_t place)
 	if (p->symbol_changes != p->dictionary->symbol_changes) {
 		p->symbol_changes = p->dictionary->symbol_changes;
 		p->bytes.size = 0;
-		memset(p->names, 0, p->count * sizeof(*p->names));
+		if (p->count)
+			memset(p->names, 0, p->count * sizeof(*p->names));
 	}
 	if (make_room(p, place))
 		return -1;
