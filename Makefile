@@ -1,5 +1,5 @@
-# make [all] | deps | demo | check | check-interop | picture | bench | fuzz | lint | asan | install |
-#      uninstall | clean
+# make [all] | deps | demo | check | check-interop | picture | bench | fuzz | fuzz-coverage | lint |
+#      asan | install | uninstall | clean
 #
 # O=DIR          where everything is built (build)
 # CFLAGS=...     come last; CPPFLAGS and LDFLAGS too; or write them into config.mk
@@ -128,6 +128,15 @@ fuzz:
 	@t/deps.sh build fuzz
 	$(AGAIN) O=$(O)/fuzz CC=clang SAN=address,undefined FUZZ=1 $(FUZZERS:%=fuzz-%)
 
+# How many lines of each part the kept inputs reach
+fuzz-coverage:
+	@t/deps.sh build fuzz
+	$(AGAIN) O=$(O)/coverage CC=clang CFLAGS='-fprofile-instr-generate -fcoverage-mapping' \
+		fuzz-table
+
+fuzz-table: fuzzers
+	@t/fuzz/coverage.sh $(OBJ)/t/fuzz
+
 bench:
 	@t/deps.sh build check
 	$(AGAIN) all
@@ -159,7 +168,8 @@ clean:
 	rm -rf $(O)
 
 FORCE:
-.PHONY: all units fuzzers deps demo check check-interop picture tests asan fuzz bench lint \
+.PHONY: all units fuzzers deps demo check check-interop picture tests asan fuzz fuzz-coverage \
+	fuzz-table bench lint \
 	lint-sources install uninstall clean FORCE $(FUZZERS:%=fuzz-%)
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -12,7 +12,7 @@ packages_of() {
 		valgrind ;;
 	picture) echo chromium fonts-dejavu-core fonts-noto-color-emoji ;;
 	lint) echo clang clang-format shellcheck ;;
-	fuzz) echo clang libclang-rt-dev ;;
+	fuzz) echo clang libclang-rt-dev llvm ;;
 	esac
 }
 

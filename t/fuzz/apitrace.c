@@ -3,35 +3,19 @@
  * apitrace.c - any bytes as a .trace, in a container or (after a first byte of 0) as the stream
  * that is in one, packed here: decoded into a stream that is read back
  */
-#include <fcntl.h>
 #include <snappy-c.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "cmd/trdecode/decoder.h"
 #include "common/reader.h"
 #include "common/value.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 #ifndef DECODER
 #define DECODER decoder_apitrace
 #endif
 
 enum { HEAD = 4096, MOST_EVENTS = 50000 };
-
-static int memory_file(const void *data, size_t n)
-{
-	int fd = memfd_create("trace", MFD_CLOEXEC);
-
-	if (fd < 0 || write(fd, data, n) != (ssize_t)n)
-		abort();
-	lseek(fd, 0, SEEK_SET);
-	return fd;
-}
 
 /* What the decoder made must be a stream without a fault. */
 static void read_back(int fd)
@@ -67,8 +51,8 @@ static void read_back(int fd)
 static void decode(const uint8_t *data, size_t size)
 {
 	struct writer writer;
-	struct output out = {.fd = memfd_create("stream", MFD_CLOEXEC), .name = "stream"};
-	struct decoding d = {.writer = &writer, .quiet = true};
+	struct output out = {.fd = memory_file("", 0), .name = "stream"};
+	struct decoding d = {.writer = &writer, .quiet = true, .max_value = 1 << 20};
 	struct input in = {.name = "trace",
 			   .fd = memory_file(data, size),
 			   .decoding = &d,
@@ -87,7 +71,9 @@ static void decode(const uint8_t *data, size_t size)
 		if (!DECODER.open(&in, &e) && !writer_begin(&writer, 1) &&
 		    !DECODER.begin(&in, &e)) {
 			/* a few bytes may unpack to very many events */
-			for (int n = 0; n < MOST_EVENTS && in.next != UINT64_MAX; n++)
+			for (int n = 0; n < MOST_EVENTS && in.next != UINT64_MAX &&
+					lseek(out.fd, 0, SEEK_CUR) < OUTPUT_UNPACKED;
+			     n++)
 				if (DECODER.run(&in, in.next, &e))
 					break;
 			writer_finish(&writer);
@@ -109,7 +95,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t *packed;
 
 	if (!size || *data) {
+		/* anything may be Brotli */
+		output_limit_to(2ull * OUTPUT_UNPACKED, true);
 		decode(data, size);
+		output_limit_end();
 		return 0;
 	}
 	packed = malloc(n + 6);
@@ -120,7 +109,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	packed[3] = (uint8_t)(n >> 8);
 	packed[4] = (uint8_t)(n >> 16);
 	packed[5] = (uint8_t)(n >> 24);
+	output_limit(size);
 	decode(packed, n + 6);
+	output_limit_end();
 	free(packed);
 	return 0;
 }

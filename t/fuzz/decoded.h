@@ -6,24 +6,12 @@
 #ifndef TR_FUZZ_DECODED_H
 #define TR_FUZZ_DECODED_H
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/facts.h"
 #include "common/reader.h"
+#include "fuzz.h"
 
 enum { SEGMENT = 64 * 1024 };
-
-static void need(bool condition, const char *what)
-{
-	if (condition)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
 
 static void print_facts(struct input *in)
 {

@@ -2,16 +2,9 @@
  * elf.c - any bytes as an ELF file: its symbols, and the functions and lines at addresses all over
  * it
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "debug_info.h"
+#include "fuzz.h"
 #include "symbols.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void look_up(const char *path)
 {
@@ -35,11 +28,9 @@ static void look_up(const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	int fd = memfd_create("elf", MFD_CLOEXEC);
+	int fd = memory_file(data, size);
 	char path[64];
 
-	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-		abort();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	look_up(path);
 	close(fd);

@@ -6,12 +6,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cmd/trfilter/emit.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
+#include "seal.h"
 
 /* The first byte chooses; the rest is the stream. */
 static const char *const conditions[] = {
@@ -82,17 +82,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool plain = true;
 	char path[40];
 	uint64_t count;
+	uint8_t *stream;
 
 	if (input < 0)
 		input = memfd_create("stream", 0);
-	if (!size || ftruncate(input, 0) || pwrite(input, data + 1, size - 1, 0) < 0)
+	if (!size)
 		return 0;
+	stream = malloc(size);
+	need(stream != NULL, "out of memory");
+	memcpy(stream, data + 1, size - 1);
+	seal(stream, size - 1);
+	need(!ftruncate(input, 0) && pwrite(input, stream, size - 1, 0) == (ssize_t)size - 1,
+	     "no memory file");
+	free(stream);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", input);
+	output_limit(size);
 	count = run(path, data[0], &plain);
 	if (plain) {
 		plain = false;
 		if (run(path, data[0], &plain) != count)
 			abort();
 	}
+	output_limit_end();
 	return 0;
 }

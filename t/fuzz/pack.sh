@@ -1,6 +1,8 @@
 #!/bin/bash
-# Pack a uftrace directory as an input of the fuzz target uftrace; long files are cut.
-# usage: t/fuzz/pack.sh DIR >t/fuzz/corpus/uftrace/NAME
+# Pack a directory as an input of the fuzz targets uftrace, lttng and ctf: of each file at most
+# LIMIT bytes (3000; less of tables of symbols, more of uftrace's info).
+# usage: t/fuzz/pack.sh DIR [LIMIT] >t/fuzz/corpus/uftrace/NAME
+most=${2:-3000}
 cd "$1" || exit
 
 # le16 N: two bytes
@@ -8,10 +10,10 @@ le16() {
 	printf '%b' "$(printf '\\x%02x\\x%02x' $(($1 & 255)) $(($1 >> 8)))"
 }
 
-for f in *; do
-	limit=3000
+find . -type f -printf '%P\n' | LC_ALL=C sort | while read -r f; do
+	limit=$most
 	case $f in
-	lib[a-oq-z]*.sym | ld-*.sym | lib*.dbg | kallsyms | kernel*) continue ;;
+	lib[a-oq-z]*.sym | ld-*.sym | lib*.dbg | kallsyms) continue ;;
 	*.sym | *.dbg) limit=1200 ;;
 	info | metadata) limit=60000 ;;
 	esac

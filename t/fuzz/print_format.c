@@ -3,13 +3,10 @@
  * The print fmt of a kernel event: the input is a record, a NUL, and a format text; the first byte
  * says which machine it is from. The same text is a bprint format, and the record its arguments.
  */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/trencode/print_format.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static const char *symbol(void *context, uint64_t address, size_t *size, uint64_t *offset)
 {

@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "cmd/trdecode/tracecmd_ring.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void look(const uint8_t *page, size_t n, size_t page_size, const struct ring_layout *layout)
 {

@@ -7,16 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/field.h"
 #include "common/reader.h"
 #include "common/value.h"
 #include "common/writer.h"
-#include "t/fuzz/seal.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
+#include "seal.h"
 
 /* Every byte of it, so that a sanitizer sees one that is not there. */
 static unsigned touch(const void *data, size_t n)
@@ -204,6 +202,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	free(sealed);
 	lseek(in, 0, SEEK_SET);
+	output_limit(size);
 	read_all(dup(in));
 	for (unsigned how = 0; how < 3; how += 2) {
 		lseek(in, 0, SEEK_SET);
@@ -214,6 +213,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		lseek(out, 0, SEEK_SET);
 		read_all(dup(out));
 	}
+	output_limit_end();
 	close(in);
 	close(out);
 	return 0;

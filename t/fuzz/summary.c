@@ -6,13 +6,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cmd/trstat/partial.h"
 #include "common/writer_rows.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 /* A lane, types of all sorts and a place for it to name: ids 1 and on. */
 static int declare(struct writer *w)
@@ -120,10 +118,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (in < 0 || middle < 0 || out < 0)
 		abort();
 	make(in, data, size);
+	output_limit(size);
 	merge(in, middle, true);
 	merge(in, out, false);
 	if (lseek(middle, 0, SEEK_END) > 0)
 		merge(middle, out, false);
+	output_limit_end();
 	close(in);
 	close(middle);
 	close(out);

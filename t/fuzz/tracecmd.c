@@ -3,15 +3,9 @@
  * tracecmd.c - any bytes as a trace.dat: decoded, and the stream that comes of it read again, which
  * must be without a fault and hold as many rows as its END says
  */
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/merge.h"
 #include "decoded.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { HEAD = 512 };
 
@@ -29,11 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unsigned choice = size ? data[size - 1] : 0;
 	struct error e = {.what = ""};
 	uint8_t head[HEAD];
-	int out = memfd_create("stream", MFD_CLOEXEC);
+	int out = memory_file("", 0);
 
-	in.fd = memfd_create("trace.dat", MFD_CLOEXEC);
-	need(in.fd >= 0 && out >= 0 && write(in.fd, data, size) == (ssize_t)size, "no memory file");
-	lseek(in.fd, 0, SEEK_SET);
+	in.fd = memory_file(data, size);
 	in.head_size = (size_t)read(in.fd, head, sizeof(head));
 	in.head = head;
 	in.shift = choice & 1 ? -1000000000 : 0;
@@ -41,7 +33,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	need(!writer_init(&writer, &none, choice & 4 ? SEGMENT : 0), "out of memory");
 	if (in.decoder->probe(&in) && !in.decoder->open(&in, &e)) {
 		print_facts(&in);
+		output_limit(size);
 		decode(&in, &writer, out, choice & 4);
+		output_limit_end();
 	}
 	if (in.state)
 		in.decoder->close(&in);

@@ -1,0 +1,53 @@
+#!/bin/bash
+# Print how many lines of each part the kept inputs, and those of FOUND, reach.
+# usage: t/fuzz/coverage.sh BUILT [FOUND], the targets in BUILT being built for coverage (make
+# fuzz-coverage)
+built=$(realpath "$1") found=${2:+$(realpath "$2")}
+corpus=$(realpath "$(dirname "$0")")/corpus
+cd "$(dirname "$0")/../.." || exit
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# part, targets, files
+parts="
+uftrace      uftrace,decode          cmd/trdecode/uftrace
+trace-cmd    tracecmd,ring,decode    cmd/trdecode/tracecmd
+apitrace     apitrace,decode         cmd/trdecode/apitrace
+lttng        lttng,decode            cmd/trdecode/lttng
+ctf          ctf,decode              cmd/trdecode/ctf
+chrome       chrome,decode           cmd/trdecode/(chrome|json)
+streams      decode                  cmd/trdecode/stream
+containers   decode                  cmd/trdecode/(unpack|tree|window)
+reader       stream,expression       common/(reader|dictionary|entry|value)
+expressions  expression,filter       cmd/trfilter
+tables       stat,summary            cmd/trstat
+summaries    stat,summary            cmd/trstat/(summary|part|merge|pack)
+encoders     encode                  cmd/trencode
+print-fmt    print_format,encode     cmd/trencode/print_
+symbols      symbols,elf             (cmd/trsym|common/(symbols|debug_info))
+demanglers   demangle                common/demangle
+"
+
+# One profile for each target, of all its inputs.
+for target in "$built"/*; do
+	name=$(basename "$target")
+	[[ -x $target && -d $corpus/$name ]] || continue
+	find "$corpus/$name" ${found:+$(ls -d "$found/$name" 2>/dev/null)} -type f -print0 |
+		LLVM_PROFILE_FILE=$work/$name.raw timeout 600 xargs -0 -x -s 1000000 "$target" >"$work/log" 2>&1 ||
+		tail -n 3 "$work/log"
+done
+
+echo "part         lines covered"
+while read -r part targets files; do
+	[[ $part ]] || continue
+	objects=() raw=()
+	for name in ${targets//,/ }; do
+		[[ -f $work/$name.raw ]] || continue
+		objects+=(${objects:+-object} "$built/$name")
+		raw+=("$work/$name.raw")
+	done
+	llvm-profdata merge -sparse -o "$work/profile" "${raw[@]}"
+	llvm-cov report -instr-profile="$work/profile" "${objects[@]}" 2>/dev/null |
+		awk -v part="$part" -v files="^$files" '$1 ~ files { lines += $8; missed += $9 }
+			END { printf "%-12s %5d %5.1f %%\n", part, lines, lines ? (lines - missed) * 100 / lines : 0 }'
+done <<<"$parts"

@@ -1,0 +1,54 @@
+/* links: cmd/trencode */
+/*
+ * encode.c - a stream (packed_stream.h) through every encoder; the first byte chooses it
+ */
+#include "packed_stream.h"
+#include "program_run.h"
+
+int trencode_main(int argc, char **argv);
+#define main trencode_main
+#include "cmd/trencode/main.c"
+#undef main
+
+static command encoders_run[] = {
+	{"-q", "-t", "text"},
+	{"-q", "-t", "text", "--raw", "--ns", "--ts-diff"},
+	{"-q", "-t", "text", "-f", "all", "--all-calls", "--thread-ids"},
+	{"-q", "-t", "ndjson", "--columns", "+kind,self,caller,recursive,unfinished,group,module"},
+	{"-q", "-t", "csv"},
+	{"-q", "-t", "tsv", "--columns", "ts,name,args,src,comm,input"},
+	{"-q", "-t", "parquet"},
+	{"-q", "-t", "chrome"},
+	{"-q", "-t", "chrome", "--unclosed=drop", "--json-int64=string", "--tick=1ns"},
+	{"-q", "-t", "perfetto"},
+	{"-q", "-t", "folded"},
+	{"-q", "-t", "speedscope"},
+	{"-q", "-t", "pprof"},
+	{"-q", "-t", "callgrind"},
+	{"-q", "-t", "ctf"},
+	{"-q", "-t", "uftrace"},
+	{"-q", "-t", "uftrace", "--anew"},
+	{"-q", "-t", "trace-cmd"},
+	{"-q", "-t", "trace-cmd", "--anew", "--file-version=6"},
+	{"-q", "-t", "trace-cmd", "--file-version=7", "--compress=zlib"},
+	{"-q", "-t", "apitrace"},
+	{"-q", "-t", "apitrace", "--anew", "--compress=gzip:1"},
+	{"-q", "-t", "lttng"},
+	{"-q", "-t", "lttng", "--anew"},
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	unsigned choice = size ? data[0] % (sizeof(encoders_run) / sizeof(*encoders_run)) : 0;
+	int in, out;
+
+	if (!size)
+		return 0;
+	in = unpack_stream(data + 1, size - 1);
+	output_limit(size);
+	program_run(trencode_main, "trencode", encoders_run[choice], NULL, in, &out);
+	close(out);
+	output_limit_end();
+	close(in);
+	return 0;
+}
