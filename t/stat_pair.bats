@@ -110,6 +110,21 @@ same() {
 	run -0 pipe "trstat -q --pair wakeup -F json s.trs | jq -e '.[0].p99 >= .[0].p50'"
 }
 
+@test "preset syscall: events of single system calls, and those of all beside them" {
+	need_shared trace-cmd
+	T=$SHARED/trace-cmd
+	same syscall "$T/v7-zstd-syscalls-all.dat" "$T/v7-zstd-syscalls-all.raw.txt"
+	[ "$(wc -l <ours)" -gt 10 ]
+	grep -q '^sys_exit_write	' ours
+}
+
+@test "a pair that no event ends says what it looked for" {
+	run pipefail "trdecode '$DATA/uftrace/fib' | trstat --pair syscall 2>&1 >/dev/null"
+	assert_line --partial 'trstat: no event ends a pair of type =~ "^sys_enter(_|$)"'
+	run pipefail "trdecode '$DATA/uftrace/fib' | trsym | trstat --pair 'main -> nothing' 2>&1 >/dev/null"
+	assert_line 'trstat: no event ends a pair of main -> nothing'
+}
+
 @test "wrong pairs are named" {
 	for pair in nothing 'a ->' '-> b' 'a -> b on .x' 'a -> b on == .y' 'a -> b on .x == .y z' 'x == -> b' 'x == 1 y -> b'; do
 		run -2 trstat --pair "$pair" /dev/null

@@ -91,15 +91,28 @@ static bool is_named(struct text_ref t, const char *name)
 	return strlen(name) == t.size && !memcmp(t.text, name, t.size);
 }
 
+/* Where the events of all system calls are recorded, those of single ones are the same calls again.
+ */
+static bool is_again(struct pair *p, const struct event *e)
+{
+	struct text_ref name = e->type->name;
+
+	p->all |= is_named(name, "sys_enter") || is_named(name, "sys_exit");
+	return p->all &&
+	       (!strncmp(name.text, "sys_enter_", 10) || !strncmp(name.text, "sys_exit_", 9));
+}
+
 /* 1: it is, 0: it is not, -1: memory is out. */
 static int is_side(struct pair *p, struct pair_side *side, const struct event *e)
 {
 	uint8_t *k;
+	int is;
 
 	if (!side->name) {
 		p->event = e;
 		p->asking = &side->condition.keys;
-		return condition_holds(&side->condition, p->groups, event_cell, p);
+		is = condition_holds(&side->condition, p->groups, event_cell, p);
+		return is > 0 && p->syscalls && is_again(p, e) ? 0 : is;
 	}
 	k = known(&side->types, &side->ntypes, e->type->number);
 	if (!k)

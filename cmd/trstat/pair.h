@@ -28,7 +28,10 @@ struct waiting;
 
 struct pair {
 	struct pair_side a, b;
+	const char *text; /* in words; a preset's, or the caller's */
 	const char *keys; /* what a preset groups by; NULL */
+	bool syscalls;	  /* the preset of that name; all: sys_enter or sys_exit was seen */
+	bool all;
 	/* what waits for its B */
 	struct waiting *waiting; /* from 1 on */
 	struct key_cell *cells;	 /* of each: those of "on", then of the fields among the keys */

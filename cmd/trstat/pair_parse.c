@@ -24,11 +24,13 @@ static const struct preset {
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) "
 	 "on .prev_pid|.prev_tid == .next_pid|.next_tid",
 	 "next_comm|next_pid"},
-	/* LTTng's are calls, named as the system call */
+	/* ftrace has them as sys_enter with a number, or as sys_enter_NAME of another group, or as
+	   both; LTTng's are calls, named as the system call */
 	{"syscall",
-	 "type == \"sys_enter\" || kind == \"enter\" && type =~ \"^(compat_)?syscall_entry\" -> "
-	 "type == \"sys_exit\" || kind == \"leave\" && type =~ \"^(compat_)?syscall_exit\" "
-	 "on tid == tid && .id|name == .id|name",
+	 "type =~ \"^sys_enter(_|$)\" || kind == \"enter\" && type =~ \"^(compat_)?syscall_entry\" "
+	 "-> "
+	 "type =~ \"^sys_exit(_|$)\" || kind == \"leave\" && type =~ \"^(compat_)?syscall_exit\" "
+	 "on tid == tid && .id|.__syscall_nr|.nr|name == .id|.__syscall_nr|.nr|name",
 	 "id|name"},
 	{"irq",
 	 "type in {\"irq_handler_entry\", \"irq_entry\"} -> "
@@ -170,11 +172,12 @@ static int parse_words(struct pair *p, const char *text, struct error *e)
 
 int pair_parse(struct pair *p, const char *text, struct error *e)
 {
-	*p = (struct pair){0};
+	*p = (struct pair){.text = text};
 	for (size_t i = 0; i < COUNT_OF(presets); i++)
 		if (!strcmp(text, presets[i].name)) {
 			p->keys = presets[i].keys;
-			text = presets[i].pair;
+			p->syscalls = !strcmp(presets[i].name, "syscall");
+			p->text = text = presets[i].pair;
 			break;
 		}
 	if (parse_words(p, text, e))

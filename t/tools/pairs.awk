@@ -54,6 +54,11 @@ preset == "offcpu" && event == "sched_switch" && field("prev_pid") != 0 { put(fi
 preset == "syscall" && event == "sys_exit" { end(tid "," field("id"), field("id")) }
 preset == "syscall" && event == "sys_enter" { put(tid "," field("id")) }
 
+# the events of single system calls, where those of all are not there
+preset == "syscall" && event ~ /^sys_(enter|exit)$/ { all = 1 }
+preset == "syscall" && event ~ /^sys_exit_/ && !all { end(tid "," field("__syscall_nr"), event) }
+preset == "syscall" && event ~ /^sys_enter_/ && !all { put(tid "," field("__syscall_nr")) }
+
 preset == "irq" && event == "irq_handler_exit" { end(cpu "," field("irq"), field("irq")) }
 preset == "irq" && event == "irq_handler_entry" { put(cpu "," field("irq")) }
 
