@@ -217,6 +217,29 @@ static int drop_bad_values(struct stage *s, struct block *b)
 	return 0;
 }
 
+/* Events of two streams are on one axis only if their clocks have one name, as in trdecode. Clocks
+ * of ticks are compared by clocks.h, where that matters. */
+static int compare_clocks(struct stage *s, const struct block *b)
+{
+	const struct lane *lane = b->rows && b->nlanes ? b->lanes[0] : NULL;
+	const struct lane *first = s->first_lane;
+	struct error e;
+
+	if (!lane || !lane->clock || lane->clock->flags & CLOCK_TICKS)
+		return 0;
+	s->compared = s->in.head.stream_id;
+	if (!first)
+		s->first_lane = first = lane;
+	if (first->clock->name.number == lane->clock->name.number)
+		return 0;
+	error_set(&e, lane->source ? lane->source->name.text : s->in.file, NO_OFFSET,
+		  "its clock (%.100s) has nothing in common with that of %.200s (%.100s); decode "
+		  "both with one trdecode, where --offset FILE=TIME says how they meet",
+		  lane->clock->name.text, first->source ? first->source->name.text : "the first",
+		  first->clock->name.text);
+	return stage_fail(s, &e);
+}
+
 bool stage_next(struct stage *s, struct block *b)
 {
 	while (!s->stopped && !s->out.broken) {
@@ -229,6 +252,9 @@ bool stage_next(struct stage *s, struct block *b)
 			continue;
 		}
 		count(s, b);
+		if (s->one_axis && b->kind == BLOCK_EVENTS && s->compared != s->in.head.stream_id &&
+		    compare_clocks(s, b))
+			continue;
 		if (b->kind == BLOCK_END)
 			take_end(s);
 		if (drop_bad_values(s, b))

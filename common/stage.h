@@ -52,6 +52,11 @@ struct stage {
 	enum reads_values reads_values; /* set by the program: bad ones are taken out */
 	struct bad_values bad_values;
 	struct buffer told; /* what is wrong with them, the first things: for who passes it on */
+	/* a lane of the first stream whose clock counts ns, and the stream that was compared with
+	 * it */
+	bool one_axis; /* set by the program: times of all streams are compared, or on one axis */
+	const struct lane *first_lane;
+	uint64_t compared;
 	struct progress progress;
 	uint64_t events;	/* that came so far */
 	uint64_t bytes, offset; /* of earlier inputs, and of the present one */

@@ -175,6 +175,25 @@ good() {
 	run -0 pipe 'trdecode b b.trs >/dev/null'
 }
 
+@test "saved streams whose clocks have nothing in common are refused where their times meet" {
+	printf '[{"ph":"X","ts":1,"dur":2,"name":"f"}]' | tee x.json | trdecode -q -f chrome - >a.trs
+	trdecode -q "$DATA/uftrace/fib" >b.trs
+	for program in 'trencode -t chrome' 'trencode -t csv' 'trencode -t ctf -o x.ctf' 'trstat --timeline 1ms' \
+		'trstat -g time' 'trstat -a first' 'trstat -a rate' 'trstat --pair f->f' 'trfilter --since 0s 1'; do
+		run -2 --separate-stderr $program a.trs b.trs
+		[[ $stderr == *": its clock (mono"*") has nothing in common with that of "*" (trace); decode both with one trdecode"* ]] ||
+			fail "$program: $stderr"
+		run -2 pipe "cat a.trs b.trs | $program >/dev/null"
+	done
+	# sums, and lines for each input; one clock; one stream of two clocks
+	for program in trstat trencode 'trencode -t folded' 'trfilter 1'; do
+		run -0 $program -q -o x.out a.trs b.trs
+	done
+	run -0 trstat -a first b.trs b.trs
+	trdecode -q --offset x.json=0 -o both.trs "$DATA/uftrace/fib" x.json
+	run -0 trstat -a first both.trs
+}
+
 @test "--clock wall" {
 	need_shared uftrace
 	offset=$(sed -n 's/^utc_offset://p' "$U/new-basic/info")

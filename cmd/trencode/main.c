@@ -67,6 +67,8 @@ int main(int argc, char **argv)
 	settings.encode.output = common.output;
 	settings.encode.quiet = common.quiet;
 	if (!stage_open(&s, argv + optind, argc - optind, &common)) {
+		/* sums over stacks have no times */
+		s.one_axis = settings.encoder->report && !settings.encoder->block;
 		encode_stream(&s, settings.encoder, &settings.encode);
 		report_lost(&s, settings.strict);
 	}

@@ -187,6 +187,7 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 		o->limits.evaluation = f->evaluation;
 		w.select.limits = &o->limits;
 	}
+	s->one_axis = o->limits.since.from || o->limits.until.from;
 	if (stream ? create(s, o, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
 		return;
 	s->out.head_flags = HEAD_FILTERED | (w.whole_threads ? HEAD_WHOLE_THREADS : 0) |

@@ -46,6 +46,7 @@ int main(int argc, char **argv)
 		if (!line.settings.merge)
 			stage.reads_values =
 				line.alarms.count ? READS_ALL : query_reads_values(&query);
+		stage.one_axis = !line.settings.merge && query_has_times(&query);
 		if (line.settings.partial || line.settings.merge)
 			run_parts(&stage, &line.settings, &query, &line.alarms, argc, argv);
 		else if (line.settings.view == VIEW_SLOWEST)

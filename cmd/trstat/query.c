@@ -185,6 +185,18 @@ enum reads_values query_reads_values(const struct query *q)
 		       : READS_NO_VALUES;
 }
 
+bool query_has_times(const struct query *q)
+{
+	const struct settings *s = q->settings;
+	bool times =
+		s->view == VIEW_TIMELINE || s->interval || s->pair || q->keys.needs & NEEDS_TIME;
+
+	for (size_t i = 0; i < q->columns.count; i++)
+		times |= column_unit(&q->columns.column[i]) == UNIT_TIME ||
+			 q->columns.column[i].kind == COLUMN_RATE;
+	return times;
+}
+
 struct table query_table(const struct query *q)
 {
 	return (struct table){.columns = &q->columns,

@@ -57,6 +57,8 @@ void query_free(struct query *q);
 
 /* Does it look at arguments, return values or fields of events, and of which? */
 enum reads_values query_reads_values(const struct query *q);
+/* Does it compare times of events, or show them? */
+bool query_has_times(const struct query *q);
 
 /* What the table of a query is, apart from its groups. */
 struct table query_table(const struct query *q);
