@@ -244,8 +244,10 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 
 	if (flags & TYPE_INNER) {
 		/* what an exec that is on top is followed by tells what became of it */
-		if ((s->exec && s->exec == s->count) || (!s->count && !s->implicit))
+		if ((s->exec && s->exec == s->count) || (!s->count && !s->implicit)) {
+			c->apart++;
 			return CALLS_NONE;
+		}
 		f.inner = true;
 		f.depth = next_depth(s);
 	} else {

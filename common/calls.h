@@ -145,6 +145,7 @@ struct calls {
 	uint64_t unfinished; /* calls open at the end */
 	uint64_t dropped;    /* frames ended without their leave */
 	uint64_t outside;    /* calls in the kernel outside any call of the thread's: no calls */
+	uint64_t apart;	     /* enters with TYPE_INNER outside any call: no calls */
 	bool out_of_memory;
 };
 
@@ -159,6 +160,9 @@ enum calls_result {
 /* What outside counts, for remarks. */
 #define CALLS_OUTSIDE                                                                              \
 	"calls in the kernel outside any call of their task: left out, as by uftrace report"
+
+/* What apart counts. */
+#define CALLS_APART "times that a task was scheduled out outside any call: left out"
 
 void calls_init(struct calls *c, struct dictionary *d);
 void calls_free(struct calls *c);

@@ -30,6 +30,22 @@ sums() {
 	assert_output '["X",4123,4123,2988.111]'
 }
 
+@test "scheduling outside of calls is left out, and counted" {
+	trdecode -q "$DATA/uftrace/fib" | trfilter 'type =~ "^linux:sched-"' >sched.trs
+	n=$(trstat -q -g type -a count -F tsv sched.trs | awk '$1 == "linux:sched-out" { print $2 }')
+	[ "$n" -gt 10 ]
+	for t in chrome perfetto speedscope csv trace-cmd apitrace; do
+		run -0 trencode -t $t --tick 1ns -o out.$t sched.trs
+		assert_line "trencode: $n times that a task was scheduled out outside any call: left out"
+	done
+	for t in folded callgrind pprof; do
+		run -0 trencode -t $t -o out.$t sched.trs
+		assert_line "trencode: times that a task was scheduled out outside any call: left out: $n"
+	done
+	run -0 trencode -t lttng -o out.lttng sched.trs
+	refute_output --partial 'outside any call'
+}
+
 @test "counts and times are trstat's" {
 	stream "$DATA/uftrace/fib"
 	chrome
@@ -168,10 +184,9 @@ sums() {
 }
 
 @test "streams behind each other whose times step back are read as they were" {
-	need_shared uftrace trace-cmd
-	stream "$U/basic-pg"
-	mv x.trs one.trs
-	stream "$SHARED/trace-cmd/v6-fgraph.dat"
+	need_shared uftrace
+	trdecode -q --offset "$U/basic-pg=1000000s" "$U/basic-pg" | trsym -q >one.trs
+	stream "$U/args-spec"
 	cat one.trs x.trs >both.trs
 	mv both.trs x.trs
 	calls >theirs

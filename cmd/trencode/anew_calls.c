@@ -405,6 +405,7 @@ void anew_report(struct anew *a)
 		"calls in the kernel outlast the call that they are in: they end with it, and what "
 		"they took behind it is time of the call below");
 	anew_lost(a, a->target->told_apart ? 0 : a->calls.outside, CALLS_OUTSIDE);
+	anew_lost(a, a->target->told_apart ? 0 : a->calls.apart, CALLS_APART);
 	anew_lost(a, a->overlap.left_out,
 		  "calls overlap with others of their thread and are left out");
 	anew_lost(a, a->target->buffers ? 0 : a->with_buffer,

@@ -263,4 +263,6 @@ void spans_report(const struct spans *s, bool drop)
 		     s->unmatched);
 	if (s->calls.outside)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " " CALLS_OUTSIDE, s->calls.outside);
+	if (s->calls.apart)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " " CALLS_APART, s->calls.apart);
 }

@@ -248,6 +248,7 @@ void stack_profile_report(const struct stack_profile *s, const char *format)
 			 "where this shows");
 	remark(s->calls.unmatched, "", "leaves without an enter, left out");
 	remark(s->calls.outside, "", CALLS_OUTSIDE);
+	remark(s->calls.apart, "", CALLS_APART);
 	remark(s->instants, format, " calls only; other events left out");
 	remark(s->values, format, " no arguments; calls' ends that had some");
 	remark(s->gaps, "", "gaps, around which stacks may be wrong");
