@@ -1,5 +1,6 @@
 #include "symbols.h"
 #include "buffer.h"
+#include "escape.h"
 #include "nesting.h"
 #include "symbols_table.h"
 
@@ -89,6 +90,22 @@ int symbols_add(struct symbols *s, uint64_t start, uint64_t size, char type, con
 		return -1;
 	s->entry[s->count++] = (struct symbol){start, size, copy, type};
 	return 0;
+}
+
+int symbols_add_escaped(struct symbols *s, uint64_t start, uint64_t size, char type,
+			const char *name, size_t length)
+{
+	char *copy;
+	int result;
+
+	if (!memchr(name, '\\', length))
+		return symbols_add(s, start, size, type, name, length);
+	copy = strndup(name, length);
+	if (!copy)
+		return -1;
+	result = symbols_add(s, start, size, type, copy, escape_undo(copy, strlen(copy), '\\'));
+	free(copy);
+	return result;
 }
 
 static bool is_sorted(const struct symbols *s)

@@ -41,6 +41,9 @@ void symbols_free(struct symbols *s);
  */
 int symbols_add(struct symbols *s, uint64_t start, uint64_t size, char type, const char *name,
 		size_t length);
+/* The same of a text file of trencode, in which bytes may be written \xHH. */
+int symbols_add_escaped(struct symbols *s, uint64_t start, uint64_t size, char type,
+			const char *name, size_t length);
 
 /* Sort by start, stable. Returns 0, or -1 when memory is out. A sorted table costs one pass. */
 int symbols_sort(struct symbols *s);

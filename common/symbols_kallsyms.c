@@ -58,7 +58,7 @@ static int add_line(struct symbols *s, struct bounds *b, const char *p, size_t l
 	name = p + 3;
 	while (name < end && *name != '\t' && *name != ' ')
 		name++;
-	return symbols_add(s, address, 0, p[1], p + 3, (size_t)(name - p - 3));
+	return symbols_add_escaped(s, address, 0, p[1], p + 3, (size_t)(name - p - 3));
 }
 
 /* The same system call under a better name */

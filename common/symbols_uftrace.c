@@ -88,7 +88,8 @@ static int add_line(struct symbols *s, const struct line *line)
 		last->size = (uint32_t)(line->address - last->start);
 	if (is_end_mark(line))
 		return 0;
-	return symbols_add(s, line->address, line->size, line->type, line->name, line->length);
+	return symbols_add_escaped(s, line->address, line->size, line->type, line->name,
+				   line->length);
 }
 
 static int read_text(struct symbols *s, const char *text, size_t size)

@@ -235,7 +235,7 @@ events() {
 		trdecode x.$t | trsym -q >back.trs
 		table -g name -a count back.trs >got
 		grep -qF 'a\\x00b' got || fail "$t: $(cat got)"
-		grep -qF 'l\\x5cx00\\x' got || fail "$t: $(cat got)"
+		grep -qF -e 'l\\x5cx00\\x' -e 'l\\x00\\x41' got || fail "$t: $(cat got)"
 		table -g type,name -a count back.trs >got
 		grep -qF -e 'c\\x00d' -e c_x00d got || fail "$t: $(cat got)"
 	done
@@ -337,6 +337,28 @@ events() {
 	[[ $(grep -c 'apitrace reads the first only; --anew makes one of them' <<<"$stderr") == 1 ]]
 	run -0 --separate-stderr pipe "cat x.trs x.trs | trencode --anew -t apitrace -o x.trace"
 	[[ $stderr != *first* ]]
+}
+
+@test "names that a target escapes are read back as they were" {
+	printf '[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"a b $c"},{"ph":"i","pid":1,"tid":1,"ts":1,"name":"x:y z-1"},
+		{"ph":"i","pid":1,"tid":1,"ts":2,"name":"_x2a"},{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"w\\tk"}}]' |
+		trdecode -q -f chrome - >x.trs
+	trencode -q -t trace-cmd -o x.dat x.trs
+	trdecode -q x.dat | trsym -q >back.trs
+	run -0 trstat -q -g comm,name -a count -s name -F tsv back.trs
+	assert_line $'w\\tk\t_x2a\t1'
+	assert_line $'w\\tk\ta b $c\t1'
+	assert_line $'w\\tk\tx:y z-1\t1'
+	trencode -q -t uftrace -o x.uftrace x.trs
+	run -0 pipe "trdecode -q x.uftrace | trsym -q | trstat -q -g name -a count -s name -F tsv"
+	assert_line --regexp 'x:y z-1'
+	# names of a kernel that look like an escape stay
+	sed 's/^name: sched_switch$/name: sche_x2aitch/' "$DATA/trace-cmd/v6-fgraph.dat" >kernel.dat
+	run -0 pipe "trdecode -q kernel.dat | trstat -q -g type -a count -F tsv"
+	refute_line --partial '*'
+	need trace-cmd
+	run -0 pipe "trace-cmd report x.dat 2>/dev/null | grep -c x_x3ay_x20z_x2d1:"
+	assert_output 1
 }
 
 @test "a clock that counts something else than calls and returns is not said to" {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/escape.h"
 #include "common/formats/tracecmd.h"
 
 enum { EVENTS_MOST = 65534, ID_LIMIT = 65536, FIELDS_LIMIT = 1024 };
@@ -173,6 +174,23 @@ static size_t plain_size(const char *name, size_t n)
 		       : n;
 }
 
+/* The name as it was before it was escaped with that mark; 0: none. */
+static uint32_t name_of(struct tracecmd *t, const char *name, size_t n, char mark)
+{
+	uint32_t string;
+	char *copy;
+
+	if (!mark || !memchr(name, mark, n))
+		return writer_string(t->w, name, n);
+	copy = malloc(n);
+	if (!copy)
+		return 0;
+	memcpy(copy, name, n);
+	string = writer_string(t->w, copy, escape_undo(copy, n, mark));
+	free(copy);
+	return string;
+}
+
 static uint32_t declare_type(struct tracecmd *t, const struct tracecmd_event *v)
 {
 	struct field_entry fields[FIELDS_LIMIT + 1];
@@ -188,8 +206,10 @@ static uint32_t declare_type(struct tracecmd *t, const struct tracecmd_event *v)
 			       .fields = fields};
 
 	if (v->source) {
-		e.name = writer_string(w, f->name, plain_size(f->name, f->name_size));
-		e.group = writer_text(w, v->source->system);
+		char mark = f->escaped ? '_' : 0;
+
+		e.name = name_of(t, f->name, plain_size(f->name, f->name_size), mark);
+		e.group = name_of(t, v->source->system, strlen(v->source->system), mark);
 		e.declaration = writer_string(w, v->source->text, v->source->size);
 	} else {
 		char name[32];
@@ -280,7 +300,8 @@ int tracecmd_read_comms(struct tracecmd *t, struct error *e)
 static uint32_t comm_of(struct tracecmd *t, int32_t pid)
 {
 	uint32_t at = pid ? idmap_get(&t->comms, (uint32_t)pid) : 0;
-	const char *text, *end;
+	const char *text, *end, *recorder = t->h.recorder;
+	bool own = recorder && !strncmp(recorder, TRACECMD_OWN, sizeof TRACECMD_OWN - 1);
 
 	if (!at)
 		return writer_text(t->w, pid ? "<...>" : "<idle>");
@@ -288,7 +309,7 @@ static uint32_t comm_of(struct tracecmd *t, int32_t pid)
 	end = (char *)t->h.cmdlines.data + t->h.cmdlines.size;
 	while (text < end && *text == ' ')
 		text++;
-	return writer_string(t->w, text, strcspn(text, "\n"));
+	return name_of(t, text, strcspn(text, "\n"), own ? '\\' : 0);
 }
 
 static struct lane_entry lane_entry(const struct tracecmd *t, const struct tracecmd_reader *r)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/buffer.h"
+#include "common/formats/tracecmd.h"
 
 enum { FIELDS_LIMIT = 1024, OFFSET_LIMIT = 1 << 16 };
 
@@ -329,6 +330,7 @@ int format_parse(struct format *f, const char *text, size_t size, unsigned long_
 		struct span line = trim((struct span){text, newline ? newline : end});
 
 		if (begins(line, "name:") && !f->name) {
+			f->escaped = begins(line, TRACECMD_ESCAPED_NAME);
 			line.at += 5;
 			line = trim(line);
 			f->name = line.at;

@@ -26,6 +26,7 @@ struct format_field {
 struct format {
 	const char *name;
 	size_t name_size;
+	bool escaped; /* the name, and that of the system, see common/formats/tracecmd.h */
 	uint32_t id;
 	struct format_field *fields;
 	size_t nfields, fields_capacity;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/escape.h"
 #include "common/buffer.h"
 #include "uftrace.h"
 
@@ -124,6 +125,8 @@ int event_types_read(struct uftrace *u)
 		if (!users)
 			return -1;
 		t->users = users;
+		/* trencode writes blanks so, which uftrace does not have */
+		line[at + (int)escape_undo(line + at, strlen(line + at), '\\')] = '\0';
 		users[t->nusers++] = (struct user_event){id, line + at};
 	}
 	if (t->nusers)

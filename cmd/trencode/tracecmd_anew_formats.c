@@ -121,10 +121,11 @@ static int mark_name(struct tracecmd_formats *f, struct buffer *b)
 	return 0;
 }
 
-/* Add the format of a name of an event; body follows the id in its text. Types of one name that
- * have the same body are one. *id 0: none is left, nothing was added. */
+/* Add the format of a name of an event, own: whose name was escaped; body follows the id in its
+ * text. Types of one name that have the same body are one. *id 0: none is left, nothing was added.
+ */
 static int add_named(struct tracecmd_formats *f, struct dialect *d, struct text_ref system,
-		     const void *name, size_t n, struct text_ref body, uint16_t *id)
+		     const struct buffer *name, struct text_ref body, bool own, uint16_t *id)
 {
 	uint32_t had = f->bodies.count, number;
 	struct buffer b = {0};
@@ -134,7 +135,7 @@ static int add_named(struct tracecmd_formats *f, struct dialect *d, struct text_
 
 	*id = 0;
 	if (buffer_u32(&b, body.number) || buffer_append(&b, system.text, system.size + 1) ||
-	    (n && buffer_append(&b, name, n)))
+	    (name->size && buffer_append(&b, name->data, name->size)))
 		goto out;
 	number = intern(&f->bodies, b.data, b.size);
 	ids = number == INTERN_NONE ? NULL : array_reach(f->ids, &f->ids_size, number, sizeof *ids);
@@ -151,7 +152,7 @@ static int add_named(struct tracecmd_formats *f, struct dialect *d, struct text_
 	b.size -= 4;
 	at = system.size + 1;
 	f->text.size = 0;
-	if (mark_name(f, &b) || buffer_printf(&f->text, "name: ") ||
+	if (mark_name(f, &b) || buffer_printf(&f->text, own ? TRACECMD_ESCAPED_NAME : "name: ") ||
 	    buffer_append(&f->text, b.data + at, b.size - at) ||
 	    buffer_printf(&f->text, "\nID: %u", *id) ||
 	    buffer_append(&f->text, body.text, body.size) ||
@@ -190,8 +191,9 @@ static int add_kernels(struct tracecmd_formats *f, struct dialect *d, const stru
 	}
 	if (ftrace || !t->group.size)
 		return 1;
-	if (add_named(f, d, dialect_text(d, t->group.text, t->group.size), t->name.text,
-		      t->name.size, dialect_text(d, behind, strlen(behind)), &made->id))
+	if (add_named(f, d, dialect_text(d, t->group.text, t->group.size),
+		      &(struct buffer){.data = (uint8_t *)t->name.text, .size = t->name.size},
+		      dialect_text(d, behind, strlen(behind)), false, &made->id))
 		return -1;
 	made->raw = made->id;
 	return !made->id;
@@ -291,8 +293,8 @@ static int add_own(struct tracecmd_formats *f, struct dialect *d, const struct t
 		at += size;
 	}
 	if ((made->values ? buffer_printf(&f->text, VALUES_FIELD) : put_print(f, made)) ||
-	    add_named(f, d, dialect_text(d, system.data, system.size), name.data, name.size,
-		      dialect_text(d, f->text.data, f->text.size), &made->id))
+	    add_named(f, d, dialect_text(d, system.data, system.size), &name,
+		      dialect_text(d, f->text.data, f->text.size), true, &made->id))
 		goto out;
 	if (!made->id) {
 		made->id = TRACECMD_ID_PRINT;

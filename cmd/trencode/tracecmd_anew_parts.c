@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "common/formats/tracecmd.h"
+#include "common/version.h"
 #include "tracecmd_anew.h"
 
 /* Where neither programs nor the kernel have anything. */
@@ -44,12 +45,17 @@ static const char *clock_name(const struct anew *a, const struct lane *lane)
 	return ticks ? "counter" : "local";
 }
 
-/* As readers know the clock by this option only; appended as trdecode gives them. */
-static int put_clock_option(struct anew *a, const char *clock, struct error *e)
+/* As readers know the clock by this option only; appended as trdecode gives them. The version says
+ * who escaped the names. */
+static int put_options(struct anew *a, const char *clock, struct error *e)
 {
+	static const char version[] = TRACECMD_OWN " " TRUTILS_VERSION;
 	struct buffer b = {0};
 	size_t n = strlen(clock) + 3;
-	int result = buffer_u32(&b, TRACECMD_TRACECLOCK) || buffer_u32(&b, (uint32_t)n) ||
+	int result = buffer_u32(&b, TRACECMD_VERSION) || buffer_u32(&b, sizeof version) ||
+				     buffer_append(&b, version, sizeof version) ||
+				     buffer_u32(&b, TRACECMD_TRACECLOCK) ||
+				     buffer_u32(&b, (uint32_t)n) ||
 				     buffer_printf(&b, "[%s]", clock) || buffer_u8(&b, 0)
 			     ? error_no_memory(e)
 			     : dialect_meta(&a->d, "options", b.data, b.size, 0, e);
@@ -73,7 +79,7 @@ int tracecmd_parts_begin(struct anew *a, const struct lane *lane, struct error *
 					    sizeof header_page - 1, 0, e) ||
 			       dialect_meta(&a->d, "header_event", header_event,
 					    sizeof header_event - 1, 0, e) ||
-			       put_clock_option(a, clock, e)
+			       put_options(a, clock, e)
 		       ? -1
 		       : 0;
 }

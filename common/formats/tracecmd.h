@@ -51,6 +51,14 @@ enum tracecmd_option {
 
 enum { TRACECMD_COMPRESSED = 1 }; /* flag of a section */
 
+/* How the option VERSION begins in a trace.dat of trencode, where names of threads have \xHH for
+ * control characters. */
+#define TRACECMD_OWN "trencode"
+
+/* In a format of trencode, in place of "name: ": name and system have _xHH for what is no letter,
+ * digit or _. */
+#define TRACECMD_ESCAPED_NAME "name:  "
+
 /* Behind a name of an event, with a number: another event of that name, which has another layout.
  * trencode writes it; as it writes all else that is no letter or digit as _xHH, and a _ so only
  * where an x follows, no name of its own ends so. */
