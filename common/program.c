@@ -1,5 +1,7 @@
 #include "program.h"
 
+#include "failure.h"
+#include "output.h"
 #include "version.h"
 
 #include <errno.h>
@@ -147,14 +149,33 @@ static int print_asked(const struct start *s)
 	return STATUS_FAILED;
 }
 
-static int usage(const struct program *p, const struct error *e)
+int program_streams(const struct common_options *c)
 {
-	error_print(e);
-	fprintf(stderr, "Try '%s --help'\n", p->name);
+	return c->program && c->program->streams ? c->program->streams(c->ctx) : -1;
+}
+
+int program_failed(const struct common_options *c, const struct error *e)
+{
+	int flags = program_streams(c);
+	char cause[FAILURE_CAUSE];
+	struct output o;
+
+	if (flags < 0 || c->output || output_open(&o, NULL, OUTPUT_BINARY, NULL))
+		return STATUS_FAILED;
+	failure_cause(e, cause);
+	failure_write(&o, (uint32_t)flags, cause);
+	output_close(&o, STATUS_FAILED, NULL);
 	return STATUS_FAILED;
 }
 
-int program_usage(const struct program *p, const char *fmt, ...)
+static int usage(const struct common_options *c, const struct error *e)
+{
+	error_print(e);
+	fprintf(stderr, "Try '%s --help'\n", c->program->name);
+	return program_failed(c, e);
+}
+
+int program_usage(const struct common_options *c, const char *fmt, ...)
 {
 	struct error e = {.offset = NO_OFFSET};
 	va_list ap;
@@ -162,7 +183,16 @@ int program_usage(const struct program *p, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(e.what, sizeof e.what, fmt, ap);
 	va_end(ap);
-	return usage(p, &e);
+	return usage(c, &e);
+}
+
+/* An -o behind the option that is wrong. */
+static bool has_output(char **argv)
+{
+	while (*++argv)
+		if (!strncmp(*argv, "-o", 2) || !strncmp(*argv, "--o", 3))
+			return true;
+	return false;
 }
 
 static int start(struct start *s, int argc, char **argv)
@@ -174,9 +204,12 @@ static int start(struct start *s, int argc, char **argv)
 		return STATUS_FAILED;
 	}
 	if (collect_rows(s))
-		return program_usage(s->program, "out of memory");
-	if (options_parse(s->rows, s->n, argc, argv, take_option, s, &e))
-		return usage(s->program, &e);
+		return program_usage(s->common, "out of memory");
+	if (options_parse(s->rows, s->n, argc, argv, take_option, s, &e)) {
+		if (!s->common->output && has_output(argv))
+			s->common->output = "";
+		return usage(s->common, &e);
+	}
 	return s->print ? print_asked(s) : -1;
 }
 
@@ -186,7 +219,7 @@ int program_start(const struct program *p, int argc, char **argv, void *ctx,
 	struct start s = {.program = p, .ctx = ctx, .common = c};
 	int r;
 
-	*c = (struct common_options){.program = p};
+	*c = (struct common_options){.program = p, .ctx = ctx};
 	restore_sigpipe();
 	r = start(&s, argc, argv);
 	free(s.rows);

@@ -30,11 +30,15 @@ struct program {
 	   usage error. May be NULL where the table is empty. */
 	int (*option)(void *ctx, int key, const char *arg, struct error *e);
 	int words; /* operands before the files: expressions */
+	/* By its options: flags of HEAD (enum head_flags) of the stream that the program writes,
+	   -1: it writes none. May be NULL: it never does. */
+	int (*streams)(const void *ctx);
 };
 
 /* -o, --quiet, --verbose, --progress, which every program has. */
 struct common_options {
 	const struct program *program;
+	const void *ctx;    /* the program's own options */
 	const char *output; /* NULL: standard output */
 	bool quiet, verbose;
 	int progress; /* -1: never (--quiet), 0: if stderr is a terminal, 1: asked for */
@@ -69,9 +73,16 @@ int program_start(const struct program *p, int argc, char **argv, void *ctx,
 int program_stage(const struct program *p, int argc, char **argv, struct buffer *text);
 
 /* The rest of a usage error found after parsing (a missing operand): prints "name: what" and
-   "Try 'name --help'", returns 2. */
-int program_usage(const struct program *p, const char *fmt, ...)
+   "Try 'name --help'", and goes on as program_failed. Returns 2. */
+int program_usage(const struct common_options *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Flags of HEAD of the stream that the program writes by its options; -1: it writes none. */
+int program_streams(const struct common_options *c);
+
+/* The program ends because of this error, which was printed, before it has opened its output: where
+ * the next program of the pipe waits for a stream, it gets one that says so. Returns 2. */
+int program_failed(const struct common_options *c, const struct error *e);
 
 /*
  * The exit status of two parts of the work: it never gets better. FAILED, then DAMAGED, then

@@ -54,10 +54,7 @@ static int end_of_input(struct reader *r)
 		return no_stream(r, rest);
 	reader_close_input(r);
 	if (first && !rest)
-		return reader_damaged(
-			r, NO_OFFSET,
-			"empty: not even an event stream without events (did the program "
-			"before fail?)");
+		return reader_damaged(r, NO_OFFSET, "no input: did the previous command fail?");
 	if (rest)
 		return reader_damaged(r, at, marker ? READER_NO_END : READER_NO_BLOCK);
 	return wanted ? reader_damaged(r, at, "the stream ends before its last segment") : 2;

@@ -12,8 +12,11 @@ enum {
 
 int stage_fail(struct stage *s, const struct error *e)
 {
-	if (e->what[0] && !s->stopped)
+	if (e->what[0] && !s->stopped) {
 		error_print(e);
+		if (!s->cause[0])
+			failure_cause(e, s->cause);
+	}
 	s->stopped = true;
 	s->status = status_worse(s->status, STATUS_FAILED);
 	return -1;
@@ -125,8 +128,21 @@ static void input_failed(struct stage *s)
 		tell(s, e->file, e->offset, e->what);
 	}
 	s->status = status_worse(s->status, s->in.fatal ? STATUS_FAILED : STATUS_DAMAGED);
+	if (s->in.fatal && !s->cause[0])
+		failure_cause(e, s->cause);
 	if (s->filter)
 		writer_status(&s->out, STATUS_DAMAGED, e->what);
+}
+
+/* Nothing that a failed program has left out may pass for a result. */
+static void upstream_failed(struct stage *s, const char *cause)
+{
+	struct error e;
+
+	if (!s->cause[0])
+		snprintf(s->cause, sizeof s->cause, "%s", cause);
+	error_set(&e, s->in.file, NO_OFFSET, "the program that wrote this failed: %s", cause);
+	stage_fail(s, &e);
 }
 
 /* What upstream knows of damage reaches our END and our exit status. */
@@ -137,10 +153,13 @@ static void take_end(struct stage *s)
 	s->lost += end->lost;
 	s->lost_more |= (end->flags & END_LOST_MORE) != 0;
 	s->gaps += end->gaps;
-	if (end->status) {
+	if (end->status == STATUS_FAILED) {
+		upstream_failed(s, end->message.size ? end->message.text : "it does not say why");
+	} else if (end->status) {
 		const char *what = end->message.size ? end->message.text : "its decoder says so";
 
-		if (tell(s, "", NO_OFFSET, what) && !s->filter)
+		/* the last program of a pipe says it */
+		if (tell(s, "", NO_OFFSET, what) && !(s->filter && output_is_pipe(&s->output)))
 			warn(s->in.file, NO_OFFSET, "the trace was damaged: %s", what);
 		s->status = status_worse(s->status, STATUS_DAMAGED);
 	}
@@ -257,7 +276,7 @@ bool stage_next(struct stage *s, struct block *b)
 			continue;
 		if (b->kind == BLOCK_END)
 			take_end(s);
-		if (drop_bad_values(s, b))
+		if (s->stopped || drop_bad_values(s, b))
 			return false;
 		return !s->filter || s->holds || !pass_on(s, b);
 	}
@@ -288,6 +307,19 @@ int stage_pass(struct stage *s, struct block *b)
 	return s->stopped ? -1 : 0;
 }
 
+/* The last END. Of nothing, too, there is a whole stream with a status; and what came behind the
+ * last END of upstream is said in one more. */
+static int end_stream(struct stage *s)
+{
+	bool needed = !s->head_sent || s->out.status > s->out.sent_status;
+
+	if (s->out.broken || !(s->out.in_segment || needed))
+		return 0;
+	if (!s->out.in_segment && writer_begin(&s->out, s->out.stream_id))
+		return -1;
+	return writer_finish(&s->out);
+}
+
 int stage_finish(struct stage *s)
 {
 	struct error e;
@@ -297,15 +329,14 @@ int stage_finish(struct stage *s)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " more such places", s->damages - MESSAGES);
 	bad_values_report(&s->bad_values);
 	bad_values_free(&s->bad_values);
-	if (s->filter && !s->stopped && s->status != STATUS_FAILED && !s->head_sent &&
-	    writer_begin(&s->out, 0)) /* even of nothing there is a whole stream with a status */
+	if (s->filter && s->status == STATUS_FAILED)
+		writer_status(&s->out, STATUS_FAILED, s->cause);
+	if (s->filter && end_stream(s))
 		stage_fail(s, &s->out.error);
-	if (s->filter && s->out.in_segment) {
-		if (s->status == STATUS_FAILED)
-			writer_status(&s->out, STATUS_DAMAGED, "a program of the pipe failed");
-		if (writer_finish(&s->out))
-			stage_fail(s, &s->out.error);
-	}
+	/* a summary is written when all is well */
+	if (!s->filter && s->output_open && s->status == STATUS_FAILED && !s->output.failed &&
+	    program_streams(s->options) >= 0)
+		failure_write(&s->output, (uint32_t)program_streams(s->options), s->cause);
 	reader_close(&s->in);
 	buffer_free(&s->told);
 	if (s->output_open && output_close(&s->output, s->status, &e))

@@ -436,6 +436,7 @@ static int send_end(struct writer *w, uint32_t flags)
 	    buffer_align(b, 8))
 		return writer_no_memory(w);
 	part = (struct iovec){b->data, b->size};
+	w->sent_status = w->status;
 	w->in_segment = false;
 	w->more_follows = !(flags & END_LAST);
 	return writer_send_block(w, BLOCK_END, 0, &part, 1);
@@ -475,7 +476,7 @@ int writer_next_segment(struct writer *w)
 
 void writer_status(struct writer *w, uint32_t status, const char *message)
 {
-	if (!w->message[0] && message)
+	if ((!w->message[0] || status > w->status) && message)
 		snprintf(w->message, sizeof w->message, "%s", message);
 	if (status > w->status)
 		w->status = status;

@@ -51,6 +51,7 @@ struct writer {
 	bool lost_more, ever_lost_more; /* END_LOST_MORE: in the segment, in any */
 	uint32_t status;
 	char message[512];
+	uint32_t sent_status; /* of the last END */
 
 	/* the block being made */
 	uint8_t *rows, *row, *limit;
@@ -149,7 +150,8 @@ int writer_flush(void *writer);
 /* The same if the pending block is 50 ms old: for the border of an input block. */
 int writer_flush_old(struct writer *w);
 
-/* END will say that something was wrong (the first message stands). status as in program.h. */
+/* END will say that something was wrong: the first message of the worst status. status: DAMAGED or
+ * FAILED of program.h. */
 void writer_status(struct writer *w, uint32_t status, const char *message);
 
 /* The last END. 0 or -1. Does not close the output. */

@@ -27,7 +27,8 @@ struct decoding {
 	bool times_only; /* of rows: nothing else matters, and damage is not reported (last_time.h)
 			  */
 	int status;	 /* of damage found so far, program.h */
-	uint64_t lost;	 /* events that the recorders lost, in all segments */
+	struct error failure;	     /* what ended the program; "" nothing */
+	uint64_t lost;		     /* events that the recorders lost, in all segments */
 	const struct limits *limits; /* what is wanted; NULL: all (limits.h) */
 	uint64_t max_value;	     /* bytes of one call's values (--max-value); 0: MAX_VALUE */
 	unsigned descriptors;	     /* that decoders keep open, of DESCRIPTORS_KEPT */

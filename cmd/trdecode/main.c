@@ -11,12 +11,20 @@ static const struct decoder *const decoders[] = {
 	&decoder_stream, &decoder_uftrace, &decoder_tracecmd, &decoder_lttng,
 	&decoder_ctf,	 &decoder_chrome,  &decoder_apitrace, NULL};
 
+static int streams(const void *ctx)
+{
+	const struct settings *s = ctx;
+
+	return s->info ? -1 : 0;
+}
+
 static const struct program program = {
 	.name = "trdecode",
 	.operands = "INPUT...",
 	.purpose = "Decode traces into an event stream.",
 	.options = settings_rows,
 	.option = settings_option,
+	.streams = streams,
 };
 
 int main(int argc, char **argv)
@@ -26,9 +34,9 @@ int main(int argc, char **argv)
 	int status = program_start(&program, argc, argv, &s, &common);
 
 	if (status < 0 && s.json && !s.info)
-		status = program_usage(&program, "--json goes with --info");
+		status = program_usage(&common, "--json goes with --info");
 	if (status < 0 && optind == argc)
-		status = program_usage(&program, "no input");
+		status = program_usage(&common, "no input");
 	if (status < 0)
 		status = run_operands(&s, &common, argc, argv);
 	settings_free(&s);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/failure.h"
 #include "common/output.h"
 #include "facts.h"
 #include "identity.h"
@@ -12,9 +13,11 @@
 #include "last_time.h"
 #include "merge.h"
 
-static int fail(const struct error *e)
+static int fail(struct decoding *d, const struct error *e)
 {
 	error_print(e);
+	if (!d->failure.what[0])
+		d->failure = *e;
 	return STATUS_FAILED;
 }
 
@@ -31,22 +34,22 @@ static int print_info(struct input *inputs, int n, const struct settings *s,
 		if (!text)
 			error_set(&e, NULL, NO_OFFSET, "out of memory");
 		free(text);
-		return fail(&e);
+		return fail(d, &e);
 	}
 	text_init(text, &out);
 	facts_open(text, s->json);
 	for (int i = 0; i < n && status != STATUS_FAILED; i++) {
 		facts_begin(&f, text, s->json, inputs[i].name, i == 0);
 		if (inputs[i].decoder->info(&inputs[i], &f, &e))
-			status = fail(&e);
+			status = fail(d, &e);
 		facts_end(&f);
 	}
 	facts_close(text, s->json);
 	status = status_worse(status, d->status);
 	if (text_flush(text, &e))
-		status = fail(&e);
+		status = fail(d, &e);
 	if (output_close(&out, status, &e) && status != STATUS_FAILED)
-		status = fail(&e);
+		status = fail(d, &e);
 	free(text);
 	return status;
 }
@@ -60,14 +63,14 @@ static int decode(struct input *inputs, int n, struct decoding *d, struct limits
 	limits_begin(limits, w);
 	if (writer_command(w, argc, argv) || writer_begin(w, identity_of(inputs, n, d))) {
 		e = w->error;
-		return fail(&e);
+		return fail(d, &e);
 	}
 	for (int i = 0; i < n; i++)
 		if (inputs[i].decoder->begin(&inputs[i], &e))
-			return fail(&e);
+			return fail(d, &e);
 	if (merge_check_clocks(inputs, n, &e) || limits_times(limits, inputs, n, &e) ||
 	    merge_run(inputs, n, limits->last_time, &e))
-		return fail(&e);
+		return fail(d, &e);
 	return d->status;
 }
 
@@ -76,7 +79,7 @@ static void shift(struct input *in, const char *name, void *ctx)
 	settings_shift(ctx, in, name);
 }
 
-static int find_end(char **names, int n, struct settings *s)
+static int find_end(char **names, int n, struct settings *s, struct decoding *d)
 {
 	const struct last_time l = {.names = names,
 				    .n = n,
@@ -89,7 +92,7 @@ static int find_end(char **names, int n, struct settings *s)
 
 	if (!limits_from_end(&s->limits) || s->info)
 		return STATUS_OK;
-	return last_time_find(&l, &s->limits.end, &e) ? fail(&e) : STATUS_OK;
+	return last_time_find(&l, &s->limits.end, &e) ? fail(d, &e) : STATUS_OK;
 }
 
 static int run_inputs(struct input *inputs, int n, char **names, struct settings *s,
@@ -99,28 +102,29 @@ static int run_inputs(struct input *inputs, int n, char **names, struct settings
 	struct output out;
 	struct writer *w = d->writer;
 	struct progress progress;
+	char cause[FAILURE_CAUSE];
 	struct error e;
 	int status;
 
-	if (find_end(names, n, s))
+	if (find_end(names, n, s, d))
 		return STATUS_FAILED;
 	for (int i = 0; i < n; i++) {
 		if (input_twice(names, i, &e) ||
 		    input_open(&inputs[i], names[i], s->format, s->decoders, d, &e) ||
 		    input_same(inputs, i, &e) || inputs[i].decoder->open(&inputs[i], &e))
-			return fail(&e);
+			return fail(d, &e);
 	}
 	if (s->info)
 		return print_info(inputs, n, s, common, d);
 	for (int i = 0; i < n; i++)
 		settings_shift(s, &inputs[i], names[i]);
 	if (settings_check_offsets(s, &e))
-		return fail(&e);
+		return fail(d, &e);
 	if (output_open(&out, common->output, OUTPUT_BINARY, &e))
-		return fail(&e);
+		return fail(d, &e);
 	for (int i = 0; i < n; i++)
 		if (input_is(&inputs[i], &out, &e)) {
-			status = fail(&e);
+			status = fail(d, &e);
 			output_close(&out, status, &e);
 			return status;
 		}
@@ -130,8 +134,10 @@ static int run_inputs(struct input *inputs, int n, char **names, struct settings
 	w->progress = &progress;
 	progress_begin(&progress, common, output_is_file(&out));
 	status = decode(inputs, n, d, &s->limits, argv, argc);
-	if (status == STATUS_FAILED)
-		writer_status(w, STATUS_DAMAGED, "trdecode failed");
+	if (status == STATUS_FAILED) {
+		failure_cause(&d->failure, cause);
+		writer_status(w, STATUS_FAILED, cause);
+	}
 	if (s->strict && d->lost)
 		warn(NULL, NO_OFFSET, "the recorder lost %" PRIu64 " events (--strict)", d->lost);
 	if (s->strict && w->ever_lost_more)
@@ -139,10 +145,10 @@ static int run_inputs(struct input *inputs, int n, char **names, struct settings
 	if (s->strict && (d->lost || w->ever_lost_more))
 		status = status_worse(status, STATUS_DAMAGED);
 	if (!w->error.what[0] && (limits_end(&s->limits) || writer_finish(w)))
-		status = fail(&w->error);
+		status = fail(d, &w->error);
 	progress_end(&progress, w->sent_bytes, 0, w->sent_events);
 	if (output_close(&out, status, &e) && status != STATUS_FAILED)
-		status = fail(&e);
+		status = fail(d, &e);
 	return status;
 }
 
@@ -162,11 +168,14 @@ int run_operands(struct settings *s, const struct common_options *common, int ar
 	for (int i = 0; inputs && i < n; i++)
 		inputs[i].fd = -1;
 	if (!inputs || writer_init(&writer, &none, s->segment)) {
-		warn(NULL, NO_OFFSET, "out of memory");
 		free(inputs);
-		return STATUS_FAILED;
+		error_no_memory(&d.failure);
+		error_print(&d.failure);
+		return program_failed(common, &d.failure);
 	}
 	status = run_inputs(inputs, n, argv + optind, s, common, &d, argv, argc);
+	if (status == STATUS_FAILED && !writer.segment)
+		program_failed(common, &d.failure);
 	for (int i = 0; i < n; i++)
 		input_close(&inputs[i]);
 	status = status_worse(status, d.status);

@@ -68,10 +68,17 @@ static int take_meta(struct saved *s, struct error *e)
 	return 0;
 }
 
-static void was_damaged(struct input *in, const struct end *end)
+/* -1: it is the end of a program that failed. */
+static int take_end(struct input *in, const struct end *end, struct error *e)
 {
-	input_damage(in, in->name, NO_OFFSET, "the trace was damaged: %s",
-		     end->message.size ? end->message.text : "its decoder says so");
+	const char *what = end->message.size ? end->message.text : "it does not say why";
+
+	if (end->status == STATUS_FAILED)
+		return error_set(e, in->name, NO_OFFSET, "the program that wrote this failed: %s",
+				 what);
+	if (end->status)
+		input_damage(in, in->name, NO_OFFSET, "the trace was damaged: %s", what);
+	return 0;
 }
 
 /* Values are copied one by one: their definitions have other ids in the output. */
@@ -134,8 +141,8 @@ static int advance(struct saved *s, struct error *e)
 				input_damage_error(in, &s->in.error);
 			}
 		} else if (s->block.kind == BLOCK_END) {
-			if (s->in.end.status)
-				was_damaged(in, &s->in.end);
+			if (take_end(in, &s->in.end, e))
+				return -1;
 		}
 	}
 }
@@ -296,8 +303,8 @@ static int saved_info(struct input *in, struct facts *f, struct error *e)
 			segments++;
 			gaps += s->in.end.gaps;
 			lost += s->in.end.lost;
-			if (s->in.end.status)
-				was_damaged(in, &s->in.end);
+			if (take_end(in, &s->in.end, e))
+				return -1;
 		} else if (s->block.kind == BLOCK_HEAD) {
 			const struct head *h = &s->in.head;
 

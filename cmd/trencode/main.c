@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 	if (usual)
 		settings.encoder = usual;
 	if (settings.encode.tick && settings.encoder == &encoder_text)
-		return program_usage(&program, "--tick has no meaning for text: it shows ticks");
+		return program_usage(&common, "--tick has no meaning for text: it shows ticks");
 	settings.encode.output = common.output;
 	settings.encode.quiet = common.quiet;
 	if (!stage_open(&s, argv + optind, argc - optind, &common)) {

@@ -3,6 +3,13 @@
 
 #include "run.h"
 
+static int streams(const void *ctx)
+{
+	const struct settings *s = ctx;
+
+	return s->count || s->explain ? -1 : 0;
+}
+
 static const struct program program = {
 	.name = "trfilter",
 	.operands = "EXPR [FILE]...",
@@ -10,6 +17,7 @@ static const struct program program = {
 	.purpose = "Keep the events of a stream for which EXPR holds, as in 'name == \"main\"'.",
 	.options = settings_rows,
 	.option = settings_option,
+	.streams = streams,
 };
 
 int main(int argc, char **argv)
@@ -25,7 +33,7 @@ int main(int argc, char **argv)
 	settings_init(&o, argc, argv);
 	status = program_start(&program, argc, argv, &o, &common);
 	if (status < 0 && optind == argc)
-		status = program_usage(&program, "the expression is missing");
+		status = program_usage(&common, "the expression is missing");
 	if (status >= 0) {
 		settings_free(&o);
 		return status;
@@ -35,7 +43,7 @@ int main(int argc, char **argv)
 	if (settings_check(&o, &e) || limits_find_ends(&o.limits, files, n, &e) ||
 	    filter_compile(&f, argv[optind], &e)) {
 		error_print(&e);
-		status = STATUS_FAILED;
+		status = program_failed(&common, &e);
 	} else {
 		if (!stage_open(&s, files, n, &common))
 			run_filter(&s, &o, &f, argc, argv);

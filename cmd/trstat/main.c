@@ -8,12 +8,20 @@
 #include "partial.h"
 #include "run.h"
 
+static int streams(const void *ctx)
+{
+	const struct command_line *line = ctx;
+
+	return line->settings.partial ? HEAD_SUMMARY : -1;
+}
+
 static const struct program program = {
 	.name = "trstat",
 	.operands = "[FILE]...",
 	.purpose = "Print tables of the calls and events of a stream.",
 	.options = command_line_rows,
 	.option = command_line_option,
+	.streams = streams,
 };
 
 int main(int argc, char **argv)
@@ -34,7 +42,7 @@ int main(int argc, char **argv)
 	    (!line.settings.merge && query_parse(&query, &line.settings, &e))) {
 		query_free(&query);
 		alarms_free(&line.alarms);
-		return program_usage(&program, "%s", e.what);
+		return program_usage(&common, "%s", e.what);
 	}
 	if (line.diff.asked) {
 		query_free(&query);

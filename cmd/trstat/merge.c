@@ -183,7 +183,7 @@ int merge_run(struct stage *stage, struct settings *settings, struct query *q, s
 		if (summaries_block(&ss, &block, &e))
 			bad = stage_fail(stage, &e);
 	}
-	if (!bad)
+	if (!bad && !stage->stopped)
 		summaries_damaged(&ss);
 	bad = bad || join(&m, &ss);
 	summaries_free(&ss);

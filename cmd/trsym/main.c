@@ -48,12 +48,19 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	return -1;
 }
 
+static int streams(const void *ctx)
+{
+	(void)ctx;
+	return 0;
+}
+
 static const struct program program = {
 	.name = "trsym",
 	.operands = "[FILE]...",
 	.purpose = "Add symbols to the places of an event stream.",
 	.options = option_rows,
 	.option = option,
+	.streams = streams,
 };
 
 /* What the resolver knows grows, and symbols go out. */
@@ -92,7 +99,7 @@ int main(int argc, char **argv)
 	if (settings.kallsyms && kallsyms_read(&kernel, settings.kallsyms, &e)) {
 		error_print(&e);
 		kallsyms_free(&kernel);
-		return STATUS_FAILED;
+		return program_failed(&common, &e);
 	}
 	resolver.lines = settings.lines;
 	resolver.tables = tables_new(&(struct tables_options){settings.sysroot, kernel.symbols,

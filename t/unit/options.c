@@ -139,7 +139,8 @@ static void printing(void)
 
 static void starting(void)
 {
-	static const struct program p = {"prog", "INPUT...", "Does a thing.", table, take_key, 1};
+	static const struct program p = {"prog", "INPUT...", "Does a thing.", table, take_key,
+					 1,	 NULL};
 	struct common_options c;
 	struct seen s = {""};
 	char *all[] = {"prog", "-o", "x", "-qv", "--verbose", "in", "--progress", NULL};
@@ -156,7 +157,8 @@ static void starting(void)
 
 static void stages(void)
 {
-	static const struct program p = {"prog", "WORD INPUT...", "Does it.", table, take_key, 1};
+	static const struct program p = {"prog", "WORD INPUT...", "Does it.", table, take_key, 1,
+					 NULL};
 	char *line[] = {"prog", "-o", "x", "-q", "a == 1", "--fo", "lttng", "in", "-v", NULL};
 	char *bad[] = {"prog", "--format", NULL};
 	struct common_options c;

@@ -137,6 +137,23 @@ static void test_clean(void)
 	free(b.data);
 }
 
+/* Damage that comes when all was passed on. */
+static void test_behind_the_end(void)
+{
+	struct blob b = stream(0, 50, NULL), junk = {malloc(b.size + 20), b.size + 20};
+
+	memcpy(junk.data, b.data, b.size);
+	memcpy(junk.data + b.size, "what is no stream...", 20);
+	run_bytes(&first, junk, true, false);
+	run_bytes(&second, first.out, false, false);
+	ok(first.status == 1 && first.rows == 50, "junk behind the stream");
+	ok(second.status == 1 && second.rows == 50 && strstr(second.errors, "no event stream any"),
+	   "reaches the next program");
+	free(first.out.data);
+	free(junk.data);
+	free(b.data);
+}
+
 /* Two filters and a last program behind a stream: what each says and returns. */
 static void pipe_of_three(struct blob b, bool some)
 {
@@ -156,7 +173,8 @@ static void test_damage(void)
 		ok(first.status == 1 && lines(first.errors) == 1 &&
 			   strstr(first.errors, "end mark") && strstr(first.errors, ": 0x"),
 		   "a cut stream: the first says it");
-		ok(second.status == 1 && !*second.errors, "the second passes it on");
+		ok(second.status == 1 && lines(second.errors) == 1,
+		   "the second, which writes a file, too");
 		ok(third.status == 1 && lines(third.errors) == 1 && third.rows > 4000,
 		   "the last says it again and ends with 1");
 	}
@@ -170,8 +188,9 @@ static void test_damage(void)
 	free(b.data);
 	b = stream(0, 50, "77.dat: a record is cut");
 	pipe_of_three(b, true);
-	ok(first.status == 1 && !*first.errors && second.status == 1 && !*second.errors,
-	   "what the decoder met is passed on");
+	ok(first.status == 1 && strstr(first.errors, "77.dat: a record is cut") &&
+		   second.status == 1 && strstr(second.errors, "77.dat: a record is cut"),
+	   "what the decoder met is said, and passed on");
 	ok(third.status == 1 && strstr(third.errors, "77.dat: a record is cut"), "to the last");
 	free(b.data);
 	b = stream(700, 5000, NULL);
@@ -191,19 +210,24 @@ static void test_nothing(void)
 	struct blob b = {NULL, 0};
 
 	pipe_of_three(b, false);
-	ok(first.status == 1 && lines(first.errors) == 1 && strstr(first.errors, "empty"),
+	ok(first.status == 1 && lines(first.errors) == 1 && strstr(first.errors, "no input"),
 	   "empty input is damage");
-	ok(second.status == 1 && !*second.errors, "the filter makes a stream of it");
-	ok(third.status == 1 && strstr(third.errors, "empty"), "that says so");
+	ok(second.status == 1 && lines(second.errors) == 1, "the filter makes a stream of it");
+	ok(third.status == 1 && strstr(third.errors, "no input"), "that says so");
 	b.data = (uint8_t *)"this is a text, no stream of events";
 	b.size = 30;
 	run_bytes(&first, b, false, false);
 	ok(first.status == 2 && lines(first.errors) == 1 &&
 		   strstr(first.errors, "not an event stream"),
 	   "what is no stream");
-	run_bytes(&first, b, true, false);
-	ok(first.status == 2 && !first.out.size, "gives no stream");
-	free(first.out.data);
+	pipe_of_three(b, false);
+	ok(first.status == 2, "a filter fails");
+	ok(second.status == 2 && lines(second.errors) == 1 &&
+		   strstr(second.errors, "program that wrote this failed: stage: ") &&
+		   strstr(second.errors, "not an event stream"),
+	   "the next one fails of it");
+	ok(third.status == 2 && !strcmp(third.errors, second.errors),
+	   "and the last, for its cause");
 	b = stream(0, 0, NULL);
 	pipe_of_three(b, true);
 	ok(!first.status && !second.status && !third.status && !third.rows,
@@ -224,7 +248,7 @@ static void test_inputs(void)
 	   "an input that is not there");
 	ok(first.rows == 200, "the others are read");
 	run_bytes(&second, first.out, false, false);
-	ok(second.status == 1 && second.rows == 200, "the program behind knows");
+	ok(second.status == 2 && strstr(second.errors, "/nonexistent"), "the program behind knows");
 	free(first.out.data);
 	paths[1] = path;
 	run(&first, paths, 3, true, true);
@@ -290,6 +314,7 @@ int main(void)
 	test_clean();
 	test_damage();
 	test_nothing();
+	test_behind_the_end();
 	test_inputs();
 	test_output_fails();
 	test_many_messages();

@@ -1,0 +1,20 @@
+/*
+ * failure.h - a stream that says only why the program that should have made it failed
+ */
+#ifndef TR_FAILURE_H
+#define TR_FAILURE_H
+
+#include <stdint.h>
+
+struct error;
+struct output;
+
+enum { FAILURE_CAUSE = 1200 };
+
+/* Write "program: file: offset: what is wrong", as error_print prints it. */
+void failure_cause(const struct error *e, char cause[FAILURE_CAUSE]);
+
+/* Write the whole stream: a HEAD with these flags, and an END. Errors are ignored. */
+void failure_write(struct output *o, uint32_t head_flags, const char *cause);
+
+#endif

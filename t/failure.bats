@@ -1,0 +1,115 @@
+# A program that failed: those behind it in the pipe name the cause, end with 2 and leave no file.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	trdecode -o s.trs "$DATA/apitrace/v6.trace"
+}
+
+# after COMMAND CAUSE [some]: COMMAND fails, after some events, and so does all that reads its output
+after() {
+	local p
+	for p in trstat 'trstat --fail-if "count > 0"' 'trencode' 'trencode -t ndjson' 'trfilter -c 1' \
+		'trsym | trstat' 'trfilter 1 | trsym | trencode'; do
+		run -2 --separate-stderr pipe "$1 2>own | $p"
+		[[ ${3-} ]] || assert_output ''
+		[[ $stderr == tr*': <stdin>: the program that wrote this failed: '*"$2"* ]]
+		[[ ${3-} ]] || ! grep -v ': <stdin>: the program that wrote this failed: ' <<<"$stderr"
+	done
+	echo old >old.file
+	cp old.file want
+	for p in 'trfilter 1' trsym trstat trencode 'trencode -t chrome' 'trencode -t trace-cmd' 'trencode -t parquet' \
+		'trdecode -'; do
+		run -2 pipe "$1 | $p -o old.file"
+		run -2 pipe "$1 | $p -o new.file"
+		assert [ ! -e new.file ]
+		cmp old.file want
+	done
+	for p in uftrace lttng ctf; do
+		run -2 pipe "$1 | trencode -t $p -o new.dir"
+		assert [ ! -e new.dir ]
+	done
+}
+
+@test "an expression that is none" {
+	after "trfilter 'cpuu == ' s.trs" 'trfilter: expression, column 9: a field, a number or a string expected, not the end'
+}
+
+@test "an option that is none" {
+	after 'trfilter --bogus 1 s.trs' "trfilter: unknown option '--bogus'"
+	after 'trsym --bogus s.trs' "trsym: unknown option '--bogus'"
+	after 'trdecode' 'trdecode: no input'
+}
+
+@test "inputs that cannot be opened, or are no traces" {
+	after 'trdecode /none' 'trdecode: /none: cannot open: No such file or directory'
+	after 'trfilter 1 /none' 'trfilter: /none: cannot open: No such file or directory'
+	after 'trsym s.trs /none' 'trsym: /none: cannot open: No such file or directory' some
+	after 'trsym --kallsyms=/none s.trs' 'trsym: /none: cannot open: No such file or directory'
+	echo 'a text, and nothing else' >text
+	after 'trfilter 1 text' 'trfilter: text: is not an event stream (trdecode makes one of a trace)'
+}
+
+@test "clocks that do not meet" {
+	trdecode -o u.trs "$DATA/uftrace/fib"
+	run -2 trdecode -q s.trs u.trs
+	after 'trdecode s.trs u.trs' '--offset FILE=TIME says how they meet' some
+}
+
+@test "summaries" {
+	run -2 --separate-stderr pipe 'trstat --partial /none 2>own | trstat --merge'
+	assert_equal "$stderr" 'trstat: <stdin>: the program that wrote this failed: trstat: /none: cannot open: No such file or directory'
+	assert_output ''
+	run -2 pipe 'trfilter "a ==" s.trs 2>own | trstat --partial 2>own | trstat --merge 2>&1'
+	assert_output --partial 'trfilter: expression, column 5'
+	run -2 pipe 'trdecode /none | trstat --partial -o new.part'
+	assert [ ! -e new.part ]
+}
+
+@test "what is saved of it says so, too" {
+	trfilter 'cpuu == ' s.trs >failed.trs || true
+	for p in trdecode 'trfilter 1' trsym trstat trencode 'trdecode --info'; do
+		run -2 pipe "$p failed.trs 2>&1 >/dev/null"
+		assert_output --partial 'failed.trs: the program that wrote this failed: trfilter: expression, column 9'
+	done
+}
+
+@test "nothing but a stream goes where one is expected" {
+	run -2 --separate-stderr trfilter -c 'cpuu == ' s.trs
+	assert_output ''
+	run -2 --separate-stderr trdecode --info /none
+	assert_output ''
+	run -2 --separate-stderr trstat --bogus s.trs
+	assert_output ''
+	run -2 --separate-stderr trfilter --bogus 1 s.trs -o x.trs
+	assert_output ''
+	assert [ ! -e x.trs ]
+}
+
+@test "damage is said by the last program, which may be a filter" {
+	head -c -8 s.trs >cut.trs
+	trfilter -o damaged.trs 1 cut.trs 2>own || [ $? = 1 ]
+	for p in 'trfilter 1' trsym; do
+		run -1 pipe "$p -o x.trs damaged.trs 2>&1"
+		assert_output --partial 'damaged.trs: the trace was damaged: the stream ends without its end mark'
+		run -1 pipe "$p damaged.trs 2>own | trstat 2>&1 >/dev/null"
+		assert_output --partial 'trstat: <stdin>: the trace was damaged: '
+		assert [ ! -s own ]
+	done
+}
+
+@test "damage behind the last end is passed on" {
+	{ cat s.trs; echo 'what is no stream'; } >junk.trs
+	trstat -q s.trs >want
+	for p in 'trfilter 1' trsym 'trfilter 1 | trsym'; do
+		run -1 pipe "{ cat junk.trs | $p | trstat -q; } 2>err"
+		assert_output "$(<want)"
+		grep -q 'trstat: <stdin>: the trace was damaged: this is no event stream any more' err
+	done
+}
+
+@test "no input" {
+	run -1 pipe ': | trstat 2>&1 >/dev/null'
+	assert_output 'trstat: <stdin>: no input: did the previous command fail?'
+}
