@@ -183,13 +183,14 @@ static int append_gap(struct attributes *a, const struct event *ev, struct buffe
 
 int attributes_meta(struct attributes *a, const struct meta *m)
 {
+	const struct source *source =
+		m->source ? pool_at(&a->dictionary->sources, m->source) : NULL;
+
+	if (!source || strcmp(source->format.text, "trace-cmd") != 0)
+		return 0;
 	if (!a->messages)
 		a->messages = calloc(1, sizeof *a->messages);
-	return a->messages
-		       ? kernel_messages_meta(
-				 a->messages,
-				 m->source ? pool_at(&a->dictionary->sources, m->source) : NULL, m)
-		       : -1;
+	return a->messages ? kernel_messages_meta(a->messages, source, m) : -1;
 }
 
 static int append_message(struct attributes *a, const struct event *ev, struct buffer *to)

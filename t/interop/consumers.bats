@@ -136,6 +136,9 @@ valid() {
 	valid
 	trdecode -q "$DATA/trace-cmd/v6-fgraph.dat" >x.trs
 	valid
+	# without calls
+	trdecode -q "$DATA/trace-cmd/v6-date.dat" >x.trs
+	valid
 }
 
 @test "and it does find a wrong unit" {
