@@ -160,6 +160,8 @@ enum field_role {
 	ROLE_CPU = 7,
 	ROLE_TID = 8,
 	ROLE_CALL = 9, /* u32 in the fixed part: number of the call among its source's */
+	ROLE_ROW = 10, /* what the row says anyway: its thread, the depth and name of its call */
+	ROLE_ARGUMENTS = 11, /* text: arguments and return values of a call, an object of JSON */
 };
 
 enum definition_kind {

@@ -173,3 +173,77 @@ counts() {
 	run -0 --separate-stderr trencode -t ctf -o one one.trs
 	[[ $stderr != *threads* ]] || fail "$stderr"
 }
+
+# Names, times and arguments of all calls and events of a stream on standard input
+rows() {
+	trencode -q -t ndjson | jq -c 'select(.type | startswith("core_marker") | not) | [.name, .ts, .dur, .args]' | sort
+}
+
+@test "read back, calls have their arguments and return values, and nothing else" {
+	need jq
+	local source
+	for source in apitrace/threads.trace apitrace/v6.trace uftrace/fib lttng/v2.6-le64-packed.tar.gz; do
+		rm -rf out
+		trdecode -q "$DATA/$source" | trsym -q >x.trs
+		ctf
+		rows <x.trs >want
+		trdecode -q out | rows | diff want -
+	done
+}
+
+@test "read back, what the enter says stays where the leave says something, too" {
+	need jq
+	need_shared uftrace
+	trdecode -q "$SHARED/uftrace/args-spec" | trsym -q >x.trs
+	ctf
+	rows <x.trs >want
+	grep -q '"arg1":-1,"arg2":-300,"arg3":70000,"arg4":-5000000000,"return":-704963005}' want
+	trdecode -q out | rows | diff want -
+	trencode -q -t lttng -o legacy x.trs
+	run -0 pipefail "trdecode -q legacy | trencode -q -t ndjson | jq -c 'select(.name == \"ints\").args'"
+	assert_line --index 0 '{"arguments":"-1, -300, 70000, -5000000000","return":"-704963005"}'
+	run -0 pipefail "trdecode -q legacy | trencode -q -t ndjson | jq -c 'select(.name == \"__cxa_atexit\").args'"
+	assert_line --index 0 null
+}
+
+@test "an object of JSON that is none is a text" {
+	local text i=0
+	for text in '{"a":1' '{"a":bogus}' '{"a":01}' '{"a":1,}' '{a:1}' '{"a":"\q"}' "$(printf '{"a":%0100d' 0 | tr 0 '[')"; do
+		rm -rf x
+		mkdir x
+		cat >x/metadata <<-END
+			/* CTF 1.8 */
+			typealias integer { size = 8; align = 8; } := u8;
+			trace { major = 1; minor = 8; byte_order = le; };
+			event { name = "entry"; model.emf.uri = "urn:trutils:enter"; fields := struct { string _name; u8 _depth; string _args; }; };
+		END
+		printf 'f\0\0%s\0' "$text" >x/s
+		run -0 pipefail "trdecode x | trencode -q -t ndjson | jq -r '.args.args'"
+		assert_output "$text"
+	done
+}
+
+@test "markers of a clock that begins long before the trace are announced with the first event" {
+	need jq
+	trdecode -q "$DATA/uftrace/fib" | trsym -q >x.trs
+	trencode -q -t lttng -o legacy x.trs
+	first=$(trdecode --info x.trs | awk '/^first time/ { print $NF }')
+	[ "$first" -gt 1000000000 ]
+	run -0 pipefail "trdecode -q legacy | trencode -q -t ndjson | jq -s 'map(.ts) | min'"
+	assert_output "$first"
+}
+
+@test "a file of a CPU has that CPU's number in its name" {
+	local f
+	for f in v7-zstd-split-lost v7-zlib-sched-irq-timer v7-zstd-instances; do
+		trdecode -q "$DATA/trace-cmd/$f.dat" >x.trs
+		ctf
+		for file in out/cpu_*; do
+			rm -rf one
+			mkdir one
+			cp out/metadata "$file" one
+			run -0 pipe "trdecode -q one | trstat -q -g cpu -a count -F tsv | tail -n +2 | cut -f 1"
+			assert_output "$(sed 's/.*cpu_\([0-9]*\).*/\1/' <<<"$file")"
+		done
+	done
+}

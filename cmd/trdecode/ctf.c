@@ -162,7 +162,7 @@ static int open_trace(struct ctf *ctf, const char *member, struct error *e)
 {
 	struct ctf_trace *t =
 		array_grow(ctf->traces, &ctf->traces_capacity, ctf->ntraces, sizeof *t);
-	const struct ctf_env *domain;
+	const struct ctf_env *domain, *tracer;
 
 	if (!t)
 		return error_no_memory(e);
@@ -175,6 +175,8 @@ static int open_trace(struct ctf *ctf, const char *member, struct error *e)
 		return -1;
 	}
 	ctf->ntraces++;
+	tracer = ctf_env_find(&t->metadata, "tracer_name");
+	t->own = tracer && tracer->text && !strcmp(tracer->text, "trencode");
 	domain = ctf_env_find(&t->metadata, "domain");
 	t->kernel = domain && domain->text && !strcmp(domain->text, "kernel");
 	return 0;

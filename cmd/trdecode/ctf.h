@@ -76,6 +76,7 @@ struct ctf_class {
 	enum ctf_action action;
 	struct ctf_spot argument[2];
 	uint32_t string;       /* number of the string, of SWITCH, BIN_INFO and CALL_TEXT */
+	uint32_t arguments;    /* number of the string, of CALL_TEXT */
 	uint32_t comm_string;  /* of the comm, where it is one, + 1; 0 */
 	struct ctf_spot depth; /* of CALL_TEXT */
 	uint32_t *definitions; /* that values name */
@@ -100,6 +101,12 @@ enum { CTF_DATA_SCOPES = 3, CTF_FIELDS = 256 };
 static inline bool ctf_is_own(const struct ctf_part *p)
 {
 	return p->role >= CTF_TIME_BEGIN && p->role <= CTF_SEQUENCE_NUMBER;
+}
+
+/* Does a context tell the thread with it? */
+static inline bool ctf_is_thread(const struct ctf_part *p)
+{
+	return p->role >= CTF_TID && p->role <= CTF_COMM;
 }
 
 /* Who has an event or a packet, as far as it tells. */
@@ -145,6 +152,7 @@ struct ctf_trace {
 	struct ctf_class *classes;
 	size_t nclasses;
 	bool kernel; /* threads follow from sched_switch */
+	bool own;    /* trencode wrote it */
 	uint32_t source;
 	struct ctf_cpu *cpus;
 	size_t ncpus, cpus_capacity;

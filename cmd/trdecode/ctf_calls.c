@@ -59,7 +59,7 @@ void ctf_calls_classify(struct ctf_class *c)
 		c->per_cpu = events[i].per_cpu;
 		c->action = events[i].action;
 	}
-	c->string = CTF_NO_STRING;
+	c->string = c->arguments = CTF_NO_STRING;
 	/* of an event that trencode wrote */
 	for (size_t i = 0; c->declared->uri && i < sizeof own / sizeof *own; i++)
 		if (!strncmp(c->declared->uri, own[i].uri, strlen(own[i].uri))) {

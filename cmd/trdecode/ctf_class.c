@@ -114,6 +114,9 @@ static void note_roles(struct ctf_class *c, const struct ctf_part *p, uint32_t a
 	if (c->call_kind == CALL_TEXT && !strcmp(name, "name") && p->kind == CTF_STRING &&
 	    c->string == CTF_NO_STRING)
 		c->string = string;
+	if (c->call_kind == CALL_TEXT && !strcmp(name, "args") && p->kind == CTF_STRING &&
+	    c->arguments == CTF_NO_STRING)
+		c->arguments = string;
 	if (c->action == CTF_SWITCH && !strcmp(name, "next_tid") && size)
 		spot(&c->argument[0], at, size);
 	if (c->action == CTF_SWITCH && !strcmp(name, "next_comm")) {

@@ -150,6 +150,12 @@ static uint32_t declare_field(struct ctf_class *c, struct ctf_part *p, struct fi
 	if (f->kind == FIELD_STRING) {
 		f->where = WHERE_STRING;
 		f->offset = (*string)++;
+		if (c->call_kind == CALL_TEXT)
+			f->role = f->offset == c->string      ? ROLE_ROW
+				  : f->offset == c->arguments ? ROLE_ARGUMENTS
+							      : ROLE_NONE;
+		if (c->stream->trace->own && ctf_is_thread(p))
+			f->role = ROLE_ROW;
 		return 0;
 	}
 	f->where = WHERE_FIXED;
@@ -164,6 +170,8 @@ static uint32_t declare_field(struct ctf_class *c, struct ctf_part *p, struct fi
 			p->definition = declare_labels(c->stream->trace->ctf, p);
 		f->definition = p->definition;
 	}
+	if ((int32_t)f->offset == c->depth.at || (c->stream->trace->own && ctf_is_thread(p)))
+		f->role = ROLE_ROW;
 	if ((int32_t)f->offset == c->call.at && c->call_kind == CALL_ADDRESS)
 		f->role = ROLE_ADDRESS;
 	return 0;

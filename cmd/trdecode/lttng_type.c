@@ -49,8 +49,29 @@ static bool is_named(const struct lttng_field *f, const char *name)
 	return f->name && f->name_size == strlen(name) && !memcmp(f->name, name, f->name_size);
 }
 
+/* Fields that trencode puts before and after those of an event. */
+static enum field_role told_role(const struct lttng_field *f)
+{
+	static const char *const row[] = {"_tid", "_pid", "_comm", "_depth", "_function", "_at"},
+				 *const text[] = {"_arguments", "_outputs", "_return"};
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+		if (is_named(f, row[i]))
+			return ROLE_ROW;
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+		if (f->kind == LTTNG_STRING && is_named(f, text[i]))
+			return ROLE_ARGUMENTS;
+	return f->kind == LTTNG_STRING && f->name_size >= 6 && f->name[0] == '_' &&
+			       (!memcmp(f->name + f->name_size - 6, "_enter", 6) ||
+				!memcmp(f->name + f->name_size - 6, "_leave", 6))
+		       ? ROLE_ROW
+		       : ROLE_NONE;
+}
+
 static enum field_role field_role(const struct lttng_marker *m, const struct lttng_field *f)
 {
+	if (m->told.tid)
+		return told_role(f);
 	if (f->kind == LTTNG_STRING)
 		return ends_with(m->name, "printk") && is_named(f, "string") ? ROLE_MESSAGE
 									     : ROLE_NONE;

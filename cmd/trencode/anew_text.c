@@ -217,7 +217,7 @@ int anew_text_values(struct buffer *b, const struct dictionary *d, const struct 
 
 bool anew_is_own_field(const struct type *t, const struct field *f)
 {
-	if (f->role == ROLE_SOURCE_TIME)
+	if (f->role == ROLE_SOURCE_TIME || f->role == ROLE_ROW)
 		return true;
 	return (t->declaration.size || f->role == ROLE_TID) && !strncmp(f->name.text, "common_", 7);
 }

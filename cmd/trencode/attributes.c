@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "attribute_members.h"
 #include "attribute_values.h"
 #include "common/buffer_file.h"
 #include "common/field.h"
@@ -118,7 +119,33 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 
 bool attribute_wanted(const struct field *f)
 {
-	return f->name.size && f->role != ROLE_CALL && strncmp(f->name.text, "common_", 7) != 0;
+	return f->name.size && f->role != ROLE_CALL && f->role != ROLE_ROW &&
+	       strncmp(f->name.text, "common_", 7) != 0;
+}
+
+/* Arguments of a call that were written as one text. */
+static int append_arguments(struct attributes *a, const struct field *f,
+			    const struct attribute *text, struct buffer *to)
+{
+	const char *at = text->text, *end = at + text->number, *name;
+	struct attribute item = *text;
+	size_t n;
+
+	if (!text->number)
+		return 0;
+	if (!attribute_is_object(at, text->number)) {
+		/* of LTTng: "_return" */
+		n = f->name.size > 1 && f->name.text[0] == '_';
+		item.name =
+			dictionary_text(a->dictionary, f->name.text + n, f->name.size - n).number;
+		return append(a, to, &item);
+	}
+	while (attribute_member(&at, end, &item, &name, &n)) {
+		item.name = dictionary_text(a->dictionary, name, n).number;
+		if (append(a, to, &item))
+			return -1;
+	}
+	return 0;
 }
 
 static int append_fields(struct attributes *a, const struct event *ev, struct buffer *to)
@@ -130,12 +157,16 @@ static int append_fields(struct attributes *a, const struct event *ev, struct bu
 	for (uint32_t i = 0; i < ev->type->nfields; i++) {
 		const struct field *f = &ev->type->fields[i];
 
-		if (!attribute_wanted(f))
+		/* the TSC of an event that trencode wrote */
+		if (!attribute_wanted(f) ||
+		    (f->role == ROLE_SOURCE_TIME && field_by_role(ev->type, ROLE_ROW)))
 			continue;
 		if (attribute_field(&source, ev, f, &item))
 			return -1;
 		item.name = f->name.number;
-		if (append(a, to, &item))
+		if (f->role == ROLE_ARGUMENTS && item.kind == ATTRIBUTE_TEXT
+			    ? append_arguments(a, f, &item, to)
+			    : append(a, to, &item))
 			return -1;
 	}
 	return 0;

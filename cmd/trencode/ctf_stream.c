@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,6 +22,7 @@ static struct ctf_file *new_file(struct ctf_files *f, uint32_t key, enum ctf_str
 {
 	struct ctf_file *files = array_grow(f->files, &f->capacity, f->count, sizeof(*files));
 	struct ctf_file *file;
+	unsigned same = 1;
 	char name[64];
 	int n;
 
@@ -29,12 +31,18 @@ static struct ctf_file *new_file(struct ctf_files *f, uint32_t key, enum ctf_str
 		return NULL;
 	}
 	f->files = files;
-	n = snprintf(name, sizeof name, "%s_%zu", stream == CTF_OF_CPU ? "cpu" : "thread",
-		     f->count);
 	file = &files[f->count];
 	*file = (struct ctf_file){.stream = (uint8_t)stream, .next = f->first[key]};
-	if (stream == CTF_OF_CPU && lane->flags & LANE_HAS_CPU)
+	n = snprintf(name, sizeof name, "thread_%zu", f->count);
+	if (stream == CTF_OF_CPU) {
 		file->cpu = lane->cpu;
+		for (size_t i = 0; i < f->count; i++)
+			same += files[i].stream == CTF_OF_CPU && files[i].cpu == lane->cpu;
+		n = snprintf(name, sizeof name, "cpu_%" PRId32, lane->cpu);
+		/* of another source, or after a step back */
+		if (same > 1)
+			n = snprintf(name, sizeof name, "cpu_%" PRId32 "_%u", lane->cpu, same);
+	}
 	if (tree_output_member(&f->tree, name, (size_t)n, &file->member, e))
 		return NULL;
 	f->first[key] = (uint32_t)++f->count;

@@ -11,7 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BLOCK_MOST = 64 * 1024, BLOCKS = 4 << 20, META_MOST = 64 * 1024, IDS = 65536 };
+enum {
+	SECOND = 1000000000,
+	BLOCK_MOST = 64 * 1024,
+	BLOCKS = 4 << 20,
+	META_MOST = 64 * 1024,
+	IDS = 65536
+};
 
 struct channel {
 	uint32_t name;	       /* in state.names */
@@ -45,6 +51,7 @@ struct state {
 	struct lttng_tracefile *files; /* number 0: metadata_0 */
 	size_t files_capacity, nfiles;
 	uint32_t metadata;
+	uint64_t first;	  /* TSC at which markers are announced, at least */
 	struct use *uses; /* by type */
 	size_t uses_size;
 	struct place_of_lane *lanes;
@@ -206,7 +213,7 @@ static bool number_in(const char *text, const char *name, uint64_t *value)
 }
 
 /* Before the first event: what the headers say. */
-static int begin_trace(struct state *s, struct error *e)
+static int begin_trace(struct state *s, uint64_t first, struct error *e)
 {
 	struct lttng_constants *c = &s->constants;
 	const char *text;
@@ -227,14 +234,20 @@ static int begin_trace(struct state *s, struct error *e)
 	if (file_of(s, "metadata", 8, 0, &s->metadata, e))
 		return -1;
 	/* readers take the trace's first TSC from here */
-	return lttng_block_begin(&s->files[s->metadata], c->start_tsc) ? error_no_memory(e) : 0;
+	if (lttng_block_begin(&s->files[s->metadata], c->start_tsc))
+		return error_no_memory(e);
+	/* a clock that starts long before the trace: markers are announced with the first event */
+	if (!c->start_tsc && !c->seconds && !c->microseconds && c->frequency == SECOND)
+		s->first = first;
+	return 0;
 }
 
 static int announce(struct state *s, uint32_t id, const struct buffer *payload, struct error *e)
 {
 	struct lttng_tracefile *f = &s->files[s->metadata];
 
-	return lttng_block_event(&s->tree, &s->constants, f, id, f->last, payload->data,
+	return lttng_block_event(&s->tree, &s->constants, f, id,
+				 f->last > s->first ? f->last : s->first, payload->data,
 				 (uint32_t)payload->size, BLOCK_MOST, e);
 }
 
@@ -374,7 +387,7 @@ static int lttng_event(struct encoding *en, const struct event *ev, struct error
 
 	if (ev->lane->source != s->source && check_source(s, ev->lane->source, e))
 		return -1;
-	if (!s->begun && (begin_trace(s, e) || announce_core(s, e)))
+	if (!s->begun && (begin_trace(s, ev->time, e) || announce_core(s, e)))
 		return -1;
 	if (ev->type->kind == KIND_GAP)
 		return take_gap(s, ev, e);
@@ -408,7 +421,7 @@ static int lttng_end(struct encoding *en, struct error *e)
 	if (!s->source)
 		return error_set(e, NULL, NO_OFFSET,
 				 "nothing of an LTTng trace came: none can be written");
-	if (!s->begun && (begin_trace(s, e) || announce_core(s, e)))
+	if (!s->begun && (begin_trace(s, 0, e) || announce_core(s, e)))
 		return -1;
 	for (size_t i = 0; i < s->nfiles; i++) {
 		struct lttng_tracefile *f = &s->files[i];

@@ -4,7 +4,7 @@
  * Every type of event is a marker of the channel that its group names. As LTTng tells of threads
  * only by the switches between them, each marker begins with the fields _tid, _pid and _comm; those
  * of calls have _enter or _leave, the function's name, _function, a number of it, _depth or _call,
- * and _arguments or _return; events at a place have it as _at.
+ * and _arguments or _outputs and _return; events at a place have it as _at.
  * trdecode understands them. The TSC counts nanoseconds; blocks and announcements are those of the
  * encoder of LTTng's own streams.
  */
@@ -117,7 +117,8 @@ static int make_format(struct written *w, const struct type *t, struct buffer *b
 	if (w->place && buffer_printf(b, " _at %%s"))
 		return -1;
 	/* some arguments come back with the return */
-	if (w->values && buffer_printf(b, " _arguments %%s%s", w->leave ? " _return %s" : ""))
+	if (w->values &&
+	    buffer_printf(b, w->leave ? " _outputs %%s _return %%s" : " _arguments %%s"))
 		return -1;
 	for (uint32_t i = 0; i < w->nfields; i++)
 		if (!w->fields[i].size &&

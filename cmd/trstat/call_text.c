@@ -160,7 +160,8 @@ static int put_fields(struct buffer *b, const struct event *e)
 		int bad = 0;
 
 		field_get(e, f, 0, &v);
-		if (v.form == FORM_NONE || f->role == ROLE_CALL || f->role == ROLE_SOURCE_TIME)
+		if (v.form == FORM_NONE || f->role == ROLE_CALL || f->role == ROLE_ROW ||
+		    f->role == ROLE_SOURCE_TIME)
 			continue;
 		if ((b->size > before && buffer_append(b, ", ", 2)) ||
 		    buffer_append(b, f->name.text, f->name.size) || buffer_u8(b, '='))
