@@ -83,6 +83,11 @@ static int read_clock(struct dictionary_entry *en)
 	} key = {c.wall, c.name.number, c.flags};
 	bool fresh;
 
+	/* a wall clock needs nothing added */
+	if (!(c.flags & CLOCK_HAS_WALL))
+		c.wall = key.wall = 0;
+	if (c.flags & CLOCK_IS_WALL)
+		c.flags = key.flags |= CLOCK_HAS_WALL;
 	p = dictionary_by_content(en, ENTRY_CLOCK, &en->d->clocks, &key, sizeof key, &fresh);
 	if (!p)
 		return -1;

@@ -88,6 +88,10 @@ static int next_block(struct reader *r, struct block *b)
 		reader_go_on_behind_damage(r);
 		return -1;
 	}
+	if (r->cut) {
+		r->cut = false;
+		return reader_damaged(r, r->offset, "the block before this one has a wrong length");
+	}
 	if (reader_check_order(r, b))
 		return -1;
 	b->offset = r->offset;

@@ -118,8 +118,7 @@ int reader_check_version(struct reader *r, const struct block *b)
 		return 0;
 	r->in_segment = r->open_stream = false;
 	r->lossy = r->hurt = true;
-	/* a head that was cut has any number */
-	if (!r->head.major && major && major < 100) {
+	if (!r->head.major) {
 		reader_close_input(r);
 		r->fatal = true;
 		return error_set(&r->error, r->file, NO_OFFSET,

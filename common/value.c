@@ -113,8 +113,10 @@ bool values_value(struct values *v, struct value *out)
 	case VALUE_NEGATIVE:
 		if (!uleb(v, &out->number))
 			return false;
+		/* it has no more than the negative numbers of 64 bits */
+		v->bad = out->number > NEGATIVE_MOST;
 		out->number = -out->number;
-		return true;
+		return !v->bad;
 	case VALUE_UINT:
 	case VALUE_POINTER: return uleb(v, &out->number);
 	case VALUE_FLOAT:
@@ -144,7 +146,20 @@ bool values_value(struct values *v, struct value *out)
 
 bool values_what(struct values *v, uint8_t *what, uint64_t *index)
 {
-	return !v->bad && v->at != v->end && byte(v, what) && uleb(v, index);
+	const uint8_t *p;
+	size_t n;
+
+	while (!v->bad && v->at != v->end) {
+		v->detail = v->at;
+		if (!byte(v, what) || !uleb(v, index))
+			break;
+		if (detail_known(*what))
+			return true;
+		if (!run(v, &p, &n))
+			break;
+		v->detail = v->at;
+	}
+	return false;
 }
 
 /* An ENUM's number. */
@@ -337,33 +352,27 @@ int values_copy(struct buffer *b, const uint8_t *tail, size_t n,
 {
 	struct values whole, part;
 	struct detail d;
+	const uint8_t *done = tail;
 
-	for (values_begin(&whole, tail, n); values_detail(&whole, &d);) {
-		const uint8_t *end = whole.at;
+	for (values_begin(&whole, tail, n); values_detail(&whole, &d); done = whole.at) {
 		struct value v;
 
-		/* d is known to be sound: walk it again, value by value */
-		values_begin(&part, tail, (size_t)(end - tail));
-		if (value_put_detail(b, d.what, d.index))
+		/* what is of unknown kinds goes as it is */
+		if (buffer_append(b, done, (size_t)(whole.detail - done)) ||
+		    value_put_detail(b, d.what, d.index))
 			return -1;
-		{
-			uint8_t what;
-			uint64_t index;
-
-			byte(&part, &what);
-			uleb(&part, &index);
-		}
-		while (part.at < end) {
+		/* d is known to be sound: walk it again, value by value */
+		values_begin(&part, whole.detail, (size_t)(whole.at - whole.detail));
+		values_what(&part, &d.what, &d.index);
+		while (part.at < whole.at) {
 			const uint8_t *from = part.at;
 
 			if (!values_value(&part, &v) ||
 			    copy_one(b, &v, from, (size_t)(part.at - from), map, ctx))
 				return -1;
 		}
-		n -= (size_t)(end - tail);
-		tail = end;
 	}
-	return whole.bad ? -1 : 0;
+	return whole.bad || buffer_append(b, done, (size_t)(whole.at - done)) ? -1 : 0;
 }
 
 bool values_copy_is_same(const uint8_t *tail, size_t n,

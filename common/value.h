@@ -2,7 +2,7 @@
  * value.h - arguments and return values: tagged trees in the tail of a row (trstream(5), VALUES)
  *
  *     tail   = detail*
- *     detail = u8 what, uleb index, value
+ *     detail = u8 what, uleb index, value; of another what: uleb length, bytes
  *     value  = u8 tag, ...
  *
  * Every value can be stepped over without knowing what it is for. Trees are at most VALUE_DEPTH
@@ -21,12 +21,21 @@ enum {
 	VALUE_INDEX_LIMIT = 65536, /* number of an argument */
 };
 
+#define NEGATIVE_MOST (1ull << 63) /* magnitude of a NEGATIVE */
+
 enum detail_kind {
 	DETAIL_ARGUMENT = 1, /* index: number of the argument from 1 */
 	DETAIL_RETURN = 2,
 	DETAIL_BACKTRACE = 3, /* an ARRAY of FRAMEs, innermost first; index 0 */
 	DETAIL_FLAGS = 4,     /* UINT: the source's flags of the call; index 0 */
+	DETAIL_KINDS
 };
+
+/* Of a kind that is not known here there is a length: it is stepped over, and copied. */
+static inline bool detail_known(uint8_t what)
+{
+	return what && what < DETAIL_KINDS;
+}
 
 enum value_tag {
 	VALUE_NULL = 0,
@@ -76,12 +85,14 @@ struct detail {
 
 struct values {
 	const uint8_t *at, *end;
-	bool bad; /* the bytes are no list of values */
+	const uint8_t *detail; /* where the present detail begins, behind those of unknown kinds */
+	bool bad;	       /* the bytes are no list of values */
 };
 
 static inline void values_begin(struct values *v, const uint8_t *tail, size_t n)
 {
-	*v = (struct values){tail, n ? tail + n : tail, false}; /* tail may be NULL */
+	/* tail may be NULL */
+	*v = (struct values){.at = tail, .end = n ? tail + n : tail, .detail = tail};
 }
 
 /* Are these bytes a list of details whose values all make sense? */

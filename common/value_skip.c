@@ -74,6 +74,8 @@ step(const uint8_t *p, const uint8_t *end, uint64_t *children)
 	case VALUE_FALSE:
 	case VALUE_TRUE: return p;
 	case VALUE_NEGATIVE:
+		p = p < end && *p < 0x80 ? p + 1 : step_uleb(p, end, &n);
+		return n > NEGATIVE_MOST ? NULL : p;
 	case VALUE_UINT:
 	case VALUE_POINTER: return p < end && *p < 0x80 ? p + 1 : step_uleb(p, end, &n);
 	case VALUE_FLOAT: return step_bytes(p, end, 4);
@@ -195,7 +197,8 @@ bool values_sound(const uint8_t *tail, size_t n)
 		case DETAIL_FLAGS:
 			p = p < end && *p == VALUE_UINT ? step_uleb(p + 1, end, &index) : NULL;
 			break;
-		default: p = step_all(p, end);
+		case DETAIL_RETURN: p = step_all(p, end); break;
+		default: p = step_run(p, end);
 		}
 	}
 	return p || !n;

@@ -260,7 +260,7 @@ example() {
 	[[ $stderr == *'mark.trace: 0x2: chunk 0: the trace ends inside of its header'* ]]
 	run -1 trstat s
 	: >empty.trace
-	run -2 trdecode empty.trace
+	run -2 errors trdecode empty.trace
 }
 
 @test "--info: a call that has not returned ends its frame, names are escaped" {
@@ -340,10 +340,10 @@ example() {
 
 @test "what is no trace is refused" {
 	printf '\006\006\000' >bare
-	run -2 trdecode bare
+	run -2 errors trdecode bare
 	assert_output --partial 'not a trace of a known format'
 	printf 'at\007\000\000\000\005\020\007\000\000\000\000' >seven
-	run -2 trdecode seven
+	run -2 errors trdecode seven
 	assert_output --partial 'unsupported trace format version 7'
 }
 
@@ -352,13 +352,13 @@ example() {
 		'attachment; caf\303\251\n' 'attention \303\244\303\266\303\274\n'; do
 		# shellcheck disable=SC2059 # it is a format
 		printf "$text" >attach.txt
-		run -2 trdecode -o s attach.txt
+		run -2 errors trdecode -o s attach.txt
 		assert_output 'trdecode: attach.txt: not a trace of a known format'
-		run -2 trdecode -f apitrace -o s - <attach.txt
+		run -2 errors trdecode -f apitrace -o s - <attach.txt
 		assert_output 'trdecode: <stdin>: not a trace of the format apitrace'
 	done
 	seq -f 'at %g o clock' 1000 >attach.txt
-	run -2 trdecode -o s attach.txt
+	run -2 errors trdecode -o s attach.txt
 	# a length that is damaged, and a trace behind it
 	for byte in 2 3 4 5; do
 		for bit in 1 8 16 64 128; do
@@ -375,7 +375,7 @@ example() {
 	# as compiled Python of version 3.11 begins
 	printf '\247\015\015\012\000\000\000\000\244\214\017\150\304\023\000\000\343\000' >x.pyc
 	head -c 100 /dev/zero >>x.pyc
-	run -2 trdecode x.pyc
+	run -2 errors trdecode x.pyc
 	assert_output 'trdecode: x.pyc: not a trace of a known format'
 }
 
@@ -442,14 +442,14 @@ damage_byte() {
 }
 
 @test "--offset in ticks: a number, and not to before the beginning" {
-	run -2 trdecode --offset="$T/v6.trace=-2" -o s "$T/v6.trace"
+	run -2 errors trdecode --offset="$T/v6.trace=-2" -o s "$T/v6.trace"
 	assert_output --partial 'before the time 0'
-	run -2 trdecode --offset="$T/v6.trace=5s" -o s "$T/v6.trace"
+	run -2 errors trdecode --offset="$T/v6.trace=5s" -o s "$T/v6.trace"
 	assert_output --partial 'counts ticks'
 	run -0 pipe "cat $T/v6.trace | trdecode --offset=-=5 - | trfilter -c 'time < 5'"
 	assert_output 0
 	trdecode "$T/v6.trace" >s
-	run -2 trdecode --offset=s=5s -o again s
+	run -2 errors trdecode --offset=s=5s -o again s
 	assert_output --partial 'counts ticks'
 }
 
@@ -479,7 +479,7 @@ damage_byte() {
 	done
 	pipe 'cat raw | zstd -qc --long=28' >x.trace
 	for format in apitrace uftrace; do
-		run -2 trdecode -f $format -o s x.trace
+		run -2 errors trdecode -f $format -o s x.trace
 		assert_output 'trdecode: x.trace: 0x0: frame 0: it asks for a window of 256 MiB, and at most 128 MiB are kept'
 	done
 	# behind a frame that is read it costs what follows
@@ -493,7 +493,7 @@ damage_byte() {
 	[ "${#lines[@]}" -ge 3 ]
 	# one segment of 1 GiB: the size of what is in it is what must be kept
 	printf '\x28\xb5\x2f\xfd\xa0\x00\x00\x00\x40\x01\x00\x00' >one.trace
-	run -2 trdecode -o s one.trace
+	run -2 errors trdecode -o s one.trace
 	assert_output --partial 'a window of 1024 MiB'
 }
 
@@ -555,7 +555,7 @@ damage_byte() {
 	run -0 --separate-stderr pipe 'trdecode --max-value=1K x.trace | trencode --all-calls'
 	assert_line --index 0 '0 f(a = blob(128), b = 1)'
 	for size in 0 63 257M much; do
-		run -2 trdecode --max-value=$size x.trace
+		run -2 errors trdecode --max-value=$size x.trace
 		assert_output --partial 'takes a size from 64 to 256M'
 	done
 	need_shared apitrace

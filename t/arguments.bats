@@ -190,6 +190,6 @@ two() {
 	calls sides 6 "${e# || }"
 	rows sides 14 "!(${e# || })"
 	e=$(printf ' || arg.n == %d' {1..3000})
-	run -2 trfilter -c "${e# || }" sides.trs
+	run -2 errors trfilter -c "${e# || }" sides.trs
 	assert_output 'trfilter: expression: more than 2048 conditions joined with such on whole calls'
 }

@@ -80,7 +80,7 @@ profile() {
 	run -1 trdecode -o s x.json
 	assert_output "trdecode: x.json: 0x10: an event's time cannot be"
 	echo '{"a": 1}' >x.json
-	run -2 trdecode x.json
+	run -2 errors trdecode x.json
 }
 
 @test "times in quotes are times; what has none is told with its offset" {
@@ -139,9 +139,9 @@ profile() {
 	run -0 pipefail "trdecode -f chrome x.json | trstat -a count -F tsv"
 	assert_line $'x\t1'
 	echo '{"a": 1}' >x.json
-	run -2 trdecode -f chrome -o s x.json
+	run -2 errors trdecode -f chrome -o s x.json
 	assert_output "trdecode: x.json: no traceEvents are in this JSON"
-	run -2 trdecode -f lttng x.json
+	run -2 errors trdecode -f lttng x.json
 	assert_output "trdecode: x.json: not a trace of the format lttng"
 }
 

@@ -112,7 +112,7 @@ unpack() {
 	run -1 trdecode -o s .
 	assert_line "trdecode: ./metadata: line 3: type 'nosuch_t' is not declared, before 'magic'"
 	printf 'no metadata' >metadata
-	run -2 trdecode .
+	run -2 errors trdecode .
 	assert_output --partial 'not a trace of a known format'
 }
 
@@ -155,11 +155,11 @@ made() {
 	unpack kinds
 	local d=kinds/ust/uid/0/64-bit
 	echo '{"a": 1}' | tee kinds/no.json >$d/no.json
-	run -2 trdecode $d/no.json
+	run -2 errors trdecode $d/no.json
 	assert_output "trdecode: $d/no.json: not a trace of a known format"
-	run -2 trdecode kinds/no.json
+	run -2 errors trdecode kinds/no.json
 	assert_output "trdecode: kinds/no.json: not a trace of a known format"
-	run -2 trdecode $d/metadata
+	run -2 errors trdecode $d/metadata
 	assert_output "trdecode: $d/metadata: metadata alone hold no events: give the directory around them"
 	run -0 trdecode --info $d/ch_0
 	assert_line --regexp '^format +ctf$'
@@ -306,10 +306,10 @@ same() {
 	run -0 pipefail "trdecode x | trstat -a count -q -F tsv"
 	assert_line $'e\t2'
 	sed -i '1i /* CTF 1.9 */' x/metadata
-	run -2 trdecode x
+	run -2 errors trdecode x
 	assert_output 'trdecode: x/metadata: 0x0: the version is CTF 1.9: only 1.8 can be read'
 	sed -i '1s/1.9/1.8/; s/minor = 8/minor = 9/' x/metadata
-	run -2 trdecode x
+	run -2 errors trdecode x
 	assert_output 'trdecode: x/metadata: the version is CTF 1.9: only 1.8 can be read'
 	# the other trace of the directory is read
 	mkdir two

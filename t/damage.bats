@@ -283,7 +283,7 @@ sweep() {
 	# so little of it does not tell what it was
 	run -1 trdecode -o s cut.bin
 	assert_output 'trdecode: cut.bin: 0x64: member 0: the file ends inside of it'
-	run -2 trdecode -f uftrace cut.bin
+	run -2 errors trdecode -f uftrace cut.bin
 	assert_output 'trdecode: cut.bin: 0x64: the archive ends early or is damaged (member 0: the file ends inside of it)'
 	tar -C "$DATA/uftrace" -cf - fib | xz >fib.tar.xz
 	head -c -100 fib.tar.xz >cut.bin
@@ -298,11 +298,11 @@ sweep() {
 	{ printf trstrm2; tail -c +8 s.trs; } >marker
 	{ head -c 40 s.trs; printf '\2'; tail -c +42 s.trs; } >head.trs
 	for p in trdecode trsym 'trfilter 1==1' trstat trencode; do
-		run -2 $p marker
+		run -2 errors $p marker
 		assert_output "${p%% *}: marker: is an event stream of version 2, which is not known here"
 		run -2 pipe "$p head.trs 2>&1 >/dev/null"
 		assert_output "${p%% *}: head.trs: is an event stream of version 2.0, which is not known here"
-		run -2 $p ''
+		run -2 errors $p ''
 		assert_output "${p%% *}: '': cannot open: No such file or directory"
 	done
 	run -1 pipe 'cat s.trs head.trs | trstat 2>&1 >/dev/null'

@@ -210,7 +210,7 @@ good() {
 	trdecode --clock=wall w.trs | trstat -F tsv -g type -a first,last -s type | diff wall -
 	run -2 pipe "trdecode --clock wall '$U/basic-pg' >/dev/null"
 	assert_output "trdecode: $U/basic-pg: the trace does not tell its wall time (--clock wall)"
-	run -2 trdecode --clock sundial "$FIB"
+	run -2 errors trdecode --clock sundial "$FIB"
 	assert_line "trdecode: --clock takes raw or wall, not 'sundial'"
 }
 
@@ -227,7 +227,7 @@ good() {
 	calls recording | diff want -
 	trdecode parts.trs | table | diff want -
 	for size in 63 x 1.5X; do
-		run -2 trdecode --segment "$size" recording
+		run -2 errors trdecode --segment "$size" recording
 		assert_line --partial '--segment takes a size of at least 64 bytes'
 	done
 }
@@ -257,7 +257,7 @@ good() {
 }
 
 @test "--info of every recording is JSON" {
-	run -2 trdecode --json "$FIB"
+	run -2 errors trdecode --json "$FIB"
 	assert_line "trdecode: --json goes with --info"
 	need_shared uftrace
 	for d in "$U"/*/; do
@@ -272,11 +272,11 @@ good() {
 	trdecode -o fib.trs "$FIB"
 	run -0 trdecode -f uftrace -o out "$FIB"
 	run -0 trdecode --format=stream -o out fib.trs
-	run -2 trdecode -f stream -o none "$FIB"
+	run -2 errors trdecode -f stream -o none "$FIB"
 	assert_output "trdecode: $FIB: not a trace of the format stream (but of uftrace)"
-	run -2 trdecode -f uftrace -o none fib.trs
+	run -2 errors trdecode -f uftrace -o none fib.trs
 	assert_output --partial 'not a trace of the format uftrace'
-	run -2 trdecode -f tape -o none fib.trs
+	run -2 errors trdecode -f tape -o none fib.trs
 	assert_line "trdecode: no such format: 'tape'"
 	[ ! -e none ]
 }
@@ -285,19 +285,19 @@ good() {
 	mkdir directory
 	: >empty
 	echo text >text
-	run -2 trdecode -o none nobody
+	run -2 errors trdecode -o none nobody
 	assert_output 'trdecode: nobody: cannot open: No such file or directory'
-	run -2 trdecode -o none directory
+	run -2 errors trdecode -o none directory
 	assert_output 'trdecode: directory: not a trace of a known format (a directory without the files of one)'
-	run -2 trdecode -o none empty
+	run -2 errors trdecode -o none empty
 	assert_output 'trdecode: empty: is empty, no trace'
 	run -2 pipe 'trdecode -o none - </dev/null'
 	assert_output 'trdecode: <stdin>: is empty, no trace'
-	run -2 trdecode -o none text
+	run -2 errors trdecode -o none text
 	assert_output 'trdecode: text: not a trace of a known format'
-	run -2 trdecode -o none
+	run -2 errors trdecode -o none
 	assert_line 'trdecode: no input'
-	run -2 trdecode -o none "$FIB" "$FIB/."
+	run -2 errors trdecode -o none "$FIB" "$FIB/."
 	assert_output --partial "$FIB/.: given twice, also as $FIB"
 	[ ! -e none ]
 	cp -r "$FIB" closed
@@ -308,7 +308,7 @@ good() {
 		setpriv --reuid=65534 --clear-groups true || skip 'cannot change the user'
 		run -2 setpriv --reuid=65534 --clear-groups "$BIN/trdecode" closed
 	else
-		run -2 trdecode closed
+		run -2 errors trdecode closed
 	fi
 	chmod 700 closed
 	assert_output --partial 'Permission denied'
@@ -423,7 +423,7 @@ good() {
 		for input in "$trace" whole.trs; do
 			run -0 trdecode -q --offset="$input=-$first" -o moved.trs "$input"
 			run -0 pipe "trdecode --info moved.trs | grep -c '^first time *0$'"
-			run -2 trdecode -q --offset="$input=-$((first + 1))" -o no.trs "$input"
+			run -2 errors trdecode -q --offset="$input=-$((first + 1))" -o no.trs "$input"
 			assert_output "trdecode: $input: --offset brings its events to before the time 0"
 			[ ! -e no.trs ]
 		done
@@ -446,10 +446,10 @@ good() {
 }
 
 @test "the clock of ticks has no wall time" {
-	run -2 trdecode --clock=wall "$DATA/apitrace/v6.trace"
+	run -2 errors trdecode --clock=wall "$DATA/apitrace/v6.trace"
 	assert_output --partial 'does not tell its wall time'
 	trdecode "$DATA/apitrace/v6.trace" >"$BATS_TEST_TMPDIR/x.trs"
-	run -2 trdecode --clock=wall "$BATS_TEST_TMPDIR/x.trs"
+	run -2 errors trdecode --clock=wall "$BATS_TEST_TMPDIR/x.trs"
 	assert_output --partial 'does not tell its wall time'
 }
 

@@ -53,7 +53,7 @@ after() {
 
 @test "clocks that do not meet" {
 	trdecode -o u.trs "$DATA/uftrace/fib"
-	run -2 trdecode -q s.trs u.trs
+	run -2 errors trdecode -q s.trs u.trs
 	after 'trdecode s.trs u.trs' '--offset FILE=TIME says how they meet' some
 }
 
@@ -112,4 +112,30 @@ after() {
 @test "no input" {
 	run -1 pipe ': | trstat 2>&1 >/dev/null'
 	assert_output 'trstat: <stdin>: no input: did the previous command fail?'
+}
+
+@test "a flipped bit anywhere in a saved stream is found by every program" {
+	local program size at
+	trstat --partial -g name -o s.part s.trs
+	flipped() { # FILE STEP PROGRAM...
+		local file=$1 step=$2
+		shift 2
+		size=$(($(stat -c %s "$file") * 8))
+		for ((bit = RANDOM % step; bit < size; bit += step)); do
+			at=$((bit / 8))
+			cp "$file" x
+			printf '%b' "$(printf '\\x%02x' $(($(od -An -tu1 -j $at -N 1 "$file") ^ 1 << bit % 8)))" |
+				dd of=x bs=1 seek=$at conv=notrunc status=none
+			for program; do
+				$program x >/dev/null 2>&1 && status=0 || status=$?
+				[[ $status == [12] ]] || {
+					echo "$file: bit $bit: $program: status $status"
+					return 1
+				}
+			done
+		done
+	}
+	trdecode -o a.trs "$DATA/apitrace/values.trace"
+	flipped a.trs 700 trdecode 'trfilter 1' 'trfilter -c 1' trsym trstat trencode 'trstat --partial'
+	flipped s.part 200 'trstat --merge' 'trstat --partial --merge'
 }

@@ -101,13 +101,12 @@ count() {
 	run -0 pipe "trfilter -c -m 5 1 args-spec.trs"
 	assert_output 5
 	run -0 pipefail "cat args-spec.trs | trfilter -m 1 1 >out"
-	run -2 trfilter -m x 1 args-spec.trs
+	run -2 errors trfilter -m x 1 args-spec.trs
 	assert_line --partial "-m needs a number, not 'x'"
 }
 
 @test "a bad expression is status 2, with the column" {
 	run -2 --separate-stderr trfilter 'tid == 1 &&' args-spec.trs
-	assert_output ''
 	assert_equal "$stderr" 'trfilter: expression, column 12: a field, a number or a string expected, not the end'
 	run -2 --separate-stderr trfilter 'tid == "one"'
 	assert_equal "$stderr" 'trfilter: expression, column 1: a number is compared with a text here'
@@ -219,7 +218,7 @@ said() {
 	run -0 trfilter -o filtered 'tid > 0' threads.trs
 	run -0 trfilter -c 'tid > 0' filtered
 	assert_output "$(trfilter -c 'tid > 0' threads.trs)"
-	run -2 trfilter -o not-there 1 no-such-file
+	run -2 errors trfilter -o not-there 1 no-such-file
 	[ ! -e not-there ]
 }
 

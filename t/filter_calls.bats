@@ -336,9 +336,9 @@ open_ends() {
 	assert_equal "$(trfilter -c --since -1ms 1 <threads.trs)" "$(trfilter -c --since -1ms 1 threads.trs)"
 	run -2 pipe 'cat threads.trs | trfilter --since -1ms 1 >/dev/null'
 	assert_output --partial 'a saved stream'
-	run -2 trfilter --since 2026-01-01 -c 1 threads.trs
+	run -2 errors trfilter --since 2026-01-01 -c 1 threads.trs
 	assert_output --partial 'has no wall time'
-	run -2 trfilter --since tomorrow 1 threads.trs
+	run -2 errors trfilter --since tomorrow 1 threads.trs
 	assert_line --index 0 --partial "not 'tomorrow'"
 }
 
@@ -355,7 +355,7 @@ open_ends() {
 	cat threads.trs empty.trs >both.trs
 	count_since -1ms both.trs "$(trfilter -q -c --since -1ms 1 threads.trs)"
 	head -c 5000 threads.trs >cut.trs
-	run -2 trfilter --since -1s 1 cut.trs
+	run -2 errors trfilter --since -1s 1 cut.trs
 	assert_output --partial 'wants a saved stream that is whole'
 }
 
@@ -363,13 +363,13 @@ open_ends() {
 	trdecode -q "$DATA/apitrace/threads.trace" >ticks.trs
 	for limit in '--since +1ms' '--until 5us' '--since -1s' '--until 0.5' '--within 1ms'; do
 		# shellcheck disable=SC2086
-		run -2 trfilter -c $limit 1 ticks.trs
+		run -2 errors trfilter -c $limit 1 ticks.trs
 		assert_output --partial 'the clock of the events counts ticks, no unit of time'
 	done
 	for limit in '--since +1ms' '--until 1.5'; do
 		for input in "$DATA/apitrace/threads.trace" ticks.trs; do
 			# shellcheck disable=SC2086
-			run -2 trdecode -o x $limit "$input"
+			run -2 errors trdecode -o x $limit "$input"
 			assert_output --partial "$input: the clock of the events counts ticks"
 		done
 	done
@@ -386,7 +386,7 @@ open_ends() {
 	assert_output "$(trfilter -c 1 threads.trs)"
 	run -0 trfilter -c --between 0 1 1 threads.trs
 	assert_output 0
-	run -2 trfilter --between 'dur > 1' 1 1 threads.trs
+	run -2 errors trfilter --between 'dur > 1' 1 1 threads.trs
 	assert_output --partial 'not of whole calls'
 }
 
@@ -400,8 +400,8 @@ open_ends() {
 	assert_output 0
 	count 'kind == enter' <(trfilter --sample 1/2 --by name 1 threads-nosched.trs) \
 		"$(trfilter --sample 1/2 --by name 1 threads-nosched.trs | trfilter -c 'kind == leave')"
-	run -2 trfilter --sample 3/2 1 threads.trs
-	run -2 trfilter --by tid 1 threads.trs
+	run -2 errors trfilter --sample 3/2 1 threads.trs
+	run -2 errors trfilter --by tid 1 threads.trs
 }
 
 @test "what cannot be asked is refused with the reason" {

@@ -130,7 +130,7 @@ ticks() {
 	done
 	keeps '--since -1us' 1 'i5 i6 i5 i6' - <both.trs
 	head -c $(($(stat -c %s both.trs) - 8)) both.trs >cut.trs
-	run -2 trfilter --since -1us 1 cut.trs
+	run -2 errors trfilter --since -1us 1 cut.trs
 	assert_output --partial 'cut.trs: a time before the end wants a saved stream that is whole'
 	run -2 pipe 'cat both.trs | trfilter --since -1us 1 m.trs -'
 	assert_output --partial 'standard input: a time before the end wants'
@@ -184,9 +184,9 @@ ticks() {
 		assert_output "$(trfilter -c "$e && kind == enter" api.trs)"
 		[ "$output" -gt 0 ]
 	done
-	run -2 trfilter 'under(arg.n > 1 && dur > 1)' a.trs
+	run -2 errors trfilter 'under(arg.n > 1 && dur > 1)' a.trs
 	assert_output --partial 'under() is asked at the beginning of a call: of its name, thread, time, fields or arguments'
-	run -2 trfilter --between 'ret > 1' 1 1 a.trs
+	run -2 errors trfilter --between 'ret > 1' 1 1 a.trs
 	assert_output --partial 'not of whole calls'
 }
 
@@ -206,9 +206,9 @@ ticks() {
 
 @test "days that no month has are no date" {
 	for day in 2009-02-30 2026-02-29 2026-11-31 2026-13-01 2100-02-29; do
-		run -2 trfilter --since $day 1 m.trs
+		run -2 errors trfilter --since $day 1 m.trs
 		assert_output --partial "not '$day'"
 	done
-	run -2 trfilter --since 2028-02-29 1 m.trs
+	run -2 errors trfilter --since 2028-02-29 1 m.trs
 	assert_output --partial 'no wall time'
 }

@@ -20,6 +20,11 @@ need() {
 	command -v "$1" >/dev/null || skip "no $1"
 }
 
+# errors COMMAND: what it says on stderr alone; a program that fails tells the next one on stdout
+errors() {
+	"$@" 2>&1 >/dev/null
+}
+
 # pipe 'a | b': the status of the last alone, as at a prompt; pipefail 'a | b': of any.
 pipe() {
 	bash -c "$1"

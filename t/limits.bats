@@ -164,10 +164,10 @@ near_end() {
 	need_shared uftrace/threads
 	for bad in '--since x' '--until 1y' '--cpu 3-1' '--cpu a' '--tid 1,'; do
 		# shellcheck disable=SC2086
-		run -2 trdecode $bad "$SHARED/uftrace/threads"
+		run -2 errors trdecode $bad "$SHARED/uftrace/threads"
 		assert_line --index 0 --partial "${bad%% *} takes"
 	done
-	run -2 trdecode --since 2026-01-01 -o x "$SHARED/uftrace/threads"
+	run -2 errors trdecode --since 2026-01-01 -o x "$SHARED/uftrace/threads"
 	assert_output --partial 'wall time'
 }
 

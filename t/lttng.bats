@@ -255,12 +255,12 @@ unpack() {
 	cp no.json notes.txt v2.6-le64-packed
 	echo text >v2.6-le64-packed/notes_1
 	for f in {.,v2.6-le64-packed}/{no.json,notes.txt} v2.6-le64-packed/notes_1; do
-		run -2 trdecode "$f"
+		run -2 errors trdecode "$f"
 		assert_output "trdecode: $f: not a trace of a known format"
-		run -2 trdecode -f lttng "$f"
+		run -2 errors trdecode -f lttng "$f"
 		assert_output "trdecode: $f: not a trace of the format lttng"
 	done
-	run -2 trdecode -f chrome v2.6-le64-packed/notes.txt
+	run -2 errors trdecode -f chrome v2.6-le64-packed/notes.txt
 	assert_output "trdecode: v2.6-le64-packed/notes.txt: not a trace of the format chrome"
 	run -0 trdecode --info v2.6-le64-packed/kernel_0
 	assert_line --regexp '^format +lttng$'
@@ -268,6 +268,6 @@ unpack() {
 	run -0 trdecode --info --json v2.6-le64-packed/empty_0
 	assert_line --partial '"format": "lttng"'
 	: >empty_0
-	run -2 trdecode empty_0
+	run -2 errors trdecode empty_0
 	assert_output "trdecode: empty_0: is empty, no trace"
 }

@@ -76,11 +76,11 @@ hidden() {
 	trdecode "$IRQ" >all.trs
 	run -0 --separate-stderr bash -c 'trfilter --drop no_such,prev_pid 1 all.trs >x.trs'
 	assert_equal "$stderr" "trfilter: no event has a field 'no_such'"
-	run -2 trfilter --keep a --drop b 1 all.trs
+	run -2 errors trfilter --keep a --drop b 1 all.trs
 	assert_output --partial 'exclude each other'
-	run -2 trfilter --scrub nmaes 1 all.trs
+	run -2 errors trfilter --scrub nmaes 1 all.trs
 	assert_output --partial "not 'nmaes'"
-	run -2 trfilter --key x 1 all.trs
+	run -2 errors trfilter --key x 1 all.trs
 	assert_output --partial '--key goes with --scrub'
 }
 

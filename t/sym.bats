@@ -111,7 +111,7 @@ events_blocks() {
 	assert_line "$(printf 'space::box<int>::get(int)\t1')"
 	run -0 pipe 'trsym --demangle=no main.trs | trstat -F tsv -a count -s name'
 	assert_line "$(printf '_ZN5space3boxIiE3getEi\t1')"
-	run -2 trsym --demangle=some main.trs
+	run -2 errors trsym --demangle=some main.trs
 	assert_output --partial 'simple, full or no'
 }
 
@@ -252,4 +252,10 @@ strip_tables() {
 	awk -v line="$line" 'BEGIN { for (i = 0; i < 20000; i++) print line }' >more.txt
 	{ grep -v ^DLOP loads/task.txt; cat more.txt; } >task && mv task loads/task.txt
 	run -0 pipe 'trdecode loads | timeout 20 trsym -q | trstat -q | grep -c main'
+}
+
+@test "a mapping of a later epoch has its addresses, up to its end" {
+	run -0 --separate-stderr pipe "trsym --report '$DATA/stream/map-epoch.trs' >out.trs"
+	assert_regex "$stderr" '1  none    /lib/liballoc.so: cannot open'
+	refute_regex "$stderr" 'lie in no module'
 }

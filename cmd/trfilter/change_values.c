@@ -144,19 +144,31 @@ static int change_value(struct values *v, const struct scrub *s, struct buffer *
 	return 0;
 }
 
+/* Details of unknown kinds stay, unless they may tell what is to be hidden. */
+static int pass_unknown(const struct scrub *s, const uint8_t *from, const uint8_t *to,
+			struct buffer *out)
+{
+	return s->what & SCRUB_ARGS ? 0 : buffer_append(out, from, (size_t)(to - from));
+}
+
 int change_values(struct projection *p, const struct scrub *s, const struct definition *names,
 		  const uint8_t *tail, size_t n, struct buffer *out)
 {
 	struct values v;
 	uint64_t index;
 	uint8_t what;
+	const uint8_t *done = tail;
 
 	values_begin(&v, tail, n);
-	for (const uint8_t *from = v.at; values_what(&v, &what, &index); from = v.at) {
+	for (; values_what(&v, &what, &index); done = v.at) {
+		const uint8_t *from = v.detail;
 		bool stays = projection_detail(p, what, index, names);
 		size_t head = (size_t)(v.at - from), before = out->size;
 		bool scrubbed = s->what & SCRUB_ARGS && what != DETAIL_FLAGS;
 		int bad;
+
+		if (pass_unknown(s, done, from, out))
+			return -1;
 
 		if (!stays || !scrubbed) {
 			if (!values_skip(&v))
@@ -173,5 +185,5 @@ int change_values(struct projection *p, const struct scrub *s, const struct defi
 			return bad < 0 ? -1 : 0;
 		}
 	}
-	return 0;
+	return v.bad ? 0 : pass_unknown(s, done, v.at, out);
 }

@@ -85,6 +85,20 @@ static void name_value(struct evaluation *ev, const struct event *e, struct scal
 	set_text(out, dictionary_place_name(ev->dictionary, e->place));
 }
 
+/* Out of memory it is as if the value had no text. A NUL follows it, for who looks for one. */
+static void text_of_parts(struct operand *o, const struct value *v, struct scalar *out)
+{
+	o->text.size = 0;
+	if (buffer_reserve(&o->text, 16) ||
+	    (v->tag == VALUE_WSTRING ? value_wide_text(&o->text, v)
+				     : value_bits_text(&o->text, out->names, v->number)) ||
+	    buffer_u8(&o->text, 0))
+		o->text.size = 1;
+	o->text.size--;
+	out->text = o->text.data ? (const char *)o->text.data : "";
+	out->size = o->text.size;
+}
+
 static void field_value(const struct event *e, const struct field *f, struct scalar *out)
 {
 	struct field_value v;
@@ -108,20 +122,6 @@ static void field_value(const struct event *e, const struct field *f, struct sca
 	if (f->kind == FIELD_ENUM)
 		out->names = f->definition;
 	out->character = f->kind == FIELD_CHAR && out->form == SCALAR_UINT;
-}
-
-/* Out of memory it is as if the value had no text. A NUL follows it, for who looks for one. */
-static void text_of_parts(struct operand *o, const struct value *v, struct scalar *out)
-{
-	o->text.size = 0;
-	if (buffer_reserve(&o->text, 16) ||
-	    (v->tag == VALUE_WSTRING ? value_wide_text(&o->text, v)
-				     : value_bits_text(&o->text, out->names, v->number)) ||
-	    buffer_u8(&o->text, 0))
-		o->text.size = 1;
-	o->text.size--;
-	out->text = o->text.data ? (const char *)o->text.data : "";
-	out->size = o->text.size;
 }
 
 static void take_value(struct evaluation *ev, struct operand *o, const struct value *v,
@@ -202,11 +202,18 @@ static void event_field_value(struct evaluation *ev, struct operand *o, const st
 	if (o->is_argument && !call && !values)
 		return;
 	f = field_of(o, e->type);
-	if (f)
+	if (f) {
 		field_value(e, f, out);
-	else if (values && (o->is_argument || !call) &&
-		 argument_find(ev->dictionary, e, o->name, &v))
+		out->bits = f->kind == FIELD_BITMASK && out->form == SCALAR_UINT;
+		if (out->bits) {
+			out->names = f->definition;
+			text_of_parts(o, &(struct value){.tag = VALUE_BITMASK, .number = out->u},
+				      out);
+		}
+	} else if (values && (o->is_argument || !call) &&
+		   argument_find(ev->dictionary, e, o->name, &v)) {
 		take_value(ev, o, &v, out);
+	}
 }
 
 bool operand_given(const struct evaluation *ev, struct operand *o, const struct event *e)

@@ -93,7 +93,7 @@ static const struct map *mapping_of(const struct space_index *x, const struct pl
 	if (!low)
 		return NULL;
 	map = &p->space->maps[x->mapped[low - 1]];
-	return p->address < map->end ? map : NULL;
+	return !map->end || p->address < map->end ? map : NULL;
 }
 
 /* Where the function is declared. Its texts live until the next place is resolved. */
@@ -167,13 +167,20 @@ int resolve(struct resolver *r, const struct place *p, bool count, struct symbol
 	}
 	for (size_t i = 0; p->epoch && i < x->nloaded; i++) {
 		map = &p->space->maps[x->loaded[i]];
-		if (map->epoch > p->epoch || p->address < map->start)
+		if (map->epoch > p->epoch || p->address < map->start ||
+		    (map->end && p->address >= map->end))
 			continue;
 		got = look(r, p, map, &elsewhere, &module);
 		if (got > 0)
 			*s = elsewhere;
 		if (got)
 			goto out;
+		/* without its end the address may as well be in another one */
+		if (map->end && !missed) {
+			missed = module;
+			s->module = map->path.text;
+			s->module_size = map->path.size;
+		}
 	}
 	if (missed)
 		missed->missed += count;

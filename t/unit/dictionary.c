@@ -359,6 +359,25 @@ static void test_labels(uint32_t count, uint64_t longest, uint16_t flags)
 	dictionary_free(&d);
 }
 
+/* A wall clock is one even if it does not say that nothing is to be added. */
+static void test_wall(void)
+{
+	struct dictionary d;
+	struct buffer b = {0};
+	struct error e;
+	size_t where;
+	const struct clock *c;
+
+	must(!dictionary_init(&d), "dictionary");
+	dictionary_segment(&d, true);
+	ADD(&b, ENTRY_CLOCK, 1, 0, CLOCK_IS_WALL, 5, 0);
+	ok(!take(&d, &b, &where, &e), "a clock");
+	c = pool_at(&d.clocks, idmap_get(&d.ids[ENTRY_CLOCK], 1));
+	ok(c->flags == (CLOCK_IS_WALL | CLOCK_HAS_WALL) && !c->wall, "IS_WALL alone");
+	dictionary_free(&d);
+	buffer_free(&b);
+}
+
 int main(void)
 {
 	test_writers_entries();
@@ -371,6 +390,7 @@ int main(void)
 		test_labels(500, 600, flags);
 	}
 	test_identity();
+	test_wall();
 	test_threads();
 	test_redeclared();
 	test_wrong();

@@ -62,7 +62,7 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 	return x.events;
 }
 
-static bool same(const struct list *a, const struct list *b)
+static inline bool same(const struct list *a, const struct list *b)
 {
 	return a->good && b->good && a->n == b->n && !memcmp(a->row, b->row, a->n * sizeof *a->row);
 }

@@ -11,7 +11,7 @@ enum { ROWS = 30000, LANES = 2, PLACES = 5, STACK = 400 };
 
 static char dir[] = "/tmp/filter.XXXXXX";
 
-static const char *in_dir(const char *name)
+static inline const char *in_dir(const char *name)
 {
 	static char paths[4][128];
 	static int at;

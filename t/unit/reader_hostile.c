@@ -151,6 +151,23 @@ static void test_length_without_data(void)
 	free(a.data);
 }
 
+/* The last EVENTS block says that it is longer than the input, with a check that is right. */
+static void test_long_block(bool crc)
+{
+	struct blob b = small_stream(0, crc, 30);
+	size_t at = MARKER_SIZE, last = 0;
+	struct seen s;
+
+	for (; at < b.size; at += BLOCK_HEADER + get_u32(b.data + at + 8))
+		if (get_u16(b.data + at + 4) == BLOCK_EVENTS)
+			last = at;
+	put_block(b.data + last, BLOCK_EVENTS, crc ? BLOCK_HAS_CRC : 0, 100000);
+	s = see(b.data, b.size);
+	ok(s.errors == 1 && s.lossy && s.rows == 30 && s.ends == 1,
+	   "a block longer than the input");
+	free(b.data);
+}
+
 /* Blocks within each other, every one of them damaged at its end: not the square of their bytes. */
 static void test_nested(void)
 {
@@ -263,6 +280,8 @@ int main(void)
 	test_hostile_entries();
 	test_hostile_events();
 	test_length_without_data();
+	test_long_block(false);
+	test_long_block(true);
 	test_nested();
 	test_impossible();
 	test_heads();

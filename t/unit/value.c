@@ -222,7 +222,7 @@ static bool sound(const struct buffer *b)
 	values_begin(&it, b->data, b->size);
 	while (it.at < it.end) {
 		if (!values_what(&it, &what, &index))
-			return false;
+			return !it.bad; /* one of an unknown kind was the last */
 		if (what == DETAIL_ARGUMENT && (!index || index > VALUE_INDEX_LIMIT))
 			return false;
 		before = it;
@@ -330,12 +330,79 @@ static void test_hostile(void)
 	buffer_free(&b);
 }
 
+/* Details with some of unknown kinds among them, whose values name this definition. */
+static struct buffer with_unknown(uint32_t definition)
+{
+	struct buffer b = {0};
+
+	buffer_append(&b,
+		      "\x63\x05\x03"
+		      "abc",
+		      6);
+	value_put_detail(&b, DETAIL_ARGUMENT, 1);
+	value_put_uint(&b, VALUE_UINT, 7);
+	buffer_append(&b, "\0\x80\x01\0", 4);
+	value_put_detail(&b, DETAIL_ARGUMENT, 2);
+	value_put_enum(&b, definition, "\3", 1);
+	buffer_append(&b,
+		      "\5\0\2"
+		      "xy",
+		      5);
+	return b;
+}
+
+static void test_unknown(void)
+{
+	struct buffer b = with_unknown(3), want = with_unknown(1003), copy = {0};
+	struct value v;
+
+	ok(values_sound(b.data, b.size), "details of unknown kinds");
+	ok(values_find(b.data, b.size, DETAIL_ARGUMENT, 1, &v) && v.number == 7 &&
+		   values_find(b.data, b.size, DETAIL_ARGUMENT, 2, &v) && v.definition == 3,
+	   "do not hide the others");
+	ok(!values_copy(&copy, b.data, b.size, plus_1000, NULL) && copy.size == want.size &&
+		   !memcmp(copy.data, want.data, copy.size),
+	   "and are copied");
+	ok(!values_sound(b.data, b.size - 1) &&
+		   values_copy(&copy, b.data, b.size - 1, plus_1000, NULL),
+	   "unless they are cut");
+	buffer_free(&b);
+	buffer_free(&want);
+	buffer_free(&copy);
+}
+
+static void test_negative(void)
+{
+	struct buffer b = {0};
+	struct value v;
+	struct values it;
+	bool sign;
+	uint64_t n;
+
+	value_put_detail(&b, DETAIL_RETURN, 0);
+	value_put_uint(&b, VALUE_NEGATIVE, 1ull << 63);
+	ok(values_sound(b.data, b.size) && values_find(b.data, b.size, DETAIL_RETURN, 0, &v) &&
+		   value_integer(&v, NULL, &n, &sign) && sign && (int64_t)n == INT64_MIN,
+	   "the least negative number");
+	b.size = 0;
+	value_put_uint(&b, VALUE_NEGATIVE, (1ull << 63) + 1);
+	values_begin(&it, b.data, b.size);
+	ok(!values_value(&it, &v) && it.bad, "one less is none");
+	b.size = 0;
+	value_put_detail(&b, DETAIL_RETURN, 0);
+	value_put_uint(&b, VALUE_NEGATIVE, (1ull << 63) + 1);
+	ok(!values_sound(b.data, b.size), "and makes no sense");
+	buffer_free(&b);
+}
+
 int main(void)
 {
 	struct buffer b = all_values();
 
 	test_get(&b);
 	test_enums();
+	test_unknown();
+	test_negative();
 	test_children(&b);
 	test_copy(&b);
 	test_damage(&b);
