@@ -374,7 +374,11 @@ void calls_take_ends(struct calls *c)
 		const struct thread_facts *f = dictionary_facts(c->dictionary, i);
 		struct stack *s = c->stacks[i];
 
-		if (!f || !s || f->last <= s->last)
+		if (!f || !s)
+			continue;
+		if (f->has_open)
+			drop_from(c, s, f->open);
+		if (f->last <= s->last)
 			continue;
 		s->last = f->last;
 		s->lane = f->lane;

@@ -141,6 +141,8 @@ struct thread_facts {
 	uint64_t last;		 /* time of its last event; 0 unknown */
 	uint64_t since;		 /* time of its first enter or leave */
 	uint32_t unseen;	 /* calls that were open before that */
+	bool has_open;
+	uint32_t open; /* no call of this depth or deeper is open after the last event */
 };
 
 struct dictionary {

@@ -332,6 +332,10 @@ static int read_thread(struct dictionary_entry *en)
 	f->lane = lane;
 	if (t.flags & THREAD_HAS_LAST && t.last > f->last)
 		f->last = t.last;
+	if (t.flags & THREAD_HAS_OPEN) {
+		f->has_open = true;
+		f->open = t.open;
+	}
 	if (t.unseen) {
 		f->unseen = t.unseen;
 		f->since = t.since;

@@ -126,7 +126,7 @@ void entry_put_thread(uint8_t *p, const struct thread_entry *t)
 	put_u64(p + 8, t->last);
 	put_u64(p + 16, t->since);
 	put_u32(p + 24, t->unseen);
-	put_u32(p + 28, 0);
+	put_u32(p + 28, t->open);
 }
 
 void entry_get_thread(const uint8_t *p, struct thread_entry *t)
@@ -135,5 +135,6 @@ void entry_get_thread(const uint8_t *p, struct thread_entry *t)
 				   .flags = get_u32(p + 4),
 				   .last = get_u64(p + 8),
 				   .since = get_u64(p + 16),
-				   .unseen = get_u32(p + 24)};
+				   .unseen = get_u32(p + 24),
+				   .open = get_u32(p + 28)};
 }

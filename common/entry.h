@@ -65,6 +65,7 @@ struct thread_entry {
 	uint64_t last;	      /* time of the thread's last event */
 	uint64_t since;	      /* time of its first enter or leave */
 	uint32_t unseen;      /* calls that were open before that */
+	uint32_t open;	      /* no call of this depth or deeper is open after its last event */
 };
 struct symbol_entry {
 	uint64_t start, size;

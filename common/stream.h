@@ -102,6 +102,7 @@ enum lane_flags {
 enum thread_flags {
 	THREAD_PER_CPU = 1,  /* the stack of the lane's CPU, for TYPE_PER_CPU */
 	THREAD_HAS_LAST = 2, /* last is known */
+	THREAD_HAS_OPEN = 4, /* open is known */
 };
 
 /* What an event of a type is. */

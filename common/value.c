@@ -79,8 +79,14 @@ static bool machine_number(struct values *v, struct value *out)
 	if (out->size <= 8) {
 		for (unsigned i = 0; i < out->size; i++)
 			out->number |= (uint64_t)out->bytes[i] << 8 * i;
-		if (out->format == 'i' || out->format == 'd' || out->format == 'e')
+		if (out->format == 'e' && out->size > 4)
+			out->number = (uint64_t)sign_extend(out->number, 4);
+		else if (out->format == 'i' || out->format == 'd' || out->format == 'e')
 			out->number = (uint64_t)sign_extend(out->number, out->size);
+		/* of an int in a register of 8 bytes the upper half says nothing */
+		if (out->format == 'd' && out->size == 8 && out->number > 0xffff0000 &&
+		    out->number <= UINT32_MAX)
+			out->number |= 0xffffffff00000000;
 	}
 	return true;
 }

@@ -192,6 +192,7 @@ int task_begin(struct uftrace *u, struct task_reader *t, struct error *e);
 /* Find the time of the task's next record, stepping over damage. -1: the writer failed. */
 int task_look_ahead(struct uftrace *u, struct task_reader *t);
 /* uftrace_values.c: a record's payload as a list of values in u->tail. */
+bool uftrace_enum_is_unsigned(const struct uftrace *u, const struct uftrace_enum *type);
 int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs, const uint8_t *payload,
 		   size_t size, bool leave);
 /* uftrace_events.c */

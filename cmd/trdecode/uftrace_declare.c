@@ -433,6 +433,9 @@ uint32_t uftrace_definition(struct uftrace *u, const struct uftrace_enum *type)
 		type, writer_definition(u->w, &(struct definition_entry){
 						      .name = writer_text(u->w, type->name),
 						      .kind = DEFINITION_ENUM,
+						      .flags = uftrace_enum_is_unsigned(u, type)
+								       ? DEFINITION_UNSIGNED
+								       : 0,
 						      .nmembers = (uint32_t)type->nr,
 						      .members = members})};
 	free(members);

@@ -109,6 +109,20 @@ int uftrace_map_parse(struct uftrace_map *m, char *text, size_t size)
 	return 0;
 }
 
+int uftrace_map_add_python(struct uftrace_map *m, const char *path)
+{
+	struct uftrace_mapping *maps = realloc(m->maps, (m->nr + 1) * sizeof(*maps));
+	uint64_t end = 1ull << 47;
+
+	if (!maps)
+		return -1;
+	m->maps = maps;
+	for (size_t i = 0; i < m->nr; i++)
+		end = maps[i].start < end ? maps[i].start : end;
+	maps[m->nr++] = (struct uftrace_mapping){.end = end, .path = path, .build_id = ""};
+	return 0;
+}
+
 void uftrace_map_free(struct uftrace_map *m)
 {
 	free(m->maps);

@@ -29,6 +29,12 @@ struct uftrace_map {
  */
 int uftrace_map_parse(struct uftrace_map *m, char *text, size_t size);
 
+/*
+ * The functions of a Python program have numbers for addresses: a module of that path below all
+ * others. -1 when memory is out.
+ */
+int uftrace_map_add_python(struct uftrace_map *m, const char *path);
+
 void uftrace_map_free(struct uftrace_map *m);
 
 #endif

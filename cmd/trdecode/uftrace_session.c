@@ -8,6 +8,9 @@
 
 #define MAP_SIZE_MAX (256u << 20)
 
+/* The module of a Python program's functions, in no map. */
+#define PYTHON "python.fake"
+
 /* How many overlapping ranges are looked at for one address. */
 #define OVERLAPS_MAX 4096
 
@@ -116,18 +119,18 @@ static int load_map(struct uftrace_session *s)
 	size_t size;
 
 	snprintf(name, sizeof(name), "sid-%s.map", s->sess->sid);
-	if (tree_read(s->all->modules.tree, name, MAP_SIZE_MAX, &text, &size, &e) < 0) {
+	if (tree_read(s->all->modules.tree, name, MAP_SIZE_MAX, &text, &size, &e) < 0)
 		uftrace_modules_add_damage(&s->all->modules, &e);
-		return 0;
-	}
-	if (uftrace_map_parse(&s->map, text, size) < 0)
+	else if (uftrace_map_parse(&s->map, text, size) < 0)
 		return -1;
 	if (s->map.damaged) {
 		error_set(&e, tree_path(s->all->modules.tree, name, path, sizeof(path)), NO_OFFSET,
 			  "%zu unreadable lines", s->map.damaged);
 		uftrace_modules_add_damage(&s->all->modules, &e);
 	}
-	return 0;
+	return tree_has(s->all->modules.tree, PYTHON ".sym")
+		       ? uftrace_map_add_python(&s->map, PYTHON)
+		       : 0;
 }
 
 static int compare_starts(const void *a, const void *b, void *arg)
@@ -151,8 +154,8 @@ static int find_modules(struct uftrace_session *s)
 		const struct uftrace_mapping *map = &s->map.maps[i];
 
 		s->by_start[i] = i;
-		s->map_modules[i] =
-			uftrace_modules_get(&s->all->modules, map->path, map->build_id, false);
+		s->map_modules[i] = uftrace_modules_get(&s->all->modules, map->path, map->build_id,
+							!strcmp(map->path, PYTHON));
 		if (!s->map_modules[i])
 			return -1;
 	}

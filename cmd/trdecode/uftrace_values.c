@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "common/value.h"
 #include "uftrace.h"
 
@@ -17,6 +19,32 @@ static const uint8_t *little(const uint8_t *p, size_t n, bool big, uint8_t *buff
 	return buffer;
 }
 
+/* Are the enum's numbers unsigned? Recordings before symbols had sizes have all of them as ints. */
+static bool is_recent(const struct uftrace *u)
+{
+	return u->info.feat_mask & UFTRACE_FEAT_SYM_SIZE;
+}
+
+bool uftrace_enum_is_unsigned(const struct uftrace *u, const struct uftrace_enum *type)
+{
+	return is_recent(u) && type->nr && type->values[type->nr - 1].value >= 0;
+}
+
+/* The number as the enum has it: what is above it in the register says nothing. */
+static void fit_enum(const struct uftrace *u, const struct uftrace_enum *type, uint8_t *bytes,
+		     unsigned size)
+{
+	int64_t high = type->values[0].value, low = type->values[type->nr - 1].value;
+	bool wide = is_recent(u) && (high > UINT32_MAX || low < INT32_MIN);
+	unsigned width = size < 4 ? size : wide ? size : 4;
+	uint64_t n = get_uint(bytes, width, false);
+
+	if (!uftrace_enum_is_unsigned(u, type))
+		n = (uint64_t)sign_extend(n, width);
+	for (unsigned i = 0; i < size; i++)
+		bytes[i] = (uint8_t)(n >> 8 * i);
+}
+
 static int put(struct uftrace *u, const struct uftrace_arg *a)
 {
 	const struct uftrace_spec *s = a->spec;
@@ -31,14 +59,14 @@ static int put(struct uftrace *u, const struct uftrace_arg *a)
 	case UFTRACE_FMT_STRUCT:
 		return value_put_opaque(&u->tail, s->type_name, a->bytes, a->length);
 	case UFTRACE_FMT_ENUM:
-		if (!s->type)
+		if (!s->type || !a->length || a->length > 8 || a->length & (a->length - 1))
 			break;
 		definition = uftrace_definition(u, s->type);
 		if (!definition)
 			return -1;
-		return value_put_enum(&u->tail, definition,
-				      little(a->bytes, a->length, u->info.big_endian, turned),
-				      (uint8_t)a->length);
+		memmove(turned, little(a->bytes, a->length, u->info.big_endian, turned), a->length);
+		fit_enum(u, s->type, turned, a->length);
+		return value_put_enum(&u->tail, definition, turned, (uint8_t)a->length);
 	default: break;
 	}
 	if (!a->length || a->length > sizeof(turned))

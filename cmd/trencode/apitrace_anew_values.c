@@ -94,10 +94,7 @@ static int put_number(struct apitrace_anew_values *a, struct buffer *b, const st
 	case 'o':
 	case 'c': return value_put_uint(b, VALUE_UINT, bits);
 	}
-	/* an int in a register of 64 bits, whose upper half says nothing */
-	if (v->format == 'd' && v->size == 8 && bits > 0xffff0000 && bits <= UINT32_MAX)
-		return put_signed(b, (int32_t)bits);
-	return put_signed(b, sign_extend(bits, v->size));
+	return put_signed(b, (int64_t)v->number);
 }
 
 static int put_opaque(struct apitrace_anew_values *a, struct buffer *b, const struct value *v)

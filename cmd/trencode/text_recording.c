@@ -63,16 +63,20 @@ int recording_meta(struct recording *r, const struct meta *m)
 	return text_symbols_meta(r->symbols, m) || kernel_events_meta(r->kernel, m) ? -1 : 0;
 }
 
-static int max_stack(const struct recording *r)
+/* Also whether it is recent. */
+static int max_stack(struct recording *r)
 {
 	const uint8_t *p = r->info.data;
+	uint64_t features;
 	bool big;
 	unsigned size;
 
 	if (r->info.size < UFTRACE_HEADER_SIZE || memcmp(p, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE))
 		return STACK_MOST;
 	big = p[UFTRACE_HDR_ENDIAN] == 2;
-	if (!(get_uint(p + UFTRACE_HDR_FEAT_MASK, 8, big) & UFTRACE_FEAT_MAX_STACK))
+	features = get_uint(p + UFTRACE_HDR_FEAT_MASK, 8, big);
+	r->recent = features & UFTRACE_FEAT_SYM_SIZE;
+	if (!(features & UFTRACE_FEAT_MAX_STACK))
 		return UFTRACE_MAX_STACK;
 	size = (unsigned)get_uint(p + UFTRACE_HDR_MAX_STACK, 2, big);
 	return size ? (int)size : UFTRACE_MAX_STACK;

@@ -17,6 +17,7 @@ struct recording {
 	struct hold *hold;	     /* NULL: it has no time filter */
 	struct buffer info, options; /* beginnings of these files */
 	bool ready;
+	bool recent;	  /* by a uftrace whose symbols have sizes */
 	bool odd_options; /* default.opts has something other than -t */
 };
 

@@ -180,14 +180,14 @@ static void account(struct replay_task *t, const struct replay_row *row)
 		t->allowance = t->replay->depth - t->count;
 	}
 	if (enters(row)) {
-		f = replay_frame(t, t->count);
+		f = replay_frame(t, t->count + t->exec_count);
 		if (f) {
 			f->place = row->place;
 			f->time = row->time;
 			f->open = true;
 		}
 	} else if (leaves(row)) {
-		f = replay_frame(t, t->count - 1);
+		f = replay_frame(t, t->count + t->exec_count - 1);
 		if (f) {
 			f->time = f->open ? row->time - f->time : 0;
 			f->open = false;
@@ -195,7 +195,19 @@ static void account(struct replay_task *t, const struct replay_row *row)
 	} else {
 		t->after_loss = true;
 		t->indent_known = false;
+		t->exec_count = 0;
 	}
+}
+
+void replay_after_exec(struct replay_task *t, const struct replay_row *row)
+{
+	if (!t->exec_count || row->kernel || row->kind > ROW_LEAVE)
+		return;
+	if (row->kind == ROW_LEAVE || row->depth >= (uint32_t)t->exec_count) {
+		t->count = t->calls = t->exec_count;
+		t->indent = t->exec_indent;
+	}
+	t->exec_count = 0;
 }
 
 void replay_consume(struct replay_task *t, const struct replay_row *row)
@@ -233,12 +245,15 @@ bool replay_enter(struct replay_task *t, enum fixup fixup)
 	case FIXUP_SETJMP:
 		t->replay->setjmp_indent = t->indent + 1;
 		t->replay->setjmp_count = t->count;
+		t->replay->setjmp_shown = t->allowance > 0;
 		break;
 	case FIXUP_FORK: t->fork_indent = t->indent + 1; break;
 	case FIXUP_NONE: break;
 	}
 	if (t->allowance <= 0) {
 		f->flags |= FRAME_HIDDEN;
+		if (f->flags & FRAME_LONGJMP)
+			replay_entered(t, f);
 		return false;
 	}
 	t->allowance--;
@@ -251,12 +266,20 @@ bool replay_enter(struct replay_task *t, enum fixup fixup)
 
 void replay_entered(struct replay_task *t, struct replay_frame *f)
 {
+	struct replay_frame *setjmp;
+
 	if (f->flags & FRAME_EXEC) {
+		t->exec_count = t->count;
+		t->exec_indent = t->indent + 1;
 		t->indent = 0;
 		t->count = t->calls = 0;
 	} else if (f->flags & FRAME_LONGJMP) {
-		t->indent = t->replay->setjmp_indent;
 		t->count = t->calls = t->replay->setjmp_count;
+		setjmp = replay_frame(t, t->count - 1);
+		if (t->replay->setjmp_shown)
+			t->indent = t->replay->setjmp_indent;
+		else if (setjmp)
+			setjmp->flags |= FRAME_HIDDEN;
 	} else {
 		t->indent++;
 	}

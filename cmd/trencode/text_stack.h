@@ -37,6 +37,11 @@ struct replay_task {
 	int indent;	   /* display depth */
 	int fork_indent;   /* that of a fork's child, 0 none */
 	int32_t allowance; /* levels still to be shown */
+	/*
+	 * An exec was entered: the frames with its own, and the indent inside of it, which are
+	 * taken up again if the exec turns out to have failed. 0: none.
+	 */
+	int exec_count, exec_indent;
 	bool indent_known, begun, fork_taken, after_loss;
 	bool in_kernel;		   /* the last call was of the kernel */
 	uint64_t time, last_time;  /* of the rows printed: this, the one before */
@@ -54,8 +59,9 @@ struct replay {
 	int max_stack;			 /* frames beyond are not followed */
 	int32_t depth;			 /* limit of nested calls shown */
 	int setjmp_indent, setjmp_count; /* of the last setjmp in any task, as in uftrace */
-	uint64_t first;			 /* time of the first row that counts, 0 none yet */
-	uint64_t last;			 /* of the last row printed */
+	bool setjmp_shown;
+	uint64_t first; /* time of the first row that counts, 0 none yet */
+	uint64_t last;	/* of the last row printed */
 	bool out_of_memory;
 	struct idmap tids; /* tid to number of the task + 1 */
 	struct replay_task **tasks;
@@ -93,6 +99,8 @@ static inline struct replay_frame *replay_frame(struct replay_task *t, int i)
 	return replay_frame_slow(t, i);
 }
 
+/* A row comes that may tell what became of an exec. */
+void replay_after_exec(struct replay_task *t, const struct replay_row *row);
 /* Take a row in: times and the number of frames. */
 void replay_consume(struct replay_task *t, const struct replay_row *row);
 

@@ -2,10 +2,24 @@
  * text_uftrace_lines.c - the lines of uftrace recordings, once what they say is known
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "text_events.h"
 #include "text_time.h"
 #include "text_uftrace.h"
+
+/* Does a name bring the parentheses of its call? The one of a function object does not for a recent
+ * uftrace. */
+static bool has_parentheses(const struct text_uftrace *s, struct text_ref name)
+{
+	static const char call[] = "operator()";
+	enum { CALL = sizeof call - 1 };
+
+	if (!name.size || name.text[name.size - 1] != ')')
+		return false;
+	return !(s->recording && s->recording->recent && name.size >= CALL &&
+		 !memcmp(name.text + name.size - CALL, call, CALL));
+}
 
 const struct place_text *text_uftrace_place_slow(struct text_uftrace *s, uint32_t number)
 {
@@ -24,7 +38,7 @@ const struct place_text *text_uftrace_place_slow(struct text_uftrace *s, uint32_
 				 .name = name.text,
 				 .size = name.size,
 				 .known = true,
-				 .bare = name.size && name.text[name.size - 1] == ')',
+				 .bare = has_parentheses(s, name),
 				 .fixup = (uint8_t)fixup_of(name.text)};
 	if (place && place->space && !place->symbol && !place->name.size && !s->said_names &&
 	    !s->quiet) {

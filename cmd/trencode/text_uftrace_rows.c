@@ -88,6 +88,9 @@ static bool skip(struct text_uftrace *s, struct replay_task *t, const struct rep
 			return false;
 		replay_consume(t, row);
 		p = text_uftrace_place(s, row->place);
+		/* what waits is never left */
+		if (p && p->fixup == FIXUP_LONGJMP && s->pending && s->task == t)
+			text_uftrace_settle(s);
 		replay_enter(t, p ? (enum fixup)p->fixup : FIXUP_NONE);
 		s->hidden++;
 		return true;
@@ -225,14 +228,21 @@ static int print_leave(struct text_uftrace *s, const struct recording *r, struct
 		       const struct replay_row *row, const struct event *ev)
 {
 	const struct replay_frame *f = replay_frame(t, t->count);
+	struct replay_frame unmatched;
 
+	/* not the one that was left: when that began is not known */
+	if (f && f->open) {
+		unmatched = *f;
+		unmatched.time = 0;
+		f = &unmatched;
+	}
 	if (f && !(f->flags & FRAME_HIDDEN)) {
 		const struct place_text *p = text_uftrace_place(s, row->place);
 		int indent = replay_leaving(t);
 
 		if (!p || take_result(s, r, ev))
 			return -1;
-		text_uftrace_leave(s, t, f, indent, p, ev->type->flags & TYPE_VALUES);
+		text_uftrace_leave(s, t, f, indent, p, s->result.size);
 	}
 	replay_left(t);
 	return 0;
@@ -316,6 +326,7 @@ int text_uftrace_row(struct text_uftrace *s, const struct recording *r, const st
 	if (!t)
 		return error_no_memory(e);
 	t->lane = ev->lane;
+	replay_after_exec(t, &row);
 	if (ev->type->kind == KIND_GAP) {
 		text_uftrace_settle(s);
 		replay_consume(t, &row);

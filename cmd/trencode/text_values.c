@@ -141,9 +141,8 @@ static int put_enum(struct buffer *out, const struct value_names *names, const s
 	uint64_t n;
 
 	fits = value_integer(v, d, &n, &is_signed);
-	/* what is above an int in the register says nothing */
 	if (names->sums)
-		return put_sum(out, d, (int32_t)n);
+		return put_sum(out, d, (int64_t)n);
 	if (fits)
 		m = definition_member(d, n);
 	return m ? put(out, m->name.text)
@@ -199,7 +198,7 @@ static int put_number(struct buffer *out, const struct value_names *names, const
 	case 'o': return put_base(out, bits ? "0" : "", bits, 8);
 	case 'p': return put_pointer(out, names, bits);
 	case 'c': return put(out, "'") || put_escaped(out, (char)bits) || put(out, "'") ? -1 : 0;
-	case 'e': return put_signed(out, (int32_t)bits);
+	case 'e': return put_signed(out, (int64_t)v->number);
 	}
 	return put_signed(out, sign_extend(bits, v->size));
 }

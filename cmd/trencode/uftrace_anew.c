@@ -196,11 +196,36 @@ static int call(void *state, const struct anew_row *row, struct error *e)
 
 /* --- other events --- */
 
+struct event_name {
+	const char *group, *name;
+	size_t group_size, name_size;
+};
+
+/* uftrace's own names have their group before a colon. */
+static struct event_name name_of(const struct type *t)
+{
+	const char *group = t->group.size ? t->group.text : "trace";
+	struct event_name n = {group, "unnamed", strlen(group), 7};
+	const char *colon = memchr(t->name.text, ':', t->name.size);
+
+	if (t->name.size) {
+		n.name = t->name.text;
+		n.name_size = t->name.size;
+	}
+	if (colon && t->source && !strcmp(t->source->format.text, "uftrace")) {
+		n.group = t->name.text;
+		n.group_size = (size_t)(colon - t->name.text);
+		n.name = colon + 1;
+		n.name_size = t->name.size - n.group_size - 1;
+	}
+	return n;
+}
+
 static int new_event(struct state *s, const struct type *from, uint32_t *number, struct error *e)
 {
 	struct type *t = dialect_type(&s->anew.d, from->name.text, from->group.text);
 	struct buffer *b = &s->events_txt.b;
-	const char *group = from->group.size ? from->group.text : "trace";
+	struct event_name name = name_of(from);
 	size_t at;
 
 	if (!t)
@@ -215,14 +240,13 @@ static int new_event(struct state *s, const struct type *from, uint32_t *number,
 	if (buffer_printf(b, "EVENT: %" PRIu32 " ", t->native))
 		return error_no_memory(e);
 	at = b->size;
-	if (anew_name_escaped(b, group, strlen(group), " :"))
+	if (anew_name_escaped(b, name.group, name.group_size, " :"))
 		return error_no_memory(e);
 	anew_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
 	if (buffer_u8(b, ':'))
 		return error_no_memory(e);
 	at = b->size;
-	if (anew_name_escaped(b, from->name.size ? from->name.text : "unnamed",
-			      from->name.size ? from->name.size : 7, " "))
+	if (anew_name_escaped(b, name.name, name.name_size, " "))
 		return error_no_memory(e);
 	anew_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
 	*number = t->number;

@@ -98,11 +98,16 @@ static void indexes(const struct block *b, const uint8_t *p, uint32_t *lane, uin
 	*type = wide ? get_u16(p + 6) : p[6];
 }
 
+static uint32_t depth_of(const struct block *b, const uint8_t *row)
+{
+	return b->row_flags & EVENTS_WIDE ? get_u16(row + 14) : row[7];
+}
+
 /* The first row of a thread that has a depth, of that lane. */
 static int start(struct ends *x, struct thread_end *t, const struct block *b, const uint8_t *row,
 		 uint32_t lane, bool leave)
 {
-	uint32_t depth = b->row_flags & EVENTS_WIDE ? get_u16(row + 14) : row[7];
+	uint32_t depth = depth_of(b, row);
 
 	t->started = true;
 	/* upstream has said it, or does not know it */
@@ -127,6 +132,8 @@ static int walk(struct ends *x, const struct block *b)
 			continue;
 		thread = thread_of(b->lanes[lane], type);
 		ends_note(x, thread, b->lanes[lane], b->base + cut_row_time(b, p), i);
+		if (has_depth(type))
+			ends_depth(x, thread, depth_of(b, p) + (type->kind == KIND_ENTER));
 		if (has_depth(type) && !x->threads[thread].started &&
 		    start(x, &x->threads[thread], b, p, lane, type->kind == KIND_LEAVE))
 			return -1;
@@ -196,16 +203,21 @@ int ends_rows(struct ends *x, const struct block *b, const struct block *kept)
 int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *ctx)
 {
 	for (uint32_t i = 0; i < x->nthreads; i++) {
-		const struct thread_end *t = &x->threads[i];
+		struct thread_end *t = &x->threads[i];
+		bool here = t->lane && t->segment == x->segment;
 		uint32_t flags = THREAD_HAS_LAST;
 
-		/* of a lane of another segment nothing can be said; it was when that ended */
-		if (!t->lane || t->segment != x->segment || !(open ? open(ctx, i) : t->open))
+		/* said once; of a lane of an earlier segment nothing can be said any more */
+		t->segment = 0;
+		if (!here || !(open ? open(ctx, i) : t->open))
 			continue;
 		if (t->lane->thread != i)
 			flags |= THREAD_PER_CPU;
+		if (t->has_depth)
+			flags |= THREAD_HAS_OPEN;
 		if (add(x,
-			&(struct thread_entry){.lane = t->wire, .flags = flags, .last = t->last}))
+			&(struct thread_entry){
+				.lane = t->wire, .flags = flags, .last = t->last, .open = t->deep}))
 			return -1;
 	}
 	return 0;

@@ -17,7 +17,10 @@ struct thread_end {
 	uint32_t wire, segment;	 /* that lane's id, and in which segment: counted from 1 */
 	uint32_t row;		 /* of that event in the block at hand, + 1; 0: none there */
 	uint32_t open;		 /* row by row: kept enters less kept leaves */
-	bool started;		 /* row by row: an enter or leave of recorded depth was seen */
+	uint32_t deep;		 /* of recorded depth: no call of this depth or deeper is open */
+	bool has_depth;
+	bool lost;    /* a kept call ended without a leave */
+	bool started; /* row by row: an enter or leave of recorded depth was seen */
 };
 
 struct ends {
@@ -52,6 +55,13 @@ static inline void ends_note(struct ends *x, uint32_t thread, const struct lane 
 	t->last = time;
 	t->lane = lane;
 	t->row = row + 1;
+}
+
+/* No call of that depth or deeper is open in a thread whose calls have recorded depths. */
+static inline void ends_depth(struct ends *x, uint32_t thread, uint32_t depth)
+{
+	x->threads[thread].deep = depth;
+	x->threads[thread].has_depth = true;
 }
 
 /* For those who decide row by row: is there anything to find out in a block of which no row is

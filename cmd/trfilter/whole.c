@@ -116,13 +116,13 @@ static bool is_open(void *ctx, uint32_t thread)
 {
 	const struct whole *w = ctx;
 
-	if (open_calls_count(&w->frames.open))
+	if (open_calls_count(&w->frames.open) || w->ends.threads[thread].lost)
 		return true;
 	for (size_t i = 2 * (size_t)thread; i < w->frames.size && i < 2 * (size_t)thread + 2; i++)
 		for (uint32_t n = w->frames.stacks[i].count; n--;) {
 			const struct open_frame *f = &w->frames.stacks[i].frames[n];
 
-			if (f->waits || whole_keep_enter(w, f))
+			if (f->waits || whole_keep_enter(w, f) || (f->unseen && !w->ends.unseen))
 				return true;
 		}
 	return false;
@@ -153,6 +153,12 @@ static int end_stream(struct whole *w, struct error *e)
 /* A segment ends, or the input. */
 static int end_segment(struct whole *w, struct error *e)
 {
+	for (uint32_t i = 0; i < w->ends.nthreads && 2 * (size_t)i < w->frames.size; i++) {
+		const struct frame_stack *s = &w->frames.stacks[2 * i];
+
+		if (s->started)
+			ends_depth(&w->ends, i, s->count ? frames_top(s)->depth + 1 : 0);
+	}
 	return ends_finish(&w->ends, is_open, w) ? error_no_memory(e) : put_entries(w, e);
 }
 

@@ -75,8 +75,10 @@ static void lose(struct whole *w, struct frame_stack *s, uint32_t number)
 	whole_never_left(w, frames_top(s));
 	keep = whole_keep_enter(w, frames_top(s));
 	s->count--;
-	if (keep)
-		whole_kept(w, number);
+	if (!keep)
+		return;
+	whole_kept(w, number);
+	w->ends.threads[number / 2].lost = true;
 }
 
 /* What is open as deep as an enter, or has its number, ended without a leave. */

@@ -500,6 +500,43 @@ static void test_kernel(void)
 	calls_free(&calls);
 }
 
+/* Rows were left out, and the stream says what they would have shown. */
+static void test_left_out(void)
+{
+	struct thread_facts facts[2] = {[1] = {.lane = &lanes[0],
+					       .since = 100,
+					       .unseen = 3,
+					       .last = 900,
+					       .has_open = true,
+					       .open = 2}};
+
+	dictionary.filtered = true;
+	begin();
+	in(200, F, 3);
+	ok(out(300, F, 3, 100, 100) && !done_call.level,
+	   "calls of which no leave came are no callers");
+	ok(out(400, F, 2, 0, 0) == false && calls.unmatched == 1, "nothing is known of them");
+	end(0, 1, 0, "a leave without an enter");
+
+	dictionary.facts = facts;
+	dictionary.nfacts = 2;
+	begin();
+	in(200, F, 3);
+	ok(out(300, F, 3, 100, 100) && !done_call.level, "calls that may be open are no callers");
+	ok(out(400, G, 2, 300, 200), "one of them was kept: open since the first event");
+	in(450, F, 2);
+	ok(out(460, F, 2, 10, 10), "inside of the next");
+	ok(out(500, H, 1, 400, 90), "of which it takes its part");
+	in(600, F, 1);
+	in(610, G, 2);
+	in(620, LEAF, 3);
+	ok(finish(F, 300, 300), "the last event of the thread was left out");
+	end(1, 0, 2, "as were the rows that ended what was deeper");
+	dictionary.facts = NULL;
+	dictionary.nfacts = 0;
+	dictionary.filtered = false;
+}
+
 int main(void)
 {
 	static const char *const names[PLACES] = {"main", "f", "g", "h", "leaf", "execl", "execve"};
@@ -531,6 +568,7 @@ int main(void)
 		test_end();
 		test_kernel();
 		test_deep();
+		test_left_out();
 	}
 	ok(tried > 400000, "most calls are taken in line");
 	dictionary_free(&dictionary);

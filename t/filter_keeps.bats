@@ -1,0 +1,160 @@
+# What a filter keeps has the numbers that it had, and a filter that keeps all changes nothing.
+
+load lib
+load uftrace_fresh
+
+# decode INPUT OUTPUT
+decode() {
+	trdecode -q "$1" 2>/dev/null | trsym -q >"$2" 2>/dev/null
+}
+
+setup_file() {
+	local n=0 input
+	cd "$BATS_FILE_TMPDIR" || return
+	if command -v uftrace >/dev/null; then
+		fresh_forks
+		uftrace record -d forks.data ./forks >/dev/null 2>&1
+		uftrace record --no-event -d bare.data ./forks >/dev/null 2>&1
+	fi
+	for input in forks.data bare.data "$DATA"/uftrace/{fib,jumps} "$DATA"/trace-cmd/*.dat \
+		"$DATA"/apitrace/*.trace "$DATA"/lttng/*.tar.gz "$DATA"/ctf/*.tar.gz \
+		"$SHARED"/uftrace/{forkexec,exit-mid,threads,longjmp,lost,kernel-sched,kill-segv} \
+		"$SHARED"/uftrace/{trace-onoff,sdt-events,args-auto,estimate,new-events,m32-basic} \
+		"$SHARED"/trace-cmd/v6-fgraph.dat; do
+		[[ -e $input ]] || continue
+		decode "$input" "$((++n)).trs" || continue
+		echo "$input" >"$n.name"
+	done
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# numbers KEYS [FILE]
+numbers() {
+	trstat -q -F tsv -a total,self,max -g "$@"
+}
+
+# each FUNCTION: call it for every recording, and say where it fails
+each() {
+	local name n bad=''
+	for name in *.name; do
+		n=${name%.name}
+		"$1" "$n.trs" || bad+=" $(<"$name")"
+	done
+	[[ -z $bad ]] || fail "differ:$bad"
+}
+
+unchanged() {
+	local keys
+	trfilter -q 1 "$1" >all.trs
+	for keys in name tid,name caller,name depth,name stack; do
+		cmp -s <(numbers $keys "$1" 2>&1) <(numbers $keys all.trs 2>&1) || return 1
+	done
+	# how many calls had not returned, and the like
+	cmp -s <(trstat "$1" 2>&1) <(trstat all.trs 2>&1) || return 1
+	cmp -s <(trencode -q "$1" 2>&1) <(trencode -q all.trs 2>&1)
+}
+
+@test "a filter that keeps everything changes no number and no text" {
+	each unchanged
+}
+
+same_calls() {
+	# the rows of calls alone: other events have no duration
+	trfilter -q 'dur >= 0' "$1" | numbers tid,name >kept.tsv
+	numbers tid,name "$1" | grep -Fxf kept.tsv | cmp -s - kept.tsv
+}
+
+@test "a filter that keeps all calls changes no number of theirs" {
+	each same_calls
+}
+
+same_thread() {
+	local tid
+	# calls that nest per CPU are no thread's alone
+	[[ $(<"${1%.trs}.name") != */lttng/* ]] || return 0
+	for tid in $(trstat -q -F tsv -a count -g tid "$1" | awk -F '\t' 'NR > 1 && $1 > 0 { print $1 }' |
+		head -3); do
+		trfilter -q "tid == $tid" "$1" | numbers tid,caller,name >kept.tsv
+		numbers tid,caller,name "$1" | grep -e "^tid" -e "^$tid	" | cmp -s - kept.tsv || return 1
+	done
+}
+
+@test "a thread alone has the numbers that it had among others" {
+	each same_thread
+}
+
+# A condition on the name keeps calls without what they call and what calls them. A second return of
+# setjmp has the name of another call than its enter.
+same_times() {
+	local name
+	trstat -q -F tsv -a max,count "$1" >all.tsv
+	for name in $(awk -F '\t' 'NR > 1 && NR < 8 && $2 != "" { print $1 }' all.tsv | grep -E '^[a-z_]+$' | grep -v setjmp); do
+		cmp -s <(grep "^$name	" all.tsv) \
+			<(trfilter -q "name == \"$name\"" "$1" | trstat -q -F tsv -a max,count | grep "^$name	") ||
+			return 1
+		cmp -s <(grep "^$name	" all.tsv | cut -f 2) \
+			<(trfilter -q "name == \"$name\" && dur >= 0" "$1" |
+				trstat -q -F tsv -a max | grep "^$name	" | cut -f 2) || return 1
+	done
+}
+
+@test "calls that are kept by their names have the times that they had" {
+	each same_times
+}
+
+above() {
+	local limit want
+	limit=$(trstat -q -F tsv -a p50 -g '' "$1" | awk -F '\t' 'NR == 2 { print $1 + 0 }')
+	((limit)) || return 0
+	trfilter -q "dur >= $limit" "$1" | trstat -q -F tsv -a min -g '' | awk -F '\t' -v limit="$limit" \
+		'NR == 2 && $1 != "" && $1 + 0 < limit { exit 1 }'
+}
+
+@test "no call that is kept for its duration is shorter for trstat" {
+	each above
+}
+
+@test "limits of trdecode keep the times of calls" {
+	need uftrace
+	local tid first
+	trdecode -q forks.data | trsym -q >all.trs
+	for tid in $(trstat -q -F tsv -a count -g tid all.trs | awk -F '\t' 'NR > 1 { print $1 }'); do
+		diff <(numbers tid,caller,name all.trs | grep -e ^tid -e "^$tid	") \
+			<(trdecode -q --tid "$tid" forks.data | trsym -q | numbers tid,caller,name)
+	done
+	# calls of which all but the scheduler's events are kept
+	diff <(trstat -q -F tsv -a max,count all.trs | grep -E '^(dying|exit|forking|fork|leaf|usleep)	') \
+		<(trdecode -q --type entry --type exit forks.data | trsym -q | trstat -q -F tsv -a max,count |
+			grep -E '^(dying|exit|forking|fork|leaf|usleep)	')
+	# since before the first event
+	first=$(trstat -q -F tsv -a first -g '' all.trs | sed -n 2p)
+	diff <(trstat -q -F tsv -a max,count all.trs | grep -E '^(dying|exit|forking|fork|leaf)	') \
+		<(trdecode -q --since "$first" forks.data | trsym -q | trstat -q -F tsv -a max,count |
+			grep -E '^(dying|exit|forking|fork|leaf)	')
+	diff <(numbers caller,name all.trs) <(trdecode -q --until +1h forks.data | trsym -q | numbers caller,name)
+}
+
+@test "a call that stays open ends with its thread, whatever is left out" {
+	need uftrace
+	trdecode -q forks.data | trsym -q >all.trs
+	numbers name all.trs | grep -E '^(exit|usleep)	' | cut -f 1,2 >want
+	[[ $(wc -l <want) -eq 2 ]]
+	trfilter -q 'name in {"exit", "usleep"} && dur >= 1' all.trs | numbers name | grep -E '^(exit|usleep)	' | cut -f 1,2 |
+		diff want -
+	trfilter -q 'name == "exit" || name == "usleep"' all.trs | numbers name | grep -E '^(exit|usleep)	' |
+		cut -f 1,2 | diff want -
+	# through two of them
+	trfilter -q 'type != "linux:task-exit"' all.trs | trfilter -q 'name in {"exit", "usleep"}' | numbers name |
+		grep -E '^(exit|usleep)	' | cut -f 1,2 | diff want -
+}
+
+@test "written back and read again nothing changes" {
+	need uftrace
+	trdecode -q bare.data | trsym -q >all.trs
+	trencode -q -t uftrace -o one all.trs
+	trfilter -q 1 all.trs | trencode -q -t uftrace -o two
+	diff -r one two
+}
