@@ -46,9 +46,12 @@ struct ctf_clock *ctf_clock_named(struct ctf_metadata *m, const char *name)
 {
 	struct ctf_clock *c;
 
-	for (c = m->clocks; c; c = c->next)
+	for (c = m->clocks; c; c = c->next) {
 		if (!strcmp(c->name, name))
 			return c;
+		if (++m->steps > CTF_STEPS)
+			return NULL;
+	}
 	c = ctf_alloc(m, sizeof *c);
 	if (!c)
 		return NULL;
@@ -370,7 +373,7 @@ static bool parse_clock(struct ctf_parser *p)
 		return false;
 	known = ctf_clock_named(p->metadata, read.name ? read.name : "");
 	if (!known)
-		return ctf_wrong(p, "out of memory");
+		return ctf_wrong(p, "too many clocks, or out of memory");
 	next = known->next;
 	read.name = known->name;
 	read.declared = true;

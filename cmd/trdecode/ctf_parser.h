@@ -44,7 +44,8 @@ struct ctf_type *ctf_parse_type(struct ctf_parser *p);
 bool ctf_at_declaration(const struct ctf_parser *p);
 bool ctf_parse_declaration(struct ctf_parser *p);
 
-/* The clock of that name, made if it is not there yet. */
+/* The clock of that name, made if it is not there yet. NULL: out of memory, or CTF_STEPS were
+ * taken. */
 struct ctf_clock *ctf_clock_named(struct ctf_metadata *m, const char *name);
 
 #endif

@@ -170,7 +170,7 @@ static bool set_word(struct ctf_parser *p, struct ctf_type *t, const char *name,
 			 dot ? (int)(dot - value - 6) : (int)strlen(value + 6), value + 6);
 		t->clock = ctf_clock_named(p->metadata, clock);
 		if (!t->clock)
-			return ctf_wrong(p, "out of memory");
+			return ctf_wrong(p, "too many clocks, or out of memory");
 	}
 	return true;
 }
