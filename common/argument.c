@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "formats/apitrace.h"
+
 /* One part of the path, up to a dot. */
 struct part {
 	const char *text;
@@ -207,4 +209,27 @@ bool argument_given_number(const struct event *e, uint64_t index)
 	struct values v;
 
 	return has_values(e) && find_detail(e, DETAIL_ARGUMENT, index, &v);
+}
+
+bool argument_fake(const struct event *e, bool *fake)
+{
+	struct detail d;
+	struct values v;
+
+	if (!has_values(e) || strcmp(e->type->source->format.text, "apitrace") != 0)
+		return false;
+	*fake = false;
+	for (values_begin(&v, e->tail, e->tail_size); values_detail(&v, &d);)
+		*fake |= d.what == DETAIL_FLAGS && d.value.number & APITRACE_FLAG_FAKE;
+	return *fake || e->type->kind == KIND_ENTER;
+}
+
+bool argument_backtrace(const struct event *e, struct values *v, uint64_t *count)
+{
+	struct value array;
+
+	if (!has_values(e) || !find_detail(e, DETAIL_BACKTRACE, 0, v) || !values_value(v, &array))
+		return false;
+	*count = array.count;
+	return true;
 }

@@ -25,6 +25,13 @@ bool argument_detail(const struct dictionary *d, const struct event *e, enum det
 
 /* Does the row have the argument that a path begins with, whatever is inside of it? */
 bool argument_given(const struct dictionary *d, const struct event *e, const char *path);
+/* What a call has beside its arguments: was it made by the tracer itself ("fake")? false: the row
+ * does not record that. */
+bool argument_fake(const struct event *e, bool *fake);
+/* Its back trace: *v stands before the first of *count FRAMEs, the innermost. false: it has none.
+ */
+bool argument_backtrace(const struct event *e, struct values *v, uint64_t *count);
+
 /* By its number. */
 bool argument_given_number(const struct event *e, uint64_t index);
 

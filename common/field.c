@@ -83,6 +83,15 @@ uint32_t field_count(const struct event *e, const struct field *f)
 	return f->size ? (uint32_t)(n / f->size) : (uint32_t)n;
 }
 
+bool field_is_array(const struct event *e, const struct field *f)
+{
+	size_t n;
+
+	return f->count > 1 || ((f->where == WHERE_DATA_LOC || f->where == WHERE_REL_LOC) &&
+				f->kind != FIELD_STRING && f->kind != FIELD_BYTES &&
+				f->kind != FIELD_BITMAP && field_bytes(e, f, &n));
+}
+
 static void as_text(const uint8_t *p, size_t n, struct field_value *out)
 {
 	const uint8_t *end = memchr(p, 0, n);

@@ -31,6 +31,8 @@ void field_get(const struct event *e, const struct field *f, uint32_t index,
 const uint8_t *field_bytes(const struct event *e, const struct field *f, size_t *n);
 /* How many elements the field has in this row; of an array that is not in the row 0. */
 uint32_t field_count(const struct event *e, const struct field *f);
+/* Is it an array that is in the row, of any number of elements, one or none too? */
+bool field_is_array(const struct event *e, const struct field *f);
 
 /* The number of the call that a row of a type with TYPE_CALL_NUMBER belongs to. false: it has none.
  */

@@ -80,6 +80,24 @@ static bool has_bits(const struct scalar *number, const struct scalar *text)
 	return false;
 }
 
+/* Are these the names of all bits that are set? There may be blanks around each '|'. */
+static bool same_bits(const struct scalar *number, const struct scalar *text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < text->size; i++) {
+		bool blank =
+			text->text[i] == ' ' && ((i + 1 < text->size && text->text[i + 1] == '|') ||
+						 (i && text->text[i - 1] == '|'));
+
+		if (blank)
+			continue;
+		if (n == number->size || number->text[n++] != text->text[i])
+			return false;
+	}
+	return n == number->size;
+}
+
 /* A number with names against a text. Several names may stand for one number. */
 static enum scalar_order compare_name(const struct scalar *number, const struct scalar *text)
 {
@@ -89,8 +107,7 @@ static enum scalar_order compare_name(const struct scalar *number, const struct 
 		return order(compare_bytes(&c, 1, text->text, text->size));
 	}
 	if (number->bits) {
-		if (!compare_bytes(number->text, number->size, text->text, text->size) ||
-		    has_bits(number, text))
+		if (same_bits(number, text) || has_bits(number, text))
 			return ORDER_EQUAL;
 		return ORDER_UNORDERED;
 	}

@@ -1,7 +1,9 @@
 #include "value_names.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "formats/apitrace.h"
 #include "shortest.h"
 
 size_t value_enum_decimal(char out[static I128_SIZE], const struct definition *d,
@@ -27,7 +29,7 @@ int value_bits_text(struct buffer *b, const struct definition *d, uint64_t bits)
 
 		if (m->low ? (rest & m->low) != m->low : rest != 0)
 			continue;
-		if ((any && buffer_append(b, " | ", 3)) ||
+		if ((any && buffer_append(b, "|", 1)) ||
 		    buffer_append(b, m->name.text, m->name.size))
 			return -1;
 		rest &= ~m->low;
@@ -35,7 +37,7 @@ int value_bits_text(struct buffer *b, const struct definition *d, uint64_t bits)
 	}
 	if (any && !rest)
 		return 0;
-	return buffer_printf(b, "%s0x%" PRIx64, any ? " | " : "", rest);
+	return buffer_printf(b, "%s0x%" PRIx64, any ? "|" : "", rest);
 }
 
 static int put_character(struct buffer *b, uint64_t c)
@@ -85,4 +87,53 @@ int value_real_text(struct buffer *b, const struct value *v)
 		return -1;
 	b->size += shortest_real((char *)b->data + b->size, (double)number, v->size);
 	return 0;
+}
+
+static int put_frame(struct buffer *b, const struct definition *d)
+{
+	static const char *const keys[] = APITRACE_FRAME_NAMES;
+	const struct text_ref *module = NULL, *function = NULL;
+	uint64_t offset = 0;
+
+	/* the name of a text is followed by the text */
+	for (uint32_t i = 0; d && i < d->count; i++) {
+		const char *key = d->members[i].name.text;
+		const struct text_ref *text =
+			i + 1 < d->count ? &d->members[i + 1].name : &d->members[i].name;
+
+		if (!strcmp(key, keys[APITRACE_FRAME_OFFSET]))
+			offset = d->members[i].low;
+		else if (!strcmp(key, keys[APITRACE_FRAME_LINE]))
+			continue;
+		else if (!strcmp(key, keys[APITRACE_FRAME_FUNCTION]))
+			function = text, i++;
+		else if (!strcmp(key, keys[APITRACE_FRAME_MODULE]))
+			module = text, i++;
+		else
+			i++;
+	}
+	if (function)
+		return buffer_append(b, function->text, function->size);
+	return buffer_append(b, module ? module->text : "?", module ? module->size : 1) ||
+			       buffer_printf(b, "+0x%" PRIx64, offset)
+		       ? -1
+		       : 0;
+}
+
+int value_backtrace_text(struct buffer *b, const struct dictionary *d, const struct values *v,
+			 uint64_t count)
+{
+	uint32_t *frames = calloc(count + 1, sizeof *frames);
+	struct values at = *v;
+	struct value frame;
+	uint64_t n = 0;
+	int bad = !frames;
+
+	for (; !bad && n < count && values_value(&at, &frame); n++)
+		frames[n] = frame.definition;
+	while (!bad && n--)
+		bad = put_frame(b, dictionary_definition_id(d, frames[n])) ||
+		      (n && buffer_u8(b, ';'));
+	free(frames);
+	return bad ? -1 : 0;
 }

@@ -14,12 +14,17 @@
 size_t value_enum_decimal(char out[static I128_SIZE], const struct definition *d,
 			  const struct value *v);
 
-/* Append the names of the bits that are set, as "A | B | 0x40"; d may be NULL. -1: memory is out.
+/* Append the names of the bits that are set, as "A|B|0x40"; d may be NULL. -1: memory is out.
  */
 int value_bits_text(struct buffer *b, const struct definition *d, uint64_t bits);
 
 /* Append a WSTRING as UTF-8, up to a unit 0; what is no character is U+FFFD. -1: memory is out. */
 int value_wide_text(struct buffer *b, const struct value *v);
+
+/* Append the functions of a back trace of count FRAMEs, the outermost first, with ';' between them;
+ * of a frame without a name its module and offset. -1: out of memory. */
+int value_backtrace_text(struct buffer *b, const struct dictionary *d, const struct values *v,
+			 uint64_t count);
 
 /* Append the shortest digits of a value that value_real() takes; those of a long double are its
  * double's. -1: memory is out. */

@@ -529,15 +529,15 @@ damage_byte() {
 		head -c $((272 << 20)) /dev/zero
 		printf '\000\001\000\000'
 	} | gzip -1 >huge.trace
-	run -0 --separate-stderr trdecode -o s huge.trace
-	[[ $stderr == *'huge.trace: 1 call has values of more than 256 MiB, which were left out'* ]]
-	# a gap says so, in text and in every summary
-	run -0 --separate-stderr trencode --all-calls s
+	run -1 --separate-stderr trdecode -o s huge.trace
+	[[ $stderr == *'huge.trace: 1 call has values of more than 256 MiB, which were left out: a stream holds no larger ones'* ]]
+	# a gap says so, in text and in every summary, and so does the status
+	run -1 --separate-stderr trencode --all-calls s
 	assert_line --index 0 '// gap: values of call 0 beyond 256 MiB are left out'
 	assert_line --index 1 '0 f(a = ?)'
-	run -0 --separate-stderr trstat -a count s
+	run -1 --separate-stderr trstat -a count s
 	[[ $stderr == *'trstat: 1 gaps, where something is missing (trencode shows them)'* ]]
-	run -0 --separate-stderr pipe "trfilter 'name == \"none\"' s | trstat -a count"
+	run -1 --separate-stderr pipe "trfilter 'name == \"none\"' s | trstat -a count"
 	[[ $stderr == *'trstat: 1 gaps, where something is missing'* ]]
 }
 
@@ -551,7 +551,10 @@ damage_byte() {
 	} | gzip -n >x.trace
 	run -0 --separate-stderr pipe 'trdecode --max-value=100 x.trace | trencode --all-calls'
 	assert_output "$(printf '%s\n' '// gap: values of call 0 beyond 100 bytes are left out' '0 f(a = ?, b = 1)' '1 f(a = ?, b = 2)')"
-	[[ $stderr == *'x.trace: 1 call has values of more than 100 bytes, which were left out'* ]]
+	[[ $stderr == *'x.trace: 1 call has values of more than 100 bytes, which were left out: a higher --max-value keeps them'* ]]
+	# what is asked for is no damage, unless --strict says so
+	run -1 --separate-stderr pipe 'trdecode --strict --max-value=100 x.trace | trencode --all-calls'
+	[[ $(grep -c 'left out: a higher --max-value keeps them' <<<"$stderr") == 2 ]]
 	run -0 --separate-stderr pipe 'trdecode --max-value=1K x.trace | trencode --all-calls'
 	assert_line --index 0 '0 f(a = blob(128), b = 1)'
 	for size in 0 63 257M much; do
@@ -580,17 +583,79 @@ damage_byte() {
 		printf '\001\001\017\002h\351\001\000\001\000\000'
 	} | gzip -n >bits.trace
 	trdecode bits.trace >s
-	for holds in 'arg.m == "A"' 'arg.m == "C"' 'arg.m == "A | C"' 'arg.m =~ "C"' 'arg.m in {B, C}' \
+	for holds in 'arg.m == "A"' 'arg.m == "C"' 'arg.m == "A|C"' 'arg.m == "A | C"' 'arg.m =~ "^A[|]C$"' 'arg.m in {B, C}' \
 		'arg.m != "B"' 'arg.m == 5' 'arg.w == "hé"' 'arg.w.size == 2'; do
 		run -0 trfilter -c "kind == enter && $holds" s
 		assert_output 1
 	done
-	for fails in 'arg.m == "B"' 'arg.m =~ "B"' 'arg.m in {B}' 'arg.w == "h"'; do
+	for fails in 'arg.m == "B"' 'arg.m =~ "B"' 'arg.m in {B}' 'arg.m == "A| |C"' 'arg.m == "A|"' 'arg.w == "h"'; do
 		run -0 trfilter -c "kind == enter && $fails" s
 		assert_output 0
 	done
 	run -0 trstat -F tsv -g arg.m,arg.w -a count s
-	assert_line 'A | C	hé	1'
+	assert_line 'A|C	hé	1'
+}
+
+@test "a value has one spelling in rows, keys and conditions" {
+	trdecode "$DATA/apitrace/v6.trace" >s
+	run -0 pipe 'trencode -q -t ndjson s | jq -r "select(.name == \"kinds\") | .args | .ptr, .mask"'
+	# shellcheck disable=SC2154
+	ptr=${lines[-2]} mask=${lines[-1]}
+	[[ $ptr == 0x* && $mask != *' '* ]]
+	run -0 pipe "trstat -q -F tsv -g arg.ptr,arg.mask -a count s | grep -c '^$ptr	$mask	1\$'"
+	assert_output 1
+	run -0 trfilter -c "kind == enter && arg.ptr == $ptr && arg.mask == \"$mask\"" s
+	assert_output 1
+}
+
+@test "rows have the number of the call, as apitrace dump prints it" {
+	trdecode "$DATA/apitrace/threads.trace" >s
+	trencode -q -t ndjson s | jq -r '"\(.args.call) \(.name)"' | sort -n >got
+	trencode -q --all-calls s | sed -n 's/^\([0-9]* [A-Za-z0-9_]*\)(.*/\1/p' | sort -n >want
+	[[ -s got ]]
+	run -0 cmp got want
+	trencode -q -t csv s | grep -c '""call"":' >n
+	assert_equal "$(<n)" "$(wc -l <got)"
+}
+
+@test "fake calls and back traces: fields of rows, conditions and keys" {
+	# f(n = 1) fake, with a back trace: g in the module m at offset 16, then m2 at 32
+	{
+		printf '\005\000\000\000\001f\001\001n\005\001'
+		printf '\004\002\000\001\001m\002\001g\005\020\000\001\001\002m2\005\040\000'
+		printf '\001\000\004\001\000\001\000\000'
+		printf '\000\000\000\001\000\004\002\000\001\001\000'
+	} | gzip -n >x.trace
+	trdecode x.trace >s
+	run -0 trencode s
+	assert_line '0 f(n = 1) // fake'
+	assert_line 'm: g+0x10'
+	run -0 pipe 'trencode -t ndjson s | jq -c .args'
+	assert_line --index 0 '{"fake":true,"backtrace":["m: g+0x10","m2+0x20"],"n":1,"call":0,"frame":0}'
+	assert_line --index 1 '{"n":2,"call":1,"frame":0}'
+	for c in fake 'has(backtrace)' 'backtrace =~ "g$"' 'backtrace == "m2+0x20;g"' '!(fake == 0)'; do
+		run -0 pipe "trfilter '$c' s | trencode -t ndjson | jq -c .args.n"
+		assert_output 1
+	done
+	run -0 pipe "trfilter '!fake && !has(backtrace)' s | trencode -t ndjson | jq -c .args.n"
+	assert_output 2
+	run -0 trstat -q -F tsv -g fake,backtrace -a count s
+	assert_line $'1\tm2+0x20;g\t1'
+	assert_line $'0\t\t1'
+}
+
+@test "our brotli is what apitrace reads, and is not taken for JSON" {
+	need_shared .
+	run -0 pipe "trdecode '$ROOT/../shared/findings/repro/apitrace/brotli-begins-like-json.trace' | trencode | grep -c '^[0-9]'"
+	[[ $output -gt 10 ]]
+}
+
+@test "an array of JSON is empty only if nothing follows it" {
+	printf '[ ] \n' >x.json
+	run -0 trdecode -o s x.json
+	printf '[]\001\002 "x"' >x
+	run -2 trdecode -o s x
+	assert_output --partial 'x: not a trace of a known format'
 }
 
 @test "a call is fake if any of its flags says so" {

@@ -252,18 +252,31 @@ void apitrace_count_open(struct apitrace *a)
 	}
 }
 
+/* Values that --max-value leaves out are no loss unless --strict says so. */
+static void tell_left_out(struct apitrace *a)
+{
+	const struct decoding *d = a->input->decoding;
+	bool asked = d->max_value && !d->strict;
+	char what[160], size[32];
+
+	snprintf(what, sizeof what, "%" PRIu64 " %s values of more than %s, which were left out%s",
+		 a->totals.left_out, a->totals.left_out == 1 ? "call has" : "calls have",
+		 limit_text(a, size, sizeof size),
+		 a->values_limit < MAX_VALUE ? ": a higher --max-value keeps them"
+					     : ": a stream holds no larger ones");
+	if (!asked)
+		input_damage(a->input, a->input->name, NO_OFFSET, "%s", what);
+	else if (!d->quiet)
+		warn(a->input->name, NO_OFFSET, "%s", what);
+}
+
 /* Nothing more comes: say why. in_event: it ended inside of one. */
 static int finish(struct apitrace *a, bool in_event, uint64_t offset)
 {
-	char size[32];
-
 	a->done = true;
 	apitrace_count_open(a);
-	if (a->totals.left_out && !a->input->decoding->quiet)
-		warn(a->input->name, NO_OFFSET,
-		     "%" PRIu64 " %s values of more than %s, which were left out",
-		     a->totals.left_out, a->totals.left_out == 1 ? "call has" : "calls have",
-		     limit_text(a, size, sizeof size));
+	if (a->totals.left_out)
+		tell_left_out(a);
 	if (a->lost_bits)
 		tell_oddities(a, NULL, offset);
 	if (a->failure == FAILURE_BAD)

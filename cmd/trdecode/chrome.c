@@ -30,9 +30,15 @@ static bool chrome_probe(const struct input *in)
 		return false;
 	if ((in->format && !strcmp(in->format, "chrome")) || memmem(p, n, "\"traceEvents\"", 13))
 		return true;
+	if (*first != '[')
+		return false;
 	p = skip_blanks(p + 1, end);
-	return *first == '[' &&
-	       (p == end || *p == ']' || memmem(p, (size_t)(end - p), "\"ph\"", 4));
+	if (p < end && memmem(p, (size_t)(end - p), "\"ph\"", 4))
+		return true;
+	/* an empty array and nothing else: other formats, too, have these two bytes in front */
+	if (p < end && *p == ']')
+		p = skip_blanks(p + 1, end);
+	return p == end;
 }
 
 static int chrome_open(struct input *in, struct error *e)

@@ -23,7 +23,7 @@ enum clock_choice { CLOCK_DEFAULT, CLOCK_RAW, CLOCK_WALL };
 struct decoding {
 	struct writer *writer;
 	enum clock_choice clock;
-	bool quiet, verbose;
+	bool quiet, verbose, strict;
 	bool times_only; /* of rows: nothing else matters, and damage is not reported (last_time.h)
 			  */
 	int status;	 /* of damage found so far, program.h */

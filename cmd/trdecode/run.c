@@ -159,6 +159,7 @@ int run_operands(struct settings *s, const struct common_options *common, int ar
 	struct decoding d = {.writer = &writer,
 			     .quiet = common->quiet,
 			     .verbose = common->verbose,
+			     .strict = s->strict,
 			     .clock = s->clock,
 			     .limits = &s->limits,
 			     .max_value = s->max_value};

@@ -76,13 +76,11 @@ static int set_bytes_hex(const struct attribute_source *s, const uint8_t *p, siz
 
 static void set_string(const struct value *v, struct attribute *out)
 {
-	const uint8_t *end = memchr(v->bytes, 0, v->n);
-
 	/* what uftrace records of a string that is NULL */
 	if (v->n == 4 && !memcmp(v->bytes, "\xff\xff\xff\xff", 4))
 		out->kind = ATTRIBUTE_NULL;
 	else
-		set_text(out, v->bytes, end ? (size_t)(end - v->bytes) : v->n);
+		set_text(out, v->bytes, v->n);
 }
 
 static void set_float(const struct value *v, struct attribute *out)
@@ -153,26 +151,11 @@ static int set_enum(const struct attribute_source *s, const struct definition *d
 		       : from_scratch(s, ATTRIBUTE_TEXT, out);
 }
 
-/* "A|B|0x40" */
 static int set_bitmask(const struct attribute_source *s, const struct definition *d, uint64_t bits,
 		       struct attribute *out)
 {
-	struct buffer *b = s->scratch;
-
-	buffer_clear(b);
-	for (uint32_t i = 0; d && i < d->count; i++) {
-		uint64_t member = d->members[i].low;
-
-		if (member ? (bits & member) != member : bits || b->size)
-			continue;
-		bits &= ~member;
-		if (buffer_append(b, "|", b->size > 0) ||
-		    buffer_append(b, d->members[i].name.text, d->members[i].name.size))
-			return -1;
-	}
-	if ((bits || !b->size) && buffer_printf(b, "%s0x%" PRIx64, b->size ? "|" : "", bits))
-		return -1;
-	return from_scratch(s, ATTRIBUTE_TEXT, out);
+	buffer_clear(s->scratch);
+	return value_bits_text(s->scratch, d, bits) ? -1 : from_scratch(s, ATTRIBUTE_TEXT, out);
 }
 
 static int set_wide(const struct attribute_source *s, const struct value *v, struct attribute *out)
@@ -390,12 +373,14 @@ int attribute_field(const struct attribute_source *s, const struct event *ev, co
 	struct buffer *json = s->compound;
 
 	field_get(ev, f, 0, &v);
-	if (n <= 1 || v.form == FORM_TEXT)
+	if (v.form == FORM_TEXT || (n <= 1 && !field_is_array(ev, f)))
 		return set_element(s, f, &v, out);
 	buffer_clear(json);
+	if (buffer_u8(json, '['))
+		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		field_get(ev, f, i, &v);
-		if (buffer_u8(json, i ? ',' : '[') || set_element(s, f, &v, &item) ||
+		if ((i && buffer_u8(json, ',')) || set_element(s, f, &v, &item) ||
 		    attribute_json(&quoting, &item, json))
 			return -1;
 	}

@@ -6,9 +6,11 @@
 
 #include "attribute_members.h"
 #include "attribute_values.h"
+#include "common/argument.h"
 #include "common/buffer_file.h"
 #include "common/field.h"
 #include "common/json.h"
+#include "text_apitrace.h"
 #include "kernel_messages.h"
 
 enum {
@@ -74,7 +76,7 @@ static uint32_t argument_name(struct attributes *a, const struct event *ev, uint
 		return d->members[index - 1].name.number;
 	if (slot && a->names[slot])
 		return a->names[slot];
-	if (index > FLOAT_ARGUMENTS)
+	if (index > FLOAT_ARGUMENTS && !strcmp(ev->type->source->format.text, "uftrace"))
 		snprintf(text, sizeof text, "fparg%" PRIu64, index - FLOAT_ARGUMENTS);
 	else
 		snprintf(text, sizeof text, "arg%" PRIu64, index);
@@ -83,11 +85,62 @@ static uint32_t argument_name(struct attributes *a, const struct event *ev, uint
 	return name;
 }
 
+/* A back trace as an array of lines, the innermost frame first, as apitrace prints them. */
+static int append_backtrace(struct attributes *a, struct values v, struct buffer *to)
+{
+	struct apitrace_writer w = {.dictionary = a->dictionary, .out = &a->scratch};
+	struct value array, frame;
+	struct buffer *json = &a->compound;
+
+	buffer_clear(json);
+	if (!values_value(&v, &array) || buffer_u8(json, '['))
+		return -1;
+	for (uint64_t i = 0; i < array.count; i++) {
+		buffer_clear(&a->scratch);
+		if (!values_value(&v, &frame) ||
+		    apitrace_frame(&w, dictionary_definition_id(a->dictionary, frame.definition)) ||
+		    (i && buffer_u8(json, ',')) ||
+		    json_append_string(json, (const char *)a->scratch.data, a->scratch.size - 1))
+			return -1;
+	}
+	if (buffer_u8(json, ']'))
+		return -1;
+	return append(
+		a, to,
+		&(struct attribute){.name = dictionary_text(a->dictionary, "backtrace", 9).number,
+				    .kind = ATTRIBUTE_JSON,
+				    .text = (const char *)json->data,
+				    .number = json->size});
+}
+
+/* What a call has beside its arguments: v stands before its value. */
+static int append_detail(struct attributes *a, const struct event *ev, uint8_t what,
+			 struct values v, struct buffer *to)
+{
+	struct value flags;
+	bool fake;
+
+	if (what == DETAIL_BACKTRACE)
+		return append_backtrace(a, v, to);
+	if (what != DETAIL_FLAGS || !values_value(&v, &flags))
+		return 0;
+	if (argument_fake(ev, &fake))
+		return attributes_append_bool(a, "fake", fake, to);
+	return append(a, to,
+		      &(struct attribute){.name = dictionary_text(a->dictionary, "flags", 5).number,
+					  .kind = ATTRIBUTE_UINT,
+					  .number = flags.number});
+}
+
+static bool is_apitrace(const struct event *ev)
+{
+	return ev->type->source && !strcmp(ev->type->source->format.text, "apitrace");
+}
+
 int attributes_append_values(struct attributes *a, const struct event *ev, struct buffer *to)
 {
-	bool apitrace = ev->type->source && !strcmp(ev->type->source->format.text, "apitrace");
 	struct attribute_source source = {a->dictionary, &a->scratch, &a->compound,
-					  a->quote_numbers, apitrace};
+					  a->quote_numbers, is_apitrace(ev)};
 	struct attribute item;
 	struct values v;
 	uint64_t index;
@@ -96,12 +149,12 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 	values_begin(&v, ev->tail, ev->tail_size);
 	while (values_what(&v, &what, &index)) {
 		if (what != DETAIL_ARGUMENT && what != DETAIL_RETURN) {
-			if (!values_skip(&v))
-				break;
+			if (append_detail(a, ev, what, v, to) || !values_skip(&v))
+				return -1;
 			continue;
 		}
 		if (attribute_value(&source, &v, &item))
-			return v.bad ? 0 : -1;
+			return -1;
 		if (what == DETAIL_ARGUMENT) {
 			item.name = argument_name(a, ev, index);
 		} else {
@@ -148,6 +201,14 @@ static int append_arguments(struct attributes *a, const struct field *f,
 	return 0;
 }
 
+/* What `apitrace dump` prints in front of the call. The enter gives it: a leave need not repeat it.
+ */
+static bool is_number_of_call(const struct event *ev, const struct field *f)
+{
+	return f->role == ROLE_CALL && f->name.size && ev->type->kind == KIND_ENTER &&
+	       is_apitrace(ev);
+}
+
 static int append_fields(struct attributes *a, const struct event *ev, struct buffer *to)
 {
 	struct attribute_source source = {a->dictionary, &a->scratch, &a->compound,
@@ -158,7 +219,7 @@ static int append_fields(struct attributes *a, const struct event *ev, struct bu
 		const struct field *f = &ev->type->fields[i];
 
 		/* the TSC of an event that trencode wrote */
-		if (!attribute_wanted(f) ||
+		if ((!attribute_wanted(f) && !(a->call_numbers && is_number_of_call(ev, f))) ||
 		    (f->role == ROLE_SOURCE_TIME && field_by_role(ev->type, ROLE_ROW)))
 			continue;
 		if (attribute_field(&source, ev, f, &item))

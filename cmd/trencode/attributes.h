@@ -36,6 +36,7 @@ struct attribute {
 struct attributes {
 	struct dictionary *dictionary;
 	bool quote_numbers;	 /* JSON: integers that a double cannot hold become strings */
+	bool call_numbers;	 /* those of the source are attributes too */
 	struct attribute *items; /* of the last attributes_read, in their order, no name twice */
 	size_t count, capacity;
 	uint64_t dropped;		  /* by attributes_keep_numbers */

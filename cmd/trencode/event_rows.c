@@ -309,6 +309,7 @@ void *event_rows_begin(struct encoding *en, size_t state_size,
 	attributes_init(&r->attributes, en->dictionary);
 	r->bytes.spills = r->json.spills = true;
 	r->attributes.quote_numbers = en->options->quote_numbers;
+	r->attributes.call_numbers = true;
 	if (choose_columns(r, en->options->columns, e))
 		return NULL;
 	r->wants_args = wanted(r, ROW_ARGS);

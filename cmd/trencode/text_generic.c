@@ -7,7 +7,9 @@
 #include <stdlib.h>
 
 #include "common/field.h"
+#include "common/json.h"
 #include "common/shortest.h"
+#include "common/value_names.h"
 #include "text_values.h"
 
 enum { SECOND = 1000000000 };
@@ -39,20 +41,40 @@ static void print_time(struct text *out, const struct event *ev)
 	text_u64_wide(out, ev->time % SECOND, 9, '0');
 }
 
-static void print_element(struct text *out, const struct field *f, const struct field_value *v)
+static void print_number(struct text *out, const struct field *f, const struct field_value *v)
 {
+	const struct member *m =
+		f->kind == FIELD_ENUM ? definition_member(f->definition, v->u) : NULL;
+
+	if (m) {
+		text_masked(out, m->name.text, m->name.size);
+	} else if (f->kind == FIELD_HEX) {
+		text_puts(out, "0x");
+		text_hex(out, v->u, 1);
+	} else if (v->form == FORM_INT) {
+		text_i64(out, v->i);
+	} else {
+		text_u64(out, v->u);
+	}
+}
+
+static int print_element(struct state *s, const struct field *f, const struct field_value *v)
+{
+	struct text *out = s->out;
 	char real[SHORTEST_SIZE];
 
 	switch (v->form) {
 	case FORM_NONE: text_char(out, '?'); break;
-	case FORM_INT: text_i64(out, v->i); break;
+	case FORM_INT:
 	case FORM_UINT:
-		if (f->kind == FIELD_HEX) {
-			text_puts(out, "0x");
-			text_hex(out, v->u, 1);
-		} else {
-			text_u64(out, v->u);
+		if (f->kind != FIELD_BITMASK) {
+			print_number(out, f, v);
+			break;
 		}
+		buffer_clear(&s->values);
+		if (value_bits_text(&s->values, f->definition, v->u))
+			return -1;
+		text_masked_buffer(out, &s->values);
 		break;
 	case FORM_REAL: text_put(out, real, shortest_real(real, v->real, v->size)); break;
 	case FORM_TEXT:
@@ -60,15 +82,15 @@ static void print_element(struct text *out, const struct field *f, const struct 
 			for (size_t i = 0; i < v->size; i++)
 				text_hex(out, v->text[i], 2);
 		} else {
-			text_char(out, '"');
-			text_masked(out, (const char *)v->text, v->size);
-			text_char(out, '"');
+			json_string(out, (const char *)v->text, v->size);
 		}
 	}
+	return 0;
 }
 
-static void print_field(struct text *out, const struct event *ev, const struct field *f)
+static int print_field(struct state *s, const struct event *ev, const struct field *f)
 {
+	struct text *out = s->out;
 	struct field_value v;
 	uint32_t n = field_count(ev, f);
 
@@ -76,16 +98,18 @@ static void print_field(struct text *out, const struct event *ev, const struct f
 	text_masked(out, f->name.text, f->name.size);
 	text_char(out, '=');
 	field_get(ev, f, 0, &v);
-	if (n <= 1 || v.form == FORM_TEXT) {
-		print_element(out, f, &v);
-		return;
-	}
+	if (v.form == FORM_TEXT || (n <= 1 && !field_is_array(ev, f)))
+		return print_element(s, f, &v);
+	text_char(out, '{');
 	for (uint32_t i = 0; i < n; i++) {
-		text_char(out, i ? ',' : '{');
+		if (i)
+			text_char(out, ',');
 		field_get(ev, f, i, &v);
-		print_element(out, f, &v);
+		if (print_element(s, f, &v))
+			return -1;
 	}
 	text_char(out, '}');
+	return 0;
 }
 
 static void print_gap(struct text *out, const struct event *ev)
@@ -146,7 +170,8 @@ static int event(void *state, const struct event *ev, struct error *e)
 	if (ev->type->flags & TYPE_VALUES && print_values(s, ev, e))
 		return -1;
 	for (uint32_t i = 0; i < ev->type->nfields && ev->type->kind != KIND_GAP; i++)
-		print_field(s->out, ev, &ev->type->fields[i]);
+		if (print_field(s, ev, &ev->type->fields[i]))
+			return error_no_memory(e);
 	if (ev->type->kind == KIND_GAP)
 		print_gap(s->out, ev);
 	if (ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE)

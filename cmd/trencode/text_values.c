@@ -1,7 +1,9 @@
 #include "text_values.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "common/value_names.h"
 
 enum { DECIMAL_LIMIT = 100000 }; /* larger numbers are printed in hexadecimal */
@@ -149,25 +151,6 @@ static int put_enum(struct buffer *out, const struct value_names *names, const s
 		 : buffer_append(out, digits, value_enum_decimal(digits, d, v));
 }
 
-static int put_bitmask(struct buffer *out, const struct definition *d, uint64_t v)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; d && i < d->count; i++) {
-		uint64_t member = d->members[i].low;
-
-		if (member ? (v & member) != member : v || any)
-			continue;
-		v &= ~member;
-		if ((any && put(out, "|")) || put(out, d->members[i].name.text))
-			return -1;
-		any = true;
-	}
-	if (any && !v)
-		return 0;
-	return (any && put(out, "|")) || put_hex(out, v) ? -1 : 0;
-}
-
 static int put_real(struct buffer *out, const struct value *v)
 {
 	long double number;
@@ -225,6 +208,16 @@ static int put_opaque(struct buffer *out, const struct value *v)
 	return put(out, v->n ? "{...}" : "{}");
 }
 
+static int put_wide(struct buffer *out, const struct value *v)
+{
+	struct buffer text = {0};
+	int bad = buffer_reserve(&text, 1) || value_wide_text(&text, v) ||
+		  json_append_string(out, (const char *)text.data, text.size);
+
+	buffer_free(&text);
+	return bad;
+}
+
 int value_text(struct buffer *out, const struct value_names *names, const struct value *v)
 {
 	const struct definition *d = NULL;
@@ -239,12 +232,15 @@ int value_text(struct buffer *out, const struct value_names *names, const struct
 	case VALUE_UINT: return put_unsigned(out, v->number);
 	case VALUE_FLOAT:
 	case VALUE_DOUBLE: return put_real(out, v);
-	case VALUE_STRING: return put_string(out, v->bytes, v->n);
+	case VALUE_STRING:
+		return names->sums ? put_string(out, v->bytes, v->n)
+				   : json_append_string(out, (const char *)v->bytes, v->n);
+	case VALUE_WSTRING: return put_wide(out, v);
 	case VALUE_BLOB:
 		return names->symbols ? put_std_string(out, v)
 				      : buffer_printf(out, "blob(%zu)", v->n);
 	case VALUE_ENUM: return put_enum(out, names, d, v);
-	case VALUE_BITMASK: return put_bitmask(out, d, v->number);
+	case VALUE_BITMASK: return value_bits_text(out, d, v->number);
 	case VALUE_ARRAY:
 	case VALUE_STRUCT: return put(out, v->count ? "{...}" : "{}");
 	case VALUE_POINTER: return put_pointer(out, names, v->number);
@@ -254,33 +250,94 @@ int value_text(struct buffer *out, const struct value_names *names, const struct
 	return put(out, "?");
 }
 
+/* The next value: of one in two forms that for people. */
+static int put_next(struct buffer *out, const struct value_names *names, struct values *v)
+{
+	struct values at = *v;
+	struct value value;
+
+	do
+		if (!values_value(&at, &value))
+			return -1;
+	while (value.tag == VALUE_REPR);
+	return value_text(out, names, &value) || !values_skip(v) ? -1 : 0;
+}
+
+/* Of an argument that is given more than once the last is the value: *last by number, up to the
+ * highest one, where there is such an argument; else NULL. */
+static int find_repeated(const uint8_t *tail, size_t n, const uint8_t ***last)
+{
+	uint8_t seen[VALUE_INDEX_LIMIT / 8 + 1];
+	struct values v;
+	struct detail d;
+	uint64_t most = 0, cleared = 0;
+	bool repeated = false;
+
+	*last = NULL;
+	for (values_begin(&v, tail, n); values_detail(&v, &d);) {
+		if (d.what != DETAIL_ARGUMENT)
+			continue;
+		for (; cleared <= d.index / 8; cleared++)
+			seen[cleared] = 0;
+		repeated |= seen[d.index / 8] >> d.index % 8 & 1;
+		seen[d.index / 8] |= (uint8_t)(1 << d.index % 8);
+		most = d.index > most ? d.index : most;
+	}
+	if (!repeated)
+		return 0;
+	*last = calloc(most + 1, sizeof **last);
+	if (!*last)
+		return -1;
+	for (values_begin(&v, tail, n); values_detail(&v, &d);)
+		if (d.what == DETAIL_ARGUMENT)
+			(*last)[d.index] = v.at;
+	return 0;
+}
+
 int value_text_arguments(struct buffer *out, const struct value_names *names, const uint8_t *tail,
 			 size_t n)
 {
-	struct values all;
-	struct detail d;
+	const uint8_t **last;
+	struct values v;
+	uint64_t index;
+	uint8_t what;
 	bool any = false;
+	int bad;
 
-	if (put(out, "("))
+	if (find_repeated(tail, n, &last))
 		return -1;
-	for (values_begin(&all, tail, n); values_detail(&all, &d);) {
-		if (d.what != DETAIL_ARGUMENT)
+	bad = put(out, "(");
+	values_begin(&v, tail, n);
+	while (!bad && values_what(&v, &what, &index)) {
+		size_t before = out->size;
+
+		if (what != DETAIL_ARGUMENT) {
+			bad = !values_skip(&v);
 			continue;
-		if ((any && put(out, ", ")) || value_text(out, names, &d.value))
-			return -1;
-		any = true;
+		}
+		bad = (any && put(out, ", ")) || put_next(out, names, &v);
+		if (last && last[index] != v.at)
+			out->size = before;
+		else
+			any = true;
 	}
-	return put(out, ")");
+	free(last);
+	return bad || put(out, ")") ? -1 : 0;
 }
 
 int value_text_return(struct buffer *out, const struct value_names *names, const uint8_t *tail,
 		      size_t n)
 {
-	struct values all;
-	struct detail d;
+	struct values v;
+	uint64_t index;
+	uint8_t what;
 
-	for (values_begin(&all, tail, n); values_detail(&all, &d);)
-		if (d.what == DETAIL_RETURN)
-			return put(out, " = ") || value_text(out, names, &d.value) ? -1 : 0;
+	values_begin(&v, tail, n);
+	while (values_what(&v, &what, &index)) {
+		if (what == DETAIL_RETURN)
+			return put(out, " = ") || put_next(out, names, &v) ? -1 : 0;
+		if (!values_skip(&v))
+			return -1;
+	}
 	return 0;
 }

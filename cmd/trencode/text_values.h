@@ -14,7 +14,8 @@ struct value_names {
 	struct text_symbols *symbols;	     /* of pointers; NULL: as numbers */
 	const struct space *space;	     /* where pointers point to, NULL unknown */
 	uint64_t time;
-	bool sums; /* enums as uftrace has them: ints, without a label the sum of several */
+	bool sums; /* as uftrace has them: enums are ints, without a label the sum of several;
+		      strings end at a NUL */
 };
 
 /* Append one value; arrays and structs as "{...}". -1: memory is out. */

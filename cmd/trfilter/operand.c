@@ -86,20 +86,25 @@ static void name_value(struct evaluation *ev, const struct event *e, struct scal
 }
 
 /* Out of memory it is as if the value had no text. A NUL follows it, for who looks for one. */
-static void text_of_parts(struct operand *o, const struct value *v, struct scalar *out)
+static void end_text(struct operand *o, struct scalar *out, bool out_of_memory)
 {
-	o->text.size = 0;
-	if (buffer_reserve(&o->text, 16) ||
-	    (v->tag == VALUE_WSTRING ? value_wide_text(&o->text, v)
-				     : value_bits_text(&o->text, out->names, v->number)) ||
-	    buffer_u8(&o->text, 0))
+	if (out_of_memory || buffer_u8(&o->text, 0))
 		o->text.size = 1;
 	o->text.size--;
 	out->text = o->text.data ? (const char *)o->text.data : "";
 	out->size = o->text.size;
 }
 
-static void field_value(const struct event *e, const struct field *f, struct scalar *out)
+static void text_of_bits(struct operand *o, uint64_t bits, struct scalar *out)
+{
+	o->text.size = 0;
+	out->bits = true;
+	end_text(o, out,
+		 buffer_reserve(&o->text, 16) || value_bits_text(&o->text, out->names, bits));
+}
+
+static void field_value(struct operand *o, const struct event *e, const struct field *f,
+			struct scalar *out)
 {
 	struct field_value v;
 
@@ -119,9 +124,17 @@ static void field_value(const struct event *e, const struct field *f, struct sca
 		out->size = v.size;
 		break;
 	}
-	if (f->kind == FIELD_ENUM)
+	if (f->kind == FIELD_ENUM || f->kind == FIELD_BITMASK)
 		out->names = f->definition;
+	if (f->kind == FIELD_BITMASK && scalar_is_number(out))
+		text_of_bits(o, out->u, out);
 	out->character = f->kind == FIELD_CHAR && out->form == SCALAR_UINT;
+}
+
+static void text_of_wide(struct operand *o, const struct value *v, struct scalar *out)
+{
+	o->text.size = 0;
+	end_text(o, out, buffer_reserve(&o->text, 16) || value_wide_text(&o->text, v));
 }
 
 static void take_value(struct evaluation *ev, struct operand *o, const struct value *v,
@@ -135,9 +148,8 @@ static void take_value(struct evaluation *ev, struct operand *o, const struct va
 	if (value_integer(v, out->names, &out->u, &is_signed)) {
 		out->form = is_signed ? SCALAR_INT : SCALAR_UINT;
 		out->character = v->tag == VALUE_NUMBER && v->format == 'c';
-		out->bits = v->tag == VALUE_BITMASK;
-		if (out->bits)
-			text_of_parts(o, v, out);
+		if (v->tag == VALUE_BITMASK)
+			text_of_bits(o, out->u, out);
 	} else if (value_real(v, &out->real)) {
 		out->form = SCALAR_REAL;
 		out->real_size = v->size > 8 ? 0 : v->size;
@@ -147,7 +159,7 @@ static void take_value(struct evaluation *ev, struct operand *o, const struct va
 		out->size = v->n;
 	} else if (v->tag == VALUE_WSTRING) {
 		out->form = SCALAR_TEXT;
-		text_of_parts(o, v, out);
+		text_of_wide(o, v, out);
 	} else if (v->tag == VALUE_NULL) {
 		set_uint(out, 0);
 	}
@@ -191,6 +203,25 @@ static const struct field *field_of(struct operand *o, const struct type *t)
 	return o->fields[t->number] == &none ? NULL : o->fields[t->number];
 }
 
+/* What a call has beside its arguments. */
+static void call_detail(struct evaluation *ev, struct operand *o, const struct event *e,
+			struct scalar *out)
+{
+	struct values frames;
+	uint64_t count;
+	bool fake;
+
+	if (!strcmp(o->name, "fake") && argument_fake(e, &fake)) {
+		set_uint(out, fake);
+	} else if (!strcmp(o->name, "backtrace") && argument_backtrace(e, &frames, &count)) {
+		out->form = SCALAR_TEXT;
+		o->text.size = 0;
+		end_text(o, out,
+			 buffer_reserve(&o->text, 16) ||
+				 value_backtrace_text(&o->text, ev->dictionary, &frames, count));
+	}
+}
+
 static void event_field_value(struct evaluation *ev, struct operand *o, const struct event *e,
 			      struct scalar *out)
 {
@@ -202,18 +233,13 @@ static void event_field_value(struct evaluation *ev, struct operand *o, const st
 	if (o->is_argument && !call && !values)
 		return;
 	f = field_of(o, e->type);
-	if (f) {
-		field_value(e, f, out);
-		out->bits = f->kind == FIELD_BITMASK && out->form == SCALAR_UINT;
-		if (out->bits) {
-			out->names = f->definition;
-			text_of_parts(o, &(struct value){.tag = VALUE_BITMASK, .number = out->u},
-				      out);
-		}
-	} else if (values && (o->is_argument || !call) &&
-		   argument_find(ev->dictionary, e, o->name, &v)) {
+	if (f)
+		field_value(o, e, f, out);
+	else if (values && (o->is_argument || !call) &&
+		 argument_find(ev->dictionary, e, o->name, &v))
 		take_value(ev, o, &v, out);
-	}
+	else if (values && !o->is_argument)
+		call_detail(ev, o, e, out);
 }
 
 bool operand_given(const struct evaluation *ev, struct operand *o, const struct event *e)
@@ -225,7 +251,7 @@ bool operand_given(const struct evaluation *ev, struct operand *o, const struct 
 	return field_of(o, e->type) || argument_given(ev->dictionary, e, o->name);
 }
 
-static void cpu_value(const struct event *e, struct scalar *out)
+static void cpu_value(struct operand *o, const struct event *e, struct scalar *out)
 {
 	const struct field *f;
 
@@ -235,7 +261,7 @@ static void cpu_value(const struct event *e, struct scalar *out)
 	}
 	f = field_by_role(e->type, ROLE_CPU);
 	if (f)
-		field_value(e, f, out);
+		field_value(o, e, f, out);
 }
 
 static void call_value(struct evaluation *ev, const struct operand *o, const struct event *e,
@@ -317,7 +343,7 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 		if (l->comm.size)
 			set_text(out, l->comm);
 		break;
-	case ASK_CPU: cpu_value(e, out); break;
+	case ASK_CPU: cpu_value(o, e, out); break;
 	case ASK_MODULE:
 	case ASK_FILE:
 	case ASK_LINE:

@@ -181,9 +181,13 @@ struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 
 static int compare_integers(const struct key_cell *a, const struct key_cell *b)
 {
-	if (a->kind != b->kind) /* KEY_SIGNED is used for negative ones only */
+	int by_value = (a->value > b->value) - (a->value < b->value);
+
+	/* KEY_SIGNED is used for negative ones only */
+	if ((a->kind == KEY_SIGNED) != (b->kind == KEY_SIGNED))
 		return a->kind == KEY_SIGNED ? -1 : 1;
-	return (a->value > b->value) - (a->value < b->value);
+	/* a number and an address may be equal */
+	return by_value ? by_value : (a->kind > b->kind) - (a->kind < b->kind);
 }
 
 int groups_compare(const struct groups *g, const struct key_cell *a, const struct key_cell *b)

@@ -88,15 +88,19 @@ static int name_cell(struct dictionary *d, struct groups *g, const struct subjec
 	return text_cell(g, call ? dictionary_place_name(d, s->place) : s->type->name, cell);
 }
 
-/* The text of a value that holds it in parts: names of bits, wide characters. */
-static int parts_cell(const struct dictionary *d, struct groups *g, const struct value *v,
-		      struct key_cell *cell)
+enum parts { PARTS_BITS, PARTS_WIDE, PARTS_FRAMES };
+
+/* The text of what holds it in parts: names of bits, wide characters, frames of a back trace. */
+static int parts_cell(const struct dictionary *d, struct groups *g, enum parts parts,
+		      const struct value *v, const struct values *frames, struct key_cell *cell)
 {
 	struct buffer b = {0};
 	int bad = buffer_reserve(&b, 64);
 
-	if (!bad && v->tag == VALUE_WSTRING)
+	if (!bad && parts == PARTS_WIDE)
 		bad = value_wide_text(&b, v);
+	else if (!bad && parts == PARTS_FRAMES)
+		bad = value_backtrace_text(&b, d, frames, v->count);
 	else if (!bad)
 		bad = value_bits_text(&b, dictionary_definition_id(d, v->definition), v->number);
 	bad = bad || groups_text(g, b.data, b.size, cell) ? -1 : 0;
@@ -104,30 +108,78 @@ static int parts_cell(const struct dictionary *d, struct groups *g, const struct
 	return bad;
 }
 
-static int field_cell(const struct dictionary *d, struct groups *g, const struct event *e,
-		      const char *name, struct key_cell *cell)
+static int plain_value_cell(struct groups *g, const struct field_value *v, bool hex,
+			    struct key_cell *cell)
 {
-	struct field_value v;
-	struct value parts;
 	char real[SHORTEST_SIZE];
 
-	if (e && !field_find(e->type, name) && find_value(d, e, name, &parts) &&
-	    (parts.tag == VALUE_BITMASK || parts.tag == VALUE_WSTRING))
-		return parts_cell(d, g, &parts, cell);
-	if (!e || !subject_field(d, e, name, &v))
+	switch (v->form) {
+	case FORM_INT: *cell = key_signed(v->i); return 0;
+	case FORM_UINT:
+		*cell = hex ? (struct key_cell){.kind = KEY_ADDRESS, .value = v->u}
+			    : key_unsigned(v->u);
 		return 0;
-	switch (v.form) {
-	case FORM_INT: *cell = key_signed(v.i); return 0;
-	case FORM_UINT: *cell = key_unsigned(v.u); return 0;
 	case FORM_REAL:
-		if (groups_text(g, real, shortest_real(real, v.real, v.size), cell))
+		if (groups_text(g, real, shortest_real(real, v->real, v->size), cell))
 			return -1;
-		cell->value = v.size == 4 ? 4 : 8;
+		cell->value = v->size == 4 ? 4 : 8;
 		return 0;
-	case FORM_TEXT: return groups_text(g, v.text, v.size, cell);
+	case FORM_TEXT: return groups_text(g, v->text, v->size, cell);
 	case FORM_NONE: break;
 	}
 	return 0;
+}
+
+/* Is it shown in hexadecimal everywhere? */
+static bool is_hex(const struct value *v)
+{
+	return v->tag == VALUE_POINTER ||
+	       (v->tag == VALUE_NUMBER && v->format && strchr("xop", v->format));
+}
+
+static int value_cell(const struct dictionary *d, struct groups *g, const struct value *v,
+		      struct key_cell *cell)
+{
+	struct field_value plain = {.form = FORM_NONE};
+
+	if (v->tag == VALUE_BITMASK || v->tag == VALUE_WSTRING)
+		return parts_cell(d, g, v->tag == VALUE_BITMASK ? PARTS_BITS : PARTS_WIDE, v, NULL,
+				  cell);
+	from_value(d, v, &plain);
+	return plain_value_cell(g, &plain, is_hex(v), cell);
+}
+
+/* What a call has beside its arguments. */
+static int detail_cell(const struct dictionary *d, struct groups *g, const struct event *e,
+		       const char *name, struct key_cell *cell)
+{
+	struct values frames;
+	struct value v = {0};
+	bool fake;
+
+	if (!strcmp(name, "fake") && argument_fake(e, &fake))
+		*cell = key_unsigned(fake);
+	else if (!strcmp(name, "backtrace") && argument_backtrace(e, &frames, &v.count))
+		return parts_cell(d, g, PARTS_FRAMES, &v, &frames, cell);
+	return 0;
+}
+
+static int field_cell(const struct dictionary *d, struct groups *g, const struct event *e,
+		      const char *name, struct key_cell *cell)
+{
+	const struct field *f = e ? field_find(e->type, name) : NULL;
+	struct field_value plain;
+	struct value v;
+
+	if (f) {
+		field_get(e, f, 0, &plain);
+		return plain_value_cell(g, &plain, f->kind == FIELD_HEX, cell);
+	}
+	if (!e)
+		return 0;
+	if (find_value(d, e, name, &v))
+		return value_cell(d, g, &v, cell);
+	return detail_cell(d, g, e, name, cell);
 }
 
 static void cpu_cell(const struct subject *s, struct key_cell *cell)

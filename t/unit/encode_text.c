@@ -48,7 +48,7 @@ static const char *number(char format, uint64_t v, uint8_t size)
 
 static const char *string(const char *s, size_t n)
 {
-	static struct value_names names;
+	static struct value_names names = {.sums = true};
 
 	tail.size = 0;
 	value_put_detail(&tail, DETAIL_ARGUMENT, 1);
