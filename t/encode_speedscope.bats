@@ -121,3 +121,13 @@ replay() {
 	run -0 pipe "trencode -q -t speedscope x.trs | jq -c '.profiles | length'"
 	assert_output 1
 }
+
+@test "very many threads take no time that grows with their square" {
+	{
+		echo '['
+		awk 'BEGIN { for (i = 1; i <= 200000; i++)
+			printf "{\"name\":\"n\",\"ph\":\"X\",\"ts\":%d,\"dur\":1,\"pid\":1,\"tid\":%d}%s\n", i, i, i < 200000 ? "," : "]" }'
+	} >many.json
+	trdecode many.json >many.trs
+	run -0 timeout 60 bash -c "trencode -t speedscope many.trs >many.speedscope.json"
+}

@@ -19,21 +19,27 @@ void chains_free(struct chains *c)
 	c->fd = -1;
 }
 
-static void unlist(struct chains *c, struct chain *ch)
+static void list(struct chain *ch, struct chain **at)
 {
-	struct chain **at = &c->list;
-
-	while (*at && *at != ch)
-		at = &(*at)->next;
-	if (*at)
-		*at = ch->next;
-	ch->listed = false;
+	ch->next = *at;
+	if (ch->next)
+		ch->next->from = &ch->next;
+	ch->from = at;
+	*at = ch;
 }
 
-void chain_free(struct chains *c, struct chain *ch)
+static void unlist(struct chain *ch)
 {
-	if (ch->listed)
-		unlist(c, ch);
+	*ch->from = ch->next;
+	if (ch->next)
+		ch->next->from = ch->from;
+	ch->from = NULL;
+}
+
+void chain_free(struct chain *ch)
+{
+	if (ch->from)
+		unlist(ch);
 	buffer_free(&ch->pending);
 	*ch = (struct chain){0};
 }
@@ -66,8 +72,7 @@ static int put_all_away(struct chains *c, struct error *e)
 		if (put_away(c, ch, e))
 			return -1;
 		buffer_free(&ch->pending);
-		c->list = ch->next;
-		ch->listed = false;
+		unlist(ch);
 	}
 	return 0;
 }
@@ -77,11 +82,8 @@ int chain_add(struct chains *c, struct chain *ch, const void *record, struct err
 	struct buffer *b = &ch->pending;
 	size_t had = b->size;
 
-	if (!ch->listed) {
-		ch->next = c->list;
-		c->list = ch;
-		ch->listed = true;
-	}
+	if (!ch->from)
+		list(ch, &c->list);
 	if ((!had && buffer_zero(b, PIECE_HEADER)) || buffer_append(b, record, c->record))
 		return error_no_memory(e);
 	c->pending += b->size - had;
@@ -108,8 +110,8 @@ int chain_unwind(struct chains *c, struct chain *ch,
 {
 	struct buffer *b = &ch->pending;
 
-	if (ch->listed)
-		unlist(c, ch);
+	if (ch->from)
+		unlist(ch);
 	c->pending -= b->size;
 	if (unwind_pending(c, ch, take, ctx, e))
 		return -1;

@@ -13,9 +13,9 @@
 
 struct chain {
 	struct buffer pending;
-	uint64_t last;	    /* where its last piece stands in the file + 1, 0 none */
-	struct chain *next; /* of those with something pending */
-	bool listed;
+	uint64_t last;	     /* where its last piece stands in the file + 1, 0 none */
+	struct chain *next;  /* of those with something pending */
+	struct chain **from; /* what points to it in that list; NULL: it is not in it */
 };
 
 struct chains {
@@ -28,7 +28,7 @@ struct chains {
 
 void chains_init(struct chains *c, size_t record);
 void chains_free(struct chains *c);
-void chain_free(struct chains *c, struct chain *ch);
+void chain_free(struct chain *ch);
 
 /* Append a record. The chain must not move until chains_free. */
 int chain_add(struct chains *c, struct chain *ch, const void *record, struct error *e);

@@ -332,11 +332,11 @@ static void speedscope_free(struct encoding *en)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->nprofiles; i++) {
-		chain_free(&s->calls, &s->profiles[i]->calls);
+		chain_free(&s->profiles[i]->calls);
 		buffer_free(&s->profiles[i]->name);
 		free(s->profiles[i]);
 	}
-	chain_free(&s->events, &s->reversed);
+	chain_free(&s->reversed);
 	chains_free(&s->calls);
 	chains_free(&s->events);
 	tracks_free(&s->tracks);
