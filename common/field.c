@@ -111,7 +111,7 @@ void field_get(const struct event *e, const struct field *f, uint32_t index,
 	uint64_t bits;
 
 	out->form = FORM_NONE;
-	if (!p)
+	if (!p || f->kind > FIELD_STRING) /* of a later version */
 		return;
 	if (f->kind == FIELD_STRING ||
 	    (f->kind == FIELD_CHAR && (f->count > 1 || f->where > WHERE_TAIL))) {
