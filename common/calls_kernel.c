@@ -52,6 +52,13 @@ void calls_charge_lost(struct calls *c, struct stack *s, uint64_t total)
 		charge_kernel(c, base, base->last);
 }
 
+/* Calls with INNER that are on top, at that depth or deeper, end without a leave. */
+static void lose_inner(struct calls *c, struct stack *k, uint32_t depth)
+{
+	while (k->count && top(k)->inner && top(k)->depth >= depth)
+		lose(c, k);
+}
+
 enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct event *e,
 			       struct call *done)
 {
@@ -81,8 +88,10 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 	} else {
 		uint64_t unmatched = c->unmatched;
 
-		while (k->count && top(k)->inner && top(k)->depth >= e->depth)
-			lose(c, k);
+		/* a call with INNER has the depth of the call below it, which ends */
+		lose_inner(c, k, e->depth);
+		drop_from(c, k, e->depth + 1);
+		lose_inner(c, k, e->depth);
 		outside = k->count ? k->frames[0].outside : outside;
 		doubtful = k->count && k->frames[0].doubtful;
 		if (k->count && k->frames[0].depth == e->depth)
