@@ -131,6 +131,19 @@ static int number(struct apitrace *a, uint8_t tag)
 	return 0;
 }
 
+/* Its magnitude may have 64 bits: what then wraps is not negative. */
+static int signed_number(struct apitrace *a)
+{
+	uint8_t *p = out(a);
+	uint64_t n;
+
+	if (apitrace_uint(a, &n))
+		return -1;
+	*p++ = n > NEGATIVE_MOST ? VALUE_UINT : VALUE_NEGATIVE;
+	written(a, value_uleb(p, n > NEGATIVE_MOST ? -n : n));
+	return 0;
+}
+
 static inline int bytes(struct apitrace *a, uint8_t tag, unsigned n)
 {
 	uint8_t *p = out(a);
@@ -250,7 +263,7 @@ static int value(struct apitrace *a, unsigned nesting)
 		*out(a) = type;
 		a->tail.size++;
 		return 0;
-	case APITRACE_SINT: return number(a, VALUE_NEGATIVE);
+	case APITRACE_SINT: return signed_number(a);
 	case APITRACE_UINT: return number(a, VALUE_UINT);
 	case APITRACE_FLOAT: return bytes(a, VALUE_FLOAT, 4);
 	case APITRACE_DOUBLE: return bytes(a, VALUE_DOUBLE, 8);
