@@ -60,6 +60,11 @@ compare 'apitrace dump' "apitrace dump --color=never -v --thread-ids=yes '$trace
 ratio 'dump is times slower (5)' 'trdecode | trencode -t text' 'apitrace dump'
 sizes "trdecode $trace | trencode -t text --all-calls --thread-ids"
 
+compare 'apitrace pickle' "apitrace pickle '$trace'" \
+	'trdecode | trencode -t ndjson' "trdecode '$trace' | trencode -q -t ndjson"
+ratio 'pickle is times slower (2)' 'trdecode | trencode -t ndjson' 'apitrace pickle'
+sizes "trdecode $trace | trencode -q -t ndjson"
+
 compare 'apitrace trim --frames' "apitrace trim --frames=10-4000000000 -o '$CACHE/a.trace' '$trace'" \
 	'trdecode | trfilter | trencode -t apitrace' \
 	"trdecode '$trace' | trfilter 'frame >= 10' | trencode -t apitrace -o '$CACHE/b.trace'" \
