@@ -241,8 +241,6 @@ static int put_scalar(const struct attribute_source *s, const struct value *v, s
 	struct attributes quoting = {.quote_numbers = s->quote_numbers};
 	struct attribute item;
 
-	if (v->tag == VALUE_FLOAT) /* of matrices and vectors there are many */
-		return json_append_float(json, get_float(v->bytes));
 	return set_scalar(s, v, &item) || attribute_json(&quoting, &item, json) ? -1 : 0;
 }
 
@@ -254,6 +252,11 @@ static int put_next(const struct attribute_source *s, struct values *v, unsigned
 {
 	struct value value;
 
+	/* of matrices and vectors there are many */
+	if (v->end - v->at >= 5 && *v->at == VALUE_FLOAT) {
+		v->at += 5;
+		return json_append_float(json, get_float(v->at - 4));
+	}
 	if (nesting > VALUE_DEPTH || !values_value(v, &value)) {
 		v->bad = true;
 		return -1;
