@@ -88,14 +88,14 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 	} else {
 		uint64_t unmatched = c->unmatched;
 
-		/* a call with INNER has the depth of the call below it, which ends */
-		lose_inner(c, k, e->depth);
-		drop_from(c, k, e->depth + 1);
 		lose_inner(c, k, e->depth);
 		outside = k->count ? k->frames[0].outside : outside;
 		doubtful = k->count && k->frames[0].doubtful;
 		if (k->count && k->frames[0].depth == e->depth)
 			charge_kernel(c, s, e->time);
+		/* a call with INNER has the depth of the call below it, which ends */
+		drop_from(c, k, e->depth + 1);
+		lose_inner(c, k, e->depth);
 		got = calls_leave(c, k, e, done);
 		if (got == CALLS_LEAVE)
 			place_on(s, done, doubtful);
