@@ -43,7 +43,7 @@ same() {
 @test "dur alone, which has a way of its own, gives what it gives beside another condition" {
 	local streams=() d expression
 	for d in "$SHARED"/uftrace/*/ "$SHARED"/trace-cmd/*graph*.dat; do
-		trdecode -q "$d" 2>/dev/null | trsym -q 2>/dev/null >"all.${#streams[@]}" || true
+		trdecode -q "$d" 2>/dev/null | trsym -q 2>/dev/null >"all.${#streams[@]}" || [ $? = 1 ] || continue
 		streams+=("all.${#streams[@]}")
 	done
 	for expression in 'dur > 100ns' 'dur >= 3us && dur <= 9us' 'dur > 50us' 'dur > 1ms' \
