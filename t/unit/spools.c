@@ -49,7 +49,7 @@ static void test_chains(void)
 	ok(!chain_unwind(&c, &chain[0], take, NULL, &e), "an empty chain");
 	is_u64(expected, 0, "has nothing");
 	for (int k = 0; k < CHAINS; k++)
-		chain_free(&c, &chain[k]);
+		chain_free(&chain[k]);
 	chains_free(&c);
 }
 
