@@ -123,6 +123,11 @@ lines() {
 	assert_line --regexp "$(printf '^ints\t-1\t1\t')"
 	run -0 shared args-spec2 -g name -a 'count,sum(arg.1),uniq(ret)' -s name
 	assert_line --regexp "$(printf '^str\t[0-9]+\t\t')"
+	# as many names as the table by name has rows
+	run -0 pipe "trstat -F tsv -g name -a count fib.trs | tail -n +2 | wc -l"
+	names=$output
+	run -0 pipe "trstat -F tsv -g '' -a 'uniq(name)' fib.trs"
+	lines 'uniq(name)' "$names"
 	run -0 pipe "trstat -F tsv -a 'count,uniq(tid),uniq(comm)' -n 2 fib.trs"
 	lines 'name count uniq(tid) uniq(comm)' 'compare 1106 2 1' 'fib 599 3 1'
 }

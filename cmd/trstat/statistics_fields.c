@@ -4,9 +4,9 @@
 #include "common/argument.h"
 #include "statistics_private.h"
 
-/* For columns: the time of a call, else the field of that name, else what the lane, NULL for a row
- * that does not count, knows by it. */
-static bool wanted_value(const struct dictionary *d, const struct event *e, const struct lane *l,
+/* Get a field for columns: the time of a call, else the event's field of that name, else the name
+ * of the call or event, else the lane's field. l is NULL for a row that does not count. */
+static bool wanted_value(struct dictionary *d, const struct event *e, const struct lane *l,
 			 const struct wanted_field *f, const struct statistics_times *times,
 			 struct field_value *v)
 {
@@ -21,6 +21,15 @@ static bool wanted_value(const struct dictionary *d, const struct event *e, cons
 		return true;
 	if (!l)
 		return false;
+	if (!strcmp(name, "name")) {
+		uint32_t place = times->known ? times->place : e->place;
+		struct text_ref text =
+			times->known || place ? dictionary_place_name(d, place) : e->type->name;
+
+		*v = (struct field_value){
+			.form = FORM_TEXT, .text = (const uint8_t *)text.text, .size = text.size};
+		return true;
+	}
 	v->form = FORM_INT;
 	if (!strcmp(name, "tid") && l->flags & LANE_HAS_TID)
 		v->i = l->tid;

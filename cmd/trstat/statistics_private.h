@@ -30,6 +30,7 @@ int statistics_add_arguments(struct statistics *s, struct aggregate *a, const st
 struct statistics_times {
 	bool known;
 	uint64_t total, self;
+	uint32_t place; /* of a call: what names it */
 };
 
 /* What the columns want of the row's fields, of its times, and of what the lane of a row that

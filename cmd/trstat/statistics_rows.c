@@ -131,7 +131,7 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 	if (__builtin_expect(call->open & OPEN_RECURSIVE, 0) && !s->stacks && doubt(s, call, e, a))
 		return -1;
 	if (__builtin_expect(s->columns->wanted.field_count, 0)) {
-		const struct statistics_times times = {true, call->total, call->self};
+		const struct statistics_times times = {true, call->total, call->self, call->place};
 		struct event copy = e ? *e : (struct event){0};
 
 		if (s->taken && s->arguments &&
@@ -273,7 +273,8 @@ int statistics_take_pair(struct statistics *s, const struct event *e)
 	if (!a || aggregate_call(a, &s->columns->wanted, time, time, false, e->time))
 		return -1;
 	return s->columns->wanted.field_count
-		       ? statistics_add_fields(s, a, e, e->lane, false,
-					       &(struct statistics_times){true, time, time})
+		       ? statistics_add_fields(
+				 s, a, e, e->lane, false,
+				 &(struct statistics_times){true, time, time, e->place})
 		       : 0;
 }
