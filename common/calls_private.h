@@ -48,8 +48,10 @@ static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth)
 	}
 	if (!s->count && s->implicit > depth)
 		s->implicit = depth;
-	if (s->hidden > depth)
+	if (s->hidden > depth) {
 		s->hidden = depth;
+		s->hidden_child = 0; /* of callees of the calls that ended here */
+	}
 }
 
 /* Is it from inside the exec? A recorder's own calls, or a wrapper that calls the real one. */

@@ -178,6 +178,8 @@ said() {
 	assert_line --index 3 '     asked of each event; a call is decided at its enter'
 	assert_line --index 5 '     asked once of each type'
 	refute_line --partial 'types of this stream'
+	# apitrace's clock counts ticks
+	assert_line --regexp '^  (time|dur) .*, in ns or ticks$'
 	run -0 trfilter --explain 1 read-events.trs
 	assert_line '  read:proc/statm (instant): vmsize, vmrss, shared'
 }
