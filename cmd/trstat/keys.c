@@ -88,24 +88,28 @@ static int name_cell(struct dictionary *d, struct groups *g, const struct subjec
 	return text_cell(g, call ? dictionary_place_name(d, s->place) : s->type->name, cell);
 }
 
-enum parts { PARTS_BITS, PARTS_WIDE, PARTS_FRAMES };
+/* The text in b, which is freed; bad: there is none. */
+static int buffer_cell(struct groups *g, struct buffer *b, int bad, struct key_cell *cell)
+{
+	bad = bad || groups_text(g, b->data, b->size, cell) ? -1 : 0;
+	buffer_free(b);
+	return bad;
+}
 
-/* The text of what holds it in parts: names of bits, wide characters, frames of a back trace. */
-static int parts_cell(const struct dictionary *d, struct groups *g, enum parts parts,
-		      const struct value *v, const struct values *frames, struct key_cell *cell)
+/* The names of a bitmask's bits. */
+static int bits_cell(struct groups *g, const struct definition *names, uint64_t bits,
+		     struct key_cell *cell)
 {
 	struct buffer b = {0};
-	int bad = buffer_reserve(&b, 64);
 
-	if (!bad && parts == PARTS_WIDE)
-		bad = value_wide_text(&b, v);
-	else if (!bad && parts == PARTS_FRAMES)
-		bad = value_backtrace_text(&b, d, frames, v->count);
-	else if (!bad)
-		bad = value_bits_text(&b, dictionary_definition_id(d, v->definition), v->number);
-	bad = bad || groups_text(g, b.data, b.size, cell) ? -1 : 0;
-	buffer_free(&b);
-	return bad;
+	return buffer_cell(g, &b, buffer_reserve(&b, 64) || value_bits_text(&b, names, bits), cell);
+}
+
+static int wide_cell(struct groups *g, const struct value *v, struct key_cell *cell)
+{
+	struct buffer b = {0};
+
+	return buffer_cell(g, &b, buffer_reserve(&b, 64) || value_wide_text(&b, v), cell);
 }
 
 static int plain_value_cell(struct groups *g, const struct field_value *v, bool hex,
@@ -142,9 +146,10 @@ static int value_cell(const struct dictionary *d, struct groups *g, const struct
 {
 	struct field_value plain = {.form = FORM_NONE};
 
-	if (v->tag == VALUE_BITMASK || v->tag == VALUE_WSTRING)
-		return parts_cell(d, g, v->tag == VALUE_BITMASK ? PARTS_BITS : PARTS_WIDE, v, NULL,
-				  cell);
+	if (v->tag == VALUE_BITMASK)
+		return bits_cell(g, dictionary_definition_id(d, v->definition), v->number, cell);
+	if (v->tag == VALUE_WSTRING)
+		return wide_cell(g, v, cell);
 	from_value(d, v, &plain);
 	return plain_value_cell(g, &plain, is_hex(v), cell);
 }
@@ -154,13 +159,17 @@ static int detail_cell(const struct dictionary *d, struct groups *g, const struc
 		       const char *name, struct key_cell *cell)
 {
 	struct values frames;
-	struct value v = {0};
+	struct buffer b = {0};
+	uint64_t count;
 	bool fake;
 
 	if (!strcmp(name, "fake") && argument_fake(e, &fake))
 		*cell = key_unsigned(fake);
-	else if (!strcmp(name, "backtrace") && argument_backtrace(e, &frames, &v.count))
-		return parts_cell(d, g, PARTS_FRAMES, &v, &frames, cell);
+	else if (!strcmp(name, "backtrace") && argument_backtrace(e, &frames, &count))
+		return buffer_cell(g, &b,
+				   buffer_reserve(&b, 64) ||
+					   value_backtrace_text(&b, d, &frames, count),
+				   cell);
 	return 0;
 }
 
@@ -173,6 +182,10 @@ static int field_cell(const struct dictionary *d, struct groups *g, const struct
 
 	if (f) {
 		field_get(e, f, 0, &plain);
+		if (f->kind == FIELD_BITMASK && plain.form == FORM_UINT)
+			return bits_cell(g, f->definition, plain.u, cell);
+		if (f->kind == FIELD_ENUM && plain.form != FORM_NONE)
+			take_label(f->definition, &plain);
 		return plain_value_cell(g, &plain, f->kind == FIELD_HEX, cell);
 	}
 	if (!e)
