@@ -639,6 +639,11 @@ damage_byte() {
 	done
 	run -0 pipe "trfilter '!fake && !has(backtrace)' s | trencode -t ndjson | jq -c .args.n"
 	assert_output 2
+	# what has no place for back traces says so
+	for c in lttng trace-cmd uftrace; do
+		run -0 --separate-stderr trencode --tick 1us -t $c -o "to-$c" s
+		assert_regex "$stderr" '[0-9]+ back traces of calls are left out'
+	done
 	run -0 trstat -q -F tsv -g fake,backtrace -a count s
 	assert_line $'1\tm2+0x20;g\t1'
 	assert_line $'0\t\t1'

@@ -137,7 +137,7 @@ struct anew {
 	uint64_t rows, calls_seen;
 	/* for anew_report */
 	uint64_t unnamed, unmatched, cut, outlasting, comms, with_cpu, with_time, with_wall,
-		with_buffer;
+		with_buffer, backtraces;
 };
 
 /* The state of an encoder, all zero but for its struct anew: en->state, for anew_free, also where

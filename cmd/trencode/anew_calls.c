@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "anew.h"
+#include "common/argument.h"
 #include "common/field.h"
 #include "tick.h"
 
@@ -299,7 +300,9 @@ static int take(void *ctx, const struct event *ev, struct error *e)
 	bool nobody = kind == KIND_GAP && !(ev->lane->flags & LANE_HAS_TID);
 	struct anew_row r = {.what = kind == KIND_GAP ? ANEW_GAP : ANEW_EVENT};
 	struct anew_thread *t;
+	struct values frames;
 	struct call done;
+	uint64_t count;
 	uint32_t number;
 
 	t = nobody ? NULL : anew_thread(a, ev->lane, call && ev->type->flags & TYPE_PER_CPU);
@@ -307,6 +310,7 @@ static int take(void *ctx, const struct event *ev, struct error *e)
 		return error_no_memory(e);
 	r.thread = t;
 	a->rows++;
+	a->backtraces += argument_backtrace(ev, &frames, &count);
 	if (call && ev->type->flags & TYPE_CALL_NUMBER && field_call(ev, &number))
 		return a->target->nests ? by_number_nested(a, t, ev, number, e)
 					: by_number_free(a, t, ev, number, e);
@@ -410,5 +414,6 @@ void anew_report(struct anew *a)
 		  "calls overlap with others of their thread and are left out");
 	anew_lost(a, a->target->buffers ? 0 : a->with_buffer,
 		  "events have lost the name of their buffer, an instance of the kernel's tracer");
+	anew_lost(a, a->backtraces, "back traces of calls are left out");
 	anew_lost(a, a->ids.renamed, THREAD_IDS_RENAMED);
 }
