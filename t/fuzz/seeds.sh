@@ -1,6 +1,7 @@
 #!/bin/bash
+# shellcheck disable=SC2094 # a file is read, and its name is the output's
 # Make inputs for the fuzz targets from traces: t/data and, where they are given, other directories
-# of traces. What is kept in t/fuzz/corpus is what t/fuzz/run --minimise leaves of them.
+# of traces. What is kept in t/fuzz/corpus is what t/fuzz/keep.sh chooses of them.
 # usage: t/fuzz/seeds.sh BIN OUT [TRACES]
 bin=$(realpath "$1") out=$2 traces=${3:-}
 here=$(realpath "$(dirname "$0")") data=$(realpath "$(dirname "$0")/../data")
