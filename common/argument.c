@@ -216,7 +216,8 @@ bool argument_fake(const struct event *e, bool *fake)
 	struct detail d;
 	struct values v;
 
-	if (!has_values(e) || strcmp(e->type->source->format.text, "apitrace") != 0)
+	if (!has_values(e) || !e->type->source ||
+	    strcmp(e->type->source->format.text, "apitrace") != 0)
 		return false;
 	*fake = false;
 	for (values_begin(&v, e->tail, e->tail_size); values_detail(&v, &d);)

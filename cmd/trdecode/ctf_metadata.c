@@ -129,12 +129,14 @@ char *ctf_take_path(struct ctf_parser *p)
 	size_t n = 0;
 
 	for (;;) {
-		size_t size = strlen(p->lexer.text ? p->lexer.text : "");
+		size_t size;
 
+		/* other tokens have no text, or one without an end */
 		if (p->lexer.token != TOKEN_WORD) {
 			ctf_wrong(p, "a name is missing");
 			return NULL;
 		}
+		size = strlen(p->lexer.text);
 		if (size >= sizeof path - n - 1) {
 			ctf_wrong(p, "a path that is too long");
 			return NULL;

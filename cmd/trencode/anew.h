@@ -90,9 +90,9 @@ struct anew_row {
 	uint64_t start;		    /* LEAVE: when it was entered */
 	uint32_t place;		    /* of a call */
 	uint32_t depth;		    /* of a call: those of the thread open below */
-	uint32_t *mark;		    /* of a call: kept from its enter to its leave */
-	bool cut;		    /* LEAVE: was not recorded */
-	bool unseen;		    /* LEAVE: of a call that was entered before the trace */
+	uint32_t *mark; /* of a call: kept from its enter to its leave; else UINT32_MAX */
+	bool cut;	/* LEAVE: was not recorded */
+	bool unseen;	/* LEAVE: of a call that was entered before the trace */
 };
 
 /* A target, whose state begins with a struct anew. */
@@ -134,6 +134,7 @@ struct anew {
 	uint8_t *used; /* places, those that were taken over */
 	size_t used_size;
 	struct open_calls open; /* of targets that do not nest: place << 32 | mark */
+	uint32_t unmarked;	/* the mark of a row of no call that is open */
 	uint64_t rows, calls_seen;
 	/* for anew_report */
 	uint64_t unnamed, unmatched, cut, outlasting, comms, with_cpu, with_time, with_wall,

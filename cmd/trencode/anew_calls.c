@@ -76,6 +76,10 @@ static int emit(struct anew *a, struct anew_row *r, const struct event *ev, stru
 
 	r->ev = ev;
 	r->time = ev->time;
+	if (!r->mark) {
+		a->unmarked = UINT32_MAX;
+		r->mark = &a->unmarked;
+	}
 	a->with_time += r->what != ANEW_GAP && !ticks;
 	a->with_buffer += ev->lane->buffer.size && r->what != ANEW_GAP && ev->lane->source &&
 			  !strcmp(ev->lane->source->format.text, "trace-cmd");

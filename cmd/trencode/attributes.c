@@ -76,7 +76,8 @@ static uint32_t argument_name(struct attributes *a, const struct event *ev, uint
 		return d->members[index - 1].name.number;
 	if (slot && a->names[slot])
 		return a->names[slot];
-	if (index > FLOAT_ARGUMENTS && !strcmp(ev->type->source->format.text, "uftrace"))
+	if (index > FLOAT_ARGUMENTS && ev->type->source &&
+	    !strcmp(ev->type->source->format.text, "uftrace"))
 		snprintf(text, sizeof text, "fparg%" PRIu64, index - FLOAT_ARGUMENTS);
 	else
 		snprintf(text, sizeof text, "arg%" PRIu64, index);

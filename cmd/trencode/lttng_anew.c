@@ -409,7 +409,7 @@ static int row(void *state, const struct anew_row *r, struct error *e)
 		return 0;
 	if (r->what == ANEW_GAP)
 		return gap(s, r, e);
-	if (r->what == ANEW_ENTER && r->mark)
+	if (r->what == ANEW_ENTER)
 		*r->mark = s->calls++;
 	if (written_of(s, r->ev, &w) || put_row(s, r, w) ||
 	    lane_of(s, r->ev->lane, w->type->group, r->time, &ev.lane))
