@@ -21,6 +21,9 @@ void failure_write(struct output *o, uint32_t head_flags, const char *cause)
 {
 	struct writer w;
 
+	/* the file may be the input itself */
+	if (output_has_content(o))
+		return;
 	if (!writer_init(&w, o, 0)) {
 		w.head_flags = head_flags;
 		writer_status(&w, STATUS_FAILED, cause);

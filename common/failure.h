@@ -14,7 +14,8 @@ enum { FAILURE_CAUSE = 1200 };
 /* Write "program: file: offset: what is wrong", as error_print prints it. */
 void failure_cause(const struct error *e, char cause[FAILURE_CAUSE]);
 
-/* Write the whole stream: a HEAD with these flags, and an END. Errors are ignored. */
+/* Write the whole stream: a HEAD with these flags, and an END. A file that has content already is
+ * left alone. Errors are ignored. */
 void failure_write(struct output *o, uint32_t head_flags, const char *cause);
 
 #endif

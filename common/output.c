@@ -301,6 +301,13 @@ int output_close(struct output *o, int status, struct error *e)
 	return r;
 }
 
+bool output_has_content(const struct output *o)
+{
+	struct stat st;
+
+	return o->file && (fstat(o->fd, &st) || st.st_size);
+}
+
 bool output_same_file(const struct output *o, int fd)
 {
 	struct stat in, out;

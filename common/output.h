@@ -56,6 +56,9 @@ int output_writev(struct output *o, struct iovec *v, int n, struct error *e);
  */
 int output_close(struct output *o, int status, struct error *e);
 
+/* Is it a regular file with content, which is opened for appending? */
+bool output_has_content(const struct output *o);
+
 /* Is this descriptor the regular file that is written? Reading it would never end. */
 bool output_same_file(const struct output *o, int fd);
 

@@ -315,6 +315,9 @@ static int end_stream(struct stage *s)
 
 	if (s->out.broken || !(s->out.in_segment || needed))
 		return 0;
+	/* the file may be the input itself */
+	if (!s->head_sent && s->status == STATUS_FAILED && output_has_content(&s->output))
+		return 0;
 	if (!s->out.in_segment && writer_begin(&s->out, s->out.stream_id))
 		return -1;
 	return writer_finish(&s->out);

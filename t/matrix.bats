@@ -87,7 +87,8 @@ our_calls() {
 	uftrace replay -d uftrace-uftrace --no-pager >/dev/null
 	trencode -q --anew -t uftrace -o "$T/anew" uftrace.trs
 	uftrace replay -d "$T/anew" --no-pager --event-full >got
-	grep -q 'linux:linux:task-new' got
+	grep -q '[^:]linux:task-new' got
+	refute grep -q 'linux:linux' got
 	grep -q 'task-new.*pid=4123 ppid=4123 tid=4125' got
 	# what a kernel's call tells in fields
 	uftrace replay -d lttng-uftrace --no-pager -f none >got
@@ -366,11 +367,7 @@ our_calls() {
 	for t in uftrace trace-cmd apitrace lttng; do
 		trencode -q --anew --tick 1ns -t $t -o "$T/$t" "$T/x.trs"
 		run -0 pipe "trdecode '$T/$t' | trsym | trstat -q -F json -a count"
-		case $t in
-		uftrace) assert_output --partial 'a b\\x09c\\x0a\"d\" $e\\x5cx41 ' ;;
-		trace-cmd) assert_output --partial 'a\\x20b\\x09c\\x0a\"d\"\\x20\\x24e\\x5cx41\\x20' ;;
-		*) assert_output --partial 'a b\tc\n\"d\" $e\\x41 ' ;;
-		esac
+		assert_output --partial 'a b\tc\n\"d\" $e\\x41 '
 	done
 	need trace-cmd
 	trace-cmd report -i "$T/trace-cmd" 2>&1 | grep -q 'a\\x20b\\x09c\\x0a"d"'

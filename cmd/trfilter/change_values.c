@@ -80,7 +80,7 @@ static int put_scrubbed(const struct scrub *s, const struct value *v, struct buf
 	uint8_t bytes[16];
 
 	switch (v->tag) {
-	case VALUE_NEGATIVE: return put_uleb(out, scrub_number(s, -v->number));
+	case VALUE_NEGATIVE: return put_uleb(out, scrub_number(s, -v->number) & INT64_MAX);
 	case VALUE_UINT:
 	case VALUE_POINTER: return put_uleb(out, scrub_number(s, v->number));
 	case VALUE_FLOAT:
