@@ -168,6 +168,21 @@ profile() {
 	assert_line $'f\t1'
 }
 
+@test "an event whose duration cannot be stays without it; NaN and Infinity of Python are read" {
+	{
+		printf '['
+		printf '{"ph": "X", "name": "x", "ts": 2, "dur": %s, "pid": 1, "tid": 1}, ' NaN -1 '"no"' 1e300 null
+		printf '{"ph": "i", "name": "i", "ts": 3, "pid": 1, "tid": 1, "args": {"a": Infinity, "b": [-Infinity, 1]}}]'
+	} >x.json
+	run -1 trdecode -o s x.json
+	assert_line --index 0 "trdecode: x.json: 0x1: an event's duration cannot be: the event has none"
+	assert_line --index 1 "trdecode: x.json: durations of 3 more events cannot be: these events have none"
+	assert_equal "${#lines[@]}" 2
+	run pipe "trencode -q -t ndjson s 2>/dev/null | jq -c '[.name, .dur, .args]'"
+	assert_output "$(printf '["x",0,null]\n%.0s' 1 2 3 4 5)
+[\"i\",null,{\"a\":\"inf\",\"b\":\"[\\\"-inf\\\",1]\"}]"
+}
+
 @test "times may be below 0: then they count from the earliest" {
 	echo '[{"ph":"X","name":"g","ts":1,"dur":1},{"ph":"X","name":"f","ts":-5.5,"dur":2}]' >x.json
 	run -0 pipe "trdecode -f chrome x.json | trencode -t tsv --no-header --columns ts,dur,name"

@@ -193,6 +193,10 @@ static void chrome_close(struct input *in)
 		     "%" PRIu64 " calls that end after the call around them "
 		     "were ended with it",
 		     c->clipped);
+	if (c->wrong_durations > 1 && !quiet)
+		warn(in->name, NO_OFFSET,
+		     "durations of %" PRIu64 " more events cannot be: these events have none",
+		     c->wrong_durations - 1);
 	if (c->ignored && !quiet)
 		warn(in->name, c->ignored_first,
 		     "the first of %" PRIu64

@@ -101,7 +101,7 @@ struct chrome {
 	struct chrome_end *ends; /* a heap */
 	size_t nends, ends_capacity;
 	uint64_t serial;
-	uint64_t events, ignored, clipped, unopened, nameless;
+	uint64_t events, ignored, clipped, unopened, nameless, wrong_durations;
 	uint64_t unkept;	/* begins of asynchronous calls beyond those that may be open */
 	uint64_t idless;	/* instants whose id was left out */
 	char phases[16];	/* of those */

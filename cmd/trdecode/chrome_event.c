@@ -290,7 +290,7 @@ static int read_id2(struct chrome *c, struct json_reader *r)
 
 struct times {
 	int64_t ts, dur;
-	bool has_ts, wrong;
+	bool has_ts, wrong, wrong_dur;
 };
 
 static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
@@ -312,10 +312,11 @@ static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
 	if ((ts || dur) && (token == JSON_NUMBER ||
 			    (token == JSON_STRING && json_is_number((char *)r->text.data)))) {
 		if (!chrome_time((char *)r->text.data, ts ? &t->ts : &t->dur))
-			t->wrong = true;
+			*(ts ? &t->wrong : &t->wrong_dur) = true;
 		t->has_ts |= ts;
 		return 0;
 	}
+	t->wrong_dur |= dur && token != JSON_NULL;
 	if (text && (token == JSON_STRING || token == JSON_NUMBER)) {
 		text->size = 0;
 		if (buffer_append(text, r->text.data, r->text.size + 1))
@@ -348,8 +349,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 		return -1;
 	if (is_phase(c, "M"))
 		return take_name(c) ? error_no_memory(e) : 0;
-	if (t.wrong || (t.has_ts && (t.ts < -EARLIEST || t.dur < 0 ||
-				     t.ts + t.dur >= (int64_t)TIME_LIMIT - EARLIEST))) {
+	if (t.wrong || (t.has_ts && (t.ts < -EARLIEST || t.ts >= (int64_t)TIME_LIMIT - EARLIEST))) {
 		input_damage(c->input, c->input->name, offset, "an event's time cannot be");
 		return 0;
 	}
@@ -357,6 +357,12 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 		if (!c->ignored++)
 			c->ignored_first = offset;
 		return 0;
+	}
+	if (t.wrong_dur || t.dur < 0 || t.dur >= (int64_t)TIME_LIMIT - EARLIEST - t.ts) {
+		t.dur = 0;
+		if (!c->wrong_durations++)
+			input_damage(c->input, c->input->name, offset,
+				     "an event's duration cannot be: the event has none");
 	}
 	if (is_phase(c, "B"))
 		return keep(c, CHROME_BEGIN, t.ts, 0, e);

@@ -239,23 +239,6 @@ bool json_is_number(const char *p)
 	return !*p;
 }
 
-static enum json_token read_number(struct json_reader *r)
-{
-	int c;
-
-	r->text.size = 0;
-	while ((c = peek(r)) > 0 && strchr("+-.eE0123456789", c)) {
-		if (r->text.size > 1000)
-			return bad(r, "a number of more than 1000 digits");
-		if (buffer_u8(&r->text, (uint8_t)c))
-			return bad(r, "out of memory");
-		r->at++;
-	}
-	if (!end_text(r))
-		return bad(r, "out of memory");
-	return json_is_number((char *)r->text.data) ? JSON_NUMBER : bad(r, "no number of JSON");
-}
-
 static enum json_token read_word(struct json_reader *r, const char *word, enum json_token token)
 {
 	for (; *word; word++) {
@@ -268,6 +251,36 @@ static enum json_token read_word(struct json_reader *r, const char *word, enum j
 		r->at++;
 	}
 	return token;
+}
+
+/* NaN and Infinity are no JSON, but Python and others write them: texts, as json_append_real writes
+ * such numbers. */
+static enum json_token read_special(struct json_reader *r, const char *word, const char *text)
+{
+	if (read_word(r, word, JSON_STRING) != JSON_STRING)
+		return JSON_BAD;
+	r->text.size = 0;
+	return buffer_append(&r->text, text, strlen(text)) || !end_text(r) ? bad(r, "out of memory")
+									   : JSON_STRING;
+}
+
+static enum json_token read_number(struct json_reader *r)
+{
+	int c;
+
+	r->text.size = 0;
+	while ((c = peek(r)) > 0 && strchr("+-.eE0123456789", c)) {
+		if (r->text.size > 1000)
+			return bad(r, "a number of more than 1000 digits");
+		if (buffer_u8(&r->text, (uint8_t)c))
+			return bad(r, "out of memory");
+		r->at++;
+		if (r->text.size == 1 && c == '-' && peek(r) == 'I')
+			return read_special(r, "Infinity", "-inf");
+	}
+	if (!end_text(r))
+		return bad(r, "out of memory");
+	return json_is_number((char *)r->text.data) ? JSON_NUMBER : bad(r, "no number of JSON");
 }
 
 /* --- nesting --- */
@@ -303,6 +316,8 @@ static enum json_token value(struct json_reader *r, int c)
 	case 't': return read_word(r, "true", JSON_TRUE);
 	case 'f': return read_word(r, "false", JSON_FALSE);
 	case 'n': return read_word(r, "null", JSON_NULL);
+	case 'N': return read_special(r, "NaN", "nan");
+	case 'I': return read_special(r, "Infinity", "inf");
 	default:
 		if (c == '-' || (c >= '0' && c <= '9'))
 			return read_number(r);
