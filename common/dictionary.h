@@ -71,8 +71,7 @@ struct definition {
 	uint32_t native;      /* the source's own id, 0 where it has none */
 	uint32_t count;
 	const struct member *members;
-	const struct label_range *labels; /* ENUM of many members: by number; else NULL */
-	uint32_t nlabels;
+	struct labels *labels; /* ENUM of many members: its index by number; else NULL */
 };
 
 struct field {

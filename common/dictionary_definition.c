@@ -12,6 +12,12 @@ struct label_range {
 	uint32_t first, last;
 };
 
+/* Made when the first number is looked up: many programs look up none. */
+struct labels {
+	uint32_t count; /* 0: not made yet */
+	struct label_range ranges[];
+};
+
 /* Numbers of either signedness as unsigned ones in the same order. */
 static uint64_t sort_key(const struct definition *d, uint64_t number)
 {
@@ -74,19 +80,23 @@ static void give_ranges(const struct definition *d, struct label_range *ranges, 
 	}
 }
 
-static int index_labels(struct dictionary *dictionary, struct definition *d)
+static int reserve_labels(struct dictionary *dictionary, struct definition *d)
 {
-	struct label_range *ranges;
-	uint32_t n = 0, kept = 0, *next;
-
 	if (d->kind != DEFINITION_ENUM || d->count < INDEXED_LEAST)
 		return 0;
-	ranges = dictionary_keep(dictionary, 2 * (size_t)d->count * sizeof *ranges);
-	next = calloc(2 * (size_t)d->count + 1, sizeof *next);
-	if (!ranges || !next) {
-		free(next);
+	d->labels = dictionary_keep(
+		dictionary, sizeof *d->labels + 2 * (size_t)d->count * sizeof *d->labels->ranges);
+	return d->labels ? 0 : -1;
+}
+
+/* -1: out of memory. */
+static int index_labels(const struct definition *d)
+{
+	struct label_range *ranges = d->labels->ranges;
+	uint32_t n = 0, kept = 0, *next = calloc(2 * (size_t)d->count + 1, sizeof *next);
+
+	if (!next)
 		return -1;
-	}
 	for (uint32_t i = 0; i < d->count; i++) {
 		uint64_t high = sort_key(d, d->members[i].high);
 
@@ -101,8 +111,7 @@ static int index_labels(struct dictionary *dictionary, struct definition *d)
 	give_ranges(d, ranges, kept, next, false);
 	give_ranges(d, ranges, kept, next, true);
 	free(next);
-	d->labels = ranges;
-	d->nlabels = kept;
+	d->labels->count = kept;
 	return 0;
 }
 
@@ -111,8 +120,9 @@ static const struct member *find(const struct definition *d, uint32_t from, uint
 	uint64_t key = sort_key(d, number);
 	uint32_t end = d->count;
 
-	if (d->labels) {
-		const struct label_range *r = range_of(d->labels, d->nlabels, key);
+	/* without memory for the index one by one */
+	if (d->labels && (d->labels->count || !index_labels(d))) {
+		const struct label_range *r = range_of(d->labels->ranges, d->labels->count, key);
 
 		if (!r)
 			return NULL;
@@ -208,7 +218,7 @@ int dictionary_read_definition(struct dictionary_entry *en)
 			member_at(en, &def, i, &members[i]);
 		def.members = members;
 		def.number = d->definitions.count - 1;
-		if (index_labels(d, &def))
+		if (reserve_labels(d, &def))
 			return -1;
 		*p = def;
 	}

@@ -150,7 +150,7 @@ bool values_value(struct values *v, struct value *out)
 	return false;
 }
 
-bool values_what(struct values *v, uint8_t *what, uint64_t *index)
+static bool __attribute__((noinline)) any_what(struct values *v, uint8_t *what, uint64_t *index)
 {
 	const uint8_t *p;
 	size_t n;
@@ -168,19 +168,33 @@ bool values_what(struct values *v, uint8_t *what, uint64_t *index)
 	return false;
 }
 
+bool values_what(struct values *v, uint8_t *what, uint64_t *index)
+{
+	const uint8_t *p = v->at;
+
+	/* what nearly all are */
+	if (!v->bad && v->end - p >= 2 && detail_known(p[0]) && p[1] < 0x80) {
+		*what = p[0];
+		*index = p[1];
+		v->detail = p;
+		v->at = p + 2;
+		return true;
+	}
+	return any_what(v, what, index);
+}
+
 /* An ENUM's number. */
 static bool enum_integer(const struct value *v, bool is_signed, uint64_t *number)
 {
-	unsigned low = v->size < 8 ? v->size : 8;
 	uint8_t above;
 
-	*number = 0;
-	for (unsigned i = 0; i < low; i++)
-		*number |= (uint64_t)v->bytes[i] << 8 * i;
-	if (is_signed)
-		*number = (uint64_t)sign_extend(*number, low);
+	if (v->size <= 8) {
+		*number = is_signed ? (uint64_t)sign_extend(v->number, v->size) : v->number;
+		return true;
+	}
+	*number = get_u64(v->bytes);
 	above = is_signed && *number >> 63 ? 0xff : 0;
-	for (unsigned i = low; i < v->size; i++)
+	for (unsigned i = 8; i < v->size; i++)
 		if (v->bytes[i] != above)
 			return false;
 	return true;

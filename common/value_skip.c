@@ -4,7 +4,7 @@
  */
 #include "value.h"
 
-static const uint8_t *step_uleb(const uint8_t *p, const uint8_t *end, uint64_t *n)
+static const uint8_t *step_long_uleb(const uint8_t *p, const uint8_t *end, uint64_t *n)
 {
 	uint64_t all = 0;
 
@@ -22,7 +22,17 @@ static const uint8_t *step_uleb(const uint8_t *p, const uint8_t *end, uint64_t *
 	return NULL;
 }
 
-static const uint8_t *step_bytes(const uint8_t *p, const uint8_t *end, uint64_t n)
+static inline __attribute__((always_inline)) const uint8_t *
+step_uleb(const uint8_t *p, const uint8_t *end, uint64_t *n)
+{
+	if (p < end && *p < 0x80) {
+		*n = *p;
+		return p + 1;
+	}
+	return step_long_uleb(p, end, n);
+}
+
+static inline const uint8_t *step_bytes(const uint8_t *p, const uint8_t *end, uint64_t n)
 {
 	return p && n <= (uint64_t)(end - p) ? p + n : NULL;
 }
@@ -35,7 +45,7 @@ static const uint8_t *step_run(const uint8_t *p, const uint8_t *end)
 	return step_bytes(p, end, n);
 }
 
-static const uint8_t *step_definition(const uint8_t *p, const uint8_t *end)
+static inline const uint8_t *step_definition(const uint8_t *p, const uint8_t *end)
 {
 	uint64_t id = 0;
 
@@ -44,7 +54,7 @@ static const uint8_t *step_definition(const uint8_t *p, const uint8_t *end)
 }
 
 /* The size and the bytes of an ENUM or a NUMBER. */
-static const uint8_t *step_number(const uint8_t *p, const uint8_t *end)
+static inline const uint8_t *step_number(const uint8_t *p, const uint8_t *end)
 {
 	if (!p || p == end || !*p || *p > 16)
 		return NULL;
@@ -73,11 +83,9 @@ step(const uint8_t *p, const uint8_t *end, uint64_t *children)
 	case VALUE_NULL:
 	case VALUE_FALSE:
 	case VALUE_TRUE: return p;
-	case VALUE_NEGATIVE:
-		p = p < end && *p < 0x80 ? p + 1 : step_uleb(p, end, &n);
-		return n > NEGATIVE_MOST ? NULL : p;
+	case VALUE_NEGATIVE: p = step_uleb(p, end, &n); return n > NEGATIVE_MOST ? NULL : p;
 	case VALUE_UINT:
-	case VALUE_POINTER: return p < end && *p < 0x80 ? p + 1 : step_uleb(p, end, &n);
+	case VALUE_POINTER: return step_uleb(p, end, &n);
 	case VALUE_FLOAT: return step_bytes(p, end, 4);
 	case VALUE_DOUBLE: return step_bytes(p, end, 8);
 	case VALUE_STRING:
@@ -135,7 +143,8 @@ static const uint8_t *step_children(const uint8_t *p, const uint8_t *end, uint64
 }
 
 /* Behind a value and all that is inside of it. */
-static inline const uint8_t *step_all(const uint8_t *p, const uint8_t *end)
+static inline __attribute__((always_inline)) const uint8_t *step_all(const uint8_t *p,
+								     const uint8_t *end)
 {
 	uint64_t children;
 
@@ -183,21 +192,19 @@ bool values_sound(const uint8_t *tail, size_t n)
 		uint8_t what = *p++;
 		uint64_t index = 0;
 
-		if (p < end && *p < 0x80)
-			index = *p++;
-		else
-			p = step_uleb(p, end, &index);
+		p = step_uleb(p, end, &index);
 		if (!p)
 			break;
 		switch (what) {
 		case DETAIL_ARGUMENT:
-			p = index && index <= VALUE_INDEX_LIMIT ? step_all(p, end) : NULL;
-			break;
+			if (!index || index > VALUE_INDEX_LIMIT)
+				return false;
+			__attribute__((fallthrough));
+		case DETAIL_RETURN: p = step_all(p, end); break;
 		case DETAIL_BACKTRACE: p = step_backtrace(p, end); break;
 		case DETAIL_FLAGS:
 			p = p < end && *p == VALUE_UINT ? step_uleb(p + 1, end, &index) : NULL;
 			break;
-		case DETAIL_RETURN: p = step_all(p, end); break;
 		default: p = step_run(p, end);
 		}
 	}

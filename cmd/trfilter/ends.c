@@ -7,6 +7,9 @@
 
 enum { ENTRY = ENTRY_HEADER + THREAD_SIZE };
 
+/* What a row says: nothing; when its thread, or its CPU's, had an event; and how deep it was. */
+enum { CLASS_NONE, CLASS_THREAD, CLASS_CPU, CLASS_DEPTH, CLASSES };
+
 void ends_init(struct ends *x, const struct dictionary *d)
 {
 	*x = (struct ends){.dictionary = d};
@@ -15,6 +18,8 @@ void ends_init(struct ends *x, const struct dictionary *d)
 void ends_free(struct ends *x)
 {
 	free(x->threads);
+	free(x->last);
+	free(x->classes);
 	buffer_free(&x->entries);
 }
 
@@ -25,7 +30,7 @@ static int reach(struct ends *x, uint32_t thread)
 	if (!grown)
 		return -1;
 	x->threads = grown;
-	x->threads[thread].row = 0;
+	x->threads[thread].row = x->threads[thread].deep_row = 0;
 	return 0;
 }
 
@@ -141,11 +146,94 @@ static int walk(struct ends *x, const struct block *b)
 	return 0;
 }
 
-int ends_block(struct ends *x, const struct block *b)
+/* The lanes' last rows of each class. */
+static inline __attribute__((always_inline)) void find_last(const struct ends *x,
+							    const struct block *b, bool plain)
+{
+	const uint8_t *p = b->row_data, **last = x->last, *classes = x->classes;
+
+	for (uint32_t n = b->rows; n--; p += plain ? NARROW_ROW : cut_row_size(b, p)) {
+		uint32_t lane = p[3], type = p[6];
+
+		if (!plain)
+			indexes(b, p, &lane, &type);
+		last[CLASSES * (size_t)lane + classes[type]] = p;
+	}
+}
+
+static void note_row(struct ends *x, uint32_t thread, const struct block *b, uint32_t lane,
+		     const uint8_t *p)
+{
+	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0;
+
+	if (p && row >= x->threads[thread].row)
+		ends_note(x, thread, b->lanes[lane], b->base + cut_row_time(b, p), row);
+}
+
+static void note_depth(struct ends *x, uint32_t thread, const struct block *b, const uint8_t *p)
+{
+	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0, lane, type;
+
+	if (!p || row < x->threads[thread].deep_row)
+		return;
+	indexes(b, p, &lane, &type);
+	ends_depth(x, thread, depth_of(b, p) + (b->types[type]->kind == KIND_ENTER));
+	x->threads[thread].deep_row = row + 1;
+}
+
+/* As walk(), for a block where no thread starts: of each lane the last rows are enough. */
+static int note_last(struct ends *x, const struct block *b)
+{
+	enum { BARE = EVENTS_BARE, WIDE = EVENTS_WIDE };
+	size_t n = CLASSES * (size_t)b->nlanes;
+	uint8_t *classes = array_reach(x->classes, &x->nclasses, b->ntypes, 1);
+	const uint8_t **last = array_reach(x->last, &x->nlast, n, sizeof *last);
+
+	x->classes = classes ? classes : x->classes;
+	x->last = last ? last : x->last;
+	if (!classes || !last)
+		return -1;
+	for (uint32_t i = 0; i < b->ntypes; i++) {
+		bool per_cpu = b->types[i]->flags & TYPE_PER_CPU;
+
+		classes[i] = per_cpu ? CLASS_CPU : CLASS_THREAD;
+		if (has_depth(b->types[i]))
+			classes[i] = CLASS_DEPTH;
+		if (b->types[i]->kind == KIND_GAP)
+			classes[i] = CLASS_NONE;
+		/* wants_start() does not know of these */
+		if (per_cpu && classes[i] == CLASS_DEPTH)
+			return walk(x, b);
+	}
+	memset(last, 0, n * sizeof *last);
+	if ((b->row_flags & (BARE | WIDE)) == BARE)
+		find_last(x, b, true);
+	else
+		find_last(x, b, false);
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		const struct lane *lane = b->lanes[i];
+
+		last = x->last + CLASSES * (size_t)i;
+		note_row(x, lane->thread, b, i, last[CLASS_THREAD]);
+		note_row(x, lane->thread, b, i, last[CLASS_DEPTH]);
+		note_row(x, lane->cpu_thread, b, i, last[CLASS_CPU]);
+		note_depth(x, lane->thread, b, last[CLASS_DEPTH]);
+	}
+	return 0;
+}
+
+static int reach_lanes(struct ends *x, const struct block *b)
 {
 	for (uint32_t i = 0; i < b->nlanes; i++)
 		if (reach(x, b->lanes[i]->thread) || reach(x, b->lanes[i]->cpu_thread))
 			return -1;
+	return 0;
+}
+
+int ends_block(struct ends *x, const struct block *b)
+{
+	if (reach_lanes(x, b))
+		return -1;
 	return wants_start(x, b) ? walk(x, b) : 0;
 }
 
@@ -190,11 +278,14 @@ static void count(struct ends *x, const struct block *b)
 
 int ends_rows(struct ends *x, const struct block *b, const struct block *kept)
 {
-	if (ends_block(x, b))
+	bool starts;
+
+	if (reach_lanes(x, b))
 		return -1;
+	starts = wants_start(x, b);
 	if (kept)
 		count(x, kept);
-	if (wants_last(x, b) && walk(x, b))
+	if (starts ? walk(x, b) : wants_last(x, b) && note_last(x, b))
 		return -1;
 	ends_block_done(x, b);
 	return 0;

@@ -16,6 +16,7 @@ struct thread_end {
 	const struct lane *lane; /* of that event */
 	uint32_t wire, segment;	 /* that lane's id, and in which segment: counted from 1 */
 	uint32_t row;		 /* of that event in the block at hand, + 1; 0: none there */
+	uint32_t deep_row;	 /* the same of the row that deep is from */
 	uint32_t open;		 /* row by row: kept enters less kept leaves */
 	uint32_t deep;		 /* of recorded depth: no call of this depth or deeper is open */
 	bool has_depth;
@@ -28,7 +29,10 @@ struct ends {
 	struct thread_end *threads; /* by number */
 	size_t nthreads;
 	uint32_t segment;
-	bool unseen; /* say how many calls were open before a thread's first event */
+	bool unseen;	      /* say how many calls were open before a thread's first event */
+	const uint8_t **last; /* scratch, by lane of a block: its last rows of each class */
+	uint8_t *classes;     /* scratch, by type of a block: what its rows say */
+	size_t nlast, nclasses;
 	struct buffer entries;
 	size_t sent; /* bytes of them */
 };

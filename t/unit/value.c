@@ -123,17 +123,23 @@ static void expect_enum(const uint8_t *bytes, uint8_t size, bool is_unsigned, co
 {
 	struct definition names = {.kind = DEFINITION_ENUM,
 				   .flags = is_unsigned ? DEFINITION_UNSIGNED : 0};
-	struct value v = {.tag = VALUE_ENUM, .size = size, .bytes = bytes, .n = size};
+	struct buffer b = {0};
+	struct values it;
+	struct value v = {0};
 	char digits[I128_SIZE];
 	bool sign = is_unsigned;
 	uint64_t n = 0;
 
+	value_put_enum(&b, 1, bytes, size);
+	values_begin(&it, b.data, b.size);
+	values_value(&it, &v);
 	value_enum_decimal(digits, &names, &v);
 	ok(!strcmp(digits, decimal) && value_integer(&v, &names, &n, &sign) == fits &&
 		   (!fits || (sign != is_unsigned &&
 			      n == (is_unsigned ? strtoull(decimal, NULL, 10)
 						: (uint64_t)strtoll(decimal, NULL, 10)))),
 	   decimal);
+	buffer_free(&b);
 }
 
 /* Numbers of enums are as wide and as signed as they are said to be. */
