@@ -6,13 +6,11 @@
 
 #include "buffer_file.h"
 
-int buffer_reserve(struct buffer *b, size_t n)
+int buffer_grow(struct buffer *b, size_t n)
 {
 	size_t want, capacity;
 	uint8_t *data;
 
-	if (b->capacity - b->size >= n && b->data)
-		return 0;
 	if (b->spills) {
 		int in_memory = buffer_file_reserve(b, n);
 

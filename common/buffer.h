@@ -20,7 +20,11 @@ struct buffer {
 };
 
 /* Room for n bytes more; they are not yet part of the buffer. */
-int buffer_reserve(struct buffer *b, size_t n);
+int buffer_grow(struct buffer *b, size_t n);
+static inline int buffer_reserve(struct buffer *b, size_t n)
+{
+	return __builtin_expect(b->capacity - b->size >= n && b->data, 1) ? 0 : buffer_grow(b, n);
+}
 int buffer_append(struct buffer *b, const void *data, size_t n);
 int buffer_zero(struct buffer *b, size_t n);
 /* Zero bytes up to the next multiple of to (a power of two). */

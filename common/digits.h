@@ -8,6 +8,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How many decimal digits v has. */
+static inline unsigned digits_count(uint64_t v)
+{
+	static const uint64_t tens[] = {0,
+					10,
+					100,
+					1000,
+					10000,
+					100000,
+					1000000,
+					10000000,
+					100000000,
+					1000000000,
+					10000000000,
+					100000000000,
+					1000000000000,
+					10000000000000,
+					100000000000000,
+					1000000000000000,
+					10000000000000000,
+					100000000000000000,
+					1000000000000000000,
+					10000000000000000000u};
+	/* 1233 / 4096 is the logarithm of 2 to base 10 */
+	unsigned least = (unsigned)(64 - __builtin_clzll(v | 1)) * 1233 >> 12;
+
+	return least + (v >= tens[least]);
+}
+
 /* The digits of v, ending before end, at most 20; returns where they begin. */
 static inline char *digits_decimal(char *end, uint64_t v)
 {

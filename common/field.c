@@ -105,11 +105,20 @@ void field_get(const struct event *e, const struct field *f, uint32_t index,
 	       struct field_value *out)
 {
 	size_t n;
-	const uint8_t *p = field_bytes(e, f, &n);
-	bool big = big_endian(e, f);
+	const uint8_t *p;
+	bool big;
 	float single;
 	uint64_t bits;
 
+	/* most fields of most events */
+	if (f->where == WHERE_FIXED && f->kind == FIELD_UINT && f->size == 4 && !index &&
+	    (uint64_t)f->offset + 4 <= e->type->fixed_size && f->count <= 1) {
+		out->form = FORM_UINT;
+		out->u = get_u32(e->fixed + f->offset);
+		return;
+	}
+	p = field_bytes(e, f, &n);
+	big = big_endian(e, f);
 	out->form = FORM_NONE;
 	if (!p || f->kind > FIELD_STRING) /* of a later version */
 		return;

@@ -115,37 +115,31 @@ int json_append_string(struct buffer *b, const char *p, size_t n)
 	return buffer_u8(b, '"') || json_append_inside(b, p, n) || buffer_u8(b, '"') ? -1 : 0;
 }
 
-/* NaN and the infinities are strings. */
-static void put_number(struct buffer *b, const char *digits, size_t n)
+/* A number of n characters was written to the end: NaN and the infinities become strings. */
+static inline void end_number(struct buffer *b, size_t n)
 {
-	bool quote = digits[n - 1] > '9';
 	char *p = (char *)b->data + b->size;
 
-	if (quote)
-		*p++ = '"';
-	memcpy(p, digits, n);
-	p += n;
-	if (quote)
-		*p++ = '"';
-	b->size = (size_t)((uint8_t *)p - b->data);
+	if (__builtin_expect(p[n - 1] > '9', 0)) {
+		memmove(p + 1, p, n);
+		p[0] = p[n + 1] = '"';
+		n += 2;
+	}
+	b->size += n;
 }
 
 int json_append_real(struct buffer *b, double number)
 {
-	char text[SHORTEST_SIZE];
-
-	if (buffer_reserve(b, sizeof text + 2))
+	if (buffer_reserve(b, SHORTEST_SIZE + 2))
 		return -1;
-	put_number(b, text, shortest_double(text, number));
+	end_number(b, shortest_double((char *)b->data + b->size, number));
 	return 0;
 }
 
 int json_append_float(struct buffer *b, float number)
 {
-	char text[SHORTEST_SIZE];
-
-	if (buffer_reserve(b, sizeof text + 2))
+	if (buffer_reserve(b, SHORTEST_SIZE + 2))
 		return -1;
-	put_number(b, text, shortest_float(text, number));
+	end_number(b, shortest_float((char *)b->data + b->size, number));
 	return 0;
 }

@@ -18,6 +18,7 @@ enum {
 	POWER_MOST = 324,
 	WORDS = 14, /* 64 bits each: for 5^324, and for 2^832 */
 	PLAIN_DIGITS = 15,
+	DIGITS_MOST = 17,
 	POINT_LEAST = -4, /* of a point so far to the left the exponent is written */
 };
 
@@ -173,7 +174,7 @@ static struct decimal strip(struct decimal d)
 
 static char *put_decimal(char *out, struct decimal d)
 {
-	char text[24], *end = text + sizeof text, *p;
+	char text[24 + DIGITS_MOST] = {0}, *end = text + 24, *p;
 	int n, point; /* digits; of them before the point */
 
 	if (d.exponent || d.digits >= PLAIN_LIMIT)
@@ -189,19 +190,20 @@ static char *put_decimal(char *out, struct decimal d)
 		}
 		return put_exponent(out + n, point - 1);
 	}
+	/* copies of DIGITS_MOST bytes are of a length the compiler knows */
 	if (point >= n) {
-		memcpy(out, p, (size_t)n);
+		memcpy(out, p, DIGITS_MOST);
 		memset(out + n, '0', (size_t)(point - n));
 		return out + point;
 	}
 	if (point > 0) {
-		memcpy(out, p, (size_t)point);
+		memcpy(out, p, DIGITS_MOST);
 		out[point] = '.';
-		memcpy(out + point + 1, p + point, (size_t)(n - point));
+		memcpy(out + point + 1, p + point, DIGITS_MOST);
 		return out + n + 1;
 	}
 	memcpy(out, "0.000", 5);
-	memcpy(out + 2 - point, p, (size_t)n);
+	memcpy(out + 2 - point, p, DIGITS_MOST);
 	return out + 2 - point + n;
 }
 
@@ -242,6 +244,11 @@ size_t shortest_float(char *out, float x)
 	memcpy(&bits, &x, sizeof bits);
 	if ((bits >> 23 & 0xff) == 0xff)
 		return put_special(out, bits >> 31, bits & 0x7fffff);
+	/* most elements of matrices */
+	if (!(bits >> 31) && x < 10 && x == (float)(int)x) {
+		*out = (char)('0' + (int)x);
+		return 1;
+	}
 	if (bits >> 31)
 		*p++ = '-';
 	if (bits << 1)

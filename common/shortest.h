@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-enum { SHORTEST_SIZE = 32 };
+enum { SHORTEST_SIZE = 40 };
 
 /* Write the digits to out, which has SHORTEST_SIZE bytes; returns how many were written. There is
  * no NUL. NaN and the infinities are "nan", "inf" and "-inf". */

@@ -116,27 +116,24 @@ void text_put_buffer(struct text *t, const struct buffer *b, size_t at, size_t n
 
 char *decimal_at(char *p, uint64_t v)
 {
-	char digits[40] = {0}, *end = digits + 20, *from = digits_decimal(end, v);
+	char *end = p + digits_count(v);
 
-	memcpy(p, from, 20); /* of a length the compiler knows */
-	return p + (end - from);
+	digits_decimal(end, v);
+	return end;
 }
 
 void text_u64(struct text *t, uint64_t v)
 {
-	char digits[20], *end = digits + sizeof digits, *p = digits_decimal(end, v);
-
-	text_put(t, p, (size_t)(end - p));
+	text_wrote(t, decimal_at(text_room(t, 20), v));
 }
 
 void text_i64(struct text *t, int64_t v)
 {
-	char digits[21], *end = digits + sizeof digits;
-	char *p = digits_decimal(end, v < 0 ? -(uint64_t)v : (uint64_t)v);
+	char *p = text_room(t, 21);
 
 	if (v < 0)
-		*--p = '-';
-	text_put(t, p, (size_t)(end - p));
+		*p++ = '-';
+	text_wrote(t, decimal_at(p, v < 0 ? -(uint64_t)v : (uint64_t)v));
 }
 
 void text_u64_wide(struct text *t, uint64_t v, unsigned width, char pad)

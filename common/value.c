@@ -2,7 +2,7 @@
 
 #include "dictionary.h"
 
-static bool uleb(struct values *v, uint64_t *out)
+static bool long_uleb(struct values *v, uint64_t *out)
 {
 	uint64_t n = 0;
 
@@ -24,7 +24,15 @@ static bool uleb(struct values *v, uint64_t *out)
 	return false;
 }
 
-static bool byte(struct values *v, uint8_t *out)
+static inline bool uleb(struct values *v, uint64_t *out)
+{
+	if (__builtin_expect(v->at == v->end || *v->at > 0x7f, 0))
+		return long_uleb(v, out);
+	*out = *v->at++;
+	return true;
+}
+
+static inline bool byte(struct values *v, uint8_t *out)
 {
 	if (v->at == v->end) {
 		v->bad = true;

@@ -12,20 +12,20 @@
 
 int attribute_put_integer(struct buffer *to, uint64_t number, bool minus, bool quote)
 {
-	char text[24], *p = text;
+	char *p;
 
+	if (buffer_reserve(to, 24))
+		return -1;
+	p = (char *)to->data + to->size;
 	if (quote)
 		*p++ = '"';
 	if (minus)
 		*p++ = '-';
-	{
-		char digits[40];
-		size_t n = (size_t)(decimal_at(digits, number) - digits);
-
-		if (buffer_append(to, text, (size_t)(p - text)) || buffer_append(to, digits, n))
-			return -1;
-	}
-	return quote ? buffer_u8(to, '"') : 0;
+	p = decimal_at(p, number);
+	if (quote)
+		*p++ = '"';
+	to->size = (size_t)((uint8_t *)p - to->data);
+	return 0;
 }
 
 static void set_text(struct attribute *out, const void *text, size_t n)
@@ -236,12 +236,17 @@ static int set_scalar(const struct attribute_source *s, const struct value *v,
 
 /* --- JSON of what has children --- */
 
+static int put_item(const struct attribute_source *s, const struct attribute *item,
+		    struct buffer *json)
+{
+	return attribute_json(item, s->quote_numbers, s->scratch, json);
+}
+
 static int put_scalar(const struct attribute_source *s, const struct value *v, struct buffer *json)
 {
-	struct attributes quoting = {.quote_numbers = s->quote_numbers};
 	struct attribute item;
 
-	return set_scalar(s, v, &item) || attribute_json(&quoting, &item, json) ? -1 : 0;
+	return set_scalar(s, v, &item) || put_item(s, &item, json) ? -1 : 0;
 }
 
 static int put_children(const struct attribute_source *s, struct values *v,
@@ -280,9 +285,7 @@ static int put_member(const struct definition *d, uint64_t i, struct buffer *jso
 static int put_children(const struct attribute_source *s, struct values *v,
 			const struct value *value, unsigned nesting, struct buffer *json)
 {
-	const struct definition *d =
-		value->definition ? dictionary_definition_id(s->dictionary, value->definition)
-				  : NULL;
+	const struct definition *d = NULL;
 	bool members = value->tag == VALUE_STRUCT;
 
 	if (value->tag == VALUE_REPR) {
@@ -293,6 +296,8 @@ static int put_children(const struct attribute_source *s, struct values *v,
 	}
 	if (value->tag != VALUE_ARRAY && !members)
 		return put_scalar(s, value, json);
+	if (value->definition)
+		d = dictionary_definition_id(s->dictionary, value->definition);
 	if (buffer_u8(json, members ? '{' : '['))
 		return -1;
 	for (uint64_t i = 0; i < value->count; i++)
@@ -310,6 +315,11 @@ static int set_compound(const struct attribute_source *s, struct values *v,
 		return -1;
 	set_json(s, out);
 	return 0;
+}
+
+int attribute_value_json(const struct attribute_source *s, struct values *v, struct buffer *to)
+{
+	return put_next(s, v, 0, to);
 }
 
 int attribute_value(const struct attribute_source *s, struct values *v, struct attribute *out)
@@ -366,30 +376,57 @@ static int set_element(const struct attribute_source *s, const struct field *f,
 	return 0;
 }
 
-int attribute_field(const struct attribute_source *s, const struct event *ev, const struct field *f,
-		    struct attribute *out)
+/* The first element. true: it is the whole field. */
+static bool get_single(const struct event *ev, const struct field *f, struct field_value *v)
 {
-	struct attributes quoting = {.quote_numbers = s->quote_numbers};
+	field_get(ev, f, 0, v);
+	if (f->count <= 1 && f->where < WHERE_DATA_LOC)
+		return true;
+	return v->form == FORM_TEXT || (field_count(ev, f) <= 1 && !field_is_array(ev, f));
+}
+
+static int put_elements(const struct attribute_source *s, const struct event *ev,
+			const struct field *f, struct buffer *json)
+{
 	uint32_t n = field_count(ev, f);
 	struct field_value v;
 	struct attribute item;
-	struct buffer *json = s->compound;
 
-	field_get(ev, f, 0, &v);
-	if (v.form == FORM_TEXT || (n <= 1 && !field_is_array(ev, f)))
-		return set_element(s, f, &v, out);
-	buffer_clear(json);
 	if (buffer_u8(json, '['))
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		field_get(ev, f, i, &v);
 		if ((i && buffer_u8(json, ',')) || set_element(s, f, &v, &item) ||
-		    attribute_json(&quoting, &item, json))
+		    put_item(s, &item, json))
 			return -1;
 	}
-	*out = (struct attribute){0};
-	if (buffer_u8(json, ']'))
+	return buffer_u8(json, ']');
+}
+
+int attribute_field(const struct attribute_source *s, const struct event *ev, const struct field *f,
+		    struct attribute *out)
+{
+	struct field_value v;
+
+	if (get_single(ev, f, &v))
+		return set_element(s, f, &v, out);
+	buffer_clear(s->compound);
+	if (put_elements(s, ev, f, s->compound))
 		return -1;
+	*out = (struct attribute){0};
 	set_json(s, out);
 	return 0;
+}
+
+int attribute_field_json(const struct attribute_source *s, const struct event *ev,
+			 const struct field *f, struct buffer *to)
+{
+	struct attribute item;
+	struct field_value v;
+
+	if (!get_single(ev, f, &v))
+		return put_elements(s, ev, f, to);
+	if (v.form == FORM_UINT && f->kind == FIELD_UINT)
+		return put_item(s, &(struct attribute){.kind = ATTRIBUTE_UINT, .number = v.u}, to);
+	return set_element(s, f, &v, &item) || put_item(s, &item, to) ? -1 : 0;
 }

@@ -20,38 +20,49 @@ enum {
 
 #define DOUBLE_EXACT (1ull << 53)
 
+static int render_key(struct buffer *to, const char *name, size_t n)
+{
+	return json_append_string(to, name, n) || buffer_u8(to, ':') ? -1 : 0;
+}
+
 void attributes_init(struct attributes *a, struct dictionary *d)
 {
 	*a = (struct attributes){.dictionary = d};
+	place_names_init_strings(&a->keys, d, render_key);
 	a->scratch.spills = a->compound.spills = true;
 }
 
 void attributes_free(struct attributes *a)
 {
 	free(a->items);
-	free(a->seen);
+	free(a->last);
+	free(a->fields);
 	if (a->messages)
 		kernel_messages_free(a->messages);
 	free(a->messages);
+	place_names_free(&a->keys);
 	buffer_free(&a->scratch);
 	buffer_free(&a->compound);
 	*a = (struct attributes){0};
+}
+
+static void put_record(uint8_t *p, uint32_t name, uint32_t kind, uint64_t number)
+{
+	put_u32(p, name);
+	put_u32(p + 4, kind);
+	put_u64(p + 8, number);
 }
 
 static int append(struct attributes *a, struct buffer *to, const struct attribute *item)
 {
 	bool bytes = item->kind >= ATTRIBUTE_TEXT;
 	uint64_t number = item->number;
-	uint8_t *p;
 
 	if (item->kind == ATTRIBUTE_REAL)
 		memcpy(&number, &item->real, sizeof number);
 	if (buffer_reserve(to, RECORD))
 		return -1;
-	p = to->data + to->size;
-	put_u32(p, item->name);
-	put_u32(p + 4, item->kind);
-	put_u64(p + 8, number);
+	put_record(to->data + to->size, item->name, item->kind, number);
 	to->size += RECORD;
 	if (!bytes)
 		return 0;
@@ -60,6 +71,71 @@ static int append(struct attributes *a, struct buffer *to, const struct attribut
 	if (item->text == (const char *)a->scratch.data)
 		return buffer_append_from(to, &a->scratch, 0, item->number);
 	return buffer_append(to, item->text, item->number);
+}
+
+static bool is_apitrace(const struct type *t)
+{
+	return t->source && !strcmp(t->source->format.text, "apitrace");
+}
+
+/* What `apitrace dump` prints in front of the call. The enter gives it: a leave need not repeat it.
+ */
+static bool is_number_of_call(const struct type *t, const struct field *f)
+{
+	return f->role == ROLE_CALL && f->name.size && t->kind == KIND_ENTER && is_apitrace(t);
+}
+
+/* The TSC of an event that trencode wrote is not an attribute. */
+static bool is_attribute(const struct attributes *a, const struct type *t, const struct field *f)
+{
+	return (attribute_wanted(f) || (a->call_numbers && is_number_of_call(t, f))) &&
+	       (f->role != ROLE_SOURCE_TIME || !field_by_role(t, ROLE_ROW));
+}
+
+/* The facts of a type; NULL: out of memory. */
+static const struct attribute_fields *fields_of(struct attributes *a, const struct type *t)
+{
+	struct attribute_fields *fields =
+		array_reach(a->fields, &a->nfields, t->number, sizeof(*fields));
+
+	if (!fields)
+		return NULL;
+	a->fields = fields;
+	fields += t->number;
+	if (fields->known)
+		return fields;
+	for (uint32_t i = 0; i < t->nfields && i < 64; i++)
+		fields->wanted |= (uint64_t)is_attribute(a, t, &t->fields[i]) << i;
+	fields->apitrace = is_apitrace(t);
+	fields->known = true;
+	return fields;
+}
+
+static bool wants_members(const struct attributes *a, const struct event *ev)
+{
+	return a->members && ev->type->kind != KIND_COUNTER;
+}
+
+/* Append a MEMBER without its value, which is appended next; *at is for end_member. */
+static int begin_member(struct attributes *a, struct buffer *to, uint32_t name, size_t *at)
+{
+	uint32_t size;
+	const char *key = place_names_get(&a->keys, name, &size);
+
+	*at = to->size;
+	if (!key || buffer_reserve(to, RECORD + (size_t)size))
+		return -1;
+	put_u32(to->data + to->size, name);
+	memcpy(to->data + to->size + RECORD, key, size);
+	to->size += RECORD + (size_t)size;
+	return 0;
+}
+
+static void end_member(struct buffer *to, size_t at)
+{
+	uint8_t *p = to->data + at;
+
+	put_record(p, get_u32(p), ATTRIBUTE_MEMBER, to->size - at - RECORD);
 }
 
 /* --- arguments and return values --- */
@@ -133,20 +209,32 @@ static int append_detail(struct attributes *a, const struct event *ev, uint8_t w
 					  .number = flags.number});
 }
 
-static bool is_apitrace(const struct event *ev)
+/* The name of an argument or a return value; 0: out of memory. */
+static uint32_t value_name(struct attributes *a, const struct event *ev, uint8_t what,
+			   uint64_t index)
 {
-	return ev->type->source && !strcmp(ev->type->source->format.text, "apitrace");
+	if (what == DETAIL_ARGUMENT)
+		return argument_name(a, ev, index);
+	if (!a->return_name)
+		a->return_name = dictionary_text(a->dictionary, "return", 6).number;
+	return a->return_name;
 }
 
 int attributes_append_values(struct attributes *a, const struct event *ev, struct buffer *to)
 {
+	const struct attribute_fields *fields = fields_of(a, ev->type);
 	struct attribute_source source = {a->dictionary, &a->scratch, &a->compound,
-					  a->quote_numbers, is_apitrace(ev)};
+					  a->quote_numbers, fields && fields->apitrace};
+	bool members = wants_members(a, ev);
 	struct attribute item;
 	struct values v;
 	uint64_t index;
+	uint32_t name;
 	uint8_t what;
+	size_t at;
 
+	if (!fields)
+		return -1;
 	values_begin(&v, ev->tail, ev->tail_size);
 	while (values_what(&v, &what, &index)) {
 		if (what != DETAIL_ARGUMENT && what != DETAIL_RETURN) {
@@ -154,16 +242,19 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 				return -1;
 			continue;
 		}
+		name = value_name(a, ev, what, index);
+		if (!name)
+			return -1;
+		if (members) {
+			if (begin_member(a, to, name, &at) || attribute_value_json(&source, &v, to))
+				return -1;
+			end_member(to, at);
+			continue;
+		}
 		if (attribute_value(&source, &v, &item))
 			return -1;
-		if (what == DETAIL_ARGUMENT) {
-			item.name = argument_name(a, ev, index);
-		} else {
-			if (!a->return_name)
-				a->return_name = dictionary_text(a->dictionary, "return", 6).number;
-			item.name = a->return_name;
-		}
-		if (!item.name || append(a, to, &item))
+		item.name = name;
+		if (append(a, to, &item))
 			return -1;
 	}
 	return 0;
@@ -202,27 +293,29 @@ static int append_arguments(struct attributes *a, const struct field *f,
 	return 0;
 }
 
-/* What `apitrace dump` prints in front of the call. The enter gives it: a leave need not repeat it.
- */
-static bool is_number_of_call(const struct event *ev, const struct field *f)
-{
-	return f->role == ROLE_CALL && f->name.size && ev->type->kind == KIND_ENTER &&
-	       is_apitrace(ev);
-}
-
 static int append_fields(struct attributes *a, const struct event *ev, struct buffer *to)
 {
 	struct attribute_source source = {a->dictionary, &a->scratch, &a->compound,
 					  a->quote_numbers, false};
+	const struct attribute_fields *fields = fields_of(a, ev->type);
+	bool members = wants_members(a, ev);
 	struct attribute item;
+	size_t at;
 
+	if (!fields)
+		return -1;
 	for (uint32_t i = 0; i < ev->type->nfields; i++) {
 		const struct field *f = &ev->type->fields[i];
 
-		/* the TSC of an event that trencode wrote */
-		if ((!attribute_wanted(f) && !(a->call_numbers && is_number_of_call(ev, f))) ||
-		    (f->role == ROLE_SOURCE_TIME && field_by_role(ev->type, ROLE_ROW)))
+		if (i < 64 ? !(fields->wanted >> i & 1) : !is_attribute(a, ev->type, f))
 			continue;
+		if (members && f->role != ROLE_ARGUMENTS) {
+			if (begin_member(a, to, f->name.number, &at) ||
+			    attribute_field_json(&source, ev, f, to))
+				return -1;
+			end_member(to, at);
+			continue;
+		}
 		if (attribute_field(&source, ev, f, &item))
 			return -1;
 		item.name = f->name.number;
@@ -320,71 +413,73 @@ int attributes_append_bool(struct attributes *a, const char *name, bool value, s
 
 /* --- reading --- */
 
-static int next_generation(struct attributes *a, uint32_t name)
+/* One of the records that append and end_member write. */
+static struct attribute get_record(const uint8_t **at)
 {
-	uint32_t *seen = array_reach(a->seen, &a->nseen, name, sizeof(*seen));
+	const uint8_t *p = *at;
+	struct attribute item = {
+		.name = get_u32(p), .kind = get_u32(p + 4), .number = get_u64(p + 8)};
 
-	if (!seen)
-		return -1;
-	a->seen = seen;
-	return 0;
+	p += RECORD;
+	if (item.kind == ATTRIBUTE_REAL)
+		memcpy(&item.real, &item.number, sizeof item.real);
+	if (item.kind >= ATTRIBUTE_TEXT) {
+		item.text = (const char *)p;
+		p += item.number;
+	}
+	*at = p;
+	return item;
 }
 
-/* Keep the last of each name. */
-static int drop_repeated(struct attributes *a)
+/* Number the records from a->first on, and note the last one of each name. */
+static int find_last(struct attributes *a, const struct buffer *from)
 {
-	size_t kept = a->count;
+	const uint8_t *p = from->data, *end = from->size ? p + from->size : p;
 
-	if (++a->generation == 0) {
-		memset(a->seen, 0, a->nseen * sizeof(*a->seen));
-		a->generation = 1;
+	a->first = a->after;
+	if (from->size / RECORD >= UINT32_MAX - a->first) {
+		memset(a->last, 0, a->nlast * sizeof(*a->last));
+		a->first = 0;
 	}
-	for (size_t i = a->count; i-- > 0;) {
-		if (next_generation(a, a->items[i].name))
+	for (a->after = a->first; p < end;) {
+		uint32_t name = get_u32(p), kind = get_u32(p + 4);
+		uint32_t *last = array_reach(a->last, &a->nlast, name, sizeof(*last));
+
+		if (!last)
 			return -1;
-		if (a->seen[a->items[i].name] == a->generation)
-			continue;
-		a->seen[a->items[i].name] = a->generation;
-		a->items[--kept] = a->items[i];
+		a->last = last;
+		last[name] = ++a->after;
+		p += RECORD + (kind >= ATTRIBUTE_TEXT ? get_u64(p + 8) : 0);
 	}
-	a->count -= kept;
-	memmove(a->items, a->items + kept, a->count * sizeof(*a->items));
 	return 0;
 }
 
 int attributes_read(struct attributes *a, const struct buffer *from)
 {
-	const uint8_t *bytes = from->data, *end = from->size ? bytes + from->size : bytes;
+	const uint8_t *p = from->data;
 
 	a->count = 0;
 	a->read = from;
-	while (bytes < end) {
-		struct attribute *items =
-			array_grow(a->items, &a->capacity, a->count, sizeof(*items));
-		struct attribute *item;
+	if (find_last(a, from))
+		return -1;
+	for (uint32_t i = a->first; i < a->after; i++) {
+		struct attribute item = get_record(&p), *items;
 
+		if (a->last[item.name] != i + 1)
+			continue;
+		items = array_grow(a->items, &a->capacity, a->count, sizeof(*items));
 		if (!items)
 			return -1;
 		a->items = items;
-		item = &items[a->count++];
-		*item = (struct attribute){.name = get_u32(bytes),
-					   .kind = get_u32(bytes + 4),
-					   .number = get_u64(bytes + 8)};
-		bytes += RECORD;
-		if (item->kind == ATTRIBUTE_REAL)
-			memcpy(&item->real, &item->number, sizeof item->real);
-		if (item->kind >= ATTRIBUTE_TEXT) {
-			item->text = (const char *)bytes;
-			bytes += item->number;
-		}
+		items[a->count++] = item;
 	}
-	return a->count > 1 ? drop_repeated(a) : 0;
+	return 0;
 }
 
 /* --- JSON --- */
 
 /* A large text, piece by piece out of the buffer it was read from. */
-static int json_large(const struct attributes *a, const struct attribute *item, struct buffer *to)
+static int json_large(const struct attribute *item, const struct buffer *from, struct buffer *to)
 {
 	const char *p = item->text;
 	size_t n = item->number, piece;
@@ -395,22 +490,22 @@ static int json_large(const struct attributes *a, const struct attribute *item, 
 		piece = buffer_piece(p, n);
 		if (json_append_inside(to, p, piece))
 			return -1;
-		buffer_rest(a->read);
+		buffer_rest(from);
 	}
 	return buffer_u8(to, '"');
 }
 
-int attribute_json(const struct attributes *a, const struct attribute *item, struct buffer *to)
+int attribute_json(const struct attribute *item, bool quote_numbers, const struct buffer *from,
+		   struct buffer *to)
 {
 	bool quote = false, minus = item->kind == ATTRIBUTE_INT && (int64_t)item->number < 0;
 	uint64_t number = minus ? -item->number : item->number;
 
-	if (item->kind >= ATTRIBUTE_TEXT && item->number > BUFFER_PIECE && a->read) {
+	if (item->kind >= ATTRIBUTE_TEXT && item->number > BUFFER_PIECE && from) {
 		if (item->kind == ATTRIBUTE_TEXT)
-			return json_large(a, item, to);
-		return buffer_append_from(to, a->read,
-					  (size_t)((const uint8_t *)item->text - a->read->data),
-					  item->number);
+			return json_large(item, from, to);
+		return buffer_append_from(
+			to, from, (size_t)((const uint8_t *)item->text - from->data), item->number);
 	}
 	switch (item->kind) {
 	case ATTRIBUTE_NULL: return buffer_append(to, "null", 4);
@@ -418,24 +513,63 @@ int attribute_json(const struct attributes *a, const struct attribute *item, str
 		return item->number ? buffer_append(to, "true", 4) : buffer_append(to, "false", 5);
 	case ATTRIBUTE_REAL: return json_append_real(to, item->real);
 	case ATTRIBUTE_TEXT: return json_append_string(to, item->text, item->number);
-	case ATTRIBUTE_JSON: return buffer_append(to, item->text, item->number);
+	case ATTRIBUTE_JSON:
+	case ATTRIBUTE_MEMBER: return buffer_put(to, item->text, item->number);
 	}
-	quote = a->quote_numbers && number > DOUBLE_EXACT;
+	quote = quote_numbers && number > DOUBLE_EXACT;
 	return attribute_put_integer(to, number, minus, quote);
+}
+
+/* One as a member of an object, with a comma. */
+static int put_member(struct attributes *a, const struct attribute *item, const struct buffer *from,
+		      struct buffer *to)
+{
+	const char *key;
+	uint32_t size;
+
+	if (item->kind == ATTRIBUTE_MEMBER && item->number <= BUFFER_PIECE) {
+		if (buffer_reserve(to, item->number + 1))
+			return -1;
+		memcpy(to->data + to->size, item->text, item->number);
+		to->size += item->number;
+		to->data[to->size++] = ',';
+		return 0;
+	}
+	if (item->kind != ATTRIBUTE_MEMBER) {
+		key = place_names_get(&a->keys, item->name, &size);
+		if (!key || buffer_append(to, key, size))
+			return -1;
+	}
+	return attribute_json(item, a->quote_numbers, from, to) || buffer_u8(to, ',') ? -1 : 0;
 }
 
 int attributes_json(struct attributes *a, struct buffer *to)
 {
 	if (buffer_u8(to, '{'))
 		return -1;
-	for (size_t i = 0; i < a->count; i++) {
-		struct text_ref name = dictionary_string(a->dictionary, a->items[i].name);
+	for (size_t i = 0; i < a->count; i++)
+		if (put_member(a, &a->items[i], a->read, to))
+			return -1;
+	to->size -= a->count > 0;
+	return buffer_u8(to, '}');
+}
 
-		if ((i && buffer_u8(to, ',')) || json_append_string(to, name.text, name.size) ||
-		    buffer_u8(to, ':') || attribute_json(a, &a->items[i], to))
+int attributes_object(struct attributes *a, const struct buffer *bytes, struct buffer *to)
+{
+	const uint8_t *p = bytes->data;
+
+	if (!bytes->size)
+		return 0;
+	if (find_last(a, bytes) || buffer_u8(to, '{'))
+		return -1;
+	for (uint32_t i = a->first; i < a->after; i++) {
+		struct attribute item = get_record(&p);
+
+		if (a->last[item.name] == i + 1 && put_member(a, &item, bytes, to))
 			return -1;
 	}
-	return buffer_u8(to, '}');
+	to->data[to->size - 1] = '}';
+	return 0;
 }
 
 bool attributes_keep_numbers(struct attributes *a)

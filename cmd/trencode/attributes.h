@@ -14,6 +14,7 @@
 #include "common/reader.h"
 #include "common/buffer.h"
 #include "common/value.h"
+#include "place_names.h"
 
 enum attribute_kind {
 	ATTRIBUTE_NULL,
@@ -21,20 +22,28 @@ enum attribute_kind {
 	ATTRIBUTE_INT,	/* number: two's complement */
 	ATTRIBUTE_UINT,
 	ATTRIBUTE_REAL,
-	ATTRIBUTE_TEXT, /* any bytes */
-	ATTRIBUTE_JSON, /* arrays and structs, as JSON */
+	ATTRIBUTE_TEXT,	  /* any bytes */
+	ATTRIBUTE_JSON,	  /* arrays and structs, as JSON */
+	ATTRIBUTE_MEMBER, /* "name":value, as JSON */
 };
 
 struct attribute {
 	uint32_t name; /* number of a string of the dictionary */
 	uint32_t kind;
-	uint64_t number; /* of TEXT and JSON the size */
+	uint64_t number; /* of TEXT, JSON and MEMBER the size */
 	double real;
 	const char *text;
 };
 
+/* Facts of a type, found once. */
+struct attribute_fields {
+	uint64_t wanted; /* bit i: fields[i] is an attribute */
+	bool known, apitrace;
+};
+
 struct attributes {
 	struct dictionary *dictionary;
+	bool members;		 /* only JSON is read: append MEMBERs, except of counters */
 	bool quote_numbers;	 /* JSON: integers that a double cannot hold become strings */
 	bool call_numbers;	 /* those of the source are attributes too */
 	struct attribute *items; /* of the last attributes_read, in their order, no name twice */
@@ -43,8 +52,11 @@ struct attributes {
 	struct kernel_messages *messages; /* NULL: attributes_meta was not called */
 	/* its own */
 	uint32_t names[16], return_name; /* of arguments without one */
-	uint32_t *seen, generation;	 /* by name */
-	size_t nseen;
+	uint32_t *last, first, after;	 /* by name: number of its last record, from 1 on */
+	size_t nlast;
+	struct attribute_fields *fields; /* by type */
+	size_t nfields;
+	struct place_names keys; /* "name": of each string */
 	struct buffer scratch, compound;
 	const struct buffer *read; /* what items point into */
 };
@@ -85,7 +97,11 @@ void attributes_report(const struct attributes *a);
 /* Append the items as a JSON object. */
 int attributes_json(struct attributes *a, struct buffer *to);
 
-/* One of them as JSON. */
-int attribute_json(const struct attributes *a, const struct attribute *item, struct buffer *to);
+/* Both: what was appended as a JSON object; nothing where nothing was. */
+int attributes_object(struct attributes *a, const struct buffer *bytes, struct buffer *to);
+
+/* One of them as JSON. from: the buffer that its text may be in; NULL: its text is not large. */
+int attribute_json(const struct attribute *item, bool quote_numbers, const struct buffer *from,
+		   struct buffer *to);
 
 #endif

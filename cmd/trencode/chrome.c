@@ -287,8 +287,7 @@ static int render_args(struct state *s, const struct span *span, const struct ev
 	    (leave && append_args(s, leave, kept)) ||
 	    (span->unfinished &&
 	     attributes_append_bool(&s->attributes, "unfinished", true, kept)) ||
-	    attributes_read(&s->attributes, kept) ||
-	    (s->attributes.count && attributes_json(&s->attributes, &s->json)))
+	    attributes_object(&s->attributes, kept, &s->json))
 		return error_no_memory(e);
 	return 0;
 }
@@ -408,6 +407,7 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	spans_init(&s->spans, en->dictionary, &sink, s);
 	place_names_init(&s->names, en->dictionary, json_append_string);
 	attributes_init(&s->attributes, en->dictionary);
+	s->attributes.members = true;
 	s->attributes.quote_numbers = en->options->quote_numbers;
 	s->bytes.spills = s->json.spills = true;
 	text_puts(s->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");

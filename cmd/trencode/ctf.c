@@ -106,7 +106,7 @@ static int put_field(struct state *s, struct buffer *b, const struct event *ev,
 		if (item.kind < ATTRIBUTE_TEXT) {
 			s->compound.size = 0;
 			if (item.kind != ATTRIBUTE_NULL &&
-			    attribute_json(&s->attributes, &item, &s->compound))
+			    attribute_json(&item, s->attributes.quote_numbers, NULL, &s->compound))
 				return -1;
 			return put_string(b, (const char *)s->compound.data, s->compound.size);
 		}
@@ -128,8 +128,7 @@ static int put_args(struct state *s, struct buffer *b, const struct event *ev)
 	buffer_clear(&s->compound);
 	buffer_clear(&s->bytes);
 	if (attributes_append_values(&s->attributes, ev, &s->bytes) ||
-	    attributes_read(&s->attributes, &s->bytes) ||
-	    (s->attributes.count && attributes_json(&s->attributes, &s->compound)))
+	    attributes_object(&s->attributes, &s->bytes, &s->compound))
 		return -1;
 	return put_buffer(b, &s->compound);
 }
@@ -247,6 +246,7 @@ static int ctf_begin(struct encoding *en, struct error *e)
 	en->state = s;
 	attributes_init(&s->attributes, en->dictionary);
 	s->bytes.spills = s->compound.spills = true;
+	s->attributes.members = true;
 	s->attributes.quote_numbers = en->options->quote_numbers;
 	s->ids.zero = true;
 	place_names_init(&s->places, en->dictionary, put_string);

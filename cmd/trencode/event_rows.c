@@ -198,14 +198,10 @@ static int put_args(struct event_rows *r)
 {
 	struct row_cell *cell = &r->cells[ROW_ARGS];
 
-	if (attributes_read(&r->attributes, &r->bytes))
-		return -1;
 	buffer_clear(&r->json);
-	if (!r->attributes.count)
-		return 0;
-	if (attributes_json(&r->attributes, &r->json))
+	if (attributes_object(&r->attributes, &r->bytes, &r->json))
 		return -1;
-	cell->present = true;
+	cell->present = r->json.size;
 	cell->object = &r->json;
 	return 0;
 }
@@ -308,6 +304,7 @@ void *event_rows_begin(struct encoding *en, size_t state_size,
 	place_names_init(&r->places, en->dictionary, render_nothing);
 	attributes_init(&r->attributes, en->dictionary);
 	r->bytes.spills = r->json.spills = true;
+	r->attributes.members = true;
 	r->attributes.quote_numbers = en->options->quote_numbers;
 	r->attributes.call_numbers = true;
 	if (choose_columns(r, en->options->columns, e))

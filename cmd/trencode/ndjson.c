@@ -1,63 +1,97 @@
 /*
  * ndjson.c - a JSON object on a line for each event
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/json.h"
 #include "event_rows.h"
 
+enum {
+	KEY_ROOM = 16,	/* ,"unfinished": */
+	CELL_ROOM = 24, /* a number in quotes, null, true or false */
+};
+
+/* ,"name": of a column */
+struct key {
+	char text[KEY_ROOM];
+	size_t size;
+};
+
 struct state {
 	struct event_rows rows;
 	struct place_names texts; /* as JSON strings */
 	struct text *out;
-	struct buffer keys; /* ",\"name\":" of each column */
-	uint32_t key_ends[ROW_COLUMNS];
+	struct key keys[ROW_COLUMNS]; /* in the order of the output */
 	bool quote_numbers;
 };
 
-static int make_keys(struct state *s)
+static void make_keys(struct state *s)
 {
 	for (size_t i = 0; i < s->rows.ncolumns; i++) {
-		if (buffer_printf(&s->keys, "%c\"%s\":", i ? ',' : '{',
-				  row_column_name(s->rows.columns[i])))
-			return -1;
-		s->key_ends[i] = (uint32_t)s->keys.size;
+		struct key *key = &s->keys[i];
+
+		key->size = (size_t)snprintf(key->text, KEY_ROOM, "%c\"%s\":", i ? ',' : '{',
+					     row_column_name(s->rows.columns[i]));
 	}
-	return 0;
 }
 
-static void put_time(struct state *s, uint64_t time)
+static char *put_time(const struct state *s, char *p, uint64_t time)
 {
 	bool quote = s->quote_numbers && time > 1ull << 53;
 
 	if (quote)
-		text_char(s->out, '"');
-	text_u64(s->out, time);
+		*p++ = '"';
+	p = decimal_at(p, time);
 	if (quote)
-		text_char(s->out, '"');
+		*p++ = '"';
+	return p;
 }
 
-static int put_cell(struct state *s, enum row_column c)
+static char *put_small(char *p, int64_t n)
+{
+	if (n < 0)
+		*p++ = '-';
+	return decimal_at(p, n < 0 ? -(uint64_t)n : (uint64_t)n);
+}
+
+static char *put_word(char *p, const char *word)
+{
+	size_t n = strlen(word);
+
+	memcpy(p, word, n);
+	return p + n;
+}
+
+/* A key and its value. */
+static int put_cell(struct state *s, const struct key *key, enum row_column c)
 {
 	const struct row_cell *cell = &s->rows.cells[c];
+	char *p = text_room(s->out, KEY_ROOM + CELL_ROOM);
+	enum row_form form = row_column_form(c);
 	const char *text;
 	uint32_t size;
 
-	if (!cell->present) {
-		text_put(s->out, "null", 4);
+	memcpy(p, key->text, KEY_ROOM); /* of a length the compiler knows */
+	p += key->size;
+	if (!cell->present)
+		p = put_word(p, "null");
+	else if (form == COLUMN_TIME)
+		p = put_time(s, p, cell->number);
+	else if (form == COLUMN_SMALL)
+		p = put_small(p, (int64_t)cell->number);
+	else if (form == COLUMN_FLAG)
+		p = put_word(p, cell->number ? "true" : "false");
+	text_wrote(s->out, p);
+	if (!cell->present)
 		return 0;
-	}
-	switch (row_column_form(c)) {
-	case COLUMN_TIME: put_time(s, cell->number); return 0;
-	case COLUMN_FLAG: text_puts(s->out, cell->number ? "true" : "false"); return 0;
-	case COLUMN_SMALL: text_i64(s->out, (int64_t)cell->number); return 0;
-	case COLUMN_NAME:
+	if (form == COLUMN_NAME) {
 		text = place_names_get(&s->texts, (uint32_t)cell->number, &size);
 		if (!text)
 			return -1;
 		text_put(s->out, text, size);
-		return 0;
-	case COLUMN_OBJECT: text_put_buffer(s->out, cell->object, 0, cell->object->size);
+	} else if (form == COLUMN_OBJECT) {
+		text_put_buffer(s->out, cell->object, 0, cell->object->size);
 	}
 	return 0;
 }
@@ -66,14 +100,9 @@ static int write_row(struct event_rows *r, struct error *e)
 {
 	struct state *s = (struct state *)r;
 
-	const char *keys = (const char *)s->keys.data;
-	uint32_t at = 0;
-
-	for (size_t i = 0; i < s->rows.ncolumns; at = s->key_ends[i++]) {
-		text_put(s->out, keys + at, s->key_ends[i] - at);
-		if (put_cell(s, s->rows.columns[i]))
+	for (size_t i = 0; i < s->rows.ncolumns; i++)
+		if (put_cell(s, &s->keys[i], s->rows.columns[i]))
 			return error_no_memory(e);
-	}
 	text_put(s->out, "}\n", 2);
 	return 0;
 }
@@ -87,7 +116,8 @@ static int ndjson_begin(struct encoding *en, struct error *e)
 	s->out = en->text;
 	s->quote_numbers = en->options->quote_numbers;
 	place_names_init_strings(&s->texts, en->dictionary, json_append_string);
-	return make_keys(s) ? error_no_memory(e) : 0;
+	make_keys(s);
+	return 0;
 }
 
 static void ndjson_free(struct encoding *en)
@@ -98,7 +128,6 @@ static void ndjson_free(struct encoding *en)
 		return;
 	event_rows_free(&s->rows);
 	place_names_free(&s->texts);
-	buffer_free(&s->keys);
 	free(s);
 	en->state = NULL;
 }
