@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "formats/apitrace.h"
-
 /* One part of the path, up to a dot. */
 struct part {
 	const char *text;
@@ -221,7 +219,7 @@ bool argument_fake(const struct event *e, bool *fake)
 		return false;
 	*fake = false;
 	for (values_begin(&v, e->tail, e->tail_size); values_detail(&v, &d);)
-		*fake |= d.what == DETAIL_FLAGS && d.value.number & APITRACE_FLAG_FAKE;
+		*fake |= d.what == DETAIL_FLAGS && d.value.number & CALL_FAKE;
 	return *fake || e->type->kind == KIND_ENTER;
 }
 

@@ -31,7 +31,7 @@ struct decimal {
 };
 
 /* Powers of ten, each times the power of two that leaves 128 bits, rounded up. */
-static u128 powers[POWER_MOST - POWER_LEAST + 1];
+static _Thread_local u128 powers[POWER_MOST - POWER_LEAST + 1];
 
 /* The upper 128 bits of a large number; *rest: bits are left below them. */
 static u128 upper_bits(const uint64_t *words, bool *rest)

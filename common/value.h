@@ -31,6 +31,8 @@ enum detail_kind {
 	DETAIL_KINDS
 };
 
+enum detail_flags { CALL_FAKE = 1 }; /* bits of DETAIL_FLAGS: the tracer made the call itself */
+
 /* Of a kind that is not known here there is a length: it is stepped over, and copied. */
 static inline bool detail_known(uint8_t what)
 {

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "formats/apitrace.h"
 #include "shortest.h"
 
 size_t value_enum_decimal(char out[static I128_SIZE], const struct definition *d,
@@ -91,7 +90,6 @@ int value_real_text(struct buffer *b, const struct value *v)
 
 static int put_frame(struct buffer *b, const struct definition *d)
 {
-	static const char *const keys[] = APITRACE_FRAME_NAMES;
 	const struct text_ref *module = NULL, *function = NULL;
 	uint64_t offset = 0;
 
@@ -101,13 +99,13 @@ static int put_frame(struct buffer *b, const struct definition *d)
 		const struct text_ref *text =
 			i + 1 < d->count ? &d->members[i + 1].name : &d->members[i].name;
 
-		if (!strcmp(key, keys[APITRACE_FRAME_OFFSET]))
+		if (!strcmp(key, "offset"))
 			offset = d->members[i].low;
-		else if (!strcmp(key, keys[APITRACE_FRAME_LINE]))
+		else if (!strcmp(key, "line"))
 			continue;
-		else if (!strcmp(key, keys[APITRACE_FRAME_FUNCTION]))
+		else if (!strcmp(key, "function"))
 			function = text, i++;
-		else if (!strcmp(key, keys[APITRACE_FRAME_MODULE]))
+		else if (!strcmp(key, "module"))
 			module = text, i++;
 		else
 			i++;

@@ -101,7 +101,7 @@ SAYS='bad.trs: 0x[0-9a-f]+: the values of an event make no sense: they are left 
 	calls=$(apitrace dump --color=never good.trace | grep -c '^[0-9]')
 	for tag in '\x09' '\x0a' '\x0c'; do
 		for id in '\x01' '\x7f'; do
-			spoil -z "s/$tag[\\x01-\\x20]\\([\\x01-\\x08]\\)/$tag$id\\1/g"
+			spoil -z "s/${tag}[\\x01-\\x20]\\([\\x01-\\x08]\\)/$tag$id\\1/g"
 			run trencode -q -t apitrace -o bad.trace bad.trs
 			((status < 2))
 			run -0 pipe 'apitrace dump --color=never bad.trace 2>&1 | grep -c "^[0-9]"'

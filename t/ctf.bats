@@ -293,7 +293,7 @@ same() {
 		printf 'event { name = e; fields := struct { '
 		printf 'u8 f%d; ' $(seq 5000)
 		echo '}; };'
-	} | trace fields "$(printf '%02x' $(seq 1 5000 | awk '{ print $1 % 251 }'))"
+	} | trace fields "$(seq 1 5000 | awk '{ printf "%02x", $1 % 251 }')"
 	same fields 1
 }
 

@@ -106,7 +106,7 @@ same_times() {
 }
 
 above() {
-	local limit want
+	local limit
 	limit=$(trstat -q -F tsv -a p50 -g '' "$1" | awk -F '\t' 'NR == 2 { print $1 + 0 }')
 	((limit)) || return 0
 	trfilter -q "dur >= $limit" "$1" | trstat -q -F tsv -a min -g '' | awk -F '\t' -v limit="$limit" \

@@ -22,7 +22,7 @@ need() {
 
 # errors COMMAND: what it says on stderr alone; a program that fails tells the next one on stdout
 errors() {
-	"$@" 2>&1 >/dev/null
+	{ "$@" >/dev/null; } 2>&1
 }
 
 # pipe 'a | b': the status of the last alone, as at a prompt; pipefail 'a | b': of any.

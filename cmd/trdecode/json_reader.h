@@ -1,8 +1,8 @@
 /*
  * json_reader.h - JSON (RFC 8259) read forward, word by word, of any length
  *
- * The nesting is checked: what comes is a valid document, or the BAD that ends it. NaN and Infinity,
- * which JSON has not, are strings.
+ * The nesting is checked: what comes is a valid document, or the BAD that ends it. NaN and
+ * Infinity, which JSON has not, are strings.
  */
 #ifndef TR_JSON_READER_H
 #define TR_JSON_READER_H

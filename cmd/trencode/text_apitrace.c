@@ -260,7 +260,7 @@ static bool hidden(const struct state *s, const struct apitrace_place *k, const 
 static int print_call(struct state *s, struct open_text *t, bool incomplete, struct error *e)
 {
 	const struct apitrace_place *k = apitrace_place(&s->places, s->dictionary, t->place);
-	bool fake = t->flags & APITRACE_FLAG_FAKE;
+	bool fake = t->flags & CALL_FAKE;
 	unsigned blobs = 0;
 
 	if (!k)

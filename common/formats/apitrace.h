@@ -62,8 +62,6 @@ enum apitrace_frame {
 		"", "module", "function", "file", "line", "offset"                                 \
 	}
 
-enum { APITRACE_FLAG_FAKE = 1 }; /* of detail 5 */
-
 /* The header of a trace as it stood in the file, without its container: name of a META. */
 #define APITRACE_META_HEADER "apitrace.header"
 
