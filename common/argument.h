@@ -28,7 +28,7 @@ bool argument_given(const struct dictionary *d, const struct event *e, const cha
 /* What a call has beside its arguments: was it made by the tracer itself ("fake")? false: the row
  * does not record that. */
 bool argument_fake(const struct event *e, bool *fake);
-/* Its back trace: *v stands before the first of *count FRAMEs, the innermost. false: it has none.
+/* Its back trace: *v is before the first of *count FRAMEs, the innermost. false: it has none.
  */
 bool argument_backtrace(const struct event *e, struct values *v, uint64_t *count);
 

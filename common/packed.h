@@ -1,5 +1,5 @@
 /*
- * packed.h - numbers and bytes one behind the other: what summaries of trstat are made of
+ * packed.h - numbers and bytes in sequence: what summaries of trstat are made of
  *
  * Numbers are LEB128: seven bits a byte, the lowest first, all bytes but the last with bit 7 set.
  * Reading never goes beyond the end: what is not there, or is no number of that size, is 0 and sets

@@ -186,7 +186,7 @@ int program_usage(const struct common_options *c, const char *fmt, ...)
 	return usage(c, &e);
 }
 
-/* An -o behind the option that is wrong. */
+/* An -o after the option that is wrong. */
 static bool has_output(char **argv)
 {
 	while (*++argv)

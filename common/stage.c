@@ -307,8 +307,8 @@ int stage_pass(struct stage *s, struct block *b)
 	return s->stopped ? -1 : 0;
 }
 
-/* The last END. Of nothing, too, there is a whole stream with a status; and what came behind the
- * last END of upstream is said in one more. */
+/* Write the last END. Empty input, too, gives a whole stream with a status. What followed the last
+ * END of upstream is reported by one more stream. */
 static int end_stream(struct stage *s)
 {
 	bool needed = !s->head_sent || s->out.status > s->out.sent_status;

@@ -52,7 +52,7 @@ struct stage {
 	uint64_t damages; /* of the inputs */
 	enum reads_values reads_values; /* set by the program: bad ones are taken out */
 	struct bad_values bad_values;
-	char cause[FAILURE_CAUSE]; /* why it failed, for the programs behind; "" it did not */
+	char cause[FAILURE_CAUSE]; /* why it failed, for the programs after it; "" it did not */
 	struct buffer told; /* what is wrong with them, the first things: for who passes it on */
 	/* a lane of the first stream whose clock counts ns, and the stream that was compared with
 	 * it */

@@ -87,7 +87,7 @@ struct detail {
 
 struct values {
 	const uint8_t *at, *end;
-	const uint8_t *detail; /* where the present detail begins, behind those of unknown kinds */
+	const uint8_t *detail; /* start of the current detail, after those of unknown kinds */
 	bool bad;	       /* the bytes are no list of values */
 };
 

@@ -190,7 +190,7 @@ static int append_backtrace(struct attributes *a, struct values v, struct buffer
 				    .number = json->size});
 }
 
-/* What a call has beside its arguments: v stands before its value. */
+/* What a call has beside its arguments: v is before its value. */
 static int append_detail(struct attributes *a, const struct event *ev, uint8_t what,
 			 struct values v, struct buffer *to)
 {

@@ -13,7 +13,7 @@
 
 struct chain {
 	struct buffer pending;
-	uint64_t last;	     /* where its last piece stands in the file + 1, 0 none */
+	uint64_t last;	     /* offset of its last piece in the file + 1, 0 none */
 	struct chain *next;  /* of those with something pending */
 	struct chain **from; /* what points to it in that list; NULL: it is not in it */
 };

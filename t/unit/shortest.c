@@ -89,7 +89,7 @@ static void check(double x, bool is_float, const char *got)
 			differs(got, other);
 		return;
 	}
-	/* up to 15 digits stand before the point */
+	/* up to 15 digits are before the point */
 	if (fabs(x) >= 1e-4 && digits < 15) {
 		if (is_float)
 			x = strtod(want, NULL);
