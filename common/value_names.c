@@ -18,6 +18,19 @@ size_t value_enum_decimal(char out[static I128_SIZE], const struct definition *d
 	return is_unsigned ? u128_decimal(out, number) : i128_decimal(out, (int128)number);
 }
 
+struct text_ref value_enum_text(char room[static I128_SIZE], const struct definition *d,
+				const struct value *v)
+{
+	const struct member *m = NULL;
+	bool is_signed;
+	uint64_t n;
+
+	if (value_integer(v, d, &n, &is_signed))
+		m = definition_member(d, n);
+	return m ? m->name
+		 : (struct text_ref){.text = room, .size = value_enum_decimal(room, d, v)};
+}
+
 int value_bits_text(struct buffer *b, const struct definition *d, uint64_t bits)
 {
 	uint64_t rest = bits;

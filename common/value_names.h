@@ -14,6 +14,11 @@
 size_t value_enum_decimal(char out[static I128_SIZE], const struct definition *d,
 			  const struct value *v);
 
+/* Get the label of an ENUM, the first in declaration order, else its number as above, written into
+ * room. */
+struct text_ref value_enum_text(char room[static I128_SIZE], const struct definition *d,
+				const struct value *v);
+
 /* Append the names of the bits that are set, as "A|B|0x40"; d may be NULL. -1: memory is out.
  */
 int value_bits_text(struct buffer *b, const struct definition *d, uint64_t bits);

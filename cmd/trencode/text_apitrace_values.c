@@ -122,16 +122,11 @@ static int wide_string(const struct apitrace_writer *w, const struct value *v)
 
 static int enumeration(const struct apitrace_writer *w, const struct value *v)
 {
-	const struct definition *d = dictionary_definition_id(w->dictionary, v->definition);
-	const struct member *m = NULL;
-	char digits[I128_SIZE];
-	bool is_signed;
-	uint64_t n;
+	char room[I128_SIZE];
+	struct text_ref text =
+		value_enum_text(room, dictionary_definition_id(w->dictionary, v->definition), v);
 
-	if (value_integer(v, d, &n, &is_signed))
-		m = definition_member(d, n);
-	return m ? put(w, m->name.text, name_length(&m->name))
-		 : put(w, digits, value_enum_decimal(digits, d, v));
+	return put(w, text.text, name_length(&text));
 }
 
 static int bitmask(const struct apitrace_writer *w, const struct value *v)

@@ -28,17 +28,10 @@ static int put_text(struct buffer *b, const uint8_t *p, size_t n)
 
 static int put_enum(struct buffer *b, const struct dictionary *d, const struct value *v)
 {
-	const struct definition *def = dictionary_definition_id(d, v->definition);
+	char room[I128_SIZE];
+	struct text_ref text = value_enum_text(room, dictionary_definition_id(d, v->definition), v);
 
-	const struct member *m = NULL;
-	char digits[I128_SIZE];
-	bool is_signed;
-	uint64_t n;
-
-	if (value_integer(v, def, &n, &is_signed))
-		m = definition_member(def, n);
-	return m ? buffer_append(b, m->name.text, m->name.size)
-		 : buffer_append(b, digits, value_enum_decimal(digits, def, v));
+	return buffer_append(b, text.text, text.size);
 }
 
 static int put_number(struct buffer *b, const struct value *v)
