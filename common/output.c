@@ -1,7 +1,7 @@
 #include "output.h"
 
 #include "buffer_file.h"
-#include "program.h"
+#include "status.h"
 
 #include <errno.h>
 #include <fcntl.h>

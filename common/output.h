@@ -50,7 +50,7 @@ int output_write_buffer(struct output *o, const struct buffer *b, struct error *
 int output_writev(struct output *o, struct iovec *v, int n, struct error *e);
 
 /*
- * Close, and put a FILE in its place when status (program.h) is OK, DAMAGED or CONDITION; with
+ * Close, and put a FILE in its place when status (status.h) is OK, DAMAGED or CONDITION; with
  * STATUS_FAILED, or after a failed write, it is dropped. -1 with e filled if closing or renaming
  * failed, or a write before did. The struct is done with in any case.
  */

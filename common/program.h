@@ -18,6 +18,7 @@
 #include "buffer.h"
 #include "error.h"
 #include "options.h"
+#include "status.h"
 
 #include <stdbool.h>
 
@@ -42,16 +43,6 @@ struct common_options {
 	const char *output; /* NULL: standard output */
 	bool quiet, verbose;
 	int progress; /* -1: never (--quiet), 0: if stderr is a terminal, 1: asked for */
-};
-
-/* What END_LOST_MORE means, in messages. */
-#define LOST_MORE "packets or an unknown number of events"
-
-enum {
-	STATUS_OK = 0,
-	STATUS_DAMAGED = 1,   /* the input was damaged; all that could be read was delivered */
-	STATUS_FAILED = 2,    /* usage, cannot open, not a trace, I/O error */
-	STATUS_CONDITION = 3, /* what --fail-if asked for holds */
 };
 
 /*
@@ -83,12 +74,5 @@ int program_streams(const struct common_options *c);
 /* The program ends because of this error, which was printed, before it has opened its output: where
  * the next program of the pipe waits for a stream, it gets one that says so. Returns 2. */
 int program_failed(const struct common_options *c, const struct error *e);
-
-/*
- * The exit status of two parts of the work: it never gets better. FAILED, then DAMAGED, then
- * CONDITION, then OK: a condition judged on a part of the events is not the answer that was asked
- * for, so damage comes first; both are said on stderr.
- */
-int status_worse(int a, int b);
 
 #endif

@@ -16,10 +16,10 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-void progress_begin(struct progress *p, const struct common_options *options, bool to_file)
+void progress_begin(struct progress *p, int when, bool to_file)
 {
 	*p = (struct progress){.terminal = isatty(STDERR_FILENO)};
-	p->on = options->progress > 0 || (!options->progress && p->terminal && to_file);
+	p->on = when > 0 || (!when && p->terminal && to_file);
 	if (p->on) {
 		p->start = now();
 		p->next = p->start + INTERVAL_NS;

@@ -10,15 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "program.h"
-
 struct progress {
 	bool on, terminal, shown;
 	uint64_t start, next; /* CLOCK_MONOTONIC ns */
 };
 
-/* to_file: the result goes to a file. */
-void progress_begin(struct progress *p, const struct common_options *options, bool to_file);
+/* when: 1 always, -1 never, 0 if stderr is a terminal and the result goes to a file (to_file). */
+void progress_begin(struct progress *p, int when, bool to_file);
 void progress_show(struct progress *p, uint64_t bytes, uint64_t total, uint64_t events);
 
 /* Cheap enough for every block. bytes of total are read (total 0: unknown); events so far. */

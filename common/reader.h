@@ -25,7 +25,7 @@ struct end {
 	uint64_t events, gaps,
 		lost;		 /* rows written; gap rows among them; events the recorder lost */
 	uint64_t first, last;	 /* times, only if events > 0 */
-	uint32_t status;	 /* program.h */
+	uint32_t status;	 /* status.h */
 	uint32_t flags;		 /* enum end_flags */
 	struct text_ref message; /* what was wrong, "" nothing */
 };

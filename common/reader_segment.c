@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "program.h"
+#include "status.h"
 #include "reader_private.h"
 
 uint32_t reader_head_flags(const void *data, size_t n)

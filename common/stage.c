@@ -46,7 +46,7 @@ int stage_print_to(struct stage *s, enum output_kind kind)
 		return stage_fail(s, &e);
 	s->output_open = true;
 	s->in.output = &s->output;
-	progress_begin(&s->progress, s->options, output_is_file(&s->output));
+	progress_begin(&s->progress, s->options->progress, output_is_file(&s->output));
 	return 0;
 }
 
@@ -76,7 +76,7 @@ int stage_create(struct stage *s, int argc, char **argv)
 		return stage_fail(s, &e);
 	s->output_open = true;
 	s->in.output = &s->output;
-	progress_begin(&s->progress, s->options, output_is_file(&s->output));
+	progress_begin(&s->progress, s->options->progress, output_is_file(&s->output));
 	s->filter = true;
 	if (writer_init(&s->out, &s->output, 0) || writer_command(&s->out, argc, argv) ||
 	    add_stage(s, argc, argv))

@@ -40,7 +40,7 @@ struct stage {
 	struct output output;
 	struct writer out;
 	const struct common_options *options;
-	int status;  /* program.h; only gets worse */
+	int status;  /* status.h; only gets worse */
 	bool filter; /* out is in use */
 	bool output_open;
 	uint64_t lost, gaps; /* events that recorders lost; rows of gaps; of all inputs */

@@ -151,7 +151,7 @@ int writer_flush(void *writer);
 int writer_flush_old(struct writer *w);
 
 /* END will say that something was wrong: the first message of the worst status. status: DAMAGED or
- * FAILED of program.h. */
+ * FAILED of status.h. */
 void writer_status(struct writer *w, uint32_t status, const char *message);
 
 /* The last END. 0 or -1. Does not close the output. */

@@ -132,7 +132,7 @@ static int run_inputs(struct input *inputs, int n, char **names, struct settings
 	w->segment_limit = s->segment;
 	w->crc = output_is_file(&out);
 	w->progress = &progress;
-	progress_begin(&progress, common, output_is_file(&out));
+	progress_begin(&progress, common->progress, output_is_file(&out));
 	status = decode(inputs, n, d, &s->limits, argv, argc);
 	if (status == STATUS_FAILED) {
 		failure_cause(&d->failure, cause);

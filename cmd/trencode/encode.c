@@ -243,7 +243,7 @@ static int open_output(struct stage *s, struct encoding *en, struct text *text)
 	bool file = en->encoder->output == ENCODER_FILE;
 
 	if (en->encoder->output == ENCODER_TREE) {
-		progress_begin(&s->progress, s->options, s->options->output != NULL);
+		progress_begin(&s->progress, s->options->progress, s->options->output != NULL);
 		return 0;
 	}
 	if (stage_print_to(s, file ? OUTPUT_FILE : OUTPUT_TEXT))
