@@ -50,9 +50,8 @@ dump() {
 }
 
 @test "several segments: definitions are sent again where they are used" {
-	need_shared apitrace
-	trdecode "$SHARED/apitrace/glxgears.trace" | dump >want
-	trdecode --segment 64K "$SHARED/apitrace/glxgears.trace" >s
+	trdecode "$RECORDED/apitrace/glxgears.trace" | dump >want
+	trdecode --segment 64K "$RECORDED/apitrace/glxgears.trace" >s
 	[ "$(grep -ao 'trstrm1:' s | wc -l)" -gt 1 ]
 	dump s >got
 	cmp got want
@@ -109,9 +108,8 @@ example() {
 	trstat -q -F tsv -g frame -a count s | awk '$1 == 3 { print $2 }' | cmp - got
 	trdecode "$T/v6.trace" | trfilter "$(example arg.vis.depth)" | dump | grep -v '^//' >got
 	grep 'depth = 24' "$T/v6.txt" | cmp - got
-	need_shared apitrace
-	trdecode "$SHARED/apitrace/eglinfo.trace" | trfilter "$(example arg.major)" | dump -q | grep -v '^//' >got
-	zgrep 'major = &1.* = EGL_TRUE' "$SHARED/apitrace/eglinfo.verbose.txt.gz" | cmp - got
+	trdecode "$RECORDED/apitrace/eglinfo.trace" | trfilter "$(example arg.major)" | dump -q | grep -v '^//' >got
+	grep 'major = &1.* = EGL_TRUE' "$RECORDED/apitrace/eglinfo.verbose.txt" | cmp - got
 	[ "$(wc -l <got)" -ge 2 ]
 }
 
@@ -145,23 +143,34 @@ example() {
 	assert_line --index 4 '2	glXSwapBuffers	1'
 }
 
+# frames TRACE: want has the frames that apitrace knows, got trstat's lines for them; the last may have no end
+frames() {
+	apitrace info --dump-frames "$RECORDED/apitrace/$1.trace" 2>/dev/null >info
+	sed -n 's/.*"TotalCalls": \([0-9]*\).*/\1/p' info | cat -n | awk '{ print $1 - 1 "\t" $2 }' >want
+	trdecode -q "$RECORDED/apitrace/$1.trace" >s 2>/dev/null || true
+	trstat -q -F tsv -g frame -a count -s frame s 2>/dev/null | tail -n +2 | sort -n |
+		head -n "$(wc -l <want)" >got
+}
+
+same_frames() {
+	frames "$1"
+	[ -s want ] || fail "$1"
+	cmp want got || fail "$1"
+}
+
+@test "calls by frame of public traces are those of apitrace info" {
+	need apitrace
+	need_shared apitrace/old
+	same_frames old/v4-glthreads
+	same_frames old/v5-tri_glsl
+}
+
 @test "calls by frame are those of apitrace info, but for calls that never returned" {
 	need apitrace
-	need_shared apitrace
 	local name
-	# trstat's lines for the frames that apitrace knows, the last may have no end
-	frames() {
-		apitrace info --dump-frames "$SHARED/apitrace/$1.trace" 2>/dev/null >info
-		sed -n 's/.*"TotalCalls": \([0-9]*\).*/\1/p' info | cat -n | awk '{ print $1 - 1 "\t" $2 }' >want
-		trdecode -q "$SHARED/apitrace/$1.trace" >s 2>/dev/null || true
-		trstat -q -F tsv -g frame -a count -s frame s 2>/dev/null | tail -n +2 | sort -n |
-			head -n "$(wc -l <want)" >got
-	}
 	for name in backtrace feat es2gears glxgears-trim mt4 mt4-thread2 gen/gen-v6 gen/rand-v0 \
-		gen/rand-v5 old/v4-glthreads old/v5-tri_glsl; do
-		frames $name
-		[ -s want ] || fail "$name"
-		cmp want got
+		gen/rand-v5; do
+		same_frames $name
 	done
 	# made in frame 0, and in frames 55 and 56, of which the one ends another with apitrace
 	frames gen/gen-odd
@@ -388,8 +397,7 @@ damage_byte() {
 }
 
 @test "damaged brotli: all that comes before the damage is there" {
-	need_shared apitrace
-	trdecode "$SHARED/apitrace/glxinfo.trace" | trencode -t apitrace --compress brotli >big.br
+	trdecode "$RECORDED/apitrace/glxinfo.trace" | trencode -t apitrace --compress brotli >big.br
 	half=$(($(stat -c %s big.br) / 2))
 	head -c $half big.br >cut.br
 	trdecode -o s cut.br 2>said || [ $? -eq 1 ]
@@ -561,12 +569,11 @@ damage_byte() {
 		run -2 errors trdecode --max-value=$size x.trace
 		assert_output --partial 'takes a size from 64 to 256M'
 	done
-	need_shared apitrace
 	for size in 64 100 1000 4K 64K; do
 		for name in feat glxinfo gen/rand-v6; do
-			trdecode -q --max-value=$size "$SHARED/apitrace/$name.trace" >s
+			trdecode -q --max-value=$size "$RECORDED/apitrace/$name.trace" >s
 			trfilter -q -c 1 s >count
-			trdecode -q "$SHARED/apitrace/$name.trace" | trfilter -c 1 | cmp - count
+			trdecode -q "$RECORDED/apitrace/$name.trace" | trfilter -c 1 | cmp - count
 			run -0 --separate-stderr trencode -t apitrace -q -o again s
 			[ "$size" != 64 ] || continue
 			trdecode again | trencode --all-calls | grep -v '^// gap' >a
@@ -650,8 +657,7 @@ damage_byte() {
 }
 
 @test "our brotli is what apitrace reads, and is not taken for JSON" {
-	need_shared .
-	run -0 pipe "trdecode '$ROOT/../shared/findings/repro/apitrace/brotli-begins-like-json.trace' | trencode | grep -c '^[0-9]'"
+	run -0 pipe "trdecode '$RECORDED/apitrace/brotli-begins-like-json.trace' | trencode | grep -c '^[0-9]'"
 	[[ $output -gt 10 ]]
 }
 

@@ -19,6 +19,8 @@ count() {
 		echo "not ok - $1: status $2, $((ok + not_ok)) of ${plan:-?} tests run"
 		((failed++))
 	fi
+	# the reason up to a colon is its kind
+	sed -nE 's/^ok .*# [Ss][Kk][Ii][Pp] *([^:]*).*/\1/p' "$3" >>"$log/kinds"
 	((passed += ok - skip, failed += not_ok, skipped += skip))
 	return 0
 }
@@ -52,5 +54,7 @@ done
 bats --formatter tap --jobs "$(nproc)" --no-parallelize-within-files t/*.bats 2>&1 | tee "$log/tap"
 count bats "${PIPESTATUS[0]}" "$log/tap"
 
-echo "$passed passed, $failed failed, $skipped skipped"
+# "7 public traces, 1 no script"
+kinds=$(sort "$log/kinds" | uniq -c | sort -rn | sed 's/^ *//' | paste -sd, | sed 's/,/, /g')
+echo "$passed passed, $failed failed, $skipped skipped${kinds:+ ($kinds)}"
 ((failed == 0 && passed > 0))

@@ -5,7 +5,7 @@ load lib
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
-	C=$SHARED/ctf
+	C=$RECORDED/ctf
 }
 
 unpack() {
@@ -18,7 +18,6 @@ unpack() {
 }
 
 @test "every sample lists the events that babeltrace2 lists" {
-	need_shared ctf
 	local d
 	for d in "$C"/*/; do
 		pipefail "trdecode '$d' | trencode" | diff "${d%/}.expect.txt" -

@@ -20,7 +20,7 @@ teardown_file() {
 }
 
 setup() {
-	[[ -e $BATS_FILE_TMPDIR/ready ]] || skip "no lttng-tools, lttng-ust or babeltrace2, or no session daemon can run here"
+	[[ -e $BATS_FILE_TMPDIR/ready ]] || skip "no LTTng recording: tools are missing, or no session daemon runs here"
 	cd "$BATS_TEST_TMPDIR" || return
 	SESSION=trutils-$BATS_TEST_NUMBER-$$
 }

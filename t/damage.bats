@@ -6,7 +6,7 @@ load many
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	FIB=$DATA/uftrace/fib
-	U=$SHARED/uftrace
+	U=$RECORDED/uftrace
 }
 
 # counts X: entries, exits and gaps of X, as "60 60 0"; trdecode's messages go to the file said
@@ -32,7 +32,6 @@ bad() {
 }
 
 @test "an empty, a cut and a damaged TID.dat" {
-	need_shared uftrace
 	bad bad-empty-dat '0 0' "13139.dat: the task's file is empty"
 	# 345 bytes are 21 records and 9 bytes
 	bad bad-trunc-dat '12 9' '13139.dat: 0x150: the file ends inside of a record'
@@ -44,7 +43,6 @@ bad() {
 }
 
 @test "arguments of unknown types: every record is found again" {
-	need_shared uftrace
 	run -0 counts "$U/args-spec"
 	whole=$output
 	run -1 counts "$U/bad-no-argspec"
@@ -63,18 +61,21 @@ bad() {
 }
 
 @test "damaged descriptions: the events come all the same" {
-	need_shared uftrace
 	bad bad-info-cut '60 60' 'info: 0x114: file is cut within meminfo:20.4 / 23.5 GB ('
 	bad bad-magic '60 60' 'info: 0x0: not the info file of a uftrace recording'
 	bad bad-version '60 60' 'info: 0x8: unsupported file version 9'
 	bad bad-no-map '60 60' 'sid-9dfdf3bad8655138.map: no such file'
 	bad bad-no-task '60 60' 'task.txt: no such file'
-	bad bad-pub-missing-map '1493 1490' 'sid-8b024150c9e54bf3.map: no such file'
 	run -0 counts "$U/bad-no-sym"
 	assert_output '60 60'
 	run -0 counts "$U/bad-new-dlopen-args"
 	assert_output '53 53'
 	[ ! -s said ]
+}
+
+@test "a recording without its map, as found in public" {
+	need_shared uftrace/bad-pub-missing-map
+	bad bad-pub-missing-map '1493 1490' 'sid-8b024150c9e54bf3.map: no such file'
 }
 
 @test "END carries the damage through a saved stream" {

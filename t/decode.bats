@@ -6,7 +6,7 @@ load many
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	FIB=$DATA/uftrace/fib
-	U=$SHARED/uftrace
+	U=$RECORDED/uftrace
 }
 
 # rows X...: every event of the inputs as a line, with times
@@ -195,7 +195,6 @@ good() {
 }
 
 @test "--clock wall" {
-	need_shared uftrace
 	offset=$(sed -n 's/^utc_offset://p' "$U/new-basic/info")
 	trdecode "$U/new-basic" | trstat -F tsv -g type -a first,last -s type >raw
 	trdecode --clock wall "$U/new-basic" | trstat -F tsv -g type -a first,last -s type >wall
@@ -259,7 +258,6 @@ good() {
 @test "--info of every recording is JSON" {
 	run -2 errors trdecode --json "$FIB"
 	assert_line "trdecode: --json goes with --info"
-	need_shared uftrace
 	for d in "$U"/*/; do
 		d=${d%/}
 		good "${d##*/}" || continue
@@ -355,7 +353,6 @@ good() {
 }
 
 @test "a good recording gives status 0 and not a word" {
-	need_shared uftrace
 	for d in "$U"/*/; do
 		d=${d%/}
 		good "${d##*/}" || continue
@@ -367,7 +364,6 @@ good() {
 }
 
 @test "byte orders and versions give the same rows" {
-	need_shared uftrace
 	rows "$U/basic-pg" >want
 	rows "$U/be-synth" | diff want -
 	cp -r "$U/basic-pg" v3
@@ -376,7 +372,6 @@ good() {
 }
 
 @test "calls deeper than 1023 have their own depth and address" {
-	need_shared uftrace
 	trdecode "$U/deep-1024" | trsym | trstat -F tsv -g name,depth -a count >deep
 	grep -q '^deep	1100	1$' deep || grep -q '^deep	1101	1$' deep
 	assert_equal "$(grep -c '^deep' deep)" 1101

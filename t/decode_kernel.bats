@@ -4,8 +4,7 @@ load lib
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
-	need_shared uftrace
-	K=$SHARED/uftrace/kernel-sched
+	K=$RECORDED/uftrace/kernel-sched
 	COLUMNS_ALL=total,total_avg,total_min,total_max,self,self_avg,self_min,self_max,count
 }
 

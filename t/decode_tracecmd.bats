@@ -6,7 +6,7 @@ load lib
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	T=$DATA/trace-cmd
-	S=$SHARED/trace-cmd
+	S=$RECORDED/trace-cmd
 }
 
 # Lines without what only pads them.
@@ -33,7 +33,6 @@ events() {
 }
 
 @test "all recordings: fields and times as the real tool prints them" {
-	need_shared trace-cmd
 	local differs=()
 	for f in "$S"/*.raw.txt; do
 		f=$(basename "$f" .raw.txt)
@@ -52,7 +51,6 @@ events() {
 }
 
 @test "small signed numbers keep their sign" {
-	need_shared trace-cmd
 	raw "$S/v6-module-events.dat" >out
 	run -0 grep -m1 -a tc_scalar: out
 	assert_output --partial "s8=-39 u8v=163 s16v=-11700 "
@@ -61,7 +59,6 @@ events() {
 }
 
 @test "a stack shorter than its declared callers is not filled from the next record" {
-	need_shared trace-cmd
 	raw "$S/v6-stacktrace.dat" >out
 	run -0 grep -m1 -a "kernel_stack: size=7" out
 	# 7 addresses of 8 bytes
@@ -81,7 +78,6 @@ our_counts() {
 
 @test "as many events of each type on each CPU as the real tool" {
 	need trace-cmd
-	need_shared trace-cmd
 	local n=0
 	for f in "$S"/*.dat; do
 		case $f in */bad-* | *latency*) continue ;; esac
@@ -100,7 +96,6 @@ our_counts() {
 }
 
 @test "latency traces: as many lines of each CPU as the real tool" {
-	need_shared trace-cmd
 	for f in "$S"/*latency.report.txt; do
 		sed -nE 's/^.{17}.*\[([0-9]{3})\] +[^ ]+ +[0-9.]+: .*/\1/p' "$f" |
 			awk '{ n[$1 + 0]++ } END { for (k in n) print k "\t" n[k] }' | sort >want
@@ -130,7 +125,6 @@ our_counts() {
 
 @test "a guest and its host are merged on the host's clock, as the real tool does it" {
 	need trace-cmd
-	need_shared trace-cmd
 	cd "$S"
 	diff <(trace-cmd report -N -i agent-host.dat -i agent-guest.dat 2>/dev/null) \
 		<(trdecode agent-host.dat agent-guest.dat | trencode -t text)
@@ -164,7 +158,6 @@ our_counts() {
 }
 
 @test "sections that no option leads to are found: after a loop of options all events come" {
-	need_shared trace-cmd
 	fold "$S/v7-zstd-clock-boot.raw.txt" >want
 	pipe "trdecode -q '$T/bad-v7-options-loop.dat' 2>/dev/null | trencode -q --raw --ns" |
 		fold >got
@@ -178,7 +171,6 @@ of_cpu() {
 }
 
 @test "version 7, cut: the CPUs' data are found without their table, and each is a beginning" {
-	need_shared trace-cmd
 	for f in v7-none-sched-irq-timer v7-none-instance-only v7-none-max; do
 		trdecode -q "$S/$f.dat" | trencode -q --raw --ns | fold >want
 		for part in 75 90 99; do
@@ -198,12 +190,8 @@ of_cpu() {
 }
 
 @test "a file of mostly events, cut at 60 %, gives 60 % of them" {
-	need trace-cmd
-	need_shared ../bench
-	trace-cmd convert --file-version 6 --compression none -o v6.dat \
-		-i "$SHARED/../bench/ftrace-2M-v7.dat" >/dev/null 2>&1
-	all=$(events v6.dat)
-	head -c $(($(stat -c %s v6.dat) * 6 / 10)) v6.dat >cut.dat
+	all=$(events "$S/v6-function.dat")
+	head -c $(($(stat -c %s "$S/v6-function.dat") * 6 / 10)) "$S/v6-function.dat" >cut.dat
 	trdecode -q -o x cut.dat 2>/dev/null || [ $? = 1 ]
 	some=$(trstat -q -g type -a count -F tsv x 2>/dev/null |
 		awk -F'\t' 'NR > 1 && $1 != "gap" { n += $2 } END { print n }')
@@ -212,7 +200,6 @@ of_cpu() {
 }
 
 @test "bad recordings: what is intact comes out, and exit 1" {
-	need_shared trace-cmd
 	run -2 --separate-stderr trdecode -o x "$S/bad-magic.dat"
 	for f in bad-option-size:87 bad-page-commit:137 bad-truncated:642 bad-v7-chunk:681 \
 		bad-truncated-header:0 bad-v7-options-loop:153; do
@@ -273,8 +260,7 @@ of_cpu() {
 }
 
 @test "a latency trace cut in the middle of a line is damaged, at the end of a line it is not" {
-	need_shared trace-cmd
-	file=$SHARED/trace-cmd/v6-latency.dat
+	file=$RECORDED/trace-cmd/v6-latency.dat
 	head -c 1032633 "$file" >cut.dat
 	run -1 --separate-stderr trdecode -o cut.trs cut.dat
 	assert_equal "$stderr" \
@@ -283,7 +269,7 @@ of_cpu() {
 	run -1 pipefail 'trencode -q cut.trs 2>/dev/null | tail -n 3'
 	assert_output --partial "$(tail -n 1 cut.dat)"
 	for file in v6-latency v7-zstd-latency; do
-		run -0 --separate-stderr trdecode -o whole.trs "$SHARED/trace-cmd/$file.dat"
+		run -0 --separate-stderr trdecode -o whole.trs "$RECORDED/trace-cmd/$file.dat"
 		assert_equal "$stderr" ''
 	done
 }

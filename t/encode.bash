@@ -1,5 +1,5 @@
 # What the tests of trencode's formats have in common: load encode
-U=$SHARED/uftrace
+U=$RECORDED/uftrace
 
 # stream INPUT: x.trs of it, with names; damage of the input is not these tests' matter
 stream() {

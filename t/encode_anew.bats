@@ -24,18 +24,16 @@ table() {
 	# a tick with a length is a time
 	trencode -q --tick 1us -t trace-cmd -o x.dat ticks.trs
 	trace-cmd report x.dat 2>/dev/null | grep -q '\[000\] *0.000001: '
-	need_shared trace-cmd
 	for clock in counter x86-tsc boot mono tai; do
-		trdecode "$SHARED/trace-cmd/v6-clock-$clock.dat" | trencode -q --anew -t trace-cmd -o x.dat
-		diff <(trace-cmd report "$SHARED/trace-cmd/v6-clock-$clock.dat" 2>/dev/null) \
+		trdecode "$RECORDED/trace-cmd/v6-clock-$clock.dat" | trencode -q --anew -t trace-cmd -o x.dat
+		diff <(trace-cmd report "$RECORDED/trace-cmd/v6-clock-$clock.dat" 2>/dev/null) \
 			<(trace-cmd report x.dat 2>/dev/null) || fail "$clock"
 	done
 }
 
 @test "calls in the kernel are kept by LTTng, and what others lose of them is counted" {
-	need_shared uftrace
 	local t
-	trdecode "$SHARED/uftrace/kernel-sched" | trsym >k.trs
+	trdecode "$RECORDED/uftrace/kernel-sched" | trsym >k.trs
 	table -a total,self,count k.trs >want
 	run -0 --separate-stderr trencode -t lttng -o lttng k.trs
 	[[ $stderr != *kernel* ]] || fail "$stderr"
@@ -50,8 +48,7 @@ table() {
 }
 
 @test "streams behind each other whose times step back become buffers of their own in a trace.dat" {
-	need_shared uftrace
-	trdecode "$SHARED/uftrace/basic-pg" | trsym >late.trs
+	trdecode "$RECORDED/uftrace/basic-pg" | trsym >late.trs
 	trdecode "$DATA/trace-cmd/v6-fgraph.dat" | trsym >early.trs
 	cat late.trs early.trs early.trs >both.trs
 	table -a self,count both.trs | grep -v -e '^linux' -e ^print >want
@@ -101,9 +98,8 @@ table() {
 		[ "$(table -g type -a count back.trs | grep -c -e '~' -e _x5f)" = 0 ]
 	done
 	# the two layouts of one name in the kernels of two machines
-	need_shared trace-cmd
-	trdecode "$SHARED/trace-cmd/v6-sched-irq-timer.dat" >one.trs
-	trdecode "$SHARED/trace-cmd/trixie-v6-sched-irq-timer.dat" >other.trs
+	trdecode "$RECORDED/trace-cmd/v6-sched-irq-timer.dat" >one.trs
+	trdecode "$RECORDED/trace-cmd/trixie-v6-sched-irq-timer.dat" >other.trs
 	cat one.trs other.trs >both.trs
 	table -g type -a count both.trs >want
 	for t in trace-cmd lttng; do
@@ -121,7 +117,7 @@ table() {
 	[ ! -s err ]
 	grep -q 'hrtimer_start_x5f2\|sched_switch_x5f2\|_x5f2:' got
 	# print fmt stays
-	trace-cmd report -N "$SHARED/trace-cmd/trixie-v6-sched-irq-timer.dat" 2>/dev/null |
+	trace-cmd report -N "$RECORDED/trace-cmd/trixie-v6-sched-irq-timer.dat" 2>/dev/null |
 		sed '1d; s/^.*\] *//; s/: */: /g' | LC_ALL=C sort >want
 	sed '1d; s/^.*\] *//; s/_x5f2:/:/; s/: */: /g' got | LC_ALL=C sort >have
 	[ "$(LC_ALL=C comm -23 want have | wc -l)" = 0 ] || fail "$(LC_ALL=C comm -23 want have | head -n 5)"
@@ -166,8 +162,7 @@ events() {
 
 @test "uftrace knows the types that return values are said to have" {
 	need uftrace
-	need_shared uftrace
-	trdecode "$SHARED/uftrace/new-events" | trsym | trencode -q --anew -t uftrace -o x
+	trdecode "$RECORDED/uftrace/new-events" | trsym | trencode -q --anew -t uftrace -o x
 	uftrace replay -d x --no-pager >got 2>err
 	[ ! -s err ] || fail "$(cat err)"
 	grep -q 'leaf(2) = 0x7;' got
@@ -251,25 +246,24 @@ events() {
 
 @test "trace.dat made anew: trace-cmd report prints what it prints of the source, of any machine" {
 	need trace-cmd
-	need_shared trace-cmd
 	local f o
 	for f in s390x-v7-zstd-sched-syscalls s390x-v6-fgraph s390x-v7-none-instances i386-v6-sched-irq-timer \
 		i386-v6-fgraph i386-v6-markers-raw i386-v7-none-instances trixie-v6-fgraph v6-instances; do
-		trdecode "$SHARED/trace-cmd/$f.dat" | trsym -q | trencode -q --anew -t trace-cmd -o x.dat
+		trdecode "$RECORDED/trace-cmd/$f.dat" | trsym -q | trencode -q --anew -t trace-cmd -o x.dat
 		for o in '' -N; do
 			# of raw_data it prints more than is there
-			diff <(trace-cmd report $o "$SHARED/trace-cmd/$f.dat" 2>/dev/null | sed /raw_data/d) \
+			diff <(trace-cmd report $o "$RECORDED/trace-cmd/$f.dat" 2>/dev/null | sed /raw_data/d) \
 				<(trace-cmd report $o x.dat 2>/dev/null | sed /raw_data/d) >different || fail "$f $o: $(head -n 6 different)"
 		done
 	done
 	# every field
 	for f in s390x i386 trixie; do
-		trdecode "$SHARED/trace-cmd/$f-v6-fgraph.dat" | trsym -q | trencode -q --anew -t trace-cmd -o x.dat
-		diff <(trace-cmd report -R "$SHARED/trace-cmd/$f-v6-fgraph.dat" 2>/dev/null) \
+		trdecode "$RECORDED/trace-cmd/$f-v6-fgraph.dat" | trsym -q | trencode -q --anew -t trace-cmd -o x.dat
+		diff <(trace-cmd report -R "$RECORDED/trace-cmd/$f-v6-fgraph.dat" 2>/dev/null) \
 			<(trace-cmd report -R x.dat 2>/dev/null) || fail "$f"
 	done
 	# LTTng has those fields too
-	trdecode "$SHARED/trace-cmd/trixie-v6-fgraph.dat" | trsym -q >x.trs
+	trdecode "$RECORDED/trace-cmd/trixie-v6-fgraph.dat" | trsym -q >x.trs
 	trencode -q -t lttng -o x x.trs
 	[ "$(trstat -q -F tsv -g rettime -a count x.trs | grep '^[0-9]' | LC_ALL=C sort | cksum)" = \
 		"$(trdecode x | trstat -q -F tsv -g rettime -a count | grep '^[0-9]' | LC_ALL=C sort | cksum)" ]
@@ -313,15 +307,14 @@ events() {
 
 @test "calls of a function with and without arguments are of two functions of a .trace" {
 	need apitrace
-	need_shared uftrace
-	cp -r "$SHARED/uftrace/args-spec" x
+	cp -r "$RECORDED/uftrace/args-spec" x
 	chmod -R u+w x
 	# the second call of ints loses its values
 	{
-		head -c $((0x98)) "$SHARED/uftrace/args-spec/10982.dat"
+		head -c $((0x98)) "$RECORDED/uftrace/args-spec/10982.dat"
 		printf '\x68'
-		tail -c +$((0x9a)) "$SHARED/uftrace/args-spec/10982.dat" | head -c 7
-		tail -c +$((0xb9)) "$SHARED/uftrace/args-spec/10982.dat"
+		tail -c +$((0x9a)) "$RECORDED/uftrace/args-spec/10982.dat" | head -c 7
+		tail -c +$((0xb9)) "$RECORDED/uftrace/args-spec/10982.dat"
 	} >x/10982.dat
 	trdecode -q x | trsym -q | trencode -q -t apitrace -o x.trace
 	run -0 apitrace dump --color=never x.trace

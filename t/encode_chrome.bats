@@ -66,7 +66,6 @@ sums() {
 }
 
 @test "every recording gives valid JSON with trstat's counts" {
-	need_shared uftrace
 	for d in args-spec args-cpp-auto basic-pg dlopen exc-cyg kernel-sched read-events threads; do
 		stream "$U/$d"
 		chrome
@@ -79,7 +78,6 @@ sums() {
 
 # uftrace's own export begins and ends each call.
 @test "begins and durations are those of uftrace dump --chrome" {
-	need_shared uftrace
 	need uftrace
 	for d in basic-nopie basic-cyg threads-nosched; do
 		stream "$U/$d"
@@ -94,7 +92,6 @@ sums() {
 }
 
 @test "arguments, return values and fields are args" {
-	need_shared uftrace
 	stream "$U/args-spec"
 	chrome
 	run -0 jq -c '[.traceEvents[] | select(.name == "ints")][0].args' out.json
@@ -128,7 +125,6 @@ sums() {
 }
 
 @test "calls without a return are closed or dropped, and counted" {
-	need_shared uftrace
 	stream "$U/kill-segv"
 	run -0 pipe 'trencode -t chrome x.trs 2>&1 >out.json'
 	assert_output --regexp '^trencode: [1-9][0-9]* calls had not returned at the end of the trace: closed'
@@ -144,7 +140,6 @@ sums() {
 }
 
 @test "integers that a double cannot hold may be strings" {
-	need_shared uftrace
 	stream "$U/args-spec"
 	chrome
 	grep -c '[:,]-\?[0-9]\{17,\}[,}]' out.json >plain || true
@@ -153,7 +148,6 @@ sums() {
 }
 
 @test "bytes that are no UTF-8 become U+FFFD" {
-	need_shared uftrace
 	cp -r "$U/basic-pg" odd
 	chmod -R u+w odd
 	sed -i 's/ T leaf$/ T l\xff"\\/' odd/basic.sym
@@ -184,7 +178,6 @@ sums() {
 }
 
 @test "streams behind each other whose times step back are read as they were" {
-	need_shared uftrace
 	trdecode -q --offset "$U/basic-pg=1000000s" "$U/basic-pg" | trsym -q >one.trs
 	stream "$U/args-spec"
 	cat one.trs x.trs >both.trs

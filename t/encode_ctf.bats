@@ -40,10 +40,9 @@ counts() {
 }
 
 @test "every event is there once: types and counts are trstat's" {
-	need_shared
 	for x in "$DATA/uftrace/fib" "$DATA/trace-cmd/"{v6-fgraph,v7-zlib-sched-irq-timer,v7-zstd-instances}.dat \
-		"$SHARED/uftrace/"{args-spec,threads,kernel-sched,sdt-events} "$DATA/apitrace/threads.trace" \
-		"$SHARED/lttng-legacy/v2.5-15316ev-1cpu"; do
+		"$RECORDED/uftrace/"{args-spec,threads,kernel-sched,sdt-events} "$DATA/apitrace/threads.trace" \
+		"$RECORDED/lttng-legacy/gen/gen-2.5-le32-align"; do
 		stream "$x"
 		ctf
 		counts >ours
@@ -82,7 +81,6 @@ counts() {
 }
 
 @test "many packets; babeltrace2 copies them, and the copy lists the same" {
-	need_shared lttng-legacy
 	source "$ROOT/t/many.bash"
 	records 800 >each
 	many long 100 each
@@ -90,7 +88,7 @@ counts() {
 	ctf
 	run -0 babeltrace2 -c sink.utils.counter out
 	assert_output --regexp "80000 Event messages"
-	stream "$SHARED/lttng-legacy/v2.5-15316ev-1cpu"
+	stream "$RECORDED/lttng-legacy/gen/gen-2.5-le32-align"
 	ctf
 	babeltrace2 out -o ctf --output=copy
 	diff <(listed out) <(listed copy/*)
@@ -109,8 +107,7 @@ counts() {
 }
 
 @test "names are escaped" {
-	need_shared uftrace
-	cp -r "$SHARED/uftrace/basic-pg" odd
+	cp -r "$RECORDED/uftrace/basic-pg" odd
 	chmod -R u+w odd
 	sed -i 's/ T leaf$/ T l"\\\xff/' odd/basic.sym
 	stream odd
@@ -194,8 +191,7 @@ rows() {
 
 @test "read back, what the enter says stays where the leave says something, too" {
 	need jq
-	need_shared uftrace
-	trdecode -q "$SHARED/uftrace/args-spec" | trsym -q >x.trs
+	trdecode -q "$RECORDED/uftrace/args-spec" | trsym -q >x.trs
 	ctf
 	rows <x.trs >want
 	grep -q '"arg1":-1,"arg2":-300,"arg3":70000,"arg4":-5000000000,"return":-704963005}' want

@@ -12,7 +12,6 @@ folded() {
 }
 
 @test "one thread's stacks" {
-	need_shared uftrace
 	folded "$U/basic-nopie" >out
 	run -0 head -n 3 out
 	assert_line --index 0 --regexp '^main [0-9]+$'
@@ -21,7 +20,6 @@ folded() {
 }
 
 @test "stacks are sorted bytewise, each once, with a positive number" {
-	need_shared uftrace
 	for d in $(good); do
 		folded "$U/$d" >out
 		sed 's/ [0-9]*$//' out >stacks
@@ -31,7 +29,6 @@ folded() {
 }
 
 @test "per name, the sums are trstat's self times" {
-	need_shared uftrace
 	for d in $(good); do
 		trdecode -q "$U/$d" | trsym -q >x.trs
 		trencode -t folded x.trs 2>remarks >out
@@ -49,7 +46,6 @@ folded() {
 # With samples of 1 ns uftrace's flame graph is ours, where one task runs without longjmp, events are
 # not lost, and no number is cut by its output.
 @test "stacks and times of uftrace dump --flame-graph" {
-	need_shared uftrace
 	need uftrace
 	for d in args-spec2 basic-pg basic-cyg basic-nopie be-synth depth-filter dlopen exc-cyg exc-pg \
 		exit-mid kill-segv libcall-only signal srcline tailcall; do
@@ -60,7 +56,6 @@ folded() {
 }
 
 @test "a forked child's stacks hang on the frames that it returns from" {
-	need_shared uftrace
 	folded "$U/forkexec" >out
 	# it returns from fork into spawn_plain, and calls exit from what it never leaves
 	run -0 grep -c '^<0>;exit' out
@@ -69,7 +64,6 @@ folded() {
 }
 
 @test "separators in names are replaced" {
-	need_shared uftrace
 	cp -r "$U/basic-pg" odd
 	chmod -R u+w odd
 	sed -i 's/ T leaf$/ T a;b c/; s/ T work$/ T work 7/' odd/basic.sym
@@ -80,7 +74,6 @@ folded() {
 }
 
 @test "open calls are closed and counted" {
-	need_shared uftrace
 	run -0 pipe "trdecode '$U/kill-segv' | trsym | trencode -t folded 2>&1 >/dev/null"
 	assert_line --regexp "^trencode: calls open at the end, closed at their thread's last event: [1-9]"
 	run -0 pipe "trdecode '$U/kill-segv' | trsym | trencode -q -t folded 2>&1 >/dev/null"
@@ -88,7 +81,6 @@ folded() {
 }
 
 @test "what stacks cannot hold is counted" {
-	need_shared uftrace
 	run -0 pipe "trdecode '$U/args-spec' | trencode -t folded 2>&1 >/dev/null"
 	assert_line --regexp '^trencode: folded stacks hold calls only; other events left out: [1-9]'
 	assert_line --regexp '^trencode: folded stacks hold no arguments'
@@ -106,7 +98,6 @@ folded() {
 }
 
 @test "an output that fails is status 2" {
-	need_shared uftrace
 	trdecode "$U/threads" >x.trs
 	run -2 pipe 'trencode -q -t folded x.trs >/dev/full'
 	assert_output --partial 'No space left on device'

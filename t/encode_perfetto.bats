@@ -46,7 +46,6 @@ slices() {
 }
 
 @test "and so they are for other recordings" {
-	need_shared uftrace
 	for d in args-spec basic-pg dlopen deep-default kill-segv threads; do
 		stream "$U/$d"
 		decoded
@@ -55,7 +54,6 @@ slices() {
 }
 
 @test "calls since before the trace, longjmp, exec and lost events leave balanced tracks" {
-	need_shared uftrace
 	for d in longjmp forkexec lost kernel-sched; do
 		for how in close drop; do
 			stream "$U/$d"
@@ -67,7 +65,6 @@ slices() {
 }
 
 @test "dropped calls are not there" {
-	need_shared uftrace
 	stream "$U/kill-segv"
 	decoded --unclosed=drop
 	slices | cut -f 1,2 >dropped
@@ -83,7 +80,6 @@ slices() {
 }
 
 @test "names of processes and threads, arguments, clocks" {
-	need_shared uftrace
 	stream "$U/args-spec"
 	decoded
 	run -0 grep -E 'process_name|thread_name' decoded

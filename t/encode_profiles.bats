@@ -65,7 +65,6 @@ profile() {
 
 @test "callgrind_annotate: the same of other recordings" {
 	need callgrind_annotate
-	need_shared uftrace
 	for d in basic-pg basic-cyg args-spec deep-default dlopen threads; do
 		stream "$U/$d"
 		annotated >ours
@@ -90,7 +89,6 @@ profile() {
 }
 
 @test "source lines are there if trsym found them" {
-	need_shared uftrace
 	trdecode -q "$U/srcline" | trsym -q >x.trs
 	trencode -q -t callgrind x.trs >out.callgrind
 	run -0 grep -cE '^(fl|cfi)=' out.callgrind
@@ -107,7 +105,6 @@ profile() {
 
 @test "pprof: the same of other recordings" {
 	need protoc
-	need_shared uftrace
 	for d in basic-pg args-spec deep-default dlopen threads; do
 		stream "$U/$d"
 		decoded
@@ -139,7 +136,6 @@ string_table: "nanoseconds"'
 }
 
 @test "open calls are closed, or dropped" {
-	need_shared uftrace
 	stream "$U/kill-segv"
 	for t in callgrind pprof folded; do
 		run -0 pipe "trencode -t $t x.trs 2>&1 >closed"
@@ -151,7 +147,6 @@ string_table: "nanoseconds"'
 }
 
 @test "calls over without a return are closed, or dropped, and counted" {
-	need_shared uftrace
 	stream "$U/longjmp"
 	for t in callgrind pprof folded; do
 		run -0 pipe "trencode -t $t x.trs 2>&1 >closed"

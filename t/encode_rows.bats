@@ -42,7 +42,6 @@ table() {
 }
 
 @test "and so they are for every recording that is whole" {
-	need_shared uftrace
 	for d in args-spec basic-pg deep-default dlopen exc-cyg kernel-sched kill-segv threads; do
 		stream "$U/$d"
 		table >ours
@@ -59,7 +58,6 @@ table() {
 }
 
 @test "csv and ndjson say the same" {
-	need_shared uftrace
 	stream "$U/args-spec"
 	for columns in name,dur type,pid,tid ts,comm,depth args,kind; do
 		trencode -q -t ndjson --columns $columns x.trs |
@@ -78,7 +76,6 @@ table() {
 }
 
 @test "csv is quoted by RFC 4180, tsv has its escapes, both are UTF-8" {
-	need_shared uftrace
 	cp -r "$U/basic-pg" odd
 	chmod -R u+w odd
 	sed -i 's/ T leaf$/ T l,"a"\\f\xff/' odd/basic.sym
@@ -93,7 +90,6 @@ table() {
 }
 
 @test "arguments with commas and quotes come back" {
-	need_shared uftrace
 	need python3
 	stream "$U/args-spec"
 	trencode -q -t csv x.trs | python3 -c 'import csv, json, sys
@@ -105,7 +101,6 @@ for row in csv.DictReader(sys.stdin):
 }
 
 @test "large integers may be strings" {
-	need_shared uftrace
 	stream "$U/args-spec"
 	run -0 pipe 'trencode -q -t ndjson --columns args --json-int64=string x.trs | grep -cE "[:,]-?[0-9]{17,}[,}]" || true'
 	assert_output 0
@@ -144,7 +139,6 @@ for row in csv.DictReader(sys.stdin):
 }
 
 @test "the CPU is that of the event where its thread has none" {
-	need_shared uftrace
 	stream "$U/threads"
 	tsv --columns cpu,name,kind | awk -F '\t' '$1 != "" { n[$1]++ } END { for (c in n) print c "\t" n[c] }' |
 		sort >ours

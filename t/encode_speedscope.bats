@@ -37,7 +37,6 @@ replay() {
 }
 
 @test "and so they are for other recordings" {
-	need_shared uftrace
 	for d in args-spec basic-pg dlopen deep-default kill-segv threads; do
 		stream "$U/$d"
 		speedscope
@@ -48,7 +47,6 @@ replay() {
 }
 
 @test "longjmp, exec and lost events leave a balanced profile, with every call as long as it was" {
-	need_shared uftrace
 	for d in longjmp forkexec lost; do
 		for how in close drop; do
 			stream "$U/$d"
@@ -63,7 +61,6 @@ replay() {
 }
 
 @test "dropped calls are not there" {
-	need_shared uftrace
 	stream "$U/kill-segv"
 	speedscope --unclosed=drop
 	replay | cut -f 1,2 >dropped
@@ -99,7 +96,6 @@ replay() {
 }
 
 @test "streams behind each other whose times step back" {
-	need_shared uftrace
 	stream "$U/basic-pg"
 	mv x.trs one.trs
 	stream "$U/threads"

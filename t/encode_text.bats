@@ -114,9 +114,8 @@ setup() {
 
 @test "the default text is that of uftrace replay" {
 	need uftrace
-	need_shared uftrace
 	local d name bad=''
-	for d in "$SHARED"/uftrace/*.expect; do
+	for d in "$RECORDED"/uftrace/*.expect; do
 		d=${d%.expect} name=${d##*/}
 		case $name in
 		# broken, of the kernel, with estimated times
@@ -131,9 +130,8 @@ setup() {
 }
 
 @test "the columns are those of uftrace replay -f" {
-	need_shared uftrace
 	local e d name bad='' fields=time,delta,elapsed,duration,tid,task,module,addr
-	for e in "$SHARED"/uftrace/*.expect; do
+	for e in "$RECORDED"/uftrace/*.expect; do
 		d=${e%.expect} name=${d##*/}
 		[[ -s $e/replay.txt ]] || continue
 		case $name in
@@ -215,12 +213,11 @@ setup() {
 }
 
 @test "exception: the module of what dlopen brought, the task's name at the time" {
-	need_shared uftrace
-	text "$SHARED/uftrace/dlopen" -f module | grep -q '^     libplug_a.so | .*plug_a() {$'
-	grep -q '\[unknown\] | .*plug_a() {$' "$SHARED/uftrace/dlopen.expect/replay.txt"
+	text "$RECORDED/uftrace/dlopen" -f module | grep -q '^     libplug_a.so | .*plug_a() {$'
+	grep -q '\[unknown\] | .*plug_a() {$' "$RECORDED/uftrace/dlopen.expect/replay.txt"
 	# the child of fork is not yet what it will exec
-	text "$SHARED/uftrace/forkexec" -f task | grep -q '^        forkexec | .*do_exec() {$'
-	grep -q ' basic .* do_exec() {$' "$SHARED/uftrace/forkexec.expect/replay.txt"
+	text "$RECORDED/uftrace/forkexec" -f task | grep -q '^        forkexec | .*do_exec() {$'
+	grep -q ' basic .* do_exec() {$' "$RECORDED/uftrace/forkexec.expect/replay.txt"
 }
 
 @test "a recording's time filter is applied as uftrace does" {
@@ -267,8 +264,7 @@ setup() {
 }
 
 @test "segments, blocks and copies of a stream do not show in the text" {
-	need_shared uftrace
-	local d=$SHARED/uftrace/lost
+	local d=$RECORDED/uftrace/lost
 	trdecode "$d" 2>/dev/null | trsym >whole
 	trdecode --segment 64K "$d" 2>/dev/null | trsym | trencode 2>/dev/null >parts
 	trencode whole >once 2>/dev/null

@@ -6,7 +6,7 @@ TRACES=trace-cmd
 text() {
 	local file=$1
 	shift
-	trdecode "$SHARED/$TRACES/$file.dat" 2>/dev/null | trencode "$@" 2>/dev/null
+	trdecode "$RECORDED/$TRACES/$file.dat" 2>/dev/null | trencode "$@" 2>/dev/null
 }
 
 # report FILE [OPTION...]: what the real tool prints, without plugins. The clock's text of
@@ -16,16 +16,15 @@ report() {
 	local file=$1
 	shift
 	if [[ $file == pub-arm32-thermal && $# -eq 0 ]]; then
-		cat "$SHARED/$TRACES/$file.report.txt"
+		cat "$RECORDED/$TRACES/$file.report.txt"
 		return
 	fi
-	trace-cmd report -N "$@" -i "$SHARED/$TRACES/$file.dat" 2>/dev/null
+	trace-cmd report -N "$@" -i "$RECORDED/$TRACES/$file.dat" 2>/dev/null
 }
 
 # The tool that these tests know the faults of.
 need_report() {
 	local library
-	need_shared $TRACES
 	need trace-cmd
 	library=$(find /usr/lib /lib -name 'libtraceevent.so.1.*' 2>/dev/null | head -1)
 	[[ $library == *.so.1.7.1 ]] || skip "trace-cmd's libtraceevent is not 1.7.1: ${library:-none}"
@@ -41,6 +40,7 @@ comparable() {
 same_as_report() {
 	local file
 	for file; do
+		[[ -s $RECORDED/$TRACES/$file.dat ]] || fail "no $file"
 		diff <(report "$file" | comparable) <(text "$file" | comparable) || {
 			echo "differs: $file"
 			return 1
@@ -61,8 +61,13 @@ same_as_report() {
 
 @test "text of markers, raw data and bprintk is trace-cmd report -N" {
 	need_report
-	same_as_report v6-markers trixie-v6-markers-raw i386-v6-markers-raw v6-bprint-bputs \
-		pub-arm32-thermal pub-i386-buildroot
+	same_as_report v6-markers trixie-v6-markers-raw i386-v6-markers-raw v6-bprint-bputs
+}
+
+@test "text of public recordings is trace-cmd report -N" {
+	need_report
+	need_shared trace-cmd/pub-arm32-thermal.dat
+	same_as_report pub-arm32-thermal pub-i386-buildroot
 }
 
 @test "text of stacks and functions is trace-cmd report -N" {
@@ -97,9 +102,8 @@ same_as_report() {
 
 @test "function graphs are drawn as trace-cmd report draws them" {
 	local file
-	need_shared $TRACES
 	for file in v6-fgraph i386-v6-fgraph s390x-v6-fgraph trixie-v6-fgraph v6-profile v6-hooks; do
-		diff <(grep ': funcgraph_' "$SHARED/$TRACES/$file.report.txt") \
+		diff <(grep ': funcgraph_' "$RECORDED/$TRACES/$file.report.txt") \
 			<(text $file | grep ': funcgraph_')
 	done
 }
@@ -107,10 +111,10 @@ same_as_report() {
 @test "the faults of libtraceevent 1.7.1 are not ours" {
 	need_report
 	# the flags of the record are 0xc00000: none of D (0x80000), P (0x100000) and I (0x200000)
-	run bash -c "trace-cmd report -N -i '$SHARED/$TRACES/v6-sched-irq-timer.dat' 2>/dev/null |
+	run bash -c "trace-cmd report -N -i '$RECORDED/$TRACES/v6-sched-irq-timer.dat' 2>/dev/null |
 		grep -m1 ' timer_start:'"
 	assert_output --partial "idx=3 flags=D|P|I"
-	run bash -c "trdecode '$SHARED/$TRACES/v6-sched-irq-timer.dat' | trencode | grep -m1 ' timer_start:'"
+	run bash -c "trdecode '$RECORDED/$TRACES/v6-sched-irq-timer.dat' | trencode | grep -m1 ' timer_start:'"
 	assert_output --partial "idx=3 flags="
 	refute_output --partial "D|P|I"
 	# a system call's error, on a machine of 32 bits
@@ -121,7 +125,6 @@ same_as_report() {
 }
 
 @test "conversions that libtraceevent 1.7.1 does not know" {
-	need_shared $TRACES
 	run grep -m1 tc_scalar <(text v6-module-events)
 	assert_output --partial "s8=-39 u8=163 s16=-11700 u16=0xc92f i=-3900000 u=1035883008 "
 	assert_output --partial " ch=N ptr=0xdead0027 fn=schedule+0x0 schedule schedule kind=alpha next=0x3"
@@ -138,21 +141,19 @@ same_as_report() {
 }
 
 @test "the module's events are the same in version 7" {
-	need_shared $TRACES
 	local ours theirs
 	# trace-cmd 3.4 and libtraceevent 1.8 print these as the kernel does, but for small signed
 	# numbers, %*d and %pS's neighbours
 	ours=$(text v7-zstd-module-events | grep -c ': tc_')
-	theirs=$(grep -c ': tc_' "$SHARED/$TRACES/v7-zstd-module-events.report.txt")
+	theirs=$(grep -c ': tc_' "$RECORDED/$TRACES/v7-zstd-module-events.report.txt")
 	assert_equal "$ours" "$theirs"
-	diff <(grep -o ': tc_net: .* rd=' "$SHARED/$TRACES/v7-zstd-module-events.report.txt") \
+	diff <(grep -o ': tc_net: .* rd=' "$RECORDED/$TRACES/v7-zstd-module-events.report.txt") \
 		<(text v7-zstd-module-events | grep -o ': tc_net: .* rd=')
 }
 
 @test "a print fmt that needs the running kernel is counted" {
-	need_shared $TRACES
 	# the latest words of the message are its reason
-	cp "$SHARED/$TRACES/v6-sched-irq-timer.dat" "$BATS_TEST_TMPDIR/x.dat"
+	cp "$RECORDED/$TRACES/v6-sched-irq-timer.dat" "$BATS_TEST_TMPDIR/x.dat"
 	chmod +w "$BATS_TEST_TMPDIR/x.dat"
 	LC_ALL=C sed -i 's/"vec=%u \[action=%s\]", REC->vec, __print_symbolic(/"vec=%u [action=%s]", REC->vec, kernel_symbolic_(/' \
 		"$BATS_TEST_TMPDIR/x.dat"

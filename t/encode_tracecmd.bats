@@ -4,7 +4,7 @@ load lib
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
-	K=$SHARED/trace-cmd
+	K=$RECORDED/trace-cmd
 }
 
 # Fields, times and lost events, as text of trutils.
@@ -17,7 +17,6 @@ report() {
 }
 
 @test "trace.dat: every sample comes back in both versions and all compressions" {
-	need_shared trace-cmd
 	for f in "$K"/*.dat; do
 		case $f in */bad-* | */pub-* | */v6-latency.dat) continue ;; esac
 		trdecode "$f" >s
@@ -34,7 +33,6 @@ report() {
 
 @test "trace.dat: trace-cmd reports the same of it" {
 	need trace-cmd
-	need_shared trace-cmd
 	for f in v6-instances v6-split-lost s390x-v6-sched-irq-timer i386-v6-sched-irq-timer \
 		v7-zstd-instances trixie-v6-subbuf16k-sched synth-v6-tsc2nsec agent-guest \
 		v6-clock-tai v7-none-instance-only synth-v6-offset-unknown; do
@@ -51,7 +49,6 @@ report() {
 
 @test "trace.dat: trace-cmd reads what is compressed with zlib" {
 	need trace-cmd
-	need_shared trace-cmd
 	trace-cmd list -c | grep -q zlib || skip "this trace-cmd has no zlib"
 	for f in v6-instances s390x-v6-sched-irq-timer v7-zlib-fgraph-depth v6-split-lost; do
 		report "$K/$f.dat" >a
@@ -65,7 +62,6 @@ report() {
 
 @test "trace.dat: lost events behind the last one of a CPU stay, and trace-cmd reads on" {
 	need trace-cmd
-	need_shared trace-cmd
 	# the second loss of this CPU, with nothing behind it
 	trdecode -q "$K/v6-split-lost.dat" | trencode -q --raw --ns >all
 	run -0 grep -n DROPPED all
@@ -84,7 +80,6 @@ report() {
 }
 
 @test "trace.dat: without options it is what the source was, and not larger" {
-	need_shared trace-cmd
 	for f in v6-sched-irq-timer v7-none-max v7-zlib-sched-irq-timer v7-zstd-sched-irq-timer; do
 		trdecode "$K/$f.dat" | trencode -t trace-cmd -o x.dat
 		for what in version compression; do
@@ -96,7 +91,6 @@ report() {
 }
 
 @test "trace.dat: a pipe is as good as a file" {
-	need_shared trace-cmd
 	for o in 6 7; do
 		trdecode "$K/v6-instances.dat" >s
 		trencode -t trace-cmd --file-version $o -o x.dat s
@@ -106,7 +100,6 @@ report() {
 }
 
 @test "trace.dat: of filtered streams, with the times of the source" {
-	need_shared trace-cmd
 	for f in v6-date v7-zstd-date synth-v6-tsc2nsec agent-guest v6-instances v6-split-lost; do
 		trdecode "$K/$f.dat" | trfilter 'name == "sched_switch"' >s
 		# what was lost is now told with the next event that is left
@@ -120,7 +113,6 @@ report() {
 }
 
 @test "trace.dat: latency traces are text again" {
-	need_shared trace-cmd
 	for f in v6-latency v7-zstd-latency; do
 		trdecode "$K/$f.dat" >s
 		trencode s >a 2>/dev/null
@@ -150,10 +142,9 @@ report() {
 }
 
 @test "an offset given to trdecode is an option of the file" {
-	need_shared trace-cmd
 	cd "$BATS_TEST_TMPDIR"
 	for file in v6-onecpu synth-v7-unknown-options-offset v6-clock-x86-tsc; do
-		cp "$SHARED/trace-cmd/$file.dat" in.dat
+		cp "$RECORDED/trace-cmd/$file.dat" in.dat
 		offset=1s
 		[[ $file != *tsc ]] || offset=1000000000 # ticks
 		trdecode -q --offset=in.dat=$offset in.dat | trencode -q --raw --ns >want
@@ -169,12 +160,11 @@ report() {
 	done
 	# the times of a latency trace are text
 	run -0 --separate-stderr bash -c "trdecode -q --offset=l.dat=1s l.dat |
-		trencode -t trace-cmd -o out.dat" <<<"$(cp "$SHARED/trace-cmd/v6-latency.dat" l.dat)"
+		trencode -t trace-cmd -o out.dat" <<<"$(cp "$RECORDED/trace-cmd/v6-latency.dat" l.dat)"
 	[[ $stderr == *'the offset of 1000000000 ns does not show in a latency trace'* ]]
 }
 
 @test "one source of two, and two halves of a file, become one trace.dat" {
-	need_shared trace-cmd
 	trdecode -q "$K/agent-host.dat" "$K/agent-guest.dat" |
 		trfilter -q 'source =~ "guest"' | trencode -q -t trace-cmd -o guest.dat
 	trdecode -q "$K/agent-guest.dat" | trstat -q -g type,cpu -a count -F tsv >want

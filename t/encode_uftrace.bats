@@ -46,7 +46,6 @@ alike() {
 }
 
 @test "recordings come back byte for byte, but for padding" {
-	need_shared uftrace
 	for d in $(good); do
 		round "$U/$d" "$d"
 		same "$U/$d" "$d"
@@ -54,7 +53,6 @@ alike() {
 }
 
 @test "uftrace says the same of the copy" {
-	need_shared uftrace
 	need uftrace
 	for d in $(good); do
 		[[ $d == new-* ]] && continue
@@ -64,7 +62,6 @@ alike() {
 }
 
 @test "fresh recordings: threads, forks, arguments" {
-	need_shared uftrace/src
 	need uftrace
 	need gcc
 	S=$U/src
@@ -83,7 +80,6 @@ alike() {
 }
 
 @test "a recording of file version 3 stays one" {
-	need_shared uftrace
 	cp -r "$U/basic-nopie" three
 	chmod -R u+w three
 	printf '\3' | dd of=three/info bs=1 seek=8 conv=notrunc status=none
@@ -101,7 +97,6 @@ alike() {
 }
 
 @test "without -o: a tar, the same for the same stream" {
-	need_shared uftrace
 	trdecode "$U/args-spec" >x.trs
 	trencode -t uftrace x.trs >1.tar
 	pipe 'trencode -t uftrace x.trs | cat >2.tar'
@@ -118,7 +113,6 @@ alike() {
 }
 
 @test "no tar on a terminal" {
-	need_shared uftrace
 	need script
 	trdecode "$U/threads" >x.trs
 	run -2 script -qec 'trencode -t uftrace x.trs' /dev/null
@@ -126,7 +120,6 @@ alike() {
 }
 
 @test "-o takes a new or an empty directory" {
-	need_shared uftrace
 	trdecode "$U/threads" >x.trs
 	mkdir -m 700 empty full
 	touch full/mine
@@ -146,7 +139,6 @@ alike() {
 }
 
 @test "one directory holds one recording, two behind each other are refused" {
-	need_shared uftrace
 	cp -r "$U/threads" a
 	cp -r "$U/basic-pg" b
 	trdecode a >a.trs
@@ -158,7 +150,6 @@ alike() {
 }
 
 @test "a stream without the recording's info is refused" {
-	need_shared uftrace
 	trdecode "$U/threads" >x.trs
 	run -2 pipe 'head -c 600 x.trs | trencode -t uftrace -o y'
 	assert_output --partial "does not have the recording's 'info'"
@@ -168,7 +159,6 @@ alike() {
 }
 
 @test "an output that fails is status 2" {
-	need_shared uftrace
 	trdecode "$U/threads" >x.trs
 	run -2 pipe 'trencode -t uftrace x.trs >/dev/full'
 	assert_output --partial 'standard output: cannot write: No space left on device'
@@ -177,7 +167,6 @@ alike() {
 }
 
 @test "damage: what could be read, a remark, status 1" {
-	need_shared uftrace
 	for d in bad-rec-magic bad-trunc-dat bad-trunc-args; do
 		run -1 pipe "trdecode -q '$U/$d' 2>/dev/null | trencode -t uftrace -o $d"
 		assert_line 'trencode: uftrace has no record for damaged or unread input: gaps left out: 1'
@@ -193,7 +182,6 @@ alike() {
 }
 
 @test "after a filter: only its tasks, with their depths" {
-	need_shared uftrace
 	need uftrace
 	trdecode "$U/threads" >x.trs
 	trfilter 'tid == 13268' x.trs | trencode -t uftrace -o one
@@ -205,7 +193,6 @@ alike() {
 }
 
 @test "after a filter: the calls that are left stand closer" {
-	need_shared uftrace
 	need uftrace
 	trdecode "$U/basic-pg" | trsym | trfilter 'name =~ "^(main|leaf|strlen)$"' | trencode -t uftrace -o some
 	run -0 uftrace report --no-pager -f call -s func -d some
@@ -223,7 +210,6 @@ alike() {
 }
 
 @test "after a filter: external data that is left, and perf's records" {
-	need_shared uftrace
 	trdecode "$U/extern-data" >x.trs
 	trfilter 'type == "external-data"' x.trs | trencode -t uftrace -o all
 	diff <(grep -v '^#' "$U/extern-data/extern.dat" | grep .) all/extern.dat
@@ -233,7 +219,6 @@ alike() {
 }
 
 @test "leaves whose enter is elsewhere stay with a whole thread, and are else left out" {
-	need_shared uftrace
 	trdecode "$U/forkexec" >x.trs
 	run -0 pipe "trfilter 'tid == 13296' x.trs | trencode -t uftrace -o child"
 	assert_output ''

@@ -5,8 +5,8 @@ load lib
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	for name in args-spec threads read-events longjmp; do
-		[[ -d $SHARED/uftrace/$name ]] || continue
-		trdecode "$SHARED/uftrace/$name" 2>/dev/null >"$name.raw"
+		[[ -d $RECORDED/uftrace/$name ]] || continue
+		trdecode "$RECORDED/uftrace/$name" 2>/dev/null >"$name.raw"
 		trsym "$name.raw" 2>/dev/null >"$name.trs"
 	done
 	export CONDITIONS="name =~ '^a'
@@ -23,7 +23,6 @@ group == 'uftrace' && depth in {0, 2}"
 }
 
 setup() {
-	need_shared uftrace
 	cd "$BATS_FILE_TMPDIR" || return
 }
 
@@ -39,7 +38,7 @@ count() {
 	count 'name == "ints"' args-spec.trs 4
 	count 'name in {ints, str} && kind != leave' args-spec.trs \
 		"$(trfilter -c 'kind == enter && (name == "ints" || name == "str")' args-spec.trs)"
-	count 'type =~ "^read:"' read-events.trs "$(grep -c 'event\] read:' "$SHARED/uftrace/read-events.expect/dump.txt")"
+	count 'type =~ "^read:"' read-events.trs "$(grep -c 'event\] read:' "$RECORDED/uftrace/read-events.expect/dump.txt")"
 	count 'vmrss > 0 && vmsize > 0 && type =~ "^read"' read-events.trs 2
 	count 'has(no_such_field)' args-spec.trs 0
 	count 'no_such_field != 3' args-spec.trs 0
@@ -225,9 +224,9 @@ said() {
 }
 
 @test "the examples of the man page run" {
-	cp -r "$SHARED/uftrace/args-spec" uftrace.data
+	cp -r "$RECORDED/uftrace/args-spec" uftrace.data
 	cp "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" trace.dat
-	cp "$DATA"/apitrace/mt4*.trace app.trace 2>/dev/null || cp "$SHARED/apitrace/mt4.trace" app.trace
+	cp "$DATA"/apitrace/mt4*.trace app.trace 2>/dev/null || cp "$RECORDED/apitrace/mt4.trace" app.trace
 	cp "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" trace.dat
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh D/p' "$ROOT/man1/trfilter.1" |
 		sed -n '/^\.Bd/,/^\.Ed/{/^\./d;p}' | sed 's/\\e/\\/g' >examples

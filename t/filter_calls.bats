@@ -6,13 +6,12 @@ load lib
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	for name in basic-pg threads threads-nosched forkexec exc-pg nest-libcall args-spec longjmp; do
-		[[ -d $SHARED/uftrace/$name ]] || continue
-		trdecode -q "$SHARED/uftrace/$name" 2>/dev/null | trsym -q >"$name.trs" 2>/dev/null
+		[[ -d $RECORDED/uftrace/$name ]] || continue
+		trdecode -q "$RECORDED/uftrace/$name" 2>/dev/null | trsym -q >"$name.trs" 2>/dev/null
 	done
 }
 
 setup() {
-	need_shared uftrace
 	cd "$BATS_FILE_TMPDIR" || return
 }
 
@@ -25,7 +24,7 @@ count() {
 # same RECORDING 'OPTIONS OF UFTRACE' 'OPTIONS OF TRFILTER' EXPRESSION: the same text
 same() {
 	# shellcheck disable=SC2086 # several options
-	uftrace replay --no-pager -d "$SHARED/uftrace/$1" $2 2>/dev/null | sed '1d; s/ *$//' >theirs
+	uftrace replay --no-pager -d "$RECORDED/uftrace/$1" $2 2>/dev/null | sed '1d; s/ *$//' >theirs
 	# shellcheck disable=SC2086
 	trfilter -q $3 "$4" "$1.trs" | trencode -q 2>/dev/null | sed '1d; s/ *$//' >ours
 	diff theirs ours || fail "$1: uftrace $2, trfilter $3 $4"
@@ -42,7 +41,7 @@ same() {
 
 @test "dur alone, which has a way of its own, gives what it gives beside another condition" {
 	local streams=() d expression
-	for d in "$SHARED"/uftrace/*/ "$SHARED"/trace-cmd/*graph*.dat; do
+	for d in "$RECORDED"/uftrace/*/ "$RECORDED"/trace-cmd/*graph*.dat; do
 		trdecode -q "$d" 2>/dev/null | trsym -q 2>/dev/null >"all.${#streams[@]}" || [ $? = 1 ] || continue
 		streams+=("all.${#streams[@]}")
 	done
@@ -79,7 +78,7 @@ same() {
 @test "the table of what lasted longer is that of uftrace report" {
 	need uftrace
 	for t in 10us 1ms; do
-		uftrace report --no-pager -d "$SHARED/uftrace/threads-nosched" -f total,call -t $t 2>/dev/null |
+		uftrace report --no-pager -d "$RECORDED/uftrace/threads-nosched" -f total,call -t $t 2>/dev/null |
 			tail -n +3 | awk '{ print $4, $3 }' | sort >theirs
 		trfilter "dur >= $t" threads-nosched.trs | trstat -q -a count -F tsv |
 			awk 'NR > 1 { print $1, $2 }' | sort >ours
@@ -129,10 +128,10 @@ dur > 1ms || over('step')"
 	count '!under("x") && name == "step"' threads.trs 72
 	count 'dur > 50us && (name =~ "nap" && name =~ "zz")' threads.trs 0
 	count '(depth == 0 && name =~ "main") && dur > 50us' threads.trs 2
-	if trdecode -q "$SHARED/apitrace/feat.trace" >feat.trs 2>/dev/null; then
+	if trdecode -q "$RECORDED/apitrace/feat.trace" >feat.trs 2>/dev/null; then
 		count 'ret > 0 && (call > 100 && call < 50)' feat.trs 0
 	fi
-	if trdecode -q "$SHARED/lttng-legacy/v2.5-15316ev-1cpu" >lttng.trs 2>/dev/null; then
+	if trdecode -q "$RECORDED/lttng-legacy/v2.5-15316ev-1cpu" >lttng.trs 2>/dev/null; then
 		count '(depth == 0 && name =~ "irq") && dur > 50us' lttng.trs 64
 		count 'dur > 50us && (name =~ "irq" && name =~ "zz")' lttng.trs 0
 	fi
@@ -200,8 +199,8 @@ dur > 1ms || over('step')"
 }
 
 @test "streams in segments: calls go across their borders" {
-	trdecode -q --segment 64K "$SHARED/uftrace/threads" 2>/dev/null >segments.trs
-	trdecode -q "$SHARED/uftrace/threads" 2>/dev/null >whole.trs
+	trdecode -q --segment 64K "$RECORDED/uftrace/threads" 2>/dev/null >segments.trs
+	trdecode -q "$RECORDED/uftrace/threads" 2>/dev/null >whole.trs
 	for e in 'dur > 100us' 'self > 10us && children > 0' 'caller != ""'; do
 		trfilter -q "$e" segments.trs | trencode -q >a 2>/dev/null
 		trfilter -q "$e" whole.trs | trencode -q >b 2>/dev/null
@@ -268,7 +267,7 @@ open_ends() {
 }
 
 @test "what is around a match is balanced, and so are ranges" {
-	for input in "$SHARED"/trace-cmd/*fgraph.dat "$DATA"/lttng/*/ "$SHARED"/apitrace/mt4.trace; do
+	for input in "$RECORDED"/trace-cmd/*fgraph.dat "$DATA"/lttng/*/ "$RECORDED"/apitrace/mt4.trace; do
 		[[ ! -e $input ]] || trdecode -q "$input" >"around-$(basename "$input").trs" 2>/dev/null || true
 	done
 	for stream in *.trs; do

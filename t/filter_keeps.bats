@@ -18,9 +18,9 @@ setup_file() {
 	fi
 	for input in forks.data bare.data "$DATA"/uftrace/{fib,jumps} "$DATA"/trace-cmd/*.dat \
 		"$DATA"/apitrace/*.trace "$DATA"/lttng/*.tar.gz "$DATA"/ctf/*.tar.gz \
-		"$SHARED"/uftrace/{forkexec,exit-mid,threads,longjmp,lost,kernel-sched,kill-segv} \
-		"$SHARED"/uftrace/{trace-onoff,sdt-events,args-auto,estimate,new-events,m32-basic} \
-		"$SHARED"/trace-cmd/v6-fgraph.dat; do
+		"$RECORDED"/uftrace/{forkexec,exit-mid,threads,longjmp,lost,kernel-sched,kill-segv} \
+		"$RECORDED"/uftrace/{trace-onoff,sdt-events,args-auto,estimate,new-events,m32-basic} \
+		"$RECORDED"/trace-cmd/v6-fgraph.dat; do
 		[[ -e $input ]] || continue
 		decode "$input" "$((++n)).trs" || continue
 		echo "$input" >"$n.name"

@@ -7,8 +7,8 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	trdecode -q "$DATA/uftrace/jumps" | trsym -q >jumps.trs
 	for name in longjmp exc-cyg exc-pg forkexec signal lost trace-onoff tailcall; do
-		[[ -d $SHARED/uftrace/$name ]] || continue
-		trdecode -q "$SHARED/uftrace/$name" 2>/dev/null | trsym -q >"$name.trs" 2>/dev/null
+		[[ -d $RECORDED/uftrace/$name ]] || continue
+		trdecode -q "$RECORDED/uftrace/$name" 2>/dev/null | trsym -q >"$name.trs" 2>/dev/null
 	done
 }
 

@@ -5,14 +5,14 @@ bats_load_library bats-assert
 
 ROOT=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
 DATA=$ROOT/t/data
-SHARED=${SHARED:-$ROOT/../shared/traces}
 BIN=${BIN:-$ROOT/build/bin}
-export ROOT DATA SHARED BIN
+export ROOT DATA BIN
 PATH=$BIN:$PATH
 
-# Skip where the large collection of traces is not beside the project.
+# need_shared TRACE: skip where this public trace is not beside the project. $RECORDED has the project's
+# own recordings (t/data/recorded) and those public ones.
 need_shared() {
-	[[ -d $SHARED/${1-} ]] || skip "no ${1:-traces} in ../shared/traces"
+	[[ -e $RECORDED/$1 ]] || skip "public traces: no $1 in ../shared/traces"
 }
 
 # Skip where a tool of the peers is not installed.

@@ -21,9 +21,8 @@ cut_both() {
 }
 
 @test "limits of a recording are those of the saved stream" {
-	need_shared
-	for input in "$SHARED"/uftrace/threads "$SHARED"/uftrace/kernel-sched \
-		"$SHARED"/trace-cmd/*busy.dat "$SHARED"/trace-cmd/*fgraph.dat; do
+	for input in "$RECORDED"/uftrace/threads "$RECORDED"/uftrace/kernel-sched \
+		"$RECORDED"/trace-cmd/*busy.dat "$RECORDED"/trace-cmd/*fgraph.dat; do
 		[[ -e $input ]] || continue
 		trdecode -q "$input" >all.trs 2>/dev/null || continue
 		cut_both "$input" --since +2ms
@@ -37,18 +36,17 @@ cut_both() {
 }
 
 @test "limits leave what conditions leave" {
-	need_shared uftrace/threads
-	trdecode -q "$SHARED/uftrace/threads" >all.trs
+	trdecode -q "$RECORDED/uftrace/threads" >all.trs
 	start=$(trdecode --info all.trs | awk '/^first time/ { print $NF }')
 	middle=$((start + 3000000))
 	# shellcheck disable=SC2089,SC2090 # the quotes are for trfilter
 	for pair in "--tid 13265,13269|tid in {13265, 13269}" "--type e*|type =~ '^e'" \
 		"--type linux:*|type =~ '^linux'"; do
 		# shellcheck disable=SC2086,SC2090
-		trdecode -q ${pair%%|*} "$SHARED/uftrace/threads" | rows >ours
+		trdecode -q ${pair%%|*} "$RECORDED/uftrace/threads" | rows >ours
 		trfilter "${pair#*|}" all.trs | rows | cmp - ours
 	done
-	for input in all.trs "$SHARED/uftrace/threads"; do
+	for input in all.trs "$RECORDED/uftrace/threads"; do
 		before=$(trdecode -q --until +3ms "$input" | trfilter -c 1)
 		after=$(trdecode -q --since "$middle" "$input" | trfilter -c 1)
 		assert_equal $((before + after)) "$(trfilter -c 1 all.trs)"
@@ -58,9 +56,8 @@ cut_both() {
 }
 
 @test "--cpu asks the row where its lane is of no CPU" {
-	need_shared uftrace/kernel-sched
-	trdecode -q "$SHARED/uftrace/kernel-sched" >all.trs
-	for input in "$SHARED/uftrace/kernel-sched" all.trs; do
+	trdecode -q "$RECORDED/uftrace/kernel-sched" >all.trs
+	for input in "$RECORDED/uftrace/kernel-sched" all.trs; do
 		for cpus in 0 1 0-1; do
 			run -0 pipe "trdecode -q --cpu $cpus '$input' | trfilter -c 'kind != gap'"
 			assert_output "$(trfilter -c "kind != gap && cpu >= ${cpus%-*} && cpu <= ${cpus#*-}" all.trs)"
@@ -74,11 +71,10 @@ cut_both() {
 }
 
 @test "ticks of apitrace, and LTTng" {
-	need_shared apitrace
-	trdecode -q "$SHARED/apitrace/mt4.trace" >all.trs 2>/dev/null
+	trdecode -q "$RECORDED/apitrace/mt4.trace" >all.trs 2>/dev/null
 	n=$(trfilter -c 1 all.trs)
-	a=$(trdecode -q --until 100 "$SHARED/apitrace/mt4.trace" | trfilter -c 1)
-	b=$(trdecode -q --since 100 "$SHARED/apitrace/mt4.trace" | trfilter -c 1)
+	a=$(trdecode -q --until 100 "$RECORDED/apitrace/mt4.trace" | trfilter -c 1)
+	b=$(trdecode -q --since 100 "$RECORDED/apitrace/mt4.trace" | trfilter -c 1)
 	assert_equal $((a + b)) "$n"
 	[ "$a" -gt 0 ]
 	for trace in "$DATA"/lttng/*/; do
@@ -105,14 +101,14 @@ near_end() {
 
 @test "moments before the end, of every format" {
 	for input in "$DATA"/uftrace/fib "$DATA"/{lttng,ctf}/*.tar.gz "$DATA"/trace-cmd/v7-zlib-sched-irq-timer.dat \
-		"$DATA"/apitrace/threads.trace "$SHARED"/uftrace/{args-spec,kernel-sched,lost} \
-		"$SHARED"/trace-cmd/i386-v6-busy.dat \
-		"$SHARED"/ctf/ust-3000ev-2app; do
+		"$DATA"/apitrace/threads.trace "$RECORDED"/uftrace/{args-spec,kernel-sched,lost} \
+		"$RECORDED"/trace-cmd/i386-v6-busy.dat \
+		"$RECORDED"/ctf/ust-3000ev-2app; do
 		[[ ! -e $input ]] || near_end "$input"
 	done
 	for compress in none zstd; do
-		[[ -e $SHARED/trace-cmd/s390x-v6-busy.dat ]] || continue
-		trdecode -q "$SHARED/trace-cmd/s390x-v6-busy.dat" |
+		[[ -e $RECORDED/trace-cmd/s390x-v6-busy.dat ]] || continue
+		trdecode -q "$RECORDED/trace-cmd/s390x-v6-busy.dat" |
 			trencode -q -t trace-cmd --file-version 7 --compress "$compress" -o "$compress.dat"
 		near_end "$compress.dat"
 	done
@@ -136,10 +132,9 @@ near_end() {
 
 @test "little is read of what is before --since" {
 	need strace
-	need_shared trace-cmd
-	trdecode -q "$SHARED/trace-cmd/s390x-v6-busy.dat" |
+	trdecode -q "$RECORDED/trace-cmd/s390x-v6-busy.dat" |
 		trencode -q -t trace-cmd --file-version 7 --compress zstd -o zstd.dat
-	for input in "$SHARED/uftrace/lost/15997.dat" "$SHARED/trace-cmd/s390x-v6-busy.dat" zstd.dat; do
+	for input in "$RECORDED/uftrace/lost/15997.dat" "$RECORDED/trace-cmd/s390x-v6-busy.dat" zstd.dat; do
 		end=$(trdecode -q "$input" | trdecode --info - | awk '/^last time/ { print $NF }')
 		for since in +0 "$((end - 1000))"; do
 			ASAN_OPTIONS=detect_leaks=0 strace -f -o log -e trace=pread64,read trdecode -q --since "$since" "$input" >/dev/null 2>&1
@@ -151,23 +146,21 @@ near_end() {
 }
 
 @test "a part is another stream, and says that it is one" {
-	need_shared uftrace/threads
-	trdecode -q "$SHARED/uftrace/threads" | head -c 16 >a
-	trdecode -q --tid 13265 "$SHARED/uftrace/threads" | head -c 16 >b
+	trdecode -q "$RECORDED/uftrace/threads" | head -c 16 >a
+	trdecode -q --tid 13265 "$RECORDED/uftrace/threads" | head -c 16 >b
 	run -1 cmp -s a b
-	trdecode -q --since +3ms "$SHARED/uftrace/threads" | trsym -q >part.trs
+	trdecode -q --since +3ms "$RECORDED/uftrace/threads" | trsym -q >part.trs
 	run -0 trstat part.trs
 	refute_output --partial '<0>'
 }
 
 @test "limits that are none are usage errors" {
-	need_shared uftrace/threads
 	for bad in '--since x' '--until 1y' '--cpu 3-1' '--cpu a' '--tid 1,'; do
 		# shellcheck disable=SC2086
-		run -2 errors trdecode $bad "$SHARED/uftrace/threads"
+		run -2 errors trdecode $bad "$RECORDED/uftrace/threads"
 		assert_line --index 0 --partial "${bad%% *} takes"
 	done
-	run -2 errors trdecode --since 2026-01-01 -o x "$SHARED/uftrace/threads"
+	run -2 errors trdecode --since 2026-01-01 -o x "$RECORDED/uftrace/threads"
 	assert_output --partial 'wall time'
 }
 

@@ -225,7 +225,6 @@ our_calls() {
 }
 
 @test "several sources become one trace" {
-	need_shared lttng-legacy
 	trdecode --offset "$DATA/trace-cmd/v6-fgraph.dat=0" --offset "$DATA/uftrace/fib=0" \
 		--offset "$DATA/apitrace/threads.trace=0" \
 		"$DATA/trace-cmd/v6-fgraph.dat" "$DATA/uftrace/fib" "$DATA/apitrace/threads.trace" |

@@ -191,12 +191,11 @@ table() {
 }
 
 @test "calls in the kernel outside any call are told as by a single run" {
-	need_shared uftrace/kernel-sched
 	outside() {
 		"$@" 2>&1 >/dev/null | grep 'outside any call'
 	}
 	for size in 4K 64K; do
-		trdecode -q --segment $size "$SHARED/uftrace/kernel-sched" | trsym -q >kernel.trs
+		trdecode -q --segment $size "$RECORDED/uftrace/kernel-sched" | trsym -q >kernel.trs
 		want=$(outside trstat kernel.trs)
 		[[ $want == 'trstat: 2217 calls'* ]]
 		rm -rf seg.saved && mv seg seg.saved && mkdir seg

@@ -51,8 +51,7 @@ hidden() {
 }
 
 @test "--drop takes arguments out of calls" {
-	need_shared uftrace/args-spec
-	trdecode "$SHARED/uftrace/args-spec" 2>/dev/null | trsym >a.trs
+	trdecode "$RECORDED/uftrace/args-spec" 2>/dev/null | trsym >a.trs
 	run -0 --separate-stderr pipefail "trfilter --drop arg.2,ret 1 a.trs | trencode | grep -m 1 ints"
 	assert_output --partial 'ints(-1, 70000, -5000000000);'
 	run -0 --separate-stderr pipefail "trfilter --keep ret 1 a.trs | trencode | grep -m 1 ints"
@@ -101,8 +100,7 @@ hidden() {
 }
 
 @test "calls keep their shape, times and statistics under pseudonyms" {
-	need_shared uftrace/args-spec
-	trdecode "$SHARED/uftrace/args-spec" 2>/dev/null | trsym >a.trs
+	trdecode "$RECORDED/uftrace/args-spec" 2>/dev/null | trsym >a.trs
 	run -0 --separate-stderr bash -c 'trfilter --scrub names,args,paths --key k 1 a.trs >s.trs'
 	assert_regex "$stderr" '^trfilter: left out, as it may tell names: args.dbg, args.sym, .* of the source$'
 	hidden main hello __monstartup libc args .so uftrace/ world considerably -- s.trs
@@ -117,7 +115,7 @@ hidden() {
 		trencode -q -t uftrace -o u s.trs
 		run -0 --separate-stderr uftrace replay -d u
 		assert_equal "$(wc -l <<<"$output")" \
-			"$(uftrace replay -d "$SHARED/uftrace/args-spec" | wc -l)"
+			"$(uftrace replay -d "$RECORDED/uftrace/args-spec" | wc -l)"
 	fi
 }
 
@@ -186,8 +184,7 @@ hidden() {
 }
 
 @test "messages are not told by the file of uftrace that holds them too" {
-	need_shared uftrace/extern-data
-	trdecode -q "$SHARED/uftrace/extern-data" 2>/dev/null | trsym -q >e.trs
+	trdecode -q "$RECORDED/uftrace/extern-data" 2>/dev/null | trsym -q >e.trs
 	grep -q 'first message' e.trs
 	run -0 --separate-stderr bash -c 'trfilter --scrub args 1 e.trs >args.trs'
 	assert_equal "$stderr" 'trfilter: left out, as it may tell messages: extern.dat of the source'

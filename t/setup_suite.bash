@@ -1,9 +1,20 @@
-# Run once before all tests: the same surroundings everywhere.
+# Run once before all tests: the same surroundings everywhere, and the recordings unpacked.
 setup_suite() {
-	local name
+	local name archive shared=${SHARED:-${BASH_SOURCE[0]%/*}/../../shared/traces}
 	export LC_ALL=C TZ=UTC
 	unset NO_COLOR CLICOLOR_FORCE POSIXLY_CORRECT COLUMNS
 	for name in $(compgen -e TR_); do
 		unset "$name"
+	done
+
+	export RECORDED=$BATS_SUITE_TMPDIR/recorded
+	mkdir "$RECORDED"
+	for archive in "${BASH_SOURCE[0]%/*}"/data/recorded/*.tar.xz; do
+		tar -xJf "$archive" -C "$RECORDED" || return
+	done
+	# The public traces lie among them where they are beside the project: none is copied into it.
+	shared=$(realpath -m "$shared")
+	(cd "$shared" 2>/dev/null && find . -mindepth 2 -maxdepth 2) | while read -r name; do
+		[[ -e $RECORDED/$name || ! -d $RECORDED/${name%/*} ]] || ln -s "$shared/$name" "$RECORDED/$name"
 	done
 }

@@ -22,10 +22,9 @@ tsv() {
 
 # shared RECORDING [OPTION...]: the table of a recording beside the project
 shared() {
-	need_shared uftrace
 	local name=$1
 	shift
-	trdecode "$SHARED/uftrace/$name" | trsym | trstat -F tsv "$@"
+	trdecode "$RECORDED/uftrace/$name" | trsym | trstat -F tsv "$@"
 }
 
 # lines TEXT...: they are the output, blanks for tabs
@@ -113,7 +112,6 @@ lines() {
 }
 
 @test "fields are keys and columns" {
-	need_shared uftrace
 	run -0 shared read-events -a 'count,sum(vmsize),min(vmrss),max(vmrss),avg(vmrss)' -g name -s name
 	assert_line "$(echo read:proc/statm 2 31008 7900 7904 7902.000 | tr ' ' '\t')"
 	assert_line "$(printf 'fib\t25\t\t\t\t')"
@@ -237,7 +235,6 @@ lines() {
 }
 
 @test "what the table does not show is said on stderr, unless --quiet" {
-	need_shared uftrace
 	run -0 --separate-stderr shared forkexec -n 1
 	assert_equal "$stderr" 'trstat: 2 calls had not returned at the end of the trace'
 	run -0 --separate-stderr shared forkexec -n 1 -q
@@ -257,10 +254,9 @@ lines() {
 }
 
 @test "gaps are no rows" {
-	need_shared uftrace
-	run -0 pipe "cd '$SHARED/uftrace' && trdecode lost | trsym | trstat -q -F tsv -g type -a count -s type"
+	run -0 pipe "cd '$RECORDED/uftrace' && trdecode lost | trsym | trstat -q -F tsv -g type -a count -s type"
 	lines 'type count' 'entry 3162' 'exit 3161' 'linux:task-exit 1' 'linux:task-name 1'
-	run -0 pipe "trdecode '$SHARED/uftrace/lost' | trstat -g type"
+	run -0 pipe "trdecode '$RECORDED/uftrace/lost' | trstat -g type"
 	assert_line 'trstat: 19982 events were lost by the recorder'
 }
 
@@ -293,8 +289,7 @@ lines() {
 	assert_line "$(echo fib 1198 201438 201438 40 81573 | tr ' ' '\t')"
 	run -0 trstat -F tsv -a count,total,self,min,max fib.trs fib.trs
 	assert_line "$(echo fib 1198 201438 201438 40 81573 | tr ' ' '\t')"
-	need_shared uftrace
-	trdecode "$SHARED/uftrace/exit-mid" | trsym >open.trs
+	trdecode "$RECORDED/uftrace/exit-mid" | trsym >open.trs
 	trstat -q -F tsv -a count,total,self,max open.trs >once
 	cat open.trs open.trs | trstat -q -F tsv -a count,total,self,max |
 		awk -F '\t' -v OFS='\t' 'NR > 1 { for (i = 2; i < 5; i++) if ($i != "") $i /= 2 } 1' | diff once -
@@ -328,9 +323,8 @@ lines() {
 }
 
 @test "every good recording gives the numbers of uftrace report" {
-	need_shared uftrace
 	local equal=0
-	for expect in "$SHARED"/uftrace/*.expect; do
+	for expect in "$RECORDED"/uftrace/*.expect; do
 		recording=${expect%.expect}
 		case ${recording##*/} in
 		bad-* | estimate | kernel-* | deep-1024 | forkexec) continue ;; # see trstat(1)
@@ -351,19 +345,17 @@ lines() {
 # Differences from uftrace report: each is explained in trstat(1).
 
 @test "calls deeper than 1024 are counted" {
-	need_shared uftrace
 	# a recursion of 1101 calls; uftrace report ends at 1023 and gives the rest to the last of them
-	run -0 pipe "trdecode '$SHARED/uftrace/deep-1024' | trsym | trstat -F tsv -a $ALL | grep -E '^(deep|main)	'"
+	run -0 pipe "trdecode '$RECORDED/uftrace/deep-1024' | trsym | trstat -F tsv -a $ALL | grep -E '^(deep|main)	'"
 	lines 'main 163965 163965 163965 163965 561 561 561 561 1' \
 		'deep 158677 91327 110 158677 158677 144 60 19309 1101'
 	# records of entries in the file, by the two low bits of their second word: deep and 4 others
-	entries=$(od -An -v -tx8 -w16 "$SHARED"/uftrace/deep-1024/[0-9]*.dat | grep -c '[048c]$')
+	entries=$(od -An -v -tx8 -w16 "$RECORDED"/uftrace/deep-1024/[0-9]*.dat | grep -c '[048c]$')
 	assert_equal "$entries" 1105
 }
 
 @test "an open call ends with an event of its own thread, a forked child begins with its first record" {
-	need_shared uftrace
-	run -0 pipe "trdecode '$SHARED/uftrace/forkexec' | trsym | trstat -q -F tsv -a $ALL |
+	run -0 pipe "trdecode '$RECORDED/uftrace/forkexec' | trsym | trstat -q -F tsv -a $ALL |
 		grep -E '^(exit|fork|spawn_plain|<0>)	' | sort"
 	# exit: 998.277903810 to the task-exit of its thread at 998.278034365
 	# fork: in the children from their first record, its leave, to itself: 0, and not to the
@@ -373,7 +365,7 @@ lines() {
 		'fork 744661 186165 0 626555 255251 63812 0 143474 4' \
 		'spawn_plain 635889 317944 6710 629179 9334 4667 2624 6710 2'
 	for time in 998.277903810 998.278034365 998.277896820 998.277903530; do
-		grep -q "^$time  13296: " "$SHARED/uftrace/forkexec.expect/dump.txt"
+		grep -q "^$time  13296: " "$RECORDED/uftrace/forkexec.expect/dump.txt"
 	done
 }
 

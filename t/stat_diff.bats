@@ -92,9 +92,8 @@ field() {
 }
 
 @test "a real recording: values are those of the tables, and of itself there is no change" {
-	need_shared uftrace/basic-pg
 	for f in basic-pg basic-fentry; do
-		trdecode "$SHARED/uftrace/$f" | trsym >$f.trs
+		trdecode "$RECORDED/uftrace/$f" | trsym >$f.trs
 		trstat -q -F tsv -g name -a total,count,p99 -s name $f.trs | tail -n +2 | sort >$f.tsv
 	done
 	trstat -q --diff -F tsv -a total,count,p99 basic-pg.trs basic-fentry.trs | tail -n +2 >both.tsv

@@ -45,9 +45,8 @@ setup() {
 	run -3 --separate-stderr trstat -i 1ms -g name -F tsv --fail-if 'count(name == "compare") > 500' --fail-if 'count(tid == 4123) > 400' fib.trs
 	assert_equal "${#stderr_lines[@]}" 3
 	run -0 trstat -q -i 1ms --fail-if 'count(name == "compare") > 600' fib.trs
-	need_shared uftrace
 	for recording in forkexec exit-mid longjmp; do
-		trdecode "$SHARED/uftrace/$recording" | trsym >r.trs
+		trdecode "$RECORDED/uftrace/$recording" | trsym >r.trs
 		trstat -q -i 10us -g stack -F tsv -a count,self r.trs | awk -F '\t' 'NR > 1 { c += $3; s += $4 } END { print c, s }' >got
 		trstat -q -g '' -F tsv -a count,self r.trs | awk -F '\t' 'NR > 1 { print $1, $2 }' | diff got - || fail $recording
 	done

@@ -11,8 +11,7 @@ load tables
 	plt=$output
 	run -0 pipe "awk '\$2 == \"P\" { print \$3 }' '$DATA'/uftrace/fib/*.sym | sort -u"
 	for name in $plt; do assert_line "$name"; done
-	need_shared trace-cmd
-	run -0 pipe "trdecode '$SHARED/trace-cmd/v6-fgraph.dat' | trsym | trstat -q -F tsv -g symkind -a count | cut -f 1"
+	run -0 pipe "trdecode '$RECORDED/trace-cmd/v6-fgraph.dat' | trsym | trstat -q -F tsv -g symkind -a count | cut -f 1"
 	assert_line kernel
 }
 
@@ -83,9 +82,8 @@ load tables
 	lines 'main;fib;fib;fib 4 80923 1164' 'main;pthread_join 2 2788930 8397' 'main 1 2988111 2592'
 	trencode -q -t folded fib.trs | sort >folded
 	trstat -q -F tsv -g stack -a self fib.trs | awk -F '\t' 'NR > 1 && $2 > 0 { print $1, $2 }' | sort | diff folded -
-	need_shared uftrace
 	for recording in forkexec signal longjmp exit-mid threads deep-default; do
-		trdecode "$SHARED/uftrace/$recording" | trsym >r.trs
+		trdecode "$RECORDED/uftrace/$recording" | trsym >r.trs
 		# tables leave out calls that are over without a return; forkexec has open ones as well
 		unclosed=close
 		[[ $recording != longjmp ]] || unclosed=drop
@@ -98,7 +96,7 @@ load tables
 		trstat -q -F tsv -g tid -a self,count r.trs | awk -F '\t' 'NR > 1 { s += $2; c += $3 } END { print s, c }' | diff sum -
 	done
 	# an instant has the stack that it happened on
-	trdecode "$SHARED/uftrace/read-events" | trsym | trfilter 'kind == "instant" || kind == "enter" || kind == "leave"' >r.trs
+	trdecode "$RECORDED/uftrace/read-events" | trsym | trfilter 'kind == "instant" || kind == "enter" || kind == "leave"' >r.trs
 	trstat -q -F tsv -g name,stack,caller -a count r.trs | awk -F '\t' '$1 ~ /^read:/ {
 		n = split($2, stack, ";")
 		if (stack[n] != $3) exit 1

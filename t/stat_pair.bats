@@ -40,8 +40,7 @@ same() {
 }
 
 @test "presets: on recordings of four architectures" {
-	need_shared trace-cmd
-	T=$SHARED/trace-cmd
+	T=$RECORDED/trace-cmd
 	for name in v6-sched-irq-timer i386-v6-sched-irq-timer s390x-v6-sched-irq-timer trixie-v6-sched-irq-timer; do
 		for preset in wakeup offcpu softirq irq; do
 			same $preset "$T/$name.dat" "$T/$name.raw.txt" || fail "$name $preset"
@@ -85,8 +84,8 @@ same() {
 }
 
 @test "pairs of another tracer's events, in words" {
-	need_shared lttng-legacy
-	L=$SHARED/lttng-legacy/v2.5-15316ev-1cpu
+	need_shared lttng-legacy/v2.5-15316ev-1cpu
+	L=$RECORDED/lttng-legacy/v2.5-15316ev-1cpu
 	awk '/ kernel_0 kernel.syscall_entry / { split($1, t, "."); start = t[1] * 1000000000 + t[2] }
 		/ kernel_0 kernel.syscall_exit / && start { split($1, t, "."); d = t[1] * 1000000000 + t[2] - start
 			n++; sum += d; max = d > max ? d : max; start = 0 }
@@ -111,8 +110,7 @@ same() {
 }
 
 @test "preset syscall: events of single system calls, and those of all beside them" {
-	need_shared trace-cmd
-	T=$SHARED/trace-cmd
+	T=$RECORDED/trace-cmd
 	same syscall "$T/v7-zstd-syscalls-all.dat" "$T/v7-zstd-syscalls-all.raw.txt"
 	[ "$(wc -l <ours)" -gt 10 ]
 	grep -q '^sys_exit_write	' ours
@@ -139,9 +137,9 @@ same() {
 }
 
 @test "presets on LTTng: the calls that its system calls, interrupts and softirqs are" {
-	need_shared lttng-legacy
+	need_shared lttng-legacy/v2.6-219558ev-2cpu
 	for trace in v2.6-219558ev-2cpu v2.5-15316ev-1cpu; do
-		trdecode -q "$SHARED/lttng-legacy/$trace" >all.trs 2>/dev/null || true
+		trdecode -q "$RECORDED/lttng-legacy/$trace" >all.trs 2>/dev/null || true
 		for preset in syscall irq softirq; do
 			# those that were left
 			trfilter -q "type =~ '^${preset}_entry|^${preset}_exit'" all.trs |

@@ -23,19 +23,28 @@ our_tree() {
 		print t, s, c, $0 }' | sort
 }
 
+same_tree() {
+	uftrace_graph "$RECORDED/uftrace/$1" >theirs
+	[ -s theirs ] || fail "$1: nothing of uftrace"
+	our_tree "$RECORDED/uftrace/$1" >ours
+	cmp theirs ours || fail "$1"
+}
+
 @test "--tree has the calls, times and counts of uftrace graph" {
 	need uftrace
 	uftrace_graph "$DATA/uftrace/fib" >theirs
 	our_tree "$DATA/uftrace/fib" | diff theirs -
 	[ "$(wc -l <theirs)" -gt 30 ]
-	need_shared uftrace
 	for recording in args-cpp-auto basic-fentry be-synth deep-default depth-filter dlopen exc-cyg fn-filter \
-		nest-libcall opts patch-xray pub-dfs-v093 signal tailcall threads time-filter; do
-		uftrace_graph "$SHARED/uftrace/$recording" >theirs
-		[ -s theirs ] || fail "$recording: nothing of uftrace"
-		our_tree "$SHARED/uftrace/$recording" >ours
-		cmp theirs ours || fail "$recording"
+		nest-libcall opts patch-xray signal tailcall threads time-filter; do
+		same_tree $recording
 	done
+}
+
+@test "--tree of a public recording of 0.9 has the calls, times and counts of uftrace graph" {
+	need uftrace
+	need_shared uftrace/pub-dfs-v093
+	same_tree pub-dfs-v093
 }
 
 @test "a row of --tree stands below its caller's, siblings in the order of -s" {
@@ -77,8 +86,7 @@ our_tree() {
 }
 
 @test "trees count calls, not what else happened in them" {
-	need_shared uftrace/kernel-sched
-	trdecode -q "$SHARED/uftrace/kernel-sched" | trsym -q >kernel.trs
+	trdecode -q "$RECORDED/uftrace/kernel-sched" | trsym -q >kernel.trs
 	for view in --tree '--callers pthread_join' '--callees pthread_join'; do
 		# shellcheck disable=SC2086
 		run -0 pipe "trstat -q $view -F tsv kernel.trs | grep -w pthread_join | cut -f 5"
@@ -103,8 +111,7 @@ our_tree() {
 }
 
 @test "a deep recursion is a tree too, of callers as far as they are told apart" {
-	need_shared uftrace
-	trdecode "$SHARED/uftrace/deep-1024" | trsym >deep.trs
+	trdecode "$RECORDED/uftrace/deep-1024" | trsym >deep.trs
 	run -0 pipe "trstat -q --tree -F tsv deep.trs | sort -n | tail -n 1 | cut -f 1,2"
 	assert_output "$(printf '1101\tdeep')"
 	run -0 pipe "trstat -q --callers deep -F tsv deep.trs | sort -n | tail -n 1 | cut -f 1"
@@ -211,13 +218,11 @@ our_tree() {
 @test "--slowest: arguments as uftrace replay shows them, apitrace's with their names" {
 	run -0 pipe "trdecode '$DATA/apitrace/v6.trace' | trstat -q --slowest 3 -F tsv | cut -f 9-11"
 	assert_line --index 0 "$(printf 'name\targuments\treturned')"
-	need_shared uftrace
-	grep -q 'many(1, 2, 3, 4, 5, 6, 7, 8) = 36;' "$SHARED/uftrace/args-auto.expect/replay.txt"
-	run -0 pipe "trdecode '$SHARED/uftrace/args-auto' | trsym | trstat -q --slowest 4"
+	grep -q 'many(1, 2, 3, 4, 5, 6, 7, 8) = 36;' "$RECORDED/uftrace/args-auto.expect/replay.txt"
+	run -0 pipe "trdecode '$RECORDED/uftrace/args-auto' | trsym | trstat -q --slowest 4"
 	assert_line '    many(arg1=1, arg2=2, arg3=3, arg4=4, arg5=5, arg6=6, arg7=7, arg8=8) = 36'
 	assert_line '    open(arg1="/etc/hostname", arg2=O_RDONLY) = 4'
-	need_shared apitrace
-	run -0 pipe "trdecode '$SHARED/apitrace/feat.trace' | trstat -q --slowest 3"
+	run -0 pipe "trdecode '$RECORDED/apitrace/feat.trace' | trstat -q --slowest 3"
 	assert_line '    eglInitialize(dpy=0x5632605c4b80) = EGL_TRUE'
 }
 

@@ -70,8 +70,7 @@ events_blocks() {
 	run -0 --separate-stderr pipe 'trsym --report raw.trs >out.trs'
 	assert_regex "${stderr_lines[0]}" 'found     missed  from    module'
 	[[ ${stderr_lines[1]} =~ ^\ +[0-9]+\ +0\ \ stream\ \ /opt/example/fib$ ]]
-	need_shared uftrace
-	run -0 --separate-stderr pipe "trdecode '$SHARED/uftrace/bad-no-sym' | trsym --report >out.trs"
+	run -0 --separate-stderr pipe "trdecode '$RECORDED/uftrace/bad-no-sym' | trsym --report >out.trs"
 	[[ $stderr == *'        17  none    /opt/samples/bin/basic: '* ]]
 }
 
@@ -80,9 +79,8 @@ events_blocks() {
 	events_blocks raw.trs >before
 	[ "$(wc -l <before)" -gt 1000 ]
 	events_blocks out.trs | cmp before -
-	need_shared uftrace
 	for name in args-spec read-events dlopen forkexec new-watch be-synth; do
-		trdecode "$SHARED/uftrace/$name" >r.trs 2>/dev/null
+		trdecode "$RECORDED/uftrace/$name" >r.trs 2>/dev/null
 		trsym -q r.trs >s.trs
 		events_blocks r.trs >before
 		events_blocks s.trs | cmp before -
@@ -195,14 +193,13 @@ strip_tables() {
 }
 
 @test "libraries loaded at run time, several at one address" {
-	need_shared uftrace
 	for name in dlopen new-dlopen; do
-		trdecode "$SHARED/uftrace/$name" | trsym | trstat -q -F tsv -a count |
+		trdecode "$RECORDED/uftrace/$name" | trsym | trstat -q -F tsv -a count |
 			awk 'NR > 1 && !/^linux:task/' | sort >ours
 		awk -F , -v OFS='\t' '!/^#/ && NF { print $11, $9 }' \
-			"$SHARED/uftrace/$name.expect/report-ns.csv" | sort | diff - ours
+			"$RECORDED/uftrace/$name.expect/report-ns.csv" | sort | diff - ours
 	done
-	run -0 pipe "trdecode '$SHARED/uftrace/dlopen' | trsym | trstat -F tsv -g module -a count"
+	run -0 pipe "trdecode '$RECORDED/uftrace/dlopen' | trsym | trstat -F tsv -g module -a count"
 	assert_output --partial libplug_a.so
 	assert_output --partial libplug_b.so
 }
@@ -245,8 +242,7 @@ strip_tables() {
 }
 
 @test "a hostile number of loads does not hang it" {
-	need_shared uftrace
-	cp -r "$SHARED/uftrace/dlopen" loads
+	cp -r "$RECORDED/uftrace/dlopen" loads
 	chmod -R u+w loads
 	line=$(grep -m 1 ^DLOP loads/task.txt)
 	awk -v line="$line" 'BEGIN { for (i = 0; i < 20000; i++) print line }' >more.txt
