@@ -4,14 +4,19 @@
 
 #include "cut.h"
 
+/* The name of a frame that is no place. INTERN_NONE: out of memory. */
+static uint32_t own_name(struct call_stacks *cs, const char *name)
+{
+	cs->scratch.size = 0;
+	if (cs->key(&cs->scratch, NULL, (struct text_ref){name, (uint32_t)strlen(name), 0}))
+		return INTERN_NONE;
+	return intern(&cs->names, cs->scratch.data, cs->scratch.size);
+}
+
 int call_stacks_init(struct call_stacks *cs, const struct calls *calls, call_stacks_key *key)
 {
-	static const char unknown[] = "<0>";
-
 	*cs = (struct call_stacks){.calls = calls, .key = key};
-	if (key(&cs->scratch, NULL, (struct text_ref){unknown, sizeof unknown - 1, 0}))
-		return -1;
-	cs->unknown = intern(&cs->names, cs->scratch.data, cs->scratch.size);
+	cs->unknown = own_name(cs, "<0>");
 	return cs->unknown == INTERN_NONE ? -1 : stack_tree_init(&cs->tree);
 }
 
@@ -335,6 +340,24 @@ int call_stacks_end(struct call_stacks *cs)
 		    call_stacks_lower(cs, &cs->threads[i], 0, cs->unknown))
 			return -1;
 	return 0;
+}
+
+int call_stacks_limit(struct call_stacks *cs, uint32_t *became)
+{
+	uint32_t deeper = own_name(cs, STACK_DEEPER);
+
+	return deeper == INTERN_NONE ? -1 : stack_tree_limit(&cs->tree, deeper, became);
+}
+
+int call_stacks_fold(struct call_stacks *cs)
+{
+	uint32_t deeper;
+
+	cs->deep = stack_tree_deep(&cs->tree);
+	if (!cs->deep)
+		return 0;
+	deeper = own_name(cs, STACK_DEEPER);
+	return deeper == INTERN_NONE ? -1 : stack_tree_fold(&cs->tree, deeper);
 }
 
 int call_stacks_path(const struct call_stacks *cs, uint32_t node, struct buffer *out)

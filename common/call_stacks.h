@@ -54,7 +54,8 @@ struct call_stacks {
 	uint32_t open;	/* below which stacks of parts are; 0: call_stacks_cuts was not called */
 	uint32_t *name; /* by place: number in names + 1; 0 not asked */
 	size_t nnames;
-	bool unnamed; /* some place has an address and was never looked up by trsym */
+	uint64_t deep; /* stacks of more than STACK_FRAMES frames, by call_stacks_fold */
+	bool unnamed;  /* some place has an address and was never looked up by trsym */
 	uint32_t symbol_changes;
 	struct call_stacks_thread *threads; /* by number in calls */
 	size_t nthreads;
@@ -80,6 +81,11 @@ int call_stacks_here(struct call_stacks *cs, const struct event *e, uint32_t *no
 int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t *node);
 /* Frames that are still in the air are named "<0>". */
 int call_stacks_end(struct call_stacks *cs);
+
+/* stack_tree_fold, after call_stacks_end; cs->deep is set. */
+int call_stacks_fold(struct call_stacks *cs);
+/* stack_tree_limit. */
+int call_stacks_limit(struct call_stacks *cs, uint32_t *became);
 
 /* Before calls that may have a cut are fed. */
 int call_stacks_cuts(struct call_stacks *cs);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "intern.h"
+#include "stack_limit.h"
 #include "text.h"
 
 struct stack_node {
@@ -92,6 +93,18 @@ static inline void stack_tree_call(struct stack_tree *t, uint32_t node, uint64_t
 	t->nodes[node].calls++;
 	t->nodes[node].total += total;
 }
+
+/* How many stacks that hang on the root have more than STACK_FRAMES frames. */
+uint64_t stack_tree_deep(const struct stack_tree *t);
+
+/*
+ * became[node], of t->count numbers: the stack of STACK_FRAMES frames and the frame `deeper`, which
+ * is made if it is new, for each deeper node; 0 for the others. -1: out of memory.
+ */
+int stack_tree_limit(struct stack_tree *t, uint32_t deeper, uint32_t *became);
+
+/* Move the sums of all deeper nodes to those that stack_tree_limit finds. */
+int stack_tree_fold(struct stack_tree *t, uint32_t deeper);
 
 /* "root;...;leaf SELF" a line for each stack with a self greater than 0, sorted bytewise by the
  * stack. Names are to hold neither ';' nor newlines. */

@@ -49,7 +49,7 @@ static int folded_end(struct encoding *en, struct error *e)
 {
 	struct stack_profile *s = en->state;
 
-	if (stack_profile_finish(s) ||
+	if (stack_profile_finish(s) || call_stacks_fold(&s->stacks) ||
 	    stack_tree_write(&s->stacks.tree, &s->stacks.names, en->text))
 		return error_no_memory(e);
 	if (!en->options->quiet)

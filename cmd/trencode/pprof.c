@@ -269,7 +269,7 @@ static int pprof_end(struct encoding *en, struct error *e)
 	uint64_t name;
 
 	e->what[0] = '\0';
-	if (stack_profile_finish(&s->profile))
+	if (stack_profile_finish(&s->profile) || call_stacks_fold(&s->profile.stacks))
 		return error_no_memory(e);
 	if (put_value_type(en, SAMPLE_TYPE, "calls", "count", e) ||
 	    put_value_type(en, SAMPLE_TYPE, "self", unit, e) || put_samples(en, e) ||

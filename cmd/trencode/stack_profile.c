@@ -246,6 +246,7 @@ void stack_profile_report(const struct stack_profile *s, const char *format)
 	       s->drop ? "calls over without a return (a longjmp, an exec, lost events), dropped"
 		       : "calls over without a return (a longjmp, an exec, lost events), closed "
 			 "where this shows");
+	remark(s->stacks.deep, "", STACK_DEEP);
 	remark(s->calls.unmatched, "", "leaves without an enter, left out");
 	remark(s->calls.outside, "", CALLS_OUTSIDE);
 	remark(s->calls.apart, "", CALLS_APART);

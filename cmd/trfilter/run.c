@@ -1,10 +1,12 @@
 #include "run.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 
 #include "emit.h"
 #include "explain.h"
 #include "report.h"
+#include "stack_limit.h"
 
 enum { WAITING_LIMIT = 8 << 20 }; /* bytes in memory */
 
@@ -113,6 +115,11 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	if (!bad)
 		emit_finish(&x, &calls);
 	w->matched = x.events;
+	if (calls.nodes.deep && !s->options->quiet)
+		warn(NULL, NO_OFFSET,
+		     "%" PRIu64 " calls are on %d others or more: \"" STACK_DEEPER
+		     "\" ends their stacks",
+		     calls.nodes.deep, STACK_FRAMES);
 	whole_free(&calls);
 	if (context)
 		context_free(context);

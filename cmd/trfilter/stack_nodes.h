@@ -19,6 +19,7 @@ struct stack_node {
 struct stack_nodes {
 	struct stack_node *slots;
 	uint32_t mask, count;
+	uint64_t deep; /* calls on STACK_FRAMES others or more (stack_limit.h): the caller counts */
 };
 
 /* The number of the stack, STACK_NODES_BOTTOM being the empty one. 0: none, for there are too many,

@@ -1,4 +1,5 @@
 /* whole_decide.c - what is known of a call and its surroundings, and what follows for its rows */
+#include "stack_limit.h"
 #include "whole_private.h"
 
 /* The innermost of them. The kernel's calls are on top of the thread's others. */
@@ -18,12 +19,16 @@ static struct open_frame *around(const struct whole *w, const struct event *e, u
 	return top;
 }
 
-static void name_of(struct whole *w, uint32_t place)
+/* Of the frame with `below` others below it. false: it and those above it are one. */
+static bool name_of(struct whole *w, uint32_t below, uint32_t place)
 {
 	struct text_ref name = dictionary_place_name(w->evaluation->dictionary, place);
 
+	if (below >= STACK_FRAMES)
+		name = (struct text_ref){STACK_DEEPER, sizeof STACK_DEEPER - 1, 0};
 	buffer_append(&w->text, name.text, name.size);
 	buffer_u8(&w->text, ';');
+	return below < STACK_FRAMES;
 }
 
 /*
@@ -34,21 +39,22 @@ void whole_stack_text(void *ctx, const struct event *e, struct scalar *out)
 {
 	struct whole *w = ctx;
 	uint32_t number = frames_thread(e), first = number & ~1u, end = first + 2;
-	bool pushed = w->facts.is_call;
+	bool pushed = w->facts.is_call, more = true;
+	uint32_t below = 0;
 
 	w->text.size = 0;
 	if (e->type->flags & TYPE_CALL_NUMBER)
 		end = first;
 	else if (pushed && !(e->type->flags & TYPE_INNER))
 		end = number + 1;
-	for (uint32_t s = first; s < end && s < w->frames.size; s++) {
+	for (uint32_t s = first; more && s < end && s < w->frames.size; s++) {
 		const struct frame_stack *stack = &w->frames.stacks[s];
 
-		for (uint32_t i = 0; i + (pushed && s == number) < stack->count; i++)
-			name_of(w, stack->frames[i].place);
+		for (uint32_t i = 0; more && i + (pushed && s == number) < stack->count; i++)
+			more = name_of(w, below++, stack->frames[i].place);
 	}
-	if (w->facts.is_call)
-		name_of(w, e->place);
+	if (more && w->facts.is_call)
+		name_of(w, below, e->place);
 	if (!w->text.size)
 		return;
 	out->form = SCALAR_TEXT;
@@ -172,6 +178,23 @@ bool whole_passes_row(struct whole *w, const struct event *e)
 	return true;
 }
 
+/* The stack that an enter finds, with the call on top. Those that differ only above STACK_FRAMES
+ * frames are one, as whole_stack_text gives them the same text. */
+static uint32_t entered_stack(struct whole *w, const struct event *e, const struct open_frame *a,
+			      uint32_t number)
+{
+	const struct frame_stack *stacks = &w->frames.stacks[number & ~1u];
+	bool kernel = number & 1 || e->type->flags & TYPE_INNER;
+	uint32_t below = a ? a->node : STACK_NODES_BOTTOM;
+	uint32_t n = a ? stacks[0].count + (kernel ? stacks[1].count : 0) : 0;
+
+	if (n < STACK_FRAMES)
+		return stack_nodes_push(&w->nodes, below, e->place);
+	w->nodes.deep++;
+	return n == STACK_FRAMES || a->unseen ? stack_nodes_push(&w->nodes, below, UINT32_MAX)
+					      : below;
+}
+
 /* What is around an event, for its conditions. */
 struct open_frame *whole_set_facts(struct whole *w, const struct event *e, uint32_t number,
 				   bool call)
@@ -197,11 +220,10 @@ struct open_frame *whole_set_facts(struct whole *w, const struct event *e, uint3
 	w->own_under = under;
 	w->facts.under = under | (a ? a->under : 0);
 	w->facts.over = over;
-	if (w->stack) {
-		w->facts.node = a ? a->node : STACK_NODES_BOTTOM;
-		if (call)
-			w->facts.node = stack_nodes_push(&w->nodes, w->facts.node, e->place);
-	}
+	if (w->stack)
+		w->facts.node = call ? entered_stack(w, e, a, number)
+				: a  ? a->node
+				     : STACK_NODES_BOTTOM;
 	return a;
 }
 

@@ -223,8 +223,33 @@ int groups_compare_first(const struct groups *g, const struct aggregate *a,
 	return c;
 }
 
-/* The groups anew, with the nodes that their stacks became. */
-static int regroup(struct groups *g)
+/* The cells of a group with the nodes that their stacks became. */
+static void become(struct groups *g, const uint32_t *limited, struct aggregate *a,
+		   struct key_cell *cells)
+{
+	const struct stack_node *nodes = g->stacks->tree.nodes;
+
+	for (size_t k = 0; k < g->keys; k++) {
+		uint32_t node;
+
+		if (cells[k].kind != KEY_STACK)
+			continue;
+		node = stack_tree_resolve(&g->stacks->tree, (uint32_t)cells[k].value);
+		if (limited && limited[node]) {
+			/* below others that are in the same group */
+			if (limited[nodes[node].parent]) {
+				a->recursive += a->total;
+				a->total = 0;
+			}
+			node = limited[node];
+		}
+		cells[k].value = node;
+	}
+}
+
+/* The groups anew, with the nodes that their stacks became. limited: see stack_tree_limit, or
+ * NULL. */
+static int regroup(struct groups *g, const uint32_t *limited)
 {
 	struct groups old = groups_take(g);
 	struct key_cell *cells = calloc(g->keys + 1, sizeof *cells);
@@ -234,10 +259,7 @@ static int regroup(struct groups *g)
 		struct aggregate *from = groups_at(&old, i), *into;
 
 		memcpy(cells, groups_cells(&old, from), g->keys * sizeof *cells);
-		for (size_t k = 0; k < g->keys; k++)
-			if (cells[k].kind == KEY_STACK)
-				cells[k].value = stack_tree_resolve(&g->stacks->tree,
-								    (uint32_t)cells[k].value);
+		become(g, limited, from, cells);
 		into = groups_find(g, cells);
 		r = into ? aggregate_merge(into, from, g->wanted) : -1;
 	}
@@ -246,25 +268,44 @@ static int regroup(struct groups *g)
 	return r;
 }
 
-int groups_stacks(struct groups *g, struct call_stacks *stacks)
+static int join_groups(struct groups *g)
 {
-	const struct stack_tree *t = &stacks->tree;
-	uint32_t *order = calloc(t->live + 1, sizeof *order);
-	size_t n = order ? stack_tree_order(t, &stacks->names, order) : 0;
+	struct stack_tree *t = &g->stacks->tree;
+	uint32_t *limited = NULL;
+	int r = 0;
 
-	g->stacks = stacks;
+	g->deep = g->whole_stacks ? 0 : stack_tree_deep(t);
+	if (g->deep) {
+		limited = malloc(t->count * sizeof *limited);
+		r = limited ? call_stacks_limit(g->stacks, limited) : -1;
+	}
+	if (!r && (t->joined || limited))
+		r = regroup(g, limited);
+	free(limited);
+	return r;
+}
+
+/* The order of the stacks, of which no more are made. */
+static int rank_stacks(struct groups *g)
+{
+	const struct stack_tree *t = &g->stacks->tree;
+	uint32_t *order = calloc(t->live + 1, sizeof *order);
+	size_t n = order ? stack_tree_order(t, &g->stacks->names, order) : 0;
+
 	free(g->stack_rank);
 	g->stack_rank = calloc(t->count, sizeof *g->stack_rank);
-	if (!g->path)
-		g->path = calloc(1, sizeof *g->path);
-	if (!n || !g->stack_rank || !g->path) {
-		free(order);
-		return -1;
-	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; g->stack_rank && i < n; i++)
 		g->stack_rank[order[i]] = (uint32_t)i;
 	free(order);
-	return t->joined ? regroup(g) : 0;
+	return n && g->stack_rank ? 0 : -1;
+}
+
+int groups_stacks(struct groups *g, struct call_stacks *stacks)
+{
+	g->stacks = stacks;
+	if (!g->path)
+		g->path = calloc(1, sizeof *g->path);
+	return !g->path || join_groups(g) ? -1 : rank_stacks(g);
 }
 
 bool groups_cell_text(const struct groups *g, const struct key_cell *cell, const char **text,

@@ -57,6 +57,8 @@ struct groups {
 	/* KEY_STACK: the stacks, and by their nodes the place of each in the order of cells */
 	struct call_stacks *stacks;
 	uint32_t *stack_rank;
+	bool whole_stacks;   /* do not limit them to STACK_FRAMES frames */
+	uint64_t deep;	     /* stacks that have more; 0 with whole_stacks */
 	struct buffer *path; /* of the stack that groups_cell_text gave last */
 };
 
@@ -104,7 +106,8 @@ static inline const struct key_cell *groups_cells(const struct groups *g, const 
 
 /*
  * Before cells of kind KEY_STACK are compared or shown: groups whose stacks were found to be the
- * same become one. stacks is the caller's. -1: memory is out (or EOVERFLOW of aggregate_merge).
+ * same become one, and so do those whose stacks are the same in their first STACK_FRAMES frames.
+ * stacks is the caller's. -1: memory is out (or EOVERFLOW of aggregate_merge).
  */
 int groups_stacks(struct groups *g, struct call_stacks *stacks);
 

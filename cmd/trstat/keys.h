@@ -89,6 +89,7 @@ struct keys {
 	size_t fields;	/* how many are BY_FIELD */
 	uint32_t needs; /* enum key_needs, of all keys */
 	bool by_type;	/* one is the type: then every row counts */
+	bool whole_stacks; /* stacks are no texts: they may have any number of frames */
 };
 
 /*

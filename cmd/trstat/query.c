@@ -163,6 +163,7 @@ int query_parse(struct query *q, const struct settings *s, struct error *e)
 	case VIEW_TIMELINE: bad = parse_timeline(q, e); break;
 	case VIEW_SLOWEST: bad = parse_slowest(q, e); break;
 	}
+	q->keys.whole_stacks = s->partial || s->view != VIEW_TABLE;
 	if (!bad && s->pair && q->keys.needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
 		bad = error_set(e, NULL, NO_OFFSET,
 				"pairs are no calls: they have no caller, depth or stack");

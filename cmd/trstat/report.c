@@ -38,6 +38,7 @@ void report_counts(const struct stage *stage, const struct statistics *st, const
 	if (st->pair)
 		print_pair_counts(st->pair);
 	remark(st->calls.unfinished, "calls had not returned at the end of the trace");
+	remark(st->groups.deep, STACK_DEEP);
 	remark(st->calls.unmatched, "returns of calls whose beginning is not there");
 	remark(st->calls.outside, CALLS_OUTSIDE);
 	remark(stage->lost, "events were lost by the recorder");

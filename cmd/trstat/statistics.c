@@ -10,6 +10,7 @@ int statistics_init(struct statistics *s, const struct keys *k, struct columns *
 	*s = (struct statistics){
 		.keys = k, .columns = c, .dictionary = d, .first = UINT64_MAX, .last = 0};
 	groups_init(&s->groups, k->count, &c->wanted);
+	s->groups.whole_stacks = k->whole_stacks;
 	calls_init(&s->calls, d);
 	s->arguments = statistics_arguments(k, &c->wanted);
 	entered_init(&s->entered, k->fields + 2 * s->arguments);

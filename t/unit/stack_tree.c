@@ -173,8 +173,45 @@ static void test_keep(void)
 	   "callers first, siblings by name");
 }
 
+/* A stack of n frames "f". */
+static uint32_t stack_of(uint32_t n)
+{
+	uint32_t node = STACK_ROOT;
+
+	while (n--)
+		node = stack_tree_child(&tree, node, name("f"));
+	return node;
+}
+
+static void test_limit(void)
+{
+	uint32_t last, deeper;
+
+	begin();
+	last = stack_of(STACK_FRAMES);
+	stack_tree_call(&tree, last, 1, 100);
+	is_u64(stack_tree_deep(&tree), 0, "no stack is too deep");
+	ok(!stack_tree_fold(&tree, name(STACK_DEEPER)), "nothing to fold");
+	is_u64(tree.live, STACK_FRAMES, "no frame is added");
+	stack_tree_call(&tree, stack(last, "a"), 2, 30);
+	stack_tree_call(&tree, stack(last, "a;b;c"), 4, 4);
+	stack_tree_call(&tree, stack(last, "d"), 8, 8);
+	/* functions may be called so */
+	stack_tree_call(&tree, stack(last, STACK_DEEPER), 16, 16);
+	stack_tree_call(&tree, stack(last, STACK_DEEPER ";e"), 32, 32);
+	is_u64(stack_tree_deep(&tree), 6, "stacks that are");
+	ok(!stack_tree_fold(&tree, name(STACK_DEEPER)), "fold");
+	deeper = stack(last, STACK_DEEPER);
+	is_u64(tree.nodes[deeper].self, 2 + 4 + 8 + 16 + 32, "their own time");
+	is_u64(tree.nodes[deeper].calls, 5, "their calls");
+	is_u64(tree.nodes[deeper].total, 30 + 8 + 16, "the time of the outermost");
+	is_u64(tree.nodes[last].self, 1, "less deep ones are unchanged");
+	is_u64(tree.nodes[stack(last, "a;b;c")].self, 0, "nothing is counted twice");
+}
+
 int main(void)
 {
+	test_limit();
 	test_keep();
 	test_order();
 	test_limits();

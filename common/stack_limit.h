@@ -1,0 +1,18 @@
+/*
+ * stack_limit.h - how many frames a stack has that is written as a text or a list
+ *
+ * The frames above STACK_FRAMES others become one, STACK_DEEPER, so that the output grows with the
+ * input and not with its square. STACK_FRAMES is the depth that uftrace records and shows unless
+ * its -D is larger; perf records 127 frames, async-profiler 2048.
+ */
+#ifndef TR_STACK_LIMIT_H
+#define TR_STACK_LIMIT_H
+
+enum { STACK_FRAMES = 1024 };
+
+#define STACK_DEEPER "..."
+/* After the number of them, of a report on stderr. */
+#define STACK_DEEP                                                                                 \
+	"stacks of more than 1024 frames: the frames above these are one, \"" STACK_DEEPER "\""
+
+#endif

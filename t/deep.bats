@@ -1,0 +1,95 @@
+# Calls that are nested very deep: time and output grow with the input, not with its square.
+
+load lib
+
+FRAMES=1024
+
+setup_file() {
+	export NESTED=200000 DEEP=$BATS_FILE_TMPDIR/deep.tr
+	# the calls f0, f1, ... f999, f0, ... within each other, of 2 us each but for their callees
+	awk -v n="$NESTED" 'BEGIN {
+		print "["
+		for (i = 0; i < n; i++)
+			printf "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":%d,\"name\":\"f%d\"},\n",
+				i, i % 1000
+		for (i = 0; i < n; i++)
+			printf "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":%d}%s\n", n + i,
+				i + 1 < n ? "," : "]"
+	}' | trdecode - >"$DEEP"
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# deep SIZE COMMAND...: its output, in out, is smaller, and takes less than 20 s of CPU
+deep() {
+	local size=$1
+	shift
+	run -0 --separate-stderr bash -c 'ulimit -t 20 && exec "$@" >out' _ "$@" "$DEEP"
+	(($(stat -c %s out) < size))
+}
+
+@test "folded: one frame for what is above 1024 others, with its time" {
+	deep 4000000 trencode -t folded
+	assert_equal "$stderr" "trencode: stacks of more than 1024 frames: the frames above these are\
+ one, \"...\": $((NESTED - FRAMES))"
+	assert_equal "$(wc -l <out)" $((FRAMES + 1))
+	assert_equal "$(awk -F'[; ]' '{ if (NF > n) n = NF; sum += $NF } END { print n - 1, sum }' out)" \
+		"$((FRAMES + 1)) $((1000 * (2 * NESTED - 1)))"
+	assert_equal "$(grep -F ';... ' out | sed 's/.*;//')" \
+		"... $((1000 * (2 * (NESTED - FRAMES) - 1)))"
+}
+
+@test "pprof has the same stacks" {
+	deep 4000000 trencode -t pprof
+	assert_regex "$stderr" "1024 frames.*: $((NESTED - FRAMES))\$"
+	gzip -t <out
+}
+
+@test "trstat -g stack: rows of such stacks are one" {
+	deep 4000000 trstat -F csv -a count,total -g stack
+	assert_equal "$stderr" "trstat: $((NESTED - FRAMES)) stacks of more than 1024 frames: the\
+ frames above these are one, \"...\""
+	assert_equal "$(wc -l <out)" $((FRAMES + 2))
+	assert_equal "$(grep -F ';...' out | sed 's/.*;//')" \
+		"...,$((NESTED - FRAMES)),$((1000 * (2 * (NESTED - FRAMES) - 1)))"
+	deep 12000000 trstat --partial -g stack
+	assert_equal "$stderr" ""
+	mv out summary
+	trstat -q -F csv -a count,total -g stack "$DEEP" >want
+	trstat -q --merge -F csv summary >out
+	cut -d, -f 1,2 want >first
+	assert_equal "$(wc -l <out)" "$(wc -l <first)"
+	trstat -q --merge -F csv -a count,total summary >out
+	cmp out want
+}
+
+@test "trstat: trees are as deep as the calls" {
+	deep 30000000 trstat -F csv -a count --tree
+	assert_equal "$(wc -l <out)" $((NESTED + 1))
+	deep 1000000 trstat -F csv -a count --callers f7
+	assert_equal "$(sed -n 2p out)" "0,f7,$((NESTED / 1000))"
+}
+
+@test "trfilter: the deeper ones have one stack" {
+	for condition in 'stack =~ "x"' 'stack =~ ";f1023"' 'stack =~ "^f0;f1;"'; do
+		deep 8000000 trfilter -c "$condition"
+		assert_equal "$stderr" \
+			"trfilter: $((NESTED - FRAMES)) calls are on 1024 others or more: \"...\" ends their stacks"
+		cat out >>counts
+	done
+	assert_equal "$(cat counts)" "0
+0
+$((2 * (NESTED - 2)))"
+	deep 8000000 trfilter -c 'stack =~ ";f22;f23;[.]{3}$"'
+	assert_equal "$(cat out)" $((2 * (NESTED - FRAMES)))
+}
+
+@test "other outputs are as deep as the calls, and no larger than those" {
+	for t in text chrome perfetto speedscope ndjson csv callgrind; do
+		deep 40000000 trencode -q -t "$t"
+	done
+	deep 5000000 trsym
+	deep 100000 trstat -F csv --slowest 10
+}
