@@ -121,6 +121,7 @@ same_as_report() {
 	diff <(report i386-v6-busy | sed -E 's/4294967([0-9]{3})/-/; s/NR 4294967295/NR -/') \
 		<(text i386-v6-busy | sed -E 's/= -[0-9]+$/= -/; s/NR -1/NR -/')
 	run grep -c 'NR 114 = -10$' <(text i386-v6-busy)
+	assert_output "$(report i386-v6-busy | grep -c 'NR 114 = 4294967286$')"
 	refute_output 0
 }
 

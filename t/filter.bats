@@ -5,7 +5,6 @@ load lib
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	for name in args-spec threads read-events longjmp; do
-		[[ -d $RECORDED/uftrace/$name ]] || continue
 		trdecode "$RECORDED/uftrace/$name" 2>/dev/null >"$name.raw"
 		trsym "$name.raw" 2>/dev/null >"$name.trs"
 	done

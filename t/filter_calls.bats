@@ -6,7 +6,6 @@ load lib
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	for name in basic-pg threads threads-nosched forkexec exc-pg nest-libcall args-spec longjmp; do
-		[[ -d $RECORDED/uftrace/$name ]] || continue
 		trdecode -q "$RECORDED/uftrace/$name" 2>/dev/null | trsym -q >"$name.trs" 2>/dev/null
 	done
 }
@@ -128,10 +127,10 @@ dur > 1ms || over('step')"
 	count '!under("x") && name == "step"' threads.trs 72
 	count 'dur > 50us && (name =~ "nap" && name =~ "zz")' threads.trs 0
 	count '(depth == 0 && name =~ "main") && dur > 50us' threads.trs 2
-	if trdecode -q "$RECORDED/apitrace/feat.trace" >feat.trs 2>/dev/null; then
-		count 'ret > 0 && (call > 100 && call < 50)' feat.trs 0
-	fi
-	if trdecode -q "$RECORDED/lttng-legacy/v2.5-15316ev-1cpu" >lttng.trs 2>/dev/null; then
+	trdecode -q "$RECORDED/apitrace/feat.trace" >feat.trs 2>/dev/null
+	count 'ret > 0 && (call > 100 && call < 50)' feat.trs 0
+	if [[ -e $RECORDED/lttng-legacy/v2.5-15316ev-1cpu ]]; then
+		trdecode -q "$RECORDED/lttng-legacy/v2.5-15316ev-1cpu" >lttng.trs
 		count '(depth == 0 && name =~ "irq") && dur > 50us' lttng.trs 64
 		count 'dur > 50us && (name =~ "irq" && name =~ "zz")' lttng.trs 0
 	fi
@@ -267,8 +266,9 @@ open_ends() {
 }
 
 @test "what is around a match is balanced, and so are ranges" {
-	for input in "$RECORDED"/trace-cmd/*fgraph.dat "$DATA"/lttng/*/ "$RECORDED"/apitrace/mt4.trace; do
-		[[ ! -e $input ]] || trdecode -q "$input" >"around-$(basename "$input").trs" 2>/dev/null || true
+	for input in "$RECORDED"/trace-cmd/*fgraph.dat "$RECORDED"/lttng-legacy/gen/gen-2.6-*/ \
+		"$RECORDED"/apitrace/mt4.trace; do
+		trdecode -q "$input" >"around-$(basename "$input").trs" 2>/dev/null || true
 	done
 	for stream in *.trs; do
 		# a forked child leaves calls that its parent entered

@@ -21,7 +21,6 @@ setup_file() {
 		"$RECORDED"/uftrace/{forkexec,exit-mid,threads,longjmp,lost,kernel-sched,kill-segv} \
 		"$RECORDED"/uftrace/{trace-onoff,sdt-events,args-auto,estimate,new-events,m32-basic} \
 		"$RECORDED"/trace-cmd/v6-fgraph.dat; do
-		[[ -e $input ]] || continue
 		decode "$input" "$((++n)).trs" || continue
 		echo "$input" >"$n.name"
 	done

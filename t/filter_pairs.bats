@@ -7,7 +7,6 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	trdecode -q "$DATA/uftrace/jumps" | trsym -q >jumps.trs
 	for name in longjmp exc-cyg exc-pg forkexec signal lost trace-onoff tailcall; do
-		[[ -d $RECORDED/uftrace/$name ]] || continue
 		trdecode -q "$RECORDED/uftrace/$name" 2>/dev/null | trsym -q >"$name.trs" 2>/dev/null
 	done
 }
