@@ -28,6 +28,9 @@ bool argument_given(const struct dictionary *d, const struct event *e, const cha
 /* What a call has beside its arguments: was it made by the tracer itself ("fake")? false: the row
  * does not record that. */
 bool argument_fake(const struct event *e, bool *fake);
+/* Are BLOBs of such calls data, which is spelled by its size? Else they are strings that may
+ * contain NULs. */
+bool argument_blobs(const struct type *t);
 /* Its back trace: *v is before the first of *count FRAMEs, the innermost. false: it has none.
  */
 bool argument_backtrace(const struct event *e, struct values *v, uint64_t *count);

@@ -80,8 +80,8 @@ static bool has_bits(const struct scalar *number, const struct scalar *text)
 	return false;
 }
 
-/* Are these the names of all bits that are set? There may be blanks around each '|'. */
-static bool same_bits(const struct scalar *number, const struct scalar *text)
+/* Is the text how the number is spelled? There may be blanks around each '|'. */
+static bool same_spelling(const struct scalar *number, const struct scalar *text)
 {
 	size_t n = 0;
 
@@ -106,13 +106,12 @@ static enum scalar_order compare_name(const struct scalar *number, const struct 
 
 		return order(compare_bytes(&c, 1, text->text, text->size));
 	}
-	if (number->bits) {
-		if (same_bits(number, text) || has_bits(number, text))
-			return ORDER_EQUAL;
-		return ORDER_UNORDERED;
-	}
+	if (number->text && same_spelling(number, text))
+		return ORDER_EQUAL;
+	if (number->bits)
+		return has_bits(number, text) ? ORDER_EQUAL : ORDER_UNORDERED;
 	if (!number->names)
-		return ORDER_NONE;
+		return number->text ? ORDER_UNORDERED : ORDER_NONE;
 	for (const struct member *m = definition_member(number->names, number->u); m;
 	     m = definition_next_member(number->names, m, number->u))
 		if (!compare_bytes(m->name.text, m->name.size, text->text, text->size))
@@ -154,7 +153,7 @@ bool scalar_text(const struct scalar *s, char *c, const char **text, size_t *siz
 {
 	const struct member *m;
 
-	if (s->form == SCALAR_TEXT || s->bits) {
+	if (s->form == SCALAR_TEXT || (s->text && scalar_is_number(s))) {
 		*text = s->text;
 		*size = s->size;
 		return true;

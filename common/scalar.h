@@ -32,7 +32,8 @@ struct scalar {
 		uint64_t u;
 		long double real;
 	};
-	const char *text; /* TEXT: may hold NULs; not owned */
+	const char *text; /* TEXT: may hold NULs; not owned. Of a number its spelling
+			     (value_plain.h), or NULL */
 	size_t size;
 	const struct definition *names; /* of an enum's numbers, else NULL */
 	double as_double;		/* REAL, written */

@@ -174,7 +174,10 @@ enum definition_kind {
 	DEFINITION_FRAME = 4,
 };
 
-enum definition_flags { DEFINITION_UNSIGNED = 1 }; /* ENUM: its numbers are unsigned */
+enum definition_flags {
+	DEFINITION_UNSIGNED = 1, /* ENUM: its numbers are unsigned */
+	DEFINITION_SUMS = 2, /* ENUM: a number without a label may be the sum of several members */
+};
 
 enum space_flags { SPACE_KERNEL = 1 };
 

@@ -19,6 +19,8 @@
 enum {
 	VALUE_DEPTH = 128,
 	VALUE_INDEX_LIMIT = 65536, /* number of an argument */
+	FLOAT_ARGUMENTS = 1000, /* index of an argument in a floating-point register: this plus its
+				   number */
 };
 
 #define NEGATIVE_MOST (1ull << 63) /* magnitude of a NEGATIVE */

@@ -31,6 +31,25 @@ struct text_ref value_enum_text(char room[static I128_SIZE], const struct defini
 		 : (struct text_ref){.text = room, .size = value_enum_decimal(room, d, v)};
 }
 
+int value_sum_text(struct buffer *b, const struct definition *d, uint64_t number)
+{
+	int64_t rest = (int64_t)number;
+	bool any = false;
+
+	for (uint32_t i = 0; d && i < d->count && rest; i++) {
+		const struct member *m = &d->members[i];
+
+		if ((int64_t)m->low > rest)
+			continue;
+		rest = (int64_t)((uint64_t)rest - m->low);
+		if ((any && buffer_append(b, "|", 1)) ||
+		    buffer_append(b, m->name.text, m->name.size))
+			return -1;
+		any = true;
+	}
+	return any && rest && buffer_printf(b, "+0x%" PRIx64, (uint64_t)rest) ? -1 : 0;
+}
+
 int value_bits_text(struct buffer *b, const struct definition *d, uint64_t bits)
 {
 	uint64_t rest = bits;

@@ -19,6 +19,11 @@ size_t value_enum_decimal(char out[static I128_SIZE], const struct definition *d
 struct text_ref value_enum_text(char room[static I128_SIZE], const struct definition *d,
 				const struct value *v);
 
+/* Append the labels of a DEFINITION_SUMS that add up to a number without a label, taken in the
+ * order of the members, and what is left: "F_C|F_A+0x8". Appends nothing if no member is in the
+ * number. */
+int value_sum_text(struct buffer *b, const struct definition *d, uint64_t number);
+
 /* Append the names of the bits that are set, as "A|B|0x40"; d may be NULL. -1: memory is out.
  */
 int value_bits_text(struct buffer *b, const struct definition *d, uint64_t bits);

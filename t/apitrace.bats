@@ -652,8 +652,8 @@ damage_byte() {
 		assert_regex "$stderr" '[0-9]+ back traces of calls are left out'
 	done
 	run -0 trstat -q -F tsv -g fake,backtrace -a count s
-	assert_line $'1\tm2+0x20;g\t1'
-	assert_line $'0\t\t1'
+	assert_line $'true\tm2+0x20;g\t1'
+	assert_line $'false\t\t1'
 }
 
 @test "our brotli is what apitrace reads, and is not taken for JSON" {

@@ -130,3 +130,51 @@ fresh_calls() {
 	END
 	gcc -O0 -g -pg -o calls calls.c -lpthread
 }
+
+# fresh_values: values of all kinds as arguments and returned
+fresh_values() {
+	cat >values.c <<-'END'
+		enum flags { F_A = 1, F_B = 2, F_C = 4, F_D = 16 };
+
+		int ints(int n)
+		{
+			return n;
+		}
+
+		long longs(long n)
+		{
+			return n;
+		}
+
+		enum flags flags(int n, enum flags flags)
+		{
+			return n ? flags : 0;
+		}
+
+		double real(float f, double d)
+		{
+			return f < 1 ? d : f;
+		}
+
+		int main(void)
+		{
+			ints(-1);
+			ints(-65535);
+			ints(70);
+			ints(-30000);
+			ints(0);
+			longs(-1);
+			longs(-5000000000);
+			longs(-704963005);
+			longs(0xd5fb2a43);
+			flags(1, F_A | F_C);
+			flags(2, F_A | F_B | F_D);
+			flags(3, F_C | 8);
+			flags(4, 0);
+			flags(5, F_D);
+			real(0.1f, -2.5);
+			return 0;
+		}
+	END
+	gcc -O0 -g -pg -o values values.c
+}

@@ -409,6 +409,8 @@ uint32_t uftrace_kernel_place(struct uftrace *u, uint32_t space, uint64_t addres
 
 uint32_t uftrace_definition(struct uftrace *u, const struct uftrace_enum *type)
 {
+	uint16_t flags =
+		DEFINITION_SUMS | (uftrace_enum_is_unsigned(u, type) ? DEFINITION_UNSIGNED : 0);
 	struct definition_id *d;
 	struct member_entry *members;
 
@@ -433,9 +435,7 @@ uint32_t uftrace_definition(struct uftrace *u, const struct uftrace_enum *type)
 		type, writer_definition(u->w, &(struct definition_entry){
 						      .name = writer_text(u->w, type->name),
 						      .kind = DEFINITION_ENUM,
-						      .flags = uftrace_enum_is_unsigned(u, type)
-								       ? DEFINITION_UNSIGNED
-								       : 0,
+						      .flags = flags,
 						      .nmembers = (uint32_t)type->nr,
 						      .members = members})};
 	free(members);

@@ -85,7 +85,7 @@ int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs, const u
 	u->tail.size = 0;
 	while (uftrace_args_next(&it, specs, payload, size, u->info.swap, &arg) > 0) {
 		/* floating-point arguments are counted by themselves */
-		uint64_t index = arg.spec->index + (arg.spec->is_fp ? 1000u : 0);
+		uint64_t index = arg.spec->index + (arg.spec->is_fp ? FLOAT_ARGUMENTS : 0);
 
 		if (value_put_detail(&u->tail, leave ? DETAIL_RETURN : DETAIL_ARGUMENT,
 				     leave ? 0 : index) ||

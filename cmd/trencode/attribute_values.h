@@ -5,14 +5,13 @@
 #define TR_ATTRIBUTE_VALUES_H
 
 #include "attributes.h"
-#include "common/field.h"
+#include "common/value_plain.h"
 
 struct attribute_source {
-	const struct dictionary *dictionary;
-	/* hold what the attribute points to, until the next one: a text, and JSON */
-	struct buffer *scratch, *compound;
-	bool quote_numbers; /* in JSON */
-	bool blobs;	    /* BLOB is data of any size, of which only that is told; else text */
+	struct plain_source
+		plain;		 /* its scratch holds a text of the attribute until the next one */
+	struct buffer *compound; /* the same of JSON */
+	bool quote_numbers;	 /* in JSON */
 };
 
 /* The next value, with all its children. -1: memory is out, or v->bad. */

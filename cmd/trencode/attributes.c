@@ -13,10 +13,7 @@
 #include "text_apitrace.h"
 #include "kernel_messages.h"
 
-enum {
-	RECORD = 16,		/* u32 name, u32 kind, u64 number */
-	FLOAT_ARGUMENTS = 1000, /* the index of an fparg of uftrace: its number plus this */
-};
+enum { RECORD = 16 }; /* u32 name, u32 kind, u64 number */
 
 #define DOUBLE_EXACT (1ull << 53)
 
@@ -106,7 +103,7 @@ static const struct attribute_fields *fields_of(struct attributes *a, const stru
 		return fields;
 	for (uint32_t i = 0; i < t->nfields && i < 64; i++)
 		fields->wanted |= (uint64_t)is_attribute(a, t, &t->fields[i]) << i;
-	fields->apitrace = is_apitrace(t);
+	fields->blobs = argument_blobs(t);
 	fields->known = true;
 	return fields;
 }
@@ -223,8 +220,9 @@ static uint32_t value_name(struct attributes *a, const struct event *ev, uint8_t
 int attributes_append_values(struct attributes *a, const struct event *ev, struct buffer *to)
 {
 	const struct attribute_fields *fields = fields_of(a, ev->type);
-	struct attribute_source source = {a->dictionary, &a->scratch, &a->compound,
-					  a->quote_numbers, fields && fields->apitrace};
+	struct attribute_source source = {{a->dictionary, &a->scratch, fields && fields->blobs},
+					  &a->compound,
+					  a->quote_numbers};
 	bool members = wants_members(a, ev);
 	struct attribute item;
 	struct values v;
@@ -295,8 +293,8 @@ static int append_arguments(struct attributes *a, const struct field *f,
 
 static int append_fields(struct attributes *a, const struct event *ev, struct buffer *to)
 {
-	struct attribute_source source = {a->dictionary, &a->scratch, &a->compound,
-					  a->quote_numbers, false};
+	struct attribute_source source = {
+		{a->dictionary, &a->scratch, false}, &a->compound, a->quote_numbers};
 	const struct attribute_fields *fields = fields_of(a, ev->type);
 	bool members = wants_members(a, ev);
 	struct attribute item;

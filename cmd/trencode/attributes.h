@@ -13,16 +13,16 @@
 #include "common/event.h"
 #include "common/reader.h"
 #include "common/buffer.h"
-#include "common/value.h"
+#include "common/value_plain.h"
 #include "place_names.h"
 
 enum attribute_kind {
-	ATTRIBUTE_NULL,
-	ATTRIBUTE_BOOL, /* number: 0 or 1 */
-	ATTRIBUTE_INT,	/* number: two's complement */
-	ATTRIBUTE_UINT,
-	ATTRIBUTE_REAL,
-	ATTRIBUTE_TEXT,	  /* any bytes */
+	ATTRIBUTE_NULL = PLAIN_NULL,
+	ATTRIBUTE_BOOL = PLAIN_BOOL,
+	ATTRIBUTE_INT = PLAIN_INT,
+	ATTRIBUTE_UINT = PLAIN_UINT,
+	ATTRIBUTE_REAL = PLAIN_REAL,
+	ATTRIBUTE_TEXT = PLAIN_TEXT,
 	ATTRIBUTE_JSON,	  /* arrays and structs, as JSON */
 	ATTRIBUTE_MEMBER, /* "name":value, as JSON */
 };
@@ -38,7 +38,7 @@ struct attribute {
 /* Facts of a type, found once. */
 struct attribute_fields {
 	uint64_t wanted; /* bit i: fields[i] is an attribute */
-	bool known, apitrace;
+	bool known, blobs;
 };
 
 struct attributes {

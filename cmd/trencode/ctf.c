@@ -94,8 +94,8 @@ static int put_cached(struct buffer *b, struct place_names *names, uint32_t numb
 static int put_field(struct state *s, struct buffer *b, const struct event *ev,
 		     const struct ctf_field *cf)
 {
-	struct attribute_source source = {s->attributes.dictionary, &s->bytes, &s->compound, false,
-					  false};
+	struct attribute_source source = {
+		{s->attributes.dictionary, &s->bytes, false}, &s->compound, false};
 	struct attribute item;
 	struct field_value v;
 	uint64_t bits = 0;

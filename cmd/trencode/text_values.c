@@ -110,28 +110,17 @@ static int put_enum_number(struct buffer *out, int64_t v)
 						       : put_signed(out, v);
 }
 
-/* The name of a value, or the names that add up to it, in the order of their definition, which is
- * from the largest down. */
+/* A label, the labels that add up to the number, or the number. */
 static int put_sum(struct buffer *out, const struct definition *d, int64_t v)
 {
 	const struct member *m = definition_member(d, (uint64_t)v);
-	bool any = false;
+	size_t before = out->size;
 
 	if (m)
 		return put(out, m->name.text);
-	for (uint32_t i = 0; d && i < d->count && v; i++) {
-		int64_t member = (int64_t)d->members[i].low;
-
-		if (member > v)
-			continue;
-		v = (int64_t)((uint64_t)v - (uint64_t)member);
-		if ((any && put(out, "|")) || put(out, d->members[i].name.text))
-			return -1;
-		any = true;
-	}
-	if (!any)
-		return put_enum_number(out, v);
-	return v ? put_base(out, "+0x", (uint64_t)v, 16) : 0;
+	if (value_sum_text(out, d, (uint64_t)v))
+		return -1;
+	return out->size > before ? 0 : put_enum_number(out, v);
 }
 
 static int put_enum(struct buffer *out, const struct value_names *names, const struct definition *d,

@@ -26,10 +26,28 @@ static bool is_noted(const struct node *n)
 	return !(n->depends & DEPENDS_LATER) && !(n->depends & DEPENDS_KIND && is_joined(n));
 }
 
+static bool is_fixed(const struct operand *o)
+{
+	return o->literal || !o->name;
+}
+
+/* A condition on what a call returns, and on nothing else of it. */
+static bool is_return(const struct node *n)
+{
+	return !is_joined(n) && ((n->left.ask == ASK_RETURN && is_fixed(&n->right)) ||
+				 (n->right.ask == ASK_RETURN && is_fixed(&n->left)));
+}
+
+/* May the enter have what is usually in the leave, or the other way round? */
+static bool is_of_either(const struct node *n)
+{
+	return (n->depends & DEPENDS_ARGUMENT && !is_joined(n)) || is_return(n);
+}
+
 /* A mark for what is known at the enter as a whole, two for what may be. */
 static void number_marks(struct node *n, struct numbers *c)
 {
-	if (n->depends & DEPENDS_ARGUMENT && !is_joined(n)) {
+	if (is_of_either(n)) {
 		n->mark = (uint16_t)c->marks++;
 		n->known = (uint16_t)c->marks++;
 	} else if (is_noted(n)) {
@@ -135,12 +153,14 @@ static void note(struct evaluation *ev, struct node *n, const struct event *ente
 	frames_note(f, n->mark, evaluate(ev, n, enter));
 }
 
-/* The arguments stand in the enter or, where calls have numbers, perhaps in the leave, and those of
- * the leave are the ones that hold. */
+/* The arguments are in the enter or, where calls have numbers, perhaps in the leave, and those of
+ * the leave count. Where calls have numbers the value returned may be in the enter. */
 static void note_argument(struct evaluation *ev, struct node *n, const struct event *enter,
 			  struct open_frame *f)
 {
-	if (enter->type->flags & TYPE_CALL_NUMBER && !is_given(ev, n, enter))
+	bool numbered = enter->type->flags & TYPE_CALL_NUMBER;
+
+	if (numbered ? !is_given(ev, n, enter) : is_return(n))
 		return;
 	frames_note(f, n->known, true);
 	note(ev, n, enter, f);
@@ -172,7 +192,7 @@ static bool is_measure(const struct operand *o)
 static enum answer leaf(struct evaluation *ev, struct node *n, enum decide_when when,
 			const struct event *e, struct open_frame *f)
 {
-	if (n->depends & DEPENDS_ARGUMENT)
+	if (is_of_either(n))
 		return argument_leaf(ev, n, when, e, f);
 	if (when != DECIDE_LEAVE && when != DECIDE_LEAVE_ROW) {
 		/* what it did while it was open counts, though it never ended: it may have been
@@ -198,7 +218,7 @@ void decide_note(struct evaluation *ev, struct node *n, const struct event *ente
 	else if (is_joined(n))
 		for (size_t i = 0; i < n->nchildren; i++)
 			decide_note(ev, n->children[i], enter, f);
-	else if (n->depends & DEPENDS_ARGUMENT)
+	else if (is_of_either(n))
 		note_argument(ev, n, enter, f);
 }
 

@@ -48,6 +48,7 @@ struct operand {
 	bool is_argument; /* ASK_FIELD: or an argument of that name (arg.NAME) */
 	struct scalar value; /* of a literal */
 	bool time_unit;	     /* literal: "1ms"; field: it is compared with one */
+	bool spelled;	     /* it may meet a text */
 
 	/* ASK_FIELD: the field by number of the type; 1 past NULL is not asked yet (operand.c) */
 	const struct field **fields;

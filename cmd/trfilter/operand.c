@@ -6,6 +6,7 @@
 #include "error.h"
 #include "field.h"
 #include "value_names.h"
+#include "value_plain.h"
 
 static void set_text(struct scalar *s, struct text_ref t)
 {
@@ -95,17 +96,33 @@ static void end_text(struct operand *o, struct scalar *out, bool out_of_memory)
 	out->size = o->text.size;
 }
 
-static void text_of_bits(struct operand *o, uint64_t bits, struct scalar *out)
+/* The spelling of a number as its text; of a value that is none as what it is. */
+static void take_plain(const struct plain_value *plain, struct operand *o, bool out_of_memory,
+		       struct scalar *out)
 {
-	o->text.size = 0;
-	out->bits = true;
-	end_text(o, out,
-		 buffer_reserve(&o->text, 16) || value_bits_text(&o->text, out->names, bits));
+	bool made = plain->kind == PLAIN_TEXT && plain->text == (const char *)o->text.data;
+
+	if (out_of_memory || !plain_text(plain, &out->text, &out->size))
+		return;
+	if (!scalar_is_number(out))
+		out->form = SCALAR_TEXT;
+	/* a NUL follows it, for the regular expressions */
+	if (made)
+		end_text(o, out, false);
+}
+
+/* Is its spelling a text, other than that of its value? */
+static bool is_spelled(uint8_t field_kind)
+{
+	return field_kind == FIELD_ENUM || field_kind == FIELD_BITMASK || field_kind == FIELD_HEX ||
+	       field_kind == FIELD_BYTES || field_kind == FIELD_BITMAP;
 }
 
 static void field_value(struct operand *o, const struct event *e, const struct field *f,
 			struct scalar *out)
 {
+	const struct plain_source source = {.scratch = &o->text};
+	struct plain_value plain = {0};
 	struct field_value v;
 
 	field_get(e, f, 0, &v);
@@ -126,20 +143,20 @@ static void field_value(struct operand *o, const struct event *e, const struct f
 	}
 	if (f->kind == FIELD_ENUM || f->kind == FIELD_BITMASK)
 		out->names = f->definition;
-	if (f->kind == FIELD_BITMASK && scalar_is_number(out))
-		text_of_bits(o, out->u, out);
+	out->bits = f->kind == FIELD_BITMASK && scalar_is_number(out);
 	out->character = f->kind == FIELD_CHAR && out->form == SCALAR_UINT;
+	if (o->spelled && is_spelled(f->kind)) {
+		o->text.size = 0;
+		take_plain(&plain, o, field_plain(&source, f, &v, &plain), out);
+	}
 }
 
-static void text_of_wide(struct operand *o, const struct value *v, struct scalar *out)
+static void take_value(struct evaluation *ev, struct operand *o, const struct event *e,
+		       const struct value *v, struct scalar *out)
 {
-	o->text.size = 0;
-	end_text(o, out, buffer_reserve(&o->text, 16) || value_wide_text(&o->text, v));
-}
-
-static void take_value(struct evaluation *ev, struct operand *o, const struct value *v,
-		       struct scalar *out)
-{
+	const struct plain_source source = {ev->dictionary, &o->text,
+					    v->tag == VALUE_BLOB && argument_blobs(e->type)};
+	struct plain_value plain = {0};
 	bool is_signed;
 
 	out->form = SCALAR_OTHER;
@@ -148,21 +165,18 @@ static void take_value(struct evaluation *ev, struct operand *o, const struct va
 	if (value_integer(v, out->names, &out->u, &is_signed)) {
 		out->form = is_signed ? SCALAR_INT : SCALAR_UINT;
 		out->character = v->tag == VALUE_NUMBER && v->format == 'c';
-		if (v->tag == VALUE_BITMASK)
-			text_of_bits(o, out->u, out);
+		out->bits = v->tag == VALUE_BITMASK;
 	} else if (value_real(v, &out->real)) {
 		out->form = SCALAR_REAL;
 		out->real_size = v->size > 8 ? 0 : v->size;
-	} else if (v->tag == VALUE_STRING || v->tag == VALUE_BLOB) {
-		out->form = SCALAR_TEXT;
-		out->text = (const char *)v->bytes;
-		out->size = v->n;
-	} else if (v->tag == VALUE_WSTRING) {
-		out->form = SCALAR_TEXT;
-		text_of_wide(o, v, out);
 	} else if (v->tag == VALUE_NULL) {
 		set_uint(out, 0);
 	}
+	if ((!o->spelled && out->form != SCALAR_OTHER) || v->tag == VALUE_ARRAY ||
+	    v->tag == VALUE_STRUCT)
+		return;
+	o->text.size = 0;
+	take_plain(&plain, o, value_plain(&source, v, &plain), out);
 }
 
 /* path: what is asked for inside of it. */
@@ -173,7 +187,7 @@ static bool detail_value(struct evaluation *ev, struct operand *o, const struct 
 
 	if (!argument_detail(ev->dictionary, e, what, o->index, path, &v))
 		return false;
-	take_value(ev, o, &v, out);
+	take_value(ev, o, e, &v, out);
 	return true;
 }
 
@@ -213,6 +227,8 @@ static void call_detail(struct evaluation *ev, struct operand *o, const struct e
 
 	if (!strcmp(o->name, "fake") && argument_fake(e, &fake)) {
 		set_uint(out, fake);
+		out->text = fake ? "true" : "false";
+		out->size = strlen(out->text);
 	} else if (!strcmp(o->name, "backtrace") && argument_backtrace(e, &frames, &count)) {
 		out->form = SCALAR_TEXT;
 		o->text.size = 0;
@@ -237,13 +253,17 @@ static void event_field_value(struct evaluation *ev, struct operand *o, const st
 		field_value(o, e, f, out);
 	else if (values && (o->is_argument || !call) &&
 		 argument_find(ev->dictionary, e, o->name, &v))
-		take_value(ev, o, &v, out);
+		take_value(ev, o, e, &v, out);
 	else if (values && !o->is_argument)
 		call_detail(ev, o, e, out);
 }
 
 bool operand_given(const struct evaluation *ev, struct operand *o, const struct event *e)
 {
+	struct value v;
+
+	if (o->ask == ASK_RETURN && !o->literal)
+		return argument_detail(ev->dictionary, e, DETAIL_RETURN, 0, "", &v);
 	if (o->literal || !(o->depends & DEPENDS_ARGUMENT))
 		return true;
 	if (o->ask == ASK_ARGUMENT)

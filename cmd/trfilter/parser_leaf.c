@@ -73,6 +73,8 @@ static int compare(struct parser *p, struct node *n)
 	    check_forms(p, &n->left, &n->right))
 		return -1;
 	share_time_unit(&n->left, &n->right);
+	n->left.spelled = !n->right.literal || n->right.value.form == SCALAR_TEXT;
+	n->right.spelled = !n->left.literal || n->left.value.form == SCALAR_TEXT;
 	n->quick = !n->left.literal && (n->left.ask == ASK_TIME || n->left.ask == ASK_DEPTH) &&
 		   n->right.literal && n->right.value.form == SCALAR_UINT;
 	return 0;
@@ -100,7 +102,7 @@ static int match(struct parser *p, struct node *n)
 		regerror(bad, &n->regex, why, sizeof why);
 		return lexer_error(&p->lexer, t->column, "regular expression: %s", why);
 	}
-	n->has_regex = true;
+	n->has_regex = n->left.spelled = true;
 	n->pattern = t->string;
 	t->string = NULL;
 	return lexer_next(&p->lexer);
@@ -163,6 +165,7 @@ static int set(struct parser *p, struct node *n)
 	}
 	if (n->nnumbers)
 		qsort(n->numbers, n->nnumbers, sizeof *n->numbers, by_value);
+	n->left.spelled = n->ntexts > 0;
 	if (n->ntexts)
 		qsort(n->texts, n->ntexts, sizeof *n->texts, by_value);
 	return parser_expect(p, TOKEN_CLOSE_BRACE, "',' or '}'");

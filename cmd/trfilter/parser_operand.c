@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLOAT_ARGUMENTS = 1000 }; /* an fparg of uftrace: its number plus this */
+#include "value.h"
 
 static int event_field(struct parser *p, struct operand *o, const char *name, size_t n)
 {

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLOAT_ARGUMENTS = 1000 }; /* an fparg of uftrace: its number plus this */
-
 enum projected_kind { BY_NAME, ALL_ARGUMENTS, ARGUMENT_NUMBER, ARGUMENT_NAME, BACKTRACE };
 
 struct projected {

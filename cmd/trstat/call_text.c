@@ -3,11 +3,12 @@
 #include <ctype.h>
 #include <inttypes.h>
 
+#include "common/argument.h"
 #include "common/field.h"
 #include "common/shortest.h"
-#include "common/value_names.h"
+#include "common/value_plain.h"
 
-enum { TEXT_MOST = 40, ELEMENTS_MOST = 4, FLOAT_ARGUMENT = 1000 };
+enum { TEXT_MOST = 40, ELEMENTS_MOST = 4 };
 
 static int put_text(struct buffer *b, const uint8_t *p, size_t n)
 {
@@ -26,63 +27,59 @@ static int put_text(struct buffer *b, const uint8_t *p, size_t n)
 	return bad || buffer_printf(b, "\"%s", n > TEXT_MOST ? "..." : "") ? -1 : 0;
 }
 
-static int put_enum(struct buffer *b, const struct dictionary *d, const struct value *v)
+static int put_real(struct buffer *b, double real, size_t size)
 {
-	char room[I128_SIZE];
-	struct text_ref text = value_enum_text(room, dictionary_definition_id(d, v->definition), v);
+	char text[SHORTEST_SIZE];
 
-	return buffer_append(b, text.text, text.size);
+	return buffer_append(b, text, shortest_real(text, real, size));
 }
 
-static int put_number(struct buffer *b, const struct value *v)
+static bool is_string(const struct plain_source *s, uint8_t tag)
 {
-	long double real;
-	uint64_t n;
-	bool is_signed;
-
-	if (v->tag == VALUE_NUMBER && v->format == 'c' && v->number < 128 &&
-	    isprint((int)v->number))
-		return buffer_printf(b, "'%c'", (int)v->number);
-	if (v->tag == VALUE_POINTER || v->tag == VALUE_BITMASK ||
-	    (v->tag == VALUE_NUMBER && (v->format == 'x' || v->format == 'p')))
-		return buffer_printf(b, "0x%" PRIx64, v->number);
-	if (v->tag == VALUE_NUMBER && v->format == 'o')
-		return buffer_printf(b, "0%" PRIo64, v->number);
-	if (value_integer(v, NULL, &n, &is_signed))
-		return is_signed ? buffer_printf(b, "%" PRId64, (int64_t)n)
-				 : buffer_printf(b, "%" PRIu64, n);
-	if (value_real(v, &real))
-		return value_real_text(b, v);
-	return buffer_u8(b, '?');
+	return tag == VALUE_STRING || tag == VALUE_WSTRING || (tag == VALUE_BLOB && !s->blobs);
 }
 
-static int put_value(struct buffer *b, const struct dictionary *d, struct values *v, int depth);
+/* A value without children, by the spelling of keys. */
+static int put_plain(struct buffer *b, const struct plain_source *s, const struct value *v)
+{
+	struct plain_value plain;
+	const char *text;
+	size_t size;
+
+	if (value_plain(s, v, &plain))
+		return -1;
+	if (plain.kind == PLAIN_INT)
+		return buffer_printf(b, "%" PRId64, (int64_t)plain.number);
+	if (plain.kind == PLAIN_UINT)
+		return buffer_printf(b, "%" PRIu64, plain.number);
+	if (plain.kind == PLAIN_TEXT && is_string(s, v->tag))
+		return put_text(b, (const uint8_t *)plain.text, plain.number);
+	return plain_text(&plain, &text, &size) ? buffer_append(b, text, size)
+						: put_real(b, plain.real, 8);
+}
+
+static int put_value(struct buffer *b, const struct plain_source *s, struct values *v, int depth);
 
 /* A value that nests no deeper than VALUE_DEPTH. */
-static int put_sound(struct buffer *b, const struct dictionary *d, struct values *v, int depth)
+static int put_sound(struct buffer *b, const struct plain_source *s, struct values *v, int depth)
 {
 	struct value out;
 
 	values_value(v, &out);
 	switch (out.tag) {
-	case VALUE_NULL: return buffer_append(b, "NULL", 4);
-	case VALUE_FALSE: return buffer_append(b, "false", 5);
-	case VALUE_TRUE: return buffer_append(b, "true", 4);
-	case VALUE_STRING: return put_text(b, out.bytes, out.n);
-	case VALUE_BLOB: return buffer_printf(b, "blob(%zu)", out.n);
-	case VALUE_ENUM: return put_enum(b, d, &out);
-	case VALUE_OPAQUE:
-		return buffer_append(b, out.type_name, out.type_name_size) ||
-		       buffer_append(b, "{...}", 5);
-	case VALUE_REPR: return put_sound(b, d, v, depth); /* the first of two is for people */
+	case VALUE_REPR: return put_sound(b, s, v, depth); /* the first of two is for people */
 	case VALUE_ARRAY:
 	case VALUE_STRUCT: break;
-	default: return put_number(b, &out);
+	case VALUE_NUMBER:
+		if (out.format == 'c' && out.number < 128 && isprint((int)out.number))
+			return buffer_printf(b, "'%c'", (int)out.number);
+		/* fall through */
+	default: return put_plain(b, s, &out);
 	}
 	if (buffer_u8(b, out.tag == VALUE_ARRAY ? '[' : '{'))
 		return -1;
 	for (uint64_t i = 0; i < out.count && depth > 0 && i < ELEMENTS_MOST; i++)
-		if ((i && buffer_append(b, ", ", 2)) || put_value(b, d, v, depth - 1))
+		if ((i && buffer_append(b, ", ", 2)) || put_value(b, s, v, depth - 1))
 			return -1;
 	if (out.count > (depth > 0 ? ELEMENTS_MOST : 0) && buffer_append(b, "...", 3))
 		return -1;
@@ -90,11 +87,11 @@ static int put_sound(struct buffer *b, const struct dictionary *d, struct values
 }
 
 /* Append the next value, and step over it. Elements nested deeper than depth are left out. */
-static int put_value(struct buffer *b, const struct dictionary *d, struct values *v, int depth)
+static int put_value(struct buffer *b, const struct plain_source *s, struct values *v, int depth)
 {
 	struct values inside = *v;
 
-	return values_skip(v) ? put_sound(b, d, &inside, depth) : 0;
+	return values_skip(v) ? put_sound(b, s, &inside, depth) : 0;
 }
 
 static int put_argument_name(struct buffer *b, const struct dictionary *d, const struct event *e,
@@ -107,40 +104,35 @@ static int put_argument_name(struct buffer *b, const struct dictionary *d, const
 		return buffer_append(b, names->members[index - 1].name.text,
 				     names->members[index - 1].name.size) ||
 		       buffer_u8(b, '=');
-	if (index > FLOAT_ARGUMENT)
-		return buffer_printf(b, "fparg%" PRIu64 "=", index - FLOAT_ARGUMENT);
+	if (index > FLOAT_ARGUMENTS)
+		return buffer_printf(b, "fparg%" PRIu64 "=", index - FLOAT_ARGUMENTS);
 	return buffer_printf(b, "arg%" PRIu64 "=", index);
 }
 
 static int put_values(struct buffer *b, const struct dictionary *d, const struct event *e,
 		      enum detail_kind wanted)
 {
+	struct buffer scratch = {0};
+	const struct plain_source source = {d, &scratch, argument_blobs(e->type)};
 	size_t before = b->size;
 	struct values v;
 	uint64_t index;
 	uint8_t what;
+	int bad = 0;
 
 	values_begin(&v, e->tail, e->tail_size);
-	while (values_what(&v, &what, &index)) {
+	while (!bad && values_what(&v, &what, &index)) {
 		if (what != wanted) {
 			if (!values_skip(&v))
 				break;
 			continue;
 		}
-		if (b->size > before && buffer_append(b, ", ", 2))
-			return -1;
-		if ((wanted == DETAIL_ARGUMENT && put_argument_name(b, d, e, index)) ||
-		    put_value(b, d, &v, 1))
-			return -1;
+		bad = (b->size > before && buffer_append(b, ", ", 2)) ||
+		      (wanted == DETAIL_ARGUMENT && put_argument_name(b, d, e, index)) ||
+		      put_value(b, &source, &v, 1);
 	}
-	return 0;
-}
-
-static int put_real(struct buffer *b, double real, size_t size)
-{
-	char text[SHORTEST_SIZE];
-
-	return buffer_append(b, text, shortest_real(text, real, size));
+	buffer_free(&scratch);
+	return bad ? -1 : 0;
 }
 
 static int put_fields(struct buffer *b, const struct event *e)

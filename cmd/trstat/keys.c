@@ -1,8 +1,11 @@
 #include "keys.h"
 
+#include <stdlib.h>
+
 #include "common/argument.h"
 #include "common/shortest.h"
 #include "common/value_names.h"
+#include "common/value_plain.h"
 
 /* The label of an enum's number, where it has one. */
 static void take_label(const struct definition *names, struct field_value *out)
@@ -42,6 +45,17 @@ static void from_value(const struct dictionary *d, const struct value *v, struct
 	}
 }
 
+/* An argument in a floating-point register, by its number. */
+static bool find_float(const struct dictionary *d, const struct event *e, const char *number,
+		       struct value *v)
+{
+	char *end;
+	uint64_t n = strtoull(number, &end, 10);
+
+	return *number >= '0' && *number <= '9' && !*end && n < VALUE_INDEX_LIMIT &&
+	       argument_detail(d, e, DETAIL_ARGUMENT, FLOAT_ARGUMENTS + n, "", v);
+}
+
 static bool find_value(const struct dictionary *d, const struct event *e, const char *name,
 		       struct value *v)
 {
@@ -50,6 +64,8 @@ static bool find_value(const struct dictionary *d, const struct event *e, const 
 	if (!(e->type->flags & TYPE_VALUES))
 		return false;
 	if (!strncmp(name, "arg.", 4) && argument_find(d, e, name + 4, v))
+		return true;
+	if (!strncmp(name, "fparg.", 6) && find_float(d, e, name + 6, v))
 		return true;
 	/* what is no call has no arguments: these are its fields */
 	if (!call && argument_find(d, e, name, v))
@@ -96,41 +112,29 @@ static int buffer_cell(struct groups *g, struct buffer *b, int bad, struct key_c
 	return bad;
 }
 
-/* The names of a bitmask's bits. */
-static int bits_cell(struct groups *g, const struct definition *names, uint64_t bits,
-		     struct key_cell *cell)
+static int real_cell(struct groups *g, const struct plain_value *v, struct key_cell *cell)
 {
-	struct buffer b = {0};
+	char text[SHORTEST_SIZE];
 
-	return buffer_cell(g, &b, buffer_reserve(&b, 64) || value_bits_text(&b, names, bits), cell);
+	if (groups_text(g, text, shortest_double(text, v->real), cell))
+		return -1;
+	cell->value = v->size == 4 ? 4 : 8;
+	return 0;
 }
 
-static int wide_cell(struct groups *g, const struct value *v, struct key_cell *cell)
+static int plain_cell_of(struct groups *g, const struct plain_value *v, struct key_cell *cell)
 {
-	struct buffer b = {0};
+	const char *text;
+	size_t size;
 
-	return buffer_cell(g, &b, buffer_reserve(&b, 64) || value_wide_text(&b, v), cell);
-}
-
-static int plain_value_cell(struct groups *g, const struct field_value *v, bool hex,
-			    struct key_cell *cell)
-{
-	char real[SHORTEST_SIZE];
-
-	switch (v->form) {
-	case FORM_INT: *cell = key_signed(v->i); return 0;
-	case FORM_UINT:
-		*cell = hex ? (struct key_cell){.kind = KEY_ADDRESS, .value = v->u}
-			    : key_unsigned(v->u);
-		return 0;
-	case FORM_REAL:
-		if (groups_text(g, real, shortest_real(real, v->real, v->size), cell))
-			return -1;
-		cell->value = v->size == 4 ? 4 : 8;
-		return 0;
-	case FORM_TEXT: return groups_text(g, v->text, v->size, cell);
-	case FORM_NONE: break;
-	}
+	if (v->kind == PLAIN_INT)
+		*cell = key_signed((int64_t)v->number);
+	else if (v->kind == PLAIN_UINT)
+		*cell = key_unsigned(v->number);
+	else if (v->kind == PLAIN_REAL)
+		return real_cell(g, v, cell);
+	else if (plain_text(v, &text, &size))
+		return groups_text(g, text, size, cell);
 	return 0;
 }
 
@@ -138,20 +142,31 @@ static int plain_value_cell(struct groups *g, const struct field_value *v, bool 
 static bool is_hex(const struct value *v)
 {
 	return v->tag == VALUE_POINTER ||
-	       (v->tag == VALUE_NUMBER && v->format && strchr("xop", v->format));
+	       (v->tag == VALUE_NUMBER && v->size <= 8 && v->format && strchr("xop", v->format));
 }
 
-static int value_cell(const struct dictionary *d, struct groups *g, const struct value *v,
-		      struct key_cell *cell)
+static int value_cell(const struct dictionary *d, struct groups *g, const struct event *e,
+		      const struct value *v, struct key_cell *cell)
 {
-	struct field_value plain = {.form = FORM_NONE};
+	struct buffer scratch = {0};
+	const struct plain_source source = {d, &scratch, argument_blobs(e->type)};
+	struct plain_value plain;
+	uint64_t bits = v->number;
+	int bad;
 
-	if (v->tag == VALUE_BITMASK)
-		return bits_cell(g, dictionary_definition_id(d, v->definition), v->number, cell);
-	if (v->tag == VALUE_WSTRING)
-		return wide_cell(g, v, cell);
-	from_value(d, v, &plain);
-	return plain_value_cell(g, &plain, is_hex(v), cell);
+	/* which sorts by its number */
+	if (is_hex(v)) {
+		if (v->tag == VALUE_NUMBER && v->size < 8)
+			bits &= (1ull << 8 * v->size) - 1;
+		*cell = (struct key_cell){.kind = KEY_ADDRESS, .value = bits};
+		return 0;
+	}
+	/* what has children is no key */
+	if (v->tag == VALUE_ARRAY || v->tag == VALUE_STRUCT)
+		return 0;
+	bad = value_plain(&source, v, &plain) || plain_cell_of(g, &plain, cell);
+	buffer_free(&scratch);
+	return bad ? -1 : 0;
 }
 
 /* What a call has beside its arguments. */
@@ -164,7 +179,7 @@ static int detail_cell(const struct dictionary *d, struct groups *g, const struc
 	bool fake;
 
 	if (!strcmp(name, "fake") && argument_fake(e, &fake))
-		*cell = key_unsigned(fake);
+		return groups_text(g, fake ? "true" : "false", fake ? 4 : 5, cell);
 	else if (!strcmp(name, "backtrace") && argument_backtrace(e, &frames, &count))
 		return buffer_cell(g, &b,
 				   buffer_reserve(&b, 64) ||
@@ -173,25 +188,40 @@ static int detail_cell(const struct dictionary *d, struct groups *g, const struc
 	return 0;
 }
 
+/* A field's first element. */
+static int element_cell(const struct dictionary *d, struct groups *g, const struct event *e,
+			const struct field *f, struct key_cell *cell)
+{
+	struct buffer scratch = {0};
+	const struct plain_source source = {d, &scratch, false};
+	struct plain_value plain;
+	struct field_value v;
+	int bad;
+
+	field_get(e, f, 0, &v);
+	if (v.form == FORM_NONE)
+		return 0;
+	if (f->kind == FIELD_HEX && v.form == FORM_UINT) {
+		*cell = (struct key_cell){.kind = KEY_ADDRESS, .value = v.u};
+		return 0;
+	}
+	bad = field_plain(&source, f, &v, &plain) || plain_cell_of(g, &plain, cell);
+	buffer_free(&scratch);
+	return bad ? -1 : 0;
+}
+
 static int field_cell(const struct dictionary *d, struct groups *g, const struct event *e,
 		      const char *name, struct key_cell *cell)
 {
 	const struct field *f = e ? field_find(e->type, name) : NULL;
-	struct field_value plain;
 	struct value v;
 
-	if (f) {
-		field_get(e, f, 0, &plain);
-		if (f->kind == FIELD_BITMASK && plain.form == FORM_UINT)
-			return bits_cell(g, f->definition, plain.u, cell);
-		if (f->kind == FIELD_ENUM && plain.form != FORM_NONE)
-			take_label(f->definition, &plain);
-		return plain_value_cell(g, &plain, f->kind == FIELD_HEX, cell);
-	}
+	if (f)
+		return element_cell(d, g, e, f, cell);
 	if (!e)
 		return 0;
 	if (find_value(d, e, name, &v))
-		return value_cell(d, g, &v, cell);
+		return value_cell(d, g, e, &v, cell);
 	return detail_cell(d, g, e, name, cell);
 }
 
