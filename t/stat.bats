@@ -53,6 +53,15 @@ lines() {
 	lines 'name avg min max' '__cxa_atexit 781 781 781' '__monstartup 1272 1272 1272'
 }
 
+@test "tables of the bundled trace are those of a model over uftrace dump, to the nanosecond" {
+	need uftrace
+	uftrace dump --no-pager -d "$DATA/uftrace/fib" 2>/dev/null | grep '\[' | sort -s -n -k 1,1 >dump
+	for key in name tid caller depth; do
+		awk -v key=$key -f "$ROOT/t/tools/uftrace_profile.awk" dump | sort >want
+		trstat -F tsv -g $key -a count,total,self fib.trs | tail -n +2 | sort | diff want -
+	done
+}
+
 @test "keys of threads: tid pid ppid comm cpu source" {
 	run -0 tsv tid count,total
 	lines 'tid count total' '4123 477 8756216' '4125 630 6600833' '4126 631 8597783'
