@@ -53,6 +53,47 @@ same() {
 	done
 }
 
+@test "conditions on whole calls are those of a model over uftrace dump" {
+	need uftrace
+	local name
+	for name in basic-cyg threads kill-segv; do
+		uftrace dump --no-pager -d "$RECORDED/uftrace/$name" 2>/dev/null | grep '\[' |
+			sort -s -n -k 1,1 >$name.dump
+		trdecode -q "$RECORDED/uftrace/$name" | trsym -q >$name.trs
+	done
+	# trencode leaves out times off the CPU whose call is not kept
+	while read -r line; do
+		: >some
+		for name in basic-cyg threads kill-segv; do
+			perl "$ROOT/t/tools/uftrace_calls.pl" "${line#* # }" <$name.dump | grep -v linux: >want || true
+			trfilter -q "${line%% # *}" $name.trs |
+				trencode -q -t tsv --no-header --columns ts,name,kind |
+				sed -n '/\tlinux:/d; s/\tcall$//p' >got
+			diff <(sort want) <(sort got) || fail "$name: $line"
+			cat want >>some
+		done
+		[ -s some ] || fail "no call: $line"
+	done <<-'END'
+		dur > 1us # $c->{dur} > 1000
+		dur > 200ns && dur <= 3us # $c->{dur} > 200 && $c->{dur} <= 3000
+		!(dur > 1us) # !($c->{dur} > 1000)
+		dur < 1us # $c->{dur} < 1000
+		self > 100ns # $c->{self} > 100
+		dur > 1us && name =~ "^s" # $c->{dur} > 1000 && $c->{name} =~ /^s/
+		children > 1 # $c->{children} > 1
+		children == 0 # $c->{children} == 0
+		caller == "main" # $c->{caller} eq 'main'
+		caller != "main" # defined $c->{caller} && $c->{caller} ne 'main'
+		under("main") # under('main')
+		!under("main") && dur > 500ns # !under('main') && $c->{dur} > 500
+		over("usleep") || self > 10us # over('usleep') || $c->{self} > 10000
+		over("usleep") && !(over("fib") || depth > 2) # over('usleep') && !(over('fib') || $c->{depth} > 2)
+		stack =~ ";leaf$|^main;[a-z]*$" # $c->{stack} =~ /;leaf$|^main;[a-z]*$/
+		depth == 1 && dur > 300ns # $c->{depth} == 1 && $c->{dur} > 300
+		has(self) && (children < 2 || over("leaf")) # defined $c->{self} && ($c->{children} < 2 || over('leaf'))
+	END
+}
+
 @test "-D is uftrace -D" {
 	need uftrace
 	for name in basic-pg threads-nosched exc-pg nest-libcall; do

@@ -1,6 +1,6 @@
 # The table of `trstat -g KEY -a count,total,self -F tsv` from `uftrace dump`, as trstat(1) defines the columns:
 # an independent model. usage: uftrace dump -d DIR | grep '\[' | sort -s -n -k 1,1 | awk -v key=KEY -f uftrace_profile.awk
-# KEY is name, tid, caller or depth. Schedules within a call are calls; pre-empted ones have no name of their own.
+# KEY is name, tid, caller or depth. Times that a task was scheduled out within a call are calls.
 function ns(time, part) {
 	split(time, part, ".")
 	return part[1] * 1000000000 + part[2]
@@ -38,8 +38,8 @@ function leave(    at, i, k, duration, recursive) {
 }
 $3 == "[entry]" { enter(name) }
 $3 == "[exit" { leave() }
-/ linux:sched-out\(/ && top[tid] { enter("linux:schedule") }
-/ linux:sched-in\(/ && names[tid, top[tid] - 1] == "linux:schedule" { leave() }
+/ linux:sched-out/ && top[tid] { enter("linux:schedule" (/pre-empted/ ? " (pre-empted)" : "")) }
+/ linux:sched-in\(/ && names[tid, top[tid] - 1] ~ /^linux:schedule/ { leave() }
 / linux:task-/ { count[value(name, "", 0)]++ }
 
 END {

@@ -1,6 +1,6 @@
 /* links: cmd/trfilter */
 /* Whole calls: the fast loop, the slow one and the temporary file agree; both halves, balance,
- * what is around a match. */
+ * what is around a match. That the calls are the right ones: t/filter_calls.bats, by a model. */
 #include "filter_run.h"
 
 static const char *const expressions[] = {
