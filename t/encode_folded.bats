@@ -32,8 +32,9 @@ folded() {
 	for d in $(good); do
 		trdecode -q "$U/$d" | trsym -q >x.trs
 		trencode -t folded x.trs 2>remarks >out
-		# trstat leaves calls without a return out, and their time where it was
-		! grep -q 'over without a return' remarks || continue
+		# trstat leaves calls without a return out, and their time where it was; the frames
+		# above 1024 others have no names
+		! grep -q 'over without a return\|more than 1024 frames' remarks || continue
 		awk <out '{
 			n = $NF; sub(/ [0-9]*$/, ""); sub(/.*;/, ""); self[$0] += n
 		} END { for (f in self) printf "%s\t%.0f\n", f, self[f] }' | sort >folded

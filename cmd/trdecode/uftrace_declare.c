@@ -234,9 +234,12 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 	u->context_numbers = calloc(nsess + 1, sizeof(*u->context_numbers));
 	if (!u->spaces || !u->context_numbers)
 		return error_no_memory(e);
-	for (size_t i = 0; i < nsess; i++)
-		if (declare_space(u, uftrace_tasks_sess(u->tasks, i), e))
+	for (size_t i = 0; i < nsess; i++) {
+		const struct uftrace_sess *sess = uftrace_tasks_sess(u->tasks, i);
+
+		if (sess->same == sess && declare_space(u, sess, e))
 			return -1;
+	}
 	for (size_t i = 0; i < u->ntasks; i++) {
 		struct task_reader *t = &u->task_readers[i];
 		const char *comm = "";
@@ -267,7 +270,7 @@ static int context_number(struct uftrace *u, const struct uftrace_sess *sess,
 	if (!c)
 		return -1;
 	u->contexts = c;
-	c[u->ncontexts++] = (struct context){sess, session, epoch, sess ? u->spaces[sess->id] : 0};
+	c[u->ncontexts++] = (struct context){sess, session, epoch, sess ? u->spaces[sess->same->id] : 0};
 	*number = (uint32_t)u->ncontexts;
 	return idmap_set(numbers, epoch, *number);
 }

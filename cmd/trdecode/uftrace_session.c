@@ -172,8 +172,10 @@ static int find_modules(struct uftrace_session *s)
 struct uftrace_session *uftrace_session_get(struct uftrace_sessions *s,
 					    const struct uftrace_sess *sess)
 {
-	struct uftrace_session *n = s->sessions[sess->id];
+	struct uftrace_session *n;
 
+	sess = sess->same;
+	n = s->sessions[sess->id];
 	if (n)
 		return n->broken ? NULL : n;
 	n = calloc(1, sizeof(*n));

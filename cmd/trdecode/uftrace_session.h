@@ -41,7 +41,8 @@ struct uftrace_sessions *uftrace_sessions_new(const struct tree *tree,
 void uftrace_sessions_free(struct uftrace_sessions *s); /* s may be NULL */
 
 /*
- * The address space of sess; its .map is read at the first call. NULL only when memory is out. A
+ * The address space of sess and of those with its sid; its .map is read at the first call. NULL
+ * only when memory is out. A
  * missing or damaged .map leaves a session without mappings; uftrace_sessions_damage tells.
  */
 struct uftrace_session *uftrace_session_get(struct uftrace_sessions *s,

@@ -134,6 +134,11 @@ static int build_sessions(struct uftrace_tasks *t)
 	}
 	qsort(t->by_pid, n, sizeof(*t->by_pid), compare_pids);
 	qsort(t->by_sid, n, sizeof(*t->by_sid), compare_sids);
+	for (size_t i = 0; i < n; i++) {
+		const struct uftrace_sess *s = t->by_sid[i], *before = i ? t->by_sid[i - 1] : NULL;
+
+		t->sess[s->id].same = before && !strcmp(s->sid, before->sid) ? before->same : s;
+	}
 	return 0;
 }
 

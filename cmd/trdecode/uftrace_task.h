@@ -45,6 +45,8 @@ struct uftrace_sess {
 	int32_t pid;
 	char sid[UFTRACE_SID_SIZE + 1];
 	const char *exename;
+	/* of those with this sid the one whose address space they share, with its dlopens */
+	const struct uftrace_sess *same;
 	const struct uftrace_dlopen *dlopens; /* by time, ties in file order */
 	size_t nr_dlopens;
 };

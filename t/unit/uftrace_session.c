@@ -37,7 +37,8 @@ static void make(const char *dir)
 		"DLOP timestamp=3.000000000 tid=1 sid=" SID
 		" base=900000 libname=\"/x/plug_b.so\"\n"
 		"DLOP timestamp=4.000000000 tid=1 sid=" SID " base=900000 libname=\"./plug_a.so\"\n"
-		"SESS timestamp=9.000000000 pid=1 sid=2222222222222222 exename=\"/bin/main\"\n");
+		"SESS timestamp=9.000000000 pid=1 sid=2222222222222222 exename=\"/bin/main\"\n"
+		"SESS timestamp=9.000000000 pid=7 sid=" SID " exename=\"/bin/main\"\n");
 	dir_write(dir, "sid-" SID ".map",
 		  "100000-200000 r-xp 00000000 00:00 0 /bin/main build-id:aaaa1111\n"
 		  "200000-300000 r-xp 00000000 00:00 0 /lib/l.so build-id:bbbb2222\n"
@@ -131,6 +132,9 @@ int main(void)
 	is_str(name_at(s, 0, 0x101000), "none", "a session without map");
 	ok(uftrace_sessions_damage(d.sessions, &e) && !uftrace_sessions_damage(d.sessions, &e),
 	   "is damage, told once");
+	s = uftrace_session_get(d.sessions, uftrace_tasks_sess(d.tasks, 2));
+	ok(s == uftrace_session_get(d.sessions, uftrace_tasks_sess(d.tasks, 0)),
+	   "one sid is one address space, whatever number of processes have it");
 	dir_close(&d);
 	dir_remove(path);
 	return done();

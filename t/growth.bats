@@ -1,4 +1,4 @@
-# Calls that are nested very deep: time and output grow with the input, not with its square.
+# Time and output grow with the input, not with its square: calls nested very deep, many sessions.
 
 load lib
 
@@ -92,4 +92,16 @@ $((2 * (NESTED - 2)))"
 	done
 	deep 5000000 trsym
 	deep 100000 trstat -F csv --slowest 10
+}
+
+@test "many sessions of one sid read its map once" {
+	source "$ROOT/t/many.bash"
+	records 100 >each
+	many long 1 each
+	seq -f '%08.0f-%08.0f r-xp 00000000 00:00 0    /lib/l.so' 500000 2 502000 |
+		awk '{ sub(/l.so/, "l" NR ".so"); print }' >>long/sid-0123456789abcdef.map
+	seq -f 'SESS timestamp=0.000500001 pid=%.0f sid=0123456789abcdef exename="/bin/many"' \
+		2000 202000 >>long/task.txt
+	run -0 bash -c 'ulimit -t 5; trdecode long | trstat -F csv -a count'
+	assert_line --index 1 '<401000>,50'
 }
