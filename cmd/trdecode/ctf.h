@@ -63,6 +63,7 @@ struct ctf_class {
 	uint32_t type, place; /* ids of the writer; type 0: not declared yet */
 	enum type_kind kind;
 	bool per_cpu, inner, of_kernel;	      /* TYPE_PER_CPU, TYPE_INNER, TYPE_KERNEL */
+	bool numbered;			      /* TYPE_CALL_NUMBER, once number is known */
 	struct ctf_spot tid, pid, ppid, comm; /* with plain */
 	struct ctf_spot call;		      /* what tells the place of an enter or leave */
 	enum ctf_call {
@@ -75,11 +76,11 @@ struct ctf_class {
 	} call_kind;
 	enum ctf_action action;
 	struct ctf_spot argument[2];
-	uint32_t string;       /* number of the string, of SWITCH, BIN_INFO and CALL_TEXT */
-	uint32_t arguments;    /* number of the string, of CALL_TEXT */
-	uint32_t comm_string;  /* of the comm, where it is one, + 1; 0 */
-	struct ctf_spot depth; /* of CALL_TEXT */
-	uint32_t *definitions; /* that values name */
+	uint32_t string;	       /* number of the string, of SWITCH, BIN_INFO and CALL_TEXT */
+	uint32_t arguments;	       /* number of the string, of CALL_TEXT */
+	uint32_t comm_string;	       /* of the comm, where it is one, + 1; 0 */
+	struct ctf_spot depth, number; /* of CALL_TEXT */
+	uint32_t *definitions;	       /* that values name */
 	uint32_t ndefinitions;
 	size_t definitions_capacity;
 };

@@ -67,6 +67,8 @@ void ctf_calls_classify(struct ctf_class *c)
 			c->per_cpu = strstr(c->declared->uri, ":per-cpu") != NULL;
 			c->inner = strstr(c->declared->uri, ":inner") != NULL;
 			c->of_kernel = strstr(c->declared->uri, ":kernel") != NULL;
+			c->numbered = own[i].kind != KIND_INSTANT &&
+				      strstr(c->declared->uri, ":numbered");
 			c->call_kind = CALL_TEXT;
 			c->action = CTF_NO_ACTION;
 		}

@@ -111,6 +111,8 @@ static void note_roles(struct ctf_class *c, const struct ctf_part *p, uint32_t a
 	}
 	if (c->call_kind == CALL_TEXT && !strcmp(name, "depth") && p->kind == CTF_INTEGER)
 		spot(&c->depth, at, size);
+	if (c->numbered && !strcmp(name, "call") && p->kind == CTF_INTEGER && size == 4)
+		spot(&c->number, at, size);
 	if (c->call_kind == CALL_TEXT && !strcmp(name, "name") && p->kind == CTF_STRING &&
 	    c->string == CTF_NO_STRING)
 		c->string = string;
@@ -306,8 +308,8 @@ static int make_class(struct ctf_class *c, struct error *e)
 	static const struct ctf_spot none = {.at = -1};
 
 	c->layout = c->stream->layout;
-	c->depth = c->tid = c->pid = c->ppid = c->comm = c->call = c->argument[0] = c->argument[1] =
-		none;
+	c->depth = c->number = c->tid = c->pid = c->ppid = c->comm = c->call = c->argument[0] =
+		c->argument[1] = none;
 	if (ctf_layout_add(m, &c->layout, SCOPE_EVENT_CONTEXT, c->declared->context, e) ||
 	    ctf_layout_add(m, &c->layout, SCOPE_FIELDS, c->declared->fields, e))
 		return -1;
@@ -414,6 +416,7 @@ int ctf_classes_make(struct ctf_trace *t, struct error *e)
 			c->kind = KIND_INSTANT;
 			c->call_kind = CALL_NONE;
 		}
+		c->numbered = c->numbered && c->number.at >= 0 && c->kind != KIND_INSTANT;
 		if (c->action == CTF_SWITCH
 			    ? c->plain && c->argument[0].at < 0
 			    : !c->plain || c->argument[0].at < 0 || c->argument[1].at < 0)

@@ -172,6 +172,8 @@ static uint32_t declare_field(struct ctf_class *c, struct ctf_part *p, struct fi
 	}
 	if ((int32_t)f->offset == c->depth.at || (c->stream->trace->own && ctf_is_thread(p)))
 		f->role = ROLE_ROW;
+	if (c->numbered && (int32_t)f->offset == c->number.at)
+		f->role = ROLE_CALL;
 	if ((int32_t)f->offset == c->call.at && c->call_kind == CALL_ADDRESS)
 		f->role = ROLE_ADDRESS;
 	return 0;
@@ -230,7 +232,9 @@ int ctf_class_declare(struct ctf_class *c)
 		c->fixed_size = (uint32_t)align_up(at, 4);
 		type.flags = (c->nstrings ? TYPE_TAIL : 0) | (c->per_cpu ? TYPE_PER_CPU : 0) |
 			     (c->inner ? TYPE_INNER : 0) | (c->of_kernel ? TYPE_KERNEL : 0) |
-			     (c->depth.at >= 0 ? TYPE_DEPTH : 0);
+			     (c->numbered	 ? TYPE_CALL_NUMBER
+			      : c->depth.at >= 0 ? TYPE_DEPTH
+						 : 0);
 		type.fixed_size = c->fixed_size;
 	} else {
 		struct place_entry place = {.name = type.name};

@@ -134,9 +134,9 @@ int lttng_ahead(struct lttng *l);
 
 /* --- names (lttng_names.c) --- */
 
-/* Take in an event that names something. -1: memory is out. */
+/* Take in an event that names something. -1: out of memory. */
 int lttng_names_take(struct lttng *l, const struct lttng_event *ev);
-/* Places by id, 0 those not yet asked for; NULL: memory is out. */
+/* Places by id, 0 those not yet asked for; NULL: out of memory. */
 const uint32_t *lttng_names_places(struct lttng *l, enum lttng_names which, uint32_t *n);
 /* The place of an entry by the id it has. */
 uint32_t lttng_names_place(struct lttng *l, const struct lttng_marker *m, uint64_t id);
@@ -147,7 +147,9 @@ void lttng_names_free(struct lttng *l);
 /* lttng_told.c: does the marker tell of its thread and call? Behind all else that is found of it.
  */
 void lttng_told_find(struct lttng_marker *m, const struct lttng_field *fields, int n);
-/* The thread, which runs on c from now on. -1: memory is out. */
+/* f->order of the event that comes next, whose marker tells it. -1: memory, or output. */
+int lttng_told_order(struct lttng *l, struct lttng_file *f);
+/* The thread, which runs on c from now on. -1: out of memory. */
 int lttng_told_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
 int lttng_told_call(struct lttng *l, const struct lttng_event *ev, uint32_t *place,
 		    uint32_t *depth);
@@ -156,7 +158,7 @@ void lttng_told_free(struct lttng *l);
 struct lttng_cpu *lttng_state_cpu(struct lttng *l, int32_t cpu);
 /* The thread of that tid; on this CPU for tid 0. NULL when memory is out. */
 struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, int64_t tid);
-/* Before and after the row of an event is written. -1: memory is out. */
+/* Before and after the row of an event is written. -1: out of memory. */
 int lttng_state_before(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
 int lttng_state_after(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
 /* Tables and names that the trace dumps somewhere, taken in ahead. */
@@ -225,7 +227,7 @@ static inline struct lttng_thread *lttng_thread(struct lttng *l, struct lttng_cp
 	return __builtin_expect(t && t->tid == tid, 1) ? t : lttng_state_thread(l, c, tid);
 }
 
-/* Take in a mapping (lttng_maps.c). -1: memory is out. */
+/* Take in a mapping (lttng_maps.c). -1: out of memory. */
 int lttng_maps_take(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
 /* The mappings of a thread's process go with a lane of it. */
 int lttng_maps_of(struct lttng *l, struct lttng_cpu *c, const struct lttng_thread *t,

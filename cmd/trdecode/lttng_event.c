@@ -118,12 +118,9 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 		while (__builtin_expect(!f->in_block || f->position >= f->used, 0)) {
 			if (lttng_file_block(l, f))
 				return -1;
-			if (f->done) {
-				f->next = UINT64_MAX;
-				return 0;
-			}
-			if (f->gap_pending) {
-				f->next = f->tsc;
+			f->order = 0;
+			if (f->done || f->gap_pending) {
+				f->next = f->done ? UINT64_MAX : f->tsc;
 				return 0;
 			}
 		}
@@ -172,6 +169,9 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 				f->tsc = get_uint(p, 8, f->block.big);
 		}
 		f->next = f->tsc;
+		if (__builtin_expect(f->marker->told.order, 0))
+			return lttng_told_order(l, f);
+		f->order = 0;
 		return 0;
 	}
 }

@@ -52,7 +52,8 @@ struct lttng_file {
 	bool short_headers; /* 27 bits of time and 5 of id, in a block that was finished */
 
 	/* what comes next, at time next */
-	uint64_t next; /* TSC; UINT64_MAX with nothing: see done */
+	uint64_t next;	/* TSC; UINT64_MAX with nothing: see done */
+	uint64_t order; /* of events at one time, as the event tells it; 0: it does not */
 	bool done, gap_pending;
 	struct lttng_marker *marker;
 	uint32_t payload;   /* position */

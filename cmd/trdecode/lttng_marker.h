@@ -94,6 +94,7 @@ struct lttng_marker {
 	/* lttng_told.c: offsets in the fixed part, 0 none; numbers of strings, -1 none */
 	struct lttng_told {
 		int16_t tid, pid, depth, call, function;
+		int16_t order; /* offset in the payload */
 		int8_t comm, name;
 		uint16_t flags; /* of a call's type */
 	} told;

@@ -1,11 +1,14 @@
 /*
- * lttng_merge.c - all tracefiles by TSC, ties in the order of the files
+ * lttng_merge.c - all tracefiles by TSC, ties in the order that the events tell, then in that of
+ * the files
  */
 #include "lttng.h"
 
 static inline bool earlier(const struct lttng_file *a, const struct lttng_file *b)
 {
-	return a->next < b->next || (a->next == b->next && a->rank < b->rank);
+	if (a->next != b->next)
+		return a->next < b->next;
+	return a->order != b->order ? a->order < b->order : a->rank < b->rank;
 }
 
 static void sift_down(struct lttng *l, size_t i)

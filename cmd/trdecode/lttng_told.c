@@ -6,7 +6,9 @@
  * CPU's own stack; _kernel_enter: in the kernel, on top of the thread's; _inner_enter: scheduled
  * out), and _function, a number by which functions of one name differ. _depth is how many calls are
  * open below, or _call the call's number. Of another event _at is the function that it happened in.
- * What the kernel's markers mean by their names means nothing there.
+ * _order, behind those numbers, counts the events of the trace: of those at one time in several
+ * files it tells which was first. What the kernel's markers mean by their names means nothing
+ * there.
  */
 #include "lttng.h"
 
@@ -23,6 +25,15 @@ static int16_t number_at(const struct lttng_marker *m, const struct lttng_field 
 	for (int i = 0; i < n; i++)
 		if (fields[i].size == 4 && named(&fields[i], name))
 			return (int16_t)m->steps[i].offset;
+	return 0;
+}
+
+/* Where it is in the payload: only numbers of four bytes are in front of it. */
+static int16_t order_at(const struct lttng_field *fields, int n)
+{
+	for (int16_t i = 0; i < n && fields[i].size == 4; i++)
+		if (named(&fields[i], "_order"))
+			return (int16_t)(4 * i);
 	return 0;
 }
 
@@ -48,6 +59,7 @@ void lttng_told_find(struct lttng_marker *m, const struct lttng_field *fields, i
 	t->depth = number_at(m, fields, n, "_depth");
 	t->call = number_at(m, fields, n, "_call");
 	t->function = number_at(m, fields, n, "_function");
+	t->order = order_at(fields, n);
 	m->action = ACTION_NONE;
 	m->kind = KIND_INSTANT;
 	m->names = NAMES_NONE;
@@ -85,6 +97,23 @@ static const uint8_t *text_of(const struct lttng_event *ev, int number, size_t *
 		}
 	*n = 0;
 	return (const uint8_t *)"";
+}
+
+int lttng_told_order(struct lttng *l, struct lttng_file *f)
+{
+	size_t end = (size_t)f->marker->told.order + 4;
+	const uint8_t *p;
+	size_t have;
+
+	f->order = 0;
+	if (f->payload > f->used)
+		return 0;
+	p = lttng_window_block(l, f, f->payload, end, &have);
+	if (!p)
+		return -1;
+	if (have >= end)
+		f->order = 1 + get_uint(p + end - 4, 4, f->block.big);
+	return 0;
 }
 
 int lttng_told_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)

@@ -52,7 +52,8 @@ static bool is_named(const struct lttng_field *f, const char *name)
 /* Fields that trencode puts before and after those of an event. */
 static enum field_role told_role(const struct lttng_field *f)
 {
-	static const char *const row[] = {"_tid", "_pid", "_comm", "_depth", "_function", "_at"},
+	static const char *const row[] = {"_tid",   "_pid",	 "_order", "_comm",
+					  "_depth", "_function", "_at"},
 				 *const text[] = {"_arguments", "_outputs", "_return"};
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++)

@@ -32,6 +32,9 @@ struct state {
 	struct thread_ids ids;
 	struct ctf_who *who; /* by the lane's number */
 	size_t who_size;
+	struct open_calls calls; /* of other sources than numbered: their numbers in the trace */
+	const struct source *numbered; /* the first source with numbered calls */
+	uint32_t last_call;
 	const struct clock *clock;
 	struct text_ref source;
 	uint32_t metadata;
@@ -188,6 +191,32 @@ static int put_message(struct state *s, struct buffer *b, const struct event *ev
 	return put_string(b, text, size);
 }
 
+/* The number of a call. Those of another source than the first would meet its numbers: they count
+ * from the highest down, and a leave that ends no call has such a number, too. */
+static int put_call(struct state *s, struct buffer *b, const struct event *ev)
+{
+	const struct source *source = ev->lane->source;
+	uint64_t number;
+	uint32_t call;
+
+	if (!field_call(ev, &call))
+		return buffer_u32(b, --s->last_call);
+	if (!s->numbered)
+		s->numbered = source;
+	if (s->numbered == source)
+		return buffer_u32(b, call);
+	if (ev->type->kind == KIND_LEAVE) {
+		if (!open_calls_take(&s->calls, source->number, call, &number))
+			number = --s->last_call;
+		return buffer_u32(b, (uint32_t)number);
+	}
+	number = --s->last_call;
+	if (open_calls_count(&s->calls) < CALLS_NUMBERED_LIMIT &&
+	    open_calls_put(&s->calls, source->number, call, number))
+		return -1;
+	return buffer_u32(b, (uint32_t)number);
+}
+
 static int put_event(struct state *s, struct ctf_file *file, const struct ctf_class *cl,
 		     const struct event *ev)
 {
@@ -198,7 +227,8 @@ static int put_event(struct state *s, struct ctf_file *file, const struct ctf_cl
 	if (!who || buffer_u32(b, (uint32_t)who->pid) || buffer_u32(b, (uint32_t)who->tid) ||
 	    put_cached(b, &s->texts, lane->comm.number) ||
 	    (cl->named && put_cached(b, &s->places, ev->place)) ||
-	    (cl->depth && buffer_u32(b, ev->depth)) || (cl->values && put_args(s, b, ev)))
+	    (cl->depth && buffer_u32(b, ev->depth)) || (cl->call && put_call(s, b, ev)) ||
+	    (cl->values && put_args(s, b, ev)))
 		return -1;
 	for (size_t i = 0; i < cl->nfields; i++)
 		if (put_field(s, b, ev, &cl->fields[i]))
@@ -315,6 +345,7 @@ static void ctf_free(struct encoding *en)
 	buffer_free(&s->bytes);
 	buffer_free(&s->compound);
 	thread_ids_free(&s->ids);
+	open_calls_free(&s->calls);
 	free(s->who);
 	free(s);
 	en->state = NULL;

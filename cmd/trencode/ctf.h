@@ -24,10 +24,10 @@ struct ctf_field {
 
 /* An event's class: a type of the stream, in files of one kind. */
 struct ctf_class {
-	uint32_t id; /* in the metadata */
-	bool named;  /* has the name of a place */
-	bool depth, values;
-	bool message; /* of trace_printk(), see kernel_messages.h */
+	uint32_t id;		  /* in the metadata */
+	bool named;		  /* has the name of a place */
+	bool depth, call, values; /* call: its number */
+	bool message;		  /* of trace_printk(), see kernel_messages.h */
 	struct ctf_field *fields;
 	size_t nfields;
 };

@@ -116,6 +116,29 @@ static const char *what_it_is(const struct ctf_class *cl, const struct type *t)
 	return cl->named ? "urn:trutils:instant" : NULL;
 }
 
+/* Fields that trdecode knows by their names: a field of the event that has such a name is given
+ * another one, be the own field there or not. */
+static int declare_own(struct buffer *b, struct intern *used, const struct ctf_class *cl,
+		       const struct type *t)
+{
+	const struct {
+		const char *type, *name;
+		bool is_there;
+	} own[] = {{"string", "name", cl->named},
+		   {"u32", "depth", cl->depth},
+		   {"u32", "call", cl->call},
+		   {"string", "args", cl->values}};
+	struct buffer unused = {0};
+	int r = 0;
+
+	for (size_t i = 0; !r && i < sizeof own / sizeof *own; i++)
+		if (own[i].is_there || what_it_is(cl, t))
+			r = declare_field(own[i].is_there ? b : &unused, used, own[i].type,
+					  own[i].name, strlen(own[i].name));
+	buffer_free(&unused);
+	return r;
+}
+
 static int declare(struct ctf_classes *c, struct ctf_class *cl, struct intern *used,
 		   const struct event *ev, enum ctf_stream_class stream)
 {
@@ -126,15 +149,13 @@ static int declare(struct ctf_classes *c, struct ctf_class *cl, struct intern *u
 	if (buffer_printf(b, "event {\n\tid = %u;\n\tstream_id = %d;\n\tname = ", cl->id, stream) ||
 	    put_quoted(b, t->name.text, t->name.size) || put(b, ";\n") ||
 	    (what_it_is(cl, t) &&
-	     buffer_printf(b, "\tmodel.emf.uri = \"%s%s%s%s\";\n", what_it_is(cl, t),
-			   t->flags & TYPE_INNER ? ":inner" : "",
+	     buffer_printf(b, "\tmodel.emf.uri = \"%s%s%s%s%s\";\n", what_it_is(cl, t),
+			   cl->call ? ":numbered" : "", t->flags & TYPE_INNER ? ":inner" : "",
 			   t->flags & TYPE_KERNEL ? ":kernel" : "",
 			   t->flags & TYPE_PER_CPU ? ":per-cpu" : "")) ||
 	    put(b, "\tfields := struct {\n"))
 		return -1;
-	if ((cl->named && declare_field(b, used, "string", "name", 4)) ||
-	    (cl->depth && declare_field(b, used, "u32", "depth", 5)) ||
-	    (cl->values && declare_field(b, used, "string", "args", 4)))
+	if (declare_own(b, used, cl, t))
 		return -1;
 	for (uint32_t i = 0; i < t->nfields && t->kind != KIND_GAP; i++) {
 		const struct field *f = &t->fields[i];
@@ -189,6 +210,7 @@ const struct ctf_class *ctf_class(struct ctf_classes *c, const struct event *ev,
 	*cl = (struct ctf_class){.id = c->ids[stream]++,
 				 .named = named,
 				 .depth = call && ev->type->flags & TYPE_DEPTH,
+				 .call = call && ev->type->flags & TYPE_CALL_NUMBER,
 				 .values = ev->type->flags & TYPE_VALUES,
 				 .message = kernel_messages_has(ev->type)};
 	cl->fields = calloc(ev->type->nfields + 1, sizeof(*cl->fields));

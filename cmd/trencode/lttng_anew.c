@@ -4,7 +4,8 @@
  * Every type of event is a marker of the channel that its group names. As LTTng tells of threads
  * only by the switches between them, each marker begins with the fields _tid, _pid and _comm; those
  * of calls have _enter or _leave, the function's name, _function, a number of it, _depth or _call,
- * and _arguments or _outputs and _return; events at a place have it as _at.
+ * and _arguments or _outputs and _return; events at a place have it as _at. _order numbers all
+ * events, as those at one time may be in several files.
  * trdecode understands them. The TSC counts nanoseconds; blocks and announcements are those of the
  * encoder of LTTng's own streams.
  */
@@ -37,7 +38,7 @@ struct state {
 	struct type *gap;
 	struct buffer fixed, tail, text;
 	const struct clock *clock; /* of the first event */
-	uint32_t calls, ntypes;
+	uint32_t calls, ntypes, order;
 	uint64_t blobs, cut, fields_lost;
 	int64_t shift;
 	bool begun;
@@ -99,7 +100,8 @@ static int make_format(struct written *w, const struct type *t, struct buffer *b
 	    (w->number ? buffer_printf(b, " _call #4u%%u") : buffer_printf(b, " _depth #4u%%u")))
 		return -1;
 	/* functions may have the same name */
-	if ((w->call || w->place) && buffer_printf(b, " _function #4u%%u"))
+	if (((w->call || w->place) && buffer_printf(b, " _function #4u%%u")) ||
+	    buffer_printf(b, " _order #4u%%u"))
 		return -1;
 	for (uint32_t i = 0; i < w->nfields; i++)
 		if (w->fields[i].size && (put_name(b, &w->fields[i].from->name, i) ||
@@ -179,7 +181,7 @@ static int describe(struct state *s, struct written *w, struct type *t)
 	x = &f[n++];
 	x->role = ROLE_SOURCE_TIME;
 	x->size = 8;
-	all = 2 + w->call + (w->call || w->place);
+	all = 3 + w->call + (w->call || w->place);
 	for (uint32_t i = 0; i < all; i++, at += 4) {
 		x = &f[n++];
 		x->kind = i < 2 ? FIELD_INT : FIELD_UINT;
@@ -339,7 +341,8 @@ static int put_row(struct state *s, const struct anew_row *r, const struct writt
 	if (put_uint(&s->fixed, r->time, 8) || put_uint(&s->fixed, (uint32_t)tid, 4) ||
 	    put_uint(&s->fixed, (uint32_t)pid, 4) ||
 	    (w->call && put_uint(&s->fixed, w->number ? *r->mark : r->depth, 4)) ||
-	    ((w->call || w->place) && put_uint(&s->fixed, place, 4)))
+	    ((w->call || w->place) && put_uint(&s->fixed, place, 4)) ||
+	    put_uint(&s->fixed, s->order++, 4))
 		return -1;
 	for (uint32_t i = 0; i < w->nfields; i++)
 		if (w->fields[i].size && put_field(s, &w->fields[i], ev))
