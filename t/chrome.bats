@@ -185,12 +185,94 @@ profile() {
 
 @test "times may be below 0: then they count from the earliest" {
 	echo '[{"ph":"X","name":"g","ts":1,"dur":1},{"ph":"X","name":"f","ts":-5.5,"dur":2}]' >x.json
-	run -0 pipe "trdecode -f chrome x.json | trencode -t tsv --no-header --columns ts,dur,name"
+	run -0 --separate-stderr pipe "trdecode -f chrome x.json | trencode -t tsv --no-header --columns ts,dur,name"
+	[ "$stderr" = "trdecode: x.json: 1 time is below 0: all times count from the earliest, -5500 ns" ] || fail "$stderr"
 	assert_line --index 0 $'0\t2000\tf'
 	assert_line --index 1 $'6500\t1000\tg'
 	printf '[{"ph":"X","name":"g","ts":-2e15,"dur":1},{"ph":"i","ts":1}]' >x.json
 	run -1 trdecode -f chrome -o s x.json
 	assert_output "trdecode: x.json: 0x1: an event's time cannot be"
+}
+
+@test "of events whose time cannot be the first is reported with its offset, the others as a number" {
+	{
+		printf '[{"ph":"i","ts":1e300,"name":"a"},{"ph":"i","ts":1,"name":"b"},'
+		printf '{"ph":"i","ts":-1e300,"name":"%d"},' {1..20}
+		printf '{"ph":"i","ts":2,"name":"d"}]'
+	} >x.json
+	run -1 trdecode -o s x.json
+	assert_output "trdecode: x.json: 0x1: an event's time cannot be
+trdecode: x.json: times of 20 more events cannot be: these events were left out"
+	run pipe "trencode -q -t ndjson s 2>/dev/null | jq -r .name"
+	assert_output "$(printf 'b\nd')"
+}
+
+@test "an argument called id is no number of an asynchronous event, nor are others the event's own" {
+	echo '[{"ph":"b","cat":"c","name":"f","id":6,"pid":1,"ts":1,"args":{"id":"mine","name":"n","ts":1.5,"cat":"k","dur":"d"}},
+		{"ph":"b","cat":"c","name":"g","id":5,"pid":1,"ts":2,"args":{"id":7}},{"ph":"n","cat":"c","name":"h","id":5,"pid":1,"ts":2},
+		{"ph":"e","cat":"c","name":"f","id":6,"pid":1,"ts":3},{"ph":"e","cat":"c","name":"g","id":5,"pid":1,"ts":4}]' >x.json
+	trdecode x.json >x.trs
+	run -0 pipefail "trencode -t ndjson x.trs | jq -c '[.name,.ts,.dur,.args]'"
+	assert_line --index 0 '["h",2000,null,{"async_id":5}]'
+	assert_line --index 1 '["f",1000,2000,{"id":"mine","name":"n","ts":1.5,"cat":"k","dur":"d","async_id":6}]'
+	assert_line --index 2 '["g",2000,2000,{"id":7,"async_id":5}]'
+	for condition in 'arg.id == "mine"' 'async_id == 6' 'arg.name == "n"' 'arg.ts == 1.5' 'arg.cat == "k"' 'arg.dur == "d"'; do
+		run -0 pipefail "trfilter '$condition' x.trs | trstat -a count -F tsv"
+		assert_output $'name\tcount\nf\t1'
+	done
+	trencode -t chrome --rebase=none -o again.json x.trs
+	run -0 jq -c '[.traceEvents[] | select(.ph == "b") | [.name, .id, .args.id]]' again.json
+	assert_output '[["f",6,"mine"],["g",5,7]]'
+	# a name that only arguments have
+	sed 's/"id":"mine"/"id":"mine","async_id":1/' x.json >y.json
+	run -0 pipefail "trdecode y.json | trfilter 'async_id_ == 6' | trstat -a count -F tsv"
+	assert_line $'f\t1'
+}
+
+# What all calls of a stream are, without the rows of a trace's own
+calls() {
+	trstat -q -g name -a count,total,self -F tsv | grep -v core_marker | LC_ALL=C sort
+}
+
+@test "asynchronous calls that overlap come back from CTF and LTTng; events at one time in their order" {
+	need babeltrace2
+	need jq
+	local t
+	# times of 10 us: many are equal, in several categories
+	awk 'BEGIN { srand(7); print "["
+		for (i = 0; i < 400; i++) {
+			t = int(i / 4) * 10
+			printf "{\"ph\":\"B\",\"cat\":\"c%d\",\"name\":\"out%d\",\"pid\":1,\"tid\":%d,\"ts\":%d},\n", i % 3, i % 5, i % 4, t
+			printf "{\"ph\":\"b\",\"cat\":\"a%d\",\"name\":\"async%d\",\"id\":%d,\"pid\":1,\"tid\":%d,\"ts\":%d},\n", i % 2, i % 7, i, i % 4, t
+			printf "{\"ph\":\"B\",\"cat\":\"c%d\",\"name\":\"in%d\",\"pid\":1,\"tid\":%d,\"ts\":%d},\n", i % 2, i % 6, i % 4, t
+			printf "{\"ph\":\"E\",\"pid\":1,\"tid\":%d,\"ts\":%d},\n{\"ph\":\"E\",\"pid\":1,\"tid\":%d,\"ts\":%d},\n", i % 4, t + 10, i % 4, t + 10
+			if (i >= 20)
+				printf "{\"ph\":\"e\",\"cat\":\"a%d\",\"name\":\"async%d\",\"id\":%d,\"pid\":1,\"tid\":%d,\"ts\":%d},\n", i % 2, (i - 20) % 7, i - 20, i % 4, t + 10
+		} }' >x.json
+	trdecode -f chrome x.json >x.trs
+	calls <x.trs >want
+	grep -q $'^async3\t' want
+	for t in ctf lttng; do
+		run -0 errors trencode -t $t -o out.$t x.trs
+		[[ $output != *'left out'* ]] || fail "$output"
+		trdecode out.$t | calls >got
+		diff want got || fail "$t"
+		trdecode out.$t | trstat -q -g caller,name -a count -F tsv | grep -v core_marker | sort >got
+		trstat -q -g caller,name -a count -F tsv x.trs | sort | diff - got || fail "callers of $t"
+	done
+	run -0 pipefail "babeltrace2 out.ctf | grep -c 'async begin: .* name = \"async3\", call = [0-9]*, id = [0-9]* }'"
+	assert_output "$(awk -F '\t' '$1 == "async3" { print $2 }' want)"
+}
+
+@test "calls with numbers of several inputs stay apart in CTF" {
+	echo '[{"ph":"b","name":"f","id":6,"pid":1,"ts":1},{"ph":"b","name":"g","id":5,"pid":1,"ts":2},
+		{"ph":"e","name":"f","id":6,"pid":1,"ts":3},{"ph":"e","name":"g","id":5,"pid":1,"ts":4}]' >x.json
+	sed 's/"f"/"k"/g; s/"g"/"l"/g; s/"ts":4/"ts":9/' x.json >y.json
+	trdecode x.json y.json | tee x.trs | calls >want
+	trencode -q -t ctf -o out x.trs
+	trdecode out | calls | diff want -
+	trencode -q -t lttng -o legacy x.trs
+	trdecode legacy | calls | diff want -
 }
 
 @test "the same tid in another process is another thread, also behind other formats" {

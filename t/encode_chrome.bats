@@ -71,7 +71,7 @@ sums() {
 		stream "$U/$d"
 		chrome
 		trstat -q -g name -a count -F tsv x.trs | tail -n +2 | sort >counts
-		jq -r '.traceEvents[] | select(.ph == "X" or .ph == "i" or .ph == "b") | .name' out.json |
+		jq -r '.traceEvents[] | select(.ph | test("[XBib]")) | .name' out.json |
 			sort | uniq -c | awk '{ n = $1; sub(/^ *[0-9]+ /, ""); print $0 "\t" n }' | sort >all
 		diff counts all
 	done
@@ -189,4 +189,84 @@ sums() {
 	trdecode -f chrome x.json >x.trs
 	calls >ours
 	diff theirs ours
+}
+
+# Names, callers, threads and groups with their counts and times: of events read from Trace Event JSON.
+tables() {
+	local keys
+	for keys in name caller,name comm,pid,tid,name group,name; do
+		trstat -q -g "$keys" -a count,total,self -F tsv "$1" 2>/dev/null | LC_ALL=C sort
+	done
+}
+
+@test "Trace Event JSON read, written and read again has the same counts, times, callers and threads" {
+	need_shared chrome
+	local file n=0
+	while read -r file; do
+		case $file in
+		*.gz) gzip -dc "$file" >in.json ;;
+		*) cp "$file" in.json ;;
+		esac
+		trdecode -q -f chrome -o x.trs in.json 2>/dev/null || (($? == 1)) || continue
+		trencode -q -t chrome -o again.json x.trs 2>/dev/null || (($? == 1))
+		run -0 errors trdecode -f chrome -o again.trs again.json
+		assert_output ''
+		diff <(tables x.trs) <(tables again.trs) || fail "$file"
+		diff <(trencode -q -t tsv --no-header --columns ts x.trs 2>/dev/null | sort -n | sed -n '1p;$p') \
+			<(trencode -q -t tsv --no-header --columns ts again.trs | sort -n | sed -n '1p;$p') ||
+			fail "times of $file"
+		((++n))
+	done < <(find "$SHARED/chrome" "$DATA" -type f \( -name '*.json' -o -name '*.gz' \) -size -900k ! -name '*.tar.gz'
+		find "$SHARED" -path '*.expect/chrome.json')
+	echo "$n files"
+	[ $n -ge 80 ]
+}
+
+@test "of calls that begin, end or are empty at one time the same one is inside" {
+	local file
+	cat >nested.json <<-END
+		[{"ph":"B","name":"out","ts":5,"pid":1,"cat":"a"},{"ph":"B","name":"in","ts":5,"pid":1,"args":{"x":1}},
+		{"ph":"E","ts":9,"pid":1,"args":{"r":2}},{"ph":"E","ts":9,"pid":1}]
+	END
+	cat >empty.json <<-END
+		[{"ph":"B","name":"out","ts":5,"pid":1},{"ph":"B","name":"e","ts":5,"pid":1},{"ph":"B","name":"f","ts":5,"pid":1},
+		{"ph":"E","ts":5,"pid":1},{"ph":"E","ts":5,"pid":1},{"ph":"B","name":"g","ts":9,"pid":1},
+		{"ph":"E","ts":9,"pid":1},{"ph":"E","ts":9,"pid":1},{"ph":"B","name":"h","ts":9,"pid":1},{"ph":"E","ts":9,"pid":1}]
+	END
+	cat >instant.json <<-END
+		[{"ph":"B","name":"out","ts":5,"pid":1},{"ph":"i","name":"first","ts":5,"pid":1},{"ph":"B","name":"in","ts":6,"pid":1},
+		{"ph":"i","name":"last","ts":9,"pid":1},{"ph":"E","ts":9,"pid":1},{"ph":"i","name":"after","ts":9,"pid":1},{"ph":"E","ts":9,"pid":1}]
+	END
+	for file in nested empty instant; do
+		trdecode -f chrome $file.json | tee x.trs | trencode -t chrome -o again.json
+		run -0 errors trdecode -o again.trs again.json
+		assert_output ''
+		diff <(tables x.trs) <(tables again.trs) || fail "$file"
+		diff <(trencode -t ndjson x.trs | jq -c '[.name,.ts,.dur,.args]' | sort) \
+			<(trencode -t ndjson again.trs | jq -c '[.name,.ts,.dur,.args]' | sort)
+	done
+	run -0 pipefail "trdecode nested.json | trstat -g caller,name -a total,self -F tsv"
+	assert_line $'out\tin\t4000\t4000'
+	assert_line $'\tout\t4000\t0'
+}
+
+@test "threads without a name, and those of one number in several processes, stay as they are" {
+	echo '[{"ph":"X","name":"a","ts":1000,"dur":1,"pid":1,"tid":7},{"ph":"X","name":"b","ts":1001,"dur":1,"pid":2,"tid":7},
+		{"ph":"i","name":"c","ts":1003},{"ph":"X","name":"d","ts":1004,"dur":1,"pid":"main","tid":"io"}]' >x.json
+	trdecode -q x.json | tee x.trs | trencode -t chrome -o again.json
+	run -0 jq -c '[.traceEvents[] | select(.ph == "M") | [.name, .args.name]]' again.json
+	assert_output '[["process_name","io"],["thread_name","io"]]'
+	diff <(trencode -q -t tsv --no-header --columns ts,pid,tid,comm,name x.trs | grep -v c$) \
+		<(trdecode again.json | trencode -q -t tsv --no-header --columns ts,pid,tid,comm,name | grep -v c$)
+	run -0 jq -c .otherData again.json
+	assert_output '{"clock":"trace","origin":"1000000","unit":"ns"}'
+}
+
+@test "an exec is no return" {
+	echo '[{"ph":"B","name":"main","ts":1,"pid":1},{"ph":"B","name":"execv","ts":2,"pid":1},
+		{"ph":"B","name":"main","ts":3,"pid":1},{"ph":"E","ts":4,"pid":1}]' >x.json
+	trdecode -q x.json | tee x.trs | trencode -q -t chrome -o again.json
+	run -0 pipefail "trdecode -q again.json | trstat -q -a count,total -F tsv"
+	assert_output "$(trstat -q -a count,total -F tsv x.trs)"
+	assert_line $'main\t1\t1000'
 }

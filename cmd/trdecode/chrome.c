@@ -75,6 +75,38 @@ static int read_events(struct chrome *c, struct json_reader *r, struct error *e)
 	return 0;
 }
 
+/* Digits as a number of ns; -1: they are none. */
+static int64_t origin_of(const char *text)
+{
+	char *end;
+	uint64_t n = strtoull(text, &end, 10);
+
+	return *text >= '0' && *text <= '9' && !*end && n < TIME_LIMIT ? (int64_t)n : -1;
+}
+
+/* "otherData", whose '{' was read: the origin, where trencode wrote the file. -1: BAD. */
+static int read_other_data(struct chrome *c, struct json_reader *r)
+{
+	enum json_token token;
+	int64_t origin = -1;
+	bool ns = false;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool is_origin = json_is(r, "origin"), is_unit = json_is(r, "unit");
+
+		token = json_next(r);
+		if (token == JSON_STRING && is_unit)
+			ns = json_is(r, "ns");
+		else if (token == JSON_STRING && is_origin)
+			origin = origin_of((const char *)r->text.data);
+		else if (!json_skip(r, token))
+			return -1;
+	}
+	if (ns && origin >= 0)
+		c->origin = origin;
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
 /* The whole file. -1: r has the error, or e. */
 static int read_file(struct chrome *c, struct json_reader *r, struct error *e)
 {
@@ -86,12 +118,15 @@ static int read_file(struct chrome *c, struct json_reader *r, struct error *e)
 	if (token != JSON_OBJECT)
 		return -1;
 	while ((token = json_next(r)) == JSON_KEY) {
-		bool events = json_is(r, "traceEvents");
+		bool events = json_is(r, "traceEvents"), other = json_is(r, "otherData");
 
 		token = json_next(r);
 		if (events && token == JSON_ARRAY) {
 			found = true;
 			if (read_events(c, r, e))
+				return -1;
+		} else if (other && token == JSON_OBJECT) {
+			if (read_other_data(c, r))
 				return -1;
 		} else if (!json_skip(r, token)) {
 			return -1;
@@ -125,6 +160,9 @@ static int read_all(struct chrome *c, struct error *e)
 			failed = error_no_memory(e);
 	}
 	json_close(&r);
+	/* a file whose origin brings an event beyond all times has none */
+	if (c->origin > (int64_t)TIME_LIMIT - CHROME_EARLIEST - c->highest)
+		c->origin = 0;
 	return failed;
 }
 
@@ -137,7 +175,7 @@ static int chrome_info(struct input *in, struct facts *facts, struct error *e)
 	if (read_all(c, e))
 		return -1;
 	fact_text(facts, "format", "chrome");
-	fact_number(facts, "events", c->events);
+	fact_number(facts, "events", c->counts.events);
 	fact_number(facts, "threads", c->nthreads);
 	return 0;
 }
@@ -159,6 +197,9 @@ static int chrome_begin(struct input *in, struct error *e)
 		return error_no_memory(e);
 	if (read_all(c, e) || sorter_finish(&c->sorter, e))
 		return -1;
+	c->id_name = chrome_id_name(c);
+	if (!c->id_name)
+		return error_no_memory(e);
 	return sorter_peek(&c->sorter, &r) ? merge_first(in, chrome_stream_time(c, r.key.time), e)
 					   : 0;
 }
@@ -181,57 +222,83 @@ static int chrome_run(struct input *in, uint64_t until, struct error *e)
 	return 0;
 }
 
+/* Print what of the input is not in the stream, or is so in another way. */
+static void remarks(const struct chrome *c)
+{
+	const struct chrome_counts *n = &c->counts;
+	const char *file = c->input->name;
+
+	if (n->negative && c->lowest + c->origin < 0)
+		warn(file, NO_OFFSET,
+		     "%" PRIu64 " time%s below 0: all times count from the earliest, -%" PRIu64
+		     " ns",
+		     n->negative, n->negative == 1 ? " is" : "s are", -(uint64_t)c->lowest);
+	if (n->clipped)
+		warn(file, NO_OFFSET,
+		     "%" PRIu64 " calls that end after the call around them "
+		     "were ended with it",
+		     n->clipped);
+	if (n->ignored)
+		warn(file, n->ignored_first,
+		     "the first of %" PRIu64
+		     " events without a time or a phase, which were left out",
+		     n->ignored);
+	if (n->named)
+		warn(file, NO_OFFSET,
+		     "%" PRIu64 " ids of processes and threads are no numbers from 0 to 2147483647 "
+		     "(the first one: %s): they were given numbers, and are the comm of threads "
+		     "without a name",
+		     n->named, n->named_first);
+	if (n->nameless)
+		warn(file, NO_OFFSET,
+		     "%" PRIu64 " arguments of names that have more than 4096 different ones were "
+		     "left out",
+		     n->nameless);
+	if (n->unopened)
+		warn(file, NO_OFFSET,
+		     "%" PRIu64 " ends of calls whose beginning is not there were left out",
+		     n->unopened);
+	if (n->unkept)
+		warn(file, NO_OFFSET,
+		     "%" PRIu64 " begins of asynchronous calls were left out: too many are open",
+		     n->unkept);
+	if (c->ids.count)
+		warn(file, NO_OFFSET,
+		     "%" PRIu32
+		     " ids of asynchronous events are no numbers (the first one: %.64s): "
+		     "they were given numbers",
+		     c->ids.count, intern_data(&c->ids, 0));
+	if (n->idless)
+		warn(file, NO_OFFSET,
+		     "the ids of %" PRIu64 " events were left out, which are instants now "
+		     "(phases: %s)",
+		     n->idless, n->phases);
+}
+
+/* Damage beyond the first of each kind, which was reported with its offset. */
+static void more_damage(const struct chrome *c)
+{
+	uint64_t times = c->counts.wrong_times, durations = c->counts.wrong_durations;
+
+	if (times > 1)
+		warn(c->input->name, NO_OFFSET,
+		     "times of %" PRIu64 " more events cannot be: these events were left out",
+		     times - 1);
+	if (durations > 1)
+		warn(c->input->name, NO_OFFSET,
+		     "durations of %" PRIu64 " more events cannot be: these events have none",
+		     durations - 1);
+}
+
 static void chrome_close(struct input *in)
 {
 	struct chrome *c = in->state;
 	struct buffer *const buffers[] = {&c->name, &c->category, &c->phase,  &c->pid,
 					  &c->tid,  &c->values,	  &c->record, &c->arguments_read};
-	bool quiet = in->decoding->quiet;
 
-	if (c->clipped && !quiet)
-		warn(in->name, NO_OFFSET,
-		     "%" PRIu64 " calls that end after the call around them "
-		     "were ended with it",
-		     c->clipped);
-	if (c->wrong_durations > 1 && !quiet)
-		warn(in->name, NO_OFFSET,
-		     "durations of %" PRIu64 " more events cannot be: these events have none",
-		     c->wrong_durations - 1);
-	if (c->ignored && !quiet)
-		warn(in->name, c->ignored_first,
-		     "the first of %" PRIu64
-		     " events without a time or a phase, which were left out",
-		     c->ignored);
-	if (c->named && !quiet)
-		warn(in->name, NO_OFFSET,
-		     "%" PRIu64 " ids of processes and threads are no numbers from 0 to 2147483647 "
-		     "(the first one: %s): they were given numbers, and are the comm of threads "
-		     "without a name",
-		     c->named, c->named_first);
-	if (c->nameless && !quiet)
-		warn(in->name, NO_OFFSET,
-		     "%" PRIu64 " arguments of names that have more than 4096 different ones were "
-		     "left out",
-		     c->nameless);
-	if (c->unopened && !quiet)
-		warn(in->name, NO_OFFSET,
-		     "%" PRIu64 " ends of calls whose beginning is not there were left out",
-		     c->unopened);
-	if (c->unkept && !quiet)
-		warn(in->name, NO_OFFSET,
-		     "%" PRIu64 " begins of asynchronous calls were left out: too many are open",
-		     c->unkept);
-	if (c->ids.count && !quiet)
-		warn(in->name, NO_OFFSET,
-		     "%" PRIu32
-		     " ids of asynchronous events are no numbers (the first one: %.64s): "
-		     "they were given numbers",
-		     c->ids.count, intern_data(&c->ids, 0));
-	if (c->idless && !quiet)
-		warn(in->name, NO_OFFSET,
-		     "the ids of %" PRIu64 " events were left out, which are instants now "
-		     "(phases: %s)",
-		     c->idless, c->phases);
+	more_damage(c);
+	if (!in->decoding->quiet)
+		remarks(c);
 	sorter_free(&c->sorter);
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);

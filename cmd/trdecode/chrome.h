@@ -81,13 +81,27 @@ struct chrome_end {
 	uint32_t depth; /* of its frame */
 };
 
+/* What the events were, for remarks. */
+struct chrome_counts {
+	uint64_t events, ignored, clipped, unopened, nameless;
+	uint64_t wrong_times, wrong_durations;
+	uint64_t negative;	/* times below 0 */
+	uint64_t unkept;	/* begins of asynchronous calls beyond those that may be open */
+	uint64_t idless;	/* instants whose id was left out */
+	char phases[16];	/* of those */
+	uint64_t ignored_first; /* offset */
+	uint64_t named;		/* ids in names */
+	char named_first[64];
+};
+
 struct chrome {
 	struct input *input;
 	struct writer *w;
 	struct sorter sorter;
-	struct intern thread_keys, names;     /* names: of pids and tids that are no int32_t */
-	struct known declared;		      /* types */
-	struct known with_arguments, numbers; /* chrome_arguments.c: names; their arguments */
+	struct intern thread_keys, names; /* names: of pids and tids that are no int32_t */
+	struct known declared;		  /* types */
+	/* chrome_arguments.c: names; their arguments; arguments of all */
+	struct known with_arguments, numbers, keys;
 	struct chrome_names *arguments;
 	size_t narguments, arguments_capacity;
 	struct chrome_thread *threads;
@@ -101,14 +115,10 @@ struct chrome {
 	struct chrome_end *ends; /* a heap */
 	size_t nends, ends_capacity;
 	uint64_t serial;
-	uint64_t events, ignored, clipped, unopened, nameless, wrong_durations;
-	uint64_t unkept;	/* begins of asynchronous calls beyond those that may be open */
-	uint64_t idless;	/* instants whose id was left out */
-	char phases[16];	/* of those */
-	int64_t lowest;		/* ns: the earliest time below 0, or 0 */
-	uint64_t ignored_first; /* offset */
-	uint64_t named;		/* ids in names */
-	char named_first[64];
+	struct chrome_counts counts;
+	int64_t lowest, highest; /* ns: the earliest time below 0, the latest end above 0; or 0 */
+	int64_t origin;		 /* ns: of a file of trencode, what time 0 of the file is */
+	uint32_t id_name;	 /* string of the writer: the field for ids of events */
 	uint32_t source, clock;
 	uint32_t begin_text, end_text; /* strings of the writer */
 
@@ -119,15 +129,23 @@ struct chrome {
 
 /* --- chrome_event.c --- */
 
+/* Times may be so much below 0, in ns; those of the stream then begin with the earliest. */
+static const int64_t CHROME_EARLIEST = (int64_t)1 << 60;
+
 /* Read one event object, whose '{' was read, into the sorter. 0; -1: memory, output, or BAD (r). */
 int chrome_event(struct chrome *c, struct json_reader *r, struct error *e);
 /* Microseconds of JSON as ns. false: out of range. */
 bool chrome_time(const char *text, int64_t *ns);
 
-/* What a sorted time is to the stream, whose times are not below 0. */
+/* Time 0 of the file in the stream, whose times are not below 0. */
+static inline int64_t chrome_zero(const struct chrome *c)
+{
+	return c->origin > -c->lowest ? c->origin : -c->lowest;
+}
+
 static inline uint64_t chrome_stream_time(const struct chrome *c, uint64_t sorted)
 {
-	return sorted - (uint64_t)INT64_MIN - (uint64_t)c->lowest;
+	return sorted - (uint64_t)INT64_MIN + (uint64_t)chrome_zero(c);
 }
 
 /* --- chrome_arguments.c --- */
@@ -139,6 +157,8 @@ uint32_t chrome_place(struct chrome *c, uint32_t name);
 /* Arguments of a record, of an event of that name, which has its place, as details in c->values.
  * -1: memory is out. */
 int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size);
+/* The name of the field for the ids of asynchronous events, which no argument has. 0: memory. */
+uint32_t chrome_id_name(struct chrome *c);
 void chrome_arguments_free(struct chrome *c);
 
 /* --- chrome_async.c --- */

@@ -49,12 +49,16 @@ static uint32_t *number_of(struct chrome *c, uint32_t name, uint32_t key)
 int chrome_learn(struct chrome *c, uint32_t name, uint32_t key)
 {
 	struct chrome_names *names = names_of(c, name);
-	uint32_t *number = number_of(c, name, key), *keys;
+	uint32_t *number = number_of(c, name, key), *any, *keys;
 
 	if (!names || !number)
 		return -1;
 	if (*number || names->count == NAMES_MOST)
 		return 0;
+	any = known_number(&c->keys, &key, sizeof key);
+	if (!any)
+		return -1;
+	*any = 1;
 	keys = array_grow(names->keys, &names->capacity, names->count, sizeof *keys);
 	if (!keys)
 		return -1;
@@ -62,6 +66,35 @@ int chrome_learn(struct chrome *c, uint32_t name, uint32_t key)
 	keys[names->count++] = key;
 	*number = (uint32_t)names->count;
 	return 0;
+}
+
+/* A string of the writer for a name that no argument has; 0: one has it. -1: out of memory. */
+static int free_name(struct chrome *c, const char *text, uint32_t *name)
+{
+	uint32_t string = writer_text(c->w, text), *taken;
+
+	taken = string ? known_number(&c->keys, &string, sizeof string) : NULL;
+	if (!taken)
+		return -1;
+	*name = *taken ? 0 : string;
+	return 0;
+}
+
+uint32_t chrome_id_name(struct chrome *c)
+{
+	char text[64] = CHROME_ID_FIELD_2;
+	uint32_t name;
+
+	if (free_name(c, CHROME_ID_FIELD, &name))
+		return 0;
+	for (size_t n = strlen(text); !name; n++) {
+		if (free_name(c, text, &name))
+			return 0;
+		if (n == sizeof text - 1)
+			return writer_text(c->w, text);
+		text[n] = '_';
+	}
+	return name;
 }
 
 uint32_t chrome_place(struct chrome *c, uint32_t name)
@@ -117,7 +150,7 @@ int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t si
 		if (!number)
 			return -1;
 		if (!*number)
-			c->nameless++;
+			c->counts.nameless++;
 		else if (value_put_detail(&c->values, DETAIL_ARGUMENT, *number) ||
 			 buffer_append(&c->values, p, n))
 			return -1;
@@ -133,4 +166,5 @@ void chrome_arguments_free(struct chrome *c)
 	free(c->arguments);
 	known_free(&c->with_arguments);
 	known_free(&c->numbers);
+	known_free(&c->keys);
 }

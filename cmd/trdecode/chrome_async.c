@@ -27,7 +27,7 @@ static uint32_t type_of(struct chrome *c, enum type_kind kind, const struct chro
 	struct writer *w = c->w;
 	struct field_entry fields[2] = {{writer_text(w, "call"), 0, FIELD_UINT, ROLE_CALL,
 					 WHERE_FIXED, FIXED_CALL, 4, 0, 0},
-					{writer_text(w, "id"), 0,
+					{c->id_name, 0,
 					 r->id.form & CHROME_ID_HEX ? FIELD_HEX : FIELD_UINT,
 					 ROLE_NONE, WHERE_FIXED, FIXED_ID, 8, 0, 0}};
 	bool call = kind != KIND_INSTANT;
@@ -119,7 +119,7 @@ static int begin(struct chrome *c, const struct chrome_record *r, uint64_t time,
 	size_t index;
 
 	if (c->nopen == OPEN_MOST && !c->open_free) {
-		c->unkept++;
+		c->counts.unkept++;
 		return 0;
 	}
 	place = chrome_place(c, r->name);
@@ -168,7 +168,7 @@ static int end(struct chrome *c, const struct chrome_record *r, uint64_t time,
 	head = (size_t)index;
 	at = find(c, r, key, &head);
 	if (!at) {
-		c->unopened++;
+		c->counts.unopened++;
 		return head ? put(c, key, head) : 0;
 	}
 	ended = *at;

@@ -10,9 +10,6 @@
 
 enum { ARGUMENTS_MOST = 1024 };
 
-/* Times may be so much below 0, in ns; those of the stream then begin with the earliest. */
-static const int64_t EARLIEST = (int64_t)1 << 60;
-
 /* "-12.5e3" microseconds. What is below a nanosecond is cut off. */
 bool chrome_time(const char *text, int64_t *ns)
 {
@@ -141,10 +138,11 @@ static int32_t id_of(struct chrome *c, const struct buffer *b, bool *named)
 		return (int32_t)n;
 	/* a name, or a number that is none here: any that nobody else has, the same each time */
 	number = intern(&c->names, b->data, b->size);
-	if (number == c->named) {
+	if (number == c->counts.named) {
 		if (!number)
-			snprintf(c->named_first, sizeof c->named_first, "%s", (char *)b->data);
-		c->named++;
+			snprintf(c->counts.named_first, sizeof c->counts.named_first, "%s",
+				 (char *)b->data);
+		c->counts.named++;
 	}
 	*named = true;
 	return (int32_t)(0x40000000u | (number & 0x3fffffff));
@@ -231,7 +229,11 @@ static int keep(struct chrome *c, enum chrome_kind kind, int64_t time, uint64_t 
 	for (size_t i = 0; i < c->arguments_read.size; i += 8 + get_u32(p + i + 4))
 		if (chrome_learn(c, record.name, get_u32(p + i)))
 			return error_no_memory(e);
-	c->lowest = time < c->lowest ? time : c->lowest;
+	c->counts.negative += time < 0;
+	if (time < c->lowest)
+		c->lowest = time;
+	if (time + (int64_t)duration > c->highest)
+		c->highest = time + (int64_t)duration;
 	/* of those that begin together the longer one is outside */
 	if (kind == CHROME_COMPLETE)
 		key.second = UINT64_MAX - duration;
@@ -239,7 +241,7 @@ static int keep(struct chrome *c, enum chrome_kind kind, int64_t time, uint64_t 
 	if (buffer_append(&c->record, &record, sizeof record) ||
 	    (record.values && buffer_append(&c->record, p, record.values)))
 		return error_no_memory(e);
-	c->events++;
+	c->counts.events++;
 	return sorter_add(&c->sorter, key, c->record.data, c->record.size, e);
 }
 
@@ -259,13 +261,13 @@ static struct buffer *text_of(struct chrome *c, const struct json_reader *r)
 static void count_id(struct chrome *c)
 {
 	char phase = (char)c->phase.data[0];
-	size_t n = strlen(c->phases);
+	size_t n = strlen(c->counts.phases);
 
 	if (!(c->id_read.form & CHROME_ID_HERE))
 		return;
-	c->idless++;
-	if (!strchr(c->phases, phase) && n + 1 < sizeof c->phases)
-		c->phases[n] = phase;
+	c->counts.idless++;
+	if (!strchr(c->counts.phases, phase) && n + 1 < sizeof c->counts.phases)
+		c->counts.phases[n] = phase;
 }
 
 /* "id2": { "local" or "global": id } */
@@ -349,18 +351,20 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 		return -1;
 	if (is_phase(c, "M"))
 		return take_name(c) ? error_no_memory(e) : 0;
-	if (t.wrong || (t.has_ts && (t.ts < -EARLIEST || t.ts >= (int64_t)TIME_LIMIT - EARLIEST))) {
-		input_damage(c->input, c->input->name, offset, "an event's time cannot be");
+	if (t.wrong || (t.has_ts && (t.ts < -CHROME_EARLIEST ||
+				     t.ts >= (int64_t)TIME_LIMIT - CHROME_EARLIEST))) {
+		if (!c->counts.wrong_times++)
+			input_damage(c->input, c->input->name, offset, "an event's time cannot be");
 		return 0;
 	}
 	if (!t.has_ts || c->phase.size != 1) {
-		if (!c->ignored++)
-			c->ignored_first = offset;
+		if (!c->counts.ignored++)
+			c->counts.ignored_first = offset;
 		return 0;
 	}
-	if (t.wrong_dur || t.dur < 0 || t.dur >= (int64_t)TIME_LIMIT - EARLIEST - t.ts) {
+	if (t.wrong_dur || t.dur < 0 || t.dur >= (int64_t)TIME_LIMIT - CHROME_EARLIEST - t.ts) {
 		t.dur = 0;
-		if (!c->wrong_durations++)
+		if (!c->counts.wrong_durations++)
 			input_damage(c->input, c->input->name, offset,
 				     "an event's duration cannot be: the event has none");
 	}

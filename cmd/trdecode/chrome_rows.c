@@ -113,7 +113,7 @@ static int leave(struct chrome *c, struct chrome_thread *t, uint64_t time, const
 static int unwind(struct chrome *c, struct chrome_thread *t, size_t depth, uint64_t time)
 {
 	while (t->depth > depth) {
-		c->clipped += t->frames[t->depth - 1].end > time;
+		c->counts.clipped += t->frames[t->depth - 1].end > time;
 		if (leave(c, t, time, NULL, 0))
 			return -1;
 	}
@@ -162,7 +162,7 @@ static int end_call(struct chrome *c, const struct chrome_record *r, uint64_t ti
 			return -1;
 		return leave(c, t, time, values, r->values);
 	}
-	c->unopened++;
+	c->counts.unopened++;
 	return 0;
 }
 

@@ -34,7 +34,8 @@ static int describe_thread(struct perfetto *s, struct track *t, const struct lan
 	b->size = s->part.size = s->kept.size = 0;
 	if (track_name(t, lane, &s->kept) || protobuf_uint(b, THREAD_PID, (uint64_t)t->pid) ||
 	    protobuf_uint(b, THREAD_TID, (uint64_t)t->tid) ||
-	    perfetto_put_text(s, b, THREAD_NAME, s->kept.data, s->kept.size) ||
+	    (track_is_named(t, lane) &&
+	     perfetto_put_text(s, b, THREAD_NAME, s->kept.data, s->kept.size)) ||
 	    protobuf_uint(&s->part, TRACK_UUID, uuid_of(OF_THREAD, t->thread - 1, 0)) ||
 	    protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_PROCESS, t->process, 0)) ||
 	    protobuf_message(&s->part, TRACK_THREAD, b))

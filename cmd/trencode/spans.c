@@ -44,8 +44,9 @@ static inline uint32_t level_of_top(const struct span_stack *st)
 	return st->base + (uint32_t)st->count - 1;
 }
 
-static void fill(struct span *span, const struct span_stack *st, const struct span_frame *f)
+static void fill(struct span *span, struct span_stack *st, const struct span_frame *f)
 {
+	span->stack = st;
 	span->lane = f->lane;
 	span->type = f->type;
 	span->start = f->start;
@@ -64,10 +65,20 @@ static inline void pop(struct span_stack *st)
 		buffer_clear(&st->kept);
 }
 
+/* Does the call on top show that the thread's program has become another one? */
+static bool ends_in_exec(const struct spans *s, const struct span_stack *st)
+{
+	uint32_t place = st->frames[st->count - 1].place;
+
+	return place < s->calls.special_size && s->calls.special[place] == PLACE_EXEC;
+}
+
 /* The calls from level on are over and had no return. */
 static int cut_from(struct spans *s, struct span_stack *st, uint32_t thread, uint32_t level,
 		    uint64_t time, bool kernel, struct error *e)
 {
+	bool exec = st->count && level <= st->base && ends_in_exec(s, st);
+
 	while (st->count && level_of_top(st) >= level) {
 		const struct span_frame *f = &st->frames[st->count - 1];
 		struct span span = {.thread = thread,
@@ -75,6 +86,7 @@ static int cut_from(struct spans *s, struct span_stack *st, uint32_t thread, uin
 				    .level = level_of_top(st),
 				    .end = time < f->start ? f->start : time,
 				    .unfinished = true,
+				    .exec = exec,
 				    .kernel = kernel};
 
 		fill(&span, st, f);

@@ -28,12 +28,16 @@ struct span {
 	bool recursive;	 /* one of the same place is open below */
 	bool begun;	 /* begin was called for it; else it is open since before the trace */
 	bool unfinished; /* no return was seen */
+	bool exec;	 /* with unfinished: an exec has ended all calls of the thread */
 	bool kernel;	 /* a call in the kernel, on top of the thread's others */
 	bool crossing;	 /* overlaps another one of the same thread without being inside of it */
 	const struct buffer
 		*kept; /* kept_size bytes from kept_at on are what begin kept; it spills */
 	size_t kept_at, kept_size;
 	uint64_t token; /* what begin gave */
+	/* what is open, this call on top; its frames' tokens are the encoder's. NULL: begin was not
+	   called, or the call has a number */
+	struct span_stack *stack;
 };
 
 /* What an encoder does with them; each may be NULL, and returns 0, or -1 with e filled. */

@@ -80,8 +80,8 @@ static struct lane_profile *profile_of(struct state *s, uint32_t thread, const s
 	if (t->renamed) {
 		t->renamed = false;
 		p->name.size = 0;
-		if (track_name(t, lane, &p->name) || (!t->per_cpu && t->tid <= TRACK_MADE_UP &&
-						      buffer_printf(&p->name, " [%d]", t->tid)))
+		if (track_name(t, lane, &p->name) ||
+		    (!t->per_cpu && !t->made_up && buffer_printf(&p->name, " [%d]", t->tid)))
 			return NULL;
 	}
 	if (time > p->last)

@@ -12,13 +12,16 @@ void tracks_free(struct tracks *t)
 	*t = (struct tracks){0};
 }
 
-/* wanted if nobody has it yet, else one that is made up. */
-static int take_number(struct intern *used, int32_t *next, int32_t wanted, int32_t *given)
+/* wanted if no other has it yet, else one that is made up. process: the number counts within it;
+ * -1: it does not. */
+static int take_number(struct intern *used, int32_t *next, int32_t process, int32_t wanted,
+		       int32_t *given)
 {
+	int32_t key[2] = {wanted, process};
 	uint32_t had = used->count;
 
 	if (wanted >= 0) {
-		if (intern(used, &wanted, sizeof wanted) == INTERN_NONE)
+		if (intern(used, key, process >= 0 ? sizeof key : sizeof *key) == INTERN_NONE)
 			return -1;
 		if (used->count > had) {
 			*given = wanted;
@@ -52,21 +55,26 @@ static int process_of(struct tracks *t, const struct lane *lane, int32_t pid, ui
 	t->processes = processes;
 	processes[t->nprocesses] =
 		(struct track_process){.source = (uint32_t)key[0], .pid = pid, .renamed = true};
-	return take_number(&t->pids, &t->next_pid, pid, &processes[t->nprocesses++].shown);
+	return take_number(&t->pids, &t->next_pid, -1, pid, &processes[t->nprocesses++].shown);
 }
 
 static int new_track(struct tracks *t, struct track *tr, uint32_t thread, const struct lane *lane)
 {
 	bool per_cpu = thread == lane->cpu_thread && thread != lane->thread;
-	int32_t tid = !per_cpu && lane->flags & LANE_HAS_TID ? lane->tid : -1, pid = 0;
+	int32_t tid = !per_cpu && lane->flags & LANE_HAS_TID ? lane->tid : -1, pid = 0,
+		process = -1;
 
 	/* a process of which nothing is known is the thread itself */
 	if (!per_cpu)
 		pid = lane->flags & LANE_HAS_PID ? lane->pid : tid >= 0 ? tid : 0;
 	*tr = (struct track){.per_cpu = per_cpu || tid < 0};
-	if (process_of(t, lane, pid, &tr->process) ||
-	    take_number(&t->tids, &t->next_tid, tid, &tr->tid))
+	if (process_of(t, lane, pid, &tr->process))
 		return -1;
+	if (t->process_tids && lane->flags & LANE_PROCESS_TID)
+		process = t->processes[tr->process].shown;
+	if (take_number(&t->tids, &t->next_tid, process, tid, &tr->tid))
+		return -1;
+	tr->made_up = tr->tid != tid;
 	tr->pid = t->processes[tr->process].shown;
 	tr->thread = thread + 1;
 	tr->renamed = true;
@@ -101,15 +109,13 @@ struct track *tracks_new(struct tracks *t, uint32_t thread, const struct lane *l
 
 int track_name(const struct track *t, const struct lane *lane, struct buffer *to)
 {
-	bool made_up = !t->per_cpu && t->tid > TRACK_MADE_UP;
-
 	if (t->per_cpu)
 		return lane->flags & LANE_HAS_CPU ? buffer_printf(to, "CPU %d", lane->cpu)
 						  : buffer_append(to, "events", 6);
 	if (lane->comm.size ? buffer_append(to, lane->comm.text, lane->comm.size)
 			    : buffer_append(to, "thread", 6))
 		return -1;
-	if (!made_up)
+	if (!t->made_up)
 		return 0;
 	if (lane->tid || !(lane->flags & LANE_HAS_CPU))
 		return buffer_printf(to, " [%d]", lane->tid);

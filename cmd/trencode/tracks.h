@@ -18,6 +18,7 @@ struct track {
 	int32_t pid, tid;
 	uint32_t comm;	  /* number of its present name */
 	uint32_t process; /* index of its process */
+	bool made_up;	  /* the stream has another tid, or no tid */
 	bool per_cpu;	  /* what happens on a CPU, whichever thread runs there */
 	bool renamed;	  /* it has a new name, or is new: the encoder takes it back */
 	void *user;	  /* the encoder's own */
@@ -37,6 +38,7 @@ struct tracks {
 	size_t nprocesses, processes_capacity;
 	struct intern pids, tids, keys; /* that are used; source and pid: index of the process */
 	int32_t next_pid, next_tid;
+	bool process_tids; /* tids of lanes with LANE_PROCESS_TID are taken within their process */
 };
 
 void tracks_free(struct tracks *t);
@@ -52,6 +54,12 @@ static inline struct track *tracks_get(struct tracks *t, uint32_t thread, const 
 			     1))
 		return &t->tracks[thread];
 	return tracks_new(t, thread, lane);
+}
+
+/* Has it a name: that of the thread or CPU, or one with the number that it had? */
+static inline bool track_is_named(const struct track *t, const struct lane *lane)
+{
+	return lane->comm.size || (t->per_cpu ? lane->flags & LANE_HAS_CPU : t->made_up);
 }
 
 /* What people call it: comm, "CPU 3", or "swapper/1" style for what has no number of its own. -1:
