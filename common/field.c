@@ -181,6 +181,7 @@ bool gap_get(const struct event *e, struct gap_row *g)
 			      .file_size = file,
 			      .message = (const char *)e->tail + 4 + file,
 			      .message_size = e->tail_size - 4 - file};
+	g->file_size -= file && !g->file[file - 1];
 	return true;
 }
 

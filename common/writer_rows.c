@@ -364,7 +364,8 @@ static uint32_t gap_type(struct writer *w)
 					      .kind = DEFINITION_ENUM,
 					      .nmembers = 3,
 					      .members = reasons});
-	/* the tail: u32 bytes of the file name, the name, the message */
+	/* the tail: u32 bytes of the file's name, the name and a NUL, at which the field ends, the
+	 * message */
 	return writer_type(w, &t);
 }
 
@@ -372,6 +373,7 @@ int writer_gap(struct writer *w, uint64_t time, uint32_t lane, const struct gap 
 {
 	size_t file = g->file ? strlen(g->file) : 0, message = g->message ? strlen(g->message) : 0;
 	uint8_t fixed[24], tail[4 + 2048];
+	uint32_t size = 4;
 
 	if (!w->gap_type)
 		w->gap_type = gap_type(w);
@@ -385,13 +387,16 @@ int writer_gap(struct writer *w, uint64_t time, uint32_t lane, const struct gap 
 	put_u64(fixed + 8, g->offset);
 	put_u32(fixed + 16, g->reason);
 	put_u32(fixed + 20, g->unit);
-	put_u32(tail, (uint32_t)file);
-	if (file)
-		memcpy(tail + 4, g->file, file);
+	if (file) {
+		memcpy(tail + size, g->file, file);
+		size += (uint32_t)file;
+		tail[size++] = 0;
+	}
+	put_u32(tail, size - 4);
 	if (message)
-		memcpy(tail + 4 + file, g->message, message);
+		memcpy(tail + size, g->message, message);
 	if (writer_row_data(w, time, lane, w->gap_type, 0, 0, fixed, sizeof fixed, tail,
-			    (uint32_t)(4 + file + message), true))
+			    (uint32_t)(size + message), true))
 		return -1;
 	count_gap(w, g->reason, g->unit, g->count);
 	return 0;

@@ -333,36 +333,40 @@ const char *gap_reason_name(uint32_t reason)
 	return reason && reason <= GAP_UNREAD ? reasons[reason] : "unknown";
 }
 
+static int append_number(struct attributes *a, const char *name, uint64_t number, struct buffer *to)
+{
+	return append(a, to,
+		      &(struct attribute){
+			      .name = dictionary_text(a->dictionary, name, strlen(name)).number,
+			      .kind = ATTRIBUTE_UINT,
+			      .number = number});
+}
+
+static int append_text(struct attributes *a, const char *name, const char *text, size_t n,
+		       struct buffer *to)
+{
+	return append(a, to,
+		      &(struct attribute){
+			      .name = dictionary_text(a->dictionary, name, strlen(name)).number,
+			      .kind = ATTRIBUTE_TEXT,
+			      .number = n,
+			      .text = text});
+}
+
 static int append_gap(struct attributes *a, const struct event *ev, struct buffer *to)
 {
-	const char *reason, *unit;
+	const char *reason;
 	struct gap_row g;
 
 	if (!gap_get(ev, &g))
 		return 0;
-	unit = gap_unit_name(g.unit);
 	reason = gap_reason_name(g.reason);
-	if (append(a, to,
-		   &(struct attribute){.name = dictionary_text(a->dictionary, "reason", 6).number,
-				       .kind = ATTRIBUTE_TEXT,
-				       .number = strlen(reason),
-				       .text = reason}))
+	if (append_text(a, "reason", reason, strlen(reason), to) ||
+	    (g.count != UINT64_MAX && append_number(a, gap_unit_name(g.unit), g.count, to)) ||
+	    (g.file_size && append_text(a, "file", g.file, g.file_size, to)) ||
+	    (g.offset != UINT64_MAX && append_number(a, "offset", g.offset, to)))
 		return -1;
-	if (g.count != UINT64_MAX &&
-	    append(a, to,
-		   &(struct attribute){
-			   .name = dictionary_text(a->dictionary, unit, strlen(unit)).number,
-			   .kind = ATTRIBUTE_UINT,
-			   .number = g.count}))
-		return -1;
-	return g.message_size
-		       ? append(a, to,
-				&(struct attribute){
-					.name = dictionary_text(a->dictionary, "message", 7).number,
-					.kind = ATTRIBUTE_TEXT,
-					.number = g.message_size,
-					.text = g.message})
-		       : 0;
+	return g.message_size ? append_text(a, "message", g.message, g.message_size, to) : 0;
 }
 
 int attributes_meta(struct attributes *a, const struct meta *m)

@@ -421,6 +421,11 @@ static void print_value(struct state *s, struct values *v, int depth)
 		}
 		text_puts(out, " }");
 		break;
+	case VALUE_REPR:
+		/* the display form */
+		print_value(s, v, depth + 1);
+		values_skip(v);
+		break;
 	default: text_char(out, '?');
 	}
 }

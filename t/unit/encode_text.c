@@ -175,6 +175,51 @@ static void write_stream(const char *path)
 	output_close(&o, 0, &e);
 }
 
+/* A stream of CTF: an event with a value in two forms, the second of many parts, before a number.
+ */
+static void write_ctf(const char *path)
+{
+	struct output o;
+	struct writer w;
+	struct error e;
+	uint32_t source, lane, names, type, place;
+	struct member_entry members[2] = {{0}};
+
+	output_open(&o, path, OUTPUT_BINARY, &e);
+	writer_init(&w, &o, 0);
+	writer_begin(&w, 1);
+	source = writer_source(&w, &(struct source_entry){.format = writer_text(&w, "ctf"),
+							  .name = writer_text(&w, "x")});
+	lane = writer_lane(
+		&w, &(struct lane_entry){
+			    .source = source,
+			    .clock = writer_clock(
+				    &w, &(struct clock_entry){.name = writer_text(&w, "mono")})});
+	members[0].name = writer_text(&w, "both");
+	members[1].name = writer_text(&w, "n");
+	names = writer_definition(&w, &(struct definition_entry){.kind = DEFINITION_STRUCT,
+								 .nmembers = 2,
+								 .members = members});
+	type = writer_type(&w, &(struct type_entry){.source = source,
+						    .name = writer_text(&w, "tick"),
+						    .flags = TYPE_TAIL | TYPE_VALUES});
+	place = writer_place(
+		&w, &(struct place_entry){.name = writer_text(&w, "tick"), .arguments = names});
+	tail.size = 0;
+	value_put_detail(&tail, DETAIL_ARGUMENT, 1);
+	buffer_u8(&tail, VALUE_REPR);
+	value_put_bytes(&tail, VALUE_STRING, "shown", 5);
+	value_put_array(&tail, 2);
+	value_put_uint(&tail, VALUE_UINT, 1);
+	value_put_uint(&tail, VALUE_UINT, 2);
+	value_put_detail(&tail, DETAIL_ARGUMENT, 2);
+	value_put_number(&tail, 'i', &(uint64_t){htole64(3)}, 8);
+	writer_row_data(&w, 5, lane, type, place, 0, NULL, 0, tail.data, (uint32_t)tail.size, true);
+	writer_finish(&w);
+	writer_free(&w);
+	output_close(&o, 0, &e);
+}
+
 static void print_stream(char *in, const char *to)
 {
 	struct encode_options options = {0};
@@ -207,27 +252,39 @@ static void print_stream(char *in, const char *to)
 	free(text);
 }
 
-static void test_other_source(void)
+/* The text of what write gives. */
+static const char *text_of(void (*write)(const char *path))
 {
-	char in[] = "/tmp/encode_text.XXXXXX", out[] = "/tmp/encode_text.XXXXXX", got[1024] = "";
+	char in[] = "/tmp/encode_text.XXXXXX", out[] = "/tmp/encode_text.XXXXXX";
+	static char got[1024];
+	size_t n = 0;
 	FILE *f;
 
 	close(mkstemp(in));
 	close(mkstemp(out));
-	write_stream(in);
+	write(in);
 	print_stream(in, out);
 	f = fopen(out, "r");
-	got[f ? fread(got, 1, sizeof got - 1, f) : 0] = 0;
-	if (f)
+	if (f) {
+		n = fread(got, 1, sizeof got - 1, f);
 		fclose(f);
-	is_str(got,
+	}
+	got[n] = 0;
+	unlink(in);
+	unlink(out);
+	return got;
+}
+
+static void test_streams(void)
+{
+	is_str(text_of(write_stream),
 	       "       1.000000005 7 cat f(3) {\n"
 	       "       1.000000006 7 cat tick n=-2 mask={0x10,0x20}\n"
 	       "       1.000000007 7 cat f }\n"
 	       "       1.000000008 7 cat gap LOST 9 events\n",
 	       "a line per event");
-	unlink(in);
-	unlink(out);
+	is_str(text_of(write_ctf), "[0.000000005] tick: { both = \"shown\", n = 3 }\n",
+	       "of a value in two forms the first, and the next value after both");
 }
 
 int main(void)
@@ -235,7 +292,7 @@ int main(void)
 	test_numbers();
 	test_strings();
 	test_durations();
-	test_other_source();
+	test_streams();
 	buffer_free(&tail);
 	return done();
 }

@@ -134,10 +134,21 @@ static void test_gap(void)
 	struct type t = {.kind = KIND_GAP, .flags = TYPE_TAIL, .fixed_size = 24};
 	uint8_t f[24] = {7, 0, 0, 0, 0, 0,	    0, 0, 9, 0,	       0,
 			 0, 0, 0, 0, 0, GAP_DAMAGE, 0, 0, 0, GAP_BYTES};
-	const uint8_t text[] = "\5\0\0\0a.datit is bad";
+	const uint8_t text[] = "\5\0\0\0a.datit is bad", ended[] = "\6\0\0\0a.dat\0it is bad";
+	const struct field file = {
+		.kind = FIELD_STRING, .where = WHERE_REST, .offset = 4, .size = 1};
 	struct event e = {.type = &t, .fixed = f, .tail = text};
+	struct field_value v;
 	struct gap_row g;
 
+	e.tail = ended;
+	e.tail_size = sizeof ended - 1;
+	field_get(&e, &file, 0, &v);
+	ok(v.form == FORM_TEXT && v.size == 5 && !memcmp(v.text, "a.dat", 5),
+	   "the field of a gap's file ends before the message");
+	ok(gap_get(&e, &g) && g.file_size == 5 && g.message_size == 9,
+	   "and a NUL is no part of it");
+	e.tail = text;
 	e.tail_size = sizeof text - 1;
 	ok(gap_get(&e, &g) && g.count == 7 && g.offset == 9 && g.reason == GAP_DAMAGE &&
 		   g.unit == GAP_BYTES,
