@@ -5,7 +5,6 @@ load ../lib
 setup() {
 	ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	DATA=$ROOT/t/data
-	SHARED=$ROOT/../shared/traces
 	cd "$BATS_TEST_TMPDIR" || return
 	trdecode -q "$DATA/uftrace/fib" | trsym -q >x.trs
 }
@@ -17,9 +16,8 @@ query() {
 # recordings: x.trs of each in turn, as $1 is called
 recordings() {
 	"$@"
-	[[ -d $SHARED/uftrace ]] || return 0
 	for d in args-spec basic-pg deep-default dlopen threads kernel-sched; do
-		{ trdecode -q "$SHARED/uftrace/$d" | trsym -q; } >x.trs 2>/dev/null
+		{ trdecode -q "$RECORDED/uftrace/$d" | trsym -q; } >x.trs 2>/dev/null
 		"$@" || fail "$d"
 	done
 }
@@ -66,13 +64,11 @@ rows() {
 		END { for (t in tid) k++; printf "%d\t%d\t%.0f\t0\t%.0f\t%.0f", n, k, dur, min, max }')"
 	run -0 query "select count(*) > 1 from (select distinct row_group_id from parquet_metadata('out.parquet'))"
 	assert_output true
-	if [[ -d $SHARED/uftrace ]]; then
-		trdecode -q "$SHARED/uftrace/args-spec" | trsym -q >x.trs
-		trencode -q -t parquet -o out.parquet x.trs
-		query "select args from 'out.parquet' where args is not null" >ours
-		trencode -q -t ndjson x.trs | grep -o '"args":{.*}' | sed 's/^"args"://; s/}$//' >theirs
-		diff theirs ours
-	fi
+	trdecode -q "$RECORDED/uftrace/args-spec" | trsym -q >x.trs
+	trencode -q -t parquet -o out.parquet x.trs
+	query "select args from 'out.parquet' where args is not null" >ours
+	trencode -q -t ndjson x.trs | grep -o '"args":{.*}' | sed 's/^"args"://; s/}$//' >theirs
+	diff theirs ours
 }
 
 chrome() {

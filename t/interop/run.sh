@@ -14,7 +14,7 @@ if ! why=$(t/interop/install.sh "$INTEROP"); then
 fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-bats --formatter tap t/interop/*.bats 2>&1 | tee "$log"
+bats --setup-suite-file t/setup_suite.bash --formatter tap t/interop/*.bats 2>&1 | tee "$log"
 skipped=$(grep -ci '^ok .*# skip' "$log") failed=$(grep -c '^not ok ' "$log")
 passed=$(($(grep -c '^ok ' "$log") - skipped))
 echo "$passed passed, $failed failed, $skipped skipped"
