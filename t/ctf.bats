@@ -499,6 +499,14 @@ same() {
 	stream '' 'u8 packet_seq_num;' 38 00 09 00 05 03 01 38 0a 13 00 06 05 01
 	run -0 gaps
 	assert_output $'an unknown number of events lost]\n1 event lost]\n1 packet lost]'
+	# summaries know of it
+	pipefail 'trdecode -q x | trstat -q --partial' >one
+	trstat -q --merge --partial one >two
+	for summary in one two; do
+		run -0 trstat --merge $summary
+		assert_output --partial 'packets or an unknown number of events were lost by the recorder'
+		run -1 trstat -q --merge --strict $summary
+	done
 	# the counter wraps, or falls
 	stream '' 'u8 packet_seq_num;' 38 00 09 00 fe 00 01 38 0a 13 00 01 01 01 38 14 1d 00 00 09 01
 	run -0 gaps

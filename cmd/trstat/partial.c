@@ -63,10 +63,14 @@ int partial_write(struct stage *stage, const struct query *q, struct statistics 
 		  const struct parts *ps, int argc, char **argv)
 {
 	const char *told = stage_told(stage);
-	struct summary_end end = {stage->lost, stage->gaps, stage->status == STATUS_OK ? 0 : 1,
-				  stage->status == STATUS_OK ? NULL
-				  : told		     ? told
-							     : "a part of the trace is missing"};
+	bool good = stage->status == STATUS_OK;
+	struct summary_end end = {.lost = stage->lost,
+				  .lost_more = stage->lost_more,
+				  .gaps = stage->gaps,
+				  .status = good ? 0 : 1,
+				  .message = good   ? NULL
+					     : told ? told
+						    : "a part of the trace is missing"};
 	struct writer w;
 	struct error e;
 	int bad;

@@ -36,6 +36,7 @@ struct part *parts_add(struct parts *ps);
 /* Who made it and of what, for END. */
 struct summary_end {
 	uint64_t lost, gaps;
+	bool lost_more; /* than is counted (END_LOST_MORE) */
 	int status;
 	const char *message;
 };
