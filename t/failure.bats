@@ -139,3 +139,12 @@ after() {
 	flipped a.trs 700 trdecode 'trfilter 1' 'trfilter -c 1' trsym trstat trencode 'trstat --partial'
 	flipped s.part 200 'trstat --merge' 'trstat --partial --merge'
 }
+
+# FLIP_STEP=1 flips every bit.
+@test "a flipped bit of a small stream is found by each of the five programs" {
+	echo '[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":5,"name":"f"}]' >one.json
+	trdecode -o one.trs one.json
+	run -0 perl "$ROOT/t/tools/flip_bits.pl" one.trs "${FLIP_STEP:-23}" "$(nproc)" \
+		'trfilter 1' trsym trstat 'trencode -t ndjson' trdecode
+	assert_output ''
+}
