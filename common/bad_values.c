@@ -4,15 +4,9 @@
 
 #include "value.h"
 
-static inline bool is_read(const struct type *t, enum reads_values reads)
-{
-	return t->flags & TYPE_VALUES &&
-	       (reads == READS_ALL || (t->kind != KIND_ENTER && t->kind != KIND_LEAVE));
-}
-
 static inline bool is_bad(const struct event *e, enum reads_values reads)
 {
-	return e->tail_size && is_read(e->type, reads) && !values_sound(e->tail, e->tail_size);
+	return e->tail_size && bad_values_matter(e->type, reads) && !values_sound(e->tail, e->tail_size);
 }
 
 /* A row as it is, or without its tail. */
@@ -46,15 +40,8 @@ static int copy_block(struct buffer *to, struct block *b, enum reads_values read
 	b->lane_ids = b->type_ids + 4 * b->ntypes;
 	b->place_ids = b->lane_ids + 4 * b->nlanes;
 	b->flags &= (uint16_t)~BLOCK_HAS_CRC;
+	b->bad_values = false;
 	return 0;
-}
-
-static bool has_any(const struct block *b, enum reads_values reads)
-{
-	for (uint32_t i = 0; i < b->ntypes; i++)
-		if (is_read(b->types[i], reads))
-			return true;
-	return false;
 }
 
 int64_t bad_values_drop(struct bad_values *v, struct block *b, enum reads_values reads)
@@ -63,7 +50,7 @@ int64_t bad_values_drop(struct bad_values *v, struct block *b, enum reads_values
 	struct events it;
 	struct event e;
 
-	if (!has_any(b, reads))
+	if (!b->bad_values)
 		return 0;
 	for (events_begin(&it, b); event_next(&it, &e);) {
 		if (!is_bad(&e, reads))

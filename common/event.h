@@ -16,6 +16,13 @@
 #include "bytes.h"
 #include "dictionary.h"
 
+/* Whose values a program reads. */
+enum reads_values {
+	READS_NO_VALUES,
+	READS_EVENTS, /* those of events that are no calls */
+	READS_ALL,
+};
+
 struct block {
 	uint16_t kind, flags; /* enum block_kind, block_flags */
 	uint32_t length;      /* of the payload */
@@ -27,6 +34,7 @@ struct block {
 	bool cut;		/* the input ended inside: length and rows are what is left of it */
 
 	bool unchecked; /* EVENTS: reader_rows is to be asked before the rows are looked at */
+	bool bad_values; /* EVENTS: some of those that the reader's caller reads are damaged */
 
 	bool redeclares; /* DICT: an id of the segment got a new meaning */
 

@@ -66,6 +66,7 @@ struct reader {
 	 * for it: until then they may be anything, but bare ones are as many as the block says.
 	 */
 	bool rows_on_demand;
+	enum reads_values reads_values; /* set by the caller: these are checked with the rows */
 
 	/* before a read that would block */
 	int (*before_block)(void *ctx);

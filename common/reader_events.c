@@ -21,7 +21,7 @@ static int load_cut(struct reader *r, struct block *b)
 	if (b->row_flags & EVENTS_BARE && !reader_all_bare(b))
 		b->rows = 0;
 	b->row_flags &= (uint16_t)~EVENTS_BARE;
-	b->row_size = reader_walk_rows(b, &rows);
+	b->row_size = reader_walk_rows(r, b, &rows);
 	b->rows = rows;
 	/* if its length was but a flipped bit, there are other blocks behind the rows */
 	r->pending = (size_t)(b->row_data - b->payload) + b->row_size;
@@ -61,7 +61,7 @@ int reader_rows(struct reader *r, struct block *b)
 	if (!b->unchecked)
 		return 0;
 	b->unchecked = false;
-	if (reader_rows_sane(b))
+	if (reader_rows_sane(r, b))
 		return 0;
 	reader_damaged(r, b->offset, "an event block with impossible rows");
 	reader_distrust_length(r, b->length);

@@ -100,8 +100,8 @@ bool reader_all_bare(const struct block *b);
  */
 bool reader_bare_rows_fit(struct block *b);
 /* Do the rows lie within the block, its tables and its times? Sets row_size to what they take. */
-bool reader_rows_sane(struct block *b);
-/* Bytes of the whole rows at the front; *rows counts them. */
-size_t reader_walk_rows(const struct block *b, uint32_t *rows);
+bool reader_rows_sane(const struct reader *r, struct block *b);
+/* Bytes of the whole rows at the front; *rows counts them. Sets bad_values. */
+size_t reader_walk_rows(const struct reader *r, struct block *b, uint32_t *rows);
 
 #endif

@@ -1,4 +1,6 @@
+#include "bad_values.h"
 #include "reader_private.h"
+#include "value.h"
 
 /* An array with room for n; NULL: memory is out, and the old one stays. */
 static void *roomy(void *array, size_t *capacity, size_t n, size_t element)
@@ -172,14 +174,16 @@ static bool bare_rows_sane(struct block *b)
 /* Most rows, even of blocks with others, are such: narrow, and with nothing behind them. */
 struct bare {
 	struct limits limits;
-	bool types[256];
+	bool any, types[256];
 };
 
 static void find_bare(const struct block *b, struct bare *bare)
 {
 	bare->limits = narrow_limits(b);
-	for (uint32_t i = 0; i < 256 && i < b->ntypes; i++)
+	for (uint32_t i = 0; i < 256 && i < b->ntypes; i++) {
 		bare->types[i] = !b->types[i]->fixed_size && !(b->types[i]->flags & TYPE_TAIL);
+		bare->any |= bare->types[i];
+	}
 }
 
 /* How many there are from p on, of at most so many rows. */
@@ -196,31 +200,35 @@ static inline uint32_t count_bare(const struct bare *bare, const uint8_t *p, siz
 	return n;
 }
 
-/* Bytes of the whole rows at the front; *rows counts them. */
-size_t reader_walk_rows(const struct block *b, uint32_t *rows)
+/*
+ * Bytes of the whole rows at the front; *rows counts them. Values are checked on the way: for the
+ * encoders of apitrace another walk over the rows costs 6 % of the time.
+ */
+size_t reader_walk_rows(const struct reader *r, struct block *b, uint32_t *rows)
 {
 	bool wide = b->row_flags & EVENTS_WIDE;
 	uint64_t span = b->last - b->base;
 	const uint8_t *p = b->row_data;
 	size_t left = b->row_size;
 	struct bare bare = {0};
+	uint32_t n;
 
 	if (!wide)
 		find_bare(b, &bare);
-	for (*rows = 0; *rows < b->rows; ++*rows) {
+	for (n = 0; n < b->rows; n++) {
 		uint32_t type, lane, place;
 		uint64_t size = wide ? WIDE_ROW : NARROW_ROW, delta;
+		uint32_t tail = 0;
 		const struct type *t;
 
-		if (!wide) {
+		if (bare.any) {
 			size_t most = left / NARROW_ROW;
-			uint32_t n = count_bare(&bare, p,
-						most < b->rows - *rows ? most : b->rows - *rows);
+			uint32_t run = count_bare(&bare, p, most < b->rows - n ? most : b->rows - n);
 
-			*rows += n;
-			p += (size_t)n * NARROW_ROW;
-			left -= (size_t)n * NARROW_ROW;
-			if (*rows == b->rows)
+			n += run;
+			p += (size_t)run * NARROW_ROW;
+			left -= (size_t)run * NARROW_ROW;
+			if (n == b->rows)
 				break;
 		}
 		if (left < size)
@@ -236,24 +244,28 @@ size_t reader_walk_rows(const struct block *b, uint32_t *rows)
 		if (t->flags & TYPE_TAIL) {
 			if (left < size + 4)
 				break;
-			size += 4 + align_up(get_u32(p + size), 4);
+			tail = get_u32(p + size);
+			size += 4 + align_up(tail, 4);
 		}
 		if (left < size)
 			break;
+		if (tail && bad_values_matter(t, r->reads_values))
+			b->bad_values |= !values_sound(p + size - align_up(tail, 4), tail);
 		p += size;
 		left -= size;
 	}
+	*rows = n;
 	return b->row_size - left;
 }
 
-bool reader_rows_sane(struct block *b)
+bool reader_rows_sane(const struct reader *r, struct block *b)
 {
 	uint32_t rows;
 	size_t size;
 
 	if (b->row_flags & EVENTS_BARE)
 		return bare_rows_sane(b);
-	size = reader_walk_rows(b, &rows);
+	size = reader_walk_rows(r, b, &rows);
 	if (rows != b->rows || b->row_size - size >= 8)
 		return false;
 	b->row_size = size;

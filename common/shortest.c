@@ -207,6 +207,11 @@ static char *put_decimal(char *out, struct decimal d)
 	return out + 2 - point + n;
 }
 
+size_t shortest_layout(char *out, uint64_t digits, int exponent)
+{
+	return (size_t)(put_decimal(out, (struct decimal){digits, exponent}) - out);
+}
+
 /* What has no digits. */
 static size_t put_special(char *out, bool minus, bool nan)
 {

@@ -8,6 +8,7 @@
 #define TR_SHORTEST_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { SHORTEST_SIZE = 40 };
 
@@ -15,6 +16,9 @@ enum { SHORTEST_SIZE = 40 };
  * no NUL. NaN and the infinities are "nan", "inf" and "-inf". */
 size_t shortest_double(char *out, double x);
 size_t shortest_float(char *out, float x);
+
+/* Write digits * 10^exponent, digits not 0, in the same layout. */
+size_t shortest_layout(char *out, uint64_t digits, int exponent);
 
 /* The same of a field of so many bytes: 4 (x is a float) or 8. */
 size_t shortest_real(char *out, double x, size_t size);

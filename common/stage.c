@@ -221,11 +221,8 @@ static void count(struct stage *s, const struct block *b)
 /* The block's rows are at hand and checked. */
 static int drop_bad_values(struct stage *s, struct block *b)
 {
-	int64_t dropped;
+	int64_t dropped = bad_values_drop(&s->bad_values, b, s->in.reads_values);
 
-	if (!s->reads_values || b->kind != BLOCK_EVENTS || b->unchecked)
-		return 0;
-	dropped = bad_values_drop(&s->bad_values, b, s->reads_values);
 	if (!dropped)
 		return 0;
 	if (dropped < 0)

@@ -50,7 +50,6 @@ struct stage {
 	bool holds;	  /* a filter that holds blocks back passes all by stage_forward */
 	bool stopped;	  /* this program's own work failed: nothing more is read or passed */
 	uint64_t damages; /* of the inputs */
-	enum reads_values reads_values; /* set by the program: bad ones are taken out */
 	struct bad_values bad_values;
 	char cause[FAILURE_CAUSE]; /* why it failed, for the programs after it; "" it did not */
 	struct buffer told; /* what is wrong with them, the first things: for who passes it on */

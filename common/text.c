@@ -114,7 +114,7 @@ void text_put_buffer(struct text *t, const struct buffer *b, size_t at, size_t n
 		buffer_rest(b);
 }
 
-char *decimal_at(char *p, uint64_t v)
+char *decimal_long(char *p, uint64_t v)
 {
 	char *end = p + digits_count(v);
 

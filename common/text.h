@@ -89,8 +89,16 @@ static inline void text_wrote(struct text *t, const char *end)
 		text_end_line(t);
 }
 
+char *decimal_long(char *p, uint64_t v);
+
 /* The decimal digits of v at p, where 20 bytes are free; returns where they end. */
-char *decimal_at(char *p, uint64_t v);
+static inline char *decimal_at(char *p, uint64_t v)
+{
+	if (v > 9)
+		return decimal_long(p, v);
+	*p = (char)('0' + v);
+	return p + 1;
+}
 
 /* Decimal. */
 void text_u64(struct text *t, uint64_t v);

@@ -126,6 +126,16 @@ bool value_real(const struct value *v, long double *number);
 bool values_find(const uint8_t *tail, size_t n, enum detail_kind what, uint64_t index,
 		 struct value *out);
 
+/* How many FLOATs follow, of at most n: the elements of matrices and vectors, 5 bytes each. */
+static inline size_t value_floats(const uint8_t *p, const uint8_t *end, uint64_t n)
+{
+	size_t count = 0;
+
+	for (; count < n && end - p >= 5 && *p == VALUE_FLOAT; p += 5)
+		count++;
+	return count;
+}
+
 /* The next unit of a WSTRING's bytes; *at goes from bytes to bytes + n. */
 static inline uint64_t value_unit(const uint8_t **at)
 {

@@ -105,17 +105,6 @@ step(const uint8_t *p, const uint8_t *end, uint64_t *children)
 	return NULL;
 }
 
-/* Behind numbers of a matrix or a vector, of which at most *n follow. */
-static inline const uint8_t *step_floats(const uint8_t *p, const uint8_t *end, uint64_t *n)
-{
-	uint64_t left = *n;
-
-	for (; left && end - p >= 5 && *p == VALUE_FLOAT; left--)
-		p += 5;
-	*n = left;
-	return p;
-}
-
 /* Behind all the children of a value. */
 static const uint8_t *step_children(const uint8_t *p, const uint8_t *end, uint64_t count)
 {
@@ -124,7 +113,10 @@ static const uint8_t *step_children(const uint8_t *p, const uint8_t *end, uint64
 
 	open[0] = count;
 	while (p) {
-		p = step_floats(p, end, &open[depth]);
+		size_t floats = value_floats(p, end, open[depth]);
+
+		p += 5 * floats;
+		open[depth] -= floats;
 		if (!open[depth]) {
 			if (!depth)
 				return p;

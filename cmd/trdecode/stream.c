@@ -85,7 +85,7 @@ static int take_end(struct input *in, const struct end *end, struct error *e)
 static int drop_bad_values(struct saved *s, struct error *e)
 {
 	struct decoding *d = s->input->decoding;
-	int64_t dropped = bad_values_drop(&s->bad_values, &s->block, READS_ALL);
+	int64_t dropped = bad_values_drop(&s->bad_values, &s->block, s->in.reads_values);
 
 	if (dropped <= 0)
 		return dropped ? error_no_memory(e) : 0;
@@ -160,6 +160,7 @@ static int saved_open(struct input *in, struct error *e)
 		*e = s->in.error;
 		return -1;
 	}
+	s->in.reads_values = READS_ALL;
 	if (in->decoding->writer)
 		in->decoding->writer->head_flags |= reader_head_flags(in->head, in->head_size);
 	in->fd = -1; /* the reader's now */

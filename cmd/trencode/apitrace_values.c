@@ -361,13 +361,18 @@ static inline __attribute__((always_inline)) bool quick_scalar(struct quick *q,
 static inline __attribute__((always_inline)) bool quick_array(struct quick *q,
 							      const struct apitrace_target *t)
 {
+	size_t floats;
 	uint8_t n;
 
 	*q->out++ = *q->p++;
 	if (!quick_byte(q, &n) || n & 0x80)
 		return false;
 	*q->out++ = n;
-	while (n--)
+	/* they look the same in the trace */
+	floats = value_floats(q->p, q->end, n);
+	if ((size_t)(q->limit - q->out) < 5 * floats || !quick_bytes(q, 5 * floats))
+		return false;
+	for (n -= (uint8_t)floats; n; n--)
 		if (!quick_room(q) || !quick_scalar(q, t))
 			return false;
 	return true;

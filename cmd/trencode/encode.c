@@ -212,7 +212,7 @@ static void run(struct stage *s, struct encoding *en)
 		return;
 	}
 	calls_init(&calls, en->dictionary);
-	s->reads_values = READS_ALL;
+	s->in.reads_values = READS_ALL;
 	while (stage_next(s, &b))
 		if (take_block(s, en, &known, en->encoder->counts_calls ? &calls : NULL, &clocks,
 			       &b, &e)) {

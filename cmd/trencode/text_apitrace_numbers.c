@@ -6,24 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "common/shortest.h"
 #include "text_apitrace.h"
-
-static size_t integer(char *out, uint64_t n)
-{
-	char digits[20];
-	size_t count = 0;
-
-	if (n < 10) {
-		*out = (char)('0' + n);
-		return 1;
-	}
-	do
-		digits[count++] = (char)('0' + n % 10);
-	while (n /= 10);
-	for (size_t i = 0; i < count; i++)
-		out[i] = digits[count - 1 - i];
-	return count;
-}
 
 /*
  * Seven digits of x, 1e-4 <= x < 1e6, no integer. x * 10^k is one rounding away from the truth: of
@@ -34,11 +18,10 @@ static size_t seven_digits(char *out, double x)
 {
 	static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4,  1e5,
 					1e6, 1e7, 1e8, 1e9, 1e10, 1e11};
-	int decimals = 0, point, from = 7;
+	/* 1233 / 4096 is the logarithm of 2 to base 10; rounded down it is at most one too few */
+	int decimals = 5 - (ilogb(x) * 1233 >> 12);
 	double scaled, rest;
 	uint64_t n;
-	char digits[8];
-	size_t size = 0;
 
 	while (x * powers[decimals] < 1e6)
 		decimals++;
@@ -47,24 +30,7 @@ static size_t seven_digits(char *out, double x)
 	rest = scaled - (double)n;
 	if (fabs(rest - 0.5) < 1e-6 || scaled >= 9999999)
 		return 0;
-	n += rest > 0.5;
-	for (int i = 6; i >= 0; i--, n /= 10)
-		digits[i] = (char)('0' + n % 10);
-	point = 7 - decimals; /* digits before the point; not positive: zeros behind it */
-	while (from > 1 && digits[from - 1] == '0')
-		from--;
-	if (point <= 0) {
-		out[size++] = '0';
-		out[size++] = '.';
-		for (int i = point; i < 0; i++)
-			out[size++] = '0';
-	}
-	for (int i = 0; i < from || i < point; i++) {
-		if (i == point && point > 0)
-			out[size++] = '.';
-		out[size++] = digits[i];
-	}
-	return size;
+	return shortest_layout(out, n + (rest > 0.5), -decimals);
 }
 
 size_t apitrace_float(char *out, float f)
@@ -77,7 +43,7 @@ size_t apitrace_float(char *out, float f)
 		x = -x;
 	}
 	if (x < 1e6 && x == (double)(uint32_t)x)
-		return sign + integer(out + sign, (uint32_t)x);
+		return (size_t)(decimal_at(out + sign, (uint32_t)x) - out);
 	if (x >= 1e-4 && x < 1e6) {
 		size = seven_digits(out + sign, x);
 		if (size)
@@ -96,6 +62,6 @@ size_t apitrace_double(char *out, double d)
 		x = -x;
 	}
 	if (x < 1e15 && x == (double)(uint64_t)x)
-		return sign + integer(out + sign, (uint64_t)x);
+		return (size_t)(decimal_at(out + sign, (uint64_t)x) - out);
 	return (size_t)snprintf(out, 40, "%.16g", d);
 }

@@ -20,14 +20,15 @@ static inline size_t name_length(const struct text_ref *t)
 
 static int unsigned_number(const struct apitrace_writer *w, uint64_t n, bool negative)
 {
-	char text[24], *p = text + sizeof text;
+	struct buffer *b = w->out;
+	char *p;
 
-	do
-		*--p = (char)('0' + n % 10);
-	while (n /= 10);
-	if (negative)
-		*--p = '-';
-	return put(w, p, (size_t)(text + sizeof text - p));
+	if (buffer_reserve(b, 24))
+		return -1;
+	p = (char *)b->data + b->size;
+	*p = '-';
+	b->size = (size_t)(decimal_at(p + negative, n) - (char *)b->data);
+	return 0;
 }
 
 static int signed_number(const struct apitrace_writer *w, int64_t n)

@@ -185,7 +185,7 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 	bool stream = !o->count && !o->explain;
 	struct block b;
 
-	s->reads_values = rewrite_any(&o->rewrite) || limits_read_values(&o->limits)
+	s->in.reads_values = rewrite_any(&o->rewrite) || limits_read_values(&o->limits)
 				  ? READS_ALL
 				  : expression_reads_values(f->tree);
 	f->evaluation = (struct evaluation){.dictionary = &s->in.dictionary,

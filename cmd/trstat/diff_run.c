@@ -67,7 +67,7 @@ static int read_stream(struct side *s, struct block *b)
 	if (query_parse(&s->query, &s->settings, &e) ||
 	    columns_find(&s->query.columns, "p50", &e) < 0)
 		return stage_fail(stage, &e);
-	stage->reads_values = query_reads_values(&s->query);
+	stage->in.reads_values = query_reads_values(&s->query);
 	if (statistics_init(st, &s->query.keys, &s->query.columns, &stage->in.dictionary) ||
 	    (s->settings.pair && statistics_pair(st, &s->query.pair)))
 		return stage_no_memory(stage);

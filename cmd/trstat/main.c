@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	if (!stage_open(&stage, argv + optind, argc - optind, &common) &&
 	    !stage_print_to(&stage, line.settings.partial ? OUTPUT_SUMMARY : OUTPUT_TEXT)) {
 		if (!line.settings.merge)
-			stage.reads_values =
+			stage.in.reads_values =
 				line.alarms.count ? READS_ALL : query_reads_values(&query);
 		stage.one_axis = !line.settings.merge && query_has_times(&query);
 		if (line.settings.partial || line.settings.merge)
