@@ -100,6 +100,28 @@ static inline uint64_t align_up(uint64_t n, unsigned to)
 	return (n + to - 1) & ~(uint64_t)(to - 1);
 }
 
+/* n bytes: a call costs as much as the copying of few. */
+static inline void copy_short(void *to, const void *from, size_t n)
+{
+	char *t = to;
+	const char *f = from;
+
+	if (n > 64 || n < 4) {
+		memcpy(t, f, n);
+	} else if (n < 8) {
+		/* the last piece overlaps the one before */
+		memcpy(t, f, 4);
+		memcpy(t + n - 4, f + n - 4, 4);
+	} else if (n < 16) {
+		memcpy(t, f, 8);
+		memcpy(t + n - 8, f + n - 8, 8);
+	} else {
+		for (size_t i = 0; i + 16 < n; i += 16)
+			memcpy(t + i, f + i, 16);
+		memcpy(t + n - 16, f + n - 16, 16);
+	}
+}
+
 /* A mixer for hash tables: every input bit reaches every output bit. */
 static inline uint64_t hash_u64(uint64_t x)
 {

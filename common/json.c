@@ -107,7 +107,7 @@ int json_append_string(struct buffer *b, const char *p, size_t n)
 			return -1;
 		to = b->data + b->size;
 		to[0] = '"';
-		memcpy(to + 1, p, n);
+		copy_short(to + 1, p, n);
 		to[n + 1] = '"';
 		b->size += n + 2;
 		return 0;

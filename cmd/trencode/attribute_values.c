@@ -80,6 +80,10 @@ static int put_next(const struct attribute_source *s, struct values *v, unsigned
 		v->at += 5;
 		return json_append_float(json, get_float(v->at - 4));
 	}
+	if (v->end - v->at >= 2 && *v->at == VALUE_UINT && v->at[1] < 0x80) {
+		v->at += 2;
+		return attribute_put_integer(json, v->at[-1], false, false);
+	}
 	if (nesting > VALUE_DEPTH || !values_value(v, &value)) {
 		v->bad = true;
 		return -1;
@@ -100,11 +104,24 @@ static int put_member(const struct definition *d, uint64_t i, struct buffer *jso
 	return buffer_append(json, name, strlen(name));
 }
 
+/* Elements of a matrix or a vector, of at most so many, up to the first that is no FLOAT. */
+static int put_floats(struct values *v, uint64_t most, uint64_t *n, struct buffer *json)
+{
+	size_t count = value_floats(v->at, v->end, most);
+
+	*n = count;
+	for (; count--; v->at += 5)
+		if (json_append_float(json, get_float(v->at + 1)) || buffer_u8(json, ','))
+			return -1;
+	return 0;
+}
+
 static int put_children(const struct attribute_source *s, struct values *v,
 			const struct value *value, unsigned nesting, struct buffer *json)
 {
 	const struct definition *d = NULL;
 	bool members = value->tag == VALUE_STRUCT;
+	uint64_t i = 0;
 
 	if (value->tag == VALUE_REPR) {
 		/* the one for people */
@@ -118,10 +135,13 @@ static int put_children(const struct attribute_source *s, struct values *v,
 		d = dictionary_definition_id(s->plain.dictionary, value->definition);
 	if (buffer_u8(json, members ? '{' : '['))
 		return -1;
-	for (uint64_t i = 0; i < value->count; i++)
-		if ((i && buffer_u8(json, ',')) || (members && put_member(d, i, json)) ||
-		    put_next(s, v, nesting + 1, json))
+	if (!members && put_floats(v, value->count, &i, json))
+		return -1;
+	for (; i < value->count; i++)
+		if ((members && put_member(d, i, json)) || put_next(s, v, nesting + 1, json) ||
+		    buffer_u8(json, ','))
 			return -1;
+	json->size -= i > 0;
 	return buffer_u8(json, members ? '}' : ']');
 }
 
@@ -225,7 +245,7 @@ int attribute_field_json(const struct attribute_source *s, const struct event *e
 
 	if (!get_single(ev, f, &v))
 		return put_elements(s, ev, f, to);
-	if (v.form == FORM_UINT && f->kind == FIELD_UINT)
-		return put_item(s, &(struct attribute){.kind = ATTRIBUTE_UINT, .number = v.u}, to);
+	if (v.form == FORM_UINT && f->kind == FIELD_UINT && v.u <= UINT32_MAX)
+		return attribute_put_integer(to, v.u, false, false);
 	return set_element(s, f, &v, &item) || put_item(s, &item, to) ? -1 : 0;
 }

@@ -89,6 +89,12 @@ static bool is_attribute(const struct attributes *a, const struct type *t, const
 	       (f->role != ROLE_SOURCE_TIME || !field_by_role(t, ROLE_ROW));
 }
 
+static bool is_plain(const struct type *t, const struct field *f)
+{
+	return f->where == WHERE_FIXED && f->kind == FIELD_UINT && f->size == 4 && f->count <= 1 &&
+	       (uint64_t)f->offset + 4 <= t->fixed_size;
+}
+
 /* The facts of a type; NULL: out of memory. */
 static const struct attribute_fields *fields_of(struct attributes *a, const struct type *t)
 {
@@ -101,8 +107,10 @@ static const struct attribute_fields *fields_of(struct attributes *a, const stru
 	fields += t->number;
 	if (fields->known)
 		return fields;
-	for (uint32_t i = 0; i < t->nfields && i < 64; i++)
+	for (uint32_t i = 0; i < t->nfields && i < 64; i++) {
 		fields->wanted |= (uint64_t)is_attribute(a, t, &t->fields[i]) << i;
+		fields->plain |= (uint64_t)is_plain(t, &t->fields[i]) << i;
+	}
 	fields->blobs = argument_blobs(t);
 	fields->known = true;
 	return fields;
@@ -114,16 +122,16 @@ static bool wants_members(const struct attributes *a, const struct event *ev)
 }
 
 /* Append a MEMBER without its value, which is appended next; *at is for end_member. */
-static int begin_member(struct attributes *a, struct buffer *to, uint32_t name, size_t *at)
+static inline int begin_member(struct attributes *a, struct buffer *to, uint32_t name, size_t *at)
 {
 	uint32_t size;
 	const char *key = place_names_get(&a->keys, name, &size);
 
 	*at = to->size;
-	if (!key || buffer_reserve(to, RECORD + (size_t)size))
+	if (!key || buffer_reserve(to, RECORD + PLACE_NAME_SHORT + (size_t)size))
 		return -1;
 	put_u32(to->data + to->size, name);
-	memcpy(to->data + to->size + RECORD, key, size);
+	place_names_copy((char *)to->data + to->size + RECORD, key, size);
 	to->size += RECORD + (size_t)size;
 	return 0;
 }
@@ -137,10 +145,10 @@ static void end_member(struct buffer *to, size_t at)
 
 /* --- arguments and return values --- */
 
-static uint32_t argument_name(struct attributes *a, const struct event *ev, uint64_t index)
+/* d: their names, or NULL */
+static uint32_t argument_name(struct attributes *a, const struct event *ev,
+			      const struct definition *d, uint64_t index)
 {
-	const struct place *place = dictionary_place(a->dictionary, ev->place);
-	const struct definition *d = place ? place->arguments : NULL;
 	size_t slot = index < sizeof a->names / sizeof *a->names ? (size_t)index : 0;
 	char text[32];
 	uint32_t name;
@@ -206,12 +214,9 @@ static int append_detail(struct attributes *a, const struct event *ev, uint8_t w
 					  .number = flags.number});
 }
 
-/* The name of an argument or a return value; 0: out of memory. */
-static uint32_t value_name(struct attributes *a, const struct event *ev, uint8_t what,
-			   uint64_t index)
+/* 0: out of memory. */
+static uint32_t return_name(struct attributes *a)
 {
-	if (what == DETAIL_ARGUMENT)
-		return argument_name(a, ev, index);
 	if (!a->return_name)
 		a->return_name = dictionary_text(a->dictionary, "return", 6).number;
 	return a->return_name;
@@ -223,6 +228,8 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 	struct attribute_source source = {{a->dictionary, &a->scratch, fields && fields->blobs},
 					  &a->compound,
 					  a->quote_numbers};
+	const struct place *place = dictionary_place(a->dictionary, ev->place);
+	const struct definition *names = place ? place->arguments : NULL;
 	bool members = wants_members(a, ev);
 	struct attribute item;
 	struct values v;
@@ -240,7 +247,8 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 				return -1;
 			continue;
 		}
-		name = value_name(a, ev, what, index);
+		name = what == DETAIL_ARGUMENT ? argument_name(a, ev, names, index)
+					       : return_name(a);
 		if (!name)
 			return -1;
 		if (members) {
@@ -291,6 +299,17 @@ static int append_arguments(struct attributes *a, const struct field *f,
 	return 0;
 }
 
+/* Numbers of calls and frames: every event of apitrace has one or two. */
+static int append_plain(struct attributes *a, struct buffer *to, uint32_t name, uint32_t number)
+{
+	size_t at;
+
+	if (begin_member(a, to, name, &at) || attribute_put_integer(to, number, false, false))
+		return -1;
+	end_member(to, at);
+	return 0;
+}
+
 static int append_fields(struct attributes *a, const struct event *ev, struct buffer *to)
 {
 	struct attribute_source source = {
@@ -307,6 +326,11 @@ static int append_fields(struct attributes *a, const struct event *ev, struct bu
 
 		if (i < 64 ? !(fields->wanted >> i & 1) : !is_attribute(a, ev->type, f))
 			continue;
+		if (members && i < 64 && fields->plain >> i & 1) {
+			if (append_plain(a, to, f->name.number, get_u32(ev->fixed + f->offset)))
+				return -1;
+			continue;
+		}
 		if (members && f->role != ROLE_ARGUMENTS) {
 			if (begin_member(a, to, f->name.number, &at) ||
 			    attribute_field_json(&source, ev, f, to))
@@ -522,6 +546,17 @@ int attribute_json(const struct attribute *item, bool quote_numbers, const struc
 	return attribute_put_integer(to, number, minus, quote);
 }
 
+/* A MEMBER, with a comma. */
+static inline int put_short(struct buffer *to, const uint8_t *member, size_t n)
+{
+	if (buffer_reserve(to, n + 1))
+		return -1;
+	copy_short(to->data + to->size, member, n);
+	to->data[to->size + n] = ',';
+	to->size += n + 1;
+	return 0;
+}
+
 /* One as a member of an object, with a comma. */
 static int put_member(struct attributes *a, const struct attribute *item, const struct buffer *from,
 		      struct buffer *to)
@@ -529,14 +564,6 @@ static int put_member(struct attributes *a, const struct attribute *item, const 
 	const char *key;
 	uint32_t size;
 
-	if (item->kind == ATTRIBUTE_MEMBER && item->number <= BUFFER_PIECE) {
-		if (buffer_reserve(to, item->number + 1))
-			return -1;
-		memcpy(to->data + to->size, item->text, item->number);
-		to->size += item->number;
-		to->data[to->size++] = ',';
-		return 0;
-	}
 	if (item->kind != ATTRIBUTE_MEMBER) {
 		key = place_names_get(&a->keys, item->name, &size);
 		if (!key || buffer_append(to, key, size))
@@ -565,8 +592,17 @@ int attributes_object(struct attributes *a, const struct buffer *bytes, struct b
 	if (find_last(a, bytes) || buffer_u8(to, '{'))
 		return -1;
 	for (uint32_t i = a->first; i < a->after; i++) {
-		struct attribute item = get_record(&p);
+		struct attribute item;
+		size_t n = get_u64(p + 8);
 
+		/* nearly all: rows of apitrace take 5 % less time by this */
+		if (get_u32(p + 4) == ATTRIBUTE_MEMBER && n <= BUFFER_PIECE) {
+			if (a->last[get_u32(p)] == i + 1 && put_short(to, p + RECORD, n))
+				return -1;
+			p += RECORD + n;
+			continue;
+		}
+		item = get_record(&p);
 		if (a->last[item.name] == i + 1 && put_member(a, &item, bytes, to))
 			return -1;
 	}

@@ -38,6 +38,7 @@ struct attribute {
 /* Facts of a type, found once. */
 struct attribute_fields {
 	uint64_t wanted; /* bit i: fields[i] is an attribute */
+	uint64_t plain;	 /* bit i: and a u32 of the fixed part, without names */
 	bool known, blobs;
 };
 

@@ -64,7 +64,7 @@ static int put_cell(struct state *s, enum row_column c)
 	const char *text;
 	uint32_t size;
 
-	if (!cell->present)
+	if (!row_has(&s->rows, c))
 		return 0;
 	switch (row_column_form(c)) {
 	case COLUMN_TIME:

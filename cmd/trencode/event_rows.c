@@ -47,15 +47,26 @@ enum row_form row_column_form(enum row_column c)
 
 /* --- which columns --- */
 
+static bool wanted(const struct event_rows *r, enum row_column c)
+{
+	return r->wanted >> c & 1;
+}
+
+static void want(struct event_rows *r, enum row_column c)
+{
+	r->columns[r->ncolumns++] = (uint8_t)c;
+	r->wanted |= 1u << c;
+}
+
 static int add_column(struct event_rows *r, const char *name, size_t n, struct error *e)
 {
 	for (size_t i = 0; i < ROW_COLUMNS; i++) {
 		if (strlen(columns[i].name) != n || memcmp(columns[i].name, name, n) != 0)
 			continue;
-		if (memchr(r->columns, (int)i, r->ncolumns))
+		if (wanted(r, (enum row_column)i))
 			return error_set(e, NULL, NO_OFFSET, "the column '%.*s' is given twice",
 					 (int)n, name);
-		r->columns[r->ncolumns++] = (uint8_t)i;
+		want(r, (enum row_column)i);
 		return 0;
 	}
 	return error_set(
@@ -70,7 +81,7 @@ static int choose_columns(struct event_rows *r, const char *list, struct error *
 	bool more = !list || *list == '+';
 
 	for (size_t i = 0; more && i < USUAL_COLUMNS; i++)
-		r->columns[r->ncolumns++] = (uint8_t)i;
+		want(r, (enum row_column)i);
 	if (!list)
 		return 0;
 	list += more;
@@ -89,7 +100,7 @@ static int choose_columns(struct event_rows *r, const char *list, struct error *
 
 static void put_number(struct event_rows *r, enum row_column c, uint64_t n)
 {
-	r->cells[c].present = true;
+	r->present |= 1u << c;
 	r->cells[c].number = n;
 }
 
@@ -105,11 +116,6 @@ static int put_constant(struct event_rows *r, enum row_column c, const char *tex
 	struct text_ref ref = dictionary_text(r->attributes.dictionary, text, strlen(text));
 
 	return ref.number ? put_text(r, c, ref) : -1;
-}
-
-static bool wanted(const struct event_rows *r, enum row_column c)
-{
-	return memchr(r->columns, c, r->ncolumns);
 }
 
 static int put_place(struct event_rows *r, enum row_column c, uint32_t place)
@@ -172,7 +178,7 @@ static void put_cpu(struct event_rows *r, const struct event *ev)
 	const struct field *f = field_by_role(ev->type, ROLE_CPU);
 	struct field_value v;
 
-	if (!f || r->cells[ROW_CPU].present)
+	if (!f || row_has(r, ROW_CPU))
 		return;
 	field_get(ev, f, 0, &v);
 	if (v.form == FORM_UINT || v.form == FORM_INT)
@@ -196,13 +202,12 @@ static int put_type(struct event_rows *r, const struct type *type)
 
 static int put_args(struct event_rows *r)
 {
-	struct row_cell *cell = &r->cells[ROW_ARGS];
-
 	buffer_clear(&r->json);
 	if (attributes_object(&r->attributes, &r->bytes, &r->json))
 		return -1;
-	cell->present = r->json.size;
-	cell->object = &r->json;
+	if (r->json.size)
+		r->present |= 1u << ROW_ARGS;
+	r->cells[ROW_ARGS].object = &r->json;
 	return 0;
 }
 
@@ -210,7 +215,7 @@ static int write_row(struct event_rows *r, struct error *e)
 {
 	int status = r->write(r, e);
 
-	memset(r->cells, 0, sizeof r->cells);
+	r->present = 0;
 	return status;
 }
 

@@ -44,7 +44,6 @@ enum row_form {
 };
 
 struct row_cell {
-	bool present;
 	uint64_t number;	     /* NAME: of the string */
 	const struct buffer *object; /* OBJECT, never empty; until the next row */
 };
@@ -58,13 +57,20 @@ struct event_rows {
 	bool drop, wants_args;
 	uint8_t columns[ROW_COLUMNS]; /* enum row_column, in the order of the output */
 	size_t ncolumns;
+	uint32_t wanted;	      /* the same as bits */
 	struct row_cell cells[ROW_COLUMNS]; /* of one row, by enum row_column */
+	uint32_t present;		    /* bits: the cells that the row has */
 	uint32_t *sources;		    /* by place: string number of "file:line", + 1 */
 	size_t nsources;
 	uint32_t source_changes;
 	/* the format's: a row is in cells */
 	int (*write)(struct event_rows *r, struct error *e);
 };
+
+static inline bool row_has(const struct event_rows *r, enum row_column c)
+{
+	return r->present >> c & 1;
+}
 
 const char *row_column_name(enum row_column c);
 enum row_form row_column_form(enum row_column c);

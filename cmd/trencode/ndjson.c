@@ -8,14 +8,16 @@
 #include "event_rows.h"
 
 enum {
-	KEY_ROOM = 16,	/* ,"unfinished": */
-	CELL_ROOM = 24, /* a number in quotes, null, true or false */
+	KEY_ROOM = 24,	/* ,"unfinished":null */
+	CELL_ROOM = 72, /* a number in quotes, null, true or false, or a short name */
+	SHORT_NAME = 64,
 };
 
-/* ,"name": of a column */
+/* ,"name":null of a column */
 struct key {
 	char text[KEY_ROOM];
-	size_t size;
+	uint8_t size; /* without null */
+	uint8_t column, form;
 };
 
 struct state {
@@ -31,8 +33,11 @@ static void make_keys(struct state *s)
 	for (size_t i = 0; i < s->rows.ncolumns; i++) {
 		struct key *key = &s->keys[i];
 
-		key->size = (size_t)snprintf(key->text, KEY_ROOM, "%c\"%s\":", i ? ',' : '{',
-					     row_column_name(s->rows.columns[i]));
+		key->column = s->rows.columns[i];
+		key->form = (uint8_t)row_column_form(key->column);
+		key->size = (uint8_t)snprintf(key->text, KEY_ROOM, "%c\"%s\":null",
+					      i ? ',' : '{', row_column_name(key->column)) -
+			    4;
 	}
 }
 
@@ -55,55 +60,64 @@ static char *put_small(char *p, int64_t n)
 	return decimal_at(p, n < 0 ? -(uint64_t)n : (uint64_t)n);
 }
 
-static char *put_word(char *p, const char *word)
+static char *put_flag(char *p, bool flag)
 {
-	size_t n = strlen(word);
-
-	memcpy(p, word, n);
-	return p + n;
+	memcpy(p, flag ? "true" : "false", 5);
+	return p + (flag ? 4 : 5);
 }
 
-/* A key and its value. */
-static int put_cell(struct state *s, const struct key *key, enum row_column c)
+/* Text of any length: p is where there is room for a row's other cells, and so is the result. */
+static char *put_long(struct state *s, char *p, const struct buffer *b, size_t at, size_t size)
 {
-	const struct row_cell *cell = &s->rows.cells[c];
-	char *p = text_room(s->out, KEY_ROOM + CELL_ROOM);
-	enum row_form form = row_column_form(c);
-	const char *text;
+	text_wrote(s->out, p);
+	text_put_buffer(s->out, b, at, size);
+	return text_room(s->out, ROW_COLUMNS * (KEY_ROOM + CELL_ROOM));
+}
+
+/* NULL: out of memory. */
+static char *put_name(struct state *s, char *p, uint32_t number)
+{
 	uint32_t size;
+	const char *text = place_names_get(&s->texts, number, &size);
+
+	if (!text)
+		return NULL;
+	if (size > SHORT_NAME)
+		return put_long(s, p, &s->texts.bytes,
+				(size_t)(text - (const char *)s->texts.bytes.data), size);
+	return place_names_copy(p, text, size);
+}
+
+/* A key and its value at p; returns where they end, or NULL: out of memory. */
+static char *put_cell(struct state *s, char *p, const struct key *key)
+{
+	const struct row_cell *cell = &s->rows.cells[key->column];
 
 	memcpy(p, key->text, KEY_ROOM); /* of a length the compiler knows */
 	p += key->size;
-	if (!cell->present)
-		p = put_word(p, "null");
-	else if (form == COLUMN_TIME)
-		p = put_time(s, p, cell->number);
-	else if (form == COLUMN_SMALL)
-		p = put_small(p, (int64_t)cell->number);
-	else if (form == COLUMN_FLAG)
-		p = put_word(p, cell->number ? "true" : "false");
-	text_wrote(s->out, p);
-	if (!cell->present)
-		return 0;
-	if (form == COLUMN_NAME) {
-		text = place_names_get(&s->texts, (uint32_t)cell->number, &size);
-		if (!text)
-			return -1;
-		text_put(s->out, text, size);
-	} else if (form == COLUMN_OBJECT) {
-		text_put_buffer(s->out, cell->object, 0, cell->object->size);
+	if (!row_has(&s->rows, key->column))
+		return p + 4;
+	switch (key->form) {
+	case COLUMN_TIME: return put_time(s, p, cell->number);
+	case COLUMN_SMALL: return put_small(p, (int64_t)cell->number);
+	case COLUMN_FLAG: return put_flag(p, cell->number);
+	case COLUMN_NAME: return put_name(s, p, (uint32_t)cell->number);
+	default: return put_long(s, p, cell->object, 0, cell->object->size);
 	}
-	return 0;
 }
 
 static int write_row(struct event_rows *r, struct error *e)
 {
 	struct state *s = (struct state *)r;
+	char *p = text_room(s->out, ROW_COLUMNS * (KEY_ROOM + CELL_ROOM));
 
-	for (size_t i = 0; i < s->rows.ncolumns; i++)
-		if (put_cell(s, &s->keys[i], s->rows.columns[i]))
+	for (size_t i = 0; i < s->rows.ncolumns; i++) {
+		p = put_cell(s, p, &s->keys[i]);
+		if (!p)
 			return error_no_memory(e);
-	text_put(s->out, "}\n", 2);
+	}
+	memcpy(p, "}\n", 2);
+	text_wrote(s->out, p + 2);
 	return 0;
 }
 

@@ -13,9 +13,11 @@ struct state {
 	struct parquet_file file;
 };
 
-static int put_cell(struct state *s, struct parquet_column *c, const struct row_cell *cell)
+static int put_cell(struct state *s, struct parquet_column *c, enum row_column column)
 {
-	if (!cell->present)
+	const struct row_cell *cell = &s->rows.cells[column];
+
+	if (!row_has(&s->rows, column))
 		return 0;
 	switch (c->kind) {
 	case PARQUET_NAME: return parquet_name(&s->file, c, s->file.rows, (uint32_t)cell->number);
@@ -29,7 +31,7 @@ static int write_row(struct event_rows *r, struct error *e)
 	struct state *s = (struct state *)r;
 
 	for (size_t i = 0; i < s->rows.ncolumns; i++)
-		if (put_cell(s, &s->file.columns[i], &s->rows.cells[s->rows.columns[i]]))
+		if (put_cell(s, &s->file.columns[i], (enum row_column)s->rows.columns[i]))
 			return error_no_memory(e);
 	return parquet_row(&s->file, e);
 }

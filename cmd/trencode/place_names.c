@@ -52,7 +52,9 @@ int place_names_make(struct place_names *p, uint32_t place)
 			  : dictionary_place_name(p->dictionary, place);
 	p->names[place].number = name.number;
 	p->names[place].at = p->bytes.size;
-	if (p->render(&p->bytes, name.text, name.size))
+	/* with bytes after it that place_names_copy may read */
+	if (p->render(&p->bytes, name.text, name.size) ||
+	    buffer_reserve(&p->bytes, PLACE_NAME_SHORT))
 		return -1;
 	p->names[place].size = (uint32_t)(p->bytes.size - p->names[place].at);
 	p->names[place].known = true;

@@ -7,6 +7,8 @@
 #include "common/buffer.h"
 #include "common/dictionary.h"
 
+enum { PLACE_NAME_SHORT = 32 };
+
 struct place_name {
 	uint32_t number; /* of the name as the stream has it, among the dictionary's strings */
 	size_t at;	 /* in bytes */
@@ -46,6 +48,17 @@ static inline const char *place_names_get(struct place_names *p, uint32_t place,
 		return NULL;
 	*size = p->names[place].size;
 	return (const char *)p->bytes.data + p->names[place].at;
+}
+
+/* Copy a name that place_names_get gave to where PLACE_NAME_SHORT bytes are free, or more if it is
+ * longer; returns where it ends. Most names are short: no call for those. */
+static inline char *place_names_copy(char *to, const char *name, uint32_t size)
+{
+	if (size <= PLACE_NAME_SHORT)
+		memcpy(to, name, PLACE_NAME_SHORT);
+	else
+		memcpy(to, name, size);
+	return to + size;
 }
 
 /* Say, if it is so, that trsym is missing in the pipe. */
