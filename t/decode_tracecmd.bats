@@ -18,18 +18,24 @@ raw() {
 	pipefail "trdecode -q '$1' | trencode -q --raw --ns" | fold
 }
 
+# Lines without what the printers differ in. trace-cmd 3.4, of module-events and zlib, has flags and
+# symbols' addresses, and digits for all arrays of bytes. Faults of libtraceevent: bytes after the record
+# (kernel_stack shorter than its 8 callers, raw_data, empty strings of kprobes and rd), a signed long of
+# 32 bits as unsigned, s8 too.
+without_faults() {
+	perl -0777 -pe 's/\n(?!\S+-\d+ \[\d{3}\])/ /g' "$1" | sed -E '
+		/: (kernel_stack|raw_data): /d
+		s/(\[[0-9]{3}\])-0x[0-9a-f]+/\1/
+		s/(=[^ =]+) \(0x[0-9a-f]{16}\)/\1/g; s/ip= \((0x[0-9a-f]+)\)/ip=\1/
+		s/ bytes=.* mask=/ mask=/; s/ uuid=(ARRAY\[[^]]*\])? dev=/ dev=/; s/ file=.*//
+		s/ (rd|arr)=.* (ns|fl)=/ \2=/; s/ s8=-?[0-9]+//
+		s/=(4294967|-)[0-9]{1,3}( |$)/=-\2/g'
+}
+
 # Events, gaps not among them.
 events() {
 	pipefail "trdecode -q '$1' | trstat -q -g type -a count -F tsv" |
 		awk -F'\t' 'NR > 1 && $1 != "gap" { n += $2 } END { print n + 0 }'
-}
-
-@test "fields and times as the real tool prints them" {
-	for f in v6-date v7-zstd-split-lost s390x-v7-zstd-sched-syscalls v7-zstd-instances; do
-		zcat "$T/$f.raw.txt.gz" | fold >want
-		raw "$T/$f.dat" >got
-		diff -a want got
-	done
 }
 
 @test "all recordings: fields and times as the real tool prints them" {
@@ -39,11 +45,10 @@ events() {
 		[[ $f == bad-* ]] && continue
 		fold "$S/$f.raw.txt" >want
 		raw "$S/$f.dat" >got
-		diff -aq want got >/dev/null || differs+=("$f")
+		diff -aq want got >/dev/null && continue
+		differs+=("$f")
+		diff -a <(without_faults want) <(without_faults got) || fail "$f"
 	done
-	# printed by trace-cmd 3.4, whose lines have flags: module-events, zlib. Faults of
-	# libtraceevent: bytes behind the record (kernel_stack shorter than its 8 callers, raw_data,
-	# empty strings of kprobes), a signed long of 32 bits as unsigned.
 	run -0 printf '%s\n' "${differs[@]}"
 	assert_output "$(printf '%s\n' i386-v6-markers-raw i386-v7-zstd-sched-syscalls v6-kprobes \
 		v6-module-events v6-profile v6-stacktrace v7-zlib-fgraph-depth \

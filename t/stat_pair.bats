@@ -32,9 +32,9 @@ same() {
 }
 
 @test "presets: on the bundled trace the numbers of an independent script" {
-	gzip -dc "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.raw.txt.gz" >raw.txt
+	local file=$RECORDED/trace-cmd/s390x-v7-zstd-sched-syscalls
 	for preset in wakeup offcpu syscall; do
-		same $preset "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" raw.txt || fail $preset
+		same $preset "$file.dat" "$file.raw.txt" || fail $preset
 		[ "$(wc -l <ours)" -gt 3 ]
 	done
 }
