@@ -247,3 +247,29 @@ alike() {
 	assert_output --partial 'the stream has two, or one twice: both are named'
 	[ ! -e two ]
 }
+
+@test "names of threads come back from uftrace's directories, whatever bytes and length they have" {
+	cat >names.json <<-'END'
+		{"traceEvents":[
+		{"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{"name":"a\tb\"c\n'd\\x09e/é \\"}},
+		{"ph":"X","name":"f\tg \"x\" \\x09","ts":1,"dur":5,"pid":1,"tid":1},
+		{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"x\ty of a long name"}},
+		{"ph":"X","name":"g","ts":2,"dur":5,"pid":1,"tid":2}]}
+	END
+	trdecode -q names.json | trencode -q -t uftrace -o names.data
+	jq -c '.traceEvents | map(select(.ph == "M").args.name)' names.json >want
+	trdecode -q names.data | trencode -q -t ndjson | jq -c -s 'map(.comm)' | diff want -
+	jq -c '.traceEvents | map(select(.ph == "X").name)' names.json >want
+	trdecode -q names.data | trsym -q | trencode -q -t ndjson | jq -c -s 'map(.name)' | diff want -
+	# and once more
+	trdecode -q names.data | trsym -q | trencode -q --anew -t uftrace -o again.data
+	diff <(trdecode -q names.data | trsym -q | trencode -q -t ndjson) \
+		<(trdecode -q again.data | trsym -q | trencode -q -t ndjson)
+	# the names of a recording of uftrace are as they are
+	sed 's/sid=7472656e636f6465/sid=0123456789abcdef/' names.data/task.txt >task.txt
+	cp -r names.data real.data
+	cp task.txt real.data/task.txt
+	mv real.data/sid-7472656e636f6465.map real.data/sid-0123456789abcdef.map
+	run -0 pipe "trdecode -q real.data | trencode -q -t ndjson | jq -r .comm"
+	assert_line --index 0 'a\x09b\x22c\x0a'
+}

@@ -148,15 +148,6 @@ int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, s
 	return t->lane ? 0 : -1;
 }
 
-/* The basename of a session's program, as the kernel cuts it. */
-static const char *comm_of(const struct uftrace_sess *sess, size_t *n)
-{
-	const char *slash = strrchr(sess->exename, '/'), *name = slash ? slash + 1 : sess->exename;
-
-	*n = strnlen(name, 15);
-	return name;
-}
-
 static int declare_map(struct uftrace *u, uint32_t space, uint64_t start, uint64_t end,
 		       uint64_t time, uint32_t epoch, const struct uftrace_module *m,
 		       const char *path)
@@ -243,13 +234,12 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 	for (size_t i = 0; i < u->ntasks; i++) {
 		struct task_reader *t = &u->task_readers[i];
 		const char *comm = "";
-		size_t n = 0;
 
 		if (t->task && t->task->nr_refs)
-			comm = comm_of(t->task->refs[0].sess, &n);
+			comm = t->task->refs[0].sess->comm;
 		else if (t->task)
-			comm = t->task->comm, n = strlen(comm);
-		if (uftrace_rename(u, t, comm, n))
+			comm = t->task->comm;
+		if (uftrace_rename(u, t, comm, strlen(comm)))
 			return -1;
 	}
 	return w->out_of_memory ? -1 : 0;
@@ -270,7 +260,8 @@ static int context_number(struct uftrace *u, const struct uftrace_sess *sess,
 	if (!c)
 		return -1;
 	u->contexts = c;
-	c[u->ncontexts++] = (struct context){sess, session, epoch, sess ? u->spaces[sess->same->id] : 0};
+	c[u->ncontexts++] =
+		(struct context){sess, session, epoch, sess ? u->spaces[sess->same->id] : 0};
 	*number = (uint32_t)u->ncontexts;
 	return idmap_set(numbers, epoch, *number);
 }
@@ -282,7 +273,6 @@ int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time)
 		u->tasks ? uftrace_session_at(u->tasks, t->task, time, &until) : NULL;
 	struct uftrace_session *session = sess ? uftrace_session_get(u->sessions, sess) : NULL;
 	uint32_t before = t->context;
-	size_t n;
 
 	t->session = session;
 	t->epoch = session ? uftrace_session_epoch_at(session, time, &epoch_until) : 0;
@@ -291,9 +281,7 @@ int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time)
 		return -1;
 	/* an exec gave the task another program, and with it another name */
 	if (before && sess && u->contexts[before - 1].sess != sess) {
-		const char *comm = comm_of(sess, &n);
-
-		if (uftrace_rename(u, t, comm, n))
+		if (uftrace_rename(u, t, sess->comm, strlen(sess->comm)))
 			return -1;
 		u->last_lane = t->lane;
 	}

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "common/buffer.h"
+#include "common/escape.h"
+#include "common/formats/uftrace.h"
 
-#define COMM_SIZE 16
+enum { COMM_MOST = 15 }; /* bytes that the kernel keeps of a name */
 
 /* A chain of parents without a session that is longer than this is no process tree. */
 #define PARENTS_MAX 1000
@@ -39,7 +41,6 @@ void uftrace_tasks_free(struct uftrace_tasks *t)
 	free(t->task_of);
 	free(t->refs);
 	free(t->names);
-	free(t->comms);
 	free(t);
 }
 
@@ -79,8 +80,9 @@ int uftrace_tasks_begin(struct uftrace_tasks *t, size_t size, const char *file, 
 {
 	t->file = file;
 	t->e = e;
-	/* a line with a name is longer than the name and its NUL; so is a message */
-	t->names = malloc(size + 1);
+	/* a line with a name is longer than the name and its NUL; so is a message. Of a session
+	 * there is the thread's name too. */
+	t->names = malloc(2 * size + 1);
 	return t->names ? 0 : uftrace_tasks_no_memory(t);
 }
 
@@ -107,6 +109,19 @@ static int compare_sids(const void *a, const void *b)
 	return c ? c : compare_pids(a, b);
 }
 
+/* The name that threads of a session have. */
+static const char *comm_of(struct uftrace_tasks *t, const struct uftrace_sess *s)
+{
+	const char *slash = strrchr(s->exename, '/'), *name = slash ? slash + 1 : s->exename;
+	char *copy = t->names + t->names_used;
+
+	if (strcmp(s->sid, UFTRACE_ANEW_SID) != 0)
+		return uftrace_tasks_keep_name(t, name, strnlen(name, COMM_MOST));
+	uftrace_tasks_keep_name(t, name, strlen(name));
+	copy[escape_undo(copy, strlen(copy), '\\')] = 0;
+	return copy;
+}
+
 static int build_sessions(struct uftrace_tasks *t)
 {
 	size_t n = 0;
@@ -129,6 +144,7 @@ static int build_sessions(struct uftrace_tasks *t)
 		s->pid = ev->pid;
 		s->exename = ev->name;
 		memcpy(s->sid, ev->sid, sizeof(s->sid));
+		s->comm = comm_of(t, s);
 		t->by_pid[t->nr_sess] = t->by_sid[t->nr_sess] = s;
 		t->nr_sess++;
 	}
@@ -339,19 +355,6 @@ static size_t collect_refs(struct uftrace_tasks *t, struct ref *refs, size_t *la
 	return n;
 }
 
-static void set_comm(struct uftrace_tasks *t, struct uftrace_task *task)
-{
-	char *comm = t->comms + (task - t->tasks) * COMM_SIZE;
-	const char *path, *slash;
-
-	if (!task->nr_refs)
-		return;
-	path = task->refs[task->nr_refs - 1].sess->exename;
-	slash = strrchr(path, '/');
-	strncpy(comm, slash ? slash + 1 : path, COMM_SIZE - 1);
-	task->comm = comm;
-}
-
 static int build_tasks(struct uftrace_tasks *t)
 {
 	size_t n = 0;
@@ -367,8 +370,7 @@ static int build_tasks(struct uftrace_tasks *t)
 	n = collect_refs(t, refs, last);
 	qsort(refs, n, sizeof(*refs), compare_refs);
 	t->refs = malloc((n + 1) * sizeof(*t->refs));
-	t->comms = calloc(t->nr_tasks + 1, COMM_SIZE);
-	if (!t->refs || !t->comms) {
+	if (!t->refs) {
 		uftrace_tasks_no_memory(t);
 		goto out;
 	}
@@ -379,8 +381,12 @@ static int build_tasks(struct uftrace_tasks *t)
 		if (!task->nr_refs++)
 			task->refs = &t->refs[i];
 	}
-	for (size_t i = 0; i < t->nr_tasks; i++)
-		set_comm(t, &t->tasks[i]);
+	for (size_t i = 0; i < t->nr_tasks; i++) {
+		struct uftrace_task *task = &t->tasks[i];
+
+		if (task->nr_refs)
+			task->comm = task->refs[task->nr_refs - 1].sess->comm;
+	}
 	r = 0;
 out:
 	free(refs);

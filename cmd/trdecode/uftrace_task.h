@@ -45,6 +45,7 @@ struct uftrace_sess {
 	int32_t pid;
 	char sid[UFTRACE_SID_SIZE + 1];
 	const char *exename;
+	const char *comm; /* basename of exename, cut at 15 bytes as the kernel cuts it */
 	/* of those with this sid the one whose address space they share, with its dlopens */
 	const struct uftrace_sess *same;
 	const struct uftrace_dlopen *dlopens; /* by time, ties in file order */
@@ -59,7 +60,7 @@ struct uftrace_task_ref {
 struct uftrace_task {
 	int32_t tid, pid, ppid; /* ppid: 0 unless created by FORK */
 	uint64_t time;
-	const char *comm; /* basename of the executable, cut at 15 bytes; "" if unknown */
+	const char *comm; /* of its last session; "" if unknown */
 	struct uftrace_task_ref *refs; /* by start */
 	size_t nr_refs;
 };

@@ -23,7 +23,6 @@ struct uftrace_tasks {
 	struct uftrace_task_ref *refs;
 	char *names; /* all strings of the file, each with its NUL */
 	size_t names_used;
-	char *comms; /* COMM_SIZE for each task */
 	size_t damaged;
 
 	const char *file; /* while parsing */

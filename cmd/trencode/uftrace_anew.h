@@ -5,6 +5,7 @@
 #define TR_UFTRACE_ANEW_H
 
 #include "anew.h"
+#include "common/formats/uftrace.h"
 
 /* --- uftrace_anew_symbols.c: functions have addresses in modules that never were --- */
 
@@ -26,8 +27,6 @@ int uftrace_symbol(struct uftrace_modules *m, struct dialect *d, struct text_ref
 /* The tables and the map. */
 int uftrace_symbols_end(struct uftrace_modules *m, struct dialect *d, struct error *e);
 void uftrace_symbols_free(struct uftrace_modules *m);
-
-#define UFTRACE_ANEW_SID "7472656e636f6465"
 
 /* --- uftrace_anew_values.c: arguments and return values by a specification for each function ---
  */

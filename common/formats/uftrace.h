@@ -32,6 +32,10 @@ enum {
 	UFTRACE_HDR_MAX_STACK = 32, /* u16, then 6 bytes of zero */
 };
 
+/* The session of a directory that trencode made of another system's trace: names in it are escaped
+ * (escape.h), and those of its programs are names of threads, of any length. */
+#define UFTRACE_ANEW_SID "7472656e636f6465"
+
 /* feat_mask. They announce, but do not prove, that there is such data. */
 #define UFTRACE_FEAT_PLTHOOK	     (1ull << 0)
 #define UFTRACE_FEAT_TASK_SESSION    (1ull << 1)
