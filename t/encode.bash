@@ -26,3 +26,14 @@ returned() {
 	trencode -q -t tsv --no-header --columns name,unfinished x.trs |
 		awk -F '\t' '$2 == "0" { n[$1]++ } END { for (f in n) print f "\t" n[f] }' | sort
 }
+
+# A thread with calls of a stack and asynchronous ones: f, g and h overlap with others, k does not.
+mixed() {
+	{
+		printf '[{"ph":"B","name":"outer","pid":1,"ts":0},{"ph":"b","name":"f","id":6,"pid":1,"ts":1},'
+		printf '{"ph":"B","name":"in","pid":1,"ts":1.5},{"ph":"b","name":"g","id":5,"pid":1,"ts":2},'
+		printf '{"ph":"e","name":"f","id":6,"pid":1,"ts":3},{"ph":"E","pid":1,"ts":3.5},{"ph":"e","name":"g","id":5,"pid":1,"ts":4},'
+		printf '{"ph":"b","name":"h","id":5,"pid":1,"ts":4.5},{"ph":"E","pid":1,"ts":5},{"ph":"e","name":"h","id":5,"pid":1,"ts":6},'
+		printf '{"ph":"b","name":"k","id":5,"pid":1,"ts":7},{"ph":"B","name":"last","pid":1,"ts":8},{"ph":"E","pid":1,"ts":8.5},{"ph":"e","name":"k","id":5,"pid":1,"ts":9}]'
+	}
+}

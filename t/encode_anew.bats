@@ -1,6 +1,7 @@
 # What trencode makes of another system's events in a native format, as that system's tool reads it.
 
 load lib
+load encode
 
 setup() {
 	T=$BATS_TEST_TMPDIR
@@ -361,4 +362,32 @@ events() {
 	trencode -q -t trace-cmd -o x.dat x.trs
 	run -2 pipe 'trdecode -q x.dat | trencode -t uftrace -o x.data'
 	assert_output --partial 'x.dat: the trace has no time but ticks; --tick 1ns says'
+}
+
+@test "calls with numbers beside a stack of calls: those that overlap are left out, and counted" {
+	local t
+	mixed | trdecode -f chrome - >x.trs
+	for t in uftrace trace-cmd; do
+		run -0 errors trencode -t $t -o out.$t x.trs
+		assert_line 'trencode: 3 calls overlap with others of their thread and are left out'
+		refute_line --partial 'return'
+		run -0 pipefail "trdecode -q out.$t | trsym -q | trfilter 'name != \"print\"' | trstat -q -a count,total,self -s name -F tsv"
+		assert_output $'name\tcount\ttotal\tself
+in\t1\t2000\t2000
+k\t1\t2000\t1500
+last\t1\t500\t500
+outer\t1\t5000\t3000'
+	done
+	# too many rows while it is open to know whether the asynchronous call nests
+	{
+		echo '[{"ph":"X","name":"first","pid":1,"ts":0,"dur":1},{"ph":"b","name":"long","id":6,"pid":1,"ts":1},'
+		awk 'BEGIN { for (i = 2; i < 6000; i++) printf "{\"ph\":\"X\",\"name\":\"x\",\"pid\":1,\"ts\":%d,\"dur\":1},\n", i }'
+		echo '{"ph":"e","name":"long","id":6,"pid":1,"ts":9999}]'
+	} | trdecode -f chrome - >x.trs
+	run -0 errors trencode -t uftrace -o long x.trs
+	assert_line 'trencode: 1 calls overlap with others of their thread and are left out'
+	run -0 pipefail "trdecode -q long | trsym -q | trstat -q -a count,total,self -s name -F tsv"
+	assert_output $'name\tcount\ttotal\tself
+first\t1\t1000\t1000
+x\t5998\t5998000\t5998000'
 }

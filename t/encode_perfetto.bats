@@ -133,3 +133,10 @@ slices() {
 		$1 == "track_uuid:" { track = $2 } $1 == "counter_value:" && $2 == 7 { print named[track] }' decoded
 	assert_output '"loadb"'
 }
+
+@test "asynchronous calls are not on the track of their thread, whose calls stay what they are" {
+	mixed | trdecode -f chrome - >x.trs
+	decoded
+	slices >ours
+	trstat -q -a count,total,self -F tsv x.trs | tail -n +2 | sort | diff - ours
+}

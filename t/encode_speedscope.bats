@@ -128,3 +128,14 @@ replay() {
 	trdecode many.json >many.trs
 	run -0 timeout 60 bash -c "trencode -t speedscope many.trs >many.speedscope.json"
 }
+
+@test "asynchronous calls that overlap with the calls of their thread are left out, and counted" {
+	mixed | trdecode -f chrome - >x.trs
+	run -0 pipe 'trencode -t speedscope x.trs 2>&1 >out.json'
+	assert_line 'trencode: 3 calls overlap others of their thread: left out'
+	run -0 replay
+	assert_output $'in\t1\t2000\t2000\t2000
+k\t1\t2000\t1500\t2000
+last\t1\t500\t500\t500
+outer\t1\t5000\t3000\t5000'
+}

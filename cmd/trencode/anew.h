@@ -75,7 +75,7 @@ struct anew_thread {
 	bool per_cpu;	      /* no thread: the interrupts of a CPU */
 	struct text_ref comm; /* the first one that is known */
 	struct anew_frame *frames;
-	size_t count, capacity;
+	size_t count, capacity, nnumbered; /* nnumbered: those that have numbers */
 	uint32_t below; /* calls open below frames[0] that were never entered here */
 	bool begun;	/* a call was entered or left */
 	bool lost;	/* events were, since the last call: what is open now is not known */

@@ -108,10 +108,18 @@ static bool forgets(struct anew *a, const struct anew_thread *t)
 	       is_longjmp(dictionary_place_name(a->dictionary, place).text);
 }
 
+static struct anew_frame *pop(struct anew_thread *t)
+{
+	struct anew_frame *f = &t->frames[--t->count];
+
+	t->nnumbered -= f->numbered;
+	return f;
+}
+
 static int leave_top(struct anew *a, struct anew_thread *t, const struct event *ev, uint32_t place,
 		     bool cut, struct error *e)
 {
-	struct anew_frame *f = &t->frames[--t->count];
+	struct anew_frame *f = pop(t);
 	struct anew_row r = {.what = ANEW_LEAVE,
 			     .thread = t,
 			     .start = f->start,
@@ -123,23 +131,37 @@ static int leave_top(struct anew *a, struct anew_thread *t, const struct event *
 	return emit(a, &r, ev, e);
 }
 
-/* Calls at this level and above have ended, unseen. */
+/* Calls of the stack, of which those that have numbers are not, that are open. */
+static uint32_t stack_level(const struct anew_thread *t)
+{
+	return t->below + (uint32_t)(t->count - t->nnumbered);
+}
+
+/* The call on top has ended, unseen. */
+static int cut_top(struct anew *a, struct anew_thread *t, const struct event *ev, struct error *e)
+{
+	/* it goes on beyond the call that it is in: the two have clocks of their own */
+	bool outlasts = t->frames[t->count - 1].kernel && !(ev->type->flags & TYPE_KERNEL);
+
+	a->outlasting += outlasts;
+	a->cut += !outlasts;
+	if (a->target->closes || outlasts)
+		return leave_top(a, t, ev, 0, true, e);
+	pop(t);
+	return 0;
+}
+
+/* Calls of the stack at this level and above have ended, unseen. */
 static int cut_down(struct anew *a, struct anew_thread *t, uint32_t level, const struct event *ev,
 		    struct error *e)
 {
-	if (t->count && t->below + t->count > level && forgets(a, t))
-		t->count = level > t->below ? level - t->below : 0;
-	while (t->count && t->below + t->count > level) {
-		/* it goes on beyond the call that it is in: the two have clocks of their own */
-		bool outlasts = t->frames[t->count - 1].kernel && !(ev->type->flags & TYPE_KERNEL);
+	bool forgotten = t->count && stack_level(t) > level && forgets(a, t);
 
-		a->outlasting += outlasts;
-		a->cut += !outlasts;
-		if (!a->target->closes && !outlasts)
-			t->count--;
-		else if (leave_top(a, t, ev, 0, true, e))
+	while (t->count && stack_level(t) > level)
+		if (forgotten)
+			pop(t);
+		else if (cut_top(a, t, ev, e))
 			return -1;
-	}
 	if (!t->count && t->below > level)
 		t->below = level;
 	t->lost = false;
@@ -162,6 +184,7 @@ static int push(struct anew *a, struct anew_thread *t, const struct event *ev, s
 	r.depth = t->below + (uint32_t)t->count;
 	r.mark = &f->mark;
 	t->count++;
+	t->nnumbered += f->numbered;
 	t->begun = true;
 	a->calls_seen++;
 	return emit(a, &r, ev, e);
@@ -205,8 +228,12 @@ static int leave(struct anew *a, struct anew_thread *t, const struct event *ev,
 
 	if (cut_down(a, t, done->level + 1, ev, e))
 		return -1;
-	if (t->count && t->below + t->count == done->level + 1)
+	if (t->count > t->nnumbered && stack_level(t) == done->level + 1) {
+		while (t->frames[t->count - 1].numbered)
+			if (cut_top(a, t, ev, e))
+				return -1;
 		return leave_top(a, t, ev, done->place, false, e);
+	}
 	if (t->count || (t->begun && t->below != done->level + 1)) {
 		a->unmatched += !(ev->type->flags & TYPE_KERNEL);
 		return 0;
@@ -258,14 +285,17 @@ static int by_number_nested(struct anew *a, struct anew_thread *t, const struct 
 
 	if (ev->type->kind == KIND_ENTER)
 		return push(a, t, ev, e);
-	while (at && t->frames[at - 1].call != call)
+	while (at && !(t->frames[at - 1].numbered && t->frames[at - 1].call == call))
 		at--;
 	if (!at) {
 		a->unmatched++;
 		return 0;
 	}
-	return cut_down(a, t, (uint32_t)at, ev, e) || leave_top(a, t, ev, ev->place, false, e) ? -1
-											       : 0;
+	while (t->count > at)
+		if (cut_top(a, t, ev, e))
+			return -1;
+	t->lost = false;
+	return leave_top(a, t, ev, ev->place, false, e);
 }
 
 static int by_number_free(struct anew *a, struct anew_thread *t, const struct event *ev,

@@ -1,11 +1,13 @@
 /*
  * anew_overlap.h - numbered calls of one thread that overlap, left out before others see them
  *
+ * So are those that overlap with a call of the thread's stack.
+ *
  * A call that was entered inside another one is held back until it is left: if the other one is
  * left first, they overlap, and the one inside is left out. While one is held back all rows behind
  * it are, of all threads, so that their order stays. Not more than a bounded number of rows and
- * bytes waits: what would is taken for a call that nests, and is cut by the target's stack if it
- * does not.
+ * bytes waits: what would is left out where the thread has calls of a stack; else it is taken for a
+ * call that nests, and is cut by the target's stack if it does not.
  */
 #ifndef TR_ENCODE_ANEW_OVERLAP_H
 #define TR_ENCODE_ANEW_OVERLAP_H
@@ -25,10 +27,19 @@ struct overlap_row {
 
 struct overlap_thread {
 	struct overlap_open {
-		uint64_t row; /* number of its enter's row */
+		enum {
+			OVERLAP_NUMBERED,
+			OVERLAP_STACK, /* a call of the thread's stack */
+			OVERLAP_OVER,  /* it was left */
+		} what;
 		uint32_t call;
+		uint64_t row;	/* number of its enter's row */
+		uint32_t depth; /* STACK: as recorded, else UINT32_MAX */
+		size_t below;	/* STACK: index + 1 of the next one of the stack, 0 none */
 	} * open;
 	size_t count, capacity;
+	size_t top; /* index + 1 of the call on top of the stack, 0 none */
+	bool stacked;
 };
 
 struct overlap {
@@ -39,6 +50,7 @@ struct overlap {
 	uint64_t number;		/* of the first row in the ring */
 	struct overlap_thread *threads; /* by the lane's thread */
 	size_t threads_size;
+	bool numbered;		  /* a call with a number was there */
 	struct open_calls inside; /* open calls that wait or were left out: their state */
 	uint64_t left_out;
 };

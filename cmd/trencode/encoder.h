@@ -83,4 +83,10 @@ extern const struct encoder encoder_text, encoder_uftrace, encoder_apitrace, enc
 extern const struct encoder encoder_uftrace_anew, encoder_apitrace_anew, encoder_lttng_anew,
 	encoder_tracecmd_anew;
 
+/* Have all calls of the type's source numbers? Else a thread may have other calls beside. */
+static inline bool encoder_all_numbered(const struct type *t)
+{
+	return t->source && !strcmp(t->source->format.text, "apitrace");
+}
+
 #endif

@@ -98,7 +98,8 @@ static int begin_call(void *ctx, const struct event *enter, const struct span *s
 	uint8_t slot = 0;
 
 	if (enter->type->flags & TYPE_CALL_NUMBER &&
-	    (perfetto_take_slot(s, span->thread, &slot) || buffer_u8(keep, slot)))
+	    (perfetto_take_slot(s, span->thread, !encoder_all_numbered(enter->type), &slot) ||
+	     buffer_u8(keep, slot)))
 		return error_no_memory(e);
 	if (perfetto_span_track(s, span, slot, enter->time, &uuid, e))
 		return -1;

@@ -124,8 +124,8 @@ int perfetto_track(struct perfetto *s, enum track_kind kind, uint32_t thread, ui
 		   const struct lane *lane, uint64_t time, uint64_t *uuid, struct error *e);
 int perfetto_span_track(struct perfetto *s, const struct span *span, uint8_t slot, uint64_t time,
 			uint64_t *uuid, struct error *e);
-/* The lowest number that no open call of the thread has. */
-int perfetto_take_slot(struct perfetto *s, uint32_t thread, uint8_t *slot);
+/* The lowest number that no open call of the thread has; apart: not 0, the thread's own track. */
+int perfetto_take_slot(struct perfetto *s, uint32_t thread, bool apart, uint8_t *slot);
 /* The track of a counter, or (several) of one of its values. */
 int perfetto_counter_track(struct perfetto *s, uint32_t thread, uint32_t name, uint32_t value,
 			   bool several, uint64_t time, uint64_t *uuid, struct error *e);

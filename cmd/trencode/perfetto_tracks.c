@@ -72,7 +72,7 @@ int perfetto_track(struct perfetto *s, enum track_kind kind, uint32_t thread, ui
 	return perfetto_put_descriptor(s, time, e);
 }
 
-int perfetto_take_slot(struct perfetto *s, uint32_t thread, uint8_t *slot)
+int perfetto_take_slot(struct perfetto *s, uint32_t thread, bool apart, uint8_t *slot)
 {
 	uint64_t *slots = array_reach(s->slots, &s->nslots, thread, sizeof(*slots));
 
@@ -80,8 +80,8 @@ int perfetto_take_slot(struct perfetto *s, uint32_t thread, uint8_t *slot)
 		return -1;
 	s->slots = slots;
 	*slot = SLOTS - 1;
-	if (~s->slots[thread])
-		*slot = (uint8_t)__builtin_ctzll(~s->slots[thread]);
+	if (~(s->slots[thread] | apart))
+		*slot = (uint8_t)__builtin_ctzll(~(s->slots[thread] | apart));
 	s->slots[thread] |= 1ull << *slot;
 	return 0;
 }

@@ -53,6 +53,7 @@ static void fill(struct span *span, struct span_stack *st, const struct span_fra
 	span->token = f->token;
 	span->begun = true;
 	span->crossing = f->crossing;
+	span->beside = f->beside;
 	span->kept = &st->kept;
 	span->kept_at = f->kept;
 	span->kept_size = st->kept.size - f->kept;
@@ -115,7 +116,9 @@ static int begin(struct spans *s, struct span_stack *st, const struct event *ev,
 				 .kept = st->kept.size,
 				 .lane = ev->lane,
 				 .type = ev->type,
-				 .place = ev->place};
+				 .place = ev->place,
+				 .beside = spans_numbered_open(s, thread),
+				 .serial = ++s->serial};
 	if (!s->sink->begin)
 		return 0;
 	st->kept.spills = true;

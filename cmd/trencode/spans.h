@@ -22,6 +22,8 @@ struct span {
 	uint32_t thread;	 /* number, as calls_thread gives it */
 	uint32_t place, caller;	 /* numbers; place 0: never known */
 	uint32_t level;		 /* calls open below */
+	uint32_t beside;	 /* open when it began: of a call with a number the thread's calls
+				    without one, and the other way round */
 	uint64_t start, end;
 	uint64_t self;	 /* time not spent in callees */
 	bool has_self;	 /* it is known; so is caller, and recursive */
@@ -56,7 +58,8 @@ struct span_frame {
 	size_t kept; /* where what is kept of it begins */
 	const struct lane *lane;
 	const struct type *type;
-	uint32_t place;
+	uint32_t place, beside;
+	uint64_t serial; /* of the calls on the stacks, by begin */
 	bool crossing;
 };
 
@@ -73,6 +76,7 @@ struct span_numbered {
 	struct buffer kept;
 	uint32_t level;			/* one more than that of the one before it */
 	uint32_t thread, before, after; /* of its thread's, by begin: index + 1, 0 none */
+	uint64_t inside; /* serial of the call on top of the thread's stack, 0 none */
 	bool open;
 };
 
@@ -89,6 +93,7 @@ struct spans {
 	void *ctx;
 	struct span_thread *threads; /* by number */
 	size_t nthreads;
+	uint64_t serial;
 	struct open_calls open;
 	struct span_numbered *numbered;
 	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1, by after */
@@ -112,6 +117,13 @@ void spans_report(const struct spans *s, bool drop);
 struct span_thread *spans_thread(struct spans *s, uint32_t number);
 int spans_numbered_event(struct spans *s, const struct event *ev, struct error *e);
 int spans_numbered_finish(struct spans *s, struct error *e);
+/* Calls with a number that a thread has open. */
+static inline uint32_t spans_numbered_open(const struct spans *s, uint32_t thread)
+{
+	uint32_t last = s->threads[thread].numbered;
+
+	return last ? s->numbered[last - 1].level + 1 : 0;
+}
 void spans_numbered_free(struct spans *s);
 
 #endif

@@ -36,6 +36,12 @@ static void unlink_one(struct spans *s, struct span_thread *th, size_t index)
 	s->numbered_free = index + 1;
 }
 
+/* The call on top of the stack of those without a number. */
+static uint64_t top(const struct span_thread *th)
+{
+	return th->user.count ? th->user.frames[th->user.count - 1].serial : 0;
+}
+
 static int end(struct spans *s, size_t index, const struct event *leave, uint64_t time,
 	       struct error *e)
 {
@@ -46,13 +52,14 @@ static int end(struct spans *s, size_t index, const struct event *leave, uint64_
 			    .thread = n->thread,
 			    .place = leave && leave->place ? leave->place : n->frame.place,
 			    .level = n->level,
+			    .beside = n->frame.beside,
 			    .start = n->frame.start,
 			    .end = last,
 			    .self = last - n->frame.start,
 			    .has_self = true,
 			    .begun = true,
 			    .unfinished = !leave,
-			    .crossing = n->after != 0,
+			    .crossing = n->after || n->inside != top(&s->threads[n->thread]),
 			    .kept = &n->kept,
 			    .kept_size = n->kept.size,
 			    .token = n->frame.token};
@@ -88,6 +95,8 @@ static int begin(struct spans *s, const struct event *ev, uint32_t call, struct 
 	n = &s->numbered[index];
 	n->frame = (struct span_frame){
 		.start = ev->time, .lane = ev->lane, .type = ev->type, .place = ev->place};
+	n->frame.beside = (uint32_t)s->threads[thread].user.count;
+	n->inside = top(&s->threads[thread]);
 	n->kept.size = 0;
 	n->kept.spills = true;
 	n->thread = thread;

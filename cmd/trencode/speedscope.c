@@ -93,7 +93,7 @@ static struct lane_profile *profile_of(struct state *s, uint32_t thread, const s
 
 static int end_call(void *ctx, const struct span *span, const struct event *leave, struct error *e)
 {
-	struct call_record r = {span->start, span->end, span->place, span->level};
+	struct call_record r = {span->start, span->end, span->place, span->level + span->beside};
 	struct state *s = ctx;
 	struct lane_profile *p;
 
