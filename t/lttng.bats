@@ -101,17 +101,24 @@ unpack() {
 }
 
 @test "lost events are counted by every program" {
-	need_shared lttng-legacy/v2.3-618339ev-1293lost-1cpu.tar.gz
-	t=$L/v2.3-618339ev-1293lost-1cpu.tar.gz
-	run -0 --separate-stderr pipe "trdecode '$t' | trstat -n 1"
-	# shellcheck disable=SC2154 # bats sets it
-	[[ $stderr == *'1293 events were lost by the recorder'* ]]
-	run -1 pipe "trdecode --strict '$t' >/dev/null"
-	run -1 pipe "trdecode '$t' | trencode --strict >/dev/null"
-	# and they are still in a trace written anew
-	pipefail "trdecode '$t' | trencode -q -t lttng -o back"
-	run -0 --separate-stderr pipe "trdecode back | trstat -n 1"
-	[[ $stderr == *'1293 events were lost by the recorder'* ]]
+	local t
+	cp -r "$L/gen/gen-2.6-le32-align" own
+	chmod -R u+w own
+	# events_lost of the first block
+	printf '\015\005' | dd of=own/kernel_0 bs=1 seek=60 conv=notrunc status=none
+	for t in own "$L"/v2.3-618339ev-1293lost*.tar.gz; do
+		[[ -e $t ]] || continue
+		run -0 --separate-stderr pipe "trdecode '$t' | trstat -n 1"
+		# shellcheck disable=SC2154 # bats sets it
+		[[ $stderr == *'1293 events were lost by the recorder'* ]]
+		run -1 pipe "trdecode --strict '$t' >/dev/null"
+		run -1 pipe "trdecode '$t' | trencode --strict >/dev/null"
+		# and they are still in a converted trace
+		rm -rf back
+		pipefail "trdecode '$t' | trencode -q -t lttng -o back"
+		run -0 --separate-stderr pipe "trdecode back | trstat -n 1"
+		[[ $stderr == *'1293 events were lost by the recorder'* ]]
+	done
 }
 
 @test "calls have the names that the trace dumps, threads their tid and comm" {
