@@ -60,7 +60,7 @@ struct uftrace_task_ref {
 struct uftrace_task {
 	int32_t tid, pid, ppid; /* ppid: 0 unless created by FORK */
 	uint64_t time;
-	const char *comm; /* of its last session; "" if unknown */
+	const char *comm;	       /* of its last session; "" if unknown */
 	struct uftrace_task_ref *refs; /* by start */
 	size_t nr_refs;
 };
