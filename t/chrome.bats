@@ -259,6 +259,8 @@ calls() {
 		diff want got || fail "$t"
 		trdecode out.$t | trstat -q -g caller,name -a count -F tsv | grep -v core_marker | sort >got
 		trstat -q -g caller,name -a count -F tsv x.trs | sort | diff - got || fail "callers of $t"
+		trdecode out.$t | trencode -q -t chrome -o again.json
+		trdecode -q again.json | calls | diff want - || fail "$t, then chrome"
 	done
 	run -0 pipefail "babeltrace2 out.ctf | grep -c 'async begin: .* name = \"async3\", call = [0-9]*, id = [0-9]* }'"
 	assert_output "$(awk -F '\t' '$1 == "async3" { print $2 }' want)"

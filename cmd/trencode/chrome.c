@@ -131,6 +131,12 @@ int chrome_put_category(struct chrome_output *s, const struct type *t, bool kern
 	return 0;
 }
 
+/* Have calls of the type numbers, and are on no stack? */
+static bool is_beside(const struct type *t)
+{
+	return t && t->flags & TYPE_CALL_NUMBER && !encoder_all_numbered(t);
+}
+
 static int end_call(void *ctx, const struct span *span, const struct event *leave, struct error *e)
 {
 	struct chrome_output *s = ctx;
@@ -156,7 +162,7 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 	if ((span->kept_size || !leave || leave->type->nfields || leave->tail_size) &&
 	    chrome_render_args(s, span, leave, e))
 		return -1;
-	if (__builtin_expect(span->crossing || chrome_async_is(span->type), 0)) {
+	if (__builtin_expect(span->crossing || is_beside(span->type), 0)) {
 		chrome_async_put(s, span, prefix, name, size);
 		return 0;
 	}
