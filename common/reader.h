@@ -137,7 +137,7 @@ uint32_t reader_head_flags(const void *data, size_t n);
 /* Is this the beginning of a stream? n >= MARKER_SIZE, or false. */
 bool reader_is_stream(const void *data, size_t n);
 
-/* The version by the marker, if this is the beginning of a stream of another one; 0: it is not. */
-unsigned reader_other_version(const void *data, size_t n);
+/* Is this the beginning of a stream of a version that is not known here, by its marker? */
+bool reader_other_version(const void *data, size_t n, unsigned *version);
 
 #endif

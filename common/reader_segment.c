@@ -18,24 +18,26 @@ bool reader_is_stream(const void *data, size_t n)
 	return n >= MARKER_SIZE && !memcmp(data, MARKER_PREFIX, sizeof MARKER_PREFIX - 1);
 }
 
-unsigned reader_other_version(const void *data, size_t n)
+bool reader_other_version(const void *data, size_t n, unsigned *version)
 {
 	enum { DIGIT = sizeof MARKER_PREFIX - 3 };
 	const char *p = data;
 
 	if (n <= DIGIT + 1 || memcmp(p, MARKER_PREFIX, DIGIT) || p[DIGIT + 1] != ':' ||
-	    p[DIGIT] < '2' || p[DIGIT] > '9')
-		return 0;
-	return (unsigned)(p[DIGIT] - '0');
+	    p[DIGIT] < '0' || p[DIGIT] > '9' || p[DIGIT] == MARKER_PREFIX[DIGIT])
+		return false;
+	*version = (unsigned)(p[DIGIT] - '0');
+	return true;
 }
 
 /* What stands at the beginning of an input instead of a marker. */
 static int no_stream(struct reader *r, size_t n)
 {
-	unsigned version = reader_other_version(r->data + r->begin, n);
+	unsigned version;
+	bool other = reader_other_version(r->data + r->begin, n, &version);
 
 	reader_close_input(r);
-	if (!version)
+	if (!other)
 		return reader_fatal(r, "is not an event stream (trdecode makes one of a trace)");
 	r->fatal = true;
 	return error_set(&r->error, r->file, NO_OFFSET,

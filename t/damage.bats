@@ -289,15 +289,19 @@ sweep() {
 }
 
 @test "a stream of another version is refused, by all" {
-	local p
+	local p version
 	trdecode "$FIB" | cat >s.trs
-	{ printf trstrm2; tail -c +8 s.trs; } >marker
-	{ head -c 40 s.trs; printf '\2'; tail -c +42 s.trs; } >head.trs
+	for version in 0 2; do
+		{ printf %s "trstrm$version"; tail -c +8 s.trs; } >marker
+		{ head -c 40 s.trs; printf %b "\\0$version"; tail -c +42 s.trs; } >head.trs
+		for p in trdecode trsym 'trfilter 1==1' trstat trencode; do
+			run -2 errors $p marker
+			assert_output "${p%% *}: marker: is an event stream of version $version, which is not known here"
+			run -2 pipe "$p head.trs 2>&1 >/dev/null"
+			assert_output "${p%% *}: head.trs: is an event stream of version $version.0, which is not known here"
+		done
+	done
 	for p in trdecode trsym 'trfilter 1==1' trstat trencode; do
-		run -2 errors $p marker
-		assert_output "${p%% *}: marker: is an event stream of version 2, which is not known here"
-		run -2 pipe "$p head.trs 2>&1 >/dev/null"
-		assert_output "${p%% *}: head.trs: is an event stream of version 2.0, which is not known here"
 		run -2 errors $p ''
 		assert_output "${p%% *}: '': cannot open: No such file or directory"
 	done

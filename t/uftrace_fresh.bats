@@ -147,6 +147,38 @@ rows() {
 	mv new.dat "$1"
 }
 
+@test "calls of function objects, and watched CPUs, are as uftrace prints them" {
+	cat >objects.cc <<-'END'
+		struct X {
+			int operator()() { return 1; }
+			int operator()(int n) { return n; }
+		};
+
+		int main()
+		{
+			auto lambda = [](int n) { return n; };
+			X x;
+
+			return x() + x(3) + lambda(-4);
+		}
+	END
+	g++ -O0 -pg -o objects objects.cc
+	uftrace record -W cpu -d objects.data ./objects >/dev/null 2>&1
+	uftrace replay --no-pager -d objects.data 2>/dev/null >want
+	[[ $(grep -c 'X::operator' want) -eq 2 ]]
+	grep -q '/\* watch:cpu (cpu=' want
+	trdecode -q objects.data | trsym -q >objects.trs
+	trencode -q objects.trs | diff want -
+	# also as another system's trace would be, and without arguments
+	trencode -q --anew -t uftrace -o watched.data objects.trs
+	grep -q ' watch:cpu$' watched.data/events.txt
+	uftrace replay --no-pager -d watched.data 2>/dev/null >want
+	trdecode -q watched.data | trsym -q | trencode -q | diff want -
+	trfilter -q --drop arg,ret 1 objects.trs | trencode -q >text
+	grep -q '/\* watch:cpu (cpu=' text
+	refute grep -q 'uftrace:watch' text want
+}
+
 @test "the functions of Python programs have their names" {
 	cp -r failing.data python.data 2>/dev/null || skip
 	rm -f python.data/failing.sym

@@ -191,3 +191,33 @@ numbers() {
 	run -0 trfilter -c 'fparg.1 == 0.1 && fparg.2 == -2.5' s
 	assert_output 2
 }
+
+@test "wide strings, values in two forms and strings with NULs are in rows, keys and conditions" {
+	# f(w = L"h\u20ac\U0001f600", r = repr ("shown", {1, 2}), s = "a\0b", e = "", n = 7)
+	{
+		printf '\005\000\000\000\001f\005\001w\001r\001s\001e\001n'
+		printf '\001\000\017\003h\254\101\200\354\007'
+		printf '\001\001\016\007\005shown\013\002\004\001\004\002'
+		printf '\001\002\007\003a\000b\001\003\007\000\001\004\004\007\000\001\000\000'
+	} | gzip -n >x.trace
+	trdecode -q x.trace >s
+	run -0 pipe "trencode -q -t ndjson s | jq -c '.args | del(.call, .frame)'"
+	assert_output '{"w":"h€😀","r":"shown","s":"a\u0000b","e":"","n":7}'
+	trencode -q -t csv s | python3 -c '
+import csv, json, sys
+row = list(csv.DictReader(sys.stdin))[0]
+args = json.loads(row["args"])
+assert [args[k] for k in "wrsen"] == ["h\u20ac\U0001f600", "shown", "a\0b", "", 7], args'
+	for condition in 'arg.w == "h€😀"' 'arg.w.size == 3' 'arg.r == "shown"' 'arg.r =~ "^shown$"' \
+		'arg.s == "a\0b"' 'arg.s =~ "b$"' 'arg.s.size == 3' 'arg.e == ""' 'arg.n == 7'; do
+		run -0 trfilter -c "kind == enter && $condition" s
+		assert_output 1
+	done
+	for condition in 'arg.s == "a"' 'arg.w == "h"' 'arg.r == 1' 'has(arg.r.1)'; do
+		run -0 trfilter -c "kind == enter && $condition" s
+		assert_output 0
+	done
+	run -0 trstat -q -F json -g arg.w,arg.r,arg.s,arg.n -a count s
+	run -0 jq -c '.. | objects | select(has("arg.w")) | [."arg.w", ."arg.r", ."arg.s", ."arg.n"]' <<<"$output"
+	assert_output '["h€😀","shown","a\u0000b",7]'
+}

@@ -143,9 +143,9 @@ static int unknown(const struct input *in, const char *format,
 		   const struct decoder *const *decoders, struct error *e)
 {
 	const struct decoder *other = format ? probe(in, NULL, decoders) : NULL;
-	unsigned version = reader_other_version(in->head, in->head_size);
+	unsigned version;
 
-	if (version)
+	if (reader_other_version(in->head, in->head_size, &version))
 		return error_set(e, in->name, NO_OFFSET,
 				 "is an event stream of version %u, which is not known here",
 				 version);
