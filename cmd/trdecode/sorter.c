@@ -8,6 +8,8 @@
 /* A record: u64 time, u64 second key, u64 number, u64 size; its data; padding to 8 bytes. */
 enum { HEADER = 32, WINDOW_MOST = 64 * 1024, WINDOW_LEAST = 4096 };
 
+size_t sorter_memory = 4 << 20;
+
 struct sorter_run {
 	uint64_t at, end; /* in the file: what is not yet in the window, and where the run ends */
 	uint8_t *data;
@@ -99,7 +101,7 @@ int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t
 {
 	size_t *offsets, at = s->records.size;
 
-	if (s->count && at + size > SORTER_MEMORY) {
+	if (s->count && at + size > sorter_memory) {
 		if (write_run(s, e))
 			return -1;
 		at = 0;
@@ -195,7 +197,7 @@ int sorter_finish(struct sorter *s, struct error *e)
 	free(s->offsets);
 	s->offsets = NULL;
 	s->capacity = 0;
-	window = SORTER_MEMORY / s->nruns;
+	window = sorter_memory / s->nruns;
 	if (window > WINDOW_MOST)
 		window = WINDOW_MOST;
 	if (window < WINDOW_LEAST)

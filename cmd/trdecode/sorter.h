@@ -1,7 +1,7 @@
 /*
  * sorter.h - records put into the order of their keys, however many
  *
- * What does not fit into memory (SORTER_MEMORY) goes to a temporary file in sorted runs, which are
+ * What does not fit into memory (sorter_memory) goes to a temporary file in sorted runs, which are
  * merged when read. Records of the same key keep the order in which they came.
  */
 #ifndef TR_SORTER_H
@@ -12,7 +12,8 @@
 #include "common/buffer.h"
 #include "common/error.h"
 
-enum { SORTER_MEMORY = 4 << 20 };
+/* Bytes of records that are kept in memory; fuzz targets make it small. */
+extern size_t sorter_memory;
 
 struct sorter_key {
 	uint64_t time, second;

@@ -105,11 +105,4 @@ struct uftrace_args_iter {
 int uftrace_args_next(struct uftrace_args_iter *it, const struct uftrace_specs *specs,
 		      const void *payload, size_t size, bool swap, struct uftrace_arg *arg);
 
-/* The number in an argument of 1, 2, 4 or 8 bytes. */
-uint64_t uftrace_arg_u64(const struct uftrace_arg *arg, bool swap);
-int64_t uftrace_arg_i64(const struct uftrace_arg *arg, bool swap);
-
-/* A float of 4, 8 or 10 bytes. */
-double uftrace_arg_double(const struct uftrace_arg *arg, bool swap);
-
 #endif

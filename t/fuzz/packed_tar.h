@@ -31,32 +31,56 @@ static inline void tar_header(uint8_t *h, const uint8_t *name, size_t n, size_t 
 	snprintf((char *)h + 148, 8, "%06o", sum);
 }
 
+struct packed_member {
+	const uint8_t *name, *data;
+	size_t name_size, size;
+};
+
+struct member_walk {
+	const uint8_t *data;
+	size_t size;
+	int members;
+};
+
+/* The next member; false: there is none. */
+static inline bool packed_next(struct member_walk *w, struct packed_member *m)
+{
+	size_t name, n;
+
+	if (w->size < 3 || w->members == MEMBERS_MOST)
+		return false;
+	name = w->data[0];
+	n = w->data[1] | (size_t)w->data[2] << 8;
+	if (name > w->size - 3)
+		name = w->size - 3;
+	if (n > w->size - 3 - name)
+		n = w->size - 3 - name;
+	*m = (struct packed_member){w->data + 3, w->data + 3 + name, name, n};
+	w->data += 3 + name + n;
+	w->size -= 3 + name + n;
+	w->members++;
+	return true;
+}
+
 /* The members as a tar in memory; -1 when there are none. */
 static inline int unpack_tar(const uint8_t *data, size_t size)
 {
 	static const uint8_t zeros[2 * TAR_BLOCK];
+	struct member_walk w = {data, size, 0};
+	struct packed_member m;
 	struct buffer tar = {0};
-	int fd, members = 0;
+	int fd;
 
-	while (size >= 3 && members < MEMBERS_MOST) {
-		size_t name = data[0], n = data[1] | (size_t)data[2] << 8;
+	while (packed_next(&w, &m)) {
 		uint8_t header[TAR_BLOCK];
 
-		if (name > size - 3)
-			name = size - 3;
-		if (n > size - 3 - name)
-			n = size - 3 - name;
-		tar_header(header, data + 3, name, n);
+		tar_header(header, m.name, m.name_size, m.size);
 		need(!buffer_append(&tar, header, sizeof(header)) &&
-			     !buffer_append(&tar, data + 3 + name, n) &&
-			     !buffer_align(&tar, TAR_BLOCK),
+			     !buffer_append(&tar, m.data, m.size) && !buffer_align(&tar, TAR_BLOCK),
 		     "out of memory");
-		data += 3 + name + n;
-		size -= 3 + name + n;
-		members++;
 	}
 	need(!buffer_append(&tar, zeros, sizeof(zeros)), "out of memory");
-	fd = members ? memory_file(tar.data, tar.size) : -1;
+	fd = w.members ? memory_file(tar.data, tar.size) : -1;
 	buffer_free(&tar);
 	return fd;
 }

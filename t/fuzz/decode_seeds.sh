@@ -1,0 +1,147 @@
+#!/bin/bash
+# shellcheck disable=SC2034,SC2094 # some names are used as ${!kind}; a file is read, its name is the output's
+# Make inputs for the fuzz target decode that have options with values, directories and two inputs:
+# what t/fuzz/seeds.sh makes has none of these. The inputs are few and small, and are all kept.
+# usage: t/fuzz/decode_seeds.sh BIN OUT [TRACES]
+bin=$(realpath "$1") out=$2 traces=${3:-}
+here=$(realpath "$(dirname "$0")") data=$(realpath "$(dirname "$0")/../data")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$out"
+
+# What decode.c makes of the first byte and of the second.
+SINCE=16 UNTIL=17 CPU=18 TID=19 TYPE=20 CLOCK=21 OFFSET=22 SEGMENT=23 MAX_VALUE=24 FORMAT=25
+STRICT=26 INFO=27 SINCE_TYPE=28 WALL_UNTIL=29 RAW_OFFSET=31
+TAR=32 PIPE=64 STREAM=128
+DIRECTORY=1 PART=2 TWO=4
+
+byte() { printf '%b' "$(printf '\\x%02x' $(($1 & 255)))"; }
+# add NAME KIND WAYS VALUE: standard input with these
+add() {
+	{
+		byte "$2"
+		byte "$3"
+		printf '%s\0' "$4"
+		cat
+	} >"$out/with-$1"
+}
+# two FIRST SECOND: two inputs
+two() {
+	local size
+	size=$(stat -c %s "$1")
+	byte "$size"
+	byte $((size >> 8))
+	cat "$1" "$2"
+}
+small() { zstd -q -19 -c; }
+
+# --- values of options ---
+printf '[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":5,"name":"f"}]' >"$work/one"
+while read -r name kind value; do
+	add "value-$name" "${!kind}" 0 "$value" <"$work/one"
+done <<'END'
+since SINCE x
+until UNTIL 2026-01-32
+cpu CPU 3-1
+tid TID 1,,2
+type TYPE [
+clock CLOCK tai
+clock-wall CLOCK wall
+offset OFFSET 1s
+offset-none OFFSET other=1
+offset-file OFFSET -=1.5s
+offset-ticks RAW_OFFSET -=-20
+segment SEGMENT 1
+max MAX_VALUE 1
+max-good MAX_VALUE 64K
+format FORMAT nothing
+format-other FORMAT ctf
+format-chrome FORMAT chrome
+END
+: | add value-empty $FORMAT 0 chrome
+printf 'TRST\0\1\0\0\377\377' | add value-stream $FORMAT 0 stream
+
+# --- trace.dat: pages before a time, CPUs left out, options, instances, latency text ---
+# events N: a stream of that many
+events() {
+	awk -v n="$1" 'BEGIN { printf "["
+		for (i = 0; i < n; i++)
+			printf "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%d,\"ts\":%d,\"name\":\"f\"}",
+				i ? "," : "", 1 + i % 2, i * 100
+		print "]" }' | "$bin/trdecode" -q -
+}
+events 500 | "$bin/trencode" -q -t trace-cmd --file-version=6 -o "$work/v6"
+events 100000 | "$bin/trencode" -q -t trace-cmd --file-version=7 --compress=zstd:19 -o "$work/v7"
+add v6 $SINCE 0 +30ms <"$work/v6"
+add v6-late $INFO 0 -1ms <"$work/v6"
+add v6-cpu $CPU 0 1 <"$work/v6"
+for at in +1s +9s -1ms; do
+	add "v7$at" $SINCE 0 $at <"$work/v7"
+done
+add v7-late $INFO 0 -1ms <"$work/v7"
+add v7-cpu $CPU 0 1 <"$work/v7"
+events 30 | "$bin/trencode" -q -t trace-cmd --file-version=6 -o "$work/few"
+perl "$here/trace_dat_options.pl" "$work" <"$work/few"
+for file in "$work"/options-*; do
+	add "$(basename "$file")" $STRICT 0 +0 <"$file"
+done
+
+# --- Trace Event JSON: what is warned of, more events than are sorted in memory ---
+{
+	printf '{"displayTimeUnit":"ns","baseTimeNanoseconds":"1000","otherData":{"a":1},"traceEvents":['
+	printf '{"ph":"X","pid":1,"tid":1,"ts":-5,"dur":9,"name":"a"},{"ph":"X","pid":1,"tid":1,"ts":2,"dur":50,"name":"b"},'
+	printf '{"ph":"E","pid":"p","tid":"t","ts":3},{"name":"no"},{"ph":"b","cat":"c","id":"x","pid":1,"tid":1,"ts":4,"name":"n"},'
+	printf '{"ph":"N","id":"0x1","pid":1,"tid":1,"ts":5,"name":"o"},{"ph":"i","ts":1e300,"pid":1,"tid":1},{"ph":"i","ts":"x","pid":1,"tid":1}]}'
+} | add warnings $TID 0 1
+awk 'BEGIN { printf "["
+	for (i = 0; i < 200; i++)
+		printf "%s{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":1,\"name\":\"f\"}",
+			i ? "," : "", 10000 - i * 7
+	print "]" }' | add sorted $CLOCK 0 raw
+two "$work/one" "$data/apitrace/v6.trace" | add two-clocks $SINCE $TWO 0
+two "$data/apitrace/v6.trace" "$work/one" | add two-offset $OFFSET $TWO /dev/fd/100=5
+two "$data/apitrace/v6.trace" "$work/one" | add two-unit $OFFSET $TWO -=5s
+two "$work/one" "$work/one" | add two-same $WALL_UNTIL $TWO 5s
+
+# --- directories ---
+for archive in "$data"/{ctf,lttng}/*.tar.gz; do
+	tar -C "$work" -xzf "$archive"
+	name=$(basename "$archive" .tar.gz)
+	bash "$here/pack.sh" "$work/$name" 1500 >"$work/packed"
+	add "dir-$name" $((TAR + SINCE)) $DIRECTORY +1ms <"$work/packed"
+	[[ $name == kinds ]] && add "part-$name" $((TAR + CPU)) $((DIRECTORY + PART)) 0 <"$work/packed"
+	tar -C "$work" -c "$name" | small | add "late-$name" $INFO 0 -1us
+	tar -C "$work" -c "$name" | small | add "since-$name" $SINCE 0 +1us
+done
+bash "$here/pack.sh" "$data/uftrace/fib" 1000 >"$work/packed"
+add dir-fib $((TAR + SINCE)) $DIRECTORY -10us <"$work/packed"
+add part-fib $((TAR + FORMAT)) $((DIRECTORY + PART)) uftrace <"$work/packed"
+awk 'BEGIN { printf "["
+	for (i = 0; i < 3500; i++)
+		printf "%s{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":1,\"name\":\"f\"}",
+			i ? "," : "", i * 100
+	print "]" }' | "$bin/trdecode" -q - | "$bin/trencode" -q -t uftrace -o "$work/calls"
+tar -C "$work" -c calls | small | add skip-calls $SINCE 0 +200ms
+
+mkdir "$work/kernel"
+"$bin/trdecode" -q "$work/one" | "$bin/trencode" -q -t ctf -o "$work/written"
+mv "$work"/written/* "$work/kernel"
+# metadata of CTF without its first line, with comments, cut in a packet
+n=0
+for change in '1s,.*,// text,' '1s,.*,/* text */,' '1d' '1s,CTF 1.8,CTF 3.0,'; do
+	cp -r "$work/kernel" "$work/text"
+	sed -i "$change" "$work/text/metadata"
+	((n++))
+	bash "$here/pack.sh" "$work/text" 9000 | add "text-$n" $((TAR + SINCE_TYPE)) 0 +0
+	rm -r "$work/text"
+done
+
+# mappings that LTTng 0.x dumps
+input=$traces/lttng-legacy/v2.6-219558ev-2cpu
+[[ -d $input ]] && {
+	"$bin/trdecode" -q "$input" 2>/dev/null |
+		"$bin/trfilter" -q -m 300 'type =~ "vm_map|process_state"' |
+		"$bin/trencode" -q -t lttng -o "$work/maps" 2>/dev/null
+	tar -C "$work" -c maps | small | add maps $SINCE 0 +0
+	tar -C "$work" -c maps | small | add maps-late $INFO 0 -1ms
+}
