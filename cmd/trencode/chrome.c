@@ -80,13 +80,16 @@ struct lane_prefix *chrome_prefix(struct chrome_output *s, uint32_t thread, cons
 
 /* --- events --- */
 
-void chrome_put_args(struct chrome_output *s)
+void chrome_put_args(struct chrome_output *s, char *p)
 {
 	if (s->json.size) {
-		text_put(s->out, ",\"args\":", 8);
+		p = PUT(p, ",\"args\":");
+		text_wrote(s->out, p);
 		text_put_buffer(s->out, &s->json, 0, s->json.size);
+		p = text_room(s->out, 1);
 	}
-	text_char(s->out, '}');
+	*p++ = '}';
+	text_wrote(s->out, p);
 }
 
 /* The arguments, without the id of an asynchronous event. */
@@ -113,22 +116,28 @@ int chrome_render_args(struct chrome_output *s, const struct span *span, const s
 	return 0;
 }
 
-/* ,"cat": of a call */
-int chrome_put_category(struct chrome_output *s, const struct type *t, bool kernel)
+static int render_category(struct buffer *to, const char *name, size_t n)
+{
+	return buffer_append(to, ",\"cat\":", 7) || json_append_string(to, name, n) ? -1 : 0;
+}
+
+char *chrome_put_category(struct chrome_output *s, char *p, const struct type *t, bool kernel)
 {
 	const char *text;
 	uint32_t size;
 
 	if (kernel)
-		text_puts(s->out, ",\"cat\":\"kernel\"");
-	if (kernel || !t || !t->group.size)
-		return 0;
-	text = place_names_get(&s->texts, t->group.number, &size);
+		return PUT(p, ",\"cat\":\"kernel\"");
+	if (!t || !t->group.size)
+		return p;
+	text = place_names_get(&s->categories, t->group.number, &size);
 	if (!text)
-		return -1;
-	text_put(s->out, ",\"cat\":", 7);
+		return NULL;
+	if (size <= PLACE_NAME_SHORT)
+		return place_names_copy(p, text, size);
+	text_wrote(s->out, p);
 	text_put(s->out, text, size);
-	return 0;
+	return text_room(s->out, LINE_FIXED);
 }
 
 /* Have calls of the type numbers, and are on no stack? */
@@ -175,10 +184,10 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 	p = put_time(p, span->end - span->start, ticks);
 	p = PUT(p, ",\"name\":");
 	p = put_name(s, p, name, size);
-	text_wrote(s->out, p);
-	if (chrome_put_category(s, span->type, span->kernel))
+	p = chrome_put_category(s, p, span->type, span->kernel);
+	if (!p)
 		return error_no_memory(e);
-	chrome_put_args(s);
+	chrome_put_args(s, p);
 	return 0;
 }
 
@@ -240,7 +249,7 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 		text_put(s->out, ",\"cat\":", 7);
 		json_string(s->out, group.text, group.size);
 	}
-	chrome_put_args(s);
+	chrome_put_args(s, text_room(s->out, LINE_FIXED));
 	return 0;
 }
 
@@ -260,7 +269,7 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	spans_init(&s->spans, en->dictionary, &sink, s);
 	s->tracks.process_tids = true;
 	place_names_init(&s->names, en->dictionary, json_append_string);
-	place_names_init_strings(&s->texts, en->dictionary, json_append_string);
+	place_names_init_strings(&s->categories, en->dictionary, render_category);
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.members = true;
 	s->attributes.quote_numbers = en->options->quote_numbers;
@@ -330,7 +339,7 @@ static void chrome_free(struct encoding *en)
 	tracks_free(&s->tracks);
 	spans_free(&s->spans);
 	place_names_free(&s->names);
-	place_names_free(&s->texts);
+	place_names_free(&s->categories);
 	attributes_free(&s->attributes);
 	buffer_free(&s->bytes);
 	buffer_free(&s->json);

@@ -28,7 +28,7 @@ struct lane_prefix {
 struct chrome_output {
 	struct spans spans;
 	struct tracks tracks;
-	struct place_names names, texts;
+	struct place_names names, categories; /* of categories with ,"cat": before them */
 	struct attributes attributes;
 	struct buffer bytes, json;
 	const struct encode_options *options;
@@ -119,10 +119,10 @@ struct lane_prefix *chrome_prefix(struct chrome_output *s, uint32_t thread,
 /* The arguments of a call into s->json: what its enter said, and its leave. -1 and e: memory. */
 int chrome_render_args(struct chrome_output *s, const struct span *span, const struct event *leave,
 		       struct error *e);
-/* The end of a line, with the arguments in s->json. */
-void chrome_put_args(struct chrome_output *s);
-/* ,"cat": of a call. -1: out of memory. */
-int chrome_put_category(struct chrome_output *s, const struct type *t, bool kernel);
+/* The end of a line at p, with the arguments in s->json. */
+void chrome_put_args(struct chrome_output *s, char *p);
+/* ,"cat": of a call at p; returns where the line goes on, or NULL: out of memory. */
+char *chrome_put_category(struct chrome_output *s, char *p, const struct type *t, bool kernel);
 
 /* --- chrome_pairs.c --- */
 

@@ -93,11 +93,12 @@ void chrome_async_put(struct chrome_output *s, const struct span *span,
 		p = put_stamp(s, p, i ? span->end : span->start, ticks);
 		p = PUT(p, ",\"name\":");
 		p = put_name(s, p, name, size);
-		if (i)
+		if (i) {
 			*p++ = '}';
-		text_wrote(s->out, p);
-		if (!i)
-			chrome_put_args(s);
+			text_wrote(s->out, p);
+		} else {
+			chrome_put_args(s, p);
+		}
 	}
 }
 
@@ -126,10 +127,10 @@ static int put_begin(struct chrome_output *s, const struct span_stack *st, uint3
 	p = put_stamp(s, p, f->start, counts_ticks(f->lane));
 	p = PUT(p, ",\"name\":");
 	p = put_name(s, p, name, size);
-	text_wrote(s->out, p);
-	if (chrome_put_category(s, f->type, false))
+	p = chrome_put_category(s, p, f->type, false);
+	if (!p)
 		return error_no_memory(e);
-	chrome_put_args(s);
+	chrome_put_args(s, p);
 	f->token = HAS_BEGIN;
 	return 0;
 }
@@ -193,7 +194,6 @@ int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 	p = PUT(p, "{\"ph\":\"E\",");
 	p = put_prefix(prefix, p);
 	p = put_stamp(s, p, span->end, counts_ticks(span->lane));
-	text_wrote(s->out, p);
-	chrome_put_args(s);
+	chrome_put_args(s, p);
 	return 0;
 }
