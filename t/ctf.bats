@@ -533,3 +533,12 @@ same() {
 	run -0 pipefail "trdecode x | trencode"
 	assert_line --index 1 '[0.000000050] syscall_exit_poll: { cpu_id = 0 }, { n = 2, fds = [ [0] = { x = 7 }, [1] = { x = 8 } ] }'
 }
+
+@test "a clock that begins before 1970 keeps its times" {
+	echo '[{"ph":"X","name":"f","ts":1,"dur":2,"pid":1},{"ph":"X","name":"g","ts":5,"dur":3,"pid":1}]' >x.json
+	trdecode x.json | trencode -t ctf -o early
+	sed -i 's/offset_s = 0;/offset_s = -5;/; s/absolute = false/absolute = true/' early/metadata
+	run -0 pipefail "trdecode early | trencode -t tsv --no-header --columns ts,dur,name"
+	assert_output $'1000\t2000\tf\n5000\t3000\tg'
+	run -2 errors trdecode --clock wall early
+}

@@ -239,7 +239,8 @@ static void set_clock(struct ctf *ctf)
 	}
 	in->ticks = !time;
 	in->has_wall = first && in->wall;
-	ctf->raw = in->decoding->clock == CLOCK_RAW || !in->has_wall;
+	/* a stream has no wall times before 1970: its clock has an offset below 0 then */
+	ctf->raw = in->decoding->clock == CLOCK_RAW || !in->has_wall || in->wall < 0;
 	in->clock_name = !time ? "none" : !ctf->raw ? "wall" : first ? first->name : "ticks";
 	if (!ctf->raw)
 		in->wall = 0;
@@ -499,6 +500,11 @@ static void ctf_close(struct input *in)
 {
 	struct ctf *ctf = in->state;
 
+	if (ctf->early && !in->decoding->quiet)
+		warn(in->name, NO_OFFSET,
+		     "%" PRIu64 " time%s below 0, of events or packets: %s 0 in the stream",
+		     ctf->early, ctf->early == 1 ? " is" : "s are",
+		     ctf->early == 1 ? "it is" : "they are");
 	for (size_t i = 0; i < ctf->nfiles; i++)
 		ctf_file_close(&ctf->files[i]);
 	for (size_t i = 0; i < ctf->ntraces; i++)

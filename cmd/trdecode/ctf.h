@@ -212,6 +212,7 @@ struct ctf {
 	bool raw;   /* times have no offset added */
 	bool begun; /* rows may be written */
 	bool context_left_out;
+	uint64_t early;	    /* times below 0 */
 	uint32_t clock;	    /* id of the writer */
 	struct known known; /* lanes, spaces and places that were declared */
 	struct ctf_flows *flows;

@@ -74,8 +74,10 @@ bool ctf_file_own_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
 		time = time / s->frequency - (time % s->frequency < 0);
 	}
 	time += raw ? 0 : (__int128)s->offset_s * SECOND;
-	if (time < 0)
+	if (time < 0) {
+		f->trace->ctf->early++;
 		time = 0;
+	}
 	if (time >= (__int128)TIME_LIMIT)
 		return false;
 	*ns = (uint64_t)time;

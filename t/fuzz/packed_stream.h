@@ -253,12 +253,14 @@ static void record_meta(struct unpacking *u)
 {
 	uint32_t source = record_number(u, 2);
 	size_t name_size = record_number(u, 1), n = record_number(u, 2);
+	const void *bytes = record_bytes(u, &name_size), *data;
 	char name[256] = "";
 
-	memcpy(name, record_bytes(u, &name_size), name_size < 255 ? name_size : 255);
+	/* sizes are what was there, and known only now */
+	memcpy(name, bytes, name_size < 255 ? name_size : 255);
+	data = record_bytes(u, &n);
 	record_flush(u);
-	need(!writer_pass_meta(&u->writer, source, name, record_bytes(u, &n), n, false),
-	     u->writer.error.what);
+	need(!writer_pass_meta(&u->writer, source, name, data, n, false), u->writer.error.what);
 }
 
 static void record_head(struct unpacking *u)
@@ -282,9 +284,10 @@ static void record_block(struct unpacking *u)
 {
 	uint16_t kind = (uint16_t)record_number(u, 1);
 	size_t n = record_number(u, 2);
+	const uint8_t *bytes = record_bytes(u, &n);
 
 	record_flush(u);
-	need(!buffer_append(&u->block, record_bytes(u, &n), n), "out of memory");
+	need(!buffer_append(&u->block, bytes, n), "out of memory");
 	record_send(u, kind, BLOCK_MAY_SKIP | BLOCK_MAY_COPY, &u->block);
 }
 
@@ -292,6 +295,7 @@ static void record_next(struct unpacking *u)
 {
 	uint32_t kind = record_number(u, 1), status;
 	char message[256] = "";
+	const uint8_t *bytes;
 	size_t n;
 
 	switch (kind) {
@@ -300,7 +304,8 @@ static void record_next(struct unpacking *u)
 	case RECORD_END:
 		status = record_number(u, 1) % 3;
 		n = record_number(u, 2);
-		memcpy(message, record_bytes(u, &n), n < 255 ? n : 255);
+		bytes = record_bytes(u, &n);
+		memcpy(message, bytes, n < 255 ? n : 255);
 		writer_status(&u->writer, status, message);
 		record_end(u, 0);
 		record_head(u);
