@@ -6,7 +6,8 @@
 
 static inline bool is_bad(const struct event *e, enum reads_values reads)
 {
-	return e->tail_size && bad_values_matter(e->type, reads) && !values_sound(e->tail, e->tail_size);
+	return e->tail_size && bad_values_matter(e->type, reads) &&
+	       !values_sound(e->tail, e->tail_size);
 }
 
 /* A row as it is, or without its tail. */

@@ -33,7 +33,7 @@ struct block {
 	uint32_t available;	/* bytes of the payload that are there */
 	bool cut;		/* the input ended inside: length and rows are what is left of it */
 
-	bool unchecked; /* EVENTS: reader_rows is to be asked before the rows are looked at */
+	bool unchecked;	 /* EVENTS: reader_rows is to be asked before the rows are looked at */
 	bool bad_values; /* EVENTS: some of those that the reader's caller reads are damaged */
 
 	bool redeclares; /* DICT: an id of the segment got a new meaning */

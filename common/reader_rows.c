@@ -223,7 +223,8 @@ size_t reader_walk_rows(const struct reader *r, struct block *b, uint32_t *rows)
 
 		if (bare.any) {
 			size_t most = left / NARROW_ROW;
-			uint32_t run = count_bare(&bare, p, most < b->rows - n ? most : b->rows - n);
+			uint32_t run =
+				count_bare(&bare, p, most < b->rows - n ? most : b->rows - n);
 
 			n += run;
 			p += (size_t)run * NARROW_ROW;

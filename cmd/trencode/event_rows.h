@@ -57,7 +57,7 @@ struct event_rows {
 	bool drop, wants_args;
 	uint8_t columns[ROW_COLUMNS]; /* enum row_column, in the order of the output */
 	size_t ncolumns;
-	uint32_t wanted;	      /* the same as bits */
+	uint32_t wanted;		    /* the same as bits */
 	struct row_cell cells[ROW_COLUMNS]; /* of one row, by enum row_column */
 	uint32_t present;		    /* bits: the cells that the row has */
 	uint32_t *sources;		    /* by place: string number of "file:line", + 1 */

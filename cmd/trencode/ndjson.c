@@ -35,8 +35,8 @@ static void make_keys(struct state *s)
 
 		key->column = s->rows.columns[i];
 		key->form = (uint8_t)row_column_form(key->column);
-		key->size = (uint8_t)snprintf(key->text, KEY_ROOM, "%c\"%s\":null",
-					      i ? ',' : '{', row_column_name(key->column)) -
+		key->size = (uint8_t)snprintf(key->text, KEY_ROOM, "%c\"%s\":null", i ? ',' : '{',
+					      row_column_name(key->column)) -
 			    4;
 	}
 }
