@@ -12,7 +12,7 @@
  * begins FLAGS    u32 flags of the next HEAD TIME     u64 that the time of the next row is relative
  * to BLOCK    u8 kind, u16 length, payload                            as it is
  *
- * t/fuzz/pack_stream.sh packs streams so.
+ * t/tools/pack_stream.c packs streams so.
  */
 #ifndef TR_FUZZ_PACKED_STREAM_H
 #define TR_FUZZ_PACKED_STREAM_H
@@ -215,7 +215,8 @@ static void record_entry(struct unpacking *u, uint32_t kind)
 	/* rows mean what is declared before them; a symbol has the id of its place */
 	if (kind == ENTRY_TYPE || kind == ENTRY_LANE || kind == ENTRY_PLACE ||
 	    kind == ENTRY_SYMBOL) {
-		id = id % (PACKED_IDS - 1) + 1;
+		id %= PACKED_IDS;
+		id += !id;
 		record_flush(u);
 	}
 	if (kind == ENTRY_TYPE)

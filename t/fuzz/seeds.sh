@@ -8,7 +8,7 @@ here=$(realpath "$(dirname "$0")") data=$(realpath "$(dirname "$0")/../data")
 libs="-larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlicommon -lzstd -lz"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$out"/{apitrace,chrome,ctf,decode,demangle,encode,expression,lttng,ring,stat,symbols,tracecmd,uftrace,streams}
+mkdir -p "$out"/{apitrace,chrome,ctf,decode,demangle,encode,expression,filter,lttng,ring,stat,symbols,tracecmd,uftrace,streams}
 
 # le SIZE N...: numbers of SIZE bytes
 le() {
@@ -195,6 +195,9 @@ for stream in "$out"/streams/*; do
 	done
 	for choice in 0 1 2; do
 		{ byte $choice; cat "$stream"; } >"$out/symbols/$choice-$name"
+	done
+	for ((choice = name % 32 * 8; choice < name % 32 * 8 + 8; choice++)); do
+		{ byte $choice; cat "$stream"; } >"$out/filter/$choice-$name"
 	done
 	{ byte $((128 + name % 9)); cat "$stream"; } >"$out/decode/stream-$name"
 done

@@ -66,8 +66,7 @@ static void pack_meta(struct reader *r, const struct block *b, size_t most)
 	struct meta m;
 	uint32_t source;
 
-	if (reader_meta(r, b, &m))
-		return;
+	reader_meta(r, b, &m);
 	source = get_u32(b->payload);
 	most = m.size < most ? m.size : most;
 	put(RECORD_META, 1);
