@@ -317,11 +317,10 @@ int summary_write(struct writer *w, const struct statistics *s, const struct set
 			id = hash_bytes(b.data, b.size, ps->count);
 		bad = bad || send_segment(w, &p, id, (uint32_t)i, ps->part[i].stream_id, e);
 		declare_free(&p.declare);
-		if (!bad &&
-		    writer_pass_end(w,
-				    (i + 1 == ps->count ? END_LAST : 0) |
-					    (i || !end->lost_more ? 0 : END_LOST_MORE),
-				    i ? 0 : end->gaps, i ? 0 : end->lost)) {
+		if (!bad && writer_pass_end(w,
+					    (i + 1 == ps->count ? END_LAST : 0) |
+						    (i || !end->lost_more ? 0 : END_LOST_MORE),
+					    i ? 0 : end->gaps, i ? 0 : end->lost)) {
 			*e = w->error;
 			bad = -1;
 		}

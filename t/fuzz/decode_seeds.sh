@@ -73,8 +73,6 @@ events() {
 events 500 | "$bin/trencode" -q -t trace-cmd --file-version=6 -o "$work/v6"
 events 100000 | "$bin/trencode" -q -t trace-cmd --file-version=7 --compress=zstd:19 -o "$work/v7"
 add v6 $SINCE 0 +30ms <"$work/v6"
-add v6-late $INFO 0 -1ms <"$work/v6"
-add v6-cpu $CPU 0 1 <"$work/v6"
 for at in +1s +9s -1ms; do
 	add "v7$at" $SINCE 0 $at <"$work/v7"
 done
@@ -92,7 +90,7 @@ done
 	printf '{"ph":"X","pid":1,"tid":1,"ts":-5,"dur":9,"name":"a"},{"ph":"X","pid":1,"tid":1,"ts":2,"dur":50,"name":"b"},'
 	printf '{"ph":"E","pid":"p","tid":"t","ts":3},{"name":"no"},{"ph":"b","cat":"c","id":"x","pid":1,"tid":1,"ts":4,"name":"n"},'
 	printf '{"ph":"N","id":"0x1","pid":1,"tid":1,"ts":5,"name":"o"},{"ph":"i","ts":1e300,"pid":1,"tid":1},{"ph":"i","ts":"x","pid":1,"tid":1}]}'
-} | add warnings $TID 0 1
+} | add warnings $CLOCK 0 raw
 awk 'BEGIN { printf "["
 	for (i = 0; i < 200; i++)
 		printf "%s{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":1,\"name\":\"f\"}",
@@ -145,3 +143,74 @@ input=$traces/lttng-legacy/v2.6-219558ev-2cpu
 	tar -C "$work" -c maps | small | add maps $SINCE 0 +0
 	tar -C "$work" -c maps | small | add maps-late $INFO 0 -1ms
 }
+
+# all types of CTF, and one fault each
+mkdir "$work/types"
+printf '\0\1\1\144\2\310\4\0\0\2\7\10who\0\0\2\1\2\2\11\12\3\1\2\1\1\2\3\4\5\7\6txt\0\77\200\0\0\77\360\0\0' >"$work/types/s"
+truncate -s 128 "$work/types/s"
+n=0
+while read -r fault; do
+	{
+		((n)) || echo '/* CTF 1.8 */'
+		sed "$fault" "$here/types.tsdl"
+	} >"$work/types/metadata"
+	bash "$here/pack.sh" "$work/types" 9000 | add "types-$n" $((TAR + SINCE)) 0 +0
+	((n++))
+done <<'END'
+p;d
+s/size = 8; align = 8; signed = false/size = 65/
+s/size = 8; align/size = 8; align = 3; x/
+s/mant_dig = 24/mant_dig = 25/
+s/^enum kind : u8/enum kind : float/
+s/5 \.\.\. 7/7 ... 5/
+s/variant either <tag>/variant either/
+s/either <tag>/either <none>/
+s/enum kind tag/enum nokind tag/
+s/s\[n\]/s[none]/
+s/env\.n/env.none/
+s/align(8)/align(7)/
+s/"d e"/;/
+s/string who;/string;/
+s/struct point p/struct pointless p/
+s/freq = 1000000/freq = 0/
+s/map = clock.c.value/map = clock.none.value/
+s/id = 1; packet/id = 2; packet/
+s/fields := struct {/fields := u8; x := struct {/
+s/}/ /
+s/major = 1/major = 2/
+s/byte_order = be; uuid/byte_order = middle; uuid/
+END
+
+# LTTng 0.x of other versions, and damaged
+for name in gen/gen-2.6-le64-align-huge gen/gen-1.0-emptycpu bad/bad-event-size-past-block; do
+	[[ -d $traces/lttng-legacy/$name ]] &&
+		tar -C "$traces/lttng-legacy" -c "$name" | small | add "$(basename "$name")" $SINCE 0 +1ms
+done
+
+# streams with symbols, whole and cut
+"$bin/trdecode" -q "$data/uftrace/fib" 2>/dev/null | "$bin/trfilter" -q -m 12 1 2>/dev/null |
+	"$bin/trsym" -q >"$work/symbols"
+add stream-symbols $SINCE 0 +0 <"$work/symbols"
+head -c -70 "$work/symbols" | add stream-cut $SINCE 0 +1us
+
+# a recording of uftrace with tables, libraries and messages that are odd
+cp -r "$data/uftrace/fib" "$work/odd"
+(
+	cd "$work/odd" || exit
+	sid=$(basename sid-*.map .map)
+	printf 'ffffffff81000000 T _text\nffffffff81000010 T do_x\t[mod]\n' >kallsyms
+	printf '# c\nno time\n3587866.839300 first\n\n9999999999999999999.1 z\n3587866.8395 last' >extern.dat
+	printf '# symbols: 1\n# path name: python.fake\n0000000000000001 T py.main\n' >python.fake.sym
+	printf '# path name: /x/lib.so\n# build-id: 12\n0000000000000100 00000040 T in_lib\n' >lib.so.sym
+	printf '# path name: /y/two.so\n0000000000000100 00000040 T b\n' >two.so-abcd.sym
+	for library in ./lib.so ../y/two.so; do
+		echo "DLOP timestamp=3587866.839299000 tid=4123 sid=${sid#sid-} base=7000 libname=\"$library\""
+	done >>task.txt
+	echo 'SESS timestamp=x' >>task.txt
+	printf '%s\n' '10000-20000 r-xp 00000000 00:00 0 /x/a.so build-id:11' \
+		'20000-30000 r-xp 00000000 00:00 0 /x/a.so build-id:11' 'zz-1 x' \
+		'30000-20000 r-xp 00000000 00:00 0 /x/b.so' \
+		'bf000000-c0000000 rw-p 00000000 00:00 0 [stack]' >>"$sid.map"
+	truncate -s 2400 41*.dat
+)
+tar -C "$work" -c odd | small | add odd $SINCE 0 +0
