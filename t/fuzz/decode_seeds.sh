@@ -188,9 +188,10 @@ for name in gen/gen-2.6-le64-align-huge gen/gen-1.0-emptycpu bad/bad-event-size-
 done
 
 # streams with symbols, whole and cut
-"$bin/trdecode" -q "$data/uftrace/fib" 2>/dev/null | "$bin/trfilter" -q -m 12 1 2>/dev/null |
-	"$bin/trsym" -q >"$work/symbols"
+"$bin/trdecode" -q "$work/one" | "$bin/trencode" -q -t uftrace -o "$work/few-calls"
+"$bin/trdecode" -q "$work/few-calls" | "$bin/trsym" -q >"$work/symbols"
 add stream-symbols $SINCE 0 +0 <"$work/symbols"
+add stream-info $INFO 0 +1us <"$work/symbols"
 head -c -70 "$work/symbols" | add stream-cut $SINCE 0 +1us
 
 # a recording of uftrace with tables, libraries and messages that are odd
