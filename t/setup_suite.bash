@@ -14,7 +14,7 @@ setup_suite() {
 	done
 	# The public traces lie among them where they are beside the project: none is copied into it.
 	shared=$(realpath -m "$shared")
-	(cd "$shared" 2>/dev/null && find . -mindepth 2 -maxdepth 2) | while read -r name; do
-		[[ -e $RECORDED/$name || ! -d $RECORDED/${name%/*} ]] || ln -s "$shared/$name" "$RECORDED/$name"
+	(cd "$shared" 2>/dev/null && find . -mindepth 1 -maxdepth 2) | while read -r name; do
+		[[ -e $RECORDED/$name ]] || ln -s "$shared/$name" "$RECORDED/$name"
 	done
 }
