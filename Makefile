@@ -34,12 +34,13 @@ LIBS = -larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlico
        -ldeflate -lm -lpthread
 
 # Objects of different flags never mix: each set of flags has a directory of its own.
-HASH := $(firstword $(shell printf '%s' '$(CC) $(FLAGS) $(LINK)' | cksum))
+# "folders": where units were files before there are folders now.
+HASH := $(firstword $(shell printf '%s' '$(CC) $(FLAGS) $(LINK) folders' | cksum))
 OBJ := $(O)/obj-$(HASH)
 BIN := $(O)/bin
 
 PROGRAMS := $(patsubst cmd/%/main.c,%,$(wildcard cmd/*/main.c))
-UNITS := $(patsubst t/unit/%.c,%,$(wildcard t/unit/*.c))
+UNITS := $(patsubst t/unit/%.c,%,$(shell find t/unit -name '*.c'))
 FUZZERS := $(filter-out driver,$(patsubst t/fuzz/%.c,%,$(wildcard t/fuzz/*.c)))
 objects = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(1)))
 # cmd/* that a test names in a line "/* links: cmd/trdecode */": their objects but main's

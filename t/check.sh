@@ -25,8 +25,8 @@ count() {
 	return 0
 }
 
-for source in t/unit/*.c; do
-	name=unit/$(basename "$source" .c)
+for source in $(find t/unit -name '*.c' | sort); do
+	name=${source#t/} name=${name%.c}
 	timeout 120 "$built/$name" >"$log/tap" 2>&1
 	status=$?
 	if ((status)); then

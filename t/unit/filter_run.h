@@ -2,7 +2,7 @@
  */
 #include "cmd/trfilter/emit.h"
 
-#include "filter_streams.h"
+#include "t/unit/filter_streams.h"
 
 enum { NEVER = 1 << 30 }; /* bytes that no test waits with */
 

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "reader.h"
-#include "tap.h"
+#include "t/unit/tap.h"
 #include "value.h"
 #include "writer_rows.h"
 

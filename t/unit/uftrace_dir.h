@@ -4,7 +4,7 @@
 #ifndef TR_UFTRACE_DIR_H
 #define TR_UFTRACE_DIR_H
 
-#include "tap.h"
+#include "t/unit/tap.h"
 
 #include "cmd/trdecode/tree.h"
 #include "cmd/trdecode/uftrace_args.h"

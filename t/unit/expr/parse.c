@@ -1,0 +1,197 @@
+/* links: cmd/trfilter */
+/* The language of conditions: what is understood as what, and what is refused where. */
+#include "cmd/trfilter/explain.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "t/unit/tap.h"
+
+/* A condition as it was understood: the first line of --explain, without "keep ". */
+static const char *understood(const char *text)
+{
+	static char line[512];
+	static struct text t;
+	struct output out;
+	struct filter f;
+	struct error e;
+	char path[] = "/tmp/filter_parse.XXXXXX";
+	int fd = mkstemp(path);
+	FILE *file = fdopen(fd, "r");
+
+	line[0] = '\0';
+	if (filter_compile(&f, text, &e)) {
+		snprintf(line, sizeof line, "%s", e.what);
+	} else if (file && !output_open(&out, path, OUTPUT_TEXT, &e)) {
+		text_init(&t, &out);
+		explain_filter(&t, &f, false);
+		text_flush(&t, &e);
+		output_close(&out, 0, &e);
+		file = freopen(path, "r", file);
+		if (!file || !fgets(line, sizeof line, file))
+			line[0] = '\0';
+	}
+	filter_free(&f);
+	if (file)
+		fclose(file);
+	unlink(path);
+	line[strcspn(line, "\n")] = '\0';
+	return strncmp(line, "keep ", 5) ? line : line + 5;
+}
+
+#define same(text, want) is_str(understood(text), want, text)
+#define refused(text, column, why)                                                                 \
+	is_str(understood(text), "expression, column " #column ": " why, "refused: " text)
+
+static void values(void)
+{
+	same("time > 1.5ms", "time > 1500000");
+	same("time>2s", "time > 2000000000");
+	same("time == 1min", "time == 60000000000");
+	same("time < 0.000001h", "time < 3600000");
+	same("time < 0.5ns", "time < 0.5");
+	same("x == 4KiB", "field(\"x\") == 4096");
+	same("x == 4K", "field(\"x\") == 4096");
+	same("x == 4kB", "field(\"x\") == 4000");
+	same("x == 1.5GB", "field(\"x\") == 1500000000");
+	same("x == 0xffffffffffffffff", "field(\"x\") == 18446744073709551615");
+	same("x == 18446744073709551615", "field(\"x\") == 18446744073709551615");
+	same("x == -9223372036854775808", "field(\"x\") == -9223372036854775808");
+	same("x == -0", "field(\"x\") == 0");
+	refused("x == 18446744073709551616", 6, "the number is too large for 64 bits");
+	refused("x == -9223372036854775809", 6, "the number is too large for 64 bits");
+	refused("x == 99999999999999999h", 6, "the number is too large for 64 bits");
+	refused("x == 3q", 6, "'q' is no unit");
+	refused("x == 0x", 6, "hexadecimal digits are missing");
+	refused("x == 0x1g", 6, "this is no number");
+	refused("x == 1.2.3", 6, "this is no number");
+	refused("x == 1e", 6, "'e' is no unit");
+	refused("x == 1e5q", 6, "'q' is no unit");
+	same("x == 1.50000000000000000000000", "field(\"x\") == 1.5");
+	same("x == 2.000000000000000000000us", "field(\"x\") == 2000");
+	same("x == 1e3 || x == 25E-1 || x == 1.5e+3us",
+	     "field(\"x\") == 1000 || field(\"x\") == 2.5 || field(\"x\") == 1500000");
+	same("x == 1.1234567890123456789", "field(\"x\") == 1.12345678901234568");
+	same("comm == 'it''s'", "expression, column 13: '&&', '||' or the end expected, not ''s''");
+	same("comm == 'a\\'b'", "comm == \"a'b\"");
+	same("comm == \"a\\x00\\n\\\\\"", "comm == \"a\\x00\\x0a\\\\\"");
+	refused("comm == 'a", 9, "the string has no end");
+	same("name =~ '\\.'", "name =~ \"\\\\.\"");
+}
+
+static void joined(void)
+{
+	same("a || b && c", "field(\"a\") || (field(\"b\") && field(\"c\"))");
+	same("(a || b) && c", "field(\"a\") || field(\"b\")");
+	same("a&&b||c&&d", "(field(\"a\") && field(\"b\")) || (field(\"c\") && field(\"d\"))");
+	same("!a", "!(field(\"a\"))");
+	same("!!a", "!(!(field(\"a\")))");
+	same("!(a == 1)", "!(field(\"a\") == 1)");
+	same("has(a)", "has(field(\"a\"))");
+	same("has == 1", "field(\"has\") == 1");
+	same("in in {in}", "field(\"in\") in {\"in\"}");
+	same("a in {3, 1, foo, 'b c', -2}", "field(\"a\") in {-2, 1, 3, \"b c\", \"foo\"}");
+	same("3 < depth", "3 < depth");
+	same("kind == leave", "kind == \"leave\"");
+	same("kind in {enter, leave}", "kind in {\"enter\", \"leave\"}");
+	same("arg.1 == 1", "arg.1 == 1");
+	same("arg.size == 1", "arg.size == 1");
+	same("fparg.2 > 0", "fparg.2 > 0");
+	same("field('the name') == 1", "field(\"the name\") == 1");
+	same("field == 1", "field(\"field\") == 1");
+	same("a.b == c_d", "field(\"a.b\") == field(\"c_d\")");
+	refused("", 1, "there is no condition in it");
+	refused("  ", 3, "there is no condition in it");
+	refused("a ==", 5, "a field, a number or a string expected, not the end");
+	refused("a == b == c", 8, "a comparison cannot be compared: join two with '&&'");
+	refused("(a) == 1", 5, "a condition in parentheses cannot be compared");
+	refused("!a == 1", 2,
+		"'!' is for what stands next to it: put the comparison in parentheses");
+	refused("(a", 3, "')' expected, not the end");
+	refused("a)", 2, "'&&', '||' or the end expected, not ')'");
+	refused("a & b", 3, "write '&&'");
+	refused("a = b", 3, "'=' compares nothing: write '=='");
+	refused("a in {}", 7, "a number or a string expected, not '}'");
+	refused("a in {1 2}", 9, "',' or '}' expected, not '2'");
+	refused("'text'", 1, "a string alone is no condition");
+	refused("name == #", 9, "'#' has no meaning here");
+	refused("nil(3)", 1, "there is no function 'nil'");
+	refused("kind == exit", 9, "enter, leave, instant, counter or gap expected, not 'exit'");
+	refused("arg.1234567 == 0", 1, "no call has so many arguments");
+	refused("fparg.x == 0", 1, "a number must stand behind 'fparg.'");
+}
+
+static void forms(void)
+{
+	refused("tid == 'x'", 1, "a number is compared with a text here");
+	refused("name == 3", 1, "a text is compared with a number here");
+	refused("name in {a, 3}", 1, "a text is compared with a number here");
+	refused("time =~ 'x'", 1, "a number is no text to match: compare it");
+	refused("name =~ x", 9, "a regular expression in quotes expected, not 'x'");
+	refused("name =~ '('", 9, "regular expression: Unmatched ( or \\(");
+	refused("name =~ 'a\\0'", 9, "a regular expression cannot hold a NUL");
+	same("prev_pid == 'x'", "field(\"prev_pid\") == \"x\"");
+}
+
+static void whole_calls(void)
+{
+	same("dur>1ms||!(self<=2us)", "dur > 1000000 || !(self <= 2000)");
+	same("under('f')", "under(name == \"f\")");
+	same("over ( name =~ 'x' && tid==1 )", "over(name =~ \"x\" && tid == 1)");
+	same("caller == 'a' || stack =~ 'a;b' || has(ret) || children in {1, 2}",
+	     "caller == \"a\" || stack =~ \"a;b\" || has(ret) || children in {1, 2}");
+	same("under == 1 || over", "field(\"under\") == 1 || field(\"over\")");
+	same("arg.a == arg.b || dur == self", "arg.a == arg.b || dur == self");
+	refused("total > 1", 1, "'total' is called 'dur' here");
+	refused("tid == 1 && dur(1)", 13, "there is no function 'dur'");
+	refused("caller == 3", 1, "a text is compared with a number here");
+	refused("under(3", 8, "')' expected, not the end");
+	refused("under()", 7, "a field, a number or a string expected, not ')'");
+	refused("under('f' 'g')", 7, "a string alone is no condition");
+	refused("over(dur > 1)", 1,
+		"over() is asked at the beginning of a call: of its name, thread, time, fields or "
+		"arguments");
+	refused("under(under('f'))", 1,
+		"under() is asked at the beginning of a call: of its name, thread, time, fields or "
+		"arguments");
+	refused("x == ret", 1, "one side is known when the call begins, the other when it ends");
+	refused("arg.1 == dur", 1,
+		"one side is known when the call begins, the other when it ends");
+	same("field('dur') == 1", "field(\"dur\") == 1");
+}
+
+static void sizes(void)
+{
+	enum { N = 20000 };
+	char *deep = malloc(2 * N + 2), *wide = malloc(4 * N + 2);
+	struct filter f;
+	struct error e;
+
+	memset(deep, '(', N);
+	strcpy(deep + N, "1");
+	is_str(understood(deep), "expression, column 201: nested too deeply", "20000 parentheses");
+	memset(deep, '!', N);
+	is_str(understood(deep), "expression, column 201: nested too deeply", "20000 times not");
+	for (size_t i = 0; i < N; i++)
+		memcpy(wide + 4 * i, "a ||", 4);
+	strcpy(wide + (size_t)4 * N, "1");
+	ok(!filter_compile(&f, wide, &e), "20000 times or");
+	filter_free(&f);
+	for (size_t i = 0; i < N; i++)
+		memcpy(wide + 4 * i, "1 &&", 4);
+	ok(!filter_compile(&f, wide, &e) && f.nparts == N + 1 && f.leading == N + 1,
+	   "20000 times and");
+	filter_free(&f);
+	free(deep);
+	free(wide);
+}
+
+int main(void)
+{
+	values();
+	joined();
+	forms();
+	whole_calls();
+	sizes();
+	return done();
+}

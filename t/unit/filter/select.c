@@ -1,0 +1,172 @@
+/* links: cmd/trfilter */
+/* Streams through filters: parts one after the other, both halves, calls kept whole, limits, ends.
+ */
+#include "cmd/trfilter/emit.h"
+
+#include "t/unit/filter_streams.h"
+
+/* Returns how many events matched. */
+static uint64_t run(const char *from, const char *expression, bool invert, uint64_t limit,
+		    const char *to)
+{
+	struct common_options common = {.output = to, .quiet = true};
+	char *paths[] = {(char *)from}, *argv[] = {(char *)"trfilter", NULL};
+	struct select select = {.invert = invert, .limit = limit};
+	struct filter f;
+	struct stage s;
+	struct block b;
+	struct error e;
+
+	if (filter_compile(&f, expression, &e)) {
+		printf("# %s: %s\n", expression, e.what);
+		filter_free(&f);
+		return UINT64_MAX;
+	}
+	select.filter = &f;
+	if (!stage_open(&s, paths, 1, &common) && !stage_create(&s, 1, argv)) {
+		f.evaluation.dictionary = &s.in.dictionary;
+		while (!select_done(&select) && stage_next(&s, &b))
+			if (b.kind == BLOCK_EVENTS && emit_block(&s, &select, &b, NULL))
+				break;
+	}
+	if (stage_finish(&s))
+		printf("# %s: failed\n", expression);
+	select_free(&select);
+	filter_free(&f);
+	return select.matched;
+}
+
+static const char *const expressions[] = {
+	"name == 'f1'",
+	"name =~ '[02]' || name == 'tick'",
+	"name != 'f9'",
+	"name != 'f4'",
+	"name == 'f4' || name == 'tick'",
+	"tid == 10",
+	"tid == 10 && name == 'f2'",
+	"type == 'exit' || tid == 11",
+	"depth < 2",
+	"time > 4000000",
+	"time > 4000000 && module == 'l.so'",
+	"kind == leave",
+	"kind == enter",
+	"!(kind == enter) || depth > 1",
+	"has(arg.1)",
+	"arg.1 < 4 || cpu in {0, 2}",
+	"cpu == 1",
+	"1",
+	"0",
+	"address == 0x1003",
+};
+
+enum { EXPRESSIONS = sizeof expressions / sizeof *expressions };
+
+static struct list all, one, other, both;
+
+static bool same(const struct list *a, const struct list *b)
+{
+	return a->good && b->good && a->n == b->n && !memcmp(a->row, b->row, a->n * sizeof *a->row);
+}
+
+/* Is the stream made of the two, which have the gaps in common? */
+static bool merged(void)
+{
+	size_t i = 0, j = 0;
+
+	for (size_t k = 0; k < all.n; k++) {
+		bool in_one = i < one.n && one.row[i] == all.row[k];
+		bool in_other = j < other.n && other.row[j] == all.row[k];
+
+		if (!in_one && !in_other)
+			return false;
+		i += in_one;
+		j += in_other;
+	}
+	return i == one.n && j == other.n && one.n + other.n == all.n + all.gaps &&
+	       one.gaps == all.gaps && other.gaps == all.gaps;
+}
+
+static void properties(const char *from, const char *what)
+{
+	char joined[200], title[300];
+
+	for (size_t i = 0; i < EXPRESSIONS; i++) {
+		uint64_t n = run(from, expressions[i], false, UINT64_MAX, in_dir("one"));
+		int wrong = 0;
+
+		n += run(from, expressions[i], true, UINT64_MAX, in_dir("other"));
+		read_rows(from, &all);
+		read_rows(in_dir("one"), &one);
+		read_rows(in_dir("other"), &other);
+		snprintf(title, sizeof title, "%s: %s and its inverse are all", what,
+			 expressions[i]);
+		ok(n == all.n - all.gaps && one.good && other.good && merged(), title);
+		for (size_t j = 0; j < EXPRESSIONS; j++) {
+			snprintf(joined, sizeof joined, "(%s) && (%s)", expressions[i],
+				 expressions[j]);
+			run(from, joined, false, UINT64_MAX, in_dir("both"));
+			run(in_dir("one"), expressions[j], false, UINT64_MAX, in_dir("other"));
+			read_rows(in_dir("both"), &both);
+			read_rows(in_dir("other"), &other);
+			if (!same(&both, &other)) {
+				printf("# %s\n", joined);
+				wrong++;
+			}
+		}
+		snprintf(title, sizeof title, "%s: %s and another are one after the other", what,
+			 expressions[i]);
+		ok(!wrong, title);
+	}
+}
+
+/* A stream of whole calls stays one. */
+static void balance(const char *from)
+{
+	static const char *const conditions[] = {"depth > 1 && depth < 4", "time > 40000",
+						 "name == 'f3' || time < 90000", "!(depth == 2)"};
+	char title[100];
+
+	read_rows(from, &all);
+	for (size_t i = 0; i < 4; i++) {
+		run(from, conditions[i], false, UINT64_MAX, in_dir("one"));
+		read_rows(in_dir("one"), &one);
+		snprintf(title, sizeof title, "balanced: %s", conditions[i]);
+		ok(one.good && one.n && one.n < all.n && !one.unmatched && one.open <= all.open,
+		   title);
+	}
+}
+
+static void limits(const char *from)
+{
+	run(from, "tid == 10", false, UINT64_MAX, in_dir("all"));
+	read_rows(in_dir("all"), &all);
+	for (uint64_t n = 0; n < 9000; n = 3 * n + 1) {
+		char title[60];
+
+		is_u64(run(from, "tid == 10", false, n, in_dir("one")), n, "so many matched");
+		read_rows(in_dir("one"), &one);
+		snprintf(title, sizeof title, "the first %" PRIu64 " of them", n);
+		ok(one.good && one.n - one.gaps == n &&
+			   !memcmp(one.row, all.row, one.n * sizeof *one.row),
+		   title);
+	}
+}
+
+int main(void)
+{
+	char command[200], bare[100], mixed[100];
+
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(bare, sizeof bare, "%s/bare", dir);
+	snprintf(mixed, sizeof mixed, "%s/mixed", dir);
+	make(bare, true, 1);
+	make(mixed, false, 2);
+	properties(bare, "bare");
+	properties(mixed, "mixed");
+	balance(bare);
+	limits(bare);
+	limits(mixed);
+	snprintf(command, sizeof command, "rm -rf %s", dir);
+	return system(command) ? 1 : done();
+}

@@ -1,0 +1,254 @@
+/* Names as `uftrace report` and c++filt print them; names that nobody should have made */
+#include "demangle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "t/unit/tap.h"
+
+struct pair {
+	const char *mangled, *readable;
+};
+
+static void check(enum demangle_style style, const struct pair *pairs, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		char *got = demangle(pairs[i].mangled, style);
+
+		is_str(got, pairs[i].readable, pairs[i].readable);
+		free(got);
+	}
+}
+
+static const struct pair simple[] = {
+	{"main", "main"},
+	{"_start", "_start"},
+	{"", ""},
+	{"_ZN3ABC3fooEv", "ABC::foo"},
+	{"_ZN3ABCC1Ei", "ABC::ABC"},
+	{"_ZN3ABCD0Ev", "ABC::~ABC"},
+	{"_ZN3FooIiEC2ERKS0_", "Foo::Foo"},
+	{"_ZNSsC1EPKcRKSaIcE", "std::basic_string<>::basic_string<>"},
+	{"_Znwm", "operator new"},
+	{"_ZdaPv", "operator delete[]"},
+	{"_ZN1AltERKS_", "A::operator<"},
+	{"_ZN1AclEv", "A::operator()"},
+	{"_ZN1AptEv", "A::operator->"},
+	{"_ZN1AcvT_IiEEv", "A::operator(cast)"},
+	{"_ZNK1AcvbEv", "A::operator(cast)"},
+	{"_Zli3_kme", "operator\"\""},
+	{"_ZNK1AssERKS_", "A::operator<=>"},
+	{"_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc", "std::operator<<"},
+	{"_ZNSolsEi", "std::basic_ostream::operator<<"},
+	{"_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector::push_back"},
+	{"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEC1Ev",
+	 "std::__cxx11::basic_string::basic_string"},
+	{"_ZNSt8ios_base7failureB5cxx11D1Ev", "std::ios_base::failure::cxx11::~cxx11"},
+	{"_ZN12_GLOBAL__N_11fEv", "_GLOBAL__N_1::f"},
+	{"_ZL6staticv", "static"},
+	{"_ZZ4mainENKUlvE_clEv", "main::$_0::operator()"},
+	{"_ZZ4mainENKUliiE1_clEii", "main::$_2::operator()"},
+	{"_ZZ4mainENKUlTyT_E_clIiEEDaS_", "main::$_0::operator()"},
+	{"_ZZN1A1fEvENK3$_0clEv", "A::f::$_0::operator()"},
+	{"_ZZ1fvENUt_D1Ev", "f::~f"},
+	{"_ZZ1fvE1x_0", "f::x"},
+	{"_ZThn8_N7ServiceD0Ev", "Service::~Service"},
+	{"_ZTv0_n24_NSoD1Ev", "std::basic_ostream::~basic_ostream"},
+	{"_ZTch0_h16_N1A1fEv", "A::f"},
+	{"_ZGTtNSt11range_errorD1Ev", "std::range_error::~range_error"},
+	{"_ZTV1A", "__vtable__A"},
+	{"_ZTI1A", "__typeinfo_name__A"},
+	{"_ZTSSt12system_error", "__typeinfo__std::system_error"},
+	{"_ZTT1A", "__VTT__A"},
+	{"_ZTC1B0_1A", "__construction_vtable__B"},
+	{"_ZGVZ1fvE1x", "__guard_variable__f::x"},
+	{"_ZTW1x", "TLS_wrap::x"},
+	{"_ZTHN1a1bE", "TLS_init::a::b"},
+	{"_ZN4node8Watchdog7DestroyEv.part.0", "node::Watchdog::Destroy"},
+	{"_Z1fi.constprop.17.isra.3", "f"},
+	{"_Z1fi.llvm.1234567", "f"},
+	{"_ZNSi6ignoreEl@@GLIBCXX_3.4.5", "std::basic_istream::ignore"},
+	{"_GLOBAL__sub_I_main", "_GLOBAL__sub_I_main"},
+	{"_GLOBAL__sub_I__ZN1A1xE", "_GLOBAL__sub_I_A::x"},
+	{"__device_stub__Z3mulPfi", "__device_stub_mul"},
+	{"_ZN1AI1BIXsr1CIT_E5valueEEE1fEv", "A::f"},
+	{"_Z1fIiEDTclL_Z1gEfp_EET_", "f"},
+	{"_ZN4base8internal15OptionalStorageImLb1ELb1EECI2NS0_19OptionalStorageBaseImLb1EEEIJRKmEEE"
+	 "NS_10in_place_tEDpOT_",
+	 "base::internal::OptionalStorage::OptionalStorage"},
+	{"_ZL5tableILi3EEvPK3CtxRDv4_fS4_S4_S3_Dv4_jS5_", "table"},
+	/* uftrace gives these up, and so must we: a new expression, a division */
+	{"_ZSt12construct_atIcJcEEDTgsnwcvPvLi0E_T_pispcl7declvalIT0_EEEEPS1_DpOS2_",
+	 "_ZSt12construct_atIcJcEEDTgsnwcvPvLi0E_T_pispcl7declvalIT0_EEEEPS1_DpOS2_"},
+	{"_Z4diviIiiEDTdvfp_fp0_ET_T0_", "_Z4diviIiiEDTdvfp_fp0_ET_T0_"},
+	/* Rust, as rustc named things before 2025 */
+	{"_ZN3foo3bar17h05af221e174051e9E", "foo::bar"},
+	{"_ZN8$BP$test3fooE", "*test::foo"},
+	{"_ZN35Bar$LT$$u5b$u32$u3b$$u20$4$u5d$$GT$E", "Bar<[u32; 4]>"},
+	{"_ZN61_$LT$$RF$std..io..stdio..Stdout$u20$as$u20$std..io..Write$GT$9write_fmt"
+	 "17h75c561f414a62159E",
+	 "_<&std::io::stdio::Stdout>::write_fmt"},
+	/* and v0 */
+	{"_RNvCs15kBYyAo9fc_7mycrate7example", "mycrate::example"},
+	{"_RNvMsr_NtCs3ssYzQotkvD_3std4pathNtB5_7PathBuf3newCs15kBYyAo9fc_7mycrate",
+	 "<std::path::PathBuf>::new"},
+	{"_RNvXCs15kBYyAo9fc_7mycrateNtB2_7ExampleNtB2_5Trait3foo", "<mycrate::Example>::foo"},
+	{"_RNvYNtCs15kBYyAo9fc_7mycrate7ExampleNtB4_5Trait7exampleB4_",
+	 "<mycrate::Example>::example"},
+	{"_RNCNvCsgStHSCytQ6I_7mycrate4mains_0B3_", "mycrate::main::{closure}"},
+	{"_RINvCs7qp2U7fqm6G_7mycrate7exampleAtj8_EB2_", "mycrate::example<[u16;8]>"},
+	{"_RINvCs7qp2U7fqm6G_7mycrate7exampleNtB2_7ExampleBw_EB2_",
+	 "mycrate::example<mycrate::Example,mycrate::Example>"},
+	{"_RNvNvNvCs7qp2U7fqm6G_7mycrate7EXAMPLE7___getit5___KEY$tlv$init",
+	 "mycrate::EXAMPLE::__getit::__KEY"},
+	{"_RNvXs1g_NtCs8NwYtU1Mohg_4core3fmtReNtB6_5Debug3fmt", "<&str>::fmt"},
+	{"_RNvNCNvC1a1b012STATE_OBJECT", "a::b::{closure}::STATE_OBJECT"},
+};
+
+static const struct pair full[] = {
+	{"main", "main"},
+	{"_ZN3ABC3fooEv", "ABC::foo()"},
+	{"_ZNSt6vectorIiSaIiEE9push_backEOi",
+	 "std::vector<int, std::allocator<int> >::push_back(int&&)"},
+	{"_Z1fi.constprop.0", "f(int) [clone .constprop.0]"},
+	{"_Z1fi.llvm.1234567", "f(int)"},
+	{"_ZNSi6ignoreEl@@GLIBCXX_3.4.5", "std::istream::ignore(long)@@GLIBCXX_3.4.5"},
+	{"_Z4diviIiiEDTdvfp_fp0_ET_T0_", "decltype ({parm#1}/{parm#2}) divi<int, int>(int, int)"},
+	{"_ZN1AI1BIXsr1CIT_E5valueEEE1fEv", "_ZN1AI1BIXsr1CIT_E5valueEEE1fEv"},
+	{"_ZN3foo3bar17h05af221e174051e9E", "foo::bar"},
+	{"_RNvXCs15kBYyAo9fc_7mycrateNtB2_7ExampleNtB2_5Trait3foo",
+	 "<mycrate::Example as mycrate::Trait>::foo"},
+};
+
+static const struct pair no[] = {{"_ZN3ABC3fooEv", "_ZN3ABC3fooEv"}};
+
+static const char *const broken[] = {
+	"_",
+	"_Z",
+	"_R",
+	"_ZN",
+	"_Z3ab",
+	"_ZC1v",
+	"_ZN3ABC",
+	"_Z1fI",
+	"_Z1fIiE_",
+	"_ZZ",
+	"_ZUl",
+	"_ZNKUlvE",
+	"_Z1fDv",
+	"_ZTV",
+	"_ZGR1x",
+	"_Z1f\x80",
+	"_Z1f1",
+	"_ZN1aC1",
+	"_R5",
+	"_RNvC",
+	"_RNvC1a9b",
+	"_RNvB_1a",
+	"_RINvC1a1b",
+	"_RNvC1a1bX",
+	"_Z999999999999999999999a",
+	"_Z1fLi0",
+	"_Z1fIXE",
+	"_Z1fIXplE",
+	"_ZN1aE1",
+	"_GLOBAL__sub_I__Z",
+	"__device_stub_",
+};
+
+/* The mangled name comes back, and nothing bad happens. */
+static void test_broken(void)
+{
+	size_t i, wrong = 0;
+	int style;
+
+	for (i = 0; i < sizeof broken / sizeof *broken; i++)
+		for (style = DEMANGLE_NO; style <= DEMANGLE_FULL; style++) {
+			char *got = demangle(broken[i], (enum demangle_style)style);
+
+			if (strcmp(got, broken[i]) != 0) {
+				printf("# %s -> %s\n", broken[i], got);
+				wrong++;
+			}
+			free(got);
+		}
+	is_u64(wrong, 0, "broken names stay as they are");
+}
+
+static char *repeat(const char *before, const char *part, unsigned n, const char *after)
+{
+	size_t length = strlen(part);
+	char *s = malloc(strlen(before) + length * n + strlen(after) + 1), *p = s;
+
+	p = stpcpy(p, before);
+	while (n--)
+		p = stpcpy(p, part);
+	strcpy(p, after);
+	return s;
+}
+
+static void survive(char *name, const char *what)
+{
+	char *a = demangle(name, DEMANGLE_SIMPLE), *b = demangle(name, DEMANGLE_FULL);
+
+	ok(a && b && strlen(a) < 1 << 17 && strlen(b) < 1 << 17, what);
+	free(a);
+	free(b);
+	free(name);
+}
+
+static void test_hostile(void)
+{
+	char doubled[4096], *p = doubled;
+	int i;
+
+	survive(repeat("_Z1f", "P", 60000, "i"), "60000 pointers");
+	survive(repeat("_Z1f", "PFvi", 9000, ""), "9000 nested functions");
+	survive(repeat("_Z", "Z", 60000, ""), "60000 local names");
+	survive(repeat("_ZN1acv", "T_I", 500, "iEv"), "templates in a conversion");
+	survive(repeat("_ZN1a", "C1", 30000, "Ev"), "30000 constructors");
+	survive(repeat("_Z1f", "R1a", 3000, ""), "3000 references");
+	survive(repeat("_R", "N", 60000, ""), "60000 Rust paths");
+	survive(repeat("_Z1f", "1a", 40000, ""), "more than 64 KiB");
+
+	/* each type refers twice to the one before it */
+	p += sprintf(p, "_Z1f1aPFvS_S_E");
+	for (i = 0; i < 40; i++) {
+		int n = i * 2 + 1;
+
+		if (n <= 36)
+			p += sprintf(p, "PFvS%c_S%c_E",
+				     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[n - 1],
+				     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[n - 1]);
+		else
+			p += sprintf(p, "PFvS%c%c_S%c%c_E",
+				     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[(n - 1) / 36],
+				     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[(n - 1) % 36],
+				     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[(n - 1) / 36],
+				     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[(n - 1) % 36]);
+	}
+	survive(strdup(doubled), "a type of 2^40 parts");
+}
+
+static void test_styles(void)
+{
+	enum demangle_style style = DEMANGLE_NO;
+
+	ok(demangle_style_parse("full", &style) == 0 && style == DEMANGLE_FULL, "full");
+	ok(demangle_style_parse("simple", &style) == 0 && style == DEMANGLE_SIMPLE, "simple");
+	ok(demangle_style_parse("no", &style) == 0 && style == DEMANGLE_NO, "no");
+	ok(demangle_style_parse("ful", &style) < 0 && style == DEMANGLE_NO, "no such style");
+}
+
+int main(void)
+{
+	check(DEMANGLE_SIMPLE, simple, sizeof simple / sizeof *simple);
+	check(DEMANGLE_FULL, full, sizeof full / sizeof *full);
+	check(DEMANGLE_NO, no, 1);
+	test_broken();
+	test_hostile();
+	test_styles();
+	return done();
+}

@@ -1,0 +1,93 @@
+#include "t/unit/tap.h"
+
+#include "common/units.h"
+
+static void time_is(const char *text, int64_t want)
+{
+	int64_t ns = -77;
+
+	ok(!parse_time(text, &ns) && ns == want, text);
+}
+
+static void no_time(const char *text)
+{
+	int64_t ns;
+
+	ok(parse_time(text, &ns) == -1, text);
+}
+
+static void whole_is(const char *text, int64_t want)
+{
+	int64_t ns = -77;
+
+	parse_time_whole(text, &ns);
+	ok(ns == want, text);
+}
+
+static void size_is(const char *text, uint64_t want)
+{
+	uint64_t bytes = 77;
+
+	ok(!parse_size(text, &bytes), text);
+	is_u64(bytes, want, text);
+}
+
+static void no_size(const char *text)
+{
+	uint64_t bytes;
+
+	ok(parse_size(text, &bytes) == -1, text);
+}
+
+int main(void)
+{
+	whole_is("1.5ns", -77);
+	whole_is("1.5us", 1500);
+	whole_is("1.0ns", 1);
+	whole_is("1.0005us", -77);
+	whole_is("0.0000000000000000000001s", -77);
+	whole_is("1x", -77);
+	time_is("0", 0);
+	time_is("7", 7);
+	time_is("7ns", 7);
+	time_is("3us", 3000);
+	time_is("1.5s", 1500000000);
+	time_is("-20ms", -20000000);
+	time_is("+2m", 120000000000);
+	time_is("2min", 120000000000);
+	time_is("1h", 3600000000000);
+	time_is(".5us", 500);
+	time_is("5.us", 5000);
+	time_is("0.0000000019s", 1);
+	time_is("0.9999999999999999999999999999s", 999999999);
+	time_is("9223372036854775807", INT64_MAX);
+	time_is("-9223372036854775807", -INT64_MAX);
+	no_time("");
+	no_time("-");
+	no_time("s");
+	no_time(".s");
+	no_time("1.2.3s");
+	no_time("1 s");
+	no_time("1parsec");
+	no_time("--1s");
+	no_time("9223372036854775808");
+	no_time("2562048h");
+	no_time("99999999999999999999999999999999999999999");
+
+	size_is("0", 0);
+	size_is("4096", 4096);
+	size_is("64K", 65536);
+	size_is("64KiB", 65536);
+	size_is("64kB", 64000);
+	size_is("1.5M", 1572864);
+	size_is("2G", 2147483648);
+	size_is("1TB", 1000000000000);
+	size_is("16777215T", 16777215ull << 40);
+	no_size("16777216T");
+	no_size("");
+	no_size("K");
+	no_size("-1");
+	no_size("1Q");
+	no_size("0x10");
+	return done();
+}
