@@ -205,31 +205,21 @@ void calls_forget_image(struct calls *c, struct stack *s)
 		lose(c, s);
 	calls_set_exec(s, 0);
 	s->count = 0;
-	s->implicit = s->hidden = 0;
+	s->implicit = 0;
 	memset(s->buckets, 0, (s->mask + 1) * sizeof(*s->buckets));
 }
 
-/* The first row of a thread that has a depth, where rows were left out. */
-static void begin_filtered(struct calls *c, struct stack *s)
+/* The first row of a stack that has a depth: n calls are open, unless rows before it were left out.
+ */
+static void show_unseen(struct calls *c, struct stack *s, const struct event *e, uint32_t n)
 {
 	const struct thread_facts *f = dictionary_facts(c->dictionary, s->number);
+	bool left_out = calls_left_out(c, s);
 
+	drop_from(c, s, 0);
 	s->started = true;
-	if (f) {
-		s->hidden = f->unseen;
-		s->hidden_since = f->since;
-	}
-}
-
-/* The innermost of the hidden calls ends. */
-static void leave_hidden(struct calls *c, struct stack *s, const struct event *e, struct call *done)
-{
-	const struct frame f = {
-		.start = s->hidden_since, .child = s->hidden_child, .depth = e->depth};
-
-	s->hidden--;
-	s->hidden_child = 0;
-	calls_end(c, s, &f, e->time, e->place, e->lane, done);
+	s->implicit = !left_out ? n : f ? f->unseen : 0;
+	s->implicit_start = left_out && f ? f->since : e->time;
 }
 
 static uint32_t next_depth(struct stack *s)
@@ -244,7 +234,7 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 
 	if (flags & TYPE_INNER) {
 		/* what an exec that is on top is followed by tells what became of it */
-		if ((s->exec && s->exec == s->count) || (!s->count && !s->implicit)) {
+		if ((s->exec && s->exec == s->count) || calls_outside(c, s, e->time)) {
 			c->apart++;
 			return CALLS_NONE;
 		}
@@ -256,15 +246,9 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 			calls_forget_image(c, s);
 		if (flags & TYPE_DEPTH) {
 			f.depth = e->depth;
-			if (!s->started && c->dictionary->filtered)
-				begin_filtered(c, s);
-			if (s->started) {
-				drop_from(c, s, f.depth);
-			} else {
-				/* seen first in the middle of things */
-				s->implicit = f.depth;
-				s->implicit_start = e->time;
-			}
+			if (!s->started)
+				show_unseen(c, s, e, f.depth);
+			drop_from(c, s, f.depth);
 		} else {
 			f.depth = next_depth(s);
 		}
@@ -292,13 +276,9 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 		if (!t || !t->inner)
 			return CALLS_NONE;
 	} else if (e->type->flags & TYPE_DEPTH) {
-		if (!s->started && c->dictionary->filtered) {
-			begin_filtered(c, s);
-		} else if (!s->started) {
-			s->started = true;
+		if (!s->started) {
 			s->type = e->type;
-			s->implicit = e->depth + 1;
-			s->implicit_start = e->time;
+			show_unseen(c, s, e, e->depth + 1);
 		}
 		drop_from(c, s, e->depth + 1);
 		end_exec(s);
@@ -307,10 +287,6 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 			s->implicit--;
 			f = (struct frame){.start = s->implicit_start, .depth = e->depth};
 			calls_end(c, s, &f, e->time, e->place, e->lane, done);
-			return CALLS_LEAVE;
-		}
-		if (!t && s->hidden == e->depth + 1) {
-			leave_hidden(c, s, e, done);
 			return CALLS_LEAVE;
 		}
 		if (!t || t->depth != e->depth) {
@@ -367,13 +343,28 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 	return CALLS_NONE;
 }
 
+/* No row with a depth of the stack is kept, but calls that no row entered or left. */
+static struct stack *begin_unseen(struct calls *c, uint32_t thread, const struct thread_facts *f)
+{
+	struct stack *s = calls_stack_at(c, thread);
+
+	if (!s)
+		return NULL;
+	s->started = true;
+	s->implicit = f->unseen;
+	s->implicit_start = f->since;
+	return s;
+}
+
 void calls_take_ends(struct calls *c)
 {
 	c->ended = true;
-	for (uint32_t i = 0; i < c->dictionary->nfacts && i < c->size; i++) {
+	for (uint32_t i = 0; i < c->dictionary->nfacts; i++) {
 		const struct thread_facts *f = dictionary_facts(c->dictionary, i);
-		struct stack *s = c->stacks[i];
+		struct stack *s = i < c->size ? c->stacks[i] : NULL;
 
+		if (f && f->keeps_unseen && (!s || !s->started))
+			s = begin_unseen(c, i, f);
 		if (!f || !s)
 			continue;
 		if (f->has_open)
@@ -383,6 +374,18 @@ void calls_take_ends(struct calls *c)
 		s->last = f->last;
 		s->lane = f->lane;
 	}
+}
+
+/* Of a stack of which rows are left out: calls that no row entered or left may be, too. */
+static void forget_unseen(struct calls *c, struct stack *s)
+{
+	const struct thread_facts *f = dictionary_facts(c->dictionary, s->number);
+
+	if (s->cut || !calls_left_out(c, s) || (f && f->keeps_unseen))
+		return;
+	s->implicit = 0;
+	while (s->count && !top(s)->begun)
+		pop(s);
 }
 
 bool calls_finish(struct calls *c, struct call *done)
@@ -402,6 +405,7 @@ bool calls_finish(struct calls *c, struct call *done)
 				calls_forget_image(c, s);
 			continue;
 		}
+		forget_unseen(c, s);
 		if (!s->count && s->implicit) {
 			struct frame below = {.start = s->implicit_start, .depth = --s->implicit};
 

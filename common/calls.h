@@ -9,8 +9,9 @@
  * source has numbered (TYPE_CALL_NUMBER) pair by number, and as those of a thread may overlap, none
  * is another's callee: self is total. A call is named
  * by its leave's place. Calls in the kernel (TYPE_KERNEL) count if one of the thread's other calls
- * is open below them, as in uftrace report; where rows were left out on purpose (HEAD_FILTERED)
- * that may be what was left out, and they count all. See design 4 and trstat(1).
+ * is open below them, as in uftrace report. In a stack of which rows are left out on purpose
+ * (THREAD_LEFT_OUT) these calls may be what is left out, and all calls in the kernel and all with
+ * TYPE_INNER count. See design 4 and trstat(1).
  */
 #ifndef TR_CALLS_H
 #define TR_CALLS_H
@@ -81,13 +82,6 @@ struct stack {
 	size_t count, capacity;
 	uint32_t implicit; /* frames below frames[0], open since implicit_start, never seen */
 	uint64_t implicit_start;
-	/*
-	 * Where rows were left out: calls below frames[0] that were open before the thread's first
-	 * event. Whether they are calls of the stream is known at their leaves; until then they
-	 * count for nothing. hidden_child: what callees of the innermost took.
-	 */
-	uint32_t hidden;
-	uint64_t hidden_since, hidden_child;
 	uint64_t last;		 /* time of the thread's last event */
 	const struct lane *lane; /* of that event */
 	const struct type *type; /* of a call of it */
@@ -98,6 +92,7 @@ struct stack {
 	 */
 	size_t exec, limit, floor;
 	bool started;
+	bool left_out; /* rows of it are; calls_left_out() finds out */
 	/*
 	 * Calls inside the kernel (TYPE_KERNEL), on top of this stack; while some are open, all is
 	 * done the slow way too. The lowest of them has been charged to what is open here up to
@@ -190,6 +185,9 @@ bool calls_has_unknown(const struct stack *s);
 
 /* The stack of a thread by its number, made if it is new; NULL when memory is out. */
 struct stack *calls_stack_at(struct calls *c, uint32_t thread);
+
+/* Is a place's function an exec*? */
+bool calls_enters_exec(struct calls *c, uint32_t place);
 
 /* Take one event, in the stream's order. */
 enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done);
@@ -310,7 +308,7 @@ calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t p
 	if (kind == KIND_ENTER) {
 		if (__builtin_expect(s->count >= s->limit || !s->started ||
 					     (s->count ? s->frames[s->count - 1].depth >= r->depth
-						       : (s->implicit | s->hidden) > r->depth),
+						       : s->implicit > r->depth),
 				     0))
 			return CALLS_SLOW;
 		f = &s->frames[s->count];
@@ -333,7 +331,7 @@ calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t p
 	}
 	/* no limit: an exec, or calls in the kernel, are open on top */
 	if (__builtin_expect(kind != KIND_LEAVE || !s->count || !s->limit ||
-				     (s->count == 1 && (s->implicit | s->hidden)),
+				     (s->count == 1 && s->implicit),
 			     0))
 		return CALLS_SLOW;
 	f = &s->frames[s->count - 1];

@@ -64,7 +64,7 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 {
 	struct stack *k = s->kernel;
 	enum calls_result got;
-	bool filtered = c->dictionary->filtered, outside = !filtered && !open_calls(s), doubtful;
+	bool left_out = calls_left_out(c, s), outside = calls_outside(c, s, e->time), doubtful;
 
 	if (!k) {
 		k = s->kernel = calls_empty_stack(c);
@@ -80,7 +80,7 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 		if (got == CALLS_ENTER && k->count == 1) {
 			s->kernel_since = e->time;
 			k->frames[0].outside = outside;
-			k->frames[0].doubtful = !filtered && s->cut && s->count == 1;
+			k->frames[0].doubtful = !left_out && s->cut && s->count == 1;
 		}
 		outside = k->count && k->frames[0].outside;
 		if (outside)

@@ -48,16 +48,26 @@ static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth)
 	}
 	if (!s->count && s->implicit > depth)
 		s->implicit = depth;
-	if (s->hidden > depth) {
-		s->hidden = depth;
-		s->hidden_child = 0; /* of callees of the calls that ended here */
-	}
 }
 
 /* Is it from inside the exec? A recorder's own calls, or a wrapper that calls the real one. */
 static inline bool inside_exec(const struct stack *s, const struct event *e)
 {
 	return e->type->flags & TYPE_DEPTH && e->depth > s->frames[s->exec - 1].depth;
+}
+
+/* Are rows of the stack left out, as far as the stream has told? */
+static inline bool calls_left_out(const struct calls *c, struct stack *s)
+{
+	s->left_out = s->left_out || dictionary_left_out(c->dictionary, s->number);
+	return s->left_out;
+}
+
+/* Of a call that counts only inside another: is there none, nor one that is left out? */
+static inline bool calls_outside(const struct calls *c, struct stack *s, uint64_t time)
+{
+	return !s->count && !s->implicit &&
+	       (!calls_left_out(c, s) || dictionary_outside(c->dictionary, s->number, time));
 }
 
 /* What may be done in line. */
@@ -71,8 +81,6 @@ static inline void end_exec(struct stack *s)
 		calls_set_exec(s, 0);
 }
 
-/* Is a function of this name an exec*? */
-bool calls_enters_exec(struct calls *c, uint32_t place);
 /* false: memory is out. */
 bool calls_push(struct calls *c, struct stack *s, const struct frame *f);
 /* NULL: memory is out. */
@@ -91,8 +99,6 @@ static inline void calls_charge(struct calls *c, struct stack *s, uint64_t total
 			.start = s->implicit_start, .child = total, .depth = --s->implicit};
 
 		calls_push(c, s, &f);
-	} else if (s->hidden) {
-		s->hidden_child += total;
 	}
 }
 

@@ -47,9 +47,10 @@ enum cut_kind {
 enum cut_flags {
 	CUT_INNER = 1, /* PUSH: the frame is so */
 	CUT_OUTSIDE = 2,
-	CUT_DOUBTFUL = 4, /* it is there only if something is below it */
-	CUT_RELATIVE = 8, /* its depth is one more than that of what is below it */
-	CUT_UNSEEN = 16,  /* its enter was never seen */
+	CUT_DOUBTFUL = 4,  /* it is there only if something is below it */
+	CUT_RELATIVE = 8,  /* its depth is one more than that of what is below it */
+	CUT_UNSEEN = 16,   /* its enter was never seen */
+	CUT_LEFT_OUT = 32, /* any: rows of the stack are left out by then */
 };
 
 struct cut_op {

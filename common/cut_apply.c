@@ -41,7 +41,7 @@ static int apply_touch(struct calls *c, struct stack *s, const struct cut_op *op
 			cut_drop_known(c, s);
 		return s->count == 1 ? cut_touch(c, s, &e) : 0;
 	}
-	if (by_depth && (s->started || c->dictionary->filtered)) {
+	if (by_depth && (s->started || s->left_out)) {
 		drop_from(c, s, op->depth);
 	} else if (by_depth) {
 		s->implicit = op->depth;
@@ -64,7 +64,7 @@ static int apply_push(struct calls *c, struct stack *s, const struct cut_op *op)
 	if (op->flags & CUT_DOUBTFUL && s->count == 2 && cut_on_doubt(s))
 		return cut_begin_raw(c, s) ? -1 : repeat(c, s, op);
 	if (op->flags & CUT_DOUBTFUL) {
-		if ((s->exec && s->exec == s->count) || (!s->count && !s->implicit))
+		if ((s->exec && s->exec == s->count) || (!s->count && !s->implicit && !s->left_out))
 			return 0;
 		f.doubtful = bottom;
 	}
@@ -99,8 +99,8 @@ static int apply_push_kernel(struct calls *c, struct stack *s, const struct cut_
 	}
 	s->kernel->type = op->type ? op->type : s->kernel->type;
 	if (op->flags & CUT_DOUBTFUL) {
-		f.outside = !c->dictionary->filtered && !s->count && !s->implicit;
-		f.doubtful = !c->dictionary->filtered && s->cut && s->count == 1;
+		f.outside = !s->left_out && !s->count && !s->implicit;
+		f.doubtful = !s->left_out && s->cut && s->count == 1;
 	}
 	if (!calls_push(c, s->kernel, &f))
 		return -1;
@@ -113,6 +113,7 @@ int cut_apply(struct calls *c, struct stack *s, const struct cut_op *op)
 {
 	int bad = 0;
 
+	s->left_out |= op->flags & CUT_LEFT_OUT;
 	if (s->cut && s->cut->raw && op->kind != CUT_LAST && op->kind != CUT_BEGIN)
 		return repeat(c, s, op);
 	switch (op->kind) {

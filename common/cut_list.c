@@ -72,11 +72,21 @@ static void settle(struct stack *s)
 	s->cut->inner_charge = 0;
 }
 
+/* The same for the list of a stack. */
+static struct cut_op *add_of(struct calls *c, struct stack *s, struct cut *u, enum cut_kind kind)
+{
+	struct cut_op *op = add(c, u, kind);
+
+	if (op && calls_left_out(c, s))
+		op->flags = CUT_LEFT_OUT;
+	return op;
+}
+
 /* The next operation on what is not known. */
 struct cut_op *cut_next(struct calls *c, struct stack *s, enum cut_kind kind)
 {
 	settle(s);
-	return add(c, s->cut, kind);
+	return add_of(c, s, s->cut, kind);
 }
 
 /* Nothing of what was before is open any more: from here on all is known. */
@@ -173,14 +183,14 @@ void cut_event(const struct cut *u, const struct cut_op *op, struct event *e)
 static int push_op(struct calls *c, struct stack *s, struct cut *u, bool kernel,
 		   const struct frame *f, uint8_t flags)
 {
-	struct cut_op *op = add(c, u, kernel ? CUT_PUSH_KERNEL : CUT_PUSH);
+	struct cut_op *op = add_of(c, s, u, kernel ? CUT_PUSH_KERNEL : CUT_PUSH);
 
 	if (!op)
 		return -1;
-	op->flags = (uint8_t)(flags | (f->inner ? CUT_INNER : 0) |
-			      (kernel && f->outside ? CUT_OUTSIDE : 0) |
-			      ((kernel || f->inner) && f->doubtful ? CUT_DOUBTFUL : 0) |
-			      (f->begun ? 0 : CUT_UNSEEN));
+	op->flags |= (uint8_t)(flags | (f->inner ? CUT_INNER : 0) |
+			       (kernel && f->outside ? CUT_OUTSIDE : 0) |
+			       ((kernel || f->inner) && f->doubtful ? CUT_DOUBTFUL : 0) |
+			       (f->begun ? 0 : CUT_UNSEEN));
 	op->type = kernel ? s->kernel->type : NULL;
 	op->place = f->place;
 	op->depth = f->depth;
@@ -202,7 +212,7 @@ static int push_kernel_ops(struct calls *c, struct stack *s, struct cut *u)
 	}
 	if (!n)
 		return 0;
-	op = add(c, u, CUT_KERNEL);
+	op = add_of(c, s, u, CUT_KERNEL);
 	if (!op)
 		return -1;
 	op->time = s->kernel_since;
@@ -261,7 +271,7 @@ int cut_close(struct calls *c, struct stack *s)
 		settle(s);
 	if (push_ops(c, s, u))
 		return -1;
-	op = add(c, u, CUT_LAST);
+	op = add_of(c, s, u, CUT_LAST);
 	if (!op)
 		return -1;
 	op->time = s->last;

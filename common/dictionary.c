@@ -89,6 +89,8 @@ void dictionary_free(struct dictionary *d)
 	}
 	intern_free(&d->strings);
 	intern_free(&d->threads);
+	for (size_t i = 0; i < d->nfacts; i++)
+		free(d->facts[i].outside);
 	free(d->facts);
 	for (a = d->allocations; a; a = next) {
 		next = a->next;
@@ -136,4 +138,20 @@ struct text_ref dictionary_place_name(struct dictionary *d, uint32_t place)
 		return p->name;
 	n = snprintf(text, sizeof text, "<%" PRIx64 ">", p ? p->address : 0);
 	return dictionary_text(d, text, (size_t)n);
+}
+
+bool dictionary_outside(const struct dictionary *d, uint32_t thread, uint64_t time)
+{
+	const struct thread_facts *f = dictionary_facts(d, thread);
+	size_t low = 0, high = f ? f->noutside : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (f->outside[middle].since <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && f->outside[low - 1].last >= time;
 }

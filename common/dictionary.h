@@ -134,12 +134,21 @@ struct place {
 	const struct place_symbol *symbol;  /* NULL: none was declared */
 };
 
+/* Times, both included. */
+struct time_range {
+	uint64_t since, last;
+};
+
 /* What is known of a thread from rows that were left out of the stream. */
 struct thread_facts {
-	const struct lane *lane; /* one of the thread's; NULL: nothing is known */
-	uint64_t last;		 /* time of its last event; 0 unknown */
-	uint64_t since;		 /* time of its first enter or leave */
-	uint32_t unseen;	 /* calls that were open before that */
+	const struct lane *lane;    /* one of the thread's; NULL: nothing is known */
+	uint64_t last;		    /* time of its last event; 0 unknown */
+	uint64_t since;		    /* time of its first enter or leave */
+	uint32_t unseen;	    /* calls that were open before that */
+	bool left_out;		    /* rows of its calls are, from here on */
+	struct time_range *outside; /* with left_out: no call was open even so; ascending */
+	size_t noutside, outside_capacity;
+	bool keeps_unseen; /* calls with neither an enter nor a leave count even so */
 	bool has_open;
 	uint32_t open; /* no call of this depth or deeper is open after the last event */
 };
@@ -151,7 +160,6 @@ struct dictionary {
 	struct thread_facts *facts; /* by thread number */
 	size_t nfacts;
 	bool less;		 /* rows of the present stream were left out on purpose */
-	bool filtered;		 /* calls of its threads were, and others of the same threads not */
 	bool reduced;		 /* fields of its rows were taken out */
 	uint32_t stream;	 /* how many streams began so far */
 	uint32_t symbol_changes; /* counts symbols that replaced another one of the same place */
@@ -186,6 +194,15 @@ static inline const struct thread_facts *dictionary_facts(const struct dictionar
 {
 	return thread < d->nfacts && d->facts[thread].lane ? &d->facts[thread] : NULL;
 }
+
+/* Are rows of a stack of calls, which has the number of its thread, left out by now? */
+static inline bool dictionary_left_out(const struct dictionary *d, uint32_t thread)
+{
+	return thread < d->nfacts && d->facts[thread].left_out;
+}
+
+/* Was no call of a stack open at that time, of those that are left out? */
+bool dictionary_outside(const struct dictionary *d, uint32_t thread, uint64_t time);
 
 /* From now on definitions are named by their numbers, as declare.h writes them. -1: memory. */
 int dictionary_name_by_number(struct dictionary *d);

@@ -308,6 +308,24 @@ static int read_symbol(struct dictionary_entry *en)
 	return 0;
 }
 
+/* Ranges of long ago are of no use any more. */
+static int add_outside(struct thread_facts *f, uint64_t since, uint64_t last)
+{
+	enum { MOST = 64 * 1024 };
+	struct time_range *ranges;
+
+	if (f->noutside == MOST) {
+		f->noutside /= 2;
+		memmove(f->outside, f->outside + f->noutside, f->noutside * sizeof *ranges);
+	}
+	ranges = array_grow(f->outside, &f->outside_capacity, f->noutside, sizeof *ranges);
+	if (!ranges)
+		return -1;
+	f->outside = ranges;
+	ranges[f->noutside++] = (struct time_range){since, last};
+	return 0;
+}
+
 /* A later entry of the same thread adds to what is known. */
 static int read_thread(struct dictionary_entry *en)
 {
@@ -332,6 +350,15 @@ static int read_thread(struct dictionary_entry *en)
 	f->lane = lane;
 	if (t.flags & THREAD_HAS_LAST && t.last > f->last)
 		f->last = t.last;
+	if (t.flags & THREAD_OUTSIDE)
+		return add_outside(f, t.since, t.last);
+	if (t.flags & THREAD_LEFT_OUT) {
+		/* rows before it must not come to be after it */
+		d->redeclared |= !f->left_out;
+		f->left_out = true;
+	}
+	if (t.flags & THREAD_HAS_LAST)
+		f->keeps_unseen = t.flags & THREAD_UNSEEN;
 	if (t.flags & THREAD_HAS_OPEN) {
 		f->has_open = true;
 		f->open = t.open;

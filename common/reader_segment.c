@@ -137,9 +137,8 @@ int reader_check_summary(struct reader *r, const struct block *b)
 {
 	uint32_t flags = get_u32(b->payload + 16);
 	/* a head that was cut has any flags */
-	bool summary =
-		flags & HEAD_SUMMARY && !(flags & ~(uint32_t)(HEAD_SUMMARY | HEAD_FILTERED |
-							      HEAD_REDUCED | HEAD_WHOLE_THREADS));
+	bool summary = flags & HEAD_SUMMARY &&
+		       !(flags & ~(uint32_t)(HEAD_SUMMARY | HEAD_FILTERED | HEAD_REDUCED));
 
 	if (r->either) {
 		r->either = false;
@@ -200,7 +199,6 @@ int reader_read_head(struct reader *r, const struct block *b)
 			   .properties = p + 24,
 			   .properties_size = properties_size(p + 24, b->length - 24)};
 	r->dictionary.less = h->flags & HEAD_FILTERED;
-	r->dictionary.filtered = h->flags & HEAD_FILTERED && !(h->flags & HEAD_WHOLE_THREADS);
 	r->dictionary.reduced = h->flags & HEAD_REDUCED;
 	same = r->open_stream && h->stream_id == r->stream_id;
 	if (r->partial_ok || (same && h->sequence == r->sequence + 1))

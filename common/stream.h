@@ -50,10 +50,9 @@ enum block_flags {
 };
 
 enum head_flags {
-	HEAD_FILTERED = 1,	 /* rows of the source were left out on purpose */
-	HEAD_REDUCED = 4,	 /* fields of rows were taken out on purpose */
-	HEAD_WHOLE_THREADS = 16, /* with FILTERED: a thread has all its calls, or none */
-	HEAD_SUMMARY = 2,	 /* no events, but a summary of them, for trstat --merge */
+	HEAD_FILTERED = 1, /* rows of the source were left out on purpose */
+	HEAD_REDUCED = 4,  /* fields of rows were taken out on purpose */
+	HEAD_SUMMARY = 2,  /* no events, but a summary of them, for trstat --merge */
 };
 
 enum head_key { HEAD_COMMAND = 1, HEAD_SOURCE = 2, HEAD_PART = 3, HEAD_STAGE = 4 };
@@ -103,6 +102,10 @@ enum thread_flags {
 	THREAD_PER_CPU = 1,  /* the stack of the lane's CPU, for TYPE_PER_CPU */
 	THREAD_HAS_LAST = 2, /* last is known */
 	THREAD_HAS_OPEN = 4, /* open is known */
+	THREAD_LEFT_OUT = 8, /* from here on rows of the stack's calls are left out */
+	THREAD_OUTSIDE =
+		32, /* from since to last calls of the kernel, and inner ones, are ignored */
+	THREAD_UNSEEN = 16, /* with HAS_LAST: calls with neither an enter nor a leave count */
 };
 
 /* What an event of a type is. */

@@ -128,7 +128,7 @@ int writer_symbol(struct writer *w, uint32_t place, const struct symbol_entry *e
  * (cheap when the segment has it). */
 int writer_use_definition(struct writer *w, uint32_t id);
 
-/* What is known of a thread from rows that w->refuse left out; before its rows, or the end. */
+/* What is known of a thread from rows that w->refuse left out. */
 int writer_thread(struct writer *w, const struct thread_entry *e);
 
 /* A named part of the source for symbolising and re-encoding, sent once. */
@@ -161,6 +161,8 @@ int writer_finish(struct writer *w);
 void writer_lane_of(const struct writer *w, uint32_t lane, struct lane_entry *e);
 void writer_type_of(const struct writer *w, uint32_t type, enum type_kind *kind, uint32_t *name,
 		    uint32_t *group);
+enum type_kind writer_type_kind(const struct writer *w, uint32_t type);
+uint16_t writer_type_flags(const struct writer *w, uint32_t type);
 /* Has the segment a row of it? */
 bool writer_lane_used(const struct writer *w, uint32_t lane);
 /* The field of a role in the fixed part of a type: its offset and size. false: it has none. */

@@ -399,6 +399,16 @@ void writer_type_of(const struct writer *w, uint32_t type, enum type_kind *kind,
 	*kind = p[16];
 }
 
+enum type_kind writer_type_kind(const struct writer *w, uint32_t type)
+{
+	return (enum type_kind)declared(w, ENTRY_TYPE, type)[16];
+}
+
+uint16_t writer_type_flags(const struct writer *w, uint32_t type)
+{
+	return get_u16(declared(w, ENTRY_TYPE, type) + 18);
+}
+
 bool writer_type_field(const struct writer *w, uint32_t type, enum field_role role,
 		       uint32_t *offset, uint32_t *size)
 {

@@ -4,24 +4,14 @@
 #include "reader.h"
 #include "writer_private.h"
 
-/* Were calls left out by more than threads? */
-static bool cuts_threads(uint32_t head_flags)
-{
-	return (head_flags & (HEAD_FILTERED | HEAD_WHOLE_THREADS)) == HEAD_FILTERED;
-}
-
 int writer_pass_head(struct writer *w, const struct head *h)
 {
 	bool same = h->sequence && h->stream_id == w->stream_id;
-	uint32_t flags = h->flags | w->head_flags;
-
-	if (cuts_threads(h->flags) || cuts_threads(w->head_flags))
-		flags &= ~(uint32_t)HEAD_WHOLE_THREADS;
 
 	if (w->in_segment && writer_end_segment(w, same ? 0 : END_LAST))
 		return -1;
-	return writer_send_head(w, h->stream_id, h->sequence, flags, h->properties,
-				h->properties_size);
+	return writer_send_head(w, h->stream_id, h->sequence, h->flags | w->head_flags,
+				h->properties, h->properties_size);
 }
 
 int writer_pass(struct writer *w, const struct block *b, struct error *e)

@@ -19,6 +19,7 @@ void limits_free(struct limits *l)
 	free(l->lanes);
 	free(l->kinds);
 	free(l->lasts);
+	limits_stacks_free(&l->stacks);
 }
 
 int limits_add_numbers(struct number_list *l, const char *text)
@@ -169,23 +170,31 @@ static bool refused(struct limits *l, uint32_t lane, uint32_t type, const void *
 	return by_type != GAPS && (by_type != ROWS_TELL || !row_wanted(l, type, fixed));
 }
 
+/* The last row of a lane that was refused. */
+static void note_last(struct limits *l, uint32_t lane, uint64_t time)
+{
+	uint64_t *lasts = array_reach(l->lasts, &l->nlasts, lane, sizeof *lasts);
+
+	if (!lasts)
+		return;
+	l->lasts = lasts;
+	lasts[lane] = time;
+}
+
 static bool refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed)
 {
 	struct limits *l = ctx;
-	uint64_t *lasts;
+	bool no;
 
 	if (time < l->first_time || time > l->last_time)
 		return true;
-	if (!refused(l, lane, type, fixed))
-		return false;
+	no = refused(l, lane, type, fixed);
 	if (!l->cuts_threads)
-		return true;
-	lasts = array_reach(l->lasts, &l->nlasts, lane, sizeof *lasts);
-	if (lasts) {
-		l->lasts = lasts;
-		lasts[lane] = time;
-	}
-	return true;
+		return no;
+	l->failed |= limits_stacks_row(&l->stacks, l->writer, lane, type, no) != 0;
+	if (no)
+		note_last(l, lane, time);
+	return no;
 }
 
 int limits_end(struct limits *l)
@@ -196,7 +205,7 @@ int limits_end(struct limits *l)
 								    .flags = THREAD_HAS_LAST,
 								    .last = l->lasts[i]}))
 			return -1;
-	return 0;
+	return l->failed ? -1 : 0;
 }
 
 void limits_begin(struct limits *l, struct writer *w)
@@ -209,7 +218,9 @@ void limits_begin(struct limits *l, struct writer *w)
 	w->refuse = refuse;
 	w->refuse_ctx = l;
 	l->cuts_threads = l->since.from || l->cpus.count || l->ntypes;
-	w->head_flags |= HEAD_FILTERED | (l->cuts_threads ? 0 : HEAD_WHOLE_THREADS);
+	w->head_flags |= HEAD_FILTERED;
+	/* decoders may pass over the rows of others */
+	l->stacks.all = l->cpus.count;
 }
 
 int limits_times(struct limits *l, const struct input *inputs, int n, struct error *e)
@@ -235,6 +246,7 @@ int limits_times(struct limits *l, const struct input *inputs, int n, struct err
 	    (l->until.from && moment_time(&l->until, &base, &until)))
 		return error_set(e, inputs[0].name, NO_OFFSET,
 				 "the trace does not tell its wall time (--since, --until)");
+	l->stacks.all |= l->first_time > base.start;
 	if (l->until.from) {
 		l->last_time = until ? until - 1 : 0;
 		/* nothing is before the beginning of all time */

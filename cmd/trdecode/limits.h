@@ -10,6 +10,7 @@
 
 #include "common/moment.h"
 #include "common/writer.h"
+#include "limits_stacks.h"
 
 struct number_range {
 	int64_t first, last;
@@ -37,6 +38,8 @@ struct limits {
 	bool cuts_threads;
 	uint64_t *lasts;
 	size_t nlasts;
+	struct limits_stacks stacks;
+	bool failed; /* to say which of them have rows left out */
 	struct writer *writer;
 };
 

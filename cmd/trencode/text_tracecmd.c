@@ -202,7 +202,7 @@ static bool read_call(const struct state *s, const struct tc_type *t, const stru
 {
 	if (!graph_read(&t->graph, ev, c))
 		return false;
-	if (s->dictionary->filtered)
+	if (dictionary_left_out(s->dictionary, ev->lane->thread))
 		c->depth = s->depth;
 	return true;
 }
@@ -335,7 +335,7 @@ static int event(void *state, const struct event *ev, struct error *e)
 	t = tc_type_at(&s->types, ev->type, &l->source->names);
 	if (!t)
 		return error_no_memory(e);
-	if (__builtin_expect(s->dictionary->filtered, 0) && follow(s, t, ev, e))
+	if (__builtin_expect(s->dictionary->less, 0) && follow(s, t, ev, e))
 		return -1;
 	if (__builtin_expect(s->open.is, 0)) {
 		if (same_buffer(ev->lane, s->open.lane)) {

@@ -63,6 +63,16 @@ void text_uftrace_settle(struct text_uftrace *s)
 	s->pending = PENDING_NONE;
 }
 
+/* Of a row in the kernel with no call around it: was there none, nor one that is left out? */
+static bool outside(const struct text_uftrace *s, const struct replay_task *t,
+		    const struct replay_row *row)
+{
+	uint32_t thread = t->lane->thread;
+
+	return !dictionary_left_out(s->dictionary, thread) ||
+	       dictionary_outside(s->dictionary, thread, row->time);
+}
+
 /* Does a row that nobody gets to see stand between what is pending and what comes? Take it in. */
 static bool skip(struct text_uftrace *s, struct replay_task *t, const struct replay_row *row)
 {
@@ -70,7 +80,7 @@ static bool skip(struct text_uftrace *s, struct replay_task *t, const struct rep
 	const struct place_text *p;
 
 	/* in the kernel, outside any call */
-	if (row->kernel && t->calls == 0 && !s->dictionary->filtered) {
+	if (row->kernel && t->calls == 0 && outside(s, t, row)) {
 		replay_consume(t, row);
 		return true;
 	}
@@ -339,7 +349,7 @@ int text_uftrace_row(struct text_uftrace *s, const struct recording *r, const st
 			return used < 0 ? error_no_memory(e) : 0;
 	}
 	replay_consume(t, &row);
-	if ((row.kind > ROW_LEAVE || (row.kernel && !s->dictionary->filtered)) && !t->calls)
+	if (!t->calls && (row.kind > ROW_LEAVE || (row.kernel && outside(s, t, &row))))
 		return 0;
 	if (t->replay->last > row.time)
 		text_uftrace_inverted(s, t);

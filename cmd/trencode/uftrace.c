@@ -39,7 +39,6 @@ static int uftrace_head(struct encoding *en, const struct head *h, struct error 
 
 	(void)e;
 	s->less |= h->flags & HEAD_FILTERED;
-	s->filtered |= h->flags & HEAD_FILTERED && !(h->flags & HEAD_WHOLE_THREADS);
 	return 0;
 }
 

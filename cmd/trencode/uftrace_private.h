@@ -28,9 +28,13 @@ enum uftrace_plan {
 
 struct uftrace_task {
 	uint32_t member; /* of its file + 1, 0 none yet */
-	/* recorded depths of the calls that are open, ascending; only of filtered streams */
-	uint32_t *open;
+	/* only of filtered streams: the calls that are open, by ascending depths */
+	struct uftrace_open {
+		uint32_t recorded, written; /* depths */
+	} * open;
 	size_t nopen, capacity;
+	bool begun;	 /* a call was entered or left: */
+	uint32_t unseen; /* calls are open from before that */
 };
 
 struct uftrace_output {
@@ -38,9 +42,8 @@ struct uftrace_output {
 	const struct source *source; /* NULL: none came yet */
 	struct uftrace_machine machine;
 	struct buffer info, scratch;
-	bool begun;    /* info was read */
-	bool less;     /* rows were left out */
-	bool filtered; /* and of threads some calls, not all */
+	bool begun; /* info was read */
+	bool less;  /* rows were left out */
 	uint64_t feat_mask;
 
 	uint8_t *plans; /* enum uftrace_plan by type number */

@@ -33,36 +33,57 @@ static int open_task(struct uftrace_output *s, struct uftrace_task *t, const str
 	return 0;
 }
 
-static int push_open(struct uftrace_task *t, uint32_t depth, struct error *e)
+static int push_open(struct uftrace_task *t, uint32_t recorded, uint32_t written, struct error *e)
 {
-	uint32_t *open = array_grow(t->open, &t->capacity, t->nopen, sizeof(*open));
+	struct uftrace_open *open = array_grow(t->open, &t->capacity, t->nopen, sizeof(*open));
 
 	if (!open)
 		return error_no_memory(e);
 	t->open = open;
-	open[t->nopen++] = depth;
+	open[t->nopen++] = (struct uftrace_open){recorded, written};
 	return 0;
+}
+
+/* The first call of a task: how many are open below it. */
+static void begin_task(struct uftrace_task *t, uint32_t thread, const struct dictionary *d,
+		       uint32_t shown)
+{
+	const struct thread_facts *f = dictionary_facts(d, thread);
+
+	t->begun = true;
+	t->unseen = !dictionary_left_out(d, thread) ? shown : f ? f->unseen : 0;
 }
 
 /*
  * The depth of a call among those that passed the filter. 1: a leave without its enter, of which
  * uftrace would make a call that never was; 0; -1.
  */
-static int filtered_depth(struct uftrace_task *t, const struct event *ev, uint32_t *depth,
-			  struct error *e)
+static int filtered_depth(const struct dictionary *d, struct uftrace_task *t,
+			  const struct event *ev, uint32_t *depth, struct error *e)
 {
 	bool leave = ev->type->kind == KIND_LEAVE;
+	bool left_out = dictionary_left_out(d, ev->lane->thread);
 	uint32_t recorded = ev->type->flags & TYPE_DEPTH ? ev->depth : (uint32_t)t->nopen - leave;
 
-	while (t->nopen && t->open[t->nopen - 1] >= recorded + leave)
+	if (!t->begun)
+		begin_task(t, ev->lane->thread, d, recorded + leave);
+	while (t->nopen && t->open[t->nopen - 1].recorded >= recorded + leave)
 		t->nopen--;
+	if (!t->nopen && t->unseen > recorded + leave)
+		t->unseen = recorded + leave;
+	*depth = recorded;
 	if (!leave) {
-		*depth = (uint32_t)t->nopen;
-		return push_open(t, recorded, e);
+		if (left_out)
+			*depth = t->nopen ? t->open[t->nopen - 1].written + 1 : t->unseen;
+		return push_open(t, recorded, *depth, e);
 	}
-	if (!t->nopen || t->open[t->nopen - 1] != recorded)
-		return 1;
-	*depth = (uint32_t)--t->nopen;
+	if (t->nopen && t->open[t->nopen - 1].recorded == recorded) {
+		*depth = t->open[--t->nopen].written;
+		return 0;
+	}
+	if (t->nopen || t->unseen != recorded + 1)
+		return left_out;
+	t->unseen--;
 	return 0;
 }
 
@@ -97,8 +118,8 @@ static int call_record(struct encoding *en, struct uftrace_task *t, const struct
 	uint32_t depth = ev->depth;
 	int got;
 
-	if (s->filtered) {
-		got = filtered_depth(t, ev, &depth, e);
+	if (s->less) {
+		got = filtered_depth(en->dictionary, t, ev, &depth, e);
 		if (got) {
 			s->unmatched += got > 0;
 			return got < 0 ? -1 : 0;

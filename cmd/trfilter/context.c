@@ -113,7 +113,7 @@ static int resolve_block(struct context *c, struct held *h, struct reach *r, str
 	}
 	for (uint32_t i = b->rows; i--;) {
 		if (states[i] != ROW_WAIT) {
-			pass_by(r, states[i] == ROW_KEEP);
+			pass_by(r, row_kept(states[i]));
 			continue;
 		}
 		while (h->owners[owner - 1].row != i)
@@ -121,7 +121,7 @@ static int resolve_block(struct context *c, struct held *h, struct reach *r, str
 		states[i] = partners_decide(&c->partners, h->owners[owner - 1].frame,
 					    reached(r, c->times[i]));
 		h->waiting -= states[i] != ROW_PARTNER;
-		h->kept += states[i] == ROW_KEEP;
+		h->kept += row_kept(states[i]);
 	}
 	c->pending -= h->near;
 	h->near = 0;
@@ -177,7 +177,7 @@ static void decide_rows(struct context *c, uint32_t first, uint32_t end, struct 
 			c->states[i] = partners_decide(&c->partners, c->owners[i],
 						       reached(r, c->times[i]));
 		else
-			pass_by(r, c->states[i] == ROW_KEEP);
+			pass_by(r, row_kept(c->states[i]));
 	}
 }
 
@@ -187,7 +187,7 @@ static void trim(struct context *c, const struct block *b, uint32_t first)
 	struct reach r = reach_of(c, b->last);
 
 	for (uint32_t i = b->rows; i-- > first;)
-		if (c->states[i] == ROW_KEEP)
+		if (row_kept(c->states[i]))
 			pass_by(&r, 1);
 		else if (c->states[i] == ROW_WAIT && !reached(&r, c->times[i]))
 			c->states[i] = partners_decide(&c->partners, c->owners[i], false);
@@ -202,7 +202,6 @@ static int match(struct context *c, const struct event *ev, uint32_t first, uint
 	struct reach r = reach_of(c, ev->time);
 
 	decide_rows(c, first, i, &r);
-	c->states[i] = ROW_KEEP;
 	c->matched++;
 	c->behind = true;
 	c->left = c->after;
@@ -233,7 +232,16 @@ static uint8_t other(struct context *c, const struct event *ev, uint32_t i, bool
 	return state;
 }
 
-static int take_events(struct context *c, const struct held *h, struct error *e)
+static int pass_counts(struct context *c, struct held *h, uint64_t number, struct left_out *x,
+		       struct error *e)
+{
+	uint32_t *counts = h->counts;
+
+	h->counts = NULL;
+	return waiting_counts(&c->waiting, number, &h->block, counts, x, e);
+}
+
+static int take_events(struct context *c, struct held *h, struct left_out *x, struct error *e)
 {
 	const uint8_t *states = h->memory + h->states_at;
 	const struct block *b = &h->block;
@@ -253,7 +261,8 @@ static int take_events(struct context *c, const struct held *h, struct error *e)
 			c->states[i] = ROW_DROP;
 		} else if (states[i] == ROW_GAP) {
 			c->states[i] = ROW_GAP;
-		} else if (states[i] == ROW_KEEP && c->matched < c->limit) {
+		} else if (row_kept(states[i]) && c->matched < c->limit) {
+			c->states[i] = states[i];
 			if (match(c, &ev, first, i, e))
 				return -1;
 			first = i + 1;
@@ -264,10 +273,11 @@ static int take_events(struct context *c, const struct held *h, struct error *e)
 	trim(c, b, first);
 	for (uint32_t i = 0; i < b->rows; i++) {
 		near += c->states[i] == ROW_WAIT;
-		kept += c->states[i] == ROW_KEEP;
+		kept += row_kept(c->states[i]);
 	}
 	if (partners_check(&c->partners, e) ||
-	    waiting_events(&c->waiting, b, c->states, c->offsets, c->owners, e))
+	    waiting_events(&c->waiting, b, c->states, c->offsets, c->owners, e) ||
+	    pass_counts(c, h, number, x, e))
 		return -1;
 	if (waiting_next(&c->waiting) > number)
 		numbered(&c->waiting, number)->kept = kept;
@@ -296,13 +306,14 @@ static int end_stream(struct context *c, struct error *e)
 	return finish(c, e);
 }
 
-int context_take(struct context *c, const struct held *h, struct error *e)
+int context_take(struct context *c, struct held *h, struct left_out *x, struct error *e)
 {
 	c->waiting.at_hand = h ? h->block.length : 0;
 	if (!h)
 		return finish(c, e);
 	if (h->block.kind == BLOCK_EVENTS) {
-		if (h->block.rows && take_events(c, h, e))
+		if (h->block.rows ? take_events(c, h, x, e)
+				  : pass_counts(c, h, waiting_next(&c->waiting), x, e))
 			return -1;
 		return c->done ? finish(c, e) : 0;
 	}

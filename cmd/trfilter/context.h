@@ -42,8 +42,8 @@ static inline bool context_any(const struct context *c)
 void context_init(struct context *c, size_t limit);
 void context_free(struct context *c);
 
-/* A block as it came from whole_ready; NULL: nothing comes any more. */
-int context_take(struct context *c, const struct held *h, struct error *e);
+/* A block as it came from whole_ready; NULL: nothing comes any more. *x: as for waiting_counts. */
+int context_take(struct context *c, struct held *h, struct left_out *x, struct error *e);
 /* The next block to go out, as whole_ready and whole_done. */
 struct held *context_ready(struct context *c, struct error *e);
 void context_done(struct context *c);

@@ -28,6 +28,15 @@ static inline uint64_t cut_row_time(const struct block *b, const uint8_t *row)
 	return get_u64(row) & (b->row_flags & EVENTS_WIDE ? 0xffffffffffff : 0xffffff);
 }
 
+static inline void cut_row_indexes(const struct block *b, const uint8_t *row, uint32_t *lane,
+				   uint32_t *type)
+{
+	bool wide = b->row_flags & EVENTS_WIDE;
+
+	*lane = wide ? get_u16(row + 12) : row[3];
+	*type = wide ? get_u16(row + 6) : row[6];
+}
+
 /* What payload needs beside the rows. */
 static inline size_t cut_front(const struct block *b)
 {

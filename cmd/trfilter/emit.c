@@ -36,60 +36,100 @@ static int pass_some(struct stage *s, struct block *b, const struct block *from)
 	return 0;
 }
 
-static int pass_entries(struct stage *s, struct ends *ends)
+static int pass_entries(struct stage *s, struct thread_entries *entries)
 {
 	struct block b;
 
-	while (ends_dict(ends, &b))
+	while (thread_entries_block(entries, &b))
 		if (stage_forward(s, &b, NULL, NULL))
 			return -1;
 	return 0;
 }
 
-/* Look at all rows, those that are not kept too. */
-static int look(struct stage *s, struct block *b, struct ends *ends, const struct block *kept)
+static int pass_left_out(struct stage *s, struct left_out *x)
 {
-	if (!kept && (!ends_needed(ends, b) || stage_rows(s, b)))
-		return 0;
-	return ends_rows(ends, b, kept) ? stage_no_memory(s) : pass_entries(s, ends);
+	struct block b;
+
+	while (left_out_dict(x, &b))
+		if (stage_forward(s, &b, NULL, NULL))
+			return -1;
+	return 0;
 }
 
-int emit_ends(struct stage *s, struct ends *ends)
+void emit_rows_init(struct emit_rows *x, struct stage *s, struct select *select)
 {
+	*x = (struct emit_rows){.stage = s, .select = select};
+	ends_init(&x->ends, &s->in.dictionary);
+	ignored_init(&x->ignored, &s->in.dictionary);
+}
+
+void emit_rows_free(struct emit_rows *x)
+{
+	ends_free(&x->ends);
+	left_out_free(&x->left_out);
+	ignored_free(&x->ignored);
+}
+
+/* Look at all rows, those that are not kept too. */
+static int look(struct emit_rows *x, struct block *b, const struct block *kept)
+{
+	struct stage *s = x->stage;
+	bool needed = kept || ends_needed(&x->ends, b) || left_out_wanted(&x->left_out, b) ||
+		      ignored_needed(&x->ignored);
+
+	if (!needed || (!kept && stage_rows(s, b)))
+		return 0;
+	if (ends_lanes(&x->ends, b) || ignored_block(&x->ignored, &x->ends, b) ||
+	    ends_rows(&x->ends, b, kept, x->ignored.special) ||
+	    left_out_rows(&x->left_out, b, kept) || (kept && left_out_block(&x->left_out, b)) ||
+	    (kept && x->ignored.any && left_out_ignored(&x->left_out, b, x->ignored.rows, true)))
+		return stage_no_memory(s);
+	return pass_entries(s, &x->ends.entries) || pass_left_out(s, &x->left_out) ? -1 : 0;
+}
+
+int emit_ends(struct emit_rows *x)
+{
+	struct stage *s = x->stage;
+
 	if (!s->out.in_segment)
 		return 0;
-	return ends_finish(ends, NULL, NULL) ? stage_no_memory(s) : pass_entries(s, ends);
+	if (ends_finish(&x->ends, NULL, NULL) || left_out_end(&x->left_out))
+		return stage_no_memory(s);
+	return pass_entries(s, &x->ends.entries) || pass_left_out(s, &x->left_out) ? -1 : 0;
 }
 
-int emit_other(struct stage *s, const struct block *b, struct ends *ends)
+int emit_other(struct emit_rows *x, const struct block *b)
 {
-	if (ends && b->kind == BLOCK_HEAD)
-		ends_segment(ends);
-	if (ends && b->kind == BLOCK_END && emit_ends(s, ends))
+	struct stage *s = x->stage;
+
+	if (b->kind == BLOCK_HEAD) {
+		ends_segment(&x->ends);
+		left_out_segment(&x->left_out);
+	}
+	if (b->kind == BLOCK_END && emit_ends(x))
 		return -1;
 	return stage_forward(s, b, &s->in.head, &s->in.end);
 }
 
-int emit_block(struct stage *s, struct select *select, struct block *b, struct ends *ends)
+int emit_block(struct emit_rows *x, struct block *b)
 {
+	struct select *select = x->select;
+	struct stage *s = x->stage;
+	const struct block *kept = NULL;
 	enum selected selected;
 
 	/* matches must not wait long for their block to fill */
 	if (writer_flush_old(&s->out))
 		return stage_fail(s, &s->out.error);
-	if (select_from(s, select, b, &selected) ||
-	    (ends && look(s, b, ends,
-			  selected == SELECTED_NONE  ? NULL
-			  : selected == SELECTED_ALL ? b
-						     : &select->block)))
+	if (select_from(s, select, b, &selected))
 		return -1;
-	switch (selected) {
-	case SELECTED_NONE: return 0;
-	case SELECTED_ALL: return stage_pass(s, b);
-	case SELECTED_SOME:
-	case SELECTED_ROWS: break;
-	}
-	return pass_some(s, &select->block, b);
+	if (selected != SELECTED_NONE)
+		kept = selected == SELECTED_ALL ? b : &select->block;
+	if (look(x, b, kept))
+		return -1;
+	if (!kept)
+		return 0;
+	return kept == b ? stage_pass(s, b) : pass_some(s, &select->block, b);
 }
 
 int emit_nothing(struct stage *s, struct select *select, struct block *b)
@@ -122,23 +162,47 @@ static int pass_rows(struct emit *x, const struct block *b, const uint8_t *state
 	return 0;
 }
 
-static int pass(struct emit *x, const struct held *h)
+static int pass_other(struct emit *x, struct left_out *left_out, const struct held *h)
 {
-	if (h->block.kind != BLOCK_EVENTS)
-		return x->pass ? stage_forward(x->stage, &h->block, &h->head, &h->end) : 0;
-	return h->block.rows ? pass_rows(x, &h->block, h->memory + h->states_at) : 0;
+	struct stage *s = x->stage;
+
+	if (h->block.kind == BLOCK_HEAD)
+		left_out_segment(left_out);
+	if (!x->pass)
+		return 0;
+	if (h->block.kind == BLOCK_END && left_out_end(left_out))
+		return stage_no_memory(s);
+	return pass_left_out(s, left_out) || stage_forward(s, &h->block, &h->head, &h->end) ? -1
+											    : 0;
+}
+
+static int pass(struct emit *x, struct left_out *left_out, struct held *h)
+{
+	const struct block *b = &h->block;
+	struct stage *s = x->stage;
+
+	if (b->kind != BLOCK_EVENTS)
+		return pass_other(x, left_out, h);
+	if (h->counts && left_out_note(left_out, b, h->counts, b->rows ? b : NULL))
+		return stage_no_memory(s);
+	if (!b->rows)
+		return 0;
+	if (x->pass && (left_out_block(left_out, b) ||
+			left_out_ignored(left_out, b, h->memory + h->states_at, ROW_IGNORED)))
+		return stage_no_memory(s);
+	return pass_left_out(s, left_out) || pass_rows(x, b, h->memory + h->states_at) ? -1 : 0;
 }
 
 /* What is around the matches goes on with them. */
-static int pass_context(struct emit *x, const struct held *h)
+static int pass_context(struct emit *x, struct left_out *left_out, struct held *h)
 {
 	struct held *ready;
 	struct error e;
 
-	if (context_take(x->context, h, &e))
+	if (context_take(x->context, h, left_out, &e))
 		return stage_fail(x->stage, &e);
 	for (; (ready = context_ready(x->context, &e)); context_done(x->context))
-		if (pass(x, ready))
+		if (pass(x, left_out, ready))
 			return -1;
 	return e.what[0] ? stage_fail(x->stage, &e) : 0;
 }
@@ -155,7 +219,7 @@ int emit_whole(struct emit *x, struct whole *w, const struct block *b)
 	e.what[0] = '\0';
 	/* nothing behind the last row goes on: END would count gaps that do not */
 	for (; !emit_done(x) && (h = whole_ready(w, &e)); whole_done(w))
-		if (x->context ? pass_context(x, h) : pass(x, h))
+		if (x->context ? pass_context(x, &w->left_out, h) : pass(x, &w->left_out, h))
 			return -1;
 	if (e.what[0])
 		return stage_fail(s, &e);
@@ -164,8 +228,13 @@ int emit_whole(struct emit *x, struct whole *w, const struct block *b)
 
 int emit_finish(struct emit *x, struct whole *w)
 {
+	struct stage *s = x->stage;
+
 	if (!emit_done(x) && emit_whole(x, w, NULL))
 		return -1;
+	if (x->pass && s->out.in_segment &&
+	    (left_out_end(&w->left_out) ? stage_no_memory(s) : pass_left_out(s, &w->left_out)))
+		return -1;
 	/* what is decided may wait for the next block to come (waiting_later) */
-	return x->context ? pass_context(x, NULL) : 0;
+	return x->context ? pass_context(x, &w->left_out, NULL) : 0;
 }

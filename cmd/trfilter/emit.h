@@ -10,13 +10,23 @@
 #include "stage.h"
 #include "whole.h"
 
-/* Select from an EVENTS block and pass on what is kept. ends: NULL, nothing need be known of what
- * is not. 0, or -1 after stage_fail. */
-int emit_block(struct stage *s, struct select *select, struct block *b, struct ends *ends);
+/* Where rows are decided one by one. */
+struct emit_rows {
+	struct stage *stage;
+	struct select *select;
+	struct ends ends;
+	struct left_out left_out;
+	struct ignored ignored;
+};
+
+void emit_rows_init(struct emit_rows *x, struct stage *s, struct select *select);
+void emit_rows_free(struct emit_rows *x);
+/* Select from an EVENTS block and pass on what is kept. 0, or -1 after stage_fail. */
+int emit_block(struct emit_rows *x, struct block *b);
 /* Pass on any other block, with what is known of threads before END. */
-int emit_other(struct stage *s, const struct block *b, struct ends *ends);
+int emit_other(struct emit_rows *x, const struct block *b);
 /* The input has ended, perhaps without END. */
-int emit_ends(struct stage *s, struct ends *ends);
+int emit_ends(struct emit_rows *x);
 /* Select only, for those who count. */
 int emit_nothing(struct stage *s, struct select *select, struct block *b);
 

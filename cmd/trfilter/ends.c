@@ -5,8 +5,6 @@
 #include "cut.h"
 #include "entry.h"
 
-enum { ENTRY = ENTRY_HEADER + THREAD_SIZE };
-
 /* What a row says: nothing; when its thread, or its CPU's, had an event; and how deep it was. */
 enum { CLASS_NONE, CLASS_THREAD, CLASS_CPU, CLASS_DEPTH, CLASSES };
 
@@ -20,7 +18,7 @@ void ends_free(struct ends *x)
 	free(x->threads);
 	free(x->last);
 	free(x->classes);
-	buffer_free(&x->entries);
+	buffer_free(&x->entries.entries);
 }
 
 static int reach(struct ends *x, uint32_t thread)
@@ -55,15 +53,6 @@ void ends_block_done(struct ends *x, const struct block *b)
 	}
 }
 
-static int add(struct ends *x, const struct thread_entry *t)
-{
-	uint8_t p[THREAD_SIZE];
-
-	entry_put_thread(p, t);
-	/* the id means nothing */
-	return entry_append(&x->entries, ENTRY_THREAD, 1, p, sizeof p);
-}
-
 static bool is_call(const struct type *t)
 {
 	return t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
@@ -87,7 +76,7 @@ static bool wants_start(const struct ends *x, const struct block *b)
 {
 	bool depth = false;
 
-	for (uint32_t i = 0; i < b->ntypes && x->unseen && !depth; i++)
+	for (uint32_t i = 0; i < b->ntypes && !depth; i++)
 		depth = has_depth(b->types[i]);
 	for (uint32_t i = 0; i < b->nlanes && depth; i++)
 		if (b->lanes[i]->thread >= x->nthreads || !x->threads[b->lanes[i]->thread].started)
@@ -95,32 +84,46 @@ static bool wants_start(const struct ends *x, const struct block *b)
 	return false;
 }
 
-static void indexes(const struct block *b, const uint8_t *p, uint32_t *lane, uint32_t *type)
-{
-	bool wide = b->row_flags & EVENTS_WIDE;
-
-	*lane = wide ? get_u16(p + 12) : p[3];
-	*type = wide ? get_u16(p + 6) : p[6];
-}
-
 static uint32_t depth_of(const struct block *b, const uint8_t *row)
 {
 	return b->row_flags & EVENTS_WIDE ? get_u16(row + 14) : row[7];
 }
 
+/* Does a row of a type put a call on top of those with depths? */
+static bool is_on_top(const struct type *t)
+{
+	return t->kind == KIND_ENTER && t->flags & TYPE_INNER;
+}
+
 /* The first row of a thread that has a depth, of that lane. */
-static int start(struct ends *x, struct thread_end *t, const struct block *b, const uint8_t *row,
+static int start(struct ends *x, uint32_t thread, const struct block *b, const uint8_t *row,
 		 uint32_t lane, bool leave)
 {
+	struct thread_end *t = &x->threads[thread];
 	uint32_t depth = depth_of(b, row);
 
 	t->started = true;
 	/* upstream has said it, or does not know it */
-	if (depth + leave == 0 || x->dictionary->filtered)
+	if (depth + leave == 0 || dictionary_left_out(x->dictionary, thread))
 		return 0;
-	return add(x, &(struct thread_entry){.lane = lane_id(b, lane),
-					     .since = b->base + cut_row_time(b, row),
-					     .unseen = depth + leave});
+	return thread_entries_add(&x->entries,
+				  &(struct thread_entry){.lane = lane_id(b, lane),
+							 .since = b->base + cut_row_time(b, row),
+							 .unseen = depth + leave});
+}
+
+static void note_depth(struct ends *x, uint32_t thread, const struct block *b, const uint8_t *p)
+{
+	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0, lane, type, place;
+	bool enter;
+
+	if (!p || row < x->threads[thread].deep_row)
+		return;
+	cut_row_indexes(b, p, &lane, &type);
+	enter = b->types[type]->kind == KIND_ENTER;
+	place = b->places[b->row_flags & EVENTS_WIDE ? get_u32(p + 8) : get_u16(p + 4)];
+	ends_depth(x, thread, depth_of(b, p) + enter, enter ? place : 0);
+	x->threads[thread].deep_row = row + 1;
 }
 
 static int walk(struct ends *x, const struct block *b)
@@ -131,19 +134,36 @@ static int walk(struct ends *x, const struct block *b)
 		const struct type *type;
 		uint32_t lane, index, thread;
 
-		indexes(b, p, &lane, &index);
+		cut_row_indexes(b, p, &lane, &index);
 		type = b->types[index];
 		if (type->kind == KIND_GAP)
 			continue;
 		thread = thread_of(b->lanes[lane], type);
 		ends_note(x, thread, b->lanes[lane], b->base + cut_row_time(b, p), i);
+		x->threads[thread].inner = is_on_top(type);
 		if (has_depth(type))
-			ends_depth(x, thread, depth_of(b, p) + (type->kind == KIND_ENTER));
+			note_depth(x, thread, b, p);
 		if (has_depth(type) && !x->threads[thread].started &&
-		    start(x, &x->threads[thread], b, p, lane, type->kind == KIND_LEAVE))
+		    start(x, thread, b, p, lane, type->kind == KIND_LEAVE))
 			return -1;
 	}
 	return 0;
+}
+
+/* The lanes' last rows, where all are narrow and of calls with depths: mostly they are found soon.
+ */
+static void find_last_back(const struct ends *x, const struct block *b)
+{
+	const uint8_t *p = b->row_data + b->row_size, **last = x->last;
+	uint32_t left = b->nlanes;
+
+	while (left && p > b->row_data) {
+		p -= NARROW_ROW;
+		if (!last[CLASSES * (size_t)p[3] + CLASS_DEPTH]) {
+			last[CLASSES * (size_t)p[3] + CLASS_DEPTH] = p;
+			left--;
+		}
+	}
 }
 
 /* The lanes' last rows of each class. */
@@ -156,7 +176,7 @@ static inline __attribute__((always_inline)) void find_last(const struct ends *x
 		uint32_t lane = p[3], type = p[6];
 
 		if (!plain)
-			indexes(b, p, &lane, &type);
+			cut_row_indexes(b, p, &lane, &type);
 		last[CLASSES * (size_t)lane + classes[type]] = p;
 	}
 }
@@ -164,27 +184,19 @@ static inline __attribute__((always_inline)) void find_last(const struct ends *x
 static void note_row(struct ends *x, uint32_t thread, const struct block *b, uint32_t lane,
 		     const uint8_t *p)
 {
-	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0;
+	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0, type;
 
-	if (p && row >= x->threads[thread].row)
-		ends_note(x, thread, b->lanes[lane], b->base + cut_row_time(b, p), row);
-}
-
-static void note_depth(struct ends *x, uint32_t thread, const struct block *b, const uint8_t *p)
-{
-	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0, lane, type;
-
-	if (!p || row < x->threads[thread].deep_row)
+	if (!p || row < x->threads[thread].row)
 		return;
-	indexes(b, p, &lane, &type);
-	ends_depth(x, thread, depth_of(b, p) + (b->types[type]->kind == KIND_ENTER));
-	x->threads[thread].deep_row = row + 1;
+	ends_note(x, thread, b->lanes[lane], b->base + cut_row_time(b, p), row);
+	cut_row_indexes(b, p, &lane, &type);
+	x->threads[thread].inner = is_on_top(b->types[type]);
 }
 
 /* As walk(), for a block where no thread starts: of each lane the last rows are enough. */
 static int note_last(struct ends *x, const struct block *b)
 {
-	enum { BARE = EVENTS_BARE, WIDE = EVENTS_WIDE };
+	bool narrow = (b->row_flags & (EVENTS_BARE | EVENTS_WIDE)) == EVENTS_BARE, depths = true;
 	size_t n = CLASSES * (size_t)b->nlanes;
 	uint8_t *classes = array_reach(x->classes, &x->nclasses, b->ntypes, 1);
 	const uint8_t **last = array_reach(x->last, &x->nlast, n, sizeof *last);
@@ -201,12 +213,15 @@ static int note_last(struct ends *x, const struct block *b)
 			classes[i] = CLASS_DEPTH;
 		if (b->types[i]->kind == KIND_GAP)
 			classes[i] = CLASS_NONE;
+		depths &= classes[i] == CLASS_DEPTH;
 		/* wants_start() does not know of these */
 		if (per_cpu && classes[i] == CLASS_DEPTH)
 			return walk(x, b);
 	}
 	memset(last, 0, n * sizeof *last);
-	if ((b->row_flags & (BARE | WIDE)) == BARE)
+	if (narrow && depths)
+		find_last_back(x, b);
+	else if (narrow)
 		find_last(x, b, true);
 	else
 		find_last(x, b, false);
@@ -222,7 +237,7 @@ static int note_last(struct ends *x, const struct block *b)
 	return 0;
 }
 
-static int reach_lanes(struct ends *x, const struct block *b)
+int ends_lanes(struct ends *x, const struct block *b)
 {
 	for (uint32_t i = 0; i < b->nlanes; i++)
 		if (reach(x, b->lanes[i]->thread) || reach(x, b->lanes[i]->cpu_thread))
@@ -232,20 +247,20 @@ static int reach_lanes(struct ends *x, const struct block *b)
 
 int ends_block(struct ends *x, const struct block *b)
 {
-	if (reach_lanes(x, b))
+	if (ends_lanes(x, b))
 		return -1;
 	return wants_start(x, b) ? walk(x, b) : 0;
 }
 
-static bool is_open(const struct ends *x, uint32_t thread)
+static bool is_kept(const struct ends *x, uint32_t thread)
 {
-	return thread < x->nthreads && x->threads[thread].open;
+	return thread < x->nthreads && x->threads[thread].kept;
 }
 
 static bool wants_last(const struct ends *x, const struct block *b)
 {
 	for (uint32_t i = 0; i < b->nlanes; i++)
-		if (is_open(x, b->lanes[i]->thread) || is_open(x, b->lanes[i]->cpu_thread))
+		if (is_kept(x, b->lanes[i]->thread) || is_kept(x, b->lanes[i]->cpu_thread))
 			return true;
 	return false;
 }
@@ -255,37 +270,35 @@ bool ends_needed(const struct ends *x, const struct block *b)
 	return wants_start(x, b) || wants_last(x, b);
 }
 
-/* The calls that begin and end in the rows that are kept. */
-static void count(struct ends *x, const struct block *b)
+/* Of each thread all rows of a block are kept, or some, or none. */
+static void note_kept(struct ends *x, const struct block *b, bool some, bool all)
 {
-	const uint8_t *p = b->row_data;
-	bool calls = false;
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		const uint32_t threads[] = {b->lanes[i]->thread, b->lanes[i]->cpu_thread};
 
-	for (uint32_t i = 0; i < b->ntypes && !calls; i++)
-		calls = is_call(b->types[i]);
-	for (uint32_t i = 0; i < b->rows && calls; i++, p += cut_row_size(b, p)) {
-		uint32_t lane, type;
-		struct thread_end *t;
+		for (int j = 0; j < 2; j++) {
+			struct thread_end *t = &x->threads[threads[j]];
 
-		indexes(b, p, &lane, &type);
-		t = &x->threads[thread_of(b->lanes[lane], b->types[type])];
-		if (b->types[type]->kind == KIND_ENTER)
-			t->open += t->open < UINT32_MAX;
-		else if (b->types[type]->kind == KIND_LEAVE)
-			t->open -= t->open > 0;
+			t->kept |= some;
+			t->dropped |= !all;
+			t->has_depth &= !all;
+		}
 	}
 }
 
-int ends_rows(struct ends *x, const struct block *b, const struct block *kept)
+int ends_rows(struct ends *x, const struct block *b, const struct block *kept, bool always)
 {
-	bool starts;
+	bool all = kept && kept->rows == b->rows;
+	int bad = 0;
 
-	if (reach_lanes(x, b))
-		return -1;
-	starts = wants_start(x, b);
-	if (kept)
-		count(x, kept);
-	if (starts ? walk(x, b) : wants_last(x, b) && note_last(x, b))
+	/* the rows show what is open after them */
+	note_kept(x, b, kept, all);
+	x->blocks++;
+	if (wants_start(x, b))
+		bad = walk(x, b);
+	else if (always || (!all && wants_last(x, b)))
+		bad = note_last(x, b);
+	if (bad)
 		return -1;
 	ends_block_done(x, b);
 	return 0;
@@ -300,36 +313,22 @@ int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *
 
 		/* said once; of a lane of an earlier segment nothing can be said any more */
 		t->segment = 0;
-		if (!here || !(open ? open(ctx, i) : t->open))
+		if (!here || !(open ? open(ctx, i) : t->kept && t->dropped))
 			continue;
 		if (t->lane->thread != i)
 			flags |= THREAD_PER_CPU;
 		if (t->has_depth)
 			flags |= THREAD_HAS_OPEN;
-		if (add(x,
-			&(struct thread_entry){
-				.lane = t->wire, .flags = flags, .last = t->last, .open = t->deep}))
+		if (t->unseen)
+			flags |= THREAD_UNSEEN;
+		if (thread_entries_add(&x->entries,
+				       &(struct thread_entry){.lane = t->wire,
+							      .flags = flags,
+							      .last = t->last,
+							      .open = t->deep + t->inner}))
 			return -1;
 	}
 	return 0;
-}
-
-bool ends_dict(struct ends *x, struct block *b)
-{
-	enum { MOST = BLOCK_LIMIT / ENTRY * ENTRY };
-	size_t n = x->entries.size - x->sent;
-
-	if (!n) {
-		x->entries.size = x->sent = 0;
-		return false;
-	}
-	n = n < MOST ? n : MOST;
-	*b = (struct block){.kind = BLOCK_DICT,
-			    .payload = x->entries.data + x->sent,
-			    .length = (uint32_t)n,
-			    .available = (uint32_t)n};
-	x->sent += n;
-	return true;
 }
 
 uint64_t ends_last(const struct ends *x, uint32_t thread)

@@ -27,6 +27,7 @@ struct open_frame {
 	bool inner;
 	bool numbered;	/* is no callee and has none */
 	bool unseen;	/* was open before its thread's first event: it has no enter */
+	bool ignored;	/* by the call engine (ignored.h) */
 	uint32_t level; /* calls around it, or since the one that under() names */
 
 	uint32_t place;

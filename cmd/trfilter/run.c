@@ -15,8 +15,7 @@ struct work {
 	struct settings *settings;
 	struct select select;
 	uint64_t matched;
-	bool whole_threads; /* of each thread all calls are kept, or none */
-	bool stream_read;   /* --explain reads one only if it is named */
+	bool stream_read; /* --explain reads one only if it is named */
 };
 
 /* What is printed in the place of a stream. */
@@ -40,28 +39,26 @@ static void run_rows(struct work *w, struct stage *s)
 {
 	struct limits *limits = w->select.limits;
 	bool count = w->settings->count;
-	bool ask_ends = !w->whole_threads && !count;
-	struct ends ends;
+	struct emit_rows x;
 	struct block b;
 	int bad = 0;
 
-	ends_init(&ends, &s->in.dictionary);
-	ends.unseen = true;
+	emit_rows_init(&x, s, &w->select);
 	s->in.rows_on_demand = true;
 	s->holds = !count;
 	while (!bad && !select_done(&w->select) && stage_next(s, &b)) {
 		if (limits)
 			limits_block(limits, &b, b.kind == BLOCK_HEAD && !s->in.head.sequence);
 		if (b.kind != BLOCK_EVENTS)
-			bad = count ? 0 : emit_other(s, &b, ask_ends ? &ends : NULL);
+			bad = count ? 0 : emit_other(&x, &b);
 		else if (count)
 			bad = emit_nothing(s, &w->select, &b);
 		else
-			bad = emit_block(s, &w->select, &b, ask_ends ? &ends : NULL);
+			bad = emit_block(&x, &b);
 	}
-	if (!bad && ask_ends)
-		emit_ends(s, &ends);
-	ends_free(&ends);
+	if (!bad && !count)
+		emit_ends(&x);
+	emit_rows_free(&x);
 	w->matched = w->select.matched;
 	select_free(&w->select);
 }
@@ -97,7 +94,6 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	}
 	if (whole_init(&calls, f, WAITING_LIMIT, &e))
 		bad = stage_fail(s, &e);
-	calls.ends.unseen = !w->whole_threads;
 	calls.limits = w->select.limits;
 	calls.invert = o->invert;
 	calls.callers = o->callers;
@@ -125,38 +121,6 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 		context_free(context);
 }
 
-/* Is a condition the same for all rows of a thread, or one that is true of every call? */
-static bool of_threads(const struct node *n)
-{
-	const struct operand *o = &n->left;
-
-	if (n->kind == NODE_COMPARE && !o->literal && o->ask == ASK_DURATION && !o->time_unit &&
-	    n->comparison == COMPARE_GE && n->right.literal && n->right.value.form == SCALAR_UINT &&
-	    !n->right.value.u)
-		return true;
-	if (n->kind == NODE_UNDER || n->kind == NODE_OVER)
-		return false;
-	for (size_t i = 0; i < n->nchildren; i++)
-		if (!of_threads(n->children[i]))
-			return false;
-	if (n->nchildren)
-		return true;
-	return (n->left.literal || n->left.ask == ASK_TID) &&
-	       (n->kind != NODE_COMPARE || n->right.literal || n->right.ask == ASK_TID);
-}
-
-/* Are of each thread all calls kept, or none? */
-static bool keeps_threads(const struct settings *o, const struct filter *f)
-{
-	const struct limits *l = &o->limits;
-
-	if (o->callers || o->limit != UINT64_MAX || o->depth != UINT64_MAX ||
-	    context_any(&o->context) || l->since.from || l->until.from || l->from ||
-	    (l->by && l->by->left.ask != ASK_TID))
-		return false;
-	return of_threads(f->tree) && (!o->invert || !whole_needed(f));
-}
-
 /* The output, a stream. The command line becomes part of it, unless it may tell what is scrubbed.
  */
 static int create(struct stage *s, struct settings *o, int argc, char **argv)
@@ -179,15 +143,14 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 		.stage = s,
 		.settings = o,
 		.select = {.filter = f, .invert = o->invert, .limit = o->limit},
-		.whole_threads = keeps_threads(o, f),
 		.stream_read = !o->explain || argc > optind + 1,
 	};
 	bool stream = !o->count && !o->explain;
 	struct block b;
 
 	s->in.reads_values = rewrite_any(&o->rewrite) || limits_read_values(&o->limits)
-				  ? READS_ALL
-				  : expression_reads_values(f->tree);
+				     ? READS_ALL
+				     : expression_reads_values(f->tree);
 	f->evaluation = (struct evaluation){.dictionary = &s->in.dictionary,
 					    .quiet = s->options->quiet || o->explain};
 	if (limits_any(&o->limits)) {
@@ -197,8 +160,7 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 	s->one_axis = o->limits.since.from || o->limits.until.from;
 	if (stream ? create(s, o, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
 		return;
-	s->out.head_flags = HEAD_FILTERED | (w.whole_threads ? HEAD_WHOLE_THREADS : 0) |
-			    (o->rewrite.projection.count ? HEAD_REDUCED : 0);
+	s->out.head_flags = HEAD_FILTERED | (o->rewrite.projection.count ? HEAD_REDUCED : 0);
 	if (o->explain)
 		while (w.stream_read && stage_next(s, &b))
 			;

@@ -15,6 +15,7 @@ static void free_held(struct held *h)
 {
 	free(h->memory);
 	free(h->owners);
+	free(h->counts);
 }
 
 void waiting_free(struct waiting *w)
@@ -314,6 +315,22 @@ int waiting_events(struct waiting *w, const struct block *b, const uint8_t *stat
 	w->bytes += h->size;
 	w->count++;
 	return relieve(w, e);
+}
+
+int waiting_counts(struct waiting *w, uint64_t number, const struct block *b, uint32_t *counts,
+		   struct left_out *x, struct error *e)
+{
+	int bad;
+
+	if (!counts)
+		return 0;
+	if (waiting_next(w) > number) {
+		w->held[w->first + (number - w->sequence)].counts = counts;
+		return 0;
+	}
+	bad = left_out_note(x, b, counts, NULL);
+	free(counts);
+	return bad ? error_no_memory(e) : 0;
 }
 
 int waiting_decide(struct waiting *w, uint64_t block, uint32_t row, uint8_t state, struct error *e)

@@ -11,6 +11,7 @@
 #define TRFILTER_WAITING_H
 
 #include "frames.h"
+#include "left_out.h"
 #include "reader.h"
 
 enum row_state {
@@ -21,11 +22,17 @@ enum row_state {
 	ROW_ASIDE,   /* dropped but for what context.h makes of it */
 	ROW_CALLER,  /* kept for what it encloses: no match by itself */
 	ROW_PARTNER, /* waits too, for its leave alone: of context.h */
+	ROW_IGNORED, /* kept, and the call engine ignores it (ignored.h) */
 };
 
 static inline bool row_waits(uint8_t state)
 {
 	return state == ROW_WAIT || state == ROW_PARTNER;
+}
+
+static inline bool row_kept(uint8_t state)
+{
+	return state == ROW_KEEP || state == ROW_IGNORED;
 }
 
 /* A row that waits, and the call whose enter it is. */
@@ -45,6 +52,7 @@ struct held {
 	bool spilled;
 	struct owner *owners;
 	uint32_t nowners, owner; /* those before have been decided */
+	uint32_t *counts;	 /* of the block as it came (left_out.h); NULL: not needed */
 	uint32_t waiting;	 /* rows */
 	uint32_t near;		 /* of context.h: those of them with ROW_WAIT */
 	uint32_t kept;		 /* of context.h: events that were kept when they came, or later
@@ -84,6 +92,10 @@ static inline uint64_t waiting_next(const struct waiting *w)
  */
 int waiting_events(struct waiting *w, const struct block *b, const uint8_t *states,
 		   const uint32_t *offsets, const struct frame_at *owners, struct error *e);
+/* After waiting_events: counts of the block as it came, or NULL, are the queue's, if it was given
+ * that number. If no row of it waits or is kept, *x notes that they are left out. */
+int waiting_counts(struct waiting *w, uint64_t number, const struct block *b, uint32_t *counts,
+		   struct left_out *x, struct error *e);
 /* A block of another kind; for HEAD and END what the reader says of it. */
 int waiting_other(struct waiting *w, const struct block *b, const struct head *head,
 		  const struct end *end, struct error *e);

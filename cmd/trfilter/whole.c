@@ -78,37 +78,62 @@ static int put_entries(struct whole *w, struct error *e)
 {
 	struct block b;
 
-	while (ends_dict(&w->ends, &b))
+	while (thread_entries_block(&w->ends.entries, &b))
 		if (waiting_other(&w->waiting, &b, NULL, NULL, e))
 			return -1;
 	return 0;
 }
 
-static int take_events(struct whole *w, const struct block *b, struct error *error)
+/* What becomes of the rows of a block. *any: a row is kept, or may be. */
+static void decide_rows(struct whole *w, const struct block *b, bool *any)
 {
 	struct events it;
 	struct event e;
-	bool any;
 
-	if (room(w, b->rows) || ends_block(&w->ends, b))
-		return error_no_memory(error);
-	if (put_entries(w, error))
-		return -1;
-	if (w->plain && whole_plain(w, b, &any)) {
-		ends_block_done(&w->ends, b);
-		if (check(w, error) || !any)
-			return w->failed ? -1 : 0;
-		return waiting_events(&w->waiting, b, w->states, w->offsets, w->owners, error);
-	}
+	if (w->plain && whole_plain(w, b, any))
+		return;
+	*any = true;
 	w->row = 0;
 	for (events_begin(&it, b); event_next(&it, &e); w->row++) {
 		w->offsets[w->row] = (uint32_t)(e.row - b->row_data);
 		w->states[w->row] = whole_row(w, &e);
 	}
+}
+
+/* The rows wait, with what is to be compared when they are passed on. */
+static int wait(struct whole *w, const struct block *b, uint32_t *counts, struct error *e)
+{
+	uint64_t number = waiting_next(&w->waiting);
+
+	if (waiting_events(&w->waiting, b, w->states, w->offsets, w->owners, e)) {
+		free(counts);
+		return -1;
+	}
+	return waiting_counts(&w->waiting, number, b, counts, &w->left_out, e);
+}
+
+static int take_events(struct whole *w, const struct block *b, struct error *error)
+{
+	uint32_t *counts = NULL;
+	bool any;
+
+	if (room(w, b->rows) || ends_block(&w->ends, b) || ignored_block(&w->ignored, NULL, b))
+		return error_no_memory(error);
+	if (put_entries(w, error))
+		return -1;
+	decide_rows(w, b, &any);
 	ends_block_done(&w->ends, b);
 	if (check(w, error))
 		return -1;
-	return waiting_events(&w->waiting, b, w->states, w->offsets, w->owners, error);
+	if (left_out_wanted(&w->left_out, b) && left_out_dropped(&w->left_out, b, w->states))
+		return error_no_memory(error);
+	if (left_out_wanted(&w->left_out, b)) {
+		counts = malloc(2 * (size_t)b->nlanes * sizeof *counts);
+		if (!counts)
+			return error_no_memory(error);
+		left_out_count(b, counts);
+	}
+	return any || counts ? wait(w, b, counts, error) : 0;
 }
 
 /* Is a call of a thread open that is kept, or may be? Numbered ones are of any. */
@@ -122,7 +147,7 @@ static bool is_open(void *ctx, uint32_t thread)
 		for (uint32_t n = w->frames.stacks[i].count; n--;) {
 			const struct open_frame *f = &w->frames.stacks[i].frames[n];
 
-			if (f->waits || whole_keep_enter(w, f) || (f->unseen && !w->ends.unseen))
+			if (f->waits || whole_keep_enter(w, f) || f->unseen)
 				return true;
 		}
 	return false;
@@ -150,14 +175,33 @@ static int end_stream(struct whole *w, struct error *e)
 	return 0;
 }
 
+/* Is the condition true of the calls of a stack that have neither an enter nor a leave? */
+static bool keeps_unseen(struct whole *w, uint32_t thread, const struct frame_stack *s)
+{
+	bool keeps = s->count && !w->rows_alone && !w->limits;
+
+	for (uint32_t i = 0; i < s->count && s->frames[i].unseen && keeps; i++) {
+		struct open_frame *f = &s->frames[i];
+		const struct event e = {.lane = f->lane};
+
+		whole_set_open_facts(w, f, ends_last(&w->ends, thread));
+		w->facts.ended = true;
+		keeps = f->level < w->max_depth &&
+			whole_of_row(w, whole_ask(w, DECIDE_NEVER, &e, f), true, true) ==
+				ANSWER_YES;
+	}
+	return keeps;
+}
+
 /* A segment ends, or the input. */
 static int end_segment(struct whole *w, struct error *e)
 {
 	for (uint32_t i = 0; i < w->ends.nthreads && 2 * (size_t)i < w->frames.size; i++) {
 		const struct frame_stack *s = &w->frames.stacks[2 * i];
 
+		w->ends.threads[i].unseen = keeps_unseen(w, i, s);
 		if (s->started)
-			ends_depth(&w->ends, i, s->count ? frames_top(s)->depth + 1 : 0);
+			ends_depth(&w->ends, i, s->count ? frames_top(s)->depth + 1 : 0, 0);
 	}
 	return ends_finish(&w->ends, is_open, w) ? error_no_memory(e) : put_entries(w, e);
 }
@@ -256,6 +300,7 @@ int whole_init(struct whole *w, struct filter *filter, size_t limit, struct erro
 	w->waiting.ctx = w;
 	calls_init(&w->calls, filter->evaluation.dictionary);
 	ends_init(&w->ends, filter->evaluation.dictionary);
+	ignored_init(&w->ignored, filter->evaluation.dictionary);
 	filter->evaluation.call = &w->facts;
 	w->facts.stack = whole_stack_text;
 	w->facts.stack_ctx = w;
@@ -272,6 +317,8 @@ void whole_free(struct whole *w)
 	stack_nodes_free(&w->nodes);
 	calls_free(&w->calls);
 	ends_free(&w->ends);
+	left_out_free(&w->left_out);
+	ignored_free(&w->ignored);
 	waiting_free(&w->waiting);
 	buffer_free(&w->text);
 	free(w->states);

@@ -13,6 +13,8 @@
 #include "decide.h"
 #include "ends.h"
 #include "filter.h"
+#include "ignored.h"
+#include "left_out.h"
 #include "limits.h"
 #include "stack_nodes.h"
 #include "waiting.h"
@@ -21,6 +23,8 @@ struct whole {
 	struct filter *filter;
 	struct limits *limits; /* NULL none */
 	struct ends ends;
+	struct left_out left_out;
+	struct ignored ignored;
 	bool invert;
 	bool rows_alone;	  /* nothing is asked of whole calls: rows as filter.h has them */
 	bool holds;		  /* the row at hand, with that */
@@ -38,6 +42,7 @@ struct whole {
 	struct call_facts facts;
 	uint64_t own_under; /* that hold for the event itself */
 	uint64_t now;	    /* time of the row at hand */
+	bool ignored_row;   /* the call engine ignores it */
 
 	/* what whole_plain.h says: calls of wanted places and lanes that last so long */
 	bool plain;

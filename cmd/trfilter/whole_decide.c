@@ -100,6 +100,8 @@ void whole_settle(struct whole *w, struct open_frame *f, bool keep)
 	f->waits = false;
 	if (keep)
 		state = whole_kept_state(w, whole_of_row(w, f->answer, f->wanted, f->passes));
+	if (f->ignored && state == ROW_KEEP)
+		state = ROW_IGNORED;
 	if (f->block == waiting_next(&w->waiting))
 		w->states[f->row] = state;
 	else if (!w->failed && waiting_decide(&w->waiting, f->block, f->row, state, &w->error))

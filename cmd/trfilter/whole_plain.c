@@ -140,7 +140,7 @@ static inline __attribute__((always_inline)) void rows(struct plain *x, const ui
 		}
 		f = &s->frames[s->count];
 		x->at[lane] = i + 1;
-		plain_enter(x, f, time, i, lane, depth);
+		plain_enter(x, f, p, i);
 		s->count++;
 		if (by_place &&
 		    !plain_wanted(x, lane, row >> 48 & 0xff, (uint32_t)(row >> 32 & 0xffff))) {

@@ -41,22 +41,21 @@ bool whole_wanted(struct whole *w, bool lane, const struct event *e);
  * the last that was taken. */
 const uint8_t *quick_run(struct plain *x, const uint8_t *run, uint32_t first);
 
-/* A call begins; its frame is there. row: its number. */
-static inline __attribute__((always_inline)) void plain_enter(const struct plain *x,
-							      struct open_frame *f, uint64_t time,
-							      uint32_t row, uint32_t lane,
-							      uint32_t depth)
+/* A call begins; its frame is there. p: its row, of that number. */
+static inline __attribute__((always_inline)) void
+plain_enter(const struct plain *x, struct open_frame *f, const uint8_t *p, uint32_t row)
 {
-	f->start = time;
+	f->start = x->b->base + (get_u32(p) & 0xffffff);
 	f->block = x->block;
 	f->row = row;
-	f->lane = x->b->lanes[lane];
-	f->depth = depth;
+	f->lane = x->b->lanes[p[3]];
+	f->depth = p[7];
+	f->place = x->b->places[get_u16(p + 4)];
 	f->level = 0;
 	f->marks = UINT64_MAX; /* of parts that hold */
 	f->answer = ANSWER_LATER;
 	f->waits = f->wanted = f->passes = true;
-	f->for_callee = f->inner = f->numbered = f->unseen = false;
+	f->for_callee = f->inner = f->numbered = f->unseen = f->ignored = false;
 }
 
 /* A leave: does it close what is open at the top? false: it does not, and nothing was done. */

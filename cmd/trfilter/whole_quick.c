@@ -57,8 +57,7 @@ static void finish(struct plain *x, struct quick *q, const uint8_t *run, uint32_
 
 			if (!f)
 				return;
-			plain_enter(x, f, x->b->base + (get_u32(p) & TIME), first + at / NARROW_ROW,
-				    i, d);
+			plain_enter(x, f, p, first + at / NARROW_ROW);
 			if (x->by_place && !plain_wanted(x, i, p[6], get_u16(p + 4))) {
 				f->answer = ANSWER_NO;
 				f->waits = false;

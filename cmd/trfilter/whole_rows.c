@@ -97,6 +97,14 @@ static void synchronise(struct whole *w, const struct event *e, uint32_t number)
 	}
 }
 
+/* An enter, on top of that call, if any: does the call engine ignore it? */
+static bool is_ignored(struct whole *w, const struct event *e, const struct open_frame *top)
+{
+	if (w->ignored.full || !(e->type->flags & TYPE_INNER))
+		return w->ignored_row;
+	return ignored_inner(&w->ignored, e, top != NULL, top ? top->place : 0);
+}
+
 static uint8_t enter(struct whole *w, const struct event *e, uint32_t number, bool wanted)
 {
 	bool numbered = e->type->flags & TYPE_CALL_NUMBER;
@@ -129,6 +137,7 @@ static uint8_t enter(struct whole *w, const struct event *e, uint32_t number, bo
 	f->inner = e->type->flags & TYPE_INNER;
 	f->numbered = numbered;
 	f->unseen = false;
+	f->ignored = w->ignored_row = is_ignored(w, e, a);
 	w->facts.dur = 0;
 	f->answer = f->wanted ? whole_ask(w, DECIDE_ENTER, e, f) : ANSWER_NO;
 	f->passes = whole_passes_row(w, e);
@@ -170,6 +179,9 @@ static uint8_t leave(struct whole *w, const struct event *e, uint32_t number, bo
 	struct frame_stack *s = &w->frames.stacks[number];
 	struct open_frame *f = numbered ? frames_numbered(&w->frames, e) : closed(w, e, number);
 	enum answer answer;
+
+	if (!w->ignored.full)
+		w->ignored_row = e->type->flags & TYPE_INNER && (!f || f->ignored);
 
 	if (!f)
 		return alone(w, e, number, wanted, NULL, NULL);
@@ -219,7 +231,7 @@ static void start(struct whole *w, const struct event *e, uint32_t number)
 	    !(e->type->flags & TYPE_DEPTH) || e->type->flags & NO_DEPTH)
 		return;
 	s->started = true;
-	if (d->filtered) {
+	if (dictionary_left_out(d, number / 2)) {
 		unseen = facts && facts->unseen < UNSEEN_LIMIT ? facts->unseen : 0;
 		since = facts ? facts->since : 0;
 	}
@@ -237,13 +249,14 @@ static void start(struct whole *w, const struct event *e, uint32_t number)
 		f->answer = ANSWER_NO;
 		f->waits = f->wanted = f->passes = f->for_callee = f->inner = f->numbered = false;
 		f->unseen = true;
+		f->ignored = false;
 		f->place = f->children = 0;
 		f->node = STACK_NODES_BOTTOM;
 		f->under = f->over = 0;
 	}
 }
 
-uint8_t whole_row(struct whole *w, const struct event *e)
+static uint8_t row_state(struct whole *w, const struct event *e)
 {
 	uint32_t number = frames_thread(e);
 	bool has_self = false, wanted;
@@ -277,4 +290,13 @@ uint8_t whole_row(struct whole *w, const struct event *e)
 	}
 	/* what is outside of the limits is around nothing */
 	return state == ROW_DROP && wanted ? w->waiting.dropped : state;
+}
+
+uint8_t whole_row(struct whole *w, const struct event *e)
+{
+	uint8_t state;
+
+	w->ignored_row = ignored_is(&w->ignored, w->row);
+	state = row_state(w, e);
+	return state == ROW_KEEP && w->ignored_row ? ROW_IGNORED : state;
 }

@@ -120,7 +120,7 @@ static int to_summary(struct merge *m, const struct parts *ps)
 		}
 		if (!now) {
 			now = parts_add(m->how->out);
-			if (!now || part_begin(now, s, p->stream_id, p->first, p->filtered))
+			if (!now || part_begin(now, s, p->stream_id, p->first))
 				return -1;
 			now->stages = strdup(p->stages ? p->stages : "");
 			if (!now->stages)
@@ -130,7 +130,6 @@ static int to_summary(struct merge *m, const struct parts *ps)
 			return -1;
 		now->last = p->last;
 		now->ends = p->ends;
-		now->filtered |= p->filtered;
 	}
 	return s->part ? part_end(s->part, s) : 0;
 }

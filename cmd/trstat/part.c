@@ -69,11 +69,9 @@ static int on_push(void *ctx, struct stack *s, bool kernel, struct cut_op *op)
 	return part_keep_entered(st, cells, has_caller ? caller : NULL, op);
 }
 
-int part_begin(struct part *p, struct statistics *s, uint64_t stream_id, uint32_t first,
-	       bool filtered)
+int part_begin(struct part *p, struct statistics *s, uint64_t stream_id, uint32_t first)
 {
-	*p = (struct part){
-		.stream_id = stream_id, .first = first, .last = first, .filtered = filtered};
+	*p = (struct part){.stream_id = stream_id, .first = first, .last = first};
 	if (bracket_init(&p->bracket, s->keys->held, &s->columns->wanted))
 		return -1;
 	s->part = p;

@@ -43,7 +43,6 @@ struct part {
 	uint64_t stream_id;
 	uint32_t first, last; /* sequence numbers of its segments */
 	bool ends;	      /* the last one is that of the stream */
-	bool filtered;	      /* HEAD_FILTERED */
 	const char *file;     /* that it was read from; for messages */
 	char *stages;	      /* that its stream went through, with " | " between them; or NULL */
 	struct part_thread *threads;
@@ -66,8 +65,7 @@ static inline uint32_t part_thread_number(const struct lane *l, bool per_cpu)
  * Begin to take rows for a part: s has no calls yet. first: its first segment's number in the
  * stream. p stays where it is until part_end. -1: memory is out.
  */
-int part_begin(struct part *p, struct statistics *s, uint64_t stream_id, uint32_t first,
-	       bool filtered);
+int part_begin(struct part *p, struct statistics *s, uint64_t stream_id, uint32_t first);
 /*
  * The part is at its end: s has no calls any more, and the groups what was decided; the rest goes
  * into p. A part that is the whole stream leaves nothing. -1: memory is out.

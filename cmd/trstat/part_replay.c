@@ -37,7 +37,8 @@ static bool counts(const struct stack *s, uint32_t *open)
 {
 	if (!(*open & OPEN_IF_CALL) || (s->cut && s->count == 1))
 		return true;
-	if ((!s->count && !s->implicit) || (*open & OPEN_NO_EXEC && s->exec && s->exec == s->count))
+	if ((!s->count && !s->implicit && !s->left_out) ||
+	    (*open & OPEN_NO_EXEC && s->exec && s->exec == s->count))
 		return false;
 	*open = 0;
 	return true;
@@ -236,6 +237,7 @@ static int replay_op(struct replay *r, const struct cut *list, const struct cut_
 	size_t before = 0;
 	struct event e;
 
+	stack->left_out |= op->flags & CUT_LEFT_OUT;
 	if (op->kind == CUT_ROW) {
 		cut_event(list, op, &e);
 		return statistics_event(s, &e);
@@ -334,7 +336,6 @@ int part_replay(const struct part *p, struct statistics *s)
 	struct replay r = {.s = s, .p = p};
 	int bad;
 
-	s->dictionary->filtered = p->filtered;
 	r.cells = calloc(s->keys->held + 1, sizeof(*r.cells));
 	bad = !r.cells || replay_numbered(&r);
 	for (size_t i = 0; !bad && i < p->nthreads; i++)

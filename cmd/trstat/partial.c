@@ -131,7 +131,7 @@ static int begin_segment(struct stage *stage, struct statistics *s, struct parts
 	if (p && part_end(p, s))
 		goto fail;
 	p = parts_add(ps);
-	if (!p || part_begin(p, s, h->stream_id, h->sequence, h->flags & HEAD_FILTERED))
+	if (!p || part_begin(p, s, h->stream_id, h->sequence))
 		goto fail;
 	p->stages = stages;
 	p->file = stage->in.file;
@@ -147,7 +147,7 @@ static int begin_lost(struct statistics *s, struct parts *ps, const struct block
 	struct part *p = parts_add(ps);
 	uint64_t id = hash_bytes(b->file, strlen(b->file), b->offset);
 
-	if (!p || part_begin(p, s, id, 0, false))
+	if (!p || part_begin(p, s, id, 0))
 		return -1;
 	p->ends = true;
 	return 0;

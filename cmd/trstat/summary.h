@@ -15,14 +15,14 @@
 
 #define SUMMARY_META "trstat"
 
-enum { SUMMARY_VERSION = 4 };
+enum { SUMMARY_VERSION = 5 };
 
 enum summary_flags {
 	SUMMARY_TICKS = 1,
 	SUMMARY_NAMELESS = 2, /* functions are shown by their addresses */
 };
 
-enum part_flags { PART_ENDS = 1, PART_FILTERED = 2 };
+enum part_flags { PART_ENDS = 1 };
 
 struct parts {
 	struct part *part;

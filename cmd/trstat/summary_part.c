@@ -275,7 +275,6 @@ int unpack_part(struct unpacker *u)
 	p->last = packed_u32(in);
 	flags = packed_u64(in);
 	p->ends = flags & PART_ENDS;
-	p->filtered = flags & PART_FILTERED;
 	if (take_stages(u))
 		return -1;
 	if (in->bad || p->last < p->first || p->last == UINT32_MAX) {

@@ -237,7 +237,7 @@ static void put_part(struct packer *p, const struct part *part)
 	put(p, part->stream_id);
 	put(p, part->first);
 	put(p, part->last);
-	put(p, (part->ends ? PART_ENDS : 0) | (part->filtered ? PART_FILTERED : 0));
+	put(p, part->ends ? PART_ENDS : 0);
 	put_text(p, part->stages ? part->stages : "");
 	put(p, part->nentered);
 	for (size_t i = 0; i < part->nentered && !p->bad; i++)

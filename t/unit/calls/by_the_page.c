@@ -24,7 +24,11 @@ struct page_stack {
 };
 
 struct page {
-	bool filtered, begun, left; /* left: one row of the first stack since the last KERNEL one */
+	bool begun, left; /* left: one row of the first stack since the last KERNEL one */
+	bool left_out;	  /* rows are, from now on: the THREAD that came has */
+	uint32_t unseen;  /* calls */
+	uint64_t since;	  /* that time */
+	uint64_t outside_since, outside_last;
 	struct page_stack first, second;
 	uint64_t charged; /* the time of the lowest call of the second stack, up to here */
 	uint64_t last;
@@ -96,10 +100,22 @@ static bool page_after_exec(const struct page_stack *s, bool by_depth, uint32_t 
 
 static void page_show_unseen(struct page *p, uint64_t time, uint32_t n)
 {
-	if (p->begun || p->filtered)
+	if (p->begun)
 		return;
+	p->begun = true;
+	p->first.n = 0;
+	if (p->left_out) {
+		time = p->since;
+		n = p->unseen;
+	}
 	for (uint32_t d = 0; d < n; d++)
 		page_put(&p->first, (struct page_call){.start = time, .depth = d, .unseen = true});
+}
+
+/* Without an open call: is there none, by what is known? */
+static bool page_outside(const struct page *p, uint64_t time)
+{
+	return !p->left_out || (time >= p->outside_since && time <= p->outside_last);
 }
 
 static void page_kernel(struct page *p, const struct event *e)
@@ -110,7 +126,7 @@ static void page_kernel(struct page *p, const struct event *e)
 	p->left = false;
 	if (e->type->kind == KIND_ENTER) {
 		page_drop(s, e->depth);
-		c.ignored = s->n ? s->call[0].ignored : !p->filtered && !p->first.n;
+		c.ignored = s->n ? s->call[0].ignored : !p->first.n && page_outside(p, e->time);
 		if (!s->n)
 			p->charged = e->time;
 		page_put(s, c);
@@ -141,8 +157,8 @@ static void page_inner(struct page *p, const struct event *e)
 		c.depth = page_top(&p->second)->depth;
 		c.ignored = p->second.call[0].ignored;
 		page_put(&p->second, c);
-	} else if (s->n && !page_top(s)->exec) {
-		c.depth = page_top(s)->depth + 1;
+	} else if (s->n ? !page_top(s)->exec : !page_outside(p, e->time)) {
+		c.depth = s->n ? page_top(s)->depth + 1 : 0;
 		page_put(s, c);
 	}
 }
@@ -172,7 +188,6 @@ static void page_leave(struct page *p, const struct event *e)
 
 	if (e->type->flags & TYPE_DEPTH) {
 		page_show_unseen(p, e->time, e->depth + 1);
-		p->begun |= !p->filtered;
 		page_drop(s, e->depth + 1);
 		if (s->n && page_top(s)->depth == e->depth)
 			page_end(p, s, e->time, e->place);
@@ -219,6 +234,8 @@ static bool page_finish(struct page *p)
 		page_charge(p, p->last);
 	if (!s->n)
 		s = &p->first;
+	while (p->left_out && s == &p->first && s->n && page_top(s)->unseen)
+		s->n--;
 	if (!s->n || (s == &p->first && page_in_exec(s)))
 		return false;
 	page_end(p, s, p->last, 0);
@@ -241,19 +258,31 @@ static bool compare(uint32_t seed, const uint16_t *flags, uint32_t nflags)
 {
 	static const uint8_t kinds[] = {KIND_ENTER, KIND_ENTER, KIND_ENTER,  KIND_LEAVE,
 					KIND_LEAVE, KIND_LEAVE, KIND_INSTANT};
-	struct page page = {.filtered = random_below(&seed, 4) == 0};
+	uint32_t left_out_at = random_below(&seed, 4) ? random_below(&seed, 2 * ROWS) : 0;
+	struct time_range range = {0, 0};
+	struct thread_facts facts[2] = {[1] = {.lane = &lane, .outside = &range, .noutside = 1}};
+	struct page page = {.begun = false};
 	struct calls calls;
 	struct call done;
 	bool same = true;
 	uint64_t time = 1000;
 
-	dictionary.filtered = page.filtered;
+	dictionary.facts = facts;
+	dictionary.nfacts = 2;
 	calls_init(&calls, &dictionary);
 	for (uint32_t i = 0; i < ROWS && same; i++) {
 		struct type t = {.kind = kinds[random_below(&seed, sizeof kinds)],
 				 .flags = flags[random_below(&seed, nflags)]};
 		struct event e = {.type = &t, .lane = &lane, .depth = random_below(&seed, 4)};
 		bool ended;
+
+		if (i == left_out_at) {
+			page.left_out = facts[1].left_out = true;
+			page.unseen = facts[1].unseen = random_below(&seed, 4);
+			page.since = facts[1].since = 900;
+			page.outside_since = range.since = time + random_below(&seed, 300);
+			page.outside_last = range.last = range.since + random_below(&seed, 300);
+		}
 
 		e.time = time += random_below(&seed, 20);
 		e.place =
@@ -270,6 +299,8 @@ static bool compare(uint32_t seed, const uint16_t *flags, uint32_t nflags)
 		       done.total >= page.total;
 	same = same && !calls_finish(&calls, &done);
 	calls_free(&calls);
+	dictionary.facts = NULL;
+	dictionary.nfacts = 0;
 	return same;
 }
 

@@ -162,6 +162,7 @@ static uint64_t run(const char *from, const char *expression, bool invert, const
 	char *paths[] = {(char *)from}, *argv[] = {(char *)"trfilter", NULL};
 	struct select select = {.invert = invert, .limit = UINT64_MAX};
 	struct filter f;
+	struct emit_rows x = {0};
 	struct stage s;
 	struct block b;
 	struct error e;
@@ -172,12 +173,14 @@ static uint64_t run(const char *from, const char *expression, bool invert, const
 	if (!stage_open(&s, paths, 1, &common) && !stage_create(&s, 1, argv)) {
 		s.in.rows_on_demand = true;
 		f.evaluation.dictionary = &s.in.dictionary;
+		emit_rows_init(&x, &s, &select);
 		while (stage_next(&s, &b))
-			if (b.kind == BLOCK_EVENTS && emit_block(&s, &select, &b, NULL))
+			if (b.kind == BLOCK_EVENTS && emit_block(&x, &b))
 				break;
 	}
 	if (stage_finish(&s))
 		printf("# %s: failed\n", expression);
+	emit_rows_free(&x);
 	select_free(&select);
 	filter_free(&f);
 	return select.matched;

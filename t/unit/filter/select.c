@@ -13,6 +13,7 @@ static uint64_t run(const char *from, const char *expression, bool invert, uint6
 	char *paths[] = {(char *)from}, *argv[] = {(char *)"trfilter", NULL};
 	struct select select = {.invert = invert, .limit = limit};
 	struct filter f;
+	struct emit_rows x = {0};
 	struct stage s;
 	struct block b;
 	struct error e;
@@ -25,12 +26,14 @@ static uint64_t run(const char *from, const char *expression, bool invert, uint6
 	select.filter = &f;
 	if (!stage_open(&s, paths, 1, &common) && !stage_create(&s, 1, argv)) {
 		f.evaluation.dictionary = &s.in.dictionary;
+		emit_rows_init(&x, &s, &select);
 		while (!select_done(&select) && stage_next(&s, &b))
-			if (b.kind == BLOCK_EVENTS && emit_block(&s, &select, &b, NULL))
+			if (b.kind == BLOCK_EVENTS && emit_block(&x, &b))
 				break;
 	}
 	if (stage_finish(&s))
 		printf("# %s: failed\n", expression);
+	emit_rows_free(&x);
 	select_free(&select);
 	filter_free(&f);
 	return select.matched;
