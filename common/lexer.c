@@ -256,14 +256,7 @@ static void name(struct lexer *l)
 
 bool lexer_constant(const struct token *t, struct scalar *value)
 {
-	static const char *const words[] = {"NULL", "false", "true"};
-
-	for (size_t i = 0; t->kind == TOKEN_NAME && i < sizeof words / sizeof *words; i++)
-		if (strlen(words[i]) == t->size && !memcmp(words[i], t->text, t->size)) {
-			*value = (struct scalar){.form = SCALAR_UINT, .u = i == 2};
-			return true;
-		}
-	return false;
+	return t->kind == TOKEN_NAME && scalar_constant(t->text, t->size, value);
 }
 
 static const struct sign {

@@ -136,6 +136,18 @@ enum scalar_order scalar_compare(const struct scalar *a, const struct scalar *b)
 	return ORDER_NONE;
 }
 
+bool scalar_constant(const char *text, size_t size, struct scalar *s)
+{
+	static const char *const words[] = {"NULL", "false", "true"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strlen(words[i]) == size && !memcmp(words[i], text, size)) {
+			*s = (struct scalar){.form = SCALAR_UINT, .u = i == 2};
+			return true;
+		}
+	return false;
+}
+
 bool scalar_true(const struct scalar *s)
 {
 	switch (s->form) {

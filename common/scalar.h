@@ -54,6 +54,9 @@ static inline bool scalar_is_number(const struct scalar *s)
  */
 enum scalar_order scalar_compare(const struct scalar *a, const struct scalar *b);
 
+/* Set *s to the number that NULL, false or true is. Returns false for any other text. */
+bool scalar_constant(const char *text, size_t size, struct scalar *s);
+
 /* Not 0, not empty, and there. */
 bool scalar_true(const struct scalar *s);
 

@@ -181,6 +181,8 @@ two() {
 	calls values 2 'arg.n == NULL && arg.t == true && ret == false'
 	rows values 0 'arg.t == false'
 	run -3 trstat -q --fail-if 'count(arg.t == true && arg.n == NULL) == 1' -g arg.t,arg.n -a count values.trs
+	run -3 trstat -q --fail-if 'count(arg.t && !arg.n) == 1' -g arg.t,arg.n -a count values.trs
+	run -3 trstat -q --fail-if 'count(arg.t == "true") == 1' -g arg.t,arg.n -a count values.trs
 	run -0 trfilter --explain 'arg.t == true'
 	assert_line --index 0 'keep arg.t == 1'
 }

@@ -30,16 +30,18 @@ void condition_free(struct condition *c)
 /* --- does it hold? --- */
 
 /*
- * A float or double, whose cell is its text as keys.c prints it, is a number. What a summary has of
- * it is just that text: it is one where it meets a number, and a double.
+ * Replace a text by the number that it spells as a key: a constant, a float or a double. A summary
+ * has only the text: there it is a number where it meets one, and a double.
  */
-static bool real_of(struct scalar *s, uint64_t size)
+static bool number_of(struct scalar *s, uint64_t size)
 {
 	char *end, again[SHORTEST_SIZE];
 	double real;
 
 	if (s->form != SCALAR_TEXT || !s->size || s->size >= sizeof(again))
 		return false;
+	if (scalar_constant(s->text, s->size, s))
+		return true;
 	real = size == 4 ? (double)strtof(s->text, &end) : strtod(s->text, &end);
 	if (end != s->text + s->size || shortest_real(again, real, size) != s->size ||
 	    memcmp(again, s->text, s->size) != 0)
@@ -65,7 +67,7 @@ static bool scalar_of(const struct groups *g, const struct key_cell *cell, struc
 	if (!groups_cell_text(g, cell, &s->text, &s->size))
 		return false;
 	if (cell->kind == KEY_TEXT && cell->value)
-		real_of(s, cell->value);
+		number_of(s, cell->value);
 	return true;
 }
 
@@ -136,7 +138,10 @@ static bool node_holds(const struct condition_node *n, const struct asking *ask)
 		return false;
 	switch (n->kind) {
 	case NODE_HAS: return true;
-	case NODE_TRUTH: return scalar_true(&s);
+	case NODE_TRUTH:
+		if (s.form == SCALAR_TEXT)
+			scalar_constant(s.text, s.size, &s);
+		return scalar_true(&s);
 	case NODE_MATCH:
 		return s.form == SCALAR_TEXT && s.size <= INT32_MAX && matches(n, &s) != n->negated;
 	default: break;
@@ -146,9 +151,9 @@ static bool node_holds(const struct condition_node *n, const struct asking *ask)
 			struct scalar left = s;
 
 			if (!n->operand.literal && scalar_is_number(&other))
-				real_of(&left, 0);
+				number_of(&left, 0);
 			if (!n->others[i].literal && scalar_is_number(&left))
-				real_of(&other, 0);
+				number_of(&other, 0);
 			if (compares(n->kind == NODE_IN ? TOKEN_EQ : n->comparison, &left, &other))
 				return true;
 		}
