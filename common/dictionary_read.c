@@ -308,6 +308,8 @@ static int read_symbol(struct dictionary_entry *en)
 	return 0;
 }
 
+enum { DEPTHS = 65536 }; /* of a row there are no more */
+
 /* Ranges of long ago are of no use any more. */
 static int add_outside(struct thread_facts *f, uint64_t since, uint64_t last)
 {
@@ -364,7 +366,7 @@ static int read_thread(struct dictionary_entry *en)
 		f->open = t.open;
 	}
 	if (t.unseen) {
-		f->unseen = t.unseen;
+		f->unseen = t.unseen < DEPTHS ? t.unseen : DEPTHS;
 		f->since = t.since;
 	}
 	return 0;
