@@ -66,8 +66,10 @@ static inline bool calls_left_out(const struct calls *c, struct stack *s)
 /* Of a call that counts only inside another: is there none, nor one that is left out? */
 static inline bool calls_outside(const struct calls *c, struct stack *s, uint64_t time)
 {
-	return !s->count && !s->implicit &&
-	       (!calls_left_out(c, s) || dictionary_outside(c->dictionary, s->number, time));
+	if (!calls_left_out(c, s))
+		return !s->count && !s->implicit;
+	return s->count == (s->cut != NULL) && !s->implicit &&
+	       dictionary_outside(c->dictionary, s->number, time);
 }
 
 /* What may be done in line. */

@@ -134,6 +134,25 @@ limits_unchanged() {
 	done
 }
 
+@test "calls in the kernel have the times that they had in segments that are read alone" {
+	local condition starts i
+	for condition in 1 'name == "x64_sys_call"' 'name != "main"'; do
+		trdecode -q --segment 64K "$RECORDED/uftrace/kernel-sched" 2>/dev/null | trsym -q |
+			trfilter "$condition" >all.trs
+		numbers name all.trs >want
+		mapfile -t starts < <(grep -aob "$(head -c 16 all.trs)" all.trs | cut -d : -f 1)
+		((${#starts[@]} > 1))
+		starts+=("$(stat -c %s all.trs)")
+		rm -f part.*
+		for ((i = 0; i < ${#starts[@]} - 1; i++)); do
+			tail -c "+$((starts[i] + 1))" all.trs | head -c $((starts[i + 1] - starts[i])) >segment.trs
+			# segments but the last end before their stream does
+			trstat -q --partial -o "part.$((100 + i))" segment.trs || true
+		done
+		trstat -q --merge -F tsv -a total,self,max -g name part.* | diff want -
+	done
+}
+
 @test "being scheduled out has the time that it had without the calls around it" {
 	need uftrace
 	decode forks.data all.trs
