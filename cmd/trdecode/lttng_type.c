@@ -62,7 +62,7 @@ static enum field_role told_role(const struct lttng_field *f)
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
 		if (f->kind == LTTNG_STRING && is_named(f, text[i]))
 			return ROLE_ARGUMENTS;
-	return f->kind == LTTNG_STRING && f->name_size >= 6 && f->name[0] == '_' &&
+	return f->kind == LTTNG_STRING && f->name && f->name_size >= 6 && f->name[0] == '_' &&
 			       (!memcmp(f->name + f->name_size - 6, "_enter", 6) ||
 				!memcmp(f->name + f->name_size - 6, "_leave", 6))
 		       ? ROLE_ROW

@@ -1,0 +1,52 @@
+# The rules of the source tree (t/tree.sh): they are kept, and a violation in any folder is found.
+
+load lib
+
+@test "the source tree keeps its rules" {
+	run -0 "$ROOT/t/tree.sh"
+	refute_output
+}
+
+@test "a violation in any folder of sources is found" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir tree
+	cp -r "$ROOT"/{README,cmd,common,man1,man5,man7,doc} tree
+	mkdir tree/t
+	cp "$ROOT"/t/*.sh tree/t
+	mapfile -t folders < <(cd tree && find cmd common -name '*.c' -printf '%h\n' | sort -u)
+	((${#folders[@]} > 20))
+	for folder in "${folders[@]}"; do
+		{
+			# no program and no folder of common may include this
+			if [[ $folder == cmd/trsym* ]]; then
+				echo '#include "cmd/trstat/planted.h"'
+			else
+				echo '#include "cmd/trsym/planted.h"'
+			fi
+			echo '/* made anew */'
+			yes '' | head -n 500
+		} >"tree/$folder/planted.c"
+		for ((n = 0; n < 46; n++)); do : >"tree/$folder/planted$n.h"; done
+	done
+	run -1 "$ROOT/t/tree.sh" tree
+	for folder in "${folders[@]}"; do
+		assert_line --regexp "^$folder/planted.c:1: .*common only"
+		assert_line --regexp "^$folder/planted.c:2:.*made anew"
+		assert_line "$folder/planted.c: 502 lines, at most 500"
+		assert_line --regexp "^$folder: [0-9]+ files, at most 45"
+	done
+}
+
+@test "an include upwards in common, and one that does not start at the top, are found" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p tree/{cmd/trsym,common/{util,stream,value,calls,expr},t}
+	echo '#include "common/value/value.h"' >tree/common/stream/up.c
+	echo '#include "common/calls/calls.h"' >tree/common/value/up.c
+	echo '#include "common/calls/calls.h"' >tree/common/expr/down.c
+	echo '#include "buffer.h"' >tree/common/util/short.c
+	run -1 "$ROOT/t/tree.sh" tree
+	assert_line --partial 'common/stream/up.c:1: "common/value/value.h" is not below common/stream'
+	assert_line --partial 'common/value/up.c:1: "common/calls/calls.h" is not below common/value'
+	assert_line --partial 'common/util/short.c:1: "buffer.h" is not named from the top of the tree'
+	refute_line --partial 'down.c'
+}
