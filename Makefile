@@ -27,7 +27,7 @@ else
 HARDEN += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 endif
 # -iquote and not -I: <error.h> and the like must stay the system's
-FLAGS = -std=gnu11 -D_GNU_SOURCE -iquote common -iquote . -O2 -g $(WARNINGS) $(HARDEN) \
+FLAGS = -std=gnu11 -D_GNU_SOURCE -iquote . -O2 -g $(WARNINGS) $(HARDEN) \
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link) $(CPPFLAGS) $(CFLAGS)
 LINK = -pie -Wl,-z,relro,-z,now,--as-needed $(LDFLAGS)
 LIBS = -larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlicommon -lzstd -lz \
@@ -42,10 +42,10 @@ BIN := $(O)/bin
 PROGRAMS := $(patsubst cmd/%/main.c,%,$(wildcard cmd/*/main.c))
 UNITS := $(patsubst t/unit/%.c,%,$(shell find t/unit -name '*.c'))
 FUZZERS := $(filter-out driver,$(patsubst t/fuzz/%.c,%,$(wildcard t/fuzz/*.c)))
-objects = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(1)))
+objects = $(patsubst %.c,$(OBJ)/%.o,$(sort $(shell find $(1) -name '*.c')))
 # cmd/* that a test names in a line "/* links: cmd/trdecode */": their objects but main's
-links = $(filter-out %/main.o,$(call objects,$(addsuffix /*.c,$(shell \
-	sed -n 's|^/\* links: *\(.*\) \*/$$|\1|p' $(1)))))
+links = $(if $(call linked,$(1)),$(filter-out %/main.o,$(call objects,$(call linked,$(1)))))
+linked = $(shell sed -n 's|^/\* links: *\(.*\) \*/$$|\1|p' $(1))
 
 # A line for each file; V=1: the whole command
 SAY = $(if $(V),,@$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo '  $@';))
@@ -58,9 +58,9 @@ $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
 	$(SAY) $(CC) $(FLAGS) -MMD -MP -c -o $@ $<
 
-$(OBJ)/libtr.a: $(call objects,common/*.c common/formats/*.c)
+$(OBJ)/libtr.a: $(call objects,common)
 	@rm -f $@
-	$(SAY) $(AR) rcs $@ $^
+	$(SAY) $(AR) qcs $@ $^
 
 # $(BIN) leads to the programs of the flags used last.
 $(BIN)/%: $(OBJ)/% FORCE
@@ -70,7 +70,7 @@ $(BIN)/%: $(OBJ)/% FORCE
 link = $(SAY) $(CC) $(FLAGS) $(LINK) $(2) -o $@ $(1) $(LIBS)
 
 define program
-$(OBJ)/$(1): $(call objects,cmd/$(1)/*.c) $(OBJ)/libtr.a
+$(OBJ)/$(1): $(call objects,cmd/$(1)) $(OBJ)/libtr.a
 	$$(call link,$$^)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))

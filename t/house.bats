@@ -24,7 +24,7 @@ complete_line() {
 }
 
 @test "every program prints its version" {
-	version=$(sed -n 's/.*TRUTILS_VERSION "\(.*\)"/\1/p' "$ROOT/common/version.h")
+	version=$(sed -n 's/.*TRUTILS_VERSION "\(.*\)"/\1/p' "$ROOT/common/util/version.h")
 	for program in $PROGRAMS; do
 		run -0 "$program" --version
 		assert_output "$program (trutils) $version"

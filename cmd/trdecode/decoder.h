@@ -11,11 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/error.h"
-#include "common/text.h"
-#include "common/writer_rows.h"
-#include "limits.h"
-#include "tree.h"
+#include "common/util/error.h"
+#include "common/util/text.h"
+#include "common/stream/writer_rows.h"
+#include "cmd/trdecode/input/row_filter.h"
+#include "cmd/trdecode/input/tree.h"
 
 enum clock_choice { CLOCK_DEFAULT, CLOCK_RAW, CLOCK_WALL };
 

@@ -3,7 +3,7 @@
  */
 #include <unistd.h>
 
-#include "run.h"
+#include "cmd/trdecode/run.h"
 
 /* Every format that can be read; apitrace last: few bytes of anything may begin what is packed with
  * brotli */

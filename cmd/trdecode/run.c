@@ -1,17 +1,17 @@
-#include "run.h"
+#include "cmd/trdecode/run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/failure.h"
-#include "common/output.h"
-#include "facts.h"
-#include "identity.h"
-#include "input.h"
-#include "last_time.h"
-#include "merge.h"
+#include "common/cli/failure.h"
+#include "common/util/output.h"
+#include "cmd/trdecode/input/trace_info.h"
+#include "cmd/trdecode/input/stream_fingerprint.h"
+#include "cmd/trdecode/input/input.h"
+#include "cmd/trdecode/input/last_time.h"
+#include "cmd/trdecode/input/merge.h"
 
 static int fail(struct decoding *d, const struct error *e)
 {

@@ -4,7 +4,7 @@
 #ifndef TR_RUN_H
 #define TR_RUN_H
 
-#include "settings.h"
+#include "cmd/trdecode/options.h"
 
 /* Decode the operands, argv[optind] and those behind it, at least one, or print what they are. What
  * goes wrong is printed. The exit status. */

@@ -1,11 +1,11 @@
-#include "encode.h"
+#include "cmd/trencode/encode.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "common/calls.h"
-#include "common/clocks.h"
-#include "tick.h"
+#include "common/calls/calls.h"
+#include "common/stream/clocks.h"
+#include "cmd/trencode/tick_scale.h"
 
 /* META blocks of earlier segments that a segment only refers to. */
 struct known_metas {

@@ -4,7 +4,7 @@
 #ifndef TR_ENCODE_H
 #define TR_ENCODE_H
 
-#include "encoder.h"
+#include "cmd/trencode/encoder.h"
 
 /* From the stage's inputs to its output, or to the directory of options->output. What goes wrong is
  * printed; the stage has the exit status. */

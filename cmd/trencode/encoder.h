@@ -6,9 +6,9 @@
 #ifndef TR_ENCODER_H
 #define TR_ENCODER_H
 
-#include "apitrace_pack.h"
-#include "common/stage.h"
-#include "common/text.h"
+#include "cmd/trencode/apitrace/pack.h"
+#include "common/cli/stage.h"
+#include "common/util/text.h"
 
 enum encoder_output {
 	ENCODER_TEXT, /* bytes to standard output or -o FILE, allowed on a terminal */

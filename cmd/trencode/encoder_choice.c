@@ -1,4 +1,4 @@
-#include "encoder_choice.h"
+#include "cmd/trencode/encoder_choice.h"
 
 #include <stdio.h>
 

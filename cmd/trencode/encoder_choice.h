@@ -6,7 +6,7 @@
 #ifndef TR_ENCODER_CHOICE_H
 #define TR_ENCODER_CHOICE_H
 
-#include "encoder.h"
+#include "cmd/trencode/encoder.h"
 
 /* NULL: there is none of that name. */
 const struct encoder *encoder_find(const struct encoder *const *table, const char *name);

@@ -4,9 +4,9 @@
 #include <getopt.h>
 #include <inttypes.h>
 
-#include "encode.h"
-#include "encoder_choice.h"
-#include "settings.h"
+#include "cmd/trencode/encode.h"
+#include "cmd/trencode/encoder_choice.h"
+#include "cmd/trencode/options.h"
 
 static const struct encoder *const encoders[] = {&encoder_text,
 						 &encoder_uftrace,

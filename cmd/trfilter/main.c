@@ -1,7 +1,7 @@
 /* trfilter - keep the events of a stream for which a condition holds */
 #include <getopt.h>
 
-#include "run.h"
+#include "cmd/trfilter/run.h"
 
 static int streams(const void *ctx)
 {

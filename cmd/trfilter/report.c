@@ -1,4 +1,4 @@
-#include "report.h"
+#include "cmd/trfilter/report.h"
 
 #include <stdlib.h>
 

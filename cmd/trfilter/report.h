@@ -4,8 +4,8 @@
 #ifndef TRFILTER_REPORT_H
 #define TRFILTER_REPORT_H
 
-#include "stage.h"
-#include "text.h"
+#include "common/cli/stage.h"
+#include "common/util/text.h"
 
 /* Have print write onto the output, which stage_print_to opened. 0, or -1 after stage_fail. */
 int report(struct stage *s, void (*print)(struct text *t, void *ctx), void *ctx);

@@ -1,12 +1,12 @@
-#include "run.h"
+#include "cmd/trfilter/run.h"
 
 #include <getopt.h>
 #include <inttypes.h>
 
-#include "emit.h"
-#include "explain.h"
-#include "report.h"
-#include "stack_limit.h"
+#include "cmd/trfilter/rows/emit.h"
+#include "cmd/trfilter/expression/explain.h"
+#include "cmd/trfilter/report.h"
+#include "common/calls/stack_limit.h"
 
 enum { WAITING_LIMIT = 8 << 20 }; /* bytes in memory */
 

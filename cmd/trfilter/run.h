@@ -4,9 +4,9 @@
 #ifndef TRFILTER_RUN_H
 #define TRFILTER_RUN_H
 
-#include "filter.h"
-#include "settings.h"
-#include "stage.h"
+#include "cmd/trfilter/rows/filter.h"
+#include "cmd/trfilter/options.h"
+#include "common/cli/stage.h"
 
 /* From the stage's inputs to a stream, or to what is printed in its place (a count, an
  * explanation). argv is the command line, which becomes part of the stream. What goes wrong is

@@ -1,4 +1,4 @@
-#include "command_line.h"
+#include "cmd/trstat/command_line.h"
 
 #include <stdlib.h>
 

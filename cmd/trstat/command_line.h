@@ -4,10 +4,10 @@
 #ifndef TR_COMMAND_LINE_H
 #define TR_COMMAND_LINE_H
 
-#include "common/program.h"
-#include "diff_run.h"
-#include "fail_if.h"
-#include "query.h"
+#include "common/cli/program.h"
+#include "cmd/trstat/views/diff_run.h"
+#include "cmd/trstat/fail_if.h"
+#include "cmd/trstat/query.h"
 
 struct command_line {
 	struct settings settings;

@@ -1,9 +1,9 @@
-#include "fail_if.h"
+#include "cmd/trstat/fail_if.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "format.h"
+#include "cmd/trstat/table/format.h"
 
 /* --- in words --- */
 

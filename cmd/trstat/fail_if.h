@@ -10,9 +10,9 @@
 #ifndef TR_FAIL_IF_H
 #define TR_FAIL_IF_H
 
-#include "condition.h"
-#include "query.h"
-#include "statistics.h"
+#include "cmd/trstat/conditions/condition.h"
+#include "cmd/trstat/query.h"
+#include "cmd/trstat/groups/statistics.h"
 
 struct alarm {
 	const char *text; /* as the user wrote it */

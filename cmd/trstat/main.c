@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "command_line.h"
-#include "partial.h"
-#include "run.h"
+#include "cmd/trstat/command_line.h"
+#include "cmd/trstat/summary/partial.h"
+#include "cmd/trstat/run.h"
 
 static int streams(const void *ctx)
 {

@@ -1,4 +1,4 @@
-#include "monitor.h"
+#include "cmd/trstat/monitor.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/units.h"
+#include "common/value/units.h"
 
 enum { SECOND = 1000000000 };
 

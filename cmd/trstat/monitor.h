@@ -9,8 +9,8 @@
 #ifndef TR_MONITOR_H
 #define TR_MONITOR_H
 
-#include "common/reader.h"
-#include "fail_if.h"
+#include "common/stream/reader.h"
+#include "cmd/trstat/fail_if.h"
 
 struct monitor {
 	const char *words; /* as the user gave the width */

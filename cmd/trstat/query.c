@@ -1,11 +1,11 @@
-#include "query.h"
+#include "cmd/trstat/query.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "monitor.h"
-#include "view_timeline.h"
+#include "cmd/trstat/monitor.h"
+#include "cmd/trstat/views/timeline.h"
 
 /* The keys of -g, or others where it was not given, and what the view adds. NULL: no memory. */
 static char *key_list(const struct settings *s, const char *otherwise, const char *added)

@@ -4,14 +4,14 @@
 #ifndef TR_QUERY_H
 #define TR_QUERY_H
 
-#include "columns.h"
-#include "common/bad_values.h"
-#include "keys.h"
-#include "pair.h"
-#include "sort.h"
-#include "table.h"
-#include "view_hist.h"
-#include "view_tree.h"
+#include "cmd/trstat/table/columns.h"
+#include "common/stream/bad_values.h"
+#include "cmd/trstat/groups/keys.h"
+#include "cmd/trstat/views/pair.h"
+#include "cmd/trstat/table/sort.h"
+#include "cmd/trstat/table/table.h"
+#include "cmd/trstat/views/histogram.h"
+#include "cmd/trstat/views/tree.h"
 
 enum view {
 	VIEW_TABLE,

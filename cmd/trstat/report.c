@@ -1,4 +1,4 @@
-#include "report.h"
+#include "cmd/trstat/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
 #ifndef TR_REPORT_H
 #define TR_REPORT_H
 
-#include "common/stage.h"
-#include "fail_if.h"
-#include "query.h"
-#include "statistics.h"
+#include "common/cli/stage.h"
+#include "cmd/trstat/fail_if.h"
+#include "cmd/trstat/query.h"
+#include "cmd/trstat/groups/statistics.h"
 
 /* The view or the table, of an interval or (NULL) of all, onto the output. -1: stage knows why. */
 int report_table(struct stage *stage, const struct query *q, const struct statistics *st,

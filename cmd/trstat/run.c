@@ -1,11 +1,11 @@
-#include "run.h"
+#include "cmd/trstat/run.h"
 
 #include <stdlib.h>
 
-#include "monitor.h"
-#include "partial.h"
-#include "report.h"
-#include "slowest.h"
+#include "cmd/trstat/monitor.h"
+#include "cmd/trstat/summary/partial.h"
+#include "cmd/trstat/report.h"
+#include "cmd/trstat/views/slowest.h"
 
 /* What an interval is printed by. */
 struct printing {

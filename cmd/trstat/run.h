@@ -4,9 +4,9 @@
 #ifndef TR_RUN_H
 #define TR_RUN_H
 
-#include "common/stage.h"
-#include "fail_if.h"
-#include "query.h"
+#include "common/cli/stage.h"
+#include "cmd/trstat/fail_if.h"
+#include "cmd/trstat/query.h"
 
 /* Tables, one or one for each interval, and the views that are made of groups. */
 void run_events(struct stage *stage, struct query *q, struct alarms *alarms);

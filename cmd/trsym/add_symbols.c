@@ -1,4 +1,4 @@
-#include "add_symbols.h"
+#include "cmd/trsym/add_symbols.h"
 
 /* The place of a wire id, if it is one that can have a symbol. */
 static const struct place *place_of(const struct dictionary *d, uint32_t id)

@@ -4,8 +4,8 @@
 #ifndef TR_ADD_SYMBOLS_H
 #define TR_ADD_SYMBOLS_H
 
-#include "common/stage.h"
-#include "resolve.h"
+#include "common/cli/stage.h"
+#include "cmd/trsym/resolve.h"
 
 /*
  * The places that a DICT block declares, each followed by its symbol. A symbol that an earlier

@@ -1,4 +1,4 @@
-#include "kallsyms.h"
+#include "cmd/trsym/kallsyms.h"
 
 #include <errno.h>
 #include <fcntl.h>

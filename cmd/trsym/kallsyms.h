@@ -4,9 +4,9 @@
 #ifndef TR_KALLSYMS_H
 #define TR_KALLSYMS_H
 
-#include "common/reader.h"
-#include "common/symbols.h"
-#include "common/writer.h"
+#include "common/stream/reader.h"
+#include "common/symbols/symbols.h"
+#include "common/stream/writer.h"
 
 /* A copy of /proc/kallsyms. Zero-initialised is none. */
 struct kallsyms {

@@ -5,9 +5,9 @@
  */
 #include <unistd.h>
 
-#include "add_symbols.h"
-#include "kallsyms.h"
-#include "report.h"
+#include "cmd/trsym/add_symbols.h"
+#include "cmd/trsym/kallsyms.h"
+#include "cmd/trsym/report.h"
 
 enum { OPT_DEMANGLE = 256, OPT_SYSROOT, OPT_REPORT, OPT_KALLSYMS };
 

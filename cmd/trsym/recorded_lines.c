@@ -1,10 +1,10 @@
-#include "recorded_lines.h"
+#include "cmd/trsym/recorded_lines.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buffer.h"
+#include "common/util/buffer.h"
 
 static int compare(const void *a, const void *b)
 {

@@ -1,4 +1,4 @@
-#include "report.h"
+#include "cmd/trsym/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef TR_REPORT_H
 #define TR_REPORT_H
 
-#include "resolve.h"
+#include "cmd/trsym/resolve.h"
 
 /* --report: a row for each module. */
 void report_modules(const struct resolver *r);

@@ -1,4 +1,4 @@
-#include "resolve.h"
+#include "cmd/trsym/resolve.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
 #ifndef TR_RESOLVE_H
 #define TR_RESOLVE_H
 
-#include "common/writer.h"
-#include "tables.h"
+#include "common/stream/writer.h"
+#include "cmd/trsym/tables.h"
 
 /* The mappings of the spaces in an order to search them by. Zero-initialised is empty. */
 struct resolver {

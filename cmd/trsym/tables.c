@@ -1,4 +1,4 @@
-#include "tables.h"
+#include "cmd/trsym/tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,11 +8,11 @@
 #ifndef TR_TABLES_H
 #define TR_TABLES_H
 
-#include "common/debug_info.h"
-#include "common/demangle.h"
-#include "common/reader.h"
-#include "common/symbols.h"
-#include "recorded_lines.h"
+#include "common/symbols/debug_info.h"
+#include "common/symbols/demangle.h"
+#include "common/stream/reader.h"
+#include "common/symbols/symbols.h"
+#include "cmd/trsym/recorded_lines.h"
 
 struct tables;
 

@@ -1,7 +1,7 @@
 /*
  * The names of COM interfaces by their ids, as in the headers of Direct3D.
  */
-#include "apitrace.h"
+#include "common/formats/apitrace.h"
 
 #include <stdlib.h>
 #include <string.h>

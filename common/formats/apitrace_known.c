@@ -2,7 +2,7 @@
  * What apitrace knows of functions by their names: facts that its files do not hold. As of apitrace
  * 11.1.
  */
-#include "apitrace.h"
+#include "common/formats/apitrace.h"
 
 #include <stdlib.h>
 #include <string.h>

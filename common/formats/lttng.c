@@ -1,4 +1,4 @@
-#include "lttng.h"
+#include "common/formats/lttng.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
  */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
-#include "lttng-ust-events.h"
+#include "t/bench/lttng-ust-events.h"
 
 #include <stdlib.h>
 #include <unistd.h>

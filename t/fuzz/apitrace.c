@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "cmd/trdecode/decoder.h"
-#include "common/reader.h"
-#include "common/value.h"
-#include "fuzz.h"
+#include "common/stream/reader.h"
+#include "common/stream/value.h"
+#include "t/fuzz/fuzz.h"
 
 #ifndef DECODER
 #define DECODER decoder_apitrace

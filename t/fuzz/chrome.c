@@ -3,4 +3,4 @@
  * chrome.c - any bytes as a trace of Chrome, in the way of apitrace.c
  */
 #define DECODER decoder_chrome
-#include "apitrace.c"
+#include "t/fuzz/apitrace.c"

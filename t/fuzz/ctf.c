@@ -3,4 +3,4 @@
  * ctf.c - any files as a CTF trace, in the way of uftrace.c
  */
 #define DECODER decoder_ctf
-#include "uftrace.c"
+#include "t/fuzz/uftrace.c"

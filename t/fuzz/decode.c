@@ -8,11 +8,11 @@
  * options with a value. Then the second byte has ways to give the input (enum ways), and the value
  * follows, up to a NUL.
  */
-#include "cmd/trdecode/sorter.h"
-#include "packed_directory.h"
-#include "packed_stream.h"
-#include "packed_tar.h"
-#include "program_run.h"
+#include "cmd/trdecode/chrome/sorter.h"
+#include "t/fuzz/packed_directory.h"
+#include "t/fuzz/packed_stream.h"
+#include "t/fuzz/packed_tar.h"
+#include "t/fuzz/program_run.h"
 
 int trdecode_main(int argc, char **argv);
 #define main trdecode_main

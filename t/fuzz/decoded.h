@@ -7,9 +7,9 @@
 #define TR_FUZZ_DECODED_H
 
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/facts.h"
-#include "common/reader.h"
-#include "fuzz.h"
+#include "cmd/trdecode/input/trace_info.h"
+#include "common/stream/reader.h"
+#include "t/fuzz/fuzz.h"
 
 enum { SEGMENT = 64 * 1024 };
 

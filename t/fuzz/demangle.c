@@ -3,9 +3,9 @@
  */
 #include <string.h>
 
-#include "common/demangle.h"
-#include "common/symbols.h"
-#include "fuzz.h"
+#include "common/symbols/demangle.h"
+#include "common/symbols/symbols.h"
+#include "t/fuzz/fuzz.h"
 
 /* A mangled name may name a part of itself again and again, each in two others. */
 enum { NAME_LEAST = 4 << 20 };

@@ -2,9 +2,9 @@
  * elf.c - any bytes as an ELF file: its symbols, and the functions and lines at addresses all over
  * it
  */
-#include "debug_info.h"
-#include "fuzz.h"
-#include "symbols.h"
+#include "common/symbols/debug_info.h"
+#include "t/fuzz/fuzz.h"
+#include "common/symbols/symbols.h"
 
 static void look_up(const char *path)
 {

@@ -2,8 +2,8 @@
 /*
  * encode.c - a stream (packed_stream.h) through every encoder; the first byte chooses it
  */
-#include "packed_stream.h"
-#include "program_run.h"
+#include "t/fuzz/packed_stream.h"
+#include "t/fuzz/program_run.h"
 
 int trencode_main(int argc, char **argv);
 #define main trencode_main

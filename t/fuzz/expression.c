@@ -5,8 +5,8 @@
  * The first byte chooses options, the text up to a NUL is the condition, or the argument of an
  * option. What trfilter writes must be a stream without a fault.
  */
-#include "packed_stream.h"
-#include "program_run.h"
+#include "t/fuzz/packed_stream.h"
+#include "t/fuzz/program_run.h"
 
 int trfilter_main(int argc, char **argv);
 #define main trfilter_main

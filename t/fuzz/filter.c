@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/trfilter/emit.h"
-#include "packed_stream.h"
+#include "cmd/trfilter/rows/emit.h"
+#include "t/fuzz/packed_stream.h"
 
 /* The first byte chooses; the rest is the stream. */
 static const char *const conditions[] = {

@@ -3,4 +3,4 @@
  * lttng.c - any files as an LTTng trace, in the way of uftrace.c
  */
 #define DECODER decoder_lttng
-#include "uftrace.c"
+#include "t/fuzz/uftrace.c"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "packed_tar.h"
+#include "t/fuzz/packed_tar.h"
 
 static char packed_directory[64]; /* "" none */
 static char packed_first[400];	  /* the path of the first member */

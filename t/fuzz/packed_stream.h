@@ -19,9 +19,9 @@
 
 #include <string.h>
 
-#include "common/reader.h"
-#include "common/writer_private.h"
-#include "fuzz.h"
+#include "common/stream/reader.h"
+#include "common/stream/writer_private.h"
+#include "t/fuzz/fuzz.h"
 
 enum packed_record {
 	RECORD_ROW = 16,

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "common/buffer.h"
-#include "fuzz.h"
+#include "common/util/buffer.h"
+#include "t/fuzz/fuzz.h"
 
 enum { TAR_BLOCK = 512, MEMBERS_MOST = 64 };
 

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "cmd/trencode/print_format.h"
-#include "fuzz.h"
+#include "common/ftrace/print_format.h"
+#include "t/fuzz/fuzz.h"
 
 static const char *symbol(void *context, uint64_t address, size_t *size, uint64_t *offset)
 {

@@ -13,8 +13,8 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "common/program.h"
-#include "fuzz.h"
+#include "common/cli/program.h"
+#include "t/fuzz/fuzz.h"
 
 enum { WORDS_MOST = 12 };
 

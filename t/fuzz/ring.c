@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/trdecode/tracecmd_ring.h"
-#include "fuzz.h"
+#include "cmd/trdecode/tracecmd/ring.h"
+#include "t/fuzz/fuzz.h"
 
 static void look(const uint8_t *page, size_t n, size_t page_size, const struct ring_layout *layout)
 {

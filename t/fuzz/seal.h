@@ -4,9 +4,9 @@
 #ifndef TR_FUZZ_SEAL_H
 #define TR_FUZZ_SEAL_H
 
-#include "common/bytes.h"
-#include "common/checksum.h"
-#include "common/stream.h"
+#include "common/util/bytes.h"
+#include "common/util/checksum.h"
+#include "common/stream/stream.h"
 
 /* Give every block header in the bytes the check that it should have, and where its checksum is 0
  * that one too. A header with another number than 0 in the place of zero stays as it is. */

@@ -25,8 +25,8 @@ byte() { le 1 "$1"; }
 (
 	cd "$here/../.." || exit
 	# shellcheck disable=SC2086
-	cc -std=gnu11 -D_GNU_SOURCE -iquote common -iquote . -O1 -o "$work/pack_stream" \
-		t/tools/pack_stream.c common/*.c common/formats/*.c $libs -ldeflate -lm -lpthread
+	cc -std=gnu11 -D_GNU_SOURCE -iquote . -O1 -o "$work/pack_stream" \
+		t/tools/pack_stream.c $(find common -name '*.c') $libs -ldeflate -lm -lpthread
 ) || exit
 
 # --- directories ---

@@ -5,8 +5,8 @@
  * The first byte chooses options, the text up to a NUL is the argument of one of them. A summary of
  * the stream is merged too.
  */
-#include "packed_stream.h"
-#include "program_run.h"
+#include "t/fuzz/packed_stream.h"
+#include "t/fuzz/program_run.h"
 
 int trstat_main(int argc, char **argv);
 #define main trstat_main

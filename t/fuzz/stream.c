@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/field.h"
-#include "common/reader.h"
-#include "common/value.h"
-#include "common/writer.h"
-#include "fuzz.h"
-#include "seal.h"
+#include "common/stream/field.h"
+#include "common/stream/reader.h"
+#include "common/stream/value.h"
+#include "common/stream/writer.h"
+#include "t/fuzz/fuzz.h"
+#include "t/fuzz/seal.h"
 
 /* Every byte of it, so that a sanitizer sees one that is not there. */
 static unsigned touch(const void *data, size_t n)

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cmd/trstat/partial.h"
-#include "common/writer_rows.h"
-#include "fuzz.h"
+#include "cmd/trstat/summary/partial.h"
+#include "common/stream/writer_rows.h"
+#include "t/fuzz/fuzz.h"
 
 /* A lane, types of all sorts and a place for it to name: ids 1 and on. */
 static int declare(struct writer *w)

@@ -3,8 +3,8 @@
  * symbols.c - a stream (packed_stream.h) through trsym: the first byte chooses options. The files
  * that the stream names are looked for where there are none.
  */
-#include "packed_stream.h"
-#include "program_run.h"
+#include "t/fuzz/packed_stream.h"
+#include "t/fuzz/program_run.h"
 
 int trsym_main(int argc, char **argv);
 #define main trsym_main

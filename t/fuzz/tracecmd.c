@@ -4,8 +4,8 @@
  * must be without a fault and hold as many rows as its END says
  */
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/merge.h"
-#include "decoded.h"
+#include "cmd/trdecode/input/merge.h"
+#include "t/fuzz/decoded.h"
 
 enum { HEAD = 512 };
 

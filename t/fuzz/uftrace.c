@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/merge.h"
-#include "decoded.h"
-#include "packed_tar.h"
+#include "cmd/trdecode/input/merge.h"
+#include "t/fuzz/decoded.h"
+#include "t/fuzz/packed_tar.h"
 
 #ifndef DECODER
 #define DECODER decoder_uftrace /* lttng.c has another */

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "reader.h"
+#include "common/stream/reader.h"
 #include "t/unit/tap.h"
-#include "value.h"
-#include "writer_rows.h"
+#include "common/stream/value.h"
+#include "common/stream/writer_rows.h"
 
 enum { ROWS = 30000, LANES = 2, PLACES = 5, STACK = 400 };
 

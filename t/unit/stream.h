@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/field.h"
-#include "common/reader.h"
-#include "common/value.h"
-#include "common/writer_rows.h"
+#include "common/stream/field.h"
+#include "common/stream/reader.h"
+#include "common/stream/value.h"
+#include "common/stream/writer_rows.h"
 #include "t/unit/tap.h"
 
 struct blob {

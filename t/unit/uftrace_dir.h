@@ -6,8 +6,8 @@
 
 #include "t/unit/tap.h"
 
-#include "cmd/trdecode/tree.h"
-#include "cmd/trdecode/uftrace_args.h"
+#include "cmd/trdecode/input/tree.h"
+#include "cmd/trdecode/uftrace/args.h"
 
 #include <fcntl.h>
 #include <limits.h>

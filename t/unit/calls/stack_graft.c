@@ -1,4 +1,4 @@
-#include "common/stack_graft.h"
+#include "common/calls/stack_graft.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "common/stack_tree.h"
+#include "common/calls/stack_tree.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 #include "t/unit/tap.h"
 
-#include "common/options.h"
-#include "common/program.h"
+#include "common/cli/options.h"
+#include "common/cli/program.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* stage.h: programs of a pipe, their exit statuses and what they print. */
-#include "common/stage.h"
+#include "common/cli/stage.h"
 #include "t/unit/stream.h"
 
 static int saved_stderr, errors_fd;

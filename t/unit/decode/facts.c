@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cmd/trdecode/facts.h"
+#include "cmd/trdecode/input/trace_info.h"
 
 static char written[4096];
 

@@ -1,8 +1,8 @@
 /* links: cmd/trdecode */
 #include "t/unit/uftrace_dir.h"
 
-#include "cmd/trdecode/uftrace_enum.h"
-#include "cmd/trdecode/uftrace_spec.h"
+#include "cmd/trdecode/uftrace/enum.h"
+#include "cmd/trdecode/uftrace/spec.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "common/formats/uftrace.h"
-#include "common/reader.h"
+#include "common/stream/reader.h"
 
 enum { TASKS = 4, RECORDS = 60000, FIRST_TID = 100, LOST_WORD = 3 };
 

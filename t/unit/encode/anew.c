@@ -1,5 +1,5 @@
 /* links: cmd/trencode */
-#include "cmd/trencode/anew.h"
+#include "cmd/trencode/convert/convert.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cmd/trencode/chains.h"
-#include "cmd/trencode/revocable.h"
+#include "cmd/trencode/timeline/spill_list.h"
+#include "cmd/trencode/timeline/spill_journal.h"
 #include "t/unit/tap.h"
 
 enum { CHAINS = 5, RECORDS = 400000 };

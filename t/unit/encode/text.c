@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "cmd/trencode/encoder.h"
-#include "cmd/trencode/text_time.h"
-#include "cmd/trencode/text_values.h"
-#include "common/writer_rows.h"
+#include "cmd/trencode/text/time_format.h"
+#include "cmd/trencode/text/values.h"
+#include "common/stream/writer_rows.h"
 #include "t/unit/tap.h"
 
 static struct buffer tail;

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "cmd/trencode/print_format.h"
-#include "common/buffer.h"
+#include "common/ftrace/print_format.h"
+#include "common/util/buffer.h"
 #include "t/unit/tap.h"
 
 static struct buffer record;

@@ -1,7 +1,7 @@
 /* links: cmd/trstat */
 #include "t/unit/tap.h"
 
-#include "cmd/trstat/deviation.h"
+#include "cmd/trstat/groups/stddev.h"
 
 #include <errno.h>
 

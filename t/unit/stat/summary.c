@@ -3,10 +3,10 @@
  * of a single run. CASES=N does more of them, SEED=N one of them.
  */
 /* links: cmd/trstat */
-#include "common/writer_private.h"
+#include "common/stream/writer_private.h"
 #include "t/unit/random_trace.h"
 
-#include "cmd/trstat/partial.h"
+#include "cmd/trstat/summary/partial.h"
 
 enum { PIECES = 600 };
 

@@ -1,8 +1,8 @@
 /* links: cmd/trstat */
 #include "t/unit/tap.h"
 
-#include "cmd/trstat/table.h"
-#include "common/utf8.h"
+#include "cmd/trstat/table/table.h"
+#include "common/util/utf8.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 /* field.h: fields wherever they stand, of every kind; gaps. */
-#include "common/field.h"
+#include "common/stream/field.h"
 
 #include "t/unit/tap.h"
 

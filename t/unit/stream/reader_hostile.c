@@ -1,5 +1,5 @@
 /* Reading: blocks and entries that nobody knows, and numbers that cannot be. */
-#include "common/checksum.h"
+#include "common/util/checksum.h"
 #include "t/unit/stream.h"
 
 /* A block or entry put into a stream behind HEAD. */

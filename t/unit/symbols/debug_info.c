@@ -1,5 +1,5 @@
 /* Functions and lines of this program: at every address what addr2line -i says, damaged copies */
-#include "debug_info.h"
+#include "common/symbols/debug_info.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "range_index.h"
-#include "symbols.h"
+#include "common/util/range_index.h"
+#include "common/symbols/symbols.h"
 #include "t/unit/tap.h"
 
 static char directory[] = "/tmp/debug_info.XXXXXX";

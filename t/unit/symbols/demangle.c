@@ -1,5 +1,5 @@
 /* Names as `uftrace report` and c++filt print them; names that nobody should have made */
-#include "demangle.h"
+#include "common/symbols/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>

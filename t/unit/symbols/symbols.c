@@ -1,5 +1,5 @@
 /* Symbol tables from texts: order, sizes, aliases, lookup, damage */
-#include "symbols.h"
+#include "common/symbols/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* heap.h: the order of what comes next, ties by rank, and what is left out. */
-#include "common/heap.h"
+#include "common/util/heap.h"
 
 #include "t/unit/tap.h"
 

@@ -1,6 +1,6 @@
 #include "t/unit/tap.h"
 
-#include "common/histogram.h"
+#include "common/util/histogram.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* idmap.h: any u32 to a number, at a cost in step with what was set. */
-#include "common/idmap.h"
+#include "common/util/idmap.h"
 
-#include "common/bytes.h"
+#include "common/util/bytes.h"
 #include "t/unit/tap.h"
 
 static size_t memory(const struct idmap *m)

@@ -1,5 +1,5 @@
 /* intern.h: every byte string once, numbered densely. */
-#include "common/intern.h"
+#include "common/util/intern.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "t/unit/tap.h"
 
-#include "common/output.h"
-#include "common/program.h"
+#include "common/util/output.h"
+#include "common/cli/program.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "t/unit/tap.h"
 
-#include "common/output.h"
-#include "common/text.h"
+#include "common/util/output.h"
+#include "common/util/text.h"
 
 #include <fcntl.h>
 #include <pty.h>

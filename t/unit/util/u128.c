@@ -1,6 +1,6 @@
 #include "t/unit/tap.h"
 
-#include "common/u128.h"
+#include "common/util/u128.h"
 
 static void decimal(uint128 v, const char *want)
 {

@@ -1,11 +1,11 @@
 /* Strings and numbers of JSON, UTF-8 made valid, cells of csv and tsv. */
-#include "common/json.h"
+#include "common/value/json.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/delimited.h"
-#include "common/utf8.h"
+#include "common/value/delimited.h"
+#include "common/util/utf8.h"
 #include "t/unit/tap.h"
 
 static struct buffer b;

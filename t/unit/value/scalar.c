@@ -1,6 +1,6 @@
 /* links: cmd/trfilter */
 /* Values against each other, over the edges of their types. */
-#include "common/scalar.h"
+#include "common/value/scalar.h"
 
 #include "t/unit/tap.h"
 

@@ -1,6 +1,6 @@
 #include "t/unit/tap.h"
 
-#include "common/units.h"
+#include "common/value/units.h"
 
 static void time_is(const char *text, int64_t want)
 {

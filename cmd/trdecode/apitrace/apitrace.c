@@ -1,0 +1,213 @@
+/*
+ * apitrace.c - the decoder of apitrace's .trace files
+ */
+#include "cmd/trdecode/apitrace/apitrace.h"
+
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "cmd/trdecode/input/merge.h"
+
+static bool apitrace_probe(const struct input *in)
+{
+	enum container container;
+
+	return !in->tree && in->head_size && unpack_probe(in->head, in->head_size, &container);
+}
+
+static int apitrace_open(struct input *in, struct error *e)
+{
+	enum container container;
+	struct apitrace *a = calloc(1, sizeof *a);
+
+	if (!a)
+		return error_no_memory(e);
+	in->state = a;
+	a->input = in;
+	a->values_limit =
+		in->decoding->max_value ? (size_t)in->decoding->max_value : APITRACE_VALUES_LIMIT;
+	/* large values grow by remapping, not by copies in a heap that keeps the old ones; and a
+	   window of brotli goes back when it is done with */
+	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+	unpack_probe(in->head, in->head_size, &container);
+	/* never NULL, however short the names */
+	if (buffer_reserve(&a->members, 256) || buffer_reserve(&a->header, 16))
+		return error_no_memory(e);
+	if (unpack_open(&a->unpack, container, in->fd, in->name, in->head, in->head_size, e))
+		return -1;
+	if (in->decoding->writer && in->decoding->writer->in_segment) {
+		a->unpack.before_block = writer_flush;
+		a->unpack.before_block_ctx = in->decoding->writer;
+	}
+	in->clock_name = "ticks";
+	in->ticks = true;
+	if (!apitrace_header(a))
+		return 0;
+	if (a->failure == FAILURE_FATAL) {
+		*e = a->error;
+		return -1;
+	}
+	if (a->version > APITRACE_LATEST && !a->unpack.damage.what[0])
+		return error_set(e, in->name, NO_OFFSET, "%s", a->message);
+	if (!a->unpack.total && a->unpack.refused[0]) {
+		*e = a->unpack.damage;
+		return -1;
+	}
+	if (!a->unpack.total && container == CONTAINER_BROTLI)
+		return error_set(e, in->name, NO_OFFSET, "not a trace of a known format");
+	/* of a cut header the rest is told; nothing can follow it */
+	if (a->unpack.damage.what[0] && (a->failure == FAILURE_END || a->version > APITRACE_LATEST))
+		input_damage_error(in, &a->unpack.damage);
+	else
+		input_damage(in, in->name, a->unpack.chunk_at, "%s %" PRIu64 ": %s",
+			     unpack_part(container), a->unpack.chunk,
+			     a->failure == FAILURE_BAD ? a->message
+						       : "the trace ends inside of its header");
+	a->done = true;
+	return 0;
+}
+
+/* 0 if it is no file. */
+static uint64_t file_size(const struct input *in)
+{
+	struct stat st;
+
+	return !fstat(in->fd, &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+}
+
+static int apitrace_begin(struct input *in, struct error *e)
+{
+	struct apitrace *a = in->state;
+
+	if (merge_choose_clock(in, e))
+		return -1;
+	a->w = in->decoding->writer;
+	a->segments = a->w->segment_limit > 0;
+	a->unpack.before_block = writer_flush;
+	a->unpack.before_block_ctx = a->w;
+	if (apitrace_declare(a)) {
+		*e = a->error;
+		return -1;
+	}
+	return a->done ? 0 : merge_first(in, 0, e);
+}
+
+static int apitrace_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct apitrace *a = in->state;
+	int got;
+
+	do {
+		got = apitrace_quick_events(a, until) ? 1 : apitrace_event(a);
+		if (got < 0) {
+			*e = a->error;
+			return -1;
+		}
+		in->next = got ? a->tick + (uint64_t)in->shift : UINT64_MAX;
+	} while (got && in->next <= until);
+	return 0;
+}
+
+/* A text of the header as apitrace_header has put it there: *p goes behind it. */
+static void header_text(const uint8_t **p, char *text, size_t size)
+{
+	unsigned shift = 0;
+	uint64_t n = 0;
+	size_t keep;
+
+	do
+		n |= (uint64_t)(**p & 0x7f) << shift;
+	while (shift += 7, *(*p)++ & 0x80);
+	keep = n < size ? (size_t)n : size - 1;
+	memcpy(text, *p, keep);
+	text[keep] = '\0';
+	*p += n;
+}
+
+/* The properties of all traces of the file: their headers, one behind the other. */
+static void tell_properties(struct facts *f, const struct buffer *headers)
+{
+	const uint8_t *p = headers->data, *end = p + headers->size;
+	char name[512], key[400], value[400];
+
+	for (unsigned trace = 1; p < end; trace++) {
+		if (*p++ < APITRACE_PROPERTIES || p == end)
+			continue;
+		for (p++; p < end && *p;) {
+			header_text(&p, key, sizeof key);
+			header_text(&p, value, sizeof value);
+			if (trace > 1)
+				snprintf(name, sizeof name, "trace %u property %s", trace, key);
+			else
+				snprintf(name, sizeof name, "property %s", key);
+			fact_text(f, name, value);
+		}
+		p++;
+	}
+}
+
+/* Count all that comes. */
+static int count_all(struct apitrace *a)
+{
+	int got = 1;
+
+	while (got > 0)
+		got = a->done ? 0 : apitrace_event(a);
+	return got;
+}
+
+static int apitrace_info(struct input *in, struct facts *f, struct error *e)
+{
+	struct apitrace *a = in->state;
+	struct apitrace_totals *t = &a->totals;
+	uint64_t version = a->version, semantic = a->semantic; /* the first trace's */
+	uint64_t size = file_size(in); /* damage may keep the rest from being read */
+
+	if (apitrace_declare(a) || count_all(a)) {
+		*e = a->error;
+		return -1;
+	}
+	fact_text(f, "format", "apitrace");
+	fact_number(f, "version", version);
+	fact_number(f, "container version", semantic);
+	fact_text(f, "container type", unpack_name(a->unpack.container));
+	fact_text(f, "api", t->api[0] ? t->api : "Unknown API");
+	fact_number(f, "frames count", t->frames);
+	fact_number(f, "actual data size", a->unpack.total);
+	fact_number(f, "container size", size ? size : a->unpack.packed);
+	fact_number(f, "calls", t->calls);
+	fact_number(f, "calls without leave", t->incomplete);
+	fact_number(f, "threads", t->threads);
+	if (t->traces > 1)
+		fact_number(f, "traces", t->traces);
+	tell_properties(f, &a->headers);
+	return 0;
+}
+
+static void apitrace_close(struct input *in)
+{
+	struct apitrace *a = in->state;
+
+	apitrace_forget(a);
+	unpack_close(&a->unpack);
+	buffer_free(&a->header);
+	buffer_free(&a->headers);
+	buffer_free(&a->tail);
+	buffer_free(&a->used);
+	buffer_free(&a->members);
+	free(a);
+	in->state = NULL;
+}
+
+const struct decoder decoder_apitrace = {
+	.name = "apitrace",
+	.probe = apitrace_probe,
+	.open = apitrace_open,
+	.info = apitrace_info,
+	.begin = apitrace_begin,
+	.run = apitrace_run,
+	.close = apitrace_close,
+};

@@ -1,0 +1,312 @@
+/*
+ * Events: each enter and each leave becomes a row.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/trdecode/apitrace/apitrace.h"
+#include "common/cli/program.h"
+
+/* --- declarations --- */
+
+static uint32_t declare_type(struct apitrace *a, enum type_kind kind, const char *name)
+{
+	struct writer *w = a->w;
+	struct field_entry fields[] = {
+		{writer_text(w, "call"), 0, FIELD_UINT, ROLE_CALL, WHERE_FIXED, APITRACE_FIXED_CALL,
+		 4, 0, 0},
+		{writer_text(w, "frame"), 0, FIELD_UINT, ROLE_NONE, WHERE_FIXED,
+		 APITRACE_FIXED_FRAME, 4, 0, 0},
+	};
+
+	return writer_type(
+		w,
+		&(struct type_entry){.source = a->source,
+				     .name = writer_text(w, name),
+				     .group = writer_text(w, "apitrace"),
+				     .kind = kind,
+				     .flags = TYPE_TAIL | TYPE_VALUES | TYPE_CALL_NUMBER,
+				     .fixed_size = APITRACE_FIXED_SIZE,
+				     .native = kind == KIND_ENTER ? APITRACE_ENTER : APITRACE_LEAVE,
+				     .nfields = 2,
+				     .fields = fields});
+}
+
+int apitrace_declare(struct apitrace *a)
+{
+	struct writer *w = a->w;
+
+	apitrace_forget(a);
+	a->call = a->frame = 0;
+	a->totals.traces++;
+	if (!w)
+		return a->headers.size < APITRACE_HEADER_LIMIT &&
+				       buffer_append(&a->headers, a->header.data, a->header.size)
+			       ? apitrace_no_memory(a)
+			       : 0;
+	if (!a->clock)
+		a->clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, "ticks"),
+								 .flags = CLOCK_TICKS});
+	a->source =
+		writer_source(w, &(struct source_entry){.format = writer_text(w, "apitrace"),
+							.name = writer_text(w, a->input->name)});
+	a->enter = declare_type(a, KIND_ENTER, "enter");
+	a->leave = declare_type(a, KIND_LEAVE, "leave");
+	if (!a->clock || !a->source || !a->enter || !a->leave)
+		return apitrace_no_memory(a);
+	if (a->header.size &&
+	    writer_meta(w, a->source, APITRACE_META_HEADER, a->header.data, a->header.size)) {
+		a->error = w->error;
+		a->failure = FAILURE_FATAL;
+		return -1;
+	}
+	return 0;
+}
+
+static int find_lane(struct apitrace *a, uint64_t thread, uint32_t *lane)
+{
+	if (thread >= APITRACE_THREAD_LIMIT)
+		return apitrace_bad(a, "a thread of number %" PRIu64, thread);
+	if (a->last_lane && thread == a->last_thread) {
+		*lane = a->last_lane;
+		return 0;
+	}
+	*lane = idmap_get(&a->lanes, (uint32_t)thread);
+	if (!*lane) {
+		a->totals.threads++;
+		*lane = a->w ? writer_lane(a->w, &(struct lane_entry){.source = a->source,
+								      .clock = a->clock,
+								      .flags = LANE_HAS_TID,
+								      .tid = (int32_t)thread})
+			     : 1;
+		if (!*lane || idmap_set(&a->lanes, (uint32_t)thread, *lane))
+			return apitrace_no_memory(a);
+	}
+	a->last_thread = (uint32_t)thread;
+	a->last_lane = *lane;
+	return 0;
+}
+
+/* --- events --- */
+
+static int write_failed(struct apitrace *a)
+{
+	a->error = a->w->error;
+	a->failure = FAILURE_FATAL;
+	return -1;
+}
+
+/* A row with few values, where the block takes it as it is. */
+static inline bool put_small(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t type,
+			     uint32_t place, uint32_t call)
+{
+	struct buffer *tail = &a->tail;
+	size_t n = align_up(tail->size, 4);
+	uint8_t *p;
+
+	if (tail->size > 128 || tail->capacity - tail->size < 4 || a->used.size || a->too_large)
+		return false;
+	p = writer_row_put(a->w, tick, lane, type, place, 0, APITRACE_FIXED_SIZE + 4 + n);
+	if (!p)
+		return false;
+	put_u32(p + APITRACE_FIXED_CALL, call);
+	put_u32(p + APITRACE_FIXED_FRAME, a->frame);
+	put_u32(p + APITRACE_FIXED_SIZE, (uint32_t)tail->size);
+	put_u32(tail->data + tail->size, 0); /* the padding */
+	writer_copy_words(p + APITRACE_FIXED_SIZE + 4, tail->data, n);
+	return true;
+}
+
+static const char *limit_text(const struct apitrace *a, char *text, size_t size)
+{
+	bool whole = !(a->values_limit % (1 << 20));
+
+	snprintf(text, size, "%zu %s", whole ? a->values_limit >> 20 : a->values_limit,
+		 whole ? "MiB" : "bytes");
+	return text;
+}
+
+/* Values of the row were left out. */
+static int put_gap(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t call)
+{
+	char what[80], size[32];
+	struct gap g = {GAP_UNREAD, GAP_EVENTS, UINT64_MAX, NO_OFFSET, a->input->name, what};
+
+	snprintf(what, sizeof what, "values of call %" PRIu32 " beyond %s are left out", call,
+		 limit_text(a, size, sizeof size));
+	a->too_large = false;
+	a->totals.left_out++;
+	return writer_gap(a->w, tick, lane, &g);
+}
+
+static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t place, uint32_t call)
+{
+	struct writer *w = a->w;
+	uint64_t tick = a->tick++ + (uint64_t)a->input->shift;
+	uint8_t fixed[APITRACE_FIXED_SIZE];
+
+	if (!w || put_small(a, tick, lane, type, place, call))
+		return 0;
+	for (size_t i = 0; i < a->used.size; i += 4)
+		if (writer_use_definition(w, get_u32(a->used.data + i)))
+			return write_failed(a);
+	put_u32(fixed + APITRACE_FIXED_CALL, call);
+	put_u32(fixed + APITRACE_FIXED_FRAME, a->frame);
+	if (writer_row_data(w, tick, lane, type, place, 0, fixed, sizeof fixed, a->tail.data,
+			    (uint32_t)a->tail.size, true))
+		return write_failed(a);
+	if (a->too_large && put_gap(a, tick, lane, call))
+		return write_failed(a);
+	/* a large texture need not stay in memory */
+	if (a->tail.capacity > 4 << 20)
+		buffer_free(&a->tail);
+	return 0;
+}
+
+static void tell_damage(struct apitrace *a, const char *what, uint64_t offset)
+{
+	const struct unpack *u = &a->unpack;
+
+	input_damage(a->input, a->input->name, u->chunk_at,
+		     "%s %" PRIu64 ", byte %" PRIu64 " of the unpacked trace: %s",
+		     unpack_part(u->container), u->chunk, offset, what);
+}
+
+/* What makes no sense in an event that can be read all the same. */
+static void tell_oddities(struct apitrace *a, const struct apitrace_function *f, uint64_t offset)
+{
+	char what[80];
+
+	if (a->lost_bits)
+		tell_damage(a, "a number of more than 64 bits", offset);
+	a->lost_bits = false;
+	if (!f || a->arguments <= f->names)
+		return;
+	snprintf(what, sizeof what, "argument %" PRIu32 " of a function that has %" PRIu32,
+		 a->arguments, f->names);
+	tell_damage(a, what, offset);
+}
+
+/* NULL: no call that was entered */
+static const struct apitrace_function *function_of(const struct apitrace *a, uint64_t known)
+{
+	const struct apitrace_function *all = a->functions.at;
+
+	return known ? &all[(known >> 32) - 1] : NULL;
+}
+
+static int enter(struct apitrace *a, uint64_t offset)
+{
+	struct apitrace_function *f;
+	uint64_t thread = 0;
+	uint32_t lane;
+
+	/* functions are defined here alone, so f stays where it is */
+	if ((a->version >= APITRACE_THREADS && apitrace_uint(a, &thread)) ||
+	    find_lane(a, thread, &lane) || apitrace_function(a, &f) || apitrace_details(a))
+		return -1;
+	if (__builtin_expect(a->arguments > f->names || a->lost_bits, 0))
+		tell_oddities(a, f, offset);
+	if (open_calls_count(&a->open) < APITRACE_OPEN_LIMIT &&
+	    open_calls_put(&a->open, 0, a->call, apitrace_remember(a, f, lane)))
+		return apitrace_no_memory(a);
+	a->totals.calls++;
+	return put_row(a, lane, a->enter, f->place, a->call++);
+}
+
+static int leave(struct apitrace *a, uint64_t offset)
+{
+	const struct apitrace_function *f;
+	uint64_t call, known = 0;
+
+	if (apitrace_uint(a, &call) || apitrace_details(a))
+		return -1;
+	/* of a call that is not open apitrace takes no notice; here it is kept, with no place */
+	if (!open_calls_take(&a->open, 0, (uint32_t)call, &known) &&
+	    (known = 0, !a->last_lane && find_lane(a, 0, &a->last_lane)))
+		return -1;
+	f = function_of(a, known);
+	if (__builtin_expect((f && a->arguments > f->names) || a->lost_bits, 0))
+		tell_oddities(a, f, offset);
+	if (put_row(a, f ? (uint32_t)known : a->last_lane, a->leave, f ? f->place : 0,
+		    (uint32_t)call))
+		return -1;
+	if (f && f->known & APITRACE_END_FRAME) {
+		a->frame++;
+		a->totals.frames++;
+	}
+	return 0;
+}
+
+void apitrace_count_open(struct apitrace *a)
+{
+	uint64_t known;
+
+	while (open_calls_take_any(&a->open, &known)) {
+		const struct apitrace_function *f = function_of(a, known);
+
+		a->totals.incomplete++;
+		a->totals.frames += f->known & APITRACE_END_FRAME ? 1 : 0;
+	}
+}
+
+/* Values that --max-value leaves out are no loss unless --strict says so. */
+static void tell_left_out(struct apitrace *a)
+{
+	const struct decoding *d = a->input->decoding;
+	bool asked = d->max_value && !d->strict;
+	char what[160], size[32];
+
+	snprintf(what, sizeof what, "%" PRIu64 " %s values of more than %s, which were left out%s",
+		 a->totals.left_out, a->totals.left_out == 1 ? "call has" : "calls have",
+		 limit_text(a, size, sizeof size),
+		 a->values_limit < MAX_VALUE ? ": a higher --max-value keeps them"
+					     : ": a stream holds no larger ones");
+	if (!asked)
+		input_damage(a->input, a->input->name, NO_OFFSET, "%s", what);
+	else if (!d->quiet)
+		warn(a->input->name, NO_OFFSET, "%s", what);
+}
+
+/* Nothing more comes: say why. in_event: it ended inside of one. */
+static int finish(struct apitrace *a, bool in_event, uint64_t offset)
+{
+	a->done = true;
+	apitrace_count_open(a);
+	if (a->totals.left_out)
+		tell_left_out(a);
+	if (a->lost_bits)
+		tell_oddities(a, NULL, offset);
+	if (a->failure == FAILURE_BAD)
+		tell_damage(a, a->message, offset);
+	else if (a->unpack.damage.what[0])
+		input_damage_error(a->input, &a->unpack.damage);
+	else if (in_event)
+		tell_damage(a, "the trace ends inside of an event", offset);
+	return 0;
+}
+
+int apitrace_event(struct apitrace *a)
+{
+	uint64_t offset;
+	uint8_t event;
+	int bad;
+
+	if (a->done)
+		return 0;
+	a->failure = FAILURE_NONE;
+	offset = apitrace_offset(a);
+	if (apitrace_byte(a, &event))
+		return a->failure == FAILURE_FATAL ? -1 : finish(a, false, offset);
+	if (event == APITRACE_ENTER)
+		bad = enter(a, offset);
+	else if (event == APITRACE_LEAVE)
+		bad = leave(a, offset);
+	else
+		bad = apitrace_other_traces(a, event);
+	if (!bad)
+		return 1;
+	return a->failure == FAILURE_FATAL ? -1 : finish(a, true, offset);
+}

@@ -1,0 +1,164 @@
+/*
+ * quick.c - nearly all calls
+ *
+ * Their values are simple (apitrace_quick.h), and the block at hand has their lane and their place:
+ * a row of it is written where it is sent from. What is not so is left to apitrace_events.c and
+ * apitrace_values.c, from the beginning of the event or of the detail.
+ */
+#include "cmd/trdecode/apitrace/quick.h"
+
+bool apitrace_quick_details(struct apitrace *a)
+{
+	struct buffer *tail = &a->tail;
+	size_t most = tail->capacity < a->values_limit ? tail->capacity : a->values_limit;
+	struct quick q = {a->unpack.at, a->unpack.end, tail->data + tail->size, tail->data + most,
+			  NULL};
+	bool ended;
+
+	if (a->version < APITRACE_ENUM_SETS || a->segments || tail->size > most)
+		return false;
+	quick_measure(&q);
+	ended = quick_details(&q, a, &a->arguments);
+	a->unpack.at = q.p;
+	tail->size = (size_t)(q.out - tail->data);
+	return ended;
+}
+
+/* --- whole events, straight into the block --- */
+
+enum { QUICK_HEAD = NARROW_ROW + APITRACE_FIXED_SIZE + 4 }; /* of a row, up to its tail */
+
+/* What a row of the present event is to say. */
+struct quick_event {
+	const struct apitrace_function *function;
+	uint32_t lane, call;
+	bool leave;
+};
+
+/* The number of a call: up to 4 bytes. */
+QUICK bool quick_call(struct quick *q, uint32_t *call)
+{
+	uint32_t n = get_u32(q->p);
+
+	q->p += 3;
+	if (__builtin_expect((n & 0x808080) == 0x8080, 1)) {
+		*call = (n & 0x7f) | (n >> 1 & 0x7f << 7) | (n >> 2 & 0x7f << 14);
+		return true;
+	}
+	if ((n & 0x80808080) == 0x808080) {
+		q->p++;
+		*call = (n & 0x7f) | (n >> 1 & 0x7f << 7) | (n >> 2 & 0x7f << 14) |
+			(n >> 3 & 0x7f << 21);
+		return true;
+	}
+	q->p -= 3;
+	return quick_uint(q, call);
+}
+
+/* What stands before the details of an event; false: nothing simple. */
+QUICK bool quick_event(struct quick *q, const struct apitrace *a, struct quick_event *e)
+{
+	const struct apitrace_function *functions = a->functions.at;
+	uint8_t event = *q->p++, thread = 0;
+	uint32_t index;
+
+	e->leave = event == APITRACE_LEAVE;
+	if (event == APITRACE_ENTER) {
+		if (a->version >= APITRACE_THREADS)
+			thread = *q->p++;
+		if (thread != a->last_thread || thread & 0x80)
+			return false;
+		index = quick_id(q, &a->functions);
+		if (!index || !a->last_lane)
+			return false;
+		e->lane = a->last_lane;
+		e->call = a->call;
+		e->function = &functions[index - 1];
+		return true;
+	}
+	if (event != APITRACE_LEAVE)
+		return false;
+	/* of the call entered last, nearly always */
+	if (!quick_call(q, &e->call) || a->open.recent.key != open_calls_key(0, e->call))
+		return false;
+	e->lane = (uint32_t)a->open.recent.value;
+	e->function = &functions[(a->open.recent.value >> 32) - 1];
+	return true;
+}
+
+/* What a call that was entered or left changes, beside the row; false: nothing was changed. */
+QUICK bool quick_taken(struct apitrace *a, const struct quick_event *e)
+{
+	if (e->leave) {
+		a->open.recent.key = 0;
+		if (e->function->known & APITRACE_END_FRAME) {
+			a->frame++;
+			a->totals.frames++;
+		}
+		return true;
+	}
+	if (open_calls_count(&a->open) >= APITRACE_OPEN_LIMIT ||
+	    open_calls_put(&a->open, 0, a->call, apitrace_remember(a, e->function, e->lane)))
+		return false;
+	a->call++;
+	a->totals.calls++;
+	return true;
+}
+
+bool apitrace_quick_events(struct apitrace *a, uint64_t until)
+{
+	struct writer *w = a->w;
+	uint64_t time = a->tick + (uint64_t)a->input->shift, first = time, word[2];
+	struct quick q = {a->unpack.at, a->unpack.end, NULL, w ? w->limit : NULL, NULL};
+	uint32_t lane = 0;
+	uint64_t lane_bits = 0;
+	const uint8_t *taken = q.p;
+	uint8_t *row;
+
+	if (!w || !w->quick || a->version < APITRACE_ENUM_SETS || a->segments || a->done ||
+	    a->too_large || /* no event can be, that fits the block */
+	    a->values_limit < (size_t)(w->limit - w->row) ||
+	    !writer_block_has(w, &w->types, a->enter) || !writer_block_has(w, &w->types, a->leave))
+		return false;
+	word[0] = (uint64_t)w->types.slot[a->enter].index << 48;
+	word[1] = (uint64_t)w->types.slot[a->leave].index << 48;
+	row = w->row;
+	while (time <= until && time - w->base < 1 << 24) {
+		struct quick_event e;
+		uint32_t arguments = 0, place, frame = a->frame;
+
+		q.out = row + QUICK_HEAD;
+		quick_measure(&q);
+		if (!quick_room(&q) || !quick_event(&q, a, &e))
+			break;
+		if (e.lane != lane) {
+			if (!writer_block_has(w, &w->lanes, e.lane))
+				break;
+			lane = e.lane;
+			lane_bits = (uint64_t)w->lanes.slot[lane].index << 24;
+		}
+		place = e.function->place;
+		if (!quick_details(&q, a, &arguments) || arguments > e.function->names ||
+		    (!writer_block_has(w, &w->places, place) && !writer_take_place(w, place)) ||
+		    !quick_taken(a, &e))
+			break;
+		put_u64(row, (time - w->base) | lane_bits | word[e.leave] |
+				     (uint64_t)w->places.slot[place].index << 32);
+		put_u32(row + NARROW_ROW + APITRACE_FIXED_CALL, e.call);
+		put_u32(row + NARROW_ROW + APITRACE_FIXED_FRAME, frame);
+		put_u32(row + QUICK_HEAD - 4, (uint32_t)(q.out - row) - QUICK_HEAD);
+		put_u32(q.out, 0); /* the padding */
+		row += align_up((size_t)(q.out - row), 4);
+		time++;
+		taken = q.p;
+	}
+	if (time == first)
+		return false;
+	a->unpack.at = taken;
+	a->tick += time - first;
+	w->row = row;
+	w->count += (uint32_t)(time - first);
+	w->bare = false;
+	w->last = time - 1 > w->last ? time - 1 : w->last;
+	return time > until;
+}

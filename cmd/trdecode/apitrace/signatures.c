@@ -1,0 +1,324 @@
+/*
+ * Functions, structs, enums, bitmasks and frames: each defined where its id is first met.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/trdecode/apitrace/apitrace.h"
+
+enum { DIRECT_LIMIT = 1 << 16 };
+
+/* Ids are numbers of the tracer's, sparse and below some thousands: an array. Others are hashed. */
+static int set(struct apitrace_ids *ids, uint32_t id, uint32_t index)
+{
+	uint32_t *direct;
+
+	if (id >= DIRECT_LIMIT)
+		return idmap_set(&ids->map, id, index);
+	direct = array_reach(ids->direct, &ids->direct_size, id, sizeof *direct);
+	if (!direct)
+		return -1;
+	ids->direct = direct;
+	ids->direct[id] = index;
+	return 0;
+}
+
+/* The element of that id; *fresh: it is met for the first time, and zero. */
+static inline void *find(struct apitrace *a, struct apitrace_ids *ids, size_t element, uint64_t *id,
+			 bool *fresh)
+{
+	uint32_t index;
+	void *grown;
+
+	*fresh = false;
+	if (apitrace_uint(a, id))
+		return NULL;
+	if (*id > UINT32_MAX - 1) {
+		apitrace_bad(a, "the impossible id %llu", (unsigned long long)*id);
+		return NULL;
+	}
+	index = *id < ids->direct_size ? ids->direct[*id] : idmap_get(&ids->map, (uint32_t)*id);
+	if (__builtin_expect(index != 0, 1))
+		return (char *)ids->at + (index - 1) * element;
+	grown = array_grow(ids->at, &ids->capacity, ids->count, element);
+	if (grown)
+		ids->at = grown;
+	a->defined += element + 64;
+	if (!grown || set(ids, (uint32_t)*id, (uint32_t)++ids->count)) {
+		apitrace_no_memory(a);
+		return NULL;
+	}
+	*fresh = true;
+	grown = (char *)ids->at + (ids->count - 1) * element;
+	memset(grown, 0, element);
+	return grown;
+}
+
+static void forget(struct apitrace_ids *ids)
+{
+	idmap_free(&ids->map);
+	free(ids->direct);
+	free(ids->at);
+	*ids = (struct apitrace_ids){0};
+}
+
+void apitrace_forget(struct apitrace *a)
+{
+	forget(&a->functions);
+	forget(&a->structs);
+	forget(&a->enums);
+	forget(&a->bitmasks);
+	forget(&a->frames);
+	idmap_free(&a->lanes);
+	a->lanes = (struct idmap){0};
+	a->last_lane = 0;
+	open_calls_free(&a->open);
+}
+
+static int add_member(struct apitrace *a, uint32_t name, uint64_t value)
+{
+	struct member_entry m = {name, value, value};
+
+	return buffer_append(&a->members, &m, sizeof m) ? apitrace_no_memory(a) : 0;
+}
+
+static int count_of(struct apitrace *a, uint64_t *n)
+{
+	if (apitrace_uint(a, n))
+		return -1;
+	if (*n > APITRACE_NAMES_LIMIT)
+		return apitrace_bad(a, "a definition of %llu names", (unsigned long long)*n);
+	return 0;
+}
+
+/* The members that were gathered as a definition. */
+static int define(struct apitrace *a, uint64_t id, uint32_t name, enum definition_kind kind,
+		  uint32_t *definition)
+{
+	*definition = 0;
+	if (!a->w)
+		return 0;
+	*definition = writer_definition(
+		a->w, &(struct definition_entry){
+			      .name = name,
+			      .kind = kind,
+			      .native = (uint32_t)id,
+			      .nmembers = (uint32_t)(a->members.size / sizeof(struct member_entry)),
+			      .members = (const struct member_entry *)a->members.data});
+	if (!*definition || (!a->segments && writer_use_definition(a->w, *definition)))
+		return apitrace_no_memory(a);
+	return 0;
+}
+
+static int names(struct apitrace *a, uint64_t n)
+{
+	uint32_t name;
+
+	a->members.size = 0;
+	while (n--)
+		if (apitrace_name(a, &name) || add_member(a, name, 0))
+			return -1;
+	return 0;
+}
+
+/* The API, as the first function that is typical of one shows it. */
+static void tell_api(struct apitrace *a, const char *s, size_t n)
+{
+	static const struct {
+		const char *prefix, *api;
+		bool upper; /* a capital letter follows */
+	} rows[] = {
+		{"glX", "OpenGL + GLX/WGL/CGL", false},
+		{"wgl", "OpenGL + GLX/WGL/CGL", true},
+		{"CGL", "OpenGL + GLX/WGL/CGL", false},
+		{"egl", "OpenGL/GLES1/GLES2/VG + EGL", true},
+		{"Direct", "DirectX", false},
+		{"D3D", "DirectX", false},
+		{"Create", "DirectX", false},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		size_t length = strlen(rows[i].prefix);
+
+		if (n < length || memcmp(s, rows[i].prefix, length) != 0)
+			continue;
+		if (rows[i].upper && (n == length || s[length] < 'A' || s[length] > 'Z'))
+			continue;
+		strcpy(a->totals.api, rows[i].api);
+		return;
+	}
+}
+
+static int define_function(struct apitrace *a, uint64_t id, struct apitrace_function *f)
+{
+	uint32_t name, arguments;
+	uint64_t n;
+
+	a->members.size = 0;
+	if (apitrace_text(a, &a->members, APITRACE_NAME_LIMIT))
+		return -1;
+	f->known = apitrace_known((const char *)a->members.data, a->members.size);
+	if (!a->totals.api[0])
+		tell_api(a, (const char *)a->members.data, a->members.size);
+	name = a->w ? writer_string(a->w, a->members.data, a->members.size) : 0;
+	if (count_of(a, &n) || names(a, n) || define(a, 0, name, DEFINITION_STRUCT, &arguments))
+		return -1;
+	f->names = (uint32_t)n;
+	if (!a->w)
+		return 0;
+	f->place = writer_place(
+		a->w, &(struct place_entry){.address = id, .name = name, .arguments = arguments});
+	return f->place ? 0 : apitrace_no_memory(a);
+}
+
+int apitrace_function(struct apitrace *a, struct apitrace_function **f)
+{
+	uint64_t id;
+	bool fresh;
+
+	*f = find(a, &a->functions, sizeof **f, &id, &fresh);
+	if (!*f)
+		return -1;
+	return fresh ? define_function(a, id, *f) : 0;
+}
+
+int apitrace_struct(struct apitrace *a, struct apitrace_struct **s)
+{
+	uint32_t name;
+	uint64_t id, n;
+	bool fresh;
+
+	*s = find(a, &a->structs, sizeof **s, &id, &fresh);
+	if (!*s)
+		return -1;
+	if (!fresh)
+		return 0;
+	a->members.size = 0;
+	if (apitrace_name(a, &name) || count_of(a, &n) || names(a, n))
+		return -1;
+	(*s)->members = (uint32_t)n;
+	return define(a, id, name, DEFINITION_STRUCT, &(*s)->definition);
+}
+
+/* A name of an enum or bitmask, and what it stands for. */
+static int named_value(struct apitrace *a, enum definition_kind kind, uint64_t *n)
+{
+	uint32_t name;
+	int64_t number;
+
+	if (apitrace_name(a, &name))
+		return -1;
+	if (kind == DEFINITION_BITMASK)
+		return apitrace_uint(a, n) || add_member(a, name, *n) ? -1 : 0;
+	if (apitrace_sint(a, &number))
+		return -1;
+	*n = (uint64_t)number;
+	return add_member(a, name, *n);
+}
+
+/* Names with their values, all of them where the id is first met. */
+static int named_values(struct apitrace *a, struct apitrace_ids *ids, enum definition_kind kind,
+			uint32_t *definition)
+{
+	uint64_t id, n, value;
+	uint32_t *known;
+	bool fresh;
+
+	known = find(a, ids, sizeof *known, &id, &fresh);
+	if (!known)
+		return -1;
+	if (fresh) {
+		a->members.size = 0;
+		if (count_of(a, &n))
+			return -1;
+		while (n--)
+			if (named_value(a, kind, &value))
+				return -1;
+		if (define(a, id, 0, kind, known))
+			return -1;
+	}
+	*definition = *known;
+	return 0;
+}
+
+int apitrace_enum(struct apitrace *a, uint32_t *definition)
+{
+	return named_values(a, &a->enums, DEFINITION_ENUM, definition);
+}
+
+int apitrace_bitmask(struct apitrace *a, uint32_t *definition)
+{
+	return named_values(a, &a->bitmasks, DEFINITION_BITMASK, definition);
+}
+
+struct one_name {
+	uint64_t value;
+	uint32_t definition;
+};
+
+int apitrace_enum_value(struct apitrace *a, uint32_t *definition, int64_t *value)
+{
+	struct one_name *known;
+	uint64_t id;
+	bool fresh;
+
+	known = find(a, &a->enums, sizeof *known, &id, &fresh);
+	if (!known)
+		return -1;
+	if (fresh) {
+		a->members.size = 0;
+		if (named_value(a, DEFINITION_ENUM, &known->value) ||
+		    define(a, id, 0, DEFINITION_ENUM, &known->definition))
+			return -1;
+	}
+	*definition = known->definition;
+	*value = (int64_t)known->value;
+	return 0;
+}
+
+static int frame_details(struct apitrace *a)
+{
+	static const char *const keys[] = APITRACE_FRAME_NAMES;
+	uint64_t number;
+	uint32_t text;
+	uint8_t what;
+
+	for (unsigned n = 0;; n++) {
+		uint32_t key;
+
+		if (apitrace_byte(a, &what))
+			return -1;
+		if (what == APITRACE_FRAME_END)
+			return 0;
+		if (what > APITRACE_FRAME_OFFSET)
+			return apitrace_bad(a, "unknown backtrace detail %u", what);
+		if (n == APITRACE_NAMES_LIMIT / 2)
+			return apitrace_bad(a, "a frame of too many details");
+		key = a->w ? writer_text(a->w, keys[what]) : 0;
+		if (what >= APITRACE_FRAME_LINE) {
+			if (apitrace_uint(a, &number) || add_member(a, key, number))
+				return -1;
+		} else if (apitrace_name(a, &text) || add_member(a, key, 0) ||
+			   add_member(a, text, 0)) {
+			return -1;
+		}
+	}
+}
+
+int apitrace_frame(struct apitrace *a, uint32_t *definition)
+{
+	uint32_t *known;
+	uint64_t id;
+	bool fresh;
+
+	known = find(a, &a->frames, sizeof *known, &id, &fresh);
+	if (!known)
+		return -1;
+	if (fresh) {
+		a->members.size = 0;
+		if (frame_details(a) || define(a, id, 0, DEFINITION_FRAME, known))
+			return -1;
+	}
+	*definition = *known;
+	return 0;
+}

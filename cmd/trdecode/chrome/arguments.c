@@ -1,0 +1,170 @@
+/*
+ * arguments.c - the arguments of a name: all that its events have, as parts of one place
+ *
+ * Arguments are optional, and ends may have others than their beginnings. A name is one function
+ * all the same, so its place names all of them, in the order of their appearance. Those of ends
+ * that do not say whose they are stand behind them in each.
+ */
+#include <stdlib.h>
+
+#include "cmd/trdecode/chrome/chrome.h"
+#include "common/stream/value.h"
+
+enum { NAMES_MOST = 4096 }; /* of arguments, for one name of events */
+
+struct chrome_names {
+	uint32_t *keys; /* strings of the writer */
+	size_t count, capacity;
+	uint32_t place;
+};
+
+/* The names of a name's arguments; 0: of ends without a name. NULL: memory is out. */
+static struct chrome_names *names_of(struct chrome *c, uint32_t name)
+{
+	uint32_t *number = known_number(&c->with_arguments, &name, sizeof name);
+	struct chrome_names *names;
+
+	if (!number)
+		return NULL;
+	if (!*number) {
+		names = array_grow(c->arguments, &c->arguments_capacity, c->narguments,
+				   sizeof *names);
+		if (!names)
+			return NULL;
+		c->arguments = names;
+		names[c->narguments++] = (struct chrome_names){0};
+		*number = (uint32_t)c->narguments;
+	}
+	return &c->arguments[*number - 1];
+}
+
+/* Where the number from 1 of an argument stands: 0 not known. NULL: memory is out. */
+static uint32_t *number_of(struct chrome *c, uint32_t name, uint32_t key)
+{
+	uint32_t both[2] = {name, key};
+
+	return known_number(&c->numbers, both, sizeof both);
+}
+
+int chrome_learn(struct chrome *c, uint32_t name, uint32_t key)
+{
+	struct chrome_names *names = names_of(c, name);
+	uint32_t *number = number_of(c, name, key), *any, *keys;
+
+	if (!names || !number)
+		return -1;
+	if (*number || names->count == NAMES_MOST)
+		return 0;
+	any = known_number(&c->keys, &key, sizeof key);
+	if (!any)
+		return -1;
+	*any = 1;
+	keys = array_grow(names->keys, &names->capacity, names->count, sizeof *keys);
+	if (!keys)
+		return -1;
+	names->keys = keys;
+	keys[names->count++] = key;
+	*number = (uint32_t)names->count;
+	return 0;
+}
+
+/* A string of the writer for a name that no argument has; 0: one has it. -1: out of memory. */
+static int free_name(struct chrome *c, const char *text, uint32_t *name)
+{
+	uint32_t string = writer_text(c->w, text), *taken;
+
+	taken = string ? known_number(&c->keys, &string, sizeof string) : NULL;
+	if (!taken)
+		return -1;
+	*name = *taken ? 0 : string;
+	return 0;
+}
+
+uint32_t chrome_id_name(struct chrome *c)
+{
+	char text[64] = CHROME_ID_FIELD_2;
+	uint32_t name;
+
+	if (free_name(c, CHROME_ID_FIELD, &name))
+		return 0;
+	for (size_t n = strlen(text); !name; n++) {
+		if (free_name(c, text, &name))
+			return 0;
+		if (n == sizeof text - 1)
+			return writer_text(c->w, text);
+		text[n] = '_';
+	}
+	return name;
+}
+
+uint32_t chrome_place(struct chrome *c, uint32_t name)
+{
+	struct member_entry *members;
+	struct chrome_names *names, *ends;
+	uint32_t arguments = 0, n = 0;
+
+	names = names_of(c, name);
+	if (!names || names->place)
+		return names ? names->place : 0;
+	ends = names_of(c, 0);
+	names = names_of(c, name); /* it may have moved */
+	if (!ends || !names)
+		return 0;
+	members = calloc(names->count + ends->count + 1, sizeof *members);
+	if (!members)
+		return 0;
+	for (size_t i = 0; i < names->count; i++)
+		members[n++].name = names->keys[i];
+	for (size_t i = 0; i < ends->count; i++) {
+		uint32_t *number = number_of(c, name, ends->keys[i]);
+
+		if (number && *number)
+			continue;
+		members[n++].name = ends->keys[i];
+		if (number)
+			*number = n;
+	}
+	if (n)
+		arguments = writer_definition(c->w,
+					      &(struct definition_entry){.kind = DEFINITION_STRUCT,
+									 .nmembers = n,
+									 .members = members});
+	free(members);
+	if (!n || arguments)
+		names->place = writer_place(
+			c->w, &(struct place_entry){.name = name, .arguments = arguments});
+	return names->place;
+}
+
+int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size)
+{
+	const uint8_t *end;
+
+	c->values.size = 0;
+	if (!size)
+		return 0;
+	for (end = p + size; p < end;) {
+		uint32_t key = get_u32(p), n = get_u32(p + 4), *number = number_of(c, name, key);
+
+		p += 8;
+		if (!number)
+			return -1;
+		if (!*number)
+			c->counts.nameless++;
+		else if (value_put_detail(&c->values, DETAIL_ARGUMENT, *number) ||
+			 buffer_append(&c->values, p, n))
+			return -1;
+		p += n;
+	}
+	return 0;
+}
+
+void chrome_arguments_free(struct chrome *c)
+{
+	for (size_t i = 0; i < c->narguments; i++)
+		free(c->arguments[i].keys);
+	free(c->arguments);
+	known_free(&c->with_arguments);
+	known_free(&c->numbers);
+	known_free(&c->keys);
+}

@@ -1,0 +1,233 @@
+/*
+ * async.c - asynchronous events: pairs with an id, which become calls with a number
+ *
+ * An end belongs to the innermost open call of its category, id and name (of any name, if the end
+ * has none), first among those of its own process. Legacy pairs (S, F) and nestable pairs (b, e) do
+ * not meet. The call is on the thread that began it.
+ */
+#include <stdlib.h>
+
+#include "cmd/trdecode/chrome/chrome.h"
+#include "common/util/siphash.h"
+#include "cmd/trdecode/input/merge.h"
+
+enum { OPEN_MOST = 1 << 20, SEARCHED = 256, FIXED = 16, FIXED_CALL = 0, FIXED_ID = 8 };
+
+static bool is_legacy(uint32_t phase)
+{
+	return phase == 'S' || phase == 'F';
+}
+
+/* A type of calls for each category, one of instants for each name. */
+static uint32_t type_of(struct chrome *c, enum type_kind kind, const struct chrome_record *r)
+{
+	struct {
+		uint32_t kind, name, category, values, phase, form;
+	} key = {kind, 0, r->category, r->values > 0, r->phase, r->id.form};
+	struct writer *w = c->w;
+	struct field_entry fields[2] = {{writer_text(w, "call"), 0, FIELD_UINT, ROLE_CALL,
+					 WHERE_FIXED, FIXED_CALL, 4, 0, 0},
+					{c->id_name, 0,
+					 r->id.form & CHROME_ID_HEX ? FIELD_HEX : FIELD_UINT,
+					 ROLE_NONE, WHERE_FIXED, FIXED_ID, 8, 0, 0}};
+	bool call = kind != KIND_INSTANT;
+	uint32_t *id;
+
+	key.name = kind == KIND_ENTER	? writer_text(w, "async begin")
+		   : kind == KIND_LEAVE ? writer_text(w, "async end")
+					: r->name;
+	id = known_number(&c->declared_async, &key, sizeof key);
+	if (id && !*id && key.name && fields[0].name && fields[1].name)
+		*id = writer_type(
+			w, &(struct type_entry){
+				   .source = c->source,
+				   .name = key.name,
+				   .group = r->category,
+				   .kind = (uint8_t)kind,
+				   .flags = (r->values ? TYPE_TAIL | TYPE_VALUES : 0) |
+					    (call ? TYPE_CALL_NUMBER : 0),
+				   .fixed_size = FIXED,
+				   .native = r->phase |
+					     (r->id.form & CHROME_ID_LOCAL ? CHROME_LOCAL : 0),
+				   .nfields = call ? 2 : 1,
+				   .fields = call ? fields : fields + 1});
+	return id ? *id : 0;
+}
+
+static int row(struct chrome *c, uint32_t thread, uint64_t time, enum type_kind kind,
+	       const struct chrome_record *r, uint32_t call, uint32_t place, uint32_t name,
+	       const uint8_t *values)
+{
+	uint32_t lane = chrome_lane(c, &c->threads[thread]), type = type_of(c, kind, r);
+	uint8_t fixed[FIXED] = {0};
+
+	put_u32(fixed + FIXED_CALL, call);
+	put_u64(fixed + FIXED_ID, r->id.number);
+	if (!lane || !type || chrome_values(c, name, values, r->values))
+		return -1;
+	return writer_row_data(c->w, merge_shifted(time, c->input->shift), lane, type, place, 0,
+			       fixed, sizeof fixed, c->values.data, (uint32_t)c->values.size,
+			       r->values > 0);
+}
+
+/* --- open calls --- */
+
+static uint64_t key_of(const struct chrome *c, const struct chrome_record *r)
+{
+	static const struct siphash_key key = {0x63, 0x68};
+	struct {
+		uint64_t number;
+		uint32_t category, legacy, form, pid;
+	} of = {r->id.number, r->category, is_legacy(r->phase), r->id.form & ~CHROME_ID_HEX,
+		r->id.form & CHROME_ID_LOCAL ? (uint32_t)c->threads[r->thread].pid : 0};
+
+	return siphash(&key, &of, sizeof of) >> 1;
+}
+
+static bool take(struct chrome *c, uint64_t key, uint64_t *index)
+{
+	return open_calls_take(&c->async, (uint32_t)(key >> 32), (uint32_t)key, index);
+}
+
+static int put(struct chrome *c, uint64_t key, uint64_t index)
+{
+	return open_calls_put(&c->async, (uint32_t)(key >> 32), (uint32_t)key, index);
+}
+
+/* A free element of c->open: its index + 1, or 0. */
+static size_t new_open(struct chrome *c)
+{
+	struct chrome_open *open;
+	size_t index = c->open_free;
+
+	if (index) {
+		c->open_free = c->open[index - 1].below;
+		return index;
+	}
+	open = array_grow(c->open, &c->open_capacity, c->nopen, sizeof *open);
+	if (!open)
+		return 0;
+	c->open = open;
+	return ++c->nopen;
+}
+
+static int begin(struct chrome *c, const struct chrome_record *r, uint64_t time,
+		 const uint8_t *values)
+{
+	uint64_t key = key_of(c, r), below = 0;
+	uint32_t place;
+	size_t index;
+
+	if (c->nopen == OPEN_MOST && !c->open_free) {
+		c->counts.unkept++;
+		return 0;
+	}
+	place = chrome_place(c, r->name);
+	index = new_open(c);
+	if (!place || !index)
+		return -1;
+	take(c, key, &below);
+	c->open[index - 1] = (struct chrome_open){.key = key,
+						  .below = (size_t)below,
+						  .call = ++c->calls,
+						  .thread = r->thread,
+						  .name = r->name,
+						  .place = place};
+	return put(c, key, index) || row(c, r->thread, time, KIND_ENTER, r, c->calls, place,
+					 r->name, values)
+		       ? -1
+		       : 0;
+}
+
+/* Where the number of the call to be ended is kept, in the list from *head on. NULL: none of the
+ * innermost SEARCHED. */
+static size_t *find(struct chrome *c, const struct chrome_record *r, uint64_t key, size_t *head)
+{
+	size_t *other = NULL, *at = head;
+
+	for (unsigned i = 0; *at && i < SEARCHED; i++, at = &c->open[*at - 1].below) {
+		const struct chrome_open *o = &c->open[*at - 1];
+
+		if (o->key != key || (r->name && o->name != r->name))
+			continue;
+		if (c->threads[o->thread].pid == c->threads[r->thread].pid)
+			return at;
+		other = other ? other : at;
+	}
+	return other;
+}
+
+static int end(struct chrome *c, const struct chrome_record *r, uint64_t time,
+	       const uint8_t *values)
+{
+	uint64_t key = key_of(c, r), index = 0;
+	struct chrome_open open;
+	size_t head, *at, ended;
+
+	take(c, key, &index);
+	head = (size_t)index;
+	at = find(c, r, key, &head);
+	if (!at) {
+		c->counts.unopened++;
+		return head ? put(c, key, head) : 0;
+	}
+	ended = *at;
+	open = c->open[ended - 1];
+	*at = open.below;
+	c->open[ended - 1].below = c->open_free;
+	c->open_free = ended;
+	if (head && put(c, key, head))
+		return -1;
+	return row(c, open.thread, time, KIND_LEAVE, r, open.call, open.place, open.name, values);
+}
+
+int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
+		 const uint8_t *values)
+{
+	uint32_t place;
+
+	switch (r->phase) {
+	case 'b':
+	case 'S': return begin(c, r, time, values);
+	case 'e':
+	case 'F': return end(c, r, time, values);
+	}
+	place = r->values ? chrome_place(c, r->name) : 0;
+	if (r->values && !place)
+		return -1;
+	return row(c, r->thread, time, KIND_INSTANT, r, 0, place, r->name, values);
+}
+
+/* --- ids --- */
+
+int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id *id)
+{
+	const char *p = (const char *)text->data, *digits = p;
+	bool hex = *p == '0' && (p[1] == 'x' || p[1] == 'X');
+	uint64_t number = 0;
+	unsigned digit;
+
+	id->form = (uint16_t)((id->form & CHROME_ID_LOCAL) | CHROME_ID_HERE);
+	for (digits += hex ? 2 : 0; *digits; digits++) {
+		digit = *digits >= '0' && *digits <= '9' ? (unsigned)(*digits - '0')
+			: hex && (*digits | 32) >= 'a' && (*digits | 32) <= 'f'
+				? (unsigned)((*digits | 32) - 'a') + 10
+				: UINT32_MAX;
+		if (digit == UINT32_MAX ||
+		    __builtin_mul_overflow(number, hex ? 16u : 10u, &number) ||
+		    __builtin_add_overflow(number, digit, &number))
+			break;
+	}
+	if (text->size && !*digits && digits == p + text->size) {
+		id->number = number;
+		id->form |= hex ? CHROME_ID_HEX : 0;
+		return 0;
+	}
+	/* ids of other forms get numbers that no process uses as addresses */
+	number = intern(&c->ids, text->data, text->size);
+	if (number == INTERN_NONE)
+		return -1;
+	id->number = number | 1ull << 63;
+	id->form |= CHROME_ID_HEX;
+	return 0;
+}

@@ -1,0 +1,329 @@
+#include "cmd/trdecode/chrome/chrome.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/cli/program.h"
+#include "cmd/trdecode/input/merge.h"
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+		p++;
+	return p;
+}
+
+/* An object with "traceEvents", or an array of objects with "ph". With -f, where the events may
+ * stand behind anything else, an object or an array; what is in it shows later. */
+static bool chrome_probe(const struct input *in)
+{
+	const char *p = (const char *)in->head, *end = p + in->head_size, *first;
+	size_t n;
+
+	if (!p || in->tree)
+		return false;
+	if (in->head_size >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
+		p += 3;
+	first = p = skip_blanks(p, end);
+	n = (size_t)(end - p);
+	if (p == end || (*p != '{' && *p != '['))
+		return false;
+	if ((in->format && !strcmp(in->format, "chrome")) || memmem(p, n, "\"traceEvents\"", 13))
+		return true;
+	if (*first != '[')
+		return false;
+	p = skip_blanks(p + 1, end);
+	if (p < end && memmem(p, (size_t)(end - p), "\"ph\"", 4))
+		return true;
+	/* an empty array and nothing else: other formats, too, have these two bytes in front */
+	if (p < end && *p == ']')
+		p = skip_blanks(p + 1, end);
+	return p == end;
+}
+
+static int chrome_open(struct input *in, struct error *e)
+{
+	struct chrome *c = calloc(1, sizeof *c);
+
+	in->state = c;
+	if (!c)
+		return error_no_memory(e);
+	c->input = in;
+	c->w = in->decoding->writer;
+	sorter_init(&c->sorter);
+	in->clock_name = "trace";
+	return 0;
+}
+
+/* --- reading --- */
+
+/* The array of events, whose '[' was read. */
+static int read_events(struct chrome *c, struct json_reader *r, struct error *e)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) != JSON_ARRAY_END) {
+		if (token == JSON_BAD)
+			return -1;
+		if (token == JSON_OBJECT) {
+			if (chrome_event(c, r, e))
+				return -1;
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Digits as a number of ns; -1: they are none. */
+static int64_t origin_of(const char *text)
+{
+	char *end;
+	uint64_t n = strtoull(text, &end, 10);
+
+	return *text >= '0' && *text <= '9' && !*end && n < TIME_LIMIT ? (int64_t)n : -1;
+}
+
+/* "otherData", whose '{' was read: the origin, where trencode wrote the file. -1: BAD. */
+static int read_other_data(struct chrome *c, struct json_reader *r)
+{
+	enum json_token token;
+	int64_t origin = -1;
+	bool ns = false;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool is_origin = json_is(r, "origin"), is_unit = json_is(r, "unit");
+
+		token = json_next(r);
+		if (token == JSON_STRING && is_unit)
+			ns = json_is(r, "ns");
+		else if (token == JSON_STRING && is_origin)
+			origin = origin_of((const char *)r->text.data);
+		else if (!json_skip(r, token))
+			return -1;
+	}
+	if (ns && origin >= 0)
+		c->origin = origin;
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* The whole file. -1: r has the error, or e. */
+static int read_file(struct chrome *c, struct json_reader *r, struct error *e)
+{
+	enum json_token token = json_next(r);
+	bool found = false;
+
+	if (token == JSON_ARRAY)
+		return read_events(c, r, e) || json_next(r) != JSON_END ? -1 : 0;
+	if (token != JSON_OBJECT)
+		return -1;
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool events = json_is(r, "traceEvents"), other = json_is(r, "otherData");
+
+		token = json_next(r);
+		if (events && token == JSON_ARRAY) {
+			found = true;
+			if (read_events(c, r, e))
+				return -1;
+		} else if (other && token == JSON_OBJECT) {
+			if (read_other_data(c, r))
+				return -1;
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	if (token != JSON_OBJECT_END || json_next(r) != JSON_END)
+		return -1;
+	return found ? 0 : error_set(e, r->name, NO_OFFSET, "no traceEvents are in this JSON");
+}
+
+static int read_all(struct chrome *c, struct error *e)
+{
+	struct input *in = c->input;
+	struct json_reader r;
+	int failed = 0;
+
+	if (json_open(&r, in->fd, in->name, in->head, in->head_size)) {
+		json_close(&r);
+		return error_no_memory(e);
+	}
+	e->what[0] = '\0';
+	if (read_file(c, &r, e)) {
+		/* an array of events need not be ended: who writes it may be killed at any time */
+		bool between = r.cut && r.depth == 1 && r.array[0];
+
+		if (e->what[0])
+			failed = -1;
+		else if (r.error.what[0] && !between)
+			input_damage_error(in, &r.error);
+		else if (!r.error.what[0])
+			failed = error_no_memory(e);
+	}
+	json_close(&r);
+	/* a file whose origin brings an event beyond all times has none */
+	if (c->origin > (int64_t)TIME_LIMIT - CHROME_EARLIEST - c->highest)
+		c->origin = 0;
+	return failed;
+}
+
+/* --- the decoder --- */
+
+static int chrome_info(struct input *in, struct facts *facts, struct error *e)
+{
+	struct chrome *c = in->state;
+
+	if (read_all(c, e))
+		return -1;
+	fact_text(facts, "format", "chrome");
+	fact_number(facts, "events", c->counts.events);
+	fact_number(facts, "threads", c->nthreads);
+	return 0;
+}
+
+static int chrome_begin(struct input *in, struct error *e)
+{
+	struct chrome *c = in->state;
+	struct writer *w = c->w;
+	struct sorter_record r;
+
+	if (merge_choose_clock(in, e))
+		return -1;
+	c->source = writer_source(w, &(struct source_entry){writer_text(w, "chrome"),
+							    writer_text(w, in->name), 0, 0});
+	c->clock = writer_clock(w, &(struct clock_entry){writer_text(w, in->clock_name), 0, 0});
+	c->begin_text = writer_text(w, "begin");
+	c->end_text = writer_text(w, "end");
+	if (!c->source || !c->clock || !c->begin_text || !c->end_text)
+		return error_no_memory(e);
+	if (read_all(c, e) || sorter_finish(&c->sorter, e))
+		return -1;
+	c->id_name = chrome_id_name(c);
+	if (!c->id_name)
+		return error_no_memory(e);
+	return sorter_peek(&c->sorter, &r) ? merge_first(in, chrome_stream_time(c, r.key.time), e)
+					   : 0;
+}
+
+static int chrome_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct chrome *c = in->state;
+	uint64_t limit;
+
+	e->what[0] = '\0';
+	if (!merge_unshifted(until, in->shift, &limit))
+		return 0;
+	if (chrome_rows(c, limit, &in->next, e)) {
+		if (!e->what[0])
+			*e = c->w->error;
+		return e->what[0] ? -1 : error_no_memory(e);
+	}
+	if (in->next != UINT64_MAX)
+		in->next = merge_shifted(in->next, in->shift);
+	return 0;
+}
+
+/* Print what of the input is not in the stream, or is so in another way. */
+static void remarks(const struct chrome *c)
+{
+	const struct chrome_counts *n = &c->counts;
+	const char *file = c->input->name;
+
+	if (n->negative && c->lowest + c->origin < 0)
+		warn(file, NO_OFFSET,
+		     "%" PRIu64 " time%s below 0: all times count from the earliest, -%" PRIu64
+		     " ns",
+		     n->negative, n->negative == 1 ? " is" : "s are", -(uint64_t)c->lowest);
+	if (n->clipped)
+		warn(file, NO_OFFSET,
+		     "%" PRIu64 " calls that end after the call around them "
+		     "were ended with it",
+		     n->clipped);
+	if (n->ignored)
+		warn(file, n->ignored_first,
+		     "the first of %" PRIu64
+		     " events without a time or a phase, which were left out",
+		     n->ignored);
+	if (n->named)
+		warn(file, NO_OFFSET,
+		     "%" PRIu64 " ids of processes and threads are no numbers from 0 to 2147483647 "
+		     "(the first one: %s): they were given numbers, and are the comm of threads "
+		     "without a name",
+		     n->named, n->named_first);
+	if (n->nameless)
+		warn(file, NO_OFFSET,
+		     "%" PRIu64 " arguments of names that have more than 4096 different ones were "
+		     "left out",
+		     n->nameless);
+	if (n->unopened)
+		warn(file, NO_OFFSET,
+		     "%" PRIu64 " ends of calls whose beginning is not there were left out",
+		     n->unopened);
+	if (n->unkept)
+		warn(file, NO_OFFSET,
+		     "%" PRIu64 " begins of asynchronous calls were left out: too many are open",
+		     n->unkept);
+	if (c->ids.count)
+		warn(file, NO_OFFSET,
+		     "%" PRIu32
+		     " ids of asynchronous events are no numbers (the first one: %.64s): "
+		     "they were given numbers",
+		     c->ids.count, intern_data(&c->ids, 0));
+	if (n->idless)
+		warn(file, NO_OFFSET,
+		     "the ids of %" PRIu64 " events were left out, which are instants now "
+		     "(phases: %s)",
+		     n->idless, n->phases);
+}
+
+/* Damage beyond the first of each kind, which was reported with its offset. */
+static void more_damage(const struct chrome *c)
+{
+	uint64_t times = c->counts.wrong_times, durations = c->counts.wrong_durations;
+
+	if (times > 1)
+		warn(c->input->name, NO_OFFSET,
+		     "times of %" PRIu64 " more events cannot be: these events were left out",
+		     times - 1);
+	if (durations > 1)
+		warn(c->input->name, NO_OFFSET,
+		     "durations of %" PRIu64 " more events cannot be: these events have none",
+		     durations - 1);
+}
+
+static void chrome_close(struct input *in)
+{
+	struct chrome *c = in->state;
+	struct buffer *const buffers[] = {&c->name, &c->category, &c->phase,  &c->pid,
+					  &c->tid,  &c->values,	  &c->record, &c->arguments_read};
+
+	more_damage(c);
+	if (!in->decoding->quiet)
+		remarks(c);
+	sorter_free(&c->sorter);
+	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+		buffer_free(buffers[i]);
+	for (size_t i = 0; i < c->nthreads; i++)
+		free(c->threads[i].frames);
+	free(c->threads);
+	free(c->ends);
+	free(c->open);
+	open_calls_free(&c->async);
+	intern_free(&c->ids);
+	known_free(&c->declared_async);
+	intern_free(&c->thread_keys);
+	intern_free(&c->names);
+	chrome_arguments_free(c);
+	known_free(&c->declared);
+	free(c);
+	in->state = NULL;
+}
+
+const struct decoder decoder_chrome = {
+	.name = "chrome",
+	.probe = chrome_probe,
+	.open = chrome_open,
+	.info = chrome_info,
+	.begin = chrome_begin,
+	.run = chrome_run,
+	.close = chrome_close,
+};

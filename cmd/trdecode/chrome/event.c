@@ -1,0 +1,384 @@
+/*
+ * event.c - one object of "traceEvents"
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trdecode/chrome/chrome.h"
+#include "common/stream/value.h"
+
+enum { ARGUMENTS_MOST = 1024 };
+
+/* "-12.5e3" microseconds. What is below a nanosecond is cut off. */
+bool chrome_time(const char *text, int64_t *ns)
+{
+	bool minus = *text == '-';
+	unsigned __int128 n = 0;
+	long scale = 3; /* n has so many powers of ten to come */
+	bool point = false;
+
+	for (text += minus; (*text >= '0' && *text <= '9') || *text == '.'; text++) {
+		if (*text == '.') {
+			point = true;
+			continue;
+		}
+		/* digits beyond 30 cannot be part of a time in ns that fits */
+		if (n > (unsigned __int128)1 << 100) {
+			scale += !point;
+			continue;
+		}
+		n = n * 10 + (unsigned)(*text - '0');
+		scale -= point;
+	}
+	if (*text == 'e' || *text == 'E') {
+		long exponent = strtol(text + 1, NULL, 10);
+
+		if (exponent > 1000 || exponent < -1000)
+			return false;
+		scale += exponent;
+	}
+	for (; scale < 0 && n; scale++)
+		n /= 10;
+	for (; scale > 0 && n; scale--) {
+		if (n > TIME_LIMIT)
+			return false;
+		n *= 10;
+	}
+	if (n >= TIME_LIMIT)
+		return false;
+	*ns = minus ? -(int64_t)n : (int64_t)n;
+	return true;
+}
+
+/* --- arguments --- */
+
+/* A number as it is: whole ones as integers, where they fit. */
+static int put_number(struct buffer *b, const char *text)
+{
+	double real = strtod(text, NULL);
+	bool minus = *text == '-', whole = !strpbrk(text, ".eE");
+	uint64_t n = 0;
+	uint8_t bytes[8];
+
+	for (const char *p = text + minus; whole && *p; p++)
+		if (__builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, (unsigned)(*p - '0'), &n))
+			whole = false;
+	if (whole && minus && n <= (uint64_t)INT64_MAX + 1)
+		return value_put_uint(b, VALUE_NEGATIVE, n);
+	if (whole && !minus)
+		return value_put_uint(b, VALUE_UINT, n);
+	memcpy(bytes, &real, 8);
+	put_u64(bytes, get_uint(bytes, 8, __BYTE_ORDER == __BIG_ENDIAN));
+	return value_put_float(b, bytes, 8);
+}
+
+/* The value that token began; objects and arrays as their text. */
+static int put_value(struct chrome *c, struct json_reader *r, enum json_token token)
+{
+	struct buffer *b = &c->values, text = {0};
+	int failed;
+
+	switch (token) {
+	case JSON_STRING: return value_put_bytes(b, VALUE_STRING, r->text.data, r->text.size);
+	case JSON_NUMBER: return put_number(b, (char *)r->text.data);
+	case JSON_TRUE: return value_put_simple(b, VALUE_TRUE);
+	case JSON_FALSE: return value_put_simple(b, VALUE_FALSE);
+	case JSON_NULL: return value_put_simple(b, VALUE_NULL);
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		failed = json_copy(r, token, &text) ||
+			 value_put_bytes(b, VALUE_STRING, text.data, text.size);
+		buffer_free(&text);
+		return failed ? -1 : 0;
+	default: return -1;
+	}
+}
+
+/* "args": { name: value, ... }, as they stand in a record. */
+static int read_arguments(struct chrome *c, struct json_reader *r)
+{
+	struct buffer *to = &c->arguments_read;
+	enum json_token token;
+	size_t n = 0;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		uint32_t key = writer_string(c->w, r->text.data, r->text.size);
+
+		token = json_next(r);
+		if (n++ == ARGUMENTS_MOST) {
+			if (!json_skip(r, token))
+				return -1;
+			n--;
+			continue;
+		}
+		c->values.size = 0;
+		if (put_value(c, r, token) || buffer_u32(to, key) ||
+		    buffer_u32(to, (uint32_t)c->values.size) ||
+		    buffer_append(to, c->values.data, c->values.size))
+			return -1;
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* --- threads --- */
+
+/* named: it has no number of its own. */
+static int32_t id_of(struct chrome *c, const struct buffer *b, bool *named)
+{
+	uint32_t number;
+	char *end;
+	long n;
+
+	if (!b->size)
+		return -1;
+	n = strtol((char *)b->data, &end, 10);
+	if (!*end && n >= 0 && n <= INT32_MAX)
+		return (int32_t)n;
+	/* a name, or a number that is none here: any that nobody else has, the same each time */
+	number = intern(&c->names, b->data, b->size);
+	if (number == c->counts.named) {
+		if (!number)
+			snprintf(c->counts.named_first, sizeof c->counts.named_first, "%s",
+				 (char *)b->data);
+		c->counts.named++;
+	}
+	*named = true;
+	return (int32_t)(0x40000000u | (number & 0x3fffffff));
+}
+
+static struct chrome_thread *thread_of(struct chrome *c, uint32_t *number)
+{
+	int32_t key[2];
+	struct chrome_thread *t;
+	/* uftrace writes the tid only where it is not the pid */
+	const struct buffer *tid = c->tid.size ? &c->tid : &c->pid;
+	bool pid_named = false, tid_named = false;
+
+	key[0] = id_of(c, &c->pid, &pid_named);
+	key[1] = id_of(c, tid, &tid_named);
+	*number = intern(&c->thread_keys, key, sizeof key);
+	if (*number == INTERN_NONE)
+		return NULL;
+	if (*number == c->nthreads) {
+		t = array_grow(c->threads, &c->threads_capacity, c->nthreads, sizeof *t);
+		if (!t)
+			return NULL;
+		c->threads = t;
+		t += c->nthreads++;
+		*t = (struct chrome_thread){.pid = key[0], .tid = key[1]};
+		if (pid_named || tid_named) {
+			const struct buffer *id = tid_named ? tid : &c->pid;
+
+			t->comm = writer_string(c->w, id->data, id->size);
+		}
+	}
+	return &c->threads[*number];
+}
+
+/* --- events --- */
+
+/* "M": names of threads and processes are known by their one argument. */
+static int take_name(struct chrome *c)
+{
+	const char *what = (char *)c->name.data;
+	struct chrome_thread *t;
+	struct values v;
+	struct value name;
+	uint32_t number;
+
+	if ((strcmp(what, "thread_name") && strcmp(what, "process_name")) ||
+	    c->arguments_read.size <= 8)
+		return 0;
+	values_begin(&v, c->arguments_read.data + 8, get_u32(c->arguments_read.data + 4));
+	if (!values_value(&v, &name) || name.tag != VALUE_STRING)
+		return 0;
+	t = thread_of(c, &number);
+	if (!t)
+		return -1;
+	if (*what == 't' || !t->is_named)
+		t->comm = writer_string(c->w, name.bytes, name.n);
+	t->is_named = true;
+	return 0;
+}
+
+static bool is_phase(const struct chrome *c, const char *any)
+{
+	return c->phase.size == 1 && strchr(any, c->phase.data[0]);
+}
+
+/* Keep the event for its time. */
+static int keep(struct chrome *c, enum chrome_kind kind, int64_t time, uint64_t duration,
+		struct error *e)
+{
+	struct chrome_record record = {
+		.duration = duration, .kind = (uint16_t)kind, .phase = c->phase.data[0]};
+	struct sorter_key key = {(uint64_t)time + (uint64_t)INT64_MIN, 0};
+	const uint8_t *p = c->arguments_read.data;
+
+	record.id = c->id_read;
+	if (!thread_of(c, &record.thread))
+		return error_no_memory(e);
+	/* an end without a name is that of any call */
+	record.name = c->name.size || kind == CHROME_END || is_phase(c, "eF")
+			      ? writer_string(c->w, c->name.data, c->name.size)
+			      : writer_text(c->w, "(no name)");
+	record.category = writer_string(c->w, c->category.data, c->category.size);
+	record.values = (uint32_t)c->arguments_read.size;
+	for (size_t i = 0; i < c->arguments_read.size; i += 8 + get_u32(p + i + 4))
+		if (chrome_learn(c, record.name, get_u32(p + i)))
+			return error_no_memory(e);
+	c->counts.negative += time < 0;
+	if (time < c->lowest)
+		c->lowest = time;
+	if (time + (int64_t)duration > c->highest)
+		c->highest = time + (int64_t)duration;
+	/* of those that begin together the longer one is outside */
+	if (kind == CHROME_COMPLETE)
+		key.second = UINT64_MAX - duration;
+	c->record.size = 0;
+	if (buffer_append(&c->record, &record, sizeof record) ||
+	    (record.values && buffer_append(&c->record, p, record.values)))
+		return error_no_memory(e);
+	c->counts.events++;
+	return sorter_add(&c->sorter, key, c->record.data, c->record.size, e);
+}
+
+/* Keys whose value is text or a number. */
+static struct buffer *text_of(struct chrome *c, const struct json_reader *r)
+{
+	static const char *const keys[] = {"name", "cat", "ph", "pid", "tid"};
+	struct buffer *const texts[] = {&c->name, &c->category, &c->phase, &c->pid, &c->tid};
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (json_is(r, keys[i]))
+			return texts[i];
+	return NULL;
+}
+
+/* An instant of another phase has an id that is left out. */
+static void count_id(struct chrome *c)
+{
+	char phase = (char)c->phase.data[0];
+	size_t n = strlen(c->counts.phases);
+
+	if (!(c->id_read.form & CHROME_ID_HERE))
+		return;
+	c->counts.idless++;
+	if (!strchr(c->counts.phases, phase) && n + 1 < sizeof c->counts.phases)
+		c->counts.phases[n] = phase;
+}
+
+/* "id2": { "local" or "global": id } */
+static int read_id2(struct chrome *c, struct json_reader *r)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool local = json_is(r, "local"), global = json_is(r, "global");
+
+		token = json_next(r);
+		if ((local || global) && (token == JSON_STRING || token == JSON_NUMBER)) {
+			c->id_read.form = local ? CHROME_ID_LOCAL : 0;
+			if (chrome_read_id(c, &r->text, &c->id_read))
+				return -1;
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+struct times {
+	int64_t ts, dur;
+	bool has_ts, wrong, wrong_dur;
+};
+
+static int read_member(struct chrome *c, struct json_reader *r, struct times *t)
+{
+	bool ts = json_is(r, "ts"), dur = json_is(r, "dur"), args = json_is(r, "args");
+	bool id = json_is(r, "id"), id2 = json_is(r, "id2");
+	struct buffer *text = text_of(c, r);
+	enum json_token token = json_next(r);
+
+	if (token == JSON_BAD)
+		return -1;
+	if (args && token == JSON_OBJECT)
+		return read_arguments(c, r);
+	if (id2 && token == JSON_OBJECT)
+		return read_id2(c, r);
+	if (id && (token == JSON_STRING || token == JSON_NUMBER))
+		return chrome_read_id(c, &r->text, &c->id_read);
+	/* some writers put numbers beyond 2^53 in quotes */
+	if ((ts || dur) && (token == JSON_NUMBER ||
+			    (token == JSON_STRING && json_is_number((char *)r->text.data)))) {
+		if (!chrome_time((char *)r->text.data, ts ? &t->ts : &t->dur))
+			*(ts ? &t->wrong : &t->wrong_dur) = true;
+		t->has_ts |= ts;
+		return 0;
+	}
+	t->wrong_dur |= dur && token != JSON_NULL;
+	if (text && (token == JSON_STRING || token == JSON_NUMBER)) {
+		text->size = 0;
+		if (buffer_append(text, r->text.data, r->text.size + 1))
+			return -1;
+		text->size--;
+		return 0;
+	}
+	return json_skip(r, token) ? 0 : -1;
+}
+
+int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
+{
+	struct buffer *const all[] = {&c->name, &c->category, &c->phase,	 &c->pid,
+				      &c->tid,	&c->values,   &c->arguments_read};
+	uint64_t offset = json_offset(r) - 1; /* of its {, which was read */
+	struct times t = {0};
+	enum json_token token;
+
+	c->id_read = (struct chrome_id){0};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		all[i]->size = 0;
+		if (buffer_u8(all[i], 0))
+			return error_no_memory(e);
+		all[i]->size = 0;
+	}
+	while ((token = json_next(r)) == JSON_KEY)
+		if (read_member(c, r, &t))
+			return -1;
+	if (token == JSON_BAD)
+		return -1;
+	if (is_phase(c, "M"))
+		return take_name(c) ? error_no_memory(e) : 0;
+	if (t.wrong || (t.has_ts && (t.ts < -CHROME_EARLIEST ||
+				     t.ts >= (int64_t)TIME_LIMIT - CHROME_EARLIEST))) {
+		if (!c->counts.wrong_times++)
+			input_damage(c->input, c->input->name, offset, "an event's time cannot be");
+		return 0;
+	}
+	if (!t.has_ts || c->phase.size != 1) {
+		if (!c->counts.ignored++)
+			c->counts.ignored_first = offset;
+		return 0;
+	}
+	if (t.wrong_dur || t.dur < 0 || t.dur >= (int64_t)TIME_LIMIT - CHROME_EARLIEST - t.ts) {
+		t.dur = 0;
+		if (!c->counts.wrong_durations++)
+			input_damage(c->input, c->input->name, offset,
+				     "an event's duration cannot be: the event has none");
+	}
+	if (is_phase(c, "B"))
+		return keep(c, CHROME_BEGIN, t.ts, 0, e);
+	if (is_phase(c, "E"))
+		return keep(c, CHROME_END, t.ts, 0, e);
+	if (is_phase(c, "X"))
+		return keep(c, CHROME_COMPLETE, t.ts, (uint64_t)t.dur, e);
+	if (is_phase(c, "C"))
+		return keep(c, CHROME_COUNTER, t.ts, 0, e);
+	if (chrome_is_async((char)c->phase.data[0]))
+		return keep(c, CHROME_ASYNC, t.ts, 0, e);
+	/* instants, flows, objects, samples */
+	count_id(c);
+	return keep(c, CHROME_INSTANT, t.ts, 0, e);
+}

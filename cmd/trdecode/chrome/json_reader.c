@@ -1,0 +1,435 @@
+#include "cmd/trdecode/chrome/json_reader.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/util/utf8.h"
+
+enum { READ_SIZE = 64 * 1024 };
+
+int json_open(struct json_reader *r, int fd, const char *name, const uint8_t *head, size_t n)
+{
+	*r = (struct json_reader){.fd = fd, .name = name};
+	r->capacity = n > READ_SIZE ? n : READ_SIZE;
+	r->data = malloc(r->capacity);
+	if (!r->data || buffer_reserve(&r->text, 256))
+		return -1;
+	if (n)
+		memcpy(r->data, head, n);
+	r->filled = n;
+	return 0;
+}
+
+void json_close(struct json_reader *r)
+{
+	free(r->data);
+	buffer_free(&r->text);
+}
+
+static enum json_token bad(struct json_reader *r, const char *what)
+{
+	if (!r->error.what[0])
+		error_set(&r->error, r->name, json_offset(r), "%s", what);
+	return JSON_BAD;
+}
+
+/* More bytes behind what is there, which is all used up. false: the end, or an error. */
+static bool fill(struct json_reader *r)
+{
+	if (r->at_end || r->error.what[0])
+		return false;
+	r->offset += r->filled;
+	r->at = r->filled = 0;
+	for (;;) {
+		ssize_t got = read(r->fd, r->data, r->capacity);
+
+		if (got > 0) {
+			r->filled = (size_t)got;
+			return true;
+		}
+		if (!got) {
+			r->at_end = true;
+			return false;
+		}
+		if (errno == EAGAIN) {
+			struct pollfd p = {r->fd, POLLIN, 0};
+
+			poll(&p, 1, -1);
+		} else if (errno != EINTR) {
+			error_errno(&r->error, r->name, json_offset(r), "cannot read");
+			return false;
+		}
+	}
+}
+
+/* The next byte, not stepped over; -1 at the end. */
+static inline int peek(struct json_reader *r)
+{
+	if (__builtin_expect(r->at == r->filled, 0) && !fill(r))
+		return -1;
+	return r->data[r->at];
+}
+
+static int skip_blanks(struct json_reader *r)
+{
+	int c;
+
+	while ((c = peek(r)) == ' ' || c == '\n' || c == '\r' || c == '\t')
+		r->at++;
+	return c;
+}
+
+static enum json_token ended(struct json_reader *r)
+{
+	r->cut = true;
+	return bad(r, "the input ends here, but its JSON does not");
+}
+
+/* --- words --- */
+
+/* Four hexadecimal digits; -1: there are none. */
+static int32_t unit(struct json_reader *r)
+{
+	int32_t n = 0;
+
+	for (int i = 0; i < 4; i++) {
+		int c = peek(r), digit;
+
+		if (c >= '0' && c <= '9')
+			digit = c - '0';
+		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
+			digit = (c | 32) - 'a' + 10;
+		else
+			return -1;
+		n = n << 4 | digit;
+		r->at++;
+	}
+	return n;
+}
+
+/* \uXXXX, and the second half of a pair. A half alone becomes U+FFFD. */
+static int put_escape(struct json_reader *r)
+{
+	int32_t c = unit(r), low;
+
+	if (c < 0)
+		return -1;
+	while (c >= 0xd800 && c < 0xdc00) {
+		if (peek(r) != '\\')
+			break;
+		r->at++;
+		if (peek(r) != 'u') {
+			/* another escape follows, which is not part of this */
+			static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+			const char *known;
+			int e = peek(r);
+
+			known = e > 0 ? strchr(from, e) : NULL;
+			if (!known || utf8_put(&r->text, 0xfffd))
+				return -1;
+			r->at++;
+			return buffer_u8(&r->text, (uint8_t)to[known - from]);
+		}
+		r->at++;
+		low = unit(r);
+		if (low < 0)
+			return -1;
+		if (low >= 0xdc00 && low < 0xe000)
+			return utf8_put(&r->text, 0x10000u + (((uint32_t)c - 0xd800) << 10) +
+							  ((uint32_t)low - 0xdc00));
+		if (utf8_put(&r->text, 0xfffd))
+			return -1;
+		c = low;
+	}
+	return utf8_put(&r->text, c >= 0xd800 && c < 0xe000 ? 0xfffdu : (uint32_t)c);
+}
+
+static bool end_text(struct json_reader *r)
+{
+	/* not part of the text */
+	if (buffer_u8(&r->text, 0))
+		return false;
+	r->text.size--;
+	return true;
+}
+
+static bool read_string(struct json_reader *r)
+{
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	const char *known;
+	size_t run;
+	int c;
+
+	r->at++;
+	r->text.size = 0;
+	for (;;) {
+		c = peek(r);
+		if (c < 0) {
+			ended(r);
+			return false;
+		}
+		if (r->text.size > JSON_TEXT) {
+			bad(r, "a string beyond 64 MiB");
+			return false;
+		}
+		if (c == '"')
+			break;
+		if (c < ' ') {
+			bad(r, "a control character in a string");
+			return false;
+		}
+		if (c != '\\') {
+			for (run = r->at; run < r->filled; run++)
+				if (r->data[run] == '"' || r->data[run] == '\\' ||
+				    r->data[run] < ' ')
+					break;
+			if (buffer_append(&r->text, r->data + r->at, run - r->at))
+				goto no_memory;
+			r->at = run;
+			continue;
+		}
+		r->at++;
+		c = peek(r);
+		if (c < 0) {
+			ended(r);
+			return false;
+		}
+		r->at++;
+		known = c ? strchr(from, c) : NULL;
+		if (c == 'u' ? put_escape(r) : !known) {
+			if (peek(r) < 0)
+				ended(r);
+			bad(r, "no escape of JSON");
+			return false;
+		}
+		if (c != 'u' && buffer_u8(&r->text, (uint8_t)to[known - from]))
+			goto no_memory;
+	}
+	r->at++;
+	if (end_text(r))
+		return true;
+no_memory:
+	bad(r, "out of memory");
+	return false;
+}
+
+bool json_is_number(const char *p)
+{
+	p += *p == '-';
+	if (*p == '0')
+		p++;
+	else if (*p >= '1' && *p <= '9')
+		p += strspn(p, "0123456789");
+	else
+		return false;
+	if (*p == '.') {
+		if (!strspn(++p, "0123456789"))
+			return false;
+		p += strspn(p, "0123456789");
+	}
+	if (*p == 'e' || *p == 'E') {
+		p++;
+		p += *p == '-' || *p == '+';
+		if (!strspn(p, "0123456789"))
+			return false;
+		p += strspn(p, "0123456789");
+	}
+	return !*p;
+}
+
+static enum json_token read_word(struct json_reader *r, const char *word, enum json_token token)
+{
+	for (; *word; word++) {
+		int c = peek(r);
+
+		if (c < 0)
+			return ended(r);
+		if (c != *word)
+			return bad(r, "no value of JSON");
+		r->at++;
+	}
+	return token;
+}
+
+/* NaN and Infinity are no JSON, but Python and others write them: texts, as json_append_real writes
+ * such numbers. */
+static enum json_token read_special(struct json_reader *r, const char *word, const char *text)
+{
+	if (read_word(r, word, JSON_STRING) != JSON_STRING)
+		return JSON_BAD;
+	r->text.size = 0;
+	return buffer_append(&r->text, text, strlen(text)) || !end_text(r) ? bad(r, "out of memory")
+									   : JSON_STRING;
+}
+
+static enum json_token read_number(struct json_reader *r)
+{
+	int c;
+
+	r->text.size = 0;
+	while ((c = peek(r)) > 0 && strchr("+-.eE0123456789", c)) {
+		if (r->text.size > 1000)
+			return bad(r, "a number of more than 1000 digits");
+		if (buffer_u8(&r->text, (uint8_t)c))
+			return bad(r, "out of memory");
+		r->at++;
+		if (r->text.size == 1 && c == '-' && peek(r) == 'I')
+			return read_special(r, "Infinity", "-inf");
+	}
+	if (!end_text(r))
+		return bad(r, "out of memory");
+	return json_is_number((char *)r->text.data) ? JSON_NUMBER : bad(r, "no number of JSON");
+}
+
+/* --- nesting --- */
+
+static enum json_token begin(struct json_reader *r, bool array)
+{
+	if (r->depth == JSON_DEPTH)
+		return bad(r, "nested more than 256 deep");
+	r->at++;
+	r->array[r->depth++] = array;
+	r->want = JSON_WANT_FIRST;
+	r->value_follows = false;
+	return array ? JSON_ARRAY : JSON_OBJECT;
+}
+
+static enum json_token end(struct json_reader *r)
+{
+	bool array = r->array[--r->depth];
+
+	r->at++;
+	r->want = JSON_WANT_NEXT;
+	return array ? JSON_ARRAY_END : JSON_OBJECT_END;
+}
+
+static enum json_token value(struct json_reader *r, int c)
+{
+	r->want = JSON_WANT_NEXT;
+	r->value_follows = false;
+	switch (c) {
+	case '{': return begin(r, false);
+	case '[': return begin(r, true);
+	case '"': return read_string(r) ? JSON_STRING : JSON_BAD;
+	case 't': return read_word(r, "true", JSON_TRUE);
+	case 'f': return read_word(r, "false", JSON_FALSE);
+	case 'n': return read_word(r, "null", JSON_NULL);
+	case 'N': return read_special(r, "NaN", "nan");
+	case 'I': return read_special(r, "Infinity", "inf");
+	default:
+		if (c == '-' || (c >= '0' && c <= '9'))
+			return read_number(r);
+		return bad(r, "no value of JSON");
+	}
+}
+
+enum json_token json_next(struct json_reader *r)
+{
+	int c;
+
+	if (r->error.what[0])
+		return JSON_BAD;
+	c = skip_blanks(r);
+	if (!r->depth && r->want == JSON_WANT_NEXT) {
+		if (c < 0)
+			return r->error.what[0] ? JSON_BAD : JSON_END;
+		return bad(r, "something stands behind the JSON");
+	}
+	/* a byte order mark, which files made on Windows have */
+	if (!json_offset(r) && c == 0xef && r->filled >= 3 && !memcmp(r->data, "\xef\xbb\xbf", 3)) {
+		r->at = 3;
+		c = skip_blanks(r);
+	}
+	if (c < 0)
+		return ended(r);
+	if (r->depth && r->want != JSON_WANT_VALUE && c == (r->array[r->depth - 1] ? ']' : '}') &&
+	    !r->value_follows)
+		return end(r);
+	if (r->depth && r->want == JSON_WANT_NEXT && !r->value_follows) {
+		if (c != ',')
+			return bad(r, "a comma is missing");
+		r->at++;
+		c = skip_blanks(r);
+		if (c < 0)
+			return ended(r);
+		r->want = JSON_WANT_VALUE;
+	}
+	if (r->depth && !r->array[r->depth - 1] && !r->value_follows) {
+		if (c != '"')
+			return bad(r, "a key is missing");
+		if (!read_string(r))
+			return JSON_BAD;
+		if (skip_blanks(r) != ':')
+			return peek(r) < 0 ? ended(r) : bad(r, "a colon is missing");
+		r->at++;
+		r->want = JSON_WANT_VALUE;
+		r->value_follows = true;
+		return JSON_KEY;
+	}
+	return value(r, c);
+}
+
+bool json_skip(struct json_reader *r, enum json_token token)
+{
+	int outside = r->depth - (token == JSON_OBJECT || token == JSON_ARRAY);
+
+	while (token != JSON_BAD && r->depth > outside)
+		token = json_next(r);
+	return token != JSON_BAD;
+}
+
+static int put_string(struct buffer *b, const struct buffer *text)
+{
+	if (buffer_u8(b, '"'))
+		return -1;
+	for (size_t i = 0; i < text->size; i++) {
+		uint8_t c = text->data[i];
+
+		if (c < ' ' ? buffer_printf(b, "\\u%04x", c)
+			    : ((c == '"' || c == '\\') && buffer_u8(b, '\\')) || buffer_u8(b, c))
+			return -1;
+	}
+	return buffer_u8(b, '"');
+}
+
+int json_copy(struct json_reader *r, enum json_token token, struct buffer *b)
+{
+	int outside = r->depth - (token == JSON_OBJECT || token == JSON_ARRAY), failed = 0;
+	bool comma = false;
+
+	for (;;) {
+		bool closing = token == JSON_OBJECT_END || token == JSON_ARRAY_END;
+
+		if (comma && !closing)
+			failed = buffer_u8(b, ',');
+		comma = true;
+		switch (token) {
+		case JSON_OBJECT:
+		case JSON_ARRAY:
+			failed |= buffer_u8(b, token == JSON_OBJECT ? '{' : '[');
+			comma = false;
+			break;
+		case JSON_OBJECT_END: failed |= buffer_u8(b, '}'); break;
+		case JSON_ARRAY_END: failed |= buffer_u8(b, ']'); break;
+		case JSON_KEY:
+			failed |= put_string(b, &r->text) || buffer_u8(b, ':');
+			comma = false;
+			break;
+		case JSON_STRING: failed |= put_string(b, &r->text); break;
+		case JSON_NUMBER: failed |= buffer_append(b, r->text.data, r->text.size); break;
+		case JSON_TRUE: failed |= buffer_append(b, "true", 4); break;
+		case JSON_FALSE: failed |= buffer_append(b, "false", 5); break;
+		case JSON_NULL: failed |= buffer_append(b, "null", 4); break;
+		default: return -1;
+		}
+		if (failed) {
+			bad(r, "out of memory");
+			return -1;
+		}
+		if (r->depth <= outside)
+			return 0;
+		token = json_next(r);
+	}
+}

@@ -1,0 +1,227 @@
+/*
+ * rows.c - the sorted events as rows: what "X" covers ends when its time has come
+ *
+ * Calls of a thread are a stack. One that should end after the call around it is ended with it.
+ */
+#include <stdlib.h>
+
+#include "cmd/trdecode/chrome/chrome.h"
+#include "cmd/trdecode/input/merge.h"
+
+/* --- ends of calls, a heap by time; of equal ones the call that began last --- */
+
+static bool sooner(const struct chrome_end *a, const struct chrome_end *b)
+{
+	return a->time != b->time ? a->time < b->time : a->serial > b->serial;
+}
+
+static int push_end(struct chrome *c, const struct chrome_end *end)
+{
+	struct chrome_end *ends = array_grow(c->ends, &c->ends_capacity, c->nends, sizeof *ends);
+	size_t i;
+
+	if (!ends)
+		return -1;
+	c->ends = ends;
+	for (i = c->nends++; i && sooner(end, &ends[(i - 1) / 2]); i = (i - 1) / 2)
+		ends[i] = ends[(i - 1) / 2];
+	ends[i] = *end;
+	return 0;
+}
+
+static struct chrome_end pop_end(struct chrome *c)
+{
+	struct chrome_end *ends = c->ends, top = ends[0], last = ends[--c->nends];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < c->nends) {
+		if (child + 1 < c->nends && sooner(&ends[child + 1], &ends[child]))
+			child++;
+		if (!sooner(&ends[child], &last))
+			break;
+		ends[i] = ends[child];
+		i = child;
+	}
+	ends[i] = last;
+	return top;
+}
+
+/* --- declarations --- */
+
+/* begin, end: a type for each category; instants and counters: one for each name. */
+static uint32_t type_of(struct chrome *c, enum type_kind kind, uint32_t name, uint32_t category,
+			bool values, uint32_t phase)
+{
+	struct {
+		uint32_t what, kind, name, category, values, phase;
+	} key = {'t', kind, name, category, values, phase};
+	uint32_t *id = known_number(&c->declared, &key, sizeof key);
+
+	if (id && !*id)
+		*id = writer_type(
+			c->w, &(struct type_entry){.source = c->source,
+						   .name = name,
+						   .group = category,
+						   .kind = (uint8_t)kind,
+						   .flags = values ? TYPE_TAIL | TYPE_VALUES : 0,
+						   .native = phase});
+	return id ? *id : 0;
+}
+
+uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t)
+{
+	if (!t->lane)
+		t->lane = writer_lane(
+			c->w, &(struct lane_entry){
+				      .source = c->source,
+				      .clock = c->clock,
+				      .comm = t->comm,
+				      .flags = (t->tid >= 0 ? LANE_HAS_TID | LANE_PROCESS_TID : 0) |
+					       (t->pid >= 0 ? LANE_HAS_PID : 0),
+				      .cpu = -1,
+				      .tid = t->tid,
+				      .pid = t->pid,
+				      .ppid = -1});
+	return t->lane;
+}
+
+/* --- rows --- */
+
+/* place 0: none; else name's, as are the arguments. */
+static int row(struct chrome *c, struct chrome_thread *t, uint64_t time, uint32_t type,
+	       uint32_t place, uint32_t name, const uint8_t *arguments, uint32_t size)
+{
+	uint32_t lane = chrome_lane(c, t);
+
+	if (!lane || !type || chrome_values(c, name, arguments, size))
+		return -1;
+	return writer_row_data(c->w, merge_shifted(time, c->input->shift), lane, type, place, 0,
+			       NULL, 0, c->values.data, (uint32_t)c->values.size, size > 0);
+}
+
+/* End the innermost call; with arguments of its own or none. */
+static int leave(struct chrome *c, struct chrome_thread *t, uint64_t time, const uint8_t *values,
+		 uint32_t size)
+{
+	const struct chrome_frame *f = &t->frames[--t->depth];
+
+	return row(c, t, time, type_of(c, KIND_LEAVE, c->end_text, f->category, size > 0, 'E'),
+		   f->place, f->name, values, size);
+}
+
+/* End the calls of a thread down to that depth. */
+static int unwind(struct chrome *c, struct chrome_thread *t, size_t depth, uint64_t time)
+{
+	while (t->depth > depth) {
+		c->counts.clipped += t->frames[t->depth - 1].end > time;
+		if (leave(c, t, time, NULL, 0))
+			return -1;
+	}
+	return 0;
+}
+
+static int enter(struct chrome *c, const struct chrome_record *r, uint64_t time,
+		 const uint8_t *values)
+{
+	struct chrome_thread *t = &c->threads[r->thread];
+	struct chrome_frame *f = array_grow(t->frames, &t->capacity, t->depth, sizeof *f);
+	bool complete = r->kind == CHROME_COMPLETE;
+
+	if (!f)
+		return -1;
+	t->frames = f;
+	f += t->depth++;
+	*f = (struct chrome_frame){.end = complete ? time + r->duration : UINT64_MAX,
+				   .serial = complete ? ++c->serial : 0,
+				   .place = chrome_place(c, r->name),
+				   .name = r->name,
+				   .category = r->category};
+	if (!f->place ||
+	    row(c, t, time, type_of(c, KIND_ENTER, c->begin_text, r->category, r->values > 0, 'B'),
+		f->place, r->name, values, r->values))
+		return -1;
+	if (!complete)
+		return 0;
+	return push_end(
+		c, &(struct chrome_end){f->end, f->serial, r->thread, (uint32_t)(t->depth - 1)});
+}
+
+/* "E": the innermost call that has no end of its own, and what is in it. An "E" may tell its name:
+ * then of that name, as uftrace writes ends of calls whose beginnings it leaves out. */
+static int end_call(struct chrome *c, const struct chrome_record *r, uint64_t time,
+		    const uint8_t *values)
+{
+	struct chrome_thread *t = &c->threads[r->thread];
+	size_t depth = t->depth;
+
+	while (depth &&
+	       (t->frames[depth - 1].serial || (r->name && t->frames[depth - 1].name != r->name)))
+		depth--;
+	if (depth) {
+		if (unwind(c, t, depth, time))
+			return -1;
+		return leave(c, t, time, values, r->values);
+	}
+	c->counts.unopened++;
+	return 0;
+}
+
+static int event(struct chrome *c, const struct sorter_record *record)
+{
+	struct chrome_record r;
+	const uint8_t *values = record->data + sizeof r;
+	uint64_t time = chrome_stream_time(c, record->key.time);
+	uint32_t place;
+
+	memcpy(&r, record->data, sizeof r);
+	switch (r.kind) {
+	case CHROME_BEGIN:
+	case CHROME_COMPLETE: return enter(c, &r, time, values);
+	case CHROME_END: return end_call(c, &r, time, values);
+	case CHROME_ASYNC: return chrome_async(c, &r, time, values);
+	default:
+		place = r.values ? chrome_place(c, r.name) : 0;
+		if (r.values && !place)
+			return -1;
+		return row(c, &c->threads[r.thread], time,
+			   type_of(c, r.kind == CHROME_COUNTER ? KIND_COUNTER : KIND_INSTANT,
+				   r.name, r.category, r.values > 0, r.phase),
+			   place, r.name, values, r.values);
+	}
+}
+
+/* The earliest end of an open call, whatever became of the call. */
+static int take_end(struct chrome *c)
+{
+	struct chrome_end end = pop_end(c);
+	struct chrome_thread *t = &c->threads[end.thread];
+
+	if (t->depth <= end.depth || t->frames[end.depth].serial != end.serial)
+		return 0;
+	return unwind(c, t, end.depth, end.time);
+}
+
+int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *e)
+{
+	struct sorter_record r;
+
+	for (;;) {
+		bool more = sorter_peek(&c->sorter, &r);
+		uint64_t at = more ? chrome_stream_time(c, r.key.time) : UINT64_MAX;
+
+		/* what ends at a time ends before anything else begins there */
+		if (c->nends && c->ends[0].time <= at) {
+			*next = c->ends[0].time;
+			if (*next > until)
+				return 0;
+			if (take_end(c))
+				return -1;
+			continue;
+		}
+		*next = at;
+		if (!more || at > until)
+			return 0;
+		if (event(c, &r) || sorter_advance(&c->sorter, e))
+			return -1;
+	}
+}

@@ -1,0 +1,263 @@
+/*
+ * calls.c - events that are more than a row: pairs that enter and leave a call, switches from
+ * one thread to another, files that a process has mapped
+ *
+ * Facts: names and fields of lttng-modules 2.0 to 2.13 (instrumentation/syscalls, probes/) and of
+ * lttng-ust 2.0 to 2.13 (liblttng-ust-cyg-profile, lttng-ust-statedump).
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trdecode/ctf/ctf.h"
+
+enum { CPUS_MOST = 1 << 16 };
+
+static const struct {
+	const char *name;
+	bool prefix; /* what follows names the call */
+	enum type_kind kind;
+	enum ctf_call call;
+	bool per_cpu;
+	enum ctf_action action;
+} events[] = {
+	{"syscall_entry_", true, KIND_ENTER, CALL_NAMED, false, CTF_NO_ACTION},
+	{"syscall_exit_", true, KIND_LEAVE, CALL_NAMED, false, CTF_NO_ACTION},
+	{"compat_syscall_entry_", true, KIND_ENTER, CALL_NAMED, false, CTF_NO_ACTION},
+	{"compat_syscall_exit_", true, KIND_LEAVE, CALL_NAMED, false, CTF_NO_ACTION},
+	{"irq_handler_entry", false, KIND_ENTER, CALL_IRQ, true, CTF_NO_ACTION},
+	{"irq_handler_exit", false, KIND_LEAVE, CALL_IRQ, true, CTF_NO_ACTION},
+	{"irq_softirq_entry", false, KIND_ENTER, CALL_SOFTIRQ, true, CTF_NO_ACTION},
+	{"irq_softirq_exit", false, KIND_LEAVE, CALL_SOFTIRQ, true, CTF_NO_ACTION},
+	{"lttng_ust_cyg_profile:func_entry", false, KIND_ENTER, CALL_ADDRESS, false, CTF_NO_ACTION},
+	{"lttng_ust_cyg_profile:func_exit", false, KIND_LEAVE, CALL_ADDRESS, false, CTF_NO_ACTION},
+	{"sched_switch", false, KIND_INSTANT, CALL_NONE, false, CTF_SWITCH},
+	{"lttng_ust_statedump:bin_info", false, KIND_INSTANT, CALL_NONE, false, CTF_BIN_INFO},
+};
+
+static const struct {
+	const char *uri;
+	enum type_kind kind;
+} own[] = {
+	{"urn:trutils:enter", KIND_ENTER},
+	{"urn:trutils:leave", KIND_LEAVE},
+	{"urn:trutils:instant", KIND_INSTANT},
+};
+
+void ctf_calls_classify(struct ctf_class *c)
+{
+	const char *name = c->declared->name;
+
+	for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+		size_t n = strlen(events[i].name);
+
+		if (events[i].prefix ? strncmp(name, events[i].name, n) || !name[n]
+				     : strcmp(name, events[i].name))
+			continue;
+		c->kind = events[i].kind;
+		c->call_kind = events[i].call;
+		c->per_cpu = events[i].per_cpu;
+		c->action = events[i].action;
+	}
+	c->string = c->arguments = CTF_NO_STRING;
+	/* of an event that trencode wrote */
+	for (size_t i = 0; c->declared->uri && i < sizeof own / sizeof *own; i++)
+		if (!strncmp(c->declared->uri, own[i].uri, strlen(own[i].uri))) {
+			c->kind = own[i].kind;
+			c->per_cpu = strstr(c->declared->uri, ":per-cpu") != NULL;
+			c->inner = strstr(c->declared->uri, ":inner") != NULL;
+			c->of_kernel = strstr(c->declared->uri, ":kernel") != NULL;
+			c->numbered = own[i].kind != KIND_INSTANT &&
+				      strstr(c->declared->uri, ":numbered");
+			c->call_kind = CALL_TEXT;
+			c->action = CTF_NO_ACTION;
+		}
+}
+
+const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size)
+{
+	const char *p = (const char *)tail->data, *end = p + tail->size;
+
+	for (; p < end; p += strlen(p) + 1)
+		if (!n--) {
+			*size = strlen(p);
+			return p;
+		}
+	return NULL;
+}
+
+/* --- places --- */
+
+/* Of a call that has a name and no address. */
+static uint32_t named_place(struct ctf *ctf, const char *name, size_t n)
+{
+	struct {
+		char kind;
+		uint32_t name;
+	} key = {0};
+	uint32_t *id;
+
+	key.kind = 'n';
+	key.name = writer_string(ctf->w, name, n);
+	id = known_number(&ctf->known, &key, sizeof key);
+	if (!id)
+		return 0;
+	if (!*id)
+		*id = writer_place(ctf->w, &(struct place_entry){.name = key.name});
+	return *id;
+}
+
+/* The address space of a process; pid -1: it is not known. */
+static uint32_t space_of(struct ctf_trace *t, int32_t pid)
+{
+	struct {
+		char kind;
+		uint32_t source;
+		int32_t pid;
+	} key = {0};
+	uint32_t *id;
+
+	key.kind = 's';
+	key.source = t->source;
+	key.pid = pid;
+	id = known_number(&t->ctf->known, &key, sizeof key);
+	if (!id)
+		return 0;
+	if (!*id)
+		*id = writer_space(t->ctf->w,
+				   &(struct space_entry){.source = t->source, .pid = pid});
+	return *id;
+}
+
+static uint32_t address_place(struct ctf_trace *t, int32_t pid, uint64_t address)
+{
+	struct {
+		char kind;
+		uint32_t space;
+		uint64_t address;
+	} key = {0};
+	uint32_t *id;
+
+	key.kind = 'a';
+	key.space = space_of(t, pid);
+	key.address = address;
+	id = key.space ? known_number(&t->ctf->known, &key, sizeof key) : NULL;
+	if (!id)
+		return 0;
+	if (!*id)
+		*id = writer_place(t->ctf->w,
+				   &(struct place_entry){.space = key.space, .address = address});
+	return *id;
+}
+
+const char *ctf_calls_name(const struct ctf_class *c)
+{
+	const char *at = strstr(c->declared->name, c->kind == KIND_ENTER ? "_entry_" : "_exit_");
+
+	return strchr(at + 1, '_') + 1;
+}
+
+uint32_t ctf_calls_place(struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
+			 const struct buffer *tail)
+{
+	/* enum in include/linux/interrupt.h of the kernel */
+	static const char *const softirqs[] = {"HI",	   "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+					       "IRQ_POLL", "TASKLET", "SCHED",	"HRTIMER", "RCU"};
+	const char *at = c->declared->name;
+	char name[32];
+	size_t size = 0;
+	uint64_t n;
+
+	if (c->call_kind == CALL_TEXT) {
+		at = ctf_calls_string(tail, c->string, &size);
+		return named_place(f->trace->ctf, at ? at : "", size);
+	}
+	if (c->call_kind == CALL_NAMED) {
+		if (!c->place) {
+			at = ctf_calls_name(c);
+			c->place = named_place(f->trace->ctf, at, strlen(at));
+		}
+		return c->place;
+	}
+	n = ctf_spot(fixed, c->call);
+	if (c->call_kind == CALL_ADDRESS)
+		return address_place(f->trace, f->thread.pid, n);
+	if (c->call_kind == CALL_SOFTIRQ && n < sizeof softirqs / sizeof *softirqs)
+		snprintf(name, sizeof name, "softirq %s", softirqs[n]);
+	else
+		snprintf(name, sizeof name, "%s %" PRIu64,
+			 c->call_kind == CALL_IRQ ? "irq" : "softirq", n);
+	return named_place(f->trace->ctf, name, strlen(name));
+}
+
+/* --- what changes --- */
+
+struct ctf_cpu *ctf_calls_cpu(struct ctf_trace *t, int32_t cpu)
+{
+	struct ctf_cpu *cpus = t->cpus;
+	size_t had = t->ncpus;
+
+	if (cpu < 0 || cpu >= CPUS_MOST)
+		return NULL;
+	if ((size_t)cpu >= t->ncpus) {
+		cpus = array_grow(t->cpus, &t->cpus_capacity, (size_t)cpu, sizeof *cpus);
+		if (!cpus)
+			return NULL;
+		t->cpus = cpus;
+		t->ncpus = (size_t)cpu + 1;
+		for (size_t i = had; i < t->ncpus; i++)
+			cpus[i] = (struct ctf_cpu){.cpu = (int32_t)i, .tid = -1};
+	}
+	return &cpus[cpu];
+}
+
+static int take_file(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixed,
+		     const struct buffer *tail)
+{
+	struct ctf_trace *t = f->trace;
+	struct map_entry map = {.start = ctf_spot(fixed, c->argument[0])};
+	uint64_t size = ctf_spot(fixed, c->argument[1]);
+	size_t n = 0;
+	const char *path = ctf_calls_string(tail, c->string, &n);
+
+	if (!path || !n || __builtin_add_overflow(map.start, size, &map.end))
+		return 0;
+	map.space = space_of(t, f->thread.pid);
+	map.path = writer_string(t->ctf->w, path, n);
+	return map.space ? writer_map(t->ctf->w, &map) : -1;
+}
+
+/* The thread that runs from now on. */
+static void take_switch(const struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
+			const struct buffer *tail)
+{
+	const struct ctf_cursor *at = &f->cursor;
+	struct ctf_cpu *cpu = ctf_calls_cpu(f->trace, f->cpu);
+	const uint8_t *comm = at->next_comm;
+	size_t n = comm ? at->next_comm_size : 0;
+
+	if (!cpu || (!c->plain && !ctf_seen(at, CTF_NEXT_TID)))
+		return;
+	cpu->tid = (int32_t)(c->plain ? ctf_spot(fixed, c->argument[0]) : at->role[CTF_NEXT_TID]);
+	if (c->plain && c->argument[1].at >= 0) {
+		comm = fixed + c->argument[1].at;
+		n = strnlen((const char *)comm, c->argument[1].size);
+	} else if (c->plain) {
+		n = 0;
+		comm = c->string == CTF_NO_STRING
+			       ? NULL
+			       : (const uint8_t *)ctf_calls_string(tail, c->string, &n);
+	}
+	cpu->comm_size = n < sizeof cpu->comm ? n : sizeof cpu->comm;
+	if (comm)
+		memcpy(cpu->comm, comm, cpu->comm_size);
+}
+
+int ctf_calls_after(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixed,
+		    const struct buffer *tail)
+{
+	if (c->action == CTF_BIN_INFO)
+		return take_file(c, f, fixed, tail);
+	take_switch(c, f, fixed, tail);
+	return 0;
+}

@@ -1,0 +1,227 @@
+/*
+ * loss.c - what the recorder lost, by the counters of packets
+ *
+ * events_discarded counts from the beginning of the recording to the end of the packet, and
+ * packet_seq_num numbers the packets. A stream of packets goes on from one tracefile to the next,
+ * and from one chunk of a rotated recording to the next: the UUID, stream_id and stream_instance_id
+ * say which. What the first packet counts was lost before that packet if the stream begins with it;
+ * how much of it was, is unknown where packets before it are not part of the input. Snapshots of
+ * one recording may have the same packets: each is read once.
+ */
+#include <stdlib.h>
+
+#include "cmd/trdecode/ctf/ctf.h"
+
+enum { RECENT = 32 };
+
+struct ctf_packet_key {
+	uint64_t sequence, begin, end, size;
+};
+
+/* A stream of packets. */
+struct ctf_flow {
+	bool begun;
+	const struct ctf_file *file; /* that had the last packet */
+	struct ctf_packet_key last;
+	uint64_t discarded;
+	/* the last packets, to know them again in another file */
+	struct ctf_packet_key recent[RECENT];
+	unsigned nrecent;
+};
+
+/* All of them, of all inputs. */
+struct ctf_flows {
+	unsigned users;
+	struct known known;
+	struct ctf_flow **flows;
+	size_t count, capacity;
+};
+
+struct ctf_flows *ctf_flows_join(struct ctf_flows **shared)
+{
+	if (!*shared)
+		*shared = calloc(1, sizeof **shared);
+	if (*shared)
+		(*shared)->users++;
+	return *shared;
+}
+
+void ctf_flows_leave(struct ctf_flows **shared)
+{
+	struct ctf_flows *all = *shared;
+
+	if (!all || --all->users)
+		return;
+	for (size_t i = 0; i < all->count; i++)
+		free(all->flows[i]);
+	free(all->flows);
+	known_free(&all->known);
+	free(all);
+	*shared = NULL;
+}
+
+/* What tells flows apart. */
+struct flow_key {
+	uint8_t uuid[16];
+	const void *owner; /* the trace that has no UUID, or the file */
+	uint64_t stream, number;
+	char kind; /* of number: 'i' instance, 'c' CPU, 'f' none */
+};
+
+static struct ctf_flow *find_flow(const struct ctf_file *f, char kind, const void *owner,
+				  uint64_t number)
+{
+	struct ctf_flows *all = f->trace->ctf->flows;
+	const struct ctf_metadata *m = &f->trace->metadata;
+	struct flow_key key;
+	struct ctf_flow **flows;
+	uint32_t *id;
+
+	memset(&key, 0, sizeof key);
+	if (m->has_uuid)
+		memcpy(key.uuid, m->uuid, sizeof key.uuid);
+	key.owner = owner ? owner : m->has_uuid ? NULL : f->trace;
+	key.stream = f->stream->declared->id;
+	key.number = number;
+	key.kind = kind;
+	id = known_number(&all->known, &key, sizeof key);
+	if (!id)
+		return NULL;
+	if (*id)
+		return all->flows[*id - 1];
+	flows = array_grow(all->flows, &all->capacity, all->count, sizeof(*flows));
+	if (!flows)
+		return NULL;
+	all->flows = flows;
+	flows[all->count] = calloc(1, sizeof **flows);
+	if (!flows[all->count])
+		return NULL;
+	*id = (uint32_t)++all->count;
+	return flows[all->count - 1];
+}
+
+/* Does the packet tell this of itself? */
+static bool seen(const struct ctf_file *f, enum ctf_role role)
+{
+	return f->counted >> role & 1;
+}
+
+static struct ctf_flow *flow_of(const struct ctf_file *f)
+{
+	if (seen(f, CTF_INSTANCE))
+		return find_flow(f, 'i', NULL, f->counters[CTF_INSTANCE]);
+	return find_flow(f, 'f', f, 0);
+}
+
+static struct ctf_packet_key key_of(const struct ctf_file *f)
+{
+	return (struct ctf_packet_key){f->counters[CTF_SEQUENCE_NUMBER],
+				       f->counters[CTF_TIME_BEGIN], f->counters[CTF_TIME_END],
+				       f->packet_size};
+}
+
+/* Another file had this packet. */
+static bool is_again(const struct ctf_flow *flow, const struct ctf_file *f)
+{
+	struct ctf_packet_key key = key_of(f);
+
+	if (!seen(f, CTF_SEQUENCE_NUMBER) || !flow->begun || flow->file == f)
+		return false;
+	for (unsigned i = 0; i < RECENT && i < flow->nrecent; i++)
+		if (!memcmp(&flow->recent[i], &key, sizeof key))
+			return true;
+	return false;
+}
+
+static void follow(struct ctf_flow *flow, const struct ctf_file *f)
+{
+	flow->begun = true;
+	flow->file = f;
+	flow->last = key_of(f);
+	flow->recent[flow->nrecent++ % RECENT] = flow->last;
+	if (seen(f, CTF_DISCARDED))
+		flow->discarded = f->counters[CTF_DISCARDED];
+}
+
+/*
+ * The flow of a CPU, which is that of tracefiles whose packets tell no stream_instance_id (LTTng
+ * before 2.8): NULL unless the packet can come after that flow's last one.
+ */
+static const struct ctf_flow *before_file(const struct ctf_file *f, const struct ctf_flow *cpu)
+{
+	bool numbered = seen(f, CTF_SEQUENCE_NUMBER);
+
+	if (!cpu->begun || cpu->file == f || (numbered && !f->counters[CTF_SEQUENCE_NUMBER]) ||
+	    !seen(f, CTF_TIME_BEGIN) || f->counters[CTF_TIME_BEGIN] < cpu->last.end ||
+	    (numbered && f->counters[CTF_SEQUENCE_NUMBER] <= cpu->last.sequence) ||
+	    f->counters[CTF_DISCARDED] < cpu->discarded)
+		return NULL;
+	return cpu;
+}
+
+/* Events lost between the last packet, if there is one, and the end of this one. */
+static uint64_t events_lost(const struct ctf_file *f, const struct ctf_flow *last)
+{
+	bool numbered = seen(f, CTF_SEQUENCE_NUMBER);
+	uint64_t counted = f->counters[CTF_DISCARDED], sequence = f->counters[CTF_SEQUENCE_NUMBER];
+	unsigned bits = f->stream->discarded_bits;
+
+	if (!seen(f, CTF_DISCARDED) || !counted)
+		return 0;
+	/* the recording begins, or begins again */
+	if (numbered && !sequence)
+		return counted;
+	if (!last)
+		return numbered ? UINT64_MAX : counted;
+	if (counted >= last->discarded)
+		return counted - last->discarded;
+	/* the counter wrapped if the packet is the next one */
+	if (numbered && sequence == last->last.sequence + 1 && bits < 64)
+		return counted + (1ull << bits) - last->discarded;
+	return UINT64_MAX;
+}
+
+static uint64_t packets_lost(const struct ctf_file *f, const struct ctf_flow *last)
+{
+	uint64_t sequence = f->counters[CTF_SEQUENCE_NUMBER];
+
+	if (!last || !seen(f, CTF_SEQUENCE_NUMBER) || sequence <= last->last.sequence)
+		return 0;
+	return sequence - last->last.sequence - 1;
+}
+
+int ctf_loss_take(struct ctf_file *f)
+{
+	struct ctf_flow *flow = flow_of(f), *cpu = NULL;
+	const struct ctf_flow *last = flow;
+
+	if (!flow)
+		return -1;
+	if (!seen(f, CTF_INSTANCE) && seen(f, CTF_CPU)) {
+		cpu = find_flow(f, 'c', NULL, f->counters[CTF_CPU]);
+		if (!cpu)
+			return -1;
+	}
+	if (is_again(flow, f))
+		return 1;
+	if (!flow->begun)
+		last = cpu ? before_file(f, cpu) : NULL;
+	f->lost = events_lost(f, last);
+	f->packets_lost = packets_lost(f, last);
+	follow(flow, f);
+	if (cpu)
+		follow(cpu, f);
+	return 0;
+}
+
+int ctf_loss_pass(const struct ctf_file *f)
+{
+	struct ctf_flow *flow = flow_of(f);
+
+	if (!flow)
+		return -1;
+	/* files are passed over one by one, not in the order of time */
+	if (!flow->begun || key_of(f).begin >= flow->last.begin)
+		follow(flow, f);
+	return 0;
+}

@@ -1,0 +1,258 @@
+/*
+ * packet.c - where packets begin and end, and what they say of what is in them
+ *
+ * Where a packet's beginning is damaged the next one is searched for by its magic.
+ */
+#include <stdio.h>
+
+#include "cmd/trdecode/ctf/ctf.h"
+
+#define PACKET_MAGIC 0xc1fc1fc1u
+
+enum {
+	PACKET_NEED = 512,	 /* bytes at hand where a packet begins, if there are so many */
+	PACKET_BEGIN = 64 << 20, /* bytes that its header and context take at most */
+	PASSING = 4096,		 /* bytes read of a packet that is passed over */
+};
+
+bool ctf_packet_is(const uint8_t *data, size_t n)
+{
+	return n >= 4 && (get_uint(data, 4, false) == PACKET_MAGIC ||
+			  get_uint(data, 4, true) == PACKET_MAGIC);
+}
+
+static bool is_packet(const struct ctf_file *f, const uint8_t *p, size_t n)
+{
+	const struct ctf_metadata *m = &f->trace->metadata;
+	/* that of the packets before: some writers give the metadata another one */
+	const uint8_t *uuid = f->has_uuid ? f->uuid : m->has_uuid ? m->uuid : NULL;
+
+	return n >= 4 && get_uint(p, 4, m->big) == PACKET_MAGIC &&
+	       (!uuid || n < 20 || !memcmp(p + 4, uuid, 16));
+}
+
+/* From the byte behind `at` on, the next one that can begin a packet. */
+static int search(struct ctf_file *f, uint64_t *at, bool *found, struct error *e)
+{
+	*found = false;
+	for (;;) {
+		const uint8_t *p;
+		ssize_t got;
+		size_t i;
+
+		++*at;
+		window_skip(&f->window, (size_t)(*at - f->window.offset));
+		got = window_need(&f->window, PACKET_NEED, e);
+		if (got < 0)
+			return -1;
+		if (got < 20)
+			return 0;
+		p = window_at(&f->window);
+		got = (ssize_t)window_have(&f->window);
+		for (i = 0; i + 20 <= (size_t)got; i++)
+			if (is_packet(f, p + i, 20)) {
+				*at += i;
+				*found = true;
+				return 0;
+			}
+		*at += i - 1;
+	}
+}
+
+static bool declares_magic(const struct ctf_trace *t)
+{
+	const struct ctf_stream *s = t->streams;
+	const struct ctf_part *header = t->nstreams ? s->layout.scope[SCOPE_PACKET_HEADER] : NULL;
+
+	return header && header->children && header->children->role == CTF_MAGIC;
+}
+
+/* A part of the packet's beginning. */
+static const char *packet_scope(struct ctf_file *f, enum ctf_scope scope)
+{
+	const struct ctf_part *p = f->stream->layout.scope[scope];
+
+	if (!p)
+		return NULL;
+	switch (ctf_step_over(&f->cursor, p)) {
+	case CTF_GOT: return NULL;
+	case CTF_SHORT: return "a packet's beginning is cut short";
+	default: return "a packet's beginning is not as the metadata says";
+	}
+}
+
+static struct ctf_stream *find_stream(struct ctf_trace *t, uint64_t id)
+{
+	for (size_t i = 0; i < t->nstreams; i++)
+		if (t->streams[i].declared->id == id && t->streams[i].usable)
+			return &t->streams[i];
+	return NULL;
+}
+
+/* Header and context of the packet at f->packet. NULL, or what is wrong. */
+static const char *read_packet(struct ctf_file *f)
+{
+	struct ctf_trace *t = f->trace;
+	struct ctf_cursor *c = &f->cursor;
+	uint64_t left = f->window.size - f->packet, bits;
+	const char *wrong;
+
+	c->at = 0;
+	c->seen = 0;
+	c->uuid = c->comm = NULL;
+	c->budget = CTF_BUDGET;
+	f->stream = t->nstreams ? &t->streams[0] : NULL;
+	for (size_t i = 0; i < t->nstreams; i++)
+		if (t->streams[i].usable)
+			f->stream = &t->streams[i];
+	if (!f->stream || !f->stream->usable)
+		return "the metadata tells of no stream that can be read";
+	wrong = packet_scope(f, SCOPE_PACKET_HEADER);
+	if (wrong)
+		return wrong;
+	if (ctf_seen(c, CTF_MAGIC) && c->role[CTF_MAGIC] != PACKET_MAGIC)
+		return "no packet begins here";
+	if (ctf_seen(c, CTF_STREAM_ID)) {
+		f->stream = find_stream(t, c->role[CTF_STREAM_ID]);
+		if (!f->stream)
+			return "a packet of a stream that the metadata does not tell of";
+	}
+	wrong = packet_scope(f, SCOPE_PACKET_CONTEXT);
+	if (wrong)
+		return wrong;
+	f->packet_size = left;
+	if (ctf_seen(c, CTF_PACKET_SIZE)) {
+		bits = c->role[CTF_PACKET_SIZE];
+		if (bits % 8 || bits < c->at)
+			return "a packet's size cannot be";
+		f->packet_size = bits / 8;
+	}
+	f->content = left < UINT64_MAX / 8 ? 8 * left : UINT64_MAX;
+	if (f->packet_size < left)
+		f->content = 8 * f->packet_size;
+	if (ctf_seen(c, CTF_CONTENT_SIZE)) {
+		bits = c->role[CTF_CONTENT_SIZE];
+		if (bits < c->at || bits / 8 > f->packet_size)
+			return "a packet's content is larger than the packet";
+		if (bits < f->content)
+			f->content = bits;
+	}
+	return NULL;
+}
+
+/* What the packet's context says of its clock and CPU. */
+static void begin_packet(struct ctf_file *f)
+{
+	struct ctf_cursor *c = &f->cursor;
+	f->cpu = ctf_seen(c, CTF_CPU) && c->role[CTF_CPU] <= INT32_MAX ? (int32_t)c->role[CTF_CPU]
+								       : -1;
+	f->lane = 0;
+	f->of_packet = (struct ctf_thread){
+		.tid = ctf_seen(c, CTF_TID) ? (int32_t)c->role[CTF_TID] : -1,
+		.pid = ctf_seen(c, CTF_PID) ? (int32_t)c->role[CTF_PID] : -1,
+		.ppid = -1,
+		.comm_size = !c->comm				       ? 0
+			     : c->comm_size < sizeof f->of_packet.comm ? c->comm_size
+								       : sizeof f->of_packet.comm};
+	if (c->comm)
+		memcpy(f->of_packet.comm, c->comm, f->of_packet.comm_size);
+	if (c->uuid) {
+		memcpy(f->uuid, c->uuid, sizeof f->uuid);
+		f->has_uuid = true;
+	}
+	if (ctf_seen(c, CTF_TIME_BEGIN))
+		c->time = c->role[CTF_TIME_BEGIN];
+	f->counted = c->seen;
+	for (int role = 0; role <= CTF_CPU; role++)
+		f->counters[role] = ctf_seen(c, (enum ctf_role)role) ? c->role[role] : 0;
+	f->in_packet = true;
+	f->lost = f->packets_lost = 0;
+	/* what came before the first packet may be in another file, which is read up to there first
+	 */
+	f->fresh = !f->packet && !f->survey &&
+		   (ctf_seen(c, CTF_INSTANCE) ||
+		    (ctf_seen(c, CTF_DISCARDED) && c->role[CTF_DISCARDED]));
+	if (c->have > f->content)
+		c->have = f->content;
+}
+
+/* For the fields of it that events carry. */
+static int keep_beginning(struct ctf_file *f)
+{
+	const struct ctf_cursor *c = &f->cursor;
+
+	f->context.size = f->beginning.size = 0;
+	f->has_context = false;
+	if (!f->stream->carried || f->survey)
+		return 0;
+	return buffer_append(&f->beginning, c->data, (size_t)(c->at + 7) / 8);
+}
+
+static int next_packet(struct ctf_file *f, struct error *e)
+{
+	uint64_t at = f->opened ? f->packet + f->packet_size : 0;
+	bool found;
+
+	f->opened = true;
+	f->in_packet = false;
+	for (;;) {
+		const char *wrong;
+
+		if (f->cut || at >= f->window.size) {
+			f->done = true;
+			return 0;
+		}
+		f->packet = at;
+		f->packet_size = 0;
+		f->content = UINT64_MAX;
+		if (ctf_file_refill(f, 0, PACKET_NEED, e))
+			return -1;
+		wrong = read_packet(f);
+		while (wrong && f->cursor.have - f->cursor.origin < 8 * (f->window.size - at) &&
+		       f->cursor.have / 8 < PACKET_BEGIN && strstr(wrong, "cut short")) {
+			/* a long beginning */
+			if (ctf_file_refill(f, 0, (size_t)(f->cursor.have / 8) * 2, e))
+				return -1;
+			wrong = read_packet(f);
+		}
+		if (!wrong) {
+			if (keep_beginning(f))
+				return error_no_memory(e);
+			begin_packet(f);
+			if (f->packet_size > f->window.size - f->packet || !ctf_skip_packet(f))
+				break;
+			f->in_packet = f->fresh = false;
+			if (!f->survey && ctf_loss_pass(f))
+				return error_no_memory(e);
+			at += f->packet_size;
+			if (f->window.capacity > PASSING)
+				f->window.capacity = PASSING;
+			continue;
+		}
+		if (ctf_file_damage(f, at, wrong, e))
+			return -1;
+		if (!declares_magic(f->trace)) {
+			f->done = true;
+			return 0;
+		}
+		if (search(f, &at, &found, e))
+			return -1;
+		if (!found)
+			at = f->window.size;
+	}
+	if (f->packet_size > f->window.size - f->packet) {
+		f->cut = true;
+		return ctf_file_damage(f, f->window.size, "a packet is cut short", e);
+	}
+	return 0;
+}
+
+/* Stand behind the beginning of the next packet, or be done. */
+int ctf_packet_next(struct ctf_file *f, struct error *e)
+{
+	size_t capacity = f->window.capacity;
+	int bad = next_packet(f, e);
+
+	f->window.capacity = capacity;
+	return bad;
+}

@@ -1,0 +1,299 @@
+/*
+ * row.c - the data of an event, moved into a row of the stream
+ */
+#include <stdlib.h>
+
+#include "cmd/trdecode/ctf/ctf.h"
+
+enum { CONTEXT_MOST = 4096 }; /* bytes of a packet's context that every event has */
+
+/* --- data --- */
+
+static inline void put_size(uint8_t *to, uint64_t n, uint32_t size)
+{
+	for (uint32_t i = 0; i < size; i++)
+		to[i] = (uint8_t)(n >> 8 * i);
+}
+
+static enum ctf_got move(struct ctf_cursor *c, const struct ctf_move *m, uint8_t *fixed,
+			 struct buffer *tail)
+{
+	const uint8_t *from, *end;
+	uint64_t n;
+
+	c->at = ctf_align(c->at, m->align);
+	if (c->at > c->have)
+		return CTF_SHORT;
+	from = c->data + (c->at - c->origin) / 8;
+	switch (m->kind) {
+	case MOVE_BYTES:
+		if (c->have - c->at < 8ull * m->n)
+			return CTF_SHORT;
+		memcpy(fixed + m->to, from, m->n);
+		c->at += 8ull * m->n;
+		return CTF_GOT;
+	case MOVE_NUMBER:
+		if (c->have - c->at < m->size)
+			return CTF_SHORT;
+		n = ctf_bits(c->data, c->at - c->origin, m->size, m->big);
+		if (m->is_signed)
+			n = (uint64_t)((int64_t)(n << (64 - m->size)) >> (64 - m->size));
+		if (m->slot)
+			c->slots[m->slot] = n;
+		put_size(fixed + m->to, n, m->n);
+		c->at += m->size;
+		return CTF_GOT;
+	case MOVE_STRING:
+		end = memchr(from, 0, (size_t)(c->have - c->at) / 8);
+		if (!end)
+			return CTF_SHORT;
+		n = (uint64_t)(end - from) + 1;
+		c->at += 8 * n;
+		return buffer_append(tail, from, n) ? CTF_BAD : CTF_GOT;
+	case MOVE_TEXT:
+		n = c->slots[m->slot];
+		if (n > UINT64_MAX / 8 || c->have - c->at < 8 * n)
+			return CTF_SHORT;
+		c->at += 8 * n;
+		return buffer_append(tail, from, strnlen((const char *)from, n)) ||
+				       buffer_u8(tail, 0)
+			       ? CTF_BAD
+			       : CTF_GOT;
+	}
+	return CTF_BAD;
+}
+
+/* The fields of the packet's context as details of a call, for all events of the packet. */
+static enum ctf_got make_context(struct ctf_file *f)
+{
+	const struct ctf_part *header = f->stream->layout.scope[SCOPE_PACKET_HEADER],
+			      *context = f->stream->layout.scope[SCOPE_PACKET_CONTEXT];
+	struct ctf_cursor c = {.data = f->beginning.data,
+			       .have = 8 * (uint64_t)f->beginning.size,
+			       .slots = f->cursor.slots,
+			       .budget = CTF_BUDGET,
+			       .empty = CTF_EMPTY_LEAST};
+	enum ctf_got got = header ? ctf_step_over(&c, header) : CTF_GOT;
+	uint64_t number = 0;
+
+	c.at = ctf_align(c.at, context->align);
+	for (const struct ctf_part *p = context->children; p && got == CTF_GOT; p = p->next) {
+		if (ctf_is_own(p))
+			got = ctf_step_over(&c, p);
+		else if (value_put_detail(&f->context, DETAIL_ARGUMENT, ++number))
+			return CTF_BAD;
+		else
+			got = ctf_put_value(&c, p, &f->context);
+	}
+	f->has_context = true;
+	if (f->context.size <= CONTEXT_MOST)
+		return got;
+	/* each of many small events would have it */
+	f->context.size = 0;
+	if (!f->trace->ctf->context_left_out)
+		warn(f->member, f->packet,
+		     "the context of a packet is too large to be part of its events");
+	f->trace->ctf->context_left_out = true;
+	return got;
+}
+
+/* The event's data as details of a call. */
+static enum ctf_got put_values(struct ctf_file *f, struct buffer *tail)
+{
+	struct ctf_cursor *c = &f->cursor;
+	enum ctf_got got = CTF_GOT;
+	uint64_t number = 0;
+
+	c->seen = 0;
+	c->comm = c->next_comm = NULL;
+	c->budget = CTF_BUDGET;
+	if (f->stream->carried) {
+		if (!f->has_context)
+			got = make_context(f);
+		if (got != CTF_GOT)
+			return CTF_BAD;
+		if (buffer_append(tail, f->context.data, f->context.size))
+			return CTF_BAD;
+		number = f->stream->carried;
+	}
+	for (size_t i = 0; i < CTF_DATA_SCOPES; i++) {
+		const struct ctf_part *s = f->class->layout.scope[ctf_data_scopes[i]];
+
+		if (s)
+			c->at = ctf_align(c->at, s->align);
+		for (const struct ctf_part *p = s ? s->children : NULL; p && got == CTF_GOT;
+		     p = p->next) {
+			if (value_put_detail(tail, DETAIL_ARGUMENT, ++number))
+				return CTF_BAD;
+			got = ctf_put_value(c, p, tail);
+		}
+	}
+	return got;
+}
+
+static enum ctf_got read_data(struct ctf_file *f)
+{
+	struct ctf *ctf = f->trace->ctf;
+	const struct ctf_class *k = f->class;
+	enum ctf_got got = CTF_GOT;
+
+	ctf->tail.size = 0;
+	if (!k->plain)
+		return put_values(f, &ctf->tail);
+	for (uint32_t i = 0; i < k->nmoves && got == CTF_GOT; i++)
+		got = move(&f->cursor, &k->moves[i], ctf->fixed.data, &ctf->tail);
+	return got;
+}
+
+/* --- rows --- */
+
+static int32_t number_at(const uint8_t *fixed, struct ctf_spot s)
+{
+	return s.at < 0 ? -1 : (int32_t)ctf_spot(fixed, s);
+}
+
+/* The lane of the event that was read. 0: memory. */
+static inline uint32_t lane_of(struct ctf_file *f)
+{
+	struct ctf *ctf = f->trace->ctf;
+	const struct ctf_class *k = f->class;
+	const struct ctf_cursor *c = &f->cursor;
+	const uint8_t *fixed = ctf->fixed.data, *comm = NULL;
+	struct ctf_thread *t = &f->thread;
+	int32_t tid, pid, ppid;
+	size_t comm_size = 0;
+
+	if (k->plain) {
+		tid = number_at(fixed, k->tid);
+		pid = number_at(fixed, k->pid);
+		ppid = number_at(fixed, k->ppid);
+		if (k->comm.at >= 0) {
+			comm = fixed + k->comm.at;
+			comm_size = strnlen((const char *)comm, k->comm.size);
+		} else if (k->comm_string) {
+			comm = (const uint8_t *)ctf_calls_string(&ctf->tail, k->comm_string - 1,
+								 &comm_size);
+		}
+	} else {
+		tid = ctf_seen(c, CTF_TID) ? (int32_t)c->role[CTF_TID] : -1;
+		pid = ctf_seen(c, CTF_PID) ? (int32_t)c->role[CTF_PID] : -1;
+		ppid = ctf_seen(c, CTF_PPID) ? (int32_t)c->role[CTF_PPID] : -1;
+		comm = c->comm;
+		comm_size = comm ? c->comm_size : 0;
+	}
+	if (tid < 0)
+		tid = f->of_packet.tid;
+	if (pid < 0)
+		pid = f->of_packet.pid;
+	if (tid < 0 && f->trace->kernel) {
+		const struct ctf_cpu *cpu = ctf_calls_cpu(f->trace, f->cpu);
+
+		tid = cpu ? cpu->tid : -1;
+		comm = cpu ? cpu->comm : NULL;
+		comm_size = cpu ? cpu->comm_size : 0;
+	}
+	if (!comm_size && f->of_packet.comm_size) {
+		comm = f->of_packet.comm;
+		comm_size = f->of_packet.comm_size;
+	}
+	if (comm_size > sizeof t->comm)
+		comm_size = sizeof t->comm;
+	if (__builtin_expect(f->lane && t->tid == tid && t->pid == pid && t->ppid == ppid &&
+				     t->comm_size == comm_size &&
+				     (!comm_size || !memcmp(t->comm, comm, comm_size)),
+			     1))
+		return f->lane;
+	t->tid = tid;
+	t->pid = pid;
+	t->ppid = ppid;
+	t->comm_size = comm_size;
+	if (comm_size)
+		memcpy(t->comm, comm, comm_size);
+	f->lane = ctf_lane(f, tid, pid, ppid, t->comm, comm_size);
+	return f->lane;
+}
+
+static int put_row(struct ctf_file *f)
+{
+	struct ctf *ctf = f->trace->ctf;
+	struct ctf_class *k = f->class;
+	const uint8_t *fixed = ctf->fixed.data;
+	const struct buffer *tail = &ctf->tail;
+	uint32_t lane, place = 0, depth = k->depth.at < 0 ? 0 : (uint32_t)ctf_spot(fixed, k->depth);
+
+	lane = lane_of(f);
+	if (!lane)
+		return -1;
+	if (k->call_kind != CALL_NONE || !k->plain) {
+		place = k->plain ? ctf_calls_place(k, f, fixed, tail) : k->place;
+		if (!place)
+			return -1;
+	}
+	for (uint32_t i = 0; i < k->ndefinitions; i++)
+		if (writer_use_definition(ctf->w, k->definitions[i]))
+			return -1;
+	if (writer_row_data(ctf->w, f->next.time, lane, k->type, place, depth, fixed, k->fixed_size,
+			    tail->data, (uint32_t)tail->size, k->nstrings || !k->plain))
+		return -1;
+	return k->action ? ctf_calls_after(k, f, fixed, tail) : 0;
+}
+
+static int put_lost(struct ctf_file *f)
+{
+	struct ctf *ctf = f->trace->ctf;
+	struct gap events = {
+		.reason = GAP_LOST, .unit = GAP_EVENTS, .count = f->lost, .offset = NO_OFFSET};
+	struct gap packets = {.reason = GAP_LOST,
+			      .unit = GAP_PACKETS,
+			      .count = f->packets_lost,
+			      .offset = NO_OFFSET};
+	uint32_t lane = ctf_lane(f, -1, -1, -1, NULL, 0);
+
+	if (!lane || (f->lost && writer_gap(ctf->w, f->next.time, lane, &events)) ||
+	    (f->packets_lost && writer_gap(ctf->w, f->next.time, lane, &packets)))
+		return -1;
+	if (f->lost != UINT64_MAX)
+		ctf->input->decoding->lost += f->lost;
+	f->lost = f->packets_lost = 0;
+	return 0;
+}
+
+static int failed(struct ctf_file *f, struct error *e)
+{
+	*e = f->trace->ctf->w->error;
+	return e->what[0] ? -1 : error_no_memory(e);
+}
+
+int ctf_row(struct ctf_file *f, struct error *e)
+{
+	uint64_t empty = f->cursor.empty;
+
+	if (__builtin_expect(f->fresh, 0) && ctf_file_begun(f, e))
+		return -1;
+	if (__builtin_expect(f->lost || f->packets_lost, 0) && put_lost(f))
+		return failed(f, e);
+	if (__builtin_expect(!f->class || !f->in_packet, 0))
+		return 0;
+	for (;;) {
+		enum ctf_got got;
+		int grown;
+
+		if (__builtin_expect(!f->class->type, 0) && ctf_class_declare(f->class))
+			return failed(f, e);
+		got = read_data(f);
+		if (__builtin_expect(f->cursor.at == f->header, 0) && got == CTF_GOT)
+			return ctf_file_abandon(f, f->header, "an event that takes no bits", e);
+		if (__builtin_expect(got == CTF_GOT, 1))
+			return put_row(f) ? failed(f, e) : 0;
+		f->cursor.empty = empty;
+		grown = got == CTF_SHORT ? ctf_file_more(f, f->payload, e) : 0;
+		if (grown < 0)
+			return -1;
+		if (!grown)
+			return ctf_file_abandon(
+				f, f->payload,
+				got == CTF_SHORT ? "an event is cut short"
+						 : "an event's data are not as the metadata says",
+				e);
+	}
+}

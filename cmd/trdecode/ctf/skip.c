@@ -1,0 +1,68 @@
+/*
+ * skip.c - packets that are passed over by the times in their contexts
+ *
+ * Not where sched_switch tells the threads of all events behind it, or the stream has dumps of
+ * mapped files: there only if the times of rows are all that matters.
+ */
+#include <stdlib.h>
+
+#include "cmd/trdecode/ctf/ctf.h"
+
+enum { HEAD_WINDOW = 4096 };
+
+void ctf_skip_prepare(struct ctf_trace *t)
+{
+	for (size_t i = 0; i < t->nstreams; i++)
+		t->streams[i].stateless = true;
+	for (size_t i = 0; i < t->nclasses; i++) {
+		const struct ctf_class *c = &t->classes[i];
+
+		if (c->stream &&
+		    (c->action == CTF_BIN_INFO || (c->action == CTF_SWITCH && t->kernel)))
+			c->stream->stateless = false;
+	}
+}
+
+bool ctf_skip_packet(const struct ctf_file *f)
+{
+	const struct decoding *d = f->trace->ctf->input->decoding;
+	const struct ctf_cursor *c = &f->cursor;
+	uint64_t end;
+
+	return d->limits && d->limits->first_time && (d->times_only || f->stream->stateless) &&
+	       ctf_seen(c, CTF_TIME_BEGIN) && ctf_seen(c, CTF_TIME_END) &&
+	       c->role[CTF_TIME_END] >= c->role[CTF_TIME_BEGIN] &&
+	       ctf_file_time(f, c->role[CTF_TIME_END], &end) && end < d->limits->first_time;
+}
+
+/* The highest time at which a packet with events begins. */
+static void late_of(const struct ctf_file *of, uint64_t *latest)
+{
+	struct ctf_file f = {.trace = of->trace, .member = of->member, .cpu = -1, .survey = true};
+	struct input *in = f.trace->ctf->input;
+	uint64_t time;
+	struct error e;
+
+	f.cursor.slots = calloc(f.trace->metadata.slots + 1u, sizeof(uint64_t));
+	if (!f.cursor.slots)
+		return;
+	if (!window_open(&f.window, in->tree, f.member, HEAD_WINDOW, true, &e)) {
+		f.cursor.empty = CTF_EMPTY_LEAST + f.window.size;
+		while (!ctf_packet_next(&f, &e) && !f.done)
+			if (f.content > f.cursor.at && ctf_seen(&f.cursor, CTF_TIME_BEGIN) &&
+			    ctf_file_time(&f, f.cursor.role[CTF_TIME_BEGIN], &time) &&
+			    time > *latest)
+				*latest = time;
+	}
+	ctf_file_close(&f);
+}
+
+bool ctf_skip_late(struct input *in, uint64_t *latest)
+{
+	const struct ctf *ctf = in->state;
+
+	for (size_t i = 0; i < ctf->nfiles; i++)
+		if (!ctf->files[i].done)
+			late_of(&ctf->files[i], latest);
+	return false;
+}

@@ -1,0 +1,295 @@
+#include "cmd/trdecode/input/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/cli/program.h"
+#include "common/stream/reader.h"
+#include "cmd/trdecode/input/unpack.h"
+
+enum {
+	HEAD_SIZE = 4096,
+	HEAD_SIZE_ZSTD = 132 * 1024, /* its first block, before whose end nothing is unpacked */
+	REPORTED_MOST = 8,
+};
+
+void input_damage_error(struct input *in, const struct error *e)
+{
+	struct decoding *d = in->decoding;
+	char message[600], place[24] = "";
+
+	if (d->times_only)
+		return;
+	d->status = status_worse(d->status, STATUS_DAMAGED);
+	if (d->writer) {
+		if (e->offset != NO_OFFSET)
+			snprintf(place, sizeof(place), "0x%" PRIx64 ": ", e->offset);
+		snprintf(message, sizeof(message), "%.250s: %s%.300s",
+			 e->file[0] ? e->file : in->name, place, e->what);
+		writer_status(d->writer, STATUS_DAMAGED, message);
+	}
+	/* a thousand lines of the same do not tell more */
+	if (in->reported < REPORTED_MOST || d->verbose)
+		error_print(e);
+	else
+		in->unreported++;
+	in->reported++;
+}
+
+void input_damage(struct input *in, const char *file, uint64_t offset, const char *fmt, ...)
+{
+	struct error e;
+	char what[sizeof(e.what)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	error_set(&e, file, offset, "%s", what);
+	input_damage_error(in, &e);
+}
+
+/* How many bytes of a stream are read before it is decoded: those up to the end of HEAD, at most
+ * room. */
+static size_t stream_head(const struct input *in, size_t room)
+{
+	size_t headers = MARKER_SIZE + BLOCK_HEADER, n;
+
+	if (in->head_size < headers)
+		return headers;
+	n = get_u32(in->head + MARKER_SIZE + 8);
+	return n > room - headers ? room : headers + n;
+}
+
+/* Have n bytes of the file or pipe at hand, if there are so many. room: for them, and more. */
+static int read_until(struct input *in, size_t n, size_t room, struct error *e)
+{
+	uint8_t *head = realloc(in->head, room);
+
+	if (!head)
+		return error_no_memory(e);
+	in->head = head;
+	while (in->head_size < n) {
+		ssize_t got = read(in->fd, in->head + in->head_size, room - in->head_size);
+
+		if (got < 0) {
+			struct pollfd p = {in->fd, POLLIN, 0};
+
+			if (errno == EINTR)
+				continue;
+			if (errno == EAGAIN) {
+				poll(&p, 1, -1);
+				continue;
+			}
+			return error_errno(e, in->name, NO_OFFSET, "cannot read");
+		}
+		if (!got)
+			break;
+		in->head_size += (size_t)got;
+		/* a live stream may begin with less than a tar would, but for its HEAD */
+		if (reader_is_stream(in->head, in->head_size))
+			n = stream_head(in, room);
+	}
+	return 0;
+}
+
+/* The first bytes of a file or pipe, as many as there are up to what a format shows itself by. */
+static int read_head(struct input *in, struct error *e)
+{
+	if (read_until(in, TREE_PROBE, HEAD_SIZE, e))
+		return -1;
+	if (unpack_is_zstd(in->head, in->head_size))
+		return read_until(in, HEAD_SIZE_ZSTD, HEAD_SIZE_ZSTD, e);
+	return 0;
+}
+
+/* Its directory, where this file may be a part of a trace. */
+static int open_part(struct input *in, struct error *e)
+{
+	char *slash;
+
+	in->path = strdup(in->name);
+	if (!in->path)
+		return error_no_memory(e);
+	slash = strrchr(in->path, '/');
+	if (slash) {
+		in->member = in->name + (slash - in->path) + 1;
+		slash[slash == in->path] = '\0';
+	} else {
+		in->member = in->name;
+		strcpy(in->path, ".");
+	}
+	in->tree = tree_open_near(in->path, e);
+	return in->tree ? 0 : -1;
+}
+
+static const struct decoder *probe(const struct input *in, const char *format,
+				   const struct decoder *const *decoders)
+{
+	for (; *decoders; decoders++)
+		if ((!format || !strcmp(format, (*decoders)->name)) && (*decoders)->probe(in))
+			return *decoders;
+	return NULL;
+}
+
+static int unknown(const struct input *in, const char *format,
+		   const struct decoder *const *decoders, struct error *e)
+{
+	const struct decoder *other = format ? probe(in, NULL, decoders) : NULL;
+	unsigned version;
+
+	if (reader_other_version(in->head, in->head_size, &version))
+		return error_set(e, in->name, NO_OFFSET,
+				 "is an event stream of version %u, which is not known here",
+				 version);
+	if (in->tree && tree_damage(in->tree, e))
+		return -1;
+	if (!other && !in->head_size && (!in->tree || in->member))
+		return error_set(e, in->name, NO_OFFSET, "is empty, no trace");
+	if (other)
+		return error_set(e, in->name, NO_OFFSET, "not a trace of the format %s (but of %s)",
+				 format, other->name);
+	if (format)
+		return error_set(e, in->name, NO_OFFSET, "not a trace of the format %s", format);
+	return error_set(e, in->name, NO_OFFSET, "not a trace of a known format%s",
+			 in->tree && !in->path && !in->head_size
+				 ? " (a directory without the files of one)"
+				 : "");
+}
+
+static int open_file(struct input *in, const char *name, struct stat *st, struct error *e)
+{
+	if (!strcmp(name, "-")) {
+		in->name = "<stdin>";
+		in->fd = STDIN_FILENO;
+		if (isatty(in->fd))
+			return error_set(e, in->name, NO_OFFSET, "is a terminal, no trace");
+	} else {
+		in->fd = open(name, O_RDONLY | O_CLOEXEC);
+		if (in->fd < 0)
+			return error_errno(e, name, NO_OFFSET, "cannot open");
+		if (isatty(in->fd))
+			return error_set(e, name, NO_OFFSET, "is a terminal, no trace");
+	}
+	if (fstat(in->fd, st))
+		return error_errno(e, in->name, NO_OFFSET, "cannot open");
+	in->device = st->st_dev;
+	in->inode = st->st_ino;
+	return 0;
+}
+
+/* The tree of a directory or an archive reads from what it opened itself. */
+static void close_file(struct input *in)
+{
+	if (in->fd > STDERR_FILENO)
+		close(in->fd);
+	in->fd = -1;
+}
+
+static int open_tree(struct input *in, struct error *e)
+{
+	in->tree = tree_open_fd(in->fd, in->name, in->head, in->head_size, e);
+	if (!in->tree)
+		return -1;
+	close_file(in);
+	return 0;
+}
+
+int input_open(struct input *in, const char *name, const char *format,
+	       const struct decoder *const *decoders, struct decoding *decoding, struct error *e)
+{
+	struct stat st;
+
+	*in = (struct input){.name = name,
+			     .format = format,
+			     .fd = -1,
+			     .decoding = decoding,
+			     .next = UINT64_MAX,
+			     .clock_name = ""};
+	e->what[0] = '\0';
+	if (open_file(in, name, &st, e))
+		return -1;
+	if (S_ISDIR(st.st_mode)) {
+		if (open_tree(in, e))
+			return -1;
+	} else {
+		if (read_head(in, e))
+			return -1;
+		/* a compressed file is a tar, unless a format shows itself in it */
+		in->decoder = probe(in, format, decoders);
+		if (!in->decoder && tree_is_archive(in->head, in->head_size) && open_tree(in, e))
+			return -1;
+	}
+	if (!in->decoder)
+		in->decoder = probe(in, format, decoders);
+	if (!in->decoder && !in->tree && S_ISREG(st.st_mode) && strcmp(name, "-")) {
+		struct error none;
+
+		/* a directory that cannot be read tells as little as one that is no trace */
+		if (!open_part(in, &none))
+			in->decoder = probe(in, format, decoders);
+		if (in->decoder)
+			close_file(in);
+	}
+	return in->decoder ? 0 : unknown(in, format, decoders, e);
+}
+
+int input_twice(char *const *names, int i, struct error *e)
+{
+	for (int k = 0; k < i && !strcmp(names[i], "-"); k++)
+		if (!strcmp(names[k], "-"))
+			return error_set(e, "<stdin>", NO_OFFSET,
+					 "given twice, its events would count double");
+	return 0;
+}
+
+int input_same(const struct input *inputs, int i, struct error *e)
+{
+	for (int k = 0; k < i; k++)
+		if (inputs[k].device == inputs[i].device && inputs[k].inode == inputs[i].inode)
+			return error_set(e, inputs[i].name, NO_OFFSET,
+					 "given twice%s%s, its events would count double",
+					 strcmp(inputs[k].name, inputs[i].name) ? ", also as " : "",
+					 strcmp(inputs[k].name, inputs[i].name) ? inputs[k].name
+										: "");
+	return 0;
+}
+
+int input_is(const struct input *in, const struct output *out, struct error *e)
+{
+	bool standard = !strcmp(in->name, "<stdin>"), same;
+	struct stat st;
+	int fd = STDIN_FILENO;
+
+	if (!standard) {
+		/* not a fifo: opening one has effects */
+		if (stat(in->name, &st) || !S_ISREG(st.st_mode))
+			return 0;
+		fd = open(in->name, O_RDONLY | O_CLOEXEC);
+	}
+	same = fd >= 0 && output_same_file(out, fd);
+	if (!standard && fd >= 0)
+		close(fd);
+	return same ? error_set(e, in->name, NO_OFFSET, "is also where the output goes") : 0;
+}
+
+void input_close(struct input *in)
+{
+	if (in->decoder && in->state)
+		in->decoder->close(in);
+	if (in->unreported)
+		warn(in->name, NO_OFFSET, "%llu more places of damage (--verbose names them)",
+		     (unsigned long long)in->unreported);
+	tree_close(in->tree);
+	if (in->fd > STDERR_FILENO)
+		close(in->fd);
+	free(in->head);
+	free(in->path);
+}

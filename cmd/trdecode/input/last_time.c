@@ -1,0 +1,151 @@
+#include "cmd/trdecode/input/last_time.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/trdecode/input/input.h"
+#include "cmd/trdecode/input/merge.h"
+
+/* What is decoded goes nowhere; the highest time is noted. */
+struct pass {
+	struct decoding decoding;
+	struct limits limits;
+	struct output nowhere;
+	struct writer writer;
+	struct input *inputs;
+	int opened;
+	uint64_t last;
+	bool any;
+};
+
+static bool note(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed)
+{
+	struct pass *p = ctx;
+
+	(void)lane;
+	(void)type;
+	(void)fixed;
+	p->any = true;
+	p->last = time > p->last ? time : p->last;
+	return true;
+}
+
+static int can_seek(const char *name, struct error *e)
+{
+	bool standard = !strcmp(name, "-");
+	struct stat st;
+
+	if (standard ? fstat(STDIN_FILENO, &st) : stat(name, &st))
+		return error_errno(e, standard ? "<stdin>" : name, NO_OFFSET, "cannot open");
+	if (S_ISDIR(st.st_mode) ||
+	    (S_ISREG(st.st_mode) && (!standard || !lseek(STDIN_FILENO, 0, SEEK_CUR))))
+		return 0;
+	return error_set(e, standard ? "<stdin>" : name, NO_OFFSET,
+			 "a time before the end wants a file or directory: where a pipe ends is "
+			 "known when it is too late (trdecode -o FILE first)");
+}
+
+static int begin(struct pass *p, const struct last_time *l, struct error *e)
+{
+	p->nowhere.fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (p->nowhere.fd < 0)
+		return error_errno(e, "/dev/null", NO_OFFSET, "cannot open");
+	p->inputs = calloc((size_t)l->n, sizeof *p->inputs);
+	if (!p->inputs || writer_init(&p->writer, &p->nowhere, 0))
+		return error_no_memory(e);
+	p->decoding = (struct decoding){.writer = &p->writer,
+					.clock = l->clock,
+					.quiet = true,
+					.times_only = true,
+					.limits = &p->limits};
+	p->limits.last_time = UINT64_MAX;
+	p->writer.refuse = note;
+	p->writer.refuse_ctx = p;
+	for (; p->opened < l->n; p->opened++) {
+		struct input *in = &p->inputs[p->opened];
+		const char *name = l->names[p->opened];
+
+		in->fd = -1;
+		if (input_open(in, strcmp(name, "-") ? name : "/dev/stdin", l->format, l->decoders,
+			       &p->decoding, e) ||
+		    in->decoder->open(in, e)) {
+			p->opened++;
+			return -1;
+		}
+		l->shift(in, name, l->ctx);
+	}
+	if (writer_begin(&p->writer, 0)) {
+		*e = p->writer.error;
+		return -1;
+	}
+	for (int i = 0; i < l->n; i++)
+		if (p->inputs[i].decoder->begin(&p->inputs[i], e))
+			return -1;
+	return 0;
+}
+
+/* Pass over what is before a time that is near the end. false: the end itself is known. */
+static bool look_late(struct pass *p, int n)
+{
+	uint64_t latest = 0;
+	bool known = true;
+
+	for (int i = 0; i < n; i++) {
+		struct input *in = &p->inputs[i];
+		uint64_t time = 0;
+
+		if (in->next == UINT64_MAX)
+			continue;
+		if (!in->decoder->late || !in->decoder->late(in, &time))
+			known = false;
+		latest = time > latest ? time : latest;
+	}
+	p->limits.first_time = latest;
+	if (!known)
+		return true;
+	p->last = latest;
+	p->any = latest;
+	return false;
+}
+
+static void end(struct pass *p)
+{
+	for (int i = 0; i < p->opened; i++) {
+		p->inputs[i].unreported = 0;
+		input_close(&p->inputs[i]);
+	}
+	free(p->inputs);
+	writer_free(&p->writer);
+	if (p->nowhere.fd >= 0)
+		close(p->nowhere.fd);
+}
+
+/* late: believe what decoders say of the end. */
+static int go(const struct last_time *l, bool late, uint64_t *last, bool *any, struct error *e)
+{
+	struct pass p = {.nowhere.fd = -1};
+	int bad = begin(&p, l, e);
+
+	if (!bad && (!late || look_late(&p, l->n)))
+		bad = merge_run(p.inputs, l->n, UINT64_MAX, e);
+	*last = p.last;
+	/* below what was passed over there may be anything */
+	*any = p.any && p.last >= p.limits.first_time;
+	end(&p);
+	return bad;
+}
+
+int last_time_find(const struct last_time *l, uint64_t *last, struct error *e)
+{
+	bool any;
+
+	for (int i = 0; i < l->n; i++)
+		if (can_seek(l->names[i], e))
+			return -1;
+	if (go(l, true, last, &any, e))
+		return -1;
+	/* damage has led astray */
+	return any ? 0 : go(l, false, last, &any, e);
+}

@@ -1,0 +1,106 @@
+#include "cmd/trdecode/input/merge.h"
+
+/* utc_offset and its like are whole seconds, which two recordings may have rounded differently. */
+static const uint64_t WALL_TOLERANCE = 1000000000;
+
+int merge_choose_clock(struct input *in, struct error *e)
+{
+	if (in->decoding->clock != CLOCK_WALL)
+		return 0;
+	if (!in->has_wall || in->ticks)
+		return error_set(e, in->name, NO_OFFSET,
+				 "the trace does not tell its wall time (--clock wall)");
+	in->shift = (int64_t)((uint64_t)in->shift + (uint64_t)in->wall);
+	in->clock_name = "wall";
+	return 0;
+}
+
+int merge_first(struct input *in, uint64_t first, struct error *e)
+{
+	if (in->ticks && in->shift_unit)
+		return error_set(e, in->name, NO_OFFSET,
+				 "its clock counts ticks, so --offset takes a number with no unit");
+	if (in->shift < 0 && first < -(uint64_t)in->shift)
+		return error_set(e, in->name, NO_OFFSET,
+				 "--offset brings its events to before the time 0");
+	in->next = first + (uint64_t)in->shift;
+	return 0;
+}
+
+/* Do the times of guest count on the clock of host? Some recorders give the host no id. */
+static bool is_guest_of(const struct input *guest, const struct input *host)
+{
+	if (!guest->on_host_clock)
+		return false;
+	for (size_t i = 0; i < host->nguest_ids; i++)
+		if (host->guest_ids[i] == guest->trace_id && guest->trace_id)
+			return true;
+	return guest->host_id && guest->host_id == host->trace_id;
+}
+
+static bool share_host(const struct input *a, const struct input *b)
+{
+	return a->on_host_clock && b->on_host_clock && a->host_id && a->host_id == b->host_id;
+}
+
+static bool meet(const struct input *a, const struct input *b)
+{
+	uint64_t x = (uint64_t)merge_wall(a), y = (uint64_t)merge_wall(b);
+
+	if (is_guest_of(a, b) || is_guest_of(b, a) || share_host(a, b))
+		return true;
+	if (a->ticks || b->ticks || strcmp(a->clock_name, b->clock_name))
+		return false;
+	if (!a->has_wall || !b->has_wall)
+		return true;
+	return ((int64_t)x > (int64_t)y ? x - y : y - x) <= WALL_TOLERANCE;
+}
+
+int merge_check_clocks(const struct input *inputs, int n, struct error *e)
+{
+	const struct input *a = NULL;
+
+	for (int i = 0; i < n; i++) {
+		const struct input *b = &inputs[i];
+
+		if (b->next == UINT64_MAX || b->placed)
+			continue;
+		if (a && !meet(a, b))
+			return error_set(
+				e, b->name, NO_OFFSET,
+				"its clock (%s) has nothing in common with that of %s (%s); "
+				"--offset FILE=TIME says how they meet",
+				b->clock_name, a->name, a->clock_name);
+		if (!a)
+			a = b;
+	}
+	return 0;
+}
+
+int merge_run(struct input *inputs, int n, uint64_t last, struct error *e)
+{
+	for (;;) {
+		struct input *first = NULL;
+		uint64_t until = last;
+
+		for (int i = 0; i < n; i++)
+			if (inputs[i].next != UINT64_MAX &&
+			    (!first || inputs[i].next < first->next))
+				first = &inputs[i];
+		if (!first || first->next > last)
+			return 0;
+		/* up to where another one is due; at equal times the earlier operand goes first */
+		for (int i = 0; i < n; i++) {
+			uint64_t next = inputs[i].next;
+
+			if (&inputs[i] == first || next == UINT64_MAX)
+				continue;
+			if (&inputs[i] < first) /* not at the same time, or it would be first */
+				next--;
+			if (next < until)
+				until = next;
+		}
+		if (first->decoder->run(first, until, e))
+			return -1;
+	}
+}

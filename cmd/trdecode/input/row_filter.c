@@ -1,0 +1,289 @@
+#include "cmd/trdecode/input/row_filter.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input/merge.h"
+
+/* GAPS: of a lane, only these are wanted; of a type, it is theirs. */
+enum { NOT_ASKED, WANTED, REFUSED, ROWS_TELL, GAPS, NAME_LIMIT = 512 };
+
+void limits_free(struct limits *l)
+{
+	free(l->cpus.ranges);
+	free(l->tids.ranges);
+	free(l->types);
+	free(l->lanes);
+	free(l->kinds);
+	free(l->lasts);
+	limits_stacks_free(&l->stacks);
+}
+
+int limits_add_numbers(struct number_list *l, const char *text)
+{
+	for (;;) {
+		struct number_range r, *grown;
+		char *end;
+
+		errno = 0;
+		r.first = r.last = strtoll(text, &end, 10);
+		if (*text < '0' || *text > '9' || errno)
+			return -1;
+		if (*end == '-') {
+			text = end + 1;
+			r.last = strtoll(text, &end, 10);
+			if (*text < '0' || *text > '9' || errno || r.last < r.first)
+				return -1;
+		}
+		grown = array_grow(l->ranges, &l->capacity, l->count, sizeof *grown);
+		if (!grown)
+			return -1;
+		l->ranges = grown;
+		grown[l->count++] = r;
+		if (!*end)
+			return 0;
+		if (*end != ',')
+			return -1;
+		text = end + 1;
+	}
+}
+
+int limits_add_type(struct limits *l, const char *glob, struct error *e)
+{
+	const char **grown = array_grow(l->types, &l->types_capacity, l->ntypes, sizeof *grown);
+
+	if (!grown)
+		return error_no_memory(e);
+	l->types = grown;
+	grown[l->ntypes++] = glob;
+	return 0;
+}
+
+bool limits_has(const struct number_list *l, int64_t n)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (n >= l->ranges[i].first && n <= l->ranges[i].last)
+			return true;
+	return false;
+}
+
+/* ROWS_TELL: it is of no CPU. */
+static uint8_t lane_wanted(const struct limits *l, uint32_t lane)
+{
+	struct lane_entry e;
+	bool cpu, tid;
+
+	writer_lane_of(l->writer, lane, &e);
+	cpu = e.flags & LANE_HAS_CPU;
+	tid = e.flags & LANE_HAS_TID;
+	if ((cpu && l->cpus.count && !limits_cpu(l, e.cpu)) ||
+	    (tid && l->tids.count && !limits_tid(l, e.tid)))
+		return REFUSED;
+	/* what is lost of a CPU may have been of any thread */
+	if (!tid && l->tids.count)
+		return GAPS;
+	return cpu || !l->cpus.count ? WANTED : ROWS_TELL;
+}
+
+static void copy_name(const struct writer *w, uint32_t string, char *out)
+{
+	size_t n;
+	const char *s = writer_string_of(w, string, &n);
+
+	n = n < NAME_LIMIT ? n : NAME_LIMIT - 1;
+	memcpy(out, s, n);
+	out[n] = 0;
+}
+
+/* Globs match the name of the type or, with a colon, its group and name. */
+static bool type_named(const struct limits *l, uint32_t name_id, uint32_t group_id)
+{
+	char name[NAME_LIMIT], group[NAME_LIMIT], both[2 * NAME_LIMIT];
+
+	copy_name(l->writer, name_id, name);
+	copy_name(l->writer, group_id, group);
+	snprintf(both, sizeof both, "%s:%s", group, name);
+	for (size_t i = 0; i < l->ntypes; i++)
+		if (!fnmatch(l->types[i], name, 0) || !fnmatch(l->types[i], both, 0))
+			return true;
+	return false;
+}
+
+/* Gaps are always wanted. ROWS_TELL: its rows have a field for their CPU. */
+static uint8_t type_wanted(const struct limits *l, uint32_t type)
+{
+	uint32_t name, group, offset, size;
+	enum type_kind kind;
+
+	writer_type_of(l->writer, type, &kind, &name, &group);
+	if (kind == KIND_GAP)
+		return GAPS;
+	if (l->ntypes && !type_named(l, name, group))
+		return REFUSED;
+	return writer_type_field(l->writer, type, ROLE_CPU, &offset, &size) ? ROWS_TELL : WANTED;
+}
+
+/* Of a row in a lane of no CPU. */
+static bool row_wanted(const struct limits *l, uint32_t type, const uint8_t *fixed)
+{
+	uint32_t offset, size;
+
+	if (!fixed || !writer_type_field(l->writer, type, ROLE_CPU, &offset, &size))
+		return true;
+	return limits_cpu(l, sign_extend(get_uint(fixed + offset, size, false), size));
+}
+
+static uint8_t wanted(struct limits *l, uint8_t **known, size_t *size, uint32_t id,
+		      uint8_t (*ask)(const struct limits *, uint32_t))
+{
+	if (id >= *size) {
+		size_t more = 2 * ((size_t)id + 32);
+		uint8_t *grown = realloc(*known, more);
+
+		if (!grown)
+			return ask(l, id);
+		memset(grown + *size, NOT_ASKED, more - *size);
+		*known = grown;
+		*size = more;
+	}
+	if ((*known)[id] == NOT_ASKED)
+		(*known)[id] = ask(l, id);
+	return (*known)[id];
+}
+
+static bool refused(struct limits *l, uint32_t lane, uint32_t type, const void *fixed)
+{
+	uint8_t by_lane, by_type;
+
+	by_lane = wanted(l, &l->lanes, &l->nlanes, lane, lane_wanted);
+	by_type = wanted(l, &l->kinds, &l->nkinds, type, type_wanted);
+	if (by_lane == WANTED || by_lane == REFUSED)
+		return by_lane == REFUSED || by_type == REFUSED;
+	if (by_lane == GAPS && by_type != GAPS)
+		return true;
+	/* then a lane and a type that are both in a block say nothing of a row of both */
+	if (!l->writer->refuse_rows)
+		writer_refuse_rows(l->writer);
+	return by_type != GAPS && (by_type != ROWS_TELL || !row_wanted(l, type, fixed));
+}
+
+/* The last row of a lane that was refused. */
+static void note_last(struct limits *l, uint32_t lane, uint64_t time)
+{
+	uint64_t *lasts = array_reach(l->lasts, &l->nlasts, lane, sizeof *lasts);
+
+	if (!lasts)
+		return;
+	l->lasts = lasts;
+	lasts[lane] = time;
+}
+
+static bool refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed)
+{
+	struct limits *l = ctx;
+	bool no;
+
+	if (time < l->first_time || time > l->last_time)
+		return true;
+	no = refused(l, lane, type, fixed);
+	if (!l->cuts_threads)
+		return no;
+	l->failed |= limits_stacks_row(&l->stacks, l->writer, lane, type, no) != 0;
+	if (no)
+		note_last(l, lane, time);
+	return no;
+}
+
+int limits_end(struct limits *l)
+{
+	for (uint32_t i = 1; i < l->nlasts; i++)
+		if (l->lasts[i] && writer_lane_used(l->writer, i) &&
+		    writer_thread(l->writer, &(struct thread_entry){.lane = i,
+								    .flags = THREAD_HAS_LAST,
+								    .last = l->lasts[i]}))
+			return -1;
+	return l->failed ? -1 : 0;
+}
+
+void limits_begin(struct limits *l, struct writer *w)
+{
+	l->first_time = 0;
+	l->last_time = UINT64_MAX;
+	if (!limits_any(l))
+		return;
+	l->writer = w;
+	w->refuse = refuse;
+	w->refuse_ctx = l;
+	l->cuts_threads = l->since.from || l->cpus.count || l->ntypes;
+	w->head_flags |= HEAD_FILTERED;
+	/* decoders may pass over the rows of others */
+	l->stacks.all = l->cpus.count;
+}
+
+int limits_times(struct limits *l, const struct input *inputs, int n, struct error *e)
+{
+	struct moment_base base = {.start = UINT64_MAX, .end = l->end};
+	uint64_t until;
+
+	for (int i = 0; i < n; i++) {
+		const struct input *in = &inputs[i];
+
+		if (in->ticks && (l->since.unit || l->until.unit))
+			return error_set(e, in->name, NO_OFFSET, MOMENT_TICKS);
+		if (in->next < base.start)
+			base.start = in->next;
+		if (in->has_wall && !base.has_wall) {
+			base.has_wall = true;
+			base.wall = merge_wall(in);
+		}
+	}
+	if (base.start == UINT64_MAX)
+		return 0;
+	if ((l->since.from && moment_time(&l->since, &base, &l->first_time)) ||
+	    (l->until.from && moment_time(&l->until, &base, &until)))
+		return error_set(e, inputs[0].name, NO_OFFSET,
+				 "the trace does not tell its wall time (--since, --until)");
+	l->stacks.all |= l->first_time > base.start;
+	if (l->until.from) {
+		l->last_time = until ? until - 1 : 0;
+		/* nothing is before the beginning of all time */
+		if (!until)
+			l->first_time = UINT64_MAX;
+	}
+	return 0;
+}
+
+uint64_t limits_first(const struct input *in)
+{
+	const struct limits *l = in->decoding->limits;
+	uint64_t time;
+
+	if (!l || !l->first_time)
+		return 0;
+	if (!merge_unshifted(l->first_time - 1, in->shift, &time))
+		return 0;
+	return time == UINT64_MAX ? time : time + 1;
+}
+
+uint64_t limits_identity(const struct limits *l)
+{
+	const struct moment *moments[] = {&l->since, &l->until};
+	const struct number_list *lists[] = {&l->cpus, &l->tids};
+	uint64_t hash = 0;
+
+	if (!limits_any(l))
+		return 0;
+	for (int i = 0; i < 2; i++) {
+		hash = hash_u64(hash ^ moments[i]->from ^ (uint64_t)moments[i]->ns << 3);
+		for (size_t j = 0; j < lists[i]->count; j++)
+			hash = hash_u64(hash ^ (uint64_t)lists[i]->ranges[j].first) ^
+			       (uint64_t)lists[i]->ranges[j].last;
+		hash = hash_u64(hash);
+	}
+	for (size_t i = 0; i < l->ntypes; i++)
+		hash = hash_bytes(l->types[i], strlen(l->types[i]), hash);
+	return hash;
+}

@@ -1,0 +1,88 @@
+#include "cmd/trdecode/input/row_filter_stacks.h"
+
+#include <stdlib.h>
+
+void limits_stacks_free(struct limits_stacks *x)
+{
+	intern_free(&x->keys);
+	free(x->numbers[0]);
+	free(x->numbers[1]);
+	free(x->stacks);
+}
+
+/* As trstream(5) has it under LANE. */
+static uint32_t number_of(struct limits_stacks *x, const struct writer *w, uint32_t lane,
+			  bool per_cpu)
+{
+	struct lane_entry e;
+	bool tid, cpu, pid;
+
+	writer_lane_of(w, lane, &e);
+	tid = e.flags & LANE_HAS_TID && !per_cpu;
+	cpu = e.flags & LANE_HAS_CPU && (!tid || !e.tid);
+	pid = tid && e.flags & LANE_PROCESS_TID;
+
+	const uint32_t key[] = {e.source,
+				tid,
+				tid ? (uint32_t)e.tid : 0,
+				cpu,
+				cpu ? (uint32_t)e.cpu : 0,
+				pid,
+				pid ? (uint32_t)e.pid : 0};
+
+	return intern(&x->keys, key, sizeof key);
+}
+
+static struct limits_stack *stack_of(struct limits_stacks *x, const struct writer *w, uint32_t lane,
+				     bool per_cpu)
+{
+	uint32_t *numbers =
+		array_reach(x->numbers[per_cpu], &x->nnumbers[per_cpu], lane, sizeof *numbers);
+	struct limits_stack *stacks;
+	uint32_t n;
+
+	if (!numbers)
+		return NULL;
+	x->numbers[per_cpu] = numbers;
+	if (!numbers[lane]) {
+		n = number_of(x, w, lane, per_cpu);
+		if (n == INTERN_NONE)
+			return NULL;
+		numbers[lane] = n + 1;
+	}
+	n = numbers[lane] - 1;
+	stacks = array_reach(x->stacks, &x->nstacks, n, sizeof *stacks);
+	if (!stacks)
+		return NULL;
+	x->stacks = stacks;
+	return &stacks[n];
+}
+
+int limits_stacks_row(struct limits_stacks *x, struct writer *w, uint32_t lane, uint32_t type,
+		      bool refused)
+{
+	uint16_t flags = writer_type_flags(w, type);
+	enum type_kind kind = writer_type_kind(w, type);
+	bool per_cpu = flags & TYPE_PER_CPU;
+	struct limits_stack *s;
+
+	if ((kind != KIND_ENTER && kind != KIND_LEAVE) || flags & TYPE_CALL_NUMBER)
+		return 0;
+	s = stack_of(x, w, lane, per_cpu);
+	if (!s)
+		return error_no_memory(&w->error);
+	s->left_out |= refused || x->all;
+	s->used |= !refused;
+	if (!s->left_out || !s->used || (s->said && s->segment == w->sequence))
+		return 0;
+	s->said = true;
+	s->segment = w->sequence;
+	/* rows before the entry must not come to be after it */
+	return writer_flush(w) || writer_thread(w,
+						&(struct thread_entry){
+							.lane = lane,
+							.flags = THREAD_LEFT_OUT |
+								 (per_cpu ? THREAD_PER_CPU : 0)})
+		       ? -1
+		       : 0;
+}

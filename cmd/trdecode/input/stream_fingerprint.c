@@ -1,0 +1,108 @@
+#include "cmd/trdecode/input/stream_fingerprint.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/util/bytes.h"
+
+enum {
+	WHOLE = 1 << 20, /* a file that is not larger is read whole */
+	PIECE = 4096,	 /* of one that is: so many bytes, at so many places */
+	PIECES = 64,
+	TREE_BYTES = 2 << 20, /* of all files of a directory together */
+	TREE_LEAST = 64,      /* of each */
+};
+
+/* n bytes from there on, as far as they can be read. */
+static uint64_t piece(int fd, uint64_t offset, uint64_t n, uint64_t hash)
+{
+	uint8_t data[PIECE];
+
+	while (n) {
+		ssize_t got = pread(fd, data, n < PIECE ? (size_t)n : PIECE, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		hash = hash_bytes(data, (size_t)got, hash);
+		offset += (uint64_t)got;
+		n -= (uint64_t)got;
+	}
+	return hash;
+}
+
+/* Pieces from the first byte to the last one. */
+static uint64_t pieces(int fd, uint64_t offset, uint64_t size, uint64_t n, uint64_t bytes,
+		       uint64_t hash)
+{
+	hash = hash_u64(hash ^ size);
+	if (size <= n * bytes)
+		return piece(fd, offset, size, hash);
+	for (uint64_t i = 0; i < n; i++)
+		hash = piece(fd, offset + (size - bytes) / (n - 1) * i, bytes, hash);
+	return piece(fd, offset + size - bytes, bytes, hash);
+}
+
+static uint64_t member(const struct input *in, const char *name, uint64_t bytes, uint64_t hash)
+{
+	uint64_t offset, size;
+	int fd;
+
+	hash = hash_bytes(name, strlen(name), hash);
+	fd = tree_fd(in->tree, name, &offset, &size, NULL);
+	if (fd < 0)
+		return hash;
+	hash = pieces(fd, offset, size, 4, bytes, hash);
+	close(fd);
+	return hash;
+}
+
+static uint64_t tree(const struct input *in, uint64_t hash)
+{
+	size_t n = tree_count(in->tree);
+	uint64_t bytes = TREE_BYTES / 4 / (n ? n : 1);
+
+	if (in->member)
+		return member(in, in->member, PIECE, hash);
+	bytes = bytes < TREE_LEAST ? TREE_LEAST : bytes > PIECE ? PIECE : bytes;
+	for (size_t i = 0; i < n; i++)
+		hash = member(in, tree_member(in->tree, i), bytes, hash);
+	return hash;
+}
+
+static uint64_t content(const struct input *in)
+{
+	const struct decoder *d = in->decoder;
+	uint64_t hash = hash_bytes(d->name, strlen(d->name), 0);
+	struct stat st;
+
+	if (d->identity)
+		hash = hash_u64(hash ^ d->identity(in));
+	if (in->tree)
+		return tree(in, hash);
+	if (in->fd < 0)
+		return hash;
+	if (!fstat(in->fd, &st) && S_ISREG(st.st_mode)) {
+		uint64_t size = (uint64_t)st.st_size;
+
+		return size <= WHOLE ? piece(in->fd, 0, size, hash_u64(hash ^ size))
+				     : pieces(in->fd, 0, size, PIECES, PIECE, hash);
+	}
+	/* how much more than that a pipe has given is chance */
+	return hash_bytes(in->head, in->head_size < TREE_PROBE ? in->head_size : TREE_PROBE, hash);
+}
+
+uint64_t identity_of(const struct input *inputs, int n, const struct decoding *d)
+{
+	uint64_t id = d->limits ? limits_identity(d->limits) : 0;
+
+	id = hash_u64(id ^ d->writer->segment_limit);
+	id = hash_u64(id ^ (d->max_value ? d->max_value : MAX_VALUE));
+	id = hash_u64(id ^ d->clock);
+	for (int i = 0; i < n; i++)
+		id = hash_u64(hash_u64(id ^ content(&inputs[i])) ^ (uint64_t)inputs[i].shift);
+	return id;
+}

@@ -1,0 +1,400 @@
+/*
+ * tree_archive.c - a tar of a directory, plain or packed: its members go to one temporary file
+ */
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/util/temporary.h"
+#include "cmd/trdecode/input/tree_private.h"
+#include "cmd/trdecode/input/unpack.h"
+
+/* No member ends beyond this offset of the temporary file. */
+#define SPOOL_MAX (INT64_MAX / 2)
+
+#define READ_SIZE (256u << 10)
+
+/* What an archive is read from: the file as it is, or what is packed in it. */
+struct source {
+	int fd;
+	const void *peeked;
+	size_t nr_peeked;
+	char *buffer;
+	int read_errno;
+	bool unpacks, xz;
+	struct unpack unpack;
+};
+
+static void drop_member(struct tree *t)
+{
+	free(t->members[--t->nr].name);
+}
+
+/* Bytes of the directory part of name, its '/' included. */
+static size_t dir_length(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return slash ? (size_t)(slash + 1 - name) : 0;
+}
+
+/* Take off the directories that all members share, sort, and keep the last of equal names. */
+static void finish_members(struct tree *t)
+{
+	size_t common, kept = 0;
+
+	if (!t->nr)
+		return;
+	common = dir_length(t->members[0].name);
+	for (size_t i = 1; i < t->nr && common; i++) {
+		while (common && strncmp(t->members[0].name, t->members[i].name, common)) {
+			common--;
+			while (common && t->members[0].name[common - 1] != '/')
+				common--;
+		}
+	}
+	if (common)
+		for (size_t i = 0; i < t->nr; i++) {
+			char *name = t->members[i].name;
+
+			memmove(name, name + common, strlen(name + common) + 1);
+		}
+	qsort(t->members, t->nr, sizeof(*t->members), tree_compare);
+	for (size_t i = 0; i < t->nr; i++) {
+		if (i + 1 < t->nr && !strcmp(t->members[i].name, t->members[i + 1].name))
+			free(t->members[i].name);
+		else
+			t->members[kept++] = t->members[i];
+	}
+	t->nr = kept;
+}
+
+static bool gzip_head(const uint8_t *p, size_t n)
+{
+	return n >= 3 && p[0] == 0x1f && p[1] == 0x8b && p[2] == 8;
+}
+
+static bool xz_head(const uint8_t *p, size_t n)
+{
+	static const uint8_t xz[] = {0xfd, '7', 'z', 'X', 'Z', 0};
+
+	return n >= sizeof(xz) && !memcmp(p, xz, sizeof(xz));
+}
+
+static bool tar_head(const uint8_t *p, size_t n)
+{
+	return n >= 262 && !memcmp(p + 257, "ustar", 5);
+}
+
+bool tree_is_archive(const void *head, size_t n)
+{
+	return tar_head(head, n) || gzip_head(head, n) || xz_head(head, n) ||
+	       unpack_is_zstd(head, n);
+}
+
+/* The next bytes of what is unpacked here: what libarchive unpacks it drops where it is cut. */
+static la_ssize_t read_unpacked(struct source *s, struct archive *a, const void **buffer)
+{
+	struct error e;
+	la_ssize_t n;
+	int r = 1;
+
+	s->unpack.at = s->unpack.end;
+	while (r > 0 && s->unpack.at == s->unpack.end)
+		r = unpack_more(&s->unpack, &e);
+	if (r < 0) {
+		s->unpack.ended = true;
+		s->unpack.damage = e;
+		archive_set_error(a, EIO, "%s", e.what);
+		return ARCHIVE_FATAL;
+	}
+	*buffer = s->unpack.at;
+	n = s->unpack.end - s->unpack.at;
+	s->unpack.at = s->unpack.end;
+	return n;
+}
+
+static la_ssize_t read_source(struct archive *a, void *data, const void **buffer)
+{
+	struct source *s = data;
+	ssize_t n;
+
+	if (s->unpacks)
+		return read_unpacked(s, a, buffer);
+	if (s->nr_peeked) {
+		n = s->nr_peeked;
+		*buffer = s->peeked;
+		s->nr_peeked = 0;
+		return n;
+	}
+	do
+		n = read(s->fd, s->buffer, READ_SIZE);
+	while (n < 0 && errno == EINTR);
+	*buffer = s->buffer;
+	if (n < 0) {
+		s->read_errno = errno;
+		archive_set_error(a, errno, "read failed: %s", strerror(errno));
+		return ARCHIVE_FATAL;
+	}
+	return n;
+}
+
+static int spool_write(int fd, const char *p, size_t n, uint64_t offset)
+{
+	while (n) {
+		ssize_t done = pwrite(fd, p, n, offset);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return -1;
+		p += done;
+		n -= done;
+		offset += done;
+	}
+	return 0;
+}
+
+/*
+ * The contents of the current entry to m->offset of the temporary file. Returns 0; 1 when they end
+ * early (m->size is what is there); -1 and e when writing fails.
+ */
+static int spool_entry(struct tree *t, struct archive *a, struct member *m, struct error *e)
+{
+	const void *block;
+	size_t n;
+	la_int64_t at = 0;
+	int r;
+
+	while ((r = archive_read_data_block(a, &block, &n, &at)) == ARCHIVE_OK ||
+	       r == ARCHIVE_WARN) {
+		uint64_t end = (uint64_t)at + n;
+
+		if (at < 0 || end > SPOOL_MAX || m->offset + end > SPOOL_MAX)
+			return 1;
+		if (spool_write(t->fd, block, n, m->offset + at) < 0)
+			return error_errno(e, t->name, NO_OFFSET,
+					   "cannot write to the temporary file");
+		if (end > m->size)
+			m->size = end;
+	}
+	if (r != ARCHIVE_EOF)
+		return 1;
+	/* a sparse file may end in a hole: its end is then told here, and nowhere written */
+	if (at >= 0 && (uint64_t)at > m->size && m->offset + at <= SPOOL_MAX) {
+		m->size = at;
+		if (ftruncate(t->fd, m->offset + m->size) < 0)
+			return error_errno(e, t->name, NO_OFFSET,
+					   "cannot write to the temporary file");
+	}
+	return 0;
+}
+
+static const char *entry_name(const char *name)
+{
+	for (;;) {
+		while (*name == '/')
+			name++;
+		if (name[0] == '.' && name[1] == '/')
+			name += 2;
+		else
+			return name;
+	}
+}
+
+static struct member *find_unsorted(struct tree *t, const char *name)
+{
+	for (size_t i = t->nr; i-- > 0;)
+		if (!strcmp(t->members[i].name, name))
+			return &t->members[i];
+	return NULL;
+}
+
+/* Why the archive cannot be read on, and where in the file as it is. */
+static void archive_failure(const struct tree *t, struct archive *a, const struct source *s,
+			    const char *member, struct error *e)
+{
+	/* what libarchive says of a cut xz file tells nothing */
+	const char *why = s->xz ? NULL : archive_error_string(a);
+	uint64_t offset = (uint64_t)archive_filter_bytes(a, -1);
+	char path[512];
+
+	/* libarchive: a format that it does not know */
+	if (!t->nr && archive_errno(a) == EILSEQ && !s->read_errno && !s->unpack.damage.what[0]) {
+		error_set(e, t->name, NO_OFFSET,
+			  "a compressed file that holds no tar, and no trace that is read "
+			  "compressed: unpack it first");
+		return;
+	}
+	if (s->read_errno) {
+		why = strerror(s->read_errno);
+	} else if (s->unpacks) {
+		offset = s->unpack.packed;
+		if (s->unpack.ended && s->unpack.damage.what[0]) {
+			why = s->unpack.damage.what;
+			offset = s->unpack.damage.offset;
+		}
+	}
+	if (s->unpacks && s->unpack.refused[0]) {
+		*e = s->unpack.damage;
+		return;
+	}
+	error_set(e, member ? tree_path(t, member, path, sizeof(path)) : t->name, offset,
+		  "the archive ends early or is damaged%s%s%s", why ? " (" : "", why ? why : "",
+		  why ? ")" : "");
+}
+
+static void archive_damage(struct tree *t, struct archive *a, const struct source *s,
+			   const char *member)
+{
+	if (t->damaged)
+		return;
+	t->damaged = true;
+	archive_failure(t, a, s, member, &t->damage);
+}
+
+static int read_archive(struct tree *t, struct archive *a, struct source *s, struct error *e)
+{
+	struct archive_entry *entry;
+	uint64_t end = 0; /* of the temporary file */
+	unsigned nr_links = 0;
+	int r;
+
+	while ((r = archive_read_next_header(a, &entry)) == ARCHIVE_OK || r == ARCHIVE_WARN) {
+		const char *name = archive_entry_pathname(entry);
+		const char *link = archive_entry_hardlink(entry);
+		struct member *m, *target;
+
+		if (!name)
+			name = archive_entry_pathname_utf8(entry);
+		if (!name || (archive_entry_filetype(entry) != AE_IFREG && !link))
+			continue;
+		name = entry_name(name);
+		if (!*name || strlen(name) >= PATH_MAX)
+			continue;
+		m = tree_add(t, name);
+		if (!m)
+			return 0;
+		if (link && !archive_entry_size(entry)) {
+			/* the search is linear, so a lot of links is refused */
+			target = ++nr_links > 4096 ? NULL : find_unsorted(t, entry_name(link));
+			if (target && target != m) {
+				m->offset = target->offset;
+				m->size = target->size;
+			} else {
+				drop_member(t);
+			}
+			continue;
+		}
+		m->offset = end;
+		r = spool_entry(t, a, m, e);
+		if (r < 0)
+			return -1;
+		end = (m->offset + m->size + 7) & ~(uint64_t)7;
+		if (!r && archive_entry_size_is_set(entry) &&
+		    (uint64_t)archive_entry_size(entry) > m->size)
+			r = 1;
+		if (r) {
+			archive_damage(t, a, s, m->name);
+			return 0;
+		}
+	}
+	if (r != ARCHIVE_EOF && !t->nr) {
+		archive_failure(t, a, s, NULL, e);
+		return -1;
+	}
+	if (r != ARCHIVE_EOF)
+		archive_damage(t, a, s, NULL);
+	return 0;
+}
+
+/* What follows behind the end of the tar belongs to what is packed, with its checksum. */
+static void read_rest(struct tree *t, struct source *s, struct archive *a)
+{
+	const void *rest;
+
+	if (!s->unpacks)
+		return;
+	while (read_unpacked(s, a, &rest) > 0)
+		;
+	if (s->unpack.damage.what[0])
+		archive_damage(t, a, s, NULL);
+}
+
+/* Where the caller has not looked at the first bytes. */
+static int peek(struct source *s, uint8_t *head, size_t size, struct error *e, const char *name)
+{
+	s->peeked = head;
+	while (s->nr_peeked < size) {
+		ssize_t n = read(s->fd, head + s->nr_peeked, size - s->nr_peeked);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_errno(e, name, NO_OFFSET, "cannot read");
+		if (!n)
+			break;
+		s->nr_peeked += (size_t)n;
+	}
+	return 0;
+}
+
+static int open_source(struct tree *t, struct source *s, struct error *e)
+{
+	bool gzip = gzip_head(s->peeked, s->nr_peeked);
+
+	s->xz = xz_head(s->peeked, s->nr_peeked);
+	s->unpacks = gzip || unpack_is_zstd(s->peeked, s->nr_peeked);
+	if (s->unpacks)
+		return unpack_open(&s->unpack, gzip ? CONTAINER_GZIP : CONTAINER_ZSTD, s->fd,
+				   t->name, s->peeked, s->nr_peeked, e);
+	s->buffer = malloc(READ_SIZE);
+	return s->buffer ? 0 : error_set(e, t->name, NO_OFFSET, "out of memory");
+}
+
+static void close_source(struct source *s)
+{
+	if (s->unpacks)
+		unpack_close(&s->unpack);
+	free(s->buffer);
+}
+
+int tree_open_archive(struct tree *t, int fd, const void *peeked, size_t n, struct error *e)
+{
+	struct source source = {.fd = fd, .peeked = peeked, .nr_peeked = n};
+	struct archive *a = archive_read_new();
+	uint8_t head[6];
+	int result = -1;
+
+	t->is_archive = true;
+	if (!n && peek(&source, head, sizeof(head), e, t->name))
+		goto out;
+	if (!a) {
+		error_set(e, t->name, NO_OFFSET, "out of memory");
+		goto out;
+	}
+	if (open_source(t, &source, e))
+		goto out;
+	t->fd = temporary_open(e);
+	if (t->fd < 0)
+		goto out;
+	archive_read_support_filter_xz(a);
+	archive_read_support_format_tar(a);
+	if (archive_read_open(a, &source, NULL, read_source, NULL) != ARCHIVE_OK) {
+		archive_failure(t, a, &source, NULL, e);
+		goto out;
+	}
+	result = read_archive(t, a, &source, e);
+	if (!result)
+		read_rest(t, &source, a);
+	finish_members(t);
+out:
+	if (a)
+		archive_read_free(a);
+	close_source(&source);
+	return result;
+}

@@ -1,0 +1,41 @@
+/*
+ * tree_private.h - what tree.c and tree_archive.c share
+ */
+#ifndef TR_TREE_PRIVATE_H
+#define TR_TREE_PRIVATE_H
+
+#include "cmd/trdecode/input/tree.h"
+
+struct member {
+	char *name;
+	uint64_t offset; /* in the temporary file */
+	uint64_t size;
+	uint32_t order; /* the later of two equal names in an archive counts */
+};
+
+struct tree {
+	char *name;
+	int fd; /* the directory, or the temporary file */
+	bool is_archive;
+	int depth_most;
+	struct member *members;
+	size_t nr, room;
+	size_t names_size;
+	bool damaged;
+	struct error damage;
+};
+
+/* A new member at the end, its name copied; NULL: the tree is full or memory is out, which is
+ * noted as damage. */
+struct member *tree_add(struct tree *t, const char *name);
+
+/* For qsort: by name, the one that came later last. */
+int tree_compare(const void *a, const void *b);
+
+/*
+ * All members of the archive that fd is at, into the temporary file t->fd, sorted. peeked: n bytes
+ * already taken from fd. -1 and e: it cannot be read at all; less than all of it is damage.
+ */
+int tree_open_archive(struct tree *t, int fd, const void *peeked, size_t n, struct error *e);
+
+#endif

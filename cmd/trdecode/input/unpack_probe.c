@@ -1,0 +1,229 @@
+/*
+ * unpack_probe.c - is a file a .trace, and in what is it packed?
+ *
+ * Its first bytes are unpacked: those of the trace must be a version that there is.
+ */
+#include "cmd/trdecode/input/unpack.h"
+
+#include <brotli/decode.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "common/util/bytes.h"
+#include "common/formats/apitrace.h"
+#include "cmd/trdecode/input/tree.h"
+
+enum { FIRST_BYTES = 8 };
+
+static bool first_bytes_sane(const uint8_t *p, size_t n)
+{
+	if (!n || p[0] > APITRACE_LATEST)
+		return false;
+	/* traces without events may come first: of old versions their headers are a byte each */
+	while (n > 1 && p[0] < APITRACE_PROPERTIES && p[1] > APITRACE_LEAVE &&
+	       p[1] <= APITRACE_LATEST) {
+		p++;
+		n--;
+	}
+	return n < 2 || p[1] <= (p[0] >= APITRACE_PROPERTIES ? p[0] : APITRACE_LEAVE);
+}
+
+/* Two bytes, and the only method that there is. The file may be cut behind them. */
+static bool gzip_mark(const uint8_t *head, size_t n)
+{
+	return n >= 2 && head[0] == 0x1f && head[1] == 0x8b && (n < 3 || head[2] == 8);
+}
+
+/*
+ * What bears the mark of gzip or zstd and is damaged before its first byte could be unpacked may
+ * have been a trace: it is taken for one, so that the damage is told, and its place.
+ */
+static bool probe_gzip(const uint8_t *head, size_t n)
+{
+	z_stream z = {.next_in = (Bytef *)head, .avail_in = (uInt)n};
+	uint8_t out[FIRST_BYTES];
+	int result;
+
+	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
+		return false;
+	z.next_out = out;
+	z.avail_out = sizeof out;
+	/* over members with nothing in them */
+	do
+		result = inflate(&z, Z_SYNC_FLUSH);
+	while (result == Z_STREAM_END && z.avail_out && z.avail_in && inflateReset(&z) == Z_OK);
+	inflateEnd(&z);
+	if (z.avail_out < sizeof out)
+		return first_bytes_sane(out, sizeof out - z.avail_out);
+	/* cut, if so little is there */
+	return result == Z_DATA_ERROR || (result != Z_STREAM_END && n < TREE_PROBE);
+}
+
+/* Where damage follows soon: does a whole header, or its first property, stand at the beginning? */
+static bool header_sane(const uint8_t *p, size_t n)
+{
+	if (n < 4 || !first_bytes_sane(p, n))
+		return false;
+	if (p[0] < APITRACE_PROPERTIES)
+		return p[1] == APITRACE_ENTER;
+	if (!p[2])
+		return p[3] == APITRACE_ENTER;
+	for (size_t i = 3; i < n && i < 3 + (size_t)p[2]; i++)
+		if (p[i] < ' ' || p[i] > '~')
+			return false;
+	return p[2] < 0x80;
+}
+
+/* Is the first function without a name? So other files look whose bytes brotli has a meaning for,
+ * compiled Python among them: zeros. */
+static bool first_is_nameless(const uint8_t *p, size_t n)
+{
+	size_t i = 2, numbers;
+
+	if (n < 2 || p[0] >= APITRACE_PROPERTIES || p[1] != APITRACE_ENTER)
+		return false;
+	/* over the thread and the id */
+	for (numbers = p[0] >= APITRACE_THREADS ? 2 : 1; i < n && numbers; i++)
+		numbers -= !(p[i] & 0x80);
+	return i < n && !p[i];
+}
+
+static bool probe_brotli(const uint8_t *head, size_t n)
+{
+	BrotliDecoderState *b = BrotliDecoderCreateInstance(NULL, NULL, NULL);
+	BrotliDecoderResult result = BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT;
+	uint8_t out[32], *to = out;
+	size_t room = sizeof out, unpacked;
+	uint8_t window = *head & 15;
+
+	if (!b)
+		return false;
+	/* byte by byte: what was unpacked in the call that meets the damage does not come out */
+	while (n && result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT) {
+		size_t one = 1;
+
+		result = BrotliDecoderDecompressStream(b, &one, &head, &room, &to, NULL);
+		n -= 1 - one;
+	}
+	BrotliDecoderDestroyInstance(b);
+	unpacked = sizeof out - room;
+	if (result == BROTLI_DECODER_RESULT_ERROR)
+		return header_sane(out, unpacked);
+	if (!unpacked) /* tables alone may fill what was read; those of chance seldom do */
+		return result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && !n &&
+		       (window == 15 || window == 11);
+	return first_bytes_sane(out, unpacked) && !first_is_nameless(out, unpacked);
+}
+
+bool unpack_is_zstd(const uint8_t *head, size_t n)
+{
+	return n >= 4 &&
+	       (get_u32(head) == ZSTD_MAGICNUMBER ||
+		(get_u32(head) & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START);
+}
+
+/* RFC 8878, 3.1.1.1 */
+bool unpack_zstd_window(const uint8_t *head, size_t n, uint64_t *window)
+{
+	static const uint8_t id_sizes[] = {0, 1, 2, 4}, size_sizes[] = {1, 2, 4, 8};
+	uint8_t flags;
+	size_t id, size;
+
+	if (n < 6 || get_u32(head) != ZSTD_MAGICNUMBER)
+		return false;
+	flags = head[4];
+	if (flags & 8) /* reserved: damaged */
+		return false;
+	if (!(flags & 0x20)) {
+		uint64_t base = 1ull << (10 + (head[5] >> 3));
+
+		*window = base + base / 8 * (head[5] & 7);
+		return true;
+	}
+	/* a single segment: all of its content */
+	id = id_sizes[flags & 3];
+	size = size_sizes[flags >> 6];
+	if (n < 5 + id + size)
+		return false;
+	*window = get_uint(head + 5 + id, (unsigned)size, false) + (size == 2 ? 256 : 0);
+	return true;
+}
+
+static bool probe_zstd(const uint8_t *head, size_t n)
+{
+	ZSTD_DStream *z;
+	ZSTD_inBuffer in = {head, n, 0};
+	uint8_t bytes[FIRST_BYTES];
+	ZSTD_outBuffer out = {bytes, sizeof bytes, 0};
+	size_t result = 1;
+
+	if (!unpack_is_zstd(head, n) || !(z = ZSTD_createDStream()))
+		return false;
+	while (out.pos < out.size && in.pos < in.size && !ZSTD_isError(result)) {
+		size_t before = in.pos + out.pos;
+
+		result = ZSTD_decompressStream(z, &out, &in);
+		if (in.pos + out.pos == before)
+			break;
+	}
+	ZSTD_freeDStream(z);
+	/* its first block may be longer than what was read, or damaged, or its window too large */
+	return !out.pos || first_bytes_sane(bytes, out.pos);
+}
+
+static bool is_text(const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((p[i] < ' ' && p[i] != '\t' && p[i] != '\n' && p[i] != '\r') || p[i] > '~')
+			return false;
+	return true;
+}
+
+/*
+ * Text may begin with the mark, too. Of the length behind it the last byte is 0 in what apitrace
+ * writes, and at most 4 in chunks of the size that is read here: no text has those. Where it is
+ * damaged the chunk begins with what a trace begins with.
+ */
+static bool probe_snappy(const uint8_t *head, size_t n)
+{
+	uint8_t out[FIRST_BYTES];
+	uint32_t packed;
+	bool whole;
+
+	if (n == 3) /* cut inside of the length, like the others, of which one byte tells little */
+		return head[2] != '\n';
+	if (n < 6)
+		return n == 2 || !is_text(head + 2, n - 2);
+	packed = get_u32(head + 2);
+	if (!packed)
+		return false;
+	if (packed <= UNPACK_SNAPPY_PACKED)
+		return true;
+	return first_bytes_sane(out, snappy_part(head + 6, n - 6, out, sizeof out, &whole));
+}
+
+bool unpack_probe(const uint8_t *head, size_t n, enum container *container)
+{
+	*container = CONTAINER_BROTLI;
+	if (n >= 2 && !memcmp(head, "at", 2))
+		*container = CONTAINER_SNAPPY;
+	else if (gzip_mark(head, n) && (n < 4 || !(head[3] & 0xe0)))
+		*container = CONTAINER_GZIP;
+	else if (unpack_is_zstd(head, n))
+		*container = CONTAINER_ZSTD;
+	switch (*container) {
+	case CONTAINER_SNAPPY: return probe_snappy(head, n);
+	case CONTAINER_GZIP: return probe_gzip(head, n);
+	case CONTAINER_ZSTD: return probe_zstd(head, n);
+	case CONTAINER_BROTLI: break;
+	}
+	/* a tar may begin with anything */
+	if (n >= 262 && !memcmp(head + 257, "ustar", 5))
+		return false;
+	if (probe_brotli(head, n))
+		return true;
+	/* flags that gzip does not have, and so damage */
+	*container = CONTAINER_GZIP;
+	return gzip_mark(head, n);
+}

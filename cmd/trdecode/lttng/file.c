@@ -1,0 +1,224 @@
+/*
+ * file.c - the blocks of a tracefile
+ *
+ * Damage costs what cannot be told apart any more, which is the rest of a block at most, as every
+ * block says where the next one is.
+ */
+#include "cmd/trdecode/lttng/lttng.h"
+#include "cmd/trdecode/lttng/event.h"
+
+int lttng_file_damage(struct lttng *l, struct lttng_file *f, uint64_t offset, const char *what,
+		      uint64_t count)
+{
+	char path[512];
+	struct gap gap = {.reason = GAP_DAMAGE,
+			  .unit = GAP_EVENTS,
+			  .count = count,
+			  .offset = offset,
+			  .file = f->member,
+			  .message = what};
+	int64_t ns;
+
+	if (f->quiet)
+		return 0;
+	input_damage(l->input, tree_path(l->input->tree, f->member, path, sizeof path), offset,
+		     "%s", what);
+	if (!l->begun)
+		return 0;
+	ns = lttng_clock_ns(&l->clock, f->tsc ? f->tsc : l->clock.zero) + l->shift;
+	return writer_gap(l->w, ns < 0 ? 0 : (uint64_t)ns,
+			  lttng_state_lane(l, f, lttng_state_cpu(l, f->cpu)), &gap);
+}
+
+/* The rest of the block is lost. */
+int lttng_file_abandon(struct lttng *l, struct lttng_file *f, uint32_t position, const char *what)
+{
+	f->position = f->used;
+	/* a block that its writer never finished ends somewhere */
+	if (f->block.unfinished)
+		return 0;
+	if (f->cut) {
+		/* said already */
+		return 0;
+	}
+	return lttng_file_damage(l, f, f->at + position, what, UINT64_MAX);
+}
+
+static bool same_trace(const struct lttng_header *a, const struct lttng_header *b)
+{
+	return a->major == b->major && a->minor == b->minor && a->big == b->big &&
+	       a->word_size == b->word_size;
+}
+
+/* From offset on, look at each page for a block. */
+static bool search(struct lttng *l, struct lttng_file *f, uint64_t *offset)
+{
+	struct lttng_header h;
+	uint32_t where;
+	size_t have;
+	const uint8_t *p;
+
+	for (; *offset < f->file_size; *offset += LTTNG_PAGE) {
+		p = lttng_window(l, f, *offset, LTTNG_HEADER_MOST, &have);
+		if (p && !lttng_header_parse(&h, p, have, &where) && h.major &&
+		    (!f->any || same_trace(&h, &f->first)))
+			return true;
+	}
+	return false;
+}
+
+/* What the counters of lost events say since the last block. */
+static void count_lost(struct lttng_file *f, const struct lttng_header *before,
+		       const struct lttng_header *now)
+{
+	uint32_t lost = now->lost - before->lost, blocks = now->corrupt - before->corrupt;
+
+	/* a counter that fell began anew: another session */
+	if (lost >> 31)
+		lost = now->lost;
+	if (blocks >> 31)
+		blocks = now->corrupt;
+	f->gap_lost = lost;
+	f->gap_blocks = blocks;
+	f->gap_pending = lost || blocks;
+}
+
+/* The size of the first block is beyond the file, but the next one may be there. */
+static bool shrink(struct lttng *l, struct lttng_file *f)
+{
+	uint64_t at = f->at + LTTNG_PAGE, before = f->at;
+	uint32_t unused = f->block.size - f->block.used;
+
+	if (before || !search(l, f, &at) || at - before > f->block.size)
+		return false;
+	f->block.size = f->first.size = (uint32_t)(at - before);
+	if (f->first.major == 2 && f->first.minor >= 5)
+		unused = 0;
+	f->used = unused < f->block.size - f->block.length ? f->block.size - unused : f->block.size;
+	return true;
+}
+
+int lttng_file_block(struct lttng *l, struct lttng_file *f)
+{
+	struct lttng_header h, before;
+	uint64_t at = f->at;
+	const char *wrong;
+	const uint8_t *p;
+	uint32_t where;
+	size_t have;
+
+	if (f->in_block)
+		at += f->first.major == 2 && f->first.minor >= 5 ? f->block.size : f->first.size;
+	if (f->in_block)
+		at = lttng_skip_blocks(l, f, at);
+	before = f->block;
+	f->in_block = false;
+	for (;;) {
+		if (f->cut || at >= f->file_size) {
+			f->done = true;
+			return 0;
+		}
+		p = lttng_window(l, f, at, LTTNG_HEADER_MOST, &have);
+		if (!p || !have) {
+			f->done = true;
+			return 0;
+		}
+		wrong = lttng_header_parse(&h, p, have, &where);
+		if (!wrong && !h.major)
+			wrong = "a block of another version";
+		if (!wrong && !same_trace(&h, f->any ? &f->first : &l->header))
+			wrong = "a block of another version, word size or byte order";
+		if (!wrong)
+			break;
+		/* what follows the last block, a header's length at most, is the end of a cut one
+		 */
+		if (lttng_file_damage(l, f, at + (where < have ? where : 0), wrong, UINT64_MAX))
+			return -1;
+		at = (at / LTTNG_PAGE + 1) * LTTNG_PAGE;
+		if (!search(l, f, &at)) {
+			f->done = true;
+			return 0;
+		}
+	}
+	if (!f->any)
+		f->first = h;
+	if (h.major == 1 || h.minor < 5) {
+		/* blocks of one size only: the first one's says where the next one is */
+		if (h.size != f->first.size) {
+			if (lttng_file_damage(l, f, at, "a block of another size than the first",
+					      UINT64_MAX))
+				return -1;
+			h.used = h.size - h.used < f->first.size - h.length && !h.unfinished
+					 ? f->first.size - (h.size - h.used)
+					 : f->first.size;
+			h.size = f->first.size;
+		}
+	}
+	f->any = true;
+	f->at = at;
+	f->block = h;
+	f->in_block = true;
+	f->used = h.used;
+	f->position = h.length;
+	f->tsc = h.begin;
+	f->header_align = (uint8_t)lttng_align_of(&h, h.alignment, 4);
+	f->short_headers = h.major == 2 && !h.unfinished;
+	f->old_headers = h.major == 1 && !h.unfinished && h.heartbeat && !h.big && !f->compact;
+	if (h.major == 1)
+		f->header_align = (uint8_t)lttng_at_most(h.alignment, h.word_size);
+	if (f->used > f->file_size - at && shrink(l, f)) {
+		if (lttng_file_damage(l, f, at, "a block's size is beyond the next block",
+				      UINT64_MAX))
+			return -1;
+	} else if (f->used > f->file_size - at) {
+		if (lttng_file_damage(l, f, f->file_size, "the file ends inside of a block",
+				      UINT64_MAX))
+			return -1;
+		f->used = (uint32_t)(f->file_size - at);
+		f->cut = true;
+	} else if (h.unfinished) {
+		if (lttng_file_damage(l, f, at, "a block that its writer did not finish",
+				      UINT64_MAX))
+			return -1;
+		if (f->used > f->file_size - at)
+			f->used = (uint32_t)(f->file_size - at);
+	} else if (h.size > f->file_size - at && !f->quiet) {
+		/* all its events are there */
+		if (lttng_file_damage(l, f, f->file_size,
+				      "the file ends inside of a block, behind its events", 0))
+			return -1;
+	}
+	if (f->used < f->position)
+		f->position = f->used;
+	count_lost(f, &before, &h);
+	return 0;
+}
+
+int lttng_file_open(struct lttng *l, struct lttng_file *f, const char *member, size_t window,
+		    bool keep)
+{
+	struct error e;
+
+	f->member = member;
+	f->keep = keep;
+	f->next = UINT64_MAX;
+	if (lttng_window_open(l, f, window, &e)) {
+		if (!e.what[0])
+			return -1;
+		if (!f->quiet)
+			input_damage_error(l->input, &e);
+		f->done = true;
+		return 0;
+	}
+	/* a CPU that never wrote */
+	if (f->file_size < 60) {
+		f->done = true;
+		return 0;
+	}
+	return lttng_file_next(l, f);
+}
+
+void lttng_file_close(struct lttng_file *f)
+{
+	lttng_window_close(f);
+}

@@ -1,0 +1,261 @@
+/*
+ * lttng.c - the decoder of legacy LTTng traces: the metadata first, then all by TSC, and what
+ * --info says
+ */
+#include "cmd/trdecode/lttng/lttng.h"
+#include "cmd/trdecode/input/merge.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { WINDOW = 128 * 1024, WINDOWS = 4 << 20 };
+
+/* --- opening --- */
+
+static int open_trace(struct lttng *l, struct error *e)
+{
+	const struct lttng_header *h = &l->header;
+	struct input *in = l->input;
+	int64_t wall = 0;
+	uint64_t us;
+
+	if (lttng_find_header(l, e))
+		return -1;
+	l->old = h->major == 1;
+	if (lttng_find_files(l, e))
+		return -1;
+	if (lttng_find_channels(l))
+		return error_no_memory(e);
+	for (size_t i = 0; i < l->nfiles; i++)
+		if (l->files[i].metadata && lttng_ahead_metadata(l, &l->files[i]))
+			return error_no_memory(e);
+	if (h->seconds < 1ull << 33 && !__builtin_mul_overflow(h->seconds, 1000000u, &us) &&
+	    h->microseconds < 1ull << 40)
+		wall = (int64_t)((us + h->microseconds) * 1000);
+	in->has_wall = wall != 0;
+	in->clock_name = "wall";
+	if (in->decoding->clock == CLOCK_RAW || !in->has_wall) {
+		in->clock_name = "tsc";
+		if (lttng_clock_init(&l->clock, h, 0, 0))
+			goto no_rate;
+		if (in->has_wall)
+			in->wall = wall - lttng_clock_slow(&l->clock, h->start_tsc);
+	} else if (lttng_clock_init(&l->clock, h, h->start_tsc, wall)) {
+		goto no_rate;
+	}
+	return 0;
+no_rate:
+	/* ticks are better than nothing */
+	input_damage(in, in->name, NO_OFFSET,
+		     "the trace does not tell how fast its clock ticks: 1 ns is assumed");
+	in->has_wall = false;
+	in->wall = 0;
+	in->clock_name = "tsc";
+	l->header.frequency = 1000000000;
+	l->header.scale = 1;
+	return lttng_clock_init(&l->clock, h, 0, 0);
+}
+
+static int lttng_open(struct input *in, struct error *e)
+{
+	struct lttng *l = calloc(1, sizeof *l);
+
+	in->state = l;
+	if (!l)
+		return error_no_memory(e);
+	l->input = in;
+	l->w = in->decoding->writer;
+	/* so that it is never NULL */
+	if (buffer_reserve(&l->tail, 4096))
+		return error_no_memory(e);
+	if (tree_damage(in->tree, e))
+		input_damage_error(in, e);
+	e->what[0] = '\0';
+	return open_trace(l, e);
+}
+
+static uint64_t lttng_identity(const struct input *in)
+{
+	const struct lttng *l = in->state;
+	const struct lttng_header *h = &l->header;
+	uint64_t key[4] = {h->start_tsc, h->seconds, h->microseconds, h->frequency};
+	uint64_t id = hash_bytes(key, sizeof key, 0);
+
+	for (size_t i = 0; i < l->nfiles; i++)
+		id = hash_bytes(l->files[i].member, strlen(l->files[i].member), id);
+	return in->member ? hash_bytes(in->member, strlen(in->member), id) : id;
+}
+
+static int lttng_info(struct input *in, struct facts *facts, struct error *e)
+{
+	static const char *const flights[] = {"no", "all channels but the metadata",
+					      "the cpu channel"};
+	struct lttng *l = in->state;
+	const struct lttng_header *h = &l->header;
+	uint64_t bytes = 0, start, size, cpus = 0, markers = 0;
+	char text[32];
+
+	(void)e;
+	fact_text(facts, "format", "lttng");
+	snprintf(text, sizeof text, "%u.%u", h->major, h->minor);
+	fact_text(facts, "version", text);
+	fact_text(facts, "byte order", h->big ? "big-endian" : "little-endian");
+	fact_number(facts, "word size", h->word_size);
+	fact_number(facts, "alignment", h->alignment);
+	if (l->old) {
+		fact_text(facts, "heartbeat", h->heartbeat ? "yes" : "no");
+		fact_text(facts, "flight recorder", flights[h->flight < 3 ? h->flight : 0]);
+	}
+	fact_number(facts, "clock rate", lttng_clock_hertz(h));
+	fact_number(facts, "start TSC", h->start_tsc);
+	snprintf(text, sizeof text, "%" PRIu64 ".%06" PRIu64, h->seconds, h->microseconds);
+	fact_text(facts, "start time", text);
+	for (size_t i = 0; i < l->ncpus; i++)
+		cpus += l->cpus[i] != NULL;
+	fact_number(facts, "cpus", cpus);
+	fact_number(facts, "tracefiles", l->nfiles);
+	for (size_t i = 0; i < l->nfiles; i++) {
+		struct error ignored;
+		int fd = tree_fd(in->tree, l->files[i].member, &start, &size, &ignored);
+
+		if (fd >= 0) {
+			bytes += size;
+			close(fd);
+		}
+	}
+	fact_number(facts, "bytes", bytes);
+	for (size_t i = 0; i < l->nchannels; i++)
+		for (size_t k = 0; k < l->channels[i].size; k++)
+			markers += l->channels[i].markers[k] != NULL;
+	fact_number(facts, "markers", markers);
+	return 0;
+}
+
+/* --- beginning --- */
+
+static int declare(struct lttng *l)
+{
+	struct writer *w = l->w;
+	const struct lttng_header *h = &l->header;
+	struct input *in = l->input;
+	char text[512];
+	int n;
+
+	l->source = writer_source(w, &(struct source_entry){writer_text(w, "lttng"),
+							    writer_text(w, in->name), h->word_size,
+							    h->big});
+	l->clock_id = writer_clock(
+		w,
+		&(struct clock_entry){writer_text(w, in->clock_name),
+				      (in->has_wall ? CLOCK_HAS_WALL : 0) |
+					      (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
+				      in->wall});
+	/* what makes times of TSCs, for those who write the trace again: the rate as 2.3 has it,
+	   start_freq / freq_scale ticks a second, whatever it meant in this version */
+	n = snprintf(text, sizeof text,
+		     "version %u.%u\nstart_freq %" PRIu64 "\nfreq_scale %" PRIu64
+		     "\nstart_tsc %" PRIu64 "\nstart_time_sec %" PRIu64 "\nstart_time_usec %" PRIu64
+		     "\n",
+		     h->major, h->minor, l->clock.denominator, l->clock.numerator / 1000000000,
+		     h->start_tsc, h->seconds, h->microseconds);
+	if (writer_meta(w, l->source, "lttng.trace", text, (size_t)n))
+		return -1;
+	for (size_t i = 0; i < l->nfiles; i++) {
+		struct lttng_file *f = &l->files[i];
+		size_t base;
+		int32_t cpu;
+
+		lttng_file_name(f->member, &base, &cpu);
+		f->buffer = writer_string(w, f->member, base);
+	}
+	return w->out_of_memory ? -1 : 0;
+}
+
+static bool wanted(const struct lttng *l, const char *member)
+{
+	const char *only = l->input->member;
+
+	return !only || !strcmp(only, member);
+}
+
+static int out_of_memory(struct lttng *l, struct error *e)
+{
+	*e = l->w->error;
+	if (!e->what[0])
+		error_set(e, l->input->name, NO_OFFSET, "out of memory");
+	return -1;
+}
+
+static int lttng_begin(struct input *in, struct error *e)
+{
+	struct lttng *l = in->state;
+	struct decoding *d = in->decoding;
+	bool keep = true;
+	int64_t first;
+	size_t window = WINDOWS / (l->nfiles + 1);
+
+	window = window > WINDOW ? WINDOW : window < 4096 ? 4096 : window & ~(size_t)4095;
+	if (merge_choose_clock(in, e))
+		return -1;
+	l->shift = in->shift;
+	if (l->nfiles > DESCRIPTORS_KEPT || d->descriptors + l->nfiles > DESCRIPTORS_KEPT)
+		keep = false;
+	else
+		d->descriptors += (unsigned)l->nfiles;
+	if (declare(l) || (!d->times_only && lttng_ahead(l)))
+		return out_of_memory(l, e);
+	l->begun = true;
+	for (size_t i = 0; i < l->nfiles; i++) {
+		struct lttng_file *f = &l->files[i];
+
+		if (!wanted(l, f->member))
+			continue;
+		f->done = false;
+		lttng_skip_prepare(l, f);
+		if (lttng_file_open(l, f, f->member, window, keep))
+			return out_of_memory(l, e);
+		if (!f->done)
+			l->heap[l->nheap++] = f;
+	}
+	lttng_merge_begin(l);
+	if (!l->nheap)
+		return 0;
+	first = lttng_clock_ns(&l->clock, l->heap[0]->next);
+	return merge_first(in, first < 0 ? 0 : (uint64_t)first, e);
+}
+
+static int lttng_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct lttng *l = in->state;
+
+	return lttng_merge_run(l, until) ? out_of_memory(l, e) : 0;
+}
+
+static void lttng_close(struct input *in)
+{
+	struct lttng *l = in->state;
+
+	for (size_t i = 0; i < l->nfiles; i++)
+		lttng_file_close(&l->files[i]);
+	free(l->files);
+	free(l->heap);
+	lttng_markers_free(l);
+	lttng_state_free(l);
+	buffer_free(&l->tail);
+	free(l);
+	in->state = NULL;
+}
+
+const struct decoder decoder_lttng = {
+	.name = "lttng",
+	.probe = lttng_probe,
+	.open = lttng_open,
+	.identity = lttng_identity,
+	.info = lttng_info,
+	.begin = lttng_begin,
+	.late = lttng_skip_late,
+	.run = lttng_run,
+	.close = lttng_close,
+};

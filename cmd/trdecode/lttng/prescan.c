@@ -1,0 +1,113 @@
+/*
+ * prescan.c - what must be known before the first row: read from some files beforehand
+ */
+#include "cmd/trdecode/lttng/lttng.h"
+
+enum { WINDOW = 128 * 1024, AHEAD_MOST = 64 << 20, FIRST_SCHEDULE = 1 << 20 };
+
+/* All events of a file up to an offset, quietly, until take returns 1 or -1. -1: memory is out. */
+static int each_event(struct lttng *l, const struct lttng_file *of, uint64_t limit,
+		      int (*take)(struct lttng *l, struct lttng_cpu *c,
+				  const struct lttng_event *ev))
+{
+	struct lttng_file f = {.fd = -1,
+			       .channel = of->channel,
+			       .cpu = of->cpu,
+			       .compact = of->compact,
+			       .metadata = of->metadata,
+			       .quiet = true};
+	struct lttng_event ev;
+	int got = lttng_file_open(l, &f, of->member, WINDOW, true);
+
+	while (!got && !f.done && f.at < limit) {
+		if (!f.gap_pending) {
+			got = lttng_file_event(l, &f, &ev);
+			if (got > 0)
+				got = take(l, l->cpus[f.cpu], &ev);
+		}
+		f.gap_pending = false;
+		if (!got)
+			got = lttng_file_next(l, &f);
+	}
+	lttng_file_close(&f);
+	return got < 0 ? -1 : 0;
+}
+
+static int take_marker(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+{
+	(void)c;
+	return lttng_marker_take(l, ev);
+}
+
+int lttng_ahead_metadata(struct lttng *l, const struct lttng_file *f)
+{
+	return each_event(l, f, UINT64_MAX, take_marker);
+}
+
+/* Do events of this channel tell what is needed ahead? */
+static bool tells(struct lttng *l, const struct lttng_file *f)
+{
+	static const char *const names[] = {"interrupts", "processes", "modules"};
+	size_t base, n;
+	int32_t cpu;
+	const char *name;
+
+	if (f->metadata)
+		return false;
+	lttng_file_name(f->member, &base, &cpu);
+	name = lttng_channel_name(f->member, base, &n);
+	if (!l->one_table)
+		return n > 6 && !memcmp(name + n - 6, "_state", 6);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strlen(names[i]) == n && !memcmp(names[i], name, n))
+			return true;
+	return n > 6 && !memcmp(name + n - 6, "_state", 6);
+}
+
+/* Does the channel have an event that names something? */
+static bool names_something(struct lttng *l, const struct lttng_channel *c)
+{
+	for (size_t i = 0; i < c->size; i++) {
+		const struct lttng_marker *m = lttng_marker(l, c, (uint32_t)i);
+
+		if (m && m->action >= ACTION_SYSCALL_NAME && m->action <= ACTION_MAP)
+			return true;
+		if (m && m->action == ACTION_PROCESS)
+			return true;
+	}
+	return false;
+}
+
+/* Which thread ran before the first switch is told by that switch. */
+static int take_first_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+{
+	if (ev->marker->action != ACTION_SCHEDULE)
+		return 0;
+	return lttng_state_before(l, c, ev) ? -1 : 1;
+}
+
+static bool schedules(struct lttng *l, const struct lttng_channel *c)
+{
+	for (size_t i = 0; i < c->size; i++) {
+		const struct lttng_marker *m = lttng_marker(l, c, (uint32_t)i);
+
+		if (m && m->action == ACTION_SCHEDULE)
+			return true;
+	}
+	return false;
+}
+
+int lttng_ahead(struct lttng *l)
+{
+	for (size_t i = 0; i < l->nfiles; i++)
+		if (tells(l, &l->files[i]) && names_something(l, l->files[i].channel) &&
+		    each_event(l, &l->files[i], AHEAD_MOST, lttng_state_ahead))
+			return -1;
+	for (size_t i = 0; i < l->nfiles; i++)
+		if (!l->files[i].metadata && !l->files[i].compact &&
+		    l->cpus[l->files[i].cpu]->thread->tid < 0 &&
+		    schedules(l, l->files[i].channel) &&
+		    each_event(l, &l->files[i], FIRST_SCHEDULE, take_first_thread))
+			return -1;
+	return 0;
+}

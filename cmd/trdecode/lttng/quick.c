@@ -1,0 +1,240 @@
+/*
+ * quick.c - what nearly all events are, straight from a tracefile into rows
+ *
+ * Quick are events of little-endian traces whose fields are numbers that stand one behind the
+ * other, with an ordinary header, in a block that its writer finished, all of it in the window. All
+ * else is left to lttng_file.c and lttng_rows.c, which do the same step by step.
+ */
+#include "cmd/trdecode/lttng/lttng.h"
+#include "cmd/trdecode/lttng/event.h"
+
+enum {
+	/* bytes of an event's header, padding, payload and the next header, and of what is read
+	   beyond: with so much at hand nothing needs to be checked */
+	REACH = LTTNG_QUICK_MOST + 64,
+	ROOM = 2 * LTTNG_QUICK_MOST, /* of a row, and what is written beyond */
+};
+
+static int put_slow(struct lttng *l, const struct lttng_marker *m, const uint8_t *payload,
+		    uint64_t tsc, uint32_t lane, uint32_t type, uint32_t place, uint32_t depth)
+{
+	memset(l->fixed + m->fixed_size - 4, 0, 4);
+	put_u64(l->fixed, tsc);
+	memcpy(l->fixed + 8, payload, m->plain);
+	return writer_row_data(l->w, lttng_row_time(l, tsc), lane, type, place, depth, l->fixed,
+			       m->fixed_size, NULL, 0, false);
+}
+
+static inline int put(struct lttng *l, const struct lttng_marker *m, const uint8_t *payload,
+		      uint64_t tsc, uint32_t lane, uint32_t type, uint32_t place, uint32_t depth)
+{
+	struct writer *w = l->w;
+	uint64_t time = lttng_row_time(l, tsc);
+	uint8_t *to = NULL;
+
+	if (__builtin_expect(w->limit - w->row >= ROOM, 1)) {
+		to = writer_row_put(w, time, lane, type, place, depth, m->fixed_size);
+		if (__builtin_expect(!to, 0) && writer_take_place(w, place))
+			to = writer_row_put(w, time, lane, type, place, depth, m->fixed_size);
+	}
+	if (__builtin_expect(!to, 0))
+		return put_slow(l, m, payload, tsc, lane, type, place, depth);
+	put_u64(to, tsc);
+	/* the same for all that are short, which needs no guess how long they are */
+	memcpy(to + 8, payload, 32);
+	if (__builtin_expect(m->plain > 32, 0))
+		memcpy(to + 40, payload + 32, LTTNG_QUICK_MOST - 32);
+	put_u32(to + 8 + m->plain, 0); /* padding, if there is some */
+	return 0;
+}
+
+/* A file as the loop goes through it: positions count from the start of its block. */
+struct side {
+	struct lttng_file *f;
+	struct lttng_cpu *c;
+	const uint8_t *block;
+	uint32_t safe; /* an event whose payload is below has all at hand */
+	/* the event that it stands before */
+	uint32_t position, payload, size;
+	uint64_t tsc;
+	struct lttng_marker *m;
+	struct lttng_marker **markers;
+	size_t nmarkers;
+	unsigned align;
+};
+
+static void begin_side(struct lttng *l, struct side *s, struct lttng_file *f)
+{
+	uint64_t end = f->offset + f->filled - f->at;
+
+	end = end < f->used ? end : f->used;
+	s->f = f;
+	s->c = l->cpus[f->cpu];
+	s->block = f->data + (int64_t)(f->at - f->offset);
+	s->safe = end > REACH ? (uint32_t)end - REACH : 0;
+	s->position = f->position;
+	s->payload = f->payload;
+	s->size = f->size;
+	s->tsc = f->next;
+	s->m = f->marker;
+	s->markers = f->channel->markers;
+	s->nmarkers = f->channel->size;
+	s->align = f->header_align;
+}
+
+static void end_side(struct side *s)
+{
+	struct lttng_file *f = s->f;
+
+	f->marker = s->m;
+	f->next = f->tsc = s->tsc;
+	f->position = s->position;
+	f->payload = s->payload;
+	f->size = s->size;
+}
+
+/* Schedule, fork and the like: before and after the row. */
+static __attribute__((noinline)) int put_action(struct lttng *l, const struct side *s)
+{
+	const uint8_t *payload = s->block + s->payload;
+	struct lttng_marker *m = s->m;
+	/* the fields stand behind a TSC */
+	const struct lttng_event ev = {m, s->tsc, payload - 8, l->tail.data, 0};
+	uint32_t type = m->type, place = 0, depth = 0;
+
+	if (lttng_state_before(l, s->c, &ev))
+		return -1;
+	if (m->kind != KIND_INSTANT && !lttng_state_call(l, s->c, m, payload - 8, &place, &depth))
+		type = lttng_marker_orphan(l, m);
+	if (put(l, m, payload, s->tsc, lttng_lane(l, s->f, s->c), type, place, depth))
+		return -1;
+	return lttng_state_after(l, s->c, &ev);
+}
+
+static inline int put_schedule(struct lttng *l, const struct side *s)
+{
+	const struct lttng_marker *m = s->m;
+	const uint8_t *payload = s->block + s->payload;
+	int32_t before = (int32_t)get_u32(payload - 8 + m->arg[0]),
+		after = (int32_t)get_u32(payload - 8 + m->arg[1]);
+	struct lttng_cpu *c = s->c;
+	struct lttng_thread *t = c->thread;
+
+	if (t->tid != before) {
+		t = lttng_thread(l, c, before);
+		if (!t)
+			return -1;
+		lttng_cpu_run(c, t);
+	}
+	if (put(l, m, payload, s->tsc, lttng_lane(l, s->f, c), m->type, 0, 0))
+		return -1;
+	t = lttng_thread(l, c, after);
+	if (t)
+		lttng_cpu_run(c, t);
+	return t ? 0 : -1;
+}
+
+static inline int put_event(struct lttng *l, const struct side *s)
+{
+	struct lttng_marker *m = s->m;
+	const uint8_t *payload = s->block + s->payload;
+	uint32_t type = m->type, place = 0, depth = 0;
+
+	if (m->quick == QUICK_CALL) {
+		if (!lttng_state_call(l, s->c, m, payload - 8, &place, &depth))
+			type = lttng_marker_orphan(l, m);
+	} else if (m->quick == QUICK_SCHEDULE) {
+		return put_schedule(l, s);
+	} else if (m->quick == QUICK_ACTION) {
+		return put_action(l, s);
+	}
+	return put(l, m, payload, s->tsc, lttng_lane(l, s->f, s->c), type, place, depth);
+}
+
+/* The header at s->position. false: it is none of those. */
+static inline __attribute__((always_inline)) bool find_event(struct side *s, bool old)
+{
+	uint32_t payload = s->position + lttng_pad(s->position, s->align), id;
+
+	if (old) {
+		uint64_t w = get_u64(s->block + payload);
+
+		id = w >> 32 & 0xffff;
+		if (id >= s->nmarkers || !s->markers[id] || !s->markers[id]->quick)
+			return false;
+		s->m = s->markers[id];
+		s->size = w >> 48 == LTTNG_SIZE_WIDE ? SIZE_UNKNOWN : (uint32_t)(w >> 48);
+		s->tsc = lttng_advance(s->tsc, w & 0xffffffff, 32);
+		payload += 8;
+		s->payload = payload + lttng_pad(payload, s->align);
+	} else {
+		uint32_t w = get_u32(s->block + payload);
+
+		id = w >> LTTNG_TIME_BITS;
+		if (id >= LTTNG_ID_FULL_TIME || id >= s->nmarkers || !s->markers[id] ||
+		    !s->markers[id]->quick)
+			return false;
+		s->m = s->markers[id];
+		s->size = SIZE_UNKNOWN;
+		s->tsc = lttng_advance(s->tsc, w & ((1u << LTTNG_TIME_BITS) - 1), LTTNG_TIME_BITS);
+		payload += 4;
+		s->payload = payload + lttng_pad(payload, s->m->payload_align);
+	}
+	return true;
+}
+
+/*
+ * Two files in turn, so that it costs no jump which of them comes next: for a processor it cannot
+ * be foreseen. In sides the one that goes first at the same time.
+ */
+static inline __attribute__((always_inline)) int run(struct lttng *l, struct side sides[2],
+						     uint64_t limit, bool old)
+{
+	for (;;) {
+		struct side *s = &sides[sides[1].tsc < sides[0].tsc];
+
+		if (s->tsc >= limit || s->payload >= s->safe || !s->m->quick ||
+		    (old && s->size != SIZE_UNKNOWN && s->size != s->m->plain))
+			break;
+		if (put_event(l, s))
+			return -1;
+		s->position = s->payload + s->m->plain;
+		if (__builtin_expect(s->position >= s->safe || !find_event(s, old), 0)) {
+			struct side *other = &sides[s == sides];
+
+			if (other->f)
+				end_side(other);
+			s->f->tsc = s->tsc;
+			s->f->position = s->position;
+			return lttng_file_next(l, s->f);
+		}
+	}
+	end_side(&sides[0]);
+	if (sides[1].f)
+		end_side(&sides[1]);
+	return 0;
+}
+
+static bool is_quick(const struct lttng_file *f)
+{
+	return !f->done && !f->gap_pending && f->in_block && (f->short_headers || f->old_headers);
+}
+
+int lttng_quick(struct lttng *l, struct lttng_file *f, struct lttng_file *g, uint64_t limit)
+{
+	struct side sides[2];
+
+	if (!is_quick(f))
+		return 0;
+	if (!g || !is_quick(g)) {
+		if (g && g->next < limit)
+			limit = g->next;
+		sides[1].f = NULL;
+		sides[1].tsc = UINT64_MAX;
+		begin_side(l, &sides[0], f);
+	} else {
+		begin_side(l, &sides[f->rank > g->rank], f);
+		begin_side(l, &sides[f->rank < g->rank], g);
+	}
+	return l->old ? run(l, sides, limit, true) : run(l, sides, limit, false);
+}

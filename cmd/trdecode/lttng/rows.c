@@ -1,0 +1,87 @@
+/*
+ * rows.c - a tracefile's next event, or what it lost, as a row
+ */
+#include "cmd/trdecode/lttng/lttng.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static int put_lost(struct lttng *l, struct lttng_file *f, uint64_t time, uint32_t lane)
+{
+	char path[512], message[80];
+	struct gap gap = {.reason = GAP_LOST,
+			  .unit = GAP_EVENTS,
+			  .count = f->gap_lost,
+			  .offset = f->at,
+			  .file = tree_path(l->input->tree, f->member, path, sizeof path)};
+
+	l->input->decoding->lost += f->gap_lost;
+	if (f->gap_lost && writer_gap(l->w, time, lane, &gap))
+		return -1;
+	if (!f->gap_blocks)
+		return 0;
+	snprintf(message, sizeof message, "%" PRIu64 " sub-buffers were lost", f->gap_blocks);
+	gap.message = message;
+	gap.count = UINT64_MAX;
+	return writer_gap(l->w, time, lane, &gap);
+}
+
+static inline int put_row(struct lttng *l, const struct lttng_event *ev, uint32_t lane,
+			  uint32_t type, uint32_t place, uint32_t depth)
+{
+	const struct lttng_marker *m = ev->marker;
+	uint64_t time = lttng_row_time(l, ev->tsc);
+	size_t size = m->fixed_size;
+	uint8_t *to = NULL;
+
+	if (!m->nstrings)
+		to = writer_row_put(l->w, time, lane, type, place, depth, size);
+	if (__builtin_expect(!to, 0))
+		return writer_row_data(l->w, time, lane, type, place, depth, ev->fixed,
+				       m->fixed_size, ev->tail, ev->tail_size, m->nstrings > 0);
+	/* whole words: there is room behind both */
+	if (__builtin_expect(size <= 32 && (size_t)(l->w->limit - to) >= 32, 1)) {
+		memcpy(to, ev->fixed, 32);
+		return 0;
+	}
+	for (size_t i = 0; i < size; i += 8)
+		memcpy(to + i, ev->fixed + i, 8);
+	return 0;
+}
+
+int lttng_rows_event(struct lttng *l, struct lttng_file *f)
+{
+	struct lttng_cpu *c = l->cpus[f->cpu];
+	struct lttng_event ev;
+	uint32_t place = 0, depth = 0, lane, type;
+	struct lttng_marker *m;
+	int got;
+
+	if (__builtin_expect(f->gap_pending, 0)) {
+		f->gap_pending = false;
+		lane = lttng_state_lane(l, f, c);
+		return put_lost(l, f, lttng_row_time(l, f->next), lane);
+	}
+	got = lttng_file_event(l, f, &ev);
+	if (__builtin_expect(got <= 0, 0))
+		return got;
+	m = ev.marker;
+	if (__builtin_expect(!m->type, 0) && lttng_marker_declare(l, m))
+		return -1;
+	type = m->type;
+	if (m->action && lttng_state_before(l, c, &ev))
+		return -1;
+	if (m->told.tid && lttng_told_thread(l, c, &ev))
+		return -1;
+	if (m->told.name >= 0 && m->told.tid) {
+		if (lttng_told_call(l, &ev, &place, &depth))
+			return -1;
+	} else if (m->kind != KIND_INSTANT &&
+		   !lttng_state_call(l, c, m, ev.fixed, &place, &depth)) {
+		type = lttng_marker_orphan(l, m);
+	}
+	lane = lttng_lane(l, f, c);
+	if (put_row(l, &ev, lane, type, place, depth))
+		return -1;
+	return m->action ? lttng_state_after(l, c, &ev) : 0;
+}

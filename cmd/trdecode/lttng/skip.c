@@ -1,0 +1,90 @@
+/*
+ * skip.c - blocks that are passed over by the times in their headers
+ *
+ * Which thread runs on a CPU, and which call an end closes, follows from what was before: so only
+ * files whose events tell nothing of that can be passed over, or all, where the times of rows are
+ * all that matters.
+ */
+#include "cmd/trdecode/lttng/lttng.h"
+#include "cmd/trdecode/input/merge.h"
+
+void lttng_skip_prepare(struct lttng *l, struct lttng_file *f)
+{
+	f->stateless = l->input->decoding->times_only;
+	if (f->stateless || f->metadata)
+		return;
+	for (size_t i = 0; i < f->channel->size; i++) {
+		const struct lttng_marker *m = lttng_marker(l, f->channel, (uint32_t)i);
+
+		if (m && (m->action != ACTION_NONE || m->kind != KIND_INSTANT || m->told.tid))
+			return;
+	}
+	f->stateless = true;
+}
+
+/* The header of a block like the first one. */
+static bool header_at(struct lttng *l, struct lttng_file *f, uint64_t offset,
+		      struct lttng_header *h)
+{
+	uint8_t bytes[LTTNG_HEADER_MOST];
+	uint32_t where;
+
+	return lttng_window_peek(l, f, offset, bytes, sizeof bytes) &&
+	       !lttng_header_parse(h, bytes, sizeof bytes, &where) && h->major == f->first.major &&
+	       h->minor == f->first.minor && h->big == f->first.big &&
+	       h->size <= f->file_size - offset;
+}
+
+/* Bytes to the next block. */
+static uint64_t step(const struct lttng_file *f, const struct lttng_header *h)
+{
+	return f->first.major == 2 && f->first.minor >= 5 ? h->size : f->first.size;
+}
+
+uint64_t lttng_skip_blocks(struct lttng *l, struct lttng_file *f, uint64_t offset)
+{
+	uint64_t first = limits_first(l->input), next;
+	struct lttng_header h;
+
+	if (!first || !f->stateless || !f->any)
+		return offset;
+	/* limits_first is unshifted, as rows are before the shift */
+	for (; header_at(l, f, offset, &h) && !h.unfinished && h.end; offset = next) {
+		int64_t end = lttng_clock_slow(&l->clock, h.end);
+
+		next = offset + step(f, &h);
+		if (end >= (int64_t)first || next >= f->file_size)
+			break;
+		/* so that what was lost meanwhile is not told of the next one */
+		f->block.lost = h.lost;
+		f->block.corrupt = h.corrupt;
+	}
+	return offset;
+}
+
+bool lttng_skip_late(struct input *in, uint64_t *latest)
+{
+	struct lttng *l = in->state;
+
+	for (size_t i = 0; i < l->nfiles; i++) {
+		struct lttng_file *f = &l->files[i];
+		uint64_t at = f->at, last = at;
+		struct lttng_header h;
+		int64_t time;
+
+		if (f->done || !f->any)
+			continue;
+		/* of one size: the last one is where the end says */
+		if (f->first.major == 1 || f->first.minor < 5)
+			last = at + (f->file_size - at - 1) / f->first.size * f->first.size;
+		else
+			for (; header_at(l, f, at, &h); at += h.size)
+				last = at;
+		if (!header_at(l, f, last, &h))
+			continue;
+		time = lttng_clock_slow(&l->clock, h.begin) + l->shift;
+		if (time > 0 && (uint64_t)time > *latest)
+			*latest = (uint64_t)time;
+	}
+	return false;
+}

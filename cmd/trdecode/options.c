@@ -1,0 +1,162 @@
+#include "cmd/trdecode/options.h"
+
+#include <stdlib.h>
+
+#include "common/value/units.h"
+#include "cmd/trdecode/input/input.h"
+
+enum {
+	OPT_CLOCK = 256,
+	OPT_INFO,
+	OPT_JSON,
+	OPT_SEGMENT,
+	OPT_MAX_VALUE,
+	OPT_OFFSET,
+	OPT_STRICT,
+	OPT_SINCE,
+	OPT_UNTIL,
+	OPT_CPU,
+	OPT_TID,
+	OPT_TYPE
+};
+
+const struct option_row settings_rows[] = {
+	{'f', "format", "FORMAT",
+	 "the inputs are of this format: uftrace, trace-cmd,\napitrace, lttng, ctf, chrome, stream",
+	 "uftrace trace-cmd apitrace lttng ctf chrome stream"},
+	{OPT_CLOCK, "clock", "CLOCK",
+	 "raw: times as recorded, nothing added; wall: since 1970,\nwhere the trace tells",
+	 "raw wall"},
+	{OPT_OFFSET, "offset", "FILE=TIME", "add TIME (as 1.5s, -20ms) to every time of that input",
+	 "file"},
+	{OPT_SINCE, "since", "TIME",
+	 "nothing before TIME: 12.5s, +1.5s from the first event,\n-10s before the last, or a date",
+	 NULL},
+	{OPT_UNTIL, "until", "TIME", "nothing from TIME on", NULL},
+	{OPT_CPU, "cpu", "LIST", "these CPUs, as 0-3,7", NULL},
+	{OPT_TID, "tid", "LIST", "these threads", NULL},
+	{OPT_TYPE, "type", "GLOB", "events of these types, as sched:* (may be repeated)", NULL},
+	{OPT_SEGMENT, "segment", "SIZE", "begin a new segment after SIZE bytes (as 64M)", NULL},
+	{OPT_MAX_VALUE, "max-value", "SIZE", "leave out the values of a call beyond SIZE (256M)",
+	 NULL},
+	{OPT_INFO, "info", NULL, "print what the inputs are instead of decoding them", NULL},
+	{OPT_JSON, "json", NULL, "with --info: as JSON", NULL},
+	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder itself lost events", NULL},
+	{0},
+};
+
+static int add_offset(struct settings *s, const char *arg, struct error *e)
+{
+	const char *equals = strrchr(arg, '=');
+	struct offset *o;
+
+	o = array_grow(s->offsets, &s->offsets_capacity, s->noffsets, sizeof(*o));
+	if (!o)
+		return error_no_memory(e);
+	s->offsets = o;
+	o[s->noffsets] = (struct offset){.file = arg};
+	if (!equals || equals == arg || parse_time(equals + 1, &o[s->noffsets].ns) ||
+	    o[s->noffsets].ns >= (int64_t)TIME_LIMIT || o[s->noffsets].ns <= -(int64_t)TIME_LIMIT)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--offset takes FILE=TIME, a TIME like 1.5s or -20ms, not '%s'",
+				 arg);
+	o[s->noffsets].unit = strspn(equals + 1, "+-0123456789.") < strlen(equals + 1);
+	o[s->noffsets++].length = (size_t)(equals - arg);
+	return 0;
+}
+
+static int moment(const char *option, const char *arg, struct moment *m, struct error *e)
+{
+	if (moment_parse(arg, m))
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"%s takes a time as 12.5s, +1.5s, -10s or 2026-11-21 11:40, not '%s'",
+			option, arg);
+	return 0;
+}
+
+static int numbers(const char *option, const char *arg, struct number_list *l, struct error *e)
+{
+	if (limits_add_numbers(l, arg))
+		return error_set(e, NULL, NO_OFFSET, "%s takes a list as 0-3,7, not '%s'", option,
+				 arg);
+	return 0;
+}
+
+int settings_option(void *ctx, int key, const char *arg, struct error *e)
+{
+	struct settings *s = ctx;
+
+	switch (key) {
+	case 'f':
+		s->format = arg;
+		for (int i = 0; s->decoders[i]; i++)
+			if (!strcmp(arg, s->decoders[i]->name))
+				return 0;
+		return error_set(e, NULL, NO_OFFSET, "no such format: '%s'", arg);
+	case OPT_CLOCK:
+		if (!strcmp(arg, "raw"))
+			s->clock = CLOCK_RAW;
+		else if (!strcmp(arg, "wall"))
+			s->clock = CLOCK_WALL;
+		else
+			return error_set(e, NULL, NO_OFFSET, "--clock takes raw or wall, not '%s'",
+					 arg);
+		return 0;
+	case OPT_OFFSET: return add_offset(s, arg, e);
+	case OPT_SINCE: return moment("--since", arg, &s->limits.since, e);
+	case OPT_UNTIL: return moment("--until", arg, &s->limits.until, e);
+	case OPT_CPU: return numbers("--cpu", arg, &s->limits.cpus, e);
+	case OPT_TID: return numbers("--tid", arg, &s->limits.tids, e);
+	case OPT_TYPE: return limits_add_type(&s->limits, arg, e);
+	case OPT_SEGMENT:
+		if (parse_size(arg, &s->segment) || s->segment < 64)
+			return error_set(e, NULL, NO_OFFSET,
+					 "--segment takes a size of at least 64 bytes, not '%s'",
+					 arg);
+		return 0;
+	case OPT_MAX_VALUE:
+		if (parse_size(arg, &s->max_value) || s->max_value < 64 || s->max_value > MAX_VALUE)
+			return error_set(e, NULL, NO_OFFSET,
+					 "--max-value takes a size from 64 to 256M, not '%s'", arg);
+		return 0;
+	case OPT_INFO: s->info = true; return 0;
+	case OPT_JSON: s->json = true; return 0;
+	case OPT_STRICT: s->strict = true; return 0;
+	}
+	return -1;
+}
+
+void settings_free(struct settings *s)
+{
+	free(s->offsets);
+	limits_free(&s->limits);
+}
+
+/* name: as the command line has it, "-" for standard input, or as messages have it */
+static bool is_offset_of(const struct offset *o, const char *name)
+{
+	return strlen(name) == o->length && !strncmp(name, o->file, o->length);
+}
+
+void settings_shift(struct settings *s, struct input *in, const char *operand)
+{
+	for (size_t i = 0; i < s->noffsets; i++) {
+		struct offset *o = &s->offsets[i];
+
+		if (is_offset_of(o, operand) || is_offset_of(o, in->name)) {
+			in->shift = o->ns;
+			in->shift_unit = o->unit;
+			in->placed = o->used = true;
+		}
+	}
+}
+
+int settings_check_offsets(const struct settings *s, struct error *e)
+{
+	for (size_t i = 0; i < s->noffsets; i++)
+		if (!s->offsets[i].used)
+			return error_set(e, NULL, NO_OFFSET, "--offset %s: no input of that name",
+					 s->offsets[i].file);
+	return 0;
+}

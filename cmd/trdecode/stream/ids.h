@@ -1,0 +1,74 @@
+/*
+ * ids.h - what a saved stream declares, declared anew: by the writer's ids
+ *
+ * Each is declared once, when it is first asked for. 0: memory is out, or there is nothing to
+ * declare.
+ */
+#ifndef TR_STREAM_IDS_H
+#define TR_STREAM_IDS_H
+
+#include "common/stream/dictionary.h"
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input/merge.h"
+
+struct stream_map {
+	uint32_t *id; /* the writer's, by number in the dictionary; 0 none yet */
+	size_t size;
+};
+
+struct stream_ids {
+	struct input *input; /* whose writer it is, and by what times are shifted */
+	struct dictionary *dictionary;
+	struct stream_map clocks, sources, lanes, types, definitions, spaces, places;
+	size_t *maps_done; /* by space: mappings that were declared */
+	size_t maps_size;
+	const struct place_symbol **symbols; /* by place: the symbol that was declared */
+	size_t symbols_size;
+};
+
+uint32_t stream_source(struct stream_ids *s, const struct source *source);
+uint32_t stream_lane_slow(struct stream_ids *s, const struct lane *l);
+uint32_t stream_type_slow(struct stream_ids *s, const struct type *t);
+uint32_t stream_place_slow(struct stream_ids *s, uint32_t number, int *bad);
+
+static inline uint32_t stream_known(const struct stream_map *m, uint32_t number)
+{
+	return number < m->size ? m->id[number] : 0;
+}
+
+static inline uint32_t stream_lane(struct stream_ids *s, const struct lane *l)
+{
+	uint32_t id = stream_known(&s->lanes, l->number);
+
+	return id ? id : stream_lane_slow(s, l);
+}
+
+static inline uint32_t stream_type(struct stream_ids *s, const struct type *t)
+{
+	uint32_t id = stream_known(&s->types, t->number);
+
+	return id ? id : stream_type_slow(s, t);
+}
+
+/* With the symbol that it has by now; place 0 is none. -1 in *bad: memory. */
+static inline uint32_t stream_place(struct stream_ids *s, uint32_t number, int *bad)
+{
+	uint32_t id = stream_known(&s->places, number);
+
+	if (id && number < s->symbols_size &&
+	    s->symbols[number] == dictionary_place(s->dictionary, number)->symbol)
+		return id;
+	return number ? stream_place_slow(s, number, bad) : 0;
+}
+
+/* A definition that a value of the next row names by the id it has in its segment. ctx: the ids. */
+uint32_t stream_value_definition(void *ctx, uint32_t definition);
+void stream_ids_free(struct stream_ids *s);
+
+/* A time of the input in the output. */
+static inline uint64_t stream_moved(const struct stream_ids *s, uint64_t time)
+{
+	return merge_shifted(time, s->input->shift);
+}
+
+#endif

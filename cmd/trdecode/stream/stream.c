@@ -1,0 +1,373 @@
+/*
+ * stream.c - the decoder of saved streams: so trdecode also merges and cuts those
+ *
+ * Everything is declared anew with the writer's ids, as rows come to use it (stream_ids.c).
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/stream/bad_values.h"
+#include "common/stream/field.h"
+#include "common/cli/program.h"
+#include "common/stream/reader.h"
+#include "common/stream/reader_tail.h"
+#include "common/stream/value.h"
+#include "cmd/trdecode/stream/ids.h"
+
+enum { LARGE = 1 << 20 }; /* bytes of values that are not copied without need */
+
+struct saved {
+	struct input *input;
+	struct reader in;
+	struct block block;
+	struct events events;
+	struct event event;
+	bool have_event, begun, walking, ended;
+	struct stream_ids ids;
+	struct bad_values bad_values;
+	struct buffer tail, meta;
+	uint64_t meta_next; /* bytes of the present META that came */
+	struct text_ref meta_name;
+};
+
+static bool saved_probe(const struct input *in)
+{
+	return !in->tree && reader_is_stream(in->head, in->head_size);
+}
+
+/* META comes in pieces; the writer wants it whole. */
+static int take_meta(struct saved *s, struct error *e)
+{
+	struct meta m;
+
+	reader_meta(&s->in, &s->block, &m);
+	if (m.flags & META_REFERENCE)
+		return 0;
+	if (!m.offset) {
+		s->meta.size = 0;
+		s->meta_next = 0;
+	}
+	if (m.offset != s->meta_next)
+		return error_set(&s->in.error, s->in.file, s->block.offset,
+				 "a part of the source is not whole");
+	if (buffer_append(&s->meta, m.data, m.size))
+		return error_no_memory(e);
+	s->meta_next += m.size;
+	if (s->meta_next == m.total) {
+		struct text_ref name = dictionary_text(&s->in.dictionary, m.name, m.name_size);
+
+		if (writer_meta(
+			    s->input->decoding->writer,
+			    stream_source(&s->ids, pool_at(&s->in.dictionary.sources, m.source)),
+			    name.text, s->meta.data, s->meta.size)) {
+			*e = s->input->decoding->writer->error;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* -1: it is the end of a program that failed. */
+static int take_end(struct input *in, const struct end *end, struct error *e)
+{
+	const char *what = end->message.size ? end->message.text : "it does not say why";
+
+	if (end->status == STATUS_FAILED)
+		return error_set(e, in->name, NO_OFFSET, "the program that wrote this failed: %s",
+				 what);
+	if (end->status)
+		input_damage(in, in->name, NO_OFFSET, "the trace was damaged: %s", what);
+	return 0;
+}
+
+/* Values are copied one by one: their definitions have other ids in the output. */
+static int drop_bad_values(struct saved *s, struct error *e)
+{
+	struct decoding *d = s->input->decoding;
+	int64_t dropped = bad_values_drop(&s->bad_values, &s->block, s->in.reads_values);
+
+	if (dropped <= 0)
+		return dropped ? error_no_memory(e) : 0;
+	d->status = status_worse(d->status, STATUS_DAMAGED);
+	if (d->writer)
+		writer_status(d->writer, STATUS_DAMAGED, BAD_VALUES);
+	return 0;
+}
+
+/* Go to the next event, taking in what stands before it. 0, or -1. */
+static int advance(struct saved *s, struct error *e)
+{
+	struct input *in = s->input;
+
+	for (;;) {
+		int got;
+
+		if (s->walking && event_next(&s->events, &s->event)) {
+			in->next = stream_moved(&s->ids, s->event.time);
+			/* the one that is none; only a damaged stream has it */
+			in->next -= in->next == UINT64_MAX;
+			return 0;
+		}
+		s->walking = false;
+		got = reader_next(&s->in, &s->block);
+		if (!got) {
+			in->next = UINT64_MAX;
+			return 0;
+		}
+		if (got < 0) {
+			if (s->in.fatal) {
+				*e = in->decoding->writer->error.what[0]
+					     ? in->decoding->writer->error
+					     : s->in.error;
+				return -1;
+			}
+			input_damage_error(in, &s->in.error);
+			continue;
+		}
+		/* nothing of it is wanted */
+		if (s->block.kind == BLOCK_EVENTS && s->block.last < limits_first(in))
+			continue;
+		if (s->block.kind == BLOCK_EVENTS) {
+			if (drop_bad_values(s, e))
+				return -1;
+			events_begin(&s->events, &s->block);
+			s->walking = true;
+		} else if (s->block.kind == BLOCK_META) {
+			e->what[0] = '\0';
+			if (take_meta(s, e)) {
+				if (e->what[0])
+					return -1;
+				input_damage_error(in, &s->in.error);
+			}
+		} else if (s->block.kind == BLOCK_END) {
+			if (take_end(in, &s->in.end, e))
+				return -1;
+		}
+	}
+}
+
+static int saved_open(struct input *in, struct error *e)
+{
+	struct saved *s = calloc(1, sizeof(*s));
+
+	in->state = s;
+	if (!s)
+		return error_no_memory(e);
+	s->input = s->ids.input = in;
+	s->ids.dictionary = &s->in.dictionary;
+	if (reader_open_fd(&s->in, in->fd, in->name, in->head, in->head_size)) {
+		*e = s->in.error;
+		return -1;
+	}
+	s->in.reads_values = READS_ALL;
+	if (in->decoding->writer)
+		in->decoding->writer->head_flags |= reader_head_flags(in->head, in->head_size);
+	in->fd = -1; /* the reader's now */
+	return 0;
+}
+
+/* Its own id, and the stages that it went through: that much of HEAD is there, if it is no longer
+ * than what is read to know a format by. */
+static uint64_t saved_identity(const struct input *in)
+{
+	const uint8_t *p = in->head + MARKER_SIZE + BLOCK_HEADER, *end = in->head + in->head_size;
+	uint64_t id = 0;
+
+	if ((size_t)MARKER_SIZE + BLOCK_HEADER + 24 > in->head_size)
+		return id;
+	id = hash_bytes(p + 4, 16, id);
+	for (p += 24; end - p >= 8;) {
+		uint32_t n = get_u32(p + 4);
+
+		if (!get_u16(p) || n > (size_t)(end - p) - 8)
+			break;
+		if (get_u16(p) == HEAD_STAGE)
+			id = hash_bytes(p + 8, n, id);
+		p += 8 + align_up(n, 8);
+	}
+	return id;
+}
+
+static int saved_begin(struct input *in, struct error *e)
+{
+	struct saved *s = in->state;
+	const struct lane *l;
+
+	s->in.before_block = writer_flush;
+	s->in.before_block_ctx = in->decoding->writer;
+	if (advance(s, e))
+		return -1;
+	if (in->next == UINT64_MAX)
+		return 0;
+	l = s->event.lane;
+	in->clock_name = l->clock->name.text;
+	in->has_wall = l->clock->flags & CLOCK_HAS_WALL;
+	in->wall = l->clock->wall;
+	in->ticks = l->clock->flags & CLOCK_TICKS;
+	if (merge_choose_clock(in, e))
+		return -1;
+	return merge_first(in, s->event.time, e);
+}
+
+/* END at the end of the file tells it. */
+static bool saved_late(struct input *in, uint64_t *time)
+{
+	const struct saved *s = in->state;
+	uint64_t last;
+
+	if (reader_tail_last(s->in.fd, &last))
+		return false;
+	*time = stream_moved(&s->ids, last);
+	return true;
+}
+
+static void count_gap(struct saved *s)
+{
+	struct writer *w = s->input->decoding->writer;
+	uint64_t had = w->lost;
+
+	writer_count_gap(w, &s->event);
+	s->input->decoding->lost += w->lost - had;
+}
+
+static int copy_row(struct saved *s)
+{
+	struct writer *w = s->input->decoding->writer;
+	const struct event *ev = &s->event;
+	const uint8_t *tail = ev->tail;
+	uint32_t size = ev->tail_size, place;
+	int bad = 0;
+
+	place = stream_place(&s->ids, ev->place, &bad);
+	if (bad)
+		return -1;
+	if (ev->type->flags & TYPE_VALUES &&
+	    !(size > LARGE && values_copy_is_same(tail, size, stream_value_definition, &s->ids))) {
+		buffer_clear(&s->tail);
+		s->tail.spills = true;
+		w->tail_buffer = &s->tail;
+		if (values_copy(&s->tail, tail, size, stream_value_definition, &s->ids))
+			return -1;
+		tail = s->tail.data;
+		size = (uint32_t)s->tail.size;
+	}
+	if (writer_row_data(w, s->input->next, stream_lane(&s->ids, ev->lane),
+			    stream_type(&s->ids, ev->type), place, ev->depth, ev->fixed,
+			    ev->type->fixed_size, tail, size, ev->type->flags & TYPE_TAIL))
+		return -1;
+	/* only now: the row may have begun a segment, which counts its own */
+	if (ev->type->kind == KIND_GAP)
+		count_gap(s);
+	return 0;
+}
+
+static int saved_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct saved *s = in->state;
+
+	while (in->next <= until && in->next != UINT64_MAX) {
+		if (copy_row(s)) {
+			*e = in->decoding->writer->error;
+			if (!e->what[0])
+				error_set(e, in->name, NO_OFFSET, "out of memory");
+			return -1;
+		}
+		if (advance(s, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* A pass over the whole stream: that it is sound is the first thing to know of a saved one. */
+static int saved_info(struct input *in, struct facts *f, struct error *e)
+{
+	struct saved *s = in->state;
+	uint64_t events = 0, gaps = 0, lost = 0, first = UINT64_MAX, last = 0, segments = 0;
+	char line[160];
+	int got;
+
+	while ((got = reader_next(&s->in, &s->block))) {
+		if (got < 0) {
+			if (s->in.fatal) {
+				*e = s->in.error;
+				return -1;
+			}
+			input_damage_error(in, &s->in.error);
+			continue;
+		}
+		if (s->block.kind == BLOCK_EVENTS) {
+			events += s->block.rows;
+			first = s->block.base < first ? s->block.base : first;
+			last = s->block.last > last ? s->block.last : last;
+		} else if (s->block.kind == BLOCK_END) {
+			segments++;
+			gaps += s->in.end.gaps;
+			lost += s->in.end.lost;
+			if (take_end(in, &s->in.end, e))
+				return -1;
+		} else if (s->block.kind == BLOCK_HEAD) {
+			const struct head *h = &s->in.head;
+
+			for (size_t at = 0; at + 8 <= h->properties_size;) {
+				uint32_t n = get_u32(h->properties + at + 4);
+
+				if (n > h->properties_size - at - 8)
+					break;
+				snprintf(line, sizeof(line), "%.*s", (int)(n < 150 ? n : 150),
+					 h->properties + at + 8);
+				if (get_u16(h->properties + at) == HEAD_COMMAND && !h->sequence)
+					fact_item(f, "made by", line);
+				at += 8 + align_up(n, 8);
+			}
+		}
+	}
+	fact_text(f, "format", "stream");
+	fact_number(f, "version", STREAM_MAJOR);
+	fact_number(f, "segments", segments);
+	for (uint32_t i = 1; i < s->in.dictionary.sources.count; i++) {
+		const struct source *source = pool_at(&s->in.dictionary.sources, i);
+
+		snprintf(line, sizeof(line), "%.40s %.100s", source->format.text,
+			 source->name.text);
+		fact_item(f, "source", line);
+	}
+	fact_number(f, "events", events);
+	fact_number(f, "gaps", gaps);
+	fact_number(f, "lost", lost);
+	if (events) {
+		fact_number(f, "first time", first);
+		fact_number(f, "last time", last);
+	}
+	fact_number(f, "lanes", s->in.dictionary.lanes.count - 1);
+	fact_number(f, "types", s->in.dictionary.types.count - 1);
+	fact_number(f, "places", s->in.dictionary.places.count - 1);
+	return 0;
+}
+
+static void saved_close(struct input *in)
+{
+	struct saved *s = in->state;
+
+	if (!in->decoding->times_only)
+		bad_values_report(&s->bad_values);
+	bad_values_free(&s->bad_values);
+	reader_close(&s->in);
+	stream_ids_free(&s->ids);
+	buffer_free(&s->tail);
+	buffer_free(&s->meta);
+	free(s);
+	in->state = NULL;
+}
+
+const struct decoder decoder_stream = {
+	.name = "stream",
+	.probe = saved_probe,
+	.open = saved_open,
+	.identity = saved_identity,
+	.info = saved_info,
+	.begin = saved_begin,
+	.late = saved_late,
+	.run = saved_run,
+	.close = saved_close,
+};

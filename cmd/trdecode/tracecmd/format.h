@@ -1,0 +1,42 @@
+/*
+ * format.h - the text of an event's format file: its number, name and fields
+ */
+#ifndef TR_TRACECMD_FORMAT_H
+#define TR_TRACECMD_FORMAT_H
+
+#include "common/util/error.h"
+#include "common/stream/stream.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Texts point into the format's text, but for the type name. */
+struct format_field {
+	const char *name;
+	size_t name_size;
+	char type_name[96];    /* "unsigned long", "char[16]", "__data_loc char[]" */
+	uint32_t offset, size; /* of the whole field, as the file says */
+	bool is_signed, has_sign, common;
+	/* as the stream declares it */
+	enum field_kind kind;
+	enum field_where where;
+	uint32_t element, count; /* bytes of an element; 0 elements: a scalar, or as many as come */
+};
+
+struct format {
+	const char *name;
+	size_t name_size;
+	bool escaped; /* the name, and that of the system, see common/formats/tracecmd.h */
+	uint32_t id;
+	struct format_field *fields;
+	size_t nfields, fields_capacity;
+};
+
+/* long_size: of the kernel. 0; 1: the text is no format (no name, no ID); -1: memory is out. Lines
+ * that are no fields are skipped. */
+int format_parse(struct format *f, const char *text, size_t size, unsigned long_size);
+void format_free(struct format *f);
+
+const struct format_field *format_find(const struct format *f, const char *name);
+
+#endif

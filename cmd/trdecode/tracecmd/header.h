@@ -1,0 +1,113 @@
+/*
+ * header.h - what a trace.dat says before its events: texts, formats, options, and where
+ * the data of each CPU stand
+ */
+#ifndef TR_TRACECMD_HEADER_H
+#define TR_TRACECMD_HEADER_H
+
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/tracecmd/file.h"
+#include "cmd/trdecode/tracecmd/unpack.h"
+
+struct tracecmd_format_text {
+	char *system, *text; /* ended by NULs */
+	size_t size;
+};
+
+/* The data of one CPU. */
+struct tracecmd_row {
+	uint32_t cpu;
+	uint64_t offset, size;
+};
+
+/* The top buffer, or an instance's. */
+struct tracecmd_buffer {
+	char *name, *clock; /* "" for the top one; "" unknown */
+	uint32_t page_size;
+	struct tracecmd_row *rows;
+	size_t nrows, rows_capacity;
+	bool chunks;	  /* rows are compressed chunks */
+	bool text;	  /* a latency trace: lines of text instead of rows */
+	uint64_t section; /* version 7: where the body of its section begins */
+	uint64_t text_offset, text_size;
+};
+
+/* TIME_SHIFT for one CPU */
+struct tracecmd_sync {
+	uint64_t time, scaling, fraction;
+	int64_t offset;
+};
+struct tracecmd_sync_cpu {
+	struct tracecmd_sync *sample;
+	uint32_t count;
+};
+
+struct tracecmd_header {
+	struct tracecmd_file file;
+	struct input *input; /* for its damage */
+	unsigned version;
+	bool big_endian;
+	uint8_t program_long; /* of the recording program */
+	uint32_t page_size;
+	char compression[16], compression_version[16];
+	struct tracecmd_unpacker unpacker;
+
+	struct buffer header_page, header_event, kallsyms, printk, cmdlines, btf, modules;
+	struct tracecmd_format_text *formats;
+	size_t nformats, formats_capacity;
+	struct tracecmd_buffer *buffers; /* the top one first */
+	size_t nbuffers, buffers_capacity;
+	uint32_t cpus;
+	/* version 7 */
+	uint32_t sections; /* a bit for each id of metadata that was read */
+	bool incomplete;   /* an option's section was not where it says */
+
+	/* options, all but those that are sections: u16 id, u16 0, u32 size in little-endian, then
+	   the payload as it stands in the file */
+	struct buffer options;
+	int64_t date, offset; /* ns, units of the clock */
+	bool has_date, has_offset;
+	char *clock; /* the one in brackets, NULL unknown */
+	char *uname, *recorder;
+	uint32_t tsc_mult, tsc_shift;
+	uint64_t trace_id, peer_id;
+	bool has_tsc, interpolate;
+	struct tracecmd_sync_cpu *sync;
+	uint32_t nsync;
+	uint64_t *guests; /* trace ids */
+	size_t nguests, guests_capacity;
+};
+
+/* Read everything but the events. Damage is reported as the input's; -1: memory is out, the file
+ * cannot be read, or is not of a version that is known. */
+int tracecmd_header_read(struct tracecmd_header *h, struct input *in, struct error *e);
+void tracecmd_header_free(struct tracecmd_header *h);
+
+/* The rest is between its files. */
+
+enum { TRACECMD_TEXT_LIMIT = 4096, TRACECMD_UNPACKED_LIMIT = 1 << 30 };
+
+/* tracecmd_header.c: bodies that are the same in both versions. -1: damage, or memory, in e. */
+int tracecmd_read_header_info(struct tracecmd_header *h, struct cursor *c, struct error *e);
+int tracecmd_read_ftrace_events(struct tracecmd_header *h, struct cursor *c, struct error *e);
+int tracecmd_read_events(struct tracecmd_header *h, struct cursor *c, struct error *e);
+/* A text behind its length of size bytes. */
+int tracecmd_read_text(struct cursor *c, unsigned size, struct buffer *b, struct error *e);
+/* NULL: memory is out. */
+struct tracecmd_buffer *tracecmd_add_buffer(struct tracecmd_header *h, const char *name, size_t n);
+/* Rows must lie inside of the file; what is beyond is damage, and is cut off. */
+int tracecmd_add_row(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64_t cpu,
+		     uint64_t offset, uint64_t size, struct error *e);
+bool tracecmd_good_page_size(uint64_t size);
+
+/* tracecmd_options.c: an option that is no section. -1: memory is out. */
+int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
+		    struct error *e);
+/* The active clock of a text "local global [mono]", or of a plain name. NULL: memory is out. */
+char *tracecmd_clock_name(const char *text, size_t n);
+
+/* tracecmd_v6.c, tracecmd_v7.c: all behind the prefix. */
+int tracecmd_read_v6(struct tracecmd_header *h, uint64_t at, struct error *e);
+int tracecmd_read_v7(struct tracecmd_header *h, uint64_t at, uint64_t options, struct error *e);
+
+#endif

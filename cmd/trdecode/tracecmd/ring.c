@@ -1,0 +1,179 @@
+#include "cmd/trdecode/tracecmd/ring.h"
+
+#include <stdlib.h>
+
+static int damaged(struct ring_page *p, const char *what)
+{
+	p->what = what;
+	p->end = p->at;
+	return -1;
+}
+
+int ring_page_begin(struct ring_page *p, const struct ring_layout *layout, const uint8_t *page,
+		    size_t n, size_t page_size)
+{
+	bool big = layout->big_endian;
+	uint64_t commit;
+	uint32_t flags;
+	size_t size;
+
+	*p = (struct ring_page){.begin = page, .at = page, .end = page, .big_endian = big};
+	if (n < layout->data)
+		return damaged(p, "the file ends inside a sub-buffer's header");
+	p->time = get_uint(page, 8, big);
+	commit = get_uint(page + 8, layout->long_size, big);
+	flags = (uint32_t)commit;
+	size = flags & RING_COMMIT_MASK;
+	p->begin = p->at = p->end = page + layout->data;
+	/* where its records end cannot be known then */
+	if (size > page_size - layout->data)
+		return damaged(p, "a sub-buffer says it holds more than its size");
+	n -= layout->data;
+	p->end = p->at + (size < n ? size : n);
+	p->cut = size > n;
+	if (flags & RING_MISSED) {
+		p->missed = UINT64_MAX;
+		if (flags & RING_MISSED_SIZE && !p->cut && n - size >= layout->long_size)
+			p->missed = get_uint(p->end, layout->long_size, big);
+	}
+	return 0;
+}
+
+static uint32_t word(const struct ring_page *p, const uint8_t *at)
+{
+	return (uint32_t)get_uint(at, 4, p->big_endian);
+}
+
+/* 59 bits of a time; the others are those of the running time. */
+static uint64_t absolute(uint64_t now, uint64_t low)
+{
+	const uint64_t bits = (1ull << 59) - 1;
+	uint64_t time = (now & ~bits) | (low & bits);
+
+	/* far below: they have wrapped */
+	return time < now && now - time > bits / 2 ? time + bits + 1 : time;
+}
+
+/* The end of the page, in the middle of a record that needs more. */
+static int too_short(struct ring_page *p)
+{
+	return damaged(p, p->cut ? "the file ends inside a sub-buffer"
+				 : "a record reaches beyond its sub-buffer");
+}
+
+int ring_next_special(struct ring_page *p, struct ring_record *r)
+{
+	while (p->end - p->at >= 4) {
+		size_t left = (size_t)(p->end - p->at) - 4, size;
+		uint32_t w = word(p, p->at), kind = p->big_endian ? w >> 27 : w & 31,
+			 delta = p->big_endian ? w & 0x7ffffff : w >> 5, next;
+
+		if (kind == RING_PADDING && !delta) {
+			p->at = p->end;
+			return 0;
+		}
+		if (kind && kind < RING_PADDING) {
+			size = 4 * kind;
+			if (size > left)
+				return too_short(p);
+			p->time += delta;
+			*r = (struct ring_record){p->time, p->at + 4, (uint32_t)size};
+			p->at += 4 + size;
+			return 1;
+		}
+		if (left < 4)
+			return too_short(p);
+		next = word(p, p->at + 4);
+		switch (kind) {
+		case RING_TIME_EXTEND:
+			p->time += (uint64_t)next << 27 | delta;
+			p->at += 8;
+			continue;
+		case RING_TIME_STAMP:
+			p->time = absolute(p->time, (uint64_t)next << 27 | delta);
+			p->at += 8;
+			continue;
+		case RING_PADDING:
+			size = align_up(next, 4);
+			if (size > left)
+				return too_short(p);
+			p->time += delta;
+			p->at += 4 + size;
+			continue;
+		}
+		/* RING_LONG: the length counts its own 4 bytes */
+		size = align_up(next, 4);
+		if (size < 4 || size > left)
+			return too_short(p);
+		p->time += delta;
+		*r = (struct ring_record){p->time, p->at + 8, (uint32_t)size - 4};
+		p->at += 4 + size;
+		return 1;
+	}
+	if (p->cut)
+		return damaged(p, "the file ends inside a sub-buffer");
+	return 0;
+}
+
+/* The number behind "offset:" or "size:" in a line. false: there is none. */
+static bool number_behind(const char *line, const char *end, const char *key, uint32_t *number)
+{
+	size_t n = strlen(key);
+
+	for (const char *p = line; (size_t)(end - p) > n; p++) {
+		uint32_t v = 0;
+		const char *q = p + n;
+
+		if (memcmp(p, key, n))
+			continue;
+		for (; q < end && *q >= '0' && *q <= '9' && v < 100000000; q++)
+			v = v * 10 + (uint32_t)(*q - '0');
+		*number = v;
+		return q > p + n;
+	}
+	return false;
+}
+
+/* Is this the line of the field of that name? ";" follows it. */
+static bool names(const char *line, const char *end, const char *name)
+{
+	size_t n = strlen(name);
+	const char *semicolon = memchr(line, ';', (size_t)(end - line));
+
+	return semicolon && (size_t)(semicolon - line) > n && !memcmp(semicolon - n, name, n) &&
+	       (semicolon[-1 - (ptrdiff_t)n] == ' ' || semicolon[-1 - (ptrdiff_t)n] == '\t');
+}
+
+bool ring_layout_parse(struct ring_layout *layout, const char *text, size_t n, bool big_endian,
+		       uint8_t word_size, uint32_t *data_size)
+{
+	const char *end = text + n;
+	uint32_t commit = 0, at = 0, data = 0, size = 0, commit_at = 0;
+	bool good;
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text)),
+			   *line_end = newline ? newline : end;
+
+		if (names(text, line_end, "commit")) {
+			number_behind(text, line_end, "offset:", &commit_at);
+			number_behind(text, line_end, "size:", &commit);
+		} else if (names(text, line_end, "data")) {
+			number_behind(text, line_end, "offset:", &data);
+			number_behind(text, line_end, "size:", &size);
+		} else if (names(text, line_end, "timestamp")) {
+			number_behind(text, line_end, "size:", &at);
+		}
+		text = newline ? newline + 1 : end;
+	}
+	good = at == 8 && commit_at == 8 && (commit == 4 || commit == 8) && data == 8 + commit &&
+	       size <= 1 << 26;
+	if (!good) {
+		commit = word_size == 4 ? 4 : 8;
+		data = 8 + commit;
+		size = 0;
+	}
+	*layout = (struct ring_layout){big_endian, (uint8_t)commit, data};
+	*data_size = size;
+	return good;
+}

@@ -1,0 +1,193 @@
+#include "cmd/trdecode/tracecmd/scan.h"
+
+#include <stdlib.h>
+
+#include "common/formats/tracecmd.h"
+
+/* No id so far is above 25; sections of later versions are stepped over. */
+enum { SECTION_IDS = 64, BUFFERS_LIMIT = 1024, CHUNKS_LIMIT = 1 << 26, UNPACKED_LIMIT = 64 << 20 };
+
+int tracecmd_section_header(struct tracecmd_header *h, uint64_t at, struct tracecmd_section *s,
+			    struct error *e)
+{
+	struct cursor c = {
+		.file = &h->file, .size = h->file.size, .pos = at, .big_endian = h->big_endian};
+	uint8_t bytes[TRACECMD_SECTION_HEADER];
+
+	if (cursor_bytes(&c, bytes, sizeof bytes, e))
+		return -1;
+	s->id = (uint16_t)get_uint(bytes, 2, h->big_endian);
+	s->compressed = get_uint(bytes + 2, 2, h->big_endian) & TRACECMD_COMPRESSED;
+	s->size = get_uint(bytes + 8, 8, h->big_endian);
+	s->offset = c.pos;
+	return 0;
+}
+
+int tracecmd_next_section(struct tracecmd_header *h, uint64_t *at, struct tracecmd_section *s,
+			  struct error *e)
+{
+	if (*at >= h->file.size || h->file.size - *at < TRACECMD_SECTION_HEADER)
+		return 0;
+	if (tracecmd_section_header(h, *at, s, e))
+		return -1;
+	if (s->id >= SECTION_IDS)
+		return 0;
+	*at = s->size > h->file.size - s->offset ? h->file.size : s->offset + s->size;
+	return 1;
+}
+
+/* u32 at that offset of the file; false: it ends before. */
+static bool word_at(struct tracecmd_header *h, uint64_t at, uint64_t end, uint32_t *word)
+{
+	uint8_t bytes[4];
+
+	if (at > end || end - at < 4 || tracecmd_file_read(&h->file, bytes, 4, at, NULL) < 4)
+		return false;
+	*word = (uint32_t)get_uint(bytes, 4, h->big_endian);
+	return true;
+}
+
+/* The head of a chunk; *next: behind its data. false: it cannot be one. */
+static bool chunk_at(struct tracecmd_header *h, uint64_t at, uint64_t end, uint64_t *next)
+{
+	uint32_t packed, size;
+
+	if (!word_at(h, at, end, &packed) || !word_at(h, at + 4, end, &size) || !packed || !size ||
+	    size % h->page_size || size > UNPACKED_LIMIT || packed > size + size / 8 + 64)
+		return false;
+	*next = at + 8 + packed;
+	return true;
+}
+
+/* The compressed data of a CPU that begin here: their size, 0 where there are none. */
+static uint64_t chunks_size(struct tracecmd_header *h, uint64_t at, uint64_t end)
+{
+	uint64_t p = at + 4, next;
+	uint32_t count;
+
+	if (!word_at(h, at, end, &count) || !count || count > CHUNKS_LIMIT)
+		return 0;
+	if (!chunk_at(h, p, end, &next))
+		return 0;
+	while (count--) {
+		/* what is wrong with a later one is told by who reads it */
+		if (!chunk_at(h, p, end, &next) || next > end)
+			return end - at;
+		p = next;
+	}
+	return p - at;
+}
+
+static int add_chunks(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64_t at,
+		      uint64_t end, struct error *e)
+{
+	uint32_t cpu = 0;
+
+	while (at < end) {
+		uint64_t size = chunks_size(h, at, end);
+
+		if (size && tracecmd_add_row(h, b, cpu++, at, size, e))
+			return -1;
+		at += size ? align_up(size, h->page_size) : h->page_size;
+	}
+	return 0;
+}
+
+static int add_pages(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64_t at,
+		     uint64_t end, struct error *e)
+{
+	uint64_t begin = at, before = 0;
+	uint32_t cpu = 0;
+
+	for (; at < end && end - at >= 8; at += h->page_size) {
+		uint8_t bytes[8];
+		ssize_t got = tracecmd_file_read(&h->file, bytes, 8, at, e);
+		uint64_t time = get_uint(bytes, 8, h->big_endian);
+
+		if (got < 0)
+			return -1;
+		/* a page that was never written has no time */
+		if (got < 8 || !time)
+			continue;
+		if (time < before) {
+			if (tracecmd_add_row(h, b, cpu++, begin, at - begin, e))
+				return -1;
+			begin = at;
+		}
+		before = time;
+	}
+	return before ? tracecmd_add_row(h, b, cpu, begin, end - begin, e) : 0;
+}
+
+static bool known_buffer(const struct tracecmd_header *h, const char *name, size_t n)
+{
+	for (size_t i = 0; i < h->nbuffers; i++)
+		if (strlen(h->buffers[i].name) == n && !memcmp(h->buffers[i].name, name, n))
+			return true;
+	return false;
+}
+
+/* Instances are named by the statistics of their CPUs too, in the order of their data: the first
+ * name without a buffer. */
+static const char *instance_name(const struct tracecmd_header *h, size_t *n)
+{
+	static const char head[] = "\nBuffer: ";
+	const struct buffer *o = &h->options;
+
+	for (size_t at = 0; at + 8 <= o->size;) {
+		uint32_t id = get_u32(o->data + at), size = get_u32(o->data + at + 4);
+		const char *text = (const char *)o->data + at + 8, *end;
+
+		at += 8 + size;
+		if (id != TRACECMD_CPUSTAT || size < sizeof head ||
+		    memcmp(text, head, sizeof head - 1))
+			continue;
+		text += sizeof head - 1;
+		size -= sizeof head - 1;
+		end = memchr(text, '\n', size);
+		*n = end ? (size_t)(end - text) : 0;
+		if (*n && !known_buffer(h, text, *n))
+			return text;
+	}
+	*n = strlen("unnamed");
+	return "unnamed";
+}
+
+static int add_rows(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64_t end,
+		    struct error *e)
+{
+	uint64_t begin = (b->section + h->page_size - 1) / h->page_size * h->page_size;
+
+	return b->chunks ? add_chunks(h, b, begin, end, e) : add_pages(h, b, begin, end, e);
+}
+
+int tracecmd_recover_buffer(struct tracecmd_header *h, const struct tracecmd_section *s,
+			    struct error *e)
+{
+	uint64_t end = h->file.size;
+	struct tracecmd_buffer *b;
+	const char *name = "";
+	size_t n = 0;
+
+	if (!tracecmd_good_page_size(h->page_size) || s->offset >= end ||
+	    h->nbuffers >= BUFFERS_LIMIT)
+		return 0;
+	if (s->size < end - s->offset)
+		end = s->offset + s->size;
+	if (known_buffer(h, "", 0))
+		name = instance_name(h, &n);
+	b = tracecmd_add_buffer(h, name, n);
+	if (!b)
+		return error_no_memory(e);
+	b->section = s->offset;
+	b->chunks = s->compressed;
+	b->text = s->id == TRACECMD_BUFFER_TEXT;
+	b->text_offset = s->offset;
+	b->text_size = end - s->offset;
+	if (b->text)
+		return 0;
+	input_damage(h->input, h->file.name, s->offset,
+		     "the table of these data%s%.64s is lost: their CPUs are numbered as they come",
+		     *b->name ? " of instance " : "", b->name);
+	return add_rows(h, b, end, e);
+}

@@ -1,0 +1,278 @@
+/*
+ * text.c - latency traces, which are the text of the kernel's file `trace`: each line is
+ * an event, at the time, CPU and thread that it names where it does
+ */
+#include "cmd/trdecode/tracecmd/tracecmd.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+enum { LINE_LIMIT = 64 * 1024, READ = 64 * 1024 };
+
+struct tracecmd_text {
+	struct buffer line;
+	size_t at; /* in the window */
+	uint32_t type, lane;
+	uint64_t time;	 /* of the line before */
+	bool ended, cut; /* cut: the last line has no newline */
+	struct lane_key {
+		uint32_t cpu, lane;
+		int32_t pid;
+	} last;
+};
+
+/* A line "COMM-PID [CPU] FLAGS SECONDS.FRACTION: ..." */
+struct parsed {
+	const char *comm;
+	size_t comm_size;
+	int32_t pid;
+	uint32_t cpu;
+	uint64_t time;
+};
+
+static const char *digits(const char *p, const char *end, uint64_t *v)
+{
+	*v = 0;
+	while (p < end && isdigit((unsigned char)*p) && *v < 1ull << 32)
+		*v = *v * 10 + (uint64_t)(*p++ - '0');
+	return p;
+}
+
+static bool parse_time(const char *p, const char *end, uint64_t *time)
+{
+	uint64_t seconds, fraction, unit = 1000000000;
+	const char *dot = digits(p, end, &seconds), *q;
+
+	if (dot == p || dot == end || *dot != '.')
+		return false;
+	q = digits(dot + 1, end, &fraction);
+	if (q == dot + 1 || q - dot > 10 || q == end || *q != ':')
+		return false;
+	for (ptrdiff_t i = q - dot - 1; i > 0; i--)
+		unit /= 10;
+	*time = seconds * 1000000000 + fraction * unit;
+	return true;
+}
+
+/* Who: the last "-PID" before the bracket, and what is in front of it. */
+static bool parse_task(const char *line, const char *end, struct parsed *out)
+{
+	const char *p = end;
+	uint64_t pid;
+
+	while (p > line && p[-1] != '-')
+		p--;
+	if (p == line || digits(p, end, &pid) == p || pid > INT32_MAX)
+		return false;
+	out->pid = (int32_t)pid;
+	while (line < p && *line == ' ')
+		line++;
+	out->comm = line;
+	out->comm_size = (size_t)(p - 1 - line);
+	return true;
+}
+
+static bool parse_line(const char *line, size_t n, struct parsed *out)
+{
+	const char *end = line + n, *p = line, *q;
+	uint64_t cpu;
+
+	for (;; p++) {
+		p = memchr(p, '[', (size_t)(end - p));
+		if (!p)
+			return false;
+		q = digits(p + 1, end, &cpu);
+		if (q == p + 1 || q == end || *q != ']' || cpu > INT32_MAX)
+			continue;
+		if (!parse_task(line, p, out))
+			continue;
+		out->cpu = (uint32_t)cpu;
+		for (q++; q < end && *q == ' '; q++)
+			;
+		if (parse_time(q, end, &out->time))
+			return true;
+		/* the flags stand between */
+		while (q < end && *q != ' ')
+			q++;
+		while (q < end && *q == ' ')
+			q++;
+		if (parse_time(q, end, &out->time))
+			return true;
+	}
+}
+
+/* The kernel ends each line; told when the one that it did not end is out. */
+static void tell_cut(struct tracecmd_reader *r)
+{
+	struct cpu_data *c = &r->data;
+
+	c->damaged = true;
+	error_set(&c->damage, c->file->name, r->buffer->text_offset + r->buffer->text_size,
+		  "the text of the latency trace ends in the middle of a line");
+}
+
+/* The next line without its newline: 1, 0, -1. Longer ones come in pieces. */
+static int next_line(struct tracecmd_reader *r, struct error *e)
+{
+	struct tracecmd_text *x = r->text;
+	struct cpu_data *c = &r->data;
+
+	x->line.size = 0;
+	for (;;) {
+		const uint8_t *from, *newline;
+		size_t n;
+
+		if (x->at >= c->window.size) {
+			int got = x->ended ? 0 : cpu_data_bytes(c, e);
+
+			x->at = 0;
+			if (got < 0)
+				return -1;
+			if (!got) {
+				if (x->cut)
+					tell_cut(r);
+				x->cut = !x->ended && !c->damaged && x->line.size > 0;
+				x->ended = true;
+				c->window.size = 0;
+				return x->line.size > 0;
+			}
+		}
+		from = c->window.data + x->at;
+		n = c->window.size - x->at;
+		newline = memchr(from, '\n', n);
+		if (newline)
+			n = (size_t)(newline - from);
+		if (n > LINE_LIMIT - x->line.size) {
+			n = LINE_LIMIT - x->line.size;
+			newline = NULL;
+		}
+		if (buffer_append(&x->line, from, n))
+			return error_no_memory(e);
+		x->at += n + (newline != NULL);
+		if (newline || x->line.size == LINE_LIMIT)
+			return 1;
+	}
+}
+
+/* The lines in front of the first event have its time. */
+static uint64_t first_time(const struct cpu_data *c)
+{
+	const char *p = (char *)c->window.data, *end = p + c->window.size;
+	struct parsed found;
+
+	while (p < end) {
+		const char *newline = memchr(p, '\n', (size_t)(end - p));
+
+		if (!newline)
+			break;
+		if (parse_line(p, (size_t)(newline - p), &found))
+			return found.time;
+		p = newline + 1;
+	}
+	return 0;
+}
+
+static uint32_t lane_of(struct tracecmd *t, struct tracecmd_reader *r, const struct parsed *p)
+{
+	struct lane_entry entry = {.source = t->source,
+				   .clock = t->clock,
+				   .buffer = r->buffer_name,
+				   .comm = writer_string(t->w, p->comm, p->comm_size),
+				   .flags = LANE_HAS_CPU | LANE_HAS_TID,
+				   .cpu = (int32_t)p->cpu,
+				   .tid = p->pid};
+
+	return writer_lane(t->w, &entry);
+}
+
+/* The line that waits: where it belongs. */
+static int look(struct tracecmd *t, struct tracecmd_reader *r)
+{
+	struct tracecmd_text *x = r->text;
+	struct parsed p;
+
+	if (parse_line((char *)x->line.data, x->line.size, &p)) {
+		if (!x->last.lane || x->last.cpu != p.cpu || x->last.pid != p.pid)
+			x->last = (struct lane_key){p.cpu, lane_of(t, r, &p), p.pid};
+		x->lane = x->last.lane;
+		x->time = p.time;
+	} else if (!x->lane) {
+		struct lane_entry entry = {
+			.source = t->source, .clock = t->clock, .buffer = r->buffer_name};
+
+		x->lane = writer_lane(t->w, &entry);
+	}
+	r->due.time = tracecmd_text_time(t, r);
+	return x->lane ? 0 : -1;
+}
+
+uint64_t tracecmd_text_time(const struct tracecmd *t, const struct tracecmd_reader *r)
+{
+	return tracecmd_time(t, 0, r->text->time);
+}
+
+static uint32_t declare_type(struct tracecmd *t)
+{
+	struct writer *w = t->w;
+	struct field_entry line = {.name = writer_text(w, "line"),
+				   .kind = FIELD_STRING,
+				   .role = ROLE_MESSAGE,
+				   .where = WHERE_REST,
+				   .size = 1};
+
+	return writer_type(w, &(struct type_entry){.source = t->source,
+						   .name = writer_text(w, "latency"),
+						   .group = writer_text(w, "ftrace"),
+						   .kind = KIND_INSTANT,
+						   .word_size = t->layout.long_size,
+						   .flags = TYPE_TAIL,
+						   .nfields = 1,
+						   .fields = &line});
+}
+
+int tracecmd_text_begin(struct tracecmd *t, struct tracecmd_reader *r, struct error *e)
+{
+	struct tracecmd_text *x = calloc(1, sizeof *x);
+	int got;
+
+	r->text = x;
+	r->due.time = UINT64_MAX;
+	if (!x)
+		return error_no_memory(e);
+	cpu_data_begin(&r->data, r->buffer->text_offset, r->buffer->text_size, READ, READ);
+	x->type = declare_type(t);
+	if (!x->type)
+		return -1;
+	got = cpu_data_bytes(&r->data, e);
+	if (got < 0)
+		return -1;
+	if (got)
+		x->time = first_time(&r->data);
+	else
+		x->ended = true;
+	got = next_line(r, e);
+	return got > 0 ? look(t, r) : got;
+}
+
+int tracecmd_text_next(struct tracecmd *t, struct tracecmd_reader *r, struct error *e)
+{
+	struct tracecmd_text *x = r->text;
+	int got;
+
+	r->last = r->due.time;
+	if (writer_row_data(t->w, r->due.time, x->lane, x->type, 0, 0, NULL, 0, x->line.data,
+			    (uint32_t)x->line.size, true))
+		return -1;
+	got = next_line(r, e);
+	if (got > 0)
+		return look(t, r);
+	r->due.time = UINT64_MAX;
+	return got;
+}
+
+void tracecmd_text_free(struct tracecmd_reader *r)
+{
+	if (r->text)
+		buffer_free(&r->text->line);
+	free(r->text);
+}

@@ -1,0 +1,122 @@
+/*
+ * tracecmd.h - the decoder of trace-cmd's trace.dat, between its files
+ *
+ * Each event format is a type of the stream, its payload a row's tail as it stands in the ring
+ * buffer. A lane is (instance, CPU, pid). The kernel is one address space whose symbols are in the
+ * META kallsyms.
+ */
+#ifndef TR_TRACECMD_H
+#define TR_TRACECMD_H
+
+#include "common/util/heap.h"
+#include "common/util/idmap.h"
+#include "cmd/trdecode/tracecmd/cpu.h"
+#include "cmd/trdecode/tracecmd/format.h"
+#include "cmd/trdecode/tracecmd/header.h"
+
+struct tracecmd_event {
+	struct format format;
+	const struct tracecmd_format_text *source; /* NULL: the trace has no format of this id */
+	uint32_t type;				   /* in the stream, 0: not yet declared */
+	/* a call, or a place that is reached */
+	bool has_place, has_depth;
+	uint8_t address_size, depth_size;
+	uint32_t address, depth, least; /* offsets; bytes that a record must have for them */
+};
+
+struct tracecmd;
+
+/* One run of events in the order of their times: a CPU's, or the lines of a text. */
+struct tracecmd_reader {
+	struct heap_item due; /* first: time of the record that waits, UINT64_MAX: no more */
+	const struct tracecmd_buffer *buffer;
+	uint32_t cpu, buffer_name;
+	uint32_t bare_lane; /* without a thread, 0: not yet declared */
+	uint32_t pid, lane; /* of the last record */
+	struct idmap lanes; /* by pid */
+	struct cpu_data data;
+	struct ring_record record;
+	uint64_t last;		    /* time of the last row */
+	struct tracecmd_text *text; /* of a latency trace */
+};
+
+struct place_slot {
+	uint64_t address;
+	uint32_t place;
+};
+
+enum { PLACE_SLOTS = 4096 };
+
+struct tracecmd {
+	struct input *input;
+	struct writer *w;
+	struct tracecmd_header h;
+	struct ring_layout layout;
+
+	struct tracecmd_event *events;
+	size_t nevents, events_capacity;
+	uint16_t by_id[65536]; /* index of an event + 1 */
+	uint32_t type_offset, pid_offset, common_end;
+
+	struct idmap comms; /* pid: where its line begins in cmdlines, + 1 */
+
+	uint32_t source, clock, space;
+	struct place_slot places[PLACE_SLOTS];
+
+	/* times */
+	bool raw, tsc, sync;
+	int64_t shift; /* added to every time, also to those that tsc or sync gave */
+
+	struct tracecmd_reader *readers;
+	size_t nreaders;
+	struct heap heap; /* of those with a record that waits */
+	struct buffer packed;
+	uint64_t unknown; /* records without a format */
+	bool skipped;	  /* what is not wanted was passed over */
+};
+
+/* tracecmd_events.c: formats, types, lanes, places; rows. */
+int tracecmd_read_formats(struct tracecmd *t, struct error *e);
+void tracecmd_free_formats(struct tracecmd *t);
+int tracecmd_read_comms(struct tracecmd *t, struct error *e);
+uint32_t tracecmd_lane(struct tracecmd *t, struct tracecmd_reader *r, int32_t pid);
+uint32_t tracecmd_bare_lane(struct tracecmd *t, struct tracecmd_reader *r);
+/* Write the record that waits. */
+int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r);
+
+/* tracecmd_skip.c: before the first event is written, pass over what is not wanted. */
+void tracecmd_skip(struct tracecmd *t);
+/* struct decoder's late: the time of the last page. */
+bool tracecmd_late(struct input *in, uint64_t *latest);
+
+/* tracecmd_time.c */
+void tracecmd_clock(struct tracecmd *t);
+/* A time of the ring buffer as it goes into the stream. */
+uint64_t tracecmd_time_slow(const struct tracecmd *t, uint32_t cpu, uint64_t time);
+
+static inline uint64_t tracecmd_time(const struct tracecmd *t, uint32_t cpu, uint64_t time)
+{
+	uint64_t out = time + (uint64_t)t->shift;
+
+	if (__builtin_expect(t->tsc || t->sync || (t->shift < 0 ? out > time : out < time) ||
+				     out == UINT64_MAX,
+			     0))
+		return tracecmd_time_slow(t, cpu, time);
+	return out;
+}
+
+/* tracecmd_declare.c: source, clock, META. */
+int tracecmd_declare(struct tracecmd *t);
+
+/* tracecmd_text.c: the lines of latency traces. */
+int tracecmd_text_begin(struct tracecmd *t, struct tracecmd_reader *r, struct error *e);
+/* Write the line that waits, and read the next one. */
+int tracecmd_text_next(struct tracecmd *t, struct tracecmd_reader *r, struct error *e);
+/* The time of the line that is due. */
+uint64_t tracecmd_text_time(const struct tracecmd *t, const struct tracecmd_reader *r);
+void tracecmd_text_free(struct tracecmd_reader *r);
+
+/* tracecmd_info.c */
+int tracecmd_info(struct input *in, struct facts *f, struct error *e);
+
+#endif

@@ -1,0 +1,108 @@
+#include "cmd/trdecode/tracecmd/unpack.h"
+
+#include <zlib.h>
+#include <zstd.h>
+
+/* The buffer grows in steps: a length in the file is no evidence of so much data. */
+enum { STEP = 256 * 1024, WINDOW_LOG_MAX = 24 };
+
+enum tracecmd_compression tracecmd_compression(const char *name)
+{
+	if (!strcmp(name, "none") || !*name)
+		return TRACECMD_NONE;
+	if (!strcmp(name, "zlib"))
+		return TRACECMD_ZLIB;
+	return !strcmp(name, "zstd") ? TRACECMD_ZSTD : TRACECMD_OTHER;
+}
+
+static size_t room(struct buffer *out, size_t want)
+{
+	size_t n = want - out->size;
+
+	if (n > STEP)
+		n = STEP;
+	return buffer_reserve(out, n + 1) ? 0 : n;
+}
+
+static int memory(const char **what)
+{
+	*what = "out of memory";
+	return -1;
+}
+
+static int unpack_zlib(const uint8_t *data, size_t n, size_t want, struct buffer *out,
+		       const char **what)
+{
+	z_stream z = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)n};
+	int result = Z_OK;
+
+	if (inflateInit(&z) != Z_OK)
+		return memory(what);
+	while (result == Z_OK && out->size < want) {
+		size_t space = room(out, want);
+
+		if (!space) {
+			inflateEnd(&z);
+			return memory(what);
+		}
+		z.next_out = out->data + out->size;
+		z.avail_out = (uInt)space;
+		result = inflate(&z, Z_NO_FLUSH);
+		out->size += space - z.avail_out;
+		if (result == Z_OK && z.avail_out && !z.avail_in)
+			break;
+	}
+	inflateEnd(&z);
+	if ((result == Z_OK || result == Z_STREAM_END) && out->size == want)
+		return 0;
+	*what = "compressed data (zlib) is damaged";
+	return -1;
+}
+
+static int unpack_zstd(struct tracecmd_unpacker *u, const uint8_t *data, size_t n, size_t want,
+		       struct buffer *out, const char **what)
+{
+	ZSTD_inBuffer in = {data, n, 0};
+
+	if (!u->zstd)
+		u->zstd = ZSTD_createDCtx();
+	if (!u->zstd)
+		return memory(what);
+	ZSTD_DCtx_reset(u->zstd, ZSTD_reset_session_only);
+	ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+	while (out->size < want) {
+		size_t space = room(out, want), left;
+		ZSTD_outBuffer to = {out->data + out->size, space, 0};
+
+		if (!space)
+			return memory(what);
+		left = ZSTD_decompressStream(u->zstd, &to, &in);
+		out->size += to.pos;
+		if (ZSTD_isError(left) || !left || (!to.pos && in.pos == in.size))
+			break;
+	}
+	if (out->size == want)
+		return 0;
+	*what = "compressed data (zstd) is damaged";
+	return -1;
+}
+
+int tracecmd_unpack(struct tracecmd_unpacker *u, const uint8_t *data, size_t n, size_t want,
+		    struct buffer *out, const char **what)
+{
+	out->size = 0;
+	if (!want)
+		return 0;
+	if (u->method == TRACECMD_ZLIB)
+		return unpack_zlib(data, n, want, out, what);
+	if (u->method == TRACECMD_ZSTD)
+		return unpack_zstd(u, data, n, want, out, what);
+	*what = "compressed in a way that is not known";
+	return -1;
+}
+
+void tracecmd_unpacker_free(struct tracecmd_unpacker *u)
+{
+	ZSTD_freeDCtx(u->zstd);
+	u->zstd = NULL;
+}

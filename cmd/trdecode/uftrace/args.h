@@ -1,0 +1,108 @@
+/*
+ * args.h - which values a record carries, and where they lie in its payload
+ *
+ * The payload of an ENTRY or EXIT record has neither length nor types: it is the values of the
+ * specs that apply to the function, in an order that follows from how the recorder applied them.
+ */
+#ifndef TR_UFTRACE_ARGS_H
+#define TR_UFTRACE_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/util/error.h"
+#include "cmd/trdecode/uftrace/info.h"
+#include "cmd/trdecode/uftrace/session.h"
+
+enum uftrace_fmt {
+	UFTRACE_FMT_AUTO, /* d: small numbers decimal, others hex */
+	UFTRACE_FMT_SINT,
+	UFTRACE_FMT_UINT,
+	UFTRACE_FMT_HEX,
+	UFTRACE_FMT_OCT,
+	UFTRACE_FMT_STR,
+	UFTRACE_FMT_CHAR,
+	UFTRACE_FMT_FLOAT, /* size 4, 8, 10 (x87) */
+	UFTRACE_FMT_STD_STRING,
+	UFTRACE_FMT_PTR,
+	UFTRACE_FMT_ENUM,
+	UFTRACE_FMT_STRUCT, /* raw bytes */
+};
+
+enum uftrace_loc { UFTRACE_LOC_INDEX, UFTRACE_LOC_FLOAT, UFTRACE_LOC_REG, UFTRACE_LOC_STACK };
+
+/* An enum's values from the largest to the smallest. */
+struct uftrace_enum {
+	const char *name;
+	size_t nr;
+	const struct uftrace_enum_value {
+		const char *name;
+		int64_t value;
+	} * values;
+};
+
+struct uftrace_spec {
+	uint32_t index; /* argN and fpargN: N; retval: 0 */
+	uint32_t size;	/* bytes of the value in the payload, without padding; strings: of the
+			   pointer */
+	enum uftrace_fmt fmt;
+	enum uftrace_loc loc;
+	int32_t loc_number;    /* stack offset, or a number standing for the register's name */
+	bool exact;	       /* came from a name, not a pattern */
+	bool is_fp;	       /* fpargN, not argN */
+	const char *type_name; /* of an enum or struct, NULL if none */
+	const struct uftrace_enum
+		*type; /* of UFTRACE_FMT_ENUM, NULL if its definition is missing */
+};
+
+/* Specs of one kind (ENTRY or EXIT) of one function, in the order of the payload. */
+struct uftrace_specs {
+	uint32_t nr;
+	struct uftrace_spec spec[];
+};
+
+struct uftrace_args;
+
+/* Parse the specs of info. Both must outlive the result. NULL and e when memory is out. */
+struct uftrace_args *uftrace_args_new(struct uftrace_sessions *sessions,
+				      const struct uftrace_info *info, struct error *e);
+void uftrace_args_free(struct uftrace_args *a); /* a may be NULL */
+
+/*
+ * The specs for the ENTRY (exit false) or EXIT (true) records of the function that
+ * uftrace_session_resolve found (where->symbol not NULL). NULL if there are none: a record with
+ * `more` can then not be measured. Found by a hash after the first call for a function; the result
+ * lives as long as a.
+ */
+const struct uftrace_specs *uftrace_args_find(struct uftrace_args *a, struct uftrace_session *s,
+					      const struct uftrace_where *where, bool exit);
+
+/*
+ * Bytes that a payload takes with all its padding; -1 if it does not end within avail bytes.
+ */
+int64_t uftrace_args_size(const struct uftrace_specs *specs, const void *payload, size_t avail,
+			  bool swap);
+
+struct uftrace_arg {
+	const struct uftrace_spec *spec;
+	const uint8_t *bytes; /* in the trace's byte order, not aligned; strings: the text */
+	uint32_t length;      /* strings: bytes of the text, else spec->size */
+	bool null;	      /* a string that is a NULL pointer */
+	bool is_string;
+};
+
+/* Start with {0}. */
+struct uftrace_args_iter {
+	uint32_t next;
+	size_t offset;
+};
+
+/*
+ * The next value of a payload of `size` bytes, as uftrace_args_size measured it. 1 and *arg; 0 at
+ * the end; -1 if it does not fit.
+ */
+int uftrace_args_next(struct uftrace_args_iter *it, const struct uftrace_specs *specs,
+		      const void *payload, size_t size, bool swap, struct uftrace_arg *arg);
+
+#endif

@@ -1,0 +1,472 @@
+/*
+ * declare.c - what a uftrace directory declares in the stream: its text files, tasks,
+ * sessions with their modules, types, places, enums
+ */
+#include <stdlib.h>
+
+#include "cmd/trdecode/uftrace/uftrace.h"
+
+enum { META_LIMIT = 1 << 30 };
+
+static bool ends_with(const char *name, const char *ending)
+{
+	size_t n = strlen(name), k = strlen(ending);
+
+	return n >= k && !strcmp(name + n - k, ending);
+}
+
+/* Members that say what the events mean; TID.dat, perf and kernel data are the events. */
+static bool is_meta(const char *name)
+{
+	static const char *const names[] = {"info",	  "task.txt",	   "task",
+					    "events.txt", "default.opts",  "extern.dat",
+					    "note.txt",	  "kernel_header", "kallsyms"};
+	static const char *const endings[] = {".map", ".sym", ".dbg"};
+	if (strchr(name, '/'))
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++)
+		if (ends_with(name, endings[i]))
+			return true;
+	return false;
+}
+
+/* A table of symbols says in its head how many follow (a few lines at its end are not counted). */
+static bool lacks_symbols(const char *data, size_t size)
+{
+	static const char key[] = "# symbols: ";
+	uint64_t want, have = 0;
+
+	if (size < sizeof(key) || strncmp(data, key, sizeof(key) - 1))
+		return false;
+	want = strtoull(data + sizeof(key) - 1, NULL, 10);
+	for (const char *p = data, *end = data + size; p < end; have++) {
+		have -= *p == '#';
+		p = memchr(p, '\n', (size_t)(end - p));
+		if (!p++)
+			break;
+	}
+	return have < want;
+}
+
+/* Recorders write whole lines. What is cut between two lines a map does not show. */
+static void check_lines(struct uftrace *u, const char *name, const char *data, size_t size)
+{
+	bool symbols = ends_with(name, ".sym");
+	const char *what = NULL;
+	char path[512];
+
+	if (!symbols && !ends_with(name, ".map") && !ends_with(name, ".dbg"))
+		return;
+	if (!size)
+		what = "the file is empty";
+	else if (data[size - 1] != '\n')
+		what = "the file ends inside of a line";
+	else if (symbols && lacks_symbols(data, size))
+		what = "the file ends before its last symbol";
+	if (what)
+		input_damage(u->input, tree_path(u->input->tree, name, path, sizeof(path)), size,
+			     "%s", what);
+}
+
+static int send_metas(struct uftrace *u)
+{
+	const struct tree *tree = u->input->tree;
+
+	for (size_t i = 0; i < tree_count(tree); i++) {
+		const char *name = tree_member(tree, i);
+		struct error e;
+		size_t size;
+		void *data;
+		int bad;
+
+		if (!is_meta(name))
+			continue;
+		if (tree_read(tree, name, META_LIMIT, &data, &size, &e)) {
+			input_damage_error(u->input, &e);
+			continue;
+		}
+		check_lines(u, name, data, size);
+		bad = writer_meta(u->w, u->source, name, data, size);
+		free(data);
+		if (bad)
+			return -1;
+	}
+	return 0;
+}
+
+/* The clock is not stored; only the command line may tell. */
+const char *uftrace_clock_name(const struct uftrace_info *info)
+{
+	const char *p = info->cmdline ? strstr(info->cmdline, "--clock") : NULL;
+
+	p = p ? p + strlen("--clock") : "";
+	while (*p == '=' || *p == ' ')
+		p++;
+	if (!strncmp(p, "mono_raw", 8))
+		return "mono_raw";
+	if (!strncmp(p, "boot", 4))
+		return "boot";
+	return "monotonic";
+}
+
+static uint32_t simple_type(struct uftrace *u, const char *name, enum type_kind kind,
+			    uint16_t flags, uint32_t native)
+{
+	struct type_entry t = {.source = u->source,
+			       .name = writer_text(u->w, name),
+			       .group = writer_text(u->w, "uftrace"),
+			       .kind = (uint8_t)kind,
+			       .word_size = u->info.is_32bit ? 4 : 8,
+			       .flags = flags,
+			       .native = native};
+
+	return writer_type(u->w, &t);
+}
+
+static uint32_t declare_lane(struct uftrace *u, const struct task_reader *t, const char *comm,
+			     size_t n)
+{
+	struct lane_entry l = {.source = u->source,
+			       .clock = u->clock,
+			       .comm = writer_string(u->w, comm, n),
+			       .flags = LANE_HAS_TID | (t->task ? LANE_HAS_PID : 0),
+			       .cpu = -1,
+			       .tid = t->tid,
+			       .pid = t->task ? t->task->pid : 0,
+			       .ppid = t->task ? t->task->ppid : 0};
+
+	return writer_lane(u->w, &l);
+}
+
+int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, size_t n)
+{
+	t->lane = declare_lane(u, t, comm, n);
+	t->bits.block = 0; /* they name the old lane */
+	return t->lane ? 0 : -1;
+}
+
+static int declare_map(struct uftrace *u, uint32_t space, uint64_t start, uint64_t end,
+		       uint64_t time, uint32_t epoch, const struct uftrace_module *m,
+		       const char *path)
+{
+	/* ancient tables hold absolute addresses */
+	bool relative = u->info.feat_mask & UFTRACE_FEAT_SYM_REL_ADDR;
+	struct map_entry e = {.space = space,
+			      .start = start,
+			      .end = end,
+			      .offset = relative ? 0 : start,
+			      .time = time,
+			      .epoch = epoch,
+			      .path = writer_text(u->w, m ? m->path : path),
+			      .build_id = writer_text(u->w, m ? m->build_id : NULL),
+			      .table = writer_text(u->w, m ? m->sym_name : NULL)};
+
+	return writer_map(u->w, &e);
+}
+
+/* The address space of a session, with its modules and what it loads later. */
+static int declare_space(struct uftrace *u, const struct uftrace_sess *sess, struct error *e)
+{
+	struct uftrace_session *s = uftrace_session_get(u->sessions, sess);
+	struct space_entry entry = {
+		.source = u->source, .name = writer_text(u->w, sess->sid), .pid = sess->pid};
+	const struct uftrace_map *map;
+	struct error damage;
+	uint32_t space;
+
+	if (!s)
+		return error_no_memory(e);
+	space = u->spaces[sess->id] = writer_space(u->w, &entry);
+	map = uftrace_session_map(s);
+	for (size_t i = 0; i < map->nr; i++)
+		if (declare_map(u, space, map->maps[i].start, map->maps[i].end, 0, 0,
+				uftrace_session_map_module(s, i), map->maps[i].path))
+			return -1;
+	for (size_t i = 0; i < uftrace_session_nr_dlopens(s); i++) {
+		const struct uftrace_dlopen *d = uftrace_session_dlopen(s, i);
+
+		if (declare_map(u, space, d->base, 0, shifted(u, d->time), (uint32_t)i + 1,
+				uftrace_session_dlopen_module(s, i), d->path))
+			return -1;
+	}
+	while (uftrace_sessions_damage(u->sessions, &damage))
+		input_damage_error(u->input, &damage);
+	return 0;
+}
+
+int uftrace_declare(struct uftrace *u, struct error *e)
+{
+	struct writer *w = u->w;
+	struct input *in = u->input;
+	size_t nsess = u->tasks ? uftrace_tasks_nr_sess(u->tasks) : 0;
+
+	u->source = writer_source(
+		w, &(struct source_entry){writer_text(w, "uftrace"), writer_text(w, in->name),
+					  u->info.is_32bit ? 4 : 8, u->info.big_endian});
+	u->clock = writer_clock(
+		w,
+		&(struct clock_entry){writer_text(w, in->clock_name),
+				      (in->has_wall ? CLOCK_HAS_WALL : 0) |
+					      (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
+				      merge_wall(in)});
+	if (send_metas(u))
+		return -1;
+	u->entry = simple_type(u, "entry", KIND_ENTER, TYPE_DEPTH, UFTRACE_ENTRY);
+	u->entry_values = simple_type(u, "entry", KIND_ENTER, TYPE_DEPTH | TYPE_TAIL | TYPE_VALUES,
+				      UFTRACE_ENTRY);
+	u->leave = simple_type(u, "exit", KIND_LEAVE, TYPE_DEPTH, UFTRACE_EXIT);
+	u->leave_values = simple_type(u, "exit", KIND_LEAVE, TYPE_DEPTH | TYPE_TAIL | TYPE_VALUES,
+				      UFTRACE_EXIT);
+	u->nspaces = nsess;
+	u->spaces = calloc(nsess + 1, sizeof(*u->spaces));
+	u->context_numbers = calloc(nsess + 1, sizeof(*u->context_numbers));
+	if (!u->spaces || !u->context_numbers)
+		return error_no_memory(e);
+	for (size_t i = 0; i < nsess; i++) {
+		const struct uftrace_sess *sess = uftrace_tasks_sess(u->tasks, i);
+
+		if (sess->same == sess && declare_space(u, sess, e))
+			return -1;
+	}
+	for (size_t i = 0; i < u->ntasks; i++) {
+		struct task_reader *t = &u->task_readers[i];
+		const char *comm = "";
+
+		if (t->task && t->task->nr_refs)
+			comm = t->task->refs[0].sess->comm;
+		else if (t->task)
+			comm = t->task->comm;
+		if (uftrace_rename(u, t, comm, strlen(comm)))
+			return -1;
+	}
+	return w->out_of_memory ? -1 : 0;
+}
+
+/* --- session and epoch of a task --- */
+
+static int context_number(struct uftrace *u, const struct uftrace_sess *sess,
+			  struct uftrace_session *session, uint32_t epoch, uint32_t *number)
+{
+	struct idmap *numbers = &u->context_numbers[sess ? sess->id : u->nspaces];
+	struct context *c;
+
+	*number = idmap_get(numbers, epoch);
+	if (*number)
+		return 0;
+	c = array_grow(u->contexts, &u->contexts_capacity, u->ncontexts, sizeof(*c));
+	if (!c)
+		return -1;
+	u->contexts = c;
+	c[u->ncontexts++] =
+		(struct context){sess, session, epoch, sess ? u->spaces[sess->same->id] : 0};
+	*number = (uint32_t)u->ncontexts;
+	return idmap_set(numbers, epoch, *number);
+}
+
+int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time)
+{
+	uint64_t until = UINT64_MAX, epoch_until = UINT64_MAX;
+	const struct uftrace_sess *sess =
+		u->tasks ? uftrace_session_at(u->tasks, t->task, time, &until) : NULL;
+	struct uftrace_session *session = sess ? uftrace_session_get(u->sessions, sess) : NULL;
+	uint32_t before = t->context;
+
+	t->session = session;
+	t->epoch = session ? uftrace_session_epoch_at(session, time, &epoch_until) : 0;
+	t->context_until = until < epoch_until ? until : epoch_until;
+	if (context_number(u, sess, session, t->epoch, &t->context))
+		return -1;
+	/* an exec gave the task another program, and with it another name */
+	if (before && sess && u->contexts[before - 1].sess != sess) {
+		if (uftrace_rename(u, t, sess->comm, strlen(sess->comm)))
+			return -1;
+		u->last_lane = t->lane;
+	}
+	return 0;
+}
+
+/* --- places --- */
+
+static uint64_t place_hash(uint64_t address, uint32_t context)
+{
+	return hash_u64(address ^ (uint64_t)context << 48);
+}
+
+static int grow_places(struct uftrace *u)
+{
+	uint32_t size = u->places ? (u->places_mask + 1) * 2 : 1024;
+	struct place_cached *places = calloc(size, sizeof(*places));
+
+	if (!places)
+		return -1;
+	for (uint32_t i = 0; u->places && i <= u->places_mask; i++) {
+		const struct place_cached *p = &u->places[i];
+		uint64_t at = place_hash(p->address, p->context);
+
+		if (!p->place)
+			continue;
+		while (places[at & (size - 1)].place)
+			at++;
+		places[at & (size - 1)] = *p;
+	}
+	free(u->places);
+	u->places = places;
+	u->places_mask = size - 1;
+	return 0;
+}
+
+/*
+ * The epoch that a place's name depends on: none for what lies in the session's own mappings, the
+ * dlopen that brought it otherwise. So one function stays one place while libraries come and go.
+ */
+static uint32_t place_epoch(const struct task_reader *t, uint64_t address)
+{
+	struct uftrace_where where;
+
+	if (!t->epoch || !uftrace_session_resolve(t->session, t->epoch, address, &where))
+		return t->epoch;
+	return where.epoch;
+}
+
+static struct place_cached *find_place(struct uftrace *u, uint64_t address, uint32_t context)
+{
+	uint64_t at = place_hash(address, context);
+	struct place_cached *p;
+
+	while ((p = &u->places[at & u->places_mask])->place &&
+	       (p->address != address || p->context != context))
+		at++;
+	return p;
+}
+
+uint32_t uftrace_place_slow(struct uftrace *u, const struct task_reader *t, uint64_t address)
+{
+	uint64_t h = (address ^ address >> 12) + t->context * 0x9e3779b9u;
+	const struct context *c = &u->contexts[t->context - 1];
+	struct place_cached *p;
+	uint32_t epoch, context = t->context, place;
+
+	if ((!u->places || u->nplaces >= u->places_mask / 2) && grow_places(u))
+		return 0;
+	p = find_place(u, address, context);
+	if (!p->place) {
+		epoch = place_epoch(t, address);
+		if (epoch != t->epoch) {
+			/* the same place as at another epoch */
+			if (context_number(u, c->sess, c->session, epoch, &context))
+				return 0;
+			p = find_place(u, address, context);
+			c = &u->contexts[t->context - 1];
+		}
+	}
+	place = p->place;
+	if (!place) {
+		place = writer_place(u->w,
+				     &(struct place_entry){c->space, u->contexts[context - 1].epoch,
+							   address, 0, 0});
+		*p = (struct place_cached){address, context, place};
+		u->nplaces++;
+	}
+	if (context != t->context && place) {
+		p = find_place(u, address, t->context);
+		*p = (struct place_cached){address, t->context, place};
+		u->nplaces++;
+	}
+	u->cache[h % PLACE_CACHE] = (struct place_cached){address, t->context, place};
+	return place;
+}
+
+uint32_t uftrace_kernel_place(struct uftrace *u, uint32_t space, uint64_t address)
+{
+	struct place_cached *p;
+
+	if ((!u->places || u->nplaces >= u->places_mask / 2) && grow_places(u))
+		return 0;
+	/* contexts are counted from 1 */
+	p = find_place(u, address, 0);
+	if (!p->place) {
+		const struct place_entry entry = {.space = space, .address = address};
+
+		*p = (struct place_cached){address, 0, writer_place(u->w, &entry)};
+		u->nplaces++;
+	}
+	return p->place;
+}
+
+/* --- enums --- */
+
+uint32_t uftrace_definition(struct uftrace *u, const struct uftrace_enum *type)
+{
+	uint16_t flags =
+		DEFINITION_SUMS | (uftrace_enum_is_unsigned(u, type) ? DEFINITION_UNSIGNED : 0);
+	struct definition_id *d;
+	struct member_entry *members;
+
+	for (size_t i = 0; i < u->ndefinitions; i++)
+		if (u->definitions[i].type == type)
+			return writer_use_definition(u->w, u->definitions[i].id)
+				       ? 0
+				       : u->definitions[i].id;
+	d = array_grow(u->definitions, &u->definitions_capacity, u->ndefinitions, sizeof(*d));
+	members = calloc(type->nr + 1, sizeof(*members));
+	if (d)
+		u->definitions = d;
+	if (!d || !members) {
+		free(members);
+		return 0;
+	}
+	for (size_t i = 0; i < type->nr; i++)
+		members[i] = (struct member_entry){writer_text(u->w, type->values[i].name),
+						   (uint64_t)type->values[i].value,
+						   (uint64_t)type->values[i].value};
+	d[u->ndefinitions] = (struct definition_id){
+		type, writer_definition(u->w, &(struct definition_entry){
+						      .name = writer_text(u->w, type->name),
+						      .kind = DEFINITION_ENUM,
+						      .flags = flags,
+						      .nmembers = (uint32_t)type->nr,
+						      .members = members})};
+	free(members);
+	if (!d[u->ndefinitions].id || writer_use_definition(u->w, d[u->ndefinitions].id))
+		return 0;
+	return d[u->ndefinitions++].id;
+}
+
+static int by_tid(const void *a, const void *b, void *readers)
+{
+	int32_t x = ((struct task_reader *)readers)[*(const uint32_t *)a].tid,
+		y = ((struct task_reader *)readers)[*(const uint32_t *)b].tid;
+
+	return (x > y) - (x < y);
+}
+
+/* The task of that tid, if its file is there. */
+struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid)
+{
+	size_t low = 0, high = u->ntasks;
+
+	if (!u->task_by_tid && u->ntasks) {
+		u->task_by_tid = calloc(u->ntasks, sizeof(*u->task_by_tid));
+		if (!u->task_by_tid)
+			return NULL;
+		for (size_t i = 0; i < u->ntasks; i++)
+			u->task_by_tid[i] = (uint32_t)i;
+		qsort_r(u->task_by_tid, u->ntasks, sizeof(*u->task_by_tid), by_tid,
+			u->task_readers);
+	}
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		struct task_reader *t = &u->task_readers[u->task_by_tid[middle]];
+
+		if (t->tid == tid)
+			return t->member ? t : NULL;
+		if (t->tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}

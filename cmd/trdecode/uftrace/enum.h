@@ -1,0 +1,29 @@
+/*
+ * enum.h - definitions of enums: "enum NAME {A=1,B,...}"
+ */
+#ifndef TR_UFTRACE_ENUM_H
+#define TR_UFTRACE_ENUM_H
+
+#include <stddef.h>
+
+#include "cmd/trdecode/uftrace/args.h"
+
+struct uftrace_enum_table {
+	struct uftrace_enum_entry *entries;
+	size_t nr, room;
+	bool sorted;
+};
+
+/*
+ * Definitions separated by ';', of which the table keeps pointers and which it cuts up: text must
+ * outlive it. Returns 0, 1 if some of it cannot be read (what is good before it is in the table),
+ * -1 when memory is out.
+ */
+int uftrace_enum_add(struct uftrace_enum_table *t, char *text);
+
+/* Of two definitions of one name the first counts. NULL if there is none, or it has no values. */
+const struct uftrace_enum *uftrace_enum_find(struct uftrace_enum_table *t, const char *name);
+
+void uftrace_enum_free(struct uftrace_enum_table *t);
+
+#endif

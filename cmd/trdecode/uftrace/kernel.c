@@ -1,0 +1,373 @@
+/*
+ * kernel.c - kernel-cpuN.dat: functions and events of the kernel, as its ring buffer has
+ * them
+ *
+ * A function's address is stored whole. Records of tasks that are not of the recording are left
+ * out, as uftrace does.
+ */
+#include "cmd/trdecode/uftrace/kernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmd/trdecode/tracecmd/cpu.h"
+
+enum {
+	READ_AHEAD = 64 * 1024,
+	READ_AHEAD_ALL = 1 << 20,
+	FIELDS_MOST = 256,
+	CPU_FIELD = 4, /* the fixed part of every row */
+};
+
+struct kernel_reader {
+	struct lane_reader base;
+	const char *member;
+	struct tracecmd_file file;
+	char path[512];
+	bool keep, listed;
+	uint32_t cpu, lane;
+	struct cpu_data data;
+	/* the record that waits */
+	struct ring_record record;
+	const struct kernel_event *event;
+	struct task_reader *task;
+};
+
+struct kernel {
+	struct kernel_header h;
+	struct kernel_reader *readers;
+	size_t nreaders;
+	uint32_t space;
+	struct idmap entered; /* places of functions that were entered */
+	uint64_t unknown;     /* records of events without a format */
+};
+
+/* --- what is declared --- */
+
+static int declare_space(struct uftrace *u, struct kernel *k)
+{
+	struct writer *w = u->w;
+	struct map_entry map = {
+		.end = UINT64_MAX,
+		.path = writer_text(w, "[kernel]"),
+		.table = writer_text(w, tree_has(u->input->tree, "kallsyms") ? "kallsyms" : NULL)};
+
+	k->space = writer_space(w, &(struct space_entry){.source = u->source,
+							 .name = writer_text(w, "kernel"),
+							 .flags = SPACE_KERNEL});
+	map.space = k->space;
+	return k->space ? writer_map(w, &map) : -1;
+}
+
+static int declare_type(struct uftrace *u, struct kernel *k, struct kernel_event *v)
+{
+	struct field_entry fields[FIELDS_MOST + 1];
+	struct writer *w = u->w;
+	struct type_entry e = {.source = u->source,
+			       .group = writer_string(w, v->system, v->system_size),
+			       .declaration = writer_string(w, v->text, v->text_size),
+			       .kind = v->kind == KERNEL_ENTER	 ? KIND_ENTER
+				       : v->kind == KERNEL_LEAVE ? KIND_LEAVE
+								 : KIND_INSTANT,
+			       .word_size = (uint8_t)k->h.word,
+			       .flags = TYPE_TAIL | (k->h.layout.big_endian ? TYPE_BIG_ENDIAN : 0),
+			       .fixed_size = CPU_FIELD,
+			       .native = v->format.id,
+			       .fields = fields};
+
+	if (v->kind != KERNEL_EVENT)
+		e.flags |= TYPE_DEPTH | TYPE_KERNEL;
+	e.name = writer_string(w, v->format.name, v->format.name_size);
+	fields[e.nfields++] = (struct field_entry){.name = writer_text(w, "cpu"),
+						   .kind = FIELD_UINT,
+						   .role = ROLE_CPU,
+						   .where = WHERE_FIXED,
+						   .size = CPU_FIELD};
+	for (size_t i = 0; i < v->format.nfields && i < FIELDS_MOST; i++) {
+		const struct format_field *f = &v->format.fields[i];
+		bool function =
+			v->kind != KERNEL_EVENT && f->name_size == 4 && !memcmp(f->name, "func", 4);
+		bool thread = f->name_size == 10 && !memcmp(f->name, "common_pid", 10);
+
+		fields[e.nfields++] =
+			(struct field_entry){.name = writer_string(w, f->name, f->name_size),
+					     .type_name = writer_text(w, f->type_name),
+					     .kind = (uint8_t)f->kind,
+					     .role = function ? ROLE_ADDRESS
+						     : thread ? ROLE_TID
+							      : ROLE_NONE,
+					     .where = (uint8_t)f->where,
+					     .offset = f->offset,
+					     .size = f->element,
+					     .count = f->count};
+	}
+	v->type = writer_type(w, &e);
+	return v->type ? 0 : -1;
+}
+
+/* --- records --- */
+
+static uint64_t number_of(const struct kernel *k, const struct ring_record *r, struct number_at at)
+{
+	return get_uint(r->data + at.offset, at.size, k->h.layout.big_endian);
+}
+
+static bool has(const struct ring_record *r, struct number_at at)
+{
+	return at.size && at.offset + at.size <= r->size;
+}
+
+/* Of whom it tells: uftrace takes another one's where the task that runs is none of the recording.
+ */
+static struct task_reader *task_of(struct uftrace *u, const struct kernel *k,
+				   const struct kernel_event *v, const struct ring_record *r)
+{
+	struct task_reader *t = uftrace_task_of(u, (int32_t)number_of(k, r, k->h.pid));
+
+	if (!t && v->kind == KERNEL_EVENT && has(r, v->next_pid))
+		t = uftrace_task_of(u, (int32_t)number_of(k, r, v->next_pid));
+	else if (!t && v->kind == KERNEL_EVENT && has(r, v->pid))
+		t = uftrace_task_of(u, (int32_t)number_of(k, r, v->pid));
+	return t;
+}
+
+/* 1: the record waits; 0: it is of no use; it may be damaged. */
+static int take(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
+{
+	const struct ring_record *record = &r->record;
+	struct kernel_event *v;
+	uint32_t index;
+
+	if (!has(record, k->h.type) || !has(record, k->h.pid)) {
+		input_damage(u->input, r->path, NO_OFFSET,
+			     "a record shorter than its common fields");
+		return 0;
+	}
+	if (record->time >= TIME_LIMIT) {
+		input_damage(u->input, r->path, NO_OFFSET, "a record with a damaged time");
+		return 0;
+	}
+	index = idmap_get(&k->h.by_id, (uint32_t)number_of(k, record, k->h.type));
+	if (!index) {
+		k->unknown++;
+		return 0;
+	}
+	v = &k->h.events[index - 1];
+	r->task = task_of(u, k, v, record);
+	if (!r->task)
+		return 0;
+	if (v->kind != KERNEL_EVENT && (!has(record, v->function) || !has(record, v->depth))) {
+		input_damage(u->input, r->path, NO_OFFSET,
+			     "a record shorter than the fields of its event");
+		return 0;
+	}
+	r->event = v;
+	return 1;
+}
+
+static int open_file(struct uftrace *u, struct kernel_reader *r, struct error *e)
+{
+	uint64_t start, size;
+
+	if (r->file.fd >= 0)
+		return 0;
+	r->file.fd = tree_fd(u->input->tree, r->member, &start, &size, e);
+	return r->file.fd < 0 ? -1 : 0;
+}
+
+static void close_file(struct kernel_reader *r)
+{
+	if (r->file.fd >= 0)
+		close(r->file.fd);
+	r->file.fd = -1;
+}
+
+static int next_record(struct uftrace *u, struct kernel_reader *r, struct error *e)
+{
+	int got;
+
+	if (ring_next(&r->data.page, &r->record) > 0)
+		return 1;
+	if (open_file(u, r, e))
+		return -1;
+	got = cpu_data_page(&r->data, &r->record, e);
+	if (!r->keep)
+		close_file(r);
+	return got;
+}
+
+static int tell_lost(struct uftrace *u, struct kernel_reader *r, uint64_t time)
+{
+	struct gap g = {.reason = GAP_LOST,
+			.unit = GAP_EVENTS,
+			.count = r->data.missed,
+			.offset = NO_OFFSET};
+
+	if (!r->lane)
+		r->lane = writer_lane(u->w, &(struct lane_entry){.source = u->source,
+								 .clock = u->clock,
+								 .flags = LANE_HAS_CPU,
+								 .cpu = (int32_t)r->cpu});
+	if (g.count != UINT64_MAX)
+		u->input->decoding->lost += g.count;
+	r->data.missed = 0;
+	return r->lane ? writer_gap(u->w, shifted(u, time), r->lane, &g) : -1;
+}
+
+static void end_reader(struct kernel_reader *r)
+{
+	r->base.due.time = UINT64_MAX;
+	close_file(r);
+	cpu_data_free(&r->data);
+}
+
+/* Find the next record that is of use. What fails ends this CPU's data. */
+static void look_ahead(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
+{
+	struct error e;
+	int got;
+
+	do {
+		got = next_record(u, r, &e);
+		if (r->data.damaged) {
+			input_damage_error(u->input, &r->data.damage);
+			r->data.damaged = false;
+		}
+	} while (got > 0 && !take(u, k, r));
+	if (got < 0)
+		input_damage_error(u->input, &e);
+	if (got <= 0)
+		end_reader(r);
+	else
+		r->base.due.time = r->record.time;
+}
+
+static int write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
+{
+	struct kernel_event *v = &k->h.events[r->event - k->h.events];
+	uint32_t place = 0, depth = 0;
+	uint8_t fixed[CPU_FIELD];
+
+	if (!v->type && declare_type(u, k, v))
+		return -1;
+	if (v->kind != KERNEL_EVENT) {
+		place = uftrace_kernel_place(u, k->space, number_of(k, &r->record, v->function));
+		depth = (uint32_t)number_of(k, &r->record, v->depth) & 0xffff;
+		if (!place)
+			return -1;
+		/* as uftrace: what was on its way when the recording began is left out */
+		if (v->kind == KERNEL_LEAVE && !idmap_get(&k->entered, place))
+			return 0;
+		if (v->kind == KERNEL_ENTER && idmap_set(&k->entered, place, 1))
+			return -1;
+	}
+	put_u32(fixed, r->cpu);
+	return writer_row_data(u->w, shifted(u, r->record.time), r->task->lane, v->type, place,
+			       depth, fixed, sizeof(fixed), r->record.data, r->record.size, true);
+}
+
+static int kernel_run(struct uftrace *u, struct lane_reader *reader)
+{
+	struct kernel_reader *r = (struct kernel_reader *)reader;
+
+	if (r->data.missed && tell_lost(u, r, r->record.time))
+		return -1;
+	if (write_row(u, u->kernel, r))
+		return -1;
+	u->last_lane = r->task->lane;
+	look_ahead(u, u->kernel, r);
+	return 0;
+}
+
+/* --- begin and end --- */
+
+static void begin_reader(struct uftrace *u, struct kernel *k, struct kernel_reader *r,
+			 const char *member, size_t count)
+{
+	size_t ahead = READ_AHEAD_ALL / count;
+	uint64_t start, size;
+	struct error e;
+
+	r->member = member;
+	r->base.run = kernel_run;
+	r->base.due.time = UINT64_MAX;
+	tree_path(u->input->tree, member, r->path, sizeof(r->path));
+	r->file = (struct tracecmd_file){.name = r->path, .fd = -1};
+	r->file.fd = tree_fd(u->input->tree, member, &start, &size, &e);
+	if (r->file.fd < 0) {
+		input_damage_error(u->input, &e);
+		return;
+	}
+	r->file.size = start + size;
+	r->keep = uftrace_keep(u, count);
+	r->data.file = &r->file;
+	r->data.layout = k->h.layout;
+	cpu_data_begin(&r->data, start, size, k->h.page_size,
+		       (uint32_t)(ahead < READ_AHEAD ? ahead : READ_AHEAD));
+	look_ahead(u, k, r);
+}
+
+int kernel_begin(struct uftrace *u, struct error *e)
+{
+	const struct tree *tree = u->input->tree;
+	size_t count = 0, first = tree_lower_bound(tree, "kernel-cpu");
+	struct kernel *k;
+	uint32_t cpu;
+	int got;
+
+	if (u->input->member)
+		return 0;
+	for (size_t i = first; i < tree_count(tree); i++)
+		count += uftrace_file_of_cpu(tree_member(tree, i), "kernel", &cpu);
+	if (!count)
+		return 0;
+	k = u->kernel = calloc(1, sizeof(*k));
+	if (!k)
+		return error_no_memory(e);
+	got = kernel_header_read(u, &k->h, e);
+	if (got)
+		return got < 0 ? -1 : 0;
+	k->readers = calloc(count, sizeof(*k->readers));
+	if (!k->readers)
+		return error_no_memory(e);
+	if (declare_space(u, k))
+		return -1;
+	for (size_t i = first; i < tree_count(tree) && k->nreaders < count; i++) {
+		if (!uftrace_file_of_cpu(tree_member(tree, i), "kernel", &cpu))
+			continue;
+		k->readers[k->nreaders].cpu = cpu;
+		begin_reader(u, k, &k->readers[k->nreaders++], tree_member(tree, i), count);
+	}
+	return 0;
+}
+
+size_t kernel_nreaders(const struct uftrace *u)
+{
+	return u->kernel ? u->kernel->nreaders : 0;
+}
+
+struct lane_reader *kernel_reader(struct uftrace *u, size_t i)
+{
+	return &u->kernel->readers[i].base;
+}
+
+void kernel_close(struct uftrace *u)
+{
+	struct kernel *k = u->kernel;
+
+	if (!k)
+		return;
+	if (k->unknown && !u->input->decoding->quiet)
+		warn(u->input->name, NO_OFFSET,
+		     "records of kernel events whose format the recording does not have, left "
+		     "out: %llu",
+		     (unsigned long long)k->unknown);
+	for (size_t i = 0; i < k->nreaders; i++)
+		end_reader(&k->readers[i]);
+	kernel_header_free(&k->h);
+	free(k->readers);
+	idmap_free(&k->entered);
+	free(k);
+	u->kernel = NULL;
+}

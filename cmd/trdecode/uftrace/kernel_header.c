@@ -1,0 +1,226 @@
+/*
+ * kernel_header.c - kernel_header: size of a page, word size and byte order, and the texts
+ * header_page and format of each event
+ */
+#include "cmd/trdecode/uftrace/kernel.h"
+
+#include <stdlib.h>
+
+enum {
+	HEADER_LIMIT = 64 << 20,
+	PAGE_LEAST = 256,
+	PAGE_MOST = 1 << 20,
+	EVENTS_MOST = 4096,
+	OFFSET_MOST = 4096,
+};
+
+static const char *header_path(struct uftrace *u, char *path, size_t n)
+{
+	return tree_path(u->input->tree, "kernel_header", path, n);
+}
+
+static struct number_at find_number(const struct format *f, const char *name)
+{
+	const struct format_field *field = format_find(f, name);
+
+	if (!field || field->where != WHERE_TAIL || field->count || field->offset > OFFSET_MOST ||
+	    (field->size != 2 && field->size != 4 && field->size != 8))
+		return (struct number_at){0};
+	return (struct number_at){field->offset, field->size};
+}
+
+static bool is_named(const struct kernel_event *v, const char *name)
+{
+	return v->format.name_size == strlen(name) &&
+	       !memcmp(v->format.name, name, v->format.name_size);
+}
+
+static void find_numbers(struct kernel_header *k, struct kernel_event *v)
+{
+	bool ftrace = v->system_size == 6 && !memcmp(v->system, "ftrace", 6);
+
+	v->next_pid = find_number(&v->format, "next_pid");
+	v->pid = find_number(&v->format, "pid");
+	v->function = find_number(&v->format, "func");
+	v->depth = find_number(&v->format, "depth");
+	if (!k->type.size) {
+		k->type = find_number(&v->format, "common_type");
+		k->pid = find_number(&v->format, "common_pid");
+		if (k->type.size != 2 || k->pid.size != 4)
+			k->type.size = k->pid.size = 0;
+	}
+	if (!ftrace || !v->function.size || !v->depth.size)
+		return;
+	if (is_named(v, "funcgraph_entry") || is_named(v, "fgraph_retaddr_entry"))
+		v->kind = KERNEL_ENTER;
+	else if (is_named(v, "funcgraph_exit") || is_named(v, "fgraph_retaddr_exit"))
+		v->kind = KERNEL_LEAVE;
+}
+
+/* events/SYSTEM/EVENT/format. 0; 1: it says nothing; -1. */
+static int add_event(struct kernel_header *k, const char *name, size_t n, const char *text,
+		     size_t size)
+{
+	static const char prefix[] = "events/", suffix[] = "/format";
+	size_t before = sizeof(prefix) - 1, after = sizeof(suffix) - 1;
+	struct kernel_event *events, *v;
+	const char *slash;
+	int got;
+
+	if (n < before + after || memcmp(name, prefix, before) ||
+	    memcmp(name + n - after, suffix, after))
+		return 0;
+	if (k->nevents >= EVENTS_MOST)
+		return 1;
+	events = array_grow(k->events, &k->capacity, k->nevents, sizeof(*events));
+	if (!events)
+		return -1;
+	k->events = events;
+	v = &events[k->nevents];
+	*v = (struct kernel_event){.system = name + before, .text = text, .text_size = size};
+	slash = memchr(v->system, '/', n - before);
+	v->system_size = (size_t)(slash - v->system);
+	got = format_parse(&v->format, text, size, k->word);
+	if (got < 0)
+		return -1;
+	if (got || v->format.id > UINT16_MAX || idmap_get(&k->by_id, v->format.id)) {
+		format_free(&v->format);
+		return 1;
+	}
+	find_numbers(k, v);
+	k->nevents++;
+	return idmap_set(&k->by_id, v->format.id, (uint32_t)k->nevents);
+}
+
+/* A line of the header, without its newline. false: there is none. */
+static bool next_line(const char **at, const char *end, const char **line, size_t *n)
+{
+	const char *newline = *at < end ? memchr(*at, '\n', (size_t)(end - *at)) : NULL;
+
+	if (!newline)
+		return false;
+	*line = *at;
+	*n = (size_t)(newline - *at);
+	*at = newline + 1;
+	return true;
+}
+
+/* "KEY: value" */
+static const char *value_of(const char *line, size_t n, const char *key)
+{
+	size_t k = strlen(key);
+
+	return n > k && !memcmp(line, key, k) ? line + k : NULL;
+}
+
+static bool parse_size(const char *p, const char *end, uint64_t *size)
+{
+	*size = 0;
+	if (p == end)
+		return false;
+	for (; p < end; p++) {
+		if (*p < '0' || *p > '9' || *size > HEADER_LIMIT)
+			return false;
+		*size = *size * 10 + (uint64_t)(*p - '0');
+	}
+	return true;
+}
+
+/* "events/sched/sched_switch/format: 1488", and so many bytes behind the line. */
+static int parse_blob(struct kernel_header *k, const char *name, const char *line_end,
+		      const char **at, const char *end)
+{
+	const char *colon = line_end;
+	uint64_t size;
+	uint32_t data_size;
+	int got;
+
+	while (colon > name && *colon != ':')
+		colon--;
+	if (colon == name || line_end - colon < 2 || !parse_size(colon + 2, line_end, &size) ||
+	    size > (uint64_t)(end - *at))
+		return 1;
+	if (colon - name == 18 && !memcmp(name, "events/header_page", 18))
+		got = !ring_layout_parse(&k->layout, *at, size, k->layout.big_endian,
+					 (uint8_t)k->word, &data_size);
+	else
+		got = add_event(k, name, (size_t)(colon - name), *at, size);
+	*at += size;
+	return got;
+}
+
+/* 0; 1: damage, at *offset; -1: memory. */
+static int parse_header(struct kernel_header *k, uint64_t *offset)
+{
+	const char *at = k->text, *end = at + k->size, *line, *value;
+	uint64_t number;
+	size_t n;
+	int got = 0, bad;
+
+	while (next_line(&at, end, &line, &n)) {
+		*offset = (uint64_t)(line - k->text);
+		if ((value = value_of(line, n, "PAGE_SIZE: "))) {
+			if (!parse_size(value, line + n, &number) || number < PAGE_LEAST ||
+			    number > PAGE_MOST || number & (number - 1))
+				return 1;
+			k->page_size = (uint32_t)number;
+		} else if ((value = value_of(line, n, "LONG_SIZE: "))) {
+			if (!parse_size(value, line + n, &number) || (number != 4 && number != 8))
+				return 1;
+			k->word = (uint32_t)number;
+			k->layout.long_size = (uint8_t)number;
+			k->layout.data = 8 + k->word;
+		} else if ((value = value_of(line, n, "ENDIAN: "))) {
+			k->layout.big_endian = *value == 'B';
+		} else if ((value = value_of(line, n, "TRACEFS: "))) {
+			bad = parse_blob(k, value, line + n, &at, end);
+			if (bad < 0)
+				return -1;
+			if (bad && at == line + n + 1)
+				return 1;
+			got |= bad;
+		} else {
+			return 1;
+		}
+	}
+	return got || at != end;
+}
+
+int kernel_header_read(struct uftrace *u, struct kernel_header *k, struct error *e)
+{
+	char path[512];
+	uint64_t offset = 0;
+	struct error damage;
+	void *data;
+	int got;
+
+	k->word = u->info.is_32bit ? 4 : 8;
+	k->layout = (struct ring_layout){u->info.big_endian, (uint8_t)k->word, 8 + k->word};
+	k->page_size = 4096;
+	if (tree_read(u->input->tree, "kernel_header", HEADER_LIMIT, &data, &k->size, &damage)) {
+		input_damage_error(u->input, &damage);
+		return 1;
+	}
+	k->text = data;
+	got = parse_header(k, &offset);
+	if (got < 0)
+		return error_no_memory(e);
+	if (got)
+		input_damage(u->input, header_path(u, path, sizeof(path)), offset,
+			     "the header of the kernel's data is damaged");
+	if (!k->type.size) {
+		input_damage(u->input, header_path(u, path, sizeof(path)), NO_OFFSET,
+			     "it has no format of an event: the kernel's data is not read");
+		return 1;
+	}
+	return 0;
+}
+
+void kernel_header_free(struct kernel_header *k)
+{
+	for (size_t i = 0; i < k->nevents; i++)
+		format_free(&k->events[i].format);
+	free(k->events);
+	free(k->text);
+	idmap_free(&k->by_id);
+}

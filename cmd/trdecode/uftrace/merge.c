@@ -1,0 +1,261 @@
+/*
+ * merge.c - the readers of a directory in order of time
+ *
+ * A heap of readers, the earliest on top. By far most events are ENTRY and EXIT records without a
+ * payload: those are taken here, across tasks, with what is constant in a block kept at hand. All
+ * others are their reader's to take, one at a time.
+ */
+#include "cmd/trdecode/uftrace/uftrace.h"
+
+/* Two tasks are taken together if for so long (ns) no other has anything: some dozens of records.
+ */
+enum { PAIR_SPAN = 8192 };
+
+/* The first time that is no longer the top reader's turn. */
+static inline uint64_t turn_ends(const struct uftrace *u, uint64_t limit)
+{
+	const struct heap_item *first = u->heap.items[0], *second = heap_second(&u->heap);
+
+	/* at equal times the lower rank goes first, up to and including that time */
+	if (second && second->time <= limit)
+		return second->time + (first->rank < second->rank);
+	return limit == UINT64_MAX ? limit : limit + 1;
+}
+
+/*
+ * The plain records of one task before the time `end`. true: its turn is over, and t->base.due.time
+ * is the time of the record that follows. false: that record is something else, or not yet in
+ * memory, and t->stale says that t->base.due.time is still to be found.
+ */
+static inline __attribute__((always_inline)) bool
+task_turn(struct uftrace *u, struct task_reader *t, struct rows *rows, uint64_t end, bool swap)
+{
+	const uint8_t *start = window_at(&t->file), *p = start,
+		      *stop = start + window_have(&t->file);
+	uint64_t last = t->last, shift = u->shift;
+	bool over = false;
+
+	if (t->context_until < end)
+		end = t->context_until;
+	if (last + TASK_JUMP < end)
+		end = last + TASK_JUMP;
+	for (; stop - p >= UFTRACE_RECORD_SIZE; p += UFTRACE_RECORD_SIZE) {
+		uint64_t time = get_u64(p), word = get_u64(p + 8);
+		uint32_t place;
+
+		if (swap) {
+			time = __builtin_bswap64(time);
+			word = __builtin_bswap64(word);
+		}
+		if (__builtin_expect((word & UFTRACE_PLAIN_MASK) != UFTRACE_PLAIN, 0))
+			break;
+		if (time >= end || time < last) {
+			over = time >= last && time < t->context_until && time - last < TASK_JUMP;
+			t->base.due.time = time;
+			break;
+		}
+		place = uftrace_place(u, t, word >> 16);
+		if (__builtin_expect(!rows_put(rows, &t->bits, time + shift, place,
+					       word >> 6 & 0x3ff, word & 1),
+				     0))
+			break;
+		last = time;
+	}
+	t->last = last;
+	t->stale = !over;
+	window_skip(&t->file, (size_t)(p - start));
+	return over;
+}
+
+static bool has_bits(const struct uftrace *u, const struct rows *rows, struct task_reader *t)
+{
+	return t->bits.block == rows->block ||
+	       rows_bits(rows, u->w, t->lane, u->entry, u->leave, &t->bits);
+}
+
+/* The number of the reader that comes after the top, if it is worth while to take the plain records
+ * of the two together, and until when; 0: it is not. */
+static size_t find_pair(const struct uftrace *u, uint64_t limit, uint64_t *end)
+{
+	struct heap_item **items = u->heap.items;
+	size_t second = u->heap.count > 2 && heap_earlier(items[2], items[1]) ? 2 : 1;
+	/* the other child of the top, and the children of this one */
+	size_t behind[] = {3 - second, 2 * second + 1, 2 * second + 2};
+	const struct task_reader *a, *b;
+
+	if (u->heap.count < 2)
+		return 0;
+	a = (const struct task_reader *)items[0];
+	b = (const struct task_reader *)items[second];
+	*end = limit == UINT64_MAX ? limit : limit + 1;
+	for (int i = 0; i < 3; i++)
+		if (behind[i] < u->heap.count && items[behind[i]]->time < *end)
+			*end = items[behind[i]]->time;
+	if (*end < PAIR_SPAN || *end - PAIR_SPAN < items[second]->time ||
+	    !uftrace_pair_ready(u, a, b))
+		return 0;
+	*end = a->context_until < *end ? a->context_until : *end;
+	*end = b->context_until < *end ? b->context_until : *end;
+	return *end > items[second]->time ? second : 0;
+}
+
+/*
+ * As long as the top of the heap has plain records. Returns the number of a reader, not the top,
+ * that is stale; 0 none.
+ */
+static size_t plain_records(struct uftrace *u, uint64_t limit)
+{
+	size_t second = 0;
+	struct rows rows;
+
+	rows_open(&rows, u->w);
+	while (rows.block) {
+		struct task_reader *t = (struct task_reader *)u->heap.items[0];
+		uint64_t end = turn_ends(u, limit), until;
+		bool over;
+
+		if (!t->base.task || !t->context || t->base.due.time >= end)
+			break;
+		if (!has_bits(u, &rows, t))
+			break;
+		second = find_pair(u, limit, &until);
+		if (second && has_bits(u, &rows, (struct task_reader *)u->heap.items[second])) {
+			struct task_reader *b = (struct task_reader *)u->heap.items[second];
+			enum pair_end how = uftrace_pair(u, t, b, &rows, until);
+
+			if (b->stale)
+				break;
+			heap_sift_down(&u->heap, second);
+			second = 0;
+			if (t->stale)
+				break;
+			heap_sift_down(&u->heap, 0);
+			if (how == PAIR_STUCK)
+				break;
+			continue;
+		}
+		second = 0;
+		u->last_lane = t->lane;
+		over = u->info.swap ? task_turn(u, t, &rows, end, true)
+				    : task_turn(u, t, &rows, end, false);
+		if (!over)
+			break;
+		heap_sift_down(&u->heap, 0);
+	}
+	rows_close(&rows, u->w);
+	return second;
+}
+
+/* Of one that is second, its next time, and both get to their places. 0, or -1. */
+static int refresh_second(struct uftrace *u, size_t second)
+{
+	struct task_reader *t = (struct task_reader *)u->heap.items[second];
+
+	t->stale = false;
+	if (task_look_ahead(u, t))
+		return -1;
+	if (t->base.due.time == UINT64_MAX)
+		u->heap.items[second] = u->heap.items[--u->heap.count];
+	if (second < u->heap.count)
+		heap_sift_down(&u->heap, second);
+	heap_sift_down(&u->heap, 0);
+	return 0;
+}
+
+/* The top reader's next time, where the plain records left it open. 0, or -1. */
+static int refresh_top(struct uftrace *u)
+{
+	struct task_reader *t = (struct task_reader *)u->heap.items[0];
+
+	if (!t->base.task || !t->stale)
+		return 0;
+	t->stale = false;
+	if (task_look_ahead(u, t))
+		return -1;
+	heap_settle(&u->heap);
+	return 0;
+}
+
+/* Step over a task's plain records before a time: none of them is wanted. true: there were some. */
+static bool pass_over(struct uftrace *u, struct lane_reader *r, uint64_t first)
+{
+	struct task_reader *t = (struct task_reader *)r;
+	const uint8_t *start, *p, *stop;
+	uint64_t last;
+
+	if (!r->task || t->stale || r->due.time >= first)
+		return false;
+	if (!t->skipped) {
+		t->skipped = true;
+		uftrace_skip(u, t, first);
+		if (t->stale)
+			return true;
+	}
+	p = start = window_at(&t->file);
+	stop = start + window_have(&t->file);
+	last = t->last;
+	for (; stop - p >= UFTRACE_RECORD_SIZE; p += UFTRACE_RECORD_SIZE) {
+		uint64_t time = get_u64(p), word = get_u64(p + 8);
+
+		if (u->info.swap) {
+			time = __builtin_bswap64(time);
+			word = __builtin_bswap64(word);
+		}
+		if ((word & UFTRACE_PLAIN_MASK) != UFTRACE_PLAIN || time >= first || time < last ||
+		    time - last >= TASK_JUMP)
+			break;
+		last = time;
+	}
+	t->last = last;
+	t->stale = p > start;
+	window_skip(&t->file, (size_t)(p - start));
+	return t->stale;
+}
+
+/* Tasks that are not wanted have no more events. */
+static void drop_tasks(struct uftrace *u)
+{
+	size_t kept = 0;
+
+	u->tasks_dropped = true;
+	for (size_t i = 0; i < u->heap.count; i++) {
+		const struct lane_reader *r = (const struct lane_reader *)u->heap.items[i];
+
+		if (!r->task ||
+		    limits_tid(u->input->decoding->limits, ((const struct task_reader *)r)->tid))
+			u->heap.items[kept++] = u->heap.items[i];
+	}
+	u->heap.count = kept;
+	heap_build(&u->heap);
+}
+
+int merge_until(struct uftrace *u, uint64_t limit)
+{
+	uint64_t first = limits_first(u->input);
+
+	if (!u->tasks_dropped && u->input->decoding->limits)
+		drop_tasks(u);
+	while (u->heap.count && u->heap.items[0]->time <= limit) {
+		struct lane_reader *next;
+		size_t second;
+
+		/* deeper stacks carry into the address: record by record */
+		if (first && u->info.max_stack <= 1024)
+			while (u->heap.count &&
+			       pass_over(u, (struct lane_reader *)u->heap.items[0], first))
+				if (refresh_top(u))
+					return -1;
+		if (!u->heap.count || u->heap.items[0]->time > limit)
+			break;
+		second = u->info.max_stack <= 1024 ? plain_records(u, limit) : 0;
+		if (second ? refresh_second(u, second) : refresh_top(u))
+			return -1;
+		if (!u->heap.count || u->heap.items[0]->time > limit)
+			break;
+		next = (struct lane_reader *)u->heap.items[0];
+		if (next->run(u, next))
+			return -1;
+		heap_settle(&u->heap);
+	}
+	return 0;
+}

@@ -1,0 +1,348 @@
+/*
+ * perf.c - perf-cpuN.dat: when tasks ran, began, ended and changed their names
+ *
+ * Records are those of perf_event_open(2): {u32 type, u16 misc, u16 size}, a body, and at the end
+ * {u32 pid, u32 tid, u64 time}. Records of tasks without a file of their own are left out, as
+ * uftrace does.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trdecode/uftrace/uftrace.h"
+
+enum {
+	PERF_HEADER = 8,
+	PERF_SAMPLE_ID = 16,
+	PERF_USEFUL = 256, /* no record that is taken apart is longer */
+	PERF_WINDOW = 64 * 1024,
+	PERF_WINDOWS = 1 << 20, /* all together */
+};
+
+struct perf_record {
+	uint32_t type;
+	uint16_t misc, size;
+	uint32_t pid, tid; /* of the sample id */
+	uint64_t sample_time;
+	uint64_t time;	  /* that counts: of the body where it has one */
+	uint32_t subject; /* tid that it is about */
+};
+
+static const char *path_of(struct uftrace *u, struct perf_reader *p, char *path, size_t n)
+{
+	return tree_path(u->input->tree, p->member, path, n);
+}
+
+static bool is_used(uint32_t type)
+{
+	return type == UFTRACE_PERF_SWITCH || type == UFTRACE_PERF_FORK ||
+	       type == UFTRACE_PERF_EXIT || type == UFTRACE_PERF_COMM;
+}
+
+static void unpack_header(const struct uftrace *u, const uint8_t *d, struct perf_record *r)
+{
+	bool big = u->info.big_endian;
+
+	*r = (struct perf_record){.type = (uint32_t)get_uint(d, 4, big),
+				  .misc = (uint16_t)get_uint(d + 4, 2, big),
+				  .size = (uint16_t)get_uint(d + 6, 2, big)};
+}
+
+/* The record of which `have` bytes stand at d; false: it is none. */
+static bool unpack(const struct uftrace *u, const uint8_t *d, size_t have, struct perf_record *r)
+{
+	bool big = u->info.big_endian;
+	size_t least = PERF_HEADER + PERF_SAMPLE_ID;
+	const uint8_t *id;
+
+	unpack_header(u, d, r);
+	if (r->type == UFTRACE_PERF_FORK || r->type == UFTRACE_PERF_EXIT)
+		least += 24;
+	if (r->type == UFTRACE_PERF_COMM)
+		least += 8;
+	if (!r->type || r->type > 64 || r->size % 8 || r->size < least)
+		return false;
+	if (!is_used(r->type))
+		return true;
+	if (r->size > have)
+		return false;
+	id = d + r->size - PERF_SAMPLE_ID;
+	r->pid = (uint32_t)get_uint(id, 4, big);
+	r->tid = r->subject = (uint32_t)get_uint(id + 4, 4, big);
+	r->time = r->sample_time = get_uint(id + 8, 8, big);
+	if (r->type == UFTRACE_PERF_FORK || r->type == UFTRACE_PERF_EXIT) {
+		r->subject = (uint32_t)get_uint(d + 16, 4, big);
+		r->time = get_uint(d + 24, 8, big);
+	} else if (r->type == UFTRACE_PERF_COMM) {
+		r->subject = (uint32_t)get_uint(d + 12, 4, big);
+	}
+	return r->time < TIME_LIMIT;
+}
+
+/* The body's time may be a little before that of the record before it. */
+static bool fits(const struct perf_reader *p, uint64_t time)
+{
+	return !p->last || (time + 1000000 >= p->last && time < p->last + TASK_JUMP);
+}
+
+/* A time that does not fit is damaged if the next record's does. */
+static bool is_outlier(const struct uftrace *u, const struct perf_reader *p,
+		       const struct perf_record *r, size_t have)
+{
+	struct perf_record next;
+
+	return have >= r->size + (size_t)PERF_HEADER &&
+	       unpack(u, window_at(&p->file) + r->size, have - r->size, &next) &&
+	       is_used(next.type) && fits(p, next.time);
+}
+
+/* The next record that is of use into *r and base.due.time. 0, -1. */
+static int look_ahead(struct uftrace *u, struct perf_reader *p, struct perf_record *r,
+		      struct error *e)
+{
+	char path[512];
+	bool said = false;
+
+	for (;;) {
+		ssize_t have = window_need(&p->file, PERF_USEFUL, e);
+		uint64_t left = p->file.size - p->file.offset;
+
+		if (have < 0)
+			return -1;
+		if (have < PERF_HEADER) {
+			if (have && !said)
+				input_damage(u->input, path_of(u, p, path, sizeof(path)),
+					     p->file.offset, "the file ends inside of a record");
+			break;
+		}
+		if (!unpack(u, window_at(&p->file), (size_t)have, r) || r->size > left) {
+			/* search on, in the steps that records keep */
+			if (!said)
+				input_damage(u->input, path_of(u, p, path, sizeof(path)),
+					     p->file.offset,
+					     r->size > left ? "the file ends inside of a record"
+							    : "a damaged record");
+			said = true;
+			window_skip(&p->file, 8);
+			continue;
+		}
+		if (is_used(r->type) && uftrace_task_of(u, (int32_t)r->subject)) {
+			if (p->checked != p->file.offset + 1 && !fits(p, r->time)) {
+				p->checked = p->file.offset + 1;
+				input_damage(u->input, path_of(u, p, path, sizeof(path)),
+					     p->file.offset,
+					     "a record whose time does not fit those beside it");
+				if (is_outlier(u, p, r, (size_t)have)) {
+					window_skip(&p->file, r->size);
+					continue;
+				}
+			}
+			p->base.due.time = r->time;
+			return 0;
+		}
+		window_skip(&p->file, r->size);
+	}
+	p->base.due.time = UINT64_MAX;
+	window_close(&p->file);
+	return 0;
+}
+
+static const char *const switch_fields[] = {"cpu", "misc"};
+
+static uint32_t declare(struct uftrace *u, const char *name, uint8_t kind, uint16_t flags,
+			uint32_t native, const char *const *names, uint32_t n, bool wide_time)
+{
+	struct field_entry fields[10] = {{0}};
+	struct type_entry type = {.source = u->source,
+				  .name = writer_text(u->w, name),
+				  .group = writer_text(u->w, "linux"),
+				  .kind = kind,
+				  .word_size = u->info.is_32bit ? 4 : 8,
+				  .flags = flags,
+				  .native = native,
+				  .fields = fields};
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t size = wide_time && !strcmp(names[i], "sample_time") ? 8 : 4;
+
+		fields[i] = (struct field_entry){.name = writer_text(u->w, names[i]),
+						 .kind = FIELD_UINT,
+						 .offset = type.fixed_size,
+						 .size = size};
+		if (!strcmp(names[i], "cpu"))
+			fields[i].role = ROLE_CPU;
+		if (size == 8)
+			fields[i].role = ROLE_SOURCE_TIME;
+		if (!strcmp(names[i], "misc"))
+			fields[i].kind = FIELD_HEX;
+		type.fixed_size += size;
+	}
+	type.nfields = n;
+	if (flags & TYPE_TAIL)
+		fields[type.nfields++] = (struct field_entry){.name = writer_text(u->w, "comm"),
+							      .kind = FIELD_STRING,
+							      .role = ROLE_MESSAGE,
+							      .where = WHERE_REST,
+							      .size = 1};
+	return writer_type(u->w, &type);
+}
+
+static int switch_row(struct uftrace *u, struct perf_reader *p, struct task_reader *t,
+		      const struct perf_record *r)
+{
+	bool out = r->misc & UFTRACE_PERF_MISC_SWITCH_OUT;
+	uint8_t fixed[8];
+	uint32_t place = u->sched_place;
+
+	put_u32(fixed, p->cpu);
+	put_u32(fixed + 4, r->misc);
+	if (out) {
+		if (r->misc & UFTRACE_PERF_MISC_PREEMPT)
+			place = u->preempt_place;
+		t->sched_place = place;
+	} else if (t->sched_place) {
+		/* it ends what began: the record itself does not say which of the two */
+		place = t->sched_place;
+		t->sched_place = 0;
+	}
+	return writer_row_data(u->w, shifted(u, r->time), t->lane, out ? u->sched_out : u->sched_in,
+			       place, 0, fixed, sizeof(fixed), NULL, 0, false);
+}
+
+static int fork_row(struct uftrace *u, struct perf_reader *p, struct task_reader *t,
+		    const struct perf_record *r)
+{
+	static const char *const names[] = {"cpu",  "misc",	   "pid",	 "ppid",      "tid",
+					    "ptid", "sample_time", "sample_pid", "sample_tid"};
+	bool fork = r->type == UFTRACE_PERF_FORK;
+	const uint8_t *d = window_at(&p->file) + PERF_HEADER;
+	uint32_t *type = fork ? &u->task_new : &u->task_exit;
+	uint8_t fixed[40];
+
+	if (!*type)
+		*type = declare(u, fork ? "linux:task-new" : "linux:task-exit", KIND_INSTANT, 0,
+				fork ? UFTRACE_EV_TASK_NEW : UFTRACE_EV_TASK_EXIT, names, 9, true);
+	put_u32(fixed, p->cpu);
+	put_u32(fixed + 4, r->misc);
+	for (int i = 0; i < 4; i++)
+		put_u32(fixed + 8 + 4 * i, (uint32_t)get_uint(d + 4 * i, 4, u->info.big_endian));
+	put_u64(fixed + 24, r->sample_time);
+	put_u32(fixed + 32, r->pid);
+	put_u32(fixed + 36, r->tid);
+	return writer_row_data(u->w, shifted(u, r->time), t->lane, *type, 0, 0, fixed,
+			       sizeof(fixed), NULL, 0, false);
+}
+
+static int comm_row(struct uftrace *u, struct perf_reader *p, struct task_reader *t,
+		    const struct perf_record *r)
+{
+	static const char *const names[] = {"cpu", "misc", "pid", "tid"};
+	const uint8_t *d = window_at(&p->file) + PERF_HEADER;
+	const char *comm = (const char *)d + 8;
+	size_t n = strnlen(comm, r->size - PERF_HEADER - 8 - PERF_SAMPLE_ID);
+	uint8_t fixed[16];
+
+	if (!u->task_name)
+		u->task_name = declare(u, "linux:task-name", KIND_INSTANT, TYPE_TAIL,
+				       UFTRACE_EV_TASK_COMM, names, 4, false);
+	put_u32(fixed, p->cpu);
+	put_u32(fixed + 4, r->misc);
+	put_u32(fixed + 8, (uint32_t)get_uint(d, 4, u->info.big_endian));
+	put_u32(fixed + 12, (uint32_t)get_uint(d + 4, 4, u->info.big_endian));
+	if (uftrace_rename(u, t, comm, n))
+		return -1;
+	return writer_row_data(u->w, shifted(u, r->time), t->lane, u->task_name, 0, 0, fixed,
+			       sizeof(fixed), comm, (uint32_t)n, true);
+}
+
+static int perf_run(struct uftrace *u, struct lane_reader *reader)
+{
+	struct perf_reader *p = (struct perf_reader *)reader;
+	struct perf_record r;
+	struct task_reader *t;
+	struct error e;
+	int bad;
+
+	if (look_ahead(u, p, &r, &e))
+		goto failed;
+	if (reader->due.time == UINT64_MAX)
+		return 0;
+	t = uftrace_task_of(u, (int32_t)r.subject);
+	if (r.type == UFTRACE_PERF_SWITCH)
+		bad = switch_row(u, p, t, &r);
+	else if (r.type == UFTRACE_PERF_COMM)
+		bad = comm_row(u, p, t, &r);
+	else
+		bad = fork_row(u, p, t, &r);
+	if (bad)
+		return -1;
+	u->last_lane = t->lane;
+	p->last = r.time;
+	window_skip(&p->file, r.size);
+	if (!look_ahead(u, p, &r, &e))
+		return 0;
+failed:
+	input_damage_error(u->input, &e);
+	reader->due.time = UINT64_MAX;
+	window_close(&p->file);
+	return 0;
+}
+
+/* Files are taken in the bytewise order of their names: that is uftrace's for equal times. */
+int perf_begin(struct uftrace *u, struct error *e)
+{
+	const struct tree *tree = u->input->tree;
+	size_t count = 0, i = tree_lower_bound(tree, "perf-cpu");
+	size_t window;
+	uint32_t cpu;
+
+	if (u->input->member)
+		return 0;
+	for (size_t k = i; k < tree_count(tree); k++)
+		count += uftrace_file_of_cpu(tree_member(tree, k), "perf", &cpu);
+	if (!count)
+		return 0;
+	u->perf = calloc(count, sizeof(*u->perf));
+	if (!u->perf)
+		return error_no_memory(e);
+	window = PERF_WINDOWS / count;
+	window = window > PERF_WINDOW ? PERF_WINDOW : window < 1024 ? 1024 : window & ~(size_t)15;
+	u->sched_out = declare(u, "linux:sched-out", KIND_ENTER, TYPE_INNER, UFTRACE_EV_SCHED_OUT,
+			       switch_fields, 2, false);
+	u->sched_in = declare(u, "linux:sched-in", KIND_LEAVE, TYPE_INNER, UFTRACE_EV_SCHED_IN,
+			      switch_fields, 2, false);
+	u->sched_place = writer_place(
+		u->w, &(struct place_entry){.address = UFTRACE_EV_SCHED_BOTH,
+					    .name = writer_text(u->w, "linux:schedule")});
+	u->preempt_place = writer_place(
+		u->w,
+		&(struct place_entry){.address = UFTRACE_EV_SCHED_BOTH_PREEMPT,
+				      .name = writer_text(u->w, "linux:schedule (pre-empted)")});
+	for (; i < tree_count(tree) && u->nperf < count; i++) {
+		struct perf_reader *p = &u->perf[u->nperf];
+		struct perf_record r;
+
+		if (!uftrace_file_of_cpu(tree_member(tree, i), "perf", &cpu))
+			continue;
+		p->cpu = cpu;
+		p->base.run = perf_run;
+		p->base.due.time = UINT64_MAX;
+		p->member = (char *)tree_member(tree, i);
+		u->nperf++;
+		if (window_open(&p->file, tree, p->member, window, uftrace_keep(u, count), e) ||
+		    look_ahead(u, p, &r, e)) {
+			input_damage_error(u->input, e);
+			e->what[0] = '\0';
+			p->base.due.time = UINT64_MAX;
+		}
+	}
+	return 0;
+}
+
+void perf_close(struct uftrace *u)
+{
+	for (size_t i = 0; i < u->nperf; i++)
+		window_close(&u->perf[i].file);
+	free(u->perf);
+	u->perf = NULL;
+	u->nperf = 0;
+}

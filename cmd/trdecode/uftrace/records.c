@@ -1,0 +1,447 @@
+/*
+ * records.c - TID.dat: the records of one task as rows
+ *
+ * Facts: a record is two words (common/formats/uftrace.h); with its `more` bit set a payload
+ * without a length follows, which only the argument specs of its function can measure. Where they
+ * cannot, or where a record is damaged, the next plausible record is searched in steps of 8 bytes.
+ */
+#include <stdlib.h>
+
+#include "common/stream/value.h"
+#include "cmd/trdecode/uftrace/uftrace.h"
+
+/* The recorder keeps at most 1 KiB of a call's values. */
+enum { PAYLOAD_LIMIT = 4096 };
+
+static void damage(struct uftrace *u, struct task_reader *t, const char *what)
+{
+	char path[512];
+
+	input_damage(u->input, tree_path(u->input->tree, t->member, path, sizeof(path)),
+		     t->file.offset, "%s", what);
+}
+
+static int gap(struct uftrace *u, struct task_reader *t, enum gap_reason reason, uint64_t count,
+	       uint64_t offset, const char *message)
+{
+	struct gap g = {.reason = reason,
+			.unit = reason == GAP_LOST ? GAP_EVENTS : GAP_BYTES,
+			.count = count,
+			.offset = offset,
+			.file = t->member,
+			.message = message};
+
+	return writer_gap(u->w, shifted(u, t->last), t->lane, &g);
+}
+
+/* Recorders write time and depth of LOST as 0, and the ids of events fit 32 bits. */
+static bool well_formed(const struct uftrace_record *r)
+{
+	if (r->type == UFTRACE_LOST)
+		return !r->time && !r->depth && !r->more;
+	if (r->type == UFTRACE_EVENT && r->addr > UINT32_MAX)
+		return false;
+	return r->time < TIME_LIMIT;
+}
+
+static bool unpack(const struct uftrace *u, const uint8_t *p, struct uftrace_record *r)
+{
+	return uftrace_record_unpack(p, u->info.swap, r) && well_formed(r);
+}
+
+/* Does what it names exist? Where nothing is known of the address space, any address may. */
+static bool names_something(struct uftrace *u, const struct task_reader *t,
+			    const struct uftrace_record *r)
+{
+	uint64_t until = UINT64_MAX;
+	struct uftrace_session *session = t->session;
+	const struct uftrace_sess *sess;
+	struct uftrace_where where;
+	uint32_t epoch = t->epoch;
+
+	if (r->type == UFTRACE_EVENT)
+		return !r->depth && uftrace_event_known(u, r->addr);
+	if (!t->context || r->time >= t->context_until) {
+		sess = uftrace_session_at(u->tasks, t->task, r->time, &until);
+		session = sess ? uftrace_session_get(u->sessions, sess) : NULL;
+		epoch = session ? uftrace_session_epoch_at(session, r->time, NULL) : 0;
+	}
+	if (!session || !uftrace_session_map(session)->nr)
+		return r->addr >= 4096;
+	return uftrace_session_resolve(session, epoch, r->addr, &where) || where.module;
+}
+
+/* Is the record behind this one, which has no payload, one that could follow it? */
+static bool confirmed(struct uftrace *u, const struct task_reader *t,
+		      const struct uftrace_record *r, const uint8_t *p, size_t have)
+{
+	struct uftrace_record next;
+
+	if (r->more || have < 2 * UFTRACE_RECORD_SIZE)
+		return false;
+	return unpack(u, p + UFTRACE_RECORD_SIZE, &next) && next.type != UFTRACE_LOST &&
+	       next.time >= r->time && next.time - r->time < TASK_JUMP &&
+	       names_something(u, t, &next);
+}
+
+/*
+ * Would this be a record, if one began here? Its time should follow the one before it; if it does
+ * not (that one's may be the damaged time), the record behind it must speak for it.
+ */
+static bool plausible(struct uftrace *u, const struct task_reader *t, const uint8_t *p, size_t have)
+{
+	struct uftrace_record r;
+
+	if (!unpack(u, p, &r))
+		return false;
+	if (r.type == UFTRACE_LOST)
+		return r.addr && r.addr <= UINT32_MAX;
+	if (!names_something(u, t, &r))
+		return false;
+	return !t->last || (r.time >= t->last && r.time - t->last < TASK_JUMP) ||
+	       confirmed(u, t, &r, p, have);
+}
+
+/* Go to the next plausible record at or behind the present position, and report what was left out.
+ * 1 found, 0 the file ended, -1. */
+static int resynchronise(struct uftrace *u, struct task_reader *t, const char *message,
+			 struct error *e)
+{
+	uint64_t from = t->file.offset;
+	ssize_t have;
+	int found = 0;
+
+	for (;;) {
+		have = window_need(&t->file, 2 * UFTRACE_RECORD_SIZE, e);
+		if (have < 0)
+			return -1;
+		if (have < UFTRACE_RECORD_SIZE) {
+			window_skip(&t->file, (size_t)have);
+			break;
+		}
+		if (plausible(u, t, window_at(&t->file), (size_t)have)) {
+			found = 1;
+			break;
+		}
+		window_skip(&t->file, 8);
+	}
+	/* what is missing may be calls and returns */
+	t->depth_known = false;
+	if (gap(u, t, GAP_DAMAGE, t->file.offset - from, from, message))
+		return -1;
+	return found;
+}
+
+/* The depth beyond 1023 was added to the address by the recorder; take it off again. */
+static void repair_depth(struct task_reader *t, struct uftrace_record *r, uint32_t *depth)
+{
+	uint32_t expected, d;
+
+	if (!t->depth_known) {
+		t->depth = r->depth + (r->type == UFTRACE_EXIT);
+		t->depth_known = true;
+	}
+	expected = r->type == UFTRACE_ENTRY ? t->depth : t->depth ? t->depth - 1 : 0;
+	/* the depth next to the expected one that looks like this in ten bits */
+	d = (expected & ~1023u) | r->depth;
+	if (d > expected && d - expected > 512 && d >= 1024)
+		d -= 1024;
+	else if (expected > d && expected - d > 512)
+		d += 1024;
+	r->addr = (r->addr - (d >> 10)) & UFTRACE_ADDR_MASK;
+	*depth = d;
+	t->depth = r->type == UFTRACE_ENTRY ? d + 1 : d;
+}
+
+/* A record whose payload cannot be measured: its row, without values, and a search for the next. */
+static int unmeasured(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
+		      uint32_t place, uint32_t depth, const char *what, struct error *e)
+{
+	damage(u, t, what);
+	if (writer_row(u->w, shifted(u, r->time), t->lane,
+		       r->type == UFTRACE_EXIT ? u->leave : u->entry, place, depth))
+		return -1;
+	t->last = r->time;
+	return resynchronise(u, t, what, e);
+}
+
+/* A function's record with a payload. 1 done, 0 the file ended, -1. */
+static int record_with_payload(struct uftrace *u, struct task_reader *t,
+			       const struct uftrace_record *r, uint32_t place, uint32_t depth,
+			       struct error *e)
+{
+	bool leave = r->type == UFTRACE_EXIT;
+	const struct uftrace_specs *specs = NULL;
+	struct uftrace_where where;
+	const uint8_t *payload;
+	size_t have;
+	int64_t size;
+
+	window_skip(&t->file, UFTRACE_RECORD_SIZE);
+	if (t->session && uftrace_session_resolve(t->session, t->epoch, r->addr, &where))
+		specs = uftrace_args_find(u->args, t->session, &where, leave);
+	if (!specs)
+		return unmeasured(u, t, r, place, depth,
+				  "arguments of a function whose argument types are not known", e);
+	payload = window_at(&t->file);
+	have = window_have(&t->file);
+	size = uftrace_args_size(specs, payload, have, u->info.swap);
+	if (size < 0) {
+		payload = window_large(&t->file, PAYLOAD_LIMIT, &u->large, &have, e);
+		if (!payload)
+			return -1;
+		size = uftrace_args_size(specs, payload, have, u->info.swap);
+	}
+	if (size < 0)
+		return unmeasured(u, t, r, place, depth,
+				  have + t->file.offset >= t->file.size
+					  ? "the file ends inside of a record's arguments"
+					  : "a record's arguments do not end",
+				  e);
+	if (uftrace_values(u, specs, payload, (size_t)size, leave) ||
+	    writer_row_data(u->w, shifted(u, r->time), t->lane,
+			    leave ? u->leave_values : u->entry_values, place, depth, NULL, 0,
+			    u->tail.data, (uint32_t)u->tail.size, true))
+		return -1;
+	t->last = r->time;
+	window_skip(&t->file, (size_t)size);
+	return 1;
+}
+
+static int event_record(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
+			struct error *e)
+{
+	const uint8_t *p = NULL;
+	size_t n = 0, size = 0, have = 0;
+
+	window_skip(&t->file, UFTRACE_RECORD_SIZE);
+	if (r->more) {
+		p = window_large(&t->file, 2, &u->large, &have, e);
+		if (!p)
+			return -1;
+		n = have < 2 ? 0 : (size_t)get_uint(p, 2, u->info.big_endian);
+		size = align_up(2 + n, 8);
+		p = window_large(&t->file, size, &u->large, &have, e);
+		if (!p)
+			return -1;
+		if (have < 2 + n) {
+			damage(u, t, "the file ends inside of an event's data");
+			return resynchronise(u, t, "damaged event data", e);
+		}
+	}
+	if (uftrace_event(u, t, r, n ? p + 2 : NULL, n, r->more))
+		return -1;
+	t->last = r->time;
+	window_skip(&t->file, size < have ? size : have);
+	return 1;
+}
+
+static int lost_record(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r)
+{
+	uint64_t offset = t->file.offset;
+
+	window_skip(&t->file, UFTRACE_RECORD_SIZE);
+	t->depth_known = false;
+	u->input->decoding->lost += r->addr;
+	return gap(u, t, GAP_LOST, r->addr, offset, NULL) ? -1 : 1;
+}
+
+/*
+ * Times of a task only rise, but for estimated returns. Which of two that do not fit each other is
+ * the damaged one, the record behind them tells. 1: the present record is to be left out; 0; -1.
+ */
+static int check_time(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
+		      struct error *e)
+{
+	bool back = r->time < t->last;
+	struct uftrace_record next;
+	ssize_t have;
+
+	if (!t->last || t->checked == t->file.offset + 1 ||
+	    (!back && r->time - t->last < TASK_JUMP) ||
+	    (back && u->info.feat_mask & UFTRACE_FEAT_ESTIMATE_RETURN))
+		return 0;
+	t->checked = t->file.offset + 1; /* said once */
+	have = r->more ? 0 : window_need(&t->file, 2 * UFTRACE_RECORD_SIZE, e);
+	if (have < 0)
+		return -1;
+	if (have >= 2 * UFTRACE_RECORD_SIZE) {
+		bool follows = unpack(u, window_at(&t->file) + UFTRACE_RECORD_SIZE, &next) &&
+			       next.type != UFTRACE_LOST && next.time >= t->last &&
+			       next.time - t->last < TASK_JUMP;
+
+		if (follows && (back || next.time < r->time)) {
+			damage(u, t, "a record whose time is not between those beside it");
+			if (gap(u, t, GAP_DAMAGE, UFTRACE_RECORD_SIZE, t->file.offset,
+				"a damaged time"))
+				return -1;
+			window_skip(&t->file, UFTRACE_RECORD_SIZE);
+			t->depth_known = false;
+			return 1;
+		}
+	}
+	if (back)
+		damage(u, t, "the time steps back");
+	return 0;
+}
+
+/* The next record's time into base.due.time; damage is stepped over. 0, or -1. */
+static int look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
+{
+	for (;;) {
+		struct uftrace_record r;
+		ssize_t have = window_need(&t->file, UFTRACE_RECORD_SIZE, e);
+		int got;
+
+		if (have < 0)
+			return -1;
+		if (!have)
+			break;
+		if (have < UFTRACE_RECORD_SIZE) {
+			damage(u, t, "the file ends inside of a record");
+			if (gap(u, t, GAP_DAMAGE, (uint64_t)have, t->file.offset, "cut record"))
+				return -1;
+			break;
+		}
+		if (unpack(u, window_at(&t->file), &r)) {
+			/* LOST has no time of its own: it follows the record before it */
+			t->base.due.time = r.type == UFTRACE_LOST ? t->last : r.time;
+			got = r.type == UFTRACE_LOST ? 0 : check_time(u, t, &r, e);
+			if (got <= 0)
+				return got;
+			continue;
+		}
+		if (!uftrace_record_unpack(window_at(&t->file), u->info.swap, &r))
+			damage(u, t, "a record with a wrong magic");
+		else if (r.type == UFTRACE_LOST)
+			damage(u, t, "a LOST record with a time or depth");
+		else if (r.time >= TIME_LIMIT)
+			damage(u, t, "a record with a time that no clock has");
+		else
+			damage(u, t, "an event with an id that is none");
+		got = resynchronise(u, t, "damaged records", e);
+		if (got < 0)
+			return -1;
+		if (!got)
+			break;
+	}
+	t->base.due.time = UINT64_MAX;
+	window_close(&t->file);
+	t->open = false;
+	return 0;
+}
+
+/* The first call of a task: where rows of it may be left out, say what is open below. */
+static int start(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r)
+{
+	const struct limits *l = u->input->decoding->limits;
+	uint32_t unseen = r->depth + (r->type == UFTRACE_EXIT);
+	uint64_t time = shifted(u, r->time);
+
+	t->started = true;
+	if (!l || !l->cuts_threads || !unseen || time < l->first_time || time > l->last_time)
+		return 0;
+	return writer_thread(
+		u->w, &(struct thread_entry){.lane = t->lane, .since = time, .unseen = unseen});
+}
+
+static int one_record(struct uftrace *u, struct task_reader *t, struct error *e)
+{
+	struct uftrace_record r;
+	uint32_t place, depth;
+
+	uftrace_record_unpack(window_at(&t->file), u->info.swap, &r);
+	if (r.type == UFTRACE_LOST)
+		return lost_record(u, t, &r);
+	if (r.time >= t->context_until || !t->context || r.time < t->last)
+		if (uftrace_context(u, t, r.time))
+			return -1;
+	if (r.type == UFTRACE_EVENT)
+		return event_record(u, t, &r, e);
+	depth = r.depth;
+	if (u->info.max_stack > 1024)
+		repair_depth(t, &r, &depth);
+	if (!t->started && start(u, t, &r))
+		return -1;
+	place = uftrace_place(u, t, r.addr);
+	if (!place)
+		return -1;
+	if (r.more)
+		return record_with_payload(u, t, &r, place, depth, e);
+	window_skip(&t->file, UFTRACE_RECORD_SIZE);
+	t->last = r.time;
+	return writer_row(u->w, shifted(u, r.time), t->lane,
+			  r.type == UFTRACE_ENTRY ? u->entry : u->leave, place, depth)
+		       ? -1
+		       : 1;
+}
+
+/* The file cannot be read any further: damage of this task only; or the writer failed: -1. */
+static int task_failed(struct uftrace *u, struct task_reader *t, const struct error *e)
+{
+	if (!e->what[0])
+		return -1;
+	input_damage_error(u->input, e);
+	t->base.due.time = UINT64_MAX;
+	window_close(&t->file);
+	t->open = false;
+	return 0;
+}
+
+int task_look_ahead(struct uftrace *u, struct task_reader *t)
+{
+	struct error e;
+
+	e.what[0] = '\0';
+	return look_ahead(u, t, &e) ? task_failed(u, t, &e) : 0;
+}
+
+/* One event, and what of damage stands behind it; plain ones are taken by uftrace_merge.c. */
+static int task_run(struct uftrace *u, struct lane_reader *r)
+{
+	struct task_reader *t = (struct task_reader *)r;
+	struct error e;
+
+	e.what[0] = '\0';
+	u->last_lane = t->lane;
+	if (one_record(u, t, &e) < 0 || look_ahead(u, t, &e))
+		return task_failed(u, t, &e);
+	return 0;
+}
+
+/* A file may begin with LOST: the gap stands before the first record that has a time. */
+static int first_time(struct uftrace *u, struct task_reader *t, struct error *e)
+{
+	ssize_t have = window_need(&t->file, t->file.capacity, e);
+
+	if (have < 0)
+		return -1;
+	for (ssize_t at = 0; have - at >= UFTRACE_RECORD_SIZE; at += UFTRACE_RECORD_SIZE) {
+		struct uftrace_record r;
+
+		if (!unpack(u, window_at(&t->file) + at, &r))
+			break;
+		if (r.type != UFTRACE_LOST) {
+			t->base.due.time = t->last = r.time;
+			break;
+		}
+	}
+	return 0;
+}
+
+int task_begin(struct uftrace *u, struct task_reader *t, struct error *e)
+{
+	struct error damaged;
+
+	t->base.run = task_run;
+	t->base.task = true;
+	t->base.due.time = UINT64_MAX;
+	if (!t->open)
+		return 0;
+	damaged.what[0] = '\0';
+	if (look_ahead(u, t, &damaged) || (!t->base.due.time && first_time(u, t, &damaged))) {
+		*e = damaged;
+		return task_failed(u, t, &damaged);
+	}
+	return 0;
+}

@@ -1,0 +1,99 @@
+/*
+ * skip.c - records before the first time that is wanted, and when a task's records end
+ *
+ * In a file without arguments every 16 bytes are a record, and the times ascend: so the first one
+ * of interest is found by halves, and what is before it is never read. Arguments between the
+ * records show where it is looked: then all is read.
+ */
+#include <unistd.h>
+
+#include "cmd/trdecode/uftrace/uftrace.h"
+
+enum { WORTHWHILE = 96 * 1024 }; /* bytes that may be passed over: more than a window */
+
+/* The time of a record without arguments; false: it is none. */
+static bool plain(const struct uftrace *u, const uint8_t *p, uint64_t *time)
+{
+	uint64_t word = get_u64(p + 8);
+
+	*time = get_u64(p);
+	if (u->info.swap) {
+		*time = __builtin_bswap64(*time);
+		word = __builtin_bswap64(word);
+	}
+	return (word & 0x3e) == UFTRACE_RECORD_MAGIC << 3 && *time < TIME_LIMIT;
+}
+
+/* The time of record n from the window's beginning on, which the next one follows soon. */
+static bool time_at(const struct uftrace *u, struct task_reader *t, uint64_t n, uint64_t *time)
+{
+	uint8_t two[2 * UFTRACE_RECORD_SIZE];
+	uint64_t next;
+
+	return window_peek(&t->file, t->file.offset + n * UFTRACE_RECORD_SIZE, two, sizeof two) &&
+	       plain(u, two, time) && plain(u, two + UFTRACE_RECORD_SIZE, &next) && next >= *time &&
+	       next - *time < TASK_JUMP;
+}
+
+void uftrace_skip(const struct uftrace *u, struct task_reader *t, uint64_t first)
+{
+	uint64_t left = t->file.size - t->file.offset, low = 0, high, time, before;
+
+	if (t->file.size < t->file.offset || left < WORTHWHILE)
+		return;
+	/* record low is before what is wanted, record high is not, or has none behind it */
+	high = left / UFTRACE_RECORD_SIZE - 1;
+	if (!time_at(u, t, 0, &before) || before >= first)
+		return;
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (!time_at(u, t, middle, &time) || time < before)
+			return;
+		if (time < first) {
+			low = middle;
+			before = time;
+		} else {
+			high = middle;
+		}
+	}
+	if (low < 2 || !time_at(u, t, low - 1, &time) || time > before)
+		return;
+	t->last = time;
+	t->stale = true;
+	window_skip(&t->file, (size_t)(low * UFTRACE_RECORD_SIZE));
+}
+
+/* 0: there may be arguments behind it. */
+static uint64_t last_record(const struct uftrace *u, const struct task_reader *t)
+{
+	uint8_t record[UFTRACE_RECORD_SIZE];
+	uint64_t start, size, time;
+	struct error e;
+	ssize_t got = 0;
+	int fd;
+
+	if (!t->open)
+		return 0;
+	fd = tree_fd(u->input->tree, t->member, &start, &size, &e);
+	if (fd < 0)
+		return 0;
+	if (size >= sizeof record)
+		got = pread(fd, record, sizeof record, (off_t)(start + size - sizeof record));
+	close(fd);
+	return got == sizeof record && plain(u, record, &time) ? time : 0;
+}
+
+bool uftrace_late(struct input *in, uint64_t *time)
+{
+	struct uftrace *u = in->state;
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < u->ntasks; i++) {
+		uint64_t of = last_record(u, &u->task_readers[i]);
+
+		last = of > last ? of : last;
+	}
+	*time = last ? shifted(u, last) : 0;
+	return false;
+}

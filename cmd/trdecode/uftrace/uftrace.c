@@ -1,0 +1,543 @@
+/*
+ * uftrace.c - the decoder of uftrace data directories: opening, merging its sources of events by
+ * time, and what --info says
+ */
+#include "cmd/trdecode/uftrace/uftrace.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+	INFO_LIMIT = 64 << 20,
+	TASKS_LIMIT = 1 << 30,
+	WINDOW = 64 * 1024,
+	WINDOW_LEAST = 1024,
+	WINDOWS = 4 << 20, /* all together, as far as the least allows */
+};
+
+/* TID.dat */
+static bool is_task_file(const char *name, int32_t *tid)
+{
+	uint64_t n = 0;
+	const char *p = name;
+
+	for (; isdigit((unsigned char)*p) && n < INT32_MAX; p++)
+		n = n * 10 + (uint64_t)(*p - '0');
+	/* a leading zero would name another file of the same task */
+	if (p == name || strcmp(p, ".dat") || n > INT32_MAX || (*name == '0' && n))
+		return false;
+	*tid = (int32_t)n;
+	return true;
+}
+
+/* Is it a file that a recording has? */
+static bool is_part(const char *member)
+{
+	static const char *const whole[] = {"info",	    "task",	  "task.txt",
+					    "default.opts", "extern.dat", "events.txt",
+					    "kernel_header"};
+	static const char *const begin[] = {"sid-", "perf-cpu", "kernel-cpu"};
+	int32_t tid;
+
+	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
+		if (!strcmp(member, whole[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++)
+		if (!strncmp(member, begin[i], strlen(begin[i])))
+			return true;
+	return is_task_file(member, &tid);
+}
+
+static bool uftrace_probe(const struct input *in)
+{
+	size_t files = 0, size;
+	bool magic = false;
+	int32_t tid;
+	void *data;
+
+	if (!in->tree || (in->member && !is_part(in->member)))
+		return false;
+	if (tree_has(in->tree, "info") &&
+	    !tree_read(in->tree, "info", INFO_LIMIT, &data, &size, NULL)) {
+		magic = size >= UFTRACE_MAGIC_SIZE &&
+			!memcmp(data, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE);
+		free(data);
+	}
+	for (size_t i = 0; i < tree_count(in->tree); i++)
+		files += is_task_file(tree_member(in->tree, i), &tid);
+	/* a damaged info does not make it something else; of a cut archive it may have been cut off
+	 */
+	return magic || (files && (tree_has(in->tree, "task.txt") || tree_has(in->tree, "task") ||
+				   tree_has(in->tree, "info") || tree_damage(in->tree, NULL)));
+}
+
+static void read_info(struct uftrace *u)
+{
+	struct input *in = u->input;
+	struct error e;
+	char path[512];
+	size_t size;
+	void *data;
+	int got;
+
+	if (tree_read(in->tree, "info", INFO_LIMIT, &data, &size, &e)) {
+		input_damage_error(in, &e);
+		goto guess;
+	}
+	got = uftrace_info_parse(&u->info, data, size,
+				 tree_path(in->tree, "info", path, sizeof(path)), &e);
+	if (got)
+		input_damage_error(in, &e);
+	if (got >= 0) {
+		u->info_usable = true;
+		return;
+	}
+	uftrace_info_free(&u->info);
+guess:
+	/* the records may still be read, as those of most machines are */
+	u->info = (struct uftrace_info){.version = UFTRACE_VERSION,
+					.max_stack = UFTRACE_MAX_STACK,
+					.pattern = UFTRACE_PATTERN_REGEX,
+					.feat_mask = UFTRACE_FEAT_SYM_REL_ADDR};
+}
+
+static int read_tasks(struct uftrace *u, struct error *e)
+{
+	struct input *in = u->input;
+	bool binary = tree_has(in->tree, "task");
+	const char *name = binary ? "task" : "task.txt";
+	char path[512];
+	struct error damage;
+	size_t size;
+	void *data;
+	int got;
+
+	u->tasks = uftrace_tasks_new();
+	if (!u->tasks)
+		return error_no_memory(e);
+	if (tree_read(in->tree, name, TASKS_LIMIT, &data, &size, &damage)) {
+		input_damage_error(in, &damage);
+		return 0;
+	}
+	tree_path(in->tree, name, path, sizeof(path));
+	got = binary ? uftrace_tasks_parse_binary(u->tasks, data, size, u->info.swap, path, &damage)
+		     : uftrace_tasks_parse_text(u->tasks, data, size, path, &damage);
+	free(data);
+	if (got > 0)
+		input_damage_error(in, &damage);
+	if (got < 0)
+		*e = damage;
+	u->tasks_read = true;
+	return got < 0 ? -1 : 0;
+}
+
+/* task.txt tells of every task; if not, a damaged number made one out of another. */
+static void check_known(struct uftrace *u, const struct task_reader *t)
+{
+	char path[512];
+
+	if (t->member && !t->task && u->tasks_read)
+		input_damage(u->input, tree_path(u->input->tree, t->member, path, sizeof(path)),
+			     NO_OFFSET, "task.txt does not tell of this task");
+}
+
+static int add_task(struct uftrace *u, int32_t tid, struct error *e)
+{
+	struct task_reader *t = &u->task_readers[u->ntasks];
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d.dat", tid);
+	*t = (struct task_reader){.tid = tid, .task = uftrace_tasks_find(u->tasks, tid)};
+	t->file.fd = -1;
+	t->base.due.time = UINT64_MAX;
+	/* no file: it never recorded anything */
+	if (tree_has(u->input->tree, name)) {
+		t->member = strdup(name);
+		if (!t->member)
+			return error_no_memory(e);
+	}
+	u->ntasks++;
+	check_known(u, t);
+	return 0;
+}
+
+/* The tasks that info lists, each once, and then those whose files it should have listed. */
+static int listed_tasks(struct uftrace *u, struct idmap *seen, struct error *e)
+{
+	const struct tree *tree = u->input->tree;
+	char path[512];
+	int32_t tid;
+
+	for (size_t i = 0; i < u->info.nr_tids; i++) {
+		tid = u->info.tids[i];
+		if (idmap_get(seen, (uint32_t)tid)) {
+			input_damage(u->input, tree_path(tree, "info", path, sizeof(path)),
+				     NO_OFFSET, "task %d is listed twice", tid);
+			continue;
+		}
+		if (idmap_set(seen, (uint32_t)tid, 1))
+			return error_no_memory(e);
+		if (add_task(u, tid, e))
+			return -1;
+	}
+	for (size_t i = 0; i < tree_count(tree); i++) {
+		if (!is_task_file(tree_member(tree, i), &tid) || idmap_get(seen, (uint32_t)tid))
+			continue;
+		input_damage(u->input, tree_path(tree, tree_member(tree, i), path, sizeof(path)),
+			     NO_OFFSET, "info does not list this task");
+		if (add_task(u, tid, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* info names the tasks; where it cannot, the files do. */
+static int find_tasks(struct uftrace *u, struct error *e)
+{
+	const struct tree *tree = u->input->tree;
+	bool listed = u->info_usable && u->info.nr_tids;
+	size_t most = tree_count(tree) + (listed ? u->info.nr_tids : 0);
+	struct idmap seen = {0};
+	int32_t tid;
+	int bad;
+
+	u->task_readers = calloc(most + 1, sizeof(*u->task_readers));
+	if (!u->task_readers)
+		return error_no_memory(e);
+	if (u->input->member) {
+		if (!is_task_file(u->input->member, &tid))
+			return error_set(e, u->input->name, NO_OFFSET,
+					 "only a TID.dat can be read alone");
+		return add_task(u, tid, e);
+	}
+	if (listed) {
+		bad = listed_tasks(u, &seen, e);
+		idmap_free(&seen);
+		return bad;
+	}
+	for (size_t i = 0; i < tree_count(tree); i++)
+		if (is_task_file(tree_member(tree, i), &tid) && add_task(u, tid, e))
+			return -1;
+	return 0;
+}
+
+static int uftrace_open(struct input *in, struct error *e)
+{
+	struct uftrace *u = calloc(1, sizeof(*u));
+	int64_t utc;
+
+	in->state = u;
+	if (!u)
+		return error_no_memory(e);
+	u->input = in;
+	u->w = in->decoding->writer;
+	if (tree_damage(in->tree, e))
+		input_damage_error(in, e);
+	e->what[0] = '\0';
+	read_info(u);
+	if (read_tasks(u, e) || find_tasks(u, e))
+		return -1;
+	in->clock_name = uftrace_clock_name(&u->info);
+	utc = u->info.utc_offset;
+	if (uftrace_info_has(&u->info, UFTRACE_INFO_UTC_OFFSET) && utc > 0 && utc < 1ll << 33) {
+		in->has_wall = true;
+		in->wall = utc * 1000000000;
+	}
+	return 0;
+}
+
+static uint64_t uftrace_identity(const struct input *in)
+{
+	const struct uftrace *u = in->state;
+	uint64_t h = hash_bytes(u->info.raw, u->info.raw_size, 0);
+
+	for (size_t i = 0; i < tree_count(in->tree); i++)
+		h = hash_bytes(tree_member(in->tree, i), strlen(tree_member(in->tree, i)), h);
+	return in->member ? hash_bytes(in->member, strlen(in->member), h) : h;
+}
+
+/* What was found while looking for symbols and arguments: END must still say so. */
+static void tell_damage(struct uftrace *u)
+{
+	struct error damage;
+
+	while (u->sessions && uftrace_sessions_damage(u->sessions, &damage))
+		input_damage_error(u->input, &damage);
+}
+
+static int uftrace_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct uftrace *u = in->state;
+	uint64_t limit;
+
+	if (!merge_unshifted(until, in->shift, &limit))
+		return 0;
+	if (merge_until(u, limit)) {
+		*e = u->w->error;
+		if (!e->what[0])
+			error_set(e, in->name, NO_OFFSET, "out of memory");
+		return -1;
+	}
+	in->next = u->heap.count ? shifted(u, u->heap.items[0]->time) : UINT64_MAX;
+	if (!u->heap.count)
+		tell_damage(u);
+	return 0;
+}
+
+bool uftrace_keep(struct uftrace *u, size_t files)
+{
+	struct decoding *d = u->input->decoding;
+
+	if (files > DESCRIPTORS_KEPT || d->descriptors >= DESCRIPTORS_KEPT)
+		return false;
+	d->descriptors++;
+	return true;
+}
+
+bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu)
+{
+	size_t n = strlen(kind);
+	unsigned number;
+	int end = 0;
+
+	if (strncmp(name, kind, n) != 0)
+		return false;
+	name += n;
+	if (sscanf(name, "-cpu%u.dat%n", &number, &end) != 1 || !end || name[end])
+		return false;
+	*cpu = number;
+	return true;
+}
+
+static int begin_readers(struct uftrace *u, struct error *e)
+{
+	size_t n = 0, files = 0, window, i;
+	uint32_t rank = 0;
+	size_t most = u->ntasks + kernel_nreaders(u) + u->nperf + 1;
+	char path[512];
+
+	for (i = 0; i < u->ntasks; i++)
+		files += u->task_readers[i].member != NULL;
+	window = files ? WINDOWS / files : WINDOW;
+	window = window > WINDOW	 ? WINDOW
+		 : window < WINDOW_LEAST ? WINDOW_LEAST
+					 : window & ~(size_t)15;
+	u->readers = calloc(most, sizeof(*u->readers));
+	u->heap.items = calloc(most, sizeof(*u->heap.items));
+	if (!u->readers || !u->heap.items)
+		return error_no_memory(e);
+	for (i = 0; i < u->ntasks; i++) {
+		struct task_reader *t = &u->task_readers[i];
+
+		if (t->member) {
+			if (window_open(&t->file, u->input->tree, t->member, window,
+					uftrace_keep(u, files), e)) {
+				input_damage_error(u->input, e);
+				e->what[0] = '\0';
+			} else {
+				t->open = true;
+				if (!t->file.size)
+					input_damage(u->input,
+						     tree_path(u->input->tree, t->member, path,
+							       sizeof(path)),
+						     NO_OFFSET, "the task's file is empty");
+			}
+		}
+		if (task_begin(u, t, e))
+			return -1;
+		u->readers[n++] = &t->base;
+	}
+	for (i = 0; i < kernel_nreaders(u); i++)
+		u->readers[n++] = kernel_reader(u, i);
+	for (i = 0; i < u->nperf; i++)
+		u->readers[n++] = &u->perf[i].base;
+	u->readers[n++] = &u->external.base;
+	for (i = 0; i < n; i++) {
+		u->readers[i]->due.rank = rank++;
+		if (u->readers[i]->due.time != UINT64_MAX)
+			u->heap.items[u->heap.count++] = &u->readers[i]->due;
+	}
+	heap_build(&u->heap);
+	return 0;
+}
+
+static int uftrace_begin(struct input *in, struct error *e)
+{
+	struct uftrace *u = in->state;
+
+	if (merge_choose_clock(in, e))
+		return -1;
+	u->shift = (uint64_t)in->shift;
+	u->cache = calloc(PLACE_CACHE, sizeof(*u->cache));
+	if (!u->cache)
+		return error_no_memory(e);
+	u->sessions = uftrace_sessions_new(in->tree, &u->info, u->tasks, e);
+	if (!u->sessions)
+		return -1;
+	u->args = uftrace_args_new(u->sessions, &u->info, e);
+	if (!u->args)
+		return -1;
+	if (event_types_read(u) || uftrace_declare(u, e) || kernel_begin(u, e) ||
+	    perf_begin(u, e) || extern_begin(u, e) || begin_readers(u, e)) {
+		if (!e->what[0])
+			*e = u->w->error;
+		if (!e->what[0])
+			error_set(e, in->name, NO_OFFSET, "out of memory");
+		return -1;
+	}
+	return u->heap.count ? merge_first(in, u->heap.items[0]->time, e) : 0;
+}
+
+static void uftrace_close(struct input *in)
+{
+	struct uftrace *u = in->state;
+
+	if (!u)
+		return;
+	tell_damage(u);
+	for (size_t i = 0; u->context_numbers && i <= u->nspaces; i++)
+		idmap_free(&u->context_numbers[i]);
+	free(u->context_numbers);
+	for (size_t i = 0; i < u->ntasks; i++) {
+		window_close(&u->task_readers[i].file);
+		free(u->task_readers[i].member);
+	}
+	kernel_close(u);
+	perf_close(u);
+	event_types_free(u);
+	uftrace_args_free(u->args);
+	uftrace_sessions_free(u->sessions);
+	uftrace_tasks_free(u->tasks);
+	uftrace_info_free(&u->info);
+	buffer_free(&u->tail);
+	buffer_free(&u->large);
+	free(u->external.text);
+	free(u->task_readers);
+	free(u->task_by_tid);
+	free(u->readers);
+	free(u->heap.items);
+	free(u->spaces);
+	free(u->cache);
+	free(u->places);
+	free(u->contexts);
+	free(u->definitions);
+	free(u);
+	in->state = NULL;
+}
+
+/* --- what --info says --- */
+
+static void exit_status(struct facts *f, const struct uftrace_info *info)
+{
+	char text[64];
+	int status = info->exit_status;
+
+	if (!uftrace_info_has(info, UFTRACE_INFO_EXIT_STATUS))
+		return;
+	if (status == 65536)
+		snprintf(text, sizeof(text), "stopped by a finish trigger");
+	else if (status & 0x7f)
+		snprintf(text, sizeof(text), "signal %d", status & 0x7f);
+	else
+		snprintf(text, sizeof(text), "%d", status >> 8 & 0xff);
+	fact_text(f, "exit status", text);
+}
+
+static void features(struct facts *f, const struct uftrace_info *info)
+{
+	static const char *const names[] = {
+		"plthook",	"task-session",	   "kernel",   "argument",   "retval",
+		"sym-rel-addr", "max-stack",	   "event",    "perf-event", "auto-args",
+		"debug-info",	"estimate-return", "sym-size", "callsite"};
+	char text[256] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (info->feat_mask >> i & 1)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? " " : "",
+					      names[i]);
+	fact_text(f, "features", text);
+}
+
+static void data_sizes(struct uftrace *u, struct facts *f)
+{
+	const struct tree *tree = u->input->tree;
+	uint64_t bytes = 0, offset, size, files = 0, kernel = 0;
+	struct error e;
+	int32_t tid;
+
+	for (size_t i = 0; i < tree_count(tree); i++) {
+		int fd;
+
+		kernel += !strncmp(tree_member(tree, i), "kernel-cpu", 10);
+		if (!is_task_file(tree_member(tree, i), &tid))
+			continue;
+		files++;
+		fd = tree_fd(tree, tree_member(tree, i), &offset, &size, &e);
+		if (fd < 0)
+			continue;
+		bytes += size;
+		close(fd);
+	}
+	fact_number(f, "task files", files);
+	fact_number(f, "task file bytes", bytes);
+	if (kernel)
+		fact_number(f, "kernel data files", kernel);
+}
+
+static int uftrace_info_facts(struct input *in, struct facts *f, struct error *e)
+{
+	struct uftrace *u = in->state;
+	const struct uftrace_info *i = &u->info;
+
+	(void)e;
+	fact_text(f, "format", "uftrace");
+	fact_number(f, "version", i->version);
+	fact_text(f, "byte order", i->big_endian ? "big-endian" : "little-endian");
+	fact_number(f, "word size", i->is_32bit ? 4 : 8);
+	features(f, i);
+	fact_number(f, "max stack", i->max_stack);
+	fact_text(f, "clock", in->clock_name);
+	fact_text(f, "utc offset", i->utc_offset_text);
+	fact_text(f, "program", i->exename);
+	fact_text(f, "build id", i->build_id);
+	fact_text(f, "command line", i->cmdline);
+	exit_status(f, i);
+	fact_text(f, "recorded by", i->uftrace_version);
+	fact_text(f, "recorded on", i->record_date);
+	fact_text(f, "elapsed time", i->elapsed_time);
+	fact_text(f, "system time", i->systime);
+	fact_text(f, "user time", i->usrtime);
+	fact_text(f, "context switches", i->ctxsw);
+	fact_text(f, "max rss", i->maxrss);
+	fact_text(f, "page faults", i->pagefault);
+	fact_text(f, "block operations", i->iops);
+	fact_text(f, "cpus", i->nr_cpus);
+	fact_text(f, "cpu", i->cpu_desc);
+	fact_text(f, "memory", i->meminfo);
+	fact_text(f, "load", i->loadinfo);
+	fact_text(f, "kernel", i->os_kernel);
+	fact_text(f, "host", i->os_hostname);
+	fact_text(f, "distribution", i->os_distro);
+	fact_text(f, "sysctl", i->sysctl);
+	fact_text(f, "argument specs", i->argspec);
+	fact_text(f, "return specs", i->retspec);
+	fact_number(f, "tasks", u->ntasks);
+	fact_number(f, "sessions", uftrace_tasks_nr_sess(u->tasks));
+	data_sizes(u, f);
+	return 0;
+}
+
+const struct decoder decoder_uftrace = {
+	.name = "uftrace",
+	.probe = uftrace_probe,
+	.open = uftrace_open,
+	.identity = uftrace_identity,
+	.info = uftrace_info_facts,
+	.begin = uftrace_begin,
+	.late = uftrace_late,
+	.run = uftrace_run,
+	.close = uftrace_close,
+};

@@ -1,0 +1,254 @@
+/*
+ * convert.c - a .trace out of the events of any source
+ *
+ * Calls are calls, with their arguments; every other event is a call that returns at once, its
+ * fields the arguments. What is packed and numbered is left to the encoder of apitrace's own
+ * streams.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trencode/apitrace/convert.h"
+#include "common/stream/field.h"
+
+struct state {
+	struct anew anew;
+	struct apitrace_anew_values values;
+	struct apitrace_anew_functions functions;
+	uint32_t *lanes; /* by thread */
+	size_t lanes_size;
+	struct type *calls[2], *gap;
+	struct buffer tail;
+	uint32_t calls_written;
+	uint64_t extra, unseen, instants, named;
+};
+
+/* --- rows --- */
+
+static int lane_of(struct state *s, const struct anew_thread *t, const struct lane **out)
+{
+	uint32_t *lanes = array_reach(s->lanes, &s->lanes_size, t->number, sizeof *lanes);
+	struct lane *l;
+
+	if (!lanes)
+		return -1;
+	s->lanes = lanes;
+	if (!lanes[t->number]) {
+		l = dialect_lane(&s->anew.d);
+		if (!l)
+			return -1;
+		l->flags = LANE_HAS_TID;
+		l->tid = t->tid;
+		lanes[t->number] = l->number;
+		s->named += t->comm.size || t->pid != t->tid;
+	}
+	*out = dictionary_lane(&s->anew.d.dictionary, lanes[t->number]);
+	return 0;
+}
+
+static int put(struct state *s, const struct anew_row *r, bool leave, uint32_t call, uint32_t place,
+	       struct error *e)
+{
+	uint8_t fixed[APITRACE_FIXED_SIZE] = {0};
+	struct event ev = {.type = s->calls[leave],
+			   .place = place,
+			   .fixed = fixed,
+			   .tail = s->tail.data,
+			   .tail_size = (uint32_t)s->tail.size};
+
+	put_u32(fixed + APITRACE_FIXED_CALL, call);
+	return lane_of(s, r->thread, &ev.lane) ? error_no_memory(e)
+					       : dialect_event(&s->anew.d, &ev, e);
+}
+
+/* What stands with the row, in s->tail. */
+static int take_values(struct state *s, const struct anew_row *r,
+		       const struct apitrace_anew_function *f)
+{
+	bool leave = r->what == ANEW_LEAVE;
+	struct apitrace_anew_fields *made;
+	s->tail.size = 0;
+	if (r->cut)
+		return 0;
+	if (r->ev->type->flags & TYPE_VALUES)
+		return apitrace_anew_convert(&s->values, &s->tail, r->ev, f->keep, f->arguments,
+					     &s->extra);
+	if (apitrace_anew_fields(&s->functions, r->ev->type, &made))
+		return -1;
+	/* a return has no names of its own */
+	if (leave && made->n > 1)
+		s->extra += made->n > f->arguments ? made->n - f->arguments : 0;
+	return anew_field_values(&s->tail, made->fields,
+				 made->n < f->arguments || (leave && made->n == 1) ? made->n
+										   : f->arguments,
+				 r->ev, leave && made->n == 1);
+}
+
+static int call(void *state, const struct anew_row *r, struct error *e)
+{
+	struct state *s = state;
+	bool leave = r->what == ANEW_LEAVE;
+	struct apitrace_anew_function *f;
+
+	if (r->unseen) {
+		s->unseen++;
+		return 0;
+	}
+	f = apitrace_anew_of_call(&s->functions, r);
+	if (!f || take_values(s, r, f))
+		return error_no_memory(e);
+	if (!leave)
+		*r->mark = s->calls_written++;
+	return put(s, r, leave, *r->mark, f->place, e);
+}
+
+/* Its values or fields, in s->tail. */
+static struct apitrace_anew_function *instant_values(struct state *s, const struct event *ev)
+{
+	struct apitrace_anew_function *f;
+	struct text_ref name;
+	struct apitrace_anew_fields *made;
+
+	s->tail.size = 0;
+	if (ev->type->flags & TYPE_VALUES) {
+		f = apitrace_anew_of_values(&s->functions, ev);
+		return f && !apitrace_anew_convert(&s->values, &s->tail, ev, f->keep, f->arguments,
+						   &s->extra)
+			       ? f
+			       : NULL;
+	}
+	if (apitrace_anew_fields(&s->functions, ev->type, &made))
+		return NULL;
+	f = apitrace_anew_of_fields(&s->functions, ev, made);
+	if (!f || anew_field_values(&s->tail, made->fields, made->n, ev, false))
+		return NULL;
+	if (ev->place && f->arguments > made->n) {
+		name = dictionary_place_name(s->anew.dictionary, ev->place);
+		if (value_put_detail(&s->tail, DETAIL_ARGUMENT, f->arguments) ||
+		    value_put_bytes(&s->tail, VALUE_STRING, name.text, name.size))
+			return NULL;
+	}
+	return f;
+}
+
+/* An event is a call that returns at once. */
+static int instant(void *state, const struct anew_row *r, struct error *e)
+{
+	struct state *s = state;
+	const struct event *ev = r->ev;
+	struct apitrace_anew_function *f = instant_values(s, ev);
+	uint32_t call = s->calls_written++;
+
+	if (!f)
+		return error_no_memory(e);
+	s->instants++;
+	if (put(s, r, false, call, f->place, e))
+		return -1;
+	s->tail.size = 0;
+	return put(s, r, true, call, f->place, e);
+}
+
+static int gap(void *state, const struct anew_row *r, struct error *e)
+{
+	struct state *s = state;
+	struct event ev = {.type = s->gap, .lane = dictionary_lane(&s->anew.d.dictionary, 0)};
+
+	(void)r;
+	return dialect_event(&s->anew.d, &ev, e);
+}
+
+static void drop(void *state)
+{
+	struct state *s = state;
+
+	apitrace_anew_functions_free(&s->functions);
+	free(s->lanes);
+	free(s->values.definitions);
+	buffer_free(&s->tail);
+}
+
+static const struct anew_target target = {
+	.native = &encoder_apitrace,
+	.format = "apitrace",
+	.state_size = sizeof(struct state),
+	.zero = true,
+	.no_cpus = true,
+	.call = call,
+	.instant = instant,
+	.gap = gap,
+	.drop = drop,
+};
+
+static int begin(struct encoding *en, struct error *e)
+{
+	static const char *const names[] = {"enter", "leave"};
+	static const struct field number = {.kind = FIELD_UINT,
+					    .role = ROLE_CALL,
+					    .where = WHERE_FIXED,
+					    .offset = APITRACE_FIXED_CALL,
+					    .size = 4};
+	struct state *s = anew_begin(en, &target, e);
+
+	if (!s)
+		return -1;
+	s->functions.anew = &s->anew;
+	s->values.from = en->dictionary;
+	s->values.to = &s->anew.d;
+	for (int leave = 0; leave < 2; leave++) {
+		struct type *t = s->calls[leave] =
+			dialect_type(&s->anew.d, names[leave], "apitrace");
+
+		if (!t)
+			return error_no_memory(e);
+		t->kind = leave ? KIND_LEAVE : KIND_ENTER;
+		t->flags = TYPE_CALL_NUMBER | TYPE_VALUES | TYPE_TAIL;
+		t->fixed_size = APITRACE_FIXED_SIZE;
+		t->nfields = 1;
+		t->fields = &number;
+	}
+	s->gap = dialect_type(&s->anew.d, "gap", "");
+	if (!s->gap)
+		return error_no_memory(e);
+	s->gap->kind = KIND_GAP;
+	return 0;
+}
+
+static int end(struct encoding *en, struct error *e)
+{
+	static const uint8_t header[] = {APITRACE_LATEST, APITRACE_LATEST, 0};
+	struct state *s = en->state;
+	struct anew *a = &s->anew;
+
+	if (anew_end(a, e))
+		return -1;
+	/* a trace without events is its header alone */
+	if (!s->calls_written &&
+	    dialect_meta(&s->anew.d, APITRACE_META_HEADER, header, sizeof header, 0, e))
+		return -1;
+	if (s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
+		return -1;
+	a->unmatched += s->unseen;
+	anew_report(a);
+	anew_lost(a, a->with_time, "events have lost their time, which a .trace does not keep");
+	anew_lost(a, a->with_cpu, "events have lost their CPU, which a .trace does not keep");
+	anew_lost(a, s->named, "threads have lost their name and process");
+	anew_lost(a, s->instants, "events are calls that return at once");
+	anew_lost(a, s->extra,
+		  "arguments beyond those that the function is declared with are left out");
+
+	anew_lost(a, s->functions.cut, "names were cut to 32768 bytes");
+	anew_lost(a, s->values.rounded, "numbers were rounded to 64 bits");
+	anew_lost(a, s->values.opaque, "structs that nobody took apart are blobs or their name");
+	anew_lost(a, s->functions.fields_lost, "fields of types with more than 4096 are left out");
+	return 0;
+}
+
+const struct encoder encoder_apitrace_anew = {
+	.name = "apitrace",
+	.output = ENCODER_FILE,
+	.begin = begin,
+	.event = anew_event,
+	.end = end,
+	.free = anew_free,
+};

@@ -1,0 +1,271 @@
+/*
+ * convert_functions.c - functions for the calls of any source, with the names of arguments
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trencode/apitrace/convert.h"
+#include "common/stream/field.h"
+
+enum {
+	ARGUMENTS_MOST = 4096,
+	NAME_MOST = 32 * 1024,
+	LISTED_MOST = 1 << 18, /* arguments of all lists */
+};
+
+void apitrace_anew_functions_free(struct apitrace_anew_functions *f)
+{
+	for (size_t i = 0; i < f->fields_size; i++)
+		free(f->fields[i].fields);
+	free(f->fields);
+	free(f->places);
+	free(f->instants);
+	free(f->types);
+	free(f->lists);
+	intern_free(&f->known);
+	buffer_free(&f->key);
+}
+
+int apitrace_anew_fields(struct apitrace_anew_functions *f, const struct type *t,
+			 struct apitrace_anew_fields **out)
+{
+	struct apitrace_anew_fields *fields =
+		array_reach(f->fields, &f->fields_size, t->number, sizeof *fields);
+
+	if (!fields)
+		return -1;
+	f->fields = fields;
+	*out = &fields[t->number];
+	if (!(*out)->fields)
+		(*out)->fields =
+			anew_fields_plan(t, ARGUMENTS_MOST, false, &(*out)->n, &f->fields_lost);
+	return (*out)->fields ? 0 : -1;
+}
+
+/* --- names of arguments --- */
+
+/* A definition with names of arguments, to be filled in. */
+static struct definition *new_names(struct apitrace_anew_functions *f, uint32_t n,
+				    struct member **members)
+{
+	struct definition *d = dialect_definition(&f->anew->d);
+
+	*members = dialect_members(&f->anew->d, n);
+	if (!d || !*members)
+		return NULL;
+	d->name = dialect_text(&f->anew->d, "", 0);
+	d->kind = DEFINITION_STRUCT;
+	d->count = n;
+	d->members = *members;
+	return d;
+}
+
+/* Arguments without names are called as uftrace calls them. */
+static struct text_ref number_name(struct apitrace_anew_functions *f, uint64_t index)
+{
+	char name[32];
+	int size = index > 1000 ? snprintf(name, sizeof name, "fparg%" PRIu64, index - 1000)
+				: snprintf(name, sizeof name, "arg%" PRIu64, index);
+
+	return dialect_text(&f->anew->d, name, (size_t)size);
+}
+
+/* The names of the arguments that stand with the event, in their order; from: of all, or NULL. */
+static struct definition *list_names(struct apitrace_anew_functions *f, const struct event *ev,
+				     const struct definition *from, uint32_t n)
+{
+	struct definition *d;
+	struct member *m;
+	struct values v;
+	struct detail x;
+
+	d = new_names(f, n, &m);
+	if (!d)
+		return NULL;
+	values_begin(&v, ev->tail, ev->tail_size);
+	for (uint32_t i = 0; i < n && values_detail(&v, &x);)
+		if (x.what == DETAIL_ARGUMENT)
+			m[i++].name = from && x.index && x.index <= from->count
+					      ? from->members[x.index - 1].name
+					      : number_name(f, x.index);
+	return d;
+}
+
+static struct definition *field_names(struct apitrace_anew_functions *f,
+				      const struct apitrace_anew_fields *t, bool function)
+{
+	struct definition *d;
+	struct member *m;
+
+	d = new_names(f, t->n + function, &m);
+	if (!d)
+		return NULL;
+	for (uint32_t i = 0; i < t->n; i++)
+		m[i].name = t->fields[i].from->name;
+	if (function)
+		m[t->n].name = dialect_text(&f->anew->d, "function", 8);
+	return d;
+}
+
+/* --- functions --- */
+
+/* Readers take a name up to a NUL. */
+static int whole_name(struct apitrace_anew_functions *f, struct text_ref *name)
+{
+	struct buffer b = {0};
+	int result = anew_name_no_nul(&b, name->text, name->size);
+
+	if (!result)
+		*name = dialect_text(&f->anew->d, b.data, b.size);
+	buffer_free(&b);
+	return result;
+}
+
+static struct apitrace_anew_function *declare(struct apitrace_anew_functions *f,
+					      struct apitrace_anew_function *to,
+					      struct text_ref name, const struct definition *names)
+{
+	struct place *p = dialect_place(&f->anew->d);
+
+	if (!p || !names)
+		return NULL;
+	p->address = f->signatures++;
+	if (name.size && whole_name(f, &name))
+		return NULL;
+	if (name.size > NAME_MOST) {
+		name = dialect_text(&f->anew->d, name.text, NAME_MOST);
+		f->cut++;
+	}
+	p->name = name;
+	p->arguments = names;
+	to->arguments = names->count;
+	to->place = p->number;
+	return to;
+}
+
+static struct apitrace_anew_function *function_at(struct apitrace_anew_function **table,
+						  size_t *size, uint32_t number)
+{
+	struct apitrace_anew_function *f = array_reach(*table, size, number, sizeof *f);
+
+	if (!f)
+		return NULL;
+	*table = f;
+	return &f[number];
+}
+
+/* The list of arguments that stand with the event, as f->key: of which name, and their numbers. */
+static int list_arguments(struct apitrace_anew_functions *f, const struct event *ev, uint32_t place,
+			  uint32_t *n)
+{
+	uint32_t whose[] = {place, place ? 0 : ev->type->number};
+	struct values v;
+	struct detail x;
+
+	*n = 0;
+	f->key.size = 0;
+	if (buffer_append(&f->key, whose, sizeof whose))
+		return -1;
+	values_begin(&v, ev->tail, ev->tail_size);
+	while (values_detail(&v, &x)) {
+		if (x.what != DETAIL_ARGUMENT || *n == ARGUMENTS_MOST)
+			continue;
+		++*n;
+		if (buffer_append(&f->key, &x.index, sizeof x.index))
+			return -1;
+	}
+	return 0;
+}
+
+/* That of the event's list of arguments. base: of the same name, another one, if it has any; it is
+ * taken where there are too many lists. */
+static struct apitrace_anew_function *of_list(struct apitrace_anew_functions *f,
+					      const struct event *ev, uint32_t place,
+					      struct text_ref name, const struct definition *from,
+					      struct apitrace_anew_function *base)
+{
+	struct apitrace_anew_function *to;
+	uint32_t number, n;
+
+	if (!ev->tail_size && base->place && !base->arguments)
+		return base;
+	if (list_arguments(f, ev, place, &n))
+		return NULL;
+	if (base->place && f->listed + n + 1 > LISTED_MOST &&
+	    intern_find(&f->known, f->key.data, f->key.size) == INTERN_NONE)
+		return base;
+	number = intern(&f->known, f->key.data, f->key.size);
+	to = number == INTERN_NONE ? NULL : function_at(&f->lists, &f->lists_size, number);
+	if (to && !to->place) {
+		f->listed += n + 1;
+		to = declare(f, to, name, list_names(f, ev, from, n));
+	}
+	if (to)
+		*base = *to;
+	return to;
+}
+
+/* May a call's return bring arguments? Of uftrace it brings a value alone. */
+static bool returns_arguments(const struct event *ev)
+{
+	return !ev->type->source || strcmp(ev->type->source->format.text, "uftrace") != 0;
+}
+
+struct apitrace_anew_function *apitrace_anew_of_call(struct apitrace_anew_functions *f,
+						     const struct anew_row *r)
+{
+	const struct place *place = dictionary_place(f->anew->dictionary, r->place);
+	const struct definition *names = place ? place->arguments : NULL;
+	struct apitrace_anew_function *base = function_at(&f->places, &f->places_size, r->place);
+	struct text_ref name = dictionary_place_name(f->anew->dictionary, r->place);
+	struct apitrace_anew_fields *fields;
+
+	/* at the other end it has the one it had */
+	if (!base || (base->place && r->what == ANEW_LEAVE))
+		return base;
+	if (!base->place)
+		anew_use_place(f->anew, r->place);
+	if (names && returns_arguments(r->ev)) {
+		base->keep = true;
+		return base->place ? base : declare(f, base, name, names);
+	}
+	if (r->ev->type->flags & TYPE_VALUES || !returns_arguments(r->ev))
+		return of_list(f, r->ev, r->place, name, names, base);
+	if (base->place)
+		return base;
+	if (apitrace_anew_fields(f, r->ev->type, &fields))
+		return NULL;
+	return declare(f, base, name, field_names(f, fields, false));
+}
+
+struct apitrace_anew_function *apitrace_anew_of_values(struct apitrace_anew_functions *f,
+						       const struct event *ev)
+{
+	const struct place *place = dictionary_place(f->anew->dictionary, ev->place);
+	struct apitrace_anew_function *base;
+
+	if (!ev->place) {
+		base = function_at(&f->types, &f->types_size, ev->type->number);
+		return base ? of_list(f, ev, 0, ev->type->name, NULL, base) : NULL;
+	}
+	/* calls of the same place may need all of its names */
+	base = function_at(&f->instants, &f->instants_size, ev->place);
+	if (base && !base->place)
+		anew_use_place(f->anew, ev->place);
+	return base ? of_list(f, ev, ev->place,
+			      dictionary_place_name(f->anew->dictionary, ev->place),
+			      place ? place->arguments : NULL, base)
+		    : NULL;
+}
+
+struct apitrace_anew_function *apitrace_anew_of_fields(struct apitrace_anew_functions *f,
+						       const struct event *ev,
+						       const struct apitrace_anew_fields *fields)
+{
+	struct apitrace_anew_function *to =
+		function_at(&f->types, &f->types_size, ev->type->number);
+
+	return to && !to->place ? declare(f, to, ev->type->name, field_names(f, fields, ev->place))
+				: to;
+}

@@ -1,0 +1,632 @@
+#include "cmd/trencode/convert/attributes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trencode/convert/attribute_members.h"
+#include "cmd/trencode/convert/attribute_values.h"
+#include "common/value/argument.h"
+#include "common/util/buffer_file.h"
+#include "common/stream/field.h"
+#include "common/value/json.h"
+#include "cmd/trencode/text/apitrace/apitrace.h"
+#include "cmd/trencode/convert/kernel_messages.h"
+
+enum { RECORD = 16 }; /* u32 name, u32 kind, u64 number */
+
+#define DOUBLE_EXACT (1ull << 53)
+
+static int render_key(struct buffer *to, const char *name, size_t n)
+{
+	return json_append_string(to, name, n) || buffer_u8(to, ':') ? -1 : 0;
+}
+
+void attributes_init(struct attributes *a, struct dictionary *d)
+{
+	*a = (struct attributes){.dictionary = d};
+	place_names_init_strings(&a->keys, d, render_key);
+	a->scratch.spills = a->compound.spills = true;
+}
+
+void attributes_free(struct attributes *a)
+{
+	free(a->items);
+	free(a->last);
+	free(a->fields);
+	if (a->messages)
+		kernel_messages_free(a->messages);
+	free(a->messages);
+	place_names_free(&a->keys);
+	buffer_free(&a->scratch);
+	buffer_free(&a->compound);
+	*a = (struct attributes){0};
+}
+
+static void put_record(uint8_t *p, uint32_t name, uint32_t kind, uint64_t number)
+{
+	put_u32(p, name);
+	put_u32(p + 4, kind);
+	put_u64(p + 8, number);
+}
+
+static int append(struct attributes *a, struct buffer *to, const struct attribute *item)
+{
+	bool bytes = item->kind >= ATTRIBUTE_TEXT;
+	uint64_t number = item->number;
+
+	if (item->kind == ATTRIBUTE_REAL)
+		memcpy(&number, &item->real, sizeof number);
+	if (buffer_reserve(to, RECORD))
+		return -1;
+	put_record(to->data + to->size, item->name, item->kind, number);
+	to->size += RECORD;
+	if (!bytes)
+		return 0;
+	if (item->text == (const char *)a->compound.data)
+		return buffer_append_from(to, &a->compound, 0, item->number);
+	if (item->text == (const char *)a->scratch.data)
+		return buffer_append_from(to, &a->scratch, 0, item->number);
+	return buffer_append(to, item->text, item->number);
+}
+
+static bool is_apitrace(const struct type *t)
+{
+	return t->source && !strcmp(t->source->format.text, "apitrace");
+}
+
+/* What `apitrace dump` prints in front of the call. The enter gives it: a leave need not repeat it.
+ */
+static bool is_number_of_call(const struct type *t, const struct field *f)
+{
+	return f->role == ROLE_CALL && f->name.size && t->kind == KIND_ENTER && is_apitrace(t);
+}
+
+/* The TSC of an event that trencode wrote is not an attribute. */
+static bool is_attribute(const struct attributes *a, const struct type *t, const struct field *f)
+{
+	return (attribute_wanted(f) || (a->call_numbers && is_number_of_call(t, f))) &&
+	       (f->role != ROLE_SOURCE_TIME || !field_by_role(t, ROLE_ROW));
+}
+
+static bool is_plain(const struct type *t, const struct field *f)
+{
+	return f->where == WHERE_FIXED && f->kind == FIELD_UINT && f->size == 4 && f->count <= 1 &&
+	       (uint64_t)f->offset + 4 <= t->fixed_size;
+}
+
+/* The facts of a type; NULL: out of memory. */
+static const struct attribute_fields *fields_of(struct attributes *a, const struct type *t)
+{
+	struct attribute_fields *fields =
+		array_reach(a->fields, &a->nfields, t->number, sizeof(*fields));
+
+	if (!fields)
+		return NULL;
+	a->fields = fields;
+	fields += t->number;
+	if (fields->known)
+		return fields;
+	for (uint32_t i = 0; i < t->nfields && i < 64; i++) {
+		fields->wanted |= (uint64_t)is_attribute(a, t, &t->fields[i]) << i;
+		fields->plain |= (uint64_t)is_plain(t, &t->fields[i]) << i;
+	}
+	fields->blobs = argument_blobs(t);
+	fields->known = true;
+	return fields;
+}
+
+static bool wants_members(const struct attributes *a, const struct event *ev)
+{
+	return a->members && ev->type->kind != KIND_COUNTER;
+}
+
+/* Append a MEMBER without its value, which is appended next; *at is for end_member. */
+static inline int begin_member(struct attributes *a, struct buffer *to, uint32_t name, size_t *at)
+{
+	uint32_t size;
+	const char *key = place_names_get(&a->keys, name, &size);
+
+	*at = to->size;
+	if (!key || buffer_reserve(to, RECORD + PLACE_NAME_SHORT + (size_t)size))
+		return -1;
+	put_u32(to->data + to->size, name);
+	place_names_copy((char *)to->data + to->size + RECORD, key, size);
+	to->size += RECORD + (size_t)size;
+	return 0;
+}
+
+static void end_member(struct buffer *to, size_t at)
+{
+	uint8_t *p = to->data + at;
+
+	put_record(p, get_u32(p), ATTRIBUTE_MEMBER, to->size - at - RECORD);
+}
+
+/* --- arguments and return values --- */
+
+/* d: their names, or NULL */
+static uint32_t argument_name(struct attributes *a, const struct event *ev,
+			      const struct definition *d, uint64_t index)
+{
+	size_t slot = index < sizeof a->names / sizeof *a->names ? (size_t)index : 0;
+	char text[32];
+	uint32_t name;
+
+	if (d && index && index <= d->count && d->members[index - 1].name.size)
+		return d->members[index - 1].name.number;
+	if (slot && a->names[slot])
+		return a->names[slot];
+	if (index > FLOAT_ARGUMENTS && ev->type->source &&
+	    !strcmp(ev->type->source->format.text, "uftrace"))
+		snprintf(text, sizeof text, "fparg%" PRIu64, index - FLOAT_ARGUMENTS);
+	else
+		snprintf(text, sizeof text, "arg%" PRIu64, index);
+	name = dictionary_text(a->dictionary, text, strlen(text)).number;
+	a->names[slot] = name;
+	return name;
+}
+
+/* A back trace as an array of lines, the innermost frame first, as apitrace prints them. */
+static int append_backtrace(struct attributes *a, struct values v, struct buffer *to)
+{
+	struct apitrace_writer w = {.dictionary = a->dictionary, .out = &a->scratch};
+	struct value array, frame;
+	struct buffer *json = &a->compound;
+
+	buffer_clear(json);
+	if (!values_value(&v, &array) || buffer_u8(json, '['))
+		return -1;
+	for (uint64_t i = 0; i < array.count; i++) {
+		buffer_clear(&a->scratch);
+		if (!values_value(&v, &frame) ||
+		    apitrace_frame(&w, dictionary_definition_id(a->dictionary, frame.definition)) ||
+		    (i && buffer_u8(json, ',')) ||
+		    json_append_string(json, (const char *)a->scratch.data, a->scratch.size - 1))
+			return -1;
+	}
+	if (buffer_u8(json, ']'))
+		return -1;
+	return append(
+		a, to,
+		&(struct attribute){.name = dictionary_text(a->dictionary, "backtrace", 9).number,
+				    .kind = ATTRIBUTE_JSON,
+				    .text = (const char *)json->data,
+				    .number = json->size});
+}
+
+/* What a call has beside its arguments: v is before its value. */
+static int append_detail(struct attributes *a, const struct event *ev, uint8_t what,
+			 struct values v, struct buffer *to)
+{
+	struct value flags;
+	bool fake;
+
+	if (what == DETAIL_BACKTRACE)
+		return append_backtrace(a, v, to);
+	if (what != DETAIL_FLAGS || !values_value(&v, &flags))
+		return 0;
+	if (argument_fake(ev, &fake))
+		return attributes_append_bool(a, "fake", fake, to);
+	return append(a, to,
+		      &(struct attribute){.name = dictionary_text(a->dictionary, "flags", 5).number,
+					  .kind = ATTRIBUTE_UINT,
+					  .number = flags.number});
+}
+
+/* 0: out of memory. */
+static uint32_t return_name(struct attributes *a)
+{
+	if (!a->return_name)
+		a->return_name = dictionary_text(a->dictionary, "return", 6).number;
+	return a->return_name;
+}
+
+int attributes_append_values(struct attributes *a, const struct event *ev, struct buffer *to)
+{
+	const struct attribute_fields *fields = fields_of(a, ev->type);
+	struct attribute_source source = {{a->dictionary, &a->scratch, fields && fields->blobs},
+					  &a->compound,
+					  a->quote_numbers};
+	const struct place *place = dictionary_place(a->dictionary, ev->place);
+	const struct definition *names = place ? place->arguments : NULL;
+	bool members = wants_members(a, ev);
+	struct attribute item;
+	struct values v;
+	uint64_t index;
+	uint32_t name;
+	uint8_t what;
+	size_t at;
+
+	if (!fields)
+		return -1;
+	values_begin(&v, ev->tail, ev->tail_size);
+	while (values_what(&v, &what, &index)) {
+		if (what != DETAIL_ARGUMENT && what != DETAIL_RETURN) {
+			if (append_detail(a, ev, what, v, to) || !values_skip(&v))
+				return -1;
+			continue;
+		}
+		name = what == DETAIL_ARGUMENT ? argument_name(a, ev, names, index)
+					       : return_name(a);
+		if (!name)
+			return -1;
+		if (members) {
+			if (begin_member(a, to, name, &at) || attribute_value_json(&source, &v, to))
+				return -1;
+			end_member(to, at);
+			continue;
+		}
+		if (attribute_value(&source, &v, &item))
+			return -1;
+		item.name = name;
+		if (append(a, to, &item))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- fields --- */
+
+bool attribute_wanted(const struct field *f)
+{
+	return f->name.size && f->role != ROLE_CALL && f->role != ROLE_ROW &&
+	       strncmp(f->name.text, "common_", 7) != 0;
+}
+
+/* Arguments of a call that were written as one text. */
+static int append_arguments(struct attributes *a, const struct field *f,
+			    const struct attribute *text, struct buffer *to)
+{
+	const char *at = text->text, *end = at + text->number, *name;
+	struct attribute item = *text;
+	size_t n;
+
+	if (!text->number)
+		return 0;
+	if (!attribute_is_object(at, text->number)) {
+		/* of LTTng: "_return" */
+		n = f->name.size > 1 && f->name.text[0] == '_';
+		item.name =
+			dictionary_text(a->dictionary, f->name.text + n, f->name.size - n).number;
+		return append(a, to, &item);
+	}
+	while (attribute_member(&at, end, &item, &name, &n)) {
+		item.name = dictionary_text(a->dictionary, name, n).number;
+		if (append(a, to, &item))
+			return -1;
+	}
+	return 0;
+}
+
+/* Numbers of calls and frames: every event of apitrace has one or two. */
+static int append_plain(struct attributes *a, struct buffer *to, uint32_t name, uint32_t number)
+{
+	size_t at;
+
+	if (begin_member(a, to, name, &at) || attribute_put_integer(to, number, false, false))
+		return -1;
+	end_member(to, at);
+	return 0;
+}
+
+static int append_fields(struct attributes *a, const struct event *ev, struct buffer *to)
+{
+	struct attribute_source source = {
+		{a->dictionary, &a->scratch, false}, &a->compound, a->quote_numbers};
+	const struct attribute_fields *fields = fields_of(a, ev->type);
+	bool members = wants_members(a, ev);
+	struct attribute item;
+	size_t at;
+
+	if (!fields)
+		return -1;
+	for (uint32_t i = 0; i < ev->type->nfields; i++) {
+		const struct field *f = &ev->type->fields[i];
+
+		if (i < 64 ? !(fields->wanted >> i & 1) : !is_attribute(a, ev->type, f))
+			continue;
+		if (members && i < 64 && fields->plain >> i & 1) {
+			if (append_plain(a, to, f->name.number, get_u32(ev->fixed + f->offset)))
+				return -1;
+			continue;
+		}
+		if (members && f->role != ROLE_ARGUMENTS) {
+			if (begin_member(a, to, f->name.number, &at) ||
+			    attribute_field_json(&source, ev, f, to))
+				return -1;
+			end_member(to, at);
+			continue;
+		}
+		if (attribute_field(&source, ev, f, &item))
+			return -1;
+		item.name = f->name.number;
+		if (f->role == ROLE_ARGUMENTS && item.kind == ATTRIBUTE_TEXT
+			    ? append_arguments(a, f, &item, to)
+			    : append(a, to, &item))
+			return -1;
+	}
+	return 0;
+}
+
+const char *gap_reason_name(uint32_t reason)
+{
+	static const char *const reasons[] = {
+		[GAP_LOST] = "lost", [GAP_DAMAGE] = "damage", [GAP_UNREAD] = "not read"};
+
+	return reason && reason <= GAP_UNREAD ? reasons[reason] : "unknown";
+}
+
+static int append_number(struct attributes *a, const char *name, uint64_t number, struct buffer *to)
+{
+	return append(a, to,
+		      &(struct attribute){
+			      .name = dictionary_text(a->dictionary, name, strlen(name)).number,
+			      .kind = ATTRIBUTE_UINT,
+			      .number = number});
+}
+
+static int append_text(struct attributes *a, const char *name, const char *text, size_t n,
+		       struct buffer *to)
+{
+	return append(a, to,
+		      &(struct attribute){
+			      .name = dictionary_text(a->dictionary, name, strlen(name)).number,
+			      .kind = ATTRIBUTE_TEXT,
+			      .number = n,
+			      .text = text});
+}
+
+static int append_gap(struct attributes *a, const struct event *ev, struct buffer *to)
+{
+	const char *reason;
+	struct gap_row g;
+
+	if (!gap_get(ev, &g))
+		return 0;
+	reason = gap_reason_name(g.reason);
+	if (append_text(a, "reason", reason, strlen(reason), to) ||
+	    (g.count != UINT64_MAX && append_number(a, gap_unit_name(g.unit), g.count, to)) ||
+	    (g.file_size && append_text(a, "file", g.file, g.file_size, to)) ||
+	    (g.offset != UINT64_MAX && append_number(a, "offset", g.offset, to)))
+		return -1;
+	return g.message_size ? append_text(a, "message", g.message, g.message_size, to) : 0;
+}
+
+int attributes_meta(struct attributes *a, const struct meta *m)
+{
+	const struct source *source =
+		m->source ? pool_at(&a->dictionary->sources, m->source) : NULL;
+
+	if (!source || strcmp(source->format.text, "trace-cmd") != 0)
+		return 0;
+	if (!a->messages)
+		a->messages = calloc(1, sizeof *a->messages);
+	return a->messages ? kernel_messages_meta(a->messages, source, m) : -1;
+}
+
+static int append_message(struct attributes *a, const struct event *ev, struct buffer *to)
+{
+	struct attribute item = {.kind = ATTRIBUTE_TEXT};
+	size_t size;
+
+	if (kernel_message(a->messages, ev, &item.text, &size))
+		return -1;
+	item.number = size;
+	item.name = dictionary_text(a->dictionary, "message", 7).number;
+	return size ? append(a, to, &item) : 0;
+}
+
+int attributes_append(struct attributes *a, const struct event *ev, struct buffer *to)
+{
+	if (ev->type->kind == KIND_GAP)
+		return append_gap(a, ev, to);
+	if (ev->type->flags & TYPE_VALUES && ev->tail_size && attributes_append_values(a, ev, to))
+		return -1;
+	if (ev->type->nfields && append_fields(a, ev, to))
+		return -1;
+	return a->messages && kernel_messages_has(ev->type) ? append_message(a, ev, to) : 0;
+}
+
+int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to)
+{
+	return append(a, to,
+		      &(struct attribute){
+			      .name = dictionary_text(a->dictionary, name, strlen(name)).number,
+			      .kind = ATTRIBUTE_BOOL,
+			      .number = value});
+}
+
+/* --- reading --- */
+
+/* One of the records that append and end_member write. */
+static struct attribute get_record(const uint8_t **at)
+{
+	const uint8_t *p = *at;
+	struct attribute item = {
+		.name = get_u32(p), .kind = get_u32(p + 4), .number = get_u64(p + 8)};
+
+	p += RECORD;
+	if (item.kind == ATTRIBUTE_REAL)
+		memcpy(&item.real, &item.number, sizeof item.real);
+	if (item.kind >= ATTRIBUTE_TEXT) {
+		item.text = (const char *)p;
+		p += item.number;
+	}
+	*at = p;
+	return item;
+}
+
+/* Number the records from a->first on, and note the last one of each name. */
+static int find_last(struct attributes *a, const struct buffer *from)
+{
+	const uint8_t *p = from->data, *end = from->size ? p + from->size : p;
+
+	a->first = a->after;
+	if (from->size / RECORD >= UINT32_MAX - a->first) {
+		memset(a->last, 0, a->nlast * sizeof(*a->last));
+		a->first = 0;
+	}
+	for (a->after = a->first; p < end;) {
+		uint32_t name = get_u32(p), kind = get_u32(p + 4);
+		uint32_t *last = array_reach(a->last, &a->nlast, name, sizeof(*last));
+
+		if (!last)
+			return -1;
+		a->last = last;
+		last[name] = ++a->after;
+		p += RECORD + (kind >= ATTRIBUTE_TEXT ? get_u64(p + 8) : 0);
+	}
+	return 0;
+}
+
+int attributes_read(struct attributes *a, const struct buffer *from)
+{
+	const uint8_t *p = from->data;
+
+	a->count = 0;
+	a->read = from;
+	if (find_last(a, from))
+		return -1;
+	for (uint32_t i = a->first; i < a->after; i++) {
+		struct attribute item = get_record(&p), *items;
+
+		if (a->last[item.name] != i + 1)
+			continue;
+		items = array_grow(a->items, &a->capacity, a->count, sizeof(*items));
+		if (!items)
+			return -1;
+		a->items = items;
+		items[a->count++] = item;
+	}
+	return 0;
+}
+
+/* --- JSON --- */
+
+/* A large text, piece by piece out of the buffer it was read from. */
+static int json_large(const struct attribute *item, const struct buffer *from, struct buffer *to)
+{
+	const char *p = item->text;
+	size_t n = item->number, piece;
+
+	if (buffer_u8(to, '"'))
+		return -1;
+	for (; n; p += piece, n -= piece) {
+		piece = buffer_piece(p, n);
+		if (json_append_inside(to, p, piece))
+			return -1;
+		buffer_rest(from);
+	}
+	return buffer_u8(to, '"');
+}
+
+int attribute_json(const struct attribute *item, bool quote_numbers, const struct buffer *from,
+		   struct buffer *to)
+{
+	bool quote = false, minus = item->kind == ATTRIBUTE_INT && (int64_t)item->number < 0;
+	uint64_t number = minus ? -item->number : item->number;
+
+	if (item->kind >= ATTRIBUTE_TEXT && item->number > BUFFER_PIECE && from) {
+		if (item->kind == ATTRIBUTE_TEXT)
+			return json_large(item, from, to);
+		return buffer_append_from(
+			to, from, (size_t)((const uint8_t *)item->text - from->data), item->number);
+	}
+	switch (item->kind) {
+	case ATTRIBUTE_NULL: return buffer_append(to, "null", 4);
+	case ATTRIBUTE_BOOL:
+		return item->number ? buffer_append(to, "true", 4) : buffer_append(to, "false", 5);
+	case ATTRIBUTE_REAL: return json_append_real(to, item->real);
+	case ATTRIBUTE_TEXT: return json_append_string(to, item->text, item->number);
+	case ATTRIBUTE_JSON:
+	case ATTRIBUTE_MEMBER: return buffer_put(to, item->text, item->number);
+	}
+	quote = quote_numbers && number > DOUBLE_EXACT;
+	return attribute_put_integer(to, number, minus, quote);
+}
+
+/* A MEMBER, with a comma. */
+static inline int put_short(struct buffer *to, const uint8_t *member, size_t n)
+{
+	if (buffer_reserve(to, n + 1))
+		return -1;
+	copy_short(to->data + to->size, member, n);
+	to->data[to->size + n] = ',';
+	to->size += n + 1;
+	return 0;
+}
+
+/* One as a member of an object, with a comma. */
+static int put_member(struct attributes *a, const struct attribute *item, const struct buffer *from,
+		      struct buffer *to)
+{
+	const char *key;
+	uint32_t size;
+
+	if (item->kind != ATTRIBUTE_MEMBER) {
+		key = place_names_get(&a->keys, item->name, &size);
+		if (!key || buffer_append(to, key, size))
+			return -1;
+	}
+	return attribute_json(item, a->quote_numbers, from, to) || buffer_u8(to, ',') ? -1 : 0;
+}
+
+int attributes_json(struct attributes *a, struct buffer *to)
+{
+	if (buffer_u8(to, '{'))
+		return -1;
+	for (size_t i = 0; i < a->count; i++)
+		if (put_member(a, &a->items[i], a->read, to))
+			return -1;
+	to->size -= a->count > 0;
+	return buffer_u8(to, '}');
+}
+
+int attributes_object(struct attributes *a, const struct buffer *bytes, struct buffer *to)
+{
+	const uint8_t *p = bytes->data;
+
+	if (!bytes->size)
+		return 0;
+	if (find_last(a, bytes) || buffer_u8(to, '{'))
+		return -1;
+	for (uint32_t i = a->first; i < a->after; i++) {
+		struct attribute item;
+		size_t n = get_u64(p + 8);
+
+		/* nearly all: rows of apitrace take 5 % less time by this */
+		if (get_u32(p + 4) == ATTRIBUTE_MEMBER && n <= BUFFER_PIECE) {
+			if (a->last[get_u32(p)] == i + 1 && put_short(to, p + RECORD, n))
+				return -1;
+			p += RECORD + n;
+			continue;
+		}
+		item = get_record(&p);
+		if (a->last[item.name] == i + 1 && put_member(a, &item, bytes, to))
+			return -1;
+	}
+	to->data[to->size - 1] = '}';
+	return 0;
+}
+
+bool attributes_keep_numbers(struct attributes *a)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < a->count; i++)
+		if (a->items[i].kind >= ATTRIBUTE_INT && a->items[i].kind <= ATTRIBUTE_REAL)
+			a->items[kept++] = a->items[i];
+	if (!kept)
+		return false;
+	a->dropped += a->count - kept;
+	a->count = kept;
+	return true;
+}
+
+void attributes_report(const struct attributes *a)
+{
+	if (a->dropped)
+		warn(NULL, NO_OFFSET,
+		     "%" PRIu64 " values of counters are no numbers and are left out", a->dropped);
+}

@@ -1,0 +1,453 @@
+/*
+ * calls.c - calls of any source on stacks of their threads, as common/calls pairs them
+ *
+ * A return whose call is not there is left out, and where the target needs every return, a call
+ * whose return was not recorded is left where that shows. Both are counted.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/trencode/convert/convert.h"
+#include "common/value/argument.h"
+#include "common/stream/field.h"
+#include "cmd/trencode/tick_scale.h"
+
+static int take(void *ctx, const struct event *ev, struct error *e);
+
+void *anew_begin(struct encoding *en, const struct anew_target *target, struct error *e)
+{
+	struct anew *a = en->state = calloc(1, target->state_size);
+
+	if (!a) {
+		error_no_memory(e);
+		return NULL;
+	}
+	*a = (struct anew){.target = target,
+			   .ids = {.no_zero = target->no_zero,
+				   .zero = target->zero,
+				   .no_cpus = target->no_cpus},
+			   .dictionary = en->dictionary,
+			   .options = en->options,
+			   .overlap = {.next = take, .ctx = a}};
+	calls_init(&a->calls, en->dictionary);
+	return dialect_begin(&a->d, target->native, target->format, en, e) ? NULL : a;
+}
+
+void anew_free(struct encoding *en)
+{
+	struct anew *a = en->state;
+
+	if (!a)
+		return;
+	dialect_free(&a->d);
+	overlap_free(&a->overlap);
+	calls_free(&a->calls);
+	for (size_t i = 0; i < a->nthreads; i++) {
+		free(a->by_number[i]->frames);
+		free(a->by_number[i]);
+	}
+	free(a->by_number);
+	free(a->threads);
+	thread_ids_free(&a->ids);
+	open_calls_free(&a->open);
+	free(a->used);
+	a->target->drop(a);
+	free(a);
+	en->state = NULL;
+}
+
+/* --- rows for the target --- */
+
+static int give(struct anew *a, const struct anew_row *r, struct error *e)
+{
+	switch (r->what) {
+	case ANEW_ENTER:
+	case ANEW_LEAVE: return a->target->call(a, r, e);
+	case ANEW_EVENT: return a->target->instant(a, r, e);
+	case ANEW_GAP: break;
+	}
+	return a->target->gap(a, r, e);
+}
+
+static int emit(struct anew *a, struct anew_row *r, const struct event *ev, struct error *e)
+{
+	const struct clock *clock = ev->lane->clock;
+	bool ticks = clock && clock->flags & CLOCK_TICKS;
+
+	r->ev = ev;
+	r->time = ev->time;
+	if (!r->mark) {
+		a->unmarked = UINT32_MAX;
+		r->mark = &a->unmarked;
+	}
+	a->with_time += r->what != ANEW_GAP && !ticks;
+	a->with_buffer += ev->lane->buffer.size && r->what != ANEW_GAP && ev->lane->source &&
+			  !strcmp(ev->lane->source->format.text, "trace-cmd");
+	a->with_wall += clock && clock->flags & CLOCK_HAS_WALL && clock->wall;
+	if (a->options->tick && ticks &&
+	    __builtin_mul_overflow(ev->time, a->options->tick, &r->time))
+		return tick_overflow(ev->lane, ev->time, a->options->tick, e);
+	return give(a, r, e);
+}
+
+static bool is_longjmp(const char *name)
+{
+	return !strcmp(name, "longjmp") || !strcmp(name, "siglongjmp") ||
+	       !strcmp(name, "__longjmp_chk");
+}
+
+/* Does the target's reader itself forget what is open, by the function on top? */
+static bool forgets(struct anew *a, const struct anew_thread *t)
+{
+	uint32_t place = t->frames[t->count - 1].place;
+
+	if (!a->target->replays)
+		return false;
+	return t->lost ||
+	       (place < a->calls.special_size && a->calls.special[place] == PLACE_EXEC) ||
+	       is_longjmp(dictionary_place_name(a->dictionary, place).text);
+}
+
+static struct anew_frame *pop(struct anew_thread *t)
+{
+	struct anew_frame *f = &t->frames[--t->count];
+
+	t->nnumbered -= f->numbered;
+	return f;
+}
+
+static int leave_top(struct anew *a, struct anew_thread *t, const struct event *ev, uint32_t place,
+		     bool cut, struct error *e)
+{
+	struct anew_frame *f = pop(t);
+	struct anew_row r = {.what = ANEW_LEAVE,
+			     .thread = t,
+			     .start = f->start,
+			     .place = place ? place : f->place,
+			     .depth = t->below + (uint32_t)t->count,
+			     .mark = &f->mark,
+			     .cut = cut};
+
+	return emit(a, &r, ev, e);
+}
+
+/* Calls of the stack, of which those that have numbers are not, that are open. */
+static uint32_t stack_level(const struct anew_thread *t)
+{
+	return t->below + (uint32_t)(t->count - t->nnumbered);
+}
+
+/* The call on top has ended, unseen. */
+static int cut_top(struct anew *a, struct anew_thread *t, const struct event *ev, struct error *e)
+{
+	/* it goes on beyond the call that it is in: the two have clocks of their own */
+	bool outlasts = t->frames[t->count - 1].kernel && !(ev->type->flags & TYPE_KERNEL);
+
+	a->outlasting += outlasts;
+	a->cut += !outlasts;
+	if (a->target->closes || outlasts)
+		return leave_top(a, t, ev, 0, true, e);
+	pop(t);
+	return 0;
+}
+
+/* Calls of the stack at this level and above have ended, unseen. */
+static int cut_down(struct anew *a, struct anew_thread *t, uint32_t level, const struct event *ev,
+		    struct error *e)
+{
+	bool forgotten = t->count && stack_level(t) > level && forgets(a, t);
+
+	while (t->count && stack_level(t) > level)
+		if (forgotten)
+			pop(t);
+		else if (cut_top(a, t, ev, e))
+			return -1;
+	if (!t->count && t->below > level)
+		t->below = level;
+	t->lost = false;
+	return 0;
+}
+
+static int push(struct anew *a, struct anew_thread *t, const struct event *ev, struct error *e)
+{
+	struct anew_frame *f = array_grow(t->frames, &t->capacity, t->count, sizeof *f);
+	struct anew_row r = {.what = ANEW_ENTER, .thread = t, .place = ev->place};
+
+	if (!f)
+		return error_no_memory(e);
+	t->frames = f;
+	f += t->count;
+	*f = (struct anew_frame){
+		.start = ev->time, .place = ev->place, .kernel = ev->type->flags & TYPE_KERNEL};
+	f->numbered = ev->type->flags & TYPE_CALL_NUMBER && field_call(ev, &f->call);
+	r.start = ev->time;
+	r.depth = t->below + (uint32_t)t->count;
+	r.mark = &f->mark;
+	t->count++;
+	t->nnumbered += f->numbered;
+	t->begun = true;
+	a->calls_seen++;
+	return emit(a, &r, ev, e);
+}
+
+/* --- calls that go by stack --- */
+
+static uint32_t open_below(const struct anew *a, const struct event *ev)
+{
+	const struct stack *s = calls_stack(&a->calls, ev), *user;
+	uint32_t thread = calls_thread(ev), n;
+
+	if (!s)
+		return 0;
+	n = (uint32_t)s->count + s->implicit;
+	user = a->calls.stacks[thread];
+	return user == s ? n : n + (uint32_t)user->count + user->implicit;
+}
+
+static int enter(struct anew *a, struct anew_thread *t, const struct event *ev, struct error *e)
+{
+	uint32_t level = open_below(a, ev);
+
+	level -= level > 0;
+	if (cut_down(a, t, level, ev, e))
+		return -1;
+	if (!t->begun && !t->count)
+		t->below = level;
+	return push(a, t, ev, e);
+}
+
+static int leave(struct anew *a, struct anew_thread *t, const struct event *ev,
+		 const struct call *done, struct error *e)
+{
+	struct anew_row r = {.what = ANEW_LEAVE,
+			     .thread = t,
+			     .start = done->start,
+			     .place = done->place,
+			     .depth = done->level,
+			     .unseen = true};
+
+	if (cut_down(a, t, done->level + 1, ev, e))
+		return -1;
+	if (t->count > t->nnumbered && stack_level(t) == done->level + 1) {
+		while (t->frames[t->count - 1].numbered)
+			if (cut_top(a, t, ev, e))
+				return -1;
+		return leave_top(a, t, ev, done->place, false, e);
+	}
+	if (t->count || (t->begun && t->below != done->level + 1)) {
+		a->unmatched += !(ev->type->flags & TYPE_KERNEL);
+		return 0;
+	}
+	t->below = done->level;
+	t->begun = true;
+	a->calls_seen++;
+	return emit(a, &r, ev, e);
+}
+
+/* One that need not nest: as it stands. */
+static int as_it_stands(struct anew *a, struct anew_thread *t, const struct event *ev,
+			struct error *e)
+{
+	struct anew_row r = {.what = ev->type->kind == KIND_ENTER ? ANEW_ENTER : ANEW_LEAVE,
+			     .thread = t,
+			     .start = ev->time,
+			     .place = ev->place,
+			     .depth = ev->type->flags & TYPE_INNER ? t->below + (uint32_t)t->count
+								   : ev->depth};
+
+	a->calls_seen += r.what == ANEW_ENTER;
+	return emit(a, &r, ev, e);
+}
+
+static int by_stack(struct anew *a, struct anew_thread *t, const struct event *ev, struct error *e)
+{
+	uint64_t unmatched = a->calls.unmatched;
+	struct call done;
+	enum calls_result got = calls_feed(&a->calls, ev, &done);
+
+	if (a->calls.out_of_memory)
+		return error_no_memory(e);
+	if (a->target->told_apart && ev->type->flags & (TYPE_KERNEL | TYPE_INNER)) {
+		a->calls.unmatched = unmatched;
+		return as_it_stands(a, t, ev, e);
+	}
+	if (got == CALLS_ENTER)
+		return enter(a, t, ev, e);
+	return got == CALLS_LEAVE ? leave(a, t, ev, &done, e) : 0;
+}
+
+/* --- calls that go by number --- */
+
+static int by_number_nested(struct anew *a, struct anew_thread *t, const struct event *ev,
+			    uint32_t call, struct error *e)
+{
+	size_t at = t->count;
+
+	if (ev->type->kind == KIND_ENTER)
+		return push(a, t, ev, e);
+	while (at && !(t->frames[at - 1].numbered && t->frames[at - 1].call == call))
+		at--;
+	if (!at) {
+		a->unmatched++;
+		return 0;
+	}
+	while (t->count > at)
+		if (cut_top(a, t, ev, e))
+			return -1;
+	t->lost = false;
+	return leave_top(a, t, ev, ev->place, false, e);
+}
+
+static int by_number_free(struct anew *a, struct anew_thread *t, const struct event *ev,
+			  uint32_t call, struct error *e)
+{
+	uint32_t source = ev->lane->source->number, mark = 0;
+	struct anew_row r = {.thread = t, .place = ev->place, .start = ev->time, .mark = &mark};
+	uint64_t kept;
+
+	if (ev->type->kind == KIND_ENTER) {
+		r.what = ANEW_ENTER;
+		a->calls_seen++;
+		if (emit(a, &r, ev, e))
+			return -1;
+		return open_calls_put(&a->open, source, call, (uint64_t)ev->place << 32 | mark)
+			       ? error_no_memory(e)
+			       : 0;
+	}
+	if (!open_calls_take(&a->open, source, call, &kept)) {
+		a->unmatched++;
+		return 0;
+	}
+	r.what = ANEW_LEAVE;
+	mark = (uint32_t)kept;
+	r.place = ev->place ? ev->place : (uint32_t)(kept >> 32);
+	return emit(a, &r, ev, e);
+}
+
+/* --- all rows --- */
+
+static int take(void *ctx, const struct event *ev, struct error *e)
+{
+	struct anew *a = ctx;
+	uint8_t kind = ev->type->kind;
+	bool call = kind == KIND_ENTER || kind == KIND_LEAVE;
+	bool nobody = kind == KIND_GAP && !(ev->lane->flags & LANE_HAS_TID);
+	struct anew_row r = {.what = kind == KIND_GAP ? ANEW_GAP : ANEW_EVENT};
+	struct anew_thread *t;
+	struct values frames;
+	struct call done;
+	uint64_t count;
+	uint32_t number;
+
+	t = nobody ? NULL : anew_thread(a, ev->lane, call && ev->type->flags & TYPE_PER_CPU);
+	if (!t && !nobody)
+		return error_no_memory(e);
+	r.thread = t;
+	a->rows++;
+	a->backtraces += argument_backtrace(ev, &frames, &count);
+	if (call && ev->type->flags & TYPE_CALL_NUMBER && field_call(ev, &number))
+		return a->target->nests ? by_number_nested(a, t, ev, number, e)
+					: by_number_free(a, t, ev, number, e);
+	if (call)
+		return by_stack(a, t, ev, e);
+	/* open calls last until then */
+	calls_feed(&a->calls, ev, &done);
+	if (emit(a, &r, ev, e))
+		return -1;
+	if (t)
+		t->lost |= kind == KIND_GAP;
+	return 0;
+}
+
+static int check_clock(struct anew *a, const struct event *ev, struct error *e)
+{
+	const struct source *source = ev->lane->source;
+	bool ticks = ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS;
+
+	if (ticks && a->options->tick)
+		return 0;
+	if (ticks && a->target->needs_time)
+		return error_set(e, source ? source->name.text : NULL, NO_OFFSET,
+				 "the trace has no time but ticks%s; " TICK_HINT,
+				 source && !strcmp(source->format.text, "apitrace")
+					 ? ", one for each call and return"
+					 : "");
+	clocks_note(&a->clocks, ev->lane);
+	return clocks_check(&a->clocks, TICK_HINT, e);
+}
+
+int anew_event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	struct anew *a = en->state;
+
+	if (check_clock(a, ev, e))
+		return -1;
+	a->with_cpu += ev->lane->flags & LANE_HAS_CPU && ev->type->kind != KIND_GAP;
+	return a->target->nests ? overlap_take(&a->overlap, ev, e) : take(a, ev, e);
+}
+
+int anew_end(struct anew *a, struct error *e)
+{
+	return overlap_end(&a->overlap, e);
+}
+
+int anew_head(struct encoding *en, const struct head *h, struct error *e)
+{
+	struct anew *a = en->state;
+
+	if (anew_end(a, e))
+		return -1;
+	anew_rounds_head(&a->rounds, h);
+	return 0;
+}
+
+void anew_use_place(struct anew *a, uint32_t place)
+{
+	const struct place *p = dictionary_place(a->dictionary, place);
+	uint8_t *used = array_reach(a->used, &a->used_size, place, 1);
+
+	if (!used)
+		return;
+	a->used = used;
+	a->unnamed += !used[place] && p && !p->symbol && !p->name.size;
+	used[place] = 1;
+}
+
+void anew_lost(const struct anew *a, uint64_t count, const char *what)
+{
+	if (count && !a->options->quiet)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " %s", count, what);
+}
+
+void anew_report(struct anew *a)
+{
+	uint64_t open = open_calls_count(&a->open);
+	struct call done;
+
+	while (calls_finish(&a->calls, &done))
+		open++;
+	for (size_t i = 0; i < a->nthreads && a->target->nests; i++)
+		for (size_t k = 0; k < a->by_number[i]->count; k++)
+			open += a->by_number[i]->frames[k].numbered;
+	anew_lost(a, a->unnamed,
+		  "functions have an address for a name; trsym belongs before trencode");
+	anew_lost(a, open, "calls had not returned at the end of the trace");
+	anew_lost(a, a->unmatched + a->calls.unmatched,
+		  "returns of calls whose beginning is not there are left out");
+	anew_lost(a, a->cut,
+		  a->target->closes
+			  ? "calls whose return was not recorded end where the next event shows it"
+			  : "calls have no return, as none was recorded");
+	anew_lost(
+		a, a->outlasting,
+		"calls in the kernel outlast the call that they are in: they end with it, and what "
+		"they took behind it is time of the call below");
+	anew_lost(a, a->target->told_apart ? 0 : a->calls.outside, CALLS_OUTSIDE);
+	anew_lost(a, a->target->told_apart ? 0 : a->calls.apart, CALLS_APART);
+	anew_lost(a, a->overlap.left_out,
+		  "calls overlap with others of their thread and are left out");
+	anew_lost(a, a->target->buffers ? 0 : a->with_buffer,
+		  "events have lost the name of their buffer, an instance of the kernel's tracer");
+	anew_lost(a, a->backtraces, "back traces of calls are left out");
+	anew_lost(a, a->ids.renamed, THREAD_IDS_RENAMED);
+}

@@ -1,0 +1,28 @@
+#include "cmd/trencode/convert/clock_epoch.h"
+
+#include <inttypes.h>
+
+#include "common/util/buffer.h"
+
+void anew_rounds_head(struct anew_rounds *r, const struct head *h)
+{
+	/* the next segment of one stream goes on where it was */
+	r->border |= r->begun && (h->stream_id != r->stream_id || h->sequence != r->sequence + 1);
+	r->begun = true;
+	r->stream_id = h->stream_id;
+	r->sequence = h->sequence;
+}
+
+uint32_t anew_rounds_at(struct anew_rounds *r, uint64_t time)
+{
+	r->count += r->border && time < r->latest;
+	r->border = false;
+	if (time > r->latest)
+		r->latest = time;
+	return r->count;
+}
+
+int anew_rounds_name(uint32_t round, struct buffer *b)
+{
+	return round ? buffer_printf(b, "~%" PRIu32, round + 1) : 0;
+}

@@ -1,0 +1,328 @@
+/*
+ * text.c - values and fields as text, for targets that have no other place for them
+ *
+ * Strings are in quotes with the escapes of C, and what is no UTF-8 is \xHH; names stand before
+ * their values; arrays are [1, 2], structs {a = 1}.
+ */
+#include <inttypes.h>
+
+#include "cmd/trencode/convert/convert.h"
+#include "common/stream/field.h"
+#include "common/value/shortest.h"
+#include "common/util/utf8.h"
+#include "common/value/value_names.h"
+#include "cmd/trencode/text/values.h"
+
+static int put(struct buffer *b, const char *s)
+{
+	return buffer_append(b, s, strlen(s));
+}
+
+/* What is behind the first most bytes of the text may be left out. */
+static int put_quoted(struct buffer *b, const uint8_t *p, size_t n, size_t most)
+{
+	static const char letters[] = "abtnvfr";
+	size_t from = b->size;
+
+	if (put(b, "\""))
+		return -1;
+	n = n < most ? n : most;
+	while (n && b->size - from <= most) {
+		size_t plain = 0, one;
+
+		while (plain < n &&
+		       (p[plain] >= 0x20 && p[plain] != 0x7f && p[plain] != '"' &&
+			p[plain] != '\\') &&
+		       (one = utf8_length((const char *)p + plain, n - plain)))
+			plain += one;
+		if (plain && buffer_append(b, p, plain))
+			return -1;
+		p += plain;
+		n -= plain;
+		if (!n)
+			break;
+		if (*p == '"' || *p == '\\' ? buffer_printf(b, "\\%c", *p)
+		    : *p >= 7 && *p <= 13   ? buffer_printf(b, "\\%c", letters[*p - 7])
+					    : buffer_printf(b, "\\x%02x", *p))
+			return -1;
+		p++;
+		n--;
+	}
+	return put(b, "\"");
+}
+
+static int put_wide(struct buffer *b, const struct value *v)
+{
+	struct buffer text = {0};
+	const uint8_t *at = v->bytes;
+	int result = 0;
+
+	for (uint64_t i = 0; i < v->number && !result && text.size <= ANEW_TEXT_MOST; i++) {
+		uint64_t c = value_unit(&at);
+		uint8_t u[4];
+		size_t n = 1;
+
+		u[0] = (uint8_t)c;
+		if (c >= 0x10000) {
+			u[0] = (uint8_t)(0xf0 | c >> 18), u[1] = (uint8_t)(0x80 | (c >> 12 & 63));
+			u[2] = (uint8_t)(0x80 | (c >> 6 & 63)), u[3] = (uint8_t)(0x80 | (c & 63));
+			n = 4;
+		} else if (c >= 0x800) {
+			u[0] = (uint8_t)(0xe0 | c >> 12), u[1] = (uint8_t)(0x80 | (c >> 6 & 63));
+			u[2] = (uint8_t)(0x80 | (c & 63));
+			n = 3;
+		} else if (c >= 0x80) {
+			u[0] = (uint8_t)(0xc0 | c >> 6), u[1] = (uint8_t)(0x80 | (c & 63));
+			n = 2;
+		}
+		result = buffer_append(&text, u, n);
+	}
+	if (!result)
+		result =
+			put(b, "L") || put_quoted(b, text.data, text.size, ANEW_TEXT_MOST) ? -1 : 0;
+	buffer_free(&text);
+	return result;
+}
+
+struct text_of {
+	struct buffer *b;
+	const struct dictionary *d;
+	uint64_t *blobs;
+	bool sums; /* a number without a name of its own is the sum of several */
+	size_t end;
+};
+
+static struct text_of text_of(struct buffer *b, const struct dictionary *d, const struct event *ev,
+			      uint64_t *blobs)
+{
+	return (struct text_of){b, d, blobs, !strcmp(ev->type->group.text, "uftrace"),
+				b->size + ANEW_TEXT_MOST};
+}
+
+/* What stands so far back will be cut off: the rest is gone through for its blobs only. */
+static void forget(struct text_of *t)
+{
+	if (t->b->size > t->end)
+		t->b->size = t->end;
+}
+
+static int value(struct text_of *t, struct values *v, unsigned nesting);
+
+static int children(struct text_of *t, struct values *v, const struct value *of, unsigned nesting)
+{
+	const struct definition *d = NULL;
+	bool braces = of->tag == VALUE_STRUCT;
+
+	if (braces && of->definition)
+		d = dictionary_definition_id(t->d, of->definition);
+	if (put(t->b, braces ? "{" : "["))
+		return -1;
+	for (uint64_t i = 0; i < of->count; i++) {
+		if (v->bad || v->at == v->end)
+			break;
+		if (i && put(t->b, ", "))
+			return -1;
+		if (d && i < d->count && d->members[i].name.size &&
+		    (buffer_append(t->b, d->members[i].name.text, d->members[i].name.size) ||
+		     put(t->b, " = ")))
+			return -1;
+		if (value(t, v, nesting + 1))
+			return -1;
+		forget(t);
+	}
+	return put(t->b, braces ? "}" : "]");
+}
+
+/* A value that was taken from v, whose children stand there. */
+static int one(struct text_of *t, const struct value *x, struct values *v, unsigned nesting)
+{
+	struct value_names names = {.dictionary = t->d, .sums = t->sums};
+	long double real;
+
+	switch (x->tag) {
+	case VALUE_STRING: return put_quoted(t->b, x->bytes, x->n, ANEW_TEXT_MOST);
+	case VALUE_WSTRING: return put_wide(t->b, x);
+	case VALUE_BLOB: ++*t->blobs; return buffer_printf(t->b, "blob(%zu)", x->n);
+	case VALUE_ARRAY:
+	case VALUE_STRUCT: return children(t, v, x, nesting);
+	case VALUE_REPR:
+		if (value(t, v, nesting + 1))
+			return -1;
+		values_skip(v);
+		return 0;
+	case VALUE_FLOAT:
+	case VALUE_DOUBLE:
+		if (!value_real(x, &real))
+			return put(t->b, "?");
+		return value_real_text(t->b, x);
+	case VALUE_UINT: return buffer_printf(t->b, "%" PRIu64, x->number);
+	case VALUE_POINTER: return buffer_printf(t->b, "0x%" PRIx64, x->number);
+	}
+	return value_text(t->b, &names, x);
+}
+
+static int value(struct text_of *t, struct values *v, unsigned nesting)
+{
+	struct value x;
+
+	v->bad |= nesting > VALUE_DEPTH;
+	if (!values_value(v, &x))
+		return 0;
+	return one(t, &x, v, nesting);
+}
+
+int anew_text_value(struct buffer *b, const struct dictionary *d, const struct event *ev,
+		    const struct value *v, struct values *rest, uint64_t *blobs)
+{
+	struct text_of t = text_of(b, d, ev, blobs);
+
+	return one(&t, v, rest, 0);
+}
+
+int anew_text_values(struct buffer *b, const struct dictionary *d, const struct event *ev,
+		     enum detail_kind what, uint64_t *blobs)
+{
+	const struct place *place = dictionary_place(d, ev->place);
+	const struct definition *names = place ? place->arguments : NULL;
+	struct text_of t = text_of(b, d, ev, blobs);
+	struct values v;
+	uint64_t index;
+	uint8_t kind;
+	size_t from = b->size;
+
+	for (values_begin(&v, ev->tail, ev->tail_size); v.at < v.end;) {
+		if (!values_what(&v, &kind, &index))
+			break;
+		if (kind != what) {
+			if (!values_skip(&v))
+				break;
+			continue;
+		}
+		if (b->size > from && put(b, ", "))
+			return -1;
+		if (what == DETAIL_ARGUMENT && names && index && index <= names->count &&
+		    names->members[index - 1].name.size &&
+		    (buffer_append(b, names->members[index - 1].name.text,
+				   names->members[index - 1].name.size) ||
+		     put(b, " = ")))
+			return -1;
+		if (value(&t, &v, 0))
+			return -1;
+		forget(&t);
+	}
+	return 0;
+}
+
+/* --- fields --- */
+
+bool anew_is_own_field(const struct type *t, const struct field *f)
+{
+	if (f->role == ROLE_SOURCE_TIME || f->role == ROLE_ROW)
+		return true;
+	return (t->declaration.size || f->role == ROLE_TID) && !strncmp(f->name.text, "common_", 7);
+}
+
+static int element(struct buffer *b, const struct field *f, const struct field_value *v)
+{
+	const struct member *m;
+	char real[SHORTEST_SIZE];
+
+	switch (v->form) {
+	case FORM_INT:
+	case FORM_UINT:
+		m = f->kind == FIELD_ENUM ? definition_member(f->definition, v->u) : NULL;
+		if (m)
+			return put(b, m->name.text);
+		if (v->form == FORM_INT)
+			return buffer_printf(b, "%" PRId64, v->i);
+		return buffer_printf(b, f->kind == FIELD_HEX ? "0x%" PRIx64 : "%" PRIu64, v->u);
+	case FORM_REAL: return buffer_append(b, real, shortest_real(real, v->real, v->size));
+	case FORM_TEXT:
+		if (f->kind != FIELD_BYTES && f->kind != FIELD_BITMAP)
+			return put_quoted(b, v->text, v->size, SIZE_MAX);
+		if (put(b, "0x"))
+			return -1;
+		for (size_t i = 0; i < v->size; i++)
+			if (buffer_printf(b, "%02x", v->text[i]))
+				return -1;
+		return 0;
+	case FORM_NONE: break;
+	}
+	return put(b, "?");
+}
+
+int anew_text_field(struct buffer *b, const struct event *ev, const struct field *f)
+{
+	uint32_t n = field_count(ev, f);
+	struct field_value v;
+
+	field_get(ev, f, 0, &v);
+	if (n <= 1 || v.form == FORM_TEXT || v.form == FORM_NONE)
+		return element(b, f, &v);
+	for (uint32_t i = 0; i < n; i++) {
+		field_get(ev, f, i, &v);
+		if (put(b, i ? ", " : "[") || element(b, f, &v))
+			return -1;
+	}
+	return put(b, "]");
+}
+
+int anew_text_fields(struct buffer *b, const struct event *ev)
+{
+	size_t from = b->size;
+	struct field_value v;
+
+	for (uint32_t i = 0; i < ev->type->nfields; i++) {
+		const struct field *f = &ev->type->fields[i];
+
+		if (anew_is_own_field(ev->type, f) || f->role == ROLE_CALL)
+			continue;
+		field_get(ev, f, 0, &v);
+		if (v.form == FORM_NONE)
+			continue;
+		if ((b->size > from && put(b, " ")) ||
+		    buffer_append(b, f->name.text, f->name.size) || put(b, "=") ||
+		    anew_text_field(b, ev, f))
+			return -1;
+	}
+	return 0;
+}
+
+int anew_text_row(struct buffer *b, const struct dictionary *d, const struct event *ev,
+		  uint64_t *blobs)
+{
+	bool call = ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE;
+	size_t from = b->size, inside;
+
+	if (call && put(b, "("))
+		return -1;
+	inside = b->size;
+	if (ev->type->flags & TYPE_VALUES ? anew_text_values(b, d, ev, DETAIL_ARGUMENT, blobs)
+					  : ev->type->kind != KIND_GAP && anew_text_fields(b, ev))
+		return -1;
+	if (call && b->size == inside)
+		b->size = from;
+	else if (call && put(b, ")"))
+		return -1;
+	if (!(ev->type->flags & TYPE_VALUES))
+		return 0;
+	inside = b->size;
+	if (put(b, b->size > from ? " = " : "= "))
+		return -1;
+	from = b->size;
+	if (anew_text_values(b, d, ev, DETAIL_RETURN, blobs))
+		return -1;
+	if (b->size == from)
+		b->size = inside;
+	return 0;
+}
+
+void anew_text_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut)
+{
+	if (b->size - from <= n)
+		return;
+	++*cut;
+	while (n && (b->data[from + n] & 0xc0) == 0x80)
+		n--;
+	b->size = from + n;
+}

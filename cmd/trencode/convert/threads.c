@@ -1,0 +1,55 @@
+/*
+ * threads.c - the threads that rows are on
+ */
+#include <stdlib.h>
+
+#include "cmd/trencode/convert/convert.h"
+
+static struct anew_thread *new_thread(struct anew *a, const struct lane *lane, bool per_cpu)
+{
+	struct anew_thread *t = calloc(1, sizeof *t), **list;
+
+	list = array_grow(a->by_number, &a->by_number_capacity, a->nthreads, sizeof *list);
+	if (list)
+		a->by_number = list;
+	if (!t || !list)
+		goto failed;
+	t->per_cpu = per_cpu;
+	t->tid = thread_ids_thread(&a->ids, lane, per_cpu);
+	t->pid = per_cpu ? t->tid : thread_ids_process(&a->ids, lane);
+	if (t->tid < 0 || t->pid < 0)
+		goto failed;
+	if (!per_cpu)
+		t->comm = lane->comm;
+	if (!t->comm.text)
+		t->comm = (struct text_ref){"", 0, 0};
+	t->number = (uint32_t)a->nthreads;
+	list[a->nthreads++] = t;
+	return t;
+failed:
+	free(t);
+	return NULL;
+}
+
+struct anew_thread *anew_thread(struct anew *a, const struct lane *lane, bool per_cpu)
+{
+	uint32_t number = per_cpu ? lane->cpu_thread : lane->thread;
+	struct anew_thread **threads, *t;
+
+	if (number >= a->threads_size) {
+		threads = array_reach(a->threads, &a->threads_size, number, sizeof(void *));
+		if (!threads)
+			return NULL;
+		a->threads = threads;
+	}
+	t = a->threads[number];
+	if (!t)
+		return a->threads[number] = new_thread(a, lane, per_cpu);
+	if (lane->comm.number != t->comm.number && lane->comm.size && !per_cpu) {
+		if (t->comm.size)
+			a->comms++;
+		else
+			t->comm = lane->comm;
+	}
+	return t;
+}

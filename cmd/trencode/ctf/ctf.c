@@ -1,0 +1,366 @@
+/*
+ * The events of a stream one by one, enters and leaves as they stand, in the Common Trace Format,
+ * which babeltrace and Trace Compass read.
+ */
+#include "cmd/trencode/ctf/ctf.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/trencode/convert/convert.h"
+#include "cmd/trencode/convert/attribute_values.h"
+#include "common/util/buffer_file.h"
+#include "common/calls/calls.h"
+#include "common/util/utf8.h"
+#include "cmd/trencode/encoder.h"
+#include "cmd/trencode/convert/kernel_messages.h"
+#include "cmd/trencode/convert/location_names.h"
+#include "cmd/trencode/convert/thread_ids.h"
+
+/* What a lane's rows have. */
+struct ctf_who {
+	bool known;
+	int32_t tid, pid; /* -1: none */
+};
+
+struct state {
+	struct ctf_files files;
+	struct ctf_classes classes;
+	struct attributes attributes;
+	struct place_names places, texts; /* each with its NUL */
+	struct buffer bytes, compound;
+	struct thread_ids ids;
+	struct ctf_who *who; /* by the lane's number */
+	size_t who_size;
+	struct open_calls calls; /* of other sources than numbered: their numbers in the trace */
+	const struct source *numbered; /* the first source with numbered calls */
+	uint32_t last_call;
+	const struct clock *clock;
+	struct text_ref source;
+	uint32_t metadata;
+	bool started, open;
+};
+
+/* A NUL would end it. */
+static int put_text(struct buffer *b, const char *p, size_t n)
+{
+	struct buffer plain = {0};
+	int result;
+
+	if (!n || (!memchr(p, 0, n) && !memmem(p, n, "\\x", 2)))
+		return utf8_append(b, p, n);
+	result = anew_name_no_nul(&plain, p, n) ||
+				 utf8_append(b, (const char *)plain.data, plain.size)
+			 ? -1
+			 : 0;
+	buffer_free(&plain);
+	return result;
+}
+
+static int put_string(struct buffer *b, const char *p, size_t n)
+{
+	return put_text(b, p, n) || buffer_u8(b, 0) ? -1 : 0;
+}
+
+/* What is in a buffer that may be large: piece by piece, none of which ends in what may be the
+ * beginning of "\x00". */
+static int put_buffer(struct buffer *b, const struct buffer *text)
+{
+	size_t piece;
+
+	for (size_t at = 0; at < text->size; at += piece) {
+		const char *p = (const char *)text->data + at;
+
+		piece = buffer_piece(p, text->size - at);
+		for (int back = 1; back <= 3 && piece < text->size - at; back++)
+			if (p[piece - (size_t)back] == '\\') {
+				piece -= (size_t)back;
+				break;
+			}
+		if (put_text(b, p, piece))
+			return -1;
+		buffer_rest(text);
+	}
+	return buffer_u8(b, 0);
+}
+
+static int put_cached(struct buffer *b, struct place_names *names, uint32_t number)
+{
+	uint32_t size;
+	const char *text = place_names_get(names, number, &size);
+
+	return text ? buffer_append(b, text, size) : -1;
+}
+
+/* --- an event --- */
+
+static int put_field(struct state *s, struct buffer *b, const struct event *ev,
+		     const struct ctf_field *cf)
+{
+	struct attribute_source source = {
+		{s->attributes.dictionary, &s->bytes, false}, &s->compound, false};
+	struct attribute item;
+	struct field_value v;
+	uint64_t bits = 0;
+
+	if (cf->form == CTF_STRING) {
+		if (attribute_field(&source, ev, cf->field, &item))
+			return -1;
+		if (item.kind < ATTRIBUTE_TEXT) {
+			s->compound.size = 0;
+			if (item.kind != ATTRIBUTE_NULL &&
+			    attribute_json(&item, s->attributes.quote_numbers, NULL, &s->compound))
+				return -1;
+			return put_string(b, (const char *)s->compound.data, s->compound.size);
+		}
+		return put_string(b, item.text, item.number);
+	}
+	field_get(ev, cf->field, 0, &v);
+	if (v.form == FORM_REAL)
+		memcpy(&bits, &v.real, sizeof bits);
+	else if (v.form == FORM_INT || v.form == FORM_UINT)
+		bits = v.u;
+	bits = htole64(bits);
+	return buffer_append(b, &bits, cf->size);
+}
+
+static int put_args(struct state *s, struct buffer *b, const struct event *ev)
+{
+	if (!ev->tail_size)
+		return buffer_u8(b, 0);
+	buffer_clear(&s->compound);
+	buffer_clear(&s->bytes);
+	if (attributes_append_values(&s->attributes, ev, &s->bytes) ||
+	    attributes_object(&s->attributes, &s->bytes, &s->compound))
+		return -1;
+	return put_buffer(b, &s->compound);
+}
+
+static int put_gap(struct buffer *b, struct ctf_file *file, const struct event *ev)
+{
+	struct gap_row g = {.count = UINT64_MAX};
+
+	gap_get(ev, &g);
+	if (g.reason == GAP_LOST && g.unit == GAP_EVENTS && g.count != UINT64_MAX)
+		file->discarded += g.count;
+	return put_string(b, gap_reason_name(g.reason), strlen(gap_reason_name(g.reason))) ||
+			       buffer_u64(b, g.count) ||
+			       put_string(b, gap_unit_name(g.unit),
+					  strlen(gap_unit_name(g.unit))) ||
+			       put_string(b, g.message, g.message_size)
+		       ? -1
+		       : 0;
+}
+
+/* One trace has one thread of a number: those of another source get other ones. */
+static const struct ctf_who *who_of(struct state *s, const struct lane *lane)
+{
+	struct ctf_who *all = array_reach(s->who, &s->who_size, lane->number, sizeof *all), *w;
+
+	if (!all)
+		return NULL;
+	s->who = all;
+	w = &all[lane->number];
+	if (w->known)
+		return w;
+	w->tid = w->pid = -1;
+	if (lane->flags & LANE_HAS_TID) {
+		w->tid = thread_ids_thread(&s->ids, lane, false);
+		if (w->tid < 0)
+			return NULL;
+	}
+	if (lane->flags & LANE_HAS_PID) {
+		w->pid = lane->pid;
+		if (lane->flags & LANE_HAS_TID && lane->pid > 0) {
+			w->pid = thread_ids_process(&s->ids, lane);
+			if (w->pid < 0)
+				return NULL;
+		}
+	}
+	w->known = true;
+	return w;
+}
+
+static int put_message(struct state *s, struct buffer *b, const struct event *ev)
+{
+	const char *text = "";
+	size_t size = 0;
+
+	if (s->attributes.messages && kernel_message(s->attributes.messages, ev, &text, &size))
+		return -1;
+	return put_string(b, text, size);
+}
+
+/* The number of a call. Those of another source than the first would meet its numbers: they count
+ * from the highest down, and a leave that ends no call has such a number, too. */
+static int put_call(struct state *s, struct buffer *b, const struct event *ev)
+{
+	const struct source *source = ev->lane->source;
+	uint64_t number;
+	uint32_t call;
+
+	if (!field_call(ev, &call))
+		return buffer_u32(b, --s->last_call);
+	if (!s->numbered)
+		s->numbered = source;
+	if (s->numbered == source)
+		return buffer_u32(b, call);
+	if (ev->type->kind == KIND_LEAVE) {
+		if (!open_calls_take(&s->calls, source->number, call, &number))
+			number = --s->last_call;
+		return buffer_u32(b, (uint32_t)number);
+	}
+	number = --s->last_call;
+	if (open_calls_count(&s->calls) < CALLS_NUMBERED_LIMIT &&
+	    open_calls_put(&s->calls, source->number, call, number))
+		return -1;
+	return buffer_u32(b, (uint32_t)number);
+}
+
+static int put_event(struct state *s, struct ctf_file *file, const struct ctf_class *cl,
+		     const struct event *ev)
+{
+	const struct lane *lane = ev->lane;
+	const struct ctf_who *who = who_of(s, lane);
+	struct buffer *b = &file->packet;
+
+	if (!who || buffer_u32(b, (uint32_t)who->pid) || buffer_u32(b, (uint32_t)who->tid) ||
+	    put_cached(b, &s->texts, lane->comm.number) ||
+	    (cl->named && put_cached(b, &s->places, ev->place)) ||
+	    (cl->depth && buffer_u32(b, ev->depth)) || (cl->call && put_call(s, b, ev)) ||
+	    (cl->values && put_args(s, b, ev)))
+		return -1;
+	for (size_t i = 0; i < cl->nfields; i++)
+		if (put_field(s, b, ev, &cl->fields[i]))
+			return -1;
+	if (cl->message && put_message(s, b, ev))
+		return -1;
+	return ev->type->kind == KIND_GAP ? put_gap(b, file, ev) : 0;
+}
+
+static int ctf_take(struct encoding *en, const struct event *ev, struct error *e)
+{
+	struct state *s = en->state;
+	bool cpu = ev->lane->flags & LANE_HAS_CPU;
+	enum ctf_stream_class stream = cpu ? CTF_OF_CPU : CTF_OF_THREAD;
+	uint32_t key = cpu ? ev->lane->cpu_thread : ev->lane->thread;
+	const struct ctf_class *cl = ctf_class(&s->classes, ev, stream);
+	struct ctf_file *file;
+	size_t before;
+
+	if (!cl)
+		return error_no_memory(e);
+	if (!s->started) {
+		s->started = true;
+		s->clock = ev->lane->clock;
+		if (ev->lane->source)
+			s->source = ev->lane->source->format;
+	}
+	file = ctf_file(&s->files, key, stream, ev->lane, ev->time, e);
+	if (!file || ctf_event_begin(&s->files, file, cl->id, ev->time, e))
+		return -1;
+	before = file->packet.size;
+	if (put_event(s, file, cl, ev))
+		return error_no_memory(e);
+	return ctf_event_end(&s->files, file, file->packet.size - before, e);
+}
+
+/* --- the encoder --- */
+
+static int ctf_begin(struct encoding *en, struct error *e)
+{
+	struct state *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return error_no_memory(e);
+	en->state = s;
+	attributes_init(&s->attributes, en->dictionary);
+	s->bytes.spills = s->compound.spills = true;
+	s->attributes.members = true;
+	s->attributes.quote_numbers = en->options->quote_numbers;
+	s->ids.zero = true;
+	place_names_init(&s->places, en->dictionary, put_string);
+	place_names_init_strings(&s->texts, en->dictionary, put_string);
+	if (tree_output_open(&s->files.tree, en->options->output, "ctf", e))
+		return -1;
+	s->open = true;
+	/* the first comes into its place last: without it this is no trace */
+	return tree_output_member(&s->files.tree, "metadata", 8, &s->metadata, e);
+}
+
+/* The same input gives the same id. */
+static int ctf_head(struct encoding *en, const struct head *h, struct error *e)
+{
+	struct state *s = en->state;
+
+	(void)e;
+	if (get_u64(s->files.uuid))
+		return 0;
+	put_u64(s->files.uuid, hash_u64(h->stream_id) | 1);
+	put_u64(s->files.uuid + 8, hash_u64(h->stream_id + 1));
+	/* version 8: of the maker's own making */
+	s->files.uuid[6] = (uint8_t)((s->files.uuid[6] & 0x0f) | 0x80);
+	s->files.uuid[8] = (uint8_t)((s->files.uuid[8] & 0x3f) | 0x80);
+	return 0;
+}
+
+static int ctf_meta(struct encoding *en, const struct meta *m, struct error *e)
+{
+	struct state *s = en->state;
+
+	return attributes_meta(&s->attributes, m) ? error_no_memory(e) : 0;
+}
+
+static int ctf_end(struct encoding *en, struct error *e)
+{
+	struct state *s = en->state;
+
+	if (ctf_files_flush(&s->files, e))
+		return -1;
+	s->bytes.size = 0;
+	if (ctf_metadata(&s->classes, s->files.uuid, s->clock, &s->source, &s->bytes))
+		return error_no_memory(e);
+	if (tree_output_put(&s->files.tree, s->metadata, s->bytes.data, s->bytes.size, e))
+		return -1;
+	if (!en->options->quiet) {
+		place_names_report(&s->places);
+		if (s->ids.renamed)
+			warn(NULL, NO_OFFSET, "%" PRIu64 " " THREAD_IDS_RENAMED, s->ids.renamed);
+	}
+	return tree_output_finish(&s->files.tree, e);
+}
+
+static void ctf_free(struct encoding *en)
+{
+	struct state *s = en->state;
+
+	if (!s)
+		return;
+	if (s->open)
+		ctf_files_free(&s->files);
+	ctf_classes_free(&s->classes);
+	attributes_free(&s->attributes);
+	place_names_free(&s->places);
+	place_names_free(&s->texts);
+	buffer_free(&s->bytes);
+	buffer_free(&s->compound);
+	thread_ids_free(&s->ids);
+	open_calls_free(&s->calls);
+	free(s->who);
+	free(s);
+	en->state = NULL;
+}
+
+const struct encoder encoder_ctf = {
+	.name = "ctf",
+	.purpose = "Common Trace Format 1.8, for babeltrace, Trace Compass",
+	.output = ENCODER_TREE,
+	.report = true,
+	.counts_calls = true,
+	.begin = ctf_begin,
+	.head = ctf_head,
+	.event = ctf_take,
+	.meta = ctf_meta,
+	.end = ctf_end,
+	.free = ctf_free,
+};

@@ -1,0 +1,490 @@
+/*
+ * convert.c - an LTTng trace (2.6) out of the events of any source
+ *
+ * Every type of event is a marker of the channel that its group names. As LTTng tells of threads
+ * only by the switches between them, each marker begins with the fields _tid, _pid and _comm; those
+ * of calls have _enter or _leave, the function's name, _function, a number of it, _depth or _call,
+ * and _arguments or _outputs and _return; events at a place have it as _at. _order numbers all
+ * events, as those at one time may be in several files.
+ * trdecode understands them. The TSC counts nanoseconds; blocks and announcements are those of the
+ * encoder of LTTng's own streams.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trencode/convert/convert.h"
+#include "common/stream/field.h"
+#include "common/formats/lttng.h"
+
+enum { TEXT_MOST = 32 * 1024, FIELDS_MOST = 200, TYPES_MOST = 60000, NUMBERS_AT = 8 };
+
+/* A type of the stream, on threads or on a CPU's interrupts. */
+struct written {
+	struct type *type; /* NULL: not yet known */
+	struct anew_field *fields;
+	uint32_t nfields;
+	bool call, leave, number, values;
+	bool place; /* an event at a place */
+};
+
+struct state {
+	struct anew anew;
+	struct written *types; /* by the stream's number */
+	size_t types_size;
+	uint32_t *lanes; /* by channel, CPU and round; 0 not yet */
+	size_t lanes_size;
+	struct intern lane_keys;
+	struct type *gap;
+	struct buffer fixed, tail, text;
+	const struct clock *clock; /* of the first event */
+	uint32_t calls, ntypes, order;
+	uint64_t blobs, cut, fields_lost;
+	int64_t shift;
+	bool begun;
+};
+
+/* The clock: what the TSC is at the start, and the time then, of whole microseconds. */
+static int begin_clock(struct state *s, uint64_t first, struct error *e)
+{
+	int64_t wall = 0;
+	uint64_t start = 0, at = 0;
+	char text[256];
+	int n;
+
+	s->begun = true;
+	if (s->clock && s->clock->flags & CLOCK_HAS_WALL)
+		wall = s->clock->wall;
+	if (s->clock && s->clock->flags & (CLOCK_HAS_WALL | CLOCK_IS_WALL)) {
+		at = first + (uint64_t)wall;
+		start = first - at % 1000;
+		at -= at % 1000;
+		if (start > first) {
+			start = first;
+			at = first + (uint64_t)wall;
+		}
+	}
+	n = snprintf(text, sizeof text,
+		     "version 2.6\nstart_freq 1000000000\nfreq_scale 1\nstart_tsc %" PRIu64
+		     "\nstart_time_sec %" PRIu64 "\nstart_time_usec %" PRIu64 "\n",
+		     start, at / 1000000000, at % 1000000000 / 1000);
+	return dialect_meta(&s->anew.d, "lttng.trace", text, (size_t)n, 0, e);
+}
+
+/* --- types --- */
+
+static int put_number_format(struct buffer *b, const struct anew_field *w)
+{
+	return buffer_printf(b, " #%u%c%%%s%c", w->size, w->is_signed ? 'd' : 'u',
+			     w->size == 8 ? "ll" : "",
+			     w->from->kind == FIELD_HEX ? 'x'
+			     : w->is_signed		? 'd'
+							: 'u');
+}
+
+static int put_name(struct buffer *b, const struct text_ref *name, uint32_t number)
+{
+	if (b->size && buffer_u8(b, ' '))
+		return -1;
+	if (!name->size)
+		return buffer_printf(b, "field%u", number + 1);
+	return anew_name_escaped(b, name->text, name->size, " %#");
+}
+
+static int make_format(struct written *w, const struct type *t, struct buffer *b)
+{
+	b->size = 0;
+	if (buffer_printf(b, "_tid #4d%%d _pid #4d%%d"))
+		return -1;
+	if (w->call &&
+	    (w->number ? buffer_printf(b, " _call #4u%%u") : buffer_printf(b, " _depth #4u%%u")))
+		return -1;
+	/* functions may have the same name */
+	if (((w->call || w->place) && buffer_printf(b, " _function #4u%%u")) ||
+	    buffer_printf(b, " _order #4u%%u"))
+		return -1;
+	for (uint32_t i = 0; i < w->nfields; i++)
+		if (w->fields[i].size && (put_name(b, &w->fields[i].from->name, i) ||
+					  put_number_format(b, &w->fields[i])))
+			return -1;
+	if (buffer_printf(b, " _comm %%s"))
+		return -1;
+	if (w->call && buffer_printf(b, " _%s%s %%s",
+				     t->flags & TYPE_PER_CPU  ? "cpu_"
+				     : t->flags & TYPE_KERNEL ? "kernel_"
+				     : t->flags & TYPE_INNER  ? "inner_"
+							      : "",
+				     w->leave ? "leave" : "enter"))
+		return -1;
+	if (w->place && buffer_printf(b, " _at %%s"))
+		return -1;
+	/* some arguments come back with the return */
+	if (w->values &&
+	    buffer_printf(b, w->leave ? " _outputs %%s _return %%s" : " _arguments %%s"))
+		return -1;
+	for (uint32_t i = 0; i < w->nfields; i++)
+		if (!w->fields[i].size &&
+		    (put_name(b, &w->fields[i].from->name, i) || buffer_printf(b, " %%s")))
+			return -1;
+	return 0;
+}
+
+/* Behind a ~ the native encoder numbers formats of one name. */
+static int marker_name(struct state *s, const struct type *from, struct text_ref *out)
+{
+	struct buffer b = {0};
+	int result = anew_name_escaped(&b, from->name.text, from->name.size, "~") ||
+				     (!b.size && buffer_append(&b, "unnamed", 7))
+			     ? -1
+			     : 0;
+
+	if (!result)
+		*out = dialect_text(&s->anew.d, b.data, b.size);
+	buffer_free(&b);
+	return result;
+}
+
+/* A channel's name is part of a file's. */
+static int channel_name(struct state *s, const struct type *from, struct text_ref *out)
+{
+	struct text_ref name = from->group;
+	struct buffer b = {0};
+	int result;
+
+	if (!name.size && from->source)
+		name = from->source->format;
+	if (name.size > 60)
+		name.size = 60;
+	/* ids of a channel's markers are of 16 bits */
+	s->ntypes++;
+	if (s->ntypes > TYPES_MOST)
+		result = buffer_printf(&b, "types%u", s->ntypes / TYPES_MOST);
+	else if (name.size)
+		result = anew_name_identifier(&b, name.text, name.size);
+	else
+		result = buffer_append(&b, "trace", 5);
+	if (!result && b.size == 8 && !memcmp(b.data, "metadata", 8))
+		result = buffer_append(&b, "_x", 2);
+	if (!result)
+		*out = dialect_text(&s->anew.d, b.data, b.size);
+	buffer_free(&b);
+	return result;
+}
+
+static int describe(struct state *s, struct written *w, struct type *t)
+{
+	uint32_t n = 0, texts = 0, at = NUMBERS_AT, want = w->nfields + 10, all;
+	struct field *f = dialect_fields(&s->anew.d, want), *x;
+
+	if (!f)
+		return -1;
+	x = &f[n++];
+	x->role = ROLE_SOURCE_TIME;
+	x->size = 8;
+	all = 3 + w->call + (w->call || w->place);
+	for (uint32_t i = 0; i < all; i++, at += 4) {
+		x = &f[n++];
+		x->kind = i < 2 ? FIELD_INT : FIELD_UINT;
+		x->offset = at;
+		x->size = 4;
+	}
+	for (uint32_t i = 0; i < w->nfields; i++) {
+		if (!w->fields[i].size)
+			continue;
+		x = &f[n++];
+		x->kind = w->fields[i].is_signed ? FIELD_INT : FIELD_UINT;
+		x->offset = at;
+		x->size = w->fields[i].size;
+		at += x->size;
+	}
+	for (uint32_t i = 0; i < w->nfields; i++)
+		texts += !w->fields[i].size;
+	texts += 1 + (w->call || w->place) + w->values + (w->values && w->leave);
+	for (uint32_t i = 0; i < texts; i++) {
+		x = &f[n++];
+		x->kind = FIELD_STRING;
+		x->where = i ? WHERE_STRING : WHERE_REST;
+		x->offset = i;
+		x->size = 1;
+	}
+	t->fixed_size = (uint32_t)align_up(at, 4);
+	t->flags = TYPE_TAIL;
+	t->fields = f;
+	t->nfields = n;
+	return 0;
+}
+
+static int new_type(struct state *s, const struct type *from, struct written *w, bool place)
+{
+	struct type *t = dialect_type(&s->anew.d, "", "");
+
+	if (!t || marker_name(s, from, &t->name) || channel_name(s, from, &t->group))
+		return -1;
+	w->call = from->kind == KIND_ENTER || from->kind == KIND_LEAVE;
+	w->leave = from->kind == KIND_LEAVE;
+	w->number = w->call && from->flags & TYPE_CALL_NUMBER;
+	w->values = from->flags & TYPE_VALUES;
+	w->place = place && !w->call;
+	w->fields = anew_fields_plan(from, FIELDS_MOST, true, &w->nfields, &s->fields_lost);
+	if (!w->fields || make_format(w, from, &s->text) || describe(s, w, t))
+		return -1;
+	t->declaration = dialect_text(&s->anew.d, s->text.data, s->text.size);
+	w->type = t;
+	return 0;
+}
+
+/* --- lanes: a channel on a CPU --- */
+
+/* A later round has channels of its own. */
+static int round_name(struct state *s, struct text_ref channel, uint32_t round,
+		      struct text_ref *out)
+{
+	struct buffer b = {0};
+	int result = buffer_append(&b, channel.text, channel.size) || anew_rounds_name(round, &b)
+			     ? -1
+			     : 0;
+
+	if (!result)
+		*out = dialect_text(&s->anew.d, b.data, b.size);
+	buffer_free(&b);
+	return result;
+}
+
+static int lane_of(struct state *s, const struct lane *from, struct text_ref channel, uint64_t time,
+		   const struct lane **out)
+{
+	uint32_t cpu = from->flags & LANE_HAS_CPU && from->cpu >= 0 ? (uint32_t)from->cpu : 0;
+	uint32_t key[] = {channel.number, cpu, anew_rounds_at(&s->anew.rounds, time)}, number;
+	uint32_t *lanes;
+	struct lane *l;
+
+	number = intern(&s->lane_keys, key, sizeof key);
+	if (number == INTERN_NONE)
+		return -1;
+	lanes = array_reach(s->lanes, &s->lanes_size, number, sizeof *lanes);
+	if (!lanes)
+		return -1;
+	s->lanes = lanes;
+	if (!lanes[number]) {
+		l = dialect_lane(&s->anew.d);
+		if (!l || round_name(s, channel, key[2], &l->buffer))
+			return -1;
+		l->flags = LANE_HAS_CPU;
+		l->cpu = (int32_t)cpu;
+		lanes[number] = l->number;
+	}
+	*out = dictionary_lane(&s->anew.d.dictionary, lanes[number]);
+	return 0;
+}
+
+/* --- rows --- */
+
+static int put_uint(struct buffer *b, uint64_t v, unsigned size)
+{
+	uint8_t bytes[8];
+
+	put_u64(bytes, v);
+	return buffer_append(b, bytes, size);
+}
+
+/* The text ends at a NUL. */
+static int end_text(struct state *s, size_t from)
+{
+	struct buffer *b = &s->tail;
+	const uint8_t *nul = b->size > from ? memchr(b->data + from, 0, b->size - from) : NULL;
+
+	if (nul) {
+		b->size = (size_t)(nul - b->data);
+		s->cut++;
+	}
+	anew_text_cut(b, from, TEXT_MOST, &s->cut);
+	return buffer_u8(b, 0);
+}
+
+static int put_text(struct state *s, const char *text, size_t n)
+{
+	size_t from = s->tail.size;
+
+	return anew_name_no_nul(&s->tail, text, n) || end_text(s, from) ? -1 : 0;
+}
+
+static int put_field(struct state *s, const struct anew_field *w, const struct event *ev)
+{
+	size_t from = s->tail.size;
+
+	if (w->size)
+		return put_uint(&s->fixed, anew_field_number(w, ev), w->size);
+	return anew_field_text(&s->tail, w, ev) || end_text(s, from) ? -1 : 0;
+}
+
+static int put_row(struct state *s, const struct anew_row *r, const struct written *w)
+{
+	const struct event *ev = r->ev;
+	const struct anew_thread *t = r->thread;
+	const struct lane *lane = ev->lane;
+	int32_t tid = t->tid, pid = t->pid;
+	struct text_ref comm = lane->comm;
+	uint32_t place = w->call ? r->place : ev->place;
+	size_t from;
+
+	/* interrupts stay on the thread that they came upon */
+	if (t->per_cpu) {
+		t = anew_thread(&s->anew, lane, false);
+		if (!t)
+			return -1;
+		tid = t->tid;
+		pid = t->pid;
+	}
+	if (!(lane->flags & LANE_HAS_PID))
+		pid = -1;
+	s->fixed.size = s->tail.size = 0;
+	if (put_uint(&s->fixed, r->time, 8) || put_uint(&s->fixed, (uint32_t)tid, 4) ||
+	    put_uint(&s->fixed, (uint32_t)pid, 4) ||
+	    (w->call && put_uint(&s->fixed, w->number ? *r->mark : r->depth, 4)) ||
+	    ((w->call || w->place) && put_uint(&s->fixed, place, 4)) ||
+	    put_uint(&s->fixed, s->order++, 4))
+		return -1;
+	for (uint32_t i = 0; i < w->nfields; i++)
+		if (w->fields[i].size && put_field(s, &w->fields[i], ev))
+			return -1;
+	if (put_text(s, comm.text, comm.size))
+		return -1;
+	if (w->call || w->place) {
+		struct text_ref name = dictionary_place_name(s->anew.dictionary, place);
+
+		anew_use_place(&s->anew, place);
+		if (put_text(s, name.text, name.size))
+			return -1;
+	}
+	for (int what = 0; w->values && what <= w->leave; what++) {
+		from = s->tail.size;
+		if (anew_text_values(&s->tail, s->anew.dictionary, ev,
+				     what ? DETAIL_RETURN : DETAIL_ARGUMENT, &s->blobs) ||
+		    end_text(s, from))
+			return -1;
+	}
+	for (uint32_t i = 0; i < w->nfields; i++)
+		if (!w->fields[i].size && put_field(s, &w->fields[i], ev))
+			return -1;
+	return buffer_align(&s->fixed, 4);
+}
+
+/* How a row is written. */
+static int written_of(struct state *s, const struct event *ev, struct written **out)
+{
+	const struct type *t = ev->type;
+	struct written *types = array_reach(s->types, &s->types_size, t->number, sizeof *types);
+
+	if (!types)
+		return -1;
+	s->types = types;
+	*out = &types[t->number];
+	return (*out)->type ? 0 : new_type(s, t, *out, ev->place);
+}
+
+static int gap(struct state *s, const struct anew_row *r, struct error *e)
+{
+	struct event ev = *r->ev;
+	struct text_ref channel;
+
+	if (ev.type->fixed_size < 24)
+		return 0;
+	ev.type = s->gap;
+	channel = dialect_text(&s->anew.d, "trace", 5);
+	return lane_of(s, r->ev->lane, channel, r->time, &ev.lane)
+		       ? error_no_memory(e)
+		       : dialect_event(&s->anew.d, &ev, e);
+}
+
+static int row(void *state, const struct anew_row *r, struct error *e)
+{
+	struct state *s = state;
+	struct event ev = {.time = r->time};
+	struct written *w;
+
+	if (!s->begun) {
+		s->clock = r->ev->lane->clock;
+		if (begin_clock(s, r->time, e))
+			return -1;
+	}
+	/* the depths tell that it has ended */
+	if (r->cut)
+		return 0;
+	if (r->what == ANEW_GAP)
+		return gap(s, r, e);
+	if (r->what == ANEW_ENTER)
+		*r->mark = s->calls++;
+	if (written_of(s, r->ev, &w) || put_row(s, r, w) ||
+	    lane_of(s, r->ev->lane, w->type->group, r->time, &ev.lane))
+		return error_no_memory(e);
+	ev.type = w->type;
+	ev.fixed = s->fixed.data;
+	ev.tail = s->tail.data;
+	ev.tail_size = (uint32_t)s->tail.size;
+	return dialect_event(&s->anew.d, &ev, e);
+}
+
+static void drop(void *state)
+{
+	struct state *s = state;
+
+	for (size_t i = 0; i < s->types_size; i++)
+		free(s->types[i].fields);
+	free(s->types);
+	free(s->lanes);
+	intern_free(&s->lane_keys);
+	buffer_free(&s->fixed);
+	buffer_free(&s->tail);
+	buffer_free(&s->text);
+}
+
+static const struct anew_target target = {
+	.native = &encoder_lttng,
+	.format = "lttng",
+	.state_size = sizeof(struct state),
+	.told_apart = true,
+	.needs_time = true,
+	.zero = true,
+	.call = row,
+	.instant = row,
+	.gap = row,
+	.drop = drop,
+};
+
+static int begin(struct encoding *en, struct error *e)
+{
+	struct state *s = anew_begin(en, &target, e);
+
+	if (!s)
+		return -1;
+	s->gap = dialect_gap(&s->anew.d, "");
+	return s->gap ? 0 : error_no_memory(e);
+}
+
+static int end(struct encoding *en, struct error *e)
+{
+	struct state *s = en->state;
+	struct anew *a = &s->anew;
+
+	if (anew_end(a, e) || (!s->begun && begin_clock(s, 0, e)) ||
+	    s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
+		return -1;
+	anew_report(a);
+	anew_lost(a, s->anew.rounds.count,
+		  "streams begin before the end of the ones in front: their channels are others, "
+		  "named ~2 and on");
+	anew_lost(a, s->blobs, "blobs are kept as their size alone");
+	anew_lost(a, s->cut, "texts were cut");
+	anew_lost(a, s->fields_lost, "fields of types that have more than 200 are left out");
+	return 0;
+}
+
+const struct encoder encoder_lttng_anew = {
+	.name = "lttng",
+	.output = ENCODER_TREE,
+	.begin = begin,
+	.head = anew_head,
+	.event = anew_event,
+	.end = end,
+	.free = anew_free,
+};

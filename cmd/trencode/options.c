@@ -1,0 +1,156 @@
+#include "cmd/trencode/options.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "common/value/units.h"
+#include "cmd/trencode/encoder_choice.h"
+
+enum {
+	KEY_LIST = 256,
+	KEY_STRICT,
+	KEY_RAW,
+	KEY_NS,
+	KEY_TS_DIFF,
+	KEY_ALL_CALLS,
+	KEY_THREAD_IDS,
+	KEY_OCTAL,
+	KEY_BLOBS,
+	KEY_COMPRESS,
+	KEY_FILE_VERSION,
+	KEY_UNCLOSED,
+	KEY_REBASE,
+	KEY_INT64,
+	KEY_COLUMNS,
+	KEY_NO_HEADER,
+	KEY_ANEW,
+	KEY_TICK,
+};
+
+const struct option_row settings_rows[] = {
+	{'t', "type", "FORMAT", "what to write (text); --list names all",
+	 "text uftrace apitrace trace-cmd lttng folded chrome ndjson csv tsv ctf speedscope "
+	 "callgrind pprof perfetto parquet"},
+	{KEY_LIST, "list", NULL, "list the formats", NULL},
+	{OPTION_HEADING, NULL, NULL, "Text:", NULL},
+	{'f', "fields", "FIELDS",
+	 "columns: duration,tid,addr,time,delta,elapsed,task,module\n"
+	 "(+FIELDS: beside the usual ones; none; all)",
+	 "none all duration tid addr time delta elapsed task module"},
+	{KEY_RAW, "raw", NULL, "fields as they were recorded (trace-cmd report -R)", NULL},
+	{KEY_NS, "ns", NULL, "times in nanoseconds (trace-cmd report -t)", NULL},
+	{KEY_TS_DIFF, "ts-diff", NULL,
+	 "the time since the line before (trace-cmd report --ts-diff)", NULL},
+	{'D', "depth", "N", "show N levels of nested calls (1024)", NULL},
+	{KEY_ALL_CALLS, "all-calls", NULL, "apitrace: those too that apitrace dump hides", NULL},
+	{KEY_THREAD_IDS, "thread-ids", NULL, "apitrace: the thread of each call", NULL},
+	{KEY_OCTAL, "octal", NULL, "apitrace: right octal escapes, not as apitrace prints them",
+	 NULL},
+	{KEY_BLOBS, "blobs", "DIR", "apitrace: put the blobs into files of DIR", "directory"},
+	{OPTION_HEADING, NULL, NULL, "apitrace, trace-cmd:", NULL},
+	{KEY_COMPRESS, "compress", "METHOD",
+	 "apitrace: snappy (default), gzip, brotli or zstd;\n"
+	 "trace-cmd: none, zlib or zstd; with a level as in gzip:9,\n"
+	 "brotli:11, zstd:19, zlib:9",
+	 "snappy gzip brotli zstd none zlib"},
+	{KEY_FILE_VERSION, "file-version", "N", "trace-cmd: 6 or 7 (the source's)", "6 7"},
+	{OPTION_HEADING, NULL, NULL, "uftrace, trace-cmd, apitrace, lttng:", NULL},
+	{KEY_ANEW, "anew", NULL,
+	 "take nothing from the source but its events, as if it\nwere a trace of another system",
+	 NULL},
+	{KEY_TICK, "tick", "TIME", "how long a tick of a trace without time (apitrace) is to be",
+	 NULL},
+	{OPTION_HEADING, NULL, NULL, "Reports:", NULL},
+	{KEY_UNCLOSED, "unclosed", "HOW", "calls without a return: close (default) or drop",
+	 "close drop"},
+	{KEY_REBASE, "rebase", "ORIGIN",
+	 "chrome, speedscope: times count from start (default), or none", "start none"},
+	{KEY_INT64, "json-int64", "FORM",
+	 "chrome, ndjson: integers beyond 2^53 as number (default) or\nstring", "number string"},
+	{KEY_COLUMNS, "columns", "LIST",
+	 "ndjson, csv, tsv, parquet: columns\n"
+	 "(ts,dur,type,pid,tid,cpu,comm,name,depth,src,args;\n"
+	 "+LIST: beside these)",
+	 "ts dur type pid tid cpu comm name depth src args kind self caller recursive unfinished "
+	 "group module input"},
+	{KEY_NO_HEADER, "no-header", NULL, "csv, tsv: no line with the names of the columns", NULL},
+	{OPTION_HEADING, NULL, NULL, "Common:", NULL},
+	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
+	{0},
+};
+
+static int take_depth(struct encode_options *o, const char *arg, struct error *e)
+{
+	char *end;
+	long n = strtol(arg, &end, 10);
+
+	if (*end || end == arg || n < 1 || n > INT_MAX)
+		return error_set(e, NULL, NO_OFFSET, "-D takes a number of levels, not '%s'", arg);
+	o->depth = (int)n;
+	return 0;
+}
+
+/* An option that takes one of two words, the first of which is the default. */
+static int take_choice(bool *second, const char *option, const char *first_word,
+		       const char *second_word, const char *arg, struct error *e)
+{
+	*second = !strcmp(arg, second_word);
+	if (*second || !strcmp(arg, first_word))
+		return 0;
+	return error_set(e, NULL, NO_OFFSET, "--%s is %s or %s, not '%s'", option, first_word,
+			 second_word, arg);
+}
+
+static int take_tick(struct encode_options *o, const char *arg, struct error *e)
+{
+	int64_t ns;
+
+	if (parse_time_whole(arg, &ns) || ns <= 0)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--tick takes a time like 1ns, of whole ns, not '%s'", arg);
+	o->tick = (uint64_t)ns;
+	return 0;
+}
+
+int settings_option(void *ctx, int key, const char *arg, struct error *e)
+{
+	struct settings *s = ctx;
+
+	switch (key) {
+	case 't':
+		s->encoder = encoder_find(s->encoders, arg);
+		if (!s->encoder)
+			return error_set(e, NULL, NO_OFFSET, "no format '%s'; see --list", arg);
+		s->chosen = true;
+		break;
+	case 'f': s->encode.fields = arg; break;
+	case 'D': return take_depth(&s->encode, arg, e);
+	case KEY_RAW: s->encode.raw = true; break;
+	case KEY_NS: s->encode.ns = true; break;
+	case KEY_TS_DIFF: s->encode.ts_diff = true; break;
+	case KEY_LIST: s->list = true; break;
+	case KEY_STRICT: s->strict = true; break;
+	case KEY_ALL_CALLS: s->encode.all_calls = true; break;
+	case KEY_THREAD_IDS: s->encode.thread_ids = true; break;
+	case KEY_OCTAL: s->encode.plain_octal = true; break;
+	case KEY_COMPRESS: return pack_parse(&s->encode.compress, arg, e);
+	case KEY_FILE_VERSION:
+		if (strcmp(arg, "6") != 0 && strcmp(arg, "7") != 0)
+			return error_set(e, NULL, NO_OFFSET, "--file-version is 6 or 7, not '%s'",
+					 arg);
+		s->encode.file_version = *arg - '0';
+		break;
+	case KEY_ANEW: s->encode.anew = true; break;
+	case KEY_TICK: return take_tick(&s->encode, arg, e);
+	case KEY_BLOBS: s->encode.blobs = arg; break;
+	case KEY_UNCLOSED: return take_choice(&s->encode.drop, "unclosed", "close", "drop", arg, e);
+	case KEY_REBASE:
+		return take_choice(&s->encode.keep_times, "rebase", "start", "none", arg, e);
+	case KEY_COLUMNS: s->encode.columns = arg; break;
+	case KEY_NO_HEADER: s->encode.no_header = true; break;
+	case KEY_INT64:
+		return take_choice(&s->encode.quote_numbers, "json-int64", "number", "string", arg,
+				   e);
+	}
+	return 0;
+}

@@ -1,0 +1,203 @@
+/*
+ * callgrind.c - what kcachegrind and callgrind_annotate read: self time and calls of functions, and
+ * who calls whom
+ *
+ * Two costs: ns (or ticks), and Calls, which stands beside self time only. Without the header
+ * "event:", at which callgrind_annotate stops.
+ */
+#include "cmd/trencode/encoder.h"
+
+#include <stdlib.h>
+
+#include "common/util/version.h"
+#include "cmd/trencode/profile/names.h"
+#include "cmd/trencode/profile/stack_edges.h"
+#include "cmd/trencode/profile/stack_profile.h"
+
+#define ROOT "(all threads)"
+
+struct state {
+	struct stack_profile profile;
+	struct intern modules, files; /* number: as the file calls it, from 1 */
+	uint8_t *named;		      /* functions whose name was written */
+	bool ticks, seen;
+};
+
+static int callgrind_begin(struct encoding *en, struct error *e)
+{
+	struct state *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return error_no_memory(e);
+	en->state = s;
+	return stack_profile_init(&s->profile, en->dictionary, profile_name_key, en->options)
+		       ? error_no_memory(e)
+		       : 0;
+}
+
+static int callgrind_block(struct encoding *en, const struct block *b, struct error *e)
+{
+	struct state *s = en->state;
+
+	if (!s->seen && b->nlanes) {
+		s->seen = true;
+		s->ticks = b->lanes[0]->clock && b->lanes[0]->clock->flags & CLOCK_TICKS;
+	}
+	return stack_profile_block(&s->profile, b) ? error_no_memory(e) : 0;
+}
+
+/* "(3) name" at first, then "(3)". */
+static int put_compressed(struct text *out, const char *key, struct intern *in, const char *name)
+{
+	uint32_t had = in->count, number = intern_string(in, *name ? name : "???");
+
+	if (number == INTERN_NONE)
+		return -1;
+	text_puts(out, key);
+	text_char(out, '(');
+	text_u64(out, number + 1ull);
+	text_char(out, ')');
+	if (in->count > had) {
+		text_char(out, ' ');
+		text_puts(out, *name ? name : "???");
+	}
+	text_char(out, '\n');
+	return 0;
+}
+
+/* The number of names is that of the function that calls all outermost ones: readers take the time
+ * of a function that is called by others from its callers alone. */
+static struct profile_name name_of(const struct state *s, uint32_t function)
+{
+	if (function == s->profile.stacks.names.count)
+		return (struct profile_name){.name = ROOT, .module = "", .file = ""};
+	return profile_name_of(&s->profile.stacks.names, function);
+}
+
+static int put_function(struct state *s, struct text *out, uint32_t function, bool callee)
+{
+	struct profile_name n = name_of(s, function);
+
+	if (put_compressed(out, callee ? "cob=" : "ob=", &s->modules, n.module) ||
+	    put_compressed(out, callee ? "cfi=" : "fl=", &s->files, n.file))
+		return -1;
+	text_puts(out, callee ? "cfn=(" : "fn=(");
+	text_u64(out, function + 1ull);
+	text_char(out, ')');
+	if (!s->named[function]) {
+		s->named[function] = 1;
+		text_char(out, ' ');
+		text_puts(out, n.name);
+	}
+	text_char(out, '\n');
+	return 0;
+}
+
+static void put_costs(struct text *out, uint32_t line, uint64_t ns, uint64_t calls, bool self)
+{
+	text_u64(out, line);
+	text_char(out, ' ');
+	text_u64(out, ns);
+	if (self) {
+		text_char(out, ' ');
+		text_u64(out, calls);
+	}
+	text_char(out, '\n');
+}
+
+static int write_functions(struct state *s, const struct stack_edges *edges, struct text *out)
+{
+	size_t edge = 0;
+
+	for (uint32_t i = 0; i <= s->profile.stacks.names.count && !text_failed(out); i++) {
+		const struct stack_function *f = &edges->functions[i];
+		uint32_t line = name_of(s, i).line;
+
+		if (!f->self && !f->calls &&
+		    (edge == edges->count || edges->edges[edge].caller != i))
+			continue;
+		text_char(out, '\n');
+		if (put_function(s, out, i, false))
+			return -1;
+		put_costs(out, line, f->self, f->calls, true);
+		for (; edge < edges->count && edges->edges[edge].caller == i; edge++) {
+			const struct stack_edge *to = &edges->edges[edge];
+
+			if (put_function(s, out, to->callee, true))
+				return -1;
+			text_puts(out, "calls=");
+			text_u64(out, to->calls);
+			text_char(out, ' ');
+			text_u64(out, profile_name_of(&s->profile.stacks.names, to->callee).line);
+			text_char(out, '\n');
+			put_costs(out, line, to->cost, 0, false);
+		}
+	}
+	return 0;
+}
+
+static int write_all(struct state *s, struct text *out)
+{
+	struct stack_edges edges;
+	uint64_t self = 0, calls = 0;
+	int r = stack_edges_make(&edges, &s->profile.stacks.tree, &s->profile.stacks.names);
+
+	s->named = calloc(s->profile.stacks.names.count + (size_t)2, 1);
+	r = r || !s->named;
+	for (uint32_t i = 0; !r && i < s->profile.stacks.names.count; i++) {
+		self += edges.functions[i].self;
+		calls += edges.functions[i].calls;
+	}
+	text_puts(out, "# callgrind format\nversion: 1\ncreator: trencode " TRUTILS_VERSION
+		       "\npositions: line\nevents: ");
+	text_puts(out, s->ticks ? "ticks Calls\nsummary: " : "ns Calls\nsummary: ");
+	text_u64(out, self);
+	text_char(out, ' ');
+	text_u64(out, calls);
+	text_char(out, '\n');
+	r = r || write_functions(s, &edges, out);
+	text_puts(out, "\ntotals: ");
+	text_u64(out, self);
+	text_char(out, ' ');
+	text_u64(out, calls);
+	text_char(out, '\n');
+	stack_edges_free(&edges);
+	return r ? -1 : 0;
+}
+
+static int callgrind_end(struct encoding *en, struct error *e)
+{
+	struct state *s = en->state;
+
+	if (stack_profile_finish(&s->profile) || write_all(s, en->text))
+		return error_no_memory(e);
+	if (!en->options->quiet)
+		stack_profile_report(&s->profile, "callgrind's profiles hold");
+	return 0;
+}
+
+static void callgrind_free(struct encoding *en)
+{
+	struct state *s = en->state;
+
+	if (!s)
+		return;
+	stack_profile_free(&s->profile);
+	intern_free(&s->modules);
+	intern_free(&s->files);
+	free(s->named);
+	free(s);
+	en->state = NULL;
+}
+
+const struct encoder encoder_callgrind = {
+	.name = "callgrind",
+	.suffixes = "callgrind.out*",
+	.purpose = "functions and who calls whom, for kcachegrind, callgrind_annotate",
+	.output = ENCODER_TEXT,
+	.report = true,
+	.begin = callgrind_begin,
+	.block = callgrind_block,
+	.end = callgrind_end,
+	.free = callgrind_free,
+};

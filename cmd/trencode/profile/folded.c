@@ -1,0 +1,81 @@
+/*
+ * folded.c - "frame;frame;leaf SELF": what flamegraph.pl, inferno and speedscope read
+ *
+ * SELF is the time spent in the leaf itself with this stack above it, over all calls and threads,
+ * in ns (or ticks, where the trace has no time). Stacks of nothing are left out: consumers want
+ * positive numbers.
+ */
+#include "cmd/trencode/encoder.h"
+
+#include <stdlib.h>
+
+#include "common/util/utf8.h"
+#include "cmd/trencode/profile/stack_profile.h"
+
+/* The name as text that is valid, without what separates stacks. */
+static int clean_name(struct buffer *to, const struct place *p, struct text_ref name)
+{
+	struct buffer text = {0};
+	int r;
+
+	if (utf8_append(&text, name.text, name.size)) {
+		buffer_free(&text);
+		return -1;
+	}
+	name.text = (const char *)text.data;
+	name.size = (uint32_t)text.size;
+	r = call_stacks_clean_name(to, p, name);
+	buffer_free(&text);
+	return r;
+}
+
+static int folded_begin(struct encoding *en, struct error *e)
+{
+	struct stack_profile *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return error_no_memory(e);
+	en->state = s;
+	return stack_profile_init(s, en->dictionary, clean_name, en->options) ? error_no_memory(e)
+									      : 0;
+}
+
+static int folded_block(struct encoding *en, const struct block *b, struct error *e)
+{
+	return stack_profile_block(en->state, b) ? error_no_memory(e) : 0;
+}
+
+static int folded_end(struct encoding *en, struct error *e)
+{
+	struct stack_profile *s = en->state;
+
+	if (stack_profile_finish(s) || call_stacks_fold(&s->stacks) ||
+	    stack_tree_write(&s->stacks.tree, &s->stacks.names, en->text))
+		return error_no_memory(e);
+	if (!en->options->quiet)
+		stack_profile_report(s, "folded stacks hold");
+	return 0;
+}
+
+static void folded_free(struct encoding *en)
+{
+	struct stack_profile *s = en->state;
+
+	if (!s)
+		return;
+	stack_profile_free(s);
+	free(s);
+	en->state = NULL;
+}
+
+const struct encoder encoder_folded = {
+	.name = "folded",
+	.suffixes = ".collapsed",
+	.purpose = "stacks with their self time in ns, for flame graphs",
+	.output = ENCODER_TEXT,
+	.report = true,
+	.begin = folded_begin,
+	.block = folded_block,
+	.end = folded_end,
+	.free = folded_free,
+};

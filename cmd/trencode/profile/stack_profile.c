@@ -1,0 +1,256 @@
+#include "cmd/trencode/profile/stack_profile.h"
+#include "cmd/trencode/tick_scale.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* A call ended; the root: its stack is not known. */
+static void add(struct stack_profile *s, uint32_t node, const struct call *c)
+{
+	if (node != STACK_ROOT)
+		stack_tree_call(&s->stacks.tree, node, c->self, c->total);
+}
+
+/* A call is over without a return. What it took is its own, and not its caller's. */
+static void lose(void *ctx, struct stack *stack, const struct frame *f)
+{
+	struct stack_profile *s = ctx;
+	const struct stack *base = s->calls.stacks[stack->number];
+	uint64_t total = base->last > f->start ? base->last - f->start : 0;
+	uint32_t node;
+
+	/* outside of calls: those in the kernel are none */
+	if (stack != base && stack->frames[0].outside)
+		return;
+	s->cut++;
+	node = call_stacks_lost(&s->stacks, stack);
+	if (s->drop || node == STACK_ROOT)
+		return;
+	stack_tree_call(&s->stacks.tree, node, f->child < total ? total - f->child : 0, total);
+	calls_charge_lost(&s->calls, stack, total);
+}
+
+/* --- events --- */
+
+static int take_event(struct stack_profile *s, const struct event *ev)
+{
+	struct call done;
+	uint32_t node;
+	int r = 0;
+
+	switch (calls_feed(&s->calls, ev, &done)) {
+	case CALLS_ENTER: r = call_stacks_enter(&s->stacks, ev); break;
+	case CALLS_LEAVE:
+		r = call_stacks_leave(&s->stacks, ev, &done, &node);
+		if (!r)
+			add(s, node, &done);
+		break;
+	default: r = s->calls.out_of_memory ? -1 : 0;
+	}
+	if (ev->type->kind == KIND_GAP)
+		s->gaps++;
+	else if (ev->type->kind != KIND_ENTER && ev->type->kind != KIND_LEAVE)
+		s->instants++;
+	else if (ev->tail_size)
+		s->values++;
+	return r;
+}
+
+/* The names of a block's places, where calls of them may be taken the quick way. */
+static int plan(struct stack_profile *s, const struct block *b)
+{
+	uint32_t *planned;
+
+	if (b->nplaces >= s->nplanned) {
+		/* index 0 is no place, and not counted */
+		planned = realloc(s->planned, (b->nplaces + (size_t)1) * sizeof(*planned));
+		if (!planned)
+			return -1;
+		s->planned = planned;
+		s->nplanned = b->nplaces + (size_t)1;
+	}
+	for (uint32_t i = 0; i <= b->nplaces; i++) {
+		uint32_t place = b->places[i], name;
+
+		s->planned[i] = 0;
+		if (!calls_ordinary(&s->calls, place))
+			continue;
+		if (call_stacks_name(&s->stacks, place, &name))
+			return -1;
+		s->planned[i] = name + 1;
+	}
+	return 0;
+}
+
+/* What the rows of a block look up by their lane. */
+struct profile_lanes {
+	struct calls_block calls; /* stacks of threads that began in the quick way's sight */
+	struct call_stacks_thread *threads[256];
+	const struct call_stacks_thread *base; /* s->stacks.threads when they were looked up */
+};
+
+static int find_lane(struct stack_profile *s, const struct block *b, struct profile_lanes *l,
+		     uint32_t i)
+{
+	uint32_t thread = b->lanes[i]->thread;
+
+	l->threads[i] = call_stacks_thread(&s->stacks, thread);
+	if (!l->threads[i])
+		return -1;
+	l->calls.stacks[i] =
+		l->threads[i]->started && thread < s->calls.size ? s->calls.stacks[thread] : NULL;
+	return 0;
+}
+
+static int find_lanes(struct stack_profile *s, const struct block *b, struct profile_lanes *l)
+{
+	do {
+		l->base = s->stacks.threads;
+		for (uint32_t i = 0; i < b->nlanes && i < 256; i++)
+			if (find_lane(s, b, l, i))
+				return -1;
+	} while (l->base != s->stacks.threads);
+	return 0;
+}
+
+static int slow_row(struct stack_profile *s, const struct events *it, const uint8_t *row,
+		    const struct block *b, struct profile_lanes *l)
+{
+	struct events one = *it;
+	struct event ev;
+
+	one.row = row;
+	event_next(&one, &ev);
+	if (take_event(s, &ev))
+		return -1;
+	return l->base == s->stacks.threads ? find_lane(s, b, l, ev.lane_index)
+					    : find_lanes(s, b, l);
+}
+
+/* Narrow rows, nearly all of them the enter or the leave on top of a stack. */
+static inline __attribute__((always_inline)) int narrow(struct stack_profile *s,
+							const struct block *b, bool bare)
+{
+	struct profile_lanes l;
+	struct events it, here;
+
+	events_begin(&it, b);
+	here = it;
+	memset(&l, 0, sizeof l);
+	calls_block(&s->calls, b, &l.calls);
+	if (plan(s, b) || find_lanes(s, b, &l))
+		return -1;
+	while (here.row < here.end) {
+		const uint8_t *row = here.row;
+		struct plain_row r = plain_row(&it, row);
+		uint32_t name = s->planned[r.place];
+		enum calls_result got = CALLS_SLOW;
+		struct call call;
+
+		if (bare)
+			here.row += NARROW_ROW;
+		else
+			event_skip(&here, r.type);
+		if (__builtin_expect(name != 0, 1))
+			got = calls_try(&l.calls, &r, b->places[r.place], &call);
+		if (got == CALLS_ENTER) {
+			const struct stack *stack = l.calls.stacks[r.lane];
+
+			if (call_stacks_push(&s->stacks, l.threads[r.lane],
+					     (uint32_t)(stack->count - 1 + stack->implicit),
+					     name - 1))
+				return -1;
+		} else if (got == CALLS_LEAVE) {
+			const struct stack *stack = l.calls.stacks[r.lane];
+			size_t level = stack->count + stack->implicit;
+
+			stack_tree_call(&s->stacks.tree, l.threads[r.lane]->node[level], call.self,
+					call.total);
+		} else {
+			if (slow_row(s, &it, row, b, &l))
+				return -1;
+			continue;
+		}
+		if (!bare && it.types[r.type]->flags & TYPE_TAIL &&
+		    get_u32(row + NARROW_ROW + it.types[r.type]->fixed_size))
+			s->values++;
+	}
+	return 0;
+}
+
+int stack_profile_block(struct stack_profile *s, const struct block *b)
+{
+	struct events it;
+	struct event ev;
+
+	if (!(b->row_flags & EVENTS_WIDE) && !s->ticking)
+		return b->row_flags & EVENTS_BARE ? narrow(s, b, true) : narrow(s, b, false);
+	events_begin(&it, b);
+	while (event_next(&it, &ev)) {
+		ev.time = tick_time(ev.lane, ev.time);
+		if (take_event(s, &ev))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- the run --- */
+
+int stack_profile_init(struct stack_profile *s, struct dictionary *d, call_stacks_key *key,
+		       const struct encode_options *options)
+{
+	*s = (struct stack_profile){.drop = options->drop, .ticking = options->tick > 0};
+	calls_init(&s->calls, d);
+	s->calls.on_lost = lose;
+	s->calls.on_lost_ctx = s;
+	return call_stacks_init(&s->stacks, &s->calls, key);
+}
+
+void stack_profile_free(struct stack_profile *s)
+{
+	free(s->planned);
+	call_stacks_free(&s->stacks);
+	calls_free(&s->calls);
+}
+
+int stack_profile_finish(struct stack_profile *s)
+{
+	struct call done;
+	uint32_t node;
+
+	while (calls_finish(&s->calls, &done)) {
+		if (s->drop)
+			continue;
+		if (call_stacks_finish(&s->stacks, &done, &node))
+			return -1;
+		add(s, node, &done);
+	}
+	return call_stacks_end(&s->stacks) || s->calls.out_of_memory ? -1 : 0;
+}
+
+static void remark(uint64_t n, const char *format, const char *what)
+{
+	if (n)
+		warn(NULL, NO_OFFSET, "%s%s: %" PRIu64, format, what, n);
+}
+
+void stack_profile_report(const struct stack_profile *s, const char *format)
+{
+	if (s->stacks.unnamed)
+		warn(NULL, NO_OFFSET,
+		     "functions have no names yet: trsym belongs before this program");
+	remark(s->calls.unfinished, "",
+	       s->drop ? "calls open at the end, dropped"
+		       : "calls open at the end, closed at their thread's last event");
+	remark(s->cut, "",
+	       s->drop ? "calls over without a return (a longjmp, an exec, lost events), dropped"
+		       : "calls over without a return (a longjmp, an exec, lost events), closed "
+			 "where this shows");
+	remark(s->stacks.deep, "", STACK_DEEP);
+	remark(s->calls.unmatched, "", "leaves without an enter, left out");
+	remark(s->calls.outside, "", CALLS_OUTSIDE);
+	remark(s->calls.apart, "", CALLS_APART);
+	remark(s->instants, format, " calls only; other events left out");
+	remark(s->values, format, " no arguments; calls' ends that had some");
+	remark(s->gaps, "", "gaps, around which stacks may be wrong");
+}

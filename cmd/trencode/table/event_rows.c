@@ -1,0 +1,356 @@
+#include "cmd/trencode/table/event_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/buffer_file.h"
+#include "common/stream/field.h"
+#include "common/util/utf8.h"
+
+enum { USUAL_COLUMNS = ROW_ARGS + 1 };
+
+static const struct {
+	const char *name;
+	enum row_form form;
+} columns[ROW_COLUMNS] = {
+	[ROW_TS] = {"ts", COLUMN_TIME},
+	[ROW_DUR] = {"dur", COLUMN_TIME},
+	[ROW_TYPE] = {"type", COLUMN_NAME},
+	[ROW_PID] = {"pid", COLUMN_SMALL},
+	[ROW_TID] = {"tid", COLUMN_SMALL},
+	[ROW_CPU] = {"cpu", COLUMN_SMALL},
+	[ROW_COMM] = {"comm", COLUMN_NAME},
+	[ROW_NAME] = {"name", COLUMN_NAME},
+	[ROW_DEPTH] = {"depth", COLUMN_SMALL},
+	[ROW_SRC] = {"src", COLUMN_NAME},
+	[ROW_ARGS] = {"args", COLUMN_OBJECT},
+	[ROW_KIND] = {"kind", COLUMN_NAME},
+	[ROW_SELF] = {"self", COLUMN_TIME},
+	[ROW_CALLER] = {"caller", COLUMN_NAME},
+	[ROW_RECURSIVE] = {"recursive", COLUMN_FLAG},
+	[ROW_UNFINISHED] = {"unfinished", COLUMN_FLAG},
+	[ROW_GROUP] = {"group", COLUMN_NAME},
+	[ROW_MODULE] = {"module", COLUMN_NAME},
+	[ROW_INPUT] = {"input", COLUMN_NAME},
+};
+
+const char *row_column_name(enum row_column c)
+{
+	return columns[c].name;
+}
+
+enum row_form row_column_form(enum row_column c)
+{
+	return columns[c].form;
+}
+
+/* --- which columns --- */
+
+static bool wanted(const struct event_rows *r, enum row_column c)
+{
+	return r->wanted >> c & 1;
+}
+
+static void want(struct event_rows *r, enum row_column c)
+{
+	r->columns[r->ncolumns++] = (uint8_t)c;
+	r->wanted |= 1u << c;
+}
+
+static int add_column(struct event_rows *r, const char *name, size_t n, struct error *e)
+{
+	for (size_t i = 0; i < ROW_COLUMNS; i++) {
+		if (strlen(columns[i].name) != n || memcmp(columns[i].name, name, n) != 0)
+			continue;
+		if (wanted(r, (enum row_column)i))
+			return error_set(e, NULL, NO_OFFSET, "the column '%.*s' is given twice",
+					 (int)n, name);
+		want(r, (enum row_column)i);
+		return 0;
+	}
+	return error_set(
+		e, NULL, NO_OFFSET,
+		"no such column: '%.*s' (columns are ts dur type pid tid cpu comm name "
+		"depth src args, kind self caller recursive unfinished group module input)",
+		(int)(n < 64 ? n : 64), name);
+}
+
+static int choose_columns(struct event_rows *r, const char *list, struct error *e)
+{
+	bool more = !list || *list == '+';
+
+	for (size_t i = 0; more && i < USUAL_COLUMNS; i++)
+		want(r, (enum row_column)i);
+	if (!list)
+		return 0;
+	list += more;
+	for (;;) {
+		size_t n = strcspn(list, ",");
+
+		if (add_column(r, list, n, e))
+			return -1;
+		if (!list[n])
+			return 0;
+		list += n + 1;
+	}
+}
+
+/* --- a row --- */
+
+static void put_number(struct event_rows *r, enum row_column c, uint64_t n)
+{
+	r->present |= 1u << c;
+	r->cells[c].number = n;
+}
+
+static int put_text(struct event_rows *r, enum row_column c, struct text_ref text)
+{
+	if (text.size)
+		put_number(r, c, text.number);
+	return 0;
+}
+
+static int put_constant(struct event_rows *r, enum row_column c, const char *text)
+{
+	struct text_ref ref = dictionary_text(r->attributes.dictionary, text, strlen(text));
+
+	return ref.number ? put_text(r, c, ref) : -1;
+}
+
+static int put_place(struct event_rows *r, enum row_column c, uint32_t place)
+{
+	uint32_t size;
+
+	if (!place_names_get(&r->places, place, &size))
+		return -1;
+	put_number(r, c, r->places.names[place].number);
+	return 0;
+}
+
+/* "file:line", made once for each place. */
+static int put_source(struct event_rows *r, uint32_t place)
+{
+	const struct place *p = dictionary_place(r->attributes.dictionary, place);
+	struct text_ref text;
+	uint32_t *sources;
+
+	if (!p || !p->symbol || !p->symbol->file.size)
+		return 0;
+	sources = array_reach(r->sources, &r->nsources, place, sizeof(*sources));
+	if (!sources)
+		return -1;
+	r->sources = sources;
+	if (r->source_changes != r->attributes.dictionary->symbol_changes) {
+		memset(r->sources, 0, r->nsources * sizeof(*r->sources));
+		r->source_changes = r->attributes.dictionary->symbol_changes;
+	}
+	if (!r->sources[place]) {
+		r->bytes.size = 0;
+		if (buffer_append(&r->bytes, p->symbol->file.text, p->symbol->file.size) ||
+		    (p->symbol->line && buffer_printf(&r->bytes, ":%u", p->symbol->line)))
+			return -1;
+		text = dictionary_text(r->attributes.dictionary, r->bytes.data, r->bytes.size);
+		if (!text.number)
+			return -1;
+		r->sources[place] = text.number;
+	}
+	put_number(r, ROW_SRC, r->sources[place]);
+	return 0;
+}
+
+static int put_lane(struct event_rows *r, const struct lane *lane)
+{
+	if (lane->flags & LANE_HAS_PID)
+		put_number(r, ROW_PID, (uint64_t)(int64_t)lane->pid);
+	if (lane->flags & LANE_HAS_TID)
+		put_number(r, ROW_TID, (uint64_t)(int64_t)lane->tid);
+	if (lane->flags & LANE_HAS_CPU)
+		put_number(r, ROW_CPU, (uint64_t)(int64_t)lane->cpu);
+	if (lane->source)
+		put_text(r, ROW_INPUT, lane->source->name);
+	return put_text(r, ROW_COMM, lane->comm);
+}
+
+/* Of a lane that has no CPU: what the event itself says. */
+static void put_cpu(struct event_rows *r, const struct event *ev)
+{
+	const struct field *f = field_by_role(ev->type, ROLE_CPU);
+	struct field_value v;
+
+	if (!f || row_has(r, ROW_CPU))
+		return;
+	field_get(ev, f, 0, &v);
+	if (v.form == FORM_UINT || v.form == FORM_INT)
+		put_number(r, ROW_CPU, (uint64_t)v.i);
+}
+
+static int put_symbol(struct event_rows *r, uint32_t place)
+{
+	const struct place *p;
+
+	if (wanted(r, ROW_SRC) && put_source(r, place))
+		return -1;
+	p = dictionary_place(r->attributes.dictionary, place);
+	return p && p->symbol ? put_text(r, ROW_MODULE, p->symbol->module) : 0;
+}
+
+static int put_type(struct event_rows *r, const struct type *type)
+{
+	return put_text(r, ROW_TYPE, type->name) || put_text(r, ROW_GROUP, type->group) ? -1 : 0;
+}
+
+static int put_args(struct event_rows *r)
+{
+	buffer_clear(&r->json);
+	if (attributes_object(&r->attributes, &r->bytes, &r->json))
+		return -1;
+	if (r->json.size)
+		r->present |= 1u << ROW_ARGS;
+	r->cells[ROW_ARGS].object = &r->json;
+	return 0;
+}
+
+static int write_row(struct event_rows *r, struct error *e)
+{
+	int status = r->write(r, e);
+
+	r->present = 0;
+	return status;
+}
+
+static int begin_call(void *ctx, const struct event *enter, const struct span *span,
+		      struct buffer *keep, uint64_t *token, struct error *e)
+{
+	struct event_rows *r = ctx;
+
+	(void)span;
+	(void)token;
+	if (!r->wants_args || (!enter->type->nfields && !enter->tail_size))
+		return 0;
+	return attributes_append(&r->attributes, enter, keep) ? error_no_memory(e) : 0;
+}
+
+static int end_call(void *ctx, const struct span *s, const struct event *leave, struct error *e)
+{
+	struct event_rows *r = ctx;
+
+	if (s->unfinished && r->drop)
+		return 0;
+	put_number(r, ROW_TS, s->start);
+	put_number(r, ROW_DUR, s->end - s->start);
+	put_number(r, ROW_DEPTH, s->level);
+	put_number(r, ROW_UNFINISHED, s->unfinished);
+	if (s->has_self) {
+		put_number(r, ROW_SELF, s->self);
+		put_number(r, ROW_RECURSIVE, s->recursive);
+	}
+	if (put_lane(r, s->lane) || put_place(r, ROW_NAME, s->place) || put_symbol(r, s->place) ||
+	    (s->caller && wanted(r, ROW_CALLER) && put_place(r, ROW_CALLER, s->caller)) ||
+	    (leave     ? put_type(r, leave->type)
+	     : s->type ? put_type(r, s->type)
+		       : 0) ||
+	    (wanted(r, ROW_KIND) && put_constant(r, ROW_KIND, "call")))
+		return error_no_memory(e);
+	if (leave)
+		put_cpu(r, leave);
+	buffer_clear(&r->bytes);
+	if (r->wants_args &&
+	    (s->kept_size || (leave && (leave->type->nfields || leave->tail_size))) &&
+	    ((s->kept_size && buffer_append_from(&r->bytes, s->kept, s->kept_at, s->kept_size)) ||
+	     (leave && attributes_append(&r->attributes, leave, &r->bytes)) || put_args(r)))
+		return error_no_memory(e);
+	return write_row(r, e);
+}
+
+static int other_event(void *ctx, const struct event *ev, struct error *e)
+{
+	static const char *const kinds[KIND_COUNT] = {
+		[KIND_INSTANT] = "instant", [KIND_COUNTER] = "counter", [KIND_GAP] = "gap"};
+	const char *kind = kinds[ev->type->kind];
+	struct event_rows *r = ctx;
+
+	put_number(r, ROW_TS, ev->time);
+	if (put_lane(r, ev->lane) || put_type(r, ev->type) ||
+	    (ev->place ? put_place(r, ROW_NAME, ev->place) || put_symbol(r, ev->place)
+		       : put_text(r, ROW_NAME, ev->type->name)) ||
+	    (kind && wanted(r, ROW_KIND) && put_constant(r, ROW_KIND, kind)))
+		return error_no_memory(e);
+	put_cpu(r, ev);
+	buffer_clear(&r->bytes);
+	if (r->wants_args && (attributes_append(&r->attributes, ev, &r->bytes) || put_args(r)))
+		return error_no_memory(e);
+	return write_row(r, e);
+}
+
+static const struct span_sink sink = {.begin = begin_call, .end = end_call, .other = other_event};
+
+/* --- the run --- */
+
+static int render_nothing(struct buffer *to, const char *name, size_t n)
+{
+	(void)name;
+	(void)n;
+	return buffer_reserve(to, 1);
+}
+
+void *event_rows_begin(struct encoding *en, size_t state_size,
+		       int (*write)(struct event_rows *r, struct error *e), struct error *e)
+{
+	struct event_rows *r = en->state = calloc(1, state_size);
+
+	if (!r) {
+		error_no_memory(e);
+		return NULL;
+	}
+	r->drop = en->options->drop;
+	r->write = write;
+	spans_init(&r->spans, en->dictionary, &sink, r);
+	place_names_init(&r->places, en->dictionary, render_nothing);
+	attributes_init(&r->attributes, en->dictionary);
+	r->bytes.spills = r->json.spills = true;
+	r->attributes.members = true;
+	r->attributes.quote_numbers = en->options->quote_numbers;
+	r->attributes.call_numbers = true;
+	if (choose_columns(r, en->options->columns, e))
+		return NULL;
+	r->wants_args = wanted(r, ROW_ARGS);
+	return r;
+}
+
+int event_rows_meta(struct encoding *en, const struct meta *m, struct error *e)
+{
+	struct event_rows *r = en->state;
+
+	return attributes_meta(&r->attributes, m) ? error_no_memory(e) : 0;
+}
+
+int event_rows_event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	struct event_rows *r = en->state;
+
+	return spans_event(&r->spans, ev, e);
+}
+
+int event_rows_end(struct encoding *en, struct error *e)
+{
+	struct event_rows *r = en->state;
+
+	if (spans_finish(&r->spans, e))
+		return -1;
+	if (!en->options->quiet) {
+		place_names_report(&r->places);
+		spans_report(&r->spans, en->options->drop);
+	}
+	return 0;
+}
+
+void event_rows_free(struct event_rows *r)
+{
+	spans_free(&r->spans);
+	place_names_free(&r->places);
+	attributes_free(&r->attributes);
+	buffer_free(&r->bytes);
+	buffer_free(&r->json);
+	free(r->sources);
+}

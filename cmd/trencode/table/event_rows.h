@@ -1,0 +1,89 @@
+/*
+ * event_rows.h - the events as rows of a table: what csv, tsv, ndjson and parquet have in common
+ *
+ * A call is one row, which comes at its end; so is everything else that is no enter and no leave.
+ */
+#ifndef TR_EVENT_ROWS_H
+#define TR_EVENT_ROWS_H
+
+#include "cmd/trencode/encoder.h"
+#include "cmd/trencode/convert/location_names.h"
+#include "cmd/trencode/timeline/spans.h"
+
+enum row_column {
+	ROW_TS,
+	ROW_DUR,
+	ROW_TYPE,
+	ROW_PID,
+	ROW_TID,
+	ROW_CPU,
+	ROW_COMM,
+	ROW_NAME,
+	ROW_DEPTH,
+	ROW_SRC,
+	ROW_ARGS,
+	/* only when asked for */
+	ROW_KIND,
+	ROW_SELF,
+	ROW_CALLER,
+	ROW_RECURSIVE,
+	ROW_UNFINISHED,
+	ROW_GROUP,
+	ROW_MODULE,
+	ROW_INPUT,
+	ROW_COLUMNS
+};
+
+/* What a column holds. */
+enum row_form {
+	COLUMN_TIME,   /* u64: ns or ticks */
+	COLUMN_SMALL,  /* i32 */
+	COLUMN_FLAG,   /* 0 or 1 */
+	COLUMN_NAME,   /* a string of the dictionary: the same ones again and again */
+	COLUMN_OBJECT, /* JSON */
+};
+
+struct row_cell {
+	uint64_t number;	     /* NAME: of the string */
+	const struct buffer *object; /* OBJECT, never empty; until the next row */
+};
+
+/* An encoder's state begins with it. */
+struct event_rows {
+	struct spans spans;
+	struct place_names places; /* only their numbers are used */
+	struct attributes attributes;
+	struct buffer bytes, json;
+	bool drop, wants_args;
+	uint8_t columns[ROW_COLUMNS]; /* enum row_column, in the order of the output */
+	size_t ncolumns;
+	uint32_t wanted;		    /* the same as bits */
+	struct row_cell cells[ROW_COLUMNS]; /* of one row, by enum row_column */
+	uint32_t present;		    /* bits: the cells that the row has */
+	uint32_t *sources;		    /* by place: string number of "file:line", + 1 */
+	size_t nsources;
+	uint32_t source_changes;
+	/* the format's: a row is in cells */
+	int (*write)(struct event_rows *r, struct error *e);
+};
+
+static inline bool row_has(const struct event_rows *r, enum row_column c)
+{
+	return r->present >> c & 1;
+}
+
+const char *row_column_name(enum row_column c);
+enum row_form row_column_form(enum row_column c);
+
+/*
+ * The state of an encoder, all zero but for its rows: en->state, for the encoder's free(), also
+ * where NULL is returned (memory is out, or a column is not known).
+ */
+void *event_rows_begin(struct encoding *en, size_t state_size,
+		       int (*write)(struct event_rows *r, struct error *e), struct error *e);
+int event_rows_meta(struct encoding *en, const struct meta *m, struct error *e);
+int event_rows_event(struct encoding *en, const struct event *ev, struct error *e);
+int event_rows_end(struct encoding *en, struct error *e);
+void event_rows_free(struct event_rows *r);
+
+#endif

@@ -1,0 +1,160 @@
+/*
+ * ndjson.c - a JSON object on a line for each event
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/value/json.h"
+#include "cmd/trencode/table/event_rows.h"
+
+enum {
+	KEY_ROOM = 24,	/* ,"unfinished":null */
+	CELL_ROOM = 72, /* a number in quotes, null, true or false, or a short name */
+	SHORT_NAME = 64,
+};
+
+/* ,"name":null of a column */
+struct key {
+	char text[KEY_ROOM];
+	uint8_t size; /* without null */
+	uint8_t column, form;
+};
+
+struct state {
+	struct event_rows rows;
+	struct place_names texts; /* as JSON strings */
+	struct text *out;
+	struct key keys[ROW_COLUMNS]; /* in the order of the output */
+	bool quote_numbers;
+};
+
+static void make_keys(struct state *s)
+{
+	for (size_t i = 0; i < s->rows.ncolumns; i++) {
+		struct key *key = &s->keys[i];
+
+		key->column = s->rows.columns[i];
+		key->form = (uint8_t)row_column_form(key->column);
+		key->size = (uint8_t)snprintf(key->text, KEY_ROOM, "%c\"%s\":null", i ? ',' : '{',
+					      row_column_name(key->column)) -
+			    4;
+	}
+}
+
+static char *put_time(const struct state *s, char *p, uint64_t time)
+{
+	bool quote = s->quote_numbers && time > 1ull << 53;
+
+	if (quote)
+		*p++ = '"';
+	p = decimal_at(p, time);
+	if (quote)
+		*p++ = '"';
+	return p;
+}
+
+static char *put_small(char *p, int64_t n)
+{
+	if (n < 0)
+		*p++ = '-';
+	return decimal_at(p, n < 0 ? -(uint64_t)n : (uint64_t)n);
+}
+
+static char *put_flag(char *p, bool flag)
+{
+	memcpy(p, flag ? "true" : "false", 5);
+	return p + (flag ? 4 : 5);
+}
+
+/* Text of any length: p is where there is room for a row's other cells, and so is the result. */
+static char *put_long(struct state *s, char *p, const struct buffer *b, size_t at, size_t size)
+{
+	text_wrote(s->out, p);
+	text_put_buffer(s->out, b, at, size);
+	return text_room(s->out, ROW_COLUMNS * (KEY_ROOM + CELL_ROOM));
+}
+
+/* NULL: out of memory. */
+static char *put_name(struct state *s, char *p, uint32_t number)
+{
+	uint32_t size;
+	const char *text = place_names_get(&s->texts, number, &size);
+
+	if (!text)
+		return NULL;
+	if (size > SHORT_NAME)
+		return put_long(s, p, &s->texts.bytes,
+				(size_t)(text - (const char *)s->texts.bytes.data), size);
+	return place_names_copy(p, text, size);
+}
+
+/* A key and its value at p; returns where they end, or NULL: out of memory. */
+static char *put_cell(struct state *s, char *p, const struct key *key)
+{
+	const struct row_cell *cell = &s->rows.cells[key->column];
+
+	memcpy(p, key->text, KEY_ROOM); /* of a length the compiler knows */
+	p += key->size;
+	if (!row_has(&s->rows, key->column))
+		return p + 4;
+	switch (key->form) {
+	case COLUMN_TIME: return put_time(s, p, cell->number);
+	case COLUMN_SMALL: return put_small(p, (int64_t)cell->number);
+	case COLUMN_FLAG: return put_flag(p, cell->number);
+	case COLUMN_NAME: return put_name(s, p, (uint32_t)cell->number);
+	default: return put_long(s, p, cell->object, 0, cell->object->size);
+	}
+}
+
+static int write_row(struct event_rows *r, struct error *e)
+{
+	struct state *s = (struct state *)r;
+	char *p = text_room(s->out, ROW_COLUMNS * (KEY_ROOM + CELL_ROOM));
+
+	for (size_t i = 0; i < s->rows.ncolumns; i++) {
+		p = put_cell(s, p, &s->keys[i]);
+		if (!p)
+			return error_no_memory(e);
+	}
+	memcpy(p, "}\n", 2);
+	text_wrote(s->out, p + 2);
+	return 0;
+}
+
+static int ndjson_begin(struct encoding *en, struct error *e)
+{
+	struct state *s = event_rows_begin(en, sizeof(struct state), write_row, e);
+
+	if (!s)
+		return -1;
+	s->out = en->text;
+	s->quote_numbers = en->options->quote_numbers;
+	place_names_init_strings(&s->texts, en->dictionary, json_append_string);
+	make_keys(s);
+	return 0;
+}
+
+static void ndjson_free(struct encoding *en)
+{
+	struct state *s = en->state;
+
+	if (!s)
+		return;
+	event_rows_free(&s->rows);
+	place_names_free(&s->texts);
+	free(s);
+	en->state = NULL;
+}
+
+const struct encoder encoder_ndjson = {
+	.name = "ndjson",
+	.suffixes = ".jsonl",
+	.purpose = "a JSON object on a line for each call and event",
+	.output = ENCODER_TEXT,
+	.report = true,
+	.begin = ndjson_begin,
+	.meta = event_rows_meta,
+	.event = event_rows_event,
+	.end = event_rows_end,
+	.free = ndjson_free,
+};

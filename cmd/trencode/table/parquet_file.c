@@ -1,0 +1,448 @@
+#include "cmd/trencode/table/parquet_file.h"
+
+#include <snappy-c.h>
+#include <stdlib.h>
+
+#include "common/util/buffer_file.h"
+#include "common/util/utf8.h"
+#include "cmd/trencode/table/thrift.h"
+
+/* Numbers of the format (parquet.thrift). */
+enum { TYPE_BOOLEAN = 0, TYPE_INT32 = 1, TYPE_INT64 = 2, TYPE_BYTE_ARRAY = 6 };
+enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_RLE_DICTIONARY = 8 };
+enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2, CODEC_SNAPPY = 1, OPTIONAL = 1, CONVERTED_UTF8 = 0 };
+
+static const char magic[4] = {'P', 'A', 'R', '1'};
+
+static int put(struct parquet_file *f, const void *p, size_t n, struct error *e)
+{
+	f->offset += n;
+	return output_write(f->out, p, n, e);
+}
+
+int parquet_open(struct parquet_file *f, struct output *out, const struct dictionary *strings,
+		 size_t ncolumns, struct error *e)
+{
+	*f = (struct parquet_file){.out = out, .strings = strings};
+	f->columns = calloc(ncolumns + 1, sizeof(*f->columns));
+	if (!f->columns)
+		return error_no_memory(e);
+	f->ncolumns = ncolumns;
+	for (size_t i = 0; i < ncolumns; i++) {
+		f->columns[i].lowest = UINT64_MAX;
+		f->columns[i].present = calloc(PARQUET_ROWS, 1);
+		if (!f->columns[i].present)
+			return error_no_memory(e);
+	}
+	return put(f, magic, sizeof magic, e);
+}
+
+void parquet_free(struct parquet_file *f)
+{
+	for (size_t i = 0; i < f->ncolumns; i++) {
+		free(f->columns[i].present);
+		free(f->columns[i].word);
+		buffer_free(&f->columns[i].data);
+		buffer_free(&f->columns[i].dictionary);
+	}
+	free(f->columns);
+	buffer_free(&f->groups);
+	buffer_free(&f->page);
+	buffer_free(&f->packed);
+	buffer_free(&f->header);
+}
+
+/* --- cells --- */
+
+int parquet_number(struct parquet_column *c, size_t row, uint64_t n)
+{
+	c->present[row] = 1;
+	c->values++;
+	if (c->kind == PARQUET_FLAG)
+		return buffer_u8(&c->data, n != 0);
+	if (c->kind == PARQUET_SMALL)
+		return buffer_u32(&c->data, (uint32_t)n);
+	/* the type is signed */
+	if (n > INT64_MAX) {
+		c->clamped++;
+		n = INT64_MAX;
+	}
+	c->lowest = n < c->lowest ? n : c->lowest;
+	c->highest = n > c->highest ? n : c->highest;
+	return buffer_u64(&c->data, n);
+}
+
+static int new_word(struct parquet_file *f, struct parquet_column *c, uint32_t string)
+{
+	struct text_ref text = dictionary_string(f->strings, string);
+	uint32_t *word = array_reach(c->word, &c->nwords, string, sizeof(*word));
+	size_t at;
+
+	if (!word)
+		return -1;
+	c->word = word;
+	at = c->dictionary.size;
+	if (buffer_u32(&c->dictionary, 0) || utf8_append(&c->dictionary, text.text, text.size))
+		return -1;
+	put_u32(c->dictionary.data + at, (uint32_t)(c->dictionary.size - at - 4));
+	c->word[string] = ++c->words;
+	return 0;
+}
+
+int parquet_name(struct parquet_file *f, struct parquet_column *c, size_t row, uint32_t string)
+{
+	if ((string >= c->nwords || !c->word[string]) && new_word(f, c, string))
+		return -1;
+	c->present[row] = 1;
+	c->values++;
+	return buffer_u32(&c->data, c->word[string] - 1);
+}
+
+int parquet_object(struct parquet_column *c, size_t row, const struct buffer *text)
+{
+	c->present[row] = 1;
+	c->values++;
+	/* a row group of small ones is worked on as a whole */
+	c->data.spills |= text->size > BUFFER_LARGE;
+	return buffer_u32(&c->data, (uint32_t)text->size) ||
+			       buffer_append_from(&c->data, text, 0, text->size)
+		       ? -1
+		       : 0;
+}
+
+/* --- pages --- */
+
+/* Groups of 8 numbers of so many bits, the lowest bits first. */
+static int put_packed(struct buffer *b, const uint8_t *(*next)(const uint8_t *, uint32_t *),
+		      const uint8_t *p, size_t n, unsigned bits)
+{
+	size_t groups = (n + 7) / 8, held = 0;
+	uint64_t word = 0;
+
+	if (buffer_varint(b, groups << 1 | 1) || buffer_reserve(b, groups * bits + 8))
+		return -1;
+	for (size_t i = 0; i < groups * 8; i++) {
+		uint32_t v = 0;
+
+		if (i < n)
+			p = next(p, &v);
+		word |= (uint64_t)v << held;
+		for (held += bits; held >= 8; held -= 8, word >>= 8)
+			b->data[b->size++] = (uint8_t)word;
+	}
+	return 0;
+}
+
+static const uint8_t *next_byte(const uint8_t *p, uint32_t *v)
+{
+	*v = *p;
+	return p + 1;
+}
+
+static const uint8_t *next_u32(const uint8_t *p, uint32_t *v)
+{
+	*v = get_u32(p);
+	return p + 4;
+}
+
+/* Which rows have a value. */
+static int put_levels(struct buffer *b, const struct parquet_column *c, size_t rows)
+{
+	size_t at = b->size;
+
+	if (buffer_u32(b, 0))
+		return -1;
+	if (c->values == rows || !c->values) {
+		if (buffer_varint(b, (uint64_t)rows << 1) || buffer_u8(b, c->values != 0))
+			return -1;
+	} else if (put_packed(b, next_byte, c->present, rows, 1)) {
+		return -1;
+	}
+	put_u32(b->data + at, (uint32_t)(b->size - at - 4));
+	return 0;
+}
+
+static unsigned bits_for(uint32_t n)
+{
+	return n > 1 ? 32 - (unsigned)__builtin_clz(n - 1) : 1;
+}
+
+static int put_values(struct buffer *b, const struct parquet_column *c)
+{
+	unsigned bits = bits_for(c->words);
+	uint8_t byte = 0;
+
+	switch (c->kind) {
+	case PARQUET_NAME:
+		return buffer_u8(b, (uint8_t)bits) ||
+				       put_packed(b, next_u32, c->data.data, c->values, bits)
+			       ? -1
+			       : 0;
+	case PARQUET_FLAG:
+		for (size_t i = 0; i < c->values; i++) {
+			byte |= (uint8_t)(c->data.data[i] << i % 8);
+			if (i % 8 == 7 || i + 1 == c->values) {
+				if (buffer_u8(b, byte))
+					return -1;
+				byte = 0;
+			}
+		}
+		return 0;
+	default: return buffer_append_from(b, &c->data, 0, c->data.size);
+	}
+}
+
+/*
+ * f->page compressed into f->packed. Snappy's elements refer back within 64 KiB of what they stand
+ * for, so what is made of pieces can be joined: the length of all, and of each what is behind its
+ * own length.
+ */
+static int pack_page(struct parquet_file *f, struct error *e)
+{
+	enum { PIECE = BUFFER_PIECE };
+	size_t most = snappy_max_compressed_length(PIECE), piece;
+	struct buffer *b = &f->packed;
+
+	buffer_clear(b);
+	if (buffer_varint(b, f->page.size))
+		return error_no_memory(e);
+	for (size_t at = 0; at < f->page.size; at += piece) {
+		const char *from = (const char *)f->page.data + at;
+		size_t n = most, length;
+
+		piece = f->page.size - at < PIECE ? f->page.size - at : PIECE;
+		length = varint_size(piece);
+		if (buffer_reserve(b, most))
+			return error_no_memory(e);
+		if (snappy_compress(from, piece, (char *)b->data + b->size, &n) != SNAPPY_OK)
+			return error_set(e, NULL, NO_OFFSET, "cannot compress");
+		memmove(b->data + b->size, b->data + b->size + length, n - length);
+		b->size += n - length;
+		buffer_rest(&f->page);
+	}
+	return 0;
+}
+
+/* f->page, compressed, with its header. */
+static int put_page(struct parquet_file *f, struct parquet_column *c, int type, size_t values,
+		    struct error *e)
+{
+	bool data = type == PAGE_DATA;
+	struct thrift t = {&f->header, 0}, inner;
+	size_t packed;
+	int r;
+
+	f->header.size = 0;
+	if (f->page.size > INT32_MAX)
+		return error_no_memory(e);
+	if (pack_page(f, e))
+		return -1;
+	packed = f->packed.size;
+	r = thrift_i32(&t, 1, type) || thrift_i32(&t, 2, (int32_t)f->page.size) ||
+	    thrift_i32(&t, 3, (int32_t)packed) || thrift_field(&t, data ? 5 : 7, THRIFT_STRUCT);
+	inner = thrift_inside(&t);
+	r = r || thrift_i32(&inner, 1, (int32_t)values) ||
+	    thrift_i32(&inner, 2,
+		       data && c->kind == PARQUET_NAME ? ENCODING_RLE_DICTIONARY : ENCODING_PLAIN);
+	if (data)
+		r = r || thrift_i32(&inner, 3, ENCODING_RLE) || thrift_i32(&inner, 4, ENCODING_RLE);
+	r = r || thrift_end(&inner) || thrift_end(&t);
+	if (r)
+		return error_no_memory(e);
+	c->packed += f->header.size + packed;
+	c->unpacked += f->header.size + f->page.size;
+	if (put(f, f->header.data, f->header.size, e))
+		return -1;
+	f->offset += packed;
+	return output_write_buffer(f->out, &f->packed, e);
+}
+
+static int put_column(struct parquet_file *f, struct parquet_column *c, struct error *e)
+{
+	c->packed = c->unpacked = c->dictionary_at = 0;
+	if (c->kind == PARQUET_NAME) {
+		c->dictionary_at = f->offset;
+		buffer_clear(&f->page);
+		if (buffer_append(&f->page, c->dictionary.data, c->dictionary.size))
+			return error_no_memory(e);
+		if (put_page(f, c, PAGE_DICTIONARY, c->words, e))
+			return -1;
+	}
+	c->data_at = f->offset;
+	buffer_clear(&f->page);
+	f->page.spills = f->packed.spills = c->data.file;
+	if (put_levels(&f->page, c, f->rows) || put_values(&f->page, c))
+		return error_no_memory(e);
+	return put_page(f, c, PAGE_DATA, f->rows, e);
+}
+
+/* --- what the footer says --- */
+
+static int type_of(const struct parquet_column *c)
+{
+	static const uint8_t types[] = {[PARQUET_TIME] = TYPE_INT64,
+					[PARQUET_SMALL] = TYPE_INT32,
+					[PARQUET_FLAG] = TYPE_BOOLEAN,
+					[PARQUET_NAME] = TYPE_BYTE_ARRAY,
+					[PARQUET_OBJECT] = TYPE_BYTE_ARRAY};
+
+	return types[c->kind];
+}
+
+static int describe_statistics(struct thrift *meta, const struct parquet_column *c, size_t rows)
+{
+	struct thrift t = thrift_inside(meta);
+	uint8_t low[8], high[8];
+
+	put_u64(low, c->lowest);
+	put_u64(high, c->highest);
+	if (thrift_i64(&t, 3, (int64_t)(rows - c->values)))
+		return -1;
+	if (c->kind == PARQUET_TIME && c->values &&
+	    (thrift_binary(&t, 5, high, 8) || thrift_binary(&t, 6, low, 8)))
+		return -1;
+	return thrift_end(&t);
+}
+
+static int describe_column(struct buffer *b, const struct parquet_column *c, size_t rows)
+{
+	struct thrift chunk = {b, 0}, meta;
+	bool names = c->kind == PARQUET_NAME;
+	int r = thrift_i64(&chunk, 2, (int64_t)(names ? c->dictionary_at : c->data_at)) ||
+		thrift_field(&chunk, 3, THRIFT_STRUCT);
+
+	meta = thrift_inside(&chunk);
+	r = r || thrift_i32(&meta, 1, type_of(c)) || thrift_list(&meta, 2, THRIFT_I32, 2) ||
+	    buffer_varint(b, zigzag(ENCODING_RLE)) ||
+	    buffer_varint(b, zigzag(names ? ENCODING_RLE_DICTIONARY : ENCODING_PLAIN)) ||
+	    thrift_list(&meta, 3, THRIFT_BINARY, 1) ||
+	    thrift_binary_item(b, c->name, strlen(c->name)) || thrift_i32(&meta, 4, CODEC_SNAPPY) ||
+	    thrift_i64(&meta, 5, (int64_t)rows) || thrift_i64(&meta, 6, (int64_t)c->unpacked) ||
+	    thrift_i64(&meta, 7, (int64_t)c->packed) || thrift_i64(&meta, 9, (int64_t)c->data_at);
+	if (names)
+		r = r || thrift_i64(&meta, 11, (int64_t)c->dictionary_at);
+	r = r || thrift_field(&meta, 12, THRIFT_STRUCT) || describe_statistics(&meta, c, rows);
+	return r || thrift_end(&meta) || thrift_end(&chunk) ? -1 : 0;
+}
+
+static int describe_group(struct parquet_file *f)
+{
+	struct thrift t = {&f->groups, 0};
+	uint64_t bytes = 0;
+	int r = thrift_list(&t, 1, THRIFT_STRUCT, f->ncolumns);
+
+	for (size_t i = 0; i < f->ncolumns; i++) {
+		r = r || describe_column(&f->groups, &f->columns[i], f->rows);
+		bytes += f->columns[i].unpacked;
+	}
+	return r || thrift_i64(&t, 2, (int64_t)bytes) || thrift_i64(&t, 3, (int64_t)f->rows) ||
+			       thrift_end(&t)
+		       ? -1
+		       : 0;
+}
+
+static void clear_column(struct parquet_column *c)
+{
+	memset(c->present, 0, PARQUET_ROWS);
+	if (c->word)
+		memset(c->word, 0, c->nwords * sizeof(*c->word));
+	buffer_clear(&c->data);
+	c->data.spills = false;
+	c->dictionary.size = 0;
+	c->values = c->words = 0;
+	c->lowest = UINT64_MAX;
+	c->highest = 0;
+}
+
+static int put_group(struct parquet_file *f, struct error *e)
+{
+	for (size_t i = 0; i < f->ncolumns; i++)
+		if (put_column(f, &f->columns[i], e))
+			return -1;
+	if (describe_group(f))
+		return error_no_memory(e);
+	for (size_t i = 0; i < f->ncolumns; i++)
+		clear_column(&f->columns[i]);
+	f->total += f->rows;
+	f->ngroups++;
+	f->rows = 0;
+	return 0;
+}
+
+int parquet_row(struct parquet_file *f, struct error *e)
+{
+	size_t objects = 0;
+
+	f->rows++;
+	for (size_t i = 0; i < f->ncolumns; i++)
+		if (f->columns[i].kind >= PARQUET_NAME)
+			objects += f->columns[i].data.size + f->columns[i].dictionary.size;
+	return f->rows == PARQUET_ROWS || objects > PARQUET_BYTES ? put_group(f, e) : 0;
+}
+
+/* --- the footer --- */
+
+static int describe_schema(struct thrift *meta, const struct parquet_file *f)
+{
+	struct thrift root;
+	int r = thrift_list(meta, 2, THRIFT_STRUCT, f->ncolumns + 1);
+
+	root = thrift_inside(meta);
+	r = r || thrift_binary(&root, 4, "events", 6) ||
+	    thrift_i32(&root, 5, (int32_t)f->ncolumns) || thrift_end(&root);
+	for (size_t i = 0; !r && i < f->ncolumns; i++) {
+		const struct parquet_column *c = &f->columns[i];
+		struct thrift t = thrift_inside(meta), logical, string;
+
+		r = thrift_i32(&t, 1, type_of(c)) || thrift_i32(&t, 3, OPTIONAL) ||
+		    thrift_binary(&t, 4, c->name, strlen(c->name));
+		if (c->kind >= PARQUET_NAME) {
+			/* logicalType: the union's first member, STRING */
+			r = r || thrift_i32(&t, 6, CONVERTED_UTF8) ||
+			    thrift_field(&t, 10, THRIFT_STRUCT);
+			logical = thrift_inside(&t);
+			r = r || thrift_field(&logical, 1, THRIFT_STRUCT);
+			string = thrift_inside(&logical);
+			r = r || thrift_end(&string) || thrift_end(&logical);
+		}
+		r = r || thrift_end(&t);
+	}
+	return r ? -1 : 0;
+}
+
+/* All columns are ordered as their types are. */
+static int describe_orders(struct thrift *meta, size_t ncolumns)
+{
+	int r = thrift_list(meta, 7, THRIFT_STRUCT, ncolumns);
+
+	for (size_t i = 0; !r && i < ncolumns; i++) {
+		struct thrift order = thrift_inside(meta), by_type;
+
+		r = thrift_field(&order, 1, THRIFT_STRUCT);
+		by_type = thrift_inside(&order);
+		r = r || thrift_end(&by_type) || thrift_end(&order);
+	}
+	return r ? -1 : 0;
+}
+
+int parquet_finish(struct parquet_file *f, const char *created_by, struct error *e)
+{
+	struct thrift meta = {&f->page, 0};
+	uint8_t size[4];
+
+	if (f->rows && put_group(f, e))
+		return -1;
+	f->page.size = 0;
+	if (thrift_i32(&meta, 1, 1) || describe_schema(&meta, f) ||
+	    thrift_i64(&meta, 3, (int64_t)f->total) ||
+	    thrift_list(&meta, 4, THRIFT_STRUCT, f->ngroups) ||
+	    buffer_append(&f->page, f->groups.data, f->groups.size) ||
+	    thrift_binary(&meta, 6, created_by, strlen(created_by)) ||
+	    describe_orders(&meta, f->ncolumns) || thrift_end(&meta))
+		return error_no_memory(e);
+	put_u32(size, (uint32_t)f->page.size);
+	return put(f, f->page.data, f->page.size, e) || put(f, size, sizeof size, e) ||
+			       put(f, magic, sizeof magic, e)
+		       ? -1
+		       : 0;
+}

@@ -1,0 +1,77 @@
+/*
+ * thrift.h - structures in Thrift's compact protocol, as Parquet's headers are
+ *
+ * A structure's fields come in ascending order; each struct thrift is one structure being written.
+ * Functions return 0, or -1 when memory is out.
+ */
+#ifndef TR_THRIFT_H
+#define TR_THRIFT_H
+
+#include "common/util/protobuf.h"
+
+enum thrift_type {
+	THRIFT_TRUE = 1,
+	THRIFT_FALSE = 2,
+	THRIFT_I32 = 5,
+	THRIFT_I64 = 6,
+	THRIFT_BINARY = 8,
+	THRIFT_LIST = 9,
+	THRIFT_STRUCT = 12,
+};
+
+struct thrift {
+	struct buffer *to;
+	int last; /* field */
+};
+
+static inline int thrift_field(struct thrift *t, int field, enum thrift_type type)
+{
+	int step = field - t->last;
+
+	/* fields of Parquet are less than 15 apart */
+	t->last = field;
+	return buffer_u8(t->to, (uint8_t)(step << 4 | (int)type));
+}
+
+static inline int thrift_i32(struct thrift *t, int field, int32_t v)
+{
+	return thrift_field(t, field, THRIFT_I32) || buffer_varint(t->to, zigzag(v)) ? -1 : 0;
+}
+
+static inline int thrift_i64(struct thrift *t, int field, int64_t v)
+{
+	return thrift_field(t, field, THRIFT_I64) || buffer_varint(t->to, zigzag(v)) ? -1 : 0;
+}
+
+static inline int thrift_binary_item(struct buffer *b, const void *p, size_t n)
+{
+	return buffer_varint(b, n) || buffer_append(b, p, n) ? -1 : 0;
+}
+
+static inline int thrift_binary(struct thrift *t, int field, const void *p, size_t n)
+{
+	return thrift_field(t, field, THRIFT_BINARY) || thrift_binary_item(t->to, p, n) ? -1 : 0;
+}
+
+/* Its n items follow. */
+static inline int thrift_list(struct thrift *t, int field, enum thrift_type type, size_t n)
+{
+	if (thrift_field(t, field, THRIFT_LIST))
+		return -1;
+	if (n < 15)
+		return buffer_u8(t->to, (uint8_t)(n << 4 | type));
+	return buffer_u8(t->to, (uint8_t)(0xf0 | type)) || buffer_varint(t->to, n) ? -1 : 0;
+}
+
+/* A structure inside: written by what this returns, ended by thrift_end of that. */
+static inline struct thrift thrift_inside(struct thrift *t)
+{
+	return (struct thrift){t->to, 0};
+}
+
+static inline int thrift_end(struct thrift *t)
+{
+	return buffer_u8(t->to, 0);
+}
+
+#endif

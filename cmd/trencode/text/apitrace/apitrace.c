@@ -1,0 +1,456 @@
+/*
+ * The text of an apitrace trace, as `apitrace dump --color=never` prints it: a call when its leave
+ * is read, those that were never left at the end, in the order of their enters.
+ *
+ * A call's values are made into text at once, the enter's as the leave's: what is kept until the
+ * call is printed are lines, not blobs; of a long line most is in a temporary file (buffer_file.h).
+ */
+#include "cmd/trencode/text/apitrace/apitrace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/stream/field.h"
+#include "common/formats/apitrace.h"
+#include "common/calls/open_calls.h"
+#include "cmd/trencode/text/layout.h"
+
+struct piece {
+	size_t offset, size; /* in the call's text */
+	bool given;
+};
+
+struct open_text {
+	struct open_text *next; /* of those that are free */
+	struct buffer text;
+	struct piece *arguments; /* by index from 0 */
+	size_t capacity, count;
+	struct piece result, backtrace;
+	uint64_t flags, order;
+	uint32_t source, call, place; /* numbers */
+	int32_t thread;
+	bool zero; /* the result is a number, and 0 */
+};
+
+struct state {
+	struct text *out;
+	struct dictionary *dictionary;
+	struct open_calls open;
+	struct open_text *unused;
+	struct apitrace_places places;
+	struct buffer scratch, header;
+	uint64_t order;
+	struct apitrace_blobs *blobs;
+	bool all_calls, thread_ids, plain_octal;
+};
+
+static int begin(void *state, const struct encoding *en, struct error *e)
+{
+	struct state *s = state;
+
+	s->out = en->text;
+	s->dictionary = en->dictionary;
+	s->all_calls = en->options->all_calls;
+	s->thread_ids = en->options->thread_ids;
+	s->plain_octal = en->options->plain_octal;
+	s->scratch.spills = true;
+	if (en->options->blobs) {
+		s->blobs = apitrace_blobs_open(en->options->blobs, e);
+		if (!s->blobs)
+			return -1;
+	}
+	return 0;
+}
+
+static void free_text(struct open_text *t)
+{
+	if (!t)
+		return;
+	buffer_free(&t->text);
+	free(t->arguments);
+	free(t);
+}
+
+static void free_state(void *state)
+{
+	struct state *s = state;
+	uint64_t value;
+
+	while (open_calls_take_any(&s->open, &value))
+		free_text((struct open_text *)(uintptr_t)value);
+	open_calls_free(&s->open);
+	while (s->unused) {
+		struct open_text *t = s->unused;
+
+		s->unused = t->next;
+		free_text(t);
+	}
+	apitrace_places_free(&s->places);
+	buffer_free(&s->scratch);
+	buffer_free(&s->header);
+	apitrace_blobs_close(s->blobs);
+}
+
+/* --- values into text --- */
+
+static struct piece *argument(struct open_text *t, uint64_t index)
+{
+	struct piece *grown;
+
+	if (index >= t->capacity) {
+		size_t size = t->capacity ? t->capacity : 16;
+
+		while (size <= index)
+			size *= 2;
+		grown = realloc(t->arguments, size * sizeof *grown);
+		if (!grown)
+			return NULL;
+		t->arguments = grown;
+		t->capacity = size;
+	}
+	for (; t->count <= index; t->count++)
+		t->arguments[t->count] = (struct piece){0};
+	return &t->arguments[index];
+}
+
+static int take_backtrace(struct state *s, const struct apitrace_writer *w, struct values *v)
+{
+	struct value array, frame;
+
+	if (!values_value(v, &array) || array.tag != VALUE_ARRAY)
+		return -1;
+	for (uint64_t i = 0; i < array.count; i++) {
+		if (!values_value(v, &frame) || frame.tag != VALUE_FRAME)
+			return -1;
+		if (apitrace_frame(w, dictionary_definition_id(s->dictionary, frame.definition)))
+			return -1;
+	}
+	return 0;
+}
+
+/* What is not printed. */
+static void drop_piece(struct state *s, const struct open_text *t, const struct piece *p)
+{
+	if (s->blobs && p->given)
+		apitrace_blobs_drop(s->blobs, t->text.data + p->offset, p->size);
+}
+
+static int take_details(struct state *s, struct open_text *t, const struct event *ev)
+{
+	struct apitrace_writer w = {s->dictionary, &t->text, s->blobs, s->plain_octal};
+	struct values v;
+
+	if (!ev->tail || !(ev->type->flags & TYPE_VALUES))
+		return 0;
+	values_begin(&v, ev->tail, ev->tail_size);
+	while (v.at < v.end) {
+		struct piece p = {t->text.size, 0, true}, *where;
+		uint64_t index, number;
+		struct value value;
+		uint8_t what;
+
+		if (!values_what(&v, &what, &index))
+			return -1;
+		switch (what) {
+		case DETAIL_ARGUMENT:
+			if (!index || index > 65536)
+				return -1;
+			if (apitrace_value(&w, &v))
+				return -1;
+			where = argument(t, index - 1);
+			if (!where)
+				return -1;
+			break;
+		case DETAIL_RETURN:
+			t->zero = apitrace_number(v, &number) && !number;
+			if (apitrace_value(&w, &v))
+				return -1;
+			where = &t->result;
+			break;
+		case DETAIL_BACKTRACE:
+			if (take_backtrace(s, &w, &v))
+				return -1;
+			where = &t->backtrace;
+			break;
+		case DETAIL_FLAGS:
+			if (!values_value(&v, &value))
+				return -1;
+			t->flags |= value.number; /* apitrace adds up what it is told */
+			continue;
+		default:
+			if (!values_skip(&v))
+				return -1;
+			continue;
+		}
+		p.size = t->text.size - p.offset;
+		drop_piece(s, t, where);
+		*where = p;
+	}
+	return 0;
+}
+
+static int values_failed(const struct state *s, struct error *e)
+{
+	if (s->blobs && apitrace_blobs_error(s->blobs)->what[0]) {
+		*e = *apitrace_blobs_error(s->blobs);
+		return -1;
+	}
+	return error_no_memory(e);
+}
+
+/* --- calls --- */
+
+static struct open_text *new_text(struct state *s)
+{
+	struct open_text *t = s->unused;
+
+	if (!t) {
+		t = calloc(1, sizeof *t);
+		if (t)
+			t->text.spills = true;
+		return t;
+	}
+	s->unused = t->next;
+	buffer_clear(&t->text);
+	t->count = 0;
+	t->result = t->backtrace = (struct piece){0};
+	t->flags = 0;
+	t->zero = false;
+	return t;
+}
+
+static void put_piece(struct state *s, const struct open_text *t, const struct piece *p,
+		      unsigned *blobs)
+{
+	if (!s->blobs) {
+		text_put_buffer(s->out, &t->text, p->offset, p->size);
+		return;
+	}
+	buffer_clear(&s->scratch);
+	apitrace_blobs_name(s->blobs, t->source, t->call, blobs, &t->text, p->offset, p->size,
+			    &s->scratch);
+	text_put_buffer(s->out, &s->scratch, 0, s->scratch.size);
+}
+
+static void put_arguments(struct state *s, const struct open_text *t,
+			  const struct apitrace_place *k, unsigned *blobs)
+{
+	size_t n = t->count > k->names ? t->count : k->names;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i < k->names)
+			text_put(s->out, k->text + k->ends[i], k->ends[i + 1] - k->ends[i]);
+		else if (i)
+			text_put(s->out, ", ", 2);
+		if (i < t->count && t->arguments[i].given)
+			put_piece(s, t, &t->arguments[i], blobs);
+		else
+			text_char(s->out, '?');
+	}
+}
+
+/* Those that apitrace shows only when told to. */
+static bool hidden(const struct state *s, const struct apitrace_place *k, const struct open_text *t)
+{
+	if (s->all_calls || !k->may_be_hidden)
+		return false;
+	return k->flags & APITRACE_VERBOSE || (t->result.given && t->zero);
+}
+
+static int print_call(struct state *s, struct open_text *t, bool incomplete, struct error *e)
+{
+	const struct apitrace_place *k = apitrace_place(&s->places, s->dictionary, t->place);
+	bool fake = t->flags & CALL_FAKE;
+	unsigned blobs = 0;
+
+	if (!k)
+		return error_no_memory(e);
+	if (hidden(s, k, t)) {
+		for (size_t i = 0; i < t->count; i++)
+			drop_piece(s, t, &t->arguments[i]);
+		drop_piece(s, t, &t->result);
+		return 0;
+	}
+	text_u64(s->out, t->call);
+	text_char(s->out, ' ');
+	if (s->thread_ids) {
+		text_char(s->out, '@');
+		text_hex(s->out, (uint32_t)t->thread, 1);
+		text_char(s->out, ' ');
+	}
+	if (k->place)
+		text_put(s->out, k->text, k->ends[0]);
+	else
+		text_char(s->out, '(');
+	put_arguments(s, t, k, &blobs);
+	text_char(s->out, ')');
+	if (t->result.given) {
+		text_put(s->out, " = ", 3);
+		put_piece(s, t, &t->result, &blobs);
+	}
+	if (fake || incomplete)
+		text_puts(s->out, fake && incomplete ? " // fake incomplete"
+				  : fake	     ? " // fake"
+						     : " // incomplete");
+	text_char(s->out, '\n');
+	if (t->backtrace.given) {
+		text_puts(s->out, "Backtrace:\n");
+		put_piece(s, t, &t->backtrace, &blobs);
+	}
+	if (k->flags & APITRACE_END_FRAME)
+		text_char(s->out, '\n');
+	if (s->blobs && apitrace_blobs_error(s->blobs)->what[0])
+		return values_failed(s, e);
+	return 0;
+}
+
+/* Print a call that is no longer open, and keep its memory for the next one. */
+static int finish_call(struct state *s, struct open_text *t, bool incomplete, struct error *e)
+{
+	int bad = print_call(s, t, incomplete, e);
+
+	buffer_clear(&t->text);
+	t->next = s->unused;
+	s->unused = t;
+	return bad;
+}
+
+static int enter(struct state *s, const struct event *ev, uint32_t call, struct error *e)
+{
+	struct open_text *t;
+	uint64_t value;
+
+	/* damaged data only: another call of that number will not return any more */
+	if (open_calls_take(&s->open, ev->lane->source->number, call, &value) &&
+	    finish_call(s, (struct open_text *)(uintptr_t)value, true, e))
+		return -1;
+	t = new_text(s);
+	if (!t)
+		return error_no_memory(e);
+	t->source = ev->lane->source->number;
+	t->call = call;
+	t->place = ev->place;
+	t->thread = ev->lane->tid;
+	t->order = s->order++;
+	if (take_details(s, t, ev)) {
+		free_text(t);
+		return values_failed(s, e);
+	}
+	if (open_calls_put(&s->open, ev->lane->source->number, call, (uint64_t)(uintptr_t)t)) {
+		free_text(t);
+		return error_no_memory(e);
+	}
+	return 0;
+}
+
+static int leave(struct state *s, const struct event *ev, uint32_t call, struct error *e)
+{
+	struct open_text *t;
+	uint64_t value;
+
+	/* of calls that are not open apitrace takes no notice */
+	if (!open_calls_take(&s->open, ev->lane->source->number, call, &value))
+		return 0;
+	t = (struct open_text *)(uintptr_t)value;
+	if (take_details(s, t, ev)) {
+		free_text(t);
+		return values_failed(s, e);
+	}
+	return finish_call(s, t, false, e);
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const struct open_text *const *x = a, *const *y = b;
+
+	return ((*x)->order > (*y)->order) - ((*x)->order < (*y)->order);
+}
+
+static int print_incomplete(struct state *s, struct error *e)
+{
+	size_t n = open_calls_count(&s->open), got = 0;
+	struct open_text **all = n ? malloc(n * sizeof *all) : NULL;
+	uint64_t value;
+	int bad = 0;
+
+	if (!n)
+		return 0;
+	if (!all)
+		return error_no_memory(e);
+	while (got < n && open_calls_take_any(&s->open, &value))
+		all[got++] = (struct open_text *)(uintptr_t)value;
+	open_calls_free(&s->open);
+	qsort(all, got, sizeof *all, by_order);
+	for (size_t i = 0; i < got; i++) {
+		if (!bad)
+			bad = print_call(s, all[i], true, e);
+		free_text(all[i]);
+	}
+	free(all);
+	return bad;
+}
+
+/* --- events --- */
+
+static int meta(void *state, const struct source *source, const struct meta *m, struct error *e)
+{
+	struct state *s = state;
+
+	(void)source;
+	if (m->name_size != sizeof APITRACE_META_HEADER - 1 ||
+	    memcmp(m->name, APITRACE_META_HEADER, m->name_size) != 0)
+		return 0;
+	if (!m->offset) {
+		/* another trace begins */
+		if (print_incomplete(s, e))
+			return -1;
+		s->header.size = 0;
+	}
+	if (m->offset != s->header.size)
+		return 0;
+	if (buffer_append(&s->header, m->data, m->size))
+		return error_no_memory(e);
+	return s->header.size == m->total
+		       ? apitrace_properties(&s->header, s->out, s->plain_octal, e)
+		       : 0;
+}
+
+static void print_gap(struct state *s, const struct event *ev)
+{
+	struct gap_row g;
+
+	if (!gap_get(ev, &g))
+		return;
+	text_puts(s->out, "// gap: ");
+	text_put(s->out, g.message, g.message_size);
+	text_char(s->out, '\n');
+}
+
+static int event(void *state, const struct event *ev, struct error *e)
+{
+	struct state *s = state;
+	uint32_t call;
+
+	if (ev->type->kind == KIND_GAP)
+		print_gap(s, ev);
+	if (!(ev->type->flags & TYPE_CALL_NUMBER) || !field_call(ev, &call))
+		return 0;
+	if (ev->type->kind == KIND_ENTER)
+		return enter(s, ev, call, e);
+	return ev->type->kind == KIND_LEAVE ? leave(s, ev, call, e) : 0;
+}
+
+static int end(void *state, struct error *e)
+{
+	return print_incomplete(state, e);
+}
+
+const struct text_layout text_apitrace = {
+	.format = "apitrace",
+	.state_size = sizeof(struct state),
+	.begin = begin,
+	.meta = meta,
+	.event = event,
+	.end = end,
+	.free = free_state,
+};

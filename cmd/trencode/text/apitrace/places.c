@@ -1,0 +1,66 @@
+/*
+ * What never changes in the text of a function's calls, made once.
+ */
+#include <stdlib.h>
+
+#include "common/formats/apitrace.h"
+#include "cmd/trencode/text/apitrace/apitrace.h"
+
+/* A name up to its first NUL. */
+static int name(struct buffer *b, const struct text_ref *t)
+{
+	return buffer_append(b, t->text, strlen(t->text));
+}
+
+static int prepare(struct apitrace_place *k, const struct place *place)
+{
+	const struct definition *d = place->arguments;
+	uint32_t n = d ? d->count : 0;
+	struct buffer b = {0};
+
+	k->ends = calloc((size_t)n + 1, sizeof *k->ends);
+	if (!k->ends || name(&b, &place->name) || buffer_append(&b, "(", 1))
+		goto fail;
+	k->ends[0] = (uint32_t)b.size;
+	for (uint32_t i = 0; i < n; i++) {
+		if (buffer_append(&b, ", ", i ? 2 : 0) || name(&b, &d->members[i].name) ||
+		    buffer_append(&b, " = ", 3))
+			goto fail;
+		k->ends[i + 1] = (uint32_t)b.size;
+	}
+	k->text = (char *)b.data;
+	k->names = n;
+	k->flags = apitrace_known(place->name.text, place->name.size);
+	k->may_be_hidden =
+		k->flags & APITRACE_VERBOSE || (!n && d && !strcmp(place->name.text, "glGetError"));
+	k->place = place;
+	return 0;
+fail:
+	buffer_free(&b);
+	free(k->ends);
+	k->ends = NULL;
+	return -1;
+}
+
+const struct apitrace_place *apitrace_place(struct apitrace_places *s, const struct dictionary *d,
+					    uint32_t number)
+{
+	struct apitrace_place *k = array_reach(s->at, &s->size, number, sizeof *k);
+
+	if (!k)
+		return NULL;
+	s->at = k;
+	k = &s->at[number];
+	if (!k->place && number && prepare(k, dictionary_place(d, number)))
+		return NULL;
+	return k;
+}
+
+void apitrace_places_free(struct apitrace_places *s)
+{
+	for (size_t i = 0; i < s->size; i++) {
+		free(s->at[i].ends);
+		free(s->at[i].text);
+	}
+	free(s->at);
+}

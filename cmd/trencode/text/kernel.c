@@ -1,0 +1,263 @@
+#include "cmd/trencode/text/kernel.h"
+
+#include <stdlib.h>
+
+#include "common/util/bytes.h"
+
+enum { CACHED = 4096 }; /* a power of two */
+
+/* A name or a string at an address. */
+struct known {
+	uint64_t address;
+	uint32_t at, size; /* in the text */
+};
+
+struct table {
+	struct buffer text;
+	struct known *rows;
+	size_t count, capacity;
+	bool read;
+};
+
+struct cached {
+	uint64_t address;
+	uint32_t row; /* number + 1; 0: none */
+	bool valid;
+};
+
+struct text_kernel {
+	struct table symbols, strings;
+	struct cached cache[CACHED];
+};
+
+struct text_kernel *text_kernel_new(void)
+{
+	return calloc(1, sizeof(struct text_kernel));
+}
+
+static void table_free(struct table *t)
+{
+	buffer_free(&t->text);
+	free(t->rows);
+}
+
+void text_kernel_free(struct text_kernel *k)
+{
+	if (!k)
+		return;
+	table_free(&k->symbols);
+	table_free(&k->strings);
+	free(k);
+}
+
+static int keep(struct table *t, const struct meta *m)
+{
+	if (m->offset != t->text.size || t->read || m->size > UINT32_MAX / 2 - t->text.size)
+		return 0;
+	return buffer_append(&t->text, m->data, m->size);
+}
+
+static bool is_named(const struct meta *m, const char *name)
+{
+	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
+}
+
+int text_kernel_meta(struct text_kernel *k, const struct meta *m)
+{
+	if (is_named(m, "kallsyms"))
+		return keep(&k->symbols, m);
+	if (is_named(m, "printk_formats"))
+		return keep(&k->strings, m);
+	return 0;
+}
+
+static int add(struct table *t, uint64_t address, size_t at, size_t size)
+{
+	struct known *rows = array_grow(t->rows, &t->capacity, t->count, sizeof *rows);
+
+	if (!rows)
+		return -1;
+	t->rows = rows;
+	rows[t->count++] = (struct known){address, (uint32_t)at, (uint32_t)size};
+	return 0;
+}
+
+/* Hexadecimal digits from *p on, with 0x or without. False: there are none. */
+static bool address_at(const char **p, const char *end, uint64_t *v)
+{
+	const char *q = *p;
+
+	if (end - q > 1 && q[0] == '0' && q[1] == 'x')
+		q += 2;
+	*p = q;
+	for (*v = 0; q < end; q++) {
+		unsigned d = (unsigned char)*q;
+
+		if (d >= '0' && d <= '9')
+			d -= '0';
+		else if ((d | 32) >= 'a' && (d | 32) <= 'f')
+			d = (d | 32) - 'a' + 10;
+		else
+			break;
+		*v = *v << 4 | d;
+	}
+	if (q == *p)
+		return false;
+	*p = q;
+	return true;
+}
+
+/* ffffffff81000000 T name[\t[module]]. False: it is no such line, and the table ends here. */
+static int read_symbol(struct table *t, const char *p, const char *end, bool *good)
+{
+	const char *text = (const char *)t->text.data, *name;
+	uint64_t address;
+	char type;
+
+	*good = false;
+	if (!address_at(&p, end, &address))
+		return 0;
+	while (p < end && *p == ' ')
+		p++;
+	if (p == end)
+		return 0;
+	type = *p++;
+	while (p < end && *p == ' ')
+		p++;
+	name = p;
+	while (p < end && *p != ' ' && *p != '\t')
+		p++;
+	if (p == name)
+		return 0;
+	*good = true;
+	/* offsets in per-CPU data, and marks between ARM and Thumb code */
+	if (type == 'A' || type == 'a' || *name == '$')
+		return 0;
+	return add(t, address, (size_t)(name - text), (size_t)(p - name));
+}
+
+/* 0xffffffff81000000 : "text\n", without the newline at its end. */
+static int read_string(struct table *t, char *p, char *end, bool *good)
+{
+	char *text = (char *)t->text.data, *from;
+	const char *q = p;
+	uint64_t address;
+	size_t size;
+
+	*good = true;
+	while (q < end && *q == ' ')
+		q++;
+	if (!address_at(&q, end, &address))
+		return 0;
+	from = memchr(q, ':', (size_t)(end - q));
+	if (!from)
+		return 0;
+	from++;
+	if (from < end && *from == ' ')
+		from++;
+	if (from < end && *from == '"')
+		from++;
+	if (end > from && end[-1] == '"')
+		end--;
+	size = print_unescape(from, from, (size_t)(end - from));
+	if (size && from[size - 1] == '\n')
+		size--;
+	return add(t, address, (size_t)(from - text), size);
+}
+
+/* Of symbols at one address libtraceevent has the last of the file first. */
+static int by_address(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->at > y->at ? -1 : x->at < y->at;
+}
+
+static int table_read(struct table *t, bool symbols)
+{
+	char *p = (char *)t->text.data, *end;
+	bool good = true;
+
+	if (t->read || !p)
+		return 0;
+	t->read = true;
+	end = p + t->text.size;
+	while (p < end && good) {
+		char *line_end = memchr(p, '\n', (size_t)(end - p));
+
+		if (!line_end)
+			line_end = end;
+		if (line_end > p && (symbols ? read_symbol(t, p, line_end, &good)
+					     : read_string(t, p, line_end, &good)))
+			return -1;
+		p = line_end + 1;
+	}
+	if (t->count)
+		qsort(t->rows, t->count, sizeof *t->rows, by_address);
+	return 0;
+}
+
+/* The bisection of the C library, so that of several at one address the same one is found. */
+static uint32_t search(const struct table *t, uint64_t address, bool exact)
+{
+	size_t low = 0, high = t->count;
+
+	while (low < high) {
+		size_t i = low + (high - low) / 2;
+		uint64_t next = i + 1 < t->count ? t->rows[i + 1].address : 0;
+
+		if (address == t->rows[i].address ||
+		    (!exact && address > t->rows[i].address && address < next))
+			return (uint32_t)i + 1;
+		if (address < t->rows[i].address)
+			high = i;
+		else
+			low = i + 1;
+	}
+	return 0;
+}
+
+static const char *symbol(void *context, uint64_t address, size_t *size, uint64_t *offset)
+{
+	struct text_kernel *k = context;
+	struct cached *c = &k->cache[hash_u64(address) & (CACHED - 1)];
+	const struct known *row;
+
+	if (!c->valid || c->address != address)
+		*c = (struct cached){address, search(&k->symbols, address, false), true};
+	if (!c->row)
+		return NULL;
+	row = &k->symbols.rows[c->row - 1];
+	*size = row->size;
+	*offset = address - row->address;
+	return (const char *)k->symbols.text.data + row->at;
+}
+
+static uint64_t address(void *context, const char *name, size_t size)
+{
+	const struct table *t = &((struct text_kernel *)context)->symbols;
+
+	for (size_t i = 0; i < t->count; i++)
+		if (t->rows[i].size == size && !memcmp(t->text.data + t->rows[i].at, name, size))
+			return t->rows[i].address;
+	return 0;
+}
+
+static const char *string(void *context, uint64_t address, size_t *size)
+{
+	const struct table *t = &((struct text_kernel *)context)->strings;
+	uint32_t row = search(t, address, true);
+
+	if (!row)
+		return NULL;
+	*size = t->rows[row - 1].size;
+	return (const char *)t->text.data + t->rows[row - 1].at;
+}
+
+int text_kernel_get(struct text_kernel *k, struct print_kernel *out)
+{
+	*out = (struct print_kernel){k, symbol, address, string};
+	return table_read(&k->symbols, true) || table_read(&k->strings, false) ? -1 : 0;
+}

@@ -1,0 +1,31 @@
+/*
+ * kernel_events.h - the messages of a recording's kernel events, by the print fmt of their
+ * format files
+ */
+#ifndef TR_TEXT_KERNEL_EVENTS_H
+#define TR_TEXT_KERNEL_EVENTS_H
+
+#include "common/stream/event.h"
+#include "common/util/text.h"
+#include "cmd/trencode/text/kernel.h"
+
+struct kernel_events;
+
+/* NULL: memory is out. */
+struct kernel_events *kernel_events_new(void);
+void kernel_events_free(struct kernel_events *k);
+
+/* A piece of a META block: kallsyms names functions. -1: memory is out. */
+int kernel_events_meta(struct kernel_events *k, const struct meta *m);
+
+/* Does the event come from the kernel's ring buffer, with the format file of its type? */
+static inline bool is_kernel_event(const struct event *ev)
+{
+	return ev->type->kind == KIND_INSTANT && ev->type->declaration.size;
+}
+
+/* " (prev_comm=a ...)"; nothing where the message is empty. Where print fmt cannot be evaluated:
+ * its fields. -1: memory is out. */
+int kernel_event_text(struct kernel_events *k, struct text *out, const struct event *ev);
+
+#endif

@@ -1,0 +1,310 @@
+/*
+ * Text of legacy LTTng traces: a line per event,
+ *
+ *     <sec>.<nsec> <tracefile>_<cpu> <channel>.<event> { field = value, ... }
+ *
+ * 1.0 has no channel in front of the event. Numbers are printed as the marker's C conversion says,
+ * with the text that is glued to it. What is missing is no event of the trace: it is said on
+ * standard error.
+ */
+#include "cmd/trencode/text/layout.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/stream/field.h"
+
+enum { SECOND = 1000000000, GAPS_SHOWN = 10 };
+
+struct column {
+	char *name; /* " name = literal" with what comes before it */
+	size_t name_size;
+	uint32_t offset;
+	uint8_t size; /* 0: the next text of the tail */
+	enum { DECIMAL, SIGNED, HEX, UPPER, OCTAL, STRING } form;
+};
+
+struct line {
+	char *head; /* " channel.event", and " { " where fields follow */
+	size_t head_size;
+	struct column *columns;
+	size_t ncolumns;
+};
+
+struct name {
+	char *text; /* " buffer_cpu" */
+	size_t size;
+};
+
+struct state {
+	struct text *out;
+	bool quiet;
+	struct line **lines; /* by type */
+	size_t lines_size;
+	struct name *lanes; /* by lane */
+	size_t lanes_size;
+	uint64_t second; /* whose digits are in digits */
+	char digits[24];
+	size_t ndigits;
+	uint64_t gaps;
+};
+
+static int begin(void *state, const struct encoding *en, struct error *e)
+{
+	struct state *s = state;
+
+	(void)e;
+	s->out = en->text;
+	s->quiet = en->options->quiet;
+	s->second = UINT64_MAX;
+	return 0;
+}
+
+/* --- what is printed of a type --- */
+
+static int column_of(struct column *c, const struct field *f, bool first)
+{
+	const struct text_ref *t = &f->type_name;
+	const char *percent = memchr(t->text, '%', t->size);
+	size_t literal = percent ? (size_t)(percent - t->text) : 0;
+	struct buffer name = {0};
+	char conversion = percent && t->size > literal + 1 ? percent[1] : 'u';
+
+	*c = (struct column){.offset = f->offset, .size = (uint8_t)f->size};
+	switch (f->kind) {
+	case FIELD_INT: c->form = SIGNED; break;
+	case FIELD_STRING:
+		c->form = STRING;
+		c->size = 0;
+		break;
+	case FIELD_HEX: c->form = conversion == 'X' ? UPPER : HEX; break;
+	default: c->form = conversion == 'o' ? OCTAL : DECIMAL;
+	}
+	if ((!first && buffer_append(&name, ", ", 2)) ||
+	    buffer_append(&name, f->name.text, f->name.size) || buffer_append(&name, " = ", 3) ||
+	    buffer_append(&name, t->text, literal) ||
+	    buffer_append(&name, "0x", conversion == 'p' && c->form != STRING ? 2 : 0) ||
+	    buffer_append(&name, "\"", c->form == STRING)) {
+		buffer_free(&name);
+		return -1;
+	}
+	c->name = (char *)name.data;
+	c->name_size = name.size;
+	return 0;
+}
+
+static void free_line(struct line *l)
+{
+	for (size_t i = 0; l && i < l->ncolumns; i++)
+		free(l->columns[i].name);
+	if (l) {
+		free(l->columns);
+		free(l->head);
+	}
+	free(l);
+}
+
+static struct line *make_line(const struct type *t)
+{
+	struct line *l = calloc(1, sizeof *l);
+	struct buffer head = {0};
+
+	if (!l)
+		return NULL;
+	l->columns = calloc(t->nfields + 1, sizeof *l->columns);
+	if (!l->columns)
+		goto failed;
+	for (uint32_t i = 0; i < t->nfields; i++) {
+		const struct field *f = &t->fields[i];
+
+		if (f->role == ROLE_SOURCE_TIME)
+			continue;
+		if (f->kind == FIELD_STRING ? f->where != WHERE_REST && f->where != WHERE_STRING
+					    : f->where != WHERE_FIXED)
+			continue;
+		if (column_of(&l->columns[l->ncolumns], f, !l->ncolumns))
+			goto failed;
+		l->ncolumns++;
+	}
+	if (buffer_append(&head, " ", 1) ||
+	    (t->group.size && (buffer_append(&head, t->group.text, t->group.size) ||
+			       buffer_append(&head, ".", 1))) ||
+	    buffer_append(&head, t->name.text, t->name.size) ||
+	    (l->ncolumns && buffer_append(&head, " { ", 3))) {
+		buffer_free(&head);
+		goto failed;
+	}
+	l->head = (char *)head.data;
+	l->head_size = head.size;
+	return l;
+failed:
+	free_line(l);
+	return NULL;
+}
+
+static const struct line *line_of(struct state *s, const struct type *t)
+{
+	struct line **lines = array_reach(s->lines, &s->lines_size, t->number, sizeof *lines);
+
+	if (!lines)
+		return NULL;
+	s->lines = lines;
+	if (!s->lines[t->number])
+		s->lines[t->number] = make_line(t);
+	return s->lines[t->number];
+}
+
+static const struct name *name_of(struct state *s, const struct lane *lane)
+{
+	struct name *lanes = array_reach(s->lanes, &s->lanes_size, lane->number, sizeof *lanes),
+		    *name;
+	struct buffer b = {0};
+
+	if (!lanes)
+		return NULL;
+	s->lanes = lanes;
+	name = &lanes[lane->number];
+	if (name->text)
+		return name;
+	if (buffer_append(&b, " ", 1) || buffer_append(&b, lane->buffer.text, lane->buffer.size) ||
+	    (lane->flags & LANE_HAS_CPU && buffer_printf(&b, "_%" PRId32, lane->cpu))) {
+		buffer_free(&b);
+		return NULL;
+	}
+	*name = (struct name){(char *)b.data, b.size};
+	return name;
+}
+
+/* --- printing --- */
+
+static void print_time(struct state *s, uint64_t time)
+{
+	uint64_t second = time / SECOND;
+	uint32_t rest = (uint32_t)(time % SECOND);
+	char nine[10] = ".";
+
+	if (second != s->second) {
+		s->second = second;
+		s->ndigits = (size_t)snprintf(s->digits, sizeof s->digits, "%" PRIu64, second);
+	}
+	text_put(s->out, s->digits, s->ndigits);
+	for (int i = 9; i > 0; i--, rest /= 10)
+		nine[i] = (char)('0' + rest % 10);
+	text_put(s->out, nine, sizeof nine);
+}
+
+static void print_base(struct text *out, uint64_t v, unsigned shift, const char *digits)
+{
+	char text[24];
+	unsigned i = sizeof text;
+
+	do {
+		text[--i] = digits[v & ((1u << shift) - 1)];
+		v >>= shift;
+	} while (v);
+	text_put(out, text + i, sizeof text - i);
+}
+
+static void print_column(struct text *out, const struct column *c, const struct event *ev,
+			 const uint8_t **tail)
+{
+	const uint8_t *end = *tail ? ev->tail + ev->tail_size : NULL, *nul;
+	uint64_t v;
+
+	text_put(out, c->name, c->name_size);
+	if (c->form == STRING) {
+		nul = *tail < end ? memchr(*tail, 0, (size_t)(end - *tail)) : NULL;
+		if (*tail < end)
+			text_masked(out, (const char *)*tail, (size_t)((nul ? nul : end) - *tail));
+		*tail = nul ? nul + 1 : end;
+		text_char(out, '"');
+		return;
+	}
+	v = get_uint(ev->fixed + c->offset, c->size, false);
+	switch (c->form) {
+	case SIGNED: text_i64(out, sign_extend(v, c->size)); break;
+	case HEX: print_base(out, v, 4, "0123456789abcdef"); break;
+	case UPPER: print_base(out, v, 4, "0123456789ABCDEF"); break;
+	case OCTAL: print_base(out, v, 3, "01234567"); break;
+	default: text_u64(out, v);
+	}
+}
+
+/* Gaps are no lines of the listing, whose readers take each line for an event. */
+static void say_gap(struct state *s, const struct event *ev)
+{
+	struct gap_row g;
+	char count[48] = "an unknown number of";
+
+	if (s->quiet || s->gaps++ >= GAPS_SHOWN || !gap_get(ev, &g))
+		return;
+	if (g.count != UINT64_MAX)
+		snprintf(count, sizeof count, "%" PRIu64, g.count);
+	warn(NULL, NO_OFFSET, "at %" PRIu64 ".%09" PRIu64 ": %s %s missing: %s%.*s",
+	     ev->time / SECOND, ev->time % SECOND, count, gap_unit_name(g.unit),
+	     g.reason == GAP_LOST ? "lost by the recorder" : "",
+	     (int)(g.message_size < 200 ? g.message_size : 200), g.message);
+}
+
+static int event(void *state, const struct event *ev, struct error *e)
+{
+	struct state *s = state;
+	struct text *out = s->out;
+	const uint8_t *tail = ev->tail;
+	uint32_t type = ev->type->number, number = ev->lane->number;
+	const struct line *l = type < s->lines_size ? s->lines[type] : NULL;
+	const struct name *name = number < s->lanes_size ? &s->lanes[number] : NULL;
+
+	if (ev->type->kind == KIND_GAP) {
+		say_gap(s, ev);
+		return 0;
+	}
+	if (!l)
+		l = line_of(s, ev->type);
+	if (!name || !name->text)
+		name = name_of(s, ev->lane);
+	if (!l || !name)
+		return error_no_memory(e);
+	print_time(s, ev->time);
+	text_put(out, name->text, name->size);
+	text_put(out, l->head, l->head_size);
+	for (size_t i = 0; i < l->ncolumns; i++)
+		print_column(out, &l->columns[i], ev, &tail);
+	if (l->ncolumns)
+		text_put(out, " }\n", 3);
+	else
+		text_char(out, '\n');
+	return 0;
+}
+
+static int end(void *state, struct error *e)
+{
+	struct state *s = state;
+
+	(void)e;
+	if (s->gaps > GAPS_SHOWN)
+		warn(NULL, NO_OFFSET, "and %" PRIu64 " more gaps", s->gaps - GAPS_SHOWN);
+	return 0;
+}
+
+static void free_state(void *state)
+{
+	struct state *s = state;
+
+	for (size_t i = 0; i < s->lines_size; i++)
+		free_line(s->lines[i]);
+	for (size_t i = 0; i < s->lanes_size; i++)
+		free(s->lanes[i].text);
+	free(s->lines);
+	free(s->lanes);
+}
+
+const struct text_layout text_lttng = {
+	.format = "lttng",
+	.state_size = sizeof(struct state),
+	.begin = begin,
+	.event = event,
+	.end = end,
+	.free = free_state,
+};

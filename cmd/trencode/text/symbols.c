@@ -1,0 +1,182 @@
+#include "cmd/trencode/text/symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/symbols/demangle.h"
+
+enum { NAME_CACHE = 256 };
+
+/* One META block, a symbol table once it was asked for as one. */
+struct table {
+	uint32_t source;
+	char *name;
+	struct buffer text;
+	struct symbols *symbols;
+	bool bad; /* not to be read: pieces are missing, or memory was out */
+};
+
+struct named {
+	const struct symbol *symbol;
+	char *name;
+};
+
+struct text_symbols {
+	struct table *tables;
+	size_t ntables, capacity;
+	struct intern names; /* number: index of the table */
+	struct named cache[NAME_CACHE];
+};
+
+struct text_symbols *text_symbols_new(void)
+{
+	return calloc(1, sizeof(struct text_symbols));
+}
+
+void text_symbols_free(struct text_symbols *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->ntables; i++) {
+		free(s->tables[i].name);
+		buffer_free(&s->tables[i].text);
+		symbols_free(s->tables[i].symbols);
+	}
+	free(s->tables);
+	for (size_t i = 0; i < NAME_CACHE; i++)
+		free(s->cache[i].name);
+	intern_free(&s->names);
+	free(s);
+}
+
+/* Tables are known by their source's number and their name. */
+static int key(struct buffer *b, uint32_t source, const char *name, size_t n)
+{
+	return buffer_u32(b, source) || buffer_append(b, name, n) ? -1 : 0;
+}
+
+static struct table *find(const struct text_symbols *s, uint32_t source, const char *name, size_t n)
+{
+	struct buffer b = {0};
+	uint32_t number =
+		key(&b, source, name, n) ? INTERN_NONE : intern_find(&s->names, b.data, b.size);
+
+	buffer_free(&b);
+	return number < s->ntables ? &s->tables[number] : NULL;
+}
+
+static struct table *add(struct text_symbols *s, uint32_t source, const char *name, size_t n)
+{
+	struct table *t = array_grow(s->tables, &s->capacity, s->ntables, sizeof *t);
+	struct buffer b = {0};
+	uint32_t number;
+
+	if (!t)
+		return NULL;
+	s->tables = t;
+	number = key(&b, source, name, n) ? INTERN_NONE : intern(&s->names, b.data, b.size);
+	buffer_free(&b);
+	if (number != s->ntables)
+		return NULL;
+	t += s->ntables++;
+	*t = (struct table){.source = source};
+	return t;
+}
+
+static bool is_table(const struct meta *m)
+{
+	return m->name_size > 4 && !memcmp(m->name + m->name_size - 4, ".sym", 4);
+}
+
+int text_symbols_meta(struct text_symbols *s, const struct meta *m)
+{
+	struct table *t;
+
+	if (!is_table(m) || m->flags & META_REFERENCE)
+		return 0;
+	t = find(s, m->source, m->name, m->name_size);
+	if (!t)
+		t = add(s, m->source, m->name, m->name_size);
+	if (!t)
+		return -1;
+	if (t->symbols || m->offset != t->text.size) {
+		/* sent again, or a piece was lost on the way */
+		t->bad |= !t->symbols && m->offset > t->text.size;
+		return 0;
+	}
+	return buffer_append(&t->text, m->data, m->size);
+}
+
+static struct symbols *symbols_of(struct text_symbols *s, const struct space *space,
+				  const struct map *map)
+{
+	struct table *t;
+
+	if (!map->table.size || !space->source)
+		return NULL;
+	t = find(s, space->source->number, map->table.text, map->table.size);
+	if (!t || t->bad)
+		return NULL;
+	if (!t->symbols) {
+		t->symbols = symbols_from_uftrace((const char *)t->text.data, t->text.size);
+		t->bad = !t->symbols;
+		buffer_free(&t->text);
+	}
+	return t->symbols;
+}
+
+static const struct symbol *in_map(struct text_symbols *s, const struct space *space,
+				   const struct map *map, uint64_t address, uint64_t *offset)
+{
+	struct symbols *symbols = symbols_of(s, space, map);
+	const struct symbol *found;
+
+	address = address - map->start + map->offset;
+	found = symbols ? symbols_find(symbols, address) : NULL;
+	if (found && offset)
+		*offset = address - found->start;
+	return found;
+}
+
+static const struct symbol *find_symbol(struct text_symbols *s, const struct space *space,
+					uint64_t time, uint64_t address, bool loaded,
+					uint64_t *offset)
+{
+	const struct symbol *found = NULL;
+	size_t i;
+
+	for (i = 0; i < space->nmaps; i++) {
+		const struct map *map = &space->maps[i];
+
+		if (!map->epoch && address >= map->start && address < map->end) {
+			found = in_map(s, space, map, address, offset);
+			break;
+		}
+	}
+	for (i = space->nmaps; loaded && !found && i-- > 0;) {
+		const struct map *map = &space->maps[i];
+
+		/* without an end: only its symbols tell what it holds */
+		if (map->epoch && map->time <= time && (!map->end || address < map->end))
+			found = in_map(s, space, map, address, offset);
+	}
+	return found;
+}
+
+const char *text_symbols_find(struct text_symbols *s, const struct space *space, uint64_t time,
+			      uint64_t address, bool loaded, uint64_t *offset)
+{
+	const struct symbol *symbol =
+		space ? find_symbol(s, space, time, address, loaded, offset) : NULL;
+	struct named *named;
+
+	if (!symbol)
+		return NULL;
+	named = &s->cache[hash_u64((uintptr_t)symbol) % NAME_CACHE];
+	if (named->symbol != symbol) {
+		free(named->name);
+		named->symbol = symbol;
+		named->name = demangle(symbol->name, DEMANGLE_SIMPLE);
+	}
+	return named->name ? named->name : symbol->name;
+}

@@ -1,0 +1,109 @@
+#include "cmd/trencode/text/columns.h"
+#include "cmd/trencode/text/layout.h"
+
+#include <stdlib.h>
+
+static const struct text_layout *const layouts[] = {
+	&text_uftrace, &text_tracecmd_raw, &text_tracecmd, &text_apitrace,
+	&text_lttng,   &text_ctf,	   &text_generic};
+
+enum { LAYOUTS = sizeof layouts / sizeof *layouts };
+
+struct state {
+	void *layout[LAYOUTS];	     /* NULL: not begun */
+	const struct source *source; /* of the last event */
+	int of_source;
+};
+
+static int begin(struct encoding *en, struct error *e)
+{
+	struct columns columns;
+
+	/* a mistake in -f shows before any input is read */
+	if (columns_parse(&columns, en->options->fields, e))
+		return -1;
+	en->state = calloc(1, sizeof(struct state));
+	if (!en->state)
+		return error_no_memory(e);
+	return 0;
+}
+
+static int layout_of(const struct encoding *en, const struct source *source)
+{
+	int i = 0;
+
+	while (layouts[i]->format && (!source || strcmp(layouts[i]->format, source->format.text) ||
+				      (layouts[i]->raw && !en->options->raw)))
+		i++;
+	return i;
+}
+
+static int need(struct encoding *en, int i, struct error *e)
+{
+	struct state *s = en->state;
+
+	if (s->layout[i])
+		return 0;
+	s->layout[i] = calloc(1, layouts[i]->state_size);
+	return s->layout[i] ? layouts[i]->begin(s->layout[i], en, e) : error_no_memory(e);
+}
+
+static int meta(struct encoding *en, const struct meta *m, struct error *e)
+{
+	struct state *s = en->state;
+	const struct source *source =
+		m->source ? pool_at(&en->dictionary->sources, m->source) : NULL;
+	int i = layout_of(en, source);
+
+	if (!layouts[i]->meta)
+		return 0;
+	return need(en, i, e) ? -1 : layouts[i]->meta(s->layout[i], source, m, e);
+}
+
+static int event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	struct state *s = en->state;
+
+	if (__builtin_expect(ev->lane->source != s->source || !s->source, 0)) {
+		s->of_source = layout_of(en, ev->lane->source);
+		if (need(en, s->of_source, e))
+			return -1;
+		s->source = ev->lane->source;
+	}
+	return layouts[s->of_source]->event(s->layout[s->of_source], ev, e);
+}
+
+static int end(struct encoding *en, struct error *e)
+{
+	struct state *s = en->state;
+
+	for (int i = 0; i < LAYOUTS; i++)
+		if (s->layout[i] && layouts[i]->end && layouts[i]->end(s->layout[i], e))
+			return -1;
+	return 0;
+}
+
+static void free_state(struct encoding *en)
+{
+	struct state *s = en->state;
+
+	for (int i = 0; s && i < LAYOUTS; i++) {
+		if (s->layout[i])
+			layouts[i]->free(s->layout[i]);
+		free(s->layout[i]);
+	}
+	free(s);
+}
+
+const struct encoder encoder_text = {
+	.name = "text",
+	.purpose = "lines as the source's own tool prints them",
+	.suffixes = ".txt",
+	.output = ENCODER_TEXT,
+	.counts_calls = true,
+	.begin = begin,
+	.meta = meta,
+	.event = event,
+	.end = end,
+	.free = free_state,
+};

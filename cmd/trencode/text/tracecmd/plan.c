@@ -1,0 +1,386 @@
+#include "cmd/trencode/text/tracecmd/plan.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARGUMENTS = 128, CONVERSIONS = 128 };
+
+struct span {
+	const char *at, *end;
+};
+
+struct conversion {
+	struct span text; /* "%08llx" */
+	int argument;	  /* -1: there is none */
+	bool prefix;
+};
+
+static struct span trim(struct span s)
+{
+	while (s.at < s.end && isspace((unsigned char)*s.at))
+		s.at++;
+	while (s.end > s.at && isspace((unsigned char)s.end[-1]))
+		s.end--;
+	return s;
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Behind the string literal that begins at p. */
+static const char *skip_string(const char *p, const char *end)
+{
+	for (p++; p < end && *p != '"'; p++)
+		if (*p == '\\' && p + 1 < end)
+			p++;
+	return p < end ? p + 1 : end;
+}
+
+/* The end of an argument: a comma outside of brackets, or the end of all. */
+static const char *argument_end(const char *p, const char *end)
+{
+	int open = 0;
+
+	while (p < end) {
+		if (*p == '"') {
+			p = skip_string(p, end);
+			continue;
+		}
+		if (*p == ',' && !open)
+			return p;
+		if (*p == '(' || *p == '{' || *p == '[')
+			open++;
+		if (*p == ')' || *p == '}' || *p == ']')
+			open--;
+		p++;
+	}
+	return end;
+}
+
+static const char *closing(const char *p, const char *end)
+{
+	int open = 0;
+
+	for (; p < end; p++) {
+		open += *p == '(';
+		open -= *p == ')';
+		if (!open)
+			return p;
+	}
+	return NULL;
+}
+
+/* Words that may have a bracket behind them; of others the real tool gives up the whole format. */
+static bool is_function(struct span s)
+{
+	static const char *const known[] = {"__print_flags",
+					    "__print_symbolic",
+					    "__print_hex",
+					    "__print_hex_str",
+					    "__print_array",
+					    "__get_str",
+					    "__get_rel_str",
+					    "__get_dynamic_array",
+					    "__get_rel_dynamic_array",
+					    "__get_dynamic_array_len",
+					    "__get_rel_dynamic_array_len",
+					    "__get_bitmask",
+					    "__get_rel_bitmask",
+					    "__get_cpumask",
+					    "__get_rel_cpumask",
+					    "sizeof",
+					    "__builtin_expect",
+					    "__print_symbolic_u64",
+					    "__print_flags_u64"};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (strlen(known[i]) == (size_t)(s.end - s.at) &&
+		    !memcmp(known[i], s.at, strlen(known[i])))
+			return true;
+	return false;
+}
+
+static bool can_be_read(struct span s)
+{
+	const char *p = s.at, *word;
+
+	while (p < s.end) {
+		if (*p == '"') {
+			p = skip_string(p, s.end);
+		} else if (isalpha((unsigned char)*p) || *p == '_') {
+			for (word = p; p < s.end && is_word(*p); p++)
+				;
+			if (p < s.end && *p == '(' && !is_function((struct span){word, p}))
+				return false;
+		} else if (*p == '(' && p + 1 < s.end && p[1] == '{') {
+			return false;
+		} else {
+			p++;
+		}
+	}
+	return true;
+}
+
+static bool is_type(struct span s)
+{
+	bool any = false;
+
+	for (const char *p = s.at; p < s.end; p++) {
+		if (!is_word(*p) && *p != '*' && *p != ' ')
+			return false;
+		any = any || isalpha((unsigned char)*p);
+	}
+	return any && !memmem(s.at, (size_t)(s.end - s.at), "REC", 3);
+}
+
+static bool has(struct span s, const char *word)
+{
+	return memmem(s.at, (size_t)(s.end - s.at), word, strlen(word));
+}
+
+static void take_cast(struct plan_field *f, struct span type, uint8_t word)
+{
+	bool no_sign = has(type, "unsigned") || has(type, "u8") || has(type, "u16") ||
+		       has(type, "u32") || has(type, "u64") || has(type, "size_t") ||
+		       has(type, "*");
+	uint8_t size = has(type, "*") || has(type, "size_t")		? word
+		       : has(type, "long long") || has(type, "64")	? 8
+		       : has(type, "long")				? word
+		       : has(type, "short") || has(type, "16")		? 2
+		       : has(type, "char") || has(type, "8")		? 1
+		       : has(type, "int") || has(type, "32") || no_sign ? 4
+									: 0;
+
+	/* of several the innermost counts, which is the last here */
+	if (size && (!f->cast || size < f->cast)) {
+		f->cast = size;
+		f->cast_signed = !no_sign;
+	}
+}
+
+/* The field that the argument is, behind casts and brackets; an empty span: something else. */
+static struct span plain_field(struct span s, struct plan_field *f, uint8_t word)
+{
+	const struct span none = {s.end, s.end};
+
+	for (;;) {
+		const char *close;
+
+		s = trim(s);
+		if (s.at == s.end || *s.at != '(')
+			break;
+		close = closing(s.at, s.end);
+		if (!close)
+			return none;
+		if (close + 1 == s.end) {
+			s = (struct span){s.at + 1, close};
+			continue;
+		}
+		if (close - s.at == 4 && !memcmp(s.at, "(REC)", 5)) {
+			s.at = close + 1;
+			break;
+		}
+		if (!is_type(trim((struct span){s.at + 1, close})))
+			return none;
+		take_cast(f, (struct span){s.at + 1, close}, word);
+		s.at = close + 1;
+	}
+	if (s.end - s.at > 3 && !memcmp(s.at, "REC", 3))
+		s.at += 3;
+	if (s.end - s.at < 3 || memcmp(s.at, "->", 2))
+		return none;
+	s = trim((struct span){s.at + 2, s.end});
+	for (const char *p = s.at; p < s.end; p++)
+		if (!is_word(*p))
+			return none;
+	return s;
+}
+
+/* The conversions of the format and the arguments they take. Returns their number. */
+static size_t read_conversions(struct span format, struct conversion *out, size_t room)
+{
+	size_t n = 0;
+	int argument = 0;
+	bool prefix = false;
+
+	for (const char *p = format.at; p < format.end && n < room;) {
+		const char *begin = p;
+
+		if (*p != '%') {
+			p += *p == '\\' && p + 1 < format.end ? 2 : 1;
+			/* "0x" and nothing more does not count in the real tool either */
+			prefix = p - begin == 1 && p - format.at >= 2 && p[-1] == 'x' &&
+				 p[-2] == '0';
+			continue;
+		}
+		if (p + 1 < format.end && p[1] == '%') {
+			p += 2;
+			prefix = false;
+			continue;
+		}
+		for (p++; p < format.end &&
+			  (strchr("#-+ 0'.*hlLqjzt", *p) || isdigit((unsigned char)*p));
+		     p++)
+			argument += *p == '*';
+		if (p == format.end)
+			break;
+		p++;
+		out[n++] = (struct conversion){{begin, p}, argument, prefix};
+		/* 1.7.1 knows no %c, and takes no argument for it */
+		argument++;
+		prefix = false;
+	}
+	return n;
+}
+
+/* A conversion for a number of 64 bits, and how many bits the one given takes. */
+static void take_conversion(struct plan_field *f, struct span c, uint8_t word)
+{
+	size_t n = 0;
+	int l = 0, h = 0;
+	char last = c.end[-1];
+
+	for (const char *p = c.at; p < c.end - 1; p++) {
+		l += *p == 'l' || *p == 'q' || *p == 'L' || *p == 'j' ? 1 + (*p != 'l') : 0;
+		l += *p == 'z' || *p == 't';
+		h += *p == 'h';
+		if (!strchr("lLqjzth*", *p) && n < sizeof f->conversion - 5)
+			f->conversion[n++] = *p;
+	}
+	f->bits = (uint8_t)(l >= 2 ? 64 : l == 1 ? word * 8 : h == 1 ? 16 : h >= 2 ? 8 : 32);
+	f->conversion[n++] = 'l';
+	f->conversion[n++] = 'l';
+	f->conversion[n++] = last;
+	f->conversion[n] = '\0';
+}
+
+static void apply(struct plan_field *f, const struct conversion *c, uint8_t word)
+{
+	const char *p = memchr(c->text.at, 'p', (size_t)(c->text.end - c->text.at));
+	char last = c->text.end[-1];
+
+	f->prefix = c->prefix;
+	if (p) {
+		char kind = c->text.end[0];
+
+		f->how = strchr("sf", kind) && kind   ? PLAN_FUNCTION
+			 : strchr("SF", kind) && kind ? PLAN_FUNCTION_AT
+						      : PLAN_POINTER;
+	} else if (last == 's') {
+		f->how = PLAN_STRING;
+	} else if (strchr("diuxXoc", last)) {
+		f->how = PLAN_NUMBER;
+		take_conversion(f, c->text, word);
+	}
+}
+
+/* "print fmt: "..." , args": the literal without its quotes, and what follows. */
+static bool find_format(const struct type *t, struct span *format, struct span *rest)
+{
+	const char *text = t->declaration.text, *end = text + t->declaration.size,
+		   *p = memmem(text, (size_t)(end - text), "print fmt:", 10), *q;
+
+	if (!p)
+		return false;
+	p += 10;
+	while (p < end && isspace((unsigned char)*p))
+		p++;
+	if (p == end || *p != '"')
+		return false;
+	q = skip_string(p, end);
+	*format = (struct span){p + 1, q > p + 1 ? q - 1 : q};
+	*rest = trim((struct span){q, end});
+	/* pieces that are put together are not worth it here: none has a plain field only */
+	return rest->at == rest->end || *rest->at == ',';
+}
+
+static void describe(struct plan_field *f, const struct field *field)
+{
+	const char *type = field->type_name.text;
+
+	f->field = field;
+	f->array = strchr(type, '[') || !strncmp(type, "__data_loc", 10) ||
+		   !strncmp(type, "__rel_loc", 9);
+	f->string = strstr(type, "char") || strstr(type, "u8") || strstr(type, "s8");
+	f->pointer = strchr(type, '*') != NULL;
+	f->is_long = strstr(type, "long") != NULL;
+	f->is_signed = field->kind == FIELD_INT || field->kind == FIELD_CHAR;
+}
+
+static void find_conversions(struct plan *plan, const struct type *t)
+{
+	struct conversion conversions[CONVERSIONS];
+	struct span arguments[ARGUMENTS], format, rest;
+	size_t nconversions, narguments = 0, next = 0;
+
+	if (!find_format(t, &format, &rest) || !can_be_read(rest))
+		return;
+	nconversions = read_conversions(format, conversions, CONVERSIONS);
+	for (const char *p = rest.at; p < rest.end && narguments < ARGUMENTS;) {
+		const char *end = argument_end(p + 1, rest.end);
+
+		arguments[narguments++] = trim((struct span){p + 1, end});
+		p = end;
+	}
+	/* one goes through the format with the fields, around its end if need be; once the last
+	   conversion was used, the rest goes by type */
+	for (size_t i = 0; i < plan->count && next < nconversions; i++) {
+		struct plan_field *f = &plan->fields[i];
+
+		for (size_t k = 0; k < nconversions && !f->array; k++) {
+			size_t at = (next + k) % nconversions;
+			const struct conversion *c = &conversions[at];
+			struct plan_field with = *f;
+			struct span name;
+
+			if ((size_t)c->argument >= narguments)
+				continue;
+			name = plain_field(arguments[c->argument], &with, t->word_size);
+			if ((size_t)(name.end - name.at) != f->field->name.size ||
+			    !f->field->name.size ||
+			    memcmp(name.at, f->field->name.text, f->field->name.size))
+				continue;
+			apply(&with, c, t->word_size);
+			*f = with;
+			next = at + 1;
+			/* text behind the last conversion is a place to go on from */
+			if (next == nconversions && c->text.end < format.end)
+				next = 0;
+			break;
+		}
+	}
+}
+
+struct plan *plan_make(const struct type *t)
+{
+	struct plan *p = calloc(1, sizeof *p);
+
+	if (!p)
+		return NULL;
+	p->fields = calloc(t->nfields + 1, sizeof *p->fields);
+	if (!p->fields) {
+		free(p);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < t->nfields; i++) {
+		const struct field *f = &t->fields[i];
+
+		if (f->where != WHERE_FIXED && strncmp(f->name.text, "common_", 7))
+			describe(&p->fields[p->count++], f);
+	}
+	/* its print fmt stands for the format that it carries */
+	if (strcmp(t->name.text, "bprint") || strcmp(t->group.text, "ftrace"))
+		find_conversions(p, t);
+	return p;
+}
+
+void plan_free(struct plan *p)
+{
+	if (p)
+		free(p->fields);
+	free(p);
+}

@@ -1,0 +1,157 @@
+#include "cmd/trencode/text/tracecmd/sources.h"
+
+#include <stdlib.h>
+
+enum { BUFFERS_MOST = 1 << 20 };
+
+void tc_sources_free(struct tc_sources *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		text_kernel_free(s->at[i]->kernel);
+		buffer_free(&s->at[i]->buffers);
+		binary_formats_free(&s->at[i]->binary);
+		free(s->at[i]);
+	}
+	free(s->at);
+}
+
+struct tc_source *tc_source_of(struct tc_sources *s, const struct source *source)
+{
+	struct tc_source *t, **at;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (s->at[i]->source == source)
+			return s->at[i];
+	at = array_grow(s->at, &s->capacity, s->count, sizeof *at);
+	if (!at)
+		return NULL;
+	s->at = at;
+	t = calloc(1, sizeof *t);
+	if (t)
+		t->kernel = text_kernel_new();
+	if (!t || !t->kernel) {
+		free(t);
+		return NULL;
+	}
+	t->source = source;
+	return at[s->count++] = t;
+}
+
+int tc_sources_meta(struct tc_sources *s, const struct source *source, const struct meta *m)
+{
+	struct tc_source *t = tc_source_of(s, source);
+
+	if (!t)
+		return -1;
+	if (m->name_size != 7 || memcmp(m->name, "buffers", 7))
+		return text_kernel_meta(t->kernel, m);
+	if (m->offset != t->buffers.size || m->size > BUFFERS_MOST - t->buffers.size)
+		return 0;
+	return buffer_append(&t->buffers, m->data, m->size);
+}
+
+int tc_source_begin(struct tc_source *t)
+{
+	if (t->ready)
+		return 0;
+	t->ready = true;
+	return text_kernel_get(t->kernel, &t->names);
+}
+
+/* The next line of the META "buffers" from *at on: its name, and the CPUs. */
+static bool next_buffer(const struct tc_source *t, size_t *at, const char **name, size_t *size,
+			uint64_t *cpus)
+{
+	const char *p, *end, *q;
+
+	if (*at >= t->buffers.size)
+		return false;
+	p = (const char *)t->buffers.data + *at;
+	end = (const char *)t->buffers.data + t->buffers.size;
+	q = memchr(p, '\n', (size_t)(end - p));
+	if (!q)
+		q = end;
+	*at += (size_t)(q - p) + 1;
+	*name = p;
+	end = memchr(p, '\t', (size_t)(q - p));
+	*size = (size_t)((end ? end : q) - p);
+	*cpus = 0;
+	for (end = q; end > p && end[-1] >= '0' && end[-1] <= '9';)
+		end--;
+	for (; end < q; end++)
+		*cpus = *cpus * 10 + (uint64_t)(*end - '0');
+	return true;
+}
+
+static const char *file_name(const struct source *source)
+{
+	const char *slash = strrchr(source->name.text, '/');
+
+	return slash ? slash + 1 : source->name.text;
+}
+
+/* The widest name of a file, if there are several, or of an instance. */
+static void find_width(struct tc_sources *s)
+{
+	size_t width = 0, n;
+
+	for (size_t i = 0; i < s->count; i++) {
+		size_t at = 0, size;
+		const char *name;
+		uint64_t cpus;
+
+		while (next_buffer(s->at[i], &at, &name, &size, &cpus))
+			if (size > width)
+				width = size;
+		n = s->count > 1 && s->at[i]->source ? strlen(file_name(s->at[i]->source)) : 0;
+		if (n > width)
+			width = n;
+	}
+	s->width = (int)(width < 256 ? width : 256);
+}
+
+static void put_prefix(const struct tc_sources *s, const char *name, size_t n, struct line *out)
+{
+	size_t start = out->size;
+
+	if (!s->width)
+		return;
+	line_put(out, name, n);
+	line_column(out, start, s->width, s->width, false);
+	line_puts(out, n ? ": " : "  ");
+}
+
+void tc_prefix(const struct tc_sources *s, const struct lane *lane, struct line *out)
+{
+	const char *name = "";
+
+	if (lane->buffer.size) {
+		put_prefix(s, lane->buffer.text, lane->buffer.size, out);
+		return;
+	}
+	if (s->count > 1 && lane->source)
+		name = file_name(lane->source);
+	put_prefix(s, name, strlen(name), out);
+}
+
+void tc_header(struct tc_sources *s, struct line *out)
+{
+	if (s->header)
+		return;
+	s->header = true;
+	find_width(s);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct tc_source *t = s->at[i];
+		const char *name;
+		size_t at = 0, size;
+		uint64_t cpus = 0;
+
+		if (!next_buffer(t, &at, &name, &size, &cpus))
+			continue;
+		if (s->count > 1 && t->source)
+			put_prefix(s, file_name(t->source), strlen(file_name(t->source)), out);
+		line_puts(out, "cpus=");
+		line_u64(out, cpus);
+		line_char(out, '\n');
+	}
+}

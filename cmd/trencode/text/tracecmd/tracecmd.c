@@ -1,0 +1,410 @@
+/*
+ * Kernel events as `trace-cmd report -N` prints them, and function graphs as it does without -N.
+ *
+ * The begin of a call is drawn only when the next event of its buffer is there: if that is its end,
+ * both are one line. What other buffers have meanwhile waits behind it.
+ */
+#include "cmd/trencode/text/tracecmd/types.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/stream/field.h"
+#include "cmd/trencode/convert/convert.h"
+#include "cmd/trencode/text/layout.h"
+#include "cmd/trencode/text/tracecmd/depths.h"
+#include "cmd/trencode/text/time_format.h"
+
+enum { WAITING_MOST = 65536 };
+
+/* A call that may turn out to have nothing inside. */
+struct tc_open {
+	bool is;
+	const struct lane *lane;
+	struct graph_call call;
+	struct print_kernel *names;
+	size_t size; /* of its line so far, in waiting */
+};
+
+struct state {
+	struct text *out;
+	bool nanoseconds, differences, latency;
+	struct tc_sources sources;
+	struct tc_types types;
+	struct tc_lanes lanes;
+	struct line line;
+	struct tc_open open;
+	const struct dictionary *dictionary;
+	struct tc_depths depths; /* of a filtered stream */
+	uint64_t depth;		 /* there, of the event at hand */
+	struct buffer fields;	 /* of an event, as text */
+	struct buffer waiting;	 /* the open call's line, then those of other buffers */
+	struct time_difference difference;
+	uint64_t not_evaluated;
+	bool quiet;
+};
+
+static int begin(void *state, const struct encoding *en, struct error *e)
+{
+	struct state *s = state;
+
+	(void)e;
+	s->out = en->text;
+	s->dictionary = en->dictionary;
+	s->nanoseconds = en->options->ns;
+	s->differences = en->options->ts_diff;
+	s->quiet = en->options->quiet;
+	return 0;
+}
+
+/* ---- lines ---- */
+
+/* On a terminal nothing in a trace steers it, but messages of the kernel have lines. */
+static void put(struct text *out, const char *p, size_t n)
+{
+	if (!output_is_terminal(out->out)) {
+		text_put(out, p, n);
+		return;
+	}
+	while (n) {
+		size_t i = 0;
+
+		while (i < n && p[i] != '\n' && p[i] != '\t')
+			i++;
+		text_masked(out, p, i);
+		if (i < n)
+			text_char(out, p[i++]);
+		p += i;
+		n -= i;
+	}
+}
+
+static int emit(struct state *s, struct error *e)
+{
+	struct line *l = &s->line;
+	int r = 0;
+
+	if (l->failed)
+		return error_no_memory(e);
+	if (s->open.is)
+		r = buffer_append(&s->waiting, l->data, l->size);
+	else
+		put(s->out, l->data, l->size);
+	l->size = 0;
+	return r ? error_no_memory(e) : 0;
+}
+
+/* The open call's line is complete with what is in s->line: it goes out, and what waited. */
+static void close_open(struct state *s)
+{
+	struct tc_open *o = &s->open;
+
+	o->is = false;
+	put(s->out, (const char *)s->waiting.data, o->size);
+	line_char(&s->line, '\n');
+	put(s->out, s->line.data, s->line.size);
+	put(s->out, (const char *)s->waiting.data + o->size, s->waiting.size - o->size);
+	s->line.size = 0;
+	s->waiting.size = 0;
+}
+
+static void resolve_open(struct state *s)
+{
+	if (!s->open.is)
+		return;
+	s->line.size = 0;
+	graph_enter_text(&s->line, &s->open.call, s->open.names);
+	close_open(s);
+}
+
+/* ---- events ---- */
+
+static int meta(void *state, const struct source *source, const struct meta *m, struct error *e)
+{
+	struct state *s = state;
+
+	return tc_sources_meta(&s->sources, source, m) ? error_no_memory(e) : 0;
+}
+
+static int print_header(struct state *s, struct error *e)
+{
+	tc_header(&s->sources, &s->line);
+	return s->line.size ? emit(s, e) : 0;
+}
+
+static struct tc_lane *lane_slow(struct state *s, const struct lane *lane, struct error *e)
+{
+	struct tc_source *source = tc_source_of(&s->sources, lane->source);
+	struct tc_lane *l = NULL;
+
+	if (!source || tc_source_begin(source)) {
+		error_no_memory(e);
+		return NULL;
+	}
+	if (print_header(s, e))
+		return NULL;
+	l = tc_lane_new(&s->lanes, &s->sources, source, lane);
+	if (!l)
+		error_no_memory(e);
+	return l;
+}
+
+static inline struct tc_lane *lane_at(struct state *s, const struct lane *lane, struct error *e)
+{
+	struct tc_lane *l = tc_lane_at(&s->lanes, lane);
+
+	return __builtin_expect(l != NULL, 1) ? l : lane_slow(s, lane, e);
+}
+
+/* In the unit that is printed: report rounds before it subtracts. */
+static uint64_t shown_time(const struct state *s, const struct tc_lane *l, uint64_t time)
+{
+	return l->microseconds && !s->nanoseconds ? (time + 500) / 1000 : time;
+}
+
+static void put_time(struct state *s, const struct tc_lane *l, uint64_t time)
+{
+	struct line *out = &s->line;
+	uint64_t t = shown_time(s, l, time);
+
+	if (!l->microseconds) {
+		line_u64_wide(out, t, 12, ' ');
+	} else if (s->nanoseconds) {
+		line_char(out, ' ');
+		line_u64_wide(out, t / 1000000000, 5, ' ');
+		line_char(out, '.');
+		line_u64_wide(out, t % 1000000000, 9, '0');
+	} else {
+		line_char(out, ' ');
+		line_u64_wide(out, t / 1000000, 5, ' ');
+		line_char(out, '.');
+		line_u64_wide(out, t % 1000000, 6, '0');
+	}
+	line_char(out, ':');
+}
+
+static void put_head(struct state *s, const struct tc_lane *l, const struct tc_type *t,
+		     uint64_t time)
+{
+	char text[DIFFERENCE_MOST];
+
+	line_put(&s->line, l->head, l->head_size);
+	put_time(s, l, time);
+	if (s->differences)
+		line_put(&s->line, text,
+			 difference_text(&s->difference, time, s->nanoseconds, text));
+	line_put(&s->line, t->name, t->name_size);
+}
+
+/* False: the record is too short. */
+static bool read_call(const struct state *s, const struct tc_type *t, const struct event *ev,
+		      struct graph_call *c)
+{
+	if (!graph_read(&t->graph, ev, c))
+		return false;
+	if (dictionary_left_out(s->dictionary, ev->lane->thread))
+		c->depth = s->depth;
+	return true;
+}
+
+/* An event of a filtered stream goes by, be it part of a graph. */
+static int follow(struct state *s, const struct tc_type *t, const struct event *ev, struct error *e)
+{
+	struct graph_call c;
+
+	if (t->graph.kind == GRAPH_NONE || !graph_read(&t->graph, ev, &c))
+		return 0;
+	if (tc_depths_row(&s->depths, ev->lane->thread, c.depth, t->graph.kind == GRAPH_EXIT,
+			  &s->depth))
+		return error_no_memory(e);
+	return 0;
+}
+
+static int message(struct state *s, struct tc_source *source, const struct tc_type *t,
+		   const struct event *ev, struct error *e)
+{
+	struct line *out = &s->line;
+	struct graph_call call;
+
+	if (t->graph.kind == GRAPH_EXIT && read_call(s, t, ev, &call)) {
+		graph_exit_text(out, &call);
+	} else if (t->bprint.is) {
+		if (bprint_text(&source->binary, &t->bprint, ev, &source->names, out))
+			return error_no_memory(e);
+	} else if (t->format) {
+		print_format_text(t->format, &source->names, ev->tail, ev->tail_size, out);
+	} else if (!ev->type->declaration.size) {
+		/* a filter took fields out, and what the source said of them with it */
+		s->fields.size = 0;
+		if (anew_text_fields(&s->fields, ev))
+			return error_no_memory(e);
+		line_put(out, (const char *)s->fields.data, s->fields.size);
+	} else {
+		s->not_evaluated++;
+		line_puts(out, "[FAILED TO PARSE]");
+		print_fields_text(&t->fields, ev->tail, ev->tail_size,
+				  ev->type->flags & TYPE_BIG_ENDIAN, out);
+	}
+	if (out->size && out->data[out->size - 1] == '\n')
+		out->size--;
+	line_char(out, '\n');
+	return 0;
+}
+
+static bool same_buffer(const struct lane *a, const struct lane *b)
+{
+	return a->source == b->source && a->buffer.number == b->buffer.number;
+}
+
+/* Is this the end of the call that was drawn last, with nothing between? */
+static bool ends_open(const struct state *s, const struct tc_type *t, const struct event *ev,
+		      struct graph_call *end)
+{
+	return t->graph.kind == GRAPH_EXIT && ev->lane->tid == s->open.lane->tid &&
+	       graph_read(&t->graph, ev, end) && end->func == s->open.call.func;
+}
+
+static int graph_enter(struct state *s, struct tc_source *source, const struct tc_lane *l,
+		       const struct tc_type *t, const struct event *ev, struct error *e)
+{
+	struct tc_open o = {.is = true, .lane = ev->lane, .names = &source->names};
+
+	if (!read_call(s, t, ev, &o.call))
+		return 0;
+	put_head(s, l, t, ev->time);
+	if (s->line.failed || buffer_append(&s->waiting, s->line.data, s->line.size))
+		return error_no_memory(e);
+	o.size = s->line.size;
+	s->line.size = 0;
+	s->open = o;
+	return 1;
+}
+
+static int gap(struct state *s, const struct event *ev, struct error *e)
+{
+	const struct tc_lane *l = lane_at(s, ev->lane, e);
+	struct line *out = &s->line;
+	struct gap_row g;
+
+	if (!l)
+		return -1;
+	if (!gap_get(ev, &g))
+		return 0;
+	if (s->open.is && same_buffer(ev->lane, s->open.lane))
+		resolve_open(s);
+	line_put(out, l->head, l->prefix_size);
+	line_puts(out, "CPU:");
+	line_i64(out, ev->lane->cpu);
+	line_puts(out, " [");
+	if (g.count != UINT64_MAX) {
+		line_u64(out, g.count);
+		line_char(out, ' ');
+	}
+	line_puts(out, g.unit == GAP_BYTES ? "BYTES " : "EVENTS ");
+	line_puts(out, g.reason == GAP_LOST	? "DROPPED"
+		       : g.reason == GAP_DAMAGE ? "DAMAGED"
+						: "NOT READ");
+	if (g.message_size) {
+		line_puts(out, ": ");
+		line_put(out, g.message, g.message_size);
+	}
+	line_puts(out, "]\n");
+	return emit(s, e);
+}
+
+static int event(void *state, const struct event *ev, struct error *e)
+{
+	struct state *s = state;
+	struct event without_data;
+	struct tc_lane *l;
+	struct tc_type *t;
+	struct graph_call end;
+	int r;
+
+	if (ev->type->kind == KIND_GAP)
+		return gap(s, ev, e);
+	if (__builtin_expect(!ev->tail, 0)) {
+		/* a type without data: nothing, but somewhere */
+		without_data = *ev;
+		without_data.tail = (const uint8_t *)"";
+		ev = &without_data;
+	}
+	l = lane_at(s, ev->lane, e);
+	if (!l)
+		return -1;
+	t = tc_type_at(&s->types, ev->type, &l->source->names);
+	if (!t)
+		return error_no_memory(e);
+	if (__builtin_expect(s->dictionary->less, 0) && follow(s, t, ev, e))
+		return -1;
+	if (__builtin_expect(s->open.is, 0)) {
+		if (same_buffer(ev->lane, s->open.lane)) {
+			if (ends_open(s, t, ev, &end)) {
+				end.depth = s->open.call.depth;
+				graph_leaf_text(&s->line, &end, s->open.names);
+				close_open(s);
+				return 0;
+			}
+			resolve_open(s);
+		} else if (s->waiting.size > WAITING_MOST) {
+			resolve_open(s);
+		}
+	}
+	if (__builtin_expect(t->line, 0)) {
+		s->latency = true;
+		line_put(&s->line, (const char *)ev->tail, ev->tail_size);
+		line_char(&s->line, '\n');
+		return emit(s, e);
+	}
+	if (t->graph.kind == GRAPH_ENTRY && !s->open.is &&
+	    (r = graph_enter(s, l->source, l, t, ev, e)))
+		return r < 0 ? -1 : 0;
+	put_head(s, l, t, ev->time);
+	if (t->graph.kind == GRAPH_ENTRY && read_call(s, t, ev, &end)) {
+		graph_enter_text(&s->line, &end, &l->source->names);
+		line_char(&s->line, '\n');
+	} else if (message(s, l->source, t, ev, e)) {
+		return -1;
+	}
+	return emit(s, e);
+}
+
+static int end(void *state, struct error *e)
+{
+	struct state *s = state;
+
+	resolve_open(s);
+	if (print_header(s, e))
+		return -1;
+	if (s->latency)
+		text_char(s->out, '\n');
+	if (s->not_evaluated && !s->quiet)
+		warn(NULL, NO_OFFSET,
+		     "%" PRIu64 " events are shown by their fields: their print fmt cannot be "
+		     "evaluated (%s: %s)",
+		     s->not_evaluated, s->types.why_type, s->types.why);
+	return 0;
+}
+
+static void free_state(void *state)
+{
+	struct state *s = state;
+
+	tc_sources_free(&s->sources);
+	tc_types_free(&s->types);
+	tc_lanes_free(&s->lanes);
+	tc_depths_free(&s->depths);
+	line_free(&s->line);
+	buffer_free(&s->fields);
+	buffer_free(&s->waiting);
+}
+
+const struct text_layout text_tracecmd = {
+	.format = "trace-cmd",
+	.state_size = sizeof(struct state),
+	.begin = begin,
+	.meta = meta,
+	.event = event,
+	.end = end,
+	.free = free_state,
+};

@@ -1,0 +1,369 @@
+/*
+ * The rows of uftrace recordings, as `uftrace replay` prints them.
+ *
+ * A call without calls inside is one line, so an enter waits for the row behind it, whichever task
+ * that is of; scheduling out waits for scheduling in the same way. All else is printed as it comes.
+ */
+#include "cmd/trencode/text/uftrace/uftrace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/formats/uftrace.h"
+#include "cmd/trencode/text/events.h"
+#include "cmd/trencode/text/values.h"
+
+static struct replay_task *task_of(struct text_uftrace *s, const struct event *ev)
+{
+	uint32_t number = ev->lane->thread;
+	struct recording *r;
+
+	if (__builtin_expect(number < s->ntasks && s->tasks[number], 1))
+		return s->tasks[number];
+	if (number >= s->ntasks) {
+		void *p = array_reach(s->tasks, &s->ntasks, number, sizeof(void *));
+
+		if (!p)
+			return NULL;
+		s->tasks = p;
+	}
+	if (!s->tasks[number]) {
+		r = text_uftrace_recording(s, ev->lane->source);
+		s->tasks[number] = r ? replay_task_new(&r->replay, ev->lane) : NULL;
+	}
+	return s->tasks[number];
+}
+
+/* Where events are printed: the frame above the top, as uftrace has it. NULL: they are not shown.
+ */
+static const struct replay_frame *event_frame(struct replay_task *t)
+{
+	const struct replay_frame *f = replay_frame(t, t->count);
+
+	return f && !(f->flags & FRAME_HIDDEN) ? f : NULL;
+}
+
+/* --- what is pending --- */
+
+static void print_sched_pending(struct text_uftrace *s, bool both)
+{
+	const struct replay_frame *f = event_frame(s->task);
+
+	if (f)
+		text_uftrace_sched(s, s->task, s->indent, both ? "schedule" : "sched-out",
+				   s->preempted, both && f->time ? f : NULL);
+}
+
+void text_uftrace_settle(struct text_uftrace *s)
+{
+	if (s->pending == PENDING_CALL)
+		text_uftrace_open(s);
+	else if (s->pending == PENDING_SCHED)
+		print_sched_pending(s, false);
+	s->pending = PENDING_NONE;
+}
+
+/* Of a row in the kernel with no call around it: was there none, nor one that is left out? */
+static bool outside(const struct text_uftrace *s, const struct replay_task *t,
+		    const struct replay_row *row)
+{
+	uint32_t thread = t->lane->thread;
+
+	return !dictionary_left_out(s->dictionary, thread) ||
+	       dictionary_outside(s->dictionary, thread, row->time);
+}
+
+/* Does a row that nobody gets to see stand between what is pending and what comes? Take it in. */
+static bool skip(struct text_uftrace *s, struct replay_task *t, const struct replay_row *row)
+{
+	const struct replay_frame *f;
+	const struct place_text *p;
+
+	/* in the kernel, outside any call */
+	if (row->kernel && t->calls == 0 && outside(s, t, row)) {
+		replay_consume(t, row);
+		return true;
+	}
+	switch (row->kind) {
+	case ROW_LOSS: return false;
+	case ROW_LEAVE:
+		f = replay_frame(t, t->count - 1);
+		if (!t->count || (f && !(f->flags & FRAME_HIDDEN)))
+			return false;
+		replay_consume(t, row);
+		replay_left(t);
+		return true;
+	case ROW_ENTER:
+		if (t->allowance > 0)
+			return false;
+		replay_consume(t, row);
+		p = text_uftrace_place(s, row->place);
+		/* what waits is never left */
+		if (p && p->fixup == FIXUP_LONGJMP && s->pending && s->task == t)
+			text_uftrace_settle(s);
+		replay_enter(t, p ? (enum fixup)p->fixup : FIXUP_NONE);
+		s->hidden++;
+		return true;
+	default:
+		if (t->calls && t->allowance > 0)
+			return false;
+		replay_consume(t, row);
+		return true;
+	}
+}
+
+static inline int take_result(struct text_uftrace *s, const struct recording *r,
+			      const struct event *ev)
+{
+	const struct place *place;
+	struct value_names names;
+
+	buffer_clear(&s->result);
+	s->result.spills = true;
+	if (!(ev->type->flags & TYPE_VALUES))
+		return 0;
+	place = dictionary_place(s->dictionary, ev->place);
+	names = (struct value_names){s->dictionary, r->symbols, place ? place->space : NULL,
+				     ev->time, true};
+	return value_text_return(&s->result, &names, ev->tail, ev->tail_size);
+}
+
+/* Is the row one that is never passed over while this task's line waits? */
+static bool ends_wait(const struct text_uftrace *s, const struct replay_row *row,
+		      const struct event *ev)
+{
+	if (s->pending == PENDING_SCHED)
+		return row->kind == ROW_SCHED_IN || row->kind == ROW_SCHED_OUT;
+	if (row->kind == ROW_EVENT) /* of the task's own file, not of the scheduler */
+		return ev->type->native < UFTRACE_EV_SCHED_IN;
+	/* a record's depth has 10 bits, and what is deeper starts at 0 again for uftrace */
+	return row->kind <= ROW_LEAVE &&
+	       row->depth % UFTRACE_MAX_STACK <= s->row_depth % UFTRACE_MAX_STACK;
+}
+
+/* The row ends what is pending, or is the other half of it. 1: it is used up by that; -1: memory.
+ */
+static int settle(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
+		  const struct replay_row *row, const struct event *ev)
+{
+	const struct replay_frame *f;
+
+	if (!(t == s->task && ends_wait(s, row, ev)) && skip(s, t, row))
+		return 1;
+	if (t == s->task && s->pending == PENDING_CALL && row->kind == ROW_LEAVE &&
+	    row->depth == s->row_depth) {
+		replay_consume(t, row);
+		f = replay_frame(t, s->frame);
+		if (take_result(s, r, ev))
+			return -1;
+		if (f)
+			text_uftrace_leaf(s, f);
+		replay_left(t);
+		s->pending = PENDING_NONE;
+		return 1;
+	}
+	if (t == s->task && s->pending == PENDING_SCHED && row->kind == ROW_SCHED_IN) {
+		replay_consume(t, row);
+		print_sched_pending(s, true);
+		s->pending = PENDING_NONE;
+		return 1;
+	}
+	text_uftrace_settle(s);
+	return 0;
+}
+
+/* --- rows --- */
+
+/* Enter and scheduling out wait, unless nothing behind them could be of the same line. */
+static void wait_for_next(struct text_uftrace *s, enum pending_kind kind, struct replay_task *t,
+			  const struct replay_row *row, int indent)
+{
+	const struct replay_frame *f = replay_frame(t, t->count - 1);
+
+	s->pending = kind;
+	s->task = t;
+	s->place = row->place;
+	s->row_depth = row->depth;
+	s->indent = indent;
+	s->frame = t->count - 1;
+	if (!f || f->flags & (FRAME_EXEC | FRAME_LONGJMP))
+		text_uftrace_settle(s);
+}
+
+/* " from loop+0x20": where the next call is made, known from an event before it. */
+static int take_callsite(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
+			 const struct place *place)
+{
+	uint64_t offset;
+	const char *name;
+
+	s->comment.size = 0;
+	if (!t->callsite)
+		return 0;
+	name = text_symbols_find(r->symbols, place ? place->space : NULL, t->time, t->callsite,
+				 false, &offset);
+	t->callsite = 0;
+	if (!name)
+		return 0;
+	return buffer_printf(&s->comment, " /* from %s+%#" PRIx64 " */", name, offset);
+}
+
+static int print_enter(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
+		       const struct replay_row *row, const struct event *ev)
+{
+	const struct place_text *p = text_uftrace_place(s, row->place);
+	const struct place *place = dictionary_place(s->dictionary, row->place);
+	struct value_names names = {s->dictionary, r->symbols, NULL, row->time, true};
+
+	if (!p)
+		return -1;
+	if (place && place->space)
+		t->space = names.space = place->space;
+	if (take_callsite(s, r, t, place))
+		return -1;
+	if (!replay_enter(t, (enum fixup)p->fixup)) {
+		s->hidden++;
+		return 0;
+	}
+	buffer_clear(&s->arguments);
+	s->arguments.spills = true;
+	if (ev->type->flags & TYPE_VALUES &&
+	    value_text_arguments(&s->arguments, &names, ev->tail, ev->tail_size))
+		return -1;
+	wait_for_next(s, PENDING_CALL, t, row, t->indent);
+	return 0;
+}
+
+static int print_leave(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
+		       const struct replay_row *row, const struct event *ev)
+{
+	const struct replay_frame *f = replay_frame(t, t->count);
+	struct replay_frame unmatched;
+
+	/* not the one that was left: when that began is not known */
+	if (f && f->open) {
+		unmatched = *f;
+		unmatched.time = 0;
+		f = &unmatched;
+	}
+	if (f && !(f->flags & FRAME_HIDDEN)) {
+		const struct place_text *p = text_uftrace_place(s, row->place);
+		int indent = replay_leaving(t);
+
+		if (!p || take_result(s, r, ev))
+			return -1;
+		text_uftrace_leave(s, t, f, indent, p, s->result.size);
+	}
+	replay_left(t);
+	return 0;
+}
+
+static bool is_preempted(const struct text_uftrace *s, const struct event *ev)
+{
+	const struct place *place = dictionary_place(s->dictionary, ev->place);
+
+	return place && !place->space && place->address == UFTRACE_EV_SCHED_BOTH_PREEMPT;
+}
+
+static void print_sched_row(struct text_uftrace *s, struct replay_task *t,
+			    const struct replay_row *row, const struct event *ev)
+{
+	const struct replay_frame *f;
+
+	if (t->allowance <= 0)
+		return;
+	if (row->kind == ROW_SCHED_OUT) {
+		s->preempted = is_preempted(s, ev);
+		wait_for_next(s, PENDING_SCHED, t, row, t->indent);
+		return;
+	}
+	f = event_frame(t);
+	if (f)
+		text_uftrace_sched(s, t, t->indent, "sched-in", false, f->time ? f : NULL);
+}
+
+static int print_instant(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
+			 const struct event *ev)
+{
+	struct value_names names = {s->dictionary, r->symbols, t->space, ev->time, true};
+	const struct field *f;
+	struct field_value v;
+
+	if (ev->type->native == UFTRACE_EV_CALLSITE) {
+		f = field_find(ev->type, "address");
+		if (f) {
+			field_get(ev, f, 0, &v);
+			t->callsite = v.form == FORM_UINT ? v.u : 0;
+		}
+		return 0;
+	}
+	if (t->allowance <= 0 || !event_frame(t))
+		return 0;
+	text_uftrace_columns(s, t, 0, NULL);
+	/* what came from outside belongs to no depth */
+	text_uftrace_indent(s, ev->type->native == UFTRACE_EV_EXTERN ? 0 : t->indent);
+	text_put(s->out, "/* ", 3);
+	event_text(s->out, &names, ev);
+	if (is_kernel_event(ev) && kernel_event_text(r->kernel, s->out, ev))
+		return -1;
+	text_put(s->out, " */\n", 4);
+	return 0;
+}
+
+static enum row_kind row_kind(const struct type *type, const struct event *ev)
+{
+	struct gap_row g;
+
+	switch (type->kind) {
+	case KIND_ENTER: return type->flags & TYPE_INNER ? ROW_SCHED_OUT : ROW_ENTER;
+	case KIND_LEAVE: return type->flags & TYPE_INNER ? ROW_SCHED_IN : ROW_LEAVE;
+	case KIND_GAP:
+		/* what was not read on purpose cuts no stack */
+		return gap_get(ev, &g) && g.reason != GAP_UNREAD ? ROW_LOSS : ROW_EVENT;
+	}
+	return ROW_EVENT;
+}
+
+/* A row in the order of the trace. */
+int text_uftrace_row(struct text_uftrace *s, const struct recording *r, const struct event *ev,
+		     struct error *e)
+{
+	struct replay_row row = {row_kind(ev->type, ev), ev->time, ev->place, ev->depth,
+				 ev->type->flags & TYPE_KERNEL};
+	struct replay_task *t = task_of(s, ev);
+	int used;
+
+	if (!t)
+		return error_no_memory(e);
+	t->lane = ev->lane;
+	replay_after_exec(t, &row);
+	if (ev->type->kind == KIND_GAP) {
+		text_uftrace_settle(s);
+		replay_consume(t, &row);
+		text_uftrace_gap(s, t, ev);
+		return 0;
+	}
+	if (s->pending) {
+		used = settle(s, r, t, &row, ev);
+		if (used)
+			return used < 0 ? error_no_memory(e) : 0;
+	}
+	replay_consume(t, &row);
+	if (!t->calls && (row.kind > ROW_LEAVE || (row.kernel && outside(s, t, &row))))
+		return 0;
+	if (t->replay->last > row.time)
+		text_uftrace_inverted(s, t);
+	t->replay->last = row.time;
+	t->last_time = t->time;
+	t->time = row.time;
+	used = 0;
+	switch (row.kind) {
+	case ROW_ENTER: used = print_enter(s, r, t, &row, ev); break;
+	case ROW_LEAVE: used = print_leave(s, r, t, &row, ev); break;
+	case ROW_SCHED_OUT:
+	case ROW_SCHED_IN: print_sched_row(s, t, &row, ev); break;
+	case ROW_EVENT:
+	case ROW_LOSS: used = print_instant(s, r, t, ev);
+	}
+	return used || r->replay.out_of_memory ? error_no_memory(e) : 0;
+}

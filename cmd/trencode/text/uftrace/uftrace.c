@@ -1,0 +1,182 @@
+/*
+ * Text of uftrace recordings, as `uftrace replay` prints it: what is asked of a layout. The rows
+ * are printed by text_uftrace_rows.c, what is open at the end by text_uftrace_remaining.c.
+ */
+#include "cmd/trencode/text/layout.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/formats/uftrace.h"
+#include "cmd/trencode/text/uftrace/uftrace.h"
+
+static int begin(void *state, const struct encoding *en, struct error *e)
+{
+	struct text_uftrace *s = state;
+
+	s->out = en->text;
+	s->dictionary = en->dictionary;
+	s->depth = en->options->depth;
+	s->quiet = en->options->quiet;
+	s->terminal = output_is_terminal(s->out->out);
+	if (columns_parse(&s->columns, en->options->fields, e))
+		return -1;
+	return 0;
+}
+
+static void free_state(void *state)
+{
+	struct text_uftrace *s = state;
+
+	for (size_t i = 0; i < s->nrecordings; i++)
+		recording_free(s->recordings[i]);
+	free(s->recordings);
+	free(s->tasks);
+	free(s->places);
+	buffer_free(&s->arguments);
+	buffer_free(&s->comment);
+	buffer_free(&s->result);
+}
+
+struct recording *text_uftrace_recording(struct text_uftrace *s, const struct source *source)
+{
+	if (source->number >= s->nrecordings) {
+		void *p =
+			array_reach(s->recordings, &s->nrecordings, source->number, sizeof(void *));
+
+		if (!p)
+			return NULL;
+		s->recordings = p;
+	}
+	if (!s->recordings[source->number])
+		s->recordings[source->number] = recording_new(source);
+	return s->recordings[source->number];
+}
+
+/* --- the layout --- */
+
+static int meta(void *state, const struct source *source, const struct meta *m, struct error *e)
+{
+	struct recording *r = text_uftrace_recording(state, source);
+
+	return r && !recording_meta(r, m) ? 0 : error_no_memory(e);
+}
+
+static enum hold_kind hold_kind(const struct event *ev)
+{
+	uint32_t id = ev->type->native;
+
+	switch (ev->type->kind) {
+	case KIND_ENTER: return HOLD_ENTER;
+	case KIND_LEAVE: return HOLD_LEAVE;
+	case KIND_GAP: return HOLD_SHOWN;
+	}
+	if (id == UFTRACE_EV_EXTERN)
+		return HOLD_ALONE;
+	return id >= UFTRACE_EV_USER_FIRST ? HOLD_SHOWN : HOLD_EVENT;
+}
+
+static bool is_scheduling(const struct event *ev)
+{
+	uint32_t id = ev->type->native;
+
+	return ev->type->flags & TYPE_INNER ||
+	       (ev->type->kind == KIND_INSTANT && id >= UFTRACE_EV_SCHED_IN &&
+		id < UFTRACE_EV_USER_FIRST);
+}
+
+static int print_held(struct text_uftrace *s, struct recording *r, struct error *e)
+{
+	struct event ev;
+
+	while (hold_get(r->hold, &ev))
+		if (text_uftrace_row(s, r, &ev, e))
+			return -1;
+	return 0;
+}
+
+static int begin_recording(struct text_uftrace *s, struct recording *r, struct error *e)
+{
+	if (recording_begin(r, s->depth))
+		return error_no_memory(e);
+	if (r->odd_options && !s->quiet)
+		warn(r->source->name.text, NO_OFFSET,
+		     "of its default.opts only the time filter (-t) is applied");
+	if (!s->header)
+		columns_header(s->out, &s->columns);
+	s->header = true;
+	return 0;
+}
+
+static int event(void *state, const struct event *ev, struct error *e)
+{
+	struct text_uftrace *s = state;
+	struct recording *r = s->recording;
+	struct hold_row row;
+
+	if (__builtin_expect(!r || r->source != ev->lane->source, 0)) {
+		r = text_uftrace_recording(s, ev->lane->source);
+		if (!r)
+			return error_no_memory(e);
+		if (!r->ready && begin_recording(s, r, e))
+			return -1;
+		s->recording = r;
+	}
+	if (__builtin_expect(!r->hold, 1))
+		return text_uftrace_row(s, r, ev, e);
+	/* with a time filter uftrace counts from the first row, shown or not */
+	if (!r->replay.first && ev->type->kind != KIND_GAP)
+		r->replay.first = ev->time;
+	row = (struct hold_row){*ev, hold_kind(ev), is_scheduling(ev)};
+	if (hold_put(r->hold, &row))
+		return error_no_memory(e);
+	return print_held(s, r, e);
+}
+
+/* What is not as one would expect, on stderr. */
+static void print_counts(struct text_uftrace *s)
+{
+	uint64_t undecided = 0;
+
+	for (size_t i = 0; i < s->nrecordings && !s->quiet; i++)
+		if (s->recordings[i] && s->recordings[i]->hold)
+			undecided += hold_undecided(s->recordings[i]->hold);
+	if (s->hidden && !s->quiet)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " calls are nested too deep to be shown (see -D)",
+		     s->hidden);
+	if (undecided)
+		warn(NULL, NO_OFFSET,
+		     "%" PRIu64 " calls are shown that may be shorter than the time filter",
+		     undecided);
+}
+
+static int end(void *state, struct error *e)
+{
+	struct text_uftrace *s = state;
+
+	for (size_t i = 0; i < s->nrecordings; i++) {
+		struct recording *r = s->recordings[i];
+
+		if (!r || !r->hold)
+			continue;
+		hold_end(r->hold);
+		if (print_held(s, r, e))
+			return -1;
+	}
+	text_uftrace_settle(s);
+	for (size_t i = 0; i < s->nrecordings; i++)
+		if (s->recordings[i])
+			text_uftrace_remaining(s, s->recordings[i]);
+	print_counts(s);
+	return 0;
+}
+
+const struct text_layout text_uftrace = {
+	.format = "uftrace",
+	.state_size = sizeof(struct text_uftrace),
+	.begin = begin,
+	.meta = meta,
+	.event = event,
+	.end = end,
+	.free = free_state,
+};

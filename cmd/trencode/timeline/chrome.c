@@ -1,0 +1,361 @@
+/*
+ * chrome.c - Trace Event JSON, which ui.perfetto.dev, chrome://tracing, speedscope and the Firefox
+ * Profiler open
+ *
+ * A call is one complete event (X), written at its end; calls that overlap are pairs of async
+ * events, and where an X would not tell which call is inside of which they are pairs of B and E
+ * (chrome_pairs.c). Times are microseconds with three decimals, made from integers. Consumers read
+ * them as doubles, so they count from the trace's first event, unless asked otherwise.
+ */
+#include "cmd/trencode/timeline/chrome.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/util/buffer_file.h"
+#include "common/value/json.h"
+
+static void begin_line(struct chrome_output *s)
+{
+	if (s->any)
+		text_put(s->out, ",\n", 2);
+	s->any = true;
+}
+
+/* --- names of processes and threads --- */
+
+static void put_metadata(struct chrome_output *s, const char *what, int32_t pid, int32_t tid)
+{
+	begin_line(s);
+	text_printf(s->out,
+		    "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"%s\",\"args\":{\"name\":", pid,
+		    tid, what);
+	json_string(s->out, (const char *)s->bytes.data, s->bytes.size);
+	text_puts(s->out, "}}");
+}
+
+static int name_track(struct chrome_output *s, struct track *t, const struct lane *lane)
+{
+	struct track_process *p = &s->tracks.processes[t->process];
+	struct lane_prefix *prefix = t->user;
+
+	if (!prefix) {
+		prefix = t->user = malloc(sizeof *prefix);
+		if (!prefix)
+			return -1;
+		prefix->instant = 0;
+		prefix->size = (size_t)snprintf(prefix->text, sizeof prefix->text,
+						"\"pid\":%d,\"tid\":%d,\"ts\":", t->pid, t->tid);
+	}
+	if (p->renamed) {
+		struct text_ref comm = dictionary_string(s->names.dictionary, p->comm);
+
+		p->renamed = false;
+		s->bytes.size = 0;
+		if (p->comm) {
+			if (buffer_append(&s->bytes, comm.text, comm.size))
+				return -1;
+			put_metadata(s, "process_name", t->pid, t->tid);
+		}
+	}
+	t->renamed = false;
+	/* a thread without a name has none for viewers either */
+	if (!track_is_named(t, lane))
+		return 0;
+	s->bytes.size = 0;
+	if (track_name(t, lane, &s->bytes))
+		return -1;
+	put_metadata(s, "thread_name", t->pid, t->tid);
+	return 0;
+}
+
+struct lane_prefix *chrome_prefix(struct chrome_output *s, uint32_t thread, const struct lane *lane)
+{
+	struct track *t = tracks_get(&s->tracks, thread, lane);
+
+	if (__builtin_expect(!t || (t->renamed && name_track(s, t, lane)), 0))
+		return NULL;
+	return t->user;
+}
+
+/* --- events --- */
+
+void chrome_put_args(struct chrome_output *s, char *p)
+{
+	if (s->json.size) {
+		p = PUT(p, ",\"args\":");
+		text_wrote(s->out, p);
+		text_put_buffer(s->out, &s->json, 0, s->json.size);
+		p = text_room(s->out, 1);
+	}
+	*p++ = '}';
+	text_wrote(s->out, p);
+}
+
+/* The arguments, without the id of an asynchronous event. */
+static int append_args(struct chrome_output *s, const struct event *ev, struct buffer *to)
+{
+	if (!chrome_async_is(ev->type))
+		return attributes_append(&s->attributes, ev, to);
+	return ev->tail_size ? attributes_append_values(&s->attributes, ev, to) : 0;
+}
+
+int chrome_render_args(struct chrome_output *s, const struct span *span, const struct event *leave,
+		       struct error *e)
+{
+	struct buffer *kept = &s->bytes;
+
+	chrome_clear_args(s);
+	if ((span->kept_size &&
+	     buffer_append_from(kept, span->kept, span->kept_at, span->kept_size)) ||
+	    (leave && append_args(s, leave, kept)) ||
+	    (span->unfinished &&
+	     attributes_append_bool(&s->attributes, "unfinished", true, kept)) ||
+	    attributes_object(&s->attributes, kept, &s->json))
+		return error_no_memory(e);
+	return 0;
+}
+
+static int render_category(struct buffer *to, const char *name, size_t n)
+{
+	return buffer_append(to, ",\"cat\":", 7) || json_append_string(to, name, n) ? -1 : 0;
+}
+
+char *chrome_put_category(struct chrome_output *s, char *p, const struct type *t, bool kernel)
+{
+	const char *text;
+	uint32_t size;
+
+	if (kernel)
+		return PUT(p, ",\"cat\":\"kernel\"");
+	if (!t || !t->group.size)
+		return p;
+	text = place_names_get(&s->categories, t->group.number, &size);
+	if (!text)
+		return NULL;
+	if (size <= PLACE_NAME_SHORT)
+		return place_names_copy(p, text, size);
+	text_wrote(s->out, p);
+	text_put(s->out, text, size);
+	return text_room(s->out, LINE_FIXED);
+}
+
+/* Have calls of the type numbers, and are on no stack? */
+static bool is_beside(const struct type *t)
+{
+	return t && t->flags & TYPE_CALL_NUMBER && !encoder_all_numbered(t);
+}
+
+static int end_call(void *ctx, const struct span *span, const struct event *leave, struct error *e)
+{
+	struct chrome_output *s = ctx;
+	const struct lane_prefix *prefix;
+	const char *name;
+	uint32_t size;
+	bool ticks, begun;
+	char *p;
+
+	if (span->unfinished && s->options->drop)
+		return 0;
+	prefix = chrome_prefix(s, span->thread, span->lane);
+	if (!prefix)
+		return error_no_memory(e);
+	if (chrome_pairs_begin(s, span, prefix, &begun, e))
+		return -1;
+	name = place_names_get(&s->names, span->place, &size);
+	if (!name)
+		return error_no_memory(e);
+	if (begun)
+		return chrome_pairs_end(s, span, prefix, leave, e);
+	s->json.size = 0;
+	if ((span->kept_size || !leave || leave->type->nfields || leave->tail_size) &&
+	    chrome_render_args(s, span, leave, e))
+		return -1;
+	if (__builtin_expect(span->crossing || is_beside(span->type), 0)) {
+		chrome_async_put(s, span, prefix, name, size);
+		return 0;
+	}
+	ticks = counts_ticks(span->lane);
+	p = line_room(s);
+	p = PUT(p, "{\"ph\":\"X\",");
+	p = put_prefix(prefix, p);
+	p = put_stamp(s, p, span->start, ticks);
+	p = PUT(p, ",\"dur\":");
+	p = put_time(p, span->end - span->start, ticks);
+	p = PUT(p, ",\"name\":");
+	p = put_name(s, p, name, size);
+	p = chrome_put_category(s, p, span->type, span->kernel);
+	if (!p)
+		return error_no_memory(e);
+	chrome_put_args(s, p);
+	return 0;
+}
+
+static int begin_call(void *ctx, const struct event *enter, const struct span *span,
+		      struct buffer *keep, uint64_t *token, struct error *e)
+{
+	struct chrome_output *s = ctx;
+
+	(void)span;
+	if (!enter->type->nfields && !enter->tail_size)
+		return 0;
+	if (enter->type->flags & TYPE_CALL_NUMBER)
+		*token = chrome_async_id(enter);
+	return append_args(s, enter, keep) ? error_no_memory(e) : 0;
+}
+
+static int other_event(void *ctx, const struct event *ev, struct error *e)
+{
+	struct chrome_output *s = ctx;
+	struct lane_prefix *prefix = chrome_prefix(s, calls_thread(ev), ev->lane);
+	struct text_ref name = ev->type->name, group = ev->type->group;
+	const char *place = NULL;
+	uint32_t size;
+	bool counter, async = chrome_async_is(ev->type);
+	char *p;
+
+	if (!prefix)
+		return error_no_memory(e);
+	if (chrome_pairs_event(s, ev, prefix, e))
+		return -1;
+	buffer_clear(&s->bytes);
+	buffer_clear(&s->json);
+	if (append_args(s, ev, &s->bytes) || attributes_read(&s->attributes, &s->bytes))
+		return error_no_memory(e);
+	counter = ev->type->kind == KIND_COUNTER && attributes_keep_numbers(&s->attributes);
+	if (s->attributes.count && attributes_json(&s->attributes, &s->json))
+		return error_no_memory(e);
+	if (ev->place && !(place = place_names_get(&s->names, ev->place, &size)))
+		return error_no_memory(e);
+	p = line_room(s);
+	if (async) {
+		p = PUT(p, "{\"ph\":\"");
+		*p++ = chrome_async_phase(ev->type);
+		text_wrote(s->out, p);
+		chrome_async_put_id(s, ev->type, chrome_async_id(ev));
+		p = text_room(s->out, LINE_FIXED);
+	} else {
+		p = counter ? PUT(p, "{\"ph\":\"C\",") : PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
+	}
+	p = put_prefix(prefix, p);
+	p = put_stamp(s, p, ev->time, counts_ticks(ev->lane));
+	p = PUT(p, ",\"name\":");
+	text_wrote(s->out, p);
+	if (place)
+		text_put(s->out, place, size);
+	else
+		json_string(s->out, name.text, name.size);
+	if (group.size && !async) {
+		text_put(s->out, ",\"cat\":", 7);
+		json_string(s->out, group.text, group.size);
+	}
+	chrome_put_args(s, text_room(s->out, LINE_FIXED));
+	return 0;
+}
+
+static const struct span_sink sink = {.begin = begin_call, .end = end_call, .other = other_event};
+
+/* --- the encoder --- */
+
+static int chrome_begin(struct encoding *en, struct error *e)
+{
+	struct chrome_output *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return error_no_memory(e);
+	en->state = s;
+	s->options = en->options;
+	s->out = en->text;
+	spans_init(&s->spans, en->dictionary, &sink, s);
+	s->tracks.process_tids = true;
+	place_names_init(&s->names, en->dictionary, json_append_string);
+	place_names_init_strings(&s->categories, en->dictionary, render_category);
+	attributes_init(&s->attributes, en->dictionary);
+	s->attributes.members = true;
+	s->attributes.quote_numbers = en->options->quote_numbers;
+	s->bytes.spills = s->json.spills = true;
+	text_puts(s->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+	return 0;
+}
+
+static int chrome_meta(struct encoding *en, const struct meta *m, struct error *e)
+{
+	struct chrome_output *s = en->state;
+
+	return attributes_meta(&s->attributes, m) ? error_no_memory(e) : 0;
+}
+
+static int chrome_event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	struct chrome_output *s = en->state;
+
+	if (__builtin_expect(!s->started, 0)) {
+		s->started = true;
+		s->clock = ev->lane->clock;
+		s->origin = s->options->keep_times ? 0 : ev->time;
+	}
+	return spans_event(&s->spans, ev, e);
+}
+
+static int chrome_end(struct encoding *en, struct error *e)
+{
+	struct chrome_output *s = en->state;
+
+	if (spans_finish(&s->spans, e))
+		return -1;
+	text_puts(s->out, s->any ? "\n],\"otherData\":{\"clock\":" : "],\"otherData\":{\"clock\":");
+	if (s->clock && s->clock->tick)
+		text_printf(s->out, "\"ticks of %" PRIu64 " ns\"", s->clock->tick);
+	else if (s->clock)
+		json_string(s->out, s->clock->name.text, s->clock->name.size);
+	else
+		text_puts(s->out, "null");
+	text_puts(s->out, ",\"origin\":\"");
+	text_u64(s->out, s->origin);
+	text_puts(s->out, s->clock && s->clock->flags & CLOCK_TICKS && !s->clock->tick
+				  ? "\"}}\n"
+				  : "\",\"unit\":\"ns\"}}\n");
+	if (en->options->quiet)
+		return 0;
+	place_names_report(&s->names);
+	spans_report(&s->spans, en->options->drop);
+	attributes_report(&s->attributes);
+	if (s->early)
+		warn(NULL, NO_OFFSET,
+		     "%" PRIu64 " times are before that of the first event: they are negative "
+		     "(--rebase=none writes them as they are)",
+		     s->early);
+	return 0;
+}
+
+static void chrome_free(struct encoding *en)
+{
+	struct chrome_output *s = en->state;
+
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->tracks.count; i++)
+		free(s->tracks.tracks[i].user);
+	tracks_free(&s->tracks);
+	spans_free(&s->spans);
+	place_names_free(&s->names);
+	place_names_free(&s->categories);
+	attributes_free(&s->attributes);
+	buffer_free(&s->bytes);
+	buffer_free(&s->json);
+	free(s);
+	en->state = NULL;
+}
+
+const struct encoder encoder_chrome = {
+	.name = "chrome",
+	.suffixes = ".json",
+	.purpose = "Trace Event JSON, for Perfetto, Chrome, speedscope, Firefox Profiler",
+	.output = ENCODER_TEXT,
+	.report = true,
+	.begin = chrome_begin,
+	.meta = chrome_meta,
+	.event = chrome_event,
+	.end = chrome_end,
+	.free = chrome_free,
+};

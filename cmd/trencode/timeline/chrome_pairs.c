@@ -1,0 +1,199 @@
+/*
+ * chrome_pairs.c - calls as pairs of events: of b and e, or S and F, those that overlap others; of
+ * B and E, those of a stack that one X cannot tell
+ *
+ * Readers sort X by its time, and of equal times the longer first; of other events the file tells
+ * the order. So of two X that begin together it is not told which is inside, nor of an X that takes
+ * no time, or of an event at the time where an X begins or ends. There the calls that are open have
+ * a B each, written as late as that, and later their E.
+ */
+#include <stdlib.h>
+
+#include "cmd/trencode/timeline/chrome.h"
+#include "common/util/buffer_file.h"
+#include "common/stream/field.h"
+#include "common/formats/chrome.h"
+#include "common/value/json.h"
+
+/* The token of a call whose B is written. */
+enum { HAS_BEGIN = 1 };
+
+/* The category of calls that overlap others of their thread. */
+#define OVERLAPPING "overlapping"
+
+/* --- asynchronous events --- */
+
+bool chrome_async_is(const struct type *t)
+{
+	return t && t->nfields && t->source && !strcmp(t->source->format.text, "chrome") &&
+	       t->fields[t->nfields - 1].where == WHERE_FIXED;
+}
+
+char chrome_async_phase(const struct type *t)
+{
+	char phase = (char)(t->native & CHROME_PHASE);
+
+	return phase && strchr("bnSTp", phase) ? phase : 'n';
+}
+
+uint64_t chrome_async_id(const struct event *ev)
+{
+	struct field_value id;
+
+	if (!chrome_async_is(ev->type))
+		return 0;
+	field_get(ev, &ev->type->fields[ev->type->nfields - 1], 0, &id);
+	return id.form == FORM_NONE ? 0 : id.u;
+}
+
+void chrome_async_put_id(struct chrome_output *s, const struct type *t, uint64_t id)
+{
+	bool hex = t->fields[t->nfields - 1].kind == FIELD_HEX, local = t->native & CHROME_LOCAL;
+	bool quote = !hex && id > 1ull << 53;
+
+	text_puts(s->out, "\",\"cat\":");
+	json_string(s->out, t->group.text, t->group.size);
+	text_puts(s->out, local ? ",\"id2\":{\"local\":" : ",\"id\":");
+	if (hex) {
+		text_puts(s->out, "\"0x");
+		text_hex(s->out, id, 1);
+		text_char(s->out, '"');
+	} else {
+		text_puts(s->out, quote ? "\"" : "");
+		text_u64(s->out, id);
+		text_puts(s->out, quote ? "\"" : "");
+	}
+	text_puts(s->out, local ? "}," : ",");
+}
+
+void chrome_async_put(struct chrome_output *s, const struct span *span,
+		      const struct lane_prefix *prefix, const char *name, uint32_t size)
+{
+	bool ticks = counts_ticks(span->lane);
+	bool async =
+		chrome_async_is(span->type) && strcmp(span->type->group.text, OVERLAPPING) != 0;
+	bool legacy = async && chrome_async_phase(span->type) == 'S';
+
+	s->overlapping += !async;
+	for (int i = 0; i < 2; i++) {
+		char *p = line_room(s);
+
+		p = PUT(p, "{\"ph\":\"");
+		*p++ = "beSF"[2 * legacy + i];
+		if (async) {
+			text_wrote(s->out, p);
+			chrome_async_put_id(s, span->type, span->token);
+			p = text_room(s->out, LINE_FIXED + NAME_FAST);
+		} else {
+			p = PUT(p, "\",\"cat\":\"" OVERLAPPING "\",\"id\":");
+			p = decimal_at(p, s->overlapping);
+			*p++ = ',';
+		}
+		p = put_prefix(prefix, p);
+		p = put_stamp(s, p, i ? span->end : span->start, ticks);
+		p = PUT(p, ",\"name\":");
+		p = put_name(s, p, name, size);
+		if (i) {
+			*p++ = '}';
+			text_wrote(s->out, p);
+		} else {
+			chrome_put_args(s, p);
+		}
+	}
+}
+
+/* --- B and E --- */
+
+/* The B of a call that is open, with what its enter says. */
+static int put_begin(struct chrome_output *s, const struct span_stack *st, uint32_t thread,
+		     size_t index, struct error *e)
+{
+	struct span_frame *f = &st->frames[index];
+	size_t end = index + 1 < st->count ? st->frames[index + 1].kept : st->kept.size;
+	const struct lane_prefix *prefix = chrome_prefix(s, thread, f->lane);
+	uint32_t size;
+	const char *name = place_names_get(&s->names, f->place, &size);
+	char *p;
+
+	if (!prefix || !name)
+		return error_no_memory(e);
+	chrome_clear_args(s);
+	if (end > f->kept && (buffer_append_from(&s->bytes, &st->kept, f->kept, end - f->kept) ||
+			      attributes_object(&s->attributes, &s->bytes, &s->json)))
+		return error_no_memory(e);
+	p = line_room(s);
+	p = PUT(p, "{\"ph\":\"B\",");
+	p = put_prefix(prefix, p);
+	p = put_stamp(s, p, f->start, counts_ticks(f->lane));
+	p = PUT(p, ",\"name\":");
+	p = put_name(s, p, name, size);
+	p = chrome_put_category(s, p, f->type, false);
+	if (!p)
+		return error_no_memory(e);
+	chrome_put_args(s, p);
+	f->token = HAS_BEGIN;
+	return 0;
+}
+
+/* B of the frames from the outermost to that index that have none. */
+static int put_begins(struct chrome_output *s, const struct span_stack *st, uint32_t thread,
+		      size_t index, struct error *e)
+{
+	size_t i = index + 1;
+
+	while (i && st->frames[i - 1].token != HAS_BEGIN)
+		i--;
+	for (; i <= index; i++)
+		if (put_begin(s, st, thread, i, e))
+			return -1;
+	return 0;
+}
+
+int chrome_pairs_begin(struct chrome_output *s, const struct span *span,
+		       const struct lane_prefix *prefix, bool *begun, struct error *e)
+{
+	const struct span_stack *st = span->stack;
+	size_t top = st ? st->count - 1 : 0;
+
+	*begun = false;
+	if (!st || span->kernel || s->options->drop)
+		return 0;
+	*begun = st->frames[top].token == HAS_BEGIN || span->start >= span->end || span->exec ||
+		 prefix->instant == span->end + 1;
+	if (*begun)
+		return put_begins(s, st, span->thread, top, e);
+	return top && st->frames[top - 1].start == span->start
+		       ? put_begins(s, st, span->thread, top - 1, e)
+		       : 0;
+}
+
+int chrome_pairs_event(struct chrome_output *s, const struct event *ev, struct lane_prefix *prefix,
+		       struct error *e)
+{
+	const struct span_stack *st = &s->spans.threads[calls_thread(ev)].user;
+
+	prefix->instant = ev->time + 1;
+	if (!st->count || st->frames[st->count - 1].start != ev->time || s->options->drop)
+		return 0;
+	return put_begins(s, st, calls_thread(ev), st->count - 1, e);
+}
+
+int chrome_pairs_end(struct chrome_output *s, const struct span *span,
+		     const struct lane_prefix *prefix, const struct event *leave, struct error *e)
+{
+	struct span end = *span;
+	char *p;
+
+	end.kept_size = 0; /* the B has it */
+	/* readers know by the exec that it has not ended */
+	if (span->exec)
+		return 0;
+	if (chrome_render_args(s, &end, leave, e))
+		return -1;
+	p = line_room(s);
+	p = PUT(p, "{\"ph\":\"E\",");
+	p = put_prefix(prefix, p);
+	p = put_stamp(s, p, span->end, counts_ticks(span->lane));
+	chrome_put_args(s, p);
+	return 0;
+}

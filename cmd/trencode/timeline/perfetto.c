@@ -1,0 +1,293 @@
+/*
+ * perfetto.c - TrackEvent packets of Perfetto's trace format (protobuf), with interned names
+ *
+ * Begins and ends are written as they come, exact to the nanosecond. As an end closes what was
+ * begun last on its track, calls that need not nest with a thread's others have tracks of their own
+ * below the thread's: those in the kernel, those open since before the trace, and those of apitrace
+ * that begin while others are open.
+ */
+#include "cmd/trencode/timeline/perfetto_private.h"
+
+#include <stdlib.h>
+
+#include "common/util/buffer_file.h"
+#include "common/util/utf8.h"
+
+enum { CHUNK = 64 * 1024 };
+
+/* A text that may be large, out of kept. */
+static int put_value(struct perfetto *s, struct buffer *to, const char *p, size_t n)
+{
+	size_t piece;
+
+	buffer_clear(&s->bit);
+	for (; n; p += piece, n -= piece) {
+		piece = buffer_piece(p, n);
+		if (utf8_append(&s->bit, p, piece))
+			return -1;
+		if (piece == BUFFER_PIECE)
+			buffer_rest(&s->kept);
+	}
+	return protobuf_message(to, ANNOTATION_STRING, &s->bit);
+}
+
+static int put_annotation(struct perfetto *s, const struct attribute *item, struct buffer *event)
+{
+	struct buffer *b = &s->clean;
+	int r;
+
+	if (perfetto_intern_name(s, INTERNED_ANNOTATION_NAME, item->name))
+		return -1;
+	buffer_clear(b);
+	r = protobuf_uint(b, ANNOTATION_NAME_IID, item->name);
+	switch (item->kind) {
+	case ATTRIBUTE_BOOL: r = r || protobuf_uint(b, ANNOTATION_BOOL, item->number); break;
+	case ATTRIBUTE_UINT: r = r || protobuf_uint(b, ANNOTATION_UINT, item->number); break;
+	case ATTRIBUTE_INT: r = r || protobuf_uint(b, ANNOTATION_INT, item->number); break;
+	case ATTRIBUTE_REAL: r = r || protobuf_double(b, ANNOTATION_DOUBLE, item->real); break;
+	case ATTRIBUTE_NULL: r = r || perfetto_put_text(s, b, ANNOTATION_STRING, "NULL", 4); break;
+	default: r = r || put_value(s, b, item->text, item->number);
+	}
+	return r || protobuf_message(event, EVENT_ANNOTATION, b) ? -1 : 0;
+}
+
+/* An event of a type on a track; name 0: none. What kept says is annotated. */
+static int perfetto_put_event(struct perfetto *s, unsigned type, uint64_t uuid, uint64_t time,
+			      uint32_t name, uint32_t category, uint64_t *token, struct error *e)
+{
+	struct buffer *b = &s->part;
+
+	buffer_clear(b);
+	if (protobuf_uint(b, EVENT_TYPE, type) || protobuf_uint(b, EVENT_TRACK, uuid) ||
+	    (name && (perfetto_intern_name(s, INTERNED_NAME, name) ||
+		      protobuf_uint(b, EVENT_NAME_IID, name))) ||
+	    (category && (perfetto_intern_name(s, INTERNED_CATEGORY, category) ||
+			  protobuf_uint(b, EVENT_CATEGORY_IIDS, category))))
+		return error_no_memory(e);
+	if (s->kept.size) {
+		if (attributes_read(&s->attributes, &s->kept))
+			return error_no_memory(e);
+		for (size_t i = 0; i < s->attributes.count; i++)
+			if (put_annotation(s, &s->attributes.items[i], b))
+				return error_no_memory(e);
+	}
+	if (perfetto_put_interned(s, time, e))
+		return -1;
+	if (perfetto_begin_packet(s, time, PERFETTO_STATE_NEEDED) ||
+	    protobuf_message(&s->packet, PACKET_TRACK_EVENT, b))
+		return error_no_memory(e);
+	return perfetto_put_packet(s, token, e);
+}
+
+static int name_of(struct perfetto *s, uint32_t place, uint32_t *name)
+{
+	uint32_t size;
+
+	if (!place_names_get(&s->names, place, &size))
+		return -1;
+	*name = s->names.names[place].number;
+	return 0;
+}
+
+static int begin_call(void *ctx, const struct event *enter, const struct span *span,
+		      struct buffer *keep, uint64_t *token, struct error *e)
+{
+	struct perfetto *s = ctx;
+	uint32_t name;
+	uint64_t uuid;
+	uint8_t slot = 0;
+
+	if (enter->type->flags & TYPE_CALL_NUMBER &&
+	    (perfetto_take_slot(s, span->thread, !encoder_all_numbered(enter->type), &slot) ||
+	     buffer_u8(keep, slot)))
+		return error_no_memory(e);
+	if (perfetto_span_track(s, span, slot, enter->time, &uuid, e))
+		return -1;
+	buffer_clear(&s->kept);
+	if (name_of(s, span->place, &name) || attributes_append(&s->attributes, enter, &s->kept))
+		return error_no_memory(e);
+	return perfetto_put_event(s, TYPE_BEGIN, uuid, enter->time, name, 0, token, e);
+}
+
+static int end_call(void *ctx, const struct span *span, const struct event *leave, struct error *e)
+{
+	struct perfetto *s = ctx;
+	uint8_t slot = span->kept_size ? span->kept->data[span->kept_at] : 0;
+	uint64_t uuid, token;
+	uint32_t name;
+
+	if (span->kept_size)
+		s->slots[span->thread] &= ~(1ull << slot);
+	if (span->unfinished && s->drop)
+		return span->begun ? revocable_revoke(&s->held, span->token, e) : 0;
+	if (perfetto_span_track(s, span, slot, span->end, &uuid, e))
+		return -1;
+	buffer_clear(&s->kept);
+	if (!span->begun) {
+		if (name_of(s, span->place, &name))
+			return error_no_memory(e);
+		if (perfetto_put_event(s, TYPE_BEGIN, uuid, span->start, name, 0, &token, e))
+			return -1;
+	}
+	if ((leave && attributes_append(&s->attributes, leave, &s->kept)) ||
+	    (span->unfinished &&
+	     attributes_append_bool(&s->attributes, "unfinished", true, &s->kept)))
+		return error_no_memory(e);
+	return perfetto_put_event(s, TYPE_END, uuid, span->end, 0, 0, &token, e);
+}
+
+/* --- counters: a track for each value --- */
+
+static int put_counter(struct perfetto *s, const struct event *ev, uint32_t name,
+		       const struct attribute *item, struct error *e)
+{
+	bool real = item->kind == ATTRIBUTE_REAL ||
+		    (item->kind == ATTRIBUTE_UINT && item->number > INT64_MAX);
+	uint64_t uuid = 0, token;
+
+	if (perfetto_counter_track(s, calls_thread(ev), name, item->name, s->attributes.count > 1,
+				   ev->time, &uuid, e))
+		return -1;
+	s->part.size = 0;
+	if (protobuf_uint(&s->part, EVENT_TYPE, TYPE_COUNTER) ||
+	    protobuf_uint(&s->part, EVENT_TRACK, uuid) ||
+	    (real ? protobuf_double(&s->part, EVENT_COUNTER_REAL,
+				    item->kind == ATTRIBUTE_REAL ? item->real
+								 : (double)item->number)
+		  : protobuf_uint(&s->part, EVENT_COUNTER, item->number)) ||
+	    perfetto_begin_packet(s, ev->time, PERFETTO_STATE_NEEDED) ||
+	    protobuf_message(&s->packet, PACKET_TRACK_EVENT, &s->part))
+		return error_no_memory(e);
+	return perfetto_put_packet(s, &token, e);
+}
+
+static int other_event(void *ctx, const struct event *ev, struct error *e)
+{
+	struct perfetto *s = ctx;
+	uint64_t uuid, token;
+	uint32_t name = ev->type->name.number;
+
+	if (perfetto_track(s, OF_THREAD, calls_thread(ev), 0, ev->lane, ev->time, &uuid, e))
+		return -1;
+	buffer_clear(&s->kept);
+	if (attributes_append(&s->attributes, ev, &s->kept) ||
+	    (ev->place && name_of(s, ev->place, &name)))
+		return error_no_memory(e);
+	if (ev->type->kind == KIND_COUNTER) {
+		if (attributes_read(&s->attributes, &s->kept))
+			return error_no_memory(e);
+		if (attributes_keep_numbers(&s->attributes)) {
+			for (size_t i = 0; i < s->attributes.count; i++)
+				if (put_counter(s, ev, name, &s->attributes.items[i], e))
+					return -1;
+			return 0;
+		}
+	}
+	return perfetto_put_event(s, TYPE_INSTANT, uuid, ev->time, name, ev->type->group.number,
+				  &token, e);
+}
+
+static const struct span_sink sink = {.begin = begin_call, .end = end_call, .other = other_event};
+
+/* --- the encoder --- */
+
+static int render_nothing(struct buffer *to, const char *name, size_t n)
+{
+	(void)name;
+	(void)n;
+	return buffer_reserve(to, 1);
+}
+
+static int perfetto_begin(struct encoding *en, struct error *e)
+{
+	struct perfetto *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return error_no_memory(e);
+	en->state = s;
+	s->drop = en->options->drop;
+	/* through which an event's values go */
+	s->kept.spills = s->bit.spills = s->clean.spills = s->part.spills = true;
+	s->packet.spills = s->out.spills = true;
+	revocable_init(&s->held);
+	spans_init(&s->spans, en->dictionary, &sink, s);
+	place_names_init(&s->names, en->dictionary, render_nothing);
+	attributes_init(&s->attributes, en->dictionary);
+	return 0;
+}
+
+static int perfetto_meta(struct encoding *en, const struct meta *m, struct error *e)
+{
+	struct perfetto *s = en->state;
+
+	return attributes_meta(&s->attributes, m) ? error_no_memory(e) : 0;
+}
+
+static int perfetto_event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	struct perfetto *s = en->state;
+
+	if (!s->started) {
+		s->started = true;
+		if (perfetto_put_first(s, ev, e))
+			return -1;
+	}
+	if (spans_event(&s->spans, ev, e))
+		return -1;
+	return s->out.size > CHUNK ? perfetto_write_out(en, e) : 0;
+}
+
+static int perfetto_end(struct encoding *en, struct error *e)
+{
+	struct perfetto *s = en->state;
+
+	if (spans_finish(&s->spans, e) ||
+	    (s->drop ? revocable_copy(&s->held, en->out, e) : perfetto_write_out(en, e)))
+		return -1;
+	if (!en->options->quiet) {
+		place_names_report(&s->names);
+		spans_report(&s->spans, s->drop);
+		attributes_report(&s->attributes);
+	}
+	return 0;
+}
+
+static void free_state(struct perfetto *s)
+{
+	struct buffer *buffers[] = {&s->out,	  &s->packet, &s->part, &s->bit,
+				    &s->interned, &s->kept,   &s->clean};
+
+	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+		buffer_free(buffers[i]);
+	for (size_t i = 0; i < INTERNED_KINDS; i++)
+		free(s->known[i]);
+	revocable_free(&s->held);
+	spans_free(&s->spans);
+	tracks_free(&s->tracks);
+	place_names_free(&s->names);
+	attributes_free(&s->attributes);
+	intern_free(&s->declared);
+	intern_free(&s->counters);
+	free(s->slots);
+	free(s);
+}
+
+static void perfetto_free(struct encoding *en)
+{
+	if (en->state)
+		free_state(en->state);
+	en->state = NULL;
+}
+
+const struct encoder encoder_perfetto = {
+	.name = "perfetto",
+	.suffixes = ".perfetto-trace .pftrace",
+	.purpose = "Perfetto's own format, exact and small, for ui.perfetto.dev",
+	.output = ENCODER_FILE,
+	.report = true,
+	.begin = perfetto_begin,
+	.meta = perfetto_meta,
+	.event = perfetto_event,
+	.end = perfetto_end,
+	.free = perfetto_free,
+};

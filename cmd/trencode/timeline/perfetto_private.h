@@ -1,0 +1,133 @@
+/*
+ * perfetto_private.h - what perfetto.c (events), perfetto_tracks.c (the tracks that they are on)
+ * and perfetto_packets.c (packets and interned names) share
+ */
+#ifndef TR_PERFETTO_PRIVATE_H
+#define TR_PERFETTO_PRIVATE_H
+
+#include "common/util/protobuf.h"
+#include "cmd/trencode/encoder.h"
+#include "cmd/trencode/convert/location_names.h"
+#include "cmd/trencode/timeline/spill_journal.h"
+#include "cmd/trencode/timeline/spans.h"
+#include "cmd/trencode/timeline/tracks.h"
+
+/* Numbers of fields; see Perfetto's protos/perfetto/trace. */
+enum {
+	TRACE_PACKET = 1,
+
+	PACKET_CLOCK_SNAPSHOT = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE_ID = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_INTERNED_DATA = 12,
+	PACKET_SEQUENCE_FLAGS = 13,
+	PACKET_TRACK_DESCRIPTOR = 60,
+	PACKET_FIRST = 87,
+
+	SNAPSHOT_CLOCK = 1,
+	CLOCK_ID = 1,
+	CLOCK_TIMESTAMP = 2,
+	CLOCK_REALTIME_ID = 1,
+	CLOCK_BOOTTIME_ID = 6, /* what timestamps are in where nothing is said */
+
+	TRACK_UUID = 1,
+	TRACK_NAME = 2,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
+	TRACK_PARENT = 5,
+	TRACK_COUNTER = 8,
+	PROCESS_PID = 1,
+	PROCESS_NAME = 6,
+	THREAD_PID = 1,
+	THREAD_TID = 2,
+	THREAD_NAME = 5,
+
+	EVENT_CATEGORY_IIDS = 3,
+	EVENT_ANNOTATION = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME_IID = 10,
+	EVENT_TRACK = 11,
+	EVENT_COUNTER = 30,
+	EVENT_COUNTER_REAL = 44,
+	TYPE_BEGIN = 1,
+	TYPE_END = 2,
+	TYPE_INSTANT = 3,
+	TYPE_COUNTER = 4,
+
+	ANNOTATION_NAME_IID = 1,
+	ANNOTATION_BOOL = 2,
+	ANNOTATION_UINT = 3,
+	ANNOTATION_INT = 4,
+	ANNOTATION_DOUBLE = 5,
+	ANNOTATION_STRING = 6,
+
+	INTERNED_CATEGORY = 1,
+	INTERNED_NAME = 2,
+	INTERNED_ANNOTATION_NAME = 3,
+	INTERNED_KINDS = 4,
+};
+
+enum { PERFETTO_STATE_CLEARED = 1, PERFETTO_STATE_NEEDED = 2 };
+
+/* The tracks of a thread: number of the kind << 56 | thread << 16 | which. */
+enum track_kind {
+	OF_PROCESS = 1,
+	OF_THREAD,
+	OF_KERNEL,
+	OF_BEFORE,  /* which: the level */
+	OF_OVERLAP, /* which: the slot */
+	OF_COUNTER, /* the number of the counter, in place of thread and which */
+};
+
+struct perfetto {
+	struct spans spans;
+	struct tracks tracks;
+	struct place_names names;
+	struct attributes attributes;
+	struct revocable held;		      /* with --unclosed=drop */
+	struct buffer out, packet, part, bit; /* out: what is not yet written */
+	struct buffer interned, kept, clean;
+	uint8_t *known[INTERNED_KINDS]; /* by string: was sent */
+	size_t nknown[INTERNED_KINDS];
+	struct intern declared; /* child tracks */
+	struct intern counters; /* thread, name, name of the value */
+	uint64_t *slots;	/* by thread: overlapping calls that are open */
+	size_t nslots;
+	bool started, drop;
+};
+
+/* Functions return 0, or -1 with e filled; those without e: -1 when memory is out. */
+
+/* perfetto_packets.c */
+
+int perfetto_write_out(struct encoding *en, struct error *e);
+int perfetto_begin_packet(struct perfetto *s, uint64_t time, unsigned flags);
+/* The packet goes out; where calls may be dropped, *token takes it back. */
+int perfetto_put_packet(struct perfetto *s, uint64_t *token, struct error *e);
+/* Before all others: that nothing is known yet, and what the clock is. */
+int perfetto_put_first(struct perfetto *s, const struct event *ev, struct error *e);
+/* What names the next packet's event uses for the first time, as a packet of its own. */
+int perfetto_put_interned(struct perfetto *s, uint64_t time, struct error *e);
+/* A string of the dictionary, by its number, as this kind of name. */
+int perfetto_intern_name(struct perfetto *s, unsigned kind, uint32_t number);
+/* part as the description of a track. */
+int perfetto_put_descriptor(struct perfetto *s, uint64_t time, struct error *e);
+/* A text as a field. */
+int perfetto_put_text(struct perfetto *s, struct buffer *to, uint32_t field, const void *p,
+		      size_t n);
+
+/* perfetto_tracks.c */
+
+/* The track of a thread, or one below it; declared when it is new. */
+int perfetto_track(struct perfetto *s, enum track_kind kind, uint32_t thread, uint32_t which,
+		   const struct lane *lane, uint64_t time, uint64_t *uuid, struct error *e);
+int perfetto_span_track(struct perfetto *s, const struct span *span, uint8_t slot, uint64_t time,
+			uint64_t *uuid, struct error *e);
+/* The lowest number that no open call of the thread has; apart: not 0, the thread's own track. */
+int perfetto_take_slot(struct perfetto *s, uint32_t thread, bool apart, uint8_t *slot);
+/* The track of a counter, or (several) of one of its values. */
+int perfetto_counter_track(struct perfetto *s, uint32_t thread, uint32_t name, uint32_t value,
+			   bool several, uint64_t time, uint64_t *uuid, struct error *e);
+
+#endif

@@ -1,0 +1,125 @@
+#include "cmd/trencode/timeline/perfetto_private.h"
+
+enum { SLOTS = 64 };
+
+static uint64_t uuid_of(enum track_kind kind, uint32_t thread, uint32_t which)
+{
+	return (uint64_t)kind << 56 | (uint64_t)thread << 16 | (which & 0xffff);
+}
+
+static int describe_process(struct perfetto *s, uint32_t index, uint64_t time, struct error *e)
+{
+	struct track_process *p = &s->tracks.processes[index];
+	struct text_ref comm = dictionary_string(s->names.dictionary, p->comm);
+	struct buffer *b = &s->clean;
+
+	p->renamed = false;
+	b->size = s->part.size = 0;
+	if (protobuf_uint(b, PROCESS_PID, (uint64_t)p->shown) ||
+	    (p->comm && perfetto_put_text(s, b, PROCESS_NAME, comm.text, comm.size)) ||
+	    protobuf_uint(&s->part, TRACK_UUID, uuid_of(OF_PROCESS, index, 0)) ||
+	    protobuf_message(&s->part, TRACK_PROCESS, b))
+		return error_no_memory(e);
+	return perfetto_put_descriptor(s, time, e);
+}
+
+static int describe_thread(struct perfetto *s, struct track *t, const struct lane *lane,
+			   uint64_t time, struct error *e)
+{
+	struct buffer *b = &s->clean;
+
+	if (s->tracks.processes[t->process].renamed && describe_process(s, t->process, time, e))
+		return -1;
+	t->renamed = false;
+	b->size = s->part.size = s->kept.size = 0;
+	if (track_name(t, lane, &s->kept) || protobuf_uint(b, THREAD_PID, (uint64_t)t->pid) ||
+	    protobuf_uint(b, THREAD_TID, (uint64_t)t->tid) ||
+	    (track_is_named(t, lane) &&
+	     perfetto_put_text(s, b, THREAD_NAME, s->kept.data, s->kept.size)) ||
+	    protobuf_uint(&s->part, TRACK_UUID, uuid_of(OF_THREAD, t->thread - 1, 0)) ||
+	    protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_PROCESS, t->process, 0)) ||
+	    protobuf_message(&s->part, TRACK_THREAD, b))
+		return error_no_memory(e);
+	return perfetto_put_descriptor(s, time, e);
+}
+
+int perfetto_track(struct perfetto *s, enum track_kind kind, uint32_t thread, uint32_t which,
+		   const struct lane *lane, uint64_t time, uint64_t *uuid, struct error *e)
+{
+	static const char *const names[] = {[OF_KERNEL] = "kernel",
+					    [OF_BEFORE] = "called before the trace",
+					    [OF_OVERLAP] = "overlapping"};
+	struct track *t = tracks_get(&s->tracks, thread, lane);
+	uint32_t had;
+
+	if (!t)
+		return error_no_memory(e);
+	if (__builtin_expect(t->renamed, 0) && describe_thread(s, t, lane, time, e))
+		return -1;
+	*uuid = uuid_of(kind, thread, which);
+	if (__builtin_expect(kind == OF_THREAD, 1))
+		return 0;
+	had = s->declared.count;
+	if (intern(&s->declared, uuid, sizeof *uuid) == INTERN_NONE)
+		return error_no_memory(e);
+	if (s->declared.count == had)
+		return 0;
+	s->part.size = 0;
+	if (protobuf_uint(&s->part, TRACK_UUID, *uuid) ||
+	    perfetto_put_text(s, &s->part, TRACK_NAME, names[kind], strlen(names[kind])) ||
+	    protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, thread, 0)))
+		return error_no_memory(e);
+	return perfetto_put_descriptor(s, time, e);
+}
+
+int perfetto_take_slot(struct perfetto *s, uint32_t thread, bool apart, uint8_t *slot)
+{
+	uint64_t *slots = array_reach(s->slots, &s->nslots, thread, sizeof(*slots));
+
+	if (!slots)
+		return -1;
+	s->slots = slots;
+	*slot = SLOTS - 1;
+	if (~(s->slots[thread] | apart))
+		*slot = (uint8_t)__builtin_ctzll(~(s->slots[thread] | apart));
+	s->slots[thread] |= 1ull << *slot;
+	return 0;
+}
+
+int perfetto_span_track(struct perfetto *s, const struct span *span, uint8_t slot, uint64_t time,
+			uint64_t *uuid, struct error *e)
+{
+	if (!span->begun)
+		return perfetto_track(s, OF_BEFORE, span->thread, span->level, span->lane, time,
+				      uuid, e);
+	if (span->kernel)
+		return perfetto_track(s, OF_KERNEL, span->thread, 0, span->lane, time, uuid, e);
+	return perfetto_track(s, slot ? OF_OVERLAP : OF_THREAD, span->thread, slot, span->lane,
+			      time, uuid, e);
+}
+
+int perfetto_counter_track(struct perfetto *s, uint32_t thread, uint32_t name, uint32_t value,
+			   bool several, uint64_t time, uint64_t *uuid, struct error *e)
+{
+	uint32_t key[3] = {thread, name, value}, had = s->counters.count;
+	uint32_t number = intern(&s->counters, key, sizeof key);
+	struct text_ref text = dictionary_string(s->names.dictionary, name);
+
+	if (number == INTERN_NONE)
+		return error_no_memory(e);
+	*uuid = (uint64_t)OF_COUNTER << 56 | number;
+	if (s->counters.count == had)
+		return 0;
+	s->kept.size = s->clean.size = s->part.size = 0;
+	if (buffer_append(&s->kept, text.text, text.size))
+		return error_no_memory(e);
+	text = dictionary_string(s->names.dictionary, value);
+	if ((several &&
+	     (buffer_u8(&s->kept, ' ') || buffer_append(&s->kept, text.text, text.size))) ||
+	    protobuf_uint(&s->part, TRACK_UUID, *uuid) ||
+	    perfetto_put_text(s, &s->part, TRACK_NAME, s->kept.data, s->kept.size) ||
+	    protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, thread, 0)) ||
+	    protobuf_message(&s->part, TRACK_COUNTER, &s->clean))
+		return error_no_memory(e);
+	return perfetto_put_descriptor(s, time, e);
+}

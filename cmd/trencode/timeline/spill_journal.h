@@ -1,0 +1,31 @@
+/*
+ * spill_journal.h - a run of records of which some turn out to be unwanted later
+ *
+ * For formats that write a call's beginning before it is known whether the call has an end. The
+ * records wait in a nameless temporary file. Functions return 0, or -1 with e filled.
+ */
+#ifndef TR_REVOCABLE_H
+#define TR_REVOCABLE_H
+
+#include "common/util/buffer.h"
+#include "common/util/error.h"
+#include "common/util/output.h"
+
+struct revocable {
+	int fd; /* -1: not yet made */
+	uint64_t written;
+	struct buffer pending;
+};
+
+void revocable_init(struct revocable *r);
+void revocable_free(struct revocable *r);
+
+/* Append a record; *token names it. */
+int revocable_add(struct revocable *r, const struct buffer *record, uint64_t *token,
+		  struct error *e);
+/* That record is not to be there. */
+int revocable_revoke(struct revocable *r, uint64_t token, struct error *e);
+/* All others. Nothing may be added behind it. */
+int revocable_copy(struct revocable *r, struct output *to, struct error *e);
+
+#endif

@@ -1,0 +1,381 @@
+/*
+ * convert.c - a trace.dat out of the events of any source
+ *
+ * Calls are funcgraph_entry and funcgraph_exit of functions with made-up addresses in kallsyms,
+ * arguments and return values a print record beside them; other events have formats of their own
+ * (tracecmd_anew_formats.c). What the file has beside them is in tracecmd_anew_parts.c. The ring
+ * buffers are those of the encoder of trace.dat's own streams.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/stream/field.h"
+#include "common/formats/tracecmd.h"
+#include "cmd/trencode/tracecmd/convert.h"
+
+enum { TEXT_MOST = TRACECMD_RECORD_MOST - 32 };
+
+struct state {
+	struct anew anew;
+	struct tracecmd_formats formats;
+	struct tracecmd_made *types; /* by the stream's number */
+	size_t types_size;
+	struct tracecmd_lanes lanes;
+	struct type *record, *gap;
+	struct tracecmd_parts parts;
+	struct buffer data, text;
+	uint64_t blobs, cut;
+	bool begun;
+};
+
+/* Pointers of the kernel's events keep their names, and its formats of messages. */
+static int meta(struct encoding *en, const struct meta *m, struct error *e)
+{
+	struct state *s = en->state;
+
+	return tracecmd_parts_meta(&s->parts, en->dictionary, m, e);
+}
+
+/* The native encoder has had them of the first source. */
+static void take_over(struct encoding *en, void *state)
+{
+	struct state *s = en->state;
+
+	tracecmd_parts_take_over(&s->parts, state);
+}
+
+static int begin_file(struct state *s, const struct lane *lane, struct error *e)
+{
+	s->begun = true;
+	return tracecmd_parts_begin(&s->anew, lane, e);
+}
+
+/* --- records --- */
+
+/* Begin a record in s->data. */
+static int begin_record(struct state *s, uint16_t id, int32_t tid)
+{
+	s->data.size = 0;
+	return buffer_zero(&s->data, TRACECMD_COMMON)
+		       ? -1
+		       : (put_u16(s->data.data, id), put_u32(s->data.data + 4, (uint32_t)tid), 0);
+}
+
+static int put_record(struct state *s, const struct anew_row *r, struct error *e)
+{
+	struct event ev = {.time = r->time,
+			   .type = s->record,
+			   .tail = s->data.data,
+			   .tail_size = (uint32_t)s->data.size};
+
+	if (tracecmd_parts_thread(&s->parts, r->thread) ||
+	    tracecmd_lane_of(&s->lanes, &s->anew, r->ev->lane, r->time, &ev.lane))
+		return error_no_memory(e);
+	return dialect_event(&s->anew.d, &ev, e);
+}
+
+static int put_print(struct state *s, const struct anew_row *r, uint64_t ip, struct error *e)
+{
+	if (!s->text.size)
+		return 0;
+	anew_text_cut(&s->text, 0, TEXT_MOST, &s->cut);
+	if (begin_record(s, TRACECMD_ID_PRINT, r->thread->tid) || buffer_u64(&s->data, ip) ||
+	    buffer_append(&s->data, s->text.data, s->text.size) || buffer_u8(&s->data, 0))
+		return error_no_memory(e);
+	return put_record(s, r, e);
+}
+
+/* What stands with a call, for the print beside it. */
+static int values_text(struct state *s, const struct anew_row *r)
+{
+	const struct event *ev = r->ev;
+
+	s->text.size = 0;
+	if (r->cut || !strcmp(ev->type->group.text, "ftrace"))
+		return 0;
+	return anew_text_row(&s->text, s->anew.dictionary, ev, &s->blobs);
+}
+
+struct exit_fields {
+	uint32_t overrun;
+	uint64_t calltime, rettime;
+};
+
+static void take_number(const struct event *ev, const char *name, uint64_t *to)
+{
+	const struct field *f = field_find(ev->type, name);
+	struct field_value v = {.form = FORM_NONE};
+
+	if (f)
+		field_get(ev, f, 0, &v);
+	if (v.form == FORM_UINT || v.form == FORM_INT)
+		*to = v.u;
+}
+
+/* What the kernel wrote of a return, where it did. */
+static struct exit_fields exit_of(const struct anew_row *r)
+{
+	struct exit_fields x = {.calltime = r->start, .rettime = r->time};
+	uint64_t overrun = 0;
+
+	if (r->cut || strcmp(r->ev->type->group.text, "ftrace") != 0)
+		return x;
+	take_number(r->ev, "overrun", &overrun);
+	take_number(r->ev, "calltime", &x.calltime);
+	take_number(r->ev, "rettime", &x.rettime);
+	x.overrun = (uint32_t)overrun;
+	return x;
+}
+
+static int call(void *state, const struct anew_row *r, struct error *e)
+{
+	struct state *s = state;
+	bool leave = r->what == ANEW_LEAVE;
+	struct exit_fields exit;
+	uint64_t address;
+
+	if (tracecmd_parts_address(&s->parts, &s->anew, r->place, &address) || values_text(s, r))
+		return error_no_memory(e);
+	if (leave && put_print(s, r, address, e))
+		return -1;
+	exit = leave ? exit_of(r) : (struct exit_fields){0};
+	if (begin_record(s, leave ? TRACECMD_ID_EXIT : TRACECMD_ID_ENTRY, r->thread->tid) ||
+	    buffer_u64(&s->data, address) || buffer_u32(&s->data, r->depth) ||
+	    (leave && (buffer_u32(&s->data, exit.overrun) || buffer_u64(&s->data, exit.calltime) ||
+		       buffer_u64(&s->data, exit.rettime))))
+		return error_no_memory(e);
+	if (put_record(s, r, e))
+		return -1;
+	return leave ? 0 : put_print(s, r, address, e);
+}
+
+/* --- other events --- */
+
+static int put_raw(struct state *s, const struct anew_row *r, const struct tracecmd_made *made)
+{
+	const struct event *ev = r->ev;
+
+	s->data.size = 0;
+	if (ev->tail_size < TRACECMD_COMMON)
+		return 1;
+	if (buffer_append(&s->data, ev->tail, ev->tail_size))
+		return -1;
+	if (ev->type->flags & TYPE_BIG_ENDIAN)
+		tracecmd_swap_record(s->data.data, s->data.size, ev->type);
+	put_u16(s->data.data, made->id);
+	put_u32(s->data.data + 4, (uint32_t)r->thread->tid);
+	return 0;
+}
+
+/* End a text that begins at from, behind which others have room; *loc says where it is. */
+static int end_text(struct state *s, size_t from, uint32_t others, uint32_t *loc)
+{
+	size_t end = TRACECMD_RECORD_MOST - 1 - others;
+
+	anew_text_cut(&s->data, from, from < end ? end - from : 0, &s->cut);
+	if (buffer_u8(&s->data, 0))
+		return -1;
+	*loc = (uint32_t)((s->data.size - from) << 16 | from);
+	return 0;
+}
+
+static int put_values(struct state *s, const struct anew_row *r, const struct tracecmd_made *made)
+{
+	uint32_t loc;
+
+	if (begin_record(s, made->id, r->thread->tid) || buffer_u32(&s->data, 0) ||
+	    anew_text_row(&s->data, s->anew.dictionary, r->ev, &s->blobs) ||
+	    end_text(s, made->size, 0, &loc))
+		return -1;
+	put_u32(s->data.data + TRACECMD_COMMON, loc);
+	return 0;
+}
+
+static int put_fields(struct state *s, const struct anew_row *r, const struct tracecmd_made *made)
+{
+	uint32_t at = TRACECMD_COMMON;
+
+	if (begin_record(s, made->id, r->thread->tid) ||
+	    buffer_zero(&s->data, made->size - TRACECMD_COMMON))
+		return -1;
+	for (uint32_t i = 0; i < made->nfields; i++) {
+		const struct anew_field *w = &made->fields[i];
+		unsigned size = w->size ? w->size : 4;
+		uint8_t bytes[8];
+
+		at = (uint32_t)align_up(at, size);
+		if (w->size) {
+			put_u64(bytes, anew_field_number(w, r->ev));
+		} else {
+			size_t from = s->data.size;
+			uint32_t loc;
+
+			if (anew_field_text(&s->data, w, r->ev) ||
+			    end_text(s, from, made->nfields - i - 1, &loc))
+				return -1;
+			put_u32(bytes, loc);
+		}
+		memcpy(s->data.data + at, bytes, size);
+		at += size;
+	}
+	return 0;
+}
+
+static int as_text(struct state *s, const struct anew_row *r, struct error *e)
+{
+	struct text_ref name = r->ev->type->name;
+
+	s->text.size = 0;
+	if (anew_name_escaped(&s->text, name.text, name.size, "") ||
+	    buffer_printf(&s->text, ": ") ||
+	    anew_text_row(&s->text, s->anew.dictionary, r->ev, &s->blobs))
+		return error_no_memory(e);
+	return put_print(s, r, 0, e);
+}
+
+/* What the kernel printed. */
+static int print_again(struct state *s, const struct anew_row *r, struct error *e)
+{
+	struct field_value v = {.form = FORM_NONE};
+	uint64_t ip = 0;
+
+	take_number(r->ev, "ip", &ip);
+	field_get(r->ev, field_find(r->ev->type, "buf"), 0, &v);
+	s->text.size = 0;
+	if (v.form == FORM_TEXT && v.size && buffer_append(&s->text, v.text, v.size))
+		return error_no_memory(e);
+	return put_print(s, r, ip, e);
+}
+
+static int instant(void *state, const struct anew_row *r, struct error *e)
+{
+	struct state *s = state;
+	const struct type *t = r->ev->type;
+	struct tracecmd_made *types = array_reach(s->types, &s->types_size, t->number,
+						  sizeof *types),
+			     *made;
+
+	if (!types)
+		return error_no_memory(e);
+	s->types = types;
+	made = &types[t->number];
+	if (!made->known && tracecmd_formats_add(&s->formats, &s->anew.d, t, made))
+		return error_no_memory(e);
+	if (made->print)
+		return print_again(s, r, e);
+	if (made->id == TRACECMD_ID_PRINT && !made->raw)
+		return as_text(s, r, e);
+	if (made->raw	   ? put_raw(s, r, made)
+	    : made->values ? put_values(s, r, made)
+			   : put_fields(s, r, made))
+		return error_no_memory(e);
+	return put_record(s, r, e);
+}
+
+static int gap(void *state, const struct anew_row *r, struct error *e)
+{
+	struct state *s = state;
+	struct event ev = *r->ev;
+
+	if (ev.type->fixed_size < 24)
+		return 0;
+	ev.time = r->time;
+	ev.type = s->gap;
+	return tracecmd_lane_of(&s->lanes, &s->anew, r->ev->lane, r->time, &ev.lane)
+		       ? error_no_memory(e)
+		       : dialect_event(&s->anew.d, &ev, e);
+}
+
+static void drop(void *state)
+{
+	struct state *s = state;
+
+	tracecmd_formats_free(&s->formats);
+	for (size_t i = 0; i < s->types_size; i++)
+		free(s->types[i].fields);
+	free(s->types);
+	tracecmd_parts_free(&s->parts);
+	tracecmd_lanes_free(&s->lanes);
+	buffer_free(&s->data);
+	buffer_free(&s->text);
+}
+
+static const struct anew_target target = {
+	.native = &encoder_tracecmd,
+	.format = "trace-cmd",
+	.state_size = sizeof(struct state),
+	.buffers = true,
+	.nests = true,
+	.call = call,
+	.instant = instant,
+	.gap = gap,
+	.drop = drop,
+};
+
+static int begin(struct encoding *en, struct error *e)
+{
+	struct state *s = anew_begin(en, &target, e);
+
+	if (!s)
+		return -1;
+	s->record = dialect_type(&s->anew.d, "record", "trace");
+	s->gap = dialect_gap(&s->anew.d, "trace");
+	if (!s->record || !s->gap || tracecmd_formats_begin(&s->formats, &s->anew.d))
+		return error_no_memory(e);
+	s->record->flags = TYPE_TAIL;
+	s->record->native = TRACECMD_ID_OWN;
+	return 0;
+}
+
+static int event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	struct state *s = en->state;
+
+	if (!s->begun && begin_file(s, ev->lane, e))
+		return -1;
+	return anew_event(en, ev, e);
+}
+
+/* --- the end --- */
+
+static int end(struct encoding *en, struct error *e)
+{
+	struct state *s = en->state;
+	struct tracecmd_state *native = s->anew.d.encoding.state;
+	struct anew *a = &s->anew;
+
+	if ((!s->begun && begin_file(s, NULL, e)) || anew_end(a, e))
+		return -1;
+	if (tracecmd_parts_end(&s->parts, native) ||
+	    tracecmd_formats_end(&s->formats, &native->parts[PART_FORMATS]))
+		return error_no_memory(e);
+	if (s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
+		return -1;
+	anew_report(a);
+	anew_lost(a, s->lanes.no_cpu, "events of no CPU are on CPU 0");
+	anew_lost(a, a->rounds.count,
+		  "streams begin before the end of the ones in front: their buffers are instances "
+		  "of their own, named ~2 and on");
+	anew_lost(a, a->comms, "events have lost their task's name, which had changed");
+	anew_lost(a, a->with_wall,
+		  "events have lost their wall time: the trace has the source's clock");
+	anew_lost(a, s->blobs, "blobs are kept as their size alone");
+	anew_lost(a, s->cut, "texts were cut to what a page of the ring buffer holds");
+	anew_lost(a, s->formats.fields_lost, "fields of types with more than 150 are left out");
+	anew_lost(a, s->formats.as_text,
+		  "types of events have no number left: their events are print records");
+	return 0;
+}
+
+const struct encoder encoder_tracecmd_anew = {
+	.name = "trace-cmd",
+	.output = ENCODER_FILE,
+	.begin = begin,
+	.head = anew_head,
+	.meta = meta,
+	.event = event,
+	.end = end,
+	.free = anew_free,
+	.take_over = take_over,
+};

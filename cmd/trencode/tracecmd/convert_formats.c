@@ -1,0 +1,357 @@
+/*
+ * convert_formats.c - format texts for events of any source
+ *
+ * An event of another kernel trace keeps its format, with an id of this trace. Others get one of
+ * their own: numbers where they are, texts as __data_loc.
+ */
+#include <stdlib.h>
+
+#include "common/stream/field.h"
+#include "common/formats/tracecmd.h"
+#include "cmd/trencode/tracecmd/convert.h"
+
+#define COMMON_FIELDS                                                                              \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+/* Of events that have no fields, but values: all of them as one text. */
+#define VALUES_FIELD                                                                               \
+	"\tfield:__data_loc char[] values;\toffset:8;\tsize:4;\tsigned:0;\n\n"                     \
+	"print fmt: \"%%s\", __get_str(values)\n"
+
+static const struct {
+	uint16_t id;
+	const char *text;
+} kernel_formats[] = {
+	{TRACECMD_ID_PRINT, "name: print\nID: 5\nformat:\n" COMMON_FIELDS
+			    "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+			    "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:1;\n\n"
+			    "print fmt: \"%ps: %s\", (void *)REC->ip, REC->buf\n"},
+	{TRACECMD_ID_ENTRY, "name: funcgraph_entry\nID: 11\nformat:\n" COMMON_FIELDS
+			    "\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+			    "\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n\n"
+			    "print fmt: \"--> %ps (%d)\", (void *)REC->func, REC->depth\n"},
+	{TRACECMD_ID_EXIT,
+	 "name: funcgraph_exit\nID: 10\nformat:\n" COMMON_FIELDS
+	 "\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+	 "\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n"
+	 "\tfield:unsigned int overrun;\toffset:20;\tsize:4;\tsigned:0;\n"
+	 "\tfield:unsigned long long calltime;\toffset:24;\tsize:8;\tsigned:0;\n"
+	 "\tfield:unsigned long long rettime;\toffset:32;\tsize:8;\tsigned:0;\n\n"
+	 "print fmt: \"<-- %ps (%d) (start: %llx  end: %llx) over: %d\", (void *)REC->func, "
+	 "REC->depth, REC->calltime, REC->rettime, REC->depth\n"},
+};
+
+static int add(struct tracecmd_formats *f, struct dialect *d, struct text_ref system,
+	       const void *text, size_t n)
+{
+	struct tracecmd_made_format *list =
+		array_grow(f->list, &f->capacity, f->count, sizeof *list);
+
+	if (!list)
+		return -1;
+	f->list = list;
+	list[f->count++] = (struct tracecmd_made_format){system, dialect_text(d, text, n)};
+	return 0;
+}
+
+int tracecmd_formats_begin(struct tracecmd_formats *f, struct dialect *d)
+{
+	struct text_ref ftrace = dialect_text(d, "ftrace", 6);
+
+	f->next = TRACECMD_ID_OWN;
+	for (size_t i = 0; i < sizeof kernel_formats / sizeof *kernel_formats; i++) {
+		const char *text = kernel_formats[i].text;
+
+		if (add(f, d, ftrace, text, strlen(text)))
+			return -1;
+		f->ftrace[kernel_formats[i].id] = (uint16_t)f->count;
+	}
+	return 0;
+}
+
+/* --- of another kernel trace --- */
+
+static bool stands_at(const struct type *t, const char *name, uint32_t offset, uint32_t size)
+{
+	const struct field *f = field_find(t, name);
+
+	return f && f->where == WHERE_TAIL && f->offset == offset && f->size == size;
+}
+
+/* Can its records stay what they are, in the order of bytes of this trace? Sizes of all fields are
+ * in the format, so those of a machine of 32 bits can, but for those of the kernel's own tracers,
+ * which readers take longs from by the trace's size; so can all but packed arguments, whose places
+ * their text alone tells, be turned round. */
+static bool is_kernels(const struct type *t)
+{
+	bool ftrace = !strcmp(t->group.text, "ftrace"), big = t->flags & TYPE_BIG_ENDIAN;
+
+	if (ftrace && ((t->word_size != 8 && strcmp(t->name.text, "raw_data") != 0) ||
+		       (big && field_find(t, "fmt"))))
+		return false;
+	return t->declaration.size && t->flags & TYPE_TAIL && stands_at(t, "common_type", 0, 2) &&
+	       stands_at(t, "common_pid", 4, 4) && strstr(t->declaration.text, "\nID: ");
+}
+
+/* b is the system, a NUL and, at `at`, an event's name: mark the name if it is taken. */
+static int mark_name(struct tracecmd_formats *f, struct buffer *b)
+{
+	uint32_t had = f->names.count, plain, number, *next;
+	size_t size = b->size;
+
+	plain = number = intern(&f->names, b->data, b->size);
+	next = plain == INTERN_NONE
+		       ? NULL
+		       : array_reach(f->next_name, &f->next_name_size, plain, sizeof *next);
+	if (!next)
+		return -1;
+	f->next_name = next;
+	while (number < had) {
+		b->size = size;
+		if (buffer_printf(b, TRACECMD_ANOTHER "%u", 2 + next[plain]++))
+			return -1;
+		had = f->names.count;
+		number = intern(&f->names, b->data, b->size);
+		if (number == INTERN_NONE)
+			return -1;
+	}
+	return 0;
+}
+
+/* Add the format of a name of an event, own: whose name was escaped; body follows the id in its
+ * text. Types of one name that have the same body are one. *id 0: none is left, nothing was added.
+ */
+static int add_named(struct tracecmd_formats *f, struct dialect *d, struct text_ref system,
+		     const struct buffer *name, struct text_ref body, bool own, uint16_t *id)
+{
+	uint32_t had = f->bodies.count, number;
+	struct buffer b = {0};
+	uint16_t *ids;
+	size_t at;
+	int result = -1;
+
+	*id = 0;
+	if (buffer_u32(&b, body.number) || buffer_append(&b, system.text, system.size + 1) ||
+	    (name->size && buffer_append(&b, name->data, name->size)))
+		goto out;
+	number = intern(&f->bodies, b.data, b.size);
+	ids = number == INTERN_NONE ? NULL : array_reach(f->ids, &f->ids_size, number, sizeof *ids);
+	if (!ids)
+		goto out;
+	f->ids = ids;
+	result = 0;
+	if (number < had || f->next > TRACECMD_ID_MOST) {
+		*id = ids[number];
+		goto out;
+	}
+	*id = ids[number] = (uint16_t)f->next++;
+	memmove(b.data, b.data + 4, b.size - 4);
+	b.size -= 4;
+	at = system.size + 1;
+	f->text.size = 0;
+	if (mark_name(f, &b) || buffer_printf(&f->text, own ? TRACECMD_ESCAPED_NAME : "name: ") ||
+	    buffer_append(&f->text, b.data + at, b.size - at) ||
+	    buffer_printf(&f->text, "\nID: %u", *id) ||
+	    buffer_append(&f->text, body.text, body.size) ||
+	    add(f, d, system, f->text.data, f->text.size))
+		result = -1;
+out:
+	buffer_free(&b);
+	return result;
+}
+
+/* 1: it cannot be taken as it is. */
+static int add_kernels(struct tracecmd_formats *f, struct dialect *d, const struct type *t,
+		       struct tracecmd_made *made)
+{
+	bool ftrace = !strcmp(t->group.text, "ftrace");
+	const char *id = strstr(t->declaration.text, "\nID: ") + 5,
+		   *behind = id + strcspn(id, "\n");
+
+	if (ftrace && t->native && t->native < TRACECMD_ID_OWN) {
+		uint16_t *had = &f->ftrace[t->native];
+
+		if (!*had) {
+			if (add(f, d, dialect_text(d, "ftrace", 6), t->declaration.text,
+				t->declaration.size))
+				return -1;
+			*had = (uint16_t)f->count;
+		} else if (t->native != TRACECMD_ID_PRINT &&
+			   f->list[*had - 1].text.number !=
+				   dialect_text(d, t->declaration.text, t->declaration.size)
+					   .number) {
+			return 1;
+		}
+		made->id = (uint16_t)t->native;
+		made->raw = true;
+		return 0;
+	}
+	if (ftrace || !t->group.size)
+		return 1;
+	if (add_named(f, d, dialect_text(d, t->group.text, t->group.size),
+		      &(struct buffer){.data = (uint8_t *)t->name.text, .size = t->name.size},
+		      dialect_text(d, behind, strlen(behind)), false, &made->id))
+		return -1;
+	made->raw = made->id;
+	return !made->id;
+}
+
+/* --- of their own --- */
+
+static int put_name(struct tracecmd_formats *f, const struct anew_field *w)
+{
+	return anew_name_identifier(&f->text, w->from->name.text, w->from->name.size);
+}
+
+static int put_field(struct tracecmd_formats *f, const struct anew_field *w, uint32_t offset)
+{
+	static const char *const types[] = {
+		[1] = "char", [2] = "short", [4] = "int", [8] = "long long"};
+
+	if (w->size ? buffer_printf(&f->text, "\tfield:%s %s ",
+				    w->is_signed ? "signed" : "unsigned", types[w->size])
+		    : buffer_printf(&f->text, "\tfield:__data_loc char[] "))
+		return -1;
+	return put_name(f, w) || buffer_printf(&f->text, ";\toffset:%u;\tsize:%u;\tsigned:%d;\n",
+					       offset, w->size ? w->size : 4, w->is_signed);
+}
+
+static int put_print(struct tracecmd_formats *f, const struct tracecmd_made *made)
+{
+	if (buffer_printf(&f->text, "\nprint fmt: \""))
+		return -1;
+	for (uint32_t i = 0; i < made->nfields; i++) {
+		const struct anew_field *w = &made->fields[i];
+
+		if ((i && buffer_u8(&f->text, ' ')) || put_name(f, w) ||
+		    buffer_printf(&f->text, "=%s",
+				  !w->size				       ? "%s"
+				  : w->from->kind == FIELD_HEX && w->size == 8 ? "0x%llx"
+				  : w->from->kind == FIELD_HEX		       ? "0x%x"
+				  : w->size == 8 ? w->is_signed ? "%lld" : "%llu"
+				  : w->is_signed ? "%d"
+						 : "%u"))
+			return -1;
+	}
+	if (buffer_u8(&f->text, '"'))
+		return -1;
+	for (uint32_t i = 0; i < made->nfields; i++) {
+		const struct anew_field *w = &made->fields[i];
+
+		if (buffer_printf(&f->text, w->size ? ", REC->" : ", __get_str(") ||
+		    put_name(f, w) || (!w->size && buffer_u8(&f->text, ')')))
+			return -1;
+	}
+	return buffer_u8(&f->text, '\n');
+}
+
+static uint32_t place_fields(struct tracecmd_made *made)
+{
+	uint32_t at = TRACECMD_COMMON;
+
+	for (uint32_t i = 0; i < made->nfields; i++) {
+		unsigned size = made->fields[i].size ? made->fields[i].size : 4;
+
+		at = (uint32_t)align_up(at, size) + size;
+	}
+	return at;
+}
+
+static int add_own(struct tracecmd_formats *f, struct dialect *d, const struct type *t,
+		   struct tracecmd_made *made)
+{
+	const char *group = t->group.size ? t->group.text
+			    : t->source	  ? t->source->format.text
+					  : "trace";
+	struct buffer system = {0}, name = {0};
+	uint32_t at = TRACECMD_COMMON;
+	int result = -1;
+
+	made->fields =
+		anew_fields_plan(t, TRACECMD_FIELDS_MOST, false, &made->nfields, &f->fields_lost);
+	if (!made->fields || anew_name_identifier(&system, group, strlen(group)) ||
+	    anew_name_identifier(&name, t->name.text, t->name.size))
+		goto out;
+	/* those are the kernel's own */
+	if (system.size == 6 && !memcmp(system.data, "ftrace", 6) &&
+	    buffer_append(&system, "_other", 6))
+		goto out;
+	made->values = t->flags & TYPE_VALUES;
+	made->size = made->values ? TRACECMD_COMMON + 4 : place_fields(made);
+	f->text.size = 0;
+	if (buffer_printf(&f->text, "\nformat:\n" COMMON_FIELDS))
+		goto out;
+	for (uint32_t i = 0; i < made->nfields; i++) {
+		unsigned size = made->fields[i].size ? made->fields[i].size : 4;
+
+		at = (uint32_t)align_up(at, size);
+		if (put_field(f, &made->fields[i], at))
+			goto out;
+		at += size;
+	}
+	if ((made->values ? buffer_printf(&f->text, VALUES_FIELD) : put_print(f, made)) ||
+	    add_named(f, d, dialect_text(d, system.data, system.size), &name,
+		      dialect_text(d, f->text.data, f->text.size), true, &made->id))
+		goto out;
+	if (!made->id) {
+		made->id = TRACECMD_ID_PRINT;
+		f->as_text++;
+	}
+	result = 0;
+out:
+	buffer_free(&system);
+	buffer_free(&name);
+	return result;
+}
+
+int tracecmd_formats_add(struct tracecmd_formats *f, struct dialect *d, const struct type *t,
+			 struct tracecmd_made *made)
+{
+	int got = is_kernels(t) ? add_kernels(f, d, t, made) : 1;
+
+	made->known = true;
+	if (got > 0 && !strcmp(t->group.text, "ftrace") && t->native == TRACECMD_ID_PRINT &&
+	    field_find(t, "ip") && field_find(t, "buf")) {
+		made->id = TRACECMD_ID_PRINT;
+		made->print = true;
+		return 0;
+	}
+	return got > 0 ? add_own(f, d, t, made) : got;
+}
+
+/* --- the end --- */
+
+static int by_system(const void *a, const void *b)
+{
+	const struct tracecmd_made_format *x = a, *y = b;
+	int c = strcmp(x->system.text, y->system.text);
+
+	return c ? c : (x->text.number > y->text.number) - (x->text.number < y->text.number);
+}
+
+int tracecmd_formats_end(struct tracecmd_formats *f, struct buffer *to)
+{
+	qsort(f->list, f->count, sizeof *f->list, by_system);
+	for (size_t i = 0; i < f->count; i++) {
+		const struct tracecmd_made_format *x = &f->list[i];
+
+		if (buffer_u32(to, x->system.size) || buffer_u32(to, x->text.size) ||
+		    buffer_append(to, x->system.text, x->system.size) ||
+		    buffer_append(to, x->text.text, x->text.size))
+			return -1;
+	}
+	return 0;
+}
+
+void tracecmd_formats_free(struct tracecmd_formats *f)
+{
+	free(f->list);
+	intern_free(&f->names);
+	intern_free(&f->bodies);
+	free(f->ids);
+	free(f->next_name);
+	buffer_free(&f->text);
+}

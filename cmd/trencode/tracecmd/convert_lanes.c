@@ -1,0 +1,57 @@
+#include <stdlib.h>
+
+#include "cmd/trencode/tracecmd/convert.h"
+
+/* The buffer of an instance has a name, the top one has none. */
+static int name_buffer(struct lane *made, struct dialect *d, struct text_ref name, uint32_t round)
+{
+	struct buffer b = {0};
+	int result = 0;
+
+	made->buffer = name;
+	if (!round)
+		return 0;
+	if ((name.size && buffer_append(&b, name.text, name.size)) || anew_rounds_name(round, &b))
+		result = -1;
+	else
+		made->buffer = dialect_text(d, b.data, b.size);
+	buffer_free(&b);
+	return result;
+}
+
+int tracecmd_lane_of(struct tracecmd_lanes *l, struct anew *a, const struct lane *from,
+		     uint64_t time, const struct lane **out)
+{
+	struct dialect *d = &a->d;
+	bool instance = from->source && !strcmp(from->source->format.text, "trace-cmd");
+	bool has_cpu = from->flags & LANE_HAS_CPU && (uint32_t)from->cpu < TRACECMD_CPUS_MOST;
+	struct text_ref name = dialect_text(d, from->buffer.text, instance ? from->buffer.size : 0);
+	uint32_t key[] = {name.number, has_cpu ? (uint32_t)from->cpu : 0, 0}, number, *lanes;
+	struct lane *made;
+
+	key[2] = anew_rounds_at(&a->rounds, time);
+	l->no_cpu += !has_cpu;
+	number = intern(&l->keys, key, sizeof key);
+	if (number == INTERN_NONE)
+		return -1;
+	lanes = array_reach(l->lanes, &l->size, number, sizeof *lanes);
+	if (!lanes)
+		return -1;
+	l->lanes = lanes;
+	if (!lanes[number]) {
+		made = dialect_lane(d);
+		if (!made || name_buffer(made, d, name, key[2]))
+			return -1;
+		made->flags = LANE_HAS_CPU;
+		made->cpu = (int32_t)key[1];
+		lanes[number] = made->number;
+	}
+	*out = dictionary_lane(&d->dictionary, lanes[number]);
+	return 0;
+}
+
+void tracecmd_lanes_free(struct tracecmd_lanes *l)
+{
+	free(l->lanes);
+	intern_free(&l->keys);
+}

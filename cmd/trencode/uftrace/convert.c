@@ -1,0 +1,485 @@
+/*
+ * convert.c - a uftrace recording out of the events of any source
+ *
+ * Calls are records of functions in made-up modules; other events are user events, with what they
+ * hold in extern.dat; each thread is a task, of a session that all have. The records go through
+ * the encoder of uftrace's own streams.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/stream/field.h"
+#include "common/formats/uftrace.h"
+#include "cmd/trencode/uftrace/uftrace.h"
+#include "cmd/trencode/uftrace/convert.h"
+
+enum { PIECE = 48 * 1024, TEXT_MOST = 2000, FIELDS_MOST = 64 };
+/* Frames of a task: what uftrace record keeps, and what uftrace shows, unless asked. */
+enum { STACK_USUAL = 1024 };
+static const uint64_t FEATURES = UFTRACE_FEAT_PLTHOOK | UFTRACE_FEAT_TASK_SESSION |
+				 UFTRACE_FEAT_ARGUMENT | UFTRACE_FEAT_RETVAL |
+				 UFTRACE_FEAT_SYM_REL_ADDR | UFTRACE_FEAT_MAX_STACK |
+				 UFTRACE_FEAT_EVENT;
+/* uftrace 0.13 reads groups and names of events into as many bytes, and does not look. */
+enum { EVENT_NAME_MOST = 511 };
+
+struct appended {
+	const char *name;
+	struct buffer b;
+	uint64_t written;
+};
+
+struct state {
+	struct anew anew;
+	struct uftrace_modules modules;
+	struct uftrace_specs specs;
+	uint32_t *places, *lanes, *events; /* in the dialect, by the stream's numbers; 0 not yet */
+	size_t places_size, lanes_size, events_size;
+	struct type *calls[2][2], *gap; /* leave, with values */
+	struct fields_of {
+		struct anew_field *fields;
+		uint32_t n;
+	} * fields; /* of calls, by type */
+	size_t fields_size;
+	struct uftrace_tasks tasks;
+	struct appended events_txt, external;
+	struct buffer scratch, values;
+	uint32_t deepest; /* call */
+	uint64_t calls_written, too_deep, events_written, blobs, cut, gaps, fields_lost, names_cut;
+	const struct clock *clock; /* of the first event */
+};
+
+static int flush(struct state *s, struct appended *a, struct error *e)
+{
+	if (dialect_meta(&s->anew.d, a->name, a->b.data, a->b.size, a->written, e))
+		return -1;
+	a->written += a->b.size;
+	a->b.size = 0;
+	return 0;
+}
+
+static int begin_types(struct state *s)
+{
+	static const char *const names[] = {"entry", "exit"};
+
+	for (int leave = 0; leave < 2; leave++)
+		for (int values = 0; values < 2; values++) {
+			struct type *t = dialect_type(&s->anew.d, names[leave], "uftrace");
+
+			if (!t)
+				return -1;
+			t->kind = leave ? KIND_LEAVE : KIND_ENTER;
+			t->flags = TYPE_DEPTH | (values ? TYPE_VALUES | TYPE_TAIL : 0);
+			t->native = (uint32_t)leave;
+			s->calls[leave][values] = t;
+		}
+	s->gap = dialect_gap(&s->anew.d, "uftrace");
+	return s->gap ? 0 : -1;
+}
+
+/* --- threads --- */
+
+static int lane_of(struct state *s, const struct anew_row *r, const struct lane **out,
+		   struct error *e)
+{
+	const struct anew_thread *t = r->thread;
+	uint32_t *lanes = array_reach(s->lanes, &s->lanes_size, t->number, sizeof *lanes);
+	struct lane *l;
+
+	if (!lanes)
+		return error_no_memory(e);
+	s->lanes = lanes;
+	if (!lanes[t->number]) {
+		l = dialect_lane(&s->anew.d);
+		if (!l)
+			return error_no_memory(e);
+		l->flags = LANE_HAS_TID | LANE_HAS_PID;
+		l->tid = t->tid;
+		l->pid = t->pid;
+		l->thread = t->number;
+		lanes[t->number] = l->number;
+		if (uftrace_task_add(&s->tasks, t))
+			return error_no_memory(e);
+	}
+	*out = dictionary_lane(&s->anew.d.dictionary, lanes[t->number]);
+	return 0;
+}
+
+/* --- calls --- */
+
+static int place_of(struct state *s, uint32_t number, uint32_t *out, struct error *e)
+{
+	struct dictionary *from = s->anew.dictionary;
+	uint32_t *places = array_reach(s->places, &s->places_size, number, sizeof *places);
+	const struct place *place = dictionary_place(from, number);
+	struct text_ref module = {"", 0, 0};
+	struct place *p;
+
+	if (!places)
+		return error_no_memory(e);
+	s->places = places;
+	if (!places[number]) {
+		if (place && place->symbol)
+			module = place->symbol->module;
+		anew_use_place(&s->anew, number);
+		p = dialect_place(&s->anew.d);
+		if (!p)
+			return error_no_memory(e);
+		if (uftrace_symbol(&s->modules, &s->anew.d, dictionary_place_name(from, number),
+				   module, &p->address, e))
+			return -1;
+		places[number] = p->number;
+	}
+	*out = places[number];
+	return 0;
+}
+
+/* A call that has fields, as if it had values. */
+static int with_fields(struct state *s, const struct anew_row *r, struct anew_row *out,
+		       struct event *ev)
+{
+	const struct type *t = r->ev->type;
+	struct fields_of *fields =
+		array_reach(s->fields, &s->fields_size, t->number, sizeof *fields);
+
+	*out = *r;
+	if (!fields)
+		return -1;
+	s->fields = fields;
+	fields += t->number;
+	if (!fields->fields)
+		fields->fields =
+			anew_fields_plan(t, FIELDS_MOST, false, &fields->n, &s->fields_lost);
+	if (!fields->fields)
+		return -1;
+	s->values.size = 0;
+	if (!fields->n || r->cut)
+		return 0;
+	if (anew_field_values(&s->values, fields->fields, fields->n, r->ev, r->what == ANEW_LEAVE))
+		return -1;
+	*ev = *r->ev;
+	ev->type = s->calls[r->what == ANEW_LEAVE][1];
+	ev->tail = s->values.data;
+	ev->tail_size = (uint32_t)s->values.size;
+	out->ev = ev;
+	return 0;
+}
+
+static int call(void *state, const struct anew_row *row, struct error *e)
+{
+	struct state *s = state;
+	bool leave = row->what == ANEW_LEAVE;
+	struct event ev = {.time = row->time, .depth = row->depth}, valued;
+	const struct anew_row *r = row;
+	struct anew_row made;
+
+	if (lane_of(s, r, &ev.lane, e) || place_of(s, r->place, &ev.place, e))
+		return -1;
+	if (!(row->ev->type->flags & TYPE_VALUES)) {
+		if (with_fields(s, row, &made, &valued))
+			return error_no_memory(e);
+		r = &made;
+	}
+	if (uftrace_values(&s->specs, r, dictionary_place_name(s->anew.dictionary, r->place)))
+		return error_no_memory(e);
+	ev.type = s->calls[leave][s->specs.tail.size > 0];
+	if (s->specs.tail.size) {
+		ev.tail = s->specs.tail.data;
+		ev.tail_size = (uint32_t)s->specs.tail.size;
+	}
+	s->calls_written++;
+	s->too_deep += !leave && row->depth >= STACK_USUAL;
+	if (row->depth > s->deepest)
+		s->deepest = row->depth;
+	return dialect_event(&s->anew.d, &ev, e);
+}
+
+/* --- other events --- */
+
+struct event_name {
+	const char *group, *name;
+	size_t group_size, name_size;
+};
+
+/* uftrace's own names have their group before a colon. */
+static struct event_name name_of(const struct type *t)
+{
+	const char *group = t->group.size ? t->group.text : "trace";
+	struct event_name n = {group, "unnamed", strlen(group), 7};
+	const char *colon = memchr(t->name.text, ':', t->name.size);
+
+	if (t->name.size) {
+		n.name = t->name.text;
+		n.name_size = t->name.size;
+	}
+	if (colon && t->source && !strcmp(t->source->format.text, "uftrace")) {
+		n.group = t->name.text;
+		n.group_size = (size_t)(colon - t->name.text);
+		n.name = colon + 1;
+		n.name_size = t->name.size - n.group_size - 1;
+	}
+	return n;
+}
+
+static int new_event(struct state *s, const struct type *from, uint32_t *number, struct error *e)
+{
+	struct type *t = dialect_type(&s->anew.d, from->name.text, from->group.text);
+	struct buffer *b = &s->events_txt.b;
+	struct event_name name = name_of(from);
+	size_t at;
+
+	if (!t)
+		return error_no_memory(e);
+	t->native = UFTRACE_EV_USER_FIRST + (uint32_t)s->events_written;
+	if (t->native >= UFTRACE_EV_EXTERN)
+		return error_set(e, NULL, NO_OFFSET,
+				 "uftrace has no room for more than %d types "
+				 "of events",
+				 UFTRACE_EV_EXTERN - UFTRACE_EV_USER_FIRST);
+	s->events_written++;
+	if (buffer_printf(b, "EVENT: %" PRIu32 " ", t->native))
+		return error_no_memory(e);
+	at = b->size;
+	if (anew_name_escaped(b, name.group, name.group_size, " :"))
+		return error_no_memory(e);
+	anew_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
+	if (buffer_u8(b, ':'))
+		return error_no_memory(e);
+	at = b->size;
+	if (anew_name_escaped(b, name.name, name.name_size, " "))
+		return error_no_memory(e);
+	anew_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
+	*number = t->number;
+	return buffer_u8(b, '\n') ? error_no_memory(e)
+	       : b->size < PIECE  ? 0
+				  : flush(s, &s->events_txt, e);
+}
+
+/* What the event holds, as a line of extern.dat. */
+static int put_text(struct state *s, const struct anew_row *r, struct error *e)
+{
+	struct buffer *b = &s->scratch, *to = &s->external.b;
+	const struct event *ev = r->ev;
+	struct text_ref name;
+
+	b->size = 0;
+	if (ev->place) {
+		name = dictionary_place_name(s->anew.dictionary, ev->place);
+		if (buffer_append(b, name.text, name.size) || buffer_u8(b, ' '))
+			return error_no_memory(e);
+	}
+	if (anew_text_row(b, s->anew.dictionary, ev, &s->blobs))
+		return error_no_memory(e);
+	if (!b->size)
+		return 0;
+	anew_text_cut(b, 0, TEXT_MOST, &s->cut);
+	if (buffer_printf(to, "%" PRIu64 ".%09" PRIu64 " ", r->time / 1000000000,
+			  r->time % 1000000000) ||
+	    anew_name_escaped(to, ev->type->name.text, ev->type->name.size, "") ||
+	    buffer_printf(to, "[%" PRId32 "]: ", r->thread->tid) ||
+	    anew_name_escaped(to, (const char *)b->data, b->size, "") || buffer_u8(to, '\n'))
+		return error_no_memory(e);
+	return to->size < PIECE ? 0 : flush(s, &s->external, e);
+}
+
+static int instant(void *state, const struct anew_row *r, struct error *e)
+{
+	struct state *s = state;
+	uint32_t from = r->ev->type->number;
+	uint32_t *events = array_reach(s->events, &s->events_size, from, sizeof *events);
+	struct event ev = {.time = r->time, .depth = r->thread->below + (uint32_t)r->thread->count};
+
+	if (!events)
+		return error_no_memory(e);
+	s->events = events;
+	if (!events[from] && new_event(s, r->ev->type, &events[from], e))
+		return -1;
+	ev.type = dictionary_type(&s->anew.d.dictionary, events[from]);
+	if (lane_of(s, r, &ev.lane, e) || dialect_event(&s->anew.d, &ev, e))
+		return -1;
+	return put_text(s, r, e);
+}
+
+static int gap(void *state, const struct anew_row *r, struct error *e)
+{
+	struct state *s = state;
+	struct event ev = *r->ev;
+	struct gap_row g;
+
+	if (!r->thread || ev.type->fixed_size < 24 || !gap_get(&ev, &g) || g.reason != GAP_LOST) {
+		s->gaps++;
+		return 0;
+	}
+	ev.type = s->gap;
+	return lane_of(s, r, &ev.lane, e) ? -1 : dialect_event(&s->anew.d, &ev, e);
+}
+
+static void drop(void *state)
+{
+	struct state *s = state;
+
+	uftrace_symbols_free(&s->modules);
+	uftrace_specs_free(&s->specs);
+	free(s->places);
+	free(s->lanes);
+	free(s->events);
+	for (size_t i = 0; i < s->fields_size; i++)
+		free(s->fields[i].fields);
+	free(s->fields);
+	buffer_free(&s->values);
+	buffer_free(&s->events_txt.b);
+	buffer_free(&s->external.b);
+	buffer_free(&s->scratch);
+	uftrace_tasks_free(&s->tasks);
+}
+
+static const struct anew_target target = {
+	.native = &encoder_uftrace,
+	.format = "uftrace",
+	.state_size = sizeof(struct state),
+	.closes = true,
+	.nests = true,
+	.replays = true,
+	.needs_time = true,
+	.no_zero = true,
+	.call = call,
+	.instant = instant,
+	.gap = gap,
+	.drop = drop,
+};
+
+static int begin(struct encoding *en, struct error *e)
+{
+	struct state *s = anew_begin(en, &target, e);
+
+	if (!s)
+		return -1;
+	s->specs.anew = &s->anew;
+	s->events_txt.name = "events.txt";
+	s->external.name = "extern.dat";
+	uftrace_info_later(&s->anew.d.encoding, FEATURES);
+	return begin_types(s) ? error_no_memory(e) : 0;
+}
+
+static int event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	struct state *s = en->state;
+
+	if (!s->clock)
+		s->clock = ev->lane->clock;
+	return anew_event(en, ev, e);
+}
+
+/* --- the end --- */
+
+/* Readers keep so many frames for each task; the recorder's usual number is the least. */
+static uint16_t max_stack(const struct state *s)
+{
+	return s->deepest < STACK_USUAL	  ? STACK_USUAL
+	       : s->deepest >= UINT16_MAX ? UINT16_MAX
+					  : (uint16_t)(s->deepest + 1);
+}
+
+static int put_header(const struct state *s, struct buffer *b)
+{
+	uint64_t info = 1u << UFTRACE_INFO_EXE_NAME | 1u << UFTRACE_INFO_CMDLINE |
+			1u << UFTRACE_INFO_TASKINFO | 1u << UFTRACE_INFO_ARG_SPEC |
+			1u << UFTRACE_INFO_PATTERN_TYPE | 1u << UFTRACE_INFO_VERSION;
+	uint8_t h[UFTRACE_HEADER_SIZE] = UFTRACE_MAGIC;
+
+	if (s->clock->flags & CLOCK_HAS_WALL)
+		info |= 1u << UFTRACE_INFO_UTC_OFFSET;
+	put_u32(h + UFTRACE_HDR_VERSION, UFTRACE_VERSION);
+	put_u16(h + UFTRACE_HDR_SIZE, UFTRACE_HEADER_SIZE);
+	h[UFTRACE_HDR_ENDIAN] = 1;
+	h[UFTRACE_HDR_CLASS] = 2;
+	put_u64(h + UFTRACE_HDR_FEAT_MASK, FEATURES);
+	put_u64(h + UFTRACE_HDR_INFO_MASK, info);
+	put_u16(h + UFTRACE_HDR_MAX_STACK, max_stack(s));
+	return buffer_append(b, h, sizeof h);
+}
+
+static int put_spec(struct buffer *b, const struct buffer *spec)
+{
+	return spec->size ? buffer_append(b, spec->data, spec->size) : 0;
+}
+
+static int put_info(struct state *s, struct error *e)
+{
+	struct buffer b = {0};
+	int result = 0;
+
+	if (put_header(s, &b) ||
+	    buffer_printf(&b,
+			  "exename:/trace\ncmdline:trencode -t uftrace \ntaskinfo:lines=2\n"
+			  "taskinfo:nr_tid=%zu\ntaskinfo:tids=",
+			  s->tasks.count) ||
+	    uftrace_tasks_list(&s->tasks, &b) || buffer_printf(&b, "\nargspec:lines=2\nargspec:") ||
+	    put_spec(&b, &s->specs.text[0]) || buffer_printf(&b, "\nretspec:") ||
+	    put_spec(&b, &s->specs.text[1]) ||
+	    buffer_printf(&b, "\npattern_type:simple\nuftrace_version:v0.13 ( x86_64 )\n") ||
+	    (s->clock->flags & CLOCK_HAS_WALL &&
+	     buffer_printf(&b, "utc_offset:%" PRId64 "\n", s->clock->wall / 1000000000)))
+		result = error_no_memory(e);
+	if (!result)
+		result = dialect_meta(&s->anew.d, "info", b.data, b.size, 0, e);
+	buffer_free(&b);
+	return result;
+}
+
+static void report(struct state *s)
+{
+	struct anew *a = &s->anew;
+
+	anew_report(a);
+	anew_lost(a, a->with_cpu, "events have lost their CPU, which uftrace does not keep");
+	anew_lost(a, a->comms, "events have lost their task's name, which had changed");
+	anew_lost(a, s->tasks.own,
+		  "threads are processes of their own, as they have names of their own");
+	anew_lost(a, s->gaps, "gaps of a CPU, or of damaged input, are left out");
+	anew_lost(a, s->specs.changed,
+		  "calls have lost their values, which are of other types than those of the "
+		  "function's first call");
+	anew_lost(a, s->specs.some,
+		  "calls have lost some of their values, which the function's first call does not "
+		  "have");
+	anew_lost(a, s->too_deep,
+		  "calls are deeper than 1024 levels: uftrace shows them only if its -D is "
+		  "larger");
+	anew_lost(a, s->specs.blobs + s->blobs, "blobs are kept as their size alone");
+	anew_lost(a, s->fields_lost, "fields of calls that have more than 64 are left out");
+	anew_lost(a, s->specs.cut + s->cut, "texts were cut");
+	anew_lost(a, s->names_cut,
+		  "names and groups of events are cut to 511 bytes, as uftrace reads no more");
+}
+
+static int end(struct encoding *en, struct error *e)
+{
+	struct state *s = en->state;
+
+	if (anew_end(&s->anew, e))
+		return -1;
+	if (!s->calls_written)
+		return error_set(e, NULL, NO_OFFSET,
+				 "no function is called in the stream: uftrace shows nothing else "
+				 "(%" PRIu64 " other events came)",
+				 s->anew.rows);
+	if (uftrace_symbols_end(&s->modules, &s->anew.d, e) ||
+	    uftrace_tasks_end(&s->tasks, &s->anew.d, e) ||
+	    (s->events_written && flush(s, &s->events_txt, e)) ||
+	    ((s->external.b.size || s->external.written) && flush(s, &s->external, e)) ||
+	    put_info(s, e) || s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
+		return -1;
+	report(s);
+	return 0;
+}
+
+const struct encoder encoder_uftrace_anew = {
+	.name = "uftrace",
+	.output = ENCODER_TREE,
+	.begin = begin,
+	.head = anew_head,
+	.event = event,
+	.end = end,
+	.free = anew_free,
+};

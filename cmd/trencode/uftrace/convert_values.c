@@ -1,0 +1,348 @@
+/*
+ * convert_values.c - values of any source as a uftrace recording has them
+ *
+ * There a function's values have no types of their own: info says for each function once how they
+ * are stored. So the first call decides. Machine numbers stay what they are, other integers are
+ * i64, and all else is text.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/trencode/uftrace/convert.h"
+
+enum { ARGUMENTS_MOST = 64, TEXT_MOST = 1000, FLOATING = 1000, RETVAL = 0xffff };
+
+static bool has_number(const struct value *v, uint64_t *number)
+{
+	bool is_signed;
+
+	if (v->tag == VALUE_NULL || v->tag == VALUE_FALSE)
+		*number = 0;
+	else if (v->tag == VALUE_TRUE)
+		*number = 1;
+	else if (v->tag == VALUE_POINTER || v->tag == VALUE_BITMASK)
+		*number = v->number;
+	else
+		return value_integer(v, NULL, number, &is_signed);
+	return true;
+}
+
+/* How a value is stored if nothing says how. */
+static void choose(const struct value *v, struct uftrace_stored *s)
+{
+	s->letter = 's';
+	s->size = 0;
+	switch (v->tag) {
+	case VALUE_NUMBER:
+		/* uftrace 0.13 does not know octal numbers */
+		if (v->size != 1 && v->size != 2 && v->size != 4 && v->size != 8 &&
+		    !(v->format == 'f' && v->size == 10))
+			return;
+		s->letter = v->format == 'o' ? 'x' : (char)v->format;
+		s->size = v->format == 'c' ? 1 : v->format == 'p' ? 8 : v->size;
+		return;
+	case VALUE_UINT:
+	case VALUE_NEGATIVE:
+		s->letter = v->tag == VALUE_UINT && v->number > INT64_MAX ? 'x' : 'i';
+		s->size = 8;
+		return;
+	case VALUE_POINTER:
+		s->letter = 'p';
+		s->size = 8;
+		return;
+	case VALUE_FLOAT:
+	case VALUE_DOUBLE:
+		s->letter = 'f';
+		s->size = v->tag == VALUE_FLOAT ? 4 : 8;
+		return;
+	}
+}
+
+/* What a call got back through its arguments stands behind the return value. */
+static int put_given_back(struct uftrace_specs *s, const struct event *ev)
+{
+	struct buffer *b = &s->scratch;
+	size_t from = b->size;
+
+	if (buffer_printf(b, " ("))
+		return -1;
+	if (anew_text_values(b, s->anew->dictionary, ev, DETAIL_ARGUMENT, &s->blobs))
+		return -1;
+	if (b->size == from + 2)
+		b->size = from;
+	else
+		return buffer_u8(b, ')');
+	return 0;
+}
+
+static int put_text(struct uftrace_specs *s, const struct uftrace_stored *as,
+		    const struct event *ev, const struct value *v, struct values *children)
+{
+	struct buffer *b = &s->scratch;
+
+	b->size = 0;
+	if (v->tag == VALUE_STRING) {
+		const uint8_t *end = v->n ? memchr(v->bytes, 0, v->n) : NULL;
+		size_t n = end ? (size_t)(end - v->bytes) : v->n;
+
+		/* of what is cut off, as much as tells how */
+		n = n < TEXT_MOST + 8 ? n : TEXT_MOST + 8;
+		if (n && buffer_append(b, v->bytes, n))
+			return -1;
+	} else if (anew_text_value(b, s->anew->dictionary, ev, v, children, &s->blobs)) {
+		return -1;
+	}
+	if (as->index == RETVAL && put_given_back(s, ev))
+		return -1;
+	anew_text_cut(b, 0, TEXT_MOST, &s->cut);
+	return value_put_bytes(&s->tail, VALUE_STRING, b->data, b->size);
+}
+
+/* 1: it cannot be stored so. */
+static int put_value(struct uftrace_specs *s, const struct uftrace_stored *as,
+		     const struct event *ev, const struct value *v, struct values *children)
+{
+	uint64_t number;
+	uint8_t bytes[8];
+	long double real;
+
+	if (value_put_detail(&s->tail, as->index == RETVAL ? DETAIL_RETURN : DETAIL_ARGUMENT,
+			     as->index == RETVAL ? 0 : as->index))
+		return -1;
+	if (as->letter == 's')
+		return put_text(s, as, ev, v, children);
+	if (v->tag == VALUE_NUMBER && v->size == as->size)
+		return value_put_number(&s->tail, as->letter, v->bytes, v->size);
+	if (as->letter == 'f') {
+		float single;
+		double twice;
+
+		if (as->size > 8)
+			return 1;
+		if (!value_real(v, &real)) {
+			if (!has_number(v, &number))
+				return 1;
+			real = (long double)(int64_t)number;
+		}
+		single = (float)real;
+		twice = (double)real;
+		memcpy(bytes, as->size == 4 ? (void *)&single : (void *)&twice, as->size);
+		return value_put_number(&s->tail, 'f', bytes, as->size);
+	}
+	if (!has_number(v, &number))
+		return 1;
+	put_u64(bytes, number);
+	return value_put_number(&s->tail, as->letter, bytes, as->size);
+}
+
+static int spec_text(struct buffer *b, const struct uftrace_stored *x, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		char sep = i ? ',' : '@';
+
+		if (x[i].index == RETVAL ? buffer_printf(b, "%cretval", sep)
+		    : x[i].index > FLOATING
+			    ? buffer_printf(b, "%cfparg%u", sep, x[i].index - FLOATING)
+			    : buffer_printf(b, "%carg%u", sep, x[i].index))
+			return -1;
+		if (strchr("scp", x[i].letter)
+			    ? buffer_printf(b, "/%c", x[i].letter)
+			    : buffer_printf(b, "/%c%u", x[i].letter, 8 * x[i].size))
+			return -1;
+	}
+	return buffer_u8(b, ';');
+}
+
+static bool has_arguments(const struct event *ev)
+{
+	struct values v;
+	struct detail d;
+
+	values_begin(&v, ev->tail, ev->tail_size);
+	while (values_detail(&v, &d))
+		if (d.what == DETAIL_ARGUMENT)
+			return true;
+	return false;
+}
+
+static struct uftrace_spec *spec_of(struct uftrace_specs *s, struct text_ref name)
+{
+	uint32_t number = intern(&s->names, name.text, name.size);
+	struct uftrace_spec *list;
+
+	if (number == INTERN_NONE)
+		return NULL;
+	list = array_reach(s->list, &s->capacity, number, sizeof *list);
+	if (!list)
+		return NULL;
+	s->list = list;
+	return &list[number];
+}
+
+/* The values as they come decide how those of later calls are stored. */
+static int decide(struct uftrace_specs *s, struct uftrace_spec *spec, const struct anew_row *r,
+		  struct text_ref name, bool leave)
+{
+	struct uftrace_stored x[ARGUMENTS_MOST + 1] = {{0}};
+	struct buffer *text = &s->text[leave];
+	unsigned n = 0;
+	struct values v;
+	struct detail d;
+
+	values_begin(&v, r->ev->tail, r->ev->tail_size);
+	while (values_detail(&v, &d)) {
+		bool wanted = leave ? d.what == DETAIL_RETURN
+				    : d.what == DETAIL_ARGUMENT && d.index && d.index < RETVAL;
+		unsigned i = 0;
+
+		if (!wanted || n == ARGUMENTS_MOST)
+			continue;
+		x[n].index = leave ? RETVAL : (uint16_t)d.index;
+		while (i < n && x[i].index != x[n].index)
+			i++;
+		if (i < n) {
+			x[n].index = 0; /* the end */
+			continue;
+		}
+		choose(&d.value, &x[n++]);
+	}
+	if (leave && has_arguments(r->ev))
+		x[0] = (struct uftrace_stored){RETVAL, 's', 0}, n = 1;
+	spec->has[leave] = true;
+	if (!n || strpbrk(name.text, ";@"))
+		return 0;
+	if (anew_name_escaped(text, name.text, name.size, "") || spec_text(text, x, n))
+		return -1;
+	if (leave) {
+		spec->ret[0] = x[0];
+		return 0;
+	}
+	spec->args = malloc((n + 1) * sizeof *x);
+	if (!spec->args)
+		return -1;
+	memcpy(spec->args, x, (n + 1) * sizeof *x);
+	return 0;
+}
+
+/* What came back through arguments of a call that returns nothing. 1: nothing did. */
+static int put_given_alone(struct uftrace_specs *s, const struct event *ev)
+{
+	struct buffer *b = &s->scratch;
+
+	b->size = 0;
+	if (!has_arguments(ev))
+		return 1;
+	if (put_given_back(s, ev) || value_put_detail(&s->tail, DETAIL_RETURN, 0))
+		return -1;
+	anew_text_cut(b, 0, TEXT_MOST, &s->cut);
+	/* no blank in front */
+	return value_put_bytes(&s->tail, VALUE_STRING, b->data + (b->size > 0),
+			       b->size - (b->size > 0));
+}
+
+/* The last detail of that argument counts. 1: there is none. */
+static int put_one(struct uftrace_specs *s, const struct uftrace_stored *as, const struct event *ev)
+{
+	size_t from = s->tail.size;
+	struct values v;
+	uint64_t index;
+	uint8_t what;
+	int got = 1;
+
+	for (values_begin(&v, ev->tail, ev->tail_size); v.at < v.end;) {
+		struct values children;
+		struct value x;
+
+		if (!values_what(&v, &what, &index))
+			break;
+		if (as->index == RETVAL ? what != DETAIL_RETURN
+					: what != DETAIL_ARGUMENT || index != as->index) {
+			if (!values_skip(&v))
+				break;
+			continue;
+		}
+		children = v;
+		if (!values_value(&children, &x) || !values_skip(&v))
+			break;
+		s->tail.size = from;
+		got = put_value(s, as, ev, &x, &children);
+		if (got < 0)
+			return -1;
+	}
+	return got == 1 && as->index == RETVAL && as->letter == 's' ? put_given_alone(s, ev) : got;
+}
+
+/* Does the call have values that its function's calls are not known to have? */
+static bool has_others(const struct uftrace_stored *x, const struct event *ev, bool leave)
+{
+	struct values v;
+	struct detail d;
+
+	values_begin(&v, ev->tail, ev->tail_size);
+	while (values_detail(&v, &d)) {
+		const struct uftrace_stored *is = x;
+
+		if (leave) {
+			if (d.what == DETAIL_ARGUMENT && x->letter != 's')
+				return true;
+			continue;
+		}
+		while (is->index && (d.what != DETAIL_ARGUMENT || is->index != d.index))
+			is++;
+		if (d.what == DETAIL_ARGUMENT && !is->index)
+			return true;
+	}
+	return false;
+}
+
+int uftrace_values(struct uftrace_specs *s, const struct anew_row *r, struct text_ref name)
+{
+	bool leave = r->what == ANEW_LEAVE;
+	const struct uftrace_stored *x;
+	struct uftrace_spec *spec;
+	unsigned wanted = 0, n = 0;
+	struct values v;
+	struct detail d;
+
+	s->tail.size = 0;
+	if (!(r->ev->type->flags & TYPE_VALUES) || r->cut)
+		return 0;
+	values_begin(&v, r->ev->tail, r->ev->tail_size);
+	while (values_detail(&v, &d))
+		wanted += d.what == DETAIL_ARGUMENT || (leave && d.what == DETAIL_RETURN);
+	if (!wanted)
+		return 0;
+	spec = spec_of(s, name);
+	if (!spec || (!spec->has[leave] && decide(s, spec, r, name, leave)))
+		return -1;
+	x = leave ? spec->ret : spec->args;
+	for (; x && x->index; x++, n++) {
+		int got = put_one(s, x, r->ev);
+
+		if (got < 0)
+			return -1;
+		if (got) {
+			n = 0;
+			break;
+		}
+	}
+	if (!n) {
+		s->tail.size = 0;
+		s->changed++;
+	} else {
+		s->some += has_others(leave ? spec->ret : spec->args, r->ev, leave);
+	}
+	return 0;
+}
+
+void uftrace_specs_free(struct uftrace_specs *s)
+{
+	for (uint32_t i = 0; i < s->names.count && i < s->capacity; i++)
+		free(s->list[i].args);
+	free(s->list);
+	intern_free(&s->names);
+	for (int i = 0; i < 2; i++)
+		buffer_free(&s->text[i]);
+	buffer_free(&s->tail);
+	buffer_free(&s->scratch);
+}

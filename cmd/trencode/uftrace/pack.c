@@ -1,0 +1,220 @@
+#include "cmd/trencode/uftrace/pack.h"
+
+#include "common/stream/value.h"
+
+enum { COMM_LIMIT = 4096 };
+
+static int put_number(struct buffer *b, const struct uftrace_machine *m, uint64_t v, unsigned size)
+{
+	uint8_t p[8];
+
+	for (unsigned i = 0; i < size; i++)
+		p[m->big_endian ? size - 1 - i : i] = (uint8_t)(v >> 8 * i);
+	return buffer_append(b, p, size);
+}
+
+/* A machine's number: the stream has it little-endian. */
+static int put_machine(struct buffer *b, const struct uftrace_machine *m, const uint8_t *p,
+		       size_t n)
+{
+	uint8_t turned[16];
+
+	if (!m->big_endian)
+		return buffer_append(b, p, n);
+	for (size_t i = 0; i < n; i++)
+		turned[i] = p[n - 1 - i];
+	return buffer_append(b, turned, n);
+}
+
+/* Zeros until from + a multiple of to. */
+static int pad(struct buffer *b, size_t from, unsigned to)
+{
+	size_t n = b->size - from;
+
+	return buffer_zero(b, align_up(n, to) - n);
+}
+
+static int put_value(struct buffer *b, const struct uftrace_machine *m, const struct value *v)
+{
+	switch (v->tag) {
+	case VALUE_NUMBER:
+	case VALUE_ENUM: return put_machine(b, m, v->bytes, v->n);
+	case VALUE_STRING:
+	case VALUE_BLOB:
+		if (v->n > UINT16_MAX)
+			return 1;
+		if (put_number(b, m, v->n, 2))
+			return -1;
+		return buffer_append(b, v->bytes, v->n);
+	case VALUE_OPAQUE: return buffer_append(b, v->bytes, v->n);
+	}
+	return 1;
+}
+
+int uftrace_pack_values(struct buffer *b, const struct uftrace_machine *m, const uint8_t *tail,
+			size_t n)
+{
+	size_t from = b->size;
+	struct values v;
+	struct detail d;
+	int r = 0;
+
+	values_begin(&v, tail, n);
+	while (!r && values_detail(&v, &d)) {
+		r = put_value(b, m, &d.value);
+		if (!r)
+			r = pad(b, from, 4);
+	}
+	if (!r && v.bad)
+		r = 1;
+	if (!r)
+		r = pad(b, from, 8);
+	if (r)
+		b->size = from;
+	return r;
+}
+
+/* --- EVENT --- */
+
+bool uftrace_event_has_data(const struct type *t)
+{
+	return t->nfields;
+}
+
+/* watch:var: an address, then as many bytes of the value as size says. */
+static int put_watched(struct buffer *b, const struct uftrace_machine *m, const struct event *ev)
+{
+	const struct field *size = field_find(ev->type, "size");
+	const struct field *value = field_find(ev->type, "value");
+	const struct field *address = field_find(ev->type, "address");
+	struct field_value s, v, a;
+
+	if (!size || !value || !address)
+		return 1;
+	field_get(ev, size, 0, &s);
+	field_get(ev, value, 0, &v);
+	field_get(ev, address, 0, &a);
+	if (s.form != FORM_UINT || v.form == FORM_NONE || a.form == FORM_NONE ||
+	    (s.u != 1 && s.u != 2 && s.u != 4 && s.u != 8))
+		return 1;
+	return put_number(b, m, a.u, m->word) || put_number(b, m, v.u, (unsigned)s.u) ? -1 : 0;
+}
+
+static int put_fields(struct buffer *b, const struct uftrace_machine *m, const struct event *ev)
+{
+	for (uint32_t i = 0; i < ev->type->nfields; i++) {
+		const struct field *f = &ev->type->fields[i];
+		size_t n;
+		const uint8_t *p = field_bytes(ev, f, &n);
+		int r;
+
+		if (!p)
+			return 1;
+		if (f->where == WHERE_FIXED && f->kind != FIELD_BYTES && n <= 8)
+			r = put_machine(b, m, p, n);
+		else
+			r = buffer_append(b, p, n);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+int uftrace_pack_event(struct buffer *b, const struct uftrace_machine *m, const struct event *ev)
+{
+	size_t from = b->size, n;
+	uint16_t length;
+	int r = buffer_zero(b, 2);
+
+	if (!r && ev->type->native == UFTRACE_EV_WATCH_VAR && ev->type->fixed_size)
+		r = put_watched(b, m, ev);
+	else if (!r)
+		r = put_fields(b, m, ev);
+	n = b->size - from - 2;
+	if (!r && n > UINT16_MAX)
+		r = 1;
+	if (!r) {
+		length = uftrace_swap16((uint16_t)n, m->swap);
+		memcpy(b->data + from, &length, 2);
+		r = pad(b, from, 8);
+	}
+	if (r)
+		b->size = from;
+	return r;
+}
+
+/* --- perf --- */
+
+static uint32_t number_of(const struct event *ev, const char *name, uint32_t otherwise)
+{
+	const struct field *f = field_find(ev->type, name);
+	struct field_value v = {.form = FORM_NONE};
+
+	if (f)
+		field_get(ev, f, 0, &v);
+	return v.form == FORM_UINT || v.form == FORM_INT ? (uint32_t)v.u : otherwise;
+}
+
+static int put_header(struct buffer *b, const struct uftrace_machine *m, uint32_t type,
+		      uint32_t misc, size_t size)
+{
+	return put_number(b, m, type, 4) || put_number(b, m, misc, 2) || put_number(b, m, size, 2);
+}
+
+/* What stands at the end of each record. */
+static int put_sample(struct buffer *b, const struct uftrace_machine *m, uint32_t pid, uint32_t tid,
+		      uint64_t time)
+{
+	return put_number(b, m, pid, 4) || put_number(b, m, tid, 4) || put_number(b, m, time, 8);
+}
+
+int uftrace_pack_switch(struct buffer *b, const struct uftrace_machine *m, const struct event *ev)
+{
+	bool out = ev->type->kind == KIND_ENTER;
+	uint32_t misc = number_of(ev, "misc", out ? UFTRACE_PERF_MISC_SWITCH_OUT : 0);
+
+	if (put_header(b, m, UFTRACE_PERF_SWITCH, misc, 24) ||
+	    put_sample(b, m, (uint32_t)ev->lane->pid, (uint32_t)ev->lane->tid, ev->time))
+		return -1;
+	return 0;
+}
+
+int uftrace_pack_life(struct buffer *b, const struct uftrace_machine *m, const struct event *ev,
+		      uint32_t perf_type)
+{
+	uint32_t pid = number_of(ev, "pid", (uint32_t)ev->lane->pid);
+	uint32_t tid = number_of(ev, "tid", (uint32_t)ev->lane->tid);
+	const struct field *f = field_by_role(ev->type, ROLE_SOURCE_TIME);
+	struct field_value sampled = {.form = FORM_NONE};
+
+	if (f)
+		field_get(ev, f, 0, &sampled);
+	if (put_header(b, m, perf_type, number_of(ev, "misc", 0), 48) || put_number(b, m, pid, 4) ||
+	    put_number(b, m, number_of(ev, "ppid", pid), 4) || put_number(b, m, tid, 4) ||
+	    put_number(b, m, number_of(ev, "ptid", tid), 4) || put_number(b, m, ev->time, 8) ||
+	    put_sample(b, m, number_of(ev, "sample_pid", pid), number_of(ev, "sample_tid", tid),
+		       sampled.form == FORM_UINT ? sampled.u : ev->time))
+		return -1;
+	return 0;
+}
+
+int uftrace_pack_comm(struct buffer *b, const struct uftrace_machine *m, const struct event *ev)
+{
+	uint32_t pid = number_of(ev, "pid", (uint32_t)ev->lane->pid);
+	uint32_t tid = number_of(ev, "tid", (uint32_t)ev->lane->tid);
+	const struct field *f = field_by_role(ev->type, ROLE_MESSAGE);
+	struct field_value comm = {.form = FORM_NONE};
+	size_t room;
+
+	if (f)
+		field_get(ev, f, 0, &comm);
+	if (comm.form != FORM_TEXT || comm.size > COMM_LIMIT)
+		return 1;
+	room = align_up(comm.size + 1, 8);
+	if (put_header(b, m, UFTRACE_PERF_COMM, number_of(ev, "misc", 0), 32 + room) ||
+	    put_number(b, m, pid, 4) || put_number(b, m, tid, 4) ||
+	    buffer_append(b, comm.text, comm.size) || buffer_zero(b, room - comm.size) ||
+	    put_sample(b, m, pid, tid, ev->time))
+		return -1;
+	return 0;
+}

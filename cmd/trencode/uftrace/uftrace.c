@@ -1,0 +1,230 @@
+/*
+ * uftrace.c - a uftrace recording out of a stream of one
+ *
+ * What describes the recording comes as it was (META); the records of each task, and perf's of each
+ * CPU, are made of the rows. A row that a filter left out is left out here: then the depths are
+ * those of the calls that are there, as uftrace takes the depth of the record for the depth of its
+ * stack.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trencode/uftrace/uftrace.h"
+#include "cmd/trencode/uftrace/private.h"
+
+enum {
+	INFO_LIMIT = 16 << 20, /* what of info is looked at */
+	CPU_LIMIT = 8192,
+};
+
+static int uftrace_begin(struct encoding *en, struct error *e)
+{
+	struct uftrace_output *s = calloc(1, sizeof(*s));
+	uint32_t number;
+
+	if (!s)
+		return error_no_memory(e);
+	en->state = s;
+	s->kernel.tree = &s->tree;
+	if (tree_output_open(&s->tree, en->options->output, "uftrace.data", e))
+		return -1;
+	/* the first comes into its place last: without info this is no recording */
+	return tree_output_member(&s->tree, "info", 4, &number, e);
+}
+
+static int uftrace_head(struct encoding *en, const struct head *h, struct error *e)
+{
+	struct uftrace_output *s = en->state;
+
+	(void)e;
+	s->less |= h->flags & HEAD_FILTERED;
+	return 0;
+}
+
+int uftrace_take_source(struct uftrace_output *s, const struct source *source, struct error *e)
+{
+	if (strcmp(source->format.text, "uftrace") != 0)
+		return error_set(e, source->name.text, NO_OFFSET,
+				 "events of %s come behind those of a uftrace recording: --anew "
+				 "makes one recording of both",
+				 source->format.text);
+	/* halves that went through trdecode apart, or streams one behind the other */
+	if (s->source && !strcmp(s->source->name.text, source->name.text))
+		return error_set(e, NULL, NO_OFFSET,
+				 "a uftrace directory holds one recording, and the stream has two, "
+				 "or one twice: both are named '%s'; --anew makes one of them",
+				 source->name.text);
+	if (s->source)
+		return error_set(e, NULL, NO_OFFSET,
+				 "a uftrace directory holds one recording, and the stream has more "
+				 "than one: '%s' and '%s'; --anew makes one of them",
+				 s->source->name.text, source->name.text);
+	s->source = source;
+	return 0;
+}
+
+static bool is_name(const struct meta *m, const char *name)
+{
+	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
+}
+
+/* Files that are made of the rows. */
+static bool is_rebuilt(const struct uftrace_output *s, const struct meta *m)
+{
+	if (is_name(m, "extern.dat"))
+		return s->less;
+	return m->name_size >= 4 && !memcmp(m->name + m->name_size - 4, ".dat", 4);
+}
+
+static int uftrace_meta(struct encoding *en, const struct meta *m, struct error *e)
+{
+	struct uftrace_output *s = en->state;
+	const struct source *source;
+	uint32_t number;
+
+	if (!m->source || m->source >= en->dictionary->sources.count)
+		return 0;
+	source = pool_at(&en->dictionary->sources, m->source);
+	if (source != s->source && uftrace_take_source(s, source, e))
+		return -1;
+	if (m->flags & META_REFERENCE || is_rebuilt(s, m))
+		return 0;
+	if (!tree_output_name_ok(m->name, m->name_size)) {
+		warn(source->name.text, NO_OFFSET,
+		     "a part of the recording with a name that no file can have is left out");
+		return 0;
+	}
+	if (tree_output_member(&s->tree, m->name, m->name_size, &number, e))
+		return -1;
+	/* a piece that was there already, or behind one that is missing (which the reader said) */
+	if (m->offset != tree_output_size(&s->tree, number))
+		return 0;
+	if (is_name(m, "kernel_header") && kernel_output_header(&s->kernel, m))
+		return error_no_memory(e);
+	if (is_name(m, "info") && s->info.size + m->size <= INFO_LIMIT &&
+	    buffer_append(&s->info, m->data, m->size))
+		return error_no_memory(e);
+	if (tree_output_put(&s->tree, number, m->data, m->size, e))
+		return -1;
+	return tree_output_settle(&s->tree, number, e);
+}
+
+int uftrace_read_info(struct uftrace_output *s, struct error *e)
+{
+	const uint8_t *p = s->info.data;
+	uint64_t feat;
+
+	if (!s->source)
+		return error_set(e, NULL, NO_OFFSET,
+				 "nothing of a uftrace recording came: none can be written");
+	if (!s->info.size)
+		return error_set(e, s->source->name.text, NO_OFFSET,
+				 "the stream does not have the recording's 'info', without which "
+				 "there is no uftrace directory (is its first segment missing?)");
+	if (s->info.size < UFTRACE_HEADER_SIZE || memcmp(p, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE) != 0)
+		return error_set(e, s->source->name.text, NO_OFFSET,
+				 "the recording's 'info' in the stream is damaged");
+	s->machine.big_endian = p[UFTRACE_HDR_ENDIAN] == 2;
+	s->machine.swap = s->machine.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	s->machine.word = p[UFTRACE_HDR_CLASS] == 1 ? 4 : 8;
+	memcpy(&feat, p + UFTRACE_HDR_FEAT_MASK, 8);
+	s->feat_mask = uftrace_swap64(feat, s->machine.swap);
+	s->begun = true;
+	return 0;
+}
+
+void uftrace_info_later(struct encoding *en, uint64_t feat_mask)
+{
+	struct uftrace_output *s = en->state;
+
+	s->machine.word = 8;
+	s->machine.swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	s->feat_mask = feat_mask;
+	s->begun = true;
+}
+
+int uftrace_perf_member(struct uftrace_output *s, uint32_t cpu, uint32_t *number, struct error *e)
+{
+	char name[32];
+	int n = snprintf(name, sizeof(name), "perf-cpu%" PRIu32 ".dat", cpu);
+
+	return tree_output_member(&s->tree, name, (size_t)n, number, e);
+}
+
+/* --- the end --- */
+
+/* The recorder makes a file for each CPU that is online, though nothing may come from it. */
+static int perf_files(struct uftrace_output *s, struct error *e)
+{
+	static const char key[] = "\ncpuinfo:nr_cpus=";
+	const char *p;
+	uint32_t number, cpus = 0;
+
+	if (!(s->feat_mask & UFTRACE_FEAT_PERF_EVENT))
+		return 0;
+	p = memmem(s->info.data, s->info.size, key, sizeof(key) - 1);
+	if (!p)
+		return 0;
+	p += sizeof(key) - 1;
+	for (; p < (char *)s->info.data + s->info.size && *p >= '0' && *p <= '9'; p++)
+		cpus = cpus < CPU_LIMIT ? 10 * cpus + (uint32_t)(*p - '0') : CPU_LIMIT;
+	for (uint32_t i = 0; i < cpus && i < CPU_LIMIT; i++)
+		if (uftrace_perf_member(s, i, &number, e))
+			return -1;
+	return 0;
+}
+
+static int uftrace_end(struct encoding *en, struct error *e)
+{
+	struct uftrace_output *s = en->state;
+
+	if (!s->begun && uftrace_read_info(s, e))
+		return -1;
+	if (perf_files(s, e) || kernel_output_end(&s->kernel, e))
+		return -1;
+	if (s->damage && !en->options->quiet)
+		warn(NULL, NO_OFFSET,
+		     "uftrace has no record for damaged or unread input: gaps left out: %" PRIu64,
+		     s->damage);
+	if (s->unfit && !en->options->quiet)
+		warn(NULL, NO_OFFSET, "events or values that uftrace cannot hold: %" PRIu64,
+		     s->unfit);
+	if (s->unmatched && !en->options->quiet)
+		warn(NULL, NO_OFFSET, "leaves without their enter, left out: %" PRIu64,
+		     s->unmatched);
+	return tree_output_finish(&s->tree, e);
+}
+
+static void uftrace_free(struct encoding *en)
+{
+	struct uftrace_output *s = en->state;
+
+	if (!s)
+		return;
+	tree_output_close(&s->tree);
+	kernel_output_free(&s->kernel);
+	for (size_t i = 0; i < s->ntasks; i++)
+		free(s->tasks[i].open);
+	free(s->tasks);
+	free(s->plans);
+	buffer_free(&s->info);
+	buffer_free(&s->scratch);
+	free(s);
+	en->state = NULL;
+}
+
+const struct encoder encoder_uftrace = {
+	.name = "uftrace",
+	.purpose = "a uftrace data directory (-o DIR), or a tar of it",
+	.suffixes = "uftrace.data",
+	.anew = &encoder_uftrace_anew,
+	.needs_meta = true,
+	.output = ENCODER_TREE,
+	.begin = uftrace_begin,
+	.head = uftrace_head,
+	.meta = uftrace_meta,
+	.event = uftrace_event,
+	.end = uftrace_end,
+	.free = uftrace_free,
+};

@@ -1,0 +1,346 @@
+#include "cmd/trfilter/calls/block_queue.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/util/temporary.h"
+#include "cmd/trfilter/calls/block_queue_private.h"
+
+void waiting_init(struct waiting *w, size_t limit)
+{
+	*w = (struct waiting){.limit = limit, .fd = -1};
+}
+
+static void free_held(struct held *h)
+{
+	free(h->memory);
+	free(h->owners);
+	free(h->counts);
+}
+
+void waiting_free(struct waiting *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		free_held(&w->held[w->first + i]);
+	free(w->held);
+	if (w->fd >= 0)
+		close(w->fd);
+	waiting_init(w, 0);
+}
+
+void waiting_pop(struct waiting *w)
+{
+	struct held *h = &w->held[w->first++];
+
+	waiting_forget(w, h);
+	free_held(h);
+	if (h->spilled)
+		temporary_forget(w->fd, h->offset, align_up(h->size, 4096));
+	w->sequence++;
+	if (--w->count)
+		return;
+	w->first = 0;
+	w->file_size = 0;
+}
+
+/* --- rows that go when others are decided --- */
+
+struct copied {
+	uint8_t *end;
+	uint64_t low, high;
+	uint32_t rows;
+};
+
+static inline void copy(struct copied *c, const struct block *b, const uint8_t *row, size_t n)
+{
+	uint64_t time = b->base + cut_row_time(b, row);
+
+	memmove(c->end, row, n);
+	c->end += n;
+	c->rows++;
+	c->low = time < c->low ? time : c->low;
+	c->high = time > c->high ? time : c->high;
+}
+
+/* Drop what was decided to be dropped, all in its memory. */
+static int squeeze(struct waiting *w, size_t index)
+{
+	struct held *h = &w->held[index];
+	uint64_t sequence = w->sequence + (index - w->first);
+	struct block *b = &h->block, all = *b;
+	size_t front = waiting_front_size(b);
+	uint8_t *states = h->memory + h->states_at;
+	struct copied c = {.end = h->memory + front, .low = UINT64_MAX};
+	const uint8_t *row = b->row_data;
+	struct waiting_layout l;
+	uint32_t owner = h->owner, kept = h->owner, dropped = 0;
+	uint8_t *memory;
+
+	for (uint32_t i = 0; i < b->rows; i++)
+		dropped += states[i] == ROW_DROP;
+	if (dropped < b->rows / 4 || !dropped)
+		return 0;
+	for (uint32_t i = 0; i < all.rows; i++) {
+		size_t n = cut_row_size(&all, row);
+
+		while (owner < h->nowners && h->owners[owner].row < i)
+			owner++;
+		if (row_waits(states[i]) && owner < h->nowners && h->owners[owner].row == i) {
+			h->owners[kept] = h->owners[owner];
+			h->owners[kept].row = c.rows;
+			w->moved(w->ctx, h->owners[kept++].frame, sequence, c.rows);
+		}
+		if (states[i] != ROW_DROP) {
+			states[c.rows] = states[i];
+			copy(&c, &all, row, n);
+		}
+		row += n;
+	}
+	h->nowners = kept;
+	if (c.rows)
+		cut_block(b, &all, h->memory, (size_t)(c.end - h->memory) - front, c.rows, c.low,
+			  c.high);
+	b->rows = c.rows;
+	l = waiting_layout(b, (size_t)(c.end - h->memory), c.rows);
+	memmove(h->memory + l.states, states, c.rows);
+	memmove(h->memory + l.types, all.types, l.lanes - l.types);
+	memmove(h->memory + l.lanes, all.lanes, l.places - l.lanes);
+	memmove(h->memory + l.places, all.places, l.size - l.places);
+	w->bytes -= h->size - l.size;
+	h->size = l.size;
+	h->states_at = l.states;
+	memory = realloc(h->memory, l.size);
+	h->memory = memory ? memory : h->memory;
+	waiting_point(b, h->memory, &l, front);
+	return 0;
+}
+
+void waiting_clean(struct held *h)
+{
+	struct block *b = &h->block, all = *b;
+	const uint8_t *states = h->memory + h->states_at, *row = b->row_data;
+	uint8_t *out = h->memory + cut_front(b);
+	uint64_t low = UINT64_MAX, high = 0;
+	uint32_t rows = 0;
+
+	if (!memchr(states, ROW_DROP, b->rows) && !memchr(states, ROW_WAIT, b->rows))
+		return;
+	for (uint32_t i = 0; i < all.rows; i++) {
+		size_t n = cut_row_size(&all, row);
+		uint64_t time = all.base + cut_row_time(&all, row);
+
+		if (states[i] != ROW_DROP && states[i] != ROW_WAIT) {
+			h->memory[h->states_at + rows] = states[i];
+			memmove(out, row, n);
+			out += n;
+			rows++;
+			low = time < low ? time : low;
+			high = time > high ? time : high;
+		}
+		row += n;
+	}
+	if (rows)
+		cut_block(b, &all, h->memory, (size_t)(out - h->memory) - cut_front(&all), rows,
+			  low, high);
+	b->rows = rows;
+}
+
+/* More than the limit waits: first without what was decided to be dropped, then in the file. */
+static int relieve(struct waiting *w, struct error *e)
+{
+	if (w->bytes <= w->limit)
+		return 0;
+	for (size_t i = w->first; i < w->first + w->count; i++)
+		if (w->held[i].memory && w->held[i].block.kind == BLOCK_EVENTS)
+			squeeze(w, i);
+	if (w->bytes <= w->limit / 2)
+		return 0;
+	for (size_t i = w->first; i < w->first + w->count; i++)
+		if (w->held[i].memory && waiting_spill(w, &w->held[i], e))
+			return -1;
+	return 0;
+}
+
+/* --- what comes in --- */
+
+static struct held *add(struct waiting *w)
+{
+	struct held *grown;
+
+	if (w->first + w->count == w->capacity && w->first > w->count) {
+		memmove(w->held, w->held + w->first, w->count * sizeof *w->held);
+		w->first = 0;
+	}
+	grown = array_grow(w->held, &w->capacity, w->first + w->count, sizeof *w->held);
+	if (!grown)
+		return NULL;
+	w->held = grown;
+	grown += w->first + w->count;
+	*grown = (struct held){0};
+	return grown;
+}
+
+int waiting_other(struct waiting *w, const struct block *b, const struct head *head,
+		  const struct end *end, struct error *e)
+{
+	struct held *h = add(w);
+	const void *data = b->kind == BLOCK_HEAD ? head->properties : b->payload;
+	size_t size = b->kind == BLOCK_HEAD ? head->properties_size : b->length;
+
+	if (!h)
+		return error_no_memory(e);
+	h->block = *b;
+	h->size = b->kind == BLOCK_END ? 0 : size;
+	h->memory = malloc(h->size + 1);
+	if (!h->memory)
+		return error_no_memory(e);
+	if (h->size)
+		memcpy(h->memory, data, h->size);
+	h->block.payload = h->memory;
+	if (b->kind == BLOCK_HEAD) {
+		h->head = *head;
+		h->head.properties = h->memory;
+	} else if (b->kind == BLOCK_END) {
+		h->end = *end;
+	}
+	w->bytes += h->size;
+	w->count++;
+	return relieve(w, e);
+}
+
+/* What is kept of a block, or may be. */
+struct sizes {
+	uint32_t rows, waiting;
+	size_t bytes;
+};
+
+static struct sizes count(const struct block *b, const uint8_t *states, const uint32_t *offsets)
+{
+	struct sizes s = {0};
+
+	for (uint32_t i = 0; (i = waiting_next_row(states, b->rows, i)) < b->rows; i++) {
+		s.rows++;
+		s.waiting += row_waits(states[i]);
+		s.bytes += cut_row_size(b, waiting_row_at(b, offsets, i));
+	}
+	return s;
+}
+
+/* The rows of a block that wait, and their calls. */
+static void own(struct waiting *w, struct held *h, const struct block *b, const uint8_t *states,
+		const struct frame_at *owners, uint64_t sequence)
+{
+	uint32_t row = 0;
+
+	for (uint32_t i = 0; (i = waiting_next_row(states, b->rows, i)) < b->rows; i++, row++)
+		if (row_waits(states[i])) {
+			h->owners[h->nowners++] = (struct owner){row, owners[i]};
+			w->moved(w->ctx, owners[i], sequence, row);
+		}
+}
+
+/*
+ * What is large is no copy in memory: as it came if it is kept whole and nothing is before it, so
+ * that it goes on before the next block comes; else it goes into the file. 1: done, 0: it is not
+ * large, -1: failed.
+ */
+static int add_large(struct waiting *w, struct held *h, const struct block *b,
+		     const uint8_t *states, const uint32_t *offsets, const struct sizes *sizes,
+		     const struct waiting_layout *l, struct error *e)
+{
+	if (l->size <= w->limit / 2)
+		return 0;
+	if (w->count || sizes->waiting || sizes->rows < b->rows || b->cut)
+		return waiting_write(w, h, b, states, offsets, l, e) ? -1 : 1;
+	h->memory = malloc(b->rows);
+	if (!h->memory)
+		return error_no_memory(e);
+	memcpy(h->memory, states, b->rows);
+	h->size = b->rows;
+	h->block = *b;
+	w->bytes += h->size;
+	return 1;
+}
+
+int waiting_events(struct waiting *w, const struct block *b, const uint8_t *states,
+		   const uint32_t *offsets, const struct frame_at *owners, struct error *e)
+{
+	struct sizes sizes = count(b, states, offsets);
+	uint64_t sequence = waiting_next(w);
+	struct copied c = {.low = UINT64_MAX};
+	size_t front = waiting_front_size(b);
+	struct waiting_layout l;
+	struct held *h;
+	int large;
+
+	if (!sizes.rows)
+		return 0;
+	h = add(w);
+	if (!h)
+		return error_no_memory(e);
+	l = waiting_layout(b, front + sizes.bytes, sizes.rows);
+	h->waiting = sizes.waiting;
+	h->owners = sizes.waiting ? malloc(sizes.waiting * sizeof *h->owners) : NULL;
+	if (sizes.waiting && !h->owners)
+		return error_no_memory(e);
+	large = add_large(w, h, b, states, offsets, &sizes, &l, e);
+	if (large) {
+		own(w, h, b, states, owners, sequence);
+		w->count++;
+		return large < 0 ? -1 : 0;
+	}
+	h->memory = malloc(l.size);
+	if (!h->memory) {
+		free_held(h);
+		return error_no_memory(e);
+	}
+	c.end = h->memory + front;
+	for (uint32_t i = 0; (i = waiting_next_row(states, b->rows, i)) < b->rows; i++) {
+		const uint8_t *row = waiting_row_at(b, offsets, i);
+
+		if (row_waits(states[i])) {
+			h->owners[h->nowners++] = (struct owner){c.rows, owners[i]};
+			w->moved(w->ctx, owners[i], sequence, c.rows);
+		}
+		h->memory[l.states + c.rows] = states[i];
+		copy(&c, b, row, cut_row_size(b, row));
+	}
+	cut_block(&h->block, b, h->memory, sizes.bytes, c.rows, c.low, c.high);
+	memcpy(h->memory + l.types, b->types, l.lanes - l.types);
+	memcpy(h->memory + l.lanes, b->lanes, l.places - l.lanes);
+	memcpy(h->memory + l.places, b->places, l.size - l.places);
+	waiting_point(&h->block, h->memory, &l, front);
+	h->size = l.size;
+	h->states_at = l.states;
+	w->bytes += h->size;
+	w->count++;
+	return relieve(w, e);
+}
+
+int waiting_counts(struct waiting *w, uint64_t number, const struct block *b, uint32_t *counts,
+		   struct left_out *x, struct error *e)
+{
+	int bad;
+
+	if (!counts)
+		return 0;
+	if (waiting_next(w) > number) {
+		w->held[w->first + (number - w->sequence)].counts = counts;
+		return 0;
+	}
+	bad = left_out_note(x, b, counts, NULL);
+	free(counts);
+	return bad ? error_no_memory(e) : 0;
+}
+
+int waiting_decide(struct waiting *w, uint64_t block, uint32_t row, uint8_t state, struct error *e)
+{
+	struct held *h = &w->held[w->first + (block - w->sequence)];
+
+	h->waiting--;
+	if (h->memory) {
+		h->memory[h->states_at + row] = state;
+		return 0;
+	}
+	return temporary_write(w->fd, &state, 1, h->offset + h->states_at + row, e);
+}

@@ -1,0 +1,327 @@
+#include "cmd/trfilter/calls/call_filter_private.h"
+
+#include <stdlib.h>
+
+bool whole_needed(const struct filter *f)
+{
+	return f->tree->depends & (DEPENDS_LATER | DEPENDS_STACK);
+}
+
+/* Does the condition ask for a measure? */
+static bool asks(const struct node *n, enum ask ask)
+{
+	if ((!n->left.literal && n->left.name && n->left.ask == ask) ||
+	    (!n->right.literal && n->right.name && n->right.ask == ask))
+		return true;
+	for (size_t i = 0; i < n->nchildren; i++)
+		if (asks(n->children[i], ask))
+			return true;
+	return false;
+}
+
+static bool asks_around(const struct node *n)
+{
+	bool found = n->kind == NODE_UNDER || n->kind == NODE_OVER;
+
+	for (size_t i = 0; i < n->nchildren && !found; i++)
+		found = asks_around(n->children[i]);
+	return found;
+}
+
+static void moved(void *ctx, struct frame_at at, uint64_t block, uint32_t row)
+{
+	struct whole *w = ctx;
+	struct open_frame *f = frames_at(&w->frames, at);
+
+	if (f) {
+		f->block = block;
+		f->row = row;
+	}
+}
+
+static int check(struct whole *w, struct error *e)
+{
+	if (w->failed || (w->limits && w->limits->failed)) {
+		*e = w->failed ? w->error : w->limits->error;
+		return -1;
+	}
+	if (w->frames.out_of_memory || filter_out_of_memory(w->filter) || w->calls.out_of_memory ||
+	    (w->limits && w->limits->pairing.out_of_memory))
+		return error_no_memory(e);
+	return 0;
+}
+
+static int room(struct whole *w, uint32_t rows)
+{
+	void *grown;
+
+	if (rows <= w->rows_capacity)
+		return 0;
+	grown = realloc(w->states, rows);
+	if (!grown)
+		return -1;
+	w->states = grown;
+	grown = realloc(w->owners, rows * sizeof *w->owners);
+	if (!grown)
+		return -1;
+	w->owners = grown;
+	grown = realloc(w->offsets, rows * sizeof *w->offsets);
+	if (!grown)
+		return -1;
+	w->offsets = grown;
+	w->rows_capacity = rows;
+	return 0;
+}
+
+/* What is known of threads waits as what it is about does. */
+static int put_entries(struct whole *w, struct error *e)
+{
+	struct block b;
+
+	while (thread_entries_block(&w->ends.entries, &b))
+		if (waiting_other(&w->waiting, &b, NULL, NULL, e))
+			return -1;
+	return 0;
+}
+
+/* What becomes of the rows of a block. *any: a row is kept, or may be. */
+static void decide_rows(struct whole *w, const struct block *b, bool *any)
+{
+	struct events it;
+	struct event e;
+
+	if (w->plain && whole_plain(w, b, any))
+		return;
+	*any = true;
+	w->row = 0;
+	for (events_begin(&it, b); event_next(&it, &e); w->row++) {
+		w->offsets[w->row] = (uint32_t)(e.row - b->row_data);
+		w->states[w->row] = whole_row(w, &e);
+	}
+}
+
+/* The rows wait, with what is to be compared when they are passed on. */
+static int wait(struct whole *w, const struct block *b, uint32_t *counts, struct error *e)
+{
+	uint64_t number = waiting_next(&w->waiting);
+
+	if (waiting_events(&w->waiting, b, w->states, w->offsets, w->owners, e)) {
+		free(counts);
+		return -1;
+	}
+	return waiting_counts(&w->waiting, number, b, counts, &w->left_out, e);
+}
+
+static int take_events(struct whole *w, const struct block *b, struct error *error)
+{
+	uint32_t *counts = NULL;
+	bool any;
+
+	if (room(w, b->rows) || ends_block(&w->ends, b) || ignored_block(&w->ignored, NULL, b))
+		return error_no_memory(error);
+	if (put_entries(w, error))
+		return -1;
+	decide_rows(w, b, &any);
+	ends_block_done(&w->ends, b);
+	if (check(w, error))
+		return -1;
+	if (left_out_wanted(&w->left_out, b) && left_out_dropped(&w->left_out, b, w->states))
+		return error_no_memory(error);
+	if (left_out_wanted(&w->left_out, b)) {
+		counts = malloc(2 * (size_t)b->nlanes * sizeof *counts);
+		if (!counts)
+			return error_no_memory(error);
+		left_out_count(b, counts);
+	}
+	return any || counts ? wait(w, b, counts, error) : 0;
+}
+
+/* Is a call of a thread open that is kept, or may be? Numbered ones are of any. */
+static bool is_open(void *ctx, uint32_t thread)
+{
+	const struct whole *w = ctx;
+
+	if (open_calls_count(&w->frames.open) || w->ends.threads[thread].lost)
+		return true;
+	for (size_t i = 2 * (size_t)thread; i < w->frames.size && i < 2 * (size_t)thread + 2; i++)
+		for (uint32_t n = w->frames.stacks[i].count; n--;) {
+			const struct open_frame *f = &w->frames.stacks[i].frames[n];
+
+			if (f->waits || whole_keep_enter(w, f) || f->unseen)
+				return true;
+		}
+	return false;
+}
+
+/* The stream ends, and with it every call that is open: at the last event of its thread. */
+static int end_stream(struct whole *w, struct error *e)
+{
+	struct open_frame *f;
+
+	for (size_t i = 0; i < w->frames.size; i++)
+		for (struct frame_stack *s = &w->frames.stacks[i ^ 1]; s->count; s->count--) {
+			w->now = ends_last(&w->ends, (uint32_t)i / 2);
+			whole_never_left(w, frames_top(s));
+			if (whole_keep_enter(w, frames_top(s)))
+				whole_kept(w, (uint32_t)i ^ 1);
+		}
+	while ((f = frames_any_numbered(&w->frames))) {
+		w->now = ends_last(&w->ends, f->lane->thread);
+		whole_never_left(w, f);
+	}
+	if (check(w, e))
+		return -1;
+	frames_free(&w->frames);
+	return 0;
+}
+
+/* Is the condition true of the calls of a stack that have neither an enter nor a leave? */
+static bool keeps_unseen(struct whole *w, uint32_t thread, const struct frame_stack *s)
+{
+	bool keeps = s->count && !w->rows_alone && !w->limits;
+
+	for (uint32_t i = 0; i < s->count && s->frames[i].unseen && keeps; i++) {
+		struct open_frame *f = &s->frames[i];
+		const struct event e = {.lane = f->lane};
+
+		whole_set_open_facts(w, f, ends_last(&w->ends, thread));
+		w->facts.ended = true;
+		keeps = f->level < w->max_depth &&
+			whole_of_row(w, whole_ask(w, DECIDE_NEVER, &e, f), true, true) ==
+				ANSWER_YES;
+	}
+	return keeps;
+}
+
+/* A segment ends, or the input. */
+static int end_segment(struct whole *w, struct error *e)
+{
+	for (uint32_t i = 0; i < w->ends.nthreads && 2 * (size_t)i < w->frames.size; i++) {
+		const struct frame_stack *s = &w->frames.stacks[2 * i];
+
+		w->ends.threads[i].unseen = keeps_unseen(w, i, s);
+		if (s->started)
+			ends_depth(&w->ends, i, s->count ? frames_top(s)->depth + 1 : 0, 0);
+	}
+	return ends_finish(&w->ends, is_open, w) ? error_no_memory(e) : put_entries(w, e);
+}
+
+int whole_take(struct whole *w, const struct block *b, const struct head *head,
+	       const struct end *end, struct error *e)
+{
+	w->waiting.at_hand = b->length;
+	if (b->kind == BLOCK_EVENTS)
+		return take_events(w, b, e);
+	if (b->kind == BLOCK_END && end_segment(w, e))
+		return -1;
+	/* another stream, be it that the one before had no end */
+	if (b->kind == BLOCK_HEAD && !head->sequence && end_stream(w, e))
+		return -1;
+	if (b->kind == BLOCK_END && end->flags & END_LAST && end_stream(w, e))
+		return -1;
+	if (b->kind == BLOCK_HEAD)
+		ends_segment(&w->ends);
+	return waiting_other(&w->waiting, b, head, end, e);
+}
+
+int whole_finish(struct whole *w, struct error *e)
+{
+	w->waiting.at_hand = 0;
+	return end_segment(w, e) || end_stream(w, e) ? -1 : 0;
+}
+
+/* Calls whose enters wait in the first block, and that can be decided by now. */
+static void look_again(struct whole *w, struct held *h)
+{
+	uint64_t block = w->waiting.sequence;
+
+	for (; h->owner < h->nowners; h->owner++) {
+		struct owner *o = &h->owners[h->owner];
+		struct open_frame *f = frames_at(&w->frames, o->frame);
+
+		if (!f || !f->waits || f->block != block || f->row != o->row)
+			continue;
+		if (f->answer == ANSWER_LATER) {
+			const struct event e = {.lane = f->lane};
+			uint32_t thread = f->numbered ? f->lane->thread : o->frame.stack / 2;
+
+			whole_set_open_facts(w, f, ends_last(&w->ends, thread));
+			f->answer = whole_ask(w, DECIDE_OPEN, &e, f);
+		}
+		switch (whole_of_row(w, f->answer, f->wanted, f->passes)) {
+		case ANSWER_LATER: return;
+		case ANSWER_YES:
+			whole_settle(w, f, true);
+			whole_kept_call(w, o->frame);
+			break;
+		case ANSWER_NO:
+			if (w->callers)
+				return;
+			whole_settle(w, f, false);
+		}
+	}
+}
+
+struct held *whole_ready(struct whole *w, struct error *e)
+{
+	struct held *h = waiting_front(&w->waiting);
+
+	e->what[0] = '\0';
+	if (!h)
+		return NULL;
+	if (h->waiting) {
+		look_again(w, h);
+		if (check(w, e) || h->waiting)
+			return NULL;
+	}
+	if (waiting_later(&w->waiting, h) || waiting_load(&w->waiting, h, e))
+		return NULL;
+	if (h->block.kind == BLOCK_EVENTS)
+		waiting_clean(h);
+	return h;
+}
+
+void whole_done(struct whole *w)
+{
+	waiting_pop(&w->waiting);
+}
+
+int whole_init(struct whole *w, struct filter *filter, size_t limit, struct error *e)
+{
+	*w = (struct whole){.filter = filter,
+			    .max_depth = UINT32_MAX,
+			    .rows_alone = !whole_needed(filter),
+			    .evaluation = &filter->evaluation,
+			    .around = asks_around(filter->tree),
+			    .self = asks(filter->tree, ASK_SELF),
+			    .stack = asks(filter->tree, ASK_STACK)};
+	waiting_init(&w->waiting, limit);
+	w->waiting.moved = moved;
+	w->waiting.ctx = w;
+	calls_init(&w->calls, filter->evaluation.dictionary);
+	ends_init(&w->ends, filter->evaluation.dictionary);
+	ignored_init(&w->ignored, filter->evaluation.dictionary);
+	filter->evaluation.call = &w->facts;
+	w->facts.stack = whole_stack_text;
+	w->facts.stack_ctx = w;
+	if (decide_prepare(filter, e))
+		return -1;
+	w->frames.more = filter->marks > 64 ? (filter->marks - 1) / 64 : 0;
+	return 0;
+}
+
+void whole_free(struct whole *w)
+{
+	frames_free(&w->frames);
+	quick_free(w->quick);
+	stack_nodes_free(&w->nodes);
+	calls_free(&w->calls);
+	ends_free(&w->ends);
+	left_out_free(&w->left_out);
+	ignored_free(&w->ignored);
+	waiting_free(&w->waiting);
+	buffer_free(&w->text);
+	free(w->states);
+	free(w->owners);
+	free(w->offsets);
+}

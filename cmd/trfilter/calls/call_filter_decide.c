@@ -1,0 +1,257 @@
+/* call_filter_decide.c - what is known of a call and its surroundings, and what follows for its rows */
+#include "common/calls/stack_limit.h"
+#include "cmd/trfilter/calls/call_filter_private.h"
+
+/* The innermost of them. The kernel's calls are on top of the thread's others. */
+static struct open_frame *around(const struct whole *w, const struct event *e, uint32_t number)
+{
+	const struct frames *f = &w->frames;
+	bool call = e->type->kind == KIND_ENTER && !(e->type->flags & TYPE_INNER);
+	struct open_frame *top;
+
+	if (e->type->flags & TYPE_CALL_NUMBER)
+		return NULL;
+	if (!call && !(number & 1) && number + 1 < f->size && f->stacks[number + 1].count)
+		number++;
+	top = number < f->size ? frames_top(&f->stacks[number]) : NULL;
+	if (!top && number & 1)
+		top = frames_top(&f->stacks[number - 1]);
+	return top;
+}
+
+/* Of the frame with `below` others below it. false: it and those above it are one. */
+static bool name_of(struct whole *w, uint32_t below, uint32_t place)
+{
+	struct text_ref name = dictionary_place_name(w->evaluation->dictionary, place);
+
+	if (below >= STACK_FRAMES)
+		name = (struct text_ref){STACK_DEEPER, sizeof STACK_DEEPER - 1, 0};
+	buffer_append(&w->text, name.text, name.size);
+	buffer_u8(&w->text, ';');
+	return below < STACK_FRAMES;
+}
+
+/*
+ * The calls that around() finds around an event, and of an enter its own, whose frame is there when
+ * it is asked.
+ */
+void whole_stack_text(void *ctx, const struct event *e, struct scalar *out)
+{
+	struct whole *w = ctx;
+	uint32_t number = frames_thread(e), first = number & ~1u, end = first + 2;
+	bool pushed = w->facts.is_call, more = true;
+	uint32_t below = 0;
+
+	w->text.size = 0;
+	if (e->type->flags & TYPE_CALL_NUMBER)
+		end = first;
+	else if (pushed && !(e->type->flags & TYPE_INNER))
+		end = number + 1;
+	for (uint32_t s = first; more && s < end && s < w->frames.size; s++) {
+		const struct frame_stack *stack = &w->frames.stacks[s];
+
+		for (uint32_t i = 0; more && i + (pushed && s == number) < stack->count; i++)
+			more = name_of(w, below++, stack->frames[i].place);
+	}
+	if (more && w->facts.is_call)
+		name_of(w, below, e->place);
+	if (!w->text.size)
+		return;
+	out->form = SCALAR_TEXT;
+	out->text = (const char *)w->text.data;
+	out->size = w->text.size - 1;
+	w->text.data[out->size] = 0;
+}
+
+/* Of the lowest n frames of a stack, and of the thread's own below the kernel's, from the top of
+ * them down: false ends it. */
+static void go_down(struct whole *w, uint32_t number, uint32_t n,
+		    bool (*visit)(struct whole *w, struct open_frame *f, uint64_t mark),
+		    uint64_t mark)
+{
+	for (;;) {
+		while (n--)
+			if (!visit(w, &w->frames.stacks[number].frames[n], mark))
+				return;
+		if (!(number & 1))
+			return;
+		number--;
+		n = w->frames.stacks[number].count;
+	}
+}
+
+static bool mark_over(struct whole *w, struct open_frame *f, uint64_t mark)
+{
+	(void)w;
+	if ((f->over & mark) == mark)
+		return false;
+	f->over |= mark;
+	return true;
+}
+
+/* --- decisions --- */
+
+void whole_settle(struct whole *w, struct open_frame *f, bool keep)
+{
+	uint8_t state = w->waiting.dropped;
+
+	if (!f->waits)
+		return;
+	f->waits = false;
+	if (keep)
+		state = whole_kept_state(w, whole_of_row(w, f->answer, f->wanted, f->passes));
+	if (f->ignored && state == ROW_KEEP)
+		state = ROW_IGNORED;
+	if (f->block == waiting_next(&w->waiting))
+		w->states[f->row] = state;
+	else if (!w->failed && waiting_decide(&w->waiting, f->block, f->row, state, &w->error))
+		w->failed = true;
+}
+
+static bool keep_caller(struct whole *w, struct open_frame *f, uint64_t mark)
+{
+	(void)mark;
+	if (f->for_callee)
+		return false;
+	f->for_callee = true;
+	/* whether it is kept for itself too is perhaps not known yet */
+	if (!w->apart || whole_of_row(w, f->answer, f->wanted, f->passes) != ANSWER_LATER)
+		whole_settle(w, f, true);
+	return true;
+}
+
+void whole_kept(struct whole *w, uint32_t number)
+{
+	if (w->callers && number != FRAMES_NUMBERED && number < w->frames.size)
+		go_down(w, number, w->frames.stacks[number].count, keep_caller, 0);
+}
+
+void whole_kept_call(struct whole *w, struct frame_at at)
+{
+	if (w->callers && at.stack != FRAMES_NUMBERED)
+		go_down(w, at.stack, at.frame + 1, keep_caller, 0);
+}
+
+/* Is a row kept, by the answer of the whole condition? */
+enum answer whole_of_row(const struct whole *w, enum answer a, bool wanted, bool passes)
+{
+	a = passes ? a : ANSWER_NO;
+	if (w->invert)
+		a = answer_not(a);
+	return wanted ? a : ANSWER_NO;
+}
+
+bool whole_keep_enter(const struct whole *w, const struct open_frame *f)
+{
+	return f->for_callee || whole_of_row(w, f->answer, f->wanted, f->passes) == ANSWER_YES;
+}
+
+enum answer whole_ask(struct whole *w, enum decide_when when, const struct event *e,
+		      struct open_frame *f)
+{
+	enum answer all = ANSWER_YES;
+
+	if (w->rows_alone)
+		return w->holds ? ANSWER_YES : ANSWER_NO;
+	for (size_t i = 0; i < w->filter->nparts; i++)
+		if (when == DECIDE_ENTER && w->filter->by_both && !w->filter->parts[i].by_row)
+			decide_note(w->evaluation, w->filter->parts[i].node, e, f);
+	for (size_t i = 0; i < w->filter->nparts; i++) {
+		const struct part *p = &w->filter->parts[i];
+		enum answer a;
+
+		if (p->by_row)
+			continue;
+		a = decide(w->evaluation, p->node, when, e, f);
+		if (a == ANSWER_NO)
+			return a;
+		if (a == ANSWER_LATER)
+			all = a;
+	}
+	return all;
+}
+
+bool whole_passes_row(struct whole *w, const struct event *e)
+{
+	for (size_t i = 0; i < w->filter->nparts && !w->rows_alone; i++)
+		if (w->filter->parts[i].by_row &&
+		    !evaluate(w->evaluation, w->filter->parts[i].node, e))
+			return false;
+	return true;
+}
+
+/* The stack that an enter finds, with the call on top. Those that differ only above STACK_FRAMES
+ * frames are one, as whole_stack_text gives them the same text. */
+static uint32_t entered_stack(struct whole *w, const struct event *e, const struct open_frame *a,
+			      uint32_t number)
+{
+	const struct frame_stack *stacks = &w->frames.stacks[number & ~1u];
+	bool kernel = number & 1 || e->type->flags & TYPE_INNER;
+	uint32_t below = a ? a->node : STACK_NODES_BOTTOM;
+	uint32_t n = a ? stacks[0].count + (kernel ? stacks[1].count : 0) : 0;
+
+	if (n < STACK_FRAMES)
+		return stack_nodes_push(&w->nodes, below, e->place);
+	w->nodes.deep++;
+	return n == STACK_FRAMES || a->unseen ? stack_nodes_push(&w->nodes, below, UINT32_MAX)
+					      : below;
+}
+
+/* What is around an event, for its conditions. */
+struct open_frame *whole_set_facts(struct whole *w, const struct event *e, uint32_t number,
+				   bool call)
+{
+	struct open_frame *a = around(w, e, number);
+	uint64_t under = 0, over = 0;
+
+	w->facts.is_call = call;
+	w->facts.ended = w->facts.has_self = false;
+	w->facts.children = 0;
+	w->facts.has_caller = a && a->place;
+	w->facts.caller = a ? a->place : 0;
+	if (w->around) {
+		for (size_t i = 0; i < w->filter->nparts; i++)
+			decide_around(w->evaluation, w->filter->parts[i].node, e, &under, &over);
+		if (over && a) {
+			uint32_t of =
+				a == frames_top(&w->frames.stacks[number]) ? number : number ^ 1;
+
+			go_down(w, of, w->frames.stacks[of].count, mark_over, over);
+		}
+	}
+	w->own_under = under;
+	w->facts.under = under | (a ? a->under : 0);
+	w->facts.over = over;
+	if (w->stack)
+		w->facts.node = call ? entered_stack(w, e, a, number)
+				: a  ? a->node
+				     : STACK_NODES_BOTTOM;
+	return a;
+}
+
+/* What is known of an open call at this time. */
+void whole_set_open_facts(struct whole *w, const struct open_frame *f, uint64_t time)
+{
+	w->facts.is_call = true;
+	w->facts.ended = w->facts.has_self = false;
+	w->facts.dur = time > f->start ? time - f->start : 0;
+	w->facts.children = f->children;
+	w->facts.under = f->under;
+	w->facts.over = f->over;
+}
+
+/*
+ * It ended without a leave, or the stream ended before it. It lasted as long as it is known to have
+ * been open, which is what look_again() in whole.c may have asked with before.
+ */
+void whole_never_left(struct whole *w, struct open_frame *f)
+{
+	const struct event e = {.lane = f->lane};
+
+	if (f->answer == ANSWER_LATER) {
+		whole_set_open_facts(w, f, w->now);
+		w->facts.ended = true;
+		f->answer = whole_ask(w, DECIDE_NEVER, &e, f);
+	}
+	whole_settle(w, f, whole_keep_enter(w, f));
+}

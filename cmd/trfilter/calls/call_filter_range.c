@@ -1,0 +1,77 @@
+/* call_filter_range.c - is a condition one for whole_plain.h, and what does it ask for? */
+#include "cmd/trfilter/calls/duration_scan.h"
+
+/* Of a part of the condition: can it be asked by place or by lane alone? */
+static bool by_entry(const struct node *n)
+{
+	unsigned depends = n->depends;
+
+	return depends == DEPENDS_LANE || depends == DEPENDS_NAME || depends == DEPENDS_PLACE ||
+	       !depends;
+}
+
+/* Make the range of durations smaller. false: it is no such condition. */
+static bool narrow(struct whole *w, const struct node *n)
+{
+	uint64_t value = n->right.value.u, low = 0, high = UINT64_MAX;
+
+	if (n->kind != NODE_COMPARE || n->left.literal || n->left.ask != ASK_DURATION ||
+	    !n->right.literal || n->right.value.form != SCALAR_UINT)
+		return false;
+	switch (n->comparison) {
+	case COMPARE_GT:
+		if (value == UINT64_MAX)
+			return false;
+		low = value + 1;
+		break;
+	case COMPARE_GE: low = value; break;
+	case COMPARE_LT:
+		if (!value)
+			return false;
+		high = value - 1;
+		break;
+	case COMPARE_LE: high = value; break;
+	case COMPARE_EQ: low = high = value; break;
+	case COMPARE_NE: return false;
+	}
+	w->shortest = low > w->shortest ? low : w->shortest;
+	w->longest = high < w->longest ? high : w->longest;
+	w->time_unit |= n->left.time_unit;
+	return true;
+}
+
+void whole_plain_init(struct whole *w)
+{
+	bool lasts = false;
+
+	w->plain = false;
+	w->shortest = 0;
+	w->longest = UINT64_MAX;
+	if (w->waiting.dropped != ROW_DROP || w->limits || w->invert || w->callers ||
+	    w->max_depth != UINT32_MAX || w->self || w->rows_alone || w->frames.more)
+		return;
+	for (size_t i = 0; i < w->filter->nparts; i++) {
+		const struct node *n = w->filter->parts[i].node;
+		bool range = narrow(w, n);
+
+		if (!range && !by_entry(n))
+			return;
+		lasts |= range;
+	}
+	w->plain = lasts && w->shortest <= w->longest;
+	/* without memory for it things take longer */
+	if (w->plain && w->shortest)
+		w->quick = quick_new();
+}
+
+bool whole_wanted(struct whole *w, bool lane, const struct event *e)
+{
+	for (size_t i = 0; i < w->filter->nparts; i++) {
+		struct node *n = w->filter->parts[i].node;
+
+		if (by_entry(n) && (n->depends == DEPENDS_LANE) == lane &&
+		    !evaluate(w->evaluation, n, e))
+			return false;
+	}
+	return true;
+}

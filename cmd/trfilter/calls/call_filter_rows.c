@@ -1,0 +1,302 @@
+/* call_filter_rows.c - row by row: calls begin and end, everything else is where it is */
+#include "cmd/trfilter/calls/call_filter_private.h"
+
+enum {
+	FRAMES_LIMIT = 1 << 20, /* of one thread: calls deeper than that are decided by row */
+	UNSEEN_LIMIT = 1 << 17, /* of one thread: more than a row's depth can tell */
+};
+
+/*
+ * An event that is no call, or a row of one that cannot be paired; or the leave of a call, which is
+ * no longer on its stack, that was open before its thread's first event.
+ */
+static uint8_t alone(struct whole *w, const struct event *e, uint32_t number, bool wanted,
+		     const struct open_frame *unseen, const struct call *done)
+{
+	const struct open_frame *a = whole_set_facts(w, e, number, false);
+	bool passes, holds;
+
+	if (unseen) {
+		w->facts.ended = true;
+		w->facts.dur = e->time > unseen->start ? e->time - unseen->start : 0;
+		w->facts.has_self = done;
+		w->facts.self = done ? done->self : 0;
+	}
+	wanted = wanted && (a ? a->level + 1 : 0) < w->max_depth;
+	passes = whole_passes_row(w, e);
+	holds = !w->rows_alone || w->holds;
+	for (size_t i = 0; i < w->filter->nparts && holds && !w->rows_alone; i++)
+		if (!w->filter->parts[i].by_row)
+			holds = evaluate(w->evaluation, w->filter->parts[i].node, e);
+	if (whole_of_row(w, holds ? ANSWER_YES : ANSWER_NO, wanted, passes) != ANSWER_YES)
+		return unseen && unseen->for_callee ? whole_kept_state(w, ANSWER_NO) : ROW_DROP;
+	if (!(e->type->flags & TYPE_CALL_NUMBER))
+		whole_kept(w,
+			   a && a != frames_top(&w->frames.stacks[number]) ? number ^ 1 : number);
+	return ROW_KEEP;
+}
+
+/* A frame for an enter; NULL: it is to be decided alone. */
+static struct open_frame *begin(struct whole *w, const struct event *e, uint32_t *number,
+				uint32_t *index)
+{
+	struct frame_stack *s;
+	struct open_frame *f;
+	uint32_t depth;
+	bool inner = e->type->flags & TYPE_INNER;
+
+	if (e->type->flags & TYPE_CALL_NUMBER) {
+		*number = FRAMES_NUMBERED;
+		f = frames_number(&w->frames, e, index);
+		if (f)
+			f->depth = 0;
+		return f;
+	}
+	s = &w->frames.stacks[*number];
+	depth = s->count ? frames_top(s)->depth + 1 : 0;
+	if (e->type->flags & TYPE_DEPTH && !inner)
+		depth = e->depth;
+	if (s->count >= FRAMES_LIMIT) {
+		s->beyond += !(e->type->flags & TYPE_DEPTH);
+		return NULL;
+	}
+	*index = s->count;
+	f = frames_push(&w->frames, s);
+	if (f)
+		f->depth = depth;
+	return f;
+}
+
+/* The top of a stack ended without a leave. */
+static void lose(struct whole *w, struct frame_stack *s, uint32_t number)
+{
+	bool keep;
+
+	whole_never_left(w, frames_top(s));
+	keep = whole_keep_enter(w, frames_top(s));
+	s->count--;
+	if (!keep)
+		return;
+	whole_kept(w, number);
+	w->ends.threads[number / 2].lost = true;
+}
+
+/* What is open as deep as an enter, or has its number, ended without a leave. */
+static void synchronise(struct whole *w, const struct event *e, uint32_t number)
+{
+	struct frame_stack *s = &w->frames.stacks[number];
+	struct open_frame *f;
+
+	if (e->type->flags & TYPE_CALL_NUMBER) {
+		f = frames_numbered(&w->frames, e);
+		if (f)
+			whole_never_left(w, f);
+	} else if (e->type->flags & TYPE_DEPTH && !(e->type->flags & TYPE_INNER)) {
+		while (s->count && frames_top(s)->depth >= e->depth)
+			lose(w, s, number);
+	}
+}
+
+/* An enter, on top of that call, if any: does the call engine ignore it? */
+static bool is_ignored(struct whole *w, const struct event *e, const struct open_frame *top)
+{
+	if (w->ignored.full || !(e->type->flags & TYPE_INNER))
+		return w->ignored_row;
+	return ignored_inner(&w->ignored, e, top != NULL, top ? top->place : 0);
+}
+
+static uint8_t enter(struct whole *w, const struct event *e, uint32_t number, bool wanted)
+{
+	bool numbered = e->type->flags & TYPE_CALL_NUMBER;
+	struct open_frame *f, *a;
+	enum answer row;
+	uint32_t index, level;
+
+	synchronise(w, e, number);
+	a = whole_set_facts(w, e, number, true);
+	level = a ? a->level + 1 : 0;
+	if (a)
+		a->children++;
+	if (w->own_under)
+		level = 0;
+	f = begin(w, e, &number, &index);
+	if (!f || frames_clear(&w->frames, f))
+		return alone(w, e, frames_thread(e), wanted, NULL, NULL);
+	f->lane = e->lane;
+	f->start = e->time;
+	f->block = waiting_next(&w->waiting);
+	f->place = e->place;
+	f->level = level;
+	f->children = 0;
+	f->node = w->facts.node;
+	f->under = w->facts.under;
+	f->over = w->facts.over;
+	f->waits = false;
+	f->wanted = wanted && level < w->max_depth;
+	f->for_callee = false;
+	f->inner = e->type->flags & TYPE_INNER;
+	f->numbered = numbered;
+	f->unseen = false;
+	f->ignored = w->ignored_row = is_ignored(w, e, a);
+	w->facts.dur = 0;
+	f->answer = f->wanted ? whole_ask(w, DECIDE_ENTER, e, f) : ANSWER_NO;
+	f->passes = whole_passes_row(w, e);
+	row = whole_of_row(w, f->answer, f->wanted, f->passes);
+	if (row == ANSWER_YES) {
+		whole_kept(w, number);
+		return ROW_KEEP;
+	}
+	if (row == ANSWER_NO && !w->callers)
+		return ROW_DROP;
+	f->waits = true;
+	f->row = w->row;
+	w->owners[w->row] = (struct frame_at){number, index};
+	return ROW_WAIT;
+}
+
+/* The frame that a leave closes, at the top of its stack; NULL: none. */
+static struct open_frame *closed(struct whole *w, const struct event *e, uint32_t number)
+{
+	struct frame_stack *s = &w->frames.stacks[number];
+	bool inner = e->type->flags & TYPE_INNER, depth = e->type->flags & TYPE_DEPTH && !inner;
+	struct open_frame *f;
+
+	if (!depth && s->beyond) {
+		s->beyond--;
+		return NULL;
+	}
+	/* a call that returns ends what is still open above it */
+	while ((f = frames_top(s)) && !inner &&
+	       (f->inner ? !depth || f->depth >= e->depth : depth && f->depth > e->depth))
+		lose(w, s, number);
+	return f && f->inner == inner && (!depth || f->depth == e->depth) ? f : NULL;
+}
+
+static uint8_t leave(struct whole *w, const struct event *e, uint32_t number, bool wanted,
+		     const struct call *done)
+{
+	bool numbered = e->type->flags & TYPE_CALL_NUMBER, keep;
+	struct frame_stack *s = &w->frames.stacks[number];
+	struct open_frame *f = numbered ? frames_numbered(&w->frames, e) : closed(w, e, number);
+	enum answer answer;
+
+	if (!w->ignored.full)
+		w->ignored_row = e->type->flags & TYPE_INNER && (!f || f->ignored);
+
+	if (!f)
+		return alone(w, e, number, wanted, NULL, NULL);
+	if (f->unseen) {
+		const struct open_frame unseen = *f;
+
+		s->count--;
+		return alone(w, e, number, wanted, &unseen, done);
+	}
+	if (f->answer == ANSWER_LATER || w->filter->by_both) {
+		whole_set_open_facts(w, f, e->time);
+		w->facts.ended = true;
+		w->facts.has_self = done;
+		w->facts.self = done ? done->self : 0;
+	}
+	if (f->answer == ANSWER_LATER)
+		f->answer = whole_ask(w, DECIDE_LEAVE, e, f);
+	whole_settle(w, f, whole_keep_enter(w, f));
+	answer = f->answer;
+	if (w->filter->by_both && f->wanted)
+		answer = whole_ask(w, DECIDE_LEAVE_ROW, e, f);
+	if (w->rows_alone)
+		keep = wanted && f->level < w->max_depth && w->holds != w->invert;
+	else
+		keep = whole_of_row(w, answer, f->wanted, whole_passes_row(w, e)) == ANSWER_YES;
+	if (!numbered) {
+		s->count--;
+		if (w->callers && (keep || whole_keep_enter(w, f)))
+			whole_kept(w, number);
+	}
+	if (!keep && !f->for_callee)
+		return ROW_DROP;
+	return whole_kept_state(w, keep ? ANSWER_YES : ANSWER_NO);
+}
+
+/* The first row of a thread that has a depth: calls are open below it, as in calls.h. */
+static void start(struct whole *w, const struct event *e, uint32_t number)
+{
+	enum { NO_DEPTH = TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER };
+	const struct dictionary *d = w->evaluation->dictionary;
+	const struct thread_facts *facts = dictionary_facts(d, number / 2);
+	struct frame_stack *s = &w->frames.stacks[number];
+	uint32_t unseen = e->depth + (e->type->kind == KIND_LEAVE);
+	uint64_t since = e->time;
+
+	if ((e->type->kind != KIND_ENTER && e->type->kind != KIND_LEAVE) ||
+	    !(e->type->flags & TYPE_DEPTH) || e->type->flags & NO_DEPTH)
+		return;
+	s->started = true;
+	if (dictionary_left_out(d, number / 2)) {
+		unseen = facts && facts->unseen < UNSEEN_LIMIT ? facts->unseen : 0;
+		since = facts ? facts->since : 0;
+	}
+	/* what was scheduled out before that is no call */
+	while (unseen && s->count)
+		lose(w, s, number);
+	for (uint32_t i = 0; i < unseen; i++) {
+		struct open_frame *f = frames_push(&w->frames, s);
+
+		if (!f || frames_clear(&w->frames, f))
+			return;
+		f->lane = e->lane;
+		f->start = since;
+		f->depth = f->level = i;
+		f->answer = ANSWER_NO;
+		f->waits = f->wanted = f->passes = f->for_callee = f->inner = f->numbered = false;
+		f->unseen = true;
+		f->ignored = false;
+		f->place = f->children = 0;
+		f->node = STACK_NODES_BOTTOM;
+		f->under = f->over = 0;
+	}
+}
+
+static uint8_t row_state(struct whole *w, const struct event *e)
+{
+	uint32_t number = frames_thread(e);
+	bool has_self = false, wanted;
+	struct call done;
+	uint8_t state;
+
+	if (e->type->kind == KIND_GAP)
+		return ROW_GAP;
+	wanted = !w->limits || limits_row(w->limits, e);
+	if (w->rows_alone) {
+		w->holds = wanted && filter_holds(w->filter, e);
+		if (!w->callers && w->max_depth == UINT32_MAX) {
+			state = wanted && w->holds != w->invert ? ROW_KEEP : ROW_DROP;
+			return state == ROW_DROP && wanted ? w->waiting.dropped : state;
+		}
+	}
+	w->now = e->time;
+	ends_note(&w->ends, number / 2, e->lane, e->time, w->row);
+	/* both of a thread are there, or none */
+	if (__builtin_expect((number | 1) >= w->frames.size, 0) &&
+	    !frames_stack(&w->frames, number | 1))
+		return ROW_DROP;
+	if (w->self)
+		has_self = calls_feed(&w->calls, e, &done) == CALLS_LEAVE;
+	if (!w->frames.stacks[number].started)
+		start(w, e, number);
+	switch (e->type->kind) {
+	case KIND_ENTER: state = enter(w, e, number, wanted); break;
+	case KIND_LEAVE: state = leave(w, e, number, wanted, has_self ? &done : NULL); break;
+	default: state = alone(w, e, number, wanted, NULL, NULL);
+	}
+	/* what is outside of the limits is around nothing */
+	return state == ROW_DROP && wanted ? w->waiting.dropped : state;
+}
+
+uint8_t whole_row(struct whole *w, const struct event *e)
+{
+	uint8_t state;
+
+	w->ignored_row = ignored_is(&w->ignored, w->row);
+	state = row_state(w, e);
+	return state == ROW_KEEP && w->ignored_row ? ROW_IGNORED : state;
+}

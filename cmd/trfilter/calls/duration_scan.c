@@ -1,0 +1,237 @@
+#include "cmd/trfilter/rows/block_compact.h"
+#include "cmd/trfilter/calls/duration_scan.h"
+
+/* Runs that are shorter than so many rows are no gain, but some may be. */
+enum { RUN = 128, BREAKS = 4 };
+
+static bool fits(const struct whole *w, const struct block *b)
+{
+	if (b->row_flags & EVENTS_WIDE)
+		return false;
+	for (uint32_t i = 0; w->time_unit && i < b->nlanes; i++)
+		if (b->lanes[i]->clock->flags & CLOCK_TICKS)
+			return false;
+	return true;
+}
+
+/* KIND_INSTANT for all that goes the general way. */
+static uint8_t kind_of(const struct type *t)
+{
+	enum {
+		ALL = TYPE_DEPTH | TYPE_INNER | TYPE_PER_CPU | TYPE_KERNEL | TYPE_CALL_NUMBER,
+	};
+
+	return (t->flags & ALL) == TYPE_DEPTH ? t->kind : KIND_INSTANT;
+}
+
+static void sort_types(struct plain *x)
+{
+	for (uint32_t i = 0; i < x->b->ntypes && i < PLAIN_TYPES; i++) {
+		const struct type *t = x->b->types[i];
+		uint8_t kind = kind_of(t);
+		bool call = kind == KIND_ENTER || kind == KIND_LEAVE;
+
+		x->kinds[i] = kind;
+		x->leaves[i] = PLAIN_NONE;
+		if (call && !t->fixed_size && !(t->flags & TYPE_TAIL))
+			x->leaves[i] = kind == KIND_LEAVE;
+	}
+}
+
+static bool prepare(struct plain *x)
+{
+	const struct block *b = x->b;
+	struct whole *w = x->w;
+
+	for (uint32_t i = 0; i < b->nlanes; i++)
+		if (!frames_stack(&w->frames, 2 * b->lanes[i]->thread + 1))
+			return false;
+	w->prepared++;
+	for (uint32_t i = 0; i < b->nlanes && i < PLAIN_LANES; i++) {
+		struct event e = {.lane = b->lanes[i], .type = b->types[0]};
+
+		x->stacks[i] = &w->frames.stacks[2 * b->lanes[i]->thread];
+		x->wanted[i] = whole_wanted(w, true, &e);
+		x->shared |= x->stacks[i]->seen == w->prepared;
+		x->stacks[i]->seen = w->prepared;
+	}
+	return true;
+}
+
+bool plain_wanted(const struct plain *x, uint32_t lane, uint32_t type, uint32_t place)
+{
+	const struct event e = {
+		.lane = x->b->lanes[lane], .type = x->b->types[type], .place = x->b->places[place]};
+
+	return x->wanted[lane] && whole_wanted(x->w, false, &e);
+}
+
+/* The enters that wait in this block. */
+static bool find_waiting(const struct plain *x)
+{
+	const struct block *b = x->b;
+	struct whole *w = x->w;
+	bool any = false;
+
+	for (uint32_t i = 0; i < b->nlanes && i < PLAIN_LANES; i++) {
+		const struct frame_stack *s = x->stacks[i];
+
+		for (uint32_t f = s->count; f--;) {
+			const struct open_frame *frame = &s->frames[f];
+
+			/* one that does not wait has no place of its own */
+			if (frame->block != x->block)
+				break;
+			if (!frame->waits)
+				continue;
+			w->states[frame->row] = ROW_WAIT;
+			w->owners[frame->row] = (struct frame_at){2 * b->lanes[i]->thread, f};
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* A row that is neither an enter on top of what is open nor the leave of that. */
+static void general(struct plain *x, const uint8_t *p, uint32_t row)
+{
+	struct whole *w = x->w;
+	const struct frame_stack *stacks = w->frames.stacks;
+	struct events it;
+	struct event e;
+
+	events_begin(&it, x->b);
+	it.row = p;
+	event_next(&it, &e);
+	w->row = row;
+	w->states[row] = whole_row(w, &e);
+	/* this row, or the enter of a call that it ended */
+	x->kept = true;
+	if (w->frames.stacks != stacks)
+		prepare(x);
+}
+
+/* Row by row, from number i on. */
+static inline __attribute__((always_inline)) void rows(struct plain *x, const uint8_t *p,
+						       uint32_t i, bool bare)
+{
+	struct whole *w = x->w;
+	const struct block *b = x->b;
+	bool by_place = x->by_place;
+
+	for (; i < b->rows; i++, p += bare ? NARROW_ROW : cut_row_size(b, p)) {
+		uint64_t row = get_u64(p), time = b->base + (row & 0xffffff);
+		uint32_t lane = row >> 24 & 0xff, depth = (uint32_t)(row >> 56);
+		uint8_t kind = x->kinds[row >> 48 & 0xff];
+		struct frame_stack *s = x->stacks[lane];
+		struct open_frame *f;
+
+		if (!bare)
+			w->offsets[i] = (uint32_t)(p - b->row_data);
+		if (kind == KIND_LEAVE && plain_leave(x, s, time, i, depth)) {
+			x->at[lane] = i + 1;
+			continue;
+		}
+		if (__builtin_expect(kind != KIND_ENTER || s->count >= s->capacity || !s->started ||
+					     (s->count && s->frames[s->count - 1].depth >= depth),
+				     0)) {
+			general(x, p, i);
+			continue;
+		}
+		f = &s->frames[s->count];
+		x->at[lane] = i + 1;
+		plain_enter(x, f, p, i);
+		s->count++;
+		if (by_place &&
+		    !plain_wanted(x, lane, row >> 48 & 0xff, (uint32_t)(row >> 32 & 0xffff))) {
+			f->answer = ANSWER_NO;
+			f->waits = false;
+		}
+	}
+}
+
+/* The last rows of lanes among n bare ones from number i on: mostly all are found soon. */
+static void find_last(struct plain *x, const uint8_t *p, uint32_t i, uint32_t n)
+{
+	uint32_t left = x->b->nlanes;
+
+	for (uint32_t k = n; k && left; k--) {
+		uint32_t *at = &x->at[p[NARROW_ROW * (size_t)(k - 1) + 3]];
+
+		if (*at > i)
+			continue;
+		*at = i + k;
+		left--;
+	}
+}
+
+/* The threads of lanes had their last events there, unless the general way found later ones. */
+static void note_last(const struct plain *x)
+{
+	const struct block *b = x->b;
+	bool bare = b->row_flags & EVENTS_BARE;
+
+	for (uint32_t i = 0; i < b->nlanes && i < PLAIN_LANES; i++) {
+		uint32_t thread = b->lanes[i]->thread, row = x->at[i] - 1;
+		const uint8_t *p = b->row_data;
+
+		if (x->at[i] <= x->w->ends.threads[thread].row)
+			continue;
+		p += bare ? NARROW_ROW * (size_t)row : x->w->offsets[row];
+		ends_note(&x->w->ends, thread, b->lanes[i], b->base + cut_row_time(b, p), row);
+	}
+}
+
+/* Run by run, until the runs are too short, or to the end of the block. Returns the number of the
+ * first row that is left, which stands at *at. */
+static uint32_t runs(struct plain *x, const uint8_t **at)
+{
+	const struct block *b = x->b;
+	const uint8_t *p = b->row_data, *end;
+	bool bare = b->row_flags & EVENTS_BARE;
+	struct whole *w = x->w;
+	uint32_t i = 0, n, breaks = 0;
+
+	for (;;) {
+		end = quick_run(x, p, i);
+		n = (uint32_t)((size_t)(end - p) / NARROW_ROW);
+		find_last(x, p, i, n);
+		for (uint32_t k = 0; !bare && k < n; k++)
+			w->offsets[i + k] = (uint32_t)(p - b->row_data) + k * NARROW_ROW;
+		i += n;
+		p = end;
+		if (i == b->rows || ++breaks > BREAKS + i / RUN)
+			break;
+		w->offsets[i] = (uint32_t)(p - b->row_data);
+		general(x, p, i++);
+		p += cut_row_size(b, p);
+		if (i == b->rows || x->shared)
+			break;
+	}
+	*at = p;
+	return i;
+}
+
+bool whole_plain(struct whole *w, const struct block *b, bool *any)
+{
+	struct plain x = {.w = w,
+			  .b = b,
+			  .block = waiting_next(&w->waiting),
+			  .by_place = w->filter->nparts > 1};
+	const uint8_t *p = b->row_data;
+	uint32_t i = 0;
+
+	if (!fits(w, b) || !prepare(&x))
+		return false;
+	sort_types(&x);
+	memset(w->states, ROW_DROP, b->rows);
+	if (w->quick && !x.shared)
+		i = runs(&x, &p);
+	if (b->row_flags & EVENTS_BARE)
+		rows(&x, p, i, true);
+	else
+		rows(&x, p, i, false);
+	note_last(&x);
+	*any = find_waiting(&x) || x.kept;
+	return true;
+}

@@ -1,0 +1,133 @@
+/*
+ * duration_scan_quick.c - runs of enters and leaves that follow one another as they should
+ *
+ * Every enter of a run is one deeper than what is open, and every leave is of that. So nothing need
+ * be known of the calls that begin and end in the run but how long they took, and not even that if
+ * none can have lasted so long. The last row of each depth is noted: of calls that are open at the
+ * end it is the enter.
+ */
+#include "cmd/trfilter/calls/duration_scan.h"
+
+#include <stdlib.h>
+
+enum { DEPTHS = 256, DEEPER = 300, TIME = 0xffffff };
+
+struct quick {
+	struct quick_lane {
+		uint32_t next;	 /* depth of an enter: one more than that of what is open */
+		uint32_t lowest; /* what is open at lower depths was so before the run */
+	} lanes[PLAIN_LANES];
+	/* by lane and depth, of the last row: where it stands in the run, and its time */
+	uint32_t rows[PLAIN_LANES * DEPTHS], times[PLAIN_LANES * DEPTHS];
+};
+
+void quick_free(struct quick *q)
+{
+	free(q);
+}
+
+struct quick *quick_new(void)
+{
+	return calloc(1, sizeof(struct quick));
+}
+
+static void begin(const struct plain *x, struct quick *q)
+{
+	for (uint32_t i = 0; i < x->b->nlanes && i < PLAIN_LANES; i++) {
+		const struct open_frame *top = frames_top(x->stacks[i]);
+		uint32_t next = !top ? 0 : top->depth < DEPTHS ? top->depth + 1 : DEEPER;
+
+		if (!x->stacks[i]->started)
+			next = DEEPER;
+
+		q->lanes[i] = (struct quick_lane){next, next};
+	}
+}
+
+/* What is open at the end gets its frame. */
+static void finish(struct plain *x, struct quick *q, const uint8_t *run, uint32_t first)
+{
+	struct whole *w = x->w;
+
+	for (uint32_t i = 0; i < x->b->nlanes && i < PLAIN_LANES; i++)
+		for (uint32_t d = q->lanes[i].lowest; d < q->lanes[i].next; d++) {
+			uint32_t at = q->rows[i * DEPTHS + d];
+			const uint8_t *p = run + at;
+			struct open_frame *f = frames_push(&w->frames, x->stacks[i]);
+
+			if (!f)
+				return;
+			plain_enter(x, f, p, first + at / NARROW_ROW);
+			if (x->by_place && !plain_wanted(x, i, p[6], get_u16(p + 4))) {
+				f->answer = ANSWER_NO;
+				f->waits = false;
+			}
+		}
+}
+
+/* A call of the run lasted as long as is asked for. */
+static void keep(struct plain *x, const uint8_t *run, uint32_t first, uint32_t enter,
+		 const uint8_t *leave)
+{
+	const uint8_t *p = run + enter;
+	uint32_t row = first + (uint32_t)((size_t)(leave - run) / NARROW_ROW);
+
+	if (x->by_place && !plain_wanted(x, p[3], p[6], get_u16(p + 4)))
+		return;
+	x->w->states[first + enter / NARROW_ROW] = x->w->states[row] = ROW_KEEP;
+	x->kept = true;
+}
+
+/* timed: a call may begin and end in the block and be long enough. */
+static inline __attribute__((always_inline)) const uint8_t *
+scan(struct plain *x, const uint8_t *run, uint32_t first, bool timed)
+{
+	struct quick *q = x->w->quick;
+	uint64_t least = x->w->shortest, range = x->w->longest - least;
+	uint32_t shortest = least <= TIME ? (uint32_t)least : TIME + 1,
+		 longer = range <= TIME ? (uint32_t)range : TIME;
+	const uint32_t *types = x->leaves;
+	const uint8_t *p = run, *end = x->b->row_data + x->b->row_size;
+
+	for (; p < end; p += NARROW_ROW) {
+		uint32_t depth = p[7], lane = p[3], leaves = types[p[6]];
+		struct quick_lane *l = &q->lanes[lane];
+		uint32_t at = lane * DEPTHS + depth;
+
+		if (__builtin_expect(l->next != depth + leaves, 0))
+			break;
+		l->next = depth + 1 - leaves;
+		if (timed) {
+			uint32_t time = get_u32(p) & TIME, took = time - q->times[at];
+
+			q->times[at] = time;
+			/* what runs backwards is taken for longer than any */
+			if (__builtin_expect(leaves & (took - shortest <= longer), 0) &&
+			    depth >= l->lowest)
+				keep(x, run, first, q->rows[at], p);
+		}
+		q->rows[at] = (uint32_t)(p - run);
+		if (__builtin_expect(depth < l->lowest, 0)) {
+			if (!plain_leave(x, x->stacks[lane], x->b->base + (get_u32(p) & TIME),
+					 first + (uint32_t)((size_t)(p - run) / NARROW_ROW),
+					 depth)) {
+				l->next = depth + 1;
+				break;
+			}
+			l->lowest = depth;
+		}
+	}
+	return p;
+}
+
+const uint8_t *quick_run(struct plain *x, const uint8_t *run, uint32_t first)
+{
+	struct quick *q = x->w->quick;
+	const uint8_t *end;
+
+	begin(x, q);
+	end = x->b->last - x->b->base < x->w->shortest ? scan(x, run, first, false)
+						       : scan(x, run, first, true);
+	finish(x, q, run, first);
+	return end;
+}

@@ -1,0 +1,340 @@
+#include "cmd/trfilter/calls/ends.h"
+
+#include <stdlib.h>
+
+#include "cmd/trfilter/rows/block_compact.h"
+#include "common/stream/entry.h"
+
+/* What a row says: nothing; when its thread, or its CPU's, had an event; and how deep it was. */
+enum { CLASS_NONE, CLASS_THREAD, CLASS_CPU, CLASS_DEPTH, CLASSES };
+
+void ends_init(struct ends *x, const struct dictionary *d)
+{
+	*x = (struct ends){.dictionary = d};
+}
+
+void ends_free(struct ends *x)
+{
+	free(x->threads);
+	free(x->last);
+	free(x->classes);
+	buffer_free(&x->entries.entries);
+}
+
+static int reach(struct ends *x, uint32_t thread)
+{
+	struct thread_end *grown = array_reach(x->threads, &x->nthreads, thread, sizeof *grown);
+
+	if (!grown)
+		return -1;
+	x->threads = grown;
+	x->threads[thread].row = x->threads[thread].deep_row = 0;
+	return 0;
+}
+
+static uint32_t lane_id(const struct block *b, uint32_t lane)
+{
+	return get_u32(b->lane_ids + 4 * (size_t)lane);
+}
+
+void ends_block_done(struct ends *x, const struct block *b)
+{
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		const uint32_t threads[] = {b->lanes[i]->thread, b->lanes[i]->cpu_thread};
+
+		for (int j = 0; j < 2; j++) {
+			struct thread_end *t = &x->threads[threads[j]];
+
+			if (!t->row || t->lane != b->lanes[i])
+				continue;
+			t->wire = lane_id(b, i);
+			t->segment = x->segment;
+		}
+	}
+}
+
+static bool is_call(const struct type *t)
+{
+	return t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
+}
+
+/* Is its depth that of its thread's stack? */
+static bool has_depth(const struct type *t)
+{
+	enum { ALL = TYPE_DEPTH | TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER };
+
+	return is_call(t) && (t->flags & ALL) == TYPE_DEPTH;
+}
+
+static uint32_t thread_of(const struct lane *lane, const struct type *type)
+{
+	return type->flags & TYPE_PER_CPU ? lane->cpu_thread : lane->thread;
+}
+
+/* Is there a lane of whose threads nothing, or more, is to be known? */
+static bool wants_start(const struct ends *x, const struct block *b)
+{
+	bool depth = false;
+
+	for (uint32_t i = 0; i < b->ntypes && !depth; i++)
+		depth = has_depth(b->types[i]);
+	for (uint32_t i = 0; i < b->nlanes && depth; i++)
+		if (b->lanes[i]->thread >= x->nthreads || !x->threads[b->lanes[i]->thread].started)
+			return true;
+	return false;
+}
+
+static uint32_t depth_of(const struct block *b, const uint8_t *row)
+{
+	return b->row_flags & EVENTS_WIDE ? get_u16(row + 14) : row[7];
+}
+
+/* Does a row of a type put a call on top of those with depths? */
+static bool is_on_top(const struct type *t)
+{
+	return t->kind == KIND_ENTER && t->flags & TYPE_INNER;
+}
+
+/* The first row of a thread that has a depth, of that lane. */
+static int start(struct ends *x, uint32_t thread, const struct block *b, const uint8_t *row,
+		 uint32_t lane, bool leave)
+{
+	struct thread_end *t = &x->threads[thread];
+	uint32_t depth = depth_of(b, row);
+
+	t->started = true;
+	/* upstream has said it, or does not know it */
+	if (depth + leave == 0 || dictionary_left_out(x->dictionary, thread))
+		return 0;
+	return thread_entries_add(&x->entries,
+				  &(struct thread_entry){.lane = lane_id(b, lane),
+							 .since = b->base + cut_row_time(b, row),
+							 .unseen = depth + leave});
+}
+
+static void note_depth(struct ends *x, uint32_t thread, const struct block *b, const uint8_t *p)
+{
+	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0, lane, type, place;
+	bool enter;
+
+	if (!p || row < x->threads[thread].deep_row)
+		return;
+	cut_row_indexes(b, p, &lane, &type);
+	enter = b->types[type]->kind == KIND_ENTER;
+	place = b->places[b->row_flags & EVENTS_WIDE ? get_u32(p + 8) : get_u16(p + 4)];
+	ends_depth(x, thread, depth_of(b, p) + enter, enter ? place : 0);
+	x->threads[thread].deep_row = row + 1;
+}
+
+static int walk(struct ends *x, const struct block *b)
+{
+	const uint8_t *p = b->row_data;
+
+	for (uint32_t i = 0; i < b->rows; i++, p += cut_row_size(b, p)) {
+		const struct type *type;
+		uint32_t lane, index, thread;
+
+		cut_row_indexes(b, p, &lane, &index);
+		type = b->types[index];
+		if (type->kind == KIND_GAP)
+			continue;
+		thread = thread_of(b->lanes[lane], type);
+		ends_note(x, thread, b->lanes[lane], b->base + cut_row_time(b, p), i);
+		x->threads[thread].inner = is_on_top(type);
+		if (has_depth(type))
+			note_depth(x, thread, b, p);
+		if (has_depth(type) && !x->threads[thread].started &&
+		    start(x, thread, b, p, lane, type->kind == KIND_LEAVE))
+			return -1;
+	}
+	return 0;
+}
+
+/* The lanes' last rows, where all are narrow and of calls with depths: mostly they are found soon.
+ */
+static void find_last_back(const struct ends *x, const struct block *b)
+{
+	const uint8_t *p = b->row_data + b->row_size, **last = x->last;
+	uint32_t left = b->nlanes;
+
+	while (left && p > b->row_data) {
+		p -= NARROW_ROW;
+		if (!last[CLASSES * (size_t)p[3] + CLASS_DEPTH]) {
+			last[CLASSES * (size_t)p[3] + CLASS_DEPTH] = p;
+			left--;
+		}
+	}
+}
+
+/* The lanes' last rows of each class. */
+static inline __attribute__((always_inline)) void find_last(const struct ends *x,
+							    const struct block *b, bool plain)
+{
+	const uint8_t *p = b->row_data, **last = x->last, *classes = x->classes;
+
+	for (uint32_t n = b->rows; n--; p += plain ? NARROW_ROW : cut_row_size(b, p)) {
+		uint32_t lane = p[3], type = p[6];
+
+		if (!plain)
+			cut_row_indexes(b, p, &lane, &type);
+		last[CLASSES * (size_t)lane + classes[type]] = p;
+	}
+}
+
+static void note_row(struct ends *x, uint32_t thread, const struct block *b, uint32_t lane,
+		     const uint8_t *p)
+{
+	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0, type;
+
+	if (!p || row < x->threads[thread].row)
+		return;
+	ends_note(x, thread, b->lanes[lane], b->base + cut_row_time(b, p), row);
+	cut_row_indexes(b, p, &lane, &type);
+	x->threads[thread].inner = is_on_top(b->types[type]);
+}
+
+/* As walk(), for a block where no thread starts: of each lane the last rows are enough. */
+static int note_last(struct ends *x, const struct block *b)
+{
+	bool narrow = (b->row_flags & (EVENTS_BARE | EVENTS_WIDE)) == EVENTS_BARE, depths = true;
+	size_t n = CLASSES * (size_t)b->nlanes;
+	uint8_t *classes = array_reach(x->classes, &x->nclasses, b->ntypes, 1);
+	const uint8_t **last = array_reach(x->last, &x->nlast, n, sizeof *last);
+
+	x->classes = classes ? classes : x->classes;
+	x->last = last ? last : x->last;
+	if (!classes || !last)
+		return -1;
+	for (uint32_t i = 0; i < b->ntypes; i++) {
+		bool per_cpu = b->types[i]->flags & TYPE_PER_CPU;
+
+		classes[i] = per_cpu ? CLASS_CPU : CLASS_THREAD;
+		if (has_depth(b->types[i]))
+			classes[i] = CLASS_DEPTH;
+		if (b->types[i]->kind == KIND_GAP)
+			classes[i] = CLASS_NONE;
+		depths &= classes[i] == CLASS_DEPTH;
+		/* wants_start() does not know of these */
+		if (per_cpu && classes[i] == CLASS_DEPTH)
+			return walk(x, b);
+	}
+	memset(last, 0, n * sizeof *last);
+	if (narrow && depths)
+		find_last_back(x, b);
+	else if (narrow)
+		find_last(x, b, true);
+	else
+		find_last(x, b, false);
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		const struct lane *lane = b->lanes[i];
+
+		last = x->last + CLASSES * (size_t)i;
+		note_row(x, lane->thread, b, i, last[CLASS_THREAD]);
+		note_row(x, lane->thread, b, i, last[CLASS_DEPTH]);
+		note_row(x, lane->cpu_thread, b, i, last[CLASS_CPU]);
+		note_depth(x, lane->thread, b, last[CLASS_DEPTH]);
+	}
+	return 0;
+}
+
+int ends_lanes(struct ends *x, const struct block *b)
+{
+	for (uint32_t i = 0; i < b->nlanes; i++)
+		if (reach(x, b->lanes[i]->thread) || reach(x, b->lanes[i]->cpu_thread))
+			return -1;
+	return 0;
+}
+
+int ends_block(struct ends *x, const struct block *b)
+{
+	if (ends_lanes(x, b))
+		return -1;
+	return wants_start(x, b) ? walk(x, b) : 0;
+}
+
+static bool is_kept(const struct ends *x, uint32_t thread)
+{
+	return thread < x->nthreads && x->threads[thread].kept;
+}
+
+static bool wants_last(const struct ends *x, const struct block *b)
+{
+	for (uint32_t i = 0; i < b->nlanes; i++)
+		if (is_kept(x, b->lanes[i]->thread) || is_kept(x, b->lanes[i]->cpu_thread))
+			return true;
+	return false;
+}
+
+bool ends_needed(const struct ends *x, const struct block *b)
+{
+	return wants_start(x, b) || wants_last(x, b);
+}
+
+/* Of each thread all rows of a block are kept, or some, or none. */
+static void note_kept(struct ends *x, const struct block *b, bool some, bool all)
+{
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		const uint32_t threads[] = {b->lanes[i]->thread, b->lanes[i]->cpu_thread};
+
+		for (int j = 0; j < 2; j++) {
+			struct thread_end *t = &x->threads[threads[j]];
+
+			t->kept |= some;
+			t->dropped |= !all;
+			t->has_depth &= !all;
+		}
+	}
+}
+
+int ends_rows(struct ends *x, const struct block *b, const struct block *kept, bool always)
+{
+	bool all = kept && kept->rows == b->rows;
+	int bad = 0;
+
+	/* the rows show what is open after them */
+	note_kept(x, b, kept, all);
+	x->blocks++;
+	if (wants_start(x, b))
+		bad = walk(x, b);
+	else if (always || (!all && wants_last(x, b)))
+		bad = note_last(x, b);
+	if (bad)
+		return -1;
+	ends_block_done(x, b);
+	return 0;
+}
+
+int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *ctx)
+{
+	for (uint32_t i = 0; i < x->nthreads; i++) {
+		struct thread_end *t = &x->threads[i];
+		bool here = t->lane && t->segment == x->segment;
+		uint32_t flags = THREAD_HAS_LAST;
+
+		/* said once; of a lane of an earlier segment nothing can be said any more */
+		t->segment = 0;
+		if (!here || !(open ? open(ctx, i) : t->kept && t->dropped))
+			continue;
+		if (t->lane->thread != i)
+			flags |= THREAD_PER_CPU;
+		if (t->has_depth)
+			flags |= THREAD_HAS_OPEN;
+		if (t->unseen)
+			flags |= THREAD_UNSEEN;
+		if (thread_entries_add(&x->entries,
+				       &(struct thread_entry){.lane = t->wire,
+							      .flags = flags,
+							      .last = t->last,
+							      .open = t->deep + t->inner}))
+			return -1;
+	}
+	return 0;
+}
+
+uint64_t ends_last(const struct ends *x, uint32_t thread)
+{
+	const struct thread_facts *f = dictionary_facts(x->dictionary, thread);
+	uint64_t last = thread < x->nthreads ? x->threads[thread].last : 0;
+
+	return f && f->last > last ? f->last : last;
+}

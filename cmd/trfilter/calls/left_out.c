@@ -1,0 +1,262 @@
+#include "cmd/trfilter/calls/left_out.h"
+
+#include <stdlib.h>
+
+#include "cmd/trfilter/rows/block_compact.h"
+
+void left_out_free(struct left_out *x)
+{
+	free(x->stacks);
+	free(x->counts);
+	buffer_free(&x->entries.entries);
+}
+
+/* Is a row of that type on a stack of calls? */
+static bool is_on_stack(const struct type *t)
+{
+	return (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) && !(t->flags & TYPE_CALL_NUMBER);
+}
+
+static bool is_known(const struct left_out *x, uint32_t stack)
+{
+	return stack < x->nstacks && x->stacks[stack].yes;
+}
+
+bool left_out_wanted(const struct left_out *x, const struct block *b)
+{
+	bool calls = false, per_cpu = false;
+
+	for (uint32_t i = 0; i < b->ntypes; i++) {
+		calls |= is_on_stack(b->types[i]);
+		per_cpu |= b->types[i]->flags & TYPE_PER_CPU;
+	}
+	for (uint32_t i = 0; i < b->nlanes && calls; i++)
+		if (!is_known(x, b->lanes[i]->thread) ||
+		    (per_cpu && !is_known(x, b->lanes[i]->cpu_thread)))
+			return true;
+	return false;
+}
+
+/* What to add to a row's lane for the count of its type; 0 is a count of no interest. */
+static uint32_t count_of(const struct block *b, uint32_t type)
+{
+	if (!is_on_stack(b->types[type]))
+		return UINT32_MAX;
+	return b->types[type]->flags & TYPE_PER_CPU ? b->nlanes : 0;
+}
+
+static void count_narrow(const struct block *b, uint32_t *counts)
+{
+	const uint8_t *p = b->row_data, *end = p + b->row_size;
+	uint32_t by_type[256] = {0}, by_lane[2 * 256] = {0};
+
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++)
+		by_type[i] = is_on_stack(b->types[i]);
+	for (; p < end; p += NARROW_ROW)
+		by_lane[p[3]] += by_type[p[6]];
+	for (uint32_t i = 0; i < b->nlanes && i < 256; i++)
+		counts[i] = by_lane[i];
+}
+
+void left_out_count(const struct block *b, uint32_t *counts)
+{
+	const uint8_t *p = b->row_data;
+	bool narrow = (b->row_flags & (EVENTS_BARE | EVENTS_WIDE)) == EVENTS_BARE;
+
+	memset(counts, 0, 2 * (size_t)b->nlanes * sizeof *counts);
+	for (uint32_t i = 0; i < b->ntypes && narrow; i++)
+		narrow = !(b->types[i]->flags & TYPE_PER_CPU);
+	if (narrow) {
+		count_narrow(b, counts);
+		return;
+	}
+	for (uint32_t i = 0; i < b->rows; i++, p += cut_row_size(b, p)) {
+		uint32_t lane, type, at;
+
+		cut_row_indexes(b, p, &lane, &type);
+		at = count_of(b, type);
+		if (at != UINT32_MAX)
+			counts[at + lane]++;
+	}
+}
+
+/* NULL: out of memory. */
+static struct left_out_stack *stack_at(struct left_out *x, uint32_t stack)
+{
+	struct left_out_stack *grown = array_reach(x->stacks, &x->nstacks, stack, sizeof *grown);
+
+	if (!grown)
+		return NULL;
+	x->stacks = grown;
+	return &grown[stack];
+}
+
+static int scratch(struct left_out *x, const struct block *b)
+{
+	size_t n = 4 * (size_t)b->nlanes + 1;
+	uint32_t *grown = array_reach(x->counts, &x->ncounts, n, sizeof *grown);
+
+	x->counts = grown ? grown : x->counts;
+	return grown ? 0 : -1;
+}
+
+int left_out_note(struct left_out *x, const struct block *b, const uint32_t *counts,
+		  const struct block *kept)
+{
+	uint32_t *have;
+
+	if (scratch(x, b))
+		return -1;
+	have = x->counts + 2 * (size_t)b->nlanes;
+	memset(have, 0, 2 * (size_t)b->nlanes * sizeof *have);
+	if (kept)
+		left_out_count(kept, have);
+	for (uint32_t i = 0; i < 2 * b->nlanes; i++) {
+		const struct lane *lane = b->lanes[i % b->nlanes];
+		struct left_out_stack *s;
+
+		if (counts[i] == have[i])
+			continue;
+		s = stack_at(x, i < b->nlanes ? lane->thread : lane->cpu_thread);
+		if (!s)
+			return -1;
+		s->yes = true;
+	}
+	return 0;
+}
+
+int left_out_rows(struct left_out *x, const struct block *b, const struct block *kept)
+{
+	if ((kept && kept->rows == b->rows) || !left_out_wanted(x, b))
+		return 0;
+	if (scratch(x, b))
+		return -1;
+	left_out_count(b, x->counts);
+	return left_out_note(x, b, x->counts, kept);
+}
+
+int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *states)
+{
+	const uint8_t *p = b->row_data;
+	uint32_t left = b->nlanes;
+
+	for (uint32_t i = 0; i < b->rows && left; i++, p += cut_row_size(b, p)) {
+		struct left_out_stack *s;
+		uint32_t lane, type;
+
+		if (states[i])
+			continue;
+		cut_row_indexes(b, p, &lane, &type);
+		if (!is_on_stack(b->types[type]))
+			continue;
+		s = stack_at(x, b->types[type]->flags & TYPE_PER_CPU ? b->lanes[lane]->cpu_thread
+								     : b->lanes[lane]->thread);
+		if (!s)
+			return -1;
+		left -= !s->yes;
+		s->yes = true;
+	}
+	return 0;
+}
+
+static int say(struct left_out *x, struct left_out_stack *s)
+{
+	uint32_t flags = THREAD_LEFT_OUT | (s->per_cpu ? THREAD_PER_CPU : 0);
+
+	s->said = true;
+	return thread_entries_add(&x->entries,
+				  &(struct thread_entry){.lane = s->wire, .flags = flags});
+}
+
+static int pass(struct left_out *x, uint32_t stack, uint32_t wire, bool per_cpu)
+{
+	struct left_out_stack *s = stack_at(x, stack);
+
+	if (!s)
+		return -1;
+	if (s->segment != x->segment)
+		s->said = false;
+	s->wire = wire;
+	s->segment = x->segment;
+	s->per_cpu = per_cpu;
+	return s->yes && !s->said ? say(x, s) : 0;
+}
+
+int left_out_block(struct left_out *x, const struct block *b)
+{
+	bool calls = false, per_cpu = false;
+
+	for (uint32_t i = 0; i < b->ntypes; i++) {
+		calls |= is_on_stack(b->types[i]);
+		per_cpu |= b->types[i]->flags & TYPE_PER_CPU;
+	}
+	for (uint32_t i = 0; i < b->nlanes && calls; i++) {
+		uint32_t wire = get_u32(b->lane_ids + 4 * (size_t)i);
+
+		if (pass(x, b->lanes[i]->thread, wire, false) ||
+		    (per_cpu && pass(x, b->lanes[i]->cpu_thread, wire, true)))
+			return -1;
+	}
+	return 0;
+}
+
+static int say_ignored(struct left_out *x, struct left_out_stack *s)
+{
+	const struct time_range r = s->ignored;
+
+	s->ignored.last = 0;
+	if (!r.last)
+		return 0;
+	return thread_entries_add(&x->entries, &(struct thread_entry){.lane = s->wire,
+								      .flags = THREAD_OUTSIDE,
+								      .since = r.since,
+								      .last = r.last});
+}
+
+int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *states,
+		     uint8_t ignored)
+{
+	struct events it;
+	struct event e;
+
+	if (!memchr(states, ignored, b->rows))
+		return 0;
+	for (events_begin(&it, b); event_next(&it, &e); states++) {
+		struct left_out_stack *s = stack_at(x, e.lane->thread);
+
+		if (!s)
+			return -1;
+		if (!s->yes || e.type->kind != KIND_ENTER ||
+		    !(e.type->flags & (TYPE_INNER | TYPE_KERNEL)))
+			continue;
+		if (*states == ignored)
+			s->ignored = (struct time_range){
+				s->ignored.last ? s->ignored.since : e.time, e.time};
+		else if (say_ignored(x, s))
+			return -1;
+	}
+	for (uint32_t i = 0; i < b->nlanes; i++)
+		if (say_ignored(x, &x->stacks[b->lanes[i]->thread]))
+			return -1;
+	return 0;
+}
+
+int left_out_end(struct left_out *x)
+{
+	for (size_t i = 0; i < x->nstacks; i++) {
+		struct left_out_stack *s = &x->stacks[i];
+
+		if (s->yes && !s->said && s->segment == x->segment && say(x, s))
+			return -1;
+	}
+	return 0;
+}
+
+bool left_out_dict(struct left_out *x, struct block *b)
+{
+	if (!thread_entries_block(&x->entries, b))
+		return false;
+	/* rows before it must not come to be after it */
+	b->redeclares = true;
+	return true;
+}

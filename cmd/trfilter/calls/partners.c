@@ -1,0 +1,183 @@
+#include "cmd/trfilter/calls/partners.h"
+
+#include <stdlib.h>
+
+#include "common/util/buffer.h"
+
+/* Notes of enters: theirs are numbers of calls from NOTE_CALLS on. */
+enum {
+	NOTE_ALONE, /* nothing follows for the leave */
+	NOTE_KEPT,  /* it is kept */
+	NOTE_CALLS
+};
+
+/* Both rows of the call are as decided as they can be. */
+static void settle(struct partners *p, struct partner *c)
+{
+	if (c->enter_waits && !c->enter_near && (c->kept || (c->left && !c->leave_waits))) {
+		c->enter_waits = false;
+		if (c->block == waiting_next(p->waiting))
+			p->states[c->row] = c->kept ? ROW_KEEP : ROW_DROP;
+		else if (!p->failed && waiting_decide(p->waiting, c->block, c->row,
+						      c->kept ? ROW_KEEP : ROW_DROP, &p->error))
+			p->failed = true;
+	}
+	if (c->enter_waits || c->leave_waits || !c->left)
+		return;
+	c->used = false;
+	p->unused[p->nunused++] = (uint32_t)(c - p->calls);
+}
+
+static void lost(void *ctx, uint32_t note)
+{
+	struct partners *p = ctx;
+
+	if (note < NOTE_CALLS)
+		return;
+	p->calls[note - NOTE_CALLS].left = true;
+	settle(p, &p->calls[note - NOTE_CALLS]);
+}
+
+void partners_init(struct partners *p, struct waiting *w)
+{
+	*p = (struct partners){.waiting = w, .pairing = {.lost = lost, .ctx = p}};
+}
+
+void partners_free(struct partners *p)
+{
+	pairing_free(&p->pairing);
+	free(p->calls);
+	free(p->unused);
+}
+
+/* Its number, UINT32_MAX: memory is out. There is always room to give it back. */
+static uint32_t new_call(struct partners *p)
+{
+	struct partner *calls;
+	uint32_t *unused;
+
+	if (p->nunused)
+		return p->unused[--p->nunused];
+	calls = array_grow(p->calls, &p->capacity, p->count, sizeof *calls);
+	if (calls)
+		p->calls = calls;
+	unused = array_grow(p->unused, &p->unused_capacity, p->count, sizeof *unused);
+	if (unused)
+		p->unused = unused;
+	if (!calls || !unused || p->count >= INT32_MAX - NOTE_CALLS) {
+		p->pairing.out_of_memory = true;
+		return UINT32_MAX;
+	}
+	return (uint32_t)p->count++;
+}
+
+uint8_t partners_enter(struct partners *p, const struct event *e, uint32_t row, uint8_t state,
+		       struct frame_at *at)
+{
+	uint32_t number;
+
+	if (state == ROW_KEEP) {
+		pairing_enter(&p->pairing, e, NOTE_KEPT);
+		return state;
+	}
+	number = new_call(p);
+	if (number == UINT32_MAX)
+		return state;
+	p->calls[number] = (struct partner){.block = waiting_next(p->waiting),
+					    .row = row,
+					    .used = true,
+					    .enter_waits = true,
+					    .enter_near = state == ROW_WAIT};
+	*at = (struct frame_at){PARTNER_ENTER, number};
+	p->states[row] = state == ROW_WAIT ? state : ROW_PARTNER;
+	/* which may lose the call at once, if there are too many */
+	pairing_enter(&p->pairing, e, NOTE_CALLS + number);
+	return p->states[row];
+}
+
+uint8_t partners_leave(struct partners *p, const struct event *e, uint8_t state,
+		       struct frame_at *at)
+{
+	struct partner *c;
+	uint32_t note;
+
+	if (!pairing_leave(&p->pairing, e, &note) || note == NOTE_ALONE)
+		return state;
+	if (note == NOTE_KEPT)
+		return ROW_KEEP;
+	c = &p->calls[note - NOTE_CALLS];
+	c->left = true;
+	if (c->kept)
+		state = ROW_KEEP;
+	else if (state == ROW_KEEP)
+		c->kept = true;
+	else if (state == ROW_DROP)
+		c->leave_dropped = true;
+	if (state == ROW_WAIT) {
+		c->leave_waits = true;
+		*at = (struct frame_at){PARTNER_LEAVE, note - NOTE_CALLS};
+	}
+	settle(p, c);
+	return state;
+}
+
+void partners_match(struct partners *p, const struct event *e)
+{
+	uint32_t note;
+
+	if (e->type->kind == KIND_ENTER)
+		pairing_enter(&p->pairing, e, NOTE_ALONE);
+	else if (e->type->kind == KIND_LEAVE && pairing_leave(&p->pairing, e, &note))
+		lost(p, note);
+}
+
+uint8_t partners_decide(struct partners *p, struct frame_at at, bool reached)
+{
+	struct partner *c;
+	uint8_t state = reached ? ROW_KEEP : ROW_DROP;
+
+	if (at.stack == PARTNER_NONE)
+		return state;
+	c = &p->calls[at.frame];
+	if (at.stack == PARTNER_LEAVE) {
+		c->leave_waits = false;
+		c->kept |= reached;
+		c->leave_dropped = !c->kept;
+		state = c->kept ? ROW_KEEP : ROW_DROP;
+	} else {
+		c->enter_near = false;
+		c->kept |= reached && !c->leave_dropped;
+		if (!c->kept && (!c->left || c->leave_waits))
+			return ROW_PARTNER;
+		c->enter_waits = false;
+		state = c->kept ? ROW_KEEP : ROW_DROP;
+	}
+	settle(p, c);
+	return state;
+}
+
+int partners_check(const struct partners *p, struct error *e)
+{
+	if (p->failed)
+		*e = p->error;
+	else if (p->pairing.out_of_memory)
+		error_no_memory(e);
+	return p->failed || p->pairing.out_of_memory ? -1 : 0;
+}
+
+int partners_end(struct partners *p, struct error *e)
+{
+	pairing_free(&p->pairing);
+	for (size_t i = 0; i < p->count; i++)
+		if (p->calls[i].used && !p->calls[i].left)
+			lost(p, (uint32_t)(NOTE_CALLS + i));
+	return partners_check(p, e);
+}
+
+void partners_moved(struct partners *p, struct frame_at at, uint64_t block, uint32_t row)
+{
+	if (at.stack != PARTNER_ENTER)
+		return;
+	p->calls[at.frame].block = block;
+	p->calls[at.frame].row = row;
+}

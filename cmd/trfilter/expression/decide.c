@@ -1,0 +1,269 @@
+#include "cmd/trfilter/expression/decide.h"
+
+struct numbers {
+	unsigned marks, under, over;
+};
+
+static bool is_joined(const struct node *n)
+{
+	return n->kind == NODE_AND || n->kind == NODE_OR || n->kind == NODE_NOT;
+}
+
+static void number(struct node *n, struct numbers *c)
+{
+	if (n->kind == NODE_UNDER)
+		n->mark = (uint16_t)c->under++;
+	else if (n->kind == NODE_OVER)
+		n->mark = (uint16_t)c->over++;
+	if (is_joined(n))
+		for (size_t i = 0; i < n->nchildren; i++)
+			number(n->children[i], c);
+}
+
+/* Is it asked of an enter and of its leave as a whole? */
+static bool is_noted(const struct node *n)
+{
+	return !(n->depends & DEPENDS_LATER) && !(n->depends & DEPENDS_KIND && is_joined(n));
+}
+
+static bool is_fixed(const struct operand *o)
+{
+	return o->literal || !o->name;
+}
+
+/* A condition on what a call returns, and on nothing else of it. */
+static bool is_return(const struct node *n)
+{
+	return !is_joined(n) && ((n->left.ask == ASK_RETURN && is_fixed(&n->right)) ||
+				 (n->right.ask == ASK_RETURN && is_fixed(&n->left)));
+}
+
+/* May the enter have what is usually in the leave, or the other way round? */
+static bool is_of_either(const struct node *n)
+{
+	return (n->depends & DEPENDS_ARGUMENT && !is_joined(n)) || is_return(n);
+}
+
+/* A mark for what is known at the enter as a whole, two for what may be. */
+static void number_marks(struct node *n, struct numbers *c)
+{
+	if (is_of_either(n)) {
+		n->mark = (uint16_t)c->marks++;
+		n->known = (uint16_t)c->marks++;
+	} else if (is_noted(n)) {
+		/* under() has its own number there */
+		if (n->kind != NODE_UNDER)
+			n->mark = (uint16_t)c->marks++;
+	} else if (is_joined(n)) {
+		for (size_t i = 0; i < n->nchildren; i++)
+			number_marks(n->children[i], c);
+	}
+}
+
+int decide_prepare(struct filter *f, struct error *e)
+{
+	struct numbers c = {0};
+
+	number(f->tree, &c);
+	for (size_t i = 0; i < f->nparts; i++)
+		number_marks(f->parts[i].node, &c);
+	f->marks = c.marks;
+	if (c.under > AROUND_LIMIT || c.over > AROUND_LIMIT)
+		return error_set(e, NULL, NO_OFFSET,
+				 "expression: more than %d times under() or over()", AROUND_LIMIT);
+	if (c.marks > MARKS_LIMIT)
+		return error_set(e, NULL, NO_OFFSET,
+				 "expression: more than %d conditions joined with such on whole "
+				 "calls",
+				 MARKS_LIMIT / 2);
+	return 0;
+}
+
+void decide_around(struct evaluation *ev, struct node *n, const struct event *e, uint64_t *under,
+		   uint64_t *over)
+{
+	if (n->kind == NODE_UNDER || n->kind == NODE_OVER) {
+		uint64_t *set = n->kind == NODE_UNDER ? under : over;
+		bool call = e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE;
+
+		/* what is no call has nothing under it */
+		if ((call || n->kind == NODE_OVER) && evaluate(ev, n->children[0], e))
+			*set |= 1ull << n->mark;
+	} else if (is_joined(n) && n->depends & DEPENDS_STACK) {
+		for (size_t i = 0; i < n->nchildren; i++)
+			decide_around(ev, n->children[i], e, under, over);
+	}
+}
+
+static enum answer answer(bool yes)
+{
+	return yes ? ANSWER_YES : ANSWER_NO;
+}
+
+/* Once it holds for a value it holds for all larger ones, or never again for any. */
+static enum answer at_least(const struct node *n, uint64_t least)
+{
+	bool now = evaluate_number(n, least), at_end = evaluate_number(n, UINT64_MAX);
+
+	switch (n->comparison) {
+	case COMPARE_GT:
+	case COMPARE_GE: return now ? ANSWER_YES : ANSWER_LATER;
+	case COMPARE_LT:
+	case COMPARE_LE: return now ? ANSWER_LATER : ANSWER_NO;
+	case COMPARE_EQ:
+	case COMPARE_NE: break;
+	}
+	/* a larger one is as unequal as the largest */
+	if (now != at_end || n->right.value.form == SCALAR_REAL)
+		return ANSWER_LATER;
+	return n->right.value.form == SCALAR_UINT && n->right.value.u > least ? ANSWER_LATER
+									      : answer(at_end);
+}
+
+/* Of a call that is still open. */
+static enum answer open_leaf(const struct evaluation *ev, const struct node *n,
+			     const struct event *e)
+{
+	const struct operand *o = &n->left;
+
+	if (n->kind == NODE_OVER)
+		return ev->call->over >> n->mark & 1 ? ANSWER_YES : ANSWER_LATER;
+	if (n->kind == NODE_HAS && o->ask == ASK_CHILDREN)
+		return ANSWER_YES;
+	if (n->kind != NODE_COMPARE || o->literal || !n->right.literal)
+		return ANSWER_LATER;
+	if (o->ask == ASK_CHILDREN)
+		return at_least(n, ev->call->children);
+	if (o->ask != ASK_DURATION)
+		return ANSWER_LATER;
+	/* of ticks there is none to compare with a time */
+	if (o->time_unit && e->lane->clock->flags & CLOCK_TICKS)
+		return ANSWER_NO;
+	return at_least(n, ev->call->dur);
+}
+
+static bool is_given(struct evaluation *ev, struct node *n, const struct event *e)
+{
+	return operand_given(ev, &n->left, e) && operand_given(ev, &n->right, e);
+}
+
+static void note(struct evaluation *ev, struct node *n, const struct event *enter,
+		 struct open_frame *f)
+{
+	frames_note(f, n->mark, evaluate(ev, n, enter));
+}
+
+/* The arguments are in the enter or, where calls have numbers, perhaps in the leave, and those of
+ * the leave count. Where calls have numbers the value returned may be in the enter. */
+static void note_argument(struct evaluation *ev, struct node *n, const struct event *enter,
+			  struct open_frame *f)
+{
+	bool numbered = enter->type->flags & TYPE_CALL_NUMBER;
+
+	if (numbered ? !is_given(ev, n, enter) : is_return(n))
+		return;
+	frames_note(f, n->known, true);
+	note(ev, n, enter, f);
+}
+
+static enum answer argument_leaf(struct evaluation *ev, struct node *n, enum decide_when when,
+				 const struct event *e, struct open_frame *f)
+{
+	bool left = when == DECIDE_LEAVE || when == DECIDE_LEAVE_ROW, known;
+
+	if (when == DECIDE_ENTER)
+		note_argument(ev, n, e, f);
+	known = frames_noted(f, n->known);
+	if (f->numbered && !left && when != DECIDE_NEVER)
+		return ANSWER_LATER;
+	if (left && (!known || (f->numbered && is_given(ev, n, e))))
+		return answer(evaluate(ev, n, e));
+	if (known)
+		return answer(frames_noted(f, n->mark));
+	return when == DECIDE_NEVER ? ANSWER_NO : ANSWER_LATER;
+}
+
+/* What a call has even without a leave. */
+static bool is_measure(const struct operand *o)
+{
+	return o->literal || o->ask == ASK_DURATION || o->ask == ASK_SELF || o->ask == ASK_CHILDREN;
+}
+
+static enum answer leaf(struct evaluation *ev, struct node *n, enum decide_when when,
+			const struct event *e, struct open_frame *f)
+{
+	if (is_of_either(n))
+		return argument_leaf(ev, n, when, e, f);
+	if (when != DECIDE_LEAVE && when != DECIDE_LEAVE_ROW) {
+		/* what it did while it was open counts, though it never ended: it may have been
+		 * asked before */
+		enum answer open = open_leaf(ev, n, e);
+
+		if (open != ANSWER_LATER || when != DECIDE_NEVER)
+			return open;
+	}
+	if (when == DECIDE_NEVER && n->kind != NODE_OVER &&
+	    !(is_measure(&n->left) && (n->kind != NODE_COMPARE || is_measure(&n->right))))
+		return ANSWER_NO;
+	return answer(evaluate(ev, n, e));
+}
+
+void decide_note(struct evaluation *ev, struct node *n, const struct event *enter,
+		 struct open_frame *f)
+{
+	if (n->kind == NODE_UNDER)
+		return;
+	if (is_noted(n))
+		note(ev, n, enter, f);
+	else if (is_joined(n))
+		for (size_t i = 0; i < n->nchildren; i++)
+			decide_note(ev, n->children[i], enter, f);
+	else if (is_of_either(n))
+		note_argument(ev, n, enter, f);
+}
+
+enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
+		   const struct event *e, struct open_frame *f)
+{
+	enum answer neutral = n->kind == NODE_AND ? ANSWER_YES : ANSWER_NO, all = neutral, a;
+
+	if (n->kind == NODE_UNDER)
+		return answer(ev->call->under >> n->mark & 1);
+	if (is_noted(n)) {
+		if (when == DECIDE_LEAVE_ROW && n->depends & DEPENDS_KIND)
+			return answer(evaluate(ev, n, e));
+		if (when == DECIDE_ENTER)
+			note(ev, n, e, f);
+		return answer(frames_noted(f, n->mark));
+	}
+	if (n->kind == NODE_NOT)
+		return answer_not(decide(ev, n->children[0], when, e, f));
+	if (!is_joined(n))
+		return leaf(ev, n, when, e, f);
+	for (size_t i = 0; i < n->nchildren; i++) {
+		a = decide(ev, n->children[i], when, e, f);
+		if (a == ANSWER_LATER)
+			all = ANSWER_LATER;
+		else if (a != neutral)
+			return a;
+	}
+	return all;
+}
+
+uint64_t decide_soonest(const struct node *n)
+{
+	uint64_t soonest = UINT64_MAX;
+
+	if (is_joined(n)) {
+		for (size_t i = 0; i < n->nchildren; i++) {
+			uint64_t time = decide_soonest(n->children[i]);
+
+			soonest = time < soonest ? time : soonest;
+		}
+		return soonest;
+	}
+	if (n->kind != NODE_COMPARE || n->left.literal || n->left.ask != ASK_DURATION ||
+	    !n->right.literal)
+		return soonest;
+	return n->right.value.form == SCALAR_UINT ? n->right.value.u : 0;
+}

@@ -1,0 +1,82 @@
+#include "cmd/trfilter/expression/names.h"
+
+#include <string.h>
+
+#include "common/stream/stream.h"
+
+static const struct plain_name plain[] = {
+	{"name", ASK_NAME, KNOWN_TEXT, DEPENDS_NAME, "the function's, else the type's"},
+	{"type", ASK_TYPE, KNOWN_TEXT, DEPENDS_TYPE | DEPENDS_KIND, "name of the event's type"},
+	{"group", ASK_GROUP, KNOWN_TEXT, DEPENDS_TYPE, "group of the type"},
+	{"kind", ASK_KIND, KNOWN_TEXT, DEPENDS_TYPE | DEPENDS_KIND,
+	 "enter, leave, instant, counter or gap"},
+	{"time", ASK_TIME, KNOWN_NUMBER, DEPENDS_LANE | DEPENDS_ROW | DEPENDS_CALL,
+	 "time of the event's clock, in ns or ticks"},
+	{"depth", ASK_DEPTH, KNOWN_NUMBER, DEPENDS_ROW | DEPENDS_CALL, "how deep calls are nested"},
+	{"tid", ASK_TID, KNOWN_NUMBER, DEPENDS_LANE, "thread"},
+	{"pid", ASK_PID, KNOWN_NUMBER, DEPENDS_LANE, "process"},
+	{"ppid", ASK_PPID, KNOWN_NUMBER, DEPENDS_LANE, "parent process"},
+	{"comm", ASK_COMM, KNOWN_TEXT, DEPENDS_LANE, "name of the thread"},
+	{"cpu", ASK_CPU, KNOWN_NUMBER, DEPENDS_LANE | DEPENDS_ROW, "CPU of the row"},
+	{"module", ASK_MODULE, KNOWN_TEXT, DEPENDS_PLACE, "file the function is in: path or name"},
+	{"file", ASK_FILE, KNOWN_TEXT, DEPENDS_PLACE, "source file of the function"},
+	{"line", ASK_LINE, KNOWN_NUMBER, DEPENDS_PLACE, "line in the source file"},
+	{"address", ASK_ADDRESS, KNOWN_NUMBER, DEPENDS_PLACE, "address of the function"},
+	{"buffer", ASK_BUFFER, KNOWN_TEXT, DEPENDS_LANE, "ftrace instance, LTTng channel"},
+	{"source", ASK_SOURCE, KNOWN_TEXT, DEPENDS_LANE, "input of trdecode, as it was named"},
+	{"format", ASK_FORMAT, KNOWN_TEXT, DEPENDS_LANE, "format of that input"},
+	{"ret", ASK_RETURN, KNOWN_NOTHING, DEPENDS_ROW | DEPENDS_LATER,
+	 "what a call returns, or a field ret"},
+	{"dur", ASK_DURATION, KNOWN_NUMBER, DEPENDS_ROW | DEPENDS_LATER,
+	 "time from a call's enter to its leave, in ns or ticks"},
+	{"self", ASK_SELF, KNOWN_NUMBER, DEPENDS_ROW | DEPENDS_LATER,
+	 "the same less the time of the calls that it made"},
+	{"children", ASK_CHILDREN, KNOWN_NUMBER, DEPENDS_ROW | DEPENDS_LATER,
+	 "how many calls a call made itself"},
+	{"caller", ASK_CALLER, KNOWN_TEXT, DEPENDS_ROW | DEPENDS_STACK,
+	 "the function that a call was made by, or an event is in"},
+	{"stack", ASK_STACK, KNOWN_TEXT, DEPENDS_ROW | DEPENDS_STACK,
+	 "names of the open functions, the outermost first: \"main;f;g\""},
+	{NULL, ASK_FIELD, KNOWN_NOTHING, 0, NULL},
+};
+
+static bool same(const char *a, const char *b, size_t n)
+{
+	return strlen(a) == n && !memcmp(a, b, n);
+}
+
+const struct plain_name *names_find(const char *name, size_t n)
+{
+	for (const struct plain_name *p = plain; p->name; p++)
+		if (same(p->name, name, n))
+			return p;
+	return NULL;
+}
+
+const struct plain_name *names_all(void)
+{
+	return plain;
+}
+
+const char *names_refused(const char *name, size_t n)
+{
+	return same("total", name, n) ? "dur" : NULL;
+}
+
+static const char *const kinds[KIND_COUNT] = {
+	[KIND_INSTANT] = "instant", [KIND_ENTER] = "enter", [KIND_LEAVE] = "leave",
+	[KIND_COUNTER] = "counter", [KIND_GAP] = "gap",
+};
+
+const char *names_kind(unsigned kind)
+{
+	return kind < KIND_COUNT ? kinds[kind] : "";
+}
+
+bool names_is_kind(const char *name, size_t n)
+{
+	for (size_t i = 0; i < KIND_COUNT; i++)
+		if (same(kinds[i], name, n))
+			return true;
+	return false;
+}

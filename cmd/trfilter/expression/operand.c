@@ -1,0 +1,386 @@
+#include "cmd/trfilter/expression/operand.h"
+
+#include <stdlib.h>
+
+#include "common/value/argument.h"
+#include "common/util/error.h"
+#include "common/stream/field.h"
+#include "common/value/value_names.h"
+#include "common/value/value_plain.h"
+
+static void set_text(struct scalar *s, struct text_ref t)
+{
+	s->form = SCALAR_TEXT;
+	s->text = t.text;
+	s->size = t.size;
+}
+
+static void set_uint(struct scalar *s, uint64_t u)
+{
+	s->form = SCALAR_UINT;
+	s->u = u;
+}
+
+static void set_int(struct scalar *s, int64_t i)
+{
+	s->form = SCALAR_INT;
+	s->i = i;
+}
+
+/* Names are asked for where no program looked for any. */
+static void miss_symbol(struct evaluation *ev, const struct place *p)
+{
+	if (ev->said_trsym || ev->quiet || p->name.size || ev->dictionary->symbols.count > 1)
+		return;
+	ev->said_trsym = true;
+	warn(NULL, NO_OFFSET,
+	     "the functions of this stream have addresses but no names: trsym belongs before "
+	     "this program");
+}
+
+/* The name of that place, which may be none, is asked for. */
+static void look_for_symbol(struct evaluation *ev, uint32_t place)
+{
+	const struct place *p = dictionary_place(ev->dictionary, place);
+
+	if (p && !p->symbol)
+		miss_symbol(ev, p);
+}
+
+static void place_value(struct evaluation *ev, enum ask ask, const struct place *p,
+			struct scalar *out)
+{
+	const struct place_symbol *s = p->symbol;
+
+	if (ask == ASK_ADDRESS) {
+		/* a named function without an address space has a number there, or nothing */
+		if (p->space || !p->name.size)
+			set_uint(out, p->address);
+		return;
+	}
+	if (!s) {
+		miss_symbol(ev, p);
+		return;
+	}
+	if (ask == ASK_MODULE && s->module.size) {
+		set_text(out, s->module);
+		out->path = true;
+	} else if (ask == ASK_FILE && s->file.size) {
+		set_text(out, s->file);
+		out->path = true;
+	} else if (ask == ASK_LINE && s->line) {
+		set_uint(out, s->line);
+	}
+}
+
+static void name_value(struct evaluation *ev, const struct event *e, struct scalar *out)
+{
+	const struct place *p = dictionary_place(ev->dictionary, e->place);
+
+	if (!p) {
+		set_text(out, e->type->name);
+		return;
+	}
+	if (!p->symbol)
+		miss_symbol(ev, p);
+	set_text(out, dictionary_place_name(ev->dictionary, e->place));
+}
+
+/* Out of memory it is as if the value had no text. A NUL follows it, for who looks for one. */
+static void end_text(struct operand *o, struct scalar *out, bool out_of_memory)
+{
+	if (out_of_memory || buffer_u8(&o->text, 0))
+		o->text.size = 1;
+	o->text.size--;
+	out->text = o->text.data ? (const char *)o->text.data : "";
+	out->size = o->text.size;
+}
+
+/* The spelling of a number as its text; of a value that is none as what it is. */
+static void take_plain(const struct plain_value *plain, struct operand *o, bool out_of_memory,
+		       struct scalar *out)
+{
+	bool made = plain->kind == PLAIN_TEXT && plain->text == (const char *)o->text.data;
+
+	if (out_of_memory || !plain_text(plain, &out->text, &out->size))
+		return;
+	if (!scalar_is_number(out))
+		out->form = SCALAR_TEXT;
+	/* a NUL follows it, for the regular expressions */
+	if (made)
+		end_text(o, out, false);
+}
+
+/* Is its spelling a text, other than that of its value? */
+static bool is_spelled(uint8_t field_kind)
+{
+	return field_kind == FIELD_ENUM || field_kind == FIELD_BITMASK || field_kind == FIELD_HEX ||
+	       field_kind == FIELD_BYTES || field_kind == FIELD_BITMAP;
+}
+
+static void field_value(struct operand *o, const struct event *e, const struct field *f,
+			struct scalar *out)
+{
+	const struct plain_source source = {.scratch = &o->text};
+	struct plain_value plain = {0};
+	struct field_value v;
+
+	field_get(e, f, 0, &v);
+	switch (v.form) {
+	case FORM_NONE: return;
+	case FORM_INT: set_int(out, v.i); break;
+	case FORM_UINT: set_uint(out, v.u); break;
+	case FORM_REAL:
+		out->form = SCALAR_REAL;
+		out->real = v.real;
+		out->real_size = (uint8_t)f->size;
+		break;
+	case FORM_TEXT:
+		out->form = SCALAR_TEXT;
+		out->text = (const char *)v.text;
+		out->size = v.size;
+		break;
+	}
+	if (f->kind == FIELD_ENUM || f->kind == FIELD_BITMASK)
+		out->names = f->definition;
+	out->bits = f->kind == FIELD_BITMASK && scalar_is_number(out);
+	out->character = f->kind == FIELD_CHAR && out->form == SCALAR_UINT;
+	if (o->spelled && is_spelled(f->kind)) {
+		o->text.size = 0;
+		take_plain(&plain, o, field_plain(&source, f, &v, &plain), out);
+	}
+}
+
+static void take_value(struct evaluation *ev, struct operand *o, const struct event *e,
+		       const struct value *v, struct scalar *out)
+{
+	const struct plain_source source = {ev->dictionary, &o->text,
+					    v->tag == VALUE_BLOB && argument_blobs(e->type)};
+	struct plain_value plain = {0};
+	bool is_signed;
+
+	out->form = SCALAR_OTHER;
+	if (v->tag == VALUE_ENUM || v->tag == VALUE_BITMASK)
+		out->names = dictionary_definition_id(ev->dictionary, v->definition);
+	if (value_integer(v, out->names, &out->u, &is_signed)) {
+		out->form = is_signed ? SCALAR_INT : SCALAR_UINT;
+		out->character = v->tag == VALUE_NUMBER && v->format == 'c';
+		out->bits = v->tag == VALUE_BITMASK;
+	} else if (value_real(v, &out->real)) {
+		out->form = SCALAR_REAL;
+		out->real_size = v->size > 8 ? 0 : v->size;
+	} else if (v->tag == VALUE_NULL) {
+		set_uint(out, 0);
+	}
+	if ((!o->spelled && out->form != SCALAR_OTHER) || v->tag == VALUE_ARRAY ||
+	    v->tag == VALUE_STRUCT)
+		return;
+	o->text.size = 0;
+	take_plain(&plain, o, value_plain(&source, v, &plain), out);
+}
+
+/* path: what is asked for inside of it. */
+static bool detail_value(struct evaluation *ev, struct operand *o, const struct event *e,
+			 enum detail_kind what, const char *path, struct scalar *out)
+{
+	struct value v;
+
+	if (!argument_detail(ev->dictionary, e, what, o->index, path, &v))
+		return false;
+	take_value(ev, o, e, &v, out);
+	return true;
+}
+
+/* The field of that name in the event's type, looked up once for each type. */
+static const struct field *field_of(struct operand *o, const struct type *t)
+{
+	static const struct field none;
+
+	if (t->number >= o->nfields) {
+		size_t size = o->nfields ? o->nfields : 64;
+		const struct field **fields;
+
+		while (size <= t->number)
+			size *= 2;
+		fields = realloc(o->fields, size * sizeof *fields);
+		if (!fields)
+			return field_find(t, o->name);
+		memset(fields + o->nfields, 0, (size - o->nfields) * sizeof *fields);
+		o->fields = fields;
+		o->nfields = size;
+	}
+	if (!o->fields[t->number]) {
+		const struct field *f = field_find(t, o->name);
+
+		o->fields[t->number] = f ? f : &none;
+	}
+	return o->fields[t->number] == &none ? NULL : o->fields[t->number];
+}
+
+/* What a call has beside its arguments. */
+static void call_detail(struct evaluation *ev, struct operand *o, const struct event *e,
+			struct scalar *out)
+{
+	struct values frames;
+	uint64_t count;
+	bool fake;
+
+	if (!strcmp(o->name, "fake") && argument_fake(e, &fake)) {
+		set_uint(out, fake);
+		out->text = fake ? "true" : "false";
+		out->size = strlen(out->text);
+	} else if (!strcmp(o->name, "backtrace") && argument_backtrace(e, &frames, &count)) {
+		out->form = SCALAR_TEXT;
+		o->text.size = 0;
+		end_text(o, out,
+			 buffer_reserve(&o->text, 16) ||
+				 value_backtrace_text(&o->text, ev->dictionary, &frames, count));
+	}
+}
+
+static void event_field_value(struct evaluation *ev, struct operand *o, const struct event *e,
+			      struct scalar *out)
+{
+	bool call = e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE;
+	bool values = e->type->flags & TYPE_VALUES;
+	const struct field *f;
+	struct value v;
+
+	if (o->is_argument && !call && !values)
+		return;
+	f = field_of(o, e->type);
+	if (f)
+		field_value(o, e, f, out);
+	else if (values && (o->is_argument || !call) &&
+		 argument_find(ev->dictionary, e, o->name, &v))
+		take_value(ev, o, e, &v, out);
+	else if (values && !o->is_argument)
+		call_detail(ev, o, e, out);
+}
+
+bool operand_given(const struct evaluation *ev, struct operand *o, const struct event *e)
+{
+	struct value v;
+
+	if (o->ask == ASK_RETURN && !o->literal)
+		return argument_detail(ev->dictionary, e, DETAIL_RETURN, 0, "", &v);
+	if (o->literal || !(o->depends & DEPENDS_ARGUMENT))
+		return true;
+	if (o->ask == ASK_ARGUMENT)
+		return argument_given_number(e, o->index);
+	return field_of(o, e->type) || argument_given(ev->dictionary, e, o->name);
+}
+
+static void cpu_value(struct operand *o, const struct event *e, struct scalar *out)
+{
+	const struct field *f;
+
+	if (e->lane->flags & LANE_HAS_CPU) {
+		set_int(out, e->lane->cpu);
+		return;
+	}
+	f = field_by_role(e->type, ROLE_CPU);
+	if (f)
+		field_value(o, e, f, out);
+}
+
+static void call_value(struct evaluation *ev, const struct operand *o, const struct event *e,
+		       struct scalar *out)
+{
+	const struct call_facts *c = ev->call;
+	bool ticks = o->time_unit && e->lane->clock->flags & CLOCK_TICKS;
+
+	if (!c)
+		return;
+	switch (o->ask) {
+	case ASK_DURATION:
+		if (c->ended && !ticks)
+			set_uint(out, c->dur);
+		return;
+	case ASK_SELF:
+		if (c->ended && c->has_self && !ticks)
+			set_uint(out, c->self);
+		return;
+	case ASK_CHILDREN:
+		if (c->is_call)
+			set_uint(out, c->children);
+		return;
+	case ASK_CALLER:
+		if (c->has_caller) {
+			look_for_symbol(ev, c->caller);
+			set_text(out, dictionary_place_name(ev->dictionary, c->caller));
+		}
+		return;
+	default:
+		if (c->stack) {
+			look_for_symbol(ev, e->place);
+			c->stack(c->stack_ctx, e, out);
+		}
+	}
+}
+
+void operand_value(struct evaluation *ev, struct operand *o, const struct event *e,
+		   struct scalar *out)
+{
+	const struct lane *l = e->lane;
+	const char *kind;
+
+	if (o->literal) {
+		*out = o->value;
+		return;
+	}
+	*out = (struct scalar){.form = SCALAR_NONE};
+	switch (o->ask) {
+	case ASK_NAME: name_value(ev, e, out); break;
+	case ASK_TYPE: set_text(out, e->type->name); break;
+	case ASK_GROUP:
+		if (e->type->group.size)
+			set_text(out, e->type->group);
+		break;
+	case ASK_KIND:
+		kind = names_kind(e->type->kind);
+		set_text(out, (struct text_ref){kind, (uint32_t)strlen(kind), 0});
+		break;
+	case ASK_TIME:
+		/* ticks are no time */
+		if (!(o->time_unit && l->clock->flags & CLOCK_TICKS))
+			set_uint(out, e->time);
+		break;
+	case ASK_DEPTH: set_uint(out, e->depth); break;
+	case ASK_TID:
+		if (l->flags & LANE_HAS_TID)
+			set_int(out, l->tid);
+		break;
+	case ASK_PID:
+		if (l->flags & LANE_HAS_PID)
+			set_int(out, l->pid);
+		break;
+	case ASK_PPID:
+		if (l->flags & LANE_HAS_PID)
+			set_int(out, l->ppid);
+		break;
+	case ASK_COMM:
+		if (l->comm.size)
+			set_text(out, l->comm);
+		break;
+	case ASK_CPU: cpu_value(o, e, out); break;
+	case ASK_MODULE:
+	case ASK_FILE:
+	case ASK_LINE:
+	case ASK_ADDRESS:
+		if (e->place)
+			place_value(ev, o->ask, dictionary_place(ev->dictionary, e->place), out);
+		break;
+	case ASK_BUFFER: set_text(out, l->buffer); break;
+	case ASK_SOURCE: set_text(out, l->source->name); break;
+	case ASK_FORMAT: set_text(out, l->source->format); break;
+	case ASK_RETURN:
+		/* "ret", or "ret." and what is inside */
+		if (!detail_value(ev, o, e, DETAIL_RETURN, o->name + 3 + (o->name[3] == '.'), out))
+			event_field_value(ev, o, e, out);
+		break;
+	case ASK_ARGUMENT: detail_value(ev, o, e, DETAIL_ARGUMENT, "", out); break;
+	case ASK_FIELD: event_field_value(ev, o, e, out); break;
+	default: call_value(ev, o, e, out);
+	}
+}

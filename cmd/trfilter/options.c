@@ -1,0 +1,156 @@
+#include "cmd/trfilter/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/value/units.h"
+
+enum {
+	KEY_EXPLAIN = 256,
+	KEY_CALLERS,
+	KEY_SINCE,
+	KEY_UNTIL,
+	KEY_WITHIN,
+	KEY_BETWEEN,
+	KEY_SAMPLE,
+	KEY_BY,
+	KEY_KEEP,
+	KEY_DROP,
+	KEY_SCRUB,
+	KEY_KEY,
+};
+
+const struct option_row settings_rows[] = {
+	{'v', "invert", NULL, "keep the events for which EXPR does not hold", NULL},
+	{'m', "max-count", "N", "end after N events", NULL},
+	{'c', "count", NULL, "print how many events there are, and no stream", NULL},
+	{'D', "max-depth", "DEPTH", "keep no calls that are DEPTH or more calls deep", NULL},
+	{KEY_CALLERS, "callers", NULL, "keep the calls around those that are kept", NULL},
+	{KEY_SINCE, "since", "TIME",
+	 "nothing before TIME: 12.5s, +1.5s from the start, -10s\nbefore the end, or a date", NULL},
+	{KEY_UNTIL, "until", "TIME", "nothing from TIME on", NULL},
+	{KEY_BETWEEN, "between", "FROM TO",
+	 "of each thread only what is between an event for which\nFROM holds and the next for "
+	 "which TO does",
+	 NULL},
+	{KEY_SAMPLE, "sample", "N/M", "N of M threads, or what --by says", NULL},
+	{KEY_BY, "by", "FIELD", "the values of FIELD are sampled", NULL},
+	{'A', "after", "N", "keep N events behind each that is kept too", NULL},
+	{'B', "before", "N", "keep N events before each that is kept too", NULL},
+	{KEY_WITHIN, "within", "TIME",
+	 "keep what happened in any thread up to TIME before\nand behind each that is kept too",
+	 NULL},
+	{KEY_KEEP, "keep", "FIELDS", "of the events' fields and arguments, keep only these", NULL},
+	{KEY_DROP, "drop", "FIELDS", "take these fields and arguments out", NULL},
+	{KEY_SCRUB, "scrub", "WHAT",
+	 "put pseudonyms in the place of names, args or paths,\nor of several, as in names,paths",
+	 NULL},
+	{KEY_KEY, "key", "TEXT", "the same TEXT gives the same pseudonyms", NULL},
+	{KEY_EXPLAIN, "explain", NULL, "print how EXPR is understood and what may be asked", NULL},
+	{0},
+};
+
+void settings_init(struct settings *s, int argc, char **argv)
+{
+	*s = (struct settings){
+		.limit = UINT64_MAX, .depth = UINT64_MAX, .argc = argc, .argv = argv};
+}
+
+void settings_free(struct settings *s)
+{
+	limits_free(&s->limits);
+	rewrite_free(&s->rewrite);
+}
+
+static int number(const char *option, const char *arg, uint64_t *n, struct error *e)
+{
+	char *end;
+
+	errno = 0;
+	*n = strtoull(arg, &end, 10);
+	if (*arg < '0' || *arg > '9' || *end || errno)
+		return error_set(e, NULL, NO_OFFSET, "%s needs a number, not '%s'", option, arg);
+	return 0;
+}
+
+static int moment(const char *option, const char *arg, struct moment *m, struct error *e)
+{
+	if (!moment_parse(arg, m))
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "%s takes a time as 12.5s, +1.5s, -10s or 2026-11-21 11:40, not '%s'",
+			 option, arg);
+}
+
+/* The second condition is the next argument, wherever getopt is. */
+static int between(struct settings *s, const char *from, struct error *e)
+{
+	if (optind >= s->argc)
+		return error_set(e, NULL, NO_OFFSET, "--between takes two conditions");
+	expression_free(s->limits.from);
+	expression_free(s->limits.to);
+	s->limits.to = NULL;
+	s->limits.from = limits_condition(from, "--between", e);
+	if (s->limits.from)
+		s->limits.to = limits_condition(s->argv[optind++], "--between", e);
+	return s->limits.to ? 0 : -1;
+}
+
+int settings_option(void *ctx, int key, const char *arg, struct error *e)
+{
+	struct settings *s = ctx;
+	int64_t ns;
+
+	switch (key) {
+	case 'v': s->invert = true; break;
+	case 'c': s->count = true; break;
+	case KEY_EXPLAIN: s->explain = true; break;
+	case KEY_CALLERS: s->callers = true; break;
+	case 'D': return number("-D", arg, &s->depth, e);
+	case 'm': return number("-m", arg, &s->limit, e);
+	case 'A': return number("-A", arg, &s->context.after, e);
+	case 'B': return number("-B", arg, &s->context.before, e);
+	case KEY_SINCE: return moment("--since", arg, &s->limits.since, e);
+	case KEY_UNTIL: return moment("--until", arg, &s->limits.until, e);
+	case KEY_WITHIN:
+		if (parse_time(arg, &ns) || ns < 0)
+			return error_set(e, NULL, NO_OFFSET,
+					 "--within takes a time as 2ms, not '%s'", arg);
+		s->context.within = (uint64_t)ns;
+		s->context.by_time = true;
+		s->within_unit = strspn(arg, "+0123456789.") < strlen(arg);
+		break;
+	case KEY_BETWEEN: return between(s, arg, e);
+	case KEY_SAMPLE:
+		if (limits_sample(&s->limits, arg))
+			return error_set(e, NULL, NO_OFFSET,
+					 "--sample takes a part as 1/100, not '%s'", arg);
+		break;
+	case KEY_KEEP:
+	case KEY_DROP: return projection_parse(&s->rewrite.projection, arg, key == KEY_KEEP, e);
+	case KEY_SCRUB: return scrub_parse(&s->rewrite.scrub, arg, e);
+	case KEY_KEY: s->key = arg; break;
+	case KEY_BY:
+		expression_free(s->limits.by);
+		s->limits.by = limits_field(arg, e);
+		return s->limits.by ? 0 : -1;
+	}
+	return 0;
+}
+
+int settings_check(struct settings *s, struct error *e)
+{
+	if (s->key && !s->rewrite.scrub.what)
+		return error_set(e, NULL, NO_OFFSET, "--key goes with --scrub");
+	if (s->rewrite.scrub.what && scrub_key(&s->rewrite.scrub, s->key, e))
+		return -1;
+	if (s->limits.by && !s->limits.of)
+		return error_set(e, NULL, NO_OFFSET, "--by goes with --sample");
+	if (s->limits.of && !s->limits.by) {
+		s->limits.by = limits_field("tid", e);
+		return s->limits.by ? 0 : -1;
+	}
+	return 0;
+}

@@ -1,0 +1,63 @@
+/*
+ * block_compact.h - some rows of a block as a block of its own
+ */
+#ifndef TRFILTER_CUT_H
+#define TRFILTER_CUT_H
+
+#include "common/stream/event.h"
+
+/* Bytes of a row that stands in the block. */
+static inline size_t cut_row_size(const struct block *b, const uint8_t *row)
+{
+	bool wide = b->row_flags & EVENTS_WIDE;
+	size_t n = wide ? WIDE_ROW : NARROW_ROW;
+	const struct type *t;
+
+	if (b->row_flags & EVENTS_BARE)
+		return n;
+	t = b->types[wide ? get_u16(row + 6) : row[6]];
+	n += t->fixed_size;
+	if (t->flags & TYPE_TAIL)
+		n += 4 + align_up(get_u32(row + n), 4);
+	return n;
+}
+
+/* Of a row that stands in the block: its time less the block's base. */
+static inline uint64_t cut_row_time(const struct block *b, const uint8_t *row)
+{
+	return get_u64(row) & (b->row_flags & EVENTS_WIDE ? 0xffffffffffff : 0xffffff);
+}
+
+static inline void cut_row_indexes(const struct block *b, const uint8_t *row, uint32_t *lane,
+				   uint32_t *type)
+{
+	bool wide = b->row_flags & EVENTS_WIDE;
+
+	*lane = wide ? get_u16(row + 12) : row[3];
+	*type = wide ? get_u16(row + 6) : row[6];
+}
+
+/* What payload needs beside the rows. */
+static inline size_t cut_front(const struct block *b)
+{
+	return (size_t)(b->row_data - b->payload);
+}
+
+/*
+ * A block of rows that were copied from b to payload + cut_front(b), size bytes, with 8 bytes of
+ * room behind them; their lowest and highest time. payload may be b's own.
+ */
+void cut_block(struct block *out, const struct block *b, uint8_t *payload, size_t size,
+	       uint32_t rows, uint64_t low, uint64_t high);
+
+/*
+ * What cut_block makes of the block but for its payload, for who writes that himself: the header,
+ * the tables as they are, and rows with out's base less b's taken from their times. The pointers
+ * stay b's.
+ */
+void cut_describe(struct block *out, const struct block *b, size_t size, uint32_t rows,
+		  uint64_t low, uint64_t high);
+/* The block's numbers, at the beginning of its payload. */
+void cut_put_header(uint8_t *payload, const struct block *b);
+
+#endif

@@ -1,0 +1,343 @@
+#include "cmd/trfilter/rows/context.h"
+
+#include <stdlib.h>
+
+#include "cmd/trfilter/rows/block_compact.h"
+
+static void moved(void *ctx, struct frame_at at, uint64_t block, uint32_t row)
+{
+	struct context *c = ctx;
+
+	partners_moved(&c->partners, at, block, row);
+}
+
+void context_init(struct context *c, size_t limit)
+{
+	*c = (struct context){.before = c->before,
+			      .after = c->after,
+			      .within = c->within,
+			      .by_time = c->by_time,
+			      .limit = c->limit};
+	waiting_init(&c->waiting, limit);
+	c->waiting.moved = moved;
+	c->waiting.ctx = c;
+	partners_init(&c->partners, &c->waiting);
+}
+
+void context_free(struct context *c)
+{
+	waiting_free(&c->waiting);
+	partners_free(&c->partners);
+	free(c->states);
+	free(c->owners);
+	free(c->times);
+	free(c->offsets);
+}
+
+static int room(struct context *c, uint32_t rows, struct error *e)
+{
+	uint8_t *states;
+	struct frame_at *owners;
+	uint64_t *times;
+	uint32_t *offsets;
+
+	if (rows <= c->capacity)
+		return 0;
+	states = realloc(c->states, rows);
+	if (states)
+		c->states = states;
+	owners = realloc(c->owners, rows * sizeof *owners);
+	if (owners)
+		c->owners = owners;
+	times = realloc(c->times, rows * sizeof *times);
+	if (times)
+		c->times = times;
+	offsets = realloc(c->offsets, rows * sizeof *offsets);
+	if (offsets)
+		c->offsets = offsets;
+	if (!states || !owners || !times || !offsets)
+		return error_no_memory(e);
+	c->partners.states = c->states;
+	c->capacity = rows;
+	return 0;
+}
+
+/* --- rows before a match --- */
+
+/* From the nearest on: are they kept? */
+struct reach {
+	uint64_t events; /* so many more */
+	uint64_t from;	 /* and all from this time on */
+};
+
+static const struct reach nothing = {0, UINT64_MAX};
+
+static struct reach reach_of(const struct context *c, uint64_t time)
+{
+	return (struct reach){c->before, !c->by_time	    ? UINT64_MAX
+					 : time < c->within ? 0
+							    : time - c->within};
+}
+
+static bool reached(struct reach *r, uint64_t time)
+{
+	bool near = r->events;
+
+	r->events -= near;
+	return near || time >= r->from;
+}
+
+/* Go back over rows that are decided, of which so many are events that are kept. */
+static void pass_by(struct reach *r, uint64_t rows)
+{
+	r->events -= rows < r->events ? rows : r->events;
+}
+
+/* Decide the rows of a block that a match might reach. */
+static int resolve_block(struct context *c, struct held *h, struct reach *r, struct error *e)
+{
+	const struct block *b = &h->block;
+	uint32_t owner = h->nowners;
+	bool filed = !h->memory;
+	uint8_t *states;
+	const uint8_t *row;
+
+	if (waiting_load(&c->waiting, h, e))
+		return -1;
+	states = h->memory + h->states_at;
+	/* times stand in rows, which are found forward only */
+	row = b->row_data;
+	for (uint32_t i = 0; i < b->rows; i++) {
+		c->times[i] = b->base + cut_row_time(b, row);
+		row += cut_row_size(b, row);
+	}
+	for (uint32_t i = b->rows; i--;) {
+		if (states[i] != ROW_WAIT) {
+			pass_by(r, row_kept(states[i]));
+			continue;
+		}
+		while (h->owners[owner - 1].row != i)
+			owner--;
+		states[i] = partners_decide(&c->partners, h->owners[owner - 1].frame,
+					    reached(r, c->times[i]));
+		h->waiting -= states[i] != ROW_PARTNER;
+		h->kept += row_kept(states[i]);
+	}
+	c->pending -= h->near;
+	h->near = 0;
+	if (partners_check(&c->partners, e))
+		return -1;
+	return filed ? waiting_put_back(&c->waiting, h, e) : 0;
+}
+
+static struct held *numbered(const struct waiting *w, uint64_t number)
+{
+	return &w->held[w->first + (number - w->sequence)];
+}
+
+/* Decide all that waits for a match. */
+static int resolve(struct context *c, struct reach *r, struct error *e)
+{
+	for (uint64_t i = waiting_next(&c->waiting); c->pending && i-- > c->oldest;) {
+		struct held *h = numbered(&c->waiting, i);
+
+		if (!h->near) {
+			pass_by(r, h->kept);
+			continue;
+		}
+		if (resolve_block(c, h, r, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* Blocks that no later match can reach. */
+static int expire(struct context *c, uint64_t now, struct error *e)
+{
+	for (; c->pending && c->oldest < waiting_next(&c->waiting); c->oldest++) {
+		struct held *h = numbered(&c->waiting, c->oldest);
+		struct reach r = nothing;
+
+		if (!h->near)
+			continue;
+		if (c->pending - h->near < c->before ||
+		    (c->by_time && (now < c->within || h->block.last >= now - c->within)))
+			return 0;
+		if (resolve_block(c, h, &r, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* Rows of the block at hand that wait, of those from first up to end: are they reached? */
+static void decide_rows(struct context *c, uint32_t first, uint32_t end, struct reach *r)
+{
+	for (uint32_t i = end; i-- > first;) {
+		if (c->states[i] == ROW_WAIT)
+			c->states[i] = partners_decide(&c->partners, c->owners[i],
+						       reached(r, c->times[i]));
+		else
+			pass_by(r, row_kept(c->states[i]));
+	}
+}
+
+/* Rows of the block at hand from first on that no later match can reach need not wait for one. */
+static void trim(struct context *c, const struct block *b, uint32_t first)
+{
+	struct reach r = reach_of(c, b->last);
+
+	for (uint32_t i = b->rows; i-- > first;)
+		if (row_kept(c->states[i]))
+			pass_by(&r, 1);
+		else if (c->states[i] == ROW_WAIT && !reached(&r, c->times[i]))
+			c->states[i] = partners_decide(&c->partners, c->owners[i], false);
+}
+
+/* --- what comes in --- */
+
+/* Row i of the block at hand matches; those before the first have been decided. */
+static int match(struct context *c, const struct event *ev, uint32_t first, uint32_t i,
+		 struct error *e)
+{
+	struct reach r = reach_of(c, ev->time);
+
+	decide_rows(c, first, i, &r);
+	c->matched++;
+	c->behind = true;
+	c->left = c->after;
+	if (__builtin_add_overflow(ev->time, c->within, &c->until))
+		c->until = UINT64_MAX;
+	if (resolve(c, &r, e))
+		return -1;
+	partners_match(&c->partners, ev);
+	return 0;
+}
+
+/* A row that is no match; caller: it encloses one. */
+static uint8_t other(struct context *c, const struct event *ev, uint32_t i, bool caller)
+{
+	uint8_t state = caller ? ROW_KEEP : c->before || c->by_time ? ROW_WAIT : ROW_DROP;
+
+	if (c->behind && (c->left || (c->by_time && ev->time <= c->until))) {
+		c->left -= c->left > 0;
+		state = ROW_KEEP;
+	} else if (c->matched >= c->limit) {
+		c->done = true;
+		return ROW_DROP;
+	}
+	if (ev->type->kind == KIND_ENTER)
+		return partners_enter(&c->partners, ev, i, state, &c->owners[i]);
+	if (ev->type->kind == KIND_LEAVE)
+		return partners_leave(&c->partners, ev, state, &c->owners[i]);
+	return state;
+}
+
+static int pass_counts(struct context *c, struct held *h, uint64_t number, struct left_out *x,
+		       struct error *e)
+{
+	uint32_t *counts = h->counts;
+
+	h->counts = NULL;
+	return waiting_counts(&c->waiting, number, &h->block, counts, x, e);
+}
+
+static int take_events(struct context *c, struct held *h, struct left_out *x, struct error *e)
+{
+	const uint8_t *states = h->memory + h->states_at;
+	const struct block *b = &h->block;
+	uint64_t number = waiting_next(&c->waiting);
+	uint32_t first = 0, near = 0, kept = 0;
+	struct events it;
+	struct event ev;
+
+	if (room(c, b->rows, e))
+		return -1;
+	events_begin(&it, b);
+	for (uint32_t i = 0; event_next(&it, &ev); i++) {
+		c->offsets[i] = (uint32_t)(ev.row - b->row_data);
+		c->times[i] = ev.time;
+		c->owners[i] = (struct frame_at){PARTNER_NONE, 0};
+		if (c->done) {
+			c->states[i] = ROW_DROP;
+		} else if (states[i] == ROW_GAP) {
+			c->states[i] = ROW_GAP;
+		} else if (row_kept(states[i]) && c->matched < c->limit) {
+			c->states[i] = states[i];
+			if (match(c, &ev, first, i, e))
+				return -1;
+			first = i + 1;
+		} else {
+			c->states[i] = other(c, &ev, i, states[i] == ROW_CALLER);
+		}
+	}
+	trim(c, b, first);
+	for (uint32_t i = 0; i < b->rows; i++) {
+		near += c->states[i] == ROW_WAIT;
+		kept += row_kept(c->states[i]);
+	}
+	if (partners_check(&c->partners, e) ||
+	    waiting_events(&c->waiting, b, c->states, c->offsets, c->owners, e) ||
+	    pass_counts(c, h, number, x, e))
+		return -1;
+	if (waiting_next(&c->waiting) > number)
+		numbered(&c->waiting, number)->kept = kept;
+	if (near) {
+		numbered(&c->waiting, number)->near = near;
+		if (!c->pending)
+			c->oldest = number;
+		c->pending += near;
+	}
+	return expire(c, b->last, e);
+}
+
+/* Nothing comes any more that could be kept. */
+static int finish(struct context *c, struct error *e)
+{
+	struct reach r = nothing;
+
+	return resolve(c, &r, e) || partners_end(&c->partners, e) ? -1 : 0;
+}
+
+/* Nothing goes from one stream into the next, neither a call nor what is around a match: their
+ * times are of clocks that have nothing in common. */
+static int end_stream(struct context *c, struct error *e)
+{
+	c->behind = false;
+	return finish(c, e);
+}
+
+int context_take(struct context *c, struct held *h, struct left_out *x, struct error *e)
+{
+	c->waiting.at_hand = h ? h->block.length : 0;
+	if (!h)
+		return finish(c, e);
+	if (h->block.kind == BLOCK_EVENTS) {
+		if (h->block.rows ? take_events(c, h, x, e)
+				  : pass_counts(c, h, waiting_next(&c->waiting), x, e))
+			return -1;
+		return c->done ? finish(c, e) : 0;
+	}
+	/* be it that the one before had no end */
+	if (((h->block.kind == BLOCK_HEAD && !h->head.sequence) ||
+	     (h->block.kind == BLOCK_END && h->end.flags & END_LAST)) &&
+	    end_stream(c, e))
+		return -1;
+	return waiting_other(&c->waiting, &h->block, &h->head, &h->end, e);
+}
+
+struct held *context_ready(struct context *c, struct error *e)
+{
+	struct held *h = waiting_front(&c->waiting);
+
+	e->what[0] = '\0';
+	if (!h || h->waiting || waiting_later(&c->waiting, h) || waiting_load(&c->waiting, h, e))
+		return NULL;
+	if (h->block.kind == BLOCK_EVENTS)
+		waiting_clean(h);
+	return h;
+}
+
+void context_done(struct context *c)
+{
+	waiting_pop(&c->waiting);
+}

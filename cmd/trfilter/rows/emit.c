@@ -1,0 +1,240 @@
+#include "cmd/trfilter/rows/emit.h"
+
+enum { SPARSE = 4, DENSE_ROWS = 16 * 1024 };
+
+static int select_from(struct stage *s, struct select *select, struct block *b,
+		       enum selected *selected)
+{
+	struct error e;
+	int bad = select_block(select, b, selected);
+
+	if (!bad && *selected != SELECTED_NONE && stage_rows(s, b)) {
+		select->matched -= *selected == SELECTED_ALL ? b->rows : 0;
+		*selected = SELECTED_NONE;
+	}
+	if (!bad && *selected == SELECTED_ROWS)
+		bad = select_rows(select, b, selected);
+	if (select->limits && select->limits->failed)
+		return stage_fail(s, &select->limits->error);
+	if (!bad)
+		return 0;
+	error_set(&e, NULL, NO_OFFSET, "out of memory");
+	return stage_fail(s, &e);
+}
+
+/* Many rows go as a block of their own, few into the block that is being filled. */
+static int pass_some(struct stage *s, struct block *b, const struct block *from)
+{
+	struct events it;
+	struct event e;
+
+	if (b->row_size >= DENSE_ROWS || b->row_size * SPARSE >= from->row_size)
+		return stage_pass(s, b);
+	for (events_begin(&it, b); event_next(&it, &e);)
+		if (stage_row(s, b, &e))
+			return -1;
+	return 0;
+}
+
+static int pass_entries(struct stage *s, struct thread_entries *entries)
+{
+	struct block b;
+
+	while (thread_entries_block(entries, &b))
+		if (stage_forward(s, &b, NULL, NULL))
+			return -1;
+	return 0;
+}
+
+static int pass_left_out(struct stage *s, struct left_out *x)
+{
+	struct block b;
+
+	while (left_out_dict(x, &b))
+		if (stage_forward(s, &b, NULL, NULL))
+			return -1;
+	return 0;
+}
+
+void emit_rows_init(struct emit_rows *x, struct stage *s, struct select *select)
+{
+	*x = (struct emit_rows){.stage = s, .select = select};
+	ends_init(&x->ends, &s->in.dictionary);
+	ignored_init(&x->ignored, &s->in.dictionary);
+}
+
+void emit_rows_free(struct emit_rows *x)
+{
+	ends_free(&x->ends);
+	left_out_free(&x->left_out);
+	ignored_free(&x->ignored);
+}
+
+/* Look at all rows, those that are not kept too. */
+static int look(struct emit_rows *x, struct block *b, const struct block *kept)
+{
+	struct stage *s = x->stage;
+	bool needed = kept || ends_needed(&x->ends, b) || left_out_wanted(&x->left_out, b) ||
+		      ignored_needed(&x->ignored);
+
+	if (!needed || (!kept && stage_rows(s, b)))
+		return 0;
+	if (ends_lanes(&x->ends, b) || ignored_block(&x->ignored, &x->ends, b) ||
+	    ends_rows(&x->ends, b, kept, x->ignored.special) ||
+	    left_out_rows(&x->left_out, b, kept) || (kept && left_out_block(&x->left_out, b)) ||
+	    (kept && x->ignored.any && left_out_ignored(&x->left_out, b, x->ignored.rows, true)))
+		return stage_no_memory(s);
+	return pass_entries(s, &x->ends.entries) || pass_left_out(s, &x->left_out) ? -1 : 0;
+}
+
+int emit_ends(struct emit_rows *x)
+{
+	struct stage *s = x->stage;
+
+	if (!s->out.in_segment)
+		return 0;
+	if (ends_finish(&x->ends, NULL, NULL) || left_out_end(&x->left_out))
+		return stage_no_memory(s);
+	return pass_entries(s, &x->ends.entries) || pass_left_out(s, &x->left_out) ? -1 : 0;
+}
+
+int emit_other(struct emit_rows *x, const struct block *b)
+{
+	struct stage *s = x->stage;
+
+	if (b->kind == BLOCK_HEAD) {
+		ends_segment(&x->ends);
+		left_out_segment(&x->left_out);
+	}
+	if (b->kind == BLOCK_END && emit_ends(x))
+		return -1;
+	return stage_forward(s, b, &s->in.head, &s->in.end);
+}
+
+int emit_block(struct emit_rows *x, struct block *b)
+{
+	struct select *select = x->select;
+	struct stage *s = x->stage;
+	const struct block *kept = NULL;
+	enum selected selected;
+
+	/* matches must not wait long for their block to fill */
+	if (writer_flush_old(&s->out))
+		return stage_fail(s, &s->out.error);
+	if (select_from(s, select, b, &selected))
+		return -1;
+	if (selected != SELECTED_NONE)
+		kept = selected == SELECTED_ALL ? b : &select->block;
+	if (look(x, b, kept))
+		return -1;
+	if (!kept)
+		return 0;
+	return kept == b ? stage_pass(s, b) : pass_some(s, &select->block, b);
+}
+
+int emit_nothing(struct stage *s, struct select *select, struct block *b)
+{
+	enum selected selected;
+
+	return select_from(s, select, b, &selected);
+}
+
+/* Rows go on, or are only counted. states: enum row_state. */
+static int pass_rows(struct emit *x, const struct block *b, const uint8_t *states)
+{
+	uint64_t left = x->limit - x->matched;
+	bool all = b->row_size >= DENSE_ROWS && b->rows <= left;
+	struct stage *s = x->stage;
+	struct events it;
+	struct event e;
+
+	if (all && x->pass && stage_forward(s, b, NULL, NULL))
+		return -1;
+	for (events_begin(&it, b); left && event_next(&it, &e); states++) {
+		bool event = e.type->kind != KIND_GAP, match = event && *states != ROW_CALLER;
+
+		x->events += event;
+		x->matched += match;
+		left -= match;
+		if (!all && x->pass && stage_row(s, b, &e))
+			return -1;
+	}
+	return 0;
+}
+
+static int pass_other(struct emit *x, struct left_out *left_out, const struct held *h)
+{
+	struct stage *s = x->stage;
+
+	if (h->block.kind == BLOCK_HEAD)
+		left_out_segment(left_out);
+	if (!x->pass)
+		return 0;
+	if (h->block.kind == BLOCK_END && left_out_end(left_out))
+		return stage_no_memory(s);
+	return pass_left_out(s, left_out) || stage_forward(s, &h->block, &h->head, &h->end) ? -1
+											    : 0;
+}
+
+static int pass(struct emit *x, struct left_out *left_out, struct held *h)
+{
+	const struct block *b = &h->block;
+	struct stage *s = x->stage;
+
+	if (b->kind != BLOCK_EVENTS)
+		return pass_other(x, left_out, h);
+	if (h->counts && left_out_note(left_out, b, h->counts, b->rows ? b : NULL))
+		return stage_no_memory(s);
+	if (!b->rows)
+		return 0;
+	if (x->pass && (left_out_block(left_out, b) ||
+			left_out_ignored(left_out, b, h->memory + h->states_at, ROW_IGNORED)))
+		return stage_no_memory(s);
+	return pass_left_out(s, left_out) || pass_rows(x, b, h->memory + h->states_at) ? -1 : 0;
+}
+
+/* What is around the matches goes on with them. */
+static int pass_context(struct emit *x, struct left_out *left_out, struct held *h)
+{
+	struct held *ready;
+	struct error e;
+
+	if (context_take(x->context, h, left_out, &e))
+		return stage_fail(x->stage, &e);
+	for (; (ready = context_ready(x->context, &e)); context_done(x->context))
+		if (pass(x, left_out, ready))
+			return -1;
+	return e.what[0] ? stage_fail(x->stage, &e) : 0;
+}
+
+int emit_whole(struct emit *x, struct whole *w, const struct block *b)
+{
+	struct stage *s = x->stage;
+	struct held *h;
+	struct error e;
+	int bad = b ? whole_take(w, b, &s->in.head, &s->in.end, &e) : whole_finish(w, &e);
+
+	if (bad)
+		return stage_fail(s, &e);
+	e.what[0] = '\0';
+	/* nothing behind the last row goes on: END would count gaps that do not */
+	for (; !emit_done(x) && (h = whole_ready(w, &e)); whole_done(w))
+		if (x->context ? pass_context(x, &w->left_out, h) : pass(x, &w->left_out, h))
+			return -1;
+	if (e.what[0])
+		return stage_fail(s, &e);
+	return x->pass && writer_flush_old(&s->out) ? stage_fail(s, &s->out.error) : 0;
+}
+
+int emit_finish(struct emit *x, struct whole *w)
+{
+	struct stage *s = x->stage;
+
+	if (!emit_done(x) && emit_whole(x, w, NULL))
+		return -1;
+	if (x->pass && s->out.in_segment &&
+	    (left_out_end(&w->left_out) ? stage_no_memory(s) : pass_left_out(s, &w->left_out)))
+		return -1;
+	/* what is decided may wait for the next block to come (waiting_later) */
+	return x->context ? pass_context(x, &w->left_out, NULL) : 0;
+}

@@ -1,0 +1,87 @@
+#include "cmd/trfilter/rows/filter.h"
+
+#include <stdlib.h>
+
+static struct part make_part(struct node *n)
+{
+	/* threads and CPUs are those of the row: a leave has its own */
+	enum { CALL = DEPENDS_CALL | DEPENDS_PLACE | DEPENDS_NAME | DEPENDS_TYPE };
+
+	return (struct part){
+		.node = n,
+		.by_entry = !(n->depends & DEPENDS_ROW),
+		.by_call = n->depends & CALL && !(n->depends & DEPENDS_KIND),
+		.by_row = n->depends & DEPENDS_KIND &&
+			  !(n->depends & (DEPENDS_LATER | DEPENDS_STACK)),
+		.by_both =
+			n->depends & DEPENDS_KIND && n->depends & (DEPENDS_LATER | DEPENDS_STACK),
+	};
+}
+
+/* Count the conditions that are joined by && from here down; with parts, note them. */
+static size_t split(struct node *n, struct part *parts)
+{
+	size_t count = 0;
+
+	if (n->kind != NODE_AND) {
+		if (parts)
+			*parts = make_part(n);
+		return 1;
+	}
+	for (size_t i = 0; i < n->nchildren; i++)
+		count += split(n->children[i], parts ? parts + count : NULL);
+	return count;
+}
+
+int filter_compile(struct filter *f, const char *expression, struct error *e)
+{
+	*f = (struct filter){.tree = expression_parse(expression, e)};
+	if (!f->tree)
+		return -1;
+	f->parts = calloc(split(f->tree, NULL), sizeof *f->parts);
+	if (!f->parts)
+		return error_no_memory(e);
+	f->nparts = split(f->tree, f->parts);
+	for (size_t i = 0; i < f->nparts; i++)
+		f->by_both |= f->parts[i].by_both;
+	while (f->leading < f->nparts && f->parts[f->leading].by_entry)
+		f->calls |= f->parts[f->leading++].by_call;
+	return 0;
+}
+
+void filter_free(struct filter *f)
+{
+	for (size_t i = 0; i < f->nparts; i++)
+		pairing_free(&f->parts[i].pairing);
+	free(f->parts);
+	expression_free(f->tree);
+}
+
+static bool holds(struct filter *f, struct part *p, const struct event *e)
+{
+	uint32_t at_enter;
+	bool result;
+
+	if (p->by_call && e->type->kind == KIND_LEAVE && pairing_leave(&p->pairing, e, &at_enter))
+		return at_enter;
+	result = evaluate(&f->evaluation, p->node, e);
+	if (p->by_call && e->type->kind == KIND_ENTER)
+		pairing_enter(&p->pairing, e, result);
+	return result;
+}
+
+bool filter_from(struct filter *f, size_t first, const struct event *e)
+{
+	for (size_t i = first; i < f->nparts; i++)
+		if (!holds(f, &f->parts[i], e))
+			return false;
+	return true;
+}
+
+bool filter_out_of_memory(const struct filter *f)
+{
+	for (size_t i = 0; i < f->nparts; i++)
+		if (f->parts[i].pairing.out_of_memory)
+			return true;
+	return false;
+}

@@ -1,0 +1,133 @@
+#include "cmd/trfilter/rows/reverse_scan.h"
+
+#include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+enum { GROUP = 16, GROUP_BYTES = GROUP * NARROW_ROW }; /* rows that are looked at together */
+
+static inline bool look(struct behind *k, const uint8_t *p)
+{
+	uint32_t lane = p[3], depth = p[7];
+	uint8_t kind;
+
+	if (__builtin_expect(depth >= k->low[lane], 1))
+		return false;
+	kind = k->kinds[p[6]];
+	if (kind == PAIRING_NONE)
+		return false;
+	if (k->low[lane] == BEHIND_UNSEEN)
+		memset(k->open[lane], 0, sizeof k->open[lane]);
+	if (kind == PAIRING_ENTER)
+		k->open[lane][depth / 64] |= 1ull << depth % 64;
+	k->low[lane] = (uint16_t)depth;
+	return true;
+}
+
+/* Rows from one on and up to another one. Is any less deep than those behind it? */
+static inline bool look_at_all(struct behind *k, const uint8_t *from, const uint8_t *to)
+{
+	bool lower = false;
+
+	while (to > from)
+		lower |= look(k, to -= NARROW_ROW);
+	return lower;
+}
+
+/* --- what every processor can --- */
+
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+/* Is one of the rows of the group before p less deep? The depth is the highest byte of a row: below
+ * the limit the difference has the highest bit. */
+static inline bool any_below(const uint8_t *p, uint32_t depth)
+{
+	uint64_t limit = (uint64_t)depth << 55;
+	pair all = {0, 0};
+
+	if (__BYTE_ORDER != __LITTLE_ENDIAN)
+		return true;
+	for (int i = 1; i <= GROUP / 2; i++) {
+		pair rows;
+
+		memcpy(&rows, p - 16 * i, sizeof rows);
+		all |= (rows >> 1) - limit;
+	}
+	return (all[0] | all[1]) >> 63;
+}
+
+/* By the highest of the lanes' depths. */
+static void look_plainly(struct behind *k, const uint8_t *from, const uint8_t *to, uint32_t nlanes)
+{
+	enum { FEW = 8 }; /* lanes */
+	uint32_t highest = BEHIND_UNSEEN;
+
+	for (; to - from >= GROUP_BYTES; to -= GROUP_BYTES) {
+		if (highest < BEHIND_UNSEEN && !any_below(to, highest))
+			continue;
+		if (!look_at_all(k, to - GROUP_BYTES, to) || nlanes > FEW)
+			continue;
+		highest = 0;
+		for (uint32_t i = 0; i < nlanes; i++)
+			highest = k->low[i] > highest ? k->low[i] : highest;
+		if (!highest)
+			return; /* what is not deep at all ends all that is */
+	}
+	look_at_all(k, from, to);
+}
+
+/* --- what a table of 16 bytes is good for --- */
+
+#ifdef __x86_64__
+enum { TABLE = 16 };
+
+/*
+ * By the depth of each lane. The lane of a row is moved to its highest byte, where its depth is,
+ * and changed for the lane's lowest depth so far: 255 of one that was not seen, of which a row that
+ * is as deep as that is to be looked at too.
+ */
+__attribute__((target("avx2"))) static void look_by_table(struct behind *k, const uint8_t *from,
+							  const uint8_t *to)
+{
+	const __m256i deepest = _mm256_set1_epi8(-1);
+	uint8_t low[TABLE];
+	__m256i lows = deepest;
+
+	for (; to - from >= GROUP_BYTES; to -= GROUP_BYTES) {
+		__m256i any = _mm256_setzero_si256();
+
+		for (int i = 1; i <= GROUP / 4; i++) {
+			__m256i rows = _mm256_loadu_si256((const void *)(to - 32 * i));
+			__m256i of_lane = _mm256_shuffle_epi8(lows, _mm256_slli_epi64(rows, 32));
+
+			any = _mm256_or_si256(any, _mm256_subs_epu8(of_lane, rows));
+			any = _mm256_or_si256(any, _mm256_cmpeq_epi8(rows, deepest));
+		}
+		/* the highest byte of each row: is it 0? */
+		any = _mm256_cmpeq_epi8(any, _mm256_setzero_si256());
+		if (((uint32_t)_mm256_movemask_epi8(any) & 0x80808080) == 0x80808080 ||
+		    !look_at_all(k, to - GROUP_BYTES, to))
+			continue;
+		for (int i = 0; i < TABLE; i++)
+			low[i] = k->low[i] < 255 ? (uint8_t)k->low[i] : 255;
+		lows = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)low));
+	}
+	look_at_all(k, from, to);
+}
+#endif
+
+void behind_look(struct behind *k, const uint8_t *kinds, const uint8_t *from, const uint8_t *to,
+		 uint32_t nlanes)
+{
+	k->kinds = kinds;
+	for (int i = 0; i < 256; i++)
+		k->low[i] = BEHIND_UNSEEN;
+#ifdef __x86_64__
+	if (nlanes <= TABLE && __builtin_cpu_supports("avx2")) {
+		look_by_table(k, from, to);
+		return;
+	}
+#endif
+	look_plainly(k, from, to, nlanes);
+}

@@ -1,0 +1,270 @@
+#include "cmd/trfilter/rows/select.h"
+
+#include <stdlib.h>
+
+#include "cmd/trfilter/rows/block_compact.h"
+#include "cmd/trfilter/rows/select_private.h"
+
+void select_free(struct select *s)
+{
+	free(s->payload);
+	free(s->cells);
+}
+
+static int grow(uint8_t **data, size_t *capacity, size_t n)
+{
+	uint8_t *grown;
+
+	if (n <= *capacity)
+		return 0;
+	grown = realloc(*data, n);
+	if (!grown)
+		return -1;
+	*data = grown;
+	*capacity = n;
+	return 0;
+}
+
+static bool has_gaps(const struct block *b)
+{
+	for (uint32_t i = 0; i < b->ntypes; i++)
+		if (b->types[i]->kind == KIND_GAP)
+			return true;
+	return false;
+}
+
+/* Of the parts from first to end. false: so many cells that they are not worth it (or there is no
+ * memory for them). */
+static bool make_cells(struct select *s, const struct block *b, struct cells *c, size_t first,
+		       size_t end)
+{
+	bool by_place, by_type, by_lane;
+	unsigned depends = 0;
+	uint64_t count = 1;
+
+	for (size_t i = first; i < end; i++)
+		depends |= s->filter->parts[i].node->depends;
+	by_place = depends & (DEPENDS_PLACE | DEPENDS_NAME);
+	by_type = depends & DEPENDS_TYPE;
+	by_lane = depends & DEPENDS_LANE;
+	*c = (struct cells){.first = first,
+			    .end = end,
+			    .call = NO_PART,
+			    .name = depends & DEPENDS_NAME && !by_type,
+			    .nplaces = b->nplaces + 1};
+	if (by_type) {
+		c->type = count;
+		count *= b->ntypes;
+	}
+	if (by_lane) {
+		c->lane = count;
+		count *= b->nlanes;
+	}
+	if (by_place) {
+		c->place = count;
+		count *= (uint64_t)c->nplaces + (c->name ? b->ntypes : 0);
+	}
+	if (count > CELLS_LIMIT || grow(&s->cells, &s->cells_capacity, count))
+		return false;
+	c->count = count;
+	c->at = s->cells;
+	memset(c->at, UNKNOWN, count);
+	return true;
+}
+
+/* Do parts hold, without what they know of calls? */
+static bool holds(struct select *s, size_t first, size_t end, const struct event *e)
+{
+	struct filter *f = s->filter;
+
+	for (size_t i = first; i < end; i++)
+		if (!evaluate(&f->evaluation, f->parts[i].node, e))
+			return false;
+	return true;
+}
+
+uint8_t select_ask(struct select *s, const struct block *b, const struct cells *c, uint32_t place,
+		   uint32_t lane, uint32_t type)
+{
+	struct event e = {
+		.place = b->places[place], .lane = b->lanes[lane], .type = b->types[type]};
+
+	if (c->call == NO_PART)
+		return holds(s, c->first, c->end, &e) ? KEEP : DROP;
+	if (!holds(s, c->first, c->call, &e))
+		return DROP;
+	return (holds(s, c->call, c->call + 1, &e) ? KEEP : DROP) | REACHED |
+	       (holds(s, c->call + 1, c->end, &e) ? PASSES : 0);
+}
+
+/* Ask all cells. What they all say, or UNKNOWN. */
+static uint8_t ask_all(struct select *s, const struct block *b, struct cells *c)
+{
+	uint32_t places = c->place ? c->nplaces : 1, lanes = c->lane ? b->nlanes : 1;
+	uint32_t types = c->type || c->name ? b->ntypes : 1;
+	size_t kept = 0, asked = 0;
+
+	for (uint32_t p = 0; p < places; p++)
+		for (uint32_t l = 0; l < lanes; l++)
+			for (uint32_t t = 0; t < (p && c->name ? 1 : types); t++) {
+				uint8_t says = select_ask(s, b, c, p, l, t);
+
+				c->at[cell_of(c, p, l, t)] = says;
+				kept += says;
+				asked++;
+			}
+	return kept == asked ? KEEP : kept ? UNKNOWN : DROP;
+}
+
+/* What the cells of some parts all say, if there are not more of them than rows. */
+static uint8_t ask_parts(struct select *s, const struct block *b, size_t first, size_t end)
+{
+	struct cells c;
+
+	if (first == end)
+		return KEEP;
+	return make_cells(s, b, &c, first, end) && c.count <= b->rows ? ask_all(s, b, &c) : UNKNOWN;
+}
+
+/* All rows seem to be of one mind: are the calls that end in the block too? -1: memory is out. */
+static int same_mind(struct part *p, const struct block *b, uint8_t says, bool *same)
+{
+	struct pairing_block pb;
+
+	*same = false;
+	if ((b->row_flags & (EVENTS_BARE | EVENTS_WIDE)) != EVENTS_BARE)
+		return 0;
+	if (pairing_block_begin(&pb, &p->pairing, b))
+		return -1;
+	*same = pb.fit && pairing_run(&pb, b->row_data, b->row_data + b->row_size, says);
+	return 0;
+}
+
+/* What the tables say of the leading parts, one after the other: those from s->first on have to be
+ * asked of each row. -1: memory is out. */
+static int ask_tables(struct select *s, const struct block *b)
+{
+	struct filter *f = s->filter;
+	bool calls = f->calls && pairing_has_calls(b), same = true;
+
+	s->says = KEEP;
+	while (s->first < f->leading && s->says == KEEP) {
+		struct part *p = &f->parts[s->first];
+		size_t end = calls ? s->first + 1 : f->leading;
+		uint8_t says = ask_parts(s, b, s->first, end);
+
+		if (calls && p->by_call && says != UNKNOWN && same_mind(p, b, says, &same))
+			return -1;
+		s->says = same ? says : UNKNOWN;
+		if (s->says == KEEP)
+			s->first = end;
+	}
+	/* what the leading parts drop the others do not see */
+	if (s->says == KEEP && f->leading < f->nparts)
+		s->says = UNKNOWN;
+	return 0;
+}
+
+static void keep_any(struct select *s, const struct block *b, struct kept *k)
+{
+	struct events it;
+	struct event e;
+
+	for (events_begin(&it, b); !select_done(s) && event_next(&it, &e);) {
+		size_t n = (size_t)(it.row - e.row);
+		bool gap = e.type->kind == KIND_GAP, keep = gap;
+
+		if (!gap && (!s->limited || limits_row(s->limits, &e))) {
+			keep = s->says == UNKNOWN ? filter_from(s->filter, s->first, &e)
+						  : s->says == KEEP;
+			keep = keep != s->invert;
+		}
+		if (!keep)
+			continue;
+		/* of a block of one row, which may be large, nothing need be copied */
+		if (b->rows > 1)
+			memcpy(k->end, e.row, n);
+		k->end += n;
+		k->count++;
+		k->low = e.time < k->low ? e.time : k->low;
+		k->high = e.time > k->high ? e.time : k->high;
+		s->matched += !gap;
+	}
+}
+
+/* May all rows stay, and not only until the limit is reached? */
+static bool all_may(const struct select *s, const struct block *b)
+{
+	return b->rows <= s->limit - s->matched;
+}
+
+int select_block(struct select *s, const struct block *b, enum selected *selected)
+{
+	enum limits_says inside = s->limits ? limits_of_block(s->limits, b) : LIMITS_YES;
+
+	*selected = inside == LIMITS_NO ? SELECTED_NONE : SELECTED_ROWS;
+	s->limited = inside == LIMITS_ASK;
+	s->says = UNKNOWN;
+	s->first = 0;
+	if (inside != LIMITS_YES || has_gaps(b))
+		return 0;
+	if (ask_tables(s, b))
+		return -1;
+	if (s->says == UNKNOWN)
+		return 0;
+	if ((s->says == KEEP) == s->invert) {
+		*selected = SELECTED_NONE;
+	} else if (all_may(s, b)) {
+		s->matched += b->rows;
+		*selected = SELECTED_ALL;
+	}
+	return 0;
+}
+
+/* Is it all asked by cells, of rows that can be gone through fast? */
+static bool fast(struct select *s, const struct block *b, struct cells *c)
+{
+	struct filter *f = s->filter;
+	bool calls = f->calls && pairing_has_calls(b);
+	size_t ncalls = 0;
+
+	if (s->says != UNKNOWN || s->limited || f->leading < f->nparts || !all_may(s, b) ||
+	    has_gaps(b) || b->row_flags & EVENTS_WIDE || !make_cells(s, b, c, s->first, f->leading))
+		return false;
+	for (size_t i = s->first; i < f->leading && calls; i++)
+		if (f->parts[i].by_call) {
+			c->call = i;
+			ncalls++;
+		}
+	return ncalls <= 1;
+}
+
+int select_rows(struct select *s, const struct block *b, enum selected *selected)
+{
+	struct kept k = {.low = UINT64_MAX};
+	size_t front = cut_front(b);
+	struct cells c;
+
+	*selected = SELECTED_NONE;
+	if (grow(&s->payload, &s->capacity,
+		 b->length + 16 > 80 * 1024 ? b->length + 16 : 80 * 1024))
+		return -1;
+	k.rows = k.end = s->payload + front;
+	if (!fast(s, b, &c))
+		keep_any(s, b, &k);
+	else if (c.call == NO_PART)
+		select_narrow(s, b, &c, &k);
+	else if (select_calls(s, b, &c, &k))
+		return -1;
+	if (filter_out_of_memory(s->filter) || (s->limits && s->limits->pairing.out_of_memory))
+		return -1;
+	if (!k.count)
+		return 0;
+	if (k.count == b->rows) {
+		*selected = SELECTED_ALL;
+		return 0;
+	}
+	cut_block(&s->block, b, s->payload, (size_t)(k.end - k.rows), k.count, k.low, k.high);
+	*selected = SELECTED_SOME;
+	return 0;
+}

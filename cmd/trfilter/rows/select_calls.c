@@ -1,0 +1,188 @@
+/*
+ * select_calls.c - narrow rows of which calls are kept: each by its enter, for its leave too
+ */
+#include "cmd/trfilter/rows/block_compact.h"
+#include "cmd/trfilter/rows/select_private.h"
+
+enum { RUN = 64 }; /* rows: fewer are asked one by one */
+
+/* A call that does not go by depth: does it hold? */
+static uint32_t other(struct pairing_block *pb, const uint8_t *row, uint32_t holds)
+{
+	struct events it;
+	struct event e;
+
+	events_begin(&it, pb->block);
+	it.row = row;
+	if (!event_next(&it, &e))
+		return holds;
+	if (e.type->kind == KIND_ENTER)
+		pairing_enter(pb->pairing, &e, holds);
+	else
+		pairing_leave(pb->pairing, &e, &holds);
+	return holds;
+}
+
+/* Is a row kept? */
+static inline __attribute__((always_inline)) bool
+row_kept(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint8_t cell)
+{
+	uint8_t kind = pb->kinds[w >> 48 & 0xff];
+	uint32_t holds = cell & KEEP;
+
+	if (kind && cell & REACHED)
+		holds = __builtin_expect(kind == PAIRING_OTHER, 0)
+				? other(pb, row, holds)
+				: pairing_row(pb, w >> 24 & 0xff, kind, (uint32_t)(w >> 56), holds);
+	return holds && cell & PASSES;
+}
+
+static inline void put(struct kept *k, const uint8_t *row, size_t n)
+{
+	memcpy(k->end, row, n);
+	k->end += n;
+}
+
+/* The first row from p on that has another cell, which place alone gives, or is not fit for runs.
+ */
+static const uint8_t *skip(const struct pairing_block *pb, const uint8_t *p, const uint8_t *cells,
+			   uint8_t same)
+{
+	const uint8_t *end = pb->block->row_data + pb->block->row_size;
+
+	if (pb->fit)
+		return select_skip(p, end, cells, same);
+	while (end - p >= NARROW_ROW && !((cells[get_u16(p + 4)] ^ same) | pb->unfit[p[6]]))
+		p += NARROW_ROW;
+	return p;
+}
+
+/*
+ * A run of rows with the same cell from p on: the first row behind it, if it was taken as a whole,
+ * or else p; *until: rows up to there are to be taken one by one.
+ */
+static const uint8_t *run(struct select *s, struct pairing_block *pb, const struct cells *c,
+			  struct kept *k, const uint8_t *p, const uint8_t **until)
+{
+	uint8_t cell = c->at[get_u16(p + 4)];
+
+	*until = p + NARROW_ROW;
+	if (cell == UNKNOWN)
+		return p;
+	*until = skip(pb, p, c->at, cell);
+	if (*until - p < RUN * NARROW_ROW ||
+	    (cell & REACHED && !pairing_run(pb, p, *until, cell & KEEP)))
+		return p;
+	if (((cell & (KEEP | PASSES)) == (KEEP | PASSES)) != s->invert) {
+		k->count += (uint32_t)((*until - p) / NARROW_ROW);
+		put(k, p, (size_t)(*until - p));
+	}
+	return *until;
+}
+
+/* Rows one by one, but for runs. */
+static void keep_exactly(struct select *s, struct pairing_block *pb, const struct cells *c,
+			 struct kept *k)
+{
+	const struct block *b = pb->block;
+	const uint8_t *p = b->row_data, *end = p + b->row_size, *until = p;
+	bool runs = s->lopsided && pb->runs && !c->lane && !c->type;
+
+	while (p < end) {
+		uint64_t w = get_u64(p);
+		uint8_t cell;
+		size_t n;
+
+		if (runs && p >= until) {
+			const uint8_t *next = run(s, pb, c, k, p, &until);
+
+			if (next > p) {
+				p = next;
+				continue;
+			}
+		}
+		n = pb->fit ? NARROW_ROW : cut_row_size(b, p);
+		cell = select_cell(s, b, c, w >> 32 & 0xffff, w >> 24 & 0xff, w >> 48 & 0xff);
+		if (row_kept(pb, p, w, cell) != s->invert) {
+			/* of a block of one row, which may be large, nothing need be copied */
+			if (b->rows > 1)
+				put(k, p, n);
+			else
+				k->end += n;
+			k->count++;
+		}
+		p += n;
+	}
+}
+
+/*
+ * As if nearly no leave had another place than its enter: by place alone, without a branch, for
+ * which rows stay has no pattern. false: some leave has another note than its enter, or it was not
+ * tried, and nothing was done.
+ */
+static bool keep_plainly(struct select *s, struct pairing_block *pb, const struct cells *c,
+			 struct kept *k)
+{
+	const struct block *b = pb->block;
+	const uint8_t *p = b->row_data, *end = p + b->row_size;
+	uint32_t leaves[256] = {0}, wrong = 0, invert = s->invert;
+	struct pairing_notes notes;
+	uint8_t *out = k->end;
+
+	if (!pb->runs || !pb->fit || c->first != c->call || c->end != c->call + 1)
+		return false;
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
+		if (pb->kinds[i] == PAIRING_NONE)
+			return false;
+		leaves[i] = pb->kinds[i] == PAIRING_LEAVE;
+	}
+	if (!pairing_notes(pb, &notes))
+		return false;
+	for (; p < end; p += NARROW_ROW) {
+		uint64_t w = get_u64(p);
+		uint32_t lane = w >> 24 & 0xff, type = w >> 48 & 0xff, leave = leaves[type];
+		uint32_t holds = select_cell(s, b, c, w >> 32 & 0xffff, lane, type) & KEEP;
+		uint8_t *note = &notes.at[lane << 8 | w >> 56];
+
+		wrong |= (*note ^ holds) & ~(*note >> 1) & leave;
+		*note = (uint8_t)(holds | leave * PAIRING_FREE);
+		put_u64(out, w);
+		out += NARROW_ROW & -(size_t)(holds ^ invert);
+	}
+	if (wrong)
+		return false;
+	pairing_found(pb, &notes);
+	k->count = (uint32_t)((size_t)(out - k->end) / NARROW_ROW);
+	k->end = out;
+	return true;
+}
+
+static void find_times(const struct block *b, struct kept *k)
+{
+	uint32_t low = UINT32_MAX, high = 0, n;
+
+	for (const uint8_t *p = k->rows; p < k->end; p += n) {
+		uint32_t delta = get_u32(p) & 0xffffff;
+
+		n = (uint32_t)cut_row_size(b, p);
+		low = delta < low ? delta : low;
+		high = delta > high ? delta : high;
+	}
+	k->low = b->base + low;
+	k->high = b->base + high;
+}
+
+int select_calls(struct select *s, const struct block *b, const struct cells *c, struct kept *k)
+{
+	struct pairing_block pb;
+
+	if (pairing_block_begin(&pb, &s->filter->parts[c->call].pairing, b))
+		return -1;
+	if (s->lopsided || !keep_plainly(s, &pb, c, k))
+		keep_exactly(s, &pb, c, k);
+	if (k->count < b->rows)
+		find_times(b, k);
+	s->matched += k->count;
+	s->lopsided = k->count < b->rows / 16 || b->rows - k->count < b->rows / 16;
+	return 0;
+}

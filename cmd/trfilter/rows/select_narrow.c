@@ -1,0 +1,111 @@
+/* select_narrow.c - narrow rows that are kept by what their lane, type and place say */
+#include "cmd/trfilter/rows/block_compact.h"
+#include "cmd/trfilter/rows/select_private.h"
+
+/* Rows of 8 bytes and nothing behind them, decided by their cell: the case that must be fast. */
+static void keep_narrow(struct select *s, const struct block *b, const struct cells *c,
+			struct kept *k)
+{
+	const uint8_t *p = b->row_data, *end = p + b->row_size;
+	uint32_t low = UINT32_MAX, high = 0;
+	bool invert = s->invert;
+	uint8_t *out = k->rows;
+
+	for (; p < end; p += NARROW_ROW) {
+		uint64_t w = get_u64(p);
+		uint32_t keep =
+			select_cell(s, b, c, w >> 32 & 0xffff, w >> 24 & 0xff, w >> 48 & 0xff) ^
+			invert;
+		uint32_t delta = w & 0xffffff, all = -(uint32_t)keep, d;
+
+		/* without a branch: which rows stay has no pattern */
+		put_u64(out, w);
+		out += NARROW_ROW & all;
+		d = delta | ~all;
+		low = d < low ? d : low;
+		d = delta & all;
+		high = d > high ? d : high;
+	}
+	k->end = out;
+	k->count = (uint32_t)((size_t)(out - k->rows) / NARROW_ROW);
+	k->low = b->base + low;
+	k->high = b->base + high;
+}
+
+/* The same where the place alone decides, and nearly always in the same way: run by run. */
+static void keep_runs(struct select *s, const struct block *b, const struct cells *c,
+		      struct kept *k)
+{
+	const uint8_t *p = b->row_data, *end = p + b->row_size, *run;
+	uint8_t want = s->invert ? DROP : KEEP;
+	uint32_t low = UINT32_MAX, high = 0;
+	uint8_t *out = k->rows;
+
+	while ((p = select_skip(p, end, c->at, want ^ KEEP)) < end) {
+		run = p;
+		p = select_skip(p, end, c->at, want);
+		memcpy(out, run, (size_t)(p - run));
+		out += p - run;
+		/* not asked yet, or without a place, when the type may decide */
+		for (; p < end && c->at[get_u16(p + 4)] == UNKNOWN; p += NARROW_ROW)
+			if (select_cell(s, b, c, get_u16(p + 4), p[3], p[6]) == want) {
+				memcpy(out, p, NARROW_ROW);
+				out += NARROW_ROW;
+			}
+	}
+	for (p = k->rows; p < out; p += NARROW_ROW) {
+		uint32_t delta = get_u32(p) & 0xffffff;
+
+		low = delta < low ? delta : low;
+		high = delta > high ? delta : high;
+	}
+	k->end = out;
+	k->count = (uint32_t)((size_t)(out - k->rows) / NARROW_ROW);
+	k->low = b->base + low;
+	k->high = b->base + high;
+}
+
+/* Some have more behind their 8 bytes. */
+static void keep_mixed(struct select *s, const struct block *b, const struct cells *c,
+		       struct kept *k)
+{
+	const uint8_t *p = b->row_data, *end = p + b->row_size;
+	uint8_t want = s->invert ? DROP : KEEP;
+	bool bare[256] = {false};
+	uint8_t *out = k->rows;
+
+	for (uint32_t i = 0; i < 256 && i < b->ntypes; i++)
+		bare[i] = !b->types[i]->fixed_size && !(b->types[i]->flags & TYPE_TAIL);
+	while (p < end) {
+		/* guessing it makes the next row independent of this one's type */
+		size_t n = __builtin_expect(bare[p[6]], 1) ? NARROW_ROW : cut_row_size(b, p);
+
+		if (select_cell(s, b, c, get_u16(p + 4), p[3], p[6]) == want) {
+			uint64_t time = b->base + (get_u32(p) & 0xffffff);
+
+			/* of a block of one row, which may be large, nothing need be copied */
+			if (b->rows > 1)
+				memcpy(out, p, n);
+			out += n;
+			k->count++;
+			k->low = time < k->low ? time : k->low;
+			k->high = time > k->high ? time : k->high;
+		}
+		p += n;
+	}
+	k->end = out;
+}
+
+void select_narrow(struct select *s, const struct block *b, const struct cells *c, struct kept *k)
+{
+	bool by_place = c->place && !c->lane && !c->type;
+
+	if (!(b->row_flags & EVENTS_BARE))
+		keep_mixed(s, b, c, k);
+	else if (s->lopsided && by_place)
+		keep_runs(s, b, c, k);
+	else
+		keep_narrow(s, b, c, k);
+	s->matched += k->count;
+	s->lopsided = k->count < b->rows / 16 || b->rows - k->count < b->rows / 16;
+}

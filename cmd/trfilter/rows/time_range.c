@@ -1,0 +1,267 @@
+#include "cmd/trfilter/rows/time_range.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/stream/reader_tail.h"
+#include "common/util/siphash.h"
+
+void limits_free(struct limits *l)
+{
+	expression_free(l->from);
+	expression_free(l->to);
+	expression_free(l->by);
+	pairing_free(&l->pairing);
+	free(l->ends);
+	free(l->windows);
+	free(l->inside);
+}
+
+bool limits_read_values(const struct limits *l)
+{
+	return (l->from && (expression_reads_values(l->from) || expression_reads_values(l->to))) ||
+	       (l->by && expression_reads_values(l->by));
+}
+
+int limits_sample(struct limits *l, const char *text)
+{
+	char *end;
+
+	errno = 0;
+	l->sample = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end != '/' || end[1] < '0' || end[1] > '9')
+		return -1;
+	l->of = strtoull(end + 1, &end, 10);
+	return *end || errno || !l->of || l->sample > l->of ? -1 : 0;
+}
+
+struct node *limits_condition(const char *text, const char *option, struct error *e)
+{
+	struct node *n = expression_parse(text, e);
+
+	if (!n || !expression_of_calls(n))
+		return n;
+	expression_free(n);
+	error_set(e, NULL, NO_OFFSET, "%s asks of single events, not of whole calls as '%s' does",
+		  option, text);
+	return NULL;
+}
+
+struct node *limits_field(const char *text, struct error *e)
+{
+	struct node *n = limits_condition(text, "--by", e);
+
+	if (!n || (n->kind == NODE_TRUTH && !n->left.literal))
+		return n;
+	expression_free(n);
+	error_set(e, NULL, NO_OFFSET, "--by takes the name of a field, not '%s'", text);
+	return NULL;
+}
+
+/* --- the end of the input --- */
+
+/* A stream ends, or a segment of it. */
+static int note_end(void *ctx, bool first, uint64_t events, uint64_t last)
+{
+	struct limits *l = ctx;
+	uint64_t *ends = l->ends;
+
+	if (first || !l->nends) {
+		ends = array_grow(ends, &l->ends_capacity, l->nends, sizeof *ends);
+		if (!ends)
+			return -1;
+		l->ends = ends;
+		ends[l->nends++] = 0;
+	}
+	ends += l->nends - 1;
+	if (events && last > *ends)
+		*ends = last;
+	return 0;
+}
+
+int limits_find_ends(struct limits *l, char **paths, int n, struct error *e)
+{
+	static char *const standard[] = {(char *)"-"};
+
+	if (l->since.from != MOMENT_END && l->until.from != MOMENT_END)
+		return 0;
+	for (int i = 0; i < (n ? n : 1); i++) {
+		const char *path = (n ? paths : standard)[i];
+		bool is_standard = !strcmp(path, "-");
+		int fd = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), bad;
+
+		if (fd < 0)
+			return error_errno(e, path, NO_OFFSET, "cannot open");
+		bad = reader_tail_segments(fd, note_end, l);
+		if (!is_standard)
+			close(fd);
+		if (bad)
+			return error_set(e, is_standard ? "standard input" : path, NO_OFFSET,
+					 "a time before the end wants a saved stream that is "
+					 "whole, for its end is read first");
+	}
+	return 0;
+}
+
+/* --- times --- */
+
+void limits_block(struct limits *l, const struct block *b, bool new_stream)
+{
+	if (b->kind == BLOCK_HEAD && new_stream) {
+		/* nothing goes from one stream into the next */
+		l->stream += l->any;
+		l->started = false;
+		l->nwindows = 0;
+		pairing_free(&l->pairing);
+		if (l->ninside)
+			memset(l->inside, 0, l->ninside);
+	} else if (b->kind == BLOCK_EVENTS && b->rows && !l->started) {
+		l->started = true;
+		l->start = b->base;
+	}
+	l->any |= b->kind == BLOCK_HEAD;
+}
+
+static int find(struct limits *l, const struct moment *m, const struct clock *c, uint64_t *time)
+{
+	const struct moment_base base = {.start = l->start,
+					 .end = l->stream < l->nends ? l->ends[l->stream] : 0,
+					 .wall = c->wall,
+					 .has_wall = c->flags & (CLOCK_HAS_WALL | CLOCK_IS_WALL)};
+
+	bool ticks = m->unit && c->flags & CLOCK_TICKS;
+
+	if (!m->from || (!ticks && !moment_time(m, &base, time)))
+		return 0;
+	if (!l->failed && ticks)
+		error_set(&l->error, NULL, NO_OFFSET, MOMENT_TICKS);
+	else if (!l->failed)
+		error_set(&l->error, NULL, NO_OFFSET,
+			  "the clock of the events, %s, has no wall time: give a time of its own",
+			  c->name.text);
+	l->failed = true;
+	return -1;
+}
+
+static const struct window *window_of(struct limits *l, const struct clock *c)
+{
+	static const struct window none = {true, UINT64_MAX, 0};
+	struct window *w = array_reach(l->windows, &l->nwindows, c->number, sizeof *w);
+
+	if (!w) {
+		l->pairing.out_of_memory = true;
+		return &none;
+	}
+	l->windows = w;
+	w = &l->windows[c->number];
+	if (!w->known) {
+		*w = (struct window){true, 0, UINT64_MAX};
+		if (find(l, &l->since, c, &w->since) || find(l, &l->until, c, &w->until))
+			return &none;
+	}
+	return w;
+}
+
+enum limits_says limits_of_block(struct limits *l, const struct block *b)
+{
+	bool before = true, inside = true;
+
+	for (uint32_t i = 0; i < b->ntypes; i++)
+		/* the leave of what was entered elsewhere, and what is never left out */
+		if (b->types[i]->kind == KIND_ENTER || b->types[i]->kind == KIND_LEAVE ||
+		    b->types[i]->kind == KIND_GAP)
+			return LIMITS_ASK;
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		const struct window *w = window_of(l, b->lanes[i]->clock);
+
+		before = before && (b->last < w->since || b->base >= w->until);
+		inside = inside && b->base >= w->since && b->last < w->until;
+	}
+	if (before)
+		return LIMITS_NO;
+	return inside && !l->from && !l->by ? LIMITS_YES : LIMITS_ASK;
+}
+
+/* --- rows --- */
+
+/* How an event stands to the ranges of its thread. */
+enum range { RANGE_OUTSIDE, RANGE_INSIDE, RANGE_BORDER };
+
+/* closes: it is the leave of a call that was asked at its enter. */
+static enum range between(struct limits *l, const struct event *e, bool closes)
+{
+	uint32_t thread = e->lane->thread;
+	uint8_t *inside = array_reach(l->inside, &l->ninside, thread, 1);
+	struct node *n;
+
+	if (!inside) {
+		l->pairing.out_of_memory = true;
+		return RANGE_OUTSIDE;
+	}
+	l->inside = inside;
+	inside = &l->inside[thread];
+	n = *inside ? l->to : l->from;
+	/* but for who asks for leaves */
+	if ((closes && !(n->depends & DEPENDS_KIND)) || !evaluate(&l->evaluation, n, e))
+		return *inside ? RANGE_INSIDE : RANGE_OUTSIDE;
+	*inside = !*inside;
+	return RANGE_BORDER;
+}
+
+/* The same value is in the sample in every stream, on every machine. */
+static bool sampled(struct limits *l, const struct event *e)
+{
+	static const struct siphash_key key = {0x7472757469, 0x6c73};
+	const void *data;
+	struct scalar s;
+	uint64_t number;
+	size_t n = 8;
+
+	operand_value(&l->evaluation, &l->by->left, e, &s);
+	if (s.form == SCALAR_NONE || s.form == SCALAR_OTHER) {
+		l->unsampled++;
+		return false;
+	}
+	number = htole64(s.form == SCALAR_REAL ? (uint64_t)(int64_t)s.real : s.u);
+	data = &number;
+	if (s.form == SCALAR_TEXT) {
+		data = s.text;
+		n = s.size;
+	}
+	return siphash(&key, data, n) % l->of < l->sample;
+}
+
+bool limits_row(struct limits *l, const struct event *e)
+{
+	const struct window *w = window_of(l, e->lane->clock);
+	bool holds = e->time >= w->since && e->time < w->until;
+	uint32_t at_enter = false;
+	bool closes = e->type->kind == KIND_LEAVE && pairing_leave(&l->pairing, e, &at_enter);
+	enum range range = RANGE_INSIDE;
+
+	if (holds && l->from) {
+		range = between(l, e, closes);
+		holds = range != RANGE_OUTSIDE;
+	}
+	/* a leave that is itself a border belongs to the range, wherever its enter is */
+	if (closes && (at_enter || range != RANGE_BORDER))
+		return at_enter;
+	if (holds && l->by)
+		holds = sampled(l, e);
+	if (e->type->kind == KIND_ENTER)
+		pairing_enter(&l->pairing, e, holds);
+	return holds;
+}
+
+void limits_report(const struct limits *l, bool quiet)
+{
+	const struct operand *o = l->by ? &l->by->left : NULL;
+
+	if (!quiet && l->unsampled)
+		warn(NULL, NO_OFFSET,
+		     "%" PRIu64 " events have no %s%s to be chosen by: they are not in the sample",
+		     l->unsampled, o->is_argument ? "arg." : "", o->name);
+}

@@ -1,0 +1,71 @@
+/*
+ * time_range.h - which rows a condition is asked of at all: --since, --until, --between, --sample
+ *
+ * A call is decided at its enter, for its leave too.
+ */
+#ifndef TRFILTER_LIMITS_H
+#define TRFILTER_LIMITS_H
+
+#include "cmd/trfilter/expression/evaluate.h"
+#include "common/value/moment.h"
+#include "cmd/trfilter/calls/pairing.h"
+
+struct limits {
+	struct moment since, until;
+	/* for moments before the end: the last time of each stream of the input, 0 without events
+	 */
+	uint64_t *ends;
+	size_t nends, ends_capacity;
+	struct node *from, *to; /* --between; NULL none */
+	struct node *by;	/* --sample: what is hashed; NULL none */
+	uint64_t sample, of;
+
+	struct evaluation evaluation;
+	struct pairing pairing;
+	bool any; /* a stream came, and is number: */
+	size_t stream;
+	bool started; /* the stream's first time is known */
+	uint64_t start;
+	struct window { /* by number of the clock */
+		bool known;
+		uint64_t since, until;
+	} * windows;
+	size_t nwindows;
+	uint8_t *inside; /* --between, by thread */
+	size_t ninside;
+	uint64_t unsampled; /* events that have nothing of what --sample goes by */
+	bool failed;
+	struct error error;
+};
+
+/* Does anything limit? */
+static inline bool limits_any(const struct limits *l)
+{
+	return l->since.from || l->until.from || l->from || l->by;
+}
+
+/* Do --between or --sample look at arguments, return values or fields? */
+bool limits_read_values(const struct limits *l);
+
+/* "1/100" -1: it is not. */
+int limits_sample(struct limits *l, const char *text);
+/* A condition for --between, a field for --sample; NULL and e filled. */
+struct node *limits_condition(const char *text, const char *option, struct error *e);
+struct node *limits_field(const char *text, struct error *e);
+
+/* Find the ends of the streams of the input, if moments are before them. paths as for reader_open.
+ */
+int limits_find_ends(struct limits *l, char **paths, int n, struct error *e);
+
+/* A block comes; of HEAD a new stream. */
+void limits_block(struct limits *l, const struct block *b, bool new_stream);
+/* What the times alone say of all rows of a block: NO, YES, or LATER: ask each. */
+enum limits_says { LIMITS_NO, LIMITS_YES, LIMITS_ASK };
+enum limits_says limits_of_block(struct limits *l, const struct block *b);
+/* Every row, in the order of the stream, but gaps. */
+bool limits_row(struct limits *l, const struct event *e);
+/* Say what --sample could not choose from. */
+void limits_report(const struct limits *l, bool quiet);
+void limits_free(struct limits *l);
+
+#endif

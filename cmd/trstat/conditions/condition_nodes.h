@@ -1,0 +1,43 @@
+/*
+ * condition_nodes.h - the tree of a condition: made by condition_parse.c, asked by condition.c
+ */
+#ifndef TR_CONDITION_NODES_H
+#define TR_CONDITION_NODES_H
+
+#include <regex.h>
+
+#include "cmd/trstat/conditions/condition.h"
+
+enum node_kind {
+	NODE_OR,
+	NODE_AND,
+	NODE_NOT,
+	NODE_COMPARE,
+	NODE_IN,
+	NODE_MATCH,
+	NODE_HAS,
+	NODE_TRUTH, /* an operand alone */
+};
+
+struct operand {
+	bool literal, path; /* path: texts compare by what stands behind their last '/' too */
+	size_t key;
+	struct scalar value; /* of a literal */
+	char *text;	     /* what value points to, or NULL */
+};
+
+struct condition_node {
+	enum node_kind kind;
+	struct condition_node *left, *right; /* OR, AND; NOT: left */
+	struct operand operand;
+	enum token_kind comparison;
+	bool negated; /* MATCH */
+	regex_t regex;
+	bool has_regex;
+	struct operand *others; /* COMPARE: one; IN: literals */
+	size_t count;
+};
+
+void condition_node_free(struct condition_node *n);
+
+#endif

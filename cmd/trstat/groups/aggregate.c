@@ -1,0 +1,152 @@
+#include "cmd/trstat/groups/aggregate.h"
+
+#include <errno.h>
+
+static struct aggregate_field *fields_of(const struct aggregate *a, const struct columns_wanted *w)
+{
+	return aggregate_part(a, w->fields);
+}
+
+void aggregate_init(struct aggregate *a, const struct columns_wanted *w)
+{
+	a->total_min = a->self_min = UINT64_MAX;
+	if (w->times) {
+		struct aggregate_times *t = aggregate_part(a, w->times);
+
+		t->first = UINT64_MAX;
+	}
+}
+
+void aggregate_free(struct aggregate *a, const struct columns_wanted *w)
+{
+	if (w->histogram)
+		histogram_free(aggregate_part(a, w->histogram));
+	for (uint32_t i = 0; i < w->field_count; i++)
+		distinct_free(&fields_of(a, w)[i].distinct);
+}
+
+void aggregate_call_rare(struct aggregate *a, const struct columns_wanted *w, uint64_t total,
+			 uint64_t self, uint64_t time)
+{
+	if (w->times) {
+		struct aggregate_times *t = aggregate_part(a, w->times);
+
+		t->first = time < t->first ? time : t->first;
+		t->last = time > t->last ? time : t->last;
+	}
+	if (w->total_stdev)
+		squares_add(aggregate_part(a, w->total_stdev), total);
+	if (w->self_stdev)
+		squares_add(aggregate_part(a, w->self_stdev), self);
+}
+
+void aggregate_field_seen(struct aggregate *a, const struct columns_wanted *w, uint32_t field)
+{
+	fields_of(a, w)[field].seen = true;
+}
+
+bool aggregate_is_group(const struct aggregate *a, const struct columns_wanted *w)
+{
+	bool is = aggregate_count(a) > 0;
+
+	for (uint32_t i = 0; i < w->field_count && !is; i++)
+		is = fields_of(a, w)[i].seen;
+	return is;
+}
+
+int aggregate_number(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
+		     int128 value)
+{
+	struct aggregate_field *f = &fields_of(a, w)[field];
+
+	if (w->field[field].uniq && distinct_add(&f->distinct, distinct_hash_number(value)))
+		return -1;
+	f->min = f->count && f->min < value ? f->min : value;
+	f->max = f->count && f->max > value ? f->max : value;
+	f->sum += value;
+	f->count++;
+	return 0;
+}
+
+int aggregate_text(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
+		   const void *data, size_t size)
+{
+	return w->field[field].uniq ? aggregate_hash(a, w, field, distinct_hash_bytes(data, size))
+				    : 0;
+}
+
+int aggregate_hash(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
+		   uint64_t hash)
+{
+	return w->field[field].uniq ? distinct_add(&fields_of(a, w)[field].distinct, hash) : 0;
+}
+
+static int merge_field(struct aggregate_field *into, const struct aggregate_field *from, bool uniq)
+{
+	into->seen |= from->seen;
+	if (from->count) {
+		if (!into->count || from->min < into->min)
+			into->min = from->min;
+		if (!into->count || from->max > into->max)
+			into->max = from->max;
+	}
+	if (__builtin_add_overflow(into->count, from->count, &into->count) ||
+	    __builtin_add_overflow(into->sum, from->sum, &into->sum)) {
+		errno = EOVERFLOW;
+		return -1;
+	}
+	return uniq ? distinct_merge(&into->distinct, &from->distinct) : 0;
+}
+
+int aggregate_merge(struct aggregate *into, const struct aggregate *from,
+		    const struct columns_wanted *w)
+{
+	return aggregate_merge_of(into, w, from, w, NULL);
+}
+
+int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
+		       const struct aggregate *from, const struct columns_wanted *v,
+		       const uint32_t *fields)
+{
+	uint64_t rows;
+
+	if (__builtin_add_overflow(into->calls, from->calls, &into->calls) ||
+	    __builtin_add_overflow(into->instants, from->instants, &into->instants) ||
+	    __builtin_add_overflow(into->calls, into->instants, &rows) ||
+	    __builtin_add_overflow(into->total, from->total, &into->total) ||
+	    __builtin_add_overflow(into->recursive, from->recursive, &into->recursive) ||
+	    __builtin_add_overflow(into->self, from->self, &into->self)) {
+		errno = EOVERFLOW;
+		return -1;
+	}
+	if (from->total_min < into->total_min)
+		into->total_min = from->total_min;
+	if (from->total_max > into->total_max)
+		into->total_max = from->total_max;
+	if (from->self_min < into->self_min)
+		into->self_min = from->self_min;
+	if (from->self_max > into->self_max)
+		into->self_max = from->self_max;
+	if (w->times) {
+		struct aggregate_times *t = aggregate_part(into, w->times);
+		const struct aggregate_times *u = aggregate_part(from, v->times);
+
+		t->first = u->first < t->first ? u->first : t->first;
+		t->last = u->last > t->last ? u->last : t->last;
+	}
+	if (w->histogram &&
+	    histogram_merge(aggregate_part(into, w->histogram), aggregate_part(from, v->histogram)))
+		return -1;
+	if (w->total_stdev && squares_merge(aggregate_part(into, w->total_stdev),
+					    aggregate_part(from, v->total_stdev)))
+		return -1;
+	if (w->self_stdev &&
+	    squares_merge(aggregate_part(into, w->self_stdev), aggregate_part(from, v->self_stdev)))
+		return -1;
+	for (uint32_t i = 0; i < w->field_count; i++) {
+		if (merge_field(&fields_of(into, w)[i], &fields_of(from, v)[fields ? fields[i] : i],
+				w->field[i].uniq))
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,152 @@
+/*
+ * aggregate.h - what trstat keeps of one group of rows
+ *
+ * Times are in ns, or in ticks where the clock has no unit. Every part is a sum, an extreme or a
+ * set, kept exactly, so aggregate_merge of the parts of a trace, in any order, is the aggregate of
+ * the whole. Parts that no column asked for take no memory: an aggregate has the size and the
+ * offsets that struct columns_wanted gives, and is allocated by groups.c.
+ *
+ * The meaning of the numbers is that of uftrace report 0.19 (and design section 4): total is the
+ * sum over calls with no call of the same function below them; averages, extremes, deviation and
+ * percentiles cover every call.
+ */
+#ifndef TR_AGGREGATE_H
+#define TR_AGGREGATE_H
+
+#include "common/util/histogram.h"
+#include "common/util/u128.h"
+#include "cmd/trstat/groups/stddev.h"
+#include "cmd/trstat/groups/distinct.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A field of the events that sum(F) min(F) max(F) avg(F) or uniq(F) ask for. */
+struct wanted_field {
+	char *name;
+	bool uniq;						    /* uniq(F) is among them */
+	enum wanted_time { TIME_NONE, TIME_TOTAL, TIME_SELF } time; /* of a call: F is its name */
+};
+
+/* Which parts the columns need. Offsets are from the aggregate, 0: not asked for. */
+struct columns_wanted {
+	uint32_t size;	      /* of an aggregate with its parts, a multiple of 16 */
+	uint32_t histogram;   /* struct histogram of the calls' total times */
+	uint32_t times;	      /* struct aggregate_times */
+	uint32_t total_stdev; /* struct squares of total times */
+	uint32_t self_stdev;  /* struct squares of self times */
+	uint32_t fields;      /* array of struct aggregate_field */
+	uint32_t field_count;
+	struct wanted_field *field;
+	bool rarely; /* any of times, total_stdev, self_stdev */
+};
+
+struct aggregate {
+	uint64_t calls;	   /* finished calls */
+	uint64_t instants; /* rows without a time of their own */
+	uint128 total;	   /* sum over calls that are not recursive */
+	uint128 recursive; /* sum over those that are */
+	uint128 self;	   /* sum over all calls */
+	uint64_t total_min, total_max, self_min, self_max; /* UINT64_MAX and 0 without calls */
+};
+
+/* Times of the first and the last row; none while first > last. */
+struct aggregate_times {
+	uint64_t first, last;
+};
+
+/* sum, min, max and avg are of numbers only; distinct counts texts too, and only if wanted. */
+struct aggregate_field {
+	uint64_t count; /* numbers seen */
+	bool seen;	/* something was, be it no number */
+	int128 sum, min, max;
+	struct distinct distinct;
+};
+
+static inline void *aggregate_part(const struct aggregate *a, uint32_t offset)
+{
+	return (char *)(uintptr_t)a + offset;
+}
+
+/* An aggregate of no rows in w->size zeroed bytes aligned to 16. */
+void aggregate_init(struct aggregate *a, const struct columns_wanted *w);
+void aggregate_free(struct aggregate *a, const struct columns_wanted *w);
+
+void aggregate_call_rare(struct aggregate *a, const struct columns_wanted *w, uint64_t total,
+			 uint64_t self, uint64_t time);
+
+/*
+ * One finished call: its time from enter to leave, the same less that of its callees, whether a
+ * frame of the same place is open below it, and when it left. -1: out of memory.
+ */
+static inline int aggregate_call(struct aggregate *a, const struct columns_wanted *w,
+				 uint64_t total, uint64_t self, bool recursive, uint64_t time)
+{
+	a->calls++;
+	if (__builtin_expect(recursive, 0))
+		a->recursive += total;
+	else
+		a->total += total;
+	a->self += self;
+	a->total_min = total < a->total_min ? total : a->total_min;
+	a->total_max = total > a->total_max ? total : a->total_max;
+	a->self_min = self < a->self_min ? self : a->self_min;
+	a->self_max = self > a->self_max ? self : a->self_max;
+	if (__builtin_expect(w->rarely, 0))
+		aggregate_call_rare(a, w, total, self, time);
+	if (w->histogram)
+		return histogram_add(aggregate_part(a, w->histogram), total);
+	return 0;
+}
+
+/* One row that has no duration. */
+static inline void aggregate_instant(struct aggregate *a, const struct columns_wanted *w,
+				     uint64_t time)
+{
+	a->instants++;
+	if (w->times) {
+		struct aggregate_times *t = aggregate_part(a, w->times);
+
+		t->first = time < t->first ? time : t->first;
+		t->last = time > t->last ? time : t->last;
+	}
+}
+
+/* A row has the field w->field[field]. */
+void aggregate_field_seen(struct aggregate *a, const struct columns_wanted *w, uint32_t field);
+
+/* Is there a group of these columns: did a row count, or have one of the fields? */
+bool aggregate_is_group(const struct aggregate *a, const struct columns_wanted *w);
+
+/*
+ * A row's value of the field w->field[field]: a number (any signed or unsigned one of 64 bits), or
+ * a text, which counts for uniq(F) only. -1: out of memory.
+ */
+int aggregate_number(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
+		     int128 value);
+int aggregate_text(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
+		   const void *data, size_t size);
+/* The same of a text of which distinct_hash_bytes is known. */
+int aggregate_hash(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
+		   uint64_t hash);
+
+/*
+ * Add what from holds. -1: out of memory, or a sum that does not fit (EOVERFLOW, only from a
+ * forged summary); into then holds a part of from.
+ */
+int aggregate_merge(struct aggregate *into, const struct aggregate *from,
+		    const struct columns_wanted *w);
+
+/* The same, from having the parts v, those of w among them; field number i of w is fields[i] there,
+ * or i where fields is NULL. */
+int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
+		       const struct aggregate *from, const struct columns_wanted *v,
+		       const uint32_t *fields);
+
+/* Rows of both kinds. */
+static inline uint64_t aggregate_count(const struct aggregate *a)
+{
+	return a->calls + a->instants;
+}
+
+#endif

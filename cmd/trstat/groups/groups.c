@@ -1,0 +1,328 @@
+#include "cmd/trstat/groups/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+enum { FIRST = 64 };
+
+void groups_init(struct groups *g, size_t keys, const struct columns_wanted *wanted)
+{
+	memset(g, 0, sizeof *g);
+	g->wanted = wanted;
+	g->keys = keys;
+	g->stride = (wanted->size + keys * sizeof(struct key_cell) + 15) & ~(size_t)15;
+	/* Decides only where a group stands in the hash table, which no output shows. */
+	if (getrandom(&g->seed, sizeof g->seed, GRND_NONBLOCK) != sizeof g->seed)
+		g->seed = (uint64_t)time(NULL) ^ (uint64_t)(uintptr_t)g;
+}
+
+void groups_clear(struct groups *g)
+{
+	for (size_t i = 0; i < g->count; i++)
+		aggregate_free(groups_at(g, i), g->wanted);
+	for (size_t i = 0; i < g->chunks; i++)
+		free(g->chunk[i]);
+	free(g->chunk);
+	free(g->slots);
+	g->chunk = NULL;
+	g->slots = NULL;
+	g->count = g->chunks = g->chunk_capacity = g->capacity = 0;
+}
+
+struct groups groups_take(struct groups *g)
+{
+	struct groups old = *g;
+
+	g->chunk = NULL;
+	g->slots = NULL;
+	g->count = g->chunks = g->chunk_capacity = g->capacity = 0;
+	return old;
+}
+
+void groups_free(struct groups *g)
+{
+	groups_clear(g);
+	intern_free(&g->texts);
+	free(g->stack_rank);
+	if (g->path)
+		buffer_free(g->path);
+	free(g->path);
+	memset(g, 0, sizeof *g);
+}
+
+int groups_text(struct groups *g, const void *data, size_t size, struct key_cell *cell)
+{
+	uint32_t text = intern(&g->texts, data, size);
+
+	if (text == INTERN_NONE)
+		return -1;
+	*cell = (struct key_cell){.kind = KEY_TEXT, .text = text};
+	return 0;
+}
+
+int groups_copy_cell(struct groups *into, const struct groups *from, const struct key_cell *cell,
+		     struct key_cell *copy)
+{
+	*copy = *cell;
+	if (cell->kind != KEY_TEXT)
+		return 0;
+	if (groups_text(into, intern_data(&from->texts, cell->text),
+			intern_size(&from->texts, cell->text), copy))
+		return -1;
+	copy->value = cell->value;
+	return 0;
+}
+
+static uint64_t fold(uint64_t a, uint64_t b)
+{
+	uint128 product = (uint128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+uint32_t groups_hash(const struct groups *g, const struct key_cell *cells, size_t n)
+{
+	uint64_t h = g->seed;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t v = cells[i].kind == KEY_TEXT ? cells[i].text : cells[i].value;
+
+		h = fold(h ^ v ^ (uint64_t)cells[i].kind << 62, g->seed | 0x9e3779b97f4a7c15u);
+	}
+	return (uint32_t)(fold(h, 0xd6e8feb86659fd93u) >> 16);
+}
+
+bool groups_same(const struct key_cell *a, const struct key_cell *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (a[i].kind != b[i].kind || a[i].text != b[i].text ||
+		    (a[i].kind != KEY_TEXT && a[i].value != b[i].value))
+			return false;
+	}
+	return true;
+}
+
+static int grow(struct groups *g)
+{
+	size_t capacity = g->capacity ? 2 * g->capacity : FIRST;
+	uint64_t *slots = calloc(capacity, sizeof *slots);
+
+	if (!slots)
+		return -1;
+	for (size_t i = 0; i < g->capacity; i++) {
+		size_t at = g->slots[i] >> 32;
+
+		if (!g->slots[i])
+			continue;
+		while (slots[at & (capacity - 1)])
+			at++;
+		slots[at & (capacity - 1)] = g->slots[i];
+	}
+	free(g->slots);
+	g->slots = slots;
+	g->capacity = capacity;
+	return 0;
+}
+
+static struct aggregate *append(struct groups *g, const struct key_cell *cells)
+{
+	struct aggregate *a;
+
+	if (g->count == g->chunks * GROUPS_CHUNK) {
+		if (g->chunks == g->chunk_capacity) {
+			size_t capacity = g->chunk_capacity ? 2 * g->chunk_capacity : 16;
+			char **chunk = realloc(g->chunk, capacity * sizeof *chunk);
+
+			if (!chunk)
+				return NULL;
+			g->chunk = chunk;
+			g->chunk_capacity = capacity;
+		}
+		g->chunk[g->chunks] = calloc(GROUPS_CHUNK, g->stride);
+		if (!g->chunk[g->chunks])
+			return NULL;
+		g->chunks++;
+	}
+	a = groups_at(g, g->count++);
+	aggregate_init(a, g->wanted);
+	if (g->keys)
+		memcpy((char *)a + g->wanted->size, cells, g->keys * sizeof *cells);
+	return a;
+}
+
+struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
+{
+	uint32_t hash = groups_hash(g, cells, g->keys);
+	struct aggregate *a;
+	size_t at = hash;
+
+	if (g->count >= g->capacity / 4 * 3 && grow(g))
+		return NULL;
+	for (;; at++) {
+		uint64_t slot = g->slots[at & (g->capacity - 1)];
+
+		if (!slot)
+			break;
+		if (slot >> 32 != hash)
+			continue;
+		a = groups_at(g, (uint32_t)slot - 1);
+		if (groups_same(groups_cells(g, a), cells, g->keys))
+			return a;
+	}
+	if (g->count >= UINT32_MAX - 1)
+		return NULL;
+	a = append(g, cells);
+	if (a)
+		g->slots[at & (g->capacity - 1)] = (uint64_t)hash << 32 | g->count;
+	return a;
+}
+
+static int compare_integers(const struct key_cell *a, const struct key_cell *b)
+{
+	int by_value = (a->value > b->value) - (a->value < b->value);
+
+	/* KEY_SIGNED is used for negative ones only */
+	if ((a->kind == KEY_SIGNED) != (b->kind == KEY_SIGNED))
+		return a->kind == KEY_SIGNED ? -1 : 1;
+	/* a number and an address may be equal */
+	return by_value ? by_value : (a->kind > b->kind) - (a->kind < b->kind);
+}
+
+int groups_compare(const struct groups *g, const struct key_cell *a, const struct key_cell *b)
+{
+	uint32_t m, n;
+	int c;
+
+	if (a->kind == KEY_MISSING || b->kind == KEY_MISSING)
+		return (a->kind == KEY_MISSING) - (b->kind == KEY_MISSING);
+	if (a->kind == KEY_STACK && b->kind == KEY_STACK)
+		return (g->stack_rank[a->value] > g->stack_rank[b->value]) -
+		       (g->stack_rank[a->value] < g->stack_rank[b->value]);
+	if (a->kind == KEY_STACK || b->kind == KEY_STACK)
+		return a->kind == KEY_STACK ? 1 : -1;
+	if (a->kind != KEY_TEXT && b->kind != KEY_TEXT)
+		return compare_integers(a, b);
+	if (a->kind != b->kind)
+		return a->kind == KEY_TEXT ? 1 : -1;
+	m = intern_size(&g->texts, a->text);
+	n = intern_size(&g->texts, b->text);
+	c = memcmp(intern_data(&g->texts, a->text), intern_data(&g->texts, b->text), m < n ? m : n);
+	return c ? c : (m > n) - (m < n);
+}
+
+int groups_compare_first(const struct groups *g, const struct aggregate *a,
+			 const struct aggregate *b, size_t n)
+{
+	const struct key_cell *x = groups_cells(g, a), *y = groups_cells(g, b);
+	int c = 0;
+
+	for (size_t i = 0; i < n && !c; i++)
+		c = groups_compare(g, &x[i], &y[i]);
+	return c;
+}
+
+/* The cells of a group with the nodes that their stacks became. */
+static void become(struct groups *g, const uint32_t *limited, struct aggregate *a,
+		   struct key_cell *cells)
+{
+	const struct stack_node *nodes = g->stacks->tree.nodes;
+
+	for (size_t k = 0; k < g->keys; k++) {
+		uint32_t node;
+
+		if (cells[k].kind != KEY_STACK)
+			continue;
+		node = stack_tree_resolve(&g->stacks->tree, (uint32_t)cells[k].value);
+		if (limited && limited[node]) {
+			/* below others that are in the same group */
+			if (limited[nodes[node].parent]) {
+				a->recursive += a->total;
+				a->total = 0;
+			}
+			node = limited[node];
+		}
+		cells[k].value = node;
+	}
+}
+
+/* The groups anew, with the nodes that their stacks became. limited: see stack_tree_limit, or
+ * NULL. */
+static int regroup(struct groups *g, const uint32_t *limited)
+{
+	struct groups old = groups_take(g);
+	struct key_cell *cells = calloc(g->keys + 1, sizeof *cells);
+	int r = cells ? 0 : -1;
+
+	for (size_t i = 0; !r && i < old.count; i++) {
+		struct aggregate *from = groups_at(&old, i), *into;
+
+		memcpy(cells, groups_cells(&old, from), g->keys * sizeof *cells);
+		become(g, limited, from, cells);
+		into = groups_find(g, cells);
+		r = into ? aggregate_merge(into, from, g->wanted) : -1;
+	}
+	groups_clear(&old);
+	free(cells);
+	return r;
+}
+
+static int join_groups(struct groups *g)
+{
+	struct stack_tree *t = &g->stacks->tree;
+	uint32_t *limited = NULL;
+	int r = 0;
+
+	g->deep = g->whole_stacks ? 0 : stack_tree_deep(t);
+	if (g->deep) {
+		limited = malloc(t->count * sizeof *limited);
+		r = limited ? call_stacks_limit(g->stacks, limited) : -1;
+	}
+	if (!r && (t->joined || limited))
+		r = regroup(g, limited);
+	free(limited);
+	return r;
+}
+
+/* The order of the stacks, of which no more are made. */
+static int rank_stacks(struct groups *g)
+{
+	const struct stack_tree *t = &g->stacks->tree;
+	uint32_t *order = calloc(t->live + 1, sizeof *order);
+	size_t n = order ? stack_tree_order(t, &g->stacks->names, order) : 0;
+
+	free(g->stack_rank);
+	g->stack_rank = calloc(t->count, sizeof *g->stack_rank);
+	for (size_t i = 0; g->stack_rank && i < n; i++)
+		g->stack_rank[order[i]] = (uint32_t)i;
+	free(order);
+	return n && g->stack_rank ? 0 : -1;
+}
+
+int groups_stacks(struct groups *g, struct call_stacks *stacks)
+{
+	g->stacks = stacks;
+	if (!g->path)
+		g->path = calloc(1, sizeof *g->path);
+	return !g->path || join_groups(g) ? -1 : rank_stacks(g);
+}
+
+bool groups_cell_text(const struct groups *g, const struct key_cell *cell, const char **text,
+		      size_t *size)
+{
+	if (cell->kind == KEY_TEXT) {
+		*text = intern_data(&g->texts, cell->text);
+		*size = intern_size(&g->texts, cell->text);
+		return true;
+	}
+	if (cell->kind != KEY_STACK)
+		return false;
+	*text = "";
+	*size = 0;
+	if (!call_stacks_path(g->stacks, (uint32_t)cell->value, g->path) && g->path->size) {
+		*text = (const char *)g->path->data;
+		*size = g->path->size;
+	}
+	return true;
+}

@@ -1,0 +1,47 @@
+/*
+ * indexes.h - the indexes of an array whose elements come and go
+ *
+ * Zero-initialised none is in use.
+ */
+#ifndef TR_INDEXES_H
+#define TR_INDEXES_H
+
+#include <stdlib.h>
+
+#include "common/util/buffer.h"
+
+struct indexes {
+	size_t count; /* those that ever were in use: 0 to count - 1 */
+	size_t *unused, nunused, capacity;
+};
+
+/* One that is not in use. -1: memory is out. */
+static inline int indexes_take(struct indexes *x, size_t *index)
+{
+	size_t *unused;
+
+	if (x->nunused) {
+		*index = x->unused[--x->nunused];
+		return 0;
+	}
+	/* so that giving it back cannot fail */
+	unused = array_grow(x->unused, &x->capacity, x->count, sizeof(*unused));
+	if (!unused)
+		return -1;
+	x->unused = unused;
+	*index = x->count++;
+	return 0;
+}
+
+static inline void indexes_give(struct indexes *x, size_t index)
+{
+	x->unused[x->nunused++] = index;
+}
+
+static inline void indexes_free(struct indexes *x)
+{
+	free(x->unused);
+	*x = (struct indexes){0};
+}
+
+#endif

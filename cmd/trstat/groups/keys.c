@@ -1,0 +1,413 @@
+#include "cmd/trstat/groups/keys.h"
+
+#include <stdlib.h>
+
+#include "common/value/argument.h"
+#include "common/value/shortest.h"
+#include "common/value/value_names.h"
+#include "common/value/value_plain.h"
+
+/* The label of an enum's number, where it has one. */
+static void take_label(const struct definition *names, struct field_value *out)
+{
+	const struct member *label = definition_member(names, out->u);
+
+	if (!label)
+		return;
+	out->form = FORM_TEXT;
+	out->text = (const uint8_t *)label->name.text;
+	out->size = label->name.size;
+}
+
+static void from_value(const struct dictionary *d, const struct value *v, struct field_value *out)
+{
+	const struct definition *names =
+		v->tag == VALUE_ENUM ? dictionary_definition_id(d, v->definition) : NULL;
+	long double real;
+	bool is_signed;
+	uint64_t n;
+
+	if (value_integer(v, names, &n, &is_signed)) {
+		out->form = is_signed ? FORM_INT : FORM_UINT;
+		out->u = n;
+		take_label(names, out);
+	} else if (v->tag == VALUE_NULL) {
+		out->form = FORM_UINT;
+		out->u = 0;
+	} else if (value_real(v, &real)) {
+		out->form = FORM_REAL;
+		out->real = (double)real;
+		out->size = v->size;
+	} else if (v->tag == VALUE_STRING || v->tag == VALUE_BLOB || v->tag == VALUE_OPAQUE) {
+		out->form = FORM_TEXT;
+		out->text = v->bytes;
+		out->size = v->n;
+	}
+}
+
+/* An argument in a floating-point register, by its number. */
+static bool find_float(const struct dictionary *d, const struct event *e, const char *number,
+		       struct value *v)
+{
+	char *end;
+	uint64_t n = strtoull(number, &end, 10);
+
+	return *number >= '0' && *number <= '9' && !*end && n < VALUE_INDEX_LIMIT &&
+	       argument_detail(d, e, DETAIL_ARGUMENT, FLOAT_ARGUMENTS + n, "", v);
+}
+
+static bool find_value(const struct dictionary *d, const struct event *e, const char *name,
+		       struct value *v)
+{
+	bool call = e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE;
+
+	if (!(e->type->flags & TYPE_VALUES))
+		return false;
+	if (!strncmp(name, "arg.", 4) && argument_find(d, e, name + 4, v))
+		return true;
+	if (!strncmp(name, "fparg.", 6) && find_float(d, e, name + 6, v))
+		return true;
+	/* what is no call has no arguments: these are its fields */
+	if (!call && argument_find(d, e, name, v))
+		return true;
+	return !strncmp(name, "ret", 3) && (!name[3] || name[3] == '.') &&
+	       argument_detail(d, e, DETAIL_RETURN, 0, name + 3 + (name[3] == '.'), v);
+}
+
+bool subject_field(const struct dictionary *d, const struct event *e, const char *name,
+		   struct field_value *out)
+{
+	const struct field *f = field_find(e->type, name);
+	struct value v;
+
+	out->form = FORM_NONE;
+	if (f) {
+		field_get(e, f, 0, out);
+		if (f->kind == FIELD_ENUM && out->form != FORM_NONE)
+			take_label(f->definition, out);
+	} else if (find_value(d, e, name, &v)) {
+		from_value(d, &v, out);
+	}
+	return out->form != FORM_NONE;
+}
+
+static int text_cell(struct groups *g, struct text_ref t, struct key_cell *cell)
+{
+	return groups_text(g, t.text, t.size, cell);
+}
+
+static int name_cell(struct dictionary *d, struct groups *g, const struct subject *s,
+		     struct key_cell *cell)
+{
+	bool call = s->place || s->type->kind == KIND_ENTER || s->type->kind == KIND_LEAVE;
+
+	return text_cell(g, call ? dictionary_place_name(d, s->place) : s->type->name, cell);
+}
+
+/* The text in b, which is freed; bad: there is none. */
+static int buffer_cell(struct groups *g, struct buffer *b, int bad, struct key_cell *cell)
+{
+	bad = bad || groups_text(g, b->data, b->size, cell) ? -1 : 0;
+	buffer_free(b);
+	return bad;
+}
+
+static int real_cell(struct groups *g, const struct plain_value *v, struct key_cell *cell)
+{
+	char text[SHORTEST_SIZE];
+
+	if (groups_text(g, text, shortest_double(text, v->real), cell))
+		return -1;
+	cell->value = v->size == 4 ? 4 : 8;
+	return 0;
+}
+
+static int plain_cell_of(struct groups *g, const struct plain_value *v, struct key_cell *cell)
+{
+	const char *text;
+	size_t size;
+
+	if (v->kind == PLAIN_INT)
+		*cell = key_signed((int64_t)v->number);
+	else if (v->kind == PLAIN_UINT)
+		*cell = key_unsigned(v->number);
+	else if (v->kind == PLAIN_REAL)
+		return real_cell(g, v, cell);
+	else if (plain_text(v, &text, &size))
+		return groups_text(g, text, size, cell);
+	return 0;
+}
+
+/* Is it shown in hexadecimal everywhere? */
+static bool is_hex(const struct value *v)
+{
+	return v->tag == VALUE_POINTER ||
+	       (v->tag == VALUE_NUMBER && v->size <= 8 && v->format && strchr("xop", v->format));
+}
+
+static int value_cell(const struct dictionary *d, struct groups *g, const struct event *e,
+		      const struct value *v, struct key_cell *cell)
+{
+	struct buffer scratch = {0};
+	const struct plain_source source = {d, &scratch, argument_blobs(e->type)};
+	struct plain_value plain;
+	uint64_t bits = v->number;
+	int bad;
+
+	/* which sorts by its number */
+	if (is_hex(v)) {
+		if (v->tag == VALUE_NUMBER && v->size < 8)
+			bits &= (1ull << 8 * v->size) - 1;
+		*cell = (struct key_cell){.kind = KEY_ADDRESS, .value = bits};
+		return 0;
+	}
+	/* what has children is no key */
+	if (v->tag == VALUE_ARRAY || v->tag == VALUE_STRUCT)
+		return 0;
+	bad = value_plain(&source, v, &plain) || plain_cell_of(g, &plain, cell);
+	buffer_free(&scratch);
+	return bad ? -1 : 0;
+}
+
+/* What a call has beside its arguments. */
+static int detail_cell(const struct dictionary *d, struct groups *g, const struct event *e,
+		       const char *name, struct key_cell *cell)
+{
+	struct values frames;
+	struct buffer b = {0};
+	uint64_t count;
+	bool fake;
+
+	if (!strcmp(name, "fake") && argument_fake(e, &fake))
+		return groups_text(g, fake ? "true" : "false", fake ? 4 : 5, cell);
+	else if (!strcmp(name, "backtrace") && argument_backtrace(e, &frames, &count))
+		return buffer_cell(g, &b,
+				   buffer_reserve(&b, 64) ||
+					   value_backtrace_text(&b, d, &frames, count),
+				   cell);
+	return 0;
+}
+
+/* A field's first element. */
+static int element_cell(const struct dictionary *d, struct groups *g, const struct event *e,
+			const struct field *f, struct key_cell *cell)
+{
+	struct buffer scratch = {0};
+	const struct plain_source source = {d, &scratch, false};
+	struct plain_value plain;
+	struct field_value v;
+	int bad;
+
+	field_get(e, f, 0, &v);
+	if (v.form == FORM_NONE)
+		return 0;
+	if (f->kind == FIELD_HEX && v.form == FORM_UINT) {
+		*cell = (struct key_cell){.kind = KEY_ADDRESS, .value = v.u};
+		return 0;
+	}
+	bad = field_plain(&source, f, &v, &plain) || plain_cell_of(g, &plain, cell);
+	buffer_free(&scratch);
+	return bad ? -1 : 0;
+}
+
+static int field_cell(const struct dictionary *d, struct groups *g, const struct event *e,
+		      const char *name, struct key_cell *cell)
+{
+	const struct field *f = e ? field_find(e->type, name) : NULL;
+	struct value v;
+
+	if (f)
+		return element_cell(d, g, e, f, cell);
+	if (!e)
+		return 0;
+	if (find_value(d, e, name, &v))
+		return value_cell(d, g, e, &v, cell);
+	return detail_cell(d, g, e, name, cell);
+}
+
+static void cpu_cell(const struct subject *s, struct key_cell *cell)
+{
+	const struct field *f;
+	struct field_value v;
+
+	if (s->lane->flags & LANE_HAS_CPU) {
+		*cell = key_signed(s->lane->cpu);
+		return;
+	}
+	f = s->event ? field_by_role(s->event->type, ROLE_CPU) : NULL;
+	if (!f)
+		return;
+	field_get(s->event, f, 0, &v);
+	if (v.form == FORM_UINT || v.form == FORM_INT)
+		*cell = key_signed(v.i);
+}
+
+static int place_cell(struct dictionary *d, struct groups *g, const struct subject *s,
+		      enum key_what what, struct key_cell *cell)
+{
+	const struct place *p = dictionary_place(d, s->place);
+
+	if (!p)
+		return 0;
+	if (what == BY_ADDRESS) {
+		*cell = (struct key_cell){.kind = KEY_ADDRESS, .value = p->address};
+		return 0;
+	}
+	if (!p->symbol)
+		return 0;
+	if (what == BY_MODULE && p->symbol->module.size)
+		return text_cell(g, p->symbol->module, cell);
+	if (what == BY_FILE && p->symbol->file.size)
+		return text_cell(g, p->symbol->file, cell);
+	if (what == BY_LINE && p->symbol->line)
+		*cell = key_unsigned(p->symbol->line);
+	return 0;
+}
+
+/* What kind of function: called through the PLT, in the kernel, or another one. */
+static int symkind_cell(struct dictionary *d, struct groups *g, const struct subject *s,
+			struct key_cell *cell)
+{
+	const struct place *p = dictionary_place(d, s->place);
+	uint32_t flags = p && p->symbol ? p->symbol->flags : 0;
+	const char *kind = "function";
+
+	if (!p)
+		return 0;
+	if (flags & SYMBOL_PLT)
+		kind = "plt";
+	else if (flags & SYMBOL_KERNEL || (p->space && p->space->flags & SPACE_KERNEL))
+		kind = "kernel";
+	return groups_text(g, kind, strlen(kind), cell);
+}
+
+/* The cell as it stands before key_transform. */
+static int plain_cell(const struct key *k, struct dictionary *d, struct groups *g,
+		      const struct subject *s, struct key_cell *cell)
+{
+	static const char *const kinds[KIND_COUNT] = {"instant", "enter", "leave", "counter",
+						      "gap"};
+
+	switch (k->what) {
+	case BY_NAME: return name_cell(d, g, s, cell);
+	case BY_TYPE: return text_cell(g, s->type->name, cell);
+	case BY_GROUP: return text_cell(g, s->type->group, cell);
+	case BY_KIND:
+		return groups_text(g, kinds[s->type->kind], strlen(kinds[s->type->kind]), cell);
+	case BY_SOURCE: return text_cell(g, s->lane->source->name, cell);
+	case BY_BUFFER: return text_cell(g, s->lane->buffer, cell);
+	case BY_TID:
+		if (s->lane->flags & LANE_HAS_TID)
+			*cell = key_signed(s->lane->tid);
+		return 0;
+	case BY_PID:
+		if (s->lane->flags & LANE_HAS_PID)
+			*cell = key_signed(s->lane->pid);
+		return 0;
+	case BY_PPID:
+		if (s->lane->flags & LANE_HAS_PID)
+			*cell = key_signed(s->lane->ppid);
+		return 0;
+	case BY_COMM: return s->lane->comm.size ? text_cell(g, s->lane->comm, cell) : 0;
+	case BY_CPU: cpu_cell(s, cell); return 0;
+	case BY_MODULE:
+	case BY_FILE:
+	case BY_LINE:
+	case BY_ADDRESS: return place_cell(d, g, s, k->what, cell);
+	case BY_CALLER:
+		if (s->caller)
+			return text_cell(g, dictionary_place_name(d, s->caller), cell);
+		return 0;
+	case BY_DEPTH: *cell = key_unsigned(s->level); return 0;
+	case BY_SYMKIND: return symkind_cell(d, g, s, cell);
+	case BY_STACK:
+		if (s->stack)
+			*cell = (struct key_cell){.kind = KEY_STACK, .value = s->stack};
+		return 0;
+	case BY_TIME: *cell = key_unsigned(s->time); return 0;
+	case BY_TOTAL:
+	case BY_SELF:
+		if (!s->timed)
+			return field_cell(d, g, s->event, k->field, cell);
+		*cell = key_unsigned(k->what == BY_TOTAL ? s->total : s->self);
+		return 0;
+	case BY_FIELD: return field_cell(d, g, s->event, k->field, cell);
+	}
+	return 0;
+}
+
+int keys_other_cell(const struct key *k, struct dictionary *d, struct groups *g,
+		    const struct subject *s, struct key_cell *cell)
+{
+	int bad = 0;
+
+	*cell = (struct key_cell){0};
+	for (k = k->other; k && !bad && cell->kind == KEY_MISSING; k = k->other)
+		bad = plain_cell(k, d, g, s, cell);
+	return bad;
+}
+
+/* Of A|B the first that there is. */
+static int first_cell(const struct key *k, struct dictionary *d, struct groups *g,
+		      const struct subject *s, struct key_cell *cell)
+{
+	int bad = plain_cell(k, d, g, s, cell);
+
+	return bad || cell->kind != KEY_MISSING || !k->other ? bad
+							     : keys_other_cell(k, d, g, s, cell);
+}
+
+int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct groups *g,
+	      const struct subject *s, struct key_cell *cell)
+{
+	*cell = (struct key_cell){0};
+	if (first_cell(&k->key[key], d, g, s, cell))
+		return -1;
+	if (k->key[key].transform)
+		*cell = key_transform(&k->key[key], *cell);
+	return 0;
+}
+
+/* Does the event, a leave, give the argument anew, though not what the key asks of it? */
+static bool is_given(const struct key *k, const struct dictionary *d, const struct event *e)
+{
+	return e && !k->other && !strncmp(k->field, "arg.", 4) &&
+	       argument_given(d, e, k->field + 4);
+}
+
+int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
+	       const struct subject *s, struct key_cell *cells)
+{
+	size_t field = 0;
+
+	for (size_t i = 0; i < k->count; i++) {
+		cells[i] = (struct key_cell){0};
+		if (first_cell(&k->key[i], d, g, s, &cells[i]))
+			return -1;
+		if (k->key[i].what == BY_FIELD) {
+			if (cells[i].kind == KEY_MISSING && s->entered &&
+			    !is_given(&k->key[i], d, s->event))
+				cells[i] = s->entered[field];
+			field++;
+		}
+		if (k->key[i].transform)
+			cells[i] = key_transform(&k->key[i], cells[i]);
+	}
+	return 0;
+}
+
+int keys_field_cells(const struct keys *k, const struct dictionary *d, struct groups *g,
+		     const struct event *e, struct key_cell *cells)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		if (k->key[i].what != BY_FIELD)
+			continue;
+		*cells = (struct key_cell){0};
+		for (const struct key *a = &k->key[i]; a && cells->kind == KEY_MISSING;
+		     a = a->other)
+			if (a->what == BY_FIELD && field_cell(d, g, e, a->field, cells))
+				return -1;
+		cells++;
+	}
+	return 0;
+}

@@ -1,0 +1,260 @@
+/*
+ * keys_parse.c - the names of keys
+ */
+#include "cmd/trstat/groups/keys.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "cmd/trstat/table/columns.h"
+#include "common/value/units.h"
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+static const struct {
+	const char *name;
+	enum key_what what;
+	uint32_t needs;
+} names[] = {
+	/* the name of an event without a place is that of its type */
+	{"name", BY_NAME, NEEDS_PLACE | NEEDS_TYPE},
+	{"type", BY_TYPE, NEEDS_TYPE},
+	{"group", BY_GROUP, NEEDS_TYPE},
+	{"kind", BY_KIND, NEEDS_TYPE},
+	{"source", BY_SOURCE, NEEDS_LANE},
+	{"buffer", BY_BUFFER, NEEDS_LANE},
+	{"tid", BY_TID, NEEDS_LANE},
+	{"pid", BY_PID, NEEDS_LANE},
+	{"ppid", BY_PPID, NEEDS_LANE},
+	{"comm", BY_COMM, NEEDS_LANE},
+	{"cpu", BY_CPU, NEEDS_LANE | NEEDS_TYPE | NEEDS_CPU},
+	{"module", BY_MODULE, NEEDS_PLACE},
+	{"symkind", BY_SYMKIND, NEEDS_PLACE},
+	{"file", BY_FILE, NEEDS_PLACE},
+	{"line", BY_LINE, NEEDS_PLACE},
+	{"address", BY_ADDRESS, NEEDS_PLACE},
+	{"caller", BY_CALLER, NEEDS_CALLER},
+	{"depth", BY_DEPTH, NEEDS_LEVEL},
+	{"stack", BY_STACK, NEEDS_STACK},
+	{"time", BY_TIME, NEEDS_TIME},
+	{"dur", BY_TOTAL, NEEDS_EVENT | NEEDS_CALL},
+	{"total", BY_TOTAL, NEEDS_EVENT | NEEDS_CALL},
+	{"self", BY_SELF, NEEDS_EVENT | NEEDS_CALL},
+};
+
+static bool is_name(const char *s)
+{
+	if (!isalpha((unsigned char)*s) && *s != '_')
+		return false;
+	for (; *s; s++)
+		if (!isalnum((unsigned char)*s) && !strchr("_.-:", *s))
+			return false;
+	return true;
+}
+
+static int refuse(const char *name, struct error *e)
+{
+	return error_set(
+		e, NULL, NO_OFFSET,
+		"no such key: '%s' (keys are name type group kind source buffer tid pid "
+		"ppid comm cpu module symkind file line address caller stack depth time "
+		"dur self bucket(time,T) bucket(F,N) log2(F) hist(F), and fields of the events)",
+		name);
+}
+
+/* What a key by that name looks at: one of the names above, or a field. */
+static int parse_plain(struct key *k, const char *name, uint32_t *needs, struct error *e)
+{
+	bool field = *name == '.';
+
+	if (!strcmp(name, COLUMNS_CHILDREN))
+		return columns_refuse_children(e);
+	for (size_t i = 0; !field && i < COUNT_OF(names); i++)
+		if (!strcmp(name, names[i].name)) {
+			k->what = names[i].what;
+			*needs |= names[i].needs;
+			if (!(names[i].needs & NEEDS_CALL))
+				return 0;
+			k->field = strdup(name);
+			return k->field ? 0 : error_no_memory(e);
+		}
+	name += field;
+	if (!is_name(name))
+		return refuse(k->name, e);
+	*needs |= NEEDS_EVENT;
+	k->what = BY_FIELD;
+	k->field = strdup(name);
+	return k->field ? 0 : error_no_memory(e);
+}
+
+static const struct {
+	const char *name;
+	enum key_transform transform;
+} transforms[] = {
+	{"bucket(", KEY_BUCKET},
+	{"log2(", KEY_LOG2},
+	{"hist(", KEY_HIST},
+};
+
+/* The width of bucket(F,WIDTH): a time of what is a time, else a number. */
+static int parse_width(struct key *k, const char *width, struct error *e)
+{
+	size_t n = strlen(width);
+	int64_t ns;
+
+	if (parse_time(width, &ns) || ns <= 0)
+		return error_set(e, NULL, NO_OFFSET,
+				 "no such key: '%s' (a bucket is bucket(time,1s) or bucket(F,64))",
+				 k->name);
+	k->width = (uint64_t)ns;
+	k->unit = isalpha((unsigned char)width[n - 1]);
+	return 0;
+}
+
+/* bucket(F,WIDTH), log2(F), hist(F) */
+static int parse_function(struct key *k, char *inside, uint32_t *needs, struct error *e)
+{
+	size_t n = strlen(inside);
+	char *comma;
+
+	if (!n || inside[n - 1] != ')')
+		return refuse(k->name, e);
+	inside[n - 1] = '\0';
+	comma = strchr(inside, ',');
+	if ((k->transform == KEY_BUCKET) != (comma != NULL))
+		return parse_width(k, "", e);
+	if (comma) {
+		*comma++ = '\0';
+		if (parse_width(k, comma + strspn(comma, " "), e))
+			return -1;
+	}
+	return parse_plain(k, inside, needs, e);
+}
+
+/* Of A|B: what is behind the first bar. The key is called A. */
+static int parse_others(struct key *k, char *bar, uint32_t *needs, struct error *e)
+{
+	char *next;
+
+	for (; bar; bar = next, k = k->other) {
+		next = strchr(bar, '|');
+		if (next)
+			*next++ = '\0';
+		k->other = calloc(1, sizeof(*k->other));
+		if (!k->other)
+			return error_no_memory(e);
+		k->other->name = strdup(bar);
+		if (!k->other->name)
+			return error_no_memory(e);
+		if (parse_plain(k->other, bar, needs, e))
+			return -1;
+		if (k->other->what == BY_CALLER || k->other->what == BY_DEPTH ||
+		    k->other->what == BY_STACK)
+			return error_set(e, NULL, NO_OFFSET, "'%s' can only be asked alone", bar);
+	}
+	return 0;
+}
+
+static int parse_key(struct key *k, uint32_t *needs, struct error *e)
+{
+	char *inside, *bar = strchr(k->name, '|');
+	int r;
+
+	if (bar) {
+		*bar = '\0';
+		if (parse_others(k, bar + 1, needs, e))
+			return -1;
+	}
+
+	for (size_t i = 0; i < COUNT_OF(transforms); i++) {
+		size_t n = strlen(transforms[i].name);
+
+		if (strncmp(k->name, transforms[i].name, n) != 0)
+			continue;
+		k->transform = transforms[i].transform;
+		inside = strdup(k->name + n);
+		if (!inside)
+			return error_no_memory(e);
+		r = parse_function(k, inside, needs, e);
+		free(inside);
+		return r;
+	}
+	return parse_plain(k, k->name, needs, e);
+}
+
+/* A key of that name, of which nothing is known yet. NULL when memory is out. */
+static struct key *add_key(struct keys *k, const char *name, size_t n)
+{
+	struct key *key = realloc(k->key, (k->count + 1) * sizeof(*key));
+	const char **text = realloc(k->names, (k->count + 1) * sizeof(*text));
+	char *copy = strndup(name, n);
+
+	if (key)
+		k->key = key;
+	if (text)
+		k->names = text;
+	if (!key || !text || !copy) {
+		free(copy);
+		return NULL;
+	}
+	key[k->count] = (struct key){.name = copy};
+	text[k->count] = copy;
+	return &key[k->count++];
+}
+
+int keys_parse(struct keys *k, const char *list, struct error *e)
+{
+	while (*list) {
+		size_t n = columns_item_length(list);
+		struct key *key = add_key(k, list, n);
+
+		if (!key)
+			return error_no_memory(e);
+		if (parse_key(key, &k->needs, e))
+			return -1;
+		for (size_t i = 0; i + 1 < k->count; i++)
+			if (!strcmp(k->names[i], key->name))
+				return error_set(e, NULL, NO_OFFSET, "the key '%s' is given twice",
+						 key->name);
+		k->by_type |= key->what == BY_TYPE;
+		k->fields += key->what == BY_FIELD;
+		list += n;
+		if (*list == ',' && !*++list)
+			return error_set(e, NULL, NO_OFFSET,
+					 "a key is missing behind the last comma");
+	}
+	k->held = k->count;
+	for (size_t i = 0; i < k->count; i++)
+		if (k->key[i].other && (k->key[i].what == BY_CALLER || k->key[i].what == BY_STACK))
+			k->key[i].spare = k->held++;
+	return 0;
+}
+
+int keys_check_ticks(const struct keys *k, struct error *e)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (k->key[i].unit)
+			return error_set(e, NULL, NO_OFFSET,
+					 "the clock of this trace counts ticks, no unit of time: "
+					 "say a number of them instead of '%s'",
+					 k->key[i].name);
+	return 0;
+}
+
+void keys_free(struct keys *k)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		struct key *other = k->key[i].other, *next;
+
+		for (; other; other = next) {
+			next = other->other;
+			free(other->name);
+			free(other->field);
+			free(other);
+		}
+		free(k->key[i].name);
+		free(k->key[i].field);
+	}
+	free(k->key);
+	free(k->names);
+}

@@ -1,0 +1,148 @@
+#include "cmd/trstat/groups/open_call_args.h"
+
+#include <stdlib.h>
+
+#include "cmd/trstat/groups/call_text.h"
+#include "common/stream/field.h"
+
+/* Bytes of a tail that are kept as they are, which is quicker than words. */
+enum { TAIL_KEPT = 1024 };
+
+struct enters_stack {
+	struct enter *enter;
+	size_t capacity;
+};
+
+void enters_free(struct enters *en)
+{
+	for (size_t i = 0; i < en->size; i++) {
+		for (size_t k = 0; k < en->stacks[i].capacity; k++)
+			buffer_free(&en->stacks[i].enter[k].payload);
+		free(en->stacks[i].enter);
+	}
+	for (size_t i = 0; i < en->capacity; i++)
+		buffer_free(&en->numbered[i].payload);
+	free(en->stacks);
+	free(en->numbered);
+	indexes_free(&en->indexes);
+	open_calls_free(&en->open);
+	*en = (struct enters){0};
+}
+
+static int fill(const struct enters *en, struct enter *n, const struct event *e, uint32_t segment)
+{
+	n->start = e->time;
+	n->segment = segment;
+	n->type = e->type;
+	n->place = e->place;
+	n->fixed_size = e->type->fixed_size;
+	n->tail_size = e->tail_size;
+	n->payload.size = 0;
+	n->text = e->tail_size > TAIL_KEPT;
+	if (n->text)
+		return call_arguments(&n->payload, en->dictionary, e);
+	return buffer_append(&n->payload, e->fixed, n->fixed_size) ||
+	       (n->tail_size && buffer_append(&n->payload, e->tail, n->tail_size));
+}
+
+static struct enter *grow(struct enters_stack *s, size_t index)
+{
+	size_t had = s->capacity;
+	struct enter *grown = array_reach(s->enter, &s->capacity, index, sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	for (size_t i = had; i < s->capacity; i++)
+		grown[i].start = UINT64_MAX;
+	s->enter = grown;
+	return &grown[index];
+}
+
+/* The place of a frame; made if it is not there and make. */
+static struct enter *at(struct enters *en, size_t number, size_t index, bool make)
+{
+	struct enters_stack *s;
+
+	if (number >= en->size) {
+		struct enters_stack *grown;
+
+		if (!make)
+			return NULL;
+		grown = array_reach(en->stacks, &en->size, number, sizeof(*grown));
+		if (!grown)
+			return NULL;
+		en->stacks = grown;
+	}
+	s = &en->stacks[number];
+	if (index < s->capacity)
+		return &s->enter[index];
+	return make ? grow(s, index) : NULL;
+}
+
+static size_t stack_number(const struct calls *c, const struct event *e)
+{
+	size_t thread = calls_thread(e);
+
+	return 2 * thread + (calls_stack(c, e) != c->stacks[thread]);
+}
+
+/* A frame below all that were entered comes and goes with what is seen of the stack's bottom. */
+static size_t entered_frames(const struct stack *s, size_t n)
+{
+	return n - (n && !s->frames[0].begun);
+}
+
+static int put_numbered(struct enters *en, const struct event *e, uint32_t segment)
+{
+	struct enter *grown;
+	uint32_t call;
+	size_t index;
+
+	if (!field_call(e, &call))
+		return 0;
+	if (indexes_take(&en->indexes, &index))
+		return -1;
+	grown = array_reach(en->numbered, &en->capacity, index, sizeof(*grown));
+	if (!grown)
+		return -1;
+	en->numbered = grown;
+	return fill(en, &en->numbered[index], e, segment) ||
+			       open_calls_put(&en->open, e->lane->source->number, call, index)
+		       ? -1
+		       : 0;
+}
+
+int enters_put(struct enters *en, const struct calls *c, const struct event *e, uint32_t segment)
+{
+	const struct stack *stack;
+	struct enter *n;
+
+	if (e->type->flags & TYPE_CALL_NUMBER)
+		return put_numbered(en, e, segment);
+	stack = calls_stack(c, e);
+	n = at(en, stack_number(c, e), entered_frames(stack, stack->count - 1), true);
+	return n ? fill(en, n, e, segment) : -1;
+}
+
+const struct enter *enters_take(struct enters *en, const struct calls *c, const struct event *e,
+				const struct call *call)
+{
+	const struct stack *stack;
+	uint64_t index;
+	struct enter *n;
+	uint32_t number;
+
+	if (e->type->flags & TYPE_CALL_NUMBER) {
+		if (!field_call(e, &number) ||
+		    !open_calls_take(&en->open, e->lane->source->number, number, &index))
+			return NULL;
+		indexes_give(&en->indexes, (size_t)index);
+		return &en->numbered[index];
+	}
+	stack = calls_stack(c, e);
+	n = at(en, stack_number(c, e), entered_frames(stack, stack->count), false);
+	if (!n || n->start != call->start)
+		return NULL;
+	n->start = UINT64_MAX;
+	return n;
+}

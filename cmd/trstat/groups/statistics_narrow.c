@@ -1,0 +1,305 @@
+/*
+ * statistics_narrow.c - blocks of narrow rows in loops that stay in registers
+ */
+#include <stdlib.h>
+
+#include "cmd/trstat/groups/statistics_private.h"
+#include "common/calls/partial_stack.h"
+
+uint64_t statistics_row_mask(const struct statistics *s)
+{
+	uint32_t needs = s->keys->needs;
+
+	if (needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_EVENT | NEEDS_STACK) || s->keys->fields ||
+	    s->columns->wanted.field_count)
+		return 0;
+	return 1 | (needs & NEEDS_LANE ? 0xffull << 24 : 0) |
+	       (needs & NEEDS_PLACE ? 0xffffull << 32 : 0) |
+	       (needs & NEEDS_TYPE ? 0xffull << 48 : 0);
+}
+
+/* The groups of the block's places, where they are known, and no exec. */
+static int plan_places(struct statistics *s, const struct block *b)
+{
+	size_t n = (size_t)b->nplaces + 1;
+
+	if (n > s->planned_size) {
+		struct planned *planned = realloc(s->planned, n * sizeof(*planned));
+
+		if (!planned)
+			return -1;
+		s->planned = planned;
+		s->planned_size = n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t place = b->places[i];
+
+		s->planned[i].place = place;
+		s->planned[i].aggregate =
+			calls_ordinary(&s->calls, place) && place < s->by_place_size
+				? s->by_place[place]
+				: NULL;
+	}
+	return 0;
+}
+
+/* In line: a call that by what was seen of its stack is not recursive. */
+static inline int in_doubt(struct statistics *s, const struct stack *stack, uint32_t place,
+			   struct aggregate *a, uint64_t total)
+{
+	if (!stack->cut)
+		return 0;
+	return bracket_doubt(s->bracket, stack->number, cut_position(stack->cut), place, a, total);
+}
+
+/*
+ * By far most of what there is to do: narrow rows, calls by name. Everything that is not the
+ * enter or the leave on top of a stack, of a place that was seen before, goes out of line, so that
+ * this loop stays in registers.
+ */
+static inline __attribute__((always_inline)) int
+narrow_calls(struct statistics *s, const struct block *b, struct events it, bool bare, bool partial)
+{
+	const struct columns_wanted *wanted = &s->columns->wanted;
+	struct events here = it;
+	struct calls_block cb;
+
+	if (plan_places(s, b))
+		return -1;
+	calls_block(&s->calls, b, &cb);
+	while (here.row < here.end) {
+		const uint8_t *row = here.row;
+		struct plain_row r = plain_row(&it, row);
+		const struct planned *p = &s->planned[r.place];
+		enum calls_result got = CALLS_SLOW;
+		struct call call;
+
+		if (bare)
+			here.row += NARROW_ROW;
+		else
+			event_skip(&here, r.type);
+		if (__builtin_expect(p->aggregate != NULL, 1))
+			got = calls_try(&cb, &r, p->place, &call);
+		if (got == CALLS_LEAVE) {
+			if (aggregate_call(p->aggregate, wanted, call.total, call.self,
+					   call.recursive, call.end))
+				return -1;
+			if (partial && !call.recursive &&
+			    in_doubt(s, cb.stacks[r.lane], p->place, p->aggregate, call.total))
+				return -1;
+		} else if (__builtin_expect(got == CALLS_SLOW, 0)) {
+			if (statistics_take_row(s, &it, row))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* Blocks of function tracers: nearly all that is in them are calls without a payload. */
+static bool has_bare_calls(const struct block *b)
+{
+	for (uint32_t i = 0; i < b->ntypes; i++) {
+		const struct type *t = b->types[i];
+
+		if ((t->kind == KIND_ENTER || t->kind == KIND_LEAVE) && !t->fixed_size &&
+		    !(t->flags & TYPE_TAIL))
+			return true;
+	}
+	return false;
+}
+
+/* Does nothing of the block depend on more than row_mask says? */
+static bool is_by_word(const struct statistics *s, const struct block *b)
+{
+	if (!s->row_mask)
+		return false;
+	for (uint32_t i = 0; s->keys->needs & NEEDS_CPU && i < b->nlanes; i++)
+		if (!(b->lanes[i]->flags & LANE_HAS_CPU))
+			return false;
+	return !(s->keys->needs & NEEDS_TIME) || keys_same_time(s->keys, b->base, b->last);
+}
+
+/* The group of a row whose word was not seen in this block. */
+static __attribute__((noinline)) struct aggregate *find_row_group(struct statistics *s,
+								  const struct events *all,
+								  const uint8_t *row,
+								  struct row_group *g)
+{
+	struct events it = *all;
+	struct event e;
+	struct subject subject;
+	struct aggregate *a;
+
+	it.row = row;
+	if (!event_next(&it, &e))
+		return NULL;
+	subject = (struct subject){
+		.lane = e.lane, .type = e.type, .event = &e, .place = e.place, .time = e.time};
+	a = s->name_only && e.place && e.place < s->by_place_size ? s->by_place[e.place] : NULL;
+	if (!a)
+		a = statistics_group(s, &subject);
+	if (a)
+		*g = (struct row_group){(get_u64(row) & s->row_mask) | 1, a};
+	return a;
+}
+
+enum row_does { ROW_COUNTS, ROW_CALLS, ROW_IS_NOTHING };
+
+struct row_type {
+	uint32_t size;
+	uint8_t tail, does;
+};
+
+static void plan_types(const struct block *b, struct row_type *types)
+{
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
+		const struct type *t = b->types[i];
+
+		types[i].size = NARROW_ROW + t->fixed_size;
+		types[i].tail = (t->flags & TYPE_TAIL) != 0;
+		types[i].does = t->kind == KIND_GAP ? ROW_IS_NOTHING
+				: t->kind == KIND_INSTANT || t->kind == KIND_COUNTER ? ROW_COUNTS
+										     : ROW_CALLS;
+	}
+}
+
+static inline const uint8_t *row_behind(const struct row_type *t, const uint8_t *row)
+{
+	row += t->size;
+	return t->tail ? row + 4 + align_up(get_u32(row), 4) : row;
+}
+
+/* Where what is known of the group of rows with that word stands, or will. */
+static inline struct row_group *row_group(struct statistics *s, uint64_t word)
+{
+	return &s->row_groups[word * 0x9e3779b97f4a7c15u >> (64 - ROW_GROUPS_BITS)];
+}
+
+/*
+ * Calls with numbers, each an enter and its leave one right behind the other: as many as follow
+ * from here on. Behind them; NULL: memory is out.
+ */
+static __attribute__((noinline)) const uint8_t *
+numbered_calls(struct statistics *s, const struct block *b, const struct events *it,
+	       const struct row_type *types, const struct calls_rows *cr, const uint8_t *row)
+{
+	const struct columns_wanted *wanted = &s->columns->wanted;
+	uint64_t mask = s->row_mask & ~(uint64_t)1;
+
+	while (row < it->end) {
+		struct plain_row e = plain_row(it, row), l;
+		const uint8_t *next = row_behind(&types[e.type], row);
+		struct row_group *g;
+		struct aggregate *a;
+		uint64_t word, total;
+
+		if (next == it->end)
+			break;
+		l = plain_row(it, next);
+		if (!l.place ||
+		    !calls_try_numbered(&s->calls, cr, row, &e, next, &l, b->lanes[l.lane]))
+			break;
+		word = (get_u64(next) & mask) | 1;
+		g = row_group(s, word);
+		a = g->aggregate;
+		if (__builtin_expect(g->word != word, 0)) {
+			a = find_row_group(s, it, next, g);
+			if (!a)
+				return NULL;
+		}
+		total = l.time > e.time ? l.time - e.time : 0;
+		if (aggregate_call(a, wanted, total, total, false, l.time))
+			return NULL;
+		row = row_behind(&types[l.type], next);
+	}
+	return row;
+}
+
+/* Narrow rows of all sorts, by keys that look at nothing but lane, type and place. */
+static __attribute__((noinline)) int narrow_rows(struct statistics *s, const struct block *b,
+						 const struct events *it)
+{
+	const struct columns_wanted *wanted = &s->columns->wanted;
+	uint64_t mask = s->row_mask & ~(uint64_t)1;
+	bool by_type = s->keys->by_type, partial = s->calls.partial;
+	const uint8_t *row = it->row, *end = it->end;
+	struct row_type types[256];
+	struct calls_rows cr;
+
+	if (calls_rows(&s->calls, b, &cr))
+		return -1;
+	plan_types(b, types);
+	memset(s->row_groups, 0, sizeof(s->row_groups));
+	while (row < end) {
+		const uint8_t *this = row;
+		struct plain_row r = plain_row(it, row);
+		const struct row_type *t = &types[r.type];
+		uint64_t word = (get_u64(row) & mask) | 1;
+		struct row_group *g = row_group(s, word);
+		enum calls_result got = CALLS_NONE;
+		struct aggregate *a;
+		struct call call;
+
+		if (cr.types[r.type].numbered == KIND_ENTER && !by_type) {
+			row = numbered_calls(s, b, it, types, &cr, row);
+			if (!row)
+				return -1;
+			if (row != this)
+				continue;
+		}
+		row = row_behind(t, row);
+		if (t->does == ROW_CALLS) {
+			uint32_t place = b->places[r.place];
+
+			got = CALLS_SLOW;
+			if (calls_ordinary(&s->calls, place))
+				got = calls_try_row(&cr, &r, place, b->lanes[r.lane],
+						    b->types[r.type], &call);
+			if (got == CALLS_ENTER && !by_type)
+				continue;
+			if (__builtin_expect(got == CALLS_SLOW, 0)) {
+				if (statistics_take_row(s, it, this))
+					return -1;
+				continue;
+			}
+		} else if (t->does == ROW_COUNTS) {
+			calls_pass(&cr, &r, b->lanes[r.lane]);
+		} else {
+			continue;
+		}
+		a = g->aggregate;
+		if (__builtin_expect(g->word != word, 0)) {
+			a = find_row_group(s, it, this, g);
+			if (!a)
+				return -1;
+		}
+		if (got != CALLS_LEAVE)
+			aggregate_instant(a, wanted, r.time);
+		else if (aggregate_call(a, wanted, call.total, call.self, call.recursive, r.time))
+			return -1;
+		else if (__builtin_expect(partial, 0) && !call.recursive &&
+			 in_doubt(s, cr.stacks[r.lane + cr.types[r.type].stack], b->places[r.place],
+				  a, call.total))
+			return -1;
+	}
+	return 0;
+}
+
+int statistics_narrow(struct statistics *s, const struct block *b, const struct events *it)
+{
+	bool plain = !s->columns->wanted.field_count && !s->entered.fields && !s->stacks;
+	int bad;
+
+	if (it->wide)
+		return 0;
+	if (s->name_only && plain && !s->keys->by_type && has_bare_calls(b))
+		bad = s->calls.partial ? it->bare ? narrow_calls(s, b, *it, true, true)
+						  : narrow_calls(s, b, *it, false, true)
+		      : it->bare ? narrow_calls(s, b, *it, true, false)
+				       : narrow_calls(s, b, *it, false, false);
+	else if (is_by_word(s, b))
+		bad = narrow_rows(s, b, it);
+	else
+		return 0;
+	return bad ? -1 : 1;
+}

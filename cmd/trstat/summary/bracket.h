@@ -1,0 +1,77 @@
+/*
+ * bracket.h - what a part of a trace cannot decide about its calls
+ *
+ * Where the beginning of a thread was not seen (common/cut.h), three things about finished calls
+ * wait for it. Each is kept by the thread and by the place in its list of operations where it is to
+ * be decided:
+ *
+ *   held    rows whose group is not known (by caller or depth), or that may not count at all
+ *   doubts  sums of times that total counts unless a frame of the same place is open below
+ */
+#ifndef TR_BRACKET_H
+#define TR_BRACKET_H
+
+#include "common/calls/calls.h"
+#include "cmd/trstat/groups/groups.h"
+
+/* The cells of held groups: these, then the keys'. */
+enum { HELD_THREAD, HELD_POSITION, HELD_OPEN, HELD_CELLS };
+
+struct doubt {
+	struct aggregate *aggregate; /* NULL: free */
+	uint32_t thread, place;
+	uint64_t position;
+	uint128 total;
+};
+
+struct bracket {
+	struct groups held;
+	struct doubt *doubts; /* a hash table */
+	size_t mask, count;
+	struct key_cell *cells; /* of a held group being looked for */
+};
+
+int bracket_init(struct bracket *b, size_t keys, const struct columns_wanted *wanted);
+void bracket_free(struct bracket *b);
+
+/* The aggregate of rows that are held there: open: enum calls_open. NULL: memory is out. */
+struct aggregate *bracket_hold(struct bracket *b, uint32_t thread, uint64_t position, uint32_t open,
+			       const struct key_cell *cells);
+
+int bracket_grow(struct bracket *b);
+
+static inline size_t bracket_slot(const struct bracket *b, const struct aggregate *a,
+				  uint32_t thread, uint32_t place, uint64_t position)
+{
+	uint64_t h = ((uint64_t)thread << 32 | place) * 0x9e3779b97f4a7c15u;
+
+	h ^= (position ^ (uint64_t)(uintptr_t)a) * 0xd6e8feb86659fd93u;
+	return (size_t)(h ^ h >> 29) & b->mask;
+}
+
+/* A call that is recursive only by what is not known. -1: memory is out. */
+static inline int bracket_doubt(struct bracket *b, uint32_t thread, uint64_t position,
+				uint32_t place, struct aggregate *a, uint128 total)
+{
+	struct doubt *d;
+	size_t at;
+
+	if (__builtin_expect(b->count * 2 >= b->mask, 0) && bracket_grow(b))
+		return -1;
+	for (at = bracket_slot(b, a, thread, place, position);; at = (at + 1) & b->mask) {
+		d = &b->doubts[at];
+		if (__builtin_expect(d->aggregate == a && d->place == place &&
+					     d->thread == thread && d->position == position,
+				     1)) {
+			d->total += total;
+			return 0;
+		}
+		if (!d->aggregate)
+			break;
+	}
+	*d = (struct doubt){a, thread, place, position, total};
+	b->count++;
+	return 0;
+}
+
+#endif

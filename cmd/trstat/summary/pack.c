@@ -1,0 +1,278 @@
+#include "cmd/trstat/summary/pack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void packed_stacks_free(struct packed_stacks *ps)
+{
+	free(ps->number);
+	free(ps->stack);
+	*ps = (struct packed_stacks){0};
+}
+
+int pack_cells(struct buffer *b, const struct groups *g, const struct key_cell *cells, size_t n,
+	       const struct packed_stacks *stacks)
+{
+	int bad = 0;
+
+	for (size_t i = 0; i < n && !bad; i++) {
+		bad = buffer_u8(b, (uint8_t)cells[i].kind);
+		if (cells[i].kind == KEY_TEXT)
+			bad |= packed_put_bytes(b, intern_data(&g->texts, cells[i].text),
+						intern_size(&g->texts, cells[i].text));
+		else if (cells[i].kind == KEY_STACK || cells[i].kind == KEY_OPEN_STACK)
+			bad |= packed_put(b, stacks->number[cells[i].value]);
+		else if (cells[i].kind != KEY_MISSING)
+			bad |= packed_put(b, cells[i].value);
+	}
+	return bad;
+}
+
+/* The node of a stack; the bottom of what is known is none. */
+static void unpack_stack(struct packed *in, const struct packed_stacks *stacks,
+			 struct key_cell *cell)
+{
+	bool open = cell->kind == KEY_OPEN_STACK;
+
+	if (!stacks || !cell->value || cell->value >= stacks->count ||
+	    stacks->stack[cell->value].open != open) {
+		in->bad = true;
+		return;
+	}
+	cell->value = stacks->stack[cell->value].node;
+}
+
+int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, size_t n, bool open,
+		 const struct packed_stacks *stacks)
+{
+	for (size_t i = 0; i < n && !in->bad; i++) {
+		const uint8_t *kind = packed_take(in, 1), *text;
+		size_t size;
+
+		cells[i] = (struct key_cell){0};
+		if (!kind || *kind == KEY_MISSING)
+			continue;
+		if (*kind == KEY_TEXT) {
+			text = packed_bytes(in, &size);
+			if (!in->bad &&
+			    groups_text(g, text ? (const char *)text : "", size, &cells[i]))
+				return -1;
+			continue;
+		}
+		cells[i].kind = *kind;
+		cells[i].value = packed_u64(in);
+		switch (*kind) {
+		case KEY_ADDRESS:
+		case KEY_UNSIGNED: break;
+		case KEY_SIGNED: in->bad |= (int64_t)cells[i].value >= 0; break;
+		case KEY_OPEN_CALLER:
+		case KEY_OPEN_LEVEL: in->bad |= !open; break;
+		case KEY_OPEN_STACK: in->bad |= !open; __attribute__((fallthrough));
+		case KEY_STACK: unpack_stack(in, stacks, &cells[i]); break;
+		default: in->bad = true;
+		}
+	}
+	return 0;
+}
+
+/* --- parts of an aggregate --- */
+
+static int pack_histogram(struct buffer *b, const struct histogram *h)
+{
+	struct histogram_iterator it;
+	struct histogram_bucket bucket;
+	uint32_t last = 0;
+	size_t n = 0;
+	int bad = 0;
+
+	for (histogram_begin(&it, h); histogram_next(&it, &bucket);)
+		n++;
+	bad = packed_put(b, n);
+	for (histogram_begin(&it, h); !bad && histogram_next(&it, &bucket);) {
+		bad = packed_put(b, bucket.index - last) || packed_put(b, bucket.count);
+		last = bucket.index;
+	}
+	return bad;
+}
+
+static int unpack_histogram(struct packed *in, struct histogram *h)
+{
+	uint64_t n = packed_count(in, 2), index = 0;
+
+	for (uint64_t i = 0; i < n && !in->bad; i++) {
+		uint64_t count;
+
+		index += packed_limited(in, HISTOGRAM_BUCKETS - 1);
+		count = packed_u64(in);
+		if (index >= HISTOGRAM_BUCKETS || !count)
+			in->bad = true;
+		else if (histogram_add_bucket(h, (uint32_t)index, count)) {
+			if (errno == ENOMEM)
+				return -1;
+			in->bad = true;
+		}
+	}
+	return 0;
+}
+
+static int pack_squares(struct buffer *b, const struct squares *s)
+{
+	return packed_put_u128(b, s->low) || packed_put(b, s->high);
+}
+
+static void unpack_squares(struct packed *in, struct squares *s)
+{
+	s->low = packed_u128(in);
+	s->high = packed_u64(in);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+
+	return (p > q) - (p < q);
+}
+
+/* The hashes in their order, for they stand in a table in the order in which they came. */
+static int pack_hashes(struct buffer *b, const struct distinct *d)
+{
+	uint64_t sorted[DISTINCT_EXACT + 1], last = 0;
+	size_t n = 0;
+	int bad;
+
+	for (uint32_t i = 0; i < d->capacity && n < DISTINCT_EXACT; i++)
+		if (d->hashes[i])
+			sorted[n++] = d->hashes[i];
+	if (d->zero)
+		sorted[n++] = 0;
+	qsort(sorted, n, sizeof(*sorted), by_value);
+	bad = packed_put(b, n);
+	for (size_t i = 0; i < n && !bad; i++) {
+		bad = packed_put(b, sorted[i] - last);
+		last = sorted[i];
+	}
+	return bad;
+}
+
+static int pack_distinct(struct buffer *b, const struct distinct *d)
+{
+	size_t used = 0;
+	uint32_t last = 0;
+	int bad = buffer_u8(b, d->registers != NULL);
+
+	if (!d->registers)
+		return bad || pack_hashes(b, d);
+	for (uint32_t i = 0; i < DISTINCT_REGISTERS; i++)
+		used += d->registers[i] != 0;
+	bad = bad || packed_put(b, used);
+	for (uint32_t i = 0; i < DISTINCT_REGISTERS && !bad; i++) {
+		if (!d->registers[i])
+			continue;
+		bad = packed_put(b, i - last) || buffer_u8(b, d->registers[i]);
+		last = i;
+	}
+	return bad;
+}
+
+static int unpack_distinct(struct packed *in, struct distinct *d)
+{
+	const uint8_t *estimated = packed_take(in, 1), *rank;
+	uint64_t n = packed_count(in, 1), at = 0;
+
+	if (!estimated || in->bad || *estimated > 1 || (!*estimated && n > DISTINCT_EXACT)) {
+		in->bad = true;
+		return 0;
+	}
+	for (uint64_t i = 0; i < n && !in->bad; i++) {
+		at += packed_u64(in);
+		if (!*estimated) {
+			if (distinct_add(d, at))
+				return -1;
+			continue;
+		}
+		rank = packed_take(in, 1);
+		if (!rank || at >= DISTINCT_REGISTERS || distinct_raise(d, (uint32_t)at, *rank)) {
+			if (rank && errno == ENOMEM)
+				return -1;
+			in->bad = true;
+		}
+	}
+	return 0;
+}
+
+static int pack_field(struct buffer *b, const struct aggregate_field *f, bool uniq)
+{
+	if (packed_put(b, f->seen) || packed_put(b, f->count) || packed_put_i128(b, f->sum) ||
+	    packed_put_i128(b, f->min) || packed_put_i128(b, f->max))
+		return -1;
+	return uniq ? pack_distinct(b, &f->distinct) : 0;
+}
+
+static int unpack_field(struct packed *in, struct aggregate_field *f, bool uniq)
+{
+	f->seen = packed_limited(in, 1);
+	f->count = packed_u64(in);
+	f->sum = packed_i128(in);
+	f->min = packed_i128(in);
+	f->max = packed_i128(in);
+	return uniq ? unpack_distinct(in, &f->distinct) : 0;
+}
+
+int pack_aggregate(struct buffer *b, const struct aggregate *a, const struct columns_wanted *w)
+{
+	const struct aggregate_field *fields = aggregate_part(a, w->fields);
+	int bad = packed_put(b, a->calls) || packed_put(b, a->instants);
+
+	if (a->calls)
+		bad = bad || packed_put_u128(b, a->total) || packed_put_u128(b, a->recursive) ||
+		      packed_put_u128(b, a->self) || packed_put(b, a->total_min) ||
+		      packed_put(b, a->total_max) || packed_put(b, a->self_min) ||
+		      packed_put(b, a->self_max);
+	if (w->times) {
+		const struct aggregate_times *t = aggregate_part(a, w->times);
+
+		bad = bad || packed_put(b, t->first) || packed_put(b, t->last);
+	}
+	if (w->histogram)
+		bad = bad || pack_histogram(b, aggregate_part(a, w->histogram));
+	if (w->total_stdev)
+		bad = bad || pack_squares(b, aggregate_part(a, w->total_stdev));
+	if (w->self_stdev)
+		bad = bad || pack_squares(b, aggregate_part(a, w->self_stdev));
+	for (uint32_t i = 0; i < w->field_count && !bad; i++)
+		bad = pack_field(b, &fields[i], w->field[i].uniq);
+	return bad ? -1 : 0;
+}
+
+int unpack_aggregate(struct packed *in, struct aggregate *a, const struct columns_wanted *w)
+{
+	struct aggregate_field *fields = aggregate_part(a, w->fields);
+
+	a->calls = packed_u64(in);
+	a->instants = packed_u64(in);
+	if (a->calls) {
+		a->total = packed_u128(in);
+		a->recursive = packed_u128(in);
+		a->self = packed_u128(in);
+		a->total_min = packed_u64(in);
+		a->total_max = packed_u64(in);
+		a->self_min = packed_u64(in);
+		a->self_max = packed_u64(in);
+	}
+	if (w->times) {
+		struct aggregate_times *t = aggregate_part(a, w->times);
+
+		t->first = packed_u64(in);
+		t->last = packed_u64(in);
+	}
+	if (w->histogram && unpack_histogram(in, aggregate_part(a, w->histogram)))
+		return -1;
+	if (w->total_stdev)
+		unpack_squares(in, aggregate_part(a, w->total_stdev));
+	if (w->self_stdev)
+		unpack_squares(in, aggregate_part(a, w->self_stdev));
+	for (uint32_t i = 0; i < w->field_count && !in->bad; i++)
+		if (unpack_field(in, &fields[i], w->field[i].uniq))
+			return -1;
+	return 0;
+}

@@ -1,0 +1,47 @@
+/*
+ * pending_keys.h - cells that the enters of open calls gave, kept for their leaves
+ *
+ * A call is counted by its leave, but its arguments stand in its enter: with a field among the keys
+ * of -g, what the enter had of it waits here. One array of frames for each thread, as deep as its
+ * stack of calls (common/calls.h) is.
+ */
+#ifndef TR_ENTERED_H
+#define TR_ENTERED_H
+
+#include "common/calls/calls.h"
+#include "cmd/trstat/groups/groups.h"
+#include "cmd/trstat/groups/indexes.h"
+
+struct entered {
+	size_t fields; /* cells of a frame; 0: nothing is kept */
+	struct entered_thread {
+		struct key_cell *cells;
+		uint64_t *starts; /* time of the enter, to tell a frame from one before it */
+		size_t capacity;
+	} * threads;
+	size_t size;
+	/* of numbered calls (TYPE_CALL_NUMBER): index in cells */
+	struct open_calls open;
+	struct indexes indexes; /* in cells, counted in frames */
+	struct key_cell *cells;
+	size_t capacity;
+};
+
+void entered_init(struct entered *en, size_t fields);
+void entered_free(struct entered *en);
+
+/* The frame on top of the stack has just been entered with these cells. -1 when memory is out. */
+int entered_put(struct entered *en, uint32_t thread, const struct stack *s,
+		const struct key_cell *cells);
+
+/* The cells of the call that has just left the stack; NULL if its enter was not seen. Valid until
+ * the next entered_put. */
+const struct key_cell *entered_take(struct entered *en, uint32_t thread, const struct stack *s,
+				    uint64_t start);
+
+/* The same for a call with a number. */
+int entered_put_numbered(struct entered *en, uint32_t source, uint32_t call,
+			 const struct key_cell *cells);
+const struct key_cell *entered_take_numbered(struct entered *en, uint32_t source, uint32_t call);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * summary_head.c - what a summary says it is of, held against what is asked for and the others say
+ */
+#include <stdlib.h>
+
+#include "cmd/trstat/summary/summary_unpack.h"
+
+enum { LIST_LIMIT = 4096 }; /* keys, columns */
+
+/* Texts of the payload as a list with commas. */
+static int take_list(struct unpacker *u, char **list, uint64_t n)
+{
+	struct buffer b = {0};
+
+	for (uint64_t i = 0; i < n && !u->in.bad; i++) {
+		size_t size;
+		const uint8_t *text = packed_bytes(&u->in, &size);
+
+		if (u->in.bad || (!size && n > 1) || (size && memchr(text, '\0', size))) {
+			u->in.bad = true;
+			break;
+		}
+		if (buffer_append(&b, ",", i > 0) || buffer_append(&b, text, size)) {
+			buffer_free(&b);
+			return unpack_no_memory(u);
+		}
+	}
+	if (u->in.bad || buffer_u8(&b, 0)) {
+		buffer_free(&b);
+		return u->in.bad ? -1 : unpack_no_memory(u);
+	}
+	*list = (char *)b.data;
+	return 0;
+}
+
+/* A text that may be missing. */
+static int take_option(struct unpacker *u, char **option)
+{
+	return packed_limited(&u->in, 1) ? take_list(u, option, 1) : 0;
+}
+
+static void free_head(struct summary_head *h)
+{
+	free(h->keys);
+	free(h->columns);
+	free(h->group);
+	free(h->asked);
+	free(h->sort);
+	free(h->view_argument);
+}
+
+static int take_head(struct unpacker *u, struct summary_head *h)
+{
+	struct packed *in = &u->in;
+	uint64_t flags;
+
+	flags = packed_u64(in);
+	h->ticks = flags & SUMMARY_TICKS;
+	h->nameless = flags & SUMMARY_NAMELESS;
+	if (take_list(u, &h->keys, packed_limited(in, LIST_LIMIT)))
+		return -1;
+	if (take_list(u, &h->columns, packed_limited(in, LIST_LIMIT)) ||
+	    take_option(u, &h->group) || take_option(u, &h->asked) || take_option(u, &h->sort))
+		return -1;
+	h->view = (uint32_t)packed_limited(in, VIEW_TIMELINE);
+	if (take_option(u, &h->view_argument))
+		return -1;
+	h->first = packed_u64(in);
+	h->last = packed_u64(in);
+	h->unmatched = packed_u64(in);
+	h->unfinished = packed_u64(in);
+	h->outside = packed_u64(in);
+	return in->bad ? -1 : 0;
+}
+
+/* Apart from fields. */
+static bool gives(const struct columns_wanted *there, const struct columns_wanted *here)
+{
+	return (there->histogram || !here->histogram) && (there->times || !here->times) &&
+	       (there->total_stdev || !here->total_stdev) &&
+	       (there->self_stdev || !here->self_stdev);
+}
+
+/* That it has all that is asked for, and where the fields that are stand there. */
+static int match_columns(struct unpacker *u, const struct summary_head *h)
+{
+	struct summaries *ss = u->ss;
+	const struct columns_wanted *here = &ss->s->columns->wanted, *there = &ss->stored.wanted;
+	bool enough = gives(there, here);
+	uint32_t *fields = realloc(ss->fields, (here->field_count + 1) * sizeof(*fields));
+
+	if (!fields)
+		return unpack_no_memory(u);
+	ss->fields = fields;
+	for (uint32_t i = 0; enough && i < here->field_count; i++) {
+		int at = columns_field(&ss->stored, here->field[i].name);
+
+		enough = at >= 0 && (there->field[at].uniq || !here->field[i].uniq);
+		fields[i] = (uint32_t)at;
+	}
+	if (enough)
+		return 0;
+	return error_set(
+		u->e, ss->file, NO_OFFSET,
+		"a summary of the columns '%s', which do not give those that are asked for",
+		h->columns);
+}
+
+/* Names of keys as a list. */
+static char *joined(const struct keys *k)
+{
+	struct buffer b = {0};
+	int bad = 0;
+
+	for (size_t i = 0; i < k->count; i++)
+		bad |= buffer_append(&b, ",", i > 0) ||
+		       buffer_append(&b, k->names[i], strlen(k->names[i]));
+	if (!bad && !buffer_u8(&b, 0))
+		return (char *)b.data;
+	buffer_free(&b);
+	return NULL;
+}
+
+static int match(struct unpacker *u, struct summary_head *h)
+{
+	struct summaries *ss = u->ss;
+
+	columns_free(&ss->stored); /* nothing that has come is laid out so any more */
+	if (columns_parse(&ss->stored, h->columns, u->e)) {
+		u->in.bad = true;
+		return -1;
+	}
+	h->histograms = ss->stored.wanted.histogram;
+	if (!ss->keys) {
+		if (ss->begin(ss->ctx, h, u->e))
+			return -1;
+		ss->keys = joined(ss->s->keys);
+		if (!ss->keys)
+			return unpack_no_memory(u);
+	}
+	if (strcmp(ss->keys, h->keys) != 0)
+		return error_set(u->e, ss->file, NO_OFFSET,
+				 "a summary by the keys '%s', and not by '%s'", h->keys, ss->keys);
+	return match_columns(u, h);
+}
+
+int unpack_head(struct unpacker *u)
+{
+	struct summary_head h = {0};
+	int bad = take_head(u, &h) || match(u, &h);
+
+	free_head(&h);
+	h.keys = h.columns = h.group = h.asked = h.sort = h.view_argument = NULL;
+	u->ss->head = h;
+	return bad ? -1 : 0;
+}

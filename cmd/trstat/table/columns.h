@@ -1,0 +1,132 @@
+/*
+ * columns.h - the columns of trstat: their names, and their values for a group
+ *
+ *     count                                          rows: finished calls and instants
+ *     total total_avg total_min total_max total_stdev   time from enter to leave
+ *     avg min max                                    short for total_avg total_min total_max
+ *     self self_avg self_min self_max self_stdev     the same less the callees' time
+ *     p50 p90 p99 p99.9 (any pN or pN.N, 0 to 100)   percentiles of the calls' times
+ *     first last                                     time of the first and the last row
+ *     rate                                           rows per second of the whole run
+ *     sum(F) min(F) max(F) avg(F) uniq(F)            of a field of the events, or of dur (or total)
+ *                                                    or self, the times of a call
+ */
+#ifndef TR_COLUMNS_H
+#define TR_COLUMNS_H
+
+#include "common/stream/clocks.h"
+#include "common/util/error.h"
+#include "cmd/trstat/groups/aggregate.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum column_kind {
+	COLUMN_COUNT,
+	COLUMN_TOTAL,
+	COLUMN_TOTAL_AVG,
+	COLUMN_TOTAL_MIN,
+	COLUMN_TOTAL_MAX,
+	COLUMN_TOTAL_STDEV,
+	COLUMN_SELF,
+	COLUMN_SELF_AVG,
+	COLUMN_SELF_MIN,
+	COLUMN_SELF_MAX,
+	COLUMN_SELF_STDEV,
+	COLUMN_QUANTILE,
+	COLUMN_FIRST,
+	COLUMN_LAST,
+	COLUMN_RATE,
+	COLUMN_FIELD_SUM,
+	COLUMN_FIELD_MIN,
+	COLUMN_FIELD_MAX,
+	COLUMN_FIELD_AVG,
+	COLUMN_FIELD_UNIQ,
+};
+
+/* What a column's numbers are, for whoever prints them. */
+enum column_unit {
+	UNIT_NUMBER,	  /* an integer */
+	UNIT_DURATION,	  /* ns, or ticks */
+	UNIT_TIME,	  /* ns, or ticks, from the clock's start */
+	UNIT_THOUSANDTHS, /* a decimal with three places, kept as an integer 1000 times as large */
+};
+
+struct column {
+	char *name; /* as the user wrote it */
+	enum column_kind kind;
+	uint64_t numerator, denominator; /* COLUMN_QUANTILE */
+	uint32_t field;			 /* COLUMN_FIELD_*: index into wanted.field */
+	bool duration;			 /* COLUMN_FIELD_*: it is the time of a call */
+};
+
+/* Zero-initialised is no columns. */
+struct columns {
+	struct column *column; /* the printed ones first, then those only sorted by */
+	size_t printed, count;
+	struct columns_wanted wanted;
+};
+
+/* The times of the first and the last row of the whole run, for rate; none while first > last. */
+struct columns_run {
+	uint64_t first, last;
+};
+
+struct column_value {
+	bool present; /* else an empty cell: the group has no calls, or no row with the field */
+	int128 number;
+};
+
+/*
+ * Add the columns of a comma-separated list, to be printed in this order.
+ * -1 with e->what naming the unknown or repeated column and what there is.
+ */
+int columns_parse(struct columns *c, const char *list, struct error *e);
+
+/*
+ * The index of the column of that name; if it is not there it is added, not printed. -1 with e as
+ * above. All columns must be there before the first aggregate is made.
+ */
+int columns_find(struct columns *c, const char *name, struct error *e);
+
+/* -1 with e if a column means nothing for a clock that counts ticks: rate. */
+int columns_check_ticks(const struct columns *c, struct error *e);
+
+/* What can be done with times and ticks. */
+#define CLOCKS_HINT "only counts (-a count) are of both"
+
+/* -1 with e if a column is of times, and there were such and ticks too. */
+int columns_check_clocks(const struct columns *c, const struct clocks *clocks, struct error *e);
+
+void columns_free(struct columns *c);
+
+/* Length of the first item of a comma-separated list; commas in parentheses separate nothing. */
+size_t columns_item_length(const char *list);
+
+/* What trfilter knows of a call and nobody counts here; -1 with e saying so. */
+#define COLUMNS_CHILDREN "children"
+int columns_refuse_children(struct error *e);
+
+/* The index in wanted.field of the field of that name, or -1. */
+int columns_field(const struct columns *c, const char *name);
+
+/* Is it an argument of calls, or something in one: arg.N? */
+bool columns_is_argument(const struct wanted_field *f);
+/* How many of the first n fields are. */
+size_t columns_arguments(const struct columns_wanted *w, uint32_t n);
+
+enum column_unit column_unit(const struct column *c);
+
+/* What all the columns are called, for messages and --help. */
+const char *columns_names(void);
+
+/*
+ * The value of one column for one group. Integer divisions round down as in uftrace report
+ * (total_avg, self_avg); rate and avg(F) are rounded to a thousandth, halves away from zero;
+ * deviations to the nearest unit. Sums beyond 127 bits are given as the largest number.
+ */
+struct column_value column_value(const struct columns *c, const struct column *column,
+				 const struct aggregate *a, const struct columns_run *run);
+
+#endif

@@ -1,0 +1,310 @@
+#include "cmd/trstat/table/prom.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/trstat/groups/distribution.h"
+#include "cmd/trstat/table/prom_labels.h"
+
+/* Names by enum column_kind; "@" stands for the unit of time. */
+static const struct metric {
+	const char *name, *help;
+} metrics[] = {
+	[COLUMN_COUNT] = {"trstat_events", "Finished calls and events without a duration."},
+	[COLUMN_TOTAL] = {"trstat_total_@", "Time in calls; time of recursions counts once."},
+	[COLUMN_TOTAL_AVG] = {"trstat_total_avg_@", "Mean time of a call."},
+	[COLUMN_TOTAL_MIN] = {"trstat_total_min_@", "Least time of a call."},
+	[COLUMN_TOTAL_MAX] = {"trstat_total_max_@", "Largest time of a call."},
+	[COLUMN_TOTAL_STDEV] = {"trstat_total_stdev_@", "Standard deviation of the calls' times."},
+	[COLUMN_SELF] = {"trstat_self_@", "Time in calls less that of the calls made from them."},
+	[COLUMN_SELF_AVG] = {"trstat_self_avg_@", "Mean self time of a call."},
+	[COLUMN_SELF_MIN] = {"trstat_self_min_@", "Least self time of a call."},
+	[COLUMN_SELF_MAX] = {"trstat_self_max_@", "Largest self time of a call."},
+	[COLUMN_SELF_STDEV] = {"trstat_self_stdev_@",
+			       "Standard deviation of the calls' self times."},
+	[COLUMN_QUANTILE] = {"trstat_call_@", "Times of calls."},
+	[COLUMN_FIRST] = {"trstat_first_@", "Time of the first event or finished call."},
+	[COLUMN_LAST] = {"trstat_last_@", "Time of the last event or finished call."},
+	[COLUMN_RATE] = {"trstat_events_per_second", "Calls and events per second of the run."},
+	[COLUMN_FIELD_SUM] = {"trstat_field_sum_of_values", "Sum of a field of the events."},
+	[COLUMN_FIELD_MIN] = {"trstat_field_min", "Least value of a field of the events."},
+	[COLUMN_FIELD_MAX] = {"trstat_field_max", "Largest value of a field of the events."},
+	[COLUMN_FIELD_AVG] = {"trstat_field_avg", "Mean of a field of the events."},
+	[COLUMN_FIELD_UNIQ] = {"trstat_field_distinct", "Different values of a field."},
+};
+
+struct exposition {
+	const struct rows *rows;
+	struct prom_labels labels;
+	struct text *out;
+	const char *unit;
+};
+
+static void put_metric(struct text *out, const char *name, const char *unit)
+{
+	const char *at = strchr(name, '@');
+
+	text_put(out, name, at ? (size_t)(at - name) : strlen(name));
+	if (at)
+		text_puts(out, unit);
+}
+
+static void put_family(struct text *out, const struct metric *m, const char *unit, const char *type)
+{
+	text_puts(out, "# HELP ");
+	put_metric(out, m->name, unit);
+	text_printf(out, " %s\n# TYPE ", m->help);
+	put_metric(out, m->name, unit);
+	text_printf(out, " %s\n", type);
+}
+
+/* ns as seconds, digits of the value: 1500 is 0.000001500. */
+static void put_seconds(struct text *out, int128 ns)
+{
+	char digits[U128_SIZE];
+	uint128 size = ns < 0 ? -(uint128)ns : (uint128)ns;
+
+	u128_decimal(digits, size / 1000000000);
+	text_printf(out, "%s%s.%09llu", ns < 0 ? "-" : "", digits,
+		    (unsigned long long)(size % 1000000000));
+}
+
+static void put_number(struct text *out, enum column_unit unit, bool ticks, int128 number)
+{
+	char value[VALUE_SIZE];
+
+	if (!ticks && (unit == UNIT_DURATION || unit == UNIT_TIME))
+		put_seconds(out, number);
+	else
+		text_put(out, value, format_value(value, unit, number));
+}
+
+static bool is_field(const struct column *c)
+{
+	return c->kind >= COLUMN_FIELD_SUM && c->kind <= COLUMN_FIELD_UNIQ;
+}
+
+/* What makes a column's values of a metric different from those of another column. */
+static int put_more(const struct table *t, const struct column *c, struct buffer *more)
+{
+	const char *name;
+	char quantile[48];
+
+	more->size = 0;
+	if (c->kind == COLUMN_QUANTILE) {
+		snprintf(quantile, sizeof(quantile), "quantile=\"%.10g\"",
+			 (double)c->numerator / (double)c->denominator);
+		return buffer_append(more, quantile, strlen(quantile) + 1);
+	}
+	if (!is_field(c))
+		return buffer_u8(more, 0);
+	name = t->columns->wanted.field[c->field].name;
+	return buffer_append(more, "field=", 6) || prom_quoted(more, name, strlen(name)) ||
+	       buffer_u8(more, 0);
+}
+
+static bool same_column(const struct column *a, const struct column *b)
+{
+	return a->kind == b->kind && (!is_field(a) || a->field == b->field) &&
+	       (a->kind != COLUMN_QUANTILE ||
+		(uint128)a->numerator * b->denominator == (uint128)b->numerator * a->denominator);
+}
+
+static int put_column(const struct exposition *x, const struct column *c, bool *begun)
+{
+	const struct table *t = x->rows->table;
+	const struct metric *m = &metrics[c->kind];
+	struct buffer more = {0};
+
+	if (put_more(t, c, &more)) {
+		buffer_free(&more);
+		return -1;
+	}
+	for (size_t i = 0; i < x->rows->count && !text_failed(x->out); i++) {
+		struct column_value v = column_value(t->columns, c, x->rows->row[i], &t->run);
+
+		if (!v.present)
+			continue;
+		if (!*begun)
+			put_family(x->out, m, x->unit,
+				   c->kind == COLUMN_QUANTILE ? "summary" : "gauge");
+		*begun = true;
+		put_metric(x->out, m->name, x->unit);
+		prom_labels_put(&x->labels, i, (const char *)more.data, x->out);
+		text_char(x->out, ' ');
+		/* a field's metric has no unit in its name */
+		put_number(x->out, is_field(c) && c->duration ? UNIT_NUMBER : column_unit(c),
+			   t->ticks, v.number);
+		text_char(x->out, '\n');
+	}
+	buffer_free(&more);
+	return 0;
+}
+
+static uint128 all_calls(const struct aggregate *a)
+{
+	uint128 sum;
+
+	return __builtin_add_overflow(a->total, a->recursive, &sum) ? UINT128_MAX : sum;
+}
+
+/* What belongs to a summary beside its quantiles. */
+static void put_summary(const struct exposition *x)
+{
+	const struct table *t = x->rows->table;
+	const char *name = metrics[COLUMN_QUANTILE].name;
+
+	for (size_t i = 0; i < x->rows->count && !text_failed(x->out); i++) {
+		const struct aggregate *a = x->rows->row[i];
+
+		if (!a->calls)
+			continue;
+		put_metric(x->out, name, x->unit);
+		text_puts(x->out, "_sum");
+		prom_labels_put(&x->labels, i, "", x->out);
+		text_char(x->out, ' ');
+		put_number(x->out, UNIT_DURATION, t->ticks, (int128)all_calls(a));
+		text_char(x->out, '\n');
+		put_metric(x->out, name, x->unit);
+		text_puts(x->out, "_count");
+		prom_labels_put(&x->labels, i, "", x->out);
+		text_printf(x->out, " %llu\n", (unsigned long long)a->calls);
+	}
+}
+
+/* All columns of one kind are one family of metrics. */
+static int put_kind(const struct exposition *x, enum column_kind kind)
+{
+	const struct columns *c = x->rows->table->columns;
+	bool begun = false;
+
+	for (size_t i = 0; i < c->printed; i++) {
+		bool before = c->column[i].kind != kind;
+
+		for (size_t k = 0; k < i && !before; k++)
+			before = same_column(&c->column[k], &c->column[i]);
+		if (!before && put_column(x, &c->column[i], &begun))
+			return -1;
+	}
+	if (begun && kind == COLUMN_QUANTILE)
+		put_summary(x);
+	return 0;
+}
+
+int format_prom(const struct rows *rows, struct text *out, struct error *e)
+{
+	const struct table *t = rows->table;
+	struct exposition x = {.rows = rows, .out = out, .unit = t->ticks ? "ticks" : "seconds"};
+	int bad = prom_labels_make(&x.labels, t, rows->row, rows->count, t->groups->keys);
+
+	for (int kind = COLUMN_COUNT; kind <= COLUMN_FIELD_UNIQ && !bad; kind++)
+		bad = put_kind(&x, (enum column_kind)kind);
+	prom_labels_free(&x.labels);
+	return bad ? error_no_memory(e) : 0;
+}
+
+/* --- histograms --- */
+
+struct buckets {
+	const struct table *table;
+	const struct hist *hist;
+	const struct prom_labels *labels;
+	struct text *out;
+	const char *name, *unit;
+	struct buffer field; /* field="F", or nothing */
+};
+
+static void put_sample(const struct buckets *b, size_t row, const char *suffix, const char *le)
+{
+	char more[400];
+
+	snprintf(more, sizeof(more), "%s%s%s%s%s", b->field.size ? (char *)b->field.data : "",
+		 b->field.size && *le ? "," : "", *le ? "le=\"" : "", le, *le ? "\"" : "");
+	put_metric(b->out, b->name, b->unit);
+	text_puts(b->out, suffix);
+	prom_labels_put(b->labels, row, more, b->out);
+	text_char(b->out, ' ');
+}
+
+static void put_bucket(const struct buckets *b, size_t row, int128 upto, uint64_t count)
+{
+	char le[VALUE_SIZE + 16];
+	char digits[I128_SIZE];
+
+	if (b->hist->duration && !b->table->ticks)
+		snprintf(le, sizeof(le), "%llu.%09llu",
+			 (unsigned long long)((uint64_t)upto / 1000000000),
+			 (unsigned long long)((uint64_t)upto % 1000000000));
+	else
+		snprintf(le, sizeof(le), "%.*s", (int)i128_decimal(digits, upto), digits);
+	put_sample(b, row, "_bucket", le);
+	text_printf(b->out, "%llu\n", (unsigned long long)count);
+}
+
+/* Values are integers: those below 2^k are those up to 2^k - 1. Below 0 is one bucket. */
+static int put_histogram(const struct buckets *b, size_t row, const struct distribution *d)
+{
+	size_t n, at = 0;
+	struct distribution_bucket *all = distribution_buckets(d, &n);
+	uint64_t count = 0;
+
+	if (!all)
+		return -1;
+	for (int128 edge = d->min < 0 ? -1 : 0; at < n; edge = edge < 0 ? 0 : 2 * edge + 1) {
+		for (; at < n && all[at].high <= edge; at++)
+			count += all[at].count;
+		if (count || 2 * edge + 1 >= d->min) /* else it and the next one are empty */
+			put_bucket(b, row, edge, count);
+	}
+	put_sample(b, row, "_bucket", "+Inf");
+	text_printf(b->out, "%llu\n", (unsigned long long)d->count);
+	put_sample(b, row, "_sum", "");
+	put_number(b->out, b->hist->duration ? UNIT_DURATION : UNIT_NUMBER, b->table->ticks,
+		   d->sum);
+	text_char(b->out, '\n');
+	put_sample(b, row, "_count", "");
+	text_printf(b->out, "%llu\n", (unsigned long long)d->count);
+	free(all);
+	return 0;
+}
+
+int prom_hist(const struct table *t, const struct hist *h, struct text *out, struct error *e)
+{
+	const struct metric m = {!h->duration ? "trstat_field"
+				 : h->keyed   ? "trstat_call_self_@"
+					      : metrics[COLUMN_QUANTILE].name,
+				 !h->duration ? "Values of a field of the events."
+				 : h->keyed   ? "Self times of calls."
+					      : metrics[COLUMN_QUANTILE].help};
+	struct prom_labels labels = {0};
+	struct buckets b = {.table = t,
+			    .hist = h,
+			    .labels = &labels,
+			    .out = out,
+			    .name = m.name,
+			    .unit = t->ticks ? "ticks" : "seconds"};
+	size_t n, shown;
+	struct distribution *d = distributions(t, h, &n, e);
+	const struct aggregate **row = d ? calloc(n + 1, sizeof(*row)) : NULL;
+	int bad;
+
+	if (!d)
+		return -1;
+	shown = t->limit && t->limit < n ? t->limit : n;
+	for (size_t i = 0; row && i < shown; i++)
+		row[i] = d[i].group;
+	bad = !row || prom_labels_make(&labels, t, row, shown, t->groups->keys - h->keyed);
+	if (!bad && !h->duration)
+		bad = buffer_append(&b.field, "field=", 6) ||
+		      prom_quoted(&b.field, h->of, strlen(h->of)) || buffer_u8(&b.field, 0);
+	if (!bad && shown)
+		put_family(out, &m, b.unit, "histogram");
+	for (size_t i = 0; i < shown && !bad && !text_failed(out); i++)
+		bad = put_histogram(&b, i, &d[i]);
+	prom_labels_free(&labels);
+	buffer_free(&b.field);
+	free(row);
+	distributions_free(d, n);
+	return bad ? error_no_memory(e) : 0;
+}

@@ -1,0 +1,19 @@
+/*
+ * prom.h - Prometheus' text format, for node_exporter's textfile collector
+ *
+ * Metrics are named trstat_*, keys are labels, times are seconds (ticks where the clock counts
+ * ticks), percentiles are the quantiles of a summary. A file of one run replaces that of the run
+ * before, so all are gauges, summaries and histograms, no counters.
+ */
+#ifndef TR_PROM_H
+#define TR_PROM_H
+
+#include "cmd/trstat/table/format.h"
+#include "cmd/trstat/views/histogram.h"
+
+int format_prom(const struct rows *rows, struct text *out, struct error *e);
+
+/* --hist: a histogram for each group, cut at powers of two. */
+int prom_hist(const struct table *t, const struct hist *h, struct text *out, struct error *e);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * table.h - groups as rows of a table, for people or for programs
+ *
+ *     table    aligned; durations scaled to us, ms or s, the group keys at the right
+ *     tsv csv  a header line of the names as the user gave them, group keys first; plain integers
+ *     json     one array with an object for each row, a row to a line
+ *     ndjson   the same objects, one a line
+ *     prom     metrics of Prometheus (prom.h)
+ *
+ * Cells without a value are empty (table, tsv, csv) or null (json, ndjson).
+ */
+#ifndef TR_TABLE_H
+#define TR_TABLE_H
+
+#include "common/util/error.h"
+#include "common/util/text.h"
+#include "cmd/trstat/table/columns.h"
+#include "cmd/trstat/groups/groups.h"
+#include "cmd/trstat/table/sort.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum table_format {
+	TABLE_PEOPLE,
+	TABLE_TSV,
+	TABLE_CSV,
+	TABLE_JSON,
+	TABLE_NDJSON,
+	TABLE_PROM,
+};
+
+/* One interval, of -i. */
+struct interval {
+	uint64_t time; /* its beginning: of the trace's clock, or ns since 1970 */
+	uint64_t width;
+	bool wall;
+	bool first; /* none was printed before */
+};
+
+struct table {
+	const struct groups *groups;
+	const struct columns *columns;
+	const char *const *keys; /* names of the group keys, groups->keys of them */
+	const struct sort *sort;
+	struct columns_run run;
+	size_t limit;	/* rows at most; 0: all */
+	unsigned width; /* of the terminal, to which long texts are elided; 0: nothing is elided */
+	bool ticks;	/* the clock counts ticks: no units */
+	const struct interval *interval; /* the table is that of one; NULL: of all */
+	bool bounds;			 /* table: a note on the error bounds below */
+};
+
+/* "table", "tsv", ... to its number, -1 with e naming all. */
+int table_format_parse(const char *name, enum table_format *format, struct error *e);
+
+/*
+ * Write the table. -1 with e when memory is out or, as far as already seen, writing failed; the
+ * caller ends the text with text_flush.
+ */
+int table_write(const struct table *t, enum table_format format, struct text *out, struct error *e);
+
+/*
+ * How exact the asked columns are, one line without its newline, for --bounds; NULL if all of them
+ * are exact. A program that writes a machine format prints it to stderr.
+ */
+const char *table_bounds(const struct columns *c);
+
+/* Columns of the terminal at fd: COLUMNS if it is a number, else what it says itself; else 0. */
+unsigned table_terminal_width(int fd);
+
+#endif

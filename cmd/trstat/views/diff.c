@@ -1,0 +1,234 @@
+#include "cmd/trstat/views/diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const verdicts[DIFF_VERDICTS] = {"", "slower", "faster", "new", "gone"};
+
+const char *diff_verdict_name(enum diff_verdict v)
+{
+	return verdicts[v];
+}
+
+/* A number, or with a '%' a hundredth of it. */
+static int parse_share(const char *text, double *share)
+{
+	char *end;
+	double v = strtod(text, &end);
+	bool digits = strspn(text, "0123456789.eE-") == (size_t)(end - text) && *text != '-';
+
+	if (*end == '%') {
+		v /= 100;
+		end++;
+	}
+	*share = v;
+	return end == text || *end || !digits || !isfinite(v) ? -1 : 0;
+}
+
+int diff_threshold(struct diff_options *o, const char *text, struct error *e)
+{
+	if (!parse_share(text, &o->threshold))
+		return 0;
+	return error_set(e, NULL, NO_OFFSET, "--threshold takes a share such as 5%%, not '%s'",
+			 text);
+}
+
+int diff_alpha(struct diff_options *o, const char *text, struct error *e)
+{
+	if (!parse_share(text, &o->alpha) && o->alpha > 0 && o->alpha < 1)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "--alpha takes a probability between 0 and 1, not '%s'", text);
+}
+
+bool diff_fail_if(struct diff_options *o, const char *text)
+{
+	uint32_t bits = 0;
+
+	for (int v = DIFF_SLOWER; v < DIFF_VERDICTS; v++)
+		if (!strcmp(text, "changed") || !strcmp(text, verdicts[v]))
+			bits |= 1u << v;
+	o->fail_if |= bits;
+	return bits != 0;
+}
+
+/* --- the groups of both --- */
+
+/* Stacks are nodes of their own trace's tree: they become texts. */
+static int copy_cell(struct groups *into, const struct groups *from, const struct key_cell *cell,
+		     struct key_cell *copy)
+{
+	const char *text;
+	size_t size;
+
+	if (cell->kind != KEY_STACK)
+		return groups_copy_cell(into, from, cell, copy);
+	if (!groups_cell_text(from, cell, &text, &size))
+		return 0;
+	return groups_text(into, text, size, copy);
+}
+
+/* The row of a group of one of them. The union's aggregates hold the rows' numbers, from 1. */
+static struct diff_row *row_of(struct diff *d, const struct groups *from, const struct aggregate *a,
+			       struct key_cell *cells)
+{
+	const struct key_cell *key = groups_cells(from, a);
+	struct aggregate *group;
+
+	for (size_t i = 0; i < from->keys; i++) {
+		cells[i] = (struct key_cell){0};
+		if (copy_cell(&d->groups, from, &key[i], &cells[i]))
+			return NULL;
+	}
+	group = groups_find(&d->groups, cells);
+	if (!group)
+		return NULL;
+	if (!group->calls) {
+		group->calls = ++d->count;
+		d->row[d->count - 1].group = group;
+	}
+	return &d->row[group->calls - 1];
+}
+
+static int pair_up(struct diff *d)
+{
+	const struct groups *a = &d->a.statistics->groups, *b = &d->b.statistics->groups;
+	struct key_cell *cells = calloc(a->keys + 1, sizeof(*cells));
+	int bad = 0;
+
+	d->row = calloc(a->count + b->count + 1, sizeof(*d->row));
+	bad = !cells || !d->row;
+	for (size_t i = 0; !bad && i < a->count; i++) {
+		struct diff_row *r = row_of(d, a, groups_at(a, i), cells);
+
+		bad = !r;
+		if (r)
+			r->a = groups_at(a, i);
+	}
+	for (size_t i = 0; !bad && i < b->count; i++) {
+		struct diff_row *r = row_of(d, b, groups_at(b, i), cells);
+
+		bad = !r;
+		if (r)
+			r->b = groups_at(b, i);
+	}
+	free(cells);
+	return bad ? -1 : 0;
+}
+
+/* --- the tests --- */
+
+static int test_row(const struct diff *d, struct diff_row *r, double alpha)
+{
+	uint32_t in_a = d->a.columns->wanted.histogram, in_b = d->b.columns->wanted.histogram;
+	struct sample a = {0}, b = {0};
+	int bad = 0;
+
+	if (!r->a || !r->b || !in_a || !in_b)
+		return 0;
+	bad = sample_of_histogram(&a, aggregate_part(r->a, in_a)) ||
+	      sample_of_histogram(&b, aggregate_part(r->b, in_b));
+	if (!bad && rank_test(&a, &b, &r->test)) {
+		r->tested = true;
+		r->shift = rank_shift(&a, &b, &r->test, alpha);
+		r->p = r->test.p;
+	}
+	sample_free(&a);
+	sample_free(&b);
+	return bad;
+}
+
+static int adjust(struct diff *d)
+{
+	double *p = calloc(d->count + 1, sizeof(*p));
+	size_t n = 0;
+	int bad = !p;
+
+	for (size_t i = 0; !bad && i < d->count; i++)
+		if (d->row[i].tested)
+			p[n++] = d->row[i].p;
+	bad = bad || holm_adjust(p, n);
+	n = 0;
+	for (size_t i = 0; !bad && i < d->count; i++)
+		if (d->row[i].tested)
+			d->row[i].p = p[n++];
+	free(p);
+	return bad ? -1 : 0;
+}
+
+static enum diff_verdict judge(const struct diff *d, const struct diff_row *r, double alpha,
+			       double threshold)
+{
+	const struct aggregate *a = r->a;
+	double median, shift = fabs((double)r->shift.middle);
+
+	if (!r->a || !r->b)
+		return r->a ? DIFF_GONE : DIFF_NEW;
+	if (!r->tested || r->p >= alpha)
+		return DIFF_SAME;
+	median = (double)histogram_quantile(aggregate_part(a, d->a.columns->wanted.histogram), 1, 2,
+					    a->total_min, a->total_max);
+	if (shift < threshold * median)
+		return DIFF_SAME;
+	return r->test.effect > 0 ? DIFF_SLOWER : DIFF_FASTER;
+}
+
+/* --- their order --- */
+
+static int rank_of(const struct diff_row *r)
+{
+	return r->verdict == DIFF_SAME					? 2
+	       : r->verdict == DIFF_SLOWER || r->verdict == DIFF_FASTER ? 0
+									: 1;
+}
+
+static uint128 size_of(const struct diff_row *r)
+{
+	uint128 a = r->a ? r->a->total : 0, b = r->b ? r->b->total : 0;
+
+	return a > b ? a - b : b - a;
+}
+
+static int compare(const void *x, const void *y, void *ctx)
+{
+	const struct diff_row *r = x, *s = y;
+	const struct diff *d = ctx;
+	double by = r->tested ? fabs(r->test.effect) : -1,
+	       than = s->tested ? fabs(s->test.effect) : -1;
+
+	if (rank_of(r) != rank_of(s))
+		return rank_of(r) - rank_of(s);
+	if (by != than)
+		return by > than ? -1 : 1;
+	if (size_of(r) != size_of(s))
+		return size_of(r) > size_of(s) ? -1 : 1;
+	return groups_compare_first(&d->groups, r->group, s->group, d->groups.keys);
+}
+
+int diff_make(struct diff *d, struct diff_side a, struct diff_side b, const struct diff_options *o)
+{
+	double alpha = o->alpha > 0 ? o->alpha : DIFF_ALPHA;
+
+	*d = (struct diff){.a = a, .b = b};
+	d->wanted.size = (sizeof(struct aggregate) + 15) / 16 * 16;
+	groups_init(&d->groups, a.statistics->groups.keys, &d->wanted);
+	if (pair_up(d))
+		return -1;
+	for (size_t i = 0; i < d->count; i++)
+		if (test_row(d, &d->row[i], alpha))
+			return -1;
+	if (adjust(d))
+		return -1;
+	for (size_t i = 0; i < d->count; i++)
+		d->row[i].verdict = judge(d, &d->row[i], alpha, o->threshold);
+	if (d->count)
+		qsort_r(d->row, d->count, sizeof(*d->row), compare, d);
+	return 0;
+}
+
+void diff_free(struct diff *d)
+{
+	groups_free(&d->groups);
+	free(d->row);
+}

@@ -1,0 +1,68 @@
+/*
+ * diff.h - --diff A B: the groups of two traces side by side, and which of them changed
+ *
+ * The histograms of a group's times in A and in B are compared by a rank test, whose p is corrected
+ * for the number of groups (rank_test.h). A group changed if p is below alpha and the shift of its
+ * times is at least the threshold, a share of its median in A. Groups without times are not tested.
+ */
+#ifndef TR_DIFF_H
+#define TR_DIFF_H
+
+#include "cmd/trstat/query.h"
+#include "cmd/trstat/views/rank_test.h"
+#include "cmd/trstat/groups/statistics.h"
+
+#define DIFF_COLUMNS "total,count,p50,p99" /* unless -a says otherwise */
+#define DIFF_ALPHA   0.01		   /* unless --alpha does */
+
+enum diff_verdict { DIFF_SAME, DIFF_SLOWER, DIFF_FASTER, DIFF_NEW, DIFF_GONE, DIFF_VERDICTS };
+
+/* What the options of --diff say. */
+struct diff_options {
+	bool asked;
+	double threshold, alpha; /* shares: 0.05 for 5%; alpha 0: not given */
+	uint32_t fail_if;	 /* a bit for each enum diff_verdict */
+};
+
+/* "5%", "0.05"; -1 with e, as an argument of the option that is none. */
+int diff_threshold(struct diff_options *o, const char *text, struct error *e);
+int diff_alpha(struct diff_options *o, const char *text, struct error *e);
+/* Is it a word of --fail-if, "changed" or a verdict? It is taken then. */
+bool diff_fail_if(struct diff_options *o, const char *text);
+
+const char *diff_verdict_name(enum diff_verdict v);
+
+struct diff_row {
+	const struct aggregate *group; /* of diff.groups: its keys */
+	const struct aggregate *a, *b; /* NULL: it is in the other one only */
+	bool tested;		       /* the next three are known */
+	struct rank_test test;
+	struct shift shift;
+	double p; /* corrected */
+	enum diff_verdict verdict;
+};
+
+/* One of the two. */
+struct diff_side {
+	const struct statistics *statistics;
+	const struct columns *columns;
+};
+
+struct diff {
+	struct diff_side a, b;
+	struct groups groups;	      /* of both; their aggregates count nothing */
+	struct columns_wanted wanted; /* of these */
+	struct diff_row *row;
+	size_t count;
+};
+
+/* Both with the same keys and columns. Rows in their order: those that changed by the size of the
+ * effect; those that are in one only by their time; the others by the effect. -1: memory is out. */
+int diff_make(struct diff *d, struct diff_side a, struct diff_side b, const struct diff_options *o);
+void diff_free(struct diff *d);
+
+/* The rows, limit of them at most (0: all). -1 with e. */
+int diff_write(const struct diff *d, const struct query *q, unsigned width, struct text *out,
+	       struct error *e);
+
+#endif

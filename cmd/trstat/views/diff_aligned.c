@@ -1,0 +1,218 @@
+/*
+ * diff_aligned.c - the rows of --diff as a table: of each column what it is in B and by how much it
+ * changed, then the shift and its significance, then the keys
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trstat/views/diff_write.h"
+#include "cmd/trstat/table/format.h"
+
+enum { GAP = 2, NARROW = 12, OF_TEST = 4 };
+
+/* All cells but those of the keys, row by row; the first row is the header. */
+struct grid {
+	size_t columns, *width;
+	char (*cell)[VALUE_SIZE];
+};
+
+static void put(struct grid *g, size_t row, size_t column, const char *text)
+{
+	size_t n = format_characters(text, strlen(text));
+
+	snprintf(g->cell[row * g->columns + column], VALUE_SIZE, "%s", text);
+	if (n > g->width[column])
+		g->width[column] = n;
+}
+
+static void put_change(struct grid *g, size_t row, size_t at, const struct diff_row *r,
+		       const struct diff_value *v, const struct column *column)
+{
+	char text[VALUE_SIZE] = "";
+	double change = 100 * (double)v->change.number / fabs((double)v->a.number);
+
+	if (!r->a || !r->b)
+		snprintf(text, sizeof(text), "%s", diff_verdict_name(r->verdict));
+	else if (!v->change.present || column_unit(column) == UNIT_TIME)
+		;
+	else if (!v->change.number)
+		snprintf(text, sizeof(text), "=");
+	else if (!v->a.number)
+		snprintf(text, sizeof(text), "from 0");
+	else if (fabs(change) < 9999.5)
+		snprintf(text, sizeof(text), "%+.1f %%", change);
+	else
+		snprintf(text, sizeof(text), "x %.3g", (double)v->b.number / (double)v->a.number);
+	put(g, row, at, text);
+}
+
+static void put_shift(struct grid *g, size_t row, size_t at, int128 shift, bool ticks)
+{
+	uint128 size = shift < 0 ? -(uint128)shift : (uint128)shift;
+	char text[VALUE_SIZE], digits[VALUE_SIZE];
+
+	if (ticks)
+		u128_decimal(digits, size);
+	else
+		format_duration(digits, size);
+	snprintf(text, sizeof(text), "%s%.46s", shift < 0 ? "-" : shift > 0 ? "+" : "", digits);
+	put(g, row, at, text);
+}
+
+static void put_row(struct grid *g, size_t row, const struct diff *d, const struct diff_row *r,
+		    bool ticks)
+{
+	const struct columns *c = d->a.columns;
+	size_t at = 0;
+
+	for (size_t i = 0; i < c->printed; i++) {
+		struct diff_value v = diff_value(d, r, i);
+		char text[VALUE_SIZE];
+
+		format_column(text, &c->column[i], r->b ? v.b : v.a, ticks);
+		put(g, row, at++, text);
+		put_change(g, row, at++, r, &v, &c->column[i]);
+	}
+	if (r->tested) {
+		char text[VALUE_SIZE];
+
+		put_shift(g, row, at, r->shift.middle, ticks);
+		snprintf(text, sizeof(text), "%+.2f", r->test.effect);
+		put(g, row, at + 1, text);
+		snprintf(text, sizeof(text), "%.2g", r->p);
+		put(g, row, at + 2, text);
+	}
+	put(g, row, at + 3, diff_verdict_name(r->verdict));
+}
+
+static void put_header(struct grid *g, const struct columns *c, bool ticks)
+{
+	static const char *const of_test[OF_TEST] = {"shift", "effect", "p", "verdict"};
+	size_t at = 0;
+
+	for (size_t i = 0; i < c->printed; i++) {
+		const struct column *column = &c->column[i];
+		bool unit = ticks && column_unit(column) == UNIT_DURATION;
+		char text[VALUE_SIZE];
+
+		snprintf(text, sizeof(text), "%.38s%s", column->name, unit ? " [ticks]" : "");
+		put(g, 0, at++, text);
+		put(g, 0, at++, "change");
+	}
+	for (size_t i = 0; i < OF_TEST; i++)
+		put(g, 0, at++, of_test[i]);
+}
+
+/* --- the keys --- */
+
+/* A key's text, or digits; digits: room for those. */
+static const char *key_text(const struct groups *g, const struct key_cell *cell,
+			    char digits[static VALUE_SIZE], size_t *n)
+{
+	const char *p;
+
+	if (groups_cell_text(g, cell, &p, n))
+		return p;
+	*n = cell->kind == KEY_MISSING ? 0 : format_key(digits, cell);
+	return digits;
+}
+
+static void measure_keys(const struct diff *d, const struct query *q, size_t rows, size_t *width)
+{
+	for (size_t k = 0; k < d->groups.keys; k++) {
+		width[k] = format_characters(q->keys.names[k], strlen(q->keys.names[k]));
+		for (size_t i = 0; i < rows; i++) {
+			char digits[VALUE_SIZE];
+			size_t n;
+			const char *p =
+				key_text(&d->groups, &groups_cells(&d->groups, d->row[i].group)[k],
+					 digits, &n);
+
+			n = format_characters(p, n);
+			width[k] = n > width[k] ? n : width[k];
+		}
+	}
+}
+
+/* The last key gives way where the line is too long. */
+static void fit(const struct grid *g, size_t *keys, size_t nkeys, unsigned width)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < g->columns; i++)
+		used += g->width[i] + GAP;
+	for (size_t k = 0; k + 1 < nkeys; k++)
+		used += keys[k] + GAP;
+	if (nkeys && width && used + keys[nkeys - 1] > width) {
+		size_t room = width > used + NARROW ? width - used : NARROW;
+
+		keys[nkeys - 1] = room < keys[nkeys - 1] ? room : keys[nkeys - 1];
+	}
+}
+
+static void print_row(const struct grid *g, size_t row, bool keys, struct text *out)
+{
+	for (size_t i = 0; i < g->columns; i++) {
+		const char *cell = g->cell[row * g->columns + i];
+		size_t n = format_characters(cell, strlen(cell));
+		bool last = i + 1 == g->columns; /* a word: at the left */
+
+		text_pad(out, ' ', (i ? GAP : 0) + (last ? 0 : g->width[i] - n));
+		format_elided(out, cell, strlen(cell), SIZE_MAX);
+		if (last && keys)
+			text_pad(out, ' ', g->width[i] - n);
+	}
+}
+
+static void print(const struct diff *d, const struct query *q, const struct grid *g, size_t rows,
+		  const size_t *width, struct text *out)
+{
+	size_t keys = d->groups.keys;
+
+	for (size_t row = 0; row <= rows && !text_failed(out); row++) {
+		print_row(g, row, keys, out);
+		for (size_t k = 0; k < keys; k++) {
+			char digits[VALUE_SIZE];
+			const char *p = q->keys.names[k];
+			size_t n = strlen(p), shown;
+
+			if (row)
+				p = key_text(&d->groups,
+					     &groups_cells(&d->groups, d->row[row - 1].group)[k],
+					     digits, &n);
+			text_pad(out, ' ', GAP);
+			shown = format_elided(out, p, n, width[k]);
+			if (k + 1 < keys)
+				text_pad(out, ' ', width[k] - shown);
+		}
+		text_char(out, '\n');
+	}
+}
+
+int diff_people(const struct diff *d, const struct query *q, size_t rows, unsigned width,
+		struct text *out, struct error *e)
+{
+	bool ticks = d->a.statistics->ticks || d->b.statistics->ticks;
+	size_t columns = 2 * d->a.columns->printed + OF_TEST;
+	struct grid g = {.columns = columns,
+			 .width = calloc(columns, sizeof(*g.width)),
+			 .cell = calloc((rows + 1) * columns, sizeof(*g.cell))};
+	size_t *keys = calloc(d->groups.keys + 1, sizeof(*keys));
+	int bad = 0;
+
+	if (!g.width || !g.cell || !keys) {
+		bad = error_no_memory(e);
+	} else {
+		put_header(&g, d->a.columns, ticks);
+		for (size_t i = 0; i < rows; i++)
+			put_row(&g, i + 1, d, &d->row[i], ticks);
+		measure_keys(d, q, rows, keys);
+		fit(&g, keys, d->groups.keys, width);
+		print(d, q, &g, rows, keys, out);
+	}
+	free(g.width);
+	free(g.cell);
+	free(keys);
+	return bad;
+}

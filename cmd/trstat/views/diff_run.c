@@ -1,0 +1,269 @@
+#include "cmd/trstat/views/diff_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trstat/summary/partial.h"
+
+/* One of the two inputs, read. */
+struct side {
+	struct stage stage;
+	struct settings settings;
+	struct query query;
+	struct statistics statistics;
+};
+
+int diff_check(const struct settings *s, const struct diff_options *o, size_t conditions,
+	       int operands, struct error *e)
+{
+	const char *other = s->view_option	      ? s->view_option
+			    : s->partial	      ? "partial"
+			    : s->merge		      ? "merge"
+			    : s->interval	      ? "interval"
+			    : s->sort		      ? "sort"
+			    : s->bounds		      ? "bounds"
+			    : s->format == TABLE_PROM ? "format=prom"
+						      : NULL;
+	const char *own = o->threshold > 0 ? "threshold" : o->alpha > 0 ? "alpha" : NULL;
+
+	if (!o->asked && own)
+		return error_set(e, NULL, NO_OFFSET, "--%s goes with --diff", own);
+	if (!o->asked && o->fail_if)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--fail-if with a word instead of a condition goes with --diff");
+	if (!o->asked)
+		return 0;
+	if (other)
+		return error_set(e, NULL, NO_OFFSET, "--%s does not go with --diff", other);
+	if (conditions)
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"with --diff --fail-if takes changed, slower, faster, new or gone");
+	if (operands != 2)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--diff takes two streams or summaries, not %d", operands);
+	return 0;
+}
+
+static int check_ticks(const struct side *s, struct error *e)
+{
+	return s->statistics.ticks &&
+			       (columns_check_clocks(&s->query.columns, &s->statistics.clocks, e) ||
+				columns_check_ticks(&s->query.columns, e) ||
+				keys_check_ticks(&s->query.keys, e))
+		       ? -1
+		       : 0;
+}
+
+/* The rows of a stream, whose first block is there. */
+static int read_stream(struct side *s, struct block *b)
+{
+	struct statistics *st = &s->statistics;
+	struct stage *stage = &s->stage;
+	struct error e;
+
+	/* a percentile makes the histograms that the test is of */
+	if (query_parse(&s->query, &s->settings, &e) ||
+	    columns_find(&s->query.columns, "p50", &e) < 0)
+		return stage_fail(stage, &e);
+	stage->in.reads_values = query_reads_values(&s->query);
+	if (statistics_init(st, &s->query.keys, &s->query.columns, &stage->in.dictionary) ||
+	    (s->settings.pair && statistics_pair(st, &s->query.pair)))
+		return stage_no_memory(stage);
+	do {
+		if (b->kind == BLOCK_EVENTS && statistics_block(st, b))
+			return stage_no_memory(stage);
+		if (check_ticks(s, &e))
+			return stage_fail(stage, &e);
+	} while (stage_next(stage, b));
+	if (stage->status == STATUS_FAILED)
+		return -1;
+	return statistics_finish(st) ? stage_no_memory(stage) : 0;
+}
+
+static int read_summary(struct side *s, struct block *b)
+{
+	struct error e;
+
+	if (s->settings.pair) {
+		error_set(&e, s->stage.in.file, NO_OFFSET,
+			  "is a summary, which --pair cannot be counted of");
+		return stage_fail(&s->stage, &e);
+	}
+	if (merge_run(&s->stage, &s->settings, &s->query, &s->statistics,
+		      &(struct merging){.first = b, .histograms = true}))
+		return -1;
+	if (s->settings.view == VIEW_TABLE)
+		return 0;
+	error_set(&e, NULL, NO_OFFSET, "a summary of a view has nothing that --diff compares");
+	return stage_fail(&s->stage, &e);
+}
+
+/* Whether it is a stream or a summary, its first head says. */
+static int read_side(struct side *s)
+{
+	struct block b;
+
+	s->stage.in.either = true;
+	if (!stage_next(&s->stage, &b))
+		b = (struct block){0}; /* nothing whole came: a stream of no events */
+	return s->stage.in.summaries ? read_summary(s, &b) : read_stream(s, &b);
+}
+
+/* The keys of one, or its columns: -g and -a. */
+static size_t count_of(const struct query *q, bool keys)
+{
+	return keys ? q->keys.count : q->columns.printed;
+}
+
+static const char *name_of(const struct query *q, bool keys, size_t i)
+{
+	return keys ? q->keys.names[i] : q->columns.column[i].name;
+}
+
+static bool same_names(const struct query *a, const struct query *b, bool keys)
+{
+	bool same = count_of(a, keys) == count_of(b, keys);
+
+	for (size_t i = 0; same && i < count_of(a, keys); i++)
+		same = !strcmp(name_of(a, keys, i), name_of(b, keys, i));
+	return same;
+}
+
+/* For a message: as many as fit. */
+static void list_names(const struct query *q, bool keys, char *out, size_t size)
+{
+	size_t n = 0;
+
+	*out = '\0';
+	for (size_t i = 0; i < count_of(q, keys) && n < size; i++)
+		n += (size_t)snprintf(out + n, size - n, "%s%s", i ? "," : "", name_of(q, keys, i));
+}
+
+/* Have both the same keys, columns and unit of time? */
+static int compare_sides(const struct side *a, const struct side *b, char **paths, struct error *e)
+{
+	const struct statistics *s = &a->statistics, *t = &b->statistics;
+	char one[300], other[300];
+
+	for (int keys = 1; keys >= 0; keys--) {
+		if (same_names(&a->query, &b->query, keys))
+			continue;
+		list_names(&a->query, keys, one, sizeof(one));
+		list_names(&b->query, keys, other, sizeof(other));
+		return error_set(e, paths[1], NO_OFFSET,
+				 "has the %s '%s', and not '%s' as %s: say -%c",
+				 keys ? "keys" : "columns", other, one, paths[0], keys ? 'g' : 'a');
+	}
+	if (s->ticks != t->ticks && s->groups.count && t->groups.count)
+		return error_set(e, NULL, NO_OFFSET,
+				 "the clock of one counts ticks, that of the other ns");
+	return 0;
+}
+
+static int print(struct stage *stage, const struct side *a, const struct diff *d)
+{
+	struct text *text = malloc(sizeof(*text));
+	unsigned width = 0;
+	struct error e;
+	int bad;
+
+	if (!text)
+		return stage_no_memory(stage);
+	text_init(text, &stage->output);
+	if (output_is_terminal(&stage->output) && !a->settings.wide)
+		width = table_terminal_width(output_fd(&stage->output));
+	bad = diff_write(d, &a->query, width, text, &e) || text_flush(text, &e);
+	free(text);
+	return bad ? stage_fail(stage, &e) : 0;
+}
+
+static void judge(struct stage *stage, const struct diff *d, const struct diff_options *o)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->count; i++)
+		n += o->fail_if >> d->row[i].verdict & 1;
+	if (!n || stage->status == STATUS_FAILED)
+		return;
+	if (!stage->options->quiet)
+		warn(NULL, NO_OFFSET, "--fail-if: %zu of %zu groups changed so", n, d->count);
+	stage->status = status_worse(stage->status, STATUS_CONDITION);
+}
+
+static void compare(struct side *a, struct side *b, char **paths, const struct diff_options *o)
+{
+	struct stage *stage = &a->stage;
+	struct diff d = {0};
+	struct error e;
+
+	if (compare_sides(a, b, paths, &e))
+		stage_fail(stage, &e);
+	else if (diff_make(&d, (struct diff_side){&a->statistics, &a->query.columns},
+			   (struct diff_side){&b->statistics, &b->query.columns}, o))
+		stage_no_memory(stage);
+	else if (!print(stage, a, &d))
+		judge(stage, &d, o);
+	diff_free(&d);
+}
+
+/* What one side asks for, a summary's own keys too, holds for the other one. */
+static void follow(struct side *b, const struct side *a)
+{
+	if (!b->settings.keys)
+		b->settings.keys = a->settings.keys;
+	if (!b->settings.columns)
+		b->settings.columns = a->settings.columns;
+}
+
+static void remark(const struct side *s, const char *path)
+{
+	uint64_t lost = s->stage.lost;
+
+	if (lost && !s->stage.options->quiet)
+		warn(path, NO_OFFSET, "%" PRIu64 " events were lost by the recorder", lost);
+	if (s->stage.lost_more && !s->stage.options->quiet)
+		warn(path, NO_OFFSET, LOST_MORE " were lost by the recorder");
+}
+
+int diff_run(const struct settings *s, const struct diff_options *o, char **paths,
+	     const struct common_options *options)
+{
+	struct side *side = calloc(2, sizeof(*side)), *a = side, *b = side + 1;
+	int status = STATUS_FAILED;
+
+	if (!side) {
+		warn(NULL, NO_OFFSET, "out of memory");
+		return STATUS_FAILED;
+	}
+	a->settings = b->settings = *s;
+	a->settings.otherwise = b->settings.otherwise = DIFF_COLUMNS;
+	if (!stage_open(&a->stage, paths, 1, options) && !stage_print_to(&a->stage, OUTPUT_TEXT) &&
+	    !stage_open(&b->stage, paths + 1, 1, options)) {
+		b->stage.in.output = &a->stage.output;
+		if (!read_side(a)) {
+			follow(b, a);
+			if (!read_side(b))
+				compare(a, b, paths, o);
+		}
+		remark(a, paths[0]);
+		remark(b, paths[1]);
+		if (s->strict &&
+		    (a->stage.lost || b->stage.lost || a->stage.lost_more || b->stage.lost_more))
+			a->stage.status = status_worse(a->stage.status, STATUS_DAMAGED);
+	}
+	/* the output is the first one's, so that it is the last to end */
+	a->stage.status = status_worse(a->stage.status, b->stage.status);
+	for (int i = 1; i >= 0; i--) {
+		if (side[i].statistics.keys)
+			statistics_free(&side[i].statistics);
+		if (side[i].stage.options) /* it was opened */
+			status = stage_finish(&side[i].stage);
+		query_free(&side[i].query);
+		for (int k = 0; k < 4; k++)
+			free(side[i].settings.owned[k]);
+	}
+	free(side);
+	return status;
+}

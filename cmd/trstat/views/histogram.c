@@ -1,0 +1,278 @@
+#include "cmd/trstat/views/histogram.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/trstat/table/cells.h"
+#include "cmd/trstat/groups/distribution.h"
+#include "cmd/trstat/table/format.h"
+#include "cmd/trstat/table/plot.h"
+#include "cmd/trstat/table/prom.h"
+
+/* --- for people --- */
+
+struct picture {
+	const struct table *table;
+	const struct hist *hist;
+	struct text *out;
+	bool utf8;
+	size_t width; /* of a line */
+};
+
+enum { KEY_MOST = 50 }; /* characters of a key, where a terminal limits the line */
+
+/*
+ * The line of a value: octave * parts + part, from 1 on, 0 for 0, mirrored. An octave [2^k,
+ * 2^(k+1)) is cut in parts; below that many values it has fewer.
+ */
+static int64_t line_of(int128 value, unsigned parts)
+{
+	uint64_t size = (uint64_t)(value < 0 ? -(uint128)value : (uint128)value), k;
+	int64_t at;
+
+	if (!size)
+		return 0;
+	k = 63 - (uint64_t)__builtin_clzll(size);
+	at = 1 + (int64_t)(k * parts) +
+	     (int64_t)((uint128)(size - ((uint64_t)1 << k)) * parts >> k);
+	return value < 0 ? -at : at;
+}
+
+/* The value nearest to 0 that may be in it. */
+static int128 line_low(int64_t at, unsigned parts)
+{
+	uint64_t n = (uint64_t)(at < 0 ? -at : at) - 1, k = n / parts;
+	uint128 low;
+
+	if (!at)
+		return 0;
+	low = (uint128)1 << k;
+	low += (((uint128)(n % parts) << k) + parts - 1) / parts;
+	return at < 0 ? -(int128)low : (int128)low;
+}
+
+static size_t put_number(char out[static VALUE_SIZE], const struct picture *p, int128 v)
+{
+	if (p->hist->duration && !p->table->ticks && v >= 0)
+		return format_duration(out, (uint128)v);
+	return i128_decimal(out, v);
+}
+
+/* As many parts of an octave as give about two dozen lines. */
+static unsigned parts_of(const struct distribution_bucket *b, size_t n)
+{
+	int64_t lines = line_of(b[n - 1].low, 1) - line_of(b[0].high, 1) + 1;
+
+	return lines <= 6 ? 4 : lines <= 12 ? 2 : 1;
+}
+
+/* Returns how many characters the keys take. */
+static size_t put_keys(const struct picture *p, const struct distribution *d)
+{
+	const struct groups *g = p->table->groups;
+	size_t keys = g->keys - p->hist->keyed;
+	const struct key_cell *cells = groups_cells(g, d->group);
+	char value[VALUE_SIZE] = "-";
+	const char *s;
+	size_t n, used = 0;
+
+	for (size_t i = 0; i < keys; i++) {
+		text_puts(p->out, p->table->keys[i]);
+		text_char(p->out, ' ');
+		if (groups_cell_text(g, &cells[i], &s, &n)) {
+			n = format_elided(p->out, s, n, p->table->width ? KEY_MOST : SIZE_MAX);
+		} else {
+			n = cells[i].kind == KEY_MISSING ? 1 : format_key(value, &cells[i]);
+			text_put(p->out, value, n);
+		}
+		text_puts(p->out, i + 1 < keys ? ", " : ": ");
+		used += strlen(p->table->keys[i]) + n + 3;
+	}
+	return used;
+}
+
+static const struct {
+	const char *name;
+	uint64_t numerator, denominator;
+} marks[] = {{"p50", 1, 2}, {"p90", 9, 10}, {"p99", 99, 100}};
+
+enum { MARKS = sizeof(marks) / sizeof(*marks) };
+
+/* ", NAME VALUE", on a line of its own where *used characters leave no room for it. */
+static void put_item(const struct picture *p, const char *name, const char *value, size_t *used)
+{
+	size_t n = strlen(name) + strlen(value) + 3;
+
+	if (*used + n >= p->width) {
+		text_puts(p->out, ",\n    ");
+		*used = 2;
+	} else {
+		text_puts(p->out, ", ");
+	}
+	text_printf(p->out, "%s %s", name, value);
+	*used += n;
+}
+
+static void put_summary(const struct picture *p, const struct distribution *d)
+{
+	char value[VALUE_SIZE];
+	size_t used = put_keys(p, d) + strlen(p->hist->of);
+
+	text_puts(p->out, p->hist->of);
+	u128_decimal(value, d->count);
+	put_item(p, "count", value, &used);
+	for (size_t i = 0; i < MARKS; i++) {
+		put_number(value, p,
+			   distribution_quantile(d, marks[i].numerator, marks[i].denominator));
+		put_item(p, marks[i].name, value, &used);
+	}
+	put_number(value, p, d->min);
+	put_item(p, "min", value, &used);
+	put_number(value, p, d->max);
+	put_item(p, "max", value, &used);
+	text_char(p->out, '\n');
+}
+
+/* The lines of one distribution. */
+struct lines {
+	unsigned parts;
+	uint64_t highest;    /* count */
+	int64_t mark[MARKS]; /* the line of each */
+};
+
+static void put_line(const struct picture *p, const struct lines *l, int64_t at, uint64_t count)
+{
+	enum { LABEL = 16, COUNT = 12, BEHIND = 2 + 4 * MARKS };
+	char value[VALUE_SIZE];
+	size_t n = put_number(value, p, line_low(at, l->parts)), used;
+	size_t room =
+		p->width > LABEL + COUNT + BEHIND + 10 ? p->width - LABEL - COUNT - BEHIND : 10;
+
+	text_pad(p->out, ' ', n < LABEL ? LABEL - n : 0);
+	text_put(p->out, value, n);
+	text_u64_wide(p->out, count, COUNT, ' ');
+	if (count)
+		text_puts(p->out, "  ");
+	used = plot_bar(p->out, count, l->highest, room, p->utf8);
+	for (size_t i = 0; i < MARKS; i++) {
+		if (l->mark[i] != at)
+			continue;
+		text_pad(p->out, ' ', room - used + 1);
+		text_puts(p->out, marks[i].name);
+		used = room;
+	}
+	text_char(p->out, '\n');
+}
+
+/* Is there a value between the least of this line and that of the next one? */
+static bool has_values(int64_t line, unsigned parts)
+{
+	return line_of(line_low(line, parts), parts) == line;
+}
+
+static int put_distribution(const struct picture *p, const struct distribution *d, struct error *e)
+{
+	size_t n;
+	struct distribution_bucket *b = distribution_buckets(d, &n);
+	struct lines l = {0};
+
+	if (!b)
+		return error_no_memory(e);
+	l.parts = parts_of(b, n);
+	for (size_t i = 0; i < MARKS; i++)
+		l.mark[i] =
+			line_of(distribution_quantile(d, marks[i].numerator, marks[i].denominator),
+				l.parts);
+	put_summary(p, d);
+	for (int draw = 0; draw < 2; draw++) {
+		int64_t line = line_of(b[0].low, l.parts), end = line_of(b[n - 1].low, l.parts);
+
+		for (size_t at = 0; line <= end; line++) {
+			uint64_t count = 0;
+
+			if (!has_values(line, l.parts))
+				continue;
+			for (; at < n && line_of(b[at].low, l.parts) <= line; at++)
+				count += b[at].count;
+			l.highest = count > l.highest ? count : l.highest;
+			if (draw)
+				put_line(p, &l, line, count);
+		}
+	}
+	free(b);
+	return 0;
+}
+
+/* --- for programs --- */
+
+static int put_buckets(struct cells *c, const struct table *t, const struct hist *h,
+		       const struct distribution *d, struct error *e)
+{
+	const struct key_cell *key = groups_cells(t->groups, d->group);
+	size_t n;
+	struct distribution_bucket *b = distribution_buckets(d, &n);
+	char value[VALUE_SIZE];
+
+	if (!b)
+		return error_no_memory(e);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < t->groups->keys - h->keyed; k++)
+			cells_key(c, t->groups, &key[k]);
+		cells_number(c, value, i128_decimal(value, b[i].low));
+		cells_number(c, value, i128_decimal(value, b[i].high));
+		cells_u64(c, b[i].count);
+	}
+	free(b);
+	return 0;
+}
+
+static int for_programs(const struct table *t, const struct hist *h, enum table_format format,
+			const struct distribution *d, size_t n, struct text *out, struct error *e)
+{
+	size_t keys = t->groups->keys - h->keyed;
+	const char **names = calloc(keys + 3, sizeof(*names));
+	struct cells c;
+	int bad = 0;
+
+	if (!names)
+		return error_no_memory(e);
+	for (size_t i = 0; i < keys; i++)
+		names[i] = t->keys[i];
+	names[keys] = "low";
+	names[keys + 1] = "high";
+	names[keys + 2] = "count";
+	cells_begin(&c, out, format, names, keys + 3);
+	for (size_t i = 0; i < n && !bad && !text_failed(out); i++)
+		bad = put_buckets(&c, t, h, &d[i], e);
+	cells_end(&c);
+	free(names);
+	return bad;
+}
+
+int view_hist(const struct table *t, const struct hist *h, enum table_format format,
+	      struct text *out, struct error *e)
+{
+	struct picture p = {.table = t,
+			    .hist = h,
+			    .out = out,
+			    .utf8 = plot_utf8(out->out),
+			    .width = t->width ? t->width : PLOT_WIDTH};
+	size_t n, shown;
+	struct distribution *d = distributions(t, h, &n, e);
+	int bad = 0;
+
+	if (!d)
+		return -1;
+	shown = t->limit && t->limit < n ? t->limit : n;
+	if (format == TABLE_PROM)
+		bad = prom_hist(t, h, out, e);
+	else if (format != TABLE_PEOPLE)
+		bad = for_programs(t, h, format, d, shown, out, e);
+	for (size_t i = 0; format == TABLE_PEOPLE && i < shown && !bad && !text_failed(out); i++) {
+		if (i)
+			text_char(out, '\n');
+		bad = put_distribution(&p, &d[i], e);
+	}
+	distributions_free(d, n);
+	return bad;
+}

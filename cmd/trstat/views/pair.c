@@ -1,0 +1,316 @@
+#include "cmd/trstat/views/pair.h"
+
+#include <stdlib.h>
+
+#include "common/util/buffer.h"
+
+enum { FIRST_SLOTS = 256 };
+
+/* An A. Those in use are in a list by their age. */
+struct waiting {
+	uint64_t time;
+	uint32_t hash, chain; /* chain: the next of the same slot */
+	uint32_t older, newer;
+};
+
+static size_t on_count(const struct pair *p)
+{
+	return p->a.on.count;
+}
+
+static struct key_cell *cells_of(const struct pair *p, uint32_t w)
+{
+	return p->cells + w * (on_count(p) + p->fields);
+}
+
+static void side_free(struct pair_side *s)
+{
+	condition_free(&s->condition);
+	keys_free(&s->on);
+	free(s->name);
+	free(s->types);
+	free(s->places);
+}
+
+void pair_free(struct pair *p)
+{
+	side_free(&p->a);
+	side_free(&p->b);
+	free(p->waiting);
+	free(p->cells);
+	free(p->slots);
+	free(p->taken);
+	*p = (struct pair){0};
+}
+
+int pair_begin(struct pair *p, const struct keys *keys, struct dictionary *d, struct groups *g)
+{
+	p->dictionary = d;
+	p->groups = g;
+	p->fields = keys->fields;
+	p->mask = FIRST_SLOTS - 1;
+	p->slots = calloc(FIRST_SLOTS, sizeof(*p->slots));
+	p->taken = calloc(p->fields + 1, sizeof(*p->taken));
+	return p->slots && p->taken ? 0 : -1;
+}
+
+uint64_t pair_waiting(const struct pair *p)
+{
+	return p->used;
+}
+
+/* --- is it an A, a B? --- */
+
+static struct subject subject_of(const struct event *e)
+{
+	return (struct subject){
+		.lane = e->lane, .type = e->type, .event = e, .place = e->place, .time = e->time};
+}
+
+static const struct key_cell *event_cell(void *ctx, size_t key)
+{
+	struct pair *p = ctx;
+	struct subject s = subject_of(p->event);
+
+	return keys_cell(p->asking, key, p->dictionary, p->groups, &s, &p->cell) ? NULL : &p->cell;
+}
+
+/* What is known of an entry of the dictionary by its number, or a place for it; NULL: memory. */
+static uint8_t *known(uint8_t **all, size_t *size, uint32_t number)
+{
+	uint8_t *grown = array_reach(*all, size, number, 1);
+
+	if (!grown)
+		return NULL;
+	*all = grown;
+	return &grown[number];
+}
+
+static bool is_named(struct text_ref t, const char *name)
+{
+	return strlen(name) == t.size && !memcmp(t.text, name, t.size);
+}
+
+/* Where the events of all system calls are recorded, those of single ones are the same calls again.
+ */
+static bool is_again(struct pair *p, const struct event *e)
+{
+	struct text_ref name = e->type->name;
+
+	p->all |= is_named(name, "sys_enter") || is_named(name, "sys_exit");
+	return p->all &&
+	       (!strncmp(name.text, "sys_enter_", 10) || !strncmp(name.text, "sys_exit_", 9));
+}
+
+/* 1: it is, 0: it is not, -1: memory is out. */
+static int is_side(struct pair *p, struct pair_side *side, const struct event *e)
+{
+	uint8_t *k;
+	int is;
+
+	if (!side->name) {
+		p->event = e;
+		p->asking = &side->condition.keys;
+		is = condition_holds(&side->condition, p->groups, event_cell, p);
+		return is > 0 && p->syscalls && is_again(p, e) ? 0 : is;
+	}
+	k = known(&side->types, &side->ntypes, e->type->number);
+	if (!k)
+		return -1;
+	if (!*k)
+		*k = 1 + is_named(e->type->name, side->name);
+	if (*k == 2 || !e->place || e->type->kind != KIND_ENTER)
+		return *k == 2;
+	k = known(&side->places, &side->nplaces, e->place);
+	if (!k)
+		return -1;
+	if (!*k)
+		*k = 1 + is_named(dictionary_place_name(p->dictionary, e->place), side->name);
+	return *k == 2;
+}
+
+/* The cells of "on". 1, 0: one of them is missing, -1: memory. */
+static int on_cells(struct pair *p, const struct keys *on, const struct event *e,
+		    struct key_cell *cells)
+{
+	struct subject s = subject_of(e);
+
+	if (keys_cells(on, p->dictionary, p->groups, &s, cells))
+		return -1;
+	for (size_t i = 0; i < on->count; i++)
+		if (cells[i].kind == KEY_MISSING)
+			return 0;
+	return 1;
+}
+
+/* --- what waits --- */
+
+static uint32_t hash_cells(const struct pair *p, const struct key_cell *cells)
+{
+	return groups_hash(p->groups, cells, on_count(p));
+}
+
+/* Where the number of the waiting one with these cells stands; 0 stands there: none. */
+static uint32_t *find(struct pair *p, const struct key_cell *cells, uint32_t hash)
+{
+	uint32_t *at = &p->slots[hash & p->mask];
+
+	for (; *at; at = &p->waiting[*at].chain)
+		if (p->waiting[*at].hash == hash &&
+		    groups_same(cells_of(p, *at), cells, on_count(p)))
+			break;
+	return at;
+}
+
+static void take_out(struct pair *p, uint32_t *at)
+{
+	uint32_t number = *at;
+	struct waiting *w = &p->waiting[number];
+
+	*at = w->chain;
+	if (w->older)
+		p->waiting[w->older].newer = w->newer;
+	else
+		p->oldest = w->newer;
+	if (w->newer)
+		p->waiting[w->newer].older = w->older;
+	else
+		p->newest = w->older;
+	w->chain = p->free;
+	p->free = number;
+	p->used--;
+}
+
+static int grow_slots(struct pair *p)
+{
+	uint32_t size = 2 * (p->mask + 1), *slots = calloc(size, sizeof(*slots));
+
+	if (!slots)
+		return -1;
+	free(p->slots);
+	p->slots = slots;
+	p->mask = size - 1;
+	for (uint32_t i = p->oldest; i; i = p->waiting[i].newer) {
+		uint32_t *slot = &slots[p->waiting[i].hash & p->mask];
+
+		p->waiting[i].chain = *slot;
+		*slot = i;
+	}
+	return 0;
+}
+
+/* The number of an unused one; 0: memory is out. */
+static uint32_t unused(struct pair *p)
+{
+	size_t size = on_count(p) + p->fields, n;
+	struct waiting *waiting;
+	struct key_cell *cells;
+	uint32_t number = p->free;
+
+	if (number) {
+		p->free = p->waiting[number].chain;
+		return number;
+	}
+	if (p->used == PAIR_LIMIT) {
+		uint32_t oldest = p->oldest;
+
+		take_out(p, find(p, cells_of(p, oldest), p->waiting[oldest].hash));
+		p->forgotten++;
+		p->free = p->waiting[oldest].chain;
+		return oldest;
+	}
+	if (p->used > p->mask && grow_slots(p))
+		return 0;
+	if (p->used + 1 >= p->count) {
+		n = p->count ? 2 * (size_t)p->count : 64;
+		waiting = realloc(p->waiting, n * sizeof(*waiting));
+		if (waiting)
+			p->waiting = waiting;
+		cells = reallocarray(p->cells, n, size * sizeof(*cells));
+		if (cells)
+			p->cells = cells;
+		if (!waiting || !cells)
+			return 0;
+		p->count = (uint32_t)n;
+	}
+	return p->used + 1;
+}
+
+/* An A begins to wait. */
+static int put(struct pair *p, const struct keys *keys, const struct event *e,
+	       const struct key_cell *on)
+{
+	uint32_t hash = hash_cells(p, on), *at = find(p, on, hash), number = *at;
+	struct waiting *w;
+
+	if (number) {
+		p->replaced++;
+		take_out(p, at);
+	}
+	number = unused(p);
+	if (!number)
+		return -1;
+	memcpy(cells_of(p, number), on, on_count(p) * sizeof(*on));
+	if (keys_field_cells(keys, p->dictionary, p->groups, e, cells_of(p, number) + on_count(p)))
+		return -1;
+	w = &p->waiting[number];
+	*w = (struct waiting){.time = e->time, .hash = hash, .older = p->newest};
+	w->chain = p->slots[hash & p->mask];
+	p->slots[hash & p->mask] = number;
+	if (p->newest)
+		p->waiting[p->newest].newer = number;
+	else
+		p->oldest = number;
+	p->newest = number;
+	p->used++;
+	return 0;
+}
+
+static int end_pair(struct pair *p, const struct event *e, uint64_t *time,
+		    const struct key_cell **entered)
+{
+	struct key_cell on[PAIR_ON_MOST];
+	int is = is_side(p, &p->b, e);
+	uint32_t *at;
+
+	if (is > 0)
+		is = on_cells(p, &p->b.on, e, on);
+	if (is <= 0)
+		return is;
+	at = find(p, on, hash_cells(p, on));
+	if (!*at) {
+		p->ended++;
+		return 0;
+	}
+	*time = e->time > p->waiting[*at].time ? e->time - p->waiting[*at].time : 0;
+	/* an A of the same event may take this place: its cells are copied first */
+	memcpy(p->taken, cells_of(p, *at) + on_count(p), p->fields * sizeof(*p->taken));
+	*entered = p->taken;
+	take_out(p, at);
+	p->pairs++;
+	return 1;
+}
+
+int pair_feed(struct pair *p, const struct keys *keys, const struct event *e, uint64_t *time,
+	      const struct key_cell **entered)
+{
+	struct key_cell on[PAIR_ON_MOST];
+	int ended, is;
+
+	if (p->symbol_changes != p->dictionary->symbol_changes) {
+		p->symbol_changes = p->dictionary->symbol_changes;
+		if (p->a.places)
+			memset(p->a.places, 0, p->a.nplaces);
+		if (p->b.places)
+			memset(p->b.places, 0, p->b.nplaces);
+	}
+	ended = end_pair(p, e, time, entered);
+	if (ended < 0)
+		return -1;
+	is = is_side(p, &p->a, e);
+	if (is > 0)
+		is = on_cells(p, &p->a.on, e, on);
+	if (is < 0 || (is && put(p, keys, e, on)))
+		return -1;
+	return ended;
+}

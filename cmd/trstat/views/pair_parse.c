@@ -1,0 +1,201 @@
+/*
+ * pair_parse.c - 'A -> B on .x == .y', and presets
+ */
+#include "cmd/trstat/views/pair.h"
+
+#include <stdlib.h>
+
+/*
+ * The kernel's tracepoints: as ftrace and LTTng 2 record them, which calls pids tids and has an
+ * event for each system call, and (behind each bar, last of each list) as LTTng did before.
+ */
+static const struct preset {
+	const char *name, *pair, *keys;
+} presets[] = {
+	/* from the wakeup of a thread until it runs */
+	{"wakeup",
+	 "type in {\"sched_waking\", \"sched_wakeup\", \"sched_wakeup_new\", \"sched_try_wakeup\", "
+	 "\"sched_wakeup_new_task\"} -> type in {\"sched_switch\", \"sched_schedule\"} "
+	 "on .pid|.tid == .next_pid|.next_tid",
+	 "next_comm|next_pid"},
+	/* from when a thread leaves its CPU until it is back on one */
+	{"offcpu",
+	 "type in {\"sched_switch\", \"sched_schedule\"} && (prev_pid != 0 || prev_tid != 0) -> "
+	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) "
+	 "on .prev_pid|.prev_tid == .next_pid|.next_tid",
+	 "next_comm|next_pid"},
+	/* ftrace has them as sys_enter with a number, or as sys_enter_NAME of another group, or as
+	   both; LTTng's are calls, named as the system call */
+	{"syscall",
+	 "type =~ \"^sys_enter(_|$)\" || kind == \"enter\" && type =~ \"^(compat_)?syscall_entry\" "
+	 "-> "
+	 "type =~ \"^sys_exit(_|$)\" || kind == \"leave\" && type =~ \"^(compat_)?syscall_exit\" "
+	 "on tid == tid && .id|.__syscall_nr|.nr|name == .id|.__syscall_nr|.nr|name",
+	 "id|name"},
+	{"irq",
+	 "type in {\"irq_handler_entry\", \"irq_entry\"} -> "
+	 "type in {\"irq_handler_exit\", \"irq_exit\"} on cpu == cpu && .irq|name == .irq|name",
+	 "irq|irq_id"},
+	{"softirq",
+	 "type in {\"softirq_entry\", \"irq_softirq_entry\"} -> "
+	 "type in {\"softirq_exit\", \"irq_softirq_exit\"} "
+	 "on cpu == cpu && .vec|.softirq_id == .vec|.softirq_id",
+	 "vec|softirq_id"},
+	/* from the request's way to the device until it is done */
+	{"block",
+	 "type in {\"block_rq_issue\", \"rq_issue_fs\"} -> "
+	 "type in {\"block_rq_complete\", \"rq_complete_fs\"} "
+	 "on .dev|group == .dev|group && .sector|.hard_sector == .sector|.hard_sector",
+	 "dev|group"},
+};
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+const char *pair_presets(void)
+{
+	return "wakeup offcpu syscall irq softirq block";
+}
+
+static int bad_pair(const char *text, const char *why, struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET,
+			 "%s in the pair '%.200s' (a pair is 'A -> B on .x == .y', or one of %s)",
+			 why, text, pair_presets());
+}
+
+/* Where a word stands outside of quotes; NULL: nowhere. */
+static const char *find_word(const char *text, const char *word, bool alone)
+{
+	size_t n = strlen(word);
+	char quote = 0;
+
+	for (const char *p = text; *p; p++) {
+		if (quote) {
+			p += *p == '\\' && p[1];
+			quote = *p == quote ? 0 : quote;
+		} else if (*p == '"' || *p == '\'') {
+			quote = *p;
+		} else if (!strncmp(p, word, n) &&
+			   (!alone || ((p == text || p[-1] == ' ') && p[n] == ' '))) {
+			return p;
+		}
+	}
+	return NULL;
+}
+
+static bool is_bare(const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-$@",
+			    p[i]))
+			return false;
+	return n > 0;
+}
+
+/* One side: text up to end. */
+static int parse_side(struct pair_side *side, const char *text, const char *end, const char *whole,
+		      struct error *e)
+{
+	struct lexer l = {.error = e};
+	char *copy;
+	int bad;
+
+	while (text < end && *text == ' ')
+		text++;
+	while (text < end && end[-1] == ' ')
+		end--;
+	if (text == end)
+		return bad_pair(whole, "an event is missing", e);
+	copy = strndup(text, (size_t)(end - text));
+	if (!copy)
+		return error_no_memory(e);
+	if (is_bare(text, (size_t)(end - text))) {
+		side->name = copy;
+		return 0;
+	}
+	l.text = copy;
+	bad = lexer_next(&l) || condition_parse(&side->condition, &l);
+	if (!bad && l.token.kind != TOKEN_END)
+		bad = lexer_error(&l, l.token.column, "there is more behind the condition");
+	lexer_free(&l);
+	free(copy);
+	return bad ? -1 : 0;
+}
+
+/* ".x == .y && .z == .w" from text on. */
+static int parse_on(struct pair *p, const char *text, const char *whole, struct error *e)
+{
+	char *copy = strdup(text), *save = NULL;
+	int bad = copy ? 0 : error_no_memory(e);
+
+	for (char *at = copy; !bad && at;) {
+		char *next = strstr(at, "&&"), *equal, *left, *right;
+
+		if (next) {
+			*next = '\0';
+			next += 2;
+		}
+		equal = strstr(at, "==");
+		if (!equal) {
+			bad = bad_pair(whole, "'==' is missing behind 'on'", e);
+			break;
+		}
+		*equal = '\0';
+		left = strtok_r(at, " ", &save);
+		right = strtok_r(equal + 2, " ", &save);
+		if (!left || !right || strtok_r(NULL, " ", &save)) {
+			bad = bad_pair(whole, "a key is missing", e);
+			break;
+		}
+		bad = keys_parse(&p->a.on, left, e) || keys_parse(&p->b.on, right, e);
+		at = next;
+	}
+	free(copy);
+	if (!bad && (p->a.on.count != p->b.on.count || p->a.on.count > PAIR_ON_MOST))
+		bad = bad_pair(whole, "there are too many keys behind 'on'", e);
+	return bad ? -1 : 0;
+}
+
+static int parse_words(struct pair *p, const char *text, struct error *e)
+{
+	const char *arrow = find_word(text, "->", false), *on;
+
+	if (!arrow)
+		return bad_pair(text, "'->' is missing", e);
+	on = find_word(arrow + 2, "on", true);
+	if (parse_side(&p->a, text, arrow, text, e) ||
+	    parse_side(&p->b, arrow + 2, on ? on : arrow + strlen(arrow), text, e))
+		return -1;
+	return on ? parse_on(p, on + 2, text, e)
+		  : parse_on(p, "source == source && tid == tid", text, e);
+}
+
+int pair_parse(struct pair *p, const char *text, struct error *e)
+{
+	*p = (struct pair){.text = text};
+	for (size_t i = 0; i < COUNT_OF(presets); i++)
+		if (!strcmp(text, presets[i].name)) {
+			p->keys = presets[i].keys;
+			p->syscalls = !strcmp(presets[i].name, "syscall");
+			p->text = text = presets[i].pair;
+			break;
+		}
+	if (parse_words(p, text, e))
+		return -1;
+	if ((p->a.on.needs | p->b.on.needs | p->a.condition.keys.needs |
+	     p->b.condition.keys.needs) &
+	    (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK | NEEDS_CALL))
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"pairs know no calls: caller, depth, stack, dur, total and self are "
+			"no keys of their events");
+	return 0;
+}
+
+int pair_check_ticks(const struct pair *p, struct error *e)
+{
+	if (!p->a.condition.time_unit && !p->b.condition.time_unit)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "--pair: the clock of this trace counts ticks, no unit of time");
+}

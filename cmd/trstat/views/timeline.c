@@ -1,0 +1,299 @@
+#include "cmd/trstat/views/timeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/trstat/table/format.h"
+#include "cmd/trstat/table/plot.h"
+
+enum { VALUE = 12, LEAST = 10, NAME = 30 };
+
+struct timeline {
+	const struct table *table;
+	const struct aggregate **group; /* by the other keys, then by time */
+	size_t keys;			/* the other ones */
+	uint64_t first, last;		/* the first and the last bucket */
+	uint64_t step;			/* from one bar to the next */
+	size_t bars;
+	uint64_t *height; /* of the bars of one line */
+	struct text *out;
+	bool utf8;
+	/* over all of the time, by the other keys and a cell with where they begin in group */
+	struct groups sums;
+	size_t *end; /* and where they end, by that */
+};
+
+/* The bucket of a group; false for what has none. */
+static bool bucket_of(const struct timeline *tl, const struct aggregate *a, uint64_t *time)
+{
+	const struct key_cell *c = &groups_cells(tl->table->groups, a)[tl->keys];
+
+	*time = c->value;
+	return c->kind == KEY_UNSIGNED;
+}
+
+static int add_sum(struct timeline *tl, struct key_cell *cells, size_t begin, size_t end)
+{
+	const struct groups *g = tl->table->groups;
+	struct aggregate *sum;
+
+	for (size_t i = 0; i < tl->keys; i++)
+		if (groups_copy_cell(&tl->sums, g, &groups_cells(g, tl->group[begin])[i],
+				     &cells[i]))
+			return -1;
+	cells[tl->keys] = key_unsigned(begin);
+	tl->end[begin] = end;
+	sum = groups_find(&tl->sums, cells);
+	if (!sum)
+		return -1;
+	for (size_t i = begin; i < end; i++)
+		if (aggregate_merge(sum, tl->group[i], tl->sums.wanted))
+			return -1;
+	return 0;
+}
+
+static int add_sums(struct timeline *tl)
+{
+	const struct groups *g = tl->table->groups;
+	struct key_cell *cells = calloc(tl->keys + 1, sizeof(*cells));
+	int bad = cells ? 0 : -1;
+
+	tl->end = calloc(g->count + 1, sizeof(*tl->end));
+	if (!tl->end)
+		bad = -1;
+	for (size_t i = 0, end; !bad && i < g->count; i = end) {
+		for (end = i + 1; end < g->count &&
+				  !groups_compare_first(g, tl->group[i], tl->group[end], tl->keys);)
+			end++;
+		bad = add_sum(tl, cells, i, end);
+	}
+	free(cells);
+	return bad;
+}
+
+/* How many bars there are, and how much time each is. */
+static void lay_out(struct timeline *tl, uint64_t width, size_t names)
+{
+	const struct table *t = tl->table;
+	size_t room = t->width ? t->width : PLOT_WIDTH, used = VALUE + 6 + names;
+	uint64_t buckets, together;
+
+	tl->first = UINT64_MAX;
+	tl->last = 0;
+	for (size_t i = 0; i < t->groups->count; i++) {
+		uint64_t time;
+
+		if (!bucket_of(tl, tl->group[i], &time))
+			continue;
+		tl->first = time < tl->first ? time : tl->first;
+		tl->last = time > tl->last ? time : tl->last;
+	}
+	room = room > used + LEAST ? room - used : LEAST;
+	buckets = tl->first <= tl->last ? (tl->last - tl->first) / width : 0;
+	together = buckets / room + 1;
+	tl->step = width * together;
+	tl->bars = (size_t)(buckets / together) + 1;
+}
+
+/* The height of a bar: the column of all that is in its time. -1: memory is out. */
+static int heights(struct timeline *tl, size_t i, size_t end, uint64_t *highest)
+{
+	const struct table *t = tl->table;
+	const struct columns_wanted *w = t->groups->wanted;
+
+	memset(tl->height, 0, tl->bars * sizeof(*tl->height));
+	*highest = 0;
+	while (i < end) {
+		struct aggregate *sum = aligned_alloc(16, w->size);
+		struct column_value v;
+		uint64_t time, next;
+		size_t bar;
+		int bad = 0;
+
+		if (!sum)
+			return -1;
+		memset(sum, 0, w->size);
+		aggregate_init(sum, w);
+		bucket_of(tl, tl->group[i], &time);
+		bar = (size_t)((time - tl->first) / tl->step);
+		for (; i < end && !bad; i++) {
+			bucket_of(tl, tl->group[i], &next);
+			if ((next - tl->first) / tl->step != bar)
+				break;
+			bad = aggregate_merge(sum, tl->group[i], w);
+		}
+		v = column_value(t->columns, &t->columns->column[0], sum, &t->run);
+		aggregate_free(sum, w);
+		free(sum);
+		if (bad)
+			return -1;
+		if (v.present && v.number > 0 && bar < tl->bars)
+			tl->height[bar] = v.number > UINT64_MAX ? UINT64_MAX : (uint64_t)v.number;
+		*highest = tl->height[bar] > *highest ? tl->height[bar] : *highest;
+	}
+	return 0;
+}
+
+static size_t put_cell(const struct timeline *tl, struct text *out, const struct key_cell *cell)
+{
+	char value[VALUE_SIZE];
+	const char *p;
+	size_t n;
+
+	if (groups_cell_text(&tl->sums, cell, &p, &n))
+		return out ? format_elided(out, p, n, tl->table->width ? NAME : SIZE_MAX)
+			   : format_characters(p, n);
+	n = cell->kind == KEY_MISSING ? (size_t)snprintf(value, sizeof(value), "-")
+				      : format_key(value, cell);
+	if (out)
+		text_put(out, value, n);
+	return n;
+}
+
+/* The keys take at most that many characters where a terminal limits the line. */
+static size_t names_width(const struct timeline *tl)
+{
+	size_t widest = 0;
+
+	for (size_t i = 0; i < tl->sums.count; i++) {
+		const struct key_cell *cells = groups_cells(&tl->sums, groups_at(&tl->sums, i));
+		size_t n = 0;
+
+		for (size_t k = 0; k < tl->keys; k++)
+			n += put_cell(tl, NULL, &cells[k]) + 2;
+		widest = n > widest ? n : widest;
+	}
+	return widest < NAME ? widest : NAME;
+}
+
+static void put_head(const struct timeline *tl)
+{
+	const struct table *t = tl->table;
+	const struct column *c = &t->columns->column[0];
+	char from[VALUE_SIZE], to[VALUE_SIZE], step[VALUE_SIZE];
+	size_t n = strlen(c->name);
+
+	if (t->ticks) {
+		u128_decimal(from, tl->first);
+		u128_decimal(to, (uint128)tl->first + (uint128)tl->bars * tl->step);
+		u128_decimal(step, tl->step);
+	} else {
+		format_time(from, tl->first);
+		format_time(to, tl->first + tl->bars * tl->step);
+		format_duration(step, tl->step);
+	}
+	text_printf(tl->out, "from %s to %s, %s a bar\n", from, to, step);
+	text_pad(tl->out, ' ', n < VALUE ? VALUE - n : 0);
+	text_puts(tl->out, c->name);
+	text_pad(tl->out, ' ', 2 + tl->bars);
+	for (size_t i = 0; i < tl->keys; i++)
+		text_printf(tl->out, "  %s", t->keys[i]);
+	text_char(tl->out, '\n');
+}
+
+static int put_line(struct timeline *tl, const struct aggregate *sum)
+{
+	const struct table *t = tl->table;
+	const struct column *c = &t->columns->column[0];
+	struct column_value v = column_value(t->columns, c, sum, &t->run);
+	char value[VALUE_SIZE];
+	size_t n = format_column(value, c, v, t->ticks);
+	uint64_t highest, begin = groups_cells(&tl->sums, sum)[tl->keys].value;
+
+	if (heights(tl, begin, tl->end[begin], &highest))
+		return -1;
+	text_pad(tl->out, ' ', n < VALUE ? VALUE - n : 0);
+	text_put(tl->out, value, n);
+	text_puts(tl->out, "  ");
+	for (size_t i = 0; i < tl->bars; i++)
+		plot_level(tl->out, tl->height[i], highest, tl->utf8);
+	for (size_t k = 0; k < tl->keys; k++) {
+		text_puts(tl->out, "  ");
+		put_cell(tl, tl->out, &groups_cells(&tl->sums, sum)[k]);
+	}
+	text_char(tl->out, '\n');
+	return 0;
+}
+
+static int for_people(struct timeline *tl, uint64_t width, struct error *e)
+{
+	const struct table *t = tl->table;
+	const struct aggregate **sums;
+	size_t n;
+	int bad = 0;
+
+	if (!t->groups->count)
+		return 0;
+	if (add_sums(tl))
+		return error_no_memory(e);
+	lay_out(tl, width, names_width(tl));
+	tl->height = calloc(tl->bars, sizeof(*tl->height));
+	sums = sort_groups(t->sort, &tl->sums, t->columns, &t->run, e);
+	n = t->limit && t->limit < tl->sums.count ? t->limit : tl->sums.count;
+	if (!sums || !tl->height) {
+		free(sums);
+		return error_no_memory(e);
+	}
+	put_head(tl);
+	for (size_t i = 0; i < n && !bad && !text_failed(tl->out); i++)
+		bad = put_line(tl, sums[i]);
+	free(sums);
+	return bad ? error_no_memory(e) : 0;
+}
+
+/* Keep of tl->group only the rows of the first limit groups, as the picture has them. -1: memory is
+ * out. */
+static int limit_groups(struct timeline *tl, size_t *count, struct error *e)
+{
+	const struct table *t = tl->table;
+	const struct aggregate **sums;
+	size_t kept = 0;
+
+	if (!t->limit)
+		return 0;
+	if (add_sums(tl))
+		return error_no_memory(e);
+	sums = sort_groups(t->sort, &tl->sums, t->columns, &t->run, e);
+	if (!sums)
+		return -1;
+	/* what is over the limit ends where it begins */
+	for (size_t i = t->limit; i < tl->sums.count; i++) {
+		size_t begin = groups_cells(&tl->sums, sums[i])[tl->keys].value;
+
+		tl->group[begin] = NULL;
+	}
+	for (size_t i = 0, end; i < *count; i = end) {
+		end = tl->end[i];
+		for (size_t row = i; tl->group[i] && row < end; row++)
+			tl->group[kept++] = tl->group[row];
+	}
+	*count = kept;
+	free(sums);
+	return 0;
+}
+
+int view_timeline(const struct table *t, uint64_t width, enum table_format format, struct text *out,
+		  struct error *e)
+{
+	struct sort by_keys = {0};
+	struct timeline tl = {
+		.table = t, .keys = t->groups->keys - 1, .out = out, .utf8 = plot_utf8(out->out)};
+	struct rows rows = {.format = format, .table = t, .count = t->groups->count};
+	int bad;
+
+	groups_init(&tl.sums, tl.keys + 1, t->groups->wanted);
+	tl.group = sort_groups(&by_keys, t->groups, t->columns, &t->run, e);
+	rows.row = tl.group;
+	if (!tl.group)
+		bad = -1;
+	else if (format == TABLE_PEOPLE)
+		bad = for_people(&tl, width, e);
+	else
+		bad = limit_groups(&tl, &rows.count, e) || table_write_rows(&rows, out, e);
+	groups_free(&tl.sums);
+	free(tl.group);
+	free(tl.height);
+	free(tl.end);
+	return bad;
+}

@@ -1,0 +1,387 @@
+#include "common/calls/call_stacks_private.h"
+
+#include <stdlib.h>
+
+#include "common/calls/partial_stack.h"
+
+/* The name of a frame that is no place. INTERN_NONE: out of memory. */
+static uint32_t own_name(struct call_stacks *cs, const char *name)
+{
+	cs->scratch.size = 0;
+	if (cs->key(&cs->scratch, NULL, (struct text_ref){name, (uint32_t)strlen(name), 0}))
+		return INTERN_NONE;
+	return intern(&cs->names, cs->scratch.data, cs->scratch.size);
+}
+
+int call_stacks_init(struct call_stacks *cs, const struct calls *calls, call_stacks_key *key)
+{
+	*cs = (struct call_stacks){.calls = calls, .key = key};
+	cs->unknown = own_name(cs, "<0>");
+	return cs->unknown == INTERN_NONE ? -1 : stack_tree_init(&cs->tree);
+}
+
+void call_stacks_free(struct call_stacks *cs)
+{
+	for (size_t i = 0; i < cs->nthreads; i++) {
+		free(cs->threads[i].node);
+		free(cs->threads[i].kernel);
+	}
+	free(cs->threads);
+	free(cs->name);
+	stack_tree_free(&cs->tree);
+	intern_free(&cs->names);
+	buffer_free(&cs->scratch);
+}
+
+/* --- names --- */
+
+int call_stacks_clean_name(struct buffer *to, const struct place *p, struct text_ref name)
+{
+	(void)p;
+	for (size_t i = 0; i < name.size; i++) {
+		uint8_t c = (uint8_t)name.text[i];
+
+		if (c < 0x20 || c == 0x7f ? buffer_printf(to, "\\x%02x", c)
+					  : buffer_u8(to, c == ';' ? ':' : c))
+			return -1;
+	}
+	return to->size ? 0 : buffer_u8(to, '?');
+}
+
+static int ask_name(struct call_stacks *cs, uint32_t place, uint32_t *name)
+{
+	const struct place *p = dictionary_place(cs->calls->dictionary, place);
+	uint32_t *names = array_reach(cs->name, &cs->nnames, place, sizeof(*names));
+	struct text_ref text;
+
+	if (!names)
+		return -1;
+	cs->name = names;
+	text = dictionary_place_name(cs->calls->dictionary, place);
+	cs->scratch.size = 0;
+	if (cs->key(&cs->scratch, p, text))
+		return -1;
+	*name = intern(&cs->names, cs->scratch.data, cs->scratch.size);
+	if (*name == INTERN_NONE)
+		return -1;
+	cs->unnamed |= p && p->space && !p->symbol && !p->name.size;
+	cs->name[place] = *name + 1;
+	return 0;
+}
+
+int call_stacks_name(struct call_stacks *cs, uint32_t place, uint32_t *name)
+{
+	if (__builtin_expect(cs->calls->dictionary->symbol_changes != cs->symbol_changes, 0)) {
+		if (cs->nnames)
+			memset(cs->name, 0, cs->nnames * sizeof(*cs->name));
+		cs->symbol_changes = cs->calls->dictionary->symbol_changes;
+	}
+	if (__builtin_expect(place < cs->nnames && cs->name[place], 1)) {
+		*name = cs->name[place] - 1;
+		return 0;
+	}
+	return ask_name(cs, place, name);
+}
+
+/* --- threads --- */
+
+struct call_stacks_thread *call_stacks_thread(struct call_stacks *cs, size_t number)
+{
+	struct call_stacks_thread *threads =
+		array_reach(cs->threads, &cs->nthreads, number, sizeof(*threads));
+
+	if (!threads)
+		return NULL;
+	cs->threads = threads;
+	return &threads[number];
+}
+
+int call_stacks_grow(uint32_t **nodes, size_t *capacity, size_t level)
+{
+	uint32_t *grown = array_reach(*nodes, capacity, level, sizeof(*grown));
+
+	if (!grown)
+		return -1;
+	*nodes = grown;
+	return 0;
+}
+
+int call_stacks_start(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t low)
+{
+	if (th->started)
+		return 0;
+	th->started = true;
+	th->low = low;
+	th->base = low ? stack_tree_detached(&cs->tree) : STACK_ROOT;
+	return low && !th->base ? -1 : 0;
+}
+
+struct call_stacks_thread *call_stacks_follow(struct call_stacks *cs, size_t number)
+{
+	struct call_stacks_thread *th = call_stacks_thread(cs, number);
+	const struct stack *s = cs->calls->stacks[number];
+
+	if (th && s->kept) {
+		th->started = true;
+		th->base = s->cut ? cs->open : STACK_ROOT;
+	}
+	return th;
+}
+
+int call_stacks_lower(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level,
+		      uint32_t name)
+{
+	uint32_t below = level ? stack_tree_detached(&cs->tree) : STACK_ROOT;
+
+	if ((level && !below) || stack_tree_attach(&cs->tree, th->base, below, name))
+		return -1;
+	th->base = below;
+	th->low = level;
+	return 0;
+}
+
+int call_stacks_begin(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level)
+{
+	if (call_stacks_start(cs, th, level))
+		return -1;
+	/* an exec, or a longjmp to before the trace */
+	return level < th->low ? call_stacks_lower(cs, th, level, cs->unknown) : 0;
+}
+
+static int enter(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level,
+		 uint32_t place)
+{
+	uint32_t name;
+
+	if (call_stacks_name(cs, place, &name) || call_stacks_begin(cs, th, level))
+		return -1;
+	return call_stacks_push(cs, th, level, name);
+}
+
+static int leave(struct call_stacks *cs, struct call_stacks_thread *th, const struct call *c,
+		 uint32_t *node)
+{
+	uint32_t name;
+
+	if (call_stacks_name(cs, c->place, &name) || call_stacks_start(cs, th, c->level + 1))
+		return -1;
+	if (c->level >= th->low) {
+		uint32_t caller = call_stacks_caller(th, c->level);
+
+		/* nearly always what its enter found */
+		*node = c->level < th->capacity ? th->node[c->level] : STACK_ROOT;
+		if (*node == STACK_ROOT || cs->tree.nodes[*node].name != name ||
+		    cs->tree.nodes[*node].parent != caller)
+			*node = stack_tree_child(&cs->tree, caller, name);
+		return *node ? 0 : -1;
+	}
+	if (c->level + 1 < th->low && call_stacks_lower(cs, th, c->level + 1, cs->unknown))
+		return -1;
+	if (call_stacks_lower(cs, th, c->level, name))
+		return -1;
+	*node = stack_tree_child(&cs->tree, th->base, name);
+	return *node ? 0 : -1;
+}
+
+/* The call that was on top of `level` others in the kernel. */
+static uint32_t kernel_node(const struct call_stacks_thread *th, size_t level)
+{
+	return level < th->kernel_capacity ? th->kernel[level] : STACK_ROOT;
+}
+
+int call_stacks_enter_kernel(struct call_stacks *cs, struct call_stacks_thread *th, size_t level,
+			     uint32_t caller, uint32_t place)
+{
+	uint32_t name;
+
+	if (call_stacks_name(cs, place, &name))
+		return -1;
+	if (level)
+		caller = kernel_node(th, level - 1);
+	if (level >= th->kernel_capacity &&
+	    call_stacks_grow(&th->kernel, &th->kernel_capacity, level))
+		return -1;
+	th->kernel[level] = stack_tree_child(&cs->tree, caller, name);
+	return th->kernel[level] ? 0 : -1;
+}
+
+/* Calls with numbers are nobody's callees. */
+static int alone(struct call_stacks *cs, uint32_t place, uint32_t *node)
+{
+	uint32_t name;
+
+	if (call_stacks_name(cs, place, &name))
+		return -1;
+	*node = stack_tree_child(&cs->tree, STACK_ROOT, name);
+	return *node ? 0 : -1;
+}
+
+int call_stacks_enter(struct call_stacks *cs, const struct event *e)
+{
+	const struct stack *all = cs->calls->stacks[calls_thread(e)];
+	const struct stack *stack = calls_stack(cs->calls, e);
+	struct call_stacks_thread *th;
+
+	if (e->type->flags & TYPE_CALL_NUMBER)
+		return 0;
+	th = call_stacks_follow(cs, calls_thread(e));
+	if (!th)
+		return -1;
+	if (stack != all) {
+		if (stack->count == 1)
+			th->kernel_at = all->kept ? cut_position(all->kept) : 0;
+		return call_stacks_enter_kernel(cs, th, stack->count - 1,
+						call_stacks_caller(th, call_stacks_frames(all)),
+						e->place);
+	}
+	return enter(cs, th, call_stacks_frames(stack) - 1, e->place);
+}
+
+int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struct call *call,
+		      uint32_t *node)
+{
+	const struct stack *all = cs->calls->stacks[calls_thread(e)];
+	const struct stack *stack = calls_stack(cs->calls, e);
+	struct call_stacks_thread *th;
+
+	if (e->type->flags & TYPE_CALL_NUMBER)
+		return alone(cs, call->place, node);
+	th = call_stacks_follow(cs, calls_thread(e));
+	if (!th)
+		return -1;
+	/* a call that was scheduled out below those in the kernel comes back while they are open */
+	if (stack == all || (call->inner && call->level <= call_stacks_frames(all)))
+		return leave(cs, th, call, node);
+	*node = kernel_node(th, stack->count);
+	return 0;
+}
+
+uint32_t call_stacks_lost(const struct call_stacks *cs, const struct stack *s)
+{
+	size_t level = s->count + s->implicit;
+	const struct call_stacks_thread *th;
+
+	if (s->number >= cs->nthreads)
+		return STACK_ROOT;
+	th = &cs->threads[s->number];
+	if (s != cs->calls->stacks[s->number])
+		return kernel_node(th, level);
+	return level >= th->low && level < th->capacity ? th->node[level] : STACK_ROOT;
+}
+
+uint32_t call_stacks_top(const struct call_stacks *cs, size_t number)
+{
+	const struct stack *s = number < cs->calls->size ? cs->calls->stacks[number] : NULL;
+	uint32_t level = s ? call_stacks_frames(s) : 0;
+
+	if (s && s->kept && !level)
+		return s->cut ? cs->open : STACK_ROOT;
+	if (number >= cs->nthreads || !cs->threads[number].started)
+		return STACK_ROOT;
+	return call_stacks_caller(&cs->threads[number], level);
+}
+
+/* Their enters were never told. */
+static int outside_node(struct call_stacks *cs, const struct stack *kernel, uint32_t *node)
+{
+	*node = STACK_ROOT;
+	for (size_t i = 0; i < kernel->count; i++) {
+		uint32_t name;
+
+		if (call_stacks_name(cs, kernel->frames[i].place, &name))
+			return -1;
+		*node = stack_tree_child(&cs->tree, *node, name);
+		if (!*node)
+			return -1;
+	}
+	return 0;
+}
+
+int call_stacks_here(struct call_stacks *cs, const struct event *e, uint32_t *node)
+{
+	size_t number = calls_thread(e);
+	const struct stack *stack = calls_stack(cs->calls, e);
+
+	if (!stack || stack == cs->calls->stacks[number] || !stack->count)
+		*node = call_stacks_top(cs, number);
+	else if (stack->frames[0].outside)
+		return outside_node(cs, stack, node);
+	else
+		*node = number < cs->nthreads ? kernel_node(&cs->threads[number], stack->count - 1)
+					      : STACK_ROOT;
+	return 0;
+}
+
+int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t *node)
+{
+	size_t number = cs->calls->finishing;
+	struct call_stacks_thread *th;
+
+	if (call->type && call->type->flags & TYPE_CALL_NUMBER)
+		return alone(cs, call->place, node);
+	th = call_stacks_thread(cs, number);
+	if (!th)
+		return -1;
+	if (call->type && call->type->flags & TYPE_KERNEL) {
+		*node = kernel_node(th, cs->calls->stacks[number]->kernel->count);
+		return 0;
+	}
+	if (call->place || !th->started || call->level >= th->low)
+		return leave(cs, th, call, node);
+	/* frames of which neither begin nor end was seen are one, however many they are */
+	*node = th->base;
+	return 0;
+}
+
+int call_stacks_end(struct call_stacks *cs)
+{
+	for (size_t i = 0; i < cs->nthreads; i++)
+		if (cs->threads[i].started && cs->threads[i].low &&
+		    call_stacks_lower(cs, &cs->threads[i], 0, cs->unknown))
+			return -1;
+	return 0;
+}
+
+int call_stacks_limit(struct call_stacks *cs, uint32_t *became)
+{
+	uint32_t deeper = own_name(cs, STACK_DEEPER);
+
+	return deeper == INTERN_NONE ? -1 : stack_tree_limit(&cs->tree, deeper, became);
+}
+
+int call_stacks_fold(struct call_stacks *cs)
+{
+	uint32_t deeper;
+
+	cs->deep = stack_tree_deep(&cs->tree);
+	if (!cs->deep)
+		return 0;
+	deeper = own_name(cs, STACK_DEEPER);
+	return deeper == INTERN_NONE ? -1 : stack_tree_fold(&cs->tree, deeper);
+}
+
+int call_stacks_path(const struct call_stacks *cs, uint32_t node, struct buffer *out)
+{
+	const struct stack_node *nodes = cs->tree.nodes;
+	size_t n = 0, at;
+
+	/* a parent beyond all nodes: what hangs in the air */
+	for (uint32_t i = node; i != STACK_ROOT && i < cs->tree.count; i = nodes[i].parent)
+		n += intern_size(&cs->names, nodes[i].name) + 1;
+	out->size = 0;
+	if (!n)
+		return 0;
+	if (buffer_reserve(out, n))
+		return -1;
+	/* from the leaf down: the first ';' stands behind the end */
+	for (at = n; at; node = nodes[node].parent) {
+		size_t size = intern_size(&cs->names, nodes[node].name);
+
+		out->data[--at] = ';';
+		at -= size;
+		memcpy(out->data + at, intern_data(&cs->names, nodes[node].name), size);
+	}
+	out->size = n - 1;
+	out->data[n - 1] = '\0';
+	return 0;
+}

@@ -1,0 +1,430 @@
+#include "common/calls/calls.h"
+
+#include <stdlib.h>
+
+#include "common/util/buffer.h"
+#include "common/calls/calls_private.h"
+#include "common/stream/field.h"
+
+void calls_init(struct calls *c, struct dictionary *d)
+{
+	*c = (struct calls){.dictionary = d};
+}
+
+static void free_stack(struct stack *s)
+{
+	if (!s)
+		return;
+	cut_free(s->kept);
+	free(s->frames);
+	free(s->buckets);
+	free(s);
+}
+
+void calls_free(struct calls *c)
+{
+	for (size_t i = 0; i < c->size; i++)
+		if (c->stacks[i]) {
+			free_stack(c->stacks[i]->kernel);
+			free_stack(c->stacks[i]);
+		}
+	free(c->stacks);
+	free(c->special);
+	free(c->numbered);
+	open_calls_free(&c->open);
+	cut_free(c->rows);
+	*c = (struct calls){0};
+}
+
+enum { BUCKETS = 64, FRAMES_OF_A_BUCKET = 4 };
+
+struct stack *calls_empty_stack(struct calls *c)
+{
+	struct stack *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->buckets = calloc(BUCKETS, sizeof(*s->buckets));
+	if (!s || !s->buckets) {
+		free(s);
+		c->out_of_memory = true;
+		return NULL;
+	}
+	s->mask = BUCKETS - 1;
+	s->floor = 1;
+	return s;
+}
+
+static struct stack *new_stack(struct calls *c, uint32_t thread)
+{
+	struct stack *s, **stacks = array_reach(c->stacks, &c->size, thread, sizeof(*stacks));
+
+	if (!stacks)
+		goto fail;
+	c->stacks = stacks;
+	s = calls_empty_stack(c);
+	c->stacks[thread] = s;
+	if (s)
+		s->number = thread;
+	return s && c->partial && cut_begin(c, s) ? NULL : s;
+fail:
+	c->out_of_memory = true;
+	return NULL;
+}
+
+const struct stack *calls_stack(const struct calls *c, const struct event *e)
+{
+	uint32_t thread = calls_thread(e);
+	const struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
+
+	if (s && (e->type->flags & TYPE_KERNEL ||
+		  (e->type->flags & TYPE_INNER && s->kernel && s->kernel->count)))
+		return s->kernel;
+	return s;
+}
+
+struct stack *calls_stack_at(struct calls *c, uint32_t thread)
+{
+	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
+
+	return s ? s : new_stack(c, thread);
+}
+
+/* The functions that put another program in the place of this one. */
+static bool is_exec(const char *name)
+{
+	static const char *const names[] = {"execl",  "execlp", "execle",  "execv",
+					    "execve", "execvp", "execvpe", "fexecve"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static uint8_t ask_special(struct calls *c, uint32_t place)
+{
+	if (place >= c->special_size) {
+		size_t size = c->special_size ? c->special_size : 256;
+		uint8_t *special;
+
+		while (size <= place)
+			size *= 2;
+		special = realloc(c->special, size);
+		if (!special) {
+			c->out_of_memory = true;
+			return PLACE_ORDINARY;
+		}
+		memset(special + c->special_size, PLACE_NOT_ASKED, size - c->special_size);
+		c->special = special;
+		c->special_size = size;
+	}
+	c->special[place] = place && is_exec(dictionary_place_name(c->dictionary, place).text)
+				    ? PLACE_EXEC
+				    : PLACE_ORDINARY;
+	return c->special[place];
+}
+
+bool calls_enters_exec(struct calls *c, uint32_t place)
+{
+	uint8_t s = place < c->special_size ? c->special[place] : PLACE_NOT_ASKED;
+
+	return (s ? s : ask_special(c, place)) == PLACE_EXEC;
+}
+
+/* Put frame number i, whose enter was seen, into its bucket. */
+static void link_frame(struct stack *s, size_t i)
+{
+	struct frame *f = &s->frames[i];
+	uint32_t *bucket = &s->buckets[f->place & s->mask];
+
+	f->recursive = stack_has(s, f->place);
+	f->below = *bucket;
+	if (!f->recursive)
+		*bucket = (uint32_t)i + 1;
+}
+
+void calls_set_limits(struct stack *s)
+{
+	bool slow = s->exec || (s->kernel && s->kernel->count) || (s->cut && cut_is_slow(s->cut));
+
+	s->limit = slow ? 0 : s->capacity;
+	s->floor = slow ? SIZE_MAX : 1;
+}
+
+/* Room for more frames, and buckets for as many. */
+static bool grow(struct stack *s)
+{
+	size_t n = s->mask + 1;
+	struct frame *frames = array_grow(s->frames, &s->capacity, s->count, sizeof(*frames));
+	uint32_t *buckets;
+
+	if (!frames)
+		return false;
+	s->frames = frames;
+	calls_set_limits(s);
+	if (s->capacity <= n * FRAMES_OF_A_BUCKET)
+		return true;
+	while (n * FRAMES_OF_A_BUCKET < s->capacity)
+		n *= 2;
+	buckets = calloc(n, sizeof(*buckets));
+	if (!buckets)
+		return false;
+	free(s->buckets);
+	s->buckets = buckets;
+	s->mask = (uint32_t)n - 1;
+	for (size_t i = 0; i < s->count; i++)
+		if (s->frames[i].begun)
+			link_frame(s, i);
+	return true;
+}
+
+bool calls_push(struct calls *c, struct stack *s, const struct frame *f)
+{
+	if (s->count == s->capacity && !grow(s)) {
+		c->out_of_memory = true;
+		return false;
+	}
+	s->frames[s->count++] = *f;
+	if (f->begun)
+		link_frame(s, s->count - 1);
+	return true;
+}
+
+void calls_set_exec(struct stack *s, size_t exec)
+{
+	s->exec = exec;
+	calls_set_limits(s);
+}
+
+/* The exec succeeded: the old image is gone for good. */
+void calls_forget_image(struct calls *c, struct stack *s)
+{
+	if (s->cut)
+		cut_forget(c, s);
+	while (c->on_lost && s->count)
+		lose(c, s);
+	calls_set_exec(s, 0);
+	s->count = 0;
+	s->implicit = 0;
+	memset(s->buckets, 0, (s->mask + 1) * sizeof(*s->buckets));
+}
+
+/* The first row of a stack that has a depth: n calls are open, unless rows before it were left out.
+ */
+static void show_unseen(struct calls *c, struct stack *s, const struct event *e, uint32_t n)
+{
+	const struct thread_facts *f = dictionary_facts(c->dictionary, s->number);
+	bool left_out = calls_left_out(c, s);
+
+	drop_from(c, s, 0);
+	s->started = true;
+	s->implicit = !left_out ? n : f ? f->unseen : 0;
+	s->implicit_start = left_out && f ? f->since : e->time;
+}
+
+static uint32_t next_depth(struct stack *s)
+{
+	return s->count ? s->frames[s->count - 1].depth + 1 : s->implicit;
+}
+
+enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e)
+{
+	uint16_t flags = e->type->flags;
+	struct frame f = {.start = e->time, .place = e->place, .begun = true};
+
+	if (flags & TYPE_INNER) {
+		/* what an exec that is on top is followed by tells what became of it */
+		if ((s->exec && s->exec == s->count) || calls_outside(c, s, e->time)) {
+			c->apart++;
+			return CALLS_NONE;
+		}
+		f.inner = true;
+		f.depth = next_depth(s);
+	} else {
+		s->type = e->type;
+		if (s->exec && !inside_exec(s, e))
+			calls_forget_image(c, s);
+		if (flags & TYPE_DEPTH) {
+			f.depth = e->depth;
+			if (!s->started)
+				show_unseen(c, s, e, f.depth);
+			drop_from(c, s, f.depth);
+		} else {
+			f.depth = next_depth(s);
+		}
+		s->started = true;
+	}
+	if (!calls_push(c, s, &f))
+		return CALLS_NONE;
+	if (__builtin_expect(calls_enters_exec(c, e->place), 0) && !s->exec)
+		calls_set_exec(s, s->count);
+	return CALLS_ENTER;
+}
+
+bool calls_has_unknown(const struct stack *s)
+{
+	return s->implicit || (s->count && !s->frames[0].begun && !s->cut) || stack_has(s, 0);
+}
+
+enum calls_result calls_leave(struct calls *c, struct stack *s, const struct event *e,
+			      struct call *done)
+{
+	struct frame f, *t;
+
+	if (e->type->flags & TYPE_INNER) {
+		t = top(s);
+		if (!t || !t->inner)
+			return CALLS_NONE;
+	} else if (e->type->flags & TYPE_DEPTH) {
+		if (!s->started) {
+			s->type = e->type;
+			show_unseen(c, s, e, e->depth + 1);
+		}
+		drop_from(c, s, e->depth + 1);
+		end_exec(s);
+		t = top(s);
+		if (!t && s->implicit == e->depth + 1) {
+			s->implicit--;
+			f = (struct frame){.start = s->implicit_start, .depth = e->depth};
+			calls_end(c, s, &f, e->time, e->place, e->lane, done);
+			return CALLS_LEAVE;
+		}
+		if (!t || t->depth != e->depth) {
+			c->unmatched++;
+			return CALLS_NONE;
+		}
+	} else {
+		/* what was scheduled out on top of it ends with it */
+		while ((t = top(s)) && t->inner)
+			lose(c, s);
+		if (!t) {
+			c->unmatched++;
+			return CALLS_NONE;
+		}
+	}
+	f = *t;
+	pop(s);
+	end_exec(s);
+	calls_end(c, s, &f, e->time, e->place ? e->place : f.place, e->lane, done);
+	return CALLS_LEAVE;
+}
+
+enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done)
+{
+	uint32_t thread = calls_thread(e);
+	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
+
+	if (e->type->kind == KIND_GAP)
+		return CALLS_NONE;
+	if (__builtin_expect(!s, 0)) {
+		s = new_stack(c, thread);
+		if (!s)
+			return CALLS_NONE;
+	}
+	if (e->type->flags & TYPE_CALL_NUMBER)
+		return calls_numbered(c, s, e, done);
+	s->last = e->time;
+	s->lane = e->lane;
+	if (__builtin_expect(s->cut != NULL, 0))
+		return cut_feed(c, s, e, done);
+	if (e->type->flags & TYPE_KERNEL &&
+	    (e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE))
+		return calls_kernel(c, s, e, done);
+	if (__builtin_expect(s->kernel && s->kernel->count, 0) &&
+	    (e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE)) {
+		if (e->type->flags & TYPE_INNER) /* scheduled out in there */
+			return calls_kernel_inner(c, s, e, done);
+		calls_pass_kernel(c, s, e->time);
+	}
+	if (e->type->kind == KIND_ENTER)
+		return calls_enter(c, s, e);
+	if (e->type->kind == KIND_LEAVE)
+		return calls_leave(c, s, e, done);
+	return CALLS_NONE;
+}
+
+/* No row with a depth of the stack is kept, but calls that no row entered or left. */
+static struct stack *begin_unseen(struct calls *c, uint32_t thread, const struct thread_facts *f)
+{
+	struct stack *s = calls_stack_at(c, thread);
+
+	if (!s)
+		return NULL;
+	s->started = true;
+	s->implicit = f->unseen;
+	s->implicit_start = f->since;
+	return s;
+}
+
+void calls_take_ends(struct calls *c)
+{
+	c->ended = true;
+	for (uint32_t i = 0; i < c->dictionary->nfacts; i++) {
+		const struct thread_facts *f = dictionary_facts(c->dictionary, i);
+		struct stack *s = i < c->size ? c->stacks[i] : NULL;
+
+		if (f && f->keeps_unseen && (!s || !s->started))
+			s = begin_unseen(c, i, f);
+		if (!f || !s)
+			continue;
+		if (f->has_open)
+			drop_from(c, s, f->open);
+		if (f->last <= s->last)
+			continue;
+		s->last = f->last;
+		s->lane = f->lane;
+	}
+}
+
+/* Of a stack of which rows are left out: calls that no row entered or left may be, too. */
+static void forget_unseen(struct calls *c, struct stack *s)
+{
+	const struct thread_facts *f = dictionary_facts(c->dictionary, s->number);
+
+	if (s->cut || !calls_left_out(c, s) || (f && f->keeps_unseen))
+		return;
+	s->implicit = 0;
+	while (s->count && !top(s)->begun)
+		pop(s);
+}
+
+bool calls_finish(struct calls *c, struct call *done)
+{
+	if (!c->ended)
+		calls_take_ends(c);
+	for (; c->finishing < c->size; c->finishing++) {
+		struct stack *s = c->stacks[c->finishing];
+		struct frame f;
+
+		if (!s)
+			continue;
+		if (calls_kernel_finish(c, s, done))
+			return true;
+		if (s->exec) {
+			if (c->on_lost)
+				calls_forget_image(c, s);
+			continue;
+		}
+		forget_unseen(c, s);
+		if (!s->count && s->implicit) {
+			struct frame below = {.start = s->implicit_start, .depth = --s->implicit};
+
+			if (!calls_push(c, s, &below))
+				continue;
+		}
+		if (!s->count)
+			continue;
+		f = *top(s);
+		pop(s);
+		/* a caller took at least what its callees took */
+		if (s->last < f.start || s->last - f.start < f.child)
+			calls_end(c, s, &f, f.start + f.child, f.place, s->lane, done);
+		else
+			calls_end(c, s, &f, s->last, f.place, s->lane, done);
+		done->unfinished = true;
+		done->type = s->type;
+		c->unfinished++;
+		return true;
+	}
+	return calls_numbered_finish(c, done);
+}

@@ -1,0 +1,155 @@
+/*
+ * calls_kernel.c - calls inside the kernel, on top of those of their thread
+ */
+#include "common/calls/calls_private.h"
+
+/* The part of the kernel's call since it was last looked at is not its caller's own. */
+static void charge_kernel(struct calls *c, struct stack *s, uint64_t time)
+{
+	if (s->kernel->frames[0].outside || time <= s->kernel_since)
+		return;
+	calls_charge(c, s, time - s->kernel_since);
+	s->kernel_since = time;
+}
+
+void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time)
+{
+	if (s->passed) {
+		drop_from(c, s->kernel, 0);
+		calls_set_limits(s);
+		return;
+	}
+	s->passed = true;
+	charge_kernel(c, s, time);
+}
+
+static uint32_t open_calls(const struct stack *s)
+{
+	return (uint32_t)s->count + s->implicit;
+}
+
+/* Tell of a call in the kernel what is below it. */
+static void place_on(const struct stack *s, struct call *done, bool doubtful)
+{
+	if (!s->kernel->count)
+		done->caller = s->count ? s->frames[s->count - 1].place : 0;
+	done->level += open_calls(s);
+	if (!s->cut)
+		return;
+	done->level--;
+	done->open = OPEN_LEVEL | OPEN_STACK |
+		     (s->count == 1 && !s->kernel->count ? OPEN_CALLER : 0) |
+		     (doubtful ? OPEN_IF_CALL | (done->inner ? OPEN_INNER : 0) : 0);
+}
+
+void calls_charge_lost(struct calls *c, struct stack *s, uint64_t total)
+{
+	struct stack *base = c->stacks[s->number];
+
+	if (s == base || s->count)
+		calls_charge(c, s, total);
+	else
+		charge_kernel(c, base, base->last);
+}
+
+/* Calls with INNER that are on top, at that depth or deeper, end without a leave. */
+static void lose_inner(struct calls *c, struct stack *k, uint32_t depth)
+{
+	while (k->count && top(k)->inner && top(k)->depth >= depth)
+		lose(c, k);
+}
+
+enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct event *e,
+			       struct call *done)
+{
+	struct stack *k = s->kernel;
+	enum calls_result got;
+	bool left_out = calls_left_out(c, s), outside = calls_outside(c, s, e->time), doubtful;
+
+	if (!k) {
+		k = s->kernel = calls_empty_stack(c);
+		if (!k)
+			return CALLS_NONE;
+		/* what was on its way before the trace is left out */
+		k->started = true;
+		k->number = s->number;
+	}
+	s->passed = false;
+	if (e->type->kind == KIND_ENTER) {
+		got = calls_enter(c, k, e);
+		if (got == CALLS_ENTER && k->count == 1) {
+			s->kernel_since = e->time;
+			k->frames[0].outside = outside;
+			k->frames[0].doubtful = !left_out && s->cut && s->count == 1;
+		}
+		outside = k->count && k->frames[0].outside;
+		if (outside)
+			got = CALLS_NONE;
+	} else {
+		uint64_t unmatched = c->unmatched;
+
+		lose_inner(c, k, e->depth);
+		outside = k->count ? k->frames[0].outside : outside;
+		doubtful = k->count && k->frames[0].doubtful;
+		if (k->count && k->frames[0].depth == e->depth)
+			charge_kernel(c, s, e->time);
+		/* a call with INNER has the depth of the call below it, which ends */
+		drop_from(c, k, e->depth + 1);
+		lose_inner(c, k, e->depth);
+		got = calls_leave(c, k, e, done);
+		if (got == CALLS_LEAVE)
+			place_on(s, done, doubtful);
+		if (outside) {
+			c->unmatched = unmatched;
+			c->outside += got == CALLS_LEAVE;
+			got = CALLS_NONE;
+		}
+	}
+	calls_set_limits(s);
+	return got;
+}
+
+enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const struct event *e,
+				     struct call *done)
+{
+	struct stack *k = s->kernel;
+	enum calls_result got;
+
+	if (e->type->kind == KIND_ENTER) {
+		got = calls_enter(c, k, e);
+		/* what the kernel calls then is inside */
+		if (got == CALLS_ENTER)
+			top(k)->depth--;
+		return k->frames[0].outside ? CALLS_NONE : got;
+	}
+	if (!top(k)->inner)
+		return calls_leave(c, s, e, done);
+	got = calls_leave(c, k, e, done);
+	if (got == CALLS_LEAVE)
+		place_on(s, done, k->frames[0].doubtful);
+	return k->frames[0].outside ? CALLS_NONE : got;
+}
+
+bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done)
+{
+	struct stack *k = s->kernel;
+	struct frame f;
+
+	if (!k || !k->count)
+		return false;
+	if (k->frames[0].outside) {
+		c->outside += k->count;
+		k->count = 0;
+		return false;
+	}
+	if (k->count == 1)
+		charge_kernel(c, s, s->last);
+	f = *top(k);
+	pop(k);
+	calls_end(c, k, &f, s->last < f.start ? f.start : s->last, f.place, s->lane, done);
+	place_on(s, done, false);
+	done->unfinished = true;
+	done->type = k->type;
+	c->unfinished++;
+	return true;
+}

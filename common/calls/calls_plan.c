@@ -1,0 +1,60 @@
+/*
+ * calls_plan.c - what the rows of a block have in common, for who pairs them in line
+ */
+#include "common/calls/calls_private.h"
+#include "common/stream/field.h"
+
+void calls_block(const struct calls *c, const struct block *b, struct calls_block *cb)
+{
+	for (uint32_t i = 0; i < b->nlanes && i < 256; i++) {
+		uint32_t thread = b->lanes[i]->thread;
+
+		cb->stacks[i] = thread < c->size ? c->stacks[thread] : NULL;
+	}
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
+		const struct type *t = b->types[i];
+		bool by_depth =
+			(t->flags & (TYPE_DEPTH | TYPE_INNER | TYPE_PER_CPU | TYPE_KERNEL)) ==
+			TYPE_DEPTH;
+
+		cb->kinds[i] =
+			by_depth && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) ? t->kind : 0;
+	}
+}
+
+/* Has each of its rows a number? */
+static void plan_numbered(const struct type *t, struct calls_row_type *row)
+{
+	const struct field *f = field_by_role(t, ROLE_CALL);
+	bool numbered = t->flags & TYPE_CALL_NUMBER && !(t->flags & TYPE_PER_CPU) && f &&
+			f->where == WHERE_FIXED && f->size == 4;
+
+	row->numbered = numbered && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) ? t->kind : 0;
+	row->call = numbered ? NARROW_ROW + f->offset : 0;
+}
+
+int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
+{
+	bool per_cpu = false;
+
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
+		const struct type *t = b->types[i];
+		bool call = t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
+
+		call = call && t->flags & TYPE_DEPTH &&
+		       !(t->flags & (TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL));
+		cr->types[i].kind = call ? t->kind : 0;
+		plan_numbered(t, &cr->types[i]);
+		cr->types[i].stack = t->flags & TYPE_PER_CPU ? 256 : 0;
+		per_cpu |= t->flags & TYPE_PER_CPU;
+	}
+	for (uint32_t i = 0; i < b->nlanes && i < 256; i++) {
+		const struct lane *l = b->lanes[i];
+
+		cr->stacks[i] = calls_stack_at(c, l->thread);
+		cr->stacks[256 + i] = per_cpu ? calls_stack_at(c, l->cpu_thread) : NULL;
+		if (!cr->stacks[i] || (per_cpu && !cr->stacks[256 + i]))
+			return -1;
+	}
+	return 0;
+}

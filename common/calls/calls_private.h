@@ -1,0 +1,149 @@
+/*
+ * calls_private.h - what calls*.c (pairing) and cut*.c (stacks whose beginning was not seen) share
+ */
+#ifndef TR_CALLS_PRIVATE_H
+#define TR_CALLS_PRIVATE_H
+
+#include "common/calls/calls.h"
+#include "common/calls/partial_stack.h"
+
+/* A numbered call that is open. */
+struct numbered_call {
+	uint64_t start;
+	const struct lane *lane;
+	const struct type *type;
+	uint32_t place, number;
+	uint32_t next; /* free: index + 1 of the next free one */
+};
+
+static inline struct frame *top(struct stack *s)
+{
+	return s->count ? &s->frames[s->count - 1] : NULL;
+}
+
+static inline void pop(struct stack *s)
+{
+	struct frame *f = &s->frames[--s->count];
+
+	if (f->begun)
+		s->buckets[f->place & s->mask] = f->below;
+}
+
+/* The frame on top ends without a leave. */
+static inline void lose(struct calls *c, struct stack *s)
+{
+	struct frame f = *top(s);
+
+	pop(s);
+	if (c->on_lost && f.begun)
+		c->on_lost(c->on_lost_ctx, s, &f);
+}
+
+/* Frames at this depth or deeper end without a leave: longjmp, or lost events. */
+static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth)
+{
+	while (s->count && s->frames[s->count - 1].depth >= depth) {
+		lose(c, s);
+		c->dropped++;
+	}
+	if (!s->count && s->implicit > depth)
+		s->implicit = depth;
+}
+
+/* Is it from inside the exec? A recorder's own calls, or a wrapper that calls the real one. */
+static inline bool inside_exec(const struct stack *s, const struct event *e)
+{
+	return e->type->flags & TYPE_DEPTH && e->depth > s->frames[s->exec - 1].depth;
+}
+
+/* Are rows of the stack left out, as far as the stream has told? */
+static inline bool calls_left_out(const struct calls *c, struct stack *s)
+{
+	s->left_out = s->left_out || dictionary_left_out(c->dictionary, s->number);
+	return s->left_out;
+}
+
+/* Of a call that counts only inside another: is there none, nor one that is left out? */
+static inline bool calls_outside(const struct calls *c, struct stack *s, uint64_t time)
+{
+	if (!calls_left_out(c, s))
+		return !s->count && !s->implicit;
+	return s->count == (s->cut != NULL) && !s->implicit &&
+	       dictionary_outside(c->dictionary, s->number, time);
+}
+
+/* What may be done in line. */
+void calls_set_limits(struct stack *s);
+void calls_set_exec(struct stack *s, size_t exec);
+
+/* An exec that is no longer on the stack has failed. */
+static inline void end_exec(struct stack *s)
+{
+	if (__builtin_expect(s->exec > s->count, 0))
+		calls_set_exec(s, 0);
+}
+
+/* false: memory is out. */
+bool calls_push(struct calls *c, struct stack *s, const struct frame *f);
+/* NULL: memory is out. */
+struct stack *calls_empty_stack(struct calls *c);
+
+/* What a callee took is no longer its caller's own. */
+static inline void calls_charge(struct calls *c, struct stack *s, uint64_t total)
+{
+	struct frame *caller = top(s);
+
+	if (caller) {
+		caller->child += total;
+	} else if (s->implicit) {
+		/* the frame below was never seen: now it has something to keep */
+		struct frame f = {
+			.start = s->implicit_start, .child = total, .depth = --s->implicit};
+
+		calls_push(c, s, &f);
+	}
+}
+
+/* A call is over, its frame off the stack. */
+static inline void calls_end(struct calls *c, struct stack *s, const struct frame *f, uint64_t end,
+			     uint32_t place, const struct lane *lane, struct call *done)
+{
+	uint64_t total = end > f->start ? end - f->start : 0;
+
+	calls_charge(c, s, total);
+	*done = (struct call){.lane = lane,
+			      .place = place,
+			      .caller = s->count ? s->frames[s->count - 1].place : 0,
+			      .level = (uint32_t)s->count + s->implicit,
+			      .start = f->start,
+			      .end = end,
+			      .total = total,
+			      .self = f->child < total ? total - f->child : 0,
+			      .recursive = place ? stack_has(s, place) : calls_has_unknown(s),
+			      .inner = f->inner};
+}
+
+/* The parts of calls_feed, for who has seen that they have all that they look at. */
+enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e);
+enum calls_result calls_leave(struct calls *c, struct stack *s, const struct event *e,
+			      struct call *done);
+enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct event *e,
+			       struct call *done);
+/* Scheduled out and in while calls in the kernel are open. */
+enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const struct event *e,
+				     struct call *done);
+/* A row of the other calls comes while the kernel's are open. */
+void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time);
+enum calls_result calls_numbered(struct calls *c, struct stack *s, const struct event *e,
+				 struct call *done);
+/* An exec succeeded: the old image is gone for good. */
+void calls_forget_image(struct calls *c, struct stack *s);
+/* A numbered call is open. -1: memory is out. */
+int calls_number_open(struct calls *c, uint32_t source, uint32_t call,
+		      const struct numbered_call *n);
+
+/* The parts of calls_finish: the next call that is open in the kernel, or has a number. */
+bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done);
+bool calls_numbered_finish(struct calls *c, struct call *done);
+
+#endif

@@ -1,0 +1,356 @@
+#include "common/calls/stack_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/buffer.h"
+
+enum {
+	GONE = STACK_LOOSE - 1, /* with keep: of one that was joined with its first */
+	FIRST_SLOTS = 1024
+};
+
+int stack_tree_init(struct stack_tree *t)
+{
+	*t = (struct stack_tree){.mask = FIRST_SLOTS - 1};
+	t->slots = calloc(FIRST_SLOTS, sizeof(*t->slots));
+	t->nodes = array_grow(NULL, &t->capacity, 0, sizeof(*t->nodes));
+	if (!t->slots || !t->nodes)
+		return -1;
+	t->nodes[t->count++] = (struct stack_node){.parent = STACK_LOOSE};
+	return 0;
+}
+
+void stack_tree_free(struct stack_tree *t)
+{
+	free(t->nodes);
+	free(t->slots);
+	*t = (struct stack_tree){0};
+}
+
+static uint32_t slot_of(const struct stack_tree *t, uint32_t parent, uint32_t name)
+{
+	return (uint32_t)hash_u64((uint64_t)parent << 32 | name) & t->mask;
+}
+
+static uint32_t find(const struct stack_tree *t, uint32_t parent, uint32_t name)
+{
+	for (uint32_t i = slot_of(t, parent, name);; i = (i + 1) & t->mask) {
+		uint32_t node = t->slots[i];
+
+		if (!node || (t->nodes[node].parent == parent && t->nodes[node].name == name))
+			return node;
+	}
+}
+
+static void insert(struct stack_tree *t, uint32_t node)
+{
+	uint32_t i = slot_of(t, t->nodes[node].parent, t->nodes[node].name);
+
+	while (t->slots[i])
+		i = (i + 1) & t->mask;
+	t->slots[i] = node;
+	t->used++;
+}
+
+/* Also drops what stands for nodes that have since moved. */
+static int rebuild(struct stack_tree *t)
+{
+	uint32_t size = FIRST_SLOTS, *slots;
+
+	while (size / 2 < t->live + 1) {
+		if (size > UINT32_MAX / 2)
+			return -1;
+		size *= 2;
+	}
+	slots = calloc(size, sizeof(*slots));
+	if (!slots)
+		return -1;
+	free(t->slots);
+	t->slots = slots;
+	t->mask = size - 1;
+	t->used = 0;
+	for (size_t i = 1; i < t->count; i++)
+		if (t->nodes[i].parent < GONE)
+			insert(t, (uint32_t)i);
+	return 0;
+}
+
+/* Into parent's list of children, and where find looks. */
+static int link_node(struct stack_tree *t, uint32_t node, uint32_t parent, uint32_t name)
+{
+	struct stack_node *n = &t->nodes[node];
+
+	if (t->used >= t->mask / 4 * 3 && rebuild(t))
+		return -1;
+	n->parent = parent;
+	n->name = name;
+	n->next = t->nodes[parent].first;
+	t->nodes[parent].first = node;
+	insert(t, node);
+	return 0;
+}
+
+uint32_t stack_tree_detached(struct stack_tree *t)
+{
+	uint32_t node = t->free;
+	struct stack_node *nodes;
+
+	if (node) {
+		t->free = t->nodes[node].next;
+	} else {
+		nodes = t->count < GONE
+				? array_grow(t->nodes, &t->capacity, t->count, sizeof(*nodes))
+				: NULL;
+		if (!nodes)
+			return 0;
+		t->nodes = nodes;
+		node = (uint32_t)t->count++;
+	}
+	t->nodes[node] = (struct stack_node){.parent = STACK_LOOSE};
+	t->live++;
+	return node;
+}
+
+uint32_t stack_tree_child_slow(struct stack_tree *t, uint32_t parent, uint32_t name)
+{
+	uint32_t node = find(t, parent, name);
+
+	if (!node) {
+		node = stack_tree_detached(t);
+		if (node && link_node(t, node, parent, name))
+			return 0;
+	}
+	t->nodes[parent].recent = node;
+	return node;
+}
+
+static void drop(struct stack_tree *t, uint32_t node, uint32_t to)
+{
+	t->live--;
+	if (t->keep) {
+		t->nodes[node] = (struct stack_node){.parent = GONE, .first = to};
+		t->joined = true;
+		return;
+	}
+	t->nodes[node] = (struct stack_node){.parent = STACK_LOOSE, .next = t->free};
+	t->free = node;
+}
+
+uint32_t stack_tree_resolve(struct stack_tree *t, uint32_t node)
+{
+	uint32_t end = node, next;
+
+	while (t->nodes[end].parent == GONE)
+		end = t->nodes[end].first;
+	for (; t->nodes[node].parent == GONE; node = next) {
+		next = t->nodes[node].first;
+		t->nodes[node].first = end;
+	}
+	return end;
+}
+
+/* What hangs on from goes to to; pairs that are to be joined themselves are added to work. */
+static int join(struct stack_tree *t, uint32_t from, uint32_t to, struct buffer *work)
+{
+	uint32_t child = t->nodes[from].first, next, same;
+
+	stack_tree_add(t, to, t->nodes[from].self);
+	t->nodes[to].calls += t->nodes[from].calls;
+	t->nodes[to].total += t->nodes[from].total;
+	for (; child; child = next) {
+		next = t->nodes[child].next;
+		same = find(t, to, t->nodes[child].name);
+		if (same) {
+			if (buffer_u64(work, (uint64_t)child << 32 | same))
+				return -1;
+		} else if (link_node(t, child, to, t->nodes[child].name)) {
+			return -1;
+		}
+	}
+	drop(t, from, to);
+	return 0;
+}
+
+int stack_tree_attach(struct stack_tree *t, uint32_t node, uint32_t parent, uint32_t name)
+{
+	uint32_t there = find(t, parent, name);
+
+	return there ? stack_tree_join(t, node, there) : link_node(t, node, parent, name);
+}
+
+int stack_tree_join(struct stack_tree *t, uint32_t node, uint32_t to)
+{
+	struct buffer work = {0};
+	int r = join(t, node, to, &work);
+
+	while (!r && work.size) {
+		uint64_t pair;
+
+		work.size -= 8;
+		pair = get_u64(work.data + work.size);
+		r = join(t, (uint32_t)(pair >> 32), (uint32_t)pair, &work);
+	}
+	buffer_free(&work);
+	return r;
+}
+
+/* --- order --- */
+
+struct named {
+	uint32_t node, name;
+};
+
+static int compare_names(const void *a, const void *b, void *ctx)
+{
+	const struct intern *names = ctx;
+	const struct named *x = a, *y = b;
+	uint32_t n = intern_size(names, x->name), m = intern_size(names, y->name);
+	int c = memcmp(intern_data(names, x->name), intern_data(names, y->name), n < m ? n : m);
+
+	return c ? c : (n > m) - (n < m);
+}
+
+size_t stack_tree_order(const struct stack_tree *t, const struct intern *names, uint32_t *order)
+{
+	struct named *todo = malloc((t->live + 1) * sizeof(*todo));
+	size_t count = 0, n = 0, first;
+
+	if (!todo)
+		return 0;
+	todo[n++] = (struct named){STACK_ROOT, 0};
+	while (n) {
+		uint32_t node = todo[--n].node;
+
+		order[count++] = node;
+		first = n;
+		for (uint32_t c = t->nodes[node].first; c; c = t->nodes[c].next)
+			todo[n++] = (struct named){c, t->nodes[c].name};
+		qsort_r(todo + first, n - first, sizeof(*todo), compare_names, (void *)names);
+		/* the first of them is taken next */
+		for (size_t i = first, k = n; k && i < --k; i++) {
+			struct named swap = todo[i];
+
+			todo[i] = todo[k];
+			todo[k] = swap;
+		}
+	}
+	free(todo);
+	return count;
+}
+
+/* --- writing --- */
+
+/*
+ * A child gives two items: the stack that ends with it ("a 12"), and those that go on ("a;..."). As
+ * ';' comes behind many characters of names, others may come between the two: "a", "a b", "a;c".
+ */
+struct item {
+	uint32_t node;
+	bool below;
+};
+
+struct level {
+	size_t item, end; /* items to be done */
+	size_t path;	  /* bytes of the path above */
+};
+
+struct writing {
+	const struct stack_tree *tree;
+	const struct intern *names;
+	struct item *items;
+	struct level *levels;
+	size_t nitems, items_capacity, nlevels, levels_capacity;
+	struct buffer path;
+};
+
+static int after(const struct intern *names, uint32_t name, const struct item *i, uint32_t common)
+{
+	if (intern_size(names, name) > common)
+		return (uint8_t)intern_data(names, name)[common];
+	return i->below ? ';' : -1;
+}
+
+static int compare(const void *a, const void *b, void *ctx)
+{
+	const struct writing *w = ctx;
+	const struct item *x = a, *y = b;
+	uint32_t p = w->tree->nodes[x->node].name, q = w->tree->nodes[y->node].name;
+	uint32_t n = intern_size(w->names, p), m = intern_size(w->names, q), common = n < m ? n : m;
+	int c = memcmp(intern_data(w->names, p), intern_data(w->names, q), common);
+
+	return c ? c : after(w->names, p, x, common) - after(w->names, q, y, common);
+}
+
+static int add_item(struct writing *w, uint32_t node, bool below)
+{
+	struct item *items = array_grow(w->items, &w->items_capacity, w->nitems, sizeof(*items));
+
+	if (!items)
+		return -1;
+	w->items = items;
+	items[w->nitems++] = (struct item){node, below};
+	return 0;
+}
+
+/* The children of a node are to be written next. */
+static int descend(struct writing *w, uint32_t node, size_t path)
+{
+	struct level *levels =
+		array_grow(w->levels, &w->levels_capacity, w->nlevels, sizeof(*levels));
+	size_t from = w->nitems;
+
+	if (!levels)
+		return -1;
+	w->levels = levels;
+	for (uint32_t c = w->tree->nodes[node].first; c; c = w->tree->nodes[c].next)
+		if ((w->tree->nodes[c].self && add_item(w, c, false)) ||
+		    (w->tree->nodes[c].first && add_item(w, c, true)))
+			return -1;
+	if (w->nitems > from)
+		qsort_r(w->items + from, w->nitems - from, sizeof(*w->items), compare, w);
+	levels[w->nlevels++] = (struct level){from, w->nitems, path};
+	return 0;
+}
+
+static int write_item(struct writing *w, const struct item *i, struct text *out)
+{
+	const struct stack_node *n = &w->tree->nodes[i->node];
+	size_t above = w->path.size;
+
+	if (buffer_append(&w->path, ";", above > 0) ||
+	    buffer_append(&w->path, intern_data(w->names, n->name), intern_size(w->names, n->name)))
+		return -1;
+	if (i->below)
+		return descend(w, i->node, above);
+	text_masked(out, (const char *)w->path.data, w->path.size);
+	text_char(out, ' ');
+	text_u64(out, n->self);
+	text_char(out, '\n');
+	w->path.size = above;
+	return 0;
+}
+
+int stack_tree_write(const struct stack_tree *t, const struct intern *names, struct text *out)
+{
+	struct writing w = {.tree = t, .names = names};
+	int r = descend(&w, STACK_ROOT, 0);
+
+	while (!r && w.nlevels && !text_failed(out)) {
+		struct level *l = &w.levels[w.nlevels - 1];
+
+		if (l->item < l->end) {
+			struct item i = w.items[l->item++];
+
+			r = write_item(&w, &i, out);
+		} else {
+			w.path.size = l->path;
+			w.nlevels--;
+			w.nitems = w.nlevels ? w.levels[w.nlevels - 1].end : 0;
+		}
+	}
+	free(w.items);
+	free(w.levels);
+	buffer_free(&w.path);
+	return r;
+}

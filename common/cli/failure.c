@@ -1,0 +1,34 @@
+#include "common/cli/failure.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/cli/program.h"
+#include "common/stream/writer.h"
+
+void failure_cause(const struct error *e, char cause[FAILURE_CAUSE])
+{
+	char place[24] = "";
+
+	if (e->offset != NO_OFFSET)
+		snprintf(place, sizeof place, "0x%" PRIx64 ": ", e->offset);
+	snprintf(cause, FAILURE_CAUSE, "%.64s: %s%s%s%s", program_invocation_short_name, e->file,
+		 e->file[0] ? ": " : "", place, e->what);
+}
+
+void failure_write(struct output *o, uint32_t head_flags, const char *cause)
+{
+	struct writer w;
+
+	/* the file may be the input itself */
+	if (output_has_content(o))
+		return;
+	if (!writer_init(&w, o, 0)) {
+		w.head_flags = head_flags;
+		writer_status(&w, STATUS_FAILED, cause);
+		if (!writer_begin(&w, 0))
+			writer_finish(&w);
+	}
+	writer_free(&w);
+}

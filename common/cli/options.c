@@ -1,0 +1,183 @@
+#include "common/cli/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What getopt_long returns for the long option of row i: no letter, '?' or ':' can be taken for it.
+ */
+enum { LONG_BASE = 0x10000 };
+
+static bool is_option(const struct option_row *row)
+{
+	return row->key != OPTION_HEADING;
+}
+
+static int argument_kind(const struct option_row *row)
+{
+	if (!row->arg)
+		return no_argument;
+	return row->arg[0] == '[' ? optional_argument : required_argument;
+}
+
+static const struct option_row *find_letter(const struct option_row *const *rows, size_t n, int c)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_option(rows[i]) && options_letter(rows[i]) == c)
+			return rows[i];
+	return NULL;
+}
+
+static void fill_tables(const struct option_row *const *rows, size_t n, struct option *longs,
+			char *shorts)
+{
+	*shorts++ = ':'; /* tell a missing argument from an unknown option, print nothing */
+	for (size_t i = 0; i < n; i++) {
+		int kind = argument_kind(rows[i]);
+
+		if (!is_option(rows[i]))
+			continue;
+		if (options_letter(rows[i])) {
+			*shorts++ = (char)rows[i]->key;
+			for (int k = kind; k; k--)
+				*shorts++ = ':';
+		}
+		if (rows[i]->name)
+			*longs++ = (struct option){rows[i]->name, kind, NULL, LONG_BASE + (int)i};
+	}
+	*shorts = '\0';
+	*longs = (struct option){0};
+}
+
+/* How many long names begin with the one the user wrote? */
+static size_t count_matches(const struct option *longs, const char *word, size_t n)
+{
+	size_t count = 0;
+
+	for (; longs->name; longs++)
+		count += !strncmp(longs->name, word, n);
+	return count;
+}
+
+static int refuse(int c, const struct option *longs, char **argv, struct error *e)
+{
+	const char *word = argv[optind - 1];
+	int n = (int)strcspn(word, "=");
+
+	if (c == ':' && optopt && optopt < LONG_BASE)
+		return error_set(e, NULL, NO_OFFSET, "option '-%c' needs an argument", optopt);
+	if (c == ':')
+		return error_set(e, NULL, NO_OFFSET, "option '%s' needs an argument", word);
+	if (optopt >= LONG_BASE)
+		return error_set(e, NULL, NO_OFFSET, "option '%.*s' takes no argument", n, word);
+	if (optopt)
+		return error_set(e, NULL, NO_OFFSET, "unknown option '-%c'", optopt);
+	if (count_matches(longs, word + 2, (size_t)n - 2) > 1)
+		return error_set(e, NULL, NO_OFFSET, "option '%.*s' is ambiguous", n, word);
+	return error_set(e, NULL, NO_OFFSET, "unknown option '%.*s'", n, word);
+}
+
+static int parse(const struct option_row *const *rows, size_t n, int argc, char **argv,
+		 const struct option *longs, const char *shorts, option_function *option, void *ctx,
+		 struct error *e)
+{
+	int c;
+
+	optind = 0; /* glibc: start afresh */
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		const struct option_row *row;
+
+		if (c == '?' || c == ':')
+			return refuse(c, longs, argv, e);
+		row = c >= LONG_BASE ? rows[c - LONG_BASE] : find_letter(rows, n, c);
+		if (row && option(ctx, row, optarg, e))
+			return -1;
+	}
+	return 0;
+}
+
+int options_parse(const struct option_row *const *rows, size_t n, int argc, char **argv,
+		  option_function *option, void *ctx, struct error *e)
+{
+	struct option *longs = calloc(n + 1, sizeof *longs);
+	char *shorts = malloc(3 * n + 2);
+	int r;
+
+	if (longs && shorts) {
+		fill_tables(rows, n, longs, shorts);
+		r = parse(rows, n, argc, argv, longs, shorts, option, ctx, e);
+	} else {
+		r = error_no_memory(e);
+	}
+	free(longs);
+	free(shorts);
+	return r;
+}
+
+/* "-o, --output=FILE"; the length is what printf returns. */
+static int option_column(const struct option_row *row, FILE *f)
+{
+	const char *arg = row->arg ? row->arg : "";
+	int letter = options_letter(row);
+	bool optional = *arg == '[';
+	int n = 0;
+
+	n += letter ? fprintf(f, "  -%c", letter) : fprintf(f, "    ");
+	if (row->name)
+		n += fprintf(f, "%s --%s", letter ? "," : " ", row->name);
+	if (!row->arg)
+		return n;
+	if (optional)
+		return n + fprintf(f, row->name ? "[=%s" : "%s", arg + !!row->name);
+	return n + fprintf(f, "%c%s", row->name ? '=' : ' ', arg);
+}
+
+void options_help(const struct option_row *const *rows, size_t n, FILE *f)
+{
+	enum { HELP_COLUMN = 28 };
+
+	for (size_t i = 0; i < n; i++) {
+		const char *s = rows[i]->help;
+		int column;
+
+		if (!s)
+			continue;
+		if (!is_option(rows[i])) {
+			fprintf(f, "\n%s\n", s);
+			continue;
+		}
+		column = option_column(rows[i], f);
+		if (column > HELP_COLUMN - 2) {
+			putc('\n', f);
+			column = 0;
+		}
+		for (;;) {
+			int length = (int)strcspn(s, "\n");
+
+			fprintf(f, "%*s%.*s\n", HELP_COLUMN - column, "", length, s);
+			column = 0;
+			if (!s[length])
+				break;
+			s += length + 1;
+		}
+	}
+}
+
+void options_complete(const struct option_row *const *rows, size_t n, FILE *f)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct option_row *row = rows[i];
+		int letter = options_letter(row);
+
+		if (!is_option(row) || !row->help)
+			continue;
+		if (letter)
+			fprintf(f, "-%c%s", letter, row->name ? " " : "");
+		if (row->name)
+			fprintf(f, "--%s", row->name);
+		fprintf(f, "\t%s\t%s\n", row->arg ? row->arg : "-",
+			row->complete ? row->complete : "-");
+	}
+}

@@ -1,0 +1,58 @@
+/*
+ * options.h - one table of options gives parsing, --help and completion
+ *
+ * A table is an array of struct option_row ended by {0}. A long name may be shortened to any
+ * unambiguous beginning; options and operands may mix; "--" ends the options.
+ */
+#ifndef TR_OPTIONS_H
+#define TR_OPTIONS_H
+
+#include "common/util/error.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { OPTION_HEADING = -1 };
+
+struct option_row {
+	int key;	  /* short letter; >= 256: long only; OPTION_HEADING: help is a heading */
+	const char *name; /* long name without "--", may be NULL */
+	const char *arg;  /* metavariable, NULL for a flag, "[WHEN]": the argument is optional */
+	const char *help; /* may hold \n; NULL: a hidden option, neither in --help nor completed */
+	const char *complete; /* NULL, "file", "dir", or the blank-separated words it takes */
+};
+
+/* Called for each option in order; arg is NULL where none was given. 0, or -1 with e filled. */
+typedef int option_function(void *ctx, const struct option_row *row, const char *arg,
+			    struct error *e);
+
+/*
+ * Parse argv by the rows (pointers into tables, which stay the caller's) and leave optind at the
+ * first operand, the operands moved to the end of argv. 0, or -1 with e->what saying which option
+ * is wrong. Uses getopt_long, hence its globals: not for two threads.
+ */
+int options_parse(const struct option_row *const *rows, size_t n, int argc, char **argv,
+		  option_function *option, void *ctx, struct error *e);
+
+/* The rows as --help shows them: option column, help column. */
+void options_help(const struct option_row *const *rows, size_t n, FILE *f);
+
+/*
+ * The rows for a completion script, a line each: names, metavariable, what completes it,
+ * separated by tabs ("-" for none): "-o --output\tFILE\tfile".
+ */
+void options_complete(const struct option_row *const *rows, size_t n, FILE *f);
+
+/* Is the row the {0} that ends a table? */
+static inline bool options_end(const struct option_row *row)
+{
+	return !row->key && !row->name;
+}
+
+/* Short letter of the row, 0 where it has none. */
+static inline int options_letter(const struct option_row *row)
+{
+	return row->key > ' ' && row->key < 127 ? row->key : 0;
+}
+
+#endif

@@ -1,0 +1,266 @@
+#include "common/cli/program.h"
+
+#include "common/cli/failure.h"
+#include "common/util/output.h"
+#include "common/util/version.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KEY_VERBOSE = 0x8000, KEY_PROGRESS, KEY_COMPLETE };
+
+static const struct option_row common_rows[] = {
+	{OPTION_HEADING, NULL, NULL, "Common options:", NULL},
+	{'o', "output", "FILE", "write to FILE, complete or not at all", "file"},
+	{'q', "quiet", NULL, "no remarks, only errors", NULL},
+	{KEY_VERBOSE, "verbose", NULL, "more remarks", NULL},
+	{KEY_PROGRESS, "progress", NULL, "show progress even if stderr is no terminal", NULL},
+	{'h', "help", NULL, "print this help", NULL},
+	{'V', "version", NULL, "print the version", NULL},
+	{KEY_COMPLETE, "complete-options", NULL, NULL, NULL},
+	{0},
+};
+
+struct start {
+	const struct program *program;
+	void *ctx;
+	struct common_options *common;
+	const struct option_row **rows;
+	size_t n;
+	int print; /* key of the first of --help, --version, --complete-options, else 0 */
+};
+
+/* A parent may have left SIGPIPE ignored or blocked; we want to die of it quietly. */
+static void restore_sigpipe(void)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/*
+ * Were one of them closed, the next file opened would get its number, and messages would be written
+ * into it. Each is opened the wrong way round, so that its use is an error and not an empty input.
+ */
+static int open_standard(struct error *e)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
+			continue;
+		if (open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_NOCTTY) != fd)
+			return error_errno(e, "/dev/null", NO_OFFSET, "cannot stand in");
+	}
+	return 0;
+}
+
+static size_t table_length(const struct option_row *row)
+{
+	size_t n = 0;
+
+	while (row && !options_end(&row[n]))
+		n++;
+	return n;
+}
+
+static bool table_has(const struct option_row *row, const struct option_row *other)
+{
+	for (; row && !options_end(row); row++) {
+		if (row->key == OPTION_HEADING || other->key == OPTION_HEADING)
+			continue;
+		if (row->key == other->key || (row->name && !strcmp(row->name, other->name)))
+			return true;
+	}
+	return false;
+}
+
+static int collect_rows(struct start *s)
+{
+	const struct option_row *own = s->program->options;
+	size_t n = table_length(own), common = table_length(common_rows);
+
+	s->rows = calloc(n + common, sizeof(*s->rows));
+	if (!s->rows)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		s->rows[s->n++] = &own[i];
+	for (size_t i = 0; i < common; i++)
+		if (!table_has(own, &common_rows[i]))
+			s->rows[s->n++] = &common_rows[i];
+	return 0;
+}
+
+static int take_option(void *ctx, const struct option_row *row, const char *arg, struct error *e)
+{
+	struct start *s = ctx;
+
+	if (row < common_rows || row >= common_rows + sizeof common_rows / sizeof *common_rows)
+		return s->program->option(s->ctx, row->key, arg, e);
+	switch (row->key) {
+	case 'o':
+		if (!*arg)
+			return error_set(e, NULL, NO_OFFSET, "the name of the output is empty");
+		s->common->output = arg;
+		break;
+	case 'q':
+		s->common->quiet = true;
+		s->common->progress = -1;
+		break;
+	case KEY_VERBOSE: s->common->verbose = true; break;
+	case KEY_PROGRESS: s->common->progress = 1; break;
+	default:
+		if (!s->print)
+			s->print = row->key;
+	}
+	return 0;
+}
+
+static void print_help(const struct start *s)
+{
+	printf("Usage: %s [OPTION]... %s\n%s\n", s->program->name, s->program->operands,
+	       s->program->purpose);
+	if (!s->program->options || s->program->options->key != OPTION_HEADING)
+		putchar('\n');
+	options_help(s->rows, s->n, stdout);
+	printf("\nExit status: 0 all well, 1 damaged input, 2 failure, 3 a condition asked for "
+	       "holds\n");
+}
+
+static int print_asked(const struct start *s)
+{
+	struct error e;
+
+	switch (s->print) {
+	case 'h': print_help(s); break;
+	case 'V': printf("%s (trutils) %s\n", s->program->name, TRUTILS_VERSION); break;
+	default: options_complete(s->rows, s->n, stdout);
+	}
+	if (!fflush(stdout) && !ferror(stdout))
+		return STATUS_OK;
+	error_errno(&e, "standard output", NO_OFFSET, "%s", "");
+	error_print(&e);
+	return STATUS_FAILED;
+}
+
+int program_streams(const struct common_options *c)
+{
+	return c->program && c->program->streams ? c->program->streams(c->ctx) : -1;
+}
+
+int program_failed(const struct common_options *c, const struct error *e)
+{
+	int flags = program_streams(c);
+	char cause[FAILURE_CAUSE];
+	struct output o;
+
+	if (flags < 0 || c->output || output_open(&o, NULL, OUTPUT_BINARY, NULL))
+		return STATUS_FAILED;
+	failure_cause(e, cause);
+	failure_write(&o, (uint32_t)flags, cause);
+	output_close(&o, STATUS_FAILED, NULL);
+	return STATUS_FAILED;
+}
+
+static int usage(const struct common_options *c, const struct error *e)
+{
+	error_print(e);
+	fprintf(stderr, "Try '%s --help'\n", c->program->name);
+	return program_failed(c, e);
+}
+
+int program_usage(const struct common_options *c, const char *fmt, ...)
+{
+	struct error e = {.offset = NO_OFFSET};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(e.what, sizeof e.what, fmt, ap);
+	va_end(ap);
+	return usage(c, &e);
+}
+
+/* An -o after the option that is wrong. */
+static bool has_output(char **argv)
+{
+	while (*++argv)
+		if (!strncmp(*argv, "-o", 2) || !strncmp(*argv, "--o", 3))
+			return true;
+	return false;
+}
+
+static int start(struct start *s, int argc, char **argv)
+{
+	struct error e;
+
+	if (open_standard(&e)) {
+		error_print(&e);
+		return STATUS_FAILED;
+	}
+	if (collect_rows(s))
+		return program_usage(s->common, "out of memory");
+	if (options_parse(s->rows, s->n, argc, argv, take_option, s, &e)) {
+		if (!s->common->output && has_output(argv))
+			s->common->output = "";
+		return usage(s->common, &e);
+	}
+	return s->print ? print_asked(s) : -1;
+}
+
+int program_start(const struct program *p, int argc, char **argv, void *ctx,
+		  struct common_options *c)
+{
+	struct start s = {.program = p, .ctx = ctx, .common = c};
+	int r;
+
+	*c = (struct common_options){.program = p, .ctx = ctx};
+	restore_sigpipe();
+	r = start(&s, argc, argv);
+	free(s.rows);
+	return r;
+}
+
+static int add_text(struct buffer *b, const char *before, const char *text)
+{
+	return buffer_append(b, before, strlen(before)) || buffer_append(b, text, strlen(text));
+}
+
+static int add_option(void *ctx, const struct option_row *row, const char *arg, struct error *e)
+{
+	char letter[2] = {(char)options_letter(row)};
+	bool common =
+		row >= common_rows && row < common_rows + sizeof common_rows / sizeof *common_rows;
+
+	if (common)
+		return 0;
+	if ((row->name ? add_text(ctx, " --", row->name) : add_text(ctx, " -", letter)) ||
+	    (arg && add_text(ctx, "=", arg)))
+		return error_no_memory(e);
+	return 0;
+}
+
+int program_stage(const struct program *p, int argc, char **argv, struct buffer *text)
+{
+	struct start s = {.program = p};
+	int operands = optind, bad;
+	struct error e;
+
+	text->size = 0;
+	if (add_text(text, "", p->name) || collect_rows(&s))
+		return -1;
+	bad = options_parse(s.rows, s.n, argc, argv, add_option, text, &e);
+	for (int i = 0; !bad && i < p->words && optind + i < argc; i++)
+		bad = add_text(text, " ", argv[optind + i]);
+	optind = operands;
+	free(s.rows);
+	if (!bad)
+		return 0;
+	text->size = strlen(p->name);
+	return text->data ? 0 : -1;
+}

@@ -1,0 +1,78 @@
+/*
+ * program.h - what every program does before its work, and how it ends
+ *
+ *     int main(int argc, char **argv)
+ *     {
+ *             struct common_options common;
+ *             int status = program_start(&program, argc, argv, &my_options, &common);
+ *
+ *             if (status >= 0)
+ *                     return status;
+ *             ... operands are argv[optind] to argv[argc - 1] ...
+ *             return status;
+ *     }
+ */
+#ifndef TR_PROGRAM_H
+#define TR_PROGRAM_H
+
+#include "common/util/buffer.h"
+#include "common/util/error.h"
+#include "common/cli/options.h"
+#include "common/util/status.h"
+
+#include <stdbool.h>
+
+struct program {
+	const char *name;		  /* "trdecode" */
+	const char *operands;		  /* "INPUT..." */
+	const char *purpose;		  /* one line */
+	const struct option_row *options; /* the program's own, ended by {0}; may be NULL */
+	/* An option of the program's own; arg lives as long as argv. 0, or -1 with e filled: a
+	   usage error. May be NULL where the table is empty. */
+	int (*option)(void *ctx, int key, const char *arg, struct error *e);
+	int words; /* operands before the files: expressions */
+	/* By its options: flags of HEAD (enum head_flags) of the stream that the program writes,
+	   -1: it writes none. May be NULL: it never does. */
+	int (*streams)(const void *ctx);
+};
+
+/* -o, --quiet, --verbose, --progress, which every program has. */
+struct common_options {
+	const struct program *program;
+	const void *ctx;    /* the program's own options */
+	const char *output; /* NULL: standard output */
+	bool quiet, verbose;
+	int progress; /* -1: never (--quiet), 0: if stderr is a terminal, 1: asked for */
+};
+
+/*
+ * Start a program: gives SIGPIPE its default action back (parents forget to), makes sure that
+ * descriptors 0 to 2 are open, parses the options. A row of the program's own replaces the common
+ * one of the same letter or name.
+ * Returns -1 to go on, the operands being argv[optind]...; else the exit status to return at once:
+ * 0 after --help and --version (2 if they could not be written), 2 after a usage error, which has
+ * been printed. *c is set in any case.
+ */
+int program_start(const struct program *p, int argc, char **argv, void *ctx,
+		  struct common_options *c);
+
+/*
+ * What the program does to what goes through it: its name, its own options with their arguments and
+ * the words, but not what every program has, nor files. Of a command line that cannot be parsed, as
+ * one that hides something, the name alone. argv is as program_start left it. -1: memory is out.
+ */
+int program_stage(const struct program *p, int argc, char **argv, struct buffer *text);
+
+/* The rest of a usage error found after parsing (a missing operand): prints "name: what" and
+   "Try 'name --help'", and goes on as program_failed. Returns 2. */
+int program_usage(const struct common_options *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Flags of HEAD of the stream that the program writes by its options; -1: it writes none. */
+int program_streams(const struct common_options *c);
+
+/* The program ends because of this error, which was printed, before it has opened its output: where
+ * the next program of the pipe waits for a stream, it gets one that says so. Returns 2. */
+int program_failed(const struct common_options *c, const struct error *e);
+
+#endif

@@ -1,0 +1,347 @@
+#include "common/cli/stage.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	MESSAGES = 10,	     /* of damage; what is beyond is counted */
+	STAGE_LIMIT = 65536, /* bytes of HEAD_STAGE */
+	TOLD_LIMIT = 4096,
+};
+
+int stage_fail(struct stage *s, const struct error *e)
+{
+	if (e->what[0] && !s->stopped) {
+		error_print(e);
+		if (!s->cause[0])
+			failure_cause(e, s->cause);
+	}
+	s->stopped = true;
+	s->status = status_worse(s->status, STATUS_FAILED);
+	return -1;
+}
+
+int stage_no_memory(struct stage *s)
+{
+	struct error e;
+
+	error_no_memory(&e);
+	return stage_fail(s, &e);
+}
+
+int stage_open(struct stage *s, char **paths, int n, const struct common_options *options)
+{
+	*s = (struct stage){.options = options};
+	if (reader_open(&s->in, paths, n))
+		return stage_fail(s, &s->in.error);
+	return 0;
+}
+
+int stage_print_to(struct stage *s, enum output_kind kind)
+{
+	struct error e;
+
+	if (output_open(&s->output, s->options->output, kind, &e))
+		return stage_fail(s, &e);
+	s->output_open = true;
+	s->in.output = &s->output;
+	progress_begin(&s->progress, s->options->progress, output_is_file(&s->output));
+	return 0;
+}
+
+/* What it does to the stream, into HEAD. */
+static int add_stage(struct stage *s, int argc, char **argv)
+{
+	const struct program *p = s->options->program;
+	struct buffer text = {0};
+	int bad = 0;
+
+	if (!p)
+		return 0;
+	if (program_stage(p, argc, argv, &text))
+		bad = error_no_memory(&s->out.error);
+	else
+		bad = writer_property(&s->out, HEAD_STAGE, text.data,
+				      text.size < STAGE_LIMIT ? text.size : STAGE_LIMIT);
+	buffer_free(&text);
+	return bad;
+}
+
+int stage_create(struct stage *s, int argc, char **argv)
+{
+	struct error e;
+
+	if (output_open(&s->output, s->options->output, OUTPUT_BINARY, &e))
+		return stage_fail(s, &e);
+	s->output_open = true;
+	s->in.output = &s->output;
+	progress_begin(&s->progress, s->options->progress, output_is_file(&s->output));
+	s->filter = true;
+	if (writer_init(&s->out, &s->output, 0) || writer_command(&s->out, argc, argv) ||
+	    add_stage(s, argc, argv))
+		return stage_fail(s, &s->out.error);
+	s->in.before_block = writer_flush;
+	s->in.before_block_ctx = &s->out;
+	return 0;
+}
+
+/* Once each: true if it is new. What there is no memory for is left out: it was printed. */
+static bool tell(struct stage *s, const char *file, uint64_t offset, const char *what)
+{
+	char place[40] = "", *line;
+	bool is_new = true;
+	int n;
+
+	if (offset != NO_OFFSET)
+		snprintf(place, sizeof(place), "0x%" PRIx64 ": ", offset);
+	n = asprintf(&line, "%s%s%s%s%s", s->told.size ? "; " : "", file, *file ? ": " : "", place,
+		     what);
+	if (n < 0)
+		return true;
+	if (s->told.size)
+		is_new = !strstr((char *)s->told.data, line + 2);
+	if (is_new && s->told.size + (size_t)n < TOLD_LIMIT &&
+	    !buffer_append(&s->told, line, (size_t)n) && !buffer_u8(&s->told, 0))
+		s->told.size--;
+	free(line);
+	return is_new;
+}
+
+const char *stage_told(const struct stage *s)
+{
+	return s->told.size ? (const char *)s->told.data : NULL;
+}
+
+/* The input is damaged, or one of several cannot be read: say so, let END say so, and go on. */
+static void input_failed(struct stage *s)
+{
+	const struct error *e = &s->in.error;
+
+	/* a failed flush in before_block is the output's fault */
+	if (s->filter && s->in.stop && s->out.error.what[0]) {
+		stage_fail(s, &s->out.error);
+		return;
+	}
+	if (s->damages++ < MESSAGES) {
+		error_print(e);
+		tell(s, e->file, e->offset, e->what);
+	}
+	s->status = status_worse(s->status, s->in.fatal ? STATUS_FAILED : STATUS_DAMAGED);
+	if (s->in.fatal && !s->cause[0])
+		failure_cause(e, s->cause);
+	if (s->filter)
+		writer_status(&s->out, STATUS_DAMAGED, e->what);
+}
+
+/* Nothing that a failed program has left out may pass for a result. */
+static void upstream_failed(struct stage *s, const char *cause)
+{
+	struct error e;
+
+	if (!s->cause[0])
+		snprintf(s->cause, sizeof s->cause, "%s", cause);
+	error_set(&e, s->in.file, NO_OFFSET, "the program that wrote this failed: %s", cause);
+	stage_fail(s, &e);
+}
+
+/* What upstream knows of damage reaches our END and our exit status. */
+static void take_end(struct stage *s)
+{
+	const struct end *end = &s->in.end;
+
+	s->lost += end->lost;
+	s->lost_more |= (end->flags & END_LOST_MORE) != 0;
+	s->gaps += end->gaps;
+	if (end->status == STATUS_FAILED) {
+		upstream_failed(s, end->message.size ? end->message.text : "it does not say why");
+	} else if (end->status) {
+		const char *what = end->message.size ? end->message.text : "its decoder says so";
+
+		/* the last program of a pipe says it */
+		if (tell(s, "", NO_OFFSET, what) && !(s->filter && output_is_pipe(&s->output)))
+			warn(s->in.file, NO_OFFSET, "the trace was damaged: %s", what);
+		s->status = status_worse(s->status, STATUS_DAMAGED);
+	}
+}
+
+int stage_forward_plain(struct stage *s, const struct block *b, const struct head *head,
+			const struct end *end)
+{
+	struct error e;
+
+	switch (b->kind) {
+	case BLOCK_HEAD:
+		s->head_sent = true;
+		if (writer_pass_head(&s->out, head))
+			return stage_fail(s, &s->out.error);
+		return 0;
+	case BLOCK_END:
+		if (end->status)
+			writer_status(&s->out, end->status, end->message.text);
+		if (writer_pass_end(&s->out, end->flags, end->gaps, end->lost))
+			return stage_fail(s, &s->out.error);
+		return 0;
+	case BLOCK_EVENTS:
+	case BLOCK_DICT:
+	case BLOCK_META: break;
+	default:
+		if (!(b->flags & BLOCK_MAY_COPY))
+			return 0;
+	}
+	return writer_pass(&s->out, b, &e) ? stage_fail(s, &e) : 0;
+}
+
+int stage_forward(struct stage *s, const struct block *b, const struct head *head,
+		  const struct end *end)
+{
+	return s->rewrite ? s->rewrite->block(s->rewrite->ctx, s, b, head, end)
+			  : stage_forward_plain(s, b, head, end);
+}
+
+static int pass_on(struct stage *s, const struct block *b)
+{
+	if (b->kind != BLOCK_EVENTS)
+		return stage_forward(s, b, &s->in.head, &s->in.end);
+	/* matches must not wait long for their block to fill */
+	return writer_flush_old(&s->out) ? stage_fail(s, &s->out.error) : 0;
+}
+
+/* For --progress: offsets start again with each input. */
+static void count(struct stage *s, const struct block *b)
+{
+	if (b->offset < s->offset)
+		s->bytes += s->offset;
+	s->offset = b->offset + BLOCK_HEADER + b->length;
+	if (b->kind == BLOCK_EVENTS)
+		s->events += b->rows;
+	progress_tick(&s->progress, s->bytes + s->offset, s->in.size, s->events);
+}
+
+/* The block's rows are at hand and checked. */
+static int drop_bad_values(struct stage *s, struct block *b)
+{
+	int64_t dropped = bad_values_drop(&s->bad_values, b, s->in.reads_values);
+
+	if (!dropped)
+		return 0;
+	if (dropped < 0)
+		return stage_no_memory(s);
+	s->status = status_worse(s->status, STATUS_DAMAGED);
+	if (s->filter)
+		writer_status(&s->out, STATUS_DAMAGED, BAD_VALUES);
+	return 0;
+}
+
+/* Events of two streams are on one axis only if their clocks have one name, as in trdecode. Clocks
+ * of ticks are compared by clocks.h, where that matters. */
+static int compare_clocks(struct stage *s, const struct block *b)
+{
+	const struct lane *lane = b->rows && b->nlanes ? b->lanes[0] : NULL;
+	const struct lane *first = s->first_lane;
+	struct error e;
+
+	if (!lane || !lane->clock || lane->clock->flags & CLOCK_TICKS)
+		return 0;
+	s->compared = s->in.head.stream_id;
+	if (!first)
+		s->first_lane = first = lane;
+	if (first->clock->name.number == lane->clock->name.number)
+		return 0;
+	error_set(&e, lane->source ? lane->source->name.text : s->in.file, NO_OFFSET,
+		  "its clock (%.100s) has nothing in common with that of %.200s (%.100s); decode "
+		  "both with one trdecode, where --offset FILE=TIME says how they meet",
+		  lane->clock->name.text, first->source ? first->source->name.text : "the first",
+		  first->clock->name.text);
+	return stage_fail(s, &e);
+}
+
+bool stage_next(struct stage *s, struct block *b)
+{
+	while (!s->stopped && !s->out.broken) {
+		int got = reader_next(&s->in, b);
+
+		if (!got)
+			return false;
+		if (got < 0) {
+			input_failed(s);
+			continue;
+		}
+		count(s, b);
+		if (s->one_axis && b->kind == BLOCK_EVENTS && s->compared != s->in.head.stream_id &&
+		    compare_clocks(s, b))
+			continue;
+		if (b->kind == BLOCK_END)
+			take_end(s);
+		if (s->stopped || drop_bad_values(s, b))
+			return false;
+		return !s->filter || s->holds || !pass_on(s, b);
+	}
+	return false;
+}
+
+int stage_rows(struct stage *s, struct block *b)
+{
+	bool had_been = !b->unchecked;
+
+	if (!reader_rows(&s->in, b))
+		return had_been ? 0 : drop_bad_values(s, b);
+	input_failed(s);
+	return -1;
+}
+
+int stage_pass(struct stage *s, struct block *b)
+{
+	struct error e;
+
+	if (s->rewrite)
+		return stage_forward(s, b, NULL, NULL);
+	if (!reader_pass(&s->in, b, &s->out, &e))
+		return 0;
+	if (e.what[0])
+		return stage_fail(s, &e);
+	input_failed(s);
+	return s->stopped ? -1 : 0;
+}
+
+/* Write the last END. Empty input, too, gives a whole stream with a status. What followed the last
+ * END of upstream is reported by one more stream. */
+static int end_stream(struct stage *s)
+{
+	bool needed = !s->head_sent || s->out.status > s->out.sent_status;
+
+	if (s->out.broken || !(s->out.in_segment || needed))
+		return 0;
+	/* the file may be the input itself */
+	if (!s->head_sent && s->status == STATUS_FAILED && output_has_content(&s->output))
+		return 0;
+	if (!s->out.in_segment && writer_begin(&s->out, s->out.stream_id))
+		return -1;
+	return writer_finish(&s->out);
+}
+
+int stage_finish(struct stage *s)
+{
+	struct error e;
+
+	progress_end(&s->progress, s->bytes + s->offset, s->in.size, s->events);
+	if (s->damages > MESSAGES)
+		warn(NULL, NO_OFFSET, "%" PRIu64 " more such places", s->damages - MESSAGES);
+	bad_values_report(&s->bad_values);
+	bad_values_free(&s->bad_values);
+	if (s->filter && s->status == STATUS_FAILED)
+		writer_status(&s->out, STATUS_FAILED, s->cause);
+	if (s->filter && end_stream(s))
+		stage_fail(s, &s->out.error);
+	/* a summary is written when all is well */
+	if (!s->filter && s->output_open && s->status == STATUS_FAILED && !s->output.failed &&
+	    program_streams(s->options) >= 0)
+		failure_write(&s->output, (uint32_t)program_streams(s->options), s->cause);
+	reader_close(&s->in);
+	buffer_free(&s->told);
+	if (s->output_open && output_close(&s->output, s->status, &e))
+		stage_fail(s, &e);
+	if (s->filter)
+		writer_free(&s->out);
+	return s->status;
+}

@@ -1,0 +1,317 @@
+#include "common/expr/lexer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/value/units.h"
+
+/* A byte in the C locale; <ctype.h> would ask the user's. */
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static int hex_digit(char c)
+{
+	if (is_digit(c))
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+int lexer_error(struct lexer *l, size_t column, const char *fmt, ...)
+{
+	char what[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof what, fmt, ap);
+	va_end(ap);
+	return error_set(l->error, NULL, NO_OFFSET, "expression, column %zu: %s", column, what);
+}
+
+void lexer_free(struct lexer *l)
+{
+	free(l->token.string);
+	l->token.string = NULL;
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t c = a % b;
+
+		a = b;
+		b = c;
+	}
+	return a;
+}
+
+/* (whole + part / scale) * times where that is an integer, else a REAL without its value. -1: too
+ * large. */
+static int make_number(struct scalar *v, bool negative, uint64_t whole, uint64_t part,
+		       uint64_t scale, uint64_t times)
+{
+	uint64_t common = gcd(times, scale), below = scale / common, n;
+
+	*v = (struct scalar){.form = SCALAR_UINT};
+	if (part % below) {
+		v->form = SCALAR_REAL;
+		return 0;
+	}
+	if (__builtin_mul_overflow(whole, times, &n) ||
+	    __builtin_add_overflow(n, part / below * (times / common), &n))
+		return -1;
+	v->u = n;
+	if (negative && n) {
+		if (n > (uint64_t)1 << 63)
+			return -1;
+		v->form = SCALAR_INT;
+		v->u = -n;
+	}
+	return 0;
+}
+
+/* All digits from *p on in that base. -1: too large. */
+static int digits(const char **p, unsigned base, uint64_t *n, unsigned *count)
+{
+	bool overflow = false;
+
+	for (*n = 0, *count = 0;; ++*p, ++*count) {
+		int d = hex_digit(**p);
+
+		if (d < 0 || d >= (int)base)
+			return overflow ? -1 : 0;
+		overflow |= __builtin_mul_overflow(*n, base, n);
+		overflow |= __builtin_add_overflow(*n, d, n);
+	}
+}
+
+/* The number that is written there, in the C locale, times a unit. Integers stay such. */
+static void make_real(struct scalar *v, const char *written, uint64_t times)
+{
+	long double real = strtold(written, NULL) * (long double)times;
+
+	*v = (struct scalar){.form = SCALAR_REAL, .written = true};
+	v->real = real;
+	v->as_double = times == 1 ? strtod(written, NULL) : (double)real;
+	v->as_float = times == 1 ? strtof(written, NULL) : (float)real;
+	if (real >= 0 && real < 0x1p64L && real == (long double)(uint64_t)real)
+		*v = (struct scalar){.form = SCALAR_UINT, .u = (uint64_t)real};
+	else if (real >= -0x1p63L && real < 0 && real == (long double)(int64_t)real)
+		*v = (struct scalar){.form = SCALAR_INT, .i = (int64_t)real};
+}
+
+/* Behind the digits of a fraction that count, which trailing zeros do not: at most 18 are exact. */
+static bool fraction(const char **p, uint64_t *part, uint64_t *scale)
+{
+	const char *end = *p, *last = *p;
+
+	for (; is_digit(*end); end++)
+		if (*end != '0')
+			last = end + 1;
+	for (*part = 0, *scale = 1; *p < last && *scale < 1000000000000000000u; ++*p, *scale *= 10)
+		*part = 10 * *part + (uint64_t)(**p - '0');
+	if (*p < last) {
+		*p = end;
+		return false;
+	}
+	*p = end;
+	return true;
+}
+
+/* "e5", "e-5": where it ends, or p. */
+static const char *exponent(const char *p)
+{
+	const char *q = p + 1;
+
+	if (*p != 'e' && *p != 'E')
+		return p;
+	q += *q == '+' || *q == '-';
+	if (!is_digit(*q))
+		return p;
+	while (is_digit(*q))
+		q++;
+	return q;
+}
+
+static int number(struct lexer *l)
+{
+	struct token *t = &l->token;
+	const char *p = l->text + l->at, *start = p, *suffix;
+	bool negative = *p == '-', exact = true;
+	uint64_t whole, part = 0, scale = 1;
+	const struct unit *unit = unit_find("", 0);
+	unsigned count;
+	int bad;
+
+	p += negative;
+	if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')) {
+		p += 2;
+		bad = digits(&p, 16, &whole, &count);
+		if (!bad && !count)
+			return lexer_error(l, t->column, "hexadecimal digits are missing");
+		suffix = p;
+	} else {
+		bad = digits(&p, 10, &whole, &count);
+		if (*p == '.' && is_digit(p[1])) {
+			p++;
+			exact = fraction(&p, &part, &scale);
+		}
+		suffix = exponent(p);
+		if (suffix > p) {
+			exact = false;
+			bad = 0;
+			p = suffix;
+		}
+		while (is_letter(*p) || is_digit(*p))
+			p++;
+		unit = unit_find(suffix, (size_t)(p - suffix));
+	}
+	if (!unit)
+		return lexer_error(l, t->column, "'%.*s' is no unit", (int)(p - suffix), suffix);
+	if (is_letter(*p) || *p == '.' || (p == suffix && is_digit(*p) && !bad))
+		return lexer_error(l, t->column, "this is no number");
+	if (bad || (exact && make_number(&t->value, negative, whole, part, scale, unit->scale)))
+		return lexer_error(l, t->column, "the number is too large for 64 bits");
+	if (!exact || t->value.form == SCALAR_REAL)
+		make_real(&t->value, start, unit->scale);
+	t->kind = TOKEN_NUMBER;
+	t->time_unit = unit->kind == UNIT_TIME_NS;
+	l->at = (size_t)(p - l->text);
+	return 0;
+}
+
+/* What stands behind a backslash. Unknown ones keep it, so that "\." in a regular expression
+ * needs no second one. */
+static const char *escape(const char *p, char **out)
+{
+	int high, low;
+
+	switch (*p) {
+	case 'n': *(*out)++ = '\n'; return p + 1;
+	case 't': *(*out)++ = '\t'; return p + 1;
+	case 'r': *(*out)++ = '\r'; return p + 1;
+	case '0': *(*out)++ = '\0'; return p + 1;
+	case '\\':
+	case '"':
+	case '\'': *(*out)++ = *p; return p + 1;
+	case 'x':
+		high = hex_digit(p[1]);
+		low = high < 0 ? -1 : hex_digit(p[2]);
+		if (low >= 0) {
+			*(*out)++ = (char)(high << 4 | low);
+			return p + 3;
+		}
+	}
+	return NULL;
+}
+
+static int string(struct lexer *l)
+{
+	const char *p = l->text + l->at, *start = p, *after;
+	char quote = *p++, *out;
+
+	out = l->token.string = malloc(strlen(p) + 1);
+	if (!out)
+		return lexer_error(l, l->token.column, "out of memory");
+	while (*p != quote) {
+		if (!*p)
+			return lexer_error(l, l->token.column, "the string has no end");
+		if (*p != '\\') {
+			*out++ = *p++;
+			continue;
+		}
+		after = escape(p + 1, &out);
+		if (after)
+			p = after;
+		else
+			*out++ = *p++;
+	}
+	*out = '\0';
+	l->token.string_size = (size_t)(out - l->token.string);
+	l->token.kind = TOKEN_STRING;
+	l->at += (size_t)(p + 1 - start);
+	return 0;
+}
+
+/* A name, with dots inside: arg.1, a.b */
+static void name(struct lexer *l)
+{
+	const char *p = l->text + l->at;
+
+	while (is_letter(*p) || is_digit(*p) || (*p == '.' && (is_letter(p[1]) || is_digit(p[1]))))
+		p++;
+	l->token.kind = TOKEN_NAME;
+	l->at = (size_t)(p - l->text);
+}
+
+bool lexer_constant(const struct token *t, struct scalar *value)
+{
+	return t->kind == TOKEN_NAME && scalar_constant(t->text, t->size, value);
+}
+
+static const struct sign {
+	const char *text;
+	enum token_kind kind;
+} signs[] = {
+	{"&&", TOKEN_AND},   {"||", TOKEN_OR},	      {"==", TOKEN_EQ},
+	{"!=", TOKEN_NE},    {"<=", TOKEN_LE},	      {">=", TOKEN_GE},
+	{"=~", TOKEN_MATCH}, {"!~", TOKEN_NO_MATCH},  {"<", TOKEN_LT},
+	{">", TOKEN_GT},     {"!", TOKEN_NOT},	      {"(", TOKEN_OPEN},
+	{")", TOKEN_CLOSE},  {"{", TOKEN_OPEN_BRACE}, {"}", TOKEN_CLOSE_BRACE},
+	{",", TOKEN_COMMA},
+};
+
+static int sign(struct lexer *l)
+{
+	const char *p = l->text + l->at;
+
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+		size_t n = strlen(signs[i].text);
+
+		if (!strncmp(p, signs[i].text, n)) {
+			l->token.kind = signs[i].kind;
+			l->at += n;
+			return 0;
+		}
+	}
+	if (*p == '=')
+		return lexer_error(l, l->token.column, "'=' compares nothing: write '=='");
+	if (*p == '&' || *p == '|')
+		return lexer_error(l, l->token.column, "write '%c%c'", *p, *p);
+	return lexer_error(l, l->token.column, "'%c' has no meaning here", *p);
+}
+
+int lexer_next(struct lexer *l)
+{
+	const char *p;
+	int bad = 0;
+
+	lexer_free(l);
+	while (l->text[l->at] == ' ' || l->text[l->at] == '\t' || l->text[l->at] == '\n' ||
+	       l->text[l->at] == '\r')
+		l->at++;
+	p = l->text + l->at;
+	l->token = (struct token){.kind = TOKEN_END, .column = l->at + 1, .text = p};
+	if (!*p)
+		return 0;
+	if (is_digit(*p) || (*p == '-' && is_digit(p[1])))
+		bad = number(l);
+	else if (*p == '"' || *p == '\'')
+		bad = string(l);
+	else if (is_letter(*p))
+		name(l);
+	else
+		bad = sign(l);
+	l->token.size = (size_t)(l->text + l->at - p);
+	return bad;
+}

@@ -1,0 +1,62 @@
+/*
+ * lexer.h - the words of a condition (trfilter, trstat)
+ */
+#ifndef TR_LEXER_H
+#define TR_LEXER_H
+
+#include "common/util/error.h"
+#include "common/value/scalar.h"
+
+enum token_kind {
+	TOKEN_END,
+	TOKEN_NUMBER,
+	TOKEN_STRING,
+	TOKEN_NAME,
+	TOKEN_OPEN,
+	TOKEN_CLOSE,
+	TOKEN_OPEN_BRACE,
+	TOKEN_CLOSE_BRACE,
+	TOKEN_COMMA,
+	TOKEN_AND,
+	TOKEN_OR,
+	TOKEN_NOT,
+	TOKEN_EQ,
+	TOKEN_NE,
+	TOKEN_LT,
+	TOKEN_LE,
+	TOKEN_GT,
+	TOKEN_GE,
+	TOKEN_MATCH,
+	TOKEN_NO_MATCH,
+};
+
+struct token {
+	enum token_kind kind;
+	size_t column;	  /* from 1 */
+	const char *text; /* as written */
+	size_t size;
+	struct scalar value; /* NUMBER */
+	bool time_unit;	     /* NUMBER */
+	char *string; /* STRING: its bytes, with a NUL behind; who takes it sets it to NULL */
+	size_t string_size;
+};
+
+struct lexer {
+	const char *text;
+	size_t at;
+	struct token token;
+	struct error *error;
+};
+
+/* Go to the next token, which the lexer keeps. -1: no word of the language, or memory is out. */
+int lexer_next(struct lexer *l);
+void lexer_free(struct lexer *l);
+
+/* Is the token NULL, true or false, which are 0, 1 and 0, as texts of values have them? */
+bool lexer_constant(const struct token *t, struct scalar *value);
+
+/* "column N: ..." into l->error. -1. */
+int lexer_error(struct lexer *l, size_t column, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,184 @@
+/*
+ * print_tree.h - the inside of a compiled print fmt
+ *
+ * Nodes stand in one array, children before their parents, and name each other by number. Every
+ * number is kept as 64 bits, extended from its type.
+ */
+#ifndef TR_PRINT_TREE_H
+#define TR_PRINT_TREE_H
+
+#include "common/util/buffer.h"
+#include "common/ftrace/print_format.h"
+
+enum {
+	NODES_MOST = 65536,
+	ENTRIES_MOST = 65536,
+	ITEMS_MOST = 8192,
+	HEIGHT_MOST = 200,  /* of the tree: what evaluation needs of the stack */
+	NESTING_MOST = 512, /* of the source: what parsing needs; parentheses take two */
+	COLUMN_MOST = 4096, /* widths and precisions, a page as the kernel's own limit */
+};
+
+enum print_op {
+	OP_NUMBER,
+	OP_LOAD,    /* a scalar field: value is its offset */
+	OP_ELEMENT, /* number b of the array a */
+	OP_LENGTH,  /* bytes of a dynamic array: field */
+	OP_CAST,
+	OP_BOOL,
+	OP_SWAP,
+	OP_NEGATE,
+	OP_NOT,
+	OP_COMPLEMENT,
+	OP_MULTIPLY,
+	OP_DIVIDE,
+	OP_MODULO,
+	OP_ADD,
+	OP_SUBTRACT,
+	OP_SHIFT_LEFT,
+	OP_SHIFT_RIGHT,
+	OP_LESS,
+	OP_LESS_EQUAL,
+	OP_EQUAL,
+	OP_NOT_EQUAL,
+	OP_AND,
+	OP_XOR,
+	OP_OR,
+	OP_BOTH,
+	OP_EITHER,
+	OP_CHOICE,   /* a ? b : c, of any kind */
+	OP_ARRAY,    /* the bytes of field */
+	OP_ADVANCE,  /* the array a from its element b on */
+	OP_TEXT,     /* value: where in texts, b bytes */
+	OP_FLAGS,    /* of a; entries from b on, c of them; value, size: the delimiter */
+	OP_SYMBOLIC, /* the same */
+	OP_BITMASK,  /* the array a as groups of 32 bits */
+	OP_CPULIST,  /* the array a as 0-3,7 */
+	OP_HEX,	     /* b bytes of the array a */
+	OP_HEX_STR,  /* the same, without blanks */
+	OP_ELEMENTS, /* b elements of a, of c bytes */
+	OP_HEX_DUMP, /* a: array, b: length, c: an OP_LIST of the rest */
+	OP_LIST,     /* a, b, c; no value */
+};
+
+enum print_kind { KIND_OF_NUMBER, KIND_OF_ARRAY, KIND_OF_TEXT };
+
+struct print_node {
+	uint8_t op, kind;
+	uint8_t width;	  /* 4 or 8: bytes of the number's type, after C's promotion */
+	uint8_t size;	  /* what is loaded; an element's bytes, 0 not known */
+	bool is_signed;	  /* the number */
+	bool load_signed; /* what is loaded, or an element */
+	bool pointer;	  /* of a pointer type */
+	uint8_t common;	  /* comparisons, division: operands are made this wide first */
+	bool common_signed;
+	uint16_t height;
+	uint32_t a, b, c;
+	uint64_t value;
+	const struct format_field *field;
+};
+
+struct print_entry {
+	uint64_t value;
+	uint32_t text, size; /* in texts */
+	bool known;	     /* the value: a name that was not expanded matches nothing */
+};
+
+enum item_flags {
+	ITEM_LEFT = 1,
+	ITEM_PLUS = 2,
+	ITEM_BLANK = 4,
+	ITEM_ALTERNATE = 8,
+	ITEM_ZERO = 16,
+	ITEM_WIDTH_NODE = 32,	  /* width stands in a node, or is an argument */
+	ITEM_PRECISION_NODE = 64, /* the same of precision */
+	ITEM_PLAIN = 128,	  /* none of these, no width, no precision */
+};
+
+struct print_item {
+	char conversion;   /* of printf; 0: a piece of text */
+	char extension[8]; /* what follows %p, ended by a NUL */
+	uint8_t flags;
+	uint8_t length;		  /* bytes of the argument's type: 1, 2, 4 or 8 */
+	int32_t width, precision; /* -1: none */
+	uint32_t width_node, precision_node;
+	uint32_t node; /* text: where in texts */
+	uint32_t size; /* text */
+};
+
+struct print_format {
+	char *source;
+	struct format_fields fields;
+	struct print_node *nodes;
+	struct print_entry *entries;
+	struct print_item *items;
+	size_t node_count, entry_count, item_count;
+	size_t node_capacity, entry_capacity, item_capacity;
+	struct buffer texts;
+	uint8_t word;
+	bool big, binary;
+};
+
+/* Where arguments and fields are read from. */
+struct print_input {
+	const struct print_format *format;
+	const struct print_kernel *kernel; /* may be NULL */
+	const uint8_t *record;
+	size_t size;
+	size_t next; /* binary: the arguments read so far, in bytes */
+};
+
+struct byte_range {
+	const uint8_t *data;
+	size_t size;
+};
+
+/* Compile the format string in texts [at, at + n) into items. next is asked for the node of each
+ * argument; -1: the reason is set. */
+int print_items(struct print_format *f, size_t at, size_t n,
+		int (*next)(void *context, uint32_t *node), void *context, char *why);
+
+/* The type that C gives to the sum of two. */
+void print_common_type(const struct print_node *a, const struct print_node *b, uint8_t *width,
+		       bool *is_signed);
+
+/* The value as a number of that type. */
+static inline uint64_t print_extend(uint64_t v, unsigned size, bool is_signed)
+{
+	unsigned shift = 64 - 8 * size;
+
+	if (size >= 8)
+		return v;
+	return is_signed ? (uint64_t)((int64_t)(v << shift) >> shift) : v << shift >> shift;
+}
+
+uint64_t print_number(const struct print_input *in, uint32_t node);
+/* The bytes of an array, or of a scalar where it stands. */
+struct byte_range print_range(const struct print_input *in, uint32_t node);
+/* As a string, whatever it is. */
+void print_text(const struct print_input *in, uint32_t node, struct line *out);
+/* For constants: both operands, or the one, are given. */
+uint64_t print_compute(const struct print_node *n, uint64_t a, uint64_t b);
+
+/* print_address.c: %p with what follows it. */
+void print_mac(struct line *out, const char *extension, struct byte_range r);
+void print_uuid(struct line *out, const char *extension, struct byte_range r);
+void print_ip(struct line *out, const char *extension, struct byte_range r, bool big);
+void print_bytes(struct line *out, const char *extension, struct byte_range r, size_t n);
+
+/* print_array.c */
+void print_bitmask(struct line *out, struct byte_range r, unsigned word, bool big, size_t bits);
+void print_cpulist(struct line *out, struct byte_range r, unsigned word, bool big, size_t bits);
+void print_hex(struct line *out, struct byte_range r, bool blanks);
+void print_elements(struct line *out, struct byte_range r, unsigned size, bool big);
+
+struct hex_dump {
+	const char *prefix;
+	size_t prefix_size;
+	unsigned prefix_type, row, group;
+	bool ascii, big;
+};
+
+void print_hex_dump(struct line *out, struct byte_range r, const struct hex_dump *d);
+
+#endif

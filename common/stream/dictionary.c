@@ -1,0 +1,157 @@
+#include "common/stream/dictionary_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct allocation {
+	struct allocation *next;
+	max_align_t data[];
+};
+
+void *dictionary_keep(struct dictionary *d, size_t n)
+{
+	struct allocation *a = calloc(1, sizeof *a + n);
+
+	if (!a)
+		return NULL;
+	a->next = d->allocations;
+	d->allocations = a;
+	return a->data;
+}
+
+/* Numbers start at 1, so each pool and key table has a nothing at 0. */
+int dictionary_init(struct dictionary *d)
+{
+	struct pool *pools[] = {&d->clocks,	 &d->sources, &d->lanes,  &d->types,
+				&d->definitions, &d->spaces,  &d->places, &d->symbols};
+	static const size_t elements[] = {sizeof(struct clock),	     sizeof(struct source),
+					  sizeof(struct lane),	     sizeof(struct type),
+					  sizeof(struct definition), sizeof(struct space),
+					  sizeof(struct place),	     sizeof(struct place_symbol)};
+	struct text_ref empty;
+	struct source *source;
+	struct lane *lane;
+	struct clock *clock;
+	struct type *type;
+	struct place *place;
+
+	*d = (struct dictionary){0};
+	if (intern(&d->strings, "", 0) == INTERN_NONE)
+		return -1;
+	for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
+		pools[i]->element = elements[i];
+		if (!pool_add(pools[i]))
+			goto fail;
+	}
+	for (int k = 1; k < ENTRY_KINDS; k++)
+		if (intern(&d->keys[k], "", 0) == INTERN_NONE)
+			goto fail;
+	if (intern(&d->threads, "", 0) == INTERN_NONE)
+		goto fail;
+	d->scratch = calloc(1, sizeof *d->scratch);
+	if (!d->scratch)
+		goto fail;
+	empty = dictionary_string(d, 0);
+	clock = pool_at(&d->clocks, 0);
+	clock->name = empty;
+	source = pool_at(&d->sources, 0);
+	source->format = source->name = empty;
+	lane = pool_at(&d->lanes, 0);
+	*lane = (struct lane){.source = source, .clock = clock, .buffer = empty, .comm = empty};
+	type = pool_at(&d->types, 0);
+	type->name = type->group = type->declaration = empty;
+	place = pool_at(&d->places, 0);
+	place->name = empty;
+	return 0;
+fail:
+	dictionary_free(d);
+	return -1;
+}
+
+void dictionary_free(struct dictionary *d)
+{
+	struct allocation *a, *next;
+
+	for (uint32_t i = 1; i < d->spaces.count; i++)
+		free(((struct space *)pool_at(&d->spaces, i))->maps);
+	pool_free(&d->clocks);
+	pool_free(&d->sources);
+	pool_free(&d->lanes);
+	pool_free(&d->types);
+	pool_free(&d->definitions);
+	pool_free(&d->spaces);
+	pool_free(&d->places);
+	pool_free(&d->symbols);
+	for (int k = 0; k < ENTRY_KINDS; k++) {
+		intern_free(&d->keys[k]);
+		idmap_free(&d->ids[k]);
+	}
+	intern_free(&d->strings);
+	intern_free(&d->threads);
+	for (size_t i = 0; i < d->nfacts; i++)
+		free(d->facts[i].outside);
+	free(d->facts);
+	for (a = d->allocations; a; a = next) {
+		next = a->next;
+		free(a);
+	}
+	if (d->scratch)
+		buffer_free(d->scratch);
+	free(d->scratch);
+	*d = (struct dictionary){0};
+}
+
+void dictionary_segment(struct dictionary *d, bool new_stream)
+{
+	for (int k = 0; k < ENTRY_KINDS; k++)
+		idmap_clear(&d->ids[k]);
+	if (new_stream)
+		d->stream++;
+}
+
+int dictionary_name_by_number(struct dictionary *d)
+{
+	idmap_clear(&d->ids[ENTRY_DEFINITION]);
+	for (uint32_t i = 1; i < d->definitions.count; i++)
+		if (idmap_set(&d->ids[ENTRY_DEFINITION], i, i))
+			return -1;
+	return 0;
+}
+
+struct text_ref dictionary_text(struct dictionary *d, const void *data, size_t n)
+{
+	uint32_t number = intern(&d->strings, data, n);
+
+	return dictionary_string(d, number == INTERN_NONE ? 0 : number);
+}
+
+struct text_ref dictionary_place_name(struct dictionary *d, uint32_t place)
+{
+	const struct place *p = dictionary_place(d, place);
+	char text[32];
+	int n;
+
+	if (p && p->symbol && p->symbol->name.size)
+		return p->symbol->name;
+	if (p && p->name.size)
+		return p->name;
+	n = snprintf(text, sizeof text, "<%" PRIx64 ">", p ? p->address : 0);
+	return dictionary_text(d, text, (size_t)n);
+}
+
+bool dictionary_outside(const struct dictionary *d, uint32_t thread, uint64_t time)
+{
+	const struct thread_facts *f = dictionary_facts(d, thread);
+	size_t low = 0, high = f ? f->noutside : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (f->outside[middle].since <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && f->outside[low - 1].last >= time;
+}

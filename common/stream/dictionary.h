@@ -1,0 +1,255 @@
+/*
+ * dictionary.h - what a stream declares: strings, clocks, sources, lanes, types, definitions,
+ * address spaces with their mappings, places and their symbols
+ *
+ * The wire's ids hold for one segment. The dictionary gives every distinct entry a number of its
+ * own that stays for the whole run, dense from 1 (0: none), so the same lane, type or place in a
+ * later segment is the same object, and nobody downstream sees the segments. Pointers to entries
+ * stay valid until dictionary_free.
+ */
+#ifndef TR_DICTIONARY_H
+#define TR_DICTIONARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/util/error.h"
+#include "common/util/idmap.h"
+#include "common/util/intern.h"
+#include "common/util/pool.h"
+#include "common/stream/stream.h"
+
+/* Text in the dictionary: NUL behind it, may hold NULs. Equal number means equal text. */
+struct text_ref {
+	const char *text; /* never NULL */
+	uint32_t size;
+	uint32_t number;
+};
+
+struct clock {
+	uint32_t number;
+	struct text_ref name;
+	uint32_t flags; /* enum clock_flags */
+	int64_t wall;	/* ns to add for wall time, with CLOCK_HAS_WALL */
+	uint64_t tick;	/* 0; for programs that give a clock of ticks a length: ns */
+};
+
+/* One input of trdecode. Streams that were put one behind the other have sources of their own. */
+struct source {
+	uint32_t number;
+	struct text_ref format; /* "uftrace", "trace-cmd", "apitrace", "lttng" */
+	struct text_ref name;	/* the input as the user named it */
+	uint32_t word_size;	/* 4 or 8, 0 unknown */
+	uint32_t big_endian;
+	uint32_t stream; /* counts streams in this run from 1 */
+	uint32_t id;	 /* in its stream */
+};
+
+/* Who and where. One thread may have several lanes (CPUs, changed comm): same thread number. */
+struct lane {
+	uint32_t number;
+	uint32_t flags; /* enum lane_flags */
+	const struct source *source;
+	const struct clock *clock;
+	struct text_ref buffer; /* ftrace instance, LTTng channel; "" is the only or top one */
+	struct text_ref comm;
+	int32_t cpu, tid, pid, ppid;
+	uint32_t thread;     /* its number: source and tid (0: and CPU; or and pid), else CPU */
+	uint32_t cpu_thread; /* number that lanes of one source and CPU share, for TYPE_PER_CPU */
+};
+
+struct member {
+	struct text_ref name;
+	uint64_t low, high; /* inclusive; signed in an ENUM that is not DEFINITION_UNSIGNED. In
+			       other kinds they are equal */
+};
+
+struct definition {
+	uint32_t number;
+	struct text_ref name;
+	uint16_t kind, flags; /* enum definition_kind, definition_flags */
+	uint32_t native;      /* the source's own id, 0 where it has none */
+	uint32_t count;
+	const struct member *members;
+	struct labels *labels; /* ENUM of many members: its index by number; else NULL */
+};
+
+struct field {
+	struct text_ref name;
+	struct text_ref type_name;
+	uint8_t kind, role, where;	     /* enum field_kind, field_role, field_where */
+	uint32_t offset, size;		     /* bytes; size of one element */
+	uint32_t count;			     /* elements; 0 and 1: a scalar */
+	const struct definition *definition; /* may be NULL */
+};
+
+struct type {
+	uint32_t number;
+	struct text_ref name, group;
+	struct text_ref declaration; /* as the source wrote it, may be "" */
+	uint8_t kind;		     /* enum type_kind */
+	uint16_t flags;		     /* enum type_flags */
+	uint8_t word_size;
+	uint32_t fixed_size;	     /* multiple of 4 */
+	uint32_t native;	     /* the source's own id */
+	const struct source *source; /* may be NULL */
+	uint32_t nfields;
+	const struct field *fields;
+};
+
+struct map {
+	uint64_t start, end; /* addresses [start, end) */
+	uint64_t offset;     /* of start in the file, or against the symbol table's addresses */
+	uint64_t time;	     /* since when, ns; 0 always */
+	uint32_t epoch;	     /* the first epoch of the space that has it */
+	uint32_t flags;
+	struct text_ref path, build_id; /* build id in hexadecimal, "" unknown */
+	struct text_ref table;		/* name of the META that holds its symbols, "" none */
+};
+
+struct space {
+	uint32_t number;
+	const struct source *source;
+	struct text_ref name;
+	int32_t pid;
+	uint32_t flags; /* enum space_flags */
+	struct map *maps;
+	size_t nmaps, maps_capacity;
+};
+
+struct place_symbol {
+	struct text_ref name, module, file;
+	uint64_t start, size; /* address of the symbol in the space, size 0 unknown */
+	uint32_t line;	      /* 0 unknown */
+	uint32_t flags;	      /* enum symbol_flags */
+};
+
+struct place {
+	uint32_t number;
+	const struct space *space; /* may be NULL */
+	uint64_t address;
+	uint32_t epoch;
+	struct text_ref name;		    /* of a named function; "" where there is an address */
+	const struct definition *arguments; /* STRUCT: names of its arguments; NULL: not known */
+	const struct place_symbol *symbol;  /* NULL: none was declared */
+};
+
+/* Times, both included. */
+struct time_range {
+	uint64_t since, last;
+};
+
+/* What is known of a thread from rows that were left out of the stream. */
+struct thread_facts {
+	const struct lane *lane;    /* one of the thread's; NULL: nothing is known */
+	uint64_t last;		    /* time of its last event; 0 unknown */
+	uint64_t since;		    /* time of its first enter or leave */
+	uint32_t unseen;	    /* calls that were open before that */
+	bool left_out;		    /* rows of its calls are, from here on */
+	struct time_range *outside; /* with left_out: no call was open even so; ascending */
+	size_t noutside, outside_capacity;
+	bool keeps_unseen; /* calls with neither an enter nor a leave count even so */
+	bool has_open;
+	uint32_t open; /* no call of this depth or deeper is open after the last event */
+};
+
+struct dictionary {
+	struct intern strings, keys[ENTRY_KINDS], threads;
+	struct idmap ids[ENTRY_KINDS];
+	struct pool clocks, sources, lanes, types, definitions, spaces, places, symbols;
+	struct thread_facts *facts; /* by thread number */
+	size_t nfacts;
+	bool less;		 /* rows of the present stream were left out on purpose */
+	bool reduced;		 /* fields of its rows were taken out */
+	uint32_t stream;	 /* how many streams began so far */
+	uint32_t symbol_changes; /* counts symbols that replaced another one of the same place */
+	bool redeclared; /* the last dictionary_read gave an id of this segment a new meaning */
+	struct buffer *scratch;
+	struct allocation *allocations;
+};
+
+int dictionary_init(struct dictionary *d);
+void dictionary_free(struct dictionary *d);
+
+/* A segment begins: ids start afresh. new_stream: and so do sources and threads. */
+void dictionary_segment(struct dictionary *d, bool new_stream);
+
+/* Take in a DICT payload. -1: an entry is damaged, the first at *where (bytes from its start), or
+ * memory is out; the other entries are taken in. */
+int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size_t *where,
+		    struct error *e);
+
+/* Text interned beside the stream's own, for programs' keys. */
+struct text_ref dictionary_text(struct dictionary *d, const void *data, size_t n);
+
+static inline struct text_ref dictionary_string(const struct dictionary *d, uint32_t number)
+{
+	return (struct text_ref){intern_data(&d->strings, number), intern_size(&d->strings, number),
+				 number};
+}
+
+/* What is known of a thread by its number; NULL: nothing. */
+static inline const struct thread_facts *dictionary_facts(const struct dictionary *d,
+							  uint32_t thread)
+{
+	return thread < d->nfacts && d->facts[thread].lane ? &d->facts[thread] : NULL;
+}
+
+/* Are rows of a stack of calls, which has the number of its thread, left out by now? */
+static inline bool dictionary_left_out(const struct dictionary *d, uint32_t thread)
+{
+	return thread < d->nfacts && d->facts[thread].left_out;
+}
+
+/* Was no call of a stack open at that time, of those that are left out? */
+bool dictionary_outside(const struct dictionary *d, uint32_t thread, uint64_t time);
+
+/* From now on definitions are named by their numbers, as declare.h writes them. -1: memory. */
+int dictionary_name_by_number(struct dictionary *d);
+
+static inline const struct place *dictionary_place(const struct dictionary *d, uint32_t number)
+{
+	return number ? pool_at(&d->places, number) : NULL;
+}
+
+static inline const struct lane *dictionary_lane(const struct dictionary *d, uint32_t number)
+{
+	return number ? pool_at(&d->lanes, number) : NULL;
+}
+
+static inline const struct type *dictionary_type(const struct dictionary *d, uint32_t number)
+{
+	return number ? pool_at(&d->types, number) : NULL;
+}
+
+static inline const struct definition *dictionary_definition(const struct dictionary *d,
+							     uint32_t number)
+{
+	return number && number < d->definitions.count ? pool_at(&d->definitions, number) : NULL;
+}
+
+/* A definition by the id that values of the present segment use; NULL if there is none. */
+static inline const struct definition *dictionary_definition_id(const struct dictionary *d,
+								uint32_t id)
+{
+	return dictionary_definition(d, idmap_get(&d->ids[ENTRY_DEFINITION], id));
+}
+
+/* Are the numbers of an ENUM unsigned? d may be NULL, in the functions below too: a definition
+ * without members, whose numbers are signed. */
+static inline bool definition_is_unsigned(const struct definition *d)
+{
+	return d && d->flags & DEFINITION_UNSIGNED;
+}
+
+/* The labels of a number, as field_get and value_integer give it: the first member, in the order of
+ * declaration, whose range has the number, and the next such member after m. NULL: none. */
+const struct member *definition_member(const struct definition *d, uint64_t number);
+const struct member *definition_next_member(const struct definition *d, const struct member *m,
+					    uint64_t number);
+
+/* The name people know a place by: its symbol, its own name, else its address as "<hex>" as uftrace
+ * prints it. A place without a number is "<0>". Interned, so numbers compare. */
+struct text_ref dictionary_place_name(struct dictionary *d, uint32_t place);
+
+#endif

@@ -1,0 +1,244 @@
+#include <stdlib.h>
+
+#include "common/stream/dictionary_private.h"
+
+/* Enums of a few members are searched one by one. */
+enum { INDEXED_LEAST = 9 };
+
+/* The numbers from low up to the next range's low have the same members: the first and the last of
+ * them, as index + 1; 0: none. */
+struct label_range {
+	uint64_t low; /* sort_key of the number */
+	uint32_t first, last;
+};
+
+/* A number that was looked up, and what was found. */
+struct label_found {
+	uint64_t number;
+	bool known; /* else nothing was looked up yet */
+	const struct member *member;
+};
+
+enum { LABELS_FOUND = 16 };
+
+/* Made when the first number is looked up: many programs look up none. */
+struct labels {
+	uint32_t count; /* 0: not made yet */
+	struct label_found found[LABELS_FOUND];
+	struct label_range ranges[];
+};
+
+/* Numbers of either signedness as unsigned ones in the same order. */
+static uint64_t sort_key(const struct definition *d, uint64_t number)
+{
+	return definition_is_unsigned(d) ? number : number ^ 1ull << 63;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct label_range *x = a, *y = b;
+
+	return (x->low > y->low) - (x->low < y->low);
+}
+
+/* The range that has the number; NULL: the number is below all. */
+static struct label_range *range_of(const struct label_range *r, uint32_t n, uint64_t key)
+{
+	uint32_t at = 0;
+
+	while (n) {
+		uint32_t half = n / 2;
+
+		if (r[at + half].low <= key) {
+			at += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return at ? (struct label_range *)&r[at - 1] : NULL;
+}
+
+/* The first range from r on that no member was given to. next: for each range one not before it
+ * from which to search on. */
+static uint32_t free_range(uint32_t *next, uint32_t r)
+{
+	while (next[r] != r) {
+		next[r] = next[next[r]];
+		r = next[r];
+	}
+	return r;
+}
+
+/* Give each range the first of its members in the order that they come in. */
+static void give_ranges(const struct definition *d, struct label_range *ranges, uint32_t n,
+			uint32_t *next, bool backwards)
+{
+	for (uint32_t i = 0; i <= n; i++)
+		next[i] = i;
+	for (uint32_t i = 0; i < d->count; i++) {
+		uint32_t index = backwards ? d->count - 1 - i : i;
+		const struct member *m = &d->members[index];
+		uint64_t high = sort_key(d, m->high);
+		uint32_t r = (uint32_t)(range_of(ranges, n, sort_key(d, m->low)) - ranges);
+
+		for (r = free_range(next, r); r < n && ranges[r].low <= high;
+		     r = free_range(next, r)) {
+			*(backwards ? &ranges[r].last : &ranges[r].first) = index + 1;
+			next[r] = r + 1;
+		}
+	}
+}
+
+static int reserve_labels(struct dictionary *dictionary, struct definition *d)
+{
+	if (d->kind != DEFINITION_ENUM || d->count < INDEXED_LEAST)
+		return 0;
+	d->labels = dictionary_keep(
+		dictionary, sizeof *d->labels + 2 * (size_t)d->count * sizeof *d->labels->ranges);
+	return d->labels ? 0 : -1;
+}
+
+/* -1: out of memory. */
+static int index_labels(const struct definition *d)
+{
+	struct label_range *ranges = d->labels->ranges;
+	uint32_t n = 0, kept = 0, *next = calloc(2 * (size_t)d->count + 1, sizeof *next);
+
+	if (!next)
+		return -1;
+	for (uint32_t i = 0; i < d->count; i++) {
+		uint64_t high = sort_key(d, d->members[i].high);
+
+		ranges[n++].low = sort_key(d, d->members[i].low);
+		if (high != UINT64_MAX)
+			ranges[n++].low = high + 1;
+	}
+	qsort(ranges, n, sizeof *ranges, compare_ranges);
+	for (uint32_t i = 0; i < n; i++)
+		if (!i || ranges[i].low != ranges[kept - 1].low)
+			ranges[kept++] = ranges[i];
+	give_ranges(d, ranges, kept, next, false);
+	give_ranges(d, ranges, kept, next, true);
+	free(next);
+	d->labels->count = kept;
+	return 0;
+}
+
+static const struct member *find(const struct definition *d, uint32_t from, uint64_t number)
+{
+	uint64_t key = sort_key(d, number);
+	uint32_t end = d->count;
+
+	/* without memory for the index one by one */
+	if (d->labels && (d->labels->count || !index_labels(d))) {
+		const struct label_range *r = range_of(d->labels->ranges, d->labels->count, key);
+
+		if (!r)
+			return NULL;
+		end = r->last;
+		if (from + 1 < r->first)
+			from = r->first - 1;
+	}
+	for (; from < end; from++) {
+		const struct member *m = &d->members[from];
+
+		if (sort_key(d, m->low) <= key && key <= sort_key(d, m->high))
+			return m;
+	}
+	return NULL;
+}
+
+const struct member *definition_member(const struct definition *d, uint64_t number)
+{
+	struct label_found *found;
+
+	if (!d || !d->labels)
+		return d ? find(d, 0, number) : NULL;
+	/* the same few numbers again and again: apitrace's text takes 2 % less time by this */
+	found = &d->labels->found[number % LABELS_FOUND];
+	if (!found->known || found->number != number)
+		*found = (struct label_found){number, true, find(d, 0, number)};
+	return found->member;
+}
+
+const struct member *definition_next_member(const struct definition *d, const struct member *m,
+					    uint64_t number)
+{
+	return find(d, (uint32_t)(m - d->members) + 1, number);
+}
+
+/* The member at that index of an entry's bytes. -1: its range makes no sense. */
+static int member_at(struct dictionary_entry *en, const struct definition *d, uint32_t i,
+		     struct member *m)
+{
+	struct member_entry e;
+
+	entry_get_member(en->data + DEFINITION_HEAD + MEMBER_SIZE * (size_t)i, &e);
+	*m = (struct member){dictionary_string_of(en, e.name), e.low, e.high};
+	if (m->low == m->high ||
+	    (d->kind == DEFINITION_ENUM && sort_key(d, m->low) < sort_key(d, m->high)))
+		return 0;
+	en->wrong = "a member of an impossible range";
+	return -1;
+}
+
+/* Its content, as bytes, into the scratch buffer. */
+static int definition_key(struct dictionary_entry *en, const struct definition *d)
+{
+	uint32_t head[] = {d->name.number, d->kind, d->flags, d->native};
+	struct buffer *b = en->d->scratch;
+	struct member m;
+
+	b->size = 0;
+	if (buffer_append(b, head, sizeof head))
+		return -1;
+	for (uint32_t i = 0; i < d->count; i++)
+		if (member_at(en, d, i, &m) || buffer_u32(b, m.name.number) ||
+		    buffer_u64(b, m.low) || buffer_u64(b, m.high))
+			return -1;
+	return 0;
+}
+
+int dictionary_read_definition(struct dictionary_entry *en)
+{
+	struct dictionary *d = en->d;
+	struct definition_entry head;
+	struct definition def, *p;
+	struct member *members;
+	bool fresh;
+
+	entry_get_definition(en->data, &head);
+	def = (struct definition){.name = dictionary_string_of(en, head.name),
+				  .kind = head.kind,
+				  .flags = head.flags,
+				  .count = head.nmembers,
+				  .native = head.native};
+	if (def.count > (en->size - DEFINITION_HEAD) / MEMBER_SIZE) {
+		en->wrong = "more members than bytes";
+		return -1;
+	}
+	if (definition_key(en, &def))
+		return -1;
+	p = dictionary_by_content(en, ENTRY_DEFINITION, &d->definitions, d->scratch->data,
+				  d->scratch->size, &fresh);
+	if (!p)
+		return -1;
+	if (fresh) {
+		*p = (struct definition){.name = def.name,
+					 .kind = def.kind,
+					 .flags = def.flags,
+					 .native = def.native};
+		members = dictionary_keep(d, def.count * sizeof *members);
+		if (!members)
+			return -1;
+		for (uint32_t i = 0; i < def.count; i++)
+			member_at(en, &def, i, &members[i]);
+		def.members = members;
+		def.number = d->definitions.count - 1;
+		if (reserve_labels(d, &def))
+			return -1;
+		*p = def;
+	}
+	return 0;
+}

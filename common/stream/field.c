@@ -1,0 +1,191 @@
+#include "common/stream/field.h"
+
+const struct field *field_find(const struct type *t, const char *name)
+{
+	for (uint32_t i = t->nfields; i--;)
+		if (!strcmp(t->fields[i].name.text, name))
+			return &t->fields[i];
+	return NULL;
+}
+
+const struct field *field_by_role(const struct type *t, enum field_role role)
+{
+	for (uint32_t i = 0; i < t->nfields; i++)
+		if (t->fields[i].role == role)
+			return &t->fields[i];
+	return NULL;
+}
+
+static bool big_endian(const struct event *e, const struct field *f)
+{
+	return e->type->flags & TYPE_BIG_ENDIAN && f->where != WHERE_FIXED;
+}
+
+/* One of the texts that the tail is made of. */
+static const uint8_t *text_number(const struct event *e, uint32_t number, size_t *n)
+{
+	const uint8_t *p = e->tail, *end = p + e->tail_size, *nul;
+
+	for (; (nul = p < end ? memchr(p, 0, (size_t)(end - p)) : NULL); p = nul + 1)
+		if (!number--) {
+			*n = (size_t)(nul - p);
+			return p;
+		}
+	return NULL;
+}
+
+const uint8_t *field_bytes(const struct event *e, const struct field *f, size_t *n)
+{
+	uint64_t count = f->count ? f->count : 1, offset = f->offset, size = f->size * count;
+	uint32_t loc;
+
+	*n = 0;
+	if (f->where == WHERE_FIXED) {
+		if (offset + size > e->type->fixed_size)
+			return NULL;
+		*n = (size_t)size;
+		return e->fixed + offset;
+	}
+	if (f->where > WHERE_STRING || !e->tail)
+		return NULL;
+	if (f->where == WHERE_STRING)
+		return text_number(e, f->offset, n);
+	if (f->where == WHERE_REST) {
+		if (offset > e->tail_size)
+			return NULL;
+		*n = (size_t)(e->tail_size - offset);
+		return e->tail + offset;
+	}
+	if (f->where == WHERE_DATA_LOC || f->where == WHERE_REL_LOC) {
+		if (offset + 4 > e->tail_size)
+			return NULL;
+		loc = (uint32_t)get_uint(e->tail + offset, 4, big_endian(e, f));
+		size = loc >> 16;
+		offset = (loc & 0xffff) + (f->where == WHERE_REL_LOC ? offset + 4 : 0);
+	}
+	if (offset + size > e->tail_size)
+		return NULL;
+	*n = (size_t)size;
+	return e->tail + offset;
+}
+
+uint32_t field_count(const struct event *e, const struct field *f)
+{
+	size_t n;
+
+	if (f->where < WHERE_DATA_LOC && f->count <= 1)
+		return 1;
+	/* a count is no evidence of data */
+	if (f->where < WHERE_DATA_LOC)
+		return f->size && field_bytes(e, f, &n) ? f->count : 0;
+	if (!field_bytes(e, f, &n))
+		return 0;
+	return f->size ? (uint32_t)(n / f->size) : (uint32_t)n;
+}
+
+bool field_is_array(const struct event *e, const struct field *f)
+{
+	size_t n;
+
+	return f->count > 1 || ((f->where == WHERE_DATA_LOC || f->where == WHERE_REL_LOC) &&
+				f->kind != FIELD_STRING && f->kind != FIELD_BYTES &&
+				f->kind != FIELD_BITMAP && field_bytes(e, f, &n));
+}
+
+static void as_text(const uint8_t *p, size_t n, struct field_value *out)
+{
+	const uint8_t *end = memchr(p, 0, n);
+
+	out->form = FORM_TEXT;
+	out->text = p;
+	out->size = end ? (size_t)(end - p) : n;
+}
+
+void field_get(const struct event *e, const struct field *f, uint32_t index,
+	       struct field_value *out)
+{
+	size_t n;
+	const uint8_t *p;
+	bool big;
+	float single;
+	uint64_t bits;
+
+	/* most fields of most events */
+	if (f->where == WHERE_FIXED && f->kind == FIELD_UINT && f->size == 4 && !index &&
+	    (uint64_t)f->offset + 4 <= e->type->fixed_size && f->count <= 1) {
+		out->form = FORM_UINT;
+		out->u = get_u32(e->fixed + f->offset);
+		return;
+	}
+	p = field_bytes(e, f, &n);
+	big = big_endian(e, f);
+	out->form = FORM_NONE;
+	if (!p || f->kind > FIELD_STRING) /* of a later version */
+		return;
+	if (f->kind == FIELD_STRING ||
+	    (f->kind == FIELD_CHAR && (f->count > 1 || f->where > WHERE_TAIL))) {
+		as_text(p, n, out);
+		return;
+	}
+	if (f->kind == FIELD_BYTES || f->kind == FIELD_BITMAP) {
+		out->form = FORM_TEXT;
+		out->text = p;
+		out->size = n;
+		return;
+	}
+	if (!f->size || (uint64_t)f->size * ((uint64_t)index + 1) > n)
+		return;
+	p += (size_t)f->size * index;
+	if (f->size > 8 || f->size & (f->size - 1))
+		return;
+	bits = get_uint(p, f->size, big);
+	if (f->kind == FIELD_INT ||
+	    (f->kind == FIELD_ENUM && !definition_is_unsigned(f->definition))) {
+		out->form = FORM_INT;
+		out->i = sign_extend(bits, f->size);
+		return;
+	}
+	switch (f->kind) {
+	case FIELD_FLOAT:
+		out->form = FORM_REAL;
+		out->size = f->size;
+		if (f->size == 4) {
+			uint32_t bits32 = (uint32_t)bits;
+
+			memcpy(&single, &bits32, 4);
+			out->real = single;
+		} else if (f->size == 8) {
+			memcpy(&out->real, &bits, 8);
+		} else {
+			out->form = FORM_NONE;
+		}
+		break;
+	default: out->form = FORM_UINT; out->u = bits;
+	}
+}
+
+bool gap_get(const struct event *e, struct gap_row *g)
+{
+	uint32_t file;
+
+	if (e->type->kind != KIND_GAP || e->type->fixed_size < 24 || e->tail_size < 4)
+		return false;
+	file = get_u32(e->tail);
+	if (file > e->tail_size - 4)
+		return false;
+	*g = (struct gap_row){.count = get_u64(e->fixed),
+			      .offset = get_u64(e->fixed + 8),
+			      .reason = get_u32(e->fixed + 16),
+			      .unit = get_u32(e->fixed + 20),
+			      .file = (const char *)e->tail + 4,
+			      .file_size = file,
+			      .message = (const char *)e->tail + 4 + file,
+			      .message_size = e->tail_size - 4 - file};
+	g->file_size -= file && !g->file[file - 1];
+	return true;
+}
+
+const char *gap_unit_name(uint32_t unit)
+{
+	return unit == GAP_BYTES ? "bytes" : unit == GAP_PACKETS ? "packets" : "events";
+}

@@ -1,0 +1,231 @@
+#include "common/util/checksum.h"
+#include "common/stream/reader_private.h"
+
+/* May a block of this kind be that long? */
+static bool header_sane(const struct block *b)
+{
+	uint32_t limit = b->kind == BLOCK_EVENTS ? EVENTS_LIMIT : BLOCK_LIMIT;
+	static const uint32_t least[] = {0, 24, 0, EVENTS_HEADER, 40, 56};
+
+	if (b->length % 8 || b->length > limit || !b->kind)
+		return false;
+	return b->kind > BLOCK_END || b->length >= least[b->kind];
+}
+
+bool reader_parse_header(const uint8_t *p, struct block *b)
+{
+	*b = (struct block){.kind = get_u16(p + 4),
+			    .flags = get_u16(p + 6),
+			    .length = get_u32(p + 8),
+			    .crc = get_u32(p + 12)};
+	return get_u32(p) == BLOCK_SYNC &&
+	       get_u32(p + BLOCK_CHECKED) == checksum(0, p, BLOCK_CHECKED) && header_sane(b) &&
+	       (b->kind <= BLOCK_END || b->flags & BLOCK_MAY_SKIP);
+}
+
+const char *reader_crc_fault(const struct block *b)
+{
+	return b->flags & BLOCK_HAS_CRC && checksum(0, b->payload, b->length) != b->crc
+		       ? "a block with a wrong checksum"
+		       : NULL;
+}
+
+void reader_meta(const struct reader *r, const struct block *b, struct meta *m)
+{
+	const uint8_t *p = b->payload;
+	uint32_t source = get_u32(p), name = get_u32(p + 32);
+
+	*m = (struct meta){.source = idmap_get(&r->dictionary.ids[ENTRY_SOURCE], source),
+			   .flags = get_u32(p + 4),
+			   .hash = get_u64(p + 8),
+			   .total = get_u64(p + 16),
+			   .offset = get_u64(p + 24),
+			   .name = (const char *)p + 40,
+			   .name_size = name,
+			   .data = p + 40 + name,
+			   .size = get_u32(p + 36)};
+}
+
+/* What is wrong with a META block; NULL: nothing. */
+static const char *meta_fault(const struct reader *r, const struct block *b)
+{
+	const uint8_t *p = b->payload;
+	uint32_t source = get_u32(p), name = get_u32(p + 32), size = get_u32(p + 36);
+	uint64_t total = get_u64(p + 16), offset = get_u64(p + 24);
+
+	if ((uint64_t)name + size > b->length - 40)
+		return "a part of the source longer than its block";
+	if (offset > total || size > total - offset)
+		return "a piece beyond its part of the source";
+	if (source && !idmap_get(&r->dictionary.ids[ENTRY_SOURCE], source))
+		return "a part of a source that is not declared";
+	return NULL;
+}
+
+/* The input has ended within a block. Or its length was a lie, and others are behind its header. */
+static int ends_here(struct reader *r)
+{
+	reader_damaged(r, r->offset + (r->filled - r->begin), READER_NO_END);
+	reader_go_on_behind_damage(r);
+	return -1;
+}
+
+static int next_block(struct reader *r, struct block *b)
+{
+	size_t need;
+	int got = reader_fill(r, BLOCK_HEADER,
+			      r->on_demand ? BLOCK_HEADER + EVENTS_HEADER : READ_SIZE);
+
+	if (got <= 0)
+		return got < 0 ? -1 : ends_here(r);
+	if (!reader_parse_header(r->data + r->begin, b)) {
+		if (r->cut)
+			return ends_here(r);
+		reader_damaged(r, r->offset,
+			       reader_is_stream(r->data + r->begin, r->filled - r->begin)
+				       ? READER_NO_END
+				       : READER_NO_BLOCK);
+		reader_go_on_behind_damage(r);
+		return -1;
+	}
+	if (r->cut) {
+		r->cut = false;
+		return reader_damaged(r, r->offset, "the block before this one has a wrong length");
+	}
+	if (reader_check_order(r, b))
+		return -1;
+	b->offset = r->offset;
+	b->file = r->file;
+	/* an EVENTS block may be large and may be passed on unseen */
+	need = b->kind == BLOCK_EVENTS ? EVENTS_HEADER : b->length;
+	reader_consume(r, BLOCK_HEADER);
+	got = reader_fill(r, need, r->on_demand ? need : reader_at_once(r, b, READ_SIZE));
+	if (got <= 0)
+		return got < 0 ? -1 : ends_here(r);
+	r->pending = b->length;
+	b->payload = r->data + r->begin;
+	b->available = (uint32_t)need;
+	r->loaded = b->kind != BLOCK_EVENTS;
+	return 1;
+}
+
+static int read_dict(struct reader *r, struct block *b)
+{
+	struct error e;
+	size_t where = 0;
+	int bad = dictionary_read(&r->dictionary, b->payload, b->length, &where, &e);
+
+	b->redeclares = r->dictionary.redeclared;
+	if (!bad)
+		return 0;
+	if (reader_may_go_back(r, b->length) && !reader_length_is_true(r, b->length)) {
+		/* it ran into other blocks, which are looked for from its beginning on */
+		b->payload = r->data + r->begin;
+		b->length = b->available = (uint32_t)where;
+		b->flags &= (uint16_t)~BLOCK_HAS_CRC;
+		r->pending = 0;
+		r->astray = true;
+	}
+	return reader_damaged(r, b->offset + BLOCK_HEADER + where, e.what);
+}
+
+/* Why a block other than EVENTS is of no use; NULL: it is. */
+static const char *block_fault(const struct reader *r, const struct block *b)
+{
+	const char *fault = reader_crc_fault(b);
+
+	if (fault)
+		return fault;
+	switch (b->kind) {
+	case BLOCK_HEAD: return reader_head_fault(r, b);
+	case BLOCK_META: return meta_fault(r, b);
+	case BLOCK_END: return reader_end_fault(b);
+	}
+	return NULL;
+}
+
+/* What a block says is taken in here. 1, or -1: it is of no use; 2: something is wrong with it,
+ * which is to be said before the block is given out. */
+static int take_block(struct reader *r, struct block *b)
+{
+	const char *fault;
+
+	if (b->kind == BLOCK_EVENTS)
+		return reader_read_events(r, b) ? -1 : 1;
+	fault = block_fault(r, b);
+	if (fault) {
+		reader_damaged(r, b->offset, fault);
+		if (b->kind == BLOCK_HEAD)
+			dictionary_segment(&r->dictionary, true);
+		reader_distrust_length(r, b->length);
+		return -1;
+	}
+	switch (b->kind) {
+	case BLOCK_HEAD:
+		if (reader_check_version(r, b) || reader_check_summary(r, b))
+			return -1;
+		return reader_read_head(r, b) ? 2 : 1;
+	case BLOCK_DICT: return read_dict(r, b) ? 2 : 1;
+	case BLOCK_END: return reader_read_end(r, b) ? 2 : 1;
+	}
+	return 1;
+}
+
+/* 1, 0, -1; 2: the input has ended as it should. */
+static int next_of_input(struct reader *r, struct block *b)
+{
+	int got = 1;
+
+	if (r->pending && reader_skip_pending(r)) {
+		reader_close_input(r);
+		return -1;
+	}
+	if (r->astray) {
+		r->astray = false;
+		got = reader_resynchronise(r);
+		if (got <= 0) {
+			reader_close_input(r);
+			return got ? -1 : 2;
+		}
+	}
+	if (!r->in_segment)
+		got = reader_begin_segment(r);
+	if (got == 1)
+		got = next_block(r, b);
+	else
+		return got;
+	if (got == 1)
+		got = take_block(r, b);
+	if (got == 2) {
+		r->held = *b;
+		r->holding = true;
+		return -1;
+	}
+	return got;
+}
+
+int reader_next(struct reader *r, struct block *b)
+{
+	int got;
+
+	if (r->holding) {
+		r->holding = false;
+		*b = r->held;
+		return 1;
+	}
+	while (!r->stop) {
+		bool was_fatal = r->fatal;
+
+		if (r->fd < 0) {
+			got = reader_open_next(r);
+			if (got <= 0)
+				return got;
+		}
+		got = next_of_input(r, b);
+		if (got < 0 && r->fatal && !was_fatal)
+			reader_close_input(r); /* it cannot be read */
+		if (got != 2)
+			return got;
+	}
+	return 0;
+}

@@ -1,0 +1,88 @@
+#include "common/stream/reader_private.h"
+
+enum { REREAD_LIMIT = 64 * 1024 * 1024 };
+
+/* Can the stream go on at p, where a marker and a block header have room? */
+static bool anchor(const struct reader *r, const uint8_t *p)
+{
+	struct block b;
+
+	if (*p == (uint8_t)MARKER_PREFIX[0])
+		return reader_is_stream(p, MARKER_SIZE) &&
+		       reader_parse_header(p + MARKER_SIZE, &b) && b.kind == BLOCK_HEAD;
+	if (*p != (BLOCK_SYNC & 0xff) || !reader_parse_header(p, &b))
+		return false;
+	return r->in_segment || b.kind == BLOCK_HEAD;
+}
+
+int reader_resynchronise(struct reader *r)
+{
+	enum { ANCHOR = MARKER_SIZE + BLOCK_HEADER };
+
+	r->pending = 0;
+	for (;;) {
+		int got = reader_fill(r, ANCHOR, READ_SIZE);
+		const uint8_t *p = r->data + r->begin, *end;
+		struct block b;
+
+		if (got <= 0) {
+			reader_consume(r, r->filled - r->begin);
+			return got;
+		}
+		end = r->data + r->filled - (ANCHOR - 1);
+		while (p < end && !anchor(r, p))
+			p++;
+		reader_consume(r, (size_t)(p - (r->data + r->begin)));
+		if (p == end)
+			continue;
+		r->cut = false;
+		if (*p == (uint8_t)MARKER_PREFIX[0]) {
+			r->in_segment = false;
+		} else if (reader_parse_header(p, &b) && b.kind == BLOCK_HEAD) {
+			/* a segment whose marker is damaged */
+			r->in_segment = true;
+			r->head_seen = false;
+			r->marker[0] = '\0';
+		}
+		return 1;
+	}
+}
+
+void reader_go_on_behind_damage(struct reader *r)
+{
+	struct error was = r->error;
+	int got = reader_resynchronise(r);
+
+	if (!got)
+		reader_close_input(r);
+	if (got >= 0)
+		r->error = was;
+}
+
+bool reader_length_is_true(struct reader *r, size_t length)
+{
+	struct error was = r->error;
+	int got = reader_fill(r, length + BLOCK_HEADER, READ_SIZE);
+	const uint8_t *behind = r->data + r->begin + length;
+	struct block b;
+
+	if (got < 0)
+		return false;
+	r->error = was;
+	if (!got)
+		return r->filled - r->begin == length;
+	return reader_parse_header(behind, &b) || reader_is_stream(behind, MARKER_SIZE);
+}
+
+bool reader_may_go_back(struct reader *r, size_t length)
+{
+	r->reread += length;
+	return r->reread <= r->offset + REREAD_LIMIT;
+}
+
+void reader_distrust_length(struct reader *r, size_t length)
+{
+	r->pending = length;
+	if (reader_may_go_back(r, length) && !reader_length_is_true(r, length) && !r->stop)
+		reader_go_on_behind_damage(r);
+}

@@ -1,0 +1,92 @@
+#include "common/stream/reader_private.h"
+
+/* What is whole of a block in which the input ended; that it ended is reported by the next call. */
+static int load_cut(struct reader *r, struct block *b)
+{
+	uint32_t rows;
+
+	b->length = b->available = (uint32_t)(r->filled - r->begin);
+	b->flags &= (uint16_t)~BLOCK_HAS_CRC;
+	b->cut = r->cut = true;
+	if (reader_tables(r, b)) {
+		if (r->stop)
+			return -1;
+		reader_damaged(r, r->offset + b->length, READER_NO_END);
+		if (reader_may_go_back(r, b->length))
+			reader_go_on_behind_damage(r);
+		else
+			reader_close_input(r);
+		return -1;
+	}
+	if (b->row_flags & EVENTS_BARE && !reader_all_bare(b))
+		b->rows = 0;
+	b->row_flags &= (uint16_t)~EVENTS_BARE;
+	b->row_size = reader_walk_rows(r, b, &rows);
+	b->rows = rows;
+	/* if its length was but a flipped bit, there are other blocks behind the rows */
+	r->pending = (size_t)(b->row_data - b->payload) + b->row_size;
+	return 0;
+}
+
+int reader_load(struct reader *r, struct block *b)
+{
+	const char *fault;
+	int got;
+
+	if (b->kind != BLOCK_EVENTS || r->loaded)
+		return 0;
+	got = reader_fill(r, b->length, reader_at_once(r, b, b->length));
+	if (got < 0)
+		return -1;
+	b->payload = r->data + r->begin;
+	r->loaded = true;
+	if (!got)
+		return load_cut(r, b);
+	b->available = b->length;
+	fault = reader_crc_fault(b);
+	if ((fault && reader_damaged(r, b->offset, fault)) || reader_tables(r, b)) {
+		if (!r->stop)
+			reader_distrust_length(r, b->length);
+		return -1;
+	}
+	b->unchecked = true;
+	if (r->rows_on_demand && b->flags & BLOCK_HAS_CRC &&
+	    (!(b->row_flags & EVENTS_BARE) || reader_bare_rows_fit(b)))
+		return 0;
+	return reader_rows(r, b);
+}
+
+int reader_rows(struct reader *r, struct block *b)
+{
+	if (!b->unchecked)
+		return 0;
+	b->unchecked = false;
+	if (reader_rows_sane(r, b))
+		return 0;
+	reader_damaged(r, b->offset, "an event block with impossible rows");
+	reader_distrust_length(r, b->length);
+	return -1;
+}
+
+int reader_read_events(struct reader *r, struct block *b)
+{
+	const uint8_t *p = b->payload;
+
+	b->base = get_u64(p);
+	b->last = get_u64(p + 8);
+	b->rows = get_u32(p + 16);
+	b->row_flags = get_u16(p + 20);
+	b->ntypes = get_u16(p + 22);
+	b->nlanes = get_u16(p + 24);
+	b->nplaces = get_u32(p + 28);
+	if (b->last < b->base || (uint64_t)b->rows * NARROW_ROW > b->length) {
+		reader_damaged(r, b->offset, "an event block with an impossible head");
+		reader_distrust_length(r, b->length);
+		return -1;
+	}
+	r->loaded = false;
+	if (!r->on_demand && reader_load(r, b))
+		return -1;
+	r->rows += b->rows;
+	return 0;
+}

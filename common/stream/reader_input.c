@@ -1,0 +1,273 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/util/output.h"
+#include "common/stream/reader_private.h"
+
+int reader_fatal(struct reader *r, const char *what)
+{
+	r->fatal = true;
+	return error_set(&r->error, r->file, NO_OFFSET, "%s", what);
+}
+
+int reader_no_memory(struct reader *r)
+{
+	r->stop = true;
+	return reader_fatal(r, "out of memory");
+}
+
+static int init(struct reader *r)
+{
+	*r = (struct reader){.fd = -1, .file = ""};
+	if (dictionary_init(&r->dictionary) || !(r->data = malloc(READ_SIZE)))
+		return reader_no_memory(r);
+	r->capacity = READ_SIZE;
+	return 0;
+}
+
+/* Bytes of all the files; 0 if some of them are none. */
+static uint64_t size_of(char **paths, int n)
+{
+	uint64_t size = 0;
+	struct stat st;
+
+	for (int i = 0; i < n; i++) {
+		/* no operands at all: standard input */
+		bool file = paths && strcmp(paths[i], "-") != 0;
+
+		if (file ? stat(paths[i], &st) : fstat(STDIN_FILENO, &st))
+			return 0;
+		if (!S_ISREG(st.st_mode))
+			return 0;
+		size += (uint64_t)st.st_size;
+	}
+	return size;
+}
+
+int reader_open(struct reader *r, char **paths, int n)
+{
+	if (init(r))
+		return -1;
+	r->paths = n ? paths : NULL; /* NULL: standard input alone */
+	r->npaths = n ? n : 1;
+	r->size = size_of(n ? paths : (char *[]){"-"}, r->npaths);
+	return 0;
+}
+
+int reader_open_fd(struct reader *r, int fd, const char *name, const void *peeked, size_t n)
+{
+	struct stat st;
+
+	if (init(r))
+		return -1;
+	r->fd = fd;
+	r->file = name;
+	r->pipe = !fstat(fd, &st) && S_ISFIFO(st.st_mode);
+	if (n > r->capacity) {
+		uint8_t *data = realloc(r->data, n);
+
+		if (!data)
+			return reader_no_memory(r);
+		r->data = data;
+		r->capacity = n;
+	}
+	if (n)
+		memcpy(r->data, peeked, n);
+	r->filled = n;
+	return 0;
+}
+
+void reader_close(struct reader *r)
+{
+	if (r->fd > STDERR_FILENO)
+		close(r->fd);
+	dictionary_free(&r->dictionary);
+	free(r->data);
+	free(r->types);
+	free(r->lanes);
+	free(r->places);
+	r->data = NULL;
+}
+
+void reader_on_demand(struct reader *r)
+{
+	r->on_demand = true;
+}
+
+static void close_fd(struct reader *r)
+{
+	if (r->fd > STDERR_FILENO)
+		close(r->fd);
+	r->fd = -1;
+}
+
+/* 1: the next input is open, 0: there is none, -1 (and the one after it next time). */
+int reader_open_next(struct reader *r)
+{
+	const char *path;
+	struct stat st;
+
+	if (r->path >= r->npaths)
+		return 0;
+	path = r->paths ? r->paths[r->path] : "-";
+	r->path++;
+	r->begin = r->filled = r->pending = 0;
+	r->offset = 0;
+	r->reread = 0;
+	r->eof = r->pipe = r->regular = false;
+	if (!strcmp(path, "-")) {
+		r->fd = STDIN_FILENO;
+		r->file = "<stdin>";
+	} else {
+		r->file = path;
+		r->fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+		if (r->fd < 0) {
+			r->fatal = true;
+			return error_errno(&r->error, path, NO_OFFSET, "cannot open");
+		}
+	}
+	if (isatty(r->fd)) {
+		close_fd(r);
+		return reader_fatal(r, "is a terminal; a stream comes from trdecode or a file");
+	}
+	if (r->output && output_same_file(r->output, r->fd)) {
+		close_fd(r);
+		return reader_fatal(r, "is also where the output goes");
+	}
+	if (!fstat(r->fd, &st)) {
+		if (S_ISDIR(st.st_mode)) {
+			close_fd(r);
+			return reader_fatal(
+				r, "is a directory, not a stream; trdecode makes one of it");
+		}
+		r->pipe = S_ISFIFO(st.st_mode);
+		r->regular = S_ISREG(st.st_mode);
+	}
+	return 1;
+}
+
+void reader_close_input(struct reader *r)
+{
+	close_fd(r);
+	r->in_segment = r->open_stream = r->more_expected = r->cut = r->astray = false;
+	r->pending = 0;
+}
+
+int reader_wait(struct reader *r)
+{
+	struct pollfd p = {r->fd, POLLIN, 0};
+
+	if (r->before_block && poll(&p, 1, 0) == 0)
+		return r->before_block(r->before_block_ctx);
+	return 0;
+}
+
+/* A large block is done with, and less than LARGE is wanted: its memory goes back. */
+static void shrink(struct reader *r, size_t n)
+{
+	size_t have = r->filled - r->begin;
+	uint8_t *data;
+
+	if (have > LARGE || n > LARGE)
+		return;
+	memmove(r->data, r->data + r->begin, have);
+	r->begin = 0;
+	r->filled = have;
+	data = realloc(r->data, LARGE);
+	if (!data)
+		return;
+	r->data = data;
+	r->capacity = LARGE;
+}
+
+/* Have n bytes at data[begin], reading at most `most` bytes. 1, or 0 at the end of the input with
+ * fewer, or -1. */
+int reader_fill(struct reader *r, size_t n, size_t most)
+{
+	if (r->capacity > LARGE)
+		shrink(r, n);
+	while (r->filled - r->begin < n) {
+		size_t room;
+		ssize_t got;
+
+		if (r->eof)
+			return 0;
+		if (r->begin && (r->capacity - r->begin < n || r->begin == r->filled)) {
+			memmove(r->data, r->data + r->begin, r->filled - r->begin);
+			r->filled -= r->begin;
+			r->begin = 0;
+		}
+		if (r->filled == r->capacity) {
+			/* counts are no evidence of data: grow only as bytes arrive */
+			uint8_t *data = realloc(r->data, r->capacity * 2);
+
+			if (!data)
+				return reader_no_memory(r);
+			r->data = data;
+			r->capacity *= 2;
+		}
+		room = r->capacity - r->filled;
+		if (room > most)
+			room = most;
+		/* not two large blocks at a time */
+		if (n > LARGE && room > n - (r->filled - r->begin))
+			room = n - (r->filled - r->begin);
+		if (r->pipe || r->fd == STDIN_FILENO)
+			if (reader_wait(r)) {
+				r->fatal = r->stop = true;
+				return -1;
+			}
+		got = read(r->fd, r->data + r->filled, room);
+		if (got < 0) {
+			struct pollfd p = {r->fd, POLLIN, 0};
+
+			if (errno == EAGAIN) {
+				poll(&p, 1, -1);
+				continue;
+			}
+			if (errno == EINTR)
+				continue;
+			r->fatal = true;
+			r->eof = true;
+			return error_errno(&r->error, r->file, r->offset + r->filled - r->begin,
+					   "cannot read");
+		}
+		if (!got)
+			r->eof = true;
+		r->filled += (size_t)got;
+	}
+	return 1;
+}
+
+/* Step over what is left of the last block. */
+int reader_skip_pending(struct reader *r)
+{
+	while (r->pending) {
+		size_t have = r->filled - r->begin, n = have < r->pending ? have : r->pending;
+		int got;
+
+		reader_consume(r, n);
+		r->pending -= n;
+		if (!r->pending)
+			break;
+		got = reader_fill(r, 1, READ_SIZE);
+		if (got < 0)
+			return -1;
+		if (!got) {
+			r->pending = 0;
+			return reader_damaged(r, r->offset, READER_NO_END);
+		}
+	}
+	return 0;
+}
+
+int reader_damaged(struct reader *r, uint64_t offset, const char *what)
+{
+	r->lossy = r->hurt = true;
+	return error_set(&r->error, r->file, offset, "%s", what);
+}

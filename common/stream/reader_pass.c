@@ -1,0 +1,63 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+
+#include "common/stream/reader_private.h"
+#include "common/stream/writer.h"
+
+/* Payload bytes that are not in the buffer go from pipe to pipe without being looked at. */
+static int splice_rest(struct reader *r, struct writer *w, size_t n, struct error *e)
+{
+	while (n) {
+		ssize_t moved;
+
+		if (reader_wait(r)) {
+			r->fatal = r->stop = true;
+			return -1;
+		}
+		moved = splice(r->fd, NULL, output_fd(w->output), NULL, n, SPLICE_F_MOVE);
+		if (moved < 0) {
+			struct pollfd in = {r->fd, POLLIN, 0};
+			struct pollfd out = {output_fd(w->output), POLLOUT, 0};
+
+			if (errno == EINTR)
+				continue;
+			if (errno == EAGAIN) {
+				poll(&in, 1, -1);
+				poll(&out, 1, -1);
+				continue;
+			}
+			w->broken = true;
+			return error_errno(e, w->output->name, NO_OFFSET, "cannot write");
+		}
+		if (!moved) {
+			w->broken = true; /* half a block is out: nothing may follow it */
+			reader_damaged(r, r->offset, READER_NO_END);
+			reader_close_input(r);
+			return -1;
+		}
+		r->offset += (size_t)moved;
+		r->pending -= (size_t)moved;
+		n -= (size_t)moved;
+	}
+	return 0;
+}
+
+int reader_pass(struct reader *r, struct block *b, struct writer *w, struct error *e)
+{
+	size_t have;
+
+	e->what[0] = '\0';
+	if (r->loaded || !r->pipe || !output_is_pipe(w->output)) {
+		if (reader_load(r, b))
+			return -1;
+		return writer_pass(w, b, e);
+	}
+	have = r->filled - r->begin < b->length ? r->filled - r->begin : b->length;
+	if (writer_pass_begin(w, b, r->data + r->begin, have, e))
+		return -1;
+	reader_consume(r, have);
+	r->pending -= have;
+	r->loaded = true;
+	return splice_rest(r, w, r->pending, e);
+}

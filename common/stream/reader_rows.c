@@ -1,0 +1,274 @@
+#include "common/stream/bad_values.h"
+#include "common/stream/reader_private.h"
+#include "common/stream/value.h"
+
+/* An array with room for n; NULL: memory is out, and the old one stays. */
+static void *roomy(void *array, size_t *capacity, size_t n, size_t element)
+{
+	return *capacity < n ? array_grow(array, capacity, n - 1, element) : array;
+}
+
+static int make_room(struct reader *r, const struct block *b)
+{
+	const struct type **types = roomy(r->types, &r->types_capacity, b->ntypes, sizeof *types);
+	const struct lane **lanes = roomy(r->lanes, &r->lanes_capacity, b->nlanes, sizeof *lanes);
+	uint32_t *places =
+		roomy(r->places, &r->places_capacity, (size_t)b->nplaces + 1, sizeof *places);
+
+	if (types)
+		r->types = types;
+	if (lanes)
+		r->lanes = lanes;
+	if (places)
+		r->places = places;
+	return types && lanes && places ? 0 : reader_no_memory(r);
+}
+
+/* The block's tables from ids to what they name. */
+int reader_tables(struct reader *r, struct block *b)
+{
+	struct dictionary *d = &r->dictionary;
+	size_t n = (size_t)b->ntypes + b->nlanes + b->nplaces, table = align_up(4 * n, 8);
+	const uint8_t *p = b->payload + EVENTS_HEADER;
+	uint32_t number;
+
+	if (table > b->length - EVENTS_HEADER || !b->ntypes || !b->nlanes)
+		return reader_damaged(r, b->offset, "an event block whose tables are cut short");
+	if (make_room(r, b))
+		return -1;
+	b->type_ids = p;
+	for (uint32_t i = 0; i < b->ntypes; i++, p += 4) {
+		number = idmap_get(&d->ids[ENTRY_TYPE], get_u32(p));
+		if (!number)
+			return reader_damaged(r, b->offset, "an event block of an undeclared type");
+		r->types[i] = dictionary_type(d, number);
+	}
+	b->lane_ids = p;
+	for (uint32_t i = 0; i < b->nlanes; i++, p += 4) {
+		number = idmap_get(&d->ids[ENTRY_LANE], get_u32(p));
+		if (!number)
+			return reader_damaged(r, b->offset, "an event block of an undeclared lane");
+		r->lanes[i] = dictionary_lane(d, number);
+	}
+	b->place_ids = p;
+	r->places[0] = 0;
+	for (uint32_t i = 0; i < b->nplaces; i++, p += 4) {
+		number = idmap_get(&d->ids[ENTRY_PLACE], get_u32(p));
+		if (!number)
+			return reader_damaged(r, b->offset,
+					      "an event block of an undeclared place");
+		r->places[i + 1] = number;
+	}
+	b->types = r->types;
+	b->lanes = r->lanes;
+	b->places = r->places;
+	b->row_data = b->payload + EVENTS_HEADER + table;
+	b->row_size = b->length - EVENTS_HEADER - table;
+	return 0;
+}
+
+bool reader_all_bare(const struct block *b)
+{
+	for (uint32_t i = 0; i < b->ntypes; i++)
+		if (b->types[i]->fixed_size || b->types[i]->flags & TYPE_TAIL)
+			return false;
+	return true;
+}
+
+static bool wide_rows_sane(const struct block *b)
+{
+	for (const uint8_t *p = b->row_data; p < b->row_data + b->row_size; p += WIDE_ROW)
+		if ((get_u64(p) & 0xffffffffffff) > b->last - b->base ||
+		    get_u16(p + 6) >= b->ntypes || get_u32(p + 8) > b->nplaces ||
+		    get_u16(p + 12) >= b->nlanes)
+			return false;
+	return true;
+}
+
+/*
+ * A narrow row as a number is time, lane << 24, place << 32, type << 48, depth << 56. In two halves
+ * of fields with room between them each is subtracted from its limit with a guard bit above it,
+ * which the field borrows if it is larger: what is left of the guards of all rows says whether one
+ * was.
+ */
+struct limits {
+	uint64_t time_place, lane_type;
+};
+
+#define TIME_PLACE  0x0000ffff00ffffffu
+#define LANE_TYPE   0x00ff0000ff000000u
+#define TIME_GUARDS (1ull << 24 | 1ull << 48)
+#define LANE_GUARDS (1ull << 32 | 1ull << 56)
+
+static struct limits narrow_limits(const struct block *b)
+{
+	uint64_t span = b->last - b->base < 0xffffff ? b->last - b->base : 0xffffff,
+		 place = b->nplaces < 0xffff ? b->nplaces : 0xffff,
+		 lane = b->nlanes < 0x100 ? b->nlanes - 1 : 0xff,
+		 type = b->ntypes < 0x100 ? b->ntypes - 1 : 0xff;
+
+	return (struct limits){span | place << 32 | TIME_GUARDS,
+			       lane << 24 | type << 48 | LANE_GUARDS};
+}
+
+static inline bool narrow_row_sane(const struct limits *l, uint64_t row)
+{
+	return !((~(l->time_place - (row & TIME_PLACE)) & TIME_GUARDS) |
+		 (~(l->lane_type - (row & LANE_TYPE)) & LANE_GUARDS));
+}
+
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+static inline pair two_rows(const uint8_t *p)
+{
+	pair v;
+
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+/* Rows of 8 bytes each, one behind the other. This looks at every row of every block in every
+ * program: it is made to cost nothing. */
+static bool narrow_rows_sane(const struct block *b, const uint8_t *p, const uint8_t *end)
+{
+	struct limits l = narrow_limits(b);
+#if __BYTE_ORDER == __LITTLE_ENDIAN
+	pair time_place = {TIME_GUARDS, TIME_GUARDS}, lane_type = {LANE_GUARDS, LANE_GUARDS};
+
+	for (; end - p >= 4 * NARROW_ROW; p += 4 * NARROW_ROW) {
+		pair v = two_rows(p), w = two_rows(p + 2 * NARROW_ROW);
+
+		time_place &= (l.time_place - (v & TIME_PLACE)) & (l.time_place - (w & TIME_PLACE));
+		lane_type &= (l.lane_type - (v & LANE_TYPE)) & (l.lane_type - (w & LANE_TYPE));
+	}
+	if ((time_place[0] & time_place[1] & TIME_GUARDS) != TIME_GUARDS ||
+	    (lane_type[0] & lane_type[1] & LANE_GUARDS) != LANE_GUARDS)
+		return false;
+#endif
+	for (; p < end; p += NARROW_ROW)
+		if (!narrow_row_sane(&l, get_u64(p)))
+			return false;
+	return true;
+}
+
+bool reader_bare_rows_fit(struct block *b)
+{
+	size_t stride = b->row_flags & EVENTS_WIDE ? WIDE_ROW : NARROW_ROW;
+
+	if (!reader_all_bare(b) || b->row_size / stride != b->rows ||
+	    b->row_size - b->rows * stride >= 8)
+		return false;
+	b->row_size = b->rows * stride;
+	return true;
+}
+
+static bool bare_rows_sane(struct block *b)
+{
+	if (!reader_bare_rows_fit(b))
+		return false;
+	return b->row_flags & EVENTS_WIDE
+		       ? wide_rows_sane(b)
+		       : narrow_rows_sane(b, b->row_data, b->row_data + b->row_size);
+}
+
+/* Most rows, even of blocks with others, are such: narrow, and with nothing behind them. */
+struct bare {
+	struct limits limits;
+	bool any, types[256];
+};
+
+static void find_bare(const struct block *b, struct bare *bare)
+{
+	bare->limits = narrow_limits(b);
+	for (uint32_t i = 0; i < 256 && i < b->ntypes; i++) {
+		bare->types[i] = !b->types[i]->fixed_size && !(b->types[i]->flags & TYPE_TAIL);
+		bare->any |= bare->types[i];
+	}
+}
+
+/* How many there are from p on, of at most so many rows. */
+static inline uint32_t count_bare(const struct bare *bare, const uint8_t *p, size_t most)
+{
+	uint32_t n = 0;
+
+	for (; n < most; n++, p += NARROW_ROW) {
+		uint64_t row = get_u64(p);
+
+		if (!narrow_row_sane(&bare->limits, row) || !bare->types[row >> 48 & 0xff])
+			break;
+	}
+	return n;
+}
+
+/*
+ * Bytes of the whole rows at the front; *rows counts them. Values are checked on the way: for the
+ * encoders of apitrace another walk over the rows costs 6 % of the time.
+ */
+size_t reader_walk_rows(const struct reader *r, struct block *b, uint32_t *rows)
+{
+	bool wide = b->row_flags & EVENTS_WIDE;
+	uint64_t span = b->last - b->base;
+	const uint8_t *p = b->row_data;
+	size_t left = b->row_size;
+	struct bare bare = {0};
+	uint32_t n;
+
+	if (!wide)
+		find_bare(b, &bare);
+	for (n = 0; n < b->rows; n++) {
+		uint32_t type, lane, place;
+		uint64_t size = wide ? WIDE_ROW : NARROW_ROW, delta;
+		uint32_t tail = 0;
+		const struct type *t;
+
+		if (bare.any) {
+			size_t most = left / NARROW_ROW;
+			uint32_t run =
+				count_bare(&bare, p, most < b->rows - n ? most : b->rows - n);
+
+			n += run;
+			p += (size_t)run * NARROW_ROW;
+			left -= (size_t)run * NARROW_ROW;
+			if (n == b->rows)
+				break;
+		}
+		if (left < size)
+			break;
+		delta = get_u64(p) & (wide ? 0xffffffffffff : 0xffffff);
+		type = wide ? get_u16(p + 6) : p[6];
+		place = wide ? get_u32(p + 8) : get_u16(p + 4);
+		lane = wide ? get_u16(p + 12) : p[3];
+		if (delta > span || type >= b->ntypes || lane >= b->nlanes || place > b->nplaces)
+			break;
+		t = b->types[type];
+		size += t->fixed_size;
+		if (t->flags & TYPE_TAIL) {
+			if (left < size + 4)
+				break;
+			tail = get_u32(p + size);
+			size += 4 + align_up(tail, 4);
+		}
+		if (left < size)
+			break;
+		if (tail && bad_values_matter(t, r->reads_values))
+			b->bad_values |= !values_sound(p + size - align_up(tail, 4), tail);
+		p += size;
+		left -= size;
+	}
+	*rows = n;
+	return b->row_size - left;
+}
+
+bool reader_rows_sane(const struct reader *r, struct block *b)
+{
+	uint32_t rows;
+	size_t size;
+
+	if (b->row_flags & EVENTS_BARE)
+		return bare_rows_sane(b);
+	size = reader_walk_rows(r, b, &rows);
+	if (rows != b->rows || b->row_size - size >= 8)
+		return false;
+	b->row_size = size;
+	return true;
+}

@@ -1,0 +1,260 @@
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/util/status.h"
+#include "common/stream/reader_private.h"
+
+uint32_t reader_head_flags(const void *data, size_t n)
+{
+	const uint8_t *block = (const uint8_t *)data + MARKER_SIZE;
+
+	if (n < MARKER_SIZE + BLOCK_HEADER + 24 || get_u16(block + 4) != BLOCK_HEAD)
+		return 0;
+	return get_u32(block + BLOCK_HEADER + 16);
+}
+
+bool reader_is_stream(const void *data, size_t n)
+{
+	return n >= MARKER_SIZE && !memcmp(data, MARKER_PREFIX, sizeof MARKER_PREFIX - 1);
+}
+
+bool reader_other_version(const void *data, size_t n, unsigned *version)
+{
+	enum { DIGIT = sizeof MARKER_PREFIX - 3 };
+	const char *p = data;
+
+	if (n <= DIGIT + 1 || memcmp(p, MARKER_PREFIX, DIGIT) || p[DIGIT + 1] != ':' ||
+	    p[DIGIT] < '0' || p[DIGIT] > '9' || p[DIGIT] == MARKER_PREFIX[DIGIT])
+		return false;
+	*version = (unsigned)(p[DIGIT] - '0');
+	return true;
+}
+
+/* What stands at the beginning of an input instead of a marker. */
+static int no_stream(struct reader *r, size_t n)
+{
+	unsigned version;
+	bool other = reader_other_version(r->data + r->begin, n, &version);
+
+	reader_close_input(r);
+	if (!other)
+		return reader_fatal(r, "is not an event stream (trdecode makes one of a trace)");
+	r->fatal = true;
+	return error_set(&r->error, r->file, NO_OFFSET,
+			 "is an event stream of version %u, which is not known here", version);
+}
+
+/* The input ends where a segment should begin. 2: as it should. */
+static int end_of_input(struct reader *r)
+{
+	size_t rest = r->filled - r->begin;
+	bool first = r->offset == 0, wanted = r->more_expected && !r->partial_ok,
+	     marker = !memcmp(r->data + r->begin, MARKER_PREFIX, rest < 8 ? rest : 8);
+	uint64_t at = r->offset + rest;
+
+	if (rest && first && !marker)
+		return no_stream(r, rest);
+	reader_close_input(r);
+	if (first && !rest)
+		return reader_damaged(r, NO_OFFSET, "no input: did the previous command fail?");
+	if (rest)
+		return reader_damaged(r, at, marker ? READER_NO_END : READER_NO_BLOCK);
+	return wanted ? reader_damaged(r, at, "the stream ends before its last segment") : 2;
+}
+
+int reader_begin_segment(struct reader *r)
+{
+	int got =
+		reader_fill(r, MARKER_SIZE, r->on_demand ? MARKER_SIZE + BLOCK_HEADER : READ_SIZE);
+
+	if (got <= 0)
+		return got < 0 ? -1 : end_of_input(r);
+	if (!reader_is_stream(r->data + r->begin, r->filled - r->begin)) {
+		if (!r->offset)
+			return no_stream(r, r->filled - r->begin);
+		reader_damaged(r, r->offset, "this is no event stream any more");
+		reader_go_on_behind_damage(r);
+		return -1;
+	}
+	memcpy(r->marker, r->data + r->begin + MARKER_SIZE - 8, 8);
+	reader_consume(r, MARKER_SIZE);
+	r->in_segment = true;
+	r->head_seen = false;
+	return 1;
+}
+
+/* After -1 the same block is met again, unless it is a head too many. */
+int reader_check_order(struct reader *r, const struct block *b)
+{
+	bool head = b->kind == BLOCK_HEAD, has_crc = b->flags & BLOCK_HAS_CRC,
+	     first = !r->head_seen, same = has_crc == r->has_crc;
+
+	r->head_seen = true;
+	r->has_crc = has_crc;
+	if (first && head) {
+		r->rows = 0;
+		r->hurt = false;
+		return 0;
+	}
+	if (first) {
+		dictionary_segment(&r->dictionary, true);
+		return reader_damaged(r, r->offset, "a segment that does not begin with its head");
+	}
+	if (head) {
+		reader_damaged(r, r->offset, "a head within a segment");
+		reader_consume(r, BLOCK_HEADER);
+		reader_distrust_length(r, b->length);
+		return -1;
+	}
+	return same ? 0
+		    : reader_damaged(r, r->offset,
+				     has_crc ? "a block with a checksum among others without"
+					     : "a block without a checksum among others with one");
+}
+
+int reader_check_version(struct reader *r, const struct block *b)
+{
+	unsigned major = get_u16(b->payload), minor = get_u16(b->payload + 2);
+
+	if (major == STREAM_MAJOR)
+		return 0;
+	r->in_segment = r->open_stream = false;
+	r->lossy = r->hurt = true;
+	if (!r->head.major) {
+		reader_close_input(r);
+		r->fatal = true;
+		return error_set(&r->error, r->file, NO_OFFSET,
+				 "is an event stream of version %u.%u, which is not known here",
+				 major, minor);
+	}
+	error_set(&r->error, r->file, b->offset, "stream version %u.%u is not known here", major,
+		  minor);
+	reader_go_on_behind_damage(r);
+	return -1;
+}
+
+int reader_check_summary(struct reader *r, const struct block *b)
+{
+	uint32_t flags = get_u32(b->payload + 16);
+	/* a head that was cut has any flags */
+	bool summary = flags & HEAD_SUMMARY &&
+		       !(flags & ~(uint32_t)(HEAD_SUMMARY | HEAD_FILTERED | HEAD_REDUCED));
+
+	if (r->either) {
+		r->either = false;
+		r->summaries = summary;
+	}
+	if (summary == r->summaries)
+		return 0;
+	r->in_segment = r->open_stream = false;
+	reader_close_input(r);
+	return reader_fatal(
+		r, summary ? "is a summary, no event stream; trstat --merge reads it"
+			   : "is an event stream, no summary; trstat --partial makes one of it");
+}
+
+/* A marker without its digits was damaged, and said to be. */
+static bool matches_marker(const struct reader *r, uint64_t stream_id)
+{
+	char digits[9];
+
+	snprintf(digits, sizeof digits, "%08x", (uint32_t)stream_id);
+	return !r->marker[0] || !strcmp(r->marker, digits);
+}
+
+const char *reader_head_fault(const struct reader *r, const struct block *b)
+{
+	/* with a checksum it is the marker that is damaged */
+	return b->flags & BLOCK_HAS_CRC || matches_marker(r, get_u64(b->payload + 8))
+		       ? NULL
+		       : "a head that does not match its marker";
+}
+
+/* Bytes of the properties that make sense. */
+static size_t properties_size(const uint8_t *p, size_t n)
+{
+	size_t at = 0;
+
+	while (n - at >= 8) {
+		uint64_t next = at + 8 + align_up(get_u32(p + at + 4), 8);
+
+		if (next > n)
+			break;
+		at = (size_t)next;
+	}
+	return at;
+}
+
+int reader_read_head(struct reader *r, const struct block *b)
+{
+	const uint8_t *p = b->payload;
+	struct head *h = &r->head;
+	bool same, missing;
+
+	*h = (struct head){.major = get_u16(p),
+			   .minor = get_u16(p + 2),
+			   .sequence = get_u32(p + 4),
+			   .stream_id = get_u64(p + 8),
+			   .flags = get_u32(p + 16),
+			   .properties = p + 24,
+			   .properties_size = properties_size(p + 24, b->length - 24)};
+	r->dictionary.less = h->flags & HEAD_FILTERED;
+	r->dictionary.reduced = h->flags & HEAD_REDUCED;
+	same = r->open_stream && h->stream_id == r->stream_id;
+	if (r->partial_ok || (same && h->sequence == r->sequence + 1))
+		missing = false;
+	else
+		missing = h->sequence ? true : r->more_expected;
+	/* segments may come each from a file, and in any order, where that is allowed */
+	dictionary_segment(&r->dictionary, r->partial_ok ? h->stream_id != r->stream_id
+							 : !same || h->sequence <= r->sequence);
+	r->stream_id = h->stream_id;
+	r->sequence = h->sequence;
+	r->open_stream = true;
+	r->more_expected = false;
+	if (!matches_marker(r, h->stream_id))
+		return reader_damaged(r, b->offset - MARKER_SIZE,
+				      "a marker that does not match its head");
+	if (h->properties_size < b->length - 24)
+		return reader_damaged(r, b->offset, "a head with a property beyond its block");
+	if (!missing)
+		return 0;
+	r->lossy = true;
+	return error_set(&r->error, r->file, b->offset,
+			 "a segment of the stream is missing before this one");
+}
+
+const char *reader_end_fault(const struct block *b)
+{
+	if (get_u32(b->payload + 48) > b->length - 56)
+		return "an end mark whose message is longer than its block";
+	if (get_u32(b->payload + 40) > STATUS_FAILED)
+		return "an end mark with an impossible status";
+	return NULL;
+}
+
+int reader_read_end(struct reader *r, const struct block *b)
+{
+	const uint8_t *p = b->payload;
+	uint32_t length = get_u32(p + 48);
+	struct end *end = &r->end;
+
+	*end = (struct end){.events = get_u64(p),
+			    .gaps = get_u64(p + 8),
+			    .lost = get_u64(p + 16),
+			    .first = get_u64(p + 24),
+			    .last = get_u64(p + 32),
+			    .status = get_u32(p + 40),
+			    .flags = get_u32(p + 44),
+			    .message = dictionary_text(&r->dictionary, p + 56, length)};
+	r->in_segment = false;
+	r->open_stream = r->more_expected = !(end->flags & END_LAST);
+	if (end->status)
+		r->lossy = true;
+	if (end->events == r->rows || r->hurt)
+		return 0;
+	r->lossy = true;
+	return error_set(&r->error, r->file, b->offset,
+			 "%" PRIu64 " events came, but the end mark counts %" PRIu64, r->rows,
+			 end->events);
+}

@@ -1,0 +1,425 @@
+#include "common/stream/value.h"
+
+#include "common/stream/dictionary.h"
+
+static bool long_uleb(struct values *v, uint64_t *out)
+{
+	uint64_t n = 0;
+
+	for (unsigned shift = 0; shift < 64; shift += 7) {
+		uint8_t byte;
+
+		if (v->at == v->end)
+			break;
+		byte = *v->at++;
+		if (shift == 63 && byte > 1)
+			break;
+		n |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80)) {
+			*out = n;
+			return true;
+		}
+	}
+	v->bad = true;
+	return false;
+}
+
+static inline bool uleb(struct values *v, uint64_t *out)
+{
+	if (__builtin_expect(v->at == v->end || *v->at > 0x7f, 0))
+		return long_uleb(v, out);
+	*out = *v->at++;
+	return true;
+}
+
+static inline bool byte(struct values *v, uint8_t *out)
+{
+	if (v->at == v->end) {
+		v->bad = true;
+		return false;
+	}
+	*out = *v->at++;
+	return true;
+}
+
+static bool bytes(struct values *v, uint64_t n, const uint8_t **out)
+{
+	if (n > (uint64_t)(v->end - v->at)) {
+		v->bad = true;
+		return false;
+	}
+	*out = v->at;
+	v->at += n;
+	return true;
+}
+
+static bool definition(struct values *v, uint32_t *out)
+{
+	uint64_t id;
+
+	if (!uleb(v, &id))
+		return false;
+	if (id > UINT32_MAX)
+		v->bad = true;
+	*out = (uint32_t)id;
+	return !v->bad;
+}
+
+static bool run(struct values *v, const uint8_t **out, size_t *n)
+{
+	uint64_t length;
+
+	if (!uleb(v, &length) || !bytes(v, length, out))
+		return false;
+	*n = (size_t)length;
+	return true;
+}
+
+static bool machine_number(struct values *v, struct value *out)
+{
+	if (!byte(v, &out->size))
+		return false;
+	if (!out->size || out->size > 16)
+		v->bad = true;
+	if (v->bad || !bytes(v, out->size, &out->bytes))
+		return false;
+	out->n = out->size;
+	if (out->size <= 8) {
+		for (unsigned i = 0; i < out->size; i++)
+			out->number |= (uint64_t)out->bytes[i] << 8 * i;
+		if (out->format == 'e' && out->size > 4)
+			out->number = (uint64_t)sign_extend(out->number, 4);
+		else if (out->format == 'i' || out->format == 'd' || out->format == 'e')
+			out->number = (uint64_t)sign_extend(out->number, out->size);
+		/* of an int in a register of 8 bytes the upper half says nothing */
+		if (out->format == 'd' && out->size == 8 && out->number > 0xffff0000 &&
+		    out->number <= UINT32_MAX)
+			out->number |= 0xffffffff00000000;
+	}
+	return true;
+}
+
+static bool units(struct values *v, struct value *out)
+{
+	uint64_t unit;
+
+	if (!uleb(v, &out->number))
+		return false;
+	out->bytes = v->at;
+	for (uint64_t i = 0; i < out->number; i++)
+		if (!uleb(v, &unit))
+			return false;
+	out->n = (size_t)(v->at - out->bytes);
+	return true;
+}
+
+bool values_value(struct values *v, struct value *out)
+{
+	const uint8_t *p;
+
+	*out = (struct value){0};
+	if (v->bad || !byte(v, &out->tag))
+		return false;
+	switch (out->tag) {
+	case VALUE_NULL:
+	case VALUE_FALSE: return true;
+	case VALUE_TRUE: out->number = 1; return true;
+	case VALUE_NEGATIVE:
+		if (!uleb(v, &out->number))
+			return false;
+		/* it has no more than the negative numbers of 64 bits */
+		v->bad = out->number > NEGATIVE_MOST;
+		out->number = -out->number;
+		return !v->bad;
+	case VALUE_UINT:
+	case VALUE_POINTER: return uleb(v, &out->number);
+	case VALUE_FLOAT:
+	case VALUE_DOUBLE:
+		out->size = out->tag == VALUE_FLOAT ? 4 : 8;
+		out->n = out->size;
+		return bytes(v, out->size, &out->bytes);
+	case VALUE_STRING:
+	case VALUE_BLOB: return run(v, &out->bytes, &out->n);
+	case VALUE_ENUM: return definition(v, &out->definition) && machine_number(v, out);
+	case VALUE_BITMASK: return definition(v, &out->definition) && uleb(v, &out->number);
+	case VALUE_ARRAY: return uleb(v, &out->count);
+	case VALUE_STRUCT: return definition(v, &out->definition) && uleb(v, &out->count);
+	case VALUE_REPR: out->count = 2; return true;
+	case VALUE_FRAME: return definition(v, &out->definition);
+	case VALUE_WSTRING: return units(v, out);
+	case VALUE_NUMBER: return byte(v, &out->format) && machine_number(v, out);
+	case VALUE_OPAQUE:
+		if (!run(v, &p, &out->type_name_size))
+			return false;
+		out->type_name = (const char *)p;
+		return run(v, &out->bytes, &out->n);
+	}
+	v->bad = true;
+	return false;
+}
+
+static bool __attribute__((noinline)) any_what(struct values *v, uint8_t *what, uint64_t *index)
+{
+	const uint8_t *p;
+	size_t n;
+
+	while (!v->bad && v->at != v->end) {
+		v->detail = v->at;
+		if (!byte(v, what) || !uleb(v, index))
+			break;
+		if (detail_known(*what))
+			return true;
+		if (!run(v, &p, &n))
+			break;
+		v->detail = v->at;
+	}
+	return false;
+}
+
+bool values_what(struct values *v, uint8_t *what, uint64_t *index)
+{
+	const uint8_t *p = v->at;
+
+	/* what nearly all are */
+	if (!v->bad && v->end - p >= 2 && detail_known(p[0]) && p[1] < 0x80) {
+		*what = p[0];
+		*index = p[1];
+		v->detail = p;
+		v->at = p + 2;
+		return true;
+	}
+	return any_what(v, what, index);
+}
+
+/* An ENUM's number. */
+static bool enum_integer(const struct value *v, bool is_signed, uint64_t *number)
+{
+	uint8_t above;
+
+	if (v->size <= 8) {
+		*number = is_signed ? (uint64_t)sign_extend(v->number, v->size) : v->number;
+		return true;
+	}
+	*number = get_u64(v->bytes);
+	above = is_signed && *number >> 63 ? 0xff : 0;
+	for (unsigned i = 8; i < v->size; i++)
+		if (v->bytes[i] != above)
+			return false;
+	return true;
+}
+
+bool value_integer(const struct value *v, const struct definition *names, uint64_t *number,
+		   bool *is_signed)
+{
+	*number = v->number;
+	*is_signed = false;
+	switch (v->tag) {
+	case VALUE_FALSE:
+	case VALUE_TRUE:
+	case VALUE_UINT:
+	case VALUE_BITMASK:
+	case VALUE_POINTER: return true;
+	case VALUE_NEGATIVE: *is_signed = true; return true;
+	case VALUE_ENUM:
+		*is_signed = !definition_is_unsigned(names);
+		return enum_integer(v, *is_signed, number);
+	case VALUE_NUMBER:
+		*is_signed = v->format == 'i' || v->format == 'd' || v->format == 'e';
+		return v->format != 'f' && v->size <= 8;
+	}
+	return false;
+}
+
+bool value_real(const struct value *v, long double *number)
+{
+	float f;
+	double d;
+
+	if (v->tag != VALUE_FLOAT && v->tag != VALUE_DOUBLE &&
+	    !(v->tag == VALUE_NUMBER && v->format == 'f'))
+		return false;
+	if (v->size == 4) {
+		uint32_t bits = get_u32(v->bytes);
+
+		memcpy(&f, &bits, 4);
+		*number = f;
+	} else if (v->size == 8) {
+		uint64_t bits = get_u64(v->bytes);
+
+		memcpy(&d, &bits, 8);
+		*number = d;
+	} else if (v->size == 10) {
+		/* the x87 form, taken apart so that it works everywhere */
+		uint64_t mantissa = get_u64(v->bytes);
+		uint16_t exponent = get_u16(v->bytes + 8);
+
+		*number = __builtin_ldexpl((long double)mantissa, (exponent & 0x7fff) - 16383 - 63);
+		if ((exponent & 0x7fff) == 0x7fff)
+			*number = mantissa << 1 ? __builtin_nanl("") : __builtin_infl();
+		if (exponent & 0x8000)
+			*number = -*number;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+bool values_find(const uint8_t *tail, size_t n, enum detail_kind what, uint64_t index,
+		 struct value *out)
+{
+	struct values v;
+	struct detail d;
+	bool found = false;
+
+	for (values_begin(&v, tail, n); values_detail(&v, &d);)
+		if (d.what == what && (what == DETAIL_RETURN || d.index == index)) {
+			*out = d.value;
+			found = true; /* a later one would hold */
+		}
+	return found;
+}
+
+/* --- writing --- */
+
+static int put_uleb(struct buffer *b, uint64_t n)
+{
+	uint8_t p[10];
+	size_t size = 0;
+
+	do {
+		p[size++] = (uint8_t)((n & 0x7f) | (n > 0x7f ? 0x80 : 0));
+		n >>= 7;
+	} while (n);
+	return buffer_append(b, p, size);
+}
+
+int value_put_detail(struct buffer *b, enum detail_kind what, uint64_t index)
+{
+	return buffer_u8(b, (uint8_t)what) || put_uleb(b, index) ? -1 : 0;
+}
+
+int value_put_number(struct buffer *b, char format, const void *little_endian, uint8_t size)
+{
+	uint8_t head[] = {VALUE_NUMBER, (uint8_t)format, size};
+
+	return buffer_append(b, head, 3) || buffer_append(b, little_endian, size) ? -1 : 0;
+}
+
+int value_put_enum(struct buffer *b, uint32_t def, const void *little_endian, uint8_t size)
+{
+	return buffer_u8(b, VALUE_ENUM) || put_uleb(b, def) || buffer_u8(b, size) ||
+			       buffer_append(b, little_endian, size)
+		       ? -1
+		       : 0;
+}
+
+int value_put_bitmask(struct buffer *b, uint32_t def, uint64_t number)
+{
+	return buffer_u8(b, VALUE_BITMASK) || put_uleb(b, def) || put_uleb(b, number) ? -1 : 0;
+}
+
+int value_put_bytes(struct buffer *b, enum value_tag tag, const void *data, size_t n)
+{
+	return buffer_u8(b, (uint8_t)tag) || put_uleb(b, n) || buffer_append(b, data, n) ? -1 : 0;
+}
+
+int value_put_opaque(struct buffer *b, const char *type_name, const void *data, size_t n)
+{
+	size_t length = type_name ? strlen(type_name) : 0;
+
+	return buffer_u8(b, VALUE_OPAQUE) || put_uleb(b, length) ||
+			       buffer_append(b, type_name, length) || put_uleb(b, n) ||
+			       buffer_append(b, data, n)
+		       ? -1
+		       : 0;
+}
+
+int value_put_simple(struct buffer *b, enum value_tag tag)
+{
+	return buffer_u8(b, (uint8_t)tag);
+}
+
+int value_put_uint(struct buffer *b, enum value_tag tag, uint64_t number)
+{
+	return buffer_u8(b, (uint8_t)tag) || put_uleb(b, number) ? -1 : 0;
+}
+
+int value_put_float(struct buffer *b, const void *little_endian, uint8_t size)
+{
+	return buffer_u8(b, size == 4 ? VALUE_FLOAT : VALUE_DOUBLE) ||
+			       buffer_append(b, little_endian, size)
+		       ? -1
+		       : 0;
+}
+
+int value_put_array(struct buffer *b, uint64_t count)
+{
+	return buffer_u8(b, VALUE_ARRAY) || put_uleb(b, count) ? -1 : 0;
+}
+
+int value_put_struct(struct buffer *b, uint32_t def, uint64_t count)
+{
+	return buffer_u8(b, VALUE_STRUCT) || put_uleb(b, def) || put_uleb(b, count) ? -1 : 0;
+}
+
+/* One value without its children, its definition mapped. */
+static int copy_one(struct buffer *b, const struct value *v, const uint8_t *from, size_t n,
+		    uint32_t (*map)(void *ctx, uint32_t definition), void *ctx)
+{
+	switch (v->tag) {
+	case VALUE_ENUM: return value_put_enum(b, map(ctx, v->definition), v->bytes, v->size);
+	case VALUE_BITMASK: return value_put_bitmask(b, map(ctx, v->definition), v->number);
+	case VALUE_STRUCT: return value_put_struct(b, map(ctx, v->definition), v->count);
+	case VALUE_FRAME: return value_put_uint(b, VALUE_FRAME, map(ctx, v->definition));
+	}
+	return buffer_append(b, from, n);
+}
+
+int values_copy(struct buffer *b, const uint8_t *tail, size_t n,
+		uint32_t (*map)(void *ctx, uint32_t definition), void *ctx)
+{
+	struct values whole, part;
+	struct detail d;
+	const uint8_t *done = tail;
+
+	for (values_begin(&whole, tail, n); values_detail(&whole, &d); done = whole.at) {
+		struct value v;
+
+		/* what is of unknown kinds goes as it is */
+		if (buffer_append(b, done, (size_t)(whole.detail - done)) ||
+		    value_put_detail(b, d.what, d.index))
+			return -1;
+		/* d is known to be sound: walk it again, value by value */
+		values_begin(&part, whole.detail, (size_t)(whole.at - whole.detail));
+		values_what(&part, &d.what, &d.index);
+		while (part.at < whole.at) {
+			const uint8_t *from = part.at;
+
+			if (!values_value(&part, &v) ||
+			    copy_one(b, &v, from, (size_t)(part.at - from), map, ctx))
+				return -1;
+		}
+	}
+	return whole.bad || buffer_append(b, done, (size_t)(whole.at - done)) ? -1 : 0;
+}
+
+bool values_copy_is_same(const uint8_t *tail, size_t n,
+			 uint32_t (*map)(void *ctx, uint32_t definition), void *ctx)
+{
+	struct values v;
+	struct value one;
+	uint64_t index, left;
+	uint8_t what;
+	bool same = true;
+
+	for (values_begin(&v, tail, n); values_what(&v, &what, &index);)
+		for (left = 1; left; left += one.count - 1) {
+			if (!values_value(&v, &one))
+				return true;
+			if ((one.tag == VALUE_ENUM || one.tag == VALUE_BITMASK ||
+			     one.tag == VALUE_STRUCT || one.tag == VALUE_FRAME) &&
+			    map(ctx, one.definition) != one.definition)
+				same = false;
+		}
+	return same || v.bad;
+}

@@ -1,0 +1,187 @@
+/*
+ * value.h - arguments and return values: tagged trees in the tail of a row (trstream(5), VALUES)
+ *
+ *     tail   = detail*
+ *     detail = u8 what, uleb index, value; of another what: uleb length, bytes
+ *     value  = u8 tag, ...
+ *
+ * Every value can be stepped over without knowing what it is for. Trees are at most VALUE_DEPTH
+ * deep. Details stand in the order the source gave them; of two for the same argument the later
+ * one holds.
+ */
+#ifndef TR_VALUE_H
+#define TR_VALUE_H
+
+#include <stdbool.h>
+
+#include "common/util/buffer.h"
+
+enum {
+	VALUE_DEPTH = 128,
+	VALUE_INDEX_LIMIT = 65536, /* number of an argument */
+	FLOAT_ARGUMENTS = 1000, /* index of an argument in a floating-point register: this plus its
+				   number */
+};
+
+#define NEGATIVE_MOST (1ull << 63) /* magnitude of a NEGATIVE */
+
+enum detail_kind {
+	DETAIL_ARGUMENT = 1, /* index: number of the argument from 1 */
+	DETAIL_RETURN = 2,
+	DETAIL_BACKTRACE = 3, /* an ARRAY of FRAMEs, innermost first; index 0 */
+	DETAIL_FLAGS = 4,     /* UINT: the source's flags of the call; index 0 */
+	DETAIL_KINDS
+};
+
+enum detail_flags { CALL_FAKE = 1 }; /* bits of DETAIL_FLAGS: the tracer made the call itself */
+
+/* Of a kind that is not known here there is a length: it is stepped over, and copied. */
+static inline bool detail_known(uint8_t what)
+{
+	return what && what < DETAIL_KINDS;
+}
+
+enum value_tag {
+	VALUE_NULL = 0,
+	VALUE_FALSE = 1,
+	VALUE_TRUE = 2,
+	VALUE_NEGATIVE = 3, /* uleb magnitude */
+	VALUE_UINT = 4,	    /* uleb */
+	VALUE_FLOAT = 5,    /* 4 bytes */
+	VALUE_DOUBLE = 6,   /* 8 bytes */
+	VALUE_STRING = 7,   /* uleb length, bytes */
+	VALUE_BLOB = 8,	    /* the same */
+	VALUE_ENUM = 9, /* uleb definition, u8 size (1 to 16), size bytes: a number with names */
+	VALUE_BITMASK = 10, /* uleb definition, uleb */
+	VALUE_ARRAY = 11,   /* uleb count, values */
+	VALUE_STRUCT = 12,  /* uleb definition, uleb count, values */
+	VALUE_POINTER = 13, /* uleb */
+	VALUE_NUMBER = 14,  /* u8 format, u8 size (1 to 16), size bytes: a machine's number */
+	VALUE_OPAQUE =
+		15, /* uleb length, type name, uleb length, bytes: a struct not taken apart */
+	VALUE_WSTRING = 16, /* uleb count, that many ulebs: units of the source's wchar_t */
+	VALUE_REPR = 17,    /* two values: for people, for the machine */
+	VALUE_FRAME = 18,   /* uleb definition, of kind FRAME */
+	VALUE_TAGS
+};
+
+/* format of VALUE_NUMBER, the letters of uftrace's argument specs:
+   d as it fits, i signed, u unsigned, x hexadecimal, o octal, c character, p pointer, f float */
+
+struct value {
+	uint8_t tag, format, size; /* format and size of NUMBER, size of ENUM, FLOAT, DOUBLE */
+	uint32_t definition;	   /* id in the segment (dictionary_definition_id); 0 none */
+	uint64_t number;	   /* NUMBER of 8 bytes and less, sign-extended for i and d;
+				      NEGATIVE as two's complement; of an ENUM ask value_integer */
+	const uint8_t *bytes; /* NUMBER, STRING, BLOB, OPAQUE, FLOAT, DOUBLE; WSTRING: its ulebs,
+				 number of them */
+	size_t n;
+	const char *type_name; /* OPAQUE: not ended by a NUL */
+	size_t type_name_size;
+	uint64_t count; /* ARRAY, STRUCT, REPR: values that follow */
+};
+
+struct detail {
+	uint8_t what;
+	uint64_t index;
+	struct value value;
+};
+
+struct values {
+	const uint8_t *at, *end;
+	const uint8_t *detail; /* start of the current detail, after those of unknown kinds */
+	bool bad;	       /* the bytes are no list of values */
+};
+
+static inline void values_begin(struct values *v, const uint8_t *tail, size_t n)
+{
+	/* tail may be NULL */
+	*v = (struct values){.at = tail, .end = n ? tail + n : tail, .detail = tail};
+}
+
+/* Are these bytes a list of details whose values all make sense? */
+bool values_sound(const uint8_t *tail, size_t n);
+
+/* The next detail, its value stepped over: children of ARRAY and STRUCT are not visited. false at
+ * the end, or v->bad. */
+bool values_detail(struct values *v, struct detail *d);
+/* What stands before the next detail's value, for those who go on with values_value. false: the
+ * end, or v->bad. */
+bool values_what(struct values *v, uint8_t *what, uint64_t *index);
+/* The next value alone, for children: after an ARRAY or STRUCT its children come next. */
+bool values_value(struct values *v, struct value *out);
+/* Step over a value with all its children. */
+bool values_skip(struct values *v);
+
+struct definition;
+
+/* The number that a value is, extended to 64 bits; *is_signed says how to take it. names: the
+ * definition of an ENUM (dictionary_definition_id), or NULL. false: it is no integer, or one that
+ * 64 bits do not hold. */
+bool value_integer(const struct value *v, const struct definition *names, uint64_t *number,
+		   bool *is_signed);
+bool value_real(const struct value *v, long double *number);
+
+/* The argument of that index (0: the return value) in a tail. */
+bool values_find(const uint8_t *tail, size_t n, enum detail_kind what, uint64_t index,
+		 struct value *out);
+
+/* How many FLOATs follow, of at most n: the elements of matrices and vectors, 5 bytes each. */
+static inline size_t value_floats(const uint8_t *p, const uint8_t *end, uint64_t n)
+{
+	size_t count = 0;
+
+	for (; count < n && end - p >= 5 && *p == VALUE_FLOAT; p += 5)
+		count++;
+	return count;
+}
+
+/* The next unit of a WSTRING's bytes; *at goes from bytes to bytes + n. */
+static inline uint64_t value_unit(const uint8_t **at)
+{
+	uint64_t n = 0;
+
+	for (unsigned shift = 0;; shift += 7) {
+		uint8_t byte = *(*at)++;
+
+		n |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return n;
+	}
+}
+
+/* Writing with room at hand, for who must be fast: at most 10 bytes. */
+static inline uint8_t *value_uleb(uint8_t *p, uint64_t n)
+{
+	while (n > 0x7f) {
+		*p++ = (uint8_t)(n | 0x80);
+		n >>= 7;
+	}
+	*p++ = (uint8_t)n;
+	return p;
+}
+
+/* Writing: -1 when memory is out. */
+int value_put_detail(struct buffer *b, enum detail_kind what, uint64_t index);
+int value_put_number(struct buffer *b, char format, const void *little_endian, uint8_t size);
+int value_put_enum(struct buffer *b, uint32_t definition, const void *little_endian, uint8_t size);
+int value_put_bitmask(struct buffer *b, uint32_t definition, uint64_t number);
+int value_put_bytes(struct buffer *b, enum value_tag tag, const void *data, size_t n);
+int value_put_opaque(struct buffer *b, const char *type_name, const void *data, size_t n);
+int value_put_simple(struct buffer *b, enum value_tag tag); /* NULL, FALSE, TRUE */
+int value_put_uint(struct buffer *b, enum value_tag tag,
+		   uint64_t number); /* UINT, NEGATIVE, POINTER */
+int value_put_float(struct buffer *b, const void *little_endian, uint8_t size); /* 4 or 8 */
+int value_put_array(struct buffer *b, uint64_t count);
+int value_put_struct(struct buffer *b, uint32_t definition, uint64_t count);
+
+/* Copy a tail with every definition's id changed by map (for streams that are merged). -1: bad
+ * values, or memory. */
+int values_copy(struct buffer *b, const uint8_t *tail, size_t n,
+		uint32_t (*map)(void *ctx, uint32_t definition), void *ctx);
+
+/* Would it be the same bytes? So it is for values that are none: they cannot be copied. */
+bool values_copy_is_same(const uint8_t *tail, size_t n,
+			 uint32_t (*map)(void *ctx, uint32_t definition), void *ctx);
+
+#endif

@@ -1,0 +1,490 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "common/util/buffer_file.h"
+#include "common/util/checksum.h"
+#include "common/stream/reader.h"
+#include "common/stream/writer_private.h"
+
+/* Old enough to be sent even if more may come. */
+enum { OLD_NS = 50 * 1000 * 1000 };
+
+struct sent_meta {
+	uint32_t source;
+	char *name;
+	uint64_t hash, total;
+};
+
+int writer_no_memory(struct writer *w)
+{
+	w->out_of_memory = true;
+	return error_set(&w->error, NULL, NO_OFFSET, "out of memory");
+}
+
+int writer_init(struct writer *w, struct output *output, uint64_t segment_limit)
+{
+	*w = (struct writer){.output = output, .segment_limit = segment_limit, .block = 1};
+	w->crc = output_is_file(output);
+	w->rows = malloc(ROWS_CAPACITY);
+	if (!w->rows)
+		return writer_no_memory(w);
+	w->row = w->rows;
+	w->limit = w->rows + ROWS_CAPACITY;
+	/* id 0 is none, for every kind */
+	for (int k = 1; k < ENTRY_KINDS; k++) {
+		struct stored_entries *s = &w->entries[k];
+
+		s->entry = array_grow(NULL, &s->capacity, 0, sizeof *s->entry);
+		if (!s->entry)
+			return writer_no_memory(w);
+		s->entry[0] = (struct stored_entry){0};
+		s->count = 1;
+	}
+	if (intern(&w->strings, "", 0) == INTERN_NONE)
+		return writer_no_memory(w);
+	return 0;
+}
+
+static void free_slots(struct slots *s)
+{
+	free(s->slot);
+	free(s->ids);
+}
+
+void writer_free(struct writer *w)
+{
+	free(w->rows);
+	free_slots(&w->types);
+	free_slots(&w->lanes);
+	free_slots(&w->places);
+	for (int k = 0; k < ENTRY_KINDS; k++)
+		free(w->entries[k].entry);
+	for (size_t i = 0; i < w->nmetas; i++)
+		free(w->metas[i].name);
+	free(w->metas);
+	intern_free(&w->strings);
+	buffer_free(&w->arena);
+	buffer_free(&w->dict);
+	buffer_free(&w->scratch);
+	buffer_free(&w->properties);
+	buffer_free(&w->used);
+	w->rows = NULL;
+}
+
+int writer_property(struct writer *w, uint16_t key, const void *data, size_t n)
+{
+	uint8_t head[8] = {0};
+
+	put_u16(head, key);
+	put_u32(head + 4, (uint32_t)n);
+	if (buffer_append(&w->properties, head, sizeof head) ||
+	    buffer_append(&w->properties, data, n) || buffer_align(&w->properties, 8))
+		return writer_no_memory(w);
+	return 0;
+}
+
+int writer_command(struct writer *w, int argc, char **argv)
+{
+	struct buffer line = {0};
+	int result = 0;
+
+	for (int i = 0; i < argc && line.size < 65536; i++)
+		if (buffer_append(&line, " ", i > 0) ||
+		    buffer_append(&line, argv[i], strlen(argv[i])))
+			result = writer_no_memory(w);
+	if (!result)
+		result = writer_property(w, HEAD_COMMAND, line.data,
+					 line.size < 65536 ? line.size : 65536);
+	buffer_free(&line);
+	return result;
+}
+
+/* --- blocks on their way out --- */
+
+void writer_block_header(const struct writer *w, uint8_t *p, uint16_t kind, uint16_t flags,
+			 uint32_t length, uint32_t crc)
+{
+	put_u32(p, BLOCK_SYNC);
+	put_u16(p + 4, kind);
+	put_u16(p + 6, (uint16_t)((flags & ~BLOCK_HAS_CRC) | (w->crc ? BLOCK_HAS_CRC : 0)));
+	put_u32(p + 8, length);
+	put_u32(p + 12, w->crc ? crc : 0);
+	put_u32(p + 16, 0);
+	put_u32(p + BLOCK_CHECKED, checksum(0, p, BLOCK_CHECKED));
+}
+
+/* A tail in a file is gone through in pieces, which need not stay in memory. */
+static bool in_file(const struct writer *w, const struct iovec *v)
+{
+	const struct buffer *b = w->tail_buffer;
+
+	return b && b->file && v->iov_base == b->data && v->iov_len == b->size;
+}
+
+static int send_parts(struct writer *w, struct iovec *v, int n, struct error *e)
+{
+	for (int i = 0; i < n; i++)
+		if (in_file(w, &v[i]))
+			return output_writev(w->output, v, i, e) ||
+					       output_write_buffer(w->output, w->tail_buffer, e) ||
+					       output_writev(w->output, v + i + 1, n - i - 1, e)
+				       ? -1
+				       : 0;
+	return output_writev(w->output, v, n, e);
+}
+
+static uint32_t checksum_part(const struct writer *w, uint32_t crc, const struct iovec *v)
+{
+	const uint8_t *p = v->iov_base;
+	size_t n = v->iov_len;
+
+	for (; in_file(w, v) && n > BUFFER_PIECE; p += BUFFER_PIECE, n -= BUFFER_PIECE) {
+		crc = checksum(crc, p, BUFFER_PIECE);
+		buffer_rest(w->tail_buffer);
+	}
+	return checksum(crc, p, n);
+}
+
+/* Nothing may follow a block that went out in part. */
+int writer_send(struct writer *w, struct iovec *v, int n, struct error *e)
+{
+	if (w->broken || !send_parts(w, v, n, e))
+		return 0;
+	w->broken = true;
+	return -1;
+}
+
+static int send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
+		      int n, uint32_t crc)
+{
+	uint8_t header[BLOCK_HEADER];
+	struct iovec v[5] = {{header, sizeof header}};
+	size_t length = 0;
+
+	for (int i = 0; i < n; i++) {
+		v[i + 1] = parts[i];
+		length += parts[i].iov_len;
+	}
+	writer_block_header(w, header, kind, flags, (uint32_t)length, crc);
+	w->segment_bytes += length + BLOCK_HEADER;
+	return writer_send(w, v, n + 1, &w->error);
+}
+
+int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
+		      int n)
+{
+	uint32_t crc = 0;
+
+	for (int i = 0; w->crc && i < n; i++)
+		crc = checksum_part(w, crc, &parts[i]);
+	return send_block(w, kind, flags, parts, n, crc);
+}
+
+int writer_send_same(struct writer *w, const struct block *b)
+{
+	struct iovec part = {(void *)b->payload, b->length};
+
+	if (!(b->flags & BLOCK_HAS_CRC))
+		return writer_send_block(w, b->kind, b->flags, &part, 1);
+	return send_block(w, b->kind, b->flags, &part, 1, b->crc);
+}
+
+int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, uint32_t flags,
+		     const void *before, size_t before_size)
+{
+	char marker[MARKER_SIZE + 1];
+	uint8_t head[24] = {0};
+	struct iovec mark = {marker, MARKER_SIZE};
+	struct iovec parts[] = {{head, sizeof head},
+				{(void *)before, before_size},
+				{w->properties.data, w->properties.size}};
+
+	snprintf(marker, sizeof marker, MARKER_PREFIX "%08x", (uint32_t)stream_id);
+	put_u16(head, STREAM_MAJOR);
+	put_u16(head + 2, STREAM_MINOR);
+	put_u32(head + 4, sequence);
+	put_u64(head + 8, stream_id);
+	put_u32(head + 16, flags);
+	if (sizeof head + before_size + w->properties.size > BLOCK_LIMIT)
+		parts[2].iov_len = 0; /* of very many stages: the last are not told */
+	w->stream_id = stream_id;
+	w->sequence = sequence;
+	w->segment++;
+	w->segment_bytes = MARKER_SIZE;
+	w->in_segment = true;
+	w->events = w->gaps = w->lost = 0;
+	w->lost_more = false;
+	w->first = UINT64_MAX;
+	w->last_time = 0;
+	if (writer_send(w, &mark, 1, &w->error))
+		return -1;
+	return writer_send_block(w, BLOCK_HEAD, 0, parts, 3);
+}
+
+/* What upstream sent outside of a segment (its HEAD was damaged) goes into one. */
+int writer_need_segment(struct writer *w)
+{
+	if (w->in_segment)
+		return 0;
+	return writer_send_head(w, w->stream_id, w->more_follows ? w->sequence + 1 : 0,
+				w->head_flags, NULL, 0);
+}
+
+int writer_begin(struct writer *w, uint64_t stream_id)
+{
+	return writer_send_head(w, stream_id, 0, w->head_flags, NULL, 0);
+}
+
+int writer_send_dict(struct writer *w)
+{
+	struct iovec part = {w->dict.data, w->dict.size};
+	int result;
+
+	if (!w->dict.size)
+		return 0;
+	result = writer_send_block(w, BLOCK_DICT, 0, &part, 1);
+	w->dict.size = 0;
+	return result;
+}
+
+/* The tables of the present block behind the EVENTS header, in scratch. */
+static int build_tables(struct writer *w)
+{
+	const struct slots *all[] = {&w->types, &w->lanes, &w->places};
+	uint8_t head[EVENTS_HEADER] = {0};
+	struct buffer *b = &w->scratch;
+
+	put_u64(head, w->base);
+	put_u64(head + 8, w->last);
+	put_u32(head + 16, w->count);
+	put_u16(head + 20, (uint16_t)((w->narrow ? 0 : EVENTS_WIDE) | (w->bare ? EVENTS_BARE : 0)));
+	put_u16(head + 22, (uint16_t)w->types.count);
+	put_u16(head + 24, (uint16_t)w->lanes.count);
+	put_u32(head + 28, w->places.count);
+	b->size = 0;
+	if (buffer_append(b, head, sizeof head))
+		return -1;
+	for (int k = 0; k < 3; k++)
+		for (uint32_t i = 0; i < all[k]->count; i++)
+			if (buffer_u32(b, all[k]->ids[i]))
+				return -1;
+	return buffer_align(b, 8);
+}
+
+void writer_count_events(struct writer *w, uint64_t rows, uint64_t base, uint64_t last)
+{
+	w->events += rows;
+	if (base < w->first)
+		w->first = base;
+	if (last > w->last_time)
+		w->last_time = last;
+}
+
+/* The block being made is empty again. */
+void writer_clear_block(struct writer *w)
+{
+	w->count = 0;
+	w->row = w->rows;
+	w->limit = w->rows + ROWS_CAPACITY;
+	/* segments smaller than a block have one */
+	if (w->segment_limit && w->segment_limit < ROWS_CAPACITY)
+		w->limit = w->rows + w->segment_limit;
+	w->narrow = w->quick = w->started = false;
+	w->block++;
+	w->types.count = w->lanes.count = w->places.count = 0;
+}
+
+static int send_events(struct writer *w, const void *tail, size_t tail_size)
+{
+	static const uint8_t zeros[8];
+	struct iovec parts[4];
+	size_t n, whole;
+
+	if (!w->count)
+		return 0;
+	if (build_tables(w))
+		return writer_no_memory(w);
+	n = (size_t)(w->row - w->rows);
+	whole = n + tail_size;
+	parts[0] = (struct iovec){w->scratch.data, w->scratch.size};
+	parts[1] = (struct iovec){w->rows, n};
+	parts[2] = (struct iovec){(void *)tail, tail_size};
+	/* rows are 4-aligned, blocks 8-aligned */
+	parts[3] = (struct iovec){(void *)zeros, align_up(whole, 8) - whole};
+	writer_count_events(w, w->count, w->base, w->last);
+	w->sent_events += w->count;
+	w->sent_bytes += w->scratch.size + whole;
+	writer_clear_block(w);
+	if (w->progress)
+		progress_tick(w->progress, w->sent_bytes, 0, w->sent_events);
+	return writer_send_block(w, BLOCK_EVENTS, 0, parts, 4);
+}
+
+int writer_flush(void *writer)
+{
+	struct writer *w = writer;
+
+	if (w->out_of_memory)
+		return writer_no_memory(w);
+	return writer_send_dict(w) || send_events(w, NULL, 0) ? -1 : 0;
+}
+
+int writer_flush_large(struct writer *w, const void *tail, size_t n)
+{
+	return writer_send_dict(w) || send_events(w, tail, n) ? -1 : 0;
+}
+
+uint64_t writer_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+int writer_flush_old(struct writer *w)
+{
+	return w->count && writer_now() - w->started_at > OLD_NS ? writer_flush(w) : 0;
+}
+
+static int send_meta(struct writer *w, const struct sent_meta *m, uint32_t flags, uint64_t offset,
+		     const void *data, size_t n)
+{
+	size_t name = strlen(m->name);
+	uint8_t head[40];
+	struct iovec parts[2];
+	struct buffer *b = &w->scratch;
+
+	put_u32(head, m->source);
+	put_u32(head + 4, flags);
+	put_u64(head + 8, m->hash);
+	put_u64(head + 16, m->total);
+	put_u64(head + 24, offset);
+	put_u32(head + 32, (uint32_t)name);
+	put_u32(head + 36, (uint32_t)n);
+	b->size = 0;
+	if (buffer_append(b, head, sizeof head) || buffer_append(b, m->name, name) ||
+	    buffer_append(b, data, n) || buffer_align(b, 8))
+		return writer_no_memory(w);
+	parts[0] = (struct iovec){b->data, b->size};
+	return writer_send_block(w, BLOCK_META, BLOCK_MAY_SKIP | BLOCK_MAY_COPY, parts, 1);
+}
+
+static int send_pieces(struct writer *w, const struct sent_meta *m, const char *data)
+{
+	uint64_t done = 0;
+
+	do {
+		size_t piece = m->total - done < META_PIECE ? m->total - done : META_PIECE;
+
+		if (send_meta(w, m, 0, done, data + done, piece))
+			return -1;
+		done += piece;
+	} while (done < m->total);
+	return 0;
+}
+
+int writer_pass_meta(struct writer *w, uint32_t wire_source, const char *name, const void *data,
+		     size_t n, bool reference)
+{
+	struct sent_meta m = {wire_source, (char *)name, hash_bytes(data, n, 0), n};
+
+	if (writer_need_segment(w) || writer_flush(w))
+		return -1;
+	return reference ? send_meta(w, &m, META_REFERENCE, 0, NULL, 0) : send_pieces(w, &m, data);
+}
+
+int writer_meta(struct writer *w, uint32_t source, const char *name, const void *data, size_t n)
+{
+	struct sent_meta m = {source, NULL, hash_bytes(data, n, 0), n}, *metas;
+
+	metas = array_grow(w->metas, &w->metas_capacity, w->nmetas, sizeof *metas);
+	if (!metas)
+		return writer_no_memory(w);
+	w->metas = metas;
+	m.name = strndup(name, 4096);
+	if (!m.name)
+		return writer_no_memory(w);
+	metas[w->nmetas++] = m;
+	if (writer_declare(w, ENTRY_SOURCE, source) || writer_flush(w))
+		return -1;
+	if (send_pieces(w, &m, data))
+		return -1;
+	/* the source's parts are no reason to begin a new segment */
+	w->segment_bytes = 0;
+	return 0;
+}
+
+static int send_end(struct writer *w, uint32_t flags)
+{
+	uint8_t head[56] = {0};
+	struct buffer *b = &w->scratch;
+	struct iovec part;
+	size_t n = strlen(w->message);
+
+	put_u64(head, w->events);
+	put_u64(head + 8, w->gaps);
+	put_u64(head + 16, w->lost);
+	put_u64(head + 24, w->events ? w->first : 0);
+	put_u64(head + 32, w->last_time);
+	put_u32(head + 40, w->status);
+	put_u32(head + 44, flags | (w->lost_more ? END_LOST_MORE : 0));
+	put_u32(head + 48, (uint32_t)n);
+	b->size = 0;
+	if (buffer_append(b, head, sizeof head) || buffer_append(b, w->message, n) ||
+	    buffer_align(b, 8))
+		return writer_no_memory(w);
+	part = (struct iovec){b->data, b->size};
+	w->sent_status = w->status;
+	w->in_segment = false;
+	w->more_follows = !(flags & END_LAST);
+	return writer_send_block(w, BLOCK_END, 0, &part, 1);
+}
+
+int writer_end_segment(struct writer *w, uint32_t flags)
+{
+	if (writer_flush(w))
+		return -1;
+	return send_end(w, flags);
+}
+
+static int declare_used(struct writer *w)
+{
+	for (size_t i = 0; i < w->used.size; i += 4)
+		if (writer_declare(w, ENTRY_DEFINITION, get_u32(w->used.data + i)))
+			return -1;
+	return 0;
+}
+
+int writer_next_segment(struct writer *w)
+{
+	if (writer_end_segment(w, 0) ||
+	    writer_send_head(w, w->stream_id, w->sequence + 1, w->head_flags, NULL, 0))
+		return -1;
+	for (size_t i = 0; i < w->nmetas; i++)
+		if (writer_declare(w, ENTRY_SOURCE, w->metas[i].source))
+			return -1;
+	if (writer_send_dict(w))
+		return -1;
+	for (size_t i = 0; i < w->nmetas; i++)
+		if (send_meta(w, &w->metas[i], META_REFERENCE, 0, NULL, 0))
+			return -1;
+	w->segment_bytes = 0;
+	return declare_used(w);
+}
+
+void writer_status(struct writer *w, uint32_t status, const char *message)
+{
+	if ((!w->message[0] || status > w->status) && message)
+		snprintf(w->message, sizeof w->message, "%s", message);
+	if (status > w->status)
+		w->status = status;
+}
+
+int writer_finish(struct writer *w)
+{
+	if (w->broken || !w->in_segment)
+		return 0;
+	return writer_end_segment(w, END_LAST);
+}

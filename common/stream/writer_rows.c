@@ -1,0 +1,403 @@
+/*
+ * writer_rows.c - rows: the block they go into, narrow or wide, and gaps
+ */
+#include <stdlib.h>
+
+#include "common/stream/field.h"
+#include "common/stream/writer_private.h"
+#include "common/stream/writer_rows.h"
+
+enum {
+	LARGE_TAIL = 32 * 1024,		 /* from here on it is not copied */
+	FEW_ROWS = 64,			 /* so few are widened rather than sent */
+	ROW_LIMIT = EVENTS_LIMIT - 4096, /* one such row, its block's head and tables */
+};
+
+static int add_slot(struct slots *s, uint32_t number, uint32_t id, uint32_t block, uint32_t offset)
+{
+	struct slot *slot = array_reach(s->slot, &s->size, number, sizeof *slot);
+	uint32_t *ids;
+
+	if (!slot)
+		return -1;
+	s->slot = slot;
+	ids = array_grow(s->ids, &s->capacity, s->count, sizeof *ids);
+	if (!ids)
+		return -1;
+	s->ids = ids;
+	ids[s->count] = id;
+	s->slot[number] = (struct slot){block, s->count++ + offset};
+	return 0;
+}
+
+static inline bool has_slot(const struct slots *s, uint32_t number, uint32_t block)
+{
+	return number < s->size && s->slot[number].block == block;
+}
+
+/* The rows so far in the wide form. Few of them. */
+static int widen(struct writer *w)
+{
+	size_t size = (size_t)(w->row - w->rows), room = (size_t)(w->limit - w->rows);
+	uint8_t *old, *from, *to;
+
+	if (w->count) {
+		/* a bare block's rows are known in size; others are walked by the types' shapes */
+		if (!w->bare || size * 2 + 4096 > room)
+			return 1;
+		old = malloc(size);
+		if (!old)
+			return writer_no_memory(w);
+		memcpy(old, w->rows, size);
+		for (from = old, to = w->rows; from < old + size;
+		     from += NARROW_ROW, to += WIDE_ROW) {
+			uint64_t v = get_u64(from);
+
+			put_u64(to, (v & 0xffffff) | (v >> 48 & 0xff) << 48);
+			put_u64(to + 8,
+				(v >> 32 & 0xffff) | (v >> 24 & 0xff) << 32 | (v >> 56) << 48);
+		}
+		w->row = to;
+		free(old);
+	}
+	w->narrow = w->quick = false;
+	return 0;
+}
+
+static void start_block(struct writer *w, uint64_t time)
+{
+	w->base = w->last = time;
+	w->bare = w->started = true;
+	/* in the last 16 ms of all time a step back would look like a step forward */
+	w->narrow = !w->sparse && time <= UINT64_MAX - (1 << 24);
+	w->quick = w->narrow && !w->refuse_rows;
+	w->sparse = false;
+	w->started_at = writer_now();
+}
+
+/* Room for a row of n bytes, and 8 of padding behind it. */
+static int room_for(struct writer *w, size_t n)
+{
+	size_t used = (size_t)(w->row - w->rows), have = (size_t)(w->limit - w->rows);
+	uint8_t *rows;
+
+	if (have - used >= n + 8)
+		return 0;
+	if (w->count)
+		return 1; /* this block is full */
+	rows = realloc(w->rows, n + 8 > ROWS_CAPACITY ? n + 8 : ROWS_CAPACITY);
+	if (!rows)
+		return writer_no_memory(w);
+	w->rows = w->row = rows;
+	w->limit = rows + (n + 8 > ROWS_CAPACITY ? n + 8 : ROWS_CAPACITY);
+	return 0;
+}
+
+struct row {
+	uint64_t time;
+	uint32_t lane, type, place, depth;   /* numbers of slots */
+	uint32_t lane_id, type_id, place_id; /* on the wire */
+	const void *fixed, *tail;
+	uint32_t fixed_size, tail_size;
+	bool has_tail, declared;
+};
+
+/* Does the row fit this block as it is? 1 no: a new one is needed; 0 yes; -1. */
+static int fit(struct writer *w, const struct row *r)
+{
+	uint64_t delta = r->time - w->base;
+	bool small =
+		delta < 1 << 24 && r->depth < 256 &&
+		(w->types.count < 256 || has_slot(&w->types, r->type, w->block)) &&
+		(w->lanes.count < 256 || has_slot(&w->lanes, r->lane, w->block)) &&
+		(w->places.count < 65535 || !r->place || has_slot(&w->places, r->place, w->block));
+
+	if (r->time < w->base || delta >> 48)
+		return 1;
+	if (!has_slot(&w->types, r->type, w->block) && w->types.count == 65535)
+		return 1;
+	if (!has_slot(&w->lanes, r->lane, w->block) && w->lanes.count == 65535)
+		return 1;
+	if (w->narrow && !small) {
+		int full = w->count > FEW_ROWS ? 1 : widen(w);
+
+		/* rows that come so rarely are better off in a wide block from its start */
+		w->sparse = full > 0 && w->count <= FEW_ROWS && delta >= 1 << 24;
+		return full;
+	}
+	return 0;
+}
+
+/* What has no slot in this block yet may be new to the segment, too. */
+static int declare_for(struct writer *w, const struct row *r)
+{
+	if (!has_slot(&w->types, r->type, w->block) && writer_declare(w, ENTRY_TYPE, r->type_id))
+		return -1;
+	if (!has_slot(&w->lanes, r->lane, w->block) && writer_declare(w, ENTRY_LANE, r->lane_id))
+		return -1;
+	if (!has_slot(&w->places, r->place, w->block) &&
+	    writer_declare(w, ENTRY_PLACE, r->place_id))
+		return -1;
+	return 0;
+}
+
+static int tables_for(struct writer *w, const struct row *r)
+{
+	if (!r->declared && declare_for(w, r))
+		return -1;
+	if (!has_slot(&w->types, r->type, w->block) &&
+	    add_slot(&w->types, r->type, r->type_id, w->block, 0))
+		return writer_no_memory(w);
+	if (!has_slot(&w->lanes, r->lane, w->block) &&
+	    add_slot(&w->lanes, r->lane, r->lane_id, w->block, 0))
+		return writer_no_memory(w);
+	if (!has_slot(&w->places, r->place, w->block)) {
+		if (!r->place) {
+			/* index 0 is no place and stands in no table */
+			if (add_slot(&w->places, 0, 0, w->block, 0))
+				return writer_no_memory(w);
+			w->places.count--;
+			w->places.slot[0].index = 0;
+		} else if (add_slot(&w->places, r->place, r->place_id, w->block, 1)) {
+			return writer_no_memory(w);
+		}
+	}
+	return 0;
+}
+
+bool writer_take_place(struct writer *w, uint32_t place)
+{
+	const struct stored_entries *e = &w->entries[ENTRY_PLACE];
+
+	if (!w->started || !w->narrow || !place || place >= e->count ||
+	    e->entry[place].segment != w->segment || w->places.count >= 65535 ||
+	    has_slot(&w->places, place, w->block))
+		return false;
+	return !add_slot(&w->places, place, place, w->block, 1);
+}
+
+static void put_row(struct writer *w, const struct row *r)
+{
+	uint64_t delta = r->time - w->base, lane = w->lanes.slot[r->lane].index,
+		 type = w->types.slot[r->type].index, place = w->places.slot[r->place].index;
+	uint8_t *p = w->row;
+
+	if (w->narrow) {
+		put_u64(p,
+			delta | lane << 24 | place << 32 | type << 48 | (uint64_t)r->depth << 56);
+		p += NARROW_ROW;
+	} else {
+		put_u64(p, delta | type << 48);
+		put_u64(p + 8,
+			place | lane << 32 | (uint64_t)(r->depth < 65535 ? r->depth : 65535) << 48);
+		p += WIDE_ROW;
+	}
+	if (r->fixed_size) {
+		memcpy(p, r->fixed, r->fixed_size);
+		p += r->fixed_size;
+	}
+	if (r->has_tail) {
+		size_t padded = align_up(r->tail_size, 4);
+
+		put_u32(p, r->tail_size);
+		p += 4;
+		memset(p + padded - (padded ? 4 : 0), 0, padded ? 4 : 0);
+		if (r->tail_size)
+			memcpy(p, r->tail, r->tail_size);
+		p += padded;
+	}
+	w->row = p;
+	w->count++;
+	if (r->fixed_size || r->has_tail)
+		w->bare = false;
+	if (r->time > w->last)
+		w->last = r->time;
+}
+
+/* A row whose tail is too large to be copied: a block of its own, written from where the tail is.
+ */
+static int put_large(struct writer *w, const struct row *r)
+{
+	struct row head = *r;
+
+	head.tail_size = 0;
+	if (tables_for(w, r))
+		return -1;
+	put_row(w, &head);
+	put_u32(w->row - 4, r->tail_size);
+	return writer_flush_large(w, r->tail, r->tail_size);
+}
+
+static int add_row(struct writer *w, const struct row *r)
+{
+	size_t size = WIDE_ROW + (size_t)r->fixed_size +
+		      (r->has_tail ? 4 + align_up(r->tail_size, 4) : 0);
+	bool large = r->has_tail && r->tail_size > LARGE_TAIL && r->fixed_size < LARGE_TAIL;
+	int full = 1;
+
+	if (w->out_of_memory)
+		return writer_no_memory(w);
+	if (size > ROW_LIMIT)
+		return error_set(&w->error, NULL, NO_OFFSET, "an event of %zu bytes is too large",
+				 size);
+	if (writer_need_segment(w))
+		return -1;
+	if (w->started && !large) {
+		/* in this order: the block may get larger when it is made to fit */
+		full = fit(w, r);
+		if (!full)
+			full = room_for(w, size);
+		if (full < 0)
+			return -1;
+	}
+	if (full) {
+		if (w->started && writer_flush(w))
+			return -1;
+		if (w->segment_limit && w->segment_bytes >= w->segment_limit && !r->declared &&
+		    writer_next_segment(w))
+			return -1;
+		writer_clear_block(w);
+		start_block(w, r->time);
+		if (fit(w, r) || (!large && room_for(w, size)))
+			return writer_no_memory(w);
+		if (large)
+			return put_large(w, r);
+	}
+	if (tables_for(w, r))
+		return -1;
+	put_row(w, r);
+	return 0;
+}
+
+int writer_row_slow(struct writer *w, uint64_t time, uint32_t lane, uint32_t type, uint32_t place,
+		    uint32_t depth, const void *fixed, uint32_t fixed_size, const void *tail,
+		    uint32_t tail_size, bool has_tail)
+{
+	struct row r = {time,  lane,  type, place,	depth,	   lane,     type,
+			place, fixed, tail, fixed_size, tail_size, has_tail, false};
+	bool refused = w->refuse && w->refuse(w->refuse_ctx, time, lane, type, fixed);
+	int result = refused ? 0 : add_row(w, &r);
+
+	w->used.size = 0;
+	return result;
+}
+
+void writer_refuse_rows(struct writer *w)
+{
+	w->refuse_rows = true;
+	w->quick = false;
+}
+
+static void count_gap(struct writer *w, uint32_t reason, uint32_t unit, uint64_t count)
+{
+	w->gaps++;
+	if (reason != GAP_LOST)
+		return;
+	if (unit == GAP_EVENTS && count != UINT64_MAX)
+		w->lost += count;
+	else
+		w->lost_more = w->ever_lost_more = true;
+}
+
+void writer_count_gap(struct writer *w, const struct event *e)
+{
+	struct gap_row g = {0};
+
+	gap_get(e, &g);
+	count_gap(w, g.reason, g.unit, g.count);
+}
+
+int writer_copy_row(struct writer *w, const struct block *b, const struct event *e)
+{
+	struct row r = {.time = e->time,
+			.lane = e->lane->number,
+			.type = e->type->number,
+			.place = e->place,
+			.depth = e->depth,
+			.fixed = e->fixed,
+			.fixed_size = e->type->fixed_size,
+			.tail = e->tail,
+			.tail_size = e->tail_size,
+			.has_tail = e->type->flags & TYPE_TAIL,
+			.declared = true};
+	uint64_t delta = e->time - w->base;
+
+	if (w->narrow && !r.fixed_size && !r.has_tail && delta < 1 << 24 && r.depth < 256 &&
+	    w->limit - w->row >= NARROW_ROW + 8 && has_slot(&w->types, r.type, w->block) &&
+	    has_slot(&w->lanes, r.lane, w->block) && has_slot(&w->places, r.place, w->block)) {
+		put_row(w, &r);
+		return 0;
+	}
+	r.lane_id = get_u32(b->lane_ids + 4 * e->lane_index);
+	r.type_id = get_u32(b->type_ids + 4 * e->type_index);
+	r.place_id = e->place_index ? get_u32(b->place_ids + 4 * (e->place_index - 1)) : 0;
+	if (add_row(w, &r))
+		return -1;
+	if (e->type->kind == KIND_GAP)
+		writer_count_gap(w, e);
+	return 0;
+}
+
+static uint32_t gap_type(struct writer *w)
+{
+	struct field_entry fields[] = {
+		{writer_text(w, "count"), 0, FIELD_UINT, ROLE_COUNT, WHERE_FIXED, 0, 8, 0, 0},
+		{writer_text(w, "offset"), 0, FIELD_UINT, ROLE_NONE, WHERE_FIXED, 8, 8, 0, 0},
+		{writer_text(w, "reason"), 0, FIELD_UINT, ROLE_NONE, WHERE_FIXED, 16, 4, 0, 0},
+		{writer_text(w, "unit"), 0, FIELD_UINT, ROLE_NONE, WHERE_FIXED, 20, 4, 0, 0},
+		{writer_text(w, "file"), 0, FIELD_STRING, ROLE_NONE, WHERE_REST, 4, 1, 0, 0},
+	};
+	struct member_entry reasons[] = {{writer_text(w, "lost"), GAP_LOST, GAP_LOST},
+					 {writer_text(w, "damage"), GAP_DAMAGE, GAP_DAMAGE},
+					 {writer_text(w, "unread"), GAP_UNREAD, GAP_UNREAD}};
+	struct type_entry t = {.name = writer_text(w, "gap"),
+			       .group = writer_text(w, "trutils"),
+			       .kind = KIND_GAP,
+			       .flags = TYPE_TAIL,
+			       .fixed_size = 24,
+			       .nfields = 5,
+			       .fields = fields};
+
+	fields[2].kind = FIELD_ENUM;
+	fields[2].definition = writer_definition(
+		w, &(struct definition_entry){.name = writer_text(w, "gap_reason"),
+					      .kind = DEFINITION_ENUM,
+					      .nmembers = 3,
+					      .members = reasons});
+	/* the tail: u32 bytes of the file's name, the name and a NUL, at which the field ends, the
+	 * message */
+	return writer_type(w, &t);
+}
+
+int writer_gap(struct writer *w, uint64_t time, uint32_t lane, const struct gap *g)
+{
+	size_t file = g->file ? strlen(g->file) : 0, message = g->message ? strlen(g->message) : 0;
+	uint8_t fixed[24], tail[4 + 2048];
+	uint32_t size = 4;
+
+	if (!w->gap_type)
+		w->gap_type = gap_type(w);
+	if (w->refuse && w->refuse(w->refuse_ctx, time, lane, w->gap_type, NULL))
+		return 0;
+	if (file > 1024)
+		file = 1024;
+	if (message > 1000)
+		message = 1000;
+	put_u64(fixed, g->count);
+	put_u64(fixed + 8, g->offset);
+	put_u32(fixed + 16, g->reason);
+	put_u32(fixed + 20, g->unit);
+	if (file) {
+		memcpy(tail + size, g->file, file);
+		size += (uint32_t)file;
+		tail[size++] = 0;
+	}
+	put_u32(tail, size - 4);
+	if (message)
+		memcpy(tail + size, g->message, message);
+	if (writer_row_data(w, time, lane, w->gap_type, 0, 0, fixed, sizeof fixed, tail,
+			    (uint32_t)(size + message), true))
+		return -1;
+	count_gap(w, g->reason, g->unit, g->count);
+	return 0;
+}

@@ -1,0 +1,246 @@
+/*
+ * writer_rows.h - rows of a source of events, in line where they fit the block being made
+ *
+ * Lanes, types and places are ids of writer.h (place 0: none); depth is the row's. Times are those
+ * of the lane's clock.
+ */
+#ifndef TR_WRITER_ROWS_H
+#define TR_WRITER_ROWS_H
+
+#include "common/stream/writer.h"
+
+int writer_row_slow(struct writer *w, uint64_t time, uint32_t lane, uint32_t type, uint32_t place,
+		    uint32_t depth, const void *fixed, uint32_t fixed_size, const void *tail,
+		    uint32_t tail_size, bool has_tail);
+
+/* Can such a row be put in line: in the block as it is, with size bytes behind the row's first 8? A
+ * slot of another block, or of no block, does not match. */
+static inline __attribute__((always_inline)) bool writer_row_fits(const struct writer *w,
+								  uint64_t delta, uint32_t lane,
+								  uint32_t type, uint32_t place,
+								  uint32_t depth, size_t size)
+{
+	return w->quick && delta < 1 << 24 && depth < 256 &&
+	       (size_t)(w->limit - w->row) >= NARROW_ROW + 8 + size && place < w->places.size &&
+	       lane < w->lanes.size && type < w->types.size &&
+	       w->places.slot[place].block == w->block && w->lanes.slot[lane].block == w->block &&
+	       w->types.slot[type].block == w->block;
+}
+
+/* A narrow row's first 8 bytes. */
+static inline __attribute__((always_inline)) uint64_t writer_row_bits(const struct writer *w,
+								      uint64_t delta, uint32_t lane,
+								      uint32_t type, uint32_t place,
+								      uint32_t depth)
+{
+	return delta | (uint64_t)w->lanes.slot[lane].index << 24 |
+	       (uint64_t)w->places.slot[place].index << 32 |
+	       (uint64_t)w->types.slot[type].index << 48 | (uint64_t)depth << 56;
+}
+
+/* A row without fixed part or tail. */
+static inline int writer_row(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
+			     uint32_t place, uint32_t depth)
+{
+	uint64_t delta = time - w->base;
+
+	if (__builtin_expect(writer_row_fits(w, delta, lane, type, place, depth, 0), 1)) {
+		put_u64(w->row, writer_row_bits(w, delta, lane, type, place, depth));
+		w->row += NARROW_ROW;
+		w->count++;
+		if (time > w->last)
+			w->last = time;
+		return 0;
+	}
+	return writer_row_slow(w, time, lane, type, place, depth, NULL, 0, NULL, 0, false);
+}
+
+/*
+ * The place for a row of a type with a fixed part (and a tail), where the row fits the block as it
+ * is: size bytes (a multiple of 4) to be filled in as the type declares, and 8 more that may be
+ * overwritten. NULL: writer_row_data does it.
+ */
+static inline uint8_t *writer_row_put(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
+				      uint32_t place, uint32_t depth, size_t size)
+{
+	uint64_t delta = time - w->base;
+	uint8_t *row = w->row;
+
+	if (__builtin_expect(!writer_row_fits(w, delta, lane, type, place, depth, size), 0))
+		return NULL;
+	put_u64(row, writer_row_bits(w, delta, lane, type, place, depth));
+	w->row = row + NARROW_ROW + size;
+	w->count++;
+	w->bare = false;
+	if (time > w->last)
+		w->last = time;
+	return row + NARROW_ROW;
+}
+
+/* Where writer_row_put said NULL: if that was because the block at hand does not have the place
+ * yet, though the segment has it, the block gets it, and the row may be tried again. */
+bool writer_take_place(struct writer *w, uint32_t place);
+
+/* Does the block being made have that number of a lane, type or place in its table? */
+static inline bool writer_block_has(const struct writer *w, const struct slots *s, uint32_t number)
+{
+	return number < s->size && s->slot[number].block == w->block;
+}
+
+/*
+ * Many bare rows of few lanes and two types: what does not change in a block is looked up once.
+ *
+ *     rows_open(&rows, w);
+ *     if (bits.block == rows.block || rows_bits(&rows, w, lane, enter, leave, &bits))
+ *             while (rows_put(&rows, &bits, time, place, depth, is_leave)) ...
+ *     rows_close(&rows, w);
+ *
+ * rows_put says false where the row does not fit as it is; then writer_row does it, after
+ * rows_close.
+ */
+struct rows {
+	uint8_t *row, *first, *limit;
+	uint64_t base, last;
+	const struct slot *places;
+	size_t nplaces;
+	uint32_t block; /* 0: none is open that takes narrow rows */
+};
+
+struct row_bits {
+	uint32_t block; /* that the bits are for */
+	uint64_t bits[2];
+};
+
+static inline void rows_open(struct rows *r, const struct writer *w)
+{
+	r->row = r->first = w->row;
+	r->limit = w->limit - NARROW_ROW - 8;
+	r->base = w->base;
+	r->last = w->last;
+	r->places = w->places.slot;
+	r->nplaces = w->places.size;
+	r->block = w->quick ? w->block : 0;
+}
+
+/* The bits of a lane and two types; false unless the present block has all three. */
+static inline bool rows_bits(const struct rows *r, const struct writer *w, uint32_t lane,
+			     uint32_t type0, uint32_t type1, struct row_bits *bits)
+{
+	uint64_t lane_bits;
+
+	if (!r->block || lane >= w->lanes.size || type0 >= w->types.size ||
+	    type1 >= w->types.size || w->lanes.slot[lane].block != r->block ||
+	    w->types.slot[type0].block != r->block || w->types.slot[type1].block != r->block)
+		return false;
+	lane_bits = (uint64_t)w->lanes.slot[lane].index << 24;
+	bits->bits[0] = lane_bits | (uint64_t)w->types.slot[type0].index << 48;
+	bits->bits[1] = lane_bits | (uint64_t)w->types.slot[type1].index << 48;
+	bits->block = r->block;
+	return true;
+}
+
+/* which: of the two types. */
+static inline bool rows_put(struct rows *r, const struct row_bits *b, uint64_t time, uint32_t place,
+			    uint32_t depth, unsigned which)
+{
+	uint64_t delta = time - r->base;
+
+	if (__builtin_expect(delta >= 1 << 24 || r->row > r->limit || depth > 255 ||
+				     place >= r->nplaces || r->places[place].block != r->block,
+			     0))
+		return false;
+	put_u64(r->row, delta | (uint64_t)r->places[place].index << 32 | (uint64_t)depth << 56 |
+				b->bits[which]);
+	r->row += NARROW_ROW;
+	if (time > r->last)
+		r->last = time;
+	return true;
+}
+
+static inline void rows_close(struct rows *r, struct writer *w)
+{
+	if (!r->block)
+		return;
+	w->count += (uint32_t)((r->row - r->first) / NARROW_ROW);
+	w->row = r->row;
+	w->last = r->last;
+}
+
+/* A row as its type declares it: fixed_size bytes; has_tail for types with TYPE_TAIL. */
+static inline int writer_row_data(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
+				  uint32_t place, uint32_t depth, const void *fixed,
+				  uint32_t fixed_size, const void *tail, uint32_t tail_size,
+				  bool has_tail)
+{
+	uint64_t delta = time - w->base;
+	size_t size = (size_t)fixed_size + (has_tail ? 4 + align_up(tail_size, 4) : 0);
+	uint8_t *p = w->row;
+
+	if (__builtin_expect(!writer_row_fits(w, delta, lane, type, place, depth, size), 0))
+		return writer_row_slow(w, time, lane, type, place, depth, fixed, fixed_size, tail,
+				       tail_size, has_tail);
+	put_u64(p, writer_row_bits(w, delta, lane, type, place, depth));
+	p += NARROW_ROW;
+	if (fixed_size) {
+		memcpy(p, fixed, fixed_size);
+		p += fixed_size;
+	}
+	if (has_tail) {
+		put_u32(p, tail_size);
+		p += 4;
+		if (tail_size) {
+			put_u32(p + align_up(tail_size, 4) - 4, 0); /* the padding */
+			memcpy(p, tail, tail_size);
+		}
+	}
+	w->bare = w->bare && !fixed_size && !has_tail;
+	w->row += NARROW_ROW + size;
+	w->count++;
+	if (time > w->last)
+		w->last = time;
+	w->used.size = 0;
+	return 0;
+}
+
+/* n bytes, a multiple of 4: short ones, for which a call costs as much as the copying. */
+static inline void writer_copy_words(uint8_t *to, const uint8_t *from, size_t n)
+{
+	if (n < 16) {
+		for (size_t i = 0; i < n; i += 4)
+			memcpy(to + i, from + i, 4);
+		return;
+	}
+	if (n > 128) {
+		memcpy(to, from, n);
+		return;
+	}
+	/* the last piece overlaps the one before */
+	for (size_t i = 0; i + 16 < n; i += 16)
+		memcpy(to + i, from + i, 16);
+	memcpy(to + n - 16, from + n - 16, 16);
+}
+
+/* A row that has only a tail, of a multiple of 4 bytes: the records of a ring buffer. */
+static inline int writer_row_words(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
+				   uint32_t place, uint32_t depth, const void *tail,
+				   uint32_t tail_size)
+{
+	uint64_t delta = time - w->base;
+
+	if (__builtin_expect(
+		    writer_row_fits(w, delta, lane, type, place, depth, 4 + (size_t)tail_size),
+		    1)) {
+		put_u64(w->row, writer_row_bits(w, delta, lane, type, place, depth));
+		put_u32(w->row + NARROW_ROW, tail_size);
+		writer_copy_words(w->row + NARROW_ROW + 4, tail, tail_size);
+		w->row += NARROW_ROW + 4 + tail_size;
+		w->count++;
+		w->bare = false;
+		if (time > w->last)
+			w->last = time;
+		return 0;
+	}
+	return writer_row_slow(w, time, lane, type, place, depth, NULL, 0, tail, tail_size, true);
+}
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * debug_info.c - looking up functions and lines
+ */
+#include <dwarf.h>
+#include <string.h>
+
+#include "common/util/buffer.h"
+#include "common/symbols/debug_info_private.h"
+
+static const char *text_of(Dwarf_Die *die, unsigned what)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr_integrate(die, what, &attribute));
+}
+
+static const char *name_of(Dwarf_Die *die)
+{
+	const char *name = text_of(die, DW_AT_linkage_name);
+
+	if (!name)
+		name = text_of(die, DW_AT_MIPS_linkage_name);
+	return name ? name : text_of(die, DW_AT_name);
+}
+
+static uint32_t number_of(Dwarf_Attribute *attribute)
+{
+	Dwarf_Word n;
+
+	return dwarf_formudata(attribute, &n) || n > UINT32_MAX ? 0 : (uint32_t)n;
+}
+
+/* A path as the unit has it, made absolute. NULL when there is none, or memory is out. */
+static const char *path_of(struct debug_info *d, struct debug_unit *u, const char *path)
+{
+	const char *directory;
+	struct buffer b = {0};
+	uint32_t number;
+
+	if (!path || !*path || !strcmp(path, "???"))
+		return NULL;
+	directory = *path == '/' ? NULL : text_of(&u->lines, DW_AT_comp_dir);
+	number = directory && buffer_printf(&b, "%s/", directory) ? INTERN_NONE
+		 : buffer_printf(&b, "%s", path)		  ? INTERN_NONE
+						 : intern(&d->paths, b.data, b.size);
+	buffer_free(&b);
+	return number == INTERN_NONE ? NULL : intern_data(&d->paths, number);
+}
+
+/*
+ * A file and a line that attributes tell. The number of the file is that of the unit which the
+ * attribute stands in. (dwarf_decl_file() would abort where a .dwo is missing.)
+ */
+static void named_line(struct debug_info *d, struct debug_unit *u, Dwarf_Attribute *file,
+		       Dwarf_Attribute *line, struct source_frame *f)
+{
+	Dwarf_Files *files;
+	Dwarf_Die unit;
+	uint32_t number = number_of(file);
+	size_t n;
+
+	f->line = number_of(line);
+	f->file = NULL;
+	if (file && dwarf_cu_die(file->cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) &&
+	    !dwarf_getsrcfiles(&unit, &files, &n) && number < n)
+		f->file = path_of(d, u, dwarf_filesrc(files, number, NULL, NULL));
+}
+
+/* Where the function was inlined. */
+static void call_of(struct debug_info *d, struct debug_unit *u, Dwarf_Die *die,
+		    struct source_frame *f)
+{
+	Dwarf_Attribute file, line;
+
+	named_line(d, u, dwarf_attr(die, DW_AT_call_file, &file),
+		   dwarf_attr(die, DW_AT_call_line, &line), f);
+}
+
+/* Where it is declared. */
+static void declaration_of(struct debug_info *d, struct debug_unit *u, Dwarf_Die *die,
+			   struct source_frame *f)
+{
+	Dwarf_Attribute file, line;
+
+	named_line(d, u, dwarf_attr_integrate(die, DW_AT_decl_file, &file),
+		   dwarf_attr_integrate(die, DW_AT_decl_line, &line), f);
+}
+
+/* What the line table says. */
+static void line_of(struct debug_info *d, struct debug_unit *u, uint64_t address,
+		    struct source_frame *f)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(&u->lines, address);
+	int number;
+
+	if (!line)
+		return;
+	f->file = path_of(d, u, dwarf_linesrc(line, NULL, NULL));
+	if (!dwarf_lineno(line, &number) && number > 0)
+		f->line = (uint32_t)number;
+}
+
+/* The unit with the address and the innermost function there, NULL none. -1: memory is out. */
+static int find(struct debug_info *d, uint64_t address, struct debug_unit **unit,
+		struct debug_function **function)
+{
+	const struct range *r = range_index_find(&d->ranges, address);
+	struct debug_unit *u;
+
+	*unit = NULL;
+	*function = NULL;
+	if (!r)
+		return 0;
+	u = *unit = &d->units[r->what];
+	if (debug_unit_index(u, &d->budget))
+		return -1;
+	r = range_index_find(&u->ranges, address);
+	*function = r ? &u->functions[r->what] : NULL;
+	return 0;
+}
+
+int debug_info_function(struct debug_info *d, uint64_t address, struct source_frame *f)
+{
+	struct debug_function *function;
+	struct debug_unit *unit;
+
+	*f = (struct source_frame){0};
+	address += d->base;
+	if (find(d, address, &unit, &function))
+		return -1;
+	if (!unit)
+		return 0;
+	if (function) {
+		while (function->parent)
+			function = &unit->functions[function->parent - 1];
+		f->function = name_of(&function->die);
+		declaration_of(d, unit, &function->die, f);
+	}
+	if (!f->file || !f->line)
+		line_of(d, unit, address, f);
+	return f->file || f->function;
+}
+
+int debug_info_frames(struct debug_info *d, uint64_t address,
+		      struct source_frame frames[SOURCE_FRAMES_MAX])
+{
+	struct source_frame at = {0};
+	struct debug_function *function;
+	struct debug_unit *unit;
+	int n = 0;
+
+	address += d->base;
+	if (find(d, address, &unit, &function))
+		return -1;
+	if (!unit)
+		return 0;
+	line_of(d, unit, address, &at);
+	while (function && n < SOURCE_FRAMES_MAX) {
+		frames[n] = at;
+		frames[n++].function = name_of(&function->die);
+		if (!function->parent)
+			return n;
+		call_of(d, unit, &function->die, &at);
+		function = &unit->functions[function->parent - 1];
+	}
+	if (!n && at.file)
+		frames[n++] = at;
+	return n;
+}

@@ -1,0 +1,194 @@
+/*
+ * debug_info_open.c - finding a module's DWARF, and which unit has which addresses
+ */
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/buffer.h"
+#include "common/symbols/debug_info_private.h"
+
+/* Sections of DWARF shrink to a third or a fifth; what claims much more is no compiler's. */
+enum { RATIO_MAX = 100 };
+
+static bool is_bomb(Elf *elf, uint64_t size)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	GElf_Chdr packed;
+	uint64_t total = 0;
+
+	while ((section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_COMPRESSED))
+			continue;
+		if (!gelf_getchdr(section, &packed) || packed.ch_size > UINT64_MAX - total)
+			return true;
+		total += packed.ch_size;
+	}
+	return total / RATIO_MAX > size;
+}
+
+/* libdw takes for granted that the last text in a section of texts has an end. */
+static bool texts_end(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+		Elf_Data *data;
+
+		if (!name || header.sh_type == SHT_NOBITS ||
+		    (strcmp(name, ".debug_str") && strcmp(name, ".debug_line_str") &&
+		     strcmp(name, ".debug_str.dwo")))
+			continue;
+		data = elf_getdata(section, NULL);
+		if (data && data->d_size && ((char *)data->d_buf)[data->d_size - 1])
+			return false;
+	}
+	return true;
+}
+
+static int add_unit(struct debug_info *d, Dwarf_Die *lines, Dwarf_Die *tree)
+{
+	struct debug_unit *units = array_grow(d->units, &d->capacity, d->count, sizeof *units);
+
+	if (!units)
+		return -1;
+	d->units = units;
+	if (debug_unit_ranges(lines, (uint32_t)d->count, &d->ranges, &d->budget))
+		return -1;
+	units[d->count++] =
+		(struct debug_unit){.lines = *lines, .tree = *tree, .has_tree = tree->addr != NULL};
+	return 0;
+}
+
+/* Units that do not say which addresses they have: those of their lines. */
+static int add_lines(struct debug_info *d, Dwarf_Die *die, uint32_t number)
+{
+	Dwarf_Lines *lines;
+	Dwarf_Addr start = 0, at;
+	bool open = false, ends;
+	size_t n;
+
+	if (dwarf_getsrclines(die, &lines, &n))
+		return 0;
+	for (size_t i = 0; i < n && d->budget; i++) {
+		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+
+		if (dwarf_lineaddr(line, &at) || dwarf_lineendsequence(line, &ends))
+			return 0;
+		if (!open)
+			start = at;
+		open = !ends;
+		if (ends) {
+			d->budget--;
+			if (range_index_add(&d->ranges, start, at, number))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int read_units(struct debug_info *d)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die, split;
+	uint8_t type;
+
+	while (!dwarf_get_units(d->dwarf, cu, &cu, NULL, &type, &die, &split)) {
+		size_t had = d->ranges.count;
+		bool skeleton = type == DW_UT_skeleton;
+
+		if (type != DW_UT_compile && !skeleton)
+			continue;
+		if (!skeleton)
+			split = die;
+		if (dwarf_tag(&die) != DW_TAG_compile_unit && !skeleton)
+			continue;
+		if (add_unit(d, &die, &split))
+			return -1;
+		if (d->ranges.count == had && add_lines(d, &die, (uint32_t)d->count - 1))
+			return -1;
+	}
+	range_index_seal(&d->ranges);
+	return 0;
+}
+
+/* 1: there is something to be found in it, 0, -1 memory is out. */
+static int read_dwarf(struct debug_info *d, struct elf_file *f)
+{
+	uint64_t size = elf_file_size(f);
+
+	if (is_bomb(f->elf, size))
+		return 0;
+	d->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
+	if (!d->dwarf)
+		return 0;
+	d->budget = size;
+	if (texts_end(f->elf) && read_units(d))
+		return -1;
+	if (d->ranges.count)
+		return 1;
+	dwarf_end(d->dwarf);
+	d->dwarf = NULL;
+	free(d->units);
+	d->units = NULL;
+	d->count = d->capacity = 0;
+	return 0;
+}
+
+static int open_dwarf(struct debug_info *d, const char *path, const char *sysroot)
+{
+	int r = read_dwarf(d, &d->file);
+
+	if (r || elf_debug_open(&d->debug, d->file.elf, path, sysroot))
+		return r;
+	return read_dwarf(d, &d->debug);
+}
+
+struct debug_info *debug_info_open(const char *path, const char *sysroot, const char *build_id,
+				   struct error *e)
+{
+	struct debug_info *d = calloc(1, sizeof *d);
+	char id[ELF_BUILD_ID_MAX];
+	struct elf_module m;
+	int r;
+
+	if (!d) {
+		error_set(e, path, NO_OFFSET, "out of memory");
+		return NULL;
+	}
+	d->file.fd = d->debug.fd = -1;
+	if (elf_module_open(&m, &d->file, path, sysroot, build_id, id, e)) {
+		debug_info_close(d);
+		return NULL;
+	}
+	d->base = m.base;
+	r = open_dwarf(d, path, sysroot);
+	if (r > 0)
+		return d;
+	error_set(e, path, NO_OFFSET, r ? "out of memory" : "has no debug information");
+	debug_info_close(d);
+	return NULL;
+}
+
+void debug_info_close(struct debug_info *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->count; i++)
+		debug_unit_free(&d->units[i]);
+	free(d->units);
+	range_index_free(&d->ranges);
+	intern_free(&d->paths);
+	dwarf_end(d->dwarf);
+	elf_file_close(&d->file);
+	elf_file_close(&d->debug);
+	free(d);
+}

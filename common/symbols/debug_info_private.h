@@ -1,0 +1,25 @@
+/*
+ * debug_info_private.h - a file's debug information while it is open
+ *
+ * Private to common/debug_info*.c.
+ */
+#ifndef TR_DEBUG_INFO_PRIVATE_H
+#define TR_DEBUG_INFO_PRIVATE_H
+
+#include "common/symbols/debug_info.h"
+#include "common/symbols/debug_info_unit.h"
+#include "common/util/intern.h"
+#include "common/symbols/symbols_elf.h"
+
+struct debug_info {
+	struct elf_file file, debug; /* debug: the separate file, if there is one */
+	Dwarf *dwarf;
+	uint64_t base;
+	struct debug_unit *units;
+	size_t count, capacity;
+	struct range_index ranges; /* what: number of the unit */
+	uint64_t budget;	   /* ranges that may still be kept */
+	struct intern paths;
+};
+
+#endif

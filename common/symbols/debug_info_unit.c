@@ -1,0 +1,126 @@
+#include "common/symbols/debug_info_unit.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+#include "common/util/buffer.h"
+
+/* Compilers nest scopes some tens deep. */
+enum { DEPTH_MAX = 512 };
+
+/* A DIE whose children, or whose next sibling, come next. */
+struct level {
+	Dwarf_Die die;
+	uint32_t function; /* 1 + number of the function that it stands in */
+};
+
+int debug_unit_ranges(Dwarf_Die *die, uint32_t what, struct range_index *to, uint64_t *budget)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	while (*budget && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		--*budget;
+		if (range_index_add(to, start, end, what))
+			return -1;
+	}
+	return 0;
+}
+
+/* *function: that of the DIE's parent; becomes that of its children. */
+static int take(struct debug_unit *u, Dwarf_Die *die, uint32_t *function, uint64_t *budget)
+{
+	int tag = dwarf_tag(die);
+	size_t had = u->ranges.count;
+	struct debug_function *functions;
+
+	if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine &&
+	    tag != DW_TAG_entry_point)
+		return 0;
+	if (u->count >= UINT32_MAX - 1 ||
+	    debug_unit_ranges(die, (uint32_t)u->count, &u->ranges, budget))
+		return -1;
+	if (tag != DW_TAG_inlined_subroutine)
+		*function = 0;
+	if (u->ranges.count == had)
+		return 0; /* a declaration, or one that is nowhere but inlined */
+	functions = array_grow(u->functions, &u->capacity, u->count, sizeof *functions);
+	if (!functions)
+		return -1;
+	u->functions = functions;
+	functions[u->count++] = (struct debug_function){*die, *function};
+	*function = (uint32_t)u->count;
+	return 0;
+}
+
+/* What can hold functions that have code. */
+static bool is_scope(Dwarf_Die *die)
+{
+	switch (dwarf_tag(die)) {
+	case DW_TAG_enumeration_type:
+	case DW_TAG_array_type:
+	case DW_TAG_subroutine_type:
+	case DW_TAG_variable:
+	case DW_TAG_formal_parameter:
+	case DW_TAG_call_site:
+	case DW_TAG_GNU_call_site: return false;
+	}
+	return dwarf_haschildren(die) > 0;
+}
+
+/*
+ * The tree in the order of the file. Every step must lead forward, or a damaged reference to a
+ * sibling would lead around for ever.
+ */
+static int walk(struct debug_unit *u, struct level *stack, uint64_t *budget)
+{
+	Dwarf_Off furthest = dwarf_dieoffset(&u->tree);
+	size_t depth = 0;
+
+	stack[0] = (struct level){u->tree, 0};
+	for (;;) {
+		struct level *top = &stack[depth], next = {.function = 0};
+
+		if (depth + 1 < DEPTH_MAX && is_scope(&top->die) &&
+		    !dwarf_child(&top->die, &next.die)) {
+			next.function = top->function;
+			depth++;
+		} else {
+			/* siblings of the unit itself are no part of it */
+			while (depth && dwarf_siblingof(&stack[depth].die, &next.die))
+				depth--;
+			if (!depth)
+				return 0;
+			next.function = stack[depth - 1].function;
+		}
+		if (dwarf_dieoffset(&next.die) <= furthest)
+			return 0;
+		furthest = dwarf_dieoffset(&next.die);
+		if (take(u, &next.die, &next.function, budget))
+			return -1;
+		stack[depth] = next;
+	}
+}
+
+int debug_unit_index(struct debug_unit *u, uint64_t *budget)
+{
+	struct level *stack;
+	int r;
+
+	if (u->indexed)
+		return 0;
+	u->indexed = true;
+	if (!u->has_tree)
+		return 0;
+	stack = malloc(DEPTH_MAX * sizeof *stack);
+	r = stack ? walk(u, stack, budget) : -1;
+	free(stack);
+	range_index_seal(&u->ranges);
+	return r;
+}
+
+void debug_unit_free(struct debug_unit *u)
+{
+	free(u->functions);
+	range_index_free(&u->ranges);
+}

@@ -1,0 +1,42 @@
+/*
+ * debug_info_unit.h - the functions of one unit of DWARF, inlined ones too, by address
+ *
+ * Private to common/debug_info*.c.
+ */
+#ifndef TR_DEBUG_INFO_UNIT_H
+#define TR_DEBUG_INFO_UNIT_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+
+#include "common/util/range_index.h"
+
+/* A function as it stands at some addresses: one of the file, or inlined into another one. */
+struct debug_function {
+	Dwarf_Die die;
+	uint32_t
+		parent; /* 1 + number of the function it is inlined into; 0: it is no inlined one */
+};
+
+struct debug_unit {
+	Dwarf_Die lines; /* the unit that has the line table */
+	Dwarf_Die tree;	 /* and the one that has the functions: with split DWARF another one */
+	bool has_tree;
+	bool indexed;
+	struct debug_function *functions;
+	size_t count, capacity;
+	struct range_index ranges; /* what: number of the function */
+};
+
+/*
+ * Collect the functions, once. *budget is how many ranges may be kept still: a hostile file names
+ * one long list again and again. 0, or -1 when memory is out.
+ */
+int debug_unit_index(struct debug_unit *u, uint64_t *budget);
+
+/* Add the ranges of a DIE. 0, or -1 when memory is out. */
+int debug_unit_ranges(Dwarf_Die *die, uint32_t what, struct range_index *to, uint64_t *budget);
+
+void debug_unit_free(struct debug_unit *u);
+
+#endif

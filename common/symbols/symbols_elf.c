@@ -1,0 +1,257 @@
+/*
+ * symbols_elf.c - the functions of an ELF file, from it or from its separate debug file
+ */
+#include "common/util/buffer.h"
+#include "common/symbols/symbols_elf.h"
+#include "common/symbols/symbols_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static Elf_Scn *find_type(Elf *elf, GElf_Word type, GElf_Shdr *header)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, header) && header->sh_type == type)
+			return section;
+	return NULL;
+}
+
+/* A symbol while aliases of one address compete */
+struct candidate {
+	uint64_t start, size, limit; /* limit: end of its section */
+	const char *name;
+	size_t length, order;
+	unsigned char bind, underscores;
+};
+
+struct candidates {
+	struct candidate *at;
+	size_t count, room;
+};
+
+static int add_candidate(struct candidates *all, const struct candidate *one)
+{
+	struct candidate *at = array_grow(all->at, &all->room, all->count, sizeof *at);
+
+	if (!at)
+		return -1;
+	all->at = at;
+	all->at[all->count] = *one;
+	all->at[all->count].order = all->count;
+	all->count++;
+	return 0;
+}
+
+static unsigned char bind_rank(unsigned char bind)
+{
+	switch (bind) {
+	case STB_GLOBAL:
+	case STB_GNU_UNIQUE: return 0;
+	case STB_WEAK: return 1;
+	}
+	return 2;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->bind != y->bind)
+		return x->bind < y->bind ? -1 : 1;
+	if (x->underscores != y->underscores)
+		return x->underscores < y->underscores ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+/* The end of the section that a symbol of the table lies in; 0 if it is in none. */
+static uint64_t section_end(Elf *elf, const GElf_Sym *symbol, Elf32_Word extended)
+{
+	size_t index = symbol->st_shndx == SHN_XINDEX ? extended : symbol->st_shndx;
+	GElf_Shdr header;
+	Elf_Scn *section;
+
+	if (symbol->st_shndx == SHN_UNDEF ||
+	    (symbol->st_shndx >= SHN_LORESERVE && symbol->st_shndx != SHN_XINDEX))
+		return 0;
+	section = elf_getscn(elf, index);
+	if (!section || !gelf_getshdr(section, &header) ||
+	    header.sh_size > UINT64_MAX - header.sh_addr)
+		return 0;
+	return header.sh_addr + header.sh_size;
+}
+
+static bool is_function(const GElf_Sym *symbol)
+{
+	unsigned char type = GELF_ST_TYPE(symbol->st_info);
+
+	return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
+/* Addresses become relative to base; what lies below it is none of the module's. */
+static int read_symbol(Elf *elf, const struct elf_module *m, const GElf_Shdr *table,
+		       const GElf_Sym *symbol, Elf32_Word extended, struct candidates *all)
+{
+	uint64_t start = symbol->st_value, end = section_end(elf, symbol, extended);
+	struct candidate one = {0};
+
+	if (m->machine == EM_ARM)
+		start &= ~UINT64_C(1); /* Thumb */
+	if (!is_function(symbol) || !end || start < m->base || start >= end)
+		return 0;
+	one.name = elf_strptr(elf, table->sh_link, symbol->st_name);
+	if (!one.name || !*one.name)
+		return 0;
+	one.length = strcspn(one.name, "@"); /* .symtab of a library has "read@@GLIBC_2.2.5" */
+	if (!one.length)
+		return 0;
+	one.start = start - m->base;
+	one.size = symbol->st_size;
+	one.limit = end - m->base;
+	one.bind = bind_rank(GELF_ST_BIND(symbol->st_info));
+	one.underscores = (unsigned char)(strspn(one.name, "_") > 8 ? 8 : strspn(one.name, "_"));
+	if (one.size > UINT64_MAX - one.start)
+		one.size = UINT64_MAX - one.start;
+	return add_candidate(all, &one);
+}
+
+static Elf_Data *extended_indexes(Elf *elf, size_t table)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB_SHNDX &&
+		    header.sh_link == table)
+			return elf_getdata(section, NULL);
+	return NULL;
+}
+
+static int read_table(Elf *elf, const struct elf_module *m, Elf_Scn *section,
+		      const GElf_Shdr *header, struct candidates *all)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	Elf_Data *indexes = extended_indexes(elf, elf_ndxscn(section));
+	size_t each = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT), i;
+	GElf_Sym symbol;
+	Elf32_Word extended;
+
+	if (!data || !data->d_buf || !each)
+		return 0;
+	for (i = 0; i < data->d_size / each && i < INT32_MAX; i++) {
+		extended = 0;
+		if (!gelf_getsymshndx(data, indexes, (int)i, &symbol, &extended))
+			break;
+		if (read_symbol(elf, m, header, &symbol, extended, all) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static char letter(const struct candidate *c)
+{
+	static const char letters[] = {'T', 'w', 't'};
+
+	return letters[c->bind];
+}
+
+/* Of each address the best candidate, with the size of any alias if it has none itself */
+static int add_best(struct symbols *s, struct candidates *all)
+{
+	size_t i, next;
+
+	qsort(all->at, all->count, sizeof *all->at, compare);
+	for (i = 0; i < all->count; i = next) {
+		struct candidate *best = &all->at[i];
+		uint64_t size = best->size, to_next;
+
+		for (next = i + 1; next < all->count && all->at[next].start == best->start; next++)
+			if (!best->size && all->at[next].size > size)
+				size = all->at[next].size;
+		if (!size) {
+			size = best->limit - best->start;
+			to_next = next < all->count ? all->at[next].start - best->start : size;
+			if (to_next < size)
+				size = to_next;
+		}
+		if (symbols_add(s, best->start, size, letter(best), best->name, best->length) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_functions(struct symbols *s, Elf *elf, const struct elf_module *m, GElf_Word type)
+{
+	struct candidates all = {0};
+	GElf_Shdr header;
+	Elf_Scn *section = find_type(elf, type, &header);
+	int result = 0;
+
+	if (!section)
+		return 0;
+	if (read_table(elf, m, section, &header, &all) < 0)
+		result = -1;
+	else if (all.count)
+		result = add_best(s, &all);
+	free(all.at);
+	return result;
+}
+
+/* .symtab of the file, of its debug file, or .dynsym: the first that has a function */
+static int read_best_table(struct symbols *s, const struct elf_module *m, const char *path,
+			   const char *sysroot)
+{
+	struct elf_file debug;
+	GElf_Shdr header;
+	int result = 0;
+
+	if (read_functions(s, m->elf, m, SHT_SYMTAB) < 0)
+		return -1;
+	if (!s->count && elf_debug_open(&debug, m->elf, path, sysroot) == 0) {
+		if (find_type(debug.elf, SHT_SYMTAB, &header))
+			result = read_functions(s, debug.elf, m, SHT_SYMTAB);
+		if (s->count && result == 0) {
+			s->debug_file = debug.path;
+			debug.path = NULL;
+		}
+		elf_file_close(&debug);
+	}
+	if (result == 0 && !s->count)
+		result = read_functions(s, m->elf, m, SHT_DYNSYM);
+	return result;
+}
+
+static int read_module(struct symbols *s, const struct elf_module *m, const char *id,
+		       const char *path, const char *sysroot, struct error *e)
+{
+	s->path = strdup(path);
+	s->build_id = strdup(id);
+	if (!s->path || !s->build_id || read_best_table(s, m, path, sysroot) < 0 ||
+	    elf_read_plt(s, m) < 0 || symbols_sort(s) < 0 || symbols_nest(s) < 0)
+		return error_set(e, path, NO_OFFSET, "out of memory");
+	return 0;
+}
+
+struct symbols *symbols_from_elf(const char *path, const char *sysroot, const char *build_id,
+				 struct error *e)
+{
+	char id[ELF_BUILD_ID_MAX];
+	struct elf_module m;
+	struct elf_file file;
+	struct symbols *s;
+
+	if (elf_module_open(&m, &file, path, sysroot, build_id, id, e) < 0)
+		return NULL;
+	s = symbols_new();
+	if (!s) {
+		error_set(e, path, NO_OFFSET, "out of memory");
+	} else if (read_module(s, &m, id, path, sysroot, e) < 0) {
+		symbols_free(s);
+		s = NULL;
+	}
+	elf_file_close(&file);
+	return s;
+}

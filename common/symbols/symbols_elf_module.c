@@ -1,0 +1,79 @@
+/*
+ * symbols_elf_module.c - whether a file is the module that is wanted, and where its addresses begin
+ */
+#include "common/symbols/symbols_elf.h"
+
+#include <string.h>
+
+/* The unit in which the loader maps; larger pages do not change p_vaddr's low bits in practice. */
+#define PAGE 4096
+
+static bool find_base(Elf *elf, uint64_t *base)
+{
+	size_t n, i;
+	GElf_Phdr header;
+
+	if (elf_getphdrnum(elf, &n) < 0)
+		return false;
+	for (i = 0; i < n && i < INT32_MAX; i++) {
+		if (!gelf_getphdr(elf, (int)i, &header))
+			return false;
+		if (header.p_type == PT_LOAD) {
+			*base = header.p_vaddr & ~(uint64_t)(PAGE - 1);
+			return true;
+		}
+	}
+	return false;
+}
+
+static int check_module(struct elf_module *m, const char *path, struct error *e)
+{
+	GElf_Ehdr header;
+
+	if (!gelf_getehdr(m->elf, &header))
+		return error_set(e, path, NO_OFFSET, "damaged ELF header: %s", elf_errmsg(-1));
+	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
+		return error_set(e, path, NO_OFFSET, "neither a program nor a shared library");
+	if (!find_base(m->elf, &m->base))
+		return error_set(e, path, NO_OFFSET, "no loadable segment");
+	m->machine = header.e_machine;
+	return 0;
+}
+
+static int check_build_id(const char *path, const char *found, const char *wanted, struct error *e)
+{
+	if (!wanted || !*wanted || !strcasecmp(found, wanted))
+		return 0;
+	if (!*found)
+		return error_set(e, path, NO_OFFSET, "has no build-id, recorded was %s", wanted);
+	return error_set(e, path, NO_OFFSET, "build-id %s differs from the recorded %s", found,
+			 wanted);
+}
+
+static int begin(struct elf_module *m, const struct elf_file *f, const char *path,
+		 const char *build_id, char id[ELF_BUILD_ID_MAX], struct error *e)
+{
+	*m = (struct elf_module){.elf = f->elf};
+	if (check_module(m, path, e) < 0)
+		return -1;
+	elf_build_id(f->elf, id);
+	return check_build_id(path, id, build_id, e);
+}
+
+int elf_module_open(struct elf_module *m, struct elf_file *f, const char *path, const char *sysroot,
+		    const char *build_id, char id[ELF_BUILD_ID_MAX], struct error *e)
+{
+	struct error second;
+
+	if (elf_file_open(f, sysroot, path, e) == 0) {
+		if (begin(m, f, path, build_id, id, e) == 0)
+			return 0;
+		elf_file_close(f);
+	}
+	if (!build_id || elf_debug_open_id(f, build_id, sysroot))
+		return -1;
+	if (begin(m, f, path, build_id, id, &second) == 0)
+		return 0;
+	elf_file_close(f);
+	return -1;
+}

@@ -1,0 +1,35 @@
+/*
+ * symbols_table.h - the inside of struct symbols, for the readers that fill one
+ *
+ * Private to common/symbols*.c.
+ */
+#ifndef TR_SYMBOLS_TABLE_H
+#define TR_SYMBOLS_TABLE_H
+
+#include "common/symbols/symbols.h"
+
+struct symbol_names; /* a chunk of names */
+
+struct symbols {
+	struct symbol *entry;
+	size_t count, room;
+	uint32_t *outer; /* symbols_nest(): 1 + index of the next symbol that reaches further */
+	struct symbol_names *names;
+	char *path, *build_id, *debug_file; /* NULL: unknown */
+	size_t damaged;
+	bool hidden;
+};
+
+/* A NUL-terminated copy that lives as long as the table; NULL when memory is out. */
+const char *symbols_keep(struct symbols *s, const char *name, size_t length);
+
+/* A line of a text, without its newline. False at the end. *at moves to the next line. */
+bool symbols_line(const char *text, size_t size, size_t *at, const char **line, size_t *length);
+
+/*
+ * One to sixteen hex digits at *p, not beyond end. Returns false if there are none or too many.
+ * *p moves behind them.
+ */
+bool symbols_hex(const char **p, const char *end, uint64_t *value);
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * symbols_uftrace.c - the text of a uftrace .sym file
+ *
+ * "ADDR TYPE NAME" up to uftrace 0.17, "ADDR SIZE TYPE NAME" after it; told apart line by line.
+ */
+#include "common/symbols/symbols_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What uftrace reads as symbols; '?' only ends the symbol before it. */
+static const char types[] = "?TtwPKDdvu";
+
+struct line {
+	uint64_t address;
+	uint32_t size; /* 0: not given */
+	char type;
+	const char *name;
+	size_t length;
+};
+
+/* The rest of a header line that begins with prefix, or NULL */
+static const char *header_value(const char *line, size_t *length, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	if (*length < n || memcmp(line, prefix, n))
+		return NULL;
+	*length -= n;
+	return line + n;
+}
+
+static int keep_header(struct symbols *s, const char *line, size_t length)
+{
+	char **where;
+	const char *value;
+
+	if ((value = header_value(line, &length, "# path name: ")))
+		where = &s->path;
+	else if ((value = header_value(line, &length, "# build-id: ")))
+		where = &s->build_id;
+	else
+		return 0;
+	if (*where)
+		return 0;
+	*where = strndup(value, length);
+	return *where ? 0 : -1;
+}
+
+static bool read_line(const char *p, size_t length, struct line *line)
+{
+	const char *end = p + length, *tab;
+	uint64_t size = 0;
+
+	if (!symbols_hex(&p, end, &line->address) || end - p < 2 || *p++ != ' ')
+		return false;
+	if (*p >= '0' && *p <= '9' && (!symbols_hex(&p, end, &size) || p == end || *p++ != ' '))
+		return false;
+	if (end - p < 3 || !p[0] || p[1] != ' ')
+		return false;
+	line->size = (uint32_t)size;
+	line->type = *p;
+	line->name = p + 2;
+	line->length = (size_t)(end - line->name);
+	tab = memchr(line->name, '\t', line->length);
+	if (tab)
+		line->length = (size_t)(tab - line->name);
+	return line->length > 0;
+}
+
+static bool name_is(const struct line *line, const char *name)
+{
+	return line->length == strlen(name) && !memcmp(line->name, name, line->length);
+}
+
+static bool is_end_mark(const struct line *line)
+{
+	return line->type == '?' || name_is(line, "__sym_end") || name_is(line, "__dynsym_end") ||
+	       name_is(line, "__func_end");
+}
+
+static int add_line(struct symbols *s, const struct line *line)
+{
+	struct symbol *last = s->count ? &s->entry[s->count - 1] : NULL;
+
+	/* uftrace has 32 bits for it: a file out of order gives odd sizes there and here */
+	if (last && !last->size)
+		last->size = (uint32_t)(line->address - last->start);
+	if (is_end_mark(line))
+		return 0;
+	return symbols_add_escaped(s, line->address, line->size, line->type, line->name,
+				   line->length);
+}
+
+static int read_text(struct symbols *s, const char *text, size_t size)
+{
+	uint64_t last_address = UINT64_MAX;
+	char last_type = '\0';
+	const char *p;
+	size_t at = 0, length;
+	struct line line;
+
+	while (symbols_line(text, size, &at, &p, &length)) {
+		if (length && *p == '#') {
+			if (keep_header(s, p, length) < 0)
+				return -1;
+			continue;
+		}
+		if (!read_line(p, length, &line)) {
+			s->damaged += length > 0;
+			continue;
+		}
+		if (!strchr(types, line.type) ||
+		    (line.address == last_address && line.type == last_type))
+			continue;
+		last_address = line.address;
+		last_type = line.type;
+		if (add_line(s, &line) < 0)
+			return -1;
+	}
+	return symbols_sort(s);
+}
+
+struct symbols *symbols_from_uftrace(const char *text, size_t size)
+{
+	struct symbols *s = symbols_new();
+
+	if (s && read_text(s, text, size) < 0) {
+		symbols_free(s);
+		return NULL;
+	}
+	return s;
+}

@@ -1,0 +1,85 @@
+/*
+ * buffer.h - a growable run of bytes
+ *
+ * Zero-initialised is empty. Appending returns -1 when memory is out, and the buffer stays as it
+ * was. One that spills keeps what is more than a MiB in a temporary file (buffer_file.h), out of
+ * memory: for the few that may have to hold a large value of a trace until it is written.
+ */
+#ifndef TR_BUFFER_H
+#define TR_BUFFER_H
+
+#include <stdbool.h>
+
+#include "common/util/bytes.h"
+
+struct buffer {
+	uint8_t *data;
+	size_t size, capacity;
+	struct buffer_file *file; /* where data is of one that has spilled, NULL: in memory */
+	bool spills;		  /* set by its owner */
+};
+
+/* Room for n bytes more; they are not yet part of the buffer. */
+int buffer_grow(struct buffer *b, size_t n);
+static inline int buffer_reserve(struct buffer *b, size_t n)
+{
+	return __builtin_expect(b->capacity - b->size >= n && b->data, 1) ? 0 : buffer_grow(b, n);
+}
+int buffer_append(struct buffer *b, const void *data, size_t n);
+int buffer_zero(struct buffer *b, size_t n);
+/* Zero bytes up to the next multiple of to (a power of two). */
+int buffer_align(struct buffer *b, unsigned to);
+int buffer_printf(struct buffer *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Empty, as it was at first: it spills if it did. */
+void buffer_free(struct buffer *b);
+/* Forget the contents; one that has spilled gives its file back. */
+static inline void buffer_clear(struct buffer *b)
+{
+	if (__builtin_expect(b->file != NULL, 0))
+		buffer_free(b);
+	b->size = 0;
+}
+
+/* buffer_append where mostly there is room. */
+static inline __attribute__((always_inline)) int buffer_put(struct buffer *b, const void *data,
+							    size_t n)
+{
+	/* of an empty buffer without data, too, nothing is copied into it */
+	if (__builtin_expect(b->capacity - b->size <= n, 0))
+		return buffer_append(b, data, n);
+	memcpy(b->data + b->size, data, n);
+	b->size += n;
+	return 0;
+}
+
+static inline int buffer_u32(struct buffer *b, uint32_t v)
+{
+	v = htole32(v);
+	return buffer_append(b, &v, sizeof v);
+}
+
+static inline int buffer_u64(struct buffer *b, uint64_t v)
+{
+	v = htole64(v);
+	return buffer_append(b, &v, sizeof v);
+}
+
+static inline int buffer_u8(struct buffer *b, uint8_t v)
+{
+	return buffer_put(b, &v, 1);
+}
+
+/* Make room in an array of elements of the given size for count + 1 of them. Returns the array, or
+ * NULL when memory is out (the old one stays valid). */
+void *array_grow(void *array, size_t *capacity, size_t count, size_t element);
+
+void *array_reach_slow(void *array, size_t *size, size_t number, size_t element);
+
+/* For arrays by the numbers of things: room for that one in an array of *size elements; new ones
+ * are zero. Returns the array, or NULL when memory is out (the old one stays valid). */
+static inline void *array_reach(void *array, size_t *size, size_t number, size_t element)
+{
+	return number < *size ? array : array_reach_slow(array, size, number, element);
+}
+
+#endif

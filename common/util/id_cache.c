@@ -1,0 +1,25 @@
+#include "common/util/id_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/buffer.h"
+
+uint32_t *known_number(struct known *k, const void *key, size_t n)
+{
+	uint32_t at = intern(&k->keys, key, n), *numbers;
+
+	if (at == INTERN_NONE)
+		return NULL;
+	numbers = array_reach(k->numbers, &k->capacity, at, sizeof *numbers);
+	if (!numbers)
+		return NULL;
+	k->numbers = numbers;
+	return &numbers[at];
+}
+
+void known_free(struct known *k)
+{
+	intern_free(&k->keys);
+	free(k->numbers);
+}

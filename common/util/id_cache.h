@@ -1,0 +1,23 @@
+/*
+ * id_cache.h - numbers that were given to things, by what tells these apart
+ *
+ * For those who declare something when it is first met, and need its id again each time after.
+ * Zero-initialised is empty.
+ */
+#ifndef TR_KNOWN_H
+#define TR_KNOWN_H
+
+#include "common/util/intern.h"
+
+struct known {
+	struct intern keys;
+	uint32_t *numbers;
+	size_t capacity;
+};
+
+/* Where the number of the thing with this key of n bytes stands: 0 the first time, and the caller
+ * sets it. Until the next call. NULL: memory is out. */
+uint32_t *known_number(struct known *k, const void *key, size_t n);
+void known_free(struct known *k);
+
+#endif

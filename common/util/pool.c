@@ -1,0 +1,36 @@
+#include "common/util/pool.h"
+
+#include <stdlib.h>
+
+#include "common/util/buffer.h"
+
+void *pool_add(struct pool *p)
+{
+	size_t chunk = p->count >> POOL_SHIFT;
+
+	if (p->count == UINT32_MAX)
+		return NULL;
+	if (!(p->count & (POOL_CHUNK - 1))) {
+		char **chunks = array_grow(p->chunks, &p->capacity, chunk, sizeof *chunks);
+
+		if (!chunks)
+			return NULL;
+		p->chunks = chunks;
+		chunks[chunk] = calloc(POOL_CHUNK, p->element);
+		if (!chunks[chunk])
+			return NULL;
+	}
+	return pool_at(p, p->count++);
+}
+
+void pool_free(struct pool *p)
+{
+	size_t chunks = ((size_t)p->count + POOL_CHUNK - 1) >> POOL_SHIFT;
+
+	for (size_t i = 0; i < chunks; i++)
+		free(p->chunks[i]);
+	free(p->chunks);
+	p->chunks = NULL;
+	p->count = 0;
+	p->capacity = 0;
+}

@@ -1,0 +1,92 @@
+/*
+ * protobuf.h - messages of Protocol Buffers, written into a buffer
+ *
+ * Numbers of fields are the caller's. Functions return 0, or -1 when memory is out. A nested
+ * message is made in a buffer of its own and put with protobuf_bytes.
+ */
+#ifndef TR_PROTOBUF_H
+#define TR_PROTOBUF_H
+
+#include "common/util/buffer_file.h"
+
+enum protobuf_wire { PROTOBUF_VARINT = 0, PROTOBUF_FIXED64 = 1, PROTOBUF_LENGTH = 2 };
+
+enum { VARINT_MOST = 10 };
+
+/* A number in groups of 7 bits, the lowest first, at p with room for VARINT_MOST bytes. Returns
+ * where it ends. */
+static inline uint8_t *varint_at(uint8_t *p, uint64_t n)
+{
+	while (n > 0x7f) {
+		*p++ = (uint8_t)(n | 0x80);
+		n >>= 7;
+	}
+	*p++ = (uint8_t)n;
+	return p;
+}
+
+static inline size_t varint_size(uint64_t n)
+{
+	size_t size = 1;
+
+	while (n >>= 7)
+		size++;
+	return size;
+}
+
+/* A signed number so that small ones of both signs are short. */
+static inline uint64_t zigzag(int64_t n)
+{
+	return (uint64_t)n << 1 ^ (uint64_t)(n >> 63);
+}
+
+static inline int buffer_varint(struct buffer *b, uint64_t n)
+{
+	if (buffer_reserve(b, VARINT_MOST))
+		return -1;
+	b->size = (size_t)(varint_at(b->data + b->size, n) - b->data);
+	return 0;
+}
+
+static inline int protobuf_key(struct buffer *b, uint32_t field, enum protobuf_wire wire)
+{
+	return buffer_varint(b, (uint64_t)field << 3 | wire);
+}
+
+/* uint32, uint64, int64 (two's complement), bool, enum. */
+static inline int protobuf_uint(struct buffer *b, uint32_t field, uint64_t n)
+{
+	return protobuf_key(b, field, PROTOBUF_VARINT) || buffer_varint(b, n) ? -1 : 0;
+}
+
+static inline int protobuf_fixed64(struct buffer *b, uint32_t field, uint64_t n)
+{
+	return protobuf_key(b, field, PROTOBUF_FIXED64) || buffer_u64(b, n) ? -1 : 0;
+}
+
+static inline int protobuf_double(struct buffer *b, uint32_t field, double n)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &n, sizeof bits);
+	return protobuf_fixed64(b, field, bits);
+}
+
+/* bytes, string, a packed list, a message. */
+static inline int protobuf_bytes(struct buffer *b, uint32_t field, const void *data, size_t n)
+{
+	return protobuf_key(b, field, PROTOBUF_LENGTH) || buffer_varint(b, n) ||
+			       buffer_append(b, data, n)
+		       ? -1
+		       : 0;
+}
+
+static inline int protobuf_message(struct buffer *b, uint32_t field, const struct buffer *message)
+{
+	return protobuf_key(b, field, PROTOBUF_LENGTH) || buffer_varint(b, message->size) ||
+			       buffer_append_from(b, message, 0, message->size)
+		       ? -1
+		       : 0;
+}
+
+#endif

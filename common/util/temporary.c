@@ -1,0 +1,77 @@
+#include "common/util/temporary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int failed(struct error *e, const char *what)
+{
+	return error_errno(e, NULL, NO_OFFSET, "cannot %s a temporary file", what);
+}
+
+int temporary_open(struct error *e)
+{
+	const char *dir = getenv("TMPDIR");
+	char path[PATH_MAX];
+	int fd;
+
+	if (!dir || !*dir)
+		dir = "/tmp";
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	/* not every file system has O_TMPFILE */
+	if ((size_t)snprintf(path, sizeof path, "%s/trutils.XXXXXX", dir) >= sizeof path)
+		return error_set(e, dir, NO_OFFSET, "name of the temporary directory is too long");
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(e, dir, NO_OFFSET, "cannot create a temporary file");
+	unlink(path);
+	return fd;
+}
+
+int temporary_write(int fd, const void *data, size_t n, uint64_t offset, struct error *e)
+{
+	const char *p = data;
+
+	while (n) {
+		ssize_t wrote = pwrite(fd, p, n, (off_t)offset);
+
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote <= 0)
+			return failed(e, "write");
+		p += wrote;
+		n -= (size_t)wrote;
+		offset += (size_t)wrote;
+	}
+	return 0;
+}
+
+int temporary_read(int fd, void *data, size_t n, uint64_t offset, struct error *e)
+{
+	char *p = data;
+
+	while (n) {
+		ssize_t got = pread(fd, p, n, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return failed(e, "read");
+		if (!got)
+			return error_set(e, NULL, NO_OFFSET, "the temporary file was cut");
+		p += got;
+		n -= (size_t)got;
+		offset += (size_t)got;
+	}
+	return 0;
+}
+
+void temporary_forget(int fd, uint64_t offset, size_t n)
+{
+	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)n);
+}

@@ -1,0 +1,218 @@
+#include "common/util/text.h"
+
+#include "common/util/buffer_file.h"
+#include "common/util/digits.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WIDTH_MAX = 64, C1_LEAD = 0xc2 };
+
+void text_init(struct text *t, struct output *o)
+{
+	t->out = o;
+	t->used = 0;
+	t->failed = false;
+}
+
+/* Length of the control character at p, 0 if it is none. C1 as it is written in UTF-8. */
+static size_t control(const unsigned char *p, size_t n)
+{
+	if (*p < 0x20 || *p == 0x7f)
+		return 1;
+	return n > 1 && p[0] == C1_LEAD && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
+}
+
+/* Returns the new size. */
+static size_t mask(char *p, size_t n)
+{
+	char *to = p;
+
+	for (size_t i = 0, length; i < n; i += length) {
+		length = p[i] == '\n' || p[i] == '\t'
+				 ? 0
+				 : control((const unsigned char *)p + i, n - i);
+		*to++ = length ? '?' : p[i];
+		length += !length;
+	}
+	return (size_t)(to - p);
+}
+
+static void write_out(struct text *t, const char *p, size_t n)
+{
+	if (!t->failed && n && output_write(t->out, p, n, &t->error))
+		t->failed = true;
+}
+
+/* For a terminal. What may be half of a control character waits for the other one. */
+static void show(struct text *t, bool all)
+{
+	size_t n = t->used;
+	bool half = n && !all && (unsigned char)t->buffer[n - 1] == C1_LEAD;
+
+	n -= half;
+	write_out(t, t->buffer, mask(t->buffer, n));
+	t->buffer[0] = (char)C1_LEAD;
+	t->used = half;
+}
+
+void text_make_room(struct text *t)
+{
+	if (output_is_terminal(t->out)) {
+		show(t, false);
+		return;
+	}
+	write_out(t, t->buffer, t->used);
+	t->used = 0;
+}
+
+int text_flush(struct text *t, struct error *e)
+{
+	if (output_is_terminal(t->out))
+		show(t, true);
+	text_make_room(t);
+	if (!t->failed)
+		return 0;
+	if (e)
+		*e = t->error;
+	return -1;
+}
+
+void text_end_line(struct text *t)
+{
+	if (t->used && t->buffer[t->used - 1] == '\n')
+		text_make_room(t);
+}
+
+void text_put_slow(struct text *t, const char *p, size_t n)
+{
+	text_make_room(t);
+	if (n >= TEXT_BUFFER && !output_is_terminal(t->out)) {
+		write_out(t, p, n);
+		return;
+	}
+	for (size_t now; n; p += now, n -= now) {
+		now = n < TEXT_BUFFER - t->used ? n : TEXT_BUFFER - t->used;
+		text_put(t, p, now);
+		if (now < n)
+			text_make_room(t);
+	}
+}
+
+void text_put_buffer(struct text *t, const struct buffer *b, size_t at, size_t n)
+{
+	while (n > BUFFER_PIECE && b->file) {
+		text_put(t, (const char *)b->data + at, BUFFER_PIECE);
+		buffer_rest(b);
+		at += BUFFER_PIECE;
+		n -= BUFFER_PIECE;
+	}
+	text_put(t, (const char *)b->data + at, n);
+	if (b->file)
+		buffer_rest(b);
+}
+
+char *decimal_long(char *p, uint64_t v)
+{
+	char *end = p + digits_count(v);
+
+	digits_decimal(end, v);
+	return end;
+}
+
+void text_u64(struct text *t, uint64_t v)
+{
+	text_wrote(t, decimal_at(text_room(t, 20), v));
+}
+
+void text_i64(struct text *t, int64_t v)
+{
+	char *p = text_room(t, 21);
+
+	if (v < 0)
+		*p++ = '-';
+	text_wrote(t, decimal_at(p, v < 0 ? -(uint64_t)v : (uint64_t)v));
+}
+
+void text_u64_wide(struct text *t, uint64_t v, unsigned width, char pad)
+{
+	char digits[WIDTH_MAX], *end = digits + sizeof digits;
+	char *p = digits_fill(digits_decimal(end, v), end, width, WIDTH_MAX, pad);
+
+	text_put(t, p, (size_t)(end - p));
+}
+
+void text_hex(struct text *t, uint64_t v, unsigned width)
+{
+	char digits[WIDTH_MAX], *end = digits + sizeof digits;
+	char *p = digits_fill(digits_base(end, v, 16, false), end, width, WIDTH_MAX, '0');
+
+	text_put(t, p, (size_t)(end - p));
+}
+
+void text_pad(struct text *t, char c, size_t n)
+{
+	while (n) {
+		size_t room = TEXT_BUFFER - t->used;
+		size_t now = n < room ? n : room;
+
+		memset(t->buffer + t->used, c, now);
+		t->used += now;
+		n -= now;
+		if (n)
+			text_make_room(t);
+	}
+}
+
+void text_masked(struct text *t, const char *p, size_t n)
+{
+	if (!output_is_terminal(t->out)) {
+		text_put(t, p, n);
+		return;
+	}
+	while (n) {
+		size_t length = control((const unsigned char *)p, n);
+
+		text_char(t, length ? '?' : *p);
+		length += !length;
+		p += length;
+		n -= length;
+	}
+}
+
+void text_masked_buffer(struct text *t, const struct buffer *b)
+{
+	size_t piece;
+
+	for (size_t at = 0; at < b->size; at += piece) {
+		piece = buffer_piece(b->data + at, b->size - at);
+		text_masked(t, (const char *)b->data + at, piece);
+		buffer_rest(b);
+	}
+}
+
+void text_printf(struct text *t, const char *fmt, ...)
+{
+	char line[512], *s = line;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	if (n >= (int)sizeof line) {
+		va_start(ap, fmt);
+		n = vasprintf(&s, fmt, ap);
+		va_end(ap);
+	}
+	if (n >= 0) {
+		text_put(t, s, (size_t)n);
+	} else if (!t->failed) {
+		error_errno(&t->error, t->out->name, NO_OFFSET, "cannot format");
+		t->failed = true;
+	}
+	if (n >= 0 && s != line)
+		free(s);
+}

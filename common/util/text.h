@@ -1,0 +1,129 @@
+/*
+ * text.h - fast text onto an output
+ *
+ * Everything goes into a buffer of 64 KiB that is written when full, at the end of each line on a
+ * terminal, and by text_flush. Nothing here returns an error but text_flush: after a failed write
+ * the rest is dropped, and text_flush, which must end the work, says so. A long-running producer
+ * may look at text_failed to stop early.
+ *
+ * On a terminal control characters (C0 but newline and tab, DEL, C1) become '?', wherever they come
+ * from, so that nothing in a trace steers it; elsewhere the bytes are written as they are.
+ */
+#ifndef TR_TEXT_H
+#define TR_TEXT_H
+
+#include "common/util/error.h"
+#include "common/util/output.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { TEXT_BUFFER = 65536 };
+
+struct text {
+	struct output *out; /* the caller's */
+	size_t used;
+	bool failed;
+	struct error error;	      /* of the first failed write */
+	char buffer[TEXT_BUFFER + 8]; /* and a byte that waits for what follows it (text.c) */
+};
+
+void text_init(struct text *t, struct output *o);
+
+/* Write what is buffered: 0, or -1 with e filled if this or any earlier write failed. */
+int text_flush(struct text *t, struct error *e);
+
+static inline bool text_failed(const struct text *t)
+{
+	return t->failed;
+}
+
+/* The parts of the inline functions that are seldom needed. */
+void text_put_slow(struct text *t, const char *p, size_t n);
+void text_make_room(struct text *t);
+void text_end_line(struct text *t);
+
+static inline void text_put(struct text *t, const char *p, size_t n)
+{
+	if (n > TEXT_BUFFER - t->used) {
+		text_put_slow(t, p, n);
+		return;
+	}
+	memcpy(t->buffer + t->used, p, n);
+	t->used += n;
+	if (output_is_terminal(t->out))
+		text_end_line(t);
+}
+
+static inline void text_puts(struct text *t, const char *s)
+{
+	text_put(t, s, strlen(s));
+}
+
+static inline void text_char(struct text *t, char c)
+{
+	if (t->used == TEXT_BUFFER)
+		text_make_room(t);
+	t->buffer[t->used++] = c;
+	if (c == '\n' && output_is_terminal(t->out))
+		text_end_line(t);
+}
+
+/*
+ * Room for n bytes (at most TEXT_BUFFER) to be written in place, for those who must be fast;
+ * text_wrote then says where they ended. Lines are to be written whole.
+ */
+static inline char *text_room(struct text *t, size_t n)
+{
+	if (n > TEXT_BUFFER - t->used)
+		text_make_room(t);
+	return t->buffer + t->used;
+}
+
+static inline void text_wrote(struct text *t, const char *end)
+{
+	t->used = (size_t)(end - t->buffer);
+	if (output_is_terminal(t->out))
+		text_end_line(t);
+}
+
+char *decimal_long(char *p, uint64_t v);
+
+/* The decimal digits of v at p, where 20 bytes are free; returns where they end. */
+static inline char *decimal_at(char *p, uint64_t v)
+{
+	if (v > 9)
+		return decimal_long(p, v);
+	*p = (char)('0' + v);
+	return p + 1;
+}
+
+/* Decimal. */
+void text_u64(struct text *t, uint64_t v);
+void text_i64(struct text *t, int64_t v);
+
+/* Decimal with at least width characters, filled with pad (' ' or '0') on the left; width <= 64. */
+void text_u64_wide(struct text *t, uint64_t v, unsigned width, char pad);
+
+/* Hexadecimal, lower case, no "0x", at least width digits (filled with '0'); width <= 64. */
+void text_hex(struct text *t, uint64_t v, unsigned width);
+
+/* n times c, usually a blank. */
+void text_pad(struct text *t, char c, size_t n);
+
+struct buffer;
+
+/* n bytes of a buffer from at on, out of its file if it has spilled (buffer_file.h). */
+void text_put_buffer(struct text *t, const struct buffer *b, size_t at, size_t n);
+
+/* A text from a trace that is to stay in its line: on a terminal newlines and tabs, too, become
+ * '?'. */
+void text_masked(struct text *t, const char *p, size_t n);
+/* All of a buffer so, out of its file if it has spilled. */
+void text_masked_buffer(struct text *t, const struct buffer *b);
+
+void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,243 @@
+#include "common/value/argument.h"
+
+#include <stdlib.h>
+
+/* One part of the path, up to a dot. */
+struct part {
+	const char *text;
+	size_t size;
+};
+
+static struct part next_part(const char **path)
+{
+	struct part p = {*path, strcspn(*path, ".")};
+
+	*path += p.size;
+	*path += **path == '.';
+	return p;
+}
+
+static bool is_number(const struct part *p, uint64_t *n)
+{
+	if (!p->size || p->size > 18 || strspn(p->text, "0123456789") < p->size)
+		return false;
+	*n = strtoull(p->text, NULL, 10);
+	return true;
+}
+
+static bool same(const struct part *p, const struct text_ref *t)
+{
+	return p->size == t->size && !memcmp(p->text, t->text, t->size);
+}
+
+static bool member_index(const struct definition *d, const struct part *p, uint64_t *index)
+{
+	for (uint32_t i = 0; d && i < d->count; i++)
+		if (same(p, &d->members[i].name)) {
+			*index = i;
+			return true;
+		}
+	return false;
+}
+
+static bool has_values(const struct event *e)
+{
+	return e->type->flags & TYPE_VALUES && e->tail;
+}
+
+/* The value of a detail, v standing before it. The last one that the row gives holds. */
+static bool find_detail(const struct event *e, enum detail_kind kind, uint64_t wanted,
+			struct values *v)
+{
+	struct values walk;
+	bool found = false;
+	uint64_t index;
+	uint8_t what;
+
+	values_begin(&walk, e->tail, e->tail_size);
+	while (values_what(&walk, &what, &index)) {
+		if (what == kind && (kind == DETAIL_RETURN || index == wanted)) {
+			*v = walk;
+			found = true;
+		}
+		if (!values_skip(&walk))
+			break;
+	}
+	return found;
+}
+
+/* The number of the argument of that name, or that the name is. */
+static bool number_of(const struct dictionary *d, const struct event *e, const struct part *part,
+		      uint64_t *number)
+{
+	const struct place *place = dictionary_place(d, e->place);
+
+	if (!place || !member_index(place->arguments, part, number))
+		return is_number(part, number);
+	++*number;
+	return true;
+}
+
+static bool skip(struct values *v, uint64_t n)
+{
+	while (n--)
+		if (!values_skip(v))
+			return false;
+	return true;
+}
+
+/* Into the form for people. */
+static bool for_people(struct values *v, struct value *out)
+{
+	while (out->tag == VALUE_REPR)
+		if (!values_value(v, out))
+			return false;
+	return true;
+}
+
+/* Into the only element, or the form for people, for as long as there is one. */
+static bool settle(struct values *v, struct value *out)
+{
+	while ((out->tag == VALUE_ARRAY && out->count == 1) || out->tag == VALUE_REPR)
+		if (!values_value(v, out))
+			return false;
+	return true;
+}
+
+static bool size_of(struct value *out)
+{
+	uint64_t n = out->tag == VALUE_ARRAY ? out->count : out->n;
+
+	if (out->tag == VALUE_WSTRING)
+		n = out->number; /* of units */
+	else if (out->tag != VALUE_ARRAY && out->tag != VALUE_STRING && out->tag != VALUE_BLOB)
+		return false;
+	*out = (struct value){.tag = VALUE_UINT, .number = n};
+	return true;
+}
+
+/* 1: found. 0: it is not there, and v stands behind the struct. -1: the bytes are bad. */
+static int find_member(const struct dictionary *d, struct values *v, const struct value *s,
+		       const struct part *part, unsigned nesting, struct value *out)
+{
+	const struct definition *names = dictionary_definition_id(d, s->definition);
+
+	for (uint64_t i = 0; i < s->count; i++) {
+		const struct text_ref *name =
+			names && i < names->count ? &names->members[i].name : NULL;
+		struct value inner;
+		int found;
+
+		if (name && same(part, name))
+			return values_value(v, out) ? 1 : -1;
+		if (!name || name->size || v->at == v->end || *v->at != VALUE_STRUCT ||
+		    nesting == VALUE_DEPTH) {
+			if (!values_skip(v))
+				return -1;
+			continue;
+		}
+		if (!values_value(v, &inner))
+			return -1;
+		found = find_member(d, v, &inner, part, nesting + 1, out);
+		if (found)
+			return found;
+	}
+	return 0;
+}
+
+/* What the path names inside of the value that v stands before. */
+static bool follow(const struct dictionary *d, struct values *v, const char *path,
+		   struct value *out)
+{
+	uint64_t index;
+
+	if (!values_value(v, out))
+		return false;
+	while (*path) {
+		struct part part = next_part(&path);
+
+		if (!for_people(v, out))
+			return false;
+		if (out->tag == VALUE_ARRAY && is_number(&part, &index)) {
+			if (index >= out->count || !skip(v, index) || !values_value(v, out))
+				return false;
+			continue;
+		}
+		if (!*path && part.size == 4 && !memcmp(part.text, "size", 4) && size_of(out))
+			return true;
+		if (!settle(v, out) || out->tag != VALUE_STRUCT ||
+		    find_member(d, v,
+				&(struct value){.definition = out->definition, .count = out->count},
+				&part, 0, out) != 1)
+			return false;
+	}
+	return settle(v, out);
+}
+
+bool argument_detail(const struct dictionary *d, const struct event *e, enum detail_kind what,
+		     uint64_t index, const char *path, struct value *out)
+{
+	struct values v;
+
+	return has_values(e) && find_detail(e, what, index, &v) && follow(d, &v, path, out);
+}
+
+bool argument_find(const struct dictionary *d, const struct event *e, const char *path,
+		   struct value *out)
+{
+	struct part part = next_part(&path);
+	uint64_t number;
+
+	return has_values(e) && number_of(d, e, &part, &number) &&
+	       argument_detail(d, e, DETAIL_ARGUMENT, number, path, out);
+}
+
+bool argument_given(const struct dictionary *d, const struct event *e, const char *path)
+{
+	struct part part = next_part(&path);
+	struct values v;
+	uint64_t number;
+
+	return has_values(e) && number_of(d, e, &part, &number) &&
+	       find_detail(e, DETAIL_ARGUMENT, number, &v);
+}
+
+bool argument_given_number(const struct event *e, uint64_t index)
+{
+	struct values v;
+
+	return has_values(e) && find_detail(e, DETAIL_ARGUMENT, index, &v);
+}
+
+static bool is_apitrace(const struct type *t)
+{
+	return t->source && !strcmp(t->source->format.text, "apitrace");
+}
+
+bool argument_blobs(const struct type *t)
+{
+	return is_apitrace(t);
+}
+
+bool argument_fake(const struct event *e, bool *fake)
+{
+	struct detail d;
+	struct values v;
+
+	if (!has_values(e) || !is_apitrace(e->type))
+		return false;
+	*fake = false;
+	for (values_begin(&v, e->tail, e->tail_size); values_detail(&v, &d);)
+		*fake |= d.what == DETAIL_FLAGS && d.value.number & CALL_FAKE;
+	return *fake || e->type->kind == KIND_ENTER;
+}
+
+bool argument_backtrace(const struct event *e, struct values *v, uint64_t *count)
+{
+	struct value array;
+
+	if (!has_values(e) || !find_detail(e, DETAIL_BACKTRACE, 0, v) || !values_value(v, &array))
+		return false;
+	*count = array.count;
+	return true;
+}

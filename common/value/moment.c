@@ -1,0 +1,117 @@
+#include "common/value/moment.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "common/value/units.h"
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Behind the point of a number of seconds, as ns. NULL: no digits. */
+static const char *fraction(const char *s, int64_t *ns)
+{
+	int64_t unit = 100000000;
+
+	if (!is_digit(*s))
+		return NULL;
+	for (*ns = 0; is_digit(*s); s++, unit /= 10)
+		*ns += (*s - '0') * unit;
+	return s;
+}
+
+/* strptime takes the 31st of November, which mktime takes for another day. */
+static int days_of(const struct tm *tm)
+{
+	static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	int year = tm->tm_year + 1900;
+	bool leap = year % 4 == 0 && (year % 100 || year % 400 == 0);
+
+	return days[tm->tm_mon] + (leap && tm->tm_mon == 1);
+}
+
+static int parse_wall(const char *text, struct moment *m)
+{
+	struct tm tm = {.tm_isdst = -1};
+	int64_t ns = 0;
+	const char *s = strptime(text, "%Y-%m-%d", &tm);
+	time_t time;
+
+	if (s && (*s == 'T' || *s == ' ')) {
+		s = strptime(s + 1, "%H:%M", &tm);
+		if (s && *s == ':')
+			s = strptime(s + 1, "%S", &tm);
+		if (s && *s == '.')
+			s = fraction(s + 1, &ns);
+	}
+	if (!s || (*s && strcmp(s, "Z") != 0))
+		return -1;
+	if (tm.tm_mday > days_of(&tm))
+		return -1;
+	time = *s ? timegm(&tm) : mktime(&tm);
+	m->from = MOMENT_WALL;
+	if (__builtin_mul_overflow((int64_t)time, 1000000000, &m->ns) ||
+	    __builtin_add_overflow(m->ns, ns, &m->ns))
+		return -1;
+	return 0;
+}
+
+/* 1234.567890 */
+static int parse_seconds(const char *text, struct moment *m)
+{
+	size_t whole = strspn(text, "0123456789");
+	int64_t ns;
+	const char *end;
+	char part[24];
+
+	if (!whole || whole > 18 || text[whole] != '.')
+		return -1;
+	end = fraction(text + whole + 1, &ns);
+	if (!end || *end)
+		return -1;
+	memcpy(part, text, whole);
+	strcpy(part + whole, "s");
+	if (parse_time(part, &m->ns) || __builtin_add_overflow(m->ns, ns, &m->ns))
+		return -1;
+	m->from = MOMENT_CLOCK;
+	return 0;
+}
+
+int moment_parse(const char *text, struct moment *m)
+{
+	bool sign = *text == '+' || *text == '-';
+
+	m->unit = false;
+	if (strspn(text, "0123456789") == 4 && text[4] == '-')
+		return parse_wall(text, m);
+	if (!parse_seconds(text, m)) {
+		m->unit = true;
+		return 0;
+	}
+	if (!is_digit(text[sign]) || parse_time(text + sign, &m->ns))
+		return -1;
+	m->unit = !is_digit(text[strlen(text) - 1]) && text[strlen(text) - 1] != '.';
+	m->from = *text == '+' ? MOMENT_START : *text == '-' ? MOMENT_END : MOMENT_CLOCK;
+	return 0;
+}
+
+int moment_time(const struct moment *m, const struct moment_base *base, uint64_t *time)
+{
+	__int128 t = m->ns;
+
+	switch (m->from) {
+	case MOMENT_START: t += base->start; break;
+	case MOMENT_END: t = (__int128)base->end - t; break;
+	case MOMENT_WALL:
+		if (!base->has_wall)
+			return -1;
+		t -= base->wall;
+		break;
+	case MOMENT_NONE:
+	case MOMENT_CLOCK: break;
+	}
+	*time = t < 0 ? 0 : t > UINT64_MAX ? UINT64_MAX : (uint64_t)t;
+	return 0;
+}

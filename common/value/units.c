@@ -1,0 +1,119 @@
+#include "common/value/units.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Digits with decimals, times scale, without floating point; *rest: what there is below 1 is left
+ * out. */
+static int scaled(const char *s, size_t n, uint64_t scale, uint64_t *out, bool *rest)
+{
+	unsigned __int128 whole = 0, part = 0, unit = 1;
+	size_t i = 0, digits = 0;
+
+	*rest = false;
+	for (; i < n && isdigit((unsigned char)s[i]); i++, digits++) {
+		whole = whole * 10 + (unsigned)(s[i] - '0');
+		if (whole > UINT64_MAX)
+			return -1;
+	}
+	if (i < n && s[i] == '.') {
+		for (i++; i < n && isdigit((unsigned char)s[i]); i++, digits++) {
+			if (unit < 1000000000000000000u) {
+				part = part * 10 + (unsigned)(s[i] - '0');
+				unit *= 10;
+			} else {
+				*rest |= s[i] != '0';
+			}
+		}
+	}
+	if (i != n || !digits)
+		return -1;
+	*rest |= part * scale % unit != 0;
+	whole = whole * scale + part * scale / unit;
+	if (whole > UINT64_MAX)
+		return -1;
+	*out = (uint64_t)whole;
+	return 0;
+}
+
+static const struct unit units[] = {
+	{"", 1, UNIT_ANY},
+	{"ns", 1, UNIT_TIME_NS},
+	{"us", 1000, UNIT_TIME_NS},
+	{"ms", 1000000, UNIT_TIME_NS},
+	{"s", 1000000000, UNIT_TIME_NS},
+	{"m", 60000000000, UNIT_TIME_NS},
+	{"min", 60000000000, UNIT_TIME_NS},
+	{"h", 3600000000000, UNIT_TIME_NS},
+	{"K", 1ull << 10, UNIT_BYTES},
+	{"M", 1ull << 20, UNIT_BYTES},
+	{"G", 1ull << 30, UNIT_BYTES},
+	{"T", 1ull << 40, UNIT_BYTES},
+	{"KiB", 1ull << 10, UNIT_BYTES},
+	{"MiB", 1ull << 20, UNIT_BYTES},
+	{"GiB", 1ull << 30, UNIT_BYTES},
+	{"TiB", 1ull << 40, UNIT_BYTES},
+	{"kB", 1000, UNIT_BYTES},
+	{"KB", 1000, UNIT_BYTES},
+	{"MB", 1000000, UNIT_BYTES},
+	{"GB", 1000000000, UNIT_BYTES},
+	{"TB", 1000000000000, UNIT_BYTES},
+};
+
+const struct unit *unit_find(const char *name, size_t n)
+{
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (strlen(units[i].name) == n && !memcmp(units[i].name, name, n))
+			return &units[i];
+	return NULL;
+}
+
+static int with_unit(const char *s, enum unit_kind kind, uint64_t *out, bool *rest)
+{
+	size_t n = strspn(s, "0123456789.");
+	const struct unit *unit = unit_find(s + n, strlen(s + n));
+
+	if (!unit || (unit->kind != UNIT_ANY && unit->kind != kind))
+		return -1;
+	return scaled(s, n, unit->scale, out, rest);
+}
+
+static int time_of(const char *s, int64_t *ns, bool *rest)
+{
+	int negative = *s == '-';
+	uint64_t n;
+
+	if (*s == '-' || *s == '+')
+		s++;
+	if (with_unit(s, UNIT_TIME_NS, &n, rest) || n > INT64_MAX)
+		return -1;
+	*ns = negative ? -(int64_t)n : (int64_t)n;
+	return 0;
+}
+
+int parse_time(const char *s, int64_t *ns)
+{
+	bool rest;
+
+	return time_of(s, ns, &rest);
+}
+
+int parse_time_whole(const char *s, int64_t *ns)
+{
+	int64_t parsed;
+	bool rest;
+
+	if (time_of(s, &parsed, &rest) || rest)
+		return -1;
+	*ns = parsed;
+	return 0;
+}
+
+int parse_size(const char *s, uint64_t *bytes)
+{
+	bool rest;
+
+	return with_unit(s, UNIT_BYTES, bytes, &rest);
+}

@@ -1,0 +1,49 @@
+/*
+ * value_plain.h - one value without children, spelled as all programs spell it
+ *
+ * Rows, keys and conditions share this spelling: a number, a truth value, or a text where the value
+ * has names, or is a pointer, a blob or a string.
+ */
+#ifndef TR_VALUE_PLAIN_H
+#define TR_VALUE_PLAIN_H
+
+#include "common/util/buffer.h"
+#include "common/stream/dictionary.h"
+#include "common/stream/field.h"
+#include "common/stream/value.h"
+
+enum plain_kind {
+	PLAIN_NULL,
+	PLAIN_BOOL, /* number: 0 or 1 */
+	PLAIN_INT,  /* number: two's complement */
+	PLAIN_UINT,
+	PLAIN_REAL,
+	PLAIN_TEXT, /* any bytes */
+};
+
+struct plain_value {
+	enum plain_kind kind;
+	uint8_t size;	 /* REAL: bytes of the value */
+	uint64_t number; /* TEXT: its size */
+	double real;	 /* of a float the double nearest to its shortest digits */
+	const char *text;
+};
+
+struct plain_source {
+	const struct dictionary *dictionary;
+	struct buffer *scratch; /* where a text is made; it lasts until the next one */
+	bool blobs;		/* BLOB is data, spelled by its size (argument_blobs); else text */
+};
+
+/* Spell a value that is no ARRAY, STRUCT or REPR: those are NULL. -1: out of memory. */
+int value_plain(const struct plain_source *s, const struct value *v, struct plain_value *out);
+
+/* Spell one element of a field. -1: out of memory. */
+int field_plain(const struct plain_source *s, const struct field *f, const struct field_value *v,
+		struct plain_value *out);
+
+/* The text that conditions compare with texts: of TEXT its own, "NULL", "true", "false", "nan",
+ * "inf" and "-inf". false: other numbers have none. */
+bool plain_text(const struct plain_value *p, const char **text, size_t *size);
+
+#endif
