@@ -29,13 +29,7 @@ shellcheck -x "${scripts[@]}" 2>&1 | complain 'shellcheck'
 # variables that bats sets or a test's subshell changes
 shellcheck -x -s bats -S warning -e SC2030,SC2031,SC2154 t/*.bats 2>&1 | complain 'shellcheck of bats'
 
-grep -rnE --include='*.[ch]' '#include +"(\.\./)*cmd/' common | complain 'common includes cmd'
-for program in cmd/*/; do
-	grep -nE '#include +"(\.\./|.*cmd/)' "$program"*.[ch] | grep -vF "\"$program" |
-		complain "$program includes another program"
-done
-grep -nE '#include +"(\.\./)*(common/)?formats/' common/*.[ch] |
-	complain 'common knows a trace format'
+t/tree.sh | complain 'source tree'
 
 # The library keeps no state and never ends the process.
 objdump -t "$library" | awk '/^.*:  *file format/ { file = $1 }

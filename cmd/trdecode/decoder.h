@@ -27,9 +27,9 @@ struct decoding {
 	bool times_only; /* of rows: nothing else matters, and damage is not reported (last_time.h)
 			  */
 	int status;	 /* of damage found so far, program.h */
-	struct error failure;	     /* what ended the program; "" nothing */
-	uint64_t lost;		     /* events that the recorders lost, in all segments */
-	const struct limits *limits; /* what is wanted; NULL: all (limits.h) */
+	struct error failure;		 /* what ended the program; "" nothing */
+	uint64_t lost;			 /* events that the recorders lost, in all segments */
+	const struct row_filter *limits; /* what is wanted; NULL: all (limits.h) */
 	uint64_t max_value;	     /* bytes of one call's values (--max-value); 0: MAX_VALUE */
 	unsigned descriptors;	     /* that decoders keep open, of DESCRIPTORS_KEPT */
 	struct ctf_flows *ctf_flows; /* what the inputs of CTF share; NULL: there is none */
@@ -80,11 +80,11 @@ struct input {
 };
 
 /* What --info prints: a list of names and values. */
-struct facts;
-void fact_text(struct facts *f, const char *name, const char *value);
-void fact_number(struct facts *f, const char *name, uint64_t value);
+struct trace_info;
+void fact_text(struct trace_info *f, const char *name, const char *value);
+void fact_number(struct trace_info *f, const char *name, uint64_t value);
 /* One of several of that name, which follow each other; in JSON they are a list. */
-void fact_item(struct facts *f, const char *name, const char *value);
+void fact_item(struct trace_info *f, const char *name, const char *value);
 
 struct decoder {
 	const char *name;
@@ -96,7 +96,7 @@ struct decoder {
 	/* What tells this input from another beside the bytes of its files (identity.h); NULL:
 	   nothing. */
 	uint64_t (*identity)(const struct input *in);
-	int (*info)(struct input *in, struct facts *f, struct error *e);
+	int (*info)(struct input *in, struct trace_info *f, struct error *e);
 	/* Declare everything and set in->next. Calls merge_choose_clock once the clock is known. */
 	int (*begin)(struct input *in, struct error *e);
 	/* NULL, or a time near the end, shifted: there are events at or after it. true: the last

@@ -77,7 +77,7 @@ static int moment(const char *option, const char *arg, struct moment *m, struct 
 
 static int numbers(const char *option, const char *arg, struct number_list *l, struct error *e)
 {
-	if (limits_add_numbers(l, arg))
+	if (row_filter_add_numbers(l, arg))
 		return error_set(e, NULL, NO_OFFSET, "%s takes a list as 0-3,7, not '%s'", option,
 				 arg);
 	return 0;
@@ -108,7 +108,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case OPT_UNTIL: return moment("--until", arg, &s->limits.until, e);
 	case OPT_CPU: return numbers("--cpu", arg, &s->limits.cpus, e);
 	case OPT_TID: return numbers("--tid", arg, &s->limits.tids, e);
-	case OPT_TYPE: return limits_add_type(&s->limits, arg, e);
+	case OPT_TYPE: return row_filter_add_type(&s->limits, arg, e);
 	case OPT_SEGMENT:
 		if (parse_size(arg, &s->segment) || s->segment < 64)
 			return error_set(e, NULL, NO_OFFSET,
@@ -130,7 +130,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 void settings_free(struct settings *s)
 {
 	free(s->offsets);
-	limits_free(&s->limits);
+	row_filter_free(&s->limits);
 }
 
 /* name: as the command line has it, "-" for standard input, or as messages have it */

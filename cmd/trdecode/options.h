@@ -23,7 +23,7 @@ struct settings {
 	bool info, json, strict;
 	struct offset *offsets; /* that are added to an input's times */
 	size_t noffsets, offsets_capacity;
-	struct limits limits;
+	struct row_filter limits;
 };
 
 extern const struct option_row settings_rows[];

@@ -26,7 +26,7 @@ static int print_info(struct input *inputs, int n, const struct settings *s,
 {
 	struct output out;
 	struct error e;
-	struct facts f;
+	struct trace_info f;
 	struct text *text = malloc(sizeof(*text));
 	int status = STATUS_OK;
 
@@ -37,14 +37,14 @@ static int print_info(struct input *inputs, int n, const struct settings *s,
 		return fail(d, &e);
 	}
 	text_init(text, &out);
-	facts_open(text, s->json);
+	trace_info_open(text, s->json);
 	for (int i = 0; i < n && status != STATUS_FAILED; i++) {
-		facts_begin(&f, text, s->json, inputs[i].name, i == 0);
+		trace_info_begin(&f, text, s->json, inputs[i].name, i == 0);
 		if (inputs[i].decoder->info(&inputs[i], &f, &e))
 			status = fail(d, &e);
-		facts_end(&f);
+		trace_info_end(&f);
 	}
-	facts_close(text, s->json);
+	trace_info_close(text, s->json);
 	status = status_worse(status, d->status);
 	if (text_flush(text, &e))
 		status = fail(d, &e);
@@ -54,13 +54,13 @@ static int print_info(struct input *inputs, int n, const struct settings *s,
 	return status;
 }
 
-static int decode(struct input *inputs, int n, struct decoding *d, struct limits *limits,
+static int decode(struct input *inputs, int n, struct decoding *d, struct row_filter *limits,
 		  char **argv, int argc)
 {
 	struct writer *w = d->writer;
 	struct error e = {.what = ""};
 
-	limits_begin(limits, w);
+	row_filter_begin(limits, w);
 	if (writer_command(w, argc, argv) || writer_begin(w, identity_of(inputs, n, d))) {
 		e = w->error;
 		return fail(d, &e);
@@ -68,7 +68,7 @@ static int decode(struct input *inputs, int n, struct decoding *d, struct limits
 	for (int i = 0; i < n; i++)
 		if (inputs[i].decoder->begin(&inputs[i], &e))
 			return fail(d, &e);
-	if (merge_check_clocks(inputs, n, &e) || limits_times(limits, inputs, n, &e) ||
+	if (merge_check_clocks(inputs, n, &e) || row_filter_times(limits, inputs, n, &e) ||
 	    merge_run(inputs, n, limits->last_time, &e))
 		return fail(d, &e);
 	return d->status;
@@ -90,7 +90,7 @@ static int find_end(char **names, int n, struct settings *s, struct decoding *d)
 				    .ctx = s};
 	struct error e = {.what = ""};
 
-	if (!limits_from_end(&s->limits) || s->info)
+	if (!row_filter_from_end(&s->limits) || s->info)
 		return STATUS_OK;
 	return last_time_find(&l, &s->limits.end, &e) ? fail(d, &e) : STATUS_OK;
 }
@@ -144,7 +144,7 @@ static int run_inputs(struct input *inputs, int n, char **names, struct settings
 		warn(NULL, NO_OFFSET, "the recorder lost " LOST_MORE " (--strict)");
 	if (s->strict && (d->lost || w->ever_lost_more))
 		status = status_worse(status, STATUS_DAMAGED);
-	if (!w->error.what[0] && (limits_end(&s->limits) || writer_finish(w)))
+	if (!w->error.what[0] && (row_filter_end(&s->limits) || writer_finish(w)))
 		status = fail(d, &w->error);
 	progress_end(&progress, w->sent_bytes, 0, w->sent_events);
 	if (output_close(&out, status, &e) && status != STATUS_FAILED)

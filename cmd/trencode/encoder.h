@@ -80,8 +80,8 @@ extern const struct encoder encoder_text, encoder_uftrace, encoder_apitrace, enc
 	encoder_folded, encoder_tracecmd, encoder_chrome, encoder_csv, encoder_tsv, encoder_ndjson,
 	encoder_ctf, encoder_speedscope, encoder_callgrind, encoder_pprof, encoder_perfetto,
 	encoder_parquet;
-extern const struct encoder encoder_uftrace_anew, encoder_apitrace_anew, encoder_lttng_anew,
-	encoder_tracecmd_anew;
+extern const struct encoder encoder_uftrace_convert, encoder_apitrace_convert,
+	encoder_lttng_convert, encoder_tracecmd_convert;
 
 /* Have all calls of the type's source numbers? Else a thread may have other calls beside. */
 static inline bool encoder_all_numbered(const struct type *t)

@@ -60,7 +60,7 @@ void settings_init(struct settings *s, int argc, char **argv)
 
 void settings_free(struct settings *s)
 {
-	limits_free(&s->limits);
+	time_range_free(&s->limits);
 	rewrite_free(&s->rewrite);
 }
 
@@ -92,9 +92,9 @@ static int between(struct settings *s, const char *from, struct error *e)
 	expression_free(s->limits.from);
 	expression_free(s->limits.to);
 	s->limits.to = NULL;
-	s->limits.from = limits_condition(from, "--between", e);
+	s->limits.from = time_range_condition(from, "--between", e);
 	if (s->limits.from)
-		s->limits.to = limits_condition(s->argv[optind++], "--between", e);
+		s->limits.to = time_range_condition(s->argv[optind++], "--between", e);
 	return s->limits.to ? 0 : -1;
 }
 
@@ -124,7 +124,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 		break;
 	case KEY_BETWEEN: return between(s, arg, e);
 	case KEY_SAMPLE:
-		if (limits_sample(&s->limits, arg))
+		if (time_range_sample(&s->limits, arg))
 			return error_set(e, NULL, NO_OFFSET,
 					 "--sample takes a part as 1/100, not '%s'", arg);
 		break;
@@ -134,7 +134,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_KEY: s->key = arg; break;
 	case KEY_BY:
 		expression_free(s->limits.by);
-		s->limits.by = limits_field(arg, e);
+		s->limits.by = time_range_field(arg, e);
 		return s->limits.by ? 0 : -1;
 	}
 	return 0;
@@ -149,7 +149,7 @@ int settings_check(struct settings *s, struct error *e)
 	if (s->limits.by && !s->limits.of)
 		return error_set(e, NULL, NO_OFFSET, "--by goes with --sample");
 	if (s->limits.of && !s->limits.by) {
-		s->limits.by = limits_field("tid", e);
+		s->limits.by = time_range_field("tid", e);
 		return s->limits.by ? 0 : -1;
 	}
 	return 0;

@@ -14,7 +14,7 @@ struct settings {
 	uint64_t limit, depth; /* UINT64_MAX: none */
 	struct context context;
 	bool within_unit; /* its time was given with a unit */
-	struct limits limits;
+	struct time_range limits;
 	struct rewrite rewrite;
 	const char *key; /* of scrub, NULL: one is drawn */
 	/* of the command line, for an option of two arguments */

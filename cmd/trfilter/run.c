@@ -37,7 +37,7 @@ static void print(struct text *t, void *ctx)
 /* Rows one by one. */
 static void run_rows(struct work *w, struct stage *s)
 {
-	struct limits *limits = w->select.limits;
+	struct time_range *limits = w->select.limits;
 	bool count = w->settings->count;
 	struct emit_rows x;
 	struct block b;
@@ -48,7 +48,7 @@ static void run_rows(struct work *w, struct stage *s)
 	s->holds = !count;
 	while (!bad && !select_done(&w->select) && stage_next(s, &b)) {
 		if (limits)
-			limits_block(limits, &b, b.kind == BLOCK_HEAD && !s->in.head.sequence);
+			time_range_block(limits, &b, b.kind == BLOCK_HEAD && !s->in.head.sequence);
 		if (b.kind != BLOCK_EVENTS)
 			bad = count ? 0 : emit_other(&x, &b);
 		else if (count)
@@ -83,7 +83,7 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 			 .context = context,
 			 .pass = !o->count,
 			 .limit = context ? UINT64_MAX : o->limit};
-	struct whole calls;
+	struct call_filter calls;
 	struct error e;
 	struct block b;
 	int bad = 0;
@@ -92,7 +92,7 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 		context->limit = o->limit;
 		context_init(context, WAITING_LIMIT);
 	}
-	if (whole_init(&calls, f, WAITING_LIMIT, &e))
+	if (call_filter_init(&calls, f, WAITING_LIMIT, &e))
 		bad = stage_fail(s, &e);
 	calls.limits = w->select.limits;
 	calls.invert = o->invert;
@@ -100,12 +100,12 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	calls.apart = context || o->limit != UINT64_MAX;
 	calls.max_depth = o->depth < UINT32_MAX ? (uint32_t)o->depth : UINT32_MAX;
 	calls.waiting.dropped = context ? ROW_ASIDE : ROW_DROP;
-	whole_plain_init(&calls);
+	duration_scan_init(&calls);
 	s->holds = !o->count;
 	while (!bad && !emit_done(&x) && stage_next(s, &b)) {
 		if (calls.limits)
-			limits_block(calls.limits, &b,
-				     b.kind == BLOCK_HEAD && !s->in.head.sequence);
+			time_range_block(calls.limits, &b,
+					 b.kind == BLOCK_HEAD && !s->in.head.sequence);
 		bad = check_within(o, &b, &e) ? stage_fail(s, &e) : emit_whole(&x, &calls, &b);
 	}
 	if (!bad)
@@ -116,7 +116,7 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 		     "%" PRIu64 " calls are on %d others or more: \"" STACK_DEEPER
 		     "\" ends their stacks",
 		     calls.nodes.deep, STACK_FRAMES);
-	whole_free(&calls);
+	call_filter_free(&calls);
 	if (context)
 		context_free(context);
 }
@@ -148,12 +148,12 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 	bool stream = !o->count && !o->explain;
 	struct block b;
 
-	s->in.reads_values = rewrite_any(&o->rewrite) || limits_read_values(&o->limits)
+	s->in.reads_values = rewrite_any(&o->rewrite) || time_range_read_values(&o->limits)
 				     ? READS_ALL
 				     : expression_reads_values(f->tree);
 	f->evaluation = (struct evaluation){.dictionary = &s->in.dictionary,
 					    .quiet = s->options->quiet || o->explain};
-	if (limits_any(&o->limits)) {
+	if (time_range_any(&o->limits)) {
 		o->limits.evaluation = f->evaluation;
 		w.select.limits = &o->limits;
 	}
@@ -164,12 +164,12 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 	if (o->explain)
 		while (w.stream_read && stage_next(s, &b))
 			;
-	else if (whole_needed(f) || o->callers || o->depth != UINT64_MAX ||
+	else if (call_filter_needed(f) || o->callers || o->depth != UINT64_MAX ||
 		 context_any(&o->context))
 		run_calls(&w, s, f);
 	else
 		run_rows(&w, s);
-	limits_report(&o->limits, s->options->quiet);
+	time_range_report(&o->limits, s->options->quiet);
 	if (s->rewrite)
 		rewrite_report(&o->rewrite, s->options->quiet);
 	if (!stream && s->status != STATUS_FAILED)

@@ -73,7 +73,7 @@ int report_table(struct stage *stage, const struct query *q, const struct statis
 	free(text);
 	if (bad)
 		return stage_fail(stage, &e);
-	if (s->bounds && s->format != TABLE_PEOPLE && table_bounds(&q->columns))
+	if (s->bounds && s->format != TABLE_ALIGNED && table_bounds(&q->columns))
 		warn(NULL, NO_OFFSET, "%s", table_bounds(&q->columns));
 	return 0;
 }

@@ -1,9 +1,9 @@
 #include "cmd/trsym/add_symbols.h"
 
 /* The place of a wire id, if it is one that can have a symbol. */
-static const struct place *place_of(const struct dictionary *d, uint32_t id)
+static const struct location *location_of(const struct dictionary *d, uint32_t id)
 {
-	const struct place *p = dictionary_place(d, idmap_get(&d->ids[ENTRY_PLACE], id));
+	const struct location *p = dictionary_location(d, idmap_get(&d->ids[ENTRY_LOCATION], id));
 
 	return p && p->space ? p : NULL; /* others are named by their source */
 }
@@ -13,7 +13,7 @@ static int send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *
 	return writer_pass_symbol(&s->out, id, symbol) ? stage_fail(s, &s->out.error) : 0;
 }
 
-static bool is_same(const struct place_symbol *theirs, const struct symbol_entry *ours)
+static bool is_same(const struct location_symbol *theirs, const struct symbol_entry *ours)
 {
 	return theirs->name.size == ours->name_size &&
 	       !memcmp(theirs->name.text, ours->name, ours->name_size) &&
@@ -25,7 +25,7 @@ static bool is_same(const struct place_symbol *theirs, const struct symbol_entry
 	       theirs->size == ours->size && theirs->flags == ours->flags;
 }
 
-static struct symbol_entry entry_of(const struct place_symbol *p)
+static struct symbol_entry entry_of(const struct location_symbol *p)
 {
 	return (struct symbol_entry){.start = p->start,
 				     .size = p->size,
@@ -40,7 +40,7 @@ static struct symbol_entry entry_of(const struct place_symbol *p)
 }
 
 /* The line that an earlier trsym found for the same function stays if this one has none. */
-static void keep_line(const struct place_symbol *theirs, struct symbol_entry *ours)
+static void keep_line(const struct location_symbol *theirs, struct symbol_entry *ours)
 {
 	if (ours->file_size || theirs->start != ours->start || theirs->size != ours->size)
 		return;
@@ -52,13 +52,13 @@ static void keep_line(const struct place_symbol *theirs, struct symbol_entry *ou
 int add_symbols(struct stage *s, struct resolver *r, const struct block *b)
 {
 	struct dictionary *d = &s->in.dictionary;
-	const struct place *p;
+	const struct location *p;
 	struct symbol_entry symbol;
 	size_t at = 0;
 	uint32_t id;
 
-	while (entry_next_of(ENTRY_PLACE, b->payload, b->length, &at, &id)) {
-		p = place_of(d, id);
+	while (entry_next_of(ENTRY_LOCATION, b->payload, b->length, &at, &id)) {
+		p = location_of(d, id);
 		if (!p)
 			continue;
 		if (resolve(r, p, true, &symbol) < 0)
@@ -71,7 +71,7 @@ int add_symbols(struct stage *s, struct resolver *r, const struct block *b)
 	for (at = 0; entry_next_of(ENTRY_SYMBOL, b->payload, b->length, &at, &id);) {
 		int got;
 
-		p = place_of(d, id);
+		p = location_of(d, id);
 		if (!p || !p->symbol)
 			continue;
 		got = resolve(r, p, false, &symbol);

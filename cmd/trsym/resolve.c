@@ -77,7 +77,7 @@ static const struct space_index *index_of(struct resolver *r, const struct space
 }
 
 /* The mapping of the start that holds the address, NULL none. */
-static const struct map *mapping_of(const struct space_index *x, const struct place *p)
+static const struct map *mapping_of(const struct space_index *x, const struct location *p)
 {
 	size_t low = 0, high = x->nmapped;
 	const struct map *map;
@@ -117,7 +117,7 @@ static int add_line(struct resolver *r, const struct map *map, struct module *m,
 }
 
 /* Look into one mapping. 1 found, 0, -1. */
-static int look(struct resolver *r, const struct place *p, const struct map *map,
+static int look(struct resolver *r, const struct location *p, const struct map *map,
 		struct symbol_entry *s, struct module **module)
 {
 	uint64_t relative = p->address - map->start + map->offset;
@@ -147,7 +147,7 @@ static int look(struct resolver *r, const struct place *p, const struct map *map
 	return r->lines && add_line(r, map, *module, symbol, s) ? -1 : 1;
 }
 
-int resolve(struct resolver *r, const struct place *p, bool count, struct symbol_entry *s)
+int resolve(struct resolver *r, const struct location *p, bool count, struct symbol_entry *s)
 {
 	const struct space_index *x = index_of(r, p->space);
 	struct symbol_entry elsewhere = {0};

@@ -24,6 +24,6 @@ void resolver_free(struct resolver *r);
  * SYMBOL_UNKNOWN; -1 when memory is out. Texts in *s live until the next call. count: for the
  * report.
  */
-int resolve(struct resolver *r, const struct place *p, bool count, struct symbol_entry *s);
+int resolve(struct resolver *r, const struct location *p, bool count, struct symbol_entry *s);
 
 #endif

@@ -35,7 +35,7 @@ void call_stacks_free(struct call_stacks *cs)
 
 /* --- names --- */
 
-int call_stacks_clean_name(struct buffer *to, const struct place *p, struct text_ref name)
+int call_stacks_clean_name(struct buffer *to, const struct location *p, struct text_ref name)
 {
 	(void)p;
 	for (size_t i = 0; i < name.size; i++) {
@@ -48,16 +48,16 @@ int call_stacks_clean_name(struct buffer *to, const struct place *p, struct text
 	return to->size ? 0 : buffer_u8(to, '?');
 }
 
-static int ask_name(struct call_stacks *cs, uint32_t place, uint32_t *name)
+static int ask_name(struct call_stacks *cs, uint32_t location, uint32_t *name)
 {
-	const struct place *p = dictionary_place(cs->calls->dictionary, place);
-	uint32_t *names = array_reach(cs->name, &cs->nnames, place, sizeof(*names));
+	const struct location *p = dictionary_location(cs->calls->dictionary, location);
+	uint32_t *names = array_reach(cs->name, &cs->nnames, location, sizeof(*names));
 	struct text_ref text;
 
 	if (!names)
 		return -1;
 	cs->name = names;
-	text = dictionary_place_name(cs->calls->dictionary, place);
+	text = dictionary_location_name(cs->calls->dictionary, location);
 	cs->scratch.size = 0;
 	if (cs->key(&cs->scratch, p, text))
 		return -1;
@@ -65,22 +65,22 @@ static int ask_name(struct call_stacks *cs, uint32_t place, uint32_t *name)
 	if (*name == INTERN_NONE)
 		return -1;
 	cs->unnamed |= p && p->space && !p->symbol && !p->name.size;
-	cs->name[place] = *name + 1;
+	cs->name[location] = *name + 1;
 	return 0;
 }
 
-int call_stacks_name(struct call_stacks *cs, uint32_t place, uint32_t *name)
+int call_stacks_name(struct call_stacks *cs, uint32_t location, uint32_t *name)
 {
 	if (__builtin_expect(cs->calls->dictionary->symbol_changes != cs->symbol_changes, 0)) {
 		if (cs->nnames)
 			memset(cs->name, 0, cs->nnames * sizeof(*cs->name));
 		cs->symbol_changes = cs->calls->dictionary->symbol_changes;
 	}
-	if (__builtin_expect(place < cs->nnames && cs->name[place], 1)) {
-		*name = cs->name[place] - 1;
+	if (__builtin_expect(location < cs->nnames && cs->name[location], 1)) {
+		*name = cs->name[location] - 1;
 		return 0;
 	}
-	return ask_name(cs, place, name);
+	return ask_name(cs, location, name);
 }
 
 /* --- threads --- */
@@ -149,11 +149,11 @@ int call_stacks_begin(struct call_stacks *cs, struct call_stacks_thread *th, uin
 }
 
 static int enter(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level,
-		 uint32_t place)
+		 uint32_t location)
 {
 	uint32_t name;
 
-	if (call_stacks_name(cs, place, &name) || call_stacks_begin(cs, th, level))
+	if (call_stacks_name(cs, location, &name) || call_stacks_begin(cs, th, level))
 		return -1;
 	return call_stacks_push(cs, th, level, name);
 }
@@ -163,7 +163,7 @@ static int leave(struct call_stacks *cs, struct call_stacks_thread *th, const st
 {
 	uint32_t name;
 
-	if (call_stacks_name(cs, c->place, &name) || call_stacks_start(cs, th, c->level + 1))
+	if (call_stacks_name(cs, c->location, &name) || call_stacks_start(cs, th, c->level + 1))
 		return -1;
 	if (c->level >= th->low) {
 		uint32_t caller = call_stacks_caller(th, c->level);
@@ -190,11 +190,11 @@ static uint32_t kernel_node(const struct call_stacks_thread *th, size_t level)
 }
 
 int call_stacks_enter_kernel(struct call_stacks *cs, struct call_stacks_thread *th, size_t level,
-			     uint32_t caller, uint32_t place)
+			     uint32_t caller, uint32_t location)
 {
 	uint32_t name;
 
-	if (call_stacks_name(cs, place, &name))
+	if (call_stacks_name(cs, location, &name))
 		return -1;
 	if (level)
 		caller = kernel_node(th, level - 1);
@@ -206,11 +206,11 @@ int call_stacks_enter_kernel(struct call_stacks *cs, struct call_stacks_thread *
 }
 
 /* Calls with numbers are nobody's callees. */
-static int alone(struct call_stacks *cs, uint32_t place, uint32_t *node)
+static int alone(struct call_stacks *cs, uint32_t location, uint32_t *node)
 {
 	uint32_t name;
 
-	if (call_stacks_name(cs, place, &name))
+	if (call_stacks_name(cs, location, &name))
 		return -1;
 	*node = stack_tree_child(&cs->tree, STACK_ROOT, name);
 	return *node ? 0 : -1;
@@ -232,9 +232,9 @@ int call_stacks_enter(struct call_stacks *cs, const struct event *e)
 			th->kernel_at = all->kept ? cut_position(all->kept) : 0;
 		return call_stacks_enter_kernel(cs, th, stack->count - 1,
 						call_stacks_caller(th, call_stacks_frames(all)),
-						e->place);
+						e->location);
 	}
-	return enter(cs, th, call_stacks_frames(stack) - 1, e->place);
+	return enter(cs, th, call_stacks_frames(stack) - 1, e->location);
 }
 
 int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struct call *call,
@@ -245,7 +245,7 @@ int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struc
 	struct call_stacks_thread *th;
 
 	if (e->type->flags & TYPE_CALL_NUMBER)
-		return alone(cs, call->place, node);
+		return alone(cs, call->location, node);
 	th = call_stacks_follow(cs, calls_thread(e));
 	if (!th)
 		return -1;
@@ -288,7 +288,7 @@ static int outside_node(struct call_stacks *cs, const struct stack *kernel, uint
 	for (size_t i = 0; i < kernel->count; i++) {
 		uint32_t name;
 
-		if (call_stacks_name(cs, kernel->frames[i].place, &name))
+		if (call_stacks_name(cs, kernel->frames[i].location, &name))
 			return -1;
 		*node = stack_tree_child(&cs->tree, *node, name);
 		if (!*node)
@@ -318,7 +318,7 @@ int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t
 	struct call_stacks_thread *th;
 
 	if (call->type && call->type->flags & TYPE_CALL_NUMBER)
-		return alone(cs, call->place, node);
+		return alone(cs, call->location, node);
 	th = call_stacks_thread(cs, number);
 	if (!th)
 		return -1;
@@ -326,7 +326,7 @@ int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t
 		*node = kernel_node(th, cs->calls->stacks[number]->kernel->count);
 		return 0;
 	}
-	if (call->place || !th->started || call->level >= th->low)
+	if (call->location || !th->started || call->level >= th->low)
 		return leave(cs, th, call, node);
 	/* frames of which neither begin nor end was seen are one, however many they are */
 	*node = th->base;

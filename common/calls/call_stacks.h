@@ -29,7 +29,7 @@
 #include "common/calls/stack_tree.h"
 
 /* Append the bytes that tell functions apart; p may be NULL. -1: memory is out. */
-typedef int call_stacks_key(struct buffer *to, const struct place *p, struct text_ref name);
+typedef int call_stacks_key(struct buffer *to, const struct location *p, struct text_ref name);
 call_stacks_key call_stacks_clean_name;
 
 /* A thread's stack, frame by frame as in calls.h, as nodes of the tree. */
@@ -112,7 +112,7 @@ uint32_t call_stacks_top(const struct call_stacks *cs, size_t thread);
  * out. What it returned before is no longer valid. */
 struct call_stacks_thread *call_stacks_thread(struct call_stacks *cs, size_t number);
 /* The name of a place's function. */
-int call_stacks_name(struct call_stacks *cs, uint32_t place, uint32_t *name);
+int call_stacks_name(struct call_stacks *cs, uint32_t location, uint32_t *name);
 /* Room for a level; what was never set is the root. */
 int call_stacks_grow(uint32_t **nodes, size_t *capacity, size_t level);
 

@@ -47,7 +47,7 @@ int call_stacks_pushed(struct call_stacks *cs, size_t number)
 	uint32_t level = call_stacks_frames(s) - 1, name;
 
 	if (!th || call_stacks_start(cs, th, level) ||
-	    call_stacks_name(cs, s->frames[s->count - 1].place, &name))
+	    call_stacks_name(cs, s->frames[s->count - 1].location, &name))
 		return -1;
 	/* one that was never entered is there already */
 	return level < th->low ? 0 : call_stacks_push(cs, th, level, name);
@@ -63,7 +63,7 @@ int call_stacks_pushed_kernel(struct call_stacks *cs, size_t number, uint32_t ca
 	if (k->count == 1)
 		th->kernel_at = at;
 	return call_stacks_enter_kernel(cs, th, k->count - 1, caller,
-					k->frames[k->count - 1].place);
+					k->frames[k->count - 1].location);
 }
 
 bool call_stacks_kernel_caller(struct call_stacks *cs, size_t number, uint32_t *caller, size_t *at)

@@ -23,6 +23,6 @@ int call_stacks_lower(struct call_stacks *cs, struct call_stacks_thread *th, uin
 int call_stacks_begin(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level);
 /* In the kernel, on top of `level` others there; the lowest of them on top of caller. */
 int call_stacks_enter_kernel(struct call_stacks *cs, struct call_stacks_thread *th, size_t level,
-			     uint32_t caller, uint32_t place);
+			     uint32_t caller, uint32_t location);
 
 #endif

@@ -101,43 +101,44 @@ static bool is_exec(const char *name)
 	return false;
 }
 
-static uint8_t ask_special(struct calls *c, uint32_t place)
+static uint8_t ask_special(struct calls *c, uint32_t location)
 {
-	if (place >= c->special_size) {
+	if (location >= c->special_size) {
 		size_t size = c->special_size ? c->special_size : 256;
 		uint8_t *special;
 
-		while (size <= place)
+		while (size <= location)
 			size *= 2;
 		special = realloc(c->special, size);
 		if (!special) {
 			c->out_of_memory = true;
-			return PLACE_ORDINARY;
+			return LOCATION_ORDINARY;
 		}
-		memset(special + c->special_size, PLACE_NOT_ASKED, size - c->special_size);
+		memset(special + c->special_size, LOCATION_NOT_ASKED, size - c->special_size);
 		c->special = special;
 		c->special_size = size;
 	}
-	c->special[place] = place && is_exec(dictionary_place_name(c->dictionary, place).text)
-				    ? PLACE_EXEC
-				    : PLACE_ORDINARY;
-	return c->special[place];
+	c->special[location] =
+		location && is_exec(dictionary_location_name(c->dictionary, location).text)
+			? LOCATION_EXEC
+			: LOCATION_ORDINARY;
+	return c->special[location];
 }
 
-bool calls_enters_exec(struct calls *c, uint32_t place)
+bool calls_enters_exec(struct calls *c, uint32_t location)
 {
-	uint8_t s = place < c->special_size ? c->special[place] : PLACE_NOT_ASKED;
+	uint8_t s = location < c->special_size ? c->special[location] : LOCATION_NOT_ASKED;
 
-	return (s ? s : ask_special(c, place)) == PLACE_EXEC;
+	return (s ? s : ask_special(c, location)) == LOCATION_EXEC;
 }
 
 /* Put frame number i, whose enter was seen, into its bucket. */
 static void link_frame(struct stack *s, size_t i)
 {
 	struct frame *f = &s->frames[i];
-	uint32_t *bucket = &s->buckets[f->place & s->mask];
+	uint32_t *bucket = &s->buckets[f->location & s->mask];
 
-	f->recursive = stack_has(s, f->place);
+	f->recursive = stack_has(s, f->location);
 	f->below = *bucket;
 	if (!f->recursive)
 		*bucket = (uint32_t)i + 1;
@@ -230,7 +231,7 @@ static uint32_t next_depth(struct stack *s)
 enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e)
 {
 	uint16_t flags = e->type->flags;
-	struct frame f = {.start = e->time, .place = e->place, .begun = true};
+	struct frame f = {.start = e->time, .location = e->location, .begun = true};
 
 	if (flags & TYPE_INNER) {
 		/* what an exec that is on top is followed by tells what became of it */
@@ -256,7 +257,7 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 	}
 	if (!calls_push(c, s, &f))
 		return CALLS_NONE;
-	if (__builtin_expect(calls_enters_exec(c, e->place), 0) && !s->exec)
+	if (__builtin_expect(calls_enters_exec(c, e->location), 0) && !s->exec)
 		calls_set_exec(s, s->count);
 	return CALLS_ENTER;
 }
@@ -286,7 +287,7 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 		if (!t && s->implicit == e->depth + 1) {
 			s->implicit--;
 			f = (struct frame){.start = s->implicit_start, .depth = e->depth};
-			calls_end(c, s, &f, e->time, e->place, e->lane, done);
+			calls_end(c, s, &f, e->time, e->location, e->lane, done);
 			return CALLS_LEAVE;
 		}
 		if (!t || t->depth != e->depth) {
@@ -305,7 +306,7 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 	f = *t;
 	pop(s);
 	end_exec(s);
-	calls_end(c, s, &f, e->time, e->place ? e->place : f.place, e->lane, done);
+	calls_end(c, s, &f, e->time, e->location ? e->location : f.location, e->lane, done);
 	return CALLS_LEAVE;
 }
 
@@ -418,9 +419,9 @@ bool calls_finish(struct calls *c, struct call *done)
 		pop(s);
 		/* a caller took at least what its callees took */
 		if (s->last < f.start || s->last - f.start < f.child)
-			calls_end(c, s, &f, f.start + f.child, f.place, s->lane, done);
+			calls_end(c, s, &f, f.start + f.child, f.location, s->lane, done);
 		else
-			calls_end(c, s, &f, s->last, f.place, s->lane, done);
+			calls_end(c, s, &f, s->last, f.location, s->lane, done);
 		done->unfinished = true;
 		done->type = s->type;
 		c->unfinished++;

@@ -38,9 +38,9 @@ enum calls_open {
 /* A finished call. Times in the lane's clock. */
 struct call {
 	const struct lane *lane;
-	uint32_t place;	 /* number; 0 unknown (its enter was before the trace, its leave never) */
-	uint32_t caller; /* place of the frame below, 0 none or unknown */
-	uint32_t level;	 /* open frames below */
+	uint32_t location; /* number; 0 unknown (its enter was before the trace, its leave never) */
+	uint32_t caller;   /* place of the frame below, 0 none or unknown */
+	uint32_t level;	   /* open frames below */
 	uint64_t start, end;
 	uint64_t total, self; /* end - start; less what callees took */
 	bool recursive;	      /* a frame of the same place is open below */
@@ -54,7 +54,7 @@ struct call {
 
 struct frame {
 	uint64_t start, child; /* child: ns its callees took */
-	uint32_t place;
+	uint32_t location;
 	uint32_t depth; /* recorded, or as the stack has it */
 	uint32_t below; /* what its bucket held before */
 	bool inner;
@@ -68,16 +68,16 @@ struct frame {
 enum { CALLS_NUMBERED_LIMIT = 1 << 20 };
 
 /* Is a place's function an exec*? */
-enum { PLACE_NOT_ASKED, PLACE_ORDINARY, PLACE_EXEC };
+enum { LOCATION_NOT_ASKED, LOCATION_ORDINARY, LOCATION_EXEC };
 
-struct cut;
+struct partial_stack;
 struct cut_op;
 
 struct stack {
 	uint32_t number; /* of the thread */
-	struct cut
+	struct partial_stack
 		*cut; /* its beginning was not seen; NULL: it was, or is of no account any more */
-	struct cut *kept; /* cut, also where it is of no account any more */
+	struct partial_stack *kept; /* cut, also where it is of no account any more */
 	struct frame *frames;
 	size_t count, capacity;
 	uint32_t implicit; /* frames below frames[0], open since implicit_start, never seen */
@@ -127,7 +127,8 @@ struct calls {
 	bool no_doubt;	  /* rows that are calls only if something lies below are kept as rows */
 	bool look_down;	  /* rows are looked at with what is open below them */
 	bool look_at_all; /* and with all that is, down to the bottom */
-	struct cut *rows; /* of numbered calls: leaves whose enters may be before the beginning */
+	struct partial_stack
+		*rows; /* of numbered calls: leaves whose enters may be before the beginning */
 	/* an open call goes into a list: number entered of the operation if there is something to
 	   be kept with it. s is the stack that it is on top of, NULL for a numbered call */
 	int (*on_push)(void *ctx, struct stack *s, bool kernel, struct cut_op *op);
@@ -171,11 +172,11 @@ static inline uint32_t calls_thread(const struct event *e)
 void calls_charge_lost(struct calls *c, struct stack *s, uint64_t total);
 
 /* Is a frame of this place open? */
-static inline bool stack_has(const struct stack *s, uint32_t place)
+static inline bool stack_has(const struct stack *s, uint32_t location)
 {
-	uint32_t at = s->buckets[place & s->mask];
+	uint32_t at = s->buckets[location & s->mask];
 
-	while (at && s->frames[at - 1].place != place)
+	while (at && s->frames[at - 1].location != location)
 		at = s->frames[at - 1].below;
 	return at;
 }
@@ -187,7 +188,7 @@ bool calls_has_unknown(const struct stack *s);
 struct stack *calls_stack_at(struct calls *c, uint32_t thread);
 
 /* Is a place's function an exec*? */
-bool calls_enters_exec(struct calls *c, uint32_t place);
+bool calls_enters_exec(struct calls *c, uint32_t location);
 
 /* Take one event, in the stream's order. */
 enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done);
@@ -203,9 +204,9 @@ struct calls_block {
 void calls_block(const struct calls *c, const struct block *b, struct calls_block *cb);
 
 /* Is this place known to be no exec*? Only then calls_try may take its enters. */
-static inline bool calls_ordinary(const struct calls *c, uint32_t place)
+static inline bool calls_ordinary(const struct calls *c, uint32_t location)
 {
-	return place && place < c->special_size && c->special[place] == PLACE_ORDINARY;
+	return location && location < c->special_size && c->special[location] == LOCATION_ORDINARY;
 }
 
 /*
@@ -214,7 +215,7 @@ static inline bool calls_ordinary(const struct calls *c, uint32_t place)
  * takes it. lane and level of *done are left out.
  */
 static inline __attribute__((always_inline)) enum calls_result
-calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t place,
+calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t location,
 	  struct call *done)
 {
 	struct stack *s = cb->stacks[r->lane];
@@ -230,12 +231,12 @@ calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t plac
 		if (__builtin_expect(f->depth >= r->depth || s->count >= s->limit, 0))
 			return CALLS_SLOW;
 		s->last = r->time;
-		recursive = stack_has(s, place);
-		bucket = &s->buckets[place & s->mask];
+		recursive = stack_has(s, location);
+		bucket = &s->buckets[location & s->mask];
 		/* one by one: the compiler would clear the whole of it first, slowly */
 		f[1].start = r->time;
 		f[1].child = 0;
-		f[1].place = place;
+		f[1].location = location;
 		f[1].depth = r->depth;
 		f[1].below = *bucket;
 		f[1].inner = false;
@@ -246,15 +247,15 @@ calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t plac
 		return CALLS_ENTER;
 	}
 	if (__builtin_expect(kind != KIND_LEAVE || f->depth != r->depth || f->inner || !f->begun ||
-				     f->place != place || s->count <= s->floor ||
+				     f->location != location || s->count <= s->floor ||
 				     r->time < f->start,
 			     0))
 		return CALLS_SLOW;
 	s->last = r->time;
 	s->count--;
-	s->buckets[place & s->mask] = f->below;
-	done->place = place;
-	done->caller = f[-1].place;
+	s->buckets[location & s->mask] = f->below;
+	done->location = location;
+	done->caller = f[-1].location;
 	done->start = f->start;
 	done->end = r->time;
 	done->total = r->time - f->start;
@@ -296,7 +297,7 @@ static inline void calls_pass(const struct calls_rows *cr, const struct plain_ro
  * where systems without deep calls always are.
  */
 static inline __attribute__((always_inline)) enum calls_result
-calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t place,
+calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t location,
 	      const struct lane *lane, const struct type *type, struct call *done)
 {
 	struct stack *s = cr->stacks[r->lane + cr->types[r->type].stack];
@@ -312,11 +313,11 @@ calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t p
 				     0))
 			return CALLS_SLOW;
 		f = &s->frames[s->count];
-		recursive = stack_has(s, place);
-		bucket = &s->buckets[place & s->mask];
+		recursive = stack_has(s, location);
+		bucket = &s->buckets[location & s->mask];
 		f->start = r->time;
 		f->child = 0;
-		f->place = place;
+		f->location = location;
 		f->depth = r->depth;
 		f->below = *bucket;
 		f->inner = false;
@@ -335,14 +336,14 @@ calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t p
 			     0))
 		return CALLS_SLOW;
 	f = &s->frames[s->count - 1];
-	if (__builtin_expect(f->depth != r->depth || f->inner || !f->begun || f->place != place ||
-				     r->time < f->start,
+	if (__builtin_expect(f->depth != r->depth || f->inner || !f->begun ||
+				     f->location != location || r->time < f->start,
 			     0))
 		return CALLS_SLOW;
 	s->last = r->time;
 	s->lane = lane;
 	s->count--;
-	s->buckets[place & s->mask] = f->below;
+	s->buckets[location & s->mask] = f->below;
 	done->total = r->time - f->start;
 	done->self = f->child < done->total ? done->total - f->child : 0;
 	done->recursive = f->recursive;

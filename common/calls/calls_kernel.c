@@ -29,10 +29,10 @@ static uint32_t open_calls(const struct stack *s)
 }
 
 /* Tell of a call in the kernel what is below it. */
-static void place_on(const struct stack *s, struct call *done, bool doubtful)
+static void location_on(const struct stack *s, struct call *done, bool doubtful)
 {
 	if (!s->kernel->count)
-		done->caller = s->count ? s->frames[s->count - 1].place : 0;
+		done->caller = s->count ? s->frames[s->count - 1].location : 0;
 	done->level += open_calls(s);
 	if (!s->cut)
 		return;
@@ -98,7 +98,7 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 		lose_inner(c, k, e->depth);
 		got = calls_leave(c, k, e, done);
 		if (got == CALLS_LEAVE)
-			place_on(s, done, doubtful);
+			location_on(s, done, doubtful);
 		if (outside) {
 			c->unmatched = unmatched;
 			c->outside += got == CALLS_LEAVE;
@@ -126,7 +126,7 @@ enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const str
 		return calls_leave(c, s, e, done);
 	got = calls_leave(c, k, e, done);
 	if (got == CALLS_LEAVE)
-		place_on(s, done, k->frames[0].doubtful);
+		location_on(s, done, k->frames[0].doubtful);
 	return k->frames[0].outside ? CALLS_NONE : got;
 }
 
@@ -146,8 +146,8 @@ bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done)
 		charge_kernel(c, s, s->last);
 	f = *top(k);
 	pop(k);
-	calls_end(c, k, &f, s->last < f.start ? f.start : s->last, f.place, s->lane, done);
-	place_on(s, done, false);
+	calls_end(c, k, &f, s->last < f.start ? f.start : s->last, f.location, s->lane, done);
+	location_on(s, done, false);
 	done->unfinished = true;
 	done->type = k->type;
 	c->unfinished++;

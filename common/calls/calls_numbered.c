@@ -34,7 +34,7 @@ fail:
 
 static enum calls_result numbered_enter(struct calls *c, const struct event *e, uint32_t call)
 {
-	struct numbered_call n = {e->time, e->lane, e->type, e->place, call, 0};
+	struct numbered_call n = {e->time, e->lane, e->type, e->location, call, 0};
 
 	if (open_calls_count(&c->open) >= CALLS_NUMBERED_LIMIT) {
 		c->dropped++;
@@ -58,7 +58,7 @@ static enum calls_result numbered_leave(struct calls *c, const struct event *e, 
 	n = &c->numbered[index];
 	total = e->time > n->start ? e->time - n->start : 0;
 	*done = (struct call){.lane = n->lane,
-			      .place = e->place ? e->place : n->place,
+			      .location = e->location ? e->location : n->location,
 			      .start = n->start,
 			      .end = e->time,
 			      .total = total,
@@ -93,7 +93,7 @@ bool calls_numbered_finish(struct calls *c, struct call *done)
 	end = c->stacks[n->lane->thread]->last;
 	end = end > n->start ? end : n->start;
 	*done = (struct call){.lane = n->lane,
-			      .place = n->place,
+			      .location = n->location,
 			      .start = n->start,
 			      .end = end,
 			      .total = end - n->start,

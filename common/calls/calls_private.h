@@ -12,7 +12,7 @@ struct numbered_call {
 	uint64_t start;
 	const struct lane *lane;
 	const struct type *type;
-	uint32_t place, number;
+	uint32_t location, number;
 	uint32_t next; /* free: index + 1 of the next free one */
 };
 
@@ -26,7 +26,7 @@ static inline void pop(struct stack *s)
 	struct frame *f = &s->frames[--s->count];
 
 	if (f->begun)
-		s->buckets[f->place & s->mask] = f->below;
+		s->buckets[f->location & s->mask] = f->below;
 }
 
 /* The frame on top ends without a leave. */
@@ -106,20 +106,20 @@ static inline void calls_charge(struct calls *c, struct stack *s, uint64_t total
 
 /* A call is over, its frame off the stack. */
 static inline void calls_end(struct calls *c, struct stack *s, const struct frame *f, uint64_t end,
-			     uint32_t place, const struct lane *lane, struct call *done)
+			     uint32_t location, const struct lane *lane, struct call *done)
 {
 	uint64_t total = end > f->start ? end - f->start : 0;
 
 	calls_charge(c, s, total);
 	*done = (struct call){.lane = lane,
-			      .place = place,
-			      .caller = s->count ? s->frames[s->count - 1].place : 0,
+			      .location = location,
+			      .caller = s->count ? s->frames[s->count - 1].location : 0,
 			      .level = (uint32_t)s->count + s->implicit,
 			      .start = f->start,
 			      .end = end,
 			      .total = total,
 			      .self = f->child < total ? total - f->child : 0,
-			      .recursive = place ? stack_has(s, place) : calls_has_unknown(s),
+			      .recursive = location ? stack_has(s, location) : calls_has_unknown(s),
 			      .inner = f->inner};
 }
 

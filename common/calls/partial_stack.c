@@ -7,7 +7,7 @@
 int cut_touch(struct calls *c, struct stack *s, const struct event *e)
 {
 	bool by_depth = e->type->flags & TYPE_DEPTH;
-	const struct cut *u = s->cut;
+	const struct partial_stack *u = s->cut;
 	const struct cut_op *last = &u->ops[u->count - 1];
 	struct cut_op *op;
 
@@ -143,7 +143,7 @@ static enum calls_result leave(struct calls *c, struct stack *s, const struct ev
 /* A row was kept: what may be open behind it. */
 static void move_bound(struct stack *s, const struct event *e)
 {
-	struct cut *u = s->cut;
+	struct partial_stack *u = s->cut;
 
 	if (e->type->kind == KIND_ENTER && e->type->flags & TYPE_DEPTH)
 		u->bound = e->depth + 1;
@@ -184,7 +184,7 @@ static enum calls_result inner(struct calls *c, struct stack *s, const struct ev
 /* Calls in the kernel may be open from before. CALLS_SLOW: not any more; the row is to be taken. */
 static enum calls_result unknown_kernel(struct calls *c, struct stack *s, const struct event *e)
 {
-	struct cut *u = s->cut;
+	struct partial_stack *u = s->cut;
 	bool is_enter = e->type->kind == KIND_ENTER;
 	enum calls_result got = CALLS_SLOW;
 
@@ -224,7 +224,7 @@ enum calls_result cut_feed(struct calls *c, struct stack *s, const struct event 
 			   struct call *done)
 {
 	uint16_t flags = e->type->flags;
-	struct cut *u = s->cut;
+	struct partial_stack *u = s->cut;
 	bool in_kernel;
 
 	if (e->type->kind != KIND_ENTER && e->type->kind != KIND_LEAVE) {

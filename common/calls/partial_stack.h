@@ -55,12 +55,12 @@ enum cut_flags {
 
 struct cut_op {
 	uint8_t kind, flags;
-	uint32_t place, depth;
+	uint32_t location, depth;
 	uint64_t time;
 	const struct type *type;
 	const struct lane *lane;
-	/* ROW: the fixed part, and behind it the tail, in bytes of struct cut; values there name
-	   definitions by their numbers (dictionary_name_by_number) */
+	/* ROW: the fixed part, and behind it the tail, in bytes of struct partial_stack; values
+	   there name definitions by their numbers (dictionary_name_by_number) */
 	size_t data;
 	uint32_t tail_size;
 	uint32_t entered; /* PUSH: for who pushes it (calls.on_push), 0 nothing */
@@ -69,7 +69,7 @@ struct cut_op {
 	uint64_t charge, inner_charge;
 };
 
-struct cut {
+struct partial_stack {
 	struct cut_op *ops;
 	size_t count, capacity;
 	struct buffer bytes;
@@ -81,21 +81,21 @@ struct cut {
 };
 
 /* Nothing can be done in line: the next row may be one for the list. */
-static inline bool cut_is_slow(const struct cut *u)
+static inline bool cut_is_slow(const struct partial_stack *u)
 {
 	return u->raw || u->kernel || u->relative;
 }
 
 /* The last operation of the list: what is found out now about calls is true after it. NULL: 0, as
  * where a damaged summary has open calls of a stack whose beginning is known. */
-static inline size_t cut_position(const struct cut *u)
+static inline size_t cut_position(const struct partial_stack *u)
 {
 	return u ? u->count - 1 : 0;
 }
 
 /* Give a new stack its cut. -1: memory is out (calls.out_of_memory). */
 int cut_begin(struct calls *c, struct stack *s);
-void cut_free(struct cut *u);
+void cut_free(struct partial_stack *u);
 
 /* calls_feed, for a stack with a cut. */
 enum calls_result cut_feed(struct calls *c, struct stack *s, const struct event *e,
@@ -113,7 +113,7 @@ int cut_close_numbered(struct calls *c);
  * are left to cut_charge. -1: memory is out. */
 int cut_apply(struct calls *c, struct stack *s, const struct cut_op *op);
 /* The event of a CUT_ROW; *u is the list that it is from. */
-void cut_event(const struct cut *u, const struct cut_op *op, struct event *e);
+void cut_event(const struct partial_stack *u, const struct cut_op *op, struct event *e);
 void cut_charge(struct calls *c, struct stack *s, const struct cut_op *op);
 
 #endif

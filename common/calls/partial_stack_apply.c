@@ -55,7 +55,7 @@ static int apply_push(struct calls *c, struct stack *s, const struct cut_op *op)
 {
 	struct frame f = {.start = op->time,
 			  .child = op->charge,
-			  .place = op->place,
+			  .location = op->location,
 			  .depth = op->depth,
 			  .inner = op->flags & CUT_INNER,
 			  .begun = !(op->flags & CUT_UNSEEN)};
@@ -74,7 +74,7 @@ static int apply_push(struct calls *c, struct stack *s, const struct cut_op *op)
 		return -1;
 	if (bottom && op->flags & CUT_RELATIVE)
 		cut_begin_relative(s);
-	if (f.begun && calls_enters_exec(c, f.place) && !s->exec)
+	if (f.begun && calls_enters_exec(c, f.location) && !s->exec)
 		calls_set_exec(s, s->count);
 	return 0;
 }
@@ -83,7 +83,7 @@ static int apply_push_kernel(struct calls *c, struct stack *s, const struct cut_
 {
 	struct frame f = {.start = op->time,
 			  .child = op->charge,
-			  .place = op->place,
+			  .location = op->location,
 			  .depth = op->depth,
 			  .inner = op->flags & CUT_INNER,
 			  .outside = op->flags & CUT_OUTSIDE,
@@ -104,7 +104,7 @@ static int apply_push_kernel(struct calls *c, struct stack *s, const struct cut_
 	}
 	if (!calls_push(c, s->kernel, &f))
 		return -1;
-	if (f.begun && calls_enters_exec(c, f.place) && !s->kernel->exec)
+	if (f.begun && calls_enters_exec(c, f.location) && !s->kernel->exec)
 		calls_set_exec(s->kernel, s->kernel->count);
 	return 0;
 }
@@ -118,7 +118,7 @@ int cut_apply(struct calls *c, struct stack *s, const struct cut_op *op)
 		return repeat(c, s, op);
 	switch (op->kind) {
 	case CUT_SET:
-		s->started = op->place;
+		s->started = op->location;
 		s->implicit = op->depth;
 		s->implicit_start = op->time;
 		break;
@@ -146,7 +146,7 @@ int cut_apply(struct calls *c, struct stack *s, const struct cut_op *op)
 	case CUT_PUSH_NUMBERED:
 		return calls_number_open(
 			c, op->lane->source->number, op->depth,
-			&(struct numbered_call){op->time, op->lane, op->type, op->place, 0, 0});
+			&(struct numbered_call){op->time, op->lane, op->type, op->location, 0, 0});
 	case CUT_LAST:
 		s->last = op->time;
 		s->lane = op->lane;

@@ -1,5 +1,6 @@
 /*
- * partial_stack_list.c - the list of operations that a stack with a cut keeps, from its first to what is open
+ * partial_stack_list.c - the list of operations that a stack with a cut keeps, from its first to
+ * what is open
  */
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@ static int no_memory(struct calls *c)
 	return -1;
 }
 
-void cut_free(struct cut *u)
+void cut_free(struct partial_stack *u)
 {
 	if (!u)
 		return;
@@ -21,7 +22,7 @@ void cut_free(struct cut *u)
 	free(u);
 }
 
-static struct cut_op *add(struct calls *c, struct cut *u, enum cut_kind kind)
+static struct cut_op *add(struct calls *c, struct partial_stack *u, enum cut_kind kind)
 {
 	struct cut_op *op = array_grow(u->ops, &u->capacity, u->count, sizeof(*op));
 
@@ -35,9 +36,9 @@ static struct cut_op *add(struct calls *c, struct cut *u, enum cut_kind kind)
 	return op;
 }
 
-static struct cut *new_cut(struct calls *c, enum cut_kind first)
+static struct partial_stack *new_cut(struct calls *c, enum cut_kind first)
 {
-	struct cut *u = calloc(1, sizeof(*u));
+	struct partial_stack *u = calloc(1, sizeof(*u));
 
 	if (u && add(c, u, first)) {
 		u->bound = UINT32_MAX;
@@ -73,7 +74,8 @@ static void settle(struct stack *s)
 }
 
 /* The same for the list of a stack. */
-static struct cut_op *add_of(struct calls *c, struct stack *s, struct cut *u, enum cut_kind kind)
+static struct cut_op *add_of(struct calls *c, struct stack *s, struct partial_stack *u,
+			     enum cut_kind kind)
 {
 	struct cut_op *op = add(c, u, kind);
 
@@ -120,7 +122,7 @@ static uint32_t definition_number(void *ctx, uint32_t id)
 }
 
 /* Its values name definitions by the ids of the segment, which the list outlives. */
-static int put_tail(struct calls *c, struct cut *u, const struct event *e)
+static int put_tail(struct calls *c, struct partial_stack *u, const struct event *e)
 {
 	size_t before = u->bytes.size;
 
@@ -132,12 +134,13 @@ static int put_tail(struct calls *c, struct cut *u, const struct event *e)
 	return buffer_append(&u->bytes, e->tail, e->tail_size);
 }
 
-static int put_row(struct calls *c, struct cut *u, struct cut_op *op, const struct event *e)
+static int put_row(struct calls *c, struct partial_stack *u, struct cut_op *op,
+		   const struct event *e)
 {
 	op->time = e->time;
 	op->type = e->type;
 	op->lane = e->lane;
-	op->place = e->place;
+	op->location = e->location;
 	op->depth = e->depth;
 	op->data = u->bytes.size;
 	if (buffer_append(&u->bytes, e->fixed, e->type->fixed_size) || put_tail(c, u, e))
@@ -163,14 +166,14 @@ enum calls_result cut_keep_numbered(struct calls *c, const struct event *e)
 	return op && !put_row(c, c->rows, op, e) ? CALLS_KEPT : CALLS_NONE;
 }
 
-void cut_event(const struct cut *u, const struct cut_op *op, struct event *e)
+void cut_event(const struct partial_stack *u, const struct cut_op *op, struct event *e)
 {
 	const uint8_t *data = u->bytes.data + op->data;
 
 	*e = (struct event){.time = op->time,
 			    .type = op->type,
 			    .lane = op->lane,
-			    .place = op->place,
+			    .location = op->location,
 			    .depth = op->depth,
 			    .fixed = data,
 			    .tail = op->type->flags & TYPE_TAIL ? data + op->type->fixed_size
@@ -180,7 +183,7 @@ void cut_event(const struct cut *u, const struct cut_op *op, struct event *e)
 
 /* --- what is open goes into it --- */
 
-static int push_op(struct calls *c, struct stack *s, struct cut *u, bool kernel,
+static int push_op(struct calls *c, struct stack *s, struct partial_stack *u, bool kernel,
 		   const struct frame *f, uint8_t flags)
 {
 	struct cut_op *op = add_of(c, s, u, kernel ? CUT_PUSH_KERNEL : CUT_PUSH);
@@ -192,14 +195,14 @@ static int push_op(struct calls *c, struct stack *s, struct cut *u, bool kernel,
 			       ((kernel || f->inner) && f->doubtful ? CUT_DOUBTFUL : 0) |
 			       (f->begun ? 0 : CUT_UNSEEN));
 	op->type = kernel ? s->kernel->type : NULL;
-	op->place = f->place;
+	op->location = f->location;
 	op->depth = f->depth;
 	op->time = f->start;
 	op->charge = f->child;
 	return c->on_push ? c->on_push(c->on_push_ctx, s, kernel, op) : 0;
 }
 
-static int push_kernel_ops(struct calls *c, struct stack *s, struct cut *u)
+static int push_kernel_ops(struct calls *c, struct stack *s, struct partial_stack *u)
 {
 	struct stack *k = s->kernel;
 	struct cut_op *op;
@@ -221,7 +224,7 @@ static int push_kernel_ops(struct calls *c, struct stack *s, struct cut *u)
 	return 0;
 }
 
-static int push_ops(struct calls *c, struct stack *s, struct cut *u)
+static int push_ops(struct calls *c, struct stack *s, struct partial_stack *u)
 {
 	size_t n = s->count;
 	uint8_t flags = s->cut && s->cut->relative ? CUT_RELATIVE : 0;
@@ -256,14 +259,14 @@ enum calls_result cut_keep_all(struct calls *c, struct stack *s, const struct ev
 
 int cut_close(struct calls *c, struct stack *s)
 {
-	struct cut *u = s->kept;
+	struct partial_stack *u = s->kept;
 	struct cut_op *op;
 
 	if (!u) {
 		u = s->kept = new_cut(c, CUT_SET);
 		if (!u)
 			return -1;
-		u->ops[0].place = s->started;
+		u->ops[0].location = s->started;
 		u->ops[0].depth = s->implicit;
 		u->ops[0].time = s->implicit_start;
 	}
@@ -295,7 +298,7 @@ int cut_close_numbered(struct calls *c)
 		op->time = n->start;
 		op->lane = n->lane;
 		op->type = n->type;
-		op->place = n->place;
+		op->location = n->location;
 		op->depth = (uint32_t)(key - 1);
 		if (c->on_push && c->on_push(c->on_push_ctx, NULL, false, op))
 			return -1;

@@ -1,6 +1,6 @@
 /*
- * partial_stack_private.h - what the files of cut.h share: the list (cut_list.c), rows (cut.c), operations of
- * another part (cut_apply.c)
+ * partial_stack_private.h - what the files of cut.h share: the list (cut_list.c), rows (cut.c),
+ * operations of another part (cut_apply.c)
  */
 #ifndef TR_CUT_PRIVATE_H
 #define TR_CUT_PRIVATE_H

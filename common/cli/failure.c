@@ -9,12 +9,12 @@
 
 void failure_cause(const struct error *e, char cause[FAILURE_CAUSE])
 {
-	char place[24] = "";
+	char location[24] = "";
 
 	if (e->offset != NO_OFFSET)
-		snprintf(place, sizeof place, "0x%" PRIx64 ": ", e->offset);
+		snprintf(location, sizeof location, "0x%" PRIx64 ": ", e->offset);
 	snprintf(cause, FAILURE_CAUSE, "%.64s: %s%s%s%s", program_invocation_short_name, e->file,
-		 e->file[0] ? ": " : "", place, e->what);
+		 e->file[0] ? ": " : "", location, e->what);
 }
 
 void failure_write(struct output *o, uint32_t head_flags, const char *cause)

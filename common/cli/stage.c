@@ -89,14 +89,14 @@ int stage_create(struct stage *s, int argc, char **argv)
 /* Once each: true if it is new. What there is no memory for is left out: it was printed. */
 static bool tell(struct stage *s, const char *file, uint64_t offset, const char *what)
 {
-	char place[40] = "", *line;
+	char location[40] = "", *line;
 	bool is_new = true;
 	int n;
 
 	if (offset != NO_OFFSET)
-		snprintf(place, sizeof(place), "0x%" PRIx64 ": ", offset);
-	n = asprintf(&line, "%s%s%s%s%s", s->told.size ? "; " : "", file, *file ? ": " : "", place,
-		     what);
+		snprintf(location, sizeof(location), "0x%" PRIx64 ": ", offset);
+	n = asprintf(&line, "%s%s%s%s%s", s->told.size ? "; " : "", file, *file ? ": " : "",
+		     location, what);
 	if (n < 0)
 		return true;
 	if (s->told.size)

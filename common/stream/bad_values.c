@@ -39,7 +39,7 @@ static int copy_block(struct buffer *to, struct block *b, enum reads_values read
 	b->row_data = to->data + front;
 	b->type_ids = to->data + EVENTS_HEADER;
 	b->lane_ids = b->type_ids + 4 * b->ntypes;
-	b->place_ids = b->lane_ids + 4 * b->nlanes;
+	b->location_ids = b->lane_ids + 4 * b->nlanes;
 	b->flags &= (uint16_t)~BLOCK_HAS_CRC;
 	b->bad_values = false;
 	return 0;

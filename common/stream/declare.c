@@ -193,9 +193,9 @@ static uint32_t space_id(struct declare *d, const struct space *s)
 	return s->number;
 }
 
-static void symbol(struct declare *d, const struct place *pl)
+static void symbol(struct declare *d, const struct location *pl)
 {
-	const struct place_symbol *s = pl->symbol;
+	const struct location_symbol *s = pl->symbol;
 	uint8_t p[40] = {0};
 	struct buffer b = {0};
 
@@ -215,19 +215,19 @@ static void symbol(struct declare *d, const struct place *pl)
 	buffer_free(&b);
 }
 
-uint32_t declare_place(struct declare *d, uint32_t number)
+uint32_t declare_location(struct declare *d, uint32_t number)
 {
-	const struct place *pl = dictionary_place(d->dictionary, number);
+	const struct location *pl = dictionary_location(d->dictionary, number);
 	uint8_t p[24];
 
-	if (!pl || !first(d, ENTRY_PLACE, number))
+	if (!pl || !first(d, ENTRY_LOCATION, number))
 		return number;
 	put_u32(p, space_id(d, pl->space));
 	put_u32(p + 4, pl->epoch);
 	put_u64(p + 8, pl->address);
 	put_u32(p + 16, text(d, pl->name));
 	put_u32(p + 20, declare_definition(d, pl->arguments));
-	entry(d, ENTRY_PLACE, number, p, sizeof p);
+	entry(d, ENTRY_LOCATION, number, p, sizeof p);
 	if (pl->symbol)
 		symbol(d, pl);
 	return number;

@@ -25,7 +25,7 @@ void declare_free(struct declare *d);
 /* The id to name the entry by; 0 for none, and when memory is out (out_of_memory). */
 uint32_t declare_lane(struct declare *d, const struct lane *l);
 uint32_t declare_type(struct declare *d, const struct type *t);
-uint32_t declare_place(struct declare *d, uint32_t number);
+uint32_t declare_location(struct declare *d, uint32_t number);
 uint32_t declare_definition(struct declare *d, const struct definition *def);
 
 #endif

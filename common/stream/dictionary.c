@@ -23,18 +23,18 @@ void *dictionary_keep(struct dictionary *d, size_t n)
 /* Numbers start at 1, so each pool and key table has a nothing at 0. */
 int dictionary_init(struct dictionary *d)
 {
-	struct pool *pools[] = {&d->clocks,	 &d->sources, &d->lanes,  &d->types,
-				&d->definitions, &d->spaces,  &d->places, &d->symbols};
-	static const size_t elements[] = {sizeof(struct clock),	     sizeof(struct source),
-					  sizeof(struct lane),	     sizeof(struct type),
-					  sizeof(struct definition), sizeof(struct space),
-					  sizeof(struct place),	     sizeof(struct place_symbol)};
+	struct pool *pools[] = {&d->clocks,	 &d->sources, &d->lanes,     &d->types,
+				&d->definitions, &d->spaces,  &d->locations, &d->symbols};
+	static const size_t elements[] = {
+		sizeof(struct clock),	 sizeof(struct source),		sizeof(struct lane),
+		sizeof(struct type),	 sizeof(struct definition),	sizeof(struct space),
+		sizeof(struct location), sizeof(struct location_symbol)};
 	struct text_ref empty;
 	struct source *source;
 	struct lane *lane;
 	struct clock *clock;
 	struct type *type;
-	struct place *place;
+	struct location *location;
 
 	*d = (struct dictionary){0};
 	if (intern(&d->strings, "", 0) == INTERN_NONE)
@@ -61,8 +61,8 @@ int dictionary_init(struct dictionary *d)
 	*lane = (struct lane){.source = source, .clock = clock, .buffer = empty, .comm = empty};
 	type = pool_at(&d->types, 0);
 	type->name = type->group = type->declaration = empty;
-	place = pool_at(&d->places, 0);
-	place->name = empty;
+	location = pool_at(&d->locations, 0);
+	location->name = empty;
 	return 0;
 fail:
 	dictionary_free(d);
@@ -81,7 +81,7 @@ void dictionary_free(struct dictionary *d)
 	pool_free(&d->types);
 	pool_free(&d->definitions);
 	pool_free(&d->spaces);
-	pool_free(&d->places);
+	pool_free(&d->locations);
 	pool_free(&d->symbols);
 	for (int k = 0; k < ENTRY_KINDS; k++) {
 		intern_free(&d->keys[k]);
@@ -126,9 +126,9 @@ struct text_ref dictionary_text(struct dictionary *d, const void *data, size_t n
 	return dictionary_string(d, number == INTERN_NONE ? 0 : number);
 }
 
-struct text_ref dictionary_place_name(struct dictionary *d, uint32_t place)
+struct text_ref dictionary_location_name(struct dictionary *d, uint32_t location)
 {
-	const struct place *p = dictionary_place(d, place);
+	const struct location *p = dictionary_location(d, location);
 	char text[32];
 	int n;
 

@@ -117,36 +117,36 @@ struct space {
 	size_t nmaps, maps_capacity;
 };
 
-struct place_symbol {
+struct location_symbol {
 	struct text_ref name, module, file;
 	uint64_t start, size; /* address of the symbol in the space, size 0 unknown */
 	uint32_t line;	      /* 0 unknown */
 	uint32_t flags;	      /* enum symbol_flags */
 };
 
-struct place {
+struct location {
 	uint32_t number;
 	const struct space *space; /* may be NULL */
 	uint64_t address;
 	uint32_t epoch;
 	struct text_ref name;		    /* of a named function; "" where there is an address */
 	const struct definition *arguments; /* STRUCT: names of its arguments; NULL: not known */
-	const struct place_symbol *symbol;  /* NULL: none was declared */
+	const struct location_symbol *symbol; /* NULL: none was declared */
 };
 
 /* Times, both included. */
-struct time_range {
+struct time_span {
 	uint64_t since, last;
 };
 
 /* What is known of a thread from rows that were left out of the stream. */
 struct thread_facts {
-	const struct lane *lane;    /* one of the thread's; NULL: nothing is known */
-	uint64_t last;		    /* time of its last event; 0 unknown */
-	uint64_t since;		    /* time of its first enter or leave */
-	uint32_t unseen;	    /* calls that were open before that */
-	bool left_out;		    /* rows of its calls are, from here on */
-	struct time_range *outside; /* with left_out: no call was open even so; ascending */
+	const struct lane *lane;   /* one of the thread's; NULL: nothing is known */
+	uint64_t last;		   /* time of its last event; 0 unknown */
+	uint64_t since;		   /* time of its first enter or leave */
+	uint32_t unseen;	   /* calls that were open before that */
+	bool left_out;		   /* rows of its calls are, from here on */
+	struct time_span *outside; /* with left_out: no call was open even so; ascending */
 	size_t noutside, outside_capacity;
 	bool keeps_unseen; /* calls with neither an enter nor a leave count even so */
 	bool has_open;
@@ -156,7 +156,7 @@ struct thread_facts {
 struct dictionary {
 	struct intern strings, keys[ENTRY_KINDS], threads;
 	struct idmap ids[ENTRY_KINDS];
-	struct pool clocks, sources, lanes, types, definitions, spaces, places, symbols;
+	struct pool clocks, sources, lanes, types, definitions, spaces, locations, symbols;
 	struct thread_facts *facts; /* by thread number */
 	size_t nfacts;
 	bool less;		 /* rows of the present stream were left out on purpose */
@@ -207,9 +207,10 @@ bool dictionary_outside(const struct dictionary *d, uint32_t thread, uint64_t ti
 /* From now on definitions are named by their numbers, as declare.h writes them. -1: memory. */
 int dictionary_name_by_number(struct dictionary *d);
 
-static inline const struct place *dictionary_place(const struct dictionary *d, uint32_t number)
+static inline const struct location *dictionary_location(const struct dictionary *d,
+							 uint32_t number)
 {
-	return number ? pool_at(&d->places, number) : NULL;
+	return number ? pool_at(&d->locations, number) : NULL;
 }
 
 static inline const struct lane *dictionary_lane(const struct dictionary *d, uint32_t number)
@@ -250,6 +251,6 @@ const struct member *definition_next_member(const struct definition *d, const st
 
 /* The name people know a place by: its symbol, its own name, else its address as "<hex>" as uftrace
  * prints it. A place without a number is "<0>". Interned, so numbers compare. */
-struct text_ref dictionary_place_name(struct dictionary *d, uint32_t place);
+struct text_ref dictionary_location_name(struct dictionary *d, uint32_t location);
 
 #endif

@@ -235,33 +235,33 @@ static int read_map(struct dictionary_entry *en)
 	return 0;
 }
 
-static int read_place(struct dictionary_entry *en)
+static int read_location(struct dictionary_entry *en)
 {
 	struct dictionary *d = en->d;
 	uint32_t space = dictionary_number_at(en, 0, ENTRY_SPACE);
-	struct place pl = {.epoch = get_u32(en->data + 4),
-			   .address = get_u64(en->data + 8),
-			   .name = dictionary_string_at(en, 16),
-			   .space = space ? pool_at(&d->spaces, space) : NULL},
-		     *p;
+	struct location pl = {.epoch = get_u32(en->data + 4),
+			      .address = get_u64(en->data + 8),
+			      .name = dictionary_string_at(en, 16),
+			      .space = space ? pool_at(&d->spaces, space) : NULL},
+			*p;
 	uint32_t arguments = dictionary_number_at(en, 20, ENTRY_DEFINITION);
 	uint32_t key[] = {
 		space,		pl.epoch, (uint32_t)pl.address, (uint32_t)(pl.address >> 32),
 		pl.name.number, arguments};
 	bool fresh;
 
-	p = dictionary_by_content(en, ENTRY_PLACE, &d->places, key, sizeof key, &fresh);
+	p = dictionary_by_content(en, ENTRY_LOCATION, &d->locations, key, sizeof key, &fresh);
 	if (!p)
 		return -1;
 	if (fresh) {
-		pl.number = d->places.count - 1;
+		pl.number = d->locations.count - 1;
 		pl.arguments = dictionary_definition(d, arguments);
 		*p = pl;
 	}
 	return 0;
 }
 
-static bool same_symbol(const struct place_symbol *a, const struct place_symbol *b)
+static bool same_symbol(const struct location_symbol *a, const struct location_symbol *b)
 {
 	return a->name.number == b->name.number && a->module.number == b->module.number &&
 	       a->file.number == b->file.number && a->start == b->start && a->size == b->size &&
@@ -272,17 +272,18 @@ static bool same_symbol(const struct place_symbol *a, const struct place_symbol 
 static int read_symbol(struct dictionary_entry *en)
 {
 	struct dictionary *d = en->d;
-	uint32_t place = idmap_get(&d->ids[ENTRY_PLACE], en->id), name = get_u32(en->data + 24),
-		 module = get_u32(en->data + 28), file = get_u32(en->data + 32);
-	struct place_symbol s = {.start = get_u64(en->data),
-				 .size = get_u64(en->data + 8),
-				 .line = get_u32(en->data + 16),
-				 .flags = get_u32(en->data + 20)},
-			    *kept;
+	uint32_t location = idmap_get(&d->ids[ENTRY_LOCATION], en->id),
+		 name = get_u32(en->data + 24), module = get_u32(en->data + 28),
+		 file = get_u32(en->data + 32);
+	struct location_symbol s = {.start = get_u64(en->data),
+				    .size = get_u64(en->data + 8),
+				    .line = get_u32(en->data + 16),
+				    .flags = get_u32(en->data + 20)},
+			       *kept;
 	const char *text = (const char *)en->data + 40;
-	struct place *p;
+	struct location *p;
 
-	if (!place) {
+	if (!location) {
 		en->wrong = "a symbol of a place that is not declared";
 		return -1;
 	}
@@ -293,7 +294,7 @@ static int read_symbol(struct dictionary_entry *en)
 	s.name = dictionary_text(d, text, name);
 	s.module = dictionary_text(d, text + name, module);
 	s.file = dictionary_text(d, text + name + module, file);
-	p = pool_at(&d->places, place);
+	p = pool_at(&d->locations, location);
 	if (p->symbol && same_symbol(p->symbol, &s))
 		return 0;
 	if (p->symbol) {
@@ -314,7 +315,7 @@ enum { DEPTHS = 65536 }; /* of a row there are no more */
 static int add_outside(struct thread_facts *f, uint64_t since, uint64_t last)
 {
 	enum { MOST = 64 * 1024 };
-	struct time_range *ranges;
+	struct time_span *ranges;
 
 	if (f->noutside == MOST) {
 		f->noutside /= 2;
@@ -324,7 +325,7 @@ static int add_outside(struct thread_facts *f, uint64_t since, uint64_t last)
 	if (!ranges)
 		return -1;
 	f->outside = ranges;
-	ranges[f->noutside++] = (struct time_range){since, last};
+	ranges[f->noutside++] = (struct time_span){since, last};
 	return 0;
 }
 
@@ -384,7 +385,7 @@ static const struct {
 	[ENTRY_DEFINITION] = {DEFINITION_HEAD, dictionary_read_definition},
 	[ENTRY_SPACE] = {16, read_space},
 	[ENTRY_MAP] = {56, read_map},
-	[ENTRY_PLACE] = {24, read_place},
+	[ENTRY_LOCATION] = {24, read_location},
 	[ENTRY_SYMBOL] = {40, read_symbol},
 	[ENTRY_THREAD] = {THREAD_SIZE, read_thread},
 };

@@ -54,7 +54,7 @@ struct map_entry {
 	uint64_t start, end, offset, time;
 	uint32_t epoch, path, build_id, table;
 };
-struct place_entry {
+struct location_entry {
 	uint32_t space, epoch;
 	uint64_t address;
 	uint32_t name;

@@ -45,8 +45,8 @@ struct block {
 	uint32_t ntypes, nlanes, nplaces;
 	const struct type **types; /* by index in the block */
 	const struct lane **lanes;
-	const uint32_t *places;				/* numbers; places[0] is 0 */
-	const uint8_t *type_ids, *lane_ids, *place_ids; /* the segment's ids, u32 each */
+	const uint32_t *locations;			   /* numbers; places[0] is 0 */
+	const uint8_t *type_ids, *lane_ids, *location_ids; /* the segment's ids, u32 each */
 	const uint8_t *row_data;
 	size_t row_size;
 };
@@ -55,13 +55,13 @@ struct event {
 	uint64_t time;
 	const struct type *type;
 	const struct lane *lane;
-	uint32_t place; /* number in the dictionary, 0 none */
+	uint32_t location; /* number in the dictionary, 0 none */
 	uint32_t depth;
 	uint32_t tail_size;
 	const uint8_t *fixed; /* type->fixed_size bytes */
 	const uint8_t *tail;  /* tail_size bytes, 4-aligned in the block; NULL without one */
 	/* where it stands in the block, for those who pass it on */
-	uint32_t type_index, lane_index, place_index;
+	uint32_t type_index, lane_index, location_index;
 	const uint8_t *row;
 };
 
@@ -71,7 +71,7 @@ struct events {
 	/* as the block has them: here they stay in registers */
 	const struct type **types;
 	const struct lane **lanes;
-	const uint32_t *places;
+	const uint32_t *locations;
 	uint64_t base;
 	bool wide, bare;
 };
@@ -83,7 +83,7 @@ static inline void events_begin(struct events *it, const struct block *b)
 	it->end = b->row_data + b->row_size;
 	it->types = b->types;
 	it->lanes = b->lanes;
-	it->places = b->places;
+	it->locations = b->locations;
 	it->base = b->base;
 	it->wide = b->row_flags & EVENTS_WIDE;
 	it->bare = b->row_flags & EVENTS_BARE;
@@ -92,7 +92,7 @@ static inline void events_begin(struct events *it, const struct block *b)
 /* What a narrow row says, as indexes into the block's tables. */
 struct plain_row {
 	uint64_t time;
-	uint32_t lane, place, type, depth;
+	uint32_t lane, location, type, depth;
 };
 
 static inline __attribute__((always_inline)) struct plain_row plain_row(const struct events *it,
@@ -102,7 +102,7 @@ static inline __attribute__((always_inline)) struct plain_row plain_row(const st
 
 	return (struct plain_row){.time = it->base + (w & 0xffffff),
 				  .lane = w >> 24 & 0xff,
-				  .place = w >> 32 & 0xffff,
+				  .location = w >> 32 & 0xffff,
 				  .type = w >> 48 & 0xff,
 				  .depth = (uint32_t)(w >> 56)};
 }
@@ -129,7 +129,7 @@ static inline bool event_next(struct events *it, struct event *e)
 
 		e->time = it->base + (w & 0xffffff);
 		e->lane_index = w >> 24 & 0xff;
-		e->place_index = w >> 32 & 0xffff;
+		e->location_index = w >> 32 & 0xffff;
 		e->type_index = w >> 48 & 0xff;
 		e->depth = (uint32_t)(w >> 56);
 		row += NARROW_ROW;
@@ -138,14 +138,14 @@ static inline bool event_next(struct events *it, struct event *e)
 
 		e->time = it->base + (w & 0xffffffffffff);
 		e->type_index = (uint32_t)(w >> 48);
-		e->place_index = (uint32_t)v;
+		e->location_index = (uint32_t)v;
 		e->lane_index = v >> 32 & 0xffff;
 		e->depth = (uint32_t)(v >> 48);
 		row += WIDE_ROW;
 	}
 	e->type = it->types[e->type_index];
 	e->lane = it->lanes[e->lane_index];
-	e->place = it->places[e->place_index];
+	e->location = it->locations[e->location_index];
 	e->fixed = row;
 	e->tail = NULL;
 	e->tail_size = 0;

@@ -99,8 +99,8 @@ struct reader {
 	size_t pending; /* payload bytes of the last block still to be stepped over */
 	const struct type **types;
 	const struct lane **lanes;
-	uint32_t *places;
-	size_t types_capacity, lanes_capacity, places_capacity;
+	uint32_t *locations;
+	size_t types_capacity, lanes_capacity, locations_capacity;
 };
 
 /* Inputs are read one behind the other; none, or "-", is standard input. paths stays the caller's.

@@ -90,7 +90,7 @@ void reader_close(struct reader *r)
 	free(r->data);
 	free(r->types);
 	free(r->lanes);
-	free(r->places);
+	free(r->locations);
 	r->data = NULL;
 }
 

@@ -12,16 +12,16 @@ static int make_room(struct reader *r, const struct block *b)
 {
 	const struct type **types = roomy(r->types, &r->types_capacity, b->ntypes, sizeof *types);
 	const struct lane **lanes = roomy(r->lanes, &r->lanes_capacity, b->nlanes, sizeof *lanes);
-	uint32_t *places =
-		roomy(r->places, &r->places_capacity, (size_t)b->nplaces + 1, sizeof *places);
+	uint32_t *locations = roomy(r->locations, &r->locations_capacity, (size_t)b->nplaces + 1,
+				    sizeof *locations);
 
 	if (types)
 		r->types = types;
 	if (lanes)
 		r->lanes = lanes;
-	if (places)
-		r->places = places;
-	return types && lanes && places ? 0 : reader_no_memory(r);
+	if (locations)
+		r->locations = locations;
+	return types && lanes && locations ? 0 : reader_no_memory(r);
 }
 
 /* The block's tables from ids to what they name. */
@@ -50,18 +50,18 @@ int reader_tables(struct reader *r, struct block *b)
 			return reader_damaged(r, b->offset, "an event block of an undeclared lane");
 		r->lanes[i] = dictionary_lane(d, number);
 	}
-	b->place_ids = p;
-	r->places[0] = 0;
+	b->location_ids = p;
+	r->locations[0] = 0;
 	for (uint32_t i = 0; i < b->nplaces; i++, p += 4) {
-		number = idmap_get(&d->ids[ENTRY_PLACE], get_u32(p));
+		number = idmap_get(&d->ids[ENTRY_LOCATION], get_u32(p));
 		if (!number)
 			return reader_damaged(r, b->offset,
 					      "an event block of an undeclared place");
-		r->places[i + 1] = number;
+		r->locations[i + 1] = number;
 	}
 	b->types = r->types;
 	b->lanes = r->lanes;
-	b->places = r->places;
+	b->locations = r->locations;
 	b->row_data = b->payload + EVENTS_HEADER + table;
 	b->row_size = b->length - EVENTS_HEADER - table;
 	return 0;
@@ -103,11 +103,11 @@ struct limits {
 static struct limits narrow_limits(const struct block *b)
 {
 	uint64_t span = b->last - b->base < 0xffffff ? b->last - b->base : 0xffffff,
-		 place = b->nplaces < 0xffff ? b->nplaces : 0xffff,
+		 location = b->nplaces < 0xffff ? b->nplaces : 0xffff,
 		 lane = b->nlanes < 0x100 ? b->nlanes - 1 : 0xff,
 		 type = b->ntypes < 0x100 ? b->ntypes - 1 : 0xff;
 
-	return (struct limits){span | place << 32 | TIME_GUARDS,
+	return (struct limits){span | location << 32 | TIME_GUARDS,
 			       lane << 24 | type << 48 | LANE_GUARDS};
 }
 
@@ -216,7 +216,7 @@ size_t reader_walk_rows(const struct reader *r, struct block *b, uint32_t *rows)
 	if (!wide)
 		find_bare(b, &bare);
 	for (n = 0; n < b->rows; n++) {
-		uint32_t type, lane, place;
+		uint32_t type, lane, location;
 		uint64_t size = wide ? WIDE_ROW : NARROW_ROW, delta;
 		uint32_t tail = 0;
 		const struct type *t;
@@ -236,9 +236,9 @@ size_t reader_walk_rows(const struct reader *r, struct block *b, uint32_t *rows)
 			break;
 		delta = get_u64(p) & (wide ? 0xffffffffffff : 0xffffff);
 		type = wide ? get_u16(p + 6) : p[6];
-		place = wide ? get_u32(p + 8) : get_u16(p + 4);
+		location = wide ? get_u32(p + 8) : get_u16(p + 4);
 		lane = wide ? get_u16(p + 12) : p[3];
-		if (delta > span || type >= b->ntypes || lane >= b->nlanes || place > b->nplaces)
+		if (delta > span || type >= b->ntypes || lane >= b->nlanes || location > b->nplaces)
 			break;
 		t = b->types[type];
 		size += t->fixed_size;

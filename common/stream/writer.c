@@ -57,7 +57,7 @@ void writer_free(struct writer *w)
 	free(w->rows);
 	free_slots(&w->types);
 	free_slots(&w->lanes);
-	free_slots(&w->places);
+	free_slots(&w->locations);
 	for (int k = 0; k < ENTRY_KINDS; k++)
 		free(w->entries[k].entry);
 	for (size_t i = 0; i < w->nmetas; i++)
@@ -251,7 +251,7 @@ int writer_send_dict(struct writer *w)
 /* The tables of the present block behind the EVENTS header, in scratch. */
 static int build_tables(struct writer *w)
 {
-	const struct slots *all[] = {&w->types, &w->lanes, &w->places};
+	const struct slots *all[] = {&w->types, &w->lanes, &w->locations};
 	uint8_t head[EVENTS_HEADER] = {0};
 	struct buffer *b = &w->scratch;
 
@@ -261,7 +261,7 @@ static int build_tables(struct writer *w)
 	put_u16(head + 20, (uint16_t)((w->narrow ? 0 : EVENTS_WIDE) | (w->bare ? EVENTS_BARE : 0)));
 	put_u16(head + 22, (uint16_t)w->types.count);
 	put_u16(head + 24, (uint16_t)w->lanes.count);
-	put_u32(head + 28, w->places.count);
+	put_u32(head + 28, w->locations.count);
 	b->size = 0;
 	if (buffer_append(b, head, sizeof head))
 		return -1;
@@ -292,7 +292,7 @@ void writer_clear_block(struct writer *w)
 		w->limit = w->rows + w->segment_limit;
 	w->narrow = w->quick = w->started = false;
 	w->block++;
-	w->types.count = w->lanes.count = w->places.count = 0;
+	w->types.count = w->lanes.count = w->locations.count = 0;
 }
 
 static int send_events(struct writer *w, const void *tail, size_t tail_size)

@@ -60,7 +60,7 @@ struct writer {
 	bool narrow, bare, started;
 	bool quick; /* rows may be put in line: narrow ones, and none is asked for by itself */
 	uint64_t started_at; /* CLOCK_MONOTONIC ns of the first row */
-	struct slots types, lanes, places;
+	struct slots types, lanes, locations;
 
 	/* declarations */
 	struct stored_entries entries[ENTRY_KINDS];
@@ -122,8 +122,8 @@ int writer_map(struct writer *w, const struct map_entry *e);
 /* The threads of a lane run in that space: it is sent with the lane, though no place may be of it.
  */
 int writer_lane_space(struct writer *w, uint32_t lane, uint32_t space);
-uint32_t writer_place(struct writer *w, const struct place_entry *e);
-int writer_symbol(struct writer *w, uint32_t place, const struct symbol_entry *e);
+uint32_t writer_location(struct writer *w, const struct location_entry *e);
+int writer_symbol(struct writer *w, uint32_t location, const struct symbol_entry *e);
 /* Send a definition that the values of the next row name: call it for each such row, just before it
  * (cheap when the segment has it). */
 int writer_use_definition(struct writer *w, uint32_t id);
@@ -187,7 +187,7 @@ int writer_pass_begin(struct writer *w, const struct block *b, const uint8_t *pa
 /* The row of an event of block b. */
 int writer_copy_row(struct writer *w, const struct block *b, const struct event *e);
 /* Entries of one's own (symbols) behind the declarations that were passed on. */
-int writer_pass_symbol(struct writer *w, uint32_t wire_place, const struct symbol_entry *e);
+int writer_pass_symbol(struct writer *w, uint32_t wire_location, const struct symbol_entry *e);
 /* A part of a source that upstream did not have; reference: an earlier segment has it. */
 int writer_pass_meta(struct writer *w, uint32_t wire_source, const char *name, const void *data,
 		     size_t n, bool reference);

@@ -43,10 +43,10 @@ static const struct layout layouts[ENTRY_KINDS] = {
 		 0,
 		 {{0, ENTRY_SPACE}, {44, ENTRY_STRING}, {48, ENTRY_STRING}, {52, ENTRY_STRING}},
 		 {{0}}},
-	[ENTRY_PLACE] = {24,
-			 0,
-			 {{0, ENTRY_SPACE}, {16, ENTRY_STRING}, {20, ENTRY_DEFINITION}},
-			 {{0}}},
+	[ENTRY_LOCATION] = {24,
+			    0,
+			    {{0, ENTRY_SPACE}, {16, ENTRY_STRING}, {20, ENTRY_DEFINITION}},
+			    {{0}}},
 };
 
 int writer_append_entry(struct writer *w, enum entry_kind kind, uint32_t id, const void *data,
@@ -284,7 +284,7 @@ int writer_map(struct writer *w, const struct map_entry *e)
 	return space->segment == w->segment ? writer_declare(w, ENTRY_MAP, id) : 0;
 }
 
-uint32_t writer_place(struct writer *w, const struct place_entry *e)
+uint32_t writer_location(struct writer *w, const struct location_entry *e)
 {
 	uint8_t p[24] = {0};
 
@@ -293,7 +293,7 @@ uint32_t writer_place(struct writer *w, const struct place_entry *e)
 	put_u64(p + 8, e->address);
 	put_u32(p + 16, e->name);
 	put_u32(p + 20, e->arguments);
-	return store(w, ENTRY_PLACE, p, sizeof p);
+	return store(w, ENTRY_LOCATION, p, sizeof p);
 }
 
 static uint32_t at_most(uint32_t n, uint32_t limit)
@@ -320,23 +320,23 @@ int writer_symbol_payload(struct buffer *b, const struct symbol_entry *e)
 	       buffer_append(b, e->module, module) || buffer_append(b, e->file, file);
 }
 
-int writer_symbol(struct writer *w, uint32_t place, const struct symbol_entry *e)
+int writer_symbol(struct writer *w, uint32_t location, const struct symbol_entry *e)
 {
 	struct stored_entry *p;
 	uint32_t id;
 
-	if (!place)
+	if (!location)
 		return w->out_of_memory ? writer_no_memory(w) : 0;
 	if (writer_symbol_payload(&w->scratch, e))
 		return writer_no_memory(w);
 	id = store(w, ENTRY_SYMBOL, w->scratch.data, w->scratch.size);
 	if (!id)
 		return -1;
-	p = &w->entries[ENTRY_PLACE].entry[place];
+	p = &w->entries[ENTRY_LOCATION].entry[location];
 	p->child = id;
 	if (p->segment != w->segment)
 		return 0;
-	return writer_append_entry(w, ENTRY_SYMBOL, place,
+	return writer_append_entry(w, ENTRY_SYMBOL, location,
 				   w->arena.data + w->entries[ENTRY_SYMBOL].entry[id].offset,
 				   w->entries[ENTRY_SYMBOL].entry[id].size);
 }

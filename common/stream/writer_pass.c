@@ -62,11 +62,11 @@ int writer_pass_begin(struct writer *w, const struct block *b, const uint8_t *pa
 	return writer_send(w, v, 2, e);
 }
 
-int writer_pass_symbol(struct writer *w, uint32_t wire_place, const struct symbol_entry *e)
+int writer_pass_symbol(struct writer *w, uint32_t wire_location, const struct symbol_entry *e)
 {
 	if (writer_symbol_payload(&w->scratch, e))
 		return writer_no_memory(w);
-	return writer_append_entry(w, ENTRY_SYMBOL, wire_place, w->scratch.data,
+	return writer_append_entry(w, ENTRY_SYMBOL, wire_location, w->scratch.data,
 				   (uint32_t)w->scratch.size);
 }
 

@@ -95,8 +95,8 @@ static int room_for(struct writer *w, size_t n)
 
 struct row {
 	uint64_t time;
-	uint32_t lane, type, place, depth;   /* numbers of slots */
-	uint32_t lane_id, type_id, place_id; /* on the wire */
+	uint32_t lane, type, location, depth;	/* numbers of slots */
+	uint32_t lane_id, type_id, location_id; /* on the wire */
 	const void *fixed, *tail;
 	uint32_t fixed_size, tail_size;
 	bool has_tail, declared;
@@ -106,11 +106,11 @@ struct row {
 static int fit(struct writer *w, const struct row *r)
 {
 	uint64_t delta = r->time - w->base;
-	bool small =
-		delta < 1 << 24 && r->depth < 256 &&
-		(w->types.count < 256 || has_slot(&w->types, r->type, w->block)) &&
-		(w->lanes.count < 256 || has_slot(&w->lanes, r->lane, w->block)) &&
-		(w->places.count < 65535 || !r->place || has_slot(&w->places, r->place, w->block));
+	bool small = delta < 1 << 24 && r->depth < 256 &&
+		     (w->types.count < 256 || has_slot(&w->types, r->type, w->block)) &&
+		     (w->lanes.count < 256 || has_slot(&w->lanes, r->lane, w->block)) &&
+		     (w->locations.count < 65535 || !r->location ||
+		      has_slot(&w->locations, r->location, w->block));
 
 	if (r->time < w->base || delta >> 48)
 		return 1;
@@ -135,8 +135,8 @@ static int declare_for(struct writer *w, const struct row *r)
 		return -1;
 	if (!has_slot(&w->lanes, r->lane, w->block) && writer_declare(w, ENTRY_LANE, r->lane_id))
 		return -1;
-	if (!has_slot(&w->places, r->place, w->block) &&
-	    writer_declare(w, ENTRY_PLACE, r->place_id))
+	if (!has_slot(&w->locations, r->location, w->block) &&
+	    writer_declare(w, ENTRY_LOCATION, r->location_id))
 		return -1;
 	return 0;
 }
@@ -151,45 +151,46 @@ static int tables_for(struct writer *w, const struct row *r)
 	if (!has_slot(&w->lanes, r->lane, w->block) &&
 	    add_slot(&w->lanes, r->lane, r->lane_id, w->block, 0))
 		return writer_no_memory(w);
-	if (!has_slot(&w->places, r->place, w->block)) {
-		if (!r->place) {
+	if (!has_slot(&w->locations, r->location, w->block)) {
+		if (!r->location) {
 			/* index 0 is no place and stands in no table */
-			if (add_slot(&w->places, 0, 0, w->block, 0))
+			if (add_slot(&w->locations, 0, 0, w->block, 0))
 				return writer_no_memory(w);
-			w->places.count--;
-			w->places.slot[0].index = 0;
-		} else if (add_slot(&w->places, r->place, r->place_id, w->block, 1)) {
+			w->locations.count--;
+			w->locations.slot[0].index = 0;
+		} else if (add_slot(&w->locations, r->location, r->location_id, w->block, 1)) {
 			return writer_no_memory(w);
 		}
 	}
 	return 0;
 }
 
-bool writer_take_place(struct writer *w, uint32_t place)
+bool writer_take_location(struct writer *w, uint32_t location)
 {
-	const struct stored_entries *e = &w->entries[ENTRY_PLACE];
+	const struct stored_entries *e = &w->entries[ENTRY_LOCATION];
 
-	if (!w->started || !w->narrow || !place || place >= e->count ||
-	    e->entry[place].segment != w->segment || w->places.count >= 65535 ||
-	    has_slot(&w->places, place, w->block))
+	if (!w->started || !w->narrow || !location || location >= e->count ||
+	    e->entry[location].segment != w->segment || w->locations.count >= 65535 ||
+	    has_slot(&w->locations, location, w->block))
 		return false;
-	return !add_slot(&w->places, place, place, w->block, 1);
+	return !add_slot(&w->locations, location, location, w->block, 1);
 }
 
 static void put_row(struct writer *w, const struct row *r)
 {
 	uint64_t delta = r->time - w->base, lane = w->lanes.slot[r->lane].index,
-		 type = w->types.slot[r->type].index, place = w->places.slot[r->place].index;
+		 type = w->types.slot[r->type].index,
+		 location = w->locations.slot[r->location].index;
 	uint8_t *p = w->row;
 
 	if (w->narrow) {
-		put_u64(p,
-			delta | lane << 24 | place << 32 | type << 48 | (uint64_t)r->depth << 56);
+		put_u64(p, delta | lane << 24 | location << 32 | type << 48 |
+				   (uint64_t)r->depth << 56);
 		p += NARROW_ROW;
 	} else {
 		put_u64(p, delta | type << 48);
-		put_u64(p + 8,
-			place | lane << 32 | (uint64_t)(r->depth < 65535 ? r->depth : 65535) << 48);
+		put_u64(p + 8, location | lane << 32 |
+				       (uint64_t)(r->depth < 65535 ? r->depth : 65535) << 48);
 		p += WIDE_ROW;
 	}
 	if (r->fixed_size) {
@@ -269,12 +270,12 @@ static int add_row(struct writer *w, const struct row *r)
 	return 0;
 }
 
-int writer_row_slow(struct writer *w, uint64_t time, uint32_t lane, uint32_t type, uint32_t place,
-		    uint32_t depth, const void *fixed, uint32_t fixed_size, const void *tail,
-		    uint32_t tail_size, bool has_tail)
+int writer_row_slow(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
+		    uint32_t location, uint32_t depth, const void *fixed, uint32_t fixed_size,
+		    const void *tail, uint32_t tail_size, bool has_tail)
 {
-	struct row r = {time,  lane,  type, place,	depth,	   lane,     type,
-			place, fixed, tail, fixed_size, tail_size, has_tail, false};
+	struct row r = {time,	  lane,	 type, location,   depth,     lane,	type,
+			location, fixed, tail, fixed_size, tail_size, has_tail, false};
 	bool refused = w->refuse && w->refuse(w->refuse_ctx, time, lane, type, fixed);
 	int result = refused ? 0 : add_row(w, &r);
 
@@ -312,7 +313,7 @@ int writer_copy_row(struct writer *w, const struct block *b, const struct event 
 	struct row r = {.time = e->time,
 			.lane = e->lane->number,
 			.type = e->type->number,
-			.place = e->place,
+			.location = e->location,
 			.depth = e->depth,
 			.fixed = e->fixed,
 			.fixed_size = e->type->fixed_size,
@@ -324,13 +325,15 @@ int writer_copy_row(struct writer *w, const struct block *b, const struct event 
 
 	if (w->narrow && !r.fixed_size && !r.has_tail && delta < 1 << 24 && r.depth < 256 &&
 	    w->limit - w->row >= NARROW_ROW + 8 && has_slot(&w->types, r.type, w->block) &&
-	    has_slot(&w->lanes, r.lane, w->block) && has_slot(&w->places, r.place, w->block)) {
+	    has_slot(&w->lanes, r.lane, w->block) &&
+	    has_slot(&w->locations, r.location, w->block)) {
 		put_row(w, &r);
 		return 0;
 	}
 	r.lane_id = get_u32(b->lane_ids + 4 * e->lane_index);
 	r.type_id = get_u32(b->type_ids + 4 * e->type_index);
-	r.place_id = e->place_index ? get_u32(b->place_ids + 4 * (e->place_index - 1)) : 0;
+	r.location_id =
+		e->location_index ? get_u32(b->location_ids + 4 * (e->location_index - 1)) : 0;
 	if (add_row(w, &r))
 		return -1;
 	if (e->type->kind == KIND_GAP)

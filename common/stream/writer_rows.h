@@ -9,50 +9,49 @@
 
 #include "common/stream/writer.h"
 
-int writer_row_slow(struct writer *w, uint64_t time, uint32_t lane, uint32_t type, uint32_t place,
-		    uint32_t depth, const void *fixed, uint32_t fixed_size, const void *tail,
-		    uint32_t tail_size, bool has_tail);
+int writer_row_slow(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
+		    uint32_t location, uint32_t depth, const void *fixed, uint32_t fixed_size,
+		    const void *tail, uint32_t tail_size, bool has_tail);
 
 /* Can such a row be put in line: in the block as it is, with size bytes behind the row's first 8? A
  * slot of another block, or of no block, does not match. */
 static inline __attribute__((always_inline)) bool writer_row_fits(const struct writer *w,
 								  uint64_t delta, uint32_t lane,
-								  uint32_t type, uint32_t place,
+								  uint32_t type, uint32_t location,
 								  uint32_t depth, size_t size)
 {
 	return w->quick && delta < 1 << 24 && depth < 256 &&
-	       (size_t)(w->limit - w->row) >= NARROW_ROW + 8 + size && place < w->places.size &&
-	       lane < w->lanes.size && type < w->types.size &&
-	       w->places.slot[place].block == w->block && w->lanes.slot[lane].block == w->block &&
-	       w->types.slot[type].block == w->block;
+	       (size_t)(w->limit - w->row) >= NARROW_ROW + 8 + size &&
+	       location < w->locations.size && lane < w->lanes.size && type < w->types.size &&
+	       w->locations.slot[location].block == w->block &&
+	       w->lanes.slot[lane].block == w->block && w->types.slot[type].block == w->block;
 }
 
 /* A narrow row's first 8 bytes. */
-static inline __attribute__((always_inline)) uint64_t writer_row_bits(const struct writer *w,
-								      uint64_t delta, uint32_t lane,
-								      uint32_t type, uint32_t place,
-								      uint32_t depth)
+static inline __attribute__((always_inline)) uint64_t
+writer_row_bits(const struct writer *w, uint64_t delta, uint32_t lane, uint32_t type,
+		uint32_t location, uint32_t depth)
 {
 	return delta | (uint64_t)w->lanes.slot[lane].index << 24 |
-	       (uint64_t)w->places.slot[place].index << 32 |
+	       (uint64_t)w->locations.slot[location].index << 32 |
 	       (uint64_t)w->types.slot[type].index << 48 | (uint64_t)depth << 56;
 }
 
 /* A row without fixed part or tail. */
 static inline int writer_row(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
-			     uint32_t place, uint32_t depth)
+			     uint32_t location, uint32_t depth)
 {
 	uint64_t delta = time - w->base;
 
-	if (__builtin_expect(writer_row_fits(w, delta, lane, type, place, depth, 0), 1)) {
-		put_u64(w->row, writer_row_bits(w, delta, lane, type, place, depth));
+	if (__builtin_expect(writer_row_fits(w, delta, lane, type, location, depth, 0), 1)) {
+		put_u64(w->row, writer_row_bits(w, delta, lane, type, location, depth));
 		w->row += NARROW_ROW;
 		w->count++;
 		if (time > w->last)
 			w->last = time;
 		return 0;
 	}
-	return writer_row_slow(w, time, lane, type, place, depth, NULL, 0, NULL, 0, false);
+	return writer_row_slow(w, time, lane, type, location, depth, NULL, 0, NULL, 0, false);
 }
 
 /*
@@ -61,14 +60,14 @@ static inline int writer_row(struct writer *w, uint64_t time, uint32_t lane, uin
  * overwritten. NULL: writer_row_data does it.
  */
 static inline uint8_t *writer_row_put(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
-				      uint32_t place, uint32_t depth, size_t size)
+				      uint32_t location, uint32_t depth, size_t size)
 {
 	uint64_t delta = time - w->base;
 	uint8_t *row = w->row;
 
-	if (__builtin_expect(!writer_row_fits(w, delta, lane, type, place, depth, size), 0))
+	if (__builtin_expect(!writer_row_fits(w, delta, lane, type, location, depth, size), 0))
 		return NULL;
-	put_u64(row, writer_row_bits(w, delta, lane, type, place, depth));
+	put_u64(row, writer_row_bits(w, delta, lane, type, location, depth));
 	w->row = row + NARROW_ROW + size;
 	w->count++;
 	w->bare = false;
@@ -79,7 +78,7 @@ static inline uint8_t *writer_row_put(struct writer *w, uint64_t time, uint32_t 
 
 /* Where writer_row_put said NULL: if that was because the block at hand does not have the place
  * yet, though the segment has it, the block gets it, and the row may be tried again. */
-bool writer_take_place(struct writer *w, uint32_t place);
+bool writer_take_location(struct writer *w, uint32_t location);
 
 /* Does the block being made have that number of a lane, type or place in its table? */
 static inline bool writer_block_has(const struct writer *w, const struct slots *s, uint32_t number)
@@ -101,7 +100,7 @@ static inline bool writer_block_has(const struct writer *w, const struct slots *
 struct rows {
 	uint8_t *row, *first, *limit;
 	uint64_t base, last;
-	const struct slot *places;
+	const struct slot *locations;
 	size_t nplaces;
 	uint32_t block; /* 0: none is open that takes narrow rows */
 };
@@ -117,8 +116,8 @@ static inline void rows_open(struct rows *r, const struct writer *w)
 	r->limit = w->limit - NARROW_ROW - 8;
 	r->base = w->base;
 	r->last = w->last;
-	r->places = w->places.slot;
-	r->nplaces = w->places.size;
+	r->locations = w->locations.slot;
+	r->nplaces = w->locations.size;
 	r->block = w->quick ? w->block : 0;
 }
 
@@ -140,17 +139,18 @@ static inline bool rows_bits(const struct rows *r, const struct writer *w, uint3
 }
 
 /* which: of the two types. */
-static inline bool rows_put(struct rows *r, const struct row_bits *b, uint64_t time, uint32_t place,
-			    uint32_t depth, unsigned which)
+static inline bool rows_put(struct rows *r, const struct row_bits *b, uint64_t time,
+			    uint32_t location, uint32_t depth, unsigned which)
 {
 	uint64_t delta = time - r->base;
 
 	if (__builtin_expect(delta >= 1 << 24 || r->row > r->limit || depth > 255 ||
-				     place >= r->nplaces || r->places[place].block != r->block,
+				     location >= r->nplaces ||
+				     r->locations[location].block != r->block,
 			     0))
 		return false;
-	put_u64(r->row, delta | (uint64_t)r->places[place].index << 32 | (uint64_t)depth << 56 |
-				b->bits[which]);
+	put_u64(r->row, delta | (uint64_t)r->locations[location].index << 32 |
+				(uint64_t)depth << 56 | b->bits[which]);
 	r->row += NARROW_ROW;
 	if (time > r->last)
 		r->last = time;
@@ -168,7 +168,7 @@ static inline void rows_close(struct rows *r, struct writer *w)
 
 /* A row as its type declares it: fixed_size bytes; has_tail for types with TYPE_TAIL. */
 static inline int writer_row_data(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
-				  uint32_t place, uint32_t depth, const void *fixed,
+				  uint32_t location, uint32_t depth, const void *fixed,
 				  uint32_t fixed_size, const void *tail, uint32_t tail_size,
 				  bool has_tail)
 {
@@ -176,10 +176,10 @@ static inline int writer_row_data(struct writer *w, uint64_t time, uint32_t lane
 	size_t size = (size_t)fixed_size + (has_tail ? 4 + align_up(tail_size, 4) : 0);
 	uint8_t *p = w->row;
 
-	if (__builtin_expect(!writer_row_fits(w, delta, lane, type, place, depth, size), 0))
-		return writer_row_slow(w, time, lane, type, place, depth, fixed, fixed_size, tail,
-				       tail_size, has_tail);
-	put_u64(p, writer_row_bits(w, delta, lane, type, place, depth));
+	if (__builtin_expect(!writer_row_fits(w, delta, lane, type, location, depth, size), 0))
+		return writer_row_slow(w, time, lane, type, location, depth, fixed, fixed_size,
+				       tail, tail_size, has_tail);
+	put_u64(p, writer_row_bits(w, delta, lane, type, location, depth));
 	p += NARROW_ROW;
 	if (fixed_size) {
 		memcpy(p, fixed, fixed_size);
@@ -222,15 +222,15 @@ static inline void writer_copy_words(uint8_t *to, const uint8_t *from, size_t n)
 
 /* A row that has only a tail, of a multiple of 4 bytes: the records of a ring buffer. */
 static inline int writer_row_words(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
-				   uint32_t place, uint32_t depth, const void *tail,
+				   uint32_t location, uint32_t depth, const void *tail,
 				   uint32_t tail_size)
 {
 	uint64_t delta = time - w->base;
 
 	if (__builtin_expect(
-		    writer_row_fits(w, delta, lane, type, place, depth, 4 + (size_t)tail_size),
+		    writer_row_fits(w, delta, lane, type, location, depth, 4 + (size_t)tail_size),
 		    1)) {
-		put_u64(w->row, writer_row_bits(w, delta, lane, type, place, depth));
+		put_u64(w->row, writer_row_bits(w, delta, lane, type, location, depth));
 		put_u32(w->row + NARROW_ROW, tail_size);
 		writer_copy_words(w->row + NARROW_ROW + 4, tail, tail_size);
 		w->row += NARROW_ROW + 4 + tail_size;
@@ -240,7 +240,8 @@ static inline int writer_row_words(struct writer *w, uint64_t time, uint32_t lan
 			w->last = time;
 		return 0;
 	}
-	return writer_row_slow(w, time, lane, type, place, depth, NULL, 0, tail, tail_size, true);
+	return writer_row_slow(w, time, lane, type, location, depth, NULL, 0, tail, tail_size,
+			       true);
 }
 
 #endif

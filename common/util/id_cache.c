@@ -5,7 +5,7 @@
 
 #include "common/util/buffer.h"
 
-uint32_t *known_number(struct known *k, const void *key, size_t n)
+uint32_t *id_cache_number(struct id_cache *k, const void *key, size_t n)
 {
 	uint32_t at = intern(&k->keys, key, n), *numbers;
 
@@ -18,7 +18,7 @@ uint32_t *known_number(struct known *k, const void *key, size_t n)
 	return &numbers[at];
 }
 
-void known_free(struct known *k)
+void id_cache_free(struct id_cache *k)
 {
 	intern_free(&k->keys);
 	free(k->numbers);

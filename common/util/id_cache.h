@@ -9,7 +9,7 @@
 
 #include "common/util/intern.h"
 
-struct known {
+struct id_cache {
 	struct intern keys;
 	uint32_t *numbers;
 	size_t capacity;
@@ -17,7 +17,7 @@ struct known {
 
 /* Where the number of the thing with this key of n bytes stands: 0 the first time, and the caller
  * sets it. Until the next call. NULL: memory is out. */
-uint32_t *known_number(struct known *k, const void *key, size_t n);
-void known_free(struct known *k);
+uint32_t *id_cache_number(struct id_cache *k, const void *key, size_t n);
+void id_cache_free(struct id_cache *k);
 
 #endif

@@ -70,9 +70,9 @@ static bool find_detail(const struct event *e, enum detail_kind kind, uint64_t w
 static bool number_of(const struct dictionary *d, const struct event *e, const struct part *part,
 		      uint64_t *number)
 {
-	const struct place *place = dictionary_place(d, e->place);
+	const struct location *location = dictionary_location(d, e->location);
 
-	if (!place || !member_index(place->arguments, part, number))
+	if (!location || !member_index(location->arguments, part, number))
 		return is_number(part, number);
 	++*number;
 	return true;

@@ -17,15 +17,15 @@ static void print_facts(struct input *in)
 {
 	struct text *text = malloc(sizeof(*text));
 	struct output out;
-	struct facts f;
+	struct trace_info f;
 	struct error e;
 
 	need(text && !output_open(&out, "/dev/null", OUTPUT_TEXT, &e), "no /dev/null");
 	text_init(text, &out);
 	for (int json = 0; json < 2; json++) {
-		facts_begin(&f, text, json, "fuzz", true);
+		trace_info_begin(&f, text, json, "fuzz", true);
 		in->decoder->info(in, &f, &e);
-		facts_end(&f);
+		trace_info_end(&f);
 	}
 	text_flush(text, &e);
 	output_close(&out, 0, &e);

@@ -42,7 +42,8 @@ static uint64_t take_rows(int fd)
 		if (got < 0 || b.kind != BLOCK_EVENTS)
 			continue;
 		for (events_begin(&it, &b); event_next(&it, &e);) {
-			uint64_t key[] = {e.time, e.lane->number, e.type->number, e.place, e.depth};
+			uint64_t key[] = {e.time, e.lane->number, e.type->number, e.location,
+					  e.depth};
 
 			hash = hash_bytes(key, sizeof key, hash);
 			hash = hash_bytes(e.fixed, e.type->fixed_size, hash);
@@ -65,10 +66,10 @@ static uint64_t run(const char *path, uint8_t how, bool *plain, uint64_t *rows)
 				  .after = how & 8 ? 2 : 0,
 				  .within = how & 8 ? 50 : 0,
 				  .limit = UINT64_MAX};
-	struct limits limits = {
+	struct time_range limits = {
 		.since = {.from = how & 16 ? MOMENT_START : MOMENT_NONE, .ns = 100}};
 	struct emit x = {.context = how & 8 ? &context : NULL, .pass = true, .limit = UINT64_MAX};
-	struct whole w = {.waiting.fd = -1};
+	struct call_filter w = {.waiting.fd = -1};
 	struct filter f;
 	struct stage s;
 	struct block b;
@@ -82,26 +83,26 @@ static uint64_t run(const char *path, uint8_t how, bool *plain, uint64_t *rows)
 		f.evaluation.dictionary = &s.in.dictionary;
 		f.evaluation.quiet = true;
 		limits.evaluation = f.evaluation;
-		bad = whole_init(&w, &f, how & 32 ? 0 : 10000, &e);
+		bad = call_filter_init(&w, &f, how & 32 ? 0 : 10000, &e);
 		w.invert = how & 64;
 		w.callers = how & 128;
-		w.limits = limits_any(&limits) ? &limits : NULL;
+		w.limits = time_range_any(&limits) ? &limits : NULL;
 		w.waiting.dropped = x.context ? ROW_ASIDE : ROW_DROP;
 		if (*plain)
-			whole_plain_init(&w);
+			duration_scan_init(&w);
 		*plain = w.plain;
 		s.holds = true;
 		while (!bad && !emit_done(&x) && stage_next(&s, &b)) {
-			limits_block(&limits, &b, b.kind == BLOCK_HEAD && !s.in.head.sequence);
+			time_range_block(&limits, &b, b.kind == BLOCK_HEAD && !s.in.head.sequence);
 			bad = emit_whole(&x, &w, &b);
 		}
 		if (!bad)
 			emit_finish(&x, &w);
-		whole_free(&w);
+		call_filter_free(&w);
 	}
 	stage_finish(&s);
 	context_free(&context);
-	limits_free(&limits);
+	time_range_free(&limits);
 	filter_free(&f);
 	*rows = take_rows(result);
 	return x.events;

@@ -41,8 +41,8 @@ struct packed_table {
 };
 
 struct packed_row {
-	uint32_t id;		    /* of the type */
-	uint16_t type, lane, place; /* indexes in the block */
+	uint32_t id;		       /* of the type */
+	uint16_t type, lane, location; /* indexes in the block */
 	uint16_t depth;
 	uint64_t time;
 	const uint8_t *data;
@@ -54,8 +54,8 @@ struct unpacking {
 	const uint8_t *at, *end;
 	struct writer writer;
 	struct buffer dict, block;
-	struct packed_table types, lanes, places;
-	bool has_type[PACKED_IDS], has_lane[PACKED_IDS], has_place[PACKED_IDS];
+	struct packed_table types, lanes, locations;
+	bool has_type[PACKED_IDS], has_lane[PACKED_IDS], has_location[PACKED_IDS];
 	struct {
 		uint32_t fixed;
 		bool tail, gap;
@@ -114,9 +114,9 @@ static void record_put_row(struct unpacking *u, const struct packed_row *r, uint
 
 	if (wide) {
 		put_u64(head, dt | (uint64_t)r->type << 48);
-		put_u64(head + 8, r->place | (uint64_t)r->lane << 32 | (uint64_t)r->depth << 48);
+		put_u64(head + 8, r->location | (uint64_t)r->lane << 32 | (uint64_t)r->depth << 48);
 	} else {
-		put_u64(head, dt | (uint64_t)r->lane << 24 | (uint64_t)r->place << 32 |
+		put_u64(head, dt | (uint64_t)r->lane << 24 | (uint64_t)r->location << 32 |
 				      (uint64_t)r->type << 48 | (uint64_t)(uint8_t)r->depth << 56);
 	}
 	need(!buffer_append(b, head, wide ? WIDE_ROW : NARROW_ROW) && !buffer_append(b, r->data, n),
@@ -167,12 +167,12 @@ static void record_flush(struct unpacking *u)
 	put_u16(head + 20, (uint16_t)((wide ? EVENTS_WIDE : 0) | (bare ? EVENTS_BARE : 0)));
 	put_u16(head + 22, (uint16_t)u->types.count);
 	put_u16(head + 24, (uint16_t)u->lanes.count);
-	put_u32(head + 28, u->places.count);
+	put_u32(head + 28, u->locations.count);
 	u->block.size = 0;
 	need(!buffer_append(&u->block, head, sizeof(head)), "out of memory");
 	record_put_ids(&u->block, &u->types);
 	record_put_ids(&u->block, &u->lanes);
-	record_put_ids(&u->block, &u->places);
+	record_put_ids(&u->block, &u->locations);
 	need(!buffer_align(&u->block, 8), "out of memory");
 	for (uint32_t i = 0; i < u->nrows; i++)
 		record_put_row(u, &u->rows[i], base, wide);
@@ -203,7 +203,7 @@ static void record_entry(struct unpacking *u, uint32_t kind)
 	static const uint8_t least[ENTRY_KINDS] = {
 		[ENTRY_CLOCK] = 16,	  [ENTRY_SOURCE] = 16,	   [ENTRY_LANE] = 40,
 		[ENTRY_TYPE] = TYPE_HEAD, [ENTRY_DEFINITION] = 16, [ENTRY_SPACE] = 16,
-		[ENTRY_MAP] = 56,	  [ENTRY_PLACE] = 24,	   [ENTRY_SYMBOL] = 40};
+		[ENTRY_MAP] = 56,	  [ENTRY_LOCATION] = 24,   [ENTRY_SYMBOL] = 40};
 	static uint8_t content[65536];
 	uint32_t id = record_number(u, 2);
 	size_t n = record_number(u, 2);
@@ -213,7 +213,7 @@ static void record_entry(struct unpacking *u, uint32_t kind)
 	memcpy(content, bytes, n);
 	n = n < least[kind] ? least[kind] : n;
 	/* rows mean what is declared before them; a symbol has the id of its place */
-	if (kind == ENTRY_TYPE || kind == ENTRY_LANE || kind == ENTRY_PLACE ||
+	if (kind == ENTRY_TYPE || kind == ENTRY_LANE || kind == ENTRY_LOCATION ||
 	    kind == ENTRY_SYMBOL) {
 		id %= PACKED_IDS;
 		id += !id;
@@ -222,14 +222,14 @@ static void record_entry(struct unpacking *u, uint32_t kind)
 	if (kind == ENTRY_TYPE)
 		record_type(u, id, content, n);
 	u->has_lane[id % PACKED_IDS] |= kind == ENTRY_LANE;
-	u->has_place[id % PACKED_IDS] |= kind == ENTRY_PLACE;
+	u->has_location[id % PACKED_IDS] |= kind == ENTRY_LOCATION;
 	need(!entry_append(&u->dict, kind, id, content, n), "out of memory");
 }
 
 static void record_row(struct unpacking *u)
 {
 	uint32_t type = record_number(u, 2) % PACKED_IDS, lane = record_number(u, 2) % PACKED_IDS,
-		 place = record_number(u, 2) % PACKED_IDS;
+		 location = record_number(u, 2) % PACKED_IDS;
 	struct packed_row r = {.id = type, .depth = (uint16_t)record_number(u, 1)};
 
 	u->time += (uint64_t)(int32_t)record_number(u, 4);
@@ -244,7 +244,7 @@ static void record_row(struct unpacking *u)
 		return;
 	r.type = (uint16_t)(record_index(&u->types, type) - 1);
 	r.lane = (uint16_t)(record_index(&u->lanes, lane) - 1);
-	r.place = u->has_place[place] ? record_index(&u->places, place) : 0;
+	r.location = u->has_location[location] ? record_index(&u->locations, location) : 0;
 	u->rows[u->nrows++] = r;
 	if (u->nrows == PACKED_ROWS)
 		record_flush(u);
@@ -271,7 +271,7 @@ static void record_head(struct unpacking *u)
 	need(!writer_pass_head(&u->writer, &h), u->writer.error.what);
 	memset(u->has_type, 0, sizeof(u->has_type));
 	memset(u->has_lane, 0, sizeof(u->has_lane));
-	memset(u->has_place, 0, sizeof(u->has_place));
+	memset(u->has_location, 0, sizeof(u->has_location));
 	u->gaps = 0;
 }
 

@@ -85,7 +85,7 @@ static void look_at_event(struct reader *r, const struct event *ev)
 	touch(ev->fixed, ev->type->fixed_size);
 	touch(ev->tail, ev->tail_size);
 	touch(ev->lane->comm.text, ev->lane->comm.size);
-	dictionary_place_name(&r->dictionary, ev->place);
+	dictionary_location_name(&r->dictionary, ev->location);
 	look_at_fields(ev);
 	if (ev->type->flags & TYPE_VALUES)
 		look_at_values(r, ev);

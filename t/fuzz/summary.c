@@ -26,21 +26,21 @@ static int declare(struct writer *w)
 		     {KIND_LEAVE, TYPE_DEPTH | TYPE_KERNEL},
 		     {KIND_ENTER, 0},
 		     {KIND_LEAVE, TYPE_CALL_NUMBER}};
-	uint32_t lane, place, source = writer_source(w, &(struct source_entry){0});
+	uint32_t lane, location, source = writer_source(w, &(struct source_entry){0});
 
 	lane = writer_lane(w,
 			   &(struct lane_entry){.source = source,
 						.clock = writer_clock(w, &(struct clock_entry){0}),
 						.flags = LANE_HAS_TID,
 						.tid = 7});
-	place = writer_place(w, &(struct place_entry){.name = writer_text(w, "execve")});
+	location = writer_location(w, &(struct location_entry){.name = writer_text(w, "execve")});
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
 		uint32_t type = writer_type(w, &(struct type_entry){.source = source,
 								    .name = writer_text(w, "t"),
 								    .kind = types[i].kind,
 								    .flags = types[i].flags});
 
-		if (writer_row_data(w, 1, lane, type, place, 0, NULL, 0, NULL, 0,
+		if (writer_row_data(w, 1, lane, type, location, 0, NULL, 0, NULL, 0,
 				    types[i].flags & TYPE_TAIL))
 			return -1;
 	}

@@ -51,7 +51,9 @@ static void pack_rows(const struct block *b, uint64_t *time, long *rows)
 		put(RECORD_ROW, 1);
 		put(get_u32(b->type_ids + 4 * (size_t)e.type_index), 2);
 		put(get_u32(b->lane_ids + 4 * (size_t)e.lane_index), 2);
-		put(e.place_index ? get_u32(b->place_ids + 4 * (size_t)(e.place_index - 1)) : 0, 2);
+		put(e.location_index ? get_u32(b->location_ids + 4 * (size_t)(e.location_index - 1))
+				     : 0,
+		    2);
 		put(e.depth < 255 ? e.depth : 255, 1);
 		put(e.time - *time, 4);
 		put(e.type->fixed_size + n, 2);

@@ -26,7 +26,7 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 	struct emit x = {.context = context_any(&context) ? &context : NULL,
 			 .pass = true,
 			 .limit = context.limit};
-	struct whole w = {.waiting.fd = -1};
+	struct call_filter w = {.waiting.fd = -1};
 	struct filter f;
 	struct stage s;
 	struct block b;
@@ -41,21 +41,21 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 	context_init(&context, how.memory);
 	if (!bad && !stage_open(&s, paths, 1, &common) && !stage_create(&s, 1, argv)) {
 		f.evaluation.dictionary = &s.in.dictionary;
-		bad = whole_init(&w, &f, how.memory, &e);
+		bad = call_filter_init(&w, &f, how.memory, &e);
 		w.invert = how.invert;
 		w.callers = how.callers;
 		w.apart = x.context || how.limit;
 		w.max_depth = how.depth ? how.depth : UINT32_MAX;
 		w.waiting.dropped = x.context ? ROW_ASIDE : ROW_DROP;
 		if (!how.slow)
-			whole_plain_init(&w);
+			duration_scan_init(&w);
 		s.holds = true;
 		while (!bad && !emit_done(&x) && stage_next(&s, &b))
 			bad = emit_whole(&x, &w, &b);
 		bad = bad || emit_finish(&x, &w);
 		if (stage_finish(&s) || bad)
 			printf("# %s: failed\n", expression);
-		whole_free(&w);
+		call_filter_free(&w);
 	}
 	context_free(&context);
 	filter_free(&f);

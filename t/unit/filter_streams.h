@@ -7,7 +7,7 @@
 #include "common/stream/value.h"
 #include "common/stream/writer_rows.h"
 
-enum { ROWS = 30000, LANES = 2, PLACES = 5, STACK = 400 };
+enum { ROWS = 30000, LANES = 2, LOCATIONS = 5, STACK = 400 };
 
 static char dir[] = "/tmp/filter.XXXXXX";
 
@@ -22,7 +22,8 @@ static inline const char *in_dir(const char *name)
 }
 
 struct ids {
-	uint32_t source, clock, lane[LANES], place[PLACES], enter, enter_values, leave, instant;
+	uint32_t source, clock, lane[LANES], location[LOCATIONS], enter, enter_values, leave,
+		instant;
 };
 
 static void declare(struct writer *w, struct ids *ids)
@@ -42,12 +43,12 @@ static void declare(struct writer *w, struct ids *ids)
 		ids->lane[i] = writer_lane(
 			w, &(struct lane_entry){source, clock, 0, writer_text(w, i ? "b" : "a"),
 						LANE_HAS_TID | LANE_HAS_PID, 0, 10 + i, 10, 1});
-	for (int i = 0; i < PLACES; i++) {
+	for (int i = 0; i < LOCATIONS; i++) {
 		char name[] = {'f', (char)('0' + i), 0};
 
-		ids->place[i] = writer_place(
-			w, &(struct place_entry){space, 0, 0x1000u + (unsigned)i, 0, 0});
-		writer_symbol(w, ids->place[i],
+		ids->location[i] = writer_location(
+			w, &(struct location_entry){space, 0, 0x1000u + (unsigned)i, 0, 0});
+		writer_symbol(w, ids->location[i],
 			      &(struct symbol_entry){.name = name,
 						     .name_size = 2,
 						     .module = i & 1 ? "/lib/l.so" : "/bin/p",
@@ -98,7 +99,7 @@ static inline void make_blocks(const char *path, bool bare, uint32_t seed, uint3
 	writer_begin(&w, seed);
 	declare(&w, &ids);
 	for (int i = 0; i < ROWS; i++) {
-		uint32_t x = next(&seed), l = x >> 5 & 1, place = x >> 8 & 31 ? x >> 8 & 3 : 4,
+		uint32_t x = next(&seed), l = x >> 5 & 1, location = x >> 8 & 31 ? x >> 8 & 3 : 4,
 			 cpu = x >> 12 & 3;
 
 		if (shortest && !rows--) {
@@ -119,20 +120,20 @@ static inline void make_blocks(const char *path, bool bare, uint32_t seed, uint3
 			depth[l]--;
 			if (!bare && (x >> 26) == 5)
 				continue; /* this leave was lost */
-			writer_row(&w, time, ids.lane[l], ids.leave, ids.place[stack[l][depth[l]]],
-				   depth[l]);
+			writer_row(&w, time, ids.lane[l], ids.leave,
+				   ids.location[stack[l][depth[l]]], depth[l]);
 		} else {
-			stack[l][depth[l]] = place;
+			stack[l][depth[l]] = location;
 			tail.size = 0;
 			value_put_detail(&tail, DETAIL_ARGUMENT, 1);
 			value_put_uint(&tail, VALUE_UINT, x >> 28);
 			if (bare || x & 2)
-				writer_row(&w, time, ids.lane[l], ids.enter, ids.place[place],
+				writer_row(&w, time, ids.lane[l], ids.enter, ids.location[location],
 					   depth[l]++);
 			else
 				writer_row_data(&w, time, ids.lane[l], ids.enter_values,
-						ids.place[place], depth[l]++, NULL, 0, tail.data,
-						(uint32_t)tail.size, true);
+						ids.location[location], depth[l]++, NULL, 0,
+						tail.data, (uint32_t)tail.size, true);
 		}
 	}
 	writer_finish(&w);
@@ -179,7 +180,8 @@ static inline void read_rows(const char *path, struct list *list)
 		if (b.kind != BLOCK_EVENTS)
 			continue;
 		for (events_begin(&it, &b); event_next(&it, &e);) {
-			uint64_t key[] = {e.time, e.lane->number, e.type->number, e.place, e.depth};
+			uint64_t key[] = {e.time, e.lane->number, e.type->number, e.location,
+					  e.depth};
 			uint64_t h = hash_bytes(key, sizeof key, 0);
 			int lane = e.lane->tid - 10;
 

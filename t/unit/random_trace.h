@@ -24,7 +24,7 @@ static inline unsigned pick(unsigned n)
 	return (unsigned)(hash_u64(random_state) >> 33) % n;
 }
 
-enum { RT_LANES = 4, RT_PLACES = 8, RT_DEPTH = 40 };
+enum { RT_LANES = 4, RT_LOCATIONS = 8, RT_DEPTH = 40 };
 
 enum rt_system { RT_UFTRACE, RT_FTRACE, RT_APITRACE, RT_LTTNG, RT_CHAOS, RT_SYSTEMS };
 
@@ -32,13 +32,13 @@ struct random_trace {
 	struct writer w;
 	uint64_t time;
 	enum rt_system system;
-	uint32_t lanes[RT_LANES], places[RT_PLACES];
+	uint32_t lanes[RT_LANES], locations[RT_LOCATIONS];
 	/* with and without a recorded depth, on CPUs, in the kernel, with numbers; scheduled */
 	uint32_t enter, enter_args, leave, leave_value, plain_enter, plain_leave, irq_enter,
 		irq_leave, cpu_enter, cpu_leave, kernel_enter, kernel_leave, call_enter, call_leave,
 		out, in, note, kernel_note;
 	struct rt_stack {
-		uint32_t place[RT_DEPTH];
+		uint32_t location[RT_DEPTH];
 		unsigned depth, kernel;
 		bool away;
 	} stacks[RT_LANES];
@@ -96,8 +96,8 @@ static inline void rt_types(struct random_trace *t)
 
 static inline void rt_begin(struct random_trace *t, struct output *o)
 {
-	static const char *const names[RT_PLACES] = {"main", "f", "g",	    "h",
-						     "leaf", "",  "execve", "execl"};
+	static const char *const names[RT_LOCATIONS] = {"main", "f", "g",      "h",
+							"leaf", "",  "execve", "execl"};
 	struct writer *w = &t->w;
 	uint32_t space, source, clock;
 	uint64_t id = (uint64_t)pick(1u << 31) << 32 | pick(1u << 31);
@@ -120,9 +120,9 @@ static inline void rt_begin(struct random_trace *t, struct output *o)
 				   LANE_HAS_TID | LANE_HAS_PID |
 					   (t->system == RT_UFTRACE ? 0 : LANE_HAS_CPU),
 				   (int32_t)(i & 1), i == 3 ? 0 : (int32_t)(10 + i / 2), 7, 1});
-	for (unsigned i = 0; i < RT_PLACES; i++) {
-		uint32_t p = t->places[i] =
-			writer_place(w, &(struct place_entry){space, 0, 0x1000 + i, 0, 0});
+	for (unsigned i = 0; i < RT_LOCATIONS; i++) {
+		uint32_t p = t->locations[i] =
+			writer_location(w, &(struct location_entry){space, 0, 0x1000 + i, 0, 0});
 
 		if (*names[i])
 			must(!writer_symbol(w, p,
@@ -135,12 +135,12 @@ static inline void rt_begin(struct random_trace *t, struct output *o)
 	rt_types(t);
 }
 
-static inline void rt_row(struct random_trace *t, unsigned lane, uint32_t type, uint32_t place,
+static inline void rt_row(struct random_trace *t, unsigned lane, uint32_t type, uint32_t location,
 			  uint32_t depth)
 {
 	if (t->lossy && !pick(t->lossy))
 		return;
-	must(!writer_row(&t->w, t->time, t->lanes[lane], type, place, depth), "row");
+	must(!writer_row(&t->w, t->time, t->lanes[lane], type, location, depth), "row");
 }
 
 static inline void rt_value(struct buffer *b, enum detail_kind what, uint64_t index)
@@ -158,8 +158,9 @@ static inline void rt_value(struct buffer *b, enum detail_kind what, uint64_t in
 
 /* The first argument or a returned value; and of calls with a number more arguments, some of them
  * at enter and at leave. */
-static inline void rt_values(struct random_trace *t, unsigned lane, uint32_t type, uint32_t place,
-			     uint32_t depth, enum detail_kind what, const void *fixed, uint32_t n)
+static inline void rt_values(struct random_trace *t, unsigned lane, uint32_t type,
+			     uint32_t location, uint32_t depth, enum detail_kind what,
+			     const void *fixed, uint32_t n)
 {
 	struct buffer b = {0};
 
@@ -169,8 +170,8 @@ static inline void rt_values(struct random_trace *t, unsigned lane, uint32_t typ
 	for (unsigned i = 1; fixed && i <= 3; i++)
 		if ((i > 1 || what == DETAIL_RETURN) && !pick(3))
 			rt_value(&b, DETAIL_ARGUMENT, i);
-	must(!writer_row_data(&t->w, t->time, t->lanes[lane], type, place, depth, fixed, n, b.data,
-			      (uint32_t)b.size, true),
+	must(!writer_row_data(&t->w, t->time, t->lanes[lane], type, location, depth, fixed, n,
+			      b.data, (uint32_t)b.size, true),
 	     "row with values");
 	buffer_free(&b);
 }
@@ -190,17 +191,17 @@ static inline void rt_enter(struct random_trace *t, unsigned lane)
 {
 	struct rt_stack *s = &t->stacks[lane];
 	/* execs are rare, but for some traces */
-	uint32_t place = t->places[pick(pick(12) ? RT_PLACES - 2 : RT_PLACES)];
+	uint32_t location = t->locations[pick(pick(12) ? RT_LOCATIONS - 2 : RT_LOCATIONS)];
 
 	if (s->depth == RT_DEPTH)
 		return;
-	s->place[s->depth] = place;
+	s->location[s->depth] = location;
 	if (t->system == RT_UFTRACE && !pick(3))
-		rt_values(t, lane, t->enter_args, place, s->depth, DETAIL_ARGUMENT, NULL, 0);
+		rt_values(t, lane, t->enter_args, location, s->depth, DETAIL_ARGUMENT, NULL, 0);
 	else
-		rt_row(t, lane, t->enter, place, s->depth);
+		rt_row(t, lane, t->enter, location, s->depth);
 	s->depth++;
-	if (place >= t->places[RT_PLACES - 2] && pick(2))
+	if (location >= t->locations[RT_LOCATIONS - 2] && pick(2))
 		s->depth = pick(2); /* it succeeded */
 }
 
@@ -216,10 +217,10 @@ static inline void rt_leave(struct random_trace *t, unsigned lane)
 		return;
 	}
 	if (t->system == RT_UFTRACE && !pick(3))
-		rt_values(t, lane, t->leave_value, s->place[s->depth], s->depth, DETAIL_RETURN,
+		rt_values(t, lane, t->leave_value, s->location[s->depth], s->depth, DETAIL_RETURN,
 			  NULL, 0);
 	else
-		rt_row(t, lane, t->leave, pick(20) ? s->place[s->depth] : 0, s->depth);
+		rt_row(t, lane, t->leave, pick(20) ? s->location[s->depth] : 0, s->depth);
 }
 
 static inline void rt_kernel(struct random_trace *t, unsigned lane)
@@ -227,9 +228,10 @@ static inline void rt_kernel(struct random_trace *t, unsigned lane)
 	struct rt_stack *s = &t->stacks[lane];
 
 	if (s->kernel < 4 && (!s->kernel || pick(2)))
-		rt_row(t, lane, t->kernel_enter, t->places[1 + pick(4)], s->kernel++);
+		rt_row(t, lane, t->kernel_enter, t->locations[1 + pick(4)], s->kernel++);
 	else
-		rt_row(t, lane, t->kernel_leave, pick(9) ? t->places[1 + pick(4)] : 0, --s->kernel);
+		rt_row(t, lane, t->kernel_leave, pick(9) ? t->locations[1 + pick(4)] : 0,
+		       --s->kernel);
 }
 
 static inline void rt_number(struct random_trace *t, unsigned lane)
@@ -238,14 +240,14 @@ static inline void rt_number(struct random_trace *t, unsigned lane)
 
 	if (t->nopen < 16 && pick(2)) {
 		put_u32(fixed, t->open[t->nopen++] = t->calls++);
-		rt_values(t, lane, t->call_enter, t->places[pick(RT_PLACES)], 0, DETAIL_ARGUMENT,
-			  fixed, 4);
+		rt_values(t, lane, t->call_enter, t->locations[pick(RT_LOCATIONS)], 0,
+			  DETAIL_ARGUMENT, fixed, 4);
 	} else if (t->nopen) {
 		unsigned which = pick(t->nopen);
 
 		put_u32(fixed, t->open[which]);
 		t->open[which] = t->open[--t->nopen];
-		rt_values(t, lane, t->call_leave, pick(2) ? t->places[pick(RT_PLACES)] : 0, 0,
+		rt_values(t, lane, t->call_leave, pick(2) ? t->locations[pick(RT_LOCATIONS)] : 0, 0,
 			  DETAIL_RETURN, fixed, 4);
 	}
 }
@@ -256,14 +258,14 @@ static inline void rt_any(struct random_trace *t, unsigned lane)
 				  t->irq_enter,	   t->irq_leave,    t->cpu_enter,   t->cpu_leave,
 				  t->kernel_enter, t->kernel_leave, t->out,	    t->in};
 
-	rt_row(t, lane, types[pick(12)], pick(9) ? t->places[pick(RT_PLACES)] : 0, pick(6));
+	rt_row(t, lane, types[pick(12)], pick(9) ? t->locations[pick(RT_LOCATIONS)] : 0, pick(6));
 }
 
 static inline void rt_schedule(struct random_trace *t, unsigned lane)
 {
 	struct rt_stack *s = &t->stacks[lane];
 
-	rt_row(t, lane, s->away ? t->in : t->out, t->places[5], 0);
+	rt_row(t, lane, s->away ? t->in : t->out, t->locations[5], 0);
 	s->away = !s->away;
 }
 
@@ -292,13 +294,13 @@ static inline void rt_step(struct random_trace *t)
 		       : what == 2 ? t->irq_leave
 		       : what == 3 ? t->plain_enter
 				   : t->plain_leave,
-		       t->places[pick(5)], 0);
+		       t->locations[pick(5)], 0);
 	} else if (t->system == RT_LTTNG && what <= 3) {
 		rt_row(t, lane,
 		       what == 1   ? t->cpu_enter
 		       : what == 2 ? t->cpu_leave
 				   : t->plain_leave,
-		       t->places[pick(5)], pick(3));
+		       t->locations[pick(5)], pick(3));
 	} else if (pick(2)) {
 		rt_enter(t, lane);
 	} else {

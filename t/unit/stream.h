@@ -25,7 +25,8 @@ struct maker {
 	int fd;
 	struct output output;
 	struct writer w;
-	uint32_t source, clock, lane, other_lane, enter, leave, instant, call, place[3], definition;
+	uint32_t source, clock, lane, other_lane, enter, leave, instant, call, location[3],
+		definition;
 };
 
 static inline void must(bool good, const char *what)
@@ -129,10 +130,12 @@ static inline void make_begin(struct maker *m, uint64_t segment_limit, bool crc)
 						.path = writer_text(w, "/bin/cat"),
 						.build_id = writer_text(w, "abcd")}),
 	     "map");
-	m->place[1] = writer_place(w, &(struct place_entry){space, 0, 0x401000, 0, 0});
-	m->place[2] = writer_place(w, &(struct place_entry){0, 0, 7, writer_text(w, "glFlush"), 0});
-	must(m->place[1] && m->place[2] && m->call && m->instant && m->definition, "declarations");
-	must(!writer_symbol(w, m->place[1],
+	m->location[1] = writer_location(w, &(struct location_entry){space, 0, 0x401000, 0, 0});
+	m->location[2] =
+		writer_location(w, &(struct location_entry){0, 0, 7, writer_text(w, "glFlush"), 0});
+	must(m->location[1] && m->location[2] && m->call && m->instant && m->definition,
+	     "declarations");
+	must(!writer_symbol(w, m->location[1],
 			    &(struct symbol_entry){0x401000, 64, 12, 0, "main", "/bin/cat", "cat.c",
 						   4, 8, 5}),
 	     "symbol");
@@ -148,7 +151,7 @@ static inline void make_rows(struct maker *m, uint64_t t, unsigned n)
 		int bad = 0;
 
 		switch (i % 5) {
-		case 0: bad = writer_row(&m->w, t, m->lane, m->enter, m->place[1], i % 7); break;
+		case 0: bad = writer_row(&m->w, t, m->lane, m->enter, m->location[1], i % 7); break;
 		case 1:
 			bad = writer_row_data(&m->w, t, m->lane, m->instant, 0, 0, fixed, 8,
 					      "seven bytes or so", i % 18, true);
@@ -159,10 +162,10 @@ static inline void make_rows(struct maker *m, uint64_t t, unsigned n)
 			      value_put_detail(&b, DETAIL_ARGUMENT, 2) ||
 			      value_put_bytes(&b, VALUE_STRING, "abc", i % 4) ||
 			      writer_use_definition(&m->w, m->definition) ||
-			      writer_row_data(&m->w, t, m->other_lane, m->call, m->place[2], 1,
+			      writer_row_data(&m->w, t, m->other_lane, m->call, m->location[2], 1,
 					      NULL, 0, b.data, (uint32_t)b.size, true);
 			break;
-		case 3: bad = writer_row(&m->w, t, m->lane, m->leave, m->place[1], i % 7); break;
+		case 3: bad = writer_row(&m->w, t, m->lane, m->leave, m->location[1], i % 7); break;
 		case 4:
 			bad = writer_gap(&m->w, t, m->lane,
 					 &(struct gap){GAP_LOST, GAP_EVENTS, i, NO_OFFSET, "77.dat",
@@ -212,7 +215,8 @@ struct seen {
 
 static inline uint64_t digest_row(uint64_t h, const struct event *ev)
 {
-	uint64_t key[] = {ev->time, ev->depth, (uint64_t)(uint32_t)ev->lane->tid << 32 | ev->place};
+	uint64_t key[] = {ev->time, ev->depth,
+			  (uint64_t)(uint32_t)ev->lane->tid << 32 | ev->location};
 
 	h = hash_bytes(key, sizeof key, h);
 	h = hash_bytes(ev->type->name.text, ev->type->name.size, h);
@@ -260,7 +264,7 @@ static inline void look_at_block(const struct reader *r, const struct block *b, 
 	for (events_begin(&it, b); event_next(&it, &ev);) {
 		s->rows++;
 		s->digest = digest_row(s->digest, &ev);
-		dictionary_place((struct dictionary *)&r->dictionary, ev.place);
+		dictionary_location((struct dictionary *)&r->dictionary, ev.location);
 		if (ev.time < b->base || ev.time > b->last)
 			s->digest ^= 1, s->errors += 1000;
 		if (ev.type->flags & TYPE_VALUES)

@@ -128,7 +128,7 @@ static void header_text(const uint8_t **p, char *text, size_t size)
 }
 
 /* The properties of all traces of the file: their headers, one behind the other. */
-static void tell_properties(struct facts *f, const struct buffer *headers)
+static void tell_properties(struct trace_info *f, const struct buffer *headers)
 {
 	const uint8_t *p = headers->data, *end = p + headers->size;
 	char name[512], key[400], value[400];
@@ -159,7 +159,7 @@ static int count_all(struct apitrace *a)
 	return got;
 }
 
-static int apitrace_info(struct input *in, struct facts *f, struct error *e)
+static int apitrace_info(struct input *in, struct trace_info *f, struct error *e)
 {
 	struct apitrace *a = in->state;
 	struct apitrace_totals *t = &a->totals;

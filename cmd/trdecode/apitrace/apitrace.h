@@ -36,8 +36,8 @@ enum apitrace_failure {
 };
 
 struct apitrace_function {
-	uint32_t place, names; /* names: of arguments */
-	unsigned known;	       /* enum apitrace_known */
+	uint32_t location, names; /* names: of arguments */
+	unsigned known;		  /* enum apitrace_known */
 };
 
 struct apitrace_struct {

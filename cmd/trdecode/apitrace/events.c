@@ -100,7 +100,7 @@ static int write_failed(struct apitrace *a)
 
 /* A row with few values, where the block takes it as it is. */
 static inline bool put_small(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t type,
-			     uint32_t place, uint32_t call)
+			     uint32_t location, uint32_t call)
 {
 	struct buffer *tail = &a->tail;
 	size_t n = align_up(tail->size, 4);
@@ -108,7 +108,7 @@ static inline bool put_small(struct apitrace *a, uint64_t tick, uint32_t lane, u
 
 	if (tail->size > 128 || tail->capacity - tail->size < 4 || a->used.size || a->too_large)
 		return false;
-	p = writer_row_put(a->w, tick, lane, type, place, 0, APITRACE_FIXED_SIZE + 4 + n);
+	p = writer_row_put(a->w, tick, lane, type, location, 0, APITRACE_FIXED_SIZE + 4 + n);
 	if (!p)
 		return false;
 	put_u32(p + APITRACE_FIXED_CALL, call);
@@ -141,20 +141,21 @@ static int put_gap(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t ca
 	return writer_gap(a->w, tick, lane, &g);
 }
 
-static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t place, uint32_t call)
+static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t location,
+		   uint32_t call)
 {
 	struct writer *w = a->w;
 	uint64_t tick = a->tick++ + (uint64_t)a->input->shift;
 	uint8_t fixed[APITRACE_FIXED_SIZE];
 
-	if (!w || put_small(a, tick, lane, type, place, call))
+	if (!w || put_small(a, tick, lane, type, location, call))
 		return 0;
 	for (size_t i = 0; i < a->used.size; i += 4)
 		if (writer_use_definition(w, get_u32(a->used.data + i)))
 			return write_failed(a);
 	put_u32(fixed + APITRACE_FIXED_CALL, call);
 	put_u32(fixed + APITRACE_FIXED_FRAME, a->frame);
-	if (writer_row_data(w, tick, lane, type, place, 0, fixed, sizeof fixed, a->tail.data,
+	if (writer_row_data(w, tick, lane, type, location, 0, fixed, sizeof fixed, a->tail.data,
 			    (uint32_t)a->tail.size, true))
 		return write_failed(a);
 	if (a->too_large && put_gap(a, tick, lane, call))
@@ -213,7 +214,7 @@ static int enter(struct apitrace *a, uint64_t offset)
 	    open_calls_put(&a->open, 0, a->call, apitrace_remember(a, f, lane)))
 		return apitrace_no_memory(a);
 	a->totals.calls++;
-	return put_row(a, lane, a->enter, f->place, a->call++);
+	return put_row(a, lane, a->enter, f->location, a->call++);
 }
 
 static int leave(struct apitrace *a, uint64_t offset)
@@ -230,7 +231,7 @@ static int leave(struct apitrace *a, uint64_t offset)
 	f = function_of(a, known);
 	if (__builtin_expect((f && a->arguments > f->names) || a->lost_bits, 0))
 		tell_oddities(a, f, offset);
-	if (put_row(a, f ? (uint32_t)known : a->last_lane, a->leave, f ? f->place : 0,
+	if (put_row(a, f ? (uint32_t)known : a->last_lane, a->leave, f ? f->location : 0,
 		    (uint32_t)call))
 		return -1;
 	if (f && f->known & APITRACE_END_FRAME) {

@@ -125,7 +125,7 @@ bool apitrace_quick_events(struct apitrace *a, uint64_t until)
 	row = w->row;
 	while (time <= until && time - w->base < 1 << 24) {
 		struct quick_event e;
-		uint32_t arguments = 0, place, frame = a->frame;
+		uint32_t arguments = 0, location, frame = a->frame;
 
 		q.out = row + QUICK_HEAD;
 		quick_measure(&q);
@@ -137,13 +137,14 @@ bool apitrace_quick_events(struct apitrace *a, uint64_t until)
 			lane = e.lane;
 			lane_bits = (uint64_t)w->lanes.slot[lane].index << 24;
 		}
-		place = e.function->place;
+		location = e.function->location;
 		if (!quick_details(&q, a, &arguments) || arguments > e.function->names ||
-		    (!writer_block_has(w, &w->places, place) && !writer_take_place(w, place)) ||
+		    (!writer_block_has(w, &w->locations, location) &&
+		     !writer_take_location(w, location)) ||
 		    !quick_taken(a, &e))
 			break;
 		put_u64(row, (time - w->base) | lane_bits | word[e.leave] |
-				     (uint64_t)w->places.slot[place].index << 32);
+				     (uint64_t)w->locations.slot[location].index << 32);
 		put_u32(row + NARROW_ROW + APITRACE_FIXED_CALL, e.call);
 		put_u32(row + NARROW_ROW + APITRACE_FIXED_FRAME, frame);
 		put_u32(row + QUICK_HEAD - 4, (uint32_t)(q.out - row) - QUICK_HEAD);

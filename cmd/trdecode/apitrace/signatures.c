@@ -166,9 +166,10 @@ static int define_function(struct apitrace *a, uint64_t id, struct apitrace_func
 	f->names = (uint32_t)n;
 	if (!a->w)
 		return 0;
-	f->place = writer_place(
-		a->w, &(struct place_entry){.address = id, .name = name, .arguments = arguments});
-	return f->place ? 0 : apitrace_no_memory(a);
+	f->location = writer_location(
+		a->w,
+		&(struct location_entry){.address = id, .name = name, .arguments = arguments});
+	return f->location ? 0 : apitrace_no_memory(a);
 }
 
 int apitrace_function(struct apitrace *a, struct apitrace_function **f)

@@ -15,13 +15,13 @@ enum { NAMES_MOST = 4096 }; /* of arguments, for one name of events */
 struct chrome_names {
 	uint32_t *keys; /* strings of the writer */
 	size_t count, capacity;
-	uint32_t place;
+	uint32_t location;
 };
 
 /* The names of a name's arguments; 0: of ends without a name. NULL: memory is out. */
 static struct chrome_names *names_of(struct chrome *c, uint32_t name)
 {
-	uint32_t *number = known_number(&c->with_arguments, &name, sizeof name);
+	uint32_t *number = id_cache_number(&c->with_arguments, &name, sizeof name);
 	struct chrome_names *names;
 
 	if (!number)
@@ -43,7 +43,7 @@ static uint32_t *number_of(struct chrome *c, uint32_t name, uint32_t key)
 {
 	uint32_t both[2] = {name, key};
 
-	return known_number(&c->numbers, both, sizeof both);
+	return id_cache_number(&c->numbers, both, sizeof both);
 }
 
 int chrome_learn(struct chrome *c, uint32_t name, uint32_t key)
@@ -55,7 +55,7 @@ int chrome_learn(struct chrome *c, uint32_t name, uint32_t key)
 		return -1;
 	if (*number || names->count == NAMES_MOST)
 		return 0;
-	any = known_number(&c->keys, &key, sizeof key);
+	any = id_cache_number(&c->keys, &key, sizeof key);
 	if (!any)
 		return -1;
 	*any = 1;
@@ -73,7 +73,7 @@ static int free_name(struct chrome *c, const char *text, uint32_t *name)
 {
 	uint32_t string = writer_text(c->w, text), *taken;
 
-	taken = string ? known_number(&c->keys, &string, sizeof string) : NULL;
+	taken = string ? id_cache_number(&c->keys, &string, sizeof string) : NULL;
 	if (!taken)
 		return -1;
 	*name = *taken ? 0 : string;
@@ -97,15 +97,15 @@ uint32_t chrome_id_name(struct chrome *c)
 	return name;
 }
 
-uint32_t chrome_place(struct chrome *c, uint32_t name)
+uint32_t chrome_location(struct chrome *c, uint32_t name)
 {
 	struct member_entry *members;
 	struct chrome_names *names, *ends;
 	uint32_t arguments = 0, n = 0;
 
 	names = names_of(c, name);
-	if (!names || names->place)
-		return names ? names->place : 0;
+	if (!names || names->location)
+		return names ? names->location : 0;
 	ends = names_of(c, 0);
 	names = names_of(c, name); /* it may have moved */
 	if (!ends || !names)
@@ -131,9 +131,9 @@ uint32_t chrome_place(struct chrome *c, uint32_t name)
 									 .members = members});
 	free(members);
 	if (!n || arguments)
-		names->place = writer_place(
-			c->w, &(struct place_entry){.name = name, .arguments = arguments});
-	return names->place;
+		names->location = writer_location(
+			c->w, &(struct location_entry){.name = name, .arguments = arguments});
+	return names->location;
 }
 
 int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size)
@@ -164,7 +164,7 @@ void chrome_arguments_free(struct chrome *c)
 	for (size_t i = 0; i < c->narguments; i++)
 		free(c->arguments[i].keys);
 	free(c->arguments);
-	known_free(&c->with_arguments);
-	known_free(&c->numbers);
-	known_free(&c->keys);
+	id_cache_free(&c->with_arguments);
+	id_cache_free(&c->numbers);
+	id_cache_free(&c->keys);
 }

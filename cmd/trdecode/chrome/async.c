@@ -36,7 +36,7 @@ static uint32_t type_of(struct chrome *c, enum type_kind kind, const struct chro
 	key.name = kind == KIND_ENTER	? writer_text(w, "async begin")
 		   : kind == KIND_LEAVE ? writer_text(w, "async end")
 					: r->name;
-	id = known_number(&c->declared_async, &key, sizeof key);
+	id = id_cache_number(&c->declared_async, &key, sizeof key);
 	if (id && !*id && key.name && fields[0].name && fields[1].name)
 		*id = writer_type(
 			w, &(struct type_entry){
@@ -55,7 +55,7 @@ static uint32_t type_of(struct chrome *c, enum type_kind kind, const struct chro
 }
 
 static int row(struct chrome *c, uint32_t thread, uint64_t time, enum type_kind kind,
-	       const struct chrome_record *r, uint32_t call, uint32_t place, uint32_t name,
+	       const struct chrome_record *r, uint32_t call, uint32_t location, uint32_t name,
 	       const uint8_t *values)
 {
 	uint32_t lane = chrome_lane(c, &c->threads[thread]), type = type_of(c, kind, r);
@@ -65,7 +65,7 @@ static int row(struct chrome *c, uint32_t thread, uint64_t time, enum type_kind 
 	put_u64(fixed + FIXED_ID, r->id.number);
 	if (!lane || !type || chrome_values(c, name, values, r->values))
 		return -1;
-	return writer_row_data(c->w, merge_shifted(time, c->input->shift), lane, type, place, 0,
+	return writer_row_data(c->w, merge_shifted(time, c->input->shift), lane, type, location, 0,
 			       fixed, sizeof fixed, c->values.data, (uint32_t)c->values.size,
 			       r->values > 0);
 }
@@ -115,16 +115,16 @@ static int begin(struct chrome *c, const struct chrome_record *r, uint64_t time,
 		 const uint8_t *values)
 {
 	uint64_t key = key_of(c, r), below = 0;
-	uint32_t place;
+	uint32_t location;
 	size_t index;
 
 	if (c->nopen == OPEN_MOST && !c->open_free) {
 		c->counts.unkept++;
 		return 0;
 	}
-	place = chrome_place(c, r->name);
+	location = chrome_location(c, r->name);
 	index = new_open(c);
-	if (!place || !index)
+	if (!location || !index)
 		return -1;
 	take(c, key, &below);
 	c->open[index - 1] = (struct chrome_open){.key = key,
@@ -132,8 +132,8 @@ static int begin(struct chrome *c, const struct chrome_record *r, uint64_t time,
 						  .call = ++c->calls,
 						  .thread = r->thread,
 						  .name = r->name,
-						  .place = place};
-	return put(c, key, index) || row(c, r->thread, time, KIND_ENTER, r, c->calls, place,
+						  .location = location};
+	return put(c, key, index) || row(c, r->thread, time, KIND_ENTER, r, c->calls, location,
 					 r->name, values)
 		       ? -1
 		       : 0;
@@ -178,13 +178,14 @@ static int end(struct chrome *c, const struct chrome_record *r, uint64_t time,
 	c->open_free = ended;
 	if (head && put(c, key, head))
 		return -1;
-	return row(c, open.thread, time, KIND_LEAVE, r, open.call, open.place, open.name, values);
+	return row(c, open.thread, time, KIND_LEAVE, r, open.call, open.location, open.name,
+		   values);
 }
 
 int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
 		 const uint8_t *values)
 {
-	uint32_t place;
+	uint32_t location;
 
 	switch (r->phase) {
 	case 'b':
@@ -192,10 +193,10 @@ int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
 	case 'e':
 	case 'F': return end(c, r, time, values);
 	}
-	place = r->values ? chrome_place(c, r->name) : 0;
-	if (r->values && !place)
+	location = r->values ? chrome_location(c, r->name) : 0;
+	if (r->values && !location)
 		return -1;
-	return row(c, r->thread, time, KIND_INSTANT, r, 0, place, r->name, values);
+	return row(c, r->thread, time, KIND_INSTANT, r, 0, location, r->name, values);
 }
 
 /* --- ids --- */

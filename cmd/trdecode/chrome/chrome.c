@@ -168,7 +168,7 @@ static int read_all(struct chrome *c, struct error *e)
 
 /* --- the decoder --- */
 
-static int chrome_info(struct input *in, struct facts *facts, struct error *e)
+static int chrome_info(struct input *in, struct trace_info *facts, struct error *e)
 {
 	struct chrome *c = in->state;
 
@@ -309,11 +309,11 @@ static void chrome_close(struct input *in)
 	free(c->open);
 	open_calls_free(&c->async);
 	intern_free(&c->ids);
-	known_free(&c->declared_async);
+	id_cache_free(&c->declared_async);
 	intern_free(&c->thread_keys);
 	intern_free(&c->names);
 	chrome_arguments_free(c);
-	known_free(&c->declared);
+	id_cache_free(&c->declared);
 	free(c);
 	in->state = NULL;
 }

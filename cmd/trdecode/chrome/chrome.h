@@ -56,13 +56,13 @@ struct chrome_open {
 	uint64_t key;  /* hash of what its end must have, too */
 	size_t below;  /* index + 1 of the next one with this key, or the next free one; 0 none */
 	uint32_t call; /* its number in the stream */
-	uint32_t thread, name, place;
+	uint32_t thread, name, location;
 };
 
 struct chrome_frame {
 	uint64_t end;	 /* ns; UINT64_MAX: its "E" tells */
 	uint64_t serial; /* 0: none of the heap's */
-	uint32_t place, name, category;
+	uint32_t location, name, category;
 };
 
 struct chrome_thread {
@@ -99,9 +99,9 @@ struct chrome {
 	struct writer *w;
 	struct sorter sorter;
 	struct intern thread_keys, names; /* names: of pids and tids that are no int32_t */
-	struct known declared;		  /* types */
+	struct id_cache declared;	  /* types */
 	/* chrome_arguments.c: names; their arguments; arguments of all */
-	struct known with_arguments, numbers, keys;
+	struct id_cache with_arguments, numbers, keys;
 	struct chrome_names *arguments;
 	size_t narguments, arguments_capacity;
 	struct chrome_thread *threads;
@@ -110,7 +110,7 @@ struct chrome {
 	struct chrome_open *open;
 	size_t nopen, open_capacity, open_free;
 	struct intern ids; /* those that are no numbers */
-	struct known declared_async;
+	struct id_cache declared_async;
 	uint32_t calls;
 	struct chrome_end *ends; /* a heap */
 	size_t nends, ends_capacity;
@@ -153,7 +153,7 @@ static inline uint64_t chrome_stream_time(const struct chrome *c, uint64_t sorte
 /* An event of that name has an argument called so. -1: memory is out. */
 int chrome_learn(struct chrome *c, uint32_t name, uint32_t key);
 /* When all is learned: the place of a name. 0: memory, output. */
-uint32_t chrome_place(struct chrome *c, uint32_t name);
+uint32_t chrome_location(struct chrome *c, uint32_t name);
 /* Arguments of a record, of an event of that name, which has its place, as details in c->values.
  * -1: memory is out. */
 int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size);

@@ -55,7 +55,7 @@ static uint32_t type_of(struct chrome *c, enum type_kind kind, uint32_t name, ui
 	struct {
 		uint32_t what, kind, name, category, values, phase;
 	} key = {'t', kind, name, category, values, phase};
-	uint32_t *id = known_number(&c->declared, &key, sizeof key);
+	uint32_t *id = id_cache_number(&c->declared, &key, sizeof key);
 
 	if (id && !*id)
 		*id = writer_type(
@@ -89,13 +89,13 @@ uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t)
 
 /* place 0: none; else name's, as are the arguments. */
 static int row(struct chrome *c, struct chrome_thread *t, uint64_t time, uint32_t type,
-	       uint32_t place, uint32_t name, const uint8_t *arguments, uint32_t size)
+	       uint32_t location, uint32_t name, const uint8_t *arguments, uint32_t size)
 {
 	uint32_t lane = chrome_lane(c, t);
 
 	if (!lane || !type || chrome_values(c, name, arguments, size))
 		return -1;
-	return writer_row_data(c->w, merge_shifted(time, c->input->shift), lane, type, place, 0,
+	return writer_row_data(c->w, merge_shifted(time, c->input->shift), lane, type, location, 0,
 			       NULL, 0, c->values.data, (uint32_t)c->values.size, size > 0);
 }
 
@@ -106,7 +106,7 @@ static int leave(struct chrome *c, struct chrome_thread *t, uint64_t time, const
 	const struct chrome_frame *f = &t->frames[--t->depth];
 
 	return row(c, t, time, type_of(c, KIND_LEAVE, c->end_text, f->category, size > 0, 'E'),
-		   f->place, f->name, values, size);
+		   f->location, f->name, values, size);
 }
 
 /* End the calls of a thread down to that depth. */
@@ -133,12 +133,12 @@ static int enter(struct chrome *c, const struct chrome_record *r, uint64_t time,
 	f += t->depth++;
 	*f = (struct chrome_frame){.end = complete ? time + r->duration : UINT64_MAX,
 				   .serial = complete ? ++c->serial : 0,
-				   .place = chrome_place(c, r->name),
+				   .location = chrome_location(c, r->name),
 				   .name = r->name,
 				   .category = r->category};
-	if (!f->place ||
+	if (!f->location ||
 	    row(c, t, time, type_of(c, KIND_ENTER, c->begin_text, r->category, r->values > 0, 'B'),
-		f->place, r->name, values, r->values))
+		f->location, r->name, values, r->values))
 		return -1;
 	if (!complete)
 		return 0;
@@ -171,7 +171,7 @@ static int event(struct chrome *c, const struct sorter_record *record)
 	struct chrome_record r;
 	const uint8_t *values = record->data + sizeof r;
 	uint64_t time = chrome_stream_time(c, record->key.time);
-	uint32_t place;
+	uint32_t location;
 
 	memcpy(&r, record->data, sizeof r);
 	switch (r.kind) {
@@ -180,13 +180,13 @@ static int event(struct chrome *c, const struct sorter_record *record)
 	case CHROME_END: return end_call(c, &r, time, values);
 	case CHROME_ASYNC: return chrome_async(c, &r, time, values);
 	default:
-		place = r.values ? chrome_place(c, r.name) : 0;
-		if (r.values && !place)
+		location = r.values ? chrome_location(c, r.name) : 0;
+		if (r.values && !location)
 			return -1;
 		return row(c, &c->threads[r.thread], time,
 			   type_of(c, r.kind == CHROME_COUNTER ? KIND_COUNTER : KIND_INSTANT,
 				   r.name, r.category, r.values > 0, r.phase),
-			   place, r.name, values, r.values);
+			   location, r.name, values, r.values);
 	}
 }
 

@@ -89,7 +89,7 @@ const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size
 /* --- places --- */
 
 /* Of a call that has a name and no address. */
-static uint32_t named_place(struct ctf *ctf, const char *name, size_t n)
+static uint32_t named_location(struct ctf *ctf, const char *name, size_t n)
 {
 	struct {
 		char kind;
@@ -99,11 +99,11 @@ static uint32_t named_place(struct ctf *ctf, const char *name, size_t n)
 
 	key.kind = 'n';
 	key.name = writer_string(ctf->w, name, n);
-	id = known_number(&ctf->known, &key, sizeof key);
+	id = id_cache_number(&ctf->known, &key, sizeof key);
 	if (!id)
 		return 0;
 	if (!*id)
-		*id = writer_place(ctf->w, &(struct place_entry){.name = key.name});
+		*id = writer_location(ctf->w, &(struct location_entry){.name = key.name});
 	return *id;
 }
 
@@ -120,7 +120,7 @@ static uint32_t space_of(struct ctf_trace *t, int32_t pid)
 	key.kind = 's';
 	key.source = t->source;
 	key.pid = pid;
-	id = known_number(&t->ctf->known, &key, sizeof key);
+	id = id_cache_number(&t->ctf->known, &key, sizeof key);
 	if (!id)
 		return 0;
 	if (!*id)
@@ -129,7 +129,7 @@ static uint32_t space_of(struct ctf_trace *t, int32_t pid)
 	return *id;
 }
 
-static uint32_t address_place(struct ctf_trace *t, int32_t pid, uint64_t address)
+static uint32_t address_location(struct ctf_trace *t, int32_t pid, uint64_t address)
 {
 	struct {
 		char kind;
@@ -141,12 +141,12 @@ static uint32_t address_place(struct ctf_trace *t, int32_t pid, uint64_t address
 	key.kind = 'a';
 	key.space = space_of(t, pid);
 	key.address = address;
-	id = key.space ? known_number(&t->ctf->known, &key, sizeof key) : NULL;
+	id = key.space ? id_cache_number(&t->ctf->known, &key, sizeof key) : NULL;
 	if (!id)
 		return 0;
 	if (!*id)
-		*id = writer_place(t->ctf->w,
-				   &(struct place_entry){.space = key.space, .address = address});
+		*id = writer_location(t->ctf->w, &(struct location_entry){.space = key.space,
+									  .address = address});
 	return *id;
 }
 
@@ -157,8 +157,8 @@ const char *ctf_calls_name(const struct ctf_class *c)
 	return strchr(at + 1, '_') + 1;
 }
 
-uint32_t ctf_calls_place(struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
-			 const struct buffer *tail)
+uint32_t ctf_calls_location(struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
+			    const struct buffer *tail)
 {
 	/* enum in include/linux/interrupt.h of the kernel */
 	static const char *const softirqs[] = {"HI",	   "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
@@ -170,24 +170,24 @@ uint32_t ctf_calls_place(struct ctf_class *c, const struct ctf_file *f, const ui
 
 	if (c->call_kind == CALL_TEXT) {
 		at = ctf_calls_string(tail, c->string, &size);
-		return named_place(f->trace->ctf, at ? at : "", size);
+		return named_location(f->trace->ctf, at ? at : "", size);
 	}
 	if (c->call_kind == CALL_NAMED) {
-		if (!c->place) {
+		if (!c->location) {
 			at = ctf_calls_name(c);
-			c->place = named_place(f->trace->ctf, at, strlen(at));
+			c->location = named_location(f->trace->ctf, at, strlen(at));
 		}
-		return c->place;
+		return c->location;
 	}
 	n = ctf_spot(fixed, c->call);
 	if (c->call_kind == CALL_ADDRESS)
-		return address_place(f->trace, f->thread.pid, n);
+		return address_location(f->trace, f->thread.pid, n);
 	if (c->call_kind == CALL_SOFTIRQ && n < sizeof softirqs / sizeof *softirqs)
 		snprintf(name, sizeof name, "softirq %s", softirqs[n]);
 	else
 		snprintf(name, sizeof name, "%s %" PRIu64,
 			 c->call_kind == CALL_IRQ ? "irq" : "softirq", n);
-	return named_place(f->trace->ctf, name, strlen(name));
+	return named_location(f->trace->ctf, name, strlen(name));
 }
 
 /* --- what changes --- */

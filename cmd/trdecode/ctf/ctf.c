@@ -321,7 +321,7 @@ static uint64_t ctf_identity(const struct input *in)
 	return id;
 }
 
-static int ctf_info(struct input *in, struct facts *facts, struct error *e)
+static int ctf_info(struct input *in, struct trace_info *facts, struct error *e)
 {
 	static const char *const told[] = {"domain", "hostname", "tracer_name", "trace_name"};
 	struct ctf *ctf = in->state;
@@ -512,7 +512,7 @@ static void ctf_close(struct input *in)
 	free(ctf->files);
 	free(ctf->heap.items);
 	free(ctf->traces);
-	known_free(&ctf->known);
+	id_cache_free(&ctf->known);
 	if (ctf->flows)
 		ctf_flows_leave(&in->decoding->ctf_flows);
 	buffer_free(&ctf->fixed);

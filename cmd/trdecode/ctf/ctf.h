@@ -60,7 +60,7 @@ struct ctf_class {
 	uint32_t nmoves;
 	uint32_t fixed_size;
 	uint32_t nstrings;
-	uint32_t type, place; /* ids of the writer; type 0: not declared yet */
+	uint32_t type, location; /* ids of the writer; type 0: not declared yet */
 	enum type_kind kind;
 	bool per_cpu, inner, of_kernel;	      /* TYPE_PER_CPU, TYPE_INNER, TYPE_KERNEL */
 	bool numbered;			      /* TYPE_CALL_NUMBER, once number is known */
@@ -212,9 +212,9 @@ struct ctf {
 	bool raw;   /* times have no offset added */
 	bool begun; /* rows may be written */
 	bool context_left_out;
-	uint64_t early;	    /* times below 0 */
-	uint32_t clock;	    /* id of the writer */
-	struct known known; /* lanes, spaces and places that were declared */
+	uint64_t early;	       /* times below 0 */
+	uint32_t clock;	       /* id of the writer */
+	struct id_cache known; /* lanes, spaces and places that were declared */
 	struct ctf_flows *flows;
 	struct buffer fixed, tail;
 };
@@ -298,8 +298,8 @@ void ctf_calls_classify(struct ctf_class *c);
 /* What an event of CALL_NAMED calls its call. */
 const char *ctf_calls_name(const struct ctf_class *c);
 /* The place of an enter or leave whose row has this fixed part and tail; 0 with memory out. */
-uint32_t ctf_calls_place(struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
-			 const struct buffer *tail);
+uint32_t ctf_calls_location(struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
+			    const struct buffer *tail);
 /* String number n of a tail; NULL: there is none. */
 const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size);
 /* What the event changes, once its row is written. -1: memory. */

@@ -237,7 +237,7 @@ int ctf_class_declare(struct ctf_class *c)
 						 : 0);
 		type.fixed_size = c->fixed_size;
 	} else {
-		struct place_entry place = {.name = type.name};
+		struct location_entry location = {.name = type.name};
 
 		type.flags = TYPE_TAIL | TYPE_VALUES;
 		for (struct ctf_part *p = c->stream->carried ? context->children : NULL; p;
@@ -247,12 +247,12 @@ int ctf_class_declare(struct ctf_class *c)
 		if (c->stream->carried)
 			first[0] = context->children;
 		if (c->call_kind == CALL_NAMED)
-			place.name = writer_text(w, ctf_calls_name(c));
-		place.arguments = declare_members(t->ctf, c->declared->name, first,
-						  1 + CTF_DATA_SCOPES, true);
+			location.name = writer_text(w, ctf_calls_name(c));
+		location.arguments = declare_members(t->ctf, c->declared->name, first,
+						     1 + CTF_DATA_SCOPES, true);
 		c->fixed_size = 0;
-		c->place = writer_place(w, &place);
-		if (!place.arguments || !c->place)
+		c->location = writer_location(w, &location);
+		if (!location.arguments || !c->location)
 			return -1;
 	}
 	c->type = writer_type(w, &type);

@@ -21,7 +21,7 @@ uint32_t ctf_lane(struct ctf_file *f, int32_t tid, int32_t pid, int32_t ppid, co
 				  .tid = tid,
 				  .pid = pid,
 				  .ppid = ppid};
-	uint32_t *id = known_number(&ctf->known, &lane, sizeof lane);
+	uint32_t *id = id_cache_number(&ctf->known, &lane, sizeof lane);
 
 	if (!id)
 		return 0;

@@ -32,7 +32,7 @@ struct ctf_flow {
 /* All of them, of all inputs. */
 struct ctf_flows {
 	unsigned users;
-	struct known known;
+	struct id_cache known;
 	struct ctf_flow **flows;
 	size_t count, capacity;
 };
@@ -55,7 +55,7 @@ void ctf_flows_leave(struct ctf_flows **shared)
 	for (size_t i = 0; i < all->count; i++)
 		free(all->flows[i]);
 	free(all->flows);
-	known_free(&all->known);
+	id_cache_free(&all->known);
 	free(all);
 	*shared = NULL;
 }
@@ -84,7 +84,7 @@ static struct ctf_flow *find_flow(const struct ctf_file *f, char kind, const voi
 	key.stream = f->stream->declared->id;
 	key.number = number;
 	key.kind = kind;
-	id = known_number(&all->known, &key, sizeof key);
+	id = id_cache_number(&all->known, &key, sizeof key);
 	if (!id)
 		return NULL;
 	if (*id)

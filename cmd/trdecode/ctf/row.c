@@ -219,21 +219,23 @@ static int put_row(struct ctf_file *f)
 	struct ctf_class *k = f->class;
 	const uint8_t *fixed = ctf->fixed.data;
 	const struct buffer *tail = &ctf->tail;
-	uint32_t lane, place = 0, depth = k->depth.at < 0 ? 0 : (uint32_t)ctf_spot(fixed, k->depth);
+	uint32_t lane, location = 0,
+		       depth = k->depth.at < 0 ? 0 : (uint32_t)ctf_spot(fixed, k->depth);
 
 	lane = lane_of(f);
 	if (!lane)
 		return -1;
 	if (k->call_kind != CALL_NONE || !k->plain) {
-		place = k->plain ? ctf_calls_place(k, f, fixed, tail) : k->place;
-		if (!place)
+		location = k->plain ? ctf_calls_location(k, f, fixed, tail) : k->location;
+		if (!location)
 			return -1;
 	}
 	for (uint32_t i = 0; i < k->ndefinitions; i++)
 		if (writer_use_definition(ctf->w, k->definitions[i]))
 			return -1;
-	if (writer_row_data(ctf->w, f->next.time, lane, k->type, place, depth, fixed, k->fixed_size,
-			    tail->data, (uint32_t)tail->size, k->nstrings || !k->plain))
+	if (writer_row_data(ctf->w, f->next.time, lane, k->type, location, depth, fixed,
+			    k->fixed_size, tail->data, (uint32_t)tail->size,
+			    k->nstrings || !k->plain))
 		return -1;
 	return k->action ? ctf_calls_after(k, f, fixed, tail) : 0;
 }

@@ -23,16 +23,16 @@ enum {
 void input_damage_error(struct input *in, const struct error *e)
 {
 	struct decoding *d = in->decoding;
-	char message[600], place[24] = "";
+	char message[600], location[24] = "";
 
 	if (d->times_only)
 		return;
 	d->status = status_worse(d->status, STATUS_DAMAGED);
 	if (d->writer) {
 		if (e->offset != NO_OFFSET)
-			snprintf(place, sizeof(place), "0x%" PRIx64 ": ", e->offset);
+			snprintf(location, sizeof(location), "0x%" PRIx64 ": ", e->offset);
 		snprintf(message, sizeof(message), "%.250s: %s%.300s",
-			 e->file[0] ? e->file : in->name, place, e->what);
+			 e->file[0] ? e->file : in->name, location, e->what);
 		writer_status(d->writer, STATUS_DAMAGED, message);
 	}
 	/* a thousand lines of the same do not tell more */

@@ -11,7 +11,7 @@
 /* What is decoded goes nowhere; the highest time is noted. */
 struct pass {
 	struct decoding decoding;
-	struct limits limits;
+	struct row_filter limits;
 	struct output nowhere;
 	struct writer writer;
 	struct input *inputs;

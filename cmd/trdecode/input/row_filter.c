@@ -11,7 +11,7 @@
 /* GAPS: of a lane, only these are wanted; of a type, it is theirs. */
 enum { NOT_ASKED, WANTED, REFUSED, ROWS_TELL, GAPS, NAME_LIMIT = 512 };
 
-void limits_free(struct limits *l)
+void row_filter_free(struct row_filter *l)
 {
 	free(l->cpus.ranges);
 	free(l->tids.ranges);
@@ -19,10 +19,10 @@ void limits_free(struct limits *l)
 	free(l->lanes);
 	free(l->kinds);
 	free(l->lasts);
-	limits_stacks_free(&l->stacks);
+	row_filter_stacks_free(&l->stacks);
 }
 
-int limits_add_numbers(struct number_list *l, const char *text)
+int row_filter_add_numbers(struct number_list *l, const char *text)
 {
 	for (;;) {
 		struct number_range r, *grown;
@@ -51,7 +51,7 @@ int limits_add_numbers(struct number_list *l, const char *text)
 	}
 }
 
-int limits_add_type(struct limits *l, const char *glob, struct error *e)
+int row_filter_add_type(struct row_filter *l, const char *glob, struct error *e)
 {
 	const char **grown = array_grow(l->types, &l->types_capacity, l->ntypes, sizeof *grown);
 
@@ -62,7 +62,7 @@ int limits_add_type(struct limits *l, const char *glob, struct error *e)
 	return 0;
 }
 
-bool limits_has(const struct number_list *l, int64_t n)
+bool row_filter_has(const struct number_list *l, int64_t n)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (n >= l->ranges[i].first && n <= l->ranges[i].last)
@@ -71,7 +71,7 @@ bool limits_has(const struct number_list *l, int64_t n)
 }
 
 /* ROWS_TELL: it is of no CPU. */
-static uint8_t lane_wanted(const struct limits *l, uint32_t lane)
+static uint8_t lane_wanted(const struct row_filter *l, uint32_t lane)
 {
 	struct lane_entry e;
 	bool cpu, tid;
@@ -79,8 +79,8 @@ static uint8_t lane_wanted(const struct limits *l, uint32_t lane)
 	writer_lane_of(l->writer, lane, &e);
 	cpu = e.flags & LANE_HAS_CPU;
 	tid = e.flags & LANE_HAS_TID;
-	if ((cpu && l->cpus.count && !limits_cpu(l, e.cpu)) ||
-	    (tid && l->tids.count && !limits_tid(l, e.tid)))
+	if ((cpu && l->cpus.count && !row_filter_cpu(l, e.cpu)) ||
+	    (tid && l->tids.count && !row_filter_tid(l, e.tid)))
 		return REFUSED;
 	/* what is lost of a CPU may have been of any thread */
 	if (!tid && l->tids.count)
@@ -99,7 +99,7 @@ static void copy_name(const struct writer *w, uint32_t string, char *out)
 }
 
 /* Globs match the name of the type or, with a colon, its group and name. */
-static bool type_named(const struct limits *l, uint32_t name_id, uint32_t group_id)
+static bool type_named(const struct row_filter *l, uint32_t name_id, uint32_t group_id)
 {
 	char name[NAME_LIMIT], group[NAME_LIMIT], both[2 * NAME_LIMIT];
 
@@ -113,7 +113,7 @@ static bool type_named(const struct limits *l, uint32_t name_id, uint32_t group_
 }
 
 /* Gaps are always wanted. ROWS_TELL: its rows have a field for their CPU. */
-static uint8_t type_wanted(const struct limits *l, uint32_t type)
+static uint8_t type_wanted(const struct row_filter *l, uint32_t type)
 {
 	uint32_t name, group, offset, size;
 	enum type_kind kind;
@@ -127,17 +127,17 @@ static uint8_t type_wanted(const struct limits *l, uint32_t type)
 }
 
 /* Of a row in a lane of no CPU. */
-static bool row_wanted(const struct limits *l, uint32_t type, const uint8_t *fixed)
+static bool row_wanted(const struct row_filter *l, uint32_t type, const uint8_t *fixed)
 {
 	uint32_t offset, size;
 
 	if (!fixed || !writer_type_field(l->writer, type, ROLE_CPU, &offset, &size))
 		return true;
-	return limits_cpu(l, sign_extend(get_uint(fixed + offset, size, false), size));
+	return row_filter_cpu(l, sign_extend(get_uint(fixed + offset, size, false), size));
 }
 
-static uint8_t wanted(struct limits *l, uint8_t **known, size_t *size, uint32_t id,
-		      uint8_t (*ask)(const struct limits *, uint32_t))
+static uint8_t wanted(struct row_filter *l, uint8_t **known, size_t *size, uint32_t id,
+		      uint8_t (*ask)(const struct row_filter *, uint32_t))
 {
 	if (id >= *size) {
 		size_t more = 2 * ((size_t)id + 32);
@@ -154,7 +154,7 @@ static uint8_t wanted(struct limits *l, uint8_t **known, size_t *size, uint32_t 
 	return (*known)[id];
 }
 
-static bool refused(struct limits *l, uint32_t lane, uint32_t type, const void *fixed)
+static bool refused(struct row_filter *l, uint32_t lane, uint32_t type, const void *fixed)
 {
 	uint8_t by_lane, by_type;
 
@@ -171,7 +171,7 @@ static bool refused(struct limits *l, uint32_t lane, uint32_t type, const void *
 }
 
 /* The last row of a lane that was refused. */
-static void note_last(struct limits *l, uint32_t lane, uint64_t time)
+static void note_last(struct row_filter *l, uint32_t lane, uint64_t time)
 {
 	uint64_t *lasts = array_reach(l->lasts, &l->nlasts, lane, sizeof *lasts);
 
@@ -183,7 +183,7 @@ static void note_last(struct limits *l, uint32_t lane, uint64_t time)
 
 static bool refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed)
 {
-	struct limits *l = ctx;
+	struct row_filter *l = ctx;
 	bool no;
 
 	if (time < l->first_time || time > l->last_time)
@@ -191,13 +191,13 @@ static bool refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const
 	no = refused(l, lane, type, fixed);
 	if (!l->cuts_threads)
 		return no;
-	l->failed |= limits_stacks_row(&l->stacks, l->writer, lane, type, no) != 0;
+	l->failed |= row_filter_stacks_row(&l->stacks, l->writer, lane, type, no) != 0;
 	if (no)
 		note_last(l, lane, time);
 	return no;
 }
 
-int limits_end(struct limits *l)
+int row_filter_end(struct row_filter *l)
 {
 	for (uint32_t i = 1; i < l->nlasts; i++)
 		if (l->lasts[i] && writer_lane_used(l->writer, i) &&
@@ -208,11 +208,11 @@ int limits_end(struct limits *l)
 	return l->failed ? -1 : 0;
 }
 
-void limits_begin(struct limits *l, struct writer *w)
+void row_filter_begin(struct row_filter *l, struct writer *w)
 {
 	l->first_time = 0;
 	l->last_time = UINT64_MAX;
-	if (!limits_any(l))
+	if (!row_filter_any(l))
 		return;
 	l->writer = w;
 	w->refuse = refuse;
@@ -223,7 +223,7 @@ void limits_begin(struct limits *l, struct writer *w)
 	l->stacks.all = l->cpus.count;
 }
 
-int limits_times(struct limits *l, const struct input *inputs, int n, struct error *e)
+int row_filter_times(struct row_filter *l, const struct input *inputs, int n, struct error *e)
 {
 	struct moment_base base = {.start = UINT64_MAX, .end = l->end};
 	uint64_t until;
@@ -256,9 +256,9 @@ int limits_times(struct limits *l, const struct input *inputs, int n, struct err
 	return 0;
 }
 
-uint64_t limits_first(const struct input *in)
+uint64_t row_filter_first(const struct input *in)
 {
-	const struct limits *l = in->decoding->limits;
+	const struct row_filter *l = in->decoding->limits;
 	uint64_t time;
 
 	if (!l || !l->first_time)
@@ -268,13 +268,13 @@ uint64_t limits_first(const struct input *in)
 	return time == UINT64_MAX ? time : time + 1;
 }
 
-uint64_t limits_identity(const struct limits *l)
+uint64_t row_filter_identity(const struct row_filter *l)
 {
 	const struct moment *moments[] = {&l->since, &l->until};
 	const struct number_list *lists[] = {&l->cpus, &l->tids};
 	uint64_t hash = 0;
 
-	if (!limits_any(l))
+	if (!row_filter_any(l))
 		return 0;
 	for (int i = 0; i < 2; i++) {
 		hash = hash_u64(hash ^ moments[i]->from ^ (uint64_t)moments[i]->ns << 3);

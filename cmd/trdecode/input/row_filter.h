@@ -3,7 +3,7 @@
  *
  * The writer refuses the rows that are not wanted, whatever the format, and nothing is asked of a
  * decoder. One that can pass over pages, packets or files without looking into them asks
- * limits_cpu, limits_tid and limits.first_time, before its first run or in it.
+ * row_filter_cpu, row_filter_tid and limits.first_time, before its first run or in it.
  */
 #ifndef TRDECODE_LIMITS_H
 #define TRDECODE_LIMITS_H
@@ -23,7 +23,7 @@ struct number_list {
 
 struct input;
 
-struct limits {
+struct row_filter {
 	struct moment since, until;
 	uint64_t end; /* of all inputs, as shifted, for moments before it */
 	struct number_list cpus, tids;
@@ -38,49 +38,49 @@ struct limits {
 	bool cuts_threads;
 	uint64_t *lasts;
 	size_t nlasts;
-	struct limits_stacks stacks;
+	struct row_filter_stacks stacks;
 	bool failed; /* to say which of them have rows left out */
 	struct writer *writer;
 };
 
 /* "0-3,7": the numbers are added. -1: it is no list. */
-int limits_add_numbers(struct number_list *l, const char *text);
-int limits_add_type(struct limits *l, const char *glob, struct error *e);
-void limits_free(struct limits *l);
+int row_filter_add_numbers(struct number_list *l, const char *text);
+int row_filter_add_type(struct row_filter *l, const char *glob, struct error *e);
+void row_filter_free(struct row_filter *l);
 
-static inline bool limits_from_end(const struct limits *l)
+static inline bool row_filter_from_end(const struct row_filter *l)
 {
 	return l->since.from == MOMENT_END || l->until.from == MOMENT_END;
 }
 
-static inline bool limits_any(const struct limits *l)
+static inline bool row_filter_any(const struct row_filter *l)
 {
 	return l->since.from || l->until.from || l->cpus.count || l->tids.count || l->ntypes;
 }
 
-bool limits_has(const struct number_list *l, int64_t n);
+bool row_filter_has(const struct number_list *l, int64_t n);
 
 /* Can anything of that CPU or thread be wanted? */
-static inline bool limits_cpu(const struct limits *l, int64_t cpu)
+static inline bool row_filter_cpu(const struct row_filter *l, int64_t cpu)
 {
-	return !l->cpus.count || limits_has(&l->cpus, cpu);
+	return !l->cpus.count || row_filter_has(&l->cpus, cpu);
 }
 
-static inline bool limits_tid(const struct limits *l, int64_t tid)
+static inline bool row_filter_tid(const struct row_filter *l, int64_t tid)
 {
-	return !l->tids.count || limits_has(&l->tids, tid);
+	return !l->tids.count || row_filter_has(&l->tids, tid);
 }
 
 /* Before any decoder begins: have the writer refuse what is not wanted. */
-void limits_begin(struct limits *l, struct writer *w);
+void row_filter_begin(struct row_filter *l, struct writer *w);
 /* When all rows are written: the last times of threads with refused rows. -1: writer.error. */
-int limits_end(struct limits *l);
+int row_filter_end(struct row_filter *l);
 /* A number for the stream's id: another part of the same input is another stream. 0: no limits. */
-uint64_t limits_identity(const struct limits *l);
+uint64_t row_filter_identity(const struct row_filter *l);
 /* When all have begun: find the times. -1: they cannot be told. */
-int limits_times(struct limits *l, const struct input *inputs, int n, struct error *e);
+int row_filter_times(struct row_filter *l, const struct input *inputs, int n, struct error *e);
 
 /* The first time of an input's own clock that is wanted, for those who pass over what is before. */
-uint64_t limits_first(const struct input *in);
+uint64_t row_filter_first(const struct input *in);
 
 #endif

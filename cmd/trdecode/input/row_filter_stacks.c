@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-void limits_stacks_free(struct limits_stacks *x)
+void row_filter_stacks_free(struct row_filter_stacks *x)
 {
 	intern_free(&x->keys);
 	free(x->numbers[0]);
@@ -11,7 +11,7 @@ void limits_stacks_free(struct limits_stacks *x)
 }
 
 /* As trstream(5) has it under LANE. */
-static uint32_t number_of(struct limits_stacks *x, const struct writer *w, uint32_t lane,
+static uint32_t number_of(struct row_filter_stacks *x, const struct writer *w, uint32_t lane,
 			  bool per_cpu)
 {
 	struct lane_entry e;
@@ -33,12 +33,12 @@ static uint32_t number_of(struct limits_stacks *x, const struct writer *w, uint3
 	return intern(&x->keys, key, sizeof key);
 }
 
-static struct limits_stack *stack_of(struct limits_stacks *x, const struct writer *w, uint32_t lane,
-				     bool per_cpu)
+static struct row_filter_stack *stack_of(struct row_filter_stacks *x, const struct writer *w,
+					 uint32_t lane, bool per_cpu)
 {
 	uint32_t *numbers =
 		array_reach(x->numbers[per_cpu], &x->nnumbers[per_cpu], lane, sizeof *numbers);
-	struct limits_stack *stacks;
+	struct row_filter_stack *stacks;
 	uint32_t n;
 
 	if (!numbers)
@@ -58,13 +58,13 @@ static struct limits_stack *stack_of(struct limits_stacks *x, const struct write
 	return &stacks[n];
 }
 
-int limits_stacks_row(struct limits_stacks *x, struct writer *w, uint32_t lane, uint32_t type,
-		      bool refused)
+int row_filter_stacks_row(struct row_filter_stacks *x, struct writer *w, uint32_t lane,
+			  uint32_t type, bool refused)
 {
 	uint16_t flags = writer_type_flags(w, type);
 	enum type_kind kind = writer_type_kind(w, type);
 	bool per_cpu = flags & TYPE_PER_CPU;
-	struct limits_stack *s;
+	struct row_filter_stack *s;
 
 	if ((kind != KIND_ENTER && kind != KIND_LEAVE) || flags & TYPE_CALL_NUMBER)
 		return 0;

@@ -97,7 +97,7 @@ static uint64_t content(const struct input *in)
 
 uint64_t identity_of(const struct input *inputs, int n, const struct decoding *d)
 {
-	uint64_t id = d->limits ? limits_identity(d->limits) : 0;
+	uint64_t id = d->limits ? row_filter_identity(d->limits) : 0;
 
 	id = hash_u64(id ^ d->writer->segment_limit);
 	id = hash_u64(id ^ (d->max_value ? d->max_value : MAX_VALUE));

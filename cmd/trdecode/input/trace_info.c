@@ -4,19 +4,19 @@
 
 #include "common/value/json.h"
 
-void facts_open(struct text *text, bool json)
+void trace_info_open(struct text *text, bool json)
 {
 	if (json)
 		text_puts(text, "[\n");
 }
 
-void facts_close(struct text *text, bool json)
+void trace_info_close(struct text *text, bool json)
 {
 	if (json)
 		text_puts(text, "\n]\n");
 }
 
-static void end_list(struct facts *f)
+static void end_list(struct trace_info *f)
 {
 	if (f->list && f->json)
 		text_char(f->text, ']');
@@ -24,7 +24,7 @@ static void end_list(struct facts *f)
 }
 
 /* JSON names have no blanks: "max stack" is "max_stack". A name may come from the trace. */
-static void begin_fact(struct facts *f, const char *name)
+static void begin_fact(struct trace_info *f, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -46,9 +46,10 @@ static void begin_fact(struct facts *f, const char *name)
 	f->any = true;
 }
 
-void facts_begin(struct facts *f, struct text *text, bool json, const char *input, bool first)
+void trace_info_begin(struct trace_info *f, struct text *text, bool json, const char *input,
+		      bool first)
 {
-	*f = (struct facts){.text = text, .json = json};
+	*f = (struct trace_info){.text = text, .json = json};
 	if (json)
 		text_puts(text, first ? "  {" : ",\n  {");
 	else if (!first)
@@ -56,7 +57,7 @@ void facts_begin(struct facts *f, struct text *text, bool json, const char *inpu
 	fact_text(f, "input", input);
 }
 
-void facts_end(struct facts *f)
+void trace_info_end(struct trace_info *f)
 {
 	end_list(f);
 	if (f->json)
@@ -72,7 +73,7 @@ static size_t trimmed(const char *value)
 	return n;
 }
 
-static void put_value(struct facts *f, const char *value, size_t n)
+static void put_value(struct trace_info *f, const char *value, size_t n)
 {
 	if (f->json) {
 		json_string(f->text, value, n);
@@ -82,7 +83,7 @@ static void put_value(struct facts *f, const char *value, size_t n)
 	}
 }
 
-void fact_text(struct facts *f, const char *name, const char *value)
+void fact_text(struct trace_info *f, const char *name, const char *value)
 {
 	size_t n = trimmed(value);
 
@@ -92,7 +93,7 @@ void fact_text(struct facts *f, const char *name, const char *value)
 	put_value(f, value, n);
 }
 
-void fact_item(struct facts *f, const char *name, const char *value)
+void fact_item(struct trace_info *f, const char *name, const char *value)
 {
 	bool further = f->list && !strcmp(f->list, name);
 
@@ -104,7 +105,7 @@ void fact_item(struct facts *f, const char *name, const char *value)
 	put_value(f, value, trimmed(value));
 }
 
-void fact_number(struct facts *f, const char *name, uint64_t value)
+void fact_number(struct trace_info *f, const char *name, uint64_t value)
 {
 	begin_fact(f, name);
 	text_u64(f->text, value);

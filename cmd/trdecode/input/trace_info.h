@@ -7,17 +7,18 @@
 #include "common/util/text.h"
 #include "cmd/trdecode/decoder.h"
 
-struct facts {
+struct trace_info {
 	struct text *text;
 	bool json;
 	bool any;	  /* one was printed */
 	const char *list; /* the name of the items being listed, NULL none */
 };
 
-void facts_begin(struct facts *f, struct text *text, bool json, const char *input, bool first);
-void facts_end(struct facts *f);
+void trace_info_begin(struct trace_info *f, struct text *text, bool json, const char *input,
+		      bool first);
+void trace_info_end(struct trace_info *f);
 /* Around all inputs. */
-void facts_open(struct text *text, bool json);
-void facts_close(struct text *text, bool json);
+void trace_info_open(struct text *text, bool json);
+void trace_info_close(struct text *text, bool json);
 
 #endif

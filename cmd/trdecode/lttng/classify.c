@@ -123,14 +123,14 @@ static bool has_marker(struct lttng *l, const struct lttng_marker *m, size_t bas
 }
 
 /* Places by the id that is arg[3]. */
-static void find_places(struct lttng *l, struct lttng_marker *m)
+static void find_locations(struct lttng *l, struct lttng_marker *m)
 {
-	const uint32_t *places;
+	const uint32_t *locations;
 	uint32_t n;
 
-	if (m->arg[3] < 0 || !(places = lttng_names_places(l, m->names, &n)))
+	if (m->arg[3] < 0 || !(locations = lttng_names_locations(l, m->names, &n)))
 		return;
-	m->places = places;
+	m->locations = locations;
 	m->nplaces = n;
 	m->id_field = (uint16_t)m->arg[3];
 	m->id_mask = UINT64_MAX >> (64 - 8 * m->arg_size[3]);
@@ -153,7 +153,7 @@ static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttn
 
 	m->kind = KIND_INSTANT;
 	m->names = NAMES_NONE;
-	m->places = &m->place;
+	m->locations = &m->location;
 	m->nplaces = 1;
 	m->keep = UINT32_MAX;
 	for (int i = 0; i < 3 && !base; i++)
@@ -172,8 +172,8 @@ static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttn
 	key[base] = '\0';
 	snprintf(key + base + 1, 255, "%.250s", m->channel->name);
 	m->pair = intern(&l->pairs, key, base + 1 + strlen(key + base + 1)) + 1;
-	m->place =
-		writer_place(l->w, &(struct place_entry){.name = writer_string(l->w, key, base)});
+	m->location = writer_location(
+		l->w, &(struct location_entry){.name = writer_string(l->w, key, base)});
 	m->per_cpu = contains(m->name, base, "irq") || contains(m->name, base, "tasklet") ||
 		     contains(m->name, base, "nmi");
 	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
@@ -182,7 +182,7 @@ static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttn
 		m->names = ids[i].names;
 		want(m, fields, n, ids[i].field, 3);
 		if (m->action == ACTION_NONE && m->kind == KIND_ENTER)
-			find_places(l, m);
+			find_locations(l, m);
 		/* a thread begins a system call in user mode: what was open has lost its end */
 		if (m->names == NAMES_SYSCALL)
 			m->keep = 0;
@@ -190,8 +190,8 @@ static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttn
 	}
 }
 
-void lttng_marker_meaning(struct lttng *l, struct lttng_marker *m, const struct lttng_field *fields,
-			  int n)
+void lttng_marker_classify(struct lttng *l, struct lttng_marker *m,
+			   const struct lttng_field *fields, int n)
 {
 	m->action = ACTION_NONE;
 	find_action(m, fields, n);

@@ -170,7 +170,7 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 		}
 		f->next = f->tsc;
 		if (__builtin_expect(f->marker->told.order, 0))
-			return lttng_told_order(l, f);
+			return lttng_transcoded_order(l, f);
 		f->order = 0;
 		return 0;
 	}

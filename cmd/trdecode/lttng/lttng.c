@@ -29,7 +29,7 @@ static int open_trace(struct lttng *l, struct error *e)
 	if (lttng_find_channels(l))
 		return error_no_memory(e);
 	for (size_t i = 0; i < l->nfiles; i++)
-		if (l->files[i].metadata && lttng_ahead_metadata(l, &l->files[i]))
+		if (l->files[i].metadata && lttng_prescan_metadata(l, &l->files[i]))
 			return error_no_memory(e);
 	if (h->seconds < 1ull << 33 && !__builtin_mul_overflow(h->seconds, 1000000u, &us) &&
 	    h->microseconds < 1ull << 40)
@@ -88,7 +88,7 @@ static uint64_t lttng_identity(const struct input *in)
 	return in->member ? hash_bytes(in->member, strlen(in->member), id) : id;
 }
 
-static int lttng_info(struct input *in, struct facts *facts, struct error *e)
+static int lttng_info(struct input *in, struct trace_info *facts, struct error *e)
 {
 	static const char *const flights[] = {"no", "all channels but the metadata",
 					      "the cpu channel"};
@@ -204,7 +204,7 @@ static int lttng_begin(struct input *in, struct error *e)
 		keep = false;
 	else
 		d->descriptors += (unsigned)l->nfiles;
-	if (declare(l) || (!d->times_only && lttng_ahead(l)))
+	if (declare(l) || (!d->times_only && lttng_prescan(l)))
 		return out_of_memory(l, e);
 	l->begun = true;
 	for (size_t i = 0; i < l->nfiles; i++) {

@@ -20,7 +20,7 @@ enum { LTTNG_FRAMES = 64, LTTNG_RECENT = 64 };
 struct lttng_frames {
 	uint32_t count;
 	struct {
-		uint32_t pair, place;
+		uint32_t pair, location;
 	} frame[LTTNG_FRAMES];
 };
 
@@ -61,7 +61,7 @@ struct lttng_lane_key {
 
 struct lttng_names_table {
 	char **name;
-	uint32_t *place;
+	uint32_t *location;
 	size_t size;
 };
 
@@ -103,7 +103,7 @@ struct lttng {
 	struct lttng_names_table names[NAMES_COUNT];
 	size_t nmaps;
 	struct intern told_names; /* of functions: index in told_places */
-	uint32_t *told_places;
+	uint32_t *told_locations;
 	size_t told_capacity;
 	struct buffer told_key;
 	bool begun; /* rows may be written */
@@ -125,35 +125,36 @@ bool lttng_file_name(const char *member, size_t *base, int32_t *cpu);
 /* "control/flight-processes_0": its last part, without the prefix of overwritten channels. */
 const char *lttng_channel_name(const char *member, size_t base, size_t *n);
 
-/* --- reading ahead (lttng_ahead.c). -1: memory is out --- */
+/* --- reading ahead (lttng_prescan.c). -1: memory is out --- */
 
 /* What a file of the metadata announces. */
-int lttng_ahead_metadata(struct lttng *l, const struct lttng_file *f);
+int lttng_prescan_metadata(struct lttng *l, const struct lttng_file *f);
 /* Names that the trace dumps somewhere, and the threads that run first. */
-int lttng_ahead(struct lttng *l);
+int lttng_prescan(struct lttng *l);
 
 /* --- names (lttng_names.c) --- */
 
 /* Take in an event that names something. -1: out of memory. */
 int lttng_names_take(struct lttng *l, const struct lttng_event *ev);
 /* Places by id, 0 those not yet asked for; NULL: out of memory. */
-const uint32_t *lttng_names_places(struct lttng *l, enum lttng_names which, uint32_t *n);
+const uint32_t *lttng_names_locations(struct lttng *l, enum lttng_names which, uint32_t *n);
 /* The place of an entry by the id it has. */
-uint32_t lttng_names_place(struct lttng *l, const struct lttng_marker *m, uint64_t id);
+uint32_t lttng_names_location(struct lttng *l, const struct lttng_marker *m, uint64_t id);
 void lttng_names_free(struct lttng *l);
 
 /* --- what follows from the events (lttng_state.c) --- */
 
-/* lttng_told.c: does the marker tell of its thread and call? Behind all else that is found of it.
+/* lttng_transcoded.c: does the marker tell of its thread and call? Behind all else that is found of
+ * it.
  */
-void lttng_told_find(struct lttng_marker *m, const struct lttng_field *fields, int n);
+void lttng_transcoded_find(struct lttng_marker *m, const struct lttng_field *fields, int n);
 /* f->order of the event that comes next, whose marker tells it. -1: memory, or output. */
-int lttng_told_order(struct lttng *l, struct lttng_file *f);
+int lttng_transcoded_order(struct lttng *l, struct lttng_file *f);
 /* The thread, which runs on c from now on. -1: out of memory. */
-int lttng_told_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
-int lttng_told_call(struct lttng *l, const struct lttng_event *ev, uint32_t *place,
-		    uint32_t *depth);
-void lttng_told_free(struct lttng *l);
+int lttng_transcoded_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
+int lttng_transcoded_call(struct lttng *l, const struct lttng_event *ev, uint32_t *location,
+			  uint32_t *depth);
+void lttng_transcoded_free(struct lttng *l);
 
 struct lttng_cpu *lttng_state_cpu(struct lttng *l, int32_t cpu);
 /* The thread of that tid; on this CPU for tid 0. NULL when memory is out. */
@@ -167,8 +168,8 @@ uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cp
 /* The stack of the thread that runs; the CPU's own where memory is out. */
 struct lttng_frames *lttng_state_stack(struct lttng_cpu *c);
 /* Place and depth of a leave that does not close the last frame; false: its enter is not there. */
-bool lttng_state_unwind(const struct lttng_marker *m, struct lttng_frames *frames, uint32_t *place,
-			uint32_t *depth);
+bool lttng_state_unwind(const struct lttng_marker *m, struct lttng_frames *frames,
+			uint32_t *location, uint32_t *depth);
 void lttng_state_free(struct lttng *l);
 
 /*
@@ -177,7 +178,7 @@ void lttng_state_free(struct lttng *l);
  */
 static inline bool lttng_state_call(struct lttng *l, struct lttng_cpu *c,
 				    const struct lttng_marker *m, const uint8_t *fixed,
-				    uint32_t *place, uint32_t *depth)
+				    uint32_t *location, uint32_t *depth)
 {
 	struct lttng_frames *frames = c->stacks[m->per_cpu];
 	uint32_t count;
@@ -188,24 +189,24 @@ static inline bool lttng_state_call(struct lttng *l, struct lttng_cpu *c,
 		/* without one nothing is read: the fixed part may begin before its block */
 		uint64_t id = m->id_mask ? get_u64(fixed + m->id_field) & m->id_mask : 0;
 
-		*place = id < m->nplaces ? m->places[id] : 0;
-		if (__builtin_expect(!*place, 0))
-			*place = lttng_names_place(l, m, id);
+		*location = id < m->nplaces ? m->locations[id] : 0;
+		if (__builtin_expect(!*location, 0))
+			*location = lttng_names_location(l, m, id);
 		count = frames->count & m->keep;
 		count -= count == LTTNG_FRAMES;
 		*depth = count;
 		frames->frame[count].pair = m->pair;
-		frames->frame[count].place = *place;
+		frames->frame[count].location = *location;
 		frames->count = count + 1;
 		return true;
 	}
 	count = frames->count;
 	if (count && frames->frame[count - 1].pair == m->pair) {
 		*depth = frames->count = count - 1;
-		*place = frames->frame[count - 1].place;
+		*location = frames->frame[count - 1].location;
 		return true;
 	}
-	return lttng_state_unwind(m, frames, place, depth);
+	return lttng_state_unwind(m, frames, location, depth);
 }
 
 /* The lane of what happens on a CPU now. */

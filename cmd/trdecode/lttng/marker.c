@@ -181,8 +181,8 @@ static void resolve(struct lttng *l, struct lttng_marker *m)
 	m->compact = n > 0 && fields[0].compact && fields[0].size;
 	if (m->compact)
 		m->plain = m->plain_words = 0;
-	lttng_marker_meaning(l, m, fields, n);
-	lttng_told_find(m, fields, n);
+	lttng_marker_classify(l, m, fields, n);
+	lttng_transcoded_find(m, fields, n);
 	m->usable = true;
 }
 

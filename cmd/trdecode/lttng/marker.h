@@ -76,10 +76,10 @@ struct lttng_marker {
 	bool per_cpu;
 	uint32_t pair; /* entry and exit have the same; 0 none */
 	enum lttng_names names;
-	uint32_t place; /* where no id tells one */
+	uint32_t location; /* where no id tells one */
 	/* of an entry: the places by id, which stands at id_field of the fixed part; with no id
 	   they are the one place, and id_mask is 0 */
-	const uint32_t *places;
+	const uint32_t *locations;
 	uint32_t nplaces;
 	uint16_t id_field;
 	uint64_t id_mask;
@@ -91,8 +91,8 @@ struct lttng_marker {
 	uint8_t arg_size[LTTNG_ARGS];
 	int8_t string_arg; /* number of the string */
 
-	/* lttng_told.c: offsets in the fixed part, 0 none; numbers of strings, -1 none */
-	struct lttng_told {
+	/* lttng_transcoded.c: offsets in the fixed part, 0 none; numbers of strings, -1 none */
+	struct lttng_transcoded {
 		int16_t tid, pid, depth, call, function;
 		int16_t order; /* offset in the payload */
 		int8_t comm, name;
@@ -123,9 +123,9 @@ void lttng_marker_reread(struct lttng *l, struct lttng_marker *m);
 /* Steps and alignment of the payload, for fields as they were parsed (lttng_layout.c). */
 void lttng_marker_layout(const struct lttng_header *trace, struct lttng_marker *m,
 			 const struct lttng_field *fields, int n);
-/* What the event means to the decoder: action, calls, places (lttng_meaning.c). */
-void lttng_marker_meaning(struct lttng *l, struct lttng_marker *m, const struct lttng_field *fields,
-			  int n);
+/* What the event means to the decoder: action, calls, places (lttng_classify.c). */
+void lttng_marker_classify(struct lttng *l, struct lttng_marker *m,
+			   const struct lttng_field *fields, int n);
 /* Is there a marker of that name in the channel? */
 bool lttng_marker_known(struct lttng *l, const struct lttng_channel *c, const char *name, size_t n);
 /* The type of its rows in the stream (lttng_type.c). -1, or 0: memory is out. */

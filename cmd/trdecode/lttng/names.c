@@ -53,25 +53,25 @@ int lttng_names_take(struct lttng *l, const struct lttng_event *ev)
 	return set_name(l, tables[action].names, tables[action].prefix, lttng_arg(ev, 0), name, n);
 }
 
-const uint32_t *lttng_names_places(struct lttng *l, enum lttng_names which, uint32_t *n)
+const uint32_t *lttng_names_locations(struct lttng *l, enum lttng_names which, uint32_t *n)
 {
 	struct lttng_names_table *t = &l->names[which];
 
 	*n = NAMES_MOST;
-	if (!t->place)
-		t->place = calloc(NAMES_MOST, sizeof *t->place);
-	return t->place;
+	if (!t->location)
+		t->location = calloc(NAMES_MOST, sizeof *t->location);
+	return t->location;
 }
 
-uint32_t lttng_names_place(struct lttng *l, const struct lttng_marker *m, uint64_t id)
+uint32_t lttng_names_location(struct lttng *l, const struct lttng_marker *m, uint64_t id)
 {
 	static const char *const kinds[] = {"syscall ", "softirq ", "trap ", "irq "};
 	struct lttng_names_table *t;
 	const char *text = NULL;
 	char name[64];
 
-	if (id >= m->nplaces || m->places == &m->place)
-		return m->place;
+	if (id >= m->nplaces || m->locations == &m->location)
+		return m->location;
 	t = &l->names[m->names];
 	if (t->name)
 		text = t->name[id];
@@ -79,8 +79,9 @@ uint32_t lttng_names_place(struct lttng *l, const struct lttng_marker *m, uint64
 		snprintf(name, sizeof name, "%s%u", kinds[m->names], (unsigned)id);
 		text = name;
 	}
-	t->place[id] = writer_place(l->w, &(struct place_entry){.name = writer_text(l->w, text)});
-	return t->place[id];
+	t->location[id] =
+		writer_location(l->w, &(struct location_entry){.name = writer_text(l->w, text)});
+	return t->location[id];
 }
 
 void lttng_names_free(struct lttng *l)
@@ -89,6 +90,6 @@ void lttng_names_free(struct lttng *l)
 		for (size_t i = 0; l->names[k].name && i < NAMES_MOST; i++)
 			free(l->names[k].name[i]);
 		free(l->names[k].name);
-		free(l->names[k].place);
+		free(l->names[k].location);
 	}
 }

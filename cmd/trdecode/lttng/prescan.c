@@ -39,7 +39,7 @@ static int take_marker(struct lttng *l, struct lttng_cpu *c, const struct lttng_
 	return lttng_marker_take(l, ev);
 }
 
-int lttng_ahead_metadata(struct lttng *l, const struct lttng_file *f)
+int lttng_prescan_metadata(struct lttng *l, const struct lttng_file *f)
 {
 	return each_event(l, f, UINT64_MAX, take_marker);
 }
@@ -97,7 +97,7 @@ static bool schedules(struct lttng *l, const struct lttng_channel *c)
 	return false;
 }
 
-int lttng_ahead(struct lttng *l)
+int lttng_prescan(struct lttng *l)
 {
 	for (size_t i = 0; i < l->nfiles; i++)
 		if (tells(l, &l->files[i]) && names_something(l, l->files[i].channel) &&

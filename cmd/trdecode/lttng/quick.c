@@ -16,29 +16,29 @@ enum {
 };
 
 static int put_slow(struct lttng *l, const struct lttng_marker *m, const uint8_t *payload,
-		    uint64_t tsc, uint32_t lane, uint32_t type, uint32_t place, uint32_t depth)
+		    uint64_t tsc, uint32_t lane, uint32_t type, uint32_t location, uint32_t depth)
 {
 	memset(l->fixed + m->fixed_size - 4, 0, 4);
 	put_u64(l->fixed, tsc);
 	memcpy(l->fixed + 8, payload, m->plain);
-	return writer_row_data(l->w, lttng_row_time(l, tsc), lane, type, place, depth, l->fixed,
+	return writer_row_data(l->w, lttng_row_time(l, tsc), lane, type, location, depth, l->fixed,
 			       m->fixed_size, NULL, 0, false);
 }
 
 static inline int put(struct lttng *l, const struct lttng_marker *m, const uint8_t *payload,
-		      uint64_t tsc, uint32_t lane, uint32_t type, uint32_t place, uint32_t depth)
+		      uint64_t tsc, uint32_t lane, uint32_t type, uint32_t location, uint32_t depth)
 {
 	struct writer *w = l->w;
 	uint64_t time = lttng_row_time(l, tsc);
 	uint8_t *to = NULL;
 
 	if (__builtin_expect(w->limit - w->row >= ROOM, 1)) {
-		to = writer_row_put(w, time, lane, type, place, depth, m->fixed_size);
-		if (__builtin_expect(!to, 0) && writer_take_place(w, place))
-			to = writer_row_put(w, time, lane, type, place, depth, m->fixed_size);
+		to = writer_row_put(w, time, lane, type, location, depth, m->fixed_size);
+		if (__builtin_expect(!to, 0) && writer_take_location(w, location))
+			to = writer_row_put(w, time, lane, type, location, depth, m->fixed_size);
 	}
 	if (__builtin_expect(!to, 0))
-		return put_slow(l, m, payload, tsc, lane, type, place, depth);
+		return put_slow(l, m, payload, tsc, lane, type, location, depth);
 	put_u64(to, tsc);
 	/* the same for all that are short, which needs no guess how long they are */
 	memcpy(to + 8, payload, 32);
@@ -100,13 +100,14 @@ static __attribute__((noinline)) int put_action(struct lttng *l, const struct si
 	struct lttng_marker *m = s->m;
 	/* the fields stand behind a TSC */
 	const struct lttng_event ev = {m, s->tsc, payload - 8, l->tail.data, 0};
-	uint32_t type = m->type, place = 0, depth = 0;
+	uint32_t type = m->type, location = 0, depth = 0;
 
 	if (lttng_state_before(l, s->c, &ev))
 		return -1;
-	if (m->kind != KIND_INSTANT && !lttng_state_call(l, s->c, m, payload - 8, &place, &depth))
+	if (m->kind != KIND_INSTANT &&
+	    !lttng_state_call(l, s->c, m, payload - 8, &location, &depth))
 		type = lttng_marker_orphan(l, m);
-	if (put(l, m, payload, s->tsc, lttng_lane(l, s->f, s->c), type, place, depth))
+	if (put(l, m, payload, s->tsc, lttng_lane(l, s->f, s->c), type, location, depth))
 		return -1;
 	return lttng_state_after(l, s->c, &ev);
 }
@@ -138,17 +139,17 @@ static inline int put_event(struct lttng *l, const struct side *s)
 {
 	struct lttng_marker *m = s->m;
 	const uint8_t *payload = s->block + s->payload;
-	uint32_t type = m->type, place = 0, depth = 0;
+	uint32_t type = m->type, location = 0, depth = 0;
 
 	if (m->quick == QUICK_CALL) {
-		if (!lttng_state_call(l, s->c, m, payload - 8, &place, &depth))
+		if (!lttng_state_call(l, s->c, m, payload - 8, &location, &depth))
 			type = lttng_marker_orphan(l, m);
 	} else if (m->quick == QUICK_SCHEDULE) {
 		return put_schedule(l, s);
 	} else if (m->quick == QUICK_ACTION) {
 		return put_action(l, s);
 	}
-	return put(l, m, payload, s->tsc, lttng_lane(l, s->f, s->c), type, place, depth);
+	return put(l, m, payload, s->tsc, lttng_lane(l, s->f, s->c), type, location, depth);
 }
 
 /* The header at s->position. false: it is none of those. */

@@ -27,7 +27,7 @@ static int put_lost(struct lttng *l, struct lttng_file *f, uint64_t time, uint32
 }
 
 static inline int put_row(struct lttng *l, const struct lttng_event *ev, uint32_t lane,
-			  uint32_t type, uint32_t place, uint32_t depth)
+			  uint32_t type, uint32_t location, uint32_t depth)
 {
 	const struct lttng_marker *m = ev->marker;
 	uint64_t time = lttng_row_time(l, ev->tsc);
@@ -35,9 +35,9 @@ static inline int put_row(struct lttng *l, const struct lttng_event *ev, uint32_
 	uint8_t *to = NULL;
 
 	if (!m->nstrings)
-		to = writer_row_put(l->w, time, lane, type, place, depth, size);
+		to = writer_row_put(l->w, time, lane, type, location, depth, size);
 	if (__builtin_expect(!to, 0))
-		return writer_row_data(l->w, time, lane, type, place, depth, ev->fixed,
+		return writer_row_data(l->w, time, lane, type, location, depth, ev->fixed,
 				       m->fixed_size, ev->tail, ev->tail_size, m->nstrings > 0);
 	/* whole words: there is room behind both */
 	if (__builtin_expect(size <= 32 && (size_t)(l->w->limit - to) >= 32, 1)) {
@@ -53,7 +53,7 @@ int lttng_rows_event(struct lttng *l, struct lttng_file *f)
 {
 	struct lttng_cpu *c = l->cpus[f->cpu];
 	struct lttng_event ev;
-	uint32_t place = 0, depth = 0, lane, type;
+	uint32_t location = 0, depth = 0, lane, type;
 	struct lttng_marker *m;
 	int got;
 
@@ -71,17 +71,17 @@ int lttng_rows_event(struct lttng *l, struct lttng_file *f)
 	type = m->type;
 	if (m->action && lttng_state_before(l, c, &ev))
 		return -1;
-	if (m->told.tid && lttng_told_thread(l, c, &ev))
+	if (m->told.tid && lttng_transcoded_thread(l, c, &ev))
 		return -1;
 	if (m->told.name >= 0 && m->told.tid) {
-		if (lttng_told_call(l, &ev, &place, &depth))
+		if (lttng_transcoded_call(l, &ev, &location, &depth))
 			return -1;
 	} else if (m->kind != KIND_INSTANT &&
-		   !lttng_state_call(l, c, m, ev.fixed, &place, &depth)) {
+		   !lttng_state_call(l, c, m, ev.fixed, &location, &depth)) {
 		type = lttng_marker_orphan(l, m);
 	}
 	lane = lttng_lane(l, f, c);
-	if (put_row(l, &ev, lane, type, place, depth))
+	if (put_row(l, &ev, lane, type, location, depth))
 		return -1;
 	return m->action ? lttng_state_after(l, c, &ev) : 0;
 }

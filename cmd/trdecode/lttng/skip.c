@@ -43,12 +43,12 @@ static uint64_t step(const struct lttng_file *f, const struct lttng_header *h)
 
 uint64_t lttng_skip_blocks(struct lttng *l, struct lttng_file *f, uint64_t offset)
 {
-	uint64_t first = limits_first(l->input), next;
+	uint64_t first = row_filter_first(l->input), next;
 	struct lttng_header h;
 
 	if (!first || !f->stateless || !f->any)
 		return offset;
-	/* limits_first is unshifted, as rows are before the shift */
+	/* row_filter_first is unshifted, as rows are before the shift */
 	for (; header_at(l, f, offset, &h) && !h.unfinished && h.end; offset = next) {
 		int64_t end = lttng_clock_slow(&l->clock, h.end);
 

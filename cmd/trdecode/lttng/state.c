@@ -176,16 +176,16 @@ struct lttng_frames *lttng_state_stack(struct lttng_cpu *c)
 	return t->frames ? t->frames : &c->frames;
 }
 
-bool lttng_state_unwind(const struct lttng_marker *m, struct lttng_frames *frames, uint32_t *place,
-			uint32_t *depth)
+bool lttng_state_unwind(const struct lttng_marker *m, struct lttng_frames *frames,
+			uint32_t *location, uint32_t *depth)
 {
 	for (uint32_t at = frames->count; at; at--)
 		if (frames->frame[at - 1].pair == m->pair) {
 			*depth = frames->count = at - 1;
-			*place = frames->frame[at - 1].place;
+			*location = frames->frame[at - 1].location;
 			return true;
 		}
-	*place = m->place;
+	*location = m->location;
 	*depth = frames->count;
 	return frames->count > 0;
 }
@@ -234,7 +234,7 @@ void lttng_state_free(struct lttng *l)
 		free(l->cpus[i]);
 	}
 	free(l->cpus);
-	lttng_told_free(l);
+	lttng_transcoded_free(l);
 	for (size_t i = 0; i < l->threads_size; i++)
 		if (l->threads[i]) {
 			free(l->threads[i]->frames);

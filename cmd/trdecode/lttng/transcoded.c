@@ -37,7 +37,7 @@ static int16_t order_at(const struct lttng_field *fields, int n)
 	return 0;
 }
 
-void lttng_told_find(struct lttng_marker *m, const struct lttng_field *fields, int n)
+void lttng_transcoded_find(struct lttng_marker *m, const struct lttng_field *fields, int n)
 {
 	static const struct {
 		const char *enter, *leave;
@@ -48,10 +48,10 @@ void lttng_told_find(struct lttng_marker *m, const struct lttng_field *fields, i
 		{"_kernel_enter", "_kernel_leave", TYPE_KERNEL},
 		{"_inner_enter", "_inner_leave", TYPE_INNER},
 	};
-	struct lttng_told *t = &m->told;
+	struct lttng_transcoded *t = &m->told;
 	int8_t text = 0;
 
-	*t = (struct lttng_told){.comm = -1, .name = -1};
+	*t = (struct lttng_transcoded){.comm = -1, .name = -1};
 	if (n < 1 || !named(&fields[0], "_tid") || fields[0].size != 4)
 		return;
 	t->tid = number_at(m, fields, n, "_tid");
@@ -99,7 +99,7 @@ static const uint8_t *text_of(const struct lttng_event *ev, int number, size_t *
 	return (const uint8_t *)"";
 }
 
-int lttng_told_order(struct lttng *l, struct lttng_file *f)
+int lttng_transcoded_order(struct lttng *l, struct lttng_file *f)
 {
 	size_t end = (size_t)f->marker->told.order + 4;
 	const uint8_t *p;
@@ -116,9 +116,9 @@ int lttng_told_order(struct lttng *l, struct lttng_file *f)
 	return 0;
 }
 
-int lttng_told_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+int lttng_transcoded_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
 {
-	const struct lttng_told *told = &ev->marker->told;
+	const struct lttng_transcoded *told = &ev->marker->told;
 	struct lttng_thread *t = lttng_state_thread(l, c, lttng_number(ev, told->tid, 4));
 	int32_t pid = told->pid ? (int32_t)lttng_number(ev, told->pid, 4) : -1;
 	const uint8_t *name;
@@ -142,14 +142,15 @@ int lttng_told_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_e
 	return 0;
 }
 
-int lttng_told_call(struct lttng *l, const struct lttng_event *ev, uint32_t *place, uint32_t *depth)
+int lttng_transcoded_call(struct lttng *l, const struct lttng_event *ev, uint32_t *location,
+			  uint32_t *depth)
 {
-	const struct lttng_told *told = &ev->marker->told;
+	const struct lttng_transcoded *told = &ev->marker->told;
 	size_t n;
 	const uint8_t *name = text_of(ev, told->name, &n);
 	uint32_t function =
 		told->function ? (uint32_t)get_uint(ev->fixed + told->function, 4, false) : 0;
-	uint32_t number, *places;
+	uint32_t number, *locations;
 
 	l->told_key.size = 0;
 	if (buffer_u32(&l->told_key, function) || (n && buffer_append(&l->told_key, name, n)))
@@ -157,22 +158,22 @@ int lttng_told_call(struct lttng *l, const struct lttng_event *ev, uint32_t *pla
 	number = intern(&l->told_names, l->told_key.data, l->told_key.size);
 	if (number == INTERN_NONE)
 		return -1;
-	places = array_reach(l->told_places, &l->told_capacity, number, sizeof *places);
-	if (!places)
+	locations = array_reach(l->told_locations, &l->told_capacity, number, sizeof *locations);
+	if (!locations)
 		return -1;
-	l->told_places = places;
-	if (!l->told_places[number])
-		l->told_places[number] = writer_place(
-			l->w, &(struct place_entry){.address = function,
-						    .name = writer_string(l->w, name, n)});
-	*place = l->told_places[number];
+	l->told_locations = locations;
+	if (!l->told_locations[number])
+		l->told_locations[number] = writer_location(
+			l->w, &(struct location_entry){.address = function,
+						       .name = writer_string(l->w, name, n)});
+	*location = l->told_locations[number];
 	*depth = told->depth ? (uint32_t)get_uint(ev->fixed + told->depth, 4, false) : 0;
-	return *place ? 0 : -1;
+	return *location ? 0 : -1;
 }
 
-void lttng_told_free(struct lttng *l)
+void lttng_transcoded_free(struct lttng *l)
 {
 	intern_free(&l->told_names);
 	buffer_free(&l->told_key);
-	free(l->told_places);
+	free(l->told_locations);
 }

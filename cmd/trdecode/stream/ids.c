@@ -166,10 +166,10 @@ static uint32_t space_id(struct stream_ids *s, const struct space *space)
 	return *id;
 }
 
-static int symbol_of(struct stream_ids *s, const struct place *p, uint32_t id)
+static int symbol_of(struct stream_ids *s, const struct location *p, uint32_t id)
 {
 	struct symbol_entry e;
-	const struct place_symbol **symbols =
+	const struct location_symbol **symbols =
 		array_reach(s->symbols, &s->symbols_size, p->number, sizeof(*symbols));
 
 	if (!symbols)
@@ -191,18 +191,18 @@ static int symbol_of(struct stream_ids *s, const struct place *p, uint32_t id)
 	return writer_symbol(s->input->decoding->writer, id, &e);
 }
 
-uint32_t stream_place_slow(struct stream_ids *s, uint32_t number, int *bad)
+uint32_t stream_location_slow(struct stream_ids *s, uint32_t number, int *bad)
 {
-	const struct place *p = dictionary_place(s->dictionary, number);
-	uint32_t *id = p ? slot(&s->places, number) : NULL;
+	const struct location *p = dictionary_location(s->dictionary, number);
+	uint32_t *id = p ? slot(&s->locations, number) : NULL;
 
 	if (!p)
 		return 0;
 	if (id && !*id)
-		*id = writer_place(s->input->decoding->writer,
-				   &(struct place_entry){space_id(s, p->space), p->epoch,
-							 p->address, text(s, p->name),
-							 definition_id(s, p->arguments)});
+		*id = writer_location(s->input->decoding->writer,
+				      &(struct location_entry){space_id(s, p->space), p->epoch,
+							       p->address, text(s, p->name),
+							       definition_id(s, p->arguments)});
 	if (!id || !*id || symbol_of(s, p, *id)) {
 		*bad = -1;
 		return 0;
@@ -212,8 +212,8 @@ uint32_t stream_place_slow(struct stream_ids *s, uint32_t number, int *bad)
 
 void stream_ids_free(struct stream_ids *s)
 {
-	struct stream_map *maps[] = {&s->clocks,      &s->sources, &s->lanes, &s->types,
-				     &s->definitions, &s->spaces,  &s->places};
+	struct stream_map *maps[] = {&s->clocks,      &s->sources, &s->lanes,	 &s->types,
+				     &s->definitions, &s->spaces,  &s->locations};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		free(maps[i]->id);

@@ -19,17 +19,17 @@ struct stream_map {
 struct stream_ids {
 	struct input *input; /* whose writer it is, and by what times are shifted */
 	struct dictionary *dictionary;
-	struct stream_map clocks, sources, lanes, types, definitions, spaces, places;
+	struct stream_map clocks, sources, lanes, types, definitions, spaces, locations;
 	size_t *maps_done; /* by space: mappings that were declared */
 	size_t maps_size;
-	const struct place_symbol **symbols; /* by place: the symbol that was declared */
+	const struct location_symbol **symbols; /* by place: the symbol that was declared */
 	size_t symbols_size;
 };
 
 uint32_t stream_source(struct stream_ids *s, const struct source *source);
 uint32_t stream_lane_slow(struct stream_ids *s, const struct lane *l);
 uint32_t stream_type_slow(struct stream_ids *s, const struct type *t);
-uint32_t stream_place_slow(struct stream_ids *s, uint32_t number, int *bad);
+uint32_t stream_location_slow(struct stream_ids *s, uint32_t number, int *bad);
 
 static inline uint32_t stream_known(const struct stream_map *m, uint32_t number)
 {
@@ -51,14 +51,14 @@ static inline uint32_t stream_type(struct stream_ids *s, const struct type *t)
 }
 
 /* With the symbol that it has by now; place 0 is none. -1 in *bad: memory. */
-static inline uint32_t stream_place(struct stream_ids *s, uint32_t number, int *bad)
+static inline uint32_t stream_location(struct stream_ids *s, uint32_t number, int *bad)
 {
-	uint32_t id = stream_known(&s->places, number);
+	uint32_t id = stream_known(&s->locations, number);
 
 	if (id && number < s->symbols_size &&
-	    s->symbols[number] == dictionary_place(s->dictionary, number)->symbol)
+	    s->symbols[number] == dictionary_location(s->dictionary, number)->symbol)
 		return id;
-	return number ? stream_place_slow(s, number, bad) : 0;
+	return number ? stream_location_slow(s, number, bad) : 0;
 }
 
 /* A definition that a value of the next row names by the id it has in its segment. ctx: the ids. */

@@ -126,7 +126,7 @@ static int advance(struct saved *s, struct error *e)
 			continue;
 		}
 		/* nothing of it is wanted */
-		if (s->block.kind == BLOCK_EVENTS && s->block.last < limits_first(in))
+		if (s->block.kind == BLOCK_EVENTS && s->block.last < row_filter_first(in))
 			continue;
 		if (s->block.kind == BLOCK_EVENTS) {
 			if (drop_bad_values(s, e))
@@ -236,10 +236,10 @@ static int copy_row(struct saved *s)
 	struct writer *w = s->input->decoding->writer;
 	const struct event *ev = &s->event;
 	const uint8_t *tail = ev->tail;
-	uint32_t size = ev->tail_size, place;
+	uint32_t size = ev->tail_size, location;
 	int bad = 0;
 
-	place = stream_place(&s->ids, ev->place, &bad);
+	location = stream_location(&s->ids, ev->location, &bad);
 	if (bad)
 		return -1;
 	if (ev->type->flags & TYPE_VALUES &&
@@ -253,7 +253,7 @@ static int copy_row(struct saved *s)
 		size = (uint32_t)s->tail.size;
 	}
 	if (writer_row_data(w, s->input->next, stream_lane(&s->ids, ev->lane),
-			    stream_type(&s->ids, ev->type), place, ev->depth, ev->fixed,
+			    stream_type(&s->ids, ev->type), location, ev->depth, ev->fixed,
 			    ev->type->fixed_size, tail, size, ev->type->flags & TYPE_TAIL))
 		return -1;
 	/* only now: the row may have begun a segment, which counts its own */
@@ -280,7 +280,7 @@ static int saved_run(struct input *in, uint64_t until, struct error *e)
 }
 
 /* A pass over the whole stream: that it is sound is the first thing to know of a saved one. */
-static int saved_info(struct input *in, struct facts *f, struct error *e)
+static int saved_info(struct input *in, struct trace_info *f, struct error *e)
 {
 	struct saved *s = in->state;
 	uint64_t events = 0, gaps = 0, lost = 0, first = UINT64_MAX, last = 0, segments = 0;
@@ -341,7 +341,7 @@ static int saved_info(struct input *in, struct facts *f, struct error *e)
 	}
 	fact_number(f, "lanes", s->in.dictionary.lanes.count - 1);
 	fact_number(f, "types", s->in.dictionary.types.count - 1);
-	fact_number(f, "places", s->in.dictionary.places.count - 1);
+	fact_number(f, "places", s->in.dictionary.locations.count - 1);
 	return 0;
 }
 

@@ -33,13 +33,13 @@ static bool is_number(const struct format_field *f)
 	       (f->size == 4 || f->size == 8 || f->size == 2);
 }
 
-static void set_place(struct tracecmd_event *v, const char *name)
+static void set_location(struct tracecmd_event *v, const char *name)
 {
 	const struct format_field *f = format_find(&v->format, name);
 
 	if (!is_number(f))
 		return;
-	v->has_place = true;
+	v->has_location = true;
 	v->address = f->offset;
 	v->address_size = (uint8_t)f->size;
 	v->least = f->offset + f->size;
@@ -49,7 +49,7 @@ static void set_depth(struct tracecmd_event *v)
 {
 	const struct format_field *f = format_find(&v->format, "depth");
 
-	if (!v->has_place || !is_number(f))
+	if (!v->has_location || !is_number(f))
 		return;
 	v->has_depth = true;
 	v->depth = f->offset;
@@ -80,10 +80,10 @@ static void find_calls(struct tracecmd_event *v)
 	if (!v->source || strcmp(v->source->system, "ftrace"))
 		return;
 	if (is_enter(v) || is_leave(v)) {
-		set_place(v, "func");
+		set_location(v, "func");
 		set_depth(v);
 	} else if (named(v, "function")) {
-		set_place(v, "ip");
+		set_location(v, "ip");
 	}
 }
 
@@ -348,16 +348,16 @@ uint32_t tracecmd_bare_lane(struct tracecmd *t, struct tracecmd_reader *r)
 
 /* --- rows --- */
 
-static uint32_t place_of(struct tracecmd *t, uint64_t address)
+static uint32_t location_of(struct tracecmd *t, uint64_t address)
 {
-	struct place_slot *s = &t->places[hash_u64(address) % PLACE_SLOTS];
+	struct location_slot *s = &t->locations[hash_u64(address) % LOCATION_SLOTS];
 
-	if (s->address != address || !s->place) {
+	if (s->address != address || !s->location) {
 		s->address = address;
-		s->place = writer_place(
-			t->w, &(struct place_entry){.space = t->space, .address = address});
+		s->location = writer_location(
+			t->w, &(struct location_entry){.space = t->space, .address = address});
 	}
-	return s->place;
+	return s->location;
 }
 
 /* A record too short for its type and thread. */
@@ -391,7 +391,7 @@ int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 	const struct ring_record *record = &r->record;
 	bool big = t->h.big_endian, with_time = t->tsc || t->sync;
 	const struct tracecmd_event *v;
-	uint32_t pid, place = 0, depth = 0;
+	uint32_t pid, location = 0, depth = 0;
 	uint8_t fixed[8];
 	uint16_t id;
 
@@ -411,18 +411,19 @@ int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 	v = &t->events[t->by_id[id] - 1];
 	if (!v->source)
 		t->unknown++;
-	if (v->has_place && record->size >= v->least) {
-		place = place_of(t, get_uint(record->data + v->address, v->address_size, big));
-		if (!place)
+	if (v->has_location && record->size >= v->least) {
+		location =
+			location_of(t, get_uint(record->data + v->address, v->address_size, big));
+		if (!location)
 			return -1;
 		if (v->has_depth)
 			depth = (uint32_t)get_uint(record->data + v->depth, v->depth_size, big);
 	}
 	r->last = r->due.time;
 	if (__builtin_expect(!with_time, 1))
-		return writer_row_words(t->w, r->due.time, r->lane, v->type, place, depth,
+		return writer_row_words(t->w, r->due.time, r->lane, v->type, location, depth,
 					record->data, record->size);
 	put_u64(fixed, record->time);
-	return writer_row_data(t->w, r->due.time, r->lane, v->type, place, depth, fixed,
+	return writer_row_data(t->w, r->due.time, r->lane, v->type, location, depth, fixed,
 			       sizeof fixed, record->data, record->size, true);
 }

@@ -14,7 +14,7 @@ static uint64_t data_bytes(const struct tracecmd_buffer *b)
 	return sum;
 }
 
-static void buffer_facts(struct facts *f, const struct tracecmd_buffer *b)
+static void buffer_facts(struct trace_info *f, const struct tracecmd_buffer *b)
 {
 	char name[160], value[160];
 
@@ -30,7 +30,7 @@ static void buffer_facts(struct facts *f, const struct tracecmd_buffer *b)
 	fact_text(f, name, value);
 }
 
-int tracecmd_info(struct input *in, struct facts *f, struct error *e)
+int tracecmd_info(struct input *in, struct trace_info *f, struct error *e)
 {
 	const struct tracecmd *t = in->state;
 	const struct tracecmd_header *h = &t->h;

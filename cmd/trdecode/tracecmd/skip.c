@@ -148,7 +148,7 @@ bool tracecmd_late(struct input *in, uint64_t *latest)
 
 void tracecmd_skip(struct tracecmd *t)
 {
-	const struct limits *l = t->input->decoding->limits;
+	const struct row_filter *l = t->input->decoding->limits;
 
 	if (t->skipped || !l)
 		return;
@@ -158,7 +158,7 @@ void tracecmd_skip(struct tracecmd *t)
 
 		if (r->text)
 			continue;
-		if (!limits_cpu(l, r->cpu)) {
+		if (!row_filter_cpu(l, r->cpu)) {
 			r->data.chunks = 0;
 			go_on_at(&r->data, r->data.end);
 		} else if (l->first_time) {

@@ -19,7 +19,7 @@ struct tracecmd_event {
 	const struct tracecmd_format_text *source; /* NULL: the trace has no format of this id */
 	uint32_t type;				   /* in the stream, 0: not yet declared */
 	/* a call, or a place that is reached */
-	bool has_place, has_depth;
+	bool has_location, has_depth;
 	uint8_t address_size, depth_size;
 	uint32_t address, depth, least; /* offsets; bytes that a record must have for them */
 };
@@ -40,12 +40,12 @@ struct tracecmd_reader {
 	struct tracecmd_text *text; /* of a latency trace */
 };
 
-struct place_slot {
+struct location_slot {
 	uint64_t address;
-	uint32_t place;
+	uint32_t location;
 };
 
-enum { PLACE_SLOTS = 4096 };
+enum { LOCATION_SLOTS = 4096 };
 
 struct tracecmd {
 	struct input *input;
@@ -61,7 +61,7 @@ struct tracecmd {
 	struct idmap comms; /* pid: where its line begins in cmdlines, + 1 */
 
 	uint32_t source, clock, space;
-	struct place_slot places[PLACE_SLOTS];
+	struct location_slot locations[LOCATION_SLOTS];
 
 	/* times */
 	bool raw, tsc, sync;
@@ -117,6 +117,6 @@ uint64_t tracecmd_text_time(const struct tracecmd *t, const struct tracecmd_read
 void tracecmd_text_free(struct tracecmd_reader *r);
 
 /* tracecmd_info.c */
-int tracecmd_info(struct input *in, struct facts *f, struct error *e);
+int tracecmd_info(struct input *in, struct trace_info *f, struct error *e);
 
 #endif

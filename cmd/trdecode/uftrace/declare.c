@@ -290,31 +290,31 @@ int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time)
 
 /* --- places --- */
 
-static uint64_t place_hash(uint64_t address, uint32_t context)
+static uint64_t location_hash(uint64_t address, uint32_t context)
 {
 	return hash_u64(address ^ (uint64_t)context << 48);
 }
 
-static int grow_places(struct uftrace *u)
+static int grow_locations(struct uftrace *u)
 {
-	uint32_t size = u->places ? (u->places_mask + 1) * 2 : 1024;
-	struct place_cached *places = calloc(size, sizeof(*places));
+	uint32_t size = u->locations ? (u->locations_mask + 1) * 2 : 1024;
+	struct location_cached *locations = calloc(size, sizeof(*locations));
 
-	if (!places)
+	if (!locations)
 		return -1;
-	for (uint32_t i = 0; u->places && i <= u->places_mask; i++) {
-		const struct place_cached *p = &u->places[i];
-		uint64_t at = place_hash(p->address, p->context);
+	for (uint32_t i = 0; u->locations && i <= u->locations_mask; i++) {
+		const struct location_cached *p = &u->locations[i];
+		uint64_t at = location_hash(p->address, p->context);
 
-		if (!p->place)
+		if (!p->location)
 			continue;
-		while (places[at & (size - 1)].place)
+		while (locations[at & (size - 1)].location)
 			at++;
-		places[at & (size - 1)] = *p;
+		locations[at & (size - 1)] = *p;
 	}
-	free(u->places);
-	u->places = places;
-	u->places_mask = size - 1;
+	free(u->locations);
+	u->locations = locations;
+	u->locations_mask = size - 1;
 	return 0;
 }
 
@@ -322,7 +322,7 @@ static int grow_places(struct uftrace *u)
  * The epoch that a place's name depends on: none for what lies in the session's own mappings, the
  * dlopen that brought it otherwise. So one function stays one place while libraries come and go.
  */
-static uint32_t place_epoch(const struct task_reader *t, uint64_t address)
+static uint32_t location_epoch(const struct task_reader *t, uint64_t address)
 {
 	struct uftrace_where where;
 
@@ -331,69 +331,69 @@ static uint32_t place_epoch(const struct task_reader *t, uint64_t address)
 	return where.epoch;
 }
 
-static struct place_cached *find_place(struct uftrace *u, uint64_t address, uint32_t context)
+static struct location_cached *find_location(struct uftrace *u, uint64_t address, uint32_t context)
 {
-	uint64_t at = place_hash(address, context);
-	struct place_cached *p;
+	uint64_t at = location_hash(address, context);
+	struct location_cached *p;
 
-	while ((p = &u->places[at & u->places_mask])->place &&
+	while ((p = &u->locations[at & u->locations_mask])->location &&
 	       (p->address != address || p->context != context))
 		at++;
 	return p;
 }
 
-uint32_t uftrace_place_slow(struct uftrace *u, const struct task_reader *t, uint64_t address)
+uint32_t uftrace_location_slow(struct uftrace *u, const struct task_reader *t, uint64_t address)
 {
 	uint64_t h = (address ^ address >> 12) + t->context * 0x9e3779b9u;
 	const struct context *c = &u->contexts[t->context - 1];
-	struct place_cached *p;
-	uint32_t epoch, context = t->context, place;
+	struct location_cached *p;
+	uint32_t epoch, context = t->context, location;
 
-	if ((!u->places || u->nplaces >= u->places_mask / 2) && grow_places(u))
+	if ((!u->locations || u->nplaces >= u->locations_mask / 2) && grow_locations(u))
 		return 0;
-	p = find_place(u, address, context);
-	if (!p->place) {
-		epoch = place_epoch(t, address);
+	p = find_location(u, address, context);
+	if (!p->location) {
+		epoch = location_epoch(t, address);
 		if (epoch != t->epoch) {
 			/* the same place as at another epoch */
 			if (context_number(u, c->sess, c->session, epoch, &context))
 				return 0;
-			p = find_place(u, address, context);
+			p = find_location(u, address, context);
 			c = &u->contexts[t->context - 1];
 		}
 	}
-	place = p->place;
-	if (!place) {
-		place = writer_place(u->w,
-				     &(struct place_entry){c->space, u->contexts[context - 1].epoch,
-							   address, 0, 0});
-		*p = (struct place_cached){address, context, place};
+	location = p->location;
+	if (!location) {
+		location = writer_location(
+			u->w, &(struct location_entry){c->space, u->contexts[context - 1].epoch,
+						       address, 0, 0});
+		*p = (struct location_cached){address, context, location};
 		u->nplaces++;
 	}
-	if (context != t->context && place) {
-		p = find_place(u, address, t->context);
-		*p = (struct place_cached){address, t->context, place};
+	if (context != t->context && location) {
+		p = find_location(u, address, t->context);
+		*p = (struct location_cached){address, t->context, location};
 		u->nplaces++;
 	}
-	u->cache[h % PLACE_CACHE] = (struct place_cached){address, t->context, place};
-	return place;
+	u->cache[h % LOCATION_CACHE] = (struct location_cached){address, t->context, location};
+	return location;
 }
 
-uint32_t uftrace_kernel_place(struct uftrace *u, uint32_t space, uint64_t address)
+uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t address)
 {
-	struct place_cached *p;
+	struct location_cached *p;
 
-	if ((!u->places || u->nplaces >= u->places_mask / 2) && grow_places(u))
+	if ((!u->locations || u->nplaces >= u->locations_mask / 2) && grow_locations(u))
 		return 0;
 	/* contexts are counted from 1 */
-	p = find_place(u, address, 0);
-	if (!p->place) {
-		const struct place_entry entry = {.space = space, .address = address};
+	p = find_location(u, address, 0);
+	if (!p->location) {
+		const struct location_entry entry = {.space = space, .address = address};
 
-		*p = (struct place_cached){address, 0, writer_place(u->w, &entry)};
+		*p = (struct location_cached){address, 0, writer_location(u->w, &entry)};
 		u->nplaces++;
 	}
-	return p->place;
+	return p->location;
 }
 
 /* --- enums --- */

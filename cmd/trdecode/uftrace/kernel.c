@@ -246,24 +246,25 @@ static void look_ahead(struct uftrace *u, struct kernel *k, struct kernel_reader
 static int write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
 {
 	struct kernel_event *v = &k->h.events[r->event - k->h.events];
-	uint32_t place = 0, depth = 0;
+	uint32_t location = 0, depth = 0;
 	uint8_t fixed[CPU_FIELD];
 
 	if (!v->type && declare_type(u, k, v))
 		return -1;
 	if (v->kind != KERNEL_EVENT) {
-		place = uftrace_kernel_place(u, k->space, number_of(k, &r->record, v->function));
+		location =
+			uftrace_kernel_location(u, k->space, number_of(k, &r->record, v->function));
 		depth = (uint32_t)number_of(k, &r->record, v->depth) & 0xffff;
-		if (!place)
+		if (!location)
 			return -1;
 		/* as uftrace: what was on its way when the recording began is left out */
-		if (v->kind == KERNEL_LEAVE && !idmap_get(&k->entered, place))
+		if (v->kind == KERNEL_LEAVE && !idmap_get(&k->entered, location))
 			return 0;
-		if (v->kind == KERNEL_ENTER && idmap_set(&k->entered, place, 1))
+		if (v->kind == KERNEL_ENTER && idmap_set(&k->entered, location, 1))
 			return -1;
 	}
 	put_u32(fixed, r->cpu);
-	return writer_row_data(u->w, shifted(u, r->record.time), r->task->lane, v->type, place,
+	return writer_row_data(u->w, shifted(u, r->record.time), r->task->lane, v->type, location,
 			       depth, fixed, sizeof(fixed), r->record.data, r->record.size, true);
 }
 

@@ -41,7 +41,7 @@ task_turn(struct uftrace *u, struct task_reader *t, struct rows *rows, uint64_t 
 		end = last + TASK_JUMP;
 	for (; stop - p >= UFTRACE_RECORD_SIZE; p += UFTRACE_RECORD_SIZE) {
 		uint64_t time = get_u64(p), word = get_u64(p + 8);
-		uint32_t place;
+		uint32_t location;
 
 		if (swap) {
 			time = __builtin_bswap64(time);
@@ -54,8 +54,8 @@ task_turn(struct uftrace *u, struct task_reader *t, struct rows *rows, uint64_t 
 			t->base.due.time = time;
 			break;
 		}
-		place = uftrace_place(u, t, word >> 16);
-		if (__builtin_expect(!rows_put(rows, &t->bits, time + shift, place,
+		location = uftrace_location(u, t, word >> 16);
+		if (__builtin_expect(!rows_put(rows, &t->bits, time + shift, location,
 					       word >> 6 & 0x3ff, word & 1),
 				     0))
 			break;
@@ -221,8 +221,8 @@ static void drop_tasks(struct uftrace *u)
 	for (size_t i = 0; i < u->heap.count; i++) {
 		const struct lane_reader *r = (const struct lane_reader *)u->heap.items[i];
 
-		if (!r->task ||
-		    limits_tid(u->input->decoding->limits, ((const struct task_reader *)r)->tid))
+		if (!r->task || row_filter_tid(u->input->decoding->limits,
+					       ((const struct task_reader *)r)->tid))
 			u->heap.items[kept++] = u->heap.items[i];
 	}
 	u->heap.count = kept;
@@ -231,7 +231,7 @@ static void drop_tasks(struct uftrace *u)
 
 int merge_until(struct uftrace *u, uint64_t limit)
 {
-	uint64_t first = limits_first(u->input);
+	uint64_t first = row_filter_first(u->input);
 
 	if (!u->tasks_dropped && u->input->decoding->limits)
 		drop_tasks(u);

@@ -68,7 +68,7 @@ enum pair_end uftrace_pair(struct uftrace *u, struct task_reader *a, struct task
 		if (time >= end)
 			break;
 		t = (struct task_reader *)pick(mask, (uintptr_t)a, (uintptr_t)b);
-		if (!rows_put(rows, &t->bits, time + shift, uftrace_place(u, t, word >> 16),
+		if (!rows_put(rows, &t->bits, time + shift, uftrace_location(u, t, word >> 16),
 			      word >> 6 & 0x3ff, word & 1)) {
 			result = PAIR_STUCK;
 			break;

@@ -191,21 +191,21 @@ static int switch_row(struct uftrace *u, struct perf_reader *p, struct task_read
 {
 	bool out = r->misc & UFTRACE_PERF_MISC_SWITCH_OUT;
 	uint8_t fixed[8];
-	uint32_t place = u->sched_place;
+	uint32_t location = u->sched_place;
 
 	put_u32(fixed, p->cpu);
 	put_u32(fixed + 4, r->misc);
 	if (out) {
 		if (r->misc & UFTRACE_PERF_MISC_PREEMPT)
-			place = u->preempt_place;
-		t->sched_place = place;
+			location = u->preempt_place;
+		t->sched_place = location;
 	} else if (t->sched_place) {
 		/* it ends what began: the record itself does not say which of the two */
-		place = t->sched_place;
+		location = t->sched_place;
 		t->sched_place = 0;
 	}
 	return writer_row_data(u->w, shifted(u, r->time), t->lane, out ? u->sched_out : u->sched_in,
-			       place, 0, fixed, sizeof(fixed), NULL, 0, false);
+			       location, 0, fixed, sizeof(fixed), NULL, 0, false);
 }
 
 static int fork_row(struct uftrace *u, struct perf_reader *p, struct task_reader *t,
@@ -310,13 +310,13 @@ int perf_begin(struct uftrace *u, struct error *e)
 			       switch_fields, 2, false);
 	u->sched_in = declare(u, "linux:sched-in", KIND_LEAVE, TYPE_INNER, UFTRACE_EV_SCHED_IN,
 			      switch_fields, 2, false);
-	u->sched_place = writer_place(
-		u->w, &(struct place_entry){.address = UFTRACE_EV_SCHED_BOTH,
-					    .name = writer_text(u->w, "linux:schedule")});
-	u->preempt_place = writer_place(
+	u->sched_place = writer_location(
+		u->w, &(struct location_entry){.address = UFTRACE_EV_SCHED_BOTH,
+					       .name = writer_text(u->w, "linux:schedule")});
+	u->preempt_place = writer_location(
 		u->w,
-		&(struct place_entry){.address = UFTRACE_EV_SCHED_BOTH_PREEMPT,
-				      .name = writer_text(u->w, "linux:schedule (pre-empted)")});
+		&(struct location_entry){.address = UFTRACE_EV_SCHED_BOTH_PREEMPT,
+					 .name = writer_text(u->w, "linux:schedule (pre-empted)")});
 	for (; i < tree_count(tree) && u->nperf < count; i++) {
 		struct perf_reader *p = &u->perf[u->nperf];
 		struct perf_record r;

@@ -155,11 +155,11 @@ static void repair_depth(struct task_reader *t, struct uftrace_record *r, uint32
 
 /* A record whose payload cannot be measured: its row, without values, and a search for the next. */
 static int unmeasured(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
-		      uint32_t place, uint32_t depth, const char *what, struct error *e)
+		      uint32_t location, uint32_t depth, const char *what, struct error *e)
 {
 	damage(u, t, what);
 	if (writer_row(u->w, shifted(u, r->time), t->lane,
-		       r->type == UFTRACE_EXIT ? u->leave : u->entry, place, depth))
+		       r->type == UFTRACE_EXIT ? u->leave : u->entry, location, depth))
 		return -1;
 	t->last = r->time;
 	return resynchronise(u, t, what, e);
@@ -167,7 +167,7 @@ static int unmeasured(struct uftrace *u, struct task_reader *t, const struct uft
 
 /* A function's record with a payload. 1 done, 0 the file ended, -1. */
 static int record_with_payload(struct uftrace *u, struct task_reader *t,
-			       const struct uftrace_record *r, uint32_t place, uint32_t depth,
+			       const struct uftrace_record *r, uint32_t location, uint32_t depth,
 			       struct error *e)
 {
 	bool leave = r->type == UFTRACE_EXIT;
@@ -181,7 +181,7 @@ static int record_with_payload(struct uftrace *u, struct task_reader *t,
 	if (t->session && uftrace_session_resolve(t->session, t->epoch, r->addr, &where))
 		specs = uftrace_args_find(u->args, t->session, &where, leave);
 	if (!specs)
-		return unmeasured(u, t, r, place, depth,
+		return unmeasured(u, t, r, location, depth,
 				  "arguments of a function whose argument types are not known", e);
 	payload = window_at(&t->file);
 	have = window_have(&t->file);
@@ -193,14 +193,14 @@ static int record_with_payload(struct uftrace *u, struct task_reader *t,
 		size = uftrace_args_size(specs, payload, have, u->info.swap);
 	}
 	if (size < 0)
-		return unmeasured(u, t, r, place, depth,
+		return unmeasured(u, t, r, location, depth,
 				  have + t->file.offset >= t->file.size
 					  ? "the file ends inside of a record's arguments"
 					  : "a record's arguments do not end",
 				  e);
 	if (uftrace_values(u, specs, payload, (size_t)size, leave) ||
 	    writer_row_data(u->w, shifted(u, r->time), t->lane,
-			    leave ? u->leave_values : u->entry_values, place, depth, NULL, 0,
+			    leave ? u->leave_values : u->entry_values, location, depth, NULL, 0,
 			    u->tail.data, (uint32_t)u->tail.size, true))
 		return -1;
 	t->last = r->time;
@@ -334,7 +334,7 @@ static int look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
 /* The first call of a task: where rows of it may be left out, say what is open below. */
 static int start(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r)
 {
-	const struct limits *l = u->input->decoding->limits;
+	const struct row_filter *l = u->input->decoding->limits;
 	uint32_t unseen = r->depth + (r->type == UFTRACE_EXIT);
 	uint64_t time = shifted(u, r->time);
 
@@ -348,7 +348,7 @@ static int start(struct uftrace *u, struct task_reader *t, const struct uftrace_
 static int one_record(struct uftrace *u, struct task_reader *t, struct error *e)
 {
 	struct uftrace_record r;
-	uint32_t place, depth;
+	uint32_t location, depth;
 
 	uftrace_record_unpack(window_at(&t->file), u->info.swap, &r);
 	if (r.type == UFTRACE_LOST)
@@ -363,15 +363,15 @@ static int one_record(struct uftrace *u, struct task_reader *t, struct error *e)
 		repair_depth(t, &r, &depth);
 	if (!t->started && start(u, t, &r))
 		return -1;
-	place = uftrace_place(u, t, r.addr);
-	if (!place)
+	location = uftrace_location(u, t, r.addr);
+	if (!location)
 		return -1;
 	if (r.more)
-		return record_with_payload(u, t, &r, place, depth, e);
+		return record_with_payload(u, t, &r, location, depth, e);
 	window_skip(&t->file, UFTRACE_RECORD_SIZE);
 	t->last = r.time;
 	return writer_row(u->w, shifted(u, r.time), t->lane,
-			  r.type == UFTRACE_ENTRY ? u->entry : u->leave, place, depth)
+			  r.type == UFTRACE_ENTRY ? u->entry : u->leave, location, depth)
 		       ? -1
 		       : 1;
 }

@@ -284,7 +284,7 @@ int uftrace_spec_parse_list(char *text, const struct uftrace_info *info, enum uf
 	return 0;
 }
 
-static bool same_place(const struct uftrace_spec *a, const struct uftrace_spec *b)
+static bool same_location(const struct uftrace_spec *a, const struct uftrace_spec *b)
 {
 	if (a->loc != b->loc)
 		return false;
@@ -301,7 +301,7 @@ int uftrace_spec_add(struct uftrace_spec_list *list, const struct uftrace_spec *
 	for (uint32_t i = 0; i < list->nr; i++) {
 		struct uftrace_spec *old = &list->specs[i];
 
-		if (!same_place(old, spec))
+		if (!same_location(old, spec))
 			continue;
 		if (exact || !old->exact) {
 			/* it keeps its number, even if the new one has the same register */

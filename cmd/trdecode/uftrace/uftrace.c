@@ -370,7 +370,7 @@ static int uftrace_begin(struct input *in, struct error *e)
 	if (merge_choose_clock(in, e))
 		return -1;
 	u->shift = (uint64_t)in->shift;
-	u->cache = calloc(PLACE_CACHE, sizeof(*u->cache));
+	u->cache = calloc(LOCATION_CACHE, sizeof(*u->cache));
 	if (!u->cache)
 		return error_no_memory(e);
 	u->sessions = uftrace_sessions_new(in->tree, &u->info, u->tasks, e);
@@ -420,7 +420,7 @@ static void uftrace_close(struct input *in)
 	free(u->heap.items);
 	free(u->spaces);
 	free(u->cache);
-	free(u->places);
+	free(u->locations);
 	free(u->contexts);
 	free(u->definitions);
 	free(u);
@@ -429,7 +429,7 @@ static void uftrace_close(struct input *in)
 
 /* --- what --info says --- */
 
-static void exit_status(struct facts *f, const struct uftrace_info *info)
+static void exit_status(struct trace_info *f, const struct uftrace_info *info)
 {
 	char text[64];
 	int status = info->exit_status;
@@ -445,7 +445,7 @@ static void exit_status(struct facts *f, const struct uftrace_info *info)
 	fact_text(f, "exit status", text);
 }
 
-static void features(struct facts *f, const struct uftrace_info *info)
+static void features(struct trace_info *f, const struct uftrace_info *info)
 {
 	static const char *const names[] = {
 		"plthook",	"task-session",	   "kernel",   "argument",   "retval",
@@ -461,7 +461,7 @@ static void features(struct facts *f, const struct uftrace_info *info)
 	fact_text(f, "features", text);
 }
 
-static void data_sizes(struct uftrace *u, struct facts *f)
+static void data_sizes(struct uftrace *u, struct trace_info *f)
 {
 	const struct tree *tree = u->input->tree;
 	uint64_t bytes = 0, offset, size, files = 0, kernel = 0;
@@ -487,7 +487,7 @@ static void data_sizes(struct uftrace *u, struct facts *f)
 		fact_number(f, "kernel data files", kernel);
 }
 
-static int uftrace_info_facts(struct input *in, struct facts *f, struct error *e)
+static int uftrace_info_facts(struct input *in, struct trace_info *f, struct error *e)
 {
 	struct uftrace *u = in->state;
 	const struct uftrace_info *i = &u->info;

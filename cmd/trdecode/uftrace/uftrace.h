@@ -75,7 +75,7 @@ struct extern_reader {
 	uint64_t offset;
 };
 
-enum { PLACE_CACHE = 4096 };
+enum { LOCATION_CACHE = 4096 };
 
 struct uftrace {
 	struct input *input;
@@ -109,12 +109,12 @@ struct uftrace {
 	struct buffer tail, large; /* values of a row; bytes that no window holds */
 
 	/* places by (address, context) */
-	struct place_cached {
+	struct location_cached {
 		uint64_t address;
-		uint32_t context, place;
+		uint32_t context, location;
 	} * cache;
-	struct place_cached *places; /* all of them, open addressing */
-	uint32_t places_mask, nplaces;
+	struct location_cached *locations; /* all of them, open addressing */
+	uint32_t locations_mask, nplaces;
 	struct context {
 		const struct uftrace_sess *sess;
 		struct uftrace_session *session;
@@ -146,9 +146,9 @@ bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu);
 const char *uftrace_clock_name(const struct uftrace_info *info);
 int uftrace_declare(struct uftrace *u, struct error *e);
 /* The place of an address for a task at its present session and epoch; 0 memory. */
-uint32_t uftrace_place_slow(struct uftrace *u, const struct task_reader *t, uint64_t address);
+uint32_t uftrace_location_slow(struct uftrace *u, const struct task_reader *t, uint64_t address);
 /* The place of a function of the kernel; 0 memory. */
-uint32_t uftrace_kernel_place(struct uftrace *u, uint32_t space, uint64_t address);
+uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t address);
 /* Session and epoch of the task at that time. */
 int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time);
 /* The id of an enum's definition; 0 memory. */
@@ -157,15 +157,15 @@ uint32_t uftrace_definition(struct uftrace *u, const struct uftrace_enum *type);
 int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, size_t n);
 struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid);
 
-static inline uint32_t uftrace_place(struct uftrace *u, const struct task_reader *t,
-				     uint64_t address)
+static inline uint32_t uftrace_location(struct uftrace *u, const struct task_reader *t,
+					uint64_t address)
 {
 	uint64_t h = (address ^ address >> 12) + t->context * 0x9e3779b9u;
-	const struct place_cached *p = &u->cache[h % PLACE_CACHE];
+	const struct location_cached *p = &u->cache[h % LOCATION_CACHE];
 
-	if (__builtin_expect(p->address == address && p->context == t->context && p->place, 1))
-		return p->place;
-	return uftrace_place_slow(u, t, address);
+	if (__builtin_expect(p->address == address && p->context == t->context && p->location, 1))
+		return p->location;
+	return uftrace_location_slow(u, t, address);
 }
 
 /* uftrace_merge.c: events up to and including that time (unshifted). -1: the writer failed. */

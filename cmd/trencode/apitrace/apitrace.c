@@ -177,16 +177,16 @@ static int begin_trace(struct state *s, const struct source *source, struct erro
 static int enter(struct state *s, const struct event *ev, uint32_t call)
 {
 	struct apitrace_target *t = &s->target;
-	const struct place *place = dictionary_place(t->dictionary, ev->place);
+	const struct location *location = dictionary_location(t->dictionary, ev->location);
 
-	if (!place) {
+	if (!location) {
 		s->foreign++;
 		return 0;
 	}
 	pack_byte(&t->pack, APITRACE_ENTER);
 	if (t->version >= APITRACE_THREADS)
 		pack_uint(&t->pack, (uint32_t)ev->lane->tid);
-	if (apitrace_put_function(t, place) || apitrace_put_details(t, ev))
+	if (apitrace_put_function(t, location) || apitrace_put_details(t, ev))
 		return -1;
 	return open_calls_put(&s->open, 0, call, s->call++);
 }
@@ -266,7 +266,7 @@ const struct encoder encoder_apitrace = {
 	.name = "apitrace",
 	.purpose = "a .trace of apitrace",
 	.suffixes = ".trace",
-	.anew = &encoder_apitrace_anew,
+	.anew = &encoder_apitrace_convert,
 	.holds_several = true,
 	.output = ENCODER_FILE,
 	.begin = begin,

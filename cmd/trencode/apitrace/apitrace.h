@@ -24,7 +24,7 @@ struct apitrace_target {
 	struct dictionary *dictionary;
 	struct pack pack;
 	uint64_t version;
-	struct apitrace_written_set definitions, places;
+	struct apitrace_written_set definitions, locations;
 };
 
 /* Those that return int return 0, or -1: out of memory. Errors of writing are in pack.error. */
@@ -32,7 +32,7 @@ struct apitrace_target {
 /* A trace begins: nothing is written yet. */
 void apitrace_target_begin(struct apitrace_target *t, uint64_t version);
 void apitrace_target_free(struct apitrace_target *t);
-int apitrace_put_function(struct apitrace_target *t, const struct place *place);
+int apitrace_put_function(struct apitrace_target *t, const struct location *location);
 /* The definition of that id in the segment; NULL: it is missing, or of another kind. */
 const struct definition *apitrace_definition(const struct apitrace_target *t, uint32_t id,
 					     enum definition_kind kind);

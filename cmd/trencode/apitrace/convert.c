@@ -13,9 +13,9 @@
 #include "common/stream/field.h"
 
 struct state {
-	struct anew anew;
-	struct apitrace_anew_values values;
-	struct apitrace_anew_functions functions;
+	struct conversion anew;
+	struct apitrace_convert_values values;
+	struct apitrace_convert_functions functions;
 	uint32_t *lanes; /* by thread */
 	size_t lanes_size;
 	struct type *calls[2], *gap;
@@ -26,7 +26,7 @@ struct state {
 
 /* --- rows --- */
 
-static int lane_of(struct state *s, const struct anew_thread *t, const struct lane **out)
+static int lane_of(struct state *s, const struct convert_thread *t, const struct lane **out)
 {
 	uint32_t *lanes = array_reach(s->lanes, &s->lanes_size, t->number, sizeof *lanes);
 	struct lane *l;
@@ -35,7 +35,7 @@ static int lane_of(struct state *s, const struct anew_thread *t, const struct la
 		return -1;
 	s->lanes = lanes;
 	if (!lanes[t->number]) {
-		l = dialect_lane(&s->anew.d);
+		l = target_lane(&s->anew.d);
 		if (!l)
 			return -1;
 		l->flags = LANE_HAS_TID;
@@ -47,84 +47,84 @@ static int lane_of(struct state *s, const struct anew_thread *t, const struct la
 	return 0;
 }
 
-static int put(struct state *s, const struct anew_row *r, bool leave, uint32_t call, uint32_t place,
-	       struct error *e)
+static int put(struct state *s, const struct convert_row *r, bool leave, uint32_t call,
+	       uint32_t location, struct error *e)
 {
 	uint8_t fixed[APITRACE_FIXED_SIZE] = {0};
 	struct event ev = {.type = s->calls[leave],
-			   .place = place,
+			   .location = location,
 			   .fixed = fixed,
 			   .tail = s->tail.data,
 			   .tail_size = (uint32_t)s->tail.size};
 
 	put_u32(fixed + APITRACE_FIXED_CALL, call);
 	return lane_of(s, r->thread, &ev.lane) ? error_no_memory(e)
-					       : dialect_event(&s->anew.d, &ev, e);
+					       : target_event(&s->anew.d, &ev, e);
 }
 
 /* What stands with the row, in s->tail. */
-static int take_values(struct state *s, const struct anew_row *r,
-		       const struct apitrace_anew_function *f)
+static int take_values(struct state *s, const struct convert_row *r,
+		       const struct apitrace_convert_function *f)
 {
-	bool leave = r->what == ANEW_LEAVE;
-	struct apitrace_anew_fields *made;
+	bool leave = r->what == CONVERT_LEAVE;
+	struct apitrace_convert_fields *made;
 	s->tail.size = 0;
 	if (r->cut)
 		return 0;
 	if (r->ev->type->flags & TYPE_VALUES)
-		return apitrace_anew_convert(&s->values, &s->tail, r->ev, f->keep, f->arguments,
+		return apitrace_convert_call(&s->values, &s->tail, r->ev, f->keep, f->arguments,
 					     &s->extra);
-	if (apitrace_anew_fields(&s->functions, r->ev->type, &made))
+	if (apitrace_convert_fields(&s->functions, r->ev->type, &made))
 		return -1;
 	/* a return has no names of its own */
 	if (leave && made->n > 1)
 		s->extra += made->n > f->arguments ? made->n - f->arguments : 0;
-	return anew_field_values(&s->tail, made->fields,
-				 made->n < f->arguments || (leave && made->n == 1) ? made->n
-										   : f->arguments,
-				 r->ev, leave && made->n == 1);
+	return convert_field_values(
+		&s->tail, made->fields,
+		made->n < f->arguments || (leave && made->n == 1) ? made->n : f->arguments, r->ev,
+		leave && made->n == 1);
 }
 
-static int call(void *state, const struct anew_row *r, struct error *e)
+static int call(void *state, const struct convert_row *r, struct error *e)
 {
 	struct state *s = state;
-	bool leave = r->what == ANEW_LEAVE;
-	struct apitrace_anew_function *f;
+	bool leave = r->what == CONVERT_LEAVE;
+	struct apitrace_convert_function *f;
 
 	if (r->unseen) {
 		s->unseen++;
 		return 0;
 	}
-	f = apitrace_anew_of_call(&s->functions, r);
+	f = apitrace_convert_of_call(&s->functions, r);
 	if (!f || take_values(s, r, f))
 		return error_no_memory(e);
 	if (!leave)
 		*r->mark = s->calls_written++;
-	return put(s, r, leave, *r->mark, f->place, e);
+	return put(s, r, leave, *r->mark, f->location, e);
 }
 
 /* Its values or fields, in s->tail. */
-static struct apitrace_anew_function *instant_values(struct state *s, const struct event *ev)
+static struct apitrace_convert_function *instant_values(struct state *s, const struct event *ev)
 {
-	struct apitrace_anew_function *f;
+	struct apitrace_convert_function *f;
 	struct text_ref name;
-	struct apitrace_anew_fields *made;
+	struct apitrace_convert_fields *made;
 
 	s->tail.size = 0;
 	if (ev->type->flags & TYPE_VALUES) {
-		f = apitrace_anew_of_values(&s->functions, ev);
-		return f && !apitrace_anew_convert(&s->values, &s->tail, ev, f->keep, f->arguments,
+		f = apitrace_convert_of_values(&s->functions, ev);
+		return f && !apitrace_convert_call(&s->values, &s->tail, ev, f->keep, f->arguments,
 						   &s->extra)
 			       ? f
 			       : NULL;
 	}
-	if (apitrace_anew_fields(&s->functions, ev->type, &made))
+	if (apitrace_convert_fields(&s->functions, ev->type, &made))
 		return NULL;
-	f = apitrace_anew_of_fields(&s->functions, ev, made);
-	if (!f || anew_field_values(&s->tail, made->fields, made->n, ev, false))
+	f = apitrace_convert_of_fields(&s->functions, ev, made);
+	if (!f || convert_field_values(&s->tail, made->fields, made->n, ev, false))
 		return NULL;
-	if (ev->place && f->arguments > made->n) {
-		name = dictionary_place_name(s->anew.dictionary, ev->place);
+	if (ev->location && f->arguments > made->n) {
+		name = dictionary_location_name(s->anew.dictionary, ev->location);
 		if (value_put_detail(&s->tail, DETAIL_ARGUMENT, f->arguments) ||
 		    value_put_bytes(&s->tail, VALUE_STRING, name.text, name.size))
 			return NULL;
@@ -133,42 +133,42 @@ static struct apitrace_anew_function *instant_values(struct state *s, const stru
 }
 
 /* An event is a call that returns at once. */
-static int instant(void *state, const struct anew_row *r, struct error *e)
+static int instant(void *state, const struct convert_row *r, struct error *e)
 {
 	struct state *s = state;
 	const struct event *ev = r->ev;
-	struct apitrace_anew_function *f = instant_values(s, ev);
+	struct apitrace_convert_function *f = instant_values(s, ev);
 	uint32_t call = s->calls_written++;
 
 	if (!f)
 		return error_no_memory(e);
 	s->instants++;
-	if (put(s, r, false, call, f->place, e))
+	if (put(s, r, false, call, f->location, e))
 		return -1;
 	s->tail.size = 0;
-	return put(s, r, true, call, f->place, e);
+	return put(s, r, true, call, f->location, e);
 }
 
-static int gap(void *state, const struct anew_row *r, struct error *e)
+static int gap(void *state, const struct convert_row *r, struct error *e)
 {
 	struct state *s = state;
 	struct event ev = {.type = s->gap, .lane = dictionary_lane(&s->anew.d.dictionary, 0)};
 
 	(void)r;
-	return dialect_event(&s->anew.d, &ev, e);
+	return target_event(&s->anew.d, &ev, e);
 }
 
 static void drop(void *state)
 {
 	struct state *s = state;
 
-	apitrace_anew_functions_free(&s->functions);
+	apitrace_convert_functions_free(&s->functions);
 	free(s->lanes);
 	free(s->values.definitions);
 	buffer_free(&s->tail);
 }
 
-static const struct anew_target target = {
+static const struct convert_target target = {
 	.native = &encoder_apitrace,
 	.format = "apitrace",
 	.state_size = sizeof(struct state),
@@ -188,7 +188,7 @@ static int begin(struct encoding *en, struct error *e)
 					    .where = WHERE_FIXED,
 					    .offset = APITRACE_FIXED_CALL,
 					    .size = 4};
-	struct state *s = anew_begin(en, &target, e);
+	struct state *s = convert_begin(en, &target, e);
 
 	if (!s)
 		return -1;
@@ -197,7 +197,7 @@ static int begin(struct encoding *en, struct error *e)
 	s->values.to = &s->anew.d;
 	for (int leave = 0; leave < 2; leave++) {
 		struct type *t = s->calls[leave] =
-			dialect_type(&s->anew.d, names[leave], "apitrace");
+			target_type(&s->anew.d, names[leave], "apitrace");
 
 		if (!t)
 			return error_no_memory(e);
@@ -207,7 +207,7 @@ static int begin(struct encoding *en, struct error *e)
 		t->nfields = 1;
 		t->fields = &number;
 	}
-	s->gap = dialect_type(&s->anew.d, "gap", "");
+	s->gap = target_type(&s->anew.d, "gap", "");
 	if (!s->gap)
 		return error_no_memory(e);
 	s->gap->kind = KIND_GAP;
@@ -218,37 +218,38 @@ static int end(struct encoding *en, struct error *e)
 {
 	static const uint8_t header[] = {APITRACE_LATEST, APITRACE_LATEST, 0};
 	struct state *s = en->state;
-	struct anew *a = &s->anew;
+	struct conversion *a = &s->anew;
 
-	if (anew_end(a, e))
+	if (convert_end(a, e))
 		return -1;
 	/* a trace without events is its header alone */
 	if (!s->calls_written &&
-	    dialect_meta(&s->anew.d, APITRACE_META_HEADER, header, sizeof header, 0, e))
+	    target_meta(&s->anew.d, APITRACE_META_HEADER, header, sizeof header, 0, e))
 		return -1;
 	if (s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
 		return -1;
 	a->unmatched += s->unseen;
-	anew_report(a);
-	anew_lost(a, a->with_time, "events have lost their time, which a .trace does not keep");
-	anew_lost(a, a->with_cpu, "events have lost their CPU, which a .trace does not keep");
-	anew_lost(a, s->named, "threads have lost their name and process");
-	anew_lost(a, s->instants, "events are calls that return at once");
-	anew_lost(a, s->extra,
-		  "arguments beyond those that the function is declared with are left out");
+	convert_report(a);
+	convert_lost(a, a->with_time, "events have lost their time, which a .trace does not keep");
+	convert_lost(a, a->with_cpu, "events have lost their CPU, which a .trace does not keep");
+	convert_lost(a, s->named, "threads have lost their name and process");
+	convert_lost(a, s->instants, "events are calls that return at once");
+	convert_lost(a, s->extra,
+		     "arguments beyond those that the function is declared with are left out");
 
-	anew_lost(a, s->functions.cut, "names were cut to 32768 bytes");
-	anew_lost(a, s->values.rounded, "numbers were rounded to 64 bits");
-	anew_lost(a, s->values.opaque, "structs that nobody took apart are blobs or their name");
-	anew_lost(a, s->functions.fields_lost, "fields of types with more than 4096 are left out");
+	convert_lost(a, s->functions.cut, "names were cut to 32768 bytes");
+	convert_lost(a, s->values.rounded, "numbers were rounded to 64 bits");
+	convert_lost(a, s->values.opaque, "structs that nobody took apart are blobs or their name");
+	convert_lost(a, s->functions.fields_lost,
+		     "fields of types with more than 4096 are left out");
 	return 0;
 }
 
-const struct encoder encoder_apitrace_anew = {
+const struct encoder encoder_apitrace_convert = {
 	.name = "apitrace",
 	.output = ENCODER_FILE,
 	.begin = begin,
-	.event = anew_event,
+	.event = convert_event,
 	.end = end,
-	.free = anew_free,
+	.free = convert_free,
 };

@@ -14,12 +14,12 @@ enum {
 	LISTED_MOST = 1 << 18, /* arguments of all lists */
 };
 
-void apitrace_anew_functions_free(struct apitrace_anew_functions *f)
+void apitrace_convert_functions_free(struct apitrace_convert_functions *f)
 {
 	for (size_t i = 0; i < f->fields_size; i++)
 		free(f->fields[i].fields);
 	free(f->fields);
-	free(f->places);
+	free(f->locations);
 	free(f->instants);
 	free(f->types);
 	free(f->lists);
@@ -27,10 +27,10 @@ void apitrace_anew_functions_free(struct apitrace_anew_functions *f)
 	buffer_free(&f->key);
 }
 
-int apitrace_anew_fields(struct apitrace_anew_functions *f, const struct type *t,
-			 struct apitrace_anew_fields **out)
+int apitrace_convert_fields(struct apitrace_convert_functions *f, const struct type *t,
+			    struct apitrace_convert_fields **out)
 {
-	struct apitrace_anew_fields *fields =
+	struct apitrace_convert_fields *fields =
 		array_reach(f->fields, &f->fields_size, t->number, sizeof *fields);
 
 	if (!fields)
@@ -39,22 +39,22 @@ int apitrace_anew_fields(struct apitrace_anew_functions *f, const struct type *t
 	*out = &fields[t->number];
 	if (!(*out)->fields)
 		(*out)->fields =
-			anew_fields_plan(t, ARGUMENTS_MOST, false, &(*out)->n, &f->fields_lost);
+			convert_fields_plan(t, ARGUMENTS_MOST, false, &(*out)->n, &f->fields_lost);
 	return (*out)->fields ? 0 : -1;
 }
 
 /* --- names of arguments --- */
 
 /* A definition with names of arguments, to be filled in. */
-static struct definition *new_names(struct apitrace_anew_functions *f, uint32_t n,
+static struct definition *new_names(struct apitrace_convert_functions *f, uint32_t n,
 				    struct member **members)
 {
-	struct definition *d = dialect_definition(&f->anew->d);
+	struct definition *d = target_definition(&f->anew->d);
 
-	*members = dialect_members(&f->anew->d, n);
+	*members = target_members(&f->anew->d, n);
 	if (!d || !*members)
 		return NULL;
-	d->name = dialect_text(&f->anew->d, "", 0);
+	d->name = target_string(&f->anew->d, "", 0);
 	d->kind = DEFINITION_STRUCT;
 	d->count = n;
 	d->members = *members;
@@ -62,17 +62,17 @@ static struct definition *new_names(struct apitrace_anew_functions *f, uint32_t 
 }
 
 /* Arguments without names are called as uftrace calls them. */
-static struct text_ref number_name(struct apitrace_anew_functions *f, uint64_t index)
+static struct text_ref number_name(struct apitrace_convert_functions *f, uint64_t index)
 {
 	char name[32];
 	int size = index > 1000 ? snprintf(name, sizeof name, "fparg%" PRIu64, index - 1000)
 				: snprintf(name, sizeof name, "arg%" PRIu64, index);
 
-	return dialect_text(&f->anew->d, name, (size_t)size);
+	return target_string(&f->anew->d, name, (size_t)size);
 }
 
 /* The names of the arguments that stand with the event, in their order; from: of all, or NULL. */
-static struct definition *list_names(struct apitrace_anew_functions *f, const struct event *ev,
+static struct definition *list_names(struct apitrace_convert_functions *f, const struct event *ev,
 				     const struct definition *from, uint32_t n)
 {
 	struct definition *d;
@@ -92,8 +92,8 @@ static struct definition *list_names(struct apitrace_anew_functions *f, const st
 	return d;
 }
 
-static struct definition *field_names(struct apitrace_anew_functions *f,
-				      const struct apitrace_anew_fields *t, bool function)
+static struct definition *field_names(struct apitrace_convert_functions *f,
+				      const struct apitrace_convert_fields *t, bool function)
 {
 	struct definition *d;
 	struct member *m;
@@ -104,29 +104,30 @@ static struct definition *field_names(struct apitrace_anew_functions *f,
 	for (uint32_t i = 0; i < t->n; i++)
 		m[i].name = t->fields[i].from->name;
 	if (function)
-		m[t->n].name = dialect_text(&f->anew->d, "function", 8);
+		m[t->n].name = target_string(&f->anew->d, "function", 8);
 	return d;
 }
 
 /* --- functions --- */
 
 /* Readers take a name up to a NUL. */
-static int whole_name(struct apitrace_anew_functions *f, struct text_ref *name)
+static int whole_name(struct apitrace_convert_functions *f, struct text_ref *name)
 {
 	struct buffer b = {0};
-	int result = anew_name_no_nul(&b, name->text, name->size);
+	int result = convert_name_no_nul(&b, name->text, name->size);
 
 	if (!result)
-		*name = dialect_text(&f->anew->d, b.data, b.size);
+		*name = target_string(&f->anew->d, b.data, b.size);
 	buffer_free(&b);
 	return result;
 }
 
-static struct apitrace_anew_function *declare(struct apitrace_anew_functions *f,
-					      struct apitrace_anew_function *to,
-					      struct text_ref name, const struct definition *names)
+static struct apitrace_convert_function *declare(struct apitrace_convert_functions *f,
+						 struct apitrace_convert_function *to,
+						 struct text_ref name,
+						 const struct definition *names)
 {
-	struct place *p = dialect_place(&f->anew->d);
+	struct location *p = target_location(&f->anew->d);
 
 	if (!p || !names)
 		return NULL;
@@ -134,20 +135,20 @@ static struct apitrace_anew_function *declare(struct apitrace_anew_functions *f,
 	if (name.size && whole_name(f, &name))
 		return NULL;
 	if (name.size > NAME_MOST) {
-		name = dialect_text(&f->anew->d, name.text, NAME_MOST);
+		name = target_string(&f->anew->d, name.text, NAME_MOST);
 		f->cut++;
 	}
 	p->name = name;
 	p->arguments = names;
 	to->arguments = names->count;
-	to->place = p->number;
+	to->location = p->number;
 	return to;
 }
 
-static struct apitrace_anew_function *function_at(struct apitrace_anew_function **table,
-						  size_t *size, uint32_t number)
+static struct apitrace_convert_function *function_at(struct apitrace_convert_function **table,
+						     size_t *size, uint32_t number)
 {
-	struct apitrace_anew_function *f = array_reach(*table, size, number, sizeof *f);
+	struct apitrace_convert_function *f = array_reach(*table, size, number, sizeof *f);
 
 	if (!f)
 		return NULL;
@@ -156,10 +157,10 @@ static struct apitrace_anew_function *function_at(struct apitrace_anew_function 
 }
 
 /* The list of arguments that stand with the event, as f->key: of which name, and their numbers. */
-static int list_arguments(struct apitrace_anew_functions *f, const struct event *ev, uint32_t place,
-			  uint32_t *n)
+static int list_arguments(struct apitrace_convert_functions *f, const struct event *ev,
+			  uint32_t location, uint32_t *n)
 {
-	uint32_t whose[] = {place, place ? 0 : ev->type->number};
+	uint32_t whose[] = {location, location ? 0 : ev->type->number};
 	struct values v;
 	struct detail x;
 
@@ -180,24 +181,23 @@ static int list_arguments(struct apitrace_anew_functions *f, const struct event 
 
 /* That of the event's list of arguments. base: of the same name, another one, if it has any; it is
  * taken where there are too many lists. */
-static struct apitrace_anew_function *of_list(struct apitrace_anew_functions *f,
-					      const struct event *ev, uint32_t place,
-					      struct text_ref name, const struct definition *from,
-					      struct apitrace_anew_function *base)
+static struct apitrace_convert_function *
+of_list(struct apitrace_convert_functions *f, const struct event *ev, uint32_t location,
+	struct text_ref name, const struct definition *from, struct apitrace_convert_function *base)
 {
-	struct apitrace_anew_function *to;
+	struct apitrace_convert_function *to;
 	uint32_t number, n;
 
-	if (!ev->tail_size && base->place && !base->arguments)
+	if (!ev->tail_size && base->location && !base->arguments)
 		return base;
-	if (list_arguments(f, ev, place, &n))
+	if (list_arguments(f, ev, location, &n))
 		return NULL;
-	if (base->place && f->listed + n + 1 > LISTED_MOST &&
+	if (base->location && f->listed + n + 1 > LISTED_MOST &&
 	    intern_find(&f->known, f->key.data, f->key.size) == INTERN_NONE)
 		return base;
 	number = intern(&f->known, f->key.data, f->key.size);
 	to = number == INTERN_NONE ? NULL : function_at(&f->lists, &f->lists_size, number);
-	if (to && !to->place) {
+	if (to && !to->location) {
 		f->listed += n + 1;
 		to = declare(f, to, name, list_names(f, ev, from, n));
 	}
@@ -212,60 +212,62 @@ static bool returns_arguments(const struct event *ev)
 	return !ev->type->source || strcmp(ev->type->source->format.text, "uftrace") != 0;
 }
 
-struct apitrace_anew_function *apitrace_anew_of_call(struct apitrace_anew_functions *f,
-						     const struct anew_row *r)
+struct apitrace_convert_function *apitrace_convert_of_call(struct apitrace_convert_functions *f,
+							   const struct convert_row *r)
 {
-	const struct place *place = dictionary_place(f->anew->dictionary, r->place);
-	const struct definition *names = place ? place->arguments : NULL;
-	struct apitrace_anew_function *base = function_at(&f->places, &f->places_size, r->place);
-	struct text_ref name = dictionary_place_name(f->anew->dictionary, r->place);
-	struct apitrace_anew_fields *fields;
+	const struct location *location = dictionary_location(f->anew->dictionary, r->location);
+	const struct definition *names = location ? location->arguments : NULL;
+	struct apitrace_convert_function *base =
+		function_at(&f->locations, &f->locations_size, r->location);
+	struct text_ref name = dictionary_location_name(f->anew->dictionary, r->location);
+	struct apitrace_convert_fields *fields;
 
 	/* at the other end it has the one it had */
-	if (!base || (base->place && r->what == ANEW_LEAVE))
+	if (!base || (base->location && r->what == CONVERT_LEAVE))
 		return base;
-	if (!base->place)
-		anew_use_place(f->anew, r->place);
+	if (!base->location)
+		convert_use_location(f->anew, r->location);
 	if (names && returns_arguments(r->ev)) {
 		base->keep = true;
-		return base->place ? base : declare(f, base, name, names);
+		return base->location ? base : declare(f, base, name, names);
 	}
 	if (r->ev->type->flags & TYPE_VALUES || !returns_arguments(r->ev))
-		return of_list(f, r->ev, r->place, name, names, base);
-	if (base->place)
+		return of_list(f, r->ev, r->location, name, names, base);
+	if (base->location)
 		return base;
-	if (apitrace_anew_fields(f, r->ev->type, &fields))
+	if (apitrace_convert_fields(f, r->ev->type, &fields))
 		return NULL;
 	return declare(f, base, name, field_names(f, fields, false));
 }
 
-struct apitrace_anew_function *apitrace_anew_of_values(struct apitrace_anew_functions *f,
-						       const struct event *ev)
+struct apitrace_convert_function *apitrace_convert_of_values(struct apitrace_convert_functions *f,
+							     const struct event *ev)
 {
-	const struct place *place = dictionary_place(f->anew->dictionary, ev->place);
-	struct apitrace_anew_function *base;
+	const struct location *location = dictionary_location(f->anew->dictionary, ev->location);
+	struct apitrace_convert_function *base;
 
-	if (!ev->place) {
+	if (!ev->location) {
 		base = function_at(&f->types, &f->types_size, ev->type->number);
 		return base ? of_list(f, ev, 0, ev->type->name, NULL, base) : NULL;
 	}
 	/* calls of the same place may need all of its names */
-	base = function_at(&f->instants, &f->instants_size, ev->place);
-	if (base && !base->place)
-		anew_use_place(f->anew, ev->place);
-	return base ? of_list(f, ev, ev->place,
-			      dictionary_place_name(f->anew->dictionary, ev->place),
-			      place ? place->arguments : NULL, base)
+	base = function_at(&f->instants, &f->instants_size, ev->location);
+	if (base && !base->location)
+		convert_use_location(f->anew, ev->location);
+	return base ? of_list(f, ev, ev->location,
+			      dictionary_location_name(f->anew->dictionary, ev->location),
+			      location ? location->arguments : NULL, base)
 		    : NULL;
 }
 
-struct apitrace_anew_function *apitrace_anew_of_fields(struct apitrace_anew_functions *f,
-						       const struct event *ev,
-						       const struct apitrace_anew_fields *fields)
+struct apitrace_convert_function *
+apitrace_convert_of_fields(struct apitrace_convert_functions *f, const struct event *ev,
+			   const struct apitrace_convert_fields *fields)
 {
-	struct apitrace_anew_function *to =
+	struct apitrace_convert_function *to =
 		function_at(&f->types, &f->types_size, ev->type->number);
 
-	return to && !to->place ? declare(f, to, ev->type->name, field_names(f, fields, ev->place))
-				: to;
+	return to && !to->location
+		       ? declare(f, to, ev->type->name, field_names(f, fields, ev->location))
+		       : to;
 }

@@ -6,7 +6,7 @@
 #include "cmd/trencode/apitrace/convert.h"
 #include "common/value/value_names.h"
 
-uint32_t apitrace_anew_definition(struct apitrace_anew_values *a, const struct definition *d)
+uint32_t apitrace_convert_definition(struct apitrace_convert_values *a, const struct definition *d)
 {
 	uint32_t *table = array_reach(a->definitions, &a->size, d->number, sizeof *table);
 	struct definition *made;
@@ -16,7 +16,7 @@ uint32_t apitrace_anew_definition(struct apitrace_anew_values *a, const struct d
 	a->definitions = table;
 	if (table[d->number])
 		return table[d->number];
-	made = dialect_definition(a->to);
+	made = target_definition(a->to);
 	if (!made)
 		return 0;
 	made->name = d->name;
@@ -27,7 +27,7 @@ uint32_t apitrace_anew_definition(struct apitrace_anew_values *a, const struct d
 }
 
 /* The definition of a value, if it is of that kind. -1: memory is out. */
-static int definition_of(struct apitrace_anew_values *a, const struct value *v, uint32_t kind,
+static int definition_of(struct apitrace_convert_values *a, const struct value *v, uint32_t kind,
 			 uint32_t *id)
 {
 	const struct definition *d =
@@ -36,7 +36,7 @@ static int definition_of(struct apitrace_anew_values *a, const struct value *v, 
 	*id = 0;
 	if (!d || d->kind != kind)
 		return 0;
-	*id = apitrace_anew_definition(a, d);
+	*id = apitrace_convert_definition(a, d);
 	return *id ? 0 : -1;
 }
 
@@ -47,7 +47,7 @@ static int put_signed(struct buffer *b, int64_t v)
 }
 
 /* An enum's numbers are signed ones of 64 bits there; others go without their labels. */
-static int put_enum(struct apitrace_anew_values *a, struct buffer *b, uint32_t id,
+static int put_enum(struct apitrace_convert_values *a, struct buffer *b, uint32_t id,
 		    const struct value *v)
 {
 	const struct definition *names = dictionary_definition_id(a->from, v->definition);
@@ -66,7 +66,7 @@ static int put_enum(struct apitrace_anew_values *a, struct buffer *b, uint32_t i
 	return value_put_bytes(b, VALUE_STRING, digits, value_enum_decimal(digits, names, v));
 }
 
-static int put_real(struct apitrace_anew_values *a, struct buffer *b, const struct value *v)
+static int put_real(struct apitrace_convert_values *a, struct buffer *b, const struct value *v)
 {
 	long double real = 0;
 	double twice;
@@ -79,7 +79,7 @@ static int put_real(struct apitrace_anew_values *a, struct buffer *b, const stru
 	return value_put_float(b, (const void *)&twice, 8);
 }
 
-static int put_number(struct apitrace_anew_values *a, struct buffer *b, const struct value *v)
+static int put_number(struct apitrace_convert_values *a, struct buffer *b, const struct value *v)
 {
 	uint64_t bits = v->size < 8 ? v->number & ((1ull << 8 * v->size) - 1) : v->number;
 
@@ -97,7 +97,7 @@ static int put_number(struct apitrace_anew_values *a, struct buffer *b, const st
 	return put_signed(b, (int64_t)v->number);
 }
 
-static int put_opaque(struct apitrace_anew_values *a, struct buffer *b, const struct value *v)
+static int put_opaque(struct apitrace_convert_values *a, struct buffer *b, const struct value *v)
 {
 	if (v->type_name_size == 11 && !memcmp(v->type_name, "std::string", 11))
 		return value_put_bytes(b, VALUE_STRING, v->bytes, v->n);
@@ -106,11 +106,11 @@ static int put_opaque(struct apitrace_anew_values *a, struct buffer *b, const st
 		    : value_put_bytes(b, VALUE_STRING, v->type_name, v->type_name_size);
 }
 
-static int convert(struct apitrace_anew_values *a, struct buffer *b, struct values *v,
+static int convert(struct apitrace_convert_values *a, struct buffer *b, struct values *v,
 		   unsigned nesting);
 
-static int children(struct apitrace_anew_values *a, struct buffer *b, struct values *v, uint64_t n,
-		    unsigned nesting)
+static int children(struct apitrace_convert_values *a, struct buffer *b, struct values *v,
+		    uint64_t n, unsigned nesting)
 {
 	int got = 0;
 
@@ -129,7 +129,7 @@ static int put_wide(struct buffer *b, const struct value *v)
 		       : 0;
 }
 
-static int convert(struct apitrace_anew_values *a, struct buffer *b, struct values *v,
+static int convert(struct apitrace_convert_values *a, struct buffer *b, struct values *v,
 		   unsigned nesting)
 {
 	struct value x;
@@ -182,10 +182,10 @@ static int convert(struct apitrace_anew_values *a, struct buffer *b, struct valu
 	return value_put_simple(b, x.tag);
 }
 
-int apitrace_anew_convert(struct apitrace_anew_values *a, struct buffer *b, const struct event *ev,
-			  bool keep, uint32_t n, uint64_t *lost)
+int apitrace_convert_call(struct apitrace_convert_values *a, struct buffer *b,
+			  const struct event *ev, bool keep, uint32_t n, uint64_t *lost)
 {
-	uint64_t index, place = 0;
+	uint64_t index, location = 0;
 	struct values v;
 	uint8_t what;
 
@@ -193,7 +193,7 @@ int apitrace_anew_convert(struct apitrace_anew_values *a, struct buffer *b, cons
 		if (!values_what(&v, &what, &index))
 			return -1;
 		if (what == DETAIL_ARGUMENT && !keep)
-			index = ++place;
+			index = ++location;
 		if (what == DETAIL_ARGUMENT && index > n) {
 			++*lost;
 			if (!values_skip(&v))

@@ -12,15 +12,15 @@ void apitrace_target_begin(struct apitrace_target *t, uint64_t version)
 	t->version = version;
 	if (t->definitions.size)
 		memset(t->definitions.at, 0, t->definitions.size * sizeof *t->definitions.at);
-	if (t->places.size)
-		memset(t->places.at, 0, t->places.size * sizeof *t->places.at);
+	if (t->locations.size)
+		memset(t->locations.at, 0, t->locations.size * sizeof *t->locations.at);
 }
 
 void apitrace_target_free(struct apitrace_target *t)
 {
 	pack_close(&t->pack);
 	free(t->definitions.at);
-	free(t->places.at);
+	free(t->locations.at);
 }
 
 static int grow(struct apitrace_written_set *set, uint32_t number)
@@ -139,15 +139,15 @@ int apitrace_put_definition(struct apitrace_target *t, const struct definition *
 	return fresh < 0 ? -1 : 0;
 }
 
-int apitrace_put_function(struct apitrace_target *t, const struct place *place)
+int apitrace_put_function(struct apitrace_target *t, const struct location *location)
 {
-	const struct definition *arguments = place->arguments;
+	const struct definition *arguments = location->arguments;
 	struct pack *p = &t->pack;
-	int fresh = put_id(p, &t->places, place->number, place->address, 1);
+	int fresh = put_id(p, &t->locations, location->number, location->address, 1);
 
 	if (fresh <= 0)
 		return fresh;
-	put_text(p, &place->name);
+	put_text(p, &location->name);
 	pack_uint(p, arguments ? arguments->count : 0);
 	for (uint32_t i = 0; arguments && i < arguments->count; i++)
 		put_text(p, &arguments->members[i].name);

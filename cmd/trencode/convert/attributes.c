@@ -25,7 +25,7 @@ static int render_key(struct buffer *to, const char *name, size_t n)
 void attributes_init(struct attributes *a, struct dictionary *d)
 {
 	*a = (struct attributes){.dictionary = d};
-	place_names_init_strings(&a->keys, d, render_key);
+	location_names_init_strings(&a->keys, d, render_key);
 	a->scratch.spills = a->compound.spills = true;
 }
 
@@ -37,7 +37,7 @@ void attributes_free(struct attributes *a)
 	if (a->messages)
 		kernel_messages_free(a->messages);
 	free(a->messages);
-	place_names_free(&a->keys);
+	location_names_free(&a->keys);
 	buffer_free(&a->scratch);
 	buffer_free(&a->compound);
 	*a = (struct attributes){0};
@@ -125,13 +125,13 @@ static bool wants_members(const struct attributes *a, const struct event *ev)
 static inline int begin_member(struct attributes *a, struct buffer *to, uint32_t name, size_t *at)
 {
 	uint32_t size;
-	const char *key = place_names_get(&a->keys, name, &size);
+	const char *key = location_names_get(&a->keys, name, &size);
 
 	*at = to->size;
-	if (!key || buffer_reserve(to, RECORD + PLACE_NAME_SHORT + (size_t)size))
+	if (!key || buffer_reserve(to, RECORD + LOCATION_NAME_SHORT + (size_t)size))
 		return -1;
 	put_u32(to->data + to->size, name);
-	place_names_copy((char *)to->data + to->size + RECORD, key, size);
+	location_names_copy((char *)to->data + to->size + RECORD, key, size);
 	to->size += RECORD + (size_t)size;
 	return 0;
 }
@@ -228,8 +228,8 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 	struct attribute_source source = {{a->dictionary, &a->scratch, fields && fields->blobs},
 					  &a->compound,
 					  a->quote_numbers};
-	const struct place *place = dictionary_place(a->dictionary, ev->place);
-	const struct definition *names = place ? place->arguments : NULL;
+	const struct location *location = dictionary_location(a->dictionary, ev->location);
+	const struct definition *names = location ? location->arguments : NULL;
 	bool members = wants_members(a, ev);
 	struct attribute item;
 	struct values v;
@@ -565,7 +565,7 @@ static int put_member(struct attributes *a, const struct attribute *item, const 
 	uint32_t size;
 
 	if (item->kind != ATTRIBUTE_MEMBER) {
-		key = place_names_get(&a->keys, item->name, &size);
+		key = location_names_get(&a->keys, item->name, &size);
 		if (!key || buffer_append(to, key, size))
 			return -1;
 	}

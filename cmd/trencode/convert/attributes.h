@@ -57,7 +57,7 @@ struct attributes {
 	size_t nlast;
 	struct attribute_fields *fields; /* by type */
 	size_t nfields;
-	struct place_names keys; /* "name": of each string */
+	struct location_names keys; /* "name": of each string */
 	struct buffer scratch, compound;
 	const struct buffer *read; /* what items point into */
 };

@@ -14,32 +14,32 @@
 
 static int take(void *ctx, const struct event *ev, struct error *e);
 
-void *anew_begin(struct encoding *en, const struct anew_target *target, struct error *e)
+void *convert_begin(struct encoding *en, const struct convert_target *target, struct error *e)
 {
-	struct anew *a = en->state = calloc(1, target->state_size);
+	struct conversion *a = en->state = calloc(1, target->state_size);
 
 	if (!a) {
 		error_no_memory(e);
 		return NULL;
 	}
-	*a = (struct anew){.target = target,
-			   .ids = {.no_zero = target->no_zero,
-				   .zero = target->zero,
-				   .no_cpus = target->no_cpus},
-			   .dictionary = en->dictionary,
-			   .options = en->options,
-			   .overlap = {.next = take, .ctx = a}};
+	*a = (struct conversion){.target = target,
+				 .ids = {.no_zero = target->no_zero,
+					 .zero = target->zero,
+					 .no_cpus = target->no_cpus},
+				 .dictionary = en->dictionary,
+				 .options = en->options,
+				 .overlap = {.next = take, .ctx = a}};
 	calls_init(&a->calls, en->dictionary);
-	return dialect_begin(&a->d, target->native, target->format, en, e) ? NULL : a;
+	return target_begin(&a->d, target->native, target->format, en, e) ? NULL : a;
 }
 
-void anew_free(struct encoding *en)
+void convert_free(struct encoding *en)
 {
-	struct anew *a = en->state;
+	struct conversion *a = en->state;
 
 	if (!a)
 		return;
-	dialect_free(&a->d);
+	target_free(&a->d);
 	overlap_free(&a->overlap);
 	calls_free(&a->calls);
 	for (size_t i = 0; i < a->nthreads; i++) {
@@ -58,18 +58,19 @@ void anew_free(struct encoding *en)
 
 /* --- rows for the target --- */
 
-static int give(struct anew *a, const struct anew_row *r, struct error *e)
+static int give(struct conversion *a, const struct convert_row *r, struct error *e)
 {
 	switch (r->what) {
-	case ANEW_ENTER:
-	case ANEW_LEAVE: return a->target->call(a, r, e);
-	case ANEW_EVENT: return a->target->instant(a, r, e);
-	case ANEW_GAP: break;
+	case CONVERT_ENTER:
+	case CONVERT_LEAVE: return a->target->call(a, r, e);
+	case CONVERT_EVENT: return a->target->instant(a, r, e);
+	case CONVERT_GAP: break;
 	}
 	return a->target->gap(a, r, e);
 }
 
-static int emit(struct anew *a, struct anew_row *r, const struct event *ev, struct error *e)
+static int emit(struct conversion *a, struct convert_row *r, const struct event *ev,
+		struct error *e)
 {
 	const struct clock *clock = ev->lane->clock;
 	bool ticks = clock && clock->flags & CLOCK_TICKS;
@@ -80,8 +81,8 @@ static int emit(struct anew *a, struct anew_row *r, const struct event *ev, stru
 		a->unmarked = UINT32_MAX;
 		r->mark = &a->unmarked;
 	}
-	a->with_time += r->what != ANEW_GAP && !ticks;
-	a->with_buffer += ev->lane->buffer.size && r->what != ANEW_GAP && ev->lane->source &&
+	a->with_time += r->what != CONVERT_GAP && !ticks;
+	a->with_buffer += ev->lane->buffer.size && r->what != CONVERT_GAP && ev->lane->source &&
 			  !strcmp(ev->lane->source->format.text, "trace-cmd");
 	a->with_wall += clock && clock->flags & CLOCK_HAS_WALL && clock->wall;
 	if (a->options->tick && ticks &&
@@ -97,48 +98,49 @@ static bool is_longjmp(const char *name)
 }
 
 /* Does the target's reader itself forget what is open, by the function on top? */
-static bool forgets(struct anew *a, const struct anew_thread *t)
+static bool forgets(struct conversion *a, const struct convert_thread *t)
 {
-	uint32_t place = t->frames[t->count - 1].place;
+	uint32_t location = t->frames[t->count - 1].location;
 
 	if (!a->target->replays)
 		return false;
 	return t->lost ||
-	       (place < a->calls.special_size && a->calls.special[place] == PLACE_EXEC) ||
-	       is_longjmp(dictionary_place_name(a->dictionary, place).text);
+	       (location < a->calls.special_size && a->calls.special[location] == LOCATION_EXEC) ||
+	       is_longjmp(dictionary_location_name(a->dictionary, location).text);
 }
 
-static struct anew_frame *pop(struct anew_thread *t)
+static struct convert_frame *pop(struct convert_thread *t)
 {
-	struct anew_frame *f = &t->frames[--t->count];
+	struct convert_frame *f = &t->frames[--t->count];
 
 	t->nnumbered -= f->numbered;
 	return f;
 }
 
-static int leave_top(struct anew *a, struct anew_thread *t, const struct event *ev, uint32_t place,
-		     bool cut, struct error *e)
+static int leave_top(struct conversion *a, struct convert_thread *t, const struct event *ev,
+		     uint32_t location, bool cut, struct error *e)
 {
-	struct anew_frame *f = pop(t);
-	struct anew_row r = {.what = ANEW_LEAVE,
-			     .thread = t,
-			     .start = f->start,
-			     .place = place ? place : f->place,
-			     .depth = t->below + (uint32_t)t->count,
-			     .mark = &f->mark,
-			     .cut = cut};
+	struct convert_frame *f = pop(t);
+	struct convert_row r = {.what = CONVERT_LEAVE,
+				.thread = t,
+				.start = f->start,
+				.location = location ? location : f->location,
+				.depth = t->below + (uint32_t)t->count,
+				.mark = &f->mark,
+				.cut = cut};
 
 	return emit(a, &r, ev, e);
 }
 
 /* Calls of the stack, of which those that have numbers are not, that are open. */
-static uint32_t stack_level(const struct anew_thread *t)
+static uint32_t stack_level(const struct convert_thread *t)
 {
 	return t->below + (uint32_t)(t->count - t->nnumbered);
 }
 
 /* The call on top has ended, unseen. */
-static int cut_top(struct anew *a, struct anew_thread *t, const struct event *ev, struct error *e)
+static int cut_top(struct conversion *a, struct convert_thread *t, const struct event *ev,
+		   struct error *e)
 {
 	/* it goes on beyond the call that it is in: the two have clocks of their own */
 	bool outlasts = t->frames[t->count - 1].kernel && !(ev->type->flags & TYPE_KERNEL);
@@ -152,8 +154,8 @@ static int cut_top(struct anew *a, struct anew_thread *t, const struct event *ev
 }
 
 /* Calls of the stack at this level and above have ended, unseen. */
-static int cut_down(struct anew *a, struct anew_thread *t, uint32_t level, const struct event *ev,
-		    struct error *e)
+static int cut_down(struct conversion *a, struct convert_thread *t, uint32_t level,
+		    const struct event *ev, struct error *e)
 {
 	bool forgotten = t->count && stack_level(t) > level && forgets(a, t);
 
@@ -168,17 +170,19 @@ static int cut_down(struct anew *a, struct anew_thread *t, uint32_t level, const
 	return 0;
 }
 
-static int push(struct anew *a, struct anew_thread *t, const struct event *ev, struct error *e)
+static int push(struct conversion *a, struct convert_thread *t, const struct event *ev,
+		struct error *e)
 {
-	struct anew_frame *f = array_grow(t->frames, &t->capacity, t->count, sizeof *f);
-	struct anew_row r = {.what = ANEW_ENTER, .thread = t, .place = ev->place};
+	struct convert_frame *f = array_grow(t->frames, &t->capacity, t->count, sizeof *f);
+	struct convert_row r = {.what = CONVERT_ENTER, .thread = t, .location = ev->location};
 
 	if (!f)
 		return error_no_memory(e);
 	t->frames = f;
 	f += t->count;
-	*f = (struct anew_frame){
-		.start = ev->time, .place = ev->place, .kernel = ev->type->flags & TYPE_KERNEL};
+	*f = (struct convert_frame){.start = ev->time,
+				    .location = ev->location,
+				    .kernel = ev->type->flags & TYPE_KERNEL};
 	f->numbered = ev->type->flags & TYPE_CALL_NUMBER && field_call(ev, &f->call);
 	r.start = ev->time;
 	r.depth = t->below + (uint32_t)t->count;
@@ -192,7 +196,7 @@ static int push(struct anew *a, struct anew_thread *t, const struct event *ev, s
 
 /* --- calls that go by stack --- */
 
-static uint32_t open_below(const struct anew *a, const struct event *ev)
+static uint32_t open_below(const struct conversion *a, const struct event *ev)
 {
 	const struct stack *s = calls_stack(&a->calls, ev), *user;
 	uint32_t thread = calls_thread(ev), n;
@@ -204,7 +208,8 @@ static uint32_t open_below(const struct anew *a, const struct event *ev)
 	return user == s ? n : n + (uint32_t)user->count + user->implicit;
 }
 
-static int enter(struct anew *a, struct anew_thread *t, const struct event *ev, struct error *e)
+static int enter(struct conversion *a, struct convert_thread *t, const struct event *ev,
+		 struct error *e)
 {
 	uint32_t level = open_below(a, ev);
 
@@ -216,15 +221,15 @@ static int enter(struct anew *a, struct anew_thread *t, const struct event *ev, 
 	return push(a, t, ev, e);
 }
 
-static int leave(struct anew *a, struct anew_thread *t, const struct event *ev,
+static int leave(struct conversion *a, struct convert_thread *t, const struct event *ev,
 		 const struct call *done, struct error *e)
 {
-	struct anew_row r = {.what = ANEW_LEAVE,
-			     .thread = t,
-			     .start = done->start,
-			     .place = done->place,
-			     .depth = done->level,
-			     .unseen = true};
+	struct convert_row r = {.what = CONVERT_LEAVE,
+				.thread = t,
+				.start = done->start,
+				.location = done->location,
+				.depth = done->level,
+				.unseen = true};
 
 	if (cut_down(a, t, done->level + 1, ev, e))
 		return -1;
@@ -232,7 +237,7 @@ static int leave(struct anew *a, struct anew_thread *t, const struct event *ev,
 		while (t->frames[t->count - 1].numbered)
 			if (cut_top(a, t, ev, e))
 				return -1;
-		return leave_top(a, t, ev, done->place, false, e);
+		return leave_top(a, t, ev, done->location, false, e);
 	}
 	if (t->count || (t->begun && t->below != done->level + 1)) {
 		a->unmatched += !(ev->type->flags & TYPE_KERNEL);
@@ -245,21 +250,22 @@ static int leave(struct anew *a, struct anew_thread *t, const struct event *ev,
 }
 
 /* One that need not nest: as it stands. */
-static int as_it_stands(struct anew *a, struct anew_thread *t, const struct event *ev,
+static int as_it_stands(struct conversion *a, struct convert_thread *t, const struct event *ev,
 			struct error *e)
 {
-	struct anew_row r = {.what = ev->type->kind == KIND_ENTER ? ANEW_ENTER : ANEW_LEAVE,
-			     .thread = t,
-			     .start = ev->time,
-			     .place = ev->place,
-			     .depth = ev->type->flags & TYPE_INNER ? t->below + (uint32_t)t->count
-								   : ev->depth};
+	struct convert_row r = {
+		.what = ev->type->kind == KIND_ENTER ? CONVERT_ENTER : CONVERT_LEAVE,
+		.thread = t,
+		.start = ev->time,
+		.location = ev->location,
+		.depth = ev->type->flags & TYPE_INNER ? t->below + (uint32_t)t->count : ev->depth};
 
-	a->calls_seen += r.what == ANEW_ENTER;
+	a->calls_seen += r.what == CONVERT_ENTER;
 	return emit(a, &r, ev, e);
 }
 
-static int by_stack(struct anew *a, struct anew_thread *t, const struct event *ev, struct error *e)
+static int by_stack(struct conversion *a, struct convert_thread *t, const struct event *ev,
+		    struct error *e)
 {
 	uint64_t unmatched = a->calls.unmatched;
 	struct call done;
@@ -278,7 +284,7 @@ static int by_stack(struct anew *a, struct anew_thread *t, const struct event *e
 
 /* --- calls that go by number --- */
 
-static int by_number_nested(struct anew *a, struct anew_thread *t, const struct event *ev,
+static int by_number_nested(struct conversion *a, struct convert_thread *t, const struct event *ev,
 			    uint32_t call, struct error *e)
 {
 	size_t at = t->count;
@@ -295,22 +301,23 @@ static int by_number_nested(struct anew *a, struct anew_thread *t, const struct 
 		if (cut_top(a, t, ev, e))
 			return -1;
 	t->lost = false;
-	return leave_top(a, t, ev, ev->place, false, e);
+	return leave_top(a, t, ev, ev->location, false, e);
 }
 
-static int by_number_free(struct anew *a, struct anew_thread *t, const struct event *ev,
+static int by_number_free(struct conversion *a, struct convert_thread *t, const struct event *ev,
 			  uint32_t call, struct error *e)
 {
 	uint32_t source = ev->lane->source->number, mark = 0;
-	struct anew_row r = {.thread = t, .place = ev->place, .start = ev->time, .mark = &mark};
+	struct convert_row r = {
+		.thread = t, .location = ev->location, .start = ev->time, .mark = &mark};
 	uint64_t kept;
 
 	if (ev->type->kind == KIND_ENTER) {
-		r.what = ANEW_ENTER;
+		r.what = CONVERT_ENTER;
 		a->calls_seen++;
 		if (emit(a, &r, ev, e))
 			return -1;
-		return open_calls_put(&a->open, source, call, (uint64_t)ev->place << 32 | mark)
+		return open_calls_put(&a->open, source, call, (uint64_t)ev->location << 32 | mark)
 			       ? error_no_memory(e)
 			       : 0;
 	}
@@ -318,9 +325,9 @@ static int by_number_free(struct anew *a, struct anew_thread *t, const struct ev
 		a->unmatched++;
 		return 0;
 	}
-	r.what = ANEW_LEAVE;
+	r.what = CONVERT_LEAVE;
 	mark = (uint32_t)kept;
-	r.place = ev->place ? ev->place : (uint32_t)(kept >> 32);
+	r.location = ev->location ? ev->location : (uint32_t)(kept >> 32);
 	return emit(a, &r, ev, e);
 }
 
@@ -328,18 +335,18 @@ static int by_number_free(struct anew *a, struct anew_thread *t, const struct ev
 
 static int take(void *ctx, const struct event *ev, struct error *e)
 {
-	struct anew *a = ctx;
+	struct conversion *a = ctx;
 	uint8_t kind = ev->type->kind;
 	bool call = kind == KIND_ENTER || kind == KIND_LEAVE;
 	bool nobody = kind == KIND_GAP && !(ev->lane->flags & LANE_HAS_TID);
-	struct anew_row r = {.what = kind == KIND_GAP ? ANEW_GAP : ANEW_EVENT};
-	struct anew_thread *t;
+	struct convert_row r = {.what = kind == KIND_GAP ? CONVERT_GAP : CONVERT_EVENT};
+	struct convert_thread *t;
 	struct values frames;
 	struct call done;
 	uint64_t count;
 	uint32_t number;
 
-	t = nobody ? NULL : anew_thread(a, ev->lane, call && ev->type->flags & TYPE_PER_CPU);
+	t = nobody ? NULL : convert_thread(a, ev->lane, call && ev->type->flags & TYPE_PER_CPU);
 	if (!t && !nobody)
 		return error_no_memory(e);
 	r.thread = t;
@@ -359,7 +366,7 @@ static int take(void *ctx, const struct event *ev, struct error *e)
 	return 0;
 }
 
-static int check_clock(struct anew *a, const struct event *ev, struct error *e)
+static int check_clock(struct conversion *a, const struct event *ev, struct error *e)
 {
 	const struct source *source = ev->lane->source;
 	bool ticks = ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS;
@@ -376,9 +383,9 @@ static int check_clock(struct anew *a, const struct event *ev, struct error *e)
 	return clocks_check(&a->clocks, TICK_HINT, e);
 }
 
-int anew_event(struct encoding *en, const struct event *ev, struct error *e)
+int convert_event(struct encoding *en, const struct event *ev, struct error *e)
 {
-	struct anew *a = en->state;
+	struct conversion *a = en->state;
 
 	if (check_clock(a, ev, e))
 		return -1;
@@ -386,40 +393,40 @@ int anew_event(struct encoding *en, const struct event *ev, struct error *e)
 	return a->target->nests ? overlap_take(&a->overlap, ev, e) : take(a, ev, e);
 }
 
-int anew_end(struct anew *a, struct error *e)
+int convert_end(struct conversion *a, struct error *e)
 {
 	return overlap_end(&a->overlap, e);
 }
 
-int anew_head(struct encoding *en, const struct head *h, struct error *e)
+int convert_head(struct encoding *en, const struct head *h, struct error *e)
 {
-	struct anew *a = en->state;
+	struct conversion *a = en->state;
 
-	if (anew_end(a, e))
+	if (convert_end(a, e))
 		return -1;
-	anew_rounds_head(&a->rounds, h);
+	clock_epoch_head(&a->rounds, h);
 	return 0;
 }
 
-void anew_use_place(struct anew *a, uint32_t place)
+void convert_use_location(struct conversion *a, uint32_t location)
 {
-	const struct place *p = dictionary_place(a->dictionary, place);
-	uint8_t *used = array_reach(a->used, &a->used_size, place, 1);
+	const struct location *p = dictionary_location(a->dictionary, location);
+	uint8_t *used = array_reach(a->used, &a->used_size, location, 1);
 
 	if (!used)
 		return;
 	a->used = used;
-	a->unnamed += !used[place] && p && !p->symbol && !p->name.size;
-	used[place] = 1;
+	a->unnamed += !used[location] && p && !p->symbol && !p->name.size;
+	used[location] = 1;
 }
 
-void anew_lost(const struct anew *a, uint64_t count, const char *what)
+void convert_lost(const struct conversion *a, uint64_t count, const char *what)
 {
 	if (count && !a->options->quiet)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " %s", count, what);
 }
 
-void anew_report(struct anew *a)
+void convert_report(struct conversion *a)
 {
 	uint64_t open = open_calls_count(&a->open);
 	struct call done;
@@ -429,25 +436,27 @@ void anew_report(struct anew *a)
 	for (size_t i = 0; i < a->nthreads && a->target->nests; i++)
 		for (size_t k = 0; k < a->by_number[i]->count; k++)
 			open += a->by_number[i]->frames[k].numbered;
-	anew_lost(a, a->unnamed,
-		  "functions have an address for a name; trsym belongs before trencode");
-	anew_lost(a, open, "calls had not returned at the end of the trace");
-	anew_lost(a, a->unmatched + a->calls.unmatched,
-		  "returns of calls whose beginning is not there are left out");
-	anew_lost(a, a->cut,
-		  a->target->closes
-			  ? "calls whose return was not recorded end where the next event shows it"
-			  : "calls have no return, as none was recorded");
-	anew_lost(
+	convert_lost(a, a->unnamed,
+		     "functions have an address for a name; trsym belongs before trencode");
+	convert_lost(a, open, "calls had not returned at the end of the trace");
+	convert_lost(a, a->unmatched + a->calls.unmatched,
+		     "returns of calls whose beginning is not there are left out");
+	convert_lost(
+		a, a->cut,
+		a->target->closes
+			? "calls whose return was not recorded end where the next event shows it"
+			: "calls have no return, as none was recorded");
+	convert_lost(
 		a, a->outlasting,
 		"calls in the kernel outlast the call that they are in: they end with it, and what "
 		"they took behind it is time of the call below");
-	anew_lost(a, a->target->told_apart ? 0 : a->calls.outside, CALLS_OUTSIDE);
-	anew_lost(a, a->target->told_apart ? 0 : a->calls.apart, CALLS_APART);
-	anew_lost(a, a->overlap.left_out,
-		  "calls overlap with others of their thread and are left out");
-	anew_lost(a, a->target->buffers ? 0 : a->with_buffer,
-		  "events have lost the name of their buffer, an instance of the kernel's tracer");
-	anew_lost(a, a->backtraces, "back traces of calls are left out");
-	anew_lost(a, a->ids.renamed, THREAD_IDS_RENAMED);
+	convert_lost(a, a->target->told_apart ? 0 : a->calls.outside, CALLS_OUTSIDE);
+	convert_lost(a, a->target->told_apart ? 0 : a->calls.apart, CALLS_APART);
+	convert_lost(a, a->overlap.left_out,
+		     "calls overlap with others of their thread and are left out");
+	convert_lost(
+		a, a->target->buffers ? 0 : a->with_buffer,
+		"events have lost the name of their buffer, an instance of the kernel's tracer");
+	convert_lost(a, a->backtraces, "back traces of calls are left out");
+	convert_lost(a, a->ids.renamed, THREAD_IDS_RENAMED);
 }

@@ -4,7 +4,7 @@
 
 #include "common/util/buffer.h"
 
-void anew_rounds_head(struct anew_rounds *r, const struct head *h)
+void clock_epoch_head(struct clock_epoch *r, const struct head *h)
 {
 	/* the next segment of one stream goes on where it was */
 	r->border |= r->begun && (h->stream_id != r->stream_id || h->sequence != r->sequence + 1);
@@ -13,7 +13,7 @@ void anew_rounds_head(struct anew_rounds *r, const struct head *h)
 	r->sequence = h->sequence;
 }
 
-uint32_t anew_rounds_at(struct anew_rounds *r, uint64_t time)
+uint32_t clock_epoch_at(struct clock_epoch *r, uint64_t time)
 {
 	r->count += r->border && time < r->latest;
 	r->border = false;
@@ -22,7 +22,7 @@ uint32_t anew_rounds_at(struct anew_rounds *r, uint64_t time)
 	return r->count;
 }
 
-int anew_rounds_name(uint32_t round, struct buffer *b)
+int clock_epoch_name(uint32_t round, struct buffer *b)
 {
 	return round ? buffer_printf(b, "~%" PRIu32, round + 1) : 0;
 }

@@ -15,17 +15,17 @@
 
 struct buffer;
 
-struct anew_rounds {
+struct clock_epoch {
 	uint64_t latest, stream_id;
 	uint32_t sequence, count; /* count: how often time went back so */
 	bool begun, border;	  /* border: a stream has begun, no row of it has come */
 };
 
 /* A segment begins. */
-void anew_rounds_head(struct anew_rounds *r, const struct head *h);
+void clock_epoch_head(struct clock_epoch *r, const struct head *h);
 /* The round of a row of that time, from 0. */
-uint32_t anew_rounds_at(struct anew_rounds *r, uint64_t time);
+uint32_t clock_epoch_at(struct clock_epoch *r, uint64_t time);
 /* Append what the names of that round's buffers end with: nothing, "~2" and on. -1: memory. */
-int anew_rounds_name(uint32_t round, struct buffer *b);
+int clock_epoch_name(uint32_t round, struct buffer *b);
 
 #endif

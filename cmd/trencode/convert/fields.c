@@ -6,9 +6,9 @@
 #include "cmd/trencode/convert/convert.h"
 #include "common/stream/field.h"
 
-static void plan(struct anew_field *w, const struct field *f)
+static void plan(struct convert_field *w, const struct field *f)
 {
-	*w = (struct anew_field){.from = f};
+	*w = (struct convert_field){.from = f};
 	if (f->count > 1 || f->where > WHERE_TAIL ||
 	    (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8))
 		return;
@@ -27,10 +27,10 @@ static bool is_said(const struct field *f)
 	return f->role == ROLE_ADDRESS || !strcmp(f->name.text, "depth");
 }
 
-struct anew_field *anew_fields_plan(const struct type *t, uint32_t most, bool graph, uint32_t *n,
-				    uint64_t *lost)
+struct convert_field *convert_fields_plan(const struct type *t, uint32_t most, bool graph,
+					  uint32_t *n, uint64_t *lost)
 {
-	struct anew_field *fields = calloc(t->nfields + (size_t)1, sizeof *fields);
+	struct convert_field *fields = calloc(t->nfields + (size_t)1, sizeof *fields);
 	bool call = t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
 
 	bool ftrace = call && !strcmp(t->group.text, "ftrace");
@@ -41,7 +41,7 @@ struct anew_field *anew_fields_plan(const struct type *t, uint32_t most, bool gr
 	for (uint32_t i = 0; fields && i < t->nfields && !(t->flags & TYPE_VALUES); i++) {
 		const struct field *f = &t->fields[i];
 
-		if (anew_is_own_field(t, f) || (call && f->role == ROLE_CALL) ||
+		if (convert_is_own_field(t, f) || (call && f->role == ROLE_CALL) ||
 		    (ftrace && is_said(f)))
 			continue;
 		if (*n == most)
@@ -52,7 +52,7 @@ struct anew_field *anew_fields_plan(const struct type *t, uint32_t most, bool gr
 	return fields;
 }
 
-uint64_t anew_field_number(const struct anew_field *w, const struct event *ev)
+uint64_t convert_field_number(const struct convert_field *w, const struct event *ev)
 {
 	struct field_value v;
 
@@ -60,7 +60,7 @@ uint64_t anew_field_number(const struct anew_field *w, const struct event *ev)
 	return v.form == FORM_NONE ? 0 : v.u;
 }
 
-int anew_field_text(struct buffer *b, const struct anew_field *w, const struct event *ev)
+int convert_field_text(struct buffer *b, const struct convert_field *w, const struct event *ev)
 {
 	struct field_value v;
 
@@ -69,7 +69,7 @@ int anew_field_text(struct buffer *b, const struct anew_field *w, const struct e
 		return 0;
 	if (v.form == FORM_TEXT && w->from->kind != FIELD_BYTES && w->from->kind != FIELD_BITMAP)
 		return v.size ? buffer_append(b, v.text, v.size) : 0;
-	return anew_text_field(b, ev, w->from);
+	return convert_text_field(b, ev, w->from);
 }
 
 /* --- as values --- */
@@ -120,8 +120,8 @@ static int put_value(struct buffer *b, const struct event *ev, const struct fiel
 	return 0;
 }
 
-int anew_field_values(struct buffer *b, const struct anew_field *fields, uint32_t n,
-		      const struct event *ev, bool leave)
+int convert_field_values(struct buffer *b, const struct convert_field *fields, uint32_t n,
+			 const struct event *ev, bool leave)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (value_put_detail(b, leave && n == 1 ? DETAIL_RETURN : DETAIL_ARGUMENT,

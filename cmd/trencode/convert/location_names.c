@@ -2,30 +2,30 @@
 
 #include <stdlib.h>
 
-void place_names_init(struct place_names *p, struct dictionary *d,
-		      int (*render)(struct buffer *to, const char *name, size_t n))
+void location_names_init(struct location_names *p, struct dictionary *d,
+			 int (*render)(struct buffer *to, const char *name, size_t n))
 {
-	*p = (struct place_names){
+	*p = (struct location_names){
 		.dictionary = d, .render = render, .symbol_changes = d->symbol_changes};
 }
 
-void place_names_init_strings(struct place_names *p, struct dictionary *d,
-			      int (*render)(struct buffer *to, const char *name, size_t n))
+void location_names_init_strings(struct location_names *p, struct dictionary *d,
+				 int (*render)(struct buffer *to, const char *name, size_t n))
 {
-	place_names_init(p, d, render);
+	location_names_init(p, d, render);
 	p->strings = true;
 }
 
-void place_names_free(struct place_names *p)
+void location_names_free(struct location_names *p)
 {
 	free(p->names);
 	buffer_free(&p->bytes);
-	*p = (struct place_names){0};
+	*p = (struct location_names){0};
 }
 
-static int make_room(struct place_names *p, uint32_t place)
+static int make_room(struct location_names *p, uint32_t location)
 {
-	struct place_name *names = array_reach(p->names, &p->count, place, sizeof(*names));
+	struct location_name *names = array_reach(p->names, &p->count, location, sizeof(*names));
 
 	if (!names)
 		return -1;
@@ -33,9 +33,10 @@ static int make_room(struct place_names *p, uint32_t place)
 	return 0;
 }
 
-int place_names_make(struct place_names *p, uint32_t place)
+int location_names_make(struct location_names *p, uint32_t location)
 {
-	const struct place *pl = p->strings ? NULL : dictionary_place(p->dictionary, place);
+	const struct location *pl =
+		p->strings ? NULL : dictionary_location(p->dictionary, location);
 	struct text_ref name;
 
 	if (p->symbol_changes != p->dictionary->symbol_changes) {
@@ -44,25 +45,25 @@ int place_names_make(struct place_names *p, uint32_t place)
 		if (p->count)
 			memset(p->names, 0, p->count * sizeof(*p->names));
 	}
-	if (make_room(p, place))
+	if (make_room(p, location))
 		return -1;
-	if (p->names[place].known)
+	if (p->names[location].known)
 		return 0;
-	name = p->strings ? dictionary_string(p->dictionary, place)
-			  : dictionary_place_name(p->dictionary, place);
-	p->names[place].number = name.number;
-	p->names[place].at = p->bytes.size;
+	name = p->strings ? dictionary_string(p->dictionary, location)
+			  : dictionary_location_name(p->dictionary, location);
+	p->names[location].number = name.number;
+	p->names[location].at = p->bytes.size;
 	/* with bytes after it that place_names_copy may read */
 	if (p->render(&p->bytes, name.text, name.size) ||
-	    buffer_reserve(&p->bytes, PLACE_NAME_SHORT))
+	    buffer_reserve(&p->bytes, LOCATION_NAME_SHORT))
 		return -1;
-	p->names[place].size = (uint32_t)(p->bytes.size - p->names[place].at);
-	p->names[place].known = true;
+	p->names[location].size = (uint32_t)(p->bytes.size - p->names[location].at);
+	p->names[location].known = true;
 	p->unnamed |= pl && pl->space && !pl->symbol && !pl->name.size;
 	return 0;
 }
 
-void place_names_report(const struct place_names *p)
+void location_names_report(const struct location_names *p)
 {
 	if (p->unnamed)
 		warn(NULL, NO_OFFSET,

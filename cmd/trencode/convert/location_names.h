@@ -1,26 +1,26 @@
 /*
  * location_names.h - what functions are called, as a format writes it, made once for each
  */
-#ifndef TR_PLACE_NAMES_H
-#define TR_PLACE_NAMES_H
+#ifndef TR_LOCATION_NAMES_H
+#define TR_LOCATION_NAMES_H
 
 #include "common/util/buffer.h"
 #include "common/stream/dictionary.h"
 
-enum { PLACE_NAME_SHORT = 32 };
+enum { LOCATION_NAME_SHORT = 32 };
 
-struct place_name {
+struct location_name {
 	uint32_t number; /* of the name as the stream has it, among the dictionary's strings */
 	size_t at;	 /* in bytes */
 	uint32_t size;
 	bool known;
 };
 
-struct place_names {
+struct location_names {
 	struct dictionary *dictionary;
 	/* Append the name as the format wants it: -1 when memory is out. */
 	int (*render)(struct buffer *to, const char *name, size_t n);
-	struct place_name *names; /* by place */
+	struct location_name *names; /* by place */
 	size_t count;
 	struct buffer bytes;
 	uint32_t symbol_changes;
@@ -28,40 +28,41 @@ struct place_names {
 	bool unnamed; /* some place has an address and was never looked up by trsym */
 };
 
-void place_names_init(struct place_names *p, struct dictionary *d,
-		      int (*render)(struct buffer *to, const char *name, size_t n));
+void location_names_init(struct location_names *p, struct dictionary *d,
+			 int (*render)(struct buffer *to, const char *name, size_t n));
 /* The same for any strings of the dictionary, by their numbers. */
-void place_names_init_strings(struct place_names *p, struct dictionary *d,
-			      int (*render)(struct buffer *to, const char *name, size_t n));
-void place_names_free(struct place_names *p);
+void location_names_init_strings(struct location_names *p, struct dictionary *d,
+				 int (*render)(struct buffer *to, const char *name, size_t n));
+void location_names_free(struct location_names *p);
 
 /* -1: memory is out. */
-int place_names_make(struct place_names *p, uint32_t place);
+int location_names_make(struct location_names *p, uint32_t location);
 
 /* The name and its size; valid until the next call. NULL: memory is out. */
-static inline const char *place_names_get(struct place_names *p, uint32_t place, uint32_t *size)
+static inline const char *location_names_get(struct location_names *p, uint32_t location,
+					     uint32_t *size)
 {
-	if (__builtin_expect(place >= p->count || !p->names[place].known ||
+	if (__builtin_expect(location >= p->count || !p->names[location].known ||
 				     p->symbol_changes != p->dictionary->symbol_changes,
 			     0) &&
-	    place_names_make(p, place))
+	    location_names_make(p, location))
 		return NULL;
-	*size = p->names[place].size;
-	return (const char *)p->bytes.data + p->names[place].at;
+	*size = p->names[location].size;
+	return (const char *)p->bytes.data + p->names[location].at;
 }
 
 /* Copy a name that place_names_get gave to where PLACE_NAME_SHORT bytes are free, or more if it is
  * longer; returns where it ends. Most names are short: no call for those. */
-static inline char *place_names_copy(char *to, const char *name, uint32_t size)
+static inline char *location_names_copy(char *to, const char *name, uint32_t size)
 {
-	if (size <= PLACE_NAME_SHORT)
-		memcpy(to, name, PLACE_NAME_SHORT);
+	if (size <= LOCATION_NAME_SHORT)
+		memcpy(to, name, LOCATION_NAME_SHORT);
 	else
 		memcpy(to, name, size);
 	return to + size;
 }
 
 /* Say, if it is so, that trsym is missing in the pipe. */
-void place_names_report(const struct place_names *p);
+void location_names_report(const struct location_names *p);
 
 #endif

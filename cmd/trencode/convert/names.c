@@ -10,7 +10,7 @@ static bool hex(int c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-int anew_name_escaped(struct buffer *b, const char *name, size_t n, const char *others)
+int convert_name_escaped(struct buffer *b, const char *name, size_t n, const char *others)
 {
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)name[i];
@@ -24,7 +24,7 @@ int anew_name_escaped(struct buffer *b, const char *name, size_t n, const char *
 	return 0;
 }
 
-int anew_name_no_nul(struct buffer *b, const char *name, size_t n)
+int convert_name_no_nul(struct buffer *b, const char *name, size_t n)
 {
 	if (!n || (!memchr(name, 0, n) && !memmem(name, n, "\\x", 2)))
 		return n ? buffer_append(b, name, n) : 0;
@@ -39,7 +39,7 @@ int anew_name_no_nul(struct buffer *b, const char *name, size_t n)
 	return 0;
 }
 
-void anew_name_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut)
+void convert_name_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut)
 {
 	const uint8_t *p = b->data + from;
 
@@ -50,7 +50,7 @@ void anew_name_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut)
 			n -= back;
 			break;
 		}
-	anew_text_cut(b, from, n, cut);
+	convert_text_cut(b, from, n, cut);
 }
 
 static bool is_word(unsigned char c)
@@ -59,7 +59,7 @@ static bool is_word(unsigned char c)
 	       c == '_';
 }
 
-int anew_name_identifier(struct buffer *b, const char *name, size_t n)
+int convert_name_identifier(struct buffer *b, const char *name, size_t n)
 {
 	if (!n)
 		return buffer_append(b, "_x", 2);

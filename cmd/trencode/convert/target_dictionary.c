@@ -7,17 +7,17 @@
 
 enum { META_MOST = 60 * 1024 };
 
-static struct text_ref text_of(struct dialect *d, const char *text)
+static struct text_ref text_of(struct target_dictionary *d, const char *text)
 {
 	return dictionary_text(&d->dictionary, text, strlen(text));
 }
 
-int dialect_begin(struct dialect *d, const struct encoder *native, const char *format,
-		  const struct encoding *en, struct error *e)
+int target_begin(struct target_dictionary *d, const struct encoder *native, const char *format,
+		 const struct encoding *en, struct error *e)
 {
 	struct dictionary *dictionary = &d->dictionary;
 
-	*d = (struct dialect){.encoding = *en};
+	*d = (struct target_dictionary){.encoding = *en};
 	if (dictionary_init(dictionary))
 		return error_no_memory(e);
 	d->encoding.encoder = native;
@@ -36,7 +36,7 @@ int dialect_begin(struct dialect *d, const struct encoder *native, const char *f
 	return native->begin(&d->encoding, e);
 }
 
-void dialect_free(struct dialect *d)
+void target_free(struct target_dictionary *d)
 {
 	if (!d->encoding.encoder)
 		return;
@@ -48,7 +48,7 @@ void dialect_free(struct dialect *d)
 	d->encoding.encoder = NULL;
 }
 
-struct lane *dialect_lane(struct dialect *d)
+struct lane *target_lane(struct target_dictionary *d)
 {
 	struct lane *l = pool_add(&d->dictionary.lanes);
 
@@ -61,7 +61,7 @@ struct lane *dialect_lane(struct dialect *d)
 	return l;
 }
 
-struct type *dialect_type(struct dialect *d, const char *name, const char *group)
+struct type *target_type(struct target_dictionary *d, const char *name, const char *group)
 {
 	struct type *t = pool_add(&d->dictionary.types);
 
@@ -75,9 +75,9 @@ struct type *dialect_type(struct dialect *d, const char *name, const char *group
 	return t;
 }
 
-struct type *dialect_gap(struct dialect *d, const char *group)
+struct type *target_gap(struct target_dictionary *d, const char *group)
 {
-	struct type *t = dialect_type(d, "gap", group);
+	struct type *t = target_type(d, "gap", group);
 
 	if (!t)
 		return NULL;
@@ -88,7 +88,7 @@ struct type *dialect_gap(struct dialect *d, const char *group)
 }
 
 /* Memory that lives as long as the dialect. */
-static void *keep(struct dialect *d, size_t n, size_t element)
+static void *keep(struct target_dictionary *d, size_t n, size_t element)
 {
 	void *p = calloc(n + 1, element), **all;
 
@@ -102,7 +102,7 @@ static void *keep(struct dialect *d, size_t n, size_t element)
 	return all[d->nkept++] = p;
 }
 
-struct field *dialect_fields(struct dialect *d, uint32_t n)
+struct field *target_fields(struct target_dictionary *d, uint32_t n)
 {
 	struct field *f = keep(d, n, sizeof *f);
 
@@ -111,7 +111,7 @@ struct field *dialect_fields(struct dialect *d, uint32_t n)
 	return f;
 }
 
-struct member *dialect_members(struct dialect *d, uint32_t n)
+struct member *target_members(struct target_dictionary *d, uint32_t n)
 {
 	struct member *m = keep(d, n, sizeof *m);
 
@@ -120,22 +120,22 @@ struct member *dialect_members(struct dialect *d, uint32_t n)
 	return m;
 }
 
-struct text_ref dialect_text(struct dialect *d, const void *text, size_t n)
+struct text_ref target_string(struct target_dictionary *d, const void *text, size_t n)
 {
 	return dictionary_text(&d->dictionary, text, n);
 }
 
-struct place *dialect_place(struct dialect *d)
+struct location *target_location(struct target_dictionary *d)
 {
-	struct place *p = pool_add(&d->dictionary.places);
+	struct location *p = pool_add(&d->dictionary.locations);
 
 	if (p)
-		*p = (struct place){.number = d->dictionary.places.count - 1,
-				    .name = text_of(d, "")};
+		*p = (struct location){.number = d->dictionary.locations.count - 1,
+				       .name = text_of(d, "")};
 	return p;
 }
 
-struct definition *dialect_definition(struct dialect *d)
+struct definition *target_definition(struct target_dictionary *d)
 {
 	struct definition *x = pool_add(&d->dictionary.definitions);
 
@@ -148,8 +148,8 @@ struct definition *dialect_definition(struct dialect *d)
 	return x;
 }
 
-int dialect_meta(struct dialect *d, const char *name, const void *data, size_t n, uint64_t offset,
-		 struct error *e)
+int target_meta(struct target_dictionary *d, const char *name, const void *data, size_t n,
+		uint64_t offset, struct error *e)
 {
 	const uint8_t *p = data;
 

@@ -57,7 +57,7 @@ static int put_wide(struct buffer *b, const struct value *v)
 	const uint8_t *at = v->bytes;
 	int result = 0;
 
-	for (uint64_t i = 0; i < v->number && !result && text.size <= ANEW_TEXT_MOST; i++) {
+	for (uint64_t i = 0; i < v->number && !result && text.size <= CONVERT_TEXT_MOST; i++) {
 		uint64_t c = value_unit(&at);
 		uint8_t u[4];
 		size_t n = 1;
@@ -78,8 +78,8 @@ static int put_wide(struct buffer *b, const struct value *v)
 		result = buffer_append(&text, u, n);
 	}
 	if (!result)
-		result =
-			put(b, "L") || put_quoted(b, text.data, text.size, ANEW_TEXT_MOST) ? -1 : 0;
+		result = put(b, "L") || put_quoted(b, text.data, text.size, CONVERT_TEXT_MOST) ? -1
+											       : 0;
 	buffer_free(&text);
 	return result;
 }
@@ -96,7 +96,7 @@ static struct text_of text_of(struct buffer *b, const struct dictionary *d, cons
 			      uint64_t *blobs)
 {
 	return (struct text_of){b, d, blobs, !strcmp(ev->type->group.text, "uftrace"),
-				b->size + ANEW_TEXT_MOST};
+				b->size + CONVERT_TEXT_MOST};
 }
 
 /* What stands so far back will be cut off: the rest is gone through for its blobs only. */
@@ -140,7 +140,7 @@ static int one(struct text_of *t, const struct value *x, struct values *v, unsig
 	long double real;
 
 	switch (x->tag) {
-	case VALUE_STRING: return put_quoted(t->b, x->bytes, x->n, ANEW_TEXT_MOST);
+	case VALUE_STRING: return put_quoted(t->b, x->bytes, x->n, CONVERT_TEXT_MOST);
 	case VALUE_WSTRING: return put_wide(t->b, x);
 	case VALUE_BLOB: ++*t->blobs; return buffer_printf(t->b, "blob(%zu)", x->n);
 	case VALUE_ARRAY:
@@ -171,19 +171,19 @@ static int value(struct text_of *t, struct values *v, unsigned nesting)
 	return one(t, &x, v, nesting);
 }
 
-int anew_text_value(struct buffer *b, const struct dictionary *d, const struct event *ev,
-		    const struct value *v, struct values *rest, uint64_t *blobs)
+int convert_text_value(struct buffer *b, const struct dictionary *d, const struct event *ev,
+		       const struct value *v, struct values *rest, uint64_t *blobs)
 {
 	struct text_of t = text_of(b, d, ev, blobs);
 
 	return one(&t, v, rest, 0);
 }
 
-int anew_text_values(struct buffer *b, const struct dictionary *d, const struct event *ev,
-		     enum detail_kind what, uint64_t *blobs)
+int convert_text_values(struct buffer *b, const struct dictionary *d, const struct event *ev,
+			enum detail_kind what, uint64_t *blobs)
 {
-	const struct place *place = dictionary_place(d, ev->place);
-	const struct definition *names = place ? place->arguments : NULL;
+	const struct location *location = dictionary_location(d, ev->location);
+	const struct definition *names = location ? location->arguments : NULL;
 	struct text_of t = text_of(b, d, ev, blobs);
 	struct values v;
 	uint64_t index;
@@ -215,7 +215,7 @@ int anew_text_values(struct buffer *b, const struct dictionary *d, const struct 
 
 /* --- fields --- */
 
-bool anew_is_own_field(const struct type *t, const struct field *f)
+bool convert_is_own_field(const struct type *t, const struct field *f)
 {
 	if (f->role == ROLE_SOURCE_TIME || f->role == ROLE_ROW)
 		return true;
@@ -251,7 +251,7 @@ static int element(struct buffer *b, const struct field *f, const struct field_v
 	return put(b, "?");
 }
 
-int anew_text_field(struct buffer *b, const struct event *ev, const struct field *f)
+int convert_text_field(struct buffer *b, const struct event *ev, const struct field *f)
 {
 	uint32_t n = field_count(ev, f);
 	struct field_value v;
@@ -267,7 +267,7 @@ int anew_text_field(struct buffer *b, const struct event *ev, const struct field
 	return put(b, "]");
 }
 
-int anew_text_fields(struct buffer *b, const struct event *ev)
+int convert_text_fields(struct buffer *b, const struct event *ev)
 {
 	size_t from = b->size;
 	struct field_value v;
@@ -275,21 +275,21 @@ int anew_text_fields(struct buffer *b, const struct event *ev)
 	for (uint32_t i = 0; i < ev->type->nfields; i++) {
 		const struct field *f = &ev->type->fields[i];
 
-		if (anew_is_own_field(ev->type, f) || f->role == ROLE_CALL)
+		if (convert_is_own_field(ev->type, f) || f->role == ROLE_CALL)
 			continue;
 		field_get(ev, f, 0, &v);
 		if (v.form == FORM_NONE)
 			continue;
 		if ((b->size > from && put(b, " ")) ||
 		    buffer_append(b, f->name.text, f->name.size) || put(b, "=") ||
-		    anew_text_field(b, ev, f))
+		    convert_text_field(b, ev, f))
 			return -1;
 	}
 	return 0;
 }
 
-int anew_text_row(struct buffer *b, const struct dictionary *d, const struct event *ev,
-		  uint64_t *blobs)
+int convert_text_row(struct buffer *b, const struct dictionary *d, const struct event *ev,
+		     uint64_t *blobs)
 {
 	bool call = ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE;
 	size_t from = b->size, inside;
@@ -297,8 +297,9 @@ int anew_text_row(struct buffer *b, const struct dictionary *d, const struct eve
 	if (call && put(b, "("))
 		return -1;
 	inside = b->size;
-	if (ev->type->flags & TYPE_VALUES ? anew_text_values(b, d, ev, DETAIL_ARGUMENT, blobs)
-					  : ev->type->kind != KIND_GAP && anew_text_fields(b, ev))
+	if (ev->type->flags & TYPE_VALUES
+		    ? convert_text_values(b, d, ev, DETAIL_ARGUMENT, blobs)
+		    : ev->type->kind != KIND_GAP && convert_text_fields(b, ev))
 		return -1;
 	if (call && b->size == inside)
 		b->size = from;
@@ -310,14 +311,14 @@ int anew_text_row(struct buffer *b, const struct dictionary *d, const struct eve
 	if (put(b, b->size > from ? " = " : "= "))
 		return -1;
 	from = b->size;
-	if (anew_text_values(b, d, ev, DETAIL_RETURN, blobs))
+	if (convert_text_values(b, d, ev, DETAIL_RETURN, blobs))
 		return -1;
 	if (b->size == from)
 		b->size = inside;
 	return 0;
 }
 
-void anew_text_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut)
+void convert_text_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut)
 {
 	if (b->size - from <= n)
 		return;

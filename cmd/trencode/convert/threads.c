@@ -5,9 +5,10 @@
 
 #include "cmd/trencode/convert/convert.h"
 
-static struct anew_thread *new_thread(struct anew *a, const struct lane *lane, bool per_cpu)
+static struct convert_thread *new_thread(struct conversion *a, const struct lane *lane,
+					 bool per_cpu)
 {
-	struct anew_thread *t = calloc(1, sizeof *t), **list;
+	struct convert_thread *t = calloc(1, sizeof *t), **list;
 
 	list = array_grow(a->by_number, &a->by_number_capacity, a->nthreads, sizeof *list);
 	if (list)
@@ -31,10 +32,10 @@ failed:
 	return NULL;
 }
 
-struct anew_thread *anew_thread(struct anew *a, const struct lane *lane, bool per_cpu)
+struct convert_thread *convert_thread(struct conversion *a, const struct lane *lane, bool per_cpu)
 {
 	uint32_t number = per_cpu ? lane->cpu_thread : lane->thread;
-	struct anew_thread **threads, *t;
+	struct convert_thread **threads, *t;
 
 	if (number >= a->threads_size) {
 		threads = array_reach(a->threads, &a->threads_size, number, sizeof(void *));

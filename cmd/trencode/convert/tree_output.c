@@ -53,7 +53,7 @@ static int open_tar(struct tree_output *t, struct error *e)
 }
 
 /* 1: a directory without entries, 0: there is nothing, -1. */
-static int look_at_place(const char *path, struct error *e)
+static int look_at_location(const char *path, struct error *e)
 {
 	DIR *d = opendir(path);
 	struct dirent *entry;
@@ -98,7 +98,7 @@ static int make_temporary(struct tree_output *t, const char *where, struct error
 
 static int open_directory(struct tree_output *t, const char *path, struct error *e)
 {
-	int there = look_at_place(path, e), r;
+	int there = look_at_location(path, e), r;
 	size_t n = strlen(path);
 	char *parent;
 
@@ -107,8 +107,8 @@ static int open_directory(struct tree_output *t, const char *path, struct error 
 	t->inside = there;
 	while (n > 1 && path[n - 1] == '/')
 		n--;
-	t->place = strndup(path, n);
-	parent = t->place ? there ? strdup(t->place) : parent_of(t->place) : NULL;
+	t->location = strndup(path, n);
+	parent = t->location ? there ? strdup(t->location) : parent_of(t->location) : NULL;
 	if (!parent)
 		return error_no_memory(e);
 	r = make_temporary(t, parent, e);
@@ -156,7 +156,7 @@ int tree_output_member(struct tree_output *t, const char *name, size_t n, uint32
 		return error_no_memory(e);
 	members[*number] = (struct tree_member){.last = NO_PIECE};
 	/* the file is there even if nothing is ever appended */
-	return t->place ? tree_output_settle(t, *number, e) : 0;
+	return t->location ? tree_output_settle(t, *number, e) : 0;
 }
 
 uint32_t tree_output_find(const struct tree_output *t, const char *name)
@@ -218,7 +218,8 @@ static int append_spool(struct tree_output *t, uint32_t number, const void *data
 static int append(struct tree_output *t, uint32_t number, const void *data, size_t n,
 		  struct error *e)
 {
-	return t->place ? append_file(t, number, data, n, e) : append_spool(t, number, data, n, e);
+	return t->location ? append_file(t, number, data, n, e)
+			   : append_spool(t, number, data, n, e);
 }
 
 /* Write what is in the buffer, and give it back if give is set. */
@@ -240,7 +241,7 @@ static int flush(struct tree_output *t, uint32_t number, bool give, struct error
 
 int tree_output_settle(struct tree_output *t, uint32_t number, struct error *e)
 {
-	if (t->place && !t->members[number].size)
+	if (t->location && !t->members[number].size)
 		return append(t, number, "", 0, e);
 	return flush(t, number, true, e);
 }
@@ -318,16 +319,16 @@ static void remove_temporary(struct tree_output *t)
 
 static int move_members(struct tree_output *t, struct error *e)
 {
-	int to = open(t->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	int to = open(t->location, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
 
 	if (to < 0)
-		return error_errno(e, t->place, NO_OFFSET, "cannot open");
+		return error_errno(e, t->location, NO_OFFSET, "cannot open");
 	for (uint32_t i = t->names.count; i-- > 0 && !r;) {
 		const char *name = intern_data(&t->names, i);
 
 		if (!renameat(t->directory, name, to, name))
 			continue;
-		r = error_errno(e, t->place, NO_OFFSET, "cannot put '%s' in its place", name);
+		r = error_errno(e, t->location, NO_OFFSET, "cannot put '%s' in its place", name);
 		while (++i < t->names.count)
 			unlinkat(to, intern_data(&t->names, i), 0);
 		break;
@@ -343,8 +344,9 @@ static int put_in_place(struct tree_output *t, struct error *e)
 	if (t->inside) {
 		if (move_members(t, e))
 			return -1;
-	} else if (rename(t->temporary, t->place)) {
-		return error_errno(e, t->place, NO_OFFSET, "cannot put the directory in its place");
+	} else if (rename(t->temporary, t->location)) {
+		return error_errno(e, t->location, NO_OFFSET,
+				   "cannot put the directory in its place");
 	}
 	free(t->temporary);
 	t->temporary = NULL;
@@ -505,7 +507,7 @@ int tree_output_finish(struct tree_output *t, struct error *e)
 	for (uint32_t i = 0; i < t->names.count; i++)
 		if (flush(t, i, true, e))
 			return -1;
-	if (t->place)
+	if (t->location)
 		return put_in_place(t, e);
 	if (write_tar(t, e))
 		return -1;
@@ -533,7 +535,7 @@ void tree_output_close(struct tree_output *t)
 		free(t->members[i].buffer);
 	free(t->members);
 	intern_free(&t->names);
-	free(t->place);
+	free(t->location);
 	free(t->temporary);
 	*t = (struct tree_output){.directory = -1, .spool = -1};
 }

@@ -33,9 +33,9 @@ struct tree_output {
 	size_t active; /* members with a buffer */
 	size_t limit;  /* what a buffer may take now */
 
-	char *place, *temporary; /* directory; NULL for a tar */
-	int directory;		 /* descriptor of temporary */
-	bool inside;		 /* place is there, empty, and holds temporary */
+	char *location, *temporary; /* directory; NULL for a tar */
+	int directory;		    /* descriptor of temporary */
+	bool inside;		    /* place is there, empty, and holds temporary */
 
 	struct output output; /* tar */
 	const char *top;

@@ -30,7 +30,7 @@ static int put_quoted(struct buffer *b, const char *p, size_t n)
 {
 	struct buffer clean = {0};
 	struct buffer whole = {0};
-	int r = anew_name_no_nul(&whole, p, n) ||
+	int r = convert_name_no_nul(&whole, p, n) ||
 		(whole.size && utf8_append(&clean, (const char *)whole.data, whole.size)) ||
 		buffer_u8(b, '"');
 
@@ -191,7 +191,7 @@ const struct ctf_class *ctf_class(struct ctf_classes *c, const struct event *ev,
 				  enum ctf_stream_class stream)
 {
 	bool call = ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE;
-	bool named = call || ev->place;
+	bool named = call || ev->location;
 	uint32_t key[2] = {ev->type->number, (uint32_t)stream << 1 | named}, number;
 	struct ctf_class *classes, *cl;
 	struct intern used = {0};

@@ -27,7 +27,7 @@ struct state {
 	struct ctf_files files;
 	struct ctf_classes classes;
 	struct attributes attributes;
-	struct place_names places, texts; /* each with its NUL */
+	struct location_names locations, texts; /* each with its NUL */
 	struct buffer bytes, compound;
 	struct thread_ids ids;
 	struct ctf_who *who; /* by the lane's number */
@@ -49,7 +49,7 @@ static int put_text(struct buffer *b, const char *p, size_t n)
 
 	if (!n || (!memchr(p, 0, n) && !memmem(p, n, "\\x", 2)))
 		return utf8_append(b, p, n);
-	result = anew_name_no_nul(&plain, p, n) ||
+	result = convert_name_no_nul(&plain, p, n) ||
 				 utf8_append(b, (const char *)plain.data, plain.size)
 			 ? -1
 			 : 0;
@@ -84,10 +84,10 @@ static int put_buffer(struct buffer *b, const struct buffer *text)
 	return buffer_u8(b, 0);
 }
 
-static int put_cached(struct buffer *b, struct place_names *names, uint32_t number)
+static int put_cached(struct buffer *b, struct location_names *names, uint32_t number)
 {
 	uint32_t size;
-	const char *text = place_names_get(names, number, &size);
+	const char *text = location_names_get(names, number, &size);
 
 	return text ? buffer_append(b, text, size) : -1;
 }
@@ -226,7 +226,7 @@ static int put_event(struct state *s, struct ctf_file *file, const struct ctf_cl
 
 	if (!who || buffer_u32(b, (uint32_t)who->pid) || buffer_u32(b, (uint32_t)who->tid) ||
 	    put_cached(b, &s->texts, lane->comm.number) ||
-	    (cl->named && put_cached(b, &s->places, ev->place)) ||
+	    (cl->named && put_cached(b, &s->locations, ev->location)) ||
 	    (cl->depth && buffer_u32(b, ev->depth)) || (cl->call && put_call(s, b, ev)) ||
 	    (cl->values && put_args(s, b, ev)))
 		return -1;
@@ -279,8 +279,8 @@ static int ctf_begin(struct encoding *en, struct error *e)
 	s->attributes.members = true;
 	s->attributes.quote_numbers = en->options->quote_numbers;
 	s->ids.zero = true;
-	place_names_init(&s->places, en->dictionary, put_string);
-	place_names_init_strings(&s->texts, en->dictionary, put_string);
+	location_names_init(&s->locations, en->dictionary, put_string);
+	location_names_init_strings(&s->texts, en->dictionary, put_string);
 	if (tree_output_open(&s->files.tree, en->options->output, "ctf", e))
 		return -1;
 	s->open = true;
@@ -323,7 +323,7 @@ static int ctf_end(struct encoding *en, struct error *e)
 	if (tree_output_put(&s->files.tree, s->metadata, s->bytes.data, s->bytes.size, e))
 		return -1;
 	if (!en->options->quiet) {
-		place_names_report(&s->places);
+		location_names_report(&s->locations);
 		if (s->ids.renamed)
 			warn(NULL, NO_OFFSET, "%" PRIu64 " " THREAD_IDS_RENAMED, s->ids.renamed);
 	}
@@ -340,8 +340,8 @@ static void ctf_free(struct encoding *en)
 		ctf_files_free(&s->files);
 	ctf_classes_free(&s->classes);
 	attributes_free(&s->attributes);
-	place_names_free(&s->places);
-	place_names_free(&s->texts);
+	location_names_free(&s->locations);
+	location_names_free(&s->texts);
 	buffer_free(&s->bytes);
 	buffer_free(&s->compound);
 	thread_ids_free(&s->ids);

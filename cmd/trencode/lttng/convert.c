@@ -22,14 +22,14 @@ enum { TEXT_MOST = 32 * 1024, FIELDS_MOST = 200, TYPES_MOST = 60000, NUMBERS_AT 
 /* A type of the stream, on threads or on a CPU's interrupts. */
 struct written {
 	struct type *type; /* NULL: not yet known */
-	struct anew_field *fields;
+	struct convert_field *fields;
 	uint32_t nfields;
 	bool call, leave, number, values;
-	bool place; /* an event at a place */
+	bool location; /* an event at a place */
 };
 
 struct state {
-	struct anew anew;
+	struct conversion anew;
 	struct written *types; /* by the stream's number */
 	size_t types_size;
 	uint32_t *lanes; /* by channel, CPU and round; 0 not yet */
@@ -68,12 +68,12 @@ static int begin_clock(struct state *s, uint64_t first, struct error *e)
 		     "version 2.6\nstart_freq 1000000000\nfreq_scale 1\nstart_tsc %" PRIu64
 		     "\nstart_time_sec %" PRIu64 "\nstart_time_usec %" PRIu64 "\n",
 		     start, at / 1000000000, at % 1000000000 / 1000);
-	return dialect_meta(&s->anew.d, "lttng.trace", text, (size_t)n, 0, e);
+	return target_meta(&s->anew.d, "lttng.trace", text, (size_t)n, 0, e);
 }
 
 /* --- types --- */
 
-static int put_number_format(struct buffer *b, const struct anew_field *w)
+static int put_number_format(struct buffer *b, const struct convert_field *w)
 {
 	return buffer_printf(b, " #%u%c%%%s%c", w->size, w->is_signed ? 'd' : 'u',
 			     w->size == 8 ? "ll" : "",
@@ -88,7 +88,7 @@ static int put_name(struct buffer *b, const struct text_ref *name, uint32_t numb
 		return -1;
 	if (!name->size)
 		return buffer_printf(b, "field%u", number + 1);
-	return anew_name_escaped(b, name->text, name->size, " %#");
+	return convert_name_escaped(b, name->text, name->size, " %#");
 }
 
 static int make_format(struct written *w, const struct type *t, struct buffer *b)
@@ -100,7 +100,7 @@ static int make_format(struct written *w, const struct type *t, struct buffer *b
 	    (w->number ? buffer_printf(b, " _call #4u%%u") : buffer_printf(b, " _depth #4u%%u")))
 		return -1;
 	/* functions may have the same name */
-	if (((w->call || w->place) && buffer_printf(b, " _function #4u%%u")) ||
+	if (((w->call || w->location) && buffer_printf(b, " _function #4u%%u")) ||
 	    buffer_printf(b, " _order #4u%%u"))
 		return -1;
 	for (uint32_t i = 0; i < w->nfields; i++)
@@ -116,7 +116,7 @@ static int make_format(struct written *w, const struct type *t, struct buffer *b
 							      : "",
 				     w->leave ? "leave" : "enter"))
 		return -1;
-	if (w->place && buffer_printf(b, " _at %%s"))
+	if (w->location && buffer_printf(b, " _at %%s"))
 		return -1;
 	/* some arguments come back with the return */
 	if (w->values &&
@@ -133,13 +133,13 @@ static int make_format(struct written *w, const struct type *t, struct buffer *b
 static int marker_name(struct state *s, const struct type *from, struct text_ref *out)
 {
 	struct buffer b = {0};
-	int result = anew_name_escaped(&b, from->name.text, from->name.size, "~") ||
+	int result = convert_name_escaped(&b, from->name.text, from->name.size, "~") ||
 				     (!b.size && buffer_append(&b, "unnamed", 7))
 			     ? -1
 			     : 0;
 
 	if (!result)
-		*out = dialect_text(&s->anew.d, b.data, b.size);
+		*out = target_string(&s->anew.d, b.data, b.size);
 	buffer_free(&b);
 	return result;
 }
@@ -160,13 +160,13 @@ static int channel_name(struct state *s, const struct type *from, struct text_re
 	if (s->ntypes > TYPES_MOST)
 		result = buffer_printf(&b, "types%u", s->ntypes / TYPES_MOST);
 	else if (name.size)
-		result = anew_name_identifier(&b, name.text, name.size);
+		result = convert_name_identifier(&b, name.text, name.size);
 	else
 		result = buffer_append(&b, "trace", 5);
 	if (!result && b.size == 8 && !memcmp(b.data, "metadata", 8))
 		result = buffer_append(&b, "_x", 2);
 	if (!result)
-		*out = dialect_text(&s->anew.d, b.data, b.size);
+		*out = target_string(&s->anew.d, b.data, b.size);
 	buffer_free(&b);
 	return result;
 }
@@ -174,14 +174,14 @@ static int channel_name(struct state *s, const struct type *from, struct text_re
 static int describe(struct state *s, struct written *w, struct type *t)
 {
 	uint32_t n = 0, texts = 0, at = NUMBERS_AT, want = w->nfields + 10, all;
-	struct field *f = dialect_fields(&s->anew.d, want), *x;
+	struct field *f = target_fields(&s->anew.d, want), *x;
 
 	if (!f)
 		return -1;
 	x = &f[n++];
 	x->role = ROLE_SOURCE_TIME;
 	x->size = 8;
-	all = 3 + w->call + (w->call || w->place);
+	all = 3 + w->call + (w->call || w->location);
 	for (uint32_t i = 0; i < all; i++, at += 4) {
 		x = &f[n++];
 		x->kind = i < 2 ? FIELD_INT : FIELD_UINT;
@@ -199,7 +199,7 @@ static int describe(struct state *s, struct written *w, struct type *t)
 	}
 	for (uint32_t i = 0; i < w->nfields; i++)
 		texts += !w->fields[i].size;
-	texts += 1 + (w->call || w->place) + w->values + (w->values && w->leave);
+	texts += 1 + (w->call || w->location) + w->values + (w->values && w->leave);
 	for (uint32_t i = 0; i < texts; i++) {
 		x = &f[n++];
 		x->kind = FIELD_STRING;
@@ -214,9 +214,9 @@ static int describe(struct state *s, struct written *w, struct type *t)
 	return 0;
 }
 
-static int new_type(struct state *s, const struct type *from, struct written *w, bool place)
+static int new_type(struct state *s, const struct type *from, struct written *w, bool location)
 {
-	struct type *t = dialect_type(&s->anew.d, "", "");
+	struct type *t = target_type(&s->anew.d, "", "");
 
 	if (!t || marker_name(s, from, &t->name) || channel_name(s, from, &t->group))
 		return -1;
@@ -224,11 +224,11 @@ static int new_type(struct state *s, const struct type *from, struct written *w,
 	w->leave = from->kind == KIND_LEAVE;
 	w->number = w->call && from->flags & TYPE_CALL_NUMBER;
 	w->values = from->flags & TYPE_VALUES;
-	w->place = place && !w->call;
-	w->fields = anew_fields_plan(from, FIELDS_MOST, true, &w->nfields, &s->fields_lost);
+	w->location = location && !w->call;
+	w->fields = convert_fields_plan(from, FIELDS_MOST, true, &w->nfields, &s->fields_lost);
 	if (!w->fields || make_format(w, from, &s->text) || describe(s, w, t))
 		return -1;
-	t->declaration = dialect_text(&s->anew.d, s->text.data, s->text.size);
+	t->declaration = target_string(&s->anew.d, s->text.data, s->text.size);
 	w->type = t;
 	return 0;
 }
@@ -240,12 +240,12 @@ static int round_name(struct state *s, struct text_ref channel, uint32_t round,
 		      struct text_ref *out)
 {
 	struct buffer b = {0};
-	int result = buffer_append(&b, channel.text, channel.size) || anew_rounds_name(round, &b)
+	int result = buffer_append(&b, channel.text, channel.size) || clock_epoch_name(round, &b)
 			     ? -1
 			     : 0;
 
 	if (!result)
-		*out = dialect_text(&s->anew.d, b.data, b.size);
+		*out = target_string(&s->anew.d, b.data, b.size);
 	buffer_free(&b);
 	return result;
 }
@@ -254,7 +254,7 @@ static int lane_of(struct state *s, const struct lane *from, struct text_ref cha
 		   const struct lane **out)
 {
 	uint32_t cpu = from->flags & LANE_HAS_CPU && from->cpu >= 0 ? (uint32_t)from->cpu : 0;
-	uint32_t key[] = {channel.number, cpu, anew_rounds_at(&s->anew.rounds, time)}, number;
+	uint32_t key[] = {channel.number, cpu, clock_epoch_at(&s->anew.rounds, time)}, number;
 	uint32_t *lanes;
 	struct lane *l;
 
@@ -266,7 +266,7 @@ static int lane_of(struct state *s, const struct lane *from, struct text_ref cha
 		return -1;
 	s->lanes = lanes;
 	if (!lanes[number]) {
-		l = dialect_lane(&s->anew.d);
+		l = target_lane(&s->anew.d);
 		if (!l || round_name(s, channel, key[2], &l->buffer))
 			return -1;
 		l->flags = LANE_HAS_CPU;
@@ -297,7 +297,7 @@ static int end_text(struct state *s, size_t from)
 		b->size = (size_t)(nul - b->data);
 		s->cut++;
 	}
-	anew_text_cut(b, from, TEXT_MOST, &s->cut);
+	convert_text_cut(b, from, TEXT_MOST, &s->cut);
 	return buffer_u8(b, 0);
 }
 
@@ -305,31 +305,31 @@ static int put_text(struct state *s, const char *text, size_t n)
 {
 	size_t from = s->tail.size;
 
-	return anew_name_no_nul(&s->tail, text, n) || end_text(s, from) ? -1 : 0;
+	return convert_name_no_nul(&s->tail, text, n) || end_text(s, from) ? -1 : 0;
 }
 
-static int put_field(struct state *s, const struct anew_field *w, const struct event *ev)
+static int put_field(struct state *s, const struct convert_field *w, const struct event *ev)
 {
 	size_t from = s->tail.size;
 
 	if (w->size)
-		return put_uint(&s->fixed, anew_field_number(w, ev), w->size);
-	return anew_field_text(&s->tail, w, ev) || end_text(s, from) ? -1 : 0;
+		return put_uint(&s->fixed, convert_field_number(w, ev), w->size);
+	return convert_field_text(&s->tail, w, ev) || end_text(s, from) ? -1 : 0;
 }
 
-static int put_row(struct state *s, const struct anew_row *r, const struct written *w)
+static int put_row(struct state *s, const struct convert_row *r, const struct written *w)
 {
 	const struct event *ev = r->ev;
-	const struct anew_thread *t = r->thread;
+	const struct convert_thread *t = r->thread;
 	const struct lane *lane = ev->lane;
 	int32_t tid = t->tid, pid = t->pid;
 	struct text_ref comm = lane->comm;
-	uint32_t place = w->call ? r->place : ev->place;
+	uint32_t location = w->call ? r->location : ev->location;
 	size_t from;
 
 	/* interrupts stay on the thread that they came upon */
 	if (t->per_cpu) {
-		t = anew_thread(&s->anew, lane, false);
+		t = convert_thread(&s->anew, lane, false);
 		if (!t)
 			return -1;
 		tid = t->tid;
@@ -341,7 +341,7 @@ static int put_row(struct state *s, const struct anew_row *r, const struct writt
 	if (put_uint(&s->fixed, r->time, 8) || put_uint(&s->fixed, (uint32_t)tid, 4) ||
 	    put_uint(&s->fixed, (uint32_t)pid, 4) ||
 	    (w->call && put_uint(&s->fixed, w->number ? *r->mark : r->depth, 4)) ||
-	    ((w->call || w->place) && put_uint(&s->fixed, place, 4)) ||
+	    ((w->call || w->location) && put_uint(&s->fixed, location, 4)) ||
 	    put_uint(&s->fixed, s->order++, 4))
 		return -1;
 	for (uint32_t i = 0; i < w->nfields; i++)
@@ -349,17 +349,17 @@ static int put_row(struct state *s, const struct anew_row *r, const struct writt
 			return -1;
 	if (put_text(s, comm.text, comm.size))
 		return -1;
-	if (w->call || w->place) {
-		struct text_ref name = dictionary_place_name(s->anew.dictionary, place);
+	if (w->call || w->location) {
+		struct text_ref name = dictionary_location_name(s->anew.dictionary, location);
 
-		anew_use_place(&s->anew, place);
+		convert_use_location(&s->anew, location);
 		if (put_text(s, name.text, name.size))
 			return -1;
 	}
 	for (int what = 0; w->values && what <= w->leave; what++) {
 		from = s->tail.size;
-		if (anew_text_values(&s->tail, s->anew.dictionary, ev,
-				     what ? DETAIL_RETURN : DETAIL_ARGUMENT, &s->blobs) ||
+		if (convert_text_values(&s->tail, s->anew.dictionary, ev,
+					what ? DETAIL_RETURN : DETAIL_ARGUMENT, &s->blobs) ||
 		    end_text(s, from))
 			return -1;
 	}
@@ -379,10 +379,10 @@ static int written_of(struct state *s, const struct event *ev, struct written **
 		return -1;
 	s->types = types;
 	*out = &types[t->number];
-	return (*out)->type ? 0 : new_type(s, t, *out, ev->place);
+	return (*out)->type ? 0 : new_type(s, t, *out, ev->location);
 }
 
-static int gap(struct state *s, const struct anew_row *r, struct error *e)
+static int gap(struct state *s, const struct convert_row *r, struct error *e)
 {
 	struct event ev = *r->ev;
 	struct text_ref channel;
@@ -390,13 +390,13 @@ static int gap(struct state *s, const struct anew_row *r, struct error *e)
 	if (ev.type->fixed_size < 24)
 		return 0;
 	ev.type = s->gap;
-	channel = dialect_text(&s->anew.d, "trace", 5);
+	channel = target_string(&s->anew.d, "trace", 5);
 	return lane_of(s, r->ev->lane, channel, r->time, &ev.lane)
 		       ? error_no_memory(e)
-		       : dialect_event(&s->anew.d, &ev, e);
+		       : target_event(&s->anew.d, &ev, e);
 }
 
-static int row(void *state, const struct anew_row *r, struct error *e)
+static int row(void *state, const struct convert_row *r, struct error *e)
 {
 	struct state *s = state;
 	struct event ev = {.time = r->time};
@@ -410,9 +410,9 @@ static int row(void *state, const struct anew_row *r, struct error *e)
 	/* the depths tell that it has ended */
 	if (r->cut)
 		return 0;
-	if (r->what == ANEW_GAP)
+	if (r->what == CONVERT_GAP)
 		return gap(s, r, e);
-	if (r->what == ANEW_ENTER)
+	if (r->what == CONVERT_ENTER)
 		*r->mark = s->calls++;
 	if (written_of(s, r->ev, &w) || put_row(s, r, w) ||
 	    lane_of(s, r->ev->lane, w->type->group, r->time, &ev.lane))
@@ -421,7 +421,7 @@ static int row(void *state, const struct anew_row *r, struct error *e)
 	ev.fixed = s->fixed.data;
 	ev.tail = s->tail.data;
 	ev.tail_size = (uint32_t)s->tail.size;
-	return dialect_event(&s->anew.d, &ev, e);
+	return target_event(&s->anew.d, &ev, e);
 }
 
 static void drop(void *state)
@@ -438,7 +438,7 @@ static void drop(void *state)
 	buffer_free(&s->text);
 }
 
-static const struct anew_target target = {
+static const struct convert_target target = {
 	.native = &encoder_lttng,
 	.format = "lttng",
 	.state_size = sizeof(struct state),
@@ -453,38 +453,39 @@ static const struct anew_target target = {
 
 static int begin(struct encoding *en, struct error *e)
 {
-	struct state *s = anew_begin(en, &target, e);
+	struct state *s = convert_begin(en, &target, e);
 
 	if (!s)
 		return -1;
-	s->gap = dialect_gap(&s->anew.d, "");
+	s->gap = target_gap(&s->anew.d, "");
 	return s->gap ? 0 : error_no_memory(e);
 }
 
 static int end(struct encoding *en, struct error *e)
 {
 	struct state *s = en->state;
-	struct anew *a = &s->anew;
+	struct conversion *a = &s->anew;
 
-	if (anew_end(a, e) || (!s->begun && begin_clock(s, 0, e)) ||
+	if (convert_end(a, e) || (!s->begun && begin_clock(s, 0, e)) ||
 	    s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
 		return -1;
-	anew_report(a);
-	anew_lost(a, s->anew.rounds.count,
-		  "streams begin before the end of the ones in front: their channels are others, "
-		  "named ~2 and on");
-	anew_lost(a, s->blobs, "blobs are kept as their size alone");
-	anew_lost(a, s->cut, "texts were cut");
-	anew_lost(a, s->fields_lost, "fields of types that have more than 200 are left out");
+	convert_report(a);
+	convert_lost(
+		a, s->anew.rounds.count,
+		"streams begin before the end of the ones in front: their channels are others, "
+		"named ~2 and on");
+	convert_lost(a, s->blobs, "blobs are kept as their size alone");
+	convert_lost(a, s->cut, "texts were cut");
+	convert_lost(a, s->fields_lost, "fields of types that have more than 200 are left out");
 	return 0;
 }
 
-const struct encoder encoder_lttng_anew = {
+const struct encoder encoder_lttng_convert = {
 	.name = "lttng",
 	.output = ENCODER_TREE,
 	.begin = begin,
-	.head = anew_head,
-	.event = anew_event,
+	.head = convert_head,
+	.event = convert_event,
 	.end = end,
-	.free = anew_free,
+	.free = convert_free,
 };

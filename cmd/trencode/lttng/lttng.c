@@ -34,7 +34,7 @@ struct use {
 };
 
 /* A lane leads to a channel and its tracefile. */
-struct place_of_lane {
+struct location_of_lane {
 	uint32_t channel, file; /* number + 1, 0 not yet known */
 };
 
@@ -54,7 +54,7 @@ struct state {
 	uint64_t first;	  /* TSC at which markers are announced, at least */
 	struct use *uses; /* by type */
 	size_t uses_size;
-	struct place_of_lane *lanes;
+	struct location_of_lane *lanes;
 	size_t lanes_size;
 	size_t limit; /* of a block */
 	uint64_t gaps, unfit;
@@ -157,14 +157,14 @@ static int channel_of(struct state *s, const char *name, size_t n, uint32_t *num
 }
 
 /* The tracefile of a lane: "control/interrupts" of CPU 0 becomes interrupts_0. */
-static int find_lane(struct state *s, const struct lane *lane, struct place_of_lane **out,
+static int find_lane(struct state *s, const struct lane *lane, struct location_of_lane **out,
 		     struct error *e)
 {
 	const char *name = lane->buffer.text, *slash;
 	size_t n = lane->buffer.size;
 	uint32_t file, channel;
 	int32_t cpu = lane->flags & LANE_HAS_CPU ? lane->cpu : 0;
-	struct place_of_lane *lanes =
+	struct location_of_lane *lanes =
 		array_reach(s->lanes, &s->lanes_size, lane->number, sizeof *lanes);
 
 	if (!lanes)
@@ -194,7 +194,7 @@ static int find_lane(struct state *s, const struct lane *lane, struct place_of_l
 	}
 	if (channel_of(s, name, n, &channel, e) || file_of(s, name, n, cpu < 0 ? 0 : cpu, &file, e))
 		return -1;
-	**out = (struct place_of_lane){channel + 1, file + 1};
+	**out = (struct location_of_lane){channel + 1, file + 1};
 	return 0;
 }
 
@@ -359,7 +359,7 @@ static int number_use(struct state *s, const struct type *t, struct use *u, uint
 
 static int take_gap(struct state *s, const struct event *ev, struct error *e)
 {
-	struct place_of_lane *lane;
+	struct location_of_lane *lane;
 	struct lttng_tracefile *f;
 	struct gap_row g;
 
@@ -381,7 +381,7 @@ static int take_gap(struct state *s, const struct event *ev, struct error *e)
 static int lttng_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct state *s = en->state;
-	struct place_of_lane *lane;
+	struct location_of_lane *lane;
 	struct use *u = NULL;
 	uint64_t tsc;
 
@@ -470,7 +470,7 @@ static void lttng_free(struct encoding *en)
 const struct encoder encoder_lttng = {
 	.name = "lttng",
 	.purpose = "an LTTng trace directory (2.6), or a tar of it",
-	.anew = &encoder_lttng_anew,
+	.anew = &encoder_lttng_convert,
 	.needs_meta = true,
 	.output = ENCODER_TREE,
 	.begin = lttng_begin,

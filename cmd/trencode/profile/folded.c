@@ -13,7 +13,7 @@
 #include "cmd/trencode/profile/stack_profile.h"
 
 /* The name as text that is valid, without what separates stacks. */
-static int clean_name(struct buffer *to, const struct place *p, struct text_ref name)
+static int clean_name(struct buffer *to, const struct location *p, struct text_ref name)
 {
 	struct buffer text = {0};
 	int r;

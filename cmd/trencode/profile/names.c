@@ -30,9 +30,9 @@ static int put_text(struct buffer *to, struct text_ref text)
 	return buffer_u8(to, 0);
 }
 
-int profile_name_key(struct buffer *to, const struct place *p, struct text_ref name)
+int profile_name_key(struct buffer *to, const struct location *p, struct text_ref name)
 {
-	const struct place_symbol *s = p ? p->symbol : NULL;
+	const struct location_symbol *s = p ? p->symbol : NULL;
 	struct text_ref none = {"", 0, 0};
 
 	return buffer_u32(to, s ? s->line : 0) || put_text(to, name) ||

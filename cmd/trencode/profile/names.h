@@ -15,7 +15,7 @@ struct profile_name {
 
 /* A call_stacks_key (common/call_stacks.h); all texts become valid UTF-8 without control
  * characters: those, and bytes that are no UTF-8, are written \xHH. */
-int profile_name_key(struct buffer *to, const struct place *p, struct text_ref name);
+int profile_name_key(struct buffer *to, const struct location *p, struct text_ref name);
 
 /* What a key says. */
 struct profile_name profile_name_of(const struct intern *names, uint32_t number);

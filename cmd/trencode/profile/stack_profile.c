@@ -70,12 +70,12 @@ static int plan(struct stack_profile *s, const struct block *b)
 		s->nplanned = b->nplaces + (size_t)1;
 	}
 	for (uint32_t i = 0; i <= b->nplaces; i++) {
-		uint32_t place = b->places[i], name;
+		uint32_t location = b->locations[i], name;
 
 		s->planned[i] = 0;
-		if (!calls_ordinary(&s->calls, place))
+		if (!calls_ordinary(&s->calls, location))
 			continue;
-		if (call_stacks_name(&s->stacks, place, &name))
+		if (call_stacks_name(&s->stacks, location, &name))
 			return -1;
 		s->planned[i] = name + 1;
 	}
@@ -143,7 +143,7 @@ static inline __attribute__((always_inline)) int narrow(struct stack_profile *s,
 	while (here.row < here.end) {
 		const uint8_t *row = here.row;
 		struct plain_row r = plain_row(&it, row);
-		uint32_t name = s->planned[r.place];
+		uint32_t name = s->planned[r.location];
 		enum calls_result got = CALLS_SLOW;
 		struct call call;
 
@@ -152,7 +152,7 @@ static inline __attribute__((always_inline)) int narrow(struct stack_profile *s,
 		else
 			event_skip(&here, r.type);
 		if (__builtin_expect(name != 0, 1))
-			got = calls_try(&l.calls, &r, b->places[r.place], &call);
+			got = calls_try(&l.calls, &r, b->locations[r.location], &call);
 		if (got == CALLS_ENTER) {
 			const struct stack *stack = l.calls.stacks[r.lane];
 

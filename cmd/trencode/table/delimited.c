@@ -10,7 +10,7 @@
 
 struct state {
 	struct event_rows rows;
-	struct place_names texts; /* as they stand in a cell */
+	struct location_names texts; /* as they stand in a cell */
 	struct buffer cell;
 	struct text *out;
 	char separator;
@@ -71,7 +71,7 @@ static int put_cell(struct state *s, enum row_column c)
 	case COLUMN_FLAG: text_u64(s->out, cell->number); return 0;
 	case COLUMN_SMALL: text_i64(s->out, (int64_t)cell->number); return 0;
 	case COLUMN_NAME:
-		text = place_names_get(&s->texts, (uint32_t)cell->number, &size);
+		text = location_names_get(&s->texts, (uint32_t)cell->number, &size);
 		if (!text)
 			return -1;
 		text_put(s->out, text, size);
@@ -105,7 +105,7 @@ static int delimited_begin(struct encoding *en, struct error *e)
 	s->out = en->text;
 	s->separator = csv ? ',' : '\t';
 	s->put = csv ? csv_append_inside : tsv_append;
-	place_names_init_strings(&s->texts, en->dictionary, csv ? render_csv : render_tsv);
+	location_names_init_strings(&s->texts, en->dictionary, csv ? render_csv : render_tsv);
 	if (en->options->no_header)
 		return 0;
 	for (size_t i = 0; i < s->rows.ncolumns; i++) {
@@ -124,7 +124,7 @@ static void delimited_free(struct encoding *en)
 	if (!s)
 		return;
 	event_rows_free(&s->rows);
-	place_names_free(&s->texts);
+	location_names_free(&s->texts);
 	buffer_free(&s->cell);
 	free(s);
 	en->state = NULL;

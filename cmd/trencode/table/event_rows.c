@@ -118,26 +118,26 @@ static int put_constant(struct event_rows *r, enum row_column c, const char *tex
 	return ref.number ? put_text(r, c, ref) : -1;
 }
 
-static int put_place(struct event_rows *r, enum row_column c, uint32_t place)
+static int put_location(struct event_rows *r, enum row_column c, uint32_t location)
 {
 	uint32_t size;
 
-	if (!place_names_get(&r->places, place, &size))
+	if (!location_names_get(&r->locations, location, &size))
 		return -1;
-	put_number(r, c, r->places.names[place].number);
+	put_number(r, c, r->locations.names[location].number);
 	return 0;
 }
 
 /* "file:line", made once for each place. */
-static int put_source(struct event_rows *r, uint32_t place)
+static int put_source(struct event_rows *r, uint32_t location)
 {
-	const struct place *p = dictionary_place(r->attributes.dictionary, place);
+	const struct location *p = dictionary_location(r->attributes.dictionary, location);
 	struct text_ref text;
 	uint32_t *sources;
 
 	if (!p || !p->symbol || !p->symbol->file.size)
 		return 0;
-	sources = array_reach(r->sources, &r->nsources, place, sizeof(*sources));
+	sources = array_reach(r->sources, &r->nsources, location, sizeof(*sources));
 	if (!sources)
 		return -1;
 	r->sources = sources;
@@ -145,7 +145,7 @@ static int put_source(struct event_rows *r, uint32_t place)
 		memset(r->sources, 0, r->nsources * sizeof(*r->sources));
 		r->source_changes = r->attributes.dictionary->symbol_changes;
 	}
-	if (!r->sources[place]) {
+	if (!r->sources[location]) {
 		r->bytes.size = 0;
 		if (buffer_append(&r->bytes, p->symbol->file.text, p->symbol->file.size) ||
 		    (p->symbol->line && buffer_printf(&r->bytes, ":%u", p->symbol->line)))
@@ -153,9 +153,9 @@ static int put_source(struct event_rows *r, uint32_t place)
 		text = dictionary_text(r->attributes.dictionary, r->bytes.data, r->bytes.size);
 		if (!text.number)
 			return -1;
-		r->sources[place] = text.number;
+		r->sources[location] = text.number;
 	}
-	put_number(r, ROW_SRC, r->sources[place]);
+	put_number(r, ROW_SRC, r->sources[location]);
 	return 0;
 }
 
@@ -185,13 +185,13 @@ static void put_cpu(struct event_rows *r, const struct event *ev)
 		put_number(r, ROW_CPU, (uint64_t)v.i);
 }
 
-static int put_symbol(struct event_rows *r, uint32_t place)
+static int put_symbol(struct event_rows *r, uint32_t location)
 {
-	const struct place *p;
+	const struct location *p;
 
-	if (wanted(r, ROW_SRC) && put_source(r, place))
+	if (wanted(r, ROW_SRC) && put_source(r, location))
 		return -1;
-	p = dictionary_place(r->attributes.dictionary, place);
+	p = dictionary_location(r->attributes.dictionary, location);
 	return p && p->symbol ? put_text(r, ROW_MODULE, p->symbol->module) : 0;
 }
 
@@ -245,8 +245,9 @@ static int end_call(void *ctx, const struct span *s, const struct event *leave, 
 		put_number(r, ROW_SELF, s->self);
 		put_number(r, ROW_RECURSIVE, s->recursive);
 	}
-	if (put_lane(r, s->lane) || put_place(r, ROW_NAME, s->place) || put_symbol(r, s->place) ||
-	    (s->caller && wanted(r, ROW_CALLER) && put_place(r, ROW_CALLER, s->caller)) ||
+	if (put_lane(r, s->lane) || put_location(r, ROW_NAME, s->location) ||
+	    put_symbol(r, s->location) ||
+	    (s->caller && wanted(r, ROW_CALLER) && put_location(r, ROW_CALLER, s->caller)) ||
 	    (leave     ? put_type(r, leave->type)
 	     : s->type ? put_type(r, s->type)
 		       : 0) ||
@@ -272,8 +273,8 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 
 	put_number(r, ROW_TS, ev->time);
 	if (put_lane(r, ev->lane) || put_type(r, ev->type) ||
-	    (ev->place ? put_place(r, ROW_NAME, ev->place) || put_symbol(r, ev->place)
-		       : put_text(r, ROW_NAME, ev->type->name)) ||
+	    (ev->location ? put_location(r, ROW_NAME, ev->location) || put_symbol(r, ev->location)
+			  : put_text(r, ROW_NAME, ev->type->name)) ||
 	    (kind && wanted(r, ROW_KIND) && put_constant(r, ROW_KIND, kind)))
 		return error_no_memory(e);
 	put_cpu(r, ev);
@@ -306,7 +307,7 @@ void *event_rows_begin(struct encoding *en, size_t state_size,
 	r->drop = en->options->drop;
 	r->write = write;
 	spans_init(&r->spans, en->dictionary, &sink, r);
-	place_names_init(&r->places, en->dictionary, render_nothing);
+	location_names_init(&r->locations, en->dictionary, render_nothing);
 	attributes_init(&r->attributes, en->dictionary);
 	r->bytes.spills = r->json.spills = true;
 	r->attributes.members = true;
@@ -339,7 +340,7 @@ int event_rows_end(struct encoding *en, struct error *e)
 	if (spans_finish(&r->spans, e))
 		return -1;
 	if (!en->options->quiet) {
-		place_names_report(&r->places);
+		location_names_report(&r->locations);
 		spans_report(&r->spans, en->options->drop);
 	}
 	return 0;
@@ -348,7 +349,7 @@ int event_rows_end(struct encoding *en, struct error *e)
 void event_rows_free(struct event_rows *r)
 {
 	spans_free(&r->spans);
-	place_names_free(&r->places);
+	location_names_free(&r->locations);
 	attributes_free(&r->attributes);
 	buffer_free(&r->bytes);
 	buffer_free(&r->json);

@@ -51,7 +51,7 @@ struct row_cell {
 /* An encoder's state begins with it. */
 struct event_rows {
 	struct spans spans;
-	struct place_names places; /* only their numbers are used */
+	struct location_names locations; /* only their numbers are used */
 	struct attributes attributes;
 	struct buffer bytes, json;
 	bool drop, wants_args;

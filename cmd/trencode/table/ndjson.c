@@ -22,7 +22,7 @@ struct key {
 
 struct state {
 	struct event_rows rows;
-	struct place_names texts; /* as JSON strings */
+	struct location_names texts; /* as JSON strings */
 	struct text *out;
 	struct key keys[ROW_COLUMNS]; /* in the order of the output */
 	bool quote_numbers;
@@ -78,14 +78,14 @@ static char *put_long(struct state *s, char *p, const struct buffer *b, size_t a
 static char *put_name(struct state *s, char *p, uint32_t number)
 {
 	uint32_t size;
-	const char *text = place_names_get(&s->texts, number, &size);
+	const char *text = location_names_get(&s->texts, number, &size);
 
 	if (!text)
 		return NULL;
 	if (size > SHORT_NAME)
 		return put_long(s, p, &s->texts.bytes,
 				(size_t)(text - (const char *)s->texts.bytes.data), size);
-	return place_names_copy(p, text, size);
+	return location_names_copy(p, text, size);
 }
 
 /* A key and its value at p; returns where they end, or NULL: out of memory. */
@@ -129,7 +129,7 @@ static int ndjson_begin(struct encoding *en, struct error *e)
 		return -1;
 	s->out = en->text;
 	s->quote_numbers = en->options->quote_numbers;
-	place_names_init_strings(&s->texts, en->dictionary, json_append_string);
+	location_names_init_strings(&s->texts, en->dictionary, json_append_string);
 	make_keys(s);
 	return 0;
 }
@@ -141,7 +141,7 @@ static void ndjson_free(struct encoding *en)
 	if (!s)
 		return;
 	event_rows_free(&s->rows);
-	place_names_free(&s->texts);
+	location_names_free(&s->texts);
 	free(s);
 	en->state = NULL;
 }

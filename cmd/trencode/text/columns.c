@@ -97,7 +97,7 @@ static void print_duration(struct text *out, uint64_t ns)
 }
 
 /* Scheduling has no address; uftrace shows its own number of the event. It keeps 48 bits. */
-static uint64_t address_of(const struct place *p)
+static uint64_t address_of(const struct location *p)
 {
 	if (!p)
 		return 0;
@@ -106,7 +106,7 @@ static uint64_t address_of(const struct place *p)
 	return p->space ? p->address : p->address - (p->address == 200003 || p->address == 200008);
 }
 
-static void print_address(struct text *out, const struct place *p)
+static void print_address(struct text *out, const struct location *p)
 {
 	char field[24];
 
@@ -121,7 +121,7 @@ static void print_right(struct text *out, const char *s, size_t n, size_t width)
 	text_masked(out, s, n);
 }
 
-static void print_module(struct text *out, const struct place *p)
+static void print_module(struct text *out, const struct location *p)
 {
 	const struct text_ref *path = NULL;
 	const char *name = "[unknown]", *slash;
@@ -151,7 +151,7 @@ static void print_column(struct text *out, enum column column, const struct dict
 			 const struct replay_task *t, uint64_t duration,
 			 const struct replay_frame *frame)
 {
-	const struct place *p = frame ? dictionary_place(d, frame->place) : NULL;
+	const struct location *p = frame ? dictionary_location(d, frame->location) : NULL;
 
 	switch (column) {
 	case COLUMN_DURATION: print_duration(out, duration); break;

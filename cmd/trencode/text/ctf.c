@@ -127,11 +127,12 @@ static int next_count(const char **p)
 	return n < 100000 ? (int)n : -1;
 }
 
-static struct text_ref field_name(const struct event *ev, const struct place *place, uint32_t i)
+static struct text_ref field_name(const struct event *ev, const struct location *location,
+				  uint32_t i)
 {
 	if (!(ev->type->flags & TYPE_VALUES))
 		return ev->type->fields[i].name;
-	return place->arguments->members[i].name;
+	return location->arguments->members[i].name;
 }
 
 static void free_line(struct line *l)
@@ -146,7 +147,7 @@ static void free_line(struct line *l)
 /* " name: { a = ", ", b = ", " }, { c = ", " }\n" */
 static struct line *make_line(struct state *s, const struct event *ev)
 {
-	const struct place *place = dictionary_place(s->dictionary, ev->place);
+	const struct location *location = dictionary_location(s->dictionary, ev->location);
 	const char *d = ev->type->declaration.text;
 	struct line *l = calloc(1, sizeof *l);
 	struct buffer b = {0};
@@ -156,7 +157,7 @@ static struct line *make_line(struct state *s, const struct event *ev)
 	if (!l)
 		return NULL;
 	if (ev->type->flags & TYPE_VALUES)
-		l->nfields = place && place->arguments ? place->arguments->count : 0;
+		l->nfields = location && location->arguments ? location->arguments->count : 0;
 	else
 		l->nfields = ev->type->nfields;
 	l->leads = calloc(l->nfields + 1u, sizeof *l->leads);
@@ -177,7 +178,7 @@ static struct line *make_line(struct state *s, const struct event *ev)
 			goto failed;
 		first = false;
 		for (int k = 0; k < count && n < l->nfields; k++) {
-			struct text_ref name = field_name(ev, place, n);
+			struct text_ref name = field_name(ev, location, n);
 
 			if (buffer_append(&b, ", ", k ? 2 : 0) ||
 			    buffer_append(&b, name.text, name.size) || buffer_append(&b, " = ", 3))

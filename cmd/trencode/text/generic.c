@@ -151,8 +151,8 @@ static int event(void *state, const struct event *ev, struct error *e)
 	static const char *const marks[] = {[KIND_ENTER] = " {", [KIND_LEAVE] = " }"};
 	struct state *s = state;
 	const struct lane *lane = ev->lane;
-	struct text_ref name =
-		ev->place ? dictionary_place_name(s->dictionary, ev->place) : ev->type->name;
+	struct text_ref name = ev->location ? dictionary_location_name(s->dictionary, ev->location)
+					    : ev->type->name;
 
 	print_time(s->out, ev);
 	text_char(s->out, ' ');

@@ -7,14 +7,14 @@
 enum { CACHED = 4096 }; /* a power of two */
 
 /* A name or a string at an address. */
-struct known {
+struct id_cache {
 	uint64_t address;
 	uint32_t at, size; /* in the text */
 };
 
 struct table {
 	struct buffer text;
-	struct known *rows;
+	struct id_cache *rows;
 	size_t count, capacity;
 	bool read;
 };
@@ -73,12 +73,12 @@ int text_kernel_meta(struct text_kernel *k, const struct meta *m)
 
 static int add(struct table *t, uint64_t address, size_t at, size_t size)
 {
-	struct known *rows = array_grow(t->rows, &t->capacity, t->count, sizeof *rows);
+	struct id_cache *rows = array_grow(t->rows, &t->capacity, t->count, sizeof *rows);
 
 	if (!rows)
 		return -1;
 	t->rows = rows;
-	rows[t->count++] = (struct known){address, (uint32_t)at, (uint32_t)size};
+	rows[t->count++] = (struct id_cache){address, (uint32_t)at, (uint32_t)size};
 	return 0;
 }
 
@@ -168,7 +168,7 @@ static int read_string(struct table *t, char *p, char *end, bool *good)
 /* Of symbols at one address libtraceevent has the last of the file first. */
 static int by_address(const void *a, const void *b)
 {
-	const struct known *x = a, *y = b;
+	const struct id_cache *x = a, *y = b;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
@@ -223,7 +223,7 @@ static const char *symbol(void *context, uint64_t address, size_t *size, uint64_
 {
 	struct text_kernel *k = context;
 	struct cached *c = &k->cache[hash_u64(address) & (CACHED - 1)];
-	const struct known *row;
+	const struct id_cache *row;
 
 	if (!c->valid || c->address != address)
 		*c = (struct cached){address, search(&k->symbols, address, false), true};

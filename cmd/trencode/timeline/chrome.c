@@ -130,11 +130,11 @@ char *chrome_put_category(struct chrome_output *s, char *p, const struct type *t
 		return PUT(p, ",\"cat\":\"kernel\"");
 	if (!t || !t->group.size)
 		return p;
-	text = place_names_get(&s->categories, t->group.number, &size);
+	text = location_names_get(&s->categories, t->group.number, &size);
 	if (!text)
 		return NULL;
-	if (size <= PLACE_NAME_SHORT)
-		return place_names_copy(p, text, size);
+	if (size <= LOCATION_NAME_SHORT)
+		return location_names_copy(p, text, size);
 	text_wrote(s->out, p);
 	text_put(s->out, text, size);
 	return text_room(s->out, LINE_FIXED);
@@ -162,7 +162,7 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 		return error_no_memory(e);
 	if (chrome_pairs_begin(s, span, prefix, &begun, e))
 		return -1;
-	name = place_names_get(&s->names, span->place, &size);
+	name = location_names_get(&s->names, span->location, &size);
 	if (!name)
 		return error_no_memory(e);
 	if (begun)
@@ -209,7 +209,7 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	struct chrome_output *s = ctx;
 	struct lane_prefix *prefix = chrome_prefix(s, calls_thread(ev), ev->lane);
 	struct text_ref name = ev->type->name, group = ev->type->group;
-	const char *place = NULL;
+	const char *location = NULL;
 	uint32_t size;
 	bool counter, async = chrome_async_is(ev->type);
 	char *p;
@@ -225,7 +225,7 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	counter = ev->type->kind == KIND_COUNTER && attributes_keep_numbers(&s->attributes);
 	if (s->attributes.count && attributes_json(&s->attributes, &s->json))
 		return error_no_memory(e);
-	if (ev->place && !(place = place_names_get(&s->names, ev->place, &size)))
+	if (ev->location && !(location = location_names_get(&s->names, ev->location, &size)))
 		return error_no_memory(e);
 	p = line_room(s);
 	if (async) {
@@ -241,8 +241,8 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	p = put_stamp(s, p, ev->time, counts_ticks(ev->lane));
 	p = PUT(p, ",\"name\":");
 	text_wrote(s->out, p);
-	if (place)
-		text_put(s->out, place, size);
+	if (location)
+		text_put(s->out, location, size);
 	else
 		json_string(s->out, name.text, name.size);
 	if (group.size && !async) {
@@ -268,8 +268,8 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	s->out = en->text;
 	spans_init(&s->spans, en->dictionary, &sink, s);
 	s->tracks.process_tids = true;
-	place_names_init(&s->names, en->dictionary, json_append_string);
-	place_names_init_strings(&s->categories, en->dictionary, render_category);
+	location_names_init(&s->names, en->dictionary, json_append_string);
+	location_names_init_strings(&s->categories, en->dictionary, render_category);
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.members = true;
 	s->attributes.quote_numbers = en->options->quote_numbers;
@@ -317,7 +317,7 @@ static int chrome_end(struct encoding *en, struct error *e)
 				  : "\",\"unit\":\"ns\"}}\n");
 	if (en->options->quiet)
 		return 0;
-	place_names_report(&s->names);
+	location_names_report(&s->names);
 	spans_report(&s->spans, en->options->drop);
 	attributes_report(&s->attributes);
 	if (s->early)
@@ -338,8 +338,8 @@ static void chrome_free(struct encoding *en)
 		free(s->tracks.tracks[i].user);
 	tracks_free(&s->tracks);
 	spans_free(&s->spans);
-	place_names_free(&s->names);
-	place_names_free(&s->categories);
+	location_names_free(&s->names);
+	location_names_free(&s->categories);
 	attributes_free(&s->attributes);
 	buffer_free(&s->bytes);
 	buffer_free(&s->json);

@@ -28,7 +28,7 @@ struct lane_prefix {
 struct chrome_output {
 	struct spans spans;
 	struct tracks tracks;
-	struct place_names names, categories; /* of categories with ,"cat": before them */
+	struct location_names names, categories; /* of categories with ,"cat": before them */
 	struct attributes attributes;
 	struct buffer bytes, json;
 	const struct encode_options *options;

@@ -112,7 +112,7 @@ static int put_begin(struct chrome_output *s, const struct span_stack *st, uint3
 	size_t end = index + 1 < st->count ? st->frames[index + 1].kept : st->kept.size;
 	const struct lane_prefix *prefix = chrome_prefix(s, thread, f->lane);
 	uint32_t size;
-	const char *name = place_names_get(&s->names, f->place, &size);
+	const char *name = location_names_get(&s->names, f->location, &size);
 	char *p;
 
 	if (!prefix || !name)

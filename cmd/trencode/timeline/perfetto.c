@@ -79,13 +79,13 @@ static int perfetto_put_event(struct perfetto *s, unsigned type, uint64_t uuid, 
 	return perfetto_put_packet(s, token, e);
 }
 
-static int name_of(struct perfetto *s, uint32_t place, uint32_t *name)
+static int name_of(struct perfetto *s, uint32_t location, uint32_t *name)
 {
 	uint32_t size;
 
-	if (!place_names_get(&s->names, place, &size))
+	if (!location_names_get(&s->names, location, &size))
 		return -1;
-	*name = s->names.names[place].number;
+	*name = s->names.names[location].number;
 	return 0;
 }
 
@@ -104,7 +104,7 @@ static int begin_call(void *ctx, const struct event *enter, const struct span *s
 	if (perfetto_span_track(s, span, slot, enter->time, &uuid, e))
 		return -1;
 	buffer_clear(&s->kept);
-	if (name_of(s, span->place, &name) || attributes_append(&s->attributes, enter, &s->kept))
+	if (name_of(s, span->location, &name) || attributes_append(&s->attributes, enter, &s->kept))
 		return error_no_memory(e);
 	return perfetto_put_event(s, TYPE_BEGIN, uuid, enter->time, name, 0, token, e);
 }
@@ -119,12 +119,12 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 	if (span->kept_size)
 		s->slots[span->thread] &= ~(1ull << slot);
 	if (span->unfinished && s->drop)
-		return span->begun ? revocable_revoke(&s->held, span->token, e) : 0;
+		return span->begun ? spill_journal_revoke(&s->held, span->token, e) : 0;
 	if (perfetto_span_track(s, span, slot, span->end, &uuid, e))
 		return -1;
 	buffer_clear(&s->kept);
 	if (!span->begun) {
-		if (name_of(s, span->place, &name))
+		if (name_of(s, span->location, &name))
 			return error_no_memory(e);
 		if (perfetto_put_event(s, TYPE_BEGIN, uuid, span->start, name, 0, &token, e))
 			return -1;
@@ -171,7 +171,7 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 		return -1;
 	buffer_clear(&s->kept);
 	if (attributes_append(&s->attributes, ev, &s->kept) ||
-	    (ev->place && name_of(s, ev->place, &name)))
+	    (ev->location && name_of(s, ev->location, &name)))
 		return error_no_memory(e);
 	if (ev->type->kind == KIND_COUNTER) {
 		if (attributes_read(&s->attributes, &s->kept))
@@ -209,9 +209,9 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 	/* through which an event's values go */
 	s->kept.spills = s->bit.spills = s->clean.spills = s->part.spills = true;
 	s->packet.spills = s->out.spills = true;
-	revocable_init(&s->held);
+	spill_journal_init(&s->held);
 	spans_init(&s->spans, en->dictionary, &sink, s);
-	place_names_init(&s->names, en->dictionary, render_nothing);
+	location_names_init(&s->names, en->dictionary, render_nothing);
 	attributes_init(&s->attributes, en->dictionary);
 	return 0;
 }
@@ -242,10 +242,10 @@ static int perfetto_end(struct encoding *en, struct error *e)
 	struct perfetto *s = en->state;
 
 	if (spans_finish(&s->spans, e) ||
-	    (s->drop ? revocable_copy(&s->held, en->out, e) : perfetto_write_out(en, e)))
+	    (s->drop ? spill_journal_copy(&s->held, en->out, e) : perfetto_write_out(en, e)))
 		return -1;
 	if (!en->options->quiet) {
-		place_names_report(&s->names);
+		location_names_report(&s->names);
 		spans_report(&s->spans, s->drop);
 		attributes_report(&s->attributes);
 	}
@@ -261,10 +261,10 @@ static void free_state(struct perfetto *s)
 		buffer_free(buffers[i]);
 	for (size_t i = 0; i < INTERNED_KINDS; i++)
 		free(s->known[i]);
-	revocable_free(&s->held);
+	spill_journal_free(&s->held);
 	spans_free(&s->spans);
 	tracks_free(&s->tracks);
-	place_names_free(&s->names);
+	location_names_free(&s->names);
 	attributes_free(&s->attributes);
 	intern_free(&s->declared);
 	intern_free(&s->counters);

@@ -22,7 +22,7 @@ int perfetto_put_packet(struct perfetto *s, uint64_t *token, struct error *e)
 	if (protobuf_message(out, TRACE_PACKET, &s->packet))
 		return error_no_memory(e);
 	buffer_clear(&s->packet);
-	return s->drop ? revocable_add(&s->held, out, token, e) : 0;
+	return s->drop ? spill_journal_add(&s->held, out, token, e) : 0;
 }
 
 int perfetto_begin_packet(struct perfetto *s, uint64_t time, unsigned flags)

@@ -83,9 +83,9 @@ enum track_kind {
 struct perfetto {
 	struct spans spans;
 	struct tracks tracks;
-	struct place_names names;
+	struct location_names names;
 	struct attributes attributes;
-	struct revocable held;		      /* with --unclosed=drop */
+	struct spill_journal held;	      /* with --unclosed=drop */
 	struct buffer out, packet, part, bit; /* out: what is not yet written */
 	struct buffer interned, kept, clean;
 	uint8_t *known[INTERNED_KINDS]; /* by string: was sent */

@@ -69,9 +69,9 @@ static inline void pop(struct span_stack *st)
 /* Does the call on top show that the thread's program has become another one? */
 static bool ends_in_exec(const struct spans *s, const struct span_stack *st)
 {
-	uint32_t place = st->frames[st->count - 1].place;
+	uint32_t location = st->frames[st->count - 1].location;
 
-	return place < s->calls.special_size && s->calls.special[place] == PLACE_EXEC;
+	return location < s->calls.special_size && s->calls.special[location] == LOCATION_EXEC;
 }
 
 /* The calls from level on are over and had no return. */
@@ -83,7 +83,7 @@ static int cut_from(struct spans *s, struct span_stack *st, uint32_t thread, uin
 	while (st->count && level_of_top(st) >= level) {
 		const struct span_frame *f = &st->frames[st->count - 1];
 		struct span span = {.thread = thread,
-				    .place = f->place,
+				    .location = f->location,
 				    .level = level_of_top(st),
 				    .end = time < f->start ? f->start : time,
 				    .unfinished = true,
@@ -116,7 +116,7 @@ static int begin(struct spans *s, struct span_stack *st, const struct event *ev,
 				 .kept = st->kept.size,
 				 .lane = ev->lane,
 				 .type = ev->type,
-				 .place = ev->place,
+				 .location = ev->location,
 				 .beside = spans_numbered_open(s, thread),
 				 .serial = ++s->serial};
 	if (!s->sink->begin)
@@ -126,7 +126,7 @@ static int begin(struct spans *s, struct span_stack *st, const struct event *ev,
 			      &(struct span){.lane = ev->lane,
 					     .type = ev->type,
 					     .thread = thread,
-					     .place = ev->place,
+					     .location = ev->location,
 					     .level = level,
 					     .start = ev->time,
 					     .begun = true,
@@ -141,7 +141,7 @@ static int end(struct spans *s, struct span_stack *st, const struct event *leave
 	struct span span = {.lane = done->lane,
 			    .type = leave ? leave->type : done->type,
 			    .thread = thread,
-			    .place = done->place,
+			    .location = done->location,
 			    .caller = done->caller,
 			    .level = done->level,
 			    .start = done->start,

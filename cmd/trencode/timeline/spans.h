@@ -17,13 +17,13 @@
 #include "common/calls/open_calls.h"
 
 struct span {
-	const struct lane *lane; /* of its begin; where that is not known, of its end */
-	const struct type *type; /* the same; NULL unknown */
-	uint32_t thread;	 /* number, as calls_thread gives it */
-	uint32_t place, caller;	 /* numbers; place 0: never known */
-	uint32_t level;		 /* calls open below */
-	uint32_t beside;	 /* open when it began: of a call with a number the thread's calls
-				    without one, and the other way round */
+	const struct lane *lane;   /* of its begin; where that is not known, of its end */
+	const struct type *type;   /* the same; NULL unknown */
+	uint32_t thread;	   /* number, as calls_thread gives it */
+	uint32_t location, caller; /* numbers; place 0: never known */
+	uint32_t level;		   /* calls open below */
+	uint32_t beside;	   /* open when it began: of a call with a number the thread's calls
+				      without one, and the other way round */
 	uint64_t start, end;
 	uint64_t self;	 /* time not spent in callees */
 	bool has_self;	 /* it is known; so is caller, and recursive */
@@ -58,7 +58,7 @@ struct span_frame {
 	size_t kept; /* where what is kept of it begins */
 	const struct lane *lane;
 	const struct type *type;
-	uint32_t place, beside;
+	uint32_t location, beside;
 	uint64_t serial; /* of the calls on the stacks, by begin */
 	bool crossing;
 };

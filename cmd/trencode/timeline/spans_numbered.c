@@ -50,7 +50,8 @@ static int end(struct spans *s, size_t index, const struct event *leave, uint64_
 	struct span span = {.lane = n->frame.lane,
 			    .type = n->frame.type,
 			    .thread = n->thread,
-			    .place = leave && leave->place ? leave->place : n->frame.place,
+			    .location =
+				    leave && leave->location ? leave->location : n->frame.location,
 			    .level = n->level,
 			    .beside = n->frame.beside,
 			    .start = n->frame.start,
@@ -94,7 +95,7 @@ static int begin(struct spans *s, const struct event *ev, uint32_t call, struct 
 	}
 	n = &s->numbered[index];
 	n->frame = (struct span_frame){
-		.start = ev->time, .lane = ev->lane, .type = ev->type, .place = ev->place};
+		.start = ev->time, .lane = ev->lane, .type = ev->type, .location = ev->location};
 	n->frame.beside = (uint32_t)s->threads[thread].user.count;
 	n->inside = top(&s->threads[thread]);
 	n->kept.size = 0;
@@ -110,7 +111,7 @@ static int begin(struct spans *s, const struct event *ev, uint32_t call, struct 
 			      &(struct span){.lane = ev->lane,
 					     .type = ev->type,
 					     .thread = thread,
-					     .place = ev->place,
+					     .location = ev->location,
 					     .level = n->level,
 					     .start = ev->time,
 					     .begun = true,

@@ -20,12 +20,12 @@
 /* A call. */
 struct call_record {
 	uint64_t start, end;
-	uint32_t place, level;
+	uint32_t location, level;
 };
 
 struct event_record {
 	uint64_t time;
-	uint32_t place, close;
+	uint32_t location, close;
 };
 
 struct lane_profile {
@@ -37,8 +37,8 @@ struct lane_profile {
 struct state {
 	struct spans spans;
 	struct tracks tracks;
-	struct place_names names;
-	struct chains calls, events;
+	struct location_names names;
+	struct spill_list calls, events;
 	struct chain reversed;
 	struct text *out;
 	struct lane_profile **profiles; /* by thread, in the order of their appearance */
@@ -93,7 +93,7 @@ static struct lane_profile *profile_of(struct state *s, uint32_t thread, const s
 
 static int end_call(void *ctx, const struct span *span, const struct event *leave, struct error *e)
 {
-	struct call_record r = {span->start, span->end, span->place, span->level + span->beside};
+	struct call_record r = {span->start, span->end, span->location, span->level + span->beside};
 	struct state *s = ctx;
 	struct lane_profile *p;
 
@@ -126,9 +126,9 @@ static const struct span_sink sink = {.end = end_call, .other = other_event};
 
 /* --- one thread is printed --- */
 
-static int add_event(struct state *s, uint64_t time, uint32_t place, bool close, struct error *e)
+static int add_event(struct state *s, uint64_t time, uint32_t location, bool close, struct error *e)
 {
-	struct event_record r = {time, place, close};
+	struct event_record r = {time, location, close};
 
 	/* where a clock stepped back; times may not */
 	if (r.time > s->latest)
@@ -153,7 +153,7 @@ static int take_call(void *ctx, const void *record, struct error *e)
 	while (s->nopen && is_beside(&call, &s->open[s->nopen - 1])) {
 		const struct call_record *top = &s->open[--s->nopen];
 
-		if (add_event(s, top->start, top->place, false, e))
+		if (add_event(s, top->start, top->location, false, e))
 			return -1;
 	}
 	open = array_grow(s->open, &s->open_capacity, s->nopen, sizeof(*open));
@@ -161,24 +161,24 @@ static int take_call(void *ctx, const void *record, struct error *e)
 		return error_no_memory(e);
 	s->open = open;
 	open[s->nopen++] = call;
-	return add_event(s, call.end, call.place, true, e);
+	return add_event(s, call.end, call.location, true, e);
 }
 
 /* The number of a place's frame, which is declared when it is first used. */
-static int frame_of(struct state *s, uint32_t place, uint32_t *frame)
+static int frame_of(struct state *s, uint32_t location, uint32_t *frame)
 {
-	const struct place *p = dictionary_place(s->names.dictionary, place);
-	uint32_t *frames = array_reach(s->frames, &s->nframes, place, sizeof(*frames)), size;
+	const struct location *p = dictionary_location(s->names.dictionary, location);
+	uint32_t *frames = array_reach(s->frames, &s->nframes, location, sizeof(*frames)), size;
 	const char *name;
 
 	if (!frames)
 		return -1;
 	s->frames = frames;
-	if (frames[place]) {
-		*frame = frames[place] - 1;
+	if (frames[location]) {
+		*frame = frames[location] - 1;
 		return 0;
 	}
-	name = place_names_get(&s->names, place, &size);
+	name = location_names_get(&s->names, location, &size);
 	if (!name || buffer_append(&s->shared, ",\n{\"name\":", s->frame_count ? 10 : 0) ||
 	    (!s->frame_count && buffer_append(&s->shared, "{\"name\":", 8)) ||
 	    buffer_append(&s->shared, name, size))
@@ -189,7 +189,7 @@ static int frame_of(struct state *s, uint32_t place, uint32_t *frame)
 	     (p->symbol->line && buffer_printf(&s->shared, ",\"line\":%u", p->symbol->line))))
 		return -1;
 	*frame = s->frame_count++;
-	s->frames[place] = s->frame_count;
+	s->frames[location] = s->frame_count;
 	return buffer_u8(&s->shared, '}');
 }
 
@@ -200,7 +200,7 @@ static int print_event(void *ctx, const void *record, struct error *e)
 	uint32_t frame;
 
 	memcpy(&r, record, sizeof r);
-	if (frame_of(s, r.place, &frame))
+	if (frame_of(s, r.location, &frame))
 		return error_no_memory(e);
 	text_puts(s->out, s->first_event ? "\n" : ",\n");
 	s->first_event = false;
@@ -223,7 +223,7 @@ static int print_profile(struct state *s, struct lane_profile *p, bool first, st
 	while (s->nopen) {
 		const struct call_record *top = &s->open[--s->nopen];
 
-		if (add_event(s, top->start, top->place, false, e))
+		if (add_event(s, top->start, top->location, false, e))
 			return -1;
 	}
 	text_puts(s->out, first ? "\n{\"type\":\"evented\",\"name\":"
@@ -264,9 +264,9 @@ static int speedscope_begin(struct encoding *en, struct error *e)
 	s->drop = en->options->drop;
 	s->keep_times = en->options->keep_times;
 	spans_init(&s->spans, en->dictionary, &sink, s);
-	place_names_init(&s->names, en->dictionary, json_append_string);
-	chains_init(&s->calls, sizeof(struct call_record));
-	chains_init(&s->events, sizeof(struct event_record));
+	location_names_init(&s->names, en->dictionary, json_append_string);
+	spill_list_init(&s->calls, sizeof(struct call_record));
+	spill_list_init(&s->events, sizeof(struct event_record));
 	return 0;
 }
 
@@ -312,7 +312,7 @@ static int speedscope_end(struct encoding *en, struct error *e)
 	text_puts(s->out, "\n]}}\n");
 	if (en->options->quiet)
 		return 0;
-	place_names_report(&s->names);
+	location_names_report(&s->names);
 	spans_report(&s->spans, s->drop);
 	if (s->overlapping)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " calls overlap others of their thread: left out",
@@ -337,11 +337,11 @@ static void speedscope_free(struct encoding *en)
 		free(s->profiles[i]);
 	}
 	chain_free(&s->reversed);
-	chains_free(&s->calls);
-	chains_free(&s->events);
+	spill_list_free(&s->calls);
+	spill_list_free(&s->events);
 	tracks_free(&s->tracks);
 	spans_free(&s->spans);
-	place_names_free(&s->names);
+	location_names_free(&s->names);
 	buffer_free(&s->shared);
 	free(s->profiles);
 	free(s->frames);

@@ -8,12 +8,12 @@
 /* Before each record: u32 length, u32 1 if it is revoked. */
 enum { HEADER = 8, PENDING_MOST = 256 * 1024 };
 
-void revocable_init(struct revocable *r)
+void spill_journal_init(struct spill_journal *r)
 {
-	*r = (struct revocable){.fd = -1};
+	*r = (struct spill_journal){.fd = -1};
 }
 
-void revocable_free(struct revocable *r)
+void spill_journal_free(struct spill_journal *r)
 {
 	if (r->fd >= 0)
 		close(r->fd);
@@ -21,7 +21,7 @@ void revocable_free(struct revocable *r)
 	buffer_free(&r->pending);
 }
 
-static int put_away(struct revocable *r, struct error *e)
+static int put_away(struct spill_journal *r, struct error *e)
 {
 	if (r->fd < 0 && (r->fd = temporary_open(e)) < 0)
 		return -1;
@@ -33,7 +33,7 @@ static int put_away(struct revocable *r, struct error *e)
 }
 
 /* From where it is into the file. */
-static int add_large(struct revocable *r, const struct buffer *record, struct error *e)
+static int add_large(struct spill_journal *r, const struct buffer *record, struct error *e)
 {
 	size_t piece;
 
@@ -49,8 +49,8 @@ static int add_large(struct revocable *r, const struct buffer *record, struct er
 	return 0;
 }
 
-int revocable_add(struct revocable *r, const struct buffer *record, uint64_t *token,
-		  struct error *e)
+int spill_journal_add(struct spill_journal *r, const struct buffer *record, uint64_t *token,
+		      struct error *e)
 {
 	struct buffer *b = &r->pending;
 	size_t n = record->size;
@@ -67,7 +67,7 @@ int revocable_add(struct revocable *r, const struct buffer *record, uint64_t *to
 	return b->size > PENDING_MOST ? put_away(r, e) : 0;
 }
 
-int revocable_revoke(struct revocable *r, uint64_t token, struct error *e)
+int spill_journal_revoke(struct spill_journal *r, uint64_t token, struct error *e)
 {
 	uint8_t mark[4];
 
@@ -79,7 +79,7 @@ int revocable_revoke(struct revocable *r, uint64_t token, struct error *e)
 }
 
 /* One that is longer than what is read at a time, all but its header. */
-static int copy_large(struct revocable *r, uint64_t at, size_t size, struct output *to,
+static int copy_large(struct spill_journal *r, uint64_t at, size_t size, struct output *to,
 		      struct error *e)
 {
 	while (size) {
@@ -94,7 +94,7 @@ static int copy_large(struct revocable *r, uint64_t at, size_t size, struct outp
 	return 0;
 }
 
-int revocable_copy(struct revocable *r, struct output *to, struct error *e)
+int spill_journal_copy(struct spill_journal *r, struct output *to, struct error *e)
 {
 	struct buffer *b = &r->pending;
 	uint64_t at = 0;

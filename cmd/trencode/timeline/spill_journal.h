@@ -11,21 +11,21 @@
 #include "common/util/error.h"
 #include "common/util/output.h"
 
-struct revocable {
+struct spill_journal {
 	int fd; /* -1: not yet made */
 	uint64_t written;
 	struct buffer pending;
 };
 
-void revocable_init(struct revocable *r);
-void revocable_free(struct revocable *r);
+void spill_journal_init(struct spill_journal *r);
+void spill_journal_free(struct spill_journal *r);
 
 /* Append a record; *token names it. */
-int revocable_add(struct revocable *r, const struct buffer *record, uint64_t *token,
-		  struct error *e);
+int spill_journal_add(struct spill_journal *r, const struct buffer *record, uint64_t *token,
+		      struct error *e);
 /* That record is not to be there. */
-int revocable_revoke(struct revocable *r, uint64_t token, struct error *e);
+int spill_journal_revoke(struct spill_journal *r, uint64_t token, struct error *e);
 /* All others. Nothing may be added behind it. */
-int revocable_copy(struct revocable *r, struct output *to, struct error *e);
+int spill_journal_copy(struct spill_journal *r, struct output *to, struct error *e);
 
 #endif

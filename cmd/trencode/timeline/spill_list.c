@@ -7,12 +7,12 @@
 /* Before each piece: where the one before it stands + 1, and its length. */
 enum { PIECE_HEADER = 16, PIECE_RECORDS = 1024, PENDING_MOST = 4 << 20 };
 
-void chains_init(struct chains *c, size_t record)
+void spill_list_init(struct spill_list *c, size_t record)
 {
-	*c = (struct chains){.record = record, .fd = -1};
+	*c = (struct spill_list){.record = record, .fd = -1};
 }
 
-void chains_free(struct chains *c)
+void spill_list_free(struct spill_list *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
@@ -45,7 +45,7 @@ void chain_free(struct chain *ch)
 }
 
 /* Write out what is pending; the buffer begins with room for the header. */
-static int put_away(struct chains *c, struct chain *ch, struct error *e)
+static int put_away(struct spill_list *c, struct chain *ch, struct error *e)
 {
 	struct buffer *b = &ch->pending;
 
@@ -64,7 +64,7 @@ static int put_away(struct chains *c, struct chain *ch, struct error *e)
 	return 0;
 }
 
-static int put_all_away(struct chains *c, struct error *e)
+static int put_all_away(struct spill_list *c, struct error *e)
 {
 	while (c->list) {
 		struct chain *ch = c->list;
@@ -77,7 +77,7 @@ static int put_all_away(struct chains *c, struct error *e)
 	return 0;
 }
 
-int chain_add(struct chains *c, struct chain *ch, const void *record, struct error *e)
+int chain_add(struct spill_list *c, struct chain *ch, const void *record, struct error *e)
 {
 	struct buffer *b = &ch->pending;
 	size_t had = b->size;
@@ -92,7 +92,7 @@ int chain_add(struct chains *c, struct chain *ch, const void *record, struct err
 	return c->pending > PENDING_MOST ? put_all_away(c, e) : 0;
 }
 
-static int unwind_pending(struct chains *c, struct chain *ch,
+static int unwind_pending(struct spill_list *c, struct chain *ch,
 			  int (*take)(void *ctx, const void *record, struct error *e), void *ctx,
 			  struct error *e)
 {
@@ -104,7 +104,7 @@ static int unwind_pending(struct chains *c, struct chain *ch,
 	return 0;
 }
 
-int chain_unwind(struct chains *c, struct chain *ch,
+int chain_unwind(struct spill_list *c, struct chain *ch,
 		 int (*take)(void *ctx, const void *record, struct error *e), void *ctx,
 		 struct error *e)
 {

@@ -18,7 +18,7 @@ struct chain {
 	struct chain **from; /* what points to it in that list; NULL: it is not in it */
 };
 
-struct chains {
+struct spill_list {
 	size_t record; /* bytes of one */
 	int fd;	       /* -1: not yet made */
 	uint64_t size;
@@ -26,15 +26,15 @@ struct chains {
 	struct chain *list;
 };
 
-void chains_init(struct chains *c, size_t record);
-void chains_free(struct chains *c);
+void spill_list_init(struct spill_list *c, size_t record);
+void spill_list_free(struct spill_list *c);
 void chain_free(struct chain *ch);
 
-/* Append a record. The chain must not move until chains_free. */
-int chain_add(struct chains *c, struct chain *ch, const void *record, struct error *e);
+/* Append a record. The chain must not move until spill_list_free. */
+int chain_add(struct spill_list *c, struct chain *ch, const void *record, struct error *e);
 
 /* Each record, the last one first. The chain is empty then. */
-int chain_unwind(struct chains *c, struct chain *ch,
+int chain_unwind(struct spill_list *c, struct chain *ch,
 		 int (*take)(void *ctx, const void *record, struct error *e), void *ctx,
 		 struct error *e);
 

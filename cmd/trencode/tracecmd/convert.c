@@ -3,8 +3,8 @@
  *
  * Calls are funcgraph_entry and funcgraph_exit of functions with made-up addresses in kallsyms,
  * arguments and return values a print record beside them; other events have formats of their own
- * (tracecmd_anew_formats.c). What the file has beside them is in tracecmd_anew_parts.c. The ring
- * buffers are those of the encoder of trace.dat's own streams.
+ * (tracecmd_convert_formats.c). What the file has beside them is in tracecmd_convert_parts.c. The
+ * ring buffers are those of the encoder of trace.dat's own streams.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 enum { TEXT_MOST = TRACECMD_RECORD_MOST - 32 };
 
 struct state {
-	struct anew anew;
+	struct conversion anew;
 	struct tracecmd_formats formats;
 	struct tracecmd_made *types; /* by the stream's number */
 	size_t types_size;
@@ -62,7 +62,7 @@ static int begin_record(struct state *s, uint16_t id, int32_t tid)
 		       : (put_u16(s->data.data, id), put_u32(s->data.data + 4, (uint32_t)tid), 0);
 }
 
-static int put_record(struct state *s, const struct anew_row *r, struct error *e)
+static int put_record(struct state *s, const struct convert_row *r, struct error *e)
 {
 	struct event ev = {.time = r->time,
 			   .type = s->record,
@@ -72,14 +72,14 @@ static int put_record(struct state *s, const struct anew_row *r, struct error *e
 	if (tracecmd_parts_thread(&s->parts, r->thread) ||
 	    tracecmd_lane_of(&s->lanes, &s->anew, r->ev->lane, r->time, &ev.lane))
 		return error_no_memory(e);
-	return dialect_event(&s->anew.d, &ev, e);
+	return target_event(&s->anew.d, &ev, e);
 }
 
-static int put_print(struct state *s, const struct anew_row *r, uint64_t ip, struct error *e)
+static int put_print(struct state *s, const struct convert_row *r, uint64_t ip, struct error *e)
 {
 	if (!s->text.size)
 		return 0;
-	anew_text_cut(&s->text, 0, TEXT_MOST, &s->cut);
+	convert_text_cut(&s->text, 0, TEXT_MOST, &s->cut);
 	if (begin_record(s, TRACECMD_ID_PRINT, r->thread->tid) || buffer_u64(&s->data, ip) ||
 	    buffer_append(&s->data, s->text.data, s->text.size) || buffer_u8(&s->data, 0))
 		return error_no_memory(e);
@@ -87,14 +87,14 @@ static int put_print(struct state *s, const struct anew_row *r, uint64_t ip, str
 }
 
 /* What stands with a call, for the print beside it. */
-static int values_text(struct state *s, const struct anew_row *r)
+static int values_text(struct state *s, const struct convert_row *r)
 {
 	const struct event *ev = r->ev;
 
 	s->text.size = 0;
 	if (r->cut || !strcmp(ev->type->group.text, "ftrace"))
 		return 0;
-	return anew_text_row(&s->text, s->anew.dictionary, ev, &s->blobs);
+	return convert_text_row(&s->text, s->anew.dictionary, ev, &s->blobs);
 }
 
 struct exit_fields {
@@ -114,7 +114,7 @@ static void take_number(const struct event *ev, const char *name, uint64_t *to)
 }
 
 /* What the kernel wrote of a return, where it did. */
-static struct exit_fields exit_of(const struct anew_row *r)
+static struct exit_fields exit_of(const struct convert_row *r)
 {
 	struct exit_fields x = {.calltime = r->start, .rettime = r->time};
 	uint64_t overrun = 0;
@@ -128,14 +128,14 @@ static struct exit_fields exit_of(const struct anew_row *r)
 	return x;
 }
 
-static int call(void *state, const struct anew_row *r, struct error *e)
+static int call(void *state, const struct convert_row *r, struct error *e)
 {
 	struct state *s = state;
-	bool leave = r->what == ANEW_LEAVE;
+	bool leave = r->what == CONVERT_LEAVE;
 	struct exit_fields exit;
 	uint64_t address;
 
-	if (tracecmd_parts_address(&s->parts, &s->anew, r->place, &address) || values_text(s, r))
+	if (tracecmd_parts_address(&s->parts, &s->anew, r->location, &address) || values_text(s, r))
 		return error_no_memory(e);
 	if (leave && put_print(s, r, address, e))
 		return -1;
@@ -152,7 +152,7 @@ static int call(void *state, const struct anew_row *r, struct error *e)
 
 /* --- other events --- */
 
-static int put_raw(struct state *s, const struct anew_row *r, const struct tracecmd_made *made)
+static int put_raw(struct state *s, const struct convert_row *r, const struct tracecmd_made *made)
 {
 	const struct event *ev = r->ev;
 
@@ -173,26 +173,28 @@ static int end_text(struct state *s, size_t from, uint32_t others, uint32_t *loc
 {
 	size_t end = TRACECMD_RECORD_MOST - 1 - others;
 
-	anew_text_cut(&s->data, from, from < end ? end - from : 0, &s->cut);
+	convert_text_cut(&s->data, from, from < end ? end - from : 0, &s->cut);
 	if (buffer_u8(&s->data, 0))
 		return -1;
 	*loc = (uint32_t)((s->data.size - from) << 16 | from);
 	return 0;
 }
 
-static int put_values(struct state *s, const struct anew_row *r, const struct tracecmd_made *made)
+static int put_values(struct state *s, const struct convert_row *r,
+		      const struct tracecmd_made *made)
 {
 	uint32_t loc;
 
 	if (begin_record(s, made->id, r->thread->tid) || buffer_u32(&s->data, 0) ||
-	    anew_text_row(&s->data, s->anew.dictionary, r->ev, &s->blobs) ||
+	    convert_text_row(&s->data, s->anew.dictionary, r->ev, &s->blobs) ||
 	    end_text(s, made->size, 0, &loc))
 		return -1;
 	put_u32(s->data.data + TRACECMD_COMMON, loc);
 	return 0;
 }
 
-static int put_fields(struct state *s, const struct anew_row *r, const struct tracecmd_made *made)
+static int put_fields(struct state *s, const struct convert_row *r,
+		      const struct tracecmd_made *made)
 {
 	uint32_t at = TRACECMD_COMMON;
 
@@ -200,18 +202,18 @@ static int put_fields(struct state *s, const struct anew_row *r, const struct tr
 	    buffer_zero(&s->data, made->size - TRACECMD_COMMON))
 		return -1;
 	for (uint32_t i = 0; i < made->nfields; i++) {
-		const struct anew_field *w = &made->fields[i];
+		const struct convert_field *w = &made->fields[i];
 		unsigned size = w->size ? w->size : 4;
 		uint8_t bytes[8];
 
 		at = (uint32_t)align_up(at, size);
 		if (w->size) {
-			put_u64(bytes, anew_field_number(w, r->ev));
+			put_u64(bytes, convert_field_number(w, r->ev));
 		} else {
 			size_t from = s->data.size;
 			uint32_t loc;
 
-			if (anew_field_text(&s->data, w, r->ev) ||
+			if (convert_field_text(&s->data, w, r->ev) ||
 			    end_text(s, from, made->nfields - i - 1, &loc))
 				return -1;
 			put_u32(bytes, loc);
@@ -222,20 +224,20 @@ static int put_fields(struct state *s, const struct anew_row *r, const struct tr
 	return 0;
 }
 
-static int as_text(struct state *s, const struct anew_row *r, struct error *e)
+static int as_text(struct state *s, const struct convert_row *r, struct error *e)
 {
 	struct text_ref name = r->ev->type->name;
 
 	s->text.size = 0;
-	if (anew_name_escaped(&s->text, name.text, name.size, "") ||
+	if (convert_name_escaped(&s->text, name.text, name.size, "") ||
 	    buffer_printf(&s->text, ": ") ||
-	    anew_text_row(&s->text, s->anew.dictionary, r->ev, &s->blobs))
+	    convert_text_row(&s->text, s->anew.dictionary, r->ev, &s->blobs))
 		return error_no_memory(e);
 	return put_print(s, r, 0, e);
 }
 
 /* What the kernel printed. */
-static int print_again(struct state *s, const struct anew_row *r, struct error *e)
+static int print_again(struct state *s, const struct convert_row *r, struct error *e)
 {
 	struct field_value v = {.form = FORM_NONE};
 	uint64_t ip = 0;
@@ -248,7 +250,7 @@ static int print_again(struct state *s, const struct anew_row *r, struct error *
 	return put_print(s, r, ip, e);
 }
 
-static int instant(void *state, const struct anew_row *r, struct error *e)
+static int instant(void *state, const struct convert_row *r, struct error *e)
 {
 	struct state *s = state;
 	const struct type *t = r->ev->type;
@@ -273,7 +275,7 @@ static int instant(void *state, const struct anew_row *r, struct error *e)
 	return put_record(s, r, e);
 }
 
-static int gap(void *state, const struct anew_row *r, struct error *e)
+static int gap(void *state, const struct convert_row *r, struct error *e)
 {
 	struct state *s = state;
 	struct event ev = *r->ev;
@@ -284,7 +286,7 @@ static int gap(void *state, const struct anew_row *r, struct error *e)
 	ev.type = s->gap;
 	return tracecmd_lane_of(&s->lanes, &s->anew, r->ev->lane, r->time, &ev.lane)
 		       ? error_no_memory(e)
-		       : dialect_event(&s->anew.d, &ev, e);
+		       : target_event(&s->anew.d, &ev, e);
 }
 
 static void drop(void *state)
@@ -301,7 +303,7 @@ static void drop(void *state)
 	buffer_free(&s->text);
 }
 
-static const struct anew_target target = {
+static const struct convert_target target = {
 	.native = &encoder_tracecmd,
 	.format = "trace-cmd",
 	.state_size = sizeof(struct state),
@@ -315,12 +317,12 @@ static const struct anew_target target = {
 
 static int begin(struct encoding *en, struct error *e)
 {
-	struct state *s = anew_begin(en, &target, e);
+	struct state *s = convert_begin(en, &target, e);
 
 	if (!s)
 		return -1;
-	s->record = dialect_type(&s->anew.d, "record", "trace");
-	s->gap = dialect_gap(&s->anew.d, "trace");
+	s->record = target_type(&s->anew.d, "record", "trace");
+	s->gap = target_gap(&s->anew.d, "trace");
 	if (!s->record || !s->gap || tracecmd_formats_begin(&s->formats, &s->anew.d))
 		return error_no_memory(e);
 	s->record->flags = TYPE_TAIL;
@@ -334,7 +336,7 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 
 	if (!s->begun && begin_file(s, ev->lane, e))
 		return -1;
-	return anew_event(en, ev, e);
+	return convert_event(en, ev, e);
 }
 
 /* --- the end --- */
@@ -343,39 +345,40 @@ static int end(struct encoding *en, struct error *e)
 {
 	struct state *s = en->state;
 	struct tracecmd_state *native = s->anew.d.encoding.state;
-	struct anew *a = &s->anew;
+	struct conversion *a = &s->anew;
 
-	if ((!s->begun && begin_file(s, NULL, e)) || anew_end(a, e))
+	if ((!s->begun && begin_file(s, NULL, e)) || convert_end(a, e))
 		return -1;
 	if (tracecmd_parts_end(&s->parts, native) ||
 	    tracecmd_formats_end(&s->formats, &native->parts[PART_FORMATS]))
 		return error_no_memory(e);
 	if (s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
 		return -1;
-	anew_report(a);
-	anew_lost(a, s->lanes.no_cpu, "events of no CPU are on CPU 0");
-	anew_lost(a, a->rounds.count,
-		  "streams begin before the end of the ones in front: their buffers are instances "
-		  "of their own, named ~2 and on");
-	anew_lost(a, a->comms, "events have lost their task's name, which had changed");
-	anew_lost(a, a->with_wall,
-		  "events have lost their wall time: the trace has the source's clock");
-	anew_lost(a, s->blobs, "blobs are kept as their size alone");
-	anew_lost(a, s->cut, "texts were cut to what a page of the ring buffer holds");
-	anew_lost(a, s->formats.fields_lost, "fields of types with more than 150 are left out");
-	anew_lost(a, s->formats.as_text,
-		  "types of events have no number left: their events are print records");
+	convert_report(a);
+	convert_lost(a, s->lanes.no_cpu, "events of no CPU are on CPU 0");
+	convert_lost(
+		a, a->rounds.count,
+		"streams begin before the end of the ones in front: their buffers are instances "
+		"of their own, named ~2 and on");
+	convert_lost(a, a->comms, "events have lost their task's name, which had changed");
+	convert_lost(a, a->with_wall,
+		     "events have lost their wall time: the trace has the source's clock");
+	convert_lost(a, s->blobs, "blobs are kept as their size alone");
+	convert_lost(a, s->cut, "texts were cut to what a page of the ring buffer holds");
+	convert_lost(a, s->formats.fields_lost, "fields of types with more than 150 are left out");
+	convert_lost(a, s->formats.as_text,
+		     "types of events have no number left: their events are print records");
 	return 0;
 }
 
-const struct encoder encoder_tracecmd_anew = {
+const struct encoder encoder_tracecmd_convert = {
 	.name = "trace-cmd",
 	.output = ENCODER_FILE,
 	.begin = begin,
-	.head = anew_head,
+	.head = convert_head,
 	.meta = meta,
 	.event = event,
 	.end = end,
-	.free = anew_free,
+	.free = convert_free,
 	.take_over = take_over,
 };

@@ -22,12 +22,12 @@ enum {
 /* How rows of a type become records. */
 struct tracecmd_made {
 	bool known;
-	uint16_t id;		   /* TRACECMD_ID_PRINT: as text */
-	bool raw;		   /* the record is the source's, but for id and thread */
-	bool print;		   /* it is a print of a kernel of 32 bits */
-	struct anew_field *fields; /* else */
-	uint32_t nfields, size;	   /* bytes before the texts */
-	bool values;		   /* and one text more, of what is no field */
+	uint16_t id;		      /* TRACECMD_ID_PRINT: as text */
+	bool raw;		      /* the record is the source's, but for id and thread */
+	bool print;		      /* it is a print of a kernel of 32 bits */
+	struct convert_field *fields; /* else */
+	uint32_t nfields, size;	      /* bytes before the texts */
+	bool values;		      /* and one text more, of what is no field */
 };
 
 /* One format of the trace to be. */
@@ -51,10 +51,11 @@ struct tracecmd_formats {
 };
 
 /* The formats that all have: calls and print. */
-int tracecmd_formats_begin(struct tracecmd_formats *f, struct dialect *d);
-int tracecmd_formats_add(struct tracecmd_formats *f, struct dialect *d, const struct type *t,
-			 struct tracecmd_made *made);
-/* tracecmd_anew_swap.c: turn a record round that came from a machine of the other order of bytes.
+int tracecmd_formats_begin(struct tracecmd_formats *f, struct target_dictionary *d);
+int tracecmd_formats_add(struct tracecmd_formats *f, struct target_dictionary *d,
+			 const struct type *t, struct tracecmd_made *made);
+/* tracecmd_convert_swap.c: turn a record round that came from a machine of the other order of
+ * bytes.
  */
 void tracecmd_swap_record(uint8_t *record, size_t size, const struct type *t);
 /* All of them as the native encoder wants them. */
@@ -62,7 +63,7 @@ int tracecmd_formats_end(struct tracecmd_formats *f, struct buffer *to);
 void tracecmd_formats_free(struct tracecmd_formats *f);
 
 /*
- * tracecmd_anew_lanes.c: where events are written, which is a buffer on a CPU
+ * tracecmd_convert_lanes.c: where events are written, which is a buffer on a CPU
  */
 struct tracecmd_lanes {
 	struct intern keys; /* buffer, CPU and round */
@@ -72,33 +73,33 @@ struct tracecmd_lanes {
 };
 
 /* -1: memory is out. */
-int tracecmd_lane_of(struct tracecmd_lanes *l, struct anew *a, const struct lane *from,
+int tracecmd_lane_of(struct tracecmd_lanes *l, struct conversion *a, const struct lane *from,
 		     uint64_t time, const struct lane **out);
 void tracecmd_lanes_free(struct tracecmd_lanes *l);
 
 /*
- * tracecmd_anew_parts.c: what the file has beside its records
+ * tracecmd_convert_parts.c: what the file has beside its records
  */
 struct tracecmd_parts {
 	struct buffer kallsyms, printk; /* of the sources */
 	struct buffer cmdlines;		/* of threads that were named */
 	struct buffer symbols;		/* of functions, like kallsyms */
-	uint64_t *places;		/* their addresses, by the stream's number; 0: none yet */
-	size_t places_size;
+	uint64_t *locations;		/* their addresses, by the stream's number; 0: none yet */
+	size_t locations_size;
 	uint64_t functions;
 };
 
 /* Headers, and the clock by the first event's lane (NULL: there is no event). */
-int tracecmd_parts_begin(struct anew *a, const struct lane *lane, struct error *e);
+int tracecmd_parts_begin(struct conversion *a, const struct lane *lane, struct error *e);
 /* A part of a source goes by: those that are wanted are kept. */
 int tracecmd_parts_meta(struct tracecmd_parts *p, const struct dictionary *d, const struct meta *m,
 			struct error *e);
 /* What the native encoder has had of them. */
 void tracecmd_parts_take_over(struct tracecmd_parts *p, struct tracecmd_state *native);
 /* The thread's name, once. -1: memory is out. */
-int tracecmd_parts_thread(struct tracecmd_parts *p, struct anew_thread *t);
+int tracecmd_parts_thread(struct tracecmd_parts *p, struct convert_thread *t);
 /* The made-up address of a function. -1: memory is out. */
-int tracecmd_parts_address(struct tracecmd_parts *p, struct anew *a, uint32_t number,
+int tracecmd_parts_address(struct tracecmd_parts *p, struct conversion *a, uint32_t number,
 			   uint64_t *address);
 /* All of it to the native encoder. -1: memory is out. */
 int tracecmd_parts_end(const struct tracecmd_parts *p, struct tracecmd_state *native);

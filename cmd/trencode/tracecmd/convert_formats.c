@@ -44,7 +44,7 @@ static const struct {
 	 "REC->depth, REC->calltime, REC->rettime, REC->depth\n"},
 };
 
-static int add(struct tracecmd_formats *f, struct dialect *d, struct text_ref system,
+static int add(struct tracecmd_formats *f, struct target_dictionary *d, struct text_ref system,
 	       const void *text, size_t n)
 {
 	struct tracecmd_made_format *list =
@@ -53,13 +53,13 @@ static int add(struct tracecmd_formats *f, struct dialect *d, struct text_ref sy
 	if (!list)
 		return -1;
 	f->list = list;
-	list[f->count++] = (struct tracecmd_made_format){system, dialect_text(d, text, n)};
+	list[f->count++] = (struct tracecmd_made_format){system, target_string(d, text, n)};
 	return 0;
 }
 
-int tracecmd_formats_begin(struct tracecmd_formats *f, struct dialect *d)
+int tracecmd_formats_begin(struct tracecmd_formats *f, struct target_dictionary *d)
 {
-	struct text_ref ftrace = dialect_text(d, "ftrace", 6);
+	struct text_ref ftrace = target_string(d, "ftrace", 6);
 
 	f->next = TRACECMD_ID_OWN;
 	for (size_t i = 0; i < sizeof kernel_formats / sizeof *kernel_formats; i++) {
@@ -124,8 +124,9 @@ static int mark_name(struct tracecmd_formats *f, struct buffer *b)
 /* Add the format of a name of an event, own: whose name was escaped; body follows the id in its
  * text. Types of one name that have the same body are one. *id 0: none is left, nothing was added.
  */
-static int add_named(struct tracecmd_formats *f, struct dialect *d, struct text_ref system,
-		     const struct buffer *name, struct text_ref body, bool own, uint16_t *id)
+static int add_named(struct tracecmd_formats *f, struct target_dictionary *d,
+		     struct text_ref system, const struct buffer *name, struct text_ref body,
+		     bool own, uint16_t *id)
 {
 	uint32_t had = f->bodies.count, number;
 	struct buffer b = {0};
@@ -164,8 +165,8 @@ out:
 }
 
 /* 1: it cannot be taken as it is. */
-static int add_kernels(struct tracecmd_formats *f, struct dialect *d, const struct type *t,
-		       struct tracecmd_made *made)
+static int add_kernels(struct tracecmd_formats *f, struct target_dictionary *d,
+		       const struct type *t, struct tracecmd_made *made)
 {
 	bool ftrace = !strcmp(t->group.text, "ftrace");
 	const char *id = strstr(t->declaration.text, "\nID: ") + 5,
@@ -175,13 +176,13 @@ static int add_kernels(struct tracecmd_formats *f, struct dialect *d, const stru
 		uint16_t *had = &f->ftrace[t->native];
 
 		if (!*had) {
-			if (add(f, d, dialect_text(d, "ftrace", 6), t->declaration.text,
+			if (add(f, d, target_string(d, "ftrace", 6), t->declaration.text,
 				t->declaration.size))
 				return -1;
 			*had = (uint16_t)f->count;
 		} else if (t->native != TRACECMD_ID_PRINT &&
 			   f->list[*had - 1].text.number !=
-				   dialect_text(d, t->declaration.text, t->declaration.size)
+				   target_string(d, t->declaration.text, t->declaration.size)
 					   .number) {
 			return 1;
 		}
@@ -191,9 +192,9 @@ static int add_kernels(struct tracecmd_formats *f, struct dialect *d, const stru
 	}
 	if (ftrace || !t->group.size)
 		return 1;
-	if (add_named(f, d, dialect_text(d, t->group.text, t->group.size),
+	if (add_named(f, d, target_string(d, t->group.text, t->group.size),
 		      &(struct buffer){.data = (uint8_t *)t->name.text, .size = t->name.size},
-		      dialect_text(d, behind, strlen(behind)), false, &made->id))
+		      target_string(d, behind, strlen(behind)), false, &made->id))
 		return -1;
 	made->raw = made->id;
 	return !made->id;
@@ -201,12 +202,12 @@ static int add_kernels(struct tracecmd_formats *f, struct dialect *d, const stru
 
 /* --- of their own --- */
 
-static int put_name(struct tracecmd_formats *f, const struct anew_field *w)
+static int put_name(struct tracecmd_formats *f, const struct convert_field *w)
 {
-	return anew_name_identifier(&f->text, w->from->name.text, w->from->name.size);
+	return convert_name_identifier(&f->text, w->from->name.text, w->from->name.size);
 }
 
-static int put_field(struct tracecmd_formats *f, const struct anew_field *w, uint32_t offset)
+static int put_field(struct tracecmd_formats *f, const struct convert_field *w, uint32_t offset)
 {
 	static const char *const types[] = {
 		[1] = "char", [2] = "short", [4] = "int", [8] = "long long"};
@@ -224,7 +225,7 @@ static int put_print(struct tracecmd_formats *f, const struct tracecmd_made *mad
 	if (buffer_printf(&f->text, "\nprint fmt: \""))
 		return -1;
 	for (uint32_t i = 0; i < made->nfields; i++) {
-		const struct anew_field *w = &made->fields[i];
+		const struct convert_field *w = &made->fields[i];
 
 		if ((i && buffer_u8(&f->text, ' ')) || put_name(f, w) ||
 		    buffer_printf(&f->text, "=%s",
@@ -239,7 +240,7 @@ static int put_print(struct tracecmd_formats *f, const struct tracecmd_made *mad
 	if (buffer_u8(&f->text, '"'))
 		return -1;
 	for (uint32_t i = 0; i < made->nfields; i++) {
-		const struct anew_field *w = &made->fields[i];
+		const struct convert_field *w = &made->fields[i];
 
 		if (buffer_printf(&f->text, w->size ? ", REC->" : ", __get_str(") ||
 		    put_name(f, w) || (!w->size && buffer_u8(&f->text, ')')))
@@ -248,7 +249,7 @@ static int put_print(struct tracecmd_formats *f, const struct tracecmd_made *mad
 	return buffer_u8(&f->text, '\n');
 }
 
-static uint32_t place_fields(struct tracecmd_made *made)
+static uint32_t location_fields(struct tracecmd_made *made)
 {
 	uint32_t at = TRACECMD_COMMON;
 
@@ -260,7 +261,7 @@ static uint32_t place_fields(struct tracecmd_made *made)
 	return at;
 }
 
-static int add_own(struct tracecmd_formats *f, struct dialect *d, const struct type *t,
+static int add_own(struct tracecmd_formats *f, struct target_dictionary *d, const struct type *t,
 		   struct tracecmd_made *made)
 {
 	const char *group = t->group.size ? t->group.text
@@ -270,17 +271,17 @@ static int add_own(struct tracecmd_formats *f, struct dialect *d, const struct t
 	uint32_t at = TRACECMD_COMMON;
 	int result = -1;
 
-	made->fields =
-		anew_fields_plan(t, TRACECMD_FIELDS_MOST, false, &made->nfields, &f->fields_lost);
-	if (!made->fields || anew_name_identifier(&system, group, strlen(group)) ||
-	    anew_name_identifier(&name, t->name.text, t->name.size))
+	made->fields = convert_fields_plan(t, TRACECMD_FIELDS_MOST, false, &made->nfields,
+					   &f->fields_lost);
+	if (!made->fields || convert_name_identifier(&system, group, strlen(group)) ||
+	    convert_name_identifier(&name, t->name.text, t->name.size))
 		goto out;
 	/* those are the kernel's own */
 	if (system.size == 6 && !memcmp(system.data, "ftrace", 6) &&
 	    buffer_append(&system, "_other", 6))
 		goto out;
 	made->values = t->flags & TYPE_VALUES;
-	made->size = made->values ? TRACECMD_COMMON + 4 : place_fields(made);
+	made->size = made->values ? TRACECMD_COMMON + 4 : location_fields(made);
 	f->text.size = 0;
 	if (buffer_printf(&f->text, "\nformat:\n" COMMON_FIELDS))
 		goto out;
@@ -293,8 +294,8 @@ static int add_own(struct tracecmd_formats *f, struct dialect *d, const struct t
 		at += size;
 	}
 	if ((made->values ? buffer_printf(&f->text, VALUES_FIELD) : put_print(f, made)) ||
-	    add_named(f, d, dialect_text(d, system.data, system.size), &name,
-		      dialect_text(d, f->text.data, f->text.size), true, &made->id))
+	    add_named(f, d, target_string(d, system.data, system.size), &name,
+		      target_string(d, f->text.data, f->text.size), true, &made->id))
 		goto out;
 	if (!made->id) {
 		made->id = TRACECMD_ID_PRINT;
@@ -307,8 +308,8 @@ out:
 	return result;
 }
 
-int tracecmd_formats_add(struct tracecmd_formats *f, struct dialect *d, const struct type *t,
-			 struct tracecmd_made *made)
+int tracecmd_formats_add(struct tracecmd_formats *f, struct target_dictionary *d,
+			 const struct type *t, struct tracecmd_made *made)
 {
 	int got = is_kernels(t) ? add_kernels(f, d, t, made) : 1;
 

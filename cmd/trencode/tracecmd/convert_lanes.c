@@ -3,7 +3,8 @@
 #include "cmd/trencode/tracecmd/convert.h"
 
 /* The buffer of an instance has a name, the top one has none. */
-static int name_buffer(struct lane *made, struct dialect *d, struct text_ref name, uint32_t round)
+static int name_buffer(struct lane *made, struct target_dictionary *d, struct text_ref name,
+		       uint32_t round)
 {
 	struct buffer b = {0};
 	int result = 0;
@@ -11,25 +12,26 @@ static int name_buffer(struct lane *made, struct dialect *d, struct text_ref nam
 	made->buffer = name;
 	if (!round)
 		return 0;
-	if ((name.size && buffer_append(&b, name.text, name.size)) || anew_rounds_name(round, &b))
+	if ((name.size && buffer_append(&b, name.text, name.size)) || clock_epoch_name(round, &b))
 		result = -1;
 	else
-		made->buffer = dialect_text(d, b.data, b.size);
+		made->buffer = target_string(d, b.data, b.size);
 	buffer_free(&b);
 	return result;
 }
 
-int tracecmd_lane_of(struct tracecmd_lanes *l, struct anew *a, const struct lane *from,
+int tracecmd_lane_of(struct tracecmd_lanes *l, struct conversion *a, const struct lane *from,
 		     uint64_t time, const struct lane **out)
 {
-	struct dialect *d = &a->d;
+	struct target_dictionary *d = &a->d;
 	bool instance = from->source && !strcmp(from->source->format.text, "trace-cmd");
 	bool has_cpu = from->flags & LANE_HAS_CPU && (uint32_t)from->cpu < TRACECMD_CPUS_MOST;
-	struct text_ref name = dialect_text(d, from->buffer.text, instance ? from->buffer.size : 0);
+	struct text_ref name =
+		target_string(d, from->buffer.text, instance ? from->buffer.size : 0);
 	uint32_t key[] = {name.number, has_cpu ? (uint32_t)from->cpu : 0, 0}, number, *lanes;
 	struct lane *made;
 
-	key[2] = anew_rounds_at(&a->rounds, time);
+	key[2] = clock_epoch_at(&a->rounds, time);
 	l->no_cpu += !has_cpu;
 	number = intern(&l->keys, key, sizeof key);
 	if (number == INTERN_NONE)
@@ -39,7 +41,7 @@ int tracecmd_lane_of(struct tracecmd_lanes *l, struct anew *a, const struct lane
 		return -1;
 	l->lanes = lanes;
 	if (!lanes[number]) {
-		made = dialect_lane(d);
+		made = target_lane(d);
 		if (!made || name_buffer(made, d, name, key[2]))
 			return -1;
 		made->flags = LANE_HAS_CPU;

@@ -28,7 +28,7 @@ static const char header_event[] = "# compressed entry header\n"
 
 /* The name of the clock, by which readers print times: of another trace.dat it is kept, also where
  * that prints them as plain numbers. */
-static const char *clock_name(const struct anew *a, const struct lane *lane)
+static const char *clock_name(const struct conversion *a, const struct lane *lane)
 {
 	static const char *const known[] = {"local", "global",	"counter", "uptime",
 					    "perf",  "mono",	"boot",	   "mono_raw",
@@ -47,7 +47,7 @@ static const char *clock_name(const struct anew *a, const struct lane *lane)
 
 /* As readers know the clock by this option only; appended as trdecode gives them. The version says
  * who escaped the names. */
-static int put_options(struct anew *a, const char *clock, struct error *e)
+static int put_options(struct conversion *a, const char *clock, struct error *e)
 {
 	static const char version[] = TRACECMD_OWN " " TRUTILS_VERSION;
 	struct buffer b = {0};
@@ -58,13 +58,13 @@ static int put_options(struct anew *a, const char *clock, struct error *e)
 				     buffer_u32(&b, (uint32_t)n) ||
 				     buffer_printf(&b, "[%s]", clock) || buffer_u8(&b, 0)
 			     ? error_no_memory(e)
-			     : dialect_meta(&a->d, "options", b.data, b.size, 0, e);
+			     : target_meta(&a->d, "options", b.data, b.size, 0, e);
 
 	buffer_free(&b);
 	return result;
 }
 
-int tracecmd_parts_begin(struct anew *a, const struct lane *lane, struct error *e)
+int tracecmd_parts_begin(struct conversion *a, const struct lane *lane, struct error *e)
 {
 	static const char file[] = "version 6\nlong_size 8\npage_size 4096\ncompression none\n"
 				   "compression_version \ntime_added 0\ncpus 1\n";
@@ -72,13 +72,13 @@ int tracecmd_parts_begin(struct anew *a, const struct lane *lane, struct error *
 	char buffers[64];
 	int n = snprintf(buffers, sizeof buffers, "\t%s\t4096\t1\n", clock);
 
-	a->d.clock->name = dialect_text(&a->d, clock, strlen(clock));
-	return dialect_meta(&a->d, "file", file, sizeof file - 1, 0, e) ||
-			       dialect_meta(&a->d, "buffers", buffers, (size_t)n, 0, e) ||
-			       dialect_meta(&a->d, "header_page", header_page,
-					    sizeof header_page - 1, 0, e) ||
-			       dialect_meta(&a->d, "header_event", header_event,
-					    sizeof header_event - 1, 0, e) ||
+	a->d.clock->name = target_string(&a->d, clock, strlen(clock));
+	return target_meta(&a->d, "file", file, sizeof file - 1, 0, e) ||
+			       target_meta(&a->d, "buffers", buffers, (size_t)n, 0, e) ||
+			       target_meta(&a->d, "header_page", header_page,
+					   sizeof header_page - 1, 0, e) ||
+			       target_meta(&a->d, "header_event", header_event,
+					   sizeof header_event - 1, 0, e) ||
 			       put_options(a, clock, e)
 		       ? -1
 		       : 0;
@@ -108,7 +108,7 @@ void tracecmd_parts_take_over(struct tracecmd_parts *p, struct tracecmd_state *n
 	native->parts[PART_KALLSYMS] = native->parts[PART_PRINTK] = (struct buffer){0};
 }
 
-int tracecmd_parts_thread(struct tracecmd_parts *p, struct anew_thread *t)
+int tracecmd_parts_thread(struct tracecmd_parts *p, struct convert_thread *t)
 {
 	struct buffer *b = &p->cmdlines;
 
@@ -118,35 +118,37 @@ int tracecmd_parts_thread(struct tracecmd_parts *p, struct anew_thread *t)
 	if (buffer_printf(b, "%" PRId32 " ", t->tid))
 		return -1;
 	if (t->per_cpu ? buffer_printf(b, "interrupts")
-		       : anew_name_escaped(b, t->comm.text, t->comm.size, ""))
+		       : convert_name_escaped(b, t->comm.text, t->comm.size, ""))
 		return -1;
 	return buffer_u8(b, '\n');
 }
 
-int tracecmd_parts_address(struct tracecmd_parts *p, struct anew *a, uint32_t number,
+int tracecmd_parts_address(struct tracecmd_parts *p, struct conversion *a, uint32_t number,
 			   uint64_t *address)
 {
-	uint64_t *places = array_reach(p->places, &p->places_size, number, sizeof *places);
-	const struct place *place = dictionary_place(a->dictionary, number);
+	uint64_t *locations =
+		array_reach(p->locations, &p->locations_size, number, sizeof *locations);
+	const struct location *location = dictionary_location(a->dictionary, number);
 	struct text_ref name;
 	struct buffer *b = &p->symbols;
 
-	if (!places)
+	if (!locations)
 		return -1;
-	p->places = places;
-	*address = places[number];
+	p->locations = locations;
+	*address = locations[number];
 	if (*address)
 		return 0;
-	*address = places[number] = FIRST_ADDRESS + 16 * ++p->functions;
-	anew_use_place(a, number);
-	name = dictionary_place_name(a->dictionary, number);
+	*address = locations[number] = FIRST_ADDRESS + 16 * ++p->functions;
+	convert_use_location(a, number);
+	name = dictionary_location_name(a->dictionary, number);
 	/* a second $ or a tab would mean something */
 	if (buffer_printf(b, "%016" PRIx64 " T ", *address) ||
-	    anew_name_escaped(b, name.text, name.size, " $"))
+	    convert_name_escaped(b, name.text, name.size, " $"))
 		return -1;
-	if (place && place->symbol && place->symbol->module.size &&
+	if (location && location->symbol && location->symbol->module.size &&
 	    (buffer_printf(b, "\t[") ||
-	     anew_name_escaped(b, place->symbol->module.text, place->symbol->module.size, " []") ||
+	     convert_name_escaped(b, location->symbol->module.text, location->symbol->module.size,
+				  " []") ||
 	     buffer_u8(b, ']')))
 		return -1;
 	return buffer_u8(b, '\n');
@@ -169,7 +171,7 @@ int tracecmd_parts_end(const struct tracecmd_parts *p, struct tracecmd_state *na
 
 void tracecmd_parts_free(struct tracecmd_parts *p)
 {
-	free(p->places);
+	free(p->locations);
 	buffer_free(&p->kallsyms);
 	buffer_free(&p->printk);
 	buffer_free(&p->cmdlines);

@@ -248,7 +248,7 @@ static int tracecmd_event(struct encoding *en, const struct event *ev, struct er
 
 /* --- the end --- */
 
-static int by_place(const void *a, const void *b)
+static int by_location(const void *a, const void *b)
 {
 	const struct tracecmd_stream *x = *(struct tracecmd_stream *const *)a,
 				     *y = *(struct tracecmd_stream *const *)b;
@@ -289,7 +289,7 @@ static int finish_streams(struct tracecmd_state *s, struct error *e)
 	}
 	if (mixed)
 		warn(NULL, NO_OFFSET, "events beside the text of a latency trace are left out");
-	qsort(s->order, n, sizeof(struct tracecmd_stream *), by_place);
+	qsort(s->order, n, sizeof(struct tracecmd_stream *), by_location);
 	for (size_t i = 0; i < n; i++) {
 		struct tracecmd_buffer *b = &s->buffers[s->order[i]->buffer];
 
@@ -357,7 +357,7 @@ const struct encoder encoder_tracecmd = {
 	.name = "trace-cmd",
 	.purpose = "a trace.dat of trace-cmd",
 	.suffixes = ".dat",
-	.anew = &encoder_tracecmd_anew,
+	.anew = &encoder_tracecmd_convert,
 	.needs_meta = true,
 	.output = ENCODER_FILE,
 	.begin = tracecmd_begin,

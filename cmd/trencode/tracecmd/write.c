@@ -58,7 +58,8 @@ static int prefix(const struct tracecmd_state *s, struct buffer *b)
 }
 
 /* Where the data of a buffer stand whose header ends at `at`. Returns where they end. */
-static uint64_t place_data(struct tracecmd_state *s, const struct tracecmd_buffer *b, uint64_t at)
+static uint64_t location_data(struct tracecmd_state *s, const struct tracecmd_buffer *b,
+			      uint64_t at)
 {
 	for (size_t i = 0; i < b->count; i++) {
 		struct tracecmd_stream *x = s->order[b->first + i];
@@ -127,14 +128,14 @@ static uint64_t table_size(const struct tracecmd_state *s, const struct tracecmd
 }
 
 /* The top buffer's place is known; those of the instances follow. */
-static void place_v6(struct tracecmd_state *s, uint64_t at)
+static void location_v6(struct tracecmd_state *s, uint64_t at)
 {
 	for (size_t i = 0; i < s->nbuffers; i++) {
 		struct tracecmd_buffer *b = &s->buffers[i];
 
 		b->offset = at;
 		at = b->text ? at + TRACECMD_TAG_SIZE : at + table_size(s, b);
-		at = place_data(s, b, at);
+		at = location_data(s, b, at);
 		if (!b->text)
 			at = align_up(at, s->page_size);
 	}
@@ -181,7 +182,7 @@ static int write_v6(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 	fixed = b->size;
 	if (options_v6(s, b))
 		return error_no_memory(e);
-	place_v6(s, b->size);
+	location_v6(s, b->size);
 	b->size = fixed;
 	if (options_v6(s, b))
 		return error_no_memory(e);
@@ -354,7 +355,7 @@ static int write_v7(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 	at = b->size;
 	for (size_t i = 0; i < s->nbuffers; i++) {
 		s->buffers[i].offset = at;
-		at = place_data(s, &s->buffers[i], at + TRACECMD_SECTION_HEADER);
+		at = location_data(s, &s->buffers[i], at + TRACECMD_SECTION_HEADER);
 	}
 	b->size = options;
 	if (options_v7(s, &list, b))

@@ -30,14 +30,15 @@ struct appended {
 };
 
 struct state {
-	struct anew anew;
+	struct conversion anew;
 	struct uftrace_modules modules;
 	struct uftrace_specs specs;
-	uint32_t *places, *lanes, *events; /* in the dialect, by the stream's numbers; 0 not yet */
-	size_t places_size, lanes_size, events_size;
+	uint32_t *locations, *lanes,
+		*events; /* in the dialect, by the stream's numbers; 0 not yet */
+	size_t locations_size, lanes_size, events_size;
 	struct type *calls[2][2], *gap; /* leave, with values */
 	struct fields_of {
-		struct anew_field *fields;
+		struct convert_field *fields;
 		uint32_t n;
 	} * fields; /* of calls, by type */
 	size_t fields_size;
@@ -51,7 +52,7 @@ struct state {
 
 static int flush(struct state *s, struct appended *a, struct error *e)
 {
-	if (dialect_meta(&s->anew.d, a->name, a->b.data, a->b.size, a->written, e))
+	if (target_meta(&s->anew.d, a->name, a->b.data, a->b.size, a->written, e))
 		return -1;
 	a->written += a->b.size;
 	a->b.size = 0;
@@ -64,7 +65,7 @@ static int begin_types(struct state *s)
 
 	for (int leave = 0; leave < 2; leave++)
 		for (int values = 0; values < 2; values++) {
-			struct type *t = dialect_type(&s->anew.d, names[leave], "uftrace");
+			struct type *t = target_type(&s->anew.d, names[leave], "uftrace");
 
 			if (!t)
 				return -1;
@@ -73,16 +74,16 @@ static int begin_types(struct state *s)
 			t->native = (uint32_t)leave;
 			s->calls[leave][values] = t;
 		}
-	s->gap = dialect_gap(&s->anew.d, "uftrace");
+	s->gap = target_gap(&s->anew.d, "uftrace");
 	return s->gap ? 0 : -1;
 }
 
 /* --- threads --- */
 
-static int lane_of(struct state *s, const struct anew_row *r, const struct lane **out,
+static int lane_of(struct state *s, const struct convert_row *r, const struct lane **out,
 		   struct error *e)
 {
-	const struct anew_thread *t = r->thread;
+	const struct convert_thread *t = r->thread;
 	uint32_t *lanes = array_reach(s->lanes, &s->lanes_size, t->number, sizeof *lanes);
 	struct lane *l;
 
@@ -90,7 +91,7 @@ static int lane_of(struct state *s, const struct anew_row *r, const struct lane 
 		return error_no_memory(e);
 	s->lanes = lanes;
 	if (!lanes[t->number]) {
-		l = dialect_lane(&s->anew.d);
+		l = target_lane(&s->anew.d);
 		if (!l)
 			return error_no_memory(e);
 		l->flags = LANE_HAS_TID | LANE_HAS_PID;
@@ -107,35 +108,36 @@ static int lane_of(struct state *s, const struct anew_row *r, const struct lane 
 
 /* --- calls --- */
 
-static int place_of(struct state *s, uint32_t number, uint32_t *out, struct error *e)
+static int location_of(struct state *s, uint32_t number, uint32_t *out, struct error *e)
 {
 	struct dictionary *from = s->anew.dictionary;
-	uint32_t *places = array_reach(s->places, &s->places_size, number, sizeof *places);
-	const struct place *place = dictionary_place(from, number);
+	uint32_t *locations =
+		array_reach(s->locations, &s->locations_size, number, sizeof *locations);
+	const struct location *location = dictionary_location(from, number);
 	struct text_ref module = {"", 0, 0};
-	struct place *p;
+	struct location *p;
 
-	if (!places)
+	if (!locations)
 		return error_no_memory(e);
-	s->places = places;
-	if (!places[number]) {
-		if (place && place->symbol)
-			module = place->symbol->module;
-		anew_use_place(&s->anew, number);
-		p = dialect_place(&s->anew.d);
+	s->locations = locations;
+	if (!locations[number]) {
+		if (location && location->symbol)
+			module = location->symbol->module;
+		convert_use_location(&s->anew, number);
+		p = target_location(&s->anew.d);
 		if (!p)
 			return error_no_memory(e);
-		if (uftrace_symbol(&s->modules, &s->anew.d, dictionary_place_name(from, number),
+		if (uftrace_symbol(&s->modules, &s->anew.d, dictionary_location_name(from, number),
 				   module, &p->address, e))
 			return -1;
-		places[number] = p->number;
+		locations[number] = p->number;
 	}
-	*out = places[number];
+	*out = locations[number];
 	return 0;
 }
 
 /* A call that has fields, as if it had values. */
-static int with_fields(struct state *s, const struct anew_row *r, struct anew_row *out,
+static int with_fields(struct state *s, const struct convert_row *r, struct convert_row *out,
 		       struct event *ev)
 {
 	const struct type *t = r->ev->type;
@@ -149,38 +151,39 @@ static int with_fields(struct state *s, const struct anew_row *r, struct anew_ro
 	fields += t->number;
 	if (!fields->fields)
 		fields->fields =
-			anew_fields_plan(t, FIELDS_MOST, false, &fields->n, &s->fields_lost);
+			convert_fields_plan(t, FIELDS_MOST, false, &fields->n, &s->fields_lost);
 	if (!fields->fields)
 		return -1;
 	s->values.size = 0;
 	if (!fields->n || r->cut)
 		return 0;
-	if (anew_field_values(&s->values, fields->fields, fields->n, r->ev, r->what == ANEW_LEAVE))
+	if (convert_field_values(&s->values, fields->fields, fields->n, r->ev,
+				 r->what == CONVERT_LEAVE))
 		return -1;
 	*ev = *r->ev;
-	ev->type = s->calls[r->what == ANEW_LEAVE][1];
+	ev->type = s->calls[r->what == CONVERT_LEAVE][1];
 	ev->tail = s->values.data;
 	ev->tail_size = (uint32_t)s->values.size;
 	out->ev = ev;
 	return 0;
 }
 
-static int call(void *state, const struct anew_row *row, struct error *e)
+static int call(void *state, const struct convert_row *row, struct error *e)
 {
 	struct state *s = state;
-	bool leave = row->what == ANEW_LEAVE;
+	bool leave = row->what == CONVERT_LEAVE;
 	struct event ev = {.time = row->time, .depth = row->depth}, valued;
-	const struct anew_row *r = row;
-	struct anew_row made;
+	const struct convert_row *r = row;
+	struct convert_row made;
 
-	if (lane_of(s, r, &ev.lane, e) || place_of(s, r->place, &ev.place, e))
+	if (lane_of(s, r, &ev.lane, e) || location_of(s, r->location, &ev.location, e))
 		return -1;
 	if (!(row->ev->type->flags & TYPE_VALUES)) {
 		if (with_fields(s, row, &made, &valued))
 			return error_no_memory(e);
 		r = &made;
 	}
-	if (uftrace_values(&s->specs, r, dictionary_place_name(s->anew.dictionary, r->place)))
+	if (uftrace_values(&s->specs, r, dictionary_location_name(s->anew.dictionary, r->location)))
 		return error_no_memory(e);
 	ev.type = s->calls[leave][s->specs.tail.size > 0];
 	if (s->specs.tail.size) {
@@ -191,7 +194,7 @@ static int call(void *state, const struct anew_row *row, struct error *e)
 	s->too_deep += !leave && row->depth >= STACK_USUAL;
 	if (row->depth > s->deepest)
 		s->deepest = row->depth;
-	return dialect_event(&s->anew.d, &ev, e);
+	return target_event(&s->anew.d, &ev, e);
 }
 
 /* --- other events --- */
@@ -223,7 +226,7 @@ static struct event_name name_of(const struct type *t)
 
 static int new_event(struct state *s, const struct type *from, uint32_t *number, struct error *e)
 {
-	struct type *t = dialect_type(&s->anew.d, from->name.text, from->group.text);
+	struct type *t = target_type(&s->anew.d, from->name.text, from->group.text);
 	struct buffer *b = &s->events_txt.b;
 	struct event_name name = name_of(from);
 	size_t at;
@@ -240,15 +243,15 @@ static int new_event(struct state *s, const struct type *from, uint32_t *number,
 	if (buffer_printf(b, "EVENT: %" PRIu32 " ", t->native))
 		return error_no_memory(e);
 	at = b->size;
-	if (anew_name_escaped(b, name.group, name.group_size, " :"))
+	if (convert_name_escaped(b, name.group, name.group_size, " :"))
 		return error_no_memory(e);
-	anew_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
+	convert_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
 	if (buffer_u8(b, ':'))
 		return error_no_memory(e);
 	at = b->size;
-	if (anew_name_escaped(b, name.name, name.name_size, " "))
+	if (convert_name_escaped(b, name.name, name.name_size, " "))
 		return error_no_memory(e);
-	anew_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
+	convert_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
 	*number = t->number;
 	return buffer_u8(b, '\n') ? error_no_memory(e)
 	       : b->size < PIECE  ? 0
@@ -256,33 +259,33 @@ static int new_event(struct state *s, const struct type *from, uint32_t *number,
 }
 
 /* What the event holds, as a line of extern.dat. */
-static int put_text(struct state *s, const struct anew_row *r, struct error *e)
+static int put_text(struct state *s, const struct convert_row *r, struct error *e)
 {
 	struct buffer *b = &s->scratch, *to = &s->external.b;
 	const struct event *ev = r->ev;
 	struct text_ref name;
 
 	b->size = 0;
-	if (ev->place) {
-		name = dictionary_place_name(s->anew.dictionary, ev->place);
+	if (ev->location) {
+		name = dictionary_location_name(s->anew.dictionary, ev->location);
 		if (buffer_append(b, name.text, name.size) || buffer_u8(b, ' '))
 			return error_no_memory(e);
 	}
-	if (anew_text_row(b, s->anew.dictionary, ev, &s->blobs))
+	if (convert_text_row(b, s->anew.dictionary, ev, &s->blobs))
 		return error_no_memory(e);
 	if (!b->size)
 		return 0;
-	anew_text_cut(b, 0, TEXT_MOST, &s->cut);
+	convert_text_cut(b, 0, TEXT_MOST, &s->cut);
 	if (buffer_printf(to, "%" PRIu64 ".%09" PRIu64 " ", r->time / 1000000000,
 			  r->time % 1000000000) ||
-	    anew_name_escaped(to, ev->type->name.text, ev->type->name.size, "") ||
+	    convert_name_escaped(to, ev->type->name.text, ev->type->name.size, "") ||
 	    buffer_printf(to, "[%" PRId32 "]: ", r->thread->tid) ||
-	    anew_name_escaped(to, (const char *)b->data, b->size, "") || buffer_u8(to, '\n'))
+	    convert_name_escaped(to, (const char *)b->data, b->size, "") || buffer_u8(to, '\n'))
 		return error_no_memory(e);
 	return to->size < PIECE ? 0 : flush(s, &s->external, e);
 }
 
-static int instant(void *state, const struct anew_row *r, struct error *e)
+static int instant(void *state, const struct convert_row *r, struct error *e)
 {
 	struct state *s = state;
 	uint32_t from = r->ev->type->number;
@@ -295,12 +298,12 @@ static int instant(void *state, const struct anew_row *r, struct error *e)
 	if (!events[from] && new_event(s, r->ev->type, &events[from], e))
 		return -1;
 	ev.type = dictionary_type(&s->anew.d.dictionary, events[from]);
-	if (lane_of(s, r, &ev.lane, e) || dialect_event(&s->anew.d, &ev, e))
+	if (lane_of(s, r, &ev.lane, e) || target_event(&s->anew.d, &ev, e))
 		return -1;
 	return put_text(s, r, e);
 }
 
-static int gap(void *state, const struct anew_row *r, struct error *e)
+static int gap(void *state, const struct convert_row *r, struct error *e)
 {
 	struct state *s = state;
 	struct event ev = *r->ev;
@@ -311,7 +314,7 @@ static int gap(void *state, const struct anew_row *r, struct error *e)
 		return 0;
 	}
 	ev.type = s->gap;
-	return lane_of(s, r, &ev.lane, e) ? -1 : dialect_event(&s->anew.d, &ev, e);
+	return lane_of(s, r, &ev.lane, e) ? -1 : target_event(&s->anew.d, &ev, e);
 }
 
 static void drop(void *state)
@@ -320,7 +323,7 @@ static void drop(void *state)
 
 	uftrace_symbols_free(&s->modules);
 	uftrace_specs_free(&s->specs);
-	free(s->places);
+	free(s->locations);
 	free(s->lanes);
 	free(s->events);
 	for (size_t i = 0; i < s->fields_size; i++)
@@ -333,7 +336,7 @@ static void drop(void *state)
 	uftrace_tasks_free(&s->tasks);
 }
 
-static const struct anew_target target = {
+static const struct convert_target target = {
 	.native = &encoder_uftrace,
 	.format = "uftrace",
 	.state_size = sizeof(struct state),
@@ -350,7 +353,7 @@ static const struct anew_target target = {
 
 static int begin(struct encoding *en, struct error *e)
 {
-	struct state *s = anew_begin(en, &target, e);
+	struct state *s = convert_begin(en, &target, e);
 
 	if (!s)
 		return -1;
@@ -367,7 +370,7 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 
 	if (!s->clock)
 		s->clock = ev->lane->clock;
-	return anew_event(en, ev, e);
+	return convert_event(en, ev, e);
 }
 
 /* --- the end --- */
@@ -422,42 +425,43 @@ static int put_info(struct state *s, struct error *e)
 	     buffer_printf(&b, "utc_offset:%" PRId64 "\n", s->clock->wall / 1000000000)))
 		result = error_no_memory(e);
 	if (!result)
-		result = dialect_meta(&s->anew.d, "info", b.data, b.size, 0, e);
+		result = target_meta(&s->anew.d, "info", b.data, b.size, 0, e);
 	buffer_free(&b);
 	return result;
 }
 
 static void report(struct state *s)
 {
-	struct anew *a = &s->anew;
+	struct conversion *a = &s->anew;
 
-	anew_report(a);
-	anew_lost(a, a->with_cpu, "events have lost their CPU, which uftrace does not keep");
-	anew_lost(a, a->comms, "events have lost their task's name, which had changed");
-	anew_lost(a, s->tasks.own,
-		  "threads are processes of their own, as they have names of their own");
-	anew_lost(a, s->gaps, "gaps of a CPU, or of damaged input, are left out");
-	anew_lost(a, s->specs.changed,
-		  "calls have lost their values, which are of other types than those of the "
-		  "function's first call");
-	anew_lost(a, s->specs.some,
-		  "calls have lost some of their values, which the function's first call does not "
-		  "have");
-	anew_lost(a, s->too_deep,
-		  "calls are deeper than 1024 levels: uftrace shows them only if its -D is "
-		  "larger");
-	anew_lost(a, s->specs.blobs + s->blobs, "blobs are kept as their size alone");
-	anew_lost(a, s->fields_lost, "fields of calls that have more than 64 are left out");
-	anew_lost(a, s->specs.cut + s->cut, "texts were cut");
-	anew_lost(a, s->names_cut,
-		  "names and groups of events are cut to 511 bytes, as uftrace reads no more");
+	convert_report(a);
+	convert_lost(a, a->with_cpu, "events have lost their CPU, which uftrace does not keep");
+	convert_lost(a, a->comms, "events have lost their task's name, which had changed");
+	convert_lost(a, s->tasks.own,
+		     "threads are processes of their own, as they have names of their own");
+	convert_lost(a, s->gaps, "gaps of a CPU, or of damaged input, are left out");
+	convert_lost(a, s->specs.changed,
+		     "calls have lost their values, which are of other types than those of the "
+		     "function's first call");
+	convert_lost(
+		a, s->specs.some,
+		"calls have lost some of their values, which the function's first call does not "
+		"have");
+	convert_lost(a, s->too_deep,
+		     "calls are deeper than 1024 levels: uftrace shows them only if its -D is "
+		     "larger");
+	convert_lost(a, s->specs.blobs + s->blobs, "blobs are kept as their size alone");
+	convert_lost(a, s->fields_lost, "fields of calls that have more than 64 are left out");
+	convert_lost(a, s->specs.cut + s->cut, "texts were cut");
+	convert_lost(a, s->names_cut,
+		     "names and groups of events are cut to 511 bytes, as uftrace reads no more");
 }
 
 static int end(struct encoding *en, struct error *e)
 {
 	struct state *s = en->state;
 
-	if (anew_end(&s->anew, e))
+	if (convert_end(&s->anew, e))
 		return -1;
 	if (!s->calls_written)
 		return error_set(e, NULL, NO_OFFSET,
@@ -474,12 +478,12 @@ static int end(struct encoding *en, struct error *e)
 	return 0;
 }
 
-const struct encoder encoder_uftrace_anew = {
+const struct encoder encoder_uftrace_convert = {
 	.name = "uftrace",
 	.output = ENCODER_TREE,
 	.begin = begin,
-	.head = anew_head,
+	.head = convert_head,
 	.event = event,
 	.end = end,
-	.free = anew_free,
+	.free = convert_free,
 };

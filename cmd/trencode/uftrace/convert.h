@@ -7,7 +7,7 @@
 #include "cmd/trencode/convert/convert.h"
 #include "common/formats/uftrace.h"
 
-/* --- uftrace_anew_symbols.c: functions have addresses in modules that never were --- */
+/* --- uftrace_convert_symbols.c: functions have addresses in modules that never were --- */
 
 struct uftrace_modules {
 	struct intern names; /* number: index in list */
@@ -22,13 +22,14 @@ struct uftrace_modules {
 };
 
 /* The address of a function of this name in that module, which it has from now on. */
-int uftrace_symbol(struct uftrace_modules *m, struct dialect *d, struct text_ref name,
+int uftrace_symbol(struct uftrace_modules *m, struct target_dictionary *d, struct text_ref name,
 		   struct text_ref module, uint64_t *address, struct error *e);
 /* The tables and the map. */
-int uftrace_symbols_end(struct uftrace_modules *m, struct dialect *d, struct error *e);
+int uftrace_symbols_end(struct uftrace_modules *m, struct target_dictionary *d, struct error *e);
 void uftrace_symbols_free(struct uftrace_modules *m);
 
-/* --- uftrace_anew_values.c: arguments and return values by a specification for each function ---
+/* --- uftrace_convert_values.c: arguments and return values by a specification for each function
+ * ---
  */
 
 /* How one value of a function is stored: as the letters and sizes of argument specifications. */
@@ -39,7 +40,7 @@ struct uftrace_stored {
 };
 
 struct uftrace_specs {
-	struct anew *anew;
+	struct conversion *anew;
 	struct intern names;
 	struct uftrace_spec {
 		bool has[2];		     /* enters, leaves: what follows is decided */
@@ -57,20 +58,20 @@ struct uftrace_specs {
  * s->tail, empty where there is nothing. The first call of a function says how its values are to be
  * stored; where those of a later one cannot be, they are left out and counted.
  */
-int uftrace_values(struct uftrace_specs *s, const struct anew_row *r, struct text_ref name);
+int uftrace_values(struct uftrace_specs *s, const struct convert_row *r, struct text_ref name);
 void uftrace_specs_free(struct uftrace_specs *s);
 
-/* --- uftrace_anew_tasks.c: threads and their processes --- */
+/* --- uftrace_convert_tasks.c: threads and their processes --- */
 
 struct uftrace_tasks {
-	const struct anew_thread **list; /* in the order of their first row */
+	const struct convert_thread **list; /* in the order of their first row */
 	size_t count, capacity;
 	uint64_t own; /* processes made of threads with names of their own */
 };
 
-int uftrace_task_add(struct uftrace_tasks *s, const struct anew_thread *t);
+int uftrace_task_add(struct uftrace_tasks *s, const struct convert_thread *t);
 /* task.txt */
-int uftrace_tasks_end(struct uftrace_tasks *s, struct dialect *d, struct error *e);
+int uftrace_tasks_end(struct uftrace_tasks *s, struct target_dictionary *d, struct error *e);
 /* Append their numbers, separated by commas. */
 int uftrace_tasks_list(const struct uftrace_tasks *s, struct buffer *b);
 void uftrace_tasks_free(struct uftrace_tasks *s);

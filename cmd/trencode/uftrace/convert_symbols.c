@@ -22,7 +22,7 @@ static const char *basename_of(struct text_ref path, size_t *n)
 }
 
 /* A file's name for it: no two have the same. */
-static int name_file(struct uftrace_modules *m, struct dialect *d, struct text_ref module,
+static int name_file(struct uftrace_modules *m, struct target_dictionary *d, struct text_ref module,
 		     struct text_ref *file)
 {
 	struct buffer b = {0};
@@ -37,7 +37,7 @@ static int name_file(struct uftrace_modules *m, struct dialect *d, struct text_r
 		n--;
 	if (n > FILE_MOST)
 		n = FILE_MOST;
-	if ((*base == '.' && buffer_u8(&b, '_')) || anew_name_escaped(&b, base, n, " \"/"))
+	if ((*base == '.' && buffer_u8(&b, '_')) || convert_name_escaped(&b, base, n, " \"/"))
 		goto out;
 	size = b.size;
 	for (unsigned i = 2; intern(&m->files, b.data, b.size) < had; i++) {
@@ -45,14 +45,14 @@ static int name_file(struct uftrace_modules *m, struct dialect *d, struct text_r
 		if (buffer_printf(&b, "~%u", i))
 			goto out;
 	}
-	*file = dialect_text(d, b.data, b.size);
+	*file = target_string(d, b.data, b.size);
 	result = 0;
 out:
 	buffer_free(&b);
 	return result;
 }
 
-static int module_of(struct uftrace_modules *m, struct dialect *d, struct text_ref name,
+static int module_of(struct uftrace_modules *m, struct target_dictionary *d, struct text_ref name,
 		     uint32_t *number)
 {
 	struct uftrace_made_module *list;
@@ -81,19 +81,19 @@ static int module_of(struct uftrace_modules *m, struct dialect *d, struct text_r
 		       : 0;
 }
 
-static int flush(struct uftrace_made_module *x, struct dialect *d, struct error *e)
+static int flush(struct uftrace_made_module *x, struct target_dictionary *d, struct error *e)
 {
 	char name[FILE_MOST * 4 + 32];
 
 	snprintf(name, sizeof name, "%.*s.sym", FILE_MOST * 4 + 20, x->file.text);
-	if (dialect_meta(d, name, x->symbols.data, x->symbols.size, x->written, e))
+	if (target_meta(d, name, x->symbols.data, x->symbols.size, x->written, e))
 		return -1;
 	x->written += x->symbols.size;
 	x->symbols.size = 0;
 	return 0;
 }
 
-int uftrace_symbol(struct uftrace_modules *m, struct dialect *d, struct text_ref name,
+int uftrace_symbol(struct uftrace_modules *m, struct target_dictionary *d, struct text_ref name,
 		   struct text_ref module, uint64_t *address, struct error *e)
 {
 	struct uftrace_made_module *x;
@@ -111,13 +111,13 @@ int uftrace_symbol(struct uftrace_modules *m, struct dialect *d, struct text_ref
 	offset = FIRST + (uint64_t)STRIDE * x->count++;
 	*address = ((uint64_t)number + 1) << MODULE_SHIFT | offset;
 	if (buffer_printf(&x->symbols, "%016" PRIx64 " T ", offset) ||
-	    anew_name_escaped(&x->symbols, name.text, name.size, "") ||
+	    convert_name_escaped(&x->symbols, name.text, name.size, "") ||
 	    buffer_u8(&x->symbols, '\n'))
 		return error_no_memory(e);
 	return x->symbols.size < PIECE ? 0 : flush(x, d, e);
 }
 
-int uftrace_symbols_end(struct uftrace_modules *m, struct dialect *d, struct error *e)
+int uftrace_symbols_end(struct uftrace_modules *m, struct target_dictionary *d, struct error *e)
 {
 	struct buffer map = {0};
 	int result = 0;
@@ -142,7 +142,7 @@ int uftrace_symbols_end(struct uftrace_modules *m, struct dialect *d, struct err
 					   "                    [stack]\n"))
 		result = error_no_memory(e);
 	if (!result)
-		result = dialect_meta(d, "sid-" UFTRACE_ANEW_SID ".map", map.data, map.size, 0, e);
+		result = target_meta(d, "sid-" UFTRACE_ANEW_SID ".map", map.data, map.size, 0, e);
 	buffer_free(&map);
 	return result;
 }

@@ -10,13 +10,14 @@
 #include "cmd/trencode/uftrace/convert.h"
 
 struct process {
-	const struct anew_thread *named; /* whose name it has; NULL: nobody's */
+	const struct convert_thread *named; /* whose name it has; NULL: nobody's */
 	bool written;
 };
 
-int uftrace_task_add(struct uftrace_tasks *s, const struct anew_thread *t)
+int uftrace_task_add(struct uftrace_tasks *s, const struct convert_thread *t)
 {
-	const struct anew_thread **list = array_grow(s->list, &s->capacity, s->count, sizeof *list);
+	const struct convert_thread **list =
+		array_grow(s->list, &s->capacity, s->count, sizeof *list);
 
 	if (!list)
 		return -1;
@@ -25,27 +26,27 @@ int uftrace_task_add(struct uftrace_tasks *s, const struct anew_thread *t)
 	return 0;
 }
 
-static bool has_name(const struct anew_thread *t)
+static bool has_name(const struct convert_thread *t)
 {
 	return t->per_cpu || t->comm.size;
 }
 
-static bool same_name(const struct anew_thread *a, const struct anew_thread *b)
+static bool same_name(const struct convert_thread *a, const struct convert_thread *b)
 {
 	return a->per_cpu == b->per_cpu && a->comm.size == b->comm.size &&
 	       !memcmp(a->comm.text, b->comm.text, a->comm.size);
 }
 
-static int put_name(struct buffer *b, const struct anew_thread *named, int32_t pid)
+static int put_name(struct buffer *b, const struct convert_thread *named, int32_t pid)
 {
 	if (!named)
 		return buffer_printf(b, "process-%" PRId32, pid);
 	if (named->per_cpu)
 		return buffer_printf(b, "interrupts");
-	return anew_name_escaped(b, named->comm.text, named->comm.size, "/\"");
+	return convert_name_escaped(b, named->comm.text, named->comm.size, "/\"");
 }
 
-static int put_session(struct buffer *b, const struct anew_thread *named, int32_t pid)
+static int put_session(struct buffer *b, const struct convert_thread *named, int32_t pid)
 {
 	return buffer_printf(b,
 			     "SESS timestamp=0.000000000 pid=%" PRId32 " sid=" UFTRACE_ANEW_SID
@@ -63,7 +64,7 @@ static struct process *processes_of(const struct uftrace_tasks *s, struct intern
 	struct process *all = calloc(s->count + 1, sizeof *all);
 
 	for (size_t i = 0; all && i < s->count; i++) {
-		const struct anew_thread *t = s->list[i];
+		const struct convert_thread *t = s->list[i];
 		uint32_t number = intern(pids, &t->pid, sizeof t->pid);
 
 		if (number == INTERN_NONE) {
@@ -80,7 +81,7 @@ static int put_tasks(struct uftrace_tasks *s, struct intern *pids, struct proces
 		     struct buffer *b)
 {
 	for (size_t i = 0; i < s->count; i++) {
-		const struct anew_thread *t = s->list[i];
+		const struct convert_thread *t = s->list[i];
 		struct process *p = &all[intern(pids, &t->pid, sizeof t->pid)];
 		bool own = has_name(t) && !same_name(p->named, t);
 		int32_t pid = own ? t->tid : t->pid;
@@ -96,7 +97,7 @@ static int put_tasks(struct uftrace_tasks *s, struct intern *pids, struct proces
 	return 0;
 }
 
-int uftrace_tasks_end(struct uftrace_tasks *s, struct dialect *d, struct error *e)
+int uftrace_tasks_end(struct uftrace_tasks *s, struct target_dictionary *d, struct error *e)
 {
 	struct intern pids = {0};
 	struct process *all = processes_of(s, &pids);
@@ -106,7 +107,7 @@ int uftrace_tasks_end(struct uftrace_tasks *s, struct dialect *d, struct error *
 	if (!all || put_tasks(s, &pids, all, &b))
 		result = error_no_memory(e);
 	else
-		result = dialect_meta(d, "task.txt", b.data, b.size, 0, e);
+		result = target_meta(d, "task.txt", b.data, b.size, 0, e);
 	intern_free(&pids);
 	free(all);
 	buffer_free(&b);

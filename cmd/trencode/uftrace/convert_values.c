@@ -66,7 +66,7 @@ static int put_given_back(struct uftrace_specs *s, const struct event *ev)
 
 	if (buffer_printf(b, " ("))
 		return -1;
-	if (anew_text_values(b, s->anew->dictionary, ev, DETAIL_ARGUMENT, &s->blobs))
+	if (convert_text_values(b, s->anew->dictionary, ev, DETAIL_ARGUMENT, &s->blobs))
 		return -1;
 	if (b->size == from + 2)
 		b->size = from;
@@ -89,12 +89,12 @@ static int put_text(struct uftrace_specs *s, const struct uftrace_stored *as,
 		n = n < TEXT_MOST + 8 ? n : TEXT_MOST + 8;
 		if (n && buffer_append(b, v->bytes, n))
 			return -1;
-	} else if (anew_text_value(b, s->anew->dictionary, ev, v, children, &s->blobs)) {
+	} else if (convert_text_value(b, s->anew->dictionary, ev, v, children, &s->blobs)) {
 		return -1;
 	}
 	if (as->index == RETVAL && put_given_back(s, ev))
 		return -1;
-	anew_text_cut(b, 0, TEXT_MOST, &s->cut);
+	convert_text_cut(b, 0, TEXT_MOST, &s->cut);
 	return value_put_bytes(&s->tail, VALUE_STRING, b->data, b->size);
 }
 
@@ -180,7 +180,7 @@ static struct uftrace_spec *spec_of(struct uftrace_specs *s, struct text_ref nam
 }
 
 /* The values as they come decide how those of later calls are stored. */
-static int decide(struct uftrace_specs *s, struct uftrace_spec *spec, const struct anew_row *r,
+static int decide(struct uftrace_specs *s, struct uftrace_spec *spec, const struct convert_row *r,
 		  struct text_ref name, bool leave)
 {
 	struct uftrace_stored x[ARGUMENTS_MOST + 1] = {{0}};
@@ -211,7 +211,7 @@ static int decide(struct uftrace_specs *s, struct uftrace_spec *spec, const stru
 	spec->has[leave] = true;
 	if (!n || strpbrk(name.text, ";@"))
 		return 0;
-	if (anew_name_escaped(text, name.text, name.size, "") || spec_text(text, x, n))
+	if (convert_name_escaped(text, name.text, name.size, "") || spec_text(text, x, n))
 		return -1;
 	if (leave) {
 		spec->ret[0] = x[0];
@@ -234,7 +234,7 @@ static int put_given_alone(struct uftrace_specs *s, const struct event *ev)
 		return 1;
 	if (put_given_back(s, ev) || value_put_detail(&s->tail, DETAIL_RETURN, 0))
 		return -1;
-	anew_text_cut(b, 0, TEXT_MOST, &s->cut);
+	convert_text_cut(b, 0, TEXT_MOST, &s->cut);
 	/* no blank in front */
 	return value_put_bytes(&s->tail, VALUE_STRING, b->data + (b->size > 0),
 			       b->size - (b->size > 0));
@@ -295,9 +295,9 @@ static bool has_others(const struct uftrace_stored *x, const struct event *ev, b
 	return false;
 }
 
-int uftrace_values(struct uftrace_specs *s, const struct anew_row *r, struct text_ref name)
+int uftrace_values(struct uftrace_specs *s, const struct convert_row *r, struct text_ref name)
 {
-	bool leave = r->what == ANEW_LEAVE;
+	bool leave = r->what == CONVERT_LEAVE;
 	const struct uftrace_stored *x;
 	struct uftrace_spec *spec;
 	unsigned wanted = 0, n = 0;

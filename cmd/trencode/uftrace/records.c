@@ -108,10 +108,10 @@ static int call_record(struct encoding *en, struct uftrace_task *t, const struct
 		       struct error *e)
 {
 	struct uftrace_output *s = en->state;
-	const struct place *place = dictionary_place(en->dictionary, ev->place);
+	const struct location *location = dictionary_location(en->dictionary, ev->location);
 	struct uftrace_record r = {
 		.time = ev->time,
-		.addr = place ? place->address : 0,
+		.addr = location ? location->address : 0,
 		.type = ev->type->kind == KIND_LEAVE ? UFTRACE_EXIT : UFTRACE_ENTRY,
 		.more = ev->type->flags & TYPE_VALUES,
 	};

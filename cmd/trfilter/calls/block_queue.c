@@ -6,33 +6,33 @@
 #include "common/util/temporary.h"
 #include "cmd/trfilter/calls/block_queue_private.h"
 
-void waiting_init(struct waiting *w, size_t limit)
+void block_queue_init(struct block_queue *w, size_t limit)
 {
-	*w = (struct waiting){.limit = limit, .fd = -1};
+	*w = (struct block_queue){.limit = limit, .fd = -1};
 }
 
-static void free_held(struct held *h)
+static void free_held(struct queued_block *h)
 {
 	free(h->memory);
 	free(h->owners);
 	free(h->counts);
 }
 
-void waiting_free(struct waiting *w)
+void block_queue_free(struct block_queue *w)
 {
 	for (size_t i = 0; i < w->count; i++)
 		free_held(&w->held[w->first + i]);
 	free(w->held);
 	if (w->fd >= 0)
 		close(w->fd);
-	waiting_init(w, 0);
+	block_queue_init(w, 0);
 }
 
-void waiting_pop(struct waiting *w)
+void block_queue_pop(struct block_queue *w)
 {
-	struct held *h = &w->held[w->first++];
+	struct queued_block *h = &w->held[w->first++];
 
-	waiting_forget(w, h);
+	block_queue_forget(w, h);
 	free_held(h);
 	if (h->spilled)
 		temporary_forget(w->fd, h->offset, align_up(h->size, 4096));
@@ -53,7 +53,7 @@ struct copied {
 
 static inline void copy(struct copied *c, const struct block *b, const uint8_t *row, size_t n)
 {
-	uint64_t time = b->base + cut_row_time(b, row);
+	uint64_t time = b->base + compact_row_time(b, row);
 
 	memmove(c->end, row, n);
 	c->end += n;
@@ -63,16 +63,16 @@ static inline void copy(struct copied *c, const struct block *b, const uint8_t *
 }
 
 /* Drop what was decided to be dropped, all in its memory. */
-static int squeeze(struct waiting *w, size_t index)
+static int squeeze(struct block_queue *w, size_t index)
 {
-	struct held *h = &w->held[index];
+	struct queued_block *h = &w->held[index];
 	uint64_t sequence = w->sequence + (index - w->first);
 	struct block *b = &h->block, all = *b;
-	size_t front = waiting_front_size(b);
+	size_t front = block_queue_front_size(b);
 	uint8_t *states = h->memory + h->states_at;
 	struct copied c = {.end = h->memory + front, .low = UINT64_MAX};
 	const uint8_t *row = b->row_data;
-	struct waiting_layout l;
+	struct block_queue_layout l;
 	uint32_t owner = h->owner, kept = h->owner, dropped = 0;
 	uint8_t *memory;
 
@@ -81,7 +81,7 @@ static int squeeze(struct waiting *w, size_t index)
 	if (dropped < b->rows / 4 || !dropped)
 		return 0;
 	for (uint32_t i = 0; i < all.rows; i++) {
-		size_t n = cut_row_size(&all, row);
+		size_t n = compact_row_size(&all, row);
 
 		while (owner < h->nowners && h->owners[owner].row < i)
 			owner++;
@@ -98,36 +98,36 @@ static int squeeze(struct waiting *w, size_t index)
 	}
 	h->nowners = kept;
 	if (c.rows)
-		cut_block(b, &all, h->memory, (size_t)(c.end - h->memory) - front, c.rows, c.low,
-			  c.high);
+		compact_block(b, &all, h->memory, (size_t)(c.end - h->memory) - front, c.rows,
+			      c.low, c.high);
 	b->rows = c.rows;
-	l = waiting_layout(b, (size_t)(c.end - h->memory), c.rows);
+	l = block_queue_layout(b, (size_t)(c.end - h->memory), c.rows);
 	memmove(h->memory + l.states, states, c.rows);
 	memmove(h->memory + l.types, all.types, l.lanes - l.types);
-	memmove(h->memory + l.lanes, all.lanes, l.places - l.lanes);
-	memmove(h->memory + l.places, all.places, l.size - l.places);
+	memmove(h->memory + l.lanes, all.lanes, l.locations - l.lanes);
+	memmove(h->memory + l.locations, all.locations, l.size - l.locations);
 	w->bytes -= h->size - l.size;
 	h->size = l.size;
 	h->states_at = l.states;
 	memory = realloc(h->memory, l.size);
 	h->memory = memory ? memory : h->memory;
-	waiting_point(b, h->memory, &l, front);
+	block_queue_point(b, h->memory, &l, front);
 	return 0;
 }
 
-void waiting_clean(struct held *h)
+void block_queue_clean(struct queued_block *h)
 {
 	struct block *b = &h->block, all = *b;
 	const uint8_t *states = h->memory + h->states_at, *row = b->row_data;
-	uint8_t *out = h->memory + cut_front(b);
+	uint8_t *out = h->memory + compact_front(b);
 	uint64_t low = UINT64_MAX, high = 0;
 	uint32_t rows = 0;
 
 	if (!memchr(states, ROW_DROP, b->rows) && !memchr(states, ROW_WAIT, b->rows))
 		return;
 	for (uint32_t i = 0; i < all.rows; i++) {
-		size_t n = cut_row_size(&all, row);
-		uint64_t time = all.base + cut_row_time(&all, row);
+		size_t n = compact_row_size(&all, row);
+		uint64_t time = all.base + compact_row_time(&all, row);
 
 		if (states[i] != ROW_DROP && states[i] != ROW_WAIT) {
 			h->memory[h->states_at + rows] = states[i];
@@ -140,13 +140,13 @@ void waiting_clean(struct held *h)
 		row += n;
 	}
 	if (rows)
-		cut_block(b, &all, h->memory, (size_t)(out - h->memory) - cut_front(&all), rows,
-			  low, high);
+		compact_block(b, &all, h->memory, (size_t)(out - h->memory) - compact_front(&all),
+			      rows, low, high);
 	b->rows = rows;
 }
 
 /* More than the limit waits: first without what was decided to be dropped, then in the file. */
-static int relieve(struct waiting *w, struct error *e)
+static int relieve(struct block_queue *w, struct error *e)
 {
 	if (w->bytes <= w->limit)
 		return 0;
@@ -156,16 +156,16 @@ static int relieve(struct waiting *w, struct error *e)
 	if (w->bytes <= w->limit / 2)
 		return 0;
 	for (size_t i = w->first; i < w->first + w->count; i++)
-		if (w->held[i].memory && waiting_spill(w, &w->held[i], e))
+		if (w->held[i].memory && block_queue_spill(w, &w->held[i], e))
 			return -1;
 	return 0;
 }
 
 /* --- what comes in --- */
 
-static struct held *add(struct waiting *w)
+static struct queued_block *add(struct block_queue *w)
 {
-	struct held *grown;
+	struct queued_block *grown;
 
 	if (w->first + w->count == w->capacity && w->first > w->count) {
 		memmove(w->held, w->held + w->first, w->count * sizeof *w->held);
@@ -176,14 +176,14 @@ static struct held *add(struct waiting *w)
 		return NULL;
 	w->held = grown;
 	grown += w->first + w->count;
-	*grown = (struct held){0};
+	*grown = (struct queued_block){0};
 	return grown;
 }
 
-int waiting_other(struct waiting *w, const struct block *b, const struct head *head,
-		  const struct end *end, struct error *e)
+int block_queue_other(struct block_queue *w, const struct block *b, const struct head *head,
+		      const struct end *end, struct error *e)
 {
-	struct held *h = add(w);
+	struct queued_block *h = add(w);
 	const void *data = b->kind == BLOCK_HEAD ? head->properties : b->payload;
 	size_t size = b->kind == BLOCK_HEAD ? head->properties_size : b->length;
 
@@ -218,21 +218,21 @@ static struct sizes count(const struct block *b, const uint8_t *states, const ui
 {
 	struct sizes s = {0};
 
-	for (uint32_t i = 0; (i = waiting_next_row(states, b->rows, i)) < b->rows; i++) {
+	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
 		s.rows++;
 		s.waiting += row_waits(states[i]);
-		s.bytes += cut_row_size(b, waiting_row_at(b, offsets, i));
+		s.bytes += compact_row_size(b, block_queue_row_at(b, offsets, i));
 	}
 	return s;
 }
 
 /* The rows of a block that wait, and their calls. */
-static void own(struct waiting *w, struct held *h, const struct block *b, const uint8_t *states,
-		const struct frame_at *owners, uint64_t sequence)
+static void own(struct block_queue *w, struct queued_block *h, const struct block *b,
+		const uint8_t *states, const struct frame_at *owners, uint64_t sequence)
 {
 	uint32_t row = 0;
 
-	for (uint32_t i = 0; (i = waiting_next_row(states, b->rows, i)) < b->rows; i++, row++)
+	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++, row++)
 		if (row_waits(states[i])) {
 			h->owners[h->nowners++] = (struct owner){row, owners[i]};
 			w->moved(w->ctx, owners[i], sequence, row);
@@ -244,14 +244,14 @@ static void own(struct waiting *w, struct held *h, const struct block *b, const 
  * that it goes on before the next block comes; else it goes into the file. 1: done, 0: it is not
  * large, -1: failed.
  */
-static int add_large(struct waiting *w, struct held *h, const struct block *b,
+static int add_large(struct block_queue *w, struct queued_block *h, const struct block *b,
 		     const uint8_t *states, const uint32_t *offsets, const struct sizes *sizes,
-		     const struct waiting_layout *l, struct error *e)
+		     const struct block_queue_layout *l, struct error *e)
 {
 	if (l->size <= w->limit / 2)
 		return 0;
 	if (w->count || sizes->waiting || sizes->rows < b->rows || b->cut)
-		return waiting_write(w, h, b, states, offsets, l, e) ? -1 : 1;
+		return block_queue_write(w, h, b, states, offsets, l, e) ? -1 : 1;
 	h->memory = malloc(b->rows);
 	if (!h->memory)
 		return error_no_memory(e);
@@ -262,15 +262,15 @@ static int add_large(struct waiting *w, struct held *h, const struct block *b,
 	return 1;
 }
 
-int waiting_events(struct waiting *w, const struct block *b, const uint8_t *states,
-		   const uint32_t *offsets, const struct frame_at *owners, struct error *e)
+int block_queue_events(struct block_queue *w, const struct block *b, const uint8_t *states,
+		       const uint32_t *offsets, const struct frame_at *owners, struct error *e)
 {
 	struct sizes sizes = count(b, states, offsets);
-	uint64_t sequence = waiting_next(w);
+	uint64_t sequence = block_queue_next(w);
 	struct copied c = {.low = UINT64_MAX};
-	size_t front = waiting_front_size(b);
-	struct waiting_layout l;
-	struct held *h;
+	size_t front = block_queue_front_size(b);
+	struct block_queue_layout l;
+	struct queued_block *h;
 	int large;
 
 	if (!sizes.rows)
@@ -278,7 +278,7 @@ int waiting_events(struct waiting *w, const struct block *b, const uint8_t *stat
 	h = add(w);
 	if (!h)
 		return error_no_memory(e);
-	l = waiting_layout(b, front + sizes.bytes, sizes.rows);
+	l = block_queue_layout(b, front + sizes.bytes, sizes.rows);
 	h->waiting = sizes.waiting;
 	h->owners = sizes.waiting ? malloc(sizes.waiting * sizeof *h->owners) : NULL;
 	if (sizes.waiting && !h->owners)
@@ -295,21 +295,21 @@ int waiting_events(struct waiting *w, const struct block *b, const uint8_t *stat
 		return error_no_memory(e);
 	}
 	c.end = h->memory + front;
-	for (uint32_t i = 0; (i = waiting_next_row(states, b->rows, i)) < b->rows; i++) {
-		const uint8_t *row = waiting_row_at(b, offsets, i);
+	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
+		const uint8_t *row = block_queue_row_at(b, offsets, i);
 
 		if (row_waits(states[i])) {
 			h->owners[h->nowners++] = (struct owner){c.rows, owners[i]};
 			w->moved(w->ctx, owners[i], sequence, c.rows);
 		}
 		h->memory[l.states + c.rows] = states[i];
-		copy(&c, b, row, cut_row_size(b, row));
+		copy(&c, b, row, compact_row_size(b, row));
 	}
-	cut_block(&h->block, b, h->memory, sizes.bytes, c.rows, c.low, c.high);
+	compact_block(&h->block, b, h->memory, sizes.bytes, c.rows, c.low, c.high);
 	memcpy(h->memory + l.types, b->types, l.lanes - l.types);
-	memcpy(h->memory + l.lanes, b->lanes, l.places - l.lanes);
-	memcpy(h->memory + l.places, b->places, l.size - l.places);
-	waiting_point(&h->block, h->memory, &l, front);
+	memcpy(h->memory + l.lanes, b->lanes, l.locations - l.lanes);
+	memcpy(h->memory + l.locations, b->locations, l.size - l.locations);
+	block_queue_point(&h->block, h->memory, &l, front);
 	h->size = l.size;
 	h->states_at = l.states;
 	w->bytes += h->size;
@@ -317,14 +317,14 @@ int waiting_events(struct waiting *w, const struct block *b, const uint8_t *stat
 	return relieve(w, e);
 }
 
-int waiting_counts(struct waiting *w, uint64_t number, const struct block *b, uint32_t *counts,
-		   struct left_out *x, struct error *e)
+int block_queue_counts(struct block_queue *w, uint64_t number, const struct block *b,
+		       uint32_t *counts, struct left_out *x, struct error *e)
 {
 	int bad;
 
 	if (!counts)
 		return 0;
-	if (waiting_next(w) > number) {
+	if (block_queue_next(w) > number) {
 		w->held[w->first + (number - w->sequence)].counts = counts;
 		return 0;
 	}
@@ -333,9 +333,10 @@ int waiting_counts(struct waiting *w, uint64_t number, const struct block *b, ui
 	return bad ? error_no_memory(e) : 0;
 }
 
-int waiting_decide(struct waiting *w, uint64_t block, uint32_t row, uint8_t state, struct error *e)
+int block_queue_decide(struct block_queue *w, uint64_t block, uint32_t row, uint8_t state,
+		       struct error *e)
 {
-	struct held *h = &w->held[w->first + (block - w->sequence)];
+	struct queued_block *h = &w->held[w->first + (block - w->sequence)];
 
 	h->waiting--;
 	if (h->memory) {

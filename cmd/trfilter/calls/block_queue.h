@@ -41,7 +41,7 @@ struct owner {
 	struct frame_at frame;
 };
 
-struct held {
+struct queued_block {
 	struct block block; /* its payload is NULL while it is in the file, and the reader's where a
 			       large one is kept as it came */
 	struct head head;   /* of HEAD */
@@ -59,8 +59,8 @@ struct held {
 				    as ROW_WAIT */
 };
 
-struct waiting {
-	struct held *held;
+struct block_queue {
+	struct queued_block *held;
 	size_t first, count, capacity;
 	uint64_t sequence; /* of the first */
 	size_t bytes;	   /* in memory */
@@ -75,11 +75,11 @@ struct waiting {
 };
 
 /* limit: bytes in memory beyond which it goes to the file. */
-void waiting_init(struct waiting *w, size_t limit);
-void waiting_free(struct waiting *w);
+void block_queue_init(struct block_queue *w, size_t limit);
+void block_queue_free(struct block_queue *w);
 
 /* The number that the next block will have. */
-static inline uint64_t waiting_next(const struct waiting *w)
+static inline uint64_t block_queue_next(const struct block_queue *w)
 {
 	return w->sequence + w->count;
 }
@@ -90,39 +90,40 @@ static inline uint64_t waiting_next(const struct waiting *w)
  * rows waits, it must be done with before the memory of b is. 0, or -1 with e filled, as for all
  * here that return int.
  */
-int waiting_events(struct waiting *w, const struct block *b, const uint8_t *states,
-		   const uint32_t *offsets, const struct frame_at *owners, struct error *e);
-/* After waiting_events: counts of the block as it came, or NULL, are the queue's, if it was given
- * that number. If no row of it waits or is kept, *x notes that they are left out. */
-int waiting_counts(struct waiting *w, uint64_t number, const struct block *b, uint32_t *counts,
-		   struct left_out *x, struct error *e);
+int block_queue_events(struct block_queue *w, const struct block *b, const uint8_t *states,
+		       const uint32_t *offsets, const struct frame_at *owners, struct error *e);
+/* After block_queue_events: counts of the block as it came, or NULL, are the queue's, if it was
+ * given that number. If no row of it waits or is kept, *x notes that they are left out. */
+int block_queue_counts(struct block_queue *w, uint64_t number, const struct block *b,
+		       uint32_t *counts, struct left_out *x, struct error *e);
 /* A block of another kind; for HEAD and END what the reader says of it. */
-int waiting_other(struct waiting *w, const struct block *b, const struct head *head,
-		  const struct end *end, struct error *e);
+int block_queue_other(struct block_queue *w, const struct block *b, const struct head *head,
+		      const struct end *end, struct error *e);
 
 /* It is decided what becomes of a row that waits. */
-int waiting_decide(struct waiting *w, uint64_t block, uint32_t row, uint8_t state, struct error *e);
+int block_queue_decide(struct block_queue *w, uint64_t block, uint32_t row, uint8_t state,
+		       struct error *e);
 
 /* The one that came first, NULL if none is there. */
-static inline struct held *waiting_front(const struct waiting *w)
+static inline struct queued_block *block_queue_front(const struct block_queue *w)
 {
 	return w->count ? &w->held[w->first] : NULL;
 }
 
 /* Is it large and in the file, while another large one is at hand? It can go when the next came. */
-static inline bool waiting_later(const struct waiting *w, const struct held *h)
+static inline bool block_queue_later(const struct block_queue *w, const struct queued_block *h)
 {
 	return !h->memory && h->size > w->limit / 2 && w->at_hand > w->limit / 2;
 }
 
 /* Have its memory at hand. */
-int waiting_load(struct waiting *w, struct held *h, struct error *e);
-/* After waiting_load of one that was in the file, if too much is in memory: with what became of its
- * states it is there again. */
-int waiting_put_back(struct waiting *w, struct held *h, struct error *e);
+int block_queue_load(struct block_queue *w, struct queued_block *h, struct error *e);
+/* After block_queue_load of one that was in the file, if too much is in memory: with what became of
+ * its states it is there again. */
+int block_queue_put_back(struct block_queue *w, struct queued_block *h, struct error *e);
 /* Of a loaded EVENTS block of which no row waits any more: take out the rows that are not kept. */
-void waiting_clean(struct held *h);
+void block_queue_clean(struct queued_block *h);
 /* Done with the front. */
-void waiting_pop(struct waiting *w);
+void block_queue_pop(struct block_queue *w);
 
 #endif

@@ -8,37 +8,38 @@
 
 /* --- the parts of a held block's memory --- */
 
-struct waiting_layout waiting_layout(const struct block *b, size_t payload, uint32_t rows)
+struct block_queue_layout block_queue_layout(const struct block *b, size_t payload, uint32_t rows)
 {
-	struct waiting_layout l = {.states = align_up(payload + 8, 8)};
+	struct block_queue_layout l = {.states = align_up(payload + 8, 8)};
 
 	l.types = l.states + align_up(rows, 8);
 	l.lanes = l.types + b->ntypes * sizeof *b->types;
-	l.places = l.lanes + b->nlanes * sizeof *b->lanes;
-	l.size = l.places + ((size_t)b->nplaces + 1) * sizeof *b->places;
+	l.locations = l.lanes + b->nlanes * sizeof *b->lanes;
+	l.size = l.locations + ((size_t)b->nplaces + 1) * sizeof *b->locations;
 	return l;
 }
 
-void waiting_point(struct block *b, uint8_t *memory, const struct waiting_layout *l, size_t front)
+void block_queue_point(struct block *b, uint8_t *memory, const struct block_queue_layout *l,
+		       size_t front)
 {
 	b->payload = memory;
 	b->type_ids = memory + EVENTS_HEADER;
 	b->lane_ids = b->type_ids + 4 * b->ntypes;
-	b->place_ids = b->lane_ids + 4 * b->nlanes;
+	b->location_ids = b->lane_ids + 4 * b->nlanes;
 	b->row_data = memory + front;
 	b->types = (const struct type **)(void *)(memory + l->types);
 	b->lanes = (const struct lane **)(void *)(memory + l->lanes);
-	b->places = (const uint32_t *)(void *)(memory + l->places);
+	b->locations = (const uint32_t *)(void *)(memory + l->locations);
 }
 
-size_t waiting_front_size(const struct block *b)
+size_t block_queue_front_size(const struct block *b)
 {
 	return EVENTS_HEADER + align_up(4 * ((size_t)b->ntypes + b->nlanes + b->nplaces), 8);
 }
 
 /* --- memory and file --- */
 
-void waiting_forget(struct waiting *w, struct held *h)
+void block_queue_forget(struct block_queue *w, struct queued_block *h)
 {
 	if (h->memory)
 		w->bytes -= h->size;
@@ -47,7 +48,7 @@ void waiting_forget(struct waiting *w, struct held *h)
 	h->block.payload = NULL;
 }
 
-static int open_file(struct waiting *w, struct error *e)
+static int open_file(struct block_queue *w, struct error *e)
 {
 	if (w->fd < 0)
 		w->fd = temporary_open(e);
@@ -55,25 +56,25 @@ static int open_file(struct waiting *w, struct error *e)
 }
 
 /* What stands at the end of the file is the block's. */
-static void appended(struct waiting *w, struct held *h)
+static void appended(struct block_queue *w, struct queued_block *h)
 {
 	h->offset = w->file_size;
 	h->spilled = true;
 	w->file_size += align_up(h->size, 4096);
 }
 
-int waiting_spill(struct waiting *w, struct held *h, struct error *e)
+int block_queue_spill(struct block_queue *w, struct queued_block *h, struct error *e)
 {
 	if (open_file(w, e) || temporary_write(w->fd, h->memory, h->size, w->file_size, e))
 		return -1;
 	appended(w, h);
-	waiting_forget(w, h);
+	block_queue_forget(w, h);
 	return 0;
 }
 
-int waiting_load(struct waiting *w, struct held *h, struct error *e)
+int block_queue_load(struct block_queue *w, struct queued_block *h, struct error *e)
 {
-	struct waiting_layout l;
+	struct block_queue_layout l;
 
 	if (h->memory)
 		return 0;
@@ -85,22 +86,22 @@ int waiting_load(struct waiting *w, struct held *h, struct error *e)
 		return -1;
 	h->block.payload = h->memory;
 	if (h->block.kind == BLOCK_EVENTS) {
-		l = waiting_layout(&h->block, h->states_at - 8, h->block.rows);
-		waiting_point(&h->block, h->memory, &l, waiting_front_size(&h->block));
+		l = block_queue_layout(&h->block, h->states_at - 8, h->block.rows);
+		block_queue_point(&h->block, h->memory, &l, block_queue_front_size(&h->block));
 	}
 	if (h->block.kind == BLOCK_HEAD)
 		h->head.properties = h->memory;
 	return 0;
 }
 
-int waiting_put_back(struct waiting *w, struct held *h, struct error *e)
+int block_queue_put_back(struct block_queue *w, struct queued_block *h, struct error *e)
 {
 	if (w->bytes <= w->limit)
 		return 0;
 	if (temporary_write(w->fd, h->memory + h->states_at, h->block.rows,
 			    h->offset + h->states_at, e))
 		return -1;
-	waiting_forget(w, h);
+	block_queue_forget(w, h);
 	return 0;
 }
 
@@ -144,7 +145,7 @@ static void pad(struct outgoing *o, uint64_t start, size_t to)
 	put(o, zeros, (size_t)(start + to - o->at - o->size));
 }
 
-/* What cut_describe is told of the rows. */
+/* What compact_describe is told of the rows. */
 static struct block described(const struct block *b, const uint8_t *states, const uint32_t *offsets)
 {
 	uint64_t low = UINT64_MAX, high = 0;
@@ -152,34 +153,35 @@ static struct block described(const struct block *b, const uint8_t *states, cons
 	uint32_t rows = 0;
 	size_t size = 0;
 
-	for (uint32_t i = 0; (i = waiting_next_row(states, b->rows, i)) < b->rows; i++) {
-		const uint8_t *row = waiting_row_at(b, offsets, i);
-		uint64_t time = b->base + cut_row_time(b, row);
+	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
+		const uint8_t *row = block_queue_row_at(b, offsets, i);
+		uint64_t time = b->base + compact_row_time(b, row);
 
 		low = time < low ? time : low;
 		high = time > high ? time : high;
-		size += cut_row_size(b, row);
+		size += compact_row_size(b, row);
 		rows++;
 	}
-	cut_describe(&out, b, size, rows, low, high);
+	compact_describe(&out, b, size, rows, low, high);
 	return out;
 }
 
 static void put_rows(struct outgoing *o, const struct block *b, const struct block *out,
 		     const uint8_t *states, const uint32_t *offsets)
 {
-	for (uint32_t i = 0; (i = waiting_next_row(states, b->rows, i)) < b->rows; i++) {
-		const uint8_t *row = waiting_row_at(b, offsets, i);
+	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
+		const uint8_t *row = block_queue_row_at(b, offsets, i);
 		uint8_t first[8];
 
 		put_u64(first, get_u64(row) - (out->base - b->base));
 		put(o, first, sizeof first);
-		put(o, row + sizeof first, cut_row_size(b, row) - sizeof first);
+		put(o, row + sizeof first, compact_row_size(b, row) - sizeof first);
 	}
 }
 
-int waiting_write(struct waiting *w, struct held *h, const struct block *b, const uint8_t *states,
-		  const uint32_t *offsets, const struct waiting_layout *l, struct error *e)
+int block_queue_write(struct block_queue *w, struct queued_block *h, const struct block *b,
+		      const uint8_t *states, const uint32_t *offsets,
+		      const struct block_queue_layout *l, struct error *e)
 {
 	struct outgoing o = {.fd = -1};
 	uint8_t header[EVENTS_HEADER];
@@ -191,17 +193,17 @@ int waiting_write(struct waiting *w, struct held *h, const struct block *b, cons
 	o.e = e;
 	h->block = described(b, states, offsets);
 	memcpy(header, b->payload, sizeof header);
-	cut_put_header(header, &h->block);
+	compact_put_header(header, &h->block);
 	put(&o, header, sizeof header);
-	put(&o, b->payload + sizeof header, cut_front(b) - sizeof header);
+	put(&o, b->payload + sizeof header, compact_front(b) - sizeof header);
 	put_rows(&o, b, &h->block, states, offsets);
 	pad(&o, w->file_size, l->states);
-	for (uint32_t i = 0; (i = waiting_next_row(states, b->rows, i)) < b->rows; i++)
+	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++)
 		put(&o, &states[i], 1);
 	pad(&o, w->file_size, l->types);
 	put(&o, b->types, l->lanes - l->types);
-	put(&o, b->lanes, l->places - l->lanes);
-	put(&o, b->places, l->size - l->places);
+	put(&o, b->lanes, l->locations - l->lanes);
+	put(&o, b->locations, l->size - l->locations);
 	flush(&o);
 	h->block.payload = NULL;
 	h->size = l->size;

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-bool whole_needed(const struct filter *f)
+bool call_filter_needed(const struct filter *f)
 {
 	return f->tree->depends & (DEPENDS_LATER | DEPENDS_STACK);
 }
@@ -30,7 +30,7 @@ static bool asks_around(const struct node *n)
 
 static void moved(void *ctx, struct frame_at at, uint64_t block, uint32_t row)
 {
-	struct whole *w = ctx;
+	struct call_filter *w = ctx;
 	struct open_frame *f = frames_at(&w->frames, at);
 
 	if (f) {
@@ -39,7 +39,7 @@ static void moved(void *ctx, struct frame_at at, uint64_t block, uint32_t row)
 	}
 }
 
-static int check(struct whole *w, struct error *e)
+static int check(struct call_filter *w, struct error *e)
 {
 	if (w->failed || (w->limits && w->limits->failed)) {
 		*e = w->failed ? w->error : w->limits->error;
@@ -51,7 +51,7 @@ static int check(struct whole *w, struct error *e)
 	return 0;
 }
 
-static int room(struct whole *w, uint32_t rows)
+static int room(struct call_filter *w, uint32_t rows)
 {
 	void *grown;
 
@@ -74,45 +74,45 @@ static int room(struct whole *w, uint32_t rows)
 }
 
 /* What is known of threads waits as what it is about does. */
-static int put_entries(struct whole *w, struct error *e)
+static int put_entries(struct call_filter *w, struct error *e)
 {
 	struct block b;
 
 	while (thread_entries_block(&w->ends.entries, &b))
-		if (waiting_other(&w->waiting, &b, NULL, NULL, e))
+		if (block_queue_other(&w->waiting, &b, NULL, NULL, e))
 			return -1;
 	return 0;
 }
 
 /* What becomes of the rows of a block. *any: a row is kept, or may be. */
-static void decide_rows(struct whole *w, const struct block *b, bool *any)
+static void decide_rows(struct call_filter *w, const struct block *b, bool *any)
 {
 	struct events it;
 	struct event e;
 
-	if (w->plain && whole_plain(w, b, any))
+	if (w->plain && duration_scan(w, b, any))
 		return;
 	*any = true;
 	w->row = 0;
 	for (events_begin(&it, b); event_next(&it, &e); w->row++) {
 		w->offsets[w->row] = (uint32_t)(e.row - b->row_data);
-		w->states[w->row] = whole_row(w, &e);
+		w->states[w->row] = call_filter_row(w, &e);
 	}
 }
 
 /* The rows wait, with what is to be compared when they are passed on. */
-static int wait(struct whole *w, const struct block *b, uint32_t *counts, struct error *e)
+static int wait(struct call_filter *w, const struct block *b, uint32_t *counts, struct error *e)
 {
-	uint64_t number = waiting_next(&w->waiting);
+	uint64_t number = block_queue_next(&w->waiting);
 
-	if (waiting_events(&w->waiting, b, w->states, w->offsets, w->owners, e)) {
+	if (block_queue_events(&w->waiting, b, w->states, w->offsets, w->owners, e)) {
 		free(counts);
 		return -1;
 	}
-	return waiting_counts(&w->waiting, number, b, counts, &w->left_out, e);
+	return block_queue_counts(&w->waiting, number, b, counts, &w->left_out, e);
 }
 
-static int take_events(struct whole *w, const struct block *b, struct error *error)
+static int take_events(struct call_filter *w, const struct block *b, struct error *error)
 {
 	uint32_t *counts = NULL;
 	bool any;
@@ -139,7 +139,7 @@ static int take_events(struct whole *w, const struct block *b, struct error *err
 /* Is a call of a thread open that is kept, or may be? Numbered ones are of any. */
 static bool is_open(void *ctx, uint32_t thread)
 {
-	const struct whole *w = ctx;
+	const struct call_filter *w = ctx;
 
 	if (open_calls_count(&w->frames.open) || w->ends.threads[thread].lost)
 		return true;
@@ -147,27 +147,27 @@ static bool is_open(void *ctx, uint32_t thread)
 		for (uint32_t n = w->frames.stacks[i].count; n--;) {
 			const struct open_frame *f = &w->frames.stacks[i].frames[n];
 
-			if (f->waits || whole_keep_enter(w, f) || f->unseen)
+			if (f->waits || call_filter_keep_enter(w, f) || f->unseen)
 				return true;
 		}
 	return false;
 }
 
 /* The stream ends, and with it every call that is open: at the last event of its thread. */
-static int end_stream(struct whole *w, struct error *e)
+static int end_stream(struct call_filter *w, struct error *e)
 {
 	struct open_frame *f;
 
 	for (size_t i = 0; i < w->frames.size; i++)
 		for (struct frame_stack *s = &w->frames.stacks[i ^ 1]; s->count; s->count--) {
 			w->now = ends_last(&w->ends, (uint32_t)i / 2);
-			whole_never_left(w, frames_top(s));
-			if (whole_keep_enter(w, frames_top(s)))
-				whole_kept(w, (uint32_t)i ^ 1);
+			call_filter_never_left(w, frames_top(s));
+			if (call_filter_keep_enter(w, frames_top(s)))
+				call_filter_kept(w, (uint32_t)i ^ 1);
 		}
 	while ((f = frames_any_numbered(&w->frames))) {
 		w->now = ends_last(&w->ends, f->lane->thread);
-		whole_never_left(w, f);
+		call_filter_never_left(w, f);
 	}
 	if (check(w, e))
 		return -1;
@@ -176,7 +176,7 @@ static int end_stream(struct whole *w, struct error *e)
 }
 
 /* Is the condition true of the calls of a stack that have neither an enter nor a leave? */
-static bool keeps_unseen(struct whole *w, uint32_t thread, const struct frame_stack *s)
+static bool keeps_unseen(struct call_filter *w, uint32_t thread, const struct frame_stack *s)
 {
 	bool keeps = s->count && !w->rows_alone && !w->limits;
 
@@ -184,17 +184,17 @@ static bool keeps_unseen(struct whole *w, uint32_t thread, const struct frame_st
 		struct open_frame *f = &s->frames[i];
 		const struct event e = {.lane = f->lane};
 
-		whole_set_open_facts(w, f, ends_last(&w->ends, thread));
+		call_filter_set_open_facts(w, f, ends_last(&w->ends, thread));
 		w->facts.ended = true;
 		keeps = f->level < w->max_depth &&
-			whole_of_row(w, whole_ask(w, DECIDE_NEVER, &e, f), true, true) ==
-				ANSWER_YES;
+			call_filter_of_row(w, call_filter_ask(w, DECIDE_NEVER, &e, f), true,
+					   true) == ANSWER_YES;
 	}
 	return keeps;
 }
 
 /* A segment ends, or the input. */
-static int end_segment(struct whole *w, struct error *e)
+static int end_segment(struct call_filter *w, struct error *e)
 {
 	for (uint32_t i = 0; i < w->ends.nthreads && 2 * (size_t)i < w->frames.size; i++) {
 		const struct frame_stack *s = &w->frames.stacks[2 * i];
@@ -206,8 +206,8 @@ static int end_segment(struct whole *w, struct error *e)
 	return ends_finish(&w->ends, is_open, w) ? error_no_memory(e) : put_entries(w, e);
 }
 
-int whole_take(struct whole *w, const struct block *b, const struct head *head,
-	       const struct end *end, struct error *e)
+int call_filter_take(struct call_filter *w, const struct block *b, const struct head *head,
+		     const struct end *end, struct error *e)
 {
 	w->waiting.at_hand = b->length;
 	if (b->kind == BLOCK_EVENTS)
@@ -221,17 +221,17 @@ int whole_take(struct whole *w, const struct block *b, const struct head *head,
 		return -1;
 	if (b->kind == BLOCK_HEAD)
 		ends_segment(&w->ends);
-	return waiting_other(&w->waiting, b, head, end, e);
+	return block_queue_other(&w->waiting, b, head, end, e);
 }
 
-int whole_finish(struct whole *w, struct error *e)
+int call_filter_finish(struct call_filter *w, struct error *e)
 {
 	w->waiting.at_hand = 0;
 	return end_segment(w, e) || end_stream(w, e) ? -1 : 0;
 }
 
 /* Calls whose enters wait in the first block, and that can be decided by now. */
-static void look_again(struct whole *w, struct held *h)
+static void look_again(struct call_filter *w, struct queued_block *h)
 {
 	uint64_t block = w->waiting.sequence;
 
@@ -245,26 +245,26 @@ static void look_again(struct whole *w, struct held *h)
 			const struct event e = {.lane = f->lane};
 			uint32_t thread = f->numbered ? f->lane->thread : o->frame.stack / 2;
 
-			whole_set_open_facts(w, f, ends_last(&w->ends, thread));
-			f->answer = whole_ask(w, DECIDE_OPEN, &e, f);
+			call_filter_set_open_facts(w, f, ends_last(&w->ends, thread));
+			f->answer = call_filter_ask(w, DECIDE_OPEN, &e, f);
 		}
-		switch (whole_of_row(w, f->answer, f->wanted, f->passes)) {
+		switch (call_filter_of_row(w, f->answer, f->wanted, f->passes)) {
 		case ANSWER_LATER: return;
 		case ANSWER_YES:
-			whole_settle(w, f, true);
-			whole_kept_call(w, o->frame);
+			call_filter_settle(w, f, true);
+			call_filter_kept_call(w, o->frame);
 			break;
 		case ANSWER_NO:
 			if (w->callers)
 				return;
-			whole_settle(w, f, false);
+			call_filter_settle(w, f, false);
 		}
 	}
 }
 
-struct held *whole_ready(struct whole *w, struct error *e)
+struct queued_block *call_filter_ready(struct call_filter *w, struct error *e)
 {
-	struct held *h = waiting_front(&w->waiting);
+	struct queued_block *h = block_queue_front(&w->waiting);
 
 	e->what[0] = '\0';
 	if (!h)
@@ -274,35 +274,35 @@ struct held *whole_ready(struct whole *w, struct error *e)
 		if (check(w, e) || h->waiting)
 			return NULL;
 	}
-	if (waiting_later(&w->waiting, h) || waiting_load(&w->waiting, h, e))
+	if (block_queue_later(&w->waiting, h) || block_queue_load(&w->waiting, h, e))
 		return NULL;
 	if (h->block.kind == BLOCK_EVENTS)
-		waiting_clean(h);
+		block_queue_clean(h);
 	return h;
 }
 
-void whole_done(struct whole *w)
+void call_filter_done(struct call_filter *w)
 {
-	waiting_pop(&w->waiting);
+	block_queue_pop(&w->waiting);
 }
 
-int whole_init(struct whole *w, struct filter *filter, size_t limit, struct error *e)
+int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit, struct error *e)
 {
-	*w = (struct whole){.filter = filter,
-			    .max_depth = UINT32_MAX,
-			    .rows_alone = !whole_needed(filter),
-			    .evaluation = &filter->evaluation,
-			    .around = asks_around(filter->tree),
-			    .self = asks(filter->tree, ASK_SELF),
-			    .stack = asks(filter->tree, ASK_STACK)};
-	waiting_init(&w->waiting, limit);
+	*w = (struct call_filter){.filter = filter,
+				  .max_depth = UINT32_MAX,
+				  .rows_alone = !call_filter_needed(filter),
+				  .evaluation = &filter->evaluation,
+				  .around = asks_around(filter->tree),
+				  .self = asks(filter->tree, ASK_SELF),
+				  .stack = asks(filter->tree, ASK_STACK)};
+	block_queue_init(&w->waiting, limit);
 	w->waiting.moved = moved;
 	w->waiting.ctx = w;
 	calls_init(&w->calls, filter->evaluation.dictionary);
 	ends_init(&w->ends, filter->evaluation.dictionary);
 	ignored_init(&w->ignored, filter->evaluation.dictionary);
 	filter->evaluation.call = &w->facts;
-	w->facts.stack = whole_stack_text;
+	w->facts.stack = call_filter_stack_text;
 	w->facts.stack_ctx = w;
 	if (decide_prepare(filter, e))
 		return -1;
@@ -310,7 +310,7 @@ int whole_init(struct whole *w, struct filter *filter, size_t limit, struct erro
 	return 0;
 }
 
-void whole_free(struct whole *w)
+void call_filter_free(struct call_filter *w)
 {
 	frames_free(&w->frames);
 	quick_free(w->quick);
@@ -319,7 +319,7 @@ void whole_free(struct whole *w)
 	ends_free(&w->ends);
 	left_out_free(&w->left_out);
 	ignored_free(&w->ignored);
-	waiting_free(&w->waiting);
+	block_queue_free(&w->waiting);
 	buffer_free(&w->text);
 	free(w->states);
 	free(w->owners);

@@ -1,6 +1,6 @@
 /*
- * call_filter.h - whole calls: each is decided once, when enough of it is known, and its leave follows
- * its enter
+ * call_filter.h - whole calls: each is decided once, when enough of it is known, and its leave
+ * follows its enter
  *
  * Every row of the stream is seen, to follow the stacks. A row that cannot be decided yet waits,
  * and all behind it (waiting.h).
@@ -19,9 +19,9 @@
 #include "cmd/trfilter/calls/stack_nodes.h"
 #include "cmd/trfilter/calls/block_queue.h"
 
-struct whole {
+struct call_filter {
 	struct filter *filter;
-	struct limits *limits; /* NULL none */
+	struct time_range *limits; /* NULL none */
 	struct ends ends;
 	struct left_out left_out;
 	struct ignored ignored;
@@ -37,14 +37,14 @@ struct whole {
 	struct frames frames;
 	struct stack_nodes nodes;
 	struct calls calls; /* for self */
-	struct waiting waiting;
+	struct block_queue waiting;
 	struct buffer text; /* names of a stack */
 	struct call_facts facts;
 	uint64_t own_under; /* that hold for the event itself */
 	uint64_t now;	    /* time of the row at hand */
 	bool ignored_row;   /* the call engine ignores it */
 
-	/* what whole_plain.h says: calls of wanted places and lanes that last so long */
+	/* what duration_scan.h says: calls of wanted places and lanes that last so long */
 	bool plain;
 	uint64_t shortest, longest;
 	bool time_unit;	     /* which ticks are not */
@@ -62,24 +62,24 @@ struct whole {
 };
 
 /* Does the condition need this? */
-bool whole_needed(const struct filter *f);
+bool call_filter_needed(const struct filter *f);
 
-/* -1: too many conditions. whole_free in any case. */
-int whole_init(struct whole *w, struct filter *filter, size_t limit, struct error *e);
-void whole_free(struct whole *w);
+/* -1: too many conditions. call_filter_free in any case. */
+int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit, struct error *e);
+void call_filter_free(struct call_filter *w);
 
 /* Take a block in, of whatever kind; what is said of HEAD and END as in stage_forward. 0 or -1. */
-int whole_take(struct whole *w, const struct block *b, const struct head *head,
-	       const struct end *end, struct error *e);
+int call_filter_take(struct call_filter *w, const struct block *b, const struct head *head,
+		     const struct end *end, struct error *e);
 /* The input has ended. */
-int whole_finish(struct whole *w, struct error *e);
+int call_filter_finish(struct call_filter *w, struct error *e);
 
 /* The next block whose rows are all decided, its dropped rows taken out, until NULL. Until
- * whole_done, which it needs. */
-struct held *whole_ready(struct whole *w, struct error *e);
-void whole_done(struct whole *w);
+ * call_filter_done, which it needs. */
+struct queued_block *call_filter_ready(struct call_filter *w, struct error *e);
+void call_filter_done(struct call_filter *w);
 
 /* When all options are set: is this a condition for the fast loop? */
-void whole_plain_init(struct whole *w);
+void duration_scan_init(struct call_filter *w);
 
 #endif

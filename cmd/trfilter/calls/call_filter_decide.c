@@ -1,9 +1,11 @@
-/* call_filter_decide.c - what is known of a call and its surroundings, and what follows for its rows */
+/* call_filter_decide.c - what is known of a call and its surroundings, and what follows for its
+ * rows */
 #include "common/calls/stack_limit.h"
 #include "cmd/trfilter/calls/call_filter_private.h"
 
 /* The innermost of them. The kernel's calls are on top of the thread's others. */
-static struct open_frame *around(const struct whole *w, const struct event *e, uint32_t number)
+static struct open_frame *around(const struct call_filter *w, const struct event *e,
+				 uint32_t number)
 {
 	const struct frames *f = &w->frames;
 	bool call = e->type->kind == KIND_ENTER && !(e->type->flags & TYPE_INNER);
@@ -20,9 +22,9 @@ static struct open_frame *around(const struct whole *w, const struct event *e, u
 }
 
 /* Of the frame with `below` others below it. false: it and those above it are one. */
-static bool name_of(struct whole *w, uint32_t below, uint32_t place)
+static bool name_of(struct call_filter *w, uint32_t below, uint32_t location)
 {
-	struct text_ref name = dictionary_place_name(w->evaluation->dictionary, place);
+	struct text_ref name = dictionary_location_name(w->evaluation->dictionary, location);
 
 	if (below >= STACK_FRAMES)
 		name = (struct text_ref){STACK_DEEPER, sizeof STACK_DEEPER - 1, 0};
@@ -35,9 +37,9 @@ static bool name_of(struct whole *w, uint32_t below, uint32_t place)
  * The calls that around() finds around an event, and of an enter its own, whose frame is there when
  * it is asked.
  */
-void whole_stack_text(void *ctx, const struct event *e, struct scalar *out)
+void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out)
 {
-	struct whole *w = ctx;
+	struct call_filter *w = ctx;
 	uint32_t number = frames_thread(e), first = number & ~1u, end = first + 2;
 	bool pushed = w->facts.is_call, more = true;
 	uint32_t below = 0;
@@ -51,10 +53,10 @@ void whole_stack_text(void *ctx, const struct event *e, struct scalar *out)
 		const struct frame_stack *stack = &w->frames.stacks[s];
 
 		for (uint32_t i = 0; more && i + (pushed && s == number) < stack->count; i++)
-			more = name_of(w, below++, stack->frames[i].place);
+			more = name_of(w, below++, stack->frames[i].location);
 	}
 	if (more && w->facts.is_call)
-		name_of(w, below, e->place);
+		name_of(w, below, e->location);
 	if (!w->text.size)
 		return;
 	out->form = SCALAR_TEXT;
@@ -65,8 +67,8 @@ void whole_stack_text(void *ctx, const struct event *e, struct scalar *out)
 
 /* Of the lowest n frames of a stack, and of the thread's own below the kernel's, from the top of
  * them down: false ends it. */
-static void go_down(struct whole *w, uint32_t number, uint32_t n,
-		    bool (*visit)(struct whole *w, struct open_frame *f, uint64_t mark),
+static void go_down(struct call_filter *w, uint32_t number, uint32_t n,
+		    bool (*visit)(struct call_filter *w, struct open_frame *f, uint64_t mark),
 		    uint64_t mark)
 {
 	for (;;) {
@@ -80,7 +82,7 @@ static void go_down(struct whole *w, uint32_t number, uint32_t n,
 	}
 }
 
-static bool mark_over(struct whole *w, struct open_frame *f, uint64_t mark)
+static bool mark_over(struct call_filter *w, struct open_frame *f, uint64_t mark)
 {
 	(void)w;
 	if ((f->over & mark) == mark)
@@ -91,7 +93,7 @@ static bool mark_over(struct whole *w, struct open_frame *f, uint64_t mark)
 
 /* --- decisions --- */
 
-void whole_settle(struct whole *w, struct open_frame *f, bool keep)
+void call_filter_settle(struct call_filter *w, struct open_frame *f, bool keep)
 {
 	uint8_t state = w->waiting.dropped;
 
@@ -99,41 +101,42 @@ void whole_settle(struct whole *w, struct open_frame *f, bool keep)
 		return;
 	f->waits = false;
 	if (keep)
-		state = whole_kept_state(w, whole_of_row(w, f->answer, f->wanted, f->passes));
+		state = call_filter_kept_state(
+			w, call_filter_of_row(w, f->answer, f->wanted, f->passes));
 	if (f->ignored && state == ROW_KEEP)
 		state = ROW_IGNORED;
-	if (f->block == waiting_next(&w->waiting))
+	if (f->block == block_queue_next(&w->waiting))
 		w->states[f->row] = state;
-	else if (!w->failed && waiting_decide(&w->waiting, f->block, f->row, state, &w->error))
+	else if (!w->failed && block_queue_decide(&w->waiting, f->block, f->row, state, &w->error))
 		w->failed = true;
 }
 
-static bool keep_caller(struct whole *w, struct open_frame *f, uint64_t mark)
+static bool keep_caller(struct call_filter *w, struct open_frame *f, uint64_t mark)
 {
 	(void)mark;
 	if (f->for_callee)
 		return false;
 	f->for_callee = true;
 	/* whether it is kept for itself too is perhaps not known yet */
-	if (!w->apart || whole_of_row(w, f->answer, f->wanted, f->passes) != ANSWER_LATER)
-		whole_settle(w, f, true);
+	if (!w->apart || call_filter_of_row(w, f->answer, f->wanted, f->passes) != ANSWER_LATER)
+		call_filter_settle(w, f, true);
 	return true;
 }
 
-void whole_kept(struct whole *w, uint32_t number)
+void call_filter_kept(struct call_filter *w, uint32_t number)
 {
 	if (w->callers && number != FRAMES_NUMBERED && number < w->frames.size)
 		go_down(w, number, w->frames.stacks[number].count, keep_caller, 0);
 }
 
-void whole_kept_call(struct whole *w, struct frame_at at)
+void call_filter_kept_call(struct call_filter *w, struct frame_at at)
 {
 	if (w->callers && at.stack != FRAMES_NUMBERED)
 		go_down(w, at.stack, at.frame + 1, keep_caller, 0);
 }
 
 /* Is a row kept, by the answer of the whole condition? */
-enum answer whole_of_row(const struct whole *w, enum answer a, bool wanted, bool passes)
+enum answer call_filter_of_row(const struct call_filter *w, enum answer a, bool wanted, bool passes)
 {
 	a = passes ? a : ANSWER_NO;
 	if (w->invert)
@@ -141,13 +144,14 @@ enum answer whole_of_row(const struct whole *w, enum answer a, bool wanted, bool
 	return wanted ? a : ANSWER_NO;
 }
 
-bool whole_keep_enter(const struct whole *w, const struct open_frame *f)
+bool call_filter_keep_enter(const struct call_filter *w, const struct open_frame *f)
 {
-	return f->for_callee || whole_of_row(w, f->answer, f->wanted, f->passes) == ANSWER_YES;
+	return f->for_callee ||
+	       call_filter_of_row(w, f->answer, f->wanted, f->passes) == ANSWER_YES;
 }
 
-enum answer whole_ask(struct whole *w, enum decide_when when, const struct event *e,
-		      struct open_frame *f)
+enum answer call_filter_ask(struct call_filter *w, enum decide_when when, const struct event *e,
+			    struct open_frame *f)
 {
 	enum answer all = ANSWER_YES;
 
@@ -171,7 +175,7 @@ enum answer whole_ask(struct whole *w, enum decide_when when, const struct event
 	return all;
 }
 
-bool whole_passes_row(struct whole *w, const struct event *e)
+bool call_filter_passes_row(struct call_filter *w, const struct event *e)
 {
 	for (size_t i = 0; i < w->filter->nparts && !w->rows_alone; i++)
 		if (w->filter->parts[i].by_row &&
@@ -181,9 +185,9 @@ bool whole_passes_row(struct whole *w, const struct event *e)
 }
 
 /* The stack that an enter finds, with the call on top. Those that differ only above STACK_FRAMES
- * frames are one, as whole_stack_text gives them the same text. */
-static uint32_t entered_stack(struct whole *w, const struct event *e, const struct open_frame *a,
-			      uint32_t number)
+ * frames are one, as call_filter_stack_text gives them the same text. */
+static uint32_t entered_stack(struct call_filter *w, const struct event *e,
+			      const struct open_frame *a, uint32_t number)
 {
 	const struct frame_stack *stacks = &w->frames.stacks[number & ~1u];
 	bool kernel = number & 1 || e->type->flags & TYPE_INNER;
@@ -191,15 +195,15 @@ static uint32_t entered_stack(struct whole *w, const struct event *e, const stru
 	uint32_t n = a ? stacks[0].count + (kernel ? stacks[1].count : 0) : 0;
 
 	if (n < STACK_FRAMES)
-		return stack_nodes_push(&w->nodes, below, e->place);
+		return stack_nodes_push(&w->nodes, below, e->location);
 	w->nodes.deep++;
 	return n == STACK_FRAMES || a->unseen ? stack_nodes_push(&w->nodes, below, UINT32_MAX)
 					      : below;
 }
 
 /* What is around an event, for its conditions. */
-struct open_frame *whole_set_facts(struct whole *w, const struct event *e, uint32_t number,
-				   bool call)
+struct open_frame *call_filter_set_facts(struct call_filter *w, const struct event *e,
+					 uint32_t number, bool call)
 {
 	struct open_frame *a = around(w, e, number);
 	uint64_t under = 0, over = 0;
@@ -207,8 +211,8 @@ struct open_frame *whole_set_facts(struct whole *w, const struct event *e, uint3
 	w->facts.is_call = call;
 	w->facts.ended = w->facts.has_self = false;
 	w->facts.children = 0;
-	w->facts.has_caller = a && a->place;
-	w->facts.caller = a ? a->place : 0;
+	w->facts.has_caller = a && a->location;
+	w->facts.caller = a ? a->location : 0;
 	if (w->around) {
 		for (size_t i = 0; i < w->filter->nparts; i++)
 			decide_around(w->evaluation, w->filter->parts[i].node, e, &under, &over);
@@ -230,7 +234,7 @@ struct open_frame *whole_set_facts(struct whole *w, const struct event *e, uint3
 }
 
 /* What is known of an open call at this time. */
-void whole_set_open_facts(struct whole *w, const struct open_frame *f, uint64_t time)
+void call_filter_set_open_facts(struct call_filter *w, const struct open_frame *f, uint64_t time)
 {
 	w->facts.is_call = true;
 	w->facts.ended = w->facts.has_self = false;
@@ -244,14 +248,14 @@ void whole_set_open_facts(struct whole *w, const struct open_frame *f, uint64_t 
  * It ended without a leave, or the stream ended before it. It lasted as long as it is known to have
  * been open, which is what look_again() in whole.c may have asked with before.
  */
-void whole_never_left(struct whole *w, struct open_frame *f)
+void call_filter_never_left(struct call_filter *w, struct open_frame *f)
 {
 	const struct event e = {.lane = f->lane};
 
 	if (f->answer == ANSWER_LATER) {
-		whole_set_open_facts(w, f, w->now);
+		call_filter_set_open_facts(w, f, w->now);
 		w->facts.ended = true;
-		f->answer = whole_ask(w, DECIDE_NEVER, &e, f);
+		f->answer = call_filter_ask(w, DECIDE_NEVER, &e, f);
 	}
-	whole_settle(w, f, whole_keep_enter(w, f));
+	call_filter_settle(w, f, call_filter_keep_enter(w, f));
 }

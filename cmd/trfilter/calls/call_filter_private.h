@@ -1,6 +1,7 @@
 /*
- * call_filter_private.h - what the rooms of whole.h share: whole.c (blocks), whole_decide.c (what is
- * known of a call, and what follows), whole_rows.c (rows), whole_plain.h (the fast way)
+ * call_filter_private.h - what the rooms of whole.h share: whole.c (blocks), call_filter_decide.c
+ * (what is known of a call, and what follows), call_filter_rows.c (rows), duration_scan.h (the fast
+ * way)
  */
 #ifndef TRFILTER_WHOLE_PRIVATE_H
 #define TRFILTER_WHOLE_PRIVATE_H
@@ -8,42 +9,43 @@
 #include "cmd/trfilter/calls/call_filter.h"
 
 /* What becomes of one row (enum row_state), w->row being its number. */
-uint8_t whole_row(struct whole *w, const struct event *e);
+uint8_t call_filter_row(struct call_filter *w, const struct event *e);
 /* It is decided whether the enter of a call is kept. */
-void whole_settle(struct whole *w, struct open_frame *f, bool keep);
-/* For whole_quick.c; NULL: memory is out. */
+void call_filter_settle(struct call_filter *w, struct open_frame *f, bool keep);
+/* For call_filter_quick.c; NULL: memory is out. */
 struct quick *quick_new(void);
 void quick_free(struct quick *q);
 /* Go through a block in the fast way. false: it is none for that, and nothing was done. */
-bool whole_plain(struct whole *w, const struct block *b, bool *any);
+bool duration_scan(struct call_filter *w, const struct block *b, bool *any);
 
-/* The names of the stack of an event, of struct whole. */
-void whole_stack_text(void *ctx, const struct event *e, struct scalar *out);
+/* The names of the stack of an event, of struct call_filter. */
+void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out);
 /* A row is kept: so is what encloses it, from the top of that stack on. */
-void whole_kept(struct whole *w, uint32_t number);
+void call_filter_kept(struct call_filter *w, uint32_t number);
 /* An open call is kept: so is what encloses it, and not what it called since. */
-void whole_kept_call(struct whole *w, struct frame_at at);
+void call_filter_kept_call(struct call_filter *w, struct frame_at at);
 /* Is a row kept, by the answer of the whole condition? */
-enum answer whole_of_row(const struct whole *w, enum answer a, bool wanted, bool passes);
+enum answer call_filter_of_row(const struct call_filter *w, enum answer a, bool wanted,
+			       bool passes);
 /* What becomes of a row that is kept, be it for what it encloses. */
-static inline uint8_t whole_kept_state(const struct whole *w, enum answer own)
+static inline uint8_t call_filter_kept_state(const struct call_filter *w, enum answer own)
 {
 	return w->apart && own != ANSWER_YES ? ROW_CALLER : ROW_KEEP;
 }
 /* Is the enter of a call kept, by what is known? */
-bool whole_keep_enter(const struct whole *w, const struct open_frame *f);
+bool call_filter_keep_enter(const struct call_filter *w, const struct open_frame *f);
 /* The parts of the condition that ask of calls. */
-enum answer whole_ask(struct whole *w, enum decide_when when, const struct event *e,
-		      struct open_frame *f);
+enum answer call_filter_ask(struct call_filter *w, enum decide_when when, const struct event *e,
+			    struct open_frame *f);
 /* The parts that ask of single rows. */
-bool whole_passes_row(struct whole *w, const struct event *e);
+bool call_filter_passes_row(struct call_filter *w, const struct event *e);
 /* What is around an event, for its conditions; call: it is an enter. The innermost call around it.
  */
-struct open_frame *whole_set_facts(struct whole *w, const struct event *e, uint32_t number,
-				   bool call);
+struct open_frame *call_filter_set_facts(struct call_filter *w, const struct event *e,
+					 uint32_t number, bool call);
 /* What is known of an open call at this time. */
-void whole_set_open_facts(struct whole *w, const struct open_frame *f, uint64_t time);
+void call_filter_set_open_facts(struct call_filter *w, const struct open_frame *f, uint64_t time);
 /* A call ended without a leave, or the stream ended before it. */
-void whole_never_left(struct whole *w, struct open_frame *f);
+void call_filter_never_left(struct call_filter *w, struct open_frame *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* call_filter_range.c - is a condition one for whole_plain.h, and what does it ask for? */
+/* call_filter_range.c - is a condition one for duration_scan.h, and what does it ask for? */
 #include "cmd/trfilter/calls/duration_scan.h"
 
 /* Of a part of the condition: can it be asked by place or by lane alone? */
@@ -6,12 +6,12 @@ static bool by_entry(const struct node *n)
 {
 	unsigned depends = n->depends;
 
-	return depends == DEPENDS_LANE || depends == DEPENDS_NAME || depends == DEPENDS_PLACE ||
+	return depends == DEPENDS_LANE || depends == DEPENDS_NAME || depends == DEPENDS_LOCATION ||
 	       !depends;
 }
 
 /* Make the range of durations smaller. false: it is no such condition. */
-static bool narrow(struct whole *w, const struct node *n)
+static bool narrow(struct call_filter *w, const struct node *n)
 {
 	uint64_t value = n->right.value.u, low = 0, high = UINT64_MAX;
 
@@ -40,7 +40,7 @@ static bool narrow(struct whole *w, const struct node *n)
 	return true;
 }
 
-void whole_plain_init(struct whole *w)
+void duration_scan_init(struct call_filter *w)
 {
 	bool lasts = false;
 
@@ -64,7 +64,7 @@ void whole_plain_init(struct whole *w)
 		w->quick = quick_new();
 }
 
-bool whole_wanted(struct whole *w, bool lane, const struct event *e)
+bool call_filter_wanted(struct call_filter *w, bool lane, const struct event *e)
 {
 	for (size_t i = 0; i < w->filter->nparts; i++) {
 		struct node *n = w->filter->parts[i].node;

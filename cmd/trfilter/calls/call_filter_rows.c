@@ -10,10 +10,10 @@ enum {
  * An event that is no call, or a row of one that cannot be paired; or the leave of a call, which is
  * no longer on its stack, that was open before its thread's first event.
  */
-static uint8_t alone(struct whole *w, const struct event *e, uint32_t number, bool wanted,
+static uint8_t alone(struct call_filter *w, const struct event *e, uint32_t number, bool wanted,
 		     const struct open_frame *unseen, const struct call *done)
 {
-	const struct open_frame *a = whole_set_facts(w, e, number, false);
+	const struct open_frame *a = call_filter_set_facts(w, e, number, false);
 	bool passes, holds;
 
 	if (unseen) {
@@ -23,21 +23,22 @@ static uint8_t alone(struct whole *w, const struct event *e, uint32_t number, bo
 		w->facts.self = done ? done->self : 0;
 	}
 	wanted = wanted && (a ? a->level + 1 : 0) < w->max_depth;
-	passes = whole_passes_row(w, e);
+	passes = call_filter_passes_row(w, e);
 	holds = !w->rows_alone || w->holds;
 	for (size_t i = 0; i < w->filter->nparts && holds && !w->rows_alone; i++)
 		if (!w->filter->parts[i].by_row)
 			holds = evaluate(w->evaluation, w->filter->parts[i].node, e);
-	if (whole_of_row(w, holds ? ANSWER_YES : ANSWER_NO, wanted, passes) != ANSWER_YES)
-		return unseen && unseen->for_callee ? whole_kept_state(w, ANSWER_NO) : ROW_DROP;
+	if (call_filter_of_row(w, holds ? ANSWER_YES : ANSWER_NO, wanted, passes) != ANSWER_YES)
+		return unseen && unseen->for_callee ? call_filter_kept_state(w, ANSWER_NO)
+						    : ROW_DROP;
 	if (!(e->type->flags & TYPE_CALL_NUMBER))
-		whole_kept(w,
-			   a && a != frames_top(&w->frames.stacks[number]) ? number ^ 1 : number);
+		call_filter_kept(w, a && a != frames_top(&w->frames.stacks[number]) ? number ^ 1
+										    : number);
 	return ROW_KEEP;
 }
 
 /* A frame for an enter; NULL: it is to be decided alone. */
-static struct open_frame *begin(struct whole *w, const struct event *e, uint32_t *number,
+static struct open_frame *begin(struct call_filter *w, const struct event *e, uint32_t *number,
 				uint32_t *index)
 {
 	struct frame_stack *s;
@@ -68,21 +69,21 @@ static struct open_frame *begin(struct whole *w, const struct event *e, uint32_t
 }
 
 /* The top of a stack ended without a leave. */
-static void lose(struct whole *w, struct frame_stack *s, uint32_t number)
+static void lose(struct call_filter *w, struct frame_stack *s, uint32_t number)
 {
 	bool keep;
 
-	whole_never_left(w, frames_top(s));
-	keep = whole_keep_enter(w, frames_top(s));
+	call_filter_never_left(w, frames_top(s));
+	keep = call_filter_keep_enter(w, frames_top(s));
 	s->count--;
 	if (!keep)
 		return;
-	whole_kept(w, number);
+	call_filter_kept(w, number);
 	w->ends.threads[number / 2].lost = true;
 }
 
 /* What is open as deep as an enter, or has its number, ended without a leave. */
-static void synchronise(struct whole *w, const struct event *e, uint32_t number)
+static void synchronise(struct call_filter *w, const struct event *e, uint32_t number)
 {
 	struct frame_stack *s = &w->frames.stacks[number];
 	struct open_frame *f;
@@ -90,7 +91,7 @@ static void synchronise(struct whole *w, const struct event *e, uint32_t number)
 	if (e->type->flags & TYPE_CALL_NUMBER) {
 		f = frames_numbered(&w->frames, e);
 		if (f)
-			whole_never_left(w, f);
+			call_filter_never_left(w, f);
 	} else if (e->type->flags & TYPE_DEPTH && !(e->type->flags & TYPE_INNER)) {
 		while (s->count && frames_top(s)->depth >= e->depth)
 			lose(w, s, number);
@@ -98,14 +99,14 @@ static void synchronise(struct whole *w, const struct event *e, uint32_t number)
 }
 
 /* An enter, on top of that call, if any: does the call engine ignore it? */
-static bool is_ignored(struct whole *w, const struct event *e, const struct open_frame *top)
+static bool is_ignored(struct call_filter *w, const struct event *e, const struct open_frame *top)
 {
 	if (w->ignored.full || !(e->type->flags & TYPE_INNER))
 		return w->ignored_row;
-	return ignored_inner(&w->ignored, e, top != NULL, top ? top->place : 0);
+	return ignored_inner(&w->ignored, e, top != NULL, top ? top->location : 0);
 }
 
-static uint8_t enter(struct whole *w, const struct event *e, uint32_t number, bool wanted)
+static uint8_t enter(struct call_filter *w, const struct event *e, uint32_t number, bool wanted)
 {
 	bool numbered = e->type->flags & TYPE_CALL_NUMBER;
 	struct open_frame *f, *a;
@@ -113,7 +114,7 @@ static uint8_t enter(struct whole *w, const struct event *e, uint32_t number, bo
 	uint32_t index, level;
 
 	synchronise(w, e, number);
-	a = whole_set_facts(w, e, number, true);
+	a = call_filter_set_facts(w, e, number, true);
 	level = a ? a->level + 1 : 0;
 	if (a)
 		a->children++;
@@ -124,8 +125,8 @@ static uint8_t enter(struct whole *w, const struct event *e, uint32_t number, bo
 		return alone(w, e, frames_thread(e), wanted, NULL, NULL);
 	f->lane = e->lane;
 	f->start = e->time;
-	f->block = waiting_next(&w->waiting);
-	f->place = e->place;
+	f->block = block_queue_next(&w->waiting);
+	f->location = e->location;
 	f->level = level;
 	f->children = 0;
 	f->node = w->facts.node;
@@ -139,11 +140,11 @@ static uint8_t enter(struct whole *w, const struct event *e, uint32_t number, bo
 	f->unseen = false;
 	f->ignored = w->ignored_row = is_ignored(w, e, a);
 	w->facts.dur = 0;
-	f->answer = f->wanted ? whole_ask(w, DECIDE_ENTER, e, f) : ANSWER_NO;
-	f->passes = whole_passes_row(w, e);
-	row = whole_of_row(w, f->answer, f->wanted, f->passes);
+	f->answer = f->wanted ? call_filter_ask(w, DECIDE_ENTER, e, f) : ANSWER_NO;
+	f->passes = call_filter_passes_row(w, e);
+	row = call_filter_of_row(w, f->answer, f->wanted, f->passes);
 	if (row == ANSWER_YES) {
-		whole_kept(w, number);
+		call_filter_kept(w, number);
 		return ROW_KEEP;
 	}
 	if (row == ANSWER_NO && !w->callers)
@@ -155,7 +156,7 @@ static uint8_t enter(struct whole *w, const struct event *e, uint32_t number, bo
 }
 
 /* The frame that a leave closes, at the top of its stack; NULL: none. */
-static struct open_frame *closed(struct whole *w, const struct event *e, uint32_t number)
+static struct open_frame *closed(struct call_filter *w, const struct event *e, uint32_t number)
 {
 	struct frame_stack *s = &w->frames.stacks[number];
 	bool inner = e->type->flags & TYPE_INNER, depth = e->type->flags & TYPE_DEPTH && !inner;
@@ -172,7 +173,7 @@ static struct open_frame *closed(struct whole *w, const struct event *e, uint32_
 	return f && f->inner == inner && (!depth || f->depth == e->depth) ? f : NULL;
 }
 
-static uint8_t leave(struct whole *w, const struct event *e, uint32_t number, bool wanted,
+static uint8_t leave(struct call_filter *w, const struct event *e, uint32_t number, bool wanted,
 		     const struct call *done)
 {
 	bool numbered = e->type->flags & TYPE_CALL_NUMBER, keep;
@@ -192,33 +193,34 @@ static uint8_t leave(struct whole *w, const struct event *e, uint32_t number, bo
 		return alone(w, e, number, wanted, &unseen, done);
 	}
 	if (f->answer == ANSWER_LATER || w->filter->by_both) {
-		whole_set_open_facts(w, f, e->time);
+		call_filter_set_open_facts(w, f, e->time);
 		w->facts.ended = true;
 		w->facts.has_self = done;
 		w->facts.self = done ? done->self : 0;
 	}
 	if (f->answer == ANSWER_LATER)
-		f->answer = whole_ask(w, DECIDE_LEAVE, e, f);
-	whole_settle(w, f, whole_keep_enter(w, f));
+		f->answer = call_filter_ask(w, DECIDE_LEAVE, e, f);
+	call_filter_settle(w, f, call_filter_keep_enter(w, f));
 	answer = f->answer;
 	if (w->filter->by_both && f->wanted)
-		answer = whole_ask(w, DECIDE_LEAVE_ROW, e, f);
+		answer = call_filter_ask(w, DECIDE_LEAVE_ROW, e, f);
 	if (w->rows_alone)
 		keep = wanted && f->level < w->max_depth && w->holds != w->invert;
 	else
-		keep = whole_of_row(w, answer, f->wanted, whole_passes_row(w, e)) == ANSWER_YES;
+		keep = call_filter_of_row(w, answer, f->wanted, call_filter_passes_row(w, e)) ==
+		       ANSWER_YES;
 	if (!numbered) {
 		s->count--;
-		if (w->callers && (keep || whole_keep_enter(w, f)))
-			whole_kept(w, number);
+		if (w->callers && (keep || call_filter_keep_enter(w, f)))
+			call_filter_kept(w, number);
 	}
 	if (!keep && !f->for_callee)
 		return ROW_DROP;
-	return whole_kept_state(w, keep ? ANSWER_YES : ANSWER_NO);
+	return call_filter_kept_state(w, keep ? ANSWER_YES : ANSWER_NO);
 }
 
 /* The first row of a thread that has a depth: calls are open below it, as in calls.h. */
-static void start(struct whole *w, const struct event *e, uint32_t number)
+static void start(struct call_filter *w, const struct event *e, uint32_t number)
 {
 	enum { NO_DEPTH = TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER };
 	const struct dictionary *d = w->evaluation->dictionary;
@@ -250,13 +252,13 @@ static void start(struct whole *w, const struct event *e, uint32_t number)
 		f->waits = f->wanted = f->passes = f->for_callee = f->inner = f->numbered = false;
 		f->unseen = true;
 		f->ignored = false;
-		f->place = f->children = 0;
+		f->location = f->children = 0;
 		f->node = STACK_NODES_BOTTOM;
 		f->under = f->over = 0;
 	}
 }
 
-static uint8_t row_state(struct whole *w, const struct event *e)
+static uint8_t row_state(struct call_filter *w, const struct event *e)
 {
 	uint32_t number = frames_thread(e);
 	bool has_self = false, wanted;
@@ -265,7 +267,7 @@ static uint8_t row_state(struct whole *w, const struct event *e)
 
 	if (e->type->kind == KIND_GAP)
 		return ROW_GAP;
-	wanted = !w->limits || limits_row(w->limits, e);
+	wanted = !w->limits || time_range_row(w->limits, e);
 	if (w->rows_alone) {
 		w->holds = wanted && filter_holds(w->filter, e);
 		if (!w->callers && w->max_depth == UINT32_MAX) {
@@ -292,7 +294,7 @@ static uint8_t row_state(struct whole *w, const struct event *e)
 	return state == ROW_DROP && wanted ? w->waiting.dropped : state;
 }
 
-uint8_t whole_row(struct whole *w, const struct event *e)
+uint8_t call_filter_row(struct call_filter *w, const struct event *e)
 {
 	uint8_t state;
 

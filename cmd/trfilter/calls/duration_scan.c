@@ -4,7 +4,7 @@
 /* Runs that are shorter than so many rows are no gain, but some may be. */
 enum { RUN = 128, BREAKS = 4 };
 
-static bool fits(const struct whole *w, const struct block *b)
+static bool fits(const struct call_filter *w, const struct block *b)
 {
 	if (b->row_flags & EVENTS_WIDE)
 		return false;
@@ -41,7 +41,7 @@ static void sort_types(struct plain *x)
 static bool prepare(struct plain *x)
 {
 	const struct block *b = x->b;
-	struct whole *w = x->w;
+	struct call_filter *w = x->w;
 
 	for (uint32_t i = 0; i < b->nlanes; i++)
 		if (!frames_stack(&w->frames, 2 * b->lanes[i]->thread + 1))
@@ -51,26 +51,27 @@ static bool prepare(struct plain *x)
 		struct event e = {.lane = b->lanes[i], .type = b->types[0]};
 
 		x->stacks[i] = &w->frames.stacks[2 * b->lanes[i]->thread];
-		x->wanted[i] = whole_wanted(w, true, &e);
+		x->wanted[i] = call_filter_wanted(w, true, &e);
 		x->shared |= x->stacks[i]->seen == w->prepared;
 		x->stacks[i]->seen = w->prepared;
 	}
 	return true;
 }
 
-bool plain_wanted(const struct plain *x, uint32_t lane, uint32_t type, uint32_t place)
+bool plain_wanted(const struct plain *x, uint32_t lane, uint32_t type, uint32_t location)
 {
-	const struct event e = {
-		.lane = x->b->lanes[lane], .type = x->b->types[type], .place = x->b->places[place]};
+	const struct event e = {.lane = x->b->lanes[lane],
+				.type = x->b->types[type],
+				.location = x->b->locations[location]};
 
-	return x->wanted[lane] && whole_wanted(x->w, false, &e);
+	return x->wanted[lane] && call_filter_wanted(x->w, false, &e);
 }
 
 /* The enters that wait in this block. */
 static bool find_waiting(const struct plain *x)
 {
 	const struct block *b = x->b;
-	struct whole *w = x->w;
+	struct call_filter *w = x->w;
 	bool any = false;
 
 	for (uint32_t i = 0; i < b->nlanes && i < PLAIN_LANES; i++) {
@@ -95,7 +96,7 @@ static bool find_waiting(const struct plain *x)
 /* A row that is neither an enter on top of what is open nor the leave of that. */
 static void general(struct plain *x, const uint8_t *p, uint32_t row)
 {
-	struct whole *w = x->w;
+	struct call_filter *w = x->w;
 	const struct frame_stack *stacks = w->frames.stacks;
 	struct events it;
 	struct event e;
@@ -104,7 +105,7 @@ static void general(struct plain *x, const uint8_t *p, uint32_t row)
 	it.row = p;
 	event_next(&it, &e);
 	w->row = row;
-	w->states[row] = whole_row(w, &e);
+	w->states[row] = call_filter_row(w, &e);
 	/* this row, or the enter of a call that it ended */
 	x->kept = true;
 	if (w->frames.stacks != stacks)
@@ -115,11 +116,11 @@ static void general(struct plain *x, const uint8_t *p, uint32_t row)
 static inline __attribute__((always_inline)) void rows(struct plain *x, const uint8_t *p,
 						       uint32_t i, bool bare)
 {
-	struct whole *w = x->w;
+	struct call_filter *w = x->w;
 	const struct block *b = x->b;
-	bool by_place = x->by_place;
+	bool by_location = x->by_location;
 
-	for (; i < b->rows; i++, p += bare ? NARROW_ROW : cut_row_size(b, p)) {
+	for (; i < b->rows; i++, p += bare ? NARROW_ROW : compact_row_size(b, p)) {
 		uint64_t row = get_u64(p), time = b->base + (row & 0xffffff);
 		uint32_t lane = row >> 24 & 0xff, depth = (uint32_t)(row >> 56);
 		uint8_t kind = x->kinds[row >> 48 & 0xff];
@@ -142,7 +143,7 @@ static inline __attribute__((always_inline)) void rows(struct plain *x, const ui
 		x->at[lane] = i + 1;
 		plain_enter(x, f, p, i);
 		s->count++;
-		if (by_place &&
+		if (by_location &&
 		    !plain_wanted(x, lane, row >> 48 & 0xff, (uint32_t)(row >> 32 & 0xffff))) {
 			f->answer = ANSWER_NO;
 			f->waits = false;
@@ -178,7 +179,7 @@ static void note_last(const struct plain *x)
 		if (x->at[i] <= x->w->ends.threads[thread].row)
 			continue;
 		p += bare ? NARROW_ROW * (size_t)row : x->w->offsets[row];
-		ends_note(&x->w->ends, thread, b->lanes[i], b->base + cut_row_time(b, p), row);
+		ends_note(&x->w->ends, thread, b->lanes[i], b->base + compact_row_time(b, p), row);
 	}
 }
 
@@ -189,7 +190,7 @@ static uint32_t runs(struct plain *x, const uint8_t **at)
 	const struct block *b = x->b;
 	const uint8_t *p = b->row_data, *end;
 	bool bare = b->row_flags & EVENTS_BARE;
-	struct whole *w = x->w;
+	struct call_filter *w = x->w;
 	uint32_t i = 0, n, breaks = 0;
 
 	for (;;) {
@@ -204,7 +205,7 @@ static uint32_t runs(struct plain *x, const uint8_t **at)
 			break;
 		w->offsets[i] = (uint32_t)(p - b->row_data);
 		general(x, p, i++);
-		p += cut_row_size(b, p);
+		p += compact_row_size(b, p);
 		if (i == b->rows || x->shared)
 			break;
 	}
@@ -212,12 +213,12 @@ static uint32_t runs(struct plain *x, const uint8_t **at)
 	return i;
 }
 
-bool whole_plain(struct whole *w, const struct block *b, bool *any)
+bool duration_scan(struct call_filter *w, const struct block *b, bool *any)
 {
 	struct plain x = {.w = w,
 			  .b = b,
-			  .block = waiting_next(&w->waiting),
-			  .by_place = w->filter->nparts > 1};
+			  .block = block_queue_next(&w->waiting),
+			  .by_location = w->filter->nparts > 1};
 	const uint8_t *p = b->row_data;
 	uint32_t i = 0;
 

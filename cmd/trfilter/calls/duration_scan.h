@@ -1,10 +1,10 @@
 /*
  * duration_scan.h - the case that must be fast: blocks of narrow rows, calls kept by how long they
- * took and by where they are (whole_range.c says of which conditions that is all)
+ * took and by where they are (call_filter_range.c says of which conditions that is all)
  *
  * A row's state is written only where it is kept; the calls that are still open when the block ends
- * are found on the stacks. whole_plain.c goes row by row, whole_quick.c through runs of rows that
- * follow one another as they should.
+ * are found on the stacks. duration_scan.c goes row by row, call_filter_quick.c through runs of
+ * rows that follow one another as they should.
  */
 #ifndef TRFILTER_WHOLE_PLAIN_H
 #define TRFILTER_WHOLE_PLAIN_H
@@ -18,10 +18,10 @@ enum {
 };
 
 struct plain {
-	struct whole *w;
+	struct call_filter *w;
 	const struct block *b;
 	uint64_t block;		    /* the number it will have */
-	bool by_place;		    /* there is more to ask of a call than how long it took */
+	bool by_location;	    /* there is more to ask of a call than how long it took */
 	bool kept;		    /* a row is, or may be */
 	bool shared;		    /* two lanes are of one thread */
 	uint8_t kinds[PLAIN_TYPES]; /* KIND_INSTANT for all that goes the general way */
@@ -33,9 +33,9 @@ struct plain {
 };
 
 /* Is a call wanted, whose enter is a row of that lane, type and place? */
-bool plain_wanted(const struct plain *x, uint32_t lane, uint32_t type, uint32_t place);
-/* Do the parts hold that ask for an entry of that kind? whole_range.c */
-bool whole_wanted(struct whole *w, bool lane, const struct event *e);
+bool plain_wanted(const struct plain *x, uint32_t lane, uint32_t type, uint32_t location);
+/* Do the parts hold that ask for an entry of that kind? call_filter_range.c */
+bool call_filter_wanted(struct call_filter *w, bool lane, const struct event *e);
 
 /* From a row on, the number of which is first, as far as all is as it should be: the row behind
  * the last that was taken. */
@@ -50,7 +50,7 @@ plain_enter(const struct plain *x, struct open_frame *f, const uint8_t *p, uint3
 	f->row = row;
 	f->lane = x->b->lanes[p[3]];
 	f->depth = p[7];
-	f->place = x->b->places[get_u16(p + 4)];
+	f->location = x->b->locations[get_u16(p + 4)];
 	f->level = 0;
 	f->marks = UINT64_MAX; /* of parts that hold */
 	f->answer = ANSWER_LATER;
@@ -63,7 +63,7 @@ static inline __attribute__((always_inline)) bool
 plain_leave(struct plain *x, struct frame_stack *s, uint64_t time, uint32_t row, uint32_t depth)
 {
 	struct open_frame *f = frames_top(s);
-	struct whole *w = x->w;
+	struct call_filter *w = x->w;
 
 	if (__builtin_expect(!f || f->depth != depth || f->inner || f->unseen || time < f->start,
 			     0))
@@ -73,14 +73,14 @@ plain_leave(struct plain *x, struct frame_stack *s, uint64_t time, uint32_t row,
 				     time - f->start - w->shortest <= w->longest - w->shortest,
 			     0)) {
 		f->answer = ANSWER_YES;
-		whole_settle(w, f, true);
+		call_filter_settle(w, f, true);
 	}
 	if (__builtin_expect(f->answer == ANSWER_YES, 0)) {
 		w->states[row] = ROW_KEEP;
 		x->kept = true;
 	} else if (f->waits) {
 		if (__builtin_expect(f->block != x->block, 0))
-			whole_settle(w, f, false);
+			call_filter_settle(w, f, false);
 		else
 			w->states[f->row] = ROW_DROP;
 	}

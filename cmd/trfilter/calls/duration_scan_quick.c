@@ -47,7 +47,7 @@ static void begin(const struct plain *x, struct quick *q)
 /* What is open at the end gets its frame. */
 static void finish(struct plain *x, struct quick *q, const uint8_t *run, uint32_t first)
 {
-	struct whole *w = x->w;
+	struct call_filter *w = x->w;
 
 	for (uint32_t i = 0; i < x->b->nlanes && i < PLAIN_LANES; i++)
 		for (uint32_t d = q->lanes[i].lowest; d < q->lanes[i].next; d++) {
@@ -58,7 +58,7 @@ static void finish(struct plain *x, struct quick *q, const uint8_t *run, uint32_
 			if (!f)
 				return;
 			plain_enter(x, f, p, first + at / NARROW_ROW);
-			if (x->by_place && !plain_wanted(x, i, p[6], get_u16(p + 4))) {
+			if (x->by_location && !plain_wanted(x, i, p[6], get_u16(p + 4))) {
 				f->answer = ANSWER_NO;
 				f->waits = false;
 			}
@@ -72,7 +72,7 @@ static void keep(struct plain *x, const uint8_t *run, uint32_t first, uint32_t e
 	const uint8_t *p = run + enter;
 	uint32_t row = first + (uint32_t)((size_t)(leave - run) / NARROW_ROW);
 
-	if (x->by_place && !plain_wanted(x, p[3], p[6], get_u16(p + 4)))
+	if (x->by_location && !plain_wanted(x, p[3], p[6], get_u16(p + 4)))
 		return;
 	x->w->states[first + enter / NARROW_ROW] = x->w->states[row] = ROW_KEEP;
 	x->kept = true;

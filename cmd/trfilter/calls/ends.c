@@ -106,23 +106,23 @@ static int start(struct ends *x, uint32_t thread, const struct block *b, const u
 	/* upstream has said it, or does not know it */
 	if (depth + leave == 0 || dictionary_left_out(x->dictionary, thread))
 		return 0;
-	return thread_entries_add(&x->entries,
-				  &(struct thread_entry){.lane = lane_id(b, lane),
-							 .since = b->base + cut_row_time(b, row),
-							 .unseen = depth + leave});
+	return thread_entries_add(
+		&x->entries, &(struct thread_entry){.lane = lane_id(b, lane),
+						    .since = b->base + compact_row_time(b, row),
+						    .unseen = depth + leave});
 }
 
 static void note_depth(struct ends *x, uint32_t thread, const struct block *b, const uint8_t *p)
 {
-	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0, lane, type, place;
+	uint32_t row = p ? (uint32_t)(p - b->row_data) : 0, lane, type, location;
 	bool enter;
 
 	if (!p || row < x->threads[thread].deep_row)
 		return;
 	cut_row_indexes(b, p, &lane, &type);
 	enter = b->types[type]->kind == KIND_ENTER;
-	place = b->places[b->row_flags & EVENTS_WIDE ? get_u32(p + 8) : get_u16(p + 4)];
-	ends_depth(x, thread, depth_of(b, p) + enter, enter ? place : 0);
+	location = b->locations[b->row_flags & EVENTS_WIDE ? get_u32(p + 8) : get_u16(p + 4)];
+	ends_depth(x, thread, depth_of(b, p) + enter, enter ? location : 0);
 	x->threads[thread].deep_row = row + 1;
 }
 
@@ -130,7 +130,7 @@ static int walk(struct ends *x, const struct block *b)
 {
 	const uint8_t *p = b->row_data;
 
-	for (uint32_t i = 0; i < b->rows; i++, p += cut_row_size(b, p)) {
+	for (uint32_t i = 0; i < b->rows; i++, p += compact_row_size(b, p)) {
 		const struct type *type;
 		uint32_t lane, index, thread;
 
@@ -139,7 +139,7 @@ static int walk(struct ends *x, const struct block *b)
 		if (type->kind == KIND_GAP)
 			continue;
 		thread = thread_of(b->lanes[lane], type);
-		ends_note(x, thread, b->lanes[lane], b->base + cut_row_time(b, p), i);
+		ends_note(x, thread, b->lanes[lane], b->base + compact_row_time(b, p), i);
 		x->threads[thread].inner = is_on_top(type);
 		if (has_depth(type))
 			note_depth(x, thread, b, p);
@@ -172,7 +172,7 @@ static inline __attribute__((always_inline)) void find_last(const struct ends *x
 {
 	const uint8_t *p = b->row_data, **last = x->last, *classes = x->classes;
 
-	for (uint32_t n = b->rows; n--; p += plain ? NARROW_ROW : cut_row_size(b, p)) {
+	for (uint32_t n = b->rows; n--; p += plain ? NARROW_ROW : compact_row_size(b, p)) {
 		uint32_t lane = p[3], type = p[6];
 
 		if (!plain)
@@ -188,7 +188,7 @@ static void note_row(struct ends *x, uint32_t thread, const struct block *b, uin
 
 	if (!p || row < x->threads[thread].row)
 		return;
-	ends_note(x, thread, b->lanes[lane], b->base + cut_row_time(b, p), row);
+	ends_note(x, thread, b->lanes[lane], b->base + compact_row_time(b, p), row);
 	cut_row_indexes(b, p, &lane, &type);
 	x->threads[thread].inner = is_on_top(b->types[type]);
 }

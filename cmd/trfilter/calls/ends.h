@@ -17,7 +17,7 @@ struct thread_end {
 	uint32_t row;		 /* of that event in the block at hand, + 1; 0: none there */
 	uint32_t deep_row;	 /* the same of the row that deep is from */
 	uint32_t deep;		 /* of recorded depth: no call of this depth or deeper is open */
-	uint32_t place;		 /* of the call at the depth below deep, if that is its enter */
+	uint32_t location;	 /* of the call at the depth below deep, if that is its enter */
 	uint64_t deep_block;	 /* row by row: number of the block that deep is from */
 	bool has_depth;
 	bool inner;	    /* row by row: the last event enters a call with INNER */
@@ -64,10 +64,10 @@ static inline void ends_note(struct ends *x, uint32_t thread, const struct lane 
 }
 
 /* No call of that depth or deeper is open in a thread whose calls have recorded depths. */
-static inline void ends_depth(struct ends *x, uint32_t thread, uint32_t depth, uint32_t place)
+static inline void ends_depth(struct ends *x, uint32_t thread, uint32_t depth, uint32_t location)
 {
 	x->threads[thread].deep = depth;
-	x->threads[thread].place = place;
+	x->threads[thread].location = location;
 	x->threads[thread].deep_block = x->blocks;
 	x->threads[thread].has_depth = true;
 }

@@ -12,7 +12,8 @@
 
 enum answer { ANSWER_NO, ANSWER_YES, ANSWER_LATER };
 
-/* What whole_plain.c sets of it stands in front; under its conditions nobody asks for the rest. */
+/* What duration_scan.c sets of it stands in front; under its conditions nobody asks for the rest.
+ */
 struct open_frame {
 	uint64_t start;
 	const struct lane *lane;
@@ -30,7 +31,7 @@ struct open_frame {
 	bool ignored;	/* by the call engine (ignored.h) */
 	uint32_t level; /* calls around it, or since the one that under() names */
 
-	uint32_t place;
+	uint32_t location;
 	uint32_t children;
 	uint32_t node;	      /* stack_nodes.h */
 	uint64_t marks;	      /* what was decided at the enter (decide.c) */
@@ -41,7 +42,7 @@ struct open_frame {
 struct frame_stack {
 	struct open_frame *frames;
 	uint32_t count, capacity;
-	uint64_t seen;	 /* by whole_plain.c, in which block */
+	uint64_t seen;	 /* by duration_scan.c, in which block */
 	uint32_t beyond; /* open calls that are not followed, for there are too many */
 	bool started;	 /* an enter or leave of recorded depth was seen */
 };

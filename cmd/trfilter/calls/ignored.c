@@ -130,7 +130,7 @@ static bool inner(struct ignored *x, const struct ends *ends, const struct block
 	const struct thread_end *t = &ends->threads[e->lane->thread];
 	struct ignored_stack *s = &x->stacks[e->lane->thread];
 	const uint8_t *last = last_of(x, b, e->lane->thread);
-	uint32_t open = t->deep, place = t->place;
+	uint32_t open = t->deep, location = t->location;
 	struct events it;
 	struct event before;
 	bool counts;
@@ -148,9 +148,9 @@ static bool inner(struct ignored *x, const struct ends *ends, const struct block
 	it.row = last;
 	if (last && event_next(&it, &before)) {
 		open = before.depth + (before.type->kind == KIND_ENTER);
-		place = before.type->kind == KIND_ENTER ? before.place : 0;
+		location = before.type->kind == KIND_ENTER ? before.location : 0;
 	}
-	counts = !ignored_inner(x, e, open, place);
+	counts = !ignored_inner(x, e, open, location);
 	s->inner += counts;
 	return !counts;
 }
@@ -175,7 +175,7 @@ static void look_at_last(struct ignored *x, const struct ends *ends, const struc
 	struct event e;
 
 	memset(x->rows, 0, b->rows);
-	for (; p < end; i++, p += cut_row_size(b, p)) {
+	for (; p < end; i++, p += compact_row_size(b, p)) {
 		run = p;
 		p = wide ? p : skip_bare(x, p, end);
 		i += (uint32_t)((size_t)(p - run) / NARROW_ROW);

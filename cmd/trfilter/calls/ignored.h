@@ -47,12 +47,12 @@ int ignored_block(struct ignored *x, const struct ends *ends, const struct block
 
 /* Is an enter with INNER ignored where so many calls are open and the innermost has that place? */
 static inline bool ignored_inner(struct ignored *x, const struct event *e, uint32_t open,
-				 uint32_t place)
+				 uint32_t location)
 {
 	uint32_t thread = e->lane->thread;
 
 	if (open)
-		return calls_enters_exec(&x->calls, place);
+		return calls_enters_exec(&x->calls, location);
 	return !dictionary_left_out(x->dictionary, thread) ||
 	       dictionary_outside(x->dictionary, thread, e->time);
 }

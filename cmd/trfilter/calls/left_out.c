@@ -70,7 +70,7 @@ void left_out_count(const struct block *b, uint32_t *counts)
 		count_narrow(b, counts);
 		return;
 	}
-	for (uint32_t i = 0; i < b->rows; i++, p += cut_row_size(b, p)) {
+	for (uint32_t i = 0; i < b->rows; i++, p += compact_row_size(b, p)) {
 		uint32_t lane, type, at;
 
 		cut_row_indexes(b, p, &lane, &type);
@@ -140,7 +140,7 @@ int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *s
 	const uint8_t *p = b->row_data;
 	uint32_t left = b->nlanes;
 
-	for (uint32_t i = 0; i < b->rows && left; i++, p += cut_row_size(b, p)) {
+	for (uint32_t i = 0; i < b->rows && left; i++, p += compact_row_size(b, p)) {
 		struct left_out_stack *s;
 		uint32_t lane, type;
 
@@ -202,7 +202,7 @@ int left_out_block(struct left_out *x, const struct block *b)
 
 static int say_ignored(struct left_out *x, struct left_out_stack *s)
 {
-	const struct time_range r = s->ignored;
+	const struct time_span r = s->ignored;
 
 	s->ignored.last = 0;
 	if (!r.last)
@@ -230,8 +230,8 @@ int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *s
 		    !(e.type->flags & (TYPE_INNER | TYPE_KERNEL)))
 			continue;
 		if (*states == ignored)
-			s->ignored = (struct time_range){
-				s->ignored.last ? s->ignored.since : e.time, e.time};
+			s->ignored = (struct time_span){s->ignored.last ? s->ignored.since : e.time,
+							e.time};
 		else if (say_ignored(x, s))
 			return -1;
 	}

@@ -15,8 +15,8 @@ struct left_out_stack {
 	bool yes;  /* rows of it are left out */
 	bool said; /* in this segment */
 	bool per_cpu;
-	struct time_range ignored; /* rows that the call engine ignores; last 0: none */
-	uint32_t wire, segment;	   /* id of a lane with rows that were passed on, in that segment */
+	struct time_span ignored; /* rows that the call engine ignores; last 0: none */
+	uint32_t wire, segment;	  /* id of a lane with rows that were passed on, in that segment */
 };
 
 struct left_out {

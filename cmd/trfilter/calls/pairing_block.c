@@ -71,7 +71,7 @@ static size_t count_below(const struct pairing_stack *s, uint32_t depth)
 }
 
 /* What is open at the end of a run, in the place of what was. */
-static void settle(struct pairing_block *pb, const struct behind *k, uint32_t note,
+static void settle(struct pairing_block *pb, const struct reverse_scan *k, uint32_t note,
 		   const struct pairing_notes *notes)
 {
 	for (uint32_t i = 0; i < pb->block->nlanes && i < 256; i++) {
@@ -95,11 +95,11 @@ static void settle(struct pairing_block *pb, const struct behind *k, uint32_t no
 bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *to, uint32_t note)
 {
 	uint32_t nlanes = pb->block->nlanes;
-	struct behind k;
+	struct reverse_scan k;
 
 	if (!pb->runs)
 		return false;
-	behind_look(&k, pb->kinds, from, to, nlanes);
+	reverse_scan_look(&k, pb->kinds, from, to, nlanes);
 	for (uint32_t i = 0; i < nlanes && i < 256; i++) {
 		const struct pairing_stack *s = pb->stacks[i];
 
@@ -131,8 +131,8 @@ bool pairing_notes(const struct pairing_block *pb, struct pairing_notes *n)
 void pairing_found(struct pairing_block *pb, const struct pairing_notes *n)
 {
 	const struct block *b = pb->block;
-	struct behind k;
+	struct reverse_scan k;
 
-	behind_look(&k, pb->kinds, b->row_data, b->row_data + b->row_size, b->nlanes);
+	reverse_scan_look(&k, pb->kinds, b->row_data, b->row_data + b->row_size, b->nlanes);
 	settle(pb, &k, 0, n);
 }

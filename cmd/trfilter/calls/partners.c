@@ -16,10 +16,10 @@ static void settle(struct partners *p, struct partner *c)
 {
 	if (c->enter_waits && !c->enter_near && (c->kept || (c->left && !c->leave_waits))) {
 		c->enter_waits = false;
-		if (c->block == waiting_next(p->waiting))
+		if (c->block == block_queue_next(p->waiting))
 			p->states[c->row] = c->kept ? ROW_KEEP : ROW_DROP;
-		else if (!p->failed && waiting_decide(p->waiting, c->block, c->row,
-						      c->kept ? ROW_KEEP : ROW_DROP, &p->error))
+		else if (!p->failed && block_queue_decide(p->waiting, c->block, c->row,
+							  c->kept ? ROW_KEEP : ROW_DROP, &p->error))
 			p->failed = true;
 	}
 	if (c->enter_waits || c->leave_waits || !c->left)
@@ -38,7 +38,7 @@ static void lost(void *ctx, uint32_t note)
 	settle(p, &p->calls[note - NOTE_CALLS]);
 }
 
-void partners_init(struct partners *p, struct waiting *w)
+void partners_init(struct partners *p, struct block_queue *w)
 {
 	*p = (struct partners){.waiting = w, .pairing = {.lost = lost, .ctx = p}};
 }
@@ -83,7 +83,7 @@ uint8_t partners_enter(struct partners *p, const struct event *e, uint32_t row, 
 	number = new_call(p);
 	if (number == UINT32_MAX)
 		return state;
-	p->calls[number] = (struct partner){.block = waiting_next(p->waiting),
+	p->calls[number] = (struct partner){.block = block_queue_next(p->waiting),
 					    .row = row,
 					    .used = true,
 					    .enter_waits = true,

@@ -29,13 +29,13 @@ struct partners {
 	size_t count, capacity;
 	uint32_t *unused;
 	size_t nunused, unused_capacity;
-	struct waiting *waiting;
+	struct block_queue *waiting;
 	uint8_t *states; /* of the block at hand, the next of waiting */
 	bool failed;
 	struct error error;
 };
 
-void partners_init(struct partners *p, struct waiting *w);
+void partners_init(struct partners *p, struct block_queue *w);
 void partners_free(struct partners *p);
 
 /* A row of the block at hand, with its state so far; *at names it to waiting.h. The state is kept,

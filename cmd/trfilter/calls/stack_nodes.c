@@ -9,12 +9,12 @@ void stack_nodes_free(struct stack_nodes *s)
 }
 
 static struct stack_node *slot_of(struct stack_node *slots, uint32_t mask, uint32_t below,
-				  uint32_t place)
+				  uint32_t location)
 {
-	uint64_t hash = ((uint64_t)below << 32 | place) * 0x9e3779b97f4a7c15;
+	uint64_t hash = ((uint64_t)below << 32 | location) * 0x9e3779b97f4a7c15;
 	uint32_t at = (uint32_t)(hash >> 32) & mask;
 
-	while (slots[at].number && (slots[at].below != below || slots[at].place != place))
+	while (slots[at].number && (slots[at].below != below || slots[at].location != location))
 		at = (at + 1) & mask;
 	return &slots[at];
 }
@@ -31,7 +31,7 @@ static int grow(struct stack_nodes *s)
 		const struct stack_node *n = &s->slots[i];
 
 		if (n->number)
-			*slot_of(slots, size - 1, n->below, n->place) = *n;
+			*slot_of(slots, size - 1, n->below, n->location) = *n;
 	}
 	free(s->slots);
 	s->slots = slots;
@@ -39,14 +39,14 @@ static int grow(struct stack_nodes *s)
 	return 0;
 }
 
-uint32_t stack_nodes_push(struct stack_nodes *s, uint32_t below, uint32_t place)
+uint32_t stack_nodes_push(struct stack_nodes *s, uint32_t below, uint32_t location)
 {
 	struct stack_node *n;
 
 	if (!below || ((!s->slots || s->count >= s->mask / 2) && grow(s)))
 		return 0;
-	n = slot_of(s->slots, s->mask, below, place);
+	n = slot_of(s->slots, s->mask, below, location);
 	if (!n->number && s->count < STACK_NODES_LIMIT)
-		*n = (struct stack_node){below, place, ++s->count + STACK_NODES_BOTTOM};
+		*n = (struct stack_node){below, location, ++s->count + STACK_NODES_BOTTOM};
 	return n->number;
 }

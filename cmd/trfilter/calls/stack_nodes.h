@@ -12,7 +12,7 @@
 enum { STACK_NODES_BOTTOM = 1, STACK_NODES_LIMIT = 1 << 16 };
 
 struct stack_node {
-	uint32_t below, place;
+	uint32_t below, location;
 	uint32_t number; /* 0: free */
 };
 
@@ -24,7 +24,7 @@ struct stack_nodes {
 
 /* The number of the stack, STACK_NODES_BOTTOM being the empty one. 0: none, for there are too many,
  * or below is 0. */
-uint32_t stack_nodes_push(struct stack_nodes *s, uint32_t below, uint32_t place);
+uint32_t stack_nodes_push(struct stack_nodes *s, uint32_t below, uint32_t location);
 void stack_nodes_free(struct stack_nodes *s);
 
 #endif

@@ -118,7 +118,7 @@ static struct verdict *verdict_at(struct verdicts *v, uint32_t number)
 
 /* Where the answer for this event is kept, NULL if it hangs on more than one entry. */
 static struct verdict *kept(struct evaluation *ev, struct node *n, const struct event *e,
-			    const struct place_symbol **symbol)
+			    const struct location_symbol **symbol)
 {
 	*symbol = NULL;
 	if (n->left.ask == ASK_STACK && !n->left.literal && (n->right.literal || !n->right.name)) {
@@ -130,20 +130,20 @@ static struct verdict *kept(struct evaluation *ev, struct node *n, const struct 
 	case DEPENDS_LANE: return verdict_at(&n->by_lane, e->lane->number);
 	case DEPENDS_TYPE: return verdict_at(&n->by_type, e->type->number);
 	case DEPENDS_NAME:
-		if (!e->place)
+		if (!e->location)
 			return verdict_at(&n->by_type, e->type->number);
 		break;
-	case DEPENDS_PLACE: break;
+	case DEPENDS_LOCATION: break;
 	default: return NULL;
 	}
-	if (e->place)
-		*symbol = dictionary_place(ev->dictionary, e->place)->symbol;
-	return verdict_at(&n->by_place, e->place);
+	if (e->location)
+		*symbol = dictionary_location(ev->dictionary, e->location)->symbol;
+	return verdict_at(&n->by_location, e->location);
 }
 
 static bool leaf(struct evaluation *ev, struct node *n, const struct event *e)
 {
-	const struct place_symbol *symbol;
+	const struct location_symbol *symbol;
 	struct verdict *v = kept(ev, n, e, &symbol);
 	bool holds;
 

@@ -131,7 +131,7 @@ static const char *how(const struct part *p)
 	switch (p->node->depends & ~DEPENDS_KIND) {
 	case 0: return "once";
 	case DEPENDS_NAME: return "once of each function or type";
-	case DEPENDS_PLACE: return "once of each function";
+	case DEPENDS_LOCATION: return "once of each function";
 	case DEPENDS_TYPE: return "once of each type";
 	case DEPENDS_LANE: return "once of each thread";
 	}

@@ -60,7 +60,7 @@ void expression_free(struct node *n)
 		free((char *)n->texts[i].text);
 	free(n->numbers);
 	free(n->texts);
-	free(n->by_place.at);
+	free(n->by_location.at);
 	free(n->by_type.at);
 	free(n->by_lane.at);
 	free(n->by_stack.at);

@@ -58,8 +58,8 @@ struct operand {
 
 /* What a condition on entries of the dictionary gave, by their number (evaluate.c). */
 struct verdict {
-	const struct place_symbol *symbol; /* places: that it was asked with */
-	uint8_t state;			   /* 0 not asked, 1 false, 2 true */
+	const struct location_symbol *symbol; /* places: that it was asked with */
+	uint8_t state;			      /* 0 not asked, 1 false, 2 true */
 };
 
 struct verdicts {
@@ -83,7 +83,7 @@ struct node {
 	struct scalar *numbers, *texts; /* IN: sorted */
 	size_t nnumbers, ntexts;
 
-	struct verdicts by_place, by_type, by_lane, by_stack;
+	struct verdicts by_location, by_type, by_lane, by_stack;
 
 	/* Whole calls: bits for what is noted at the enter (decide.c), or of UNDER and OVER. */
 	uint16_t mark, known;

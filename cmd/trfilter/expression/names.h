@@ -38,7 +38,7 @@ enum ask {
 
 /* What the answer hangs on. */
 enum depends {
-	DEPENDS_PLACE = 1,
+	DEPENDS_LOCATION = 1,
 	DEPENDS_TYPE = 2,
 	DEPENDS_LANE = 4,
 	DEPENDS_NAME = 8,    /* the place where there is one, else the type */

@@ -28,7 +28,7 @@ static void set_int(struct scalar *s, int64_t i)
 }
 
 /* Names are asked for where no program looked for any. */
-static void miss_symbol(struct evaluation *ev, const struct place *p)
+static void miss_symbol(struct evaluation *ev, const struct location *p)
 {
 	if (ev->said_trsym || ev->quiet || p->name.size || ev->dictionary->symbols.count > 1)
 		return;
@@ -39,18 +39,18 @@ static void miss_symbol(struct evaluation *ev, const struct place *p)
 }
 
 /* The name of that place, which may be none, is asked for. */
-static void look_for_symbol(struct evaluation *ev, uint32_t place)
+static void look_for_symbol(struct evaluation *ev, uint32_t location)
 {
-	const struct place *p = dictionary_place(ev->dictionary, place);
+	const struct location *p = dictionary_location(ev->dictionary, location);
 
 	if (p && !p->symbol)
 		miss_symbol(ev, p);
 }
 
-static void place_value(struct evaluation *ev, enum ask ask, const struct place *p,
+static void place_value(struct evaluation *ev, enum ask ask, const struct location *p,
 			struct scalar *out)
 {
-	const struct place_symbol *s = p->symbol;
+	const struct location_symbol *s = p->symbol;
 
 	if (ask == ASK_ADDRESS) {
 		/* a named function without an address space has a number there, or nothing */
@@ -75,7 +75,7 @@ static void place_value(struct evaluation *ev, enum ask ask, const struct place 
 
 static void name_value(struct evaluation *ev, const struct event *e, struct scalar *out)
 {
-	const struct place *p = dictionary_place(ev->dictionary, e->place);
+	const struct location *p = dictionary_location(ev->dictionary, e->location);
 
 	if (!p) {
 		set_text(out, e->type->name);
@@ -83,7 +83,7 @@ static void name_value(struct evaluation *ev, const struct event *e, struct scal
 	}
 	if (!p->symbol)
 		miss_symbol(ev, p);
-	set_text(out, dictionary_place_name(ev->dictionary, e->place));
+	set_text(out, dictionary_location_name(ev->dictionary, e->location));
 }
 
 /* Out of memory it is as if the value had no text. A NUL follows it, for who looks for one. */
@@ -308,12 +308,12 @@ static void call_value(struct evaluation *ev, const struct operand *o, const str
 	case ASK_CALLER:
 		if (c->has_caller) {
 			look_for_symbol(ev, c->caller);
-			set_text(out, dictionary_place_name(ev->dictionary, c->caller));
+			set_text(out, dictionary_location_name(ev->dictionary, c->caller));
 		}
 		return;
 	default:
 		if (c->stack) {
-			look_for_symbol(ev, e->place);
+			look_for_symbol(ev, e->location);
 			c->stack(c->stack_ctx, e, out);
 		}
 	}
@@ -368,8 +368,9 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 	case ASK_FILE:
 	case ASK_LINE:
 	case ASK_ADDRESS:
-		if (e->place)
-			place_value(ev, o->ask, dictionary_place(ev->dictionary, e->place), out);
+		if (e->location)
+			place_value(ev, o->ask, dictionary_location(ev->dictionary, e->location),
+				    out);
 		break;
 	case ASK_BUFFER: set_text(out, l->buffer); break;
 	case ASK_SOURCE: set_text(out, l->source->name); break;

@@ -279,7 +279,7 @@ static int change(struct rewrite *r, const struct raw_entry *o)
 		r->entry.size = 16;
 		return string(r, o, 4, hide & SCRUB_PATHS ? AS_PATH : AS_NAME);
 	case ENTRY_MAP: return map(r, o);
-	case ENTRY_PLACE: r->entry.size = 24; return string(r, o, 16, AS_NAME);
+	case ENTRY_LOCATION: r->entry.size = 24; return string(r, o, 16, AS_NAME);
 	case ENTRY_SYMBOL: return symbol(r, o);
 	case ENTRY_THREAD: r->entry.size = THREAD_SIZE; return 0;
 	case ENTRY_KINDS: break;
@@ -296,7 +296,7 @@ static int one(struct rewrite *r, const struct raw_entry *o)
 						   [ENTRY_DEFINITION] = DEFINITION_HEAD,
 						   [ENTRY_SPACE] = 16,
 						   [ENTRY_MAP] = 56,
-						   [ENTRY_PLACE] = 24,
+						   [ENTRY_LOCATION] = 24,
 						   [ENTRY_SYMBOL] = 40,
 						   [ENTRY_THREAD] = THREAD_SIZE};
 	int made;

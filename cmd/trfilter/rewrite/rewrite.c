@@ -97,12 +97,12 @@ static struct layout *layout_of(struct rewrite *r, const struct type *t)
 
 static int values(struct rewrite *r, const struct event *e)
 {
-	const struct place *place = dictionary_place(r->dictionary, e->place);
+	const struct location *location = dictionary_location(r->dictionary, e->location);
 
 	buffer_clear(&r->tail);
 	r->tail.spills = true;
-	return change_values(&r->projection, &r->scrub, place ? place->arguments : NULL, e->tail,
-			     e->tail_size, &r->tail);
+	return change_values(&r->projection, &r->scrub, location ? location->arguments : NULL,
+			     e->tail, e->tail_size, &r->tail);
 }
 
 static int pass_row(void *ctx, struct stage *s, const struct block *b, const struct event *e)

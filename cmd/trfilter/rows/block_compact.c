@@ -6,14 +6,14 @@ static void move_base(const struct block *out, uint8_t *p, uint64_t step)
 	const uint8_t *end = p + out->row_size;
 
 	/* the time is in the lowest bits, and not before the base */
-	for (; step && p < end; p += cut_row_size(out, p))
+	for (; step && p < end; p += compact_row_size(out, p))
 		put_u64(p, get_u64(p) - step);
 }
 
-void cut_describe(struct block *out, const struct block *b, size_t size, uint32_t rows,
-		  uint64_t low, uint64_t high)
+void compact_describe(struct block *out, const struct block *b, size_t size, uint32_t rows,
+		      uint64_t low, uint64_t high)
 {
-	size_t front = cut_front(b);
+	size_t front = compact_front(b);
 
 	*out = *b;
 	out->cut = false;
@@ -26,7 +26,7 @@ void cut_describe(struct block *out, const struct block *b, size_t size, uint32_
 	out->length = out->available = (uint32_t)align_up(front + size, 8);
 }
 
-void cut_put_header(uint8_t *p, const struct block *b)
+void compact_put_header(uint8_t *p, const struct block *b)
 {
 	put_u64(p, b->base);
 	put_u64(p + 8, b->last);
@@ -34,20 +34,20 @@ void cut_put_header(uint8_t *p, const struct block *b)
 	put_u16(p + 20, b->row_flags);
 }
 
-void cut_block(struct block *out, const struct block *b, uint8_t *payload, size_t size,
-	       uint32_t rows, uint64_t low, uint64_t high)
+void compact_block(struct block *out, const struct block *b, uint8_t *payload, size_t size,
+		   uint32_t rows, uint64_t low, uint64_t high)
 {
-	size_t front = cut_front(b);
+	size_t front = compact_front(b);
 
 	if (payload != b->payload)
 		memcpy(payload, b->payload, front);
-	cut_describe(out, b, size, rows, low, high);
+	compact_describe(out, b, size, rows, low, high);
 	out->type_ids = payload + (b->type_ids - b->payload);
 	out->lane_ids = payload + (b->lane_ids - b->payload);
-	out->place_ids = payload + (b->place_ids - b->payload);
+	out->location_ids = payload + (b->location_ids - b->payload);
 	out->payload = payload;
 	out->row_data = payload + front;
 	move_base(out, payload + front, out->base - b->base);
 	memset(payload + front + size, 0, 8);
-	cut_put_header(payload, out);
+	compact_put_header(payload, out);
 }

@@ -7,7 +7,7 @@
 #include "common/stream/event.h"
 
 /* Bytes of a row that stands in the block. */
-static inline size_t cut_row_size(const struct block *b, const uint8_t *row)
+static inline size_t compact_row_size(const struct block *b, const uint8_t *row)
 {
 	bool wide = b->row_flags & EVENTS_WIDE;
 	size_t n = wide ? WIDE_ROW : NARROW_ROW;
@@ -23,7 +23,7 @@ static inline size_t cut_row_size(const struct block *b, const uint8_t *row)
 }
 
 /* Of a row that stands in the block: its time less the block's base. */
-static inline uint64_t cut_row_time(const struct block *b, const uint8_t *row)
+static inline uint64_t compact_row_time(const struct block *b, const uint8_t *row)
 {
 	return get_u64(row) & (b->row_flags & EVENTS_WIDE ? 0xffffffffffff : 0xffffff);
 }
@@ -38,26 +38,26 @@ static inline void cut_row_indexes(const struct block *b, const uint8_t *row, ui
 }
 
 /* What payload needs beside the rows. */
-static inline size_t cut_front(const struct block *b)
+static inline size_t compact_front(const struct block *b)
 {
 	return (size_t)(b->row_data - b->payload);
 }
 
 /*
- * A block of rows that were copied from b to payload + cut_front(b), size bytes, with 8 bytes of
- * room behind them; their lowest and highest time. payload may be b's own.
+ * A block of rows that were copied from b to payload + compact_front(b), size bytes, with 8 bytes
+ * of room behind them; their lowest and highest time. payload may be b's own.
  */
-void cut_block(struct block *out, const struct block *b, uint8_t *payload, size_t size,
-	       uint32_t rows, uint64_t low, uint64_t high);
+void compact_block(struct block *out, const struct block *b, uint8_t *payload, size_t size,
+		   uint32_t rows, uint64_t low, uint64_t high);
 
 /*
- * What cut_block makes of the block but for its payload, for who writes that himself: the header,
- * the tables as they are, and rows with out's base less b's taken from their times. The pointers
- * stay b's.
+ * What compact_block makes of the block but for its payload, for who writes that himself: the
+ * header, the tables as they are, and rows with out's base less b's taken from their times. The
+ * pointers stay b's.
  */
-void cut_describe(struct block *out, const struct block *b, size_t size, uint32_t rows,
-		  uint64_t low, uint64_t high);
+void compact_describe(struct block *out, const struct block *b, size_t size, uint32_t rows,
+		      uint64_t low, uint64_t high);
 /* The block's numbers, at the beginning of its payload. */
-void cut_put_header(uint8_t *payload, const struct block *b);
+void compact_put_header(uint8_t *payload, const struct block *b);
 
 #endif

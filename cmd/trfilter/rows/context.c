@@ -18,7 +18,7 @@ void context_init(struct context *c, size_t limit)
 			      .within = c->within,
 			      .by_time = c->by_time,
 			      .limit = c->limit};
-	waiting_init(&c->waiting, limit);
+	block_queue_init(&c->waiting, limit);
 	c->waiting.moved = moved;
 	c->waiting.ctx = c;
 	partners_init(&c->partners, &c->waiting);
@@ -26,7 +26,7 @@ void context_init(struct context *c, size_t limit)
 
 void context_free(struct context *c)
 {
-	waiting_free(&c->waiting);
+	block_queue_free(&c->waiting);
 	partners_free(&c->partners);
 	free(c->states);
 	free(c->owners);
@@ -94,7 +94,8 @@ static void pass_by(struct reach *r, uint64_t rows)
 }
 
 /* Decide the rows of a block that a match might reach. */
-static int resolve_block(struct context *c, struct held *h, struct reach *r, struct error *e)
+static int resolve_block(struct context *c, struct queued_block *h, struct reach *r,
+			 struct error *e)
 {
 	const struct block *b = &h->block;
 	uint32_t owner = h->nowners;
@@ -102,14 +103,14 @@ static int resolve_block(struct context *c, struct held *h, struct reach *r, str
 	uint8_t *states;
 	const uint8_t *row;
 
-	if (waiting_load(&c->waiting, h, e))
+	if (block_queue_load(&c->waiting, h, e))
 		return -1;
 	states = h->memory + h->states_at;
 	/* times stand in rows, which are found forward only */
 	row = b->row_data;
 	for (uint32_t i = 0; i < b->rows; i++) {
-		c->times[i] = b->base + cut_row_time(b, row);
-		row += cut_row_size(b, row);
+		c->times[i] = b->base + compact_row_time(b, row);
+		row += compact_row_size(b, row);
 	}
 	for (uint32_t i = b->rows; i--;) {
 		if (states[i] != ROW_WAIT) {
@@ -127,10 +128,10 @@ static int resolve_block(struct context *c, struct held *h, struct reach *r, str
 	h->near = 0;
 	if (partners_check(&c->partners, e))
 		return -1;
-	return filed ? waiting_put_back(&c->waiting, h, e) : 0;
+	return filed ? block_queue_put_back(&c->waiting, h, e) : 0;
 }
 
-static struct held *numbered(const struct waiting *w, uint64_t number)
+static struct queued_block *numbered(const struct block_queue *w, uint64_t number)
 {
 	return &w->held[w->first + (number - w->sequence)];
 }
@@ -138,8 +139,8 @@ static struct held *numbered(const struct waiting *w, uint64_t number)
 /* Decide all that waits for a match. */
 static int resolve(struct context *c, struct reach *r, struct error *e)
 {
-	for (uint64_t i = waiting_next(&c->waiting); c->pending && i-- > c->oldest;) {
-		struct held *h = numbered(&c->waiting, i);
+	for (uint64_t i = block_queue_next(&c->waiting); c->pending && i-- > c->oldest;) {
+		struct queued_block *h = numbered(&c->waiting, i);
 
 		if (!h->near) {
 			pass_by(r, h->kept);
@@ -154,8 +155,8 @@ static int resolve(struct context *c, struct reach *r, struct error *e)
 /* Blocks that no later match can reach. */
 static int expire(struct context *c, uint64_t now, struct error *e)
 {
-	for (; c->pending && c->oldest < waiting_next(&c->waiting); c->oldest++) {
-		struct held *h = numbered(&c->waiting, c->oldest);
+	for (; c->pending && c->oldest < block_queue_next(&c->waiting); c->oldest++) {
+		struct queued_block *h = numbered(&c->waiting, c->oldest);
 		struct reach r = nothing;
 
 		if (!h->near)
@@ -232,20 +233,21 @@ static uint8_t other(struct context *c, const struct event *ev, uint32_t i, bool
 	return state;
 }
 
-static int pass_counts(struct context *c, struct held *h, uint64_t number, struct left_out *x,
-		       struct error *e)
+static int pass_counts(struct context *c, struct queued_block *h, uint64_t number,
+		       struct left_out *x, struct error *e)
 {
 	uint32_t *counts = h->counts;
 
 	h->counts = NULL;
-	return waiting_counts(&c->waiting, number, &h->block, counts, x, e);
+	return block_queue_counts(&c->waiting, number, &h->block, counts, x, e);
 }
 
-static int take_events(struct context *c, struct held *h, struct left_out *x, struct error *e)
+static int take_events(struct context *c, struct queued_block *h, struct left_out *x,
+		       struct error *e)
 {
 	const uint8_t *states = h->memory + h->states_at;
 	const struct block *b = &h->block;
-	uint64_t number = waiting_next(&c->waiting);
+	uint64_t number = block_queue_next(&c->waiting);
 	uint32_t first = 0, near = 0, kept = 0;
 	struct events it;
 	struct event ev;
@@ -276,10 +278,10 @@ static int take_events(struct context *c, struct held *h, struct left_out *x, st
 		kept += row_kept(c->states[i]);
 	}
 	if (partners_check(&c->partners, e) ||
-	    waiting_events(&c->waiting, b, c->states, c->offsets, c->owners, e) ||
+	    block_queue_events(&c->waiting, b, c->states, c->offsets, c->owners, e) ||
 	    pass_counts(c, h, number, x, e))
 		return -1;
-	if (waiting_next(&c->waiting) > number)
+	if (block_queue_next(&c->waiting) > number)
 		numbered(&c->waiting, number)->kept = kept;
 	if (near) {
 		numbered(&c->waiting, number)->near = near;
@@ -306,14 +308,14 @@ static int end_stream(struct context *c, struct error *e)
 	return finish(c, e);
 }
 
-int context_take(struct context *c, struct held *h, struct left_out *x, struct error *e)
+int context_take(struct context *c, struct queued_block *h, struct left_out *x, struct error *e)
 {
 	c->waiting.at_hand = h ? h->block.length : 0;
 	if (!h)
 		return finish(c, e);
 	if (h->block.kind == BLOCK_EVENTS) {
 		if (h->block.rows ? take_events(c, h, x, e)
-				  : pass_counts(c, h, waiting_next(&c->waiting), x, e))
+				  : pass_counts(c, h, block_queue_next(&c->waiting), x, e))
 			return -1;
 		return c->done ? finish(c, e) : 0;
 	}
@@ -322,22 +324,23 @@ int context_take(struct context *c, struct held *h, struct left_out *x, struct e
 	     (h->block.kind == BLOCK_END && h->end.flags & END_LAST)) &&
 	    end_stream(c, e))
 		return -1;
-	return waiting_other(&c->waiting, &h->block, &h->head, &h->end, e);
+	return block_queue_other(&c->waiting, &h->block, &h->head, &h->end, e);
 }
 
-struct held *context_ready(struct context *c, struct error *e)
+struct queued_block *context_ready(struct context *c, struct error *e)
 {
-	struct held *h = waiting_front(&c->waiting);
+	struct queued_block *h = block_queue_front(&c->waiting);
 
 	e->what[0] = '\0';
-	if (!h || h->waiting || waiting_later(&c->waiting, h) || waiting_load(&c->waiting, h, e))
+	if (!h || h->waiting || block_queue_later(&c->waiting, h) ||
+	    block_queue_load(&c->waiting, h, e))
 		return NULL;
 	if (h->block.kind == BLOCK_EVENTS)
-		waiting_clean(h);
+		block_queue_clean(h);
 	return h;
 }
 
 void context_done(struct context *c)
 {
-	waiting_pop(&c->waiting);
+	block_queue_pop(&c->waiting);
 }

@@ -16,7 +16,7 @@ struct context {
 	bool by_time;		/* that is asked for */
 	uint64_t limit;		/* of matches */
 
-	struct waiting waiting;
+	struct block_queue waiting;
 	struct partners partners;
 	uint64_t matched;
 	uint64_t pending; /* rows that a later match may reach */
@@ -42,10 +42,11 @@ static inline bool context_any(const struct context *c)
 void context_init(struct context *c, size_t limit);
 void context_free(struct context *c);
 
-/* A block as it came from whole_ready; NULL: nothing comes any more. *x: as for waiting_counts. */
-int context_take(struct context *c, struct held *h, struct left_out *x, struct error *e);
-/* The next block to go out, as whole_ready and whole_done. */
-struct held *context_ready(struct context *c, struct error *e);
+/* A block as it came from call_filter_ready; NULL: nothing comes any more. *x: as for
+ * block_queue_counts. */
+int context_take(struct context *c, struct queued_block *h, struct left_out *x, struct error *e);
+/* The next block to go out, as call_filter_ready and call_filter_done. */
+struct queued_block *context_ready(struct context *c, struct error *e);
 void context_done(struct context *c);
 
 #endif

@@ -162,7 +162,7 @@ static int pass_rows(struct emit *x, const struct block *b, const uint8_t *state
 	return 0;
 }
 
-static int pass_other(struct emit *x, struct left_out *left_out, const struct held *h)
+static int pass_other(struct emit *x, struct left_out *left_out, const struct queued_block *h)
 {
 	struct stage *s = x->stage;
 
@@ -176,7 +176,7 @@ static int pass_other(struct emit *x, struct left_out *left_out, const struct he
 											    : 0;
 }
 
-static int pass(struct emit *x, struct left_out *left_out, struct held *h)
+static int pass(struct emit *x, struct left_out *left_out, struct queued_block *h)
 {
 	const struct block *b = &h->block;
 	struct stage *s = x->stage;
@@ -194,9 +194,9 @@ static int pass(struct emit *x, struct left_out *left_out, struct held *h)
 }
 
 /* What is around the matches goes on with them. */
-static int pass_context(struct emit *x, struct left_out *left_out, struct held *h)
+static int pass_context(struct emit *x, struct left_out *left_out, struct queued_block *h)
 {
-	struct held *ready;
+	struct queued_block *ready;
 	struct error e;
 
 	if (context_take(x->context, h, left_out, &e))
@@ -207,18 +207,19 @@ static int pass_context(struct emit *x, struct left_out *left_out, struct held *
 	return e.what[0] ? stage_fail(x->stage, &e) : 0;
 }
 
-int emit_whole(struct emit *x, struct whole *w, const struct block *b)
+int emit_whole(struct emit *x, struct call_filter *w, const struct block *b)
 {
 	struct stage *s = x->stage;
-	struct held *h;
+	struct queued_block *h;
 	struct error e;
-	int bad = b ? whole_take(w, b, &s->in.head, &s->in.end, &e) : whole_finish(w, &e);
+	int bad =
+		b ? call_filter_take(w, b, &s->in.head, &s->in.end, &e) : call_filter_finish(w, &e);
 
 	if (bad)
 		return stage_fail(s, &e);
 	e.what[0] = '\0';
 	/* nothing behind the last row goes on: END would count gaps that do not */
-	for (; !emit_done(x) && (h = whole_ready(w, &e)); whole_done(w))
+	for (; !emit_done(x) && (h = call_filter_ready(w, &e)); call_filter_done(w))
 		if (x->context ? pass_context(x, &w->left_out, h) : pass(x, &w->left_out, h))
 			return -1;
 	if (e.what[0])
@@ -226,7 +227,7 @@ int emit_whole(struct emit *x, struct whole *w, const struct block *b)
 	return x->pass && writer_flush_old(&s->out) ? stage_fail(s, &s->out.error) : 0;
 }
 
-int emit_finish(struct emit *x, struct whole *w)
+int emit_finish(struct emit *x, struct call_filter *w)
 {
 	struct stage *s = x->stage;
 
@@ -235,6 +236,6 @@ int emit_finish(struct emit *x, struct whole *w)
 	if (x->pass && s->out.in_segment &&
 	    (left_out_end(&w->left_out) ? stage_no_memory(s) : pass_left_out(s, &w->left_out)))
 		return -1;
-	/* what is decided may wait for the next block to come (waiting_later) */
+	/* what is decided may wait for the next block to come (block_queue_later) */
 	return x->context ? pass_context(x, &w->left_out, NULL) : 0;
 }

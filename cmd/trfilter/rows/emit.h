@@ -42,9 +42,9 @@ struct emit {
 
 /* Take a block of any kind. What is decided by now is passed on, up to the limit: then emit_done,
  * and no more is to be taken. 0, or -1 after stage_fail, as below. */
-int emit_whole(struct emit *x, struct whole *w, const struct block *b);
+int emit_whole(struct emit *x, struct call_filter *w, const struct block *b);
 /* The input has ended, or emit_done: pass on what is left. */
-int emit_finish(struct emit *x, struct whole *w);
+int emit_finish(struct emit *x, struct call_filter *w);
 
 static inline bool emit_done(const struct emit *x)
 {

@@ -5,7 +5,7 @@
 static struct part make_part(struct node *n)
 {
 	/* threads and CPUs are those of the row: a leave has its own */
-	enum { CALL = DEPENDS_CALL | DEPENDS_PLACE | DEPENDS_NAME | DEPENDS_TYPE };
+	enum { CALL = DEPENDS_CALL | DEPENDS_LOCATION | DEPENDS_NAME | DEPENDS_TYPE };
 
 	return (struct part){
 		.node = n,

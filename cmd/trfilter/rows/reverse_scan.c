@@ -7,7 +7,7 @@
 
 enum { GROUP = 16, GROUP_BYTES = GROUP * NARROW_ROW }; /* rows that are looked at together */
 
-static inline bool look(struct behind *k, const uint8_t *p)
+static inline bool look(struct reverse_scan *k, const uint8_t *p)
 {
 	uint32_t lane = p[3], depth = p[7];
 	uint8_t kind;
@@ -26,7 +26,7 @@ static inline bool look(struct behind *k, const uint8_t *p)
 }
 
 /* Rows from one on and up to another one. Is any less deep than those behind it? */
-static inline bool look_at_all(struct behind *k, const uint8_t *from, const uint8_t *to)
+static inline bool look_at_all(struct reverse_scan *k, const uint8_t *from, const uint8_t *to)
 {
 	bool lower = false;
 
@@ -58,7 +58,8 @@ static inline bool any_below(const uint8_t *p, uint32_t depth)
 }
 
 /* By the highest of the lanes' depths. */
-static void look_plainly(struct behind *k, const uint8_t *from, const uint8_t *to, uint32_t nlanes)
+static void look_plainly(struct reverse_scan *k, const uint8_t *from, const uint8_t *to,
+			 uint32_t nlanes)
 {
 	enum { FEW = 8 }; /* lanes */
 	uint32_t highest = BEHIND_UNSEEN;
@@ -87,8 +88,8 @@ enum { TABLE = 16 };
  * and changed for the lane's lowest depth so far: 255 of one that was not seen, of which a row that
  * is as deep as that is to be looked at too.
  */
-__attribute__((target("avx2"))) static void look_by_table(struct behind *k, const uint8_t *from,
-							  const uint8_t *to)
+__attribute__((target("avx2"))) static void look_by_table(struct reverse_scan *k,
+							  const uint8_t *from, const uint8_t *to)
 {
 	const __m256i deepest = _mm256_set1_epi8(-1);
 	uint8_t low[TABLE];
@@ -117,8 +118,8 @@ __attribute__((target("avx2"))) static void look_by_table(struct behind *k, cons
 }
 #endif
 
-void behind_look(struct behind *k, const uint8_t *kinds, const uint8_t *from, const uint8_t *to,
-		 uint32_t nlanes)
+void reverse_scan_look(struct reverse_scan *k, const uint8_t *kinds, const uint8_t *from,
+		       const uint8_t *to, uint32_t nlanes)
 {
 	k->kinds = kinds;
 	for (int i = 0; i < 256; i++)

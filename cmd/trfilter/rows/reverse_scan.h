@@ -13,7 +13,7 @@
 /* Of a lane nothing was seen: deeper than any narrow row. */
 enum { BEHIND_DEPTHS = 256, BEHIND_UNSEEN = BEHIND_DEPTHS };
 
-struct behind {
+struct reverse_scan {
 	const uint8_t *kinds; /* enum pairing_kind, by type */
 	uint16_t low[256];    /* by lane: the lowest depth of its rows */
 	uint64_t open[256]
@@ -22,7 +22,7 @@ struct behind {
 
 /* Rows from one on and up to another one, of lanes below nlanes, each of 8 bytes. If they have not
  * been checked what is found is of no use, but nothing else happens. */
-void behind_look(struct behind *k, const uint8_t *kinds, const uint8_t *from, const uint8_t *to,
-		 uint32_t nlanes);
+void reverse_scan_look(struct reverse_scan *k, const uint8_t *kinds, const uint8_t *from,
+		       const uint8_t *to, uint32_t nlanes);
 
 #endif

@@ -38,13 +38,13 @@ static bool has_gaps(const struct block *b)
 static bool make_cells(struct select *s, const struct block *b, struct cells *c, size_t first,
 		       size_t end)
 {
-	bool by_place, by_type, by_lane;
+	bool by_location, by_type, by_lane;
 	unsigned depends = 0;
 	uint64_t count = 1;
 
 	for (size_t i = first; i < end; i++)
 		depends |= s->filter->parts[i].node->depends;
-	by_place = depends & (DEPENDS_PLACE | DEPENDS_NAME);
+	by_location = depends & (DEPENDS_LOCATION | DEPENDS_NAME);
 	by_type = depends & DEPENDS_TYPE;
 	by_lane = depends & DEPENDS_LANE;
 	*c = (struct cells){.first = first,
@@ -60,8 +60,8 @@ static bool make_cells(struct select *s, const struct block *b, struct cells *c,
 		c->lane = count;
 		count *= b->nlanes;
 	}
-	if (by_place) {
-		c->place = count;
+	if (by_location) {
+		c->location = count;
 		count *= (uint64_t)c->nplaces + (c->name ? b->ntypes : 0);
 	}
 	if (count > CELLS_LIMIT || grow(&s->cells, &s->cells_capacity, count))
@@ -83,11 +83,11 @@ static bool holds(struct select *s, size_t first, size_t end, const struct event
 	return true;
 }
 
-uint8_t select_ask(struct select *s, const struct block *b, const struct cells *c, uint32_t place,
-		   uint32_t lane, uint32_t type)
+uint8_t select_ask(struct select *s, const struct block *b, const struct cells *c,
+		   uint32_t location, uint32_t lane, uint32_t type)
 {
 	struct event e = {
-		.place = b->places[place], .lane = b->lanes[lane], .type = b->types[type]};
+		.location = b->locations[location], .lane = b->lanes[lane], .type = b->types[type]};
 
 	if (c->call == NO_PART)
 		return holds(s, c->first, c->end, &e) ? KEEP : DROP;
@@ -100,11 +100,11 @@ uint8_t select_ask(struct select *s, const struct block *b, const struct cells *
 /* Ask all cells. What they all say, or UNKNOWN. */
 static uint8_t ask_all(struct select *s, const struct block *b, struct cells *c)
 {
-	uint32_t places = c->place ? c->nplaces : 1, lanes = c->lane ? b->nlanes : 1;
+	uint32_t locations = c->location ? c->nplaces : 1, lanes = c->lane ? b->nlanes : 1;
 	uint32_t types = c->type || c->name ? b->ntypes : 1;
 	size_t kept = 0, asked = 0;
 
-	for (uint32_t p = 0; p < places; p++)
+	for (uint32_t p = 0; p < locations; p++)
 		for (uint32_t l = 0; l < lanes; l++)
 			for (uint32_t t = 0; t < (p && c->name ? 1 : types); t++) {
 				uint8_t says = select_ask(s, b, c, p, l, t);
@@ -174,7 +174,7 @@ static void keep_any(struct select *s, const struct block *b, struct kept *k)
 		size_t n = (size_t)(it.row - e.row);
 		bool gap = e.type->kind == KIND_GAP, keep = gap;
 
-		if (!gap && (!s->limited || limits_row(s->limits, &e))) {
+		if (!gap && (!s->limited || time_range_row(s->limits, &e))) {
 			keep = s->says == UNKNOWN ? filter_from(s->filter, s->first, &e)
 						  : s->says == KEEP;
 			keep = keep != s->invert;
@@ -200,7 +200,7 @@ static bool all_may(const struct select *s, const struct block *b)
 
 int select_block(struct select *s, const struct block *b, enum selected *selected)
 {
-	enum limits_says inside = s->limits ? limits_of_block(s->limits, b) : LIMITS_YES;
+	enum time_range_says inside = s->limits ? time_range_of_block(s->limits, b) : LIMITS_YES;
 
 	*selected = inside == LIMITS_NO ? SELECTED_NONE : SELECTED_ROWS;
 	s->limited = inside == LIMITS_ASK;
@@ -242,7 +242,7 @@ static bool fast(struct select *s, const struct block *b, struct cells *c)
 int select_rows(struct select *s, const struct block *b, enum selected *selected)
 {
 	struct kept k = {.low = UINT64_MAX};
-	size_t front = cut_front(b);
+	size_t front = compact_front(b);
 	struct cells c;
 
 	*selected = SELECTED_NONE;
@@ -264,7 +264,7 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 		*selected = SELECTED_ALL;
 		return 0;
 	}
-	cut_block(&s->block, b, s->payload, (size_t)(k.end - k.rows), k.count, k.low, k.high);
+	compact_block(&s->block, b, s->payload, (size_t)(k.end - k.rows), k.count, k.low, k.high);
 	*selected = SELECTED_SOME;
 	return 0;
 }

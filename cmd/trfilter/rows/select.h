@@ -16,7 +16,7 @@ enum selected {
 
 struct select {
 	struct filter *filter;
-	struct limits *limits; /* NULL none */
+	struct time_range *limits; /* NULL none */
 	bool invert;
 	uint64_t limit;	  /* stop when so many events matched */
 	uint64_t matched; /* events, gap rows not counted */

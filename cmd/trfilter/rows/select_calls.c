@@ -101,7 +101,7 @@ static void keep_exactly(struct select *s, struct pairing_block *pb, const struc
 				continue;
 			}
 		}
-		n = pb->fit ? NARROW_ROW : cut_row_size(b, p);
+		n = pb->fit ? NARROW_ROW : compact_row_size(b, p);
 		cell = select_cell(s, b, c, w >> 32 & 0xffff, w >> 24 & 0xff, w >> 48 & 0xff);
 		if (row_kept(pb, p, w, cell) != s->invert) {
 			/* of a block of one row, which may be large, nothing need be copied */
@@ -164,7 +164,7 @@ static void find_times(const struct block *b, struct kept *k)
 	for (const uint8_t *p = k->rows; p < k->end; p += n) {
 		uint32_t delta = get_u32(p) & 0xffffff;
 
-		n = (uint32_t)cut_row_size(b, p);
+		n = (uint32_t)compact_row_size(b, p);
 		low = delta < low ? delta : low;
 		high = delta > high ? delta : high;
 	}

@@ -78,7 +78,7 @@ static void keep_mixed(struct select *s, const struct block *b, const struct cel
 		bare[i] = !b->types[i]->fixed_size && !(b->types[i]->flags & TYPE_TAIL);
 	while (p < end) {
 		/* guessing it makes the next row independent of this one's type */
-		size_t n = __builtin_expect(bare[p[6]], 1) ? NARROW_ROW : cut_row_size(b, p);
+		size_t n = __builtin_expect(bare[p[6]], 1) ? NARROW_ROW : compact_row_size(b, p);
 
 		if (select_cell(s, b, c, get_u16(p + 4), p[3], p[6]) == want) {
 			uint64_t time = b->base + (get_u32(p) & 0xffffff);
@@ -98,11 +98,11 @@ static void keep_mixed(struct select *s, const struct block *b, const struct cel
 
 void select_narrow(struct select *s, const struct block *b, const struct cells *c, struct kept *k)
 {
-	bool by_place = c->place && !c->lane && !c->type;
+	bool by_location = c->location && !c->lane && !c->type;
 
 	if (!(b->row_flags & EVENTS_BARE))
 		keep_mixed(s, b, c, k);
-	else if (s->lopsided && by_place)
+	else if (s->lopsided && by_location)
 		keep_runs(s, b, c, k);
 	else
 		keep_narrow(s, b, c, k);

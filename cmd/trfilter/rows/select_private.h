@@ -30,9 +30,9 @@ struct cells {
 	size_t first, end; /* parts */
 	size_t call;	   /* one of them whose calls are to be found; NO_PART */
 	size_t count;
-	size_t place, lane, type; /* strides */
-	uint32_t nplaces;	  /* indexes of places, with 0 for none */
-	bool name;		  /* a row without a place has the index nplaces + type */
+	size_t location, lane, type; /* strides */
+	uint32_t nplaces;	     /* indexes of places, with 0 for none */
+	bool name;		     /* a row without a place has the index nplaces + type */
 };
 
 struct kept {
@@ -41,24 +41,24 @@ struct kept {
 	uint32_t count;
 };
 
-static inline size_t cell_of(const struct cells *c, uint32_t place, uint32_t lane, uint32_t type)
+static inline size_t cell_of(const struct cells *c, uint32_t location, uint32_t lane, uint32_t type)
 {
-	if (c->name && !place)
-		place = c->nplaces + type;
-	return place * c->place + lane * c->lane + type * c->type;
+	if (c->name && !location)
+		location = c->nplaces + type;
+	return location * c->location + lane * c->lane + type * c->type;
 }
 
 /* Ask the parts. */
-uint8_t select_ask(struct select *s, const struct block *b, const struct cells *c, uint32_t place,
-		   uint32_t lane, uint32_t type);
+uint8_t select_ask(struct select *s, const struct block *b, const struct cells *c,
+		   uint32_t location, uint32_t lane, uint32_t type);
 
 static inline uint8_t select_cell(struct select *s, const struct block *b, const struct cells *c,
-				  uint32_t place, uint32_t lane, uint32_t type)
+				  uint32_t location, uint32_t lane, uint32_t type)
 {
-	uint8_t *cell = &c->at[cell_of(c, place, lane, type)];
+	uint8_t *cell = &c->at[cell_of(c, location, lane, type)];
 
 	if (__builtin_expect(*cell == UNKNOWN, 0))
-		*cell = select_ask(s, b, c, place, lane, type);
+		*cell = select_ask(s, b, c, location, lane, type);
 	return *cell;
 }
 

@@ -9,7 +9,7 @@
 #include "common/stream/reader_tail.h"
 #include "common/util/siphash.h"
 
-void limits_free(struct limits *l)
+void time_range_free(struct time_range *l)
 {
 	expression_free(l->from);
 	expression_free(l->to);
@@ -20,13 +20,13 @@ void limits_free(struct limits *l)
 	free(l->inside);
 }
 
-bool limits_read_values(const struct limits *l)
+bool time_range_read_values(const struct time_range *l)
 {
 	return (l->from && (expression_reads_values(l->from) || expression_reads_values(l->to))) ||
 	       (l->by && expression_reads_values(l->by));
 }
 
-int limits_sample(struct limits *l, const char *text)
+int time_range_sample(struct time_range *l, const char *text)
 {
 	char *end;
 
@@ -38,7 +38,7 @@ int limits_sample(struct limits *l, const char *text)
 	return *end || errno || !l->of || l->sample > l->of ? -1 : 0;
 }
 
-struct node *limits_condition(const char *text, const char *option, struct error *e)
+struct node *time_range_condition(const char *text, const char *option, struct error *e)
 {
 	struct node *n = expression_parse(text, e);
 
@@ -50,9 +50,9 @@ struct node *limits_condition(const char *text, const char *option, struct error
 	return NULL;
 }
 
-struct node *limits_field(const char *text, struct error *e)
+struct node *time_range_field(const char *text, struct error *e)
 {
-	struct node *n = limits_condition(text, "--by", e);
+	struct node *n = time_range_condition(text, "--by", e);
 
 	if (!n || (n->kind == NODE_TRUTH && !n->left.literal))
 		return n;
@@ -66,7 +66,7 @@ struct node *limits_field(const char *text, struct error *e)
 /* A stream ends, or a segment of it. */
 static int note_end(void *ctx, bool first, uint64_t events, uint64_t last)
 {
-	struct limits *l = ctx;
+	struct time_range *l = ctx;
 	uint64_t *ends = l->ends;
 
 	if (first || !l->nends) {
@@ -82,7 +82,7 @@ static int note_end(void *ctx, bool first, uint64_t events, uint64_t last)
 	return 0;
 }
 
-int limits_find_ends(struct limits *l, char **paths, int n, struct error *e)
+int time_range_find_ends(struct time_range *l, char **paths, int n, struct error *e)
 {
 	static char *const standard[] = {(char *)"-"};
 
@@ -108,7 +108,7 @@ int limits_find_ends(struct limits *l, char **paths, int n, struct error *e)
 
 /* --- times --- */
 
-void limits_block(struct limits *l, const struct block *b, bool new_stream)
+void time_range_block(struct time_range *l, const struct block *b, bool new_stream)
 {
 	if (b->kind == BLOCK_HEAD && new_stream) {
 		/* nothing goes from one stream into the next */
@@ -125,7 +125,7 @@ void limits_block(struct limits *l, const struct block *b, bool new_stream)
 	l->any |= b->kind == BLOCK_HEAD;
 }
 
-static int find(struct limits *l, const struct moment *m, const struct clock *c, uint64_t *time)
+static int find(struct time_range *l, const struct moment *m, const struct clock *c, uint64_t *time)
 {
 	const struct moment_base base = {.start = l->start,
 					 .end = l->stream < l->nends ? l->ends[l->stream] : 0,
@@ -146,7 +146,7 @@ static int find(struct limits *l, const struct moment *m, const struct clock *c,
 	return -1;
 }
 
-static const struct window *window_of(struct limits *l, const struct clock *c)
+static const struct window *window_of(struct time_range *l, const struct clock *c)
 {
 	static const struct window none = {true, UINT64_MAX, 0};
 	struct window *w = array_reach(l->windows, &l->nwindows, c->number, sizeof *w);
@@ -165,7 +165,7 @@ static const struct window *window_of(struct limits *l, const struct clock *c)
 	return w;
 }
 
-enum limits_says limits_of_block(struct limits *l, const struct block *b)
+enum time_range_says time_range_of_block(struct time_range *l, const struct block *b)
 {
 	bool before = true, inside = true;
 
@@ -191,7 +191,7 @@ enum limits_says limits_of_block(struct limits *l, const struct block *b)
 enum range { RANGE_OUTSIDE, RANGE_INSIDE, RANGE_BORDER };
 
 /* closes: it is the leave of a call that was asked at its enter. */
-static enum range between(struct limits *l, const struct event *e, bool closes)
+static enum range between(struct time_range *l, const struct event *e, bool closes)
 {
 	uint32_t thread = e->lane->thread;
 	uint8_t *inside = array_reach(l->inside, &l->ninside, thread, 1);
@@ -212,7 +212,7 @@ static enum range between(struct limits *l, const struct event *e, bool closes)
 }
 
 /* The same value is in the sample in every stream, on every machine. */
-static bool sampled(struct limits *l, const struct event *e)
+static bool sampled(struct time_range *l, const struct event *e)
 {
 	static const struct siphash_key key = {0x7472757469, 0x6c73};
 	const void *data;
@@ -234,7 +234,7 @@ static bool sampled(struct limits *l, const struct event *e)
 	return siphash(&key, data, n) % l->of < l->sample;
 }
 
-bool limits_row(struct limits *l, const struct event *e)
+bool time_range_row(struct time_range *l, const struct event *e)
 {
 	const struct window *w = window_of(l, e->lane->clock);
 	bool holds = e->time >= w->since && e->time < w->until;
@@ -256,7 +256,7 @@ bool limits_row(struct limits *l, const struct event *e)
 	return holds;
 }
 
-void limits_report(const struct limits *l, bool quiet)
+void time_range_report(const struct time_range *l, bool quiet)
 {
 	const struct operand *o = l->by ? &l->by->left : NULL;
 

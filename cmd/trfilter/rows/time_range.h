@@ -10,7 +10,7 @@
 #include "common/value/moment.h"
 #include "cmd/trfilter/calls/pairing.h"
 
-struct limits {
+struct time_range {
 	struct moment since, until;
 	/* for moments before the end: the last time of each stream of the input, 0 without events
 	 */
@@ -39,33 +39,33 @@ struct limits {
 };
 
 /* Does anything limit? */
-static inline bool limits_any(const struct limits *l)
+static inline bool time_range_any(const struct time_range *l)
 {
 	return l->since.from || l->until.from || l->from || l->by;
 }
 
 /* Do --between or --sample look at arguments, return values or fields? */
-bool limits_read_values(const struct limits *l);
+bool time_range_read_values(const struct time_range *l);
 
 /* "1/100" -1: it is not. */
-int limits_sample(struct limits *l, const char *text);
+int time_range_sample(struct time_range *l, const char *text);
 /* A condition for --between, a field for --sample; NULL and e filled. */
-struct node *limits_condition(const char *text, const char *option, struct error *e);
-struct node *limits_field(const char *text, struct error *e);
+struct node *time_range_condition(const char *text, const char *option, struct error *e);
+struct node *time_range_field(const char *text, struct error *e);
 
 /* Find the ends of the streams of the input, if moments are before them. paths as for reader_open.
  */
-int limits_find_ends(struct limits *l, char **paths, int n, struct error *e);
+int time_range_find_ends(struct time_range *l, char **paths, int n, struct error *e);
 
 /* A block comes; of HEAD a new stream. */
-void limits_block(struct limits *l, const struct block *b, bool new_stream);
+void time_range_block(struct time_range *l, const struct block *b, bool new_stream);
 /* What the times alone say of all rows of a block: NO, YES, or LATER: ask each. */
-enum limits_says { LIMITS_NO, LIMITS_YES, LIMITS_ASK };
-enum limits_says limits_of_block(struct limits *l, const struct block *b);
+enum time_range_says { LIMITS_NO, LIMITS_YES, LIMITS_ASK };
+enum time_range_says time_range_of_block(struct time_range *l, const struct block *b);
 /* Every row, in the order of the stream, but gaps. */
-bool limits_row(struct limits *l, const struct event *e);
+bool time_range_row(struct time_range *l, const struct event *e);
 /* Say what --sample could not choose from. */
-void limits_report(const struct limits *l, bool quiet);
-void limits_free(struct limits *l);
+void time_range_report(const struct time_range *l, bool quiet);
+void time_range_free(struct time_range *l);
 
 #endif

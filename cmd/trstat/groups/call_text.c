@@ -97,7 +97,7 @@ static int put_value(struct buffer *b, const struct plain_source *s, struct valu
 static int put_argument_name(struct buffer *b, const struct dictionary *d, const struct event *e,
 			     uint64_t index)
 {
-	const struct place *p = dictionary_place(d, e->place);
+	const struct location *p = dictionary_location(d, e->location);
 	const struct definition *names = p ? p->arguments : NULL;
 
 	if (names && index && index <= names->count && names->members[index - 1].name.size)

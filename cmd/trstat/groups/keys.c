@@ -74,8 +74,8 @@ static bool find_value(const struct dictionary *d, const struct event *e, const 
 	       argument_detail(d, e, DETAIL_RETURN, 0, name + 3 + (name[3] == '.'), v);
 }
 
-bool subject_field(const struct dictionary *d, const struct event *e, const char *name,
-		   struct field_value *out)
+bool event_ref_field(const struct dictionary *d, const struct event *e, const char *name,
+		     struct field_value *out)
 {
 	const struct field *f = field_find(e->type, name);
 	struct value v;
@@ -96,12 +96,12 @@ static int text_cell(struct groups *g, struct text_ref t, struct key_cell *cell)
 	return groups_text(g, t.text, t.size, cell);
 }
 
-static int name_cell(struct dictionary *d, struct groups *g, const struct subject *s,
+static int name_cell(struct dictionary *d, struct groups *g, const struct event_ref *s,
 		     struct key_cell *cell)
 {
-	bool call = s->place || s->type->kind == KIND_ENTER || s->type->kind == KIND_LEAVE;
+	bool call = s->location || s->type->kind == KIND_ENTER || s->type->kind == KIND_LEAVE;
 
-	return text_cell(g, call ? dictionary_place_name(d, s->place) : s->type->name, cell);
+	return text_cell(g, call ? dictionary_location_name(d, s->location) : s->type->name, cell);
 }
 
 /* The text in b, which is freed; bad: there is none. */
@@ -225,7 +225,7 @@ static int field_cell(const struct dictionary *d, struct groups *g, const struct
 	return detail_cell(d, g, e, name, cell);
 }
 
-static void cpu_cell(const struct subject *s, struct key_cell *cell)
+static void cpu_cell(const struct event_ref *s, struct key_cell *cell)
 {
 	const struct field *f;
 	struct field_value v;
@@ -242,10 +242,10 @@ static void cpu_cell(const struct subject *s, struct key_cell *cell)
 		*cell = key_signed(v.i);
 }
 
-static int place_cell(struct dictionary *d, struct groups *g, const struct subject *s,
+static int place_cell(struct dictionary *d, struct groups *g, const struct event_ref *s,
 		      enum key_what what, struct key_cell *cell)
 {
-	const struct place *p = dictionary_place(d, s->place);
+	const struct location *p = dictionary_location(d, s->location);
 
 	if (!p)
 		return 0;
@@ -265,10 +265,10 @@ static int place_cell(struct dictionary *d, struct groups *g, const struct subje
 }
 
 /* What kind of function: called through the PLT, in the kernel, or another one. */
-static int symkind_cell(struct dictionary *d, struct groups *g, const struct subject *s,
+static int symkind_cell(struct dictionary *d, struct groups *g, const struct event_ref *s,
 			struct key_cell *cell)
 {
-	const struct place *p = dictionary_place(d, s->place);
+	const struct location *p = dictionary_location(d, s->location);
 	uint32_t flags = p && p->symbol ? p->symbol->flags : 0;
 	const char *kind = "function";
 
@@ -283,7 +283,7 @@ static int symkind_cell(struct dictionary *d, struct groups *g, const struct sub
 
 /* The cell as it stands before key_transform. */
 static int plain_cell(const struct key *k, struct dictionary *d, struct groups *g,
-		      const struct subject *s, struct key_cell *cell)
+		      const struct event_ref *s, struct key_cell *cell)
 {
 	static const char *const kinds[KIND_COUNT] = {"instant", "enter", "leave", "counter",
 						      "gap"};
@@ -316,7 +316,7 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 	case BY_ADDRESS: return place_cell(d, g, s, k->what, cell);
 	case BY_CALLER:
 		if (s->caller)
-			return text_cell(g, dictionary_place_name(d, s->caller), cell);
+			return text_cell(g, dictionary_location_name(d, s->caller), cell);
 		return 0;
 	case BY_DEPTH: *cell = key_unsigned(s->level); return 0;
 	case BY_SYMKIND: return symkind_cell(d, g, s, cell);
@@ -337,7 +337,7 @@ static int plain_cell(const struct key *k, struct dictionary *d, struct groups *
 }
 
 int keys_other_cell(const struct key *k, struct dictionary *d, struct groups *g,
-		    const struct subject *s, struct key_cell *cell)
+		    const struct event_ref *s, struct key_cell *cell)
 {
 	int bad = 0;
 
@@ -349,7 +349,7 @@ int keys_other_cell(const struct key *k, struct dictionary *d, struct groups *g,
 
 /* Of A|B the first that there is. */
 static int first_cell(const struct key *k, struct dictionary *d, struct groups *g,
-		      const struct subject *s, struct key_cell *cell)
+		      const struct event_ref *s, struct key_cell *cell)
 {
 	int bad = plain_cell(k, d, g, s, cell);
 
@@ -358,7 +358,7 @@ static int first_cell(const struct key *k, struct dictionary *d, struct groups *
 }
 
 int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct groups *g,
-	      const struct subject *s, struct key_cell *cell)
+	      const struct event_ref *s, struct key_cell *cell)
 {
 	*cell = (struct key_cell){0};
 	if (first_cell(&k->key[key], d, g, s, cell))
@@ -376,7 +376,7 @@ static bool is_given(const struct key *k, const struct dictionary *d, const stru
 }
 
 int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
-	       const struct subject *s, struct key_cell *cells)
+	       const struct event_ref *s, struct key_cell *cells)
 {
 	size_t field = 0;
 

@@ -52,7 +52,7 @@ enum key_what {
 enum key_needs {
 	NEEDS_LANE = 1,
 	NEEDS_TYPE = 2,
-	NEEDS_PLACE = 4,
+	NEEDS_LOCATION = 4,
 	NEEDS_CALLER = 8,
 	NEEDS_LEVEL = 16,
 	NEEDS_CPU = 32,	  /* the lane's, else the event's */
@@ -96,11 +96,11 @@ struct keys {
  * What a row is, to be grouped. event is NULL for a call that the end of the trace closed. entered
  * has a cell for each BY_FIELD key, as the call's enter gave it; NULL where there is none.
  */
-struct subject {
+struct event_ref {
 	const struct lane *lane;
 	const struct type *type;
 	const struct event *event;
-	uint32_t place, caller, level;
+	uint32_t location, caller, level;
 	uint64_t time;
 	const struct key_cell *entered;
 	uint32_t stack; /* node of common/call_stacks.h; 0 none */
@@ -116,7 +116,7 @@ void keys_free(struct keys *k);
 
 /* The cells of a row's group. -1 when memory is out. */
 int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
-	       const struct subject *s, struct key_cell *cells);
+	       const struct event_ref *s, struct key_cell *cells);
 
 /* Do the keys look at something that is not known of the row? */
 static inline bool keys_open(const struct keys *k, uint32_t open)
@@ -129,11 +129,11 @@ static inline bool keys_open(const struct keys *k, uint32_t open)
 /* Cells that keys_cells made of such a row: what is not known becomes KEY_OPEN_*. cells has room
  * for k->held. -1: memory is out. */
 int keys_open_cells(const struct keys *k, struct dictionary *d, struct groups *g,
-		    const struct subject *s, struct key_cell *cells);
+		    const struct event_ref *s, struct key_cell *cells);
 
 /* Of A|B|C what B or C have. -1: memory is out. */
 int keys_other_cell(const struct key *k, struct dictionary *d, struct groups *g,
-		    const struct subject *s, struct key_cell *cell);
+		    const struct event_ref *s, struct key_cell *cell);
 
 /* What has become known of what lies below such rows. */
 struct keys_below {
@@ -155,7 +155,7 @@ struct key_cell key_transform(const struct key *k, struct key_cell cell);
 
 /* One of them, without what an enter had. */
 int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct groups *g,
-	      const struct subject *s, struct key_cell *cell);
+	      const struct event_ref *s, struct key_cell *cell);
 
 /* Of these only the cells of fields, in the order of the keys. */
 int keys_field_cells(const struct keys *k, const struct dictionary *d, struct groups *g,
@@ -165,7 +165,7 @@ int keys_field_cells(const struct keys *k, const struct dictionary *d, struct gr
 int keys_check_ticks(const struct keys *k, struct error *e);
 
 /* A field of a row by name: a field of its type, arg.N or ret. false if it has none. */
-bool subject_field(const struct dictionary *d, const struct event *e, const char *name,
-		   struct field_value *out);
+bool event_ref_field(const struct dictionary *d, const struct event *e, const char *name,
+		     struct field_value *out);
 
 #endif

@@ -5,7 +5,7 @@
 #include "cmd/trstat/groups/keys.h"
 
 int keys_open_cells(const struct keys *k, struct dictionary *d, struct groups *g,
-		    const struct subject *s, struct key_cell *cells)
+		    const struct event_ref *s, struct key_cell *cells)
 {
 	memset(cells + k->count, 0, (k->held - k->count) * sizeof(*cells));
 	for (size_t i = 0; i < k->count; i++) {
@@ -35,7 +35,7 @@ static int close_caller(struct dictionary *d, struct groups *g, const struct key
 	*cell = (struct key_cell){0};
 	if (!below->caller)
 		return 0;
-	name = dictionary_place_name(d, below->caller);
+	name = dictionary_location_name(d, below->caller);
 	return groups_text(g, name.text, name.size, cell);
 }
 

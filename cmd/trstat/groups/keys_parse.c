@@ -17,7 +17,7 @@ static const struct {
 	uint32_t needs;
 } names[] = {
 	/* the name of an event without a place is that of its type */
-	{"name", BY_NAME, NEEDS_PLACE | NEEDS_TYPE},
+	{"name", BY_NAME, NEEDS_LOCATION | NEEDS_TYPE},
 	{"type", BY_TYPE, NEEDS_TYPE},
 	{"group", BY_GROUP, NEEDS_TYPE},
 	{"kind", BY_KIND, NEEDS_TYPE},
@@ -28,11 +28,11 @@ static const struct {
 	{"ppid", BY_PPID, NEEDS_LANE},
 	{"comm", BY_COMM, NEEDS_LANE},
 	{"cpu", BY_CPU, NEEDS_LANE | NEEDS_TYPE | NEEDS_CPU},
-	{"module", BY_MODULE, NEEDS_PLACE},
-	{"symkind", BY_SYMKIND, NEEDS_PLACE},
-	{"file", BY_FILE, NEEDS_PLACE},
-	{"line", BY_LINE, NEEDS_PLACE},
-	{"address", BY_ADDRESS, NEEDS_PLACE},
+	{"module", BY_MODULE, NEEDS_LOCATION},
+	{"symkind", BY_SYMKIND, NEEDS_LOCATION},
+	{"file", BY_FILE, NEEDS_LOCATION},
+	{"line", BY_LINE, NEEDS_LOCATION},
+	{"address", BY_ADDRESS, NEEDS_LOCATION},
 	{"caller", BY_CALLER, NEEDS_CALLER},
 	{"depth", BY_DEPTH, NEEDS_LEVEL},
 	{"stack", BY_STACK, NEEDS_STACK},

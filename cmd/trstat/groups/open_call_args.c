@@ -8,12 +8,12 @@
 /* Bytes of a tail that are kept as they are, which is quicker than words. */
 enum { TAIL_KEPT = 1024 };
 
-struct enters_stack {
+struct open_call_args_stack {
 	struct enter *enter;
 	size_t capacity;
 };
 
-void enters_free(struct enters *en)
+void open_call_args_free(struct open_call_args *en)
 {
 	for (size_t i = 0; i < en->size; i++) {
 		for (size_t k = 0; k < en->stacks[i].capacity; k++)
@@ -26,15 +26,16 @@ void enters_free(struct enters *en)
 	free(en->numbered);
 	indexes_free(&en->indexes);
 	open_calls_free(&en->open);
-	*en = (struct enters){0};
+	*en = (struct open_call_args){0};
 }
 
-static int fill(const struct enters *en, struct enter *n, const struct event *e, uint32_t segment)
+static int fill(const struct open_call_args *en, struct enter *n, const struct event *e,
+		uint32_t segment)
 {
 	n->start = e->time;
 	n->segment = segment;
 	n->type = e->type;
-	n->place = e->place;
+	n->location = e->location;
 	n->fixed_size = e->type->fixed_size;
 	n->tail_size = e->tail_size;
 	n->payload.size = 0;
@@ -45,7 +46,7 @@ static int fill(const struct enters *en, struct enter *n, const struct event *e,
 	       (n->tail_size && buffer_append(&n->payload, e->tail, n->tail_size));
 }
 
-static struct enter *grow(struct enters_stack *s, size_t index)
+static struct enter *grow(struct open_call_args_stack *s, size_t index)
 {
 	size_t had = s->capacity;
 	struct enter *grown = array_reach(s->enter, &s->capacity, index, sizeof(*grown));
@@ -59,12 +60,12 @@ static struct enter *grow(struct enters_stack *s, size_t index)
 }
 
 /* The place of a frame; made if it is not there and make. */
-static struct enter *at(struct enters *en, size_t number, size_t index, bool make)
+static struct enter *at(struct open_call_args *en, size_t number, size_t index, bool make)
 {
-	struct enters_stack *s;
+	struct open_call_args_stack *s;
 
 	if (number >= en->size) {
-		struct enters_stack *grown;
+		struct open_call_args_stack *grown;
 
 		if (!make)
 			return NULL;
@@ -87,12 +88,12 @@ static size_t stack_number(const struct calls *c, const struct event *e)
 }
 
 /* A frame below all that were entered comes and goes with what is seen of the stack's bottom. */
-static size_t entered_frames(const struct stack *s, size_t n)
+static size_t pending_keys_frames(const struct stack *s, size_t n)
 {
 	return n - (n && !s->frames[0].begun);
 }
 
-static int put_numbered(struct enters *en, const struct event *e, uint32_t segment)
+static int put_numbered(struct open_call_args *en, const struct event *e, uint32_t segment)
 {
 	struct enter *grown;
 	uint32_t call;
@@ -112,7 +113,8 @@ static int put_numbered(struct enters *en, const struct event *e, uint32_t segme
 		       : 0;
 }
 
-int enters_put(struct enters *en, const struct calls *c, const struct event *e, uint32_t segment)
+int open_call_args_put(struct open_call_args *en, const struct calls *c, const struct event *e,
+		       uint32_t segment)
 {
 	const struct stack *stack;
 	struct enter *n;
@@ -120,12 +122,12 @@ int enters_put(struct enters *en, const struct calls *c, const struct event *e, 
 	if (e->type->flags & TYPE_CALL_NUMBER)
 		return put_numbered(en, e, segment);
 	stack = calls_stack(c, e);
-	n = at(en, stack_number(c, e), entered_frames(stack, stack->count - 1), true);
+	n = at(en, stack_number(c, e), pending_keys_frames(stack, stack->count - 1), true);
 	return n ? fill(en, n, e, segment) : -1;
 }
 
-const struct enter *enters_take(struct enters *en, const struct calls *c, const struct event *e,
-				const struct call *call)
+const struct enter *open_call_args_take(struct open_call_args *en, const struct calls *c,
+					const struct event *e, const struct call *call)
 {
 	const struct stack *stack;
 	uint64_t index;
@@ -140,7 +142,7 @@ const struct enter *enters_take(struct enters *en, const struct calls *c, const 
 		return &en->numbered[index];
 	}
 	stack = calls_stack(c, e);
-	n = at(en, stack_number(c, e), entered_frames(stack, stack->count), false);
+	n = at(en, stack_number(c, e), pending_keys_frames(stack, stack->count), false);
 	if (!n || n->start != call->start)
 		return NULL;
 	n->start = UINT64_MAX;

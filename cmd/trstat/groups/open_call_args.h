@@ -15,17 +15,18 @@ struct enter {
 	uint64_t start; /* of its call; UINT64_MAX: none */
 	uint32_t segment;
 	const struct type *type;
-	uint32_t place;
+	uint32_t location;
 	uint32_t fixed_size, tail_size;
 	struct buffer payload; /* the fixed part, then the tail; or the text */
 	bool text;	       /* its arguments as call_arguments has them */
 };
 
-struct enters_stack;
+struct open_call_args_stack;
 
-struct enters {
+struct open_call_args {
 	const struct dictionary *dictionary;
-	struct enters_stack *stacks; /* two for each thread: the second is that of the kernel */
+	struct open_call_args_stack
+		*stacks; /* two for each thread: the second is that of the kernel */
 	size_t size;
 	/* calls with numbers */
 	struct open_calls open;
@@ -34,13 +35,15 @@ struct enters {
 	size_t capacity;
 };
 
-void enters_free(struct enters *en);
+void open_call_args_free(struct open_call_args *en);
 
 /* calls_feed said CALLS_ENTER. -1: memory is out. */
-int enters_put(struct enters *en, const struct calls *c, const struct event *e, uint32_t segment);
+int open_call_args_put(struct open_call_args *en, const struct calls *c, const struct event *e,
+		       uint32_t segment);
 
-/* It said CALLS_LEAVE: the enter, or NULL where it was not seen; until the next enters_put. */
-const struct enter *enters_take(struct enters *en, const struct calls *c, const struct event *e,
-				const struct call *call);
+/* It said CALLS_LEAVE: the enter, or NULL where it was not seen; until the next open_call_args_put.
+ */
+const struct enter *open_call_args_take(struct open_call_args *en, const struct calls *c,
+					const struct event *e, const struct call *call);
 
 #endif

@@ -13,7 +13,7 @@ int statistics_init(struct statistics *s, const struct keys *k, struct columns *
 	s->groups.whole_stacks = k->whole_stacks;
 	calls_init(&s->calls, d);
 	s->arguments = statistics_arguments(k, &c->wanted);
-	entered_init(&s->entered, k->fields + 2 * s->arguments);
+	pending_keys_init(&s->entered, k->fields + 2 * s->arguments);
 	s->row_mask = statistics_row_mask(s);
 	s->name_only = k->count == 1 && k->key[0].what == BY_NAME;
 	if (k->needs & NEEDS_STACK) {
@@ -41,8 +41,8 @@ bool statistics_nameless(const struct statistics *s)
 	for (size_t i = 0; i < k->count; i++)
 		asked |= k->key[i].what == BY_NAME || k->key[i].what == BY_CALLER ||
 			 k->key[i].what == BY_MODULE || k->key[i].what == BY_STACK;
-	for (uint32_t i = 1; asked && !s->nameless && i < s->dictionary->places.count; i++) {
-		const struct place *p = dictionary_place(s->dictionary, i);
+	for (uint32_t i = 1; asked && !s->nameless && i < s->dictionary->locations.count; i++) {
+		const struct location *p = dictionary_location(s->dictionary, i);
 
 		if (p->space && !p->symbol && !p->name.size)
 			return true;
@@ -54,13 +54,13 @@ void statistics_free(struct statistics *s)
 {
 	groups_free(&s->groups);
 	calls_free(&s->calls);
-	entered_free(&s->entered);
+	pending_keys_free(&s->entered);
 	if (s->stacks)
 		call_stacks_free(s->stacks);
 	free(s->stacks);
 	free(s->cells);
 	free(s->cache);
-	free(s->by_place);
+	free(s->by_location);
 	free(s->planned);
 }
 
@@ -170,8 +170,8 @@ int statistics_forget_calls(struct statistics *s)
 	s->calls.unmatched = unmatched;
 	s->calls.unfinished = unfinished;
 	s->calls.outside = outside;
-	entered_free(&s->entered);
-	entered_init(&s->entered, fields);
+	pending_keys_free(&s->entered);
+	pending_keys_init(&s->entered, fields);
 	if (s->stacks)
 		call_stacks_forget(s->stacks);
 	return 0;

@@ -21,7 +21,7 @@ struct statistics {
 	struct dictionary *dictionary;
 	struct groups groups;
 	struct calls calls;
-	struct entered entered;
+	struct pending_keys entered;
 	struct call_stacks *stacks; /* NULL where no key asks */
 	struct part *part;	    /* the caller's: what the rows are a part of; NULL the whole */
 	struct bracket *bracket;    /* the part's */
@@ -37,18 +37,19 @@ struct statistics {
 	bool nameless;		      /* of a summary: as statistics_nameless */
 	bool out_of_memory;
 	/* groups found before */
-	struct aggregate **by_place; /* where the key is the name alone */
-	size_t by_place_size;
+	struct aggregate **by_location; /* where the key is the name alone */
+	size_t by_location_size;
 	bool name_only;
 	/* of the present block, by the index of its places */
 	struct planned {
 		struct aggregate *aggregate; /* NULL: not known yet */
-		uint32_t place;
+		uint32_t location;
 	} * planned;
 	size_t planned_size;
 	struct cached_group {
 		struct group_key {
-			uint32_t lane, type, place, caller, level, stack; /* 0 where no key asks */
+			uint32_t lane, type, location, caller, level,
+				stack; /* 0 where no key asks */
 		} key;
 		struct aggregate *aggregate;
 	} * cache;

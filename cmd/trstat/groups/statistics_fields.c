@@ -17,14 +17,15 @@ static bool wanted_value(struct dictionary *d, const struct event *e, const stru
 		v->u = f->time == TIME_TOTAL ? times->total : times->self;
 		return true;
 	}
-	if (e && subject_field(d, e, name, v))
+	if (e && event_ref_field(d, e, name, v))
 		return true;
 	if (!l)
 		return false;
 	if (!strcmp(name, "name")) {
-		uint32_t place = times->known ? times->place : e->place;
-		struct text_ref text =
-			times->known || place ? dictionary_place_name(d, place) : e->type->name;
+		uint32_t location = times->known ? times->location : e->location;
+		struct text_ref text = times->known || location
+					       ? dictionary_location_name(d, location)
+					       : e->type->name;
 
 		*v = (struct field_value){
 			.form = FORM_TEXT, .text = (const uint8_t *)text.text, .size = text.size};
@@ -63,7 +64,7 @@ void statistics_argument_cells(const struct statistics *s, const struct event *e
 		if (!columns_is_argument(f))
 			continue;
 		cells[0] = cells[1] = (struct key_cell){0};
-		if (subject_field(s->dictionary, e, f->name, &v)) {
+		if (event_ref_field(s->dictionary, e, f->name, &v)) {
 			if (v.form == FORM_INT)
 				cells[0] = key_signed(v.i);
 			else if (v.form == FORM_UINT)

@@ -6,7 +6,7 @@
 #include "common/calls/partial_stack.h"
 #include "cmd/trstat/groups/statistics_private.h"
 
-static struct aggregate *find_group(struct statistics *s, const struct subject *subject)
+static struct aggregate *find_group(struct statistics *s, const struct event_ref *subject)
 {
 	struct aggregate *a = NULL;
 
@@ -17,22 +17,22 @@ static struct aggregate *find_group(struct statistics *s, const struct subject *
 	return a;
 }
 
-static struct aggregate *find_by_place(struct statistics *s, const struct subject *subject)
+static struct aggregate *find_by_location(struct statistics *s, const struct event_ref *subject)
 {
-	uint32_t place = subject->place;
-	struct aggregate **by_place =
-		array_reach(s->by_place, &s->by_place_size, place, sizeof(*by_place));
+	uint32_t location = subject->location;
+	struct aggregate **by_location =
+		array_reach(s->by_location, &s->by_location_size, location, sizeof(*by_location));
 
-	if (!by_place) {
+	if (!by_location) {
 		s->out_of_memory = true;
 		return NULL;
 	}
-	s->by_place = by_place;
-	return s->by_place[place] = find_group(s, subject);
+	s->by_location = by_location;
+	return s->by_location[location] = find_group(s, subject);
 }
 
 /* Has the row something of its own, beside what groups are cached by, that a key looks at? */
-static bool is_singular(const struct statistics *s, const struct subject *subject)
+static bool is_singular(const struct statistics *s, const struct event_ref *subject)
 {
 	return !subject->event || s->keys->needs & (NEEDS_EVENT | NEEDS_TIME) ||
 	       (s->keys->needs & NEEDS_CPU && !(subject->lane->flags & LANE_HAS_CPU) &&
@@ -40,7 +40,7 @@ static bool is_singular(const struct statistics *s, const struct subject *subjec
 }
 
 /* Rows of which not all is known that the keys look at, or not even if they count. */
-static struct aggregate *hold(struct statistics *s, const struct subject *subject)
+static struct aggregate *hold(struct statistics *s, const struct event_ref *subject)
 {
 	const struct stack *below = subject->below;
 	struct aggregate *a = NULL;
@@ -55,7 +55,7 @@ static struct aggregate *hold(struct statistics *s, const struct subject *subjec
 	return a;
 }
 
-struct aggregate *statistics_group(struct statistics *s, const struct subject *subject)
+struct aggregate *statistics_group(struct statistics *s, const struct event_ref *subject)
 {
 	uint32_t needs = s->keys->needs;
 	struct group_key key;
@@ -64,14 +64,14 @@ struct aggregate *statistics_group(struct statistics *s, const struct subject *s
 	if (__builtin_expect(subject->open, 0) &&
 	    (subject->open & OPEN_IF_CALL || keys_open(s->keys, subject->open)))
 		return hold(s, subject);
-	if (s->name_only && subject->place)
-		return find_by_place(s, subject);
+	if (s->name_only && subject->location)
+		return find_by_location(s, subject);
 	if (is_singular(s, subject))
 		return find_group(s, subject);
 	key = (struct group_key){
 		.lane = needs & NEEDS_LANE ? subject->lane->number : 0,
 		.type = needs & NEEDS_TYPE ? subject->type->number : 0,
-		.place = needs & NEEDS_PLACE ? subject->place : 0,
+		.location = needs & NEEDS_LOCATION ? subject->location : 0,
 		.caller = needs & NEEDS_CALLER ? subject->caller : 0,
 		.level = needs & NEEDS_LEVEL ? subject->level : 0,
 		.stack = subject->stack,
@@ -87,7 +87,7 @@ struct aggregate *statistics_group(struct statistics *s, const struct subject *s
 void statistics_forget_names(struct statistics *s)
 {
 	memset(s->cache, 0, GROUP_CACHE * sizeof(*s->cache));
-	if (s->by_place)
-		memset(s->by_place, 0, s->by_place_size * sizeof(*s->by_place));
+	if (s->by_location)
+		memset(s->by_location, 0, s->by_location_size * sizeof(*s->by_location));
 	s->symbol_changes = s->dictionary->symbol_changes;
 }

@@ -14,12 +14,12 @@ uint64_t statistics_row_mask(const struct statistics *s)
 	    s->columns->wanted.field_count)
 		return 0;
 	return 1 | (needs & NEEDS_LANE ? 0xffull << 24 : 0) |
-	       (needs & NEEDS_PLACE ? 0xffffull << 32 : 0) |
+	       (needs & NEEDS_LOCATION ? 0xffffull << 32 : 0) |
 	       (needs & NEEDS_TYPE ? 0xffull << 48 : 0);
 }
 
 /* The groups of the block's places, where they are known, and no exec. */
-static int plan_places(struct statistics *s, const struct block *b)
+static int plan_locations(struct statistics *s, const struct block *b)
 {
 	size_t n = (size_t)b->nplaces + 1;
 
@@ -32,24 +32,25 @@ static int plan_places(struct statistics *s, const struct block *b)
 		s->planned_size = n;
 	}
 	for (size_t i = 0; i < n; i++) {
-		uint32_t place = b->places[i];
+		uint32_t location = b->locations[i];
 
-		s->planned[i].place = place;
+		s->planned[i].location = location;
 		s->planned[i].aggregate =
-			calls_ordinary(&s->calls, place) && place < s->by_place_size
-				? s->by_place[place]
+			calls_ordinary(&s->calls, location) && location < s->by_location_size
+				? s->by_location[location]
 				: NULL;
 	}
 	return 0;
 }
 
 /* In line: a call that by what was seen of its stack is not recursive. */
-static inline int in_doubt(struct statistics *s, const struct stack *stack, uint32_t place,
+static inline int in_doubt(struct statistics *s, const struct stack *stack, uint32_t location,
 			   struct aggregate *a, uint64_t total)
 {
 	if (!stack->cut)
 		return 0;
-	return bracket_doubt(s->bracket, stack->number, cut_position(stack->cut), place, a, total);
+	return bracket_doubt(s->bracket, stack->number, cut_position(stack->cut), location, a,
+			     total);
 }
 
 /*
@@ -64,13 +65,13 @@ narrow_calls(struct statistics *s, const struct block *b, struct events it, bool
 	struct events here = it;
 	struct calls_block cb;
 
-	if (plan_places(s, b))
+	if (plan_locations(s, b))
 		return -1;
 	calls_block(&s->calls, b, &cb);
 	while (here.row < here.end) {
 		const uint8_t *row = here.row;
 		struct plain_row r = plain_row(&it, row);
-		const struct planned *p = &s->planned[r.place];
+		const struct planned *p = &s->planned[r.location];
 		enum calls_result got = CALLS_SLOW;
 		struct call call;
 
@@ -79,13 +80,13 @@ narrow_calls(struct statistics *s, const struct block *b, struct events it, bool
 		else
 			event_skip(&here, r.type);
 		if (__builtin_expect(p->aggregate != NULL, 1))
-			got = calls_try(&cb, &r, p->place, &call);
+			got = calls_try(&cb, &r, p->location, &call);
 		if (got == CALLS_LEAVE) {
 			if (aggregate_call(p->aggregate, wanted, call.total, call.self,
 					   call.recursive, call.end))
 				return -1;
 			if (partial && !call.recursive &&
-			    in_doubt(s, cb.stacks[r.lane], p->place, p->aggregate, call.total))
+			    in_doubt(s, cb.stacks[r.lane], p->location, p->aggregate, call.total))
 				return -1;
 		} else if (__builtin_expect(got == CALLS_SLOW, 0)) {
 			if (statistics_take_row(s, &it, row))
@@ -127,15 +128,20 @@ static __attribute__((noinline)) struct aggregate *find_row_group(struct statist
 {
 	struct events it = *all;
 	struct event e;
-	struct subject subject;
+	struct event_ref subject;
 	struct aggregate *a;
 
 	it.row = row;
 	if (!event_next(&it, &e))
 		return NULL;
-	subject = (struct subject){
-		.lane = e.lane, .type = e.type, .event = &e, .place = e.place, .time = e.time};
-	a = s->name_only && e.place && e.place < s->by_place_size ? s->by_place[e.place] : NULL;
+	subject = (struct event_ref){.lane = e.lane,
+				     .type = e.type,
+				     .event = &e,
+				     .location = e.location,
+				     .time = e.time};
+	a = s->name_only && e.location && e.location < s->by_location_size
+		    ? s->by_location[e.location]
+		    : NULL;
 	if (!a)
 		a = statistics_group(s, &subject);
 	if (a)
@@ -196,7 +202,7 @@ numbered_calls(struct statistics *s, const struct block *b, const struct events 
 		if (next == it->end)
 			break;
 		l = plain_row(it, next);
-		if (!l.place ||
+		if (!l.location ||
 		    !calls_try_numbered(&s->calls, cr, row, &e, next, &l, b->lanes[l.lane]))
 			break;
 		word = (get_u64(next) & mask) | 1;
@@ -249,11 +255,11 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 		}
 		row = row_behind(t, row);
 		if (t->does == ROW_CALLS) {
-			uint32_t place = b->places[r.place];
+			uint32_t location = b->locations[r.location];
 
 			got = CALLS_SLOW;
-			if (calls_ordinary(&s->calls, place))
-				got = calls_try_row(&cr, &r, place, b->lanes[r.lane],
+			if (calls_ordinary(&s->calls, location))
+				got = calls_try_row(&cr, &r, location, b->lanes[r.lane],
 						    b->types[r.type], &call);
 			if (got == CALLS_ENTER && !by_type)
 				continue;
@@ -278,8 +284,8 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 		else if (aggregate_call(a, wanted, call.total, call.self, call.recursive, r.time))
 			return -1;
 		else if (__builtin_expect(partial, 0) && !call.recursive &&
-			 in_doubt(s, cr.stacks[r.lane + cr.types[r.type].stack], b->places[r.place],
-				  a, call.total))
+			 in_doubt(s, cr.stacks[r.lane + cr.types[r.type].stack],
+				  b->locations[r.location], a, call.total))
 			return -1;
 	}
 	return 0;

@@ -12,7 +12,7 @@
 
 /* The group of a row: found once for each place, or each of what else the keys look at. NULL:
  * memory is out. */
-struct aggregate *statistics_group(struct statistics *s, const struct subject *subject);
+struct aggregate *statistics_group(struct statistics *s, const struct event_ref *subject);
 /* Groups were moved, or names changed: what was found before is found anew. */
 void statistics_forget_names(struct statistics *s);
 
@@ -30,7 +30,7 @@ int statistics_add_arguments(struct statistics *s, struct aggregate *a, const st
 struct statistics_times {
 	bool known;
 	uint64_t total, self;
-	uint32_t place; /* of a call: what names it */
+	uint32_t location; /* of a call: what names it */
 };
 
 /* What the columns want of the row's fields, of its times, and of what the lane of a row that

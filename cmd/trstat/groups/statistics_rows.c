@@ -17,16 +17,16 @@ static const struct key_cell *take_entered(struct statistics *s, const struct ca
 	if (type && type->flags & TYPE_CALL_NUMBER) {
 		number = call->number;
 		return !e || field_call(e, &number)
-			       ? entered_take_numbered(&s->entered, call->lane->source->number,
-						       number)
+			       ? pending_keys_take_numbered(&s->entered, call->lane->source->number,
+							    number)
 			       : NULL;
 	}
 	thread = e ? calls_thread(e) : s->calls.finishing;
 	stack = s->calls.stacks[thread];
 	kernel = e ? calls_stack(&s->calls, e) != stack
 		   : call->type && call->type->flags & TYPE_KERNEL;
-	return entered_take(&s->entered, statistics_entered(thread, kernel),
-			    kernel ? stack->kernel : stack, call->start);
+	return pending_keys_take(&s->entered, statistics_entered(thread, kernel),
+				 kernel ? stack->kernel : stack, call->start);
 }
 
 static int put_entered(struct statistics *s, const struct event *e)
@@ -45,12 +45,12 @@ static int put_entered(struct statistics *s, const struct event *e)
 		return -1;
 	if (e->type->flags & TYPE_CALL_NUMBER)
 		return field_call(e, &number)
-			       ? entered_put_numbered(&s->entered, e->lane->source->number, number,
-						      s->cells)
+			       ? pending_keys_put_numbered(&s->entered, e->lane->source->number,
+							   number, s->cells)
 			       : 0;
-	return entered_put(&s->entered,
-			   statistics_entered(thread, stack != s->calls.stacks[thread]), stack,
-			   s->cells);
+	return pending_keys_put(&s->entered,
+				statistics_entered(thread, stack != s->calls.stacks[thread]), stack,
+				s->cells);
 }
 
 /* What must be known of a call when it is left. By value, so that the event of the fast path can
@@ -71,17 +71,17 @@ static __attribute__((noinline)) struct aggregate *group_of_call(struct statisti
 								 const struct type *type,
 								 const struct event *e)
 {
-	struct subject subject = {.lane = call->lane,
-				  .type = type,
-				  .event = e,
-				  .place = call->place,
-				  .caller = call->caller,
-				  .level = call->level,
-				  .time = call->end,
-				  .timed = true,
-				  .total = call->total,
-				  .self = call->self,
-				  .open = call->open};
+	struct event_ref subject = {.lane = call->lane,
+				    .type = type,
+				    .event = e,
+				    .location = call->location,
+				    .caller = call->caller,
+				    .level = call->level,
+				    .time = call->end,
+				    .timed = true,
+				    .total = call->total,
+				    .self = call->self,
+				    .open = call->open};
 
 	if (call->open)
 		subject.below = s->calls.stacks[calls_thread(e)];
@@ -100,7 +100,7 @@ static __attribute__((noinline)) int doubt(struct statistics *s, const struct ca
 {
 	const struct stack *below = s->calls.stacks[calls_thread(e)];
 
-	if (!bracket_doubt(s->bracket, below->number, cut_position(below->kept), call->place, a,
+	if (!bracket_doubt(s->bracket, below->number, cut_position(below->kept), call->location, a,
 			   call->total))
 		return 0;
 	s->out_of_memory = true;
@@ -115,9 +115,9 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 	struct aggregate *a = NULL;
 
 	s->taken = NULL;
-	if (s->name_only && !s->arguments && call->place < s->by_place_size &&
+	if (s->name_only && !s->arguments && call->location < s->by_location_size &&
 	    !(call->open & OPEN_IF_CALL))
-		a = s->by_place[call->place];
+		a = s->by_location[call->location];
 	if (__builtin_expect(!a, 0)) {
 		struct event copy = e ? *e : (struct event){0};
 
@@ -131,7 +131,8 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 	if (__builtin_expect(call->open & OPEN_RECURSIVE, 0) && !s->stacks && doubt(s, call, e, a))
 		return -1;
 	if (__builtin_expect(s->columns->wanted.field_count, 0)) {
-		const struct statistics_times times = {true, call->total, call->self, call->place};
+		const struct statistics_times times = {true, call->total, call->self,
+						       call->location};
 		struct event copy = e ? *e : (struct event){0};
 
 		if (s->taken && s->arguments &&
@@ -152,8 +153,11 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 	const struct event *e = &ev;
 	const struct stack *stack = calls_stack(&s->calls, e);
 	size_t open = stack ? stack->count : 0;
-	struct subject subject = {
-		.lane = e->lane, .type = e->type, .event = e, .place = e->place, .time = e->time};
+	struct event_ref subject = {.lane = e->lane,
+				    .type = e->type,
+				    .event = e,
+				    .location = e->location,
+				    .time = e->time};
 	struct aggregate *a;
 
 	if (!counts && !statistics_has_fields(s, e, waits))
@@ -162,7 +166,7 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 	if (e->type->kind == KIND_ENTER && open && !(e->type->flags & TYPE_CALL_NUMBER))
 		open -= !(e->type->flags & TYPE_INNER) || stack->frames[open - 1].inner;
 	subject.level = (uint32_t)open + (stack ? stack->implicit : 0);
-	subject.caller = open ? stack->frames[open - 1].place : 0;
+	subject.caller = open ? stack->frames[open - 1].location : 0;
 	if (stack && stack->cut) {
 		/* frames[0] stands for what is not known */
 		subject.open = OPEN_LEVEL | (open == 1 ? OPEN_CALLER : 0);
@@ -253,12 +257,12 @@ int statistics_take_unfinished(struct statistics *s, const struct call *call,
 
 int statistics_take_pair(struct statistics *s, const struct event *e)
 {
-	struct subject subject = {.lane = e->lane,
-				  .type = e->type,
-				  .event = e,
-				  .place = e->place,
-				  .time = e->time,
-				  .timed = true};
+	struct event_ref subject = {.lane = e->lane,
+				    .type = e->type,
+				    .event = e,
+				    .location = e->location,
+				    .time = e->time,
+				    .timed = true};
 	struct aggregate *a;
 	uint64_t time;
 	int got;
@@ -275,6 +279,6 @@ int statistics_take_pair(struct statistics *s, const struct event *e)
 	return s->columns->wanted.field_count
 		       ? statistics_add_fields(
 				 s, a, e, e->lane, false,
-				 &(struct statistics_times){true, time, time, e->place})
+				 &(struct statistics_times){true, time, time, e->location})
 		       : 0;
 }

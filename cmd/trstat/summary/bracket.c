@@ -47,7 +47,7 @@ int bracket_grow(struct bracket *b)
 
 		if (!d->aggregate)
 			continue;
-		at = bracket_slot(b, d->aggregate, d->thread, d->place, d->position);
+		at = bracket_slot(b, d->aggregate, d->thread, d->location, d->position);
 		while (b->doubts[at].aggregate)
 			at = (at + 1) & b->mask;
 		b->doubts[at] = *d;

@@ -19,7 +19,7 @@ enum { HELD_THREAD, HELD_POSITION, HELD_OPEN, HELD_CELLS };
 
 struct doubt {
 	struct aggregate *aggregate; /* NULL: free */
-	uint32_t thread, place;
+	uint32_t thread, location;
 	uint64_t position;
 	uint128 total;
 };
@@ -41,9 +41,9 @@ struct aggregate *bracket_hold(struct bracket *b, uint32_t thread, uint64_t posi
 int bracket_grow(struct bracket *b);
 
 static inline size_t bracket_slot(const struct bracket *b, const struct aggregate *a,
-				  uint32_t thread, uint32_t place, uint64_t position)
+				  uint32_t thread, uint32_t location, uint64_t position)
 {
-	uint64_t h = ((uint64_t)thread << 32 | place) * 0x9e3779b97f4a7c15u;
+	uint64_t h = ((uint64_t)thread << 32 | location) * 0x9e3779b97f4a7c15u;
 
 	h ^= (position ^ (uint64_t)(uintptr_t)a) * 0xd6e8feb86659fd93u;
 	return (size_t)(h ^ h >> 29) & b->mask;
@@ -51,16 +51,16 @@ static inline size_t bracket_slot(const struct bracket *b, const struct aggregat
 
 /* A call that is recursive only by what is not known. -1: memory is out. */
 static inline int bracket_doubt(struct bracket *b, uint32_t thread, uint64_t position,
-				uint32_t place, struct aggregate *a, uint128 total)
+				uint32_t location, struct aggregate *a, uint128 total)
 {
 	struct doubt *d;
 	size_t at;
 
 	if (__builtin_expect(b->count * 2 >= b->mask, 0) && bracket_grow(b))
 		return -1;
-	for (at = bracket_slot(b, a, thread, place, position);; at = (at + 1) & b->mask) {
+	for (at = bracket_slot(b, a, thread, location, position);; at = (at + 1) & b->mask) {
 		d = &b->doubts[at];
-		if (__builtin_expect(d->aggregate == a && d->place == place &&
+		if (__builtin_expect(d->aggregate == a && d->location == location &&
 					     d->thread == thread && d->position == position,
 				     1)) {
 			d->total += total;
@@ -69,7 +69,7 @@ static inline int bracket_doubt(struct bracket *b, uint32_t thread, uint64_t pos
 		if (!d->aggregate)
 			break;
 	}
-	*d = (struct doubt){a, thread, place, position, total};
+	*d = (struct doubt){a, thread, location, position, total};
 	b->count++;
 	return 0;
 }

@@ -15,7 +15,7 @@ int part_keep_entered(struct statistics *s, const struct key_cell *cells,
 		return 0;
 	if (p->nentered >= UINT32_MAX)
 		return -1;
-	kept = array_grow(p->entered, &p->entered_capacity, p->nentered, size * sizeof(*kept));
+	kept = array_grow(p->entered, &p->pending_keys_capacity, p->nentered, size * sizeof(*kept));
 	if (!kept) {
 		s->out_of_memory = true;
 		return -1;
@@ -56,14 +56,15 @@ static int on_push(void *ctx, struct stack *s, bool kernel, struct cut_op *op)
 	bool has_caller = s && kernel && st->stacks && caller_in_kernel(st, s, caller);
 
 	if (st->entered.fields && !s) {
-		cells = entered_take_numbered(&st->entered, op->lane->source->number, op->depth);
+		cells = pending_keys_take_numbered(&st->entered, op->lane->source->number,
+						   op->depth);
 	} else if (st->entered.fields) {
 		struct stack *stack = kernel ? s->kernel : s;
 
 		/* as if it had just been left */
 		stack->count--;
-		cells = entered_take(&st->entered, statistics_entered(s->number, kernel), stack,
-				     op->time);
+		cells = pending_keys_take(&st->entered, statistics_entered(s->number, kernel),
+					  stack, op->time);
 		stack->count++;
 	}
 	return part_keep_entered(st, cells, has_caller ? caller : NULL, op);
@@ -139,7 +140,7 @@ static int by_address(const void *a, const void *b)
 	return (p->aggregate > q->aggregate) - (p->aggregate < q->aggregate);
 }
 
-static int take_held(struct part *p, const uint32_t *threads, struct held_place *places)
+static int take_held(struct part *p, const uint32_t *threads, struct held_place *locations)
 {
 	const struct groups *g = &p->bracket.held;
 
@@ -157,10 +158,10 @@ static int take_held(struct part *p, const uint32_t *threads, struct held_place 
 			(struct part_held){cells[HELD_POSITION].value,
 					   (uint32_t)cells[HELD_OPEN].value, cells + HELD_CELLS, a};
 		/* in the order of their positions, for these only grow */
-		places[i] = (struct held_place){a, number, (uint32_t)t->nheld++};
+		locations[i] = (struct held_place){a, number, (uint32_t)t->nheld++};
 	}
 	if (g->count)
-		qsort(places, g->count, sizeof(*places), by_address);
+		qsort(locations, g->count, sizeof(*locations), by_address);
 	return 0;
 }
 
@@ -170,10 +171,10 @@ static int by_position(const void *a, const void *b)
 
 	if (p->position != q->position)
 		return p->position < q->position ? -1 : 1;
-	return (p->place > q->place) - (p->place < q->place);
+	return (p->location > q->location) - (p->location < q->location);
 }
 
-static int take_doubts(struct part *p, const uint32_t *threads, const struct held_place *places)
+static int take_doubts(struct part *p, const uint32_t *threads, const struct held_place *locations)
 {
 	const struct bracket *b = &p->bracket;
 
@@ -185,15 +186,16 @@ static int take_doubts(struct part *p, const uint32_t *threads, const struct hel
 
 		if (!d->aggregate)
 			continue;
-		held = b->held.count ? bsearch(&key, places, b->held.count, sizeof(key), by_address)
-				     : NULL;
+		held = b->held.count
+			       ? bsearch(&key, locations, b->held.count, sizeof(key), by_address)
+			       : NULL;
 		t = &p->threads[threads[d->thread]];
 		doubts = array_grow(t->doubts, &t->doubts_capacity, t->ndoubts, sizeof(*doubts));
 		if (!doubts)
 			return -1;
 		t->doubts = doubts;
 		doubts[t->ndoubts++] = (struct part_doubt){d->position,
-							   d->place,
+							   d->location,
 							   held ? held->number + 1 : 0,
 							   held ? NULL : d->aggregate,
 							   0,
@@ -210,8 +212,8 @@ static int take_all(struct part *p, struct statistics *s)
 {
 	struct calls *c = &s->calls;
 	uint32_t *threads = calloc(c->size + 1, sizeof(*threads));
-	struct held_place *places = calloc(p->bracket.held.count + 1, sizeof(*places));
-	int bad = threads && places ? 0 : -1;
+	struct held_place *locations = calloc(p->bracket.held.count + 1, sizeof(*locations));
+	int bad = threads && locations ? 0 : -1;
 
 	for (size_t i = 0; !bad && i < c->size; i++) {
 		if (!c->stacks[i] || !c->stacks[i]->lane)
@@ -219,12 +221,12 @@ static int take_all(struct part *p, struct statistics *s)
 		threads[i] = (uint32_t)p->nthreads;
 		bad = take_stack(p, s, c->stacks[i]);
 	}
-	bad = bad || cut_close_numbered(c) || take_held(p, threads, places) ||
-	      take_doubts(p, threads, places);
+	bad = bad || cut_close_numbered(c) || take_held(p, threads, locations) ||
+	      take_doubts(p, threads, locations);
 	p->numbered = c->rows;
 	c->rows = NULL;
 	free(threads);
-	free(places);
+	free(locations);
 	return bad ? -1 : 0;
 }
 

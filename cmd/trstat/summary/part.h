@@ -21,7 +21,7 @@ struct part_held {
 
 struct part_doubt {
 	uint64_t position;
-	uint32_t place;
+	uint32_t location;
 	uint32_t held; /* the thread's held rows that it is about, by number + 1; 0: those of group
 			*/
 	struct aggregate *group;
@@ -32,7 +32,7 @@ struct part_doubt {
 struct part_thread {
 	const struct lane *lane;
 	bool per_cpu; /* the lane's CPU, not its thread */
-	struct cut *list;
+	struct partial_stack *list;
 	struct part_held *held;
 	size_t nheld, held_capacity;
 	struct part_doubt *doubts;
@@ -47,11 +47,11 @@ struct part {
 	char *stages;	      /* that its stream went through, with " | " between them; or NULL */
 	struct part_thread *threads;
 	size_t nthreads, threads_capacity;
-	struct cut *numbered;
+	struct partial_stack *numbered;
 	/* what enters of open calls had of the keys that are fields; and with the key stack of the
 	   lowest call in the kernel its caller, and where in the list that is on top of it */
 	struct key_cell *entered;
-	size_t nentered, entered_capacity;
+	size_t nentered, pending_keys_capacity;
 	struct bracket bracket;
 };
 

@@ -50,7 +50,7 @@ static int replay_held(struct replay *r, const struct part_held *h, struct aggre
 	struct stack *stack = r->stack;
 	const struct keys_below below = {
 		.open = open_here(stack),
-		.caller = stack->count ? stack->frames[stack->count - 1].place : 0,
+		.caller = stack->count ? stack->frames[stack->count - 1].location : 0,
 		.level = (uint32_t)stack->count + stack->implicit - (stack->cut != NULL),
 		.stacks = s->stacks,
 		.graft = &r->graft};
@@ -91,7 +91,7 @@ static int replay_doubt(struct replay *r, const struct part_doubt *d)
 
 	if (!a)
 		return 0;
-	if (d->place ? stack_has(stack, d->place) : calls_has_unknown(stack)) {
+	if (d->location ? stack_has(stack, d->location) : calls_has_unknown(stack)) {
 		if (a->total < d->total) {
 			errno = EOVERFLOW;
 			return -1;
@@ -102,11 +102,11 @@ static int replay_doubt(struct replay *r, const struct part_doubt *d)
 	}
 	if (!stack->cut)
 		return 0;
-	return bracket_doubt(r->s->bracket, stack->number, cut_position(stack->cut), d->place, a,
+	return bracket_doubt(r->s->bracket, stack->number, cut_position(stack->cut), d->location, a,
 			     d->total);
 }
 
-static const struct key_cell *entered_of(const struct replay *r, const struct cut_op *op)
+static const struct key_cell *pending_keys_of(const struct replay *r, const struct cut_op *op)
 {
 	return op->entered ? r->p->entered + (size_t)(op->entered - 1) * part_entered_size(r->s)
 			   : NULL;
@@ -115,19 +115,20 @@ static const struct key_cell *entered_of(const struct replay *r, const struct cu
 static int replay_entered(struct replay *r, const struct cut_op *op, size_t before)
 {
 	struct statistics *s = r->s;
-	const struct key_cell *cells = entered_of(r, op);
+	const struct key_cell *cells = pending_keys_of(r, op);
 	bool kernel = op->kind == CUT_PUSH_KERNEL;
 	struct stack *stack;
 
 	if (!cells || !s->entered.fields)
 		return 0;
 	if (op->kind == CUT_PUSH_NUMBERED)
-		return entered_put_numbered(&s->entered, op->lane->source->number, op->depth,
-					    cells);
+		return pending_keys_put_numbered(&s->entered, op->lane->source->number, op->depth,
+						 cells);
 	stack = kernel ? r->stack->kernel : r->stack;
 	if (stack->count <= before)
 		return 0; /* it was no call */
-	return entered_put(&s->entered, statistics_entered(r->stack->number, kernel), stack, cells);
+	return pending_keys_put(&s->entered, statistics_entered(r->stack->number, kernel), stack,
+				cells);
 }
 
 /* The caller of the kernel's lowest call, as it is here: cells as kept. 1; 0: it is not known; -1:
@@ -159,9 +160,9 @@ static int close_caller(struct replay *r, const struct key_cell *kept, struct ke
 static int keep_entered(struct replay *r, const struct cut_op *op)
 {
 	struct statistics *s = r->s;
-	struct cut *u = r->stack->cut;
+	struct partial_stack *u = r->stack->cut;
 	struct cut_op *copy = &u->ops[u->count - 1];
-	const struct key_cell *cells = entered_of(r, op);
+	const struct key_cell *cells = pending_keys_of(r, op);
 	struct key_cell caller[ENTERED_STACK];
 	int has = 0;
 
@@ -175,7 +176,7 @@ static int keep_entered(struct replay *r, const struct cut_op *op)
 
 static int replay_kernel(struct replay *r, const struct cut_op *op)
 {
-	const struct key_cell *cells = entered_of(r, op);
+	const struct key_cell *cells = pending_keys_of(r, op);
 	struct statistics *s = r->s;
 	struct stack *stack = r->stack;
 	uint32_t caller = call_stacks_top(s->stacks, stack->number);
@@ -211,7 +212,7 @@ static int replay_stack(struct replay *r, const struct cut_op *op, size_t before
 }
 
 /* A thread seen first in the middle of things: how many of its frames were never entered. */
-static int replay_set(struct replay *r, const struct cut *list)
+static int replay_set(struct replay *r, const struct partial_stack *list)
 {
 	const struct cut_op *op = &list->ops[0];
 	uint32_t unseen = op->depth;
@@ -224,11 +225,12 @@ static int replay_set(struct replay *r, const struct cut *list)
 	     i < list->count && list->ops[i].kind == CUT_PUSH && list->ops[i].flags & CUT_UNSEEN;
 	     i++)
 		unseen++;
-	return r->s->stacks && op->place ? call_stacks_set(r->s->stacks, r->stack->number, unseen)
-					 : 0;
+	return r->s->stacks && op->location
+		       ? call_stacks_set(r->s->stacks, r->stack->number, unseen)
+		       : 0;
 }
 
-static int replay_op(struct replay *r, const struct cut *list, const struct cut_op *op)
+static int replay_op(struct replay *r, const struct partial_stack *list, const struct cut_op *op)
 {
 	struct statistics *s = r->s;
 	struct stack *stack = r->stack;
@@ -315,7 +317,7 @@ static int replay_thread(struct replay *r, const struct part_thread *t)
 
 static int replay_numbered(struct replay *r)
 {
-	const struct cut *list = r->p->numbered;
+	const struct partial_stack *list = r->p->numbered;
 
 	for (size_t i = 0; list && i < list->count; i++) {
 		const struct cut_op *op = &list->ops[i];

@@ -17,7 +17,7 @@ int partial_check(const struct settings *s, size_t conditions, struct error *e)
 			 option, s->merge && !s->partial ? "merge" : "partial");
 }
 
-static int by_place(const void *a, const void *b)
+static int by_location(const void *a, const void *b)
 {
 	const struct part *p = a, *q = b;
 
@@ -42,7 +42,7 @@ static int check_stages(const struct part *p, const struct part *q, struct error
 int parts_sort(struct parts *ps, struct error *e)
 {
 	if (ps->count)
-		qsort(ps->part, ps->count, sizeof(*ps->part), by_place);
+		qsort(ps->part, ps->count, sizeof(*ps->part), by_location);
 	for (size_t i = 1; i < ps->count; i++) {
 		const struct part *p = &ps->part[i - 1], *q = &ps->part[i];
 		bool two = p->file && q->file && strcmp(p->file, q->file) != 0;

@@ -4,12 +4,12 @@
 
 #include "common/util/buffer.h"
 
-void entered_init(struct entered *en, size_t fields)
+void pending_keys_init(struct pending_keys *en, size_t fields)
 {
-	*en = (struct entered){.fields = fields};
+	*en = (struct pending_keys){.fields = fields};
 }
 
-void entered_free(struct entered *en)
+void pending_keys_free(struct pending_keys *en)
 {
 	for (size_t i = 0; i < en->size; i++) {
 		free(en->threads[i].cells);
@@ -19,12 +19,12 @@ void entered_free(struct entered *en)
 	free(en->cells);
 	indexes_free(&en->indexes);
 	open_calls_free(&en->open);
-	*en = (struct entered){0};
+	*en = (struct pending_keys){0};
 }
 
-static struct entered_thread *thread_at(struct entered *en, uint32_t number)
+static struct pending_keys_thread *thread_at(struct pending_keys *en, uint32_t number)
 {
-	struct entered_thread *threads =
+	struct pending_keys_thread *threads =
 		array_reach(en->threads, &en->size, number, sizeof(*threads));
 
 	if (!threads)
@@ -33,7 +33,7 @@ static struct entered_thread *thread_at(struct entered *en, uint32_t number)
 	return &threads[number];
 }
 
-static int grow(struct entered *en, struct entered_thread *t, size_t index)
+static int grow(struct pending_keys *en, struct pending_keys_thread *t, size_t index)
 {
 	size_t n = t->capacity ? t->capacity : 16;
 	struct key_cell *cells;
@@ -56,16 +56,16 @@ static int grow(struct entered *en, struct entered_thread *t, size_t index)
 }
 
 /* How many of the first n frames were entered: of those that were not, one at most is kept. */
-static size_t entered_frames(const struct stack *s, size_t n)
+static size_t pending_keys_frames(const struct stack *s, size_t n)
 {
 	return n - (n && !s->frames[0].begun);
 }
 
-int entered_put(struct entered *en, uint32_t thread, const struct stack *s,
-		const struct key_cell *cells)
+int pending_keys_put(struct pending_keys *en, uint32_t thread, const struct stack *s,
+		     const struct key_cell *cells)
 {
-	struct entered_thread *t = thread_at(en, thread);
-	size_t index = entered_frames(s, s->count - 1);
+	struct pending_keys_thread *t = thread_at(en, thread);
+	size_t index = pending_keys_frames(s, s->count - 1);
 
 	if (!t || (index >= t->capacity && grow(en, t, index)))
 		return -1;
@@ -74,11 +74,11 @@ int entered_put(struct entered *en, uint32_t thread, const struct stack *s,
 	return 0;
 }
 
-const struct key_cell *entered_take(struct entered *en, uint32_t thread, const struct stack *s,
-				    uint64_t start)
+const struct key_cell *pending_keys_take(struct pending_keys *en, uint32_t thread,
+					 const struct stack *s, uint64_t start)
 {
-	struct entered_thread *t = thread < en->size ? &en->threads[thread] : NULL;
-	size_t index = entered_frames(s, s->count);
+	struct pending_keys_thread *t = thread < en->size ? &en->threads[thread] : NULL;
+	size_t index = pending_keys_frames(s, s->count);
 
 	if (!t || index >= t->capacity || t->starts[index] != start)
 		return NULL;
@@ -86,8 +86,8 @@ const struct key_cell *entered_take(struct entered *en, uint32_t thread, const s
 	return t->cells + index * en->fields;
 }
 
-int entered_put_numbered(struct entered *en, uint32_t source, uint32_t call,
-			 const struct key_cell *cells)
+int pending_keys_put_numbered(struct pending_keys *en, uint32_t source, uint32_t call,
+			      const struct key_cell *cells)
 {
 	struct key_cell *grown;
 	size_t index;
@@ -102,7 +102,8 @@ int entered_put_numbered(struct entered *en, uint32_t source, uint32_t call,
 	return open_calls_put(&en->open, source, call, index);
 }
 
-const struct key_cell *entered_take_numbered(struct entered *en, uint32_t source, uint32_t call)
+const struct key_cell *pending_keys_take_numbered(struct pending_keys *en, uint32_t source,
+						  uint32_t call)
 {
 	uint64_t index;
 

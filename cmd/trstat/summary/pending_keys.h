@@ -12,9 +12,9 @@
 #include "cmd/trstat/groups/groups.h"
 #include "cmd/trstat/groups/indexes.h"
 
-struct entered {
+struct pending_keys {
 	size_t fields; /* cells of a frame; 0: nothing is kept */
-	struct entered_thread {
+	struct pending_keys_thread {
 		struct key_cell *cells;
 		uint64_t *starts; /* time of the enter, to tell a frame from one before it */
 		size_t capacity;
@@ -27,21 +27,22 @@ struct entered {
 	size_t capacity;
 };
 
-void entered_init(struct entered *en, size_t fields);
-void entered_free(struct entered *en);
+void pending_keys_init(struct pending_keys *en, size_t fields);
+void pending_keys_free(struct pending_keys *en);
 
 /* The frame on top of the stack has just been entered with these cells. -1 when memory is out. */
-int entered_put(struct entered *en, uint32_t thread, const struct stack *s,
-		const struct key_cell *cells);
+int pending_keys_put(struct pending_keys *en, uint32_t thread, const struct stack *s,
+		     const struct key_cell *cells);
 
 /* The cells of the call that has just left the stack; NULL if its enter was not seen. Valid until
- * the next entered_put. */
-const struct key_cell *entered_take(struct entered *en, uint32_t thread, const struct stack *s,
-				    uint64_t start);
+ * the next pending_keys_put. */
+const struct key_cell *pending_keys_take(struct pending_keys *en, uint32_t thread,
+					 const struct stack *s, uint64_t start);
 
 /* The same for a call with a number. */
-int entered_put_numbered(struct entered *en, uint32_t source, uint32_t call,
-			 const struct key_cell *cells);
-const struct key_cell *entered_take_numbered(struct entered *en, uint32_t source, uint32_t call);
+int pending_keys_put_numbered(struct pending_keys *en, uint32_t source, uint32_t call,
+			      const struct key_cell *cells);
+const struct key_cell *pending_keys_take_numbered(struct pending_keys *en, uint32_t source,
+						  uint32_t call);
 
 #endif

@@ -26,9 +26,9 @@ static const struct lane *take_lane(struct unpacker *u)
 	return entry(u, ENTRY_LANE, &u->ss->reader->dictionary.lanes);
 }
 
-static uint32_t take_place(struct unpacker *u)
+static uint32_t take_location(struct unpacker *u)
 {
-	const struct place *p = entry(u, ENTRY_PLACE, &u->ss->reader->dictionary.places);
+	const struct location *p = entry(u, ENTRY_LOCATION, &u->ss->reader->dictionary.locations);
 
 	return p ? p->number : 0;
 }
@@ -40,7 +40,7 @@ static uint32_t definition(void *ctx, uint32_t id)
 	return d ? d->number : 0;
 }
 
-static int take_tail(struct unpacker *u, struct cut *list, const struct cut_op *op)
+static int take_tail(struct unpacker *u, struct partial_stack *list, const struct cut_op *op)
 {
 	struct dictionary *d = &u->ss->reader->dictionary;
 	size_t size, before = list->bytes.size;
@@ -56,7 +56,7 @@ static int take_tail(struct unpacker *u, struct cut *list, const struct cut_op *
 	return buffer_append(&list->bytes, tail, size) ? unpack_no_memory(u) : 0;
 }
 
-static int take_row(struct unpacker *u, struct cut *list, struct cut_op *op)
+static int take_row(struct unpacker *u, struct partial_stack *list, struct cut_op *op)
 {
 	const uint8_t *fixed;
 
@@ -97,8 +97,8 @@ static bool op_sane(const struct unpacker *u, const struct cut_op *op, size_t in
 	}
 }
 
-static int take_op(struct unpacker *u, struct cut *list, struct cut_op *op, uint64_t *last,
-		   bool numbered)
+static int take_op(struct unpacker *u, struct partial_stack *list, struct cut_op *op,
+		   uint64_t *last, bool numbered)
 {
 	struct dictionary *d = &u->ss->reader->dictionary;
 	struct packed *in = &u->in;
@@ -110,7 +110,7 @@ static int take_op(struct unpacker *u, struct cut *list, struct cut_op *op, uint
 		op->time = *last += (uint64_t)packed_i128(in);
 		op->lane = take_lane(u);
 		op->type = entry(u, ENTRY_TYPE, &d->types);
-		op->place = op->kind == CUT_SET ? packed_u32(in) : take_place(u);
+		op->location = op->kind == CUT_SET ? packed_u32(in) : take_location(u);
 		op->depth = packed_u32(in);
 		op->entered = packed_u32(in);
 	}
@@ -125,10 +125,10 @@ static int take_op(struct unpacker *u, struct cut *list, struct cut_op *op, uint
 	return 0;
 }
 
-static int take_list_of(struct unpacker *u, struct cut **out, bool numbered)
+static int take_list_of(struct unpacker *u, struct partial_stack **out, bool numbered)
 {
 	uint64_t n = packed_count(&u->in, 3), last = 0;
-	struct cut *list;
+	struct partial_stack *list;
 
 	if (!n || u->in.bad)
 		return u->in.bad ? -1 : 0;
@@ -199,7 +199,8 @@ static int take_doubts(struct unpacker *u, struct part_thread *t)
 			return unpack_no_memory(u);
 		t->doubts = d;
 		d += t->ndoubts++;
-		*d = (struct part_doubt){.position = packed_u64(&u->in), .place = take_place(u)};
+		*d = (struct part_doubt){.position = packed_u64(&u->in),
+					 .location = take_location(u)};
 		d->held = packed_u32(&u->in);
 		group = packed_u64(&u->in);
 		d->total = packed_u128(&u->in);

@@ -96,7 +96,7 @@ static int take_all(struct unpacker *u, uint64_t n, const struct layout *there)
 	/* operations name them by number, even where nothing of them is asked for */
 	p->entered = calloc(n, (size ? size : 1) * sizeof(*p->entered));
 	if (t.chosen && t.stored && p->entered)
-		p->nentered = p->entered_capacity = n;
+		p->nentered = p->pending_keys_capacity = n;
 	else
 		bad = unpack_no_memory(u);
 	for (uint64_t i = 0; i < n && !bad; i++)

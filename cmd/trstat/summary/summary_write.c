@@ -116,7 +116,7 @@ static uint32_t definition(void *ctx, uint32_t number)
 	return declare_definition(&p->declare, dictionary_definition(p->s->dictionary, number));
 }
 
-static void put_row(struct packer *p, const struct cut *list, const struct cut_op *op)
+static void put_row(struct packer *p, const struct partial_stack *list, const struct cut_op *op)
 {
 	const struct type *t = op->type;
 	const uint8_t *data = list->bytes.data + op->data, *tail = data + t->fixed_size;
@@ -133,12 +133,13 @@ static void put_row(struct packer *p, const struct cut *list, const struct cut_o
 	p->bad = p->bad || packed_put_bytes(p->b, tail, size);
 }
 
-static void put_op(struct packer *p, const struct cut *list, const struct cut_op *op,
+static void put_op(struct packer *p, const struct partial_stack *list, const struct cut_op *op,
 		   uint64_t *last)
 {
 	uint32_t lane = declare_lane(&p->declare, op->lane);
 	uint32_t type = declare_type(&p->declare, op->type);
-	uint32_t place = op->kind == CUT_SET ? op->place : declare_place(&p->declare, op->place);
+	uint32_t location =
+		op->kind == CUT_SET ? op->location : declare_location(&p->declare, op->location);
 
 	put(p, op->kind);
 	if (op->kind != CUT_BEGIN && op->kind != CUT_FORGET && op->kind != CUT_CLEAR) {
@@ -147,7 +148,7 @@ static void put_op(struct packer *p, const struct cut *list, const struct cut_op
 		*last = op->time;
 		put(p, lane);
 		put(p, type);
-		put(p, place);
+		put(p, location);
 		put(p, op->depth);
 		put(p, op->entered);
 	}
@@ -157,7 +158,7 @@ static void put_op(struct packer *p, const struct cut *list, const struct cut_op
 	put(p, op->inner_charge);
 }
 
-static void put_list(struct packer *p, const struct cut *list)
+static void put_list(struct packer *p, const struct partial_stack *list)
 {
 	uint64_t last = 0;
 
@@ -179,8 +180,8 @@ static int by_position(const void *a, const void *b)
 
 	if (p->position != q->position)
 		return p->position < q->position ? -1 : 1;
-	if (p->place != q->place)
-		return p->place < q->place ? -1 : 1;
+	if (p->location != q->location)
+		return p->location < q->location ? -1 : 1;
 	if (p->held != q->held)
 		return p->held < q->held ? -1 : 1;
 	return (x->group > y->group) - (x->group < y->group);
@@ -201,7 +202,7 @@ static void put_doubts(struct packer *p, const struct part_thread *t)
 		const struct part_doubt *d = sorted[i].doubt;
 
 		put(p, d->position);
-		put(p, declare_place(&p->declare, d->place));
+		put(p, declare_location(&p->declare, d->location));
 		put(p, d->held);
 		put(p, sorted[i].group);
 		p->bad = p->bad || packed_put_u128(p->b, d->total);

@@ -24,7 +24,7 @@ struct cells {
 /* As cells_begin, where rows of the same cells were written before: no header line. */
 void cells_resume(struct cells *c, struct text *out, enum table_format format,
 		  const char *const *names, size_t count);
-/* names, count of them, are the caller's. Not for TABLE_PEOPLE and TABLE_PROM. */
+/* names, count of them, are the caller's. Not for TABLE_ALIGNED and TABLE_PROM. */
 void cells_begin(struct cells *c, struct text *out, enum table_format format,
 		 const char *const *names, size_t count);
 void cells_end(struct cells *c);

@@ -22,7 +22,7 @@ struct format {
 /* The rows as they stand, in rows->format. */
 int table_write_rows(const struct rows *rows, struct text *out, struct error *e);
 
-int format_people(const struct rows *rows, struct text *out, struct error *e);
+int format_aligned(const struct rows *rows, struct text *out, struct error *e);
 int format_cells(const struct rows *rows, struct text *out, struct error *e);
 
 /* Room for the digits of any value, its sign, point, unit and NUL. */

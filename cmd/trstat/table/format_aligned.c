@@ -208,7 +208,7 @@ static void put_row(const struct layout *l, const struct aggregate *a,
 	text_char(out, '\n');
 }
 
-int format_people(const struct rows *rows, struct text *out, struct error *e)
+int format_aligned(const struct rows *rows, struct text *out, struct error *e)
 {
 	const struct table *t = rows->table;
 	const struct columns *c = t->columns;

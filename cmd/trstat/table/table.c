@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 static const struct format formats[] = {
-	[TABLE_PEOPLE] = {"table", format_people}, [TABLE_TSV] = {"tsv", format_cells},
-	[TABLE_CSV] = {"csv", format_cells},	   [TABLE_JSON] = {"json", format_cells},
-	[TABLE_NDJSON] = {"ndjson", format_cells}, [TABLE_PROM] = {"prom", format_prom},
+	[TABLE_ALIGNED] = {"table", format_aligned}, [TABLE_TSV] = {"tsv", format_cells},
+	[TABLE_CSV] = {"csv", format_cells},	     [TABLE_JSON] = {"json", format_cells},
+	[TABLE_NDJSON] = {"ndjson", format_cells},   [TABLE_PROM] = {"prom", format_prom},
 };
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))

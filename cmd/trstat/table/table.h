@@ -22,7 +22,7 @@
 #include <stddef.h>
 
 enum table_format {
-	TABLE_PEOPLE,
+	TABLE_ALIGNED,
 	TABLE_TSV,
 	TABLE_CSV,
 	TABLE_JSON,

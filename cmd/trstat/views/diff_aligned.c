@@ -190,8 +190,8 @@ static void print(const struct diff *d, const struct query *q, const struct grid
 	}
 }
 
-int diff_people(const struct diff *d, const struct query *q, size_t rows, unsigned width,
-		struct text *out, struct error *e)
+int diff_aligned(const struct diff *d, const struct query *q, size_t rows, unsigned width,
+		 struct text *out, struct error *e)
 {
 	bool ticks = d->a.statistics->ticks || d->b.statistics->ticks;
 	size_t columns = 2 * d->a.columns->printed + OF_TEST;

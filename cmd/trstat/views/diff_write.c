@@ -114,8 +114,8 @@ int diff_write(const struct diff *d, const struct query *q, unsigned width, stru
 	struct cells cells;
 	char **names;
 
-	if (s->format == TABLE_PEOPLE)
-		return diff_people(d, q, rows, width, out, e);
+	if (s->format == TABLE_ALIGNED)
+		return diff_aligned(d, q, rows, width, out, e);
 	names = make_names(d, q, &count);
 	if (!names)
 		return error_no_memory(e);

@@ -13,7 +13,7 @@ struct diff_value {
 struct diff_value diff_value(const struct diff *d, const struct diff_row *r, size_t column);
 
 /* The first rows as a table for people, texts elided to width (0: they are not). -1 with e. */
-int diff_people(const struct diff *d, const struct query *q, size_t rows, unsigned width,
-		struct text *out, struct error *e);
+int diff_aligned(const struct diff *d, const struct query *q, size_t rows, unsigned width,
+		 struct text *out, struct error *e);
 
 #endif

@@ -266,9 +266,9 @@ int view_hist(const struct table *t, const struct hist *h, enum table_format for
 	shown = t->limit && t->limit < n ? t->limit : n;
 	if (format == TABLE_PROM)
 		bad = prom_hist(t, h, out, e);
-	else if (format != TABLE_PEOPLE)
+	else if (format != TABLE_ALIGNED)
 		bad = for_programs(t, h, format, d, shown, out, e);
-	for (size_t i = 0; format == TABLE_PEOPLE && i < shown && !bad && !text_failed(out); i++) {
+	for (size_t i = 0; format == TABLE_ALIGNED && i < shown && !bad && !text_failed(out); i++) {
 		if (i)
 			text_char(out, '\n');
 		bad = put_distribution(&p, &d[i], e);

@@ -29,7 +29,7 @@ static void side_free(struct pair_side *s)
 	keys_free(&s->on);
 	free(s->name);
 	free(s->types);
-	free(s->places);
+	free(s->locations);
 }
 
 void pair_free(struct pair *p)
@@ -61,16 +61,19 @@ uint64_t pair_waiting(const struct pair *p)
 
 /* --- is it an A, a B? --- */
 
-static struct subject subject_of(const struct event *e)
+static struct event_ref event_ref_of(const struct event *e)
 {
-	return (struct subject){
-		.lane = e->lane, .type = e->type, .event = e, .place = e->place, .time = e->time};
+	return (struct event_ref){.lane = e->lane,
+				  .type = e->type,
+				  .event = e,
+				  .location = e->location,
+				  .time = e->time};
 }
 
 static const struct key_cell *event_cell(void *ctx, size_t key)
 {
 	struct pair *p = ctx;
-	struct subject s = subject_of(p->event);
+	struct event_ref s = event_ref_of(p->event);
 
 	return keys_cell(p->asking, key, p->dictionary, p->groups, &s, &p->cell) ? NULL : &p->cell;
 }
@@ -119,13 +122,13 @@ static int is_side(struct pair *p, struct pair_side *side, const struct event *e
 		return -1;
 	if (!*k)
 		*k = 1 + is_named(e->type->name, side->name);
-	if (*k == 2 || !e->place || e->type->kind != KIND_ENTER)
+	if (*k == 2 || !e->location || e->type->kind != KIND_ENTER)
 		return *k == 2;
-	k = known(&side->places, &side->nplaces, e->place);
+	k = known(&side->locations, &side->nplaces, e->location);
 	if (!k)
 		return -1;
 	if (!*k)
-		*k = 1 + is_named(dictionary_place_name(p->dictionary, e->place), side->name);
+		*k = 1 + is_named(dictionary_location_name(p->dictionary, e->location), side->name);
 	return *k == 2;
 }
 
@@ -133,7 +136,7 @@ static int is_side(struct pair *p, struct pair_side *side, const struct event *e
 static int on_cells(struct pair *p, const struct keys *on, const struct event *e,
 		    struct key_cell *cells)
 {
-	struct subject s = subject_of(e);
+	struct event_ref s = event_ref_of(e);
 
 	if (keys_cells(on, p->dictionary, p->groups, &s, cells))
 		return -1;
@@ -299,10 +302,10 @@ int pair_feed(struct pair *p, const struct keys *keys, const struct event *e, ui
 
 	if (p->symbol_changes != p->dictionary->symbol_changes) {
 		p->symbol_changes = p->dictionary->symbol_changes;
-		if (p->a.places)
-			memset(p->a.places, 0, p->a.nplaces);
-		if (p->b.places)
-			memset(p->b.places, 0, p->b.nplaces);
+		if (p->a.locations)
+			memset(p->a.locations, 0, p->a.nplaces);
+		if (p->b.locations)
+			memset(p->b.locations, 0, p->b.nplaces);
 	}
 	ended = end_pair(p, e, time, entered);
 	if (ended < 0)

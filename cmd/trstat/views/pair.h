@@ -19,7 +19,7 @@ struct pair_side {
 	struct condition condition;
 	char *name; /* in place of a condition, else NULL */
 	/* of a name: is it that of a type, of a place? by number: 0 not asked, 1 no, 2 yes */
-	uint8_t *types, *places;
+	uint8_t *types, *locations;
 	size_t ntypes, nplaces;
 	struct keys on;
 };

@@ -25,7 +25,7 @@ void slowest_free(struct slowest *s)
 		call_free(&s->call[i]);
 	free(s->call);
 	calls_free(&s->calls);
-	enters_free(&s->enters);
+	open_call_args_free(&s->enters);
 	buffer_free(&s->scratch);
 }
 
@@ -93,9 +93,9 @@ static int keep(struct slowest *s, struct slow_call *c)
 
 /* --- in words --- */
 
-static int put_name(struct slowest *s, uint32_t place)
+static int put_name(struct slowest *s, uint32_t location)
 {
-	struct text_ref name = dictionary_place_name(s->dictionary, place);
+	struct text_ref name = dictionary_location_name(s->dictionary, location);
 
 	return buffer_append(&s->scratch, name.text, name.size);
 }
@@ -119,7 +119,7 @@ static int put_frames(struct slowest *s, const struct stack *stack, size_t skip,
 {
 	for (size_t i = skip; i < stack->count; i++)
 		if (((!first || i > skip) && buffer_u8(&s->scratch, ';')) ||
-		    put_name(s, stack->frames[i].place))
+		    put_name(s, stack->frames[i].location))
 			return -1;
 	return 0;
 }
@@ -150,7 +150,7 @@ static char *arguments_text(struct slowest *s, const struct enter *n, const stru
 	} else if (n && n->segment == s->segment) {
 		e = (struct event){.type = n->type,
 				   .lane = lane,
-				   .place = n->place,
+				   .location = n->location,
 				   .fixed = n->payload.data,
 				   .tail = n->tail_size ? n->payload.data + n->fixed_size : NULL,
 				   .tail_size = n->tail_size};
@@ -175,7 +175,7 @@ static int add(struct slowest *s, const struct call *call, const struct enter *e
 	if (s->count == s->limit && call->total < s->call[0].total)
 		return 0;
 	s->scratch.size = 0;
-	bad = put_name(s, call->place) || !(c.name = take_scratch(s));
+	bad = put_name(s, call->location) || !(c.name = take_scratch(s));
 	bad = bad || !(c.arguments = arguments_text(s, enter, call->lane));
 	bad = bad || (e && call_returned(&s->scratch, s->dictionary, e)) ||
 	      !(c.returned = take_scratch(s));
@@ -197,9 +197,9 @@ static int take(struct slowest *s, const struct event *e)
 	if (e->type->kind == KIND_GAP)
 		return 0;
 	switch (calls_feed(&s->calls, e, &call)) {
-	case CALLS_ENTER: return enters_put(&s->enters, &s->calls, e, s->segment);
+	case CALLS_ENTER: return open_call_args_put(&s->enters, &s->calls, e, s->segment);
 	case CALLS_LEAVE:
-		enter = enters_take(&s->enters, &s->calls, e, &call);
+		enter = open_call_args_take(&s->enters, &s->calls, e, &call);
 		if (e->type->flags & TYPE_CALL_NUMBER)
 			return add(s, &call, enter, e, NULL, false);
 		stack = s->calls.stacks[calls_thread(e)];

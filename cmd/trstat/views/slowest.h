@@ -26,7 +26,7 @@ struct slowest {
 	size_t limit, count;
 	struct slow_call *call; /* a heap: the first is the one to give way */
 	struct calls calls;
-	struct enters enters;
+	struct open_call_args enters;
 	struct dictionary *dictionary;
 	uint32_t segment; /* counts them: definitions of values hold for one */
 	bool ticks;

@@ -122,15 +122,15 @@ int slowest_write(struct slowest *s, enum table_format format, struct text *out,
 	(void)e;
 	if (s->count)
 		qsort(s->call, s->count, sizeof(*s->call), compare);
-	if (format != TABLE_PEOPLE)
+	if (format != TABLE_ALIGNED)
 		cells_begin(&cells, out, format, names, sizeof(names) / sizeof(*names));
 	for (size_t i = 0; i < s->count && !text_failed(out); i++) {
-		if (format == TABLE_PEOPLE)
+		if (format == TABLE_ALIGNED)
 			put_people(&s->call[i], s->ticks, out);
 		else
 			put_cells(&cells, &s->call[i]);
 	}
-	if (format != TABLE_PEOPLE)
+	if (format != TABLE_ALIGNED)
 		cells_end(&cells);
 	return 0;
 }

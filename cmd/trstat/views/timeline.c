@@ -287,7 +287,7 @@ int view_timeline(const struct table *t, uint64_t width, enum table_format forma
 	rows.row = tl.group;
 	if (!tl.group)
 		bad = -1;
-	else if (format == TABLE_PEOPLE)
+	else if (format == TABLE_ALIGNED)
 		bad = for_people(&tl, width, e);
 	else
 		bad = limit_groups(&tl, &rows.count, e) || table_write_rows(&rows, out, e);

@@ -302,7 +302,7 @@ int view_tree(const struct table *t, enum tree_kind kind, const char *function,
 	struct making m = {.table = t,
 			   .stacks = t->groups->stacks,
 			   .kind = kind,
-			   .indent = format == TABLE_PEOPLE};
+			   .indent = format == TABLE_ALIGNED};
 	int bad;
 
 	groups_init(&m.groups, t->groups->keys + 1, t->groups->wanted);

@@ -8,13 +8,13 @@
 #include "common/calls/calls.h"
 #include "t/unit/tap.h"
 
-enum { NONE, MAIN, F, G, EXECVE, PLACES, ROWS = 60, DEEPEST = 8, OPEN_MOST = ROWS + DEEPEST };
+enum { NONE, MAIN, F, G, EXECVE, LOCATIONS, ROWS = 60, DEEPEST = 8, OPEN_MOST = ROWS + DEEPEST };
 
 /* --- by the page --- */
 
 struct page_call {
 	uint64_t start, callees;
-	uint32_t place, depth;
+	uint32_t location, depth;
 	bool inner, unseen, ignored, exec;
 };
 
@@ -34,7 +34,7 @@ struct page {
 	uint64_t last;
 	/* what the present row ended, if anything */
 	bool ended;
-	uint32_t place, caller;
+	uint32_t location, caller;
 	uint64_t total, self;
 };
 
@@ -66,7 +66,7 @@ static void page_charge(struct page *p, uint64_t time)
 }
 
 /* The call on top of s ends. */
-static void page_end(struct page *p, struct page_stack *s, uint64_t time, uint32_t place)
+static void page_end(struct page *p, struct page_stack *s, uint64_t time, uint32_t location)
 {
 	struct page_call c = s->call[--s->n], *below = page_top(s);
 
@@ -76,8 +76,8 @@ static void page_end(struct page *p, struct page_stack *s, uint64_t time, uint32
 		below->callees += p->total;
 	else if (s == &p->second)
 		below = page_top(&p->first);
-	p->place = place ? place : c.place;
-	p->caller = below ? below->place : 0;
+	p->location = location ? location : c.location;
+	p->caller = below ? below->location : 0;
 	p->ended = !c.ignored;
 }
 
@@ -121,7 +121,7 @@ static bool page_outside(const struct page *p, uint64_t time)
 static void page_kernel(struct page *p, const struct event *e)
 {
 	struct page_stack *s = &p->second;
-	struct page_call c = {.start = e->time, .place = e->place, .depth = e->depth};
+	struct page_call c = {.start = e->time, .location = e->location, .depth = e->depth};
 
 	p->left = false;
 	if (e->type->kind == KIND_ENTER) {
@@ -140,19 +140,19 @@ static void page_kernel(struct page *p, const struct event *e)
 		return;
 	if (s->n == 1)
 		page_charge(p, e->time);
-	page_end(p, s, e->time, e->place);
+	page_end(p, s, e->time, e->location);
 }
 
 static void page_inner(struct page *p, const struct event *e)
 {
 	struct page_stack *s = &p->first;
-	struct page_call c = {.start = e->time, .place = e->place, .inner = true};
+	struct page_call c = {.start = e->time, .location = e->location, .inner = true};
 
 	if (e->type->kind == KIND_LEAVE) {
 		if (p->second.n && page_top(&p->second)->inner)
-			page_end(p, &p->second, e->time, e->place);
+			page_end(p, &p->second, e->time, e->location);
 		else if (s->n && page_top(s)->inner)
-			page_end(p, s, e->time, e->place);
+			page_end(p, s, e->time, e->location);
 	} else if (p->second.n) {
 		c.depth = page_top(&p->second)->depth;
 		c.ignored = p->second.call[0].ignored;
@@ -167,7 +167,7 @@ static void page_enter(struct page *p, const struct event *e)
 {
 	struct page_stack *s = &p->first;
 	bool by_depth = e->type->flags & TYPE_DEPTH;
-	struct page_call c = {.start = e->time, .place = e->place, .depth = e->depth};
+	struct page_call c = {.start = e->time, .location = e->location, .depth = e->depth};
 
 	if (page_after_exec(s, by_depth, e->depth))
 		s->n = 0;
@@ -178,7 +178,7 @@ static void page_enter(struct page *p, const struct event *e)
 		c.depth = s->n ? page_top(s)->depth + 1 : 0;
 	}
 	p->begun = true;
-	c.exec = e->place == EXECVE && !page_in_exec(s);
+	c.exec = e->location == EXECVE && !page_in_exec(s);
 	page_put(s, c);
 }
 
@@ -190,13 +190,13 @@ static void page_leave(struct page *p, const struct event *e)
 		page_show_unseen(p, e->time, e->depth + 1);
 		page_drop(s, e->depth + 1);
 		if (s->n && page_top(s)->depth == e->depth)
-			page_end(p, s, e->time, e->place);
+			page_end(p, s, e->time, e->location);
 		return;
 	}
 	while (s->n && page_top(s)->inner)
 		s->n--;
 	if (s->n)
-		page_end(p, s, e->time, e->place);
+		page_end(p, s, e->time, e->location);
 }
 
 static void page_row(struct page *p, const struct event *e)
@@ -259,7 +259,7 @@ static bool compare(uint32_t seed, const uint16_t *flags, uint32_t nflags)
 	static const uint8_t kinds[] = {KIND_ENTER, KIND_ENTER, KIND_ENTER,  KIND_LEAVE,
 					KIND_LEAVE, KIND_LEAVE, KIND_INSTANT};
 	uint32_t left_out_at = random_below(&seed, 4) ? random_below(&seed, 2 * ROWS) : 0;
-	struct time_range range = {0, 0};
+	struct time_span range = {0, 0};
 	struct thread_facts facts[2] = {[1] = {.lane = &lane, .outside = &range, .noutside = 1}};
 	struct page page = {.begun = false};
 	struct calls calls;
@@ -285,17 +285,17 @@ static bool compare(uint32_t seed, const uint16_t *flags, uint32_t nflags)
 		}
 
 		e.time = time += random_below(&seed, 20);
-		e.place =
-			1 + random_below(&seed, t.flags & (TYPE_INNER | TYPE_KERNEL) ? EXECVE - 1
-										     : PLACES - 1);
+		e.location = 1 + random_below(&seed, t.flags & (TYPE_INNER | TYPE_KERNEL)
+							     ? EXECVE - 1
+							     : LOCATIONS - 1);
 		page_row(&page, &e);
 		ended = calls_feed(&calls, &e, &done) == CALLS_LEAVE;
 		same = ended == page.ended &&
-		       (!ended || (done.place == page.place && done.caller == page.caller &&
+		       (!ended || (done.location == page.location && done.caller == page.caller &&
 				   done.total == page.total && done.self == page.self));
 	}
 	while (same && page_finish(&page))
-		same = calls_finish(&calls, &done) && done.place == page.place &&
+		same = calls_finish(&calls, &done) && done.location == page.location &&
 		       done.total >= page.total;
 	same = same && !calls_finish(&calls, &done);
 	calls_free(&calls);
@@ -316,12 +316,12 @@ static void test(const char *what, const uint16_t *flags, uint32_t nflags)
 
 int main(void)
 {
-	static const char *const names[PLACES] = {"", "main", "f", "g", "execve"};
+	static const char *const names[LOCATIONS] = {"", "main", "f", "g", "execve"};
 
 	if (dictionary_init(&dictionary))
 		return 1;
-	for (uint32_t i = 1; i < PLACES; i++) {
-		struct place *p = pool_add(&dictionary.places);
+	for (uint32_t i = 1; i < LOCATIONS; i++) {
+		struct location *p = pool_add(&dictionary.locations);
 
 		if (!p)
 			return 1;

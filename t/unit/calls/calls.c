@@ -5,7 +5,7 @@
 #include "common/calls/calls.h"
 #include "t/unit/tap.h"
 
-enum { MAIN, F, G, H, LEAF, EXECL, EXECVE, PLACES };
+enum { MAIN, F, G, H, LEAF, EXECL, EXECVE, LOCATIONS };
 
 static const struct type entry = {.kind = KIND_ENTER, .flags = TYPE_DEPTH},
 			 leaving = {.kind = KIND_LEAVE, .flags = TYPE_DEPTH},
@@ -20,7 +20,7 @@ static const struct type entry = {.kind = KIND_ENTER, .flags = TYPE_DEPTH},
 			 sched_note = {.kind = KIND_INSTANT, .flags = TYPE_INNER};
 
 static struct dictionary dictionary;
-static uint32_t place[PLACES];
+static uint32_t location[LOCATIONS];
 static struct lane lanes[4] = {{.number = 1, .thread = 1, .cpu_thread = 9},
 			       {.number = 2, .thread = 2, .cpu_thread = 9},
 			       {.number = 3, .thread = 1, .cpu_thread = 8},
@@ -42,7 +42,7 @@ static void begin(void)
 static enum calls_result feed(const struct type *t, uint64_t time, uint32_t where, uint32_t depth)
 {
 	const struct lane *l = &lanes[lane];
-	struct event e = {.time = time, .type = t, .lane = l, .place = where, .depth = depth};
+	struct event e = {.time = time, .type = t, .lane = l, .location = where, .depth = depth};
 	struct block b = {.types = &t, .lanes = &l, .ntypes = 1, .nlanes = 1};
 	struct plain_row row = {.time = time, .depth = depth};
 	enum calls_result got = CALLS_SLOW;
@@ -62,18 +62,19 @@ static enum calls_result feed(const struct type *t, uint64_t time, uint32_t wher
 
 static enum calls_result in(uint64_t time, int p, uint32_t depth)
 {
-	return feed(&entry, time, place[p], depth);
+	return feed(&entry, time, location[p], depth);
 }
 
 /* The leave, and whether it ended a call of that total and self time. */
 static bool out(uint64_t time, int p, uint32_t depth, uint64_t total, uint64_t self)
 {
-	if (feed(&leaving, time, place[p], depth) != CALLS_LEAVE)
+	if (feed(&leaving, time, location[p], depth) != CALLS_LEAVE)
 		return false;
-	if (done_call.place == place[p] && done_call.total == total && done_call.self == self &&
-	    done_call.end == time && done_call.start == time - total && !done_call.unfinished)
+	if (done_call.location == location[p] && done_call.total == total &&
+	    done_call.self == self && done_call.end == time && done_call.start == time - total &&
+	    !done_call.unfinished)
 		return true;
-	printf("# place %u total %lu self %lu start %lu\n", done_call.place,
+	printf("# place %u total %lu self %lu start %lu\n", done_call.location,
 	       (unsigned long)done_call.total, (unsigned long)done_call.self,
 	       (unsigned long)done_call.start);
 	return false;
@@ -81,9 +82,9 @@ static bool out(uint64_t time, int p, uint32_t depth, uint64_t total, uint64_t s
 
 static bool finish(int p, uint64_t total, uint64_t self)
 {
-	uint32_t want = p < 0 ? 0 : place[p];
+	uint32_t want = p < 0 ? 0 : location[p];
 
-	return calls_finish(&calls, &done_call) && done_call.place == want &&
+	return calls_finish(&calls, &done_call) && done_call.location == want &&
 	       done_call.total == total && done_call.self == self && done_call.unfinished;
 }
 
@@ -107,7 +108,7 @@ static void test_nesting(void)
 		   in(120, G, 2) == CALLS_ENTER,
 	   "enters open frames");
 	ok(out(125, G, 2, 5, 5), "a leaf is all self");
-	is_u64(done_call.caller, place[F], "the caller is the frame below");
+	is_u64(done_call.caller, location[F], "the caller is the frame below");
 	is_u64(done_call.level, 2, "its level is the number of frames below");
 	in(130, G, 2);
 	out(137, G, 2, 7, 7);
@@ -154,7 +155,7 @@ static void test_depth(void)
 	/* leaves of H and G are lost */
 	ok(in(100, LEAF, 2) == CALLS_ENTER, "an enter ends what is as deep");
 	is_u64(calls.dropped, 2, "frames ended so are counted");
-	ok(out(110, LEAF, 2, 10, 10) && done_call.caller == place[F], "and have gone");
+	ok(out(110, LEAF, 2, 10, 10) && done_call.caller == location[F], "and have gone");
 	ok(out(120, F, 1, 110, 100), "they add nothing to their parent");
 	in(130, F, 1);
 	in(140, G, 2);
@@ -162,14 +163,15 @@ static void test_depth(void)
 	/* longjmp: a leave of one further down */
 	ok(out(160, F, 1, 30, 30), "a leave ends what is deeper");
 	is_u64(calls.dropped, 4, "and counts it");
-	ok(feed(&leaving, 170, place[F], 1) == CALLS_NONE, "a leave without a frame of its depth");
+	ok(feed(&leaving, 170, location[F], 1) == CALLS_NONE,
+	   "a leave without a frame of its depth");
 	is_u64(calls.unmatched, 1, "is counted, not invented");
 	ok(out(180, MAIN, 0, 180, 180 - 110 - 30), "and shifts nothing");
 	/* enters were lost */
 	in(200, MAIN, 0);
 	in(210, H, 5);
 	ok(out(215, H, 5, 5, 5) && done_call.level == 1, "a gap in the depths");
-	ok(feed(&leaving, 220, place[G], 4) == CALLS_NONE, "a leave inside the gap");
+	ok(feed(&leaving, 220, location[G], 4) == CALLS_NONE, "a leave inside the gap");
 	ok(out(230, MAIN, 0, 30, 25), "the frame below the gap");
 	end(0, 2, 4, "counts");
 }
@@ -185,7 +187,7 @@ static void test_middle(void)
 	in(140, LEAF, 1);
 	out(150, LEAF, 1, 10, 10);
 	ok(out(200, MAIN, 0, 100, 60), "to the lowest");
-	ok(feed(&leaving, 210, place[MAIN], 0) == CALLS_NONE, "below it is nothing");
+	ok(feed(&leaving, 210, location[MAIN], 0) == CALLS_NONE, "below it is nothing");
 	end(0, 1, 0, "counts");
 
 	begin();
@@ -213,41 +215,41 @@ static void test_middle(void)
 static void test_inner(void)
 {
 	begin();
-	ok(feed(&sched_out, 5, place[H], 0) == CALLS_NONE, "an inner one outside of any call");
-	ok(feed(&sched_in, 6, place[H], 0) == CALLS_NONE && !calls.unmatched, "is nothing");
+	ok(feed(&sched_out, 5, location[H], 0) == CALLS_NONE, "an inner one outside of any call");
+	ok(feed(&sched_in, 6, location[H], 0) == CALLS_NONE && !calls.unmatched, "is nothing");
 	in(10, MAIN, 0);
 	in(20, F, 1);
-	ok(feed(&sched_out, 30, place[H], 0) == CALLS_ENTER, "an inner one is a callee");
-	ok(feed(&sched_in, 70, place[H], 0) == CALLS_LEAVE && done_call.inner &&
-		   done_call.total == 40 && done_call.caller == place[F] && done_call.level == 2,
+	ok(feed(&sched_out, 30, location[H], 0) == CALLS_ENTER, "an inner one is a callee");
+	ok(feed(&sched_in, 70, location[H], 0) == CALLS_LEAVE && done_call.inner &&
+		   done_call.total == 40 && done_call.caller == location[F] && done_call.level == 2,
 	   "of the open call");
 	ok(out(80, F, 1, 60, 20), "whose self it is not");
-	ok(feed(&sched_in, 85, place[H], 0) == CALLS_NONE && !calls.unmatched,
+	ok(feed(&sched_in, 85, location[H], 0) == CALLS_NONE && !calls.unmatched,
 	   "one without its enter");
-	feed(&sched_out, 90, place[H], 0);
+	feed(&sched_out, 90, location[H], 0);
 	ok(in(100, F, 1) == CALLS_ENTER, "an enter at its depth");
 	is_u64(calls.dropped, 1, "ends it");
-	feed(&sched_out, 110, place[H], 0);
+	feed(&sched_out, 110, location[H], 0);
 	ok(out(120, F, 1, 20, 20), "a leave of the call below it does too");
-	feed(&sched_out, 150, place[H], 0);
+	feed(&sched_out, 150, location[H], 0);
 	feed(&note, 190, 0, 0);
 	ok(finish(H, 40, 40) && done_call.inner, "one open at the end");
 	ok(finish(MAIN, 180, 180 - 60 - 20 - 40), "and its caller");
 	end(2, 0, 2, "counts");
 
 	begin();
-	feed(&plain_entry, 10, place[F], 0);
-	feed(&sched_out, 20, place[H], 0);
-	ok(feed(&plain_leave, 50, 0, 0) == CALLS_LEAVE && done_call.place == place[F] &&
+	feed(&plain_entry, 10, location[F], 0);
+	feed(&sched_out, 20, location[H], 0);
+	ok(feed(&plain_leave, 50, 0, 0) == CALLS_LEAVE && done_call.location == location[F] &&
 		   done_call.total == 40,
 	   "a leave without depth passes over it");
 	end(0, 0, 0, "counts");
 
 	/* first events of a child of fork are those of the scheduler */
 	begin();
-	feed(&sched_in, 5, place[H], 0);
-	feed(&sched_out, 6, place[H], 0);
-	feed(&sched_in, 9, place[H], 0);
+	feed(&sched_in, 5, location[H], 0);
+	feed(&sched_out, 6, location[H], 0);
+	feed(&sched_in, 9, location[H], 0);
 	ok(out(20, F, 2, 0, 0), "its frames begin with its first record");
 	ok(out(30, G, 1, 10, 10) && out(40, MAIN, 0, 20, 10), "all of them");
 	end(0, 0, 0, "counts");
@@ -256,15 +258,15 @@ static void test_inner(void)
 static void test_without_depth(void)
 {
 	begin();
-	feed(&plain_entry, 0, place[F], 77);
-	feed(&plain_entry, 10, place[G], 3);
-	ok(feed(&plain_leave, 30, place[G], 9) == CALLS_LEAVE && done_call.total == 20 &&
+	feed(&plain_entry, 0, location[F], 77);
+	feed(&plain_entry, 10, location[G], 3);
+	ok(feed(&plain_leave, 30, location[G], 9) == CALLS_LEAVE && done_call.total == 20 &&
 		   done_call.level == 1,
 	   "a type without depth pairs by stack alone");
-	ok(feed(&plain_leave, 50, 0, 0) == CALLS_LEAVE && done_call.place == place[F] &&
+	ok(feed(&plain_leave, 50, 0, 0) == CALLS_LEAVE && done_call.location == location[F] &&
 		   done_call.self == 30,
 	   "a leave without a place takes its enter's");
-	ok(feed(&plain_leave, 60, place[F], 0) == CALLS_NONE, "a leave too many");
+	ok(feed(&plain_leave, 60, location[F], 0) == CALLS_NONE, "a leave too many");
 	end(0, 1, 0, "is counted");
 }
 
@@ -282,13 +284,13 @@ static void test_threads(void)
 
 	begin();
 	in(0, MAIN, 0);
-	feed(&irq_entry, 10, place[F], 0);
+	feed(&irq_entry, 10, location[F], 0);
 	lane = 1; /* another thread, the same CPU */
-	ok(feed(&irq_leave, 15, place[F], 0) == CALLS_LEAVE && done_call.total == 5 &&
+	ok(feed(&irq_leave, 15, location[F], 0) == CALLS_LEAVE && done_call.total == 5 &&
 		   !done_call.level,
 	   "types per CPU nest per CPU, whoever runs there");
 	lane = 2;
-	ok(feed(&irq_leave, 16, place[F], 0) == CALLS_NONE, "and not on another one");
+	ok(feed(&irq_leave, 16, location[F], 0) == CALLS_NONE, "and not on another one");
 	ok(out(20, MAIN, 0, 20, 20), "and are no callees of the thread");
 	end(0, 1, 0, "counts");
 
@@ -312,7 +314,7 @@ static void test_exec(void)
 	in(0, MAIN, 0);
 	in(10, F, 1);
 	in(20, EXECL, 2);
-	ok(feed(&sched_out, 22, place[H], 0) == CALLS_NONE, "nothing is a callee of an exec");
+	ok(feed(&sched_out, 22, location[H], 0) == CALLS_NONE, "nothing is a callee of an exec");
 	ok(in(100, G, 0) == CALLS_ENTER && out(110, G, 0, 10, 10), "the new image begins anew");
 	ok(!done_call.level && !done_call.caller, "with an empty stack");
 	is_u64(calls.dropped, 0, "nothing was lost");
@@ -324,7 +326,8 @@ static void test_exec(void)
 	in(0, MAIN, 0);
 	in(10, F, 1);
 	in(20, EXECL, 2);
-	ok(out(50, EXECL, 2, 30, 30) && done_call.caller == place[F], "one that fails is a call");
+	ok(out(50, EXECL, 2, 30, 30) && done_call.caller == location[F],
+	   "one that fails is a call");
 	in(55, F, 2);
 	ok(out(60, F, 2, 5, 5) && done_call.recursive, "the stack is what it was");
 	ok(out(70, F, 1, 60, 25) && out(80, MAIN, 0, 80, 20), "down to its end");
@@ -369,13 +372,13 @@ static void test_exec(void)
 	end(1, 0, 1, "its stack goes on");
 
 	begin();
-	feed(&plain_entry, 0, place[MAIN], 0);
-	feed(&plain_entry, 10, place[EXECVE], 0);
-	ok(feed(&plain_leave, 15, place[EXECVE], 0) == CALLS_LEAVE && done_call.total == 5,
+	feed(&plain_entry, 0, location[MAIN], 0);
+	feed(&plain_entry, 10, location[EXECVE], 0);
+	ok(feed(&plain_leave, 15, location[EXECVE], 0) == CALLS_LEAVE && done_call.total == 5,
 	   "without depths too a leave says that it failed");
-	feed(&plain_entry, 20, place[EXECVE], 0);
-	feed(&plain_entry, 30, place[MAIN], 0);
-	ok(feed(&plain_leave, 35, place[MAIN], 0) == CALLS_LEAVE && !done_call.level,
+	feed(&plain_entry, 20, location[EXECVE], 0);
+	feed(&plain_entry, 30, location[MAIN], 0);
+	ok(feed(&plain_leave, 35, location[MAIN], 0) == CALLS_LEAVE && !done_call.level,
 	   "and an enter that it succeeded");
 	end(0, 0, 0, "counts");
 }
@@ -406,7 +409,7 @@ static void test_end(void)
 	begin();
 	in(100, MAIN, 0);
 	in(110, F, 1);
-	ok(feed(&leaving, 90, place[F], 1) == CALLS_LEAVE && !done_call.total && !done_call.self,
+	ok(feed(&leaving, 90, location[F], 1) == CALLS_LEAVE && !done_call.total && !done_call.self,
 	   "no call takes less than no time");
 	end(1, 0, 0, "counts");
 }
@@ -423,13 +426,13 @@ static void test_deep(void)
 	for (int i = 0; i < 200000; i++) {
 		/* a place that shares its bucket with others, and one that is open far below */
 		in(t++, i % 2 ? LEAF : MAIN, 65535);
-		sum += feed(&leaving, t++, place[i % 2 ? LEAF : MAIN], 65535) == CALLS_LEAVE &&
+		sum += feed(&leaving, t++, location[i % 2 ? LEAF : MAIN], 65535) == CALLS_LEAVE &&
 		       !done_call.recursive;
 	}
 	is_u64(sum, 200000, "leaves on a stack of 65535");
 	for (uint32_t d = 65535, i = 0; i < 65535; i++) {
 		d--;
-		sum -= feed(&leaving, t++, place[F + d % 3], d) == CALLS_LEAVE &&
+		sum -= feed(&leaving, t++, location[F + d % 3], d) == CALLS_LEAVE &&
 		       done_call.recursive == (d > 2);
 	}
 	is_u64(sum, 200000 - 65535, "and all of its frames");
@@ -453,47 +456,48 @@ static void test_deep(void)
 
 static bool kernel_out(uint64_t time, int p, uint32_t depth, uint64_t total, uint64_t self)
 {
-	return feed(&kernel_leave, time, place[p], depth) == CALLS_LEAVE &&
-	       done_call.place == place[p] && done_call.total == total && done_call.self == self;
+	return feed(&kernel_leave, time, location[p], depth) == CALLS_LEAVE &&
+	       done_call.location == location[p] && done_call.total == total &&
+	       done_call.self == self;
 }
 
 static void test_kernel(void)
 {
 	begin();
-	ok(feed(&kernel_entry, 1, place[G], 0) == CALLS_NONE &&
-		   feed(&kernel_leave, 2, place[G], 0) == CALLS_NONE && !calls.unmatched,
+	ok(feed(&kernel_entry, 1, location[G], 0) == CALLS_NONE &&
+		   feed(&kernel_leave, 2, location[G], 0) == CALLS_NONE && !calls.unmatched,
 	   "the kernel outside any call is nothing");
 	in(10, MAIN, 0);
 	in(20, F, 1);
-	feed(&kernel_entry, 30, place[G], 0);
-	feed(&kernel_entry, 32, place[H], 1);
-	ok(kernel_out(36, H, 1, 4, 4) && done_call.level == 3 && done_call.caller == place[G],
+	feed(&kernel_entry, 30, location[G], 0);
+	feed(&kernel_entry, 32, location[H], 1);
+	ok(kernel_out(36, H, 1, 4, 4) && done_call.level == 3 && done_call.caller == location[G],
 	   "a call in the kernel on top of another one");
-	ok(kernel_out(40, G, 0, 10, 6) && done_call.level == 2 && done_call.caller == place[F],
+	ok(kernel_out(40, G, 0, 10, 6) && done_call.level == 2 && done_call.caller == location[F],
 	   "and on top of the thread's call");
 	ok(out(50, F, 1, 30, 20), "whose own the time in there is not");
 	/* a system call for the time of a record: 60 to 64 before the enter, 64 to 66 behind it */
-	feed(&kernel_entry, 60, place[G], 0);
+	feed(&kernel_entry, 60, location[G], 0);
 	in(64, F, 1);
 	ok(kernel_out(66, G, 0, 6, 6), "a call in the kernel outlasts an enter");
-	feed(&kernel_entry, 70, place[G], 0);
+	feed(&kernel_entry, 70, location[G], 0);
 	ok(out(75, F, 1, 11, 4), "what is left is charged for its part");
 	ok(kernel_out(77, G, 0, 7, 7), "and the call in the kernel goes on");
-	feed(&kernel_entry, 80, place[G], 0);
-	feed(&sched_out, 81, place[LEAF], 0);
-	feed(&kernel_entry, 83, place[H], 1);
+	feed(&kernel_entry, 80, location[G], 0);
+	feed(&sched_out, 81, location[LEAF], 0);
+	feed(&kernel_entry, 83, location[H], 1);
 	ok(kernel_out(84, H, 1, 1, 1), "inside of scheduling");
 	ok(feed(&sched_note, 84, 0, 0) == CALLS_NONE, "an instant in the kernel ends no call");
-	ok(feed(&sched_in, 85, place[LEAF], 0) == CALLS_LEAVE && done_call.total == 4 &&
-		   done_call.self == 3 && done_call.caller == place[G],
+	ok(feed(&sched_in, 85, location[LEAF], 0) == CALLS_LEAVE && done_call.total == 4 &&
+		   done_call.self == 3 && done_call.caller == location[G],
 	   "scheduled out in the kernel");
 	ok(kernel_out(88, G, 0, 8, 4), "and back");
-	feed(&kernel_entry, 90, place[G], 0);
+	feed(&kernel_entry, 90, location[G], 0);
 	in(91, F, 1);
 	ok(out(92, F, 1, 1, 1) && calls.dropped == 1, "a leave in the kernel was lost");
-	ok(feed(&kernel_leave, 93, place[G], 0) == CALLS_NONE && calls.unmatched == 1,
+	ok(feed(&kernel_leave, 93, location[G], 0) == CALLS_NONE && calls.unmatched == 1,
 	   "and comes too late");
-	feed(&kernel_entry, 94, place[G], 0);
+	feed(&kernel_entry, 94, location[G], 0);
 	feed(&note, 100, 0, 0);
 	ok(finish(G, 6, 6) && done_call.type == &kernel_entry, "open at the end, in the kernel");
 	ok(finish(MAIN, 90, 90 - 30 - 4 - 11 - 2 - 8 - 1 - 1 - 6), "and below it");
@@ -546,20 +550,21 @@ static void test_left_out(void)
 
 int main(void)
 {
-	static const char *const names[PLACES] = {"main", "f", "g", "h", "leaf", "execl", "execve"};
+	static const char *const names[LOCATIONS] = {"main", "f",     "g",     "h",
+						     "leaf", "execl", "execve"};
 
 	if (dictionary_init(&dictionary))
 		return 1;
 	/* enough of them for the places of test_deep: each is asked for its name */
 	for (uint32_t i = 0; i < 1000 + 65536 * 8; i++) {
-		struct place *p = pool_add(&dictionary.places);
+		struct location *p = pool_add(&dictionary.locations);
 
 		if (!p)
 			return 1;
-		p->number = dictionary.places.count - 1;
-		if (i < PLACES) {
+		p->number = dictionary.locations.count - 1;
+		if (i < LOCATIONS) {
 			p->name = dictionary_text(&dictionary, names[i], strlen(names[i]));
-			place[i] = p->number;
+			location[i] = p->number;
 		}
 	}
 	for (int i = 0; i < 2; i++) {

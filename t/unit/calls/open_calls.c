@@ -50,20 +50,23 @@ static struct calls calls;
 static struct call done_call;
 
 static enum calls_result feed(const struct type *t, int lane, uint64_t time, uint32_t number,
-			      uint32_t place)
+			      uint32_t location)
 {
 	uint8_t fixed[4];
-	struct event e = {
-		.time = time, .type = t, .lane = &lanes[lane], .place = place, .fixed = fixed};
+	struct event e = {.time = time,
+			  .type = t,
+			  .lane = &lanes[lane],
+			  .location = location,
+			  .fixed = fixed};
 
 	put_u32(fixed, number);
 	return calls_feed(&calls, &e, &done_call);
 }
 
-static bool ended(uint64_t total, uint32_t place)
+static bool ended(uint64_t total, uint32_t location)
 {
-	return done_call.total == total && done_call.self == total && done_call.place == place &&
-	       !done_call.caller && !done_call.recursive;
+	return done_call.total == total && done_call.self == total &&
+	       done_call.location == location && !done_call.caller && !done_call.recursive;
 }
 
 static void test_pairing(void)
@@ -82,7 +85,7 @@ static void test_pairing(void)
 	   "a leave without an enter is counted");
 	feed(&leave, 0, 9, 77, 0);
 	ok(calls_finish(&calls, &done_call) && done_call.unfinished && done_call.end == 9 &&
-		   done_call.place == 5,
+		   done_call.location == 5,
 	   "what is open ends with its thread");
 	ok(!calls_finish(&calls, &done_call) && calls.unfinished == 1, "and that was all");
 	calls_free(&calls);

@@ -17,7 +17,7 @@ static const char *print(bool json)
 	int fd = memfd_create("facts", 0);
 	struct output out;
 	struct error e;
-	struct facts f;
+	struct trace_info f;
 	char path[32];
 	ssize_t n;
 
@@ -25,8 +25,8 @@ static const char *print(bool json)
 	if (!text || output_open(&out, path, OUTPUT_TEXT, &e))
 		exit(99);
 	text_init(text, &out);
-	facts_open(text, json);
-	facts_begin(&f, text, json, "first \"one\"", true);
+	trace_info_open(text, json);
+	trace_info_begin(&f, text, json, "first \"one\"", true);
 	fact_text(&f, "command line", "a\\b \n");
 	fact_text(&f, "nothing", " ");
 	fact_text(&f, "none", NULL);
@@ -34,12 +34,12 @@ static const char *print(bool json)
 	fact_item(&f, "source", "x");
 	fact_item(&f, "source", "y");
 	fact_item(&f, "made by", "z");
-	facts_end(&f);
-	facts_begin(&f, text, json, "second", false);
+	trace_info_end(&f);
+	trace_info_begin(&f, text, json, "second", false);
 	fact_item(&f, "source", "v");
 	fact_number(&f, "events", 0);
-	facts_end(&f);
-	facts_close(text, json);
+	trace_info_end(&f);
+	trace_info_close(text, json);
 	if (text_flush(text, &e))
 		exit(99);
 	n = pread(fd, written, sizeof(written) - 1, 0);

@@ -11,13 +11,13 @@ enum { OUTER = 1, INNER, IRQ };
 static struct lttng l;
 static struct lttng_cpu cpus[2];
 static uint8_t fixed[32];
-static uint32_t place, depth;
+static uint32_t location, depth;
 
 static struct lttng_marker marker(enum type_kind kind, uint32_t pair)
 {
 	return (struct lttng_marker){.kind = kind,
 				     .pair = pair,
-				     .place = 10 * pair,
+				     .location = 10 * pair,
 				     .per_cpu = pair == IRQ,
 				     .keep = UINT32_MAX,
 				     .names = NAMES_NONE};
@@ -27,19 +27,19 @@ static bool feed(int cpu, enum type_kind kind, uint32_t pair)
 {
 	struct lttng_marker m = marker(kind, pair);
 
-	m.places = &m.place;
+	m.locations = &m.location;
 	m.nplaces = 1;
-	return lttng_state_call(&l, &cpus[cpu], &m, fixed, &place, &depth);
+	return lttng_state_call(&l, &cpus[cpu], &m, fixed, &location, &depth);
 }
 
 static bool enters(int cpu, uint32_t pair, uint32_t at)
 {
-	return feed(cpu, KIND_ENTER, pair) && place == 10 * pair && depth == at;
+	return feed(cpu, KIND_ENTER, pair) && location == 10 * pair && depth == at;
 }
 
 static bool leaves(int cpu, uint32_t pair, uint32_t at)
 {
-	return feed(cpu, KIND_LEAVE, pair) && place == 10 * pair && depth == at;
+	return feed(cpu, KIND_LEAVE, pair) && location == 10 * pair && depth == at;
 }
 
 static void run_thread(int cpu, int32_t tid)
@@ -91,26 +91,26 @@ static void test_threads(void)
 	   "threads that share a place among the recent ones");
 }
 
-static void test_places(void)
+static void test_locations(void)
 {
-	uint32_t places[4] = {0, 71, 72, 73};
+	uint32_t locations[4] = {0, 71, 72, 73};
 	struct lttng_marker m = marker(KIND_ENTER, OUTER);
 
-	m.places = places;
+	m.locations = locations;
 	m.nplaces = 4;
 	m.id_field = 8;
 	m.id_mask = 0xffff;
 	fixed[8] = 2;
 	fixed[10] = 1;
 	run_thread(0, 9);
-	lttng_state_call(&l, &cpus[0], &m, fixed, &place, &depth);
-	is_u64(place, 72, "the place of an id");
+	lttng_state_call(&l, &cpus[0], &m, fixed, &location, &depth);
+	is_u64(location, 72, "the place of an id");
 	fixed[9] = 1;
-	lttng_state_call(&l, &cpus[0], &m, fixed, &place, &depth);
-	is_u64(place, 10 * OUTER, "an id beyond all places");
+	lttng_state_call(&l, &cpus[0], &m, fixed, &location, &depth);
+	is_u64(location, 10 * OUTER, "an id beyond all places");
 	fixed[9] = 0;
 	m.keep = 0;
-	lttng_state_call(&l, &cpus[0], &m, fixed, &place, &depth);
+	lttng_state_call(&l, &cpus[0], &m, fixed, &location, &depth);
 	is_u64(depth, 0, "a system call begins its stack");
 }
 
@@ -156,7 +156,7 @@ int main(void)
 	}
 	test_calls();
 	test_threads();
-	test_places();
+	test_locations();
 	test_clock();
 	lttng_state_free(&l);
 	return done();

@@ -10,7 +10,7 @@ static struct buffer b;
 static const char *escaped(const char *name, size_t n, const char *others)
 {
 	b.size = 0;
-	if (anew_name_escaped(&b, name, n, others) || buffer_u8(&b, 0))
+	if (convert_name_escaped(&b, name, n, others) || buffer_u8(&b, 0))
 		return NULL;
 	return (const char *)b.data;
 }
@@ -18,7 +18,7 @@ static const char *escaped(const char *name, size_t n, const char *others)
 static const char *identifier(const char *name)
 {
 	b.size = 0;
-	if (anew_name_identifier(&b, name, strlen(name)) || buffer_u8(&b, 0))
+	if (convert_name_identifier(&b, name, strlen(name)) || buffer_u8(&b, 0))
 		return NULL;
 	return (const char *)b.data;
 }
@@ -45,10 +45,10 @@ static void cut(void)
 
 	escaped("ab\xc3\xa4", 4, "");
 	b.size--;
-	anew_text_cut(&b, 0, 4, &cuts);
+	convert_text_cut(&b, 0, 4, &cuts);
 	is_u64(b.size, 4, "it is not too long");
 	is_u64(cuts, 0, "so it is not cut");
-	anew_text_cut(&b, 0, 3, &cuts);
+	convert_text_cut(&b, 0, 3, &cuts);
 	is_u64(b.size, 2, "not inside of a character");
 	is_u64(cuts, 1, "and this is counted");
 }
@@ -72,7 +72,7 @@ static void nested(uint8_t tag)
 	}
 	ev = (struct event){.type = &type, .tail = tail.data, .tail_size = (uint32_t)tail.size};
 	b.size = 0;
-	ok(!anew_text_row(&b, d, &ev, &blobs) && b.size <= 4 * VALUE_DEPTH,
+	ok(!convert_text_row(&b, d, &ev, &blobs) && b.size <= 4 * VALUE_DEPTH,
 	   "values that nest too deep are not printed");
 	buffer_free(&tail);
 	dictionary_free(d);

@@ -25,11 +25,11 @@ static int take(void *ctx, const void *record, struct error *e)
 static void test_chains(void)
 {
 	static struct chain chain[CHAINS];
-	struct chains c;
+	struct spill_list c;
 	struct error e;
 	bool good = true;
 
-	chains_init(&c, sizeof(uint64_t));
+	spill_list_init(&c, sizeof(uint64_t));
 	for (uint64_t i = 0; i < RECORDS; i++)
 		for (int k = 0; k < CHAINS; k++)
 			/* one chain is short and stays in memory */
@@ -50,15 +50,15 @@ static void test_chains(void)
 	is_u64(expected, 0, "has nothing");
 	for (int k = 0; k < CHAINS; k++)
 		chain_free(&chain[k]);
-	chains_free(&c);
+	spill_list_free(&c);
 }
 
-static int add(struct revocable *r, const void *data, size_t n, uint64_t *token)
+static int add(struct spill_journal *r, const void *data, size_t n, uint64_t *token)
 {
 	const struct buffer record = {.data = (uint8_t *)data, .size = n};
 	struct error e;
 
-	return revocable_add(r, &record, token, &e);
+	return spill_journal_add(r, &record, token, &e);
 }
 
 /* Records "N\n" of which each third is revoked, some of them after they went to the file. */
@@ -66,28 +66,28 @@ static void test_revocable(void)
 {
 	static uint64_t tokens[100000];
 	char path[] = "/tmp/revocable-XXXXXX", line[64];
-	struct revocable r;
+	struct spill_journal r;
 	struct output out;
 	struct error e;
 	int fd = mkstemp(path), n = 100000, next = 0, bad = 0, count = 0;
 	FILE *f;
 
-	revocable_init(&r);
+	spill_journal_init(&r);
 	ok(fd >= 0 && !output_open(&out, path, OUTPUT_BINARY, &e), "open");
 	for (int i = 0; i < n; i++) {
 		snprintf(line, sizeof line, "%d\n", i);
 		if (add(&r, line, strlen(line), &tokens[i]))
 			bad++;
-		if (i % 3 == 0 && i % 2 && revocable_revoke(&r, tokens[i], &e))
+		if (i % 3 == 0 && i % 2 && spill_journal_revoke(&r, tokens[i], &e))
 			bad++;
 	}
 	for (int i = 0; i < n; i += 6)
-		if (revocable_revoke(&r, tokens[i], &e))
+		if (spill_journal_revoke(&r, tokens[i], &e))
 			bad++;
 	ok(!bad, "records are added and revoked");
-	ok(!revocable_copy(&r, &out, &e), "copy");
+	ok(!spill_journal_copy(&r, &out, &e), "copy");
 	output_close(&out, 0, &e);
-	revocable_free(&r);
+	spill_journal_free(&r);
 	f = fopen(path, "r");
 	while (f && fgets(line, sizeof line, f)) {
 		next += next % 3 == 0;
@@ -107,22 +107,22 @@ static void test_large(void)
 {
 	size_t n = 3 << 20;
 	char path[] = "/tmp/revocable-XXXXXX", *large = malloc(n);
-	struct revocable r;
+	struct spill_journal r;
 	struct output out;
 	struct error e;
 	uint64_t token;
 	int fd = mkstemp(path);
 	bool bad = false;
 
-	revocable_init(&r);
+	spill_journal_init(&r);
 	ok(large && fd >= 0 && !output_open(&out, path, OUTPUT_BINARY, &e), "open");
 	memset(large, 'x', n);
 	ok(!add(&r, "a", 1, &token) && !add(&r, large, n, &token) && !add(&r, "b", 1, &token),
 	   "add");
-	ok(!add(&r, large, n, &token) && !revocable_revoke(&r, token, &e) &&
+	ok(!add(&r, large, n, &token) && !spill_journal_revoke(&r, token, &e) &&
 		   !add(&r, "c", 1, &token),
 	   "add, and revoke");
-	ok(!revocable_copy(&r, &out, &e), "copy");
+	ok(!spill_journal_copy(&r, &out, &e), "copy");
 	output_close(&out, 0, &e);
 	close(fd);
 	fd = -1;
@@ -135,7 +135,7 @@ static void test_large(void)
 	ok(!bad, "as they were");
 	fclose(f);
 	unlink(path);
-	revocable_free(&r);
+	spill_journal_free(&r);
 	free(large);
 }
 

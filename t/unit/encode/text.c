@@ -127,7 +127,7 @@ static void write_stream(const char *path)
 	struct output o;
 	struct writer w;
 	struct error e;
-	uint32_t source, clock, lane, enter, leave, instant, place, count;
+	uint32_t source, clock, lane, enter, leave, instant, location, count;
 	uint8_t fixed[12];
 	struct field_entry fields[2] = {{.kind = FIELD_INT, .size = 4},
 					{.kind = FIELD_HEX, .offset = 4, .size = 4, .count = 2}};
@@ -158,16 +158,16 @@ static void write_stream(const char *path)
 						       .fixed_size = 12,
 						       .nfields = 2,
 						       .fields = fields});
-	place = writer_place(&w, &(struct place_entry){.name = writer_text(&w, "f")});
+	location = writer_location(&w, &(struct location_entry){.name = writer_text(&w, "f")});
 	tail.size = 0;
 	value_put_detail(&tail, DETAIL_ARGUMENT, 1);
 	value_put_number(&tail, 'i', &three, 8);
-	writer_row_data(&w, 1000000005, lane, enter, place, 0, NULL, 0, tail.data,
+	writer_row_data(&w, 1000000005, lane, enter, location, 0, NULL, 0, tail.data,
 			(uint32_t)tail.size, true);
 	for (count = 0; count < 3; count++)
 		put_u32(fixed + 4 * count, count ? count * 16 : (uint32_t)-2);
 	writer_row_data(&w, 1000000006, lane, instant, 0, 0, fixed, 12, NULL, 0, false);
-	writer_row(&w, 1000000007, lane, leave, place, 0);
+	writer_row(&w, 1000000007, lane, leave, location, 0);
 	writer_gap(&w, 1000000008, lane,
 		   &(struct gap){.reason = GAP_LOST, .count = 9, .offset = NO_OFFSET});
 	writer_finish(&w);
@@ -182,7 +182,7 @@ static void write_ctf(const char *path)
 	struct output o;
 	struct writer w;
 	struct error e;
-	uint32_t source, lane, names, type, place;
+	uint32_t source, lane, names, type, location;
 	struct member_entry members[2] = {{0}};
 
 	output_open(&o, path, OUTPUT_BINARY, &e);
@@ -203,8 +203,8 @@ static void write_ctf(const char *path)
 	type = writer_type(&w, &(struct type_entry){.source = source,
 						    .name = writer_text(&w, "tick"),
 						    .flags = TYPE_TAIL | TYPE_VALUES});
-	place = writer_place(
-		&w, &(struct place_entry){.name = writer_text(&w, "tick"), .arguments = names});
+	location = writer_location(
+		&w, &(struct location_entry){.name = writer_text(&w, "tick"), .arguments = names});
 	tail.size = 0;
 	value_put_detail(&tail, DETAIL_ARGUMENT, 1);
 	buffer_u8(&tail, VALUE_REPR);
@@ -214,7 +214,8 @@ static void write_ctf(const char *path)
 	value_put_uint(&tail, VALUE_UINT, 2);
 	value_put_detail(&tail, DETAIL_ARGUMENT, 2);
 	value_put_number(&tail, 'i', &(uint64_t){htole64(3)}, 8);
-	writer_row_data(&w, 5, lane, type, place, 0, NULL, 0, tail.data, (uint32_t)tail.size, true);
+	writer_row_data(&w, 5, lane, type, location, 0, NULL, 0, tail.data, (uint32_t)tail.size,
+			true);
 	writer_finish(&w);
 	writer_free(&w);
 	output_close(&o, 0, &e);

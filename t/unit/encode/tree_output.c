@@ -53,7 +53,7 @@ static void test_names(void)
 	ok(!tree_output_name_ok("a\0b", 3), "a NUL");
 }
 
-static void test_place(const char *name, bool there)
+static void test_location(const char *name, bool there)
 {
 	struct tree_output t;
 	struct error e = {.what = ""};
@@ -170,8 +170,8 @@ int main(void)
 	if (f)
 		fclose(f);
 	test_names();
-	test_place("new", false);
-	test_place("there", true);
+	test_location("new", false);
+	test_location("there", true);
 	test_dropped();
 	test_many();
 	test_sizes();

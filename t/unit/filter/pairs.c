@@ -12,7 +12,7 @@ enum { MOST = 9000, DEEP = 60 };
 /* What a stream holds. Times are distinct, so that rows are told by them. */
 struct row {
 	uint64_t time;
-	uint32_t thread, depth, place; /* place 0 to 4: f0 to f4; else 9 */
+	uint32_t thread, depth, location; /* place 0 to 4: f0 to f4; else 9 */
 	uint8_t kind;
 	bool inner, plain; /* without a depth: scheduled out; a call */
 	int partner;	   /* the other row of the call, -1 none */
@@ -21,9 +21,9 @@ struct row {
 static struct row rows[MOST];
 static int nrows;
 
-static void note(uint64_t time, uint32_t thread, uint8_t kind, uint32_t place, uint32_t depth)
+static void note(uint64_t time, uint32_t thread, uint8_t kind, uint32_t location, uint32_t depth)
 {
-	rows[nrows++] = (struct row){time, thread, depth, place, kind, place == 9, false, -1};
+	rows[nrows++] = (struct row){time, thread, depth, location, kind, location == 9, false, -1};
 }
 
 /* As design 4 says: stacks follow the recorded depth. */
@@ -74,7 +74,7 @@ struct style {
 
 static void make_pairs(const char *path, const struct style *y, uint32_t seed)
 {
-	unsigned depth[2] = {0, 3}, place[2][DEEP + 8] = {{0}};
+	unsigned depth[2] = {0, 3}, location[2][DEEP + 8] = {{0}};
 	struct type_entry inner = {.kind = KIND_ENTER, .flags = TYPE_INNER};
 	struct type_entry call = {.kind = KIND_ENTER};
 	uint32_t lanes[3], pause[2], calls[2];
@@ -114,15 +114,15 @@ static void make_pairs(const char *path, const struct style *y, uint32_t seed)
 		if (!(next(&seed) % y->jumps)) {
 			/* leaves whose enters are not there */
 			depth[t] = next(&seed) % 6;
-			place[t][next(&seed) % 6] = next(&seed) % PLACES;
+			location[t][next(&seed) % 6] = next(&seed) % LOCATIONS;
 		}
 		if (y->other && !(next(&seed) % y->other)) {
 			uint32_t which = next(&seed) % 6;
 
 			if (which > 3) {
-				uint32_t f = next(&seed) % PLACES;
+				uint32_t f = next(&seed) % LOCATIONS;
 
-				writer_row(&w, time, lane, calls[which - 4], ids.place[f], 0);
+				writer_row(&w, time, lane, calls[which - 4], ids.location[f], 0);
 				note(time, t, which - 4 ? KIND_LEAVE : KIND_ENTER, f, 0);
 				rows[nrows - 1].plain = true;
 			} else if (which < 2) {
@@ -139,14 +139,14 @@ static void make_pairs(const char *path, const struct style *y, uint32_t seed)
 		depth[t] -= leave;
 		d = depth[t];
 		if (!leave)
-			place[t][d] = y->rare && next(&seed) % 300 ? 0 : next(&seed) % PLACES;
+			location[t][d] = y->rare && next(&seed) % 300 ? 0 : next(&seed) % LOCATIONS;
 		else if (y->odd && !(next(&seed) % y->odd))
-			place[t][d] = next(&seed) % PLACES;
+			location[t][d] = next(&seed) % LOCATIONS;
 		else if (y->rare && y->odd && x >> 28 & 1)
-			place[t][d] = 0;
-		writer_row(&w, time, lane, leave ? ids.leave : ids.enter, ids.place[place[t][d]],
-			   d);
-		note(time, t, leave ? KIND_LEAVE : KIND_ENTER, place[t][d], d);
+			location[t][d] = 0;
+		writer_row(&w, time, lane, leave ? ids.leave : ids.enter,
+			   ids.location[location[t][d]], d);
+		note(time, t, leave ? KIND_LEAVE : KIND_ENTER, location[t][d], d);
 		depth[t] += !leave;
 	}
 	writer_finish(&w);
@@ -224,7 +224,7 @@ static void by_name(const char *from, const char *what)
 {
 	char text[40], title[200];
 
-	for (uint32_t f = 0; f < PLACES; f++) {
+	for (uint32_t f = 0; f < LOCATIONS; f++) {
 		uint64_t n, m, wanted = 0;
 		bool good;
 
@@ -235,10 +235,10 @@ static void by_name(const char *from, const char *what)
 		       n + m == (uint64_t)nrows;
 		for (int i = 0; i < nrows; i++) {
 			const struct row *r = &rows[i];
-			bool keep = r->place == f;
+			bool keep = r->location == f;
 
 			if (r->kind == KIND_LEAVE && r->partner >= 0)
-				keep = rows[r->partner].place == f;
+				keep = rows[r->partner].location == f;
 			wanted += keep;
 			good &= one[i] == keep && other[i] == !keep;
 		}

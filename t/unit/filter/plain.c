@@ -36,7 +36,7 @@ static void make_rough(const char *path, uint32_t seed)
 	for (int i = 0; i < ROWS / 10; i++) {
 		uint32_t x = next(&seed), l = x >> 5 & 1,
 			 lane = x >> 25 & 1 ? lanes[l] : lanes[l ? l : LANES],
-			 place = ids.place[x >> 8 & 3];
+			 location = ids.location[x >> 8 & 3];
 
 		time += x >> 16 & 15;
 		if (!(x >> 9 & 127))
@@ -45,7 +45,8 @@ static void make_rough(const char *path, uint32_t seed)
 			bool leave = depth[l] && (depth[l] > 12 || x & 4);
 
 			depth[l] -= leave;
-			writer_row(&w, time, lane, leave ? ids.leave : ids.enter, place, depth[l]);
+			writer_row(&w, time, lane, leave ? ids.leave : ids.enter, location,
+				   depth[l]);
 			depth[l] += !leave;
 			continue;
 		}
@@ -55,8 +56,8 @@ static void make_rough(const char *path, uint32_t seed)
 		case 2: writer_row(&w, time, lane, pause[x & 1], 0, 0); break;
 		case 3: depth[l] += x & 3; break;
 		case 4: depth[l] -= depth[l] < (x & 3) ? depth[l] : x & 3; break;
-		case 5: writer_row(&w, time, lane, ids.leave, place, x & 15); break;
-		case 6: writer_row(&w, time, lane, ids.enter, place, x & 15); break;
+		case 5: writer_row(&w, time, lane, ids.leave, location, x & 15); break;
+		case 6: writer_row(&w, time, lane, ids.enter, location, x & 15); break;
 		case 7:
 			writer_row_data(&w, time, lane, ids.instant, 0, 0, &x, 4, NULL, 0, false);
 			break;

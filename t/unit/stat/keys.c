@@ -56,7 +56,7 @@ static void put_call(struct maker *m, uint64_t t, uint32_t depth, int32_t arg)
 	struct buffer b = {0};
 
 	must(!value_put_detail(&b, DETAIL_ARGUMENT, 1) && !value_put_number(&b, 'i', &arg, 4) &&
-		     !writer_row_data(&m->w, t, m->lane, m->call, m->place[1], depth, NULL, 0,
+		     !writer_row_data(&m->w, t, m->lane, m->call, m->location[1], depth, NULL, 0,
 				      b.data, (uint32_t)b.size, true),
 	     "call");
 	buffer_free(&b);
@@ -71,9 +71,9 @@ static void put_note(struct maker *m, uint64_t t, uint32_t lane, uint8_t cpu, co
 	     "note");
 }
 
-static void put(struct maker *m, uint64_t t, uint32_t type, uint32_t place, uint32_t depth)
+static void put(struct maker *m, uint64_t t, uint32_t type, uint32_t location, uint32_t depth)
 {
-	must(!writer_row(&m->w, t, m->lane, type, place, depth), "row");
+	must(!writer_row(&m->w, t, m->lane, type, location, depth), "row");
 }
 
 static struct blob calls_and_notes(void)
@@ -81,22 +81,22 @@ static struct blob calls_and_notes(void)
 	struct maker m;
 
 	make_begin(&m, 0, false);
-	m.place[0] =
-		writer_place(&m.w, &(struct place_entry){0, 0, 0, writer_text(&m.w, "leaf"), 0});
+	m.location[0] = writer_location(
+		&m.w, &(struct location_entry){0, 0, 0, writer_text(&m.w, "leaf"), 0});
 	put_call(&m, 1000, 0, 5); /* main */
-	put(&m, 1100, m.enter, m.place[2], 1);
+	put(&m, 1100, m.enter, m.location[2], 1);
 	put_call(&m, 1200, 2, -7);
-	put(&m, 1300, m.leave, m.place[1], 2);
+	put(&m, 1300, m.leave, m.location[1], 2);
 	put_note(&m, 1400, m.lane, 1, "one");
-	put(&m, 1500, m.leave, m.place[2], 1);
-	put(&m, 1600, m.enter, m.place[0], 1);
-	put(&m, 1650, m.leave, m.place[0], 1);
+	put(&m, 1500, m.leave, m.location[2], 1);
+	put(&m, 1600, m.enter, m.location[0], 1);
+	put(&m, 1650, m.leave, m.location[0], 1);
 	put_note(&m, 1700, m.other_lane, 1, "two");
 	put_note(&m, 2300, m.lane, 2, "two");
 	must(!writer_gap(&m.w, 2310, m.lane,
 			 &(struct gap){GAP_LOST, GAP_EVENTS, 4, NO_OFFSET, "77.dat", "lost some"}),
 	     "gap");
-	put(&m, 2400, m.leave, m.place[1], 0);
+	put(&m, 2400, m.leave, m.location[1], 0);
 	put_call(&m, 2500, 0, 5);
 	put_note(&m, 2600, m.lane, 2, "end");
 	return make_end(&m);
@@ -172,7 +172,7 @@ static void test_cache(void)
 	enum { N = 300 };
 	struct maker m;
 	struct blob b;
-	uint32_t place[N];
+	uint32_t location[N];
 	char name[16];
 	const char *got;
 	uint64_t t = 0;
@@ -181,21 +181,21 @@ static void test_cache(void)
 	make_begin(&m, 0, false);
 	for (unsigned i = 0; i < N; i++) {
 		snprintf(name, sizeof(name), "f%03u", i);
-		place[i] = writer_place(&m.w,
-					&(struct place_entry){0, 0, i, writer_text(&m.w, name), 0});
+		location[i] = writer_location(
+			&m.w, &(struct location_entry){0, 0, i, writer_text(&m.w, name), 0});
 	}
 	/* a leaf called from each function at each of two depths, all twice */
 	for (unsigned round = 0; round < 2; round++)
 		for (unsigned i = 0; i < N; i++)
 			for (unsigned deep = 0; deep < 2; deep++) {
 				if (deep)
-					put(&m, t++, m.enter, place[(i + 1) % N], 0);
-				put(&m, t++, m.enter, place[i], deep);
-				put(&m, t++, m.enter, m.place[2], deep + 1);
-				put(&m, t++, m.leave, m.place[2], deep + 1);
-				put(&m, t++, m.leave, place[i], deep);
+					put(&m, t++, m.enter, location[(i + 1) % N], 0);
+				put(&m, t++, m.enter, location[i], deep);
+				put(&m, t++, m.enter, m.location[2], deep + 1);
+				put(&m, t++, m.leave, m.location[2], deep + 1);
+				put(&m, t++, m.leave, location[i], deep);
 				if (deep)
-					put(&m, t++, m.leave, place[(i + 1) % N], 0);
+					put(&m, t++, m.leave, location[(i + 1) % N], 0);
 			}
 	b = make_end(&m);
 	got = table_of(b, "name,caller,depth", "count");

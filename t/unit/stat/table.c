@@ -134,13 +134,13 @@ static void formats(void)
 	is_str(show(&f, TABLE_JSON), "[]\n", "json of nothing");
 	is_str(show(&f, TABLE_NDJSON), "", "ndjson of nothing");
 	is_str(show(&f, TABLE_TSV), "name\ttid\tcount\n", "tsv of nothing");
-	is_str(show(&f, TABLE_PEOPLE), "count  name  tid\n", "table of nothing");
+	is_str(show(&f, TABLE_ALIGNED), "count  name  tid\n", "table of nothing");
 	end(&f);
 
 	begin(&f, "count,total", NULL, 0);
 	call(&f, NULL, 0, 1);
 	is_str(show(&f, TABLE_TSV), "count\ttotal\n1\t1\n", "no keys: one row");
-	is_str(show(&f, TABLE_PEOPLE), "count     total\n    1  0.001 us\n", "as a table");
+	is_str(show(&f, TABLE_ALIGNED), "count     total\n    1  0.001 us\n", "as a table");
 	is_str(show(&f, TABLE_NDJSON), "{\"count\": 1, \"total\": 1}\n", "as ndjson");
 	end(&f);
 }
@@ -200,7 +200,7 @@ static void people(void)
 	call(&f, "s", 7, 61000000000);
 	aggregate_instant(group(&f, NULL, 7), &f.columns.wanted, 12345678901);
 	f.table.bounds = true;
-	is_str(show(&f, TABLE_PEOPLE),
+	is_str(show(&f, TABLE_ALIGNED),
 	       "    total          last  sum(x)    tid  name\n"
 	       "61.000  s  61.000000000              7  s\n"
 	       " 1.500 ms   0.001500000      -5     10  main\n"
@@ -208,7 +208,7 @@ static void people(void)
 	       "           12.345678901              7  \n",
 	       "table");
 	f.table.ticks = true;
-	is_str(show(&f, TABLE_PEOPLE),
+	is_str(show(&f, TABLE_ALIGNED),
 	       "total [ticks]  last [ticks]  sum(x)    tid  name\n"
 	       "  61000000000   61000000000              7  s\n"
 	       "      1500000       1500000      -5     10  main\n"
@@ -221,13 +221,13 @@ static void people(void)
 	call(&f, "0123456789abcdefghij0123456789ABCDEFGHIJ", 1, 1);
 	call(&f, "\xc3\xa4\xc3\xb6\xc3\xbc", 1, 1);
 	f.table.width = 38;
-	is_str(show(&f, TABLE_PEOPLE),
+	is_str(show(&f, TABLE_ALIGNED),
 	       "count  tid  name\n"
 	       "    1    1  0123456789ab...9ABCDEFGHIJ\n"
 	       "    1    1  \xc3\xa4\xc3\xb6\xc3\xbc\n",
 	       "elided in the middle");
 	f.table.width = 5;
-	is_str(show(&f, TABLE_PEOPLE),
+	is_str(show(&f, TABLE_ALIGNED),
 	       "count  tid  name\n"
 	       "    1    1  0123456...EFGHIJ\n"
 	       "    1    1  \xc3\xa4\xc3\xb6\xc3\xbc\n",
@@ -236,7 +236,7 @@ static void people(void)
 
 	begin(&f, "p50,uniq(x)", NULL, 2);
 	f.table.bounds = true;
-	ok(strstr(show(&f, TABLE_PEOPLE), "\n\npercentiles: "), "the bounds below");
+	ok(strstr(show(&f, TABLE_ALIGNED), "\n\npercentiles: "), "the bounds below");
 	ok(!strstr(show(&f, TABLE_TSV), "percentiles"), "not in machine formats");
 	ok(strstr(table_bounds(&f.columns), "0.391 %") && strstr(table_bounds(&f.columns), "uniq"),
 	   "bounds");

@@ -175,14 +175,14 @@ static void page_fields(struct page *pg, const struct page_entry *type, const ui
 	}
 }
 
-static void page_place(struct page *pg, uint32_t id)
+static void page_location(struct page *pg, uint32_t id)
 {
-	const struct page_entry *place = page_find(pg, 9, id), *symbol = page_find(pg, 10, id);
+	const struct page_entry *location = page_find(pg, 9, id), *symbol = page_find(pg, 10, id);
 
-	if (!place)
+	if (!location)
 		return;
-	fprintf(pg->out, " @%llx ", (unsigned long long)page_number(place->content + 8, 8));
-	page_string(pg, page_u32(place->content + 16));
+	fprintf(pg->out, " @%llx ", (unsigned long long)page_number(location->content + 8, 8));
+	page_string(pg, page_u32(location->content + 16));
 	if (symbol)
 		fprintf(pg->out, " %.*s:%u", (int)page_u32(symbol->content + 24),
 			(const char *)symbol->content + 40, page_u32(symbol->content + 16));
@@ -196,7 +196,7 @@ static const uint8_t *page_row(struct page *pg, const uint8_t *block, const uint
 	uint64_t time = page_number(block, 8) + page_number(p, wide ? 6 : 3);
 	uint32_t type = (uint32_t)(wide ? page_number(p + 6, 2) : p[6]),
 		 lane = (uint32_t)(wide ? page_number(p + 12, 2) : p[3]),
-		 place = (uint32_t)(wide ? page_u32(p + 8) : page_number(p + 4, 2)),
+		 location = (uint32_t)(wide ? page_u32(p + 8) : page_number(p + 4, 2)),
 		 depth = (uint32_t)(wide ? page_number(p + 14, 2) : p[7]), size = 0, fixed;
 	const uint8_t *ids = block + 32, *tail = NULL, *end;
 	const struct page_entry *t = page_find(pg, 5, page_u32(ids + 4 * type)),
@@ -219,8 +219,8 @@ static const uint8_t *page_row(struct page *pg, const uint8_t *block, const uint
 	fprintf(pg->out, " %u %u tid %d cpu %d ", t->content[16], page_u32(t->content + 24),
 		(int)page_u32(l->content + 24), (int)page_u32(l->content + 20));
 	page_string(pg, page_u32(l->content + 12));
-	if (place)
-		page_place(pg, page_u32(ids + 4 * (ntypes + nlanes + place - 1)));
+	if (location)
+		page_location(pg, page_u32(ids + 4 * (ntypes + nlanes + location - 1)));
 	page_fields(pg, t, p, tail, size);
 	if (t->content[18] & 2)
 		for (const uint8_t *v = tail; v < tail + size;) {
@@ -370,7 +370,7 @@ static void our_values(FILE *out, const struct dictionary *d, const struct event
 static void our_row(FILE *out, const struct dictionary *d, const struct event *ev)
 {
 	const struct type *t = ev->type;
-	const struct place *p = dictionary_place(d, ev->place);
+	const struct location *p = dictionary_location(d, ev->location);
 
 	fprintf(out, "%" PRIu64 " %u '%s' %u %u tid %d cpu %d '%s'", ev->time, ev->depth,
 		t->name.text, t->kind, t->native, ev->lane->tid, ev->lane->cpu,
@@ -431,7 +431,7 @@ static void add_values(struct maker *m)
 	       value_put_bytes(&b, VALUE_STRING, "s", 1) | value_put_simple(&b, VALUE_FALSE);
 	bad |= value_put_detail(&b, DETAIL_RETURN, 0) | value_put_opaque(&b, "struct s", bits, 3);
 	bad |= writer_use_definition(&m->w, m->definition);
-	bad |= writer_row_data(&m->w, 7, m->lane, m->call, m->place[2], 0, NULL, 0, b.data,
+	bad |= writer_row_data(&m->w, 7, m->lane, m->call, m->location[2], 0, NULL, 0, b.data,
 			       (uint32_t)b.size, true);
 	must(!bad, "values");
 	buffer_free(&b);
@@ -489,10 +489,10 @@ static struct blob example(void)
 	type.name = writer_text(w, "exit");
 	type.kind = KIND_LEAVE;
 	m.leave = writer_type(w, &type);
-	m.place[1] =
-		writer_place(w, &(struct place_entry){0, 0, 0x1139, writer_text(w, "main"), 0});
-	must(!writer_row(w, 1000, m.lane, m.enter, m.place[1], 0) &&
-		     !writer_row(w, 1500, m.lane, m.leave, m.place[1], 0),
+	m.location[1] = writer_location(
+		w, &(struct location_entry){0, 0, 0x1139, writer_text(w, "main"), 0});
+	must(!writer_row(w, 1000, m.lane, m.enter, m.location[1], 0) &&
+		     !writer_row(w, 1500, m.lane, m.leave, m.location[1], 0),
 	     "rows");
 	return make_end(&m);
 }
@@ -550,7 +550,7 @@ int main(int argc, char **argv)
 		compare("one segment", make_end(&m));
 		make_begin(&m, 1000, crc);
 		make_rows(&m, 1000, 5);
-		must(!writer_row(&m.w, 1u << 31, m.lane, m.enter, m.place[1], 700), "row");
+		must(!writer_row(&m.w, 1u << 31, m.lane, m.enter, m.location[1], 700), "row");
 		make_rows(&m, 5000000000, 20000);
 		add_values(&m);
 		compare("many segments", make_end(&m));

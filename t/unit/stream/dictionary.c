@@ -40,7 +40,7 @@ static void test_writers_entries(void)
 	struct reader r;
 	struct block bl;
 	const struct dictionary *d = &r.dictionary;
-	bool lane = false, place = false, space = false, note = false;
+	bool lane = false, location = false, space = false, note = false;
 
 	make_begin(&m, 0, false);
 	make_rows(&m, 0, 20);
@@ -59,22 +59,23 @@ static void test_writers_entries(void)
 			       l->clock->flags == CLOCK_HAS_WALL && l->thread;
 	}
 	ok(lane, "lane, source and clock");
-	for (uint32_t i = 1; i < d->places.count; i++) {
-		const struct place *p = dictionary_place(d, i);
+	for (uint32_t i = 1; i < d->locations.count; i++) {
+		const struct location *p = dictionary_location(d, i);
 
 		if (p->address == 0x401000) {
-			place = p->symbol && !strcmp(p->symbol->name.text, "main") &&
-				!strcmp(p->symbol->module.text, "/bin/cat") &&
-				!strcmp(p->symbol->file.text, "cat.c") && p->symbol->line == 12 &&
-				p->symbol->start == 0x401000 && p->symbol->size == 64;
+			location = p->symbol && !strcmp(p->symbol->name.text, "main") &&
+				   !strcmp(p->symbol->module.text, "/bin/cat") &&
+				   !strcmp(p->symbol->file.text, "cat.c") &&
+				   p->symbol->line == 12 && p->symbol->start == 0x401000 &&
+				   p->symbol->size == 64;
 			space = p->space->nmaps == 1 && p->space->pid == 76 &&
 				!strcmp(p->space->name.text, "1a2b") &&
 				p->space->maps[0].end == 0x500000 &&
 				!strcmp(p->space->maps[0].build_id.text, "abcd");
-			is_str(dictionary_place_name(&r.dictionary, i).text, "main", "its name");
+			is_str(dictionary_location_name(&r.dictionary, i).text, "main", "its name");
 		}
 	}
-	ok(place, "place and symbol");
+	ok(location, "place and symbol");
 	ok(space, "space and map");
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
@@ -184,23 +185,24 @@ static void test_redeclared(void)
 	dictionary_segment(&d, true);
 	add_text(&b, 1, "one");
 	add_text(&b, 1, "one");
-	ADD(&b, ENTRY_PLACE, 1, 0, 0, 16, 0, 1, 0);
+	ADD(&b, ENTRY_LOCATION, 1, 0, 0, 16, 0, 1, 0);
 	ok(!take(&d, &b, &where, &e) && !d.redeclared, "said again");
 	add_text(&b, 1, "two");
 	ok(!take(&d, &b, &where, &e) && d.redeclared, "a string's new meaning");
-	is_str(dictionary_place(&d, idmap_get(&d.ids[ENTRY_PLACE], 1))->name.text, "one",
+	is_str(dictionary_location(&d, idmap_get(&d.ids[ENTRY_LOCATION], 1))->name.text, "one",
 	       "what named it keeps the old");
-	ADD(&b, ENTRY_PLACE, 1, 0, 0, 16, 0, 1, 0);
+	ADD(&b, ENTRY_LOCATION, 1, 0, 0, 16, 0, 1, 0);
 	ok(!take(&d, &b, &where, &e) && d.redeclared, "a place's new meaning");
 	ADD(&b, ENTRY_SYMBOL, 1, 16, 0, 4, 0, 0, 0, 2, 1, 1, 0, 0x64636261);
 	ok(!take(&d, &b, &where, &e) && !d.redeclared && !d.symbol_changes, "a symbol");
-	is_str(dictionary_place_name(&d, idmap_get(&d.ids[ENTRY_PLACE], 1)).text, "ab", "its name");
+	is_str(dictionary_location_name(&d, idmap_get(&d.ids[ENTRY_LOCATION], 1)).text, "ab",
+	       "its name");
 	ADD(&b, ENTRY_SYMBOL, 1, 16, 0, 4, 0, 0, 0, 3, 1, 0, 0, 0x64636261);
 	ok(!take(&d, &b, &where, &e) && d.redeclared && d.symbol_changes == 1, "another symbol");
-	is_str(dictionary_place_name(&d, 0).text, "<0>", "no place");
-	ADD(&b, ENTRY_PLACE, 7, 0, 0, 0xbeef, 0, 0, 0);
+	is_str(dictionary_location_name(&d, 0).text, "<0>", "no place");
+	ADD(&b, ENTRY_LOCATION, 7, 0, 0, 0xbeef, 0, 0, 0);
 	must(!take(&d, &b, &where, &e), "place");
-	is_str(dictionary_place_name(&d, idmap_get(&d.ids[ENTRY_PLACE], 7)).text, "<beef>",
+	is_str(dictionary_location_name(&d, idmap_get(&d.ids[ENTRY_LOCATION], 7)).text, "<beef>",
 	       "a place without a name");
 	buffer_free(&b);
 	dictionary_free(&d);
@@ -267,7 +269,7 @@ static void test_wrong(void)
 	expect_wrong(&d, &b, "a mapping of no space");
 	ADD(&b, ENTRY_SYMBOL, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	expect_wrong(&d, &b, "a symbol of no place");
-	ADD(&b, ENTRY_PLACE, 5, 0, 0, 16, 0, 0, 0);
+	ADD(&b, ENTRY_LOCATION, 5, 0, 0, 16, 0, 0, 0);
 	must(!take(&d, &b, &where, &e), "place");
 	ADD(&b, ENTRY_SYMBOL, 5, 0, 0, 0, 0, 0, 0, UINT32_MAX, UINT32_MAX, 2, 0);
 	expect_wrong(&d, &b, "texts longer than bytes");
@@ -280,9 +282,9 @@ static void test_wrong(void)
 	ok(take(&d, &b, &where, &e) && where == 0, "an entry longer than its block");
 	/* nothing of this has upset the count of what is kept */
 	for (uint32_t i = 0; i < 1000; i++)
-		ADD(&b, ENTRY_PLACE, i + 1, 0, 0, i, 3, 0, 0);
+		ADD(&b, ENTRY_LOCATION, i + 1, 0, 0, i, 3, 0, 0);
 	ok(!take(&d, &b, &where, &e) &&
-		   dictionary_place(&d, idmap_get(&d.ids[ENTRY_PLACE], 1000))->address ==
+		   dictionary_location(&d, idmap_get(&d.ids[ENTRY_LOCATION], 1000))->address ==
 			   (999 | 3ull << 32),
 	   "a thousand places");
 	buffer_free(&b);

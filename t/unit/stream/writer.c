@@ -22,7 +22,7 @@ static void test_round_trip(bool crc)
 /* Rows one by one against what was written. */
 struct expected {
 	uint64_t time;
-	uint32_t depth, place;
+	uint32_t depth, location;
 };
 
 static void check_rows(const char *what, struct blob b, const struct expected *want, size_t n,
@@ -46,8 +46,9 @@ static void check_rows(const char *what, struct blob b, const struct expected *w
 		*wide += (bl.row_flags & EVENTS_WIDE) != 0;
 		for (events_begin(&it, &bl); event_next(&it, &ev); at++)
 			if (at >= n || ev.time != want[at].time || ev.depth != want[at].depth ||
-			    (want[at].place && dictionary_place(&r.dictionary, ev.place)->address !=
-						       want[at].place)) {
+			    (want[at].location &&
+			     dictionary_location(&r.dictionary, ev.location)->address !=
+				     want[at].location)) {
 				printf("# row %zu: time %" PRIu64 " depth %u\n", at, ev.time,
 				       ev.depth);
 				same = false;
@@ -98,7 +99,7 @@ static void test_widen_keeps_rows(void)
 		make_begin(&m, 0, false);
 		for (unsigned i = 0; i <= few; i++) {
 			rows[i] = (struct expected){1000 + i, i < few ? i % 255 : 300, 0x401000};
-			must(!writer_row(&m.w, rows[i].time, m.lane, m.enter, m.place[1],
+			must(!writer_row(&m.w, rows[i].time, m.lane, m.enter, m.location[1],
 					 rows[i].depth),
 			     "row");
 		}
@@ -119,7 +120,7 @@ static void test_widen_without_room(void)
 	for (uint32_t size = 63000; size < 65536; size += 17) {
 		make_begin(&m, 0, false);
 		for (unsigned i = 0; i < 64; i++)
-			must(!writer_row(&m.w, i, m.lane, m.enter, m.place[1], 0), "row");
+			must(!writer_row(&m.w, i, m.lane, m.enter, m.location[1], 0), "row");
 		must(!writer_row_data(&m.w, 64, m.lane, m.instant, 0, 300, "12345678", 8, text,
 				      size, true),
 		     "row");
@@ -151,16 +152,17 @@ static void test_sparse(void)
 	free(b.data);
 }
 
-static void test_many(const char *what, unsigned lanes, unsigned types, unsigned places)
+static void test_many(const char *what, unsigned lanes, unsigned types, unsigned locations)
 {
 	struct maker m;
 	struct blob b;
 	struct seen s;
 	unsigned n = lanes > types ? lanes : types;
-	uint32_t *lane = calloc(lanes, 4), *type = calloc(types, 4), *place = calloc(places, 4);
+	uint32_t *lane = calloc(lanes, 4), *type = calloc(types, 4),
+		 *location = calloc(locations, 4);
 	char name[32];
 
-	n = n > places ? n : places;
+	n = n > locations ? n : locations;
 	make_begin(&m, 0, true);
 	for (unsigned i = 0; i < lanes; i++)
 		lane[i] =
@@ -170,10 +172,11 @@ static void test_many(const char *what, unsigned lanes, unsigned types, unsigned
 		snprintf(name, sizeof name, "type %u", i);
 		type[i] = writer_type(&m.w, &(struct type_entry){.name = writer_text(&m.w, name)});
 	}
-	for (unsigned i = 0; i < places; i++)
-		place[i] = writer_place(&m.w, &(struct place_entry){0, 0, i, 0, 0});
+	for (unsigned i = 0; i < locations; i++)
+		location[i] = writer_location(&m.w, &(struct location_entry){0, 0, i, 0, 0});
 	for (unsigned i = 0; i < 2 * n; i++)
-		must(!writer_row(&m.w, i, lane[i % lanes], type[i % types], place[i % places], 0),
+		must(!writer_row(&m.w, i, lane[i % lanes], type[i % types], location[i % locations],
+				 0),
 		     "row");
 	b = make_end(&m);
 	s = see(b.data, b.size);
@@ -182,7 +185,7 @@ static void test_many(const char *what, unsigned lanes, unsigned types, unsigned
 	free(b.data);
 	free(lane);
 	free(type);
-	free(place);
+	free(location);
 }
 
 static void test_tails(void)
@@ -276,7 +279,7 @@ static void test_rows(void)
 		make_begin(&m, 100000, false);
 		for (unsigned i = 0; i < 100000; i++) {
 			uint32_t depth = i % 1000 == 999 ? 300 : i % 7,
-				 place = m.place[i / 3000 % 3];
+				 location = m.location[i / 3000 % 3];
 			bool leave = i & 1, put = false;
 
 			time += i % 5000 == 4999 ? 1 << 26 : i % 3 ? 40 : (uint64_t)-20;
@@ -285,12 +288,12 @@ static void test_rows(void)
 				if (bits.block == rows.block ||
 				    rows_bits(&rows, &m.w, m.lane, m.enter, m.leave, &bits))
 					put = rows.block &&
-					      rows_put(&rows, &bits, time, place, depth, leave);
+					      rows_put(&rows, &bits, time, location, depth, leave);
 				rows_close(&rows, &m.w);
 			}
 			if (!put)
 				must(!writer_row(&m.w, time, m.lane, leave ? m.leave : m.enter,
-						 place, depth),
+						 location, depth),
 				     "row");
 		}
 		b[runs] = make_end(&m);
@@ -308,21 +311,21 @@ static void test_symbols(void)
 	struct maker m;
 	struct blob b;
 	struct seen s;
-	uint32_t place[100];
+	uint32_t location[100];
 	char *name = malloc(60000);
 
 	memset(name, 'n', 60000);
 	make_begin(&m, 0, false);
 	for (unsigned i = 0; i < 100; i++) {
-		place[i] = writer_place(&m.w, &(struct place_entry){0, 0, i, 0, 0});
-		must(!writer_row(&m.w, i, m.lane, m.enter, place[i], 0), "row");
+		location[i] = writer_location(&m.w, &(struct location_entry){0, 0, i, 0, 0});
+		must(!writer_row(&m.w, i, m.lane, m.enter, location[i], 0), "row");
 	}
 	for (unsigned i = 0; i < 100; i++)
-		must(!writer_symbol(&m.w, place[i],
+		must(!writer_symbol(&m.w, location[i],
 				    &(struct symbol_entry){.name = name, .name_size = 60000 - i}),
 		     "symbol");
 	for (unsigned i = 0; i < 100; i++)
-		must(!writer_row(&m.w, i, m.lane, m.enter, place[i], 0), "row");
+		must(!writer_row(&m.w, i, m.lane, m.enter, location[i], 0), "row");
 	b = make_end(&m);
 	s = see(b.data, b.size);
 	ok(s.rows == 200 && !s.errors, "declarations of more than a block");

@@ -27,7 +27,7 @@ struct open_text {
 	size_t capacity, count;
 	struct piece result, backtrace;
 	uint64_t flags, order;
-	uint32_t source, call, place; /* numbers */
+	uint32_t source, call, location; /* numbers */
 	int32_t thread;
 	bool zero; /* the result is a number, and 0 */
 };
@@ -37,7 +37,7 @@ struct state {
 	struct dictionary *dictionary;
 	struct open_calls open;
 	struct open_text *unused;
-	struct apitrace_places places;
+	struct apitrace_locations locations;
 	struct buffer scratch, header;
 	uint64_t order;
 	struct apitrace_blobs *blobs;
@@ -85,7 +85,7 @@ static void free_state(void *state)
 		s->unused = t->next;
 		free_text(t);
 	}
-	apitrace_places_free(&s->places);
+	apitrace_locations_free(&s->locations);
 	buffer_free(&s->scratch);
 	buffer_free(&s->header);
 	apitrace_blobs_close(s->blobs);
@@ -233,7 +233,7 @@ static void put_piece(struct state *s, const struct open_text *t, const struct p
 }
 
 static void put_arguments(struct state *s, const struct open_text *t,
-			  const struct apitrace_place *k, unsigned *blobs)
+			  const struct apitrace_location *k, unsigned *blobs)
 {
 	size_t n = t->count > k->names ? t->count : k->names;
 
@@ -250,7 +250,8 @@ static void put_arguments(struct state *s, const struct open_text *t,
 }
 
 /* Those that apitrace shows only when told to. */
-static bool hidden(const struct state *s, const struct apitrace_place *k, const struct open_text *t)
+static bool hidden(const struct state *s, const struct apitrace_location *k,
+		   const struct open_text *t)
 {
 	if (s->all_calls || !k->may_be_hidden)
 		return false;
@@ -259,7 +260,8 @@ static bool hidden(const struct state *s, const struct apitrace_place *k, const 
 
 static int print_call(struct state *s, struct open_text *t, bool incomplete, struct error *e)
 {
-	const struct apitrace_place *k = apitrace_place(&s->places, s->dictionary, t->place);
+	const struct apitrace_location *k =
+		apitrace_location(&s->locations, s->dictionary, t->location);
 	bool fake = t->flags & CALL_FAKE;
 	unsigned blobs = 0;
 
@@ -278,7 +280,7 @@ static int print_call(struct state *s, struct open_text *t, bool incomplete, str
 		text_hex(s->out, (uint32_t)t->thread, 1);
 		text_char(s->out, ' ');
 	}
-	if (k->place)
+	if (k->location)
 		text_put(s->out, k->text, k->ends[0]);
 	else
 		text_char(s->out, '(');
@@ -329,7 +331,7 @@ static int enter(struct state *s, const struct event *ev, uint32_t call, struct 
 		return error_no_memory(e);
 	t->source = ev->lane->source->number;
 	t->call = call;
-	t->place = ev->place;
+	t->location = ev->location;
 	t->thread = ev->lane->tid;
 	t->order = s->order++;
 	if (take_details(s, t, ev)) {

@@ -40,8 +40,8 @@ int apitrace_properties(const struct buffer *header, struct text *out, bool plai
 /* --- places --- */
 
 /* What never changes in the text of a function's calls. */
-struct apitrace_place {
-	const struct place *place;
+struct apitrace_location {
+	const struct location *location;
 	unsigned flags;
 	bool may_be_hidden;
 	uint32_t names; /* of arguments */
@@ -49,15 +49,15 @@ struct apitrace_place {
 	char *text;
 };
 
-struct apitrace_places {
-	struct apitrace_place *at; /* by number */
+struct apitrace_locations {
+	struct apitrace_location *at; /* by number */
 	size_t size;
 };
 
 /* Valid until the next call. NULL: memory is out. */
-const struct apitrace_place *apitrace_place(struct apitrace_places *s, const struct dictionary *d,
-					    uint32_t number);
-void apitrace_places_free(struct apitrace_places *s);
+const struct apitrace_location *apitrace_location(struct apitrace_locations *s,
+						  const struct dictionary *d, uint32_t number);
+void apitrace_locations_free(struct apitrace_locations *s);
 
 /* --- blobs: files of a directory --- */
 

@@ -12,14 +12,14 @@ static int name(struct buffer *b, const struct text_ref *t)
 	return buffer_append(b, t->text, strlen(t->text));
 }
 
-static int prepare(struct apitrace_place *k, const struct place *place)
+static int prepare(struct apitrace_location *k, const struct location *location)
 {
-	const struct definition *d = place->arguments;
+	const struct definition *d = location->arguments;
 	uint32_t n = d ? d->count : 0;
 	struct buffer b = {0};
 
 	k->ends = calloc((size_t)n + 1, sizeof *k->ends);
-	if (!k->ends || name(&b, &place->name) || buffer_append(&b, "(", 1))
+	if (!k->ends || name(&b, &location->name) || buffer_append(&b, "(", 1))
 		goto fail;
 	k->ends[0] = (uint32_t)b.size;
 	for (uint32_t i = 0; i < n; i++) {
@@ -30,10 +30,10 @@ static int prepare(struct apitrace_place *k, const struct place *place)
 	}
 	k->text = (char *)b.data;
 	k->names = n;
-	k->flags = apitrace_known(place->name.text, place->name.size);
-	k->may_be_hidden =
-		k->flags & APITRACE_VERBOSE || (!n && d && !strcmp(place->name.text, "glGetError"));
-	k->place = place;
+	k->flags = apitrace_known(location->name.text, location->name.size);
+	k->may_be_hidden = k->flags & APITRACE_VERBOSE ||
+			   (!n && d && !strcmp(location->name.text, "glGetError"));
+	k->location = location;
 	return 0;
 fail:
 	buffer_free(&b);
@@ -42,21 +42,21 @@ fail:
 	return -1;
 }
 
-const struct apitrace_place *apitrace_place(struct apitrace_places *s, const struct dictionary *d,
-					    uint32_t number)
+const struct apitrace_location *apitrace_location(struct apitrace_locations *s,
+						  const struct dictionary *d, uint32_t number)
 {
-	struct apitrace_place *k = array_reach(s->at, &s->size, number, sizeof *k);
+	struct apitrace_location *k = array_reach(s->at, &s->size, number, sizeof *k);
 
 	if (!k)
 		return NULL;
 	s->at = k;
 	k = &s->at[number];
-	if (!k->place && number && prepare(k, dictionary_place(d, number)))
+	if (!k->location && number && prepare(k, dictionary_location(d, number)))
 		return NULL;
 	return k;
 }
 
-void apitrace_places_free(struct apitrace_places *s)
+void apitrace_locations_free(struct apitrace_locations *s)
 {
 	for (size_t i = 0; i < s->size; i++) {
 		free(s->at[i].ends);

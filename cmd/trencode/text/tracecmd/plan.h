@@ -9,7 +9,7 @@
 
 #include "common/stream/dictionary.h"
 
-enum plan_how {
+enum conversion_kind {
 	PLAN_PLAIN,	  /* by its type */
 	PLAN_NUMBER,	  /* by a conversion of printf */
 	PLAN_FUNCTION,	  /* %ps */
@@ -20,7 +20,7 @@ enum plan_how {
 
 struct plan_field {
 	const struct field *field;
-	enum plan_how how;
+	enum conversion_kind how;
 	bool prefix;	    /* print fmt has "0x" before it */
 	bool array, string; /* printed whole, as text if it is printable */
 	bool pointer, is_long, is_signed;

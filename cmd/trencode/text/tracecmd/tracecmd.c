@@ -236,7 +236,7 @@ static int message(struct state *s, struct tc_source *source, const struct tc_ty
 	} else if (!ev->type->declaration.size) {
 		/* a filter took fields out, and what the source said of them with it */
 		s->fields.size = 0;
-		if (anew_text_fields(&s->fields, ev))
+		if (convert_text_fields(&s->fields, ev))
 			return error_no_memory(e);
 		line_put(out, (const char *)s->fields.data, s->fields.size);
 	} else {

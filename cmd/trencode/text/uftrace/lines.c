@@ -21,27 +21,27 @@ static bool has_parentheses(const struct text_uftrace *s, struct text_ref name)
 		 !memcmp(name.text + name.size - CALL, call, CALL));
 }
 
-const struct place_text *text_uftrace_place_slow(struct text_uftrace *s, uint32_t number)
+const struct location_text *text_uftrace_location_slow(struct text_uftrace *s, uint32_t number)
 {
-	const struct place *place = dictionary_place(s->dictionary, number);
-	struct text_ref name = dictionary_place_name(s->dictionary, number);
-	struct place_text *p;
+	const struct location *location = dictionary_location(s->dictionary, number);
+	struct text_ref name = dictionary_location_name(s->dictionary, number);
+	struct location_text *p;
 
 	if (number >= s->nplaces) {
-		p = array_reach(s->places, &s->nplaces, number, sizeof *p);
+		p = array_reach(s->locations, &s->nplaces, number, sizeof *p);
 		if (!p)
 			return NULL;
-		s->places = p;
+		s->locations = p;
 	}
-	p = &s->places[number];
-	*p = (struct place_text){.symbol = place ? place->symbol : NULL,
-				 .name = name.text,
-				 .size = name.size,
-				 .known = true,
-				 .bare = has_parentheses(s, name),
-				 .fixup = (uint8_t)fixup_of(name.text)};
-	if (place && place->space && !place->symbol && !place->name.size && !s->said_names &&
-	    !s->quiet) {
+	p = &s->locations[number];
+	*p = (struct location_text){.symbol = location ? location->symbol : NULL,
+				    .name = name.text,
+				    .size = name.size,
+				    .known = true,
+				    .bare = has_parentheses(s, name),
+				    .fixup = (uint8_t)fixup_of(name.text)};
+	if (location && location->space && !location->symbol && !location->name.size &&
+	    !s->said_names && !s->quiet) {
 		s->said_names = true;
 		warn(NULL, NO_OFFSET,
 		     "functions have no names yet: trsym belongs before this program");
@@ -49,7 +49,7 @@ const struct place_text *text_uftrace_place_slow(struct text_uftrace *s, uint32_
 	return p;
 }
 
-static inline void put_name(struct text_uftrace *s, const struct place_text *p)
+static inline void put_name(struct text_uftrace *s, const struct location_text *p)
 {
 	if (s->terminal)
 		text_masked(s->out, p->name, p->size);
@@ -70,7 +70,7 @@ enum { LINE_PIECE = 8 };
 
 static inline bool quick_line(struct text_uftrace *s, const struct replay_task *t,
 			      uint64_t duration, int indent, const char *before, size_t nbefore,
-			      const struct place_text *p, const char *after, size_t nafter)
+			      const struct location_text *p, const char *after, size_t nafter)
 {
 	struct text *out = s->out;
 	size_t blank = indent > 0 ? 2 * (size_t)indent : 0;
@@ -106,7 +106,7 @@ static inline bool quick_line(struct text_uftrace *s, const struct replay_task *
 }
 
 /* "f(1, 2)" behind the columns. */
-static void print_call(struct text_uftrace *s, const struct place_text *p)
+static void print_call(struct text_uftrace *s, const struct location_text *p)
 {
 	text_uftrace_indent(s, s->indent);
 	put_name(s, p);
@@ -124,7 +124,7 @@ static void print_comment(struct text_uftrace *s, const char *end, size_t n)
 
 void text_uftrace_leaf(struct text_uftrace *s, const struct replay_frame *f)
 {
-	const struct place_text *p = &s->places[s->place];
+	const struct location_text *p = &s->locations[s->location];
 
 	if (!s->arguments.size && !s->result.size && !s->comment.size &&
 	    quick_line(s, s->task, f->time, s->indent, "       ", 0, p,
@@ -140,7 +140,7 @@ void text_uftrace_leaf(struct text_uftrace *s, const struct replay_frame *f)
 void text_uftrace_open(struct text_uftrace *s)
 {
 	struct replay_frame *f = replay_frame(s->task, s->frame);
-	const struct place_text *p = &s->places[s->place];
+	const struct location_text *p = &s->locations[s->location];
 
 	if (s->arguments.size || s->comment.size ||
 	    !quick_line(s, s->task, 0, s->indent, "       ", 0, p,
@@ -167,7 +167,7 @@ void text_uftrace_sched(struct text_uftrace *s, const struct replay_task *t, int
 }
 
 void text_uftrace_leave(struct text_uftrace *s, const struct replay_task *t,
-			const struct replay_frame *f, int indent, const struct place_text *p,
+			const struct replay_frame *f, int indent, const struct location_text *p,
 			bool values)
 {
 	if (!values && quick_line(s, t, f->time, indent, "} /*   ", 5, p, " */\n   ", 4))

@@ -10,7 +10,8 @@ static int unseen(struct text_uftrace *s, struct replay_task *t)
 
 	while (n < t->count) {
 		const struct replay_frame *f = replay_frame(t, n);
-		const struct place *p = f ? dictionary_place(s->dictionary, f->place) : NULL;
+		const struct location *p =
+			f ? dictionary_location(s->dictionary, f->location) : NULL;
 
 		if (p && (p->address || p->name.size))
 			break;
@@ -23,7 +24,7 @@ static int unseen(struct text_uftrace *s, struct replay_task *t)
 static bool only_scheduled(struct text_uftrace *s, struct replay_task *t)
 {
 	const struct replay_frame *f = t->count == 1 ? replay_frame(t, 0) : NULL;
-	const struct place *p = f ? dictionary_place(s->dictionary, f->place) : NULL;
+	const struct location *p = f ? dictionary_location(s->dictionary, f->location) : NULL;
 
 	return p && !p->space;
 }
@@ -41,7 +42,7 @@ static void print_stack(struct text_uftrace *s, struct replay_task *t)
 
 		if (!f)
 			continue;
-		name = dictionary_place_name(s->dictionary, f->place);
+		name = dictionary_location_name(s->dictionary, f->location);
 		text_printf(s->out, "[%d] ", i - bottom);
 		text_masked(s->out, name.text, name.size);
 		text_char(s->out, '\n');

@@ -77,7 +77,7 @@ static bool outside(const struct text_uftrace *s, const struct replay_task *t,
 static bool skip(struct text_uftrace *s, struct replay_task *t, const struct replay_row *row)
 {
 	const struct replay_frame *f;
-	const struct place_text *p;
+	const struct location_text *p;
 
 	/* in the kernel, outside any call */
 	if (row->kernel && t->calls == 0 && outside(s, t, row)) {
@@ -97,7 +97,7 @@ static bool skip(struct text_uftrace *s, struct replay_task *t, const struct rep
 		if (t->allowance > 0)
 			return false;
 		replay_consume(t, row);
-		p = text_uftrace_place(s, row->place);
+		p = text_uftrace_location(s, row->location);
 		/* what waits is never left */
 		if (p && p->fixup == FIXUP_LONGJMP && s->pending && s->task == t)
 			text_uftrace_settle(s);
@@ -115,15 +115,15 @@ static bool skip(struct text_uftrace *s, struct replay_task *t, const struct rep
 static inline int take_result(struct text_uftrace *s, const struct recording *r,
 			      const struct event *ev)
 {
-	const struct place *place;
+	const struct location *location;
 	struct value_names names;
 
 	buffer_clear(&s->result);
 	s->result.spills = true;
 	if (!(ev->type->flags & TYPE_VALUES))
 		return 0;
-	place = dictionary_place(s->dictionary, ev->place);
-	names = (struct value_names){s->dictionary, r->symbols, place ? place->space : NULL,
+	location = dictionary_location(s->dictionary, ev->location);
+	names = (struct value_names){s->dictionary, r->symbols, location ? location->space : NULL,
 				     ev->time, true};
 	return value_text_return(&s->result, &names, ev->tail, ev->tail_size);
 }
@@ -182,7 +182,7 @@ static void wait_for_next(struct text_uftrace *s, enum pending_kind kind, struct
 
 	s->pending = kind;
 	s->task = t;
-	s->place = row->place;
+	s->location = row->location;
 	s->row_depth = row->depth;
 	s->indent = indent;
 	s->frame = t->count - 1;
@@ -192,7 +192,7 @@ static void wait_for_next(struct text_uftrace *s, enum pending_kind kind, struct
 
 /* " from loop+0x20": where the next call is made, known from an event before it. */
 static int take_callsite(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
-			 const struct place *place)
+			 const struct location *location)
 {
 	uint64_t offset;
 	const char *name;
@@ -200,8 +200,8 @@ static int take_callsite(struct text_uftrace *s, const struct recording *r, stru
 	s->comment.size = 0;
 	if (!t->callsite)
 		return 0;
-	name = text_symbols_find(r->symbols, place ? place->space : NULL, t->time, t->callsite,
-				 false, &offset);
+	name = text_symbols_find(r->symbols, location ? location->space : NULL, t->time,
+				 t->callsite, false, &offset);
 	t->callsite = 0;
 	if (!name)
 		return 0;
@@ -211,15 +211,15 @@ static int take_callsite(struct text_uftrace *s, const struct recording *r, stru
 static int print_enter(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
 		       const struct replay_row *row, const struct event *ev)
 {
-	const struct place_text *p = text_uftrace_place(s, row->place);
-	const struct place *place = dictionary_place(s->dictionary, row->place);
+	const struct location_text *p = text_uftrace_location(s, row->location);
+	const struct location *location = dictionary_location(s->dictionary, row->location);
 	struct value_names names = {s->dictionary, r->symbols, NULL, row->time, true};
 
 	if (!p)
 		return -1;
-	if (place && place->space)
-		t->space = names.space = place->space;
-	if (take_callsite(s, r, t, place))
+	if (location && location->space)
+		t->space = names.space = location->space;
+	if (take_callsite(s, r, t, location))
 		return -1;
 	if (!replay_enter(t, (enum fixup)p->fixup)) {
 		s->hidden++;
@@ -247,7 +247,7 @@ static int print_leave(struct text_uftrace *s, const struct recording *r, struct
 		f = &unmatched;
 	}
 	if (f && !(f->flags & FRAME_HIDDEN)) {
-		const struct place_text *p = text_uftrace_place(s, row->place);
+		const struct location_text *p = text_uftrace_location(s, row->location);
 		int indent = replay_leaving(t);
 
 		if (!p || take_result(s, r, ev))
@@ -260,9 +260,9 @@ static int print_leave(struct text_uftrace *s, const struct recording *r, struct
 
 static bool is_preempted(const struct text_uftrace *s, const struct event *ev)
 {
-	const struct place *place = dictionary_place(s->dictionary, ev->place);
+	const struct location *location = dictionary_location(s->dictionary, ev->location);
 
-	return place && !place->space && place->address == UFTRACE_EV_SCHED_BOTH_PREEMPT;
+	return location && !location->space && location->address == UFTRACE_EV_SCHED_BOTH_PREEMPT;
 }
 
 static void print_sched_row(struct text_uftrace *s, struct replay_task *t,
@@ -328,7 +328,7 @@ static enum row_kind row_kind(const struct type *type, const struct event *ev)
 int text_uftrace_row(struct text_uftrace *s, const struct recording *r, const struct event *ev,
 		     struct error *e)
 {
-	struct replay_row row = {row_kind(ev->type, ev), ev->time, ev->place, ev->depth,
+	struct replay_row row = {row_kind(ev->type, ev), ev->time, ev->location, ev->depth,
 				 ev->type->flags & TYPE_KERNEL};
 	struct replay_task *t = task_of(s, ev);
 	int used;

@@ -182,7 +182,7 @@ static void account(struct replay_task *t, const struct replay_row *row)
 	if (enters(row)) {
 		f = replay_frame(t, t->count + t->exec_count);
 		if (f) {
-			f->place = row->place;
+			f->location = row->location;
 			f->time = row->time;
 			f->open = true;
 		}

@@ -20,7 +20,7 @@ enum {
 
 struct replay_frame {
 	uint64_t time;	   /* of its begin; its duration once it was left */
-	uint32_t place;	   /* 0: its begin was not seen */
+	uint32_t location; /* 0: its begin was not seen */
 	int32_t allowance; /* levels that were still to be shown when it was entered */
 	uint8_t flags;
 	bool open; /* time is a begin */
@@ -74,7 +74,7 @@ enum row_kind { ROW_ENTER, ROW_LEAVE, ROW_SCHED_OUT, ROW_SCHED_IN, ROW_EVENT, RO
 struct replay_row {
 	enum row_kind kind;
 	uint64_t time;
-	uint32_t place, depth;
+	uint32_t location, depth;
 	bool kernel; /* a call in the kernel: its depth counts from the task's own calls */
 };
 

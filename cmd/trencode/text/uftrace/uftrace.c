@@ -32,7 +32,7 @@ static void free_state(void *state)
 		recording_free(s->recordings[i]);
 	free(s->recordings);
 	free(s->tasks);
-	free(s->places);
+	free(s->locations);
 	buffer_free(&s->arguments);
 	buffer_free(&s->comment);
 	buffer_free(&s->result);

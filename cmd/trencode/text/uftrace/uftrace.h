@@ -9,8 +9,8 @@
 #include "cmd/trencode/text/uftrace/recording.h"
 
 /* What is known of a place, once for all its calls. */
-struct place_text {
-	const struct place_symbol *symbol; /* by which it was found out */
+struct location_text {
+	const struct location_symbol *symbol; /* by which it was found out */
 	const char *name;
 	uint32_t size;
 	uint8_t fixup; /* enum fixup */
@@ -30,12 +30,12 @@ struct text_uftrace {
 	struct recording *recording; /* of the last event */
 	struct replay_task **tasks;  /* by number of the thread */
 	size_t ntasks;
-	struct place_text *places;
+	struct location_text *locations;
 	size_t nplaces;
 
 	enum pending_kind pending;
 	struct replay_task *task; /* the rest is of what is pending */
-	uint32_t place, row_depth;
+	uint32_t location, row_depth;
 	int indent, frame;
 	bool preempted;
 	struct buffer arguments, comment, result;
@@ -48,17 +48,18 @@ struct text_uftrace {
 struct recording *text_uftrace_recording(struct text_uftrace *s, const struct source *source);
 
 /* text_uftrace_lines.c: what is known of a place; NULL when memory is out. */
-const struct place_text *text_uftrace_place_slow(struct text_uftrace *s, uint32_t number);
+const struct location_text *text_uftrace_location_slow(struct text_uftrace *s, uint32_t number);
 
-static inline const struct place_text *text_uftrace_place(struct text_uftrace *s, uint32_t number)
+static inline const struct location_text *text_uftrace_location(struct text_uftrace *s,
+								uint32_t number)
 {
-	if (number < s->nplaces && s->places[number].known) {
-		const struct place *place = dictionary_place(s->dictionary, number);
+	if (number < s->nplaces && s->locations[number].known) {
+		const struct location *location = dictionary_location(s->dictionary, number);
 
-		if (!place || place->symbol == s->places[number].symbol)
-			return &s->places[number];
+		if (!location || location->symbol == s->locations[number].symbol)
+			return &s->locations[number];
 	}
-	return text_uftrace_place_slow(s, number);
+	return text_uftrace_location_slow(s, number);
 }
 
 static inline void text_uftrace_indent(struct text_uftrace *s, int indent)
@@ -78,7 +79,7 @@ void text_uftrace_leaf(struct text_uftrace *s, const struct replay_frame *f);
 /* What is called comes next. */
 void text_uftrace_open(struct text_uftrace *s);
 void text_uftrace_leave(struct text_uftrace *s, const struct replay_task *t,
-			const struct replay_frame *f, int indent, const struct place_text *p,
+			const struct replay_frame *f, int indent, const struct location_text *p,
 			bool values);
 void text_uftrace_sched(struct text_uftrace *s, const struct replay_task *t, int indent,
 			const char *name, bool preempted, const struct replay_frame *timed);

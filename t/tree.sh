@@ -1,0 +1,63 @@
+#!/bin/bash
+# The rules of the source tree: direction of includes, sizes, words.
+# usage: t/tree.sh [ROOT]
+cd "${1:-$(dirname "$0")/..}" || exit
+FILE_LINES=500 FOLDER_FILES=45
+bad=0
+
+# complain WHAT: the lines on standard input, if any, are faults.
+complain() {
+	local text
+	text=$(cat)
+	[[ $text ]] || return 0
+	printf '%s:\n%s\n' "$1" "$text"
+	bad=1
+}
+shopt -s lastpipe # complain counts in this shell
+
+mapfile -t sources < <(find cmd common t -name '*.[ch]' | sort)
+
+# An include names a file from the top of the tree. A folder of common includes itself and lower
+# folders; a program includes itself and common; tests include everything.
+awk '
+BEGIN {
+	level["formats"] = level["util"] = 0
+	level["stream"] = 1
+	level["value"] = 2
+	level["symbols"] = level["ftrace"] = level["calls"] = level["cli"] = 3
+	level["expr"] = level["pairs"] = level["picture"] = 4
+}
+/^#include "/ {
+	split($0, quoted, "\"")
+	n = split(quoted[2], to, "/")
+	split(FILENAME, from, "/")
+	fault = ""
+	if (to[1] !~ /^(cmd|common|t)$/ || n < 2)
+		fault = "is not named from the top of the tree"
+	else if (from[1] == "common" && to[1] != "common")
+		fault = "common includes common only"
+	else if (from[1] == "common" && to[2] != from[2] && !(level[to[2]] < level[from[2]]))
+		fault = "is not below common/" from[2]
+	else if (from[1] == "cmd" && !(to[1] == "common" || (to[1] == "cmd" && to[2] == from[2])))
+		fault = "a program includes itself and common only"
+	if (fault)
+		print FILENAME ":" FNR ": \"" quoted[2] "\" " fault
+}' "${sources[@]}" | complain 'direction of includes'
+
+for file in "${sources[@]}"; do
+	[[ $file == t/* ]] || wc -l "$file"
+done | awk -v most=$FILE_LINES '$1 > most { print $2 ": " $1 " lines, at most " most }' |
+	complain 'long files'
+printf '%s\n' "${sources[@]%/*}" | uniq -c |
+	awk -v most=$FOLDER_FILES '$1 > most { print $2 ": " $1 " files, at most " most }' |
+	complain 'large folders'
+
+# Words that the glossary replaces
+words='\banew\b|\bnobody\b|\btold\b|of no account|\bis none of\b|memory is out|\bwhat is asked\b'
+words+='|\bbehind (it|that|them|this|the|a|an|each|which)\b'
+words+='|\bstands? (in|for|at|there|behind|before|between|on)\b'
+words+='|\bthe (one|former|latter)\b.*\bthe other\b'
+grep -rnEi "$words" README* man[1-9] doc completion examples "${sources[@]}" t/*.sh t/*.bats 2>/dev/null |
+	grep -v '^t/tree' | complain 'words'
+
+((bad == 0))
