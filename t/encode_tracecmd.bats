@@ -177,7 +177,7 @@ report() {
 	trdecode -q both.dat | trstat -q -g type,cpu -a count -F tsv | diff want -
 	# one behind the other is refused, and the message tells the way
 	run -2 bash -c 'cat a.trs b.trs | trencode -t trace-cmd -o x.dat'
-	assert_output --partial '--anew makes one of them'
-	run -0 bash -c 'cat a.trs b.trs | trencode -q --anew -t trace-cmd -o x.dat'
+	assert_output --partial '--resynthesize makes one of them'
+	run -0 bash -c 'cat a.trs b.trs | trencode -q --resynthesize -t trace-cmd -o x.dat'
 	trdecode -q x.dat | trstat -q -g type,cpu -a count -F tsv | diff want -
 }

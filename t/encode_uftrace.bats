@@ -145,7 +145,7 @@ alike() {
 	trdecode b >b.trs
 	run -2 pipe 'cat a.trs b.trs | trencode -t uftrace -o both'
 	assert_output --partial "holds one recording, and the stream has more than one: 'a' and 'b'"
-	assert_output --partial "--anew makes one of them"
+	assert_output --partial "--resynthesize makes one of them"
 	[[ ! -e both && -z $(ls -d .tr* 2>/dev/null) ]]
 }
 
@@ -263,7 +263,7 @@ alike() {
 	jq -c '.traceEvents | map(select(.ph == "X").name)' names.json >want
 	trdecode -q names.data | trsym -q | trencode -q -t ndjson | jq -c -s 'map(.name)' | diff want -
 	# and once more
-	trdecode -q names.data | trsym -q | trencode -q --anew -t uftrace -o again.data
+	trdecode -q names.data | trsym -q | trencode -q --resynthesize -t uftrace -o again.data
 	diff <(trdecode -q names.data | trsym -q | trencode -q -t ndjson) \
 		<(trdecode -q again.data | trsym -q | trencode -q -t ndjson)
 	# the names of a recording of uftrace are as they are

@@ -85,7 +85,7 @@ our_calls() {
 	uftrace replay -d apitrace-uftrace --no-pager -f none >got
 	grep -q 'eglInitialize(0x562894dbcb80) = "EGL_TRUE (major = NULL, minor = NULL)";' got
 	diff <(uftrace replay -d "$DATA/uftrace/fib" --no-pager) <(uftrace replay -d uftrace-uftrace --no-pager)
-	trencode -q --anew -t uftrace -o "$T/anew" uftrace.trs
+	trencode -q --resynthesize -t uftrace -o "$T/anew" uftrace.trs
 	uftrace replay -d "$T/anew" --no-pager --event-full >got
 	grep -q '[^:]linux:task-new' got
 	refute grep -q 'linux:linux' got
@@ -161,7 +161,7 @@ our_calls() {
 @test "to apitrace: a trace of one's own made anew dumps as before" {
 	need apitrace
 	for f in threads v6 odd; do
-		trdecode -q "$DATA/apitrace/$f.trace" | trencode -q --anew -o "$T/$f.trace" || [ $? = 1 ]
+		trdecode -q "$DATA/apitrace/$f.trace" | trencode -q --resynthesize -o "$T/$f.trace" || [ $? = 1 ]
 		apitrace dump --color=never "$DATA/apitrace/$f.trace" 2>/dev/null | grep -v '^//' >want
 		apitrace dump --color=never "$T/$f.trace" 2>/dev/null >got
 		diff want got || fail "$f"
@@ -269,14 +269,14 @@ our_calls() {
 	cmp "$T/want" "$T/got"
 	# behind each other
 	run -2 pipe "cat uftrace.trs uftrace.trs | trencode -t uftrace -o $T/behind"
-	run -0 pipe "cat uftrace.trs uftrace.trs | trencode -q --anew -t uftrace -o $T/behind"
+	run -0 pipe "cat uftrace.trs uftrace.trs | trencode -q --resynthesize -t uftrace -o $T/behind"
 }
 
 @test "filtered streams" {
 	trfilter 'name =~ "fib|compare|qsort"' uftrace.trs >"$T/f.trs"
 	calls self "$T/f.trs" >"$T/want"
 	for t in uftrace trace-cmd lttng; do
-		trencode -q --anew -t $t -o "$T/$t" "$T/f.trs"
+		trencode -q --resynthesize -t $t -o "$T/$t" "$T/f.trs"
 		trdecode "$T/$t" | trsym | calls self - >"$T/got"
 		cmp "$T/want" "$T/got" || fail $t
 	done
@@ -327,7 +327,7 @@ our_calls() {
 		[ "$(tr '\n\t' '  ' <"$T/got")" = "a 1 c 1 d 1 " ]
 	done
 	for t in apitrace lttng; do
-		run -0 --separate-stderr trencode --anew --tick 1ns -t $t -o "$T/$t" "$T/o.trs"
+		run -0 --separate-stderr trencode --resynthesize --tick 1ns -t $t -o "$T/$t" "$T/o.trs"
 		[[ $stderr != *overlap* ]]
 		trdecode "$T/$t" | plain | table -g name -a count - | sort >"$T/got"
 		[ "$(tr '\n\t' '  ' <"$T/got")" = "a 1 b 1 c 1 d 1 " ]
@@ -335,7 +335,7 @@ our_calls() {
 }
 
 @test "sources of 32 bits and of the other byte order, with gaps, and empty ones" {
-	run -0 --separate-stderr pipe "trdecode -q '$DATA/lttng/v1.0-be32-align.tar.gz' | trencode --anew -t lttng -o $T/be"
+	run -0 --separate-stderr pipe "trdecode -q '$DATA/lttng/v1.0-be32-align.tar.gz' | trencode --resynthesize -t lttng -o $T/be"
 	"$BATS_FILE_TMPDIR/lttng_list" "$T/be" >"$T/list"
 	# times from the first on and names: those that LTTV reads in the source, but for ends
 	# without a begin; 1 ns is rounding
@@ -352,7 +352,7 @@ our_calls() {
 	assert_equal "$(awk '$2 != $4 || $1 - $3 > 1 || $3 - $1 > 1' <<<"$output")" ''
 	trdecode "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" | trsym >"$T/s390.trs"
 	for t in trace-cmd apitrace lttng; do
-		trencode -q --anew -t $t -o "$T/s390-$t" "$T/s390.trs"
+		trencode -q --resynthesize -t $t -o "$T/s390-$t" "$T/s390.trs"
 	done
 	trdecode "$T/s390-lttng" | plain | events - >"$T/got"
 	trdecode "$T/s390-trace-cmd" | events - | grep -v ^print >"$T/got2"
@@ -363,13 +363,13 @@ our_calls() {
 	trdecode -q "$DATA/trace-cmd/v7-zstd-split-lost.dat" >"$T/lost.trs"
 	lost=$(trstat "$T/lost.trs" 2>&1 >/dev/null | grep 'lost by the recorder')
 	for t in trace-cmd lttng; do
-		trencode -q --anew -t $t -o "$T/lost-$t" "$T/lost.trs"
+		trencode -q --resynthesize -t $t -o "$T/lost-$t" "$T/lost.trs"
 		[ "$(trdecode -q "$T/lost-$t" | trstat 2>&1 >/dev/null | grep 'lost by the recorder')" = "$lost" ] || fail "$t: $lost"
 	done
 	# nothing at all
 	trfilter 'name == "no such"' trace-cmd.trs >"$T/e.trs"
 	for t in trace-cmd apitrace lttng; do
-		run -0 trencode -q --anew -t $t -o "$T/empty-$t" "$T/e.trs"
+		run -0 trencode -q --resynthesize -t $t -o "$T/empty-$t" "$T/e.trs"
 		run -0 pipe "trdecode $T/empty-$t | trstat"
 	done
 }
@@ -393,7 +393,7 @@ our_calls() {
 	} | gzip -n >"$T/x.trace"
 	trdecode "$T/x.trace" >"$T/x.trs"
 	for t in uftrace trace-cmd apitrace lttng; do
-		trencode -q --anew --tick 1ns -t $t -o "$T/$t" "$T/x.trs"
+		trencode -q --resynthesize --tick 1ns -t $t -o "$T/$t" "$T/x.trs"
 		run -0 pipe "trdecode '$T/$t' | trsym | trstat -q -F json -a count"
 		assert_output --partial 'a b\tc\n\"d\" $e\\x41 '
 	done

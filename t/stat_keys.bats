@@ -105,7 +105,7 @@ load tables
 
 @test "the examples of the man page run" {
 	ln -sfn "$DATA/uftrace/fib" uftrace.data
-	trdecode uftrace.data | trencode -q --anew -t uftrace -o b.data
+	trdecode uftrace.data | trencode -q --resynthesize -t uftrace -o b.data
 	ln -sf "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" trace.dat
 	ln -sf "$DATA/apitrace/v6.trace" app.trace
 	# lines of .Dl, and blocks of .Bd, each one command

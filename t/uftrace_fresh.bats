@@ -170,7 +170,7 @@ rows() {
 	trdecode -q objects.data | trsym -q >objects.trs
 	trencode -q objects.trs | diff want -
 	# also as another system's trace would be, and without arguments
-	trencode -q --anew -t uftrace -o watched.data objects.trs
+	trencode -q --resynthesize -t uftrace -o watched.data objects.trs
 	grep -q ' watch:cpu$' watched.data/events.txt
 	uftrace replay --no-pager -d watched.data 2>/dev/null >want
 	trdecode -q watched.data | trsym -q | trencode -q | diff want -
@@ -200,7 +200,7 @@ rows() {
 
 @test "events keep one group when a recording is converted" {
 	uftrace record -d events.data ./forks >/dev/null 2>&1
-	trdecode -q events.data | trsym -q | trencode -q --anew -t uftrace -o again.data
+	trdecode -q events.data | trsym -q | trencode -q --resynthesize -t uftrace -o again.data
 	grep -q ' linux:task-exit$' again.data/events.txt
 	refute grep -q 'linux:linux:' again.data/events.txt
 }

@@ -5,8 +5,8 @@
  * order of their times whenever main lets it run. A new format is a new file and one line in main's
  * table.
  */
-#ifndef TR_DECODER_H
-#define TR_DECODER_H
+#ifndef TR_TRDECODE_DECODER_H
+#define TR_TRDECODE_DECODER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -104,7 +104,7 @@ struct decoder {
 	   says need not be right where the trace is damaged. */
 	bool (*late)(struct input *in, uint64_t *time);
 	/* Write the events up to and including time until; set in->next. -1: the output failed, or
-	   memory is out. Damage is reported by input_damage, and is no failure. */
+	   out of memory. Damage is reported by input_damage, and is no failure. */
 	int (*run)(struct input *in, uint64_t until, struct error *e);
 	void (*close)(struct input *in);
 };

@@ -1,8 +1,8 @@
 /*
  * options.h - trdecode's command line
  */
-#ifndef TR_SETTINGS_H
-#define TR_SETTINGS_H
+#ifndef TR_TRDECODE_OPTIONS_H
+#define TR_TRDECODE_OPTIONS_H
 
 #include "common/cli/program.h"
 #include "cmd/trdecode/decoder.h"

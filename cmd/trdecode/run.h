@@ -1,8 +1,8 @@
 /*
  * run.h - what trdecode does with its inputs, to the end
  */
-#ifndef TR_RUN_H
-#define TR_RUN_H
+#ifndef TR_TRDECODE_RUN_H
+#define TR_TRDECODE_RUN_H
 
 #include "cmd/trdecode/options.h"
 

@@ -116,8 +116,8 @@ static int begin(struct encoding *en, struct error *e)
 {
 	bool nothing = en->dictionary->sources.count < 2; /* was declared, nor will be */
 
-	if (en->encoder->anew && (en->options->anew || nothing || !is_own(en)))
-		en->encoder = en->encoder->anew;
+	if (en->encoder->conversion && (en->options->resynthesize || nothing || !is_own(en)))
+		en->encoder = en->encoder->conversion;
 	en->begun = true;
 	return en->encoder->begin(en, e);
 }
@@ -130,7 +130,7 @@ static int begin_again(struct encoding *en, struct error *e)
 	int result;
 
 	en->state = NULL;
-	en->encoder = native->anew;
+	en->encoder = native->conversion;
 	/* two cannot have one directory */
 	if (!en->encoder->take_over)
 		native->free(&had);
@@ -165,7 +165,7 @@ static int take_block(struct stage *s, struct encoding *en, struct known_metas *
 		if (begin_late(s, en, e))
 			return -1;
 	}
-	if (en->encoder->anew && !en->events &&
+	if (en->encoder->conversion && !en->events &&
 	    (!is_own(en) || (b->kind == BLOCK_EVENTS && is_bare(en, known)))) {
 		if (begin_again(en, e))
 			return -1;
@@ -207,7 +207,7 @@ static void run(struct stage *s, struct encoding *en)
 	struct error e;
 	struct block b;
 
-	if (!en->encoder->anew && begin(en, &e)) {
+	if (!en->encoder->conversion && begin(en, &e)) {
 		stage_fail(s, &e);
 		return;
 	}

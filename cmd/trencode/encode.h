@@ -1,8 +1,8 @@
 /*
  * encode.h - a stream goes through an encoder
  */
-#ifndef TR_ENCODE_H
-#define TR_ENCODE_H
+#ifndef TR_TRENCODE_ENCODE_H
+#define TR_TRENCODE_ENCODE_H
 
 #include "cmd/trencode/encoder.h"
 

@@ -3,8 +3,8 @@
  *
  * A new format is a new file and one line in main.c's table.
  */
-#ifndef TR_ENCODER_H
-#define TR_ENCODER_H
+#ifndef TR_TRENCODE_ENCODER_H
+#define TR_TRENCODE_ENCODER_H
 
 #include "cmd/trencode/apitrace/pack.h"
 #include "common/cli/stage.h"
@@ -34,7 +34,7 @@ struct encode_options {
 	bool quote_numbers;	     /* --json-int64=string */
 	bool no_header;		     /* csv, tsv */
 	const char *columns;	     /* of rows, NULL: the usual ones */
-	bool anew;		     /* --anew: nothing of the source but its events */
+	bool resynthesize;	     /* --resynthesize: nothing of the source but its events */
 	uint64_t tick; /* --tick: ns that a tick of a trace without time is to be, 0: not said */
 	int depth; /* -D: levels of nested calls that a text shows, 0: the source's usual limit */
 };
@@ -56,7 +56,7 @@ struct encoder {
 	enum encoder_output output;
 	/* A trace of one system: what takes its place where the stream is of another one, or of
 	   several; the output is the same. NULL: it takes all. */
-	const struct encoder *anew;
+	const struct encoder *conversion;
 	bool holds_several; /* traces behind each other in one file stay so */
 	bool needs_meta;    /* without META blocks of the source anew is the only way */
 	bool report;	    /* ticks become ns before it has the event, where --tick says how */

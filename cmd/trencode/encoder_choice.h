@@ -3,8 +3,8 @@
  *
  * A table of encoders ends with NULL.
  */
-#ifndef TR_ENCODER_CHOICE_H
-#define TR_ENCODER_CHOICE_H
+#ifndef TR_TRENCODE_ENCODER_CHOICE_H
+#define TR_TRENCODE_ENCODER_CHOICE_H
 
 #include "cmd/trencode/encoder.h"
 

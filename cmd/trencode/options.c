@@ -23,7 +23,7 @@ enum {
 	KEY_INT64,
 	KEY_COLUMNS,
 	KEY_NO_HEADER,
-	KEY_ANEW,
+	KEY_RESYNTHESIZE,
 	KEY_TICK,
 };
 
@@ -55,7 +55,7 @@ const struct option_row settings_rows[] = {
 	 "snappy gzip brotli zstd none zlib"},
 	{KEY_FILE_VERSION, "file-version", "N", "trace-cmd: 6 or 7 (the source's)", "6 7"},
 	{OPTION_HEADING, NULL, NULL, "uftrace, trace-cmd, apitrace, lttng:", NULL},
-	{KEY_ANEW, "anew", NULL,
+	{KEY_RESYNTHESIZE, "resynthesize", NULL,
 	 "take nothing from the source but its events, as if it\nwere a trace of another system",
 	 NULL},
 	{KEY_TICK, "tick", "TIME", "how long a tick of a trace without time (apitrace) is to be",
@@ -140,7 +140,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 					 arg);
 		s->encode.file_version = *arg - '0';
 		break;
-	case KEY_ANEW: s->encode.anew = true; break;
+	case KEY_RESYNTHESIZE: s->encode.resynthesize = true; break;
 	case KEY_TICK: return take_tick(&s->encode, arg, e);
 	case KEY_BLOBS: s->encode.blobs = arg; break;
 	case KEY_UNCLOSED: return take_choice(&s->encode.drop, "unclosed", "close", "drop", arg, e);

@@ -1,8 +1,8 @@
 /*
  * options.h - trencode's command line
  */
-#ifndef TR_SETTINGS_H
-#define TR_SETTINGS_H
+#ifndef TR_TRENCODE_OPTIONS_H
+#define TR_TRENCODE_OPTIONS_H
 
 #include "cmd/trencode/encoder.h"
 

@@ -4,8 +4,8 @@
  * Of such a clock the reports are told that it counts ns. The encoders that make a trace anew
  * (anew.h) do this themselves.
  */
-#ifndef TR_TICK_H
-#define TR_TICK_H
+#ifndef TR_TRENCODE_TICK_SCALE_H
+#define TR_TRENCODE_TICK_SCALE_H
 
 #include "cmd/trencode/encoder.h"
 

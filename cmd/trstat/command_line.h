@@ -1,8 +1,8 @@
 /*
  * command_line.h - what the options of trstat say
  */
-#ifndef TR_COMMAND_LINE_H
-#define TR_COMMAND_LINE_H
+#ifndef TR_TRSTAT_COMMAND_LINE_H
+#define TR_TRSTAT_COMMAND_LINE_H
 
 #include "common/cli/program.h"
 #include "cmd/trstat/views/diff_run.h"

@@ -297,7 +297,7 @@ static bool compares(enum token_kind how, enum scalar_order o)
 	}
 }
 
-/* The column over all groups that the condition names. -1: memory is out. */
+/* The column over all groups that the condition names. -1: out of memory. */
 static int value_of(const struct alarm *a, const struct columns *c, const struct column *column,
 		    const struct statistics *st, struct column_value *v)
 {

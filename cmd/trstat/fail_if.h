@@ -7,8 +7,8 @@
  * holds; without one, of everything. Where the table's own groups tell the keys of the condition
  * they are asked, else events are grouped by these keys a second time.
  */
-#ifndef TR_FAIL_IF_H
-#define TR_FAIL_IF_H
+#ifndef TR_TRSTAT_FAIL_IF_H
+#define TR_TRSTAT_FAIL_IF_H
 
 #include "cmd/trstat/conditions/condition.h"
 #include "cmd/trstat/query.h"
@@ -56,7 +56,7 @@ int alarms_finish(struct alarms *a);
 int alarms_check_ticks(const struct alarms *a, const struct clocks *clocks, struct error *e);
 
 /*
- * Which of them hold, in an interval or (NULL) in all? 1: some do, 0: none, -1: memory is out.
+ * Which of them hold, in an interval or (NULL) in all? 1: some do, 0: none, -1: out of memory.
  * Those that do are said on stderr unless quiet.
  */
 int alarms_judge(const struct alarms *a, const struct query *q, const struct statistics *st,

@@ -6,8 +6,8 @@
  * in which it is left. Intervals without events are left out. Intervals of the wall clock are
  * printed when they are over, with or without events, also while the input is silent.
  */
-#ifndef TR_MONITOR_H
-#define TR_MONITOR_H
+#ifndef TR_TRSTAT_MONITOR_H
+#define TR_TRSTAT_MONITOR_H
 
 #include "common/stream/reader.h"
 #include "cmd/trstat/fail_if.h"

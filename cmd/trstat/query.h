@@ -1,8 +1,8 @@
 /*
  * query.h - what is asked for: options made into keys, columns, an order and a view
  */
-#ifndef TR_QUERY_H
-#define TR_QUERY_H
+#ifndef TR_TRSTAT_QUERY_H
+#define TR_TRSTAT_QUERY_H
 
 #include "cmd/trstat/table/columns.h"
 #include "common/stream/bad_values.h"

@@ -1,8 +1,8 @@
 /*
  * report.h - what trstat says at the end: the table, what it does not show, and what --fail-if asks
  */
-#ifndef TR_REPORT_H
-#define TR_REPORT_H
+#ifndef TR_TRSTAT_REPORT_H
+#define TR_TRSTAT_REPORT_H
 
 #include "common/cli/stage.h"
 #include "cmd/trstat/fail_if.h"

@@ -1,8 +1,8 @@
 /*
  * run.h - what trstat does with its inputs, to the end; stage has the exit status
  */
-#ifndef TR_RUN_H
-#define TR_RUN_H
+#ifndef TR_TRSTAT_RUN_H
+#define TR_TRSTAT_RUN_H
 
 #include "common/cli/stage.h"
 #include "cmd/trstat/fail_if.h"

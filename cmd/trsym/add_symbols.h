@@ -1,8 +1,8 @@
 /*
  * add_symbols.h - symbols go out with the places that they are of
  */
-#ifndef TR_ADD_SYMBOLS_H
-#define TR_ADD_SYMBOLS_H
+#ifndef TR_TRSYM_ADD_SYMBOLS_H
+#define TR_TRSYM_ADD_SYMBOLS_H
 
 #include "common/cli/stage.h"
 #include "cmd/trsym/resolve.h"

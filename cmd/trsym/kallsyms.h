@@ -1,8 +1,8 @@
 /*
  * kallsyms.h - the kernel's symbols from a file that the user names
  */
-#ifndef TR_KALLSYMS_H
-#define TR_KALLSYMS_H
+#ifndef TR_TRSYM_KALLSYMS_H
+#define TR_TRSYM_KALLSYMS_H
 
 #include "common/stream/reader.h"
 #include "common/symbols/symbols.h"
@@ -24,10 +24,10 @@ int kallsyms_read(struct kallsyms *k, const char *path, struct error *e);
 
 void kallsyms_free(struct kallsyms *k);
 
-/* A part of a source goes by. -1 when memory is out. */
+/* A part of a source goes by. -1 when out of memory. */
 int kallsyms_meta(struct kallsyms *k, const struct meta *m);
 
-/* A DICT block goes by. -1 when memory is out. */
+/* A DICT block goes by. -1 when out of memory. */
 int kallsyms_declared(struct kallsyms *k, const struct block *b);
 
 /*

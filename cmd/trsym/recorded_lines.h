@@ -4,8 +4,8 @@
  * A .dbg file: "F: ADDRESS NAME" begins a function, "L: LINE FILE" is where it is declared. Other
  * lines are about arguments.
  */
-#ifndef TR_RECORDED_LINES_H
-#define TR_RECORDED_LINES_H
+#ifndef TR_TRSYM_RECORDED_LINES_H
+#define TR_TRSYM_RECORDED_LINES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ struct recorded_lines {
 	char *text;
 };
 
-/* Takes the lines of a text. A text without any gives none. 0, or -1 when memory is out. */
+/* Takes the lines of a text. A text without any gives none. 0, or -1 when out of memory. */
 int recorded_lines_read(struct recorded_lines *r, const char *text, size_t size);
 
 /* The line of the function that begins at the address, or NULL. */

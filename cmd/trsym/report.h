@@ -1,8 +1,8 @@
 /*
  * report.h - what became of the modules, on standard error
  */
-#ifndef TR_REPORT_H
-#define TR_REPORT_H
+#ifndef TR_TRSYM_REPORT_H
+#define TR_TRSYM_REPORT_H
 
 #include "cmd/trsym/resolve.h"
 

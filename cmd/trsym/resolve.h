@@ -1,8 +1,8 @@
 /*
  * resolve.h - from a place to its symbol
  */
-#ifndef TR_RESOLVE_H
-#define TR_RESOLVE_H
+#ifndef TR_TRSYM_RESOLVE_H
+#define TR_TRSYM_RESOLVE_H
 
 #include "common/stream/writer.h"
 #include "cmd/trsym/tables.h"
@@ -21,7 +21,7 @@ void resolver_free(struct resolver *r);
 /*
  * The symbol of a place: of the mapping that holds its address, else of what was loaded since, the
  * latest first, up to the place's epoch. 1 found; 0 not: then *s has the module if it is known, and
- * SYMBOL_UNKNOWN; -1 when memory is out. Texts in *s live until the next call. count: for the
+ * SYMBOL_UNKNOWN; -1 when out of memory. Texts in *s live until the next call. count: for the
  * report.
  */
 int resolve(struct resolver *r, const struct location *p, bool count, struct symbol_entry *s);

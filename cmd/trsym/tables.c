@@ -65,7 +65,7 @@ void tables_free(struct tables *t)
 	free(t);
 }
 
-/* The table of that name, made if it is new and add; NULL: there is none, or memory is out. */
+/* The table of that name, made if it is new and add; NULL: there is none, or out of memory. */
 static struct carried *find_carried(struct tables *t, uint32_t source, const char *name, size_t n,
 				    bool add)
 {
@@ -122,7 +122,7 @@ int tables_meta(struct tables *t, const struct meta *m)
 	return buffer_append(&c->text, m->data, m->size);
 }
 
-/* Symbols of the text, which is needed no more. -1 when memory is out. */
+/* Symbols of the text, which is needed no more. -1 when out of memory. */
 static int parse(struct carried *c, bool kallsyms)
 {
 	const char *text = (const char *)c->text.data;
@@ -243,7 +243,7 @@ const char *tables_name(struct tables *t, struct module *m, const struct symbol 
 
 /* --- source lines --- */
 
-/* The .dbg that belongs to the module's .sym, if the stream has it. -1 when memory is out. */
+/* The .dbg that belongs to the module's .sym, if the stream has it. -1 when out of memory. */
 static int recorded_lines(struct tables *t, struct module *m)
 {
 	size_t n = strlen(m->table);

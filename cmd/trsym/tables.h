@@ -5,8 +5,8 @@
  * the kernel's, one whose name ends in ".dbg" has source lines as uftrace writes them. Each is
  * parsed when a place first needs it.
  */
-#ifndef TR_TABLES_H
-#define TR_TABLES_H
+#ifndef TR_TRSYM_TABLES_H
+#define TR_TRSYM_TABLES_H
 
 #include "common/symbols/debug_info.h"
 #include "common/symbols/demangle.h"
@@ -27,7 +27,7 @@ struct tables_options {
 struct tables *tables_new(const struct tables_options *options);
 void tables_free(struct tables *t);
 
-/* Take in a piece of a META block. -1 when memory is out. */
+/* Take in a piece of a META block. -1 when out of memory. */
 int tables_meta(struct tables *t, const struct meta *m);
 
 /* A module as a mapping names it, with its symbols and what became of them. The texts of path,
@@ -49,16 +49,16 @@ struct module {
 	uint64_t lines; /* places that got one */
 };
 
-/* The module of a mapping, its table loaded. NULL when memory is out. */
+/* The module of a mapping, its table loaded. NULL when out of memory. */
 struct module *tables_module(struct tables *t, const struct space *space, const struct map *map);
 
-/* The name to be shown for a symbol of the module. NULL when memory is out. */
+/* The name to be shown for a symbol of the module. NULL when out of memory. */
 const char *tables_name(struct tables *t, struct module *m, const struct symbol *symbol);
 
 /*
  * Where the function is declared that begins at the address, in the symbols' own addresses; base:
  * what these have more than addresses relative to the module's. Texts in *f live until the next
- * call. 1 found, 0 not, -1 when memory is out.
+ * call. 1 found, 0 not, -1 when out of memory.
  */
 int tables_line(struct tables *t, struct module *m, uint64_t address, uint64_t base,
 		struct source_frame *f);

@@ -21,14 +21,14 @@
  * (call_stacks_set, call_stacks_reach, call_stacks_pushed), and grafts what hangs on `open` onto
  * call_stacks_top (stack_graft.h).
  */
-#ifndef TR_CALL_STACKS_H
-#define TR_CALL_STACKS_H
+#ifndef TR_CALLS_CALL_STACKS_H
+#define TR_CALLS_CALL_STACKS_H
 
 #include "common/util/buffer.h"
 #include "common/calls/calls.h"
 #include "common/calls/stack_tree.h"
 
-/* Append the bytes that tell functions apart; p may be NULL. -1: memory is out. */
+/* Append the bytes that tell functions apart; p may be NULL. -1: out of memory. */
 typedef int call_stacks_key(struct buffer *to, const struct location *p, struct text_ref name);
 call_stacks_key call_stacks_clean_name;
 
@@ -62,7 +62,7 @@ struct call_stacks {
 	struct buffer scratch;
 };
 
-/* 0, or -1 when memory is out; so do all others that return int. */
+/* 0, or -1 when out of memory; so do all others that return int. */
 int call_stacks_init(struct call_stacks *cs, const struct calls *calls, call_stacks_key *key);
 void call_stacks_free(struct call_stacks *cs);
 

@@ -1,8 +1,8 @@
 /*
  * call_stacks_private.h - what call_stacks.c and call_stacks_cut.c share
  */
-#ifndef TR_CALL_STACKS_PRIVATE_H
-#define TR_CALL_STACKS_PRIVATE_H
+#ifndef TR_CALLS_CALL_STACKS_PRIVATE_H
+#define TR_CALLS_CALL_STACKS_PRIVATE_H
 
 #include "common/calls/call_stacks.h"
 

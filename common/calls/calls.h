@@ -13,8 +13,8 @@
  * (THREAD_LEFT_OUT) these calls may be what is left out, and all calls in the kernel and all with
  * TYPE_INNER count. See design 4 and trstat(1).
  */
-#ifndef TR_CALLS_H
-#define TR_CALLS_H
+#ifndef TR_CALLS_CALLS_H
+#define TR_CALLS_CALLS_H
 
 #include "common/stream/event.h"
 #include "common/calls/open_calls.h"
@@ -184,7 +184,7 @@ static inline bool stack_has(const struct stack *s, uint32_t location)
 /* Is a frame open that nobody knows? All of them are taken for one function, which shows as <0>. */
 bool calls_has_unknown(const struct stack *s);
 
-/* The stack of a thread by its number, made if it is new; NULL when memory is out. */
+/* The stack of a thread by its number, made if it is new; NULL when out of memory. */
 struct stack *calls_stack_at(struct calls *c, uint32_t thread);
 
 /* Is a place's function an exec*? */
@@ -279,7 +279,7 @@ struct calls_rows {
 		uint32_t call;	  /* where the number stands in a narrow row */
 	} types[256];
 };
-/* -1: memory is out. */
+/* -1: out of memory. */
 int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr);
 
 /* A row that neither enters nor leaves, of whatever type. */

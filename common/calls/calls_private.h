@@ -1,8 +1,8 @@
 /*
  * calls_private.h - what calls*.c (pairing) and cut*.c (stacks whose beginning was not seen) share
  */
-#ifndef TR_CALLS_PRIVATE_H
-#define TR_CALLS_PRIVATE_H
+#ifndef TR_CALLS_CALLS_PRIVATE_H
+#define TR_CALLS_CALLS_PRIVATE_H
 
 #include "common/calls/calls.h"
 #include "common/calls/partial_stack.h"
@@ -83,9 +83,9 @@ static inline void end_exec(struct stack *s)
 		calls_set_exec(s, 0);
 }
 
-/* false: memory is out. */
+/* false: out of memory. */
 bool calls_push(struct calls *c, struct stack *s, const struct frame *f);
-/* NULL: memory is out. */
+/* NULL: out of memory. */
 struct stack *calls_empty_stack(struct calls *c);
 
 /* What a callee took is no longer its caller's own. */
@@ -138,7 +138,7 @@ enum calls_result calls_numbered(struct calls *c, struct stack *s, const struct 
 				 struct call *done);
 /* An exec succeeded: the old image is gone for good. */
 void calls_forget_image(struct calls *c, struct stack *s);
-/* A numbered call is open. -1: memory is out. */
+/* A numbered call is open. -1: out of memory. */
 int calls_number_open(struct calls *c, uint32_t source, uint32_t call,
 		      const struct numbered_call *n);
 

@@ -5,8 +5,8 @@
  * its leave, whatever was entered or left in between. The call entered last, which nearly always is
  * the next to be left, is at hand without a table. Zero-initialised is empty.
  */
-#ifndef TR_OPEN_CALLS_H
-#define TR_OPEN_CALLS_H
+#ifndef TR_CALLS_OPEN_CALLS_H
+#define TR_CALLS_OPEN_CALLS_H
 
 #include <stdbool.h>
 #include <stddef.h>

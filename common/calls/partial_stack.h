@@ -22,8 +22,8 @@
  * frames[0] of a stack with a cut stands for all that is not known: it takes what callees at the
  * bottom took.
  */
-#ifndef TR_CUT_H
-#define TR_CUT_H
+#ifndef TR_CALLS_PARTIAL_STACK_H
+#define TR_CALLS_PARTIAL_STACK_H
 
 #include "common/util/buffer.h"
 #include "common/calls/calls.h"
@@ -93,7 +93,7 @@ static inline size_t cut_position(const struct partial_stack *u)
 	return u ? u->count - 1 : 0;
 }
 
-/* Give a new stack its cut. -1: memory is out (calls.out_of_memory). */
+/* Give a new stack its cut. -1: out of memory (calls.out_of_memory). */
 int cut_begin(struct calls *c, struct stack *s);
 void cut_free(struct partial_stack *u);
 
@@ -105,12 +105,12 @@ enum calls_result cut_keep_numbered(struct calls *c, const struct event *e);
 void cut_forget(struct calls *c, struct stack *s);
 
 /* The end of the part: all that is open goes into the list (stack.kept), which is complete then,
- * and the stack is of no use any more. Of numbered calls: calls.rows. -1: memory is out. */
+ * and the stack is of no use any more. Of numbered calls: calls.rows. -1: out of memory. */
 int cut_close(struct calls *c, struct stack *s);
 int cut_close_numbered(struct calls *c);
 
 /* Do to the stack what the operation says; not for CUT_ROW, whose event is to be fed. Its charges
- * are left to cut_charge. -1: memory is out. */
+ * are left to cut_charge. -1: out of memory. */
 int cut_apply(struct calls *c, struct stack *s, const struct cut_op *op);
 /* The event of a CUT_ROW; *u is the list that it is from. */
 void cut_event(const struct partial_stack *u, const struct cut_op *op, struct event *e);

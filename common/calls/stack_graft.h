@@ -7,8 +7,8 @@
  * What was asked for once is known until the next stack_graft_begin, so that all nodes below from
  * together cost no more than there are of them. Zero-initialised is ready to begin.
  */
-#ifndef TR_STACK_GRAFT_H
-#define TR_STACK_GRAFT_H
+#ifndef TR_CALLS_STACK_GRAFT_H
+#define TR_CALLS_STACK_GRAFT_H
 
 #include "common/util/buffer.h"
 #include "common/calls/stack_tree.h"
@@ -25,7 +25,7 @@ struct stack_graft {
 
 void stack_graft_begin(struct stack_graft *g, uint32_t from, uint32_t onto);
 /* *became: what node, which is from or below it, is below onto; made if it is new. A node that is
- * not below from stays what it is. -1: memory is out. */
+ * not below from stays what it is. -1: out of memory. */
 int stack_graft(struct stack_graft *g, struct stack_tree *t, uint32_t node, uint32_t *became);
 void stack_graft_free(struct stack_graft *g);
 

@@ -4,8 +4,8 @@
  * A node is a stack: its name, called by its parent. Names are numbers of a struct intern. A node
  * takes about 60 bytes, whatever the number of events.
  */
-#ifndef TR_STACK_TREE_H
-#define TR_STACK_TREE_H
+#ifndef TR_CALLS_STACK_TREE_H
+#define TR_CALLS_STACK_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,11 +40,11 @@ struct stack_tree {
 	bool joined; /* and some of them stand for others: stack_tree_resolve */
 };
 
-/* 0, or -1 when memory is out; so do all others that return int. */
+/* 0, or -1 when out of memory; so do all others that return int. */
 int stack_tree_init(struct stack_tree *t);
 void stack_tree_free(struct stack_tree *t);
 
-/* The stack of parent calling name; 0 when memory is out. */
+/* The stack of parent calling name; 0 when out of memory. */
 uint32_t stack_tree_child_slow(struct stack_tree *t, uint32_t parent, uint32_t name);
 
 static inline uint32_t stack_tree_child(struct stack_tree *t, uint32_t parent, uint32_t name)
@@ -56,7 +56,7 @@ static inline uint32_t stack_tree_child(struct stack_tree *t, uint32_t parent, u
 	return stack_tree_child_slow(t, parent, name);
 }
 
-/* A frame of which neither name nor caller are known as yet; 0 when memory is out. */
+/* A frame of which neither name nor caller are known as yet; 0 when out of memory. */
 uint32_t stack_tree_detached(struct stack_tree *t);
 
 /* Now they are known: node and what hangs on it become parent's child of that name, joined with the
@@ -81,7 +81,7 @@ static inline void stack_tree_add(struct stack_tree *t, uint32_t node, uint64_t 
 /*
  * Every node that hangs on the root, callers before their callees and those of one caller sorted
  * bytewise by their names: order[0..], of t->live + 1 numbers, the root first. How many; 0 when
- * memory is out.
+ * out of memory.
  */
 size_t stack_tree_order(const struct stack_tree *t, const struct intern *names, uint32_t *order);
 

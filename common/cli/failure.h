@@ -1,8 +1,8 @@
 /*
  * failure.h - a stream that says only why the program that should have made it failed
  */
-#ifndef TR_FAILURE_H
-#define TR_FAILURE_H
+#ifndef TR_CLI_FAILURE_H
+#define TR_CLI_FAILURE_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * A table is an array of struct option_row ended by {0}. A long name may be shortened to any
  * unambiguous beginning; options and operands may mix; "--" ends the options.
  */
-#ifndef TR_OPTIONS_H
-#define TR_OPTIONS_H
+#ifndef TR_CLI_OPTIONS_H
+#define TR_CLI_OPTIONS_H
 
 #include "common/util/error.h"
 

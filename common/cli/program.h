@@ -12,8 +12,8 @@
  *             return status;
  *     }
  */
-#ifndef TR_PROGRAM_H
-#define TR_PROGRAM_H
+#ifndef TR_CLI_PROGRAM_H
+#define TR_CLI_PROGRAM_H
 
 #include "common/util/buffer.h"
 #include "common/util/error.h"
@@ -59,7 +59,7 @@ int program_start(const struct program *p, int argc, char **argv, void *ctx,
 /*
  * What the program does to what goes through it: its name, its own options with their arguments and
  * the words, but not what every program has, nor files. Of a command line that cannot be parsed, as
- * one that hides something, the name alone. argv is as program_start left it. -1: memory is out.
+ * one that hides something, the name alone. argv is as program_start left it. -1: out of memory.
  */
 int program_stage(const struct program *p, int argc, char **argv, struct buffer *text);
 

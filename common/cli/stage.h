@@ -13,8 +13,8 @@
  * filter HEAD, DICT, META, END and unknown blocks have been passed on when stage_next returns them,
  * and EVENTS are the filter's to pass on, whole or in part.
  */
-#ifndef TR_STAGE_H
-#define TR_STAGE_H
+#ifndef TR_CLI_STAGE_H
+#define TR_CLI_STAGE_H
 
 #include "common/stream/bad_values.h"
 #include "common/cli/failure.h"

@@ -1,8 +1,8 @@
 /*
  * lexer.h - the words of a condition (trfilter, trstat)
  */
-#ifndef TR_LEXER_H
-#define TR_LEXER_H
+#ifndef TR_EXPR_LEXER_H
+#define TR_EXPR_LEXER_H
 
 #include "common/util/error.h"
 #include "common/value/scalar.h"
@@ -48,7 +48,7 @@ struct lexer {
 	struct error *error;
 };
 
-/* Go to the next token, which the lexer keeps. -1: no word of the language, or memory is out. */
+/* Go to the next token, which the lexer keeps. -1: no word of the language, or out of memory. */
 int lexer_next(struct lexer *l);
 void lexer_free(struct lexer *l);
 

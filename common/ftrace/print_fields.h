@@ -5,8 +5,8 @@
  *
  * Facts: the kernel's events/SYSTEM/EVENT/format files, of 2.6.31 to 6.12.
  */
-#ifndef TR_PRINT_FIELDS_H
-#define TR_PRINT_FIELDS_H
+#ifndef TR_FTRACE_PRINT_FIELDS_H
+#define TR_FTRACE_PRINT_FIELDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ struct format_fields {
 };
 
 /* Take the text apart; it must stay as it is. word: bytes of a long. Lines that are none are
- * skipped. -1: memory is out. */
+ * skipped. -1: out of memory. */
 int format_fields_read(struct format_fields *f, const char *text, size_t n, unsigned word);
 void format_fields_free(struct format_fields *f);
 

@@ -8,8 +8,8 @@
  * the text of libtraceevent where the kernel's needs the running kernel. A format that cannot be
  * evaluated as a whole (it calls a function of the kernel, say) is not compiled.
  */
-#ifndef TR_PRINT_FORMAT_H
-#define TR_PRINT_FORMAT_H
+#ifndef TR_FTRACE_PRINT_FORMAT_H
+#define TR_FTRACE_PRINT_FORMAT_H
 
 #include "common/ftrace/print_fields.h"
 #include "common/ftrace/print_line.h"

@@ -1,8 +1,8 @@
 /*
  * print_lexer.h - the words of a print fmt
  */
-#ifndef TR_PRINT_LEXER_H
-#define TR_PRINT_LEXER_H
+#ifndef TR_FTRACE_PRINT_LEXER_H
+#define TR_FTRACE_PRINT_LEXER_H
 
 #include <stdbool.h>
 #include <stddef.h>

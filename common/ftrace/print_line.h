@@ -5,8 +5,8 @@
  * page, so only a hostile format gets that far. Nothing here returns an error; line->failed says
  * that memory was out.
  */
-#ifndef TR_PRINT_LINE_H
-#define TR_PRINT_LINE_H
+#ifndef TR_FTRACE_PRINT_LINE_H
+#define TR_FTRACE_PRINT_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * Functions that give a node give PARSE_NONE once anything failed; p->failed stays set, and why
  * says the first reason. Nodes are numbers, as the array of them moves.
  */
-#ifndef TR_PRINT_PARSER_H
-#define TR_PRINT_PARSER_H
+#ifndef TR_FTRACE_PRINT_PARSER_H
+#define TR_FTRACE_PRINT_PARSER_H
 
 #include "common/ftrace/print_lexer.h"
 #include "common/ftrace/print_tree.h"

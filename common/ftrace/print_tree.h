@@ -4,8 +4,8 @@
  * Nodes stand in one array, children before their parents, and name each other by number. Every
  * number is kept as 64 bits, extended from its type.
  */
-#ifndef TR_PRINT_TREE_H
-#define TR_PRINT_TREE_H
+#ifndef TR_FTRACE_PRINT_TREE_H
+#define TR_FTRACE_PRINT_TREE_H
 
 #include "common/util/buffer.h"
 #include "common/ftrace/print_format.h"

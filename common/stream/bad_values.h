@@ -4,8 +4,8 @@
  * Every program that reads values lets each block of events go through here first: what it then
  * reads are events without their values, or with values that all make sense.
  */
-#ifndef TR_BAD_VALUES_H
-#define TR_BAD_VALUES_H
+#ifndef TR_STREAM_BAD_VALUES_H
+#define TR_STREAM_BAD_VALUES_H
 
 #include "common/util/buffer.h"
 #include "common/util/error.h"

@@ -4,8 +4,8 @@
  * Traces may stand behind or beside each other in a stream. Times in ns and ticks have no sum, no
  * order and no unit in common, so who adds them up or writes them on one axis has to refuse them.
  */
-#ifndef TR_CLOCKS_H
-#define TR_CLOCKS_H
+#ifndef TR_STREAM_CLOCKS_H
+#define TR_STREAM_CLOCKS_H
 
 #include "common/util/error.h"
 #include "common/stream/event.h"

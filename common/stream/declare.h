@@ -5,8 +5,8 @@
  * the dictionary, those of sources the ids that they had in their stream (so entries of one stream
  * only). What serves only to print or to symbolise is left out: declarations of types, mappings.
  */
-#ifndef TR_DECLARE_H
-#define TR_DECLARE_H
+#ifndef TR_STREAM_DECLARE_H
+#define TR_STREAM_DECLARE_H
 
 #include "common/util/buffer.h"
 #include "common/stream/dictionary.h"
@@ -22,7 +22,7 @@ struct declare {
 void declare_init(struct declare *d, const struct dictionary *dictionary);
 void declare_free(struct declare *d);
 
-/* The id to name the entry by; 0 for none, and when memory is out (out_of_memory). */
+/* The id to name the entry by; 0 for none, and when out of memory (out_of_memory). */
 uint32_t declare_lane(struct declare *d, const struct lane *l);
 uint32_t declare_type(struct declare *d, const struct type *t);
 uint32_t declare_location(struct declare *d, uint32_t number);

@@ -7,8 +7,8 @@
  * later segment is the same object, and nobody downstream sees the segments. Pointers to entries
  * stay valid until dictionary_free.
  */
-#ifndef TR_DICTIONARY_H
-#define TR_DICTIONARY_H
+#ifndef TR_STREAM_DICTIONARY_H
+#define TR_STREAM_DICTIONARY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -175,7 +175,7 @@ void dictionary_free(struct dictionary *d);
 void dictionary_segment(struct dictionary *d, bool new_stream);
 
 /* Take in a DICT payload. -1: an entry is damaged, the first at *where (bytes from its start), or
- * memory is out; the other entries are taken in. */
+ * out of memory; the other entries are taken in. */
 int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size_t *where,
 		    struct error *e);
 

@@ -2,8 +2,8 @@
  * dictionary_private.h - what dictionary.c (the whole), dictionary_read.c (entries of a payload),
  * dictionary_type.c (types and their fields) and dictionary_definition.c (enums and the like) share
  */
-#ifndef TR_DICTIONARY_PRIVATE_H
-#define TR_DICTIONARY_PRIVATE_H
+#ifndef TR_STREAM_DICTIONARY_PRIVATE_H
+#define TR_STREAM_DICTIONARY_PRIVATE_H
 
 #include "common/util/buffer.h"
 #include "common/stream/dictionary.h"
@@ -29,7 +29,7 @@ uint32_t dictionary_number_of(struct dictionary_entry *en, uint32_t id, enum ent
 uint32_t dictionary_number_at(struct dictionary_entry *en, size_t offset, enum entry_kind kind);
 /* An element of the pool, by the entry's content, given as bytes in which segment ids were replaced
  * by numbers; the entry's id names it now. *fresh says that it is new and still to be filled. NULL:
- * the entry has no id, or memory is out. */
+ * the entry has no id, or out of memory. */
 void *dictionary_by_content(struct dictionary_entry *en, enum entry_kind kind, struct pool *pool,
 			    const void *key, size_t n, bool *fresh);
 

@@ -4,8 +4,8 @@
  * What needs no dictionary: what an entry holds, the way from one to the next, and the layouts that
  * several parts read or write. Strings, sources, definitions and the like are named by their ids.
  */
-#ifndef TR_ENTRY_H
-#define TR_ENTRY_H
+#ifndef TR_STREAM_ENTRY_H
+#define TR_STREAM_ENTRY_H
 
 #include "common/util/buffer.h"
 #include "common/stream/stream.h"
@@ -89,7 +89,7 @@ int entry_next(const uint8_t *payload, size_t n, size_t *at, struct raw_entry *e
 bool entry_next_of(enum entry_kind kind, const uint8_t *payload, size_t n, size_t *at,
 		   uint32_t *id);
 
-/* 0, or -1 when memory is out. */
+/* 0, or -1 when out of memory. */
 int entry_append(struct buffer *b, enum entry_kind kind, uint32_t id, const void *data, size_t n);
 
 /* Into THREAD_SIZE bytes, and out of them. */

@@ -10,8 +10,8 @@
  *
  * The reader has checked the block as a whole, so nothing here can run outside of it.
  */
-#ifndef TR_EVENT_H
-#define TR_EVENT_H
+#ifndef TR_STREAM_EVENT_H
+#define TR_STREAM_EVENT_H
 
 #include "common/util/bytes.h"
 #include "common/stream/dictionary.h"

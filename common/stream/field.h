@@ -1,8 +1,8 @@
 /*
  * field.h - a field of an event, whatever its source
  */
-#ifndef TR_FIELD_H
-#define TR_FIELD_H
+#ifndef TR_STREAM_FIELD_H
+#define TR_STREAM_FIELD_H
 
 #include "common/stream/event.h"
 

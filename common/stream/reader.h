@@ -10,8 +10,8 @@
  * described in reader.error). After -1 it may be called again: it goes on at the next block or
  * segment that can be read, or with the next input, and returns 0 when nothing is left.
  */
-#ifndef TR_READER_H
-#define TR_READER_H
+#ifndef TR_STREAM_READER_H
+#define TR_STREAM_READER_H
 
 #include "common/util/buffer.h"
 #include "common/stream/dictionary.h"
@@ -84,7 +84,7 @@ struct reader {
 	uint64_t reread; /* bytes of this input that were gone through again */
 	uint32_t sequence;
 	bool on_demand, pipe, regular, eof, loaded;
-	bool stop;	    /* nothing more is read: memory is out, or the output failed */
+	bool stop;	    /* nothing more is read: out of memory, or the output failed */
 	bool in_segment;    /* behind a marker, before END */
 	bool head_seen;	    /* and behind HEAD */
 	bool has_crc;	    /* the blocks of the segment have checksums */

@@ -4,8 +4,8 @@
  * EVENTS block is had at hand), reader_rows.c (its rows, checked as a whole), reader_pass.c (blocks
  * from pipe to pipe), reader_damage.c (where to go on behind damage)
  */
-#ifndef TR_READER_PRIVATE_H
-#define TR_READER_PRIVATE_H
+#ifndef TR_STREAM_READER_PRIVATE_H
+#define TR_STREAM_READER_PRIVATE_H
 
 #include "common/stream/reader.h"
 

@@ -2,7 +2,7 @@
 #include "common/stream/reader_private.h"
 #include "common/stream/value.h"
 
-/* An array with room for n; NULL: memory is out, and the old one stays. */
+/* An array with room for n; NULL: out of memory, and the old one stays. */
 static void *roomy(void *array, size_t *capacity, size_t n, size_t element)
 {
 	return *capacity < n ? array_grow(array, capacity, n - 1, element) : array;

@@ -1,8 +1,8 @@
 /*
  * reader_tail.h - what END blocks say, found without reading what is before them
  */
-#ifndef TR_READER_TAIL_H
-#define TR_READER_TAIL_H
+#ifndef TR_STREAM_READER_TAIL_H
+#define TR_STREAM_READER_TAIL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  *
  * Numbers are little-endian. Only common/ reads or writes these layouts.
  */
-#ifndef TR_STREAM_H
-#define TR_STREAM_H
+#ifndef TR_STREAM_STREAM_H
+#define TR_STREAM_STREAM_H
 
 #include <stdint.h>
 

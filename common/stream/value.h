@@ -9,8 +9,8 @@
  * deep. Details stand in the order the source gave them; of two for the same argument the later
  * one holds.
  */
-#ifndef TR_VALUE_H
-#define TR_VALUE_H
+#ifndef TR_STREAM_VALUE_H
+#define TR_STREAM_VALUE_H
 
 #include <stdbool.h>
 
@@ -161,7 +161,7 @@ static inline uint8_t *value_uleb(uint8_t *p, uint64_t n)
 	return p;
 }
 
-/* Writing: -1 when memory is out. */
+/* Writing: -1 when out of memory. */
 int value_put_detail(struct buffer *b, enum detail_kind what, uint64_t index);
 int value_put_number(struct buffer *b, char format, const void *little_endian, uint8_t size);
 int value_put_enum(struct buffer *b, uint32_t definition, const void *little_endian, uint8_t size);

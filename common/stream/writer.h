@@ -8,11 +8,11 @@
  * A filter passes blocks on (writer_pass), or single rows of them (writer_copy_row), with the
  * declarations as they came.
  *
- * Functions that return int: 0, or -1 with writer.error filled (output failed, or memory is out).
- * Functions that return an id: 0 when memory is out (and the next row fails).
+ * Functions that return int: 0, or -1 with writer.error filled (output failed, or out of memory).
+ * Functions that return an id: 0 when out of memory (and the next row fails).
  */
-#ifndef TR_WRITER_H
-#define TR_WRITER_H
+#ifndef TR_STREAM_WRITER_H
+#define TR_STREAM_WRITER_H
 
 #include "common/util/buffer.h"
 #include "common/stream/entry.h"

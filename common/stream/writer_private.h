@@ -3,8 +3,8 @@
  * writer_declare.c (declarations), writer_rows.c (rows and gaps), writer_pass.c (blocks of another
  * stream)
  */
-#ifndef TR_WRITER_PRIVATE_H
-#define TR_WRITER_PRIVATE_H
+#ifndef TR_STREAM_WRITER_PRIVATE_H
+#define TR_STREAM_WRITER_PRIVATE_H
 
 #include "common/stream/writer.h"
 

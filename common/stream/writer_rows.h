@@ -4,8 +4,8 @@
  * Lanes, types and places are ids of writer.h (place 0: none); depth is the row's. Times are those
  * of the lane's clock.
  */
-#ifndef TR_WRITER_ROWS_H
-#define TR_WRITER_ROWS_H
+#ifndef TR_STREAM_WRITER_ROWS_H
+#define TR_STREAM_WRITER_ROWS_H
 
 #include "common/stream/writer.h"
 

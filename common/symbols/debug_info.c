@@ -30,7 +30,7 @@ static uint32_t number_of(Dwarf_Attribute *attribute)
 	return dwarf_formudata(attribute, &n) || n > UINT32_MAX ? 0 : (uint32_t)n;
 }
 
-/* A path as the unit has it, made absolute. NULL when there is none, or memory is out. */
+/* A path as the unit has it, made absolute. NULL when there is none, or out of memory. */
 static const char *path_of(struct debug_info *d, struct debug_unit *u, const char *path)
 {
 	const char *directory;
@@ -100,7 +100,7 @@ static void line_of(struct debug_info *d, struct debug_unit *u, uint64_t address
 		f->line = (uint32_t)number;
 }
 
-/* The unit with the address and the innermost function there, NULL none. -1: memory is out. */
+/* The unit with the address and the innermost function there, NULL none. -1: out of memory. */
 static int find(struct debug_info *d, uint64_t address, struct debug_unit **unit,
 		struct debug_function **function)
 {

@@ -6,8 +6,8 @@
  * the first address in it is asked for. Versions 2 to 5, compressed sections, the files that dwz
  * and -gsplit-dwarf made (a .dwo that is gone costs the functions, not the lines).
  */
-#ifndef TR_DEBUG_INFO_H
-#define TR_DEBUG_INFO_H
+#ifndef TR_SYMBOLS_DEBUG_INFO_H
+#define TR_SYMBOLS_DEBUG_INFO_H
 
 #include <stdint.h>
 
@@ -36,7 +36,7 @@ void debug_info_close(struct debug_info *d);
 
 /*
  * Where the function is declared that has its code at the address; where that is not said, the line
- * of the address itself. 1 found, 0 not, -1 memory is out.
+ * of the address itself. 1 found, 0 not, -1 out of memory.
  */
 int debug_info_function(struct debug_info *d, uint64_t address, struct source_frame *f);
 
@@ -44,7 +44,7 @@ int debug_info_function(struct debug_info *d, uint64_t address, struct source_fr
  * The frames of an address as addr2line -i tells them: the innermost function that was inlined
  * there first, with the line of the address; then who it was inlined into, with the line of that,
  * and so on; the function that is one in the file comes last. Returns how many, at most
- * SOURCE_FRAMES_MAX; 0: nothing is known; -1: memory is out.
+ * SOURCE_FRAMES_MAX; 0: nothing is known; -1: out of memory.
  */
 int debug_info_frames(struct debug_info *d, uint64_t address,
 		      struct source_frame frames[SOURCE_FRAMES_MAX]);

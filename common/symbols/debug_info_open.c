@@ -120,7 +120,7 @@ static int read_units(struct debug_info *d)
 	return 0;
 }
 
-/* 1: there is something to be found in it, 0, -1 memory is out. */
+/* 1: there is something to be found in it, 0, -1 out of memory. */
 static int read_dwarf(struct debug_info *d, struct elf_file *f)
 {
 	uint64_t size = elf_file_size(f);

@@ -3,8 +3,8 @@
  *
  * Private to common/debug_info*.c.
  */
-#ifndef TR_DEBUG_INFO_PRIVATE_H
-#define TR_DEBUG_INFO_PRIVATE_H
+#ifndef TR_SYMBOLS_DEBUG_INFO_PRIVATE_H
+#define TR_SYMBOLS_DEBUG_INFO_PRIVATE_H
 
 #include "common/symbols/debug_info.h"
 #include "common/symbols/debug_info_unit.h"

@@ -3,8 +3,8 @@
  *
  * Private to common/debug_info*.c.
  */
-#ifndef TR_DEBUG_INFO_UNIT_H
-#define TR_DEBUG_INFO_UNIT_H
+#ifndef TR_SYMBOLS_DEBUG_INFO_UNIT_H
+#define TR_SYMBOLS_DEBUG_INFO_UNIT_H
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
@@ -30,11 +30,11 @@ struct debug_unit {
 
 /*
  * Collect the functions, once. *budget is how many ranges may be kept still: a hostile file names
- * one long list again and again. 0, or -1 when memory is out.
+ * one long list again and again. 0, or -1 when out of memory.
  */
 int debug_unit_index(struct debug_unit *u, uint64_t *budget);
 
-/* Add the ranges of a DIE. 0, or -1 when memory is out. */
+/* Add the ranges of a DIE. 0, or -1 when out of memory. */
 int debug_unit_ranges(Dwarf_Die *die, uint32_t what, struct range_index *to, uint64_t *budget);
 
 void debug_unit_free(struct debug_unit *u);

@@ -1,8 +1,8 @@
 /*
  * demangle.h - C++ and Rust names for people
  */
-#ifndef TR_DEMANGLE_H
-#define TR_DEMANGLE_H
+#ifndef TR_SYMBOLS_DEMANGLE_H
+#define TR_SYMBOLS_DEMANGLE_H
 
 enum demangle_style {
 	DEMANGLE_NO,	 /* the name as it is */
@@ -12,7 +12,7 @@ enum demangle_style {
 
 /*
  * The readable form of name, malloc'ed, or a copy of name itself where it is not mangled, cannot be
- * read, or is longer than 64 KiB. NULL only when memory is out. Safe for any bytes: time and memory
+ * read, or is longer than 64 KiB. NULL only when out of memory. Safe for any bytes: time and memory
  * are bounded, and a full form beyond 64 KiB is given up for the mangled name.
  *
  * SIMPLE drops parameters, template arguments, `.part.0` and `@VERSION`; keeps scopes, `operator+`,

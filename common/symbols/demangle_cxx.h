@@ -5,8 +5,8 @@
  * template arguments and expressions, and demangle_cxx.c names. Every cxx_read function moves the
  * reader behind what it read, and returns false if that is not there, or if the text has no room.
  */
-#ifndef TR_DEMANGLE_CXX_H
-#define TR_DEMANGLE_CXX_H
+#ifndef TR_SYMBOLS_DEMANGLE_CXX_H
+#define TR_SYMBOLS_DEMANGLE_CXX_H
 
 #include "common/symbols/demangle_simple.h"
 

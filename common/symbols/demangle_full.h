@@ -3,8 +3,8 @@
  *
  * Private to common/demangle*.c.
  */
-#ifndef TR_DEMANGLE_FULL_H
-#define TR_DEMANGLE_FULL_H
+#ifndef TR_SYMBOLS_DEMANGLE_FULL_H
+#define TR_SYMBOLS_DEMANGLE_FULL_H
 
 #include "common/symbols/demangle_simple.h"
 

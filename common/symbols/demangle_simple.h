@@ -3,8 +3,8 @@
  *
  * Private to common/demangle*.c.
  */
-#ifndef TR_DEMANGLE_SIMPLE_H
-#define TR_DEMANGLE_SIMPLE_H
+#ifndef TR_SYMBOLS_DEMANGLE_SIMPLE_H
+#define TR_SYMBOLS_DEMANGLE_SIMPLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

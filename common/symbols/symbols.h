@@ -11,8 +11,8 @@
  * sorted by start, those of equal start keep their order in the file, and where ranges overlap the
  * first range met by a bisection of the whole table wins (but see symbols_nest()).
  */
-#ifndef TR_SYMBOLS_H
-#define TR_SYMBOLS_H
+#ifndef TR_SYMBOLS_SYMBOLS_H
+#define TR_SYMBOLS_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,14 +29,14 @@ struct symbol {
 
 struct symbols;
 
-/* An empty table; NULL when memory is out. */
+/* An empty table; NULL when out of memory. */
 struct symbols *symbols_new(void);
 
 /* s may be NULL. */
 void symbols_free(struct symbols *s);
 
 /*
- * Append a symbol; name (length bytes, NULs end it) is copied. Returns 0, or -1 when memory is out,
+ * Append a symbol; name (length bytes, NULs end it) is copied. Returns 0, or -1 when out of memory,
  * which leaves the table as it was. symbols_sort() must follow before any lookup.
  */
 int symbols_add(struct symbols *s, uint64_t start, uint64_t size, char type, const char *name,
@@ -45,7 +45,7 @@ int symbols_add(struct symbols *s, uint64_t start, uint64_t size, char type, con
 int symbols_add_escaped(struct symbols *s, uint64_t start, uint64_t size, char type,
 			const char *name, size_t length);
 
-/* Sort by start, stable. Returns 0, or -1 when memory is out. A sorted table costs one pass. */
+/* Sort by start, stable. Returns 0, or -1 when out of memory. A sorted table costs one pass. */
 int symbols_sort(struct symbols *s);
 
 /*
@@ -57,7 +57,7 @@ int symbols_nest(struct symbols *s);
 
 /*
  * The text of a uftrace .sym file (any version: with and without sizes; damaged lines are skipped
- * and counted). NULL when memory is out. Rules: without a size column a symbol reaches to the next
+ * and counted). NULL when out of memory. Rules: without a size column a symbol reaches to the next
  * accepted line of the file, whatever its address, modulo 2^32, as in uftrace; '?' lines and
  * __sym_end, __dynsym_end, __func_end only end their predecessor; of consecutive lines with equal
  * address and type the first is kept.
@@ -66,7 +66,7 @@ struct symbols *symbols_from_uftrace(const char *text, size_t size);
 
 /*
  * The text of /proc/kallsyms, as found in trace.dat, in a uftrace directory, or on this machine.
- * NULL when memory is out. Kept are functions (t T w W and i of the kernel and its modules), each
+ * NULL when out of memory. Kept are functions (t T w W and i of the kernel and its modules), each
  * reaching to the next address that any line names, or, if that is over 1 MiB away, to the end of
  * the following page. Of names at one address uftrace's choice is kept: the first of the last run
  * of one type, W and i coming last; sys_x replaces SyS_x, and __x64_x replaces __ia32_x. See

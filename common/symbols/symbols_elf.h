@@ -3,8 +3,8 @@
  *
  * Private to common/symbols_elf*.c and debug_info*.c.
  */
-#ifndef TR_SYMBOLS_ELF_H
-#define TR_SYMBOLS_ELF_H
+#ifndef TR_SYMBOLS_SYMBOLS_ELF_H
+#define TR_SYMBOLS_SYMBOLS_ELF_H
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -59,7 +59,7 @@ int elf_debug_open_id(struct elf_file *f, const char *build_id, const char *sysr
  * has none. */
 char *elf_debuginfod_find(const char *build_id);
 
-/* Add the module's PLT stubs to s. Returns 0, or -1 when memory is out. */
+/* Add the module's PLT stubs to s. Returns 0, or -1 when out of memory. */
 int elf_read_plt(struct symbols *s, const struct elf_module *m);
 
 #endif

@@ -3,8 +3,8 @@
  *
  * Private to common/symbols*.c.
  */
-#ifndef TR_SYMBOLS_TABLE_H
-#define TR_SYMBOLS_TABLE_H
+#ifndef TR_SYMBOLS_SYMBOLS_TABLE_H
+#define TR_SYMBOLS_SYMBOLS_TABLE_H
 
 #include "common/symbols/symbols.h"
 
@@ -20,7 +20,7 @@ struct symbols {
 	bool hidden;
 };
 
-/* A NUL-terminated copy that lives as long as the table; NULL when memory is out. */
+/* A NUL-terminated copy that lives as long as the table; NULL when out of memory. */
 const char *symbols_keep(struct symbols *s, const char *name, size_t length);
 
 /* A line of a text, without its newline. False at the end. *at moves to the next line. */

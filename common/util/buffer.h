@@ -1,12 +1,12 @@
 /*
  * buffer.h - a growable run of bytes
  *
- * Zero-initialised is empty. Appending returns -1 when memory is out, and the buffer stays as it
+ * Zero-initialised is empty. Appending returns -1 when out of memory, and the buffer stays as it
  * was. One that spills keeps what is more than a MiB in a temporary file (buffer_file.h), out of
  * memory: for the few that may have to hold a large value of a trace until it is written.
  */
-#ifndef TR_BUFFER_H
-#define TR_BUFFER_H
+#ifndef TR_UTIL_BUFFER_H
+#define TR_UTIL_BUFFER_H
 
 #include <stdbool.h>
 
@@ -70,13 +70,13 @@ static inline int buffer_u8(struct buffer *b, uint8_t v)
 }
 
 /* Make room in an array of elements of the given size for count + 1 of them. Returns the array, or
- * NULL when memory is out (the old one stays valid). */
+ * NULL when out of memory (the old one stays valid). */
 void *array_grow(void *array, size_t *capacity, size_t count, size_t element);
 
 void *array_reach_slow(void *array, size_t *size, size_t number, size_t element);
 
 /* For arrays by the numbers of things: room for that one in an array of *size elements; new ones
- * are zero. Returns the array, or NULL when memory is out (the old one stays valid). */
+ * are zero. Returns the array, or NULL when out of memory (the old one stays valid). */
 static inline void *array_reach(void *array, size_t *size, size_t number, size_t element)
 {
 	return number < *size ? array : array_reach_slow(array, size, number, element);

@@ -7,8 +7,8 @@
  * and so are those that were read, by who reads much of it. Where no such file can be had, the
  * buffer is in memory like any other.
  */
-#ifndef TR_BUFFER_FILE_H
-#define TR_BUFFER_FILE_H
+#ifndef TR_UTIL_BUFFER_FILE_H
+#define TR_UTIL_BUFFER_FILE_H
 
 #include "common/util/buffer.h"
 
@@ -29,7 +29,7 @@ void buffer_rest(const struct buffer *b);
 /* How much of n bytes at p to take as the next piece, so that no character of UTF-8 is cut. */
 size_t buffer_piece(const void *p, size_t n);
 
-/* Append what stands in another buffer, piece by piece. -1: memory is out. */
+/* Append what stands in another buffer, piece by piece. -1: out of memory. */
 int buffer_append_from(struct buffer *b, const struct buffer *from, size_t at, size_t n);
 
 #endif

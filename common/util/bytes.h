@@ -1,8 +1,8 @@
 /*
  * bytes.h - numbers in memory: unaligned loads and stores in both byte orders, rounding, hashing
  */
-#ifndef TR_BYTES_H
-#define TR_BYTES_H
+#ifndef TR_UTIL_BYTES_H
+#define TR_UTIL_BYTES_H
 
 #include <endian.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * Every byte of a stream in a file goes through it. libdeflate's uses the processor's carry-less
  * multiplication where there is one, which zlib's does not.
  */
-#ifndef TR_CHECKSUM_H
-#define TR_CHECKSUM_H
+#ifndef TR_UTIL_CHECKSUM_H
+#define TR_UTIL_CHECKSUM_H
 
 #include <libdeflate.h>
 #include <stddef.h>

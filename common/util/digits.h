@@ -1,8 +1,8 @@
 /*
  * digits.h - numbers as digits, written from their end towards the front
  */
-#ifndef TR_DIGITS_H
-#define TR_DIGITS_H
+#ifndef TR_UTIL_DIGITS_H
+#define TR_UTIL_DIGITS_H
 
 #include <stdbool.h>
 #include <stddef.h>

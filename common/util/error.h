@@ -6,8 +6,8 @@
  *
  *     trdecode: uftrace.data/1234.dat: 0x1f40: record with a wrong magic
  */
-#ifndef TR_ERROR_H
-#define TR_ERROR_H
+#ifndef TR_UTIL_ERROR_H
+#define TR_UTIL_ERROR_H
 
 #include <stdint.h>
 

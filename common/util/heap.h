@@ -3,8 +3,8 @@
  *
  * An item is part of what it stands for. Its owner changes the top's time and then settles it.
  */
-#ifndef TR_HEAP_H
-#define TR_HEAP_H
+#ifndef TR_UTIL_HEAP_H
+#define TR_UTIL_HEAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,8 +13,8 @@
  *
  * Not to be shared between threads without a lock.
  */
-#ifndef TR_HISTOGRAM_H
-#define TR_HISTOGRAM_H
+#ifndef TR_UTIL_HISTOGRAM_H
+#define TR_UTIL_HISTOGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

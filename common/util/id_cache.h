@@ -4,8 +4,8 @@
  * For those who declare something when it is first met, and need its id again each time after.
  * Zero-initialised is empty.
  */
-#ifndef TR_KNOWN_H
-#define TR_KNOWN_H
+#ifndef TR_UTIL_ID_CACHE_H
+#define TR_UTIL_ID_CACHE_H
 
 #include "common/util/intern.h"
 
@@ -16,7 +16,7 @@ struct id_cache {
 };
 
 /* Where the number of the thing with this key of n bytes stands: 0 the first time, and the caller
- * sets it. Until the next call. NULL: memory is out. */
+ * sets it. Until the next call. NULL: out of memory. */
 uint32_t *id_cache_number(struct id_cache *k, const void *key, size_t n);
 void id_cache_free(struct id_cache *k);
 

@@ -4,8 +4,8 @@
  * Ids are any u32. Those that lie dense are looked up in an array, others in a hash table, so a
  * hostile id costs no memory. 0 means not there. Zero-initialised is empty.
  */
-#ifndef TR_IDMAP_H
-#define TR_IDMAP_H
+#ifndef TR_UTIL_IDMAP_H
+#define TR_UTIL_IDMAP_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * Numbers are dense from 0 in the order of their first sight. What is kept never moves and has a
  * NUL behind it. Zero-initialised is empty.
  */
-#ifndef TR_INTERN_H
-#define TR_INTERN_H
+#ifndef TR_UTIL_INTERN_H
+#define TR_UTIL_INTERN_H
 
 #include <stdint.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ struct intern {
 
 #define INTERN_NONE UINT32_MAX
 
-/* The number of these bytes, given now or earlier; INTERN_NONE when memory is out. */
+/* The number of these bytes, given now or earlier; INTERN_NONE when out of memory. */
 uint32_t intern(struct intern *in, const void *data, size_t n);
 uint32_t intern_string(struct intern *in, const char *s);
 /* The number of these bytes, or INTERN_NONE if they were never seen. */

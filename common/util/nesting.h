@@ -5,8 +5,8 @@
  * index of the nearest range in front of it that reaches beyond its end, 0 where there is none. All
  * is in line, so that a constant struct nesting costs nothing.
  */
-#ifndef TR_NESTING_H
-#define TR_NESTING_H
+#ifndef TR_UTIL_NESTING_H
+#define TR_UTIL_NESTING_H
 
 #include <stdbool.h>
 #include <stddef.h>

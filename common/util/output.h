@@ -6,8 +6,8 @@
  * device, a fifo) is written directly. A closed pipe kills the process by SIGPIPE, quietly, which
  * is wanted.
  */
-#ifndef TR_OUTPUT_H
-#define TR_OUTPUT_H
+#ifndef TR_UTIL_OUTPUT_H
+#define TR_UTIL_OUTPUT_H
 
 #include "common/util/error.h"
 

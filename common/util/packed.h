@@ -5,8 +5,8 @@
  * Reading never goes beyond the end: what is not there, or is no number of that size, is 0 and sets
  * bad, which is to be looked at now and then, at the latest before something is believed.
  */
-#ifndef TR_PACKED_H
-#define TR_PACKED_H
+#ifndef TR_UTIL_PACKED_H
+#define TR_UTIL_PACKED_H
 
 #include "common/util/buffer.h"
 #include "common/util/u128.h"
@@ -16,7 +16,7 @@ struct packed {
 	bool bad;
 };
 
-/* Append; -1 when memory is out. */
+/* Append; -1 when out of memory. */
 int packed_put(struct buffer *b, uint64_t v);
 int packed_put_u128(struct buffer *b, uint128 v);
 int packed_put_i128(struct buffer *b, int128 v);

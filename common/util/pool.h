@@ -3,8 +3,8 @@
  *
  * Zero-initialised with element set. Elements start as zero bytes.
  */
-#ifndef TR_POOL_H
-#define TR_POOL_H
+#ifndef TR_UTIL_POOL_H
+#define TR_UTIL_POOL_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@ struct pool {
 	char **chunks;
 };
 
-/* The new element at number count, or NULL when memory is out. */
+/* The new element at number count, or NULL when out of memory. */
 void *pool_add(struct pool *p);
 void pool_free(struct pool *p);
 

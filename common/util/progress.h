@@ -4,8 +4,8 @@
  * Shown when asked for (--progress), or by itself where stderr is a terminal and the result goes to
  * a file: never beside a pipe, whose programs would write over each other's lines.
  */
-#ifndef TR_PROGRESS_H
-#define TR_PROGRESS_H
+#ifndef TR_UTIL_PROGRESS_H
+#define TR_UTIL_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /*
  * protobuf.h - messages of Protocol Buffers, written into a buffer
  *
- * Numbers of fields are the caller's. Functions return 0, or -1 when memory is out. A nested
+ * Numbers of fields are the caller's. Functions return 0, or -1 when out of memory. A nested
  * message is made in a buffer of its own and put with protobuf_bytes.
  */
-#ifndef TR_PROTOBUF_H
-#define TR_PROTOBUF_H
+#ifndef TR_UTIL_PROTOBUF_H
+#define TR_UTIL_PROTOBUF_H
 
 #include "common/util/buffer_file.h"
 

@@ -3,8 +3,8 @@
  *
  * Zero-initialised is empty. Ranges are added, sealed once, and then only looked up.
  */
-#ifndef TR_RANGE_INDEX_H
-#define TR_RANGE_INDEX_H
+#ifndef TR_UTIL_RANGE_INDEX_H
+#define TR_UTIL_RANGE_INDEX_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ struct range_index {
 	size_t count, capacity;
 };
 
-/* An empty range is left out. 0, or -1 when memory is out. */
+/* An empty range is left out. 0, or -1 when out of memory. */
 int range_index_add(struct range_index *x, uint64_t start, uint64_t end, uint32_t what);
 
 /* Of ranges that are equal the one with the higher number is taken for the inner one. */

@@ -3,8 +3,8 @@
  *
  * Who does not know the key can neither find the bytes by trying nor choose bytes of a wanted hash.
  */
-#ifndef TR_SIPHASH_H
-#define TR_SIPHASH_H
+#ifndef TR_UTIL_SIPHASH_H
+#define TR_UTIL_SIPHASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /*
  * status.h - exit statuses, which are also the statuses of a stream's END
  */
-#ifndef TR_STATUS_H
-#define TR_STATUS_H
+#ifndef TR_UTIL_STATUS_H
+#define TR_UTIL_STATUS_H
 
 /* What END_LOST_MORE means, in messages. */
 #define LOST_MORE "packets or an unknown number of events"

@@ -1,8 +1,8 @@
 /*
  * temporary.h - a nameless file for what does not fit in memory
  */
-#ifndef TR_TEMPORARY_H
-#define TR_TEMPORARY_H
+#ifndef TR_UTIL_TEMPORARY_H
+#define TR_UTIL_TEMPORARY_H
 
 #include "common/util/error.h"
 

@@ -9,8 +9,8 @@
  * On a terminal control characters (C0 but newline and tab, DEL, C1) become '?', wherever they come
  * from, so that nothing in a trace steers it; elsewhere the bytes are written as they are.
  */
-#ifndef TR_TEXT_H
-#define TR_TEXT_H
+#ifndef TR_UTIL_TEXT_H
+#define TR_UTIL_TEXT_H
 
 #include "common/util/error.h"
 #include "common/util/output.h"

@@ -3,8 +3,8 @@
  *
  * A sum of 2^64 values of 64 bits fits an unsigned __int128, which the C library cannot print.
  */
-#ifndef TR_U128_H
-#define TR_U128_H
+#ifndef TR_UTIL_U128_H
+#define TR_UTIL_U128_H
 
 #include <stddef.h>
 

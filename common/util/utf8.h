@@ -3,8 +3,8 @@
  *
  * Names in traces are bytes; JSON and terminals want characters.
  */
-#ifndef TR_UTF8_H
-#define TR_UTF8_H
+#ifndef TR_UTIL_UTF8_H
+#define TR_UTIL_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,11 +19,11 @@ struct buffer;
 
 /*
  * Append n bytes as valid UTF-8: a byte that is part of no valid character becomes U+FFFD. -1 when
- * memory is out.
+ * out of memory.
  */
 int utf8_append(struct buffer *b, const char *p, size_t n);
 
-/* Append the character of that code, which is up to U+10FFFF and no surrogate. -1: memory is out.
+/* Append the character of that code, which is up to U+10FFFF and no surrogate. -1: out of memory.
  */
 int utf8_put(struct buffer *b, uint32_t c);
 

@@ -1,8 +1,8 @@
 /*
  * argument.h - an argument of a call by its name, and what is inside of it
  */
-#ifndef TR_ARGUMENT_H
-#define TR_ARGUMENT_H
+#ifndef TR_VALUE_ARGUMENT_H
+#define TR_VALUE_ARGUMENT_H
 
 #include "common/stream/event.h"
 #include "common/stream/value.h"

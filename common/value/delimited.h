@@ -1,13 +1,13 @@
 /*
  * delimited.h - cells of csv and tsv
  */
-#ifndef TR_DELIMITED_H
-#define TR_DELIMITED_H
+#ifndef TR_VALUE_DELIMITED_H
+#define TR_VALUE_DELIMITED_H
 
 #include "common/util/buffer.h"
 
 /* A cell of RFC 4180: quoted where it holds a quote, a comma or a line end. An empty text is quoted
- * too, so that it differs from no text. -1 when memory is out. */
+ * too, so that it differs from no text. -1 when out of memory. */
 int csv_append(struct buffer *b, const char *p, size_t n);
 
 /* What stands inside the quotes of such a cell, for one that comes in pieces. */

@@ -1,8 +1,8 @@
 /*
  * escape.h - names in which bytes that a format forbids are written \xHH or _xHH
  */
-#ifndef TR_ESCAPE_H
-#define TR_ESCAPE_H
+#ifndef TR_VALUE_ESCAPE_H
+#define TR_VALUE_ESCAPE_H
 
 #include <stddef.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * json.h - strings of JSON
  */
-#ifndef TR_JSON_H
-#define TR_JSON_H
+#ifndef TR_VALUE_JSON_H
+#define TR_VALUE_JSON_H
 
 #include "common/util/buffer.h"
 #include "common/util/text.h"
@@ -19,7 +19,7 @@ size_t json_character(char out[JSON_CHARACTER], const char *p, size_t n, size_t 
 /* The bytes as a JSON string with its quotes. */
 void json_string(struct text *t, const char *p, size_t n);
 
-/* The same appended to a buffer: -1 when memory is out. */
+/* The same appended to a buffer: -1 when out of memory. */
 int json_append_string(struct buffer *b, const char *p, size_t n);
 
 /* And without the quotes, for a string that comes in pieces. */

@@ -7,8 +7,8 @@
  *     -10s           before the last event
  *     2026-11-21 11:40[:05.123][Z]   wall time, local or (Z) UTC; also with a T between
  */
-#ifndef TR_MOMENT_H
-#define TR_MOMENT_H
+#ifndef TR_VALUE_MOMENT_H
+#define TR_VALUE_MOMENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

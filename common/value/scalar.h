@@ -1,8 +1,8 @@
 /*
  * scalar.h - one value as conditions see it: a number, a text, or nothing
  */
-#ifndef TR_SCALAR_H
-#define TR_SCALAR_H
+#ifndef TR_VALUE_SCALAR_H
+#define TR_VALUE_SCALAR_H
 
 #include <stdbool.h>
 #include <stddef.h>

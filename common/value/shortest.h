@@ -4,8 +4,8 @@
  * Of several such decimals the one nearest to the number is taken. The layout is that of "%.15g",
  * or of "%.16g" and "%.17g" where so many digits are needed.
  */
-#ifndef TR_SHORTEST_H
-#define TR_SHORTEST_H
+#ifndef TR_VALUE_SHORTEST_H
+#define TR_VALUE_SHORTEST_H
 
 #include <stddef.h>
 #include <stdint.h>

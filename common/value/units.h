@@ -1,8 +1,8 @@
 /*
  * units.h - units of time and size, in options and expressions
  */
-#ifndef TR_UNITS_H
-#define TR_UNITS_H
+#ifndef TR_VALUE_UNITS_H
+#define TR_VALUE_UNITS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /*
  * value_names.h - the text of values that hold it in parts
  */
-#ifndef TR_VALUE_NAMES_H
-#define TR_VALUE_NAMES_H
+#ifndef TR_VALUE_VALUE_NAMES_H
+#define TR_VALUE_VALUE_NAMES_H
 
 #include "common/util/buffer.h"
 #include "common/stream/dictionary.h"
@@ -24,11 +24,11 @@ struct text_ref value_enum_text(char room[static I128_SIZE], const struct defini
  * number. */
 int value_sum_text(struct buffer *b, const struct definition *d, uint64_t number);
 
-/* Append the names of the bits that are set, as "A|B|0x40"; d may be NULL. -1: memory is out.
+/* Append the names of the bits that are set, as "A|B|0x40"; d may be NULL. -1: out of memory.
  */
 int value_bits_text(struct buffer *b, const struct definition *d, uint64_t bits);
 
-/* Append a WSTRING as UTF-8, up to a unit 0; what is no character is U+FFFD. -1: memory is out. */
+/* Append a WSTRING as UTF-8, up to a unit 0; what is no character is U+FFFD. -1: out of memory. */
 int value_wide_text(struct buffer *b, const struct value *v);
 
 /* Append the functions of a back trace of count FRAMEs, the outermost first, with ';' between them;
@@ -37,7 +37,7 @@ int value_backtrace_text(struct buffer *b, const struct dictionary *d, const str
 			 uint64_t count);
 
 /* Append the shortest digits of a value that value_real() takes; those of a long double are its
- * double's. -1: memory is out. */
+ * double's. -1: out of memory. */
 int value_real_text(struct buffer *b, const struct value *v);
 
 #endif

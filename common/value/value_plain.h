@@ -4,8 +4,8 @@
  * Rows, keys and conditions share this spelling: a number, a truth value, or a text where the value
  * has names, or is a pointer, a blob or a string.
  */
-#ifndef TR_VALUE_PLAIN_H
-#define TR_VALUE_PLAIN_H
+#ifndef TR_VALUE_VALUE_PLAIN_H
+#define TR_VALUE_VALUE_PLAIN_H
 
 #include "common/util/buffer.h"
 #include "common/stream/dictionary.h"

@@ -3,8 +3,8 @@
  * facts are printed, it is decoded, and the stream that comes of it is read again, which must be
  * without a fault and hold as many rows as its END says
  */
-#ifndef TR_FUZZ_DECODED_H
-#define TR_FUZZ_DECODED_H
+#ifndef TR_T_FUZZ_DECODED_H
+#define TR_T_FUZZ_DECODED_H
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input/trace_info.h"

@@ -27,14 +27,14 @@ static command encoders_run[] = {
 	{"-q", "-t", "callgrind"},
 	{"-q", "-t", "ctf"},
 	{"-q", "-t", "uftrace"},
-	{"-q", "-t", "uftrace", "--anew"},
+	{"-q", "-t", "uftrace", "--resynthesize"},
 	{"-q", "-t", "trace-cmd"},
-	{"-q", "-t", "trace-cmd", "--anew", "--file-version=6"},
+	{"-q", "-t", "trace-cmd", "--resynthesize", "--file-version=6"},
 	{"-q", "-t", "trace-cmd", "--file-version=7", "--compress=zlib"},
 	{"-q", "-t", "apitrace"},
-	{"-q", "-t", "apitrace", "--anew", "--compress=gzip:1"},
+	{"-q", "-t", "apitrace", "--resynthesize", "--compress=gzip:1"},
 	{"-q", "-t", "lttng"},
-	{"-q", "-t", "lttng", "--anew"},
+	{"-q", "-t", "lttng", "--resynthesize"},
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

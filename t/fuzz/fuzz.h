@@ -2,8 +2,8 @@
  * fuzz.h - what the fuzz targets share: a condition that must be true, files in memory, and the
  * limit on what an input may make a program write
  */
-#ifndef TR_FUZZ_H
-#define TR_FUZZ_H
+#ifndef TR_T_FUZZ_FUZZ_H
+#define TR_T_FUZZ_FUZZ_H
 
 #include <signal.h>
 #include <stdbool.h>

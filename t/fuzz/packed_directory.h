@@ -1,8 +1,8 @@
 /*
  * packed_directory.h - files (packed_tar.h) that become a directory on disk
  */
-#ifndef TR_FUZZ_PACKED_DIRECTORY_H
-#define TR_FUZZ_PACKED_DIRECTORY_H
+#ifndef TR_T_FUZZ_PACKED_DIRECTORY_H
+#define TR_T_FUZZ_PACKED_DIRECTORY_H
 
 #include <fcntl.h>
 #include <ftw.h>

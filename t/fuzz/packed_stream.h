@@ -14,8 +14,8 @@
  *
  * t/tools/pack_stream.c packs streams so.
  */
-#ifndef TR_FUZZ_PACKED_STREAM_H
-#define TR_FUZZ_PACKED_STREAM_H
+#ifndef TR_T_FUZZ_PACKED_STREAM_H
+#define TR_T_FUZZ_PACKED_STREAM_H
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * An input is members, one after the other: u8 length of the name, u16 length of the data, name,
  * data. t/fuzz/pack.sh packs a directory so.
  */
-#ifndef TR_FUZZ_PACKED_TAR_H
-#define TR_FUZZ_PACKED_TAR_H
+#ifndef TR_T_FUZZ_PACKED_TAR_H
+#define TR_T_FUZZ_PACKED_TAR_H
 
 #include <string.h>
 

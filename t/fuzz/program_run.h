@@ -6,8 +6,8 @@
  *     #include "cmd/trstat/main.c"
  *     #undef main
  */
-#ifndef TR_FUZZ_PROGRAM_RUN_H
-#define TR_FUZZ_PROGRAM_RUN_H
+#ifndef TR_T_FUZZ_PROGRAM_RUN_H
+#define TR_T_FUZZ_PROGRAM_RUN_H
 
 #include <fcntl.h>
 #include <getopt.h>

@@ -1,8 +1,8 @@
 /*
  * seal.h - headers of blocks that a fuzzer has changed, made such that a reader takes them
  */
-#ifndef TR_FUZZ_SEAL_H
-#define TR_FUZZ_SEAL_H
+#ifndef TR_T_FUZZ_SEAL_H
+#define TR_T_FUZZ_SEAL_H
 
 #include "common/util/bytes.h"
 #include "common/util/checksum.h"

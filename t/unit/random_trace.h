@@ -5,8 +5,8 @@
  * Threads run functions that call each other and themselves, are scheduled out, call the kernel,
  * put other programs in their place; events get lost.
  */
-#ifndef TR_RANDOM_TRACE_H
-#define TR_RANDOM_TRACE_H
+#ifndef TR_T_UNIT_RANDOM_TRACE_H
+#define TR_T_UNIT_RANDOM_TRACE_H
 
 #include "t/unit/stream.h"
 

@@ -1,8 +1,8 @@
 /*
  * stream.h - small streams for tests: made by the writer into memory, read back and summed up
  */
-#ifndef TR_TEST_STREAM_H
-#define TR_TEST_STREAM_H
+#ifndef TR_T_UNIT_STREAM_H
+#define TR_T_UNIT_STREAM_H
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
  * tap.h - just enough TAP for unit tests: one line per check, a plan at the end
  */
-#ifndef TR_TAP_H
-#define TR_TAP_H
+#ifndef TR_T_UNIT_TAP_H
+#define TR_T_UNIT_TAP_H
 
 #include <inttypes.h>
 #include <stdbool.h>

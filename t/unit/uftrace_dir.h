@@ -1,8 +1,8 @@
 /*
  * uftrace_dir.h - small uftrace data directories for unit tests
  */
-#ifndef TR_UFTRACE_DIR_H
-#define TR_UFTRACE_DIR_H
+#ifndef TR_T_UNIT_UFTRACE_DIR_H
+#define TR_T_UNIT_UFTRACE_DIR_H
 
 #include "t/unit/tap.h"
 

@@ -4,8 +4,8 @@
  * The stream is read event by event from what unpack has at hand. Functions that read return 0, or
  * -1 with apitrace.failure telling why.
  */
-#ifndef TR_APITRACE_H
-#define TR_APITRACE_H
+#ifndef TR_TRDECODE_APITRACE_APITRACE_H
+#define TR_TRDECODE_APITRACE_APITRACE_H
 
 #include "cmd/trdecode/input/unpack.h"
 #include "common/util/buffer.h"

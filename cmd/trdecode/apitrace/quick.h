@@ -4,8 +4,8 @@
  * Nearly all are. They are taken in line, with everything in registers, from where they are
  * unpacked to where they are written; at the first that is not so, nothing of it is taken.
  */
-#ifndef TR_APITRACE_QUICK_H
-#define TR_APITRACE_QUICK_H
+#ifndef TR_TRDECODE_APITRACE_QUICK_H
+#define TR_TRDECODE_APITRACE_QUICK_H
 
 #include "cmd/trdecode/apitrace/apitrace.h"
 #include "common/stream/value.h"

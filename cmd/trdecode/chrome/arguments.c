@@ -18,7 +18,7 @@ struct chrome_names {
 	uint32_t location;
 };
 
-/* The names of a name's arguments; 0: of ends without a name. NULL: memory is out. */
+/* The names of a name's arguments; 0: of ends without a name. NULL: out of memory. */
 static struct chrome_names *names_of(struct chrome *c, uint32_t name)
 {
 	uint32_t *number = id_cache_number(&c->with_arguments, &name, sizeof name);
@@ -38,7 +38,7 @@ static struct chrome_names *names_of(struct chrome *c, uint32_t name)
 	return &c->arguments[*number - 1];
 }
 
-/* Where the number from 1 of an argument stands: 0 not known. NULL: memory is out. */
+/* Where the number from 1 of an argument stands: 0 not known. NULL: out of memory. */
 static uint32_t *number_of(struct chrome *c, uint32_t name, uint32_t key)
 {
 	uint32_t both[2] = {name, key};

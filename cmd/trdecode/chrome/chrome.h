@@ -7,8 +7,8 @@
  * Facts: "Trace Event Format" (the document of the catapult project), and the files that uftrace,
  * Chrome and Perfetto write.
  */
-#ifndef TR_CHROME_H
-#define TR_CHROME_H
+#ifndef TR_TRDECODE_CHROME_CHROME_H
+#define TR_TRDECODE_CHROME_CHROME_H
 
 #include "common/formats/chrome.h"
 #include "common/util/intern.h"
@@ -150,12 +150,12 @@ static inline uint64_t chrome_stream_time(const struct chrome *c, uint64_t sorte
 
 /* --- chrome_arguments.c --- */
 
-/* An event of that name has an argument called so. -1: memory is out. */
+/* An event of that name has an argument called so. -1: out of memory. */
 int chrome_learn(struct chrome *c, uint32_t name, uint32_t key);
 /* When all is learned: the place of a name. 0: memory, output. */
 uint32_t chrome_location(struct chrome *c, uint32_t name);
 /* Arguments of a record, of an event of that name, which has its place, as details in c->values.
- * -1: memory is out. */
+ * -1: out of memory. */
 int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size);
 /* The name of the field for the ids of asynchronous events, which no argument has. 0: memory. */
 uint32_t chrome_id_name(struct chrome *c);
@@ -163,7 +163,7 @@ void chrome_arguments_free(struct chrome *c);
 
 /* --- chrome_async.c --- */
 
-/* The id of an event, whose text was read. -1: memory is out. */
+/* The id of an event, whose text was read. -1: out of memory. */
 int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id *id);
 static inline bool chrome_is_async(char phase)
 {
@@ -175,7 +175,7 @@ int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
 
 /* --- chrome_rows.c --- */
 
-/* The lane of a thread. 0: memory is out. */
+/* The lane of a thread. 0: out of memory. */
 uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t);
 
 /* Write all rows up to and including that time, and the time of the next one. -1: output, memory.

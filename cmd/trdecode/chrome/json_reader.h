@@ -4,8 +4,8 @@
  * The nesting is checked: what comes is a valid document, or the BAD that ends it. NaN and
  * Infinity, which JSON has not, are strings.
  */
-#ifndef TR_JSON_READER_H
-#define TR_JSON_READER_H
+#ifndef TR_TRDECODE_CHROME_JSON_READER_H
+#define TR_TRDECODE_CHROME_JSON_READER_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  * What does not fit into memory (sorter_memory) goes to a temporary file in sorted runs, which are
  * merged when read. Records of the same key keep the order in which they came.
  */
-#ifndef TR_SORTER_H
-#define TR_SORTER_H
+#ifndef TR_TRDECODE_CHROME_SORTER_H
+#define TR_TRDECODE_CHROME_SORTER_H
 
 #include <stdbool.h>
 

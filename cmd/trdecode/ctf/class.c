@@ -317,7 +317,7 @@ static int make_class(struct ctf_class *c, struct error *e)
 	return 0;
 }
 
-/* A part of the metadata that cannot be used. -1: memory is out. */
+/* A part of the metadata that cannot be used. -1: out of memory. */
 static int unusable(struct ctf_trace *t, const char *what, const char *name, struct error *e)
 {
 	char path[512], member[300];

@@ -7,8 +7,8 @@
  * are read forward, packet by packet (ctf_file.c), what is told of an event is made ready once for
  * each of its kinds (ctf_class.c), and all files are merged by time (ctf.c).
  */
-#ifndef TR_CTF_H
-#define TR_CTF_H
+#ifndef TR_TRDECODE_CTF_CTF_H
+#define TR_TRDECODE_CTF_CTF_H
 
 #include "common/util/heap.h"
 #include "common/util/idmap.h"
@@ -267,7 +267,7 @@ int ctf_packet_next(struct ctf_file *f, struct error *e);
 
 /* --- ctf_loss.c --- */
 
-/* The last packets of all streams, shared by the inputs. NULL: memory is out. */
+/* The last packets of all streams, shared by the inputs. NULL: out of memory. */
 struct ctf_flows *ctf_flows_join(struct ctf_flows **shared);
 void ctf_flows_leave(struct ctf_flows **shared);
 /* Set what was lost before the packet that was begun; packets of a stream are to come in the order

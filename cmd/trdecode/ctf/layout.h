@@ -4,8 +4,8 @@
  * A declared type may be used in many places; a part (struct ctf_part) is one of these places, with
  * lengths and tags looked up.
  */
-#ifndef TR_CTF_LAYOUT_H
-#define TR_CTF_LAYOUT_H
+#ifndef TR_TRDECODE_CTF_LAYOUT_H
+#define TR_TRDECODE_CTF_LAYOUT_H
 
 #include "common/util/buffer.h"
 #include "cmd/trdecode/ctf/metadata.h"

@@ -1,8 +1,8 @@
 /*
  * lexer.h - the words of TSDL
  */
-#ifndef TR_CTF_LEXER_H
-#define TR_CTF_LEXER_H
+#ifndef TR_TRDECODE_CTF_LEXER_H
+#define TR_TRDECODE_CTF_LEXER_H
 
 #include <stdbool.h>
 #include <stddef.h>

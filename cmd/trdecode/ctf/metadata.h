@@ -4,8 +4,8 @@
  * Facts: the CTF 1.8.3 specification, sections 4 to 7 and its appendices, and the metadata that
  * lttng-tools 2.0 to 2.13 write.
  */
-#ifndef TR_CTF_METADATA_H
-#define TR_CTF_METADATA_H
+#ifndef TR_TRDECODE_CTF_METADATA_H
+#define TR_TRDECODE_CTF_METADATA_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -130,7 +130,7 @@ bool ctf_metadata_is(const uint8_t *data, size_t n);
 
 const struct ctf_env *ctf_env_find(const struct ctf_metadata *m, const char *name);
 
-/* Zeroed memory that lives as long as the metadata; NULL when memory is out. */
+/* Zeroed memory that lives as long as the metadata; NULL when out of memory. */
 void *ctf_alloc(struct ctf_metadata *m, size_t size);
 
 #endif

@@ -4,8 +4,8 @@
  *
  * Functions return false, or NULL, once anything went wrong; error says what.
  */
-#ifndef TR_CTF_PARSER_H
-#define TR_CTF_PARSER_H
+#ifndef TR_TRDECODE_CTF_PARSER_H
+#define TR_TRDECODE_CTF_PARSER_H
 
 #include "cmd/trdecode/ctf/lexer.h"
 #include "cmd/trdecode/ctf/metadata.h"

@@ -1,8 +1,8 @@
 /*
  * input.h - an operand of the command line: opened, looked at, given to the decoder that knows it
  */
-#ifndef TR_INPUT_H
-#define TR_INPUT_H
+#ifndef TR_TRDECODE_INPUT_INPUT_H
+#define TR_TRDECODE_INPUT_INPUT_H
 
 #include "cmd/trdecode/decoder.h"
 

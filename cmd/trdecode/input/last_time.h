@@ -4,8 +4,8 @@
  * The inputs are decoded once more, beforehand, into nothing. Where a decoder tells a time near the
  * end (struct decoder, late), what is before it is passed over, and little is read.
  */
-#ifndef TR_LAST_TIME_H
-#define TR_LAST_TIME_H
+#ifndef TR_TRDECODE_INPUT_LAST_TIME_H
+#define TR_TRDECODE_INPUT_LAST_TIME_H
 
 #include "cmd/trdecode/decoder.h"
 

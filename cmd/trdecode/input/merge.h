@@ -1,8 +1,8 @@
 /*
  * merge.h - several inputs in one stream, by time
  */
-#ifndef TR_MERGE_H
-#define TR_MERGE_H
+#ifndef TR_TRDECODE_INPUT_MERGE_H
+#define TR_TRDECODE_INPUT_MERGE_H
 
 #include "cmd/trdecode/decoder.h"
 

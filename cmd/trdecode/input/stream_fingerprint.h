@@ -4,8 +4,8 @@
  * So trstat --merge knows which summaries are of one stream. Copies of a trace, and the times and
  * the place of its files, change nothing.
  */
-#ifndef TR_IDENTITY_H
-#define TR_IDENTITY_H
+#ifndef TR_TRDECODE_INPUT_STREAM_FINGERPRINT_H
+#define TR_TRDECODE_INPUT_STREAM_FINGERPRINT_H
 
 #include "cmd/trdecode/decoder.h"
 

@@ -1,8 +1,8 @@
 /*
  * trace_info.h - what --info prints: names and values, as text or as a JSON object
  */
-#ifndef TR_FACTS_H
-#define TR_FACTS_H
+#ifndef TR_TRDECODE_INPUT_TRACE_INFO_H
+#define TR_TRDECODE_INPUT_TRACE_INFO_H
 
 #include "common/util/text.h"
 #include "cmd/trdecode/decoder.h"

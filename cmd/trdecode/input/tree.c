@@ -32,7 +32,7 @@ static void set_damage(struct tree *t, const char *member, const char *what)
 		  NO_OFFSET, "%s", what);
 }
 
-/* Returns the new member; NULL when the tree is full or memory is out. The name is copied. */
+/* Returns the new member; NULL when the tree is full or out of memory. The name is copied. */
 struct member *tree_add(struct tree *t, const char *name)
 {
 	struct member *m;

@@ -10,8 +10,8 @@
  * read once, forward, by tree_open, and its contents go to one unlinked file in $TMPDIR (default
  * /tmp). In neither case does the tree hold a descriptor per member.
  */
-#ifndef TR_TREE_H
-#define TR_TREE_H
+#ifndef TR_TRDECODE_INPUT_TREE_H
+#define TR_TRDECODE_INPUT_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>

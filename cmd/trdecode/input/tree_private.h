@@ -1,8 +1,8 @@
 /*
  * tree_private.h - what tree.c and tree_archive.c share
  */
-#ifndef TR_TREE_PRIVATE_H
-#define TR_TREE_PRIVATE_H
+#ifndef TR_TRDECODE_INPUT_TREE_PRIVATE_H
+#define TR_TRDECODE_INPUT_TREE_PRIVATE_H
 
 #include "cmd/trdecode/input/tree.h"
 
@@ -25,7 +25,7 @@ struct tree {
 	struct error damage;
 };
 
-/* A new member at the end, its name copied; NULL: the tree is full or memory is out, which is
+/* A new member at the end, its name copied; NULL: the tree is full or out of memory, which is
  * noted as damage. */
 struct member *tree_add(struct tree *t, const char *name);
 

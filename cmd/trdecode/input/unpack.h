@@ -4,8 +4,8 @@
  * Containers: snappy chunks behind "at", gzip (members), brotli, zstd (frames). What is at hand is
  * [at, end); who needs more asks for it.
  */
-#ifndef TR_UNPACK_H
-#define TR_UNPACK_H
+#ifndef TR_TRDECODE_INPUT_UNPACK_H
+#define TR_TRDECODE_INPUT_UNPACK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ void unpack_close(struct unpack *u);
 
 /*
  * Have more bytes at hand: at and end move, the bytes stay. 1; 0: there are no more, and damage
- * says if that is not as it should be; -1: the file cannot be read, or memory is out.
+ * says if that is not as it should be; -1: the file cannot be read, or out of memory.
  */
 int unpack_more(struct unpack *u, struct error *e);
 

@@ -3,8 +3,8 @@
  *
  * The file may be a member of a directory or of a tar, and needs no descriptor of its own.
  */
-#ifndef TR_WINDOW_H
-#define TR_WINDOW_H
+#ifndef TR_TRDECODE_INPUT_WINDOW_H
+#define TR_TRDECODE_INPUT_WINDOW_H
 
 #include <sys/types.h>
 

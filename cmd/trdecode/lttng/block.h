@@ -1,8 +1,8 @@
 /*
  * block.h - headers of blocks, and the clock that they define
  */
-#ifndef TR_LTTNG_BLOCK_H
-#define TR_LTTNG_BLOCK_H
+#ifndef TR_TRDECODE_LTTNG_BLOCK_H
+#define TR_TRDECODE_LTTNG_BLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>

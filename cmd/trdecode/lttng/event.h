@@ -1,8 +1,8 @@
 /*
  * event.h - arithmetic of events in a block
  */
-#ifndef TR_LTTNG_EVENT_H
-#define TR_LTTNG_EVENT_H
+#ifndef TR_TRDECODE_LTTNG_EVENT_H
+#define TR_TRDECODE_LTTNG_EVENT_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /*
  * file.h - a tracefile read forward: a window on its bytes, its blocks, their events
  */
-#ifndef TR_LTTNG_FILE_H
-#define TR_LTTNG_FILE_H
+#ifndef TR_TRDECODE_LTTNG_FILE_H
+#define TR_TRDECODE_LTTNG_FILE_H
 
 #include "common/util/error.h"
 #include "cmd/trdecode/lttng/marker.h"
@@ -70,7 +70,7 @@ struct lttng_file {
 
 #define SIZE_UNKNOWN UINT32_MAX
 
-/* Open and stand before the first event. -1: memory is out. A file that cannot be read is done. */
+/* Open and stand before the first event. -1: out of memory. A file that cannot be read is done. */
 int lttng_file_open(struct lttng *l, struct lttng_file *f, const char *member, size_t window,
 		    bool keep);
 void lttng_file_close(struct lttng_file *f);
@@ -82,7 +82,7 @@ int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *
 
 /* --- the window (lttng_window.c) --- */
 
-/* A window of that size on a member. -1: *e, with a text unless memory is out. */
+/* A window of that size on a member. -1: *e, with a text unless out of memory. */
 int lttng_window_open(struct lttng *l, struct lttng_file *f, size_t window, struct error *e);
 void lttng_window_close(struct lttng_file *f);
 /* n bytes at offset, past the window, without reading more. false: they are not there. */

@@ -6,8 +6,8 @@
  * announces itself (lttng_marker.c), and all files are merged by TSC (lttng_merge.c). What runs on
  * a CPU, and which call an entry opens, follows from the merged events (lttng_state.c).
  */
-#ifndef TR_LTTNG_H
-#define TR_LTTNG_H
+#ifndef TR_TRDECODE_LTTNG_LTTNG_H
+#define TR_TRDECODE_LTTNG_LTTNG_H
 
 #include "common/util/intern.h"
 #include "cmd/trdecode/decoder.h"
@@ -125,7 +125,7 @@ bool lttng_file_name(const char *member, size_t *base, int32_t *cpu);
 /* "control/flight-processes_0": its last part, without the prefix of overwritten channels. */
 const char *lttng_channel_name(const char *member, size_t base, size_t *n);
 
-/* --- reading ahead (lttng_prescan.c). -1: memory is out --- */
+/* --- reading ahead (lttng_prescan.c). -1: out of memory --- */
 
 /* What a file of the metadata announces. */
 int lttng_prescan_metadata(struct lttng *l, const struct lttng_file *f);
@@ -157,7 +157,7 @@ int lttng_transcoded_call(struct lttng *l, const struct lttng_event *ev, uint32_
 void lttng_transcoded_free(struct lttng *l);
 
 struct lttng_cpu *lttng_state_cpu(struct lttng *l, int32_t cpu);
-/* The thread of that tid; on this CPU for tid 0. NULL when memory is out. */
+/* The thread of that tid; on this CPU for tid 0. NULL when out of memory. */
 struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, int64_t tid);
 /* Before and after the row of an event is written. -1: out of memory. */
 int lttng_state_before(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
@@ -165,7 +165,7 @@ int lttng_state_after(struct lttng *l, struct lttng_cpu *c, const struct lttng_e
 /* Tables and names that the trace dumps somewhere, taken in ahead. */
 int lttng_state_ahead(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
 uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c);
-/* The stack of the thread that runs; the CPU's own where memory is out. */
+/* The stack of the thread that runs; the CPU's own where out of memory. */
 struct lttng_frames *lttng_state_stack(struct lttng_cpu *c);
 /* Place and depth of a leave that does not close the last frame; false: its enter is not there. */
 bool lttng_state_unwind(const struct lttng_marker *m, struct lttng_frames *frames,

@@ -1,8 +1,8 @@
 /*
  * marker.h - what the events of a trace hold: markers as it announces them
  */
-#ifndef TR_LTTNG_MARKER_H
-#define TR_LTTNG_MARKER_H
+#ifndef TR_TRDECODE_LTTNG_MARKER_H
+#define TR_TRDECODE_LTTNG_MARKER_H
 
 #include "common/stream/writer.h"
 #include "cmd/trdecode/lttng/block.h"
@@ -116,7 +116,7 @@ static inline struct lttng_marker *lttng_marker(struct lttng *l, const struct lt
 struct lttng_channel *lttng_channel(struct lttng *l, const char *name, size_t n);
 /* The core events, which need no announcement. */
 int lttng_marker_core(struct lttng *l, struct lttng_channel *c);
-/* Take in a core_marker_id or core_marker_format event. -1: memory is out. */
+/* Take in a core_marker_id or core_marker_format event. -1: out of memory. */
 int lttng_marker_take(struct lttng *l, const struct lttng_event *ev);
 /* The marker's payload is to be read with the other meaning of "#8". */
 void lttng_marker_reread(struct lttng *l, struct lttng_marker *m);
@@ -128,7 +128,7 @@ void lttng_marker_classify(struct lttng *l, struct lttng_marker *m,
 			   const struct lttng_field *fields, int n);
 /* Is there a marker of that name in the channel? */
 bool lttng_marker_known(struct lttng *l, const struct lttng_channel *c, const char *name, size_t n);
-/* The type of its rows in the stream (lttng_type.c). -1, or 0: memory is out. */
+/* The type of its rows in the stream (lttng_type.c). -1, or 0: out of memory. */
 int lttng_marker_declare(struct lttng *l, struct lttng_marker *m);
 /* That of a leave whose enter is not there. */
 uint32_t lttng_marker_orphan(struct lttng *l, struct lttng_marker *m);

@@ -5,7 +5,7 @@
 
 enum { WINDOW = 128 * 1024, AHEAD_MOST = 64 << 20, FIRST_SCHEDULE = 1 << 20 };
 
-/* All events of a file up to an offset, quietly, until take returns 1 or -1. -1: memory is out. */
+/* All events of a file up to an offset, quietly, until take returns 1 or -1. -1: out of memory. */
 static int each_event(struct lttng *l, const struct lttng_file *of, uint64_t limit,
 		      int (*take)(struct lttng *l, struct lttng_cpu *c,
 				  const struct lttng_event *ev))

@@ -1,11 +1,11 @@
 /*
  * ids.h - what a saved stream declares, declared anew: by the writer's ids
  *
- * Each is declared once, when it is first asked for. 0: memory is out, or there is nothing to
+ * Each is declared once, when it is first asked for. 0: out of memory, or there is nothing to
  * declare.
  */
-#ifndef TR_STREAM_IDS_H
-#define TR_STREAM_IDS_H
+#ifndef TR_TRDECODE_STREAM_IDS_H
+#define TR_TRDECODE_STREAM_IDS_H
 
 #include "common/stream/dictionary.h"
 #include "cmd/trdecode/decoder.h"

@@ -3,8 +3,8 @@
  *
  * Damage is kept until it is asked for, and reading goes on behind it wherever a page begins.
  */
-#ifndef TR_TRACECMD_CPU_H
-#define TR_TRACECMD_CPU_H
+#ifndef TR_TRDECODE_TRACECMD_CPU_H
+#define TR_TRDECODE_TRACECMD_CPU_H
 
 #include "cmd/trdecode/tracecmd/file.h"
 #include "cmd/trdecode/tracecmd/ring.h"
@@ -37,7 +37,7 @@ void cpu_data_begin(struct cpu_data *c, uint64_t offset, uint64_t size, uint32_t
 		    uint32_t read_ahead);
 void cpu_data_free(struct cpu_data *c);
 
-/* The first record of the next page that has one: 1; 0 at the end; -1: memory is out, or reading
+/* The first record of the next page that has one: 1; 0 at the end; -1: out of memory, or reading
  * failed. c->damaged may be set in either of the first cases. */
 int cpu_data_page(struct cpu_data *c, struct ring_record *r, struct error *e);
 

@@ -1,8 +1,8 @@
 /*
  * file.h - a trace.dat as a file that is read at offsets, and cursors through its parts
  */
-#ifndef TR_TRACECMD_FILE_H
-#define TR_TRACECMD_FILE_H
+#ifndef TR_TRDECODE_TRACECMD_FILE_H
+#define TR_TRDECODE_TRACECMD_FILE_H
 
 #include <sys/types.h>
 

@@ -1,8 +1,8 @@
 /*
  * format.h - the text of an event's format file: its number, name and fields
  */
-#ifndef TR_TRACECMD_FORMAT_H
-#define TR_TRACECMD_FORMAT_H
+#ifndef TR_TRDECODE_TRACECMD_FORMAT_H
+#define TR_TRDECODE_TRACECMD_FORMAT_H
 
 #include "common/util/error.h"
 #include "common/stream/stream.h"
@@ -32,7 +32,7 @@ struct format {
 	size_t nfields, fields_capacity;
 };
 
-/* long_size: of the kernel. 0; 1: the text is no format (no name, no ID); -1: memory is out. Lines
+/* long_size: of the kernel. 0; 1: the text is no format (no name, no ID); -1: out of memory. Lines
  * that are no fields are skipped. */
 int format_parse(struct format *f, const char *text, size_t size, unsigned long_size);
 void format_free(struct format *f);

@@ -2,8 +2,8 @@
  * header.h - what a trace.dat says before its events: texts, formats, options, and where
  * the data of each CPU stand
  */
-#ifndef TR_TRACECMD_HEADER_H
-#define TR_TRACECMD_HEADER_H
+#ifndef TR_TRDECODE_TRACECMD_HEADER_H
+#define TR_TRDECODE_TRACECMD_HEADER_H
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/tracecmd/file.h"
@@ -78,7 +78,7 @@ struct tracecmd_header {
 	size_t nguests, guests_capacity;
 };
 
-/* Read everything but the events. Damage is reported as the input's; -1: memory is out, the file
+/* Read everything but the events. Damage is reported as the input's; -1: out of memory, the file
  * cannot be read, or is not of a version that is known. */
 int tracecmd_header_read(struct tracecmd_header *h, struct input *in, struct error *e);
 void tracecmd_header_free(struct tracecmd_header *h);
@@ -93,17 +93,17 @@ int tracecmd_read_ftrace_events(struct tracecmd_header *h, struct cursor *c, str
 int tracecmd_read_events(struct tracecmd_header *h, struct cursor *c, struct error *e);
 /* A text behind its length of size bytes. */
 int tracecmd_read_text(struct cursor *c, unsigned size, struct buffer *b, struct error *e);
-/* NULL: memory is out. */
+/* NULL: out of memory. */
 struct tracecmd_buffer *tracecmd_add_buffer(struct tracecmd_header *h, const char *name, size_t n);
 /* Rows must lie inside of the file; what is beyond is damage, and is cut off. */
 int tracecmd_add_row(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64_t cpu,
 		     uint64_t offset, uint64_t size, struct error *e);
 bool tracecmd_good_page_size(uint64_t size);
 
-/* tracecmd_options.c: an option that is no section. -1: memory is out. */
+/* tracecmd_options.c: an option that is no section. -1: out of memory. */
 int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
 		    struct error *e);
-/* The active clock of a text "local global [mono]", or of a plain name. NULL: memory is out. */
+/* The active clock of a text "local global [mono]", or of a plain name. NULL: out of memory. */
 char *tracecmd_clock_name(const char *text, size_t n);
 
 /* tracecmd_v6.c, tracecmd_v7.c: all behind the prefix. */

@@ -4,8 +4,8 @@
  * Works on memory alone; nothing outside of the bytes given is read, whatever they hold. Used for
  * trace.dat and for uftrace's kernel-cpu*.dat.
  */
-#ifndef TR_TRACECMD_RING_H
-#define TR_TRACECMD_RING_H
+#ifndef TR_TRDECODE_TRACECMD_RING_H
+#define TR_TRDECODE_TRACECMD_RING_H
 
 #include <stdbool.h>
 #include <stdint.h>

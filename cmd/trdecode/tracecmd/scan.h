@@ -3,8 +3,8 @@
  * file is cut, or an offset is damaged. The sections follow each other, so they are found by their
  * headers; and the CPUs of a buffer whose table is lost, by their pages.
  */
-#ifndef TR_TRACECMD_SCAN_H
-#define TR_TRACECMD_SCAN_H
+#ifndef TR_TRDECODE_TRACECMD_SCAN_H
+#define TR_TRDECODE_TRACECMD_SCAN_H
 
 #include "cmd/trdecode/tracecmd/header.h"
 

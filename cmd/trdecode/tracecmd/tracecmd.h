@@ -5,8 +5,8 @@
  * buffer. A lane is (instance, CPU, pid). The kernel is one address space whose symbols are in the
  * META kallsyms.
  */
-#ifndef TR_TRACECMD_H
-#define TR_TRACECMD_H
+#ifndef TR_TRDECODE_TRACECMD_TRACECMD_H
+#define TR_TRDECODE_TRACECMD_TRACECMD_H
 
 #include "common/util/heap.h"
 #include "common/util/idmap.h"

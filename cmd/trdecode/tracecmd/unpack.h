@@ -1,8 +1,8 @@
 /*
  * unpack.h - the compressed parts of version 7
  */
-#ifndef TR_TRACECMD_UNPACK_H
-#define TR_TRACECMD_UNPACK_H
+#ifndef TR_TRDECODE_TRACECMD_UNPACK_H
+#define TR_TRDECODE_TRACECMD_UNPACK_H
 
 #include "common/util/buffer.h"
 #include "common/util/error.h"
@@ -19,7 +19,7 @@ enum tracecmd_compression tracecmd_compression(const char *name);
 
 /*
  * n bytes into the buffer, replacing what it holds; they must give want bytes. -1 with *what: the
- * bytes are damaged, or memory is out. What could be unpacked before the damage is in the buffer.
+ * bytes are damaged, or out of memory. What could be unpacked before the damage is in the buffer.
  */
 int tracecmd_unpack(struct tracecmd_unpacker *u, const uint8_t *data, size_t n, size_t want,
 		    struct buffer *out, const char **what);

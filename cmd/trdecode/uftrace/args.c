@@ -105,7 +105,7 @@ static void load_dbg(struct uftrace_args *a, const struct uftrace_module *m, str
 	}
 }
 
-/* NULL when memory is out. */
+/* NULL when out of memory. */
 static struct uftrace_dbg *dbg_of(struct uftrace_args *a, const struct uftrace_module *m)
 {
 	struct dbg_slot **dbg = array_reach(a->dbg, &a->nr_dbg, m->id, sizeof(*dbg));
@@ -224,7 +224,7 @@ static size_t first_symbol(const struct symbols *symbols, uint64_t address)
 	return low;
 }
 
-/* The list's specs of one kind, or NULL when memory is out. */
+/* The list's specs of one kind, or NULL when out of memory. */
 static struct uftrace_specs *pick(struct uftrace_args *a, const struct target *t, bool exit)
 {
 	struct uftrace_specs *s = malloc(sizeof(*s) + t->list.nr * sizeof(s->spec[0]));

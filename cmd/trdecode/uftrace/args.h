@@ -4,8 +4,8 @@
  * The payload of an ENTRY or EXIT record has neither length nor types: it is the values of the
  * specs that apply to the function, in an order that follows from how the recorder applied them.
  */
-#ifndef TR_UFTRACE_ARGS_H
-#define TR_UFTRACE_ARGS_H
+#ifndef TR_TRDECODE_UFTRACE_ARGS_H
+#define TR_TRDECODE_UFTRACE_ARGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ struct uftrace_specs {
 
 struct uftrace_args;
 
-/* Parse the specs of info. Both must outlive the result. NULL and e when memory is out. */
+/* Parse the specs of info. Both must outlive the result. NULL and e when out of memory. */
 struct uftrace_args *uftrace_args_new(struct uftrace_sessions *sessions,
 				      const struct uftrace_info *info, struct error *e);
 void uftrace_args_free(struct uftrace_args *a); /* a may be NULL */

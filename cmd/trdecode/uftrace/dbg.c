@@ -38,7 +38,7 @@ static int compare_entries(const void *a, const void *b)
 	return compare(a, y->address, y->phase);
 }
 
-/* Returns 1, 0 if the line cannot be read, -1 when memory is out. */
+/* Returns 1, 0 if the line cannot be read, -1 when out of memory. */
 static int parse_line(struct uftrace_dbg *d, char *line, bool *in_function, uint64_t *address)
 {
 	char *end;

@@ -1,8 +1,8 @@
 /*
  * dbg.h - .dbg files: argument specs and enums from the debug information of a module
  */
-#ifndef TR_UFTRACE_DBG_H
-#define TR_UFTRACE_DBG_H
+#ifndef TR_TRDECODE_UFTRACE_DBG_H
+#define TR_TRDECODE_UFTRACE_DBG_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ struct uftrace_dbg {
 
 /*
  * Take apart the text, which the struct then owns (malloc'ed, NUL after its last byte; freed also
- * after an error). Returns 0, or -1 when memory is out.
+ * after an error). Returns 0, or -1 when out of memory.
  */
 int uftrace_dbg_parse(struct uftrace_dbg *d, char *text, size_t size);
 

@@ -1,8 +1,8 @@
 /*
  * enum.h - definitions of enums: "enum NAME {A=1,B,...}"
  */
-#ifndef TR_UFTRACE_ENUM_H
-#define TR_UFTRACE_ENUM_H
+#ifndef TR_TRDECODE_UFTRACE_ENUM_H
+#define TR_TRDECODE_UFTRACE_ENUM_H
 
 #include <stddef.h>
 
@@ -17,7 +17,7 @@ struct uftrace_enum_table {
 /*
  * Definitions separated by ';', of which the table keeps pointers and which it cuts up: text must
  * outlive it. Returns 0, 1 if some of it cannot be read (what is good before it is in the table),
- * -1 when memory is out.
+ * -1 when out of memory.
  */
 int uftrace_enum_add(struct uftrace_enum_table *t, char *text);
 

@@ -131,7 +131,7 @@ static const char *after(const char *line, const char *prefix)
 }
 
 /* "T,T,..."; a number that the end of a cut file may have shortened is left out. Returns -1 when
- * memory is out, 1 when it is no such list. */
+ * out of memory, 1 when it is no such list. */
 static int parse_tids(struct uftrace_info *info, const char *text, bool cut)
 {
 	size_t room = 0;
@@ -160,7 +160,7 @@ static int parse_tids(struct uftrace_info *info, const char *text, bool cut)
 	return 0;
 }
 
-/* Returns the bit whose entry the line belongs to, -1 if unknown, -2 when memory is out. */
+/* Returns the bit whose entry the line belongs to, -1 if unknown, -2 when out of memory. */
 static int parse_line(struct parse *p, const char *line, uint64_t offset, bool cut)
 {
 	struct uftrace_info *info = p->info;

@@ -1,8 +1,8 @@
 /*
  * info.h - the `info` file of a uftrace data directory
  */
-#ifndef TR_UFTRACE_INFO_H
-#define TR_UFTRACE_INFO_H
+#ifndef TR_TRDECODE_UFTRACE_INFO_H
+#define TR_TRDECODE_UFTRACE_INFO_H
 
 #include <stdbool.h>
 #include <stddef.h>

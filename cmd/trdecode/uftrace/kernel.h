@@ -1,8 +1,8 @@
 /*
  * kernel.h - the kernel's part of a uftrace recording: what its kernel_header tells
  */
-#ifndef TR_UFTRACE_KERNEL_H
-#define TR_UFTRACE_KERNEL_H
+#ifndef TR_TRDECODE_UFTRACE_KERNEL_H
+#define TR_TRDECODE_UFTRACE_KERNEL_H
 
 #include "common/util/idmap.h"
 #include "cmd/trdecode/tracecmd/format.h"
@@ -36,7 +36,7 @@ struct kernel_header {
 	struct number_at type, pid; /* common to all events */
 };
 
-/* 0; 1: without it the kernel's data cannot be read, as was told; -1: memory is out. */
+/* 0; 1: without it the kernel's data cannot be read, as was told; -1: out of memory. */
 int kernel_header_read(struct uftrace *u, struct kernel_header *k, struct error *e);
 void kernel_header_free(struct kernel_header *k);
 

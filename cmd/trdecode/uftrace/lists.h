@@ -3,8 +3,8 @@
  *
  * Used by uftrace_args.c only.
  */
-#ifndef TR_UFTRACE_LISTS_H
-#define TR_UFTRACE_LISTS_H
+#ifndef TR_TRDECODE_UFTRACE_LISTS_H
+#define TR_TRDECODE_UFTRACE_LISTS_H
 
 #include <regex.h>
 
@@ -61,7 +61,7 @@ struct uftrace_hits {
 	size_t nr, room;
 };
 
-/* Read those of info, which must outlive them. -1 when memory is out; free them in any case. */
+/* Read those of info, which must outlive them. -1 when out of memory; free them in any case. */
 int uftrace_lists_read(struct uftrace_lists *l, const struct uftrace_info *info);
 void uftrace_lists_free(struct uftrace_lists *l);
 
@@ -71,7 +71,7 @@ const struct uftrace_spec_list *uftrace_lists_auto(const struct uftrace_lists *l
 
 /*
  * The items of the pass that fit one of the names (demangled, of one function), in the order of the
- * list, then of the names; appended to hits. -1 when memory is out.
+ * list, then of the names; appended to hits. -1 when out of memory.
  */
 int uftrace_pass_match(const struct uftrace_pass *p, char *const *names, uint32_t nr,
 		       struct uftrace_hits *hits);

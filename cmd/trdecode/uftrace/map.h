@@ -1,8 +1,8 @@
 /*
  * map.h - sid-*.map: what was mapped where in a session
  */
-#ifndef TR_UFTRACE_MAP_H
-#define TR_UFTRACE_MAP_H
+#ifndef TR_TRDECODE_UFTRACE_MAP_H
+#define TR_TRDECODE_UFTRACE_MAP_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,14 +24,14 @@ struct uftrace_map {
 
 /*
  * Take apart the text, which the map then owns (malloc'ed, NUL after its last byte, as tree_read
- * gives it; freed also after an error). Returns 0, or -1 when memory is out. Lines without a path
+ * gives it; freed also after an error). Returns 0, or -1 when out of memory. Lines without a path
  * are skipped; further lines of the same path extend its mapping.
  */
 int uftrace_map_parse(struct uftrace_map *m, char *text, size_t size);
 
 /*
  * The functions of a Python program have numbers for addresses: a module of that path below all
- * others. -1 when memory is out.
+ * others. -1 when out of memory.
  */
 int uftrace_map_add_python(struct uftrace_map *m, const char *path);
 

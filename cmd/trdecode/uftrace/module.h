@@ -3,8 +3,8 @@
  *
  * Used by uftrace_session.c and uftrace_args.c only; others see struct uftrace_module.
  */
-#ifndef TR_UFTRACE_MODULE_H
-#define TR_UFTRACE_MODULE_H
+#ifndef TR_TRDECODE_UFTRACE_MODULE_H
+#define TR_TRDECODE_UFTRACE_MODULE_H
 
 #include "cmd/trdecode/uftrace/session.h"
 
@@ -40,7 +40,7 @@ void uftrace_modules_free(struct uftrace_modules *ms);
 
 /*
  * The module of that path and build-id ("" if unknown), which must outlive ms. is_dlopen: the path
- * is as a program gave it to dlopen. NULL when memory is out.
+ * is as a program gave it to dlopen. NULL when out of memory.
  */
 struct module *uftrace_modules_get(struct uftrace_modules *ms, const char *path,
 				   const char *build_id, bool is_dlopen);

@@ -6,8 +6,8 @@
  * address first falls into their module; both are kept, and tables shared by all sessions that map
  * the same file.
  */
-#ifndef TR_UFTRACE_SESSION_H
-#define TR_UFTRACE_SESSION_H
+#ifndef TR_TRDECODE_UFTRACE_SESSION_H
+#define TR_TRDECODE_UFTRACE_SESSION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ struct uftrace_sessions;
 /* One session's address space. */
 struct uftrace_session;
 
-/* All of these must outlive the result. NULL and e when memory is out. */
+/* All of these must outlive the result. NULL and e when out of memory. */
 struct uftrace_sessions *uftrace_sessions_new(const struct tree *tree,
 					      const struct uftrace_info *info,
 					      const struct uftrace_tasks *tasks, struct error *e);
@@ -42,7 +42,7 @@ void uftrace_sessions_free(struct uftrace_sessions *s); /* s may be NULL */
 
 /*
  * The address space of sess and of those with its sid; its .map is read at the first call. NULL
- * only when memory is out. A
+ * only when out of memory. A
  * missing or damaged .map leaves a session without mappings; uftrace_sessions_damage tells.
  */
 struct uftrace_session *uftrace_session_get(struct uftrace_sessions *s,

@@ -1,8 +1,8 @@
 /*
  * spec.h - the text of argument specs: "arg1/s,fparg2/32,arg3/t16:pair%rdi+rsi"
  */
-#ifndef TR_UFTRACE_SPEC_H
-#define TR_UFTRACE_SPEC_H
+#ifndef TR_TRDECODE_UFTRACE_SPEC_H
+#define TR_TRDECODE_UFTRACE_SPEC_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ int uftrace_spec_parse_list(char *text, const struct uftrace_info *info, enum uf
 /*
  * Add a spec to a function's list as recorder and reader both do: one for the same place (index,
  * register or stack slot) is replaced where it stands, unless it was given by name and the new one
- * by pattern; any other goes to the end. -1 when memory is out or there are too many.
+ * by pattern; any other goes to the end. -1 when out of memory or there are too many.
  */
 int uftrace_spec_add(struct uftrace_spec_list *list, const struct uftrace_spec *spec, bool exact);
 

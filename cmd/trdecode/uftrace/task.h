@@ -4,8 +4,8 @@
  * A session is one executed image: a process from an exec (or its start) on. A task (thread) refers
  * to one session after the other; a forked child that does not exec stays in its parent's.
  */
-#ifndef TR_UFTRACE_TASK_H
-#define TR_UFTRACE_TASK_H
+#ifndef TR_TRDECODE_UFTRACE_TASK_H
+#define TR_TRDECODE_UFTRACE_TASK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ void uftrace_tasks_free(struct uftrace_tasks *t); /* t may be NULL */
 /*
  * Parse the text of task.txt (binary: the old `task` file, swap: in foreign byte order). Once per
  * struct. Returns 0; 1 when there was damage: e holds the first, all other lines are in; -1 when
- * memory is out. file names it in messages. Without any call to this all lists are empty.
+ * out of memory. file names it in messages. Without any call to this all lists are empty.
  */
 int uftrace_tasks_parse_text(struct uftrace_tasks *t, const char *text, size_t size,
 			     const char *file, struct error *e);

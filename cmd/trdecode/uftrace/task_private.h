@@ -2,8 +2,8 @@
  * task_private.h - what the readers of task.txt and of the binary file share with
  * uftrace_task.c, which makes sessions and tasks of what they read
  */
-#ifndef TR_UFTRACE_TASK_PRIVATE_H
-#define TR_UFTRACE_TASK_PRIVATE_H
+#ifndef TR_TRDECODE_UFTRACE_TASK_PRIVATE_H
+#define TR_TRDECODE_UFTRACE_TASK_PRIVATE_H
 
 #include "cmd/trdecode/uftrace/task.h"
 
@@ -34,7 +34,7 @@ int uftrace_tasks_begin(struct uftrace_tasks *t, size_t size, const char *file, 
 /* After them: 0, 1 where the file is damaged, or -1. */
 int uftrace_tasks_build(struct uftrace_tasks *t);
 
-/* An event behind the others; NULL when memory is out. */
+/* An event behind the others; NULL when out of memory. */
 struct uftrace_task_event *uftrace_tasks_new_event(struct uftrace_tasks *t);
 /* A copy of a name. There is room for every string of the file. */
 const char *uftrace_tasks_keep_name(struct uftrace_tasks *t, const char *name, size_t length);

@@ -103,7 +103,7 @@ static bool read_name(struct uftrace_tasks *t, const char *line, const char *end
 	return true;
 }
 
-/* Returns 1, 0 if the line is damaged, -1 when memory is out. */
+/* Returns 1, 0 if the line is damaged, -1 when out of memory. */
 static int parse_line(struct uftrace_tasks *t, const char *line, const char *end)
 {
 	struct uftrace_task_event ev = {.name = ""}, *slot;

@@ -6,8 +6,8 @@
  * ties by rank (tasks in the order of info, then the kernel, perf, external data: as uftrace
  * reads).
  */
-#ifndef TR_UFTRACE_H
-#define TR_UFTRACE_H
+#ifndef TR_TRDECODE_UFTRACE_UFTRACE_H
+#define TR_TRDECODE_UFTRACE_UFTRACE_H
 
 #include "common/formats/uftrace.h"
 #include "common/util/heap.h"

@@ -125,7 +125,7 @@ static void write_header(struct state *s, const uint8_t *text, size_t size)
 	if (s->begun && !s->several && !s->quiet)
 		warn(NULL, NO_OFFSET,
 		     "several traces stand behind each other in the output, of which apitrace "
-		     "reads the first only; --anew makes one of them");
+		     "reads the first only; --resynthesize makes one of them");
 	s->several = s->begun;
 	s->begun = true;
 	apitrace_target_begin(&s->target, text[0]);
@@ -163,7 +163,7 @@ static int begin_trace(struct state *s, const struct source *source, struct erro
 	if (s->done.count == before)
 		return error_set(e, NULL, NO_OFFSET,
 				 "traces whose calls are mixed with each other cannot be written "
-				 "into one .trace as they are: --anew makes one of them");
+				 "into one .trace as they are: --resynthesize makes one of them");
 	s->source = source;
 	s->call = 0;
 	open_calls_free(&s->open);
@@ -266,7 +266,7 @@ const struct encoder encoder_apitrace = {
 	.name = "apitrace",
 	.purpose = "a .trace of apitrace",
 	.suffixes = ".trace",
-	.anew = &encoder_apitrace_convert,
+	.conversion = &encoder_apitrace_convert,
 	.holds_several = true,
 	.output = ENCODER_FILE,
 	.begin = begin,

@@ -1,8 +1,8 @@
 /*
  * apitrace.h - a .trace being written: definitions where they are first used, values in their order
  */
-#ifndef TR_APITRACE_TARGET_H
-#define TR_APITRACE_TARGET_H
+#ifndef TR_TRENCODE_APITRACE_APITRACE_H
+#define TR_TRENCODE_APITRACE_APITRACE_H
 
 #include "cmd/trencode/apitrace/pack.h"
 #include "common/stream/dictionary.h"

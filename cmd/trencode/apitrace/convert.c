@@ -13,7 +13,7 @@
 #include "common/stream/field.h"
 
 struct state {
-	struct conversion anew;
+	struct conversion conversion;
 	struct apitrace_convert_values values;
 	struct apitrace_convert_functions functions;
 	uint32_t *lanes; /* by thread */
@@ -35,7 +35,7 @@ static int lane_of(struct state *s, const struct convert_thread *t, const struct
 		return -1;
 	s->lanes = lanes;
 	if (!lanes[t->number]) {
-		l = target_lane(&s->anew.d);
+		l = target_lane(&s->conversion.d);
 		if (!l)
 			return -1;
 		l->flags = LANE_HAS_TID;
@@ -43,7 +43,7 @@ static int lane_of(struct state *s, const struct convert_thread *t, const struct
 		lanes[t->number] = l->number;
 		s->named += t->comm.size || t->pid != t->tid;
 	}
-	*out = dictionary_lane(&s->anew.d.dictionary, lanes[t->number]);
+	*out = dictionary_lane(&s->conversion.d.dictionary, lanes[t->number]);
 	return 0;
 }
 
@@ -59,7 +59,7 @@ static int put(struct state *s, const struct convert_row *r, bool leave, uint32_
 
 	put_u32(fixed + APITRACE_FIXED_CALL, call);
 	return lane_of(s, r->thread, &ev.lane) ? error_no_memory(e)
-					       : target_event(&s->anew.d, &ev, e);
+					       : target_event(&s->conversion.d, &ev, e);
 }
 
 /* What stands with the row, in s->tail. */
@@ -124,7 +124,7 @@ static struct apitrace_convert_function *instant_values(struct state *s, const s
 	if (!f || convert_field_values(&s->tail, made->fields, made->n, ev, false))
 		return NULL;
 	if (ev->location && f->arguments > made->n) {
-		name = dictionary_location_name(s->anew.dictionary, ev->location);
+		name = dictionary_location_name(s->conversion.dictionary, ev->location);
 		if (value_put_detail(&s->tail, DETAIL_ARGUMENT, f->arguments) ||
 		    value_put_bytes(&s->tail, VALUE_STRING, name.text, name.size))
 			return NULL;
@@ -152,10 +152,10 @@ static int instant(void *state, const struct convert_row *r, struct error *e)
 static int gap(void *state, const struct convert_row *r, struct error *e)
 {
 	struct state *s = state;
-	struct event ev = {.type = s->gap, .lane = dictionary_lane(&s->anew.d.dictionary, 0)};
+	struct event ev = {.type = s->gap, .lane = dictionary_lane(&s->conversion.d.dictionary, 0)};
 
 	(void)r;
-	return target_event(&s->anew.d, &ev, e);
+	return target_event(&s->conversion.d, &ev, e);
 }
 
 static void drop(void *state)
@@ -192,12 +192,12 @@ static int begin(struct encoding *en, struct error *e)
 
 	if (!s)
 		return -1;
-	s->functions.anew = &s->anew;
+	s->functions.conversion = &s->conversion;
 	s->values.from = en->dictionary;
-	s->values.to = &s->anew.d;
+	s->values.to = &s->conversion.d;
 	for (int leave = 0; leave < 2; leave++) {
 		struct type *t = s->calls[leave] =
-			target_type(&s->anew.d, names[leave], "apitrace");
+			target_type(&s->conversion.d, names[leave], "apitrace");
 
 		if (!t)
 			return error_no_memory(e);
@@ -207,7 +207,7 @@ static int begin(struct encoding *en, struct error *e)
 		t->nfields = 1;
 		t->fields = &number;
 	}
-	s->gap = target_type(&s->anew.d, "gap", "");
+	s->gap = target_type(&s->conversion.d, "gap", "");
 	if (!s->gap)
 		return error_no_memory(e);
 	s->gap->kind = KIND_GAP;
@@ -218,15 +218,15 @@ static int end(struct encoding *en, struct error *e)
 {
 	static const uint8_t header[] = {APITRACE_LATEST, APITRACE_LATEST, 0};
 	struct state *s = en->state;
-	struct conversion *a = &s->anew;
+	struct conversion *a = &s->conversion;
 
 	if (convert_end(a, e))
 		return -1;
 	/* a trace without events is its header alone */
 	if (!s->calls_written &&
-	    target_meta(&s->anew.d, APITRACE_META_HEADER, header, sizeof header, 0, e))
+	    target_meta(&s->conversion.d, APITRACE_META_HEADER, header, sizeof header, 0, e))
 		return -1;
-	if (s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
+	if (s->conversion.d.encoding.encoder->end(&s->conversion.d.encoding, e))
 		return -1;
 	a->unmatched += s->unseen;
 	convert_report(a);

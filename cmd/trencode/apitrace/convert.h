@@ -1,8 +1,8 @@
 /*
  * convert.h - a .trace out of the events of any source: between its files
  */
-#ifndef TR_APITRACE_ANEW_H
-#define TR_APITRACE_ANEW_H
+#ifndef TR_TRENCODE_APITRACE_CONVERT_H
+#define TR_TRENCODE_APITRACE_CONVERT_H
 
 #include "cmd/trencode/convert/convert.h"
 #include "common/util/intern.h"
@@ -16,7 +16,7 @@ struct apitrace_convert_values {
 	uint64_t rounded, opaque;
 };
 
-/* The definition as the trace to be has it; 0: memory is out. */
+/* The definition as the trace to be has it; 0: out of memory. */
 uint32_t apitrace_convert_definition(struct apitrace_convert_values *a, const struct definition *d);
 /*
  * Append the details of a row's VALUES to b, arguments numbered from 1 on in the order in which
@@ -46,7 +46,7 @@ struct apitrace_convert_fields {
  * where it is known before the call is written. Zero but for anew.
  */
 struct apitrace_convert_functions {
-	struct conversion *anew;
+	struct conversion *conversion;
 	uint64_t cut, fields_lost; /* names; fields of types */
 
 	/* its own */
@@ -62,7 +62,7 @@ struct apitrace_convert_functions {
 };
 
 void apitrace_convert_functions_free(struct apitrace_convert_functions *f);
-/* -1: memory is out; NULL says the same below. */
+/* -1: out of memory; NULL says the same below. */
 int apitrace_convert_fields(struct apitrace_convert_functions *f, const struct type *t,
 			    struct apitrace_convert_fields **out);
 /* Of a call, at either end: what was recorded with its enter is among the arguments. */

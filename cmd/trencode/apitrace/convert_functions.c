@@ -49,12 +49,12 @@ int apitrace_convert_fields(struct apitrace_convert_functions *f, const struct t
 static struct definition *new_names(struct apitrace_convert_functions *f, uint32_t n,
 				    struct member **members)
 {
-	struct definition *d = target_definition(&f->anew->d);
+	struct definition *d = target_definition(&f->conversion->d);
 
-	*members = target_members(&f->anew->d, n);
+	*members = target_members(&f->conversion->d, n);
 	if (!d || !*members)
 		return NULL;
-	d->name = target_string(&f->anew->d, "", 0);
+	d->name = target_string(&f->conversion->d, "", 0);
 	d->kind = DEFINITION_STRUCT;
 	d->count = n;
 	d->members = *members;
@@ -68,7 +68,7 @@ static struct text_ref number_name(struct apitrace_convert_functions *f, uint64_
 	int size = index > 1000 ? snprintf(name, sizeof name, "fparg%" PRIu64, index - 1000)
 				: snprintf(name, sizeof name, "arg%" PRIu64, index);
 
-	return target_string(&f->anew->d, name, (size_t)size);
+	return target_string(&f->conversion->d, name, (size_t)size);
 }
 
 /* The names of the arguments that stand with the event, in their order; from: of all, or NULL. */
@@ -104,7 +104,7 @@ static struct definition *field_names(struct apitrace_convert_functions *f,
 	for (uint32_t i = 0; i < t->n; i++)
 		m[i].name = t->fields[i].from->name;
 	if (function)
-		m[t->n].name = target_string(&f->anew->d, "function", 8);
+		m[t->n].name = target_string(&f->conversion->d, "function", 8);
 	return d;
 }
 
@@ -117,7 +117,7 @@ static int whole_name(struct apitrace_convert_functions *f, struct text_ref *nam
 	int result = convert_name_no_nul(&b, name->text, name->size);
 
 	if (!result)
-		*name = target_string(&f->anew->d, b.data, b.size);
+		*name = target_string(&f->conversion->d, b.data, b.size);
 	buffer_free(&b);
 	return result;
 }
@@ -127,7 +127,7 @@ static struct apitrace_convert_function *declare(struct apitrace_convert_functio
 						 struct text_ref name,
 						 const struct definition *names)
 {
-	struct location *p = target_location(&f->anew->d);
+	struct location *p = target_location(&f->conversion->d);
 
 	if (!p || !names)
 		return NULL;
@@ -135,7 +135,7 @@ static struct apitrace_convert_function *declare(struct apitrace_convert_functio
 	if (name.size && whole_name(f, &name))
 		return NULL;
 	if (name.size > NAME_MOST) {
-		name = target_string(&f->anew->d, name.text, NAME_MOST);
+		name = target_string(&f->conversion->d, name.text, NAME_MOST);
 		f->cut++;
 	}
 	p->name = name;
@@ -215,18 +215,19 @@ static bool returns_arguments(const struct event *ev)
 struct apitrace_convert_function *apitrace_convert_of_call(struct apitrace_convert_functions *f,
 							   const struct convert_row *r)
 {
-	const struct location *location = dictionary_location(f->anew->dictionary, r->location);
+	const struct location *location =
+		dictionary_location(f->conversion->dictionary, r->location);
 	const struct definition *names = location ? location->arguments : NULL;
 	struct apitrace_convert_function *base =
 		function_at(&f->locations, &f->locations_size, r->location);
-	struct text_ref name = dictionary_location_name(f->anew->dictionary, r->location);
+	struct text_ref name = dictionary_location_name(f->conversion->dictionary, r->location);
 	struct apitrace_convert_fields *fields;
 
 	/* at the other end it has the one it had */
 	if (!base || (base->location && r->what == CONVERT_LEAVE))
 		return base;
 	if (!base->location)
-		convert_use_location(f->anew, r->location);
+		convert_use_location(f->conversion, r->location);
 	if (names && returns_arguments(r->ev)) {
 		base->keep = true;
 		return base->location ? base : declare(f, base, name, names);
@@ -243,7 +244,8 @@ struct apitrace_convert_function *apitrace_convert_of_call(struct apitrace_conve
 struct apitrace_convert_function *apitrace_convert_of_values(struct apitrace_convert_functions *f,
 							     const struct event *ev)
 {
-	const struct location *location = dictionary_location(f->anew->dictionary, ev->location);
+	const struct location *location =
+		dictionary_location(f->conversion->dictionary, ev->location);
 	struct apitrace_convert_function *base;
 
 	if (!ev->location) {
@@ -253,9 +255,9 @@ struct apitrace_convert_function *apitrace_convert_of_values(struct apitrace_con
 	/* calls of the same place may need all of its names */
 	base = function_at(&f->instants, &f->instants_size, ev->location);
 	if (base && !base->location)
-		convert_use_location(f->anew, ev->location);
+		convert_use_location(f->conversion, ev->location);
 	return base ? of_list(f, ev, ev->location,
-			      dictionary_location_name(f->anew->dictionary, ev->location),
+			      dictionary_location_name(f->conversion->dictionary, ev->location),
 			      location ? location->arguments : NULL, base)
 		    : NULL;
 }

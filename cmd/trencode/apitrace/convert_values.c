@@ -26,7 +26,7 @@ uint32_t apitrace_convert_definition(struct apitrace_convert_values *a, const st
 	return table[d->number] = made->number;
 }
 
-/* The definition of a value, if it is of that kind. -1: memory is out. */
+/* The definition of a value, if it is of that kind. -1: out of memory. */
 static int definition_of(struct apitrace_convert_values *a, const struct value *v, uint32_t kind,
 			 uint32_t *id)
 {

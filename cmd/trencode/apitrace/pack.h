@@ -1,8 +1,8 @@
 /*
  * pack.h - the container of a .trace being written
  */
-#ifndef TR_APITRACE_PACK_H
-#define TR_APITRACE_PACK_H
+#ifndef TR_TRENCODE_APITRACE_PACK_H
+#define TR_TRENCODE_APITRACE_PACK_H
 
 #include "common/util/error.h"
 #include "common/formats/apitrace.h"

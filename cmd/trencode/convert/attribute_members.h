@@ -1,8 +1,8 @@
 /*
  * attribute_members.h - the members of a JSON object as attributes
  */
-#ifndef TR_ATTRIBUTE_MEMBERS_H
-#define TR_ATTRIBUTE_MEMBERS_H
+#ifndef TR_TRENCODE_CONVERT_ATTRIBUTE_MEMBERS_H
+#define TR_TRENCODE_CONVERT_ATTRIBUTE_MEMBERS_H
 
 #include "cmd/trencode/convert/attributes.h"
 

@@ -7,8 +7,8 @@
  *
  * Left out are the fields that ftrace has in each event (common_*), and padding without a name.
  */
-#ifndef TR_ATTRIBUTES_H
-#define TR_ATTRIBUTES_H
+#ifndef TR_TRENCODE_CONVERT_ATTRIBUTES_H
+#define TR_TRENCODE_CONVERT_ATTRIBUTES_H
 
 #include "common/stream/event.h"
 #include "common/stream/reader.h"
@@ -71,7 +71,7 @@ void attributes_free(struct attributes *a);
 int attributes_meta(struct attributes *a, const struct meta *m);
 
 /* Append what the event says. Where that may be large, to is one that spills (buffer_file.h). -1:
- * memory is out. So do all others that return int. */
+ * out of memory. So do all others that return int. */
 int attributes_append(struct attributes *a, const struct event *ev, struct buffer *to);
 
 /* Arguments and return values only. */

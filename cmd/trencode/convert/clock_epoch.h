@@ -5,8 +5,8 @@
  * follows another one and goes back in time, a target's buffers are others than those before: they
  * are of another round, which is in their names.
  */
-#ifndef TR_ENCODE_ANEW_ROUNDS_H
-#define TR_ENCODE_ANEW_ROUNDS_H
+#ifndef TR_TRENCODE_CONVERT_CLOCK_EPOCH_H
+#define TR_TRENCODE_CONVERT_CLOCK_EPOCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,10 +9,10 @@
  * dictionary that a trace of the target would have had, so that its native encoder can be given
  * what it is used to (convert_dialect.c).
  *
- * Functions that return int: 0, or -1 with e filled; those without e: -1 when memory is out.
+ * Functions that return int: 0, or -1 with e filled; those without e: -1 when out of memory.
  */
-#ifndef TR_ENCODE_ANEW_H
-#define TR_ENCODE_ANEW_H
+#ifndef TR_TRENCODE_CONVERT_CONVERT_H
+#define TR_TRENCODE_CONVERT_CONVERT_H
 
 #include "cmd/trencode/convert/overlap.h"
 #include "cmd/trencode/convert/clock_epoch.h"
@@ -38,7 +38,7 @@ struct target_dictionary {
 int target_begin(struct target_dictionary *d, const struct encoder *native, const char *format,
 		 const struct encoding *en, struct error *e);
 void target_free(struct target_dictionary *d);
-/* New entries, their number filled in, else zero. NULL: memory is out. */
+/* New entries, their number filled in, else zero. NULL: out of memory. */
 struct lane *target_lane(struct target_dictionary *d);
 struct type *target_type(struct target_dictionary *d, const char *name, const char *group);
 struct location *target_location(struct target_dictionary *d);
@@ -160,7 +160,7 @@ void convert_lost(const struct conversion *a, uint64_t count, const char *what);
 /* The place was taken over: convert_report tells of those without a name. */
 void convert_use_location(struct conversion *a, uint32_t location);
 
-/* convert_threads.c: the thread of a stack of calls. NULL: memory is out. */
+/* convert_threads.c: the thread of a stack of calls. NULL: out of memory. */
 struct convert_thread *convert_thread(struct conversion *a, const struct lane *lane, bool per_cpu);
 
 /* --- text --- */

@@ -4,8 +4,8 @@
  * A bprint event has the address of a format and its arguments, a bputs event the address of a
  * text; a META block of the recording has both texts. Zero-initialised knows nothing.
  */
-#ifndef TR_KERNEL_MESSAGES_H
-#define TR_KERNEL_MESSAGES_H
+#ifndef TR_TRENCODE_CONVERT_KERNEL_MESSAGES_H
+#define TR_TRENCODE_CONVERT_KERNEL_MESSAGES_H
 
 #include "cmd/trencode/text/tracecmd/sources.h"
 
@@ -16,7 +16,7 @@ struct kernel_messages {
 	struct line line;
 };
 
-/* A piece of a META block. -1: memory is out. */
+/* A piece of a META block. -1: out of memory. */
 int kernel_messages_meta(struct kernel_messages *k, const struct source *source,
 			 const struct meta *m);
 void kernel_messages_free(struct kernel_messages *k);
@@ -29,7 +29,7 @@ static inline bool kernel_messages_has(const struct type *t)
 }
 
 /* The message of such an event, without the newline at its end, valid until the next call; *size 0
- * where the recording does not have its text. -1: memory is out. */
+ * where the recording does not have its text. -1: out of memory. */
 int kernel_message(struct kernel_messages *k, const struct event *ev, const char **text,
 		   size_t *size);
 

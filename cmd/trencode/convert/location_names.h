@@ -1,8 +1,8 @@
 /*
  * location_names.h - what functions are called, as a format writes it, made once for each
  */
-#ifndef TR_LOCATION_NAMES_H
-#define TR_LOCATION_NAMES_H
+#ifndef TR_TRENCODE_CONVERT_LOCATION_NAMES_H
+#define TR_TRENCODE_CONVERT_LOCATION_NAMES_H
 
 #include "common/util/buffer.h"
 #include "common/stream/dictionary.h"
@@ -18,7 +18,7 @@ struct location_name {
 
 struct location_names {
 	struct dictionary *dictionary;
-	/* Append the name as the format wants it: -1 when memory is out. */
+	/* Append the name as the format wants it: -1 when out of memory. */
 	int (*render)(struct buffer *to, const char *name, size_t n);
 	struct location_name *names; /* by place */
 	size_t count;
@@ -35,10 +35,10 @@ void location_names_init_strings(struct location_names *p, struct dictionary *d,
 				 int (*render)(struct buffer *to, const char *name, size_t n));
 void location_names_free(struct location_names *p);
 
-/* -1: memory is out. */
+/* -1: out of memory. */
 int location_names_make(struct location_names *p, uint32_t location);
 
-/* The name and its size; valid until the next call. NULL: memory is out. */
+/* The name and its size; valid until the next call. NULL: out of memory. */
 static inline const char *location_names_get(struct location_names *p, uint32_t location,
 					     uint32_t *size)
 {

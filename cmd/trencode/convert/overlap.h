@@ -9,8 +9,8 @@
  * bytes waits: what would is left out where the thread has calls of a stack; else it is taken for a
  * call that nests, and is cut by the target's stack if it does not.
  */
-#ifndef TR_ENCODE_ANEW_OVERLAP_H
-#define TR_ENCODE_ANEW_OVERLAP_H
+#ifndef TR_TRENCODE_CONVERT_OVERLAP_H
+#define TR_TRENCODE_CONVERT_OVERLAP_H
 
 #include "common/stream/event.h"
 #include "common/util/idmap.h"

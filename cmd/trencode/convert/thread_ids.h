@@ -4,8 +4,8 @@
  * A thread keeps its number where no thread of another source has it. Otherwise, and where it has
  * none, it gets one that no kernel gives.
  */
-#ifndef TR_ENCODE_THREAD_IDS_H
-#define TR_ENCODE_THREAD_IDS_H
+#ifndef TR_TRENCODE_CONVERT_THREAD_IDS_H
+#define TR_TRENCODE_CONVERT_THREAD_IDS_H
 
 #include "common/stream/dictionary.h"
 
@@ -27,7 +27,7 @@ struct thread_ids {
 
 /* The number in the trace to be of the lane's thread, of its CPU's interrupts (per_cpu), or of its
  * process, which has the number of its first thread; without one it is the thread itself. -1:
- * memory is out. */
+ * out of memory. */
 int32_t thread_ids_thread(struct thread_ids *t, const struct lane *lane, bool per_cpu);
 int32_t thread_ids_process(struct thread_ids *t, const struct lane *lane);
 void thread_ids_free(struct thread_ids *t);

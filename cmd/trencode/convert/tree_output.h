@@ -9,8 +9,8 @@
  * last. So a failed run leaves no directory that looks like a whole one. For a tar, whose headers
  * need the sizes, the members are kept in one nameless file in $TMPDIR.
  */
-#ifndef TR_TREE_OUTPUT_H
-#define TR_TREE_OUTPUT_H
+#ifndef TR_TRENCODE_CONVERT_TREE_OUTPUT_H
+#define TR_TRENCODE_CONVERT_TREE_OUTPUT_H
 
 #include "common/util/error.h"
 #include "common/util/intern.h"
@@ -55,7 +55,7 @@ int tree_output_open(struct tree_output *t, const char *path, const char *top, s
 bool tree_output_name_ok(const char *name, size_t n);
 
 /* The number of the member of that name, which begins empty if it was not there. -1: a name that
- * cannot be, or memory is out. */
+ * cannot be, or out of memory. */
 int tree_output_member(struct tree_output *t, const char *name, size_t n, uint32_t *number,
 		       struct error *e);
 

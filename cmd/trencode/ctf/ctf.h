@@ -4,8 +4,8 @@
  * ctf.c is the encoder, ctf_classes.c declares what the events are made of, ctf_stream.c writes
  * packets.
  */
-#ifndef TR_CTF_H
-#define TR_CTF_H
+#ifndef TR_TRENCODE_CTF_CTF_H
+#define TR_TRENCODE_CTF_CTF_H
 
 #include "cmd/trencode/convert/attributes.h"
 #include "common/util/intern.h"
@@ -40,7 +40,7 @@ struct ctf_classes {
 	uint32_t ids[CTF_STREAM_CLASSES];
 };
 
-/* The class of an event, declared when it is new. NULL: memory is out. */
+/* The class of an event, declared when it is new. NULL: out of memory. */
 const struct ctf_class *ctf_class(struct ctf_classes *c, const struct event *ev,
 				  enum ctf_stream_class stream);
 /* All of the metadata, classes included. clock may be NULL. */

@@ -29,7 +29,7 @@ struct written {
 };
 
 struct state {
-	struct conversion anew;
+	struct conversion conversion;
 	struct written *types; /* by the stream's number */
 	size_t types_size;
 	uint32_t *lanes; /* by channel, CPU and round; 0 not yet */
@@ -68,7 +68,7 @@ static int begin_clock(struct state *s, uint64_t first, struct error *e)
 		     "version 2.6\nstart_freq 1000000000\nfreq_scale 1\nstart_tsc %" PRIu64
 		     "\nstart_time_sec %" PRIu64 "\nstart_time_usec %" PRIu64 "\n",
 		     start, at / 1000000000, at % 1000000000 / 1000);
-	return target_meta(&s->anew.d, "lttng.trace", text, (size_t)n, 0, e);
+	return target_meta(&s->conversion.d, "lttng.trace", text, (size_t)n, 0, e);
 }
 
 /* --- types --- */
@@ -139,7 +139,7 @@ static int marker_name(struct state *s, const struct type *from, struct text_ref
 			     : 0;
 
 	if (!result)
-		*out = target_string(&s->anew.d, b.data, b.size);
+		*out = target_string(&s->conversion.d, b.data, b.size);
 	buffer_free(&b);
 	return result;
 }
@@ -166,7 +166,7 @@ static int channel_name(struct state *s, const struct type *from, struct text_re
 	if (!result && b.size == 8 && !memcmp(b.data, "metadata", 8))
 		result = buffer_append(&b, "_x", 2);
 	if (!result)
-		*out = target_string(&s->anew.d, b.data, b.size);
+		*out = target_string(&s->conversion.d, b.data, b.size);
 	buffer_free(&b);
 	return result;
 }
@@ -174,7 +174,7 @@ static int channel_name(struct state *s, const struct type *from, struct text_re
 static int describe(struct state *s, struct written *w, struct type *t)
 {
 	uint32_t n = 0, texts = 0, at = NUMBERS_AT, want = w->nfields + 10, all;
-	struct field *f = target_fields(&s->anew.d, want), *x;
+	struct field *f = target_fields(&s->conversion.d, want), *x;
 
 	if (!f)
 		return -1;
@@ -216,7 +216,7 @@ static int describe(struct state *s, struct written *w, struct type *t)
 
 static int new_type(struct state *s, const struct type *from, struct written *w, bool location)
 {
-	struct type *t = target_type(&s->anew.d, "", "");
+	struct type *t = target_type(&s->conversion.d, "", "");
 
 	if (!t || marker_name(s, from, &t->name) || channel_name(s, from, &t->group))
 		return -1;
@@ -228,7 +228,7 @@ static int new_type(struct state *s, const struct type *from, struct written *w,
 	w->fields = convert_fields_plan(from, FIELDS_MOST, true, &w->nfields, &s->fields_lost);
 	if (!w->fields || make_format(w, from, &s->text) || describe(s, w, t))
 		return -1;
-	t->declaration = target_string(&s->anew.d, s->text.data, s->text.size);
+	t->declaration = target_string(&s->conversion.d, s->text.data, s->text.size);
 	w->type = t;
 	return 0;
 }
@@ -245,7 +245,7 @@ static int round_name(struct state *s, struct text_ref channel, uint32_t round,
 			     : 0;
 
 	if (!result)
-		*out = target_string(&s->anew.d, b.data, b.size);
+		*out = target_string(&s->conversion.d, b.data, b.size);
 	buffer_free(&b);
 	return result;
 }
@@ -254,7 +254,7 @@ static int lane_of(struct state *s, const struct lane *from, struct text_ref cha
 		   const struct lane **out)
 {
 	uint32_t cpu = from->flags & LANE_HAS_CPU && from->cpu >= 0 ? (uint32_t)from->cpu : 0;
-	uint32_t key[] = {channel.number, cpu, clock_epoch_at(&s->anew.rounds, time)}, number;
+	uint32_t key[] = {channel.number, cpu, clock_epoch_at(&s->conversion.rounds, time)}, number;
 	uint32_t *lanes;
 	struct lane *l;
 
@@ -266,14 +266,14 @@ static int lane_of(struct state *s, const struct lane *from, struct text_ref cha
 		return -1;
 	s->lanes = lanes;
 	if (!lanes[number]) {
-		l = target_lane(&s->anew.d);
+		l = target_lane(&s->conversion.d);
 		if (!l || round_name(s, channel, key[2], &l->buffer))
 			return -1;
 		l->flags = LANE_HAS_CPU;
 		l->cpu = (int32_t)cpu;
 		lanes[number] = l->number;
 	}
-	*out = dictionary_lane(&s->anew.d.dictionary, lanes[number]);
+	*out = dictionary_lane(&s->conversion.d.dictionary, lanes[number]);
 	return 0;
 }
 
@@ -329,7 +329,7 @@ static int put_row(struct state *s, const struct convert_row *r, const struct wr
 
 	/* interrupts stay on the thread that they came upon */
 	if (t->per_cpu) {
-		t = convert_thread(&s->anew, lane, false);
+		t = convert_thread(&s->conversion, lane, false);
 		if (!t)
 			return -1;
 		tid = t->tid;
@@ -350,15 +350,15 @@ static int put_row(struct state *s, const struct convert_row *r, const struct wr
 	if (put_text(s, comm.text, comm.size))
 		return -1;
 	if (w->call || w->location) {
-		struct text_ref name = dictionary_location_name(s->anew.dictionary, location);
+		struct text_ref name = dictionary_location_name(s->conversion.dictionary, location);
 
-		convert_use_location(&s->anew, location);
+		convert_use_location(&s->conversion, location);
 		if (put_text(s, name.text, name.size))
 			return -1;
 	}
 	for (int what = 0; w->values && what <= w->leave; what++) {
 		from = s->tail.size;
-		if (convert_text_values(&s->tail, s->anew.dictionary, ev,
+		if (convert_text_values(&s->tail, s->conversion.dictionary, ev,
 					what ? DETAIL_RETURN : DETAIL_ARGUMENT, &s->blobs) ||
 		    end_text(s, from))
 			return -1;
@@ -390,10 +390,10 @@ static int gap(struct state *s, const struct convert_row *r, struct error *e)
 	if (ev.type->fixed_size < 24)
 		return 0;
 	ev.type = s->gap;
-	channel = target_string(&s->anew.d, "trace", 5);
+	channel = target_string(&s->conversion.d, "trace", 5);
 	return lane_of(s, r->ev->lane, channel, r->time, &ev.lane)
 		       ? error_no_memory(e)
-		       : target_event(&s->anew.d, &ev, e);
+		       : target_event(&s->conversion.d, &ev, e);
 }
 
 static int row(void *state, const struct convert_row *r, struct error *e)
@@ -421,7 +421,7 @@ static int row(void *state, const struct convert_row *r, struct error *e)
 	ev.fixed = s->fixed.data;
 	ev.tail = s->tail.data;
 	ev.tail_size = (uint32_t)s->tail.size;
-	return target_event(&s->anew.d, &ev, e);
+	return target_event(&s->conversion.d, &ev, e);
 }
 
 static void drop(void *state)
@@ -457,21 +457,21 @@ static int begin(struct encoding *en, struct error *e)
 
 	if (!s)
 		return -1;
-	s->gap = target_gap(&s->anew.d, "");
+	s->gap = target_gap(&s->conversion.d, "");
 	return s->gap ? 0 : error_no_memory(e);
 }
 
 static int end(struct encoding *en, struct error *e)
 {
 	struct state *s = en->state;
-	struct conversion *a = &s->anew;
+	struct conversion *a = &s->conversion;
 
 	if (convert_end(a, e) || (!s->begun && begin_clock(s, 0, e)) ||
-	    s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
+	    s->conversion.d.encoding.encoder->end(&s->conversion.d.encoding, e))
 		return -1;
 	convert_report(a);
 	convert_lost(
-		a, s->anew.rounds.count,
+		a, s->conversion.rounds.count,
 		"streams begin before the end of the ones in front: their channels are others, "
 		"named ~2 and on");
 	convert_lost(a, s->blobs, "blobs are kept as their size alone");

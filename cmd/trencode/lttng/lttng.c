@@ -79,15 +79,15 @@ static int check_source(struct state *s, const struct source *source, struct err
 	if (source == s->source && source)
 		return 0;
 	if (!source || strcmp(source->format.text, "lttng") != 0)
-		return error_set(
-			e, source ? source->name.text : NULL, NO_OFFSET,
-			"events of %s come behind those of an LTTng trace: --anew makes one trace "
-			"of both",
-			source ? source->format.text : "an unknown source");
+		return error_set(e, source ? source->name.text : NULL, NO_OFFSET,
+				 "events of %s come behind those of an LTTng trace: --resynthesize "
+				 "makes one trace "
+				 "of both",
+				 source ? source->format.text : "an unknown source");
 	if (s->source)
 		return error_set(e, source->name.text, NO_OFFSET,
 				 "several traces cannot be written as one, as their TSCs have "
-				 "nothing in common: --anew makes one of them");
+				 "nothing in common: --resynthesize makes one of them");
 	s->source = source;
 	return 0;
 }
@@ -470,7 +470,7 @@ static void lttng_free(struct encoding *en)
 const struct encoder encoder_lttng = {
 	.name = "lttng",
 	.purpose = "an LTTng trace directory (2.6), or a tar of it",
-	.anew = &encoder_lttng_convert,
+	.conversion = &encoder_lttng_convert,
 	.needs_meta = true,
 	.output = ENCODER_TREE,
 	.begin = lttng_begin,

@@ -5,8 +5,8 @@
  * the events of each channel and says how their payloads are written; lttng_block.c makes the
  * blocks; lttng.c takes the events of the stream.
  */
-#ifndef TR_ENCODE_LTTNG_H
-#define TR_ENCODE_LTTNG_H
+#ifndef TR_TRENCODE_LTTNG_LTTNG_H
+#define TR_TRENCODE_LTTNG_LTTNG_H
 
 #include "common/stream/field.h"
 #include "common/formats/lttng.h"
@@ -58,7 +58,7 @@ struct lttng_written {
 	bool core;   /* of the trace itself: made anew */
 };
 
-/* NULL: memory is out. */
+/* NULL: out of memory. */
 struct lttng_written *lttng_written_new(const struct type *t);
 void lttng_written_free(struct lttng_written *w);
 /* The payload of an event. */

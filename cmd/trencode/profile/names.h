@@ -1,8 +1,8 @@
 /*
  * names.h - a function as callgrind and pprof know it: name, module, file and line
  */
-#ifndef TR_PROFILE_NAMES_H
-#define TR_PROFILE_NAMES_H
+#ifndef TR_TRENCODE_PROFILE_NAMES_H
+#define TR_TRENCODE_PROFILE_NAMES_H
 
 #include "common/util/buffer.h"
 #include "common/stream/dictionary.h"

@@ -5,8 +5,8 @@
  * recursion of the callee, direct or by others: so the edges into a function add up to the time
  * that it was on the stack.
  */
-#ifndef TR_STACK_EDGES_H
-#define TR_STACK_EDGES_H
+#ifndef TR_TRENCODE_PROFILE_STACK_EDGES_H
+#define TR_TRENCODE_PROFILE_STACK_EDGES_H
 
 #include "common/calls/stack_tree.h"
 
@@ -27,7 +27,7 @@ struct stack_edges {
 	struct intern keys;
 };
 
-/* 0, or -1 when memory is out. */
+/* 0, or -1 when out of memory. */
 int stack_edges_make(struct stack_edges *s, const struct stack_tree *t, const struct intern *names);
 void stack_edges_free(struct stack_edges *s);
 

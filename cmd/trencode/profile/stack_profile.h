@@ -4,8 +4,8 @@
  * All threads go into one tree (common/call_stacks); longjmp, exec and lost events are as in
  * common/calls.
  */
-#ifndef TR_STACK_PROFILE_H
-#define TR_STACK_PROFILE_H
+#ifndef TR_TRENCODE_PROFILE_STACK_PROFILE_H
+#define TR_TRENCODE_PROFILE_STACK_PROFILE_H
 
 #include "common/calls/call_stacks.h"
 #include "cmd/trencode/encoder.h"
@@ -21,7 +21,7 @@ struct stack_profile {
 	uint64_t cut; /* calls over without a return */
 };
 
-/* 0, or -1 when memory is out; so do all others. */
+/* 0, or -1 when out of memory; so do all others. */
 int stack_profile_init(struct stack_profile *s, struct dictionary *d, call_stacks_key *key,
 		       const struct encode_options *options);
 void stack_profile_free(struct stack_profile *s);

@@ -3,8 +3,8 @@
  *
  * A call is one row, which comes at its end; so is everything else that is no enter and no leave.
  */
-#ifndef TR_EVENT_ROWS_H
-#define TR_EVENT_ROWS_H
+#ifndef TR_TRENCODE_TABLE_EVENT_ROWS_H
+#define TR_TRENCODE_TABLE_EVENT_ROWS_H
 
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/convert/location_names.h"
@@ -77,7 +77,7 @@ enum row_form row_column_form(enum row_column c);
 
 /*
  * The state of an encoder, all zero but for its rows: en->state, for the encoder's free(), also
- * where NULL is returned (memory is out, or a column is not known).
+ * where NULL is returned (out of memory, or a column is not known).
  */
 void *event_rows_begin(struct encoding *en, size_t state_size,
 		       int (*write)(struct event_rows *r, struct error *e), struct error *e);

@@ -5,8 +5,8 @@
  * one page that snappy has compressed. Names go through a dictionary of the row group. All columns
  * may be null. Functions return 0, or -1 with e filled.
  */
-#ifndef TR_PARQUET_FILE_H
-#define TR_PARQUET_FILE_H
+#ifndef TR_TRENCODE_TABLE_PARQUET_FILE_H
+#define TR_TRENCODE_TABLE_PARQUET_FILE_H
 
 #include "common/util/buffer.h"
 #include "common/stream/dictionary.h"
@@ -50,7 +50,7 @@ int parquet_open(struct parquet_file *f, struct output *out, const struct dictio
 		 size_t ncolumns, struct error *e);
 /* Columns are named and typed by the caller, in columns[], before the first row. */
 
-/* One cell of the present row; -1: memory is out. */
+/* One cell of the present row; -1: out of memory. */
 int parquet_number(struct parquet_column *c, size_t row, uint64_t n);
 int parquet_name(struct parquet_file *f, struct parquet_column *c, size_t row, uint32_t string);
 int parquet_object(struct parquet_column *c, size_t row, const struct buffer *text);

@@ -2,10 +2,10 @@
  * thrift.h - structures in Thrift's compact protocol, as Parquet's headers are
  *
  * A structure's fields come in ascending order; each struct thrift is one structure being written.
- * Functions return 0, or -1 when memory is out.
+ * Functions return 0, or -1 when out of memory.
  */
-#ifndef TR_THRIFT_H
-#define TR_THRIFT_H
+#ifndef TR_TRENCODE_TABLE_THRIFT_H
+#define TR_TRENCODE_TABLE_THRIFT_H
 
 #include "common/util/protobuf.h"
 

@@ -1,8 +1,8 @@
 /*
  * columns.h - the columns in front of a line, as `uftrace replay -f` has them
  */
-#ifndef TR_TEXT_COLUMNS_H
-#define TR_TEXT_COLUMNS_H
+#ifndef TR_TRENCODE_TEXT_COLUMNS_H
+#define TR_TRENCODE_TEXT_COLUMNS_H
 
 #include "common/util/error.h"
 #include "common/util/text.h"

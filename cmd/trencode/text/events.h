@@ -1,8 +1,8 @@
 /*
  * events.h - events of uftrace as its replay names them and shows their data
  */
-#ifndef TR_TEXT_EVENTS_H
-#define TR_TEXT_EVENTS_H
+#ifndef TR_TRENCODE_TEXT_EVENTS_H
+#define TR_TRENCODE_TEXT_EVENTS_H
 
 #include "common/stream/field.h"
 #include "common/util/text.h"

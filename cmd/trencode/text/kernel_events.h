@@ -2,8 +2,8 @@
  * kernel_events.h - the messages of a recording's kernel events, by the print fmt of their
  * format files
  */
-#ifndef TR_TEXT_KERNEL_EVENTS_H
-#define TR_TEXT_KERNEL_EVENTS_H
+#ifndef TR_TRENCODE_TEXT_KERNEL_EVENTS_H
+#define TR_TRENCODE_TEXT_KERNEL_EVENTS_H
 
 #include "common/stream/event.h"
 #include "common/util/text.h"
@@ -11,11 +11,11 @@
 
 struct kernel_events;
 
-/* NULL: memory is out. */
+/* NULL: out of memory. */
 struct kernel_events *kernel_events_new(void);
 void kernel_events_free(struct kernel_events *k);
 
-/* A piece of a META block: kallsyms names functions. -1: memory is out. */
+/* A piece of a META block: kallsyms names functions. -1: out of memory. */
 int kernel_events_meta(struct kernel_events *k, const struct meta *m);
 
 /* Does the event come from the kernel's ring buffer, with the format file of its type? */
@@ -25,7 +25,7 @@ static inline bool is_kernel_event(const struct event *ev)
 }
 
 /* " (prev_comm=a ...)"; nothing where the message is empty. Where print fmt cannot be evaluated:
- * its fields. -1: memory is out. */
+ * its fields. -1: out of memory. */
 int kernel_event_text(struct kernel_events *k, struct text *out, const struct event *ev);
 
 #endif

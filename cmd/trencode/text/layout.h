@@ -4,8 +4,8 @@
  * `trencode -t text` prints each event as its source's own tool does. A layout is begun at the
  * first META or event of such a source, and sees nothing of the others.
  */
-#ifndef TR_TEXT_LAYOUT_H
-#define TR_TEXT_LAYOUT_H
+#ifndef TR_TRENCODE_TEXT_LAYOUT_H
+#define TR_TRENCODE_TEXT_LAYOUT_H
 
 #include "cmd/trencode/encoder.h"
 

@@ -4,8 +4,8 @@
  * trsym names the places of events; pointers among the arguments are named here, where they are
  * printed, from the META blocks that the mappings of an address space refer to.
  */
-#ifndef TR_TEXT_SYMBOLS_H
-#define TR_TEXT_SYMBOLS_H
+#ifndef TR_TRENCODE_TEXT_SYMBOLS_H
+#define TR_TRENCODE_TEXT_SYMBOLS_H
 
 #include "common/util/buffer.h"
 #include "common/stream/reader.h"
@@ -16,7 +16,7 @@ struct text_symbols;
 struct text_symbols *text_symbols_new(void);
 void text_symbols_free(struct text_symbols *s);
 
-/* Take in a piece of a META block. -1: memory is out. */
+/* Take in a piece of a META block. -1: out of memory. */
 int text_symbols_meta(struct text_symbols *s, const struct meta *m);
 
 /*

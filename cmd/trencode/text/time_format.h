@@ -1,8 +1,8 @@
 /*
  * time_format.h - durations as uftrace prints them, differences of times as trace-cmd does
  */
-#ifndef TR_TEXT_TIME_H
-#define TR_TEXT_TIME_H
+#ifndef TR_TRENCODE_TEXT_TIME_FORMAT_H
+#define TR_TRENCODE_TEXT_TIME_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>

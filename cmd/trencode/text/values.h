@@ -1,8 +1,8 @@
 /*
  * values.h - arguments and return values as `uftrace replay` prints them
  */
-#ifndef TR_TEXT_VALUES_H
-#define TR_TEXT_VALUES_H
+#ifndef TR_TRENCODE_TEXT_VALUES_H
+#define TR_TRENCODE_TEXT_VALUES_H
 
 #include "common/stream/dictionary.h"
 #include "common/stream/value.h"
@@ -18,14 +18,14 @@ struct value_names {
 		      strings end at a NUL */
 };
 
-/* Append one value; arrays and structs as "{...}". -1: memory is out. */
+/* Append one value; arrays and structs as "{...}". -1: out of memory. */
 int value_text(struct buffer *out, const struct value_names *names, const struct value *v);
 
-/* Append "(1, 2)": the arguments in a tail. -1: memory is out. */
+/* Append "(1, 2)": the arguments in a tail. -1: out of memory. */
 int value_text_arguments(struct buffer *out, const struct value_names *names, const uint8_t *tail,
 			 size_t n);
 
-/* Append " = 3": the first return value in a tail, nothing where there is none. -1: memory is out.
+/* Append " = 3": the first return value in a tail, nothing where there is none. -1: out of memory.
  */
 int value_text_return(struct buffer *out, const struct value_names *names, const uint8_t *tail,
 		      size_t n);

@@ -3,8 +3,8 @@
  *
  * chrome.c is the encoder, chrome_pairs.c writes calls that one complete event cannot tell.
  */
-#ifndef TR_ENCODE_CHROME_H
-#define TR_ENCODE_CHROME_H
+#ifndef TR_TRENCODE_TIMELINE_CHROME_H
+#define TR_TRENCODE_TIMELINE_CHROME_H
 
 #include "common/util/buffer_file.h"
 #include "cmd/trencode/encoder.h"

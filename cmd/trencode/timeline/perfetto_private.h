@@ -2,8 +2,8 @@
  * perfetto_private.h - what perfetto.c (events), perfetto_tracks.c (the tracks that they are on)
  * and perfetto_packets.c (packets and interned names) share
  */
-#ifndef TR_PERFETTO_PRIVATE_H
-#define TR_PERFETTO_PRIVATE_H
+#ifndef TR_TRENCODE_TIMELINE_PERFETTO_PRIVATE_H
+#define TR_TRENCODE_TIMELINE_PERFETTO_PRIVATE_H
 
 #include "common/util/protobuf.h"
 #include "cmd/trencode/encoder.h"
@@ -97,7 +97,7 @@ struct perfetto {
 	bool started, drop;
 };
 
-/* Functions return 0, or -1 with e filled; those without e: -1 when memory is out. */
+/* Functions return 0, or -1 with e filled; those without e: -1 when out of memory. */
 
 /* perfetto_packets.c */
 

@@ -9,8 +9,8 @@
  * The spans of one lane of the picture (a thread's calls, its calls in the kernel, a CPU's
  * interrupts) nest; those that do not fit, as calls of apitrace may, are crossing.
  */
-#ifndef TR_SPANS_H
-#define TR_SPANS_H
+#ifndef TR_TRENCODE_TIMELINE_SPANS_H
+#define TR_TRENCODE_TIMELINE_SPANS_H
 
 #include "cmd/trencode/convert/attributes.h"
 #include "common/calls/calls.h"

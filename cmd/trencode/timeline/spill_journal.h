@@ -4,8 +4,8 @@
  * For formats that write a call's beginning before it is known whether the call has an end. The
  * records wait in a nameless temporary file. Functions return 0, or -1 with e filled.
  */
-#ifndef TR_REVOCABLE_H
-#define TR_REVOCABLE_H
+#ifndef TR_TRENCODE_TIMELINE_SPILL_JOURNAL_H
+#define TR_TRENCODE_TIMELINE_SPILL_JOURNAL_H
 
 #include "common/util/buffer.h"
 #include "common/util/error.h"

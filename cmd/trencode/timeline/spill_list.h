@@ -5,8 +5,8 @@
  * nameless file in $TMPDIR, in pieces of which each knows the one before it. All functions return
  * 0, or -1 with e filled.
  */
-#ifndef TR_CHAINS_H
-#define TR_CHAINS_H
+#ifndef TR_TRENCODE_TIMELINE_SPILL_LIST_H
+#define TR_TRENCODE_TIMELINE_SPILL_LIST_H
 
 #include "common/util/buffer.h"
 #include "common/util/error.h"

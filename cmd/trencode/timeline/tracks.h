@@ -5,8 +5,8 @@
  * have the same numbers (those of several recordings; the idle threads, which are all 0) or none (a
  * CPU's interrupts). The first keeps its own numbers, the others get numbers that no system gives.
  */
-#ifndef TR_TRACKS_H
-#define TR_TRACKS_H
+#ifndef TR_TRENCODE_TIMELINE_TRACKS_H
+#define TR_TRENCODE_TIMELINE_TRACKS_H
 
 #include "common/stream/dictionary.h"
 #include "common/util/buffer.h"
@@ -43,7 +43,7 @@ struct tracks {
 
 void tracks_free(struct tracks *t);
 
-/* The track of a thread (calls_thread's number), of which this is a lane. NULL: memory is out. It
+/* The track of a thread (calls_thread's number), of which this is a lane. NULL: out of memory. It
  * may move with the next call that names a new thread. */
 struct track *tracks_new(struct tracks *t, uint32_t thread, const struct lane *lane);
 
@@ -63,7 +63,7 @@ static inline bool track_is_named(const struct track *t, const struct lane *lane
 }
 
 /* What people call it: comm, "CPU 3", or "swapper/1" style for what has no number of its own. -1:
- * memory is out. */
+ * out of memory. */
 int track_name(const struct track *t, const struct lane *lane, struct buffer *to);
 
 #endif

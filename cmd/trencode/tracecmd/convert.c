@@ -17,7 +17,7 @@
 enum { TEXT_MOST = TRACECMD_RECORD_MOST - 32 };
 
 struct state {
-	struct conversion anew;
+	struct conversion conversion;
 	struct tracecmd_formats formats;
 	struct tracecmd_made *types; /* by the stream's number */
 	size_t types_size;
@@ -48,7 +48,7 @@ static void take_over(struct encoding *en, void *state)
 static int begin_file(struct state *s, const struct lane *lane, struct error *e)
 {
 	s->begun = true;
-	return tracecmd_parts_begin(&s->anew, lane, e);
+	return tracecmd_parts_begin(&s->conversion, lane, e);
 }
 
 /* --- records --- */
@@ -70,9 +70,9 @@ static int put_record(struct state *s, const struct convert_row *r, struct error
 			   .tail_size = (uint32_t)s->data.size};
 
 	if (tracecmd_parts_thread(&s->parts, r->thread) ||
-	    tracecmd_lane_of(&s->lanes, &s->anew, r->ev->lane, r->time, &ev.lane))
+	    tracecmd_lane_of(&s->lanes, &s->conversion, r->ev->lane, r->time, &ev.lane))
 		return error_no_memory(e);
-	return target_event(&s->anew.d, &ev, e);
+	return target_event(&s->conversion.d, &ev, e);
 }
 
 static int put_print(struct state *s, const struct convert_row *r, uint64_t ip, struct error *e)
@@ -94,7 +94,7 @@ static int values_text(struct state *s, const struct convert_row *r)
 	s->text.size = 0;
 	if (r->cut || !strcmp(ev->type->group.text, "ftrace"))
 		return 0;
-	return convert_text_row(&s->text, s->anew.dictionary, ev, &s->blobs);
+	return convert_text_row(&s->text, s->conversion.dictionary, ev, &s->blobs);
 }
 
 struct exit_fields {
@@ -135,7 +135,8 @@ static int call(void *state, const struct convert_row *r, struct error *e)
 	struct exit_fields exit;
 	uint64_t address;
 
-	if (tracecmd_parts_address(&s->parts, &s->anew, r->location, &address) || values_text(s, r))
+	if (tracecmd_parts_address(&s->parts, &s->conversion, r->location, &address) ||
+	    values_text(s, r))
 		return error_no_memory(e);
 	if (leave && put_print(s, r, address, e))
 		return -1;
@@ -186,7 +187,7 @@ static int put_values(struct state *s, const struct convert_row *r,
 	uint32_t loc;
 
 	if (begin_record(s, made->id, r->thread->tid) || buffer_u32(&s->data, 0) ||
-	    convert_text_row(&s->data, s->anew.dictionary, r->ev, &s->blobs) ||
+	    convert_text_row(&s->data, s->conversion.dictionary, r->ev, &s->blobs) ||
 	    end_text(s, made->size, 0, &loc))
 		return -1;
 	put_u32(s->data.data + TRACECMD_COMMON, loc);
@@ -231,7 +232,7 @@ static int as_text(struct state *s, const struct convert_row *r, struct error *e
 	s->text.size = 0;
 	if (convert_name_escaped(&s->text, name.text, name.size, "") ||
 	    buffer_printf(&s->text, ": ") ||
-	    convert_text_row(&s->text, s->anew.dictionary, r->ev, &s->blobs))
+	    convert_text_row(&s->text, s->conversion.dictionary, r->ev, &s->blobs))
 		return error_no_memory(e);
 	return put_print(s, r, 0, e);
 }
@@ -262,7 +263,7 @@ static int instant(void *state, const struct convert_row *r, struct error *e)
 		return error_no_memory(e);
 	s->types = types;
 	made = &types[t->number];
-	if (!made->known && tracecmd_formats_add(&s->formats, &s->anew.d, t, made))
+	if (!made->known && tracecmd_formats_add(&s->formats, &s->conversion.d, t, made))
 		return error_no_memory(e);
 	if (made->print)
 		return print_again(s, r, e);
@@ -284,9 +285,9 @@ static int gap(void *state, const struct convert_row *r, struct error *e)
 		return 0;
 	ev.time = r->time;
 	ev.type = s->gap;
-	return tracecmd_lane_of(&s->lanes, &s->anew, r->ev->lane, r->time, &ev.lane)
+	return tracecmd_lane_of(&s->lanes, &s->conversion, r->ev->lane, r->time, &ev.lane)
 		       ? error_no_memory(e)
-		       : target_event(&s->anew.d, &ev, e);
+		       : target_event(&s->conversion.d, &ev, e);
 }
 
 static void drop(void *state)
@@ -321,9 +322,9 @@ static int begin(struct encoding *en, struct error *e)
 
 	if (!s)
 		return -1;
-	s->record = target_type(&s->anew.d, "record", "trace");
-	s->gap = target_gap(&s->anew.d, "trace");
-	if (!s->record || !s->gap || tracecmd_formats_begin(&s->formats, &s->anew.d))
+	s->record = target_type(&s->conversion.d, "record", "trace");
+	s->gap = target_gap(&s->conversion.d, "trace");
+	if (!s->record || !s->gap || tracecmd_formats_begin(&s->formats, &s->conversion.d))
 		return error_no_memory(e);
 	s->record->flags = TYPE_TAIL;
 	s->record->native = TRACECMD_ID_OWN;
@@ -344,15 +345,15 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 static int end(struct encoding *en, struct error *e)
 {
 	struct state *s = en->state;
-	struct tracecmd_state *native = s->anew.d.encoding.state;
-	struct conversion *a = &s->anew;
+	struct tracecmd_state *native = s->conversion.d.encoding.state;
+	struct conversion *a = &s->conversion;
 
 	if ((!s->begun && begin_file(s, NULL, e)) || convert_end(a, e))
 		return -1;
 	if (tracecmd_parts_end(&s->parts, native) ||
 	    tracecmd_formats_end(&s->formats, &native->parts[PART_FORMATS]))
 		return error_no_memory(e);
-	if (s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
+	if (s->conversion.d.encoding.encoder->end(&s->conversion.d.encoding, e))
 		return -1;
 	convert_report(a);
 	convert_lost(a, s->lanes.no_cpu, "events of no CPU are on CPU 0");

@@ -1,8 +1,8 @@
 /*
  * convert.h - a trace.dat out of the events of any source: between its files
  */
-#ifndef TR_TRACECMD_ANEW_H
-#define TR_TRACECMD_ANEW_H
+#ifndef TR_TRENCODE_TRACECMD_CONVERT_H
+#define TR_TRENCODE_TRACECMD_CONVERT_H
 
 #include "cmd/trencode/convert/convert.h"
 #include "cmd/trencode/tracecmd/tracecmd.h"
@@ -72,7 +72,7 @@ struct tracecmd_lanes {
 	uint64_t no_cpu; /* events of none */
 };
 
-/* -1: memory is out. */
+/* -1: out of memory. */
 int tracecmd_lane_of(struct tracecmd_lanes *l, struct conversion *a, const struct lane *from,
 		     uint64_t time, const struct lane **out);
 void tracecmd_lanes_free(struct tracecmd_lanes *l);
@@ -96,12 +96,12 @@ int tracecmd_parts_meta(struct tracecmd_parts *p, const struct dictionary *d, co
 			struct error *e);
 /* What the native encoder has had of them. */
 void tracecmd_parts_take_over(struct tracecmd_parts *p, struct tracecmd_state *native);
-/* The thread's name, once. -1: memory is out. */
+/* The thread's name, once. -1: out of memory. */
 int tracecmd_parts_thread(struct tracecmd_parts *p, struct convert_thread *t);
-/* The made-up address of a function. -1: memory is out. */
+/* The made-up address of a function. -1: out of memory. */
 int tracecmd_parts_address(struct tracecmd_parts *p, struct conversion *a, uint32_t number,
 			   uint64_t *address);
-/* All of it to the native encoder. -1: memory is out. */
+/* All of it to the native encoder. -1: out of memory. */
 int tracecmd_parts_end(const struct tracecmd_parts *p, struct tracecmd_state *native);
 void tracecmd_parts_free(struct tracecmd_parts *p);
 

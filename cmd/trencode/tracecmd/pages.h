@@ -4,8 +4,8 @@
  * Times are differences to the record before; a page begins with a full one. Where events were
  * lost a new page begins, as only a page's header can say so.
  */
-#ifndef TR_TRACECMD_PAGES_H
-#define TR_TRACECMD_PAGES_H
+#ifndef TR_TRENCODE_TRACECMD_PAGES_H
+#define TR_TRENCODE_TRACECMD_PAGES_H
 
 #include "common/util/buffer.h"
 #include "common/util/error.h"

@@ -5,8 +5,8 @@
  * temporary file, packed already where the file is to have them packed. What one CPU has there is
  * a chain of pieces, so memory does not grow with the trace.
  */
-#ifndef TR_TRACECMD_SPOOL_H
-#define TR_TRACECMD_SPOOL_H
+#ifndef TR_TRENCODE_TRACECMD_SPOOL_H
+#define TR_TRENCODE_TRACECMD_SPOOL_H
 
 #include <zstd.h>
 

@@ -52,15 +52,16 @@ static int check_source(struct tracecmd_state *s, const struct source *source, s
 	if (source == s->source && source)
 		return 0;
 	if (!source || strcmp(source->format.text, "trace-cmd") != 0)
-		return error_set(e, source ? source->name.text : NULL, NO_OFFSET,
-				 "events of %s come behind those of a trace.dat: --anew makes one "
-				 "trace.dat of both",
-				 source ? source->format.text : "an unknown source");
+		return error_set(
+			e, source ? source->name.text : NULL, NO_OFFSET,
+			"events of %s come behind those of a trace.dat: --resynthesize makes one "
+			"trace.dat of both",
+			source ? source->format.text : "an unknown source");
 	if (s->source)
 		return error_set(
 			e, source->name.text, NO_OFFSET,
 			"several traces cannot be written as one trace.dat, as the numbers "
-			"of their events have nothing in common: --anew makes one of them");
+			"of their events have nothing in common: --resynthesize makes one of them");
 	s->source = source;
 	return 0;
 }
@@ -357,7 +358,7 @@ const struct encoder encoder_tracecmd = {
 	.name = "trace-cmd",
 	.purpose = "a trace.dat of trace-cmd",
 	.suffixes = ".dat",
-	.anew = &encoder_tracecmd_convert,
+	.conversion = &encoder_tracecmd_convert,
 	.needs_meta = true,
 	.output = ENCODER_FILE,
 	.begin = tracecmd_begin,

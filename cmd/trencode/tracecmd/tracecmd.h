@@ -1,8 +1,8 @@
 /*
  * tracecmd.h - the encoder of trace-cmd's trace.dat, between its files
  */
-#ifndef TR_ENCODE_TRACECMD_H
-#define TR_ENCODE_TRACECMD_H
+#ifndef TR_TRENCODE_TRACECMD_TRACECMD_H
+#define TR_TRENCODE_TRACECMD_TRACECMD_H
 
 #include "common/stream/dictionary.h"
 #include "cmd/trencode/encoder.h"

@@ -30,7 +30,7 @@ struct appended {
 };
 
 struct state {
-	struct conversion anew;
+	struct conversion conversion;
 	struct uftrace_modules modules;
 	struct uftrace_specs specs;
 	uint32_t *locations, *lanes,
@@ -52,7 +52,7 @@ struct state {
 
 static int flush(struct state *s, struct appended *a, struct error *e)
 {
-	if (target_meta(&s->anew.d, a->name, a->b.data, a->b.size, a->written, e))
+	if (target_meta(&s->conversion.d, a->name, a->b.data, a->b.size, a->written, e))
 		return -1;
 	a->written += a->b.size;
 	a->b.size = 0;
@@ -65,7 +65,7 @@ static int begin_types(struct state *s)
 
 	for (int leave = 0; leave < 2; leave++)
 		for (int values = 0; values < 2; values++) {
-			struct type *t = target_type(&s->anew.d, names[leave], "uftrace");
+			struct type *t = target_type(&s->conversion.d, names[leave], "uftrace");
 
 			if (!t)
 				return -1;
@@ -74,7 +74,7 @@ static int begin_types(struct state *s)
 			t->native = (uint32_t)leave;
 			s->calls[leave][values] = t;
 		}
-	s->gap = target_gap(&s->anew.d, "uftrace");
+	s->gap = target_gap(&s->conversion.d, "uftrace");
 	return s->gap ? 0 : -1;
 }
 
@@ -91,7 +91,7 @@ static int lane_of(struct state *s, const struct convert_row *r, const struct la
 		return error_no_memory(e);
 	s->lanes = lanes;
 	if (!lanes[t->number]) {
-		l = target_lane(&s->anew.d);
+		l = target_lane(&s->conversion.d);
 		if (!l)
 			return error_no_memory(e);
 		l->flags = LANE_HAS_TID | LANE_HAS_PID;
@@ -102,7 +102,7 @@ static int lane_of(struct state *s, const struct convert_row *r, const struct la
 		if (uftrace_task_add(&s->tasks, t))
 			return error_no_memory(e);
 	}
-	*out = dictionary_lane(&s->anew.d.dictionary, lanes[t->number]);
+	*out = dictionary_lane(&s->conversion.d.dictionary, lanes[t->number]);
 	return 0;
 }
 
@@ -110,7 +110,7 @@ static int lane_of(struct state *s, const struct convert_row *r, const struct la
 
 static int location_of(struct state *s, uint32_t number, uint32_t *out, struct error *e)
 {
-	struct dictionary *from = s->anew.dictionary;
+	struct dictionary *from = s->conversion.dictionary;
 	uint32_t *locations =
 		array_reach(s->locations, &s->locations_size, number, sizeof *locations);
 	const struct location *location = dictionary_location(from, number);
@@ -123,12 +123,12 @@ static int location_of(struct state *s, uint32_t number, uint32_t *out, struct e
 	if (!locations[number]) {
 		if (location && location->symbol)
 			module = location->symbol->module;
-		convert_use_location(&s->anew, number);
-		p = target_location(&s->anew.d);
+		convert_use_location(&s->conversion, number);
+		p = target_location(&s->conversion.d);
 		if (!p)
 			return error_no_memory(e);
-		if (uftrace_symbol(&s->modules, &s->anew.d, dictionary_location_name(from, number),
-				   module, &p->address, e))
+		if (uftrace_symbol(&s->modules, &s->conversion.d,
+				   dictionary_location_name(from, number), module, &p->address, e))
 			return -1;
 		locations[number] = p->number;
 	}
@@ -183,7 +183,8 @@ static int call(void *state, const struct convert_row *row, struct error *e)
 			return error_no_memory(e);
 		r = &made;
 	}
-	if (uftrace_values(&s->specs, r, dictionary_location_name(s->anew.dictionary, r->location)))
+	if (uftrace_values(&s->specs, r,
+			   dictionary_location_name(s->conversion.dictionary, r->location)))
 		return error_no_memory(e);
 	ev.type = s->calls[leave][s->specs.tail.size > 0];
 	if (s->specs.tail.size) {
@@ -194,7 +195,7 @@ static int call(void *state, const struct convert_row *row, struct error *e)
 	s->too_deep += !leave && row->depth >= STACK_USUAL;
 	if (row->depth > s->deepest)
 		s->deepest = row->depth;
-	return target_event(&s->anew.d, &ev, e);
+	return target_event(&s->conversion.d, &ev, e);
 }
 
 /* --- other events --- */
@@ -226,7 +227,7 @@ static struct event_name name_of(const struct type *t)
 
 static int new_event(struct state *s, const struct type *from, uint32_t *number, struct error *e)
 {
-	struct type *t = target_type(&s->anew.d, from->name.text, from->group.text);
+	struct type *t = target_type(&s->conversion.d, from->name.text, from->group.text);
 	struct buffer *b = &s->events_txt.b;
 	struct event_name name = name_of(from);
 	size_t at;
@@ -267,11 +268,11 @@ static int put_text(struct state *s, const struct convert_row *r, struct error *
 
 	b->size = 0;
 	if (ev->location) {
-		name = dictionary_location_name(s->anew.dictionary, ev->location);
+		name = dictionary_location_name(s->conversion.dictionary, ev->location);
 		if (buffer_append(b, name.text, name.size) || buffer_u8(b, ' '))
 			return error_no_memory(e);
 	}
-	if (convert_text_row(b, s->anew.dictionary, ev, &s->blobs))
+	if (convert_text_row(b, s->conversion.dictionary, ev, &s->blobs))
 		return error_no_memory(e);
 	if (!b->size)
 		return 0;
@@ -297,8 +298,8 @@ static int instant(void *state, const struct convert_row *r, struct error *e)
 	s->events = events;
 	if (!events[from] && new_event(s, r->ev->type, &events[from], e))
 		return -1;
-	ev.type = dictionary_type(&s->anew.d.dictionary, events[from]);
-	if (lane_of(s, r, &ev.lane, e) || target_event(&s->anew.d, &ev, e))
+	ev.type = dictionary_type(&s->conversion.d.dictionary, events[from]);
+	if (lane_of(s, r, &ev.lane, e) || target_event(&s->conversion.d, &ev, e))
 		return -1;
 	return put_text(s, r, e);
 }
@@ -314,7 +315,7 @@ static int gap(void *state, const struct convert_row *r, struct error *e)
 		return 0;
 	}
 	ev.type = s->gap;
-	return lane_of(s, r, &ev.lane, e) ? -1 : target_event(&s->anew.d, &ev, e);
+	return lane_of(s, r, &ev.lane, e) ? -1 : target_event(&s->conversion.d, &ev, e);
 }
 
 static void drop(void *state)
@@ -357,10 +358,10 @@ static int begin(struct encoding *en, struct error *e)
 
 	if (!s)
 		return -1;
-	s->specs.anew = &s->anew;
+	s->specs.conversion = &s->conversion;
 	s->events_txt.name = "events.txt";
 	s->external.name = "extern.dat";
-	uftrace_info_later(&s->anew.d.encoding, FEATURES);
+	uftrace_info_later(&s->conversion.d.encoding, FEATURES);
 	return begin_types(s) ? error_no_memory(e) : 0;
 }
 
@@ -425,14 +426,14 @@ static int put_info(struct state *s, struct error *e)
 	     buffer_printf(&b, "utc_offset:%" PRId64 "\n", s->clock->wall / 1000000000)))
 		result = error_no_memory(e);
 	if (!result)
-		result = target_meta(&s->anew.d, "info", b.data, b.size, 0, e);
+		result = target_meta(&s->conversion.d, "info", b.data, b.size, 0, e);
 	buffer_free(&b);
 	return result;
 }
 
 static void report(struct state *s)
 {
-	struct conversion *a = &s->anew;
+	struct conversion *a = &s->conversion;
 
 	convert_report(a);
 	convert_lost(a, a->with_cpu, "events have lost their CPU, which uftrace does not keep");
@@ -461,18 +462,18 @@ static int end(struct encoding *en, struct error *e)
 {
 	struct state *s = en->state;
 
-	if (convert_end(&s->anew, e))
+	if (convert_end(&s->conversion, e))
 		return -1;
 	if (!s->calls_written)
 		return error_set(e, NULL, NO_OFFSET,
 				 "no function is called in the stream: uftrace shows nothing else "
 				 "(%" PRIu64 " other events came)",
-				 s->anew.rows);
-	if (uftrace_symbols_end(&s->modules, &s->anew.d, e) ||
-	    uftrace_tasks_end(&s->tasks, &s->anew.d, e) ||
+				 s->conversion.rows);
+	if (uftrace_symbols_end(&s->modules, &s->conversion.d, e) ||
+	    uftrace_tasks_end(&s->tasks, &s->conversion.d, e) ||
 	    (s->events_written && flush(s, &s->events_txt, e)) ||
 	    ((s->external.b.size || s->external.written) && flush(s, &s->external, e)) ||
-	    put_info(s, e) || s->anew.d.encoding.encoder->end(&s->anew.d.encoding, e))
+	    put_info(s, e) || s->conversion.d.encoding.encoder->end(&s->conversion.d.encoding, e))
 		return -1;
 	report(s);
 	return 0;

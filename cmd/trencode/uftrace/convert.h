@@ -1,8 +1,8 @@
 /*
  * convert.h - a uftrace recording out of the events of any source: between its files
  */
-#ifndef TR_UFTRACE_ANEW_H
-#define TR_UFTRACE_ANEW_H
+#ifndef TR_TRENCODE_UFTRACE_CONVERT_H
+#define TR_TRENCODE_UFTRACE_CONVERT_H
 
 #include "cmd/trencode/convert/convert.h"
 #include "common/formats/uftrace.h"
@@ -40,7 +40,7 @@ struct uftrace_stored {
 };
 
 struct uftrace_specs {
-	struct conversion *anew;
+	struct conversion *conversion;
 	struct intern names;
 	struct uftrace_spec {
 		bool has[2];		     /* enters, leaves: what follows is decided */

@@ -58,7 +58,7 @@ static int put_session(struct buffer *b, const struct convert_thread *named, int
 }
 
 /* The processes by the number of their pid: the main thread's name is theirs, or that of the first
- * thread that has one. NULL: memory is out. */
+ * thread that has one. NULL: out of memory. */
 static struct process *processes_of(const struct uftrace_tasks *s, struct intern *pids)
 {
 	struct process *all = calloc(s->count + 1, sizeof *all);

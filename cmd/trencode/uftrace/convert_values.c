@@ -66,7 +66,7 @@ static int put_given_back(struct uftrace_specs *s, const struct event *ev)
 
 	if (buffer_printf(b, " ("))
 		return -1;
-	if (convert_text_values(b, s->anew->dictionary, ev, DETAIL_ARGUMENT, &s->blobs))
+	if (convert_text_values(b, s->conversion->dictionary, ev, DETAIL_ARGUMENT, &s->blobs))
 		return -1;
 	if (b->size == from + 2)
 		b->size = from;
@@ -89,7 +89,7 @@ static int put_text(struct uftrace_specs *s, const struct uftrace_stored *as,
 		n = n < TEXT_MOST + 8 ? n : TEXT_MOST + 8;
 		if (n && buffer_append(b, v->bytes, n))
 			return -1;
-	} else if (convert_text_value(b, s->anew->dictionary, ev, v, children, &s->blobs)) {
+	} else if (convert_text_value(b, s->conversion->dictionary, ev, v, children, &s->blobs)) {
 		return -1;
 	}
 	if (as->index == RETVAL && put_given_back(s, ev))

@@ -2,8 +2,8 @@
  * kernel.h - kernel-cpuN.dat of a uftrace recording: the kernel's records, in pages of its
  * ring buffer again
  */
-#ifndef TR_UFTRACE_KERNEL_H
-#define TR_UFTRACE_KERNEL_H
+#ifndef TR_TRENCODE_UFTRACE_KERNEL_H
+#define TR_TRENCODE_UFTRACE_KERNEL_H
 
 #include "common/stream/event.h"
 #include "common/util/pool.h"
@@ -19,7 +19,7 @@ struct kernel_output {
 /* Does a row of the type come from the kernel's ring buffer? */
 bool kernel_output_type(const struct type *t);
 
-/* A piece of kernel_header, which says how pages look. -1: memory is out. */
+/* A piece of kernel_header, which says how pages look. -1: out of memory. */
 int kernel_output_header(struct kernel_output *k, const struct meta *m);
 
 /* 0; 1: the row is none of a record that a page can hold; -1 with e filled. */

@@ -4,8 +4,8 @@
  * Layouts: common/formats/uftrace.h. All functions append to b; they return 0, -1 when memory is
  * out, and 1 when the row is no such thing or does not fit: then b is as it was.
  */
-#ifndef TR_UFTRACE_PACK_H
-#define TR_UFTRACE_PACK_H
+#ifndef TR_TRENCODE_UFTRACE_PACK_H
+#define TR_TRENCODE_UFTRACE_PACK_H
 
 #include "common/util/buffer.h"
 #include "common/stream/field.h"

@@ -2,8 +2,8 @@
  * private.h - what uftrace.c (the recording, and what of it comes as it was) and
  * uftrace_records.c (rows as records) share
  */
-#ifndef TR_UFTRACE_PRIVATE_H
-#define TR_UFTRACE_PRIVATE_H
+#ifndef TR_TRENCODE_UFTRACE_PRIVATE_H
+#define TR_TRENCODE_UFTRACE_PRIVATE_H
 
 #include "common/formats/uftrace.h"
 #include "cmd/trencode/encoder.h"

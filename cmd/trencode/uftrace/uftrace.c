@@ -45,20 +45,22 @@ static int uftrace_head(struct encoding *en, const struct head *h, struct error 
 int uftrace_take_source(struct uftrace_output *s, const struct source *source, struct error *e)
 {
 	if (strcmp(source->format.text, "uftrace") != 0)
-		return error_set(e, source->name.text, NO_OFFSET,
-				 "events of %s come behind those of a uftrace recording: --anew "
-				 "makes one recording of both",
-				 source->format.text);
+		return error_set(
+			e, source->name.text, NO_OFFSET,
+			"events of %s come behind those of a uftrace recording: --resynthesize "
+			"makes one recording of both",
+			source->format.text);
 	/* halves that went through trdecode apart, or streams one behind the other */
 	if (s->source && !strcmp(s->source->name.text, source->name.text))
-		return error_set(e, NULL, NO_OFFSET,
-				 "a uftrace directory holds one recording, and the stream has two, "
-				 "or one twice: both are named '%s'; --anew makes one of them",
-				 source->name.text);
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"a uftrace directory holds one recording, and the stream has two, "
+			"or one twice: both are named '%s'; --resynthesize makes one of them",
+			source->name.text);
 	if (s->source)
 		return error_set(e, NULL, NO_OFFSET,
 				 "a uftrace directory holds one recording, and the stream has more "
-				 "than one: '%s' and '%s'; --anew makes one of them",
+				 "than one: '%s' and '%s'; --resynthesize makes one of them",
 				 s->source->name.text, source->name.text);
 	s->source = source;
 	return 0;
@@ -218,7 +220,7 @@ const struct encoder encoder_uftrace = {
 	.name = "uftrace",
 	.purpose = "a uftrace data directory (-o DIR), or a tar of it",
 	.suffixes = "uftrace.data",
-	.anew = &encoder_uftrace_convert,
+	.conversion = &encoder_uftrace_convert,
 	.needs_meta = true,
 	.output = ENCODER_TREE,
 	.begin = uftrace_begin,

@@ -1,8 +1,8 @@
 /*
  * uftrace.h - the encoder of uftrace's own streams, for what makes such a stream
  */
-#ifndef TR_ENCODE_UFTRACE_H
-#define TR_ENCODE_UFTRACE_H
+#ifndef TR_TRENCODE_UFTRACE_UFTRACE_H
+#define TR_TRENCODE_UFTRACE_UFTRACE_H
 
 #include "cmd/trencode/encoder.h"
 

@@ -12,7 +12,7 @@
 uint8_t call_filter_row(struct call_filter *w, const struct event *e);
 /* It is decided whether the enter of a call is kept. */
 void call_filter_settle(struct call_filter *w, struct open_frame *f, bool keep);
-/* For call_filter_quick.c; NULL: memory is out. */
+/* For call_filter_quick.c; NULL: out of memory. */
 struct quick *quick_new(void);
 void quick_free(struct quick *q);
 /* Go through a block in the fast way. false: it is none for that, and nothing was done. */

@@ -75,7 +75,7 @@ static inline uint32_t frames_thread(const struct event *e)
 	return 2 * thread + !!(e->type->flags & TYPE_KERNEL);
 }
 
-/* Nothing is noted of it. -1: memory is out. */
+/* Nothing is noted of it. -1: out of memory. */
 int frames_clear(struct frames *fs, struct open_frame *f);
 
 static inline void frames_note(struct open_frame *f, unsigned mark, bool yes)
@@ -92,7 +92,7 @@ static inline bool frames_noted(const struct open_frame *f, unsigned mark)
 
 struct frame_stack *frames_new_stack(struct frames *f, uint32_t number);
 
-/* The stack of an event's calls. NULL: memory is out. */
+/* The stack of an event's calls. NULL: out of memory. */
 static inline struct frame_stack *frames_stack(struct frames *f, uint32_t number)
 {
 	return number < f->size ? &f->stacks[number] : frames_new_stack(f, number);
@@ -106,7 +106,7 @@ static inline struct open_frame *frames_at(const struct frames *f, struct frame_
 	return at.frame < s->count ? &s->frames[at.frame] : NULL;
 }
 
-/* Room for one more frame, for the caller to fill in. NULL: memory is out. */
+/* Room for one more frame, for the caller to fill in. NULL: out of memory. */
 struct open_frame *frames_grow(struct frames *f, struct frame_stack *s);
 
 static inline struct open_frame *frames_push(struct frames *f, struct frame_stack *s)
@@ -119,7 +119,7 @@ static inline struct open_frame *frames_top(const struct frame_stack *s)
 	return s->count ? &s->frames[s->count - 1] : NULL;
 }
 
-/* A numbered call begins. NULL: it has no number, too many are open, or memory is out. */
+/* A numbered call begins. NULL: it has no number, too many are open, or out of memory. */
 struct open_frame *frames_number(struct frames *f, const struct event *e, uint32_t *index);
 /* It ends; the frame is the caller's until the next one begins. NULL: its enter was not seen. */
 struct open_frame *frames_numbered(struct frames *f, const struct event *e);

@@ -30,7 +30,7 @@ struct pairing_block {
 /* Do calls begin or end in the block? */
 bool pairing_has_calls(const struct block *b);
 
-/* b has narrow rows, and stays the caller's. -1: memory is out. */
+/* b has narrow rows, and stays the caller's. -1: out of memory. */
 int pairing_block_begin(struct pairing_block *pb, struct pairing *p, const struct block *b);
 
 /*

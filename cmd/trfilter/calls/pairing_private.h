@@ -23,7 +23,7 @@ struct pairing_stack {
 struct pairing_stack *pairing_new_stack(struct pairing *p, uint32_t number);
 void pairing_push(struct pairing *p, struct pairing_stack *s, const struct pairing_frame *f);
 
-/* NULL: memory is out. */
+/* NULL: out of memory. */
 static inline struct pairing_stack *pairing_stack(struct pairing *p, uint32_t number)
 {
 	return number < p->size ? &p->stacks[number] : pairing_new_stack(p, number);

@@ -50,7 +50,7 @@ void partners_free(struct partners *p)
 	free(p->unused);
 }
 
-/* Its number, UINT32_MAX: memory is out. There is always room to give it back. */
+/* Its number, UINT32_MAX: out of memory. There is always room to give it back. */
 static uint32_t new_call(struct partners *p)
 {
 	struct partner *calls;

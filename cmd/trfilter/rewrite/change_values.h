@@ -8,7 +8,7 @@
 #include "cmd/trfilter/rewrite/scrub.h"
 
 /* A tail that is a list of values, behind what out has. names: of the arguments, or NULL. What
- * stands behind a fault in the list is left out. -1: memory is out. */
+ * stands behind a fault in the list is left out. -1: out of memory. */
 int change_values(struct projection *p, const struct scrub *s, const struct definition *names,
 		  const uint8_t *tail, size_t n, struct buffer *out);
 

@@ -81,7 +81,7 @@ static int pass_meta(struct rewrite *r, struct stage *s, const struct block *b)
 	return 0;
 }
 
-/* NULL: memory is out. */
+/* NULL: out of memory. */
 static struct layout *layout_of(struct rewrite *r, const struct type *t)
 {
 	struct layout *l = array_reach(r->layouts, &r->nlayouts, t->number, sizeof *l);

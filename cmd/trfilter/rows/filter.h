@@ -34,7 +34,7 @@ struct filter {
 	struct evaluation evaluation;
 };
 
-/* 0, or -1: a bad expression, or memory is out. filter_free in any case. */
+/* 0, or -1: a bad expression, or out of memory. filter_free in any case. */
 int filter_compile(struct filter *f, const char *expression, struct error *e);
 void filter_free(struct filter *f);
 

@@ -22,7 +22,7 @@ struct layout {
 	uint32_t tail;	 /* bytes of the tail before what varies in size */
 };
 
-/* -1: memory is out. t may be on the stack; its texts and definitions must stay. */
+/* -1: out of memory. t may be on the stack; its texts and definitions must stay. */
 int layout_make(struct layout *l, const struct type *t, struct projection *p,
 		const struct scrub *s);
 void layout_free(struct layout *l);

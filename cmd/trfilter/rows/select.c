@@ -126,7 +126,7 @@ static uint8_t ask_parts(struct select *s, const struct block *b, size_t first, 
 	return make_cells(s, b, &c, first, end) && c.count <= b->rows ? ask_all(s, b, &c) : UNKNOWN;
 }
 
-/* All rows seem to be of one mind: are the calls that end in the block too? -1: memory is out. */
+/* All rows seem to be of one mind: are the calls that end in the block too? -1: out of memory. */
 static int same_mind(struct part *p, const struct block *b, uint8_t says, bool *same)
 {
 	struct pairing_block pb;
@@ -141,7 +141,7 @@ static int same_mind(struct part *p, const struct block *b, uint8_t says, bool *
 }
 
 /* What the tables say of the leading parts, one after the other: those from s->first on have to be
- * asked of each row. -1: memory is out. */
+ * asked of each row. -1: out of memory. */
 static int ask_tables(struct select *s, const struct block *b)
 {
 	struct filter *f = s->filter;

@@ -37,7 +37,7 @@ struct select {
 /*
  * Select from an EVENTS block by its tables, in which case its rows need not have been checked,
  * but for their size. The answer in *selected: NONE, ALL, or ROWS: the rows are to be checked, and
- * select_rows asked, which says NONE, ALL or SOME. 0, or -1: memory is out.
+ * select_rows asked, which says NONE, ALL or SOME. 0, or -1: out of memory.
  */
 int select_block(struct select *s, const struct block *b, enum selected *selected);
 int select_rows(struct select *s, const struct block *b, enum selected *selected);

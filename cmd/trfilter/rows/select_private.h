@@ -77,7 +77,7 @@ static inline const uint8_t *select_skip(const uint8_t *p, const uint8_t *end, c
 
 /* Rows that are all narrow and no gaps, where the cells are all that is asked, and all may stay. */
 void select_narrow(struct select *s, const struct block *b, const struct cells *c, struct kept *k);
-/* The same with cells.call. -1: memory is out. */
+/* The same with cells.call. -1: out of memory. */
 int select_calls(struct select *s, const struct block *b, const struct cells *c, struct kept *k);
 
 #endif

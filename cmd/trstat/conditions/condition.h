@@ -10,8 +10,8 @@
  * The language is trfilter's (common/lexer.h has its words), without under() and over(); a key is
  * any of keys.h that is a name. What a group or an event has no cell of makes the comparison false.
  */
-#ifndef TR_CONDITION_H
-#define TR_CONDITION_H
+#ifndef TR_TRSTAT_CONDITIONS_CONDITION_H
+#define TR_TRSTAT_CONDITIONS_CONDITION_H
 
 #include "common/expr/lexer.h"
 #include "cmd/trstat/groups/keys.h"

@@ -1,8 +1,8 @@
 /*
  * condition_nodes.h - the tree of a condition: made by condition_parse.c, asked by condition.c
  */
-#ifndef TR_CONDITION_NODES_H
-#define TR_CONDITION_NODES_H
+#ifndef TR_TRSTAT_CONDITIONS_CONDITION_NODES_H
+#define TR_TRSTAT_CONDITIONS_CONDITION_NODES_H
 
 #include <regex.h>
 

@@ -10,8 +10,8 @@
  * sum over calls with no call of the same function below them; averages, extremes, deviation and
  * percentiles cover every call.
  */
-#ifndef TR_AGGREGATE_H
-#define TR_AGGREGATE_H
+#ifndef TR_TRSTAT_GROUPS_AGGREGATE_H
+#define TR_TRSTAT_GROUPS_AGGREGATE_H
 
 #include "common/util/histogram.h"
 #include "common/util/u128.h"

@@ -9,8 +9,8 @@
  *
  * Memory: 8 to 12 bytes a value at first, 16 KiB at last.
  */
-#ifndef TR_DISTINCT_H
-#define TR_DISTINCT_H
+#ifndef TR_TRSTAT_GROUPS_DISTINCT_H
+#define TR_TRSTAT_GROUPS_DISTINCT_H
 
 #include "common/util/u128.h"
 

@@ -1,8 +1,8 @@
 /*
  * distribution.h - the values of one group of --hist: a histogram that goes below zero
  */
-#ifndef TR_DISTRIBUTION_H
-#define TR_DISTRIBUTION_H
+#ifndef TR_TRSTAT_GROUPS_DISTRIBUTION_H
+#define TR_TRSTAT_GROUPS_DISTRIBUTION_H
 
 #include "cmd/trstat/views/histogram.h"
 
@@ -16,7 +16,7 @@ struct distribution {
 
 /*
  * The distributions of all groups in the order of view_hist.h: *n of them, the caller's to free by
- * distributions_free. NULL with e when memory is out.
+ * distributions_free. NULL with e when out of memory.
  */
 struct distribution *distributions(const struct table *t, const struct hist *h, size_t *n,
 				   struct error *e);
@@ -32,7 +32,7 @@ struct distribution_bucket {
 	uint64_t count;
 };
 
-/* All buckets that are not empty, *n of them, to be freed. NULL: memory is out. */
+/* All buckets that are not empty, *n of them, to be freed. NULL: out of memory. */
 struct distribution_bucket *distribution_buckets(const struct distribution *d, size_t *n);
 
 #endif

@@ -4,8 +4,8 @@
  * A key has as many cells as -g has names; a cell is a text, an integer, or missing (the row has no
  * such field). Groups never move, so an aggregate found once can be kept, for instance by place.
  */
-#ifndef TR_GROUPS_H
-#define TR_GROUPS_H
+#ifndef TR_TRSTAT_GROUPS_GROUPS_H
+#define TR_TRSTAT_GROUPS_GROUPS_H
 
 #include "common/calls/call_stacks.h"
 #include "common/util/intern.h"
@@ -70,7 +70,7 @@ void groups_clear(struct groups *g);
 /* The groups that there were, to be put back one by one and then cleared; g has none. */
 struct groups groups_take(struct groups *g);
 
-/* A cell for these bytes, which are copied. 0, or -1 when memory is out. */
+/* A cell for these bytes, which are copied. 0, or -1 when out of memory. */
 int groups_text(struct groups *g, const void *data, size_t size, struct key_cell *cell);
 
 static inline struct key_cell key_unsigned(uint64_t value)
@@ -92,7 +92,7 @@ int groups_copy_cell(struct groups *into, const struct groups *from, const struc
 uint32_t groups_hash(const struct groups *g, const struct key_cell *cells, size_t n);
 bool groups_same(const struct key_cell *a, const struct key_cell *b, size_t n);
 
-/* The aggregate of the group with these cells, made if it is new; NULL when memory is out. */
+/* The aggregate of the group with these cells, made if it is new; NULL when out of memory. */
 struct aggregate *groups_find(struct groups *g, const struct key_cell *cells);
 
 /* The number-th group, in the order they were made; number < g->count. */
@@ -107,7 +107,7 @@ static inline const struct key_cell *groups_cells(const struct groups *g, const 
 /*
  * Before cells of kind KEY_STACK are compared or shown: groups whose stacks were found to be the
  * same become one, and so do those whose stacks are the same in their first STACK_FRAMES frames.
- * stacks is the caller's. -1: memory is out (or EOVERFLOW of aggregate_merge).
+ * stacks is the caller's. -1: out of memory (or EOVERFLOW of aggregate_merge).
  */
 int groups_stacks(struct groups *g, struct call_stacks *stacks);
 

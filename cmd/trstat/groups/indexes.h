@@ -3,8 +3,8 @@
  *
  * Zero-initialised none is in use.
  */
-#ifndef TR_INDEXES_H
-#define TR_INDEXES_H
+#ifndef TR_TRSTAT_GROUPS_INDEXES_H
+#define TR_TRSTAT_GROUPS_INDEXES_H
 
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ struct indexes {
 	size_t *unused, nunused, capacity;
 };
 
-/* One that is not in use. -1: memory is out. */
+/* One that is not in use. -1: out of memory. */
 static inline int indexes_take(struct indexes *x, size_t *index)
 {
 	size_t *unused;

@@ -13,8 +13,8 @@
  * In these three F is a key above; negative numbers are mirrored in the last two. What is no number
  * is in the group where the key is empty.
  */
-#ifndef TR_KEYS_H
-#define TR_KEYS_H
+#ifndef TR_TRSTAT_GROUPS_KEYS_H
+#define TR_TRSTAT_GROUPS_KEYS_H
 
 #include "common/calls/calls.h"
 #include "common/stream/field.h"
@@ -114,7 +114,7 @@ struct event_ref {
 int keys_parse(struct keys *k, const char *list, struct error *e);
 void keys_free(struct keys *k);
 
-/* The cells of a row's group. -1 when memory is out. */
+/* The cells of a row's group. -1 when out of memory. */
 int keys_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 	       const struct event_ref *s, struct key_cell *cells);
 
@@ -127,11 +127,11 @@ static inline bool keys_open(const struct keys *k, uint32_t open)
 }
 
 /* Cells that keys_cells made of such a row: what is not known becomes KEY_OPEN_*. cells has room
- * for k->held. -1: memory is out. */
+ * for k->held. -1: out of memory. */
 int keys_open_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 		    const struct event_ref *s, struct key_cell *cells);
 
-/* Of A|B|C what B or C have. -1: memory is out. */
+/* Of A|B|C what B or C have. -1: out of memory. */
 int keys_other_cell(const struct key *k, struct dictionary *d, struct groups *g,
 		    const struct event_ref *s, struct key_cell *cell);
 
@@ -143,7 +143,7 @@ struct keys_below {
 	struct stack_graft *graft;  /* from what is not known onto that */
 };
 
-/* And back. -1: memory is out. */
+/* And back. -1: out of memory. */
 int keys_close_cells(const struct keys *k, struct dictionary *d, struct groups *g,
 		     const struct keys_below *below, struct key_cell *cells);
 

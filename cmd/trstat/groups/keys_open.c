@@ -56,7 +56,7 @@ static int close_stack(const struct keys_below *below, struct key_cell *cell)
 	return 0;
 }
 
-/* 1: it is closed, 0: it waits, or did not; -1: memory is out. */
+/* 1: it is closed, 0: it waits, or did not; -1: out of memory. */
 static int close_cell(struct dictionary *d, struct groups *g, const struct keys_below *below,
 		      struct key_cell *cell)
 {

@@ -182,7 +182,7 @@ static int parse_key(struct key *k, uint32_t *needs, struct error *e)
 	return parse_plain(k, k->name, needs, e);
 }
 
-/* A key of that name, of which nothing is known yet. NULL when memory is out. */
+/* A key of that name, of which nothing is known yet. NULL when out of memory. */
 static struct key *add_key(struct keys *k, const char *name, size_t n)
 {
 	struct key *key = realloc(k->key, (k->count + 1) * sizeof(*key));

@@ -4,8 +4,8 @@
  * One frame for each that is open, as common/calls.h has them; what an enter has beside its time
  * and place is copied, and nothing where it has nothing. Of large values there is the text only.
  */
-#ifndef TR_ENTERS_H
-#define TR_ENTERS_H
+#ifndef TR_TRSTAT_GROUPS_OPEN_CALL_ARGS_H
+#define TR_TRSTAT_GROUPS_OPEN_CALL_ARGS_H
 
 #include "common/util/buffer.h"
 #include "common/calls/calls.h"
@@ -37,7 +37,7 @@ struct open_call_args {
 
 void open_call_args_free(struct open_call_args *en);
 
-/* calls_feed said CALLS_ENTER. -1: memory is out. */
+/* calls_feed said CALLS_ENTER. -1: out of memory. */
 int open_call_args_put(struct open_call_args *en, const struct calls *c, const struct event *e,
 		       uint32_t segment);
 

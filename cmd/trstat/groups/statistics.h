@@ -1,8 +1,8 @@
 /*
  * statistics.h - the events of a stream into groups
  */
-#ifndef TR_STATISTICS_H
-#define TR_STATISTICS_H
+#ifndef TR_TRSTAT_GROUPS_STATISTICS_H
+#define TR_TRSTAT_GROUPS_STATISTICS_H
 
 #include "cmd/trstat/summary/bracket.h"
 #include "cmd/trstat/table/columns.h"
@@ -71,10 +71,10 @@ void statistics_free(struct statistics *s);
 /* Are functions shown by their addresses, which trsym would name? */
 bool statistics_nameless(const struct statistics *s);
 
-/* The rows of a block. -1 when memory is out. */
+/* The rows of a block. -1 when out of memory. */
 int statistics_block(struct statistics *s, const struct block *b);
 
-/* One event. -1 when memory is out. */
+/* One event. -1 when out of memory. */
 int statistics_event(struct statistics *s, const struct event *e);
 
 /* Which arguments among the columns' fields wait for the leave, two cells each behind those of the
@@ -90,7 +90,7 @@ static inline uint32_t statistics_entered(size_t thread, bool kernel)
 /* No call is open any more, and what follows is another trace; what was counted stays. */
 int statistics_forget_calls(struct statistics *s);
 /* The rows from it on that come before the first one whose time is not before end, or all: it then
- * points at that one. end UINT64_MAX: all rows. -1 when memory is out. */
+ * points at that one. end UINT64_MAX: all rows. -1 when out of memory. */
 int statistics_until(struct statistics *s, const struct block *b, struct events *it, uint64_t end);
 /* Before the groups are shown, where the trace goes on behind that. */
 int statistics_show(struct statistics *s);

@@ -183,7 +183,7 @@ static inline struct row_group *row_group(struct statistics *s, uint64_t word)
 
 /*
  * Calls with numbers, each an enter and its leave one right behind the other: as many as follow
- * from here on. Behind them; NULL: memory is out.
+ * from here on. Behind them; NULL: out of memory.
  */
 static __attribute__((noinline)) const uint8_t *
 numbered_calls(struct statistics *s, const struct block *b, const struct events *it,

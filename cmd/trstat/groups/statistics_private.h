@@ -1,17 +1,17 @@
 /*
  * statistics_private.h - what the files of statistics.h share
  *
- * All that return int return -1 when memory is out.
+ * All that return int return -1 when out of memory.
  */
-#ifndef TR_STATISTICS_PRIVATE_H
-#define TR_STATISTICS_PRIVATE_H
+#ifndef TR_TRSTAT_GROUPS_STATISTICS_PRIVATE_H
+#define TR_TRSTAT_GROUPS_STATISTICS_PRIVATE_H
 
 #include "cmd/trstat/groups/statistics.h"
 
 /* --- groups --- */
 
 /* The group of a row: found once for each place, or each of what else the keys look at. NULL:
- * memory is out. */
+ * out of memory. */
 struct aggregate *statistics_group(struct statistics *s, const struct event_ref *subject);
 /* Groups were moved, or names changed: what was found before is found anew. */
 void statistics_forget_names(struct statistics *s);

@@ -4,8 +4,8 @@
  * The sum of squares is kept in 192 bits, enough for 2^64 values of 64 bits, so it can neither wrap
  * nor depend on the order of its values; rounding happens once, when the result is asked for.
  */
-#ifndef TR_DEVIATION_H
-#define TR_DEVIATION_H
+#ifndef TR_TRSTAT_GROUPS_STDDEV_H
+#define TR_TRSTAT_GROUPS_STDDEV_H
 
 #include "common/util/u128.h"
 

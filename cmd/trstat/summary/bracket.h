@@ -8,8 +8,8 @@
  *   held    rows whose group is not known (by caller or depth), or that may not count at all
  *   doubts  sums of times that total counts unless a frame of the same place is open below
  */
-#ifndef TR_BRACKET_H
-#define TR_BRACKET_H
+#ifndef TR_TRSTAT_SUMMARY_BRACKET_H
+#define TR_TRSTAT_SUMMARY_BRACKET_H
 
 #include "common/calls/calls.h"
 #include "cmd/trstat/groups/groups.h"
@@ -34,7 +34,7 @@ struct bracket {
 int bracket_init(struct bracket *b, size_t keys, const struct columns_wanted *wanted);
 void bracket_free(struct bracket *b);
 
-/* The aggregate of rows that are held there: open: enum calls_open. NULL: memory is out. */
+/* The aggregate of rows that are held there: open: enum calls_open. NULL: out of memory. */
 struct aggregate *bracket_hold(struct bracket *b, uint32_t thread, uint64_t position, uint32_t open,
 			       const struct key_cell *cells);
 
@@ -49,7 +49,7 @@ static inline size_t bracket_slot(const struct bracket *b, const struct aggregat
 	return (size_t)(h ^ h >> 29) & b->mask;
 }
 
-/* A call that is recursive only by what is not known. -1: memory is out. */
+/* A call that is recursive only by what is not known. -1: out of memory. */
 static inline int bracket_doubt(struct bracket *b, uint32_t thread, uint64_t position,
 				uint32_t location, struct aggregate *a, uint128 total)
 {

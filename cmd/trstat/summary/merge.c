@@ -155,7 +155,7 @@ static int join(struct merge *m, struct summaries *ss)
 	if (dictionary_name_by_number(&stage->in.dictionary) ||
 	    (m->how->out ? to_summary(m, &ss->parts) : to_table(m, &ss->parts))) {
 		error_set(&e, NULL, NO_OFFSET,
-			  "the summaries cannot be joined: memory is out, or their numbers are "
+			  "the summaries cannot be joined: out of memory, or their numbers are "
 			  "impossible");
 		return stage_fail(stage, &e);
 	}

@@ -1,8 +1,8 @@
 /*
  * pack.h - groups of a summary (summary.h) to bytes and back: cells and aggregates
  */
-#ifndef TR_PACK_H
-#define TR_PACK_H
+#ifndef TR_TRSTAT_SUMMARY_PACK_H
+#define TR_TRSTAT_SUMMARY_PACK_H
 
 #include "common/util/packed.h"
 #include "cmd/trstat/groups/groups.h"
@@ -25,12 +25,12 @@ struct packed_stacks {
 
 void packed_stacks_free(struct packed_stacks *ps);
 
-/* -1: memory is out. stacks: of cells that may be stacks; NULL: none is. */
+/* -1: out of memory. stacks: of cells that may be stacks; NULL: none is. */
 int pack_cells(struct buffer *b, const struct groups *g, const struct key_cell *cells, size_t n,
 	       const struct packed_stacks *stacks);
 int pack_aggregate(struct buffer *b, const struct aggregate *a, const struct columns_wanted *w);
 
-/* Fill n cells; texts go to g. open: KEY_OPEN_* may stand there too. -1: memory is out; what is
+/* Fill n cells; texts go to g. open: KEY_OPEN_* may stand there too. -1: out of memory; what is
  * impossible sets in->bad. */
 int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, size_t n, bool open,
 		 const struct packed_stacks *stacks);

@@ -6,8 +6,8 @@
  * what is held and doubted at each of them (bracket.h). To join parts is to feed their lists, in
  * the order of the stream, to statistics that have seen what comes before.
  */
-#ifndef TR_PART_H
-#define TR_PART_H
+#ifndef TR_TRSTAT_SUMMARY_PART_H
+#define TR_TRSTAT_SUMMARY_PART_H
 
 #include "common/calls/partial_stack.h"
 #include "cmd/trstat/groups/statistics.h"
@@ -63,12 +63,12 @@ static inline uint32_t part_thread_number(const struct lane *l, bool per_cpu)
 
 /*
  * Begin to take rows for a part: s has no calls yet. first: its first segment's number in the
- * stream. p stays where it is until part_end. -1: memory is out.
+ * stream. p stays where it is until part_end. -1: out of memory.
  */
 int part_begin(struct part *p, struct statistics *s, uint64_t stream_id, uint32_t first);
 /*
  * The part is at its end: s has no calls any more, and the groups what was decided; the rest goes
- * into p. A part that is the whole stream leaves nothing. -1: memory is out.
+ * into p. A part that is the whole stream leaves nothing. -1: out of memory.
  */
 int part_end(struct part *p, struct statistics *s);
 void part_free(struct part *p);
@@ -82,14 +82,14 @@ static inline size_t part_entered_size(const struct statistics *s)
 }
 
 /* What the enter of an open call had of the fields among the keys, and ENTERED_STACK cells (each
- * NULL: nothing) go with it into s->part. -1: memory is out. */
+ * NULL: nothing) go with it into s->part. -1: out of memory. */
 int part_keep_entered(struct statistics *s, const struct key_cell *cells,
 		      const struct key_cell *stack, struct cut_op *op);
 
 /*
  * Groups of stacks that hang in the air (call_stacks.h), where the beginning was seen but threads
  * were in the middle of things: they are held, at the first operation of their thread's list. Calls
- * are not closed yet. -1: memory is out.
+ * are not closed yet. -1: out of memory.
  */
 int part_hold_stacks(struct part *p, struct statistics *s);
 
@@ -98,7 +98,7 @@ static inline bool part_is_whole(const struct part *p)
 	return !p->first && p->ends;
 }
 
-/* Feed what p holds to statistics that have seen what comes before. -1: memory is out, or its
+/* Feed what p holds to statistics that have seen what comes before. -1: out of memory, or its
  * numbers are impossible (errno EOVERFLOW). */
 int part_replay(const struct part *p, struct statistics *s);
 

@@ -132,7 +132,7 @@ static int replay_entered(struct replay *r, const struct cut_op *op, size_t befo
 }
 
 /* The caller of the kernel's lowest call, as it is here: cells as kept. 1; 0: it is not known; -1:
- * memory is out. */
+ * out of memory. */
 static int close_caller(struct replay *r, const struct key_cell *kept, struct key_cell *cells)
 {
 	struct call_stacks *cs = r->s->stacks;

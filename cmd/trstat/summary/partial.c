@@ -90,7 +90,7 @@ int partial_write(struct stage *stage, const struct query *q, struct statistics 
 	return bad;
 }
 
-/* What the stream went through, of its head: a text of the caller's. NULL: memory is out. */
+/* What the stream went through, of its head: a text of the caller's. NULL: out of memory. */
 static char *stages_of(const struct head *h)
 {
 	struct buffer b = {0};

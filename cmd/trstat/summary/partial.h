@@ -1,8 +1,8 @@
 /*
  * partial.h - trstat --partial and --merge: summaries in place of tables, and tables of summaries
  */
-#ifndef TR_PARTIAL_H
-#define TR_PARTIAL_H
+#ifndef TR_TRSTAT_SUMMARY_PARTIAL_H
+#define TR_TRSTAT_SUMMARY_PARTIAL_H
 
 #include "common/cli/stage.h"
 #include "cmd/trstat/fail_if.h"

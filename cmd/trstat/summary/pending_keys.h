@@ -5,8 +5,8 @@
  * of -g, what the enter had of it waits here. One array of frames for each thread, as deep as its
  * stack of calls (common/calls.h) is.
  */
-#ifndef TR_ENTERED_H
-#define TR_ENTERED_H
+#ifndef TR_TRSTAT_SUMMARY_PENDING_KEYS_H
+#define TR_TRSTAT_SUMMARY_PENDING_KEYS_H
 
 #include "common/calls/calls.h"
 #include "cmd/trstat/groups/groups.h"
@@ -30,7 +30,7 @@ struct pending_keys {
 void pending_keys_init(struct pending_keys *en, size_t fields);
 void pending_keys_free(struct pending_keys *en);
 
-/* The frame on top of the stack has just been entered with these cells. -1 when memory is out. */
+/* The frame on top of the stack has just been entered with these cells. -1 when out of memory. */
 int pending_keys_put(struct pending_keys *en, uint32_t thread, const struct stack *s,
 		     const struct key_cell *cells);
 

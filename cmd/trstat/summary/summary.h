@@ -4,8 +4,8 @@
  * A summary is a stream (trstream(5)) with HEAD_SUMMARY: a segment for each part, whose META
  * "trstat" is as summary_write.c lays it out; the first one has the groups of all.
  */
-#ifndef TR_SUMMARY_H
-#define TR_SUMMARY_H
+#ifndef TR_TRSTAT_SUMMARY_SUMMARY_H
+#define TR_TRSTAT_SUMMARY_SUMMARY_H
 
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"
@@ -30,7 +30,7 @@ struct parts {
 };
 
 void parts_free(struct parts *ps);
-/* An empty one more; NULL: memory is out. */
+/* An empty one more; NULL: out of memory. */
 struct part *parts_add(struct parts *ps);
 
 /* Who made it and of what, for END. */
@@ -45,7 +45,7 @@ struct summary_end {
 int summary_write(struct writer *w, const struct statistics *s, const struct settings *asked,
 		  const struct parts *ps, const struct summary_end *end, struct error *e);
 
-/* Number the stacks that the groups and the parts name, and append them. -1: memory is out. */
+/* Number the stacks that the groups and the parts name, and append them. -1: out of memory. */
 int summary_put_stacks(struct buffer *b, const struct statistics *s, const struct parts *ps,
 		       struct packed_stacks *stacks);
 

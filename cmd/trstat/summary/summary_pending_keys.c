@@ -36,7 +36,7 @@ static bool caller_is_sane(const struct key_cell *cells)
 }
 
 /* Which of the arguments there are those that are asked for here, in the order of here: their
- * cells, to be freed. NULL: memory is out. */
+ * cells, to be freed. NULL: out of memory. */
 static size_t *choose_arguments(const struct summaries *ss)
 {
 	const struct columns_wanted *stored = &ss->stored.wanted, *w = &ss->s->columns->wanted;

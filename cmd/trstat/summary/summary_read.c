@@ -221,7 +221,7 @@ static int add(struct summaries *ss, struct error *e)
 	}
 	return error_set(
 		e, ss->file, NO_OFFSET,
-		"the summary cannot be added: memory is out, or its numbers are impossible");
+		"the summary cannot be added: out of memory, or its numbers are impossible");
 }
 
 static int begin(struct summaries *ss, const struct block *b, struct error *e)

@@ -4,8 +4,8 @@
  * Nothing that it says is believed unchecked. Where it cannot be, in.bad is set. All return 0, or
  * -1 with in.bad, out_of_memory, or *e.
  */
-#ifndef TR_SUMMARY_UNPACK_H
-#define TR_SUMMARY_UNPACK_H
+#ifndef TR_TRSTAT_SUMMARY_SUMMARY_UNPACK_H
+#define TR_TRSTAT_SUMMARY_SUMMARY_UNPACK_H
 
 #include "cmd/trstat/summary/pack.h"
 #include "cmd/trstat/summary/summary.h"

@@ -7,8 +7,8 @@
  *
  * The header line, separators, quotes and brackets of the format are put here and nowhere else.
  */
-#ifndef TR_CELLS_H
-#define TR_CELLS_H
+#ifndef TR_TRSTAT_TABLE_CELLS_H
+#define TR_TRSTAT_TABLE_CELLS_H
 
 #include "cmd/trstat/table/table.h"
 

@@ -11,8 +11,8 @@
  *     sum(F) min(F) max(F) avg(F) uniq(F)            of a field of the events, or of dur (or total)
  *                                                    or self, the times of a call
  */
-#ifndef TR_COLUMNS_H
-#define TR_COLUMNS_H
+#ifndef TR_TRSTAT_TABLE_COLUMNS_H
+#define TR_TRSTAT_TABLE_COLUMNS_H
 
 #include "common/stream/clocks.h"
 #include "common/util/error.h"

@@ -1,8 +1,8 @@
 /*
  * format.h - the writers behind table_write, one file each
  */
-#ifndef TR_FORMAT_H
-#define TR_FORMAT_H
+#ifndef TR_TRSTAT_TABLE_FORMAT_H
+#define TR_TRSTAT_TABLE_FORMAT_H
 
 #include "cmd/trstat/table/table.h"
 

@@ -4,8 +4,8 @@
  * With the block elements of Unicode where the output is a terminal and the locale's characters are
  * UTF-8, with ASCII elsewhere.
  */
-#ifndef TR_PLOT_H
-#define TR_PLOT_H
+#ifndef TR_TRSTAT_TABLE_PLOT_H
+#define TR_TRSTAT_TABLE_PLOT_H
 
 #include "common/util/text.h"
 

@@ -5,8 +5,8 @@
  * ticks), percentiles are the quantiles of a summary. A file of one run replaces that of the run
  * before, so all are gauges, summaries and histograms, no counters.
  */
-#ifndef TR_PROM_H
-#define TR_PROM_H
+#ifndef TR_TRSTAT_TABLE_PROM_H
+#define TR_TRSTAT_TABLE_PROM_H
 
 #include "cmd/trstat/table/format.h"
 #include "cmd/trstat/views/histogram.h"

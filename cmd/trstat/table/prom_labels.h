@@ -1,8 +1,8 @@
 /*
  * prom_labels.h - the keys of groups as labels of Prometheus
  */
-#ifndef TR_PROM_LABELS_H
-#define TR_PROM_LABELS_H
+#ifndef TR_TRSTAT_TABLE_PROM_LABELS_H
+#define TR_TRSTAT_TABLE_PROM_LABELS_H
 
 #include "cmd/trstat/table/table.h"
 
@@ -15,7 +15,7 @@ struct prom_labels {
 /*
  * keys: how many of each group's keys are labels. Names of keys become names of labels; texts
  * become valid UTF-8; an empty or missing key is an empty label. Where two groups have the same
- * labels by that, the later one gets one more: duplicate="2". -1: memory is out.
+ * labels by that, the later one gets one more: duplicate="2". -1: out of memory.
  */
 int prom_labels_make(struct prom_labels *l, const struct table *t,
 		     const struct aggregate *const *row, size_t count, size_t keys);
@@ -24,7 +24,7 @@ void prom_labels_free(struct prom_labels *l);
 /* "{labels}", or "{labels,more}"; nothing where there are none. */
 void prom_labels_put(const struct prom_labels *l, size_t row, const char *more, struct text *out);
 
-/* A label's value with its quotes. -1: memory is out. */
+/* A label's value with its quotes. -1: out of memory. */
 int prom_quoted(struct buffer *b, const char *p, size_t n);
 
 #endif

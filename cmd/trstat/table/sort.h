@@ -6,8 +6,8 @@
  * way. Rows that tie stand in ascending order of all their group keys (groups_compare), so the
  * order of the output depends on the rows alone.
  */
-#ifndef TR_SORT_H
-#define TR_SORT_H
+#ifndef TR_TRSTAT_TABLE_SORT_H
+#define TR_TRSTAT_TABLE_SORT_H
 
 #include "cmd/trstat/table/columns.h"
 #include "cmd/trstat/groups/groups.h"

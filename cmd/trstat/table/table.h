@@ -9,8 +9,8 @@
  *
  * Cells without a value are empty (table, tsv, csv) or null (json, ndjson).
  */
-#ifndef TR_TABLE_H
-#define TR_TABLE_H
+#ifndef TR_TRSTAT_TABLE_TABLE_H
+#define TR_TRSTAT_TABLE_TABLE_H
 
 #include "common/util/error.h"
 #include "common/util/text.h"
@@ -55,7 +55,7 @@ struct table {
 int table_format_parse(const char *name, enum table_format *format, struct error *e);
 
 /*
- * Write the table. -1 with e when memory is out or, as far as already seen, writing failed; the
+ * Write the table. -1 with e when out of memory or, as far as already seen, writing failed; the
  * caller ends the text with text_flush.
  */
 int table_write(const struct table *t, enum table_format format, struct text *out, struct error *e);

@@ -5,8 +5,8 @@
  * for the number of groups (rank_test.h). A group changed if p is below alpha and the shift of its
  * times is at least the threshold, a share of its median in A. Groups without times are not tested.
  */
-#ifndef TR_DIFF_H
-#define TR_DIFF_H
+#ifndef TR_TRSTAT_VIEWS_DIFF_H
+#define TR_TRSTAT_VIEWS_DIFF_H
 
 #include "cmd/trstat/query.h"
 #include "cmd/trstat/views/rank_test.h"
@@ -57,7 +57,7 @@ struct diff {
 };
 
 /* Both with the same keys and columns. Rows in their order: those that changed by the size of the
- * effect; those that are in one only by their time; the others by the effect. -1: memory is out. */
+ * effect; those that are in one only by their time; the others by the effect. -1: out of memory. */
 int diff_make(struct diff *d, struct diff_side a, struct diff_side b, const struct diff_options *o);
 void diff_free(struct diff *d);
 

@@ -1,8 +1,8 @@
 /*
  * diff_run.h - --diff: two inputs, each a stream or a summary, into the table of their differences
  */
-#ifndef TR_DIFF_RUN_H
-#define TR_DIFF_RUN_H
+#ifndef TR_TRSTAT_VIEWS_DIFF_RUN_H
+#define TR_TRSTAT_VIEWS_DIFF_RUN_H
 
 #include "common/cli/stage.h"
 #include "cmd/trstat/views/diff.h"

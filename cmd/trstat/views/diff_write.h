@@ -1,8 +1,8 @@
 /*
  * diff_write.h - what the writers of --diff have in common
  */
-#ifndef TR_DIFF_WRITE_H
-#define TR_DIFF_WRITE_H
+#ifndef TR_TRSTAT_VIEWS_DIFF_WRITE_H
+#define TR_TRSTAT_VIEWS_DIFF_WRITE_H
 
 #include "cmd/trstat/views/diff.h"
 

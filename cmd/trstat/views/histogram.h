@@ -6,8 +6,8 @@
  * (common/histogram.h): the keys, then low and high (both inclusive) and count. Groups come in
  * descending order of their count, those of equal count in ascending order of their keys.
  */
-#ifndef TR_VIEW_HIST_H
-#define TR_VIEW_HIST_H
+#ifndef TR_TRSTAT_VIEWS_HISTOGRAM_H
+#define TR_TRSTAT_VIEWS_HISTOGRAM_H
 
 #include "cmd/trstat/table/table.h"
 

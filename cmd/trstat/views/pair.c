@@ -105,7 +105,7 @@ static bool is_again(struct pair *p, const struct event *e)
 	       (!strncmp(name.text, "sys_enter_", 10) || !strncmp(name.text, "sys_exit_", 9));
 }
 
-/* 1: it is, 0: it is not, -1: memory is out. */
+/* 1: it is, 0: it is not, -1: out of memory. */
 static int is_side(struct pair *p, struct pair_side *side, const struct event *e)
 {
 	uint8_t *k;
@@ -202,7 +202,7 @@ static int grow_slots(struct pair *p)
 	return 0;
 }
 
-/* The number of an unused one; 0: memory is out. */
+/* The number of an unused one; 0: out of memory. */
 static uint32_t unused(struct pair *p)
 {
 	size_t size = on_count(p) + p->fields, n;

@@ -8,8 +8,8 @@
  * An A that comes again before its B takes the place of the earlier one. At most PAIR_LIMIT As wait
  * for their B; the oldest gives way.
  */
-#ifndef TR_PAIR_H
-#define TR_PAIR_H
+#ifndef TR_TRSTAT_VIEWS_PAIR_H
+#define TR_TRSTAT_VIEWS_PAIR_H
 
 #include "cmd/trstat/conditions/condition.h"
 
@@ -59,7 +59,7 @@ int pair_check_ticks(const struct pair *p, struct error *e);
 
 /*
  * Take an event. 1: it ends a pair, of *time; *entered has what its A had of the keys that are
- * fields, until the next call. 0: it does not. -1: memory is out.
+ * fields, until the next call. 0: it does not. -1: out of memory.
  */
 int pair_feed(struct pair *p, const struct keys *keys, const struct event *e, uint64_t *time,
 	      const struct key_cell **entered);

@@ -11,8 +11,8 @@
  * Methods, section 4.1). That is good from about eight values on; below it asks for more than an
  * exact test would, so it does not tell differences that are none.
  */
-#ifndef TR_RANK_TEST_H
-#define TR_RANK_TEST_H
+#ifndef TR_TRSTAT_VIEWS_RANK_TEST_H
+#define TR_TRSTAT_VIEWS_RANK_TEST_H
 
 #include "common/util/histogram.h"
 #include "common/util/u128.h"
@@ -30,7 +30,7 @@ struct sample {
 	uint64_t count; /* of all */
 };
 
-/* The buckets of a histogram by their middles. -1: memory is out. sample_free in any case. */
+/* The buckets of a histogram by their middles. -1: out of memory. sample_free in any case. */
 int sample_of_histogram(struct sample *s, const struct histogram *h);
 void sample_free(struct sample *s);
 
@@ -58,7 +58,7 @@ struct shift rank_shift(const struct sample *a, const struct sample *b, const st
 
 /*
  * Holm's correction for n tests at once: p of each becomes the least level of significance of all
- * of them at which it is still one. -1: memory is out.
+ * of them at which it is still one. -1: out of memory.
  */
 int holm_adjust(double *p, size_t n);
 

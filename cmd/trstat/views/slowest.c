@@ -100,7 +100,7 @@ static int put_name(struct slowest *s, uint32_t location)
 	return buffer_append(&s->scratch, name.text, name.size);
 }
 
-/* What is in the scratch buffer as a text of its own; NULL: memory is out. */
+/* What is in the scratch buffer as a text of its own; NULL: out of memory. */
 static char *take_scratch(struct slowest *s)
 {
 	char *copy = malloc(s->scratch.size + 1);

@@ -6,8 +6,8 @@
  * times are in the order of their beginnings, so the N do not depend on the order of events in
  * different threads.
  */
-#ifndef TR_SLOWEST_H
-#define TR_SLOWEST_H
+#ifndef TR_TRSTAT_VIEWS_SLOWEST_H
+#define TR_TRSTAT_VIEWS_SLOWEST_H
 
 #include "cmd/trstat/table/cells.h"
 #include "cmd/trstat/groups/open_call_args.h"
@@ -33,7 +33,7 @@ struct slowest {
 	struct buffer scratch;
 };
 
-/* -1: memory is out; so for the others that return int. */
+/* -1: out of memory; so for the others that return int. */
 int slowest_init(struct slowest *s, size_t limit, struct dictionary *d);
 void slowest_free(struct slowest *s);
 

@@ -96,7 +96,7 @@ static void lay_out(struct timeline *tl, uint64_t width, size_t names)
 	tl->bars = (size_t)(buckets / together) + 1;
 }
 
-/* The height of a bar: the column of all that is in its time. -1: memory is out. */
+/* The height of a bar: the column of all that is in its time. -1: out of memory. */
 static int heights(struct timeline *tl, size_t i, size_t end, uint64_t *highest)
 {
 	const struct table *t = tl->table;

@@ -6,12 +6,12 @@
  * than room, some are taken together. The bars of a line are scaled to its highest. For programs
  * the table as it is, in the order of the other keys and the time.
  */
-#ifndef TR_VIEW_TIMELINE_H
-#define TR_VIEW_TIMELINE_H
+#ifndef TR_TRSTAT_VIEWS_TIMELINE_H
+#define TR_TRSTAT_VIEWS_TIMELINE_H
 
 #include "cmd/trstat/table/table.h"
 
-/* width: ns or ticks. -1 with e when memory is out. */
+/* width: ns or ticks. -1 with e when out of memory. */
 int view_timeline(const struct table *t, uint64_t width, enum table_format format, struct text *out,
 		  struct error *e);
 

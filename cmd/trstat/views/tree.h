@@ -10,8 +10,8 @@
  *     TREE_CALLERS  the calls of F, split by who called them, by who called those ...: a row has
  * the numbers of F. At most TREE_CALLERS_DEEP callers are told apart.
  */
-#ifndef TR_VIEW_TREE_H
-#define TR_VIEW_TREE_H
+#ifndef TR_TRSTAT_VIEWS_TREE_H
+#define TR_TRSTAT_VIEWS_TREE_H
 
 #include "cmd/trstat/table/table.h"
 
@@ -19,7 +19,7 @@ enum tree_kind { TREE_ALL, TREE_CALLERS, TREE_CALLEES };
 
 enum { TREE_CALLERS_DEEP = 255 };
 
-/* t->sort may have columns only. function: F. -1 with e when memory is out. */
+/* t->sort may have columns only. function: F. -1 with e when out of memory. */
 int view_tree(const struct table *t, enum tree_kind kind, const char *function,
 	      enum table_format format, struct text *out, struct error *e);
 

@@ -1,8 +1,8 @@
 /*
  * apitrace.h - the text of `apitrace dump`: of calls, of their values
  */
-#ifndef TR_TEXT_APITRACE_H
-#define TR_TEXT_APITRACE_H
+#ifndef TR_TRENCODE_TEXT_APITRACE_APITRACE_H
+#define TR_TRENCODE_TEXT_APITRACE_APITRACE_H
 
 #include "common/util/buffer.h"
 #include "common/stream/dictionary.h"
@@ -33,7 +33,7 @@ int apitrace_frame(const struct apitrace_writer *w, const struct definition *fra
 size_t apitrace_float(char *out, float f);
 size_t apitrace_double(char *out, double d);
 
-/* The header's properties, sorted by name. -1: memory is out. */
+/* The header's properties, sorted by name. -1: out of memory. */
 int apitrace_properties(const struct buffer *header, struct text *out, bool plain_octal,
 			struct error *e);
 
@@ -54,7 +54,7 @@ struct apitrace_locations {
 	size_t size;
 };
 
-/* Valid until the next call. NULL: memory is out. */
+/* Valid until the next call. NULL: out of memory. */
 const struct apitrace_location *apitrace_location(struct apitrace_locations *s,
 						  const struct dictionary *d, uint32_t number);
 void apitrace_locations_free(struct apitrace_locations *s);

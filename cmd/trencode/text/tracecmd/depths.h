@@ -5,8 +5,8 @@
  * Recorded depths count calls that a filter took out. Those that are open, ascending, say where a
  * call stands.
  */
-#ifndef TR_TEXT_TRACECMD_DEPTHS_H
-#define TR_TEXT_TRACECMD_DEPTHS_H
+#ifndef TR_TRENCODE_TEXT_TRACECMD_DEPTHS_H
+#define TR_TRENCODE_TEXT_TRACECMD_DEPTHS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ struct tc_depths {
 	size_t size;
 };
 
-/* Of an enter or a leave, each row once, in their order. -1: memory is out. */
+/* Of an enter or a leave, each row once, in their order. -1: out of memory. */
 int tc_depths_row(struct tc_depths *d, uint32_t thread, uint64_t recorded, bool leave,
 		  uint64_t *depth);
 void tc_depths_free(struct tc_depths *d);

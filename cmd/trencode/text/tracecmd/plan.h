@@ -4,8 +4,8 @@
  * A scalar that print fmt prints as it is (REC->field, also behind casts) is printed the same way;
  * anything else by its type. Facts: observed with trace-cmd 3.1.6 and libtraceevent 1.7.1.
  */
-#ifndef TR_TEXT_TRACECMD_PLAN_H
-#define TR_TEXT_TRACECMD_PLAN_H
+#ifndef TR_TRENCODE_TEXT_TRACECMD_PLAN_H
+#define TR_TRENCODE_TEXT_TRACECMD_PLAN_H
 
 #include "common/stream/dictionary.h"
 
@@ -35,7 +35,7 @@ struct plan {
 	size_t count;
 };
 
-/* NULL: memory is out. */
+/* NULL: out of memory. */
 struct plan *plan_make(const struct type *t);
 void plan_free(struct plan *p);
 

@@ -2,8 +2,8 @@
  * sources.h - the inputs whose kernel events are printed: what each tells of its
  * kernel, and the column of files and instances in front of the lines
  */
-#ifndef TR_TEXT_TRACECMD_SOURCES_H
-#define TR_TEXT_TRACECMD_SOURCES_H
+#ifndef TR_TRENCODE_TEXT_TRACECMD_SOURCES_H
+#define TR_TRENCODE_TEXT_TRACECMD_SOURCES_H
 
 #include "cmd/trencode/text/tracecmd/tracecmd.h"
 
@@ -25,11 +25,11 @@ struct tc_sources {
 };
 
 void tc_sources_free(struct tc_sources *s);
-/* The one of that input, made if it was not there. NULL: memory is out. */
+/* The one of that input, made if it was not there. NULL: out of memory. */
 struct tc_source *tc_source_of(struct tc_sources *s, const struct source *source);
-/* A piece of a META block. -1: memory is out. */
+/* A piece of a META block. -1: out of memory. */
 int tc_sources_meta(struct tc_sources *s, const struct source *source, const struct meta *m);
-/* Before its first event: what META said is complete. -1: memory is out. */
+/* Before its first event: what META said is complete. -1: out of memory. */
 int tc_source_begin(struct tc_source *t);
 
 /* "cpus=2": what report begins with, once all META are there; nothing at later times. */

@@ -1,8 +1,8 @@
 /*
  * tracecmd.h - what the parts of the text of kernel events share
  */
-#ifndef TR_TEXT_TRACECMD_H
-#define TR_TEXT_TRACECMD_H
+#ifndef TR_TRENCODE_TEXT_TRACECMD_TRACECMD_H
+#define TR_TRENCODE_TEXT_TRACECMD_TRACECMD_H
 
 #include "common/stream/event.h"
 #include "cmd/trencode/text/kernel.h"
@@ -47,7 +47,7 @@ void bprint_fields_find(struct bprint_fields *b, const struct type *type,
 /* Append what the call printed. 1; 0: its format is not known; -1: out of memory. */
 int bprint_message(struct binary_formats *all, const struct bprint_fields *b,
 		   const struct event *ev, const struct print_kernel *k, struct line *out);
-/* The same after the function that called it. -1: memory is out. */
+/* The same after the function that called it. -1: out of memory. */
 int bprint_text(struct binary_formats *all, const struct bprint_fields *b, const struct event *ev,
 		const struct print_kernel *k, struct line *out);
 void binary_formats_free(struct binary_formats *all);

@@ -2,8 +2,8 @@
  * types.h - what is made once of each type and each lane for the lines of kernel
  * events
  */
-#ifndef TR_TEXT_TRACECMD_TYPES_H
-#define TR_TEXT_TRACECMD_TYPES_H
+#ifndef TR_TRENCODE_TEXT_TRACECMD_TYPES_H
+#define TR_TRENCODE_TEXT_TRACECMD_TYPES_H
 
 #include "cmd/trencode/text/tracecmd/sources.h"
 
@@ -37,12 +37,12 @@ struct tc_lanes {
 	size_t count;
 };
 
-/* names: of the source that the type is of. NULL: memory is out. */
+/* names: of the source that the type is of. NULL: out of memory. */
 struct tc_type *tc_type_at(struct tc_types *t, const struct type *type,
 			   const struct print_kernel *names);
 void tc_types_free(struct tc_types *t);
 
-/* source: of the lane, begun. NULL: memory is out. */
+/* source: of the lane, begun. NULL: out of memory. */
 struct tc_lane *tc_lane_new(struct tc_lanes *l, const struct tc_sources *sources,
 			    struct tc_source *source, const struct lane *lane);
 /* NULL: not yet made. */

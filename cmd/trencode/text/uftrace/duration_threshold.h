@@ -7,8 +7,8 @@
  * event waits here until it is decided, which is at the latest when the limit has passed since it
  * began.
  */
-#ifndef TR_TEXT_HOLD_H
-#define TR_TEXT_HOLD_H
+#ifndef TR_TRENCODE_TEXT_UFTRACE_DURATION_THRESHOLD_H
+#define TR_TRENCODE_TEXT_UFTRACE_DURATION_THRESHOLD_H
 
 #include "common/stream/event.h"
 
@@ -28,11 +28,11 @@ struct hold_row {
 	bool scheduling; /* judged with its like, apart from the functions */
 };
 
-/* NULL: memory is out. */
+/* NULL: out of memory. */
 struct hold *hold_new(uint64_t limit);
 void hold_free(struct hold *h);
 
-/* Take in a row, copied with its data. -1: memory is out. */
+/* Take in a row, copied with its data. -1: out of memory. */
 int hold_put(struct hold *h, const struct hold_row *row);
 
 /* The next event that is to be shown, in order; false: none is decided now. It is valid until the

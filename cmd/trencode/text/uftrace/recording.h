@@ -1,8 +1,8 @@
 /*
  * recording.h - what a uftrace recording's own files say about its text
  */
-#ifndef TR_TEXT_RECORDING_H
-#define TR_TEXT_RECORDING_H
+#ifndef TR_TRENCODE_TEXT_UFTRACE_RECORDING_H
+#define TR_TRENCODE_TEXT_UFTRACE_RECORDING_H
 
 #include "cmd/trencode/text/uftrace/duration_threshold.h"
 #include "cmd/trencode/text/kernel_events.h"
@@ -21,15 +21,15 @@ struct recording {
 	bool odd_options; /* default.opts has something other than -t */
 };
 
-/* NULL: memory is out. */
+/* NULL: out of memory. */
 struct recording *recording_new(const struct source *source);
 void recording_free(struct recording *r);
 
-/* A piece of a META block. -1: memory is out. */
+/* A piece of a META block. -1: out of memory. */
 int recording_meta(struct recording *r, const struct meta *m);
 
 /* The first event is there: take from the files what they say. depth: levels shown, 0: as uftrace
- * does. -1: memory is out. */
+ * does. -1: out of memory. */
 int recording_begin(struct recording *r, int32_t depth);
 
 #endif

@@ -7,8 +7,8 @@
  * indentation are to be had: per task a stack that follows enter and leave (scheduling is a call
  * too), and that takes the recorded depth over only at a task's first record and behind a loss.
  */
-#ifndef TR_TEXT_STACK_H
-#define TR_TEXT_STACK_H
+#ifndef TR_TRENCODE_TEXT_UFTRACE_STACK_H
+#define TR_TRENCODE_TEXT_UFTRACE_STACK_H
 
 #include "common/stream/dictionary.h"
 
@@ -84,7 +84,7 @@ enum fixup fixup_of(const char *name);
 
 void replay_init(struct replay *r, int max_stack, int32_t depth);
 void replay_free(struct replay *r);
-/* NULL: memory is out. */
+/* NULL: out of memory. */
 struct replay_task *replay_task_new(struct replay *r, const struct lane *lane);
 
 /* Frame i from the bottom, NULL outside of the stack. */

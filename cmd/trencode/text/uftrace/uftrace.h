@@ -1,8 +1,8 @@
 /*
  * uftrace.h - what the files of the text of uftrace recordings share
  */
-#ifndef TR_TEXT_UFTRACE_H
-#define TR_TEXT_UFTRACE_H
+#ifndef TR_TRENCODE_TEXT_UFTRACE_UFTRACE_H
+#define TR_TRENCODE_TEXT_UFTRACE_UFTRACE_H
 
 #include "cmd/trencode/text/columns.h"
 #include "cmd/trencode/text/layout.h"
@@ -44,10 +44,10 @@ struct text_uftrace {
 	bool header, said_names, terminal, quiet;
 };
 
-/* text_uftrace.c: the recording of a source; NULL when memory is out. */
+/* text_uftrace.c: the recording of a source; NULL when out of memory. */
 struct recording *text_uftrace_recording(struct text_uftrace *s, const struct source *source);
 
-/* text_uftrace_lines.c: what is known of a place; NULL when memory is out. */
+/* text_uftrace_lines.c: what is known of a place; NULL when out of memory. */
 const struct location_text *text_uftrace_location_slow(struct text_uftrace *s, uint32_t number);
 
 static inline const struct location_text *text_uftrace_location(struct text_uftrace *s,

@@ -26,7 +26,7 @@ table() {
 	trencode -q --tick 1us -t trace-cmd -o x.dat ticks.trs
 	trace-cmd report x.dat 2>/dev/null | grep -q '\[000\] *0.000001: '
 	for clock in counter x86-tsc boot mono tai; do
-		trdecode "$RECORDED/trace-cmd/v6-clock-$clock.dat" | trencode -q --anew -t trace-cmd -o x.dat
+		trdecode "$RECORDED/trace-cmd/v6-clock-$clock.dat" | trencode -q --resynthesize -t trace-cmd -o x.dat
 		diff <(trace-cmd report "$RECORDED/trace-cmd/v6-clock-$clock.dat" 2>/dev/null) \
 			<(trace-cmd report x.dat 2>/dev/null) || fail "$clock"
 	done
@@ -41,7 +41,7 @@ table() {
 	trdecode -q lttng | table -a total,self,count - | grep -v core_marker_ >got
 	diff want got
 	for t in uftrace trace-cmd; do
-		run -0 --separate-stderr trencode --anew -t $t -o $t k.trs
+		run -0 --separate-stderr trencode --resynthesize -t $t -o $t k.trs
 		[[ $stderr == *'2217 calls in the kernel outside any call of their task'* ]] || fail "$stderr"
 		[[ $stderr == *'342 calls in the kernel outlast the call that they are in: they end with it, and what they took behind it is time of the call below'* ]] ||
 			fail "$stderr"
@@ -53,7 +53,7 @@ table() {
 	trdecode "$DATA/trace-cmd/v6-fgraph.dat" | trsym >early.trs
 	cat late.trs early.trs early.trs >both.trs
 	table -a self,count both.trs | grep -v -e '^linux' -e ^print >want
-	run -0 --separate-stderr trencode --anew -t trace-cmd -o x.dat both.trs
+	run -0 --separate-stderr trencode --resynthesize -t trace-cmd -o x.dat both.trs
 	[[ $stderr == *'2 streams begin before the end of the ones in front: their buffers are instances of their own, named ~2 and on'* ]] || fail "$stderr"
 	trdecode x.dat | trsym | table -a self,count - | grep -v -e '^linux' -e ^print >got
 	diff want got
@@ -63,7 +63,7 @@ table() {
 		"$(trdecode x.dat | table -g type -a count - | sed -n 's/^funcgraph_entry\t//p')" ]
 	# the segments of one stream, and streams in their order, need none
 	trdecode --segment 4KiB "$DATA/trace-cmd/v6-fgraph.dat" >segments.trs
-	run -0 --separate-stderr trencode --anew -t trace-cmd -o y.dat segments.trs late.trs
+	run -0 --separate-stderr trencode --resynthesize -t trace-cmd -o y.dat segments.trs late.trs
 	[[ $stderr != *instances* ]] || fail "$stderr"
 }
 
@@ -104,7 +104,7 @@ table() {
 	cat one.trs other.trs >both.trs
 	table -g type -a count both.trs >want
 	for t in trace-cmd lttng; do
-		trencode -q --anew -t $t -o both.$t both.trs
+		trencode -q --resynthesize -t $t -o both.$t both.trs
 		trdecode both.$t >back.trs
 		table -g type -a count back.trs | grep -v core_marker_ >got
 		diff want got || fail "$t"
@@ -163,7 +163,7 @@ events() {
 
 @test "uftrace knows the types that return values are said to have" {
 	need uftrace
-	trdecode "$RECORDED/uftrace/new-events" | trsym | trencode -q --anew -t uftrace -o x
+	trdecode "$RECORDED/uftrace/new-events" | trsym | trencode -q --resynthesize -t uftrace -o x
 	uftrace replay -d x --no-pager >got 2>err
 	[ ! -s err ] || fail "$(cat err)"
 	grep -q 'leaf(2) = 0x7;' got
@@ -250,7 +250,7 @@ events() {
 	local f o
 	for f in s390x-v7-zstd-sched-syscalls s390x-v6-fgraph s390x-v7-none-instances i386-v6-sched-irq-timer \
 		i386-v6-fgraph i386-v6-markers-raw i386-v7-none-instances trixie-v6-fgraph v6-instances; do
-		trdecode "$RECORDED/trace-cmd/$f.dat" | trsym -q | trencode -q --anew -t trace-cmd -o x.dat
+		trdecode "$RECORDED/trace-cmd/$f.dat" | trsym -q | trencode -q --resynthesize -t trace-cmd -o x.dat
 		for o in '' -N; do
 			# of raw_data it prints more than is there
 			diff <(trace-cmd report $o "$RECORDED/trace-cmd/$f.dat" 2>/dev/null | sed /raw_data/d) \
@@ -259,7 +259,7 @@ events() {
 	done
 	# every field
 	for f in s390x i386 trixie; do
-		trdecode "$RECORDED/trace-cmd/$f-v6-fgraph.dat" | trsym -q | trencode -q --anew -t trace-cmd -o x.dat
+		trdecode "$RECORDED/trace-cmd/$f-v6-fgraph.dat" | trsym -q | trencode -q --resynthesize -t trace-cmd -o x.dat
 		diff <(trace-cmd report -R "$RECORDED/trace-cmd/$f-v6-fgraph.dat" 2>/dev/null) \
 			<(trace-cmd report -R x.dat 2>/dev/null) || fail "$f"
 	done
@@ -277,7 +277,7 @@ events() {
 		run -0 --separate-stderr trencode -t $t -o x.$t x.trs
 		[[ $stderr =~ [0-9]+\ 'events have lost the name of their buffer, an instance' ]] || fail "$stderr"
 	done
-	run -0 --separate-stderr trencode --anew -t trace-cmd -o x.dat x.trs
+	run -0 --separate-stderr trencode --resynthesize -t trace-cmd -o x.dat x.trs
 	[[ $stderr != *'their buffer'* ]] || fail "$stderr"
 }
 
@@ -328,8 +328,8 @@ events() {
 @test "of .trace behind each other it is said that apitrace reads the first" {
 	trdecode -q "$DATA/apitrace/v6.trace" >x.trs
 	run -0 --separate-stderr pipe "cat x.trs x.trs x.trs | trencode -t apitrace -o x.trace"
-	[[ $(grep -c 'apitrace reads the first only; --anew makes one of them' <<<"$stderr") == 1 ]]
-	run -0 --separate-stderr pipe "cat x.trs x.trs | trencode --anew -t apitrace -o x.trace"
+	[[ $(grep -c 'apitrace reads the first only; --resynthesize makes one of them' <<<"$stderr") == 1 ]]
+	run -0 --separate-stderr pipe "cat x.trs x.trs | trencode --resynthesize -t apitrace -o x.trace"
 	[[ $stderr != *first* ]]
 }
 
