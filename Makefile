@@ -34,8 +34,7 @@ LIBS = -larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlico
        -ldeflate -lm -lpthread
 
 # Objects of different flags never mix: each set of flags has a directory of its own.
-# "folders": where units were files before there are folders now.
-HASH := $(firstword $(shell printf '%s' '$(CC) $(FLAGS) $(LINK) folders' | cksum))
+HASH := $(firstword $(shell printf '%s' '$(CC) $(FLAGS) $(LINK)' | cksum))
 OBJ := $(O)/obj-$(HASH)
 BIN := $(O)/bin
 

@@ -368,7 +368,7 @@ same_frames() {
 	done
 	seq -f 'at %g o clock' 1000 >attach.txt
 	run -2 errors trdecode -o s attach.txt
-	# a length that is damaged, and a trace behind it
+	# a damaged length, with a trace after it
 	for byte in 2 3 4 5; do
 		for bit in 1 8 16 64 128; do
 			cp "$T/v6.trace" x.trace
@@ -411,7 +411,7 @@ damage_byte() {
 }
 
 @test "damaged brotli within its first bytes is still a trace, if a header came out" {
-	local told=0
+	local reported=0
 	trdecode "$T/v6.trace" | trencode -t apitrace --compress brotli >whole.br
 	for at in $(seq 600 100 1500); do
 		cp whole.br bad.br
@@ -421,9 +421,9 @@ damage_byte() {
 		[ "$status" -ne 0 ] || continue
 		[ "$status" -eq 1 ]
 		[[ $stderr == *'bad.br: 0x'*': stream 0'* ]]
-		told=$((told + 1))
+		reported=$((reported + 1))
 	done
-	[ $told -ge 3 ]
+	[ $reported -ge 3 ]
 }
 
 @test "damage names the member that it is in" {
@@ -490,7 +490,7 @@ damage_byte() {
 		run -2 errors trdecode -f $format -o s x.trace
 		assert_output 'trdecode: x.trace: 0x0: frame 0: it asks for a window of 256 MiB, and at most 128 MiB are kept'
 	done
-	# behind a frame that is read it costs what follows
+	# after a complete frame only the rest of the file is lost
 	at=$(($(stat -c %s raw) / 2))
 	pipe "head -c $at raw | zstd -qc" >two.trace
 	size=$(stat -c %s two.trace)
@@ -560,7 +560,7 @@ damage_byte() {
 	run -0 --separate-stderr pipe 'trdecode --max-value=100 x.trace | trencode --all-calls'
 	assert_output "$(printf '%s\n' '// gap: values of call 0 beyond 100 bytes are left out' '0 f(a = ?, b = 1)' '1 f(a = ?, b = 2)')"
 	[[ $stderr == *'x.trace: 1 call has values of more than 100 bytes, which were left out: a higher --max-value keeps them'* ]]
-	# what is asked for is no damage, unless --strict says so
+	# a limit that the user set is no damage, except with --strict
 	run -1 --separate-stderr pipe 'trdecode --strict --max-value=100 x.trace | trencode --all-calls'
 	[[ $(grep -c 'left out: a higher --max-value keeps them' <<<"$stderr") == 2 ]]
 	run -0 --separate-stderr pipe 'trdecode --max-value=1K x.trace | trencode --all-calls'

@@ -129,7 +129,7 @@ every() {
 	done
 }
 
-# two STREAM CONDITION...: one behind the other is both in one
+# two STREAM CONDITION...: two filters in a pipe keep what one filter with both conditions keeps
 two() {
 	local stream=$1 a b
 

@@ -83,7 +83,7 @@ profile() {
 	run -2 errors trdecode x.json
 }
 
-@test "times in quotes are times; what has none is told with its offset" {
+@test "times in quotes are times; an event without a time is reported with its offset" {
 	printf '[{"ph":"X","ts":"12.5","dur":"3","name":"a"},{"ph":"X","ts":"late","name":"b"},{"name":"c","ts":1}]' >x.json
 	run -0 pipefail "trdecode x.json | trstat -a total -F tsv"
 	assert_line $'a\t3000'
@@ -107,7 +107,7 @@ profile() {
 	trdecode x.json 2>/dev/null | trstat -g tid -a count -F tsv | grep $'^2\t1$'
 }
 
-@test "what stands behind the end is damage" {
+@test "data after the end is damage" {
 	local text
 	for text in '[{"ph":"i","ts":1,"name":"x"}] more' '{"traceEvents":[{"ph":"i","ts":1,"name":"x"}]}}'; do
 		printf '%s' "$text" >x.json

@@ -166,7 +166,7 @@ made() {
 	assert_line --partial '"format": "ctf"'
 }
 
-# one field of the bytes 1 to 127, each with an x behind it
+# one field of the bytes 1 to 127, each followed by an x
 @test "every control character is printed as babeltrace2 does" {
 	local i
 	cat >metadata <<-END

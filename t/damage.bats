@@ -219,7 +219,7 @@ sweep() {
 	while read -r i; do
 		((i % 8 == 0)) || fail "perf-cpu0.dat cut at $i unsaid"
 	done < <(sweep perf-cpu0.dat 19)
-	# behind the session, but then before the tasks
+	# after the session, but then before the tasks
 	run -0 sweep task.txt 7
 	assert_output ''
 	# between two lines nothing shows

@@ -152,8 +152,8 @@ good() {
 		run -2 pipe "trdecode --offset '$arg' '$FIB' >/dev/null"
 		assert_output --partial '--offset takes FILE=TIME'
 	done
-	run -2 pipe "trdecode --offset nobody=1s '$FIB' >/dev/null"
-	assert_output 'trdecode: --offset nobody=1s: no input of that name'
+	run -2 pipe "trdecode --offset absent=1s '$FIB' >/dev/null"
+	assert_output 'trdecode: --offset absent=1s: no input of that name'
 	run -2 pipe "trdecode --offset '$FIB'=-9999h '$FIB' >/dev/null"
 	assert_output "trdecode: $FIB: --offset brings its events to before the time 0"
 	trdecode -o fib.trs "$FIB"
@@ -283,8 +283,8 @@ good() {
 	mkdir directory
 	: >empty
 	echo text >text
-	run -2 errors trdecode -o none nobody
-	assert_output 'trdecode: nobody: cannot open: No such file or directory'
+	run -2 errors trdecode -o none absent
+	assert_output 'trdecode: absent: cannot open: No such file or directory'
 	run -2 errors trdecode -o none directory
 	assert_output 'trdecode: directory: not a trace of a known format (a directory without the files of one)'
 	run -2 errors trdecode -o none empty

@@ -184,7 +184,7 @@ sums() {
 	[[ $(cat rss) -lt 16000 ]]
 }
 
-@test "streams behind each other whose times step back are read as they were" {
+@test "concatenated streams whose times step back are read unchanged" {
 	trdecode -q --offset "$U/basic-pg=1000000s" "$U/basic-pg" | trsym -q >one.trs
 	stream "$U/args-spec"
 	cat one.trs x.trs >both.trs

@@ -48,7 +48,7 @@ table() {
 	done
 }
 
-@test "streams behind each other whose times step back become buffers of their own in a trace.dat" {
+@test "concatenated streams whose times step back become buffers of their own in a trace.dat" {
 	trdecode "$RECORDED/uftrace/basic-pg" | trsym >late.trs
 	trdecode "$DATA/trace-cmd/v6-fgraph.dat" | trsym >early.trs
 	cat late.trs early.trs early.trs >both.trs
@@ -67,7 +67,7 @@ table() {
 	[[ $stderr != *instances* ]] || fail "$stderr"
 }
 
-@test "streams behind each other whose times step back become channels of their own in LTTng" {
+@test "concatenated streams whose times step back become channels of their own in LTTng" {
 	cat >late.json <<-END
 		[{"ph":"X","pid":1,"tid":1,"ts":1000,"dur":10,"name":"late"},
 		{"ph":"X","pid":1,"tid":1,"ts":1002,"dur":5,"name":"in"}]
@@ -245,7 +245,7 @@ events() {
 	grep -qF 'name = "a\\x00b"' got || grep -qF 'name = "a\x00b"' got || fail "$(cat got)"
 }
 
-@test "trace.dat made anew: trace-cmd report prints what it prints of the source, of any machine" {
+@test "trace.dat converted from trace.dat: trace-cmd report prints the same for both, on any machine" {
 	need trace-cmd
 	local f o
 	for f in s390x-v7-zstd-sched-syscalls s390x-v6-fgraph s390x-v7-none-instances i386-v6-sched-irq-timer \
@@ -325,7 +325,7 @@ events() {
 	printf '%s\n' "$output" | diff <(sed /^$/d got) -
 }
 
-@test "of .trace behind each other it is said that apitrace reads the first" {
+@test "concatenated .trace files: a message says that apitrace reads only the first" {
 	trdecode -q "$DATA/apitrace/v6.trace" >x.trs
 	run -0 --separate-stderr pipe "cat x.trs x.trs x.trs | trencode -t apitrace -o x.trace"
 	[[ $(grep -c 'apitrace reads the first only; --resynthesize makes one of them' <<<"$stderr") == 1 ]]

@@ -95,7 +95,7 @@ replay() {
 	[[ $(cat rss) -lt 20000 ]]
 }
 
-@test "streams behind each other whose times step back" {
+@test "concatenated streams whose times step back" {
 	stream "$U/basic-pg"
 	mv x.trs one.trs
 	stream "$U/threads"

@@ -200,7 +200,7 @@ setup() {
 	replay t | diff - <(grep -v LOST got)
 }
 
-@test "exception: time elapsed does not start anew behind a loss" {
+@test "exception: the elapsed time does not restart after a loss" {
 	trace t < <(
 		enter 1000 0 "$MAIN"
 		record 0 2 0 7

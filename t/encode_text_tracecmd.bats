@@ -10,7 +10,7 @@ text() {
 }
 
 # report FILE [OPTION...]: what the real tool prints, without plugins. The clock's text of
-# pub-arm32-thermal is empty: the tool reads beyond it, and what stands there at times takes the
+# pub-arm32-thermal is empty: the tool reads beyond it, and the bytes there at times take the
 # point out of its times; so what it printed once is taken, in which no plugin had a part.
 report() {
 	local file=$1
@@ -174,7 +174,7 @@ same_as_report() {
 	done
 }
 
-@test "--raw prints no empty line behind a message with a newline" {
+@test "--raw prints no empty line after a message with a newline" {
 	need_report
 	diff <(report v6-markers -R -t) <(text v6-markers --raw --ns)
 	assert_equal "$(text v6-markers --raw | grep -c '^$')" 0

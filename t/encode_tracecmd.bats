@@ -60,9 +60,9 @@ report() {
 	done
 }
 
-@test "trace.dat: lost events behind the last one of a CPU stay, and trace-cmd reads on" {
+@test "trace.dat: lost events after the last event of a CPU are kept, and trace-cmd reads on" {
 	need trace-cmd
-	# the second loss of this CPU, with nothing behind it
+	# the second loss of this CPU, with no event after it
 	trdecode -q "$K/v6-split-lost.dat" | trencode -q --raw --ns >all
 	run -0 grep -n DROPPED all
 	assert_equal "${#lines[@]}" 2
@@ -102,7 +102,7 @@ report() {
 @test "trace.dat: of filtered streams, with the times of the source" {
 	for f in v6-date v7-zstd-date synth-v6-tsc2nsec agent-guest v6-instances v6-split-lost; do
 		trdecode "$K/$f.dat" | trfilter 'name == "sched_switch"' >s
-		# what was lost is now told with the next event that is left
+		# the next event that is left now reports the loss
 		trencode --raw --ns s 2>/dev/null | grep -v DROPPED >a
 		for o in 6 7; do
 			run -0 trencode -q -t trace-cmd --file-version $o -o x.dat s
@@ -175,7 +175,7 @@ report() {
 	trdecode -q a.trs b.trs | trencode -q -t trace-cmd -o both.dat
 	trstat -q -g type,cpu -a count -F tsv all.trs >want
 	trdecode -q both.dat | trstat -q -g type,cpu -a count -F tsv | diff want -
-	# one behind the other is refused, and the message tells the way
+	# concatenated streams are refused, and the message names the option
 	run -2 bash -c 'cat a.trs b.trs | trencode -t trace-cmd -o x.dat'
 	assert_output --partial '--resynthesize makes one of them'
 	run -0 bash -c 'cat a.trs b.trs | trencode -q --resynthesize -t trace-cmd -o x.dat'

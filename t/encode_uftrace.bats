@@ -25,8 +25,8 @@ same() {
 	done
 }
 
-# told COMMAND X: what the real uftrace says of X, without X's name and age
-told() {
+# uftrace_output COMMAND X: what the real uftrace prints of X, without X's name and age
+uftrace_output() {
 	# shellcheck disable=SC2086
 	uftrace ${1%% *} --no-pager ${1#* } -d "$2" 2>&1 | sed "s|$2|DIR|; /^# recorded on/d; /recorded_time/d"
 	echo "status ${PIPESTATUS[0]}"
@@ -37,7 +37,7 @@ alike() {
 	local c
 	for c in 'report -f all' 'report --task' 'info -q' 'graph -q' 'dump -q' \
 		'replay -f time,delta,elapsed,duration,tid,task,module,addr'; do
-		diff <(told "$c" "$1") <(told "$c" "$2") >diff.txt || {
+		diff <(uftrace_output "$c" "$1") <(uftrace_output "$c" "$2") >diff.txt || {
 			echo "uftrace $c differs: $1"
 			head diff.txt
 			return 1
@@ -138,7 +138,7 @@ alike() {
 	assert_equal "$(ls -A | tr '\n' ' ')" 'empty full new x.trs '
 }
 
-@test "one directory holds one recording, two behind each other are refused" {
+@test "one directory contains one recording, two concatenated ones are refused" {
 	cp -r "$U/threads" a
 	cp -r "$U/basic-pg" b
 	trdecode a >a.trs

@@ -1,4 +1,4 @@
-# A program that failed: those behind it in the pipe name the cause, end with 2 and leave no file.
+# After a program that failed the later programs of the pipe name the cause, exit 2 and leave no file.
 
 load lib
 
@@ -99,7 +99,7 @@ after() {
 	done
 }
 
-@test "damage behind the last end is passed on" {
+@test "damage after the last end is passed on" {
 	{ cat s.trs; echo 'what is no stream'; } >junk.trs
 	trstat -q s.trs >want
 	for p in 'trfilter 1' trsym 'trfilter 1 | trsym'; do

@@ -182,7 +182,7 @@ said() {
 	assert_line '  read:proc/statm (instant): vmsize, vmrss, shared'
 }
 
-@test "streams one behind the other" {
+@test "concatenated streams" {
 	cat args-spec.trs threads.trs >both
 	sum=$(($(trfilter -c 'kind == enter' args-spec.trs) + $(trfilter -c 'kind == enter' threads.trs)))
 	count 'kind == enter' both "$sum"

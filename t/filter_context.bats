@@ -161,7 +161,7 @@ ticks() {
 	assert_output 3
 }
 
-@test "arguments that stand in the enter, and events' own, are asked by all that ask single events" {
+@test "conditions on single events test the arguments of the enter and the fields of events" {
 	keeps '--between arg.v>93 v==92' 1 'x i3'
 	keeps '--between name=="x"&&arg.v>100 0' 1 ''
 	cat >a.json <<-'END'

@@ -11,7 +11,7 @@ setup_file() {
 	cc -O1 -o "$BATS_FILE_TMPDIR/lttng_list" "$ROOT/t/tools/lttng_list.c"
 }
 
-# Lines by what they say, their time behind it.
+# Lines sorted by their text, with the time after the text.
 by_event() {
 	sed 's/^\([^ ]*\) \(.*\)/\2\t\1/' | LC_ALL=C sort
 }
@@ -26,7 +26,7 @@ same_listing() {
 		}'
 }
 
-# The events without those of the trace itself, named as in a trace written anew.
+# The events without those of the trace itself, named as in a converted trace.
 without_core() {
 	grep -v -E '^[^ ]* [^ ]* (metadata\.)?core_' | sed 's/ control\// /; s/ flight-/ /'
 }

@@ -85,8 +85,8 @@ our_calls() {
 	uftrace replay -d apitrace-uftrace --no-pager -f none >got
 	grep -q 'eglInitialize(0x562894dbcb80) = "EGL_TRUE (major = NULL, minor = NULL)";' got
 	diff <(uftrace replay -d "$DATA/uftrace/fib" --no-pager) <(uftrace replay -d uftrace-uftrace --no-pager)
-	trencode -q --resynthesize -t uftrace -o "$T/anew" uftrace.trs
-	uftrace replay -d "$T/anew" --no-pager --event-full >got
+	trencode -q --resynthesize -t uftrace -o "$T/converted" uftrace.trs
+	uftrace replay -d "$T/converted" --no-pager --event-full >got
 	grep -q '[^:]linux:task-new' got
 	refute grep -q 'linux:linux' got
 	grep -q 'task-new.*pid=4123 ppid=4123 tid=4125' got
@@ -158,7 +158,7 @@ our_calls() {
 		grep -q '^[0-9]* @101b linux:task-name(cpu = 0, misc = 0x2000, pid = 4123, tid = 4123, comm = "fib")$'
 }
 
-@test "to apitrace: a trace of one's own made anew dumps as before" {
+@test "to apitrace: a converted apitrace recording dumps as before" {
 	need apitrace
 	for f in threads v6 odd; do
 		trdecode -q "$DATA/apitrace/$f.trace" | trencode -q --resynthesize -o "$T/$f.trace" || [ $? = 1 ]
@@ -267,7 +267,7 @@ our_calls() {
 	calls self "$T/two.trs" >"$T/want"
 	trdecode "$T/two" | trsym | calls self - >"$T/got"
 	cmp "$T/want" "$T/got"
-	# behind each other
+	# concatenated
 	run -2 pipe "cat uftrace.trs uftrace.trs | trencode -t uftrace -o $T/behind"
 	run -0 pipe "cat uftrace.trs uftrace.trs | trencode -q --resynthesize -t uftrace -o $T/behind"
 }

@@ -59,7 +59,7 @@ table() {
 	assert_output "$(<want)"
 }
 
-@test "what was asked for stands in the summary; another order and format can be had of it" {
+@test "the summary records its columns; --merge can print them in another order and format" {
 	for f in seg/*; do trstat --partial -g tid,name -a count,total,p90 -s count -o "t${f#seg/}" "$f"; done
 	run -0 quiet trstat -F tsv --merge t1*
 	assert_output "$(table -g tid,name -a count,total,p90 -s count)"
@@ -81,7 +81,7 @@ table() {
 	done
 	run -2 trstat --merge -a 'uniq(tid)' c1*
 	assert_output --partial "a summary of the columns 'self,p7,count,p50,last,sum(tid),uniq(cpu)', which do not give"
-	# those of different columns, if both have what is asked for
+	# summaries of different columns, if both have the requested ones
 	some sed 1d
 	run -0 quiet trstat -F tsv --merge -a total,count c100 "${some[@]}"
 	assert_output "$(table -a total,count)"
@@ -190,7 +190,7 @@ table() {
 	assert_output --partial 'is counted twice'
 }
 
-@test "calls in the kernel outside any call are told as by a single run" {
+@test "calls in the kernel outside any call are reported as by a single run" {
 	outside() {
 		"$@" 2>&1 >/dev/null | grep 'outside any call'
 	}
@@ -274,7 +274,7 @@ flip() {
 	assert_equal "$(trdecode - <rec3 | head -c 16)" "$(trdecode rec3 | head -c 16)"
 	assert_equal "$(tail -c +1 rec3 | trdecode - | head -c 16)" "$(tail -c +1 rec3 | trdecode - | head -c 16)"
 	assert_equal "$(trdecode rec.trs | head -c 16)" "$(trdecode rec.trs | head -c 16)"
-	# one byte makes another one, behind the first 4 KiB too
+	# one changed byte makes a different file, after the first 4 KiB too
 	for f in 1 2; do
 		{
 			echo '[' && for i in {1..200}; do
@@ -352,7 +352,7 @@ flip() {
 	run -1 trstat --merge --strict lost.part
 }
 
-@test "gaps are told as by a single run" {
+@test "gaps are reported as by a single run" {
 	# calls with a blob that is left out
 	for f in f g; do
 		{

@@ -7,7 +7,7 @@ setup() {
 	IRQ=$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat
 }
 
-# hidden WORD... -- FILE...: none of the words stands in a file
+# hidden WORD... -- FILE...: none of the words is in a file
 hidden() {
 	local words=()
 	while [[ $1 != -- ]]; do words+=(-e "$1") && shift; done
@@ -83,10 +83,10 @@ hidden() {
 	assert_output --partial '--key goes with --scrub'
 }
 
-@test "nothing that was scrubbed stands in the stream or in what is made of it" {
+@test "the stream and its conversions contain no scrubbed word" {
 	trdecode "$IRQ" >all.trs
-	trfilter -q --scrub names,args,paths --key 'my secret' 'comm != "nobody"' all.trs >s.trs
-	words=(rcu_preempt swapper "${IRQ##*/}" secret nobody process_timeout)
+	trfilter -q --scrub names,args,paths --key 'my secret' 'comm != "janedoe"' all.trs >s.trs
+	words=(rcu_preempt swapper "${IRQ##*/}" secret janedoe process_timeout)
 	hidden "${words[@]}" -- s.trs
 	trencode -q s.trs >s.txt 2>/dev/null
 	hidden "${words[@]}" -- s.txt
@@ -197,7 +197,7 @@ hidden() {
 	assert_line --index 1 $'\t'"$((n / 2))"
 }
 
-@test "messages are not told by the file of uftrace that holds them too" {
+@test "scrubbed messages are not in the file of uftrace that contains them either" {
 	trdecode -q "$RECORDED/uftrace/extern-data" 2>/dev/null | trsym -q >e.trs
 	grep -q 'first message' e.trs
 	run -0 --separate-stderr bash -c 'trfilter --scrub args 1 e.trs >args.trs'

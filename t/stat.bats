@@ -298,7 +298,7 @@ lines() {
 	assert_output ''
 }
 
-@test "streams one behind the other are one trace with threads of their own" {
+@test "concatenated streams are one trace with separate threads" {
 	cat fib.trs fib.trs >two.trs
 	run -0 trstat -F tsv -a count,total,self,min,max two.trs
 	assert_line "$(echo fib 1198 201438 201438 40 81573 | tr ' ' '\t')"

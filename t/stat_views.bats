@@ -110,7 +110,7 @@ same_tree() {
 		4126,1,usleep,2094101,31989,1 4126,2,linux:schedule,2062112,2062112,1)"
 }
 
-@test "a deep recursion is a tree too, of callers as far as they are told apart" {
+@test "a deep recursion is a tree too, of the callers that are distinguished" {
 	trdecode "$RECORDED/uftrace/deep-1024" | trsym >deep.trs
 	run -0 pipe "trstat -q --tree -F tsv deep.trs | sort -n | tail -n 1 | cut -f 1,2"
 	assert_output "$(printf '1101\tdeep')"

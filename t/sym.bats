@@ -39,7 +39,7 @@ names() {
 	trstat -q -F tsv -g name,module -a count -s name,module "$@"
 }
 
-# The EVENTS blocks of a stream as numbers, a word to a line: kind 3 of the blocks behind a marker.
+# The EVENTS blocks of a stream as numbers, a word to a line: kind 3 of the blocks after a marker.
 events_blocks() {
 	od -An -v -tu4 -w4 "$1" | awk '
 		{ w[NR - 1] = $1 + 0 }

@@ -257,7 +257,7 @@ without_kallsyms() {
 	size=$(od -An -tu4 -j $at -N 4 kernel.dat)
 	tail -c +$((at + 5)) kernel.dat | head -c $((size)) >kallsyms
 	next=$(od -An -tu4 -j $((at + 4 + size)) -N 4 kernel.dat)
-	# they become a part of the table of formats behind them
+	# they become a part of the table of formats after them
 	{ u32 0 && u32 $((size + next)); } | dd of=kernel.dat bs=1 seek=$at conv=notrunc status=none
 }
 

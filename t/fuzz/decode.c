@@ -1,6 +1,6 @@
 /* links: cmd/trdecode */
 /*
- * decode.c - any bytes through trdecode: formats are told apart, compression and archives are
+ * decode.c - any bytes through trdecode: formats are detected, compression and archives are
  * opened, and streams are joined
  *
  * Of the first byte bits 0 to 3 choose options, and other bits what the input is: with 128 a stream

@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The file in a block of exactly its size, so that a sanitizer sees a read behind it. */
+/* The file in a block of exactly its size, so that a sanitizer sees a read after its end. */
 static uint8_t *load(const char *path, size_t *size)
 {
 	FILE *f = fopen(path, "rb");

@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	size--;
-	/* of exactly its size, so that a sanitizer sees a read behind it */
+	/* of exactly its size, so that a sanitizer sees a read after its end */
 	page = malloc(size + 1);
 	if (!page)
 		return 0;

@@ -248,7 +248,7 @@ static void list(const char *dir, const char *file, int is_metadata)
 				die(file, (size_t)(p - data), "an event of another size");
 		}
 		if (tsc > number(h + 8, 8))
-			die(file, at, "events behind the end of the block");
+			die(file, at, "events after the end of the block");
 		at += block;
 	}
 	free(data);

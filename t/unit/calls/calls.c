@@ -1,4 +1,4 @@
-/* Pairing of enters and leaves: every rule of common/calls.h. */
+/* Pairing of enters and leaves: every rule of common/calls/calls.h. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -74,7 +74,7 @@ static bool out(uint64_t time, int p, uint32_t depth, uint64_t total, uint64_t s
 	    done_call.self == self && done_call.end == time && done_call.start == time - total &&
 	    !done_call.unfinished)
 		return true;
-	printf("# place %u total %lu self %lu start %lu\n", done_call.location,
+	printf("# location %u total %lu self %lu start %lu\n", done_call.location,
 	       (unsigned long)done_call.total, (unsigned long)done_call.self,
 	       (unsigned long)done_call.start);
 	return false;
@@ -129,7 +129,7 @@ static void test_recursion(void)
 	in(20, G, 2);
 	in(30, F, 3);
 	in(40, F, 4);
-	ok(out(50, F, 4, 10, 10) && done_call.recursive, "a frame of the same place below");
+	ok(out(50, F, 4, 10, 10) && done_call.recursive, "a frame of the same location below");
 	ok(out(60, F, 3, 30, 20) && done_call.recursive, "also with another one between");
 	ok(out(70, G, 2, 50, 20) && !done_call.recursive, "what is not called by itself");
 	ok(out(80, F, 1, 70, 20) && !done_call.recursive, "the outermost one");
@@ -139,7 +139,7 @@ static void test_recursion(void)
 	ok(out(110, H, 1, 10, 10) && !done_call.recursive, "a call is named by its leave");
 	in(120, G, 1);
 	in(130, LEAF, 2);
-	ok(out(140, G, 2, 10, 10) && done_call.recursive, "recursion too is told by that name");
+	ok(out(140, G, 2, 10, 10) && done_call.recursive, "recursion is found by that name too");
 	out(150, G, 1, 30, 20);
 	out(160, MAIN, 0, 160, 160 - 70 - 5 - 10 - 30);
 	end(0, 0, 0, "nothing is left");
@@ -182,7 +182,7 @@ static void test_middle(void)
 	/* a thread that is seen first in the middle of things, by an enter */
 	ok(in(100, G, 2) == CALLS_ENTER && out(110, G, 2, 10, 10), "the first enter is at depth 2");
 	is_u64(done_call.level, 2, "two frames are below it");
-	ok(!done_call.caller, "which nobody knows");
+	ok(!done_call.caller, "whose caller is unknown");
 	ok(out(130, F, 1, 30, 20), "they are open since the first event");
 	in(140, LEAF, 1);
 	out(150, LEAF, 1, 10, 10);
@@ -265,7 +265,7 @@ static void test_without_depth(void)
 	   "a type without depth pairs by stack alone");
 	ok(feed(&plain_leave, 50, 0, 0) == CALLS_LEAVE && done_call.location == location[F] &&
 		   done_call.self == 30,
-	   "a leave without a place takes its enter's");
+	   "a leave without a location takes its enter's");
 	ok(feed(&plain_leave, 60, location[F], 0) == CALLS_NONE, "a leave too many");
 	end(0, 1, 0, "is counted");
 }
@@ -315,7 +315,8 @@ static void test_exec(void)
 	in(10, F, 1);
 	in(20, EXECL, 2);
 	ok(feed(&sched_out, 22, location[H], 0) == CALLS_NONE, "nothing is a callee of an exec");
-	ok(in(100, G, 0) == CALLS_ENTER && out(110, G, 0, 10, 10), "the new image begins anew");
+	ok(in(100, G, 0) == CALLS_ENTER && out(110, G, 0, 10, 10),
+	   "the new image begins with an empty stack");
 	ok(!done_call.level && !done_call.caller, "with an empty stack");
 	is_u64(calls.dropped, 0, "nothing was lost");
 	ok(in(120, MAIN, 0) == CALLS_ENTER && out(130, MAIN, 0, 10, 10) && !done_call.recursive,
@@ -476,7 +477,7 @@ static void test_kernel(void)
 	ok(kernel_out(40, G, 0, 10, 6) && done_call.level == 2 && done_call.caller == location[F],
 	   "and on top of the thread's call");
 	ok(out(50, F, 1, 30, 20), "whose own the time in there is not");
-	/* a system call for the time of a record: 60 to 64 before the enter, 64 to 66 behind it */
+	/* a system call for the time of a record: 60 to 64 before the enter, 64 to 66 after it */
 	feed(&kernel_entry, 60, location[G], 0);
 	in(64, F, 1);
 	ok(kernel_out(66, G, 0, 6, 6), "a call in the kernel outlasts an enter");
@@ -555,7 +556,7 @@ int main(void)
 
 	if (dictionary_init(&dictionary))
 		return 1;
-	/* enough of them for the places of test_deep: each is asked for its name */
+	/* enough of them for the locations of test_deep: the name of each is looked up */
 	for (uint32_t i = 0; i < 1000 + 65536 * 8; i++) {
 		struct location *p = pool_add(&dictionary.locations);
 

@@ -146,7 +146,7 @@ static void test_behind_the_end(void)
 	memcpy(junk.data + b.size, "what is no stream...", 20);
 	run_bytes(&first, junk, true, false);
 	run_bytes(&second, first.out, false, false);
-	ok(first.status == 1 && first.rows == 50, "junk behind the stream");
+	ok(first.status == 1 && first.rows == 50, "junk after the stream");
 	ok(second.status == 1 && second.rows == 50 && strstr(second.errors, "no event stream any"),
 	   "reaches the next program");
 	free(first.out.data);
@@ -154,7 +154,7 @@ static void test_behind_the_end(void)
 	free(b.data);
 }
 
-/* Two filters and a last program behind a stream: what each says and returns. */
+/* Two filters and a last program read a stream in a pipe: what each prints and returns. */
 static void pipe_of_three(struct blob b, bool some)
 {
 	run_bytes(&first, b, true, some);
@@ -252,7 +252,7 @@ static void test_inputs(void)
 	free(first.out.data);
 	paths[1] = path;
 	run(&first, paths, 3, true, true);
-	ok(!first.status && first.rows == 300, "three inputs one behind the other");
+	ok(!first.status && first.rows == 300, "three concatenated inputs");
 	run_bytes(&second, first.out, false, false);
 	ok(!second.status && second.rows > 100, "are a stream");
 	free(first.out.data);
@@ -282,7 +282,7 @@ static void test_output_fails(void)
 	options.output = "/nonexistent/file";
 	catch_errors();
 	must(!stage_open(&s, paths, 1, &options), "open");
-	ok(stage_create(&s, 1, argv), "no place for the output");
+	ok(stage_create(&s, 1, argv), "the output cannot be created");
 	status = stage_finish(&s);
 	errors = caught();
 	ok(status == 2 && lines(errors) == 1 && strstr(errors, "cannot create"), "is said once");

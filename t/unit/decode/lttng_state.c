@@ -84,11 +84,11 @@ static void test_threads(void)
 	run_thread(0, 0);
 	ok(cpus[0].thread == &cpus[0].idle, "tid 0 is the CPU's own");
 	run_thread(0, -1);
-	ok(cpus[0].thread == &cpus[0].unknown, "and what is no tid is nobody");
+	ok(cpus[0].thread == &cpus[0].unknown, "and a value that is no tid is the unknown thread");
 	run_thread(0, 7 + LTTNG_RECENT);
 	run_thread(1, 7);
 	ok(cpus[0].thread->tid == 7 + LTTNG_RECENT && cpus[1].thread->tid == 7,
-	   "threads that share a place among the recent ones");
+	   "threads that share a slot among the recent ones");
 }
 
 static void test_locations(void)
@@ -104,10 +104,10 @@ static void test_locations(void)
 	fixed[10] = 1;
 	run_thread(0, 9);
 	lttng_state_call(&l, &cpus[0], &m, fixed, &location, &depth);
-	is_u64(location, 72, "the place of an id");
+	is_u64(location, 72, "the location of an id");
 	fixed[9] = 1;
 	lttng_state_call(&l, &cpus[0], &m, fixed, &location, &depth);
-	is_u64(location, 10 * OUTER, "an id beyond all places");
+	is_u64(location, 10 * OUTER, "an id beyond all locations");
 	fixed[9] = 0;
 	m.keep = 0;
 	lttng_state_call(&l, &cpus[0], &m, fixed, &location, &depth);

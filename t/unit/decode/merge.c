@@ -27,7 +27,7 @@ static int script_run(struct input *in, uint64_t until, struct error *e)
 	uint64_t limit;
 
 	if (until == 666)
-		return error_set(e, NULL, NO_OFFSET, "told to fail");
+		return error_set(e, NULL, NO_OFFSET, "fails as the test wants");
 	while (merge_unshifted(until, in->shift, &limit) && s->times[s->at] &&
 	       s->times[s->at] <= limit) {
 		strncat(log_text, &s->name, 1);
@@ -97,28 +97,28 @@ static int check(struct input a, struct input b)
 
 static void test_clocks(void)
 {
-	struct input mono = {.name = "m", .clock_name = "monotonic"}, boot = mono, told = mono,
+	struct input mono = {.name = "m", .clock_name = "monotonic"}, boot = mono, dated = mono,
 		     other = mono, ticks = mono, empty = mono;
 
 	boot.clock_name = "boot";
-	told.has_wall = other.has_wall = true;
-	told.wall = 1700000000000000000;
-	other.wall = told.wall + 1000000000;
+	dated.has_wall = other.has_wall = true;
+	dated.wall = 1700000000000000000;
+	other.wall = dated.wall + 1000000000;
 	ticks.ticks = true;
 	empty.clock_name = "boot";
 	empty.next = UINT64_MAX;
 	ok(!check(mono, mono), "the same clock");
 	ok(check(mono, boot), "another clock");
 	ok(check(mono, ticks) && check(ticks, ticks), "ticks meet nothing");
-	ok(!check(mono, told), "one that also tells the wall time");
-	ok(!check(told, other), "a second of rounding");
+	ok(!check(mono, dated), "one that also records the wall time");
+	ok(!check(dated, other), "a second of rounding");
 	other.wall++;
-	ok(check(told, other), "started at another time");
+	ok(check(dated, other), "started at another time");
 	ok(!check(mono, empty), "one without events does not matter");
 	boot.placed = true;
 	ok(!check(mono, boot), "an offset says how they meet");
 	other.shift = 1000000001;
-	ok(!check(told, other), "shifts count");
+	ok(!check(dated, other), "shifts count");
 }
 
 static void test_wall(void)
@@ -137,7 +137,7 @@ static void test_wall(void)
 	is_str(in.clock_name, "wall", "its name");
 	ok(merge_wall(&in) == -5, "and what is left to add is the offset, back");
 	in.has_wall = false;
-	ok(merge_choose_clock(&in, &e) == -1, "not where it is not told");
+	ok(merge_choose_clock(&in, &e) == -1, "not where no clock is recorded");
 	d.clock = CLOCK_RAW;
 	ok(!merge_choose_clock(&in, &e), "not asked for");
 }

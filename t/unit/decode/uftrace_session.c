@@ -98,7 +98,7 @@ int main(void)
 	is_str(name_at(s, 0, 0x101000), "main", "a symbol of the program");
 	is_str(name_at(s, 0, 0x1010ff), "main", "its last byte");
 	is_str(name_at(s, 0, 0x101180), "_ZN1A1fEi", "the next one, its size from the end marker");
-	is_str(name_at(s, 0, 0x101200), "none", "behind the last");
+	is_str(name_at(s, 0, 0x101200), "none", "after the last");
 	is_str(name_at(s, 0, 0x201000), "in_lib", "a library");
 	is_str(name_at(s, 0, 0x301000), "in_other", "another of its name, by build-id");
 	is_str(name_at(s, 0, 0x401000), "in_third", "a third, by the sum of its path");
@@ -131,7 +131,7 @@ int main(void)
 	s = uftrace_session_get(d.sessions, uftrace_tasks_sess(d.tasks, 1));
 	is_str(name_at(s, 0, 0x101000), "none", "a session without map");
 	ok(uftrace_sessions_damage(d.sessions, &e) && !uftrace_sessions_damage(d.sessions, &e),
-	   "is damage, told once");
+	   "is damage, reported once");
 	s = uftrace_session_get(d.sessions, uftrace_tasks_sess(d.tasks, 2));
 	ok(s == uftrace_session_get(d.sessions, uftrace_tasks_sess(d.tasks, 0)),
 	   "one sid is one address space, whatever number of processes have it");

@@ -139,7 +139,7 @@ static void overlap(void)
 {
 	uint64_t n;
 
-	is_str(run("+1-1+2-2", &n), "+1-1+2-2", "one behind the other");
+	is_str(run("+1-1+2-2", &n), "+1-1+2-2", "calls in sequence");
 	is_u64(n, 0, "none is left out");
 	is_str(run("+1+2-2-1", &n), "+1+2-2-1", "one inside of the other");
 	is_str(run("+1+2-1-2", &n), "+1-1", "one that outlasts the other");

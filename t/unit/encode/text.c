@@ -121,7 +121,7 @@ static void test_durations(void)
 	is_str(duration((uint64_t)-1500), "  1.500 us", "a time that went backwards");
 }
 
-/* A stream of a source that nobody knows. */
+/* A stream of a source of unknown format. */
 static void write_stream(const char *path)
 {
 	struct output o;

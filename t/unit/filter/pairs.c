@@ -9,7 +9,7 @@
 
 enum { MOST = 9000, DEEP = 60 };
 
-/* What a stream holds. Times are distinct, so that rows are told by them. */
+/* What a stream holds. Times are distinct, so they identify rows. */
 struct row {
 	uint64_t time;
 	uint32_t thread, depth, location; /* place 0 to 4: f0 to f4; else 9 */
@@ -293,8 +293,7 @@ static void joined(const char *from, const char *what, size_t seed)
 				find_kept(in_dir("other"), other) &&
 				!memcmp(one, other, sizeof one);
 			snprintf(title, sizeof title,
-				 "%s: %s: as asked row by row, one behind the other, and inverted",
-				 what, fast);
+				 "%s: %s: as row by row, in two passes, and inverted", what, fast);
 			if (!good)
 				ok(good, title);
 		}

@@ -61,7 +61,7 @@ int main(void)
 	groups_text(&g, "", 0, &y);
 	ok(groups_compare(&g, &x, &y) < 0, "numbers before texts");
 	x = (struct key_cell){0};
-	ok(groups_compare(&g, &x, &y) > 0, "nothing behind the empty text");
+	ok(groups_compare(&g, &x, &y) > 0, "nothing sorts after the empty text");
 	groups_text(&g, "ab", 2, &x);
 	groups_text(&g, "ab\0", 3, &y);
 	ok(groups_compare(&g, &x, &y) < 0, "a beginning before the whole");

@@ -274,7 +274,7 @@ static void test_parse(void)
 	keys_free(&k);
 	ok(refused("no such", "no such key: 'no such'"), "a blank in a name");
 	ok(!keys_parse(&none, "", &e) && !none.count, "no keys");
-	ok(refused("tid,", "behind the last comma"), "nothing behind a comma");
+	ok(refused("tid,", "behind the last comma"), "nothing after a comma");
 	ok(refused("tid,,pid", "no such key: ''"), "nothing between commas");
 	ok(refused("tid,pid,tid", "'tid' is given twice"), "one twice");
 	ok(refused("bucket(time,0)", "a bucket is"), "a bucket of no width");
@@ -282,7 +282,7 @@ static void test_parse(void)
 	ok(refused("bucket(time)", "a bucket is"), "or without one");
 	ok(refused("log2(total,1)", "a bucket is"), "a logarithm with a width");
 	ok(refused("log2()", "no such key: 'log2()'"), "a logarithm of nothing");
-	ok(refused("bucket(time,1s)x", "no such key"), "text behind it");
+	ok(refused("bucket(time,1s)x", "no such key"), "text after it");
 	ok(refused("bucket(time,99999999999999999999999999999999999s)", "a bucket is"), "too wide");
 	ok(refused("sum(x)", "no such key"), "a column");
 }

@@ -32,7 +32,7 @@ static struct blob memory_blob(const struct memory *m)
 	return blob_of_fd(m->fd);
 }
 
-/* What is asked for: settings, and files to read. Into out, a summary or a table. The status. */
+/* Run with these settings on these files; a summary or a table goes to out. Returns the status. */
 static int run(struct settings settings, char **paths, int n, const struct memory *out)
 {
 	struct common_options options = {.output = out->name, .quiet = true};

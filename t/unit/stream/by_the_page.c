@@ -511,7 +511,7 @@ static struct blob example_of_page(const char *path)
 		if (sscanf(line, "%8x%n", &offset, &at) != 1 || at != 8 || line[8] != ' ' ||
 		    offset != b.size)
 			continue;
-		at++; /* two blanks behind the offset */
+		at++; /* two blanks after the offset */
 		for (unsigned byte;
 		     sscanf(line + at, " %2x", &byte) == 1 && line[at + 1] != ' ' && b.size < 65536;
 		     at += 3)

@@ -218,7 +218,7 @@ static void expect_wrong(struct dictionary *d, struct buffer *b, const char *wha
 	add_text(b, ++id, "behind");
 	ok(take(d, b, &where, &e) && e.what[0] && where == 0, what);
 	if (!idmap_get(&d->ids[ENTRY_STRING], id))
-		ok(false, "and what is behind it is taken in");
+		ok(false, "and the entry after it is read");
 }
 
 static void test_wrong(void)

@@ -4,7 +4,7 @@
 #include "t/unit/tap.h"
 
 static const uint8_t fixed[16] = {0xff, 0xfe, 3, 4, 5, 6, 7, 8, 'a', 'b', 0, 'c', 0, 0, 0x80, 0x3f};
-/* u32 loc (5 bytes at 12), u32 rel_loc (3 bytes, 4 behind it), a number, text */
+/* u32 loc (5 bytes at 12), u32 rel_loc (3 bytes, 4 after it), a number, text */
 static const uint8_t tail[] = {12, 0, 5,   0,	4,   0,	  3,   0, 1,  2,
 			       3,  4, 'h', 'e', 'l', 'l', 'o', 0, 'x'};
 
@@ -46,7 +46,7 @@ static void test_fixed(void)
 	ok(get(f, 0).form == FORM_UINT && get(f, 0).u == 255, "enum of unsigned numbers");
 	is_u64(get(FIELD(FIELD_HEX, 0, 0, 8, 0), 0).u, 0x080706050403feff, "hexadecimal");
 	is_u64(get(FIELD(FIELD_UINT, 0, 2, 1, 4), 3).u, 6, "an element");
-	ok(get(FIELD(FIELD_UINT, 0, 2, 1, 4), 4).form == FORM_NONE, "one behind the last");
+	ok(get(FIELD(FIELD_UINT, 0, 2, 1, 4), 4).form == FORM_NONE, "the one after the last");
 	is_u64(field_count(&event, &FIELD(FIELD_UINT, 0, 2, 1, 4)), 4, "count");
 	is_u64(field_count(&event, &FIELD(FIELD_UINT, 0, 2, 0, 1 << 20)), 0, "of no bytes");
 	ok(get(FIELD(FIELD_FLOAT, 0, 12, 4, 0), 0).real == 1, "float");
@@ -89,7 +89,7 @@ static void test_tail(void)
 	ok(get(FIELD(FIELD_BYTES, WHERE_REST, 0, 1, 0), 0).form == FORM_NONE, "no tail");
 }
 
-/* Texts one behind the other, each with a NUL, told by their number. */
+/* Consecutive texts, each with a NUL, named by their number. */
 static void test_strings(void)
 {
 	static const uint8_t texts[] = "one\0\0three\0cut";
@@ -103,11 +103,11 @@ static void test_strings(void)
 	event.tail_size = sizeof texts - 1;
 	ok(text_is(first, "one", 3), "the first text");
 	ok(text_is(empty, "", 0), "an empty one");
-	ok(text_is(third, "three", 5), "one behind it");
+	ok(text_is(third, "three", 5), "the one after it");
 	ok(get(last, 0).form == FORM_NONE, "one that lacks its NUL is none");
 	ok(get(beyond, 0).form == FORM_NONE, "there are no more");
 	event.tail_size = 4;
-	ok(get(empty, 0).form == FORM_NONE, "nothing behind the last NUL");
+	ok(get(empty, 0).form == FORM_NONE, "nothing after the last NUL");
 	event.tail_size = 0;
 	ok(get(first, 0).form == FORM_NONE, "an empty tail has no text");
 	event.tail = NULL;

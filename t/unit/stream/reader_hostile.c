@@ -1,4 +1,4 @@
-/* Reading: blocks and entries that nobody knows, and numbers that cannot be. */
+/* Reading: unknown blocks and entries, and impossible numbers. */
 #include "common/util/checksum.h"
 #include "t/unit/stream.h"
 

@@ -198,7 +198,7 @@ static void test_passing_cut(void)
 	free(b.data);
 }
 
-/* Flipped bits through a filter: whatever it lets through, those behind it can read. */
+/* Flipped bits through a filter: the next program can read whatever the filter passes on. */
 static void test_passing_flipped(void)
 {
 	struct blob b = small_stream(700, true, 40);
@@ -225,7 +225,7 @@ static void test_passing_flipped(void)
 		}
 		free(copy.data);
 	}
-	ok(said, "damage reaches those behind a filter");
+	ok(said, "damage reaches the program after a filter");
 	ok(rows, "and so do all rows");
 	free(b.data);
 }
@@ -285,7 +285,7 @@ static void test_before_block(void)
 	r.before_block_ctx = &calls;
 	while (reader_next(&r, &bl) > 0)
 		;
-	ok(calls >= 1, "is told before it waits");
+	ok(calls >= 1, "is called before the reader waits");
 	reader_close(&r);
 	wait(NULL);
 	free(b.data);

@@ -49,11 +49,11 @@ static void test_ranges(void)
 	r = range_index_find(&x, 22);
 	ok(r && r->what == 2, "the innermost of three");
 	r = range_index_find(&x, 27);
-	ok(r && r->what == 1, "behind it the next");
+	ok(r && r->what == 1, "after it the next");
 	r = range_index_find(&x, 40);
 	ok(r && r->what == 5, "of equal ones the later");
 	r = range_index_find(&x, 99);
-	ok(r && r->what == 5, "behind them all");
+	ok(r && r->what == 5, "after them all");
 	range_index_free(&x);
 }
 

@@ -1,4 +1,4 @@
-/* Names as `uftrace report` and c++filt print them; names that nobody should have made */
+/* Names as `uftrace report` and c++filt print them; names that no compiler makes */
 #include "common/symbols/demangle.h"
 
 #include <stdlib.h>

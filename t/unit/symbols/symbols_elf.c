@@ -242,7 +242,7 @@ static void test_not_elf(void)
 	copy_name(path, sizeof path, "text");
 	write_file(path, "no ELF here\n", 12);
 	ok(!symbols_from_elf(path, NULL, NULL, &e) && strstr(e.what, "not an ELF"), "a text");
-	ok(!symbols_from_elf(path, NULL, NULL, NULL), "nobody wants the error");
+	ok(!symbols_from_elf(path, NULL, NULL, NULL), "no caller wants the error");
 }
 
 int main(void)

@@ -30,7 +30,7 @@ static void test_bytes(void)
 	ok(hash_bytes("abc", 3, 0) != hash_bytes("abd", 3, 0), "hashes differ");
 	ok(hash_bytes("abc", 3, 0) != hash_bytes("abc", 3, 1), "by their seed too");
 	ok(hash_bytes("\0", 1, 0) != hash_bytes("\0\0", 2, 0), "and by length");
-	/* it stands in files: META */
+	/* META contains it */
 	is_u64(hash_bytes("what a source says", 18, 0), hash_bytes("what a source says", 18, 0),
 	       "the same for the same");
 }

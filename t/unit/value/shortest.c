@@ -224,7 +224,7 @@ int main(int argc, char **argv)
 	is_str(text_of(-INFINITY), "-inf", "the other infinity");
 	is_str(text_of(5e-324), "5e-324", "the smallest");
 	is_str(text_of(DBL_MAX), "1.7976931348623157e+308", "the largest");
-	is_str(text_of(-0.0001), "-0.0001", "zeros behind the point");
+	is_str(text_of(-0.0001), "-0.0001", "zeros after the point");
 	is_str(text_of(0.00001), "1e-05", "or an exponent");
 	is_str(text_of(999999999999999), "999999999999999", "15 digits");
 	is_str(text_of(1e15), "1e+15", "and more");

@@ -179,7 +179,7 @@ static void test_children(const struct buffer *b)
 		   v.tag == VALUE_STRUCT && v.count == 1 && values_value(&it, &v) &&
 		   v.tag == VALUE_ENUM && v.size == 1 && v.bytes[0] == 0xfe,
 	   "children one by one");
-	ok(values_detail(&it, &d) && d.index == 12, "and on behind them");
+	ok(values_detail(&it, &d) && d.index == 12, "and the detail after them");
 }
 
 static void test_copy(const struct buffer *b)

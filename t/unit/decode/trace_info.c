@@ -10,11 +10,11 @@
 
 static char written[4096];
 
-/* Two inputs' facts, as written. */
+/* The information about two inputs, as printed. */
 static const char *print(bool json)
 {
 	struct text *text = malloc(sizeof(*text));
-	int fd = memfd_create("facts", 0);
+	int fd = memfd_create("trace_info", 0);
 	struct output out;
 	struct error e;
 	struct trace_info f;

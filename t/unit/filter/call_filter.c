@@ -178,7 +178,7 @@ static void borders(const char *from, bool bare, uint32_t seed, const char *what
 	}
 }
 
-/* The last rows before a limit go on though no block comes behind them. */
+/* The last rows before a limit are passed on though no block follows. */
 static void limited(const char *from, const char *what)
 {
 	static const char *const conditions[] = {"name == 'f4'", "caller == 'f2'", "dur > 100"};
