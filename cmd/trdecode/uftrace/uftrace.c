@@ -1,13 +1,12 @@
 /*
- * uftrace.c - the decoder of uftrace data directories: opening, merging its sources of events by
- * time, and what --info says
+ * uftrace.c - the decoder of uftrace data directories: probe and open them, and merge their sources
+ * of events by time
  */
 #include "cmd/trdecode/uftrace/uftrace.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum {
 	INFO_LIMIT = 64 << 20,
@@ -17,8 +16,7 @@ enum {
 	WINDOWS = 4 << 20, /* all together, as far as the least allows */
 };
 
-/* TID.dat */
-static bool is_task_file(const char *name, int32_t *tid)
+bool uftrace_is_task_file(const char *name, int32_t *tid)
 {
 	uint64_t n = 0;
 	const char *p = name;
@@ -47,7 +45,7 @@ static bool is_part(const char *member)
 	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++)
 		if (!strncmp(member, begin[i], strlen(begin[i])))
 			return true;
-	return is_task_file(member, &tid);
+	return uftrace_is_task_file(member, &tid);
 }
 
 static bool uftrace_probe(const struct input *in)
@@ -66,7 +64,7 @@ static bool uftrace_probe(const struct input *in)
 		free(data);
 	}
 	for (size_t i = 0; i < tree_count(in->tree); i++)
-		files += is_task_file(tree_member(in->tree, i), &tid);
+		files += uftrace_is_task_file(tree_member(in->tree, i), &tid);
 	/* a damaged info does not make it something else; of a cut archive it may have been cut off
 	 */
 	return magic || (files && (tree_has(in->tree, "task.txt") || tree_has(in->tree, "task") ||
@@ -183,7 +181,8 @@ static int listed_tasks(struct uftrace *u, struct idmap *seen, struct error *e)
 			return -1;
 	}
 	for (size_t i = 0; i < tree_count(tree); i++) {
-		if (!is_task_file(tree_member(tree, i), &tid) || idmap_get(seen, (uint32_t)tid))
+		if (!uftrace_is_task_file(tree_member(tree, i), &tid) ||
+		    idmap_get(seen, (uint32_t)tid))
 			continue;
 		input_damage(u->input, tree_path(tree, tree_member(tree, i), path, sizeof(path)),
 			     NO_OFFSET, "info does not list this task");
@@ -207,7 +206,7 @@ static int find_tasks(struct uftrace *u, struct error *e)
 	if (!u->task_readers)
 		return error_no_memory(e);
 	if (u->input->member) {
-		if (!is_task_file(u->input->member, &tid))
+		if (!uftrace_is_task_file(u->input->member, &tid))
 			return error_set(e, u->input->name, NO_OFFSET,
 					 "only a TID.dat can be read alone");
 		return add_task(u, tid, e);
@@ -218,7 +217,7 @@ static int find_tasks(struct uftrace *u, struct error *e)
 		return bad;
 	}
 	for (size_t i = 0; i < tree_count(tree); i++)
-		if (is_task_file(tree_member(tree, i), &tid) && add_task(u, tid, e))
+		if (uftrace_is_task_file(tree_member(tree, i), &tid) && add_task(u, tid, e))
 			return -1;
 	return 0;
 }
@@ -427,115 +426,12 @@ static void uftrace_close(struct input *in)
 	in->state = NULL;
 }
 
-/* --- what --info says --- */
-
-static void exit_status(struct trace_info *f, const struct uftrace_info *info)
-{
-	char text[64];
-	int status = info->exit_status;
-
-	if (!uftrace_info_has(info, UFTRACE_INFO_EXIT_STATUS))
-		return;
-	if (status == 65536)
-		snprintf(text, sizeof(text), "stopped by a finish trigger");
-	else if (status & 0x7f)
-		snprintf(text, sizeof(text), "signal %d", status & 0x7f);
-	else
-		snprintf(text, sizeof(text), "%d", status >> 8 & 0xff);
-	fact_text(f, "exit status", text);
-}
-
-static void features(struct trace_info *f, const struct uftrace_info *info)
-{
-	static const char *const names[] = {
-		"plthook",	"task-session",	   "kernel",   "argument",   "retval",
-		"sym-rel-addr", "max-stack",	   "event",    "perf-event", "auto-args",
-		"debug-info",	"estimate-return", "sym-size", "callsite"};
-	char text[256] = "";
-	size_t n = 0;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (info->feat_mask >> i & 1)
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? " " : "",
-					      names[i]);
-	fact_text(f, "features", text);
-}
-
-static void data_sizes(struct uftrace *u, struct trace_info *f)
-{
-	const struct tree *tree = u->input->tree;
-	uint64_t bytes = 0, offset, size, files = 0, kernel = 0;
-	struct error e;
-	int32_t tid;
-
-	for (size_t i = 0; i < tree_count(tree); i++) {
-		int fd;
-
-		kernel += !strncmp(tree_member(tree, i), "kernel-cpu", 10);
-		if (!is_task_file(tree_member(tree, i), &tid))
-			continue;
-		files++;
-		fd = tree_fd(tree, tree_member(tree, i), &offset, &size, &e);
-		if (fd < 0)
-			continue;
-		bytes += size;
-		close(fd);
-	}
-	fact_number(f, "task files", files);
-	fact_number(f, "task file bytes", bytes);
-	if (kernel)
-		fact_number(f, "kernel data files", kernel);
-}
-
-static int uftrace_info_facts(struct input *in, struct trace_info *f, struct error *e)
-{
-	struct uftrace *u = in->state;
-	const struct uftrace_info *i = &u->info;
-
-	(void)e;
-	fact_text(f, "format", "uftrace");
-	fact_number(f, "version", i->version);
-	fact_text(f, "byte order", i->big_endian ? "big-endian" : "little-endian");
-	fact_number(f, "word size", i->is_32bit ? 4 : 8);
-	features(f, i);
-	fact_number(f, "max stack", i->max_stack);
-	fact_text(f, "clock", in->clock_name);
-	fact_text(f, "utc offset", i->utc_offset_text);
-	fact_text(f, "program", i->exename);
-	fact_text(f, "build id", i->build_id);
-	fact_text(f, "command line", i->cmdline);
-	exit_status(f, i);
-	fact_text(f, "recorded by", i->uftrace_version);
-	fact_text(f, "recorded on", i->record_date);
-	fact_text(f, "elapsed time", i->elapsed_time);
-	fact_text(f, "system time", i->systime);
-	fact_text(f, "user time", i->usrtime);
-	fact_text(f, "context switches", i->ctxsw);
-	fact_text(f, "max rss", i->maxrss);
-	fact_text(f, "page faults", i->pagefault);
-	fact_text(f, "block operations", i->iops);
-	fact_text(f, "cpus", i->nr_cpus);
-	fact_text(f, "cpu", i->cpu_desc);
-	fact_text(f, "memory", i->meminfo);
-	fact_text(f, "load", i->loadinfo);
-	fact_text(f, "kernel", i->os_kernel);
-	fact_text(f, "host", i->os_hostname);
-	fact_text(f, "distribution", i->os_distro);
-	fact_text(f, "sysctl", i->sysctl);
-	fact_text(f, "argument specs", i->argspec);
-	fact_text(f, "return specs", i->retspec);
-	fact_number(f, "tasks", u->ntasks);
-	fact_number(f, "sessions", uftrace_tasks_nr_sess(u->tasks));
-	data_sizes(u, f);
-	return 0;
-}
-
 const struct decoder decoder_uftrace = {
 	.name = "uftrace",
 	.probe = uftrace_probe,
 	.open = uftrace_open,
 	.identity = uftrace_identity,
-	.info = uftrace_info_facts,
+	.info = uftrace_trace_info,
 	.begin = uftrace_begin,
 	.late = uftrace_late,
 	.run = uftrace_run,

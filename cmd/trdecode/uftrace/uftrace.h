@@ -136,6 +136,9 @@ static inline uint64_t shifted(const struct uftrace *u, uint64_t time)
 	return merge_shifted(time, (int64_t)u->shift);
 }
 
+/* uftrace.c */
+/* Test whether a member is named TID.dat, and give its tid. */
+bool uftrace_is_task_file(const char *name, int32_t *tid);
 /* uftrace.c: may one of so many files of a kind stay open? */
 bool uftrace_keep(struct uftrace *u, size_t files);
 /* Is it "KIND-cpu<N>.dat"? */
@@ -212,5 +215,7 @@ struct lane_reader *kernel_reader(struct uftrace *u, size_t i);
 void kernel_close(struct uftrace *u);
 /* uftrace_extern.c */
 int extern_begin(struct uftrace *u, struct error *e);
+/* trace_info.c */
+int uftrace_trace_info(struct input *in, struct trace_info *f, struct error *e);
 
 #endif
