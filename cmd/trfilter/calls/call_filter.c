@@ -175,10 +175,11 @@ static int end_stream(struct call_filter *w, struct error *e)
 	return 0;
 }
 
-/* Is the condition true of the calls of a stack that have neither an enter nor a leave? */
+/* Is the condition true of the calls of a stack that have neither an enter nor a leave? Of these
+ * calls only the duration is known. */
 static bool keeps_unseen(struct call_filter *w, uint32_t thread, const struct frame_stack *s)
 {
-	bool keeps = s->count && !w->rows_alone && !w->limits;
+	bool keeps = s->count && !w->limits && asks(w->filter->tree, ASK_DURATION);
 
 	for (uint32_t i = 0; i < s->count && s->frames[i].unseen && keeps; i++) {
 		struct open_frame *f = &s->frames[i];
