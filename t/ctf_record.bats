@@ -7,7 +7,9 @@ setup_file() {
 	local dir=$BATS_FILE_TMPDIR
 	command -v lttng lttng-sessiond babeltrace2 cc >/dev/null || return 0
 	export LTTNG_HOME=$dir
-	cc -O2 -w -I"$ROOT/t/bench" -o "$dir/send" "$ROOT/t/bench/lttng-ust.c" -llttng-ust -ldl 2>/dev/null ||
+	# another run of this file may send at the same time: a name of its own to filter by
+	export SENDER=$dir/send-$$
+	cc -O2 -w -I"$ROOT/t/bench" -o "$SENDER" "$ROOT/t/bench/lttng-ust.c" -llttng-ust -ldl 2>/dev/null ||
 		return 0
 	# root has one daemon on a machine
 	lttng --no-sessiond list >/dev/null 2>&1 ||
@@ -37,13 +39,14 @@ channel() {
 
 use() {
 	lttng enable-channel --userspace --session="$SESSION" --subbuf-size=4k "$@" ch >/dev/null
-	lttng enable-event --userspace --session="$SESSION" --channel=ch 'kernel:*' >/dev/null
+	lttng enable-event --userspace --session="$SESSION" --channel=ch 'kernel:*' \
+		--filter="\$ctx.procname == \"${SENDER##*/}\"" >/dev/null
 	lttng start "$SESSION" >/dev/null
 }
 
 # send EVENTS PAUSE: numbered events; 0 for PAUSE sends as fast as it goes
 send() {
-	LTTNG_UST_REGISTER_TIMEOUT=-1 "$BATS_FILE_TMPDIR/send" "$@"
+	LTTNG_UST_REGISTER_TIMEOUT=-1 "$SENDER" "$@"
 }
 
 stop() {
