@@ -201,7 +201,7 @@ static int end_segment(struct call_filter *w, struct error *e)
 		const struct frame_stack *s = &w->frames.stacks[2 * i];
 
 		w->ends.threads[i].unseen = keeps_unseen(w, i, s);
-		if (s->started)
+		if (s->by_depth)
 			ends_depth(&w->ends, i, s->count ? frames_top(s)->depth + 1 : 0, 0);
 	}
 	return ends_finish(&w->ends, is_open, w) ? error_no_memory(e) : put_entries(w, e);

@@ -219,10 +219,10 @@ static uint8_t leave(struct call_filter *w, const struct event *e, uint32_t numb
 	return call_filter_kept_state(w, keep ? ANSWER_YES : ANSWER_NO);
 }
 
-/* The first row of a thread that has a depth: calls are open below it, as in calls.h. */
+/* The first row that shows which calls are open on a stack: those below its depth, as in calls.h. */
 static void start(struct call_filter *w, const struct event *e, uint32_t number)
 {
-	enum { NO_DEPTH = TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER };
+	enum { NOT_OWN = TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER };
 	const struct dictionary *d = w->evaluation->dictionary;
 	const struct thread_facts *facts = dictionary_facts(d, number / 2);
 	struct frame_stack *s = &w->frames.stacks[number];
@@ -230,9 +230,12 @@ static void start(struct call_filter *w, const struct event *e, uint32_t number)
 	uint64_t since = e->time;
 
 	if ((e->type->kind != KIND_ENTER && e->type->kind != KIND_LEAVE) ||
-	    !(e->type->flags & TYPE_DEPTH) || e->type->flags & NO_DEPTH)
+	    e->type->flags & NOT_OWN)
 		return;
-	s->started = true;
+	s->by_depth = e->type->flags & TYPE_DEPTH;
+	s->started = s->by_depth || e->type->kind == KIND_ENTER;
+	if (!s->by_depth)
+		return;
 	if (dictionary_left_out(d, number / 2)) {
 		unseen = facts && facts->unseen < UNSEEN_LIMIT ? facts->unseen : 0;
 		since = facts ? facts->since : 0;

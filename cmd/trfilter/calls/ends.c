@@ -58,12 +58,31 @@ static bool is_call(const struct type *t)
 	return t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
 }
 
+enum { NOT_OWN = TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER };
+
 /* Is its depth that of its thread's stack? */
 static bool has_depth(const struct type *t)
 {
-	enum { ALL = TYPE_DEPTH | TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER };
+	return is_call(t) && (t->flags & (TYPE_DEPTH | NOT_OWN)) == TYPE_DEPTH;
+}
 
-	return is_call(t) && (t->flags & ALL) == TYPE_DEPTH;
+/* Does it begin calls of its thread's stack, without a depth? */
+static bool enters_bare(const struct type *t)
+{
+	return t->kind == KIND_ENTER && !(t->flags & (TYPE_DEPTH | NOT_OWN));
+}
+
+/* Has the stream declared calls with depths? */
+static bool has_depths(struct ends *x)
+{
+	const struct pool *types = &x->dictionary->types;
+
+	for (; x->ntypes < types->count; x->ntypes++) {
+		const struct type *t = pool_at(types, x->ntypes);
+
+		x->depths |= t && has_depth(t);
+	}
+	return x->depths;
 }
 
 static uint32_t thread_of(const struct lane *lane, const struct type *type)
@@ -72,13 +91,13 @@ static uint32_t thread_of(const struct lane *lane, const struct type *type)
 }
 
 /* Is there a lane of whose threads nothing, or more, is to be known? */
-static bool wants_start(const struct ends *x, const struct block *b)
+static bool wants_start(struct ends *x, const struct block *b)
 {
-	bool depth = false;
+	bool starts = false;
 
-	for (uint32_t i = 0; i < b->ntypes && !depth; i++)
-		depth = has_depth(b->types[i]);
-	for (uint32_t i = 0; i < b->nlanes && depth; i++)
+	for (uint32_t i = 0; has_depths(x) && i < b->ntypes && !starts; i++)
+		starts = has_depth(b->types[i]) || enters_bare(b->types[i]);
+	for (uint32_t i = 0; i < b->nlanes && starts; i++)
 		if (b->lanes[i]->thread >= x->nthreads || !x->threads[b->lanes[i]->thread].started)
 			return true;
 	return false;
@@ -141,6 +160,8 @@ static int walk(struct ends *x, const struct block *b)
 		thread = thread_of(b->lanes[lane], type);
 		ends_note(x, thread, b->lanes[lane], b->base + compact_row_time(b, p), i);
 		x->threads[thread].inner = is_on_top(type);
+		if (enters_bare(type))
+			x->threads[thread].started = true;
 		if (has_depth(type))
 			note_depth(x, thread, b, p);
 		if (has_depth(type) && !x->threads[thread].started &&
@@ -265,7 +286,7 @@ static bool wants_last(const struct ends *x, const struct block *b)
 	return false;
 }
 
-bool ends_needed(const struct ends *x, const struct block *b)
+bool ends_needed(struct ends *x, const struct block *b)
 {
 	return wants_start(x, b) || wants_last(x, b);
 }

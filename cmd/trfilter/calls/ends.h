@@ -23,7 +23,7 @@ struct thread_end {
 	bool inner;	    /* row by row: the last event enters a call with INNER */
 	bool lost;	    /* a kept call ended without a leave */
 	bool unseen;	    /* calls with neither an enter nor a leave are kept */
-	bool started;	    /* row by row: an enter or leave of recorded depth was seen */
+	bool started;	    /* row by row: an enter, or a leave of recorded depth, was seen */
 	bool kept, dropped; /* row by row: of some block rows were */
 };
 
@@ -36,6 +36,8 @@ struct ends {
 	const uint8_t **last; /* scratch, by lane of a block: its last rows of each class */
 	uint8_t *classes;     /* scratch, by type of a block: what its rows say */
 	size_t nlast, nclasses;
+	uint32_t ntypes; /* that were looked at: */
+	bool depths;	 /* one is of calls with depths */
 	struct thread_entries entries;
 };
 
@@ -76,7 +78,7 @@ static inline void ends_depth(struct ends *x, uint32_t thread, uint32_t depth, u
 int ends_lanes(struct ends *x, const struct block *b);
 /* For those who decide row by row: is there anything to find out in a block of which rows are not
  * kept? */
-bool ends_needed(const struct ends *x, const struct block *b);
+bool ends_needed(struct ends *x, const struct block *b);
 /* All of that for a block whose rows are checked, and those of its rows that are kept, or NULL.
  * always: find the last rows out, whatever is kept. */
 int ends_rows(struct ends *x, const struct block *b, const struct block *kept, bool always);

@@ -44,7 +44,8 @@ struct frame_stack {
 	uint32_t count, capacity;
 	uint64_t seen;	 /* by duration_scan.c, in which block */
 	uint32_t beyond; /* open calls that are not followed, for there are too many */
-	bool started;	 /* an enter or leave of recorded depth was seen */
+	bool started;	 /* an enter, or a leave of recorded depth, was seen */
+	bool by_depth;	 /* the first of these had a recorded depth */
 };
 
 /* Which frame: number of its stack and of the frame in it. */
