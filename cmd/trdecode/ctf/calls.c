@@ -1,8 +1,8 @@
 /*
- * calls.c - events that are more than a row: pairs that enter and leave a call, switches from
- * one thread to another, files that a process has mapped
+ * calls.c - events with a meaning to the decoder: enters and leaves of calls, switches between
+ * threads, mappings of a process
  *
- * Facts: names and fields of lttng-modules 2.0 to 2.13 (instrumentation/syscalls, probes/) and of
+ * Sources: names and fields of lttng-modules 2.0 to 2.13 (instrumentation/syscalls, probes/) and of
  * lttng-ust 2.0 to 2.13 (liblttng-ust-cyg-profile, lttng-ust-statedump).
  */
 #include <inttypes.h>
@@ -15,7 +15,7 @@ enum { CPUS_MOST = 1 << 16 };
 
 static const struct {
 	const char *name;
-	bool prefix; /* what follows names the call */
+	bool prefix; /* the rest of the event's name is the call's name */
 	enum type_kind kind;
 	enum ctf_call call;
 	bool per_cpu;
@@ -60,7 +60,7 @@ void ctf_calls_classify(struct ctf_class *c)
 		c->action = events[i].action;
 	}
 	c->string = c->arguments = CTF_NO_STRING;
-	/* of an event that trencode wrote */
+	/* fields of an event that trencode wrote */
 	for (size_t i = 0; c->declared->uri && i < sizeof own / sizeof *own; i++)
 		if (!strncmp(c->declared->uri, own[i].uri, strlen(own[i].uri))) {
 			c->kind = own[i].kind;
@@ -86,9 +86,9 @@ const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size
 	return NULL;
 }
 
-/* --- places --- */
+/* --- locations --- */
 
-/* Of a call that has a name and no address. */
+/* Declare the location of a call that has a name and no address. */
 static uint32_t named_location(struct ctf *ctf, const char *name, size_t n)
 {
 	struct {
@@ -99,7 +99,7 @@ static uint32_t named_location(struct ctf *ctf, const char *name, size_t n)
 
 	key.kind = 'n';
 	key.name = writer_string(ctf->w, name, n);
-	id = id_cache_number(&ctf->known, &key, sizeof key);
+	id = id_cache_number(&ctf->declared, &key, sizeof key);
 	if (!id)
 		return 0;
 	if (!*id)
@@ -107,7 +107,7 @@ static uint32_t named_location(struct ctf *ctf, const char *name, size_t n)
 	return *id;
 }
 
-/* The address space of a process; pid -1: it is not known. */
+/* Declare the address space of a process; pid -1: unknown. */
 static uint32_t space_of(struct ctf_trace *t, int32_t pid)
 {
 	struct {
@@ -120,7 +120,7 @@ static uint32_t space_of(struct ctf_trace *t, int32_t pid)
 	key.kind = 's';
 	key.source = t->source;
 	key.pid = pid;
-	id = id_cache_number(&t->ctf->known, &key, sizeof key);
+	id = id_cache_number(&t->ctf->declared, &key, sizeof key);
 	if (!id)
 		return 0;
 	if (!*id)
@@ -141,7 +141,7 @@ static uint32_t address_location(struct ctf_trace *t, int32_t pid, uint64_t addr
 	key.kind = 'a';
 	key.space = space_of(t, pid);
 	key.address = address;
-	id = key.space ? id_cache_number(&t->ctf->known, &key, sizeof key) : NULL;
+	id = key.space ? id_cache_number(&t->ctf->declared, &key, sizeof key) : NULL;
 	if (!id)
 		return 0;
 	if (!*id)
@@ -190,7 +190,7 @@ uint32_t ctf_calls_location(struct ctf_class *c, const struct ctf_file *f, const
 	return named_location(f->trace->ctf, name, strlen(name));
 }
 
-/* --- what changes --- */
+/* --- threads and mappings --- */
 
 struct ctf_cpu *ctf_calls_cpu(struct ctf_trace *t, int32_t cpu)
 {
@@ -227,7 +227,7 @@ static int take_file(struct ctf_class *c, struct ctf_file *f, const uint8_t *fix
 	return map.space ? writer_map(t->ctf->w, &map) : -1;
 }
 
-/* The thread that runs from now on. */
+/* Record the thread that runs on the CPU from now on. */
 static void take_switch(const struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
 			const struct buffer *tail)
 {

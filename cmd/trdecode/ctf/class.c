@@ -1,6 +1,5 @@
 /*
- * class.c - each kind of event made ready once: how its data move into a row, and what the
- * stream is told of it
+ * class.c - prepares each event class once: its header, and the moves of its data into a row
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,10 +7,10 @@
 
 #include "cmd/trdecode/ctf/ctf.h"
 
-/* Larger ones are carried as values. */
+/* Bytes of the fixed part of a row; events with more data carry them as values. */
 enum { FIXED_MOST = 2048 };
 
-/* Do the bytes of the trace stand as the stream wants them? */
+/* Test whether the stream can contain the trace's bytes unchanged. */
 static bool as_it_is(const struct ctf_part *p)
 {
 	return !p->slot && !(p->big && p->size > 8) && !(p->align % 8) &&
@@ -20,7 +19,7 @@ static bool as_it_is(const struct ctf_part *p)
 
 /* --- moves --- */
 
-/* A move that the last one does not do as well. -1: memory. */
+/* Add a move, or extend the last one by it. */
 static int add_move(struct ctf_class *c, const struct ctf_move *m)
 {
 	struct ctf_move *last = c->nmoves ? &c->moves[c->nmoves - 1] : NULL, *moves;
@@ -38,7 +37,8 @@ static int add_move(struct ctf_class *c, const struct ctf_move *m)
 	return 0;
 }
 
-/* 1: the part can be moved; 0: it can not; -1. align: at least that, of what it stands in. */
+/* Add the moves of a part. align: least alignment, by the parts that contain it. 1: done; 0: the
+ * part cannot be moved; -1: out of memory. */
 static int move_part(struct ctf_class *c, const struct ctf_part *p, uint32_t align)
 {
 	struct ctf_move m = {.to = c->fixed_size, .align = p->align > align ? p->align : align};
@@ -140,7 +140,7 @@ static void note_roles(struct ctf_class *c, const struct ctf_part *p, uint32_t a
 			spot(&c->call, at, size);
 }
 
-/* Moves for all data. c->plain says whether they do. -1: memory. */
+/* Add the moves of all data, and set c->plain if there are moves for all. */
 static int make_moves(struct ctf_class *c)
 {
 	uint32_t fields = 0;
@@ -192,7 +192,7 @@ static bool is_lttng(const struct ctf_part *h, unsigned id, unsigned time, uint3
 	    !is_int(b->children->next, 64, 8) || b->children->next->role != CTF_TIME ||
 	    b->children->next->next)
 		return false;
-	/* all but the highest id choose the first */
+	/* all ids but the highest choose the first option */
 	for (uint64_t i = 0; i < 1ull << id; i++) {
 		const char *label = ctf_label(first->type, i, false);
 
@@ -221,7 +221,7 @@ static void find_shape(struct ctf_stream *s)
 	}
 }
 
-/* The clock of the first part that tells a time. */
+/* Find the clock of the first part that records a time. */
 static const struct ctf_clock *clock_of(const struct ctf_part *p, bool *has_time)
 {
 	const struct ctf_clock *c = NULL;
@@ -246,7 +246,7 @@ static bool has_role(const struct ctf_part *p, enum ctf_role role)
 	return false;
 }
 
-/* What events have of the packet's context. A CPU alone is in their lanes. */
+/* Set which fields of the packet's context events repeat. A CPU alone is in their lanes. */
 static void find_carried(struct ctf_stream *s)
 {
 	const struct ctf_part *context = s->layout.scope[SCOPE_PACKET_CONTEXT];
@@ -266,7 +266,7 @@ static void find_carried(struct ctf_stream *s)
 
 /* --- all of a trace --- */
 
-/* The clock of times that name none; NULL: there is not exactly one. */
+/* Return the clock of times that name none: the only clock declared, else NULL. */
 static const struct ctf_clock *only_clock(const struct ctf_metadata *m)
 {
 	const struct ctf_clock *only = NULL;
@@ -317,7 +317,7 @@ static int make_class(struct ctf_class *c, struct error *e)
 	return 0;
 }
 
-/* A part of the metadata that cannot be used. -1: out of memory. */
+/* Report a declaration that cannot be used. -1: out of memory. */
 static int unusable(struct ctf_trace *t, const char *what, const char *name, struct error *e)
 {
 	char path[512], member[300];
@@ -331,7 +331,7 @@ static int unusable(struct ctf_trace *t, const char *what, const char *name, str
 	return 0;
 }
 
-/* The stream of a kind of event: the only one where none is named. */
+/* Find the stream of an event class: the only stream if the class names none. */
 static struct ctf_stream *stream_of(struct ctf_trace *t, const struct ctf_event_class *d)
 {
 	if (!d->has_stream && t->nstreams == 1)
@@ -351,7 +351,7 @@ struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id)
 	return number ? &s->trace->classes[number - 1] : NULL;
 }
 
-/* Do its data tell the name of the call, if it is one? */
+/* Test whether the event's data contain the name of its call. */
 static bool has_name(const struct ctf_class *c)
 {
 	if (c->call_kind == CALL_TEXT)
@@ -364,8 +364,8 @@ int ctf_classes_make(struct ctf_trace *t, struct error *e)
 	struct ctf_metadata *m = &t->metadata;
 	size_t n = 0;
 
-	/* events may be declared without a stream, which then has nothing but them */
-	if (!m->streams && m->events && m->whole) {
+	/* events may be declared without a stream: make one for them */
+	if (!m->streams && m->events && m->complete) {
 		m->streams = ctf_alloc(m, sizeof *m->streams);
 		if (!m->streams)
 			return error_no_memory(e);
@@ -387,7 +387,7 @@ int ctf_classes_make(struct ctf_trace *t, struct error *e)
 		if (make_stream(s, e) && unusable(t, "a stream", "", e))
 			return -1;
 	}
-	/* the newest stands first: where an id was given twice the later one holds */
+	/* the newest class is first: of two with the same id the later one is used */
 	for (const struct ctf_event_class *d = t->metadata.events; d; d = d->next) {
 		struct ctf_class *c = &t->classes[t->nclasses++];
 
@@ -403,7 +403,7 @@ int ctf_classes_make(struct ctf_trace *t, struct error *e)
 		c->stream->only =
 			!c->stream->has_id && !c->stream->nclasses++ ? (uint32_t)t->nclasses : 0;
 	}
-	/* only now is it known which lengths and tags are asked for */
+	/* from here on it is known which lengths and tags need slots */
 	for (size_t i = 0; i < t->nclasses; i++) {
 		struct ctf_class *c = &t->classes[i];
 

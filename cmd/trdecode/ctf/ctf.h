@@ -1,11 +1,13 @@
 /*
  * ctf.h - inside the decoder of CTF 1.8, the format of LTTng 2
  *
- * A trace is a directory with a file "metadata", which tells in a language of its own (TSDL,
- * ctf_metadata.h) how the packets of the other files are to be read (ctf_layout.h). An input may
- * hold several traces, as a session of LTTng does: one of the kernel, one of each user. Tracefiles
- * are read forward, packet by packet (ctf_file.c), what is told of an event is made ready once for
- * each of its kinds (ctf_class.c), and all files are merged by time (ctf.c).
+ * A trace is a directory with a file "metadata", which declares in its own language (TSDL,
+ * metadata.h) the layout of the packets in the other files (layout.h). An input may contain several
+ * traces, as a session of LTTng does: one of the kernel, one of each user. Tracefiles are read
+ * forward, packet by packet (file.c). Each event class is prepared once (class.c). All files are
+ * merged by time (ctf.c).
+ *
+ * Functions return 0, or -1 with *e filled, or without an e: -1 (an id: 0) when out of memory.
  */
 #ifndef TR_TRDECODE_CTF_CTF_H
 #define TR_TRDECODE_CTF_CTF_H
@@ -21,54 +23,55 @@
 /* One movement of data from an event into its row. */
 struct ctf_move {
 	enum ctf_move_kind {
-		MOVE_BYTES,  /* n bytes as they are */
+		MOVE_BYTES,  /* n bytes, unchanged */
 		MOVE_NUMBER, /* of size bits, to n bytes */
-		MOVE_STRING, /* to its NUL */
-		MOVE_TEXT,   /* bytes, as many as slot says, or n where slot is 0 */
+		MOVE_STRING, /* up to its NUL */
+		MOVE_TEXT,   /* as many bytes as slot contains, or n if slot is 0 */
 	} kind;
 	uint8_t size;
 	bool big, is_signed;
 	uint32_t align; /* bits */
 	uint32_t n;
-	uint32_t to;   /* in the fixed part */
-	uint32_t slot; /* MOVE_TEXT: of its length; MOVE_NUMBER: to be kept there; 0 none */
+	uint32_t to;   /* offset in the fixed part */
+	uint32_t slot; /* MOVE_TEXT: the slot of its length; MOVE_NUMBER: the slot that keeps it; 0
+			  none */
 };
 
-/* Where the row has what the decoder itself must know. */
+/* The offset in a row of a value that the decoder needs. */
 struct ctf_spot {
-	int32_t at;    /* in the fixed part, -1 it has not */
+	int32_t at;    /* offset in the fixed part, -1: the row has no such value */
 	uint32_t size; /* bytes */
 };
 
-/* What the decoder makes of an event besides a row. */
+/* What the decoder learns from an event, besides writing its row. */
 enum ctf_action {
 	CTF_NO_ACTION,
 	CTF_SWITCH,   /* sched_switch: comm, tid of the next thread */
-	CTF_BIN_INFO, /* a file that the process has mapped: address, size, path */
+	CTF_BIN_INFO, /* a mapping of the process: address, size, path */
 };
 
 #define CTF_NO_STRING UINT32_MAX
 
-/* An event of a stream class, made ready. */
+/* An event class, prepared for reading: how its data become rows. */
 struct ctf_class {
 	const struct ctf_event_class *declared;
 	struct ctf_stream *stream;
 	struct ctf_layout layout;
 	bool usable;
-	bool plain; /* all its data are numbers, texts and strings: moves do it; else values */
+	bool plain; /* moves convert all its data: numbers, texts and strings; else values do */
 	struct ctf_move *moves;
 	uint32_t nmoves;
 	uint32_t fixed_size;
 	uint32_t nstrings;
-	uint32_t type, location; /* ids of the writer; type 0: not declared yet */
+	uint32_t type, location; /* the writer's ids; type 0: not declared yet */
 	enum type_kind kind;
 	bool per_cpu, inner, of_kernel;	      /* TYPE_PER_CPU, TYPE_INNER, TYPE_KERNEL */
 	bool numbered;			      /* TYPE_CALL_NUMBER, once number is known */
-	struct ctf_spot tid, pid, ppid, comm; /* with plain */
-	struct ctf_spot call;		      /* what tells the place of an enter or leave */
+	struct ctf_spot tid, pid, ppid, comm; /* if plain */
+	struct ctf_spot call; /* the value that gives the location of an enter or leave */
 	enum ctf_call {
 		CALL_NONE,
-		CALL_NAMED,   /* the event's name tells it */
+		CALL_NAMED,   /* the event's name contains the call's name */
 		CALL_ADDRESS, /* of a function */
 		CALL_IRQ,
 		CALL_SOFTIRQ,
@@ -76,16 +79,16 @@ struct ctf_class {
 	} call_kind;
 	enum ctf_action action;
 	struct ctf_spot argument[2];
-	uint32_t string;	       /* number of the string, of SWITCH, BIN_INFO and CALL_TEXT */
-	uint32_t arguments;	       /* number of the string, of CALL_TEXT */
-	uint32_t comm_string;	       /* of the comm, where it is one, + 1; 0 */
-	struct ctf_spot depth, number; /* of CALL_TEXT */
-	uint32_t *definitions;	       /* that values name */
+	uint32_t string;	       /* number of the string: SWITCH, BIN_INFO and CALL_TEXT */
+	uint32_t arguments;	       /* number of the string: CALL_TEXT */
+	uint32_t comm_string;	       /* number of the string that is the comm, + 1; 0 none */
+	struct ctf_spot depth, number; /* CALL_TEXT */
+	uint32_t *definitions;	       /* definitions that its values name */
 	uint32_t ndefinitions;
 	size_t definitions_capacity;
 };
 
-/* How the header of an event is laid out: most are one of a few. */
+/* The layout of event headers: nearly all traces have one of the last three. */
 enum ctf_shape {
 	SHAPE_ANY,
 	SHAPE_COMPACT, /* LTTng: 5 bits id, 27 bits time; id 31: u32 id, u64 time */
@@ -93,30 +96,31 @@ enum ctf_shape {
 	SHAPE_SIMPLE,  /* an id of whole bytes, u64 time */
 };
 
-/* What a row carries, in this order, after the fields of the packet's context. */
+/* The scopes that a row contains, in this order, after the fields of the packet's context. */
 static const enum ctf_scope ctf_data_scopes[] = {SCOPE_STREAM_CONTEXT, SCOPE_EVENT_CONTEXT,
 						 SCOPE_FIELDS};
 enum { CTF_DATA_SCOPES = 3, CTF_FIELDS = 256 };
 
-/* Is this member of a packet's context one that only the decoder needs? */
+/* Test whether only the decoder needs this member of a packet's context. */
 static inline bool ctf_is_own(const struct ctf_part *p)
 {
 	return p->role >= CTF_TIME_BEGIN && p->role <= CTF_SEQUENCE_NUMBER;
 }
 
-/* Does a context tell the thread with it? */
+/* Test whether this member of a context identifies the thread. */
 static inline bool ctf_is_thread(const struct ctf_part *p)
 {
 	return p->role >= CTF_TID && p->role <= CTF_COMM;
 }
 
-/* Who has an event or a packet, as far as it tells. */
+/* The thread of an event or a packet, as far as recorded. */
 struct ctf_thread {
 	int32_t tid, pid, ppid; /* -1: unknown */
 	uint8_t comm[32];
 	size_t comm_size;
 };
 
+/* A stream class, prepared for reading. */
 struct ctf_stream {
 	const struct ctf_stream_class *declared;
 	struct ctf_trace *trace;
@@ -125,47 +129,50 @@ struct ctf_stream {
 	uint8_t id_size; /* SHAPE_SIMPLE: bytes */
 	bool has_time;
 	bool usable;
-	bool stateless;		 /* nothing of its events is needed for what comes after them */
-	bool cpu_alone;		 /* the CPU is all that the context of a packet tells of events */
-	uint32_t carried;	 /* else: fields of that context that events have, as values */
-	bool has_id;		 /* the header of an event tells its class */
-	struct idmap ids;	 /* of events: number of the class + 1 */
-	uint32_t nclasses, only; /* without has_id: classes, and where it is one its number + 1 */
+	bool stateless;	  /* later events need nothing of its events */
+	bool cpu_alone;	  /* a packet's context records only the CPU of its events */
+	uint32_t carried; /* else: number of fields of that context that each event repeats */
+	bool has_id;	  /* the header of an event contains the id of its class */
+	struct idmap ids; /* ids of events to numbers of classes + 1 */
+	uint32_t nclasses, only; /* without has_id: classes, and the number + 1 of a single one */
 	const struct ctf_clock *clock; /* NULL: none */
-	uint8_t discarded_bits;	       /* of events_discarded */
+	uint8_t discarded_bits;	       /* size of events_discarded */
 	uint64_t frequency;
-	int64_t offset_s, offset; /* of tick 0 since 1970, seconds and ticks, to be added */
+	int64_t offset_s, offset; /* seconds and ticks to add: tick 0 since 1970 */
 };
 
+/* A CPU and the thread that runs on it. */
 struct ctf_cpu {
-	int32_t cpu, tid; /* the thread that runs, -1 unknown */
+	int32_t cpu, tid; /* tid -1: unknown */
 	uint8_t comm[16];
 	size_t comm_size;
 };
 
+/* One trace of the input: a metadata file and the tracefiles beside it. */
 struct ctf_trace {
 	struct ctf *ctf;
-	const char *prefix; /* of its members' names, with the '/' */
+	const char *prefix; /* directory of its members, with the '/' */
 	char *own_prefix;
 	struct ctf_metadata metadata;
 	struct ctf_stream *streams;
 	size_t nstreams;
 	struct ctf_class *classes;
 	size_t nclasses;
-	bool kernel; /* threads follow from sched_switch */
+	bool kernel; /* sched_switch records the thread that runs */
 	bool own;    /* trencode wrote it */
 	uint32_t source;
 	struct ctf_cpu *cpus;
 	size_t ncpus, cpus_capacity;
 };
 
+/* A tracefile and the packet and event that are read next. */
 struct ctf_file {
-	struct heap_item next; /* shifted ns */
+	struct heap_item next; /* time of the next event, shifted ns */
 	struct ctf_trace *trace;
 	const char *member;
-	uint32_t buffer; /* the channel, a string of the writer */
+	uint32_t buffer; /* the channel's name, a string of the writer */
 	struct file_window window;
-	struct buffer large; /* an event beyond the window */
+	struct buffer large; /* an event larger than the window */
 	bool opened;
 
 	/* the packet */
@@ -176,27 +183,27 @@ struct ctf_file {
 	uint64_t content;     /* bits: events end here */
 	bool in_packet, cut;
 	bool has_uuid;
-	uint8_t uuid[16];		/* of the packets */
-	uint32_t counted;		/* bits of the roles that the packet tells */
-	uint64_t counters[CTF_CPU + 1]; /* by role, 0 those that it does not */
-	bool survey;			/* only packets are looked at, no losses (ctf_skip_late) */
-	bool fresh;			/* what was lost before the packet is not known yet */
-	uint64_t lost; /* events before the packet, UINT64_MAX unknown: a gap to be written */
+	uint8_t uuid[16];		/* UUID of the packets */
+	uint32_t counted;		/* bits of the roles that the packet contains */
+	uint64_t counters[CTF_CPU + 1]; /* by role, 0 if not recorded */
+	bool survey;   /* read only packet headers, without losses (ctf_skip_late) */
+	bool fresh;    /* losses before the packet are not computed yet */
+	uint64_t lost; /* events lost before the packet, UINT64_MAX unknown: a gap to write */
 	uint64_t packets_lost;
 	int32_t cpu;
 	struct ctf_thread of_packet;
 	struct buffer
-		beginning;     /* the packet's header and context, of a stream that carries them */
-	struct buffer context; /* what is carried, as details */
-	bool has_context;      /* it was made for this packet */
+		beginning;     /* the packet's header and context, if events repeat their fields */
+	struct buffer context; /* the repeated fields, as details */
+	bool has_context;      /* context is that of this packet */
 
-	/* what comes next */
+	/* the next event */
 	bool done;
 	struct ctf_class *class;
 	uint64_t header, payload; /* positions of the event, and of its contexts and fields */
-	uint64_t last_time;	  /* shifted ns, of the last event whose time could be */
+	uint64_t last_time;	  /* shifted ns, of the last event with a valid time */
 
-	/* the lane used last, and whose it is */
+	/* the lane used last, and its thread */
 	uint32_t lane;
 	struct ctf_thread thread;
 };
@@ -209,107 +216,126 @@ struct ctf {
 	struct ctf_file *files;
 	size_t nfiles;
 	struct heap heap;
-	bool raw;   /* times have no offset added */
+	bool raw;   /* times are written without the clock's offset */
 	bool begun; /* rows may be written */
 	bool context_left_out;
-	uint64_t early;	       /* times below 0 */
-	uint32_t clock;	       /* id of the writer */
-	struct id_cache known; /* lanes, spaces and places that were declared */
+	uint64_t early;		  /* number of times below 0 */
+	uint32_t clock;		  /* the writer's id */
+	struct id_cache declared; /* lanes, spaces and locations */
 	struct ctf_flows *flows;
 	struct buffer fixed, tail;
 };
 
-/* --- ctf_class.c --- */
+/* --- trace.c --- */
 
-/* Make all streams and events of a trace ready. Those that cannot be are reported, and their events
- * are damage. -1 and e: memory. */
+/* Return the length of the directory in a member's name, with the '/': 7 of "kernel/metadata". */
+size_t ctf_prefix_size(const char *member);
+/* Add the trace of this metadata file to the input. -1: the trace cannot be read. */
+int ctf_trace_open(struct ctf *ctf, const char *member, struct error *e);
+void ctf_trace_free(struct ctf_trace *t);
+/* Convert the clock's zero to *wall, ns since 1970, rounded down. false: out of range. */
+bool ctf_trace_wall(const struct ctf_clock *c, int64_t *wall);
+/* Set the rate and the offset that convert the stream's times to ns. */
+void ctf_trace_set_offset(struct ctf_stream *s);
+/* Return the first clock of the trace's streams, or NULL. */
+const struct ctf_clock *ctf_trace_clock(const struct ctf_trace *t);
+bool ctf_trace_has_time(const struct ctf_trace *t);
+/* Declare the trace as a source of the stream, with its environment as metadata. */
+int ctf_trace_declare(struct ctf_trace *t);
+/* Add what the trace's metadata declares to the answer of --info. */
+void ctf_trace_info(const struct ctf_trace *t, struct trace_info *info);
+
+/* --- class.c --- */
+
+/* Prepare all streams and event classes of a trace. Report those that cannot be used; their events
+ * count as damage. */
 int ctf_classes_make(struct ctf_trace *t, struct error *e);
 void ctf_classes_free(struct ctf_trace *t);
-/* The class of an event, or NULL. */
+/* Find the class of an event by its id. NULL: not declared. */
 struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id);
-/* --- ctf_declare.c --- */
+/* --- declare.c --- */
 
-/* Declare the type of a class to the writer. -1: memory. */
+/* Declare the type of a class to the writer. */
 int ctf_class_declare(struct ctf_class *c);
 
-/* --- ctf_file.c --- */
+/* --- file.c --- */
 
-/* Open, and stand before the first event. -1: memory, or output; e. */
+/* Open a tracefile and find its first event. */
 int ctf_file_open(struct ctf_file *f, size_t window, bool keep, struct error *e);
 void ctf_file_close(struct ctf_file *f);
-/* Find the next event. -1 and e. */
+/* Find the next event. */
 int ctf_file_next(struct ctf_file *f, struct error *e);
-/* The cursor's data begin at the byte of position `from`; have n bytes or what is left of the file.
- * -1 and e. */
+/* Load n bytes, fewer at the end of the file, and let the cursor's data begin at the byte of
+ * position `from`. */
 int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e);
-/* What was tried at position `from` ran out of bytes: have more. 1 there are more, 0 no, -1 and e.
- */
+/* Load more bytes from position `from` on, where an attempt to read ran out of bytes. 1: there are
+ * more; 0: the file has no more. */
 int ctf_file_more(struct ctf_file *f, uint64_t from, struct error *e);
-/* ns of a clock's value, before the input's shift. false: no time can be that. */
+/* Convert a clock's value to ns, before the input's shift. false: out of range. */
 bool ctf_file_own_time(const struct ctf_file *f, uint64_t value, uint64_t *ns);
 /* The same, shifted. */
 bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns);
-/* Report damage, and leave a gap. -1 and e: the output failed. */
+/* Report damage, and write a gap. */
 int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struct error *e);
-/* The same at a position of the packet, the rest of which is lost. */
+/* Report damage at a position of the packet, and discard the rest of the packet. */
 int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what, struct error *e);
 
-/* Find what was lost before the packet. -1 and e. */
+/* Compute what was lost before the packet. */
 int ctf_file_begun(struct ctf_file *f, struct error *e);
 
-/* --- ctf_packet.c --- */
+/* --- packet.c --- */
 
-/* Do these first bytes of a file begin a packet, in either byte order? */
+/* Test whether the first bytes of a file begin a packet, in either byte order. */
 bool ctf_packet_is(const uint8_t *data, size_t n);
 
-/* Stand behind the beginning of the next packet, or be done. -1 and e. */
+/* Read the header and context of the next packet, or set f->done. */
 int ctf_packet_next(struct ctf_file *f, struct error *e);
 
-/* --- ctf_loss.c --- */
+/* --- loss.c --- */
 
-/* The last packets of all streams, shared by the inputs. NULL: out of memory. */
+/* Share the last packets of all streams between the inputs. NULL: out of memory. */
 struct ctf_flows *ctf_flows_join(struct ctf_flows **shared);
 void ctf_flows_leave(struct ctf_flows **shared);
-/* Set what was lost before the packet that was begun; packets of a stream are to come in the order
- * of time. 1: the packet was read from another file, -1: memory. */
+/* Set f->lost and f->packets_lost for the current packet. The caller passes packets of a stream in
+ * the order of time. 1: the packet was already read from another file. */
 int ctf_loss_take(struct ctf_file *f);
-/* The packet is passed over. -1: memory. */
+/* Record that the current packet was skipped. */
 int ctf_loss_pass(const struct ctf_file *f);
 
-/* --- ctf_skip.c --- */
+/* --- skip.c --- */
 
-/* The packet that was begun, and which ends before all times that are wanted, can be passed over.
- */
+/* Test whether the current packet can be skipped: it ends before the first wanted time, and later
+ * events do not need it. */
 bool ctf_skip_packet(const struct ctf_file *f);
-/* Find stateless of the streams of a trace. */
+/* Set stateless of the streams of a trace. */
 void ctf_skip_prepare(struct ctf_trace *t);
-/* struct decoder's late: the beginning of the last packet. */
+/* Find the beginning of the last packet, as struct decoder's late. */
 bool ctf_skip_late(struct input *in, uint64_t *latest);
 
-/* --- ctf_row.c --- */
+/* --- row.c --- */
 
-/* Write the event that was found. -1 and e. */
+/* Write the next event as a row. */
 int ctf_row(struct ctf_file *f, struct error *e);
 
-/* --- ctf_calls.c --- */
+/* --- calls.c --- */
 
-/* What an event's name says of it: kind and call_kind, action. */
+/* Set kind, call_kind and action by the event's name. */
 void ctf_calls_classify(struct ctf_class *c);
-/* What an event of CALL_NAMED calls its call. */
+/* Return the name of the call of a CALL_NAMED event. */
 const char *ctf_calls_name(const struct ctf_class *c);
-/* The place of an enter or leave whose row has this fixed part and tail; 0 with memory out. */
+/* Declare the location of an enter or leave whose row has this fixed part and tail. */
 uint32_t ctf_calls_location(struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
 			    const struct buffer *tail);
-/* String number n of a tail; NULL: there is none. */
+/* Return string number n of a tail; NULL: the tail has fewer. */
 const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size);
-/* What the event changes, once its row is written. -1: memory. */
+/* Update threads and mappings by the event whose row was written. */
 int ctf_calls_after(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixed,
 		    const struct buffer *tail);
 struct ctf_cpu *ctf_calls_cpu(struct ctf_trace *t, int32_t cpu);
 
-/* --- ctf_lane.c --- */
+/* --- lane.c --- */
 
-/* The lane of a thread, as far as it is known. 0: memory. */
+/* Declare the lane of a thread, as far as the thread is known. */
 uint32_t ctf_lane(struct ctf_file *f, int32_t tid, int32_t pid, int32_t ppid, const uint8_t *comm,
 		  size_t comm_size);
 

@@ -1,5 +1,5 @@
 /*
- * declare.c - what the stream is told of a kind of event: its type, fields and names
+ * declare.c - declares an event class in the stream: its type, fields and names
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "cmd/trdecode/ctf/ctf.h"
 
-/* Say what the stream leaves out of a definition. */
+/* Report which members the stream leaves out of a definition. */
 static void report_members(const struct ctf *ctf, uint32_t n, const char *what, const char *name)
 {
 	if (n > WRITER_MEMBERS)
@@ -16,7 +16,7 @@ static void report_members(const struct ctf *ctf, uint32_t n, const char *what, 
 		     what, WRITER_MEMBERS);
 }
 
-/* The labels of an enum. */
+/* Declare the labels of an enum. */
 static uint32_t declare_labels(const struct ctf *ctf, const struct ctf_part *p)
 {
 	struct writer *w = ctf->w;
@@ -41,8 +41,8 @@ static uint32_t declare_labels(const struct ctf *ctf, const struct ctf_part *p)
 	return id;
 }
 
-/* The names of members; context: the first ones are of a packet, and those are left out that no
- * event carries. */
+/* Declare the names of members. context: the first members are of a packet's context; leave out
+ * those that events do not repeat. */
 static uint32_t declare_members(const struct ctf *ctf, const char *name,
 				const struct ctf_part *const *first, int n, bool context)
 {
@@ -70,8 +70,8 @@ static uint32_t declare_members(const struct ctf *ctf, const char *name,
 	return id;
 }
 
-/* Rows of the class may name this definition. */
-static int use(struct ctf_class *c, uint32_t definition)
+/* Record that rows of the class may name this definition. */
+static int add_definition(struct ctf_class *c, uint32_t definition)
 {
 	uint32_t *d;
 
@@ -85,7 +85,7 @@ static int use(struct ctf_class *c, uint32_t definition)
 	return 0;
 }
 
-/* Definitions that the values of a part name, those of its members too. -1: memory. */
+/* Declare the definitions that the values of a part and of its members name. */
 static int declare_values(struct ctf_class *c, struct ctf_part *p)
 {
 	const struct ctf *ctf = c->stream->trace->ctf;
@@ -102,7 +102,7 @@ static int declare_values(struct ctf_class *c, struct ctf_part *p)
 		if (!p->definition)
 			return -1;
 	}
-	if (use(c, p->definition) || use(c, p->option))
+	if (add_definition(c, p->definition) || add_definition(c, p->option))
 		return -1;
 	for (struct ctf_part *m = p->children; m; m = m->next) {
 		if (p->kind == CTF_VARIANT && !m->option) {
@@ -179,9 +179,9 @@ static uint32_t declare_field(struct ctf_class *c, struct ctf_part *p, struct fi
 	return 0;
 }
 
-/* "cpu 2 - 3": whether the packet tells a CPU, or how many fields of its context are carried, then
- * how many fields each scope has, "-" where it is not declared. */
-static void describe(const struct ctf_class *c, char *text, size_t size)
+/* Describe the class, as in "cpu 2 - 3": "cpu" if the packet records only a CPU, else how many
+ * fields of its context events repeat; then how many fields each scope has, "-" if not declared. */
+static void describe_class(const struct ctf_class *c, char *text, size_t size)
 {
 	const struct ctf_stream *stream = c->stream;
 	size_t at =
@@ -216,7 +216,7 @@ int ctf_class_declare(struct ctf_class *c)
 	uint32_t at = 0, string = 0;
 	char text[64];
 
-	describe(c, text, sizeof text);
+	describe_class(c, text, sizeof text);
 	type.declaration = writer_text(w, text);
 	for (int i = 0; i < CTF_DATA_SCOPES; i++) {
 		struct ctf_part *s = c->layout.scope[ctf_data_scopes[i]];

@@ -1,7 +1,7 @@
 /*
- * file.c - a tracefile read forward: bytes at hand, times, and the headers of its events
+ * file.c - reads a tracefile forward: loads bytes, converts times, reads the headers of events
  *
- * Damage costs what is left of its packet, as each packet says where the next one is.
+ * Damage costs the rest of its packet: each packet records where the next one begins.
  */
 #include <stdlib.h>
 
@@ -11,12 +11,11 @@
 enum {
 	SECOND = 1000000000,
 	EVENT_MOST = 256 << 20, /* bytes of one event */
-	SHAPE_NEED = 16,	/* bytes that the header of a shape takes at most, and padding */
+	SHAPE_NEED = 16,	/* most bytes of the header of a shape, with padding */
 };
 
-/* --- bytes at hand --- */
+/* --- loading bytes --- */
 
-/* The cursor's data begin at the byte of position `from`; have n bytes or what is left. */
 int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e)
 {
 	struct ctf_cursor *c = &f->cursor;
@@ -37,14 +36,13 @@ int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e
 	return 0;
 }
 
-/* What was tried at position `from` ran out of bytes: have more. 1: there are more; 0: no; -1. */
 int ctf_file_more(struct ctf_file *f, uint64_t from, struct error *e)
 {
 	struct ctf_cursor *c = &f->cursor;
 	uint64_t had = c->have - c->origin;
 	size_t n = f->window.capacity;
 
-	/* slide first, then grow */
+	/* slide the window first, then grow it */
 	if (from / 8 * 8 == c->origin) {
 		if (had / 8 >= EVENT_MOST)
 			return 0;
@@ -68,7 +66,7 @@ bool ctf_file_own_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
 	/* below 2^65, so that ns are below 2^95 */
 	__int128 time = (__int128)value + (raw ? 0 : s->offset);
 
-	/* both in one division, rounded down: the time is exact to the ns */
+	/* one division for ticks and rest, rounded down: exact to the ns */
 	if (s->frequency != SECOND) {
 		time = time * SECOND;
 		time = time / s->frequency - (time % s->frequency < 0);
@@ -94,7 +92,7 @@ bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
 
 /* --- damage --- */
 
-static void report(const struct ctf_file *f, uint64_t offset, const char *what)
+static void report_damage(const struct ctf_file *f, uint64_t offset, const char *what)
 {
 	struct input *in = f->trace->ctf->input;
 	char path[512];
@@ -113,7 +111,7 @@ int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struc
 	uint64_t time;
 	uint32_t lane;
 
-	report(f, offset, what);
+	report_damage(f, offset, what);
 	if (!f->trace->ctf->begun)
 		return 0;
 	lane = ctf_lane(f, -1, -1, -1, NULL, 0);
@@ -126,17 +124,16 @@ int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what, struc
 	return 0;
 }
 
-/* What is left of the packet is lost. */
 int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what, struct error *e)
 {
 	f->in_packet = false;
-	/* a cut file was reported where its packet began */
+	/* the cut of a file was reported at the beginning of its packet */
 	return f->cut ? 0 : ctf_file_damage(f, f->packet + at / 8, what, e);
 }
 
 /* --- events --- */
 
-/* The header of an event in one of the usual shapes. false: not enough bytes. */
+/* Read the header of an event in one of the usual shapes. false: not enough bytes. */
 static inline bool read_shape(struct ctf_cursor *c, const struct ctf_stream *s, uint64_t *id)
 {
 	uint64_t at = ctf_align(c->at, 8);
@@ -200,13 +197,14 @@ static enum ctf_got read_header(struct ctf_file *f, uint64_t *id)
 	return got;
 }
 
-/* Padding of less than an event at the end of a packet is none. */
+/* Test whether the packet has no more events; padding smaller than an event may follow the last
+ * one. */
 static bool at_end(const struct ctf_file *f)
 {
 	return f->cursor.at >= f->content;
 }
 
-/* A packet that another file had is passed over. */
+/* Skip the packet if another file contained it. */
 int ctf_file_begun(struct ctf_file *f, struct error *e)
 {
 	int again = ctf_loss_take(f);
@@ -226,7 +224,7 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 		enum ctf_got got;
 		int grown;
 
-		/* what was lost before the first packet is known when other files are there */
+		/* losses before the first packet are computed when other files have reached it */
 		while ((!f->in_packet || at_end(f)) && !f->fresh) {
 			if (ctf_packet_next(f, e))
 				return -1;
@@ -240,8 +238,8 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 				break;
 		}
 		if (f->lost || f->packets_lost || !f->in_packet || at_end(f)) {
-			/* a gap, or a first packet without events, at the time where the packet
-			 * begins */
+			/* a gap, or a first packet without events: at the beginning of the packet
+			 */
 			if (!ctf_file_time(f, c->time, &f->next.time))
 				f->next.time = f->last_time;
 			f->class = NULL;
@@ -265,10 +263,10 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 				f->last_time = f->next.time;
 				return 0;
 			}
-			/* the event stays, at the time of the one before */
+			/* keep the event, at the time of the event before */
 			c->time = time;
 			f->next.time = f->last_time;
-			report(f, f->packet + from / 8, "an event's time cannot be");
+			report_damage(f, f->packet + from / 8, "an event's time cannot be");
 			return 0;
 		}
 		if (ctf_file_abandon(f, from,

@@ -1,5 +1,5 @@
 /*
- * lane.c - lanes: the channel, the CPU, and the thread as far as contexts tell it
+ * lane.c - lanes: the channel, the CPU, and the thread as far as contexts record it
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ uint32_t ctf_lane(struct ctf_file *f, int32_t tid, int32_t pid, int32_t ppid, co
 				  .tid = tid,
 				  .pid = pid,
 				  .ppid = ppid};
-	uint32_t *id = id_cache_number(&ctf->known, &lane, sizeof lane);
+	uint32_t *id = id_cache_number(&ctf->declared, &lane, sizeof lane);
 
 	if (!id)
 		return 0;

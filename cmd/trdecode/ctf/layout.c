@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A part and what it stands in. */
+/* A part and the parts that contain it. */
 struct inside {
 	struct ctf_part *part;
 	const struct inside *outer;
@@ -86,8 +86,8 @@ static struct ctf_part *member(const struct maker *m, const struct ctf_part *p, 
 	return found;
 }
 
-/* "a.b.c" below p. */
-static struct ctf_part *below(const struct maker *m, struct ctf_part *p, const char *path)
+/* Find "a.b.c" below p. */
+static struct ctf_part *find_below(const struct maker *m, struct ctf_part *p, const char *path)
 {
 	while (p && *path) {
 		const char *dot = strchrnul(path, '.');
@@ -98,7 +98,8 @@ static struct ctf_part *below(const struct maker *m, struct ctf_part *p, const c
 	return p;
 }
 
-static struct ctf_part *find(const struct maker *m, const struct inside *in, const char *path)
+static struct ctf_part *find_reference(const struct maker *m, const struct inside *in,
+				       const char *path)
 {
 	static const char *const scopes[SCOPES] = {"trace.packet.header.", "stream.packet.context.",
 						   "stream.event.header.", "stream.event.context.",
@@ -110,24 +111,24 @@ static struct ctf_part *find(const struct maker *m, const struct inside *in, con
 		outermost = outermost->outer;
 	for (int i = 0; i < SCOPES; i++)
 		if (!strncmp(path, scopes[i], strlen(scopes[i]))) {
-			/* of the present scope, what is declared so far */
+			/* of the current scope: the members before this one */
 			p = (int)m->scope == i && outermost ? outermost->part : m->layout->scope[i];
-			return below(m, p, path + strlen(scopes[i]));
+			return find_below(m, p, path + strlen(scopes[i]));
 		}
 	for (; in; in = in->outer) {
-		p = below(m, in->part, path);
+		p = find_below(m, in->part, path);
 		if (p)
 			return p;
 	}
 	for (int i = (int)m->scope; i-- > 0;) {
-		p = below(m, m->layout->scope[i], path);
+		p = find_below(m, m->layout->scope[i], path);
 		if (p)
 			return p;
 	}
 	return NULL;
 }
 
-/* A number of the environment that is the length of p, which becomes an array. */
+/* Make p an array whose length is a number of the environment. */
 static bool refer_env(const struct maker *m, struct ctf_part *p)
 {
 	const char *path = p->type->reference;
@@ -152,7 +153,7 @@ static int refer(struct maker *m, struct ctf_part *p, const struct inside *in)
 				 p->name);
 	if (refer_env(m, p))
 		return 0;
-	to = find(m, in, p->type->reference);
+	to = find_reference(m, in, p->type->reference);
 	if (!to || (p->kind == CTF_VARIANT ? to->kind != CTF_ENUM
 					   : to->kind != CTF_INTEGER && to->kind != CTF_ENUM))
 		return error_set(m->error, NULL, NO_OFFSET,

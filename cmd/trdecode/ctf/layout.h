@@ -1,8 +1,8 @@
 /*
- * layout.h - how the bits of a packet are to be read, made from what the metadata declares
+ * layout.h - the layout of a packet's bits, by the declarations of the metadata
  *
- * A declared type may be used in many places; a part (struct ctf_part) is one of these places, with
- * lengths and tags looked up.
+ * A declared type may be used many times. A part (struct ctf_part) is one use of a type, with its
+ * lengths and tags resolved.
  */
 #ifndef TR_TRDECODE_CTF_LAYOUT_H
 #define TR_TRDECODE_CTF_LAYOUT_H
@@ -10,7 +10,7 @@
 #include "common/util/buffer.h"
 #include "cmd/trdecode/ctf/metadata.h"
 
-/* What the decoder itself must know of a packet and an event. */
+/* The members of packets and events that the decoder itself needs. */
 enum ctf_role {
 	CTF_NO_ROLE,
 	CTF_MAGIC,
@@ -35,7 +35,7 @@ enum ctf_role {
 	CTF_ROLES
 };
 
-/* Where a part stands. */
+/* The scope that contains a part. */
 enum ctf_scope {
 	SCOPE_PACKET_HEADER,
 	SCOPE_PACKET_CONTEXT,
@@ -46,6 +46,7 @@ enum ctf_scope {
 	SCOPES
 };
 
+/* One use of a declared type: a member, an element or a whole scope. */
 struct ctf_part {
 	enum ctf_kind kind;
 	enum ctf_role role;
@@ -54,46 +55,45 @@ struct ctf_part {
 	uint32_t align; /* bits */
 	uint8_t size;	/* bits, of numbers */
 	bool big, is_signed;
-	uint32_t slot; /* below metadata.slots, where its value is kept; 0 it is not */
+	uint32_t slot;		       /* slot that keeps its value, below metadata.slots; 0 none */
 	const struct ctf_part *refers; /* SEQUENCE: its length; VARIANT: its tag */
 	uint64_t count;		       /* ARRAY: elements */
 	struct ctf_part *children;     /* members, or the element */
 	struct ctf_part *next;	       /* member of the same struct */
-	uint32_t definition;	       /* of ENUM and STRUCT in the stream; 0 not yet */
-	uint32_t option; /* of a member of a VARIANT: the struct that says it was chosen */
+	uint32_t definition; /* id in the stream, of ENUM and STRUCT; 0 not declared yet */
+	uint32_t option; /* of a member of a VARIANT: definition of the struct that contains only
+			    this member */
 };
 
-/* Parts of one event and its packet. */
+/* The parts of one event and its packet. */
 struct ctf_layout {
-	struct ctf_part *scope[SCOPES]; /* NULL where nothing is declared */
+	struct ctf_part *scope[SCOPES]; /* NULL: not declared */
 };
 
-/*
- * Add a scope; those before it are there already. -1 and e: a length or tag that is not there, too
- * many parts, memory.
- */
+/* Add a scope, after all scopes that precede it. -1 with *e filled: a length or tag is not
+ * declared, too many parts, or out of memory. */
 int ctf_layout_add(struct ctf_metadata *m, struct ctf_layout *l, enum ctf_scope scope,
 		   const struct ctf_type *type, struct error *e);
 
 /* --- reading --- */
 
-/* Bits of a packet; positions count from its first bit. */
+/* A position in a packet, in bits from its first bit, and the values read so far. */
 struct ctf_cursor {
 	const uint8_t *data; /* at bit origin, a multiple of 8 */
 	uint64_t origin, at;
-	uint64_t have; /* position behind the last bit at hand */
-	uint64_t time; /* the clock's value, of the last TIME read */
+	uint64_t have; /* position after the last loaded bit */
+	uint64_t time; /* the clock's value at the last TIME read */
 	uint64_t role[CTF_ROLES];
 	uint32_t seen;				/* bit of each role whose value is in role[] */
 	const uint8_t *uuid, *comm, *next_comm; /* 16 bytes; texts */
 	size_t comm_size, next_comm_size;
 	uint64_t *slots;
-	uint32_t budget; /* elements and members that may yet be read of this event */
-	uint64_t empty;	 /* those of no bits that may yet be read of the file */
+	uint32_t budget; /* elements and members that this event may still contain */
+	uint64_t empty;	 /* elements and members of no bits that the file may still contain */
 };
 
-/* No size bounds the number of those that take no bits: they are at most as many as the file has
- * bytes, and CTF_EMPTY_LEAST. */
+/* The file's size does not bound the number of elements of no bits. A file may have as many of them
+ * as it has bytes, and at least CTF_EMPTY_LEAST. */
 enum { CTF_BUDGET = 1 << 24, CTF_EMPTY_LEAST = 1 << 16 };
 
 static inline bool ctf_seen(const struct ctf_cursor *c, enum ctf_role role)
@@ -101,16 +101,17 @@ static inline bool ctf_seen(const struct ctf_cursor *c, enum ctf_role role)
 	return c->seen >> role & 1;
 }
 
-enum ctf_got { CTF_GOT, CTF_SHORT /* more bytes must be at hand */, CTF_BAD };
+enum ctf_got { CTF_GOT, CTF_SHORT /* more bytes must be loaded */, CTF_BAD };
 
+/* Skip a part; keep the values of its roles and slots in the cursor. */
 enum ctf_got ctf_step_over(struct ctf_cursor *c, const struct ctf_part *p);
-/* The same, written to b as a value (value.h). */
+/* Skip a part as ctf_step_over does, and append it to b as a value (value.h). */
 enum ctf_got ctf_put_value(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b);
 
-/* size bits, 1 to 64, at a position whose bytes are there. */
+/* Read size bits, 1 to 64, at a position whose bytes are loaded. */
 uint64_t ctf_bits(const uint8_t *data, uint64_t at, unsigned size, bool big);
 
-/* Of a value whose low bits are given: the first such time that is not before the last one. */
+/* Return the first time that is not before `last` and has these low bits. */
 static inline uint64_t ctf_later(uint64_t last, uint64_t low, unsigned size)
 {
 	uint64_t mask = size < 64 ? (1ull << size) - 1 : UINT64_MAX, time;
@@ -121,25 +122,26 @@ static inline uint64_t ctf_later(uint64_t last, uint64_t low, unsigned size)
 	return time < last ? time + mask + 1 : time;
 }
 
-/* Bytes that a number of so many bits takes in the stream. */
+/* Return the bytes that a number of so many bits takes in the stream. */
 static inline uint32_t ctf_bytes(unsigned bits)
 {
 	return bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1;
 }
 
-/* Round up to the part's alignment. */
+/* Round a position up to an alignment. */
 static inline uint64_t ctf_align(uint64_t at, uint32_t align)
 {
 	return (at + align - 1) & ~(uint64_t)(align - 1);
 }
 
-/* The label of a value, or NULL. */
+/* Return the label of a value, or NULL. */
 const char *ctf_label(const struct ctf_type *t, uint64_t value, bool is_signed);
 
-/* LTTng writes an underscore before each name, so that none is a keyword; it is not part of it. */
+/* Return the name without the underscore that LTTng writes before each name, so that none is a
+ * keyword. */
 const char *ctf_bare_name(const char *name);
 
-/* The member of a variant that its tag chooses; NULL: none. */
+/* Return the member of a variant that its tag chooses; NULL: none. */
 const struct ctf_part *ctf_chosen(const struct ctf_cursor *c, const struct ctf_part *variant);
 
 #endif

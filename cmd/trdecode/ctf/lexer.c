@@ -26,7 +26,7 @@ static void bad(struct ctf_lexer *l, const char *wrong)
 	l->wrong = wrong;
 }
 
-/* Skip a backslash and the end of its line, which continue that line. */
+/* Skip a backslash at the end of a line, which continues the line. */
 static bool skip_continuation(struct ctf_lexer *l)
 {
 	const char *p = l->at;
@@ -49,7 +49,7 @@ static void skip_line(struct ctf_lexer *l)
 			l->at++;
 }
 
-/* false: a comment that never ends. */
+/* Skip a comment. false: the comment never ends. */
 static bool skip_comment(struct ctf_lexer *l)
 {
 	for (l->at += 2; l->end - l->at >= 2; l->at++) {
@@ -62,7 +62,7 @@ static bool skip_comment(struct ctf_lexer *l)
 	return false;
 }
 
-/* To the next word. */
+/* Skip blanks and comments before the next token. */
 static bool skip_blanks(struct ctf_lexer *l)
 {
 	while (l->at < l->end) {
@@ -85,8 +85,8 @@ static bool skip_blanks(struct ctf_lexer *l)
 	return true;
 }
 
-/* Room for n characters and a NUL. */
-static bool room(struct ctf_lexer *l, size_t n)
+/* Reserve space for n characters and a NUL. */
+static bool reserve_text(struct ctf_lexer *l, size_t n)
 {
 	char *text;
 
@@ -110,7 +110,7 @@ static void word(struct ctf_lexer *l)
 	while (l->at < l->end && (isalnum((unsigned char)*l->at) || *l->at == '_'))
 		l->at++;
 	n = (size_t)(l->at - from);
-	if (!room(l, n))
+	if (!reserve_text(l, n))
 		return;
 	memcpy(l->text, from, n);
 	l->text[n] = '\0';
@@ -126,7 +126,7 @@ static int digit_of(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
 }
 
-static void number(struct ctf_lexer *l)
+static void lex_number(struct ctf_lexer *l)
 {
 	unsigned base = 10;
 	uint64_t n = 0;
@@ -159,8 +159,8 @@ static void number(struct ctf_lexer *l)
 	l->number = n;
 }
 
-/* Behind a backslash: the character meant. */
-static char escape(struct ctf_lexer *l)
+/* Read an escape sequence after its backslash, and return the character. */
+static char lex_escape(struct ctf_lexer *l)
 {
 	static const char from[] = "abfnrtv", to[] = "\a\b\f\n\r\t\v";
 	char c = *l->at++;
@@ -183,8 +183,8 @@ static char escape(struct ctf_lexer *l)
 	return c;
 }
 
-/* A string or character constant; both end with the character that begins them. */
-static void quoted(struct ctf_lexer *l)
+/* Read a string or character constant; each ends with the character that begins it. */
+static void lex_quoted(struct ctf_lexer *l)
 {
 	char quote = *l->at++;
 	size_t n = 0;
@@ -192,11 +192,11 @@ static void quoted(struct ctf_lexer *l)
 	while (l->at < l->end && *l->at != quote && *l->at != '\n') {
 		if (skip_continuation(l))
 			continue;
-		if (!room(l, n + 1))
+		if (!reserve_text(l, n + 1))
 			return;
 		if (*l->at == '\\' && l->end - l->at >= 2) {
 			l->at++;
-			l->text[n++] = escape(l);
+			l->text[n++] = lex_escape(l);
 		} else {
 			l->text[n++] = *l->at++;
 		}
@@ -207,7 +207,7 @@ static void quoted(struct ctf_lexer *l)
 		return;
 	}
 	l->at++;
-	if (!room(l, n))
+	if (!reserve_text(l, n))
 		return;
 	l->text[n] = '\0';
 	l->token = quote == '"' ? TOKEN_STRING : TOKEN_CHARACTER;
@@ -248,9 +248,9 @@ void ctf_lexer_next(struct ctf_lexer *l)
 	else if (isalpha((unsigned char)*l->at) || *l->at == '_')
 		word(l);
 	else if (isdigit((unsigned char)*l->at))
-		number(l);
+		lex_number(l);
 	else if (*l->at == '"' || *l->at == '\'')
-		quoted(l);
+		lex_quoted(l);
 	else
 		mark(l);
 }

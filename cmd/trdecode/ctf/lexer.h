@@ -1,5 +1,5 @@
 /*
- * lexer.h - the words of TSDL
+ * lexer.h - the tokens of TSDL
  */
 #ifndef TR_TRDECODE_CTF_LEXER_H
 #define TR_TRDECODE_CTF_LEXER_H
@@ -12,8 +12,8 @@ enum ctf_token {
 	TOKEN_END,
 	TOKEN_WORD,	 /* identifier or keyword */
 	TOKEN_NUMBER,	 /* without a sign */
-	TOKEN_STRING,	 /* its escapes resolved */
-	TOKEN_CHARACTER, /* constant: its character as text and as a number */
+	TOKEN_STRING,	 /* with escapes resolved */
+	TOKEN_CHARACTER, /* constant: the character, as text and as a number */
 	TOKEN_MARK,	 /* punctuation */
 	TOKEN_BAD,
 };
@@ -21,15 +21,16 @@ enum ctf_token {
 /* Punctuation of more than one character. */
 enum { MARK_ASSIGN_TYPE = 256 /* := */, MARK_ARROW /* -> */, MARK_DOTS /* ... */ };
 
+/* A text and its current token. */
 struct ctf_lexer {
 	const char *at, *end;
 	uint32_t line;
 	enum ctf_token token;
 	int mark;   /* MARK: the character, or one of the above */
-	char *text; /* WORD, STRING, CHARACTER: ended by a NUL, until the next word */
+	char *text; /* WORD, STRING, CHARACTER: ends with a NUL, valid until the next token */
 	size_t capacity;
 	uint64_t number;   /* NUMBER, CHARACTER */
-	const char *wrong; /* BAD: what */
+	const char *wrong; /* BAD: what is wrong */
 };
 
 void ctf_lexer_begin(struct ctf_lexer *l, const char *text, size_t n);

@@ -2,11 +2,11 @@
  * loss.c - what the recorder lost, by the counters of packets
  *
  * events_discarded counts from the beginning of the recording to the end of the packet, and
- * packet_seq_num numbers the packets. A stream of packets goes on from one tracefile to the next,
- * and from one chunk of a rotated recording to the next: the UUID, stream_id and stream_instance_id
- * say which. What the first packet counts was lost before that packet if the stream begins with it;
- * how much of it was, is unknown where packets before it are not part of the input. Snapshots of
- * one recording may have the same packets: each is read once.
+ * packet_seq_num numbers the packets. A flow is all packets of a stream instance: they continue
+ * from one tracefile to the next, and from one chunk of a rotated recording to the next. UUID,
+ * stream_id and stream_instance_id identify a flow. If the input has the first packet of a flow,
+ * all events that this packet counts were lost before the packet; else their number is unknown.
+ * Snapshots of one recording may contain the same packets: each packet is read once.
  */
 #include <stdlib.h>
 
@@ -18,21 +18,21 @@ struct ctf_packet_key {
 	uint64_t sequence, begin, end, size;
 };
 
-/* A stream of packets. */
+/* The packets of one stream instance, from all files. */
 struct ctf_flow {
 	bool begun;
-	const struct ctf_file *file; /* that had the last packet */
+	const struct ctf_file *file; /* the file that contained the last packet */
 	struct ctf_packet_key last;
 	uint64_t discarded;
-	/* the last packets, to know them again in another file */
+	/* the last packets, to recognise them in another file */
 	struct ctf_packet_key recent[RECENT];
 	unsigned nrecent;
 };
 
-/* All of them, of all inputs. */
+/* The flows of all inputs. */
 struct ctf_flows {
 	unsigned users;
-	struct id_cache known;
+	struct id_cache numbers; /* of flows, by key: index + 1 in flows */
 	struct ctf_flow **flows;
 	size_t count, capacity;
 };
@@ -55,17 +55,17 @@ void ctf_flows_leave(struct ctf_flows **shared)
 	for (size_t i = 0; i < all->count; i++)
 		free(all->flows[i]);
 	free(all->flows);
-	id_cache_free(&all->known);
+	id_cache_free(&all->numbers);
 	free(all);
 	*shared = NULL;
 }
 
-/* What tells flows apart. */
+/* What identifies a flow. */
 struct flow_key {
 	uint8_t uuid[16];
-	const void *owner; /* the trace that has no UUID, or the file */
+	const void *owner; /* the trace if it has no UUID, or the file */
 	uint64_t stream, number;
-	char kind; /* of number: 'i' instance, 'c' CPU, 'f' none */
+	char kind; /* kind of number: 'i' instance, 'c' CPU, 'f' none */
 };
 
 static struct ctf_flow *find_flow(const struct ctf_file *f, char kind, const void *owner,
@@ -84,7 +84,7 @@ static struct ctf_flow *find_flow(const struct ctf_file *f, char kind, const voi
 	key.stream = f->stream->declared->id;
 	key.number = number;
 	key.kind = kind;
-	id = id_cache_number(&all->known, &key, sizeof key);
+	id = id_cache_number(&all->numbers, &key, sizeof key);
 	if (!id)
 		return NULL;
 	if (*id)
@@ -100,15 +100,15 @@ static struct ctf_flow *find_flow(const struct ctf_file *f, char kind, const voi
 	return flows[all->count - 1];
 }
 
-/* Does the packet tell this of itself? */
-static bool seen(const struct ctf_file *f, enum ctf_role role)
+/* Test whether the packet contains this member. */
+static bool has_counter(const struct ctf_file *f, enum ctf_role role)
 {
 	return f->counted >> role & 1;
 }
 
 static struct ctf_flow *flow_of(const struct ctf_file *f)
 {
-	if (seen(f, CTF_INSTANCE))
+	if (has_counter(f, CTF_INSTANCE))
 		return find_flow(f, 'i', NULL, f->counters[CTF_INSTANCE]);
 	return find_flow(f, 'f', f, 0);
 }
@@ -120,12 +120,12 @@ static struct ctf_packet_key key_of(const struct ctf_file *f)
 				       f->packet_size};
 }
 
-/* Another file had this packet. */
+/* Test whether another file contained this packet. */
 static bool is_again(const struct ctf_flow *flow, const struct ctf_file *f)
 {
 	struct ctf_packet_key key = key_of(f);
 
-	if (!seen(f, CTF_SEQUENCE_NUMBER) || !flow->begun || flow->file == f)
+	if (!has_counter(f, CTF_SEQUENCE_NUMBER) || !flow->begun || flow->file == f)
 		return false;
 	for (unsigned i = 0; i < RECENT && i < flow->nrecent; i++)
 		if (!memcmp(&flow->recent[i], &key, sizeof key))
@@ -133,49 +133,48 @@ static bool is_again(const struct ctf_flow *flow, const struct ctf_file *f)
 	return false;
 }
 
-static void follow(struct ctf_flow *flow, const struct ctf_file *f)
+static void follow_flow(struct ctf_flow *flow, const struct ctf_file *f)
 {
 	flow->begun = true;
 	flow->file = f;
 	flow->last = key_of(f);
 	flow->recent[flow->nrecent++ % RECENT] = flow->last;
-	if (seen(f, CTF_DISCARDED))
+	if (has_counter(f, CTF_DISCARDED))
 		flow->discarded = f->counters[CTF_DISCARDED];
 }
 
-/*
- * The flow of a CPU, which is that of tracefiles whose packets tell no stream_instance_id (LTTng
- * before 2.8): NULL unless the packet can come after that flow's last one.
- */
+/* Return the flow of the CPU if the packet can follow its last packet, else NULL. Tracefiles
+ * without stream_instance_id (LTTng before 2.8) continue that flow. */
 static const struct ctf_flow *before_file(const struct ctf_file *f, const struct ctf_flow *cpu)
 {
-	bool numbered = seen(f, CTF_SEQUENCE_NUMBER);
+	bool numbered = has_counter(f, CTF_SEQUENCE_NUMBER);
 
 	if (!cpu->begun || cpu->file == f || (numbered && !f->counters[CTF_SEQUENCE_NUMBER]) ||
-	    !seen(f, CTF_TIME_BEGIN) || f->counters[CTF_TIME_BEGIN] < cpu->last.end ||
+	    !has_counter(f, CTF_TIME_BEGIN) || f->counters[CTF_TIME_BEGIN] < cpu->last.end ||
 	    (numbered && f->counters[CTF_SEQUENCE_NUMBER] <= cpu->last.sequence) ||
 	    f->counters[CTF_DISCARDED] < cpu->discarded)
 		return NULL;
 	return cpu;
 }
 
-/* Events lost between the last packet, if there is one, and the end of this one. */
+/* Return how many events were lost between the last packet, if any, and the end of this packet;
+ * UINT64_MAX: unknown. */
 static uint64_t events_lost(const struct ctf_file *f, const struct ctf_flow *last)
 {
-	bool numbered = seen(f, CTF_SEQUENCE_NUMBER);
+	bool numbered = has_counter(f, CTF_SEQUENCE_NUMBER);
 	uint64_t counted = f->counters[CTF_DISCARDED], sequence = f->counters[CTF_SEQUENCE_NUMBER];
 	unsigned bits = f->stream->discarded_bits;
 
-	if (!seen(f, CTF_DISCARDED) || !counted)
+	if (!has_counter(f, CTF_DISCARDED) || !counted)
 		return 0;
-	/* the recording begins, or begins again */
+	/* the recording begins, or restarts */
 	if (numbered && !sequence)
 		return counted;
 	if (!last)
 		return numbered ? UINT64_MAX : counted;
 	if (counted >= last->discarded)
 		return counted - last->discarded;
-	/* the counter wrapped if the packet is the next one */
+	/* if this is the next packet, the counter wrapped */
 	if (numbered && sequence == last->last.sequence + 1 && bits < 64)
 		return counted + (1ull << bits) - last->discarded;
 	return UINT64_MAX;
@@ -185,7 +184,7 @@ static uint64_t packets_lost(const struct ctf_file *f, const struct ctf_flow *la
 {
 	uint64_t sequence = f->counters[CTF_SEQUENCE_NUMBER];
 
-	if (!last || !seen(f, CTF_SEQUENCE_NUMBER) || sequence <= last->last.sequence)
+	if (!last || !has_counter(f, CTF_SEQUENCE_NUMBER) || sequence <= last->last.sequence)
 		return 0;
 	return sequence - last->last.sequence - 1;
 }
@@ -197,7 +196,7 @@ int ctf_loss_take(struct ctf_file *f)
 
 	if (!flow)
 		return -1;
-	if (!seen(f, CTF_INSTANCE) && seen(f, CTF_CPU)) {
+	if (!has_counter(f, CTF_INSTANCE) && has_counter(f, CTF_CPU)) {
 		cpu = find_flow(f, 'c', NULL, f->counters[CTF_CPU]);
 		if (!cpu)
 			return -1;
@@ -208,9 +207,9 @@ int ctf_loss_take(struct ctf_file *f)
 		last = cpu ? before_file(f, cpu) : NULL;
 	f->lost = events_lost(f, last);
 	f->packets_lost = packets_lost(f, last);
-	follow(flow, f);
+	follow_flow(flow, f);
 	if (cpu)
-		follow(cpu, f);
+		follow_flow(cpu, f);
 	return 0;
 }
 
@@ -220,8 +219,8 @@ int ctf_loss_pass(const struct ctf_file *f)
 
 	if (!flow)
 		return -1;
-	/* files are passed over one by one, not in the order of time */
+	/* files are skipped one by one, not in the order of time */
 	if (!flow->begun || key_of(f).begin >= flow->last.begin)
-		follow(flow, f);
+		follow_flow(flow, f);
 	return 0;
 }

@@ -131,7 +131,7 @@ char *ctf_take_path(struct ctf_parser *p)
 	for (;;) {
 		size_t size;
 
-		/* other tokens have no text, or one without an end */
+		/* other tokens have no text, or unterminated text */
 		if (p->lexer.token != TOKEN_WORD) {
 			ctf_wrong(p, "a name is missing");
 			return NULL;
@@ -172,7 +172,7 @@ bool ctf_take_number(struct ctf_parser *p, int64_t *number)
 
 /* --- blocks --- */
 
-/* One line of a block: name = value or name := type. */
+/* One line of a block: "name = value" or "name := type". */
 struct attribute {
 	char *name;
 	char *text; /* NULL: number */
@@ -180,7 +180,8 @@ struct attribute {
 	struct ctf_type *type; /* with := */
 };
 
-/* name begins with the block's own name where the whole path is written: "stream.event.header" */
+/* Parse one line of a block. The name may be a whole path, which begins with the block's name:
+ * "stream.event.header". */
 static bool parse_attribute(struct ctf_parser *p, struct attribute *a)
 {
 	*a = (struct attribute){0};
@@ -202,7 +203,7 @@ static bool parse_attribute(struct ctf_parser *p, struct attribute *a)
 		a->text = ctf_take_path(p);
 	else if (!ctf_take_number(p, &a->number))
 		return false;
-	/* "a" "b" is not LTTng's, but is C's */
+	/* C joins adjacent strings, although LTTng writes none */
 	return !p->error->what[0] && ctf_expect(p, ';');
 }
 
@@ -366,7 +367,7 @@ static bool parse_event(struct ctf_parser *p)
 	return true;
 }
 
-/* A type may name the clock before it is declared: that one is filled in. */
+/* Parse a block "clock". If a type has named the clock already, fill in that clock. */
 static bool parse_clock(struct ctf_parser *p)
 {
 	struct ctf_clock read = {.frequency = 1000000000}, *known, *next;
@@ -415,6 +416,6 @@ int ctf_metadata_parse(struct ctf_metadata *m, const char *text, size_t n, const
 		if (!ctf_accept(&p, ';'))
 			parse_statement(&p);
 	ctf_lexer_free(&p.lexer);
-	m->whole = !e->what[0];
-	return m->whole ? 0 : -1;
+	m->complete = !e->what[0];
+	return m->complete ? 0 : -1;
 }

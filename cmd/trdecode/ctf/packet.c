@@ -1,7 +1,7 @@
 /*
- * packet.c - where packets begin and end, and what they say of what is in them
+ * packet.c - the headers and contexts of packets
  *
- * Where a packet's beginning is damaged the next one is searched for by its magic.
+ * After a damaged header the next packet is searched by its magic number.
  */
 #include <stdio.h>
 
@@ -10,9 +10,9 @@
 #define PACKET_MAGIC 0xc1fc1fc1u
 
 enum {
-	PACKET_NEED = 512,	 /* bytes at hand where a packet begins, if there are so many */
-	PACKET_BEGIN = 64 << 20, /* bytes that its header and context take at most */
-	PASSING = 4096,		 /* bytes read of a packet that is passed over */
+	PACKET_NEED = 512, /* bytes loaded at the beginning of a packet, if the file has them */
+	PACKET_BEGIN = 64 << 20, /* most bytes of its header and context */
+	PASSING = 4096,		 /* bytes read of a packet that is skipped */
 };
 
 bool ctf_packet_is(const uint8_t *data, size_t n)
@@ -24,15 +24,15 @@ bool ctf_packet_is(const uint8_t *data, size_t n)
 static bool is_packet(const struct ctf_file *f, const uint8_t *p, size_t n)
 {
 	const struct ctf_metadata *m = &f->trace->metadata;
-	/* that of the packets before: some writers give the metadata another one */
+	/* compare with the packets before: some writers give the metadata another UUID */
 	const uint8_t *uuid = f->has_uuid ? f->uuid : m->has_uuid ? m->uuid : NULL;
 
 	return n >= 4 && get_uint(p, 4, m->big) == PACKET_MAGIC &&
 	       (!uuid || n < 20 || !memcmp(p + 4, uuid, 16));
 }
 
-/* From the byte behind `at` on, the next one that can begin a packet. */
-static int search(struct ctf_file *f, uint64_t *at, bool *found, struct error *e)
+/* Find the next byte after *at that can begin a packet. */
+static int search_packet(struct ctf_file *f, uint64_t *at, bool *found, struct error *e)
 {
 	*found = false;
 	for (;;) {
@@ -67,7 +67,7 @@ static bool declares_magic(const struct ctf_trace *t)
 	return header && header->children && header->children->role == CTF_MAGIC;
 }
 
-/* A part of the packet's beginning. */
+/* Read the packet's header or context. Return NULL, or what is wrong. */
 static const char *packet_scope(struct ctf_file *f, enum ctf_scope scope)
 {
 	const struct ctf_part *p = f->stream->layout.scope[scope];
@@ -89,7 +89,7 @@ static struct ctf_stream *find_stream(struct ctf_trace *t, uint64_t id)
 	return NULL;
 }
 
-/* Header and context of the packet at f->packet. NULL, or what is wrong. */
+/* Read header and context of the packet at f->packet. Return NULL, or what is wrong. */
 static const char *read_packet(struct ctf_file *f)
 {
 	struct ctf_trace *t = f->trace;
@@ -140,7 +140,7 @@ static const char *read_packet(struct ctf_file *f)
 	return NULL;
 }
 
-/* What the packet's context says of its clock and CPU. */
+/* Take the clock and the CPU from the packet's context. */
 static void begin_packet(struct ctf_file *f)
 {
 	struct ctf_cursor *c = &f->cursor;
@@ -167,8 +167,7 @@ static void begin_packet(struct ctf_file *f)
 		f->counters[role] = ctf_seen(c, (enum ctf_role)role) ? c->role[role] : 0;
 	f->in_packet = true;
 	f->lost = f->packets_lost = 0;
-	/* what came before the first packet may be in another file, which is read up to there first
-	 */
+	/* packets before the first one may be in another file, which is read up to here first */
 	f->fresh = !f->packet && !f->survey &&
 		   (ctf_seen(c, CTF_INSTANCE) ||
 		    (ctf_seen(c, CTF_DISCARDED) && c->role[CTF_DISCARDED]));
@@ -176,7 +175,7 @@ static void begin_packet(struct ctf_file *f)
 		c->have = f->content;
 }
 
-/* For the fields of it that events carry. */
+/* Keep the header and context, whose fields events repeat. */
 static int keep_beginning(struct ctf_file *f)
 {
 	const struct ctf_cursor *c = &f->cursor;
@@ -210,7 +209,7 @@ static int next_packet(struct ctf_file *f, struct error *e)
 		wrong = read_packet(f);
 		while (wrong && f->cursor.have - f->cursor.origin < 8 * (f->window.size - at) &&
 		       f->cursor.have / 8 < PACKET_BEGIN && strstr(wrong, "cut short")) {
-			/* a long beginning */
+			/* a large header or context */
 			if (ctf_file_refill(f, 0, (size_t)(f->cursor.have / 8) * 2, e))
 				return -1;
 			wrong = read_packet(f);
@@ -235,7 +234,7 @@ static int next_packet(struct ctf_file *f, struct error *e)
 			f->done = true;
 			return 0;
 		}
-		if (search(f, &at, &found, e))
+		if (search_packet(f, &at, &found, e))
 			return -1;
 		if (!found)
 			at = f->window.size;
@@ -247,7 +246,6 @@ static int next_packet(struct ctf_file *f, struct error *e)
 	return 0;
 }
 
-/* Stand behind the beginning of the next packet, or be done. */
 int ctf_packet_next(struct ctf_file *f, struct error *e)
 {
 	size_t capacity = f->window.capacity;

@@ -1,5 +1,5 @@
 /*
- * read.c - parts of a packet, bit by bit
+ * read.c - reads parts of a packet, bit by bit
  */
 #include <string.h>
 
@@ -36,8 +36,8 @@ static uint64_t sign_bits(uint64_t n, unsigned size)
 	return (uint64_t)((int64_t)(n << shift) >> shift);
 }
 
-/* The number at the cursor, sign-extended. */
-static enum ctf_got number(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n)
+/* Read the number at the cursor, sign-extended. */
+static enum ctf_got read_number(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n)
 {
 	c->at = ctf_align(c->at, p->align);
 	if (!has(c, p->size))
@@ -54,7 +54,7 @@ static enum ctf_got number(struct ctf_cursor *c, const struct ctf_part *p, uint6
 
 static enum ctf_got integer(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n)
 {
-	enum ctf_got got = number(c, p, n);
+	enum ctf_got got = read_number(c, p, n);
 
 	if (got != CTF_GOT)
 		return got;
@@ -67,7 +67,7 @@ static enum ctf_got integer(struct ctf_cursor *c, const struct ctf_part *p, uint
 	return CTF_GOT;
 }
 
-/* What the decoder wants to know of a text, or of bytes. */
+/* Keep a text or bytes that the decoder needs, by the part's role. */
 static inline void keep_bytes(struct ctf_cursor *c, const struct ctf_part *p, const uint8_t *bytes,
 			      size_t n)
 {
@@ -82,9 +82,9 @@ static inline void keep_bytes(struct ctf_cursor *c, const struct ctf_part *p, co
 	}
 }
 
-/* A string at the cursor, its NUL not counted. */
-static enum ctf_got string(struct ctf_cursor *c, const struct ctf_part *p, const uint8_t **text,
-			   size_t *n)
+/* Read the string at the cursor; its size is without the NUL. */
+static enum ctf_got read_string(struct ctf_cursor *c, const struct ctf_part *p,
+				const uint8_t **text, size_t *n)
 {
 	const uint8_t *from, *end;
 
@@ -122,8 +122,8 @@ const struct ctf_part *ctf_chosen(const struct ctf_cursor *c, const struct ctf_p
 	return NULL;
 }
 
-/* Elements of an array or sequence. */
-static uint64_t elements(const struct ctf_cursor *c, const struct ctf_part *p)
+/* Return the number of elements of an array or sequence. */
+static uint64_t element_count(const struct ctf_cursor *c, const struct ctf_part *p)
 {
 	uint64_t n = p->kind == CTF_ARRAY ? p->count : c->slots[p->refers->slot];
 
@@ -132,7 +132,7 @@ static uint64_t elements(const struct ctf_cursor *c, const struct ctf_part *p)
 	return n;
 }
 
-/* Bits that one element takes, where that is known. Never 0 but for a struct of nothing. */
+/* Return the bits of one number, or the least bits of one string; 0: no least size is known. */
 static uint64_t element_bits(const struct ctf_part *p)
 {
 	switch (p->kind) {
@@ -149,7 +149,7 @@ static bool is_bytes(const struct ctf_part *p)
 	return p->kind == CTF_INTEGER && p->size == 8 && !(p->align % 8) && p->align == 8;
 }
 
-/* The bytes of an array of them. */
+/* Read an array of bytes. */
 static enum ctf_got run_of_bytes(struct ctf_cursor *c, const struct ctf_part *p, uint64_t n,
 				 const uint8_t **bytes)
 {
@@ -162,7 +162,7 @@ static enum ctf_got run_of_bytes(struct ctf_cursor *c, const struct ctf_part *p,
 	return CTF_GOT;
 }
 
-/* Are there more elements than there are bits at hand for them? */
+/* Test whether n elements need more bits than are loaded. */
 static bool too_many(const struct ctf_cursor *c, const struct ctf_part *p, uint64_t n)
 {
 	uint64_t bits = element_bits(p->children);
@@ -170,7 +170,7 @@ static bool too_many(const struct ctf_cursor *c, const struct ctf_part *p, uint6
 	return bits && (n > UINT64_MAX / bits || !has(c, n * bits));
 }
 
-/* Count an element or member, which was read from there. false: there are too many. */
+/* Count an element or member that began at bit `from`. false: too many. */
 static inline bool count_part(struct ctf_cursor *c, uint64_t from)
 {
 	if (!c->budget)
@@ -190,8 +190,8 @@ enum ctf_got ctf_step_over(struct ctf_cursor *c, const struct ctf_part *p)
 	switch (p->kind) {
 	case CTF_INTEGER:
 	case CTF_ENUM: return integer(c, p, &n);
-	case CTF_FLOAT: return number(c, p, &n);
-	case CTF_STRING: return string(c, p, &text, &size);
+	case CTF_FLOAT: return read_number(c, p, &n);
+	case CTF_STRING: return read_string(c, p, &text, &size);
 	case CTF_STRUCT:
 		c->at = ctf_align(c->at, p->align);
 		for (const struct ctf_part *m = p->children; m && got == CTF_GOT; m = m->next) {
@@ -206,7 +206,7 @@ enum ctf_got ctf_step_over(struct ctf_cursor *c, const struct ctf_part *p)
 		return chosen ? ctf_step_over(c, chosen) : CTF_BAD;
 	case CTF_ARRAY:
 	case CTF_SEQUENCE:
-		n = elements(c, p);
+		n = element_count(c, p);
 		c->at = ctf_align(c->at, p->align);
 		if (is_bytes(p->children))
 			return run_of_bytes(c, p, n, &text);
@@ -242,7 +242,7 @@ static enum ctf_got put_number(struct ctf_cursor *c, const struct ctf_part *p, s
 	enum ctf_got got;
 	uint64_t n;
 
-	got = p->kind == CTF_FLOAT ? number(c, p, &n) : integer(c, p, &n);
+	got = p->kind == CTF_FLOAT ? read_number(c, p, &n) : integer(c, p, &n);
 	if (got != CTF_GOT)
 		return got;
 	put_u64(bytes, n);
@@ -256,7 +256,7 @@ static enum ctf_got put_number(struct ctf_cursor *c, const struct ctf_part *p, s
 
 static enum ctf_got put_elements(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
 {
-	uint64_t n = elements(c, p), from;
+	uint64_t n = element_count(c, p), from;
 	enum ctf_got got = CTF_GOT;
 	const uint8_t *text;
 
@@ -295,7 +295,7 @@ enum ctf_got ctf_put_value(struct ctf_cursor *c, const struct ctf_part *p, struc
 	case CTF_ENUM:
 	case CTF_FLOAT: return put_number(c, p, b);
 	case CTF_STRING:
-		got = string(c, p, &text, &size);
+		got = read_string(c, p, &text, &size);
 		if (got == CTF_GOT && value_put_bytes(b, VALUE_STRING, text, size))
 			return CTF_BAD;
 		return got;
@@ -313,7 +313,7 @@ enum ctf_got ctf_put_value(struct ctf_cursor *c, const struct ctf_part *p, struc
 		}
 		return got;
 	case CTF_VARIANT:
-		/* a struct of the chosen one alone */
+		/* a struct with only the chosen member */
 		chosen = ctf_chosen(c, p);
 		if (!chosen || value_put_struct(b, chosen->option, 1))
 			return CTF_BAD;

@@ -1,11 +1,11 @@
 /*
- * row.c - the data of an event, moved into a row of the stream
+ * row.c - converts the data of an event into a row of the stream
  */
 #include <stdlib.h>
 
 #include "cmd/trdecode/ctf/ctf.h"
 
-enum { CONTEXT_MOST = 4096 }; /* bytes of a packet's context that every event has */
+enum { CONTEXT_MOST = 4096 }; /* bytes of a packet's context that each event may repeat */
 
 /* --- data --- */
 
@@ -63,7 +63,7 @@ static enum ctf_got move(struct ctf_cursor *c, const struct ctf_move *m, uint8_t
 	return CTF_BAD;
 }
 
-/* The fields of the packet's context as details of a call, for all events of the packet. */
+/* Convert the fields of the packet's context into details, once for all events of the packet. */
 static enum ctf_got make_context(struct ctf_file *f)
 {
 	const struct ctf_part *header = f->stream->layout.scope[SCOPE_PACKET_HEADER],
@@ -88,7 +88,7 @@ static enum ctf_got make_context(struct ctf_file *f)
 	f->has_context = true;
 	if (f->context.size <= CONTEXT_MOST)
 		return got;
-	/* each of many small events would have it */
+	/* each of many small events would repeat it */
 	f->context.size = 0;
 	if (!f->trace->ctf->context_left_out)
 		warn(f->member, f->packet,
@@ -97,7 +97,7 @@ static enum ctf_got make_context(struct ctf_file *f)
 	return got;
 }
 
-/* The event's data as details of a call. */
+/* Append the event's data as details. */
 static enum ctf_got put_values(struct ctf_file *f, struct buffer *tail)
 {
 	struct ctf_cursor *c = &f->cursor;
@@ -152,7 +152,7 @@ static int32_t number_at(const uint8_t *fixed, struct ctf_spot s)
 	return s.at < 0 ? -1 : (int32_t)ctf_spot(fixed, s);
 }
 
-/* The lane of the event that was read. 0: memory. */
+/* Return the lane of the event that was read. 0: out of memory. */
 static inline uint32_t lane_of(struct ctf_file *f)
 {
 	struct ctf *ctf = f->trace->ctf;
@@ -260,7 +260,7 @@ static int put_lost(struct ctf_file *f)
 	return 0;
 }
 
-static int failed(struct ctf_file *f, struct error *e)
+static int row_failed(struct ctf_file *f, struct error *e)
 {
 	*e = f->trace->ctf->w->error;
 	return e->what[0] ? -1 : error_no_memory(e);
@@ -273,7 +273,7 @@ int ctf_row(struct ctf_file *f, struct error *e)
 	if (__builtin_expect(f->fresh, 0) && ctf_file_begun(f, e))
 		return -1;
 	if (__builtin_expect(f->lost || f->packets_lost, 0) && put_lost(f))
-		return failed(f, e);
+		return row_failed(f, e);
 	if (__builtin_expect(!f->class || !f->in_packet, 0))
 		return 0;
 	for (;;) {
@@ -281,12 +281,12 @@ int ctf_row(struct ctf_file *f, struct error *e)
 		int grown;
 
 		if (__builtin_expect(!f->class->type, 0) && ctf_class_declare(f->class))
-			return failed(f, e);
+			return row_failed(f, e);
 		got = read_data(f);
 		if (__builtin_expect(f->cursor.at == f->header, 0) && got == CTF_GOT)
 			return ctf_file_abandon(f, f->header, "an event that takes no bits", e);
 		if (__builtin_expect(got == CTF_GOT, 1))
-			return put_row(f) ? failed(f, e) : 0;
+			return put_row(f) ? row_failed(f, e) : 0;
 		f->cursor.empty = empty;
 		grown = got == CTF_SHORT ? ctf_file_more(f, f->payload, e) : 0;
 		if (grown < 0)

@@ -1,8 +1,8 @@
 /*
- * skip.c - packets that are passed over by the times in their contexts
+ * skip.c - skips packets by the times in their contexts
  *
- * Not where sched_switch tells the threads of all events behind it, or the stream has dumps of
- * mapped files: there only if the times of rows are all that matters.
+ * Packets with sched_switch or with dumps of mappings are skipped only if the times of rows are all
+ * that the caller needs: such events determine the threads and the locations of later events.
  */
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ bool ctf_skip_packet(const struct ctf_file *f)
 	       ctf_file_time(f, c->role[CTF_TIME_END], &end) && end < d->limits->first_time;
 }
 
-/* The highest time at which a packet with events begins. */
+/* Find the highest time at which a packet with events begins. */
 static void late_of(const struct ctf_file *of, uint64_t *latest)
 {
 	struct ctf_file f = {.trace = of->trace, .member = of->member, .cpu = -1, .survey = true};

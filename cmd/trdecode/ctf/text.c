@@ -1,5 +1,5 @@
 /*
- * text.c - the text of a metadata file, which LTTng cuts into packets
+ * text.c - extracts the text of a metadata file, which LTTng divides into packets
  *
  * A packet: u32 magic, 16 bytes UUID, u32 checksum, u32 content size and u32 packet size in bits,
  * u8 compression, encryption and checksum scheme, u8 major, u8 minor; then text.
@@ -31,7 +31,7 @@ static bool has_signature(const uint8_t *data, size_t n)
 	return n >= strlen(PLAIN_BEGIN) && !memcmp(data, PLAIN_BEGIN, strlen(PLAIN_BEGIN));
 }
 
-/* The length of the comment at p; 0: none begins there. */
+/* Return the length of the comment at p; 0: no comment begins there. */
 static size_t comment_size(const char *p, size_t n)
 {
 	const char *end = NULL;
@@ -47,7 +47,7 @@ static size_t comment_size(const char *p, size_t n)
 	return end ? (size_t)(end - p) + (p[1] == '*' ? 2 : 1) : n;
 }
 
-/* Do blanks and comments lead to a word that begins a statement? */
+/* Test whether a word that begins a statement follows blanks and comments. */
 static bool is_bare(const char *p, size_t n)
 {
 	static const char *const words[] = {"typealias", "typedef", "trace",   "stream",
@@ -77,7 +77,7 @@ bool ctf_metadata_is(const uint8_t *data, size_t n)
 	return is_packets(data, n) || has_signature(data, n) || is_bare((const char *)data, n);
 }
 
-/* Is the version, of packets or after the signature of plain text, 1.8? */
+/* Require version 1.8, in the packets or after the signature of plain text. */
 static int check_version(const uint8_t *data, size_t size, const char *file, struct error *e)
 {
 	unsigned major = 1, minor = 8;
@@ -99,9 +99,9 @@ static int check_version(const uint8_t *data, size_t size, const char *file, str
 				   major, minor);
 }
 
-/* The text of all packets, one behind the other. */
-static int unpack(const uint8_t *data, size_t size, const char *file, struct buffer *text,
-		  struct error *e)
+/* Append the text of all packets. */
+static int unpack_text(const uint8_t *data, size_t size, const char *file, struct buffer *text,
+		       struct error *e)
 {
 	bool big = get_uint(data, 4, false) != PACKET_MAGIC;
 	size_t at = 0;
@@ -129,7 +129,7 @@ static int unpack(const uint8_t *data, size_t size, const char *file, struct buf
 		}
 		if (buffer_append(text, p + PACKET_HEADER, (size_t)content - PACKET_HEADER))
 			return error_no_memory(e);
-		/* the padding of the last one need not be there */
+		/* the file may end before the padding of the last packet */
 		at = packet < size - at ? at + (size_t)packet : size;
 	}
 	return 0;
@@ -148,7 +148,7 @@ int ctf_metadata_text(const uint8_t *data, size_t size, const char *file, char *
 	if (check_version(data, size, file, e))
 		return -1;
 	if (is_packets(data, size))
-		failed = unpack(data, size, file, &b, e);
+		failed = unpack_text(data, size, file, &b, e);
 	else
 		failed = buffer_append(&b, data, size) ? error_no_memory(e) : 0;
 	*n = b.size;

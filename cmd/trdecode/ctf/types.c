@@ -1,8 +1,8 @@
 /*
  * types.c - the types of TSDL
  *
- * As in C a type may be written where it is used, or be given a name first. Names hold to the end
- * of the block that declares them.
+ * As in C, a type may be written where it is used, or declared with a name first. A name is valid
+ * up to the end of the block that declares it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "cmd/trdecode/ctf/parser.h"
 
-static struct ctf_type *new_type(struct ctf_parser *p, enum ctf_kind kind)
+struct ctf_type *ctf_new_type(struct ctf_parser *p, enum ctf_kind kind)
 {
 	struct ctf_type *t = ctf_alloc(p->metadata, sizeof *t);
 
@@ -26,7 +26,7 @@ static struct ctf_type *new_type(struct ctf_parser *p, enum ctf_kind kind)
 
 /* --- names --- */
 
-static bool declare(struct ctf_parser *p, const char *name, struct ctf_type *type)
+static bool declare_name(struct ctf_parser *p, const char *name, struct ctf_type *type)
 {
 	struct ctf_name *n = ctf_alloc(p->metadata, sizeof *n);
 
@@ -54,8 +54,8 @@ static struct ctf_type *look_up(struct ctf_parser *p, const char *name)
 	return NULL;
 }
 
-/* "struct" and "x": the name that "struct x" has in the table. */
-static char *tagged(struct ctf_parser *p, const char *kind, const char *name)
+/* Make the name that "struct x" has in the list, of "struct" and "x". */
+static char *tagged_name(struct ctf_parser *p, const char *kind, const char *name)
 {
 	size_t n = strlen(kind) + strlen(name) + 2;
 	char *text = ctf_alloc(p->metadata, n);
@@ -79,7 +79,7 @@ static bool is_c_word(const struct ctf_lexer *l)
 	return false;
 }
 
-/* "unsigned long" */
+/* Read a name of several words of C: "unsigned long". */
 static char *take_c_words(struct ctf_parser *p)
 {
 	char name[256] = "", *copy;
@@ -102,7 +102,7 @@ static char *take_c_words(struct ctf_parser *p)
 	return copy;
 }
 
-/* "unsigned long", "uint32_t", "char *": a name made of C's words, or one of its own. */
+/* Read the name of a type: words of C ("unsigned long"), or one word ("uint32_t"), and stars. */
 static char *take_name(struct ctf_parser *p)
 {
 	char *name, *pointer;
@@ -129,165 +129,9 @@ static char *take_name(struct ctf_parser *p)
 	return name;
 }
 
-/* --- integers and floating-point numbers --- */
-
-struct number {
-	int64_t size, align, exponent, mantissa;
-	bool size_given, align_given;
-};
-
-static bool set_word(struct ctf_parser *p, struct ctf_type *t, const char *name, const char *value)
-{
-	static const struct {
-		const char *word;
-		uint8_t base;
-	} bases[] = {{"decimal", 10},	  {"dec", 10}, {"d", 10}, {"i", 10},	 {"u", 10},
-		     {"hexadecimal", 16}, {"hex", 16}, {"x", 16}, {"X", 16},	 {"p", 16},
-		     {"octal", 8},	  {"oct", 8},  {"o", 8},  {"binary", 2}, {"b", 2}};
-	const char *dot;
-
-	if (!strcmp(name, "signed")) {
-		t->is_signed = !strcmp(value, "true") || !strcmp(value, "TRUE");
-	} else if (!strcmp(name, "byte_order")) {
-		if (!strcmp(value, "be") || !strcmp(value, "network"))
-			t->order = CTF_BIG;
-		else if (!strcmp(value, "le"))
-			t->order = CTF_LITTLE;
-	} else if (!strcmp(name, "encoding")) {
-		t->text = !strcmp(value, "UTF8") || !strcmp(value, "utf8") ||
-			  !strcmp(value, "UTF-8") || !strcmp(value, "utf-8") ||
-			  !strcmp(value, "ASCII") || !strcmp(value, "ascii");
-	} else if (!strcmp(name, "base")) {
-		for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
-			if (!strcmp(value, bases[i].word))
-				t->base = bases[i].base;
-	} else if (!strcmp(name, "map") && !strncmp(value, "clock.", 6)) {
-		/* clock.NAME.value */
-		char clock[256];
-
-		dot = strchr(value + 6, '.');
-		snprintf(clock, sizeof clock, "%.*s",
-			 dot ? (int)(dot - value - 6) : (int)strlen(value + 6), value + 6);
-		t->clock = ctf_clock_named(p->metadata, clock);
-		if (!t->clock)
-			return ctf_wrong(p, "too many clocks, or out of memory");
-	}
-	return true;
-}
-
-static void set_number(struct ctf_type *t, struct number *n, const char *name, int64_t value)
-{
-	if (!strcmp(name, "size")) {
-		n->size = value;
-		n->size_given = true;
-	} else if (!strcmp(name, "align")) {
-		n->align = value;
-		n->align_given = true;
-	} else if (!strcmp(name, "exp_dig")) {
-		n->exponent = value;
-	} else if (!strcmp(name, "mant_dig")) {
-		n->mantissa = value;
-	} else if (!strcmp(name, "signed")) {
-		t->is_signed = value != 0;
-	} else if (!strcmp(name, "base")) {
-		if (value == 2 || value == 8 || value == 10 || value == 16)
-			t->base = (uint8_t)value;
-	}
-}
-
-/* { name = value; ... } */
-static bool parse_attributes(struct ctf_parser *p, struct ctf_type *t, struct number *n)
-{
-	if (!ctf_expect(p, '{'))
-		return false;
-	while (!ctf_accept(p, '}')) {
-		char *name = ctf_take_path(p), *value;
-		int64_t number;
-
-		if (!name || !ctf_expect(p, '='))
-			return false;
-		if (p->lexer.token == TOKEN_WORD) {
-			value = ctf_take_path(p);
-			if (!value || !set_word(p, t, name, value))
-				return false;
-		} else if (p->lexer.token == TOKEN_STRING || p->lexer.token == TOKEN_CHARACTER) {
-			value = ctf_take_text(p);
-			if (!value || !set_word(p, t, name, value))
-				return false;
-		} else {
-			if (!ctf_take_number(p, &number))
-				return false;
-			set_number(t, n, name, number);
-		}
-		if (!ctf_expect(p, ';'))
-			return false;
-	}
-	return true;
-}
-
-static bool is_alignment(int64_t n)
-{
-	return n > 0 && n <= 1 << 20 && !(n & (n - 1));
-}
-
-static struct ctf_type *parse_integer(struct ctf_parser *p)
-{
-	struct ctf_type *t = new_type(p, CTF_INTEGER);
-	struct number n = {0};
-
-	if (!t || !parse_attributes(p, t, &n))
-		return NULL;
-	if (n.size < 1 || n.size > 64) {
-		ctf_wrong(p, "an integer's size must be 1 to 64 bits");
-		return NULL;
-	}
-	if (!n.align_given)
-		n.align = n.size % 8 ? 1 : 8;
-	if (!is_alignment(n.align)) {
-		ctf_wrong(p, "an alignment that is no power of two");
-		return NULL;
-	}
-	t->size = (uint8_t)n.size;
-	t->align = (uint32_t)n.align;
-	return t;
-}
-
-static struct ctf_type *parse_float(struct ctf_parser *p)
-{
-	struct ctf_type *t = new_type(p, CTF_FLOAT);
-	struct number n = {0};
-
-	if (!t || !parse_attributes(p, t, &n))
-		return NULL;
-	if (!(n.exponent == 8 && n.mantissa == 24) && !(n.exponent == 11 && n.mantissa == 53)) {
-		ctf_wrong(p, "a floating-point number of neither 32 nor 64 bits");
-		return NULL;
-	}
-	t->size = n.exponent == 8 ? 32 : 64;
-	if (!n.align_given)
-		n.align = 8;
-	if (!is_alignment(n.align)) {
-		ctf_wrong(p, "an alignment that is no power of two");
-		return NULL;
-	}
-	t->align = (uint32_t)n.align;
-	return t;
-}
-
-static struct ctf_type *parse_string(struct ctf_parser *p)
-{
-	struct ctf_type *t = new_type(p, CTF_STRING);
-	struct number n = {0};
-
-	if (!t || (ctf_is_mark(&p->lexer, '{') && !parse_attributes(p, t, &n)))
-		return NULL;
-	t->align = 8;
-	return t;
-}
-
 /* --- structs and variants --- */
 
-/* name, or name[4], or name[length]: the type as the brackets make it. */
+/* Parse name, name[4] or name[length]; *type is base, or arrays of base. */
 static bool parse_declarator(struct ctf_parser *p, struct ctf_type *base, char **name,
 			     struct ctf_type **type)
 {
@@ -299,18 +143,18 @@ static bool parse_declarator(struct ctf_parser *p, struct ctf_type *base, char *
 	*name = ctf_take_text(p);
 	if (!*name)
 		return false;
-	/* a[2][3] is two times three: what stands first is outside */
+	/* a[2][3] is two arrays of three: the first brackets are the outermost array */
 	while (ctf_accept(p, '[')) {
 		struct ctf_type *t;
 		int64_t count;
 
 		if (p->lexer.token == TOKEN_NUMBER) {
-			t = new_type(p, CTF_ARRAY);
+			t = ctf_new_type(p, CTF_ARRAY);
 			if (!t || !ctf_take_number(p, &count))
 				return false;
 			t->count = (uint64_t)count;
 		} else {
-			t = new_type(p, CTF_SEQUENCE);
+			t = ctf_new_type(p, CTF_SEQUENCE);
 			if (!t)
 				return false;
 			t->reference = ctf_take_path(p);
@@ -342,7 +186,7 @@ static bool parse_members(struct ctf_parser *p, struct ctf_type *t)
 		base = ctf_parse_type(p);
 		if (!base)
 			return false;
-		/* a struct, variant or enum that is only declared */
+		/* a declaration of a struct, variant or enum, without a member */
 		if (ctf_accept(p, ';'))
 			continue;
 		do {
@@ -370,7 +214,7 @@ static bool parse_align(struct ctf_parser *p, struct ctf_type *t)
 		return true;
 	if (!ctf_expect(p, '(') || !ctf_take_number(p, &align) || !ctf_expect(p, ')'))
 		return false;
-	if (!is_alignment(align))
+	if (!ctf_is_alignment(align))
 		return ctf_wrong(p, "an alignment that is no power of two");
 	t->align = (uint32_t)align;
 	return true;
@@ -383,7 +227,7 @@ static struct ctf_type *parse_struct(struct ctf_parser *p)
 
 	if (p->lexer.token == TOKEN_WORD && !(name = ctf_take_text(p)))
 		return NULL;
-	if (name && !(name = tagged(p, "struct", name)))
+	if (name && !(name = tagged_name(p, "struct", name)))
 		return NULL;
 	if (!ctf_accept(p, '{')) {
 		if (name)
@@ -391,8 +235,8 @@ static struct ctf_type *parse_struct(struct ctf_parser *p)
 		ctf_wrong(p, "'{' is missing");
 		return NULL;
 	}
-	t = new_type(p, CTF_STRUCT);
-	if (!t || !parse_members(p, t) || !parse_align(p, t) || (name && !declare(p, name, t)))
+	t = ctf_new_type(p, CTF_STRUCT);
+	if (!t || !parse_members(p, t) || !parse_align(p, t) || (name && !declare_name(p, name, t)))
 		return NULL;
 	return t;
 }
@@ -404,16 +248,16 @@ static struct ctf_type *parse_variant(struct ctf_parser *p)
 
 	if (p->lexer.token == TOKEN_WORD && !(name = ctf_take_text(p)))
 		return NULL;
-	if (name && !(name = tagged(p, "variant", name)))
+	if (name && !(name = tagged_name(p, "variant", name)))
 		return NULL;
 	if (ctf_accept(p, '<') && (!(tag = ctf_take_path(p)) || !ctf_expect(p, '>')))
 		return NULL;
 	if (ctf_accept(p, '{')) {
-		t = new_type(p, CTF_VARIANT);
+		t = ctf_new_type(p, CTF_VARIANT);
 		if (!t || !parse_members(p, t))
 			return NULL;
 		t->reference = tag;
-		if (name && !declare(p, name, t))
+		if (name && !declare_name(p, name, t))
 			return NULL;
 		return t;
 	}
@@ -421,9 +265,9 @@ static struct ctf_type *parse_variant(struct ctf_parser *p)
 		ctf_wrong(p, "'{' is missing");
 		return NULL;
 	}
-	/* a declared one with a tag of this place */
+	/* a variant declared before, with the tag given here */
 	known = look_up(p, name);
-	t = known ? new_type(p, CTF_VARIANT) : NULL;
+	t = known ? ctf_new_type(p, CTF_VARIANT) : NULL;
 	if (!t)
 		return NULL;
 	*t = *known;
@@ -476,7 +320,7 @@ static struct ctf_type *parse_enum(struct ctf_parser *p)
 
 	if (p->lexer.token == TOKEN_WORD && !(name = ctf_take_text(p)))
 		return NULL;
-	if (name && !(name = tagged(p, "enum", name)))
+	if (name && !(name = tagged_name(p, "enum", name)))
 		return NULL;
 	if (name && !ctf_is_mark(&p->lexer, ':') && !ctf_is_mark(&p->lexer, '{'))
 		return look_up(p, name);
@@ -487,12 +331,12 @@ static struct ctf_type *parse_enum(struct ctf_parser *p)
 		ctf_wrong(p, "an enumeration's container must be an integer");
 		return NULL;
 	}
-	t = new_type(p, CTF_ENUM);
+	t = ctf_new_type(p, CTF_ENUM);
 	if (!t)
 		return NULL;
 	*t = *container;
 	t->kind = CTF_ENUM;
-	if (!ctf_expect(p, '{') || !parse_labels(p, t) || (name && !declare(p, name, t)))
+	if (!ctf_expect(p, '{') || !parse_labels(p, t) || (name && !declare_name(p, name, t)))
 		return NULL;
 	return t;
 }
@@ -504,9 +348,9 @@ struct ctf_type *ctf_parse_type(struct ctf_parser *p)
 	static const struct {
 		const char *word;
 		struct ctf_type *(*parse)(struct ctf_parser *p);
-	} kinds[] = {{"integer", parse_integer}, {"floating_point", parse_float},
-		     {"string", parse_string},	 {"struct", parse_struct},
-		     {"variant", parse_variant}, {"enum", parse_enum}};
+	} kinds[] = {{"integer", ctf_parse_integer}, {"floating_point", ctf_parse_float},
+		     {"string", ctf_parse_string},   {"struct", parse_struct},
+		     {"variant", parse_variant},     {"enum", parse_enum}};
 	struct ctf_type *t = NULL;
 	char *name;
 
@@ -548,7 +392,7 @@ bool ctf_parse_declaration(struct ctf_parser *p)
 		if (!t || !ctf_expect(p, MARK_ASSIGN_TYPE))
 			return false;
 		name = take_name(p);
-		return name && declare(p, name, t) && ctf_expect(p, ';');
+		return name && declare_name(p, name, t) && ctf_expect(p, ';');
 	}
 	if (ctf_accept_word(p, "typedef")) {
 		struct ctf_type *base = ctf_parse_type(p);
@@ -556,7 +400,7 @@ bool ctf_parse_declaration(struct ctf_parser *p)
 		if (!base)
 			return false;
 		do {
-			if (!parse_declarator(p, base, &name, &t) || !declare(p, name, t))
+			if (!parse_declarator(p, base, &name, &t) || !declare_name(p, name, t))
 				return false;
 		} while (ctf_accept(p, ','));
 		return ctf_expect(p, ';');
