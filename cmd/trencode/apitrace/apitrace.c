@@ -1,9 +1,9 @@
 /*
  * apitrace.c - the encoder of apitrace's .trace
  *
- * What trdecode made of a trace becomes that trace again: the same bytes before they are packed,
- * but for numbers that stood there in a longer form than they need. Of a filtered stream calls are
- * numbered anew, and definitions stand where they are first used.
+ * An unfiltered stream gives the trace that trdecode read: the same bytes before compression,
+ * except numbers that the source wrote in a longer form than necessary. In a filtered stream calls
+ * get new numbers, and definitions are written where they are first used.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,29 +13,29 @@
 #include "common/calls/open_calls.h"
 #include "cmd/trencode/encoder.h"
 
-/* Of a source that was told and not yet written. */
-struct header {
-	struct header *next;
-	uint32_t source; /* whose it is, by number */
+/* The header of one source, not yet written. */
+struct apitrace_header {
+	struct apitrace_header *next;
+	uint32_t source; /* its number */
 	struct buffer text;
 };
 
-struct state {
+struct apitrace_encoder {
 	struct apitrace_target target;
-	struct header *headers, *last; /* as they came; the last one may still come */
-	const struct source *source;   /* whose events are being written; NULL: none yet */
-	const struct source *asked;    /* the one that is_ours was asked of last */
-	bool ours;
-	struct intern done;	/* sources written before, by number */
-	struct open_calls open; /* number in the stream to number in the output */
-	uint32_t call;		/* of the next enter */
+	struct apitrace_header *headers, *last; /* in input order; the last may be incomplete */
+	const struct source *source;		/* of the events being written; NULL: none yet */
+	const struct source *checked;		/* source that is_ours tested last */
+	bool ours;				/* the result of is_ours for checked */
+	struct intern done;			/* numbers of the sources written so far */
+	struct open_calls open; /* call number in the stream to call number in the output */
+	uint32_t call;		/* number of the next call */
 	uint64_t unmatched, foreign, gaps;
-	bool quiet, begun, several; /* begun: a header is written; several: more than one */
+	bool quiet, begun, several; /* begun: a header is written; several: more than one is */
 };
 
-static int begin(struct encoding *en, struct error *e)
+static int apitrace_begin(struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof *s);
+	struct apitrace_encoder *s = calloc(1, sizeof *s);
 
 	if (!s)
 		return error_no_memory(e);
@@ -45,10 +45,10 @@ static int begin(struct encoding *en, struct error *e)
 	return pack_open(&s->target.pack, &en->options->compress, en->out, e);
 }
 
-/* The first of the headers; NULL: there is none. The caller frees it. */
-static struct header *take_header(struct state *s)
+/* Remove the first header; NULL: there is none. The caller frees the header. */
+static struct apitrace_header *take_header(struct apitrace_encoder *s)
 {
-	struct header *h = s->headers;
+	struct apitrace_header *h = s->headers;
 
 	if (h)
 		s->headers = h->next;
@@ -57,20 +57,20 @@ static struct header *take_header(struct state *s)
 	return h;
 }
 
-static void free_header(struct header *h)
+static void free_header(struct apitrace_header *h)
 {
 	buffer_free(&h->text);
 	free(h);
 }
 
-static void free_state(struct encoding *en)
+static void apitrace_free(struct encoding *en)
 {
-	struct state *s = en->state;
+	struct apitrace_encoder *s = en->state;
 
 	if (!s)
 		return;
 	apitrace_target_free(&s->target);
-	for (struct header *h; (h = take_header(s));)
+	for (struct apitrace_header *h; (h = take_header(s));)
 		free_header(h);
 	intern_free(&s->done);
 	open_calls_free(&s->open);
@@ -79,11 +79,11 @@ static void free_state(struct encoding *en)
 
 /* --- the header --- */
 
-static int add_header(struct state *s, uint32_t source)
+static int apitrace_add_header(struct apitrace_encoder *s, uint32_t source)
 {
-	struct header *h = s->last;
+	struct apitrace_header *h = s->last;
 
-	/* sent again, as with every segment */
+	/* each segment repeats the header */
 	if (h && h->source == source) {
 		h->text.size = 0;
 		return 0;
@@ -102,15 +102,15 @@ static int add_header(struct state *s, uint32_t source)
 	return 0;
 }
 
-static int meta(struct encoding *en, const struct meta *m, struct error *e)
+static int apitrace_meta(struct encoding *en, const struct meta *m, struct error *e)
 {
-	struct state *s = en->state;
-	struct header *h;
+	struct apitrace_encoder *s = en->state;
+	struct apitrace_header *h;
 
 	if (m->name_size != sizeof APITRACE_META_HEADER - 1 ||
 	    memcmp(m->name, APITRACE_META_HEADER, m->name_size) != 0)
 		return 0;
-	if (!m->offset && add_header(s, m->source))
+	if (!m->offset && apitrace_add_header(s, m->source))
 		return error_no_memory(e);
 	h = s->last;
 	return h && h->source == m->source && m->offset == h->text.size &&
@@ -119,41 +119,42 @@ static int meta(struct encoding *en, const struct meta *m, struct error *e)
 		       : 0;
 }
 
-/* As apitrace itself writes them when two processes share a file. */
-static void write_header(struct state *s, const uint8_t *text, size_t size)
+/* Begin another trace in the same file, as apitrace does when two processes share a file. */
+static void apitrace_write_header(struct apitrace_encoder *s, const uint8_t *text, size_t size)
 {
 	if (s->begun && !s->several && !s->quiet)
 		warn(NULL, NO_OFFSET,
-		     "several traces stand behind each other in the output, of which apitrace "
-		     "reads the first only; --resynthesize makes one of them");
+		     "the output holds several traces, of which apitrace reads only the first; "
+		     "--resynthesize makes one of them");
 	s->several = s->begun;
 	s->begun = true;
 	apitrace_target_begin(&s->target, text[0]);
 	pack_put(&s->target.pack, text, size);
 }
 
-/* Is there a header of that source? Those before it, of traces without events, are written. */
-static bool put_header(struct state *s, uint32_t source)
+/* Write the header of a source, after those of traces without events; false: there is none. */
+static bool apitrace_put_header(struct apitrace_encoder *s, uint32_t source)
 {
 	bool found = false;
 
-	for (const struct header *h = s->headers; h && !found; h = h->next)
+	for (const struct apitrace_header *h = s->headers; h && !found; h = h->next)
 		found = h->source == source;
 	if (!found)
 		return false;
 	for (found = false; !found;) {
-		struct header *h = take_header(s);
+		struct apitrace_header *h = take_header(s);
 
 		found = h->source == source;
 		if (h->text.size)
-			write_header(s, h->text.data, h->text.size);
+			apitrace_write_header(s, h->text.data, h->text.size);
 		free_header(h);
 	}
 	return true;
 }
 
-/* Events of another source: a trace of its own behind the first. */
-static int begin_trace(struct state *s, const struct source *source, struct error *e)
+/* Begin a trace for the events of another source, after the first trace. */
+static int apitrace_begin_trace(struct apitrace_encoder *s, const struct source *source,
+				struct error *e)
 {
 	static const uint8_t latest[] = {APITRACE_LATEST, APITRACE_LATEST, 0};
 	uint32_t before = s->done.count;
@@ -167,14 +168,14 @@ static int begin_trace(struct state *s, const struct source *source, struct erro
 	s->source = source;
 	s->call = 0;
 	open_calls_free(&s->open);
-	if (!put_header(s, source->number))
-		write_header(s, latest, sizeof latest);
+	if (!apitrace_put_header(s, source->number))
+		apitrace_write_header(s, latest, sizeof latest);
 	return 0;
 }
 
 /* --- events --- */
 
-static int enter(struct state *s, const struct event *ev, uint32_t call)
+static int apitrace_put_enter(struct apitrace_encoder *s, const struct event *ev, uint32_t call)
 {
 	struct apitrace_target *t = &s->target;
 	const struct location *location = dictionary_location(t->dictionary, ev->location);
@@ -191,12 +192,12 @@ static int enter(struct state *s, const struct event *ev, uint32_t call)
 	return open_calls_put(&s->open, 0, call, s->call++);
 }
 
-static int leave(struct state *s, const struct event *ev, uint32_t call)
+static int apitrace_put_leave(struct apitrace_encoder *s, const struct event *ev, uint32_t call)
 {
 	uint64_t number;
 
 	if (!open_calls_take(&s->open, 0, call, &number)) {
-		s->unmatched++; /* its enter was left out, or never was there */
+		s->unmatched++; /* the enter was left out or not recorded */
 		return 0;
 	}
 	pack_byte(&s->target.pack, APITRACE_LEAVE);
@@ -204,19 +205,19 @@ static int leave(struct state *s, const struct event *ev, uint32_t call)
 	return apitrace_put_details(&s->target, ev);
 }
 
-/* Is it of an apitrace trace? Asked once where many events of a source follow each other. */
-static inline bool is_ours(struct state *s, const struct source *source)
+/* Test whether the source is an apitrace trace; the last result is kept. */
+static inline bool is_ours(struct apitrace_encoder *s, const struct source *source)
 {
-	if (__builtin_expect(source != s->asked, 0)) {
-		s->asked = source;
+	if (__builtin_expect(source != s->checked, 0)) {
+		s->checked = source;
 		s->ours = !strcmp(source->format.text, "apitrace");
 	}
 	return s->ours;
 }
 
-static int event(struct encoding *en, const struct event *ev, struct error *e)
+static int apitrace_event(struct encoding *en, const struct event *ev, struct error *e)
 {
-	struct state *s = en->state;
+	struct apitrace_encoder *s = en->state;
 	uint32_t call;
 	int bad = 0;
 
@@ -229,12 +230,12 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 		s->foreign++;
 		return 0;
 	}
-	if (ev->lane->source != s->source && begin_trace(s, ev->lane->source, e))
+	if (ev->lane->source != s->source && apitrace_begin_trace(s, ev->lane->source, e))
 		return -1;
 	if (ev->type->kind == KIND_ENTER)
-		bad = enter(s, ev, call);
+		bad = apitrace_put_enter(s, ev, call);
 	else if (ev->type->kind == KIND_LEAVE)
-		bad = leave(s, ev, call);
+		bad = apitrace_put_leave(s, ev, call);
 	if (s->target.pack.error.what[0]) {
 		*e = s->target.pack.error;
 		return -1;
@@ -242,13 +243,13 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 	return bad ? error_no_memory(e) : 0;
 }
 
-static int end(struct encoding *en, struct error *e)
+static int apitrace_end(struct encoding *en, struct error *e)
 {
-	struct state *s = en->state;
+	struct apitrace_encoder *s = en->state;
 
 	/* a trace without events is its header alone */
 	if (s->last)
-		put_header(s, s->last->source);
+		apitrace_put_header(s, s->last->source);
 	if (s->foreign && !s->quiet)
 		warn(NULL, NO_OFFSET,
 		     "%" PRIu64 " events are no calls of an apitrace trace and are left out",
@@ -269,9 +270,9 @@ const struct encoder encoder_apitrace = {
 	.conversion = &encoder_apitrace_convert,
 	.holds_several = true,
 	.output = ENCODER_FILE,
-	.begin = begin,
-	.meta = meta,
-	.event = event,
-	.end = end,
-	.free = free_state,
+	.begin = apitrace_begin,
+	.meta = apitrace_meta,
+	.event = apitrace_event,
+	.end = apitrace_end,
+	.free = apitrace_free,
 };

@@ -1,9 +1,9 @@
 /*
- * convert.c - a .trace out of the events of any source
+ * convert.c - convert the events of any source to a .trace
  *
- * Calls are calls, with their arguments; every other event is a call that returns at once, its
- * fields the arguments. What is packed and numbered is left to the encoder of apitrace's own
- * streams.
+ * Calls keep their arguments. Every other event becomes a call that returns at once, with the
+ * event's fields as arguments. apitrace.c, the encoder of apitrace's own streams, numbers the calls
+ * and writes the file.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,21 +12,24 @@
 #include "cmd/trencode/apitrace/convert.h"
 #include "common/stream/field.h"
 
-struct state {
+struct apitrace_conversion {
 	struct conversion conversion;
 	struct apitrace_convert_values values;
 	struct apitrace_convert_functions functions;
-	uint32_t *lanes; /* by thread */
+	uint32_t *lanes; /* numbers in the target dictionary by thread; 0: none yet */
 	size_t lanes_size;
 	struct type *calls[2], *gap;
-	struct buffer tail;
+	struct buffer tail; /* values of the row being written */
 	uint32_t calls_written;
-	uint64_t extra, unseen, instants, named;
+	uint64_t extra; /* arguments left out */
+	uint64_t unseen, instants;
+	uint64_t named; /* threads with a name or a process */
 };
 
 /* --- rows --- */
 
-static int lane_of(struct state *s, const struct convert_thread *t, const struct lane **out)
+static int target_lane_of(struct apitrace_conversion *s, const struct convert_thread *t,
+			  const struct lane **out)
 {
 	uint32_t *lanes = array_reach(s->lanes, &s->lanes_size, t->number, sizeof *lanes);
 	struct lane *l;
@@ -47,8 +50,8 @@ static int lane_of(struct state *s, const struct convert_thread *t, const struct
 	return 0;
 }
 
-static int put(struct state *s, const struct convert_row *r, bool leave, uint32_t call,
-	       uint32_t location, struct error *e)
+static int put_call_row(struct apitrace_conversion *s, const struct convert_row *r, bool leave,
+			uint32_t call, uint32_t location, struct error *e)
 {
 	uint8_t fixed[APITRACE_FIXED_SIZE] = {0};
 	struct event ev = {.type = s->calls[leave],
@@ -58,12 +61,12 @@ static int put(struct state *s, const struct convert_row *r, bool leave, uint32_
 			   .tail_size = (uint32_t)s->tail.size};
 
 	put_u32(fixed + APITRACE_FIXED_CALL, call);
-	return lane_of(s, r->thread, &ev.lane) ? error_no_memory(e)
-					       : target_event(&s->conversion.d, &ev, e);
+	return target_lane_of(s, r->thread, &ev.lane) ? error_no_memory(e)
+						      : target_event(&s->conversion.d, &ev, e);
 }
 
-/* What stands with the row, in s->tail. */
-static int take_values(struct state *s, const struct convert_row *r,
+/* Convert the values or fields of a call's row into s->tail. */
+static int call_values(struct apitrace_conversion *s, const struct convert_row *r,
 		       const struct apitrace_convert_function *f)
 {
 	bool leave = r->what == CONVERT_LEAVE;
@@ -72,11 +75,11 @@ static int take_values(struct state *s, const struct convert_row *r,
 	if (r->cut)
 		return 0;
 	if (r->ev->type->flags & TYPE_VALUES)
-		return apitrace_convert_call(&s->values, &s->tail, r->ev, f->keep, f->arguments,
-					     &s->extra);
+		return apitrace_convert_details(&s->values, &s->tail, r->ev, f->keep, f->arguments,
+						&s->extra);
 	if (apitrace_convert_fields(&s->functions, r->ev->type, &made))
 		return -1;
-	/* a return has no names of its own */
+	/* a .trace names no values of a return */
 	if (leave && made->n > 1)
 		s->extra += made->n > f->arguments ? made->n - f->arguments : 0;
 	return convert_field_values(
@@ -85,9 +88,9 @@ static int take_values(struct state *s, const struct convert_row *r,
 		leave && made->n == 1);
 }
 
-static int call(void *state, const struct convert_row *r, struct error *e)
+static int apitrace_convert_call(void *state, const struct convert_row *r, struct error *e)
 {
-	struct state *s = state;
+	struct apitrace_conversion *s = state;
 	bool leave = r->what == CONVERT_LEAVE;
 	struct apitrace_convert_function *f;
 
@@ -95,16 +98,17 @@ static int call(void *state, const struct convert_row *r, struct error *e)
 		s->unseen++;
 		return 0;
 	}
-	f = apitrace_convert_of_call(&s->functions, r);
-	if (!f || take_values(s, r, f))
+	f = apitrace_function_of_call(&s->functions, r);
+	if (!f || call_values(s, r, f))
 		return error_no_memory(e);
 	if (!leave)
 		*r->mark = s->calls_written++;
-	return put(s, r, leave, *r->mark, f->location, e);
+	return put_call_row(s, r, leave, *r->mark, f->location, e);
 }
 
-/* Its values or fields, in s->tail. */
-static struct apitrace_convert_function *instant_values(struct state *s, const struct event *ev)
+/* Find the function of an instant, and convert the values or fields into s->tail. */
+static struct apitrace_convert_function *instant_values(struct apitrace_conversion *s,
+							const struct event *ev)
 {
 	struct apitrace_convert_function *f;
 	struct text_ref name;
@@ -112,15 +116,15 @@ static struct apitrace_convert_function *instant_values(struct state *s, const s
 
 	s->tail.size = 0;
 	if (ev->type->flags & TYPE_VALUES) {
-		f = apitrace_convert_of_values(&s->functions, ev);
-		return f && !apitrace_convert_call(&s->values, &s->tail, ev, f->keep, f->arguments,
-						   &s->extra)
+		f = apitrace_function_of_values(&s->functions, ev);
+		return f && !apitrace_convert_details(&s->values, &s->tail, ev, f->keep,
+						      f->arguments, &s->extra)
 			       ? f
 			       : NULL;
 	}
 	if (apitrace_convert_fields(&s->functions, ev->type, &made))
 		return NULL;
-	f = apitrace_convert_of_fields(&s->functions, ev, made);
+	f = apitrace_function_of_fields(&s->functions, ev, made);
 	if (!f || convert_field_values(&s->tail, made->fields, made->n, ev, false))
 		return NULL;
 	if (ev->location && f->arguments > made->n) {
@@ -132,10 +136,10 @@ static struct apitrace_convert_function *instant_values(struct state *s, const s
 	return f;
 }
 
-/* An event is a call that returns at once. */
-static int instant(void *state, const struct convert_row *r, struct error *e)
+/* Write an instant as a call that returns at once. */
+static int apitrace_convert_instant(void *state, const struct convert_row *r, struct error *e)
 {
-	struct state *s = state;
+	struct apitrace_conversion *s = state;
 	const struct event *ev = r->ev;
 	struct apitrace_convert_function *f = instant_values(s, ev);
 	uint32_t call = s->calls_written++;
@@ -143,24 +147,24 @@ static int instant(void *state, const struct convert_row *r, struct error *e)
 	if (!f)
 		return error_no_memory(e);
 	s->instants++;
-	if (put(s, r, false, call, f->location, e))
+	if (put_call_row(s, r, false, call, f->location, e))
 		return -1;
 	s->tail.size = 0;
-	return put(s, r, true, call, f->location, e);
+	return put_call_row(s, r, true, call, f->location, e);
 }
 
-static int gap(void *state, const struct convert_row *r, struct error *e)
+static int apitrace_convert_gap(void *state, const struct convert_row *r, struct error *e)
 {
-	struct state *s = state;
+	struct apitrace_conversion *s = state;
 	struct event ev = {.type = s->gap, .lane = dictionary_lane(&s->conversion.d.dictionary, 0)};
 
 	(void)r;
 	return target_event(&s->conversion.d, &ev, e);
 }
 
-static void drop(void *state)
+static void apitrace_convert_drop(void *state)
 {
-	struct state *s = state;
+	struct apitrace_conversion *s = state;
 
 	apitrace_convert_functions_free(&s->functions);
 	free(s->lanes);
@@ -168,19 +172,19 @@ static void drop(void *state)
 	buffer_free(&s->tail);
 }
 
-static const struct convert_target target = {
+static const struct convert_target apitrace_convert_target = {
 	.native = &encoder_apitrace,
 	.format = "apitrace",
-	.state_size = sizeof(struct state),
+	.state_size = sizeof(struct apitrace_conversion),
 	.zero = true,
 	.no_cpus = true,
-	.call = call,
-	.instant = instant,
-	.gap = gap,
-	.drop = drop,
+	.call = apitrace_convert_call,
+	.instant = apitrace_convert_instant,
+	.gap = apitrace_convert_gap,
+	.drop = apitrace_convert_drop,
 };
 
-static int begin(struct encoding *en, struct error *e)
+static int apitrace_convert_begin(struct encoding *en, struct error *e)
 {
 	static const char *const names[] = {"enter", "leave"};
 	static const struct field number = {.kind = FIELD_UINT,
@@ -188,7 +192,7 @@ static int begin(struct encoding *en, struct error *e)
 					    .where = WHERE_FIXED,
 					    .offset = APITRACE_FIXED_CALL,
 					    .size = 4};
-	struct state *s = convert_begin(en, &target, e);
+	struct apitrace_conversion *s = convert_begin(en, &apitrace_convert_target, e);
 
 	if (!s)
 		return -1;
@@ -214,10 +218,10 @@ static int begin(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static int end(struct encoding *en, struct error *e)
+static int apitrace_convert_end(struct encoding *en, struct error *e)
 {
 	static const uint8_t header[] = {APITRACE_LATEST, APITRACE_LATEST, 0};
-	struct state *s = en->state;
+	struct apitrace_conversion *s = en->state;
 	struct conversion *a = &s->conversion;
 
 	if (convert_end(a, e))
@@ -239,7 +243,7 @@ static int end(struct encoding *en, struct error *e)
 
 	convert_lost(a, s->functions.cut, "names were cut to 32768 bytes");
 	convert_lost(a, s->values.rounded, "numbers were rounded to 64 bits");
-	convert_lost(a, s->values.opaque, "structs that nobody took apart are blobs or their name");
+	convert_lost(a, s->values.opaque, "opaque structs are written as blobs or as their names");
 	convert_lost(a, s->functions.fields_lost,
 		     "fields of types with more than 4096 are left out");
 	return 0;
@@ -248,8 +252,8 @@ static int end(struct encoding *en, struct error *e)
 const struct encoder encoder_apitrace_convert = {
 	.name = "apitrace",
 	.output = ENCODER_FILE,
-	.begin = begin,
+	.begin = apitrace_convert_begin,
 	.event = convert_event,
-	.end = end,
+	.end = apitrace_convert_end,
 	.free = convert_free,
 };

@@ -1,5 +1,8 @@
 /*
- * convert.h - a .trace out of the events of any source: between its files
+ * convert.h - convert the events of any source to a .trace: what the files share
+ *
+ * Functions that return int return 0, or -1 when out of memory; those that return a pointer return
+ * NULL then.
  */
 #ifndef TR_TRENCODE_APITRACE_CONVERT_H
 #define TR_TRENCODE_APITRACE_CONVERT_H
@@ -7,50 +10,48 @@
 #include "cmd/trencode/convert/convert.h"
 #include "common/util/intern.h"
 
-/* Values of any source as apitrace has them. */
+/* The conversion of values of any source to those of a .trace. */
 struct apitrace_convert_values {
 	const struct dictionary *from;
 	struct target_dictionary *to;
-	uint32_t *definitions; /* in to, by number in from; 0 not yet */
+	uint32_t *definitions; /* numbers in to, by number in from; 0: not yet converted */
 	size_t size;
-	uint64_t rounded, opaque;
+	uint64_t rounded, opaque; /* values */
 };
 
-/* The definition as the trace to be has it; 0: out of memory. */
+/* Return the number of the definition in the target dictionary; 0: out of memory. */
 uint32_t apitrace_convert_definition(struct apitrace_convert_values *a, const struct definition *d);
 /*
- * Append the details of a row's VALUES to b, arguments numbered from 1 on in the order in which
- * they come; those beyond n are left out and counted in *lost. keep: they have their numbers
- * already. -1: out of memory.
+ * Append the details of an event's values to b. Arguments are numbered from 1 in their order, or
+ * with keep as recorded. Arguments beyond n are left out and counted in *lost.
  */
-int apitrace_convert_call(struct apitrace_convert_values *a, struct buffer *b,
-			  const struct event *ev, bool keep, uint32_t n, uint64_t *lost);
+int apitrace_convert_details(struct apitrace_convert_values *a, struct buffer *b,
+			     const struct event *ev, bool keep, uint32_t n, uint64_t *lost);
 
-/* --- apitrace_convert_functions.c --- */
+/* --- convert_functions.c --- */
 
-/* A function of the trace to be. */
+/* One function of the target trace. */
 struct apitrace_convert_function {
-	uint32_t location; /* in the dialect, 0 not yet */
-	uint32_t arguments;
-	bool keep; /* the arguments' numbers are right as they are */
+	uint32_t location;  /* number in the target dictionary; 0: not yet declared */
+	uint32_t arguments; /* number of */
+	bool keep;	    /* arguments keep their recorded numbers */
 };
 
-/* The fields of a type. */
+/* The fields of one type. */
 struct apitrace_convert_fields {
 	struct convert_field *fields;
 	uint32_t n;
 };
 
 /*
- * The functions of the trace to be: one for each list of arguments that calls of a name come with,
- * where it is known before the call is written. Zero but for anew.
+ * The functions of the target trace: one for each name and list of arguments, where the list is
+ * known before the call is written. Zero-initialised except conversion.
  */
 struct apitrace_convert_functions {
 	struct conversion *conversion;
-	uint64_t cut, fields_lost; /* names; fields of types */
+	uint64_t cut, fields_lost; /* names, fields of types */
 
-	/* its own */
-	/* of calls and of instants by place, of instants by type; those of known */
+	/* of calls by location, of instants by location, of instants by type, of lists by known */
 	struct apitrace_convert_function *locations, *instants, *types, *lists;
 	size_t locations_size, instants_size, types_size, lists_size;
 	struct intern known; /* lists of arguments */
@@ -62,18 +63,19 @@ struct apitrace_convert_functions {
 };
 
 void apitrace_convert_functions_free(struct apitrace_convert_functions *f);
-/* -1: out of memory; NULL says the same below. */
+/* Find the fields of a type. */
 int apitrace_convert_fields(struct apitrace_convert_functions *f, const struct type *t,
 			    struct apitrace_convert_fields **out);
-/* Of a call, at either end: what was recorded with its enter is among the arguments. */
-struct apitrace_convert_function *apitrace_convert_of_call(struct apitrace_convert_functions *f,
-							   const struct convert_row *r);
-/* Of an event with VALUES: it has the names of its place's arguments, and is called as that. */
-struct apitrace_convert_function *apitrace_convert_of_values(struct apitrace_convert_functions *f,
-							     const struct event *ev);
-/* Of one with fields: it is called as its type, and its place is one more argument. */
+/* Return the function of an enter or leave. Its arguments are what the enter recorded. */
+struct apitrace_convert_function *apitrace_function_of_call(struct apitrace_convert_functions *f,
+							    const struct convert_row *r);
+/* Return the function of an event with values, named for its location, or for its type. */
+struct apitrace_convert_function *apitrace_function_of_values(struct apitrace_convert_functions *f,
+							      const struct event *ev);
+/* Return the function of an event with fields, named for its type; the location, if there is one,
+ * is the last argument. */
 struct apitrace_convert_function *
-apitrace_convert_of_fields(struct apitrace_convert_functions *f, const struct event *ev,
-			   const struct apitrace_convert_fields *fields);
+apitrace_function_of_fields(struct apitrace_convert_functions *f, const struct event *ev,
+			    const struct apitrace_convert_fields *fields);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * convert_functions.c - functions for the calls of any source, with the names of arguments
+ * convert_functions.c - declare functions for the calls of any source, with names of arguments
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ int apitrace_convert_fields(struct apitrace_convert_functions *f, const struct t
 
 /* --- names of arguments --- */
 
-/* A definition with names of arguments, to be filled in. */
+/* Add a definition with n names of arguments, which the caller fills in. */
 static struct definition *new_names(struct apitrace_convert_functions *f, uint32_t n,
 				    struct member **members)
 {
@@ -61,7 +61,7 @@ static struct definition *new_names(struct apitrace_convert_functions *f, uint32
 	return d;
 }
 
-/* Arguments without names are called as uftrace calls them. */
+/* Name an argument as uftrace does: "arg1", "fparg1". */
 static struct text_ref number_name(struct apitrace_convert_functions *f, uint64_t index)
 {
 	char name[32];
@@ -71,7 +71,7 @@ static struct text_ref number_name(struct apitrace_convert_functions *f, uint64_
 	return target_string(&f->conversion->d, name, (size_t)size);
 }
 
-/* The names of the arguments that stand with the event, in their order; from: of all, or NULL. */
+/* List the names of the event's arguments in their order. from: the names by index, or NULL. */
 static struct definition *list_names(struct apitrace_convert_functions *f, const struct event *ev,
 				     const struct definition *from, uint32_t n)
 {
@@ -110,8 +110,8 @@ static struct definition *field_names(struct apitrace_convert_functions *f,
 
 /* --- functions --- */
 
-/* Readers take a name up to a NUL. */
-static int whole_name(struct apitrace_convert_functions *f, struct text_ref *name)
+/* Escape NULs in a name, as readers end the name at a NUL. */
+static int name_without_nul(struct apitrace_convert_functions *f, struct text_ref *name)
 {
 	struct buffer b = {0};
 	int result = convert_name_no_nul(&b, name->text, name->size);
@@ -122,17 +122,17 @@ static int whole_name(struct apitrace_convert_functions *f, struct text_ref *nam
 	return result;
 }
 
-static struct apitrace_convert_function *declare(struct apitrace_convert_functions *f,
-						 struct apitrace_convert_function *to,
-						 struct text_ref name,
-						 const struct definition *names)
+static struct apitrace_convert_function *declare_function(struct apitrace_convert_functions *f,
+							  struct apitrace_convert_function *to,
+							  struct text_ref name,
+							  const struct definition *names)
 {
 	struct location *p = target_location(&f->conversion->d);
 
 	if (!p || !names)
 		return NULL;
 	p->address = f->signatures++;
-	if (name.size && whole_name(f, &name))
+	if (name.size && name_without_nul(f, &name))
 		return NULL;
 	if (name.size > NAME_MOST) {
 		name = target_string(&f->conversion->d, name.text, NAME_MOST);
@@ -156,7 +156,8 @@ static struct apitrace_convert_function *function_at(struct apitrace_convert_fun
 	return &f[number];
 }
 
-/* The list of arguments that stand with the event, as f->key: of which name, and their numbers. */
+/* Fill f->key with the identity of the event's list of arguments: location or type, and the
+ * arguments' indices. */
 static int list_arguments(struct apitrace_convert_functions *f, const struct event *ev,
 			  uint32_t location, uint32_t *n)
 {
@@ -179,11 +180,13 @@ static int list_arguments(struct apitrace_convert_functions *f, const struct eve
 	return 0;
 }
 
-/* That of the event's list of arguments. base: of the same name, another one, if it has any; it is
- * taken where there are too many lists. */
-static struct apitrace_convert_function *
-of_list(struct apitrace_convert_functions *f, const struct event *ev, uint32_t location,
-	struct text_ref name, const struct definition *from, struct apitrace_convert_function *base)
+/* Return the function of the event's list of arguments. base: another function of the same name,
+ * if one is declared; it is used when there are too many lists. */
+static struct apitrace_convert_function *function_of_list(struct apitrace_convert_functions *f,
+							  const struct event *ev, uint32_t location,
+							  struct text_ref name,
+							  const struct definition *from,
+							  struct apitrace_convert_function *base)
 {
 	struct apitrace_convert_function *to;
 	uint32_t number, n;
@@ -199,21 +202,21 @@ of_list(struct apitrace_convert_functions *f, const struct event *ev, uint32_t l
 	to = number == INTERN_NONE ? NULL : function_at(&f->lists, &f->lists_size, number);
 	if (to && !to->location) {
 		f->listed += n + 1;
-		to = declare(f, to, name, list_names(f, ev, from, n));
+		to = declare_function(f, to, name, list_names(f, ev, from, n));
 	}
 	if (to)
 		*base = *to;
 	return to;
 }
 
-/* May a call's return bring arguments? Of uftrace it brings a value alone. */
+/* Test whether leaves may have arguments; those of uftrace have only a return value. */
 static bool returns_arguments(const struct event *ev)
 {
 	return !ev->type->source || strcmp(ev->type->source->format.text, "uftrace") != 0;
 }
 
-struct apitrace_convert_function *apitrace_convert_of_call(struct apitrace_convert_functions *f,
-							   const struct convert_row *r)
+struct apitrace_convert_function *apitrace_function_of_call(struct apitrace_convert_functions *f,
+							    const struct convert_row *r)
 {
 	const struct location *location =
 		dictionary_location(f->conversion->dictionary, r->location);
@@ -223,26 +226,26 @@ struct apitrace_convert_function *apitrace_convert_of_call(struct apitrace_conve
 	struct text_ref name = dictionary_location_name(f->conversion->dictionary, r->location);
 	struct apitrace_convert_fields *fields;
 
-	/* at the other end it has the one it had */
+	/* the leave has the function of its enter */
 	if (!base || (base->location && r->what == CONVERT_LEAVE))
 		return base;
 	if (!base->location)
 		convert_use_location(f->conversion, r->location);
 	if (names && returns_arguments(r->ev)) {
 		base->keep = true;
-		return base->location ? base : declare(f, base, name, names);
+		return base->location ? base : declare_function(f, base, name, names);
 	}
 	if (r->ev->type->flags & TYPE_VALUES || !returns_arguments(r->ev))
-		return of_list(f, r->ev, r->location, name, names, base);
+		return function_of_list(f, r->ev, r->location, name, names, base);
 	if (base->location)
 		return base;
 	if (apitrace_convert_fields(f, r->ev->type, &fields))
 		return NULL;
-	return declare(f, base, name, field_names(f, fields, false));
+	return declare_function(f, base, name, field_names(f, fields, false));
 }
 
-struct apitrace_convert_function *apitrace_convert_of_values(struct apitrace_convert_functions *f,
-							     const struct event *ev)
+struct apitrace_convert_function *apitrace_function_of_values(struct apitrace_convert_functions *f,
+							      const struct event *ev)
 {
 	const struct location *location =
 		dictionary_location(f->conversion->dictionary, ev->location);
@@ -250,26 +253,27 @@ struct apitrace_convert_function *apitrace_convert_of_values(struct apitrace_con
 
 	if (!ev->location) {
 		base = function_at(&f->types, &f->types_size, ev->type->number);
-		return base ? of_list(f, ev, 0, ev->type->name, NULL, base) : NULL;
+		return base ? function_of_list(f, ev, 0, ev->type->name, NULL, base) : NULL;
 	}
-	/* calls of the same place may need all of its names */
+	/* calls of the same location may need all of its names */
 	base = function_at(&f->instants, &f->instants_size, ev->location);
 	if (base && !base->location)
 		convert_use_location(f->conversion, ev->location);
-	return base ? of_list(f, ev, ev->location,
+	return base ? function_of_list(
+			      f, ev, ev->location,
 			      dictionary_location_name(f->conversion->dictionary, ev->location),
 			      location ? location->arguments : NULL, base)
 		    : NULL;
 }
 
 struct apitrace_convert_function *
-apitrace_convert_of_fields(struct apitrace_convert_functions *f, const struct event *ev,
-			   const struct apitrace_convert_fields *fields)
+apitrace_function_of_fields(struct apitrace_convert_functions *f, const struct event *ev,
+			    const struct apitrace_convert_fields *fields)
 {
 	struct apitrace_convert_function *to =
 		function_at(&f->types, &f->types_size, ev->type->number);
 
-	return to && !to->location
-		       ? declare(f, to, ev->type->name, field_names(f, fields, ev->location))
-		       : to;
+	return to && !to->location ? declare_function(f, to, ev->type->name,
+						      field_names(f, fields, ev->location))
+				   : to;
 }

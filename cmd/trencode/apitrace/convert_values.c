@@ -1,5 +1,5 @@
 /*
- * convert_values.c - values of any source as apitrace has them
+ * convert_values.c - convert values of any source to those of a .trace
  */
 #include <stdlib.h>
 
@@ -22,11 +22,11 @@ uint32_t apitrace_convert_definition(struct apitrace_convert_values *a, const st
 	made->name = d->name;
 	made->kind = d->kind;
 	made->count = d->count;
-	made->members = d->members; /* the stream's dictionary keeps them */
+	made->members = d->members; /* owned by the stream's dictionary */
 	return table[d->number] = made->number;
 }
 
-/* The definition of a value, if it is of that kind. -1: out of memory. */
+/* Convert the definition of a value; *id is 0 if the definition is missing or of another kind. */
 static int definition_of(struct apitrace_convert_values *a, const struct value *v, uint32_t kind,
 			 uint32_t *id)
 {
@@ -46,7 +46,7 @@ static int put_signed(struct buffer *b, int64_t v)
 		     : value_put_uint(b, VALUE_UINT, (uint64_t)v);
 }
 
-/* An enum's numbers are signed ones of 64 bits there; others go without their labels. */
+/* A .trace has signed 64-bit enum values; larger values are written without their labels. */
 static int put_enum(struct apitrace_convert_values *a, struct buffer *b, uint32_t id,
 		    const struct value *v)
 {
@@ -106,16 +106,16 @@ static int put_opaque(struct apitrace_convert_values *a, struct buffer *b, const
 		    : value_put_bytes(b, VALUE_STRING, v->type_name, v->type_name_size);
 }
 
-static int convert(struct apitrace_convert_values *a, struct buffer *b, struct values *v,
-		   unsigned nesting);
+static int convert_value(struct apitrace_convert_values *a, struct buffer *b, struct values *v,
+			 unsigned nesting);
 
-static int children(struct apitrace_convert_values *a, struct buffer *b, struct values *v,
-		    uint64_t n, unsigned nesting)
+static int convert_children(struct apitrace_convert_values *a, struct buffer *b, struct values *v,
+			    uint64_t n, unsigned nesting)
 {
 	int got = 0;
 
 	while (n-- && !got)
-		got = convert(a, b, v, nesting + 1);
+		got = convert_value(a, b, v, nesting + 1);
 	return got;
 }
 
@@ -129,8 +129,8 @@ static int put_wide(struct buffer *b, const struct value *v)
 		       : 0;
 }
 
-static int convert(struct apitrace_convert_values *a, struct buffer *b, struct values *v,
-		   unsigned nesting)
+static int convert_value(struct apitrace_convert_values *a, struct buffer *b, struct values *v,
+			 unsigned nesting)
 {
 	struct value x;
 	uint32_t id;
@@ -165,10 +165,12 @@ static int convert(struct apitrace_convert_values *a, struct buffer *b, struct v
 			return -1;
 		if (id ? value_put_struct(b, id, x.count) : value_put_array(b, x.count))
 			return -1;
-		return children(a, b, v, x.count, nesting);
+		return convert_children(a, b, v, x.count, nesting);
 	case VALUE_ARRAY:
-		return value_put_array(b, x.count) ? -1 : children(a, b, v, x.count, nesting);
-	case VALUE_REPR: return buffer_u8(b, VALUE_REPR) ? -1 : children(a, b, v, 2, nesting);
+		return value_put_array(b, x.count) ? -1
+						   : convert_children(a, b, v, x.count, nesting);
+	case VALUE_REPR:
+		return buffer_u8(b, VALUE_REPR) ? -1 : convert_children(a, b, v, 2, nesting);
 	case VALUE_FRAME:
 		if (definition_of(a, &x, DEFINITION_FRAME, &id))
 			return -1;
@@ -182,10 +184,10 @@ static int convert(struct apitrace_convert_values *a, struct buffer *b, struct v
 	return value_put_simple(b, x.tag);
 }
 
-int apitrace_convert_call(struct apitrace_convert_values *a, struct buffer *b,
-			  const struct event *ev, bool keep, uint32_t n, uint64_t *lost)
+int apitrace_convert_details(struct apitrace_convert_values *a, struct buffer *b,
+			     const struct event *ev, bool keep, uint32_t n, uint64_t *lost)
 {
-	uint64_t index, location = 0;
+	uint64_t index, position = 0;
 	struct values v;
 	uint8_t what;
 
@@ -193,14 +195,14 @@ int apitrace_convert_call(struct apitrace_convert_values *a, struct buffer *b,
 		if (!values_what(&v, &what, &index))
 			return -1;
 		if (what == DETAIL_ARGUMENT && !keep)
-			index = ++location;
+			index = ++position;
 		if (what == DETAIL_ARGUMENT && index > n) {
 			++*lost;
 			if (!values_skip(&v))
 				return -1;
 			continue;
 		}
-		if (value_put_detail(b, what, index) || convert(a, b, &v, 0))
+		if (value_put_detail(b, what, index) || convert_value(a, b, &v, 0))
 			return -1;
 	}
 	return 0;

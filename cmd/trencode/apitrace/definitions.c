@@ -1,6 +1,6 @@
 /*
- * Functions, structs, enums, bitmasks and frames: their ids, and what they are where they are first
- * met.
+ * definitions.c - functions, structs, enums, bitmasks and frames of a .trace: their ids, and their
+ * declarations where they are first used
  */
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ void apitrace_target_free(struct apitrace_target *t)
 	free(t->locations.at);
 }
 
-static int grow(struct apitrace_written_set *set, uint32_t number)
+static int written_set_grow(struct apitrace_written_set *set, uint32_t number)
 {
 	struct apitrace_written *p = array_reach(set->at, &set->size, number, sizeof *p);
 
@@ -33,7 +33,8 @@ static int grow(struct apitrace_written_set *set, uint32_t number)
 	return 0;
 }
 
-/* The id. 1: what it stands for has to follow, 0: it did before, -1: out of memory. */
+/* Write an id. Returns 1 if the declaration must follow, 0 if it is written, -1 when out of
+ * memory. */
 static int put_id(struct pack *p, struct apitrace_written_set *set, uint32_t number, uint64_t id,
 		  uint8_t kind)
 {
@@ -41,7 +42,7 @@ static int put_id(struct pack *p, struct apitrace_written_set *set, uint32_t num
 	uint8_t bytes[10];
 	size_t n;
 
-	if (__builtin_expect(number >= set->size, 0) && grow(set, number))
+	if (__builtin_expect(number >= set->size, 0) && written_set_grow(set, number))
 		return -1;
 	written = &set->at[number];
 	if (__builtin_expect(written->size, 1)) {
@@ -104,7 +105,7 @@ static void put_members(struct apitrace_target *t, const struct definition *d)
 		return;
 	}
 	if (d->kind == DEFINITION_ENUM && t->version < APITRACE_ENUM_SETS) {
-		/* the id is one name and its value */
+		/* one id is one name and its value */
 		if (d->count) {
 			put_text(p, &d->members[0].name);
 			apitrace_put_sint(p, (int64_t)d->members[0].low);

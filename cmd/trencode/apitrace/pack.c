@@ -1,3 +1,6 @@
+/*
+ * pack.c - compress and write the container of a .trace
+ */
 #include "cmd/trencode/apitrace/pack.h"
 
 #include <brotli/encode.h>
@@ -10,13 +13,13 @@
 
 enum {
 	OUT_SIZE = 256 * 1024,
-	GZIP_LEVEL = 9, /* these as apitrace's own tools have them */
+	GZIP_LEVEL = 9, /* the defaults of apitrace's own tools */
 	ZSTD_LEVEL = 3,
-	BROTLI_QUALITY = 5, /* 11, which apitrace takes, costs a hundred times as much */
-	BROTLI_WINDOW = 22, /* apitrace has 24, which takes 53 MB more */
+	BROTLI_QUALITY = 5, /* apitrace uses 11, which takes a hundred times as long */
+	BROTLI_WINDOW = 22, /* apitrace uses 24, which takes 53 MB more */
 };
 
-/* zstd's seekable format: a table behind the frames, in a frame that is skipped. */
+/* zstd's seekable format: a seek table in a skippable frame after the data frames. */
 enum { SEEK_MAGIC = 0x184d2a5e, SEEK_FOOTER = (int)0x8f92eab1 };
 
 struct pack_frame {
@@ -58,14 +61,14 @@ int pack_parse(struct pack_choice *c, const char *text, struct error *e)
 			 text);
 }
 
-static int fail(struct pack *p, const char *what)
+static int pack_fail(struct pack *p, const char *what)
 {
 	if (!p->error.what[0])
 		error_set(&p->error, p->output->name, NO_OFFSET, "%s", what);
 	return -1;
 }
 
-static int write_out(struct pack *p, const void *data, size_t n)
+static int pack_write(struct pack *p, const void *data, size_t n)
 {
 	struct error e;
 
@@ -85,9 +88,9 @@ static int pack_snappy(struct pack *p)
 	if (!p->size)
 		return 0;
 	if (snappy_compress((const char *)p->data, p->size, (char *)p->packed + 4, &n) != SNAPPY_OK)
-		return fail(p, "cannot compress");
+		return pack_fail(p, "cannot compress");
 	put_u32(p->packed, (uint32_t)n);
-	return write_out(p, p->packed, n + 4);
+	return pack_write(p, p->packed, n + 4);
 }
 
 static int pack_gzip(struct pack *p, bool last)
@@ -102,8 +105,8 @@ static int pack_gzip(struct pack *p, bool last)
 		z->avail_out = (uInt)p->packed_capacity;
 		result = deflate(z, last ? Z_FINISH : Z_NO_FLUSH);
 		if (result == Z_STREAM_ERROR)
-			return fail(p, "cannot compress");
-		if (write_out(p, p->packed, p->packed_capacity - z->avail_out))
+			return pack_fail(p, "cannot compress");
+		if (pack_write(p, p->packed, p->packed_capacity - z->avail_out))
 			return -1;
 	} while (!z->avail_out || (last && result != Z_STREAM_END));
 	return 0;
@@ -117,11 +120,11 @@ static int pack_brotli(struct pack *p, bool last)
 
 	do {
 		uint8_t *out = p->packed;
-		size_t room = p->packed_capacity;
+		size_t space = p->packed_capacity;
 
-		if (!BrotliEncoderCompressStream(p->state, op, &n, &in, &room, &out, NULL))
-			return fail(p, "cannot compress");
-		if (write_out(p, p->packed, (size_t)(out - p->packed)))
+		if (!BrotliEncoderCompressStream(p->state, op, &n, &in, &space, &out, NULL))
+			return pack_fail(p, "cannot compress");
+		if (pack_write(p, p->packed, (size_t)(out - p->packed)))
 			return -1;
 	} while (n || BrotliEncoderHasMoreOutput(p->state) ||
 		 (last && !BrotliEncoderIsFinished(p->state)));
@@ -138,13 +141,13 @@ static int pack_zstd(struct pack *p)
 	n = ZSTD_compress2(p->state, p->packed, p->packed_capacity, p->data, p->size);
 	frames = array_grow(p->frames, &p->frames_capacity, p->nframes, sizeof *frames);
 	if (ZSTD_isError(n) || !frames)
-		return fail(p, "cannot compress");
+		return pack_fail(p, "cannot compress");
 	p->frames = frames;
 	frames[p->nframes++] = (struct pack_frame){(uint32_t)n, (uint32_t)p->size};
-	return write_out(p, p->packed, n);
+	return pack_write(p, p->packed, n);
 }
 
-static int seek_table(struct pack *p)
+static int pack_seek_table(struct pack *p)
 {
 	struct buffer b = {0};
 	int bad = buffer_u32(&b, SEEK_MAGIC) || buffer_u32(&b, (uint32_t)(8 * p->nframes + 9));
@@ -153,15 +156,15 @@ static int seek_table(struct pack *p)
 		bad = buffer_u32(&b, p->frames[i].packed) || buffer_u32(&b, p->frames[i].size);
 	bad = bad || buffer_u32(&b, (uint32_t)p->nframes) || buffer_u8(&b, 0) ||
 	      buffer_u32(&b, (uint32_t)SEEK_FOOTER);
-	bad = bad ? fail(p, "out of memory") : write_out(p, b.data, b.size);
+	bad = bad ? pack_fail(p, "out of memory") : pack_write(p, b.data, b.size);
 	buffer_free(&b);
 	return bad;
 }
 
-static void flush(struct pack *p, bool last)
+static void pack_flush(struct pack *p, bool last)
 {
-	/* not before: who opens it may find that nothing is to be written */
-	if (p->kind == PACK_SNAPPY && !p->begun && !write_out(p, "at", 2))
+	/* not in pack_open: the caller may fail after it with nothing to write */
+	if (p->kind == PACK_SNAPPY && !p->begun && !pack_write(p, "at", 2))
 		p->begun = true;
 	if (!p->error.what[0])
 		switch (p->kind) {
@@ -172,7 +175,7 @@ static void flush(struct pack *p, bool last)
 		case PACK_BROTLI: pack_brotli(p, last); break;
 		case PACK_ZSTD:
 			if (!pack_zstd(p) && last)
-				seek_table(p);
+				pack_seek_table(p);
 			break;
 		}
 	p->size = 0;
@@ -190,11 +193,11 @@ void pack_slow(struct pack *p, const void *data, size_t n)
 		from += part;
 		n -= part;
 		if (p->size == p->capacity)
-			flush(p, false);
+			pack_flush(p, false);
 	}
 }
 
-static int start(struct pack *p)
+static int pack_start(struct pack *p)
 {
 	BrotliEncoderState *b;
 	z_stream *z;
@@ -247,14 +250,14 @@ int pack_open(struct pack *p, const struct pack_choice *c, struct output *output
 				     : OUT_SIZE;
 	p->data = malloc(p->capacity);
 	p->packed = malloc(p->packed_capacity);
-	if (!p->data || !p->packed || start(p))
+	if (!p->data || !p->packed || pack_start(p))
 		return error_no_memory(e);
 	return 0;
 }
 
 int pack_finish(struct pack *p, struct error *e)
 {
-	flush(p, true);
+	pack_flush(p, true);
 	if (!p->error.what[0])
 		return 0;
 	*e = p->error;

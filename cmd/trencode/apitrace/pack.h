@@ -1,5 +1,5 @@
 /*
- * pack.h - the container of a .trace being written
+ * pack.h - compress and write the container of a .trace
  */
 #ifndef TR_TRENCODE_APITRACE_PACK_H
 #define TR_TRENCODE_APITRACE_PACK_H
@@ -11,25 +11,29 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A .trace is never without, nor in zlib's own format; a trace.dat is. */
+/* A .trace uses the first four; a trace.dat uses zstd, zlib and none. */
 enum pack_kind { PACK_SNAPPY, PACK_GZIP, PACK_BROTLI, PACK_ZSTD, PACK_ZLIB, PACK_NONE };
 
+/* A method of compression, as chosen with --compress. */
 struct pack_choice {
 	enum pack_kind kind;
-	int level;  /* -1: the usual one */
+	int level;  /* -1: the default of the method */
 	bool given; /* by the user */
 };
 
-/* "brotli" or "brotli:11". 0, or -1 with e filled. */
+/* Functions that return int return 0, or -1 with *e filled. */
+
+/* Parse "brotli" or "brotli:11". */
 int pack_parse(struct pack_choice *c, const char *text, struct error *e);
 
+/* One container being written. */
 struct pack {
 	struct output *output;
 	enum pack_kind kind;
 	int level;
 	bool begun;	    /* snappy: its magic is written */
 	struct error error; /* "" until something fails */
-	uint8_t *data;	    /* what is to be packed next */
+	uint8_t *data;	    /* not yet compressed */
 	size_t size, capacity;
 	uint8_t *packed;
 	size_t packed_capacity;
@@ -39,11 +43,11 @@ struct pack {
 };
 
 int pack_open(struct pack *p, const struct pack_choice *c, struct output *output, struct error *e);
-/* What is left, and the container's end. */
+/* Write the rest and the end of the container. */
 int pack_finish(struct pack *p, struct error *e);
 void pack_close(struct pack *p);
 
-/* Errors are kept until pack_finish; a caller may look at p->error before. */
+/* Append to the container. pack_finish reports errors; a caller may test p->error before. */
 void pack_slow(struct pack *p, const void *data, size_t n);
 
 static inline void pack_put(struct pack *p, const void *data, size_t n)

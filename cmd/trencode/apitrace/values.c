@@ -1,5 +1,5 @@
 /*
- * The values of a call as a .trace has them.
+ * values.c - write the values of a call to a .trace
  */
 #include "cmd/trencode/apitrace/apitrace.h"
 #include "common/stream/value.h"
@@ -36,7 +36,7 @@ static void put_integer(struct pack *p, uint64_t n, bool is_signed)
 	}
 }
 
-/* An ENUM whose definition cannot be written, or that has another number, is a number. */
+/* Write an ENUM as a number if its definition cannot be written or does not have the value. */
 static int put_enum(struct apitrace_target *t, const struct value *v)
 {
 	const struct definition *d = apitrace_definition(t, v->definition, DEFINITION_ENUM);
@@ -73,7 +73,7 @@ static int put_bitmask(struct apitrace_target *t, const struct value *v)
 	return 0;
 }
 
-/* A .trace has as many values as the definition has members. */
+/* Write a struct: a .trace has as many values as the definition has members. */
 static int put_struct(struct apitrace_target *t, struct values *v, const struct value *s,
 		      unsigned nesting)
 {
@@ -95,7 +95,7 @@ static int put_struct(struct apitrace_target *t, struct values *v, const struct 
 	return 0;
 }
 
-/* What apitrace records no such values of. */
+/* Write a value of a kind that apitrace does not record. */
 static void put_foreign(struct pack *p, const struct value *v)
 {
 	long double real;
@@ -164,7 +164,7 @@ static int put_value(struct apitrace_target *t, struct values *v, unsigned nesti
 	return 0;
 }
 
-/* The next frame that has a definition; of the others nothing is known. NULL: there is none. */
+/* Find the next frame that has a definition, among *n frames; NULL: there is none. */
 static const struct definition *next_frame(struct apitrace_target *t, struct values *v, uint64_t *n)
 {
 	const struct definition *d = NULL;
@@ -226,15 +226,15 @@ static int put_detail(struct apitrace_target *t, struct values *v)
 /* --- small values --- */
 
 /*
- * Nearly all values are small, and of types that were written before: those are taken here with
- * everything in registers. The first that is not so is left to put_detail().
+ * Nearly all values are small, and their definitions are already written. The quick_* functions
+ * copy such values with their state in registers; put_detail() writes the first other value.
  */
 struct quick {
 	const uint8_t *p, *end;
 	uint8_t *out, *limit;
 };
 
-enum { QUICK_OUT = 32 }; /* what is written between two looks at the room, but for strings */
+enum { QUICK_OUT = 32 }; /* bytes written between two tests of the space, at most, except strings */
 
 static inline __attribute__((always_inline)) bool quick_room(const struct quick *q)
 {
@@ -249,7 +249,7 @@ static inline __attribute__((always_inline)) bool quick_byte(struct quick *q, ui
 	return true;
 }
 
-/* A number as it stands: in the trace it looks the same. */
+/* Copy a number, whose encoding is the same in the trace. */
 static inline __attribute__((always_inline)) bool quick_number(struct quick *q)
 {
 	uint8_t byte;
@@ -284,7 +284,7 @@ static inline __attribute__((always_inline)) bool quick_run(struct quick *q)
 	return quick_bytes(q, n);
 }
 
-/* The id of a definition that was written before. */
+/* Copy the id of a definition that is already written. */
 static inline __attribute__((always_inline)) bool
 quick_definition(struct quick *q, const struct apitrace_target *t, enum definition_kind kind)
 {
@@ -339,7 +339,7 @@ static inline __attribute__((always_inline)) bool quick_scalar(struct quick *q,
 
 	if (!quick_byte(q, &tag))
 		return false;
-	/* but for pointers a value has the same tag in the trace */
+	/* these VALUE_* tags equal the tags of the trace */
 	*q->out++ = tag;
 	switch (tag) {
 	case VALUE_NULL:
@@ -368,7 +368,7 @@ static inline __attribute__((always_inline)) bool quick_array(struct quick *q,
 	if (!quick_byte(q, &n) || n & 0x80)
 		return false;
 	*q->out++ = n;
-	/* they look the same in the trace */
+	/* floats have the same encoding in the trace */
 	floats = value_floats(q->p, q->end, n);
 	if ((size_t)(q->limit - q->out) < 5 * floats || !quick_bytes(q, 5 * floats))
 		return false;
@@ -378,7 +378,7 @@ static inline __attribute__((always_inline)) bool quick_array(struct quick *q,
 	return true;
 }
 
-/* Details up to the first that is not so simple. */
+/* Write details up to the first that needs put_detail(). */
 static void quick_details(struct apitrace_target *t, struct values *v)
 {
 	struct pack *pack = &t->pack;
