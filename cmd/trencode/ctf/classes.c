@@ -1,3 +1,6 @@
+/*
+ * classes.c - declare classes of events, and write the metadata
+ */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,18 +23,19 @@ void ctf_classes_free(struct ctf_classes *c)
 	buffer_free(&c->text);
 }
 
-static int put(struct buffer *b, const char *s)
+static int put_text(struct buffer *b, const char *s)
 {
 	return buffer_append(b, s, strlen(s));
 }
 
-/* In quotes; what TSDL has no escape for that all readers know becomes '?'. */
+/* Append a text in quotes. A control character becomes '?', as readers do not agree on its escape.
+ */
 static int put_quoted(struct buffer *b, const char *p, size_t n)
 {
 	struct buffer clean = {0};
-	struct buffer whole = {0};
-	int r = convert_name_no_nul(&whole, p, n) ||
-		(whole.size && utf8_append(&clean, (const char *)whole.data, whole.size)) ||
+	struct buffer escaped = {0};
+	int r = convert_name_no_nul(&escaped, p, n) ||
+		(escaped.size && utf8_append(&clean, (const char *)escaped.data, escaped.size)) ||
 		buffer_u8(b, '"');
 
 	for (size_t i = 0; !r && i < clean.size; i++) {
@@ -42,7 +46,7 @@ static int put_quoted(struct buffer *b, const char *p, size_t n)
 		r = r || buffer_u8(b, c < 0x20 || c == 0x7f ? '?' : c);
 	}
 	buffer_free(&clean);
-	buffer_free(&whole);
+	buffer_free(&escaped);
 	return r || buffer_u8(b, '"') ? -1 : 0;
 }
 
@@ -73,7 +77,8 @@ static struct ctf_field form_of(const struct field *f)
 	return cf;
 }
 
-/* A name that TSDL takes, and no other field of the event has: readers drop the '_' in front. */
+/* Append a valid TSDL identifier that no other field of the event has; readers drop the leading
+ * '_'. */
 static int put_identifier(struct buffer *b, struct intern *used, const char *name, size_t n)
 {
 	struct buffer id = {0};
@@ -88,7 +93,7 @@ static int put_identifier(struct buffer *b, struct intern *used, const char *nam
 		size_t size = id.size;
 
 		snprintf(number, sizeof number, "_%u", i);
-		r = put(&id, number) || intern(used, id.data, id.size) == INTERN_NONE;
+		r = put_text(&id, number) || intern(used, id.data, id.size) == INTERN_NONE;
 		if (used->count == had)
 			id.size = size;
 	}
@@ -100,14 +105,14 @@ static int put_identifier(struct buffer *b, struct intern *used, const char *nam
 static int declare_field(struct buffer *b, struct intern *used, const char *type, const char *name,
 			 size_t n)
 {
-	return put(b, "\t\t") || put(b, type) || buffer_u8(b, ' ') ||
-			       put_identifier(b, used, name, n) || put(b, ";\n")
+	return put_text(b, "\t\t") || put_text(b, type) || buffer_u8(b, ' ') ||
+			       put_identifier(b, used, name, n) || put_text(b, ";\n")
 		       ? -1
 		       : 0;
 }
 
-/* For trdecode, which makes calls of them again. */
-static const char *what_it_is(const struct ctf_class *cl, const struct type *t)
+/* Return the URI by which trdecode knows calls and instants again; NULL: none is needed. */
+static const char *role_uri(const struct ctf_class *cl, const struct type *t)
 {
 	if (t->kind == KIND_ENTER)
 		return "urn:trutils:enter";
@@ -116,46 +121,46 @@ static const char *what_it_is(const struct ctf_class *cl, const struct type *t)
 	return cl->named ? "urn:trutils:instant" : NULL;
 }
 
-/* Fields that trdecode knows by their names: a field of the event that has such a name is given
- * another one, be the own field there or not. */
-static int declare_own(struct buffer *b, struct intern *used, const struct ctf_class *cl,
-		       const struct type *t)
+/* Declare the fields that trdecode knows by their names. An event's known field of such a name gets
+ * another name, even if the class does not have the known field. */
+static int declare_known_fields(struct buffer *b, struct intern *used, const struct ctf_class *cl,
+				const struct type *t)
 {
 	const struct {
 		const char *type, *name;
-		bool is_there;
-	} own[] = {{"string", "name", cl->named},
-		   {"u32", "depth", cl->depth},
-		   {"u32", "call", cl->call},
-		   {"string", "args", cl->values}};
+		bool present;
+	} known[] = {{"string", "name", cl->named},
+		     {"u32", "depth", cl->depth},
+		     {"u32", "call", cl->call},
+		     {"string", "args", cl->values}};
 	struct buffer unused = {0};
 	int r = 0;
 
-	for (size_t i = 0; !r && i < sizeof own / sizeof *own; i++)
-		if (own[i].is_there || what_it_is(cl, t))
-			r = declare_field(own[i].is_there ? b : &unused, used, own[i].type,
-					  own[i].name, strlen(own[i].name));
+	for (size_t i = 0; !r && i < sizeof known / sizeof *known; i++)
+		if (known[i].present || role_uri(cl, t))
+			r = declare_field(known[i].present ? b : &unused, used, known[i].type,
+					  known[i].name, strlen(known[i].name));
 	buffer_free(&unused);
 	return r;
 }
 
-static int declare(struct ctf_classes *c, struct ctf_class *cl, struct intern *used,
-		   const struct event *ev, enum ctf_stream_class stream)
+static int declare_class(struct ctf_classes *c, struct ctf_class *cl, struct intern *used,
+			 const struct event *ev, enum ctf_stream_class stream)
 {
 	const struct type *t = ev->type;
 	struct buffer *b = &c->text;
 	char type[32];
 
 	if (buffer_printf(b, "event {\n\tid = %u;\n\tstream_id = %d;\n\tname = ", cl->id, stream) ||
-	    put_quoted(b, t->name.text, t->name.size) || put(b, ";\n") ||
-	    (what_it_is(cl, t) &&
-	     buffer_printf(b, "\tmodel.emf.uri = \"%s%s%s%s%s\";\n", what_it_is(cl, t),
+	    put_quoted(b, t->name.text, t->name.size) || put_text(b, ";\n") ||
+	    (role_uri(cl, t) &&
+	     buffer_printf(b, "\tmodel.emf.uri = \"%s%s%s%s%s\";\n", role_uri(cl, t),
 			   cl->call ? ":numbered" : "", t->flags & TYPE_INNER ? ":inner" : "",
 			   t->flags & TYPE_KERNEL ? ":kernel" : "",
 			   t->flags & TYPE_PER_CPU ? ":per-cpu" : "")) ||
-	    put(b, "\tfields := struct {\n"))
+	    put_text(b, "\tfields := struct {\n"))
 		return -1;
-	if (declare_own(b, used, cl, t))
+	if (declare_known_fields(b, used, cl, t))
 		return -1;
 	for (uint32_t i = 0; i < t->nfields && t->kind != KIND_GAP; i++) {
 		const struct field *f = &t->fields[i];
@@ -184,7 +189,7 @@ static int declare(struct ctf_classes *c, struct ctf_class *cl, struct intern *u
 				    declare_field(b, used, "string", "unit", 4) ||
 				    declare_field(b, used, "string", "message", 7)))
 		return -1;
-	return put(b, "\t};\n};\n\n");
+	return put_text(b, "\t};\n};\n\n");
 }
 
 const struct ctf_class *ctf_class(struct ctf_classes *c, const struct event *ev,
@@ -217,7 +222,7 @@ const struct ctf_class *ctf_class(struct ctf_classes *c, const struct event *ev,
 	if (!cl->fields)
 		return NULL;
 	c->count++;
-	r = declare(c, cl, &used, ev, stream);
+	r = declare_class(c, cl, &used, ev, stream);
 	intern_free(&used);
 	return r ? NULL : cl;
 }
@@ -235,7 +240,7 @@ static int put_integers(struct buffer *b)
 			    " := x%u;\n",
 			    size, size, size, size, size, size))
 			return -1;
-	return put(
+	return put_text(
 		b,
 		"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := f64;\n\n");
 }
@@ -259,7 +264,7 @@ static int put_clock(struct buffer *b, const struct clock *clock)
 		seconds--;
 		rest += SECOND;
 	}
-	if (put(b, "clock {\n\tname = \"trace\";\n\tdescription = ") ||
+	if (put_text(b, "clock {\n\tname = \"trace\";\n\tdescription = ") ||
 	    put_quoted(b, clock ? clock->name.text : "", clock ? clock->name.size : 0))
 		return -1;
 	return buffer_printf(b,
@@ -287,13 +292,15 @@ static int put_stream(struct buffer *b, enum ctf_stream_class stream)
 int ctf_metadata(const struct ctf_classes *c, const uint8_t uuid[16], const struct clock *clock,
 		 const struct text_ref *source, struct buffer *to)
 {
-	if (put(to, "/* CTF 1.8 */\n\n") || put_integers(to) ||
-	    put(to, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"") || put_uuid(to, uuid) ||
-	    put(to, "\";\n\tbyte_order = le;\n\tpacket.header := struct { u32 magic; u8 uuid[16]; "
-		    "u32 stream_id; };\n};\n\nenv {\n\ttracer_name = \"trencode\";\n"
-		    "\ttracer_version = \"" TRUTILS_VERSION "\";\n\tsource = ") ||
+	if (put_text(to, "/* CTF 1.8 */\n\n") || put_integers(to) ||
+	    put_text(to, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"") ||
+	    put_uuid(to, uuid) ||
+	    put_text(to,
+		     "\";\n\tbyte_order = le;\n\tpacket.header := struct { u32 magic; u8 uuid[16]; "
+		     "u32 stream_id; };\n};\n\nenv {\n\ttracer_name = \"trencode\";\n"
+		     "\ttracer_version = \"" TRUTILS_VERSION "\";\n\tsource = ") ||
 	    put_quoted(to, source ? source->text : "", source ? source->size : 0) ||
-	    put(to, ";\n};\n\n") || put_clock(to, clock))
+	    put_text(to, ";\n};\n\n") || put_clock(to, clock))
 		return -1;
 	for (int i = 0; i < CTF_STREAM_CLASSES; i++)
 		if (c->ids[i] && put_stream(to, (enum ctf_stream_class)i))

@@ -1,6 +1,7 @@
 /*
- * The events of a stream one by one, enters and leaves as they stand, in the Common Trace Format,
- * which babeltrace and Trace Compass read.
+ * ctf.c - the encoder of the Common Trace Format, which babeltrace and Trace Compass read
+ *
+ * Each event of the stream becomes one event of the trace: enters and leaves are not paired.
  */
 #include "cmd/trencode/ctf/ctf.h"
 
@@ -17,31 +18,32 @@
 #include "cmd/trencode/convert/location_names.h"
 #include "cmd/trencode/convert/thread_ids.h"
 
-/* What a lane's rows have. */
-struct ctf_who {
+/* The ids of a lane in the trace. */
+struct ctf_lane_ids {
 	bool known;
-	int32_t tid, pid; /* -1: none */
+	int32_t tid, pid; /* -1: unknown */
 };
 
-struct state {
+struct ctf_encoder {
 	struct ctf_files files;
 	struct ctf_classes classes;
 	struct attributes attributes;
-	struct location_names locations, texts; /* each with its NUL */
+	struct location_names locations, texts; /* each with a final NUL */
 	struct buffer bytes, compound;
 	struct thread_ids ids;
-	struct ctf_who *who; /* by the lane's number */
-	size_t who_size;
-	struct open_calls calls; /* of other sources than numbered: their numbers in the trace */
+	struct ctf_lane_ids *lane_ids; /* by number of the lane */
+	size_t lane_ids_size;
+	struct open_calls
+		calls; /* call numbers in the trace, of calls of other sources than numbered */
 	const struct source *numbered; /* the first source with numbered calls */
-	uint32_t last_call;
+	uint32_t last_call;	       /* last number given from the highest down */
 	const struct clock *clock;
 	struct text_ref source;
 	uint32_t metadata;
 	bool started, open;
 };
 
-/* A NUL would end it. */
+/* Append a text as UTF-8, with NULs escaped, as a NUL ends a string. */
 static int put_text(struct buffer *b, const char *p, size_t n)
 {
 	struct buffer plain = {0};
@@ -62,8 +64,7 @@ static int put_string(struct buffer *b, const char *p, size_t n)
 	return put_text(b, p, n) || buffer_u8(b, 0) ? -1 : 0;
 }
 
-/* What is in a buffer that may be large: piece by piece, none of which ends in what may be the
- * beginning of "\x00". */
+/* Append a text that may be large, in pieces. No piece ends inside of "\x00". */
 static int put_buffer(struct buffer *b, const struct buffer *text)
 {
 	size_t piece;
@@ -94,7 +95,7 @@ static int put_cached(struct buffer *b, struct location_names *names, uint32_t n
 
 /* --- an event --- */
 
-static int put_field(struct state *s, struct buffer *b, const struct event *ev,
+static int put_field(struct ctf_encoder *s, struct buffer *b, const struct event *ev,
 		     const struct ctf_field *cf)
 {
 	struct attribute_source source = {
@@ -124,7 +125,7 @@ static int put_field(struct state *s, struct buffer *b, const struct event *ev,
 	return buffer_append(b, &bits, cf->size);
 }
 
-static int put_args(struct state *s, struct buffer *b, const struct event *ev)
+static int put_args(struct ctf_encoder *s, struct buffer *b, const struct event *ev)
 {
 	if (!ev->tail_size)
 		return buffer_u8(b, 0);
@@ -152,14 +153,17 @@ static int put_gap(struct buffer *b, struct ctf_file *file, const struct event *
 		       : 0;
 }
 
-/* One trace has one thread of a number: those of another source get other ones. */
-static const struct ctf_who *who_of(struct state *s, const struct lane *lane)
+/* Return the ids of a lane. Threads of several sources that have the same number get different
+ * ones. NULL: out of memory. */
+static const struct ctf_lane_ids *lane_ids_of(struct ctf_encoder *s, const struct lane *lane)
 {
-	struct ctf_who *all = array_reach(s->who, &s->who_size, lane->number, sizeof *all), *w;
+	struct ctf_lane_ids *all = array_reach(s->lane_ids, &s->lane_ids_size, lane->number,
+					       sizeof *all),
+			    *w;
 
 	if (!all)
 		return NULL;
-	s->who = all;
+	s->lane_ids = all;
 	w = &all[lane->number];
 	if (w->known)
 		return w;
@@ -181,7 +185,7 @@ static const struct ctf_who *who_of(struct state *s, const struct lane *lane)
 	return w;
 }
 
-static int put_message(struct state *s, struct buffer *b, const struct event *ev)
+static int put_message(struct ctf_encoder *s, struct buffer *b, const struct event *ev)
 {
 	const char *text = "";
 	size_t size = 0;
@@ -191,9 +195,9 @@ static int put_message(struct state *s, struct buffer *b, const struct event *ev
 	return put_string(b, text, size);
 }
 
-/* The number of a call. Those of another source than the first would meet its numbers: they count
- * from the highest down, and a leave that ends no call has such a number, too. */
-static int put_call(struct state *s, struct buffer *b, const struct event *ev)
+/* Append the number of a call. Calls of other sources than the first are numbered from the highest
+ * number down, so that they do not meet the first source's numbers; so are leaves without enter. */
+static int put_call(struct ctf_encoder *s, struct buffer *b, const struct event *ev)
 {
 	const struct source *source = ev->lane->source;
 	uint64_t number;
@@ -217,15 +221,15 @@ static int put_call(struct state *s, struct buffer *b, const struct event *ev)
 	return buffer_u32(b, (uint32_t)number);
 }
 
-static int put_event(struct state *s, struct ctf_file *file, const struct ctf_class *cl,
+static int put_event(struct ctf_encoder *s, struct ctf_file *file, const struct ctf_class *cl,
 		     const struct event *ev)
 {
 	const struct lane *lane = ev->lane;
-	const struct ctf_who *who = who_of(s, lane);
+	const struct ctf_lane_ids *lane_ids = lane_ids_of(s, lane);
 	struct buffer *b = &file->packet;
 
-	if (!who || buffer_u32(b, (uint32_t)who->pid) || buffer_u32(b, (uint32_t)who->tid) ||
-	    put_cached(b, &s->texts, lane->comm.number) ||
+	if (!lane_ids || buffer_u32(b, (uint32_t)lane_ids->pid) ||
+	    buffer_u32(b, (uint32_t)lane_ids->tid) || put_cached(b, &s->texts, lane->comm.number) ||
 	    (cl->named && put_cached(b, &s->locations, ev->location)) ||
 	    (cl->depth && buffer_u32(b, ev->depth)) || (cl->call && put_call(s, b, ev)) ||
 	    (cl->values && put_args(s, b, ev)))
@@ -238,9 +242,9 @@ static int put_event(struct state *s, struct ctf_file *file, const struct ctf_cl
 	return ev->type->kind == KIND_GAP ? put_gap(b, file, ev) : 0;
 }
 
-static int ctf_take(struct encoding *en, const struct event *ev, struct error *e)
+static int ctf_event(struct encoding *en, const struct event *ev, struct error *e)
 {
-	struct state *s = en->state;
+	struct ctf_encoder *s = en->state;
 	bool cpu = ev->lane->flags & LANE_HAS_CPU;
 	enum ctf_stream_class stream = cpu ? CTF_OF_CPU : CTF_OF_THREAD;
 	uint32_t key = cpu ? ev->lane->cpu_thread : ev->lane->thread;
@@ -269,7 +273,7 @@ static int ctf_take(struct encoding *en, const struct event *ev, struct error *e
 
 static int ctf_begin(struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct ctf_encoder *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return error_no_memory(e);
@@ -284,21 +288,21 @@ static int ctf_begin(struct encoding *en, struct error *e)
 	if (tree_output_open(&s->files.tree, en->options->output, "ctf", e))
 		return -1;
 	s->open = true;
-	/* the first comes into its place last: without it this is no trace */
+	/* the first member is renamed into place last: without the metadata there is no trace */
 	return tree_output_member(&s->files.tree, "metadata", 8, &s->metadata, e);
 }
 
-/* The same input gives the same id. */
+/* Make the UUID from the stream's id, so that the same input gives the same UUID. */
 static int ctf_head(struct encoding *en, const struct head *h, struct error *e)
 {
-	struct state *s = en->state;
+	struct ctf_encoder *s = en->state;
 
 	(void)e;
 	if (get_u64(s->files.uuid))
 		return 0;
 	put_u64(s->files.uuid, hash_u64(h->stream_id) | 1);
 	put_u64(s->files.uuid + 8, hash_u64(h->stream_id + 1));
-	/* version 8: of the maker's own making */
+	/* version 8: vendor-specific */
 	s->files.uuid[6] = (uint8_t)((s->files.uuid[6] & 0x0f) | 0x80);
 	s->files.uuid[8] = (uint8_t)((s->files.uuid[8] & 0x3f) | 0x80);
 	return 0;
@@ -306,14 +310,14 @@ static int ctf_head(struct encoding *en, const struct head *h, struct error *e)
 
 static int ctf_meta(struct encoding *en, const struct meta *m, struct error *e)
 {
-	struct state *s = en->state;
+	struct ctf_encoder *s = en->state;
 
 	return attributes_meta(&s->attributes, m) ? error_no_memory(e) : 0;
 }
 
 static int ctf_end(struct encoding *en, struct error *e)
 {
-	struct state *s = en->state;
+	struct ctf_encoder *s = en->state;
 
 	if (ctf_files_flush(&s->files, e))
 		return -1;
@@ -332,7 +336,7 @@ static int ctf_end(struct encoding *en, struct error *e)
 
 static void ctf_free(struct encoding *en)
 {
-	struct state *s = en->state;
+	struct ctf_encoder *s = en->state;
 
 	if (!s)
 		return;
@@ -346,7 +350,7 @@ static void ctf_free(struct encoding *en)
 	buffer_free(&s->compound);
 	thread_ids_free(&s->ids);
 	open_calls_free(&s->calls);
-	free(s->who);
+	free(s->lane_ids);
 	free(s);
 	en->state = NULL;
 }
@@ -359,7 +363,7 @@ const struct encoder encoder_ctf = {
 	.counts_calls = true,
 	.begin = ctf_begin,
 	.head = ctf_head,
-	.event = ctf_take,
+	.event = ctf_event,
 	.meta = ctf_meta,
 	.end = ctf_end,
 	.free = ctf_free,

@@ -1,3 +1,6 @@
+/*
+ * stream.c - write files of packets
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +10,8 @@
 
 /*
  * packet.header: u32 magic, uuid, u32 stream_id; packet.context: u64 timestamp_begin,
- * timestamp_end, content_size, packet_size (in bits), events_discarded, packet_seq_num; in files of
- * a CPU u32 cpu_id.
+ * timestamp_end, content_size, packet_size (in bits), events_discarded, packet_seq_num; then, in
+ * files of a CPU only, u32 cpu_id.
  */
 enum {
 	MAGIC = 0xc1fc1fc1u,
@@ -39,7 +42,7 @@ static struct ctf_file *new_file(struct ctf_files *f, uint32_t key, enum ctf_str
 		for (size_t i = 0; i < f->count; i++)
 			same += files[i].stream == CTF_OF_CPU && files[i].cpu == lane->cpu;
 		n = snprintf(name, sizeof name, "cpu_%" PRId32, lane->cpu);
-		/* of another source, or after a step back */
+		/* the CPU of another source, or times after a step back */
 		if (same > 1)
 			n = snprintf(name, sizeof name, "cpu_%" PRId32 "_%u", lane->cpu, same);
 	}
@@ -59,7 +62,7 @@ struct ctf_file *ctf_file(struct ctf_files *f, uint32_t key, enum ctf_stream_cla
 		return NULL;
 	}
 	f->first = first;
-	/* where a recorder's clock steps back, what follows has a file of its own */
+	/* where a recorder's clock steps back, the following events get another file */
 	for (uint32_t i = f->first[key]; i; i = f->files[i - 1].next)
 		if (f->files[i - 1].last <= time)
 			return &f->files[i - 1];

@@ -1,5 +1,5 @@
 /*
- * block.c - blocks of a 2.6 tracefile
+ * block.c - write the blocks of a 2.6 tracefile
  */
 #include "cmd/trencode/lttng/lttng.h"
 
@@ -41,7 +41,7 @@ int lttng_block_end(struct tree_output *out, const struct lttng_constants *c,
 	if (tree_output_put(out, t->member, t->block.data, t->block.size, e))
 		return -1;
 	t->block.size = 0;
-	t->told = t->lost;
+	t->reported = t->lost;
 	return tree_output_settle(out, t->member, e);
 }
 

@@ -1,13 +1,14 @@
 /*
- * convert.c - an LTTng trace (2.6) out of the events of any source
+ * convert.c - convert the events of any source to an LTTng trace (2.6)
  *
- * Every type of event is a marker of the channel that its group names. As LTTng tells of threads
- * only by the switches between them, each marker begins with the fields _tid, _pid and _comm; those
- * of calls have _enter or _leave, the function's name, _function, a number of it, _depth or _call,
- * and _arguments or _outputs and _return; events at a place have it as _at. _order numbers all
- * events, as those at one time may be in several files.
- * trdecode understands them. The TSC counts nanoseconds; blocks and announcements are those of the
- * encoder of LTTng's own streams.
+ * Every type of event becomes a marker of the channel that its group names. LTTng records the
+ * thread of an event only by switches between threads, so each marker has the fields _tid, _pid and
+ * _comm. Calls have _enter or _leave (the function's name), _function (a number of the function),
+ * _depth or _call, and _arguments, or _outputs and _return. Other events at a location have its
+ * name as _at. _order numbers all events, as events of one time may be in several files. trdecode
+ * reads these fields.
+ *
+ * The TSC counts ns. lttng.c, the encoder of LTTng's own streams, writes blocks and announcements.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,33 +20,34 @@
 
 enum { TEXT_MOST = 32 * 1024, FIELDS_MOST = 200, TYPES_MOST = 60000, NUMBERS_AT = 8 };
 
-/* A type of the stream, on threads or on a CPU's interrupts. */
-struct written {
+/* How the events of one type of the stream are written. */
+struct converted_type {
 	struct type *type; /* NULL: not yet known */
 	struct convert_field *fields;
 	uint32_t nfields;
 	bool call, leave, number, values;
-	bool location; /* an event at a place */
+	bool location; /* an event at a location, not of a call */
 };
 
-struct state {
+struct lttng_conversion {
 	struct conversion conversion;
-	struct written *types; /* by the stream's number */
+	struct converted_type *types; /* by the stream's number */
 	size_t types_size;
-	uint32_t *lanes; /* by channel, CPU and round; 0 not yet */
+	uint32_t *
+		lanes; /* numbers in the target dictionary by channel, CPU and epoch; 0: none yet */
 	size_t lanes_size;
 	struct intern lane_keys;
 	struct type *gap;
 	struct buffer fixed, tail, text;
 	const struct clock *clock; /* of the first event */
 	uint32_t calls, ntypes, order;
-	uint64_t blobs, cut, fields_lost;
+	uint64_t blobs, cut, fields_lost; /* blobs, texts, fields */
 	int64_t shift;
 	bool begun;
 };
 
-/* The clock: what the TSC is at the start, and the time then, of whole microseconds. */
-static int begin_clock(struct state *s, uint64_t first, struct error *e)
+/* Write the clock: the TSC at the start, and the wall time then, in whole microseconds. */
+static int lttng_begin_clock(struct lttng_conversion *s, uint64_t first, struct error *e)
 {
 	int64_t wall = 0;
 	uint64_t start = 0, at = 0;
@@ -91,7 +93,7 @@ static int put_name(struct buffer *b, const struct text_ref *name, uint32_t numb
 	return convert_name_escaped(b, name->text, name->size, " %#");
 }
 
-static int make_format(struct written *w, const struct type *t, struct buffer *b)
+static int make_format(struct converted_type *w, const struct type *t, struct buffer *b)
 {
 	b->size = 0;
 	if (buffer_printf(b, "_tid #4d%%d _pid #4d%%d"))
@@ -99,7 +101,7 @@ static int make_format(struct written *w, const struct type *t, struct buffer *b
 	if (w->call &&
 	    (w->number ? buffer_printf(b, " _call #4u%%u") : buffer_printf(b, " _depth #4u%%u")))
 		return -1;
-	/* functions may have the same name */
+	/* several functions may have the same name */
 	if (((w->call || w->location) && buffer_printf(b, " _function #4u%%u")) ||
 	    buffer_printf(b, " _order #4u%%u"))
 		return -1;
@@ -118,7 +120,7 @@ static int make_format(struct written *w, const struct type *t, struct buffer *b
 		return -1;
 	if (w->location && buffer_printf(b, " _at %%s"))
 		return -1;
-	/* some arguments come back with the return */
+	/* a leave may record arguments that the call changed */
 	if (w->values &&
 	    buffer_printf(b, w->leave ? " _outputs %%s _return %%s" : " _arguments %%s"))
 		return -1;
@@ -129,8 +131,8 @@ static int make_format(struct written *w, const struct type *t, struct buffer *b
 	return 0;
 }
 
-/* Behind a ~ the native encoder numbers formats of one name. */
-static int marker_name(struct state *s, const struct type *from, struct text_ref *out)
+/* Escape '~', after which the native encoder numbers formats of one name. */
+static int marker_name(struct lttng_conversion *s, const struct type *from, struct text_ref *out)
 {
 	struct buffer b = {0};
 	int result = convert_name_escaped(&b, from->name.text, from->name.size, "~") ||
@@ -144,8 +146,8 @@ static int marker_name(struct state *s, const struct type *from, struct text_ref
 	return result;
 }
 
-/* A channel's name is part of a file's. */
-static int channel_name(struct state *s, const struct type *from, struct text_ref *out)
+/* Name the channel of a type, by which files are named. */
+static int channel_name(struct lttng_conversion *s, const struct type *from, struct text_ref *out)
 {
 	struct text_ref name = from->group;
 	struct buffer b = {0};
@@ -155,7 +157,7 @@ static int channel_name(struct state *s, const struct type *from, struct text_re
 		name = from->source->format;
 	if (name.size > 60)
 		name.size = 60;
-	/* ids of a channel's markers are of 16 bits */
+	/* ids of a channel's markers have 16 bits */
 	s->ntypes++;
 	if (s->ntypes > TYPES_MOST)
 		result = buffer_printf(&b, "types%u", s->ntypes / TYPES_MOST);
@@ -171,7 +173,7 @@ static int channel_name(struct state *s, const struct type *from, struct text_re
 	return result;
 }
 
-static int describe(struct state *s, struct written *w, struct type *t)
+static int describe_type(struct lttng_conversion *s, struct converted_type *w, struct type *t)
 {
 	uint32_t n = 0, texts = 0, at = NUMBERS_AT, want = w->nfields + 10, all;
 	struct field *f = target_fields(&s->conversion.d, want), *x;
@@ -214,7 +216,8 @@ static int describe(struct state *s, struct written *w, struct type *t)
 	return 0;
 }
 
-static int new_type(struct state *s, const struct type *from, struct written *w, bool location)
+static int new_type(struct lttng_conversion *s, const struct type *from, struct converted_type *w,
+		    bool location)
 {
 	struct type *t = target_type(&s->conversion.d, "", "");
 
@@ -226,7 +229,7 @@ static int new_type(struct state *s, const struct type *from, struct written *w,
 	w->values = from->flags & TYPE_VALUES;
 	w->location = location && !w->call;
 	w->fields = convert_fields_plan(from, FIELDS_MOST, true, &w->nfields, &s->fields_lost);
-	if (!w->fields || make_format(w, from, &s->text) || describe(s, w, t))
+	if (!w->fields || make_format(w, from, &s->text) || describe_type(s, w, t))
 		return -1;
 	t->declaration = target_string(&s->conversion.d, s->text.data, s->text.size);
 	w->type = t;
@@ -235,12 +238,12 @@ static int new_type(struct state *s, const struct type *from, struct written *w,
 
 /* --- lanes: a channel on a CPU --- */
 
-/* A later round has channels of its own. */
-static int round_name(struct state *s, struct text_ref channel, uint32_t round,
+/* Name the channel of an epoch: a later epoch has its own channels. */
+static int epoch_name(struct lttng_conversion *s, struct text_ref channel, uint32_t epoch,
 		      struct text_ref *out)
 {
 	struct buffer b = {0};
-	int result = buffer_append(&b, channel.text, channel.size) || clock_epoch_name(round, &b)
+	int result = buffer_append(&b, channel.text, channel.size) || clock_epoch_name(epoch, &b)
 			     ? -1
 			     : 0;
 
@@ -250,8 +253,8 @@ static int round_name(struct state *s, struct text_ref channel, uint32_t round,
 	return result;
 }
 
-static int lane_of(struct state *s, const struct lane *from, struct text_ref channel, uint64_t time,
-		   const struct lane **out)
+static int lane_of(struct lttng_conversion *s, const struct lane *from, struct text_ref channel,
+		   uint64_t time, const struct lane **out)
 {
 	uint32_t cpu = from->flags & LANE_HAS_CPU && from->cpu >= 0 ? (uint32_t)from->cpu : 0;
 	uint32_t key[] = {channel.number, cpu, clock_epoch_at(&s->conversion.rounds, time)}, number;
@@ -267,7 +270,7 @@ static int lane_of(struct state *s, const struct lane *from, struct text_ref cha
 	s->lanes = lanes;
 	if (!lanes[number]) {
 		l = target_lane(&s->conversion.d);
-		if (!l || round_name(s, channel, key[2], &l->buffer))
+		if (!l || epoch_name(s, channel, key[2], &l->buffer))
 			return -1;
 		l->flags = LANE_HAS_CPU;
 		l->cpu = (int32_t)cpu;
@@ -287,8 +290,8 @@ static int put_uint(struct buffer *b, uint64_t v, unsigned size)
 	return buffer_append(b, bytes, size);
 }
 
-/* The text ends at a NUL. */
-static int end_text(struct state *s, size_t from)
+/* End a text at its first NUL. */
+static int end_text(struct lttng_conversion *s, size_t from)
 {
 	struct buffer *b = &s->tail;
 	const uint8_t *nul = b->size > from ? memchr(b->data + from, 0, b->size - from) : NULL;
@@ -301,14 +304,15 @@ static int end_text(struct state *s, size_t from)
 	return buffer_u8(b, 0);
 }
 
-static int put_text(struct state *s, const char *text, size_t n)
+static int put_text(struct lttng_conversion *s, const char *text, size_t n)
 {
 	size_t from = s->tail.size;
 
 	return convert_name_no_nul(&s->tail, text, n) || end_text(s, from) ? -1 : 0;
 }
 
-static int put_field(struct state *s, const struct convert_field *w, const struct event *ev)
+static int put_field(struct lttng_conversion *s, const struct convert_field *w,
+		     const struct event *ev)
 {
 	size_t from = s->tail.size;
 
@@ -317,7 +321,8 @@ static int put_field(struct state *s, const struct convert_field *w, const struc
 	return convert_field_text(&s->tail, w, ev) || end_text(s, from) ? -1 : 0;
 }
 
-static int put_row(struct state *s, const struct convert_row *r, const struct written *w)
+static int put_row(struct lttng_conversion *s, const struct convert_row *r,
+		   const struct converted_type *w)
 {
 	const struct event *ev = r->ev;
 	const struct convert_thread *t = r->thread;
@@ -327,7 +332,7 @@ static int put_row(struct state *s, const struct convert_row *r, const struct wr
 	uint32_t location = w->call ? r->location : ev->location;
 	size_t from;
 
-	/* interrupts stay on the thread that they came upon */
+	/* an interrupt has the ids of the interrupted thread */
 	if (t->per_cpu) {
 		t = convert_thread(&s->conversion, lane, false);
 		if (!t)
@@ -369,11 +374,13 @@ static int put_row(struct state *s, const struct convert_row *r, const struct wr
 	return buffer_align(&s->fixed, 4);
 }
 
-/* How a row is written. */
-static int written_of(struct state *s, const struct event *ev, struct written **out)
+/* Find how an event is written. */
+static int converted_type_of(struct lttng_conversion *s, const struct event *ev,
+			     struct converted_type **out)
 {
 	const struct type *t = ev->type;
-	struct written *types = array_reach(s->types, &s->types_size, t->number, sizeof *types);
+	struct converted_type *types =
+		array_reach(s->types, &s->types_size, t->number, sizeof *types);
 
 	if (!types)
 		return -1;
@@ -382,7 +389,8 @@ static int written_of(struct state *s, const struct event *ev, struct written **
 	return (*out)->type ? 0 : new_type(s, t, *out, ev->location);
 }
 
-static int gap(struct state *s, const struct convert_row *r, struct error *e)
+static int lttng_convert_gap(struct lttng_conversion *s, const struct convert_row *r,
+			     struct error *e)
 {
 	struct event ev = *r->ev;
 	struct text_ref channel;
@@ -396,25 +404,25 @@ static int gap(struct state *s, const struct convert_row *r, struct error *e)
 		       : target_event(&s->conversion.d, &ev, e);
 }
 
-static int row(void *state, const struct convert_row *r, struct error *e)
+static int lttng_convert_row(void *state, const struct convert_row *r, struct error *e)
 {
-	struct state *s = state;
+	struct lttng_conversion *s = state;
 	struct event ev = {.time = r->time};
-	struct written *w;
+	struct converted_type *w;
 
 	if (!s->begun) {
 		s->clock = r->ev->lane->clock;
-		if (begin_clock(s, r->time, e))
+		if (lttng_begin_clock(s, r->time, e))
 			return -1;
 	}
-	/* the depths tell that it has ended */
+	/* readers close unfinished calls by the depths of later ones */
 	if (r->cut)
 		return 0;
 	if (r->what == CONVERT_GAP)
-		return gap(s, r, e);
+		return lttng_convert_gap(s, r, e);
 	if (r->what == CONVERT_ENTER)
 		*r->mark = s->calls++;
-	if (written_of(s, r->ev, &w) || put_row(s, r, w) ||
+	if (converted_type_of(s, r->ev, &w) || put_row(s, r, w) ||
 	    lane_of(s, r->ev->lane, w->type->group, r->time, &ev.lane))
 		return error_no_memory(e);
 	ev.type = w->type;
@@ -424,9 +432,9 @@ static int row(void *state, const struct convert_row *r, struct error *e)
 	return target_event(&s->conversion.d, &ev, e);
 }
 
-static void drop(void *state)
+static void lttng_convert_drop(void *state)
 {
-	struct state *s = state;
+	struct lttng_conversion *s = state;
 
 	for (size_t i = 0; i < s->types_size; i++)
 		free(s->types[i].fields);
@@ -438,22 +446,22 @@ static void drop(void *state)
 	buffer_free(&s->text);
 }
 
-static const struct convert_target target = {
+static const struct convert_target lttng_convert_target = {
 	.native = &encoder_lttng,
 	.format = "lttng",
-	.state_size = sizeof(struct state),
+	.state_size = sizeof(struct lttng_conversion),
 	.told_apart = true,
 	.needs_time = true,
 	.zero = true,
-	.call = row,
-	.instant = row,
-	.gap = row,
-	.drop = drop,
+	.call = lttng_convert_row,
+	.instant = lttng_convert_row,
+	.gap = lttng_convert_row,
+	.drop = lttng_convert_drop,
 };
 
-static int begin(struct encoding *en, struct error *e)
+static int lttng_convert_begin(struct encoding *en, struct error *e)
 {
-	struct state *s = convert_begin(en, &target, e);
+	struct lttng_conversion *s = convert_begin(en, &lttng_convert_target, e);
 
 	if (!s)
 		return -1;
@@ -461,12 +469,12 @@ static int begin(struct encoding *en, struct error *e)
 	return s->gap ? 0 : error_no_memory(e);
 }
 
-static int end(struct encoding *en, struct error *e)
+static int lttng_convert_end(struct encoding *en, struct error *e)
 {
-	struct state *s = en->state;
+	struct lttng_conversion *s = en->state;
 	struct conversion *a = &s->conversion;
 
-	if (convert_end(a, e) || (!s->begun && begin_clock(s, 0, e)) ||
+	if (convert_end(a, e) || (!s->begun && lttng_begin_clock(s, 0, e)) ||
 	    s->conversion.d.encoding.encoder->end(&s->conversion.d.encoding, e))
 		return -1;
 	convert_report(a);
@@ -483,9 +491,9 @@ static int end(struct encoding *en, struct error *e)
 const struct encoder encoder_lttng_convert = {
 	.name = "lttng",
 	.output = ENCODER_TREE,
-	.begin = begin,
+	.begin = lttng_convert_begin,
 	.head = convert_head,
 	.event = convert_event,
-	.end = end,
+	.end = lttng_convert_end,
 	.free = convert_free,
 };

@@ -1,9 +1,10 @@
 /*
- * lttng.c - an LTTng trace (2.6) out of a stream of one
+ * lttng.c - write an LTTng trace (2.6) from the stream of an LTTng trace
  *
- * What the trace says of itself is made anew: markers are announced in metadata_0 when a channel
- * first has an event of them, and heartbeats are not needed. Events that the recorder lost are in
- * the counters of the blocks again; other gaps have no place in the format and are counted.
+ * The tracer's own events are written again: each marker is announced in metadata_0 before the
+ * channel's first event of it. Heartbeats are left out, as 2.6 does not need them. The counters of
+ * the blocks report events that the recorder lost; the format cannot express other gaps, which are
+ * counted.
  */
 #include "cmd/trencode/lttng/lttng.h"
 
@@ -19,26 +20,27 @@ enum {
 	IDS = 65536
 };
 
+/* One channel, with its markers. */
 struct channel {
-	uint32_t name;	       /* in state.names */
-	struct intern kinds;   /* marker and format: number is the id */
-	struct intern markers; /* the names that they have there */
-	uint32_t *next; /* by number of a name: what the next one of that name counts on from */
+	uint32_t name;	       /* number in lttng_encoder.names */
+	struct intern kinds;   /* marker and format: the number is the event id */
+	struct intern markers; /* the markers' names in the channel */
+	uint32_t *next;	       /* by number of a name: the next suffix for that name */
 	size_t next_size;
 };
 
-/* A type in the channel that it was last seen in. */
+/* A type of the stream, and its id in the channel that used the type last. */
 struct use {
 	struct lttng_written *written;
-	uint32_t channel, id; /* channel: number + 1, 0 none yet */
+	uint32_t channel, id; /* channel: number + 1; 0: none yet */
 };
 
-/* A lane leads to a channel and its tracefile. */
-struct location_of_lane {
-	uint32_t channel, file; /* number + 1, 0 not yet known */
+/* The channel and the tracefile of a lane. */
+struct lane_target {
+	uint32_t channel, file; /* number + 1; 0: not yet known */
 };
 
-struct state {
+struct lttng_encoder {
 	struct tree_output tree;
 	const struct source *source;
 	struct buffer meta, payload, text;
@@ -51,18 +53,18 @@ struct state {
 	struct lttng_tracefile *files; /* number 0: metadata_0 */
 	size_t files_capacity, nfiles;
 	uint32_t metadata;
-	uint64_t first;	  /* TSC at which markers are announced, at least */
+	uint64_t first;	  /* least TSC of announcements */
 	struct use *uses; /* by type */
 	size_t uses_size;
-	struct location_of_lane *lanes;
+	struct lane_target *lanes;
 	size_t lanes_size;
-	size_t limit; /* of a block */
+	size_t limit; /* bytes of a block */
 	uint64_t gaps, unfit;
 };
 
 static int lttng_begin(struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof *s);
+	struct lttng_encoder *s = calloc(1, sizeof *s);
 	uint32_t number;
 
 	if (!s)
@@ -70,11 +72,11 @@ static int lttng_begin(struct encoding *en, struct error *e)
 	en->state = s;
 	if (tree_output_open(&s->tree, en->options->output, "lttng.trace", e))
 		return -1;
-	/* the first comes into its place last: without it this is no trace */
+	/* the first member is renamed into place last: without metadata_0 there is no trace */
 	return tree_output_member(&s->tree, "metadata_0", 10, &number, e);
 }
 
-static int check_source(struct state *s, const struct source *source, struct error *e)
+static int check_source(struct lttng_encoder *s, const struct source *source, struct error *e)
 {
 	if (source == s->source && source)
 		return 0;
@@ -94,7 +96,7 @@ static int check_source(struct state *s, const struct source *source, struct err
 
 static int lttng_meta(struct encoding *en, const struct meta *m, struct error *e)
 {
-	struct state *s = en->state;
+	struct lttng_encoder *s = en->state;
 	const struct source *source =
 		m->source ? pool_at(&en->dictionary->sources, m->source) : NULL;
 
@@ -110,8 +112,8 @@ static int lttng_meta(struct encoding *en, const struct meta *m, struct error *e
 
 /* --- tracefiles --- */
 
-static int file_of(struct state *s, const char *name, size_t n, int32_t cpu, uint32_t *number,
-		   struct error *e)
+static int file_of(struct lttng_encoder *s, const char *name, size_t n, int32_t cpu,
+		   uint32_t *number, struct error *e)
 {
 	struct lttng_tracefile *f;
 	char path[300];
@@ -138,7 +140,7 @@ static int file_of(struct state *s, const char *name, size_t n, int32_t cpu, uin
 	return 0;
 }
 
-static int channel_of(struct state *s, const char *name, size_t n, uint32_t *number,
+static int channel_of(struct lttng_encoder *s, const char *name, size_t n, uint32_t *number,
 		      struct error *e)
 {
 	struct channel *c;
@@ -156,15 +158,15 @@ static int channel_of(struct state *s, const char *name, size_t n, uint32_t *num
 	return 0;
 }
 
-/* The tracefile of a lane: "control/interrupts" of CPU 0 becomes interrupts_0. */
-static int find_lane(struct state *s, const struct lane *lane, struct location_of_lane **out,
+/* Find the tracefile of a lane: "control/interrupts" of CPU 0 becomes interrupts_0. */
+static int find_lane(struct lttng_encoder *s, const struct lane *lane, struct lane_target **out,
 		     struct error *e)
 {
 	const char *name = lane->buffer.text, *slash;
 	size_t n = lane->buffer.size;
 	uint32_t file, channel;
 	int32_t cpu = lane->flags & LANE_HAS_CPU ? lane->cpu : 0;
-	struct location_of_lane *lanes =
+	struct lane_target *lanes =
 		array_reach(s->lanes, &s->lanes_size, lane->number, sizeof *lanes);
 
 	if (!lanes)
@@ -179,7 +181,7 @@ static int find_lane(struct state *s, const struct lane *lane, struct location_o
 		name = slash + 1;
 	}
 	if (n > 7 && !memcmp(name, "flight-", 7)) {
-		/* what 1.0 calls so is no other channel */
+		/* version 1.0 has this prefix in names of the same channels */
 		name += 7;
 		n -= 7;
 	}
@@ -188,17 +190,17 @@ static int find_lane(struct state *s, const struct lane *lane, struct location_o
 		n = 7;
 	}
 	if (n == 8 && !memcmp(name, "metadata", 8)) {
-		/* that name is for what is made anew */
+		/* metadata_0 is for the encoder's announcements */
 		name = "metadata_other";
 		n = 14;
 	}
 	if (channel_of(s, name, n, &channel, e) || file_of(s, name, n, cpu < 0 ? 0 : cpu, &file, e))
 		return -1;
-	**out = (struct location_of_lane){channel + 1, file + 1};
+	**out = (struct lane_target){channel + 1, file + 1};
 	return 0;
 }
 
-/* --- the trace's own --- */
+/* --- the tracer's own events --- */
 
 static bool number_in(const char *text, const char *name, uint64_t *value)
 {
@@ -212,8 +214,8 @@ static bool number_in(const char *text, const char *name, uint64_t *value)
 	return false;
 }
 
-/* Before the first event: what the headers say. */
-static int begin_trace(struct state *s, uint64_t first, struct error *e)
+/* Read what the blocks' headers need, before the first event. */
+static int lttng_begin_trace(struct lttng_encoder *s, uint64_t first, struct error *e)
 {
 	struct lttng_constants *c = &s->constants;
 	const char *text;
@@ -242,7 +244,8 @@ static int begin_trace(struct state *s, uint64_t first, struct error *e)
 	return 0;
 }
 
-static int announce(struct state *s, uint32_t id, const struct buffer *payload, struct error *e)
+static int lttng_announce(struct lttng_encoder *s, uint32_t id, const struct buffer *payload,
+			  struct error *e)
 {
 	struct lttng_tracefile *f = &s->files[s->metadata];
 
@@ -251,8 +254,8 @@ static int announce(struct state *s, uint32_t id, const struct buffer *payload, 
 				 (uint32_t)payload->size, BLOCK_MOST, e);
 }
 
-static int announce_marker(struct state *s, const char *channel, const char *name, uint32_t id,
-			   const struct lttng_sizes *z, const void *format, size_t n,
+static int announce_marker(struct lttng_encoder *s, const char *channel, const char *name,
+			   uint32_t id, const struct lttng_sizes *z, const void *format, size_t n,
 			   struct error *e)
 {
 	struct buffer *b = &s->text;
@@ -264,17 +267,17 @@ static int announce_marker(struct state *s, const char *channel, const char *nam
 	    buffer_u8(b, z->longer) || buffer_u8(b, z->pointer) || buffer_u8(b, z->size_t_) ||
 	    buffer_u8(b, 0))
 		return error_no_memory(e);
-	if (announce(s, LTTNG_MARKER_ID, b, e))
+	if (lttng_announce(s, LTTNG_MARKER_ID, b, e))
 		return -1;
 	b->size = 0;
 	if (buffer_append(b, channel, strlen(channel) + 1) ||
 	    buffer_append(b, name, strlen(name) + 1) || buffer_append(b, format, n) ||
 	    buffer_u8(b, 0))
 		return error_no_memory(e);
-	return announce(s, LTTNG_MARKER_FORMAT, b, e);
+	return lttng_announce(s, LTTNG_MARKER_FORMAT, b, e);
 }
 
-static int announce_core(struct state *s, struct error *e)
+static int announce_core(struct lttng_encoder *s, struct error *e)
 {
 	static const char id[] = "channel %s name %s event_id %hu int #1u%zu long #1u%zu pointer "
 				 "#1u%zu size_t #1u%zu alignment #1u%u",
@@ -292,7 +295,7 @@ static int announce_core(struct state *s, struct error *e)
 
 /* --- events --- */
 
-static int use_of(struct state *s, const struct type *t, struct use **out, struct error *e)
+static int use_of(struct lttng_encoder *s, const struct type *t, struct use **out, struct error *e)
 {
 	struct use *uses = array_reach(s->uses, &s->uses_size, t->number, sizeof *uses);
 
@@ -305,16 +308,17 @@ static int use_of(struct state *s, const struct type *t, struct use **out, struc
 	return (*out)->written ? 0 : error_no_memory(e);
 }
 
-/* The name that a marker gets, a number in c->markers: in a channel a name has one format. */
-static uint32_t name_marker(struct state *s, struct channel *c, struct text_ref name)
+/* Choose the name of a marker, as a number in c->markers: in a channel a name has one format.
+ * INTERN_NONE: out of memory. */
+static uint32_t name_marker(struct lttng_encoder *s, struct channel *c, struct text_ref name)
 {
 	struct buffer *b = &s->text;
-	uint32_t had = c->markers.count, plain, number, *next;
+	uint32_t had = c->markers.count, unsuffixed, number, *next;
 
-	plain = number = intern(&c->markers, name.text, name.size);
-	if (plain == INTERN_NONE || number == had)
+	unsuffixed = number = intern(&c->markers, name.text, name.size);
+	if (unsuffixed == INTERN_NONE || number == had)
 		return number;
-	next = array_reach(c->next, &c->next_size, plain, sizeof *next);
+	next = array_reach(c->next, &c->next_size, unsuffixed, sizeof *next);
 	if (!next)
 		return INTERN_NONE;
 	c->next = next;
@@ -323,7 +327,7 @@ static uint32_t name_marker(struct state *s, struct channel *c, struct text_ref 
 		return INTERN_NONE;
 	do {
 		b->size = name.size;
-		if (buffer_printf(b, "%c%" PRIu32, LTTNG_ANOTHER, 2 + next[plain]++))
+		if (buffer_printf(b, "%c%" PRIu32, LTTNG_ANOTHER, 2 + next[unsuffixed]++))
 			return INTERN_NONE;
 		had = c->markers.count;
 		number = intern(&c->markers, b->data, b->size);
@@ -331,9 +335,9 @@ static uint32_t name_marker(struct state *s, struct channel *c, struct text_ref 
 	return number;
 }
 
-/* The id of a type in a channel, announced when it is new. */
-static int number_use(struct state *s, const struct type *t, struct use *u, uint32_t channel,
-		      struct error *e)
+/* Find the id of a type in a channel, and announce the marker when it is new. */
+static int number_use(struct lttng_encoder *s, const struct type *t, struct use *u,
+		      uint32_t channel, struct error *e)
 {
 	struct channel *c = &s->channels[channel - 1];
 	const struct lttng_written *w = u->written;
@@ -357,9 +361,9 @@ static int number_use(struct state *s, const struct type *t, struct use *u, uint
 			       u->id, &w->sizes, w->format.data, w->format.size, e);
 }
 
-static int take_gap(struct state *s, const struct event *ev, struct error *e)
+static int take_gap(struct lttng_encoder *s, const struct event *ev, struct error *e)
 {
-	struct location_of_lane *lane;
+	struct lane_target *lane;
 	struct lttng_tracefile *f;
 	struct gap_row g;
 
@@ -380,14 +384,14 @@ static int take_gap(struct state *s, const struct event *ev, struct error *e)
 
 static int lttng_event(struct encoding *en, const struct event *ev, struct error *e)
 {
-	struct state *s = en->state;
-	struct location_of_lane *lane;
+	struct lttng_encoder *s = en->state;
+	struct lane_target *lane;
 	struct use *u = NULL;
 	uint64_t tsc;
 
 	if (ev->lane->source != s->source && check_source(s, ev->lane->source, e))
 		return -1;
-	if (!s->begun && (begin_trace(s, ev->time, e) || announce_core(s, e)))
+	if (!s->begun && (lttng_begin_trace(s, ev->time, e) || announce_core(s, e)))
 		return -1;
 	if (ev->type->kind == KIND_GAP)
 		return take_gap(s, ev, e);
@@ -416,18 +420,18 @@ static int lttng_event(struct encoding *en, const struct event *ev, struct error
 
 static int lttng_end(struct encoding *en, struct error *e)
 {
-	struct state *s = en->state;
+	struct lttng_encoder *s = en->state;
 
 	if (!s->source)
 		return error_set(e, NULL, NO_OFFSET,
 				 "nothing of an LTTng trace came: none can be written");
-	if (!s->begun && (begin_trace(s, 0, e) || announce_core(s, e)))
+	if (!s->begun && (lttng_begin_trace(s, 0, e) || announce_core(s, e)))
 		return -1;
 	for (size_t i = 0; i < s->nfiles; i++) {
 		struct lttng_tracefile *f = &s->files[i];
 
-		/* what was lost at the end needs a block to say it */
-		if (!f->block.size && f->lost != f->told && lttng_block_begin(f, f->last))
+		/* losses after the last block need a block that reports them */
+		if (!f->block.size && f->lost != f->reported && lttng_block_begin(f, f->last))
 			return error_no_memory(e);
 		if (lttng_block_end(&s->tree, &s->constants, f, e))
 			return -1;
@@ -441,7 +445,7 @@ static int lttng_end(struct encoding *en, struct error *e)
 
 static void lttng_free(struct encoding *en)
 {
-	struct state *s = en->state;
+	struct lttng_encoder *s = en->state;
 
 	if (!s)
 		return;

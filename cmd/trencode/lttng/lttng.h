@@ -1,9 +1,10 @@
 /*
- * lttng.h - inside the encoder of legacy LTTng traces
+ * lttng.h - the encoder of legacy LTTng traces: what its files share
  *
- * Written is 2.6, packed, little-endian: a tracefile per channel and CPU. lttng_marker.c numbers
- * the events of each channel and says how their payloads are written; lttng_block.c makes the
- * blocks; lttng.c takes the events of the stream.
+ * The output is version 2.6, packed, little-endian: one tracefile for each channel and CPU.
+ * lttng.c receives the stream's events and numbers them in each channel; marker.c decides how
+ * payloads are written; block.c writes blocks.
+ * Functions that return int return 0, or -1: with *e filled where they take it, else out of memory.
  */
 #ifndef TR_TRENCODE_LTTNG_LTTNG_H
 #define TR_TRENCODE_LTTNG_LTTNG_H
@@ -16,52 +17,55 @@
 
 /* --- blocks --- */
 
-/* What the header of every block says of the trace. */
+/* What the header of every block records about the trace. */
 struct lttng_constants {
-	uint64_t frequency, scale, start_tsc, seconds, microseconds;
+	uint64_t frequency, scale, start_tsc; /* of the TSC; frequency in Hz */
+	uint64_t seconds, microseconds;	      /* wall time at start_tsc */
 	uint8_t word_size;
 };
 
+/* One tracefile being written. */
 struct lttng_tracefile {
 	uint32_t member;
-	struct buffer block;  /* with room for the header; empty: none is begun */
-	uint64_t begin, last; /* TSC */
-	uint32_t lost, told;  /* events; what the last block said of them */
+	struct buffer block;	 /* the open block with its header; empty: none is open */
+	uint64_t begin, last;	 /* TSC of the block's first and last event */
+	uint32_t lost, reported; /* lost events; those that the last block reported */
 	bool any;
 };
 
-/* Begin a block at this TSC. */
+/* Begin a block at a TSC. */
 int lttng_block_begin(struct lttng_tracefile *t, uint64_t tsc);
-/* Append an event; the block is written before or behind it when it reaches limit. */
+/* Append an event. A block that would exceed limit bytes is written before. */
 int lttng_block_event(struct tree_output *out, const struct lttng_constants *c,
 		      struct lttng_tracefile *t, uint32_t id, uint64_t tsc, const void *payload,
 		      uint32_t size, size_t limit, struct error *e);
-/* Write out the block, if one is begun. */
+/* Write the open block, if there is one. */
 int lttng_block_end(struct tree_output *out, const struct lttng_constants *c,
 		    struct lttng_tracefile *t, struct error *e);
 
 /* --- markers --- */
 
+/* How one field of an event is written. */
 struct lttng_item {
-	uint8_t from, to; /* bytes in the stream's row and in the trace; to 0: a text */
+	uint8_t from, to; /* bytes in the row and in the trace; to 0: a text */
 	bool is_signed, network;
 	uint32_t offset; /* in the fixed part */
 };
 
 /* How the events of a type are written. */
 struct lttng_written {
-	struct buffer format; /* as it is announced */
+	struct buffer format; /* as announced */
 	struct lttng_sizes sizes;
 	struct lttng_item *items;
 	uint32_t count;
-	int32_t tsc; /* offset of the TSC in the fixed part; -1: it has none */
-	bool core;   /* of the trace itself: made anew */
+	int32_t tsc; /* offset of the TSC in the fixed part; -1: none */
+	bool core;   /* a marker of the tracer itself, which the encoder writes again */
 };
 
-/* NULL: out of memory. */
+/* Decide how the events of a type are written. NULL: out of memory. */
 struct lttng_written *lttng_written_new(const struct type *t);
 void lttng_written_free(struct lttng_written *w);
-/* The payload of an event. */
+/* Fill payload with that of an event. */
 int lttng_written_payload(const struct lttng_written *w, const struct event *ev,
 			  struct buffer *payload);
 

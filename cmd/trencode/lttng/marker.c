@@ -1,9 +1,9 @@
 /*
- * marker.c - markers of a trace that is written: their formats, and payloads by them
+ * marker.c - markers of the output: their formats, and payloads that match the formats
  *
- * A format is announced as the source had it where 2.6 reads the same from it, so that values go
- * into as many bytes as it says. Otherwise (pointers of another size, values of a compact channel)
- * it is written anew, with the number of bytes of every field.
+ * The source's format is announced unchanged if it describes the same fields to a reader of 2.6;
+ * values then take as many bytes as the format requires. Otherwise (pointers of another size,
+ * values of a compact channel) a new format records the size of every field.
  */
 #include <stdlib.h>
 
@@ -32,8 +32,8 @@ static bool is_stored(const struct field *f)
 	       (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8);
 }
 
-/* Does the source's format, read as 2.6 does, give these fields at least as many bytes? */
-static bool keeps(const struct lttng_field *parsed, int n, const struct lttng_written *w)
+/* Test whether the source's format, read as 2.6 does, gives these fields at least their sizes. */
+static bool format_is_kept(const struct lttng_field *parsed, int n, const struct lttng_written *w)
 {
 	if (n < 0 || (uint32_t)n != w->count)
 		return false;
@@ -44,8 +44,7 @@ static bool keeps(const struct lttng_field *parsed, int n, const struct lttng_wr
 	return true;
 }
 
-static int make_format(struct lttng_written *w, const struct type *t,
-		       const struct lttng_field *parsed, int n)
+static int make_format(struct lttng_written *w, const struct type *t)
 {
 	uint32_t at = 0;
 
@@ -58,7 +57,7 @@ static int make_format(struct lttng_written *w, const struct type *t,
 
 		if (!is_stored(f))
 			continue;
-		/* a name is one word */
+		/* a format separates names by these characters */
 		for (uint32_t k = 0; k < f->name.size; k++)
 			if (buffer_u8(&w->format, f->name.text[k] == ' ' ||
 								  f->name.text[k] == '%' ||
@@ -77,9 +76,7 @@ static int make_format(struct lttng_written *w, const struct type *t,
 		w->items[at].to = f->kind == FIELD_STRING ? 0 : (uint8_t)f->size;
 		at++;
 	}
-	(void)parsed;
-	(void)n;
-	/* the last blank */
+	/* without the last space */
 	if (w->format.size)
 		w->format.size--;
 	return 0;
@@ -114,8 +111,8 @@ struct lttng_written *lttng_written_new(const struct type *t)
 			       LTTNG_FIELDS);
 	for (int i = 0; i < n && (uint32_t)i < w->count; i++)
 		w->items[i].network = parsed[i].network;
-	if (!keeps(parsed, n, w)) {
-		if (make_format(w, t, parsed, n))
+	if (!format_is_kept(parsed, n, w)) {
+		if (make_format(w, t))
 			goto failed;
 		return w;
 	}
