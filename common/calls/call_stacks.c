@@ -4,7 +4,7 @@
 
 #include "common/calls/partial_stack.h"
 
-/* The name of a frame that is no place. INTERN_NONE: out of memory. */
+/* Get the name of a frame without a location. INTERN_NONE: out of memory. */
 static uint32_t own_name(struct call_stacks *cs, const char *name)
 {
 	cs->scratch.size = 0;
@@ -168,7 +168,7 @@ static int leave(struct call_stacks *cs, struct call_stacks_thread *th, const st
 	if (c->level >= th->low) {
 		uint32_t caller = call_stacks_caller(th, c->level);
 
-		/* nearly always what its enter found */
+		/* nearly always the node of its enter */
 		*node = c->level < th->capacity ? th->node[c->level] : STACK_ROOT;
 		if (*node == STACK_ROOT || cs->tree.nodes[*node].name != name ||
 		    cs->tree.nodes[*node].parent != caller)
@@ -183,7 +183,7 @@ static int leave(struct call_stacks *cs, struct call_stacks_thread *th, const st
 	return *node ? 0 : -1;
 }
 
-/* The call that was on top of `level` others in the kernel. */
+/* Get the node of the call on top of `level` others in the kernel. */
 static uint32_t kernel_node(const struct call_stacks_thread *th, size_t level)
 {
 	return level < th->kernel_capacity ? th->kernel[level] : STACK_ROOT;
@@ -205,7 +205,7 @@ int call_stacks_enter_kernel(struct call_stacks *cs, struct call_stacks_thread *
 	return th->kernel[level] ? 0 : -1;
 }
 
-/* Calls with numbers are nobody's callees. */
+/* Get the node of a call that has no caller, as calls with numbers do. */
 static int alone(struct call_stacks *cs, uint32_t location, uint32_t *node)
 {
 	uint32_t name;
@@ -281,7 +281,8 @@ uint32_t call_stacks_top(const struct call_stacks *cs, size_t number)
 	return call_stacks_caller(&cs->threads[number], level);
 }
 
-/* Their enters were never told. */
+/* Get the node of calls in the kernel outside any call. Their enters were never passed to
+ * call_stacks_enter. */
 static int outside_node(struct call_stacks *cs, const struct stack *kernel, uint32_t *node)
 {
 	*node = STACK_ROOT;
@@ -328,7 +329,7 @@ int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t
 	}
 	if (call->location || !th->started || call->level >= th->low)
 		return leave(cs, th, call, node);
-	/* frames of which neither begin nor end was seen are one, however many they are */
+	/* all frames with neither enter nor leave have one node */
 	*node = th->base;
 	return 0;
 }
@@ -365,7 +366,7 @@ int call_stacks_path(const struct call_stacks *cs, uint32_t node, struct buffer 
 	const struct stack_node *nodes = cs->tree.nodes;
 	size_t n = 0, at;
 
-	/* a parent beyond all nodes: what hangs in the air */
+	/* a parent number above all nodes: an unattached stack */
 	for (uint32_t i = node; i != STACK_ROOT && i < cs->tree.count; i = nodes[i].parent)
 		n += intern_size(&cs->names, nodes[i].name) + 1;
 	out->size = 0;
@@ -373,7 +374,7 @@ int call_stacks_path(const struct call_stacks *cs, uint32_t node, struct buffer 
 		return 0;
 	if (buffer_reserve(out, n))
 		return -1;
-	/* from the leaf down: the first ';' stands behind the end */
+	/* from the leaf down: the first ';' is after the end */
 	for (at = n; at; node = nodes[node].parent) {
 		size_t size = intern_size(&cs->names, nodes[node].name);
 

@@ -1,5 +1,5 @@
 /*
- * call_stacks_cut.c - stacks of a part of a trace, and those of the parts before it
+ * call_stacks_cut.c - call stacks of a part of a trace, and of the parts before it
  */
 #include <stdlib.h>
 
@@ -49,7 +49,7 @@ int call_stacks_pushed(struct call_stacks *cs, size_t number)
 	if (!th || call_stacks_start(cs, th, level) ||
 	    call_stacks_name(cs, s->frames[s->count - 1].location, &name))
 		return -1;
-	/* one that was never entered is there already */
+	/* a frame without an enter exists already */
 	return level < th->low ? 0 : call_stacks_push(cs, th, level, name);
 }
 
@@ -72,7 +72,7 @@ bool call_stacks_kernel_caller(struct call_stacks *cs, size_t number, uint32_t *
 	const struct call_stacks_thread *th = &cs->threads[number];
 	uint32_t node;
 
-	/* of those outside of all calls nobody was told */
+	/* calls in the kernel outside of all calls were never passed here */
 	if (number >= cs->nthreads || !k || !k->count || k->frames[0].outside ||
 	    !th->kernel_capacity || th->kernel[0] == STACK_ROOT)
 		return false;

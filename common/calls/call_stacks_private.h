@@ -6,7 +6,8 @@
 
 #include "common/calls/call_stacks.h"
 
-/* Frames of the stack, but for the one that stands for what is not known (cut.h). */
+/* Count the frames of the stack without frames[0] of a partial stack, which represents the
+ * unknown ones. */
 static inline uint32_t call_stacks_frames(const struct stack *s)
 {
 	return (uint32_t)s->count + s->implicit - (s->cut != NULL);

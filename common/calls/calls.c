@@ -152,7 +152,7 @@ void calls_set_limits(struct stack *s)
 	s->floor = slow ? SIZE_MAX : 1;
 }
 
-/* Room for more frames, and buckets for as many. */
+/* Make room for more frames, and for buckets of as many. */
 static bool grow(struct stack *s)
 {
 	size_t n = s->mask + 1;
@@ -197,7 +197,7 @@ void calls_set_exec(struct stack *s, size_t exec)
 	calls_set_limits(s);
 }
 
-/* The exec succeeded: the old image is gone for good. */
+/* Forget the calls of the old image: the exec succeeded. */
 void calls_forget_image(struct calls *c, struct stack *s)
 {
 	if (s->cut)
@@ -210,8 +210,8 @@ void calls_forget_image(struct calls *c, struct stack *s)
 	memset(s->buckets, 0, (s->mask + 1) * sizeof(*s->buckets));
 }
 
-/* The first row of a stack that has a depth: n calls are open, unless rows before it were left out.
- */
+/* Begin a stack at its first row with a depth: n calls are open, unless earlier rows were left
+ * out. */
 static void show_unseen(struct calls *c, struct stack *s, const struct event *e, uint32_t n)
 {
 	const struct thread_facts *f = dictionary_facts(c->dictionary, s->number);
@@ -234,7 +234,7 @@ enum calls_result calls_enter(struct calls *c, struct stack *s, const struct eve
 	struct frame f = {.start = e->time, .location = e->location, .begun = true};
 
 	if (flags & TYPE_INNER) {
-		/* what an exec that is on top is followed by tells what became of it */
+		/* the next event shows whether an exec on top succeeded */
 		if ((s->exec && s->exec == s->count) || calls_outside(c, s, e->time)) {
 			c->apart++;
 			return CALLS_NONE;
@@ -295,7 +295,7 @@ enum calls_result calls_leave(struct calls *c, struct stack *s, const struct eve
 			return CALLS_NONE;
 		}
 	} else {
-		/* what was scheduled out on top of it ends with it */
+		/* a task scheduled out on top of the call ends with it */
 		while ((t = top(s)) && t->inner)
 			lose(c, s);
 		if (!t) {
@@ -333,7 +333,7 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 		return calls_kernel(c, s, e, done);
 	if (__builtin_expect(s->kernel && s->kernel->count, 0) &&
 	    (e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE)) {
-		if (e->type->flags & TYPE_INNER) /* scheduled out in there */
+		if (e->type->flags & TYPE_INNER) /* scheduled out inside the kernel */
 			return calls_kernel_inner(c, s, e, done);
 		calls_pass_kernel(c, s, e->time);
 	}
@@ -344,7 +344,7 @@ enum calls_result calls_feed(struct calls *c, const struct event *e, struct call
 	return CALLS_NONE;
 }
 
-/* No row with a depth of the stack is kept, but calls that no row entered or left. */
+/* Begin a stack without a row that has a depth, but with calls that no row entered or left. */
 static struct stack *begin_unseen(struct calls *c, uint32_t thread, const struct thread_facts *f)
 {
 	struct stack *s = calls_stack_at(c, thread);
@@ -377,7 +377,8 @@ void calls_take_ends(struct calls *c)
 	}
 }
 
-/* Of a stack of which rows are left out: calls that no row entered or left may be, too. */
+/* Forget the calls without an enter if rows of the stack are left out: their leaves may be left
+ * out too. */
 static void forget_unseen(struct calls *c, struct stack *s)
 {
 	const struct thread_facts *f = dictionary_facts(c->dictionary, s->number);

@@ -1,17 +1,22 @@
 /*
- * calls.h - calls out of enter and leave events: the one place where they are paired
+ * calls.h - pairs enter and leave events into calls, for all programs
  *
- * A call is an enter and the leave that closes it, by stack, per thread (tid 0: per thread and
- * CPU), or per CPU for types that say so. Where the source recorded the depth, the stack follows
- * it: an enter at depth d ends every open frame at d or deeper, so one lost leave never shifts what
- * follows; a frame ended so is no call. A successful exec* empties the stack and is no call. A
- * thread seen first in the middle of things has the frames below open since then. Calls that the
- * source has numbered (TYPE_CALL_NUMBER) pair by number, and as those of a thread may overlap, none
- * is another's callee: self is total. A call is named
- * by its leave's place. Calls in the kernel (TYPE_KERNEL) count if one of the thread's other calls
- * is open below them, as in uftrace report. In a stack of which rows are left out on purpose
- * (THREAD_LEFT_OUT) these calls may be what is left out, and all calls in the kernel and all with
- * TYPE_INNER count. See design 4 and trstat(1).
+ * A call is an enter and the leave that ends it. Enters and leaves pair by a stack per thread (tid
+ * 0: per thread and CPU), or per CPU for types with TYPE_PER_CPU. Where the source recorded the
+ * depth, the stack follows it: an enter at depth d ends every open frame at d or deeper, so one
+ * lost leave never shifts later calls. A frame that ends so is no call. A successful exec* empties
+ * the stack and is no call. A thread whose first event has a depth has had the frames below open
+ * since then.
+ *
+ * Calls with numbers (TYPE_CALL_NUMBER) pair by number. They may overlap within a thread, so none
+ * is the callee of another one: self is total. A call has the name of its leave's location.
+ *
+ * Calls in the kernel (TYPE_KERNEL) count if another call of the thread is open below them, as in
+ * uftrace report. In a stack of which rows are left out on purpose (THREAD_LEFT_OUT) the calls
+ * below may be among these rows, and all calls in the kernel and all with TYPE_INNER count. See
+ * trstat(1).
+ *
+ * Functions that return int return 0, or -1 when out of memory.
  */
 #ifndef TR_CALLS_CALLS_H
 #define TR_CALLS_CALLS_H
@@ -20,94 +25,94 @@
 #include "common/calls/open_calls.h"
 
 /*
- * Of a stack whose beginning was not seen (cut.h) is not known what lies below its first frame:
- * then of a call is not known ...
+ * What is unknown of a call, because the frames below the first one of its stack are unknown
+ * (partial_stack.h).
  */
 enum calls_open {
-	OPEN_LEVEL = 1,	    /* its level: that counts from what was seen */
+	OPEN_LEVEL = 1,	    /* its level: counted from the first known frame */
 	OPEN_CALLER = 2,    /* its caller */
-	OPEN_RECURSIVE = 4, /* whether it is recursive: not by the frames that were seen */
-	OPEN_IF_CALL = 8,   /* whether it counts: only if a call lies below */
-	OPEN_NO_EXEC = 16,  /* and only if that is no exec */
-	OPEN_STACK = 32,    /* its stack (call_stacks.h): that counts from what was seen */
-	OPEN_INNER = 64,    /* a call inside of the kernel of a type with TYPE_INNER, with IF_CALL:
-			       if it does not count it is no call in the kernel either */
+	OPEN_RECURSIVE = 4, /* whether it is recursive: no known frame shows it */
+	OPEN_IF_CALL = 8,   /* whether it counts: only if a call is below */
+	OPEN_NO_EXEC = 16,  /* whether it counts: only if the call below is no exec */
+	OPEN_STACK = 32,    /* its stack (call_stacks.h): counted from the first known frame */
+	OPEN_INNER = 64, /* with IF_CALL, a call inside the kernel of a type with TYPE_INNER: if it
+			    does not count, it is no call in the kernel either */
 	OPEN_HELD = OPEN_IF_CALL | OPEN_NO_EXEC | OPEN_INNER,
 };
 
-/* A finished call. Times in the lane's clock. */
+/* A finished call. Times are those of the lane's clock. */
 struct call {
 	const struct lane *lane;
-	uint32_t location; /* number; 0 unknown (its enter was before the trace, its leave never) */
-	uint32_t caller;   /* place of the frame below, 0 none or unknown */
+	uint32_t location; /* number; 0 unknown (enter before the trace, leave missing) */
+	uint32_t caller;   /* location of the frame below, 0 none or unknown */
 	uint32_t level;	   /* open frames below */
 	uint64_t start, end;
-	uint64_t total, self; /* end - start; less what callees took */
-	bool recursive;	      /* a frame of the same place is open below */
-	bool inner;	      /* of a type flagged so (scheduled out) */
+	uint64_t total, self; /* end - start; total less the time of its callees */
+	bool recursive;	      /* a frame of the same location is open below */
+	bool inner;	      /* of a type with TYPE_INNER (scheduled out) */
 	bool unfinished;      /* closed by the end of the trace */
-	uint8_t open;	      /* enum calls_open; 0 but where struct stack has a cut */
-	/* by calls_finish only, which has no leave: a type of the thread's calls, NULL unknown */
+	uint8_t open;	      /* enum calls_open; not 0 only in stacks with a partial_stack */
+	/* set by calls_finish only: a type of the thread's calls, NULL unknown */
 	const struct type *type;
-	uint32_t number; /* of that type if it has TYPE_CALL_NUMBER: the call's */
+	uint32_t number; /* call number, if that type has TYPE_CALL_NUMBER */
 };
 
 struct frame {
-	uint64_t start, child; /* child: ns its callees took */
+	uint64_t start, child; /* time of the enter; time of the callees, ns */
 	uint32_t location;
-	uint32_t depth; /* recorded, or as the stack has it */
-	uint32_t below; /* what its bucket held before */
+	uint32_t depth; /* recorded, or counted by the stack */
+	uint32_t below; /* previous value of its bucket */
 	bool inner;
-	bool begun;	/* its enter was seen */
-	bool recursive; /* a frame of the same place is open below */
-	bool outside;	/* of the kernel, entered outside any call */
-	bool doubtful;	/* counts only if there is something below what was seen (cut.h) */
+	bool begun;	/* its enter was read */
+	bool recursive; /* a frame of the same location is open below */
+	bool outside;	/* in the kernel, entered outside any call */
+	bool doubtful;	/* counts only if a frame is below the first known one (partial_stack.h) */
 };
 
-/* Enters without leaves must not take all memory: numbered calls beyond these are forgotten. */
+/* Limit of memory for enters without leaves: older numbered calls are forgotten. */
 enum { CALLS_NUMBERED_LIMIT = 1 << 20 };
 
-/* Is a place's function an exec*? */
+/* Whether a location's function is an exec*. */
 enum { LOCATION_NOT_ASKED, LOCATION_ORDINARY, LOCATION_EXEC };
 
 struct partial_stack;
 struct cut_op;
 
 struct stack {
-	uint32_t number; /* of the thread */
-	struct partial_stack
-		*cut; /* its beginning was not seen; NULL: it was, or is of no account any more */
-	struct partial_stack *kept; /* cut, also where it is of no account any more */
+	uint32_t number;	    /* of the thread */
+	struct partial_stack *cut;  /* unresolved bottom of the stack; NULL once fully known */
+	struct partial_stack *kept; /* the same, also after the bottom became known */
 	struct frame *frames;
 	size_t count, capacity;
-	uint32_t implicit; /* frames below frames[0], open since implicit_start, never seen */
+	uint32_t implicit; /* frames below frames[0] without an enter, open since implicit_start */
 	uint64_t implicit_start;
 	uint64_t last;		 /* time of the thread's last event */
 	const struct lane *lane; /* of that event */
-	const struct type *type; /* of a call of it */
+	const struct type *type; /* of one of its calls */
 	/*
-	 * An exec that is open: its number of frame + 1, 0 none. What comes next tells whether it
-	 * succeeded, and so whether this stack still stands; until then all is done the slow way:
-	 * limit (of frames, for an enter) and floor (for a leave) are otherwise capacity and 1.
+	 * An open exec: number of its frame + 1, 0 none. The next event shows whether the exec
+	 * succeeded and this stack ended. Until then every event takes the slow path: limit (of
+	 * frames, for an enter) and floor (for a leave) are otherwise capacity and 1.
 	 */
 	size_t exec, limit, floor;
 	bool started;
-	bool left_out; /* rows of it are; calls_left_out() finds out */
+	bool left_out; /* some of its rows are left out; set by calls_left_out() */
 	/*
-	 * Calls inside the kernel (TYPE_KERNEL), on top of this stack; while some are open, all is
-	 * done the slow way too. The lowest of them has been charged to what is open here up to
-	 * kernel_since. passed: a row of this stack came while they were open. A recorder that
-	 * asks the kernel for the time does that, once: at a second one their leaves were lost.
+	 * Calls inside the kernel (TYPE_KERNEL), on top of this stack. While some are open, every
+	 * event takes the slow path. The lowest of them has been charged to the top frame of this
+	 * stack up to kernel_since. passed: a row of this stack was read while they were open. A
+	 * recorder that asks the kernel for the time causes that once; after a second such row
+	 * their leaves are taken as lost.
 	 */
 	struct stack *kernel;
 	uint64_t kernel_since;
 	bool passed;
 	/*
-	 * The open places: buckets[place & mask] is the number + 1 of a frame, 0 none, and its
-	 * below that of the next one. Only the lowest frame of each place is linked, so a search
-	 * costs no more than the distinct places of one bucket, however deep the recursion; the
-	 * table grows with the stack. For the other frames below is the bucket's head, so that
-	 * every frame leaves by putting below back.
+	 * The open locations: buckets[location & mask] is the number + 1 of a frame, 0 none, and
+	 * the frame's below is that of the next one. Only the lowest frame of each location is
+	 * linked, so a search costs no more than the distinct locations of one bucket, however deep
+	 * the recursion is. The table grows with the stack. For all other frames below is the
+	 * bucket's head, so every frame leaves by writing below back.
 	 */
 	uint32_t *buckets, mask;
 };
@@ -116,48 +121,49 @@ struct calls {
 	struct dictionary *dictionary;
 	struct stack **stacks; /* by thread number */
 	size_t size;
-	uint8_t *special; /* by place: is it an exec? 0 not yet asked */
+	uint8_t *special; /* by location: whether it is an exec (LOCATION_*) */
 	size_t special_size;
 	struct open_calls open; /* numbered calls: index in numbered */
 	struct numbered_call *numbered;
 	size_t nnumbered, numbered_capacity, numbered_free; /* free: index + 1 of the first */
-	size_t finishing;				    /* thread that calls_finish is at */
+	size_t finishing; /* thread at which calls_finish continues */
 	bool ended;	  /* the ends of threads are known (calls_take_ends) */
-	bool partial;	  /* the trace's beginning is not there: stacks have a cut (cut.h) */
-	bool no_doubt;	  /* rows that are calls only if something lies below are kept as rows */
-	bool look_down;	  /* rows are looked at with what is open below them */
-	bool look_at_all; /* and with all that is, down to the bottom */
+	bool partial;	  /* the trace has no beginning: stacks get a partial_stack */
+	bool no_doubt;	  /* rows that are calls only if a frame is below are kept as rows */
+	bool look_down;	  /* the caller looks at the open calls below a row */
+	bool look_at_all; /* and at all of them, down to the bottom */
 	struct partial_stack
-		*rows; /* of numbered calls: leaves whose enters may be before the beginning */
-	/* an open call goes into a list: number entered of the operation if there is something to
-	   be kept with it. s is the stack that it is on top of, NULL for a numbered call */
+		*rows; /* leaves of numbered calls whose enters may precede the trace */
+	/* Called when an open call is added to a list: sets op->entered if the call has data to
+	   keep. s is the stack below the call, NULL for a numbered call. */
 	int (*on_push)(void *ctx, struct stack *s, bool kernel, struct cut_op *op);
 	void *on_push_ctx;
-	/* a call that was entered is over without a leave: it was taken off its stack; NULL: nobody
-	   asks. It ends at the last of its thread's stack, and its caller is not charged for it. */
+	/* Called when a frame is discarded without a matching leave. May be NULL. The call ends
+	   at the last event of its thread's stack, and its caller is not charged. */
 	void (*on_lost)(void *ctx, struct stack *s, const struct frame *f);
 	void *on_lost_ctx;
 	uint64_t unmatched;  /* leaves without an enter */
 	uint64_t unfinished; /* calls open at the end */
 	uint64_t dropped;    /* frames ended without their leave */
-	uint64_t outside;    /* calls in the kernel outside any call of the thread's: no calls */
-	uint64_t apart;	     /* enters with TYPE_INNER outside any call: no calls */
+	uint64_t outside;    /* calls in the kernel outside any call of the thread: not counted as
+				calls */
+	uint64_t apart;	     /* enters with TYPE_INNER outside any call: not counted as calls */
 	bool out_of_memory;
 };
 
 enum calls_result {
-	CALLS_NONE,  /* an instant, or a leave that closes nothing */
+	CALLS_NONE,  /* an instant, or a leave without a call */
 	CALLS_ENTER, /* a frame was pushed */
 	CALLS_LEAVE, /* *done is a finished call */
 	CALLS_SLOW,  /* of calls_try only */
-	CALLS_KEPT,  /* with a cut: what the row means is not known yet; it is kept (cut.h) */
+	CALLS_KEPT,  /* partial stack: the meaning of the row is not known yet, the row is kept */
 };
 
-/* What outside counts, for remarks. */
+/* Text of a remark on calls.outside. */
 #define CALLS_OUTSIDE                                                                              \
 	"calls in the kernel outside any call of their task: left out, as by uftrace report"
 
-/* What apart counts. */
+/* Text of a remark on calls.apart. */
 #define CALLS_APART "times that a task was scheduled out outside any call: left out"
 
 void calls_init(struct calls *c, struct dictionary *d);
@@ -168,10 +174,10 @@ static inline uint32_t calls_thread(const struct event *e)
 	return e->type->flags & TYPE_PER_CPU ? e->lane->cpu_thread : e->lane->thread;
 }
 
-/* What a call without a leave took is no longer its caller's own. For on_lost. */
+/* Add the time of a discarded frame to its caller's child time. For on_lost. */
 void calls_charge_lost(struct calls *c, struct stack *s, uint64_t total);
 
-/* Is a frame of this place open? */
+/* Test whether a frame of this location is open. */
 static inline bool stack_has(const struct stack *s, uint32_t location)
 {
 	uint32_t at = s->buckets[location & s->mask];
@@ -181,21 +187,22 @@ static inline bool stack_has(const struct stack *s, uint32_t location)
 	return at;
 }
 
-/* Is a frame open that nobody knows? All of them are taken for one function, which shows as <0>. */
+/* Test whether a frame of unknown location is open. All such frames count as one function,
+ * printed as <0>. */
 bool calls_has_unknown(const struct stack *s);
 
-/* The stack of a thread by its number, made if it is new; NULL when out of memory. */
+/* Get the stack of a thread by its number; a new one is created. NULL when out of memory. */
 struct stack *calls_stack_at(struct calls *c, uint32_t thread);
 
-/* Is a place's function an exec*? */
+/* Whether a location's function is an exec*. */
 bool calls_enters_exec(struct calls *c, uint32_t location);
 
-/* Take one event, in the stream's order. */
+/* Process one event. Events are passed in the stream's order. */
 enum calls_result calls_feed(struct calls *c, const struct event *e, struct call *done);
 
 /*
- * For loops over blocks of narrow rows (event.h): what lanes and types of the block mean to the
- * pairing is looked up once, by their indexes.
+ * Lookup tables of a block of narrow rows (event.h), by the block's indexes of lanes and types. A
+ * loop over rows needs no other lookup.
  */
 struct calls_block {
 	struct stack *stacks[256]; /* by lane; NULL: none yet */
@@ -203,16 +210,17 @@ struct calls_block {
 };
 void calls_block(const struct calls *c, const struct block *b, struct calls_block *cb);
 
-/* Is this place known to be no exec*? Only then calls_try may take its enters. */
+/* Test whether this location is known to be no exec*. calls_try may process only enters of such
+ * locations. */
 static inline bool calls_ordinary(const struct calls *c, uint32_t location)
 {
 	return location && location < c->special_size && c->special[location] == LOCATION_ORDINARY;
 }
 
 /*
- * What nearly all rows are, in line: an enter one deeper than the last, and the leave of the frame
- * on top, of an ordinary place. CALLS_SLOW: it is something else, and nothing was done; calls_feed
- * takes it. lane and level of *done are left out.
+ * Process the common rows in line: an enter one level deeper than the top frame, and the leave of
+ * the top frame, of a location that is no exec*. CALLS_SLOW: the row is another one, and the state
+ * is unchanged; the caller passes it to calls_feed. lane and level of *done are not set.
  */
 static inline __attribute__((always_inline)) enum calls_result
 calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t location,
@@ -233,7 +241,7 @@ calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t loca
 		s->last = r->time;
 		recursive = stack_has(s, location);
 		bucket = &s->buckets[location & s->mask];
-		/* one by one: the compiler would clear the whole of it first, slowly */
+		/* one by one: the compiler would first clear all of it, slowly */
 		f[1].start = r->time;
 		f[1].child = 0;
 		f[1].location = location;
@@ -267,22 +275,22 @@ calls_try(const struct calls_block *cb, const struct plain_row *r, uint32_t loca
 }
 
 /*
- * The same for blocks that have more than calls: lanes and types of every sort. Stacks are there
- * for all lanes, so that what a row changes of its thread beside the calls can be done in place.
+ * Lookup tables of a block whose lanes and types are of any kind. All lanes have stacks, so a row
+ * can change other data of its thread in place.
  */
 struct calls_rows {
-	struct stack *stacks[512]; /* by lane; from 256 on those of types that go per CPU */
+	struct stack *stacks[512]; /* by lane; from 256 on those of types with TYPE_PER_CPU */
 	struct calls_row_type {
 		uint8_t kind;	  /* KIND_ENTER and KIND_LEAVE of recorded depth, else 0 */
-		uint8_t numbered; /* the same of those with a number, per thread */
-		uint16_t stack;	  /* what to add to the lane */
-		uint32_t call;	  /* where the number stands in a narrow row */
+		uint8_t numbered; /* the same for types with call numbers, per thread */
+		uint16_t stack;	  /* offset to add to the lane */
+		uint32_t call;	  /* offset of the call number in a narrow row */
 	} types[256];
 };
 /* -1: out of memory. */
 int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr);
 
-/* A row that neither enters nor leaves, of whatever type. */
+/* Process a row of any type that is neither an enter nor a leave. */
 static inline void calls_pass(const struct calls_rows *cr, const struct plain_row *r,
 			      const struct lane *lane)
 {
@@ -293,8 +301,8 @@ static inline void calls_pass(const struct calls_rows *cr, const struct plain_ro
 }
 
 /*
- * As calls_try, with all that calls_finish may want to know, and at the bottom of a stack too,
- * where systems without deep calls always are.
+ * Process a common row as calls_try does, and record also what calls_finish needs. It also takes
+ * rows at the bottom of a stack, where traces of system calls always are.
  */
 static inline __attribute__((always_inline)) enum calls_result
 calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t location,
@@ -330,7 +338,7 @@ calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t l
 		s->type = type;
 		return CALLS_ENTER;
 	}
-	/* no limit: an exec, or calls in the kernel, are open on top */
+	/* no limit: an exec or calls in the kernel are open on top */
 	if (__builtin_expect(kind != KIND_LEAVE || !s->count || !s->limit ||
 				     (s->count == 1 && s->implicit),
 			     0))
@@ -353,10 +361,10 @@ calls_try_row(const struct calls_rows *cr, const struct plain_row *r, uint32_t l
 }
 
 /*
- * Calls with numbers: enter and leave are two rows, one right behind the other, as they are of
- * nearly every call. Are they of one call? Then it is done, and neither need be remembered: the
- * thread's last event is its leave, and nothing else changes. false: nothing was done, and
- * calls_feed takes both.
+ * Process the enter and the leave of a numbered call that are adjacent rows, as those of nearly
+ * every call are. The call is then never stored: the thread's last event is its leave, and no other
+ * state changes. false: the rows are of different calls, and the state is unchanged; the caller
+ * passes both to calls_feed.
  */
 static inline __attribute__((always_inline)) bool
 calls_try_numbered(const struct calls *c, const struct calls_rows *cr, const uint8_t *enter,
@@ -371,7 +379,7 @@ calls_try_numbered(const struct calls *c, const struct calls_rows *cr, const uin
 				     get_u32(enter + et->call) != get_u32(leave + lt->call),
 			     0))
 		return false;
-	/* an enter sends the one before it to the table, which has a limit */
+	/* an enter moves the one before it to the table, which has a limit */
 	if (__builtin_expect(c->open.count != 0, 0) &&
 	    (c->open.recent.key || c->open.count >= CALLS_NUMBERED_LIMIT))
 		return false;
@@ -380,14 +388,15 @@ calls_try_numbered(const struct calls *c, const struct calls_rows *cr, const uin
 	return true;
 }
 
-/* The stream is read: set the last times of threads whose last rows were left out. calls_finish
- * does it too. */
+/* Set the last times of threads whose last rows were left out, at the end of the stream.
+ * calls_finish calls it too. */
 void calls_take_ends(struct calls *c);
-/* The end of the trace: close what is open, thread by thread, top frame first. Call until false. */
+/* Close the calls that are open at the end of the trace, thread by thread, top frame first. Call
+ * until false. */
 bool calls_finish(struct calls *c, struct call *done);
 
-/* The thread's stack as it stands or NULL: of an event in the kernel that of its calls there. For
- * those who print or filter by it. */
+/* Get the thread's current stack or NULL; for an event in the kernel, the stack of the thread's
+ * calls there. For callers that print or filter by it. */
 const struct stack *calls_stack(const struct calls *c, const struct event *e);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * calls_kernel.c - calls inside the kernel, on top of those of their thread
+ * calls_kernel.c - calls inside the kernel, on top of the other calls of their thread
  */
 #include "common/calls/calls_private.h"
 
-/* The part of the kernel's call since it was last looked at is not its caller's own. */
+/* Charge the time of the kernel's call since kernel_since to its caller. */
 static void charge_kernel(struct calls *c, struct stack *s, uint64_t time)
 {
 	if (s->kernel->frames[0].outside || time <= s->kernel_since)
@@ -28,8 +28,8 @@ static uint32_t open_calls(const struct stack *s)
 	return (uint32_t)s->count + s->implicit;
 }
 
-/* Tell of a call in the kernel what is below it. */
-static void location_on(const struct stack *s, struct call *done, bool doubtful)
+/* Set caller, level and open of a finished call in the kernel. */
+static void set_kernel_caller(const struct stack *s, struct call *done, bool doubtful)
 {
 	if (!s->kernel->count)
 		done->caller = s->count ? s->frames[s->count - 1].location : 0;
@@ -52,7 +52,7 @@ void calls_charge_lost(struct calls *c, struct stack *s, uint64_t total)
 		charge_kernel(c, base, base->last);
 }
 
-/* Calls with INNER that are on top, at that depth or deeper, end without a leave. */
+/* Discard the calls with TYPE_INNER on top at that depth or deeper. */
 static void lose_inner(struct calls *c, struct stack *k, uint32_t depth)
 {
 	while (k->count && top(k)->inner && top(k)->depth >= depth)
@@ -70,7 +70,7 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 		k = s->kernel = calls_empty_stack(c);
 		if (!k)
 			return CALLS_NONE;
-		/* what was on its way before the trace is left out */
+		/* calls entered before the trace are left out */
 		k->started = true;
 		k->number = s->number;
 	}
@@ -98,7 +98,7 @@ enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct ev
 		lose_inner(c, k, e->depth);
 		got = calls_leave(c, k, e, done);
 		if (got == CALLS_LEAVE)
-			location_on(s, done, doubtful);
+			set_kernel_caller(s, done, doubtful);
 		if (outside) {
 			c->unmatched = unmatched;
 			c->outside += got == CALLS_LEAVE;
@@ -117,7 +117,7 @@ enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const str
 
 	if (e->type->kind == KIND_ENTER) {
 		got = calls_enter(c, k, e);
-		/* what the kernel calls then is inside */
+		/* later calls of the kernel are inside */
 		if (got == CALLS_ENTER)
 			top(k)->depth--;
 		return k->frames[0].outside ? CALLS_NONE : got;
@@ -126,7 +126,7 @@ enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const str
 		return calls_leave(c, s, e, done);
 	got = calls_leave(c, k, e, done);
 	if (got == CALLS_LEAVE)
-		location_on(s, done, k->frames[0].doubtful);
+		set_kernel_caller(s, done, k->frames[0].doubtful);
 	return k->frames[0].outside ? CALLS_NONE : got;
 }
 
@@ -147,7 +147,7 @@ bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done)
 	f = *top(k);
 	pop(k);
 	calls_end(c, k, &f, s->last < f.start ? f.start : s->last, f.location, s->lane, done);
-	location_on(s, done, false);
+	set_kernel_caller(s, done, false);
 	done->unfinished = true;
 	done->type = k->type;
 	c->unfinished++;

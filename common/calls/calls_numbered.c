@@ -1,5 +1,5 @@
 /*
- * calls_numbered.c - calls that have a number: those of one thread may overlap
+ * calls_numbered.c - calls with numbers, which may overlap within one thread
  */
 #include "common/util/buffer.h"
 #include "common/calls/calls_private.h"

@@ -1,5 +1,5 @@
 /*
- * calls_plan.c - what the rows of a block have in common, for who pairs them in line
+ * calls_plan.c - properties common to the rows of a block, for loops that pair them in line
  */
 #include "common/calls/calls_private.h"
 #include "common/stream/field.h"
@@ -22,7 +22,7 @@ void calls_block(const struct calls *c, const struct block *b, struct calls_bloc
 	}
 }
 
-/* Has each of its rows a number? */
+/* Test whether each row of the type has a call number. */
 static void plan_numbered(const struct type *t, struct calls_row_type *row)
 {
 	const struct field *f = field_by_role(t, ROLE_CALL);

@@ -1,5 +1,6 @@
 /*
- * calls_private.h - what calls*.c (pairing) and cut*.c (stacks whose beginning was not seen) share
+ * calls_private.h - shared by calls*.c (pairing) and partial_stack*.c (stacks whose beginning was
+ * not seen)
  */
 #ifndef TR_CALLS_CALLS_PRIVATE_H
 #define TR_CALLS_CALLS_PRIVATE_H
@@ -7,7 +8,7 @@
 #include "common/calls/calls.h"
 #include "common/calls/partial_stack.h"
 
-/* A numbered call that is open. */
+/* An open numbered call. */
 struct numbered_call {
 	uint64_t start;
 	const struct lane *lane;
@@ -29,7 +30,7 @@ static inline void pop(struct stack *s)
 		s->buckets[f->location & s->mask] = f->below;
 }
 
-/* The frame on top ends without a leave. */
+/* Discard the top frame, which has no leave. */
 static inline void lose(struct calls *c, struct stack *s)
 {
 	struct frame f = *top(s);
@@ -39,7 +40,7 @@ static inline void lose(struct calls *c, struct stack *s)
 		c->on_lost(c->on_lost_ctx, s, &f);
 }
 
-/* Frames at this depth or deeper end without a leave: longjmp, or lost events. */
+/* Discard the frames at this depth or deeper: longjmp, or lost events. */
 static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth)
 {
 	while (s->count && s->frames[s->count - 1].depth >= depth) {
@@ -50,20 +51,22 @@ static inline void drop_from(struct calls *c, struct stack *s, uint32_t depth)
 		s->implicit = depth;
 }
 
-/* Is it from inside the exec? A recorder's own calls, or a wrapper that calls the real one. */
+/* Test whether an event is from inside the exec: a recorder's own calls, or a wrapper that calls
+ * the real one. */
 static inline bool inside_exec(const struct stack *s, const struct event *e)
 {
 	return e->type->flags & TYPE_DEPTH && e->depth > s->frames[s->exec - 1].depth;
 }
 
-/* Are rows of the stack left out, as far as the stream has told? */
+/* Test whether the stream declares that rows of the stack are left out. */
 static inline bool calls_left_out(const struct calls *c, struct stack *s)
 {
 	s->left_out = s->left_out || dictionary_left_out(c->dictionary, s->number);
 	return s->left_out;
 }
 
-/* Of a call that counts only inside another: is there none, nor one that is left out? */
+/* Test whether a call that counts only inside another one is in none, not even in one that is
+ * left out. */
 static inline bool calls_outside(const struct calls *c, struct stack *s, uint64_t time)
 {
 	if (!calls_left_out(c, s))
@@ -72,11 +75,11 @@ static inline bool calls_outside(const struct calls *c, struct stack *s, uint64_
 	       dictionary_outside(c->dictionary, s->number, time);
 }
 
-/* What may be done in line. */
+/* Set limit and floor, which decide which rows are processed in line. */
 void calls_set_limits(struct stack *s);
 void calls_set_exec(struct stack *s, size_t exec);
 
-/* An exec that is no longer on the stack has failed. */
+/* Forget the open exec if it is no longer on the stack: it has failed. */
 static inline void end_exec(struct stack *s)
 {
 	if (__builtin_expect(s->exec > s->count, 0))
@@ -88,7 +91,7 @@ bool calls_push(struct calls *c, struct stack *s, const struct frame *f);
 /* NULL: out of memory. */
 struct stack *calls_empty_stack(struct calls *c);
 
-/* What a callee took is no longer its caller's own. */
+/* Add the time of a callee to its caller's child time. */
 static inline void calls_charge(struct calls *c, struct stack *s, uint64_t total)
 {
 	struct frame *caller = top(s);
@@ -96,7 +99,7 @@ static inline void calls_charge(struct calls *c, struct stack *s, uint64_t total
 	if (caller) {
 		caller->child += total;
 	} else if (s->implicit) {
-		/* the frame below was never seen: now it has something to keep */
+		/* the frame below has no enter: from now on it needs a record */
 		struct frame f = {
 			.start = s->implicit_start, .child = total, .depth = --s->implicit};
 
@@ -104,7 +107,7 @@ static inline void calls_charge(struct calls *c, struct stack *s, uint64_t total
 	}
 }
 
-/* A call is over, its frame off the stack. */
+/* Fill *done with a call whose frame was popped. */
 static inline void calls_end(struct calls *c, struct stack *s, const struct frame *f, uint64_t end,
 			     uint32_t location, const struct lane *lane, struct call *done)
 {
@@ -123,26 +126,26 @@ static inline void calls_end(struct calls *c, struct stack *s, const struct fram
 			      .inner = f->inner};
 }
 
-/* The parts of calls_feed, for who has seen that they have all that they look at. */
+/* Parts of calls_feed, for callers that have checked their conditions. */
 enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e);
 enum calls_result calls_leave(struct calls *c, struct stack *s, const struct event *e,
 			      struct call *done);
 enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct event *e,
 			       struct call *done);
-/* Scheduled out and in while calls in the kernel are open. */
+/* Process scheduling out or in while calls in the kernel are open. */
 enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const struct event *e,
 				     struct call *done);
-/* A row of the other calls comes while the kernel's are open. */
+/* Process a row of a call outside the kernel while calls in the kernel are open. */
 void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time);
 enum calls_result calls_numbered(struct calls *c, struct stack *s, const struct event *e,
 				 struct call *done);
-/* An exec succeeded: the old image is gone for good. */
+/* Forget the calls of the old image: an exec succeeded. */
 void calls_forget_image(struct calls *c, struct stack *s);
-/* A numbered call is open. -1: out of memory. */
+/* Store an open numbered call. */
 int calls_number_open(struct calls *c, uint32_t source, uint32_t call,
 		      const struct numbered_call *n);
 
-/* The parts of calls_finish: the next call that is open in the kernel, or has a number. */
+/* Parts of calls_finish: get the next call that is open in the kernel, or has a number. */
 bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done);
 bool calls_numbered_finish(struct calls *c, struct call *done);
 

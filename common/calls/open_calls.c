@@ -46,7 +46,7 @@ int open_calls_spill(struct open_calls *o)
 	return 0;
 }
 
-/* Empty a slot, and move back into it what had to stand further on because of it. */
+/* Empty a slot, and move back into it the entries that it had displaced. */
 static void clear(struct open_calls *o, struct open_call *slot)
 {
 	size_t hole = (size_t)(slot - o->slots), at = hole;

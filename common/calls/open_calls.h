@@ -1,9 +1,9 @@
 /*
- * open_calls.h - calls that were entered and not yet left, by their numbers
+ * open_calls.h - open calls, by their numbers
  *
- * For sources that number their calls (TYPE_CALL_NUMBER): what is kept of an enter is given back at
- * its leave, whatever was entered or left in between. The call entered last, which nearly always is
- * the next to be left, is at hand without a table. Zero-initialised is empty.
+ * For sources that number their calls (TYPE_CALL_NUMBER): the value stored at an enter is returned
+ * at the call's leave, whatever was entered or left in between. The call entered last, which is
+ * nearly always the next to be left, is kept outside the table. A zero-initialised table is empty.
  */
 #ifndef TR_CALLS_OPEN_CALLS_H
 #define TR_CALLS_OPEN_CALLS_H
@@ -18,17 +18,17 @@ struct open_call {
 };
 
 struct open_calls {
-	struct open_call recent; /* the one entered last; key 0 none */
+	struct open_call recent; /* the call entered last; key 0 none */
 	struct open_call *slots;
-	size_t mask, count; /* of the table: a power of two less one; used */
+	size_t mask, count; /* of the table: a power of two less one; entries in use */
 	size_t at;	    /* open_calls_take_any has emptied the slots before it */
 };
 
 int open_calls_spill(struct open_calls *o);
 bool open_calls_take_far(struct open_calls *o, uint64_t key, uint64_t *value);
 void open_calls_free(struct open_calls *o);
-/* Any one of the open calls taken out, with its open_calls_key, until false: none is left. Only at
- * the end: calls are no more put in or taken by number. */
+/* Remove any one of the open calls, with its open_calls_key; false: none is left. Call it only
+ * at the end, when no call is added or removed by number any more. */
 bool open_calls_take_next(struct open_calls *o, uint64_t *key, uint64_t *value);
 
 static inline bool open_calls_take_any(struct open_calls *o, uint64_t *value)
@@ -48,7 +48,7 @@ static inline uint64_t open_calls_key(uint32_t source, uint32_t number)
 	return ((uint64_t)source << 32 | number) + 1;
 }
 
-/* A call is entered. One of the same number that is still open is forgotten. -1: memory. */
+/* Add a call. An open one of the same number is forgotten. -1: out of memory. */
 static inline int open_calls_put(struct open_calls *o, uint32_t source, uint32_t number,
 				 uint64_t value)
 {
@@ -58,7 +58,7 @@ static inline int open_calls_put(struct open_calls *o, uint32_t source, uint32_t
 	return 0;
 }
 
-/* It is left: true and what was kept, or false if none of that number is open. */
+/* Remove a call at its leave: true and its value, or false if no call of that number is open. */
 static inline bool open_calls_take(struct open_calls *o, uint32_t source, uint32_t number,
 				   uint64_t *value)
 {

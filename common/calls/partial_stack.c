@@ -3,7 +3,7 @@
  */
 #include "common/calls/partial_stack_private.h"
 
-/* An enter reaches down to what is not known: nothing that was seen is open. */
+/* An enter reaches down to the unknown frames: no known call is open. */
 int cut_touch(struct calls *c, struct stack *s, const struct event *e)
 {
 	bool by_depth = e->type->flags & TYPE_DEPTH;
@@ -53,8 +53,8 @@ void cut_begin_relative(struct stack *s)
 	calls_set_limits(s);
 }
 
-/* An exec that was seen succeeded, unless it was itself inside of one that is not known: but for
- * the outermost depth that may be. */
+/* Test whether this enter shows that a known exec succeeded or was itself inside an unknown one,
+ * which is possible except at the outermost depth. */
 static bool is_after_exec(const struct stack *s, const struct event *e)
 {
 	return s->exec && e->type->kind == KIND_ENTER && e->type->flags & TYPE_DEPTH && e->depth &&
@@ -69,15 +69,15 @@ static enum calls_result enter(struct calls *c, struct stack *s, const struct ev
 	if (is_after_exec(s, e))
 		return cut_keep_all(c, s, e);
 	if (s->exec && !inside_exec(s, e))
-		return calls_enter(c, s, e); /* of which nothing below is left */
+		return calls_enter(c, s, e); /* no frame below is left */
 	if (by_depth && s->count > 1) {
 		if (s->cut->relative)
 			return cut_keep_all(c, s, e);
 		if (s->frames[1].depth >= e->depth)
 			cut_drop_known(c, s);
 	}
-	/* an exec may be open below, which such an enter ends, and all of this with it; or what is
-	   here below it may not be there at all */
+	/* an exec may be open below, which such an enter ends together with this call; or the
+	   frame below may not exist */
 	if (cut_on_doubt(s) || (s->count > 1 && !by_depth && !s->cut->relative))
 		return cut_keep_all(c, s, e);
 	if (s->count > 1)
@@ -90,7 +90,7 @@ static enum calls_result enter(struct calls *c, struct stack *s, const struct ev
 	return got;
 }
 
-/* A call that was seen whole. */
+/* Finish a call whose enter and leave are in the part. */
 static enum calls_result left(struct stack *s, struct call *done, bool doubtful)
 {
 	if (!s->cut)
@@ -140,7 +140,7 @@ static enum calls_result leave(struct calls *c, struct stack *s, const struct ev
 	return got == CALLS_LEAVE ? left(s, done, false) : got;
 }
 
-/* A row was kept: what may be open behind it. */
+/* Update what may be open after a row that was kept. */
 static void move_bound(struct stack *s, const struct event *e)
 {
 	struct partial_stack *u = s->cut;
@@ -181,7 +181,8 @@ static enum calls_result inner(struct calls *c, struct stack *s, const struct ev
 	return got == CALLS_LEAVE ? left(s, done, doubtful) : got;
 }
 
-/* Calls in the kernel may be open from before. CALLS_SLOW: not any more; the row is to be taken. */
+/* Handle a row while older calls in the kernel may be open. CALLS_SLOW: none can be open any
+ * more, and the caller processes the row. */
 static enum calls_result unknown_kernel(struct calls *c, struct stack *s, const struct event *e)
 {
 	struct partial_stack *u = s->cut;
@@ -207,7 +208,7 @@ static enum calls_result unknown_kernel(struct calls *c, struct stack *s, const 
 	return got;
 }
 
-/* Is it a row that goes into the list, or takes what was seen with it? */
+/* Test whether the row belongs in the list, or ends known calls. */
 static bool reaches_down(const struct stack *s, const struct event *e)
 {
 	bool by_depth = e->type->flags & TYPE_DEPTH && !(e->type->flags & TYPE_INNER);
@@ -263,7 +264,7 @@ enum calls_result cut_feed(struct calls *c, struct stack *s, const struct event 
 			return calls_kernel_inner(c, s, e, done);
 	}
 	if (in_kernel) {
-		/* whether that call counts was to be told by what is below it now */
+		/* whether that call counts depended on the frame now below it */
 		if (s->kernel->frames[0].doubtful || is_after_exec(s, e) ||
 		    (c->look_at_all && reaches_down(s, e)))
 			return cut_keep_all(c, s, e);

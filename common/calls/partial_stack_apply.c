@@ -1,5 +1,5 @@
 /*
- * partial_stack_apply.c - the operations of another part's list, done to a stack
+ * partial_stack_apply.c - applies the operations of another part's list to a stack
  */
 #include "common/calls/partial_stack_private.h"
 
@@ -10,7 +10,7 @@ static int repeat(struct calls *c, struct stack *s, const struct cut_op *op)
 	if (!copy)
 		return -1;
 	*copy = *op;
-	/* these come again, by cut_charge */
+	/* cut_charge adds these again */
 	if (op->kind != CUT_PUSH && op->kind != CUT_PUSH_KERNEL)
 		copy->charge = 0;
 	copy->inner_charge = 0;

@@ -1,6 +1,6 @@
 /*
- * partial_stack_list.c - the list of operations that a stack with a cut keeps, from its first to
- * what is open
+ * partial_stack_list.c - the list of operations of a partial stack, from its first one to the open
+ * calls
  */
 #include <stdlib.h>
 
@@ -62,7 +62,7 @@ int cut_begin(struct calls *c, struct stack *s)
 	return 0;
 }
 
-/* What callees took since the last operation goes to that. */
+/* Add the time of callees since the last operation to that operation. */
 static void settle(struct stack *s)
 {
 	struct cut_op *last = &s->cut->ops[s->cut->count - 1];
@@ -73,7 +73,7 @@ static void settle(struct stack *s)
 	s->cut->inner_charge = 0;
 }
 
-/* The same for the list of a stack. */
+/* Do the same for the list of a stack. */
 static struct cut_op *add_of(struct calls *c, struct stack *s, struct partial_stack *u,
 			     enum cut_kind kind)
 {
@@ -84,14 +84,14 @@ static struct cut_op *add_of(struct calls *c, struct stack *s, struct partial_st
 	return op;
 }
 
-/* The next operation on what is not known. */
+/* Append an operation on the unknown frames. */
 struct cut_op *cut_next(struct calls *c, struct stack *s, enum cut_kind kind)
 {
 	settle(s);
 	return add_of(c, s, s->cut, kind);
 }
 
-/* Nothing of what was before is open any more: from here on all is known. */
+/* Forget the older calls: none is open any more, and all frames are known from here on. */
 void cut_end(struct stack *s)
 {
 	settle(s);
@@ -121,7 +121,7 @@ static uint32_t definition_number(void *ctx, uint32_t id)
 	return d ? d->number : 0;
 }
 
-/* Its values name definitions by the ids of the segment, which the list outlives. */
+/* Its values name definitions by the ids of the segment; the list outlives the segment. */
 static int put_tail(struct calls *c, struct partial_stack *u, const struct event *e)
 {
 	size_t before = u->bytes.size;
@@ -181,7 +181,7 @@ void cut_event(const struct partial_stack *u, const struct cut_op *op, struct ev
 			    .tail_size = op->tail_size};
 }
 
-/* --- what is open goes into it --- */
+/* --- adding the open calls --- */
 
 static int push_op(struct calls *c, struct stack *s, struct partial_stack *u, bool kernel,
 		   const struct frame *f, uint8_t flags)
@@ -237,7 +237,7 @@ static int push_ops(struct calls *c, struct stack *s, struct partial_stack *u)
 	return push_kernel_ops(c, s, u);
 }
 
-/* From here on rows are only kept. */
+/* Keep all further rows unchanged. */
 int cut_begin_raw(struct calls *c, struct stack *s)
 {
 	settle(s);

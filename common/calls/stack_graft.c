@@ -9,7 +9,7 @@ void stack_graft_begin(struct stack_graft *g, uint32_t from, uint32_t onto)
 	g->onto = onto;
 	if (++g->turn)
 		return;
-	/* the numbers of turns came round */
+	/* the turn counter wrapped */
 	if (g->size)
 		memset(g->nodes, 0, g->size * sizeof(*g->nodes));
 	g->turn = 1;
@@ -27,7 +27,7 @@ int stack_graft(struct stack_graft *g, struct stack_tree *t, uint32_t node, uint
 	*became = node;
 	if (g->from == g->onto)
 		return 0;
-	/* up to what is known */
+	/* up to the first known node */
 	for (g->path.size = 0; at != g->from && !is_known(g, at); at = t->nodes[at].parent) {
 		if (at == STACK_ROOT || at >= t->count)
 			return 0;

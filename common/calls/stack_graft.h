@@ -1,11 +1,11 @@
 /*
- * stack_graft.h - stacks below one node of a tree as the same stacks below another one
+ * stack_graft.h - copies stacks below one node of a tree to another node
  *
  *     stack_graft_begin(&g, from, onto);
  *     stack_graft(&g, &tree, node, &became);
  *
- * What was asked for once is known until the next stack_graft_begin, so that all nodes below from
- * together cost no more than there are of them. Zero-initialised is ready to begin.
+ * Results are cached until the next stack_graft_begin, so grafting all nodes below `from` costs no
+ * more than their number. A zero-initialised struct is ready for stack_graft_begin.
  */
 #ifndef TR_CALLS_STACK_GRAFT_H
 #define TR_CALLS_STACK_GRAFT_H
@@ -16,7 +16,7 @@
 struct stack_graft {
 	uint32_t from, onto;
 	struct stack_graft_node {
-		uint32_t became, turn; /* became: known if turn is the present one */
+		uint32_t became, turn; /* became: valid if turn is the current one */
 	} * nodes;
 	size_t size;
 	uint32_t turn;
@@ -24,8 +24,8 @@ struct stack_graft {
 };
 
 void stack_graft_begin(struct stack_graft *g, uint32_t from, uint32_t onto);
-/* *became: what node, which is from or below it, is below onto; made if it is new. A node that is
- * not below from stays what it is. -1: out of memory. */
+/* Set *became to the copy below onto of node, which is from or below it; the copy is created if
+ * it is new. A node that is not below from is unchanged. -1: out of memory. */
 int stack_graft(struct stack_graft *g, struct stack_tree *t, uint32_t node, uint32_t *became);
 void stack_graft_free(struct stack_graft *g);
 

@@ -1,5 +1,5 @@
 /*
- * stack_limit.h - how many frames a stack has that is written as a text or a list
+ * stack_limit.h - the maximum of frames of a stack that is written as a text or a list
  *
  * The frames above STACK_FRAMES others become one, STACK_DEEPER, so that the output grows with the
  * input and not with its square. STACK_FRAMES is the depth that uftrace records and shows unless
@@ -11,7 +11,7 @@
 enum { STACK_FRAMES = 1024 };
 
 #define STACK_DEEPER "..."
-/* After the number of them, of a report on stderr. */
+/* Text after their number in a report on stderr. */
 #define STACK_DEEP                                                                                 \
 	"stacks of more than 1024 frames: the frames above these are one, \"" STACK_DEEPER "\""
 

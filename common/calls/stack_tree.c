@@ -6,7 +6,7 @@
 #include "common/util/buffer.h"
 
 enum {
-	GONE = STACK_LOOSE - 1, /* with keep: of one that was joined with its first */
+	GONE = STACK_LOOSE - 1, /* with keep: parent of a node that was joined with its first */
 	FIRST_SLOTS = 1024
 };
 
@@ -53,7 +53,7 @@ static void insert(struct stack_tree *t, uint32_t node)
 	t->used++;
 }
 
-/* Also drops what stands for nodes that have since moved. */
+/* Build the hash table again, without slots of nodes that have moved. */
 static int rebuild(struct stack_tree *t)
 {
 	uint32_t size = FIRST_SLOTS, *slots;
@@ -76,7 +76,7 @@ static int rebuild(struct stack_tree *t)
 	return 0;
 }
 
-/* Into parent's list of children, and where find looks. */
+/* Add a node to its parent's list of children and to the hash table. */
 static int link_node(struct stack_tree *t, uint32_t node, uint32_t parent, uint32_t name)
 {
 	struct stack_node *n = &t->nodes[node];
@@ -150,7 +150,7 @@ uint32_t stack_tree_resolve(struct stack_tree *t, uint32_t node)
 	return end;
 }
 
-/* What hangs on from goes to to; pairs that are to be joined themselves are added to work. */
+/* Move the children of from to to; pairs that must be joined themselves are added to work. */
 static int join(struct stack_tree *t, uint32_t from, uint32_t to, struct buffer *work)
 {
 	uint32_t child = t->nodes[from].first, next, same;
@@ -227,7 +227,7 @@ size_t stack_tree_order(const struct stack_tree *t, const struct intern *names, 
 		for (uint32_t c = t->nodes[node].first; c; c = t->nodes[c].next)
 			todo[n++] = (struct named){c, t->nodes[c].name};
 		qsort_r(todo + first, n - first, sizeof(*todo), compare_names, (void *)names);
-		/* the first of them is taken next */
+		/* the first of them is next */
 		for (size_t i = first, k = n; k && i < --k; i++) {
 			struct named swap = todo[i];
 
@@ -242,8 +242,9 @@ size_t stack_tree_order(const struct stack_tree *t, const struct intern *names, 
 /* --- writing --- */
 
 /*
- * A child gives two items: the stack that ends with it ("a 12"), and those that go on ("a;..."). As
- * ';' comes behind many characters of names, others may come between the two: "a", "a b", "a;c".
+ * A child gives two items: the stack that ends with it ("a 12"), and the stacks that continue
+ * ("a;..."). As ';' sorts after many characters of names, other items may come between these two:
+ * "a", "a b", "a;c".
  */
 struct item {
 	uint32_t node;
@@ -293,7 +294,7 @@ static int add_item(struct writing *w, uint32_t node, bool below)
 	return 0;
 }
 
-/* The children of a node are to be written next. */
+/* Queue the children of a node to be written next. */
 static int descend(struct writing *w, uint32_t node, size_t path)
 {
 	struct level *levels =

@@ -6,7 +6,7 @@
 
 #include "common/calls/stack_tree.h"
 
-/* The node after this one, callers before their callees; STACK_ROOT after the last. */
+/* Get the node after this one, callers before their callees; STACK_ROOT after the last. */
 static uint32_t next_node(const struct stack_tree *t, uint32_t node, uint32_t *depth)
 {
 	const struct stack_node *nodes = t->nodes;
@@ -42,7 +42,7 @@ int stack_tree_limit(struct stack_tree *t, uint32_t deeper, uint32_t *became)
 	     node = next_node(t, node, &depth)) {
 		if (depth <= STACK_FRAMES)
 			continue;
-		/* a new node becomes the first child: this walk does not meet it */
+		/* a new node becomes the first child: this walk does not visit it */
 		if (depth == STACK_FRAMES + 1) {
 			into = stack_tree_child(t, t->nodes[node].parent, deeper);
 			if (!into)
