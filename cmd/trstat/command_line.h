@@ -1,5 +1,5 @@
 /*
- * command_line.h - what the options of trstat say
+ * command_line.h - the options of trstat
  */
 #ifndef TR_TRSTAT_COMMAND_LINE_H
 #define TR_TRSTAT_COMMAND_LINE_H
@@ -17,7 +17,7 @@ struct command_line {
 
 extern const struct option_row command_line_rows[];
 
-/* For struct program; ctx is the command line. */
+/* Take one option, for struct program; ctx is the command line. */
 int command_line_option(void *ctx, int key, const char *arg, struct error *e);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "cmd/trstat/table/format.h"
 
-/* --- in words --- */
+/* --- parsing --- */
 
 static bool takes_field(const struct token *t)
 {
@@ -17,7 +17,7 @@ static bool takes_field(const struct token *t)
 	return false;
 }
 
-/* "max(" may go on with a field and ")", or with a condition: look ahead. */
+/* Look ahead: "max(" may continue with a field and ")", or with a condition. */
 static bool is_field(const struct lexer *l)
 {
 	struct error e;
@@ -35,7 +35,7 @@ static int expected(struct lexer *l, const char *what)
 	return lexer_error(l, l->token.column, "%s is expected here", what);
 }
 
-/* A column's name, and the token behind it. */
+/* Parse the name of a column and the token after it. */
 static int parse_column(struct alarm *a, struct lexer *l)
 {
 	const char *start = l->token.text;
@@ -128,8 +128,8 @@ void alarms_free(struct alarms *all)
 
 /* --- counting --- */
 
-/* Do these keys tell those of the condition? */
-static bool are_told(struct alarm *a, const struct keys *k)
+/* Returns true if the condition's keys are among k. */
+static bool has_condition_keys(struct alarm *a, const struct keys *k)
 {
 	const struct keys *asked = &a->condition.keys;
 
@@ -170,7 +170,7 @@ int alarms_begin(struct alarms *all, struct query *q, struct dictionary *d, stru
 		a->key = calloc(a->condition.keys.count + 1, sizeof(*a->key));
 		if (!a->key)
 			return error_no_memory(e);
-		if (!are_told(a, &q->keys)) {
+		if (!has_condition_keys(a, &q->keys)) {
 			if (begin_own(a, q, d, e))
 				return -1;
 			continue;
@@ -183,7 +183,7 @@ int alarms_begin(struct alarms *all, struct query *q, struct dictionary *d, stru
 	return 0;
 }
 
-int alarms_check_told(const struct alarms *all, struct error *e)
+int alarms_check_keys(const struct alarms *all, struct error *e)
 {
 	for (size_t i = 0; i < all->count; i++)
 		if (all->alarm[i].own)
@@ -297,7 +297,7 @@ static bool compares(enum token_kind how, enum scalar_order o)
 	}
 }
 
-/* The column over all groups that the condition names. -1: out of memory. */
+/* Compute the column over all groups that the condition selects. Returns -1 when out of memory. */
 static int value_of(const struct alarm *a, const struct columns *c, const struct column *column,
 		    const struct statistics *st, struct column_value *v)
 {
@@ -323,7 +323,7 @@ static int value_of(const struct alarm *a, const struct columns *c, const struct
 	return bad;
 }
 
-/* On stderr: in which interval, if it is that of one. */
+/* Print the alarm on stderr, with its interval if it has one. */
 static void say(const struct alarm *a, const struct column *column, struct column_value v,
 		const struct interval *interval, bool ticks)
 {

@@ -3,9 +3,9 @@
  *
  *     alarm = column [ "(" condition ")" ] comparison number
  *
- * The column (columns.h) is that of all groups together for which the condition (condition.h)
- * holds; without one, of everything. Where the table's own groups tell the keys of the condition
- * they are asked, else events are grouped by these keys a second time.
+ * The column (columns.h) covers all groups for which the condition (condition.h) is true; without a
+ * condition, everything. Where the table's keys include those of the condition, the table's groups
+ * are used. Otherwise events are grouped by the condition's keys a second time.
  */
 #ifndef TR_TRSTAT_FAIL_IF_H
 #define TR_TRSTAT_FAIL_IF_H
@@ -21,10 +21,10 @@ struct alarm {
 	enum token_kind comparison;
 	struct scalar limit;
 	bool time_unit; /* the number has one */
-	/* by key of the condition: which of the groups' keys it is */
+	/* by key of the condition: its index among the groups' keys */
 	size_t *key;
 	size_t column;
-	/* where the table's groups do not tell */
+	/* the alarm has its own groups, as the table's lack its keys */
 	bool own;
 	struct columns columns;
 	struct pair pair;
@@ -36,28 +36,30 @@ struct alarms {
 	size_t count;
 };
 
-/* -1 with e; alarms_free in any case. text must stay. */
+/* Parse an alarm. Returns -1 with e filled. The caller calls alarms_free in any case; text must
+ * stay valid. */
 int alarms_add(struct alarms *a, const char *text, struct error *e);
 void alarms_free(struct alarms *a);
 
-/* Before the first event: find the alarms' columns and keys in the query, or groups of their own.
- * Adds columns to the query, which are not printed. */
+/* Find the alarms' columns and keys in the query, or make their own groups. To be called before
+ * the first event. Adds columns to the query that are not printed. */
 int alarms_begin(struct alarms *a, struct query *q, struct dictionary *d, struct error *e);
-/* -1 with e if one has groups of its own, where there are no events to count. */
-int alarms_check_told(const struct alarms *a, struct error *e);
+/* Returns -1 with e filled if an alarm needs its own groups, but there are no events to count. */
+int alarms_check_keys(const struct alarms *a, struct error *e);
 int alarms_block(struct alarms *a, const struct block *b);
-/* As the functions of statistics.h. */
+/* The same as the functions of statistics.h. */
 int alarms_show(struct alarms *a);
 int alarms_until(struct alarms *a, const struct block *b, struct events it, uint64_t end);
 int alarms_reset(struct alarms *a);
 int alarms_finish(struct alarms *a);
 
-/* -1 with e if one means nothing for a clock that counts ticks, or for one beside others. */
+/* Returns -1 with e filled if an alarm makes no sense for a clock that counts ticks, or for
+ * several clocks. */
 int alarms_check_ticks(const struct alarms *a, const struct clocks *clocks, struct error *e);
 
 /*
- * Which of them hold, in an interval or (NULL) in all? 1: some do, 0: none, -1: out of memory.
- * Those that do are said on stderr unless quiet.
+ * Evaluate the alarms, of an interval or (NULL) of everything. Returns 1 if some are true, 0 if
+ * none, -1 when out of memory. Unless quiet, prints those that are true on stderr.
  */
 int alarms_judge(const struct alarms *a, const struct query *q, const struct statistics *st,
 		 const struct interval *interval, bool quiet);

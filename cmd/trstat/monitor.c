@@ -19,7 +19,7 @@ static uint64_t clock_now(clockid_t clock)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* A number without a unit is one of seconds, or of ticks. */
+/* Parse the width. Without a unit, the number is in seconds or ticks. */
 static int parse_width(const char *words, bool ticks, uint64_t *width)
 {
 	size_t n = strlen(words);
@@ -46,7 +46,7 @@ int monitor_check(const char *words, struct error *e)
 			 "-i takes a time such as 2 (seconds) or 500ms, not '%s'", words);
 }
 
-/* Print the interval, and begin anew. -1: it cannot be gone on. */
+/* Print the interval, and start the next one. Returns -1 if the program must stop. */
 static int print(struct monitor *m)
 {
 	if (statistics_show(m->statistics) || alarms_show(m->alarms)) {
@@ -60,7 +60,7 @@ static int print(struct monitor *m)
 	return m->stop || m->out_of_memory ? -1 : 0;
 }
 
-/* --- of the wall clock --- */
+/* --- wall clock --- */
 
 static void begin_wall(struct monitor *m)
 {
@@ -68,7 +68,7 @@ static void begin_wall(struct monitor *m)
 	m->next = clock_now(CLOCK_MONOTONIC) + m->width;
 }
 
-/* Print what is over. After a long pause that is one interval, not many. */
+/* Print an interval that is over. After a long pause that is one interval, not many. */
 static int check_wall(struct monitor *m)
 {
 	uint64_t now = clock_now(CLOCK_MONOTONIC);
@@ -82,7 +82,7 @@ static int check_wall(struct monitor *m)
 	return 0;
 }
 
-/* Before a read that would block: wait here, so that intervals are printed in time. */
+/* Wait before a read that would block, so that intervals are printed in time. */
 static int wait_wall(void *ctx)
 {
 	struct monitor *m = ctx;
@@ -100,7 +100,7 @@ static int wait_wall(void *ctx)
 	}
 }
 
-/* --- of the trace --- */
+/* --- trace time --- */
 
 static int feed(struct monitor *m, const struct block *b, struct events it, uint64_t end,
 		struct events *left)
@@ -119,7 +119,7 @@ static void begin_interval(struct monitor *m, uint64_t time)
 	m->now.time = time - time % m->width;
 }
 
-/* When it is over; nothing is later than the end of time. */
+/* Returns the end of the interval; no time is after UINT64_MAX. */
 static uint64_t end_of(const struct monitor *m)
 {
 	uint64_t end;

@@ -1,10 +1,10 @@
 /*
- * monitor.h - -i: a table for each interval of time, while the trace comes in
+ * monitor.h - -i: a table for each interval of time, while the trace is read
  *
- * Intervals of trace time begin at multiples of their width; an event that comes late, its time
- * being in an interval that was printed, counts in the present one. A call belongs to the interval
- * in which it is left. Intervals without events are left out. Intervals of the wall clock are
- * printed when they are over, with or without events, also while the input is silent.
+ * Intervals of trace time begin at multiples of their width; a late event, whose interval was
+ * printed already, counts in the present one. A call belongs to the interval that has its leave.
+ * Intervals without events are left out. Intervals of the wall clock are printed when they are
+ * over, with or without events, also while the input is silent.
  */
 #ifndef TR_TRSTAT_MONITOR_H
 #define TR_TRSTAT_MONITOR_H
@@ -21,23 +21,23 @@ struct monitor {
 	struct statistics *statistics;
 	struct alarms *alarms;
 	struct reader *in;
-	/* Print what the statistics have, after statistics_show; true: it cannot be gone on. */
+	/* Print the statistics, after statistics_show. Returns true if the program must stop. */
 	bool (*print)(void *ctx, const struct interval *interval);
 	void *ctx;
-	uint64_t next; /* wall: CLOCK_MONOTONIC, when the interval is over */
+	uint64_t next; /* wall clock: end of the interval, CLOCK_MONOTONIC */
 	bool out_of_memory, stop;
 };
 
-/* -1 with e if words are no width. */
+/* Returns -1 with e filled if words are no width. */
 int monitor_check(const char *words, struct error *e);
 
-/* Before the first event; in->before_block is taken with --wall. */
+/* To be called before the first event; --wall uses in->before_block. */
 int monitor_begin(struct monitor *m, struct error *e);
 
-/* The rows of a block. -1: m->out_of_memory, m->stop, or e says what is wrong. */
+/* Count the rows of a block. Returns -1 with m->out_of_memory or m->stop set, or with e filled. */
 int monitor_block(struct monitor *m, const struct block *b, struct error *e);
 
-/* The last interval, after the calls that are still open were closed. */
+/* Print the last interval, after the calls that are still open were closed. */
 void monitor_finish(struct monitor *m);
 
 #endif

@@ -7,7 +7,8 @@
 #include "cmd/trstat/monitor.h"
 #include "cmd/trstat/views/timeline.h"
 
-/* The keys of -g, or others where it was not given, and what the view adds. NULL: no memory. */
+/* Returns the list of keys: those of -g, or otherwise if not given, and those that the view
+ * adds. NULL: out of memory. */
 static char *key_list(const struct settings *s, const char *otherwise, const char *added)
 {
 	const char *keys = s->keys ? s->keys : otherwise;
@@ -32,7 +33,7 @@ static int parse_keys(struct query *q, const char *otherwise, const char *added,
 	return r;
 }
 
-/* -a and -s, the latter by columns and the first keys of them. */
+/* Parse -a and -s; -s by columns and the first keys. */
 static int parse_columns(struct query *q, const char *otherwise, size_t keys, struct error *e)
 {
 	const struct settings *s = q->settings;
@@ -48,7 +49,7 @@ static int parse_tree(struct query *q, struct error *e)
 	return parse_keys(q, "", "stack", e) || parse_columns(q, "total,self,count", 0, e);
 }
 
-/* The percentiles' column, or for the key hist(F) those of F's extremes. */
+/* Add the percentiles' column, or for the key hist(F) the columns of F's extremes. */
 static int parse_hist(struct query *q, struct error *e)
 {
 	const struct settings *s = q->settings;
@@ -100,7 +101,7 @@ static int parse_timeline(struct query *q, struct error *e)
 	return parse_columns(q, "count", q->shown, e);
 }
 
-/* It has no groups, so nothing that is about groups. */
+/* Refuse what is about groups: --slowest has none. */
 static int parse_slowest(struct query *q, struct error *e)
 {
 	const struct settings *s = q->settings;
@@ -122,7 +123,7 @@ static int parse_slowest(struct query *q, struct error *e)
 	return parse_keys(q, "", "", e) || columns_parse(&q->columns, "count", e);
 }
 
-/* Rows must be complete as they come, and one behind the other. */
+/* Intervals need rows that are complete at once and sequential. */
 static int check_interval(const struct settings *s, struct error *e)
 {
 	if (s->view_option)
@@ -218,7 +219,7 @@ int query_write(const struct query *q, const struct table *t, struct text *out, 
 	case VIEW_CALLEES: return view_tree(t, TREE_CALLEES, s->view_argument, s->format, out, e);
 	case VIEW_HIST: return view_hist(t, &q->hist, s->format, out, e);
 	case VIEW_TIMELINE: return view_timeline(t, q->width, s->format, out, e);
-	case VIEW_SLOWEST: break; /* slowest.h: it has no groups */
+	case VIEW_SLOWEST: break; /* slowest.h: no groups */
 	}
 	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * query.h - what is asked for: options made into keys, columns, an order and a view
+ * query.h - the query that the options describe: keys, columns, an order and a view
  */
 #ifndef TR_TRSTAT_QUERY_H
 #define TR_TRSTAT_QUERY_H
@@ -23,20 +23,20 @@ enum view {
 	VIEW_SLOWEST,
 };
 
-/* The options as they were given, NULL where not. */
+/* Options as given; NULL: not given. */
 struct settings {
 	const char *keys, *columns, *sort;
-	const char *otherwise; /* columns of a table where none are asked for; NULL: as ever */
+	const char *otherwise; /* default columns of a table; NULL: the usual ones */
 	enum table_format format;
 	size_t limit;
 	bool wide, bounds, strict, partial, merge;
 	enum view view;
-	const char *view_option; /* its name */
+	const char *view_option; /* name of the view's option */
 	const char *pair;
 	const char *interval; /* -i */
 	bool wall;
 	const char *view_argument; /* of --callers, --callees, --hist, --timeline */
-	char *owned[4];		   /* those that a summary said; to be freed */
+	char *owned[4];		   /* texts from a summary; to be freed */
 };
 
 struct query {
@@ -46,24 +46,24 @@ struct query {
 	struct sort sort;
 	struct pair pair; /* where settings->pair is given */
 	struct hist hist; /* VIEW_HIST */
-	size_t slowest;	  /* VIEW_SLOWEST: how many */
-	uint64_t width;	  /* VIEW_TIMELINE: of a bucket */
-	size_t shown;	  /* keys that are shown as such: all but what a view has added */
+	size_t slowest;	  /* VIEW_SLOWEST: number of calls */
+	uint64_t width;	  /* VIEW_TIMELINE: width of a bucket */
+	size_t shown;	  /* number of keys printed as such: all but those that a view has added */
 };
 
-/* -1 with e naming what is wrong; query_free in any case. settings must stay. */
+/* Make the query. Returns -1 with e filled; query_free in any case. settings must stay valid. */
 int query_parse(struct query *q, const struct settings *s, struct error *e);
 void query_free(struct query *q);
 
-/* Does it look at arguments, return values or fields of events, and of which? */
+/* Returns which arguments, return values or fields of events the query reads. */
 enum reads_values query_reads_values(const struct query *q);
-/* Does it compare times of events, or show them? */
+/* Returns true if the query compares or shows times of events. */
 bool query_has_times(const struct query *q);
 
-/* What the table of a query is, apart from its groups. */
+/* Returns the table of a query, without its groups. */
 struct table query_table(const struct query *q);
 
-/* The view or the table onto out. -1 with e. */
+/* Write the view or the table. Returns -1 with e filled. */
 int query_write(const struct query *q, const struct table *t, struct text *out, struct error *e);
 
 #endif

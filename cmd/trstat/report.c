@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Was a tree asked for of a function that was never called? */
+/* Returns true if the view's function was never called. */
 static bool lacks_function(const struct statistics *st, const struct settings *s)
 {
 	const char *f = s->view_argument;
@@ -28,7 +28,7 @@ static void print_pair_counts(const struct pair *p)
 	remark(p->forgotten, "beginnings of pairs given up, as too many waited for their end");
 }
 
-/* What the table does not show, on stderr. */
+/* Print on stderr what the table does not show. */
 void report_counts(const struct stage *stage, const struct statistics *st, const struct settings *s)
 {
 	if (lacks_function(st, s))

@@ -1,5 +1,5 @@
 /*
- * report.h - what trstat says at the end: the table, what it does not show, and what --fail-if asks
+ * report.h - the end of trstat: the table, notes on stderr, and the conditions of --fail-if
  */
 #ifndef TR_TRSTAT_REPORT_H
 #define TR_TRSTAT_REPORT_H
@@ -9,15 +9,16 @@
 #include "cmd/trstat/query.h"
 #include "cmd/trstat/groups/statistics.h"
 
-/* The view or the table, of an interval or (NULL) of all, onto the output. -1: stage knows why. */
+/* Write the view or the table, of an interval or (NULL) of everything. Returns -1; the error is
+ * in stage. */
 int report_table(struct stage *stage, const struct query *q, const struct statistics *st,
 		 const struct interval *interval);
 
-/* What the table does not show, on stderr. */
+/* Print on stderr what the table does not show. */
 void report_counts(const struct stage *stage, const struct statistics *st,
 		   const struct settings *s);
 
-/* STATUS_CONDITION if one of the conditions holds, in an interval or (NULL) in all. */
+/* Set STATUS_CONDITION if a condition is true, in an interval or (NULL) in everything. */
 void report_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
 		   const struct alarms *alarms, const struct interval *interval);
 

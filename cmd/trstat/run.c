@@ -7,7 +7,7 @@
 #include "cmd/trstat/report.h"
 #include "cmd/trstat/views/slowest.h"
 
-/* What an interval is printed by. */
+/* Context for printing an interval. */
 struct printing {
 	struct stage *stage;
 	const struct query *query;
@@ -24,7 +24,7 @@ static bool print_interval(void *ctx, const struct interval *interval)
 	return p->stage->status == STATUS_FAILED;
 }
 
-/* The rows of all blocks. */
+/* Count the rows of all blocks. */
 static void count(struct stage *stage, const struct query *q, struct statistics *st,
 		  struct alarms *alarms, struct monitor *m)
 {
@@ -71,7 +71,7 @@ static int print_slowest(struct stage *stage, const struct query *q, struct slow
 	return bad ? stage_fail(stage, &e) : 0;
 }
 
-/* Conditions of --fail-if are counted beside it. */
+/* Conditions of --fail-if are counted at the same time. */
 void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 {
 	struct slowest s;

@@ -27,11 +27,12 @@ void condition_free(struct condition *c)
 	*c = (struct condition){0};
 }
 
-/* --- does it hold? --- */
+/* --- evaluation --- */
 
 /*
- * Replace a text by the number that it spells as a key: a constant, a float or a double. A summary
- * has only the text: there it is a number where it meets one, and a double.
+ * Convert a text to the number whose key it spells: a constant, a float or a double. A summary
+ * contains only the text. There the text is a number when it is compared with a number, and a
+ * double.
  */
 static bool number_of(struct scalar *s, uint64_t size)
 {
@@ -108,7 +109,7 @@ struct asking {
 	void *ctx;
 };
 
-/* false: it is not there. */
+/* Read an operand's value. Returns false where it has none. */
 static bool value_of(const struct asking *ask, const struct operand *o, struct scalar *s)
 {
 	const struct key_cell *cell;

@@ -1,5 +1,5 @@
 /*
- * condition_nodes.h - the tree of a condition: made by condition_parse.c, asked by condition.c
+ * condition_nodes.h - the tree of a condition: built by condition_parse.c, evaluated by condition.c
  */
 #ifndef TR_TRSTAT_CONDITIONS_CONDITION_NODES_H
 #define TR_TRSTAT_CONDITIONS_CONDITION_NODES_H
@@ -20,10 +20,10 @@ enum node_kind {
 };
 
 struct operand {
-	bool literal, path; /* path: texts compare by what stands behind their last '/' too */
+	bool literal, path; /* path: texts also compare by the part after their last '/' */
 	size_t key;
 	struct scalar value; /* of a literal */
-	char *text;	     /* what value points to, or NULL */
+	char *text;	     /* the text that value points to, or NULL */
 };
 
 struct condition_node {
@@ -34,7 +34,7 @@ struct condition_node {
 	bool negated; /* MATCH */
 	regex_t regex;
 	bool has_regex;
-	struct operand *others; /* COMPARE: one; IN: literals */
+	struct operand *others; /* right operands: COMPARE one, IN the literals */
 	size_t count;
 };
 

@@ -1,5 +1,5 @@
 /*
- * condition_parse.c - a condition in words made into a tree
+ * condition_parse.c - parse the text of a condition into a tree
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static bool is_word(const struct token *t, const char *word)
 	return t->kind == TOKEN_NAME && t->size == strlen(word) && !memcmp(t->text, word, t->size);
 }
 
-/* Is the name before a '('? */
+/* Returns true if a name and then '(' follow. */
 static bool is_call(const struct parser *p)
 {
 	const char *after = p->lexer->text + p->lexer->at;
@@ -56,7 +56,7 @@ static bool is_call(const struct parser *p)
 
 /* --- operands --- */
 
-/* The key of that name, added if it is new. */
+/* Find the key of that name, or add it. */
 static int find_key(struct parser *p, const char *dot, const char *text, size_t size,
 		    struct operand *o)
 {
@@ -104,7 +104,7 @@ static int parse_key(struct parser *p, struct operand *o)
 	return find_key(p, "", t->text, t->size, o) ? -1 : lexer_next(p->lexer);
 }
 
-/* A number, a string or, where words are taken for texts, a word. */
+/* Parse a number, a string or, if words is true, a bare word as text. */
 static int parse_literal(struct parser *p, bool words, struct operand *o)
 {
 	struct token *t = &p->lexer->token;
@@ -143,7 +143,7 @@ static int parse_operand(struct parser *p, struct operand *o)
 		       : parse_key(p, o);
 }
 
-/* kind == leave: the words of kind need no quotes there. */
+/* Parse the right operand. After 'kind ==' the names of kinds need no quotes. */
 static int parse_right(struct parser *p, const struct operand *left, struct operand *o)
 {
 	static const char *const kinds[] = {"enter", "leave", "instant", "counter", "gap"};
@@ -158,7 +158,7 @@ static int parse_right(struct parser *p, const struct operand *left, struct oper
 	return fail(p, "enter, leave, instant, counter or gap is expected here");
 }
 
-/* What is known of an operand's values before any is seen. */
+/* Form of an operand's values, as far as parsing knows. */
 enum form { FORM_ANY, FORM_A_NUMBER, FORM_A_TEXT };
 
 static enum form form_of(const struct parser *p, const struct operand *o)
@@ -251,7 +251,7 @@ static int parse_has(struct parser *p, struct condition_node *n)
 		       : expect(p, TOKEN_CLOSE, "')' is expected here");
 }
 
-/* after_not: behind a '!' that has no parentheses. */
+/* Parse a condition without && and ||. after_not: a '!' without parentheses precedes it. */
 static int parse_leaf(struct parser *p, struct condition_node *n, bool after_not)
 {
 	struct token *t = &p->lexer->token;
@@ -322,7 +322,7 @@ static struct condition_node *parse_not(struct parser *p)
 	return parse_negation(p, false);
 }
 
-/* A chain of operands between signs of one kind. */
+/* Parse operands joined by operators of one kind. */
 static struct condition_node *parse_chain(struct parser *p, enum node_kind kind,
 					  struct condition_node *(*operand)(struct parser *p))
 {

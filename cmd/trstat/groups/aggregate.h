@@ -1,9 +1,9 @@
 /*
- * aggregate.h - what trstat keeps of one group of rows
+ * aggregate.h - the numbers that trstat keeps for one group of rows
  *
  * Times are in ns, or in ticks where the clock has no unit. Every part is a sum, an extreme or a
  * set, kept exactly, so aggregate_merge of the parts of a trace, in any order, is the aggregate of
- * the whole. Parts that no column asked for take no memory: an aggregate has the size and the
+ * the whole. Parts that no column needs take no memory: an aggregate has the size and the
  * offsets that struct columns_wanted gives, and is allocated by groups.c.
  *
  * The meaning of the numbers is that of uftrace report 0.19 (and design section 4): total is the
@@ -21,14 +21,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A field of the events that sum(F) min(F) max(F) avg(F) or uniq(F) ask for. */
+/* A field of the events that sum(F) min(F) max(F) avg(F) or uniq(F) need */
 struct wanted_field {
 	char *name;
-	bool uniq;						    /* uniq(F) is among them */
+	bool uniq;						    /* some column is uniq(F) */
 	enum wanted_time { TIME_NONE, TIME_TOTAL, TIME_SELF } time; /* of a call: F is its name */
 };
 
-/* Which parts the columns need. Offsets are from the aggregate, 0: not asked for. */
+/* Which parts the columns need. Offsets are from the aggregate; 0: part not needed. */
 struct columns_wanted {
 	uint32_t size;	      /* of an aggregate with its parts, a multiple of 16 */
 	uint32_t histogram;   /* struct histogram of the calls' total times */
@@ -38,14 +38,14 @@ struct columns_wanted {
 	uint32_t fields;      /* array of struct aggregate_field */
 	uint32_t field_count;
 	struct wanted_field *field;
-	bool rarely; /* any of times, total_stdev, self_stdev */
+	bool rarely; /* some of times, total_stdev, self_stdev are needed */
 };
 
 struct aggregate {
-	uint64_t calls;	   /* finished calls */
-	uint64_t instants; /* rows without a time of their own */
+	uint64_t calls;	   /* number of finished calls */
+	uint64_t instants; /* number of rows without a time of their own */
 	uint128 total;	   /* sum over calls that are not recursive */
-	uint128 recursive; /* sum over those that are */
+	uint128 recursive; /* sum over recursive calls */
 	uint128 self;	   /* sum over all calls */
 	uint64_t total_min, total_max, self_min, self_max; /* UINT64_MAX and 0 without calls */
 };
@@ -55,10 +55,10 @@ struct aggregate_times {
 	uint64_t first, last;
 };
 
-/* sum, min, max and avg are of numbers only; distinct counts texts too, and only if wanted. */
+/* sum, min, max and avg cover numbers only; distinct also counts texts, and only if wanted. */
 struct aggregate_field {
-	uint64_t count; /* numbers seen */
-	bool seen;	/* something was, be it no number */
+	uint64_t count; /* number of numeric values */
+	bool seen;	/* some row had this field, numeric or not */
 	int128 sum, min, max;
 	struct distinct distinct;
 };
@@ -76,8 +76,8 @@ void aggregate_call_rare(struct aggregate *a, const struct columns_wanted *w, ui
 			 uint64_t self, uint64_t time);
 
 /*
- * One finished call: its time from enter to leave, the same less that of its callees, whether a
- * frame of the same place is open below it, and when it left. -1: out of memory.
+ * Add one finished call: total is its time from enter to leave, self that time less its callees',
+ * recursive whether a frame of the same location is open below it, at the time of the leave.
  */
 static inline int aggregate_call(struct aggregate *a, const struct columns_wanted *w,
 				 uint64_t total, uint64_t self, bool recursive, uint64_t time)
@@ -99,7 +99,7 @@ static inline int aggregate_call(struct aggregate *a, const struct columns_wante
 	return 0;
 }
 
-/* One row that has no duration. */
+/* Add one row that has no duration. */
 static inline void aggregate_instant(struct aggregate *a, const struct columns_wanted *w,
 				     uint64_t time)
 {
@@ -112,38 +112,38 @@ static inline void aggregate_instant(struct aggregate *a, const struct columns_w
 	}
 }
 
-/* A row has the field w->field[field]. */
+/* Note that a row has the field w->field[field]. */
 void aggregate_field_seen(struct aggregate *a, const struct columns_wanted *w, uint32_t field);
 
-/* Is there a group of these columns: did a row count, or have one of the fields? */
+/* Returns true if a row counted or had one of the fields. */
 bool aggregate_is_group(const struct aggregate *a, const struct columns_wanted *w);
 
 /*
- * A row's value of the field w->field[field]: a number (any signed or unsigned one of 64 bits), or
- * a text, which counts for uniq(F) only. -1: out of memory.
+ * Add a row's value of the field w->field[field]: a number (signed or unsigned, 64 bits), or a
+ * text, which counts for uniq(F) only. Returns -1 when out of memory.
  */
 int aggregate_number(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
 		     int128 value);
 int aggregate_text(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
 		   const void *data, size_t size);
-/* The same of a text of which distinct_hash_bytes is known. */
+/* Add a text whose distinct_hash_bytes is known. */
 int aggregate_hash(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
 		   uint64_t hash);
 
 /*
- * Add what from holds. -1: out of memory, or a sum that does not fit (EOVERFLOW, only from a
- * forged summary); into then holds a part of from.
+ * Add the numbers of from to into. Returns -1 when out of memory, or if a sum does not fit
+ * (EOVERFLOW, only from a forged summary); into then contains a part of from.
  */
 int aggregate_merge(struct aggregate *into, const struct aggregate *from,
 		    const struct columns_wanted *w);
 
-/* The same, from having the parts v, those of w among them; field number i of w is fields[i] there,
- * or i where fields is NULL. */
+/* Add from, which has the parts v, w's among them. Field i of w is fields[i] of v, or i where
+ * fields is NULL. */
 int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
 		       const struct aggregate *from, const struct columns_wanted *v,
 		       const uint32_t *fields);
 
-/* Rows of both kinds. */
+/* Number of rows of both kinds */
 static inline uint64_t aggregate_count(const struct aggregate *a)
 {
 	return a->calls + a->instants;

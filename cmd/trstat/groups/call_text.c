@@ -39,7 +39,7 @@ static bool is_string(const struct plain_source *s, uint8_t tag)
 	return tag == VALUE_STRING || tag == VALUE_WSTRING || (tag == VALUE_BLOB && !s->blobs);
 }
 
-/* A value without children, by the spelling of keys. */
+/* Append a value without children, in the spelling of keys. */
 static int put_plain(struct buffer *b, const struct plain_source *s, const struct value *v)
 {
 	struct plain_value plain;
@@ -60,14 +60,15 @@ static int put_plain(struct buffer *b, const struct plain_source *s, const struc
 
 static int put_value(struct buffer *b, const struct plain_source *s, struct values *v, int depth);
 
-/* A value that nests no deeper than VALUE_DEPTH. */
+/* Append a value that nests no deeper than VALUE_DEPTH. */
 static int put_sound(struct buffer *b, const struct plain_source *s, struct values *v, int depth)
 {
 	struct value out;
 
 	values_value(v, &out);
 	switch (out.tag) {
-	case VALUE_REPR: return put_sound(b, s, v, depth); /* the first of two is for people */
+	/* the first child is the human-readable form */
+	case VALUE_REPR: return put_sound(b, s, v, depth);
 	case VALUE_ARRAY:
 	case VALUE_STRUCT: break;
 	case VALUE_NUMBER:

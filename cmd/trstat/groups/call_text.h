@@ -1,8 +1,8 @@
 /*
- * call_text.h - arguments, returned values and fields in words, for people
+ * call_text.h - arguments, returned values and fields as short human-readable text
  *
- * Short: texts are cut at 40 bytes, of arrays four elements are shown, of what is inside of those
- * nothing. Bytes that are not printable ASCII are shown as \xNN.
+ * Texts are truncated at 40 bytes, arrays at four elements, and nested elements are left out. Bytes
+ * that are not printable ASCII are shown as \xNN.
  */
 #ifndef TR_TRSTAT_GROUPS_CALL_TEXT_H
 #define TR_TRSTAT_GROUPS_CALL_TEXT_H
@@ -10,10 +10,11 @@
 #include "common/stream/event.h"
 #include "common/stream/value.h"
 
-/* name=value, name=value of an enter (or of any event that has fields). -1: out of memory. */
+/* Append "name=value, name=value" for an enter, or for any event that has fields. Returns -1
+ * when out of memory. */
 int call_arguments(struct buffer *b, const struct dictionary *d, const struct event *e);
 
-/* What a leave returns: a value, or its fields; nothing where it has none. */
+/* Append the return value of a leave, or its fields; nothing where it has none. */
 int call_returned(struct buffer *b, const struct dictionary *d, const struct event *e);
 
 #endif

@@ -15,8 +15,7 @@ void distinct_free(struct distinct *d)
 	memset(d, 0, sizeof *d);
 }
 
-/* A permutation of 64-bit numbers whose every output bit depends on every input bit (splitmix64).
- */
+/* A permutation of 64-bit numbers; every output bit depends on every input bit (splitmix64). */
 static uint64_t mix(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15u;
@@ -49,7 +48,8 @@ uint64_t distinct_hash_bytes(const void *data, size_t size)
 	return mix(hash ^ word);
 }
 
-/* The slot of a hash that is not 0. Its low bits are as good as any: it went through mix. */
+/* Returns the slot of a hash that is not 0. Its low bits serve as the index: mix has spread
+ * them. */
 static uint64_t *find(uint64_t *hashes, uint32_t capacity, uint64_t hash)
 {
 	uint32_t at = (uint32_t)hash;

@@ -4,7 +4,7 @@
 
 #include "common/util/buffer.h"
 
-/* The rows of a bucket of the key hist(F). */
+/* Add the rows of a bucket of the key hist(F). */
 static int add_bucket(struct distribution *d, const struct key_cell *low, uint64_t count)
 {
 	if (low->kind == KEY_SIGNED)
@@ -87,7 +87,7 @@ struct distribution *distributions(const struct table *t, const struct hist *h, 
 			histogram_count(&all[i].negative) + histogram_count(&all[i].positive);
 	qsort_r(all, *n, sizeof(*all), compare, &s);
 	while (*n && !all[*n - 1].count)
-		--*n; /* groups without a value, which hold nothing */
+		--*n; /* groups without a value are left out */
 	return all;
 }
 
@@ -105,12 +105,12 @@ static uint64_t size_of(int128 v)
 	return (uint64_t)(v < 0 ? -(uint128)v : (uint128)v);
 }
 
-/* The value of that rank, 1 the least. */
+/* Returns the value of that rank; rank 1 is the least value. */
 static int128 ranked(const struct distribution *d, uint64_t rank)
 {
 	uint64_t below = histogram_count(&d->negative), above = histogram_count(&d->positive);
 
-	if (rank <= below) /* the least is the one of the largest size */
+	if (rank <= below) /* the least value is the negative one of the largest size */
 		return -(int128)histogram_quantile(&d->negative, below - rank + 1, below,
 						   d->max < 0 ? size_of(d->max) : 1,
 						   size_of(d->min));
@@ -146,7 +146,7 @@ struct distribution_bucket *distribution_buckets(const struct distribution *d, s
 				negative ? -(int128)b.high : (int128)b.low,
 				negative ? -(int128)b.low : (int128)b.high, b.count};
 		}
-		/* so far from 0 down */
+		/* so far ordered from 0 downwards */
 		for (size_t i = 0; negative && i < *n / 2; i++) {
 			struct distribution_bucket swap = all[i];
 

@@ -7,32 +7,33 @@
 #include "cmd/trstat/views/histogram.h"
 
 struct distribution {
-	const struct aggregate *group; /* one of those it was made of: has its keys */
-	struct histogram negative;     /* of the sizes of negative values */
+	const struct aggregate *group; /* one of its source groups: has the keys */
+	struct histogram negative;     /* sizes of the negative values */
 	struct histogram positive;
 	uint64_t count;
 	int128 min, max, sum;
 };
 
 /*
- * The distributions of all groups in the order of view_hist.h: *n of them, the caller's to free by
- * distributions_free. NULL with e when out of memory.
+ * Make the distributions of all groups, in the order that histogram.h describes: an array of *n, to
+ * be freed with distributions_free. Returns NULL with e filled when out of memory.
  */
 struct distribution *distributions(const struct table *t, const struct hist *h, size_t *n,
 				   struct error *e);
 void distributions_free(struct distribution *d, size_t n);
 
-/* As histogram_quantile. */
+/* Returns a quantile, with the arguments of histogram_quantile. */
 int128 distribution_quantile(const struct distribution *d, uint64_t numerator,
 			     uint64_t denominator);
 
-/* The buckets from the least value on, each once. low and high are inclusive. */
+/* A bucket; low and high are inclusive. */
 struct distribution_bucket {
 	int128 low, high;
 	uint64_t count;
 };
 
-/* All buckets that are not empty, *n of them, to be freed. NULL: out of memory. */
+/* Returns all buckets that are not empty, *n of them, least value first; the caller frees the
+ * array. NULL: out of memory. */
 struct distribution_bucket *distribution_buckets(const struct distribution *d, size_t *n);
 
 #endif

@@ -13,7 +13,7 @@ void groups_init(struct groups *g, size_t keys, const struct columns_wanted *wan
 	g->wanted = wanted;
 	g->keys = keys;
 	g->stride = (wanted->size + keys * sizeof(struct key_cell) + 15) & ~(size_t)15;
-	/* Decides only where a group stands in the hash table, which no output shows. */
+	/* The seed decides only the slots of the hash table, which no output shows. */
 	if (getrandom(&g->seed, sizeof g->seed, GRND_NONBLOCK) != sizeof g->seed)
 		g->seed = (uint64_t)time(NULL) ^ (uint64_t)(uintptr_t)g;
 }
@@ -223,7 +223,7 @@ int groups_compare_first(const struct groups *g, const struct aggregate *a,
 	return c;
 }
 
-/* The cells of a group with the nodes that their stacks became. */
+/* Copy the cells of a group, with the nodes that replace its stacks. */
 static void become(struct groups *g, const uint32_t *limited, struct aggregate *a,
 		   struct key_cell *cells)
 {
@@ -236,7 +236,7 @@ static void become(struct groups *g, const uint32_t *limited, struct aggregate *
 			continue;
 		node = stack_tree_resolve(&g->stacks->tree, (uint32_t)cells[k].value);
 		if (limited && limited[node]) {
-			/* below others that are in the same group */
+			/* recursive: below others of the same group */
 			if (limited[nodes[node].parent]) {
 				a->recursive += a->total;
 				a->total = 0;
@@ -247,8 +247,8 @@ static void become(struct groups *g, const uint32_t *limited, struct aggregate *
 	}
 }
 
-/* The groups anew, with the nodes that their stacks became. limited: see stack_tree_limit, or
- * NULL. */
+/* Build the groups again, with the nodes that replace their stacks. limited: see
+ * stack_tree_limit, or NULL. */
 static int regroup(struct groups *g, const uint32_t *limited)
 {
 	struct groups old = groups_take(g);
@@ -285,7 +285,7 @@ static int join_groups(struct groups *g)
 	return r;
 }
 
-/* The order of the stacks, of which no more are made. */
+/* Number the stacks in their order; no more are added after this. */
 static int rank_stacks(struct groups *g)
 {
 	const struct stack_tree *t = &g->stacks->tree;

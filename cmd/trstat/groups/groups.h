@@ -1,8 +1,8 @@
 /*
- * groups.h - the groups of trstat: a composite key to an aggregate
+ * groups.h - the groups of trstat: a map from composite keys to aggregates
  *
- * A key has as many cells as -g has names; a cell is a text, an integer, or missing (the row has no
- * such field). Groups never move, so an aggregate found once can be kept, for instance by place.
+ * A key has one cell for each name in -g. A cell is a text, an integer, or missing (the row has no
+ * such field). Groups never move, so a caller can keep an aggregate, for instance by location.
  */
 #ifndef TR_TRSTAT_GROUPS_GROUPS_H
 #define TR_TRSTAT_GROUPS_GROUPS_H
@@ -20,12 +20,12 @@ enum key_kind {
 	KEY_SIGNED,
 	KEY_UNSIGNED,
 	KEY_TEXT,
-	KEY_STACK, /* value: a node of common/call_stacks.h */
-	/* of held groups (bracket.h) only */
-	KEY_OPEN_CALLER, /* what the place of the frame that is not known will give */
-	KEY_OPEN_LEVEL,	 /* value: to be added to the level of what is not known */
+	KEY_STACK, /* value: a node of common/calls/call_stacks.h */
+	/* the next three: in held groups only (bracket.h) */
+	KEY_OPEN_CALLER, /* the location of the unknown frame, once known */
+	KEY_OPEN_LEVEL,	 /* value: to be added to the level of the unknown frames */
 	KEY_OPEN_STACK,	 /* value: a node below call_stacks.open */
-	/* of all groups again: an unsigned number in hexadecimal */
+	/* in all groups: an unsigned number shown in hexadecimal */
 	KEY_ADDRESS,
 };
 
@@ -34,43 +34,43 @@ static inline bool key_is_open(enum key_kind kind)
 	return kind >= KEY_OPEN_CALLER && kind <= KEY_OPEN_STACK;
 }
 
-/* Zero-initialised is missing. An integer is one key whether it was given signed or unsigned. */
+/* Zero-initialised is missing. Equal signed and unsigned integers are one key. */
 struct key_cell {
 	enum key_kind kind;
 	uint32_t text; /* KEY_TEXT: from groups_text */
-	/* KEY_SIGNED: as two's complement. KEY_TEXT: 4 or 8 where it is that of a float or double,
-	   known of a row, not of a summary; makes no other key. */
+	/* KEY_SIGNED: two's complement. KEY_TEXT: 4 or 8 for the text of a float or double (set
+	 * for rows, not for summaries); no part of the key. */
 	uint64_t value;
 };
 
 struct groups {
-	const struct columns_wanted *wanted; /* the caller's */
-	size_t keys;			     /* cells of a key */
-	size_t count;			     /* groups */
-	size_t stride;			     /* bytes of a group: aggregate, then cells */
+	const struct columns_wanted *wanted; /* owned by the caller */
+	size_t keys;			     /* number of cells of a key */
+	size_t count;			     /* number of groups */
+	size_t stride;			     /* bytes of a group: the aggregate, then the cells */
 	char **chunk;
 	size_t chunks, chunk_capacity;
 	uint64_t *slots; /* hash << 32 | number + 1, 0 free */
 	size_t capacity; /* slots, a power of two or 0 */
-	uint64_t seed;	 /* so that no trace can be made to collide */
+	uint64_t seed;	 /* random, so that no trace can force collisions */
 	struct intern texts;
-	/* KEY_STACK: the stacks, and by their nodes the place of each in the order of cells */
+	/* KEY_STACK: the stacks, and the rank of each by its node */
 	struct call_stacks *stacks;
 	uint32_t *stack_rank;
 	bool whole_stacks;   /* do not limit them to STACK_FRAMES frames */
-	uint64_t deep;	     /* stacks that have more; 0 with whole_stacks */
-	struct buffer *path; /* of the stack that groups_cell_text gave last */
+	uint64_t deep;	     /* number of stacks that have more; 0 with whole_stacks */
+	struct buffer *path; /* text of the stack that groups_cell_text returned last */
 };
 
-/* keys may be 0: then there is one group at most. wanted must not change from here on. */
+/* keys may be 0: then there is at most one group. wanted must not change afterwards. */
 void groups_init(struct groups *g, size_t keys, const struct columns_wanted *wanted);
 void groups_free(struct groups *g);
-/* No groups, but the texts that cells may name, and what is known of stacks. */
+/* Delete the groups; texts that cells may name and the stacks are kept. */
 void groups_clear(struct groups *g);
-/* The groups that there were, to be put back one by one and then cleared; g has none. */
+/* Move the groups out, to be put back one by one and then cleared; g is then empty. */
 struct groups groups_take(struct groups *g);
 
-/* A cell for these bytes, which are copied. 0, or -1 when out of memory. */
+/* Make a cell for these bytes, which are copied. Returns 0, or -1 when out of memory. */
 int groups_text(struct groups *g, const void *data, size_t size, struct key_cell *cell);
 
 static inline struct key_cell key_unsigned(uint64_t value)
@@ -84,18 +84,19 @@ static inline struct key_cell key_signed(int64_t value)
 				 .value = (uint64_t)value};
 }
 
-/* The same cell in other groups, whose texts have numbers of their own. -1: memory. */
+/* Copy a cell to other groups, whose texts have their own numbers. Returns -1 when out of
+ * memory. */
 int groups_copy_cell(struct groups *into, const struct groups *from, const struct key_cell *cell,
 		     struct key_cell *copy);
 
-/* Of n cells whose texts are in g. */
+/* Hash n cells whose texts are in g. */
 uint32_t groups_hash(const struct groups *g, const struct key_cell *cells, size_t n);
 bool groups_same(const struct key_cell *a, const struct key_cell *b, size_t n);
 
-/* The aggregate of the group with these cells, made if it is new; NULL when out of memory. */
+/* Returns the aggregate of the group with these cells, made if new; NULL when out of memory. */
 struct aggregate *groups_find(struct groups *g, const struct key_cell *cells);
 
-/* The number-th group, in the order they were made; number < g->count. */
+/* Returns the group with that number, in the order of creation; number < g->count. */
 static inline struct aggregate *groups_at(const struct groups *g, size_t number);
 
 /* The cells of a group. */
@@ -105,25 +106,25 @@ static inline const struct key_cell *groups_cells(const struct groups *g, const 
 }
 
 /*
- * Before cells of kind KEY_STACK are compared or shown: groups whose stacks were found to be the
- * same become one, and so do those whose stacks are the same in their first STACK_FRAMES frames.
- * stacks is the caller's. -1: out of memory (or EOVERFLOW of aggregate_merge).
+ * Merge groups whose stacks proved equal, and groups whose stacks are equal in their first
+ * STACK_FRAMES frames. To be called before cells of kind KEY_STACK are compared or shown. stacks
+ * belongs to the caller. Returns -1 when out of memory (or EOVERFLOW of aggregate_merge).
  */
 int groups_stacks(struct groups *g, struct call_stacks *stacks);
 
-/* The text of a cell, which is valid until the next call; false: it is none. */
+/* Returns the text of a cell, valid until the next call; false where the cell is no text. */
 bool groups_cell_text(const struct groups *g, const struct key_cell *cell, const char **text,
 		      size_t *size);
 
-/* The order of cells: integers by value, then texts by their bytes, then stacks from their callers
- * down, then missing ones. */
+/* Compare cells: integers by value, then texts by their bytes, then stacks from their callers
+ * down, then missing cells. */
 int groups_compare(const struct groups *g, const struct key_cell *a, const struct key_cell *b);
 
-/* The same of the first n cells of two groups. */
+/* Compare the first n cells of two groups. */
 int groups_compare_first(const struct groups *g, const struct aggregate *a,
 			 const struct aggregate *b, size_t n);
 
-#define GROUPS_CHUNK 256 /* groups allocated at once */
+#define GROUPS_CHUNK 256 /* number of groups allocated at once */
 
 static inline struct aggregate *groups_at(const struct groups *g, size_t number)
 {

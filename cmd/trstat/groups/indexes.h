@@ -1,7 +1,7 @@
 /*
- * indexes.h - the indexes of an array whose elements come and go
+ * indexes.h - the indexes of an array whose elements are reused
  *
- * Zero-initialised none is in use.
+ * Zero-initialised: no index is in use.
  */
 #ifndef TR_TRSTAT_GROUPS_INDEXES_H
 #define TR_TRSTAT_GROUPS_INDEXES_H
@@ -11,11 +11,11 @@
 #include "common/util/buffer.h"
 
 struct indexes {
-	size_t count; /* those that ever were in use: 0 to count - 1 */
+	size_t count; /* number of indexes ever used: 0 to count - 1 */
 	size_t *unused, nunused, capacity;
 };
 
-/* One that is not in use. -1: out of memory. */
+/* Take an unused index. Returns -1 when out of memory. */
 static inline int indexes_take(struct indexes *x, size_t *index)
 {
 	size_t *unused;
@@ -24,7 +24,7 @@ static inline int indexes_take(struct indexes *x, size_t *index)
 		*index = x->unused[--x->nunused];
 		return 0;
 	}
-	/* so that giving it back cannot fail */
+	/* reserved here, so that returning the index cannot fail */
 	unused = array_grow(x->unused, &x->capacity, x->count, sizeof(*unused));
 	if (!unused)
 		return -1;

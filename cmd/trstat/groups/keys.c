@@ -7,7 +7,7 @@
 #include "common/value/value_names.h"
 #include "common/value/value_plain.h"
 
-/* The label of an enum's number, where it has one. */
+/* Take the label of an enum's number, where it has one. */
 static void take_label(const struct definition *names, struct field_value *out)
 {
 	const struct member *label = definition_member(names, out->u);
@@ -45,7 +45,7 @@ static void from_value(const struct dictionary *d, const struct value *v, struct
 	}
 }
 
-/* An argument in a floating-point register, by its number. */
+/* Find an argument in a floating-point register, by its number. */
 static bool find_float(const struct dictionary *d, const struct event *e, const char *number,
 		       struct value *v)
 {
@@ -67,7 +67,7 @@ static bool find_value(const struct dictionary *d, const struct event *e, const 
 		return true;
 	if (!strncmp(name, "fparg.", 6) && find_float(d, e, name + 6, v))
 		return true;
-	/* what is no call has no arguments: these are its fields */
+	/* a row that is no call has no arguments: these are its fields */
 	if (!call && argument_find(d, e, name, v))
 		return true;
 	return !strncmp(name, "ret", 3) && (!name[3] || name[3] == '.') &&
@@ -104,7 +104,7 @@ static int name_cell(struct dictionary *d, struct groups *g, const struct event_
 	return text_cell(g, call ? dictionary_location_name(d, s->location) : s->type->name, cell);
 }
 
-/* The text in b, which is freed; bad: there is none. */
+/* Make a cell of the text in b, which is freed; bad: the text is missing. */
 static int buffer_cell(struct groups *g, struct buffer *b, int bad, struct key_cell *cell)
 {
 	bad = bad || groups_text(g, b->data, b->size, cell) ? -1 : 0;
@@ -138,7 +138,7 @@ static int plain_cell_of(struct groups *g, const struct plain_value *v, struct k
 	return 0;
 }
 
-/* Is it shown in hexadecimal everywhere? */
+/* Returns true if the value is always shown in hexadecimal. */
 static bool is_hex(const struct value *v)
 {
 	return v->tag == VALUE_POINTER ||
@@ -154,14 +154,14 @@ static int value_cell(const struct dictionary *d, struct groups *g, const struct
 	uint64_t bits = v->number;
 	int bad;
 
-	/* which sorts by its number */
+	/* the cell sorts by its number */
 	if (is_hex(v)) {
 		if (v->tag == VALUE_NUMBER && v->size < 8)
 			bits &= (1ull << 8 * v->size) - 1;
 		*cell = (struct key_cell){.kind = KEY_ADDRESS, .value = bits};
 		return 0;
 	}
-	/* what has children is no key */
+	/* a value with children is no key */
 	if (v->tag == VALUE_ARRAY || v->tag == VALUE_STRUCT)
 		return 0;
 	bad = value_plain(&source, v, &plain) || plain_cell_of(g, &plain, cell);
@@ -169,7 +169,7 @@ static int value_cell(const struct dictionary *d, struct groups *g, const struct
 	return bad ? -1 : 0;
 }
 
-/* What a call has beside its arguments. */
+/* Make the cell of a call's detail other than its arguments. */
 static int detail_cell(const struct dictionary *d, struct groups *g, const struct event *e,
 		       const char *name, struct key_cell *cell)
 {
@@ -188,7 +188,7 @@ static int detail_cell(const struct dictionary *d, struct groups *g, const struc
 	return 0;
 }
 
-/* A field's first element. */
+/* Make a cell of a field's first element. */
 static int element_cell(const struct dictionary *d, struct groups *g, const struct event *e,
 			const struct field *f, struct key_cell *cell)
 {
@@ -264,7 +264,7 @@ static int place_cell(struct dictionary *d, struct groups *g, const struct event
 	return 0;
 }
 
-/* What kind of function: called through the PLT, in the kernel, or another one. */
+/* Make the cell of symkind: a function called through the PLT, in the kernel, or another one. */
 static int symkind_cell(struct dictionary *d, struct groups *g, const struct event_ref *s,
 			struct key_cell *cell)
 {
@@ -281,7 +281,7 @@ static int symkind_cell(struct dictionary *d, struct groups *g, const struct eve
 	return groups_text(g, kind, strlen(kind), cell);
 }
 
-/* The cell as it stands before key_transform. */
+/* Make the cell before key_transform. */
 static int plain_cell(const struct key *k, struct dictionary *d, struct groups *g,
 		      const struct event_ref *s, struct key_cell *cell)
 {
@@ -347,7 +347,7 @@ int keys_other_cell(const struct key *k, struct dictionary *d, struct groups *g,
 	return bad;
 }
 
-/* Of A|B the first that there is. */
+/* Make the cell of A|B: the first alternative that the row has. */
 static int first_cell(const struct key *k, struct dictionary *d, struct groups *g,
 		      const struct event_ref *s, struct key_cell *cell)
 {
@@ -368,7 +368,7 @@ int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct gro
 	return 0;
 }
 
-/* Does the event, a leave, give the argument anew, though not what the key asks of it? */
+/* Returns true if the leave has the argument, though without the part that the key selects. */
 static bool is_given(const struct key *k, const struct dictionary *d, const struct event *e)
 {
 	return e && !k->other && !strncmp(k->field, "arg.", 4) &&

@@ -1,6 +1,6 @@
 /*
- * keys_open.c - cells of rows of which not all is known: depth, caller and stack wait for the parts
- * of the trace before this one
+ * keys_open.c - cells of rows that are not fully known: depth, caller and stack depend on earlier
+ * parts of the trace
  */
 #include "cmd/trstat/groups/keys.h"
 
@@ -39,7 +39,7 @@ static int close_caller(struct dictionary *d, struct groups *g, const struct key
 	return groups_text(g, name.text, name.size, cell);
 }
 
-/* The stack on top of the one that is known now, or of another one that is not. */
+/* Put the stack on the frames that are known now, or on other unknown frames. */
 static int close_stack(const struct keys_below *below, struct key_cell *cell)
 {
 	uint32_t node;
@@ -56,7 +56,8 @@ static int close_stack(const struct keys_below *below, struct key_cell *cell)
 	return 0;
 }
 
-/* 1: it is closed, 0: it waits, or did not; -1: out of memory. */
+/* Returns 1 if the cell became known, 0 if it is still unknown or was known before, -1 when out
+ * of memory. */
 static int close_cell(struct dictionary *d, struct groups *g, const struct keys_below *below,
 		      struct key_cell *cell)
 {

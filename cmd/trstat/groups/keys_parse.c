@@ -1,5 +1,5 @@
 /*
- * keys_parse.c - the names of keys
+ * keys_parse.c - parse the list of keys
  */
 #include "cmd/trstat/groups/keys.h"
 
@@ -16,7 +16,7 @@ static const struct {
 	enum key_what what;
 	uint32_t needs;
 } names[] = {
-	/* the name of an event without a place is that of its type */
+	/* the name of an event without a location is that of its type */
 	{"name", BY_NAME, NEEDS_LOCATION | NEEDS_TYPE},
 	{"type", BY_TYPE, NEEDS_TYPE},
 	{"group", BY_GROUP, NEEDS_TYPE},
@@ -62,7 +62,7 @@ static int refuse(const char *name, struct error *e)
 		name);
 }
 
-/* What a key by that name looks at: one of the names above, or a field. */
+/* Parse a plain key: one of the names above, or a field. */
 static int parse_plain(struct key *k, const char *name, uint32_t *needs, struct error *e)
 {
 	bool field = *name == '.';
@@ -96,7 +96,7 @@ static const struct {
 	{"hist(", KEY_HIST},
 };
 
-/* The width of bucket(F,WIDTH): a time of what is a time, else a number. */
+/* Parse the width of bucket(F,WIDTH): a time if F is a time, else a number. */
 static int parse_width(struct key *k, const char *width, struct error *e)
 {
 	size_t n = strlen(width);
@@ -111,7 +111,7 @@ static int parse_width(struct key *k, const char *width, struct error *e)
 	return 0;
 }
 
-/* bucket(F,WIDTH), log2(F), hist(F) */
+/* Parse bucket(F,WIDTH), log2(F), hist(F). */
 static int parse_function(struct key *k, char *inside, uint32_t *needs, struct error *e)
 {
 	size_t n = strlen(inside);
@@ -131,7 +131,7 @@ static int parse_function(struct key *k, char *inside, uint32_t *needs, struct e
 	return parse_plain(k, inside, needs, e);
 }
 
-/* Of A|B: what is behind the first bar. The key is called A. */
+/* Parse the alternatives after the first bar of A|B. The key's header is A. */
 static int parse_others(struct key *k, char *bar, uint32_t *needs, struct error *e)
 {
 	char *next;
@@ -182,7 +182,7 @@ static int parse_key(struct key *k, uint32_t *needs, struct error *e)
 	return parse_plain(k, k->name, needs, e);
 }
 
-/* A key of that name, of which nothing is known yet. NULL when out of memory. */
+/* Add an empty key of that name. Returns NULL when out of memory. */
 static struct key *add_key(struct keys *k, const char *name, size_t n)
 {
 	struct key *key = realloc(k->key, (k->count + 1) * sizeof(*key));

@@ -4,7 +4,7 @@
 #include "common/util/histogram.h"
 #include "cmd/trstat/groups/keys.h"
 
-/* The size of a number, and back with its sign. */
+/* Size of a number; signed_of restores the sign. */
 static uint64_t size_of(struct key_cell c)
 {
 	return c.kind == KEY_SIGNED ? -c.value : c.value;
@@ -14,7 +14,7 @@ static struct key_cell with_sign(bool negative, uint64_t size)
 {
 	if (!negative || !size)
 		return key_unsigned(size);
-	/* what is below the least number of 64 bits stays at it */
+	/* below the least number of 64 bits the result is that number */
 	return key_signed(size > (uint64_t)INT64_MAX ? INT64_MIN : -(int64_t)size);
 }
 
@@ -29,7 +29,7 @@ struct key_cell key_transform(const struct key *k, struct key_cell c)
 	case KEY_AS_IT_IS: break;
 	case KEY_BUCKET:
 		rest = size % k->width;
-		/* down, also of negative numbers */
+		/* round down, also negative numbers */
 		if (negative && rest && __builtin_add_overflow(size, k->width, &size))
 			size = UINT64_MAX;
 		return with_sign(negative, size - rest);

@@ -5,7 +5,7 @@
 #include "cmd/trstat/groups/call_text.h"
 #include "common/stream/field.h"
 
-/* Bytes of a tail that are kept as they are, which is quicker than words. */
+/* Largest tail in bytes that is kept unformatted, which is faster than formatting. */
 enum { TAIL_KEPT = 1024 };
 
 struct open_call_args_stack {
@@ -59,7 +59,7 @@ static struct enter *grow(struct open_call_args_stack *s, size_t index)
 	return &grown[index];
 }
 
-/* The place of a frame; made if it is not there and make. */
+/* Returns the entry of a frame; if it is missing, make decides whether it is added. */
 static struct enter *at(struct open_call_args *en, size_t number, size_t index, bool make)
 {
 	struct open_call_args_stack *s;
@@ -87,7 +87,8 @@ static size_t stack_number(const struct calls *c, const struct event *e)
 	return 2 * thread + (calls_stack(c, e) != c->stacks[thread]);
 }
 
-/* A frame below all that were entered comes and goes with what is seen of the stack's bottom. */
+/* Number of frames below n to keep: a frame below all entered frames appears and disappears with
+ * what is known of the stack's bottom. */
 static size_t pending_keys_frames(const struct stack *s, size_t n)
 {
 	return n - (n && !s->frames[0].begun);

@@ -1,8 +1,8 @@
 /*
  * open_call_args.h - the enters of calls that are open, with their arguments, for --slowest
  *
- * One frame for each that is open, as common/calls.h has them; what an enter has beside its time
- * and place is copied, and nothing where it has nothing. Of large values there is the text only.
+ * One entry for each open frame (common/calls/calls.h), with a copy of the enter's values. Of large
+ * values only the text is kept.
  */
 #ifndef TR_TRSTAT_GROUPS_OPEN_CALL_ARGS_H
 #define TR_TRSTAT_GROUPS_OPEN_CALL_ARGS_H
@@ -12,21 +12,20 @@
 #include "cmd/trstat/groups/indexes.h"
 
 struct enter {
-	uint64_t start; /* of its call; UINT64_MAX: none */
+	uint64_t start; /* time of its call's enter; UINT64_MAX: none */
 	uint32_t segment;
 	const struct type *type;
 	uint32_t location;
 	uint32_t fixed_size, tail_size;
 	struct buffer payload; /* the fixed part, then the tail; or the text */
-	bool text;	       /* its arguments as call_arguments has them */
+	bool text;	       /* payload is the text of the arguments, from call_arguments */
 };
 
 struct open_call_args_stack;
 
 struct open_call_args {
 	const struct dictionary *dictionary;
-	struct open_call_args_stack
-		*stacks; /* two for each thread: the second is that of the kernel */
+	struct open_call_args_stack *stacks; /* two for each thread: the second is the kernel's */
 	size_t size;
 	/* calls with numbers */
 	struct open_calls open;
@@ -37,12 +36,12 @@ struct open_call_args {
 
 void open_call_args_free(struct open_call_args *en);
 
-/* calls_feed said CALLS_ENTER. -1: out of memory. */
+/* Keep an enter, after calls_feed returned CALLS_ENTER. Returns -1 when out of memory. */
 int open_call_args_put(struct open_call_args *en, const struct calls *c, const struct event *e,
 		       uint32_t segment);
 
-/* It said CALLS_LEAVE: the enter, or NULL where it was not seen; until the next open_call_args_put.
- */
+/* Take the enter, after calls_feed returned CALLS_LEAVE; NULL where it was not seen. Valid until
+ * the next open_call_args_put. */
 const struct enter *open_call_args_take(struct open_call_args *en, const struct calls *c,
 					const struct event *e, const struct call *call);
 

@@ -96,7 +96,7 @@ int statistics_show(struct statistics *s)
 {
 	if (!s->stacks)
 		return 0;
-	/* groups may have become one */
+	/* groups may have been merged */
 	statistics_forget_names(s);
 	return groups_stacks(&s->groups, s->stacks);
 }
@@ -146,7 +146,7 @@ int statistics_finish(struct statistics *s)
 	struct call call;
 
 	while (calls_finish(&s->calls, &call)) {
-		/* it has no leave: of its type is known what enter and leave have in common */
+		/* without a leave, only what the types of enter and leave share is known */
 		struct type closed = call.type ? *call.type : *none;
 
 		closed.kind = KIND_LEAVE;

@@ -1,5 +1,5 @@
 /*
- * statistics_groups.c - the group of a row, found once for each of what the keys look at
+ * statistics_groups.c - the group of a row, cached by what the keys depend on
  */
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ static struct aggregate *find_by_location(struct statistics *s, const struct eve
 	return s->by_location[location] = find_group(s, subject);
 }
 
-/* Has the row something of its own, beside what groups are cached by, that a key looks at? */
+/* Returns true if a key depends on more of the row than the caches do. */
 static bool is_singular(const struct statistics *s, const struct event_ref *subject)
 {
 	return !subject->event || s->keys->needs & (NEEDS_EVENT | NEEDS_TIME) ||
@@ -39,7 +39,8 @@ static bool is_singular(const struct statistics *s, const struct event_ref *subj
 		field_by_role(subject->type, ROLE_CPU));
 }
 
-/* Rows of which not all is known that the keys look at, or not even if they count. */
+/* Returns the aggregate for a row whose group is unknown, or of which it is unknown whether it
+ * counts. */
 static struct aggregate *hold(struct statistics *s, const struct event_ref *subject)
 {
 	const struct stack *below = subject->below;

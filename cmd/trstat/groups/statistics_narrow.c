@@ -18,7 +18,7 @@ uint64_t statistics_row_mask(const struct statistics *s)
 	       (needs & NEEDS_TYPE ? 0xffull << 48 : 0);
 }
 
-/* The groups of the block's places, where they are known, and no exec. */
+/* Cache the groups of the block's locations, where known and not those of exec. */
 static int plan_locations(struct statistics *s, const struct block *b)
 {
 	size_t n = (size_t)b->nplaces + 1;
@@ -43,7 +43,7 @@ static int plan_locations(struct statistics *s, const struct block *b)
 	return 0;
 }
 
-/* In line: a call that by what was seen of its stack is not recursive. */
+/* Count a call that is not recursive in the known part of its stack. */
 static inline int in_doubt(struct statistics *s, const struct stack *stack, uint32_t location,
 			   struct aggregate *a, uint64_t total)
 {
@@ -54,9 +54,8 @@ static inline int in_doubt(struct statistics *s, const struct stack *stack, uint
 }
 
 /*
- * By far most of what there is to do: narrow rows, calls by name. Everything that is not the
- * enter or the leave on top of a stack, of a place that was seen before, goes out of line, so that
- * this loop stays in registers.
+ * The fast path: narrow rows, calls by name. Everything but the enter of a known location or the
+ * leave of the frame on top is out of line, so that this loop stays in registers.
  */
 static inline __attribute__((always_inline)) int
 narrow_calls(struct statistics *s, const struct block *b, struct events it, bool bare, bool partial)
@@ -96,7 +95,7 @@ narrow_calls(struct statistics *s, const struct block *b, struct events it, bool
 	return 0;
 }
 
-/* Blocks of function tracers: nearly all that is in them are calls without a payload. */
+/* Returns true for blocks of function tracers: nearly all rows are calls without a payload. */
 static bool has_bare_calls(const struct block *b)
 {
 	for (uint32_t i = 0; i < b->ntypes; i++) {
@@ -109,7 +108,7 @@ static bool has_bare_calls(const struct block *b)
 	return false;
 }
 
-/* Does nothing of the block depend on more than row_mask says? */
+/* Returns true if all groups of the block depend on row_mask alone. */
 static bool is_by_word(const struct statistics *s, const struct block *b)
 {
 	if (!s->row_mask)
@@ -120,7 +119,7 @@ static bool is_by_word(const struct statistics *s, const struct block *b)
 	return !(s->keys->needs & NEEDS_TIME) || keys_same_time(s->keys, b->base, b->last);
 }
 
-/* The group of a row whose word was not seen in this block. */
+/* Find the group of a row whose word is new in this block. */
 static __attribute__((noinline)) struct aggregate *find_row_group(struct statistics *s,
 								  const struct events *all,
 								  const uint8_t *row,
@@ -175,15 +174,15 @@ static inline const uint8_t *row_behind(const struct row_type *t, const uint8_t 
 	return t->tail ? row + 4 + align_up(get_u32(row), 4) : row;
 }
 
-/* Where what is known of the group of rows with that word stands, or will. */
+/* Returns the cache entry for rows with that word. */
 static inline struct row_group *row_group(struct statistics *s, uint64_t word)
 {
 	return &s->row_groups[word * 0x9e3779b97f4a7c15u >> (64 - ROW_GROUPS_BITS)];
 }
 
 /*
- * Calls with numbers, each an enter and its leave one right behind the other: as many as follow
- * from here on. Behind them; NULL: out of memory.
+ * Count calls with numbers whose leave directly follows the enter, as many as follow from here.
+ * Returns the first row after them; NULL: out of memory.
  */
 static __attribute__((noinline)) const uint8_t *
 numbered_calls(struct statistics *s, const struct block *b, const struct events *it,
@@ -221,7 +220,7 @@ numbered_calls(struct statistics *s, const struct block *b, const struct events 
 	return row;
 }
 
-/* Narrow rows of all sorts, by keys that look at nothing but lane, type and place. */
+/* Count narrow rows of all kinds, for keys that depend on lane, type and location only. */
 static __attribute__((noinline)) int narrow_rows(struct statistics *s, const struct block *b,
 						 const struct events *it)
 {

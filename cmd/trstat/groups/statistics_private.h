@@ -1,7 +1,7 @@
 /*
  * statistics_private.h - what the files of statistics.h share
  *
- * All that return int return -1 when out of memory.
+ * Functions that return int return -1 when out of memory.
  */
 #ifndef TR_TRSTAT_GROUPS_STATISTICS_PRIVATE_H
 #define TR_TRSTAT_GROUPS_STATISTICS_PRIVATE_H
@@ -10,55 +10,56 @@
 
 /* --- groups --- */
 
-/* The group of a row: found once for each place, or each of what else the keys look at. NULL:
- * out of memory. */
+/* Returns the group of a row, from the caches where possible. NULL: out of memory. */
 struct aggregate *statistics_group(struct statistics *s, const struct event_ref *subject);
-/* Groups were moved, or names changed: what was found before is found anew. */
+/* Clear the caches after groups were merged or names changed. */
 void statistics_forget_names(struct statistics *s);
 
 /* --- fields --- */
 
-/* Has a row that does not count something for a column? waits: of its arguments nothing yet. */
+/* Returns true if a row that does not count has a value for a column. waits: its arguments are
+ * ignored. */
 bool statistics_has_fields(const struct statistics *s, const struct event *e, bool waits);
-/* The arguments of an enter, two cells for each: a number or nothing, a hash or nothing. */
+/* Make the cells of an enter's arguments, two for each: a number or nothing, a hash or nothing. */
 void statistics_argument_cells(const struct statistics *s, const struct event *e,
 			       struct key_cell *cells);
-/* Those that the leave does not give anew; e is NULL for a call without one. */
+/* Add the enter's arguments that the leave does not have; e is NULL for a call without a leave. */
 int statistics_add_arguments(struct statistics *s, struct aggregate *a, const struct event *e,
 			     const struct key_cell *cells);
-/* The times of what counts, or of nothing that does. */
+/* The times of a call, or of an event without duration. */
 struct statistics_times {
 	bool known;
 	uint64_t total, self;
-	uint32_t location; /* of a call: what names it */
+	uint32_t location; /* of a call: the location that names it */
 };
 
-/* What the columns want of the row's fields, of its times, and of what the lane of a row that
- * counts knows by such a name; NULL: it does not count. waits: of its arguments nothing yet. e is
- * NULL for a call that the end of the trace closed. */
+/* Add the values that the columns need: the row's fields, its times, and values of the row's
+ * lane; times is NULL if the row does not count. waits: its arguments are ignored. e is NULL for a
+ * call that the end of the trace closed. */
 int statistics_add_fields(struct statistics *s, struct aggregate *a, const struct event *e,
 			  const struct lane *lane, bool waits,
 			  const struct statistics_times *times);
 
 /* --- rows --- */
 
-/* One event, of whatever kind. */
+/* Count one event of any kind. */
 int statistics_take(struct statistics *s, struct event *e);
-/* All that are left. */
+/* Count all rows that are left. */
 int statistics_take_rows(struct statistics *s, struct events *it);
-/* The event of one row of a block, which all is at. */
+/* Count one row of the block that all iterates. */
 int statistics_take_row(struct statistics *s, const struct events *all, const uint8_t *row);
-/* A call that the end of the trace closed, and what is known of its leave's type. */
+/* Count a call that the end of the trace closed; type: what is known of its leave's type. */
 int statistics_take_unfinished(struct statistics *s, const struct call *call,
 			       const struct type *type);
-/* An event that may end a pair, which counts as a call of that time does. */
+/* Take an event that may end a pair; the pair counts as a call of that time. */
 int statistics_take_pair(struct statistics *s, const struct event *e);
 
 /* --- narrow rows --- */
 
-/* Which bits of a narrow row's word (event.h) tell the group; 0: they do not. */
+/* Returns the bits of a narrow row's word (event.h) that decide the group; 0: they do not
+ * suffice. */
 uint64_t statistics_row_mask(const struct statistics *s);
-/* 1: the block's rows were taken; 0: they are not for loops such as these. */
+/* Returns 1 if the block's rows were counted, 0 if the block does not suit these loops. */
 int statistics_narrow(struct statistics *s, const struct block *b, const struct events *it);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * statistics_rows.c - rows one by one: calls, and what is none, into their groups
+ * statistics_rows.c - count single rows: calls and other events
  */
 #include "common/calls/partial_stack.h"
 #include "cmd/trstat/groups/statistics_private.h"
 
-/* What the call's enter had of the keys. */
+/* Returns the cells that the call's enter had for the keys. */
 static const struct key_cell *take_entered(struct statistics *s, const struct call *call,
 					   const struct event *e)
 {
@@ -53,8 +53,8 @@ static int put_entered(struct statistics *s, const struct event *e)
 				s->cells);
 }
 
-/* What must be known of a call when it is left. By value, so that the event of the fast path can
- * stay in registers. */
+/* Keep what the leave needs of the enter. By value, so that the event of the fast path can stay
+ * in registers. */
 static __attribute__((noinline)) int take_enter(struct statistics *s, struct event e)
 {
 	if ((s->entered.fields && put_entered(s, &e)) ||
@@ -65,7 +65,7 @@ static __attribute__((noinline)) int take_enter(struct statistics *s, struct eve
 	return 0;
 }
 
-/* The group of a finished call, e being its leave or NULL. */
+/* Returns the group of a finished call; e is its leave or NULL. */
 static __attribute__((noinline)) struct aggregate *group_of_call(struct statistics *s,
 								 const struct call *call,
 								 const struct type *type,
@@ -145,8 +145,8 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 	return 0;
 }
 
-/* A row that is no finished call: an instant, and with the key `type` every row. waits: of its
- * arguments nothing yet. */
+/* Count a row that is no finished call: an instant, and with the key `type` every row. waits:
+ * its arguments are ignored. */
 static __attribute__((noinline)) int add_row(struct statistics *s, struct event ev, bool counts,
 					     bool waits)
 {
@@ -162,13 +162,13 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 
 	if (!counts && !statistics_has_fields(s, e, waits))
 		return 0;
-	/* an enter has pushed its own frame, but where being scheduled out means nothing */
+	/* an enter has pushed its own frame, unless scheduled-out types are ignored here */
 	if (e->type->kind == KIND_ENTER && open && !(e->type->flags & TYPE_CALL_NUMBER))
 		open -= !(e->type->flags & TYPE_INNER) || stack->frames[open - 1].inner;
 	subject.level = (uint32_t)open + (stack ? stack->implicit : 0);
 	subject.caller = open ? stack->frames[open - 1].location : 0;
 	if (stack && stack->cut) {
-		/* frames[0] stands for what is not known */
+		/* frames[0] represents the unknown frames */
 		subject.open = OPEN_LEVEL | (open == 1 ? OPEN_CALLER : 0);
 		subject.level--;
 		subject.below = stack;
@@ -195,7 +195,7 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 		       : 0;
 }
 
-/* One event, of whatever kind. */
+/* Count one event of any kind. */
 static inline __attribute__((always_inline)) int take_event(struct statistics *s, struct event *e,
 							    bool by_type, bool fields, bool waiting)
 {
@@ -204,7 +204,7 @@ static inline __attribute__((always_inline)) int take_event(struct statistics *s
 	int bad = 0;
 
 	if (__builtin_expect(e->type->kind == KIND_GAP, 0))
-		return 0; /* what is missing is counted by END */
+		return 0; /* END counts lost events */
 	got = calls_feed(&s->calls, e, &call);
 	if (__builtin_expect(waiting && got == CALLS_ENTER, 0) && take_enter(s, *e))
 		return -1;

@@ -40,7 +40,7 @@ static bool not_above(struct u256 a, struct u256 b)
 	return a.high < b.high || (a.high == b.high && a.low <= b.low);
 }
 
-/* A power of two that is not below the square root; at most 2^127, see deviation. */
+/* Returns a power of two that is not below the square root; at most 2^127, see stddev_of. */
 static uint128 root_bound(struct u256 a)
 {
 	int bits = 0;
@@ -51,7 +51,7 @@ static uint128 root_bound(struct u256 a)
 	return (uint128)1 << (bits < 127 ? bits : 127);
 }
 
-uint64_t deviation(uint64_t n, uint128 sum, const struct squares *squares)
+uint64_t stddev_of(uint64_t n, uint128 sum, const struct squares *squares)
 {
 	struct u256 v, sum2;
 	uint128 low, high, bound;
@@ -74,7 +74,8 @@ uint64_t deviation(uint64_t n, uint128 sum, const struct squares *squares)
 	bound = root_bound(v) / n;
 	low = 0;
 	high = bound / 2 + 2;
-	if (high > ((uint128)1 << 63) + 1) /* no deviation of 64-bit values is above 2^63 */
+	if (high >
+	    ((uint128)1 << 63) + 1) /* no standard deviation of 64-bit values is above 2^63 */
 		high = ((uint128)1 << 63) + 1;
 	while (high - low > 1) {
 		uint128 s = low + (high - low) / 2;

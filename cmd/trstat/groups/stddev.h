@@ -1,8 +1,8 @@
 /*
  * stddev.h - the exact population standard deviation of 64-bit integers
  *
- * The sum of squares is kept in 192 bits, enough for 2^64 values of 64 bits, so it can neither wrap
- * nor depend on the order of its values; rounding happens once, when the result is asked for.
+ * The sum of squares is kept in 192 bits, enough for 2^64 values of 64 bits, so it cannot wrap and
+ * does not depend on the order of values. Only the result is rounded.
  */
 #ifndef TR_TRSTAT_GROUPS_STDDEV_H
 #define TR_TRSTAT_GROUPS_STDDEV_H
@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* All zero is the sum of nothing. */
+/* All zero is the empty sum. */
 struct squares {
 	uint128 low;
 	uint64_t high;
@@ -22,13 +22,13 @@ static inline void squares_add(struct squares *s, uint64_t value)
 	s->high += __builtin_add_overflow(s->low, (uint128)value * value, &s->low);
 }
 
-/* -1 if the sum does not fit, which no data of fewer than 2^64 values reaches. */
+/* Returns -1 if the sum does not fit, which takes more than 2^64 values. */
 int squares_merge(struct squares *into, const struct squares *from);
 
 /*
  * sqrt(mean of squares - square of mean), rounded to the nearest integer, halves up: the result s
  * has (s - 1/2)^2 <= variance < (s + 1/2)^2. n values (0 gives 0) with that sum and sum of squares.
  */
-uint64_t deviation(uint64_t n, uint128 sum, const struct squares *squares);
+uint64_t stddev_of(uint64_t n, uint128 sum, const struct squares *squares);
 
 #endif

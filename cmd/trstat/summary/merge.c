@@ -43,7 +43,7 @@ static int begin(void *ctx, const struct summary_head *h, struct error *e)
 	    (m->how->histograms && h->histograms && columns_find(&m->q->columns, "p50", e) < 0))
 		return -1;
 	if (m->how->alarms && (alarms_begin(m->how->alarms, m->q, &m->stage->in.dictionary, e) ||
-			       alarms_check_told(m->how->alarms, e)))
+			       alarms_check_keys(m->how->alarms, e)))
 		return -1;
 	if (statistics_init(m->s, &m->q->keys, &m->q->columns, &m->stage->in.dictionary))
 		return error_no_memory(e);

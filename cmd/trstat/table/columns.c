@@ -35,7 +35,7 @@ const char *columns_names(void)
 	       "sum(F) min(F) max(F) avg(F) uniq(F)";
 }
 
-/* p50, p99.9: at most six decimals, at most 100. */
+/* Parse p50, p99.9: at most six decimals, at most 100. */
 static bool parse_quantile(const char *s, size_t n, struct column *column)
 {
 	uint64_t number = 0, scale = 1;
@@ -106,7 +106,7 @@ static enum wanted_time time_of(const char *name)
 	return !strcmp(name, "self") ? TIME_SELF : TIME_NONE;
 }
 
-/* The field of that name, added if it is new; -1 with e. */
+/* Find or add the field of that name; -1 with e filled. */
 static int want_field(struct columns *c, const char *name, size_t n, bool uniq, struct error *e)
 {
 	struct wanted_field *field;
@@ -131,7 +131,8 @@ static int want_field(struct columns *c, const char *name, size_t n, bool uniq, 
 	return i;
 }
 
-/* sum(F) and its like. 1: parsed, 0: it is none of these, -1 with e. */
+/* Parse sum(F), min(F) and so on. Returns 1 if parsed, 0 if the name is no such function, -1
+ * with e filled. */
 static int parse_function(struct columns *c, const char *s, size_t n, struct column *column,
 			  struct error *e)
 {
@@ -179,7 +180,7 @@ static int parse_one(struct columns *c, const char *s, size_t n, struct column *
 			 (int)(n < 64 ? n : 64), s, columns_names());
 }
 
-/* Give every part that a column needs its place in the aggregate. */
+/* Assign an offset in the aggregate to each part that a column needs. */
 static void lay_out(struct columns *c)
 {
 	struct columns_wanted *w = &c->wanted;
@@ -379,13 +380,13 @@ static struct column_value call_value(const struct columns *c, const struct colu
 	case COLUMN_TOTAL_MIN: return some(a->total_min);
 	case COLUMN_TOTAL_MAX: return some(a->total_max);
 	case COLUMN_TOTAL_STDEV:
-		return some(deviation(a->calls, every, aggregate_part(a, w->total_stdev)));
+		return some(stddev_of(a->calls, every, aggregate_part(a, w->total_stdev)));
 	case COLUMN_SELF: return some(a->self);
 	case COLUMN_SELF_AVG: return average(a->self, a->calls);
 	case COLUMN_SELF_MIN: return some(a->self_min);
 	case COLUMN_SELF_MAX: return some(a->self_max);
 	case COLUMN_SELF_STDEV:
-		return some(deviation(a->calls, a->self, aggregate_part(a, w->self_stdev)));
+		return some(stddev_of(a->calls, a->self, aggregate_part(a, w->self_stdev)));
 	case COLUMN_QUANTILE:
 		return some(histogram_quantile(aggregate_part(a, w->histogram), column->numerator,
 					       column->denominator, a->total_min, a->total_max));
