@@ -23,7 +23,7 @@ static void print_pair_counts(const struct pair *p)
 	if (!p->pairs)
 		warn(NULL, NO_OFFSET, "no event ends a pair of %s", p->text);
 	remark(p->replaced, "beginnings of pairs that came again before their end");
-	remark(pair_waiting(p), "beginnings of pairs without an end");
+	remark(pair_pending(p), "beginnings of pairs without an end");
 	remark(p->ended, "ends of pairs without a beginning");
 	remark(p->forgotten, "beginnings of pairs given up, as too many waited for their end");
 }

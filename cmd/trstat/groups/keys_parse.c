@@ -221,7 +221,7 @@ int keys_parse(struct keys *k, const char *list, struct error *e)
 		list += n;
 		if (*list == ',' && !*++list)
 			return error_set(e, NULL, NO_OFFSET,
-					 "a key is missing behind the last comma");
+					 "a key is missing after the last comma");
 	}
 	k->held = k->count;
 	for (size_t i = 0; i < k->count; i++)

@@ -34,7 +34,7 @@ struct statistics_times {
 };
 
 /* Add the values that the columns need: the row's fields, its times, and values of the row's
- * lane; times is NULL if the row does not count. waits: its arguments are ignored. e is NULL for a
+ * lane; lane is NULL if the row does not count. waits: its arguments are ignored. e is NULL for a
  * call that the end of the trace closed. */
 int statistics_add_fields(struct statistics *s, struct aggregate *a, const struct event *e,
 			  const struct lane *lane, bool waits,

@@ -1,12 +1,12 @@
 /*
- * bracket.h - what a part of a trace cannot decide about its calls
+ * bracket.h - the values of calls that one part of a trace cannot decide
  *
- * Where the beginning of a thread was not seen (common/cut.h), three things about finished calls
- * wait for it. Each is kept by the thread and by the place in its list of operations where it is to
- * be decided:
+ * Where the part lacks the beginning of a thread (common/calls/partial_stack.h), some values of
+ * finished calls depend on earlier parts. Each is kept by the thread and by the position in its
+ * list of operations where it is to be decided:
  *
- *   held    rows whose group is not known (by caller or depth), or that may not count at all
- *   doubts  sums of times that total counts unless a frame of the same place is open below
+ *   held    rows whose group is not known (by caller or depth), or that may not count
+ *   doubts  sums of times that total includes unless a frame of the same location is open below
  */
 #ifndef TR_TRSTAT_SUMMARY_BRACKET_H
 #define TR_TRSTAT_SUMMARY_BRACKET_H
@@ -14,7 +14,7 @@
 #include "common/calls/calls.h"
 #include "cmd/trstat/groups/groups.h"
 
-/* The cells of held groups: these, then the keys'. */
+/* The cells of a held group: these, then those of the keys. */
 enum { HELD_THREAD, HELD_POSITION, HELD_OPEN, HELD_CELLS };
 
 struct doubt {
@@ -26,15 +26,16 @@ struct doubt {
 
 struct bracket {
 	struct groups held;
-	struct doubt *doubts; /* a hash table */
+	struct doubt *doubts; /* hash table */
 	size_t mask, count;
-	struct key_cell *cells; /* of a held group being looked for */
+	struct key_cell *cells; /* scratch: cells of a held group to be looked up */
 };
 
 int bracket_init(struct bracket *b, size_t keys, const struct columns_wanted *wanted);
 void bracket_free(struct bracket *b);
 
-/* The aggregate of rows that are held there: open: enum calls_open. NULL: out of memory. */
+/* Returns the aggregate of rows held at that position; open: enum calls_open. NULL: out of
+ * memory. */
 struct aggregate *bracket_hold(struct bracket *b, uint32_t thread, uint64_t position, uint32_t open,
 			       const struct key_cell *cells);
 
@@ -49,7 +50,8 @@ static inline size_t bracket_slot(const struct bracket *b, const struct aggregat
 	return (size_t)(h ^ h >> 29) & b->mask;
 }
 
-/* A call that is recursive only by what is not known. -1: out of memory. */
+/* Add a call that is recursive only if an unknown frame makes it so. Returns -1 when out of
+ * memory. */
 static inline int bracket_doubt(struct bracket *b, uint32_t thread, uint64_t position,
 				uint32_t location, struct aggregate *a, uint128 total)
 {

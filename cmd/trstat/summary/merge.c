@@ -1,6 +1,6 @@
 /*
- * merge.c - summaries joined, whatever their order: first all are read, then the parts of each
- * stream are fed one behind the other
+ * merge.c - join summaries in any order: read all of them, then feed the parts of each stream in
+ * sequence
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static const char *own(struct settings *s, int i, const char *text)
 	return s->owned[i] = text ? strdup(text) : NULL;
 }
 
-/* The query, from the options, and where they say nothing from the summary. */
+/* Make the query from the options and, where they are silent, from the summary. */
 static int begin(void *ctx, const struct summary_head *h, struct error *e)
 {
 	struct merge *m = ctx;
@@ -71,7 +71,8 @@ static void miss(struct merge *m, uint64_t stream, uint32_t first, const uint32_
 		     first, *last, stream);
 }
 
-/* Segments that are missing before this part; a table of a trace with holes says so. */
+/* Report segments that are missing before this part; a table of a trace with holes mentions
+ * them. */
 static void look_for_holes(struct merge *m, const struct part *before, const struct part *p)
 {
 	bool same = before && before->stream_id == p->stream_id;

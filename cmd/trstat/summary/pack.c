@@ -28,7 +28,7 @@ int pack_cells(struct buffer *b, const struct groups *g, const struct key_cell *
 	return bad;
 }
 
-/* The node of a stack; the bottom of what is known is none. */
+/* Read the node of a stack; the bottom of the known frames is missing. */
 static void unpack_stack(struct packed *in, const struct packed_stacks *stacks,
 			 struct key_cell *cell)
 {
@@ -133,7 +133,7 @@ static int by_value(const void *a, const void *b)
 	return (p > q) - (p < q);
 }
 
-/* The hashes in their order, for they stand in a table in the order in which they came. */
+/* Write the hashes sorted, because their order in the table is that of insertion. */
 static int pack_hashes(struct buffer *b, const struct distinct *d)
 {
 	uint64_t sorted[DISTINCT_EXACT + 1], last = 0;

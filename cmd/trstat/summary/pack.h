@@ -1,5 +1,5 @@
 /*
- * pack.h - groups of a summary (summary.h) to bytes and back: cells and aggregates
+ * pack.h - encode and decode the groups of a summary (summary.h): cells and aggregates
  */
 #ifndef TR_TRSTAT_SUMMARY_PACK_H
 #define TR_TRSTAT_SUMMARY_PACK_H
@@ -8,14 +8,14 @@
 #include "cmd/trstat/groups/groups.h"
 
 /*
- * The stacks of a summary: each is a frame on top of one before it, by its number. The first two
- * are no frames: the bottom of what is known, and what is open below what is not.
+ * The stacks of a summary: each is a frame on top of an earlier one, named by number. The first two
+ * are no frames: the bottom of the known frames, and the stack below the unknown frames.
  */
 enum { PACKED_ROOT, PACKED_OPEN, PACKED_FRAMES };
 
 struct packed_stacks {
-	uint32_t *number; /* writing: by node of the tree, 0 not among them */
-	/* reading: by number, the node, and whether it is open or on top of that */
+	uint32_t *number; /* for writing: by node of the tree; 0: not written */
+	/* for reading: by number, the node, and whether it is on top of unknown frames */
 	struct packed_stack {
 		uint32_t node;
 		bool open;
@@ -25,17 +25,17 @@ struct packed_stacks {
 
 void packed_stacks_free(struct packed_stacks *ps);
 
-/* -1: out of memory. stacks: of cells that may be stacks; NULL: none is. */
+/* Append cells. stacks: needed if cells may be stacks, else NULL. Returns -1 when out of memory. */
 int pack_cells(struct buffer *b, const struct groups *g, const struct key_cell *cells, size_t n,
 	       const struct packed_stacks *stacks);
 int pack_aggregate(struct buffer *b, const struct aggregate *a, const struct columns_wanted *w);
 
-/* Fill n cells; texts go to g. open: KEY_OPEN_* may stand there too. -1: out of memory; what is
- * impossible sets in->bad. */
+/* Read n cells; texts go to g. open: KEY_OPEN_* are allowed. Returns -1 when out of memory;
+ * impossible values set in->bad. */
 int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, size_t n, bool open,
 		 const struct packed_stacks *stacks);
-/* Into an aggregate as aggregate_init leaves it, with the parts that it was packed with. -1: memory
- * is out, else as above. */
+/* Read an aggregate, with the parts that it was packed with; a is fresh from aggregate_init.
+ * Returns -1 when out of memory; impossible values set in->bad. */
 int unpack_aggregate(struct packed *in, struct aggregate *a, const struct columns_wanted *w);
 
 #endif

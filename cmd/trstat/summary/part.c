@@ -31,7 +31,7 @@ int part_keep_entered(struct statistics *s, const struct key_cell *cells,
 	return 0;
 }
 
-/* The stack that the lowest of the calls in the kernel, which is pushed now, was entered on. */
+/* Find the stack from which the lowest call in the kernel, now being pushed, was entered. */
 static bool caller_in_kernel(struct statistics *st, const struct stack *s, struct key_cell *cells)
 {
 	uint32_t node;
@@ -61,7 +61,7 @@ static int on_push(void *ctx, struct stack *s, bool kernel, struct cut_op *op)
 	} else if (st->entered.fields) {
 		struct stack *stack = kernel ? s->kernel : s;
 
-		/* as if it had just been left */
+		/* restore the state after the caller's leave */
 		stack->count--;
 		cells = pending_keys_take(&st->entered, statistics_entered(s->number, kernel),
 					  stack, op->time);
@@ -82,7 +82,7 @@ int part_begin(struct part *p, struct statistics *s, uint64_t stream_id, uint32_
 		return -1;
 	s->calls.look_at_all = s->stacks;
 	s->calls.look_down = s->keys->needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK);
-	/* what is no call is a row all the same, where rows count or have fields to be looked at */
+	/* other rows matter only where rows count or have fields to be read */
 	s->calls.no_doubt = s->keys->by_type || s->entered.fields || s->columns->wanted.field_count;
 	s->calls.on_push = on_push;
 	s->calls.on_push_ctx = s;
@@ -127,20 +127,20 @@ static int take_stack(struct part *p, struct statistics *s, struct stack *stack)
 	return 0;
 }
 
-/* Where an aggregate of the bracket's went, to find it again for its doubts. */
-struct held_place {
+/* The position of one of the bracket's aggregates, needed by its doubts. */
+struct held_position {
 	const struct aggregate *aggregate;
 	uint32_t thread, number;
 };
 
 static int by_address(const void *a, const void *b)
 {
-	const struct held_place *p = a, *q = b;
+	const struct held_position *p = a, *q = b;
 
 	return (p->aggregate > q->aggregate) - (p->aggregate < q->aggregate);
 }
 
-static int take_held(struct part *p, const uint32_t *threads, struct held_place *locations)
+static int take_held(struct part *p, const uint32_t *threads, struct held_position *positions)
 {
 	const struct groups *g = &p->bracket.held;
 
@@ -157,11 +157,11 @@ static int take_held(struct part *p, const uint32_t *threads, struct held_place 
 		h[t->nheld] =
 			(struct part_held){cells[HELD_POSITION].value,
 					   (uint32_t)cells[HELD_OPEN].value, cells + HELD_CELLS, a};
-		/* in the order of their positions, for these only grow */
-		locations[i] = (struct held_place){a, number, (uint32_t)t->nheld++};
+		/* in the order of their positions, which only grow */
+		positions[i] = (struct held_position){a, number, (uint32_t)t->nheld++};
 	}
 	if (g->count)
-		qsort(locations, g->count, sizeof(*locations), by_address);
+		qsort(positions, g->count, sizeof(*positions), by_address);
 	return 0;
 }
 
@@ -174,20 +174,21 @@ static int by_position(const void *a, const void *b)
 	return (p->location > q->location) - (p->location < q->location);
 }
 
-static int take_doubts(struct part *p, const uint32_t *threads, const struct held_place *locations)
+static int take_doubts(struct part *p, const uint32_t *threads,
+		       const struct held_position *positions)
 {
 	const struct bracket *b = &p->bracket;
 
 	for (size_t i = 0; i <= b->mask; i++) {
 		const struct doubt *d = &b->doubts[i];
-		const struct held_place key = {d->aggregate, 0, 0}, *held;
+		const struct held_position key = {d->aggregate, 0, 0}, *held;
 		struct part_thread *t;
 		struct part_doubt *doubts;
 
 		if (!d->aggregate)
 			continue;
 		held = b->held.count
-			       ? bsearch(&key, locations, b->held.count, sizeof(key), by_address)
+			       ? bsearch(&key, positions, b->held.count, sizeof(key), by_address)
 			       : NULL;
 		t = &p->threads[threads[d->thread]];
 		doubts = array_grow(t->doubts, &t->doubts_capacity, t->ndoubts, sizeof(*doubts));
@@ -212,8 +213,8 @@ static int take_all(struct part *p, struct statistics *s)
 {
 	struct calls *c = &s->calls;
 	uint32_t *threads = calloc(c->size + 1, sizeof(*threads));
-	struct held_place *locations = calloc(p->bracket.held.count + 1, sizeof(*locations));
-	int bad = threads && locations ? 0 : -1;
+	struct held_position *positions = calloc(p->bracket.held.count + 1, sizeof(*positions));
+	int bad = threads && positions ? 0 : -1;
 
 	for (size_t i = 0; !bad && i < c->size; i++) {
 		if (!c->stacks[i] || !c->stacks[i]->lane)
@@ -221,12 +222,12 @@ static int take_all(struct part *p, struct statistics *s)
 		threads[i] = (uint32_t)p->nthreads;
 		bad = take_stack(p, s, c->stacks[i]);
 	}
-	bad = bad || cut_close_numbered(c) || take_held(p, threads, locations) ||
-	      take_doubts(p, threads, locations);
+	bad = bad || cut_close_numbered(c) || take_held(p, threads, positions) ||
+	      take_doubts(p, threads, positions);
 	p->numbered = c->rows;
 	c->rows = NULL;
 	free(threads);
-	free(locations);
+	free(positions);
 	return bad ? -1 : 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * part_replay.c - the lists of a part fed to statistics that know what was before
+ * part_replay.c - feed the lists of a part to statistics that have taken all earlier parts
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,26 +13,28 @@ struct replay {
 	struct stack *stack;
 	struct key_cell *cells;
 	struct stack_graft graft;
-	/* by operation of the thread's list: the stack on top of which the next one is, and where
-	   that is in the list that it goes into */
+	/* by operation of the thread's list: the stack that the next operation works on, and the
+	 * position in the list that receives it */
 	struct point {
 		uint32_t top;
 		size_t at;
 	} * points;
 	size_t points_capacity;
-	size_t position;	 /* of the present operation */
-	struct aggregate **held; /* by number: what the thread's held rows became */
+	size_t position; /* position of the present operation */
+	/* by number: the aggregates that replaced the thread's held rows */
+	struct aggregate **held;
 	size_t held_capacity;
 	size_t next_held, next_doubt;
 };
 
-/* What is known by now of rows at the bottom of what was seen there: enum calls_open. */
+/* Returns enum calls_open of rows at the bottom of the list's stack, as known now. */
 static uint32_t open_here(const struct stack *s)
 {
 	return s->cut ? OPEN_LEVEL | OPEN_STACK | (s->count == 1 ? OPEN_CALLER : 0) : 0;
 }
 
-/* Rows that count only if a call lies below: true if they do, else *open says what is not known. */
+/* Returns true if a row that counts only with a call below does count; else *open is what is
+ * unknown. */
 static bool counts(const struct stack *s, uint32_t *open)
 {
 	if (!(*open & OPEN_IF_CALL) || (s->cut && s->count == 1))
@@ -58,11 +60,11 @@ static int replay_held(struct replay *r, const struct part_held *h, struct aggre
 	bool held;
 
 	*into = NULL;
-	/* the row of a field that is not asked for here */
+	/* the row has a field that no column here needs */
 	if (!aggregate_is_group(h->aggregate, &s->columns->wanted))
 		return 0;
 	if (!counts(stack, &open)) {
-		/* as calls.c counts those of which it knows at once */
+		/* the same condition as in calls.c for calls that are fully known */
 		if (!(open & (OPEN_NO_EXEC | OPEN_INNER)))
 			s->calls.outside += h->aggregate->calls;
 		return 0;
@@ -74,7 +76,7 @@ static int replay_held(struct replay *r, const struct part_held *h, struct aggre
 	for (size_t i = 0; i < s->keys->count; i++)
 		held |= key_is_open(r->cells[i].kind);
 	if (held && !s->bracket) {
-		/* a damaged summary: from its first part on all that is open is known */
+		/* corrupt summary: from its first part on, all open calls are known */
 		errno = EINVAL;
 		return -1;
 	}
@@ -126,13 +128,13 @@ static int replay_entered(struct replay *r, const struct cut_op *op, size_t befo
 						 cells);
 	stack = kernel ? r->stack->kernel : r->stack;
 	if (stack->count <= before)
-		return 0; /* it was no call */
+		return 0; /* the frame was no call */
 	return pending_keys_put(&s->entered, statistics_entered(r->stack->number, kernel), stack,
 				cells);
 }
 
-/* The caller of the kernel's lowest call, as it is here: cells as kept. 1; 0: it is not known; -1:
- * out of memory. */
+/* Fill in the caller of the kernel's lowest call, from the cells in kept. Returns 1, 0 if it is
+ * not known, -1 when out of memory. */
 static int close_caller(struct replay *r, const struct key_cell *kept, struct key_cell *cells)
 {
 	struct call_stacks *cs = r->s->stacks;
@@ -140,7 +142,7 @@ static int close_caller(struct replay *r, const struct key_cell *kept, struct ke
 	uint32_t node;
 
 	memcpy(cells, kept, ENTERED_STACK * sizeof(*cells));
-	/* what no list has is not believed */
+	/* refuse a position that no list has */
 	if (kept[ENTERED_POSITION].kind == KEY_MISSING || position >= r->position)
 		return 0;
 	cells[ENTERED_POSITION].value = r->points[position].at;
@@ -156,7 +158,7 @@ static int close_caller(struct replay *r, const struct key_cell *kept, struct ke
 	return 1;
 }
 
-/* A raw cut keeps the operation itself: with it goes what was entered. */
+/* Keep the cells of the enter together with the operation, which a raw partial stack keeps. */
 static int keep_entered(struct replay *r, const struct cut_op *op)
 {
 	struct statistics *s = r->s;
@@ -195,7 +197,7 @@ static int replay_kernel(struct replay *r, const struct cut_op *op)
 	return call_stacks_pushed_kernel(s->stacks, stack->number, caller, at);
 }
 
-/* What an operation has done to the calls it does to their stacks; before: how many there were. */
+/* Apply the operation's effect on the calls to their stacks; before: number of frames before it. */
 static int replay_stack(struct replay *r, const struct cut_op *op, size_t before)
 {
 	const struct stack *stack = r->stack;
@@ -211,7 +213,7 @@ static int replay_stack(struct replay *r, const struct cut_op *op, size_t before
 	return 0;
 }
 
-/* A thread seen first in the middle of things: how many of its frames were never entered. */
+/* Returns how many frames of a thread first seen with open calls were never entered. */
 static int replay_set(struct replay *r, const struct partial_stack *list)
 {
 	const struct cut_op *op = &list->ops[0];
@@ -248,7 +250,7 @@ static int replay_op(struct replay *r, const struct partial_stack *list, const s
 		before = !kernel ? stack->count : stack->kernel ? stack->kernel->count : 0;
 	if (cut_apply(&s->calls, stack, op))
 		return -1;
-	/* since then, or since before */
+	/* pushed since then, or since before */
 	if (push && stack->cut && stack->cut->raw)
 		return keep_entered(r, op);
 	if (s->stacks && replay_stack(r, op, before))
@@ -324,7 +326,7 @@ static int replay_numbered(struct replay *r)
 
 		if (op->kind == CUT_BEGIN)
 			continue;
-		/* the calls' end is looked for there */
+		/* the end of the call is looked up by this stack */
 		r->stack = calls_stack_at(&r->s->calls, op->lane->thread);
 		if (!r->stack || replay_op(r, list, op) ||
 		    (op->kind == CUT_PUSH_NUMBERED && replay_entered(r, op, 0)))

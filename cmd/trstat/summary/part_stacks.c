@@ -1,24 +1,25 @@
 /*
- * part_stacks.c - stacks that hang in the air at the end of the part that begins a stream
+ * part_stacks.c - detached stacks at the end of the part that begins a stream
  */
 #include <stdlib.h>
 
 #include "cmd/trstat/summary/part.h"
 #include "cmd/trstat/groups/statistics_private.h"
 
-enum { KNOWN = UINT32_MAX }; /* owner of a node that hangs on the root */
+enum { KNOWN = UINT32_MAX }; /* owner of a node that is attached to the root */
 
 struct taking {
 	struct part *p;
 	struct statistics *s;
 	uint32_t
-		*owner; /* by node: the thread on whose unknown frames it hangs, + 1; 0 not asked */
+		/* by node: the thread whose unknown frames it is on, + 1; 0: not computed */
+		*owner;
 	size_t nodes;
 	uint32_t *owners; /* by group */
 	struct key_cell *cells;
 };
 
-/* Is its base one of frames that were open at the beginning and still are? */
+/* Returns true if the thread's base is a frame open since the beginning of the part. */
 static bool is_in_air(const struct call_stacks_thread *th)
 {
 	return th->started && th->low;
@@ -51,7 +52,8 @@ static uint32_t owner_of(struct taking *t, uint32_t node)
 	return owner;
 }
 
-/* Of which thread, + 1, the group's stacks must wait, or KNOWN. All of its stacks are one. */
+/* Returns the thread, + 1, that decides the group's stacks, or KNOWN. All stacks of a group have
+ * the same owner. */
 static uint32_t owner_of_group(struct taking *t, const struct aggregate *a)
 {
 	const struct groups *g = &t->s->groups;
@@ -71,7 +73,7 @@ static void find_owners(struct taking *t)
 		t->owners[i] = owner_of_group(t, groups_at(&t->s->groups, i));
 }
 
-/* What hangs on frames in the air hangs on what stands for all that is not known. */
+/* Move nodes on detached frames to the node that represents all unknown frames. */
 static int join_open(struct taking *t)
 {
 	struct call_stacks *cs = t->s->stacks;
@@ -83,7 +85,7 @@ static int join_open(struct taking *t)
 	return 0;
 }
 
-/* The groups anew, without those that are to be held. */
+/* Build the groups again, without those to be held. */
 static int sift(struct taking *t)
 {
 	struct groups *g = &t->s->groups, old = groups_take(g);

@@ -26,7 +26,7 @@ static int by_location(const void *a, const void *b)
 	return (p->first > q->first) - (p->first < q->first);
 }
 
-/* Of one stream, but not the same any more. -1 with e. */
+/* Refuse parts of one stream that went through different programs. -1 with e filled. */
 static int check_stages(const struct part *p, const struct part *q, struct error *e)
 {
 	const char *a = p->stages ? p->stages : "", *b = q->stages ? q->stages : "";
@@ -62,15 +62,15 @@ int parts_sort(struct parts *ps, struct error *e)
 int partial_write(struct stage *stage, const struct query *q, struct statistics *s,
 		  const struct parts *ps, int argc, char **argv)
 {
-	const char *told = stage_told(stage);
+	const char *message = stage_told(stage);
 	bool good = stage->status == STATUS_OK;
 	struct summary_end end = {.lost = stage->lost,
 				  .lost_more = stage->lost_more,
 				  .gaps = stage->gaps,
 				  .status = good ? 0 : 1,
-				  .message = good   ? NULL
-					     : told ? told
-						    : "a part of the trace is missing"};
+				  .message = good      ? NULL
+					     : message ? message
+						       : "a part of the trace is missing"};
 	struct writer w;
 	struct error e;
 	int bad;
@@ -90,7 +90,8 @@ int partial_write(struct stage *stage, const struct query *q, struct statistics 
 	return bad;
 }
 
-/* What the stream went through, of its head: a text of the caller's. NULL: out of memory. */
+/* Returns the programs that the stream went through, from its head: a text that the caller
+ * frees. NULL: out of memory. */
 static char *stages_of(const struct head *h)
 {
 	struct buffer b = {0};
@@ -113,7 +114,7 @@ static char *stages_of(const struct head *h)
 	return NULL;
 }
 
-/* Segments that follow each other are one part. */
+/* Start a segment; consecutive segments are one part. */
 static int begin_segment(struct stage *stage, struct statistics *s, struct parts *ps)
 {
 	const struct head *h = &stage->in.head;
@@ -141,7 +142,7 @@ fail:
 	return -1;
 }
 
-/* Events of a segment whose head is damaged: nobody knows what they are a part of. */
+/* Start a segment whose head is damaged: its stream is unknown. */
 static int begin_lost(struct statistics *s, struct parts *ps, const struct block *b)
 {
 	struct part *p = parts_add(ps);

@@ -55,7 +55,8 @@ static int grow(struct pending_keys *en, struct pending_keys_thread *t, size_t i
 	return 0;
 }
 
-/* How many of the first n frames were entered: of those that were not, one at most is kept. */
+/* Returns how many of the first n frames are kept: the entered ones, and at most one of the
+ * others. */
 static size_t pending_keys_frames(const struct stack *s, size_t n)
 {
 	return n - (n && !s->frames[0].begun);

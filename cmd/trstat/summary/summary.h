@@ -1,8 +1,10 @@
 /*
- * summary.h - what trstat --partial writes and --merge reads: groups, and parts of streams
+ * summary.h - summaries, written by trstat --partial and read by --merge: groups, and parts of
+ * streams
  *
- * A summary is a stream (trstream(5)) with HEAD_SUMMARY: a segment for each part, whose META
- * "trstat" is as summary_write.c lays it out; the first one has the groups of all.
+ * A summary is a stream (trstream(5)) with HEAD_SUMMARY: a segment for each part, with a META
+ * "trstat" block whose layout is that of summary_write.c. The first segment has the groups of all
+ * parts.
  */
 #ifndef TR_TRSTAT_SUMMARY_SUMMARY_H
 #define TR_TRSTAT_SUMMARY_SUMMARY_H
@@ -30,69 +32,76 @@ struct parts {
 };
 
 void parts_free(struct parts *ps);
-/* An empty one more; NULL: out of memory. */
+/* Add an empty part; NULL: out of memory. */
 struct part *parts_add(struct parts *ps);
 
-/* Who made it and of what, for END. */
+/* Counts and source of a summary, for END. */
 struct summary_end {
 	uint64_t lost, gaps;
-	bool lost_more; /* than is counted (END_LOST_MORE) */
+	bool lost_more; /* more were lost than are counted (END_LOST_MORE) */
 	int status;
 	const char *message;
 };
 
-/* -1 with e. The parts must be what s has seen. w is fresh, with its properties set. */
+/* Write a summary. The parts must be those that s has taken. w is fresh, with its properties
+ * set. Returns -1 with e filled. */
 int summary_write(struct writer *w, const struct statistics *s, const struct settings *asked,
 		  const struct parts *ps, const struct summary_end *end, struct error *e);
 
-/* Number the stacks that the groups and the parts name, and append them. -1: out of memory. */
+/* Number the stacks that the groups and the parts use, and append them. Returns -1 when out of
+ * memory. */
 int summary_put_stacks(struct buffer *b, const struct statistics *s, const struct parts *ps,
 		       struct packed_stacks *stacks);
 
-/* What a summary says of itself at its beginning. */
+/* The head of a summary. */
 struct summary_head {
-	char *keys, *columns; /* as lists; columns with those to sort by */
-	/* what was asked for by -g, -a, -s and the view; NULL: nothing */
+	char *keys, *columns; /* comma-separated; columns include those of -s */
+	/* arguments of -g, -a, -s and the view; NULL: not given */
 	char *group, *asked, *sort, *view_argument;
 	uint32_t view; /* enum view */
 	bool ticks, nameless;
-	bool histograms; /* its columns have percentiles */
+	bool histograms; /* its columns include percentiles */
 	uint64_t first, last, unmatched, unfinished, outside;
 };
 
-/* Several summaries being read, one behind the other. */
+/* The state of reading several summaries in sequence. */
 struct summaries {
 	struct reader *reader;
-	struct statistics *s; /* whose groups take what is read; the caller's */
+	struct statistics *s; /* the caller's; its groups take what is read */
 	struct parts parts;
-	struct columns stored;	     /* as the present summary has them */
-	uint32_t *fields;	     /* by their number in s: the number there */
+	struct columns stored;	     /* columns of the present summary */
+	uint32_t *fields;	     /* by number of the field in s: its number in the summary */
 	struct packed_stacks stacks; /* of the present summary */
-	struct summary_head head;    /* of the same, without its texts */
-	struct groups waiting;	     /* of the same, laid out as stored; texts are those of s */
+	struct summary_head head;    /* of the present summary, without its texts */
+	/* of the present summary, laid out as stored; texts are those of s */
+	struct groups waiting;
 	struct buffer meta;
 	uint64_t meta_total;
-	/* the first summary's head is known: s is to be made. -1 with e: not so. */
+	/* Called when the first summary's head is known, to make s. Returns -1 with e filled. */
 	int (*begin)(void *ctx, const struct summary_head *h, struct error *e);
 	void *ctx;
-	char *keys;	   /* of s; NULL before begin */
-	const char *file;  /* of the present summary */
-	uint64_t *streams; /* ids of the streams that parts are of */
+	char *keys;	   /* list of the keys of s; NULL before begin */
+	const char *file;  /* file of the present summary */
+	uint64_t *streams; /* ids of the streams that the parts belong to */
 	size_t nstreams, streams_capacity;
-	enum { SUMMARY_NONE, SUMMARY_OPEN, SUMMARY_DAMAGED } state; /* of the present summary */
-	uint64_t begins;					    /* its offset in the file */
-	size_t first_part;					    /* in parts */
-	bool expecting;						    /* the summary's next segment */
-	bool taken;						    /* the segment's payload came */
-	uint64_t whole, left_out; /* how many summaries counted, and did not */
+	/* state of the present summary */
+	enum { SUMMARY_NONE, SUMMARY_OPEN, SUMMARY_DAMAGED } state;
+	uint64_t begins; /* its offset in the file */
+	/* its first part, index in parts */
+	size_t first_part;
+	/* more segments of the summary are due */
+	bool expecting;
+	/* the segment's payload was read */
+	bool taken;
+	uint64_t whole, left_out; /* number of summaries counted, and of those left out */
 };
 
 void summaries_free(struct summaries *ss);
 
-/* Take a block in. -1 with e: it is no summary, or not like the others. One that is damaged is left
- * out, which is said. */
+/* Take a block. Returns -1 with e filled if it is no summary, or does not match the others. A
+ * damaged summary is left out with a message. */
 int summaries_block(struct summaries *ss, const struct block *b, struct error *e);
-/* The reader has met damage, or the end: a summary that has not come to its end is left out. */
+/* To be called when the reader meets damage or the end: leaves out an incomplete summary. */
 void summaries_damaged(struct summaries *ss);
 
 #endif

@@ -36,12 +36,12 @@ int unpack_groups(struct unpacker *u)
 	struct statistics *s = ss->s;
 	uint64_t n = packed_count(&u->in, 2);
 
-	/* with its number, for two may become one when their stacks have been read */
+	/* with its number as a key, because two groups may become one when their stacks are read */
 	groups_init(g, s->keys->count + 1, &ss->stored.wanted);
 	for (uint64_t i = 0; i < n && !u->in.bad; i++) {
 		struct aggregate *a;
 
-		/* texts have their numbers in the statistics already */
+		/* the statistics have numbered these texts */
 		if (unpack_cells(&u->in, &s->groups, s->cells, s->keys->count, false, &ss->stacks))
 			return unpack_no_memory(u);
 		if (u->in.bad)

@@ -1,13 +1,13 @@
 /*
- * summary_head.c - what a summary says it is of, held against what is asked for and the others say
+ * summary_head.c - the head of a summary, compared with the query and the other summaries' heads
  */
 #include <stdlib.h>
 
 #include "cmd/trstat/summary/summary_unpack.h"
 
-enum { LIST_LIMIT = 4096 }; /* keys, columns */
+enum { LIST_LIMIT = 4096 }; /* most keys or columns */
 
-/* Texts of the payload as a list with commas. */
+/* Read texts into a comma-separated list. */
 static int take_list(struct unpacker *u, char **list, uint64_t n)
 {
 	struct buffer b = {0};
@@ -33,7 +33,7 @@ static int take_list(struct unpacker *u, char **list, uint64_t n)
 	return 0;
 }
 
-/* A text that may be missing. */
+/* Read a text that may be missing. */
 static int take_option(struct unpacker *u, char **option)
 {
 	return packed_limited(&u->in, 1) ? take_list(u, option, 1) : 0;
@@ -73,7 +73,7 @@ static int take_head(struct unpacker *u, struct summary_head *h)
 	return in->bad ? -1 : 0;
 }
 
-/* Apart from fields. */
+/* Returns true if there has the parts that here needs, apart from fields. */
 static bool gives(const struct columns_wanted *there, const struct columns_wanted *here)
 {
 	return (there->histogram || !here->histogram) && (there->times || !here->times) &&
@@ -81,7 +81,7 @@ static bool gives(const struct columns_wanted *there, const struct columns_wante
 	       (there->self_stdev || !here->self_stdev);
 }
 
-/* That it has all that is asked for, and where the fields that are stand there. */
+/* Check that the summary has all needed columns, and find the numbers of their fields in it. */
 static int match_columns(struct unpacker *u, const struct summary_head *h)
 {
 	struct summaries *ss = u->ss;
@@ -106,7 +106,7 @@ static int match_columns(struct unpacker *u, const struct summary_head *h)
 		h->columns);
 }
 
-/* Names of keys as a list. */
+/* Returns the names of keys as a list. */
 static char *joined(const struct keys *k)
 {
 	struct buffer b = {0};
@@ -125,7 +125,7 @@ static int match(struct unpacker *u, struct summary_head *h)
 {
 	struct summaries *ss = u->ss;
 
-	columns_free(&ss->stored); /* nothing that has come is laid out so any more */
+	columns_free(&ss->stored); /* stored is out of date from here on */
 	if (columns_parse(&ss->stored, h->columns, u->e)) {
 		u->in.bad = true;
 		return -1;

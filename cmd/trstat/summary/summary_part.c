@@ -1,14 +1,14 @@
 /*
- * summary_part.c - the part of a stream that a summary leaves undecided
+ * summary_part.c - decode the part of a stream that a summary leaves undecided
  */
 #include <stdlib.h>
 
 #include "common/stream/value.h"
 #include "cmd/trstat/summary/summary_unpack.h"
 
-enum { DEPTH_LIMIT = 65536 }; /* of a row, and one more */
+enum { DEPTH_LIMIT = 65536 }; /* of a row, plus one */
 
-/* What an id names in the present segment; NULL for none. */
+/* Returns the entry of an id in the present segment; NULL for none. */
 static const void *entry(struct unpacker *u, enum entry_kind kind, const struct pool *pool)
 {
 	struct dictionary *d = &u->ss->reader->dictionary;
@@ -76,7 +76,7 @@ static int take_row(struct unpacker *u, struct partial_stack *list, struct cut_o
 	return 0;
 }
 
-/* May such an operation stand in such a list, with all that it needs? */
+/* Returns true if the operation is allowed in this list and has all it needs. */
 static bool op_sane(const struct unpacker *u, const struct cut_op *op, size_t index, bool numbered)
 {
 	if (op->entered > u->part->nentered ||
@@ -171,7 +171,7 @@ static int take_held(struct unpacker *u, struct part_thread *t)
 			return unpack_no_memory(u);
 		if (u->in.bad)
 			return -1;
-		/* the number makes each one a group of its own */
+		/* the number makes each a group of its own */
 		a = bracket_hold(&u->part->bracket, (uint32_t)u->part->nthreads, i, open, s->cells);
 		h = array_grow(t->held, &t->held_capacity, t->nheld, sizeof(*h));
 		if (!a || !h)
@@ -216,7 +216,7 @@ static int take_doubts(struct unpacker *u, struct part_thread *t)
 	return u->in.bad ? -1 : 0;
 }
 
-/* Rows of a list are the thread's own. */
+/* Check that the rows of a list are those of the thread. */
 static bool rows_are_of(const struct part_thread *t)
 {
 	uint32_t number = part_thread_number(t->lane, t->per_cpu);

@@ -1,16 +1,17 @@
 /*
- * summary_pending_keys.c - what enters of the calls that a part leaves open had of keys and columns
+ * summary_pending_keys.c - decode the cells for keys and columns from the enters of a part's open
+ * calls
  */
 #include <stdlib.h>
 
 #include "cmd/trstat/summary/summary_unpack.h"
 
-/* Cells of one enter: those of the keys, ARGUMENT for each argument among the fields of the
- * columns, and of the stack. */
+/* Cells of one enter: those of the keys, ARGUMENT cells for each argument among the columns'
+ * fields, and those of the stack. */
 enum { ARGUMENT = 2 };
 
 struct layout {
-	size_t keys, arguments, stack; /* cells */
+	size_t keys, arguments, stack; /* number of cells of each kind */
 };
 
 static size_t layout_size(const struct layout *l)
@@ -18,7 +19,7 @@ static size_t layout_size(const struct layout *l)
 	return l->keys + l->arguments + l->stack;
 }
 
-/* As such columns have it: keys and stack are the same in all. */
+/* Returns the layout for these columns; keys and stack are the same in all. */
 static struct layout layout_of(const struct statistics *s, const struct columns_wanted *w)
 {
 	return (struct layout){.keys = s->keys->fields,
@@ -26,7 +27,7 @@ static struct layout layout_of(const struct statistics *s, const struct columns_
 			       .stack = s->stacks ? ENTERED_STACK : 0};
 }
 
-/* Of the kernel's lowest call: a stack or none, and a position in its list. */
+/* Check the kernel's lowest call: a stack or none, and a position in its list. */
 static bool caller_is_sane(const struct key_cell *cells)
 {
 	enum key_kind kind = cells[ENTERED_CALLER].kind, at = cells[ENTERED_POSITION].kind;
@@ -35,8 +36,8 @@ static bool caller_is_sane(const struct key_cell *cells)
 	       (at == KEY_MISSING || at == KEY_UNSIGNED);
 }
 
-/* Which of the arguments there are those that are asked for here, in the order of here: their
- * cells, to be freed. NULL: out of memory. */
+/* Returns the first cells of the arguments that the columns need, in the columns' order; the
+ * caller frees the array. NULL: out of memory. */
 static size_t *choose_arguments(const struct summaries *ss)
 {
 	const struct columns_wanted *stored = &ss->stored.wanted, *w = &ss->s->columns->wanted;
@@ -58,7 +59,7 @@ static size_t *choose_arguments(const struct summaries *ss)
 struct taking {
 	struct layout there, here;
 	size_t *chosen;
-	struct key_cell *stored; /* one, as it is there */
+	struct key_cell *stored; /* one entry, in the summary's layout */
 };
 
 static int take_one(struct unpacker *u, const struct taking *t, struct key_cell *cells)
@@ -93,7 +94,7 @@ static int take_all(struct unpacker *u, uint64_t n, const struct layout *there)
 
 	t.chosen = choose_arguments(u->ss);
 	t.stored = calloc(layout_size(there), sizeof(*t.stored));
-	/* operations name them by number, even where nothing of them is asked for */
+	/* operations name entries by number, even where no cell of theirs is needed */
 	p->entered = calloc(n, (size ? size : 1) * sizeof(*p->entered));
 	if (t.chosen && t.stored && p->entered)
 		p->nentered = p->pending_keys_capacity = n;

@@ -1,8 +1,8 @@
 /*
- * summary_read.c - summaries, block by block, into groups and parts
+ * summary_read.c - read summaries, block by block, into groups and parts
  *
- * A summary counts when all of it has come. Till then its groups wait; of one that is damaged
- * nothing counts, as if it were missing.
+ * A summary counts when all of it was read. Until then its groups are kept apart. A damaged summary
+ * is left out as a whole, as if it were missing.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ struct part *parts_add(struct parts *ps)
 void summaries_free(struct summaries *ss)
 {
 	parts_free(&ss->parts);
-	groups_free(&ss->waiting); /* before what they are laid out by */
+	groups_free(&ss->waiting); /* before the columns that they are laid out by */
 	columns_free(&ss->stored);
 	buffer_free(&ss->meta);
 	packed_stacks_free(&ss->stacks);
@@ -71,7 +71,7 @@ static int take_all(struct unpacker *u)
 	return u->in.bad ? -1 : 0;
 }
 
-/* --- one that is damaged --- */
+/* --- damaged summaries --- */
 
 void summaries_damaged(struct summaries *ss)
 {
@@ -108,8 +108,8 @@ static int take_payload(struct summaries *ss, uint64_t offset, struct error *e)
 	return damaged(ss, offset, "what it holds is impossible");
 }
 
-/* Streams that summaries are of, however many there are, keep their sources apart and their own
- * together. */
+/* Give sources of different streams different numbers, and those of one stream the same, however
+ * many streams there are. */
 static int choose_stream(struct summaries *ss)
 {
 	const struct head *h = &ss->reader->head;
@@ -150,14 +150,14 @@ static int take_meta(struct summaries *ss, const struct block *b, struct error *
 		return damaged(ss, b->offset, "its checksum is wrong");
 	if (take_payload(ss, b->offset, e))
 		return -1;
-	ss->expecting = false; /* till END says that there is more */
+	ss->expecting = false; /* until END announces more */
 	ss->taken = true;
 	return 0;
 }
 
-/* --- one that is whole --- */
+/* --- complete summaries --- */
 
-/* One that is of rows with fields that are not asked for here is none. */
+/* Returns false for a group of rows that have only fields which no column here needs. */
 static bool is_wanted(const struct summaries *ss, const struct aggregate *a)
 {
 	const struct columns_wanted *here = &ss->s->columns->wanted, *there = ss->waiting.wanted;
@@ -169,7 +169,7 @@ static bool is_wanted(const struct summaries *ss, const struct aggregate *a)
 	return is;
 }
 
-/* Its groups into those of the statistics, and for the doubts of its parts which they are now. */
+/* Add the groups to those of the statistics, and set the groups of the parts' doubts. */
 static int add_groups(struct summaries *ss)
 {
 	struct statistics *s = ss->s;
@@ -207,7 +207,7 @@ static int add(struct summaries *ss, struct error *e)
 
 	ss->state = SUMMARY_NONE;
 	s->ticks |= h->ticks;
-	if (h->first <= h->last) /* one without rows does not know */
+	if (h->first <= h->last) /* without rows the summary has no unit of time */
 		clocks_set(&s->clocks, h->ticks, ss->file, h->ticks ? "ticks" : "ns");
 	s->nameless |= h->nameless;
 	s->first = h->first < s->first ? h->first : s->first;
@@ -229,10 +229,10 @@ static int begin(struct summaries *ss, const struct block *b, struct error *e)
 	uint32_t sequence = ss->reader->head.sequence;
 
 	if (sequence && ss->state == SUMMARY_NONE)
-		/* its beginning is lost: the reader has said so */
+		/* its beginning is lost: the reader has reported it */
 		ss->state = SUMMARY_DAMAGED;
 	if (!sequence) {
-		summaries_damaged(ss); /* the one before did not come to its end */
+		summaries_damaged(ss); /* the summary before it is incomplete */
 		ss->state = SUMMARY_OPEN;
 		ss->file = b->file;
 		ss->begins = b->offset;

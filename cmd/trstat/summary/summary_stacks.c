@@ -1,10 +1,11 @@
 /*
- * summary_stacks.c - the stacks of a summary: written before the groups that name them, and read
+ * summary_stacks.c - encode and decode the stacks of a summary, which precede the groups that use
+ * them
  *
  *     stacks = count frame*      frame = caller name      name = number bytes?
  *
- * A caller is a stack by its number (pack.h), of which frames have those from PACKED_FRAMES on. A
- * name that is the next number is new, and its bytes follow.
+ * A caller is the number of a stack (pack.h); frames are numbered from PACKED_FRAMES on. A name
+ * equal to the next unused number is new, and its bytes follow.
  */
 #include <stdlib.h>
 
@@ -12,12 +13,12 @@
 
 struct stack_writer {
 	const struct call_stacks *cs;
-	uint32_t *number;    /* packed_stacks */
+	uint32_t *number;    /* as in packed_stacks */
 	struct buffer order; /* nodes, u32 */
 	struct buffer path;
 };
 
-/* The stack and those below it get their numbers, callers first. */
+/* Number the stack and those below it, callers first. */
 static int number_stack(struct stack_writer *w, uint32_t node)
 {
 	const struct stack_node *nodes = w->cs->tree.nodes;
@@ -111,7 +112,7 @@ int summary_put_stacks(struct buffer *b, const struct statistics *s, const struc
 
 /* --- reading --- */
 
-/* A name by its number in the summary: names has those before it, u32 each. */
+/* Read a name by its number in the summary; names contains the earlier ones, u32 each. */
 static int take_name(struct unpacker *u, struct buffer *names, uint32_t *name)
 {
 	uint64_t number = packed_limited(&u->in, names->size / 4);

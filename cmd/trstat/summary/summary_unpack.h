@@ -1,8 +1,8 @@
 /*
- * summary_unpack.h - the payload of a summary, section by section: head, groups, part
+ * summary_unpack.h - decode the payload of a summary, section by section: head, groups, part
  *
- * Nothing that it says is believed unchecked. Where it cannot be, in.bad is set. All return 0, or
- * -1 with in.bad, out_of_memory, or *e.
+ * Every value is checked; an impossible one sets in.bad. All functions return 0, or -1 with in.bad,
+ * out_of_memory, or *e set.
  */
 #ifndef TR_TRSTAT_SUMMARY_SUMMARY_UNPACK_H
 #define TR_TRSTAT_SUMMARY_SUMMARY_UNPACK_H
@@ -10,7 +10,7 @@
 #include "cmd/trstat/summary/pack.h"
 #include "cmd/trstat/summary/summary.h"
 
-/* One payload being taken apart. */
+/* The state of decoding one payload. */
 struct unpacker {
 	struct summaries *ss;
 	struct packed in;
@@ -19,25 +19,25 @@ struct unpacker {
 	bool out_of_memory;
 };
 
-/* out_of_memory; -1. */
+/* Set out_of_memory and return -1. */
 static inline int unpack_no_memory(struct unpacker *u)
 {
 	u->out_of_memory = true;
 	return -1;
 }
 
-/* The head: it is like those before it, or, as the first, begins (summaries.begin). */
+/* Decode the head. The first one calls summaries.begin; each later one must match it. */
 int unpack_head(struct unpacker *u);
-/* The stacks, into summaries.stacks. */
+/* Decode the stacks into summaries.stacks. */
 int unpack_stacks(struct unpacker *u);
-/* An aggregate, added to a, which is laid out as those of the statistics. */
+/* Decode an aggregate and add it to a, which has the layout of the statistics. */
 int unpack_aggregate_into(struct unpacker *u, struct aggregate *a);
-/* The groups, into summaries.waiting. */
+/* Decode the groups into summaries.waiting. */
 int unpack_groups(struct unpacker *u);
-/* The part, into u->part, which is empty. */
+/* Decode the part into u->part, which is empty. */
 int unpack_part(struct unpacker *u);
-/* Of it what enters of open calls had, into u->part->entered: as the statistics keep it, which may
- * have fewer arguments or others first. */
+/* Decode the part's cells of open calls' enters into u->part->entered, in the layout of the
+ * statistics, which may have fewer arguments or another order. */
 int unpack_entered(struct unpacker *u);
 
 #endif

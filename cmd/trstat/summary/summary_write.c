@@ -1,5 +1,5 @@
 /*
- * summary_write.c - groups and parts as a stream
+ * summary_write.c - write groups and parts as a stream
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ struct packer {
 	const struct statistics *s;
 	struct buffer *b;
 	struct declare declare;
-	/* groups by address, with their number in the summary */
+	/* A group's address and its number in the summary. */
 	struct group_number {
 		const struct aggregate *group;
 		uint64_t number;
@@ -48,7 +48,7 @@ static uint64_t group_number(const struct packer *p, const struct aggregate *a)
 	return found ? found->number : 0;
 }
 
-/* All groups, in the order of their cells: that in which they were met means nothing. */
+/* Write all groups in the order of their cells; the order of creation has no meaning. */
 static int put_groups(struct packer *p, struct error *e)
 {
 	const struct statistics *s = p->s;
@@ -73,7 +73,7 @@ static int put_groups(struct packer *p, struct error *e)
 	return 0;
 }
 
-/* What may be missing. */
+/* Write a text that may be missing. */
 static void put_option(struct packer *p, const char *s)
 {
 	put(p, s != NULL);
@@ -167,7 +167,8 @@ static void put_list(struct packer *p, const struct partial_stack *list)
 		put_op(p, list, &list->ops[i], &last);
 }
 
-/* A doubt as it is written: the order must not depend on where its group stands in memory. */
+/* A doubt as it is written. Sorting by this makes the order independent of the groups'
+ * addresses. */
 struct packed_doubt {
 	const struct part_doubt *doubt;
 	uint64_t group;
@@ -249,7 +250,7 @@ static void put_part(struct packer *p, const struct part *part)
 		put_thread(p, &part->threads[i]);
 }
 
-/* Declarations as DICT blocks, each of whole entries. */
+/* Send declarations as DICT blocks of whole entries. */
 static int send_entries(struct writer *w, const struct buffer *entries, struct error *e)
 {
 	size_t from = 0, at = 0;

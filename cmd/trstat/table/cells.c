@@ -5,8 +5,8 @@
 #include "common/value/json.h"
 #include "cmd/trstat/table/format.h"
 
-/* Tab, newline, carriage return and backslash as \t \n \r \\: a row is a line, a cell has no tab.
- */
+/* Write tab, newline, carriage return and backslash as \t \n \r \\, so that a row is a line and
+ * a cell has no tab. */
 static void put_tsv(struct text *out, const char *p, size_t n)
 {
 	for (; n; p++, n--) {
@@ -20,7 +20,7 @@ static void put_tsv(struct text *out, const char *p, size_t n)
 	}
 }
 
-/* RFC 4180; an empty text is quoted too, so that it differs from no text. */
+/* RFC 4180; an empty text is quoted too, to distinguish it from a missing text. */
 static void put_csv(struct text *out, const char *p, size_t n)
 {
 	bool quote = !n;
@@ -82,7 +82,7 @@ void cells_end(struct cells *c)
 		text_puts(c->out, c->rows ? "\n]\n" : "]\n");
 }
 
-/* What stands before a cell. */
+/* Write the separator before a cell. */
 static void before(struct cells *c)
 {
 	if (!is_json(c)) {

@@ -1,11 +1,11 @@
 /*
- * cells.h - rows of cells for programs: tsv, csv, json and ndjson
+ * cells.h - rows of cells in machine formats: tsv, csv, json and ndjson
  *
  *     cells_begin(&c, out, TABLE_TSV, names, 3);
  *     for each row: three of cells_text, cells_number, cells_none
  *     cells_end(&c);
  *
- * The header line, separators, quotes and brackets of the format are put here and nowhere else.
+ * Only these functions write the header line, separators, quotes and brackets of the formats.
  */
 #ifndef TR_TRSTAT_TABLE_CELLS_H
 #define TR_TRSTAT_TABLE_CELLS_H
@@ -16,25 +16,25 @@ struct cells {
 	struct text *out;
 	enum table_format format;
 	const char *const *names;
-	size_t count; /* of a row; at least 1 */
-	size_t at;    /* the next one */
-	bool rows;    /* there was one */
+	size_t count; /* number of cells in a row, at least 1 */
+	size_t at;    /* index of the next cell */
+	bool rows;    /* a row was written */
 };
 
-/* As cells_begin, where rows of the same cells were written before: no header line. */
+/* Start in the middle of a table: like cells_begin, without a header line. */
 void cells_resume(struct cells *c, struct text *out, enum table_format format,
 		  const char *const *names, size_t count);
-/* names, count of them, are the caller's. Not for TABLE_ALIGNED and TABLE_PROM. */
+/* Start a table; the count names belong to the caller. Not for TABLE_ALIGNED and TABLE_PROM. */
 void cells_begin(struct cells *c, struct text *out, enum table_format format,
 		 const char *const *names, size_t count);
 void cells_end(struct cells *c);
 
 void cells_text(struct cells *c, const char *p, size_t n);
-/* Digits, as they are to stand there. */
+/* Write digits unchanged. */
 void cells_number(struct cells *c, const char *digits, size_t n);
 void cells_u64(struct cells *c, uint64_t number);
 void cells_none(struct cells *c);
-/* A group's key, and a column's value. */
+/* Write a group's key. */
 void cells_key(struct cells *c, const struct groups *g, const struct key_cell *cell);
 void cells_value(struct cells *c, const struct column *column, struct column_value v);
 

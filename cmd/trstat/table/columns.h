@@ -45,7 +45,7 @@ enum column_kind {
 	COLUMN_FIELD_UNIQ,
 };
 
-/* What a column's numbers are, for whoever prints them. */
+/* The unit of a column's numbers, for the writers. */
 enum column_unit {
 	UNIT_NUMBER,	  /* an integer */
 	UNIT_DURATION,	  /* ns, or ticks */
@@ -58,73 +58,75 @@ struct column {
 	enum column_kind kind;
 	uint64_t numerator, denominator; /* COLUMN_QUANTILE */
 	uint32_t field;			 /* COLUMN_FIELD_*: index into wanted.field */
-	bool duration;			 /* COLUMN_FIELD_*: it is the time of a call */
+	bool duration;			 /* COLUMN_FIELD_*: the field is the time of a call */
 };
 
 /* Zero-initialised is no columns. */
 struct columns {
-	struct column *column; /* the printed ones first, then those only sorted by */
+	struct column *column; /* the printed columns first, then those that are only sorted by */
 	size_t printed, count;
 	struct columns_wanted wanted;
 };
 
-/* The times of the first and the last row of the whole run, for rate; none while first > last. */
+/* Times of the first and the last row of the whole run, for rate; none while first > last. */
 struct columns_run {
 	uint64_t first, last;
 };
 
 struct column_value {
-	bool present; /* else an empty cell: the group has no calls, or no row with the field */
+	bool present; /* false: empty cell, as the group has no calls or no row with the field */
 	int128 number;
 };
 
 /*
- * Add the columns of a comma-separated list, to be printed in this order.
- * -1 with e->what naming the unknown or repeated column and what there is.
+ * Add the columns of a comma-separated list, to be printed in this order. Returns 0, or -1 with
+ * e->what naming the unknown or repeated column and the known ones.
  */
 int columns_parse(struct columns *c, const char *list, struct error *e);
 
 /*
- * The index of the column of that name; if it is not there it is added, not printed. -1 with e as
- * above. All columns must be there before the first aggregate is made.
+ * Returns the index of the column of that name, which is added, not printed, if it is missing; -1
+ * with e filled as above. All columns must be added before the first aggregate is made.
  */
 int columns_find(struct columns *c, const char *name, struct error *e);
 
-/* -1 with e if a column means nothing for a clock that counts ticks: rate. */
+/* Returns -1 with e filled if a column makes no sense for a clock that counts ticks: rate. */
 int columns_check_ticks(const struct columns *c, struct error *e);
 
-/* What can be done with times and ticks. */
+/* Hint for mixed clocks */
 #define CLOCKS_HINT "only counts (-a count) are of both"
 
-/* -1 with e if a column is of times, and there were such and ticks too. */
+/* Returns -1 with e filled if a column has times, and the events had both times and ticks. */
 int columns_check_clocks(const struct columns *c, const struct clocks *clocks, struct error *e);
 
 void columns_free(struct columns *c);
 
-/* Length of the first item of a comma-separated list; commas in parentheses separate nothing. */
+/* Length of the first item of a comma-separated list; commas in parentheses are part of the
+ * item. */
 size_t columns_item_length(const char *list);
 
-/* What trfilter knows of a call and nobody counts here; -1 with e saying so. */
+/* A field of trfilter that trstat does not count; columns_refuse_children returns -1 with a hint.
+ */
 #define COLUMNS_CHILDREN "children"
 int columns_refuse_children(struct error *e);
 
-/* The index in wanted.field of the field of that name, or -1. */
+/* Returns the index in wanted.field of the field of that name, or -1. */
 int columns_field(const struct columns *c, const char *name);
 
-/* Is it an argument of calls, or something in one: arg.N? */
+/* Returns true for an argument of calls, or an element of one: arg.N. */
 bool columns_is_argument(const struct wanted_field *f);
-/* How many of the first n fields are. */
+/* Returns how many of the first n fields are arguments. */
 size_t columns_arguments(const struct columns_wanted *w, uint32_t n);
 
 enum column_unit column_unit(const struct column *c);
 
-/* What all the columns are called, for messages and --help. */
+/* Returns the names of all columns, for messages and --help. */
 const char *columns_names(void);
 
 /*
- * The value of one column for one group. Integer divisions round down as in uftrace report
+ * Returns the value of one column for one group. Integer divisions round down as in uftrace report
  * (total_avg, self_avg); rate and avg(F) are rounded to a thousandth, halves away from zero;
- * deviations to the nearest unit. Sums beyond 127 bits are given as the largest number.
+ * standard deviations to the nearest unit. Sums beyond 127 bits become the largest number.
  */
 struct column_value column_value(const struct columns *c, const struct column *column,
 				 const struct aggregate *a, const struct columns_run *run);

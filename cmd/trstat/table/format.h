@@ -1,12 +1,12 @@
 /*
- * format.h - the writers behind table_write, one file each
+ * format.h - the writers that table_write calls, one file each
  */
 #ifndef TR_TRSTAT_TABLE_FORMAT_H
 #define TR_TRSTAT_TABLE_FORMAT_H
 
 #include "cmd/trstat/table/table.h"
 
-/* The rows to be written, in their order. */
+/* The rows to be written, in order. */
 struct rows {
 	enum table_format format;
 	const struct table *table;
@@ -19,39 +19,40 @@ struct format {
 	int (*write)(const struct rows *rows, struct text *out, struct error *e);
 };
 
-/* The rows as they stand, in rows->format. */
+/* Write the rows unchanged, in rows->format. */
 int table_write_rows(const struct rows *rows, struct text *out, struct error *e);
 
 int format_aligned(const struct rows *rows, struct text *out, struct error *e);
 int format_cells(const struct rows *rows, struct text *out, struct error *e);
 
-/* Room for the digits of any value, its sign, point, unit and NUL. */
+/* Size of a buffer for any value, its sign, point, unit and NUL. */
 #define VALUE_SIZE 48
 
-/* The value as programs want it, which must be present: integers, or three decimals. */
+/* Format a value, which must be present, for machine formats: an integer, or three decimals. */
 size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 number);
 
-/* The same for an integer key cell. */
+/* Format an integer key cell for machine formats. */
 size_t format_key(char out[static VALUE_SIZE], const struct key_cell *cell);
 
 /*
- * Values for people. A duration in us, ms or s with three decimals, by integer division, so that
- * the digits shown are digits of the value: 999999 ns is 999.999 us. A point in time in seconds
- * with nine decimals.
+ * Format a duration in us, ms or s with three decimals, by integer division, so that the digits
+ * shown are digits of the value: 999999 ns is 999.999 us. A point in time is in seconds with nine
+ * decimals.
  */
 size_t format_duration(char out[static VALUE_SIZE], uint128 ns);
 size_t format_time(char out[static VALUE_SIZE], uint64_t ns);
 
-/* When an interval was: its time of the trace, or the local time of the wall clock. */
+/* Format the beginning of an interval: its trace time, or the local time of the wall clock. */
 void format_interval(char out[static VALUE_SIZE], const struct interval *i, bool ticks);
 
-/* A column's value with its unit, "" where there is none; ticks have no unit. */
+/* Format a column's value with its unit, "" where there is none; ticks have no unit. */
 size_t format_column(char out[static VALUE_SIZE], const struct column *column,
 		     struct column_value v, bool ticks);
 
-/* How wide a text is on a terminal, and the text in at most width characters, its middle left out
- * if need be; returns how many. What is not printable is '?'. */
+/* Returns the width of a text on a terminal in characters. */
 size_t format_characters(const char *p, size_t n);
+/* Write a text in at most width characters, its middle left out if necessary, unprintable
+ * characters as '?'. Returns its width. */
 size_t format_elided(struct text *out, const char *p, size_t n, size_t width);
 
 #endif

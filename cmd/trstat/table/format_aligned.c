@@ -1,10 +1,9 @@
 /*
  * format_aligned.c - the aligned table
  *
- * Numbers stand at the right of their column. The group keys come after the numbers, integers
- * before texts, so that the longest text ends the line and pushes nothing away. What is not
- * printable in a text is shown as '?': a name from a trace must neither break the table nor steer a
- * terminal.
+ * Numbers are aligned right. The group keys come after the numbers, integers before texts, so that
+ * the longest text is at the end of the line. Unprintable characters are shown as '?', because a
+ * name from a trace must neither break the table nor control a terminal.
  */
 #include "cmd/trstat/table/format.h"
 
@@ -14,14 +13,14 @@
 
 #define GAP	  "  "
 #define GAP_WIDTH 2
-#define NARROWEST 16 /* a text is not elided below this many characters */
+#define NARROWEST 16 /* shortest length in characters to which a text is elided */
 
 struct layout {
 	const struct table *table;
 	size_t *column; /* widths of the columns */
 	size_t *key;	/* widths of the group keys */
-	size_t *order;	/* the group keys as they are printed: integers, then texts */
-	bool *text;	/* is the group key a text in any row? */
+	size_t *order;	/* the group keys in printing order: integers, then texts */
+	bool *text;	/* the group key is a text in some row */
 };
 
 static const char *unit_of(const struct table *t, const struct column *column)
@@ -80,7 +79,7 @@ static void measure(struct layout *l, const struct rows *rows, const struct colu
 	}
 }
 
-/* Shrink the texts until the line fits, the longest first, none below NARROWEST. */
+/* Elide the texts until the line fits, the longest first, none below NARROWEST. */
 static void fit(struct layout *l, size_t width)
 {
 	const struct table *t = l->table;
@@ -105,7 +104,7 @@ static void fit(struct layout *l, size_t width)
 			if (l->text[i] && i != longest && l->key[i] > second)
 				second = l->key[i];
 		}
-		/* Down to the second longest; where they are equal, one at a time. */
+		/* down to the second longest; if they are equal, by one */
 		cut = l->key[longest] - second;
 		cut = cut ? cut : 1;
 		cut = cut < used - width ? cut : used - width;
@@ -127,7 +126,7 @@ void format_interval(char value[static VALUE_SIZE], const struct interval *i, bo
 		format_time(value, i->time);
 }
 
-/* When it was, above the table of an interval. */
+/* Write the time of an interval above its table. */
 static void put_interval(const struct interval *i, bool ticks, struct text *out)
 {
 	char value[VALUE_SIZE];

@@ -1,5 +1,5 @@
 /*
- * format_value.c - numbers, times and texts, for people and for programs
+ * format_value.c - numbers, times and texts, for human-readable and machine formats
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,7 +89,7 @@ size_t format_column(char out[static VALUE_SIZE], const struct column *column,
 	return format_value(out, unit, v.number);
 }
 
-/* The character at p: its bytes, and whether it can be shown. */
+/* Read the character at p: its length in bytes, and whether it is printable. */
 static size_t character(const char *p, size_t n, bool *printable)
 {
 	size_t length = utf8_length(p, n);

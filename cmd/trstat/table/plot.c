@@ -20,7 +20,7 @@ bool plot_utf8(const struct output *o)
 	return utf8;
 }
 
-/* value / max of n, rounded down, but 1 for what is not 0. */
+/* Returns value / max of n, rounded down, but at least 1 if value is not 0. */
 static uint64_t share(uint64_t value, uint64_t max, uint64_t n)
 {
 	uint64_t part = max ? (uint64_t)((uint128)value * n / max) : 0;

@@ -11,16 +11,16 @@
 
 #include <stdbool.h>
 
-enum { PLOT_WIDTH = 80 }; /* of a line where the output is no terminal */
+enum { PLOT_WIDTH = 80 }; /* width of a line where the output is no terminal */
 
-/* May this output have UTF-8? */
+/* Returns true if this output can show UTF-8. */
 bool plot_utf8(const struct output *o);
 
-/* A bar of value / max of width characters, to the eighth of one with UTF-8, at least the least
- * that can be seen where value is not 0. Returns how many characters it has. */
+/* Write a bar of value / max of width characters: with UTF-8 in eighths of a character, and
+ * visible if value is not 0. Returns its width in characters. */
 size_t plot_bar(struct text *out, uint64_t value, uint64_t max, size_t width, bool utf8);
 
-/* One character, the higher the greater value / max is; a blank for 0. */
+/* Write one character whose height shows value / max; a blank for 0. */
 void plot_level(struct text *out, uint64_t value, uint64_t max, bool utf8);
 
 #endif

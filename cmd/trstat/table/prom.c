@@ -7,7 +7,7 @@
 #include "cmd/trstat/groups/distribution.h"
 #include "cmd/trstat/table/prom_labels.h"
 
-/* Names by enum column_kind; "@" stands for the unit of time. */
+/* Metrics by enum column_kind; "@" is replaced by the unit of time. */
 static const struct metric {
 	const char *name, *help;
 } metrics[] = {
@@ -59,7 +59,7 @@ static void put_family(struct text *out, const struct metric *m, const char *uni
 	text_printf(out, " %s\n", type);
 }
 
-/* ns as seconds, digits of the value: 1500 is 0.000001500. */
+/* Write ns as seconds, with the digits of the value: 1500 is 0.000001500. */
 static void put_seconds(struct text *out, int128 ns)
 {
 	char digits[U128_SIZE];
@@ -85,7 +85,7 @@ static bool is_field(const struct column *c)
 	return c->kind >= COLUMN_FIELD_SUM && c->kind <= COLUMN_FIELD_UNIQ;
 }
 
-/* What makes a column's values of a metric different from those of another column. */
+/* Write the labels that distinguish a column's values from those of other columns of the metric. */
 static int put_more(const struct table *t, const struct column *c, struct buffer *more)
 {
 	const char *name;
@@ -149,7 +149,7 @@ static uint128 all_calls(const struct aggregate *a)
 	return __builtin_add_overflow(a->total, a->recursive, &sum) ? UINT128_MAX : sum;
 }
 
-/* What belongs to a summary beside its quantiles. */
+/* Write the sum and count of a summary. */
 static void put_summary(const struct exposition *x)
 {
 	const struct table *t = x->rows->table;
@@ -173,7 +173,7 @@ static void put_summary(const struct exposition *x)
 	}
 }
 
-/* All columns of one kind are one family of metrics. */
+/* Write all columns of one kind, which are one family of metrics. */
 static int put_kind(const struct exposition *x, enum column_kind kind)
 {
 	const struct columns *c = x->rows->table->columns;
@@ -212,7 +212,7 @@ struct buckets {
 	const struct prom_labels *labels;
 	struct text *out;
 	const char *name, *unit;
-	struct buffer field; /* field="F", or nothing */
+	struct buffer field; /* field="F", or empty */
 };
 
 static void put_sample(const struct buckets *b, size_t row, const char *suffix, const char *le)
@@ -242,7 +242,7 @@ static void put_bucket(const struct buckets *b, size_t row, int128 upto, uint64_
 	text_printf(b->out, "%llu\n", (unsigned long long)count);
 }
 
-/* Values are integers: those below 2^k are those up to 2^k - 1. Below 0 is one bucket. */
+/* Values are integers: those below 2^k are those up to 2^k - 1. Values below 0 are one bucket. */
 static int put_histogram(const struct buckets *b, size_t row, const struct distribution *d)
 {
 	size_t n, at = 0;
@@ -254,7 +254,8 @@ static int put_histogram(const struct buckets *b, size_t row, const struct distr
 	for (int128 edge = d->min < 0 ? -1 : 0; at < n; edge = edge < 0 ? 0 : 2 * edge + 1) {
 		for (; at < n && all[at].high <= edge; at++)
 			count += all[at].count;
-		if (count || 2 * edge + 1 >= d->min) /* else it and the next one are empty */
+		/* otherwise this bucket and the next one are empty */
+		if (count || 2 * edge + 1 >= d->min)
 			put_bucket(b, row, edge, count);
 	}
 	put_sample(b, row, "_bucket", "+Inf");

@@ -7,7 +7,7 @@
 #include "common/util/utf8.h"
 #include "cmd/trstat/table/format.h"
 
-/* [a-zA-Z_][a-zA-Z0-9_]*, none of Prometheus' own. */
+/* Append a valid name of a label, [a-zA-Z_][a-zA-Z0-9_]*, that Prometheus does not reserve. */
 static int put_name(struct buffer *b, const char *name)
 {
 	static const char *const own[] = {"le",	       "quantile", "field",
@@ -19,7 +19,7 @@ static int put_name(struct buffer *b, const char *name)
 		reserved |= !strcmp(name, own[i]);
 	bad = reserved || isdigit((unsigned char)*name) ? buffer_append(b, "key_", 4) : 0;
 	for (; *name && !bad; name++) {
-		/* ends of bucket(time,1s) and the like */
+		/* the end of bucket(time,1s) and the like */
 		if (*name == ')' && !name[1])
 			break;
 		bad = buffer_u8(b, isascii((unsigned char)*name) && isalnum((unsigned char)*name)
@@ -63,7 +63,7 @@ static int put_key(struct buffer *b, const struct groups *g, const struct key_ce
 	return prom_quoted(b, p, n);
 }
 
-/* One more text; as long as it is not a new one, with a number behind it. */
+/* Make a text unique by appending a number while it occurs in seen. */
 static int make_new(struct intern *seen, struct buffer *b, const char *number, const char *end)
 {
 	uint32_t before = seen->count;
@@ -80,7 +80,7 @@ static int make_new(struct intern *seen, struct buffer *b, const char *number, c
 	}
 }
 
-/* Of each key; no two are alike. */
+/* Make the names of the keys' labels; no two are alike. */
 static int put_names(struct buffer *names, const struct table *t, size_t keys)
 {
 	struct intern seen = {0};

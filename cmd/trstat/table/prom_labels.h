@@ -13,18 +13,18 @@ struct prom_labels {
 };
 
 /*
- * keys: how many of each group's keys are labels. Names of keys become names of labels; texts
- * become valid UTF-8; an empty or missing key is an empty label. Where two groups have the same
- * labels by that, the later one gets one more: duplicate="2". -1: out of memory.
+ * Make the labels. keys: how many of each group's keys are labels. Names of keys become names of
+ * labels; texts become valid UTF-8; an empty or missing key is an empty label. If two groups get
+ * the same labels, the later one gets one more: duplicate="2". Returns -1 when out of memory.
  */
 int prom_labels_make(struct prom_labels *l, const struct table *t,
 		     const struct aggregate *const *row, size_t count, size_t keys);
 void prom_labels_free(struct prom_labels *l);
 
-/* "{labels}", or "{labels,more}"; nothing where there are none. */
+/* Write "{labels}", or "{labels,more}"; nothing if both are empty. */
 void prom_labels_put(const struct prom_labels *l, size_t row, const char *more, struct text *out);
 
-/* A label's value with its quotes. -1: out of memory. */
+/* Append a label's value with its quotes. Returns -1 when out of memory. */
 int prom_quoted(struct buffer *b, const char *p, size_t n);
 
 #endif

@@ -69,7 +69,7 @@ void sort_free(struct sort *s)
 	memset(s, 0, sizeof *s);
 }
 
-/* A row with the values of its sort columns beside it: percentiles are worth computing once. */
+/* A row with the values of its sort columns, because percentiles are costly to compute. */
 struct row {
 	const struct aggregate *group;
 	const struct column_value *value; /* one for each sort key, unused for group keys */
@@ -95,7 +95,7 @@ static int compare_cells(const struct groups *g, const struct key_cell *a, const
 	int c = groups_compare(g, a, b);
 
 	if (a->kind == KEY_MISSING || b->kind == KEY_MISSING)
-		return c; /* last */
+		return c; /* last in either order */
 	return reverse ? -c : c;
 }
 

@@ -2,8 +2,8 @@
  * sort.h - the order of trstat's rows
  *
  * -s takes a comma-separated list of columns and group keys. Columns sort descending, group keys
- * ascending; "+" before a name asks for ascending, "-" for descending. Empty cells come last either
- * way. Rows that tie stand in ascending order of all their group keys (groups_compare), so the
+ * ascending; "+" before a name means ascending, "-" descending. Empty cells are last either way.
+ * Rows with equal sort keys are in ascending order of all their group keys (groups_compare), so the
  * order of the output depends on the rows alone.
  */
 #ifndef TR_TRSTAT_TABLE_SORT_H
@@ -25,8 +25,8 @@ struct sort {
 };
 
 /*
- * Parse what -s was given; keys are the names of the group keys. Columns that are not printed are
- * added to c, so this comes before the first aggregate. -1 with e, which names what is unknown.
+ * Parse the argument of -s; keys are the names of the group keys. Columns that are not printed are
+ * added to c, so this must precede the first aggregate. Returns -1 with e naming what is unknown.
  */
 int sort_parse(struct sort *s, const char *list, const char *const *keys, size_t key_count,
 	       struct columns *c, struct error *e);
@@ -34,8 +34,8 @@ int sort_parse(struct sort *s, const char *list, const char *const *keys, size_t
 void sort_free(struct sort *s);
 
 /*
- * The groups in order: an array of g->count pointers, the caller's to free. NULL when memory is
- * out, with e.
+ * Returns the groups in order: an array of g->count pointers that the caller frees. NULL with e
+ * filled when out of memory.
  */
 const struct aggregate **sort_groups(const struct sort *s, const struct groups *g,
 				     const struct columns *c, const struct columns_run *run,

@@ -1,5 +1,5 @@
 /*
- * table.h - groups as rows of a table, for people or for programs
+ * table.h - groups as rows of a table, human-readable or machine-readable
  *
  *     table    aligned; durations scaled to us, ms or s, the group keys at the right
  *     tsv csv  a header line of the names as the user gave them, group keys first; plain integers
@@ -30,12 +30,12 @@ enum table_format {
 	TABLE_PROM,
 };
 
-/* One interval, of -i. */
+/* An interval of -i. */
 struct interval {
-	uint64_t time; /* its beginning: of the trace's clock, or ns since 1970 */
+	uint64_t time; /* its beginning: by the trace's clock, or ns since 1970 */
 	uint64_t width;
 	bool wall;
-	bool first; /* none was printed before */
+	bool first; /* no interval was printed before */
 };
 
 struct table {
@@ -44,29 +44,30 @@ struct table {
 	const char *const *keys; /* names of the group keys, groups->keys of them */
 	const struct sort *sort;
 	struct columns_run run;
-	size_t limit;	/* rows at most; 0: all */
+	size_t limit;	/* most rows; 0: all */
 	unsigned width; /* of the terminal, to which long texts are elided; 0: nothing is elided */
 	bool ticks;	/* the clock counts ticks: no units */
-	const struct interval *interval; /* the table is that of one; NULL: of all */
-	bool bounds;			 /* table: a note on the error bounds below */
+	const struct interval *interval; /* interval of the table; NULL: everything */
+	bool bounds;			 /* aligned table: a note on the error bounds below it */
 };
 
-/* "table", "tsv", ... to its number, -1 with e naming all. */
+/* Parse the name of a format: "table", "tsv", ...; -1 with e naming all of them. */
 int table_format_parse(const char *name, enum table_format *format, struct error *e);
 
 /*
- * Write the table. -1 with e when out of memory or, as far as already seen, writing failed; the
- * caller ends the text with text_flush.
+ * Write the table. Returns -1 with e filled when out of memory or, as far as already seen, writing
+ * failed; the caller ends the text with text_flush.
  */
 int table_write(const struct table *t, enum table_format format, struct text *out, struct error *e);
 
 /*
- * How exact the asked columns are, one line without its newline, for --bounds; NULL if all of them
- * are exact. A program that writes a machine format prints it to stderr.
+ * Returns a line without newline on the exactness of the columns, for --bounds; NULL if all are
+ * exact. With machine formats the program prints it to stderr.
  */
 const char *table_bounds(const struct columns *c);
 
-/* Columns of the terminal at fd: COLUMNS if it is a number, else what it says itself; else 0. */
+/* Returns the width of the terminal at fd: COLUMNS if it is a number, else the terminal's own;
+ * else 0. */
 unsigned table_terminal_width(int fd);
 
 #endif

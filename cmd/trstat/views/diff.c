@@ -11,7 +11,7 @@ const char *diff_verdict_name(enum diff_verdict v)
 	return verdicts[v];
 }
 
-/* A number, or with a '%' a hundredth of it. */
+/* Parse a share: a number, or a percentage with '%'. */
 static int parse_share(const char *text, double *share)
 {
 	char *end;
@@ -53,9 +53,9 @@ bool diff_fail_if(struct diff_options *o, const char *text)
 	return bits != 0;
 }
 
-/* --- the groups of both --- */
+/* --- the groups of both traces --- */
 
-/* Stacks are nodes of their own trace's tree: they become texts. */
+/* Copy a cell; stacks, which are nodes of their own trace's tree, become texts. */
 static int copy_cell(struct groups *into, const struct groups *from, const struct key_cell *cell,
 		     struct key_cell *copy)
 {
@@ -69,7 +69,8 @@ static int copy_cell(struct groups *into, const struct groups *from, const struc
 	return groups_text(into, text, size, copy);
 }
 
-/* The row of a group of one of them. The union's aggregates hold the rows' numbers, from 1. */
+/* Returns the row of a group of either trace. The union's aggregates contain the rows' numbers,
+ * from 1. */
 static struct diff_row *row_of(struct diff *d, const struct groups *from, const struct aggregate *a,
 			       struct key_cell *cells)
 {
@@ -174,7 +175,7 @@ static enum diff_verdict judge(const struct diff *d, const struct diff_row *r, d
 	return r->test.effect > 0 ? DIFF_SLOWER : DIFF_FASTER;
 }
 
-/* --- their order --- */
+/* --- the order of rows --- */
 
 static int rank_of(const struct diff_row *r)
 {

@@ -17,32 +17,32 @@
 
 enum diff_verdict { DIFF_SAME, DIFF_SLOWER, DIFF_FASTER, DIFF_NEW, DIFF_GONE, DIFF_VERDICTS };
 
-/* What the options of --diff say. */
+/* The options of --diff. */
 struct diff_options {
 	bool asked;
 	double threshold, alpha; /* shares: 0.05 for 5%; alpha 0: not given */
-	uint32_t fail_if;	 /* a bit for each enum diff_verdict */
+	uint32_t fail_if;	 /* one bit for each enum diff_verdict */
 };
 
-/* "5%", "0.05"; -1 with e, as an argument of the option that is none. */
+/* Parse "5%", "0.05"; -1 with e filled, naming the option. */
 int diff_threshold(struct diff_options *o, const char *text, struct error *e);
 int diff_alpha(struct diff_options *o, const char *text, struct error *e);
-/* Is it a word of --fail-if, "changed" or a verdict? It is taken then. */
+/* Take a word of --fail-if, "changed" or a verdict; false if it is neither. */
 bool diff_fail_if(struct diff_options *o, const char *text);
 
 const char *diff_verdict_name(enum diff_verdict v);
 
 struct diff_row {
-	const struct aggregate *group; /* of diff.groups: its keys */
-	const struct aggregate *a, *b; /* NULL: it is in the other one only */
-	bool tested;		       /* the next three are known */
+	const struct aggregate *group; /* of diff.groups: has the keys */
+	const struct aggregate *a, *b; /* NULL: the group is missing from that trace */
+	bool tested;		       /* the next three are computed */
 	struct rank_test test;
 	struct shift shift;
 	double p; /* corrected */
 	enum diff_verdict verdict;
 };
 
-/* One of the two. */
+/* One of the two traces. */
 struct diff_side {
 	const struct statistics *statistics;
 	const struct columns *columns;
@@ -50,18 +50,19 @@ struct diff_side {
 
 struct diff {
 	struct diff_side a, b;
-	struct groups groups;	      /* of both; their aggregates count nothing */
-	struct columns_wanted wanted; /* of these */
+	struct groups groups;	      /* of both traces; their aggregates count nothing */
+	struct columns_wanted wanted; /* columns of groups */
 	struct diff_row *row;
 	size_t count;
 };
 
-/* Both with the same keys and columns. Rows in their order: those that changed by the size of the
- * effect; those that are in one only by their time; the others by the effect. -1: out of memory. */
+/* Compare A and B, which have the same keys and columns. Order of the rows: changed groups by
+ * the size of the effect; groups of one trace only by their time; other groups by the effect.
+ * Returns -1 when out of memory. */
 int diff_make(struct diff *d, struct diff_side a, struct diff_side b, const struct diff_options *o);
 void diff_free(struct diff *d);
 
-/* The rows, limit of them at most (0: all). -1 with e. */
+/* Write the rows, at most limit (0: all). Returns -1 with e filled. */
 int diff_write(const struct diff *d, const struct query *q, unsigned width, struct text *out,
 	       struct error *e);
 

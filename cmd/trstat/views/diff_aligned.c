@@ -1,6 +1,6 @@
 /*
- * diff_aligned.c - the rows of --diff as a table: of each column what it is in B and by how much it
- * changed, then the shift and its significance, then the keys
+ * diff_aligned.c - the rows of --diff as an aligned table: for each column its value in B and its
+ * change, then the shift and its significance, then the keys
  */
 #include <math.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ static void put_header(struct grid *g, const struct columns *c, bool ticks)
 
 /* --- the keys --- */
 
-/* A key's text, or digits; digits: room for those. */
+/* Returns a key's text, or its number in digits, a buffer of the caller. */
 static const char *key_text(const struct groups *g, const struct key_cell *cell,
 			    char digits[static VALUE_SIZE], size_t *n)
 {
@@ -135,7 +135,7 @@ static void measure_keys(const struct diff *d, const struct query *q, size_t row
 	}
 }
 
-/* The last key gives way where the line is too long. */
+/* Shorten the last key where the line is too long. */
 static void fit(const struct grid *g, size_t *keys, size_t nkeys, unsigned width)
 {
 	size_t used = 0;
@@ -156,7 +156,7 @@ static void print_row(const struct grid *g, size_t row, bool keys, struct text *
 	for (size_t i = 0; i < g->columns; i++) {
 		const char *cell = g->cell[row * g->columns + i];
 		size_t n = format_characters(cell, strlen(cell));
-		bool last = i + 1 == g->columns; /* a word: at the left */
+		bool last = i + 1 == g->columns; /* a verdict: aligned left */
 
 		text_pad(out, ' ', (i ? GAP : 0) + (last ? 0 : g->width[i] - n));
 		format_elided(out, cell, strlen(cell), SIZE_MAX);

@@ -6,7 +6,7 @@
 
 #include "cmd/trstat/summary/partial.h"
 
-/* One of the two inputs, read. */
+/* One of the two inputs. */
 struct side {
 	struct stage stage;
 	struct settings settings;
@@ -56,14 +56,14 @@ static int check_ticks(const struct side *s, struct error *e)
 		       : 0;
 }
 
-/* The rows of a stream, whose first block is there. */
+/* Read the rows of a stream, whose first block is b. */
 static int read_stream(struct side *s, struct block *b)
 {
 	struct statistics *st = &s->statistics;
 	struct stage *stage = &s->stage;
 	struct error e;
 
-	/* a percentile makes the histograms that the test is of */
+	/* a percentile adds the histograms that the test needs */
 	if (query_parse(&s->query, &s->settings, &e) ||
 	    columns_find(&s->query.columns, "p50", &e) < 0)
 		return stage_fail(stage, &e);
@@ -100,18 +100,19 @@ static int read_summary(struct side *s, struct block *b)
 	return stage_fail(&s->stage, &e);
 }
 
-/* Whether it is a stream or a summary, its first head says. */
+/* Read a stream or a summary, as its first head has it. */
 static int read_side(struct side *s)
 {
 	struct block b;
 
 	s->stage.in.either = true;
 	if (!stage_next(&s->stage, &b))
-		b = (struct block){0}; /* nothing whole came: a stream of no events */
+		/* not one complete block was read: a stream without events */
+		b = (struct block){0};
 	return s->stage.in.summaries ? read_summary(s, &b) : read_stream(s, &b);
 }
 
-/* The keys of one, or its columns: -g and -a. */
+/* Returns the number of keys (-g) or columns (-a). */
 static size_t count_of(const struct query *q, bool keys)
 {
 	return keys ? q->keys.count : q->columns.printed;
@@ -131,7 +132,7 @@ static bool same_names(const struct query *a, const struct query *b, bool keys)
 	return same;
 }
 
-/* For a message: as many as fit. */
+/* List as many names as fit, for a message. */
 static void list_names(const struct query *q, bool keys, char *out, size_t size)
 {
 	size_t n = 0;
@@ -141,7 +142,7 @@ static void list_names(const struct query *q, bool keys, char *out, size_t size)
 		n += (size_t)snprintf(out + n, size - n, "%s%s", i ? "," : "", name_of(q, keys, i));
 }
 
-/* Have both the same keys, columns and unit of time? */
+/* Check that both have the same keys, columns and unit of time. */
 static int compare_sides(const struct side *a, const struct side *b, char **paths, struct error *e)
 {
 	const struct statistics *s = &a->statistics, *t = &b->statistics;
@@ -208,7 +209,7 @@ static void compare(struct side *a, struct side *b, char **paths, const struct d
 	diff_free(&d);
 }
 
-/* What one side asks for, a summary's own keys too, holds for the other one. */
+/* Apply to b the keys and columns that a uses, including those from a summary. */
 static void follow(struct side *b, const struct side *a)
 {
 	if (!b->settings.keys)
@@ -253,12 +254,12 @@ int diff_run(const struct settings *s, const struct diff_options *o, char **path
 		    (a->stage.lost || b->stage.lost || a->stage.lost_more || b->stage.lost_more))
 			a->stage.status = status_worse(a->stage.status, STATUS_DAMAGED);
 	}
-	/* the output is the first one's, so that it is the last to end */
+	/* the output belongs to the first side, which therefore ends last */
 	a->stage.status = status_worse(a->stage.status, b->stage.status);
 	for (int i = 1; i >= 0; i--) {
 		if (side[i].statistics.keys)
 			statistics_free(&side[i].statistics);
-		if (side[i].stage.options) /* it was opened */
+		if (side[i].stage.options) /* the stage was opened */
 			status = stage_finish(&side[i].stage);
 		query_free(&side[i].query);
 		for (int k = 0; k < 4; k++)

@@ -1,5 +1,5 @@
 /*
- * diff_run.h - --diff: two inputs, each a stream or a summary, into the table of their differences
+ * diff_run.h - --diff: the table of the differences of two inputs, each a stream or a summary
  */
 #ifndef TR_TRSTAT_VIEWS_DIFF_RUN_H
 #define TR_TRSTAT_VIEWS_DIFF_RUN_H
@@ -7,11 +7,11 @@
 #include "common/cli/stage.h"
 #include "cmd/trstat/views/diff.h"
 
-/* Options that do not go with --diff, and the number of operands. -1 with e. */
+/* Refuse options that conflict with --diff, and a wrong number of operands. -1 with e filled. */
 int diff_check(const struct settings *s, const struct diff_options *o, size_t conditions,
 	       int operands, struct error *e);
 
-/* paths: A and B. stage is empty. The exit status. */
+/* Run --diff; paths: A and B; stage is empty. Returns the exit status. */
 int diff_run(const struct settings *s, const struct diff_options *o, char **paths,
 	     const struct common_options *options);
 

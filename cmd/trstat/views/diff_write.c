@@ -1,6 +1,6 @@
 /*
- * diff_write.c - the rows of --diff for programs: keys, columns of A, of B and their change, the
- * test
+ * diff_write.c - the rows of --diff in machine formats: keys, columns of A, of B and their change,
+ * the test
  */
 #include <stdio.h>
 #include <stdlib.h>

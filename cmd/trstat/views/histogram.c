@@ -9,21 +9,21 @@
 #include "cmd/trstat/table/plot.h"
 #include "cmd/trstat/table/prom.h"
 
-/* --- for people --- */
+/* --- aligned --- */
 
 struct picture {
 	const struct table *table;
 	const struct hist *hist;
 	struct text *out;
 	bool utf8;
-	size_t width; /* of a line */
+	size_t width; /* width of a line */
 };
 
-enum { KEY_MOST = 50 }; /* characters of a key, where a terminal limits the line */
+enum { KEY_MOST = 50 }; /* longest key in characters, where a terminal limits the line */
 
 /*
- * The line of a value: octave * parts + part, from 1 on, 0 for 0, mirrored. An octave [2^k,
- * 2^(k+1)) is cut in parts; below that many values it has fewer.
+ * Returns the line of a value: octave * parts + part, from 1 on; 0 for 0; negated for negative
+ * values. An octave [2^k, 2^(k+1)) is divided into parts, fewer if it has fewer values.
  */
 static int64_t line_of(int128 value, unsigned parts)
 {
@@ -38,7 +38,7 @@ static int64_t line_of(int128 value, unsigned parts)
 	return value < 0 ? -at : at;
 }
 
-/* The value nearest to 0 that may be in it. */
+/* Returns the value of the line that is nearest to 0. */
 static int128 line_low(int64_t at, unsigned parts)
 {
 	uint64_t n = (uint64_t)(at < 0 ? -at : at) - 1, k = n / parts;
@@ -58,7 +58,7 @@ static size_t put_number(char out[static VALUE_SIZE], const struct picture *p, i
 	return i128_decimal(out, v);
 }
 
-/* As many parts of an octave as give about two dozen lines. */
+/* Returns the parts of an octave that give about two dozen lines. */
 static unsigned parts_of(const struct distribution_bucket *b, size_t n)
 {
 	int64_t lines = line_of(b[n - 1].low, 1) - line_of(b[0].high, 1) + 1;
@@ -66,7 +66,7 @@ static unsigned parts_of(const struct distribution_bucket *b, size_t n)
 	return lines <= 6 ? 4 : lines <= 12 ? 2 : 1;
 }
 
-/* Returns how many characters the keys take. */
+/* Write the keys. Returns their width in characters. */
 static size_t put_keys(const struct picture *p, const struct distribution *d)
 {
 	const struct groups *g = p->table->groups;
@@ -98,7 +98,7 @@ static const struct {
 
 enum { MARKS = sizeof(marks) / sizeof(*marks) };
 
-/* ", NAME VALUE", on a line of its own where *used characters leave no room for it. */
+/* Write ", NAME VALUE", on a new line where the used characters leave no room for it. */
 static void put_item(const struct picture *p, const char *name, const char *value, size_t *used)
 {
 	size_t n = strlen(name) + strlen(value) + 3;
@@ -136,8 +136,8 @@ static void put_summary(const struct picture *p, const struct distribution *d)
 /* The lines of one distribution. */
 struct lines {
 	unsigned parts;
-	uint64_t highest;    /* count */
-	int64_t mark[MARKS]; /* the line of each */
+	uint64_t highest;    /* highest count */
+	int64_t mark[MARKS]; /* line of each mark */
 };
 
 static void put_line(const struct picture *p, const struct lines *l, int64_t at, uint64_t count)
@@ -164,7 +164,7 @@ static void put_line(const struct picture *p, const struct lines *l, int64_t at,
 	text_char(p->out, '\n');
 }
 
-/* Is there a value between the least of this line and that of the next one? */
+/* Returns true if a value is between the least ones of this line and the next. */
 static bool has_values(int64_t line, unsigned parts)
 {
 	return line_of(line_low(line, parts), parts) == line;
@@ -203,7 +203,7 @@ static int put_distribution(const struct picture *p, const struct distribution *
 	return 0;
 }
 
-/* --- for programs --- */
+/* --- machine formats --- */
 
 static int put_buckets(struct cells *c, const struct table *t, const struct hist *h,
 		       const struct distribution *d, struct error *e)

@@ -1,10 +1,11 @@
 /*
- * histogram.h - --hist: how the times of calls, or the values of a field, are distributed
+ * histogram.h - --hist: the distribution of the times of calls, or of the values of a field
  *
- * For people a line for each power of two or a half or quarter of it, with a bar and marks where
- * p50, p90 and p99 are; for programs a row for each bucket of the histogram that is not empty
- * (common/histogram.h): the keys, then low and high (both inclusive) and count. Groups come in
- * descending order of their count, those of equal count in ascending order of their keys.
+ * The human-readable output has a line for each power of two, or a half or quarter of one, with a
+ * bar and marks for p50, p90 and p99. Machine formats have a row for each bucket of the histogram
+ * that is not empty (common/util/histogram.h): the keys, then low and high (both inclusive) and
+ * count. Groups are in descending order of their count, groups of equal count in ascending order of
+ * their keys.
  */
 #ifndef TR_TRSTAT_VIEWS_HISTOGRAM_H
 #define TR_TRSTAT_VIEWS_HISTOGRAM_H
@@ -14,8 +15,8 @@
 struct hist {
 	bool keyed; /* the last key of the groups is hist(F); else the columns have percentiles */
 	bool duration;	/* values are times */
-	const char *of; /* what, for people */
-	/* keyed: the columns of the least and the largest value and of their sum */
+	const char *of; /* name of the values, for the human-readable output */
+	/* keyed: the columns of the least value, the largest value and the sum */
 	size_t min, max, sum;
 };
 

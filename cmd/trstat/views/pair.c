@@ -6,10 +6,10 @@
 
 enum { FIRST_SLOTS = 256 };
 
-/* An A. Those in use are in a list by their age. */
-struct waiting {
+/* A start event (A) without an end (B) yet. Those in use are in a list by age. */
+struct pending_start {
 	uint64_t time;
-	uint32_t hash, chain; /* chain: the next of the same slot */
+	uint32_t hash, chain; /* chain: the next one in the same slot */
 	uint32_t older, newer;
 };
 
@@ -36,7 +36,7 @@ void pair_free(struct pair *p)
 {
 	side_free(&p->a);
 	side_free(&p->b);
-	free(p->waiting);
+	free(p->pending);
 	free(p->cells);
 	free(p->slots);
 	free(p->taken);
@@ -54,12 +54,12 @@ int pair_begin(struct pair *p, const struct keys *keys, struct dictionary *d, st
 	return p->slots && p->taken ? 0 : -1;
 }
 
-uint64_t pair_waiting(const struct pair *p)
+uint64_t pair_pending(const struct pair *p)
 {
 	return p->used;
 }
 
-/* --- is it an A, a B? --- */
+/* --- is the event an A or a B? --- */
 
 static struct event_ref event_ref_of(const struct event *e)
 {
@@ -78,7 +78,7 @@ static const struct key_cell *event_cell(void *ctx, size_t key)
 	return keys_cell(p->asking, key, p->dictionary, p->groups, &s, &p->cell) ? NULL : &p->cell;
 }
 
-/* What is known of an entry of the dictionary by its number, or a place for it; NULL: memory. */
+/* Returns the cached answer for an entry of the dictionary, by its number; NULL: out of memory. */
 static uint8_t *known(uint8_t **all, size_t *size, uint32_t number)
 {
 	uint8_t *grown = array_reach(*all, size, number, 1);
@@ -94,8 +94,8 @@ static bool is_named(struct text_ref t, const char *name)
 	return strlen(name) == t.size && !memcmp(t.text, name, t.size);
 }
 
-/* Where the events of all system calls are recorded, those of single ones are the same calls again.
- */
+/* Where generic events of all system calls are recorded, the events of single system calls
+ * repeat them. */
 static bool is_again(struct pair *p, const struct event *e)
 {
 	struct text_ref name = e->type->name;
@@ -105,7 +105,7 @@ static bool is_again(struct pair *p, const struct event *e)
 	       (!strncmp(name.text, "sys_enter_", 10) || !strncmp(name.text, "sys_exit_", 9));
 }
 
-/* 1: it is, 0: it is not, -1: out of memory. */
+/* Returns 1 if the event is this side of the pair, 0 if not, -1 when out of memory. */
 static int is_side(struct pair *p, struct pair_side *side, const struct event *e)
 {
 	uint8_t *k;
@@ -124,7 +124,7 @@ static int is_side(struct pair *p, struct pair_side *side, const struct event *e
 		*k = 1 + is_named(e->type->name, side->name);
 	if (*k == 2 || !e->location || e->type->kind != KIND_ENTER)
 		return *k == 2;
-	k = known(&side->locations, &side->nplaces, e->location);
+	k = known(&side->locations, &side->nlocations, e->location);
 	if (!k)
 		return -1;
 	if (!*k)
@@ -132,7 +132,7 @@ static int is_side(struct pair *p, struct pair_side *side, const struct event *e
 	return *k == 2;
 }
 
-/* The cells of "on". 1, 0: one of them is missing, -1: memory. */
+/* Make the cells of "on". Returns 1, 0 if one is missing, -1 when out of memory. */
 static int on_cells(struct pair *p, const struct keys *on, const struct event *e,
 		    struct key_cell *cells)
 {
@@ -146,20 +146,20 @@ static int on_cells(struct pair *p, const struct keys *on, const struct event *e
 	return 1;
 }
 
-/* --- what waits --- */
+/* --- pending As --- */
 
 static uint32_t hash_cells(const struct pair *p, const struct key_cell *cells)
 {
 	return groups_hash(p->groups, cells, on_count(p));
 }
 
-/* Where the number of the waiting one with these cells stands; 0 stands there: none. */
+/* Returns the link (slot or chain) to the pending A with these cells; 0 in it: none. */
 static uint32_t *find(struct pair *p, const struct key_cell *cells, uint32_t hash)
 {
 	uint32_t *at = &p->slots[hash & p->mask];
 
-	for (; *at; at = &p->waiting[*at].chain)
-		if (p->waiting[*at].hash == hash &&
+	for (; *at; at = &p->pending[*at].chain)
+		if (p->pending[*at].hash == hash &&
 		    groups_same(cells_of(p, *at), cells, on_count(p)))
 			break;
 	return at;
@@ -168,15 +168,15 @@ static uint32_t *find(struct pair *p, const struct key_cell *cells, uint32_t has
 static void take_out(struct pair *p, uint32_t *at)
 {
 	uint32_t number = *at;
-	struct waiting *w = &p->waiting[number];
+	struct pending_start *w = &p->pending[number];
 
 	*at = w->chain;
 	if (w->older)
-		p->waiting[w->older].newer = w->newer;
+		p->pending[w->older].newer = w->newer;
 	else
 		p->oldest = w->newer;
 	if (w->newer)
-		p->waiting[w->newer].older = w->older;
+		p->pending[w->newer].older = w->older;
 	else
 		p->newest = w->older;
 	w->chain = p->free;
@@ -193,58 +193,58 @@ static int grow_slots(struct pair *p)
 	free(p->slots);
 	p->slots = slots;
 	p->mask = size - 1;
-	for (uint32_t i = p->oldest; i; i = p->waiting[i].newer) {
-		uint32_t *slot = &slots[p->waiting[i].hash & p->mask];
+	for (uint32_t i = p->oldest; i; i = p->pending[i].newer) {
+		uint32_t *slot = &slots[p->pending[i].hash & p->mask];
 
-		p->waiting[i].chain = *slot;
+		p->pending[i].chain = *slot;
 		*slot = i;
 	}
 	return 0;
 }
 
-/* The number of an unused one; 0: out of memory. */
+/* Returns the number of an unused entry; 0: out of memory. */
 static uint32_t unused(struct pair *p)
 {
 	size_t size = on_count(p) + p->fields, n;
-	struct waiting *waiting;
+	struct pending_start *pending;
 	struct key_cell *cells;
 	uint32_t number = p->free;
 
 	if (number) {
-		p->free = p->waiting[number].chain;
+		p->free = p->pending[number].chain;
 		return number;
 	}
 	if (p->used == PAIR_LIMIT) {
 		uint32_t oldest = p->oldest;
 
-		take_out(p, find(p, cells_of(p, oldest), p->waiting[oldest].hash));
+		take_out(p, find(p, cells_of(p, oldest), p->pending[oldest].hash));
 		p->forgotten++;
-		p->free = p->waiting[oldest].chain;
+		p->free = p->pending[oldest].chain;
 		return oldest;
 	}
 	if (p->used > p->mask && grow_slots(p))
 		return 0;
 	if (p->used + 1 >= p->count) {
 		n = p->count ? 2 * (size_t)p->count : 64;
-		waiting = realloc(p->waiting, n * sizeof(*waiting));
-		if (waiting)
-			p->waiting = waiting;
+		pending = realloc(p->pending, n * sizeof(*pending));
+		if (pending)
+			p->pending = pending;
 		cells = reallocarray(p->cells, n, size * sizeof(*cells));
 		if (cells)
 			p->cells = cells;
-		if (!waiting || !cells)
+		if (!pending || !cells)
 			return 0;
 		p->count = (uint32_t)n;
 	}
 	return p->used + 1;
 }
 
-/* An A begins to wait. */
+/* Add a pending A. */
 static int put(struct pair *p, const struct keys *keys, const struct event *e,
 	       const struct key_cell *on)
 {
 	uint32_t hash = hash_cells(p, on), *at = find(p, on, hash), number = *at;
-	struct waiting *w;
+	struct pending_start *w;
 
 	if (number) {
 		p->replaced++;
@@ -256,12 +256,12 @@ static int put(struct pair *p, const struct keys *keys, const struct event *e,
 	memcpy(cells_of(p, number), on, on_count(p) * sizeof(*on));
 	if (keys_field_cells(keys, p->dictionary, p->groups, e, cells_of(p, number) + on_count(p)))
 		return -1;
-	w = &p->waiting[number];
-	*w = (struct waiting){.time = e->time, .hash = hash, .older = p->newest};
+	w = &p->pending[number];
+	*w = (struct pending_start){.time = e->time, .hash = hash, .older = p->newest};
 	w->chain = p->slots[hash & p->mask];
 	p->slots[hash & p->mask] = number;
 	if (p->newest)
-		p->waiting[p->newest].newer = number;
+		p->pending[p->newest].newer = number;
 	else
 		p->oldest = number;
 	p->newest = number;
@@ -285,8 +285,8 @@ static int end_pair(struct pair *p, const struct event *e, uint64_t *time,
 		p->ended++;
 		return 0;
 	}
-	*time = e->time > p->waiting[*at].time ? e->time - p->waiting[*at].time : 0;
-	/* an A of the same event may take this place: its cells are copied first */
+	*time = e->time > p->pending[*at].time ? e->time - p->pending[*at].time : 0;
+	/* an A of the same event may reuse this entry, so copy its cells first */
 	memcpy(p->taken, cells_of(p, *at) + on_count(p), p->fields * sizeof(*p->taken));
 	*entered = p->taken;
 	take_out(p, at);
@@ -303,9 +303,9 @@ int pair_feed(struct pair *p, const struct keys *keys, const struct event *e, ui
 	if (p->symbol_changes != p->dictionary->symbol_changes) {
 		p->symbol_changes = p->dictionary->symbol_changes;
 		if (p->a.locations)
-			memset(p->a.locations, 0, p->a.nplaces);
+			memset(p->a.locations, 0, p->a.nlocations);
 		if (p->b.locations)
-			memset(p->b.locations, 0, p->b.nplaces);
+			memset(p->b.locations, 0, p->b.nlocations);
 	}
 	ended = end_pair(p, e, time, entered);
 	if (ended < 0)

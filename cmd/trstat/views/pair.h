@@ -5,8 +5,8 @@
  * (condition.h). A B ends the last A whose .x is its .y; these are keys (keys.h), with a dot fields
  * of the events; without "on" both are of the same thread. An event may be a B and then an A.
  *
- * An A that comes again before its B takes the place of the earlier one. At most PAIR_LIMIT As wait
- * for their B; the oldest gives way.
+ * A repeated A replaces the earlier one if its B is still missing. At most PAIR_LIMIT As are
+ * pending; then a new one replaces the oldest.
  */
 #ifndef TR_TRSTAT_VIEWS_PAIR_H
 #define TR_TRSTAT_VIEWS_PAIR_H
@@ -17,57 +17,60 @@ enum { PAIR_LIMIT = 65536, PAIR_ON_MOST = 16 };
 
 struct pair_side {
 	struct condition condition;
-	char *name; /* in place of a condition, else NULL */
-	/* of a name: is it that of a type, of a place? by number: 0 not asked, 1 no, 2 yes */
+	char *name; /* name of a type or function; NULL: use the condition */
+	/* is an entry of that name? by number: 0 unknown, 1 no, 2 yes */
 	uint8_t *types, *locations;
-	size_t ntypes, nplaces;
+	size_t ntypes, nlocations;
 	struct keys on;
 };
 
-struct waiting;
+struct pending_start;
 
 struct pair {
 	struct pair_side a, b;
-	const char *text; /* in words; a preset's, or the caller's */
-	const char *keys; /* what a preset groups by; NULL */
+	const char *text; /* text of the pair; a preset's, or the caller's */
+	const char *keys; /* keys of -g for a preset; or NULL */
 	bool syscalls;	  /* the preset of that name; all: sys_enter or sys_exit was seen */
 	bool all;
-	/* what waits for its B */
-	struct waiting *waiting; /* from 1 on */
-	struct key_cell *cells;	 /* of each: those of "on", then of the fields among the keys */
+	/* As without a B yet */
+	struct pending_start *pending; /* indexes start at 1 */
+	/* of each pending A: the cells of "on", then of the fields among the keys */
+	struct key_cell *cells;
 	uint32_t *slots, mask;
 	uint32_t count, used, free, oldest, newest;
 	size_t fields;
-	uint64_t pairs, replaced, ended; /* ended: Bs without an A */
-	uint64_t forgotten;		 /* As that gave way */
+	uint64_t pairs, replaced, ended; /* ended: number of Bs without an A */
+	uint64_t forgotten;		 /* number of As that were replaced by newer ones */
 	uint32_t symbol_changes;
-	const struct event *event; /* the present one, for condition_cell */
+	const struct event *event; /* the present event, for condition_cell */
 	struct dictionary *dictionary;
 	struct groups *groups;
 	struct key_cell cell;
 	const struct keys *asking;
-	struct key_cell *taken; /* what the A of the last pair had of fields */
+	struct key_cell *taken; /* field cells of the last pair's A */
 };
 
-/* A preset by its name, or a pair in words. -1 with e; pair_free in any case. */
+/* Parse a pair, or the name of a preset. Returns -1 with e filled; pair_free in any case. */
 int pair_parse(struct pair *p, const char *text, struct error *e);
-/* keys: those of -g, whose fields an A keeps for its pair. g: where texts of cells are. */
+/* To be called before the first event. keys: those of -g; an A keeps its cells for their fields.
+ * g: has the texts of cells. */
 int pair_begin(struct pair *p, const struct keys *keys, struct dictionary *d, struct groups *g);
 void pair_free(struct pair *p);
-/* -1 with e if a condition means nothing for a clock that counts ticks. */
+/* Returns -1 with e filled if a condition makes no sense for a clock that counts ticks. */
 int pair_check_ticks(const struct pair *p, struct error *e);
 
 /*
- * Take an event. 1: it ends a pair, of *time; *entered has what its A had of the keys that are
- * fields, until the next call. 0: it does not. -1: out of memory.
+ * Take an event. Returns 1 if it ends a pair, with the pair's *time; *entered then has the A's
+ * cells for the keys that are fields, valid until the next call. Returns 0 if it ends none, -1 when
+ * out of memory.
  */
 int pair_feed(struct pair *p, const struct keys *keys, const struct event *e, uint64_t *time,
 	      const struct key_cell **entered);
 
-/* As that still wait. */
-uint64_t pair_waiting(const struct pair *p);
+/* Number of As without a B. */
+uint64_t pair_pending(const struct pair *p);
 
-/* The presets, for --help: "wakeup offcpu ...". */
+/* Returns the names of the presets, for --help: "wakeup offcpu ...". */
 const char *pair_presets(void);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * pair_parse.c - 'A -> B on .x == .y', and presets
+ * pair_parse.c - parse 'A -> B on .x == .y', and the presets
  */
 #include "cmd/trstat/views/pair.h"
 
 #include <stdlib.h>
 
 /*
- * The kernel's tracepoints: as ftrace and LTTng 2 record them, which calls pids tids and has an
- * event for each system call, and (behind each bar, last of each list) as LTTng did before.
+ * Tracepoints of the kernel, as ftrace and LTTng 2 record them. LTTng 2 names pids tids and has one
+ * event type for each system call. The last ones of each list, after each bar, are older LTTng's.
  */
 static const struct preset {
 	const char *name, *pair, *keys;
@@ -24,8 +24,8 @@ static const struct preset {
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) "
 	 "on .prev_pid|.prev_tid == .next_pid|.next_tid",
 	 "next_comm|next_pid"},
-	/* ftrace has them as sys_enter with a number, or as sys_enter_NAME of another group, or as
-	   both; LTTng's are calls, named as the system call */
+	/* ftrace records sys_enter with a number, sys_enter_NAME of another group, or both;
+	 * LTTng's events are calls, named like the system call */
 	{"syscall",
 	 "type =~ \"^sys_enter(_|$)\" || kind == \"enter\" && type =~ \"^(compat_)?syscall_entry\" "
 	 "-> "
@@ -41,7 +41,7 @@ static const struct preset {
 	 "type in {\"softirq_exit\", \"irq_softirq_exit\"} "
 	 "on cpu == cpu && .vec|.softirq_id == .vec|.softirq_id",
 	 "vec|softirq_id"},
-	/* from the request's way to the device until it is done */
+	/* from the issue of a request to the device until its completion */
 	{"block",
 	 "type in {\"block_rq_issue\", \"rq_issue_fs\"} -> "
 	 "type in {\"block_rq_complete\", \"rq_complete_fs\"} "
@@ -63,7 +63,7 @@ static int bad_pair(const char *text, const char *why, struct error *e)
 			 why, text, pair_presets());
 }
 
-/* Where a word stands outside of quotes; NULL: nowhere. */
+/* Find a word outside of quotes; NULL: there is none. */
 static const char *find_word(const char *text, const char *word, bool alone)
 {
 	size_t n = strlen(word);
@@ -92,7 +92,7 @@ static bool is_bare(const char *p, size_t n)
 	return n > 0;
 }
 
-/* One side: text up to end. */
+/* Parse one side, up to end. */
 static int parse_side(struct pair_side *side, const char *text, const char *end, const char *whole,
 		      struct error *e)
 {
@@ -116,13 +116,13 @@ static int parse_side(struct pair_side *side, const char *text, const char *end,
 	l.text = copy;
 	bad = lexer_next(&l) || condition_parse(&side->condition, &l);
 	if (!bad && l.token.kind != TOKEN_END)
-		bad = lexer_error(&l, l.token.column, "there is more behind the condition");
+		bad = lexer_error(&l, l.token.column, "there is more after the condition");
 	lexer_free(&l);
 	free(copy);
 	return bad ? -1 : 0;
 }
 
-/* ".x == .y && .z == .w" from text on. */
+/* Parse ".x == .y && .z == .w" from text on. */
 static int parse_on(struct pair *p, const char *text, const char *whole, struct error *e)
 {
 	char *copy = strdup(text), *save = NULL;

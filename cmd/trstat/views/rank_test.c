@@ -57,14 +57,14 @@ bool rank_test(const struct sample *a, const struct sample *b, struct rank_test 
 		return true; /* all values are the same */
 	out->error = sqrt(na * nb / 12 * (n + 1 - ties / (n * (n - 1))));
 	distance = (double)((int128)u2 - (int128)a->count * (int128)b->count) / 2;
-	/* a half towards the mean, as U goes in steps */
+	/* half a step towards the mean (continuity correction) */
 	if (fabs(distance) > 0.5)
 		out->z = copysign(fabs(distance) - 0.5, distance) / out->error;
 	out->p = erfc(fabs(out->z) / sqrt(2));
 	return true;
 }
 
-/* How many pairs have b - a <= difference. */
+/* Returns the number of pairs with b - a <= difference. */
 static uint128 pairs_to(const struct sample *a, const struct sample *b, int128 difference)
 {
 	uint64_t below = 0; /* values of a with b - a > difference */
@@ -79,7 +79,7 @@ static uint128 pairs_to(const struct sample *a, const struct sample *b, int128 d
 	return pairs;
 }
 
-/* The rank-th smallest difference, from 1. */
+/* Returns the rank-th smallest difference, from 1. */
 static int128 difference_at(const struct sample *a, const struct sample *b, uint128 rank)
 {
 	int128 low = (int128)b->values[0].value - a->values[a->size - 1].value;
@@ -96,7 +96,7 @@ static int128 difference_at(const struct sample *a, const struct sample *b, uint
 	return low;
 }
 
-/* The z beyond which, on both sides together, alpha of a normal distribution lies. */
+/* Returns z such that a normal distribution has alpha outside of [-z, z]. */
 static double critical(double alpha)
 {
 	double low = 0, high = 40;

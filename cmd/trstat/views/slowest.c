@@ -29,9 +29,9 @@ void slowest_free(struct slowest *s)
 	buffer_free(&s->scratch);
 }
 
-/* --- which to keep: a heap whose first is the least slow --- */
+/* --- calls to keep: a heap with the least slow call first --- */
 
-/* Does a come before b in the table? */
+/* Returns true if a precedes b in the table. */
 static bool before(const struct slow_call *a, const struct slow_call *b)
 {
 	if (a->total != b->total)
@@ -91,7 +91,7 @@ static int keep(struct slowest *s, struct slow_call *c)
 	return 0;
 }
 
-/* --- in words --- */
+/* --- text --- */
 
 static int put_name(struct slowest *s, uint32_t location)
 {
@@ -100,7 +100,7 @@ static int put_name(struct slowest *s, uint32_t location)
 	return buffer_append(&s->scratch, name.text, name.size);
 }
 
-/* What is in the scratch buffer as a text of its own; NULL: out of memory. */
+/* Returns a copy of the scratch buffer as a text; NULL: out of memory. */
 static char *take_scratch(struct slowest *s)
 {
 	char *copy = malloc(s->scratch.size + 1);
@@ -114,7 +114,7 @@ static char *take_scratch(struct slowest *s)
 	return copy;
 }
 
-/* The names of a stack's frames, as many as the limit leaves. */
+/* Append the names of a stack's frames, as many as the limit allows. */
 static int put_frames(struct slowest *s, const struct stack *stack, size_t skip, bool first)
 {
 	for (size_t i = skip; i < stack->count; i++)
@@ -124,8 +124,7 @@ static int put_frames(struct slowest *s, const struct stack *stack, size_t skip,
 	return 0;
 }
 
-/* The callers, as they are open now: of a call in the kernel those in there on top of the others.
- */
+/* Returns the open callers as text, those in the kernel after the others. */
 static char *stack_text(struct slowest *s, const struct stack *all, bool in_kernel)
 {
 	const struct stack *kernel = all && in_kernel ? all->kernel : NULL;
@@ -160,7 +159,7 @@ static char *arguments_text(struct slowest *s, const struct enter *n, const stru
 	return take_scratch(s);
 }
 
-/* e: its leave; NULL: it has none. */
+/* Add a call; e: its leave; NULL: it has none. */
 static int add(struct slowest *s, const struct call *call, const struct enter *enter,
 	       const struct event *e, const struct stack *stack, bool in_kernel)
 {

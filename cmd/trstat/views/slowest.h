@@ -1,10 +1,9 @@
 /*
- * slowest.h - --slowest N: the calls that took the longest, each with its thread, arguments and
- * stack
+ * slowest.h - --slowest N: the longest calls, each with its thread, arguments and stack
  *
- * Only what is printed is kept, in words: N calls, whatever the length of the trace. Calls of equal
- * times are in the order of their beginnings, so the N do not depend on the order of events in
- * different threads.
+ * Only the printed texts of N calls are kept, however long the trace is. Calls of equal times are
+ * in the order of their enters, so the result does not depend on the order of events in different
+ * threads.
  */
 #ifndef TR_TRSTAT_VIEWS_SLOWEST_H
 #define TR_TRSTAT_VIEWS_SLOWEST_H
@@ -14,7 +13,7 @@
 
 enum { SLOWEST_STACK = 64 }; /* innermost callers that are kept */
 
-/* A call, in words. Texts have a NUL behind them. */
+/* A call as text. Texts end with NUL. */
 struct slow_call {
 	uint64_t total, self, start, end;
 	const struct lane *lane;
@@ -24,25 +23,25 @@ struct slow_call {
 
 struct slowest {
 	size_t limit, count;
-	struct slow_call *call; /* a heap: the first is the one to give way */
+	struct slow_call *call; /* a heap: the first call is replaced next */
 	struct calls calls;
 	struct open_call_args enters;
 	struct dictionary *dictionary;
-	uint32_t segment; /* counts them: definitions of values hold for one */
+	uint32_t segment; /* number of segments so far; definitions of values are valid in one */
 	bool ticks;
 	struct buffer scratch;
 };
 
-/* -1: out of memory; so for the others that return int. */
+/* All functions that return int return -1 when out of memory. */
 int slowest_init(struct slowest *s, size_t limit, struct dictionary *d);
 void slowest_free(struct slowest *s);
 
-/* Any block: a HEAD begins a segment, the rows of EVENTS are taken in. */
+/* Take a block of any kind: HEAD begins a segment, the rows of EVENTS are taken. */
 int slowest_block(struct slowest *s, const struct block *b);
-/* The end of the trace: calls that are still open. */
+/* Take the calls that are open at the end of the trace. */
 int slowest_finish(struct slowest *s);
 
-/* The slowest first. */
+/* Write the calls, the slowest first. */
 int slowest_write(struct slowest *s, enum table_format format, struct text *out, struct error *e);
 
 #endif

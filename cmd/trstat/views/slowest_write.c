@@ -35,7 +35,7 @@ static void put_duration(struct text *out, uint64_t t, bool ticks)
 	text_puts(out, value);
 }
 
-/* A line with the times and the thread, one with the call, one with its callers. */
+/* Write a line with the times and the thread, one with the call, one with its callers. */
 static void put_people(const struct slow_call *c, bool ticks, struct text *out)
 {
 	char value[VALUE_SIZE];

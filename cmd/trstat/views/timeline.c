@@ -11,20 +11,20 @@ enum { VALUE = 12, LEAST = 10, NAME = 30 };
 
 struct timeline {
 	const struct table *table;
-	const struct aggregate **group; /* by the other keys, then by time */
-	size_t keys;			/* the other ones */
+	const struct aggregate **group; /* ordered by the other keys, then by time */
+	size_t keys;			/* number of keys other than the time */
 	uint64_t first, last;		/* the first and the last bucket */
-	uint64_t step;			/* from one bar to the next */
+	uint64_t step;			/* time from one bar to the next */
 	size_t bars;
 	uint64_t *height; /* of the bars of one line */
 	struct text *out;
 	bool utf8;
-	/* over all of the time, by the other keys and a cell with where they begin in group */
+	/* over the whole time, by the other keys and a cell with the index of their first group */
 	struct groups sums;
-	size_t *end; /* and where they end, by that */
+	size_t *end; /* by group of sums: index after its last group */
 };
 
-/* The bucket of a group; false for what has none. */
+/* Returns the bucket of a group; false if it has none. */
 static bool bucket_of(const struct timeline *tl, const struct aggregate *a, uint64_t *time)
 {
 	const struct key_cell *c = &groups_cells(tl->table->groups, a)[tl->keys];
@@ -72,7 +72,7 @@ static int add_sums(struct timeline *tl)
 	return bad;
 }
 
-/* How many bars there are, and how much time each is. */
+/* Compute the number of bars and the time of each. */
 static void lay_out(struct timeline *tl, uint64_t width, size_t names)
 {
 	const struct table *t = tl->table;
@@ -96,7 +96,8 @@ static void lay_out(struct timeline *tl, uint64_t width, size_t names)
 	tl->bars = (size_t)(buckets / together) + 1;
 }
 
-/* The height of a bar: the column of all that is in its time. -1: out of memory. */
+/* Compute the heights of bars: the column over all groups in the time of each. Returns -1 when
+ * out of memory. */
 static int heights(struct timeline *tl, size_t i, size_t end, uint64_t *highest)
 {
 	const struct table *t = tl->table;
@@ -151,7 +152,7 @@ static size_t put_cell(const struct timeline *tl, struct text *out, const struct
 	return n;
 }
 
-/* The keys take at most that many characters where a terminal limits the line. */
+/* Returns the width of the keys, which is bounded where a terminal limits the line. */
 static size_t names_width(const struct timeline *tl)
 {
 	size_t widest = 0;
@@ -242,8 +243,8 @@ static int for_people(struct timeline *tl, uint64_t width, struct error *e)
 	return bad ? error_no_memory(e) : 0;
 }
 
-/* Keep of tl->group only the rows of the first limit groups, as the picture has them. -1: memory is
- * out. */
+/* Keep in tl->group only the rows of the first limit groups, as the picture does. Returns -1
+ * when out of memory. */
 static int limit_groups(struct timeline *tl, size_t *count, struct error *e)
 {
 	const struct table *t = tl->table;
@@ -257,7 +258,7 @@ static int limit_groups(struct timeline *tl, size_t *count, struct error *e)
 	sums = sort_groups(t->sort, &tl->sums, t->columns, &t->run, e);
 	if (!sums)
 		return -1;
-	/* what is over the limit ends where it begins */
+	/* groups over the limit become empty */
 	for (size_t i = t->limit; i < tl->sums.count; i++) {
 		size_t begin = groups_cells(&tl->sums, sums[i])[tl->keys].value;
 

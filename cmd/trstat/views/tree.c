@@ -5,27 +5,28 @@
 
 #include "cmd/trstat/table/format.h"
 
-enum { INDENTED = 40 }; /* levels; what is deeper has its depth beside it */
+enum { INDENTED = 40 }; /* levels that are indented; deeper rows have their depth as a number */
 
-/* A tree that is made for one group of the keys before the stack. */
+/* The state of making the tree of one group of the keys before the stack. */
 struct making {
 	const struct table *table;
 	const struct call_stacks *stacks;
 	enum tree_kind kind;
 	bool indent;
-	uint32_t function; /* its name in stacks->names; INTERN_NONE: no call has it */
+	uint32_t function; /* its name in stacks->names; INTERN_NONE: it has no calls */
 	uint32_t *order;   /* nodes of the stacks, callers first */
 	size_t count;
-	uint8_t *marked; /* by node of the stacks: it or one that hangs on it has a group */
+	uint8_t *marked; /* by node of the stacks: the node or one above it has a group */
 	const struct aggregate **value;
-	/* by node of the stacks: its node in the tree, 0 none; is it F, or below one? */
+	/* by node of the stacks: its node in the tree, 0 none; the node is F, or below a call of
+	 * F */
 	uint32_t *became;
 	uint8_t *inside;
-	struct stack_tree tree; /* below its root a node for each group of the other keys */
-	struct groups groups;	/* what is printed, by prefix, depth and node */
+	struct stack_tree tree; /* below its root one node for each group of the other keys */
+	struct groups groups;	/* printed rows, by prefix, depth and node */
 	struct key_cell *cells;
-	const char **keys; /* names of these */
-	uint32_t made;	   /* trees so far */
+	const char **keys; /* names of their keys */
+	uint32_t made;	   /* number of trees so far */
 };
 
 static size_t prefix_size(const struct making *m)
@@ -42,7 +43,7 @@ static uint32_t node_of(const struct groups *g, const struct aggregate *a)
 
 /* --- the rows --- */
 
-/* The row of a node of the tree, made if it is new. m->cells has the prefix. */
+/* Returns the row of a node of the tree, made if it is new. m->cells has the prefix. */
 static struct aggregate *row_of(struct making *m, uint32_t node, uint32_t depth)
 {
 	size_t n = prefix_size(m);
@@ -52,7 +53,7 @@ static struct aggregate *row_of(struct making *m, uint32_t node, uint32_t depth)
 	return groups_find(&m->groups, m->cells);
 }
 
-/* recursive: its calls are below other ones that are in the same row. */
+/* Add a group to a row. recursive: its calls are below other calls of the same row. */
 static int add(struct making *m, uint32_t node, uint32_t depth, const struct aggregate *a,
 	       bool recursive)
 {
@@ -60,7 +61,7 @@ static int add(struct making *m, uint32_t node, uint32_t depth, const struct agg
 
 	if (!row || (a && aggregate_merge(row, a, m->groups.wanted)))
 		return -1;
-	/* the events that happened in a function are no calls of it */
+	/* instants within a function are no calls of it */
 	row->instants = 0;
 	if (a && recursive) {
 		row->total -= a->total;
@@ -69,7 +70,7 @@ static int add(struct making *m, uint32_t node, uint32_t depth, const struct agg
 	return 0;
 }
 
-/* All of the tree, or what is below F: callers first, so the caller's node is known. */
+/* Add the whole tree, or the part below F, callers first, so that the caller's node is known. */
 static int add_below(struct making *m, uint32_t node)
 {
 	const struct stack_node *n = &m->stacks->tree.nodes[node];
@@ -77,18 +78,18 @@ static int add_below(struct making *m, uint32_t node)
 
 	if (m->kind == TREE_CALLEES && !m->inside[node])
 		return 0;
-	/* not below F: its tree begins here */
+	/* F's tree begins here */
 	if (!m->became[parent])
 		parent = STACK_ROOT;
 	at = m->became[node] = stack_tree_child(&m->tree, m->became[parent], n->name);
 	if (!at)
 		return -1;
-	/* the depth of a node of the tree stays in its self */
+	/* self of a node of the tree is its depth */
 	m->tree.nodes[at].self = m->tree.nodes[m->became[parent]].self + 1;
 	return add(m, at, (uint32_t)m->tree.nodes[at].self, m->value[node], false);
 }
 
-/* The calls of F with this stack, for each of the callers on it. */
+/* Add the calls of F with this stack, for each of the callers on it. */
 static int add_callers(struct making *m, uint32_t node)
 {
 	const struct stack_node *nodes = m->stacks->tree.nodes;
@@ -121,9 +122,9 @@ static int make_rows(struct making *m)
 	return 0;
 }
 
-/* --- their order --- */
+/* --- the order of rows --- */
 
-/* The names of the rows from first on, indented, in place of their nodes, which stay in value. */
+/* Replace the nodes of rows from first on by their indented names; value keeps the node. */
 static int name_rows(struct making *m, size_t first)
 {
 	struct buffer label = {0};
@@ -149,7 +150,7 @@ static int name_rows(struct making *m, size_t first)
 	return bad ? -1 : 0;
 }
 
-/* Rows in the order of -s so that each is below its caller's. */
+/* Order the rows by -s, so that each is below its caller's. */
 static int put_in_order(struct making *m, const struct aggregate **rows, size_t n)
 {
 	uint32_t *first = calloc(m->tree.count, sizeof(*first));
@@ -205,7 +206,7 @@ static int copy_prefix(struct making *m, const struct aggregate *a)
 	return 0;
 }
 
-/* The groups with one prefix, n of them: their rows. */
+/* Make the rows of n groups with the same prefix. */
 static int make_tree(struct making *m, const struct aggregate **groups, size_t n)
 {
 	const struct stack_node *nodes = m->stacks->tree.nodes;
@@ -214,7 +215,7 @@ static int make_tree(struct making *m, const struct aggregate **groups, size_t n
 
 	if (!base)
 		return -1;
-	m->tree.nodes[base].self = UINT64_MAX; /* what hangs on it has depth 0 */
+	m->tree.nodes[base].self = UINT64_MAX; /* nodes on it have depth 0 */
 	memset(m->marked, 0, size);
 	memset(m->inside, 0, size);
 	memset(m->became, 0, size * sizeof(*m->became));
@@ -224,7 +225,8 @@ static int make_tree(struct making *m, const struct aggregate **groups, size_t n
 		uint32_t node = node_of(m->table->groups, groups[i]);
 
 		if (node == STACK_ROOT || !groups[i]->calls)
-			continue; /* events outside of all calls, or of others than were left */
+			/* events outside of all calls, or of other calls than those left */
+			continue;
 		m->value[node] = groups[i];
 		for (; node != STACK_ROOT && !m->marked[node]; node = nodes[node].parent)
 			m->marked[node] = true;

@@ -2,13 +2,13 @@
  * tree.h - --tree, --callers F and --callees F: groups by stack as an indented tree
  *
  * The last key of the groups is the stack. The keys before it, if any, make a tree for each of
- * their groups. What is printed is a table with the keys, then `depth` and `name`, each row below
- * that of the stack it hangs on; siblings stand in the order of -s.
+ * their groups. The output is a table with the keys, then `depth` and `name`. Each row is below its
+ * caller's row; siblings are in the order of -s.
  *
  *     TREE_ALL      every stack, from the outermost call down
- *     TREE_CALLEES  what F called, wherever it was called; below another call of F it is part of it
- *     TREE_CALLERS  the calls of F, split by who called them, by who called those ...: a row has
- * the numbers of F. At most TREE_CALLERS_DEEP callers are told apart.
+ *     TREE_CALLEES  the callees of F, over all calls of F; a call of F below another is part of
+ *     that call's tree TREE_CALLERS  the calls of F, split by caller, by the caller's caller ...: a
+ *     row has the numbers of F. At most TREE_CALLERS_DEEP callers are distinguished.
  */
 #ifndef TR_TRSTAT_VIEWS_TREE_H
 #define TR_TRSTAT_VIEWS_TREE_H
@@ -19,7 +19,8 @@ enum tree_kind { TREE_ALL, TREE_CALLERS, TREE_CALLEES };
 
 enum { TREE_CALLERS_DEEP = 255 };
 
-/* t->sort may have columns only. function: F. -1 with e when out of memory. */
+/* Write the tree. t->sort may have columns only. function: F. Returns -1 with e filled when out
+ * of memory. */
 int view_tree(const struct table *t, enum tree_kind kind, const char *function,
 	      enum table_format format, struct text *out, struct error *e);
 

@@ -274,7 +274,7 @@ static void test_parse(void)
 	keys_free(&k);
 	ok(refused("no such", "no such key: 'no such'"), "a blank in a name");
 	ok(!keys_parse(&none, "", &e) && !none.count, "no keys");
-	ok(refused("tid,", "behind the last comma"), "nothing after a comma");
+	ok(refused("tid,", "after the last comma"), "nothing after a comma");
 	ok(refused("tid,,pid", "no such key: ''"), "nothing between commas");
 	ok(refused("tid,pid,tid", "'tid' is given twice"), "one twice");
 	ok(refused("bucket(time,0)", "a bucket is"), "a bucket of no width");

@@ -90,7 +90,7 @@ static void test_block(void)
 	is_u64(pair.forgotten, REQUESTS - PAIR_LIMIT, "those that gave way");
 	is_u64(pair.ended, REQUESTS - PAIR_LIMIT + 1, "ends without a beginning");
 	is_u64(pair.replaced, 1, "one that came again");
-	is_u64(pair_waiting(&pair), 1, "one that has no end");
+	is_u64(pair_pending(&pair), 1, "one that has no end");
 	ok(groups_at(&st.groups, 1)->total == 0, "a pair of no time, from the later beginning");
 	ok(pair.count <= 2 * PAIR_LIMIT, "memory is bounded");
 	statistics_free(&st);

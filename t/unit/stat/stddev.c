@@ -16,8 +16,8 @@ static uint64_t of(const uint64_t *v, size_t n)
 		squares_add(&half[i % 2], v[i]);
 		sum += v[i];
 	}
-	whole = deviation(n, sum, &s);
-	if (squares_merge(&half[0], &half[1]) || deviation(n, sum, &half[0]) != whole)
+	whole = stddev_of(n, sum, &s);
+	if (squares_merge(&half[0], &half[1]) || stddev_of(n, sum, &half[0]) != whole)
 		printf("# a merge differs\n");
 	return whole;
 }
@@ -30,7 +30,7 @@ int main(void)
 	bool good = true;
 	struct squares full = {UINT128_MAX, UINT64_MAX}, one = {1, 0};
 
-	is_u64(deviation(0, 0, &(struct squares){0}), 0, "of nothing");
+	is_u64(stddev_of(0, 0, &(struct squares){0}), 0, "of nothing");
 	is_u64(OF(5), 0, "of one value");
 	is_u64(OF(7, 7, 7, 7), 0, "of a constant");
 	is_u64(OF(2, 4, 4, 4, 5, 5, 7, 9), 2, "the textbook's");
@@ -53,7 +53,7 @@ int main(void)
 			squares_add(&s, x >> (20 + round % 40));
 			sum += x >> (20 + round % 40);
 		}
-		d = deviation(n, sum, &s);
+		d = stddev_of(n, sum, &s);
 		n2v = 4 * (n * s.low - sum * sum);
 		low = d ? (2 * (uint128)d - 1) * n : 0;
 		high = (2 * (uint128)d + 1) * n;
@@ -63,6 +63,6 @@ int main(void)
 
 	errno = 0;
 	ok(squares_merge(&full, &one) && errno == EOVERFLOW, "a sum does not wrap");
-	is_u64(deviation(3, 100, &one), 0, "sums that contradict each other give 0");
+	is_u64(stddev_of(3, 100, &one), 0, "sums that contradict each other give 0");
 	return done();
 }
