@@ -13,10 +13,6 @@
 #include "cmd/trencode/text/apitrace/apitrace.h"
 #include "cmd/trencode/convert/kernel_messages.h"
 
-enum { RECORD = 16 }; /* u32 name, u32 kind, u64 number */
-
-#define DOUBLE_EXACT (1ull << 53)
-
 static int render_key(struct buffer *to, const char *name, size_t n)
 {
 	return json_append_string(to, name, n) || buffer_u8(to, ':') ? -1 : 0;
@@ -50,17 +46,17 @@ static void put_record(uint8_t *p, uint32_t name, uint32_t kind, uint64_t number
 	put_u64(p + 8, number);
 }
 
-static int append(struct attributes *a, struct buffer *to, const struct attribute *item)
+static int append_item(struct attributes *a, struct buffer *to, const struct attribute *item)
 {
 	bool bytes = item->kind >= ATTRIBUTE_TEXT;
 	uint64_t number = item->number;
 
 	if (item->kind == ATTRIBUTE_REAL)
 		memcpy(&number, &item->real, sizeof number);
-	if (buffer_reserve(to, RECORD))
+	if (buffer_reserve(to, ATTRIBUTE_RECORD))
 		return -1;
 	put_record(to->data + to->size, item->name, item->kind, number);
-	to->size += RECORD;
+	to->size += ATTRIBUTE_RECORD;
 	if (!bytes)
 		return 0;
 	if (item->text == (const char *)a->compound.data)
@@ -75,8 +71,8 @@ static bool is_apitrace(const struct type *t)
 	return t->source && !strcmp(t->source->format.text, "apitrace");
 }
 
-/* What `apitrace dump` prints in front of the call. The enter gives it: a leave need not repeat it.
- */
+/* Test whether the field is the number that `apitrace dump` prints before the call. The enter has
+ * it: a leave need not repeat it. */
 static bool is_number_of_call(const struct type *t, const struct field *f)
 {
 	return f->role == ROLE_CALL && f->name.size && t->kind == KIND_ENTER && is_apitrace(t);
@@ -95,7 +91,7 @@ static bool is_plain(const struct type *t, const struct field *f)
 	       (uint64_t)f->offset + 4 <= t->fixed_size;
 }
 
-/* The facts of a type; NULL: out of memory. */
+/* Returns the attributes among a type's fields, or NULL when out of memory. */
 static const struct attribute_fields *fields_of(struct attributes *a, const struct type *t)
 {
 	struct attribute_fields *fields =
@@ -121,18 +117,18 @@ static bool wants_members(const struct attributes *a, const struct event *ev)
 	return a->members && ev->type->kind != KIND_COUNTER;
 }
 
-/* Append a MEMBER without its value, which is appended next; *at is for end_member. */
+/* Append a MEMBER without its value, which the caller appends next; *at is for end_member. */
 static inline int begin_member(struct attributes *a, struct buffer *to, uint32_t name, size_t *at)
 {
 	uint32_t size;
 	const char *key = location_names_get(&a->keys, name, &size);
 
 	*at = to->size;
-	if (!key || buffer_reserve(to, RECORD + LOCATION_NAME_SHORT + (size_t)size))
+	if (!key || buffer_reserve(to, ATTRIBUTE_RECORD + LOCATION_NAME_SHORT + (size_t)size))
 		return -1;
 	put_u32(to->data + to->size, name);
-	location_names_copy((char *)to->data + to->size + RECORD, key, size);
-	to->size += RECORD + (size_t)size;
+	location_names_copy((char *)to->data + to->size + ATTRIBUTE_RECORD, key, size);
+	to->size += ATTRIBUTE_RECORD + (size_t)size;
 	return 0;
 }
 
@@ -140,12 +136,12 @@ static void end_member(struct buffer *to, size_t at)
 {
 	uint8_t *p = to->data + at;
 
-	put_record(p, get_u32(p), ATTRIBUTE_MEMBER, to->size - at - RECORD);
+	put_record(p, get_u32(p), ATTRIBUTE_MEMBER, to->size - at - ATTRIBUTE_RECORD);
 }
 
 /* --- arguments and return values --- */
 
-/* d: their names, or NULL */
+/* Returns the name of an argument as a string, 0 when out of memory. d: the names, or NULL. */
 static uint32_t argument_name(struct attributes *a, const struct event *ev,
 			      const struct definition *d, uint64_t index)
 {
@@ -167,7 +163,7 @@ static uint32_t argument_name(struct attributes *a, const struct event *ev,
 	return name;
 }
 
-/* A back trace as an array of lines, the innermost frame first, as apitrace prints them. */
+/* Append a back trace as an array of lines, the innermost frame first, as apitrace prints them. */
 static int append_backtrace(struct attributes *a, struct values v, struct buffer *to)
 {
 	struct apitrace_writer w = {.dictionary = a->dictionary, .out = &a->scratch};
@@ -187,7 +183,7 @@ static int append_backtrace(struct attributes *a, struct values v, struct buffer
 	}
 	if (buffer_u8(json, ']'))
 		return -1;
-	return append(
+	return append_item(
 		a, to,
 		&(struct attribute){.name = dictionary_text(a->dictionary, "backtrace", 9).number,
 				    .kind = ATTRIBUTE_JSON,
@@ -195,7 +191,7 @@ static int append_backtrace(struct attributes *a, struct values v, struct buffer
 				    .number = json->size});
 }
 
-/* What a call has beside its arguments: v is before its value. */
+/* Append a detail of a call that is neither argument nor return value. v is before its value. */
 static int append_detail(struct attributes *a, const struct event *ev, uint8_t what,
 			 struct values v, struct buffer *to)
 {
@@ -208,13 +204,14 @@ static int append_detail(struct attributes *a, const struct event *ev, uint8_t w
 		return 0;
 	if (argument_fake(ev, &fake))
 		return attributes_append_bool(a, "fake", fake, to);
-	return append(a, to,
-		      &(struct attribute){.name = dictionary_text(a->dictionary, "flags", 5).number,
-					  .kind = ATTRIBUTE_UINT,
-					  .number = flags.number});
+	return append_item(
+		a, to,
+		&(struct attribute){.name = dictionary_text(a->dictionary, "flags", 5).number,
+				    .kind = ATTRIBUTE_UINT,
+				    .number = flags.number});
 }
 
-/* 0: out of memory. */
+/* Returns the string "return", 0 when out of memory. */
 static uint32_t return_name(struct attributes *a)
 {
 	if (!a->return_name)
@@ -260,7 +257,7 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 		if (attribute_value(&source, &v, &item))
 			return -1;
 		item.name = name;
-		if (append(a, to, &item))
+		if (append_item(a, to, &item))
 			return -1;
 	}
 	return 0;
@@ -274,7 +271,7 @@ bool attribute_wanted(const struct field *f)
 	       strncmp(f->name.text, "common_", 7) != 0;
 }
 
-/* Arguments of a call that were written as one text. */
+/* Append the arguments of a call that are one text in the source. */
 static int append_arguments(struct attributes *a, const struct field *f,
 			    const struct attribute *text, struct buffer *to)
 {
@@ -289,17 +286,17 @@ static int append_arguments(struct attributes *a, const struct field *f,
 		n = f->name.size > 1 && f->name.text[0] == '_';
 		item.name =
 			dictionary_text(a->dictionary, f->name.text + n, f->name.size - n).number;
-		return append(a, to, &item);
+		return append_item(a, to, &item);
 	}
 	while (attribute_member(&at, end, &item, &name, &n)) {
 		item.name = dictionary_text(a->dictionary, name, n).number;
-		if (append(a, to, &item))
+		if (append_item(a, to, &item))
 			return -1;
 	}
 	return 0;
 }
 
-/* Numbers of calls and frames: every event of apitrace has one or two. */
+/* Append the number of a call or frame: every event of apitrace has one or two. */
 static int append_plain(struct attributes *a, struct buffer *to, uint32_t name, uint32_t number)
 {
 	size_t at;
@@ -343,7 +340,7 @@ static int append_fields(struct attributes *a, const struct event *ev, struct bu
 		item.name = f->name.number;
 		if (f->role == ROLE_ARGUMENTS && item.kind == ATTRIBUTE_TEXT
 			    ? append_arguments(a, f, &item, to)
-			    : append(a, to, &item))
+			    : append_item(a, to, &item))
 			return -1;
 	}
 	return 0;
@@ -359,22 +356,24 @@ const char *gap_reason_name(uint32_t reason)
 
 static int append_number(struct attributes *a, const char *name, uint64_t number, struct buffer *to)
 {
-	return append(a, to,
-		      &(struct attribute){
-			      .name = dictionary_text(a->dictionary, name, strlen(name)).number,
-			      .kind = ATTRIBUTE_UINT,
-			      .number = number});
+	return append_item(
+		a, to,
+		&(struct attribute){
+			.name = dictionary_text(a->dictionary, name, strlen(name)).number,
+			.kind = ATTRIBUTE_UINT,
+			.number = number});
 }
 
 static int append_text(struct attributes *a, const char *name, const char *text, size_t n,
 		       struct buffer *to)
 {
-	return append(a, to,
-		      &(struct attribute){
-			      .name = dictionary_text(a->dictionary, name, strlen(name)).number,
-			      .kind = ATTRIBUTE_TEXT,
-			      .number = n,
-			      .text = text});
+	return append_item(
+		a, to,
+		&(struct attribute){
+			.name = dictionary_text(a->dictionary, name, strlen(name)).number,
+			.kind = ATTRIBUTE_TEXT,
+			.number = n,
+			.text = text});
 }
 
 static int append_gap(struct attributes *a, const struct event *ev, struct buffer *to)
@@ -414,7 +413,7 @@ static int append_message(struct attributes *a, const struct event *ev, struct b
 		return -1;
 	item.number = size;
 	item.name = dictionary_text(a->dictionary, "message", 7).number;
-	return size ? append(a, to, &item) : 0;
+	return size ? append_item(a, to, &item) : 0;
 }
 
 int attributes_append(struct attributes *a, const struct event *ev, struct buffer *to)
@@ -430,203 +429,10 @@ int attributes_append(struct attributes *a, const struct event *ev, struct buffe
 
 int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to)
 {
-	return append(a, to,
-		      &(struct attribute){
-			      .name = dictionary_text(a->dictionary, name, strlen(name)).number,
-			      .kind = ATTRIBUTE_BOOL,
-			      .number = value});
-}
-
-/* --- reading --- */
-
-/* One of the records that append and end_member write. */
-static struct attribute get_record(const uint8_t **at)
-{
-	const uint8_t *p = *at;
-	struct attribute item = {
-		.name = get_u32(p), .kind = get_u32(p + 4), .number = get_u64(p + 8)};
-
-	p += RECORD;
-	if (item.kind == ATTRIBUTE_REAL)
-		memcpy(&item.real, &item.number, sizeof item.real);
-	if (item.kind >= ATTRIBUTE_TEXT) {
-		item.text = (const char *)p;
-		p += item.number;
-	}
-	*at = p;
-	return item;
-}
-
-/* Number the records from a->first on, and note the last one of each name. */
-static int find_last(struct attributes *a, const struct buffer *from)
-{
-	const uint8_t *p = from->data, *end = from->size ? p + from->size : p;
-
-	a->first = a->after;
-	if (from->size / RECORD >= UINT32_MAX - a->first) {
-		memset(a->last, 0, a->nlast * sizeof(*a->last));
-		a->first = 0;
-	}
-	for (a->after = a->first; p < end;) {
-		uint32_t name = get_u32(p), kind = get_u32(p + 4);
-		uint32_t *last = array_reach(a->last, &a->nlast, name, sizeof(*last));
-
-		if (!last)
-			return -1;
-		a->last = last;
-		last[name] = ++a->after;
-		p += RECORD + (kind >= ATTRIBUTE_TEXT ? get_u64(p + 8) : 0);
-	}
-	return 0;
-}
-
-int attributes_read(struct attributes *a, const struct buffer *from)
-{
-	const uint8_t *p = from->data;
-
-	a->count = 0;
-	a->read = from;
-	if (find_last(a, from))
-		return -1;
-	for (uint32_t i = a->first; i < a->after; i++) {
-		struct attribute item = get_record(&p), *items;
-
-		if (a->last[item.name] != i + 1)
-			continue;
-		items = array_grow(a->items, &a->capacity, a->count, sizeof(*items));
-		if (!items)
-			return -1;
-		a->items = items;
-		items[a->count++] = item;
-	}
-	return 0;
-}
-
-/* --- JSON --- */
-
-/* A large text, piece by piece out of the buffer it was read from. */
-static int json_large(const struct attribute *item, const struct buffer *from, struct buffer *to)
-{
-	const char *p = item->text;
-	size_t n = item->number, piece;
-
-	if (buffer_u8(to, '"'))
-		return -1;
-	for (; n; p += piece, n -= piece) {
-		piece = buffer_piece(p, n);
-		if (json_append_inside(to, p, piece))
-			return -1;
-		buffer_rest(from);
-	}
-	return buffer_u8(to, '"');
-}
-
-int attribute_json(const struct attribute *item, bool quote_numbers, const struct buffer *from,
-		   struct buffer *to)
-{
-	bool quote = false, minus = item->kind == ATTRIBUTE_INT && (int64_t)item->number < 0;
-	uint64_t number = minus ? -item->number : item->number;
-
-	if (item->kind >= ATTRIBUTE_TEXT && item->number > BUFFER_PIECE && from) {
-		if (item->kind == ATTRIBUTE_TEXT)
-			return json_large(item, from, to);
-		return buffer_append_from(
-			to, from, (size_t)((const uint8_t *)item->text - from->data), item->number);
-	}
-	switch (item->kind) {
-	case ATTRIBUTE_NULL: return buffer_append(to, "null", 4);
-	case ATTRIBUTE_BOOL:
-		return item->number ? buffer_append(to, "true", 4) : buffer_append(to, "false", 5);
-	case ATTRIBUTE_REAL: return json_append_real(to, item->real);
-	case ATTRIBUTE_TEXT: return json_append_string(to, item->text, item->number);
-	case ATTRIBUTE_JSON:
-	case ATTRIBUTE_MEMBER: return buffer_put(to, item->text, item->number);
-	}
-	quote = quote_numbers && number > DOUBLE_EXACT;
-	return attribute_put_integer(to, number, minus, quote);
-}
-
-/* A MEMBER, with a comma. */
-static inline int put_short(struct buffer *to, const uint8_t *member, size_t n)
-{
-	if (buffer_reserve(to, n + 1))
-		return -1;
-	copy_short(to->data + to->size, member, n);
-	to->data[to->size + n] = ',';
-	to->size += n + 1;
-	return 0;
-}
-
-/* One as a member of an object, with a comma. */
-static int put_member(struct attributes *a, const struct attribute *item, const struct buffer *from,
-		      struct buffer *to)
-{
-	const char *key;
-	uint32_t size;
-
-	if (item->kind != ATTRIBUTE_MEMBER) {
-		key = location_names_get(&a->keys, item->name, &size);
-		if (!key || buffer_append(to, key, size))
-			return -1;
-	}
-	return attribute_json(item, a->quote_numbers, from, to) || buffer_u8(to, ',') ? -1 : 0;
-}
-
-int attributes_json(struct attributes *a, struct buffer *to)
-{
-	if (buffer_u8(to, '{'))
-		return -1;
-	for (size_t i = 0; i < a->count; i++)
-		if (put_member(a, &a->items[i], a->read, to))
-			return -1;
-	to->size -= a->count > 0;
-	return buffer_u8(to, '}');
-}
-
-int attributes_object(struct attributes *a, const struct buffer *bytes, struct buffer *to)
-{
-	const uint8_t *p = bytes->data;
-
-	if (!bytes->size)
-		return 0;
-	if (find_last(a, bytes) || buffer_u8(to, '{'))
-		return -1;
-	for (uint32_t i = a->first; i < a->after; i++) {
-		struct attribute item;
-		size_t n = get_u64(p + 8);
-
-		/* nearly all: rows of apitrace take 5 % less time by this */
-		if (get_u32(p + 4) == ATTRIBUTE_MEMBER && n <= BUFFER_PIECE) {
-			if (a->last[get_u32(p)] == i + 1 && put_short(to, p + RECORD, n))
-				return -1;
-			p += RECORD + n;
-			continue;
-		}
-		item = get_record(&p);
-		if (a->last[item.name] == i + 1 && put_member(a, &item, bytes, to))
-			return -1;
-	}
-	to->data[to->size - 1] = '}';
-	return 0;
-}
-
-bool attributes_keep_numbers(struct attributes *a)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < a->count; i++)
-		if (a->items[i].kind >= ATTRIBUTE_INT && a->items[i].kind <= ATTRIBUTE_REAL)
-			a->items[kept++] = a->items[i];
-	if (!kept)
-		return false;
-	a->dropped += a->count - kept;
-	a->count = kept;
-	return true;
-}
-
-void attributes_report(const struct attributes *a)
-{
-	if (a->dropped)
-		warn(NULL, NO_OFFSET,
-		     "%" PRIu64 " values of counters are no numbers and are left out", a->dropped);
+	return append_item(
+		a, to,
+		&(struct attribute){
+			.name = dictionary_text(a->dictionary, name, strlen(name)).number,
+			.kind = ATTRIBUTE_BOOL,
+			.number = value});
 }

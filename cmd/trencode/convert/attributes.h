@@ -1,11 +1,13 @@
 /*
  * attributes.h - arguments, return values and fields of events as names with plain values
  *
- * What a report format says of an event beside its name and its time. The events of a call come one
- * by one, and its row or slice may be written at its end, so what an enter says is kept as bytes
- * that need neither the block nor the segment they came from.
+ * A report format writes these beside the name and the time of an event. The row or slice of a call
+ * may be written at its leave, so the attributes of its enter are kept as bytes that need neither
+ * the block nor the segment of the enter: records of a head, and for TEXT, JSON and MEMBER a text.
  *
  * Left out are the fields that ftrace has in each event (common_*), and padding without a name.
+ *
+ * A function that returns int returns 0, or -1 when out of memory.
  */
 #ifndef TR_TRENCODE_CONVERT_ATTRIBUTES_H
 #define TR_TRENCODE_CONVERT_ATTRIBUTES_H
@@ -27,6 +29,9 @@ enum attribute_kind {
 	ATTRIBUTE_MEMBER, /* "name":value, as JSON */
 };
 
+enum { ATTRIBUTE_RECORD = 16 }; /* bytes of a record's head: u32 name, u32 kind, u64 number */
+
+/* One name with its value. */
 struct attribute {
 	uint32_t name; /* number of a string of the dictionary */
 	uint32_t kind;
@@ -35,73 +40,74 @@ struct attribute {
 	const char *text;
 };
 
-/* Facts of a type, found once. */
+/* The attributes among the fields of one type. */
 struct attribute_fields {
 	uint64_t wanted; /* bit i: fields[i] is an attribute */
-	uint64_t plain;	 /* bit i: and a u32 of the fixed part, without names */
+	uint64_t plain;	 /* bit i: fields[i] is a u32 of the fixed part, without names */
 	bool known, blobs;
 };
 
+/* The attributes of one encoder. */
 struct attributes {
 	struct dictionary *dictionary;
-	bool members;		 /* only JSON is read: append MEMBERs, except of counters */
-	bool quote_numbers;	 /* JSON: integers that a double cannot hold become strings */
-	bool call_numbers;	 /* those of the source are attributes too */
-	struct attribute *items; /* of the last attributes_read, in their order, no name twice */
+	bool members;	    /* append MEMBERs, except of counters: the caller reads only JSON */
+	bool quote_numbers; /* JSON: integers that a double cannot hold become strings */
+	bool call_numbers;  /* the source's numbers of calls are attributes too */
+	struct attribute *items; /* of the last attributes_read, in order, each name once */
 	size_t count, capacity;
-	uint64_t dropped;		  /* by attributes_keep_numbers */
+	uint64_t dropped;		  /* items removed by attributes_keep_numbers */
 	struct kernel_messages *messages; /* NULL: attributes_meta was not called */
-	/* its own */
-	uint32_t names[16], return_name; /* of arguments without one */
-	uint32_t *last, first, after;	 /* by name: number of its last record, from 1 on */
+	/* private */
+	uint32_t names[16], return_name; /* strings, for arguments without a name */
+	uint32_t *last, first, after;	 /* by name: number of its last record, from 1 */
 	size_t nlast;
 	struct attribute_fields *fields; /* by type */
 	size_t nfields;
 	struct location_names keys; /* "name": of each string */
 	struct buffer scratch, compound;
-	const struct buffer *read; /* what items point into */
+	const struct buffer *read; /* buffer of the texts of items */
 };
 
 void attributes_init(struct attributes *a, struct dictionary *d);
 void attributes_free(struct attributes *a);
 
-/* A piece of a META block of the source with that number: texts that events name. -1: out of
- * memory.
- */
+/* Take a piece of a META part: the texts that events of trace-cmd name by addresses. */
 int attributes_meta(struct attributes *a, const struct meta *m);
 
-/* Append what the event says. Where that may be large, to is one that spills (buffer_file.h). -1:
- * out of memory. So do all others that return int. */
+/* Append the attributes of an event. If they may be large, to must be a buffer that spills
+ * (buffer_file.h). */
 int attributes_append(struct attributes *a, const struct event *ev, struct buffer *to);
 
-/* Arguments and return values only. */
+/* Append only the arguments and return values. */
 int attributes_append_values(struct attributes *a, const struct event *ev, struct buffer *to);
 
-/* Is this field one that is told? */
+/* Test whether the field is an attribute. */
 bool attribute_wanted(const struct field *f);
 
-/* "lost", "damage", "not read" */
+/* Returns "lost", "damage", "not read" or "unknown". */
 const char *gap_reason_name(uint32_t reason);
 
-/* Append one of the encoder's own. */
+/* Append an attribute of the encoder's own. */
 int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to);
 
-/* Take apart what was appended; of two with the same name the later one holds. What items point to
- * is the buffer's and lasts as long as it is not changed. */
+/* Parse appended bytes into items; of two records with the same name the later one is used. The
+ * texts of items are in the buffer, and valid until it changes. */
 int attributes_read(struct attributes *a, const struct buffer *bytes);
 
-/* Of the items only numbers stay, as of a counter. false: there are none, and all stay. */
+/* Remove all items but numbers, as for a counter. Returns false if no item is a number; then all
+ * remain. */
 bool attributes_keep_numbers(struct attributes *a);
-/* Say on stderr how many did not, if there were any. */
+/* Report on stderr how many items were removed, if any. */
 void attributes_report(const struct attributes *a);
 
 /* Append the items as a JSON object. */
 int attributes_json(struct attributes *a, struct buffer *to);
 
-/* Both: what was appended as a JSON object; nothing where nothing was. */
+/* Append the attributes in bytes as a JSON object; nothing if bytes is empty. */
 int attributes_object(struct attributes *a, const struct buffer *bytes, struct buffer *to);
 
-/* One of them as JSON. from: the buffer that its text may be in; NULL: its text is not large. */
+/* Append the value of one item as JSON. from: the buffer that contains its text; NULL if its text
+ * is not large. */
 int attribute_json(const struct attribute *item, bool quote_numbers, const struct buffer *from,
 		   struct buffer *to);
 

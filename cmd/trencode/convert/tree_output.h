@@ -4,10 +4,13 @@
  * Members are flat: a name without a slash. They may be many (thousands) and grow in turns: each
  * has a small buffer, no descriptor, and all buffers together stay within a few MiB.
  *
- * A directory is written beside its place and put there by rename, or, where the place is an empty
- * directory, inside of it under a hidden name until all is complete; the member made first is moved
- * last. So a failed run leaves no directory that looks like a whole one. For a tar, whose headers
- * need the sizes, the members are kept in one nameless file in $TMPDIR.
+ * A directory is written under a hidden name beside its path, and renamed when it is complete. If
+ * the path is an empty directory, the hidden directory is inside of it, and the members are moved
+ * up when all are complete, the member made first as the last. So a failed run leaves no directory
+ * that looks complete. A tar needs the sizes of the members in their headers, so the members are
+ * kept in one nameless file in $TMPDIR, the spool.
+ *
+ * A function that returns int returns 0, or -1 with *e filled.
  */
 #ifndef TR_TRENCODE_CONVERT_TREE_OUTPUT_H
 #define TR_TRENCODE_CONVERT_TREE_OUTPUT_H
@@ -19,23 +22,25 @@
 #include <stdint.h>
 #include <string.h>
 
+/* One file of the result. */
 struct tree_member {
 	uint8_t *buffer;
 	uint32_t used, capacity;
-	uint64_t size; /* bytes so far, those in the buffer too */
-	uint64_t last; /* tar: where its last piece stands in the spool */
+	uint64_t size; /* bytes so far, with those in the buffer */
+	uint64_t last; /* tar: offset of its last piece in the spool */
 };
 
+/* One result of several files. */
 struct tree_output {
 	struct intern names; /* number: index in members */
 	struct tree_member *members;
 	size_t capacity;
 	size_t active; /* members with a buffer */
-	size_t limit;  /* what a buffer may take now */
+	size_t limit;  /* largest size of a buffer now, bytes */
 
-	char *location, *temporary; /* directory; NULL for a tar */
-	int directory;		    /* descriptor of temporary */
-	bool inside;		    /* place is there, empty, and holds temporary */
+	char *path, *temporary; /* directories; NULL for a tar */
+	int directory;		/* descriptor of temporary */
+	bool inside;		/* path is an empty directory that contains temporary */
 
 	struct output output; /* tar */
 	const char *top;
@@ -45,21 +50,21 @@ struct tree_output {
 };
 
 /*
- * path: a directory that does not exist, or is empty; NULL or "-": a tar to standard output, all
- * members below the directory top (which stays the caller's). 0, or -1 with e filled; then
+ * Open the result. path: a directory that does not exist, or is empty; NULL or "-": a tar to
+ * standard output, all members below the directory top, which the caller owns. After an error
  * tree_output_close may be called, and does nothing.
  */
 int tree_output_open(struct tree_output *t, const char *path, const char *top, struct error *e);
 
-/* May a member be called so? No slash, no NUL, no dot at its beginning, at most 255 bytes. */
+/* Test whether a member may have this name: no slash, no NUL, no dot at its beginning, at most 255
+ * bytes. */
 bool tree_output_name_ok(const char *name, size_t n);
 
-/* The number of the member of that name, which begins empty if it was not there. -1: a name that
- * cannot be, or out of memory. */
+/* Find the member of that name, or add an empty one. An impossible name is an error. */
 int tree_output_member(struct tree_output *t, const char *name, size_t n, uint32_t *number,
 		       struct error *e);
 
-/* Where name is a member: its number, else INTERN_NONE. */
+/* Returns the number of the member, or INTERN_NONE. */
 uint32_t tree_output_find(const struct tree_output *t, const char *name);
 
 static inline uint64_t tree_output_size(const struct tree_output *t, uint32_t number)
@@ -84,13 +89,13 @@ static inline int tree_output_put(struct tree_output *t, uint32_t number, const 
 	return 0;
 }
 
-/* Nothing will be appended to the member soon: write it out and give its buffer back. */
+/* Write the buffer of a member to which nothing will be appended soon, and free the buffer. */
 int tree_output_settle(struct tree_output *t, uint32_t number, struct error *e);
 
-/* All is there: put the directory in its place, or write the tar. 0, or -1. */
+/* Complete the result: rename the directory, or write the tar. */
 int tree_output_finish(struct tree_output *t, struct error *e);
 
-/* Free everything; what was not finished is removed. */
+/* Free everything, and remove an unfinished directory. */
 void tree_output_close(struct tree_output *t);
 
 #endif
