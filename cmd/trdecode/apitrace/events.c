@@ -198,7 +198,7 @@ static const struct apitrace_function *function_of(const struct apitrace *a, uin
 	return known ? &all[(known >> 32) - 1] : NULL;
 }
 
-static int enter(struct apitrace *a, uint64_t offset)
+static int put_enter(struct apitrace *a, uint64_t offset)
 {
 	struct apitrace_function *f;
 	uint64_t thread = 0;
@@ -217,7 +217,7 @@ static int enter(struct apitrace *a, uint64_t offset)
 	return put_row(a, lane, a->enter, f->location, a->call++);
 }
 
-static int leave(struct apitrace *a, uint64_t offset)
+static int put_leave(struct apitrace *a, uint64_t offset)
 {
 	const struct apitrace_function *f;
 	uint64_t call, known = 0;
@@ -272,7 +272,7 @@ static void tell_left_out(struct apitrace *a)
 }
 
 /* Nothing more comes: say why. in_event: it ended inside of one. */
-static int finish(struct apitrace *a, bool in_event, uint64_t offset)
+static int finish_trace(struct apitrace *a, bool in_event, uint64_t offset)
 {
 	a->done = true;
 	apitrace_count_open(a);
@@ -300,14 +300,14 @@ int apitrace_event(struct apitrace *a)
 	a->failure = FAILURE_NONE;
 	offset = apitrace_offset(a);
 	if (apitrace_byte(a, &event))
-		return a->failure == FAILURE_FATAL ? -1 : finish(a, false, offset);
+		return a->failure == FAILURE_FATAL ? -1 : finish_trace(a, false, offset);
 	if (event == APITRACE_ENTER)
-		bad = enter(a, offset);
+		bad = put_enter(a, offset);
 	else if (event == APITRACE_LEAVE)
-		bad = leave(a, offset);
+		bad = put_leave(a, offset);
 	else
 		bad = apitrace_other_traces(a, event);
 	if (!bad)
 		return 1;
-	return a->failure == FAILURE_FATAL ? -1 : finish(a, true, offset);
+	return a->failure == FAILURE_FATAL ? -1 : finish_trace(a, true, offset);
 }

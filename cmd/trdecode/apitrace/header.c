@@ -5,7 +5,7 @@
 
 #include "cmd/trdecode/apitrace/apitrace.h"
 
-static int property(struct apitrace *a, bool *last)
+static int read_property(struct apitrace *a, bool *last)
 {
 	size_t before;
 	int bad;
@@ -68,7 +68,7 @@ int apitrace_header(struct apitrace *a)
 	if (put_version(a, a->semantic))
 		return -1;
 	while (!last && !bad)
-		bad = property(a, &last);
+		bad = read_property(a, &last);
 	if (buffer_u8(&a->header, 0))
 		return apitrace_no_memory(a);
 	return bad;

@@ -9,7 +9,7 @@
 enum { DIRECT_LIMIT = 1 << 16 };
 
 /* Ids are numbers of the tracer's, sparse and below some thousands: an array. Others are hashed. */
-static int set(struct apitrace_ids *ids, uint32_t id, uint32_t index)
+static int set_index(struct apitrace_ids *ids, uint32_t id, uint32_t index)
 {
 	uint32_t *direct;
 
@@ -24,7 +24,7 @@ static int set(struct apitrace_ids *ids, uint32_t id, uint32_t index)
 }
 
 /* The element of that id; *fresh: it is met for the first time, and zero. */
-static inline void *find(struct apitrace *a, struct apitrace_ids *ids, size_t element, uint64_t *id,
+static inline void *find_element(struct apitrace *a, struct apitrace_ids *ids, size_t element, uint64_t *id,
 			 bool *fresh)
 {
 	uint32_t index;
@@ -44,7 +44,7 @@ static inline void *find(struct apitrace *a, struct apitrace_ids *ids, size_t el
 	if (grown)
 		ids->at = grown;
 	a->defined += element + 64;
-	if (!grown || set(ids, (uint32_t)*id, (uint32_t)++ids->count)) {
+	if (!grown || set_index(ids, (uint32_t)*id, (uint32_t)++ids->count)) {
 		apitrace_no_memory(a);
 		return NULL;
 	}
@@ -54,7 +54,7 @@ static inline void *find(struct apitrace *a, struct apitrace_ids *ids, size_t el
 	return grown;
 }
 
-static void forget(struct apitrace_ids *ids)
+static void forget_ids(struct apitrace_ids *ids)
 {
 	idmap_free(&ids->map);
 	free(ids->direct);
@@ -64,11 +64,11 @@ static void forget(struct apitrace_ids *ids)
 
 void apitrace_forget(struct apitrace *a)
 {
-	forget(&a->functions);
-	forget(&a->structs);
-	forget(&a->enums);
-	forget(&a->bitmasks);
-	forget(&a->frames);
+	forget_ids(&a->functions);
+	forget_ids(&a->structs);
+	forget_ids(&a->enums);
+	forget_ids(&a->bitmasks);
+	forget_ids(&a->frames);
 	idmap_free(&a->lanes);
 	a->lanes = (struct idmap){0};
 	a->last_lane = 0;
@@ -92,7 +92,7 @@ static int count_of(struct apitrace *a, uint64_t *n)
 }
 
 /* The members that were gathered as a definition. */
-static int define(struct apitrace *a, uint64_t id, uint32_t name, enum definition_kind kind,
+static int define_members(struct apitrace *a, uint64_t id, uint32_t name, enum definition_kind kind,
 		  uint32_t *definition)
 {
 	*definition = 0;
@@ -110,7 +110,7 @@ static int define(struct apitrace *a, uint64_t id, uint32_t name, enum definitio
 	return 0;
 }
 
-static int names(struct apitrace *a, uint64_t n)
+static int read_names(struct apitrace *a, uint64_t n)
 {
 	uint32_t name;
 
@@ -161,7 +161,7 @@ static int define_function(struct apitrace *a, uint64_t id, struct apitrace_func
 	if (!a->totals.api[0])
 		tell_api(a, (const char *)a->members.data, a->members.size);
 	name = a->w ? writer_string(a->w, a->members.data, a->members.size) : 0;
-	if (count_of(a, &n) || names(a, n) || define(a, 0, name, DEFINITION_STRUCT, &arguments))
+	if (count_of(a, &n) || read_names(a, n) || define_members(a, 0, name, DEFINITION_STRUCT, &arguments))
 		return -1;
 	f->names = (uint32_t)n;
 	if (!a->w)
@@ -177,7 +177,7 @@ int apitrace_function(struct apitrace *a, struct apitrace_function **f)
 	uint64_t id;
 	bool fresh;
 
-	*f = find(a, &a->functions, sizeof **f, &id, &fresh);
+	*f = find_element(a, &a->functions, sizeof **f, &id, &fresh);
 	if (!*f)
 		return -1;
 	return fresh ? define_function(a, id, *f) : 0;
@@ -189,16 +189,16 @@ int apitrace_struct(struct apitrace *a, struct apitrace_struct **s)
 	uint64_t id, n;
 	bool fresh;
 
-	*s = find(a, &a->structs, sizeof **s, &id, &fresh);
+	*s = find_element(a, &a->structs, sizeof **s, &id, &fresh);
 	if (!*s)
 		return -1;
 	if (!fresh)
 		return 0;
 	a->members.size = 0;
-	if (apitrace_name(a, &name) || count_of(a, &n) || names(a, n))
+	if (apitrace_name(a, &name) || count_of(a, &n) || read_names(a, n))
 		return -1;
 	(*s)->members = (uint32_t)n;
-	return define(a, id, name, DEFINITION_STRUCT, &(*s)->definition);
+	return define_members(a, id, name, DEFINITION_STRUCT, &(*s)->definition);
 }
 
 /* A name of an enum or bitmask, and what it stands for. */
@@ -225,7 +225,7 @@ static int named_values(struct apitrace *a, struct apitrace_ids *ids, enum defin
 	uint32_t *known;
 	bool fresh;
 
-	known = find(a, ids, sizeof *known, &id, &fresh);
+	known = find_element(a, ids, sizeof *known, &id, &fresh);
 	if (!known)
 		return -1;
 	if (fresh) {
@@ -235,7 +235,7 @@ static int named_values(struct apitrace *a, struct apitrace_ids *ids, enum defin
 		while (n--)
 			if (named_value(a, kind, &value))
 				return -1;
-		if (define(a, id, 0, kind, known))
+		if (define_members(a, id, 0, kind, known))
 			return -1;
 	}
 	*definition = *known;
@@ -263,13 +263,13 @@ int apitrace_enum_value(struct apitrace *a, uint32_t *definition, int64_t *value
 	uint64_t id;
 	bool fresh;
 
-	known = find(a, &a->enums, sizeof *known, &id, &fresh);
+	known = find_element(a, &a->enums, sizeof *known, &id, &fresh);
 	if (!known)
 		return -1;
 	if (fresh) {
 		a->members.size = 0;
 		if (named_value(a, DEFINITION_ENUM, &known->value) ||
-		    define(a, id, 0, DEFINITION_ENUM, &known->definition))
+		    define_members(a, id, 0, DEFINITION_ENUM, &known->definition))
 			return -1;
 	}
 	*definition = known->definition;
@@ -312,12 +312,12 @@ int apitrace_frame(struct apitrace *a, uint32_t *definition)
 	uint64_t id;
 	bool fresh;
 
-	known = find(a, &a->frames, sizeof *known, &id, &fresh);
+	known = find_element(a, &a->frames, sizeof *known, &id, &fresh);
 	if (!known)
 		return -1;
 	if (fresh) {
 		a->members.size = 0;
-		if (frame_details(a) || define(a, id, 0, DEFINITION_FRAME, known))
+		if (frame_details(a) || define_members(a, id, 0, DEFINITION_FRAME, known))
 			return -1;
 	}
 	*definition = *known;

@@ -5,7 +5,7 @@
 
 #include "cmd/trdecode/input/unpack.h"
 
-static bool preamble(const uint8_t **p, const uint8_t *end, uint32_t *length)
+static bool snappy_preamble(const uint8_t **p, const uint8_t *end, uint32_t *length)
 {
 	uint64_t n = 0;
 
@@ -23,10 +23,10 @@ static bool preamble(const uint8_t **p, const uint8_t *end, uint32_t *length)
 
 bool snappy_length(const uint8_t *in, size_t n, uint32_t *length)
 {
-	return preamble(&in, in + n, length);
+	return snappy_preamble(&in, in + n, length);
 }
 
-static uint32_t little(const uint8_t *p, unsigned n)
+static uint32_t snappy_little(const uint8_t *p, unsigned n)
 {
 	uint32_t v = 0;
 
@@ -43,7 +43,7 @@ size_t snappy_part(const uint8_t *p, size_t n, uint8_t *out, size_t size, bool *
 	bool all;
 
 	*whole = false;
-	if (!preamble(&p, end, &length))
+	if (!snappy_preamble(&p, end, &length))
 		return 0;
 	all = length <= size; /* else so much of it is wanted */
 	if (all)
@@ -57,7 +57,7 @@ size_t snappy_part(const uint8_t *p, size_t n, uint8_t *out, size_t size, bool *
 
 			if ((size_t)(end - p) < more)
 				return done;
-			run = more ? (size_t)little(p, more) + 1 : (size_t)(tag >> 2) + 1;
+			run = more ? (size_t)snappy_little(p, more) + 1 : (size_t)(tag >> 2) + 1;
 			p += more;
 			if (run > size - done) {
 				if (all)
@@ -85,7 +85,7 @@ size_t snappy_part(const uint8_t *p, size_t n, uint8_t *out, size_t size, bool *
 			if ((size_t)(end - p) < bytes)
 				return done;
 			run = (size_t)(tag >> 2) + 1;
-			offset = little(p, bytes);
+			offset = snappy_little(p, bytes);
 			p += bytes;
 		}
 		if (!offset || offset > done || run > size - done)

@@ -16,7 +16,7 @@ static int make_room(struct apitrace *a)
 	return buffer_reserve(b, ROOM) ? apitrace_no_memory(a) : 0;
 }
 
-static inline int room(struct apitrace *a)
+static inline int tail_room(struct apitrace *a)
 {
 	return __builtin_expect(
 		       a->tail.capacity - a->tail.size < ROOM || a->tail.size > a->values_limit, 0)
@@ -24,18 +24,18 @@ static inline int room(struct apitrace *a)
 		       : 0;
 }
 
-static inline uint8_t *out(struct apitrace *a)
+static inline uint8_t *tail_out(struct apitrace *a)
 {
 	return a->tail.data + a->tail.size;
 }
 
-static inline void written(struct apitrace *a, const uint8_t *end)
+static inline void tail_written(struct apitrace *a, const uint8_t *end)
 {
 	a->tail.size = (size_t)(end - a->tail.data);
 }
 
 /* A definition stands in the present event's values. */
-static int use(struct apitrace *a, uint32_t definition)
+static int use_definition(struct apitrace *a, uint32_t definition)
 {
 	/* where there is but one segment, it was sent when it was met first */
 	if (__builtin_expect(a->segments, 0) && buffer_u32(&a->used, definition))
@@ -59,7 +59,7 @@ int apitrace_sint(struct apitrace *a, int64_t *n)
 }
 
 /* n bytes as they are, however many arrive at once. */
-static int copy(struct apitrace *a, uint64_t n)
+static int copy_bytes(struct apitrace *a, uint64_t n)
 {
 	while (n) {
 		size_t have = (size_t)(a->unpack.end - a->unpack.at);
@@ -83,85 +83,85 @@ static int copy(struct apitrace *a, uint64_t n)
 	return 0;
 }
 
-static int string(struct apitrace *a, uint8_t tag)
+static int copy_string(struct apitrace *a, uint8_t tag)
 {
-	uint8_t *p = out(a);
+	uint8_t *p = tail_out(a);
 	uint64_t n;
 
 	if (apitrace_uint(a, &n))
 		return -1;
 	*p++ = tag;
 	p = value_uleb(p, n);
-	written(a, p);
+	tail_written(a, p);
 	if (__builtin_expect(n <= ROOM / 2 && (uint64_t)(a->unpack.end - a->unpack.at) >= n, 1)) {
 		memcpy(p, a->unpack.at, (size_t)n);
 		a->unpack.at += n;
 		a->tail.size += (size_t)n;
 		return 0;
 	}
-	return copy(a, n);
+	return copy_bytes(a, n);
 }
 
 static int wide_string(struct apitrace *a)
 {
-	uint8_t *p = out(a);
+	uint8_t *p = tail_out(a);
 	uint64_t n, unit;
 
 	if (apitrace_uint(a, &n))
 		return -1;
 	*p++ = VALUE_WSTRING;
-	written(a, value_uleb(p, n));
+	tail_written(a, value_uleb(p, n));
 	while (n--) {
-		if (apitrace_uint(a, &unit) || room(a))
+		if (apitrace_uint(a, &unit) || tail_room(a))
 			return -1;
-		written(a, value_uleb(out(a), unit));
+		tail_written(a, value_uleb(tail_out(a), unit));
 	}
 	return 0;
 }
 
-static int number(struct apitrace *a, uint8_t tag)
+static int copy_number(struct apitrace *a, uint8_t tag)
 {
-	uint8_t *p = out(a);
+	uint8_t *p = tail_out(a);
 	uint64_t n;
 
 	if (apitrace_uint(a, &n))
 		return -1;
 	*p++ = tag;
-	written(a, value_uleb(p, n));
+	tail_written(a, value_uleb(p, n));
 	return 0;
 }
 
 /* Its magnitude may have 64 bits: what then wraps is not negative. */
 static int signed_number(struct apitrace *a)
 {
-	uint8_t *p = out(a);
+	uint8_t *p = tail_out(a);
 	uint64_t n;
 
 	if (apitrace_uint(a, &n))
 		return -1;
 	*p++ = n > NEGATIVE_MOST ? VALUE_UINT : VALUE_NEGATIVE;
-	written(a, value_uleb(p, n > NEGATIVE_MOST ? -n : n));
+	tail_written(a, value_uleb(p, n > NEGATIVE_MOST ? -n : n));
 	return 0;
 }
 
-static inline int bytes(struct apitrace *a, uint8_t tag, unsigned n)
+static inline int put_bytes(struct apitrace *a, uint8_t tag, unsigned n)
 {
-	uint8_t *p = out(a);
+	uint8_t *p = tail_out(a);
 
 	*p++ = tag;
 	if (__builtin_expect((size_t)(a->unpack.end - a->unpack.at) >= n, 1)) {
 		memcpy(p, a->unpack.at, n);
 		a->unpack.at += n;
-		written(a, p + n);
+		tail_written(a, p + n);
 		return 0;
 	}
-	written(a, p);
-	return copy(a, n);
+	tail_written(a, p);
+	return copy_bytes(a, n);
 }
 
-static int enumeration(struct apitrace *a)
+static int put_enumeration(struct apitrace *a)
 {
-	uint8_t *p = out(a), size = 8;
+	uint8_t *p = tail_out(a), size = 8;
 	uint32_t definition;
 	int64_t n;
 
@@ -171,7 +171,7 @@ static int enumeration(struct apitrace *a)
 	} else if (apitrace_enum(a, &definition) || apitrace_sint(a, &n)) {
 		return -1;
 	}
-	if (use(a, definition))
+	if (use_definition(a, definition))
 		return -1;
 	if (n == (int8_t)n)
 		size = 1;
@@ -183,98 +183,98 @@ static int enumeration(struct apitrace *a)
 	p = value_uleb(p, definition);
 	*p++ = size;
 	put_u64(p, (uint64_t)n);
-	written(a, p + size);
+	tail_written(a, p + size);
 	return 0;
 }
 
-static int bitmask(struct apitrace *a)
+static int put_bitmask(struct apitrace *a)
 {
-	uint8_t *p = out(a);
+	uint8_t *p = tail_out(a);
 	uint32_t definition;
 	uint64_t n;
 
-	if (apitrace_bitmask(a, &definition) || apitrace_uint(a, &n) || use(a, definition))
+	if (apitrace_bitmask(a, &definition) || apitrace_uint(a, &n) || use_definition(a, definition))
 		return -1;
 	*p++ = VALUE_BITMASK;
 	p = value_uleb(p, definition);
-	written(a, value_uleb(p, n));
+	tail_written(a, value_uleb(p, n));
 	return 0;
 }
 
-static int value(struct apitrace *a, unsigned nesting);
+static int put_value(struct apitrace *a, unsigned nesting);
 
-static int elements(struct apitrace *a, uint64_t n, unsigned nesting)
+static int put_elements(struct apitrace *a, uint64_t n, unsigned nesting)
 {
 	if (nesting == APITRACE_NESTING)
 		return apitrace_bad(a, "values nested deeper than %d", APITRACE_NESTING);
 	while (n--)
-		if (value(a, nesting + 1))
+		if (put_value(a, nesting + 1))
 			return -1;
 	return 0;
 }
 
-static int array(struct apitrace *a, unsigned nesting)
+static int put_array(struct apitrace *a, unsigned nesting)
 {
-	uint8_t *p = out(a);
+	uint8_t *p = tail_out(a);
 	uint64_t n;
 
 	if (apitrace_uint(a, &n))
 		return -1;
 	*p++ = VALUE_ARRAY;
-	written(a, value_uleb(p, n));
-	return elements(a, n, nesting);
+	tail_written(a, value_uleb(p, n));
+	return put_elements(a, n, nesting);
 }
 
-static int structure(struct apitrace *a, unsigned nesting)
+static int put_structure(struct apitrace *a, unsigned nesting)
 {
-	uint8_t *p = out(a);
+	uint8_t *p = tail_out(a);
 	struct apitrace_struct *s;
 	uint32_t members;
 
-	if (apitrace_struct(a, &s) || use(a, s->definition))
+	if (apitrace_struct(a, &s) || use_definition(a, s->definition))
 		return -1;
 	members = s->members;
 	*p++ = VALUE_STRUCT;
 	p = value_uleb(p, s->definition);
-	written(a, value_uleb(p, members));
-	return elements(a, members, nesting);
+	tail_written(a, value_uleb(p, members));
+	return put_elements(a, members, nesting);
 }
 
-static int representation(struct apitrace *a, unsigned nesting)
+static int put_representation(struct apitrace *a, unsigned nesting)
 {
-	uint8_t *p = out(a);
+	uint8_t *p = tail_out(a);
 
 	*p++ = VALUE_REPR;
-	written(a, p);
-	return elements(a, 2, nesting);
+	tail_written(a, p);
+	return put_elements(a, 2, nesting);
 }
 
-static int value(struct apitrace *a, unsigned nesting)
+static int put_value(struct apitrace *a, unsigned nesting)
 {
 	uint8_t type;
 
-	if (apitrace_byte(a, &type) || room(a))
+	if (apitrace_byte(a, &type) || tail_room(a))
 		return -1;
 	switch (type) {
 	case APITRACE_NULL:
 	case APITRACE_FALSE:
 	case APITRACE_TRUE:
 		/* these and most others have the same number in the stream */
-		*out(a) = type;
+		*tail_out(a) = type;
 		a->tail.size++;
 		return 0;
 	case APITRACE_SINT: return signed_number(a);
-	case APITRACE_UINT: return number(a, VALUE_UINT);
-	case APITRACE_FLOAT: return bytes(a, VALUE_FLOAT, 4);
-	case APITRACE_DOUBLE: return bytes(a, VALUE_DOUBLE, 8);
-	case APITRACE_STRING: return string(a, VALUE_STRING);
-	case APITRACE_BLOB: return string(a, VALUE_BLOB);
-	case APITRACE_ENUM: return enumeration(a);
-	case APITRACE_BITMASK: return bitmask(a);
-	case APITRACE_ARRAY: return array(a, nesting);
-	case APITRACE_STRUCT: return structure(a, nesting);
-	case APITRACE_OPAQUE: return number(a, VALUE_POINTER);
-	case APITRACE_REPR: return representation(a, nesting);
+	case APITRACE_UINT: return copy_number(a, VALUE_UINT);
+	case APITRACE_FLOAT: return put_bytes(a, VALUE_FLOAT, 4);
+	case APITRACE_DOUBLE: return put_bytes(a, VALUE_DOUBLE, 8);
+	case APITRACE_STRING: return copy_string(a, VALUE_STRING);
+	case APITRACE_BLOB: return copy_string(a, VALUE_BLOB);
+	case APITRACE_ENUM: return put_enumeration(a);
+	case APITRACE_BITMASK: return put_bitmask(a);
+	case APITRACE_ARRAY: return put_array(a, nesting);
+	case APITRACE_STRUCT: return put_structure(a, nesting);
+	case APITRACE_OPAQUE: return copy_number(a, VALUE_POINTER);
+	case APITRACE_REPR: return put_representation(a, nesting);
 	case APITRACE_WSTRING: return wide_string(a);
 	}
 	return apitrace_bad(a, "unknown type %u of a value", type);
@@ -282,14 +282,14 @@ static int value(struct apitrace *a, unsigned nesting)
 
 static void begin_detail(struct apitrace *a, uint8_t what, uint64_t index)
 {
-	uint8_t *p = out(a);
+	uint8_t *p = tail_out(a);
 
 	a->detail = a->tail.size;
 	*p++ = what;
-	written(a, value_uleb(p, index));
+	tail_written(a, value_uleb(p, index));
 }
 
-static int backtrace(struct apitrace *a)
+static int put_backtrace(struct apitrace *a)
 {
 	uint32_t frame;
 	uint64_t n;
@@ -298,20 +298,20 @@ static int backtrace(struct apitrace *a)
 	if (apitrace_uint(a, &n))
 		return -1;
 	begin_detail(a, DETAIL_BACKTRACE, 0);
-	p = out(a);
+	p = tail_out(a);
 	*p++ = VALUE_ARRAY;
-	written(a, value_uleb(p, n));
+	tail_written(a, value_uleb(p, n));
 	while (n--) {
-		if (apitrace_frame(a, &frame) || use(a, frame) || room(a))
+		if (apitrace_frame(a, &frame) || use_definition(a, frame) || tail_room(a))
 			return -1;
-		p = out(a);
+		p = tail_out(a);
 		*p++ = VALUE_FRAME;
-		written(a, value_uleb(p, frame));
+		tail_written(a, value_uleb(p, frame));
 	}
 	return 0;
 }
 
-static int detail(struct apitrace *a, uint8_t what)
+static int put_detail(struct apitrace *a, uint8_t what)
 {
 	uint64_t index;
 
@@ -325,10 +325,10 @@ static int detail(struct apitrace *a, uint8_t what)
 		if (index >= a->arguments)
 			a->arguments = (uint32_t)index + 1;
 		begin_detail(a, DETAIL_ARGUMENT, index + 1);
-		return value(a, 0);
-	case APITRACE_RETURN: begin_detail(a, DETAIL_RETURN, 0); return value(a, 0);
-	case APITRACE_BACKTRACE: return backtrace(a);
-	case APITRACE_FLAGS: begin_detail(a, DETAIL_FLAGS, 0); return number(a, VALUE_UINT);
+		return put_value(a, 0);
+	case APITRACE_RETURN: begin_detail(a, DETAIL_RETURN, 0); return put_value(a, 0);
+	case APITRACE_BACKTRACE: return put_backtrace(a);
+	case APITRACE_FLAGS: begin_detail(a, DETAIL_FLAGS, 0); return copy_number(a, VALUE_UINT);
 	}
 	return apitrace_bad(a, "unknown call detail %u", what);
 }
@@ -344,16 +344,16 @@ int apitrace_details(struct apitrace *a)
 	for (;;) {
 		bool was_large = a->too_large;
 
-		if (room(a))
+		if (tail_room(a))
 			return -1;
 		if (apitrace_quick_details(a))
 			return 0;
-		if (apitrace_byte(a, &what) || room(a))
+		if (apitrace_byte(a, &what) || tail_room(a))
 			return -1;
 		if (what == APITRACE_END)
 			return 0;
 		a->too_large = false;
-		if (detail(a, what))
+		if (put_detail(a, what))
 			return -1;
 		if (a->too_large)
 			a->tail.size = a->detail;

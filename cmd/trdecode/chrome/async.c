@@ -54,7 +54,7 @@ static uint32_t type_of(struct chrome *c, enum type_kind kind, const struct chro
 	return id ? *id : 0;
 }
 
-static int row(struct chrome *c, uint32_t thread, uint64_t time, enum type_kind kind,
+static int async_row(struct chrome *c, uint32_t thread, uint64_t time, enum type_kind kind,
 	       const struct chrome_record *r, uint32_t call, uint32_t location, uint32_t name,
 	       const uint8_t *values)
 {
@@ -84,12 +84,12 @@ static uint64_t key_of(const struct chrome *c, const struct chrome_record *r)
 	return siphash(&key, &of, sizeof of) >> 1;
 }
 
-static bool take(struct chrome *c, uint64_t key, uint64_t *index)
+static bool async_take(struct chrome *c, uint64_t key, uint64_t *index)
 {
 	return open_calls_take(&c->async, (uint32_t)(key >> 32), (uint32_t)key, index);
 }
 
-static int put(struct chrome *c, uint64_t key, uint64_t index)
+static int async_put(struct chrome *c, uint64_t key, uint64_t index)
 {
 	return open_calls_put(&c->async, (uint32_t)(key >> 32), (uint32_t)key, index);
 }
@@ -111,7 +111,7 @@ static size_t new_open(struct chrome *c)
 	return ++c->nopen;
 }
 
-static int begin(struct chrome *c, const struct chrome_record *r, uint64_t time,
+static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t time,
 		 const uint8_t *values)
 {
 	uint64_t key = key_of(c, r), below = 0;
@@ -126,14 +126,14 @@ static int begin(struct chrome *c, const struct chrome_record *r, uint64_t time,
 	index = new_open(c);
 	if (!location || !index)
 		return -1;
-	take(c, key, &below);
+	async_take(c, key, &below);
 	c->open[index - 1] = (struct chrome_open){.key = key,
 						  .below = (size_t)below,
 						  .call = ++c->calls,
 						  .thread = r->thread,
 						  .name = r->name,
 						  .location = location};
-	return put(c, key, index) || row(c, r->thread, time, KIND_ENTER, r, c->calls, location,
+	return async_put(c, key, index) || async_row(c, r->thread, time, KIND_ENTER, r, c->calls, location,
 					 r->name, values)
 		       ? -1
 		       : 0;
@@ -141,7 +141,7 @@ static int begin(struct chrome *c, const struct chrome_record *r, uint64_t time,
 
 /* Where the number of the call to be ended is kept, in the list from *head on. NULL: none of the
  * innermost SEARCHED. */
-static size_t *find(struct chrome *c, const struct chrome_record *r, uint64_t key, size_t *head)
+static size_t *async_find(struct chrome *c, const struct chrome_record *r, uint64_t key, size_t *head)
 {
 	size_t *other = NULL, *at = head;
 
@@ -157,28 +157,28 @@ static size_t *find(struct chrome *c, const struct chrome_record *r, uint64_t ke
 	return other;
 }
 
-static int end(struct chrome *c, const struct chrome_record *r, uint64_t time,
+static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t time,
 	       const uint8_t *values)
 {
 	uint64_t key = key_of(c, r), index = 0;
 	struct chrome_open open;
 	size_t head, *at, ended;
 
-	take(c, key, &index);
+	async_take(c, key, &index);
 	head = (size_t)index;
-	at = find(c, r, key, &head);
+	at = async_find(c, r, key, &head);
 	if (!at) {
 		c->counts.unopened++;
-		return head ? put(c, key, head) : 0;
+		return head ? async_put(c, key, head) : 0;
 	}
 	ended = *at;
 	open = c->open[ended - 1];
 	*at = open.below;
 	c->open[ended - 1].below = c->open_free;
 	c->open_free = ended;
-	if (head && put(c, key, head))
+	if (head && async_put(c, key, head))
 		return -1;
-	return row(c, open.thread, time, KIND_LEAVE, r, open.call, open.location, open.name,
+	return async_row(c, open.thread, time, KIND_LEAVE, r, open.call, open.location, open.name,
 		   values);
 }
 
@@ -189,14 +189,14 @@ int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
 
 	switch (r->phase) {
 	case 'b':
-	case 'S': return begin(c, r, time, values);
+	case 'S': return async_begin(c, r, time, values);
 	case 'e':
-	case 'F': return end(c, r, time, values);
+	case 'F': return async_end(c, r, time, values);
 	}
 	location = r->values ? chrome_location(c, r->name) : 0;
 	if (r->values && !location)
 		return -1;
-	return row(c, r->thread, time, KIND_INSTANT, r, 0, location, r->name, values);
+	return async_row(c, r->thread, time, KIND_INSTANT, r, 0, location, r->name, values);
 }
 
 /* --- ids --- */

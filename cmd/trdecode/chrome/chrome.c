@@ -223,7 +223,7 @@ static int chrome_run(struct input *in, uint64_t until, struct error *e)
 }
 
 /* Print what of the input is not in the stream, or is so in another way. */
-static void remarks(const struct chrome *c)
+static void print_remarks(const struct chrome *c)
 {
 	const struct chrome_counts *n = &c->counts;
 	const char *file = c->input->name;
@@ -298,7 +298,7 @@ static void chrome_close(struct input *in)
 
 	more_damage(c);
 	if (!in->decoding->quiet)
-		remarks(c);
+		print_remarks(c);
 	sorter_free(&c->sorter);
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);

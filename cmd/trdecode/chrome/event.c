@@ -209,7 +209,7 @@ static bool is_phase(const struct chrome *c, const char *any)
 }
 
 /* Keep the event for its time. */
-static int keep(struct chrome *c, enum chrome_kind kind, int64_t time, uint64_t duration,
+static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uint64_t duration,
 		struct error *e)
 {
 	struct chrome_record record = {
@@ -369,16 +369,16 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 				     "an event's duration cannot be: the event has none");
 	}
 	if (is_phase(c, "B"))
-		return keep(c, CHROME_BEGIN, t.ts, 0, e);
+		return keep_event(c, CHROME_BEGIN, t.ts, 0, e);
 	if (is_phase(c, "E"))
-		return keep(c, CHROME_END, t.ts, 0, e);
+		return keep_event(c, CHROME_END, t.ts, 0, e);
 	if (is_phase(c, "X"))
-		return keep(c, CHROME_COMPLETE, t.ts, (uint64_t)t.dur, e);
+		return keep_event(c, CHROME_COMPLETE, t.ts, (uint64_t)t.dur, e);
 	if (is_phase(c, "C"))
-		return keep(c, CHROME_COUNTER, t.ts, 0, e);
+		return keep_event(c, CHROME_COUNTER, t.ts, 0, e);
 	if (chrome_is_async((char)c->phase.data[0]))
-		return keep(c, CHROME_ASYNC, t.ts, 0, e);
+		return keep_event(c, CHROME_ASYNC, t.ts, 0, e);
 	/* instants, flows, objects, samples */
 	count_id(c);
-	return keep(c, CHROME_INSTANT, t.ts, 0, e);
+	return keep_event(c, CHROME_INSTANT, t.ts, 0, e);
 }

@@ -28,7 +28,7 @@ void json_close(struct json_reader *r)
 	buffer_free(&r->text);
 }
 
-static enum json_token bad(struct json_reader *r, const char *what)
+static enum json_token json_bad(struct json_reader *r, const char *what)
 {
 	if (!r->error.what[0])
 		error_set(&r->error, r->name, json_offset(r), "%s", what);
@@ -36,7 +36,7 @@ static enum json_token bad(struct json_reader *r, const char *what)
 }
 
 /* More bytes behind what is there, which is all used up. false: the end, or an error. */
-static bool fill(struct json_reader *r)
+static bool json_fill(struct json_reader *r)
 {
 	if (r->at_end || r->error.what[0])
 		return false;
@@ -65,9 +65,9 @@ static bool fill(struct json_reader *r)
 }
 
 /* The next byte, not stepped over; -1 at the end. */
-static inline int peek(struct json_reader *r)
+static inline int json_peek(struct json_reader *r)
 {
-	if (__builtin_expect(r->at == r->filled, 0) && !fill(r))
+	if (__builtin_expect(r->at == r->filled, 0) && !json_fill(r))
 		return -1;
 	return r->data[r->at];
 }
@@ -76,26 +76,26 @@ static int skip_blanks(struct json_reader *r)
 {
 	int c;
 
-	while ((c = peek(r)) == ' ' || c == '\n' || c == '\r' || c == '\t')
+	while ((c = json_peek(r)) == ' ' || c == '\n' || c == '\r' || c == '\t')
 		r->at++;
 	return c;
 }
 
-static enum json_token ended(struct json_reader *r)
+static enum json_token json_ended(struct json_reader *r)
 {
 	r->cut = true;
-	return bad(r, "the input ends here, but its JSON does not");
+	return json_bad(r, "the input ends here, but its JSON does not");
 }
 
 /* --- words --- */
 
 /* Four hexadecimal digits; -1: there are none. */
-static int32_t unit(struct json_reader *r)
+static int32_t json_unit(struct json_reader *r)
 {
 	int32_t n = 0;
 
 	for (int i = 0; i < 4; i++) {
-		int c = peek(r), digit;
+		int c = json_peek(r), digit;
 
 		if (c >= '0' && c <= '9')
 			digit = c - '0';
@@ -112,19 +112,19 @@ static int32_t unit(struct json_reader *r)
 /* \uXXXX, and the second half of a pair. A half alone becomes U+FFFD. */
 static int put_escape(struct json_reader *r)
 {
-	int32_t c = unit(r), low;
+	int32_t c = json_unit(r), low;
 
 	if (c < 0)
 		return -1;
 	while (c >= 0xd800 && c < 0xdc00) {
-		if (peek(r) != '\\')
+		if (json_peek(r) != '\\')
 			break;
 		r->at++;
-		if (peek(r) != 'u') {
+		if (json_peek(r) != 'u') {
 			/* another escape follows, which is not part of this */
 			static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 			const char *known;
-			int e = peek(r);
+			int e = json_peek(r);
 
 			known = e > 0 ? strchr(from, e) : NULL;
 			if (!known || utf8_put(&r->text, 0xfffd))
@@ -133,7 +133,7 @@ static int put_escape(struct json_reader *r)
 			return buffer_u8(&r->text, (uint8_t)to[known - from]);
 		}
 		r->at++;
-		low = unit(r);
+		low = json_unit(r);
 		if (low < 0)
 			return -1;
 		if (low >= 0xdc00 && low < 0xe000)
@@ -165,19 +165,19 @@ static bool read_string(struct json_reader *r)
 	r->at++;
 	r->text.size = 0;
 	for (;;) {
-		c = peek(r);
+		c = json_peek(r);
 		if (c < 0) {
-			ended(r);
+			json_ended(r);
 			return false;
 		}
 		if (r->text.size > JSON_TEXT) {
-			bad(r, "a string beyond 64 MiB");
+			json_bad(r, "a string beyond 64 MiB");
 			return false;
 		}
 		if (c == '"')
 			break;
 		if (c < ' ') {
-			bad(r, "a control character in a string");
+			json_bad(r, "a control character in a string");
 			return false;
 		}
 		if (c != '\\') {
@@ -191,17 +191,17 @@ static bool read_string(struct json_reader *r)
 			continue;
 		}
 		r->at++;
-		c = peek(r);
+		c = json_peek(r);
 		if (c < 0) {
-			ended(r);
+			json_ended(r);
 			return false;
 		}
 		r->at++;
 		known = c ? strchr(from, c) : NULL;
 		if (c == 'u' ? put_escape(r) : !known) {
-			if (peek(r) < 0)
-				ended(r);
-			bad(r, "no escape of JSON");
+			if (json_peek(r) < 0)
+				json_ended(r);
+			json_bad(r, "no escape of JSON");
 			return false;
 		}
 		if (c != 'u' && buffer_u8(&r->text, (uint8_t)to[known - from]))
@@ -211,7 +211,7 @@ static bool read_string(struct json_reader *r)
 	if (end_text(r))
 		return true;
 no_memory:
-	bad(r, "out of memory");
+	json_bad(r, "out of memory");
 	return false;
 }
 
@@ -242,12 +242,12 @@ bool json_is_number(const char *p)
 static enum json_token read_word(struct json_reader *r, const char *word, enum json_token token)
 {
 	for (; *word; word++) {
-		int c = peek(r);
+		int c = json_peek(r);
 
 		if (c < 0)
-			return ended(r);
+			return json_ended(r);
 		if (c != *word)
-			return bad(r, "no value of JSON");
+			return json_bad(r, "no value of JSON");
 		r->at++;
 	}
 	return token;
@@ -260,7 +260,7 @@ static enum json_token read_special(struct json_reader *r, const char *word, con
 	if (read_word(r, word, JSON_STRING) != JSON_STRING)
 		return JSON_BAD;
 	r->text.size = 0;
-	return buffer_append(&r->text, text, strlen(text)) || !end_text(r) ? bad(r, "out of memory")
+	return buffer_append(&r->text, text, strlen(text)) || !end_text(r) ? json_bad(r, "out of memory")
 									   : JSON_STRING;
 }
 
@@ -269,26 +269,26 @@ static enum json_token read_number(struct json_reader *r)
 	int c;
 
 	r->text.size = 0;
-	while ((c = peek(r)) > 0 && strchr("+-.eE0123456789", c)) {
+	while ((c = json_peek(r)) > 0 && strchr("+-.eE0123456789", c)) {
 		if (r->text.size > 1000)
-			return bad(r, "a number of more than 1000 digits");
+			return json_bad(r, "a number of more than 1000 digits");
 		if (buffer_u8(&r->text, (uint8_t)c))
-			return bad(r, "out of memory");
+			return json_bad(r, "out of memory");
 		r->at++;
-		if (r->text.size == 1 && c == '-' && peek(r) == 'I')
+		if (r->text.size == 1 && c == '-' && json_peek(r) == 'I')
 			return read_special(r, "Infinity", "-inf");
 	}
 	if (!end_text(r))
-		return bad(r, "out of memory");
-	return json_is_number((char *)r->text.data) ? JSON_NUMBER : bad(r, "no number of JSON");
+		return json_bad(r, "out of memory");
+	return json_is_number((char *)r->text.data) ? JSON_NUMBER : json_bad(r, "no number of JSON");
 }
 
 /* --- nesting --- */
 
-static enum json_token begin(struct json_reader *r, bool array)
+static enum json_token json_begin(struct json_reader *r, bool array)
 {
 	if (r->depth == JSON_DEPTH)
-		return bad(r, "nested more than 256 deep");
+		return json_bad(r, "nested more than 256 deep");
 	r->at++;
 	r->array[r->depth++] = array;
 	r->want = JSON_WANT_FIRST;
@@ -296,7 +296,7 @@ static enum json_token begin(struct json_reader *r, bool array)
 	return array ? JSON_ARRAY : JSON_OBJECT;
 }
 
-static enum json_token end(struct json_reader *r)
+static enum json_token json_end(struct json_reader *r)
 {
 	bool array = r->array[--r->depth];
 
@@ -305,13 +305,13 @@ static enum json_token end(struct json_reader *r)
 	return array ? JSON_ARRAY_END : JSON_OBJECT_END;
 }
 
-static enum json_token value(struct json_reader *r, int c)
+static enum json_token json_value(struct json_reader *r, int c)
 {
 	r->want = JSON_WANT_NEXT;
 	r->value_follows = false;
 	switch (c) {
-	case '{': return begin(r, false);
-	case '[': return begin(r, true);
+	case '{': return json_begin(r, false);
+	case '[': return json_begin(r, true);
 	case '"': return read_string(r) ? JSON_STRING : JSON_BAD;
 	case 't': return read_word(r, "true", JSON_TRUE);
 	case 'f': return read_word(r, "false", JSON_FALSE);
@@ -321,7 +321,7 @@ static enum json_token value(struct json_reader *r, int c)
 	default:
 		if (c == '-' || (c >= '0' && c <= '9'))
 			return read_number(r);
-		return bad(r, "no value of JSON");
+		return json_bad(r, "no value of JSON");
 	}
 }
 
@@ -335,7 +335,7 @@ enum json_token json_next(struct json_reader *r)
 	if (!r->depth && r->want == JSON_WANT_NEXT) {
 		if (c < 0)
 			return r->error.what[0] ? JSON_BAD : JSON_END;
-		return bad(r, "something stands behind the JSON");
+		return json_bad(r, "something stands behind the JSON");
 	}
 	/* a byte order mark, which files made on Windows have */
 	if (!json_offset(r) && c == 0xef && r->filled >= 3 && !memcmp(r->data, "\xef\xbb\xbf", 3)) {
@@ -343,32 +343,32 @@ enum json_token json_next(struct json_reader *r)
 		c = skip_blanks(r);
 	}
 	if (c < 0)
-		return ended(r);
+		return json_ended(r);
 	if (r->depth && r->want != JSON_WANT_VALUE && c == (r->array[r->depth - 1] ? ']' : '}') &&
 	    !r->value_follows)
-		return end(r);
+		return json_end(r);
 	if (r->depth && r->want == JSON_WANT_NEXT && !r->value_follows) {
 		if (c != ',')
-			return bad(r, "a comma is missing");
+			return json_bad(r, "a comma is missing");
 		r->at++;
 		c = skip_blanks(r);
 		if (c < 0)
-			return ended(r);
+			return json_ended(r);
 		r->want = JSON_WANT_VALUE;
 	}
 	if (r->depth && !r->array[r->depth - 1] && !r->value_follows) {
 		if (c != '"')
-			return bad(r, "a key is missing");
+			return json_bad(r, "a key is missing");
 		if (!read_string(r))
 			return JSON_BAD;
 		if (skip_blanks(r) != ':')
-			return peek(r) < 0 ? ended(r) : bad(r, "a colon is missing");
+			return json_peek(r) < 0 ? json_ended(r) : json_bad(r, "a colon is missing");
 		r->at++;
 		r->want = JSON_WANT_VALUE;
 		r->value_follows = true;
 		return JSON_KEY;
 	}
-	return value(r, c);
+	return json_value(r, c);
 }
 
 bool json_skip(struct json_reader *r, enum json_token token)
@@ -425,7 +425,7 @@ int json_copy(struct json_reader *r, enum json_token token, struct buffer *b)
 		default: return -1;
 		}
 		if (failed) {
-			bad(r, "out of memory");
+			json_bad(r, "out of memory");
 			return -1;
 		}
 		if (r->depth <= outside)

@@ -88,7 +88,7 @@ uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t)
 /* --- rows --- */
 
 /* place 0: none; else name's, as are the arguments. */
-static int row(struct chrome *c, struct chrome_thread *t, uint64_t time, uint32_t type,
+static int chrome_row(struct chrome *c, struct chrome_thread *t, uint64_t time, uint32_t type,
 	       uint32_t location, uint32_t name, const uint8_t *arguments, uint32_t size)
 {
 	uint32_t lane = chrome_lane(c, t);
@@ -100,27 +100,27 @@ static int row(struct chrome *c, struct chrome_thread *t, uint64_t time, uint32_
 }
 
 /* End the innermost call; with arguments of its own or none. */
-static int leave(struct chrome *c, struct chrome_thread *t, uint64_t time, const uint8_t *values,
+static int chrome_leave(struct chrome *c, struct chrome_thread *t, uint64_t time, const uint8_t *values,
 		 uint32_t size)
 {
 	const struct chrome_frame *f = &t->frames[--t->depth];
 
-	return row(c, t, time, type_of(c, KIND_LEAVE, c->end_text, f->category, size > 0, 'E'),
+	return chrome_row(c, t, time, type_of(c, KIND_LEAVE, c->end_text, f->category, size > 0, 'E'),
 		   f->location, f->name, values, size);
 }
 
 /* End the calls of a thread down to that depth. */
-static int unwind(struct chrome *c, struct chrome_thread *t, size_t depth, uint64_t time)
+static int chrome_unwind(struct chrome *c, struct chrome_thread *t, size_t depth, uint64_t time)
 {
 	while (t->depth > depth) {
 		c->counts.clipped += t->frames[t->depth - 1].end > time;
-		if (leave(c, t, time, NULL, 0))
+		if (chrome_leave(c, t, time, NULL, 0))
 			return -1;
 	}
 	return 0;
 }
 
-static int enter(struct chrome *c, const struct chrome_record *r, uint64_t time,
+static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_t time,
 		 const uint8_t *values)
 {
 	struct chrome_thread *t = &c->threads[r->thread];
@@ -137,7 +137,7 @@ static int enter(struct chrome *c, const struct chrome_record *r, uint64_t time,
 				   .name = r->name,
 				   .category = r->category};
 	if (!f->location ||
-	    row(c, t, time, type_of(c, KIND_ENTER, c->begin_text, r->category, r->values > 0, 'B'),
+	    chrome_row(c, t, time, type_of(c, KIND_ENTER, c->begin_text, r->category, r->values > 0, 'B'),
 		f->location, r->name, values, r->values))
 		return -1;
 	if (!complete)
@@ -158,15 +158,15 @@ static int end_call(struct chrome *c, const struct chrome_record *r, uint64_t ti
 	       (t->frames[depth - 1].serial || (r->name && t->frames[depth - 1].name != r->name)))
 		depth--;
 	if (depth) {
-		if (unwind(c, t, depth, time))
+		if (chrome_unwind(c, t, depth, time))
 			return -1;
-		return leave(c, t, time, values, r->values);
+		return chrome_leave(c, t, time, values, r->values);
 	}
 	c->counts.unopened++;
 	return 0;
 }
 
-static int event(struct chrome *c, const struct sorter_record *record)
+static int chrome_row_event(struct chrome *c, const struct sorter_record *record)
 {
 	struct chrome_record r;
 	const uint8_t *values = record->data + sizeof r;
@@ -176,14 +176,14 @@ static int event(struct chrome *c, const struct sorter_record *record)
 	memcpy(&r, record->data, sizeof r);
 	switch (r.kind) {
 	case CHROME_BEGIN:
-	case CHROME_COMPLETE: return enter(c, &r, time, values);
+	case CHROME_COMPLETE: return chrome_enter(c, &r, time, values);
 	case CHROME_END: return end_call(c, &r, time, values);
 	case CHROME_ASYNC: return chrome_async(c, &r, time, values);
 	default:
 		location = r.values ? chrome_location(c, r.name) : 0;
 		if (r.values && !location)
 			return -1;
-		return row(c, &c->threads[r.thread], time,
+		return chrome_row(c, &c->threads[r.thread], time,
 			   type_of(c, r.kind == CHROME_COUNTER ? KIND_COUNTER : KIND_INSTANT,
 				   r.name, r.category, r.values > 0, r.phase),
 			   location, r.name, values, r.values);
@@ -198,7 +198,7 @@ static int take_end(struct chrome *c)
 
 	if (t->depth <= end.depth || t->frames[end.depth].serial != end.serial)
 		return 0;
-	return unwind(c, t, end.depth, end.time);
+	return chrome_unwind(c, t, end.depth, end.time);
 }
 
 int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *e)
@@ -221,7 +221,7 @@ int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *
 		*next = at;
 		if (!more || at > until)
 			return 0;
-		if (event(c, &r) || sorter_advance(&c->sorter, e))
+		if (chrome_row_event(c, &r) || sorter_advance(&c->sorter, e))
 			return -1;
 	}
 }

@@ -38,7 +38,7 @@ static size_t record_size(const uint8_t *p)
 	return HEADER + align_up(get_u64(p + 24), 8);
 }
 
-static int compare(const uint8_t *a, const uint8_t *b)
+static int compare_records(const uint8_t *a, const uint8_t *b)
 {
 	for (int i = 0; i < 24; i += 8) {
 		uint64_t x = get_u64(a + i), y = get_u64(b + i);
@@ -51,11 +51,11 @@ static int compare(const uint8_t *a, const uint8_t *b)
 
 static int by_key(const void *a, const void *b, void *records)
 {
-	return compare((uint8_t *)records + *(const size_t *)a,
+	return compare_records((uint8_t *)records + *(const size_t *)a,
 		       (uint8_t *)records + *(const size_t *)b);
 }
 
-static void sort(struct sorter *s)
+static void sort_records(struct sorter *s)
 {
 	if (s->count)
 		qsort_r(s->offsets, s->count, sizeof *s->offsets, by_key, s->records.data);
@@ -77,7 +77,7 @@ static int write_run(struct sorter *s, struct error *e)
 		s->fd = temporary_open(e);
 	if (s->fd < 0)
 		return -1;
-	sort(s);
+	sort_records(s);
 	for (size_t i = 0; i < s->count && !failed; i++) {
 		const uint8_t *p = s->records.data + s->offsets[i];
 
@@ -121,7 +121,7 @@ int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t
 /* --- reading --- */
 
 /* Have the run's next record whole in its window. */
-static int load(struct sorter *s, struct sorter_run *run, struct error *e)
+static int load_record(struct sorter *s, struct sorter_run *run, struct error *e)
 {
 	for (;;) {
 		size_t have = run->filled - run->begin, want = HEADER, n;
@@ -153,14 +153,14 @@ static int load(struct sorter *s, struct sorter_run *run, struct error *e)
 	}
 }
 
-static bool ended(const struct sorter_run *run)
+static bool run_ended(const struct sorter_run *run)
 {
 	return run->begin == run->filled && run->at == run->end;
 }
 
-static bool earlier(const struct sorter_run *a, const struct sorter_run *b)
+static bool run_earlier(const struct sorter_run *a, const struct sorter_run *b)
 {
-	return compare(a->data + a->begin, b->data + b->begin) < 0;
+	return compare_records(a->data + a->begin, b->data + b->begin) < 0;
 }
 
 /* As in common/heap.h, but by the whole key. */
@@ -173,9 +173,9 @@ static void sift_down(struct sorter *s, size_t i)
 
 		if (child >= s->nheap)
 			break;
-		if (child + 1 < s->nheap && earlier(h[child + 1], h[child]))
+		if (child + 1 < s->nheap && run_earlier(h[child + 1], h[child]))
 			child++;
-		if (!earlier(h[child], run))
+		if (!run_earlier(h[child], run))
 			break;
 		h[i] = h[child];
 		i = child;
@@ -188,7 +188,7 @@ int sorter_finish(struct sorter *s, struct error *e)
 	size_t window;
 
 	if (!s->nruns) {
-		sort(s);
+		sort_records(s);
 		return 0;
 	}
 	if (s->count && write_run(s, e))
@@ -212,7 +212,7 @@ int sorter_finish(struct sorter *s, struct error *e)
 		run->data = malloc(window);
 		if (!run->data)
 			return error_no_memory(e);
-		if (load(s, run, e))
+		if (load_record(s, run, e))
 			return -1;
 		s->heap[s->nheap++] = run;
 	}
@@ -249,9 +249,9 @@ int sorter_advance(struct sorter *s, struct error *e)
 	}
 	run = s->heap[0];
 	run->begin += record_size(run->data + run->begin);
-	if (ended(run))
+	if (run_ended(run))
 		s->heap[0] = s->heap[--s->nheap];
-	else if (load(s, run, e))
+	else if (load_record(s, run, e))
 		return -1;
 	if (s->nheap)
 		sift_down(s, 0);

@@ -166,9 +166,8 @@ static int ctf_open(struct input *in, struct error *e)
 		input_damage_error(in, e);
 	e->what[0] = '\0';
 	if (in->member && !strcmp(in->member, "metadata"))
-		return error_set(
-			e, in->name, NO_OFFSET,
-			"metadata alone contain no events: give the directory around them");
+		return error_set(e, in->name, NO_OFFSET,
+				 "metadata alone hold no events: give the directory around them");
 	if (open_traces(ctf, e))
 		return -1;
 	/* from here on pointers to traces stay valid */

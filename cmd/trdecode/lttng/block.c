@@ -98,7 +98,7 @@ const char *lttng_header_parse(struct lttng_header *h, const uint8_t *data, size
 	if (family_1 ? h->major > 1 || (h->major == 1 && h->minor) : h->major != 2 || h->minor > 6)
 		return "a version of the format that is not known";
 	if (!h->major)
-		return NULL; /* for others to refuse */
+		return NULL; /* the caller rejects the version */
 	if (n < (family_1 ? LTTNG_HEADER_1 : h->minor < 2 ? 60 : LTTNG_HEADER_2))
 		return "too short for a block";
 	wrong = family_1 ? parse_1(h, data, where) : parse_2(h, data, where);
@@ -126,7 +126,7 @@ static bool scale_divides(const struct lttng_header *h)
 {
 	if (h->major == 1 || h->minor < 2)
 		return false;
-	/* no machine of then ticked slower */
+	/* no machine of that time ticked slower */
 	return h->minor > 2 || h->frequency / h->scale >= 1000000;
 }
 
@@ -139,7 +139,7 @@ uint64_t lttng_clock_hertz(const struct lttng_header *h)
 
 int64_t lttng_clock_slow(struct lttng_clock *c, uint64_t tsc)
 {
-	/* floor, for times before the zero too */
+	/* round down, before zero too */
 	__int128 x = ((__int128)tsc - c->zero) * c->numerator, q = x / c->denominator;
 	uint64_t rest;
 
@@ -147,7 +147,7 @@ int64_t lttng_clock_slow(struct lttng_clock *c, uint64_t tsc)
 		q--;
 	rest = (uint64_t)(x - q * c->denominator);
 	q += c->base;
-	/* no clock gets there: so that a shift can be added */
+	/* no real clock reaches this limit; a shift can still be added */
 	if (q >= (int64_t)TIME_LIMIT)
 		return (int64_t)TIME_LIMIT - 1;
 	if (q <= -(int64_t)TIME_LIMIT)
@@ -175,7 +175,7 @@ int lttng_clock_init(struct lttng_clock *c, const struct lttng_header *h, uint64
 	}
 	if (c->denominator > 1) {
 		c->inverse = (uint64_t)(((unsigned __int128)1 << 64) / c->denominator);
-		/* x = ticks * numerator + rest must fit 64 bits, and the ns stay within reason */
+		/* x = ticks * numerator + rest must fit 64 bits, and the ns must not overflow */
 		if (c->denominator < UINT64_MAX / 4)
 			c->reach = (UINT64_MAX / 4) / c->numerator;
 	}

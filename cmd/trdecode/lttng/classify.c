@@ -1,6 +1,6 @@
 /*
- * classify.c - what an event means to the decoder, by the names of its marker and fields: the
- * thread that runs, names, calls
+ * classify.c - classifies events by the names of marker and fields: changes of threads, names,
+ * calls
  */
 #include <stdio.h>
 
@@ -20,9 +20,9 @@ static bool contains(const char *s, size_t n, const char *part)
 	return memmem(s, n, part, strlen(part));
 }
 
-/* Offset and size of a number in the fixed part. */
-static void want(struct lttng_marker *m, const struct lttng_field *fields, int n, const char *name,
-		 int index)
+/* Set offset and size of the next argument: the field of that name in the fixed part. */
+static void set_arg(struct lttng_marker *m, const struct lttng_field *fields, int n,
+		    const char *name, int index)
 {
 	size_t size = strlen(name);
 
@@ -36,8 +36,8 @@ static void want(struct lttng_marker *m, const struct lttng_field *fields, int n
 		}
 }
 
-static void want_string(struct lttng_marker *m, const struct lttng_field *fields, int n,
-			const char *name)
+static void set_string_arg(struct lttng_marker *m, const struct lttng_field *fields, int n,
+			   const char *name)
 {
 	size_t size = strlen(name);
 	int8_t number = 0;
@@ -56,7 +56,8 @@ static void want_string(struct lttng_marker *m, const struct lttng_field *fields
 	}
 }
 
-/* Events that tell of threads and names; those of 1.0 have the facility in front of their names. */
+/* Set the action of events that record threads or names. In 1.0 the facility precedes their names.
+ */
 static void find_action(struct lttng_marker *m, const struct lttng_field *fields, int n)
 {
 	static const struct {
@@ -94,13 +95,13 @@ static void find_action(struct lttng_marker *m, const struct lttng_field *fields
 		for (int k = 0; k < LTTNG_ARGS; k++) {
 			m->arg[k] = -1;
 			if (actions[i].arg[k])
-				want(m, fields, n, actions[i].arg[k], k);
+				set_arg(m, fields, n, actions[i].arg[k], k);
 		}
-		/* the first two of the names are needed, a tgid is not */
+		/* the first two names are required, a tgid is not */
 		there = (!actions[i].arg[0] || m->arg[0] >= 0) &&
 			(!actions[i].arg[1] || m->arg[1] >= 0);
 		if (actions[i].string) {
-			want_string(m, fields, n, actions[i].string);
+			set_string_arg(m, fields, n, actions[i].string);
 			there &= m->string_arg >= 0;
 		}
 		if (there)
@@ -122,7 +123,7 @@ static bool has_marker(struct lttng *l, const struct lttng_marker *m, size_t bas
 	return lttng_marker_known(l, m->channel, name, base + n);
 }
 
-/* Places by the id that is arg[3]. */
+/* Set the locations by the id at arg[3]. */
 static void find_locations(struct lttng *l, struct lttng_marker *m)
 {
 	const uint32_t *locations;
@@ -180,10 +181,11 @@ static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttn
 		if (!contains(m->name, base, ids[i].part))
 			continue;
 		m->names = ids[i].names;
-		want(m, fields, n, ids[i].field, 3);
+		set_arg(m, fields, n, ids[i].field, 3);
 		if (m->action == ACTION_NONE && m->kind == KIND_ENTER)
 			find_locations(l, m);
-		/* a thread begins a system call in user mode: what was open has lost its end */
+		/* a thread begins a system call in user mode: calls that are open have lost their
+		 * ends */
 		if (m->names == NAMES_SYSCALL)
 			m->keep = 0;
 		return;

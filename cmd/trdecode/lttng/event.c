@@ -1,5 +1,5 @@
 /*
- * event.c - events of every kind: their headers and payloads
+ * event.c - reads headers and payloads of events of every kind
  */
 #include "cmd/trdecode/lttng/event.h"
 
@@ -7,7 +7,7 @@
 
 #include "cmd/trdecode/lttng/lttng.h"
 
-enum { EVENT_HEADER = 40 }; /* bytes that the header of an event takes at most, with padding */
+enum { EVENT_HEADER = 40 }; /* most bytes of the header of an event, with padding */
 
 static const char *header_2(struct lttng_file *f, const uint8_t *p, uint32_t n, uint32_t position,
 			    uint32_t *id, uint32_t *length)
@@ -94,7 +94,7 @@ static const char *header_compact(struct lttng_file *f, const uint8_t *p, uint32
 	return NULL;
 }
 
-/* An event that cannot be read: over it where its length is known. */
+/* Skip an event that cannot be read, if its length is known. */
 static int skip_unknown(struct lttng *l, struct lttng_file *f, uint32_t id)
 {
 	char what[80];
@@ -135,7 +135,7 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 			wrong = header_compact(f, p, (uint32_t)have, f->position, &id, &length);
 		else
 			wrong = header_1(f, p, (uint32_t)have, f->position, &id, &length);
-		/* what was in the memory before is older, and seems to come after a wrap */
+		/* the memory's earlier content is older, and seems to follow a wrap */
 		if (!wrong && f->block.unfinished &&
 		    (f->tsc < before || f->tsc - before > (uint64_t)1 << 26))
 			wrong = "";
@@ -169,7 +169,7 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 				f->tsc = get_uint(p, 8, f->block.big);
 		}
 		f->next = f->tsc;
-		if (__builtin_expect(f->marker->told.order, 0))
+		if (__builtin_expect(f->marker->transcoded.order, 0))
 			return lttng_transcoded_order(l, f);
 		f->order = 0;
 		return 0;
@@ -178,7 +178,7 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 
 /* --- payloads --- */
 
-/* Where the payload ends that begins at position; 0: not within n bytes. */
+/* Convert the payload at position, and return where it ends; 0: not within n bytes. */
 static uint32_t take_steps(struct lttng *l, struct lttng_file *f, const struct lttng_marker *m,
 			   const uint8_t *p, size_t n, uint32_t position, bool *strings)
 {

@@ -1,5 +1,5 @@
 /*
- * event.h - arithmetic of events in a block
+ * event.h - alignment and times of events in a block
  */
 #ifndef TR_TRDECODE_LTTNG_EVENT_H
 #define TR_TRDECODE_LTTNG_EVENT_H
@@ -8,7 +8,8 @@
 
 #include "cmd/trdecode/lttng/block.h"
 
-/* Bytes from a position to the next multiple of a power of two; 0 is none. */
+/* Return the bytes from a position to the next multiple of `to`, a power of two; `to` 0: no
+ * alignment. */
 static inline uint32_t lttng_pad(uint32_t position, unsigned to)
 {
 	return -position & (to - (to != 0));
@@ -27,7 +28,7 @@ static inline unsigned lttng_at_most(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* How a datum of this size is aligned where alignment is in force. */
+/* Return the alignment of a datum of this size. */
 static inline unsigned lttng_align_of(const struct lttng_header *h, unsigned alignment,
 				      unsigned size)
 {

@@ -1,8 +1,7 @@
 /*
- * file.c - the blocks of a tracefile
+ * file.c - finds the blocks of a tracefile
  *
- * Damage costs what cannot be told apart any more, which is the rest of a block at most, as every
- * block says where the next one is.
+ * Damage costs at most the rest of its block: each block records where the next one begins.
  */
 #include "cmd/trdecode/lttng/lttng.h"
 #include "cmd/trdecode/lttng/event.h"
@@ -30,15 +29,14 @@ int lttng_file_damage(struct lttng *l, struct lttng_file *f, uint64_t offset, co
 			  lttng_state_lane(l, f, lttng_state_cpu(l, f->cpu)), &gap);
 }
 
-/* The rest of the block is lost. */
 int lttng_file_abandon(struct lttng *l, struct lttng_file *f, uint32_t position, const char *what)
 {
 	f->position = f->used;
-	/* a block that its writer never finished ends somewhere */
+	/* an unfinished block may end anywhere */
 	if (f->block.unfinished)
 		return 0;
 	if (f->cut) {
-		/* said already */
+		/* reported already */
 		return 0;
 	}
 	return lttng_file_damage(l, f, f->at + position, what, UINT64_MAX);
@@ -50,8 +48,8 @@ static bool same_trace(const struct lttng_header *a, const struct lttng_header *
 	       a->word_size == b->word_size;
 }
 
-/* From offset on, look at each page for a block. */
-static bool search(struct lttng *l, struct lttng_file *f, uint64_t *offset)
+/* Search each page from *offset on for a block. */
+static bool search_block(struct lttng *l, struct lttng_file *f, uint64_t *offset)
 {
 	struct lttng_header h;
 	uint32_t where;
@@ -67,13 +65,13 @@ static bool search(struct lttng *l, struct lttng_file *f, uint64_t *offset)
 	return false;
 }
 
-/* What the counters of lost events say since the last block. */
+/* Count the events lost since the last block, by the counters of the headers. */
 static void count_lost(struct lttng_file *f, const struct lttng_header *before,
 		       const struct lttng_header *now)
 {
 	uint32_t lost = now->lost - before->lost, blocks = now->corrupt - before->corrupt;
 
-	/* a counter that fell began anew: another session */
+	/* a counter that fell was reset: another session */
 	if (lost >> 31)
 		lost = now->lost;
 	if (blocks >> 31)
@@ -83,13 +81,13 @@ static void count_lost(struct lttng_file *f, const struct lttng_header *before,
 	f->gap_pending = lost || blocks;
 }
 
-/* The size of the first block is beyond the file, but the next one may be there. */
-static bool shrink(struct lttng *l, struct lttng_file *f)
+/* Find a smaller size for the first block, which extends beyond the file, by the next block. */
+static bool shrink_block(struct lttng *l, struct lttng_file *f)
 {
 	uint64_t at = f->at + LTTNG_PAGE, before = f->at;
 	uint32_t unused = f->block.size - f->block.used;
 
-	if (before || !search(l, f, &at) || at - before > f->block.size)
+	if (before || !search_block(l, f, &at) || at - before > f->block.size)
 		return false;
 	f->block.size = f->first.size = (uint32_t)(at - before);
 	if (f->first.major == 2 && f->first.minor >= 5)
@@ -130,12 +128,11 @@ int lttng_file_block(struct lttng *l, struct lttng_file *f)
 			wrong = "a block of another version, word size or byte order";
 		if (!wrong)
 			break;
-		/* what follows the last block, a header's length at most, is the end of a cut one
-		 */
+		/* fewer bytes than a header after the last block: the end of a cut block */
 		if (lttng_file_damage(l, f, at + (where < have ? where : 0), wrong, UINT64_MAX))
 			return -1;
 		at = (at / LTTNG_PAGE + 1) * LTTNG_PAGE;
-		if (!search(l, f, &at)) {
+		if (!search_block(l, f, &at)) {
 			f->done = true;
 			return 0;
 		}
@@ -143,7 +140,7 @@ int lttng_file_block(struct lttng *l, struct lttng_file *f)
 	if (!f->any)
 		f->first = h;
 	if (h.major == 1 || h.minor < 5) {
-		/* blocks of one size only: the first one's says where the next one is */
+		/* all blocks have one size: the first block's size gives the next offset */
 		if (h.size != f->first.size) {
 			if (lttng_file_damage(l, f, at, "a block of another size than the first",
 					      UINT64_MAX))
@@ -166,7 +163,7 @@ int lttng_file_block(struct lttng *l, struct lttng_file *f)
 	f->old_headers = h.major == 1 && !h.unfinished && h.heartbeat && !h.big && !f->compact;
 	if (h.major == 1)
 		f->header_align = (uint8_t)lttng_at_most(h.alignment, h.word_size);
-	if (f->used > f->file_size - at && shrink(l, f)) {
+	if (f->used > f->file_size - at && shrink_block(l, f)) {
 		if (lttng_file_damage(l, f, at, "a block's size is beyond the next block",
 				      UINT64_MAX))
 			return -1;
@@ -183,7 +180,7 @@ int lttng_file_block(struct lttng *l, struct lttng_file *f)
 		if (f->used > f->file_size - at)
 			f->used = (uint32_t)(f->file_size - at);
 	} else if (h.size > f->file_size - at && !f->quiet) {
-		/* all its events are there */
+		/* the file has all its events */
 		if (lttng_file_damage(l, f, f->file_size,
 				      "the file ends inside of a block, behind its events", 0))
 			return -1;
@@ -210,7 +207,7 @@ int lttng_file_open(struct lttng *l, struct lttng_file *f, const char *member, s
 		f->done = true;
 		return 0;
 	}
-	/* a CPU that never wrote */
+	/* a CPU without events */
 	if (f->file_size < 60) {
 		f->done = true;
 		return 0;

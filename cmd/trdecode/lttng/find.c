@@ -1,5 +1,5 @@
 /*
- * find.c - the tracefiles of a trace, its CPUs and channels
+ * find.c - finds the tracefiles of a trace, its CPUs and channels
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -51,8 +51,8 @@ static bool is_metadata(const char *member, size_t base)
 	       (n == 10 && !memcmp(name, "facilities", n));
 }
 
-/* The first bytes of a member. */
-static size_t peek(const struct tree *tree, const char *member, uint8_t *data, size_t n)
+/* Read the first bytes of a member. */
+static size_t peek_member(const struct tree *tree, const char *member, uint8_t *data, size_t n)
 {
 	uint64_t start, size;
 	struct error e;
@@ -77,10 +77,8 @@ static bool has_magic(const uint8_t *data, size_t n)
 	return false;
 }
 
-/*
- * Is the file that was given one of the trace that its directory is? It has the header of one, or
- * is empty, as files are that got no events, beside others that have it.
- */
+/* Test whether the file given by the user is a tracefile of its directory: it has the header of
+ * one, or it is empty (no events were recorded) beside others that have a header. */
 static bool is_part(const struct input *in)
 {
 	uint8_t head[LTTNG_HEADER_MOST];
@@ -95,7 +93,7 @@ static bool is_part(const struct input *in)
 		const char *member = tree_member(in->tree, i);
 
 		if (!strchr(member, '/') && lttng_file_name(member, &base, &cpu) &&
-		    has_magic(head, peek(in->tree, member, head, sizeof head)))
+		    has_magic(head, peek_member(in->tree, member, head, sizeof head)))
 			return true;
 	}
 	return false;
@@ -114,7 +112,7 @@ bool lttng_probe(const struct input *in)
 
 		if (!lttng_file_name(member, &base, &cpu))
 			continue;
-		if (has_magic(head, peek(in->tree, member, head, sizeof head)))
+		if (has_magic(head, peek_member(in->tree, member, head, sizeof head)))
 			return true;
 		if (!is_metadata(member, base) && ++probed == PROBED)
 			break;
@@ -122,7 +120,6 @@ bool lttng_probe(const struct input *in)
 	return false;
 }
 
-/* The trace's own header: of the first metadata file that has one, else of any file. */
 int lttng_find_header(struct lttng *l, struct error *e)
 {
 	const struct tree *tree = l->input->tree;
@@ -144,7 +141,7 @@ int lttng_find_header(struct lttng *l, struct error *e)
 		metadata = is_metadata(member, base);
 		if (metadata ? found_metadata && cpu > lowest : found)
 			continue;
-		n = peek(tree, member, head, sizeof head);
+		n = peek_member(tree, member, head, sizeof head);
 		if (!n || lttng_header_parse(&h, head, n, &where))
 			continue;
 		if (!h.major)
@@ -202,7 +199,7 @@ int lttng_find_files(struct lttng *l, struct error *e)
 		f->metadata = is_metadata(member, base);
 		if (cpu > most)
 			most = cpu;
-		/* 2.0 to 2.2 have it in control/, and number the events of all channels together */
+		/* 2.0 to 2.2 have the metadata in control/, and ids unique in the trace */
 		if (f->metadata && l->header.major == 2 && l->header.minor < 3 &&
 		    !strncmp(member, "control/", 8))
 			l->one_table = true;
@@ -245,7 +242,7 @@ int lttng_find_channels(struct lttng *l)
 		f->channel = lttng_channel(l, l->one_table ? "" : name, l->one_table ? 0 : n);
 		if (!f->channel)
 			return -1;
-		/* the core events have ids of their own where all ids are the trace's */
+		/* where ids are unique in the trace, the core events have their own */
 		if ((l->one_table || f->metadata) && lttng_marker_core(l, f->channel))
 			return -1;
 	}

@@ -1,5 +1,5 @@
 /*
- * layout.c - where the fields of a marker stand in the payload, and where in the row
+ * layout.c - computes where the fields of a marker are in the payload and in the row
  */
 #include "cmd/trdecode/lttng/marker.h"
 
@@ -33,7 +33,7 @@ void lttng_marker_layout(const struct lttng_header *h, struct lttng_marker *m,
 	}
 	m->nsteps = n;
 	m->payload_align = (uint8_t)largest;
-	start = largest; /* how the beginning is aligned */
+	start = largest; /* alignment of the beginning */
 	if (h->major == 1)
 		start = !h->alignment		      ? 1
 			: h->alignment < h->word_size ? h->alignment

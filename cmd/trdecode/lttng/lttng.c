@@ -1,6 +1,5 @@
 /*
- * lttng.c - the decoder of legacy LTTng traces: the metadata first, then all by TSC, and what
- * --info says
+ * lttng.c - the decoder of legacy LTTng traces: opening, --info, and decoding by TSC
  */
 #include "cmd/trdecode/lttng/lttng.h"
 #include "cmd/trdecode/input/merge.h"
@@ -47,7 +46,7 @@ static int open_trace(struct lttng *l, struct error *e)
 	}
 	return 0;
 no_rate:
-	/* ticks are better than nothing */
+	/* without a rate, times are ticks */
 	input_damage(in, in->name, NO_OFFSET,
 		     "the trace does not tell how fast its clock ticks: 1 ns is assumed");
 	in->has_wall = false;
@@ -67,7 +66,7 @@ static int lttng_open(struct input *in, struct error *e)
 		return error_no_memory(e);
 	l->input = in;
 	l->w = in->decoding->writer;
-	/* so that it is never NULL */
+	/* never NULL from here on */
 	if (buffer_reserve(&l->tail, 4096))
 		return error_no_memory(e);
 	if (tree_damage(in->tree, e))
@@ -135,7 +134,7 @@ static int lttng_info(struct input *in, struct trace_info *facts, struct error *
 
 /* --- beginning --- */
 
-static int declare(struct lttng *l)
+static int declare_trace(struct lttng *l)
 {
 	struct writer *w = l->w;
 	const struct lttng_header *h = &l->header;
@@ -152,8 +151,8 @@ static int declare(struct lttng *l)
 				      (in->has_wall ? CLOCK_HAS_WALL : 0) |
 					      (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
 				      in->wall});
-	/* what makes times of TSCs, for those who write the trace again: the rate as 2.3 has it,
-	   start_freq / freq_scale ticks a second, whatever it meant in this version */
+	/* the conversion of TSCs to times, for programs that write the trace again: start_freq /
+	   freq_scale ticks per second, the meaning in 2.3, in all versions */
 	n = snprintf(text, sizeof text,
 		     "version %u.%u\nstart_freq %" PRIu64 "\nfreq_scale %" PRIu64
 		     "\nstart_tsc %" PRIu64 "\nstart_time_sec %" PRIu64 "\nstart_time_usec %" PRIu64
@@ -173,7 +172,7 @@ static int declare(struct lttng *l)
 	return w->out_of_memory ? -1 : 0;
 }
 
-static bool wanted(const struct lttng *l, const char *member)
+static bool is_wanted(const struct lttng *l, const char *member)
 {
 	const char *only = l->input->member;
 
@@ -204,13 +203,13 @@ static int lttng_begin(struct input *in, struct error *e)
 		keep = false;
 	else
 		d->descriptors += (unsigned)l->nfiles;
-	if (declare(l) || (!d->times_only && lttng_prescan(l)))
+	if (declare_trace(l) || (!d->times_only && lttng_prescan(l)))
 		return out_of_memory(l, e);
 	l->begun = true;
 	for (size_t i = 0; i < l->nfiles; i++) {
 		struct lttng_file *f = &l->files[i];
 
-		if (!wanted(l, f->member))
+		if (!is_wanted(l, f->member))
 			continue;
 		f->done = false;
 		lttng_skip_prepare(l, f);

@@ -2,9 +2,11 @@
  * lttng.h - inside the decoder of legacy LTTng traces (1.0, 2.0 to 2.6)
  *
  * A trace is a tracefile per channel and CPU, each a run of blocks. A tracefile is read forward
- * through a buffer (lttng_file.c), its events are taken apart as the markers say, which the trace
- * announces itself (lttng_marker.c), and all files are merged by TSC (lttng_merge.c). What runs on
- * a CPU, and which call an entry opens, follows from the merged events (lttng_state.c).
+ * through a window (file.c). The trace itself announces its markers (marker.c), which define the
+ * layout of events. All files are merged by TSC (merge.c). The merged events determine which thread
+ * runs on a CPU and which call an entry opens (state.c).
+ *
+ * Functions return 0, or -1 when out of memory; those that write rows, also when the output failed.
  */
 #ifndef TR_TRDECODE_LTTNG_LTTNG_H
 #define TR_TRDECODE_LTTNG_LTTNG_H
@@ -17,6 +19,7 @@
 
 enum { LTTNG_FRAMES = 64, LTTNG_RECENT = 64 };
 
+/* The stack of a thread or of a CPU's interrupts. */
 struct lttng_frames {
 	uint32_t count;
 	struct {
@@ -24,28 +27,30 @@ struct lttng_frames {
 	} frame[LTTNG_FRAMES];
 };
 
+/* A thread, as far as the events have described it. */
 struct lttng_thread {
 	int32_t tid, pid, ppid; /* -1 unknown */
 	uint32_t comm;		/* string of the writer, 0 unknown */
-	uint32_t space;		/* of its process, where it is the first thread of one; 0 none */
-	uint32_t version;	/* counts changes of what a lane tells of it */
+	uint32_t space;	  /* address space of its process, if this is the first thread; 0 none */
+	uint32_t version; /* number of changes to what its lanes contain */
 	uint32_t number;
 	struct lttng_frames *frames;
 };
 
-/* Where the lane of a thread may be known already. */
+/* Return the entry that may have the lane of a thread. */
 static inline struct lttng_known_lane *lttng_known_lane(struct lttng_file *f,
 							const struct lttng_thread *t)
 {
 	return &f->lanes[t->number % LTTNG_LANES];
 }
 
+/* A CPU and the thread that runs on it. */
 struct lttng_cpu {
 	int32_t cpu;
-	struct lttng_thread *thread; /* that runs; never NULL */
+	struct lttng_thread *thread; /* the thread that runs; never NULL */
 	struct lttng_thread idle, unknown;
 	struct lttng_frames frames;	/* interrupts */
-	struct lttng_frames *stacks[2]; /* the thread's, NULL: it has none yet; and frames */
+	struct lttng_frames *stacks[2]; /* the thread's stack, NULL: none yet; and frames */
 };
 
 static inline void lttng_cpu_run(struct lttng_cpu *c, struct lttng_thread *t)
@@ -59,6 +64,7 @@ struct lttng_lane_key {
 	int32_t cpu, tid, pid, ppid;
 };
 
+/* Names of one kind by id, and their locations. */
 struct lttng_names_table {
 	char **name;
 	uint32_t *location;
@@ -68,9 +74,9 @@ struct lttng_names_table {
 struct lttng {
 	struct input *input;
 	struct writer *w;
-	struct lttng_header header; /* of the trace */
+	struct lttng_header header; /* the header of the trace */
 	struct lttng_clock clock;
-	bool one_table; /* ids are the trace's, not a channel's */
+	bool one_table; /* ids are unique in the trace, not only in a channel */
 	bool old;	/* 1.0 */
 	int64_t shift;
 	uint32_t source, clock_id;
@@ -93,7 +99,7 @@ struct lttng {
 	struct lttng_cpu **cpus; /* by number */
 	size_t ncpus;
 	struct lttng_thread **threads;		   /* a hash table */
-	struct lttng_thread *recent[LTTNG_RECENT]; /* by tid, those asked for last */
+	struct lttng_thread *recent[LTTNG_RECENT]; /* by tid, those used last */
 	size_t threads_size, nthreads;
 	struct lttng_lane {
 		struct lttng_lane_key key;
@@ -102,80 +108,84 @@ struct lttng {
 	size_t lanes_size, nlanes;
 	struct lttng_names_table names[NAMES_COUNT];
 	size_t nmaps;
-	struct intern told_names; /* of functions: index in told_places */
-	uint32_t *told_locations;
-	size_t told_capacity;
-	struct buffer told_key;
+	struct intern transcoded_names; /* names of functions to indices in transcoded_locations */
+	uint32_t *transcoded_locations;
+	size_t transcoded_capacity;
+	struct buffer transcoded_key;
 	bool begun; /* rows may be written */
 
-	uint8_t fixed[8 + 8 * LTTNG_FIELDS + 32]; /* rows are copied in larger pieces */
+	uint8_t fixed[8 + 8 * LTTNG_FIELDS +
+		      32]; /* with padding: rows are copied in larger pieces */
 	struct buffer tail;
 };
 
-/* --- opening (lttng_find.c) --- */
+/* --- opening (find.c) --- */
 
 bool lttng_probe(const struct input *in);
-/* The trace's own header, of the metadata. -1: none can be used. */
+/* Read the trace's header from a file of the metadata, else from any file. -1 with *e filled: no
+ * header is valid. */
 int lttng_find_header(struct lttng *l, struct error *e);
-/* All tracefiles, CPUs and channels. */
+/* List all tracefiles, CPUs and channels. */
 int lttng_find_files(struct lttng *l, struct error *e);
 int lttng_find_channels(struct lttng *l);
-/* Is it a tracefile's name? base: the name without its CPU. */
+/* Test whether a member's name is that of a tracefile. *base: length of the name without its CPU.
+ */
 bool lttng_file_name(const char *member, size_t *base, int32_t *cpu);
-/* "control/flight-processes_0": its last part, without the prefix of overwritten channels. */
+/* Return the channel's name, "processes" in "control/flight-processes_0": without the prefix of
+ * overwritten channels. */
 const char *lttng_channel_name(const char *member, size_t base, size_t *n);
 
-/* --- reading ahead (lttng_prescan.c). -1: out of memory --- */
+/* --- reading ahead (prescan.c) --- */
 
-/* What a file of the metadata announces. */
+/* Take in the markers that a file of the metadata announces. */
 int lttng_prescan_metadata(struct lttng *l, const struct lttng_file *f);
-/* Names that the trace dumps somewhere, and the threads that run first. */
+/* Take in the names that the trace dumps anywhere, and the thread that runs first on each CPU. */
 int lttng_prescan(struct lttng *l);
 
-/* --- names (lttng_names.c) --- */
+/* --- names (names.c) --- */
 
-/* Take in an event that names something. -1: out of memory. */
+/* Take in an event that contains a name and its id. */
 int lttng_names_take(struct lttng *l, const struct lttng_event *ev);
-/* Places by id, 0 those not yet asked for; NULL: out of memory. */
+/* Return the locations by id, 0: not declared yet; NULL: out of memory. */
 const uint32_t *lttng_names_locations(struct lttng *l, enum lttng_names which, uint32_t *n);
-/* The place of an entry by the id it has. */
+/* Return the location of an entry by its id. 0: out of memory. */
 uint32_t lttng_names_location(struct lttng *l, const struct lttng_marker *m, uint64_t id);
 void lttng_names_free(struct lttng *l);
 
-/* --- what follows from the events (lttng_state.c) --- */
+/* --- threads and calls (transcoded.c, state.c) --- */
 
-/* lttng_transcoded.c: does the marker tell of its thread and call? Behind all else that is found of
- * it.
- */
+/* Find the thread and call among the fields that trencode adds to a marker; called after all other
+ * classification. */
 void lttng_transcoded_find(struct lttng_marker *m, const struct lttng_field *fields, int n);
-/* f->order of the event that comes next, whose marker tells it. -1: memory, or output. */
+/* Set f->order of the next event, whose marker has the field. -1: out of memory, or the output
+ * failed. */
 int lttng_transcoded_order(struct lttng *l, struct lttng_file *f);
-/* The thread, which runs on c from now on. -1: out of memory. */
+/* Take the thread from an event; it runs on c from now on. */
 int lttng_transcoded_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
+/* Take location and depth of a call from an event. */
 int lttng_transcoded_call(struct lttng *l, const struct lttng_event *ev, uint32_t *location,
 			  uint32_t *depth);
 void lttng_transcoded_free(struct lttng *l);
 
 struct lttng_cpu *lttng_state_cpu(struct lttng *l, int32_t cpu);
-/* The thread of that tid; on this CPU for tid 0. NULL when out of memory. */
+/* Find or add the thread of a tid; tid 0 is this CPU's idle thread. NULL: out of memory. */
 struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, int64_t tid);
-/* Before and after the row of an event is written. -1: out of memory. */
+/* Update threads and names by an event, before and after its row is written. */
 int lttng_state_before(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
 int lttng_state_after(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
-/* Tables and names that the trace dumps somewhere, taken in ahead. */
+/* Take in an event that dumps threads or names, before the first row. */
 int lttng_state_ahead(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
 uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c);
-/* The stack of the thread that runs; the CPU's own where out of memory. */
+/* Return the stack of the thread that runs; when out of memory, the CPU's own stack. */
 struct lttng_frames *lttng_state_stack(struct lttng_cpu *c);
-/* Place and depth of a leave that does not close the last frame; false: its enter is not there. */
+/* Find location and depth of a leave that does not end the innermost call; false: no open call is
+ * its enter's. */
 bool lttng_state_unwind(const struct lttng_marker *m, struct lttng_frames *frames,
 			uint32_t *location, uint32_t *depth);
 void lttng_state_free(struct lttng *l);
 
-/*
- * Place and depth of an enter or leave, whose fixed part may be read 8 bytes beyond any field.
- * false: a leave whose enter is not there.
- */
+/* Find location and depth of an enter or leave. 8 bytes at any field of the fixed part must be
+ * readable. false: a leave without an enter. */
 static inline bool lttng_state_call(struct lttng *l, struct lttng_cpu *c,
 				    const struct lttng_marker *m, const uint8_t *fixed,
 				    uint32_t *location, uint32_t *depth)
@@ -186,7 +196,7 @@ static inline bool lttng_state_call(struct lttng *l, struct lttng_cpu *c,
 	if (__builtin_expect(!frames, 0))
 		frames = lttng_state_stack(c);
 	if (m->kind == KIND_ENTER) {
-		/* without one nothing is read: the fixed part may begin before its block */
+		/* without an id nothing may be read: the fixed part may begin before its block */
 		uint64_t id = m->id_mask ? get_u64(fixed + m->id_field) & m->id_mask : 0;
 
 		*location = id < m->nplaces ? m->locations[id] : 0;
@@ -209,7 +219,7 @@ static inline bool lttng_state_call(struct lttng *l, struct lttng_cpu *c,
 	return lttng_state_unwind(m, frames, location, depth);
 }
 
-/* The lane of what happens on a CPU now. */
+/* Return the lane of the thread that runs on a CPU. */
 static inline uint32_t lttng_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c)
 {
 	const struct lttng_known_lane *known = lttng_known_lane(f, c->thread);
@@ -220,7 +230,7 @@ static inline uint32_t lttng_lane(struct lttng *l, struct lttng_file *f, struct 
 		       : lttng_state_lane(l, f, c);
 }
 
-/* The same as lttng_state_thread, in line. */
+/* Find a thread as lttng_state_thread does, in line. */
 static inline struct lttng_thread *lttng_thread(struct lttng *l, struct lttng_cpu *c, int32_t tid)
 {
 	struct lttng_thread *t = l->recent[(uint32_t)tid % LTTNG_RECENT];
@@ -228,13 +238,13 @@ static inline struct lttng_thread *lttng_thread(struct lttng *l, struct lttng_cp
 	return __builtin_expect(t && t->tid == tid, 1) ? t : lttng_state_thread(l, c, tid);
 }
 
-/* Take in a mapping (lttng_maps.c). -1: out of memory. */
+/* Take in a mapping (maps.c). */
 int lttng_maps_take(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
-/* The mappings of a thread's process go with a lane of it. */
+/* Attach the mappings of a thread's process to one of its lanes. */
 int lttng_maps_of(struct lttng *l, struct lttng_cpu *c, const struct lttng_thread *t,
 		  uint32_t lane);
 
-/* --- rows (lttng_rows.c, lttng_quick.c, lttng_merge.c) --- */
+/* --- rows (rows.c, quick.c, merge.c) --- */
 
 static inline uint64_t lttng_row_time(struct lttng *l, uint64_t tsc)
 {
@@ -243,24 +253,24 @@ static inline uint64_t lttng_row_time(struct lttng *l, uint64_t tsc)
 	return ns < 0 ? 0 : (uint64_t)ns;
 }
 
-/* The event, or gap, that the file stands before, as a row; a damaged one as none. -1: memory, or
- * output. */
+/* Write the file's next event or gap as a row; write nothing for a damaged event. */
 int lttng_rows_event(struct lttng *l, struct lttng_file *f);
-/* The same for the next ones below TSC limit of the two files that are first, g after f, or of f
- * alone, while that is quickly done; it may do none. */
+/* Write events below TSC limit of the two files that are next, g after f, or of f alone (g NULL),
+ * while they have the quick form. May write no event. */
 int lttng_quick(struct lttng *l, struct lttng_file *f, struct lttng_file *g, uint64_t limit);
-/* Files are in l->heap; set the input's next time. */
+/* Order the files in l->heap, and set the input's next time. */
 void lttng_merge_begin(struct lttng *l);
-/* Rows up to and including that time. */
+/* Write the rows up to and including that time. */
 int lttng_merge_run(struct lttng *l, uint64_t until);
 
-/* Number at an offset of the fixed part; sign-extended to 64 bits where the type is signed. */
+/* Return the number at an offset of the fixed part, sign-extended to 64 bits; -1 if the offset is
+ * negative. */
 static inline int64_t lttng_number(const struct lttng_event *ev, int16_t offset, uint8_t size)
 {
 	return offset < 0 ? -1 : sign_extend(get_uint(ev->fixed + offset, size, false), size);
 }
 
-/* The number that find_action wanted as that one; -1 none. */
+/* Return the number at marker->arg[i]; -1: none. */
 static inline int64_t lttng_arg(const struct lttng_event *ev, int i)
 {
 	return lttng_number(ev, ev->marker->arg[i], ev->marker->arg_size[i]);

@@ -1,8 +1,8 @@
 /*
  * maps.c - mappings of processes, as the trace dumps them
  *
- * They name an inode and no file. The mappings of a process are sent with the lanes of its threads,
- * so that the addresses in their events are addresses of something.
+ * They contain an inode and no file name. The mappings of a process are sent with the lanes of its
+ * threads, so that addresses in their events belong to modules.
  */
 #include <stdio.h>
 
@@ -48,7 +48,7 @@ int lttng_maps_take(struct lttng *l, struct lttng_cpu *c, const struct lttng_eve
 
 int lttng_maps_of(struct lttng *l, struct lttng_cpu *c, const struct lttng_thread *t, uint32_t lane)
 {
-	/* threads share the mappings of their process */
+	/* the threads of a process share its mappings */
 	const struct lttng_thread *process = t->pid > 0 ? lttng_state_thread(l, c, t->pid) : t;
 
 	return process && process->space && lane ? writer_lane_space(l->w, lane, process->space)

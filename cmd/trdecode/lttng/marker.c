@@ -1,5 +1,5 @@
 /*
- * marker.c - markers as the trace announces them: by channel and id, by name, formats
+ * marker.c - the markers that the trace announces: channels, ids, names and formats
  */
 #include "cmd/trdecode/lttng/lttng.h"
 
@@ -18,7 +18,7 @@ struct lttng_channel *lttng_channel(struct lttng *l, const char *name, size_t n)
 		if (!strncmp(l->channels[i].name, name, n) && !l->channels[i].name[n])
 			return &l->channels[i];
 	if (l->nchannels == l->channels_capacity)
-		return NULL; /* room for all files, and what else is announced is of no use */
+		return NULL; /* all files have channels: no event can use another one */
 	copy = strndup(name, n);
 	if (!copy)
 		return NULL;
@@ -164,7 +164,7 @@ int lttng_marker_take(struct lttng *l, const struct lttng_event *ev)
 	return set_id(l, c, get_u16(p), name, name_size, &sizes, p[6]);
 }
 
-static void resolve(struct lttng *l, struct lttng_marker *m)
+static void parse_marker(struct lttng *l, struct lttng_marker *m)
 {
 	struct lttng_field fields[LTTNG_FIELDS];
 	int n = lttng_format_parse(m->format, m->format_size, &m->sizes, m->eight, fields,
@@ -191,7 +191,7 @@ void lttng_marker_reread(struct lttng *l, struct lttng_marker *m)
 	m->eight = true;
 	m->type = m->orphan = 0;
 	m->quick = QUICK_NOT;
-	resolve(l, m);
+	parse_marker(l, m);
 }
 
 struct lttng_marker *lttng_marker_resolve(struct lttng *l, struct lttng_marker *m)
@@ -213,7 +213,7 @@ struct lttng_marker *lttng_marker_resolve(struct lttng *l, struct lttng_marker *
 		       memmem(m->format, m->format_size, "#b8", 3) ||
 		       memmem(m->format, m->format_size, "#n8", 3);
 	m->eight = !l->old;
-	resolve(l, m);
+	parse_marker(l, m);
 	return m->usable ? m : NULL;
 }
 

@@ -1,5 +1,5 @@
 /*
- * marker.h - what the events of a trace hold: markers as it announces them
+ * marker.h - markers: the event types that a trace announces
  */
 #ifndef TR_TRDECODE_LTTNG_MARKER_H
 #define TR_TRDECODE_LTTNG_MARKER_H
@@ -12,7 +12,7 @@ struct lttng_event;
 
 enum { LTTNG_QUICK_MOST = 64 /* bytes of a payload */, LTTNG_ARGS = 5 };
 
-/* What the decoder itself makes of an event. */
+/* What the decoder learns from an event, besides writing its row. */
 enum lttng_action {
 	ACTION_NONE,
 	ACTION_SCHEDULE, /* prev_pid, next_pid */
@@ -29,25 +29,27 @@ enum lttng_action {
 	ACTION_MARKER_FORMAT,
 };
 
-/* How the quick way of lttng_quick.c takes an event. */
+/* How quick.c converts an event. */
 enum lttng_quick { QUICK_NOT, QUICK_INSTANT, QUICK_CALL, QUICK_SCHEDULE, QUICK_ACTION };
 
 enum lttng_names { NAMES_SYSCALL, NAMES_SOFTIRQ, NAMES_TRAP, NAMES_IRQ, NAMES_COUNT, NAMES_NONE };
 
-/* How a field goes from the trace to the row. */
+/* The conversion of a field of the payload to the row. */
 struct lttng_step {
 	uint8_t size; /* 0: a string */
 	uint8_t align;
 	bool network;
-	uint16_t offset; /* in the fixed part */
+	uint16_t offset; /* offset in the fixed part */
 };
 
+/* A channel and its markers. */
 struct lttng_channel {
 	const char *name;
 	struct lttng_marker **markers; /* by id */
 	size_t size;
 };
 
+/* A marker: one event type of a channel. */
 struct lttng_marker {
 	struct lttng_channel *channel;
 	uint32_t id;
@@ -57,50 +59,50 @@ struct lttng_marker {
 	const char *format; /* NULL: never announced */
 	size_t format_size;
 	bool resolved, usable;
-	bool has_eight; /* 1.0: the format has a "#8", which can be read in two ways */
-	bool eight;
+	bool has_eight; /* 1.0: the format has a "#8", which has two meanings */
+	bool eight;	/* the meaning that is used */
 
 	/* the payload */
 	int nfields, nstrings, nsteps;
-	uint8_t payload_align; /* of its beginning, in 2.x */
-	bool compact;	       /* its first field stands in the header, in a compact channel */
+	uint8_t payload_align; /* alignment of its beginning, in 2.x */
+	bool compact;	       /* its first field is in the header, in a compact channel */
 	struct lttng_step *steps;
-	uint16_t fixed_size; /* of a row: TSC and the integers */
-	uint16_t plain;	     /* bytes that are copied as they stand, if that is all */
-	bool plain_words;    /* and the trace is little-endian */
-	uint32_t most;	     /* bytes of the payload, padding too, without its strings */
+	uint16_t fixed_size; /* bytes of a row: TSC and the integers */
+	uint16_t plain;	     /* bytes of a payload that is copied unchanged; else 0 */
+	bool plain_words;    /* the payload is copied unchanged, and the trace is little-endian */
+	uint32_t most;	     /* most bytes of the payload with padding, without its strings */
 
 	/* the stream */
 	uint32_t type, orphan; /* orphan: a leave without an enter */
 	enum type_kind kind;
 	bool per_cpu;
-	uint32_t pair; /* entry and exit have the same; 0 none */
+	uint32_t pair; /* number that entry and exit share; 0 none */
 	enum lttng_names names;
-	uint32_t location; /* where no id tells one */
-	/* of an entry: the places by id, which stands at id_field of the fixed part; with no id
-	   they are the one place, and id_mask is 0 */
+	uint32_t location; /* location if the event has no id */
+	/* of an entry: locations by the id at id_field of the fixed part; without an id:
+	   one location, and id_mask is 0 */
 	const uint32_t *locations;
 	uint32_t nplaces;
 	uint16_t id_field;
 	uint64_t id_mask;
-	uint32_t keep; /* mask for the number of open frames: 0 where an entry begins a stack */
+	uint32_t keep; /* mask for the number of open calls: 0 if an entry begins a stack */
 
 	enum lttng_action action;
 	enum lttng_quick quick;
 	int16_t arg[LTTNG_ARGS]; /* offsets in the fixed part; -1 none */
 	uint8_t arg_size[LTTNG_ARGS];
-	int8_t string_arg; /* number of the string */
+	int8_t string_arg; /* number of the string that the action needs */
 
-	/* lttng_transcoded.c: offsets in the fixed part, 0 none; numbers of strings, -1 none */
+	/* transcoded.c: offsets in the fixed part, 0 none; numbers of strings, -1 none */
 	struct lttng_transcoded {
 		int16_t tid, pid, depth, call, function;
 		int16_t order; /* offset in the payload */
 		int8_t comm, name;
-		uint16_t flags; /* of a call's type */
-	} told;
+		uint16_t flags; /* flags of a call's type */
+	} transcoded;
 };
 
-/* The marker of an id, or NULL if it is not known or has no format. */
+/* Parse the marker's format at its first use. NULL: it has no usable format. */
 struct lttng_marker *lttng_marker_resolve(struct lttng *l, struct lttng_marker *m);
 
 static inline struct lttng_marker *lttng_marker(struct lttng *l, const struct lttng_channel *c,
@@ -114,23 +116,23 @@ static inline struct lttng_marker *lttng_marker(struct lttng *l, const struct lt
 }
 
 struct lttng_channel *lttng_channel(struct lttng *l, const char *name, size_t n);
-/* The core events, which need no announcement. */
+/* Add the core events, which are not announced. */
 int lttng_marker_core(struct lttng *l, struct lttng_channel *c);
-/* Take in a core_marker_id or core_marker_format event. -1: out of memory. */
+/* Take in a core_marker_id or core_marker_format event. */
 int lttng_marker_take(struct lttng *l, const struct lttng_event *ev);
-/* The marker's payload is to be read with the other meaning of "#8". */
+/* Lay out the marker's payload again, with the other meaning of "#8". */
 void lttng_marker_reread(struct lttng *l, struct lttng_marker *m);
-/* Steps and alignment of the payload, for fields as they were parsed (lttng_layout.c). */
+/* Set steps and alignment of the payload by the parsed fields (layout.c). */
 void lttng_marker_layout(const struct lttng_header *trace, struct lttng_marker *m,
 			 const struct lttng_field *fields, int n);
-/* What the event means to the decoder: action, calls, places (lttng_classify.c). */
+/* Set action, calls and locations by the names of marker and fields (classify.c). */
 void lttng_marker_classify(struct lttng *l, struct lttng_marker *m,
 			   const struct lttng_field *fields, int n);
-/* Is there a marker of that name in the channel? */
+/* Test whether the channel has a marker of that name. */
 bool lttng_marker_known(struct lttng *l, const struct lttng_channel *c, const char *name, size_t n);
-/* The type of its rows in the stream (lttng_type.c). -1, or 0: out of memory. */
+/* Declare the type of its rows (type.c). */
 int lttng_marker_declare(struct lttng *l, struct lttng_marker *m);
-/* That of a leave whose enter is not there. */
+/* Declare the type of a leave without an enter. 0: out of memory. */
 uint32_t lttng_marker_orphan(struct lttng *l, struct lttng_marker *m);
 void lttng_markers_free(struct lttng *l);
 

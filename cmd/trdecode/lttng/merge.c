@@ -1,6 +1,6 @@
 /*
- * merge.c - all tracefiles by TSC, ties in the order that the events tell, then in that of
- * the files
+ * merge.c - merges all tracefiles by TSC; events of one TSC by their recorded order, then by
+ * file
  */
 #include "cmd/trdecode/lttng/lttng.h"
 
@@ -34,7 +34,7 @@ static void set_next(struct lttng *l)
 {
 	uint64_t time = l->nheap ? lttng_row_time(l, l->heap[0]->next) : UINT64_MAX;
 
-	/* UINT64_MAX would say that there is none */
+	/* UINT64_MAX means: no next event */
 	l->input->next = l->nheap && time == UINT64_MAX ? time - 1 : time;
 }
 
@@ -45,7 +45,8 @@ void lttng_merge_begin(struct lttng *l)
 	set_next(l);
 }
 
-/* The first two of the heap, and TSC limit of the third, which they may not reach. */
+/* Return the first file of the heap, the index of the second, and the TSC of the third, which both
+ * must stay below. */
 static struct lttng_file *next_two(const struct lttng *l, size_t *second, uint64_t *limit)
 {
 	struct lttng_file *const *h = l->heap;

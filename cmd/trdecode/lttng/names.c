@@ -1,6 +1,6 @@
 /*
- * names.c - names of system calls, interrupts and the like, which the trace dumps, as places
- * by their ids
+ * names.c - locations by id, for the names of system calls, interrupts and the like, which the
+ * trace dumps
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,12 @@
 /*
- * prescan.c - what must be known before the first row: read from some files beforehand
+ * prescan.c - reads some files ahead for names and threads that the first rows need
  */
 #include "cmd/trdecode/lttng/lttng.h"
 
 enum { WINDOW = 128 * 1024, AHEAD_MOST = 64 << 20, FIRST_SCHEDULE = 1 << 20 };
 
-/* All events of a file up to an offset, quietly, until take returns 1 or -1. -1: out of memory. */
+/* Call take for each event of a file up to an offset, without reports of damage, until take returns
+ * 1 or -1. -1: out of memory. */
 static int each_event(struct lttng *l, const struct lttng_file *of, uint64_t limit,
 		      int (*take)(struct lttng *l, struct lttng_cpu *c,
 				  const struct lttng_event *ev))
@@ -44,8 +45,8 @@ int lttng_prescan_metadata(struct lttng *l, const struct lttng_file *f)
 	return each_event(l, f, UINT64_MAX, take_marker);
 }
 
-/* Do events of this channel tell what is needed ahead? */
-static bool tells(struct lttng *l, const struct lttng_file *f)
+/* Test whether events of this channel record what is needed ahead. */
+static bool is_needed_ahead(struct lttng *l, const struct lttng_file *f)
 {
 	static const char *const names[] = {"interrupts", "processes", "modules"};
 	size_t base, n;
@@ -64,7 +65,7 @@ static bool tells(struct lttng *l, const struct lttng_file *f)
 	return n > 6 && !memcmp(name + n - 6, "_state", 6);
 }
 
-/* Does the channel have an event that names something? */
+/* Test whether the channel has an event that contains a name and its id. */
 static bool names_something(struct lttng *l, const struct lttng_channel *c)
 {
 	for (size_t i = 0; i < c->size; i++) {
@@ -78,7 +79,8 @@ static bool names_something(struct lttng *l, const struct lttng_channel *c)
 	return false;
 }
 
-/* Which thread ran before the first switch is told by that switch. */
+/* Take the thread that ran first from the first switch of the CPU, which records the previous
+ * thread. */
 static int take_first_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
 {
 	if (ev->marker->action != ACTION_SCHEDULE)
@@ -86,7 +88,7 @@ static int take_first_thread(struct lttng *l, struct lttng_cpu *c, const struct 
 	return lttng_state_before(l, c, ev) ? -1 : 1;
 }
 
-static bool schedules(struct lttng *l, const struct lttng_channel *c)
+static bool has_schedule(struct lttng *l, const struct lttng_channel *c)
 {
 	for (size_t i = 0; i < c->size; i++) {
 		const struct lttng_marker *m = lttng_marker(l, c, (uint32_t)i);
@@ -100,13 +102,13 @@ static bool schedules(struct lttng *l, const struct lttng_channel *c)
 int lttng_prescan(struct lttng *l)
 {
 	for (size_t i = 0; i < l->nfiles; i++)
-		if (tells(l, &l->files[i]) && names_something(l, l->files[i].channel) &&
+		if (is_needed_ahead(l, &l->files[i]) && names_something(l, l->files[i].channel) &&
 		    each_event(l, &l->files[i], AHEAD_MOST, lttng_state_ahead))
 			return -1;
 	for (size_t i = 0; i < l->nfiles; i++)
 		if (!l->files[i].metadata && !l->files[i].compact &&
 		    l->cpus[l->files[i].cpu]->thread->tid < 0 &&
-		    schedules(l, l->files[i].channel) &&
+		    has_schedule(l, l->files[i].channel) &&
 		    each_event(l, &l->files[i], FIRST_SCHEDULE, take_first_thread))
 			return -1;
 	return 0;

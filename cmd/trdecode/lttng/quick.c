@@ -1,18 +1,18 @@
 /*
- * quick.c - what nearly all events are, straight from a tracefile into rows
+ * quick.c - converts the common events directly from a tracefile into rows
  *
- * Quick are events of little-endian traces whose fields are numbers that stand one behind the
- * other, with an ordinary header, in a block that its writer finished, all of it in the window. All
- * else is left to lttng_file.c and lttng_rows.c, which do the same step by step.
+ * An event is quick if its trace is little-endian, its fields are adjacent numbers, its header is
+ * ordinary, its block was completed, and the window contains all of it. file.c, event.c and rows.c
+ * convert all other events, step by step.
  */
 #include "cmd/trdecode/lttng/lttng.h"
 #include "cmd/trdecode/lttng/event.h"
 
 enum {
-	/* bytes of an event's header, padding, payload and the next header, and of what is read
-	   beyond: with so much at hand nothing needs to be checked */
+	/* most bytes read from the start of a payload: the payload, padding, the next header, and
+	   what is read beyond. Before the last REACH bytes no check is necessary */
 	REACH = LTTNG_QUICK_MOST + 64,
-	ROOM = 2 * LTTNG_QUICK_MOST, /* of a row, and what is written beyond */
+	ROOM = 2 * LTTNG_QUICK_MOST, /* bytes of a row, and what is written beyond */
 };
 
 static int put_slow(struct lttng *l, const struct lttng_marker *m, const uint8_t *payload,
@@ -25,8 +25,9 @@ static int put_slow(struct lttng *l, const struct lttng_marker *m, const uint8_t
 			       m->fixed_size, NULL, 0, false);
 }
 
-static inline int put(struct lttng *l, const struct lttng_marker *m, const uint8_t *payload,
-		      uint64_t tsc, uint32_t lane, uint32_t type, uint32_t location, uint32_t depth)
+static inline int put_quick(struct lttng *l, const struct lttng_marker *m, const uint8_t *payload,
+			    uint64_t tsc, uint32_t lane, uint32_t type, uint32_t location,
+			    uint32_t depth)
 {
 	struct writer *w = l->w;
 	uint64_t time = lttng_row_time(l, tsc);
@@ -40,7 +41,7 @@ static inline int put(struct lttng *l, const struct lttng_marker *m, const uint8
 	if (__builtin_expect(!to, 0))
 		return put_slow(l, m, payload, tsc, lane, type, location, depth);
 	put_u64(to, tsc);
-	/* the same for all that are short, which needs no guess how long they are */
+	/* one size for all short payloads: no branch to mispredict */
 	memcpy(to + 8, payload, 32);
 	if (__builtin_expect(m->plain > 32, 0))
 		memcpy(to + 40, payload + 32, LTTNG_QUICK_MOST - 32);
@@ -48,13 +49,13 @@ static inline int put(struct lttng *l, const struct lttng_marker *m, const uint8
 	return 0;
 }
 
-/* A file as the loop goes through it: positions count from the start of its block. */
+/* A file in the loop of quick_run; positions count from the start of its block. */
 struct side {
 	struct lttng_file *f;
 	struct lttng_cpu *c;
 	const uint8_t *block;
-	uint32_t safe; /* an event whose payload is below has all at hand */
-	/* the event that it stands before */
+	uint32_t safe; /* payloads that begin below need no checks */
+	/* the next event */
 	uint32_t position, payload, size;
 	uint64_t tsc;
 	struct lttng_marker *m;
@@ -93,12 +94,12 @@ static void end_side(struct side *s)
 	f->size = s->size;
 }
 
-/* Schedule, fork and the like: before and after the row. */
+/* Write an event with an action, and update the state before and after the row. */
 static __attribute__((noinline)) int put_action(struct lttng *l, const struct side *s)
 {
 	const uint8_t *payload = s->block + s->payload;
 	struct lttng_marker *m = s->m;
-	/* the fields stand behind a TSC */
+	/* in the fixed part the fields follow a TSC */
 	const struct lttng_event ev = {m, s->tsc, payload - 8, l->tail.data, 0};
 	uint32_t type = m->type, location = 0, depth = 0;
 
@@ -107,7 +108,7 @@ static __attribute__((noinline)) int put_action(struct lttng *l, const struct si
 	if (m->kind != KIND_INSTANT &&
 	    !lttng_state_call(l, s->c, m, payload - 8, &location, &depth))
 		type = lttng_marker_orphan(l, m);
-	if (put(l, m, payload, s->tsc, lttng_lane(l, s->f, s->c), type, location, depth))
+	if (put_quick(l, m, payload, s->tsc, lttng_lane(l, s->f, s->c), type, location, depth))
 		return -1;
 	return lttng_state_after(l, s->c, &ev);
 }
@@ -127,7 +128,7 @@ static inline int put_schedule(struct lttng *l, const struct side *s)
 			return -1;
 		lttng_cpu_run(c, t);
 	}
-	if (put(l, m, payload, s->tsc, lttng_lane(l, s->f, c), m->type, 0, 0))
+	if (put_quick(l, m, payload, s->tsc, lttng_lane(l, s->f, c), m->type, 0, 0))
 		return -1;
 	t = lttng_thread(l, c, after);
 	if (t)
@@ -149,10 +150,10 @@ static inline int put_event(struct lttng *l, const struct side *s)
 	} else if (m->quick == QUICK_ACTION) {
 		return put_action(l, s);
 	}
-	return put(l, m, payload, s->tsc, lttng_lane(l, s->f, s->c), type, location, depth);
+	return put_quick(l, m, payload, s->tsc, lttng_lane(l, s->f, s->c), type, location, depth);
 }
 
-/* The header at s->position. false: it is none of those. */
+/* Read the header at s->position. false: not a quick event. */
 static inline __attribute__((always_inline)) bool find_event(struct side *s, bool old)
 {
 	uint32_t payload = s->position + lttng_pad(s->position, s->align), id;
@@ -184,12 +185,10 @@ static inline __attribute__((always_inline)) bool find_event(struct side *s, boo
 	return true;
 }
 
-/*
- * Two files in turn, so that it costs no jump which of them comes next: for a processor it cannot
- * be foreseen. In sides the one that goes first at the same time.
- */
-static inline __attribute__((always_inline)) int run(struct lttng *l, struct side sides[2],
-						     uint64_t limit, bool old)
+/* Write the events of two files in turn. The next file is selected without a branch, which a
+ * processor could not predict. At equal times sides[0] is first. */
+static inline __attribute__((always_inline)) int run_sides(struct lttng *l, struct side sides[2],
+							   uint64_t limit, bool old)
 {
 	for (;;) {
 		struct side *s = &sides[sides[1].tsc < sides[0].tsc];
@@ -237,5 +236,5 @@ int lttng_quick(struct lttng *l, struct lttng_file *f, struct lttng_file *g, uin
 		begin_side(l, &sides[f->rank > g->rank], f);
 		begin_side(l, &sides[f->rank < g->rank], g);
 	}
-	return l->old ? run(l, sides, limit, true) : run(l, sides, limit, false);
+	return l->old ? run_sides(l, sides, limit, true) : run_sides(l, sides, limit, false);
 }

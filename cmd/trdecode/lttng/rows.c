@@ -1,5 +1,5 @@
 /*
- * rows.c - a tracefile's next event, or what it lost, as a row
+ * rows.c - writes a tracefile's next event or gap as a row
  */
 #include "cmd/trdecode/lttng/lttng.h"
 
@@ -39,7 +39,7 @@ static inline int put_row(struct lttng *l, const struct lttng_event *ev, uint32_
 	if (__builtin_expect(!to, 0))
 		return writer_row_data(l->w, time, lane, type, location, depth, ev->fixed,
 				       m->fixed_size, ev->tail, ev->tail_size, m->nstrings > 0);
-	/* whole words: there is room behind both */
+	/* copy whole words: both buffers have padding */
 	if (__builtin_expect(size <= 32 && (size_t)(l->w->limit - to) >= 32, 1)) {
 		memcpy(to, ev->fixed, 32);
 		return 0;
@@ -71,9 +71,9 @@ int lttng_rows_event(struct lttng *l, struct lttng_file *f)
 	type = m->type;
 	if (m->action && lttng_state_before(l, c, &ev))
 		return -1;
-	if (m->told.tid && lttng_transcoded_thread(l, c, &ev))
+	if (m->transcoded.tid && lttng_transcoded_thread(l, c, &ev))
 		return -1;
-	if (m->told.name >= 0 && m->told.tid) {
+	if (m->transcoded.name >= 0 && m->transcoded.tid) {
 		if (lttng_transcoded_call(l, &ev, &location, &depth))
 			return -1;
 	} else if (m->kind != KIND_INSTANT &&

@@ -1,9 +1,9 @@
 /*
- * skip.c - blocks that are passed over by the times in their headers
+ * skip.c - skips blocks by the times in their headers
  *
- * Which thread runs on a CPU, and which call an end closes, follows from what was before: so only
- * files whose events tell nothing of that can be passed over, or all, where the times of rows are
- * all that matters.
+ * Earlier events determine which thread runs on a CPU, and which call a leave ends. So blocks are
+ * skipped only in files whose events do not affect threads and calls, or in all files if the
+ * caller needs only the times of rows.
  */
 #include "cmd/trdecode/lttng/lttng.h"
 #include "cmd/trdecode/input/merge.h"
@@ -16,13 +16,13 @@ void lttng_skip_prepare(struct lttng *l, struct lttng_file *f)
 	for (size_t i = 0; i < f->channel->size; i++) {
 		const struct lttng_marker *m = lttng_marker(l, f->channel, (uint32_t)i);
 
-		if (m && (m->action != ACTION_NONE || m->kind != KIND_INSTANT || m->told.tid))
+		if (m && (m->action != ACTION_NONE || m->kind != KIND_INSTANT || m->transcoded.tid))
 			return;
 	}
 	f->stateless = true;
 }
 
-/* The header of a block like the first one. */
+/* Read the header of a block at offset. false: not a block of the same version as the first one. */
 static bool header_at(struct lttng *l, struct lttng_file *f, uint64_t offset,
 		      struct lttng_header *h)
 {
@@ -35,8 +35,8 @@ static bool header_at(struct lttng *l, struct lttng_file *f, uint64_t offset,
 	       h->size <= f->file_size - offset;
 }
 
-/* Bytes to the next block. */
-static uint64_t step(const struct lttng_file *f, const struct lttng_header *h)
+/* Return the bytes from a block to the next one. */
+static uint64_t block_step(const struct lttng_file *f, const struct lttng_header *h)
 {
 	return f->first.major == 2 && f->first.minor >= 5 ? h->size : f->first.size;
 }
@@ -52,10 +52,10 @@ uint64_t lttng_skip_blocks(struct lttng *l, struct lttng_file *f, uint64_t offse
 	for (; header_at(l, f, offset, &h) && !h.unfinished && h.end; offset = next) {
 		int64_t end = lttng_clock_slow(&l->clock, h.end);
 
-		next = offset + step(f, &h);
+		next = offset + block_step(f, &h);
 		if (end >= (int64_t)first || next >= f->file_size)
 			break;
-		/* so that what was lost meanwhile is not told of the next one */
+		/* losses of skipped blocks must not be counted for the next one */
 		f->block.lost = h.lost;
 		f->block.corrupt = h.corrupt;
 	}
@@ -74,7 +74,7 @@ bool lttng_skip_late(struct input *in, uint64_t *latest)
 
 		if (f->done || !f->any)
 			continue;
-		/* of one size: the last one is where the end says */
+		/* all blocks have one size: the end of the file gives the last one */
 		if (f->first.major == 1 || f->first.minor < 5)
 			last = at + (f->file_size - at - 1) / f->first.size * f->first.size;
 		else

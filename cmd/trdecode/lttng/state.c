@@ -1,6 +1,6 @@
 /*
- * state.c - what follows from the merged events: the thread that runs on each CPU, its name,
- * and which call an exit closes
+ * state.c - tracks by the merged events: the thread that runs on each CPU, its name, and the call
+ * that a leave ends
  */
 #include "cmd/trdecode/lttng/lttng.h"
 
@@ -63,7 +63,7 @@ struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, in
 		return t;
 	}
 	if (l->nthreads == THREADS_MOST)
-		return &c->unknown; /* no machine has so many: the trace is damaged */
+		return &c->unknown; /* no machine has so many threads: the trace is damaged */
 	t = calloc(1, sizeof *t);
 	if (!t)
 		return NULL;

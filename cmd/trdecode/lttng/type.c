@@ -1,5 +1,5 @@
 /*
- * type.c - markers as types of the stream
+ * type.c - declares markers as types of the stream
  */
 #include <stdio.h>
 
@@ -18,7 +18,7 @@ static uint32_t type_name(struct lttng *l, const struct lttng_field *f)
 	size_t n = f->literal_size < 64 ? f->literal_size : 64;
 	char conversion = f->conversion;
 
-	/* 1.0 prints numbers in decimal, whatever the format says */
+	/* 1.0 prints numbers in decimal, whatever the format is */
 	if (l->old) {
 		n = 0;
 		conversion = f->kind == LTTNG_SIGNED ? 'd' : f->kind == LTTNG_UNSIGNED ? 'u' : 'p';
@@ -49,8 +49,8 @@ static bool is_named(const struct lttng_field *f, const char *name)
 	return f->name && f->name_size == strlen(name) && !memcmp(f->name, name, f->name_size);
 }
 
-/* Fields that trencode puts before and after those of an event. */
-static enum field_role told_role(const struct lttng_field *f)
+/* Return the role of a field that trencode adds before or after those of an event. */
+static enum field_role transcoded_role(const struct lttng_field *f)
 {
 	static const char *const row[] = {"_tid",   "_pid",	 "_order", "_comm",
 					  "_depth", "_function", "_at"},
@@ -71,8 +71,8 @@ static enum field_role told_role(const struct lttng_field *f)
 
 static enum field_role field_role(const struct lttng_marker *m, const struct lttng_field *f)
 {
-	if (m->told.tid)
-		return told_role(f);
+	if (m->transcoded.tid)
+		return transcoded_role(f);
 	if (f->kind == LTTNG_STRING)
 		return ends_with(m->name, "printk") && is_named(f, "string") ? ROLE_MESSAGE
 									     : ROLE_NONE;
@@ -83,21 +83,22 @@ static enum field_role field_role(const struct lttng_marker *m, const struct ltt
 	return ROLE_NONE;
 }
 
-/* The name without the mark of a name that has several formats, which is trencode's. */
+/* Return the length of the name without the number that trencode appends when a name has several
+ * formats. */
 static size_t plain_size(const struct lttng_marker *m)
 {
 	size_t n = strlen(m->name), end = n;
 
 	while (end && m->name[end - 1] >= '0' && m->name[end - 1] <= '9')
 		end--;
-	return m->told.tid && end > 1 && end < n && m->name[end] != '0' &&
+	return m->transcoded.tid && end > 1 && end < n && m->name[end] != '0' &&
 			       m->name[end - 1] == LTTNG_ANOTHER
 		       ? end - 1
 		       : n;
 }
 
-static uint32_t declare(struct lttng *l, const struct lttng_marker *m, enum type_kind kind,
-			uint16_t flags)
+static uint32_t declare_type(struct lttng *l, const struct lttng_marker *m, enum type_kind kind,
+			     uint16_t flags)
 {
 	struct lttng_field fields[LTTNG_FIELDS];
 	struct field_entry entries[LTTNG_FIELDS + 1];
@@ -125,8 +126,9 @@ static uint32_t declare(struct lttng *l, const struct lttng_marker *m, enum type
 					: writer_text(l->w, number),
 			.type_name = type_name(l, f),
 			.kind = field_kind(l, f),
-			.role = f->size && m->told.call == m->steps[i].offset ? ROLE_CALL
-									      : field_role(m, f),
+			.role = f->size && m->transcoded.call == m->steps[i].offset
+					? ROLE_CALL
+					: field_role(m, f),
 			.where = f->size   ? WHERE_FIXED
 				 : strings ? WHERE_STRING
 					   : WHERE_REST,
@@ -149,15 +151,15 @@ int lttng_marker_declare(struct lttng *l, struct lttng_marker *m)
 	uint16_t flags = 0;
 
 	if (m->kind != KIND_INSTANT)
-		flags = (m->told.call		      ? TYPE_CALL_NUMBER
-			 : m->told.flags & TYPE_INNER ? 0
-						      : TYPE_DEPTH) |
-			(m->per_cpu ? TYPE_PER_CPU : 0) | m->told.flags;
-	m->type = declare(l, m, m->kind, flags);
+		flags = (m->transcoded.call		    ? TYPE_CALL_NUMBER
+			 : m->transcoded.flags & TYPE_INNER ? 0
+							    : TYPE_DEPTH) |
+			(m->per_cpu ? TYPE_PER_CPU : 0) | m->transcoded.flags;
+	m->type = declare_type(l, m, m->kind, flags);
 	if (!m->type)
 		return -1;
-	/* the heartbeat of 1.0 tells the time, too */
-	if (!m->told.tid && m->plain_words && m->plain <= LTTNG_QUICK_MOST &&
+	/* the heartbeat of 1.0 also contains the time */
+	if (!m->transcoded.tid && m->plain_words && m->plain <= LTTNG_QUICK_MOST &&
 	    !(l->old && m->id < 8))
 		m->quick =
 			m->kind != KIND_INSTANT && m->action ? QUICK_ACTION
@@ -172,6 +174,6 @@ int lttng_marker_declare(struct lttng *l, struct lttng_marker *m)
 uint32_t lttng_marker_orphan(struct lttng *l, struct lttng_marker *m)
 {
 	if (!m->orphan)
-		m->orphan = declare(l, m, m->kind, m->per_cpu ? TYPE_PER_CPU : 0);
+		m->orphan = declare_type(l, m, m->kind, m->per_cpu ? TYPE_PER_CPU : 0);
 	return m->orphan;
 }

@@ -1,5 +1,5 @@
 /*
- * window.c - bytes of a tracefile: a window that slides forward
+ * window.c - a window that slides forward over the bytes of a tracefile
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ const uint8_t *lttng_window_fill(struct lttng *l, struct lttng_file *f, uint64_t
 		size_t room;
 
 		if (f->filled == f->capacity) {
-			/* as bytes arrive, no faster */
+			/* grow only as fast as bytes arrive */
 			data = realloc(f->data, 2 * f->capacity);
 			if (!data)
 				break;
@@ -73,7 +73,7 @@ const uint8_t *lttng_window_fill(struct lttng *l, struct lttng_file *f, uint64_t
 			break;
 		}
 		if (!got) {
-			f->file_size = offset + f->filled; /* it is shorter than it was */
+			f->file_size = offset + f->filled; /* the file was truncated meanwhile */
 			break;
 		}
 		f->filled += (size_t)got;

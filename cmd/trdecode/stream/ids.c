@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static uint32_t *slot(struct stream_map *m, uint32_t number)
+static uint32_t *map_slot(struct stream_map *m, uint32_t number)
 {
 	uint32_t *id = array_reach(m->id, &m->size, number, sizeof(*id));
 
@@ -12,33 +12,33 @@ static uint32_t *slot(struct stream_map *m, uint32_t number)
 	return &id[number];
 }
 
-static uint32_t text(struct stream_ids *s, struct text_ref t)
+static uint32_t copy_text(struct stream_ids *s, struct text_ref t)
 {
 	return writer_string(s->input->decoding->writer, t.text, t.size);
 }
 
 uint32_t stream_source(struct stream_ids *s, const struct source *source)
 {
-	uint32_t *id = source && source->number ? slot(&s->sources, source->number) : NULL;
+	uint32_t *id = source && source->number ? map_slot(&s->sources, source->number) : NULL;
 
 	if (id && !*id)
 		*id = writer_source(s->input->decoding->writer,
-				    &(struct source_entry){text(s, source->format),
-							   text(s, source->name), source->word_size,
+				    &(struct source_entry){copy_text(s, source->format),
+							   copy_text(s, source->name), source->word_size,
 							   source->big_endian});
 	return id ? *id : 0;
 }
 
 static uint32_t clock_id(struct stream_ids *s, const struct clock *clock)
 {
-	uint32_t *id = clock->number ? slot(&s->clocks, clock->number) : NULL;
+	uint32_t *id = clock->number ? map_slot(&s->clocks, clock->number) : NULL;
 	struct writer *w = s->input->decoding->writer;
 	bool wall = s->input->decoding->clock == CLOCK_WALL;
 
 	if (id && !*id)
 		*id = writer_clock(
 			w, &(struct clock_entry){
-				   wall ? writer_text(w, "wall") : text(s, clock->name),
+				   wall ? writer_text(w, "wall") : copy_text(s, clock->name),
 				   clock->flags | (wall ? CLOCK_IS_WALL : 0),
 				   (int64_t)((uint64_t)clock->wall - (uint64_t)s->input->shift)});
 	return id ? *id : 0;
@@ -46,13 +46,13 @@ static uint32_t clock_id(struct stream_ids *s, const struct clock *clock)
 
 uint32_t stream_lane_slow(struct stream_ids *s, const struct lane *l)
 {
-	uint32_t *id = slot(&s->lanes, l->number);
+	uint32_t *id = map_slot(&s->lanes, l->number);
 
 	if (id && !*id) {
 		struct lane_entry e = {.source = stream_source(s, l->source),
 				       .clock = clock_id(s, l->clock),
-				       .buffer = text(s, l->buffer),
-				       .comm = text(s, l->comm),
+				       .buffer = copy_text(s, l->buffer),
+				       .comm = copy_text(s, l->comm),
 				       .flags = l->flags,
 				       .cpu = l->cpu,
 				       .tid = l->tid,
@@ -68,7 +68,7 @@ static uint32_t definition_id(void *ctx, const struct definition *d)
 {
 	struct stream_ids *s = ctx;
 	struct writer *w = s->input->decoding->writer;
-	uint32_t *id = d ? slot(&s->definitions, d->number) : NULL;
+	uint32_t *id = d ? map_slot(&s->definitions, d->number) : NULL;
 	struct member_entry *members;
 
 	if (!id || *id)
@@ -77,9 +77,9 @@ static uint32_t definition_id(void *ctx, const struct definition *d)
 	if (!members)
 		return 0;
 	for (uint32_t i = 0; i < d->count; i++)
-		members[i] = (struct member_entry){text(s, d->members[i].name), d->members[i].low,
+		members[i] = (struct member_entry){copy_text(s, d->members[i].name), d->members[i].low,
 						   d->members[i].high};
-	*id = writer_definition(w, &(struct definition_entry){.name = text(s, d->name),
+	*id = writer_definition(w, &(struct definition_entry){.name = copy_text(s, d->name),
 							      .kind = d->kind,
 							      .flags = d->flags,
 							      .native = d->native,
@@ -101,7 +101,7 @@ uint32_t stream_value_definition(void *ctx, uint32_t definition)
 
 uint32_t stream_type_slow(struct stream_ids *s, const struct type *t)
 {
-	uint32_t *id = slot(&s->types, t->number);
+	uint32_t *id = map_slot(&s->types, t->number);
 	struct field_entry *fields;
 
 	if (!id || *id)
@@ -112,8 +112,8 @@ uint32_t stream_type_slow(struct stream_ids *s, const struct type *t)
 	for (uint32_t i = 0; i < t->nfields; i++) {
 		const struct field *f = &t->fields[i];
 
-		fields[i] = (struct field_entry){text(s, f->name),
-						 text(s, f->type_name),
+		fields[i] = (struct field_entry){copy_text(s, f->name),
+						 copy_text(s, f->type_name),
 						 f->kind,
 						 f->role,
 						 f->where,
@@ -124,9 +124,9 @@ uint32_t stream_type_slow(struct stream_ids *s, const struct type *t)
 	}
 	*id = writer_type(s->input->decoding->writer,
 			  &(struct type_entry){.source = stream_source(s, t->source),
-					       .name = text(s, t->name),
-					       .group = text(s, t->group),
-					       .declaration = text(s, t->declaration),
+					       .name = copy_text(s, t->name),
+					       .group = copy_text(s, t->group),
+					       .declaration = copy_text(s, t->declaration),
 					       .kind = t->kind,
 					       .word_size = t->word_size,
 					       .flags = t->flags,
@@ -141,14 +141,14 @@ uint32_t stream_type_slow(struct stream_ids *s, const struct type *t)
 static uint32_t space_id(struct stream_ids *s, const struct space *space)
 {
 	struct writer *w = s->input->decoding->writer;
-	uint32_t *id = space && space->number ? slot(&s->spaces, space->number) : NULL;
+	uint32_t *id = space && space->number ? map_slot(&s->spaces, space->number) : NULL;
 	size_t *done;
 
 	if (!id)
 		return 0;
 	if (!*id)
 		*id = writer_space(w, &(struct space_entry){stream_source(s, space->source),
-							    text(s, space->name), space->pid,
+							    copy_text(s, space->name), space->pid,
 							    space->flags});
 	done = array_reach(s->maps_done, &s->maps_size, space->number, sizeof(*done));
 	if (!done)
@@ -159,8 +159,8 @@ static uint32_t space_id(struct stream_ids *s, const struct space *space)
 
 		if (writer_map(w, &(struct map_entry){*id, m->flags, m->start, m->end, m->offset,
 						      m->time ? stream_moved(s, m->time) : 0,
-						      m->epoch, text(s, m->path),
-						      text(s, m->build_id), text(s, m->table)}))
+						      m->epoch, copy_text(s, m->path),
+						      copy_text(s, m->build_id), copy_text(s, m->table)}))
 			return 0;
 	}
 	return *id;
@@ -194,14 +194,14 @@ static int symbol_of(struct stream_ids *s, const struct location *p, uint32_t id
 uint32_t stream_location_slow(struct stream_ids *s, uint32_t number, int *bad)
 {
 	const struct location *p = dictionary_location(s->dictionary, number);
-	uint32_t *id = p ? slot(&s->locations, number) : NULL;
+	uint32_t *id = p ? map_slot(&s->locations, number) : NULL;
 
 	if (!p)
 		return 0;
 	if (id && !*id)
 		*id = writer_location(s->input->decoding->writer,
 				      &(struct location_entry){space_id(s, p->space), p->epoch,
-							       p->address, text(s, p->name),
+							       p->address, copy_text(s, p->name),
 							       definition_id(s, p->arguments)});
 	if (!id || !*id || symbol_of(s, p, *id)) {
 		*bad = -1;

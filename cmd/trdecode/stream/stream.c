@@ -96,7 +96,7 @@ static int drop_bad_values(struct saved *s, struct error *e)
 }
 
 /* Go to the next event, taking in what stands before it. 0, or -1. */
-static int advance(struct saved *s, struct error *e)
+static int saved_advance(struct saved *s, struct error *e)
 {
 	struct input *in = s->input;
 
@@ -196,7 +196,7 @@ static int saved_begin(struct input *in, struct error *e)
 
 	s->in.before_block = writer_flush;
 	s->in.before_block_ctx = in->decoding->writer;
-	if (advance(s, e))
+	if (saved_advance(s, e))
 		return -1;
 	if (in->next == UINT64_MAX)
 		return 0;
@@ -273,7 +273,7 @@ static int saved_run(struct input *in, uint64_t until, struct error *e)
 				error_set(e, in->name, NO_OFFSET, "out of memory");
 			return -1;
 		}
-		if (advance(s, e))
+		if (saved_advance(s, e))
 			return -1;
 	}
 	return 0;
