@@ -435,7 +435,7 @@ damage_byte() {
 	trdecode "$T/v6.trace" | trencode -t apitrace --compress gzip >x.trace
 	printf 'more' >>x.trace
 	run -1 --separate-stderr trdecode -o s x.trace
-	[[ $stderr == *': member 0: bytes that do not belong to the trace follow behind it' ]]
+	[[ $stderr == *': member 0: bytes that do not belong to the trace follow it' ]]
 }
 
 @test "the second blob of a call is its number 1" {

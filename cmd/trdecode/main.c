@@ -1,12 +1,11 @@
 /*
- * trdecode - any trace in, an event stream out
+ * trdecode - convert a trace of any format into an event stream
  */
 #include <unistd.h>
 
 #include "cmd/trdecode/run.h"
 
-/* Every format that can be read; apitrace last: few bytes of anything may begin what is packed with
- * brotli */
+/* Every format that can be read. apitrace is last: few bytes of any file may be valid brotli. */
 static const struct decoder *const decoders[] = {
 	&decoder_stream, &decoder_uftrace, &decoder_tracecmd, &decoder_lttng,
 	&decoder_ctf,	 &decoder_chrome,  &decoder_apitrace, NULL};

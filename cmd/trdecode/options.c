@@ -104,11 +104,11 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 					 arg);
 		return 0;
 	case OPT_OFFSET: return add_offset(s, arg, e);
-	case OPT_SINCE: return moment("--since", arg, &s->limits.since, e);
-	case OPT_UNTIL: return moment("--until", arg, &s->limits.until, e);
-	case OPT_CPU: return numbers("--cpu", arg, &s->limits.cpus, e);
-	case OPT_TID: return numbers("--tid", arg, &s->limits.tids, e);
-	case OPT_TYPE: return row_filter_add_type(&s->limits, arg, e);
+	case OPT_SINCE: return moment("--since", arg, &s->row_filter.since, e);
+	case OPT_UNTIL: return moment("--until", arg, &s->row_filter.until, e);
+	case OPT_CPU: return numbers("--cpu", arg, &s->row_filter.cpus, e);
+	case OPT_TID: return numbers("--tid", arg, &s->row_filter.tids, e);
+	case OPT_TYPE: return row_filter_add_type(&s->row_filter, arg, e);
 	case OPT_SEGMENT:
 		if (parse_size(arg, &s->segment) || s->segment < 64)
 			return error_set(e, NULL, NO_OFFSET,
@@ -130,10 +130,10 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 void settings_free(struct settings *s)
 {
 	free(s->offsets);
-	row_filter_free(&s->limits);
+	row_filter_free(&s->row_filter);
 }
 
-/* name: as the command line has it, "-" for standard input, or as messages have it */
+/* Is the offset that of an input with this name? */
 static bool is_offset_of(const struct offset *o, const char *name)
 {
 	return strlen(name) == o->length && !strncmp(name, o->file, o->length);

@@ -11,7 +11,7 @@ struct offset {
 	const char *file; /* the first length bytes */
 	size_t length;
 	int64_t ns;
-	bool unit; /* one was given */
+	bool unit; /* the offset has a unit */
 	bool used; /* there is such an input */
 };
 
@@ -21,21 +21,21 @@ struct settings {
 	enum clock_choice clock;
 	uint64_t segment, max_value;
 	bool info, json, strict;
-	struct offset *offsets; /* that are added to an input's times */
+	struct offset *offsets; /* times to add to an input's times */
 	size_t noffsets, offsets_capacity;
-	struct row_filter limits;
+	struct row_filter row_filter;
 };
 
 extern const struct option_row settings_rows[];
 
-/* For struct program; ctx is the settings. */
+/* Handle an option for struct program; ctx is the settings. */
 int settings_option(void *ctx, int key, const char *arg, struct error *e);
 void settings_free(struct settings *s);
 
-/* What is to be added to the times of an input (--offset), by the name it has on the command line
- * ("-" for standard input) or in messages. */
+/* Set the time to add to an input's times (--offset). The input is named as on the command line
+ * ("-" for standard input) or as in messages. */
 void settings_shift(struct settings *s, struct input *in, const char *operand);
-/* -1: an --offset is of no input. After settings_shift of all. */
+/* Fail if an --offset names no input. Called after settings_shift of all inputs. */
 int settings_check_offsets(const struct settings *s, struct error *e);
 
 #endif

@@ -54,22 +54,22 @@ static int print_info(struct input *inputs, int n, const struct settings *s,
 	return status;
 }
 
-static int decode(struct input *inputs, int n, struct decoding *d, struct row_filter *limits,
+static int decode(struct input *inputs, int n, struct decoding *d, struct row_filter *filter,
 		  char **argv, int argc)
 {
 	struct writer *w = d->writer;
 	struct error e = {.what = ""};
 
-	row_filter_begin(limits, w);
-	if (writer_command(w, argc, argv) || writer_begin(w, identity_of(inputs, n, d))) {
+	row_filter_begin(filter, w);
+	if (writer_command(w, argc, argv) || writer_begin(w, stream_fingerprint(inputs, n, d))) {
 		e = w->error;
 		return fail(d, &e);
 	}
 	for (int i = 0; i < n; i++)
 		if (inputs[i].decoder->begin(&inputs[i], &e))
 			return fail(d, &e);
-	if (merge_check_clocks(inputs, n, &e) || row_filter_times(limits, inputs, n, &e) ||
-	    merge_run(inputs, n, limits->last_time, &e))
+	if (merge_check_clocks(inputs, n, &e) || row_filter_times(filter, inputs, n, &e) ||
+	    merge_run(inputs, n, filter->last_time, &e))
 		return fail(d, &e);
 	return d->status;
 }
@@ -90,9 +90,9 @@ static int find_end(char **names, int n, struct settings *s, struct decoding *d)
 				    .ctx = s};
 	struct error e = {.what = ""};
 
-	if (!row_filter_from_end(&s->limits) || s->info)
+	if (!row_filter_from_end(&s->row_filter) || s->info)
 		return STATUS_OK;
-	return last_time_find(&l, &s->limits.end, &e) ? fail(d, &e) : STATUS_OK;
+	return last_time_find(&l, &s->row_filter.end, &e) ? fail(d, &e) : STATUS_OK;
 }
 
 static int run_inputs(struct input *inputs, int n, char **names, struct settings *s,
@@ -133,7 +133,7 @@ static int run_inputs(struct input *inputs, int n, char **names, struct settings
 	w->crc = output_is_file(&out);
 	w->progress = &progress;
 	progress_begin(&progress, common->progress, output_is_file(&out));
-	status = decode(inputs, n, d, &s->limits, argv, argc);
+	status = decode(inputs, n, d, &s->row_filter, argv, argc);
 	if (status == STATUS_FAILED) {
 		failure_cause(&d->failure, cause);
 		writer_status(w, STATUS_FAILED, cause);
@@ -144,7 +144,7 @@ static int run_inputs(struct input *inputs, int n, char **names, struct settings
 		warn(NULL, NO_OFFSET, "the recorder lost " LOST_MORE " (--strict)");
 	if (s->strict && (d->lost || w->ever_lost_more))
 		status = status_worse(status, STATUS_DAMAGED);
-	if (!w->error.what[0] && (row_filter_end(&s->limits) || writer_finish(w)))
+	if (!w->error.what[0] && (row_filter_end(&s->row_filter) || writer_finish(w)))
 		status = fail(d, &w->error);
 	progress_end(&progress, w->sent_bytes, 0, w->sent_events);
 	if (output_close(&out, status, &e) && status != STATUS_FAILED)
@@ -161,7 +161,7 @@ int run_operands(struct settings *s, const struct common_options *common, int ar
 			     .verbose = common->verbose,
 			     .strict = s->strict,
 			     .clock = s->clock,
-			     .limits = &s->limits,
+			     .limits = &s->row_filter,
 			     .max_value = s->max_value};
 	int status, n = argc - optind;
 	struct input *inputs = calloc((size_t)n, sizeof(*inputs));

@@ -16,7 +16,7 @@
 
 enum {
 	HEAD_SIZE = 4096,
-	HEAD_SIZE_ZSTD = 132 * 1024, /* its first block, before whose end nothing is unpacked */
+	HEAD_SIZE_ZSTD = 132 * 1024, /* of its first block, before whose end zstd unpacks nothing */
 	REPORTED_MOST = 8,
 };
 
@@ -35,7 +35,7 @@ void input_damage_error(struct input *in, const struct error *e)
 			 e->file[0] ? e->file : in->name, location, e->what);
 		writer_status(d->writer, STATUS_DAMAGED, message);
 	}
-	/* a thousand lines of the same do not tell more */
+	/* a thousand lines of the same damage inform no better */
 	if (in->reported < REPORTED_MOST || d->verbose)
 		error_print(e);
 	else
@@ -56,8 +56,8 @@ void input_damage(struct input *in, const char *file, uint64_t offset, const cha
 	input_damage_error(in, &e);
 }
 
-/* How many bytes of a stream are read before it is decoded: those up to the end of HEAD, at most
- * room. */
+/* Return how many bytes of a stream are read before it is decoded: those up to the end of HEAD,
+ * at most room. */
 static size_t stream_head(const struct input *in, size_t room)
 {
 	size_t headers = MARKER_SIZE + BLOCK_HEADER, n;
@@ -68,7 +68,7 @@ static size_t stream_head(const struct input *in, size_t room)
 	return n > room - headers ? room : headers + n;
 }
 
-/* Have n bytes of the file or pipe at hand, if there are so many. room: for them, and more. */
+/* Read n bytes of the file or pipe, if it has so many, into a buffer of `room` bytes. */
 static int read_until(struct input *in, size_t n, size_t room, struct error *e)
 {
 	uint8_t *head = realloc(in->head, room);
@@ -93,14 +93,14 @@ static int read_until(struct input *in, size_t n, size_t room, struct error *e)
 		if (!got)
 			break;
 		in->head_size += (size_t)got;
-		/* a live stream may begin with less than a tar would, but for its HEAD */
+		/* a live stream may begin with fewer bytes than a tar has, except its HEAD */
 		if (reader_is_stream(in->head, in->head_size))
 			n = stream_head(in, room);
 	}
 	return 0;
 }
 
-/* The first bytes of a file or pipe, as many as there are up to what a format shows itself by. */
+/* Read the first bytes of a file or pipe, up to the number by which a format is recognised. */
 static int read_head(struct input *in, struct error *e)
 {
 	if (read_until(in, TREE_PROBE, HEAD_SIZE, e))
@@ -110,7 +110,7 @@ static int read_head(struct input *in, struct error *e)
 	return 0;
 }
 
-/* Its directory, where this file may be a part of a trace. */
+/* Open the directory of this file, where the file may be a part of a trace. */
 static int open_part(struct input *in, struct error *e)
 {
 	char *slash;
@@ -185,7 +185,7 @@ static int open_file(struct input *in, const char *name, struct stat *st, struct
 	return 0;
 }
 
-/* The tree of a directory or an archive reads from what it opened itself. */
+/* Close the operand's descriptor: the tree of a directory or an archive reads from its own. */
 static void close_file(struct input *in)
 {
 	if (in->fd > STDERR_FILENO)
@@ -222,7 +222,7 @@ int input_open(struct input *in, const char *name, const char *format,
 	} else {
 		if (read_head(in, e))
 			return -1;
-		/* a compressed file is a tar, unless a format shows itself in it */
+		/* a compressed file is a tar, unless a decoder recognises its content */
 		in->decoder = probe(in, format, decoders);
 		if (!in->decoder && tree_is_archive(in->head, in->head_size) && open_tree(in, e))
 			return -1;
@@ -232,7 +232,7 @@ int input_open(struct input *in, const char *name, const char *format,
 	if (!in->decoder && !in->tree && S_ISREG(st.st_mode) && strcmp(name, "-")) {
 		struct error none;
 
-		/* a directory that cannot be read tells as little as one that is no trace */
+		/* a directory that cannot be read is treated as one that is no trace */
 		if (!open_part(in, &none))
 			in->decoder = probe(in, format, decoders);
 		if (in->decoder)
@@ -269,7 +269,7 @@ int input_is(const struct input *in, const struct output *out, struct error *e)
 	int fd = STDIN_FILENO;
 
 	if (!standard) {
-		/* not a fifo: opening one has effects */
+		/* not a fifo: opening a fifo has effects */
 		if (stat(in->name, &st) || !S_ISREG(st.st_mode))
 			return 0;
 		fd = open(in->name, O_RDONLY | O_CLOEXEC);

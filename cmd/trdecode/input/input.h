@@ -1,5 +1,7 @@
 /*
- * input.h - an operand of the command line: opened, looked at, given to the decoder that knows it
+ * input.h - open an operand of the command line and find its decoder
+ *
+ * Functions return 0, or -1 with *e filled.
  */
 #ifndef TR_TRDECODE_INPUT_INPUT_H
 #define TR_TRDECODE_INPUT_INPUT_H
@@ -7,17 +9,18 @@
 #include "cmd/trdecode/decoder.h"
 
 /*
- * Open a directory, a file of one, a tar, a saved stream, or "-", and find its decoder among the
- * ended list, by content, or the one of that name (format not NULL). -1: cannot be opened, or is no
- * trace that is known.
+ * Open a directory, a file of a directory, a tar, a saved stream, or "-". Find its decoder among
+ * the list, which ends with NULL: by content, or by name if format is not NULL. Fails if the
+ * operand cannot be opened or no decoder knows it.
  */
 int input_open(struct input *in, const char *name, const char *format,
 	       const struct decoder *const *decoders, struct decoding *decoding, struct error *e);
-/* -1: operand number i is standard input, and so is one before it. */
+/* Fail if operand number i and an earlier operand are both standard input. */
 int input_twice(char *const *names, int i, struct error *e);
-/* -1: operand number i is one that stands before it, whose events would all come twice. */
+/* Fail if operand number i is the same file as an earlier operand: each of its events would be
+ * written twice. */
 int input_same(const struct input *inputs, int i, struct error *e);
-/* Is the input the regular file that the output goes to? Then -1. */
+/* Fail if the input is the regular file that the output is written to. */
 int input_is(const struct input *in, const struct output *out, struct error *e);
 void input_close(struct input *in);
 

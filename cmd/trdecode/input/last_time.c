@@ -8,10 +8,10 @@
 #include "cmd/trdecode/input/input.h"
 #include "cmd/trdecode/input/merge.h"
 
-/* What is decoded goes nowhere; the highest time is noted. */
+/* One decoding of all inputs, without output, that finds the highest time. */
 struct pass {
 	struct decoding decoding;
-	struct row_filter limits;
+	struct row_filter row_filter;
 	struct output nowhere;
 	struct writer writer;
 	struct input *inputs;
@@ -59,8 +59,8 @@ static int begin(struct pass *p, const struct last_time *l, struct error *e)
 					.clock = l->clock,
 					.quiet = true,
 					.times_only = true,
-					.limits = &p->limits};
-	p->limits.last_time = UINT64_MAX;
+					.limits = &p->row_filter};
+	p->row_filter.last_time = UINT64_MAX;
 	p->writer.refuse = note;
 	p->writer.refuse_ctx = p;
 	for (; p->opened < l->n; p->opened++) {
@@ -86,7 +86,8 @@ static int begin(struct pass *p, const struct last_time *l, struct error *e)
 	return 0;
 }
 
-/* Pass over what is before a time that is near the end. false: the end itself is known. */
+/* Have decoders skip the events before a time near the end. Return false if the end itself is
+ * known. */
 static bool look_late(struct pass *p, int n)
 {
 	uint64_t latest = 0;
@@ -102,7 +103,7 @@ static bool look_late(struct pass *p, int n)
 			known = false;
 		latest = time > latest ? time : latest;
 	}
-	p->limits.first_time = latest;
+	p->row_filter.first_time = latest;
 	if (!known)
 		return true;
 	p->last = latest;
@@ -122,7 +123,7 @@ static void end(struct pass *p)
 		close(p->nowhere.fd);
 }
 
-/* late: believe what decoders say of the end. */
+/* Decode all inputs. late: trust the times that decoders give for the end. */
 static int go(const struct last_time *l, bool late, uint64_t *last, bool *any, struct error *e)
 {
 	struct pass p = {.nowhere.fd = -1};
@@ -131,8 +132,8 @@ static int go(const struct last_time *l, bool late, uint64_t *last, bool *any, s
 	if (!bad && (!late || look_late(&p, l->n)))
 		bad = merge_run(p.inputs, l->n, UINT64_MAX, e);
 	*last = p.last;
-	/* below what was passed over there may be anything */
-	*any = p.any && p.last >= p.limits.first_time;
+	/* the highest time is known only if it is not below the first time decoded */
+	*any = p.any && p.last >= p.row_filter.first_time;
 	end(&p);
 	return bad;
 }
@@ -146,6 +147,6 @@ int last_time_find(const struct last_time *l, uint64_t *last, struct error *e)
 			return -1;
 	if (go(l, true, last, &any, e))
 		return -1;
-	/* damage has led astray */
+	/* damage made the late time wrong: decode everything */
 	return any ? 0 : go(l, false, last, &any, e);
 }

@@ -1,8 +1,8 @@
 /*
- * last_time.h - when a trace ends, for moments that are counted from there: --since -10s
+ * last_time.h - find the end of a trace, for times that count from the end: --since -10s
  *
- * The inputs are decoded once more, beforehand, into nothing. Where a decoder tells a time near the
- * end (struct decoder, late), what is before it is passed over, and little is read.
+ * The inputs are decoded once more, beforehand, without output. Where a decoder gives a time near
+ * the end (struct decoder, late), the events before that time are skipped and little is read.
  */
 #ifndef TR_TRDECODE_INPUT_LAST_TIME_H
 #define TR_TRDECODE_INPUT_LAST_TIME_H
@@ -15,13 +15,14 @@ struct last_time {
 	const char *format;
 	const struct decoder *const *decoders;
 	enum clock_choice clock;
-	/* what --offset adds: set in->shift and its like */
+	/* sets in->shift and the other fields of --offset */
 	void (*shift)(struct input *in, const char *name, void *ctx);
 	void *ctx;
 };
 
-/* The latest time of all inputs, shifted; 0 if there are no events. -1 with e filled: an input
- * cannot seek, or cannot be decoded at all. Damage is left to those who decode in earnest. */
+/* Find the latest time of all inputs, shifted; 0 if there are no events. Returns 0, or -1 with
+ * *e filled: an input cannot seek, or cannot be decoded at all. Damage is not reported here, but
+ * by the decoding that follows. */
 int last_time_find(const struct last_time *l, uint64_t *last, struct error *e);
 
 #endif

@@ -1,6 +1,7 @@
 #include "cmd/trdecode/input/merge.h"
 
-/* utc_offset and its like are whole seconds, which two recordings may have rounded differently. */
+/* ns. utc_offset and similar fields are whole seconds, which two recordings may have rounded
+ * differently. */
 static const uint64_t WALL_TOLERANCE = 1000000000;
 
 int merge_choose_clock(struct input *in, struct error *e)
@@ -27,7 +28,7 @@ int merge_first(struct input *in, uint64_t first, struct error *e)
 	return 0;
 }
 
-/* Do the times of guest count on the clock of host? Some recorders give the host no id. */
+/* Are the times of guest on the clock of host? Some recorders give the host no id. */
 static bool is_guest_of(const struct input *guest, const struct input *host)
 {
 	if (!guest->on_host_clock)
@@ -89,7 +90,8 @@ int merge_run(struct input *inputs, int n, uint64_t last, struct error *e)
 				first = &inputs[i];
 		if (!first || first->next > last)
 			return 0;
-		/* up to where another one is due; at equal times the earlier operand goes first */
+		/* run the first input until another one is due; at equal times the earlier
+		 * operand is first */
 		for (int i = 0; i < n; i++) {
 			uint64_t next = inputs[i].next;
 

@@ -8,8 +8,9 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input/merge.h"
 
-/* GAPS: of a lane, only these are wanted; of a type, it is theirs. */
-enum { NOT_ASKED, WANTED, REFUSED, ROWS_TELL, GAPS, NAME_LIMIT = 512 };
+/* What is known of a lane or type. ROWS_TELL: its rows record the CPU. GAPS: of a lane, only its
+ * gaps are wanted; of a type, it is that of gaps. */
+enum { NOT_TESTED, WANTED, REFUSED, ROWS_TELL, GAPS, NAME_LIMIT = 512 };
 
 void row_filter_free(struct row_filter *l)
 {
@@ -70,7 +71,7 @@ bool row_filter_has(const struct number_list *l, int64_t n)
 	return false;
 }
 
-/* ROWS_TELL: it is of no CPU. */
+/* Test a lane. ROWS_TELL: the lane has no CPU. */
 static uint8_t lane_wanted(const struct row_filter *l, uint32_t lane)
 {
 	struct lane_entry e;
@@ -82,7 +83,7 @@ static uint8_t lane_wanted(const struct row_filter *l, uint32_t lane)
 	if ((cpu && l->cpus.count && !row_filter_cpu(l, e.cpu)) ||
 	    (tid && l->tids.count && !row_filter_tid(l, e.tid)))
 		return REFUSED;
-	/* what is lost of a CPU may have been of any thread */
+	/* gaps of a CPU may have been events of any thread */
 	if (!tid && l->tids.count)
 		return GAPS;
 	return cpu || !l->cpus.count ? WANTED : ROWS_TELL;
@@ -98,7 +99,7 @@ static void copy_name(const struct writer *w, uint32_t string, char *out)
 	out[n] = 0;
 }
 
-/* Globs match the name of the type or, with a colon, its group and name. */
+/* Match the globs with the type's name or, if they have a colon, its group and name. */
 static bool type_named(const struct row_filter *l, uint32_t name_id, uint32_t group_id)
 {
 	char name[NAME_LIMIT], group[NAME_LIMIT], both[2 * NAME_LIMIT];
@@ -112,7 +113,7 @@ static bool type_named(const struct row_filter *l, uint32_t name_id, uint32_t gr
 	return false;
 }
 
-/* Gaps are always wanted. ROWS_TELL: its rows have a field for their CPU. */
+/* Test a type. Gaps are always wanted. ROWS_TELL: its rows have a field with their CPU. */
 static uint8_t type_wanted(const struct row_filter *l, uint32_t type)
 {
 	uint32_t name, group, offset, size;
@@ -126,7 +127,7 @@ static uint8_t type_wanted(const struct row_filter *l, uint32_t type)
 	return writer_type_field(l->writer, type, ROLE_CPU, &offset, &size) ? ROWS_TELL : WANTED;
 }
 
-/* Of a row in a lane of no CPU. */
+/* Test a row in a lane without a CPU. */
 static bool row_wanted(const struct row_filter *l, uint32_t type, const uint8_t *fixed)
 {
 	uint32_t offset, size;
@@ -145,11 +146,11 @@ static uint8_t wanted(struct row_filter *l, uint8_t **known, size_t *size, uint3
 
 		if (!grown)
 			return ask(l, id);
-		memset(grown + *size, NOT_ASKED, more - *size);
+		memset(grown + *size, NOT_TESTED, more - *size);
 		*known = grown;
 		*size = more;
 	}
-	if ((*known)[id] == NOT_ASKED)
+	if ((*known)[id] == NOT_TESTED)
 		(*known)[id] = ask(l, id);
 	return (*known)[id];
 }
@@ -164,13 +165,13 @@ static bool refused(struct row_filter *l, uint32_t lane, uint32_t type, const vo
 		return by_lane == REFUSED || by_type == REFUSED;
 	if (by_lane == GAPS && by_type != GAPS)
 		return true;
-	/* then a lane and a type that are both in a block say nothing of a row of both */
+	/* otherwise the lanes and the types of a block do not show whether a row has both */
 	if (!l->writer->refuse_rows)
 		writer_refuse_rows(l->writer);
 	return by_type != GAPS && (by_type != ROWS_TELL || !row_wanted(l, type, fixed));
 }
 
-/* The last row of a lane that was refused. */
+/* Note the time of the last refused row of a lane. */
 static void note_last(struct row_filter *l, uint32_t lane, uint64_t time)
 {
 	uint64_t *lasts = array_reach(l->lasts, &l->nlasts, lane, sizeof *lasts);
@@ -219,7 +220,7 @@ void row_filter_begin(struct row_filter *l, struct writer *w)
 	w->refuse_ctx = l;
 	l->cuts_threads = l->since.from || l->cpus.count || l->ntypes;
 	w->head_flags |= HEAD_FILTERED;
-	/* decoders may pass over the rows of others */
+	/* decoders may skip the rows of other CPUs */
 	l->stacks.all = l->cpus.count;
 }
 
@@ -249,7 +250,7 @@ int row_filter_times(struct row_filter *l, const struct input *inputs, int n, st
 	l->stacks.all |= l->first_time > base.start;
 	if (l->until.from) {
 		l->last_time = until ? until - 1 : 0;
-		/* nothing is before the beginning of all time */
+		/* no event is before the lowest time */
 		if (!until)
 			l->first_time = UINT64_MAX;
 	}
@@ -268,7 +269,7 @@ uint64_t row_filter_first(const struct input *in)
 	return time == UINT64_MAX ? time : time + 1;
 }
 
-uint64_t row_filter_identity(const struct row_filter *l)
+uint64_t row_filter_fingerprint(const struct row_filter *l)
 {
 	const struct moment *moments[] = {&l->since, &l->until};
 	const struct number_list *lists[] = {&l->cpus, &l->tids};

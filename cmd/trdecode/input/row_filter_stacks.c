@@ -10,7 +10,7 @@ void row_filter_stacks_free(struct row_filter_stacks *x)
 	free(x->stacks);
 }
 
-/* As trstream(5) has it under LANE. */
+/* Number threads and CPUs as trstream(5) defines them under LANE. */
 static uint32_t number_of(struct row_filter_stacks *x, const struct writer *w, uint32_t lane,
 			  bool per_cpu)
 {
@@ -73,11 +73,11 @@ int row_filter_stacks_row(struct row_filter_stacks *x, struct writer *w, uint32_
 		return error_no_memory(&w->error);
 	s->left_out |= refused || x->all;
 	s->used |= !refused;
-	if (!s->left_out || !s->used || (s->said && s->segment == w->sequence))
+	if (!s->left_out || !s->used || (s->written && s->segment == w->sequence))
 		return 0;
-	s->said = true;
+	s->written = true;
 	s->segment = w->sequence;
-	/* rows before the entry must not come to be after it */
+	/* rows before the entry must not move to after it */
 	return writer_flush(w) || writer_thread(w,
 						&(struct thread_entry){
 							.lane = lane,

@@ -8,14 +8,14 @@
 #include "common/util/bytes.h"
 
 enum {
-	WHOLE = 1 << 20, /* a file that is not larger is read whole */
-	PIECE = 4096,	 /* of one that is: so many bytes, at so many places */
+	WHOLE = 1 << 20, /* files up to this size are read whole */
+	PIECE = 4096,	 /* bytes of each piece of a larger file, and the number of pieces */
 	PIECES = 64,
-	TREE_BYTES = 2 << 20, /* of all files of a directory together */
-	TREE_LEAST = 64,      /* of each */
+	TREE_BYTES = 2 << 20, /* bytes read of all files of a directory together */
+	TREE_LEAST = 64,      /* least bytes read of each file */
 };
 
-/* n bytes from there on, as far as they can be read. */
+/* Hash the n bytes from offset on, as far as they can be read. */
 static uint64_t piece(int fd, uint64_t offset, uint64_t n, uint64_t hash)
 {
 	uint8_t data[PIECE];
@@ -34,7 +34,7 @@ static uint64_t piece(int fd, uint64_t offset, uint64_t n, uint64_t hash)
 	return hash;
 }
 
-/* Pieces from the first byte to the last one. */
+/* Hash n pieces, spread from the first byte to the last one. */
 static uint64_t pieces(int fd, uint64_t offset, uint64_t size, uint64_t n, uint64_t bytes,
 		       uint64_t hash)
 {
@@ -91,13 +91,13 @@ static uint64_t content(const struct input *in)
 		return size <= WHOLE ? piece(in->fd, 0, size, hash_u64(hash ^ size))
 				     : pieces(in->fd, 0, size, PIECES, PIECE, hash);
 	}
-	/* how much more than that a pipe has given is chance */
+	/* how many bytes beyond these a pipe has given is chance */
 	return hash_bytes(in->head, in->head_size < TREE_PROBE ? in->head_size : TREE_PROBE, hash);
 }
 
-uint64_t identity_of(const struct input *inputs, int n, const struct decoding *d)
+uint64_t stream_fingerprint(const struct input *inputs, int n, const struct decoding *d)
 {
-	uint64_t id = d->limits ? row_filter_identity(d->limits) : 0;
+	uint64_t id = d->limits ? row_filter_fingerprint(d->limits) : 0;
 
 	id = hash_u64(id ^ d->writer->segment_limit);
 	id = hash_u64(id ^ (d->max_value ? d->max_value : MAX_VALUE));

@@ -1,8 +1,9 @@
 /*
- * stream_fingerprint.h - the id of a stream: the same for the same inputs decoded in the same way
+ * stream_fingerprint.h - compute the id of a stream: equal for equal inputs decoded with equal
+ * options
  *
- * So trstat --merge knows which summaries are of one stream. Copies of a trace, and the times and
- * the place of its files, change nothing.
+ * trstat --merge recognises the summaries of one stream by this id. Copies of a trace, other names
+ * of its files and other file times do not change the id.
  */
 #ifndef TR_TRDECODE_INPUT_STREAM_FINGERPRINT_H
 #define TR_TRDECODE_INPUT_STREAM_FINGERPRINT_H
@@ -10,10 +11,10 @@
 #include "cmd/trdecode/decoder.h"
 
 /*
- * Of all inputs, with what the options say about them: limits, clock, shifts, --segment and
- * --max-value. Of small files every byte counts; of large ones their size and what stands in many
- * places; of what can only be read forward its first bytes.
+ * Hash all inputs and the options that change the stream: the row filter, clock, shifts, --segment
+ * and --max-value. Small files are hashed whole; of large files, the size and pieces at many
+ * offsets; of inputs that can only be read forward, the first bytes.
  */
-uint64_t identity_of(const struct input *inputs, int n, const struct decoding *d);
+uint64_t stream_fingerprint(const struct input *inputs, int n, const struct decoding *d);
 
 #endif

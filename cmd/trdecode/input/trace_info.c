@@ -23,7 +23,8 @@ static void end_list(struct trace_info *f)
 	f->list = NULL;
 }
 
-/* JSON names have no blanks: "max stack" is "max_stack". A name may come from the trace. */
+/* Begin a name and value. JSON names have no blanks: "max stack" is "max_stack". A name may be
+ * from the trace. */
 static void begin_fact(struct trace_info *f, const char *name)
 {
 	size_t n = strlen(name);

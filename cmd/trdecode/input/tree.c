@@ -10,10 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Directory levels below the input that are looked at. */
+/* Directory levels below the input that are read. */
 #define DEPTH_MAX 8
 
-/* Those that are looked at where the input is one file: no trace has a part of it further down. */
+/* Directory levels that are read where the input is one file: no trace has parts of the file
+ * further down. */
 #define DEPTH_NEAR 2
 
 /* Bytes that all names of a tree may take. */
@@ -32,7 +33,7 @@ static void set_damage(struct tree *t, const char *member, const char *what)
 		  NO_OFFSET, "%s", what);
 }
 
-/* Returns the new member; NULL when the tree is full or out of memory. The name is copied. */
+/* Add a member; NULL if the tree is full or out of memory. The name is copied. */
 struct member *tree_add(struct tree *t, const char *name)
 {
 	struct member *m;
@@ -74,7 +75,7 @@ int tree_compare(const void *a, const void *b)
 
 /* ---- directories ---- */
 
-/* fd is closed. prefix: names of the directories above, each with a '/'. */
+/* List a directory; fd is closed. prefix: names of the directories above, each with a '/'. */
 static void list_directory(struct tree *t, int fd, const char *prefix, int depth)
 {
 	char name[PATH_MAX];
@@ -105,7 +106,7 @@ static void list_directory(struct tree *t, int fd, const char *prefix, int depth
 				list_directory(t, sub, name, depth + 1);
 			continue;
 		}
-		/* a link to a file is as good as the file, one to a directory could be a loop */
+		/* a link to a file is accepted; a link to a directory could be a loop */
 		if (S_ISLNK(st.st_mode) && fstatat(dirfd(dir), entry->d_name, &st, 0) < 0)
 			continue;
 		if (!S_ISREG(st.st_mode))
@@ -127,7 +128,7 @@ static int open_directory(struct tree *t, int fd, struct error *e)
 	if (copy < 0)
 		return error_errno(e, t->name, NO_OFFSET, "cannot read the directory");
 	list_directory(t, copy, "", 1);
-	/* names stay as they are: openat needs them whole */
+	/* names keep all their directories: openat needs them */
 	if (t->nr)
 		qsort(t->members, t->nr, sizeof(*t->members), tree_compare);
 	return 0;
@@ -268,7 +269,7 @@ int tree_fd(const struct tree *t, const char *name, uint64_t *offset, uint64_t *
 		fd = fcntl(t->fd, F_DUPFD_CLOEXEC, 0);
 		return fd < 0 ? error_errno(e, path, NO_OFFSET, "cannot open") : fd;
 	}
-	/* O_NONBLOCK: what was a file may have become a pipe since */
+	/* O_NONBLOCK: the file may have been replaced by a pipe since */
 	fd = openat(t->fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return error_errno(e, path, NO_OFFSET, "cannot open");
@@ -304,7 +305,7 @@ int tree_read(const struct tree *t, const char *name, uint64_t max_bytes, void *
 		if (n + 1 >= room) {
 			void *p;
 
-			/* the size is a promise, the bytes are the evidence */
+			/* the size may be wrong: grow as bytes are read */
 			room = room ? 2 * room : left < READ_SIZE ? left + 1 : READ_SIZE;
 			if (room > left + 1)
 				room = left + 1;

@@ -1,14 +1,14 @@
 /*
- * tree.h - the files of a trace that is a directory, wherever they are
+ * tree.h - the files of a trace that is a directory, wherever they are stored
  *
  * A tree is a directory, or a tar of one (plain, or packed with gzip, xz or zstd), from a file or a
  * pipe. Its members are the regular files below it, named by their path relative to the trace's own
  * directory: directories that all members have in common ("./", "uftrace.data/") are not part of
  * the names. Nothing is ever written to a path taken from an archive.
  *
- * A directory is read as it is, eight levels deep; its files are opened when asked for. A tar is
- * read once, forward, by tree_open, and its contents go to one unlinked file in $TMPDIR (default
- * /tmp). In neither case does the tree hold a descriptor per member.
+ * A directory is read in place, eight levels deep; a file is opened only when the caller reads it.
+ * A tar is read once, forward, by tree_open, and its contents are copied to one unlinked file in
+ * $TMPDIR (default /tmp). In neither case does the tree keep a descriptor per member.
  */
 #ifndef TR_TRDECODE_INPUT_TREE_H
 #define TR_TRDECODE_INPUT_TREE_H
@@ -24,7 +24,7 @@ struct tree;
 /* Members beyond this number are not read (that is damage). */
 #define TREE_MAX_MEMBERS (1u << 20)
 
-/* Bytes of a file's start that tree_is_archive() wants to see. */
+/* Bytes of a file's start that tree_is_archive() needs. */
 #define TREE_PROBE 512
 
 /*
@@ -34,7 +34,7 @@ struct tree;
  */
 struct tree *tree_open(const char *path, struct error *e);
 
-/* The same of a directory two levels deep: where one file in it is what was asked for. */
+/* Open a directory two levels deep: for an operand that is one file of the directory. */
 struct tree *tree_open_near(const char *path, struct error *e);
 
 /*
@@ -47,7 +47,7 @@ struct tree *tree_open_fd(int fd, const char *name, const void *peeked, size_t n
 /* t may be NULL. */
 void tree_close(struct tree *t);
 
-/* Do these first bytes of a file (TREE_PROBE are enough) look like a tar, gzip, xz or zstd file? */
+/* Are these first bytes of a file (TREE_PROBE are enough) those of a tar, gzip, xz or zstd file? */
 bool tree_is_archive(const void *head, size_t n);
 
 /* What the user called the input. */

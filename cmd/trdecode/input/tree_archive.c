@@ -18,7 +18,7 @@
 
 #define READ_SIZE (256u << 10)
 
-/* What an archive is read from: the file as it is, or what is packed in it. */
+/* What an archive is read from: the file itself, or what is packed in it. */
 struct source {
 	int fd;
 	const void *peeked;
@@ -34,7 +34,7 @@ static void drop_member(struct tree *t)
 	free(t->members[--t->nr].name);
 }
 
-/* Bytes of the directory part of name, its '/' included. */
+/* Return the length of name's directory part, '/' included. */
 static size_t dir_length(const char *name)
 {
 	const char *slash = strrchr(name, '/');
@@ -42,7 +42,7 @@ static size_t dir_length(const char *name)
 	return slash ? (size_t)(slash + 1 - name) : 0;
 }
 
-/* Take off the directories that all members share, sort, and keep the last of equal names. */
+/* Remove the directories that all members share, sort, and keep the last of equal names. */
 static void finish_members(struct tree *t)
 {
 	size_t common, kept = 0;
@@ -96,7 +96,8 @@ bool tree_is_archive(const void *head, size_t n)
 	       unpack_is_zstd(head, n);
 }
 
-/* The next bytes of what is unpacked here: what libarchive unpacks it drops where it is cut. */
+/* Return the next bytes unpacked by this program: of a truncated file libarchive drops what it
+ * unpacked. */
 static la_ssize_t read_unpacked(struct source *s, struct archive *a, const void **buffer)
 {
 	struct error e;
@@ -160,8 +161,8 @@ static int spool_write(int fd, const char *p, size_t n, uint64_t offset)
 }
 
 /*
- * The contents of the current entry to m->offset of the temporary file. Returns 0; 1 when they end
- * early (m->size is what is there); -1 and e when writing fails.
+ * Copy the contents of the current entry to m->offset of the temporary file. Returns 0; 1 when the
+ * contents end early (m->size is what was copied); -1 and e when writing fails.
  */
 static int spool_entry(struct tree *t, struct archive *a, struct member *m, struct error *e)
 {
@@ -184,7 +185,8 @@ static int spool_entry(struct tree *t, struct archive *a, struct member *m, stru
 	}
 	if (r != ARCHIVE_EOF)
 		return 1;
-	/* a sparse file may end in a hole: its end is then told here, and nowhere written */
+	/* a sparse file may end in a hole: libarchive reports its end here, with no bytes to
+	 * write */
 	if (at >= 0 && (uint64_t)at > m->size && m->offset + at <= SPOOL_MAX) {
 		m->size = at;
 		if (ftruncate(t->fd, m->offset + m->size) < 0)
@@ -214,16 +216,16 @@ static struct member *find_unsorted(struct tree *t, const char *name)
 	return NULL;
 }
 
-/* Why the archive cannot be read on, and where in the file as it is. */
+/* Record why the archive cannot be read further, and the offset in the file as packed. */
 static void archive_failure(const struct tree *t, struct archive *a, const struct source *s,
 			    const char *member, struct error *e)
 {
-	/* what libarchive says of a cut xz file tells nothing */
+	/* libarchive's message for a truncated xz file is meaningless */
 	const char *why = s->xz ? NULL : archive_error_string(a);
 	uint64_t offset = (uint64_t)archive_filter_bytes(a, -1);
 	char path[512];
 
-	/* libarchive: a format that it does not know */
+	/* libarchive does not know the format */
 	if (!t->nr && archive_errno(a) == EILSEQ && !s->read_errno && !s->unpack.damage.what[0]) {
 		error_set(e, t->name, NO_OFFSET,
 			  "a compressed file that holds no tar, and no trace that is read "
@@ -260,7 +262,7 @@ static void archive_damage(struct tree *t, struct archive *a, const struct sourc
 static int read_archive(struct tree *t, struct archive *a, struct source *s, struct error *e)
 {
 	struct archive_entry *entry;
-	uint64_t end = 0; /* of the temporary file */
+	uint64_t end = 0; /* end of the temporary file */
 	unsigned nr_links = 0;
 	int r;
 
@@ -280,7 +282,7 @@ static int read_archive(struct tree *t, struct archive *a, struct source *s, str
 		if (!m)
 			return 0;
 		if (link && !archive_entry_size(entry)) {
-			/* the search is linear, so a lot of links is refused */
+			/* the search is linear, so more links than this are refused */
 			target = ++nr_links > 4096 ? NULL : find_unsorted(t, entry_name(link));
 			if (target && target != m) {
 				m->offset = target->offset;
@@ -312,7 +314,7 @@ static int read_archive(struct tree *t, struct archive *a, struct source *s, str
 	return 0;
 }
 
-/* What follows behind the end of the tar belongs to what is packed, with its checksum. */
+/* Read what follows the end of the tar: the packed data continue there, with their checksum. */
 static void read_rest(struct tree *t, struct source *s, struct archive *a)
 {
 	const void *rest;
@@ -325,7 +327,7 @@ static void read_rest(struct tree *t, struct source *s, struct archive *a)
 		archive_damage(t, a, s, NULL);
 }
 
-/* Where the caller has not looked at the first bytes. */
+/* Read the first bytes, where the caller has not. */
 static int peek(struct source *s, uint8_t *head, size_t size, struct error *e, const char *name)
 {
 	s->peeked = head;

@@ -10,7 +10,7 @@ struct member {
 	char *name;
 	uint64_t offset; /* in the temporary file */
 	uint64_t size;
-	uint32_t order; /* the later of two equal names in an archive counts */
+	uint32_t order; /* position in the archive: the later of two equal names counts */
 };
 
 struct tree {
@@ -25,16 +25,17 @@ struct tree {
 	struct error damage;
 };
 
-/* A new member at the end, its name copied; NULL: the tree is full or out of memory, which is
- * noted as damage. */
+/* Add a member, its name copied; NULL: the tree is full or out of memory, which is noted as
+ * damage. */
 struct member *tree_add(struct tree *t, const char *name);
 
-/* For qsort: by name, the one that came later last. */
+/* Compare members for qsort: by name, then by order in the archive. */
 int tree_compare(const void *a, const void *b);
 
 /*
- * All members of the archive that fd is at, into the temporary file t->fd, sorted. peeked: n bytes
- * already taken from fd. -1 and e: it cannot be read at all; less than all of it is damage.
+ * Copy all members of the archive at fd to the temporary file t->fd, sorted. peeked: n bytes
+ * already taken from fd. Returns 0, also where the archive is damaged; -1 with *e filled if nothing
+ * can be read.
  */
 int tree_open_archive(struct tree *t, int fd, const void *peeked, size_t n, struct error *e);
 

@@ -17,10 +17,10 @@
 enum {
 	IN_SIZE = 128 * 1024,
 	OUT_SIZE = 256 * 1024,
-	/* what brotli is given at once: where it finds damage it keeps back what it unpacked of it
-	 */
+	/* bytes given to brotli at once: in a call that finds damage, brotli keeps back what it
+	 * unpacked */
 	BROTLI_SLICE = 128,
-	EMPTY = 2, /* chunk_snappy: nothing was packed in the chunk */
+	EMPTY = 2, /* chunk_snappy: the chunk is empty */
 };
 
 const char *unpack_name(enum container container)
@@ -39,7 +39,7 @@ const char *unpack_part(enum container container)
 
 /* --- the file --- */
 
-/* Have bytes of the file at hand, n if there are so many. 1, 0 (the end, with fewer), -1. */
+/* Read n bytes of the file, if it has so many. Returns 1, 0 (the end, with fewer), or -1. */
 static int fill(struct unpack *u, size_t n, struct error *e)
 {
 	while ((size_t)(u->in_end - u->in_at) < n && !u->eof) {
@@ -49,7 +49,7 @@ static int fill(struct unpack *u, size_t n, struct error *e)
 
 		memmove(u->in, u->in_at, have);
 		if (have == u->in_capacity) {
-			/* lengths are no evidence of data: it grows as bytes arrive */
+			/* a length in the file proves nothing: the buffer grows as bytes arrive */
 			uint8_t *in = realloc(u->in, u->in_capacity * 2);
 
 			if (!in)
@@ -81,7 +81,7 @@ static void take(struct unpack *u, size_t n)
 	u->packed += n;
 }
 
-/* Move what is at hand to the front of the buffer, with room for n bytes behind it. */
+/* Move the unread bytes to the front of the buffer, and make room for n bytes after them. */
 static uint8_t *make_room(struct unpack *u, size_t n, struct error *e)
 {
 	size_t have = (size_t)(u->end - u->at);
@@ -113,7 +113,7 @@ static int give(struct unpack *u, size_t n)
 	return 1;
 }
 
-/* No more comes. what NULL: all is as it should be. 0. */
+/* End the unpacked data. what: the damage, NULL: there is none. Returns 0. */
 static int end(struct unpack *u, uint64_t offset, const char *what)
 {
 	u->ended = true;
@@ -126,13 +126,13 @@ static int end(struct unpack *u, uint64_t offset, const char *what)
 
 /* --- snappy chunks --- */
 
-/* A chunk that is cut or damaged: what can be had of it, and no more after it. */
+/* Unpack what can be unpacked of a truncated or damaged chunk, and end there. */
 static int rest_of_chunk(struct unpack *u, size_t n, const char *what, struct error *e)
 {
 	uint32_t length;
 	uint8_t *out;
 	size_t got;
-	bool whole;
+	bool complete;
 
 	if (!snappy_length(u->in_at, n, &length) || length > UNPACK_SNAPPY_LIMIT)
 		return end(u, u->chunk_at, what);
@@ -141,13 +141,13 @@ static int rest_of_chunk(struct unpack *u, size_t n, const char *what, struct er
 	out = make_room(u, length, e);
 	if (!out)
 		return -1;
-	got = snappy_part(u->in_at, n, out, length, &whole);
+	got = snappy_part(u->in_at, n, out, length, &complete);
 	take(u, n);
 	end(u, u->chunk_at, what);
 	return got ? give(u, got) : 0;
 }
 
-/* The next chunk: 1, 0 at the end, -1, or EMPTY. */
+/* Unpack the next chunk: 1, 0 at the end, -1, or EMPTY. */
 static int chunk_snappy(struct unpack *u, struct error *e)
 {
 	uint32_t packed, length;
@@ -205,8 +205,8 @@ static int more_snappy(struct unpack *u, struct error *e)
 
 /* --- gzip, brotli, zstd: what they have in common --- */
 
-/* One step of a decompressor: bytes of [in_at, in_end) are taken, bytes put to out. 1 goes on, 0
- * the stream has ended (and another may follow), -1 it is damaged. */
+/* One step of a decompressor: take bytes from [in_at, in_end), put bytes to out. Returns 1 to go
+ * on, 0 when the stream has ended (another may follow), -1 if it is damaged. */
 typedef int step_function(struct unpack *u, const uint8_t **in, size_t in_size, uint8_t **out,
 			  size_t room);
 
@@ -235,7 +235,7 @@ static int step_brotli(struct unpack *u, const uint8_t **in, size_t n, uint8_t *
 		size_t slice = n < BROTLI_SLICE ? n : BROTLI_SLICE, left;
 		const uint8_t *from = *in;
 
-		/* what there was no room for comes first */
+		/* first the bytes for which there was no room */
 		if (BrotliDecoderHasMoreOutput(u->state))
 			slice = 0;
 		left = slice;
@@ -262,8 +262,9 @@ static int step_zstd(struct unpack *u, const uint8_t **in, size_t n, uint8_t **o
 }
 
 /*
- * A frame's header tells how much of what was unpacked must be kept (RFC 8878, 3.1.1.1). The limit
- * is that of libzstd, and so of apitrace. 1, or 0 if it is beyond; -1: cannot read.
+ * Test the window of a frame: the header gives how many unpacked bytes must be kept (RFC 8878,
+ * 3.1.1.1). The limit is that of libzstd, and so of apitrace. Returns 1, 0 if the window is beyond
+ * the limit, or -1: cannot read.
  */
 static int check_window(struct unpack *u, struct error *e)
 {
@@ -280,7 +281,7 @@ static int check_window(struct unpack *u, struct error *e)
 	return end(u, u->packed, u->refused);
 }
 
-/* May another member or frame begin with this? */
+/* May another member or frame begin with these bytes? */
 static bool another(const struct unpack *u)
 {
 	size_t n = (size_t)(u->in_end - u->in_at);
@@ -310,7 +311,7 @@ static int more_stream(struct unpack *u, step_function *step, struct error *e)
 			if (!another(u) && u->total)
 				return end(u, u->packed,
 					   "bytes that do not belong to the trace "
-					   "follow behind it");
+					   "follow it");
 			u->chunk_at = u->packed;
 			u->between = false;
 			u->chunk += u->begun;

@@ -1,8 +1,8 @@
 /*
- * unpack.h - the bytes of a compressed file, read forward
+ * unpack.h - unpack a compressed file, read forward
  *
- * Containers: snappy chunks behind "at", gzip (members), brotli, zstd (frames). What is at hand is
- * [at, end); who needs more asks for it.
+ * Containers: snappy chunks after "at", gzip (members), brotli, zstd (frames). The unpacked bytes
+ * not yet read are [at, end); unpack_more() adds to them.
  */
 #ifndef TR_TRDECODE_INPUT_UNPACK_H
 #define TR_TRDECODE_INPUT_UNPACK_H
@@ -17,63 +17,67 @@ enum container { CONTAINER_SNAPPY, CONTAINER_GZIP, CONTAINER_BROTLI, CONTAINER_Z
 
 struct unpack {
 	const uint8_t *at, *end;
-	uint64_t total;	   /* bytes unpacked so far, those at hand with them */
+	uint64_t total;	   /* bytes unpacked so far, including the unread ones */
 	uint64_t packed;   /* bytes of the file taken so far */
-	uint64_t chunk;	   /* number of the present chunk, member or frame, from 0 */
-	uint64_t chunk_at; /* where it begins in the file */
+	uint64_t chunk;	   /* index of the present chunk, member or frame */
+	uint64_t chunk_at; /* offset in the file where it begins */
 	enum container container;
 	bool ended;
-	struct error damage; /* with ended: what is wrong, "" nothing */
+	struct error damage; /* once ended: the damage, "" if there is none */
 
-	/* before a read that would block */
+	/* called before a read that would block */
 	int (*before_block)(void *ctx);
 	void *before_block_ctx;
 
-	/* its own */
+	/* private */
 	const char *name;
 	int fd;
 	uint8_t *buffer;
 	size_t capacity;
-	uint8_t *in, *in_at, *in_end; /* bytes of the file */
+	uint8_t *in, *in_at, *in_end; /* unread bytes of the file */
 	size_t in_capacity;
-	bool eof, between; /* between: of what is no snappy, no chunk is begun */
-	bool begun;	   /* a chunk was */
-	void *state;	   /* of zlib, brotli, zstd */
-	char refused[80];  /* what it is not unpacked for; "": it is damaged, or well */
+	bool eof, between; /* between: no chunk, member or frame is open */
+	bool begun;	   /* a chunk was begun */
+	void *state;	   /* state of zlib, brotli or zstd */
+	char refused[80];  /* why a valid file is not unpacked, "" if it is */
 };
 
-/* The container by the first bytes of a file. false: none. */
+/* Find the container by the first bytes of a file. Return false if they are of none. */
 bool unpack_probe(const uint8_t *head, size_t n, enum container *container);
 const char *unpack_name(enum container container);
-/* A frame, or one that is to be skipped. */
+/* Do these bytes begin a frame, or a frame to skip? */
 bool unpack_is_zstd(const uint8_t *head, size_t n);
-/* The window that a frame's header asks for; false: it is cut, or a frame to skip. */
+/* Read the window that a frame's header requires. Return false if the header is truncated, or of
+ * a frame to skip. */
 bool unpack_zstd_window(const uint8_t *head, size_t n, uint64_t *window);
-/* What its parts are called: "chunk", "member" ... */
+/* Return what the container's parts are called: "chunk", "member" ... */
 const char *unpack_part(enum container container);
 
-/* Read from fd (which stays the caller's), of which head was read already. name for messages. */
+/* Begin reading from fd (which the caller closes), whose first bytes, head, were already read.
+ * name is for messages. */
 int unpack_open(struct unpack *u, enum container container, int fd, const char *name,
 		const uint8_t *head, size_t n, struct error *e);
 void unpack_close(struct unpack *u);
 
 /*
- * Have more bytes at hand: at and end move, the bytes stay. 1; 0: there are no more, and damage
- * says if that is not as it should be; -1: the file cannot be read, or out of memory.
+ * Unpack more bytes: at and end move, unread bytes remain. Returns 1; 0 at the end, with damage
+ * filled if the file is damaged; -1 if the file cannot be read, or out of memory.
  */
 int unpack_more(struct unpack *u, struct error *e);
 
-/* As much of a raw snappy block as decodes: bytes written to out; *whole: it is all of it. */
-size_t snappy_part(const uint8_t *in, size_t n, uint8_t *out, size_t size, bool *whole);
-/* The length a raw snappy block says it has when unpacked. false: it does not even say that. */
+/* Decode as much of a raw snappy block as is valid. Returns the number of bytes written to out;
+ * *complete: the block is complete. */
+size_t snappy_part(const uint8_t *in, size_t n, uint8_t *out, size_t size, bool *complete);
+/* Read the length that a raw snappy block gives for its unpacked bytes. Return false if the
+ * length itself is damaged. */
 bool snappy_length(const uint8_t *in, size_t n, uint32_t *length);
 
 enum {
 	UNPACK_SNAPPY_LIMIT = 64 * 1024 * 1024, /* of one chunk, unpacked */
-	/* what raw snappy makes of so much at most */
+	/* most bytes that raw snappy needs for this limit */
 	UNPACK_SNAPPY_PACKED = 32 + UNPACK_SNAPPY_LIMIT + UNPACK_SNAPPY_LIMIT / 6,
-	UNPACK_WINDOW_LIMIT = 128 * 1024 * 1024, /* of a frame of zstd */
-	UNPACK_ZSTD_HEADER = 17,		 /* of a frame, at most */
+	UNPACK_WINDOW_LIMIT = 128 * 1024 * 1024, /* of a zstd frame */
+	UNPACK_ZSTD_HEADER = 17,		 /* of a zstd frame, at most */
 };
 
 /* Raw snappy cannot expand more than 64 bytes from an element of 3. */

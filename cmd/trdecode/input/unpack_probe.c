@@ -1,7 +1,7 @@
 /*
- * unpack_probe.c - is a file a .trace, and in what is it packed?
+ * unpack_probe.c - test whether a file is a .trace, and find its container
  *
- * Its first bytes are unpacked: those of the trace must be a version that there is.
+ * The first bytes are unpacked: a trace begins with a known version.
  */
 #include "cmd/trdecode/input/unpack.h"
 
@@ -20,7 +20,7 @@ static bool first_bytes_sane(const uint8_t *p, size_t n)
 {
 	if (!n || p[0] > APITRACE_LATEST)
 		return false;
-	/* traces without events may come first: of old versions their headers are a byte each */
+	/* traces without events may be first: in old versions each is a header of one byte */
 	while (n > 1 && p[0] < APITRACE_PROPERTIES && p[1] > APITRACE_LEAVE &&
 	       p[1] <= APITRACE_LATEST) {
 		p++;
@@ -29,15 +29,16 @@ static bool first_bytes_sane(const uint8_t *p, size_t n)
 	return n < 2 || p[1] <= (p[0] >= APITRACE_PROPERTIES ? p[0] : APITRACE_LEAVE);
 }
 
-/* Two bytes, and the only method that there is. The file may be cut behind them. */
+/* Test for the two bytes of gzip and its only method. The file may end after them. */
 static bool gzip_mark(const uint8_t *head, size_t n)
 {
 	return n >= 2 && head[0] == 0x1f && head[1] == 0x8b && (n < 3 || head[2] == 8);
 }
 
 /*
- * What bears the mark of gzip or zstd and is damaged before its first byte could be unpacked may
- * have been a trace: it is taken for one, so that the damage is told, and its place.
+ * Test a file with the mark of gzip. A file with the mark of gzip or zstd that is damaged before
+ * its first byte can be unpacked may have been a trace: it is accepted, so that the damage and its
+ * offset are reported.
  */
 static bool probe_gzip(const uint8_t *head, size_t n)
 {
@@ -49,18 +50,18 @@ static bool probe_gzip(const uint8_t *head, size_t n)
 		return false;
 	z.next_out = out;
 	z.avail_out = sizeof out;
-	/* over members with nothing in them */
+	/* past members without content */
 	do
 		result = inflate(&z, Z_SYNC_FLUSH);
 	while (result == Z_STREAM_END && z.avail_out && z.avail_in && inflateReset(&z) == Z_OK);
 	inflateEnd(&z);
 	if (z.avail_out < sizeof out)
 		return first_bytes_sane(out, sizeof out - z.avail_out);
-	/* cut, if so little is there */
+	/* damage, or too few bytes because the file is truncated */
 	return result == Z_DATA_ERROR || (result != Z_STREAM_END && n < TREE_PROBE);
 }
 
-/* Where damage follows soon: does a whole header, or its first property, stand at the beginning? */
+/* Where damage follows soon: do the bytes begin with a whole header, or with its first property? */
 static bool header_sane(const uint8_t *p, size_t n)
 {
 	if (n < 4 || !first_bytes_sane(p, n))
@@ -75,15 +76,15 @@ static bool header_sane(const uint8_t *p, size_t n)
 	return p[2] < 0x80;
 }
 
-/* Is the first function without a name? So other files look whose bytes brotli has a meaning for,
- * compiled Python among them: zeros. */
+/* Is the first function's name empty? Other files that brotli can decode by chance give zeros,
+ * compiled Python among them. */
 static bool first_is_nameless(const uint8_t *p, size_t n)
 {
 	size_t i = 2, numbers;
 
 	if (n < 2 || p[0] >= APITRACE_PROPERTIES || p[1] != APITRACE_ENTER)
 		return false;
-	/* over the thread and the id */
+	/* past the thread and the id */
 	for (numbers = p[0] >= APITRACE_THREADS ? 2 : 1; i < n && numbers; i++)
 		numbers -= !(p[i] & 0x80);
 	return i < n && !p[i];
@@ -99,7 +100,7 @@ static bool probe_brotli(const uint8_t *head, size_t n)
 
 	if (!b)
 		return false;
-	/* byte by byte: what was unpacked in the call that meets the damage does not come out */
+	/* one byte at a time: brotli drops what it unpacked in the call that finds the damage */
 	while (n && result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT) {
 		size_t one = 1;
 
@@ -110,7 +111,8 @@ static bool probe_brotli(const uint8_t *head, size_t n)
 	unpacked = sizeof out - room;
 	if (result == BROTLI_DECODER_RESULT_ERROR)
 		return header_sane(out, unpacked);
-	if (!unpacked) /* tables alone may fill what was read; those of chance seldom do */
+	if (!unpacked) /* the tables alone may fill what was read; random bytes seldom make them so
+			  long */
 		return result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && !n &&
 		       (window == 15 || window == 11);
 	return first_bytes_sane(out, unpacked) && !first_is_nameless(out, unpacked);
@@ -133,7 +135,7 @@ bool unpack_zstd_window(const uint8_t *head, size_t n, uint64_t *window)
 	if (n < 6 || get_u32(head) != ZSTD_MAGICNUMBER)
 		return false;
 	flags = head[4];
-	if (flags & 8) /* reserved: damaged */
+	if (flags & 8) /* reserved: must be 0 */
 		return false;
 	if (!(flags & 0x20)) {
 		uint64_t base = 1ull << (10 + (head[5] >> 3));
@@ -141,7 +143,7 @@ bool unpack_zstd_window(const uint8_t *head, size_t n, uint64_t *window)
 		*window = base + base / 8 * (head[5] & 7);
 		return true;
 	}
-	/* a single segment: all of its content */
+	/* a single segment: the window is all of its content */
 	id = id_sizes[flags & 3];
 	size = size_sizes[flags >> 6];
 	if (n < 5 + id + size)
@@ -168,7 +170,7 @@ static bool probe_zstd(const uint8_t *head, size_t n)
 			break;
 	}
 	ZSTD_freeDStream(z);
-	/* its first block may be longer than what was read, or damaged, or its window too large */
+	/* the first block may be longer than what was read, or damaged, or its window too large */
 	return !out.pos || first_bytes_sane(bytes, out.pos);
 }
 
@@ -181,17 +183,18 @@ static bool is_text(const uint8_t *p, size_t n)
 }
 
 /*
- * Text may begin with the mark, too. Of the length behind it the last byte is 0 in what apitrace
- * writes, and at most 4 in chunks of the size that is read here: no text has those. Where it is
- * damaged the chunk begins with what a trace begins with.
+ * Test a file with the mark of snappy chunks. Text may begin with the mark, too. The last byte of
+ * the length after the mark is 0 in files by apitrace, and at most 4 in chunks of the size that is
+ * read here: text has neither. If the length is damaged, the chunk must begin with the first bytes
+ * of a trace.
  */
 static bool probe_snappy(const uint8_t *head, size_t n)
 {
 	uint8_t out[FIRST_BYTES];
 	uint32_t packed;
-	bool whole;
+	bool complete;
 
-	if (n == 3) /* cut inside of the length, like the others, of which one byte tells little */
+	if (n == 3) /* the file ends within the length: one byte is not enough to decide */
 		return head[2] != '\n';
 	if (n < 6)
 		return n == 2 || !is_text(head + 2, n - 2);
@@ -200,7 +203,7 @@ static bool probe_snappy(const uint8_t *head, size_t n)
 		return false;
 	if (packed <= UNPACK_SNAPPY_PACKED)
 		return true;
-	return first_bytes_sane(out, snappy_part(head + 6, n - 6, out, sizeof out, &whole));
+	return first_bytes_sane(out, snappy_part(head + 6, n - 6, out, sizeof out, &complete));
 }
 
 bool unpack_probe(const uint8_t *head, size_t n, enum container *container)
@@ -218,12 +221,12 @@ bool unpack_probe(const uint8_t *head, size_t n, enum container *container)
 	case CONTAINER_ZSTD: return probe_zstd(head, n);
 	case CONTAINER_BROTLI: break;
 	}
-	/* a tar may begin with anything */
+	/* a tar may begin with any bytes */
 	if (n >= 262 && !memcmp(head + 257, "ustar", 5))
 		return false;
 	if (probe_brotli(head, n))
 		return true;
-	/* flags that gzip does not have, and so damage */
+	/* flags that gzip does not define: damage */
 	*container = CONTAINER_GZIP;
 	return gzip_mark(head, n);
 }

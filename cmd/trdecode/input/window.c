@@ -11,7 +11,7 @@ int window_open(struct file_window *w, const struct tree *tree, const char *memb
 	w->fd = tree_fd(tree, member, &w->start, &w->size, e);
 	if (w->fd < 0)
 		return -1;
-	/* most have less to show than they may have */
+	/* most files are smaller than the capacity */
 	if (w->size < capacity)
 		w->capacity = w->size > 64 ? (size_t)align_up(w->size, 16) : 64;
 	if (!keep) {
@@ -21,7 +21,7 @@ int window_open(struct file_window *w, const struct tree *tree, const char *memb
 	return 0;
 }
 
-/* pread, with a descriptor for just this once if none is kept. */
+/* Read at an offset; if no descriptor is kept, open one for this read. */
 static ssize_t read_at(struct file_window *w, void *data, size_t n, uint64_t offset,
 		       struct error *e)
 {
@@ -123,7 +123,7 @@ ssize_t window_need(struct file_window *w, size_t n, struct error *e)
 		if (got < 0)
 			return -1;
 		if (!got) {
-			w->size = at; /* shorter than it was */
+			w->size = at; /* the file was truncated since */
 			break;
 		}
 		w->filled += (size_t)got;

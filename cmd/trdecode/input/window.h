@@ -16,27 +16,28 @@ struct file_window {
 	const struct tree *tree;
 	const char *member;
 	int fd;		 /* -1: opened for each read */
-	uint64_t start;	 /* of the member in the descriptor */
-	uint64_t size;	 /* of the member */
-	uint64_t offset; /* in the member, of data[begin] */
+	uint64_t start;	 /* offset of the member in the descriptor */
+	uint64_t size;	 /* size of the member */
+	uint64_t offset; /* offset in the member of data[begin] */
 	uint8_t *data;
 	size_t begin, filled, capacity;
 };
 
-/* keep: the descriptor. */
+/* Open a member. keep: keep its descriptor open. */
 int window_open(struct file_window *w, const struct tree *tree, const char *member, size_t capacity,
 		bool keep, struct error *e);
 void window_close(struct file_window *w);
-/* Have n bytes (at most the capacity) at window_at. The bytes that are there, fewer only at the end
- * of the file; -1: cannot read. */
+/* Read n bytes (at most the capacity) at window_at. Returns how many there are, fewer only at
+ * the end of the file; -1: cannot read. */
 ssize_t window_need(struct file_window *w, size_t n, struct error *e);
 
-/* n bytes at window_at even where they are more than the capacity; those come by way of b. *have:
- * how many there are. NULL: cannot read. */
+/* Return n bytes at window_at, also more than the capacity; these are read into b. *have: how
+ * many there are. NULL: cannot read. */
 const uint8_t *window_large(struct file_window *w, size_t n, struct buffer *b, size_t *have,
 			    struct error *e);
 
-/* n bytes at an offset of the member, past the window. false: they are not there. */
+/* Read n bytes at an offset of the member without moving the window. Return false if they do not
+ * exist. */
 bool window_peek(struct file_window *w, uint64_t offset, void *to, size_t n);
 
 static inline const uint8_t *window_at(const struct file_window *w)
@@ -49,7 +50,7 @@ static inline size_t window_have(const struct file_window *w)
 	return w->filled - w->begin;
 }
 
-/* Also beyond what is in the window. */
+/* Skip n bytes, also beyond the window. */
 static inline void window_skip(struct file_window *w, size_t n)
 {
 	w->offset += n;
