@@ -79,7 +79,7 @@ struct convert_thread {
 	uint32_t below; /* calls open below frames[0] that were never entered here */
 	bool begun;	/* a call was entered or left */
 	bool lost;	/* events were, since the last call: what is open now is not known */
-	bool told;	/* the target has seen it */
+	bool announced;	/* the target has seen it */
 };
 
 struct convert_row {

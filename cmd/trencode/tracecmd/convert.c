@@ -1,10 +1,10 @@
 /*
- * convert.c - a trace.dat out of the events of any source
+ * convert.c - convert the events of any source to a trace.dat
  *
- * Calls are funcgraph_entry and funcgraph_exit of functions with made-up addresses in kallsyms,
- * arguments and return values a print record beside them; other events have formats of their own
- * (tracecmd_convert_formats.c). What the file has beside them is in tracecmd_convert_parts.c. The
- * ring buffers are those of the encoder of trace.dat's own streams.
+ * Calls become funcgraph_entry and funcgraph_exit records of functions that have synthesised
+ * addresses in kallsyms. A print record beside each has the arguments and return value. Other
+ * events get formats of their own (convert_formats.c). convert_parts.c makes the rest of the file;
+ * tracecmd.c, the encoder of trace.dat's own streams, writes the ring buffers.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 enum { TEXT_MOST = TRACECMD_RECORD_MOST - 32 };
 
-struct state {
+struct tracecmd_conversion {
 	struct conversion conversion;
 	struct tracecmd_formats formats;
 	struct tracecmd_made *types; /* by the stream's number */
@@ -25,27 +25,27 @@ struct state {
 	struct type *record, *gap;
 	struct tracecmd_parts parts;
 	struct buffer data, text;
-	uint64_t blobs, cut;
+	uint64_t blobs, cut; /* blobs, texts */
 	bool begun;
 };
 
-/* Pointers of the kernel's events keep their names, and its formats of messages. */
-static int meta(struct encoding *en, const struct meta *m, struct error *e)
+/* Keep kallsyms and the formats of messages, by which readers print pointers of kernel events. */
+static int tracecmd_convert_meta(struct encoding *en, const struct meta *m, struct error *e)
 {
-	struct state *s = en->state;
+	struct tracecmd_conversion *s = en->state;
 
 	return tracecmd_parts_meta(&s->parts, en->dictionary, m, e);
 }
 
-/* The native encoder has had them of the first source. */
-static void take_over(struct encoding *en, void *state)
+/* Take the first source's parts from the native encoder, which received them. */
+static void tracecmd_convert_take_over(struct encoding *en, void *state)
 {
-	struct state *s = en->state;
+	struct tracecmd_conversion *s = en->state;
 
 	tracecmd_parts_take_over(&s->parts, state);
 }
 
-static int begin_file(struct state *s, const struct lane *lane, struct error *e)
+static int begin_file(struct tracecmd_conversion *s, const struct lane *lane, struct error *e)
 {
 	s->begun = true;
 	return tracecmd_parts_begin(&s->conversion, lane, e);
@@ -54,7 +54,7 @@ static int begin_file(struct state *s, const struct lane *lane, struct error *e)
 /* --- records --- */
 
 /* Begin a record in s->data. */
-static int begin_record(struct state *s, uint16_t id, int32_t tid)
+static int begin_record(struct tracecmd_conversion *s, uint16_t id, int32_t tid)
 {
 	s->data.size = 0;
 	return buffer_zero(&s->data, TRACECMD_COMMON)
@@ -62,7 +62,7 @@ static int begin_record(struct state *s, uint16_t id, int32_t tid)
 		       : (put_u16(s->data.data, id), put_u32(s->data.data + 4, (uint32_t)tid), 0);
 }
 
-static int put_record(struct state *s, const struct convert_row *r, struct error *e)
+static int put_record(struct tracecmd_conversion *s, const struct convert_row *r, struct error *e)
 {
 	struct event ev = {.time = r->time,
 			   .type = s->record,
@@ -75,7 +75,8 @@ static int put_record(struct state *s, const struct convert_row *r, struct error
 	return target_event(&s->conversion.d, &ev, e);
 }
 
-static int put_print(struct state *s, const struct convert_row *r, uint64_t ip, struct error *e)
+static int put_print(struct tracecmd_conversion *s, const struct convert_row *r, uint64_t ip,
+		     struct error *e)
 {
 	if (!s->text.size)
 		return 0;
@@ -86,8 +87,8 @@ static int put_print(struct state *s, const struct convert_row *r, uint64_t ip, 
 	return put_record(s, r, e);
 }
 
-/* What stands with a call, for the print beside it. */
-static int values_text(struct state *s, const struct convert_row *r)
+/* Fill s->text with the values of a call, for the print record beside it. */
+static int values_text(struct tracecmd_conversion *s, const struct convert_row *r)
 {
 	const struct event *ev = r->ev;
 
@@ -97,6 +98,7 @@ static int values_text(struct state *s, const struct convert_row *r)
 	return convert_text_row(&s->text, s->conversion.dictionary, ev, &s->blobs);
 }
 
+/* The fields of a funcgraph_exit record beside function and depth. */
 struct exit_fields {
 	uint32_t overrun;
 	uint64_t calltime, rettime;
@@ -113,8 +115,8 @@ static void take_number(const struct event *ev, const char *name, uint64_t *to)
 		*to = v.u;
 }
 
-/* What the kernel wrote of a return, where it did. */
-static struct exit_fields exit_of(const struct convert_row *r)
+/* Return what the kernel recorded of a return, or the times of the call. */
+static struct exit_fields exit_fields_of(const struct convert_row *r)
 {
 	struct exit_fields x = {.calltime = r->start, .rettime = r->time};
 	uint64_t overrun = 0;
@@ -128,9 +130,9 @@ static struct exit_fields exit_of(const struct convert_row *r)
 	return x;
 }
 
-static int call(void *state, const struct convert_row *r, struct error *e)
+static int tracecmd_convert_call(void *state, const struct convert_row *r, struct error *e)
 {
-	struct state *s = state;
+	struct tracecmd_conversion *s = state;
 	bool leave = r->what == CONVERT_LEAVE;
 	struct exit_fields exit;
 	uint64_t address;
@@ -140,7 +142,7 @@ static int call(void *state, const struct convert_row *r, struct error *e)
 		return error_no_memory(e);
 	if (leave && put_print(s, r, address, e))
 		return -1;
-	exit = leave ? exit_of(r) : (struct exit_fields){0};
+	exit = leave ? exit_fields_of(r) : (struct exit_fields){0};
 	if (begin_record(s, leave ? TRACECMD_ID_EXIT : TRACECMD_ID_ENTRY, r->thread->tid) ||
 	    buffer_u64(&s->data, address) || buffer_u32(&s->data, r->depth) ||
 	    (leave && (buffer_u32(&s->data, exit.overrun) || buffer_u64(&s->data, exit.calltime) ||
@@ -153,7 +155,8 @@ static int call(void *state, const struct convert_row *r, struct error *e)
 
 /* --- other events --- */
 
-static int put_raw(struct state *s, const struct convert_row *r, const struct tracecmd_made *made)
+static int put_raw(struct tracecmd_conversion *s, const struct convert_row *r,
+		   const struct tracecmd_made *made)
 {
 	const struct event *ev = r->ev;
 
@@ -169,8 +172,9 @@ static int put_raw(struct state *s, const struct convert_row *r, const struct tr
 	return 0;
 }
 
-/* End a text that begins at from, behind which others have room; *loc says where it is. */
-static int end_text(struct state *s, size_t from, uint32_t others, uint32_t *loc)
+/* End a text that begins at from, with space for the ends of others after it; *loc is its
+ * __data_loc. */
+static int end_text(struct tracecmd_conversion *s, size_t from, uint32_t others, uint32_t *loc)
 {
 	size_t end = TRACECMD_RECORD_MOST - 1 - others;
 
@@ -181,7 +185,7 @@ static int end_text(struct state *s, size_t from, uint32_t others, uint32_t *loc
 	return 0;
 }
 
-static int put_values(struct state *s, const struct convert_row *r,
+static int put_values(struct tracecmd_conversion *s, const struct convert_row *r,
 		      const struct tracecmd_made *made)
 {
 	uint32_t loc;
@@ -194,7 +198,7 @@ static int put_values(struct state *s, const struct convert_row *r,
 	return 0;
 }
 
-static int put_fields(struct state *s, const struct convert_row *r,
+static int put_fields(struct tracecmd_conversion *s, const struct convert_row *r,
 		      const struct tracecmd_made *made)
 {
 	uint32_t at = TRACECMD_COMMON;
@@ -225,7 +229,7 @@ static int put_fields(struct state *s, const struct convert_row *r,
 	return 0;
 }
 
-static int as_text(struct state *s, const struct convert_row *r, struct error *e)
+static int put_as_text(struct tracecmd_conversion *s, const struct convert_row *r, struct error *e)
 {
 	struct text_ref name = r->ev->type->name;
 
@@ -237,8 +241,9 @@ static int as_text(struct state *s, const struct convert_row *r, struct error *e
 	return put_print(s, r, 0, e);
 }
 
-/* What the kernel printed. */
-static int print_again(struct state *s, const struct convert_row *r, struct error *e)
+/* Write the print of a kernel whose print record has another layout. */
+static int put_kernel_print(struct tracecmd_conversion *s, const struct convert_row *r,
+			    struct error *e)
 {
 	struct field_value v = {.form = FORM_NONE};
 	uint64_t ip = 0;
@@ -251,9 +256,9 @@ static int print_again(struct state *s, const struct convert_row *r, struct erro
 	return put_print(s, r, ip, e);
 }
 
-static int instant(void *state, const struct convert_row *r, struct error *e)
+static int tracecmd_convert_instant(void *state, const struct convert_row *r, struct error *e)
 {
-	struct state *s = state;
+	struct tracecmd_conversion *s = state;
 	const struct type *t = r->ev->type;
 	struct tracecmd_made *types = array_reach(s->types, &s->types_size, t->number,
 						  sizeof *types),
@@ -266,9 +271,9 @@ static int instant(void *state, const struct convert_row *r, struct error *e)
 	if (!made->known && tracecmd_formats_add(&s->formats, &s->conversion.d, t, made))
 		return error_no_memory(e);
 	if (made->print)
-		return print_again(s, r, e);
+		return put_kernel_print(s, r, e);
 	if (made->id == TRACECMD_ID_PRINT && !made->raw)
-		return as_text(s, r, e);
+		return put_as_text(s, r, e);
 	if (made->raw	   ? put_raw(s, r, made)
 	    : made->values ? put_values(s, r, made)
 			   : put_fields(s, r, made))
@@ -276,9 +281,9 @@ static int instant(void *state, const struct convert_row *r, struct error *e)
 	return put_record(s, r, e);
 }
 
-static int gap(void *state, const struct convert_row *r, struct error *e)
+static int tracecmd_convert_gap(void *state, const struct convert_row *r, struct error *e)
 {
-	struct state *s = state;
+	struct tracecmd_conversion *s = state;
 	struct event ev = *r->ev;
 
 	if (ev.type->fixed_size < 24)
@@ -290,9 +295,9 @@ static int gap(void *state, const struct convert_row *r, struct error *e)
 		       : target_event(&s->conversion.d, &ev, e);
 }
 
-static void drop(void *state)
+static void tracecmd_convert_drop(void *state)
 {
-	struct state *s = state;
+	struct tracecmd_conversion *s = state;
 
 	tracecmd_formats_free(&s->formats);
 	for (size_t i = 0; i < s->types_size; i++)
@@ -304,21 +309,21 @@ static void drop(void *state)
 	buffer_free(&s->text);
 }
 
-static const struct convert_target target = {
+static const struct convert_target tracecmd_convert_target = {
 	.native = &encoder_tracecmd,
 	.format = "trace-cmd",
-	.state_size = sizeof(struct state),
+	.state_size = sizeof(struct tracecmd_conversion),
 	.buffers = true,
 	.nests = true,
-	.call = call,
-	.instant = instant,
-	.gap = gap,
-	.drop = drop,
+	.call = tracecmd_convert_call,
+	.instant = tracecmd_convert_instant,
+	.gap = tracecmd_convert_gap,
+	.drop = tracecmd_convert_drop,
 };
 
-static int begin(struct encoding *en, struct error *e)
+static int tracecmd_convert_begin(struct encoding *en, struct error *e)
 {
-	struct state *s = convert_begin(en, &target, e);
+	struct tracecmd_conversion *s = convert_begin(en, &tracecmd_convert_target, e);
 
 	if (!s)
 		return -1;
@@ -331,9 +336,9 @@ static int begin(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static int event(struct encoding *en, const struct event *ev, struct error *e)
+static int tracecmd_convert_event(struct encoding *en, const struct event *ev, struct error *e)
 {
-	struct state *s = en->state;
+	struct tracecmd_conversion *s = en->state;
 
 	if (!s->begun && begin_file(s, ev->lane, e))
 		return -1;
@@ -342,9 +347,9 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 
 /* --- the end --- */
 
-static int end(struct encoding *en, struct error *e)
+static int tracecmd_convert_end(struct encoding *en, struct error *e)
 {
-	struct state *s = en->state;
+	struct tracecmd_conversion *s = en->state;
 	struct tracecmd_state *native = s->conversion.d.encoding.state;
 	struct conversion *a = &s->conversion;
 
@@ -375,11 +380,11 @@ static int end(struct encoding *en, struct error *e)
 const struct encoder encoder_tracecmd_convert = {
 	.name = "trace-cmd",
 	.output = ENCODER_FILE,
-	.begin = begin,
+	.begin = tracecmd_convert_begin,
 	.head = convert_head,
-	.meta = meta,
-	.event = event,
-	.end = end,
+	.meta = tracecmd_convert_meta,
+	.event = tracecmd_convert_event,
+	.end = tracecmd_convert_end,
 	.free = convert_free,
-	.take_over = take_over,
+	.take_over = tracecmd_convert_take_over,
 };

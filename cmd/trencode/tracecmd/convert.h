@@ -1,5 +1,7 @@
 /*
- * convert.h - a trace.dat out of the events of any source: between its files
+ * convert.h - convert the events of any source to a trace.dat: what the files share
+ *
+ * Functions that return int return 0, or -1: with *e filled where they take it, else out of memory.
  */
 #ifndef TR_TRENCODE_TRACECMD_CONVERT_H
 #define TR_TRENCODE_TRACECMD_CONVERT_H
@@ -12,96 +14,96 @@ enum {
 	TRACECMD_ID_PRINT = 5,
 	TRACECMD_ID_EXIT = 10,
 	TRACECMD_ID_ENTRY = 11,
-	TRACECMD_ID_OWN = 300, /* ids of the kernel's tracers lie below */
+	TRACECMD_ID_OWN = 300, /* the kernel's tracers have the ids below */
 	TRACECMD_ID_MOST = 65535,
 	TRACECMD_COMMON = 8, /* bytes of the common fields */
 	TRACECMD_RECORD_MOST = 4000,
 	TRACECMD_FIELDS_MOST = 150,
 };
 
-/* How rows of a type become records. */
+/* How the rows of one type become records. */
 struct tracecmd_made {
 	bool known;
-	uint16_t id;		      /* TRACECMD_ID_PRINT: as text */
-	bool raw;		      /* the record is the source's, but for id and thread */
-	bool print;		      /* it is a print of a kernel of 32 bits */
-	struct convert_field *fields; /* else */
+	uint16_t id;		      /* TRACECMD_ID_PRINT: the rows are written as text */
+	bool raw;		      /* the record is the source's, with another id and thread */
+	bool print;		      /* a print of a 32-bit kernel */
+	struct convert_field *fields; /* of a record with a format of its own */
 	uint32_t nfields, size;	      /* bytes before the texts */
-	bool values;		      /* and one text more, of what is no field */
+	bool values;		      /* the record is one text with all values */
 };
 
-/* One format of the trace to be. */
+/* One format of the target trace. */
 struct tracecmd_made_format {
 	struct text_ref system, text;
 };
 
+/* The formats of the target trace. */
 struct tracecmd_formats {
 	struct tracecmd_made_format *list;
 	size_t count, capacity;
-	struct intern names; /* of events, within their systems */
-	uint32_t *next_name; /* by their number: what the next one of that name counts on from */
+	struct intern names; /* system and name of each event */
+	uint32_t *next_name; /* by number in names: the next suffix for that name */
 	size_t next_name_size;
-	struct intern bodies; /* the same with the format's text behind the id */
-	uint16_t *ids;	      /* by their number */
+	struct intern bodies; /* format text after the id, with system and name */
+	uint16_t *ids;	      /* by number in bodies */
 	size_t ids_size;
-	uint32_t next;			  /* id */
-	uint16_t ftrace[TRACECMD_ID_OWN]; /* index + 1 in list of the kernel's own, by id */
-	uint64_t fields_lost, as_text;
+	uint32_t next;			  /* the next id */
+	uint16_t ftrace[TRACECMD_ID_OWN]; /* kernel's own formats: index + 1 in list, by id */
+	uint64_t fields_lost, as_text;	  /* fields, types without an id */
 	struct buffer text;
 };
 
-/* The formats that all have: calls and print. */
+/* Add the formats that every trace has: calls and print. */
 int tracecmd_formats_begin(struct tracecmd_formats *f, struct target_dictionary *d);
+/* Decide how rows of a type become records, and add the format where it is new. */
 int tracecmd_formats_add(struct tracecmd_formats *f, struct target_dictionary *d,
 			 const struct type *t, struct tracecmd_made *made);
-/* tracecmd_convert_swap.c: turn a record round that came from a machine of the other order of
- * bytes.
- */
+/* Convert a record of a big-endian machine to little-endian (convert_swap.c). */
 void tracecmd_swap_record(uint8_t *record, size_t size, const struct type *t);
-/* All of them as the native encoder wants them. */
+/* Append all formats as the native encoder's part "formats". */
 int tracecmd_formats_end(struct tracecmd_formats *f, struct buffer *to);
 void tracecmd_formats_free(struct tracecmd_formats *f);
 
-/*
- * tracecmd_convert_lanes.c: where events are written, which is a buffer on a CPU
- */
+/* --- convert_lanes.c --- */
+
+/* The lanes of the target trace: one for each buffer, CPU and epoch. */
 struct tracecmd_lanes {
-	struct intern keys; /* buffer, CPU and round */
-	uint32_t *lanes;    /* in the dialect */
+	struct intern keys; /* buffer, CPU and epoch */
+	uint32_t *lanes;    /* numbers in the target dictionary by number in keys; 0: none yet */
 	size_t size;
-	uint64_t no_cpu; /* events of none */
+	uint64_t no_cpu; /* events without CPU */
 };
 
-/* -1: out of memory. */
+/* Find or add the lane of the target trace for an event of this lane and time. */
 int tracecmd_lane_of(struct tracecmd_lanes *l, struct conversion *a, const struct lane *from,
 		     uint64_t time, const struct lane **out);
 void tracecmd_lanes_free(struct tracecmd_lanes *l);
 
-/*
- * tracecmd_convert_parts.c: what the file has beside its records
- */
+/* --- convert_parts.c --- */
+
+/* What the target file has beside its records. */
 struct tracecmd_parts {
-	struct buffer kallsyms, printk; /* of the sources */
-	struct buffer cmdlines;		/* of threads that were named */
+	struct buffer kallsyms, printk; /* of all sources */
+	struct buffer cmdlines;		/* of named threads */
 	struct buffer symbols;		/* of functions, like kallsyms */
-	uint64_t *locations;		/* their addresses, by the stream's number; 0: none yet */
+	uint64_t *locations;		/* addresses by number of the location; 0: none yet */
 	size_t locations_size;
-	uint64_t functions;
+	uint64_t functions; /* with an address */
 };
 
-/* Headers, and the clock by the first event's lane (NULL: there is no event). */
+/* Write the headers, and the clock of the first event's lane (NULL: there is no event). */
 int tracecmd_parts_begin(struct conversion *a, const struct lane *lane, struct error *e);
-/* A part of a source goes by: those that are wanted are kept. */
+/* Keep a piece of a source's part if the target file needs it. */
 int tracecmd_parts_meta(struct tracecmd_parts *p, const struct dictionary *d, const struct meta *m,
 			struct error *e);
-/* What the native encoder has had of them. */
+/* Take the parts that the native encoder has received. */
 void tracecmd_parts_take_over(struct tracecmd_parts *p, struct tracecmd_state *native);
-/* The thread's name, once. -1: out of memory. */
+/* Add the name of a thread, once. */
 int tracecmd_parts_thread(struct tracecmd_parts *p, struct convert_thread *t);
-/* The made-up address of a function. -1: out of memory. */
+/* Return the synthesised address of a function, by its location. */
 int tracecmd_parts_address(struct tracecmd_parts *p, struct conversion *a, uint32_t number,
 			   uint64_t *address);
-/* All of it to the native encoder. -1: out of memory. */
+/* Give all parts to the native encoder. */
 int tracecmd_parts_end(const struct tracecmd_parts *p, struct tracecmd_state *native);
 void tracecmd_parts_free(struct tracecmd_parts *p);
 

@@ -1,8 +1,8 @@
 /*
- * convert_formats.c - format texts for events of any source
+ * convert_formats.c - make formats for events of any source
  *
- * An event of another kernel trace keeps its format, with an id of this trace. Others get one of
- * their own: numbers where they are, texts as __data_loc.
+ * An event of a kernel trace keeps its format, with an id of the target trace. Any other event gets
+ * a synthesised format: numbers in the record, texts as __data_loc.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
-/* Of events that have no fields, but values: all of them as one text. */
+/* The field of events that have values instead of fields: all values as one text. */
 #define VALUES_FIELD                                                                               \
 	"\tfield:__data_loc char[] values;\toffset:8;\tsize:4;\tsigned:0;\n\n"                     \
 	"print fmt: \"%%s\", __get_str(values)\n"
@@ -44,8 +44,8 @@ static const struct {
 	 "REC->depth, REC->calltime, REC->rettime, REC->depth\n"},
 };
 
-static int add(struct tracecmd_formats *f, struct target_dictionary *d, struct text_ref system,
-	       const void *text, size_t n)
+static int add_format(struct tracecmd_formats *f, struct target_dictionary *d,
+		      struct text_ref system, const void *text, size_t n)
 {
 	struct tracecmd_made_format *list =
 		array_grow(f->list, &f->capacity, f->count, sizeof *list);
@@ -65,26 +65,29 @@ int tracecmd_formats_begin(struct tracecmd_formats *f, struct target_dictionary 
 	for (size_t i = 0; i < sizeof kernel_formats / sizeof *kernel_formats; i++) {
 		const char *text = kernel_formats[i].text;
 
-		if (add(f, d, ftrace, text, strlen(text)))
+		if (add_format(f, d, ftrace, text, strlen(text)))
 			return -1;
 		f->ftrace[kernel_formats[i].id] = (uint16_t)f->count;
 	}
 	return 0;
 }
 
-/* --- of another kernel trace --- */
+/* --- formats of another kernel trace --- */
 
-static bool stands_at(const struct type *t, const char *name, uint32_t offset, uint32_t size)
+static bool field_is_at(const struct type *t, const char *name, uint32_t offset, uint32_t size)
 {
 	const struct field *f = field_find(t, name);
 
 	return f && f->where == WHERE_TAIL && f->offset == offset && f->size == size;
 }
 
-/* Can its records stay what they are, in the order of bytes of this trace? Sizes of all fields are
- * in the format, so those of a machine of 32 bits can, but for those of the kernel's own tracers,
- * which readers take longs from by the trace's size; so can all but packed arguments, whose places
- * their text alone tells, be turned round. */
+/*
+ * Test whether records of the type can be kept, converted to this trace's byte order. A format
+ * contains the sizes of all fields, so records of a 32-bit machine can be kept. Those of the
+ * kernel's own tracers cannot: readers take the size of their longs from the file. Big-endian
+ * records with packed arguments cannot be kept either: only their text gives the arguments'
+ * offsets.
+ */
 static bool is_kernels(const struct type *t)
 {
 	bool ftrace = !strcmp(t->group.text, "ftrace"), big = t->flags & TYPE_BIG_ENDIAN;
@@ -92,12 +95,13 @@ static bool is_kernels(const struct type *t)
 	if (ftrace && ((t->word_size != 8 && strcmp(t->name.text, "raw_data") != 0) ||
 		       (big && field_find(t, "fmt"))))
 		return false;
-	return t->declaration.size && t->flags & TYPE_TAIL && stands_at(t, "common_type", 0, 2) &&
-	       stands_at(t, "common_pid", 4, 4) && strstr(t->declaration.text, "\nID: ");
+	return t->declaration.size && t->flags & TYPE_TAIL && field_is_at(t, "common_type", 0, 2) &&
+	       field_is_at(t, "common_pid", 4, 4) && strstr(t->declaration.text, "\nID: ");
 }
 
-/* b is the system, a NUL and, at `at`, an event's name: mark the name if it is taken. */
-static int mark_name(struct tracecmd_formats *f, struct buffer *b)
+/* Make an event's name unique: b is the system, a NUL and the name, and gets a suffix if the name
+ * is taken. */
+static int name_make_unique(struct tracecmd_formats *f, struct buffer *b)
 {
 	uint32_t had = f->names.count, plain, number, *next;
 	size_t size = b->size;
@@ -121,9 +125,8 @@ static int mark_name(struct tracecmd_formats *f, struct buffer *b)
 	return 0;
 }
 
-/* Add the format of a name of an event, own: whose name was escaped; body follows the id in its
- * text. Types of one name that have the same body are one. *id 0: none is left, nothing was added.
- */
+/* Add the format of an event. own: the name was escaped. body: the format's text after the id.
+ * Types of one name and body share a format. *id 0: no id is left, nothing was added. */
 static int add_named(struct tracecmd_formats *f, struct target_dictionary *d,
 		     struct text_ref system, const struct buffer *name, struct text_ref body,
 		     bool own, uint16_t *id)
@@ -153,31 +156,31 @@ static int add_named(struct tracecmd_formats *f, struct target_dictionary *d,
 	b.size -= 4;
 	at = system.size + 1;
 	f->text.size = 0;
-	if (mark_name(f, &b) || buffer_printf(&f->text, own ? TRACECMD_ESCAPED_NAME : "name: ") ||
+	if (name_make_unique(f, &b) ||
+	    buffer_printf(&f->text, own ? TRACECMD_ESCAPED_NAME : "name: ") ||
 	    buffer_append(&f->text, b.data + at, b.size - at) ||
 	    buffer_printf(&f->text, "\nID: %u", *id) ||
 	    buffer_append(&f->text, body.text, body.size) ||
-	    add(f, d, system, f->text.data, f->text.size))
+	    add_format(f, d, system, f->text.data, f->text.size))
 		result = -1;
 out:
 	buffer_free(&b);
 	return result;
 }
 
-/* 1: it cannot be taken as it is. */
+/* Add the format of a kernel's event. 1: the format cannot be used unchanged. */
 static int add_kernels(struct tracecmd_formats *f, struct target_dictionary *d,
 		       const struct type *t, struct tracecmd_made *made)
 {
 	bool ftrace = !strcmp(t->group.text, "ftrace");
-	const char *id = strstr(t->declaration.text, "\nID: ") + 5,
-		   *behind = id + strcspn(id, "\n");
+	const char *id = strstr(t->declaration.text, "\nID: ") + 5, *body = id + strcspn(id, "\n");
 
 	if (ftrace && t->native && t->native < TRACECMD_ID_OWN) {
 		uint16_t *had = &f->ftrace[t->native];
 
 		if (!*had) {
-			if (add(f, d, target_string(d, "ftrace", 6), t->declaration.text,
-				t->declaration.size))
+			if (add_format(f, d, target_string(d, "ftrace", 6), t->declaration.text,
+				       t->declaration.size))
 				return -1;
 			*had = (uint16_t)f->count;
 		} else if (t->native != TRACECMD_ID_PRINT &&
@@ -194,13 +197,13 @@ static int add_kernels(struct tracecmd_formats *f, struct target_dictionary *d,
 		return 1;
 	if (add_named(f, d, target_string(d, t->group.text, t->group.size),
 		      &(struct buffer){.data = (uint8_t *)t->name.text, .size = t->name.size},
-		      target_string(d, behind, strlen(behind)), false, &made->id))
+		      target_string(d, body, strlen(body)), false, &made->id))
 		return -1;
 	made->raw = made->id;
 	return !made->id;
 }
 
-/* --- of their own --- */
+/* --- synthesised formats --- */
 
 static int put_name(struct tracecmd_formats *f, const struct convert_field *w)
 {
@@ -249,7 +252,8 @@ static int put_print(struct tracecmd_formats *f, const struct tracecmd_made *mad
 	return buffer_u8(&f->text, '\n');
 }
 
-static uint32_t location_fields(struct tracecmd_made *made)
+/* Return the offset after the last field, where texts begin. */
+static uint32_t fields_end(struct tracecmd_made *made)
 {
 	uint32_t at = TRACECMD_COMMON;
 
@@ -276,12 +280,12 @@ static int add_own(struct tracecmd_formats *f, struct target_dictionary *d, cons
 	if (!made->fields || convert_name_identifier(&system, group, strlen(group)) ||
 	    convert_name_identifier(&name, t->name.text, t->name.size))
 		goto out;
-	/* those are the kernel's own */
+	/* the kernel's own tracers have this system */
 	if (system.size == 6 && !memcmp(system.data, "ftrace", 6) &&
 	    buffer_append(&system, "_other", 6))
 		goto out;
 	made->values = t->flags & TYPE_VALUES;
-	made->size = made->values ? TRACECMD_COMMON + 4 : location_fields(made);
+	made->size = made->values ? TRACECMD_COMMON + 4 : fields_end(made);
 	f->text.size = 0;
 	if (buffer_printf(&f->text, "\nformat:\n" COMMON_FIELDS))
 		goto out;

@@ -1,18 +1,21 @@
+/*
+ * convert_lanes.c - lanes of the target trace: a buffer on a CPU
+ */
 #include <stdlib.h>
 
 #include "cmd/trencode/tracecmd/convert.h"
 
-/* The buffer of an instance has a name, the top one has none. */
+/* Name the buffer of a lane: the top buffer has no name in the first epoch. */
 static int name_buffer(struct lane *made, struct target_dictionary *d, struct text_ref name,
-		       uint32_t round)
+		       uint32_t epoch)
 {
 	struct buffer b = {0};
 	int result = 0;
 
 	made->buffer = name;
-	if (!round)
+	if (!epoch)
 		return 0;
-	if ((name.size && buffer_append(&b, name.text, name.size)) || clock_epoch_name(round, &b))
+	if ((name.size && buffer_append(&b, name.text, name.size)) || clock_epoch_name(epoch, &b))
 		result = -1;
 	else
 		made->buffer = target_string(d, b.data, b.size);

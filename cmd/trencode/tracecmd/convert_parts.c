@@ -1,5 +1,5 @@
 /*
- * convert_parts.c - what a trace.dat made anew has beside its records: headers, the clock's
+ * convert_parts.c - make what a converted trace.dat has beside its records: headers, the clock's
  * name, kallsyms, formats of messages, names of threads
  */
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "common/util/version.h"
 #include "cmd/trencode/tracecmd/convert.h"
 
-/* Where neither programs nor the kernel have anything. */
+/* An address that neither programs nor the kernel use. */
 static const uint64_t FIRST_ADDRESS = 1ull << 48;
 
 static const char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
@@ -26,8 +26,8 @@ static const char header_event[] = "# compressed entry header\n"
 				   "\ttime_stamp : type == 31\n"
 				   "\tdata max type_len  == 28\n";
 
-/* The name of the clock, by which readers print times: of another trace.dat it is kept, also where
- * that prints them as plain numbers. */
+/* Return the name of the clock, by which readers choose the format of times. A trace.dat's clock
+ * keeps its name. */
 static const char *clock_name(const struct conversion *a, const struct lane *lane)
 {
 	static const char *const known[] = {"local", "global",	"counter", "uptime",
@@ -45,8 +45,8 @@ static const char *clock_name(const struct conversion *a, const struct lane *lan
 	return ticks ? "counter" : "local";
 }
 
-/* As readers know the clock by this option only; appended as trdecode gives them. The version says
- * who escaped the names. */
+/* Write the options as trdecode does. Readers know the clock by its option only. The version
+ * records that trencode escaped the names. */
 static int put_options(struct conversion *a, const char *clock, struct error *e)
 {
 	static const char version[] = TRACECMD_OWN " " TRUTILS_VERSION;
@@ -112,9 +112,9 @@ int tracecmd_parts_thread(struct tracecmd_parts *p, struct convert_thread *t)
 {
 	struct buffer *b = &p->cmdlines;
 
-	if (t->told || !t->tid || (!t->comm.size && !t->per_cpu))
+	if (t->announced || !t->tid || (!t->comm.size && !t->per_cpu))
 		return 0;
-	t->told = true;
+	t->announced = true;
 	if (buffer_printf(b, "%" PRId32 " ", t->tid))
 		return -1;
 	if (t->per_cpu ? buffer_printf(b, "interrupts")
@@ -141,7 +141,7 @@ int tracecmd_parts_address(struct tracecmd_parts *p, struct conversion *a, uint3
 	*address = locations[number] = FIRST_ADDRESS + 16 * ++p->functions;
 	convert_use_location(a, number);
 	name = dictionary_location_name(a->dictionary, number);
-	/* a second $ or a tab would mean something */
+	/* spaces and $ have a meaning in kallsyms */
 	if (buffer_printf(b, "%016" PRIx64 " T ", *address) ||
 	    convert_name_escaped(b, name.text, name.size, " $"))
 		return -1;
@@ -154,17 +154,17 @@ int tracecmd_parts_address(struct tracecmd_parts *p, struct conversion *a, uint3
 	return buffer_u8(b, '\n');
 }
 
-static int take(struct buffer *to, const struct buffer *from)
+static int append_part(struct buffer *to, const struct buffer *from)
 {
 	return from->size ? buffer_append(to, from->data, from->size) : 0;
 }
 
 int tracecmd_parts_end(const struct tracecmd_parts *p, struct tracecmd_state *native)
 {
-	return take(&native->parts[PART_KALLSYMS], &p->symbols) ||
-			       take(&native->parts[PART_KALLSYMS], &p->kallsyms) ||
-			       take(&native->parts[PART_PRINTK], &p->printk) ||
-			       take(&native->parts[PART_CMDLINES], &p->cmdlines)
+	return append_part(&native->parts[PART_KALLSYMS], &p->symbols) ||
+			       append_part(&native->parts[PART_KALLSYMS], &p->kallsyms) ||
+			       append_part(&native->parts[PART_PRINTK], &p->printk) ||
+			       append_part(&native->parts[PART_CMDLINES], &p->cmdlines)
 		       ? -1
 		       : 0;
 }

@@ -1,11 +1,11 @@
 /*
- * convert_swap.c - records of big-endian kernels, turned round field by field
+ * convert_swap.c - convert records of big-endian kernels to little-endian, field by field
  *
- * What no field says how it is made up (structs, addresses of the network) stays as it is.
+ * Fields whose parts are not described (structs, network addresses) are unchanged.
  */
 #include "cmd/trencode/tracecmd/convert.h"
 
-static void swap(uint8_t *p, unsigned size)
+static void swap_bytes(uint8_t *p, unsigned size)
 {
 	for (unsigned i = 0; i < size / 2; i++) {
 		uint8_t c = p[i];
@@ -15,14 +15,15 @@ static void swap(uint8_t *p, unsigned size)
 	}
 }
 
-static void swap_all(uint8_t *record, size_t size, uint64_t offset, uint64_t n, unsigned element)
+static void swap_elements(uint8_t *record, size_t size, uint64_t offset, uint64_t n,
+			  unsigned element)
 {
 	if (element < 2 || element > 8 || offset > size)
 		return;
 	if (n > size - offset)
 		n = size - offset;
 	for (; n >= element; n -= element, offset += element)
-		swap(record + offset, element);
+		swap_bytes(record + offset, element);
 }
 
 static void swap_field(uint8_t *record, size_t size, const struct type *t, const struct field *f)
@@ -35,21 +36,21 @@ static void swap_field(uint8_t *record, size_t size, const struct type *t, const
 	switch (f->where) {
 	case WHERE_TAIL:
 		n = f->size * count;
-		/* a stack goes on to the end of its record, however long it is said to be */
+		/* a stack ends with its record, whatever count the format declares */
 		if (f->count > 1 && !strcmp(t->group.text, "ftrace") &&
 		    !strcmp(f->name.text, "caller"))
 			n = size;
-		swap_all(record, size, offset, n, element);
+		swap_elements(record, size, offset, n, element);
 		return;
-	case WHERE_REST: swap_all(record, size, offset, size, element); return;
+	case WHERE_REST: swap_elements(record, size, offset, size, element); return;
 	case WHERE_DATA_LOC:
 	case WHERE_REL_LOC:
 		if (offset + 4 > size)
 			return;
 		loc = (uint32_t)get_uint(record + offset, 4, true);
-		swap(record + offset, 4);
+		swap_bytes(record + offset, 4);
 		offset = (loc & 0xffff) + (f->where == WHERE_REL_LOC ? offset + 4 : 0);
-		swap_all(record, size, offset, loc >> 16, element);
+		swap_elements(record, size, offset, loc >> 16, element);
 	}
 }
 

@@ -1,12 +1,15 @@
+/*
+ * pages.c - write sub-buffers ("pages") of the kernel's ring buffer
+ */
 #include "cmd/trencode/tracecmd/pages.h"
 
 #include "common/formats/tracecmd.h"
 
-/* As many pages as the recorder packs together, but no more bytes than this where they are large.
- */
+/* Pages are written in pieces: as many pages as the recorder packs together, at most PIECE_MOST
+ * bytes. */
 enum { PIECE_PAGES = 10, PIECE_MOST = 256 * 1024, DELTA_BITS = 27, SHORT_MOST = 28 * 4 };
 
-/* Bits that time extends and stamps have room for. */
+/* Bits of a time extend or time stamp. */
 enum { TIME_BITS = 59 };
 
 static size_t header_size(const struct tracecmd_pages *p)
@@ -22,14 +25,14 @@ static int append_uint(struct tracecmd_pages *p, uint64_t v, unsigned size)
 	return buffer_append(&p->data, bytes, size);
 }
 
-/* The first word of a record. */
+/* Append the first word of a record. */
 static int append_head(struct tracecmd_pages *p, unsigned kind, uint32_t delta)
 {
 	return append_uint(p, p->layout.big_endian ? kind << DELTA_BITS | delta : delta << 5 | kind,
 			   4);
 }
 
-static int put_out(struct tracecmd_pages *p, struct error *e)
+static int write_pages(struct tracecmd_pages *p, struct error *e)
 {
 	if (!p->data.size)
 		return 0;
@@ -39,10 +42,10 @@ static int put_out(struct tracecmd_pages *p, struct error *e)
 	return 0;
 }
 
-/* Where the page's records end: what it lost has to find room behind them. */
+/* Return the end of the space for records: the number of lost events follows the records. */
 static size_t page_end(const struct tracecmd_pages *p)
 {
-	bool counted = p->told && p->told != UINT64_MAX;
+	bool counted = p->reported && p->reported != UINT64_MAX;
 
 	return p->begin + p->layout.size - (counted ? p->layout.word : 0);
 }
@@ -54,11 +57,11 @@ static int open_page(struct tracecmd_pages *p, uint64_t time, struct error *e)
 		return error_no_memory(e);
 	p->open = true;
 	p->time = time;
-	p->told = p->missed;
+	p->reported = p->missed;
 	p->missed = 0;
-	/* it has no room in a long */
-	if (p->layout.word == 4 && p->told > UINT32_MAX)
-		p->told = UINT64_MAX;
+	/* the number does not fit into a 32-bit long */
+	if (p->layout.word == 4 && p->reported > UINT32_MAX)
+		p->reported = UINT64_MAX;
 	return 0;
 }
 
@@ -69,11 +72,11 @@ static int close_page(struct tracecmd_pages *p, struct error *e)
 	if (!p->open)
 		return 0;
 	commit = p->data.size - p->begin - header_size(p);
-	if (p->told)
+	if (p->reported)
 		commit |= RING_MISSED;
-	if (p->told && p->told != UINT64_MAX) {
+	if (p->reported && p->reported != UINT64_MAX) {
 		commit |= RING_MISSED_SIZE;
-		if (append_uint(p, p->told, p->layout.word))
+		if (append_uint(p, p->reported, p->layout.word))
 			return error_no_memory(e);
 	}
 	tracecmd_put_uint(p->data.data + p->begin + 8, commit, p->layout.word,
@@ -83,7 +86,7 @@ static int close_page(struct tracecmd_pages *p, struct error *e)
 	p->open = false;
 	if (p->data.size >= (size_t)PIECE_PAGES * p->layout.size ||
 	    p->data.size + p->layout.size > PIECE_MOST)
-		return put_out(p, e);
+		return write_pages(p, e);
 	return 0;
 }
 
@@ -98,13 +101,13 @@ int tracecmd_pages_lost(struct tracecmd_pages *p, uint64_t count, struct error *
 	return close_page(p, e);
 }
 
-/* Can the open page go on at that time? *extend: with 8 bytes that say how. */
-static bool reachable(const struct tracecmd_pages *p, uint64_t time, bool *extend)
+/* Test whether the open page can have a record of this time. *extend: after 8 bytes of time. */
+static bool page_can_reach(const struct tracecmd_pages *p, uint64_t time, bool *extend)
 {
 	*extend = time < p->time || (time - p->time) >> DELTA_BITS;
 	if (time >= p->time)
 		return !((time - p->time) >> TIME_BITS);
-	/* back: by a stamp, in which some readers know the lower bits alone */
+	/* back: by a time stamp, of which some readers use only the lower 59 bits */
 	return !(p->time >> TIME_BITS);
 }
 
@@ -129,17 +132,17 @@ int tracecmd_pages_record(struct tracecmd_pages *p, uint64_t time, const void *d
 
 	if (need > p->layout.size - header_size(p))
 		return 1;
-	if (p->open &&
-	    (!reachable(p, time, &extend) || need + (extend ? 8 : 0) > page_end(p) - p->data.size))
+	if (p->open && (!page_can_reach(p, time, &extend) ||
+			need + (extend ? 8 : 0) > page_end(p) - p->data.size))
 		if (close_page(p, e))
 			return -1;
 	if (!p->open) {
 		extend = false;
 		if (open_page(p, time, e))
 			return -1;
-		/* better the record than the number of those that are lost */
+		/* a record is worth more than the number of lost events */
 		if (need > page_end(p) - p->data.size)
-			p->told = UINT64_MAX;
+			p->reported = UINT64_MAX;
 	}
 	if (extend && append_time(p, time))
 		return error_no_memory(e);
@@ -155,8 +158,8 @@ int tracecmd_pages_record(struct tracecmd_pages *p, uint64_t time, const void *d
 
 int tracecmd_pages_end(struct tracecmd_pages *p, struct error *e)
 {
-	/* what was lost behind the last record stands in a page without any */
+	/* a page without records reports what was lost after the last record */
 	if (p->missed && !p->open && open_page(p, p->time, e))
 		return -1;
-	return close_page(p, e) || put_out(p, e) ? -1 : 0;
+	return close_page(p, e) || write_pages(p, e) ? -1 : 0;
 }

@@ -1,15 +1,15 @@
 /*
- * source.c - what the file to be written takes from the source's
+ * source.c - choose the properties of the output file by those of the source file
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/trencode/tracecmd/tracecmd.h"
 
-/* The kernel makes no larger sub-buffers. */
+/* Bounds of sub-buffers, bytes; the kernel makes no larger ones. */
 enum { PAGE_LEAST = 1024, PAGE_MOST = 1 << 20 };
 
-/* The value behind "NAME " at the beginning of a line. NULL: there is none. */
+/* Return the value after "NAME " at the beginning of a line; NULL: there is none. */
 static const char *value_of(const char *text, const char *name)
 {
 	size_t n = strlen(name);
@@ -62,8 +62,8 @@ uint32_t tracecmd_buffer_number(struct tracecmd_state *s, const char *name, cons
 	return (uint32_t)i;
 }
 
-/* Lines "NAME\tCLOCK\tPAGE_SIZE\tCPUS"; a name may have tabs of its own. */
-static int take_buffers(struct tracecmd_state *s, const char *text, struct error *e)
+/* Add the buffers of lines "NAME\tCLOCK\tPAGE_SIZE\tCPUS"; a name may contain tabs. */
+static int add_buffers(struct tracecmd_state *s, const char *text, struct error *e)
 {
 	while (*text) {
 		const char *end = strchrnul(text, '\n'), *tab[3], *p = end;
@@ -82,14 +82,15 @@ static int take_buffers(struct tracecmd_state *s, const char *text, struct error
 		}
 		text = *end ? end + 1 : end;
 	}
-	/* the top one is always there */
+	/* the top buffer always exists */
 	if (!s->nbuffers && !add_buffer(s, "", 0, "", 0))
 		return error_no_memory(e);
 	return 0;
 }
 
-/* Version and compression: what was asked for, else the source's. */
-static void choose(struct tracecmd_state *s, const struct encode_options *o, const char *file)
+/* Choose version and compression: those of the options, else those of the source. */
+static void choose_version(struct tracecmd_state *s, const struct encode_options *o,
+			   const char *file)
 {
 	static const char *const names[] = {"none", "zlib", "zstd"};
 	const char *compression = value_of(file, "compression"),
@@ -113,7 +114,7 @@ static void choose(struct tracecmd_state *s, const struct encode_options *o, con
 	else
 		s->packer.method =
 			had > 6 && source >= 0 ? (enum tracecmd_method)source : TRACECMD_WITH_ZSTD;
-	/* the readers' libraries compare it with their own */
+	/* readers compare it with the version of their own library */
 	if (had > 6 && source == (int)s->packer.method && version)
 		snprintf(s->compression_version, sizeof s->compression_version, "%.*s",
 			 (int)strcspn(version, "\n"), version);
@@ -147,6 +148,6 @@ int tracecmd_take_source(struct tracecmd_state *s, const struct encode_options *
 	s->time_added = value ? strtoll(value, NULL, 10) : 0;
 	value = value_of(file, "offset_added");
 	s->offset_added = value ? strtoll(value, NULL, 10) : 0;
-	choose(s, o, file);
-	return take_buffers(s, (const char *)s->parts[PART_BUFFERS].data, e);
+	choose_version(s, o, file);
+	return add_buffers(s, (const char *)s->parts[PART_BUFFERS].data, e);
 }

@@ -1,3 +1,6 @@
+/*
+ * spool.c - spill the data of a trace.dat's CPUs, compressed if the output is
+ */
 #include "cmd/trencode/tracecmd/spool.h"
 
 #include <stdio.h>
@@ -8,10 +11,10 @@
 #include "common/util/temporary.h"
 #include "cmd/trencode/tracecmd/pages.h"
 
-/* Before each piece: where the next one of its chain is, and its length. */
+/* The header of a piece: u64 offset of the chain's next piece, u64 bytes of this piece. */
 enum { PIECE_HEADER = 16, COPY_SIZE = 64 * 1024 };
 
-/* Levels as the recorder has them. */
+/* The recorder's default levels. */
 enum { ZSTD_USUAL = ZSTD_CLEVEL_DEFAULT, ZLIB_USUAL = Z_BEST_COMPRESSION };
 
 const char *tracecmd_packer_version(enum tracecmd_method method)
@@ -23,7 +26,7 @@ const char *tracecmd_packer_version(enum tracecmd_method method)
 	}
 }
 
-/* Bytes of packed data, 0: it cannot be done. */
+/* Compress n bytes. Returns the compressed size, 0 on failure. */
 static size_t pack_to(struct tracecmd_packer *p, const void *data, size_t n, uint8_t *to,
 		      size_t room)
 {

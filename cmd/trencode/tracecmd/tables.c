@@ -1,5 +1,5 @@
 /*
- * tables.c - parts of a trace.dat that are the same in both versions
+ * tables.c - parts of a trace.dat that both versions share
  */
 #include "common/formats/tracecmd.h"
 #include "cmd/trencode/tracecmd/tracecmd.h"
@@ -40,7 +40,8 @@ int tracecmd_header_info(const struct tracecmd_state *s, struct buffer *b)
 		       : 0;
 }
 
-/* One format of the part "formats": u32 size of the system's name, u32 size, the name, the text. */
+/* One format of the part "formats": u32 size of the system's name, u32 size of the text, the
+ * name, the text. */
 struct format_text {
 	const uint8_t *system, *text;
 	uint32_t system_size, size;
@@ -136,7 +137,7 @@ static int option_cpus(const struct tracecmd_state *s, struct buffer *b)
 		       : 0;
 }
 
-/* What trdecode was told to add: readers add all such options. */
+/* Append the offset that trdecode was given; readers add all such options. */
 static int option_offset(const struct tracecmd_state *s, struct buffer *b)
 {
 	char text[32];

@@ -1,8 +1,8 @@
 /*
  * tracecmd.c - the encoder of trace-cmd's trace.dat, versions 6 and 7
  *
- * Out of the events of a stream that came from a trace.dat, filtered or not. Texts, formats and
- * options are the source's; the ring buffers' pages are made anew.
+ * The input is the stream of a trace.dat, filtered or not. Texts, formats and options are the
+ * source's; the pages of the ring buffers are written again.
  */
 #include "cmd/trencode/tracecmd/tracecmd.h"
 
@@ -166,13 +166,13 @@ static int stream_of(struct tracecmd_state *s, const struct lane *lane, bool tex
 	return 0;
 }
 
-/* Data are those of a CPU, and tables of all CPUs are to stay small. */
+/* Test whether the lane has a CPU whose number keeps the tables of CPUs small. */
 static bool has_cpu(const struct lane *lane)
 {
 	return lane->flags & LANE_HAS_CPU && (uint32_t)lane->cpu < TRACECMD_CPUS_MOST;
 }
 
-/* A line of a latency trace, which has no number. */
+/* Test whether the events are lines of a latency trace, which have no id. */
 static bool is_line(const struct type *t)
 {
 	return !t->native && !t->declaration.size && !strcmp(t->name.text, "latency") &&
@@ -197,7 +197,7 @@ static int take_line(struct tracecmd_state *s, const struct event *ev, struct er
 	return 0;
 }
 
-/* A time of the ring buffer: options that change it are kept, so they would change it again. */
+/* Return the time in the ring buffer. The output keeps the options that readers apply to it. */
 static uint64_t raw_time(const struct tracecmd_state *s, const struct event *ev)
 {
 	const struct type *t = ev->type;
@@ -249,7 +249,7 @@ static int tracecmd_event(struct encoding *en, const struct event *ev, struct er
 
 /* --- the end --- */
 
-static int by_location(const void *a, const void *b)
+static int by_buffer_and_cpu(const void *a, const void *b)
 {
 	const struct tracecmd_stream *x = *(struct tracecmd_stream *const *)a,
 				     *y = *(struct tracecmd_stream *const *)b;
@@ -258,7 +258,7 @@ static int by_location(const void *a, const void *b)
 				      : (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
-/* All data to the spool, and in the order of the file. */
+/* Move the remaining data to the spool, and sort the streams in the order of the file. */
 static int finish_streams(struct tracecmd_state *s, struct error *e)
 {
 	uint64_t mixed = 0;
@@ -282,7 +282,7 @@ static int finish_streams(struct tracecmd_state *s, struct error *e)
 	for (uint32_t i = 0; i < s->streams.count; i++) {
 		struct tracecmd_stream *x = pool_at(&s->streams, i);
 
-		/* a buffer is the one or the other */
+		/* a buffer has either text or data */
 		if (x->text == s->buffers[x->buffer].text && x->pieces.count)
 			s->order[n++] = x;
 		else
@@ -290,7 +290,7 @@ static int finish_streams(struct tracecmd_state *s, struct error *e)
 	}
 	if (mixed)
 		warn(NULL, NO_OFFSET, "events beside the text of a latency trace are left out");
-	qsort(s->order, n, sizeof(struct tracecmd_stream *), by_location);
+	qsort(s->order, n, sizeof(struct tracecmd_stream *), by_buffer_and_cpu);
 	for (size_t i = 0; i < n; i++) {
 		struct tracecmd_buffer *b = &s->buffers[s->order[i]->buffer];
 

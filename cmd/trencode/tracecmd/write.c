@@ -1,37 +1,38 @@
 /*
- * write.c - a trace.dat from its parts
+ * write.c - write a trace.dat from its parts
  *
- * Everything that stands in front of the data is made twice: once to know how long it is, and then
- * with the offsets that follow from this. So the output need not be a file that can be sought in.
+ * Everything before the data is made twice: first to find its length, then with the offsets that
+ * follow from the length. So the output may be a pipe.
  */
 #include "common/formats/tracecmd.h"
 #include "cmd/trencode/tracecmd/tracecmd.h"
 
+/* The output and the bytes written so far. */
 struct out {
 	struct output *to;
 	uint64_t at;
 };
 
-static int put(struct out *o, const void *data, size_t n, struct error *e)
+static int out_put(struct out *o, const void *data, size_t n, struct error *e)
 {
 	o->at += n;
 	return n ? output_write(o->to, data, n, e) : 0;
 }
 
-static int put_zeros(struct out *o, uint64_t until, struct error *e)
+static int out_put_zeros(struct out *o, uint64_t until, struct error *e)
 {
 	static const uint8_t zeros[4096];
 
 	while (o->at < until) {
 		uint64_t n = until - o->at;
 
-		if (put(o, zeros, n < sizeof zeros ? (size_t)n : sizeof zeros, e))
+		if (out_put(o, zeros, n < sizeof zeros ? (size_t)n : sizeof zeros, e))
 			return -1;
 	}
 	return 0;
 }
 
-static bool packed(const struct tracecmd_state *s)
+static bool is_packed(const struct tracecmd_state *s)
 {
 	return s->packer.method != TRACECMD_PLAIN;
 }
@@ -47,7 +48,7 @@ static int put_text(const struct tracecmd_state *s, struct buffer *b, const char
 	return buffer_append(b, text, strlen(text) + 1);
 }
 
-static int prefix(const struct tracecmd_state *s, struct buffer *b)
+static int append_prefix(const struct tracecmd_state *s, struct buffer *b)
 {
 	return buffer_append(b, TRACECMD_MAGIC, TRACECMD_MAGIC_SIZE) ||
 			       put_text(s, b, s->version == 6 ? "6" : "7") ||
@@ -57,9 +58,8 @@ static int prefix(const struct tracecmd_state *s, struct buffer *b)
 		       : 0;
 }
 
-/* Where the data of a buffer stand whose header ends at `at`. Returns where they end. */
-static uint64_t location_data(struct tracecmd_state *s, const struct tracecmd_buffer *b,
-			      uint64_t at)
+/* Assign offsets to the data of a buffer whose header ends at `at`. Returns the end of the data. */
+static uint64_t assign_data(struct tracecmd_state *s, const struct tracecmd_buffer *b, uint64_t at)
 {
 	for (size_t i = 0; i < b->count; i++) {
 		struct tracecmd_stream *x = s->order[b->first + i];
@@ -67,7 +67,7 @@ static uint64_t location_data(struct tracecmd_state *s, const struct tracecmd_bu
 		if (!b->text)
 			at = align_up(at, alignment(s, b));
 		x->offset = at;
-		x->size = x->pieces.bytes + (packed(s) ? 4 : 0);
+		x->size = x->pieces.bytes + (is_packed(s) ? 4 : 0);
 		at += x->size;
 	}
 	return at;
@@ -80,10 +80,10 @@ static int write_data(struct tracecmd_state *s, const struct tracecmd_buffer *b,
 		const struct tracecmd_stream *x = s->order[b->first + i];
 		uint8_t count[4];
 
-		if (put_zeros(o, x->offset, e))
+		if (out_put_zeros(o, x->offset, e))
 			return -1;
 		tracecmd_put_uint(count, x->pieces.count, 4, s->big_endian);
-		if (packed(s) && put(o, count, sizeof count, e))
+		if (is_packed(s) && out_put(o, count, sizeof count, e))
 			return -1;
 		if (tracecmd_spool_copy(&s->spool, &x->pieces, o->to, e))
 			return -1;
@@ -94,9 +94,9 @@ static int write_data(struct tracecmd_state *s, const struct tracecmd_buffer *b,
 
 /* --- version 6 --- */
 
-/* Tag, table of all CPUs, clock. */
-static int table(const struct tracecmd_state *s, const struct tracecmd_buffer *b, uint64_t end,
-		 struct buffer *to)
+/* Append the tag, the table of all CPUs and the clock of a buffer. */
+static int append_table_v6(const struct tracecmd_state *s, const struct tracecmd_buffer *b,
+			   uint64_t end, struct buffer *to)
 {
 	size_t i = 0, n = strlen(b->clock);
 
@@ -106,7 +106,7 @@ static int table(const struct tracecmd_state *s, const struct tracecmd_buffer *b
 		const struct tracecmd_stream *x = i < b->count ? s->order[b->first + i] : NULL;
 		bool has = x && x->cpu == cpu;
 
-		/* those without data stand where the next one's begin */
+		/* a CPU without data has the offset of the next data */
 		if (tracecmd_number(s, to, x ? x->offset : end, 8) ||
 		    tracecmd_number(s, to, has ? x->size : 0, 8))
 			return -1;
@@ -127,15 +127,15 @@ static uint64_t table_size(const struct tracecmd_state *s, const struct tracecmd
 	return TRACECMD_TAG_SIZE + 16 * (uint64_t)s->cpus + 8 + (n ? n + 2 : 0);
 }
 
-/* The top buffer's place is known; those of the instances follow. */
-static void location_v6(struct tracecmd_state *s, uint64_t at)
+/* Assign offsets to all buffers: `at` is that of the top buffer; the instances follow. */
+static void assign_v6(struct tracecmd_state *s, uint64_t at)
 {
 	for (size_t i = 0; i < s->nbuffers; i++) {
 		struct tracecmd_buffer *b = &s->buffers[i];
 
 		b->offset = at;
 		at = b->text ? at + TRACECMD_TAG_SIZE : at + table_size(s, b);
-		at = location_data(s, b, at);
+		at = assign_data(s, b, at);
 		if (!b->text)
 			at = align_up(at, s->page_size);
 	}
@@ -158,7 +158,7 @@ static int options_v6(const struct tracecmd_state *s, struct buffer *b)
 
 static int head_v6(const struct tracecmd_state *s, struct buffer *b)
 {
-	return prefix(s, b) || tracecmd_header_info(s, b) || tracecmd_ftrace_formats(s, b) ||
+	return append_prefix(s, b) || tracecmd_header_info(s, b) || tracecmd_ftrace_formats(s, b) ||
 			       tracecmd_event_formats(s, b) ||
 			       tracecmd_sized(s, PART_KALLSYMS, 4, b) ||
 			       tracecmd_sized(s, PART_PRINTK, 4, b) ||
@@ -182,7 +182,7 @@ static int write_v6(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 	fixed = b->size;
 	if (options_v6(s, b))
 		return error_no_memory(e);
-	location_v6(s, b->size);
+	assign_v6(s, b->size);
 	b->size = fixed;
 	if (options_v6(s, b))
 		return error_no_memory(e);
@@ -195,16 +195,16 @@ static int write_v6(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 		if (i)
 			b->size = 0;
 		if (x->text ? buffer_append(b, TRACECMD_TAG_LATENCY, TRACECMD_TAG_SIZE)
-			    : table(s, x, end, b))
+			    : append_table_v6(s, x, end, b))
 			return error_no_memory(e);
-		if (put_zeros(o, i ? x->offset : 0, e) || put(o, b->data, b->size, e) ||
+		if (out_put_zeros(o, i ? x->offset : 0, e) || out_put(o, b->data, b->size, e) ||
 		    write_data(s, x, o, e))
 			return -1;
 	}
-	/* a table's offsets lie inside of the file */
+	/* readers require offsets of tables inside the file */
 	return s->nbuffers == 1 && s->buffers[0].text
 		       ? 0
-		       : put_zeros(o, align_up(o->at, s->page_size), e);
+		       : out_put_zeros(o, align_up(o->at, s->page_size), e);
 }
 
 /* --- version 7 --- */
@@ -222,7 +222,7 @@ struct sections {
 static int section_header(const struct tracecmd_state *s, uint16_t id, bool compressed,
 			  uint64_t size, struct buffer *b)
 {
-	/* no string describes it */
+	/* no string describes the section */
 	return tracecmd_number(s, b, id, 2) ||
 			       tracecmd_number(s, b, compressed ? TRACECMD_COMPRESSED : 0, 2) ||
 			       tracecmd_number(s, b, UINT32_MAX, 4) ||
@@ -254,9 +254,9 @@ static int add_section(struct tracecmd_state *s, uint16_t id, struct sections *l
 	int result = 0;
 
 	list->at[list->count++] = (struct section){id, begin};
-	if (body_of(s, id, &body) || section_header(s, id, packed(s), body.size, b))
+	if (body_of(s, id, &body) || section_header(s, id, is_packed(s), body.size, b))
 		result = error_no_memory(e);
-	else if (packed(s))
+	else if (is_packed(s))
 		result = tracecmd_pack(&s->packer, body.data, body.size, b, e);
 	else if (body.size && buffer_append(b, body.data, body.size))
 		result = error_no_memory(e);
@@ -301,7 +301,7 @@ static int option_buffer(const struct tracecmd_state *s, const struct tracecmd_b
 	return 0;
 }
 
-/* One list has all options: the chain ends with it. */
+/* Append the only list of options, which ends the chain. */
 static int options_v7(const struct tracecmd_state *s, const struct sections *list, struct buffer *b)
 {
 	size_t begin = b->size;
@@ -329,10 +329,10 @@ static int write_buffer_v7(struct tracecmd_state *s, const struct tracecmd_buffe
 			   struct out *o, struct buffer *b, struct error *e)
 {
 	b->size = 0;
-	if (section_header(s, x->text ? TRACECMD_BUFFER_TEXT : TRACECMD_BUFFER, packed(s),
+	if (section_header(s, x->text ? TRACECMD_BUFFER_TEXT : TRACECMD_BUFFER, is_packed(s),
 			   end - x->offset - TRACECMD_SECTION_HEADER, b))
 		return error_no_memory(e);
-	return put(o, b->data, b->size, e) || write_data(s, x, o, e) ? -1 : 0;
+	return out_put(o, b->data, b->size, e) || write_data(s, x, o, e) ? -1 : 0;
 }
 
 static int write_v7(struct tracecmd_state *s, struct out *o, struct buffer *b, struct error *e)
@@ -342,7 +342,7 @@ static int write_v7(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 	size_t options_at, options;
 	uint64_t at;
 
-	if (prefix(s, b) || put_text(s, b, names[s->packer.method]) ||
+	if (append_prefix(s, b) || put_text(s, b, names[s->packer.method]) ||
 	    put_text(s, b, s->compression_version))
 		return error_no_memory(e);
 	options_at = b->size;
@@ -355,12 +355,12 @@ static int write_v7(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 	at = b->size;
 	for (size_t i = 0; i < s->nbuffers; i++) {
 		s->buffers[i].offset = at;
-		at = location_data(s, &s->buffers[i], at + TRACECMD_SECTION_HEADER);
+		at = assign_data(s, &s->buffers[i], at + TRACECMD_SECTION_HEADER);
 	}
 	b->size = options;
 	if (options_v7(s, &list, b))
 		return error_no_memory(e);
-	if (put(o, b->data, b->size, e))
+	if (out_put(o, b->data, b->size, e))
 		return -1;
 	for (size_t i = 0; i < s->nbuffers; i++)
 		if (write_buffer_v7(s, &s->buffers[i],
