@@ -1,9 +1,9 @@
 /*
- * convert.c - a uftrace recording out of the events of any source
+ * convert.c - convert the events of any source to a uftrace recording
  *
- * Calls are records of functions in made-up modules; other events are user events, with what they
- * hold in extern.dat; each thread is a task, of a session that all have. The records go through
- * the encoder of uftrace's own streams.
+ * Calls become records of functions in synthesised modules. Other events become user events, with
+ * their fields or values as text in extern.dat. Each thread becomes a task; all tasks have the same
+ * session. uftrace.c, the encoder of uftrace's own streams, writes the records.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,29 +14,31 @@
 #include "cmd/trencode/uftrace/convert.h"
 
 enum { PIECE = 48 * 1024, TEXT_MOST = 2000, FIELDS_MOST = 64 };
-/* Frames of a task: what uftrace record keeps, and what uftrace shows, unless asked. */
+/* Frames of a task that uftrace records and shows by default. */
 enum { STACK_USUAL = 1024 };
 static const uint64_t FEATURES = UFTRACE_FEAT_PLTHOOK | UFTRACE_FEAT_TASK_SESSION |
 				 UFTRACE_FEAT_ARGUMENT | UFTRACE_FEAT_RETVAL |
 				 UFTRACE_FEAT_SYM_REL_ADDR | UFTRACE_FEAT_MAX_STACK |
 				 UFTRACE_FEAT_EVENT;
-/* uftrace 0.13 reads groups and names of events into as many bytes, and does not look. */
+/* Bytes of an event's group or name: uftrace 0.13 reads each into a buffer without a bounds check.
+ */
 enum { EVENT_NAME_MOST = 511 };
 
+/* A file written piece by piece. */
 struct appended {
 	const char *name;
 	struct buffer b;
-	uint64_t written;
+	uint64_t written; /* bytes */
 };
 
-struct state {
+struct uftrace_conversion {
 	struct conversion conversion;
 	struct uftrace_modules modules;
 	struct uftrace_specs specs;
 	uint32_t *locations, *lanes,
-		*events; /* in the dialect, by the stream's numbers; 0 not yet */
+		*events; /* numbers in the target dictionary by the stream's; 0: none yet */
 	size_t locations_size, lanes_size, events_size;
-	struct type *calls[2][2], *gap; /* leave, with values */
+	struct type *calls[2][2], *gap; /* [leave][with values] */
 	struct fields_of {
 		struct convert_field *fields;
 		uint32_t n;
@@ -45,12 +47,12 @@ struct state {
 	struct uftrace_tasks tasks;
 	struct appended events_txt, external;
 	struct buffer scratch, values;
-	uint32_t deepest; /* call */
+	uint32_t deepest; /* depth of a call */
 	uint64_t calls_written, too_deep, events_written, blobs, cut, gaps, fields_lost, names_cut;
 	const struct clock *clock; /* of the first event */
 };
 
-static int flush(struct state *s, struct appended *a, struct error *e)
+static int flush_appended(struct uftrace_conversion *s, struct appended *a, struct error *e)
 {
 	if (target_meta(&s->conversion.d, a->name, a->b.data, a->b.size, a->written, e))
 		return -1;
@@ -59,7 +61,7 @@ static int flush(struct state *s, struct appended *a, struct error *e)
 	return 0;
 }
 
-static int begin_types(struct state *s)
+static int begin_types(struct uftrace_conversion *s)
 {
 	static const char *const names[] = {"entry", "exit"};
 
@@ -80,8 +82,8 @@ static int begin_types(struct state *s)
 
 /* --- threads --- */
 
-static int lane_of(struct state *s, const struct convert_row *r, const struct lane **out,
-		   struct error *e)
+static int lane_of(struct uftrace_conversion *s, const struct convert_row *r,
+		   const struct lane **out, struct error *e)
 {
 	const struct convert_thread *t = r->thread;
 	uint32_t *lanes = array_reach(s->lanes, &s->lanes_size, t->number, sizeof *lanes);
@@ -108,7 +110,8 @@ static int lane_of(struct state *s, const struct convert_row *r, const struct la
 
 /* --- calls --- */
 
-static int location_of(struct state *s, uint32_t number, uint32_t *out, struct error *e)
+static int location_of(struct uftrace_conversion *s, uint32_t number, uint32_t *out,
+		       struct error *e)
 {
 	struct dictionary *from = s->conversion.dictionary;
 	uint32_t *locations =
@@ -136,9 +139,9 @@ static int location_of(struct state *s, uint32_t number, uint32_t *out, struct e
 	return 0;
 }
 
-/* A call that has fields, as if it had values. */
-static int with_fields(struct state *s, const struct convert_row *r, struct convert_row *out,
-		       struct event *ev)
+/* Convert the fields of a call to values: *out is the row with them. */
+static int with_fields(struct uftrace_conversion *s, const struct convert_row *r,
+		       struct convert_row *out, struct event *ev)
 {
 	const struct type *t = r->ev->type;
 	struct fields_of *fields =
@@ -168,9 +171,9 @@ static int with_fields(struct state *s, const struct convert_row *r, struct conv
 	return 0;
 }
 
-static int call(void *state, const struct convert_row *row, struct error *e)
+static int uftrace_convert_call(void *state, const struct convert_row *row, struct error *e)
 {
-	struct state *s = state;
+	struct uftrace_conversion *s = state;
 	bool leave = row->what == CONVERT_LEAVE;
 	struct event ev = {.time = row->time, .depth = row->depth}, valued;
 	const struct convert_row *r = row;
@@ -200,13 +203,14 @@ static int call(void *state, const struct convert_row *row, struct error *e)
 
 /* --- other events --- */
 
+/* The group and name of a user event. */
 struct event_name {
 	const char *group, *name;
 	size_t group_size, name_size;
 };
 
-/* uftrace's own names have their group before a colon. */
-static struct event_name name_of(const struct type *t)
+/* Split the name of a type: uftrace's own names have their group before a colon. */
+static struct event_name event_name_of(const struct type *t)
 {
 	const char *group = t->group.size ? t->group.text : "trace";
 	struct event_name n = {group, "unnamed", strlen(group), 7};
@@ -225,11 +229,12 @@ static struct event_name name_of(const struct type *t)
 	return n;
 }
 
-static int new_event(struct state *s, const struct type *from, uint32_t *number, struct error *e)
+static int new_event(struct uftrace_conversion *s, const struct type *from, uint32_t *number,
+		     struct error *e)
 {
 	struct type *t = target_type(&s->conversion.d, from->name.text, from->group.text);
 	struct buffer *b = &s->events_txt.b;
-	struct event_name name = name_of(from);
+	struct event_name name = event_name_of(from);
 	size_t at;
 
 	if (!t)
@@ -256,11 +261,11 @@ static int new_event(struct state *s, const struct type *from, uint32_t *number,
 	*number = t->number;
 	return buffer_u8(b, '\n') ? error_no_memory(e)
 	       : b->size < PIECE  ? 0
-				  : flush(s, &s->events_txt, e);
+				  : flush_appended(s, &s->events_txt, e);
 }
 
-/* What the event holds, as a line of extern.dat. */
-static int put_text(struct state *s, const struct convert_row *r, struct error *e)
+/* Write the fields or values of an event as a line of extern.dat. */
+static int put_text(struct uftrace_conversion *s, const struct convert_row *r, struct error *e)
 {
 	struct buffer *b = &s->scratch, *to = &s->external.b;
 	const struct event *ev = r->ev;
@@ -283,12 +288,12 @@ static int put_text(struct state *s, const struct convert_row *r, struct error *
 	    buffer_printf(to, "[%" PRId32 "]: ", r->thread->tid) ||
 	    convert_name_escaped(to, (const char *)b->data, b->size, "") || buffer_u8(to, '\n'))
 		return error_no_memory(e);
-	return to->size < PIECE ? 0 : flush(s, &s->external, e);
+	return to->size < PIECE ? 0 : flush_appended(s, &s->external, e);
 }
 
-static int instant(void *state, const struct convert_row *r, struct error *e)
+static int uftrace_convert_instant(void *state, const struct convert_row *r, struct error *e)
 {
-	struct state *s = state;
+	struct uftrace_conversion *s = state;
 	uint32_t from = r->ev->type->number;
 	uint32_t *events = array_reach(s->events, &s->events_size, from, sizeof *events);
 	struct event ev = {.time = r->time, .depth = r->thread->below + (uint32_t)r->thread->count};
@@ -304,9 +309,9 @@ static int instant(void *state, const struct convert_row *r, struct error *e)
 	return put_text(s, r, e);
 }
 
-static int gap(void *state, const struct convert_row *r, struct error *e)
+static int uftrace_convert_gap(void *state, const struct convert_row *r, struct error *e)
 {
-	struct state *s = state;
+	struct uftrace_conversion *s = state;
 	struct event ev = *r->ev;
 	struct gap_row g;
 
@@ -318,9 +323,9 @@ static int gap(void *state, const struct convert_row *r, struct error *e)
 	return lane_of(s, r, &ev.lane, e) ? -1 : target_event(&s->conversion.d, &ev, e);
 }
 
-static void drop(void *state)
+static void uftrace_convert_drop(void *state)
 {
-	struct state *s = state;
+	struct uftrace_conversion *s = state;
 
 	uftrace_symbols_free(&s->modules);
 	uftrace_specs_free(&s->specs);
@@ -337,24 +342,24 @@ static void drop(void *state)
 	uftrace_tasks_free(&s->tasks);
 }
 
-static const struct convert_target target = {
+static const struct convert_target uftrace_convert_target = {
 	.native = &encoder_uftrace,
 	.format = "uftrace",
-	.state_size = sizeof(struct state),
+	.state_size = sizeof(struct uftrace_conversion),
 	.closes = true,
 	.nests = true,
 	.replays = true,
 	.needs_time = true,
 	.no_zero = true,
-	.call = call,
-	.instant = instant,
-	.gap = gap,
-	.drop = drop,
+	.call = uftrace_convert_call,
+	.instant = uftrace_convert_instant,
+	.gap = uftrace_convert_gap,
+	.drop = uftrace_convert_drop,
 };
 
-static int begin(struct encoding *en, struct error *e)
+static int uftrace_convert_begin(struct encoding *en, struct error *e)
 {
-	struct state *s = convert_begin(en, &target, e);
+	struct uftrace_conversion *s = convert_begin(en, &uftrace_convert_target, e);
 
 	if (!s)
 		return -1;
@@ -365,9 +370,9 @@ static int begin(struct encoding *en, struct error *e)
 	return begin_types(s) ? error_no_memory(e) : 0;
 }
 
-static int event(struct encoding *en, const struct event *ev, struct error *e)
+static int uftrace_convert_event(struct encoding *en, const struct event *ev, struct error *e)
 {
-	struct state *s = en->state;
+	struct uftrace_conversion *s = en->state;
 
 	if (!s->clock)
 		s->clock = ev->lane->clock;
@@ -376,15 +381,15 @@ static int event(struct encoding *en, const struct event *ev, struct error *e)
 
 /* --- the end --- */
 
-/* Readers keep so many frames for each task; the recorder's usual number is the least. */
-static uint16_t max_stack(const struct state *s)
+/* Return the frames that readers keep for each task; at least the recorder's default. */
+static uint16_t max_stack(const struct uftrace_conversion *s)
 {
 	return s->deepest < STACK_USUAL	  ? STACK_USUAL
 	       : s->deepest >= UINT16_MAX ? UINT16_MAX
 					  : (uint16_t)(s->deepest + 1);
 }
 
-static int put_header(const struct state *s, struct buffer *b)
+static int put_header(const struct uftrace_conversion *s, struct buffer *b)
 {
 	uint64_t info = 1u << UFTRACE_INFO_EXE_NAME | 1u << UFTRACE_INFO_CMDLINE |
 			1u << UFTRACE_INFO_TASKINFO | 1u << UFTRACE_INFO_ARG_SPEC |
@@ -408,7 +413,7 @@ static int put_spec(struct buffer *b, const struct buffer *spec)
 	return spec->size ? buffer_append(b, spec->data, spec->size) : 0;
 }
 
-static int put_info(struct state *s, struct error *e)
+static int put_info(struct uftrace_conversion *s, struct error *e)
 {
 	struct buffer b = {0};
 	int result = 0;
@@ -431,7 +436,7 @@ static int put_info(struct state *s, struct error *e)
 	return result;
 }
 
-static void report(struct state *s)
+static void report_losses(struct uftrace_conversion *s)
 {
 	struct conversion *a = &s->conversion;
 
@@ -458,9 +463,9 @@ static void report(struct state *s)
 		     "names and groups of events are cut to 511 bytes, as uftrace reads no more");
 }
 
-static int end(struct encoding *en, struct error *e)
+static int uftrace_convert_end(struct encoding *en, struct error *e)
 {
-	struct state *s = en->state;
+	struct uftrace_conversion *s = en->state;
 
 	if (convert_end(&s->conversion, e))
 		return -1;
@@ -471,20 +476,20 @@ static int end(struct encoding *en, struct error *e)
 				 s->conversion.rows);
 	if (uftrace_symbols_end(&s->modules, &s->conversion.d, e) ||
 	    uftrace_tasks_end(&s->tasks, &s->conversion.d, e) ||
-	    (s->events_written && flush(s, &s->events_txt, e)) ||
-	    ((s->external.b.size || s->external.written) && flush(s, &s->external, e)) ||
+	    (s->events_written && flush_appended(s, &s->events_txt, e)) ||
+	    ((s->external.b.size || s->external.written) && flush_appended(s, &s->external, e)) ||
 	    put_info(s, e) || s->conversion.d.encoding.encoder->end(&s->conversion.d.encoding, e))
 		return -1;
-	report(s);
+	report_losses(s);
 	return 0;
 }
 
 const struct encoder encoder_uftrace_convert = {
 	.name = "uftrace",
 	.output = ENCODER_TREE,
-	.begin = begin,
+	.begin = uftrace_convert_begin,
 	.head = convert_head,
-	.event = event,
-	.end = end,
+	.event = uftrace_convert_event,
+	.end = uftrace_convert_end,
 	.free = convert_free,
 };

@@ -1,8 +1,8 @@
 /*
- * convert_symbols.c - .sym files and a map for functions whose addresses are made up
+ * convert_symbols.c - write .sym files and a map for functions with synthesised addresses
  *
- * Every function is 16 bytes long (uftrace 0.13 cannot be told a size), and every module begins at
- * a multiple of 4 GiB.
+ * Every function is 16 bytes long (.sym files of uftrace 0.13 contain no sizes), and every module
+ * begins at a multiple of 4 GiB.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const char *basename_of(struct text_ref path, size_t *n)
 	return slash ? slash + 1 : path.text;
 }
 
-/* A file's name for it: no two have the same. */
+/* Choose a unique file name for a module. */
 static int name_file(struct uftrace_modules *m, struct target_dictionary *d, struct text_ref module,
 		     struct text_ref *file)
 {
@@ -81,7 +81,8 @@ static int module_of(struct uftrace_modules *m, struct target_dictionary *d, str
 		       : 0;
 }
 
-static int flush(struct uftrace_made_module *x, struct target_dictionary *d, struct error *e)
+static int flush_symbols(struct uftrace_made_module *x, struct target_dictionary *d,
+			 struct error *e)
 {
 	char name[FILE_MOST * 4 + 32];
 
@@ -114,7 +115,7 @@ int uftrace_symbol(struct uftrace_modules *m, struct target_dictionary *d, struc
 	    convert_name_escaped(&x->symbols, name.text, name.size, "") ||
 	    buffer_u8(&x->symbols, '\n'))
 		return error_no_memory(e);
-	return x->symbols.size < PIECE ? 0 : flush(x, d, e);
+	return x->symbols.size < PIECE ? 0 : flush_symbols(x, d, e);
 }
 
 int uftrace_symbols_end(struct uftrace_modules *m, struct target_dictionary *d, struct error *e)
@@ -127,7 +128,7 @@ int uftrace_symbols_end(struct uftrace_modules *m, struct target_dictionary *d, 
 		uint64_t start = ((uint64_t)i + 1) << MODULE_SHIFT,
 			 end = FIRST + (uint64_t)STRIDE * x->count;
 
-		/* a symbol reaches to the next one */
+		/* a symbol ends at the next one */
 		if (buffer_printf(&x->symbols, "%016" PRIx64 " ? __sym_end\n", end) ||
 		    buffer_printf(&map,
 				  "%012" PRIx64 "-%012" PRIx64
@@ -135,9 +136,9 @@ int uftrace_symbols_end(struct uftrace_modules *m, struct target_dictionary *d, 
 				  start, start + align_up(end, FIRST), x->file.text))
 			result = error_no_memory(e);
 		else
-			result = flush(x, d, e);
+			result = flush_symbols(x, d, e);
 	}
-	/* readers tell by the stack's place where the kernel begins */
+	/* readers derive the start of the kernel's addresses from the stack's */
 	if (!result && buffer_printf(&map, "7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0      "
 					   "                    [stack]\n"))
 		result = error_no_memory(e);

@@ -1,17 +1,18 @@
 /*
- * convert_tasks.c - task.txt: the threads, and the processes that they are of
+ * convert_tasks.c - write task.txt: the threads and their processes
  *
- * uftrace knows names of processes only: of the programs of their sessions. So a thread of another
- * name is a process of its own; one without a name is of its process.
+ * uftrace names processes only, by the programs of their sessions. So a thread with another name
+ * than its process is written as a process of its own; a thread without a name is not.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "cmd/trencode/uftrace/convert.h"
 
+/* One process of the recording. */
 struct process {
-	const struct convert_thread *named; /* whose name it has; NULL: nobody's */
-	bool written;
+	const struct convert_thread *named; /* thread that gives the process its name; NULL: none */
+	bool written;			    /* its session is */
 };
 
 int uftrace_task_add(struct uftrace_tasks *s, const struct convert_thread *t)
@@ -57,8 +58,8 @@ static int put_session(struct buffer *b, const struct convert_thread *named, int
 		       : 0;
 }
 
-/* The processes by the number of their pid: the main thread's name is theirs, or that of the first
- * thread that has one. NULL: out of memory. */
+/* List the processes by the number of their pid. A process has the name of its main thread, or of
+ * its first thread with a name. NULL: out of memory. */
 static struct process *processes_of(const struct uftrace_tasks *s, struct intern *pids)
 {
 	struct process *all = calloc(s->count + 1, sizeof *all);

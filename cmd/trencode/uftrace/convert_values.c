@@ -1,9 +1,9 @@
 /*
- * convert_values.c - values of any source as a uftrace recording has them
+ * convert_values.c - convert values of any source to those of a uftrace recording
  *
- * There a function's values have no types of their own: info says for each function once how they
- * are stored. So the first call decides. Machine numbers stay what they are, other integers are
- * i64, and all else is text.
+ * Values in a recording have no types: info declares once for each function how its values are
+ * stored. So the function's first call decides. Machine numbers are unchanged, other integers are
+ * i64, and all other values are texts.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,8 +27,8 @@ static bool has_number(const struct value *v, uint64_t *number)
 	return true;
 }
 
-/* How a value is stored if nothing says how. */
-static void choose(const struct value *v, struct uftrace_stored *s)
+/* Choose how a value is stored, for the first call of a function. */
+static void choose_stored(const struct value *v, struct uftrace_stored *s)
 {
 	s->letter = 's';
 	s->size = 0;
@@ -58,8 +58,8 @@ static void choose(const struct value *v, struct uftrace_stored *s)
 	}
 }
 
-/* What a call got back through its arguments stands behind the return value. */
-static int put_given_back(struct uftrace_specs *s, const struct event *ev)
+/* Append the arguments that a leave recorded, in parentheses after the return value. */
+static int put_outputs(struct uftrace_specs *s, const struct event *ev)
 {
 	struct buffer *b = &s->scratch;
 	size_t from = b->size;
@@ -85,20 +85,20 @@ static int put_text(struct uftrace_specs *s, const struct uftrace_stored *as,
 		const uint8_t *end = v->n ? memchr(v->bytes, 0, v->n) : NULL;
 		size_t n = end ? (size_t)(end - v->bytes) : v->n;
 
-		/* of what is cut off, as much as tells how */
+		/* a few bytes more, so that convert_text_cut sees the excess */
 		n = n < TEXT_MOST + 8 ? n : TEXT_MOST + 8;
 		if (n && buffer_append(b, v->bytes, n))
 			return -1;
 	} else if (convert_text_value(b, s->conversion->dictionary, ev, v, children, &s->blobs)) {
 		return -1;
 	}
-	if (as->index == RETVAL && put_given_back(s, ev))
+	if (as->index == RETVAL && put_outputs(s, ev))
 		return -1;
 	convert_text_cut(b, 0, TEXT_MOST, &s->cut);
 	return value_put_bytes(&s->tail, VALUE_STRING, b->data, b->size);
 }
 
-/* 1: it cannot be stored so. */
+/* Append a value as `as` requires. 1: the value cannot be stored so. */
 static int put_value(struct uftrace_specs *s, const struct uftrace_stored *as,
 		     const struct event *ev, const struct value *v, struct values *children)
 {
@@ -179,9 +179,9 @@ static struct uftrace_spec *spec_of(struct uftrace_specs *s, struct text_ref nam
 	return &list[number];
 }
 
-/* The values as they come decide how those of later calls are stored. */
-static int decide(struct uftrace_specs *s, struct uftrace_spec *spec, const struct convert_row *r,
-		  struct text_ref name, bool leave)
+/* Decide by the values of the first call how those of later calls are stored. */
+static int decide_spec(struct uftrace_specs *s, struct uftrace_spec *spec,
+		       const struct convert_row *r, struct text_ref name, bool leave)
 {
 	struct uftrace_stored x[ARGUMENTS_MOST + 1] = {{0}};
 	struct buffer *text = &s->text[leave];
@@ -204,7 +204,7 @@ static int decide(struct uftrace_specs *s, struct uftrace_spec *spec, const stru
 			x[n].index = 0; /* the end */
 			continue;
 		}
-		choose(&d.value, &x[n++]);
+		choose_stored(&d.value, &x[n++]);
 	}
 	if (leave && has_arguments(r->ev))
 		x[0] = (struct uftrace_stored){RETVAL, 's', 0}, n = 1;
@@ -224,23 +224,23 @@ static int decide(struct uftrace_specs *s, struct uftrace_spec *spec, const stru
 	return 0;
 }
 
-/* What came back through arguments of a call that returns nothing. 1: nothing did. */
-static int put_given_alone(struct uftrace_specs *s, const struct event *ev)
+/* Append the arguments that a leave without return value recorded. 1: there are none. */
+static int put_outputs_alone(struct uftrace_specs *s, const struct event *ev)
 {
 	struct buffer *b = &s->scratch;
 
 	b->size = 0;
 	if (!has_arguments(ev))
 		return 1;
-	if (put_given_back(s, ev) || value_put_detail(&s->tail, DETAIL_RETURN, 0))
+	if (put_outputs(s, ev) || value_put_detail(&s->tail, DETAIL_RETURN, 0))
 		return -1;
 	convert_text_cut(b, 0, TEXT_MOST, &s->cut);
-	/* no blank in front */
+	/* without the leading space */
 	return value_put_bytes(&s->tail, VALUE_STRING, b->data + (b->size > 0),
 			       b->size - (b->size > 0));
 }
 
-/* The last detail of that argument counts. 1: there is none. */
+/* Append the last recorded value of an argument or return value. 1: there is none. */
 static int put_one(struct uftrace_specs *s, const struct uftrace_stored *as, const struct event *ev)
 {
 	size_t from = s->tail.size;
@@ -269,10 +269,11 @@ static int put_one(struct uftrace_specs *s, const struct uftrace_stored *as, con
 		if (got < 0)
 			return -1;
 	}
-	return got == 1 && as->index == RETVAL && as->letter == 's' ? put_given_alone(s, ev) : got;
+	return got == 1 && as->index == RETVAL && as->letter == 's' ? put_outputs_alone(s, ev)
+								    : got;
 }
 
-/* Does the call have values that its function's calls are not known to have? */
+/* Test whether the call has values that the function's specification does not contain. */
 static bool has_others(const struct uftrace_stored *x, const struct event *ev, bool leave)
 {
 	struct values v;
@@ -313,7 +314,7 @@ int uftrace_values(struct uftrace_specs *s, const struct convert_row *r, struct 
 	if (!wanted)
 		return 0;
 	spec = spec_of(s, name);
-	if (!spec || (!spec->has[leave] && decide(s, spec, r, name, leave)))
+	if (!spec || (!spec->has[leave] && decide_spec(s, spec, r, name, leave)))
 		return -1;
 	x = leave ? spec->ret : spec->args;
 	for (; x && x->index; x++, n++) {

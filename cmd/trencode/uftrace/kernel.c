@@ -1,3 +1,6 @@
+/*
+ * kernel.c - write kernel-cpuN.dat of a uftrace recording
+ */
 #include "cmd/trencode/uftrace/kernel.h"
 
 #include <inttypes.h>
@@ -8,6 +11,7 @@
 
 enum { HEADER_LIMIT = 4096, PAGE_LEAST = 256, PAGE_MOST = 1 << 20, CPUS_MOST = 8192 };
 
+/* The file of one CPU. */
 struct kernel_cpu {
 	struct kernel_output *output;
 	uint32_t cpu, member;
@@ -28,7 +32,7 @@ int kernel_output_header(struct kernel_output *k, const struct meta *m)
 	return m->offset != k->header.size || !n ? 0 : buffer_append(&k->header, m->data, n);
 }
 
-/* The number of a line "PAGE_SIZE: 4096"; 0: there is none. */
+/* Return the number after a key such as "PAGE_SIZE: "; 0: there is none. */
 static uint32_t number_of(const struct kernel_output *k, const char *key)
 {
 	const char *p = memmem(k->header.data, k->header.size, key, strlen(key)),
@@ -61,7 +65,7 @@ static int put_pages(void *context, const void *pages, size_t n, struct error *e
 	return tree_output_put(c->output->tree, c->member, pages, n, e);
 }
 
-/* NULL: e is filled. */
+/* Find or add the file of a CPU. NULL: e is filled. */
 static struct kernel_cpu *cpu_of(struct kernel_output *k, uint32_t cpu, struct error *e)
 {
 	struct kernel_cpu *c;

@@ -1,3 +1,6 @@
+/*
+ * pack.c - encode rows of the stream as the bytes of a uftrace data directory
+ */
 #include "cmd/trencode/uftrace/pack.h"
 
 #include "common/stream/value.h"
@@ -13,7 +16,7 @@ static int put_number(struct buffer *b, const struct uftrace_machine *m, uint64_
 	return buffer_append(b, p, size);
 }
 
-/* A machine's number: the stream has it little-endian. */
+/* Append a number that is little-endian in the stream, in the machine's byte order. */
 static int put_machine(struct buffer *b, const struct uftrace_machine *m, const uint8_t *p,
 		       size_t n)
 {
@@ -26,7 +29,7 @@ static int put_machine(struct buffer *b, const struct uftrace_machine *m, const 
 	return buffer_append(b, turned, n);
 }
 
-/* Zeros until from + a multiple of to. */
+/* Append zeros up to a multiple of `to` bytes after from. */
 static int pad(struct buffer *b, size_t from, unsigned to)
 {
 	size_t n = b->size - from;
@@ -81,7 +84,7 @@ bool uftrace_event_has_data(const struct type *t)
 	return t->nfields;
 }
 
-/* watch:var: an address, then as many bytes of the value as size says. */
+/* Append the payload of watch:var: an address, and a value of `size` bytes. */
 static int put_watched(struct buffer *b, const struct uftrace_machine *m, const struct event *ev)
 {
 	const struct field *size = field_find(ev->type, "size");
@@ -161,7 +164,7 @@ static int put_header(struct buffer *b, const struct uftrace_machine *m, uint32_
 	return put_number(b, m, type, 4) || put_number(b, m, misc, 2) || put_number(b, m, size, 2);
 }
 
-/* What stands at the end of each record. */
+/* Append the sample that ends each record. */
 static int put_sample(struct buffer *b, const struct uftrace_machine *m, uint32_t pid, uint32_t tid,
 		      uint64_t time)
 {
@@ -204,16 +207,16 @@ int uftrace_pack_comm(struct buffer *b, const struct uftrace_machine *m, const s
 	uint32_t tid = number_of(ev, "tid", (uint32_t)ev->lane->tid);
 	const struct field *f = field_by_role(ev->type, ROLE_MESSAGE);
 	struct field_value comm = {.form = FORM_NONE};
-	size_t room;
+	size_t padded;
 
 	if (f)
 		field_get(ev, f, 0, &comm);
 	if (comm.form != FORM_TEXT || comm.size > COMM_LIMIT)
 		return 1;
-	room = align_up(comm.size + 1, 8);
-	if (put_header(b, m, UFTRACE_PERF_COMM, number_of(ev, "misc", 0), 32 + room) ||
+	padded = align_up(comm.size + 1, 8);
+	if (put_header(b, m, UFTRACE_PERF_COMM, number_of(ev, "misc", 0), 32 + padded) ||
 	    put_number(b, m, pid, 4) || put_number(b, m, tid, 4) ||
-	    buffer_append(b, comm.text, comm.size) || buffer_zero(b, room - comm.size) ||
+	    buffer_append(b, comm.text, comm.size) || buffer_zero(b, padded - comm.size) ||
 	    put_sample(b, m, pid, tid, ev->time))
 		return -1;
 	return 0;

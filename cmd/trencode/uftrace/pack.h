@@ -1,8 +1,8 @@
 /*
- * pack.h - rows of the stream as the bytes of a uftrace data directory
+ * pack.h - encode rows of the stream as the bytes of a uftrace data directory
  *
- * Layouts: common/formats/uftrace.h. All functions append to b; they return 0, -1 when memory is
- * out, and 1 when the row is no such thing or does not fit: then b is as it was.
+ * Layouts: common/formats/uftrace.h. Functions with b append to b. They return 0, or -1 when out of
+ * memory, or 1 if the row has another form or does not fit: then b is unchanged.
  */
 #ifndef TR_TRENCODE_UFTRACE_PACK_H
 #define TR_TRENCODE_UFTRACE_PACK_H
@@ -11,30 +11,29 @@
 #include "common/stream/field.h"
 #include "common/formats/uftrace.h"
 
-/* Byte order and word size of the machine that recorded. */
+/* Byte order and word size of the recording machine. */
 struct uftrace_machine {
 	bool big_endian;
-	bool swap; /* big_endian is not this machine's order */
-	uint8_t word;
+	bool swap;    /* big_endian differs from this machine's order */
+	uint8_t word; /* bytes: 4 or 8 */
 };
 
-/* What follows an ENTRY or EXIT record: its values as the function's argument specs lay them out.
- */
+/* Append the values of an ENTRY or EXIT record, in the layout of the function's argument specs. */
 int uftrace_pack_values(struct buffer *b, const struct uftrace_machine *m, const uint8_t *tail,
 			size_t n);
 
-/* What follows an EVENT record: length and data, out of the fields that the row has. */
+/* Append the payload of an EVENT record: its length, and data from the fields of the row. */
 int uftrace_pack_event(struct buffer *b, const struct uftrace_machine *m, const struct event *ev);
 
-/* Has rows of the type data, that is, does a payload follow the EVENT record? */
+/* Test whether a payload follows the EVENT records of the type. */
 bool uftrace_event_has_data(const struct type *t);
 
-/* SWITCH, from a sched-out (out) or sched-in row. */
+/* Append a SWITCH record, from a sched-out (enter) or sched-in row. */
 int uftrace_pack_switch(struct buffer *b, const struct uftrace_machine *m, const struct event *ev);
-/* FORK or EXIT (perf_type), from linux:task-new and linux:task-exit. */
+/* Append a FORK or EXIT record (perf_type), from a linux:task-new or linux:task-exit row. */
 int uftrace_pack_life(struct buffer *b, const struct uftrace_machine *m, const struct event *ev,
 		      uint32_t perf_type);
-/* COMM, from linux:task-name. */
+/* Append a COMM record, from a linux:task-name row. */
 int uftrace_pack_comm(struct buffer *b, const struct uftrace_machine *m, const struct event *ev);
 
 #endif

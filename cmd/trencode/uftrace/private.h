@@ -1,6 +1,8 @@
 /*
- * private.h - what uftrace.c (the recording, and what of it comes as it was) and
- * uftrace_records.c (rows as records) share
+ * private.h - what uftrace.c (the recording, and its files that are copied) and records.c (rows as
+ * records) share
+ *
+ * Functions return 0, or -1 with *e filled.
  */
 #ifndef TR_TRENCODE_UFTRACE_PRIVATE_H
 #define TR_TRENCODE_UFTRACE_PRIVATE_H
@@ -11,9 +13,9 @@
 #include "cmd/trencode/uftrace/kernel.h"
 #include "cmd/trencode/uftrace/pack.h"
 
-/* What becomes of the rows of a type. */
+/* How the rows of a type are written. */
 enum uftrace_plan {
-	PLAN_UNKNOWN, /* not yet asked */
+	PLAN_UNKNOWN, /* not yet decided */
 	PLAN_CALL,
 	PLAN_EVENT,
 	PLAN_SWITCH,
@@ -26,24 +28,26 @@ enum uftrace_plan {
 	PLAN_NONE,
 };
 
+/* One thread of the recording. */
 struct uftrace_task {
-	uint32_t member; /* of its file + 1, 0 none yet */
-	/* only of filtered streams: the calls that are open, by ascending depths */
+	uint32_t member; /* number of its file + 1; 0: none yet */
+	/* of filtered streams only: the open calls, by ascending depths */
 	struct uftrace_open {
 		uint32_t recorded, written; /* depths */
 	} * open;
 	size_t nopen, capacity;
-	bool begun;	 /* a call was entered or left: */
-	uint32_t unseen; /* calls are open from before that */
+	bool begun;	 /* a call was entered or left */
+	uint32_t unseen; /* calls open since before the first enter or leave */
 };
 
+/* The state of the encoder. */
 struct uftrace_output {
 	struct tree_output tree;
-	const struct source *source; /* NULL: none came yet */
+	const struct source *source; /* NULL: none yet */
 	struct uftrace_machine machine;
 	struct buffer info, scratch;
-	bool begun; /* info was read */
-	bool less;  /* rows were left out */
+	bool begun;    /* machine and feat_mask are known */
+	bool filtered; /* rows were left out */
 	uint64_t feat_mask;
 
 	uint8_t *plans; /* enum uftrace_plan by type number */
@@ -52,21 +56,19 @@ struct uftrace_output {
 	size_t ntasks;
 
 	struct kernel_output kernel;
-	uint64_t damage, unfit, unmatched;
+	uint64_t damage, unfit, unmatched; /* gaps, rows or values, leaves: left out */
 };
 
-/* Functions return 0, or -1 with e filled. */
-
-/* uftrace_records.c: the encoder's event(); what cannot be kept is counted. */
+/* Write an event; events that cannot be written are counted (records.c). */
 int uftrace_event(struct encoding *en, const struct event *ev, struct error *e);
 
 /* uftrace.c */
 
-/* A directory holds one recording: -1 if this is another one. */
+/* Set the source: an error if there is another one, as a directory contains one recording. */
 int uftrace_take_source(struct uftrace_output *s, const struct source *source, struct error *e);
-/* Before the first row: which machine recorded? */
+/* Read machine and features from info, before the first row. */
 int uftrace_read_info(struct uftrace_output *s, struct error *e);
-/* The file of perf's records of a CPU. */
+/* Find or add the file of perf's records of a CPU. */
 int uftrace_perf_member(struct uftrace_output *s, uint32_t cpu, uint32_t *number, struct error *e);
 
 #endif

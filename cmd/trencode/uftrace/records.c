@@ -1,5 +1,5 @@
 /*
- * records.c - rows as records of their tasks' files, of perf's and of the kernel's
+ * records.c - write rows as records of the files of tasks, perf and the kernel
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static int push_open(struct uftrace_task *t, uint32_t recorded, uint32_t written
 	return 0;
 }
 
-/* The first call of a task: how many are open below it. */
+/* Find how many calls are open below the first call of a task. */
 static void begin_task(struct uftrace_task *t, uint32_t thread, const struct dictionary *d,
 		       uint32_t shown)
 {
@@ -55,8 +55,8 @@ static void begin_task(struct uftrace_task *t, uint32_t thread, const struct dic
 }
 
 /*
- * The depth of a call among those that passed the filter. 1: a leave without its enter, of which
- * uftrace would make a call that never was; 0; -1.
+ * Find the depth of a call among those that passed the filter. Returns also 1: a leave without its
+ * enter, which uftrace would show as a call.
  */
 static int filtered_depth(const struct dictionary *d, struct uftrace_task *t,
 			  const struct event *ev, uint32_t *depth, struct error *e)
@@ -118,7 +118,7 @@ static int call_record(struct encoding *en, struct uftrace_task *t, const struct
 	uint32_t depth = ev->depth;
 	int got;
 
-	if (s->less) {
+	if (s->filtered) {
 		got = filtered_depth(en->dictionary, t, ev, &depth, e);
 		if (got) {
 			s->unmatched += got > 0;
@@ -170,7 +170,7 @@ static int gap_record(struct uftrace_output *s, struct uftrace_task *t, const st
 	int got = 1;
 
 	if (gap_get(ev, &g) && g.reason == GAP_LOST) {
-		/* of unknown number: uftrace shows none, and restarts its stack all the same */
+		/* 0: unknown number; uftrace does not show it, but also clears its stack */
 		r.addr = g.count > UFTRACE_ADDR_MASK ? 0 : g.count;
 		got = thread ? put_record(s, t, ev, &r, e)
 			     : kernel_output_gap(&s->kernel, ev, g.count, e);
@@ -184,7 +184,7 @@ static int kernel_record(struct uftrace_output *s, struct uftrace_task *t, const
 {
 	int got;
 
-	/* uftrace takes the kernel's records only of tasks that have a file, be it empty */
+	/* uftrace reads the kernel's records only of tasks that have a file, even an empty one */
 	if (!t->member && open_task(s, t, ev->lane, e))
 		return -1;
 	got = kernel_output_event(&s->kernel, ev, e);
@@ -217,7 +217,7 @@ static int perf_record(struct uftrace_output *s, struct uftrace_task *t, const s
 		s->unfit++;
 		return 0;
 	}
-	/* uftrace takes perf's records only of tasks that have a file, be it empty */
+	/* uftrace reads perf's records only of tasks that have a file, even an empty one */
 	if (!t->member && open_task(s, t, ev->lane, e))
 		return -1;
 	if (uftrace_perf_member(s, (uint32_t)cpu.u, &number, e))
@@ -231,7 +231,7 @@ static int extern_line(struct uftrace_output *s, const struct event *ev, struct 
 	struct field_value text = {.form = FORM_NONE};
 	uint32_t number;
 
-	if (!s->less)
+	if (!s->filtered)
 		return 0;
 	if (f)
 		field_get(ev, f, 0, &text);
@@ -275,7 +275,7 @@ static enum uftrace_plan plan_of(const struct type *t)
 	return PLAN_NONE;
 }
 
-static int ask_plan(struct uftrace_output *s, const struct type *t, struct error *e)
+static int decide_plan(struct uftrace_output *s, const struct type *t, struct error *e)
 {
 	uint8_t *plans = array_reach(s->plans, &s->nplans, t->number, 1);
 
@@ -297,7 +297,7 @@ int uftrace_event(struct encoding *en, const struct event *ev, struct error *e)
 		return -1;
 	if (!s->begun && uftrace_read_info(s, e))
 		return -1;
-	if ((type >= s->nplans || !s->plans[type]) && ask_plan(s, ev->type, e))
+	if ((type >= s->nplans || !s->plans[type]) && decide_plan(s, ev->type, e))
 		return -1;
 	plan = s->plans[type];
 	if (!(ev->lane->flags & LANE_HAS_TID) && plan != PLAN_EXTERN && plan != PLAN_GAP)

@@ -1,10 +1,9 @@
 /*
- * uftrace.c - a uftrace recording out of a stream of one
+ * uftrace.c - write a uftrace recording from the stream of a uftrace recording
  *
- * What describes the recording comes as it was (META); the records of each task, and perf's of each
- * CPU, are made of the rows. A row that a filter left out is left out here: then the depths are
- * those of the calls that are there, as uftrace takes the depth of the record for the depth of its
- * stack.
+ * Files that describe the recording are copied (META). The records of each task, and perf's records
+ * of each CPU, are made of the rows. If a filter left rows out, depths count the remaining calls
+ * only, as uftrace takes the depth of a record as the depth of its stack.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@
 #include "cmd/trencode/uftrace/private.h"
 
 enum {
-	INFO_LIMIT = 16 << 20, /* what of info is looked at */
+	INFO_LIMIT = 16 << 20, /* bytes of info that are kept */
 	CPU_LIMIT = 8192,
 };
 
@@ -29,7 +28,7 @@ static int uftrace_begin(struct encoding *en, struct error *e)
 	s->kernel.tree = &s->tree;
 	if (tree_output_open(&s->tree, en->options->output, "uftrace.data", e))
 		return -1;
-	/* the first comes into its place last: without info this is no recording */
+	/* the first member is renamed into place last: without info there is no recording */
 	return tree_output_member(&s->tree, "info", 4, &number, e);
 }
 
@@ -38,7 +37,7 @@ static int uftrace_head(struct encoding *en, const struct head *h, struct error 
 	struct uftrace_output *s = en->state;
 
 	(void)e;
-	s->less |= h->flags & HEAD_FILTERED;
+	s->filtered |= h->flags & HEAD_FILTERED;
 	return 0;
 }
 
@@ -50,7 +49,7 @@ int uftrace_take_source(struct uftrace_output *s, const struct source *source, s
 			"events of %s come behind those of a uftrace recording: --resynthesize "
 			"makes one recording of both",
 			source->format.text);
-	/* halves that went through trdecode apart, or streams one behind the other */
+	/* parts of one recording decoded separately, or concatenated streams */
 	if (s->source && !strcmp(s->source->name.text, source->name.text))
 		return error_set(
 			e, NULL, NO_OFFSET,
@@ -71,11 +70,11 @@ static bool is_name(const struct meta *m, const char *name)
 	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
 }
 
-/* Files that are made of the rows. */
+/* Test whether the file is made of the rows. */
 static bool is_rebuilt(const struct uftrace_output *s, const struct meta *m)
 {
 	if (is_name(m, "extern.dat"))
-		return s->less;
+		return s->filtered;
 	return m->name_size >= 4 && !memcmp(m->name + m->name_size - 4, ".dat", 4);
 }
 
@@ -99,7 +98,7 @@ static int uftrace_meta(struct encoding *en, const struct meta *m, struct error 
 	}
 	if (tree_output_member(&s->tree, m->name, m->name_size, &number, e))
 		return -1;
-	/* a piece that was there already, or behind one that is missing (which the reader said) */
+	/* a repeated piece, or a piece after a missing one (which the reader reported) */
 	if (m->offset != tree_output_size(&s->tree, number))
 		return 0;
 	if (is_name(m, "kernel_header") && kernel_output_header(&s->kernel, m))
@@ -156,7 +155,7 @@ int uftrace_perf_member(struct uftrace_output *s, uint32_t cpu, uint32_t *number
 
 /* --- the end --- */
 
-/* The recorder makes a file for each CPU that is online, though nothing may come from it. */
+/* Add a file for each CPU, as the recorder does for each online CPU, even without records. */
 static int perf_files(struct uftrace_output *s, struct error *e)
 {
 	static const char key[] = "\ncpuinfo:nr_cpus=";
