@@ -1,0 +1,235 @@
+/*
+ * Text of CTF traces, as babeltrace2 prints it with --clock-gmt --clock-date --no-delta:
+ *
+ *     [2026-11-20 21:06:01.224725116] host name: { cpu_id = 0 }, { contexts }, { field = value }
+ *
+ * A type's declaration has the number of fields of each scope (trstream-sources(5)).
+ */
+#include "cmd/trencode/text/ctf/ctf.h"
+#include "cmd/trencode/text/layout.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define ENV "ctf.env"
+
+enum { SECOND = 1000000000 };
+
+struct text_ctf {
+	struct text *out;
+	struct dictionary *dictionary;
+	struct text_ctf_line **lines; /* by type */
+	size_t lines_size;
+	struct text_ctf_lead *hosts; /* "host:procname:(pid) ", by source */
+	size_t nhosts;
+	uint64_t second; /* the second whose text is in date */
+	char date[40];
+	size_t date_size;
+};
+
+static int ctf_begin(void *state, const struct encoding *en, struct error *e)
+{
+	struct text_ctf *s = state;
+
+	(void)e;
+	s->out = en->text;
+	s->dictionary = en->dictionary;
+	s->second = UINT64_MAX;
+	return 0;
+}
+
+/* --- the trace --- */
+
+/* Return the value of an environment entry, the rest of its line, or NULL. */
+static const char *ctf_env_value(const struct meta *m, const char *name, size_t *n)
+{
+	const char *p = (const char *)m->data, *end = p + m->size, *line;
+	size_t size = strlen(name);
+
+	for (; p < end; p = line + 1) {
+		line = memchr(p, '\n', (size_t)(end - p));
+		if (!line)
+			line = end;
+		if ((size_t)(line - p) > size && !memcmp(p, name, size) && p[size] == ' ') {
+			*n = (size_t)(line - p) - size - 1;
+			return p + size + 1;
+		}
+	}
+	return NULL;
+}
+
+static int ctf_meta(void *state, const struct source *source, const struct meta *m, struct error *e)
+{
+	struct text_ctf *s = state;
+	struct buffer b = {0};
+	const char *value;
+	struct text_ctf_lead *hosts;
+	size_t n;
+
+	if (!source || m->name_size != strlen(ENV) || memcmp(m->name, ENV, m->name_size))
+		return 0;
+	value = ctf_env_value(m, "hostname", &n);
+	if (value && buffer_append(&b, value, n))
+		goto failed;
+	value = ctf_env_value(m, "procname", &n);
+	if (value && (buffer_append(&b, ":", b.size > 0) || buffer_append(&b, value, n)))
+		goto failed;
+	value = ctf_env_value(m, "vpid", &n);
+	if (value && (buffer_append(&b, ":", b.size > 0) ||
+		      buffer_printf(&b, "(%.*s)", (int)(n < 20 ? n : 20), value)))
+		goto failed;
+	if (b.size && buffer_append(&b, " ", 1))
+		goto failed;
+	hosts = array_reach(s->hosts, &s->nhosts, source->number, sizeof *hosts);
+	if (!hosts)
+		goto failed;
+	s->hosts = hosts;
+	free(s->hosts[source->number].text);
+	s->hosts[source->number] = (struct text_ctf_lead){(char *)b.data, b.size};
+	return 0;
+failed:
+	buffer_free(&b);
+	return error_no_memory(e);
+}
+
+static const struct text_ctf_line *ctf_line_of(struct text_ctf *s, const struct event *ev)
+{
+	uint32_t number = ev->type->number;
+	struct text_ctf_line **lines =
+		array_reach(s->lines, &s->lines_size, number, sizeof(void *));
+
+	if (!lines)
+		return NULL;
+	s->lines = lines;
+	if (!s->lines[number])
+		s->lines[number] = text_ctf_line_new(s->dictionary, ev);
+	return s->lines[number];
+}
+
+/* --- printing --- */
+
+static void ctf_print_time(struct text_ctf *s, const struct event *ev)
+{
+	const struct clock *clock = ev->lane->clock;
+	uint64_t second = ev->time / SECOND;
+	uint32_t rest = (uint32_t)(ev->time % SECOND);
+	char nine[12] = "         ] ";
+
+	if (clock && clock->flags & CLOCK_TICKS)
+		return;
+	if (second != s->second) {
+		time_t t = (time_t)second;
+		struct tm tm;
+
+		s->second = second;
+		if (clock && clock->flags & CLOCK_IS_WALL && gmtime_r(&t, &tm))
+			s->date_size =
+				strftime(s->date, sizeof s->date, "[%Y-%m-%d %H:%M:%S.", &tm);
+		else
+			s->date_size =
+				(size_t)snprintf(s->date, sizeof s->date, "[%" PRIu64 ".", second);
+	}
+	text_put(s->out, s->date, s->date_size);
+	for (int i = 8; i >= 0; i--, rest /= 10)
+		nine[i] = (char)('0' + rest % 10);
+	text_put(s->out, nine, 11);
+}
+
+static void ctf_print_head(struct text_ctf *s, const struct event *ev)
+{
+	uint32_t source = ev->lane->source ? ev->lane->source->number : 0;
+
+	ctf_print_time(s, ev);
+	if (source < s->nhosts && s->hosts[source].size)
+		text_masked(s->out, s->hosts[source].text, s->hosts[source].size);
+}
+
+static void ctf_print_gap(struct text_ctf *s, const struct event *ev)
+{
+	const char *unit;
+	struct gap_row g;
+
+	if (!gap_get(ev, &g))
+		return;
+	ctf_print_head(s, ev);
+	text_char(s->out, '[');
+	if (ev->lane->flags & LANE_HAS_CPU)
+		text_printf(s->out, "CPU %" PRId32 ": ", ev->lane->cpu);
+	if (g.count == UINT64_MAX)
+		text_puts(s->out, "an unknown number of");
+	else
+		text_u64(s->out, g.count);
+	unit = gap_unit_name(g.unit);
+	text_printf(s->out, " %.*s ", (int)strlen(unit) - (g.count == 1), unit);
+	text_puts(s->out, g.reason == GAP_LOST ? "lost]\n" : "missing]\n");
+}
+
+static int ctf_event(void *state, const struct event *ev, struct error *e)
+{
+	struct text_ctf *s = state;
+	struct text *out = s->out;
+	const struct text_ctf_line *l;
+	struct values v;
+	struct detail d;
+	uint32_t i = 0;
+
+	if (ev->type->kind == KIND_GAP) {
+		ctf_print_gap(s, ev);
+		return 0;
+	}
+	l = ev->type->number < s->lines_size ? s->lines[ev->type->number] : NULL;
+	if (!l)
+		l = ctf_line_of(s, ev);
+	if (!l)
+		return error_no_memory(e);
+	ctf_print_head(s, ev);
+	text_masked(out, ev->type->name.text, ev->type->name.size);
+	text_puts(out, ": ");
+	if (l->cpu && ev->lane->flags & LANE_HAS_CPU) {
+		text_puts(out, "{ cpu_id = ");
+		text_i64(out, ev->lane->cpu);
+		text_puts(out, " }, ");
+	}
+	if (ev->type->flags & TYPE_VALUES) {
+		values_begin(&v, ev->tail, ev->tail_size);
+		for (; i < l->nfields && values_what(&v, &d.what, &d.index) && !v.bad; i++) {
+			/* fields that a filter removed */
+			for (; d.index && i + 1 < d.index && i + 1 < l->nfields; i++) {
+				text_masked(out, l->leads[i].text, l->leads[i].size);
+				text_char(out, '?');
+			}
+			text_masked(out, l->leads[i].text, l->leads[i].size);
+			text_ctf_value(out, s->dictionary, &v);
+		}
+	} else {
+		for (; i < l->nfields; i++) {
+			text_masked(out, l->leads[i].text, l->leads[i].size);
+			text_ctf_field(out, ev, &ev->type->fields[i]);
+		}
+	}
+	text_put(out, l->leads[l->nfields].text, l->leads[l->nfields].size);
+	return 0;
+}
+
+static void ctf_free_state(void *state)
+{
+	struct text_ctf *s = state;
+
+	for (size_t i = 0; i < s->lines_size; i++)
+		text_ctf_line_free(s->lines[i]);
+	for (size_t i = 0; i < s->nhosts; i++)
+		free(s->hosts[i].text);
+	free(s->lines);
+	free(s->hosts);
+}
+
+const struct text_layout text_ctf = {
+	.format = "ctf",
+	.state_size = sizeof(struct text_ctf),
+	.begin = ctf_begin,
+	.meta = ctf_meta,
+	.event = ctf_event,
+	.free = ctf_free_state,
+};
