@@ -7,10 +7,10 @@
 #include "common/stream/clocks.h"
 #include "cmd/trencode/tick_scale.h"
 
-/* META blocks of earlier segments that a segment only refers to. */
+/* The META blocks read so far; a segment may refer to those of earlier segments. */
 struct known_metas {
-	struct intern seen; /* hashes of those that were there */
-	struct intern missing;
+	struct intern seen;    /* hashes of the META blocks read */
+	struct intern missing; /* hashes of references to META blocks not read */
 };
 
 static int check_meta(struct known_metas *k, const struct stage *s, const struct meta *m)
@@ -43,7 +43,7 @@ static int take_meta(struct stage *s, struct encoding *en, struct known_metas *k
 	return en->encoder->meta && !(m.flags & META_REFERENCE) ? en->encoder->meta(en, &m, e) : 0;
 }
 
-/* What a report says is on one axis, in one unit. */
+/* Check that the clocks of a block give a report one time axis in one unit. */
 static int check_clocks(struct encoding *en, struct clocks *clocks, const struct block *b,
 			struct error *e)
 {
@@ -79,7 +79,8 @@ static int take_events(struct encoding *en, struct calls *calls, const struct bl
 	return en->text && text_failed(en->text) ? text_flush(en->text, e) : 0;
 }
 
-/* Is all that was declared one trace of the encoder's own system, or what one file of it held? */
+/* Test whether all declared sources are one trace of the encoder's own system, or traces of one
+ * file that the encoder writes to one file. */
 static bool is_own(const struct encoding *en)
 {
 	const struct pool *sources = &en->dictionary->sources;
@@ -102,8 +103,8 @@ static bool is_own(const struct encoding *en)
 	return true;
 }
 
-/* Did a filter leave out what the source tells of itself (trfilter --scrub), or fields that it says
- * are there (--drop)? */
+/* Test whether a filter removed META blocks of the source (trfilter --scrub), or fields that these
+ * describe (--drop). */
 static bool is_bare(const struct encoding *en, const struct known_metas *known)
 {
 	const struct dictionary *d = en->dictionary;
@@ -112,18 +113,19 @@ static bool is_bare(const struct encoding *en, const struct known_metas *known)
 	       (d->reduced || (d->less && !known->seen.count && !known->missing.count));
 }
 
-static int begin(struct encoding *en, struct error *e)
+static int encode_begin(struct encoding *en, struct error *e)
 {
-	bool nothing = en->dictionary->sources.count < 2; /* was declared, nor will be */
+	bool no_source = en->dictionary->sources.count < 2;
 
-	if (en->encoder->conversion && (en->options->resynthesize || nothing || !is_own(en)))
+	if (en->encoder->conversion && (en->options->resynthesize || no_source || !is_own(en)))
 		en->encoder = en->encoder->conversion;
 	en->begun = true;
 	return en->encoder->begin(en, e);
 }
 
-/* What the parts of one trace began turns out to be of several before the first event. */
-static int begin_again(struct encoding *en, struct error *e)
+/* Replace the encoder, which was begun for one trace of its own system, by its conversion: before
+ * the first event the stream turned out to need it. */
+static int encode_begin_conversion(struct encoding *en, struct error *e)
 {
 	const struct encoder *native = en->encoder;
 	struct encoding had = *en;
@@ -131,7 +133,7 @@ static int begin_again(struct encoding *en, struct error *e)
 
 	en->state = NULL;
 	en->encoder = native->conversion;
-	/* two cannot have one directory */
+	/* two encoders cannot write to one directory */
 	if (!en->encoder->take_over)
 		native->free(&had);
 	result = en->encoder->begin(en, e);
@@ -143,14 +145,14 @@ static int begin_again(struct encoding *en, struct error *e)
 	return result;
 }
 
-/* The same where HEAD has gone by: what it said of commands is no longer there. */
-static int begin_late(struct stage *s, struct encoding *en, struct error *e)
+/* Begin after HEAD was read; its properties, which name commands, are no longer in memory. */
+static int encode_begin_late(struct stage *s, struct encoding *en, struct error *e)
 {
 	struct head h = s->in.head;
 
 	h.properties = NULL;
 	h.properties_size = 0;
-	if (begin(en, e))
+	if (encode_begin(en, e))
 		return -1;
 	return en->encoder->head ? en->encoder->head(en, &h, e) : 0;
 }
@@ -162,12 +164,12 @@ static int take_block(struct stage *s, struct encoding *en, struct known_metas *
 	if (!en->begun) {
 		if (b->kind != BLOCK_META && b->kind != BLOCK_EVENTS)
 			return 0;
-		if (begin_late(s, en, e))
+		if (encode_begin_late(s, en, e))
 			return -1;
 	}
 	if (en->encoder->conversion && !en->events &&
 	    (!is_own(en) || (b->kind == BLOCK_EVENTS && is_bare(en, known)))) {
-		if (begin_again(en, e))
+		if (encode_begin_conversion(en, e))
 			return -1;
 	}
 	en->events |= b->kind == BLOCK_EVENTS;
@@ -180,7 +182,7 @@ static int take_block(struct stage *s, struct encoding *en, struct known_metas *
 	return 0;
 }
 
-/* What the text shows in a way that is easily missed. */
+/* Report unfinished and unmatched calls, which are easily missed in a long text. */
 static void report_calls(struct calls *calls, bool quiet)
 {
 	struct call done;
@@ -199,7 +201,7 @@ static void report_calls(struct calls *calls, bool quiet)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " " CALLS_OUTSIDE, calls->outside);
 }
 
-static void run(struct stage *s, struct encoding *en)
+static void encode_run(struct stage *s, struct encoding *en)
 {
 	struct known_metas known = {0};
 	struct clocks clocks = {0};
@@ -207,7 +209,7 @@ static void run(struct stage *s, struct encoding *en)
 	struct error e;
 	struct block b;
 
-	if (!en->encoder->conversion && begin(en, &e)) {
+	if (!en->encoder->conversion && encode_begin(en, &e)) {
 		stage_fail(s, &e);
 		return;
 	}
@@ -220,7 +222,7 @@ static void run(struct stage *s, struct encoding *en)
 			break;
 		}
 	if (s->status != STATUS_FAILED &&
-	    ((!en->begun && begin(en, &e)) || en->encoder->end(en, &e)))
+	    ((!en->begun && encode_begin(en, &e)) || en->encoder->end(en, &e)))
 		stage_fail(s, &e);
 	report_calls(&calls, en->options->quiet);
 	calls_free(&calls);
@@ -230,14 +232,14 @@ static void run(struct stage *s, struct encoding *en)
 	intern_free(&known.missing);
 }
 
-/* The text shows what there is while the input pauses. Its failure is found at the next block. */
-static int flush(void *text)
+/* Write the buffered text before the input may pause. The next block finds a failure. */
+static int encode_flush(void *text)
 {
 	text_flush(text, NULL);
 	return 0;
 }
 
-/* Where the encoder writes to. */
+/* Open the output of the encoder. */
 static int open_output(struct stage *s, struct encoding *en, struct text *text)
 {
 	bool file = en->encoder->output == ENCODER_FILE;
@@ -253,7 +255,7 @@ static int open_output(struct stage *s, struct encoding *en, struct text *text)
 		return 0;
 	text_init(text, &s->output);
 	en->text = text;
-	s->in.before_block = flush;
+	s->in.before_block = encode_flush;
 	s->in.before_block_ctx = text;
 	return 0;
 }
@@ -268,7 +270,7 @@ void encode_stream(struct stage *s, const struct encoder *encoder,
 	if (!text) {
 		stage_no_memory(s);
 	} else if (!open_output(s, &en, text)) {
-		run(s, &en);
+		encode_run(s, &en);
 		s->in.before_block = NULL;
 	}
 	en.encoder->free(&en);

@@ -1,7 +1,8 @@
 /*
- * encoder.h - what a target format is to trencode
+ * encoder.h - the interface of an encoder, which writes one target format
  *
- * A new format is a new file and one line in main.c's table.
+ * A new format is a folder and one line in the table of main.c. Functions return 0, or -1 with *e
+ * filled; the run then ends with status 2.
  */
 #ifndef TR_TRENCODE_ENCODER_H
 #define TR_TRENCODE_ENCODER_H
@@ -16,63 +17,64 @@ enum encoder_output {
 	ENCODER_TREE, /* a directory -o DIR, or a tar of it to standard output */
 };
 
-/* What the command line said, for all encoders. */
+/* The options of the command line that encoders use. */
 struct encode_options {
-	const char *fields; /* -f, NULL: the default ones */
+	const char *fields; /* -f, NULL: the default columns */
 	const char *output; /* -o, NULL: standard output */
 	bool quiet;
 	bool raw;     /* --raw: fields as recorded */
 	bool ns;      /* --ns: times in full nanoseconds */
-	bool ts_diff; /* --ts-diff: the time since the line before, beside each time */
-	bool all_calls, thread_ids;  /* text of apitrace: its -v, its --thread-ids */
-	bool plain_octal;	     /* and escapes that are right, not as apitrace has them */
+	bool ts_diff; /* --ts-diff: after each time the difference to the time of the line before */
+	bool all_calls, thread_ids;  /* text of apitrace: apitrace dump -v, --thread-ids */
+	bool plain_octal;	     /* --octal: correct octal escapes, not those of apitrace */
 	struct pack_choice compress; /* of a .trace or trace.dat */
-	int file_version;	     /* of a trace.dat: 6, 7, 0: the source's */
-	const char *blobs;	     /* directory for the blobs, NULL: none */
-	bool drop;		     /* --unclosed=drop: calls without a return are left out */
-	bool keep_times;	     /* --rebase=none: times as they stand in the trace */
-	bool quote_numbers;	     /* --json-int64=string */
-	bool no_header;		     /* csv, tsv */
-	const char *columns;	     /* of rows, NULL: the usual ones */
-	bool resynthesize;	     /* --resynthesize: nothing of the source but its events */
-	uint64_t tick; /* --tick: ns that a tick of a trace without time is to be, 0: not said */
-	int depth; /* -D: levels of nested calls that a text shows, 0: the source's usual limit */
+	int file_version;	     /* --file-version of a trace.dat: 6, 7; 0: the source's */
+	const char *blobs;   /* --blobs: directory for the blobs, NULL: blobs are not written */
+	bool drop;	     /* --unclosed=drop: unfinished calls are left out */
+	bool keep_times;     /* --rebase=none: times as recorded */
+	bool quote_numbers;  /* --json-int64=string */
+	bool no_header;	     /* --no-header of csv and tsv */
+	const char *columns; /* --columns of tables, NULL: the default columns */
+	bool resynthesize;   /* --resynthesize: of the source only its events are used */
+	uint64_t tick; /* --tick: length of a tick of a trace without time, ns; 0: not given */
+	int depth; /* -D: levels of nested calls that a text shows, 0: the default of the source */
 };
 
-/* One run of an encoder. */
+/* One run of an encoder over one stream. */
 struct encoding {
 	const struct encoder *encoder;
 	const struct encode_options *options;
 	struct dictionary *dictionary;
-	struct text *text;  /* ENCODER_TEXT: where to print */
-	struct output *out; /* ENCODER_FILE: where to write */
-	bool begun, events; /* the encoder was begun; has had events */
-	void *state;	    /* the encoder's own */
+	struct text *text;  /* output of ENCODER_TEXT */
+	struct output *out; /* output of ENCODER_FILE */
+	bool begun, events; /* begin was called; events were read */
+	void *state;	    /* the encoder's data */
 };
 
+/* One target format. */
 struct encoder {
 	const char *name, *purpose;
-	const char *suffixes; /* of -o that mean it without -t, beside .NAME: ".a b*"; or NULL */
+	const char *suffixes; /* suffixes of -o, besides .NAME, that choose the format: ".a b*"; or
+				 NULL */
 	enum encoder_output output;
-	/* A trace of one system: what takes its place where the stream is of another one, or of
-	   several; the output is the same. NULL: it takes all. */
+	/* the encoder that replaces this one where the stream is not one trace of the format's own
+	   system; writes the same kind of output. NULL: this encoder writes every stream */
 	const struct encoder *conversion;
-	bool holds_several; /* traces behind each other in one file stay so */
-	bool needs_meta;    /* without META blocks of the source anew is the only way */
-	bool report;	    /* ticks become ns before it has the event, where --tick says how */
-	bool counts_calls;  /* encode.c says how many calls did not return, or were never entered */
-	/* 0, or -1 with the error filled: the run ends with status 2. */
+	bool holds_several; /* several traces, one after another, can be written to one file */
+	bool needs_meta;    /* without META blocks of the source the trace must be converted */
+	bool report;	    /* with --tick, times of events are in ns, not in ticks */
+	bool counts_calls;  /* encode.c reports unfinished calls and leaves without an enter */
 	int (*begin)(struct encoding *en, struct error *e);
-	/* a segment begins; h->properties name the commands upstream; may be NULL */
+	/* begin a segment; h->properties name the commands upstream; may be NULL */
 	int (*head)(struct encoding *en, const struct head *h, struct error *e);
 	int (*meta)(struct encoding *en, const struct meta *m, struct error *e); /* may be NULL */
-	/* the events of a block, one by one, or, where block is not NULL, all of them */
+	/* take one event; or, where block is not NULL, all events of a block */
 	int (*event)(struct encoding *en, const struct event *ev, struct error *e);
 	int (*block)(struct encoding *en, const struct block *b, struct error *e);
-	int (*end)(struct encoding *en, struct error *e); /* the last event was seen */
+	int (*end)(struct encoding *en, struct error *e); /* after the last event */
 	void (*free)(struct encoding *en);
-	/* of an encoder in place of another: take what that one has had of META parts; may be NULL
-	 */
+	/* of a conversion: take over the META blocks that the replaced encoder, whose state is
+	   given, has received; may be NULL */
 	void (*take_over)(struct encoding *en, void *state);
 };
 
@@ -83,7 +85,7 @@ extern const struct encoder encoder_text, encoder_uftrace, encoder_apitrace, enc
 extern const struct encoder encoder_uftrace_convert, encoder_apitrace_convert,
 	encoder_lttng_convert, encoder_tracecmd_convert;
 
-/* Have all calls of the type's source numbers? Else a thread may have other calls beside. */
+/* Test whether all calls of the type's source have numbers. */
 static inline bool encoder_all_numbered(const struct type *t)
 {
 	return t->source && !strcmp(t->source->format.text, "apitrace");

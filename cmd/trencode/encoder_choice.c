@@ -10,9 +10,9 @@ const struct encoder *encoder_find(const struct encoder *const *table, const cha
 	return NULL;
 }
 
-/* Is the name called so: does it end with the suffix, or, if that ends with '*', is its last part
- * something that begins so? */
-static bool is_called(const char *path, size_t n, const char *suffix, size_t size)
+/* Test whether the path ends with the suffix, or, if the suffix ends with '*', whether the last
+ * component of the path begins with the suffix. */
+static bool has_suffix(const char *path, size_t n, const char *suffix, size_t size)
 {
 	const char *last = path;
 
@@ -36,13 +36,13 @@ const struct encoder *encoder_by_suffix(const struct encoder *const *table, cons
 		size_t size = strlen(one->name);
 
 		if (n > size && path[n - size - 1] == '.' && size >= longest &&
-		    is_called(path, n, one->name, size)) {
+		    has_suffix(path, n, one->name, size)) {
 			found = one;
 			longest = size + 1;
 		}
 		for (const char *p = one->suffixes; p && *p;) {
 			size = strcspn(p, " ");
-			if (size > longest && is_called(path, n, p, size)) {
+			if (size > longest && has_suffix(path, n, p, size)) {
 				found = one;
 				longest = size;
 			}

@@ -1,5 +1,5 @@
 /*
- * encoder_choice.h - which encoder is meant
+ * encoder_choice.h - find an encoder by its name or by the name of the output
  *
  * A table of encoders ends with NULL.
  */
@@ -8,14 +8,13 @@
 
 #include "cmd/trencode/encoder.h"
 
-/* NULL: there is none of that name. */
+/* Return the encoder of that name, or NULL. */
 const struct encoder *encoder_find(const struct encoder *const *table, const char *name);
 
-/* The format whose traces are usually called so: .NAME, or one of its suffixes; of several the
- * longest. NULL: there is none. */
+/* Return the encoder whose .NAME or suffix the path ends with, the longest of several; or NULL. */
 const struct encoder *encoder_by_suffix(const struct encoder *const *table, const char *path);
 
-/* Print what there are (--list). An exit status. */
+/* Print the encoders (--list). Returns an exit status. */
 int encoder_list(const struct encoder *const *table);
 
 #endif

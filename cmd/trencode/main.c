@@ -1,5 +1,5 @@
 /*
- * trencode - a stream in, a trace or a text out
+ * main.c - trencode: write a stream as a trace or as text
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static const struct program program = {
 	.option = settings_option,
 };
 
-/* What the recorder could not keep is said, and with --strict it counts as damage. */
+/* Report the events that the recorder lost; with --strict the exit status is that of damage. */
 static void report_lost(struct stage *s, bool strict)
 {
 	if (s->lost && !s->options->quiet)
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 {
 	struct settings settings = {
 		.encoders = encoders, .encoder = &encoder_text, .encode.compress.level = -1};
-	const struct encoder *usual = NULL;
+	const struct encoder *by_suffix = NULL;
 	struct common_options common;
 	struct stage s;
 	int status = program_start(&program, argc, argv, &settings, &common);
@@ -59,9 +59,9 @@ int main(int argc, char **argv)
 	if (settings.list)
 		return encoder_list(encoders);
 	if (!settings.chosen && common.output)
-		usual = encoder_by_suffix(encoders, common.output);
-	if (usual)
-		settings.encoder = usual;
+		by_suffix = encoder_by_suffix(encoders, common.output);
+	if (by_suffix)
+		settings.encoder = by_suffix;
 	if (settings.encode.tick && settings.encoder == &encoder_text)
 		return program_usage(&common, "--tick has no meaning for text: it shows ticks");
 	settings.encode.output = common.output;

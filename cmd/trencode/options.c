@@ -90,7 +90,7 @@ static int take_depth(struct encode_options *o, const char *arg, struct error *e
 	return 0;
 }
 
-/* An option that takes one of two words, the first of which is the default. */
+/* Parse an option with two values, the first of which is the default. */
 static int take_choice(bool *second, const char *option, const char *first_word,
 		       const char *second_word, const char *arg, struct error *e)
 {

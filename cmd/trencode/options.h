@@ -6,8 +6,9 @@
 
 #include "cmd/trencode/encoder.h"
 
+/* The parsed command line. */
 struct settings {
-	const struct encoder *const *encoders; /* to choose from, ended by NULL */
+	const struct encoder *const *encoders; /* all encoders, ended by NULL */
 	const struct encoder *encoder;
 	struct encode_options encode;
 	bool list, strict;
@@ -16,7 +17,7 @@ struct settings {
 
 extern const struct option_row settings_rows[];
 
-/* For struct program; ctx is the settings. */
+/* Parse one option, for struct program. ctx is a struct settings. */
 int settings_option(void *ctx, int key, const char *arg, struct error *e);
 
 #endif

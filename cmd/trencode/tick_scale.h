@@ -1,8 +1,8 @@
 /*
- * tick_scale.h - times of a trace that has only ticks, where --tick says how long one is to be
+ * tick_scale.h - conversion of ticks, which have no unit, to ns by --tick
  *
- * Of such a clock the reports are told that it counts ns. The encoders that make a trace anew
- * (anew.h) do this themselves.
+ * Reports then see a clock that counts ns. The conversions (convert/convert.h) scale ticks
+ * themselves.
  */
 #ifndef TR_TRENCODE_TICK_SCALE_H
 #define TR_TRENCODE_TICK_SCALE_H
@@ -11,13 +11,14 @@
 
 #define TICK_HINT "--tick 1ns says how long a tick is to be"
 
-/* The clocks of a block's lanes get the length. -1 with e: an event's time is beyond 64 bits. */
+/* Set the length of a tick, ns, in the clocks of a block's lanes that count ticks. Fails where a
+ * time of an event in ns exceeds 64 bits. */
 int tick_lanes(struct dictionary *d, const struct block *b, uint64_t tick, struct error *e);
 
-/* That a tick of so many ns is too long for this time. -1 */
+/* Fill *e: ticks of that length, ns, are too long for this time. Returns -1. */
 int tick_overflow(const struct lane *lane, uint64_t time, uint64_t tick, struct error *e);
 
-/* A time of such a clock in ns, of a block that tick_lanes has seen. */
+/* Convert a time of a lane to ns, after tick_lanes. */
 static inline uint64_t tick_time(const struct lane *lane, uint64_t time)
 {
 	uint64_t tick = lane->clock ? lane->clock->tick : 0;

@@ -22,7 +22,7 @@ static const struct {
 	[COLUMN_MODULE] = {"module", "     MODULE NAME", MODULE_WIDTH},
 };
 
-static int unknown(const char *name, size_t n, struct error *e)
+static int column_unknown(const char *name, size_t n, struct error *e)
 {
 	char known[128] = "";
 
@@ -34,7 +34,7 @@ static int unknown(const char *name, size_t n, struct error *e)
 			 (int)(n < 100 ? n : 100), name, known);
 }
 
-static int parse_name(struct columns *c, const char *name, size_t n, struct error *e)
+static int column_parse(struct columns *c, const char *name, size_t n, struct error *e)
 {
 	bool all = n == 3 && !memcmp(name, "all", 3), found = all;
 
@@ -43,7 +43,7 @@ static int parse_name(struct columns *c, const char *name, size_t n, struct erro
 			continue;
 		c->shown[i] = found = true;
 	}
-	return found ? 0 : unknown(name, n, e);
+	return found ? 0 : column_unknown(name, n, e);
 }
 
 int columns_parse(struct columns *c, const char *names, struct error *e)
@@ -60,7 +60,7 @@ int columns_parse(struct columns *c, const char *names, struct error *e)
 	while (*names) {
 		size_t n = strcspn(names, ",");
 
-		if (n && parse_name(c, names, n, e))
+		if (n && column_parse(c, names, n, e))
 			return -1;
 		names += n + (names[n] == ',');
 	}
@@ -96,8 +96,9 @@ static void print_duration(struct text *out, uint64_t ns)
 	text_put(out, field, sizeof field);
 }
 
-/* Scheduling has no address; uftrace shows its own number of the event. It keeps 48 bits. */
-static uint64_t address_of(const struct location *p)
+/* Return the address that uftrace shows: 48 bits in the kernel; for scheduling, which has no
+ * address, uftrace's number of the event. */
+static uint64_t column_address(const struct location *p)
 {
 	if (!p)
 		return 0;
@@ -111,7 +112,8 @@ static void print_address(struct text *out, const struct location *p)
 	char field[24];
 
 	text_put(out, field,
-		 (size_t)snprintf(field, sizeof field, "%*" PRIx64, ADDRESS_WIDTH, address_of(p)));
+		 (size_t)snprintf(field, sizeof field, "%*" PRIx64, ADDRESS_WIDTH,
+				  column_address(p)));
 }
 
 static void print_right(struct text *out, const char *s, size_t n, size_t width)
@@ -190,7 +192,7 @@ void columns_print(struct text *out, const struct columns *c, const struct dicti
 	if (c->none)
 		return;
 	if (c->standard) {
-		/* nearly every line of nearly every run: in one piece */
+		/* most lines of most runs: written in one piece */
 		line[0] = ' ';
 		duration_text(line + 1, duration);
 		line[1 + DURATION_WIDTH] = ' ';

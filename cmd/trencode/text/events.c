@@ -4,7 +4,7 @@
 
 #include "common/formats/uftrace.h"
 
-static bool number(const struct event *ev, const char *name, uint64_t *out)
+static bool event_number(const struct event *ev, const char *name, uint64_t *out)
 {
 	const struct field *f = field_find(ev->type, name);
 	struct field_value v = {.form = FORM_NONE};
@@ -15,12 +15,13 @@ static bool number(const struct event *ev, const char *name, uint64_t *out)
 	return v.form == FORM_INT || v.form == FORM_UINT;
 }
 
-/* Two or three numbers of a kind that is read at one point, or whose difference is taken. */
+/* Two or three counters that one event has: their values at a time, or their differences. */
 struct reading {
 	uint32_t read, diff; /* event ids */
 	const char *fields[3], *labels[3], *unit;
-	const char *ratio; /* of the second to the first, for differences */
-	bool percent;	   /* what the second is not of the first */
+	const char
+		*ratio; /* name of the ratio of the second to the first; printed with differences */
+	bool percent;	/* the ratio is the share of the first without the second, in percent */
 };
 
 static const struct reading readings[] = {
@@ -75,7 +76,7 @@ static void print_reading(struct text *out, const struct reading *r, const struc
 	uint64_t v[3];
 	int n = 0;
 
-	while (n < 3 && r->fields[n] && number(ev, r->fields[n], &v[n]))
+	while (n < 3 && r->fields[n] && event_number(ev, r->fields[n], &v[n]))
 		n++;
 	if (!n || (n < 3 && r->fields[n]))
 		return;
@@ -105,7 +106,7 @@ static void print_watch(struct text *out, const struct value_names *names, const
 	uint64_t address, value;
 	const char *name = NULL;
 
-	if (!number(ev, "address", &address) || !number(ev, "value", &value))
+	if (!event_number(ev, "address", &address) || !event_number(ev, "value", &value))
 		return;
 	if (names->symbols)
 		name = text_symbols_find(names->symbols, names->space, ev->time, address, true,
@@ -138,7 +139,7 @@ static void print_text(struct text *out, const struct event *ev, const char *bef
 	text_puts(out, after);
 }
 
-/* Bytes that are not what the event should have. */
+/* Print the bytes of an event whose data do not have the expected layout. */
 static void print_data(struct text *out, const struct event *ev)
 {
 	const struct field *f = field_find(ev->type, "data");
@@ -159,7 +160,7 @@ static void print_name(struct text *out, const struct type *type)
 {
 	const struct text_ref *name = &type->name;
 
-	/* the kernel's own: uftrace names them with their system */
+	/* uftrace prints events of the kernel with their group */
 	if (type->declaration.size && type->group.size) {
 		text_masked(out, type->group.text, type->group.size);
 		text_char(out, ':');
@@ -168,7 +169,7 @@ static void print_name(struct text *out, const struct type *type)
 		text_masked(out, name->text, name->size);
 		return;
 	}
-	/* no one knows its name: uftrace still tells what kind of number it has */
+	/* without a name: uftrace prints the range of its number */
 	if (type->native >= UFTRACE_EV_USER_FIRST)
 		text_puts(out, "user_event:");
 	else if (type->native > UFTRACE_EV_KERNEL_LAST)
@@ -187,7 +188,7 @@ void event_text(struct text *out, const struct value_names *names, const struct 
 	print_name(out, ev->type);
 	if (reading)
 		print_reading(out, reading, ev);
-	else if (id == UFTRACE_EV_WATCH_CPU && number(ev, "cpu", &cpu))
+	else if (id == UFTRACE_EV_WATCH_CPU && event_number(ev, "cpu", &cpu))
 		text_printf(out, " (cpu=%" PRId32 ")", (int32_t)cpu);
 	else if (id == UFTRACE_EV_WATCH_VAR)
 		print_watch(out, names, ev);

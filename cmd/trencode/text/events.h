@@ -1,5 +1,5 @@
 /*
- * events.h - events of uftrace as its replay names them and shows their data
+ * events.h - names and data of uftrace events, as `uftrace replay` prints them
  */
 #ifndef TR_TRENCODE_TEXT_EVENTS_H
 #define TR_TRENCODE_TEXT_EVENTS_H
@@ -8,7 +8,8 @@
 #include "common/util/text.h"
 #include "cmd/trencode/text/values.h"
 
-/* "read:proc/statm (vmsize=... )": name and data; names is for watched variables. */
+/* Print "read:proc/statm (vmsize=... )": name and data. names: for the names of watched variables.
+ */
 void event_text(struct text *out, const struct value_names *names, const struct event *ev);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Text of sources without a layout of their own: a line per event, `time tid comm name
- * field=value...`.
+ * generic.c - text of sources without a layout of their own: a line per event, `time tid comm name
+ * field=value...`
  */
 #include "cmd/trencode/text/layout.h"
 
@@ -14,15 +14,15 @@
 
 enum { SECOND = 1000000000 };
 
-struct state {
+struct text_generic {
 	struct text *out;
 	struct dictionary *dictionary;
 	struct buffer values;
 };
 
-static int begin(void *state, const struct encoding *en, struct error *e)
+static int generic_begin(void *state, const struct encoding *en, struct error *e)
 {
-	struct state *s = state;
+	struct text_generic *s = state;
 
 	(void)e;
 	s->out = en->text;
@@ -30,7 +30,7 @@ static int begin(void *state, const struct encoding *en, struct error *e)
 	return 0;
 }
 
-static void print_time(struct text *out, const struct event *ev)
+static void generic_print_time(struct text *out, const struct event *ev)
 {
 	if (ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS) {
 		text_u64_wide(out, ev->time, 18, ' ');
@@ -41,7 +41,8 @@ static void print_time(struct text *out, const struct event *ev)
 	text_u64_wide(out, ev->time % SECOND, 9, '0');
 }
 
-static void print_number(struct text *out, const struct field *f, const struct field_value *v)
+static void generic_print_number(struct text *out, const struct field *f,
+				 const struct field_value *v)
 {
 	const struct member *m =
 		f->kind == FIELD_ENUM ? definition_member(f->definition, v->u) : NULL;
@@ -58,7 +59,8 @@ static void print_number(struct text *out, const struct field *f, const struct f
 	}
 }
 
-static int print_element(struct state *s, const struct field *f, const struct field_value *v)
+static int generic_print_element(struct text_generic *s, const struct field *f,
+				 const struct field_value *v)
 {
 	struct text *out = s->out;
 	char real[SHORTEST_SIZE];
@@ -68,7 +70,7 @@ static int print_element(struct state *s, const struct field *f, const struct fi
 	case FORM_INT:
 	case FORM_UINT:
 		if (f->kind != FIELD_BITMASK) {
-			print_number(out, f, v);
+			generic_print_number(out, f, v);
 			break;
 		}
 		buffer_clear(&s->values);
@@ -88,7 +90,8 @@ static int print_element(struct state *s, const struct field *f, const struct fi
 	return 0;
 }
 
-static int print_field(struct state *s, const struct event *ev, const struct field *f)
+static int generic_print_field(struct text_generic *s, const struct event *ev,
+			       const struct field *f)
 {
 	struct text *out = s->out;
 	struct field_value v;
@@ -99,20 +102,20 @@ static int print_field(struct state *s, const struct event *ev, const struct fie
 	text_char(out, '=');
 	field_get(ev, f, 0, &v);
 	if (v.form == FORM_TEXT || (n <= 1 && !field_is_array(ev, f)))
-		return print_element(s, f, &v);
+		return generic_print_element(s, f, &v);
 	text_char(out, '{');
 	for (uint32_t i = 0; i < n; i++) {
 		if (i)
 			text_char(out, ',');
 		field_get(ev, f, i, &v);
-		if (print_element(s, f, &v))
+		if (generic_print_element(s, f, &v))
 			return -1;
 	}
 	text_char(out, '}');
 	return 0;
 }
 
-static void print_gap(struct text *out, const struct event *ev)
+static void generic_print_gap(struct text *out, const struct event *ev)
 {
 	struct gap_row g;
 
@@ -132,7 +135,7 @@ static void print_gap(struct text *out, const struct event *ev)
 	}
 }
 
-static int print_values(struct state *s, const struct event *ev, struct error *e)
+static int generic_print_values(struct text_generic *s, const struct event *ev, struct error *e)
 {
 	struct value_names names = {.dictionary = s->dictionary, .time = ev->time};
 
@@ -146,15 +149,15 @@ static int print_values(struct state *s, const struct event *ev, struct error *e
 	return 0;
 }
 
-static int event(void *state, const struct event *ev, struct error *e)
+static int generic_event(void *state, const struct event *ev, struct error *e)
 {
 	static const char *const marks[] = {[KIND_ENTER] = " {", [KIND_LEAVE] = " }"};
-	struct state *s = state;
+	struct text_generic *s = state;
 	const struct lane *lane = ev->lane;
 	struct text_ref name = ev->location ? dictionary_location_name(s->dictionary, ev->location)
 					    : ev->type->name;
 
-	print_time(s->out, ev);
+	generic_print_time(s->out, ev);
 	text_char(s->out, ' ');
 	if (lane->flags & LANE_HAS_TID)
 		text_i64(s->out, lane->tid);
@@ -167,29 +170,29 @@ static int event(void *state, const struct event *ev, struct error *e)
 		text_char(s->out, '-');
 	text_char(s->out, ' ');
 	text_masked(s->out, name.text, name.size);
-	if (ev->type->flags & TYPE_VALUES && print_values(s, ev, e))
+	if (ev->type->flags & TYPE_VALUES && generic_print_values(s, ev, e))
 		return -1;
 	for (uint32_t i = 0; i < ev->type->nfields && ev->type->kind != KIND_GAP; i++)
-		if (print_field(s, ev, &ev->type->fields[i]))
+		if (generic_print_field(s, ev, &ev->type->fields[i]))
 			return error_no_memory(e);
 	if (ev->type->kind == KIND_GAP)
-		print_gap(s->out, ev);
+		generic_print_gap(s->out, ev);
 	if (ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE)
 		text_puts(s->out, marks[ev->type->kind]);
 	text_char(s->out, '\n');
 	return 0;
 }
 
-static void free_state(void *state)
+static void generic_free_state(void *state)
 {
-	struct state *s = state;
+	struct text_generic *s = state;
 
 	buffer_free(&s->values);
 }
 
 const struct text_layout text_generic = {
-	.state_size = sizeof(struct state),
-	.begin = begin,
-	.event = event,
-	.free = free_state,
+	.state_size = sizeof(struct text_generic),
+	.begin = generic_begin,
+	.event = generic_event,
+	.free = generic_free_state,
 };

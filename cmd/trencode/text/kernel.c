@@ -6,27 +6,29 @@
 
 enum { CACHED = 4096 }; /* a power of two */
 
-/* A name or a string at an address. */
-struct id_cache {
+/* The symbol or the string of an address. */
+struct kernel_name {
 	uint64_t address;
-	uint32_t at, size; /* in the text */
+	uint32_t at, size; /* offset and length in the text */
 };
 
-struct table {
+/* Symbols or strings, sorted by address once read. */
+struct kernel_table {
 	struct buffer text;
-	struct id_cache *rows;
+	struct kernel_name *rows;
 	size_t count, capacity;
 	bool read;
 };
 
+/* The symbol found last for addresses of one hash. */
 struct cached {
 	uint64_t address;
-	uint32_t row; /* number + 1; 0: none */
+	uint32_t row; /* index + 1 of the symbol; 0: no symbol */
 	bool valid;
 };
 
 struct text_kernel {
-	struct table symbols, strings;
+	struct kernel_table symbols, strings;
 	struct cached cache[CACHED];
 };
 
@@ -35,7 +37,7 @@ struct text_kernel *text_kernel_new(void)
 	return calloc(1, sizeof(struct text_kernel));
 }
 
-static void table_free(struct table *t)
+static void table_free(struct kernel_table *t)
 {
 	buffer_free(&t->text);
 	free(t->rows);
@@ -50,40 +52,40 @@ void text_kernel_free(struct text_kernel *k)
 	free(k);
 }
 
-static int keep(struct table *t, const struct meta *m)
+static int table_append(struct kernel_table *t, const struct meta *m)
 {
 	if (m->offset != t->text.size || t->read || m->size > UINT32_MAX / 2 - t->text.size)
 		return 0;
 	return buffer_append(&t->text, m->data, m->size);
 }
 
-static bool is_named(const struct meta *m, const char *name)
+static bool is_meta(const struct meta *m, const char *name)
 {
 	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
 }
 
 int text_kernel_meta(struct text_kernel *k, const struct meta *m)
 {
-	if (is_named(m, "kallsyms"))
-		return keep(&k->symbols, m);
-	if (is_named(m, "printk_formats"))
-		return keep(&k->strings, m);
+	if (is_meta(m, "kallsyms"))
+		return table_append(&k->symbols, m);
+	if (is_meta(m, "printk_formats"))
+		return table_append(&k->strings, m);
 	return 0;
 }
 
-static int add(struct table *t, uint64_t address, size_t at, size_t size)
+static int table_add(struct kernel_table *t, uint64_t address, size_t at, size_t size)
 {
-	struct id_cache *rows = array_grow(t->rows, &t->capacity, t->count, sizeof *rows);
+	struct kernel_name *rows = array_grow(t->rows, &t->capacity, t->count, sizeof *rows);
 
 	if (!rows)
 		return -1;
 	t->rows = rows;
-	rows[t->count++] = (struct id_cache){address, (uint32_t)at, (uint32_t)size};
+	rows[t->count++] = (struct kernel_name){address, (uint32_t)at, (uint32_t)size};
 	return 0;
 }
 
-/* Hexadecimal digits from *p on, with 0x or without. False: there are none. */
-static bool address_at(const char **p, const char *end, uint64_t *v)
+/* Read hexadecimal digits from *p on, with or without 0x. Returns false if there are none. */
+static bool read_address(const char **p, const char *end, uint64_t *v)
 {
 	const char *q = *p;
 
@@ -107,15 +109,16 @@ static bool address_at(const char **p, const char *end, uint64_t *v)
 	return true;
 }
 
-/* ffffffff81000000 T name[\t[module]]. False: it is no such line, and the table ends here. */
-static int read_symbol(struct table *t, const char *p, const char *end, bool *good)
+/* Read "ffffffff81000000 T name[\t[module]]". *good is false if the line is not of this form; the
+ * table then ends here. */
+static int read_symbol(struct kernel_table *t, const char *p, const char *end, bool *good)
 {
 	const char *text = (const char *)t->text.data, *name;
 	uint64_t address;
 	char type;
 
 	*good = false;
-	if (!address_at(&p, end, &address))
+	if (!read_address(&p, end, &address))
 		return 0;
 	while (p < end && *p == ' ')
 		p++;
@@ -133,11 +136,11 @@ static int read_symbol(struct table *t, const char *p, const char *end, bool *go
 	/* offsets in per-CPU data, and marks between ARM and Thumb code */
 	if (type == 'A' || type == 'a' || *name == '$')
 		return 0;
-	return add(t, address, (size_t)(name - text), (size_t)(p - name));
+	return table_add(t, address, (size_t)(name - text), (size_t)(p - name));
 }
 
-/* 0xffffffff81000000 : "text\n", without the newline at its end. */
-static int read_string(struct table *t, char *p, char *end, bool *good)
+/* Read '0xffffffff81000000 : "text\n"', without the newline at the end of the text. */
+static int read_string(struct kernel_table *t, char *p, char *end, bool *good)
 {
 	char *text = (char *)t->text.data, *from;
 	const char *q = p;
@@ -147,7 +150,7 @@ static int read_string(struct table *t, char *p, char *end, bool *good)
 	*good = true;
 	while (q < end && *q == ' ')
 		q++;
-	if (!address_at(&q, end, &address))
+	if (!read_address(&q, end, &address))
 		return 0;
 	from = memchr(q, ':', (size_t)(end - q));
 	if (!from)
@@ -162,20 +165,20 @@ static int read_string(struct table *t, char *p, char *end, bool *good)
 	size = print_unescape(from, from, (size_t)(end - from));
 	if (size && from[size - 1] == '\n')
 		size--;
-	return add(t, address, (size_t)(from - text), size);
+	return table_add(t, address, (size_t)(from - text), size);
 }
 
-/* Of symbols at one address libtraceevent has the last of the file first. */
+/* Compare for qsort. Of symbols with one address libtraceevent puts the last of the file first. */
 static int by_address(const void *a, const void *b)
 {
-	const struct id_cache *x = a, *y = b;
+	const struct kernel_name *x = a, *y = b;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
 	return x->at > y->at ? -1 : x->at < y->at;
 }
 
-static int table_read(struct table *t, bool symbols)
+static int table_read(struct kernel_table *t, bool symbols)
 {
 	char *p = (char *)t->text.data, *end;
 	bool good = true;
@@ -199,8 +202,9 @@ static int table_read(struct table *t, bool symbols)
 	return 0;
 }
 
-/* The bisection of the C library, so that of several at one address the same one is found. */
-static uint32_t search(const struct table *t, uint64_t address, bool exact)
+/* Return the index + 1 of the row, or 0. Bisects as bsearch of the C library does, so that of
+ * several rows with one address the same one is found. */
+static uint32_t table_search(const struct kernel_table *t, uint64_t address, bool exact)
 {
 	size_t low = 0, high = t->count;
 
@@ -219,14 +223,14 @@ static uint32_t search(const struct table *t, uint64_t address, bool exact)
 	return 0;
 }
 
-static const char *symbol(void *context, uint64_t address, size_t *size, uint64_t *offset)
+static const char *kernel_symbol(void *context, uint64_t address, size_t *size, uint64_t *offset)
 {
 	struct text_kernel *k = context;
 	struct cached *c = &k->cache[hash_u64(address) & (CACHED - 1)];
-	const struct id_cache *row;
+	const struct kernel_name *row;
 
 	if (!c->valid || c->address != address)
-		*c = (struct cached){address, search(&k->symbols, address, false), true};
+		*c = (struct cached){address, table_search(&k->symbols, address, false), true};
 	if (!c->row)
 		return NULL;
 	row = &k->symbols.rows[c->row - 1];
@@ -235,9 +239,9 @@ static const char *symbol(void *context, uint64_t address, size_t *size, uint64_
 	return (const char *)k->symbols.text.data + row->at;
 }
 
-static uint64_t address(void *context, const char *name, size_t size)
+static uint64_t kernel_address(void *context, const char *name, size_t size)
 {
-	const struct table *t = &((struct text_kernel *)context)->symbols;
+	const struct kernel_table *t = &((struct text_kernel *)context)->symbols;
 
 	for (size_t i = 0; i < t->count; i++)
 		if (t->rows[i].size == size && !memcmp(t->text.data + t->rows[i].at, name, size))
@@ -245,10 +249,10 @@ static uint64_t address(void *context, const char *name, size_t size)
 	return 0;
 }
 
-static const char *string(void *context, uint64_t address, size_t *size)
+static const char *kernel_string(void *context, uint64_t address, size_t *size)
 {
-	const struct table *t = &((struct text_kernel *)context)->strings;
-	uint32_t row = search(t, address, true);
+	const struct kernel_table *t = &((struct text_kernel *)context)->strings;
+	uint32_t row = table_search(t, address, true);
 
 	if (!row)
 		return NULL;
@@ -258,6 +262,6 @@ static const char *string(void *context, uint64_t address, size_t *size)
 
 int text_kernel_get(struct text_kernel *k, struct print_kernel *out)
 {
-	*out = (struct print_kernel){k, symbol, address, string};
+	*out = (struct print_kernel){k, kernel_symbol, kernel_address, kernel_string};
 	return table_read(&k->symbols, true) || table_read(&k->strings, false) ? -1 : 0;
 }

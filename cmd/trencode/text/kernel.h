@@ -1,9 +1,9 @@
 /*
- * kernel.h - what a trace.dat knows of the kernel that it was recorded on
+ * kernel.h - names of the kernel that a trace.dat was recorded on
  *
- * Symbols by kallsyms and constant strings by printk_formats, looked up as libtraceevent does, so
- * that the same names are printed: every symbol takes part, data too, and one is taken for the
- * addresses up to the next, but the last for its own address alone.
+ * Symbols are read from kallsyms, constant strings from printk_formats. They are looked up as by
+ * libtraceevent, so that the same names are printed: all symbols are used, those of data too; a
+ * symbol names the addresses up to the next symbol, the last symbol only its own address.
  */
 #ifndef TR_TRENCODE_TEXT_KERNEL_H
 #define TR_TRENCODE_TEXT_KERNEL_H
@@ -13,14 +13,16 @@
 
 struct text_kernel;
 
-/* NULL: out of memory. */
+/* Returns NULL when out of memory. */
 struct text_kernel *text_kernel_new(void);
 void text_kernel_free(struct text_kernel *k);
 
-/* A piece of a META block; others than the two named above are passed over. -1: out of memory. */
+/* Take a piece of a META block; blocks other than the two above are ignored. Returns -1 when out of
+ * memory. */
 int text_kernel_meta(struct text_kernel *k, const struct meta *m);
 
-/* Valid as long as k is. -1: out of memory. */
+/* Fill *out with the functions that look names up, valid as long as k. Returns -1 when out of
+ * memory. */
 int text_kernel_get(struct text_kernel *k, struct print_kernel *out);
 
 #endif

@@ -4,11 +4,11 @@
 
 #include "common/util/buffer.h"
 
-/* What is made of a type once. */
+/* The print fmt of one type, compiled at its first event. */
 struct message {
 	bool ready;
-	struct print_format *format; /* NULL: it cannot be evaluated */
-	struct format_fields fields; /* for those */
+	struct print_format *format; /* NULL: print fmt cannot be evaluated */
+	struct format_fields fields; /* read where format is NULL */
 };
 
 struct kernel_events {
@@ -53,7 +53,7 @@ int kernel_events_meta(struct kernel_events *k, const struct meta *m)
 	return text_kernel_meta(k->kernel, m);
 }
 
-static struct message *message_of(struct kernel_events *k, uint32_t number)
+static struct message *message_at(struct kernel_events *k, uint32_t number)
 {
 	struct message *messages = array_reach(k->messages, &k->count, number, sizeof *messages);
 
@@ -63,7 +63,7 @@ static struct message *message_of(struct kernel_events *k, uint32_t number)
 	return &messages[number];
 }
 
-static int make(struct kernel_events *k, struct message *m, const struct type *type)
+static int message_make(struct kernel_events *k, struct message *m, const struct type *type)
 {
 	const struct text_ref *text = &type->declaration;
 	char why[PRINT_WHY];
@@ -81,10 +81,10 @@ static int make(struct kernel_events *k, struct message *m, const struct type *t
 
 int kernel_event_text(struct kernel_events *k, struct text *out, const struct event *ev)
 {
-	struct message *m = message_of(k, ev->type->number);
+	struct message *m = message_at(k, ev->type->number);
 	size_t n;
 
-	if (!m || (!m->ready && make(k, m, ev->type)))
+	if (!m || (!m->ready && message_make(k, m, ev->type)))
 		return -1;
 	k->line.size = 0;
 	if (m->format)

@@ -1,6 +1,5 @@
 /*
- * kernel_events.h - the messages of a recording's kernel events, by the print fmt of their
- * format files
+ * kernel_events.h - the messages of kernel events, made by the print fmt of their format files
  */
 #ifndef TR_TRENCODE_TEXT_KERNEL_EVENTS_H
 #define TR_TRENCODE_TEXT_KERNEL_EVENTS_H
@@ -11,21 +10,22 @@
 
 struct kernel_events;
 
-/* NULL: out of memory. */
+/* Returns NULL when out of memory. */
 struct kernel_events *kernel_events_new(void);
 void kernel_events_free(struct kernel_events *k);
 
-/* A piece of a META block: kallsyms names functions. -1: out of memory. */
+/* Take a piece of a META block; kallsyms has the names of functions. Returns -1 when out of memory.
+ */
 int kernel_events_meta(struct kernel_events *k, const struct meta *m);
 
-/* Does the event come from the kernel's ring buffer, with the format file of its type? */
+/* Test whether the event is from the kernel's ring buffer, with the format file of its type. */
 static inline bool is_kernel_event(const struct event *ev)
 {
 	return ev->type->kind == KIND_INSTANT && ev->type->declaration.size;
 }
 
-/* " (prev_comm=a ...)"; nothing where the message is empty. Where print fmt cannot be evaluated:
- * its fields. -1: out of memory. */
+/* Print " (prev_comm=a ...)", or nothing where the message is empty. Prints the fields where print
+ * fmt cannot be evaluated. Returns -1 when out of memory. */
 int kernel_event_text(struct kernel_events *k, struct text *out, const struct event *ev);
 
 #endif

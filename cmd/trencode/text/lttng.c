@@ -1,11 +1,10 @@
 /*
- * Text of legacy LTTng traces: a line per event,
+ * lttng.c - text of legacy LTTng traces: a line per event,
  *
  *     <sec>.<nsec> <tracefile>_<cpu> <channel>.<event> { field = value, ... }
  *
- * 1.0 has no channel in front of the event. Numbers are printed as the marker's C conversion says,
- * with the text that is glued to it. What is missing is no event of the trace: it is said on
- * standard error.
+ * 1.0 has no channel in front of the event. Numbers are printed by the C conversion of the marker,
+ * after the literal text in front of the conversion. Gaps are reported on standard error.
  */
 #include "cmd/trencode/text/layout.h"
 
@@ -17,14 +16,16 @@
 
 enum { SECOND = 1000000000, GAPS_SHOWN = 10 };
 
+/* One field of a line. */
 struct column {
-	char *name; /* " name = literal" with what comes before it */
+	char *name; /* ", name = literal" */
 	size_t name_size;
 	uint32_t offset;
 	uint8_t size; /* 0: the next text of the tail */
 	enum { DECIMAL, SIGNED, HEX, UPPER, OCTAL, STRING } form;
 };
 
+/* The constant texts of the lines of one type. */
 struct line {
 	char *head; /* " channel.event", and " { " where fields follow */
 	size_t head_size;
@@ -32,27 +33,28 @@ struct line {
 	size_t ncolumns;
 };
 
-struct name {
+/* The name of a lane. */
+struct lane_name {
 	char *text; /* " buffer_cpu" */
 	size_t size;
 };
 
-struct state {
+struct text_lttng {
 	struct text *out;
 	bool quiet;
 	struct line **lines; /* by type */
 	size_t lines_size;
-	struct name *lanes; /* by lane */
+	struct lane_name *lanes; /* by lane */
 	size_t lanes_size;
-	uint64_t second; /* whose digits are in digits */
+	uint64_t second; /* the second whose text is in digits */
 	char digits[24];
 	size_t ndigits;
 	uint64_t gaps;
 };
 
-static int begin(void *state, const struct encoding *en, struct error *e)
+static int lttng_begin(void *state, const struct encoding *en, struct error *e)
 {
-	struct state *s = state;
+	struct text_lttng *s = state;
 
 	(void)e;
 	s->out = en->text;
@@ -63,7 +65,7 @@ static int begin(void *state, const struct encoding *en, struct error *e)
 
 /* --- what is printed of a type --- */
 
-static int column_of(struct column *c, const struct field *f, bool first)
+static int column_make(struct column *c, const struct field *f, bool first)
 {
 	const struct text_ref *t = &f->type_name;
 	const char *percent = memchr(t->text, '%', t->size);
@@ -123,7 +125,7 @@ static struct line *make_line(const struct type *t)
 		if (f->kind == FIELD_STRING ? f->where != WHERE_REST && f->where != WHERE_STRING
 					    : f->where != WHERE_FIXED)
 			continue;
-		if (column_of(&l->columns[l->ncolumns], f, !l->ncolumns))
+		if (column_make(&l->columns[l->ncolumns], f, !l->ncolumns))
 			goto failed;
 		l->ncolumns++;
 	}
@@ -143,7 +145,7 @@ failed:
 	return NULL;
 }
 
-static const struct line *line_of(struct state *s, const struct type *t)
+static const struct line *lttng_line_of(struct text_lttng *s, const struct type *t)
 {
 	struct line **lines = array_reach(s->lines, &s->lines_size, t->number, sizeof *lines);
 
@@ -155,10 +157,11 @@ static const struct line *line_of(struct state *s, const struct type *t)
 	return s->lines[t->number];
 }
 
-static const struct name *name_of(struct state *s, const struct lane *lane)
+static const struct lane_name *lane_name_at(struct text_lttng *s, const struct lane *lane)
 {
-	struct name *lanes = array_reach(s->lanes, &s->lanes_size, lane->number, sizeof *lanes),
-		    *name;
+	struct lane_name *lanes =
+				 array_reach(s->lanes, &s->lanes_size, lane->number, sizeof *lanes),
+			 *name;
 	struct buffer b = {0};
 
 	if (!lanes)
@@ -172,13 +175,13 @@ static const struct name *name_of(struct state *s, const struct lane *lane)
 		buffer_free(&b);
 		return NULL;
 	}
-	*name = (struct name){(char *)b.data, b.size};
+	*name = (struct lane_name){(char *)b.data, b.size};
 	return name;
 }
 
 /* --- printing --- */
 
-static void print_time(struct state *s, uint64_t time)
+static void lttng_print_time(struct text_lttng *s, uint64_t time)
 {
 	uint64_t second = time / SECOND;
 	uint32_t rest = (uint32_t)(time % SECOND);
@@ -194,7 +197,7 @@ static void print_time(struct state *s, uint64_t time)
 	text_put(s->out, nine, sizeof nine);
 }
 
-static void print_base(struct text *out, uint64_t v, unsigned shift, const char *digits)
+static void lttng_print_base(struct text *out, uint64_t v, unsigned shift, const char *digits)
 {
 	char text[24];
 	unsigned i = sizeof text;
@@ -206,8 +209,8 @@ static void print_base(struct text *out, uint64_t v, unsigned shift, const char 
 	text_put(out, text + i, sizeof text - i);
 }
 
-static void print_column(struct text *out, const struct column *c, const struct event *ev,
-			 const uint8_t **tail)
+static void lttng_print_column(struct text *out, const struct column *c, const struct event *ev,
+			       const uint8_t **tail)
 {
 	const uint8_t *end = *tail ? ev->tail + ev->tail_size : NULL, *nul;
 	uint64_t v;
@@ -224,15 +227,15 @@ static void print_column(struct text *out, const struct column *c, const struct 
 	v = get_uint(ev->fixed + c->offset, c->size, false);
 	switch (c->form) {
 	case SIGNED: text_i64(out, sign_extend(v, c->size)); break;
-	case HEX: print_base(out, v, 4, "0123456789abcdef"); break;
-	case UPPER: print_base(out, v, 4, "0123456789ABCDEF"); break;
-	case OCTAL: print_base(out, v, 3, "01234567"); break;
+	case HEX: lttng_print_base(out, v, 4, "0123456789abcdef"); break;
+	case UPPER: lttng_print_base(out, v, 4, "0123456789ABCDEF"); break;
+	case OCTAL: lttng_print_base(out, v, 3, "01234567"); break;
 	default: text_u64(out, v);
 	}
 }
 
-/* Gaps are no lines of the listing, whose readers take each line for an event. */
-static void say_gap(struct state *s, const struct event *ev)
+/* Warn of a gap. The listing has no line for it: its readers take each line for an event. */
+static void lttng_warn_gap(struct text_lttng *s, const struct event *ev)
 {
 	struct gap_row g;
 	char count[48] = "an unknown number of";
@@ -247,30 +250,30 @@ static void say_gap(struct state *s, const struct event *ev)
 	     (int)(g.message_size < 200 ? g.message_size : 200), g.message);
 }
 
-static int event(void *state, const struct event *ev, struct error *e)
+static int lttng_event(void *state, const struct event *ev, struct error *e)
 {
-	struct state *s = state;
+	struct text_lttng *s = state;
 	struct text *out = s->out;
 	const uint8_t *tail = ev->tail;
 	uint32_t type = ev->type->number, number = ev->lane->number;
 	const struct line *l = type < s->lines_size ? s->lines[type] : NULL;
-	const struct name *name = number < s->lanes_size ? &s->lanes[number] : NULL;
+	const struct lane_name *name = number < s->lanes_size ? &s->lanes[number] : NULL;
 
 	if (ev->type->kind == KIND_GAP) {
-		say_gap(s, ev);
+		lttng_warn_gap(s, ev);
 		return 0;
 	}
 	if (!l)
-		l = line_of(s, ev->type);
+		l = lttng_line_of(s, ev->type);
 	if (!name || !name->text)
-		name = name_of(s, ev->lane);
+		name = lane_name_at(s, ev->lane);
 	if (!l || !name)
 		return error_no_memory(e);
-	print_time(s, ev->time);
+	lttng_print_time(s, ev->time);
 	text_put(out, name->text, name->size);
 	text_put(out, l->head, l->head_size);
 	for (size_t i = 0; i < l->ncolumns; i++)
-		print_column(out, &l->columns[i], ev, &tail);
+		lttng_print_column(out, &l->columns[i], ev, &tail);
 	if (l->ncolumns)
 		text_put(out, " }\n", 3);
 	else
@@ -278,9 +281,9 @@ static int event(void *state, const struct event *ev, struct error *e)
 	return 0;
 }
 
-static int end(void *state, struct error *e)
+static int lttng_end(void *state, struct error *e)
 {
-	struct state *s = state;
+	struct text_lttng *s = state;
 
 	(void)e;
 	if (s->gaps > GAPS_SHOWN)
@@ -288,9 +291,9 @@ static int end(void *state, struct error *e)
 	return 0;
 }
 
-static void free_state(void *state)
+static void lttng_free_state(void *state)
 {
-	struct state *s = state;
+	struct text_lttng *s = state;
 
 	for (size_t i = 0; i < s->lines_size; i++)
 		free_line(s->lines[i]);
@@ -302,9 +305,9 @@ static void free_state(void *state)
 
 const struct text_layout text_lttng = {
 	.format = "lttng",
-	.state_size = sizeof(struct state),
-	.begin = begin,
-	.event = event,
-	.end = end,
-	.free = free_state,
+	.state_size = sizeof(struct text_lttng),
+	.begin = lttng_begin,
+	.event = lttng_event,
+	.end = lttng_end,
+	.free = lttng_free_state,
 };

@@ -7,25 +7,26 @@
 
 enum { NAME_CACHE = 256 };
 
-/* One META block, a symbol table once it was asked for as one. */
-struct table {
+/* One META block with symbols, parsed when the first address is looked up in it. */
+struct symbol_table {
 	uint32_t source;
 	char *name;
 	struct buffer text;
 	struct symbols *symbols;
-	bool bad; /* not to be read: pieces are missing, or memory was out */
+	bool bad; /* unusable: pieces are missing, or parsing ran out of memory */
 };
 
-struct named {
+/* A demangled name. */
+struct demangled_name {
 	const struct symbol *symbol;
 	char *name;
 };
 
 struct text_symbols {
-	struct table *tables;
+	struct symbol_table *tables;
 	size_t ntables, capacity;
 	struct intern names; /* number: index of the table */
-	struct named cache[NAME_CACHE];
+	struct demangled_name cache[NAME_CACHE];
 };
 
 struct text_symbols *text_symbols_new(void)
@@ -49,58 +50,60 @@ void text_symbols_free(struct text_symbols *s)
 	free(s);
 }
 
-/* Tables are known by their source's number and their name. */
-static int key(struct buffer *b, uint32_t source, const char *name, size_t n)
+/* Append the key of a table: the number of its source, and its name. */
+static int table_key(struct buffer *b, uint32_t source, const char *name, size_t n)
 {
 	return buffer_u32(b, source) || buffer_append(b, name, n) ? -1 : 0;
 }
 
-static struct table *find(const struct text_symbols *s, uint32_t source, const char *name, size_t n)
+static struct symbol_table *table_find(const struct text_symbols *s, uint32_t source,
+				       const char *name, size_t n)
 {
 	struct buffer b = {0};
-	uint32_t number =
-		key(&b, source, name, n) ? INTERN_NONE : intern_find(&s->names, b.data, b.size);
+	uint32_t number = table_key(&b, source, name, n) ? INTERN_NONE
+							 : intern_find(&s->names, b.data, b.size);
 
 	buffer_free(&b);
 	return number < s->ntables ? &s->tables[number] : NULL;
 }
 
-static struct table *add(struct text_symbols *s, uint32_t source, const char *name, size_t n)
+static struct symbol_table *table_add(struct text_symbols *s, uint32_t source, const char *name,
+				      size_t n)
 {
-	struct table *t = array_grow(s->tables, &s->capacity, s->ntables, sizeof *t);
+	struct symbol_table *t = array_grow(s->tables, &s->capacity, s->ntables, sizeof *t);
 	struct buffer b = {0};
 	uint32_t number;
 
 	if (!t)
 		return NULL;
 	s->tables = t;
-	number = key(&b, source, name, n) ? INTERN_NONE : intern(&s->names, b.data, b.size);
+	number = table_key(&b, source, name, n) ? INTERN_NONE : intern(&s->names, b.data, b.size);
 	buffer_free(&b);
 	if (number != s->ntables)
 		return NULL;
 	t += s->ntables++;
-	*t = (struct table){.source = source};
+	*t = (struct symbol_table){.source = source};
 	return t;
 }
 
-static bool is_table(const struct meta *m)
+static bool is_symbol_table(const struct meta *m)
 {
 	return m->name_size > 4 && !memcmp(m->name + m->name_size - 4, ".sym", 4);
 }
 
 int text_symbols_meta(struct text_symbols *s, const struct meta *m)
 {
-	struct table *t;
+	struct symbol_table *t;
 
-	if (!is_table(m) || m->flags & META_REFERENCE)
+	if (!is_symbol_table(m) || m->flags & META_REFERENCE)
 		return 0;
-	t = find(s, m->source, m->name, m->name_size);
+	t = table_find(s, m->source, m->name, m->name_size);
 	if (!t)
-		t = add(s, m->source, m->name, m->name_size);
+		t = table_add(s, m->source, m->name, m->name_size);
 	if (!t)
 		return -1;
 	if (t->symbols || m->offset != t->text.size) {
-		/* sent again, or a piece was lost on the way */
+		/* the same table again, or a piece is missing */
 		t->bad |= !t->symbols && m->offset > t->text.size;
 		return 0;
 	}
@@ -110,11 +113,11 @@ int text_symbols_meta(struct text_symbols *s, const struct meta *m)
 static struct symbols *symbols_of(struct text_symbols *s, const struct space *space,
 				  const struct map *map)
 {
-	struct table *t;
+	struct symbol_table *t;
 
 	if (!map->table.size || !space->source)
 		return NULL;
-	t = find(s, space->source->number, map->table.text, map->table.size);
+	t = table_find(s, space->source->number, map->table.text, map->table.size);
 	if (!t || t->bad)
 		return NULL;
 	if (!t->symbols) {
@@ -125,8 +128,8 @@ static struct symbols *symbols_of(struct text_symbols *s, const struct space *sp
 	return t->symbols;
 }
 
-static const struct symbol *in_map(struct text_symbols *s, const struct space *space,
-				   const struct map *map, uint64_t address, uint64_t *offset)
+static const struct symbol *find_in_map(struct text_symbols *s, const struct space *space,
+					const struct map *map, uint64_t address, uint64_t *offset)
 {
 	struct symbols *symbols = symbols_of(s, space, map);
 	const struct symbol *found;
@@ -149,16 +152,16 @@ static const struct symbol *find_symbol(struct text_symbols *s, const struct spa
 		const struct map *map = &space->maps[i];
 
 		if (!map->epoch && address >= map->start && address < map->end) {
-			found = in_map(s, space, map, address, offset);
+			found = find_in_map(s, space, map, address, offset);
 			break;
 		}
 	}
 	for (i = space->nmaps; loaded && !found && i-- > 0;) {
 		const struct map *map = &space->maps[i];
 
-		/* without an end: only its symbols tell what it holds */
+		/* a mapping without an end: only its symbols show which addresses it has */
 		if (map->epoch && map->time <= time && (!map->end || address < map->end))
-			found = in_map(s, space, map, address, offset);
+			found = find_in_map(s, space, map, address, offset);
 	}
 	return found;
 }
@@ -168,7 +171,7 @@ const char *text_symbols_find(struct text_symbols *s, const struct space *space,
 {
 	const struct symbol *symbol =
 		space ? find_symbol(s, space, time, address, loaded, offset) : NULL;
-	struct named *named;
+	struct demangled_name *named;
 
 	if (!symbol)
 		return NULL;

@@ -1,8 +1,8 @@
 /*
- * symbols.h - names for addresses in a trace's values, from the symbol tables it came with
+ * symbols.h - names of pointers in values, by the symbol tables of the trace
  *
- * trsym names the places of events; pointers among the arguments are named here, where they are
- * printed, from the META blocks that the mappings of an address space refer to.
+ * trsym names the locations of events. Pointers among the arguments are named here, when they are
+ * printed, by the META blocks that the mappings of an address space refer to.
  */
 #ifndef TR_TRENCODE_TEXT_SYMBOLS_H
 #define TR_TRENCODE_TEXT_SYMBOLS_H
@@ -13,17 +13,18 @@
 
 struct text_symbols;
 
+/* Returns NULL when out of memory. */
 struct text_symbols *text_symbols_new(void);
 void text_symbols_free(struct text_symbols *s);
 
-/* Take in a piece of a META block. -1: out of memory. */
+/* Take a piece of a META block. Returns -1 when out of memory. */
 int text_symbols_meta(struct text_symbols *s, const struct meta *m);
 
 /*
- * The symbol of an address in a space at a time, demangled the simple way, or NULL: in the mapping
- * that has the address, else in what was loaded since, the latest first. *offset (may be NULL) is
- * what the address is behind the symbol's start. loaded: look in what was loaded later too. The
- * name is valid until the next call.
+ * Return the demangled name of the symbol that contains an address in a space at a time, or NULL.
+ * The symbol is searched in the initial mapping of the address and, with loaded, in the modules
+ * that were loaded later, the latest first. *offset (may be NULL) is the distance of the address
+ * from the symbol's start, bytes. The name is valid until the next call.
  */
 const char *text_symbols_find(struct text_symbols *s, const struct space *space, uint64_t time,
 			      uint64_t address, bool loaded, uint64_t *offset);

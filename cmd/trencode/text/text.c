@@ -9,20 +9,20 @@ static const struct text_layout *const layouts[] = {
 
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
-struct state {
+struct layouts {
 	void *layout[LAYOUTS];	     /* NULL: not begun */
-	const struct source *source; /* of the last event */
-	int of_source;
+	const struct source *source; /* source of the last event */
+	int of_source;		     /* index of its layout */
 };
 
-static int begin(struct encoding *en, struct error *e)
+static int layouts_begin(struct encoding *en, struct error *e)
 {
 	struct columns columns;
 
 	/* a mistake in -f shows before any input is read */
 	if (columns_parse(&columns, en->options->fields, e))
 		return -1;
-	en->state = calloc(1, sizeof(struct state));
+	en->state = calloc(1, sizeof(struct layouts));
 	if (!en->state)
 		return error_no_memory(e);
 	return 0;
@@ -38,9 +38,9 @@ static int layout_of(const struct encoding *en, const struct source *source)
 	return i;
 }
 
-static int need(struct encoding *en, int i, struct error *e)
+static int layouts_need(struct encoding *en, int i, struct error *e)
 {
-	struct state *s = en->state;
+	struct layouts *s = en->state;
 
 	if (s->layout[i])
 		return 0;
@@ -48,34 +48,34 @@ static int need(struct encoding *en, int i, struct error *e)
 	return s->layout[i] ? layouts[i]->begin(s->layout[i], en, e) : error_no_memory(e);
 }
 
-static int meta(struct encoding *en, const struct meta *m, struct error *e)
+static int layouts_meta(struct encoding *en, const struct meta *m, struct error *e)
 {
-	struct state *s = en->state;
+	struct layouts *s = en->state;
 	const struct source *source =
 		m->source ? pool_at(&en->dictionary->sources, m->source) : NULL;
 	int i = layout_of(en, source);
 
 	if (!layouts[i]->meta)
 		return 0;
-	return need(en, i, e) ? -1 : layouts[i]->meta(s->layout[i], source, m, e);
+	return layouts_need(en, i, e) ? -1 : layouts[i]->meta(s->layout[i], source, m, e);
 }
 
-static int event(struct encoding *en, const struct event *ev, struct error *e)
+static int layouts_event(struct encoding *en, const struct event *ev, struct error *e)
 {
-	struct state *s = en->state;
+	struct layouts *s = en->state;
 
 	if (__builtin_expect(ev->lane->source != s->source || !s->source, 0)) {
 		s->of_source = layout_of(en, ev->lane->source);
-		if (need(en, s->of_source, e))
+		if (layouts_need(en, s->of_source, e))
 			return -1;
 		s->source = ev->lane->source;
 	}
 	return layouts[s->of_source]->event(s->layout[s->of_source], ev, e);
 }
 
-static int end(struct encoding *en, struct error *e)
+static int layouts_end(struct encoding *en, struct error *e)
 {
-	struct state *s = en->state;
+	struct layouts *s = en->state;
 
 	for (int i = 0; i < LAYOUTS; i++)
 		if (s->layout[i] && layouts[i]->end && layouts[i]->end(s->layout[i], e))
@@ -83,9 +83,9 @@ static int end(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static void free_state(struct encoding *en)
+static void layouts_free(struct encoding *en)
 {
-	struct state *s = en->state;
+	struct layouts *s = en->state;
 
 	for (int i = 0; s && i < LAYOUTS; i++) {
 		if (s->layout[i])
@@ -101,9 +101,9 @@ const struct encoder encoder_text = {
 	.suffixes = ".txt",
 	.output = ENCODER_TEXT,
 	.counts_calls = true,
-	.begin = begin,
-	.meta = meta,
-	.event = event,
-	.end = end,
-	.free = free_state,
+	.begin = layouts_begin,
+	.meta = layouts_meta,
+	.event = layouts_event,
+	.end = layouts_end,
+	.free = layouts_free,
 };

@@ -4,15 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static void three(char *out, unsigned v, char pad)
+static void put_three_digits(char *out, unsigned v, char pad)
 {
 	out[0] = v >= 100 ? (char)('0' + v / 100) : pad;
 	out[1] = v >= 10 ? (char)('0' + v / 10 % 10) : pad;
 	out[2] = (char)('0' + v % 10);
 }
 
-/* Whole units and their thousandths, as seconds of a minute and minutes of an hour too. */
-static const char *split(uint64_t ns, uint64_t *whole, uint64_t *part)
+/* Split a duration into whole units and their thousandths, or seconds of a minute, or minutes of an
+ * hour. Returns the unit. */
+static const char *duration_split(uint64_t ns, uint64_t *whole, uint64_t *part)
 {
 	uint64_t v;
 
@@ -55,12 +56,12 @@ void duration_text(char *out, uint64_t ns)
 		memset(out, ' ', DURATION_WIDTH);
 		return;
 	}
-	unit = split(ns > INT64_MAX ? -ns : ns, &whole, &part);
+	unit = duration_split(ns > INT64_MAX ? -ns : ns, &whole, &part);
 	if (whole > 999)
 		whole = part = 999;
-	three(out, (unsigned)whole, ' ');
+	put_three_digits(out, (unsigned)whole, ' ');
 	out[3] = '.';
-	three(out + 4, (unsigned)part, '0');
+	put_three_digits(out + 4, (unsigned)part, '0');
 	out[7] = ' ';
 	memcpy(out + 8, unit, 2);
 }

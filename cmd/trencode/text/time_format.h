@@ -11,13 +11,14 @@
 enum { DURATION_WIDTH = 10 };
 
 /*
- * DURATION_WIDTH characters at out, no NUL: three digits, a point, three digits, a blank and the
- * unit: us, ms, s, m (minutes, the three digits are seconds) or h (hours and minutes). 0 ns is
- * blank. Times that went backwards, as a difference that wrapped, are printed by their size.
+ * Write DURATION_WIDTH characters to out, without a NUL: three digits, a point, three digits, a
+ * blank and the unit: us, ms, s, m (minutes, the three digits are seconds) or h (hours and
+ * minutes). 0 ns is blank. A negative duration, as a difference that wrapped, is printed without
+ * its sign.
  */
 void duration_text(char *out, uint64_t ns);
 
-/* The time of the line before; zero-initialised there is none. */
+/* The time of the line before; zeroed: there is no line before. */
 struct time_difference {
 	uint64_t last;
 	bool has_last;
@@ -26,14 +27,14 @@ struct time_difference {
 enum { DIFFERENCE_MOST = 32 };
 
 /*
- * trace-cmd report --ts-diff: " (+7961) ", at least 9 characters at out, no NUL; returns how many.
- * Without ns it is of the times as microseconds, which are rounded first, as are those of clocks
- * that have no such unit.
+ * Write the difference of trace-cmd report --ts-diff, " (+7961) ", to out, without a NUL. Returns
+ * its length, at least 9. Without ns the times are rounded to microseconds before they are
+ * subtracted, also those of clocks that have no unit.
  */
 size_t difference_text(struct time_difference *d, uint64_t time, bool ns,
 		       char out[DIFFERENCE_MOST]);
 
-/* Does trace-cmd take that clock for nanoseconds? Others it prints as they are. */
+/* Test whether trace-cmd prints times of that clock as seconds; it prints others unchanged. */
 bool clock_in_seconds(const char *clock);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { DECIMAL_LIMIT = 100000 }; /* larger numbers are printed in hexadecimal */
 
-static int put(struct buffer *out, const char *s)
+static int put_text(struct buffer *out, const char *s)
 {
 	return buffer_append(out, s, strlen(s));
 }
@@ -20,8 +20,9 @@ static int put_base(struct buffer *out, const char *prefix, uint64_t v, unsigned
 	do {
 		*--p = "0123456789abcdef"[v % base];
 	} while (v /= base);
-	return put(out, prefix) || buffer_append(out, p, (size_t)(digits + sizeof digits - p)) ? -1
-											       : 0;
+	return put_text(out, prefix) || buffer_append(out, p, (size_t)(digits + sizeof digits - p))
+		       ? -1
+		       : 0;
 }
 
 static int put_unsigned(struct buffer *out, uint64_t v)
@@ -39,16 +40,16 @@ static int put_hex(struct buffer *out, uint64_t v)
 	return put_base(out, v ? "0x" : "", v, 16);
 }
 
-static uint64_t cut(uint64_t v, unsigned size)
+static uint64_t truncate_bits(uint64_t v, unsigned size)
 {
 	return size < 8 ? v & ((1ull << 8 * size) - 1) : v;
 }
 
-/* A number without a sign of its own: small ones as they are, negative ones if they are an int or a
- * long, the others in hexadecimal. */
+/* Append a number whose signedness is unknown: small numbers in decimal, negative ones too if they
+ * have the size of an int or a long, others in hexadecimal. */
 static int put_auto(struct buffer *out, uint64_t bits, unsigned size)
 {
-	int64_t wide = size == 8 ? (int64_t)bits : (int64_t)cut(bits, size);
+	int64_t wide = size == 8 ? (int64_t)bits : (int64_t)truncate_bits(bits, size);
 
 	if (wide >= -DECIMAL_LIMIT && wide <= DECIMAL_LIMIT)
 		return put_signed(out, sign_extend(bits, size));
@@ -60,26 +61,26 @@ static int put_auto(struct buffer *out, uint64_t bits, unsigned size)
 static int put_escaped(struct buffer *out, char c)
 {
 	switch (c) {
-	case '\0': return put(out, "\\0");
-	case '\b': return put(out, "\\b");
-	case '\n': return put(out, "\\n");
+	case '\0': return put_text(out, "\\0");
+	case '\b': return put_text(out, "\\b");
+	case '\n': return put_text(out, "\\n");
 	}
 	return buffer_append(out, &c, 1);
 }
 
-/* Up to a NUL, with escapes, but UTF-8 as it stands. */
+/* Append a string up to its NUL, with escapes; strings with UTF-8 unchanged. */
 static int put_string(struct buffer *out, const uint8_t *p, size_t n)
 {
 	const uint8_t *end = memchr(p, 0, n);
 	size_t i;
 
 	if (n == 4 && !memcmp(p, "\xff\xff\xff\xff", 4))
-		return put(out, "NULL");
+		return put_text(out, "NULL");
 	if (end)
 		n = (size_t)(end - p);
 	for (i = 0; i < n && !(p[i] & 0x80);)
 		i++;
-	if (put(out, "\""))
+	if (put_text(out, "\""))
 		return -1;
 	if (i + 1 < n) {
 		if (buffer_append(out, p, n))
@@ -89,7 +90,7 @@ static int put_string(struct buffer *out, const uint8_t *p, size_t n)
 			if (put_escaped(out, (char)p[i]))
 				return -1;
 	}
-	return put(out, "\"");
+	return put_text(out, "\"");
 }
 
 static int put_pointer(struct buffer *out, const struct value_names *names, uint64_t address)
@@ -100,7 +101,7 @@ static int put_pointer(struct buffer *out, const struct value_names *names, uint
 		name = text_symbols_find(names->symbols, names->space, names->time, address, true,
 					 NULL);
 	if (name)
-		return put(out, "&") || put(out, name) ? -1 : 0;
+		return put_text(out, "&") || put_text(out, name) ? -1 : 0;
 	return put_hex(out, address);
 }
 
@@ -110,14 +111,14 @@ static int put_enum_number(struct buffer *out, int64_t v)
 						       : put_signed(out, v);
 }
 
-/* A label, the labels that add up to the number, or the number. */
+/* Append a label, the labels that add up to the number, or the number. */
 static int put_sum(struct buffer *out, const struct definition *d, int64_t v)
 {
 	const struct member *m = definition_member(d, (uint64_t)v);
 	size_t before = out->size;
 
 	if (m)
-		return put(out, m->name.text);
+		return put_text(out, m->name.text);
 	if (value_sum_text(out, d, (uint64_t)v))
 		return -1;
 	return out->size > before ? 0 : put_enum_number(out, v);
@@ -136,7 +137,7 @@ static int put_enum(struct buffer *out, const struct value_names *names, const s
 		return put_sum(out, d, (int64_t)n);
 	if (fits)
 		m = definition_member(d, n);
-	return m ? put(out, m->name.text)
+	return m ? put_text(out, m->name.text)
 		 : buffer_append(out, digits, value_enum_decimal(digits, d, v));
 }
 
@@ -145,18 +146,18 @@ static int put_real(struct buffer *out, const struct value *v)
 	long double number;
 
 	if (!value_real(v, &number))
-		return put(out, "?");
+		return put_text(out, "?");
 	return buffer_printf(out, "%#Lf", number);
 }
 
 static int put_number(struct buffer *out, const struct value_names *names, const struct value *v)
 {
-	uint64_t bits = cut(v->number, v->size);
+	uint64_t bits = truncate_bits(v->number, v->size);
 
 	if (v->format == 'f')
 		return put_real(out, v);
 	if (v->size > 8) {
-		if (put(out, "0x"))
+		if (put_text(out, "0x"))
 			return -1;
 		for (unsigned i = v->size; i-- > 0;)
 			if (buffer_printf(out, "%02x", v->bytes[i]))
@@ -169,16 +170,18 @@ static int put_number(struct buffer *out, const struct value_names *names, const
 	case 'x': return put_hex(out, bits);
 	case 'o': return put_base(out, bits ? "0" : "", bits, 8);
 	case 'p': return put_pointer(out, names, bits);
-	case 'c': return put(out, "'") || put_escaped(out, (char)bits) || put(out, "'") ? -1 : 0;
+	case 'c':
+		return put_text(out, "'") || put_escaped(out, (char)bits) || put_text(out, "'") ? -1
+												: 0;
 	case 'e': return put_signed(out, (int64_t)v->number);
 	}
 	return put_signed(out, sign_extend(bits, v->size));
 }
 
-/* A string of C++, as a literal of one is written. */
+/* Append a std::string as a literal of C++. */
 static int put_std_string(struct buffer *out, const struct value *v)
 {
-	return put_string(out, v->bytes, v->n) || put(out, "s") ? -1 : 0;
+	return put_string(out, v->bytes, v->n) || put_text(out, "s") ? -1 : 0;
 }
 
 static bool is_named(const struct value *v, const char *name)
@@ -186,15 +189,15 @@ static bool is_named(const struct value *v, const char *name)
 	return v->type_name_size == strlen(name) && !memcmp(v->type_name, name, v->type_name_size);
 }
 
-/* A struct that nobody took apart. */
+/* Append a struct whose members were not recorded. */
 static int put_opaque(struct buffer *out, const struct value *v)
 {
 	if (is_named(v, "std::string"))
 		return put_std_string(out, v);
-	/* gcc's name for a lambda says nothing */
+	/* gcc's name for a lambda is of no use */
 	if (!is_named(v, "<lambda") && buffer_append(out, v->type_name, v->type_name_size))
 		return -1;
-	return put(out, v->n ? "{...}" : "{}");
+	return put_text(out, v->n ? "{...}" : "{}");
 }
 
 static int put_wide(struct buffer *out, const struct value *v)
@@ -214,9 +217,9 @@ int value_text(struct buffer *out, const struct value_names *names, const struct
 	if (v->definition)
 		d = dictionary_definition_id(names->dictionary, v->definition);
 	switch (v->tag) {
-	case VALUE_NULL: return put(out, "NULL");
-	case VALUE_FALSE: return put(out, "false");
-	case VALUE_TRUE: return put(out, "true");
+	case VALUE_NULL: return put_text(out, "NULL");
+	case VALUE_FALSE: return put_text(out, "false");
+	case VALUE_TRUE: return put_text(out, "true");
 	case VALUE_NEGATIVE: return put_signed(out, (int64_t)v->number);
 	case VALUE_UINT: return put_unsigned(out, v->number);
 	case VALUE_FLOAT:
@@ -231,15 +234,15 @@ int value_text(struct buffer *out, const struct value_names *names, const struct
 	case VALUE_ENUM: return put_enum(out, names, d, v);
 	case VALUE_BITMASK: return value_bits_text(out, d, v->number);
 	case VALUE_ARRAY:
-	case VALUE_STRUCT: return put(out, v->count ? "{...}" : "{}");
+	case VALUE_STRUCT: return put_text(out, v->count ? "{...}" : "{}");
 	case VALUE_POINTER: return put_pointer(out, names, v->number);
 	case VALUE_NUMBER: return put_number(out, names, v);
 	case VALUE_OPAQUE: return put_opaque(out, v);
 	}
-	return put(out, "?");
+	return put_text(out, "?");
 }
 
-/* The next value: of one in two forms that for people. */
+/* Append the next value; of a value with a raw and a display form, the display form. */
 static int put_next(struct buffer *out, const struct value_names *names, struct values *v)
 {
 	struct values at = *v;
@@ -252,8 +255,8 @@ static int put_next(struct buffer *out, const struct value_names *names, struct 
 	return value_text(out, names, &value) || !values_skip(v) ? -1 : 0;
 }
 
-/* Of an argument that is given more than once the last is the value: *last by number, up to the
- * highest one, where there is such an argument; else NULL. */
+/* Find repeated arguments, whose last value is the valid one. *last: the end of the last value of
+ * each argument, by number; NULL if no argument is repeated. */
 static int find_repeated(const uint8_t *tail, size_t n, const uint8_t ***last)
 {
 	uint8_t seen[VALUE_INDEX_LIMIT / 8 + 1];
@@ -295,7 +298,7 @@ int value_text_arguments(struct buffer *out, const struct value_names *names, co
 
 	if (find_repeated(tail, n, &last))
 		return -1;
-	bad = put(out, "(");
+	bad = put_text(out, "(");
 	values_begin(&v, tail, n);
 	while (!bad && values_what(&v, &what, &index)) {
 		size_t before = out->size;
@@ -304,14 +307,14 @@ int value_text_arguments(struct buffer *out, const struct value_names *names, co
 			bad = !values_skip(&v);
 			continue;
 		}
-		bad = (any && put(out, ", ")) || put_next(out, names, &v);
+		bad = (any && put_text(out, ", ")) || put_next(out, names, &v);
 		if (last && last[index] != v.at)
 			out->size = before;
 		else
 			any = true;
 	}
 	free(last);
-	return bad || put(out, ")") ? -1 : 0;
+	return bad || put_text(out, ")") ? -1 : 0;
 }
 
 int value_text_return(struct buffer *out, const struct value_names *names, const uint8_t *tail,
@@ -324,7 +327,7 @@ int value_text_return(struct buffer *out, const struct value_names *names, const
 	values_begin(&v, tail, n);
 	while (values_what(&v, &what, &index)) {
 		if (what == DETAIL_RETURN)
-			return put(out, " = ") || put_next(out, names, &v) ? -1 : 0;
+			return put_text(out, " = ") || put_next(out, names, &v) ? -1 : 0;
 		if (!values_skip(&v))
 			return -1;
 	}

@@ -1,5 +1,7 @@
 /*
  * values.h - arguments and return values as `uftrace replay` prints them
+ *
+ * Functions return 0, or -1 when out of memory.
  */
 #ifndef TR_TRENCODE_TEXT_VALUES_H
 #define TR_TRENCODE_TEXT_VALUES_H
@@ -8,25 +10,24 @@
 #include "common/stream/value.h"
 #include "cmd/trencode/text/symbols.h"
 
-/* What values are printed by. */
+/* The dictionaries that the text of values depends on. */
 struct value_names {
-	const struct dictionary *dictionary; /* of enums */
-	struct text_symbols *symbols;	     /* of pointers; NULL: as numbers */
-	const struct space *space;	     /* where pointers point to, NULL unknown */
-	uint64_t time;
-	bool sums; /* as uftrace has them: enums are ints, without a label the sum of several;
-		      strings end at a NUL */
+	const struct dictionary *dictionary; /* definitions of enums and bit masks */
+	struct text_symbols *symbols;	     /* names of pointers; NULL: pointers are numbers */
+	const struct space *space;	     /* address space of pointers, NULL: unknown */
+	uint64_t time;			     /* of the event, for modules loaded later */
+	bool sums; /* as uftrace prints values: an enum without a label of its own is a sum of
+		      labels; strings end at a NUL */
 };
 
-/* Append one value; arrays and structs as "{...}". -1: out of memory. */
+/* Append one value; arrays and structs as "{...}". */
 int value_text(struct buffer *out, const struct value_names *names, const struct value *v);
 
-/* Append "(1, 2)": the arguments in a tail. -1: out of memory. */
+/* Append the arguments in a tail: "(1, 2)". */
 int value_text_arguments(struct buffer *out, const struct value_names *names, const uint8_t *tail,
 			 size_t n);
 
-/* Append " = 3": the first return value in a tail, nothing where there is none. -1: out of memory.
- */
+/* Append the first return value in a tail, " = 3"; nothing where there is none. */
 int value_text_return(struct buffer *out, const struct value_names *names, const uint8_t *tail,
 		      size_t n);
 
