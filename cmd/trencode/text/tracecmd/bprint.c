@@ -1,4 +1,4 @@
-/* trace_bprintk(): the format's address and the arguments, packed. */
+/* bprint.c - events of trace_bprintk(): the address of a format, and packed arguments */
 #include <stdlib.h>
 
 #include "cmd/trencode/text/tracecmd/tracecmd.h"
@@ -19,7 +19,8 @@ void bprint_fields_find(struct bprint_fields *b, const struct type *type,
 	*b = (struct bprint_fields){true, *ip, *fmt, *buf};
 }
 
-/* NULL in *out: the kernel's formats do not have it, or it cannot be compiled. */
+/* Find the format at an address. *out is NULL if the kernel's formats do not have it, or if it
+ * cannot be compiled. Returns -1 when out of memory. */
 static int format_at(struct binary_formats *all, const struct event *ev, uint64_t address,
 		     const struct print_kernel *k, const struct print_format **out)
 {

@@ -5,7 +5,7 @@
 #include "common/util/buffer.h"
 
 struct tc_open_depths {
-	uint64_t *at; /* each more than the one before */
+	uint64_t *at; /* recorded depths, ascending */
 	size_t count, capacity;
 };
 
@@ -26,7 +26,7 @@ int tc_depths_row(struct tc_depths *d, uint32_t thread, uint64_t recorded, bool 
 		return -1;
 	d->threads = o;
 	o += thread;
-	/* an enter ends all that is as deep, a leave all that is deeper and perhaps its own call */
+	/* an enter ends the calls at its depth or deeper, a leave those deeper and its own call */
 	while (o->count && o->at[o->count - 1] >= recorded + leave)
 		o->count--;
 	if (leave) {

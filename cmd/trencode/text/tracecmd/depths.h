@@ -1,9 +1,8 @@
 /*
- * depths.h - how deep the calls of a filtered stream are nested among those that are
- * left
+ * depths.h - the depths of the calls of a filtered stream
  *
- * Recorded depths count calls that a filter took out. Those that are open, ascending, say where a
- * call stands.
+ * Recorded depths count calls that a filter removed. The depth among the remaining calls is the
+ * number of smaller recorded depths of open calls.
  */
 #ifndef TR_TRENCODE_TEXT_TRACECMD_DEPTHS_H
 #define TR_TRENCODE_TEXT_TRACECMD_DEPTHS_H
@@ -12,12 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The recorded depths of the open calls. */
 struct tc_depths {
 	struct tc_open_depths *threads; /* by number of the thread */
 	size_t size;
 };
 
-/* Of an enter or a leave, each row once, in their order. -1: out of memory. */
+/* Compute the depth of an enter or a leave; called once for each, in their order. Returns -1 when
+ * out of memory. */
 int tc_depths_row(struct tc_depths *d, uint32_t thread, uint64_t recorded, bool leave,
 		  uint64_t *depth);
 void tc_depths_free(struct tc_depths *d);

@@ -1,4 +1,4 @@
-/* Function graphs as `trace-cmd report` draws them. */
+/* graph.c - function graphs as `trace-cmd report` draws them */
 #include "cmd/trencode/text/tracecmd/tracecmd.h"
 
 enum { INDENT = 2, DEPTH_MOST = 512 };
@@ -26,7 +26,8 @@ void function_text(struct line *out, uint64_t address, const char *prefix,
 	line_hex(out, address, 1);
 }
 
-static bool find(const struct format_fields *fields, const char *name, struct format_field *out)
+static bool find_field(const struct format_fields *fields, const char *name,
+		       struct format_field *out)
 {
 	const struct format_field *f = format_fields_find(fields, name, strlen(name));
 
@@ -50,9 +51,9 @@ void graph_fields_find(struct graph_fields *g, const struct type *type,
 		g->kind = GRAPH_EXIT;
 	if (!g->kind)
 		return;
-	if (!find(fields, "func", &g->func) || !find(fields, "depth", &g->depth) ||
-	    (g->kind == GRAPH_EXIT &&
-	     (!find(fields, "calltime", &g->calltime) || !find(fields, "rettime", &g->rettime))))
+	if (!find_field(fields, "func", &g->func) || !find_field(fields, "depth", &g->depth) ||
+	    (g->kind == GRAPH_EXIT && (!find_field(fields, "calltime", &g->calltime) ||
+				       !find_field(fields, "rettime", &g->rettime))))
 		g->kind = GRAPH_NONE;
 }
 
@@ -73,7 +74,7 @@ bool graph_read(const struct graph_fields *g, const struct event *ev, struct gra
 	return true;
 }
 
-static void duration_text_in(struct line *out, uint64_t ns)
+static void graph_duration(struct line *out, uint64_t ns)
 {
 	static const struct {
 		uint64_t above;
@@ -110,14 +111,14 @@ void graph_enter_text(struct line *out, const struct graph_call *c, const struct
 
 void graph_exit_text(struct line *out, const struct graph_call *c)
 {
-	duration_text_in(out, c->duration);
+	graph_duration(out, c->duration);
 	line_pad(out, ' ', c->depth * INDENT);
 	line_char(out, '}');
 }
 
 void graph_leaf_text(struct line *out, const struct graph_call *c, const struct print_kernel *k)
 {
-	duration_text_in(out, c->duration);
+	graph_duration(out, c->duration);
 	line_pad(out, ' ', c->depth * INDENT);
 	function_text(out, c->func, "", k);
 	line_puts(out, "();");

@@ -11,10 +11,11 @@ struct span {
 	const char *at, *end;
 };
 
+/* A conversion of print fmt. */
 struct conversion {
 	struct span text; /* "%08llx" */
-	int argument;	  /* -1: there is none */
-	bool prefix;
+	int argument;	  /* index of its argument */
+	bool prefix;	  /* "0x" is before it */
 };
 
 static struct span trim(struct span s)
@@ -31,7 +32,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Behind the string literal that begins at p. */
+/* Return the end of the string literal that begins at p. */
 static const char *skip_string(const char *p, const char *end)
 {
 	for (p++; p < end && *p != '"'; p++)
@@ -40,7 +41,7 @@ static const char *skip_string(const char *p, const char *end)
 	return p < end ? p + 1 : end;
 }
 
-/* The end of an argument: a comma outside of brackets, or the end of all. */
+/* Return the end of an argument: a comma outside of brackets, or the end of the text. */
 static const char *argument_end(const char *p, const char *end)
 {
 	int open = 0;
@@ -61,7 +62,7 @@ static const char *argument_end(const char *p, const char *end)
 	return end;
 }
 
-static const char *closing(const char *p, const char *end)
+static const char *closing_bracket(const char *p, const char *end)
 {
 	int open = 0;
 
@@ -74,7 +75,8 @@ static const char *closing(const char *p, const char *end)
 	return NULL;
 }
 
-/* Words that may have a bracket behind them; of others the real tool gives up the whole format. */
+/* Test whether a word may be followed by a bracket. At other words trace-cmd gives up the format.
+ */
 static bool is_function(struct span s)
 {
 	static const char *const known[] = {"__print_flags",
@@ -104,7 +106,7 @@ static bool is_function(struct span s)
 	return false;
 }
 
-static bool can_be_read(struct span s)
+static bool is_readable(struct span s)
 {
 	const char *p = s.at, *word;
 
@@ -137,32 +139,33 @@ static bool is_type(struct span s)
 	return any && !memmem(s.at, (size_t)(s.end - s.at), "REC", 3);
 }
 
-static bool has(struct span s, const char *word)
+static bool has_word(struct span s, const char *word)
 {
 	return memmem(s.at, (size_t)(s.end - s.at), word, strlen(word));
 }
 
 static void take_cast(struct plan_field *f, struct span type, uint8_t word)
 {
-	bool no_sign = has(type, "unsigned") || has(type, "u8") || has(type, "u16") ||
-		       has(type, "u32") || has(type, "u64") || has(type, "size_t") ||
-		       has(type, "*");
-	uint8_t size = has(type, "*") || has(type, "size_t")		? word
-		       : has(type, "long long") || has(type, "64")	? 8
-		       : has(type, "long")				? word
-		       : has(type, "short") || has(type, "16")		? 2
-		       : has(type, "char") || has(type, "8")		? 1
-		       : has(type, "int") || has(type, "32") || no_sign ? 4
-									: 0;
+	bool no_sign = has_word(type, "unsigned") || has_word(type, "u8") ||
+		       has_word(type, "u16") || has_word(type, "u32") || has_word(type, "u64") ||
+		       has_word(type, "size_t") || has_word(type, "*");
+	uint8_t size = has_word(type, "*") || has_word(type, "size_t")		  ? word
+		       : has_word(type, "long long") || has_word(type, "64")	  ? 8
+		       : has_word(type, "long")					  ? word
+		       : has_word(type, "short") || has_word(type, "16")	  ? 2
+		       : has_word(type, "char") || has_word(type, "8")		  ? 1
+		       : has_word(type, "int") || has_word(type, "32") || no_sign ? 4
+										  : 0;
 
-	/* of several the innermost counts, which is the last here */
+	/* of several casts the innermost counts, which comes last */
 	if (size && (!f->cast || size < f->cast)) {
 		f->cast = size;
 		f->cast_signed = !no_sign;
 	}
 }
 
-/* The field that the argument is, behind casts and brackets; an empty span: something else. */
+/* Return the name of the field that the argument is, without casts and brackets. The span is empty
+ * if the argument is not a field. */
 static struct span plain_field(struct span s, struct plan_field *f, uint8_t word)
 {
 	const struct span none = {s.end, s.end};
@@ -173,7 +176,7 @@ static struct span plain_field(struct span s, struct plan_field *f, uint8_t word
 		s = trim(s);
 		if (s.at == s.end || *s.at != '(')
 			break;
-		close = closing(s.at, s.end);
+		close = closing_bracket(s.at, s.end);
 		if (!close)
 			return none;
 		if (close + 1 == s.end) {
@@ -200,7 +203,7 @@ static struct span plain_field(struct span s, struct plan_field *f, uint8_t word
 	return s;
 }
 
-/* The conversions of the format and the arguments they take. Returns their number. */
+/* Read the conversions of the format and the arguments they take. Returns their number. */
 static size_t read_conversions(struct span format, struct conversion *out, size_t room)
 {
 	size_t n = 0;
@@ -212,7 +215,7 @@ static size_t read_conversions(struct span format, struct conversion *out, size_
 
 		if (*p != '%') {
 			p += *p == '\\' && p + 1 < format.end ? 2 : 1;
-			/* "0x" and nothing more does not count in the real tool either */
+			/* only a "0x" directly before the conversion counts, as in trace-cmd */
 			prefix = p - begin == 1 && p - format.at >= 2 && p[-1] == 'x' &&
 				 p[-2] == '0';
 			continue;
@@ -230,14 +233,14 @@ static size_t read_conversions(struct span format, struct conversion *out, size_
 			break;
 		p++;
 		out[n++] = (struct conversion){{begin, p}, argument, prefix};
-		/* 1.7.1 knows no %c, and takes no argument for it */
+		/* libtraceevent 1.7.1 does not know %c and takes no argument for it */
 		argument++;
 		prefix = false;
 	}
 	return n;
 }
 
-/* A conversion for a number of 64 bits, and how many bits the one given takes. */
+/* Make the conversion for a number of 64 bits; set bits to those that the given one takes. */
 static void take_conversion(struct plan_field *f, struct span c, uint8_t word)
 {
 	size_t n = 0;
@@ -258,7 +261,7 @@ static void take_conversion(struct plan_field *f, struct span c, uint8_t word)
 	f->conversion[n] = '\0';
 }
 
-static void apply(struct plan_field *f, const struct conversion *c, uint8_t word)
+static void apply_conversion(struct plan_field *f, const struct conversion *c, uint8_t word)
 {
 	const char *p = memchr(c->text.at, 'p', (size_t)(c->text.end - c->text.at));
 	char last = c->text.end[-1];
@@ -278,7 +281,7 @@ static void apply(struct plan_field *f, const struct conversion *c, uint8_t word
 	}
 }
 
-/* "print fmt: "..." , args": the literal without its quotes, and what follows. */
+/* Find the format in "print fmt: "...", args": the literal without its quotes, and the rest. */
 static bool find_format(const struct type *t, struct span *format, struct span *rest)
 {
 	const char *text = t->declaration.text, *end = text + t->declaration.size,
@@ -294,11 +297,11 @@ static bool find_format(const struct type *t, struct span *format, struct span *
 	q = skip_string(p, end);
 	*format = (struct span){p + 1, q > p + 1 ? q - 1 : q};
 	*rest = trim((struct span){q, end});
-	/* pieces that are put together are not worth it here: none has a plain field only */
+	/* formats of several literals are ignored: none of them prints a plain field */
 	return rest->at == rest->end || *rest->at == ',';
 }
 
-static void describe(struct plan_field *f, const struct field *field)
+static void plan_describe(struct plan_field *f, const struct field *field)
 {
 	const char *type = field->type_name.text;
 
@@ -311,13 +314,13 @@ static void describe(struct plan_field *f, const struct field *field)
 	f->is_signed = field->kind == FIELD_INT || field->kind == FIELD_CHAR;
 }
 
-static void find_conversions(struct plan *plan, const struct type *t)
+static void plan_find_conversions(struct plan *plan, const struct type *t)
 {
 	struct conversion conversions[CONVERSIONS];
 	struct span arguments[ARGUMENTS], format, rest;
 	size_t nconversions, narguments = 0, next = 0;
 
-	if (!find_format(t, &format, &rest) || !can_be_read(rest))
+	if (!find_format(t, &format, &rest) || !is_readable(rest))
 		return;
 	nconversions = read_conversions(format, conversions, CONVERSIONS);
 	for (const char *p = rest.at; p < rest.end && narguments < ARGUMENTS;) {
@@ -326,8 +329,8 @@ static void find_conversions(struct plan *plan, const struct type *t)
 		arguments[narguments++] = trim((struct span){p + 1, end});
 		p = end;
 	}
-	/* one goes through the format with the fields, around its end if need be; once the last
-	   conversion was used, the rest goes by type */
+	/* fields are searched from the conversion after the last one used, with wrap-around; once
+	   the last conversion is used, the remaining fields are printed by their type */
 	for (size_t i = 0; i < plan->count && next < nconversions; i++) {
 		struct plan_field *f = &plan->fields[i];
 
@@ -344,10 +347,10 @@ static void find_conversions(struct plan *plan, const struct type *t)
 			    !f->field->name.size ||
 			    memcmp(name.at, f->field->name.text, f->field->name.size))
 				continue;
-			apply(&with, c, t->word_size);
+			apply_conversion(&with, c, t->word_size);
 			*f = with;
 			next = at + 1;
-			/* text behind the last conversion is a place to go on from */
+			/* with text after the last conversion the search wraps around */
 			if (next == nconversions && c->text.end < format.end)
 				next = 0;
 			break;
@@ -370,11 +373,11 @@ struct plan *plan_make(const struct type *t)
 		const struct field *f = &t->fields[i];
 
 		if (f->where != WHERE_FIXED && strncmp(f->name.text, "common_", 7))
-			describe(&p->fields[p->count++], f);
+			plan_describe(&p->fields[p->count++], f);
 	}
-	/* its print fmt stands for the format that it carries */
+	/* print fmt of bprint is a placeholder for the format that the event carries */
 	if (strcmp(t->name.text, "bprint") || strcmp(t->group.text, "ftrace"))
-		find_conversions(p, t);
+		plan_find_conversions(p, t);
 	return p;
 }
 

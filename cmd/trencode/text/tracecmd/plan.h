@@ -1,8 +1,9 @@
 /*
- * plan.h - how `trace-cmd report -R` prints the fields of one event type
+ * plan.h - the way in which `trace-cmd report -R` prints the fields of one event type
  *
- * A scalar that print fmt prints as it is (REC->field, also behind casts) is printed the same way;
- * anything else by its type. Facts: observed with trace-cmd 3.1.6 and libtraceevent 1.7.1.
+ * A scalar that is an argument of print fmt (REC->field, also after casts) is printed by its
+ * conversion there; other fields by their type. Observed with trace-cmd 3.1.6 and libtraceevent
+ * 1.7.1.
  */
 #ifndef TR_TRENCODE_TEXT_TRACECMD_PLAN_H
 #define TR_TRENCODE_TEXT_TRACECMD_PLAN_H
@@ -10,7 +11,7 @@
 #include "common/stream/dictionary.h"
 
 enum conversion_kind {
-	PLAN_PLAIN,	  /* by its type */
+	PLAN_PLAIN,	  /* by the type of the field */
 	PLAN_NUMBER,	  /* by a conversion of printf */
 	PLAN_FUNCTION,	  /* %ps */
 	PLAN_FUNCTION_AT, /* %pS: with the offset */
@@ -18,24 +19,26 @@ enum conversion_kind {
 	PLAN_STRING,	  /* %s of a pointer: a constant string */
 };
 
+/* One printed field. */
 struct plan_field {
 	const struct field *field;
 	enum conversion_kind how;
-	bool prefix;	    /* print fmt has "0x" before it */
-	bool array, string; /* printed whole, as text if it is printable */
+	bool prefix;	    /* print fmt has "0x" before the conversion */
+	bool array, string; /* an array; one of characters, printed as text if it is printable */
 	bool pointer, is_long, is_signed;
-	char conversion[24]; /* "%08llx", made for 64 bits */
-	uint8_t bits;	     /* that the conversion takes */
-	uint8_t cast;	     /* bytes that a cast leaves, 0 none */
+	char conversion[24]; /* "%08llx", for 64 bits */
+	uint8_t bits;	     /* bits that the conversion of print fmt takes */
+	uint8_t cast;	     /* bytes that a cast leaves, 0: no cast */
 	bool cast_signed;
 };
 
+/* The printed fields of a type. */
 struct plan {
 	struct plan_field *fields;
 	size_t count;
 };
 
-/* NULL: out of memory. */
+/* Returns NULL when out of memory. */
 struct plan *plan_make(const struct type *t);
 void plan_free(struct plan *p);
 

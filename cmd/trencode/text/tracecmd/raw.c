@@ -1,8 +1,8 @@
 /*
- * raw.c - events of trace-cmd as `trace-cmd report -R` prints them: fields as they
- * were recorded; with --ns as `report -R -t`
+ * raw.c - events of trace-cmd as `trace-cmd report -R` prints them: recorded fields; with --ns as
+ * `report -R -t`
  *
- * Numbers are printed with their signs, where libtraceevent takes small ones for unsigned.
+ * Small signed numbers are printed with their sign; libtraceevent prints them as unsigned.
  */
 #include "cmd/trencode/text/layout.h"
 
@@ -17,31 +17,34 @@
 
 enum { FILE_TEXT_LIMIT = 65536 };
 
-/* What one trace.dat told of itself. */
-struct recording {
-	uint32_t source;
+/* A source, with the META blocks of its trace.dat. */
+struct raw_recording {
+	uint32_t source; /* number */
 	struct text_kernel *kernel;
-	struct print_kernel names; /* of it, once it began */
+	struct print_kernel names; /* of the kernel, once began */
 	struct buffer file, buffers;
-	bool began, many, seconds;
+	bool began;   /* the first line was printed */
+	bool many;    /* it has several buffers */
+	bool seconds; /* times are seconds */
 	unsigned name_width;
 };
 
-struct state {
+struct text_raw {
 	struct text *out;
 	const struct dictionary *dictionary;
-	bool ns, differences, last_field; /* last_field: the one that is printed ends the line */
+	bool ns, differences;
+	bool last_field; /* the current field ends the line */
 	struct time_difference difference;
-	struct recording *recordings;
+	struct raw_recording *recordings;
 	size_t nrecordings, capacity;
-	struct recording *last;
+	struct raw_recording *last;
 	struct plan **plans; /* by the number of the type */
 	size_t nplans;
 };
 
-static int begin(void *state, const struct encoding *en, struct error *e)
+static int raw_begin(void *state, const struct encoding *en, struct error *e)
 {
-	struct state *s = state;
+	struct text_raw *s = state;
 
 	(void)e;
 	s->out = en->text;
@@ -51,9 +54,9 @@ static int begin(void *state, const struct encoding *en, struct error *e)
 	return 0;
 }
 
-static struct recording *recording_of(struct state *s, uint32_t source)
+static struct raw_recording *recording_of(struct text_raw *s, uint32_t source)
 {
-	struct recording *r;
+	struct raw_recording *r;
 
 	if (s->last && s->last->source == source)
 		return s->last;
@@ -65,39 +68,40 @@ static struct recording *recording_of(struct state *s, uint32_t source)
 		return NULL;
 	s->recordings = r;
 	r += s->nrecordings++;
-	*r = (struct recording){.source = source, .kernel = text_kernel_new()};
+	*r = (struct raw_recording){.source = source, .kernel = text_kernel_new()};
 	return r->kernel ? s->last = r : NULL;
 }
 
-static bool is_named(const struct meta *m, const char *name)
+static bool is_meta(const struct meta *m, const char *name)
 {
 	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
 }
 
-static int keep(struct buffer *b, const struct meta *m)
+static int append_file(struct buffer *b, const struct meta *m)
 {
 	if (m->offset != b->size || m->size > FILE_TEXT_LIMIT - b->size)
 		return 0;
 	return buffer_append(b, m->data, m->size);
 }
 
-static int meta(void *state, const struct source *source, const struct meta *m, struct error *e)
+static int raw_meta(void *state, const struct source *source, const struct meta *m, struct error *e)
 {
-	struct state *s = state;
-	struct recording *r = recording_of(s, source->number);
+	struct text_raw *s = state;
+	struct raw_recording *r = recording_of(s, source->number);
 	int result = 0;
 
-	if (r && is_named(m, "file"))
-		result = keep(&r->file, m);
-	else if (r && is_named(m, "buffers"))
-		result = keep(&r->buffers, m);
+	if (r && is_meta(m, "file"))
+		result = append_file(&r->file, m);
+	else if (r && is_meta(m, "buffers"))
+		result = append_file(&r->buffers, m);
 	else if (r)
 		result = text_kernel_meta(r->kernel, m);
 	return r && !result ? 0 : error_no_memory(e);
 }
 
-/* The line in front of all events, and what the names of instances need. */
-static void begin_recording(struct state *s, struct recording *r, const struct clock *clock)
+/* Print the line before the first event; find the width of the names of instances. */
+static void raw_begin_recording(struct text_raw *s, struct raw_recording *r,
+				const struct clock *clock)
 {
 	const char *p = r->file.size ? (char *)r->file.data : "", *end = p + r->file.size,
 		   *cpus = NULL;
@@ -128,7 +132,7 @@ static void begin_recording(struct state *s, struct recording *r, const struct c
 	}
 }
 
-static struct plan *plan_of(struct state *s, const struct type *t)
+static struct plan *plan_of(struct text_raw *s, const struct type *t)
 {
 	struct plan **plans = array_reach(s->plans, &s->nplans, t->number, sizeof(struct plan *));
 
@@ -142,11 +146,12 @@ static struct plan *plan_of(struct state *s, const struct type *t)
 
 /* --- values --- */
 
-static uint64_t number_of(const struct event *ev, const struct plan_field *f)
+static uint64_t raw_number(const struct event *ev, const struct plan_field *f)
 {
 	struct field_value v;
 
-	/* what has neither a size nor brackets is no array to the real tool, and no number */
+	/* a field with neither size nor brackets is not an array for trace-cmd, and its number is 0
+	 */
 	if (f->field->where == WHERE_REST)
 		return 0;
 	field_get(ev, f->field, 0, &v);
@@ -154,13 +159,13 @@ static uint64_t number_of(const struct event *ev, const struct plan_field *f)
 		return (uint64_t)v.i;
 	if (v.form == FORM_UINT)
 		return v.u;
-	/* one character, or a structure: its bytes as a number, as far as they are one */
+	/* one character, or a structure: the number that its bytes are */
 	if (v.form == FORM_TEXT && v.size && v.size <= 8)
 		return get_uint(v.text, (unsigned)v.size, ev->type->flags & TYPE_BIG_ENDIAN);
 	return 0;
 }
 
-static bool printable(const uint8_t *p, size_t n)
+static bool is_printable(const uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < n && p[i]; i++)
 		if (p[i] >= 0x80 || (!isprint(p[i]) && !isspace(p[i])))
@@ -168,16 +173,16 @@ static bool printable(const uint8_t *p, size_t n)
 	return true;
 }
 
-/* A text; the newline that ends the line's last is the line's own. */
-static void print_text(struct state *s, const char *p, size_t n)
+/* Print a text, without its last newline if it ends the line. */
+static void raw_print_text(struct text_raw *s, const char *p, size_t n)
 {
 	if (s->last_field && n && p[n - 1] == '\n')
 		n--;
 	text_masked(s->out, p, n);
 }
 
-/* Bytes of an array by the brackets of its type, which the callers of a stack may exceed; 0: none.
- */
+/* Return the size in bytes of an array by the brackets of its type; 0: no brackets. The callers of
+ * a stack may exceed it. */
 static size_t declared_size(const struct field *f)
 {
 	const char *bracket = strchr(f->type_name.text, '[');
@@ -185,7 +190,7 @@ static size_t declared_size(const struct field *f)
 	return bracket ? f->size * (size_t)strtoul(bracket + 1, NULL, 10) : 0;
 }
 
-static void print_array(struct state *s, const struct event *ev, const struct plan_field *f)
+static void raw_print_array(struct text_raw *s, const struct event *ev, const struct plan_field *f)
 {
 	struct text *out = s->out;
 	size_t n, most = f->field->where == WHERE_REST ? declared_size(f->field) : SIZE_MAX;
@@ -195,17 +200,17 @@ static void print_array(struct state *s, const struct event *ev, const struct pl
 	if (!rest && n > most)
 		n = most;
 
-	/* shorter than its format says: as far as it goes */
+	/* the record is shorter than its format: print the part there is */
 	if (!p && f->field->where == WHERE_TAIL && f->field->offset < ev->tail_size) {
 		p = ev->tail + f->field->offset;
 		n = ev->tail_size - f->field->offset;
 	}
 	if (!p)
 		return;
-	/* what has no length of its own is text up to its NUL, whatever is in it */
-	if (f->string && (rest || printable(p, n))) {
+	/* without a length the field is text up to its NUL, printable or not */
+	if (f->string && (rest || is_printable(p, n))) {
 		nul = memchr(p, 0, n);
-		print_text(s, (const char *)p, nul ? (size_t)(nul - p) : n);
+		raw_print_text(s, (const char *)p, nul ? (size_t)(nul - p) : n);
 		return;
 	}
 	text_puts(out, "ARRAY[");
@@ -217,7 +222,7 @@ static void print_array(struct state *s, const struct event *ev, const struct pl
 	text_char(out, ']');
 }
 
-static void print_plain(struct text *out, const struct plan_field *f, uint64_t v)
+static void raw_print_plain(struct text *out, const struct plan_field *f, uint64_t v)
 {
 	if (f->pointer || (f->is_long && (!f->is_signed || f->field->size == 4))) {
 		text_puts(out, "0x");
@@ -229,8 +234,8 @@ static void print_plain(struct text *out, const struct plan_field *f, uint64_t v
 	}
 }
 
-static void print_function(struct state *s, struct recording *r, const struct plan_field *f,
-			   uint64_t v)
+static void raw_print_function(struct text_raw *s, struct raw_recording *r,
+			       const struct plan_field *f, uint64_t v)
 {
 	size_t n;
 	uint64_t offset;
@@ -248,8 +253,8 @@ static void print_function(struct state *s, struct recording *r, const struct pl
 	}
 }
 
-/* C's escapes in printk_formats */
-static uint64_t cut(uint64_t v, unsigned bytes, bool is_signed)
+/* Convert a number to one of so many bytes. */
+static uint64_t truncate_to(uint64_t v, unsigned bytes, bool is_signed)
 {
 	if (bytes >= 8)
 		return v;
@@ -258,29 +263,29 @@ static uint64_t cut(uint64_t v, unsigned bytes, bool is_signed)
 	return v & ((1ull << 8 * bytes) - 1);
 }
 
-static void print_number(struct text *out, const struct plan_field *f, uint64_t v)
+static void raw_print_number(struct text *out, const struct plan_field *f, uint64_t v)
 {
 	char last = f->conversion[strlen(f->conversion) - 1], text[512], c = (char)v;
 	bool is_signed = last == 'd' || last == 'i';
 
 	if (f->cast)
-		v = cut(v, f->cast, f->cast_signed);
+		v = truncate_to(v, f->cast, f->cast_signed);
 	if (last == 'c') {
 		if (c)
 			text_masked(out, &c, 1);
 		return;
 	}
-	v = cut(v, f->bits / 8, is_signed);
+	v = truncate_to(v, f->bits / 8, is_signed);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	/* made of flags and digits by take_conversion */
+	/* the format consists of flags and digits, see take_conversion */
 	snprintf(text, sizeof text, f->conversion, (unsigned long long)v);
 #pragma GCC diagnostic pop
 	text_puts(out, text);
 }
 
-static void print_value(struct state *s, struct recording *r, const struct event *ev,
-			const struct plan_field *f)
+static void raw_print_value(struct text_raw *s, struct raw_recording *r, const struct event *ev,
+			    const struct plan_field *f)
 {
 	const char *string;
 	const uint8_t *rest;
@@ -288,17 +293,17 @@ static void print_value(struct state *s, struct recording *r, const struct event
 	size_t n;
 
 	if (f->array) {
-		print_array(s, ev, f);
+		raw_print_array(s, ev, f);
 		return;
 	}
-	v = number_of(ev, f);
+	v = raw_number(ev, f);
 	if (f->prefix && f->how != PLAN_PLAIN)
 		text_puts(s->out, "0x");
 	switch (f->how) {
-	case PLAN_PLAIN: print_plain(s->out, f, v); break;
-	case PLAN_NUMBER: print_number(s->out, f, v); break;
+	case PLAN_PLAIN: raw_print_plain(s->out, f, v); break;
+	case PLAN_NUMBER: raw_print_number(s->out, f, v); break;
 	case PLAN_FUNCTION:
-	case PLAN_FUNCTION_AT: print_function(s, r, f, v); break;
+	case PLAN_FUNCTION_AT: raw_print_function(s, r, f, v); break;
 	case PLAN_POINTER:
 		if (!v) {
 			text_puts(s->out, "(nil)");
@@ -308,15 +313,15 @@ static void print_value(struct state *s, struct recording *r, const struct event
 		text_hex(s->out, v, 1);
 		break;
 	case PLAN_STRING:
-		/* of size 0, as old kernels declare the text of a marker */
+		/* old kernels declare the text of a marker with size 0 */
 		rest = f->field->where == WHERE_REST ? field_bytes(ev, f->field, &n) : NULL;
 		if (rest) {
-			print_text(s, (const char *)rest, strnlen((const char *)rest, n));
+			raw_print_text(s, (const char *)rest, strnlen((const char *)rest, n));
 			break;
 		}
 		string = r->names.string(r->names.context, v, &n);
 		if (string)
-			print_text(s, string, n);
+			raw_print_text(s, string, n);
 		else
 			text_hex(s->out, v, 1);
 		break;
@@ -325,7 +330,7 @@ static void print_value(struct state *s, struct recording *r, const struct event
 
 /* --- lines --- */
 
-static void print_time(struct state *s, const struct recording *r, uint64_t time)
+static void raw_print_time(struct text_raw *s, const struct raw_recording *r, uint64_t time)
 {
 	unsigned digits = s->ns ? 9 : 6;
 	uint64_t unit = s->ns ? 1000000000 : 1000000;
@@ -346,7 +351,7 @@ static void print_time(struct state *s, const struct recording *r, uint64_t time
 	text_char(s->out, ' ');
 }
 
-static void print_gap(struct state *s, const struct event *ev)
+static void raw_print_gap(struct text_raw *s, const struct event *ev)
 {
 	struct gap_row g;
 
@@ -366,7 +371,8 @@ static void print_gap(struct state *s, const struct event *ev)
 	text_char(s->out, '\n');
 }
 
-static void print_head(struct state *s, const struct recording *r, const struct event *ev)
+static void raw_print_head(struct text_raw *s, const struct raw_recording *r,
+			   const struct event *ev)
 {
 	const struct lane *lane = ev->lane;
 	char number[32];
@@ -382,14 +388,14 @@ static void print_head(struct state *s, const struct recording *r, const struct 
 	text_masked(s->out, lane->comm.text, lane->comm.size);
 	n = snprintf(number, sizeof number, "-%-5d [%03d]", lane->tid, lane->cpu);
 	text_put(s->out, number, (size_t)n);
-	print_time(s, r, ev->time);
+	raw_print_time(s, r, ev->time);
 }
 
-static int event(void *state, const struct event *ev, struct error *e)
+static int raw_event(void *state, const struct event *ev, struct error *e)
 {
-	struct state *s = state;
+	struct text_raw *s = state;
 	const struct type *t = ev->type;
-	struct recording *r = recording_of(s, ev->lane->source ? ev->lane->source->number : 0);
+	struct raw_recording *r = recording_of(s, ev->lane->source ? ev->lane->source->number : 0);
 	struct plan *plan = t->kind == KIND_GAP ? NULL : plan_of(s, t);
 
 	if (!r || (!plan && t->kind != KIND_GAP))
@@ -397,10 +403,10 @@ static int event(void *state, const struct event *ev, struct error *e)
 	if (!r->began) {
 		if (text_kernel_get(r->kernel, &r->names))
 			return error_no_memory(e);
-		begin_recording(s, r, ev->lane->clock);
+		raw_begin_recording(s, r, ev->lane->clock);
 	}
 	if (t->kind == KIND_GAP) {
-		print_gap(s, ev);
+		raw_print_gap(s, ev);
 		return 0;
 	}
 	if (!strcmp(t->name.text, "latency") && plan->count == 1) {
@@ -408,7 +414,7 @@ static int event(void *state, const struct event *ev, struct error *e)
 		text_char(s->out, '\n');
 		return 0;
 	}
-	print_head(s, r, ev);
+	raw_print_head(s, r, ev);
 	text_masked(s->out, t->name.text, t->name.size);
 	text_char(s->out, ':');
 	text_pad(s->out, ' ', t->name.size < 21 ? 21 - t->name.size : 1);
@@ -419,26 +425,26 @@ static int event(void *state, const struct event *ev, struct error *e)
 		text_masked(s->out, f->field->name.text, f->field->name.size);
 		text_char(s->out, '=');
 		s->last_field = i + 1 == plan->count;
-		print_value(s, r, ev, f);
+		raw_print_value(s, r, ev, f);
 	}
 	text_char(s->out, '\n');
 	return 0;
 }
 
-static int end(void *state, struct error *e)
+static int raw_end(void *state, struct error *e)
 {
-	struct state *s = state;
+	struct text_raw *s = state;
 
 	(void)e;
 	for (size_t i = 0; i < s->nrecordings; i++)
 		if (!s->recordings[i].began)
-			begin_recording(s, &s->recordings[i], NULL);
+			raw_begin_recording(s, &s->recordings[i], NULL);
 	return 0;
 }
 
-static void free_state(void *state)
+static void raw_free_state(void *state)
 {
-	struct state *s = state;
+	struct text_raw *s = state;
 
 	for (size_t i = 0; i < s->nrecordings; i++) {
 		text_kernel_free(s->recordings[i].kernel);
@@ -453,11 +459,11 @@ static void free_state(void *state)
 
 const struct text_layout text_tracecmd_raw = {
 	.format = "trace-cmd",
-	.state_size = sizeof(struct state),
+	.state_size = sizeof(struct text_raw),
 	.raw = true,
-	.begin = begin,
-	.meta = meta,
-	.event = event,
-	.end = end,
-	.free = free_state,
+	.begin = raw_begin,
+	.meta = raw_meta,
+	.event = raw_event,
+	.end = raw_end,
+	.free = raw_free_state,
 };

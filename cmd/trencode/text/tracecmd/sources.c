@@ -58,7 +58,7 @@ int tc_source_begin(struct tc_source *t)
 	return text_kernel_get(t->kernel, &t->names);
 }
 
-/* The next line of the META "buffers" from *at on: its name, and the CPUs. */
+/* Read the next line of the META block "buffers" from *at on: name and number of CPUs. */
 static bool next_buffer(const struct tc_source *t, size_t *at, const char **name, size_t *size,
 			uint64_t *cpus)
 {
@@ -90,7 +90,8 @@ static const char *file_name(const struct source *source)
 	return slash ? slash + 1 : source->name.text;
 }
 
-/* The widest name of a file, if there are several, or of an instance. */
+/* Set the width of the column to the longest name of a file, if there are several, or of an
+ * instance. */
 static void find_width(struct tc_sources *s)
 {
 	size_t width = 0, n;

@@ -1,6 +1,8 @@
 /*
- * sources.h - the inputs whose kernel events are printed: what each tells of its
- * kernel, and the column of files and instances in front of the lines
+ * sources.h - the inputs whose kernel events are printed: the names of their kernels, and the
+ * column of files and instances in front of the lines
+ *
+ * Functions return 0, or -1 when out of memory; those that return a pointer, NULL.
  */
 #ifndef TR_TRENCODE_TEXT_TRACECMD_SOURCES_H
 #define TR_TRENCODE_TEXT_TRACECMD_SOURCES_H
@@ -12,29 +14,31 @@ struct tc_source {
 	const struct source *source;
 	struct text_kernel *kernel;
 	struct print_kernel names;
-	struct buffer buffers; /* the META of that name: name, clock, page size, CPUs */
+	struct buffer buffers; /* META block "buffers": name, clock, page size, CPUs */
 	struct binary_formats binary;
-	bool ready;
+	bool ready; /* tc_source_begin was called */
 };
 
+/* All inputs. */
 struct tc_sources {
 	struct tc_source **at;
 	size_t count, capacity;
-	int width; /* of the column; 0: there is none */
-	bool header;
+	int width;   /* width of the column; 0: no column */
+	bool header; /* tc_header was called */
 };
 
 void tc_sources_free(struct tc_sources *s);
-/* The one of that input, made if it was not there. NULL: out of memory. */
+/* Return the source of that input; make it at the first call. */
 struct tc_source *tc_source_of(struct tc_sources *s, const struct source *source);
-/* A piece of a META block. -1: out of memory. */
+/* Take a piece of a META block. */
 int tc_sources_meta(struct tc_sources *s, const struct source *source, const struct meta *m);
-/* Before its first event: what META said is complete. -1: out of memory. */
+/* Parse the META blocks, which are complete before the first event. */
 int tc_source_begin(struct tc_source *t);
 
-/* "cpus=2": what report begins with, once all META are there; nothing at later times. */
+/* Print "cpus=2", the first lines of the report, when all META blocks were read. Later calls print
+ * nothing. */
 void tc_header(struct tc_sources *s, struct line *out);
-/* "instance: " or "file: ", blank for the top buffer of the only file. */
+/* Print "instance: " or "file: "; blanks for the top buffer of a single file. */
 void tc_prefix(const struct tc_sources *s, const struct lane *lane, struct line *out);
 
 #endif

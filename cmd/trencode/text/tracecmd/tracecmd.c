@@ -1,8 +1,9 @@
 /*
- * Kernel events as `trace-cmd report -N` prints them, and function graphs as it does without -N.
+ * tracecmd.c - kernel events as `trace-cmd report -N` prints them, and function graphs as it does
+ * without -N
  *
- * The begin of a call is drawn only when the next event of its buffer is there: if that is its end,
- * both are one line. What other buffers have meanwhile waits behind it.
+ * The enter of a call is drawn only when the next event of its buffer is read: if that event is the
+ * leave, both are one line. Lines of other buffers are queued until then.
  */
 #include "cmd/trencode/text/tracecmd/types.h"
 
@@ -15,18 +16,18 @@
 #include "cmd/trencode/text/tracecmd/depths.h"
 #include "cmd/trencode/text/time_format.h"
 
-enum { WAITING_MOST = 65536 };
+enum { QUEUE_MOST = 65536 };
 
-/* A call that may turn out to have nothing inside. */
+/* A call whose enter is not drawn yet. */
 struct tc_open {
-	bool is;
+	bool is; /* there is such a call */
 	const struct lane *lane;
 	struct graph_call call;
 	struct print_kernel *names;
-	size_t size; /* of its line so far, in waiting */
+	size_t size; /* length of its line so far, in queue */
 };
 
-struct state {
+struct text_tracecmd {
 	struct text *out;
 	bool nanoseconds, differences, latency;
 	struct tc_sources sources;
@@ -35,18 +36,18 @@ struct state {
 	struct line line;
 	struct tc_open open;
 	const struct dictionary *dictionary;
-	struct tc_depths depths; /* of a filtered stream */
-	uint64_t depth;		 /* there, of the event at hand */
-	struct buffer fields;	 /* of an event, as text */
-	struct buffer waiting;	 /* the open call's line, then those of other buffers */
+	struct tc_depths depths; /* of the calls of a filtered stream */
+	uint64_t depth;		 /* depth of the current event, in a filtered stream */
+	struct buffer fields;	 /* fields of an event, as text */
+	struct buffer queue;	 /* the line of the open call, then lines of other buffers */
 	struct time_difference difference;
 	uint64_t not_evaluated;
 	bool quiet;
 };
 
-static int begin(void *state, const struct encoding *en, struct error *e)
+static int tracecmd_begin(void *state, const struct encoding *en, struct error *e)
 {
-	struct state *s = state;
+	struct text_tracecmd *s = state;
 
 	(void)e;
 	s->out = en->text;
@@ -59,8 +60,9 @@ static int begin(void *state, const struct encoding *en, struct error *e)
 
 /* ---- lines ---- */
 
-/* On a terminal nothing in a trace steers it, but messages of the kernel have lines. */
-static void put(struct text *out, const char *p, size_t n)
+/* Print text. On a terminal control characters are masked, except newlines and tabs, which messages
+ * of the kernel contain. */
+static void tracecmd_put(struct text *out, const char *p, size_t n)
 {
 	if (!output_is_terminal(out->out)) {
 		text_put(out, p, n);
@@ -79,7 +81,8 @@ static void put(struct text *out, const char *p, size_t n)
 	}
 }
 
-static int emit(struct state *s, struct error *e)
+/* Print or queue the line. */
+static int tracecmd_put_line(struct text_tracecmd *s, struct error *e)
 {
 	struct line *l = &s->line;
 	int r = 0;
@@ -87,28 +90,28 @@ static int emit(struct state *s, struct error *e)
 	if (l->failed)
 		return error_no_memory(e);
 	if (s->open.is)
-		r = buffer_append(&s->waiting, l->data, l->size);
+		r = buffer_append(&s->queue, l->data, l->size);
 	else
-		put(s->out, l->data, l->size);
+		tracecmd_put(s->out, l->data, l->size);
 	l->size = 0;
 	return r ? error_no_memory(e) : 0;
 }
 
-/* The open call's line is complete with what is in s->line: it goes out, and what waited. */
-static void close_open(struct state *s)
+/* Print the line of the open call, which s->line completes, and the queued lines. */
+static void close_open(struct text_tracecmd *s)
 {
 	struct tc_open *o = &s->open;
 
 	o->is = false;
-	put(s->out, (const char *)s->waiting.data, o->size);
+	tracecmd_put(s->out, (const char *)s->queue.data, o->size);
 	line_char(&s->line, '\n');
-	put(s->out, s->line.data, s->line.size);
-	put(s->out, (const char *)s->waiting.data + o->size, s->waiting.size - o->size);
+	tracecmd_put(s->out, s->line.data, s->line.size);
+	tracecmd_put(s->out, (const char *)s->queue.data + o->size, s->queue.size - o->size);
 	s->line.size = 0;
-	s->waiting.size = 0;
+	s->queue.size = 0;
 }
 
-static void resolve_open(struct state *s)
+static void resolve_open(struct text_tracecmd *s)
 {
 	if (!s->open.is)
 		return;
@@ -119,20 +122,21 @@ static void resolve_open(struct state *s)
 
 /* ---- events ---- */
 
-static int meta(void *state, const struct source *source, const struct meta *m, struct error *e)
+static int tracecmd_meta(void *state, const struct source *source, const struct meta *m,
+			 struct error *e)
 {
-	struct state *s = state;
+	struct text_tracecmd *s = state;
 
 	return tc_sources_meta(&s->sources, source, m) ? error_no_memory(e) : 0;
 }
 
-static int print_header(struct state *s, struct error *e)
+static int print_header(struct text_tracecmd *s, struct error *e)
 {
 	tc_header(&s->sources, &s->line);
-	return s->line.size ? emit(s, e) : 0;
+	return s->line.size ? tracecmd_put_line(s, e) : 0;
 }
 
-static struct tc_lane *lane_slow(struct state *s, const struct lane *lane, struct error *e)
+static struct tc_lane *make_lane(struct text_tracecmd *s, const struct lane *lane, struct error *e)
 {
 	struct tc_source *source = tc_source_of(&s->sources, lane->source);
 	struct tc_lane *l = NULL;
@@ -149,20 +153,21 @@ static struct tc_lane *lane_slow(struct state *s, const struct lane *lane, struc
 	return l;
 }
 
-static inline struct tc_lane *lane_at(struct state *s, const struct lane *lane, struct error *e)
+static inline struct tc_lane *lane_at(struct text_tracecmd *s, const struct lane *lane,
+				      struct error *e)
 {
 	struct tc_lane *l = tc_lane_at(&s->lanes, lane);
 
-	return __builtin_expect(l != NULL, 1) ? l : lane_slow(s, lane, e);
+	return __builtin_expect(l != NULL, 1) ? l : make_lane(s, lane, e);
 }
 
-/* In the unit that is printed: report rounds before it subtracts. */
-static uint64_t shown_time(const struct state *s, const struct tc_lane *l, uint64_t time)
+/* Convert a time to the printed unit, rounded as by trace-cmd. */
+static uint64_t shown_time(const struct text_tracecmd *s, const struct tc_lane *l, uint64_t time)
 {
 	return l->microseconds && !s->nanoseconds ? (time + 500) / 1000 : time;
 }
 
-static void put_time(struct state *s, const struct tc_lane *l, uint64_t time)
+static void put_time(struct text_tracecmd *s, const struct tc_lane *l, uint64_t time)
 {
 	struct line *out = &s->line;
 	uint64_t t = shown_time(s, l, time);
@@ -183,7 +188,7 @@ static void put_time(struct state *s, const struct tc_lane *l, uint64_t time)
 	line_char(out, ':');
 }
 
-static void put_head(struct state *s, const struct tc_lane *l, const struct tc_type *t,
+static void put_head(struct text_tracecmd *s, const struct tc_lane *l, const struct tc_type *t,
 		     uint64_t time)
 {
 	char text[DIFFERENCE_MOST];
@@ -196,9 +201,9 @@ static void put_head(struct state *s, const struct tc_lane *l, const struct tc_t
 	line_put(&s->line, t->name, t->name_size);
 }
 
-/* False: the record is too short. */
-static bool read_call(const struct state *s, const struct tc_type *t, const struct event *ev,
-		      struct graph_call *c)
+/* Read a record of the graph. Returns false if it is too short. */
+static bool read_call(const struct text_tracecmd *s, const struct tc_type *t,
+		      const struct event *ev, struct graph_call *c)
 {
 	if (!graph_read(&t->graph, ev, c))
 		return false;
@@ -207,8 +212,9 @@ static bool read_call(const struct state *s, const struct tc_type *t, const stru
 	return true;
 }
 
-/* An event of a filtered stream goes by, be it part of a graph. */
-static int follow(struct state *s, const struct tc_type *t, const struct event *ev, struct error *e)
+/* Update the depths of a filtered stream by an event. */
+static int update_depth(struct text_tracecmd *s, const struct tc_type *t, const struct event *ev,
+			struct error *e)
 {
 	struct graph_call c;
 
@@ -220,8 +226,8 @@ static int follow(struct state *s, const struct tc_type *t, const struct event *
 	return 0;
 }
 
-static int message(struct state *s, struct tc_source *source, const struct tc_type *t,
-		   const struct event *ev, struct error *e)
+static int put_message(struct text_tracecmd *s, struct tc_source *source, const struct tc_type *t,
+		       const struct event *ev, struct error *e)
 {
 	struct line *out = &s->line;
 	struct graph_call call;
@@ -234,7 +240,7 @@ static int message(struct state *s, struct tc_source *source, const struct tc_ty
 	} else if (t->format) {
 		print_format_text(t->format, &source->names, ev->tail, ev->tail_size, out);
 	} else if (!ev->type->declaration.size) {
-		/* a filter took fields out, and what the source said of them with it */
+		/* a filter removed fields and with them the declaration of the source */
 		s->fields.size = 0;
 		if (convert_text_fields(&s->fields, ev))
 			return error_no_memory(e);
@@ -256,23 +262,24 @@ static bool same_buffer(const struct lane *a, const struct lane *b)
 	return a->source == b->source && a->buffer.number == b->buffer.number;
 }
 
-/* Is this the end of the call that was drawn last, with nothing between? */
-static bool ends_open(const struct state *s, const struct tc_type *t, const struct event *ev,
-		      struct graph_call *end)
+/* Test whether the event is the leave of the open call. */
+static bool ends_open(const struct text_tracecmd *s, const struct tc_type *t,
+		      const struct event *ev, struct graph_call *end)
 {
 	return t->graph.kind == GRAPH_EXIT && ev->lane->tid == s->open.lane->tid &&
 	       graph_read(&t->graph, ev, end) && end->func == s->open.call.func;
 }
 
-static int graph_enter(struct state *s, struct tc_source *source, const struct tc_lane *l,
-		       const struct tc_type *t, const struct event *ev, struct error *e)
+/* Make a call the open call. Returns 1, 0 if the record is too short, -1 with *e filled. */
+static int set_open(struct text_tracecmd *s, struct tc_source *source, const struct tc_lane *l,
+		    const struct tc_type *t, const struct event *ev, struct error *e)
 {
 	struct tc_open o = {.is = true, .lane = ev->lane, .names = &source->names};
 
 	if (!read_call(s, t, ev, &o.call))
 		return 0;
 	put_head(s, l, t, ev->time);
-	if (s->line.failed || buffer_append(&s->waiting, s->line.data, s->line.size))
+	if (s->line.failed || buffer_append(&s->queue, s->line.data, s->line.size))
 		return error_no_memory(e);
 	o.size = s->line.size;
 	s->line.size = 0;
@@ -280,7 +287,7 @@ static int graph_enter(struct state *s, struct tc_source *source, const struct t
 	return 1;
 }
 
-static int gap(struct state *s, const struct event *ev, struct error *e)
+static int put_gap(struct text_tracecmd *s, const struct event *ev, struct error *e)
 {
 	const struct tc_lane *l = lane_at(s, ev->lane, e);
 	struct line *out = &s->line;
@@ -309,12 +316,12 @@ static int gap(struct state *s, const struct event *ev, struct error *e)
 		line_put(out, g.message, g.message_size);
 	}
 	line_puts(out, "]\n");
-	return emit(s, e);
+	return tracecmd_put_line(s, e);
 }
 
-static int event(void *state, const struct event *ev, struct error *e)
+static int tracecmd_event(void *state, const struct event *ev, struct error *e)
 {
-	struct state *s = state;
+	struct text_tracecmd *s = state;
 	struct event without_data;
 	struct tc_lane *l;
 	struct tc_type *t;
@@ -322,9 +329,9 @@ static int event(void *state, const struct event *ev, struct error *e)
 	int r;
 
 	if (ev->type->kind == KIND_GAP)
-		return gap(s, ev, e);
+		return put_gap(s, ev, e);
 	if (__builtin_expect(!ev->tail, 0)) {
-		/* a type without data: nothing, but somewhere */
+		/* a type without data gets an empty tail, not NULL */
 		without_data = *ev;
 		without_data.tail = (const uint8_t *)"";
 		ev = &without_data;
@@ -335,7 +342,7 @@ static int event(void *state, const struct event *ev, struct error *e)
 	t = tc_type_at(&s->types, ev->type, &l->source->names);
 	if (!t)
 		return error_no_memory(e);
-	if (__builtin_expect(s->dictionary->less, 0) && follow(s, t, ev, e))
+	if (__builtin_expect(s->dictionary->less, 0) && update_depth(s, t, ev, e))
 		return -1;
 	if (__builtin_expect(s->open.is, 0)) {
 		if (same_buffer(ev->lane, s->open.lane)) {
@@ -346,7 +353,7 @@ static int event(void *state, const struct event *ev, struct error *e)
 				return 0;
 			}
 			resolve_open(s);
-		} else if (s->waiting.size > WAITING_MOST) {
+		} else if (s->queue.size > QUEUE_MOST) {
 			resolve_open(s);
 		}
 	}
@@ -354,24 +361,24 @@ static int event(void *state, const struct event *ev, struct error *e)
 		s->latency = true;
 		line_put(&s->line, (const char *)ev->tail, ev->tail_size);
 		line_char(&s->line, '\n');
-		return emit(s, e);
+		return tracecmd_put_line(s, e);
 	}
 	if (t->graph.kind == GRAPH_ENTRY && !s->open.is &&
-	    (r = graph_enter(s, l->source, l, t, ev, e)))
+	    (r = set_open(s, l->source, l, t, ev, e)))
 		return r < 0 ? -1 : 0;
 	put_head(s, l, t, ev->time);
 	if (t->graph.kind == GRAPH_ENTRY && read_call(s, t, ev, &end)) {
 		graph_enter_text(&s->line, &end, &l->source->names);
 		line_char(&s->line, '\n');
-	} else if (message(s, l->source, t, ev, e)) {
+	} else if (put_message(s, l->source, t, ev, e)) {
 		return -1;
 	}
-	return emit(s, e);
+	return tracecmd_put_line(s, e);
 }
 
-static int end(void *state, struct error *e)
+static int tracecmd_end(void *state, struct error *e)
 {
-	struct state *s = state;
+	struct text_tracecmd *s = state;
 
 	resolve_open(s);
 	if (print_header(s, e))
@@ -386,9 +393,9 @@ static int end(void *state, struct error *e)
 	return 0;
 }
 
-static void free_state(void *state)
+static void tracecmd_free_state(void *state)
 {
-	struct state *s = state;
+	struct text_tracecmd *s = state;
 
 	tc_sources_free(&s->sources);
 	tc_types_free(&s->types);
@@ -396,15 +403,15 @@ static void free_state(void *state)
 	tc_depths_free(&s->depths);
 	line_free(&s->line);
 	buffer_free(&s->fields);
-	buffer_free(&s->waiting);
+	buffer_free(&s->queue);
 }
 
 const struct text_layout text_tracecmd = {
 	.format = "trace-cmd",
-	.state_size = sizeof(struct state),
-	.begin = begin,
-	.meta = meta,
-	.event = event,
-	.end = end,
-	.free = free_state,
+	.state_size = sizeof(struct text_tracecmd),
+	.begin = tracecmd_begin,
+	.meta = tracecmd_meta,
+	.event = tracecmd_event,
+	.end = tracecmd_end,
+	.free = tracecmd_free_state,
 };

@@ -6,11 +6,10 @@
 
 enum { NAME_WIDTH = 20 };
 
-/* An element i of an array that grows with zeros. */
 /* --- types --- */
 
-static int make_type(struct tc_types *all, struct tc_type *t, const struct type *type,
-		     const struct print_kernel *names)
+static int tc_type_make(struct tc_types *all, struct tc_type *t, const struct type *type,
+			const struct print_kernel *names)
 {
 	bool big = type->flags & TYPE_BIG_ENDIAN;
 	struct line name = {0};
@@ -53,7 +52,7 @@ struct tc_type *tc_type_at(struct tc_types *all, const struct type *type,
 	if (!types)
 		return NULL;
 	all->at = types;
-	if (!types[type->number].ready && make_type(all, &types[type->number], type, names))
+	if (!types[type->number].ready && tc_type_make(all, &types[type->number], type, names))
 		return NULL;
 	return &types[type->number];
 }
@@ -70,7 +69,8 @@ void tc_types_free(struct tc_types *all)
 
 /* --- lanes --- */
 
-static int make_lane(struct tc_lane *l, const struct tc_sources *sources, const struct lane *lane)
+static int tc_lane_make(struct tc_lane *l, const struct tc_sources *sources,
+			const struct lane *lane)
 {
 	struct line line = {0};
 	size_t start;
@@ -105,7 +105,7 @@ struct tc_lane *tc_lane_new(struct tc_lanes *l, const struct tc_sources *sources
 		return NULL;
 	l->at = lanes;
 	lanes[lane->number].source = source;
-	return make_lane(&lanes[lane->number], sources, lane) ? NULL : &lanes[lane->number];
+	return tc_lane_make(&lanes[lane->number], sources, lane) ? NULL : &lanes[lane->number];
 }
 
 void tc_lanes_free(struct tc_lanes *l)

@@ -5,13 +5,14 @@
 
 #include "common/util/buffer.h"
 
-enum { MOST_WAITING = 8 * 1024 * 1024 }; /* bytes */
+enum { MOST_QUEUED = 8 * 1024 * 1024 }; /* bytes */
 
-enum state { WAITING, SHOWN, DROPPED };
+enum state { UNDECIDED, SHOWN, DROPPED };
 
+/* An event in the queue or in the list of undecided events. */
 struct node {
 	struct node *next;  /* in the order of the trace */
-	struct node *below; /* in its thread's list of what is not decided */
+	struct node *below; /* in its thread's list of undecided events */
 	struct event event;
 	size_t size;
 	uint8_t kind, state;
@@ -19,73 +20,76 @@ struct node {
 	uint8_t data[];
 };
 
-struct hold {
-	uint64_t limit, now, undecided;
-	struct node *first, *last, *current;
-	struct node **lists; /* two for each thread */
+struct duration_threshold {
+	uint64_t limit, now;	   /* ns; now: time of the event queued last */
+	uint64_t undecided;	   /* calls shown undecided */
+	struct node *first, *last; /* the queue */
+	struct node *current;	   /* the event taken last */
+	/* undecided events, two lists for each thread: of functions, of scheduling */
+	struct node **lists;
 	size_t nlists;
-	size_t size;
+	size_t size; /* of the queue, bytes */
 	bool ended;
 };
 
-struct hold *hold_new(uint64_t limit)
+struct duration_threshold *duration_threshold_new(uint64_t limit)
 {
-	struct hold *h = calloc(1, sizeof *h);
+	struct duration_threshold *t = calloc(1, sizeof *t);
 
-	if (h)
-		h->limit = limit;
-	return h;
+	if (t)
+		t->limit = limit;
+	return t;
 }
 
-/* A node is gone when it is in no list and was given out. */
-static void release(struct hold *h, struct node *n)
+/* Free a node that is in no list and not in use by the caller. */
+static void node_release(struct duration_threshold *t, struct node *n)
 {
-	if (!n->queued && !n->listed && n != h->current)
+	if (!n->queued && !n->listed && n != t->current)
 		free(n);
 }
 
-static void unlist(struct hold *h, struct node **list, enum state state)
+static void node_unlist(struct duration_threshold *t, struct node **list, enum state state)
 {
 	struct node *n = *list;
 
 	*list = n->below;
 	n->listed = false;
-	if (n->state == WAITING)
+	if (n->state == UNDECIDED)
 		n->state = (uint8_t)state;
-	release(h, n);
+	node_release(t, n);
 }
 
-void hold_free(struct hold *h)
+void duration_threshold_free(struct duration_threshold *t)
 {
 	struct node *n;
 
-	if (!h)
+	if (!t)
 		return;
-	for (size_t i = 0; i < h->nlists; i++)
-		while (h->lists[i])
-			unlist(h, &h->lists[i], SHOWN);
-	while ((n = h->first)) {
-		h->first = n->next;
-		if (n != h->current)
+	for (size_t i = 0; i < t->nlists; i++)
+		while (t->lists[i])
+			node_unlist(t, &t->lists[i], SHOWN);
+	while ((n = t->first)) {
+		t->first = n->next;
+		if (n != t->current)
 			free(n);
 	}
-	free(h->current);
-	free(h->lists);
-	free(h);
+	free(t->current);
+	free(t->lists);
+	free(t);
 }
 
-static struct node **list_of(struct hold *h, const struct hold_row *row)
+static struct node **list_of(struct duration_threshold *t, const struct threshold_row *row)
 {
 	size_t i = (size_t)row->event.lane->thread * 2 + row->scheduling;
-	struct node **lists = array_reach(h->lists, &h->nlists, i, sizeof *lists);
+	struct node **lists = array_reach(t->lists, &t->nlists, i, sizeof *lists);
 
 	if (!lists)
 		return NULL;
-	h->lists = lists;
-	return &h->lists[i];
+	t->lists = lists;
+	return &t->lists[i];
 }
 
-static struct node *node_new(const struct hold_row *row)
+static struct node *node_new(const struct threshold_row *row)
 {
 	size_t fixed = row->event.type->fixed_size, tail = row->event.tail_size;
 	struct node *n = malloc(sizeof *n + fixed + tail);
@@ -106,111 +110,111 @@ static struct node *node_new(const struct hold_row *row)
 	return n;
 }
 
-/* A leave decides its call: the last enter that still waits for one. */
-static void decide(struct hold *h, struct node **list, struct node *leave)
+/* Decide by a leave the last undecided enter. */
+static void decide_call(struct duration_threshold *t, struct node **list, struct node *leave)
 {
 	const struct node *enter = *list;
 
-	while (enter && enter->kind != HOLD_ENTER)
+	while (enter && enter->kind != THRESHOLD_ENTER)
 		enter = enter->below;
-	if (enter && leave->event.time - enter->event.time < h->limit) {
+	if (enter && leave->event.time - enter->event.time < t->limit) {
 		bool more = true;
 
 		leave->state = DROPPED;
 		while (more) {
 			more = *list != enter;
-			unlist(h, list, DROPPED);
+			node_unlist(t, list, DROPPED);
 		}
 		return;
 	}
 	leave->state = SHOWN;
 	while (*list)
-		unlist(h, list, SHOWN);
+		node_unlist(t, list, SHOWN);
 }
 
-int hold_put(struct hold *h, const struct hold_row *row)
+int duration_threshold_put(struct duration_threshold *t, const struct threshold_row *row)
 {
-	struct node **list = list_of(h, row);
+	struct node **list = list_of(t, row);
 	struct node *n = list ? node_new(row) : NULL;
 
 	if (!n)
 		return -1;
-	h->now = row->event.time;
-	h->size += n->size;
-	if (h->last)
-		h->last->next = n;
+	t->now = row->event.time;
+	t->size += n->size;
+	if (t->last)
+		t->last->next = n;
 	else
-		h->first = n;
-	h->last = n;
+		t->first = n;
+	t->last = n;
 	switch (row->kind) {
-	case HOLD_ENTER:
-	case HOLD_EVENT:
-		/* events that went out decide nothing */
-		while (*list && (*list)->kind == HOLD_EVENT && !(*list)->queued)
-			unlist(h, list, SHOWN);
+	case THRESHOLD_ENTER:
+	case THRESHOLD_EVENT:
+		/* events already shown need no decision */
+		while (*list && (*list)->kind == THRESHOLD_EVENT && !(*list)->queued)
+			node_unlist(t, list, SHOWN);
 		n->below = *list;
 		n->listed = true;
 		*list = n;
 		break;
-	case HOLD_LEAVE: decide(h, list, n); break;
-	case HOLD_SHOWN:
+	case THRESHOLD_LEAVE: decide_call(t, list, n); break;
+	case THRESHOLD_SHOWN:
 		while (*list)
-			unlist(h, list, SHOWN);
+			node_unlist(t, list, SHOWN);
 		n->state = SHOWN;
 		break;
-	case HOLD_ALONE: n->state = SHOWN; break;
+	case THRESHOLD_ALONE: n->state = SHOWN; break;
 	}
 	return 0;
 }
 
-/* May the oldest row that waits go out? All before it is decided. */
-static bool decided(struct hold *h, struct node *n)
+/* Test whether the first event of the queue is decided, or need not be decided any more. */
+static bool is_decided(struct duration_threshold *t, struct node *n)
 {
-	if (n->state == WAITING) {
-		if (n->kind == HOLD_ENTER && !h->ended && h->now - n->event.time < h->limit) {
-			if (h->size <= MOST_WAITING)
+	if (n->state == UNDECIDED) {
+		if (n->kind == THRESHOLD_ENTER && !t->ended && t->now - n->event.time < t->limit) {
+			if (t->size <= MOST_QUEUED)
 				return false;
-			h->undecided++;
+			t->undecided++;
 		}
 		n->state = SHOWN;
 	}
 	return true;
 }
 
-bool hold_get(struct hold *h, struct event *ev)
+bool duration_threshold_get(struct duration_threshold *t, struct event *ev)
 {
-	struct node *n = h->current;
+	struct node *n = t->current;
 
-	h->current = NULL;
+	t->current = NULL;
 	if (n)
-		release(h, n);
-	while ((n = h->first) && decided(h, n)) {
-		h->first = n->next;
-		if (!h->first)
-			h->last = NULL;
-		h->size -= n->size;
+		node_release(t, n);
+	while ((n = t->first) && is_decided(t, n)) {
+		t->first = n->next;
+		if (!t->first)
+			t->last = NULL;
+		t->size -= n->size;
 		n->queued = false;
 		if (n->state == SHOWN) {
-			h->current = n;
+			t->current = n;
 			*ev = n->event;
 			return true;
 		}
-		release(h, n);
+		node_release(t, n);
 	}
 	return false;
 }
 
-void hold_end(struct hold *h)
+void duration_threshold_end(struct duration_threshold *t)
 {
-	h->ended = true;
+	t->ended = true;
 }
 
-uint64_t hold_undecided(const struct hold *h)
+uint64_t duration_threshold_undecided(const struct duration_threshold *t)
 {
-	return h->undecided;
+	return t->undecided;
 }
 
-bool hold_parse_limit(const char *s, uint64_t *ns)
+bool duration_threshold_parse(const char *s, uint64_t *ns)
 {
 	static const struct {
 		const char *name;

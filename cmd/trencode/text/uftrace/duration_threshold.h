@@ -1,51 +1,54 @@
 /*
  * duration_threshold.h - the time filter of a recording: calls shorter than a limit are not shown
  *
- * A recording made with -t says so in its default.opts, and uftrace applies it again when it
- * prints, with rules of its own: a call shorter than the limit goes, with the events inside, unless
- * something was already shown from inside of it; scheduling is judged the same way, by itself. An
- * event waits here until it is decided, which is at the latest when the limit has passed since it
- * began.
+ * The default.opts of a recording made with -t contains that option, and uftrace applies it again
+ * when it prints. Its rules: a call shorter than the limit is dropped with the events inside it,
+ * unless an event inside it was already shown; scheduling is filtered in the same way, apart from
+ * functions. An event is queued here until it is decided, at the latest when the limit has passed
+ * since the event.
  */
 #ifndef TR_TRENCODE_TEXT_UFTRACE_DURATION_THRESHOLD_H
 #define TR_TRENCODE_TEXT_UFTRACE_DURATION_THRESHOLD_H
 
 #include "common/stream/event.h"
 
-struct hold;
+/* The queue of one recording. */
+struct duration_threshold;
 
-enum hold_kind {
-	HOLD_ENTER, /* waits for its leave */
-	HOLD_LEAVE,
-	HOLD_EVENT, /* shown if what it is in is */
-	HOLD_SHOWN, /* shown, and all it is in */
-	HOLD_ALONE, /* shown, and nothing else is decided by it */
+enum threshold_kind {
+	THRESHOLD_ENTER, /* decided by its leave */
+	THRESHOLD_LEAVE, /* decides the last undecided enter */
+	THRESHOLD_EVENT, /* shown if the call around it is */
+	THRESHOLD_SHOWN, /* shown, and all calls around it */
+	THRESHOLD_ALONE, /* shown, decides no call */
 };
 
-struct hold_row {
+/* An event on its way through the filter. */
+struct threshold_row {
 	struct event event;
-	enum hold_kind kind;
-	bool scheduling; /* judged with its like, apart from the functions */
+	enum threshold_kind kind;
+	bool scheduling; /* filtered with other scheduling, apart from functions */
 };
 
-/* NULL: out of memory. */
-struct hold *hold_new(uint64_t limit);
-void hold_free(struct hold *h);
+/* limit: ns. Returns NULL when out of memory. */
+struct duration_threshold *duration_threshold_new(uint64_t limit);
+void duration_threshold_free(struct duration_threshold *t);
 
-/* Take in a row, copied with its data. -1: out of memory. */
-int hold_put(struct hold *h, const struct hold_row *row);
+/* Queue a copy of the row and its data. Returns -1 when out of memory. */
+int duration_threshold_put(struct duration_threshold *t, const struct threshold_row *row);
 
-/* The next event that is to be shown, in order; false: none is decided now. It is valid until the
- * next call of hold_put or hold_get. */
-bool hold_get(struct hold *h, struct event *ev);
+/* Take the next event that is shown, in order; returns false if the first event queued is not
+ * decided. The event is valid until the next call of duration_threshold_put or
+ * duration_threshold_get. */
+bool duration_threshold_get(struct duration_threshold *t, struct event *ev);
 
-/* The end of the trace: all that waits is shown. */
-void hold_end(struct hold *h);
+/* End the trace: all queued events are shown. */
+void duration_threshold_end(struct duration_threshold *t);
 
-/* Calls that were shown undecided, as too much waited. */
-uint64_t hold_undecided(const struct hold *h);
+/* Return the number of calls that were shown undecided because the queue was full. */
+uint64_t duration_threshold_undecided(const struct duration_threshold *t);
 
-/* "100us", "1.5ms": what uftrace takes for -t. False: it is no time. */
-bool hold_parse_limit(const char *s, uint64_t *ns);
+/* Parse a time of -t as uftrace does: "100us", "1.5ms". Returns false if it is no time. */
+bool duration_threshold_parse(const char *s, uint64_t *ns);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * lines.c - the lines of uftrace recordings, once what they say is known
+ * lines.c - the lines of uftrace recordings
  */
 #include <inttypes.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "cmd/trencode/text/time_format.h"
 #include "cmd/trencode/text/uftrace/uftrace.h"
 
-/* Does a name bring the parentheses of its call? The one of a function object does not for a recent
- * uftrace. */
+/* Test whether a name has the parentheses of its call. For a recent uftrace the name of a function
+ * object has not. */
 static bool has_parentheses(const struct text_uftrace *s, struct text_ref name)
 {
 	static const char call[] = "operator()";
@@ -27,8 +27,8 @@ const struct location_text *text_uftrace_location_slow(struct text_uftrace *s, u
 	struct text_ref name = dictionary_location_name(s->dictionary, number);
 	struct location_text *p;
 
-	if (number >= s->nplaces) {
-		p = array_reach(s->locations, &s->nplaces, number, sizeof *p);
+	if (number >= s->nlocations) {
+		p = array_reach(s->locations, &s->nlocations, number, sizeof *p);
 		if (!p)
 			return NULL;
 		s->locations = p;
@@ -41,8 +41,8 @@ const struct location_text *text_uftrace_location_slow(struct text_uftrace *s, u
 				    .bare = has_parentheses(s, name),
 				    .fixup = (uint8_t)fixup_of(name.text)};
 	if (location && location->space && !location->symbol && !location->name.size &&
-	    !s->said_names && !s->quiet) {
-		s->said_names = true;
+	    !s->warned_names && !s->quiet) {
+		s->warned_names = true;
 		warn(NULL, NO_OFFSET,
 		     "functions have no names yet: trsym belongs before this program");
 	}
@@ -63,8 +63,8 @@ static void put_buffer(struct text_uftrace *s, const struct buffer *b)
 }
 
 /*
- * A whole line at once: columns, indent, before, the name, after. Most lines are of this kind.
- * False: it is to be printed piece by piece. before and after have LINE_PIECE bytes to copy.
+ * Print most kinds of lines at once: columns, indent, before, the name, after. Returns false if the
+ * line has to be printed piece by piece. before and after have LINE_PIECE readable bytes.
  */
 enum { LINE_PIECE = 8 };
 
@@ -105,7 +105,7 @@ static inline bool quick_line(struct text_uftrace *s, const struct replay_task *
 	return true;
 }
 
-/* "f(1, 2)" behind the columns. */
+/* Print "f(1, 2)", after the columns. */
 static void print_call(struct text_uftrace *s, const struct location_text *p)
 {
 	text_uftrace_indent(s, s->indent);

@@ -6,8 +6,8 @@
 
 enum {
 	OPTIONS_MOST = 4096,
-	STACK_MOST = 65536, /* a row's depth is 16 bits */
-	DEPTH_SHOWN = 1024, /* by uftrace, without -D */
+	STACK_MOST = 65536, /* depths of rows have 16 bits */
+	DEPTH_SHOWN = 1024, /* the default of uftrace */
 };
 
 void recording_free(struct recording *r)
@@ -17,7 +17,7 @@ void recording_free(struct recording *r)
 	replay_free(&r->replay);
 	text_symbols_free(r->symbols);
 	kernel_events_free(r->kernel);
-	hold_free(r->hold);
+	duration_threshold_free(r->threshold);
 	buffer_free(&r->info);
 	buffer_free(&r->options);
 	free(r);
@@ -39,15 +39,15 @@ struct recording *recording_new(const struct source *source)
 	return r;
 }
 
-/* Keep the beginning of a file. */
-static int keep(struct buffer *b, const struct meta *m, size_t most)
+/* Append to the beginning of a file, of most bytes. */
+static int append_beginning(struct buffer *b, const struct meta *m, size_t most)
 {
 	size_t n = most - b->size < m->size ? most - b->size : m->size;
 
 	return m->offset != b->size || !n ? 0 : buffer_append(b, m->data, n);
 }
 
-static bool is_file(const struct meta *m, const char *name)
+static bool is_meta(const struct meta *m, const char *name)
 {
 	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
 }
@@ -56,15 +56,15 @@ int recording_meta(struct recording *r, const struct meta *m)
 {
 	if (m->flags & META_REFERENCE)
 		return 0;
-	if (is_file(m, "info"))
-		return keep(&r->info, m, UFTRACE_HEADER_SIZE);
-	if (is_file(m, "default.opts"))
-		return keep(&r->options, m, OPTIONS_MOST);
+	if (is_meta(m, "info"))
+		return append_beginning(&r->info, m, UFTRACE_HEADER_SIZE);
+	if (is_meta(m, "default.opts"))
+		return append_beginning(&r->options, m, OPTIONS_MOST);
 	return text_symbols_meta(r->symbols, m) || kernel_events_meta(r->kernel, m) ? -1 : 0;
 }
 
-/* Also whether it is recent. */
-static int max_stack(struct recording *r)
+/* Read the largest depth of a stack, and whether the recording is recent. */
+static int read_max_stack(struct recording *r)
 {
 	const uint8_t *p = r->info.data;
 	uint64_t features;
@@ -82,7 +82,8 @@ static int max_stack(struct recording *r)
 	return size ? (int)size : UFTRACE_MAX_STACK;
 }
 
-/* The argument of -t in "-t 100us", "-t100us", "--time-filter=100us" or "--time-filter 100us". */
+/* Return the argument of -t in "-t 100us", "-t100us", "--time-filter=100us" or "--time-filter
+ * 100us". */
 static const char *time_option(const char *word, char **rest)
 {
 	static const char *const names[] = {"-t", "--time-filter="};
@@ -106,12 +107,12 @@ static int read_options(struct recording *r)
 	for (; word; word = strtok_r(NULL, " \t\r\n", &rest)) {
 		const char *arg = time_option(word, &rest);
 
-		if (!arg || !hold_parse_limit(arg, &limit))
+		if (!arg || !duration_threshold_parse(arg, &limit))
 			r->odd_options = true;
 	}
 	if (limit) {
-		r->hold = hold_new(limit);
-		if (!r->hold)
+		r->threshold = duration_threshold_new(limit);
+		if (!r->threshold)
 			return -1;
 	}
 	return 0;
@@ -120,6 +121,6 @@ static int read_options(struct recording *r)
 int recording_begin(struct recording *r, int32_t depth)
 {
 	r->ready = true;
-	replay_init(&r->replay, max_stack(r), depth ? depth : DEPTH_SHOWN);
+	replay_init(&r->replay, read_max_stack(r), depth ? depth : DEPTH_SHOWN);
 	return read_options(r);
 }

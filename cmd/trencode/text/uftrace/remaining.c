@@ -1,10 +1,11 @@
+/* remaining.c - the calls that were open when the recording ended */
 #include "cmd/trencode/text/uftrace/uftrace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Frames at the bottom that were never seen to begin. */
-static int unseen(struct text_uftrace *s, struct replay_task *t)
+/* Count the frames at the bottom whose enter is missing. */
+static int count_unseen(struct text_uftrace *s, struct replay_task *t)
 {
 	int n = 0;
 
@@ -20,7 +21,7 @@ static int unseen(struct text_uftrace *s, struct replay_task *t)
 	return n;
 }
 
-/* Is scheduling all that is open? */
+/* Test whether the only open frame is scheduling. */
 static bool only_scheduled(struct text_uftrace *s, struct replay_task *t)
 {
 	const struct replay_frame *f = t->count == 1 ? replay_frame(t, 0) : NULL;
@@ -31,7 +32,7 @@ static bool only_scheduled(struct text_uftrace *s, struct replay_task *t)
 
 static void print_stack(struct text_uftrace *s, struct replay_task *t)
 {
-	int bottom = unseen(s, t);
+	int bottom = count_unseen(s, t);
 
 	if (bottom == t->count || only_scheduled(s, t))
 		return;
@@ -57,7 +58,6 @@ static int by_tid(const void *a, const void *b)
 	return ((*x)->lane->tid > (*y)->lane->tid) - ((*x)->lane->tid < (*y)->lane->tid);
 }
 
-/* What was still open when the recording ended. */
 void text_uftrace_remaining(struct text_uftrace *s, struct recording *r)
 {
 	struct replay *p = &r->replay;
@@ -67,7 +67,7 @@ void text_uftrace_remaining(struct text_uftrace *s, struct recording *r)
 		qsort(p->tasks, p->ntasks, sizeof *p->tasks, by_tid);
 	for (size_t i = 0; i < p->ntasks && !any; i++)
 		any = !only_scheduled(s, p->tasks[i]) &&
-		      unseen(s, p->tasks[i]) < p->tasks[i]->count;
+		      count_unseen(s, p->tasks[i]) < p->tasks[i]->count;
 	if (!any)
 		return;
 	text_puts(s->out, "\nuftrace stopped tracing with remaining functions"

@@ -1,8 +1,8 @@
 /*
- * The rows of uftrace recordings, as `uftrace replay` prints them.
+ * rows.c - the rows of uftrace recordings, as `uftrace replay` prints them
  *
- * A call without calls inside is one line, so an enter waits for the row behind it, whichever task
- * that is of; scheduling out waits for scheduling in the same way. All else is printed as it comes.
+ * A call without calls inside is one line, so the line of an enter is pending until the next row
+ * of any task; the line of scheduling out likewise. Other rows are printed at once.
  */
 #include "cmd/trencode/text/uftrace/uftrace.h"
 
@@ -34,8 +34,8 @@ static struct replay_task *task_of(struct text_uftrace *s, const struct event *e
 	return s->tasks[number];
 }
 
-/* Where events are printed: the frame above the top, as uftrace has it. NULL: they are not shown.
- */
+/* Return the frame that events belong to, in uftrace the frame above the top; NULL: events are not
+ * shown. */
 static const struct replay_frame *event_frame(struct replay_task *t)
 {
 	const struct replay_frame *f = replay_frame(t, t->count);
@@ -43,7 +43,7 @@ static const struct replay_frame *event_frame(struct replay_task *t)
 	return f && !(f->flags & FRAME_HIDDEN) ? f : NULL;
 }
 
-/* --- what is pending --- */
+/* --- the pending line --- */
 
 static void print_sched_pending(struct text_uftrace *s, bool both)
 {
@@ -63,9 +63,10 @@ void text_uftrace_settle(struct text_uftrace *s)
 	s->pending = PENDING_NONE;
 }
 
-/* Of a row in the kernel with no call around it: was there none, nor one that is left out? */
-static bool outside(const struct text_uftrace *s, const struct replay_task *t,
-		    const struct replay_row *row)
+/* Test whether a row in the kernel is outside of all calls, also of those that a filter left out.
+ */
+static bool is_outside(const struct text_uftrace *s, const struct replay_task *t,
+		       const struct replay_row *row)
 {
 	uint32_t thread = t->lane->thread;
 
@@ -73,14 +74,16 @@ static bool outside(const struct text_uftrace *s, const struct replay_task *t,
 	       dictionary_outside(s->dictionary, thread, row->time);
 }
 
-/* Does a row that nobody gets to see stand between what is pending and what comes? Take it in. */
-static bool skip(struct text_uftrace *s, struct replay_task *t, const struct replay_row *row)
+/* Consume a row that is not shown, so that the pending line stays pending. Returns false for a row
+ * that is shown. */
+static bool consume_hidden(struct text_uftrace *s, struct replay_task *t,
+			   const struct replay_row *row)
 {
 	const struct replay_frame *f;
 	const struct location_text *p;
 
 	/* in the kernel, outside any call */
-	if (row->kernel && t->calls == 0 && outside(s, t, row)) {
+	if (row->kernel && t->calls == 0 && is_outside(s, t, row)) {
 		replay_consume(t, row);
 		return true;
 	}
@@ -98,7 +101,7 @@ static bool skip(struct text_uftrace *s, struct replay_task *t, const struct rep
 			return false;
 		replay_consume(t, row);
 		p = text_uftrace_location(s, row->location);
-		/* what waits is never left */
+		/* the pending call is never left */
 		if (p && p->fixup == FIXUP_LONGJMP && s->pending && s->task == t)
 			text_uftrace_settle(s);
 		replay_enter(t, p ? (enum fixup)p->fixup : FIXUP_NONE);
@@ -128,27 +131,27 @@ static inline int take_result(struct text_uftrace *s, const struct recording *r,
 	return value_text_return(&s->result, &names, ev->tail, ev->tail_size);
 }
 
-/* Is the row one that is never passed over while this task's line waits? */
+/* Test whether the row, of the pending line's task, always ends the wait. */
 static bool ends_wait(const struct text_uftrace *s, const struct replay_row *row,
 		      const struct event *ev)
 {
 	if (s->pending == PENDING_SCHED)
 		return row->kind == ROW_SCHED_IN || row->kind == ROW_SCHED_OUT;
-	if (row->kind == ROW_EVENT) /* of the task's own file, not of the scheduler */
+	if (row->kind == ROW_EVENT) /* from the task's own file, not from the scheduler */
 		return ev->type->native < UFTRACE_EV_SCHED_IN;
-	/* a record's depth has 10 bits, and what is deeper starts at 0 again for uftrace */
+	/* depths in records have 10 bits: for uftrace greater depths start at 0 again */
 	return row->kind <= ROW_LEAVE &&
 	       row->depth % UFTRACE_MAX_STACK <= s->row_depth % UFTRACE_MAX_STACK;
 }
 
-/* The row ends what is pending, or is the other half of it. 1: it is used up by that; -1: memory.
- */
-static int settle(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
-		  const struct replay_row *row, const struct event *ev)
+/* Print the pending line, completed by the row where this is possible. Returns 1 if the row needs
+ * no more work, -1 when out of memory. */
+static int settle_with(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
+		       const struct replay_row *row, const struct event *ev)
 {
 	const struct replay_frame *f;
 
-	if (!(t == s->task && ends_wait(s, row, ev)) && skip(s, t, row))
+	if (!(t == s->task && ends_wait(s, row, ev)) && consume_hidden(s, t, row))
 		return 1;
 	if (t == s->task && s->pending == PENDING_CALL && row->kind == ROW_LEAVE &&
 	    row->depth == s->row_depth) {
@@ -174,7 +177,7 @@ static int settle(struct text_uftrace *s, const struct recording *r, struct repl
 
 /* --- rows --- */
 
-/* Enter and scheduling out wait, unless nothing behind them could be of the same line. */
+/* Make the line of an enter or of scheduling out pending, unless no row can complete the line. */
 static void wait_for_next(struct text_uftrace *s, enum pending_kind kind, struct replay_task *t,
 			  const struct replay_row *row, int indent)
 {
@@ -190,7 +193,7 @@ static void wait_for_next(struct text_uftrace *s, enum pending_kind kind, struct
 		text_uftrace_settle(s);
 }
 
-/* " from loop+0x20": where the next call is made, known from an event before it. */
+/* Make the comment "from loop+0x20" by the address of the call, which an event before it has. */
 static int take_callsite(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
 			 const struct location *location)
 {
@@ -240,7 +243,7 @@ static int print_leave(struct text_uftrace *s, const struct recording *r, struct
 	const struct replay_frame *f = replay_frame(t, t->count);
 	struct replay_frame unmatched;
 
-	/* not the one that was left: when that began is not known */
+	/* the enter of the call that was left is missing */
 	if (f && f->open) {
 		unmatched = *f;
 		unmatched.time = 0;
@@ -310,7 +313,7 @@ static int print_instant(struct text_uftrace *s, const struct recording *r, stru
 	return 0;
 }
 
-static enum row_kind row_kind(const struct type *type, const struct event *ev)
+static enum row_kind replay_row_kind(const struct type *type, const struct event *ev)
 {
 	struct gap_row g;
 
@@ -318,17 +321,16 @@ static enum row_kind row_kind(const struct type *type, const struct event *ev)
 	case KIND_ENTER: return type->flags & TYPE_INNER ? ROW_SCHED_OUT : ROW_ENTER;
 	case KIND_LEAVE: return type->flags & TYPE_INNER ? ROW_SCHED_IN : ROW_LEAVE;
 	case KIND_GAP:
-		/* what was not read on purpose cuts no stack */
+		/* events left out on purpose do not cut the stack */
 		return gap_get(ev, &g) && g.reason != GAP_UNREAD ? ROW_LOSS : ROW_EVENT;
 	}
 	return ROW_EVENT;
 }
 
-/* A row in the order of the trace. */
 int text_uftrace_row(struct text_uftrace *s, const struct recording *r, const struct event *ev,
 		     struct error *e)
 {
-	struct replay_row row = {row_kind(ev->type, ev), ev->time, ev->location, ev->depth,
+	struct replay_row row = {replay_row_kind(ev->type, ev), ev->time, ev->location, ev->depth,
 				 ev->type->flags & TYPE_KERNEL};
 	struct replay_task *t = task_of(s, ev);
 	int used;
@@ -344,12 +346,12 @@ int text_uftrace_row(struct text_uftrace *s, const struct recording *r, const st
 		return 0;
 	}
 	if (s->pending) {
-		used = settle(s, r, t, &row, ev);
+		used = settle_with(s, r, t, &row, ev);
 		if (used)
 			return used < 0 ? error_no_memory(e) : 0;
 	}
 	replay_consume(t, &row);
-	if (!t->calls && (row.kind > ROW_LEAVE || (row.kernel && outside(s, t, &row))))
+	if (!t->calls && (row.kind > ROW_LEAVE || (row.kernel && is_outside(s, t, &row))))
 		return 0;
 	if (t->replay->last > row.time)
 		text_uftrace_inverted(s, t);

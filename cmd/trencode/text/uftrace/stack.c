@@ -100,8 +100,8 @@ no_memory:
 	return NULL;
 }
 
-/* Frames from first, n of them, begin at that time. Memory is not spent on those never seen. */
-static void restart_frames(struct replay_task *t, int first, int n, uint64_t time, bool open)
+/* Set the time of the enter of n frames from first on. Frames that have no memory yet get none. */
+static void replay_restart_frames(struct replay_task *t, int first, int n, uint64_t time, bool open)
 {
 	for (int i = first; i < first + n && i < t->replay->max_stack; i++) {
 		struct replay_frame *f;
@@ -117,28 +117,28 @@ static void restart_frames(struct replay_task *t, int first, int n, uint64_t tim
 	}
 }
 
-static bool enters(const struct replay_row *row)
+static bool row_enters(const struct replay_row *row)
 {
 	return row->kind == ROW_ENTER || row->kind == ROW_SCHED_OUT;
 }
 
-static bool leaves(const struct replay_row *row)
+static bool row_leaves(const struct replay_row *row)
 {
 	return row->kind == ROW_LEAVE || row->kind == ROW_SCHED_IN;
 }
 
-/* Scheduling is at depth 0, whatever is open. */
-static int depth_of(const struct replay_row *row)
+/* Return the number of frames before the row. Scheduling is at depth 0, whatever is open. */
+static int frames_before(const struct replay_row *row)
 {
 	return row->kind == ROW_ENTER || row->kind == ROW_LEAVE
 		       ? (int)row->depth + (row->kind == ROW_LEAVE)
 		       : row->kind == ROW_SCHED_IN;
 }
 
-static void begin_task(struct replay_task *t, const struct replay_row *row)
+static void replay_begin_task(struct replay_task *t, const struct replay_row *row)
 {
 	t->begun = true;
-	t->count = depth_of(row) + (row->kernel ? t->calls : 0);
+	t->count = frames_before(row) + (row->kernel ? t->calls : 0);
 	if (!t->fork_taken && t->lane->ppid > 0) {
 		uint32_t parent = idmap_get(&t->replay->tids, (uint32_t)t->lane->ppid);
 
@@ -148,45 +148,45 @@ static void begin_task(struct replay_task *t, const struct replay_row *row)
 		}
 	}
 	t->fork_taken = true;
-	restart_frames(t, 0, t->count, row->time, true);
+	replay_restart_frames(t, 0, t->count, row->time, true);
 	t->allowance = t->replay->depth;
 }
 
-static void after_loss(struct replay_task *t, const struct replay_row *row)
+static void replay_after_loss(struct replay_task *t, const struct replay_row *row)
 {
-	t->count = depth_of(row) + (row->kernel ? t->calls : 0);
+	t->count = frames_before(row) + (row->kernel ? t->calls : 0);
 	t->after_loss = false;
-	/* no more is known than that they were open right before */
-	restart_frames(t, t->calls, depth_of(row) - (leaves(row) ? 1 : 0) + 1, row->time - 1,
-		       false);
+	/* known is only that these frames were open right before the row */
+	replay_restart_frames(t, t->calls, frames_before(row) - (row_leaves(row) ? 1 : 0) + 1,
+			      row->time - 1, false);
 }
 
-static void account(struct replay_task *t, const struct replay_row *row)
+static void replay_account(struct replay_task *t, const struct replay_row *row)
 {
 	struct replay_frame *f;
 
 	if (row->kind == ROW_EVENT)
 		return;
 	if (!t->begun)
-		begin_task(t, row);
+		replay_begin_task(t, row);
 	if (t->after_loss) {
 		if (row->kind == ROW_LOSS)
 			return;
-		after_loss(t, row);
+		replay_after_loss(t, row);
 	}
-	/* a call of its own ends all in the kernel for uftrace */
+	/* for uftrace a call outside of the kernel ends all calls in it */
 	if (t->in_kernel && !row->kernel && (row->kind == ROW_ENTER || row->kind == ROW_LEAVE)) {
 		t->count = t->calls;
 		t->allowance = t->replay->depth - t->count;
 	}
-	if (enters(row)) {
+	if (row_enters(row)) {
 		f = replay_frame(t, t->count + t->exec_count);
 		if (f) {
 			f->location = row->location;
 			f->time = row->time;
 			f->open = true;
 		}
-	} else if (leaves(row)) {
+	} else if (row_leaves(row)) {
 		f = replay_frame(t, t->count + t->exec_count - 1);
 		if (f) {
 			f->time = f->open ? row->time - f->time : 0;
@@ -218,14 +218,14 @@ void replay_consume(struct replay_task *t, const struct replay_row *row)
 	if (row->kind != ROW_LOSS && ((call && !row->kernel) || t->count) &&
 	    (!r->first || r->first > row->time))
 		r->first = row->time;
-	account(t, row);
+	replay_account(t, row);
 	if (row->kind != ROW_EVENT)
 		t->in_kernel = row->kernel;
 	call = call && !row->kernel;
-	if (enters(row)) {
+	if (row_enters(row)) {
 		t->count++;
 		t->calls += call;
-	} else if (leaves(row)) {
+	} else if (row_leaves(row)) {
 		t->count -= t->count > 0;
 		t->calls -= call && t->calls > 0;
 	}

@@ -1,11 +1,11 @@
 /*
- * stack.h - what `uftrace replay` knows of each task while it prints
+ * stack.h - the state that `uftrace replay` has of each task while it prints
  *
- * A call's line depends on more than its depth: where the display starts after a fork, after lost
- * records or a longjmp, which calls are beyond the depth limit, and how long a frame took that was
- * never seen to begin. This keeps that state the way uftrace does, as its numbers and its
- * indentation are to be had: per task a stack that follows enter and leave (scheduling is a call
- * too), and that takes the recorded depth over only at a task's first record and behind a loss.
+ * The line of a call depends on more than its depth: on the indent after a fork, lost records or a
+ * longjmp, on the depth limit, and on the assumed start of frames whose enter is missing. The state
+ * here is that of uftrace, so that numbers and indents are equal: each task has a stack that
+ * follows its enters and leaves (scheduling is a call too). The recorded depth is used only at the
+ * first record of a task and after a loss.
  */
 #ifndef TR_TRENCODE_TEXT_UFTRACE_STACK_H
 #define TR_TRENCODE_TEXT_UFTRACE_STACK_H
@@ -13,81 +13,83 @@
 #include "common/stream/dictionary.h"
 
 enum {
-	FRAME_EXEC = 1,	   /* an exec: the stack starts anew behind it */
-	FRAME_LONGJMP = 2, /* goes back to where setjmp was */
+	FRAME_EXEC = 1,	   /* an exec: the stack is empty after it */
+	FRAME_LONGJMP = 2, /* returns to the frame of the last setjmp */
 	FRAME_HIDDEN = 4,  /* beyond the depth limit */
 };
 
+/* One frame of the stack of a task. */
 struct replay_frame {
-	uint64_t time;	   /* of its begin; its duration once it was left */
-	uint32_t location; /* 0: its begin was not seen */
-	int32_t allowance; /* levels that were still to be shown when it was entered */
+	uint64_t time;	   /* time of the enter, ns; after the leave the duration */
+	uint32_t location; /* 0: the enter is missing */
+	int32_t allowance; /* levels that could still be shown at the enter */
 	uint8_t flags;
-	bool open; /* time is a begin */
+	bool open; /* time is that of the enter */
 };
 
 enum { FRAME_CHUNK = 64 };
 
 struct replay;
 
+/* A thread of a recording. */
 struct replay_task {
 	struct replay *replay;
 	const struct lane *lane;
-	int count, calls;  /* frames; those of them that are functions seen to begin */
+	int count, calls;  /* number of frames; of these, functions outside of the kernel */
 	int indent;	   /* display depth */
-	int fork_indent;   /* that of a fork's child, 0 none */
-	int32_t allowance; /* levels still to be shown */
+	int fork_indent;   /* indent of the child of the last fork, 0: none */
+	int32_t allowance; /* levels that can still be shown */
 	/*
-	 * An exec was entered: the frames with its own, and the indent inside of it, which are
-	 * taken up again if the exec turns out to have failed. 0: none.
+	 * The number of frames with that of an exec, and the indent inside the exec. They are
+	 * restored if the exec has failed. 0: no exec was entered.
 	 */
 	int exec_count, exec_indent;
 	bool indent_known, begun, fork_taken, after_loss;
-	bool in_kernel;		   /* the last call was of the kernel */
-	uint64_t time, last_time;  /* of the rows printed: this, the one before */
-	uint64_t callsite;	   /* of the next call, 0 none */
-	const struct space *space; /* of the last function seen */
-	uint64_t unseen_time;	   /* begin of frames never touched */
+	bool in_kernel;		   /* the last call was in the kernel */
+	uint64_t time, last_time;  /* of this printed row, of the printed row before, ns */
+	uint64_t callsite;	   /* address that makes the next call, 0: unknown */
+	const struct space *space; /* address space of the last function */
+	uint64_t unseen_time;	   /* assumed enter of frames without one, ns */
 	struct replay_frame **chunks;
 	size_t nchunks;
 	char tid[16]; /* "[%6d]" */
 	uint8_t tid_size;
 };
 
-/* A recording. */
+/* The tasks of a recording. */
 struct replay {
-	int max_stack;			 /* frames beyond are not followed */
+	int max_stack;			 /* largest number of frames */
 	int32_t depth;			 /* limit of nested calls shown */
-	int setjmp_indent, setjmp_count; /* of the last setjmp in any task, as in uftrace */
+	int setjmp_indent, setjmp_count; /* of the last setjmp of all tasks, as in uftrace */
 	bool setjmp_shown;
-	uint64_t first; /* time of the first row that counts, 0 none yet */
-	uint64_t last;	/* of the last row printed */
+	uint64_t first; /* time of the first row that counts, ns; 0: none */
+	uint64_t last;	/* time of the last row printed, ns */
 	bool out_of_memory;
-	struct idmap tids; /* tid to number of the task + 1 */
+	struct idmap tids; /* from tid to index of the task + 1 */
 	struct replay_task **tasks;
 	size_t ntasks, capacity;
 };
 
-/* What kind of thing a row is to a stack. */
+/* The effect of a row on a stack. */
 enum row_kind { ROW_ENTER, ROW_LEAVE, ROW_SCHED_OUT, ROW_SCHED_IN, ROW_EVENT, ROW_LOSS };
 
 struct replay_row {
 	enum row_kind kind;
 	uint64_t time;
 	uint32_t location, depth;
-	bool kernel; /* a call in the kernel: its depth counts from the task's own calls */
+	bool kernel; /* a call in the kernel; depth counts from the task's calls outside of it */
 };
 
-/* Functions that do something to the stack. */
+/* Functions that change the stack. */
 enum fixup { FIXUP_NONE, FIXUP_EXEC, FIXUP_SETJMP, FIXUP_LONGJMP, FIXUP_FORK };
 enum fixup fixup_of(const char *name);
 
 void replay_init(struct replay *r, int max_stack, int32_t depth);
 void replay_free(struct replay *r);
-/* NULL: out of memory. */
+/* Returns NULL when out of memory. */
 struct replay_task *replay_task_new(struct replay *r, const struct lane *lane);
 
-/* Frame i from the bottom, NULL outside of the stack. */
+/* Return frame i from the bottom, or NULL outside of the stack. */
 struct replay_frame *replay_frame_slow(struct replay_task *t, int i);
 static inline struct replay_frame *replay_frame(struct replay_task *t, int i)
 {
@@ -99,18 +101,18 @@ static inline struct replay_frame *replay_frame(struct replay_task *t, int i)
 	return replay_frame_slow(t, i);
 }
 
-/* A row comes that may tell what became of an exec. */
+/* Detect by the next row whether an exec has failed. */
 void replay_after_exec(struct replay_task *t, const struct replay_row *row);
-/* Take a row in: times and the number of frames. */
+/* Update times and the number of frames by a row. */
 void replay_consume(struct replay_task *t, const struct replay_row *row);
 
-/* A function was entered (and consumed): is it to be shown? */
+/* Enter a function, after replay_consume. Returns whether it is shown. */
 bool replay_enter(struct replay_task *t, enum fixup fixup);
-/* Its line opened a block: what follows is indented. */
+/* Indent the lines that follow the line that opened the block of the frame. */
 void replay_entered(struct replay_task *t, struct replay_frame *f);
-/* The indent of the line that closes a block. */
+/* Return the indent of the line that closes a block. */
 int replay_leaving(struct replay_task *t);
-/* A function was left (and consumed), and all was printed. */
+/* Leave a function, after replay_consume and after its line was printed. */
 void replay_left(struct replay_task *t);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Text of uftrace recordings, as `uftrace replay` prints it: what is asked of a layout. The rows
- * are printed by text_uftrace_rows.c, what is open at the end by text_uftrace_remaining.c.
+ * uftrace.c - text of uftrace recordings, as `uftrace replay` prints it: the functions of the
+ * layout. rows.c prints the rows, remaining.c the calls open at the end.
  */
 #include "cmd/trencode/text/layout.h"
 
@@ -10,7 +10,7 @@
 #include "common/formats/uftrace.h"
 #include "cmd/trencode/text/uftrace/uftrace.h"
 
-static int begin(void *state, const struct encoding *en, struct error *e)
+static int uftrace_begin(void *state, const struct encoding *en, struct error *e)
 {
 	struct text_uftrace *s = state;
 
@@ -24,7 +24,7 @@ static int begin(void *state, const struct encoding *en, struct error *e)
 	return 0;
 }
 
-static void free_state(void *state)
+static void uftrace_free_state(void *state)
 {
 	struct text_uftrace *s = state;
 
@@ -55,25 +55,26 @@ struct recording *text_uftrace_recording(struct text_uftrace *s, const struct so
 
 /* --- the layout --- */
 
-static int meta(void *state, const struct source *source, const struct meta *m, struct error *e)
+static int uftrace_meta(void *state, const struct source *source, const struct meta *m,
+			struct error *e)
 {
 	struct recording *r = text_uftrace_recording(state, source);
 
 	return r && !recording_meta(r, m) ? 0 : error_no_memory(e);
 }
 
-static enum hold_kind hold_kind(const struct event *ev)
+static enum threshold_kind threshold_kind(const struct event *ev)
 {
 	uint32_t id = ev->type->native;
 
 	switch (ev->type->kind) {
-	case KIND_ENTER: return HOLD_ENTER;
-	case KIND_LEAVE: return HOLD_LEAVE;
-	case KIND_GAP: return HOLD_SHOWN;
+	case KIND_ENTER: return THRESHOLD_ENTER;
+	case KIND_LEAVE: return THRESHOLD_LEAVE;
+	case KIND_GAP: return THRESHOLD_SHOWN;
 	}
 	if (id == UFTRACE_EV_EXTERN)
-		return HOLD_ALONE;
-	return id >= UFTRACE_EV_USER_FIRST ? HOLD_SHOWN : HOLD_EVENT;
+		return THRESHOLD_ALONE;
+	return id >= UFTRACE_EV_USER_FIRST ? THRESHOLD_SHOWN : THRESHOLD_EVENT;
 }
 
 static bool is_scheduling(const struct event *ev)
@@ -85,17 +86,17 @@ static bool is_scheduling(const struct event *ev)
 		id < UFTRACE_EV_USER_FIRST);
 }
 
-static int print_held(struct text_uftrace *s, struct recording *r, struct error *e)
+static int print_decided(struct text_uftrace *s, struct recording *r, struct error *e)
 {
 	struct event ev;
 
-	while (hold_get(r->hold, &ev))
+	while (duration_threshold_get(r->threshold, &ev))
 		if (text_uftrace_row(s, r, &ev, e))
 			return -1;
 	return 0;
 }
 
-static int begin_recording(struct text_uftrace *s, struct recording *r, struct error *e)
+static int uftrace_begin_recording(struct text_uftrace *s, struct recording *r, struct error *e)
 {
 	if (recording_begin(r, s->depth))
 		return error_no_memory(e);
@@ -108,39 +109,39 @@ static int begin_recording(struct text_uftrace *s, struct recording *r, struct e
 	return 0;
 }
 
-static int event(void *state, const struct event *ev, struct error *e)
+static int uftrace_event(void *state, const struct event *ev, struct error *e)
 {
 	struct text_uftrace *s = state;
 	struct recording *r = s->recording;
-	struct hold_row row;
+	struct threshold_row row;
 
 	if (__builtin_expect(!r || r->source != ev->lane->source, 0)) {
 		r = text_uftrace_recording(s, ev->lane->source);
 		if (!r)
 			return error_no_memory(e);
-		if (!r->ready && begin_recording(s, r, e))
+		if (!r->ready && uftrace_begin_recording(s, r, e))
 			return -1;
 		s->recording = r;
 	}
-	if (__builtin_expect(!r->hold, 1))
+	if (__builtin_expect(!r->threshold, 1))
 		return text_uftrace_row(s, r, ev, e);
-	/* with a time filter uftrace counts from the first row, shown or not */
+	/* with a time filter uftrace counts times from the first row, shown or not */
 	if (!r->replay.first && ev->type->kind != KIND_GAP)
 		r->replay.first = ev->time;
-	row = (struct hold_row){*ev, hold_kind(ev), is_scheduling(ev)};
-	if (hold_put(r->hold, &row))
+	row = (struct threshold_row){*ev, threshold_kind(ev), is_scheduling(ev)};
+	if (duration_threshold_put(r->threshold, &row))
 		return error_no_memory(e);
-	return print_held(s, r, e);
+	return print_decided(s, r, e);
 }
 
-/* What is not as one would expect, on stderr. */
-static void print_counts(struct text_uftrace *s)
+/* Report on stderr the calls that are missing, or shown without need. */
+static void uftrace_print_counts(struct text_uftrace *s)
 {
 	uint64_t undecided = 0;
 
 	for (size_t i = 0; i < s->nrecordings && !s->quiet; i++)
-		if (s->recordings[i] && s->recordings[i]->hold)
-			undecided += hold_undecided(s->recordings[i]->hold);
+		if (s->recordings[i] && s->recordings[i]->threshold)
+			undecided += duration_threshold_undecided(s->recordings[i]->threshold);
 	if (s->hidden && !s->quiet)
 		warn(NULL, NO_OFFSET, "%" PRIu64 " calls are nested too deep to be shown (see -D)",
 		     s->hidden);
@@ -150,33 +151,33 @@ static void print_counts(struct text_uftrace *s)
 		     undecided);
 }
 
-static int end(void *state, struct error *e)
+static int uftrace_end(void *state, struct error *e)
 {
 	struct text_uftrace *s = state;
 
 	for (size_t i = 0; i < s->nrecordings; i++) {
 		struct recording *r = s->recordings[i];
 
-		if (!r || !r->hold)
+		if (!r || !r->threshold)
 			continue;
-		hold_end(r->hold);
-		if (print_held(s, r, e))
+		duration_threshold_end(r->threshold);
+		if (print_decided(s, r, e))
 			return -1;
 	}
 	text_uftrace_settle(s);
 	for (size_t i = 0; i < s->nrecordings; i++)
 		if (s->recordings[i])
 			text_uftrace_remaining(s, s->recordings[i]);
-	print_counts(s);
+	uftrace_print_counts(s);
 	return 0;
 }
 
 const struct text_layout text_uftrace = {
 	.format = "uftrace",
 	.state_size = sizeof(struct text_uftrace),
-	.begin = begin,
-	.meta = meta,
-	.event = event,
-	.end = end,
-	.free = free_state,
+	.begin = uftrace_begin,
+	.meta = uftrace_meta,
+	.event = uftrace_event,
+	.end = uftrace_end,
+	.free = uftrace_free_state,
 };

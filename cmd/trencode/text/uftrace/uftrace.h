@@ -1,5 +1,5 @@
 /*
- * uftrace.h - what the files of the text of uftrace recordings share
+ * uftrace.h - the state and functions that the files of the uftrace layout share
  */
 #ifndef TR_TRENCODE_TEXT_UFTRACE_UFTRACE_H
 #define TR_TRENCODE_TEXT_UFTRACE_UFTRACE_H
@@ -8,18 +8,19 @@
 #include "cmd/trencode/text/layout.h"
 #include "cmd/trencode/text/uftrace/recording.h"
 
-/* What is known of a place, once for all its calls. */
+/* The text of a location, for all its calls. */
 struct location_text {
-	const struct location_symbol *symbol; /* by which it was found out */
+	const struct location_symbol *symbol; /* of the location when this was filled */
 	const char *name;
 	uint32_t size;
 	uint8_t fixup; /* enum fixup */
-	bool known;
-	bool bare; /* the name ends with a parenthesis */
+	bool known;    /* filled */
+	bool bare;     /* "()" is not added: the name has its parentheses */
 };
 
 enum pending_kind { PENDING_NONE, PENDING_CALL, PENDING_SCHED };
 
+/* The state of the layout. */
 struct text_uftrace {
 	struct text *out;
 	struct dictionary *dictionary;
@@ -27,33 +28,34 @@ struct text_uftrace {
 	int32_t depth;
 	struct recording **recordings; /* by number of the source */
 	size_t nrecordings;
-	struct recording *recording; /* of the last event */
+	struct recording *recording; /* recording of the last event */
 	struct replay_task **tasks;  /* by number of the thread */
 	size_t ntasks;
 	struct location_text *locations;
-	size_t nplaces;
+	size_t nlocations;
 
+	/* the pending line: */
 	enum pending_kind pending;
-	struct replay_task *task; /* the rest is of what is pending */
+	struct replay_task *task;
 	uint32_t location, row_depth;
 	int indent, frame;
 	bool preempted;
 	struct buffer arguments, comment, result;
 
-	uint64_t hidden; /* calls below the depth limit */
-	bool header, said_names, terminal, quiet;
+	uint64_t hidden; /* number of calls beyond the depth limit */
+	bool header, warned_names, terminal, quiet;
 };
 
-/* text_uftrace.c: the recording of a source; NULL when out of memory. */
+/* uftrace.c: return the recording of a source; NULL when out of memory. */
 struct recording *text_uftrace_recording(struct text_uftrace *s, const struct source *source);
 
-/* text_uftrace_lines.c: what is known of a place; NULL when out of memory. */
+/* lines.c: return the text of a location; NULL when out of memory. */
 const struct location_text *text_uftrace_location_slow(struct text_uftrace *s, uint32_t number);
 
 static inline const struct location_text *text_uftrace_location(struct text_uftrace *s,
 								uint32_t number)
 {
-	if (number < s->nplaces && s->locations[number].known) {
+	if (number < s->nlocations && s->locations[number].known) {
 		const struct location *location = dictionary_location(s->dictionary, number);
 
 		if (!location || location->symbol == s->locations[number].symbol)
@@ -74,9 +76,9 @@ static inline void text_uftrace_columns(struct text_uftrace *s, const struct rep
 	columns_print(s->out, &s->columns, s->dictionary, t, duration, frame);
 }
 
-/* Its leave comes next: one line. */
+/* Print the pending call and its leave, which follows at once, in one line. */
 void text_uftrace_leaf(struct text_uftrace *s, const struct replay_frame *f);
-/* What is called comes next. */
+/* Print the pending enter, after which other rows come before the leave. */
 void text_uftrace_open(struct text_uftrace *s);
 void text_uftrace_leave(struct text_uftrace *s, const struct replay_task *t,
 			const struct replay_frame *f, int indent, const struct location_text *p,
@@ -84,16 +86,16 @@ void text_uftrace_leave(struct text_uftrace *s, const struct replay_task *t,
 void text_uftrace_sched(struct text_uftrace *s, const struct replay_task *t, int indent,
 			const char *name, bool preempted, const struct replay_frame *timed);
 void text_uftrace_gap(struct text_uftrace *s, struct replay_task *t, const struct event *ev);
-/* The time goes back: that is said. */
+/* Print that the time goes back. */
 void text_uftrace_inverted(struct text_uftrace *s, const struct replay_task *t);
 
-/* text_uftrace_rows.c: an event as a row, which may wait for the next one. 0, or -1. */
+/* rows.c: print an event, or keep it pending until the next row. */
 int text_uftrace_row(struct text_uftrace *s, const struct recording *r, const struct event *ev,
 		     struct error *e);
-/* Nothing comes behind the row that waits. */
+/* Print the pending line as one that no row completes. */
 void text_uftrace_settle(struct text_uftrace *s);
 
-/* text_uftrace_remaining.c: what was still open when the recording ended. */
+/* remaining.c: print the calls that were open when the recording ended. */
 void text_uftrace_remaining(struct text_uftrace *s, struct recording *r);
 
 #endif
