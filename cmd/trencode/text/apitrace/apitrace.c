@@ -1,9 +1,9 @@
 /*
- * The text of an apitrace trace, as `apitrace dump --color=never` prints it: a call when its leave
- * is read, those that were never left at the end, in the order of their enters.
+ * apitrace.c - the text of an apitrace trace, as `apitrace dump --color=never` prints it: each call
+ * when its leave is read, unfinished calls at the end, in the order of their enters
  *
- * A call's values are made into text at once, the enter's as the leave's: what is kept until the
- * call is printed are lines, not blobs; of a long line most is in a temporary file (buffer_file.h).
+ * The values of an enter or a leave are converted to text at once, so that open calls keep lines in
+ * memory, not blobs; most of a long line is in a temporary file (buffer_file.h).
  */
 #include "cmd/trencode/text/apitrace/apitrace.h"
 
@@ -15,13 +15,15 @@
 #include "common/calls/open_calls.h"
 #include "cmd/trencode/text/layout.h"
 
+/* A part of the text of a call. */
 struct piece {
-	size_t offset, size; /* in the call's text */
-	bool given;
+	size_t offset, size; /* in the call's text, bytes */
+	bool given;	     /* the call has this part */
 };
 
+/* The text of an open call. */
 struct open_text {
-	struct open_text *next; /* of those that are free */
+	struct open_text *next; /* next unused text */
 	struct buffer text;
 	struct piece *arguments; /* by index from 0 */
 	size_t capacity, count;
@@ -29,10 +31,10 @@ struct open_text {
 	uint64_t flags, order;
 	uint32_t source, call, location; /* numbers */
 	int32_t thread;
-	bool zero; /* the result is a number, and 0 */
+	bool zero; /* the result is the number 0 */
 };
 
-struct state {
+struct text_apitrace {
 	struct text *out;
 	struct dictionary *dictionary;
 	struct open_calls open;
@@ -44,9 +46,9 @@ struct state {
 	bool all_calls, thread_ids, plain_octal;
 };
 
-static int begin(void *state, const struct encoding *en, struct error *e)
+static int apitrace_begin(void *state, const struct encoding *en, struct error *e)
 {
-	struct state *s = state;
+	struct text_apitrace *s = state;
 
 	s->out = en->text;
 	s->dictionary = en->dictionary;
@@ -71,9 +73,9 @@ static void free_text(struct open_text *t)
 	free(t);
 }
 
-static void free_state(void *state)
+static void apitrace_free_state(void *state)
 {
-	struct state *s = state;
+	struct text_apitrace *s = state;
 	uint64_t value;
 
 	while (open_calls_take_any(&s->open, &value))
@@ -93,7 +95,7 @@ static void free_state(void *state)
 
 /* --- values into text --- */
 
-static struct piece *argument(struct open_text *t, uint64_t index)
+static struct piece *argument_at(struct open_text *t, uint64_t index)
 {
 	struct piece *grown;
 
@@ -113,7 +115,8 @@ static struct piece *argument(struct open_text *t, uint64_t index)
 	return &t->arguments[index];
 }
 
-static int take_backtrace(struct state *s, const struct apitrace_writer *w, struct values *v)
+static int take_backtrace(struct text_apitrace *s, const struct apitrace_writer *w,
+			  struct values *v)
 {
 	struct value array, frame;
 
@@ -128,14 +131,14 @@ static int take_backtrace(struct state *s, const struct apitrace_writer *w, stru
 	return 0;
 }
 
-/* What is not printed. */
-static void drop_piece(struct state *s, const struct open_text *t, const struct piece *p)
+/* Remove the blobs of a part that is not printed. */
+static void drop_piece(struct text_apitrace *s, const struct open_text *t, const struct piece *p)
 {
 	if (s->blobs && p->given)
 		apitrace_blobs_drop(s->blobs, t->text.data + p->offset, p->size);
 }
 
-static int take_details(struct state *s, struct open_text *t, const struct event *ev)
+static int take_details(struct text_apitrace *s, struct open_text *t, const struct event *ev)
 {
 	struct apitrace_writer w = {s->dictionary, &t->text, s->blobs, s->plain_octal};
 	struct values v;
@@ -157,7 +160,7 @@ static int take_details(struct state *s, struct open_text *t, const struct event
 				return -1;
 			if (apitrace_value(&w, &v))
 				return -1;
-			where = argument(t, index - 1);
+			where = argument_at(t, index - 1);
 			if (!where)
 				return -1;
 			break;
@@ -175,7 +178,7 @@ static int take_details(struct state *s, struct open_text *t, const struct event
 		case DETAIL_FLAGS:
 			if (!values_value(&v, &value))
 				return -1;
-			t->flags |= value.number; /* apitrace adds up what it is told */
+			t->flags |= value.number; /* apitrace combines repeated flags */
 			continue;
 		default:
 			if (!values_skip(&v))
@@ -189,7 +192,7 @@ static int take_details(struct state *s, struct open_text *t, const struct event
 	return 0;
 }
 
-static int values_failed(const struct state *s, struct error *e)
+static int values_error(const struct text_apitrace *s, struct error *e)
 {
 	if (s->blobs && apitrace_blobs_error(s->blobs)->what[0]) {
 		*e = *apitrace_blobs_error(s->blobs);
@@ -200,7 +203,7 @@ static int values_failed(const struct state *s, struct error *e)
 
 /* --- calls --- */
 
-static struct open_text *new_text(struct state *s)
+static struct open_text *new_text(struct text_apitrace *s)
 {
 	struct open_text *t = s->unused;
 
@@ -219,7 +222,7 @@ static struct open_text *new_text(struct state *s)
 	return t;
 }
 
-static void put_piece(struct state *s, const struct open_text *t, const struct piece *p,
+static void put_piece(struct text_apitrace *s, const struct open_text *t, const struct piece *p,
 		      unsigned *blobs)
 {
 	if (!s->blobs) {
@@ -232,7 +235,7 @@ static void put_piece(struct state *s, const struct open_text *t, const struct p
 	text_put_buffer(s->out, &s->scratch, 0, s->scratch.size);
 }
 
-static void put_arguments(struct state *s, const struct open_text *t,
+static void put_arguments(struct text_apitrace *s, const struct open_text *t,
 			  const struct apitrace_location *k, unsigned *blobs)
 {
 	size_t n = t->count > k->names ? t->count : k->names;
@@ -249,16 +252,17 @@ static void put_arguments(struct state *s, const struct open_text *t,
 	}
 }
 
-/* Those that apitrace shows only when told to. */
-static bool hidden(const struct state *s, const struct apitrace_location *k,
-		   const struct open_text *t)
+/* Test whether apitrace shows the call only with its option -v. */
+static bool is_hidden(const struct text_apitrace *s, const struct apitrace_location *k,
+		      const struct open_text *t)
 {
 	if (s->all_calls || !k->may_be_hidden)
 		return false;
 	return k->flags & APITRACE_VERBOSE || (t->result.given && t->zero);
 }
 
-static int print_call(struct state *s, struct open_text *t, bool incomplete, struct error *e)
+static int apitrace_print_call(struct text_apitrace *s, struct open_text *t, bool incomplete,
+			       struct error *e)
 {
 	const struct apitrace_location *k =
 		apitrace_location(&s->locations, s->dictionary, t->location);
@@ -267,7 +271,7 @@ static int print_call(struct state *s, struct open_text *t, bool incomplete, str
 
 	if (!k)
 		return error_no_memory(e);
-	if (hidden(s, k, t)) {
+	if (is_hidden(s, k, t)) {
 		for (size_t i = 0; i < t->count; i++)
 			drop_piece(s, t, &t->arguments[i]);
 		drop_piece(s, t, &t->result);
@@ -302,14 +306,15 @@ static int print_call(struct state *s, struct open_text *t, bool incomplete, str
 	if (k->flags & APITRACE_END_FRAME)
 		text_char(s->out, '\n');
 	if (s->blobs && apitrace_blobs_error(s->blobs)->what[0])
-		return values_failed(s, e);
+		return values_error(s, e);
 	return 0;
 }
 
-/* Print a call that is no longer open, and keep its memory for the next one. */
-static int finish_call(struct state *s, struct open_text *t, bool incomplete, struct error *e)
+/* Print a call that is no longer open, and keep its memory for the next call. */
+static int finish_call(struct text_apitrace *s, struct open_text *t, bool incomplete,
+		       struct error *e)
 {
-	int bad = print_call(s, t, incomplete, e);
+	int bad = apitrace_print_call(s, t, incomplete, e);
 
 	buffer_clear(&t->text);
 	t->next = s->unused;
@@ -317,12 +322,13 @@ static int finish_call(struct state *s, struct open_text *t, bool incomplete, st
 	return bad;
 }
 
-static int enter(struct state *s, const struct event *ev, uint32_t call, struct error *e)
+static int apitrace_enter(struct text_apitrace *s, const struct event *ev, uint32_t call,
+			  struct error *e)
 {
 	struct open_text *t;
 	uint64_t value;
 
-	/* damaged data only: another call of that number will not return any more */
+	/* in damaged data only: an open call with the same number never returns */
 	if (open_calls_take(&s->open, ev->lane->source->number, call, &value) &&
 	    finish_call(s, (struct open_text *)(uintptr_t)value, true, e))
 		return -1;
@@ -336,7 +342,7 @@ static int enter(struct state *s, const struct event *ev, uint32_t call, struct 
 	t->order = s->order++;
 	if (take_details(s, t, ev)) {
 		free_text(t);
-		return values_failed(s, e);
+		return values_error(s, e);
 	}
 	if (open_calls_put(&s->open, ev->lane->source->number, call, (uint64_t)(uintptr_t)t)) {
 		free_text(t);
@@ -345,18 +351,19 @@ static int enter(struct state *s, const struct event *ev, uint32_t call, struct 
 	return 0;
 }
 
-static int leave(struct state *s, const struct event *ev, uint32_t call, struct error *e)
+static int apitrace_leave(struct text_apitrace *s, const struct event *ev, uint32_t call,
+			  struct error *e)
 {
 	struct open_text *t;
 	uint64_t value;
 
-	/* of calls that are not open apitrace takes no notice */
+	/* apitrace ignores leaves of calls that are not open */
 	if (!open_calls_take(&s->open, ev->lane->source->number, call, &value))
 		return 0;
 	t = (struct open_text *)(uintptr_t)value;
 	if (take_details(s, t, ev)) {
 		free_text(t);
-		return values_failed(s, e);
+		return values_error(s, e);
 	}
 	return finish_call(s, t, false, e);
 }
@@ -368,7 +375,7 @@ static int by_order(const void *a, const void *b)
 	return ((*x)->order > (*y)->order) - ((*x)->order < (*y)->order);
 }
 
-static int print_incomplete(struct state *s, struct error *e)
+static int print_incomplete(struct text_apitrace *s, struct error *e)
 {
 	size_t n = open_calls_count(&s->open), got = 0;
 	struct open_text **all = n ? malloc(n * sizeof *all) : NULL;
@@ -385,7 +392,7 @@ static int print_incomplete(struct state *s, struct error *e)
 	qsort(all, got, sizeof *all, by_order);
 	for (size_t i = 0; i < got; i++) {
 		if (!bad)
-			bad = print_call(s, all[i], true, e);
+			bad = apitrace_print_call(s, all[i], true, e);
 		free_text(all[i]);
 	}
 	free(all);
@@ -394,9 +401,10 @@ static int print_incomplete(struct state *s, struct error *e)
 
 /* --- events --- */
 
-static int meta(void *state, const struct source *source, const struct meta *m, struct error *e)
+static int apitrace_meta(void *state, const struct source *source, const struct meta *m,
+			 struct error *e)
 {
-	struct state *s = state;
+	struct text_apitrace *s = state;
 
 	(void)source;
 	if (m->name_size != sizeof APITRACE_META_HEADER - 1 ||
@@ -417,7 +425,7 @@ static int meta(void *state, const struct source *source, const struct meta *m, 
 		       : 0;
 }
 
-static void print_gap(struct state *s, const struct event *ev)
+static void apitrace_print_gap(struct text_apitrace *s, const struct event *ev)
 {
 	struct gap_row g;
 
@@ -428,31 +436,31 @@ static void print_gap(struct state *s, const struct event *ev)
 	text_char(s->out, '\n');
 }
 
-static int event(void *state, const struct event *ev, struct error *e)
+static int apitrace_event(void *state, const struct event *ev, struct error *e)
 {
-	struct state *s = state;
+	struct text_apitrace *s = state;
 	uint32_t call;
 
 	if (ev->type->kind == KIND_GAP)
-		print_gap(s, ev);
+		apitrace_print_gap(s, ev);
 	if (!(ev->type->flags & TYPE_CALL_NUMBER) || !field_call(ev, &call))
 		return 0;
 	if (ev->type->kind == KIND_ENTER)
-		return enter(s, ev, call, e);
-	return ev->type->kind == KIND_LEAVE ? leave(s, ev, call, e) : 0;
+		return apitrace_enter(s, ev, call, e);
+	return ev->type->kind == KIND_LEAVE ? apitrace_leave(s, ev, call, e) : 0;
 }
 
-static int end(void *state, struct error *e)
+static int apitrace_end(void *state, struct error *e)
 {
 	return print_incomplete(state, e);
 }
 
 const struct text_layout text_apitrace = {
 	.format = "apitrace",
-	.state_size = sizeof(struct state),
-	.begin = begin,
-	.meta = meta,
-	.event = event,
-	.end = end,
-	.free = free_state,
+	.state_size = sizeof(struct text_apitrace),
+	.begin = apitrace_begin,
+	.meta = apitrace_meta,
+	.event = apitrace_event,
+	.end = apitrace_end,
+	.free = apitrace_free_state,
 };

@@ -1,5 +1,7 @@
 /*
- * apitrace.h - the text of `apitrace dump`: of calls, of their values
+ * apitrace.h - the text of `apitrace dump`: calls and their values
+ *
+ * Functions return 0, or -1 when out of memory, if not stated otherwise.
  */
 #ifndef TR_TRENCODE_TEXT_APITRACE_APITRACE_H
 #define TR_TRENCODE_TEXT_APITRACE_APITRACE_H
@@ -9,67 +11,73 @@
 #include "common/util/text.h"
 #include "common/stream/value.h"
 
-/* A blob that is to be kept: 0, or -1. Its text goes to where the value stands. */
+/* The directory that blobs are written to. */
 struct apitrace_blobs;
 
+/* The output of values and the options of their text. */
 struct apitrace_writer {
 	struct dictionary *dictionary;
 	struct buffer *out;
-	struct apitrace_blobs *blobs; /* NULL: their sizes only */
-	bool plain_octal;	      /* not as apitrace has it */
+	struct apitrace_blobs *blobs; /* NULL: only the sizes of blobs are printed */
+	bool plain_octal;	      /* correct octal escapes, not those of apitrace */
 };
 
-/* The text of the next value, children with it. -1: out of memory. */
+/* Append the text of the next value with its children. Returns -1 also for a malformed value and
+ * for an error of the blobs. */
 int apitrace_value(const struct apitrace_writer *w, struct values *v);
-/* The next value, which v stays in front of, as the number that apitrace takes it for where it
- * needs one. false: it is none. */
+/* Read the next value as a number, as apitrace does where it needs one; v is a copy. Returns false
+ * if the value is no number. */
 bool apitrace_number(struct values v, uint64_t *n);
-/* A text in quotes, as apitrace escapes it. */
+/* Append a text in quotes, with the escapes of apitrace. */
 int apitrace_string(const struct apitrace_writer *w, const uint8_t *p, size_t n);
-/* One line a frame, its newline with it. */
+/* Append the line of a frame, with its newline. */
 int apitrace_frame(const struct apitrace_writer *w, const struct definition *frame);
 
-/* %.7g of a float and %.16g of a double: characters written. */
+/* Write a float as %.7g, a double as %.16g. Returns the number of characters. */
 size_t apitrace_float(char *out, float f);
 size_t apitrace_double(char *out, double d);
 
-/* The header's properties, sorted by name. -1: out of memory. */
+/* Print the properties of the header, sorted by name. Returns -1 with *e filled on errors. */
 int apitrace_properties(const struct buffer *header, struct text *out, bool plain_octal,
 			struct error *e);
 
-/* --- places --- */
+/* --- locations --- */
 
-/* What never changes in the text of a function's calls. */
+/* The constant texts of the calls of a function. */
 struct apitrace_location {
 	const struct location *location;
 	unsigned flags;
-	bool may_be_hidden;
-	uint32_t names; /* of arguments */
-	uint32_t *ends; /* where each part ends in text: "name(", "first = ", ", second = " ... */
+	bool may_be_hidden; /* apitrace dump hides calls of it */
+	uint32_t names;	    /* number of named arguments */
+	uint32_t *ends;	    /* ends of the parts of text: "name(", "first = ", ", second = " ... */
 	char *text;
 };
 
+/* The texts of all functions. */
 struct apitrace_locations {
 	struct apitrace_location *at; /* by number */
 	size_t size;
 };
 
-/* Valid until the next call. NULL: out of memory. */
+/* Return the texts of a location, valid until the next call; NULL when out of memory. */
 const struct apitrace_location *apitrace_location(struct apitrace_locations *s,
 						  const struct dictionary *d, uint32_t number);
 void apitrace_locations_free(struct apitrace_locations *s);
 
 /* --- blobs: files of a directory --- */
 
+/* Open or make the directory. Returns NULL with *e filled on errors. */
 struct apitrace_blobs *apitrace_blobs_open(const char *directory, struct error *e);
 void apitrace_blobs_close(struct apitrace_blobs *b);
-/* Put a blob into a file without a name yet, and a mark of it into out. -1: b's error. */
+/* Write a blob to a file with a temporary name, and append a mark of the file to out. On errors
+ * returns -1; apitrace_blobs_error has the error. */
 int apitrace_blobs_keep(struct apitrace_blobs *b, const void *data, size_t n, struct buffer *out);
-/* The text of a part of a call, n bytes of piece from at on, with the marks replaced by names;
- * source: whose call it is, by number; number counts the call's blobs. */
+/* Append a part of the text of a call, n bytes of piece from at on, with the marks replaced by
+ * names of files. source: number of the source of the call; *number counts the blobs of the call.
+ * Errors as above. */
 int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t source, uint32_t call, unsigned *number,
 			const struct buffer *piece, size_t at, size_t n, struct buffer *out);
-/* Of a text that is not printed: its blobs have no file. */
+/* Remove the files of the blobs of a text that is not printed. */
 void apitrace_blobs_drop(struct apitrace_blobs *b, const uint8_t *text, size_t n);
 const struct error *apitrace_blobs_error(const struct apitrace_blobs *b);
 

@@ -1,7 +1,9 @@
 /*
- * Blobs as files of a directory. What a file is called shows only when the call is printed (the
- * K-th blob of its text), so each is kept under a number first. A NUL and that number mark it in
- * the text, which has no NULs of its own.
+ * blobs.c - blobs as files of a directory
+ *
+ * The name of a file is known only when its call is printed (the K-th blob of the call's text), so
+ * each blob is first written to a file named by a number. A NUL and that number mark the blob in
+ * the text, which has no other NULs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +19,8 @@
 struct apitrace_blobs {
 	const char *directory;
 	int fd;
-	uint32_t first;		/* number of the source whose blobs came first */
-	uint32_t kept, settled; /* how many were put into files; named or dropped of these */
+	uint32_t first;		/* number of the source of the first blob */
+	uint32_t kept, settled; /* numbers of files written; of these, named or removed */
 	struct error error;
 };
 
@@ -52,17 +54,16 @@ const struct error *apitrace_blobs_error(const struct apitrace_blobs *b)
 	return &b->error;
 }
 
-static void kept_name(const struct apitrace_blobs *b, uint32_t number, char *name)
+static void temporary_name(uint32_t number, char *name)
 {
-	(void)b;
 	snprintf(name, NAME_SIZE, ".blob-%ld-%u", (long)getpid(), number);
 }
 
-static void drop(struct apitrace_blobs *b, uint32_t number)
+static void remove_blob(struct apitrace_blobs *b, uint32_t number)
 {
 	char name[NAME_SIZE];
 
-	kept_name(b, number, name);
+	temporary_name(number, name);
 	if (!unlinkat(b->fd, name, 0))
 		b->settled++;
 }
@@ -72,7 +73,7 @@ void apitrace_blobs_drop(struct apitrace_blobs *b, const uint8_t *text, size_t n
 	const uint8_t *end = text + n;
 
 	while (text < end && (text = memchr(text, 0, (size_t)(end - text))) && end - text >= 5) {
-		drop(b, get_u32(text + 1));
+		remove_blob(b, get_u32(text + 1));
 		text += 5;
 	}
 }
@@ -81,9 +82,9 @@ void apitrace_blobs_close(struct apitrace_blobs *b)
 {
 	if (!b)
 		return;
-	/* those of calls that an error kept from being printed */
+	/* blobs of calls that were not printed because of an error */
 	for (uint32_t i = 0; i < b->kept && b->settled < b->kept; i++)
-		drop(b, i);
+		remove_blob(b, i);
 	close(b->fd);
 	free(b);
 }
@@ -94,7 +95,7 @@ int apitrace_blobs_keep(struct apitrace_blobs *b, const void *data, size_t n, st
 	const char *p = data;
 	int fd;
 
-	kept_name(b, b->kept, name);
+	temporary_name(b->kept, name);
 	fd = openat(b->fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return error_errno(&b->error, b->directory, NO_OFFSET, "cannot write to it");
@@ -140,13 +141,13 @@ int apitrace_blobs_name(struct apitrace_blobs *b, uint32_t source, uint32_t call
 		}
 		if (n < 5)
 			break;
-		kept_name(b, get_u32(text + 1), from);
+		temporary_name(get_u32(text + 1), from);
 		if (!b->first)
 			b->first = source;
-		/* calls of every trace count from 0: the names of but one can be apitrace's */
+		/* the calls of each trace count from 0: only the first has the names of apitrace */
 		if (source != b->first)
 			snprintf(trace, sizeof trace, "trace%u_", source);
-		/* from 1 for the second */
+		/* the second blob of a call has the number 1 */
 		if (*number)
 			snprintf(to, sizeof to, "blob_%scall%u_%u.bin", trace, call, *number);
 		else

@@ -1,6 +1,6 @@
 /*
- * Floating point numbers as C++ streams print them with the precision that apitrace asks for:
- * %.7g and %.16g. Those of everyday are done here, the others by printf.
+ * numbers.c - floating point numbers as C++ streams print them with apitrace's precision: %.7g and
+ * %.16g. Common numbers are converted here, others by printf.
  */
 #include <math.h>
 #include <stdint.h>
@@ -10,9 +10,9 @@
 #include "cmd/trencode/text/apitrace/apitrace.h"
 
 /*
- * Seven digits of x, 1e-4 <= x < 1e6, no integer. x * 10^k is one rounding away from the truth: of
- * 53 bits 24 are before the point, so it can only mislead where the rest is within 2^-20 of a half.
- * 0: it may mislead.
+ * Write seven digits of x, 1e-4 <= x < 1e6, not an integer. x * 10^k has one rounding error: 24 of
+ * the 53 bits are before the point, so the last digit can be wrong only where the rest is within
+ * 2^-20 of a half. Returns 0 in that case.
  */
 static size_t seven_digits(char *out, double x)
 {

@@ -1,11 +1,12 @@
 /*
- * The properties in a trace's header, as apitrace dump prints them.
+ * properties.c - the properties in the header of a trace, as apitrace dump prints them
  */
 #include <stdlib.h>
 
 #include "common/formats/apitrace.h"
 #include "cmd/trencode/text/apitrace/apitrace.h"
 
+/* A property, in the bytes of the header. */
 struct property {
 	const uint8_t *name, *value;
 	size_t name_size, value_size, order;
@@ -70,7 +71,7 @@ int apitrace_properties(const struct buffer *header, struct text *out, bool plai
 			return error_no_memory(e);
 		}
 		all = grown;
-		/* apitrace takes it up to a NUL */
+		/* apitrace uses the name up to a NUL */
 		one.name_size = strnlen((const char *)one.name, one.name_size);
 		one.order = n;
 		all[n++] = one;
@@ -79,7 +80,7 @@ int apitrace_properties(const struct buffer *header, struct text *out, bool plai
 		qsort(all, n, sizeof *all, by_name);
 	for (size_t i = 0; i < n; i++) {
 		if (i + 1 < n && same_name(&all[i], &all[i + 1]))
-			continue; /* a later one holds */
+			continue; /* the last value of a property is valid */
 		text_put(out, "// ", 3);
 		text_put(out, (const char *)all[i].name, all[i].name_size);
 		value.size = 0;

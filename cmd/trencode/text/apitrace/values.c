@@ -4,21 +4,21 @@
 #include "common/value/value_names.h"
 #include "cmd/trencode/text/apitrace/apitrace.h"
 
-static inline __attribute__((always_inline)) int put(const struct apitrace_writer *w, const char *s,
-						     size_t n)
+static inline __attribute__((always_inline)) int dump_text(const struct apitrace_writer *w,
+							   const char *s, size_t n)
 {
 	return buffer_put(w->out, s, n);
 }
 
-#define PUT(w, s) put(w, s, sizeof(s) - 1)
+#define PUT(w, s) dump_text(w, s, sizeof(s) - 1)
 
-/* Up to the first NUL; the text has one behind it. */
+/* Return the length up to the first NUL; each text is followed by a NUL. */
 static inline size_t name_length(const struct text_ref *t)
 {
 	return strlen(t->text);
 }
 
-static int unsigned_number(const struct apitrace_writer *w, uint64_t n, bool negative)
+static int dump_unsigned(const struct apitrace_writer *w, uint64_t n, bool negative)
 {
 	struct buffer *b = w->out;
 	char *p;
@@ -31,12 +31,12 @@ static int unsigned_number(const struct apitrace_writer *w, uint64_t n, bool neg
 	return 0;
 }
 
-static int signed_number(const struct apitrace_writer *w, int64_t n)
+static int dump_signed(const struct apitrace_writer *w, int64_t n)
 {
-	return unsigned_number(w, n < 0 ? -(uint64_t)n : (uint64_t)n, n < 0);
+	return dump_unsigned(w, n < 0 ? -(uint64_t)n : (uint64_t)n, n < 0);
 }
 
-static int hexadecimal(const struct apitrace_writer *w, uint64_t n)
+static int dump_hex(const struct apitrace_writer *w, uint64_t n)
 {
 	char text[20], *p = text + sizeof text;
 
@@ -45,14 +45,14 @@ static int hexadecimal(const struct apitrace_writer *w, uint64_t n)
 	while (n >>= 4);
 	*--p = 'x';
 	*--p = '0';
-	return put(w, p, (size_t)(text + sizeof text - p));
+	return dump_text(w, p, (size_t)(text + sizeof text - p));
 }
 
 /*
- * A character that is not printed as it is. apitrace means three octal digits and gets them wrong:
- * the middle one, if not 0, stands twice, and the first never.
+ * Write the escape of a character. apitrace means three octal digits and gets them wrong: the
+ * middle digit, if not 0, is written twice, and the first digit is omitted.
  */
-static size_t escape(const struct apitrace_writer *w, char *out, uint64_t c)
+static size_t dump_escape(const struct apitrace_writer *w, char *out, uint64_t c)
 {
 	unsigned low = c & 7, middle = c >> 3 & 7;
 	size_t n = 0;
@@ -78,7 +78,7 @@ static size_t escape(const struct apitrace_writer *w, char *out, uint64_t c)
 	return n;
 }
 
-static inline bool plain(uint64_t c)
+static inline bool is_plain(uint64_t c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
@@ -92,17 +92,17 @@ int apitrace_string(const struct apitrace_writer *w, const uint8_t *p, size_t n)
 	if (PUT(w, "\""))
 		return -1;
 	while (p < end) {
-		for (run = p; p < end && plain(*p); p++)
+		for (run = p; p < end && is_plain(*p); p++)
 			;
-		if (put(w, (const char *)run, (size_t)(p - run)))
+		if (dump_text(w, (const char *)run, (size_t)(p - run)))
 			return -1;
-		if (p < end && put(w, text, escape(w, text, *p++)))
+		if (p < end && dump_text(w, text, dump_escape(w, text, *p++)))
 			return -1;
 	}
 	return PUT(w, "\"");
 }
 
-static int wide_string(const struct apitrace_writer *w, const struct value *v)
+static int dump_wide_string(const struct apitrace_writer *w, const struct value *v)
 {
 	const uint8_t *p = v->bytes, *end = v->bytes + v->n;
 	char text[32];
@@ -115,22 +115,22 @@ static int wide_string(const struct apitrace_writer *w, const struct value *v)
 		if (!c)
 			break;
 		text[0] = (char)c;
-		if (put(w, text, plain(c) ? 1 : escape(w, text, c)))
+		if (dump_text(w, text, is_plain(c) ? 1 : dump_escape(w, text, c)))
 			return -1;
 	}
 	return PUT(w, "\"");
 }
 
-static int enumeration(const struct apitrace_writer *w, const struct value *v)
+static int dump_enum(const struct apitrace_writer *w, const struct value *v)
 {
 	char room[I128_SIZE];
 	struct text_ref text =
 		value_enum_text(room, dictionary_definition_id(w->dictionary, v->definition), v);
 
-	return put(w, text.text, name_length(&text));
+	return dump_text(w, text.text, name_length(&text));
 }
 
-static int bitmask(const struct apitrace_writer *w, const struct value *v)
+static int dump_bitmask(const struct apitrace_writer *w, const struct value *v)
 {
 	const struct definition *d = dictionary_definition_id(w->dictionary, v->definition);
 	uint64_t rest = v->number;
@@ -141,7 +141,7 @@ static int bitmask(const struct apitrace_writer *w, const struct value *v)
 
 		if ((flag && (rest & flag) == flag) || (!flag && !rest)) {
 			if ((any && PUT(w, " | ")) ||
-			    put(w, d->members[i].name.text, name_length(&d->members[i].name)))
+			    dump_text(w, d->members[i].name.text, name_length(&d->members[i].name)))
 				return -1;
 			rest &= ~flag;
 			any = true;
@@ -151,13 +151,13 @@ static int bitmask(const struct apitrace_writer *w, const struct value *v)
 	}
 	if (!rest && any)
 		return 0;
-	return (any && PUT(w, " | ")) ? -1 : hexadecimal(w, rest);
+	return (any && PUT(w, " | ")) ? -1 : dump_hex(w, rest);
 }
 
-static int child(const struct apitrace_writer *w, struct values *v, const struct value *value,
-		 unsigned nesting);
+static int dump_value(const struct apitrace_writer *w, struct values *v, const struct value *value,
+		      unsigned nesting);
 
-static int single(const struct apitrace_writer *w, const uint8_t *bytes)
+static int dump_float(const struct apitrace_writer *w, const uint8_t *bytes)
 {
 	struct buffer *b = w->out;
 
@@ -167,41 +167,42 @@ static int single(const struct apitrace_writer *w, const uint8_t *bytes)
 	return 0;
 }
 
-static int next_value(const struct apitrace_writer *w, struct values *v, unsigned nesting)
+static int dump_next(const struct apitrace_writer *w, struct values *v, unsigned nesting)
 {
 	const uint8_t *p = v->at;
 	struct value value;
 
-	/* what nearly all values are */
+	/* fast paths for most values */
 	if (v->end - p >= 5 && *p == VALUE_FLOAT) {
 		v->at += 5;
-		return single(w, p + 1);
+		return dump_float(w, p + 1);
 	}
 	if (v->end - p >= 2 && *p == VALUE_UINT && p[1] < 0x80) {
 		v->at += 2;
-		return unsigned_number(w, p[1], false);
+		return dump_unsigned(w, p[1], false);
 	}
 	if (nesting > VALUE_DEPTH || !values_value(v, &value))
 		return -1;
-	return child(w, v, &value, nesting);
+	return dump_value(w, v, &value, nesting);
 }
 
-static int array(const struct apitrace_writer *w, struct values *v, uint64_t count,
-		 unsigned nesting)
+static int dump_array(const struct apitrace_writer *w, struct values *v, uint64_t count,
+		      unsigned nesting)
 {
 	if (count == 1)
-		return PUT(w, "&") || next_value(w, v, nesting + 1) ? -1 : 0;
+		return PUT(w, "&") || dump_next(w, v, nesting + 1) ? -1 : 0;
 	if (PUT(w, "{"))
 		return -1;
 	for (uint64_t i = 0; i < count; i++)
-		if ((i && PUT(w, ", ")) || next_value(w, v, nesting + 1))
+		if ((i && PUT(w, ", ")) || dump_next(w, v, nesting + 1))
 			return -1;
 	return PUT(w, "}");
 }
 
-/* Members of a struct, joined; those of one without a name stand in its place. */
-static int members(const struct apitrace_writer *w, struct values *v, const struct value *s,
-		   const char **separator, unsigned nesting)
+/* Append the members of a struct, joined; a member without a name is replaced by its own members.
+ */
+static int dump_members(const struct apitrace_writer *w, struct values *v, const struct value *s,
+			const char **separator, unsigned nesting)
 {
 	const struct definition *d = dictionary_definition_id(w->dictionary, s->definition);
 	struct value value;
@@ -212,15 +213,16 @@ static int members(const struct apitrace_writer *w, struct values *v, const stru
 		const char *name = d && i < d->count ? d->members[i].name.text : "?";
 
 		if (*name) {
-			if (put(w, *separator, strlen(*separator)) || put(w, name, strlen(name)) ||
-			    PUT(w, " = ") || next_value(w, v, nesting + 1))
+			if (dump_text(w, *separator, strlen(*separator)) ||
+			    dump_text(w, name, strlen(name)) || PUT(w, " = ") ||
+			    dump_next(w, v, nesting + 1))
 				return -1;
 			*separator = ", ";
 			continue;
 		}
 		if (v->at < v->end && *v->at == VALUE_STRUCT) {
 			if (!values_value(v, &value) ||
-			    members(w, v, &value, separator, nesting + 1))
+			    dump_members(w, v, &value, separator, nesting + 1))
 				return -1;
 		} else if (!values_skip(v)) {
 			return -1;
@@ -249,14 +251,15 @@ bool apitrace_number(struct values v, uint64_t *n)
 		if (value.tag != VALUE_REPR)
 			return value.tag != VALUE_POINTER &&
 			       value_integer(&value, NULL, n, &is_signed);
-		/* the one for machines */
+		/* the raw form */
 		if (!values_skip(&v))
 			return false;
 	}
 	return false;
 }
 
-/* A GUID's four members as the 16 bytes they are. false: it is none after all. */
+/* Write the 16 bytes of a GUID, which has four members. Returns false if the members are not those
+ * of a GUID. */
 static bool guid_text(struct values v, char *text)
 {
 	uint64_t part[3], byte;
@@ -279,8 +282,8 @@ static bool guid_text(struct values v, char *text)
 	return true;
 }
 
-static int structure(const struct apitrace_writer *w, struct values *v, const struct value *s,
-		     unsigned nesting)
+static int dump_struct(const struct apitrace_writer *w, struct values *v, const struct value *s,
+		       unsigned nesting)
 {
 	const struct definition *d = dictionary_definition_id(w->dictionary, s->definition);
 	const char *separator = "", *name;
@@ -292,57 +295,57 @@ static int structure(const struct apitrace_writer *w, struct values *v, const st
 				return -1;
 		name = apitrace_guid(text);
 		if (name)
-			return put(w, name, strlen(name));
-		return PUT(w, "uuid(") || put(w, text, strlen(text)) || PUT(w, ")") ? -1 : 0;
+			return dump_text(w, name, strlen(name));
+		return PUT(w, "uuid(") || dump_text(w, text, strlen(text)) || PUT(w, ")") ? -1 : 0;
 	}
-	return PUT(w, "{") || members(w, v, s, &separator, nesting) || PUT(w, "}") ? -1 : 0;
+	return PUT(w, "{") || dump_members(w, v, s, &separator, nesting) || PUT(w, "}") ? -1 : 0;
 }
 
-static int blob(const struct apitrace_writer *w, const struct value *v)
+static int dump_blob(const struct apitrace_writer *w, const struct value *v)
 {
 	if (w->blobs)
 		return apitrace_blobs_keep(w->blobs, v->bytes, v->n, w->out);
-	return PUT(w, "blob(") || unsigned_number(w, v->n, false) || PUT(w, ")") ? -1 : 0;
+	return PUT(w, "blob(") || dump_unsigned(w, v->n, false) || PUT(w, ")") ? -1 : 0;
 }
 
-static int floating(const struct apitrace_writer *w, const struct value *v)
+static int dump_real(const struct apitrace_writer *w, const struct value *v)
 {
 	char text[40];
 
 	if (v->size == 4)
-		return single(w, v->bytes);
-	return put(w, text, apitrace_double(text, get_double(v->bytes)));
+		return dump_float(w, v->bytes);
+	return dump_text(w, text, apitrace_double(text, get_double(v->bytes)));
 }
 
-static int child(const struct apitrace_writer *w, struct values *v, const struct value *value,
-		 unsigned nesting)
+static int dump_value(const struct apitrace_writer *w, struct values *v, const struct value *value,
+		      unsigned nesting)
 {
 	switch (value->tag) {
 	case VALUE_NULL: return PUT(w, "NULL");
 	case VALUE_FALSE: return PUT(w, "false");
 	case VALUE_TRUE: return PUT(w, "true");
-	case VALUE_NEGATIVE: return signed_number(w, (int64_t)value->number);
-	case VALUE_UINT: return unsigned_number(w, value->number, false);
+	case VALUE_NEGATIVE: return dump_signed(w, (int64_t)value->number);
+	case VALUE_UINT: return dump_unsigned(w, value->number, false);
 	case VALUE_FLOAT:
-	case VALUE_DOUBLE: return floating(w, value);
+	case VALUE_DOUBLE: return dump_real(w, value);
 	case VALUE_STRING: return apitrace_string(w, value->bytes, value->n);
-	case VALUE_BLOB: return blob(w, value);
-	case VALUE_ENUM: return enumeration(w, value);
-	case VALUE_BITMASK: return bitmask(w, value);
-	case VALUE_ARRAY: return array(w, v, value->count, nesting);
-	case VALUE_STRUCT: return structure(w, v, value, nesting);
-	case VALUE_POINTER: return hexadecimal(w, value->number);
-	case VALUE_WSTRING: return wide_string(w, value);
+	case VALUE_BLOB: return dump_blob(w, value);
+	case VALUE_ENUM: return dump_enum(w, value);
+	case VALUE_BITMASK: return dump_bitmask(w, value);
+	case VALUE_ARRAY: return dump_array(w, v, value->count, nesting);
+	case VALUE_STRUCT: return dump_struct(w, v, value, nesting);
+	case VALUE_POINTER: return dump_hex(w, value->number);
+	case VALUE_WSTRING: return dump_wide_string(w, value);
 	case VALUE_REPR:
-		/* the one for people */
-		return next_value(w, v, nesting + 1) || !values_skip(v) ? -1 : 0;
+		/* the display form */
+		return dump_next(w, v, nesting + 1) || !values_skip(v) ? -1 : 0;
 	}
 	return PUT(w, "?");
 }
 
 int apitrace_value(const struct apitrace_writer *w, struct values *v)
 {
-	return next_value(w, v, 0);
+	return dump_next(w, v, 0);
 }
 
 int apitrace_frame(const struct apitrace_writer *w, const struct definition *frame)
@@ -368,25 +371,24 @@ int apitrace_frame(const struct apitrace_writer *w, const struct definition *fra
 		else
 			has[key] = false;
 	}
-	if (has[APITRACE_FRAME_MODULE] ? put(w, text[APITRACE_FRAME_MODULE]->text,
-					     strlen(text[APITRACE_FRAME_MODULE]->text))
+	if (has[APITRACE_FRAME_MODULE] ? dump_text(w, text[APITRACE_FRAME_MODULE]->text,
+						   strlen(text[APITRACE_FRAME_MODULE]->text))
 				       : PUT(w, "?"))
 		return -1;
 	if (has[APITRACE_FRAME_FUNCTION] &&
-	    (PUT(w, ": ") || put(w, text[APITRACE_FRAME_FUNCTION]->text,
-				 strlen(text[APITRACE_FRAME_FUNCTION]->text))))
+	    (PUT(w, ": ") || dump_text(w, text[APITRACE_FRAME_FUNCTION]->text,
+				       strlen(text[APITRACE_FRAME_FUNCTION]->text))))
 		return -1;
-	/* they are signed numbers in apitrace, and there if not negative */
+	/* in apitrace they are signed, and present if not negative */
 	if (has[APITRACE_FRAME_OFFSET] && (int64_t)number[APITRACE_FRAME_OFFSET] >= 0 &&
-	    (PUT(w, "+") || hexadecimal(w, number[APITRACE_FRAME_OFFSET])))
+	    (PUT(w, "+") || dump_hex(w, number[APITRACE_FRAME_OFFSET])))
 		return -1;
 	if (has[APITRACE_FRAME_FILE]) {
-		if (PUT(w, ": ") || put(w, text[APITRACE_FRAME_FILE]->text,
-					strlen(text[APITRACE_FRAME_FILE]->text)))
+		if (PUT(w, ": ") || dump_text(w, text[APITRACE_FRAME_FILE]->text,
+					      strlen(text[APITRACE_FRAME_FILE]->text)))
 			return -1;
 		if (has[APITRACE_FRAME_LINE] && (int32_t)number[APITRACE_FRAME_LINE] >= 0 &&
-		    (PUT(w, ":") ||
-		     unsigned_number(w, (uint32_t)number[APITRACE_FRAME_LINE], false)))
+		    (PUT(w, ":") || dump_unsigned(w, (uint32_t)number[APITRACE_FRAME_LINE], false)))
 			return -1;
 	}
 	return PUT(w, "\n");

@@ -1,29 +1,29 @@
 /*
- * What never changes in the text of a function's calls, made once.
+ * locations.c - the constant texts of the calls of a function, made once
  */
 #include <stdlib.h>
 
 #include "common/formats/apitrace.h"
 #include "cmd/trencode/text/apitrace/apitrace.h"
 
-/* A name up to its first NUL. */
-static int name(struct buffer *b, const struct text_ref *t)
+/* Append a name up to its first NUL. */
+static int append_name(struct buffer *b, const struct text_ref *t)
 {
 	return buffer_append(b, t->text, strlen(t->text));
 }
 
-static int prepare(struct apitrace_location *k, const struct location *location)
+static int location_prepare(struct apitrace_location *k, const struct location *location)
 {
 	const struct definition *d = location->arguments;
 	uint32_t n = d ? d->count : 0;
 	struct buffer b = {0};
 
 	k->ends = calloc((size_t)n + 1, sizeof *k->ends);
-	if (!k->ends || name(&b, &location->name) || buffer_append(&b, "(", 1))
+	if (!k->ends || append_name(&b, &location->name) || buffer_append(&b, "(", 1))
 		goto fail;
 	k->ends[0] = (uint32_t)b.size;
 	for (uint32_t i = 0; i < n; i++) {
-		if (buffer_append(&b, ", ", i ? 2 : 0) || name(&b, &d->members[i].name) ||
+		if (buffer_append(&b, ", ", i ? 2 : 0) || append_name(&b, &d->members[i].name) ||
 		    buffer_append(&b, " = ", 3))
 			goto fail;
 		k->ends[i + 1] = (uint32_t)b.size;
@@ -51,7 +51,7 @@ const struct apitrace_location *apitrace_location(struct apitrace_locations *s,
 		return NULL;
 	s->at = k;
 	k = &s->at[number];
-	if (!k->location && number && prepare(k, dictionary_location(d, number)))
+	if (!k->location && number && location_prepare(k, dictionary_location(d, number)))
 		return NULL;
 	return k;
 }
