@@ -1,4 +1,4 @@
-/* trfilter - keep the events of a stream for which a condition holds */
+/* trfilter - keep the events of a stream for which a condition is true */
 #include <getopt.h>
 
 #include "cmd/trfilter/run.h"

@@ -35,13 +35,12 @@ const struct option_row settings_rows[] = {
 	 "of each thread only what is between an event for which\nFROM holds and the next for "
 	 "which TO does",
 	 NULL},
-	{KEY_SAMPLE, "sample", "N/M", "N of M threads, or what --by says", NULL},
+	{KEY_SAMPLE, "sample", "N/M", "keep N of M threads, or of the values of --by", NULL},
 	{KEY_BY, "by", "FIELD", "the values of FIELD are sampled", NULL},
-	{'A', "after", "N", "keep N events behind each that is kept too", NULL},
-	{'B', "before", "N", "keep N events before each that is kept too", NULL},
+	{'A', "after", "N", "also keep N events after each kept one", NULL},
+	{'B', "before", "N", "also keep N events before each kept one", NULL},
 	{KEY_WITHIN, "within", "TIME",
-	 "keep what happened in any thread up to TIME before\nand behind each that is kept too",
-	 NULL},
+	 "also keep the events of any thread up to TIME before\nand after each kept one", NULL},
 	{KEY_KEEP, "keep", "FIELDS", "of the events' fields and arguments, keep only these", NULL},
 	{KEY_DROP, "drop", "FIELDS", "take these fields and arguments out", NULL},
 	{KEY_SCRUB, "scrub", "WHAT",
@@ -84,7 +83,7 @@ static int moment(const char *option, const char *arg, struct moment *m, struct 
 			 option, arg);
 }
 
-/* The second condition is the next argument, wherever getopt is. */
+/* Take the second condition of --between: the argument after getopt's. */
 static int between(struct settings *s, const char *from, struct error *e)
 {
 	if (optind >= s->argc)

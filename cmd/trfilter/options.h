@@ -1,8 +1,8 @@
 /*
- * options.h - what the command line of trfilter asks for
+ * options.h - the options of trfilter
  */
-#ifndef TRFILTER_SETTINGS_H
-#define TRFILTER_SETTINGS_H
+#ifndef TR_TRFILTER_OPTIONS_H
+#define TR_TRFILTER_OPTIONS_H
 
 #include "cmd/trfilter/rows/context.h"
 #include "cmd/trfilter/rows/time_range.h"
@@ -13,11 +13,11 @@ struct settings {
 	bool invert, count, explain, callers;
 	uint64_t limit, depth; /* UINT64_MAX: none */
 	struct context context;
-	bool within_unit; /* its time was given with a unit */
+	bool within_unit; /* the time of --within has a unit */
 	struct time_range limits;
 	struct rewrite rewrite;
-	const char *key; /* of scrub, NULL: one is drawn */
-	/* of the command line, for an option of two arguments */
+	const char *key; /* key of --scrub; NULL: a random one */
+	/* the command line, for an option of two arguments */
 	int argc;
 	char **argv;
 };
@@ -26,9 +26,9 @@ extern const struct option_row settings_rows[];
 
 void settings_init(struct settings *s, int argc, char **argv);
 void settings_free(struct settings *s);
-/* As struct program's option. */
+/* Take one option, for struct program. */
 int settings_option(void *ctx, int key, const char *arg, struct error *e);
-/* What is to be known of several options together. */
+/* Check combinations of options. */
 int settings_check(struct settings *s, struct error *e);
 
 #endif

@@ -15,10 +15,10 @@ struct work {
 	struct settings *settings;
 	struct select select;
 	uint64_t matched;
-	bool stream_read; /* --explain reads one only if it is named */
+	bool stream_read; /* --explain reads a stream only if one is named */
 };
 
-/* What is printed in the place of a stream. */
+/* Print the text that replaces the stream. */
 static void print(struct text *t, void *ctx)
 {
 	const struct work *w = ctx;
@@ -34,7 +34,7 @@ static void print(struct text *t, void *ctx)
 		explain_types(t, &w->stage->in.dictionary);
 }
 
-/* Rows one by one. */
+/* Filter row by row. */
 static void run_rows(struct work *w, struct stage *s)
 {
 	struct time_range *limits = w->select.limits;
@@ -63,7 +63,7 @@ static void run_rows(struct work *w, struct stage *s)
 	select_free(&w->select);
 }
 
-/* A time around a match means nothing for a clock that counts ticks. */
+/* Refuse --within with a time for a clock that counts ticks. */
 static int check_within(const struct settings *o, const struct block *b, struct error *e)
 {
 	for (uint32_t i = 0; o->within_unit && b->kind == BLOCK_EVENTS && i < b->nlanes; i++)
@@ -74,7 +74,7 @@ static int check_within(const struct settings *o, const struct block *b, struct 
 	return 0;
 }
 
-/* Rows that wait for whole calls, or for what is around a match. */
+/* Filter with undecided rows in a queue: whole calls, or events around a match. */
 static void run_calls(struct work *w, struct stage *s, struct filter *f)
 {
 	struct settings *o = w->settings;
@@ -121,8 +121,8 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 		context_free(context);
 }
 
-/* The output, a stream. The command line becomes part of it, unless it may tell what is scrubbed.
- */
+/* Open the output. The stream's head gets the command line, unless the line may contain what is
+ * scrubbed. */
 static int create(struct stage *s, struct settings *o, int argc, char **argv)
 {
 	char *short_line[] = {argv[0], (char *)"--scrub"};

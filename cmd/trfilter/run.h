@@ -1,16 +1,16 @@
 /*
- * run.h - a stream goes through a filter
+ * run.h - filter a stream
  */
-#ifndef TRFILTER_RUN_H
-#define TRFILTER_RUN_H
+#ifndef TR_TRFILTER_RUN_H
+#define TR_TRFILTER_RUN_H
 
 #include "cmd/trfilter/rows/filter.h"
 #include "cmd/trfilter/options.h"
 #include "common/cli/stage.h"
 
-/* From the stage's inputs to a stream, or to what is printed in its place (a count, an
- * explanation). argv is the command line, which becomes part of the stream. What goes wrong is
- * printed; the stage has the exit status. */
+/* Read the stage's inputs and write a stream, or the text that replaces it (a count, an
+ * explanation). argv is the command line, which is added to the stream. Errors are printed; the
+ * exit status is in the stage. */
 void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc, char **argv);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "common/value/units.h"
 
-/* A byte in the C locale; <ctype.h> would ask the user's. */
+/* Test a byte in the C locale; <ctype.h> would use the user's. */
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -55,8 +55,8 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* (whole + part / scale) * times where that is an integer, else a REAL without its value. -1: too
- * large. */
+/* Make (whole + part / scale) * times, if it is an integer, else a REAL without its value.
+ * Returns -1 if it is too large. */
 static int make_number(struct scalar *v, bool negative, uint64_t whole, uint64_t part,
 		       uint64_t scale, uint64_t times)
 {
@@ -80,7 +80,7 @@ static int make_number(struct scalar *v, bool negative, uint64_t whole, uint64_t
 	return 0;
 }
 
-/* All digits from *p on in that base. -1: too large. */
+/* Read all digits from *p on, in that base. Returns -1 if the number is too large. */
 static int digits(const char **p, unsigned base, uint64_t *n, unsigned *count)
 {
 	bool overflow = false;
@@ -95,7 +95,7 @@ static int digits(const char **p, unsigned base, uint64_t *n, unsigned *count)
 	}
 }
 
-/* The number that is written there, in the C locale, times a unit. Integers stay such. */
+/* Make a number from its text, in the C locale, times a unit. Integers stay integers. */
 static void make_real(struct scalar *v, const char *written, uint64_t times)
 {
 	long double real = strtold(written, NULL) * (long double)times;
@@ -110,7 +110,7 @@ static void make_real(struct scalar *v, const char *written, uint64_t times)
 		*v = (struct scalar){.form = SCALAR_INT, .i = (int64_t)real};
 }
 
-/* Behind the digits of a fraction that count, which trailing zeros do not: at most 18 are exact. */
+/* Read the digits of a fraction, without trailing zeros: at most 18 are exact. */
 static bool fraction(const char **p, uint64_t *part, uint64_t *scale)
 {
 	const char *end = *p, *last = *p;
@@ -128,7 +128,7 @@ static bool fraction(const char **p, uint64_t *part, uint64_t *scale)
 	return true;
 }
 
-/* "e5", "e-5": where it ends, or p. */
+/* Returns the end of "e5", "e-5", or p. */
 static const char *exponent(const char *p)
 {
 	const char *q = p + 1;
@@ -190,8 +190,8 @@ static int number(struct lexer *l)
 	return 0;
 }
 
-/* What stands behind a backslash. Unknown ones keep it, so that "\." in a regular expression
- * needs no second one. */
+/* Read the character after a backslash. Unknown escapes keep the backslash, so that "\." in a
+ * regular expression needs no second one. */
 static const char *escape(const char *p, char **out)
 {
 	int high, low;
@@ -243,7 +243,7 @@ static int string(struct lexer *l)
 	return 0;
 }
 
-/* A name, with dots inside: arg.1, a.b */
+/* Read a name, which may contain dots: arg.1, a.b. */
 static void name(struct lexer *l)
 {
 	const char *p = l->text + l->at;

@@ -1,5 +1,5 @@
 /*
- * lexer.h - the words of a condition (trfilter, trstat)
+ * lexer.h - the tokens of a condition (trfilter, trstat)
  */
 #ifndef TR_EXPR_LEXER_H
 #define TR_EXPR_LEXER_H
@@ -37,7 +37,7 @@ struct token {
 	size_t size;
 	struct scalar value; /* NUMBER */
 	bool time_unit;	     /* NUMBER */
-	char *string; /* STRING: its bytes, with a NUL behind; who takes it sets it to NULL */
+	char *string; /* STRING: its bytes, then NUL; a caller that takes it sets it to NULL */
 	size_t string_size;
 };
 
@@ -48,14 +48,15 @@ struct lexer {
 	struct error *error;
 };
 
-/* Go to the next token, which the lexer keeps. -1: no word of the language, or out of memory. */
+/* Read the next token into the lexer. Returns -1 if there is no valid token, or when out of
+ * memory. */
 int lexer_next(struct lexer *l);
 void lexer_free(struct lexer *l);
 
-/* Is the token NULL, true or false, which are 0, 1 and 0, as texts of values have them? */
+/* Returns true for NULL, true and false, whose values are 0, 1 and 0. */
 bool lexer_constant(const struct token *t, struct scalar *value);
 
-/* "column N: ..." into l->error. -1. */
+/* Set l->error to "column N: ..."; returns -1. */
 int lexer_error(struct lexer *l, size_t column, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

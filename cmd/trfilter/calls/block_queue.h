@@ -7,8 +7,8 @@
  * block that is large by itself (a value of many MiB) goes there at once: it is in memory already
  * where it was read, and must not be twice.
  */
-#ifndef TRFILTER_WAITING_H
-#define TRFILTER_WAITING_H
+#ifndef TR_TRFILTER_CALLS_BLOCK_QUEUE_H
+#define TR_TRFILTER_CALLS_BLOCK_QUEUE_H
 
 #include "cmd/trfilter/calls/frames.h"
 #include "cmd/trfilter/calls/left_out.h"

@@ -2,8 +2,8 @@
  * block_queue_private.h - what waiting.c (the queue) and block_queue_file.c (what is in the file)
  * share
  */
-#ifndef TRFILTER_WAITING_PRIVATE_H
-#define TRFILTER_WAITING_PRIVATE_H
+#ifndef TR_TRFILTER_CALLS_BLOCK_QUEUE_PRIVATE_H
+#define TR_TRFILTER_CALLS_BLOCK_QUEUE_PRIVATE_H
 
 #include "cmd/trfilter/rows/block_compact.h"
 #include "cmd/trfilter/calls/block_queue.h"

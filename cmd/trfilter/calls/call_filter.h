@@ -5,8 +5,8 @@
  * Every row of the stream is seen, to follow the stacks. A row that cannot be decided yet waits,
  * and all behind it (waiting.h).
  */
-#ifndef TRFILTER_WHOLE_H
-#define TRFILTER_WHOLE_H
+#ifndef TR_TRFILTER_CALLS_CALL_FILTER_H
+#define TR_TRFILTER_CALLS_CALL_FILTER_H
 
 #include "common/util/buffer.h"
 #include "common/calls/calls.h"

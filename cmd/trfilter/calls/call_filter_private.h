@@ -3,8 +3,8 @@
  * (what is known of a call, and what follows), call_filter_rows.c (rows), duration_scan.h (the fast
  * way)
  */
-#ifndef TRFILTER_WHOLE_PRIVATE_H
-#define TRFILTER_WHOLE_PRIVATE_H
+#ifndef TR_TRFILTER_CALLS_CALL_FILTER_PRIVATE_H
+#define TR_TRFILTER_CALLS_CALL_FILTER_PRIVATE_H
 
 #include "cmd/trfilter/calls/call_filter.h"
 

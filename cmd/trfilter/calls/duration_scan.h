@@ -6,8 +6,8 @@
  * are found on the stacks. duration_scan.c goes row by row, call_filter_quick.c through runs of
  * rows that follow one another as they should.
  */
-#ifndef TRFILTER_WHOLE_PLAIN_H
-#define TRFILTER_WHOLE_PLAIN_H
+#ifndef TR_TRFILTER_CALLS_DURATION_SCAN_H
+#define TR_TRFILTER_CALLS_DURATION_SCAN_H
 
 #include "cmd/trfilter/calls/call_filter_private.h"
 

@@ -4,8 +4,8 @@
  *
  * Both go into the stream as entries of the dictionary (THREAD in trstream(5)).
  */
-#ifndef TRFILTER_ENDS_H
-#define TRFILTER_ENDS_H
+#ifndef TR_TRFILTER_CALLS_ENDS_H
+#define TR_TRFILTER_CALLS_ENDS_H
 
 #include "common/stream/dictionary.h"
 #include "cmd/trfilter/calls/thread_entries.h"

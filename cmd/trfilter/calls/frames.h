@@ -4,8 +4,8 @@
  * Pairs as pairing.h does: every leave finds its enter, and where the recorder wrote depths the
  * stack follows these.
  */
-#ifndef TRFILTER_FRAMES_H
-#define TRFILTER_FRAMES_H
+#ifndef TR_TRFILTER_CALLS_FRAMES_H
+#define TR_TRFILTER_CALLS_FRAMES_H
 
 #include "common/stream/event.h"
 #include "common/calls/open_calls.h"

@@ -4,8 +4,8 @@
  * Calls in the kernel and calls with TYPE_INNER count only inside another call of their thread. In
  * a stack of which rows are left out all of them count, so those that did not must go.
  */
-#ifndef TRFILTER_IGNORED_H
-#define TRFILTER_IGNORED_H
+#ifndef TR_TRFILTER_CALLS_IGNORED_H
+#define TR_TRFILTER_CALLS_IGNORED_H
 
 #include "common/util/buffer.h"
 #include "common/calls/calls.h"

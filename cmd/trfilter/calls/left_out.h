@@ -5,8 +5,8 @@
  * entry for a stack goes out before the block from which that row is missing, or before the next
  * block that has rows of the stack.
  */
-#ifndef TRFILTER_LEFT_OUT_H
-#define TRFILTER_LEFT_OUT_H
+#ifndef TR_TRFILTER_CALLS_LEFT_OUT_H
+#define TR_TRFILTER_CALLS_LEFT_OUT_H
 
 #include "common/stream/dictionary.h"
 #include "cmd/trfilter/calls/thread_entries.h"

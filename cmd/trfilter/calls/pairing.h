@@ -5,8 +5,8 @@
  * counted (outside of any call, after an exec), but here every leave must find its enter, or the
  * output is not balanced. One frame is 8 bytes. pairing_block.h has the same for whole blocks.
  */
-#ifndef TRFILTER_PAIRING_H
-#define TRFILTER_PAIRING_H
+#ifndef TR_TRFILTER_CALLS_PAIRING_H
+#define TR_TRFILTER_CALLS_PAIRING_H
 
 #include "common/stream/event.h"
 #include "common/calls/open_calls.h"

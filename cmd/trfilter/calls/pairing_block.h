@@ -2,8 +2,8 @@
  * pairing_block.h - pairing.h for blocks of narrow rows: row by row where that must be fast, and
  * for runs of rows that are all of one mind without a look at most of them
  */
-#ifndef TRFILTER_PAIRING_BLOCK_H
-#define TRFILTER_PAIRING_BLOCK_H
+#ifndef TR_TRFILTER_CALLS_PAIRING_BLOCK_H
+#define TR_TRFILTER_CALLS_PAIRING_BLOCK_H
 
 #include "cmd/trfilter/calls/pairing_private.h"
 

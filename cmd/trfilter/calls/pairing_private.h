@@ -1,8 +1,8 @@
 /*
  * pairing_private.h - what pairing.c (event by event) and pairing_block.c (blocks of them) share
  */
-#ifndef TRFILTER_PAIRING_PRIVATE_H
-#define TRFILTER_PAIRING_PRIVATE_H
+#ifndef TR_TRFILTER_CALLS_PAIRING_PRIVATE_H
+#define TR_TRFILTER_CALLS_PAIRING_PRIVATE_H
 
 #include "cmd/trfilter/calls/pairing.h"
 

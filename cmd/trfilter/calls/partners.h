@@ -4,8 +4,8 @@
  * An enter waits until its leave is decided, which may be long after no later match can reach the
  * enter itself any more.
  */
-#ifndef TRFILTER_PARTNERS_H
-#define TRFILTER_PARTNERS_H
+#ifndef TR_TRFILTER_CALLS_PARTNERS_H
+#define TR_TRFILTER_CALLS_PARTNERS_H
 
 #include "cmd/trfilter/calls/pairing.h"
 #include "cmd/trfilter/calls/block_queue.h"

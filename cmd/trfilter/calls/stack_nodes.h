@@ -3,8 +3,8 @@
  *
  * A stack is the stack below it and a place on top. Zero-initialised is empty.
  */
-#ifndef TRFILTER_STACK_NODES_H
-#define TRFILTER_STACK_NODES_H
+#ifndef TR_TRFILTER_CALLS_STACK_NODES_H
+#define TR_TRFILTER_CALLS_STACK_NODES_H
 
 #include <stddef.h>
 #include <stdint.h>

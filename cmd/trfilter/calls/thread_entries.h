@@ -1,8 +1,8 @@
 /*
  * thread_entries.h - entries THREAD of the dictionary that wait to be written
  */
-#ifndef TRFILTER_THREAD_ENTRIES_H
-#define TRFILTER_THREAD_ENTRIES_H
+#ifndef TR_TRFILTER_CALLS_THREAD_ENTRIES_H
+#define TR_TRFILTER_CALLS_THREAD_ENTRIES_H
 
 #include "common/util/buffer.h"
 #include "common/stream/entry.h"

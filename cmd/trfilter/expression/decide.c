@@ -20,7 +20,7 @@ static void number(struct node *n, struct numbers *c)
 			number(n->children[i], c);
 }
 
-/* Is it asked of an enter and of its leave as a whole? */
+/* Returns true for a condition that covers a call, from its enter to its leave, and is noted. */
 static bool is_noted(const struct node *n)
 {
 	return !(n->depends & DEPENDS_LATER) && !(n->depends & DEPENDS_KIND && is_joined(n));
@@ -31,27 +31,27 @@ static bool is_fixed(const struct operand *o)
 	return o->literal || !o->name;
 }
 
-/* A condition on what a call returns, and on nothing else of it. */
+/* Returns true for a condition that depends only on what a call returns. */
 static bool is_return(const struct node *n)
 {
 	return !is_joined(n) && ((n->left.ask == ASK_RETURN && is_fixed(&n->right)) ||
 				 (n->right.ask == ASK_RETURN && is_fixed(&n->left)));
 }
 
-/* May the enter have what is usually in the leave, or the other way round? */
+/* Returns true if the value may be in the enter or in the leave. */
 static bool is_of_either(const struct node *n)
 {
 	return (n->depends & DEPENDS_ARGUMENT && !is_joined(n)) || is_return(n);
 }
 
-/* A mark for what is known at the enter as a whole, two for what may be. */
+/* Assign a mark to a condition that is decided at the enter, two to one that may be. */
 static void number_marks(struct node *n, struct numbers *c)
 {
 	if (is_of_either(n)) {
 		n->mark = (uint16_t)c->marks++;
 		n->known = (uint16_t)c->marks++;
 	} else if (is_noted(n)) {
-		/* under() has its own number there */
+		/* under() has its own number for it */
 		if (n->kind != NODE_UNDER)
 			n->mark = (uint16_t)c->marks++;
 	} else if (is_joined(n)) {
@@ -86,7 +86,7 @@ void decide_around(struct evaluation *ev, struct node *n, const struct event *e,
 		uint64_t *set = n->kind == NODE_UNDER ? under : over;
 		bool call = e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE;
 
-		/* what is no call has nothing under it */
+		/* only calls have callees */
 		if ((call || n->kind == NODE_OVER) && evaluate(ev, n->children[0], e))
 			*set |= 1ull << n->mark;
 	} else if (is_joined(n) && n->depends & DEPENDS_STACK) {
@@ -100,7 +100,7 @@ static enum answer answer(bool yes)
 	return yes ? ANSWER_YES : ANSWER_NO;
 }
 
-/* Once it holds for a value it holds for all larger ones, or never again for any. */
+/* Decide a comparison that, as the value grows, changes at most once. */
 static enum answer at_least(const struct node *n, uint64_t least)
 {
 	bool now = evaluate_number(n, least), at_end = evaluate_number(n, UINT64_MAX);
@@ -113,14 +113,14 @@ static enum answer at_least(const struct node *n, uint64_t least)
 	case COMPARE_EQ:
 	case COMPARE_NE: break;
 	}
-	/* a larger one is as unequal as the largest */
+	/* a larger value is as unequal as the largest one */
 	if (now != at_end || n->right.value.form == SCALAR_REAL)
 		return ANSWER_LATER;
 	return n->right.value.form == SCALAR_UINT && n->right.value.u > least ? ANSWER_LATER
 									      : answer(at_end);
 }
 
-/* Of a call that is still open. */
+/* Decide a condition on a call that is still open. */
 static enum answer open_leaf(const struct evaluation *ev, const struct node *n,
 			     const struct event *e)
 {
@@ -136,7 +136,7 @@ static enum answer open_leaf(const struct evaluation *ev, const struct node *n,
 		return at_least(n, ev->call->children);
 	if (o->ask != ASK_DURATION)
 		return ANSWER_LATER;
-	/* of ticks there is none to compare with a time */
+	/* ticks cannot be compared with a time */
 	if (o->time_unit && e->lane->clock->flags & CLOCK_TICKS)
 		return ANSWER_NO;
 	return at_least(n, ev->call->dur);
@@ -153,8 +153,9 @@ static void note(struct evaluation *ev, struct node *n, const struct event *ente
 	frames_note(f, n->mark, evaluate(ev, n, enter));
 }
 
-/* The arguments are in the enter or, where calls have numbers, perhaps in the leave, and those of
- * the leave count. Where calls have numbers the value returned may be in the enter. */
+/* Note a condition on an argument. Arguments are in the enter or, where calls have numbers,
+ * perhaps in the leave, which takes precedence. Where calls have numbers the return value may be in
+ * the enter. */
 static void note_argument(struct evaluation *ev, struct node *n, const struct event *enter,
 			  struct open_frame *f)
 {
@@ -183,7 +184,7 @@ static enum answer argument_leaf(struct evaluation *ev, struct node *n, enum dec
 	return when == DECIDE_NEVER ? ANSWER_NO : ANSWER_LATER;
 }
 
-/* What a call has even without a leave. */
+/* Returns true for a measure that exists even without a leave. */
 static bool is_measure(const struct operand *o)
 {
 	return o->literal || o->ask == ASK_DURATION || o->ask == ASK_SELF || o->ask == ASK_CHILDREN;
@@ -195,8 +196,8 @@ static enum answer leaf(struct evaluation *ev, struct node *n, enum decide_when 
 	if (is_of_either(n))
 		return argument_leaf(ev, n, when, e, f);
 	if (when != DECIDE_LEAVE && when != DECIDE_LEAVE_ROW) {
-		/* what it did while it was open counts, though it never ended: it may have been
-		 * asked before */
+		/* A call without a leave counts with what is known while it was open: it may
+		 * have been decided by that already. */
 		enum answer open = open_leaf(ev, n, e);
 
 		if (open != ANSWER_LATER || when != DECIDE_NEVER)

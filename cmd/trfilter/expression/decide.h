@@ -1,41 +1,44 @@
 /*
- * decide.h - a condition on a whole call, which may be decided only when the call has ended
+ * decide.h - conditions on whole calls, some of which are decided only when the call has ended
  *
- * What can be asked at the enter is asked there once, and noted in the frame; what is asked again
- * later finds it there, for the enter's row may be gone.
+ * Conditions that the enter decides are evaluated there once and noted in the frame. Later
+ * evaluations use the notes, because the enter's row may be freed by then.
  */
-#ifndef TRFILTER_DECIDE_H
-#define TRFILTER_DECIDE_H
+#ifndef TR_TRFILTER_EXPRESSION_DECIDE_H
+#define TR_TRFILTER_EXPRESSION_DECIDE_H
 
 #include "cmd/trfilter/rows/filter.h"
 #include "cmd/trfilter/calls/frames.h"
 
 enum decide_when {
-	DECIDE_ENTER,	  /* the event is the enter */
-	DECIDE_OPEN,	  /* it has a lane alone; the call's dur is how long it has been open */
-	DECIDE_LEAVE,	  /* it is the leave, and all facts are known */
-	DECIDE_LEAVE_ROW, /* the same, the leave's row being what is decided (part.by_both) */
-	DECIDE_NEVER,	  /* it has a lane alone: the leave never came */
+	DECIDE_ENTER, /* the event is the enter */
+	/* the event has a lane only; the call's dur is the time it has been open */
+	DECIDE_OPEN,
+	DECIDE_LEAVE, /* the event is the leave, and all of the call is known */
+	/* as DECIDE_LEAVE, for the decision about the leave's own row (part.by_both) */
+	DECIDE_LEAVE_ROW,
+	DECIDE_NEVER, /* the event has a lane only: the call has no leave */
 };
 
-/* Number what is to be noted of the condition: of each part by itself, for they are asked one by
- * one. -1: too much. */
+/* Number the notes of the condition, for each part by itself, as parts are evaluated one by one.
+ * Returns -1 if there are too many. */
 int decide_prepare(struct filter *f, struct error *e);
 
-/* The conditions below under() and over(): a bit of its number for each that holds for an enter,
- * for a leave without one or, of over(), for another event. */
+/* Evaluate the conditions in under() and over(). Sets the bit of each that is true for an enter,
+ * a leave without one or, for over(), another event. */
 void decide_around(struct evaluation *ev, struct node *tree, const struct event *e, uint64_t *under,
 		   uint64_t *over);
 
-/* Note all that can be asked of an enter, for its leave is decided by other parts of it. */
+/* Note all that an enter decides, because its leave is decided later by other parts. */
 void decide_note(struct evaluation *ev, struct node *n, const struct event *enter,
 		 struct open_frame *f);
 
-/* Only with DECIDE_ENTER f is changed. ev->call is to be set. */
+/* Evaluate a condition on a call. Only DECIDE_ENTER changes f. ev->call must be set. */
 enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
 		   const struct event *e, struct open_frame *f);
 
-/* The shortest time after which a call may be decided while it is open. UINT64_MAX: none. */
+/* Returns the shortest time after which a call may be decided while it is open; UINT64_MAX:
+ * none. */
 uint64_t decide_soonest(const struct node *tree);
 
 static inline enum answer answer_not(enum answer a)

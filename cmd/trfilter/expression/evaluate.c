@@ -19,7 +19,7 @@ static bool ordered(enum comparison c, enum scalar_order o)
 
 static bool matches(const struct node *n, const char *text, size_t size)
 {
-	/* by length: a text may hold NULs */
+	/* by length: a text may contain NULs */
 	regmatch_t all = {.rm_so = 0, .rm_eo = (regoff_t)size};
 
 	return !regexec(&n->regex, text, 1, &all, REG_STARTEND);
@@ -108,7 +108,7 @@ static struct verdict *verdict_at(struct verdicts *v, uint32_t number)
 			size *= 2;
 		at = realloc(v->at, size * sizeof *at);
 		if (!at)
-			return NULL; /* then it is asked again each time */
+			return NULL; /* without memory there is no cache */
 		memset(at + v->size, 0, (size - v->size) * sizeof *at);
 		v->at = at;
 		v->size = size;
@@ -116,7 +116,7 @@ static struct verdict *verdict_at(struct verdicts *v, uint32_t number)
 	return &v->at[number];
 }
 
-/* Where the answer for this event is kept, NULL if it hangs on more than one entry. */
+/* Returns the cache entry for this event; NULL if the answer depends on more than one entry. */
 static struct verdict *kept(struct evaluation *ev, struct node *n, const struct event *e,
 			    const struct location_symbol **symbol)
 {
@@ -155,7 +155,7 @@ static bool leaf(struct evaluation *ev, struct node *n, const struct event *e)
 	return holds;
 }
 
-/* What nearly every condition on a row asks, without the general values. */
+/* Evaluate the most common conditions on a row without general values. */
 static bool quick(const struct node *n, const struct event *e)
 {
 	uint64_t left = e->depth, right = n->right.value.u;

@@ -5,7 +5,7 @@ static const char *const comparisons[] = {
 	[COMPARE_LE] = "<=", [COMPARE_GT] = ">",  [COMPARE_GE] = ">=",
 };
 
-/* Bytes that are no printable ASCII as escapes. */
+/* Write bytes, those that are not printable ASCII as escapes. */
 static void quoted(struct text *t, const char *p, size_t n)
 {
 	text_char(t, '"');

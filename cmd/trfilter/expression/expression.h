@@ -1,5 +1,5 @@
 /*
- * expression.h - a condition in words made into a tree
+ * expression.h - parse the text of a condition into a tree
  *
  *     condition  = and { "||" and }
  *     and        = not { "&&" not }
@@ -8,8 +8,8 @@
  *                | operand [ comparison operand | ("=~" | "!~") string | "in" "{" literals "}" ]
  *     operand    = field | "field" "(" string ")" | number | string
  */
-#ifndef TRFILTER_EXPRESSION_H
-#define TRFILTER_EXPRESSION_H
+#ifndef TR_TRFILTER_EXPRESSION_EXPRESSION_H
+#define TR_TRFILTER_EXPRESSION_EXPRESSION_H
 
 #include "common/stream/bad_values.h"
 #include "common/util/buffer.h"
@@ -27,39 +27,42 @@ enum node_kind {
 	NODE_MATCH, /* =~, and !~ with negated */
 	NODE_IN,
 	NODE_HAS,
-	NODE_TRUTH, /* an operand alone */
-	NODE_UNDER, /* a call for which children[0] holds, and what is inside of it */
-	NODE_OVER,  /* such a call, and those that lead to it */
+	NODE_TRUTH, /* an operand without a comparison */
+	NODE_UNDER, /* true within a call for which children[0] is true, and for that call */
+	NODE_OVER,  /* true for such a call, and for its callers */
 };
 
-/* What is noted of an open call: bits of its own, and of under() and over() 64 of each. */
+/* Limits of the notes on an open call: MARKS_LIMIT bits, and AROUND_LIMIT each for under() and
+ * over(). */
 enum { MARKS_LIMIT = 4096, AROUND_LIMIT = 64 };
 
 enum comparison { COMPARE_EQ, COMPARE_NE, COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE };
 
 struct operand {
 	bool literal;
-	enum ask ask;	      /* of a field */
-	enum known_form form; /* what is known before any event is seen */
+	enum ask ask;	      /* kind of a field */
+	enum known_form form; /* form as known before any event */
 	unsigned depends;
 	size_t column;
-	char *name;	  /* of an event's field, or how the user wrote it; or a literal's text */
-	uint64_t index;	  /* ASK_ARGUMENT */
-	bool is_argument; /* ASK_FIELD: or an argument of that name (arg.NAME) */
+	/* name of an event's field, or of another field as written; text of a literal */
+	char *name;
+	uint64_t index;	     /* ASK_ARGUMENT */
+	bool is_argument;    /* ASK_FIELD: also the argument of that name (arg.NAME) */
 	struct scalar value; /* of a literal */
-	bool time_unit;	     /* literal: "1ms"; field: it is compared with one */
-	bool spelled;	     /* it may meet a text */
+	bool time_unit;	     /* literal: "1ms"; field: compared with such a literal */
+	bool spelled;	     /* the value may be compared with a text */
 
-	/* ASK_FIELD: the field by number of the type; 1 past NULL is not asked yet (operand.c) */
+	/* ASK_FIELD: the field by number of the type; one past NULL: not looked up yet
+	 * (operand.c) */
 	const struct field **fields;
 	size_t nfields;
-	struct buffer text; /* of a value that holds it in parts */
+	struct buffer text; /* for a value whose text is assembled from parts */
 };
 
-/* What a condition on entries of the dictionary gave, by their number (evaluate.c). */
+/* The cached result of a condition on an entry of the dictionary, by its number (evaluate.c). */
 struct verdict {
-	const struct location_symbol *symbol; /* places: that it was asked with */
-	uint8_t state;			      /* 0 not asked, 1 false, 2 true */
+	const struct location_symbol *symbol; /* locations: the symbol at that time */
+	uint8_t state;			      /* 0 unknown, 1 false, 2 true */
 };
 
 struct verdicts {
@@ -69,13 +72,13 @@ struct verdicts {
 
 struct node {
 	enum node_kind kind;
-	unsigned depends;	/* of all below */
-	struct node **children; /* OR, AND, NOT; UNDER, OVER: one */
+	unsigned depends;	/* flags of the whole subtree */
+	struct node **children; /* operands of OR, AND, NOT; one for UNDER, OVER */
 	size_t nchildren, capacity;
 
 	struct operand left, right;
 	enum comparison comparison;
-	bool quick; /* time or depth against an unsigned number */
+	bool quick; /* time or depth is compared with an unsigned number */
 	bool negated;
 	char *pattern;
 	bool has_regex;
@@ -85,17 +88,18 @@ struct node {
 
 	struct verdicts by_location, by_type, by_lane, by_stack;
 
-	/* Whole calls: bits for what is noted at the enter (decide.c), or of UNDER and OVER. */
+	/* Whole calls: bits for notes of the enter (decide.c), or of UNDER and OVER. */
 	uint16_t mark, known;
 };
 
-/* The tree of a condition, or NULL with e saying where and why not. expression_free it. */
+/* Parse a condition into a tree, to be freed with expression_free. Returns NULL with e filled:
+ * column and fault. */
 struct node *expression_parse(const char *text, struct error *e);
 void expression_free(struct node *n);
-/* Does it ask what no row tells by itself: of the calls around it, of what comes after an enter?
- * Arguments are those that stand in the row. */
+/* Returns true if the condition needs more than a single row: the calls around it, or what
+ * follows an enter. Arguments are those in the row. */
 bool expression_of_calls(const struct node *n);
-/* Does it look at arguments, return values or fields of events, and of which? */
+/* Returns which arguments, return values or fields of events the condition reads. */
 enum reads_values expression_reads_values(const struct node *n);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * names.h - what a condition may ask about an event by a name of its own
+ * names.h - the predefined names of conditions
  */
-#ifndef TRFILTER_NAMES_H
-#define TRFILTER_NAMES_H
+#ifndef TR_TRFILTER_EXPRESSION_NAMES_H
+#define TR_TRFILTER_EXPRESSION_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,28 +26,29 @@ enum ask {
 	ASK_BUFFER,
 	ASK_SOURCE,
 	ASK_FORMAT,
-	ASK_RETURN,   /* the value a leave returns, else a field "ret" */
-	ASK_ARGUMENT, /* the argument of a number */
+	ASK_RETURN,   /* the return value of a leave, else a field "ret" */
+	ASK_ARGUMENT, /* the argument with a number */
 	ASK_FIELD,    /* a field of the event */
-	ASK_DURATION, /* of a call, and so are the next four */
+	ASK_DURATION, /* of a call, as are the next four */
 	ASK_SELF,
 	ASK_CHILDREN,
 	ASK_CALLER,
 	ASK_STACK,
 };
 
-/* What the answer hangs on. */
+/* What the value of a condition depends on. */
 enum depends {
 	DEPENDS_LOCATION = 1,
 	DEPENDS_TYPE = 2,
 	DEPENDS_LANE = 4,
-	DEPENDS_NAME = 8,    /* the place where there is one, else the type */
-	DEPENDS_ROW = 16,    /* what stands in the row itself */
-	DEPENDS_CALL = 32,   /* what differs between an enter and its leave: decided at the enter */
-	DEPENDS_KIND = 64,   /* asks which of the two a row is: each row is decided by itself */
-	DEPENDS_STACK = 128, /* the calls that are open around a row */
-	DEPENDS_LATER = 256, /* what is known of a call only after its enter */
-	DEPENDS_ARGUMENT = 512, /* with LATER: known at the enter if it has the argument */
+	DEPENDS_NAME = 8, /* the location if there is one, else the type */
+	DEPENDS_ROW = 16, /* other values in the row itself */
+	/* values that differ between an enter and its leave: decided at the enter */
+	DEPENDS_CALL = 32,
+	DEPENDS_KIND = 64,	/* enter or leave: each row is decided by itself */
+	DEPENDS_STACK = 128,	/* the calls open around a row */
+	DEPENDS_LATER = 256,	/* what is known of a call only after its enter */
+	DEPENDS_ARGUMENT = 512, /* with LATER: known at the enter if the enter has the argument */
 };
 
 enum known_form { KNOWN_NOTHING, KNOWN_TEXT, KNOWN_NUMBER };
@@ -60,15 +61,15 @@ struct plain_name {
 	const char *help;
 };
 
-/* The name of that many characters, or NULL: then it is a field of the event. */
+/* Returns the predefined name of n characters; NULL: it is a field of the event. */
 const struct plain_name *names_find(const char *name, size_t n);
-/* All of them, ended by one without a name. */
+/* Returns all names; the last entry has no name. */
 const struct plain_name *names_all(void);
-/* What a name that cannot be asked for is called here, or NULL. */
+/* Returns the name to use instead of one that conditions do not have, or NULL. */
 const char *names_refused(const char *name, size_t n);
-/* enum type_kind in words. */
+/* Returns the name of an enum type_kind. */
 const char *names_kind(unsigned kind);
-/* Is it one of those words? */
+/* Returns true if the text is one of these names. */
 bool names_is_kind(const char *name, size_t n);
 
 #endif

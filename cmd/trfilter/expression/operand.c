@@ -27,7 +27,7 @@ static void set_int(struct scalar *s, int64_t i)
 	s->i = i;
 }
 
-/* Names are asked for where no program looked for any. */
+/* Warn once that names are needed in a stream that trsym has not processed. */
 static void miss_symbol(struct evaluation *ev, const struct location *p)
 {
 	if (ev->said_trsym || ev->quiet || p->name.size || ev->dictionary->symbols.count > 1)
@@ -38,7 +38,7 @@ static void miss_symbol(struct evaluation *ev, const struct location *p)
 	     "this program");
 }
 
-/* The name of that place, which may be none, is asked for. */
+/* Warn if the location's name is needed but trsym has not looked for it. */
 static void look_for_symbol(struct evaluation *ev, uint32_t location)
 {
 	const struct location *p = dictionary_location(ev->dictionary, location);
@@ -86,7 +86,8 @@ static void name_value(struct evaluation *ev, const struct event *e, struct scal
 	set_text(out, dictionary_location_name(ev->dictionary, e->location));
 }
 
-/* Out of memory it is as if the value had no text. A NUL follows it, for who looks for one. */
+/* Finish a text with a NUL, for consumers that search for one. Out of memory, the value has no
+ * text. */
 static void end_text(struct operand *o, struct scalar *out, bool out_of_memory)
 {
 	if (out_of_memory || buffer_u8(&o->text, 0))
@@ -96,7 +97,7 @@ static void end_text(struct operand *o, struct scalar *out, bool out_of_memory)
 	out->size = o->text.size;
 }
 
-/* The spelling of a number as its text; of a value that is none as what it is. */
+/* Take a number's spelling as its text; another value as it is. */
 static void take_plain(const struct plain_value *plain, struct operand *o, bool out_of_memory,
 		       struct scalar *out)
 {
@@ -106,12 +107,12 @@ static void take_plain(const struct plain_value *plain, struct operand *o, bool 
 		return;
 	if (!scalar_is_number(out))
 		out->form = SCALAR_TEXT;
-	/* a NUL follows it, for the regular expressions */
+	/* ends with a NUL, for the regular expressions */
 	if (made)
 		end_text(o, out, false);
 }
 
-/* Is its spelling a text, other than that of its value? */
+/* Returns true if the spelling is a text that differs from that of the value. */
 static bool is_spelled(uint8_t field_kind)
 {
 	return field_kind == FIELD_ENUM || field_kind == FIELD_BITMASK || field_kind == FIELD_HEX ||
@@ -179,7 +180,7 @@ static void take_value(struct evaluation *ev, struct operand *o, const struct ev
 	take_plain(&plain, o, value_plain(&source, v, &plain), out);
 }
 
-/* path: what is asked for inside of it. */
+/* Read a detail of a call; path: the element inside the value. */
 static bool detail_value(struct evaluation *ev, struct operand *o, const struct event *e,
 			 enum detail_kind what, const char *path, struct scalar *out)
 {
@@ -191,7 +192,7 @@ static bool detail_value(struct evaluation *ev, struct operand *o, const struct 
 	return true;
 }
 
-/* The field of that name in the event's type, looked up once for each type. */
+/* Find the field of that name in the event's type, once for each type. */
 static const struct field *field_of(struct operand *o, const struct type *t)
 {
 	static const struct field none;
@@ -217,7 +218,7 @@ static const struct field *field_of(struct operand *o, const struct type *t)
 	return o->fields[t->number] == &none ? NULL : o->fields[t->number];
 }
 
-/* What a call has beside its arguments. */
+/* Read a detail of a call other than its arguments. */
 static void call_detail(struct evaluation *ev, struct operand *o, const struct event *e,
 			struct scalar *out)
 {
@@ -376,7 +377,7 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 	case ASK_SOURCE: set_text(out, l->source->name); break;
 	case ASK_FORMAT: set_text(out, l->source->format); break;
 	case ASK_RETURN:
-		/* "ret", or "ret." and what is inside */
+		/* "ret", or "ret." and the path of an element */
 		if (!detail_value(ev, o, e, DETAIL_RETURN, o->name + 3 + (o->name[3] == '.'), out))
 			event_field_value(ev, o, e, out);
 		break;

@@ -1,41 +1,42 @@
 /*
  * operand.h - the value of an operand for an event
  */
-#ifndef TRFILTER_OPERAND_H
-#define TRFILTER_OPERAND_H
+#ifndef TR_TRFILTER_EXPRESSION_OPERAND_H
+#define TR_TRFILTER_EXPRESSION_OPERAND_H
 
 #include "common/stream/event.h"
 #include "cmd/trfilter/expression/expression.h"
 
-/* What is known of an event's call, or of an event's place among calls (frames.h). */
+/* What is known of an event's call, or of the calls around an event (frames.h). */
 struct call_facts {
 	bool is_call;
-	bool ended; /* dur and, if has_self, self are known */
+	bool ended; /* dur and, with has_self, self are known */
 	bool has_self;
 	bool has_caller;
 	uint64_t dur, self;
 	uint32_t children;
-	uint32_t caller;      /* place */
-	uint32_t node;	      /* of its stack (stack_nodes.h); 0 none */
-	uint64_t under, over; /* by node.mark */
-	/* The names of the stack, NULL where nobody follows it. */
+	uint32_t caller;      /* location */
+	uint32_t node;	      /* node of its stack (stack_nodes.h); 0: none */
+	uint64_t under, over; /* bits by node.mark */
+	/* Returns the names of the stack as a text; NULL where stacks are not followed. */
 	void (*stack)(void *ctx, const struct event *e, struct scalar *out);
 	void *stack_ctx;
 };
 
 struct evaluation {
 	struct dictionary *dictionary;
-	bool quiet;		       /* say nothing of what is missing */
-	bool said_trsym;	       /* that trsym belongs before */
+	bool quiet;		       /* no messages about missing values */
+	bool said_trsym;	       /* the message about trsym was printed */
 	const struct call_facts *call; /* NULL: calls are not followed */
 };
 
-/* Texts point into the event, the dictionary or the operand, and are valid as long as these. */
+/* Read the value of an operand. Texts point into the event, the dictionary or the operand, and
+ * are valid as long as these are. */
 void operand_value(struct evaluation *ev, struct operand *o, const struct event *e,
 		   struct scalar *out);
 
-/* Does the row have the argument that is asked for, whatever is inside of it? Of what is no
- * argument: yes. */
+/* Returns true if the row has the operand's argument, whatever its elements are; also true for
+ * operands that are no arguments. */
 bool operand_given(const struct evaluation *ev, struct operand *o, const struct event *e);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { NESTING = 200 };
 
-/* Drop a half-made tree. */
+/* Free an incomplete tree. */
 struct node *parser_failed(struct node *n)
 {
 	expression_free(n);
@@ -31,7 +31,7 @@ struct node *parser_node(struct parser *p, enum node_kind kind)
 	return n;
 }
 
-/* The token as it was written, for messages. */
+/* Returns the token as it was written, for messages. */
 static const char *shown(const struct token *t, char *text, size_t size)
 {
 	if (t->kind == TOKEN_END)
@@ -110,7 +110,7 @@ static struct node *negation(struct parser *p, bool after_not)
 	return n;
 }
 
-/* What is joined by && or ||, in one node. */
+/* Parse conditions joined by && or ||, into one node. */
 static struct node *joined(struct parser *p, enum node_kind kind, enum token_kind by,
 			   struct node *(*part)(struct parser *p))
 {
@@ -144,7 +144,7 @@ struct node *parser_either(struct parser *p)
 	return joined(p, NODE_OR, TOKEN_OR, both);
 }
 
-/* Rows by themselves have the arguments and the value of their own side. */
+/* Use arguments and return value of the row itself, where calls are not followed. */
 static void ask_of_rows(struct node *n)
 {
 	struct operand *sides[] = {&n->left, &n->right};

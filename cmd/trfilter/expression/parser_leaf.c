@@ -1,4 +1,4 @@
-/* parser_leaf.c - a condition by itself: comparisons, sets, has(), under(), over() */
+/* parser_leaf.c - parse a single condition: comparisons, sets, has(), under(), over() */
 #include "cmd/trfilter/expression/parser_private.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "common/util/buffer.h"
 
-/* kind == leave: the words of kind need no quotes there. */
+/* Parse a name of a kind, which after 'kind ==' needs no quotes. */
 static int kind_word(struct parser *p, const struct operand *left, struct operand *o)
 {
 	struct token *t = TOKEN(p);
@@ -176,7 +176,7 @@ static bool is_word(const struct token *t, const char *word)
 	return t->kind == TOKEN_NAME && t->size == strlen(word) && !memcmp(t->text, word, t->size);
 }
 
-/* Is the name before a '('? */
+/* Returns true if a name and then '(' follow. */
 static bool is_call(const struct parser *p)
 {
 	const char *after = p->lexer.text + p->lexer.at;
@@ -194,7 +194,7 @@ static int has(struct parser *p, struct node *n)
 	return parser_field(p, &n->left) || parser_expect(p, TOKEN_CLOSE, "')'") ? -1 : 0;
 }
 
-/* name == "f", of a text that stands alone. */
+/* Returns the node of name == "f", for a text alone. */
 static struct node *of_name(struct parser *p)
 {
 	struct node *n = parser_node(p, NODE_COMPARE);
@@ -211,7 +211,7 @@ static struct node *of_name(struct parser *p)
 	return n->left.name ? n : parser_no_memory(p, n);
 }
 
-/* under("f"), over(name =~ "^f" && tid == 1) */
+/* Parse under("f"), over(name =~ "^f" && tid == 1). */
 static int around(struct parser *p, struct node *n)
 {
 	size_t column = TOKEN(p)->column;
@@ -231,12 +231,13 @@ static int around(struct parser *p, struct node *n)
 				   "%s is asked at the beginning of a call: of its name, thread, "
 				   "time, fields or arguments",
 				   n->kind == NODE_UNDER ? "under()" : "over()");
-	/* not the child's: in itself it may ask for the kind */
+	/* not those of the child: they may include the kind */
 	n->depends = DEPENDS_ROW | DEPENDS_STACK | (n->kind == NODE_OVER ? DEPENDS_LATER : 0);
 	return 0;
 }
 
-/* Two values are compared when both are known: that of the enter is gone at the leave. */
+/* Refuse a comparison of two values that are never known at the same time: the enter's value is
+ * not kept until the leave. */
 static int check_times(struct parser *p, const struct node *n)
 {
 	const struct operand *a = &n->left, *b = &n->right;
@@ -251,7 +252,7 @@ static int check_times(struct parser *p, const struct node *n)
 			   "one side is known when the call begins, the other when it ends");
 }
 
-/* An operand and what is asked of it. after_not: behind a '!' that has no parentheses. */
+/* Parse an operand and its relation. after_not: a '!' without parentheses precedes it. */
 static int condition(struct parser *p, struct node *n, bool after_not)
 {
 	struct token *t = TOKEN(p);

@@ -1,4 +1,4 @@
-/* parser_operand.c - what is asked or compared: fields, numbers, strings */
+/* parser_operand.c - parse operands: fields, numbers, strings */
 #include "cmd/trfilter/expression/parser_private.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static int event_field(struct parser *p, struct operand *o, const char *name, si
 	return o->name ? 0 : lexer_error(&p->lexer, o->column, "out of memory");
 }
 
-/* arg.1, fparg.2, arg.size: 1 if it is one. */
+/* Parse arg.1, fparg.2, arg.size. Returns 1 if it is one. */
 static int argument(struct parser *p, struct operand *o, const struct token *t)
 {
 	bool real = t->size > 6 && !memcmp(t->text, "fparg.", 6);
@@ -25,8 +25,7 @@ static int argument(struct parser *p, struct operand *o, const struct token *t)
 		return 0;
 	if (strspn(what, "0123456789") < n) {
 		if (real)
-			return lexer_error(&p->lexer, t->column,
-					   "a number must stand behind 'fparg.'");
+			return lexer_error(&p->lexer, t->column, "a number must follow 'fparg.'");
 		o->is_argument = true;
 		if (event_field(p, o, what, n))
 			return -1;
@@ -59,7 +58,7 @@ int parser_field(struct parser *p, struct operand *o)
 {
 	struct token *t = TOKEN(p);
 	const struct token name = *t;
-	/* what is inside of a value returned is asked of that */
+	/* an element of the return value needs that value */
 	bool inside = t->size > 4 && !memcmp(t->text, "ret.", 4);
 	const struct plain_name *plain = names_find(t->text, inside ? 3 : t->size);
 	const char *why = names_refused(t->text, t->size);

@@ -1,9 +1,9 @@
 /*
- * parser_private.h - what the rooms of the parser share: parser.c (conditions that are joined),
- * parser_leaf.c (a condition by itself), parser_operand.c (what is asked or compared)
+ * parser_private.h - shared by the files of the parser: parser.c (joined conditions), parser_leaf.c
+ * (a single condition), parser_operand.c (operands)
  */
-#ifndef TRFILTER_PARSER_PRIVATE_H
-#define TRFILTER_PARSER_PRIVATE_H
+#ifndef TR_TRFILTER_EXPRESSION_PARSER_PRIVATE_H
+#define TR_TRFILTER_EXPRESSION_PARSER_PRIVATE_H
 
 #include "cmd/trfilter/expression/expression.h"
 #include "common/expr/lexer.h"
@@ -15,28 +15,30 @@ struct parser {
 
 #define TOKEN(p) (&(p)->lexer.token)
 
-/* Functions that return a node: NULL with the error said. Functions that return int: 0 or -1. */
+/* Functions that return a node return NULL with the error set. Functions that return int return
+ * 0 or -1. */
 struct node *parser_node(struct parser *p, enum node_kind kind);
-/* Drop a half-made tree: NULL. */
+/* Free an incomplete tree; returns NULL. */
 struct node *parser_failed(struct node *n);
 struct node *parser_no_memory(struct parser *p, struct node *n);
-/* Take a child over, also where that fails; NULL: it was not to be had. */
+/* Add a child, which n owns from then on, also after an error; child NULL: an error of the
+ * caller's callee. */
 int parser_add(struct parser *p, struct node *n, struct node *child);
-/* "... expected, not ...": -1. */
+/* Set the error "... expected, not ..."; returns -1. */
 int parser_unexpected(struct parser *p, const char *wanted);
-/* Go behind a token of that kind. */
+/* Read a token of that kind. */
 int parser_expect(struct parser *p, enum token_kind kind, const char *what);
 
-/* A field by its name. */
+/* Set a field by its name. */
 int parser_field(struct parser *p, struct operand *o);
-/* A field, a number or a string. */
+/* Parse a field, a number or a string. */
 int parser_operand(struct parser *p, struct operand *o);
 
-/* A condition by itself; after_not: behind a '!' that has no parentheses. */
+/* Parse a single condition; after_not: a '!' without parentheses precedes it. */
 struct node *parser_leaf(struct parser *p, bool after_not);
-/* Does a comparison, a match or "in" stand here? */
+/* Returns true if a comparison, a match or "in" follows. */
 bool parser_at_relation(const struct parser *p);
-/* Conditions that are joined by ||. */
+/* Parse conditions joined by ||. */
 struct node *parser_either(struct parser *p);
 
 #endif

@@ -6,15 +6,15 @@
 enum projected_kind { BY_NAME, ALL_ARGUMENTS, ARGUMENT_NUMBER, ARGUMENT_NAME, BACKTRACE };
 
 struct projected {
-	char *name;	  /* as it was given */
-	const char *part; /* of it: behind "arg." */
-	size_t size;	  /* of part */
+	char *name;	  /* as given by the user */
+	const char *part; /* the part of name after "arg." */
+	size_t size;	  /* length of part */
 	uint64_t number;
 	enum projected_kind kind;
 	bool seen;
 };
 
-/* What stands in p->name. */
+/* Classify p->name. */
 static void understand(struct projected *p)
 {
 	bool real = !strncmp(p->name, "fparg.", 6), argument = !strncmp(p->name, "arg.", 4);

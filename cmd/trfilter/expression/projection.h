@@ -1,8 +1,8 @@
 /*
- * projection.h - which fields and arguments stay in the rows: --keep, --drop
+ * projection.h - the fields and arguments to be kept in rows: --keep, --drop
  */
-#ifndef TRFILTER_PROJECTION_H
-#define TRFILTER_PROJECTION_H
+#ifndef TR_TRFILTER_EXPRESSION_PROJECTION_H
+#define TR_TRFILTER_EXPRESSION_PROJECTION_H
 
 #include "common/stream/dictionary.h"
 #include "common/stream/value.h"
@@ -10,22 +10,24 @@
 struct projected;
 
 struct projection {
-	bool keep; /* the fields named stay, else they go */
+	bool keep; /* keep the named fields, else drop them */
 	struct projected *named;
-	size_t count; /* 0: all stay */
+	size_t count; /* 0: keep all */
 };
 
-/* Take a list with commas: names of fields, arg.N, fparg.N, arg.NAME, arg for all of them, ret,
- * backtrace. 0, or -1 with e filled. */
+/* Parse a comma-separated list: names of fields, arg.N, fparg.N, arg.NAME, arg for all of them,
+ * ret, backtrace. Returns 0, or -1 with e filled. */
 int projection_parse(struct projection *p, const char *list, bool keep, struct error *e);
 void projection_free(struct projection *p);
 
-/* Does a field of an event stay? Numbers of calls do, for without them there are no calls. */
+/* Returns true if a field is kept. Numbers of calls always are, because calls are paired by
+ * them. */
 bool projection_field(struct projection *p, const struct field *f);
-/* Does an argument, a returned value or a backtrace? names: of the arguments, or NULL. */
+/* Returns true if an argument, a return value or a backtrace is kept. names: of the arguments,
+ * or NULL. */
 bool projection_detail(struct projection *p, uint8_t what, uint64_t index,
 		       const struct definition *names);
-/* A name that was given and no event had, NULL none; *at begins at 0. */
+/* Returns the next given name that no event had, or NULL; *at starts at 0. */
 const char *projection_unseen(const struct projection *p, size_t *at);
 
 #endif

@@ -7,7 +7,7 @@ static int put_uleb(struct buffer *out, uint64_t n)
 	return buffer_append(out, bytes, (size_t)(value_uleb(bytes, n) - bytes));
 }
 
-/* A part of 1 that the bytes decide. */
+/* Returns a number in [0, 1) that depends on the bytes. */
 static double part_of_one(const struct scrub *s, const uint8_t *bytes, size_t n)
 {
 	return (double)(siphash(&s->key, bytes, n) >> 11) / (double)(1ull << 53);
@@ -21,7 +21,7 @@ static bool all_zero(const uint8_t *bytes, size_t n)
 	return true;
 }
 
-/* A machine's number becomes another of the same form; 0 stays. */
+/* Replace a floating-point number by another one of the same format; 0 is unchanged. */
 static void machine_number(const struct scrub *s, char format, const uint8_t *bytes, size_t n,
 			   uint8_t *out)
 {
@@ -47,7 +47,8 @@ static void machine_number(const struct scrub *s, char format, const uint8_t *by
 		memcpy(&bits, &d, sizeof d);
 		put_u64(out, bits);
 	} else if (n == 10) {
-		/* x87: the highest bit of the fraction is there, the exponent that of 0.5 to 1 */
+		/* x87: the highest bit of the fraction is explicit, the exponent is that of 0.5
+		 * to 1 */
 		put_u64(out, siphash(&s->key, bytes, n) | 1ull << 63);
 		put_u16(out + 8, 0x3ffe);
 	}
@@ -74,7 +75,7 @@ static int put_blob(const struct scrub *s, const uint8_t *bytes, size_t n, struc
 	return buffer_append(out, pattern, n);
 }
 
-/* One value without its children, of which the tag is written. */
+/* Write one value without its children; its tag is written already. */
 static int put_scrubbed(const struct scrub *s, const struct value *v, struct buffer *out)
 {
 	uint8_t bytes[16];
@@ -107,7 +108,7 @@ static int put_scrubbed(const struct scrub *s, const struct value *v, struct buf
 	return 0;
 }
 
-/* Does it hold a value of its own, or only tell what follows? */
+/* Returns true if the tag has a value of its own, and does not only describe what follows. */
 static bool has_value(uint8_t tag)
 {
 	switch (tag) {
@@ -122,7 +123,7 @@ static bool has_value(uint8_t tag)
 	return true;
 }
 
-/* A value with its children. 1: the bytes are none. */
+/* Write a value with its children. Returns 1 if the bytes are invalid. */
 static int change_value(struct values *v, const struct scrub *s, struct buffer *out)
 {
 	uint64_t open = 1;
@@ -131,7 +132,7 @@ static int change_value(struct values *v, const struct scrub *s, struct buffer *
 		const uint8_t *from = v->at;
 		struct value one;
 
-		/* every value has a byte at least */
+		/* every value takes at least one byte */
 		if (!values_value(v, &one) || one.count > (uint64_t)(v->end - v->at))
 			return 1;
 		open += one.count;
@@ -144,7 +145,7 @@ static int change_value(struct values *v, const struct scrub *s, struct buffer *
 	return 0;
 }
 
-/* Details of unknown kinds stay, unless they may tell what is to be hidden. */
+/* Copy a detail of unknown kind, unless it may contain something to be hidden. */
 static int pass_unknown(const struct scrub *s, const uint8_t *from, const uint8_t *to,
 			struct buffer *out)
 {

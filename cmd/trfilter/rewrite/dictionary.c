@@ -1,13 +1,13 @@
 /*
- * dictionary.c - the entries of a dictionary with strings of our own, types as their layouts say
+ * dictionary.c - rewrite the entries of a dictionary: new ids of strings, types by their layouts
  */
 #include <stdlib.h>
 
 #include "cmd/trfilter/rewrite/rewrite.h"
 
 enum {
-	DICT_SENT = 128 * 1024, /* so much goes as a block of its own */
-	FIELDS_MOST = 65536,	/* as many fit a block */
+	DICT_SENT = 128 * 1024, /* entries collected for one block, bytes */
+	FIELDS_MOST = 65536,	/* as many as fit in a block */
 };
 
 static int send(struct rewrite *r)
@@ -26,7 +26,7 @@ static int send(struct rewrite *r)
 	return 0;
 }
 
-/* All here return 0, or -1 after stage_fail. */
+/* Send an entry. All functions here return 0, or -1 after stage_fail. */
 static int add(struct rewrite *r, enum entry_kind kind, uint32_t id, const void *data, size_t n)
 {
 	if (r->out.size + n > DICT_SENT && send(r))
@@ -34,7 +34,7 @@ static int add(struct rewrite *r, enum entry_kind kind, uint32_t id, const void 
 	return entry_append(&r->out, kind, id, data, n) ? stage_no_memory(r->stage) : 0;
 }
 
-/* The id of a text in the new stream, which is sent if the segment does not have it. */
+/* Find the id of a text in the new stream; a text that the segment lacks is sent. */
 static int send_text(struct rewrite *r, const void *text, size_t n, uint32_t *id)
 {
 	uint32_t number;
@@ -58,7 +58,7 @@ static int send_text(struct rewrite *r, const void *text, size_t n, uint32_t *id
 
 enum disguise { PLAIN, AS_NAME, AS_PATH };
 
-/* What stands for a text, in *out. */
+/* Returns the replacement of a text in *out. */
 static int disguised(struct rewrite *r, struct text_ref t, enum disguise how, struct buffer *out)
 {
 	const struct scrub *s = &r->scrub;
@@ -76,7 +76,7 @@ static int disguised(struct rewrite *r, struct text_ref t, enum disguise how, st
 	return bad ? stage_no_memory(r->stage) : 0;
 }
 
-/* The text that had that id in the old stream. */
+/* Returns the text that had that id in the old stream. */
 static struct text_ref text_of(struct rewrite *r, uint32_t id)
 {
 	uint32_t n = idmap_get(&r->ids, id);
@@ -91,7 +91,7 @@ static struct text_ref text_at(struct rewrite *r, const struct raw_entry *o, siz
 	return text_of(r, get_u32(o->data + at));
 }
 
-/* The string that the old entry names there is named in entry at the same place. */
+/* Rewrite the string id at that offset of the old entry, in the new one. */
 static int string(struct rewrite *r, const struct raw_entry *o, size_t at, enum disguise how)
 {
 	struct buffer text = {0};
@@ -119,11 +119,11 @@ static int definition(struct rewrite *r, const struct raw_entry *o)
 	struct definition_entry d;
 
 	entry_get_definition(o->data, &d);
-	/* as the dictionary says: such an entry declares nothing */
+	/* an entry that the dictionary ignores too */
 	if (d.nmembers > (o->size - DEFINITION_HEAD) / MEMBER_SIZE)
 		return 1;
 	r->entry.size = DEFINITION_HEAD + MEMBER_SIZE * (size_t)d.nmembers;
-	/* that of a function's arguments has the function's name */
+	/* the struct of a function's arguments has the function's name */
 	if (string(r, o, 0, d.kind == DEFINITION_STRUCT ? AS_NAME : PLAIN))
 		return -1;
 	for (uint32_t i = 0; i < d.nmembers; i++) {
@@ -142,7 +142,7 @@ static int definition(struct rewrite *r, const struct raw_entry *o)
 	return 0;
 }
 
-/* The type as the entry says it, with ids of definitions in the place of definitions. */
+/* Read the type of an entry; ids of definitions are put in place of pointers. */
 static void read_type(struct rewrite *r, const struct raw_entry *o, struct type *t,
 		      struct field *fields)
 {
@@ -167,7 +167,7 @@ static void read_type(struct rewrite *r, const struct raw_entry *o, struct type 
 	}
 }
 
-/* The fields of a layout, out of those that the old entry has. */
+/* Write the fields of a layout, from those of the old entry. */
 static int put_fields(struct rewrite *r, const struct raw_entry *o, const struct layout *l)
 {
 	for (uint32_t i = 0; i < l->type.nfields; i++) {
@@ -198,7 +198,7 @@ static int type(struct rewrite *r, const struct raw_entry *o)
 	struct type t;
 	int bad;
 
-	/* as the dictionary says: such an entry declares nothing */
+	/* an entry that the dictionary ignores too */
 	if (n > (o->size - TYPE_HEAD) / FIELD_SIZE || n > FIELDS_MOST || o->data[16] >= KIND_COUNT)
 		return 1;
 	fields = calloc(n + 1, sizeof *fields);
@@ -227,7 +227,7 @@ static int map(struct rewrite *r, const struct raw_entry *o)
 	put_u32(r->entry.data + 52, 0);
 	if (string(r, o, 44, AS_PATH))
 		return -1;
-	/* a build id finds the file, and tables of names are left out */
+	/* a build id identifies the file, and symbol tables are left out */
 	if (!(r->scrub.what & SCRUB_PATHS) && string(r, o, 48, PLAIN))
 		return -1;
 	if (!(r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS)) && string(r, o, 52, PLAIN))
@@ -257,7 +257,7 @@ static int symbol(struct rewrite *r, const struct raw_entry *o)
 	return 0;
 }
 
-/* Make r->entry of it, which begins as a copy. 1: nothing is to be sent. */
+/* Rewrite r->entry, which is a copy of the old one. Returns 1 if nothing is to be sent. */
 static int change(struct rewrite *r, const struct raw_entry *o)
 {
 	unsigned hide = r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS);
@@ -284,7 +284,7 @@ static int change(struct rewrite *r, const struct raw_entry *o)
 	case ENTRY_THREAD: r->entry.size = THREAD_SIZE; return 0;
 	case ENTRY_KINDS: break;
 	}
-	return 1; /* of a later version: nobody here knows what it names */
+	return 1; /* of a later version: its names are unknown */
 }
 
 static int one(struct rewrite *r, const struct raw_entry *o)

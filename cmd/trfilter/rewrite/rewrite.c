@@ -4,15 +4,15 @@
 
 #include <stdlib.h>
 
-enum { LEFT_OUT_SAID = 200 }; /* bytes of names in the message */
+enum { LEFT_OUT_SAID = 200 }; /* most bytes of names in the message */
 
-/* A segment begins: the ids of strings start afresh. */
+/* Start a segment: ids of strings start afresh. */
 static void forget(struct rewrite *r)
 {
 	idmap_clear(&r->ids);
 }
 
-/* Command lines hold names and keys, and so may what is not known here. */
+/* Rewrite HEAD. Command lines contain names and keys, and unknown properties may too. */
 static int pass_head(struct rewrite *r, struct stage *s, const struct block *b,
 		     const struct head *head)
 {
@@ -50,8 +50,8 @@ static int pass_end(struct rewrite *r, struct stage *s, const struct block *b,
 	return stage_forward_plain(s, b, NULL, &changed);
 }
 
-/* Parts of the source tell the names of its functions, files and threads, or its command line, and
- * one of uftrace has the messages of events. */
+/* Returns true if a META block may reveal names or values: names of functions, files and
+ * threads, the command line, or uftrace's messages of events. */
 static bool may_tell(struct rewrite *r, const struct meta *m)
 {
 	static const char external[] = "extern.dat";
@@ -81,7 +81,7 @@ static int pass_meta(struct rewrite *r, struct stage *s, const struct block *b)
 	return 0;
 }
 
-/* NULL: out of memory. */
+/* Returns the layout of a type; NULL: out of memory. */
 static struct layout *layout_of(struct rewrite *r, const struct type *t)
 {
 	struct layout *l = array_reach(r->layouts, &r->nlayouts, t->number, sizeof *l);
@@ -161,7 +161,7 @@ static int pass_block(void *ctx, struct stage *s, const struct block *b, const s
 	case BLOCK_META: return pass_meta(r, s, b);
 	case BLOCK_END: return pass_end(r, s, b, end);
 	}
-	/* nobody here knows what it holds */
+	/* the content is unknown */
 	return r->scrub.what ? 0 : stage_forward_plain(s, b, NULL, NULL);
 }
 

@@ -1,13 +1,13 @@
 /*
- * rewrite.h - a stream with fewer fields or with pseudonyms: --keep, --drop, --scrub
+ * rewrite.h - rewrite a stream with fewer fields or with pseudonyms: --keep, --drop, --scrub
  *
- * Stands between what was selected and the output (struct stage_rewrite). Lanes, types and places
- * keep their ids, so rows that lose nothing pass as they are. Strings get ids of their own and are
- * sent where something names them: one string may be a name that is to be scrubbed and one that is
- * not, and what nothing names any more is not sent at all.
+ * Runs between the selection and the output (struct stage_rewrite). Lanes, types and locations keep
+ * their ids, so rows that lose nothing pass through unchanged. Strings get new ids and are sent
+ * when an entry uses them: the same string may be a name to be scrubbed in one place and not in
+ * another, and unused strings are not sent.
  */
-#ifndef TRFILTER_REWRITE_H
-#define TRFILTER_REWRITE_H
+#ifndef TR_TRFILTER_REWRITE_REWRITE_H
+#define TR_TRFILTER_REWRITE_REWRITE_H
 
 #include "cmd/trfilter/rows/layout.h"
 #include "common/cli/stage.h"
@@ -18,12 +18,12 @@ struct rewrite {
 	struct stage_rewrite hooks;
 	const struct dictionary *dictionary;
 
-	struct intern texts, sent; /* as they came, and as they go */
-	struct idmap ids;	   /* a segment's ids of strings to numbers in texts + 1 */
+	struct intern texts, sent; /* texts of the old and of the new stream */
+	struct idmap ids;	   /* by id of a string in the segment: number in texts + 1 */
 	struct buffer said;	   /* for each of sent: the segment that has it, u32 */
 	uint32_t segment;
-	struct buffer entry, out; /* of a dictionary */
-	struct stage *stage;	  /* in a call */
+	struct buffer entry, out; /* entry being rewritten; entries to be sent */
+	struct stage *stage;	  /* stage of the present call */
 
 	struct layout *layouts; /* by number of the type */
 	size_t nlayouts;
@@ -37,13 +37,13 @@ static inline bool rewrite_any(const struct rewrite *r)
 	return r->projection.count || r->scrub.what;
 }
 
-/* The rest of r is zero but for projection and scrub. */
+/* Prepare r, which is zero but for projection and scrub. */
 void rewrite_begin(struct rewrite *r, const struct dictionary *d);
-/* Say what was left out, and what nothing had. */
+/* Print what was left out, and names that no event had. */
 void rewrite_report(const struct rewrite *r, bool quiet);
 void rewrite_free(struct rewrite *r);
 
-/* rewrite_dict.c: pass on a DICT block. 0, or -1 after stage_fail. */
+/* Pass on a rewritten DICT block (dictionary.c). Returns 0, or -1 after stage_fail. */
 int rewrite_dict(struct rewrite *r, struct stage *s, const struct block *b);
 
 #endif

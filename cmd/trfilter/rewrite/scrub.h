@@ -1,11 +1,11 @@
 /*
- * scrub.h - pseudonyms in the place of names, paths and values
+ * scrub.h - replace names, paths and values by pseudonyms
  *
- * A pseudonym is a keyed hash: the same text has the same one wherever it stands and in every run
- * with that key, and who does not have the key cannot find the text by trying.
+ * A pseudonym is a keyed hash. A text has the same pseudonym everywhere and in every run with that
+ * key. Without the key, the text cannot be found by trying candidates.
  */
-#ifndef TRFILTER_SCRUB_H
-#define TRFILTER_SCRUB_H
+#ifndef TR_TRFILTER_REWRITE_SCRUB_H
+#define TR_TRFILTER_REWRITE_SCRUB_H
 
 #include "common/util/buffer.h"
 #include "common/util/error.h"
@@ -14,12 +14,12 @@
 #include <stdbool.h>
 
 enum scrub_what {
-	SCRUB_NAMES = 1, /* of functions and threads */
+	SCRUB_NAMES = 1, /* names of functions and threads */
 	SCRUB_ARGS = 2,	 /* values of arguments, texts in fields of events */
-	SCRUB_PATHS = 4, /* of modules and source files */
+	SCRUB_PATHS = 4, /* paths of modules and source files */
 };
 
-/* 12 hexadecimal digits behind an x: as the name of a thread it is not cut off */
+/* an x and 12 hexadecimal digits: short enough for the name of a thread */
 enum { PSEUDONYM = 13 };
 
 struct scrub {
@@ -27,20 +27,20 @@ struct scrub {
 	struct siphash_key key;
 };
 
-/* Take a list with commas: names, args, paths. 0, or -1 with e filled. */
+/* Parse a comma-separated list: names, args, paths. Returns 0, or -1 with e filled. */
 int scrub_parse(struct scrub *s, const char *list, struct error *e);
-/* Out of a text, or NULL: a random one. */
+/* Make the key from a text, or for NULL a random one. */
 int scrub_key(struct scrub *s, const char *text, struct error *e);
 
 void scrub_pseudonym(const struct scrub *s, const void *text, size_t n, char out[PSEUDONYM]);
-/* Append what stands for a path: a pseudonym for each part between slashes; what is in brackets,
- * as [kernel], stays. -1: memory. */
+/* Append the pseudonym of a path: one for each part between slashes; parts in brackets, such as
+ * [kernel], are unchanged. Returns -1 when out of memory. */
 int scrub_path(const struct scrub *s, const char *path, size_t n, struct buffer *out);
-/* Bytes become others of the same number. */
+/* Replace bytes by as many other bytes. */
 void scrub_bytes(const struct scrub *s, const uint8_t *bytes, size_t n, uint8_t *out);
-/* The eight of which these consist, again and again. */
+/* Make the eight bytes that are repeated as a replacement. */
 void scrub_pattern(const struct scrub *s, const uint8_t *bytes, size_t n, uint8_t out[8]);
-/* A number becomes another; 0 stays. */
+/* Replace a number; 0 is unchanged. */
 uint64_t scrub_number(const struct scrub *s, uint64_t number);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * block_compact.h - some rows of a block as a block of its own
  */
-#ifndef TRFILTER_CUT_H
-#define TRFILTER_CUT_H
+#ifndef TR_TRFILTER_ROWS_BLOCK_COMPACT_H
+#define TR_TRFILTER_ROWS_BLOCK_COMPACT_H
 
 #include "common/stream/event.h"
 

@@ -5,8 +5,8 @@
  * blocks out in their order. Of a call of which one row is kept the other is kept too (partners.h),
  * so that calls stay balanced.
  */
-#ifndef TRFILTER_CONTEXT_H
-#define TRFILTER_CONTEXT_H
+#ifndef TR_TRFILTER_ROWS_CONTEXT_H
+#define TR_TRFILTER_ROWS_CONTEXT_H
 
 #include "cmd/trfilter/calls/partners.h"
 

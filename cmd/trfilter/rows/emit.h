@@ -1,8 +1,8 @@
 /*
  * emit.h - what was selected, onto the output
  */
-#ifndef TRFILTER_EMIT_H
-#define TRFILTER_EMIT_H
+#ifndef TR_TRFILTER_ROWS_EMIT_H
+#define TR_TRFILTER_ROWS_EMIT_H
 
 #include "cmd/trfilter/rows/context.h"
 #include "cmd/trfilter/calls/ends.h"

@@ -8,8 +8,8 @@
  * place alone: the leave may have another one (a second return of setjmp). Where nearly all rows
  * of a block are of one mind select.h finds calls without asking row by row.
  */
-#ifndef TRFILTER_FILTER_H
-#define TRFILTER_FILTER_H
+#ifndef TR_TRFILTER_ROWS_FILTER_H
+#define TR_TRFILTER_ROWS_FILTER_H
 
 #include "cmd/trfilter/expression/evaluate.h"
 #include "cmd/trfilter/calls/pairing.h"

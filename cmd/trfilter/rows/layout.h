@@ -1,8 +1,8 @@
 /*
  * layout.h - a type of event with fewer fields, or with other texts in them, and rows of it
  */
-#ifndef TRFILTER_LAYOUT_H
-#define TRFILTER_LAYOUT_H
+#ifndef TR_TRFILTER_ROWS_LAYOUT_H
+#define TR_TRFILTER_ROWS_LAYOUT_H
 
 #include "common/stream/field.h"
 #include "cmd/trfilter/expression/projection.h"

@@ -5,8 +5,8 @@
  * or ended it. The one that is deep alone is open at the end if it is an enter. So of most rows no
  * more is asked than whether they are less deep than all behind them.
  */
-#ifndef TRFILTER_BEHIND_H
-#define TRFILTER_BEHIND_H
+#ifndef TR_TRFILTER_ROWS_REVERSE_SCAN_H
+#define TR_TRFILTER_ROWS_REVERSE_SCAN_H
 
 #include "cmd/trfilter/calls/pairing_block.h"
 

@@ -1,8 +1,8 @@
 /*
  * select.h - the rows of a block that are to be kept
  */
-#ifndef TRFILTER_SELECT_H
-#define TRFILTER_SELECT_H
+#ifndef TR_TRFILTER_ROWS_SELECT_H
+#define TR_TRFILTER_ROWS_SELECT_H
 
 #include "cmd/trfilter/rows/filter.h"
 #include "cmd/trfilter/rows/time_range.h"

@@ -2,8 +2,8 @@
  * select_private.h - what select.c (blocks) and, where that must be fast, select_narrow.c (rows)
  * and select_calls.c (rows of calls) share
  */
-#ifndef TRFILTER_SELECT_PRIVATE_H
-#define TRFILTER_SELECT_PRIVATE_H
+#ifndef TR_TRFILTER_ROWS_SELECT_PRIVATE_H
+#define TR_TRFILTER_ROWS_SELECT_PRIVATE_H
 
 #include "cmd/trfilter/calls/pairing_block.h"
 #include "cmd/trfilter/rows/select.h"

@@ -3,8 +3,8 @@
  *
  * A call is decided at its enter, for its leave too.
  */
-#ifndef TRFILTER_LIMITS_H
-#define TRFILTER_LIMITS_H
+#ifndef TR_TRFILTER_ROWS_TIME_RANGE_H
+#define TR_TRFILTER_ROWS_TIME_RANGE_H
 
 #include "cmd/trfilter/expression/evaluate.h"
 #include "common/value/moment.h"

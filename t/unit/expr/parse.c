@@ -118,7 +118,7 @@ static void joined(void)
 	refused("nil(3)", 1, "there is no function 'nil'");
 	refused("kind == exit", 9, "enter, leave, instant, counter or gap expected, not 'exit'");
 	refused("arg.1234567 == 0", 1, "no call has so many arguments");
-	refused("fparg.x == 0", 1, "a number must stand behind 'fparg.'");
+	refused("fparg.x == 0", 1, "a number must follow 'fparg.'");
 }
 
 static void forms(void)
