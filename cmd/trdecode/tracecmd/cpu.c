@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Writers pack ten pages to a chunk. */
+/* trace-cmd packs ten pages to a chunk. */
 enum { CHUNK_LIMIT = 64 << 20 };
 
 void cpu_data_begin(struct cpu_data *c, uint64_t offset, uint64_t size, uint32_t page_size,
@@ -19,7 +19,7 @@ void cpu_data_free(struct cpu_data *c)
 	buffer_free(&c->window);
 }
 
-/* The first damage before a record is the one that is told. */
+/* Note damage. Of several before one record, the first is reported. */
 static void damage(struct cpu_data *c, uint64_t offset, const char *what)
 {
 	if (c->damaged)
@@ -60,7 +60,7 @@ static int next_plain(struct cpu_data *c, struct error *e)
 	return 1;
 }
 
-/* Nothing of a CPU's data can be found behind damaged lengths. */
+/* End the CPU's data: nothing can be found after damaged lengths. */
 static int give_up(struct cpu_data *c, const char *what)
 {
 	damage(c, c->offset, what);
@@ -120,7 +120,7 @@ static int next_chunk(struct cpu_data *c, struct error *e)
 	if (tracecmd_unpack(c->unpacker, c->packed->data, c->packed->size, size, &c->window,
 			    &what)) {
 		damage(c, c->chunk_offset, what);
-		/* pages that came out whole are as good as the others */
+		/* whole pages before the damage are valid */
 		c->window.size -= c->window.size % c->page_size;
 	}
 	return 1;
@@ -152,7 +152,7 @@ bool cpu_data_chunk(const struct cpu_data *c, uint64_t offset, struct buffer *to
 
 static uint64_t page_offset(const struct cpu_data *c)
 {
-	/* a chunk's offset is all that can be said about what was packed */
+	/* the offset of the chunk: packed data have no offset of their own */
 	return c->unpacker ? c->chunk_offset
 			   : c->chunk_offset + (uint64_t)(c->page_begin - c->window.data);
 }

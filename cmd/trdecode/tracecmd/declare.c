@@ -1,6 +1,6 @@
 /*
- * declare.c - what a trace.dat declares in the stream before its events, and the parts of
- * it that symbolising, printing and re-encoding need
+ * declare.c - declare in the stream what a trace.dat has before its events, and the parts that
+ * symbolising, printing and encoding need
  */
 #include "cmd/trdecode/input/merge.h"
 #include "cmd/trdecode/tracecmd/tracecmd.h"
@@ -10,7 +10,7 @@ static int send(struct tracecmd *t, const char *name, const struct buffer *b)
 	return b->size ? writer_meta(t->w, t->source, name, b->data, b->size) : 0;
 }
 
-/* What the prefix says, and how times were changed. */
+/* Write the prefix as a META, with the conversion of times. */
 static int send_file(struct tracecmd *t)
 {
 	const struct tracecmd_header *h = &t->h;
@@ -22,7 +22,7 @@ static int send_file(struct tracecmd *t)
 				   *h->compression ? h->compression : "none",
 				   h->compression_version, (long long)t->shift, h->cpus);
 
-	/* of what was added what the options do not say (--offset) */
+	/* the part of the sum that the options do not give (--offset) */
 	if (t->input->shift && !result)
 		result = buffer_printf(&b, "offset_added %lld\n", (long long)t->input->shift);
 	result = result || send(t, "file", &b) ? -1 : 0;
@@ -47,7 +47,7 @@ static int send_buffers(struct tracecmd *t)
 	return result;
 }
 
-/* All formats, as those without an event are in no type of the stream. */
+/* Write all formats: a format without events is in no type of the stream. */
 static int send_formats(struct tracecmd *t)
 {
 	struct buffer b = {0};

@@ -1,5 +1,5 @@
 /*
- * events.c - types of the events, lanes of the threads, and the rows themselves
+ * events.c - declare types and lanes, and write rows
  */
 #include "cmd/trdecode/tracecmd/tracecmd.h"
 
@@ -11,7 +11,7 @@
 
 enum { EVENTS_MOST = 65534, ID_LIMIT = 65536, FIELDS_LIMIT = 1024 };
 
-/* Offsets of the common fields, where no format tells. */
+/* Offsets of the common fields, if no format gives them. */
 enum { TYPE_AT = 0, PID_AT = 4, COMMON_END = 8 };
 
 static void take_common(struct tracecmd *t, const struct format *f)
@@ -74,7 +74,7 @@ static bool is_leave(const struct tracecmd_event *v)
 	return named(v, "funcgraph_exit") || named(v, "fgraph_retaddr_exit");
 }
 
-/* What the kernel's own tracers record about functions. */
+/* Find the fields of the kernel's own tracers that record functions. */
 static void find_calls(struct tracecmd_event *v)
 {
 	if (!v->source || strcmp(v->source->system, "ftrace"))
@@ -117,7 +117,7 @@ int tracecmd_read_formats(struct tracecmd *t, struct error *e)
 		got = format_parse(&v->format, text->text, text->size, t->layout.long_size);
 		if (got < 0)
 			return error_no_memory(e);
-		/* the first of an id stays, as in the real tool */
+		/* of equal ids the first counts, as in trace-cmd */
 		if (got || v->format.id >= ID_LIMIT || t->by_id[v->format.id] ||
 		    t->nevents >= EVENTS_MOST) {
 			bad += got || v->format.id >= ID_LIMIT;
@@ -160,7 +160,7 @@ static enum field_role role_of(const struct tracecmd_event *v, const struct form
 	return ROLE_NONE;
 }
 
-/* The name without the mark of a name that several have. */
+/* Return the length of a name without the mark that tells equal names apart. */
 static size_t plain_size(const char *name, size_t n)
 {
 	size_t mark = sizeof TRACECMD_ANOTHER - 1, end = n;
@@ -174,7 +174,8 @@ static size_t plain_size(const char *name, size_t n)
 		       : n;
 }
 
-/* The name as it was before it was escaped with that mark; 0: none. */
+/* Return the id of the name as it was before trencode escaped it with that mark; 0: out of
+ * memory. */
 static uint32_t name_of(struct tracecmd *t, const char *name, size_t n, char mark)
 {
 	uint32_t string;
@@ -245,7 +246,7 @@ static uint32_t declare_type(struct tracecmd *t, const struct tracecmd_event *v)
 	return writer_type(w, &e);
 }
 
-/* A record of an id that has no format: its common fields are those of any other. */
+/* Make an event for an id without a format: its common fields are those of any other event. */
 static struct tracecmd_event *unknown_event(struct tracecmd *t, uint16_t id)
 {
 	struct tracecmd_event *v, *any;
@@ -257,7 +258,7 @@ static struct tracecmd_event *unknown_event(struct tracecmd *t, uint16_t id)
 		return NULL;
 	any = t->events;
 	if (t->nevents && any->source) {
-		/* the fields stay those of the first format, so they are copied */
+		/* the fields of the first format must not change, so they are copied */
 		v->format.fields = calloc(any->format.nfields + 1, sizeof *v->format.fields);
 		if (!v->format.fields)
 			return NULL;
@@ -360,7 +361,7 @@ static uint32_t location_of(struct tracecmd *t, uint64_t address)
 	return s->location;
 }
 
-/* A record too short for its type and thread. */
+/* Write the row of a record that is too short for its type and thread. */
 static int emit_short(struct tracecmd *t, struct tracecmd_reader *r)
 {
 	struct gap g = {.reason = GAP_DAMAGE,

@@ -80,7 +80,7 @@ int tracecmd_file_open(struct tracecmd_file *f, const char *name, int fd, const 
 	*f = (struct tracecmd_file){.name = name, .fd = fd};
 	if (fstat(fd, &st))
 		return error_errno(e, name, NO_OFFSET, "cannot read");
-	/* a regular file that stands elsewhere than behind the head was moved by someone else */
+	/* if the offset is not that after the head, another process has moved it */
 	if (S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == (off_t)n) {
 		f->size = (uint64_t)st.st_size;
 		return 0;

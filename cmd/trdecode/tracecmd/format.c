@@ -39,7 +39,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Is that word in the text, not as a part of another one? */
+/* Does the text contain the word, not as a part of another word? */
 static bool has_word(struct span s, const char *word)
 {
 	size_t n = strlen(word);
@@ -69,7 +69,7 @@ static bool number(struct span s, const char *key, uint32_t *out)
 	return p > digits;
 }
 
-/* Bytes of one element of a type as the kernel names it; 0 unknown. */
+/* Return the bytes of one element of a type as the kernel names it; 0: unknown. */
 static uint32_t element_size(struct span type, unsigned long_size)
 {
 	static const struct {
@@ -95,7 +95,7 @@ static bool is_number_size(uint32_t size)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-/* What a number of the type is. */
+/* Find the kind of a number's type. */
 static enum field_kind number_kind(const struct format_field *f, struct span type)
 {
 	if (has_text(type, "*") ||
@@ -104,7 +104,7 @@ static enum field_kind number_kind(const struct format_field *f, struct span typ
 	return f->is_signed ? FIELD_INT : FIELD_UINT;
 }
 
-/* The last number in the brackets, 0 for none. */
+/* Return the last number in the brackets, 0 if there is none. */
 static uint32_t array_length(struct span brackets)
 {
 	const char *p = brackets.end;
@@ -160,7 +160,7 @@ static void classify_array(struct format_field *f, struct span type, struct span
 	f->kind = is_character(type) ? FIELD_CHAR : number_kind(f, type);
 }
 
-/* TYPE NAME[LENGTH] with its place. */
+/* Find what the stream declares for "TYPE NAME[LENGTH]". */
 static void classify(struct format_field *f, struct span type, struct span brackets,
 		     unsigned long_size)
 {
@@ -168,13 +168,13 @@ static void classify(struct format_field *f, struct span type, struct span brack
 
 	f->where = WHERE_TAIL;
 	if (begins(type, "__data_loc") || begins(type, "__rel_loc")) {
-		/* synthetic events of 6.x say 8, and use the first 4 */
+		/* synthetic events of Linux 6.x give 8, and use the first 4 */
 		if (f->size >= 4) {
 			f->where = begins(type, "__data_loc") ? WHERE_DATA_LOC : WHERE_REL_LOC;
 			classify_dynamic(f, type, long_size);
 			return;
 		}
-		/* very old: an offset alone */
+		/* very old kernels: an offset alone */
 		array = false;
 	}
 	if (!f->size) {
@@ -205,7 +205,7 @@ static void type_name(struct format_field *f, struct span type, struct span brac
 	f->type_name[n + m] = '\0';
 }
 
-/* false: the line is no field. */
+/* Parse a line. Return false if the line is no field. */
 static bool parse_field(struct format_field *f, struct span line, unsigned long_size)
 {
 	struct span text, type, brackets;
@@ -259,7 +259,7 @@ static int add_field(struct format *f, struct span line, unsigned long_size)
 	return 0;
 }
 
-/* Words whose bits print fmt shows are bitmaps, whatever their type. */
+/* Find the words whose bits print fmt shows: these are bitmaps, whatever their type. */
 static void find_bitmaps(struct format *f, struct span print)
 {
 	static const char *const functions[] = {"__get_bitmask(", "__get_rel_bitmask(",
@@ -302,8 +302,8 @@ const struct format_field *format_find(const struct format *f, const char *name)
 	return NULL;
 }
 
-/* The callers of kernel_stack are as many as "size" says, to the end of the record; the format file
- * has 8 of them, whatever the number. */
+/* Make an array of kernel_stack's callers: "size" gives their number, and they reach to the end
+ * of the record; the format file always declares 8. */
 static void find_callers(struct format *f)
 {
 	static const char event[] = "kernel_stack";

@@ -10,30 +10,31 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Texts point into the format's text, but for the type name. */
+/* One field; texts point into the format's text, except the type name. */
 struct format_field {
 	const char *name;
 	size_t name_size;
 	char type_name[96];    /* "unsigned long", "char[16]", "__data_loc char[]" */
-	uint32_t offset, size; /* of the whole field, as the file says */
+	uint32_t offset, size; /* of the whole field, as in the format file */
 	bool is_signed, has_sign, common;
-	/* as the stream declares it */
+	/* as declared in the stream */
 	enum field_kind kind;
 	enum field_where where;
-	uint32_t element, count; /* bytes of an element; 0 elements: a scalar, or as many as come */
+	uint32_t element,
+		count; /* element: bytes. count 0: a scalar, or an array to the end of the record */
 };
 
 struct format {
 	const char *name;
 	size_t name_size;
-	bool escaped; /* the name, and that of the system, see common/formats/tracecmd.h */
+	bool escaped; /* name and system are escaped: common/formats/tracecmd.h */
 	uint32_t id;
 	struct format_field *fields;
 	size_t nfields, fields_capacity;
 };
 
-/* long_size: of the kernel. 0; 1: the text is no format (no name, no ID); -1: out of memory. Lines
- * that are no fields are skipped. */
+/* Parse the text. long_size: that of the kernel. Returns 0; 1: the text is no format (no name,
+ * no ID); -1: out of memory. Lines that are no fields are skipped. */
 int format_parse(struct format *f, const char *text, size_t size, unsigned long_size);
 void format_free(struct format *f);
 

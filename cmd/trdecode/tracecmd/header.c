@@ -147,7 +147,7 @@ int tracecmd_add_row(struct tracecmd_header *h, struct tracecmd_buffer *b, uint6
 	return 0;
 }
 
-/* A short text of the prefix. */
+/* Read a short text of the prefix. */
 static int prefix_text(struct cursor *c, char *out, size_t size, struct error *e)
 {
 	struct buffer b = {0};
@@ -209,7 +209,7 @@ int tracecmd_header_read(struct tracecmd_header *h, struct input *in, struct err
 	if (read_prefix(h, &c, &options, e))
 		return -1;
 	h->unpacker.method = tracecmd_compression(h->compression);
-	/* what is wrong behind the prefix is damage: what was read before it stays */
+	/* damage after the prefix: what was read before the damage is kept */
 	result = h->version < 7 ? tracecmd_read_v6(h, c.pos, &damage)
 				: tracecmd_read_v7(h, c.pos, options, &damage);
 	if (result && !damage.file[0]) {

@@ -1,6 +1,6 @@
 /*
- * header.h - what a trace.dat says before its events: texts, formats, options, and where
- * the data of each CPU stand
+ * header.h - what a trace.dat has before its events: texts, formats, options, and the offsets of
+ * each CPU's data
  */
 #ifndef TR_TRDECODE_TRACECMD_HEADER_H
 #define TR_TRDECODE_TRACECMD_HEADER_H
@@ -22,17 +22,17 @@ struct tracecmd_row {
 
 /* The top buffer, or an instance's. */
 struct tracecmd_buffer {
-	char *name, *clock; /* "" for the top one; "" unknown */
+	char *name, *clock; /* "" for the top buffer; "" unknown clock */
 	uint32_t page_size;
 	struct tracecmd_row *rows;
 	size_t nrows, rows_capacity;
 	bool chunks;	  /* rows are compressed chunks */
-	bool text;	  /* a latency trace: lines of text instead of rows */
-	uint64_t section; /* version 7: where the body of its section begins */
+	bool text;	  /* a latency trace: lines of text instead of pages */
+	uint64_t section; /* version 7: offset of the section's body */
 	uint64_t text_offset, text_size;
 };
 
-/* TIME_SHIFT for one CPU */
+/* samples of the host's clock for one CPU (TIME_SHIFT) */
 struct tracecmd_sync {
 	uint64_t time, scaling, fraction;
 	int64_t offset;
@@ -44,10 +44,10 @@ struct tracecmd_sync_cpu {
 
 struct tracecmd_header {
 	struct tracecmd_file file;
-	struct input *input; /* for its damage */
+	struct input *input; /* input that damage is reported for */
 	unsigned version;
 	bool big_endian;
-	uint8_t program_long; /* of the recording program */
+	uint8_t program_long; /* long size of the recording program */
 	uint32_t page_size;
 	char compression[16], compression_version[16];
 	struct tracecmd_unpacker unpacker;
@@ -55,19 +55,19 @@ struct tracecmd_header {
 	struct buffer header_page, header_event, kallsyms, printk, cmdlines, btf, modules;
 	struct tracecmd_format_text *formats;
 	size_t nformats, formats_capacity;
-	struct tracecmd_buffer *buffers; /* the top one first */
+	struct tracecmd_buffer *buffers; /* the top buffer is the first */
 	size_t nbuffers, buffers_capacity;
 	uint32_t cpus;
 	/* version 7 */
 	uint32_t sections; /* a bit for each id of metadata that was read */
-	bool incomplete;   /* an option's section was not where it says */
+	bool incomplete;   /* an option's section was not at its offset */
 
-	/* options, all but those that are sections: u16 id, u16 0, u32 size in little-endian, then
-	   the payload as it stands in the file */
+	/* all options except sections: u16 id, u16 0, u32 size in little-endian, then the
+	 * payload as in the file */
 	struct buffer options;
 	int64_t date, offset; /* ns, units of the clock */
 	bool has_date, has_offset;
-	char *clock; /* the one in brackets, NULL unknown */
+	char *clock; /* the clock in brackets, NULL: unknown */
 	char *uname, *recorder;
 	uint32_t tsc_mult, tsc_shift;
 	uint64_t trace_id, peer_id;
@@ -78,35 +78,36 @@ struct tracecmd_header {
 	size_t nguests, guests_capacity;
 };
 
-/* Read everything but the events. Damage is reported as the input's; -1: out of memory, the file
- * cannot be read, or is not of a version that is known. */
+/* Read everything but the events. Damage is reported as the input's. Returns 0, or -1: out of
+ * memory, the file cannot be read, or its version is unknown. */
 int tracecmd_header_read(struct tracecmd_header *h, struct input *in, struct error *e);
 void tracecmd_header_free(struct tracecmd_header *h);
 
-/* The rest is between its files. */
+/* The rest is private to the files of tracecmd/. */
 
 enum { TRACECMD_TEXT_LIMIT = 4096, TRACECMD_UNPACKED_LIMIT = 1 << 30 };
 
-/* tracecmd_header.c: bodies that are the same in both versions. -1: damage, or memory, in e. */
+/* header.c: read bodies that are equal in both versions. Returns 0, or -1 with *e filled:
+ * damage, or out of memory. */
 int tracecmd_read_header_info(struct tracecmd_header *h, struct cursor *c, struct error *e);
 int tracecmd_read_ftrace_events(struct tracecmd_header *h, struct cursor *c, struct error *e);
 int tracecmd_read_events(struct tracecmd_header *h, struct cursor *c, struct error *e);
-/* A text behind its length of size bytes. */
+/* Read a text that follows its length of size bytes. */
 int tracecmd_read_text(struct cursor *c, unsigned size, struct buffer *b, struct error *e);
-/* NULL: out of memory. */
+/* Add a buffer; NULL: out of memory. */
 struct tracecmd_buffer *tracecmd_add_buffer(struct tracecmd_header *h, const char *name, size_t n);
-/* Rows must lie inside of the file; what is beyond is damage, and is cut off. */
+/* Add a CPU's data. Data beyond the end of the file are damage, and are cut off. */
 int tracecmd_add_row(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64_t cpu,
 		     uint64_t offset, uint64_t size, struct error *e);
 bool tracecmd_good_page_size(uint64_t size);
 
-/* tracecmd_options.c: an option that is no section. -1: out of memory. */
+/* options.c: read an option that is no section. Returns 0, or -1: out of memory. */
 int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
 		    struct error *e);
-/* The active clock of a text "local global [mono]", or of a plain name. NULL: out of memory. */
+/* Find the active clock in a text "local global [mono]", or a plain name. NULL: out of memory. */
 char *tracecmd_clock_name(const char *text, size_t n);
 
-/* tracecmd_v6.c, tracecmd_v7.c: all behind the prefix. */
+/* v6.c, v7.c: read all that follows the prefix. */
 int tracecmd_read_v6(struct tracecmd_header *h, uint64_t at, struct error *e);
 int tracecmd_read_v7(struct tracecmd_header *h, uint64_t at, uint64_t options, struct error *e);
 

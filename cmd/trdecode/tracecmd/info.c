@@ -1,5 +1,5 @@
 /*
- * info.c - what --info says of a trace.dat
+ * info.c - print a trace.dat's properties for --info
  */
 #include "cmd/trdecode/tracecmd/tracecmd.h"
 

@@ -1,5 +1,5 @@
 /*
- * options.c - what the options say that matters for reading: clocks, names, CPUs
+ * options.c - read the options that matter for decoding: clocks, names, CPUs
  */
 #include "cmd/trdecode/tracecmd/header.h"
 
@@ -32,7 +32,7 @@ static int set_text(char **to, const uint8_t *data, size_t n, struct error *e)
 	return *to ? 0 : error_no_memory(e);
 }
 
-/* A number in decimal or hexadecimal text, signed. */
+/* Parse a signed number in decimal or hexadecimal text. */
 static bool text_number(const uint8_t *data, size_t n, int64_t *number)
 {
 	char text[64], *end;
@@ -50,7 +50,7 @@ static bool text_number(const uint8_t *data, size_t n, int64_t *number)
 	return end != text && !errno;
 }
 
-/* Sums that wrap tell no time. */
+/* Can the nanoseconds be added to a time without wrapping? */
 static bool fits_time(int64_t ns)
 {
 	return ns < (1ll << 62) && ns > -(1ll << 62);
@@ -135,7 +135,7 @@ static int take_sync(struct tracecmd_header *h, struct cursor *c, bool *good, st
 			if (!sync_array(c, s, k))
 				return 0;
 	}
-	/* bits of the fraction, where the recorder knew of them */
+	/* bits of the fraction, in files of recorders that write them */
 	for (uint32_t i = 0; cursor_left(c) && i < cpus; i++)
 		if (!sync_array(c, &h->sync[i], 3))
 			return 0;

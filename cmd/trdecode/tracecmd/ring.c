@@ -25,7 +25,7 @@ int ring_page_begin(struct ring_page *p, const struct ring_layout *layout, const
 	flags = (uint32_t)commit;
 	size = flags & RING_COMMIT_MASK;
 	p->begin = p->at = p->end = page + layout->data;
-	/* where its records end cannot be known then */
+	/* the end of the records cannot be known then */
 	if (size > page_size - layout->data)
 		return damaged(p, "a sub-buffer says it holds more than its size");
 	n -= layout->data;
@@ -44,17 +44,17 @@ static uint32_t word(const struct ring_page *p, const uint8_t *at)
 	return (uint32_t)get_uint(at, 4, p->big_endian);
 }
 
-/* 59 bits of a time; the others are those of the running time. */
+/* Complete the 59 bits of an absolute time with the upper bits of the last time. */
 static uint64_t absolute(uint64_t now, uint64_t low)
 {
 	const uint64_t bits = (1ull << 59) - 1;
 	uint64_t time = (now & ~bits) | (low & bits);
 
-	/* far below: they have wrapped */
+	/* far below the last time: the 59 bits have wrapped */
 	return time < now && now - time > bits / 2 ? time + bits + 1 : time;
 }
 
-/* The end of the page, in the middle of a record that needs more. */
+/* End the page in the middle of a record that needs more bytes. */
 static int too_short(struct ring_page *p)
 {
 	return damaged(p, p->cut ? "the file ends inside a sub-buffer"
@@ -101,7 +101,7 @@ int ring_next_special(struct ring_page *p, struct ring_record *r)
 			p->at += 4 + size;
 			continue;
 		}
-		/* RING_LONG: the length counts its own 4 bytes */
+		/* RING_LONG: the length includes its own 4 bytes */
 		size = align_up(next, 4);
 		if (size < 4 || size > left)
 			return too_short(p);
@@ -115,7 +115,7 @@ int ring_next_special(struct ring_page *p, struct ring_record *r)
 	return 0;
 }
 
-/* The number behind "offset:" or "size:" in a line. false: there is none. */
+/* Parse the number after "offset:" or "size:" in a line. Return false if there is none. */
 static bool number_behind(const char *line, const char *end, const char *key, uint32_t *number)
 {
 	size_t n = strlen(key);
@@ -134,7 +134,7 @@ static bool number_behind(const char *line, const char *end, const char *key, ui
 	return false;
 }
 
-/* Is this the line of the field of that name? ";" follows it. */
+/* Is this the line of the field with that name? ";" follows the name. */
 static bool names(const char *line, const char *end, const char *name)
 {
 	size_t n = strlen(name);

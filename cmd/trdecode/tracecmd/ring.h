@@ -1,8 +1,8 @@
 /*
- * ring.h - the records of one sub-buffer ("page") of the kernel's ring buffer
+ * ring.h - read the records of one sub-buffer ("page") of the kernel's ring buffer
  *
- * Works on memory alone; nothing outside of the bytes given is read, whatever they hold. Used for
- * trace.dat and for uftrace's kernel-cpu*.dat.
+ * Works on memory alone; no byte outside of those given is read, whatever the page contains. Used
+ * for trace.dat and for uftrace's kernel-cpu*.dat.
  */
 #ifndef TR_TRDECODE_TRACECMD_RING_H
 #define TR_TRDECODE_TRACECMD_RING_H
@@ -13,37 +13,39 @@
 #include "common/util/bytes.h"
 #include "common/formats/tracecmd.h"
 
-/* From the text header_page. */
+/* The layout of a page, from the text header_page. */
 struct ring_layout {
 	bool big_endian;
-	uint8_t long_size; /* of the kernel: 4 or 8, size of the field commit */
-	uint32_t data;	   /* where the records begin: 12 or 16 */
+	uint8_t long_size; /* long size of the kernel, 4 or 8: size of the field commit */
+	uint32_t data;	   /* offset of the records: 12 or 16 */
 };
 
 struct ring_page {
-	const uint8_t *begin, *at, *end; /* records */
-	uint64_t time;			 /* of the last record */
-	uint64_t missed;		 /* lost before this page; UINT64_MAX unknown number */
+	const uint8_t *begin, *at, *end; /* the page's records */
+	uint64_t time;			 /* time of the last record */
+	uint64_t missed; /* events lost before this page; UINT64_MAX: unknown number */
 	bool big_endian;
-	bool cut;	  /* bytes of the page are missing: end is where they are */
+	bool cut;	  /* the file ends within the page: end is where the bytes end */
 	const char *what; /* after -1: what is wrong at `at` */
 };
 
 struct ring_record {
 	uint64_t time;
 	const uint8_t *data;
-	uint32_t size; /* a multiple of 4 */
+	uint32_t size; /* bytes, a multiple of 4 */
 };
 
-/* The page's header, of n bytes (fewer than page_size if the file ends). 0, or -1 with p->what: it
- * holds no records that could be found. */
+/* Read the header of a page of n bytes (fewer than page_size if the file ends). Returns 0, or -1
+ * with p->what: no records can be found in the page. */
 int ring_page_begin(struct ring_page *p, const struct ring_layout *layout, const uint8_t *page,
 		    size_t n, size_t page_size);
 
-/* What is no plain record. 1: *r is one, 0: the page's end, -1: damage. */
+/* Read an entry that is no plain record. Returns 1 with the next record in *r, 0 at the page's
+ * end, -1: damage. */
 int ring_next_special(struct ring_page *p, struct ring_record *r);
 
-/* The next record: 1, or 0 at the end, or -1 for damage; nothing of the page follows either. */
+/* Find the next record: 1, or 0 at the end, or -1 for damage; after 0 and -1 the page has no
+ * more records. */
 static inline int ring_next(struct ring_page *p, struct ring_record *r)
 {
 	const uint8_t *at = p->at;
@@ -74,8 +76,8 @@ static inline int ring_next(struct ring_page *p, struct ring_record *r)
 }
 
 /*
- * The layout that the text of header_page tells. false: it does not (empty, or not to be
- * understood); *layout is then what word size gives. *data_size: bytes of records in a page, 0
+ * Parse the layout in the text of header_page. Return false if the text is empty or cannot be
+ * parsed; *layout is then what the word size implies. *data_size: bytes of records in a page, 0:
  * unknown.
  */
 bool ring_layout_parse(struct ring_layout *layout, const char *text, size_t n, bool big_endian,

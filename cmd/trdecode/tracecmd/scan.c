@@ -4,7 +4,7 @@
 
 #include "common/formats/tracecmd.h"
 
-/* No id so far is above 25; sections of later versions are stepped over. */
+/* The highest known id is 25; sections of later versions are skipped. */
 enum { SECTION_IDS = 64, BUFFERS_LIMIT = 1024, CHUNKS_LIMIT = 1 << 26, UNPACKED_LIMIT = 64 << 20 };
 
 int tracecmd_section_header(struct tracecmd_header *h, uint64_t at, struct tracecmd_section *s,
@@ -36,7 +36,7 @@ int tracecmd_next_section(struct tracecmd_header *h, uint64_t *at, struct tracec
 	return 1;
 }
 
-/* u32 at that offset of the file; false: it ends before. */
+/* Read the u32 at an offset of the file. Return false if the range ends before. */
 static bool word_at(struct tracecmd_header *h, uint64_t at, uint64_t end, uint32_t *word)
 {
 	uint8_t bytes[4];
@@ -47,7 +47,7 @@ static bool word_at(struct tracecmd_header *h, uint64_t at, uint64_t end, uint32
 	return true;
 }
 
-/* The head of a chunk; *next: behind its data. false: it cannot be one. */
+/* Read the head of a chunk; *next: offset after its data. Return false if there is no chunk. */
 static bool chunk_at(struct tracecmd_header *h, uint64_t at, uint64_t end, uint64_t *next)
 {
 	uint32_t packed, size;
@@ -59,7 +59,7 @@ static bool chunk_at(struct tracecmd_header *h, uint64_t at, uint64_t end, uint6
 	return true;
 }
 
-/* The compressed data of a CPU that begin here: their size, 0 where there are none. */
+/* Return the size of the compressed data of a CPU that begin here, 0 if there are none. */
 static uint64_t chunks_size(struct tracecmd_header *h, uint64_t at, uint64_t end)
 {
 	uint64_t p = at + 4, next;
@@ -70,7 +70,7 @@ static uint64_t chunks_size(struct tracecmd_header *h, uint64_t at, uint64_t end
 	if (!chunk_at(h, p, end, &next))
 		return 0;
 	while (count--) {
-		/* what is wrong with a later one is told by who reads it */
+		/* damage in a later chunk is reported when the chunk is read */
 		if (!chunk_at(h, p, end, &next) || next > end)
 			return end - at;
 		p = next;
@@ -127,8 +127,8 @@ static bool known_buffer(const struct tracecmd_header *h, const char *name, size
 	return false;
 }
 
-/* Instances are named by the statistics of their CPUs too, in the order of their data: the first
- * name without a buffer. */
+/* Return the name of an instance: statistics of CPUs name instances too, in the order of their
+ * data. This is the first name without a buffer. */
 static const char *instance_name(const struct tracecmd_header *h, size_t *n)
 {
 	static const char head[] = "\nBuffer: ";

@@ -1,31 +1,31 @@
 /*
- * skip.c - pages before the first time that is wanted, and CPUs that are not
+ * skip.c - skip pages before the first wanted time, and CPUs that are not wanted
  *
- * The times of a CPU's pages ascend, so the first one of interest is found by halves, and what is
- * before it is never read. Of compressed pages, the lengths of all chunks are read to know where
- * each is, and of a few the pages.
+ * The times of a CPU's pages ascend, so the first wanted page is found by bisection, and pages
+ * before it are never read. Of compressed pages, the lengths of all chunks are read to find each
+ * chunk, and only a few chunks are unpacked.
  */
 #include <stdlib.h>
 
 #include "cmd/trdecode/tracecmd/tracecmd.h"
 
-/* Pieces of a CPU's data that was not yet read: pages, or chunks of them, or runs of chunks. */
+/* A CPU's data that are not yet read, in pieces: pages, or chunks of pages, or runs of chunks. */
 struct pieces {
 	const struct tracecmd *t;
 	struct tracecmd_reader *r;
 	uint64_t count;
-	/* of runs of chunks: where each begins */
+	/* of runs of chunks: where each run begins */
 	uint64_t *offsets;
-	uint64_t run; /* chunks in one */
+	uint64_t run; /* chunks in a run */
 	struct buffer page;
 };
 
 enum {
 	RUNS_MOST = 1 << 16,
-	CHUNKS_LEAST = 16, /* fewer are sooner read than searched */
+	CHUNKS_LEAST = 16, /* fewer chunks are read, not searched */
 };
 
-/* Where runs of chunks begin. A piece more than a chunk where they are many. */
+/* Find where runs of chunks begin. If there are many chunks, a run has more than one. */
 static bool find_runs(struct pieces *p)
 {
 	const struct cpu_data *c = &p->r->data;
@@ -61,7 +61,7 @@ static void free_pieces(struct pieces *p)
 	buffer_free(&p->page);
 }
 
-/* Time of the first page of piece n. -1: it cannot be read. */
+/* Read the time of the first page of piece n. -1: it cannot be read. */
 static int piece_time(struct pieces *p, uint64_t n, uint64_t *time)
 {
 	const struct cpu_data *c = &p->r->data;
@@ -82,7 +82,7 @@ static int piece_time(struct pieces *p, uint64_t n, uint64_t *time)
 	return 0;
 }
 
-/* What was read of this CPU, and what is before offset, are done with. */
+/* Drop what was read of this CPU, and continue at offset. */
 static void go_on_at(struct cpu_data *c, uint64_t offset)
 {
 	c->offset = offset;
@@ -99,7 +99,7 @@ static void skip_pages(const struct tracecmd *t, struct tracecmd_reader *r, uint
 	if (!find_pieces(&p, t, r))
 		goto out;
 	high = p.count;
-	/* piece low is not later than what is wanted, piece high is, or there is none */
+	/* piece low is at most `first`; piece high is later, or does not exist */
 	if (!high || piece_time(&p, 0, &time) || time > first)
 		goto out;
 	while (high - low > 1) {
@@ -112,7 +112,7 @@ static void skip_pages(const struct tracecmd *t, struct tracecmd_reader *r, uint
 		else
 			low = middle;
 	}
-	/* a damaged time has led astray: all is read */
+	/* a damaged time has misled the search: everything is read */
 	if (low && (piece_time(&p, low, &at) || piece_time(&p, low - 1, &before) || before > at))
 		goto out;
 	if (c->unpacker) {

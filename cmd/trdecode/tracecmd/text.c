@@ -1,6 +1,6 @@
 /*
- * text.c - latency traces, which are the text of the kernel's file `trace`: each line is
- * an event, at the time, CPU and thread that it names where it does
+ * text.c - latency traces: the text of the kernel's file `trace`. Each line is an event, with the
+ * time, CPU and thread that the line gives.
  */
 #include "cmd/trdecode/tracecmd/tracecmd.h"
 
@@ -11,9 +11,9 @@ enum { LINE_LIMIT = 64 * 1024, READ = 64 * 1024 };
 
 struct tracecmd_text {
 	struct buffer line;
-	size_t at; /* in the window */
+	size_t at; /* offset in the window */
 	uint32_t type, lane;
-	uint64_t time;	 /* of the line before */
+	uint64_t time;	 /* time of the previous line */
 	bool ended, cut; /* cut: the last line has no newline */
 	struct lane_key {
 		uint32_t cpu, lane;
@@ -54,7 +54,7 @@ static bool parse_time(const char *p, const char *end, uint64_t *time)
 	return true;
 }
 
-/* Who: the last "-PID" before the bracket, and what is in front of it. */
+/* Parse the thread: the last "-PID" before the bracket, and the name before it. */
 static bool parse_task(const char *line, const char *end, struct parsed *out)
 {
 	const char *p = end;
@@ -91,7 +91,7 @@ static bool parse_line(const char *line, size_t n, struct parsed *out)
 			;
 		if (parse_time(q, end, &out->time))
 			return true;
-		/* the flags stand between */
+		/* between the CPU and the time are the flags */
 		while (q < end && *q != ' ')
 			q++;
 		while (q < end && *q == ' ')
@@ -101,7 +101,7 @@ static bool parse_line(const char *line, size_t n, struct parsed *out)
 	}
 }
 
-/* The kernel ends each line; told when the one that it did not end is out. */
+/* Report a last line without a newline, after its event is written. */
 static void tell_cut(struct tracecmd_reader *r)
 {
 	struct cpu_data *c = &r->data;
@@ -111,7 +111,7 @@ static void tell_cut(struct tracecmd_reader *r)
 		  "the text of the latency trace ends in the middle of a line");
 }
 
-/* The next line without its newline: 1, 0, -1. Longer ones come in pieces. */
+/* Find the next line, without its newline: 1, 0, -1. Longer lines are split. */
 static int next_line(struct tracecmd_reader *r, struct error *e)
 {
 	struct tracecmd_text *x = r->text;
@@ -154,7 +154,7 @@ static int next_line(struct tracecmd_reader *r, struct error *e)
 	}
 }
 
-/* The lines in front of the first event have its time. */
+/* Return the time of the first event, which all lines before it get. */
 static uint64_t first_time(const struct cpu_data *c)
 {
 	const char *p = (char *)c->window.data, *end = p + c->window.size;
@@ -185,7 +185,7 @@ static uint32_t lane_of(struct tracecmd *t, struct tracecmd_reader *r, const str
 	return writer_lane(t->w, &entry);
 }
 
-/* The line that waits: where it belongs. */
+/* Find the time and the lane of the next line. */
 static int look(struct tracecmd *t, struct tracecmd_reader *r)
 {
 	struct tracecmd_text *x = r->text;

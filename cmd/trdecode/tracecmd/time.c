@@ -1,5 +1,5 @@
 /*
- * time.c - from the ring buffer's clock to what `trace-cmd report` prints
+ * time.c - convert times of the ring buffer's clock to those that `trace-cmd report` prints
  *
  * In its order: the guest's clock to the host's; TSC to nanoseconds; date and offset.
  */
@@ -40,13 +40,13 @@ void tracecmd_clock(struct tracecmd *t)
 		t->shift = h->date + h->offset;
 }
 
-/* (time * mult) >> shift, of 96 bits */
+/* Return (time * mult) >> shift, computed with 96 bits. */
 static uint64_t scale(uint64_t time, uint32_t mult, uint32_t shift)
 {
 	return (uint64_t)(((unsigned __int128)time * mult) >> shift);
 }
 
-/* By the first of two samples; interpolated: along the line through both. */
+/* Convert by the first of two samples; interpolate: along the line through both. */
 static uint64_t correct(uint64_t time, const struct tracecmd_sync *a, const struct tracecmd_sync *b,
 			bool interpolate)
 {
@@ -61,7 +61,7 @@ static uint64_t correct(uint64_t time, const struct tracecmd_sync *a, const stru
 	return (uint64_t)(product >> bits) + (uint64_t)offset;
 }
 
-/* The guest's time on the host. */
+/* Convert the guest's time to the host's. */
 static uint64_t synchronise(const struct tracecmd_header *h, uint32_t cpu, uint64_t time)
 {
 	const struct tracecmd_sync_cpu *c;
@@ -72,7 +72,7 @@ static uint64_t synchronise(const struct tracecmd_header *h, uint32_t cpu, uint6
 	c = &h->sync[cpu];
 	if (c->count == 1)
 		return time + (uint64_t)c->sample[0].offset;
-	/* the pair around the time, or the outermost one */
+	/* the samples around the time, or the outermost two */
 	high = c->count - 1;
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
@@ -94,7 +94,7 @@ uint64_t tracecmd_time_slow(const struct tracecmd *t, uint32_t cpu, uint64_t tim
 	if (t->tsc)
 		time = scale(time, t->h.tsc_mult, t->h.tsc_shift);
 	out = time + (uint64_t)t->shift;
-	/* before the clock's beginning, and behind its end, which is no time */
+	/* times below 0 become 0, times beyond the limit the limit */
 	if (t->shift < 0 && out > time)
 		return 0;
 	if ((t->shift >= 0 && out < time) || out == UINT64_MAX)

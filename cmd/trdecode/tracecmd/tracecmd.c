@@ -1,5 +1,5 @@
 /*
- * tracecmd.c - the decoder of trace-cmd's trace.dat: opening, and merging its CPUs by time
+ * tracecmd.c - the decoder of trace-cmd's trace.dat: open it, and merge its CPUs by time
  */
 #include "cmd/trdecode/tracecmd/tracecmd.h"
 
@@ -9,7 +9,7 @@
 #include "common/formats/tracecmd.h"
 #include "cmd/trdecode/input/merge.h"
 
-/* Bytes read ahead, shared among all CPUs. */
+/* Bytes read ahead: shared by all CPUs, and at most for each. */
 enum { READ_AHEAD = 4 << 20, READ_AHEAD_EACH = 128 * 1024 };
 
 static bool tracecmd_probe(const struct input *in)
@@ -18,7 +18,7 @@ static bool tracecmd_probe(const struct input *in)
 	       !memcmp(in->head, TRACECMD_MAGIC, TRACECMD_MAGIC_SIZE);
 }
 
-/* Bytes of a sub-buffer, where a buffer does not say it well. */
+/* Return the bytes of a sub-buffer, where the file gives no valid size. */
 static uint32_t usual_page_size(const struct tracecmd *t, uint32_t data_size)
 {
 	uint64_t size = (uint64_t)t->layout.data + data_size;
@@ -33,7 +33,7 @@ static void set_layout(struct tracecmd *t)
 	struct tracecmd_header *h = &t->h;
 	uint32_t data_size, usual;
 
-	/* an empty text is that of a kernel before it had one */
+	/* kernels before header_page give an empty text */
 	if (!ring_layout_parse(&t->layout, h->header_page.size ? (char *)h->header_page.data : "",
 			       h->header_page.size, h->big_endian, h->program_long, &data_size) &&
 	    h->header_page.size)
@@ -109,7 +109,7 @@ static int tell_damage(struct tracecmd *t, struct tracecmd_reader *r, uint64_t t
 	return lane ? writer_gap(t->w, time, lane, &g) : -1;
 }
 
-/* What is to be told before the record that waits, or at the end. */
+/* Write the gaps before the next record, or at the end. */
 static int tell(struct tracecmd *t, struct tracecmd_reader *r)
 {
 	uint64_t time = r->due.time == UINT64_MAX ? r->last : r->due.time;
@@ -125,14 +125,14 @@ static inline int advance(struct tracecmd *t, struct tracecmd_reader *r, struct 
 
 	if (__builtin_expect(got <= 0, 0)) {
 		r->due.time = UINT64_MAX;
-		/* there is no record to tell it before */
+		/* there is no record to write the gaps before */
 		return got < 0 ? -1 : tell(t, r);
 	}
 	r->due.time = tracecmd_time(t, r->cpu, r->record.time);
 	return 0;
 }
 
-/* All of one reader that comes before time and rank. */
+/* Write all events of one reader that are before time and rank. */
 static int run_reader(struct tracecmd *t, struct tracecmd_reader *r, uint64_t time, uint32_t rank,
 		      struct error *e)
 {
@@ -239,7 +239,7 @@ static int begin_buffer(struct tracecmd *t, struct tracecmd_buffer *b, uint32_t 
 		}
 		r = add_reader(t, b);
 		r->cpu = row->cpu;
-		/* a row's size of compressed data counts its first word in some versions only */
+		/* in some versions the size of compressed data does not include its first word */
 		size = row->size + (b->chunks ? 4 : 0);
 		if (size > t->h.file.size - row->offset)
 			size = t->h.file.size - row->offset;
@@ -274,7 +274,7 @@ static int begin_readers(struct tracecmd *t, struct error *e)
 	return 0;
 }
 
-/* The first event's time with nothing added but what the trace itself asks for. */
+/* Return the time of the first event, shifted only as the trace requires. */
 static uint64_t first_time(const struct tracecmd *t)
 {
 	const struct tracecmd_reader *r = (const struct tracecmd_reader *)t->heap.items[0];

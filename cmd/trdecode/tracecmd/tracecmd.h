@@ -1,9 +1,9 @@
 /*
- * tracecmd.h - the decoder of trace-cmd's trace.dat, between its files
+ * tracecmd.h - the decoder of trace-cmd's trace.dat: what its files share
  *
- * Each event format is a type of the stream, its payload a row's tail as it stands in the ring
- * buffer. A lane is (instance, CPU, pid). The kernel is one address space whose symbols are in the
- * META kallsyms.
+ * Each event format is a type of the stream, and a record's bytes are its row's tail, as in the
+ * ring buffer. A lane is (instance, CPU, pid). The kernel is one address space whose symbols are in
+ * the META kallsyms.
  */
 #ifndef TR_TRDECODE_TRACECMD_TRACECMD_H
 #define TR_TRDECODE_TRACECMD_TRACECMD_H
@@ -17,21 +17,21 @@
 struct tracecmd_event {
 	struct format format;
 	const struct tracecmd_format_text *source; /* NULL: the trace has no format of this id */
-	uint32_t type;				   /* in the stream, 0: not yet declared */
-	/* a call, or a place that is reached */
+	uint32_t type;				   /* id in the stream, 0: not yet declared */
+	/* the event is a call, or has a location */
 	bool has_location, has_depth;
 	uint8_t address_size, depth_size;
-	uint32_t address, depth, least; /* offsets; bytes that a record must have for them */
+	uint32_t address, depth, least; /* offsets; least: bytes that a record must have for them */
 };
 
 struct tracecmd;
 
-/* One run of events in the order of their times: a CPU's, or the lines of a text. */
+/* One source of events in the order of their times: a CPU, or the lines of a text. */
 struct tracecmd_reader {
-	struct heap_item due; /* first: time of the record that waits, UINT64_MAX: no more */
+	struct heap_item due; /* first: time of the next record, UINT64_MAX: no more */
 	const struct tracecmd_buffer *buffer;
 	uint32_t cpu, buffer_name;
-	uint32_t bare_lane; /* without a thread, 0: not yet declared */
+	uint32_t bare_lane; /* lane of events without a thread, 0: not yet declared */
 	uint32_t pid, lane; /* of the last record */
 	struct idmap lanes; /* by pid */
 	struct cpu_data data;
@@ -55,43 +55,43 @@ struct tracecmd {
 
 	struct tracecmd_event *events;
 	size_t nevents, events_capacity;
-	uint16_t by_id[65536]; /* index of an event + 1 */
+	uint16_t by_id[65536]; /* by id: 1 + index of the event */
 	uint32_t type_offset, pid_offset, common_end;
 
-	struct idmap comms; /* pid: where its line begins in cmdlines, + 1 */
+	struct idmap comms; /* by pid: 1 + offset of its line in cmdlines */
 
 	uint32_t source, clock, space;
 	struct location_slot locations[LOCATION_SLOTS];
 
 	/* times */
 	bool raw, tsc, sync;
-	int64_t shift; /* added to every time, also to those that tsc or sync gave */
+	int64_t shift; /* added to every time, also to times that tsc or sync converted */
 
 	struct tracecmd_reader *readers;
 	size_t nreaders;
-	struct heap heap; /* of those with a record that waits */
+	struct heap heap; /* readers that have a next record */
 	struct buffer packed;
 	uint64_t unknown; /* records without a format */
-	bool skipped;	  /* what is not wanted was passed over */
+	bool skipped;	  /* what is not wanted was skipped */
 };
 
-/* tracecmd_events.c: formats, types, lanes, places; rows. */
+/* events.c: formats, types, lanes, locations; rows. */
 int tracecmd_read_formats(struct tracecmd *t, struct error *e);
 void tracecmd_free_formats(struct tracecmd *t);
 int tracecmd_read_comms(struct tracecmd *t, struct error *e);
 uint32_t tracecmd_lane(struct tracecmd *t, struct tracecmd_reader *r, int32_t pid);
 uint32_t tracecmd_bare_lane(struct tracecmd *t, struct tracecmd_reader *r);
-/* Write the record that waits. */
+/* Write the next record. */
 int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r);
 
-/* tracecmd_skip.c: before the first event is written, pass over what is not wanted. */
+/* skip.c: skip what is not wanted, before the first event is written. */
 void tracecmd_skip(struct tracecmd *t);
-/* struct decoder's late: the time of the last page. */
+/* Find the time of the last page (struct decoder, late). */
 bool tracecmd_late(struct input *in, uint64_t *latest);
 
-/* tracecmd_time.c */
+/* time.c */
 void tracecmd_clock(struct tracecmd *t);
-/* A time of the ring buffer as it goes into the stream. */
+/* Convert a time of the ring buffer to the stream's. */
 uint64_t tracecmd_time_slow(const struct tracecmd *t, uint32_t cpu, uint64_t time);
 
 static inline uint64_t tracecmd_time(const struct tracecmd *t, uint32_t cpu, uint64_t time)
@@ -105,18 +105,18 @@ static inline uint64_t tracecmd_time(const struct tracecmd *t, uint32_t cpu, uin
 	return out;
 }
 
-/* tracecmd_declare.c: source, clock, META. */
+/* declare.c: source, clock, META. */
 int tracecmd_declare(struct tracecmd *t);
 
-/* tracecmd_text.c: the lines of latency traces. */
+/* text.c: the lines of latency traces. */
 int tracecmd_text_begin(struct tracecmd *t, struct tracecmd_reader *r, struct error *e);
-/* Write the line that waits, and read the next one. */
+/* Write the next line, and read the line after it. */
 int tracecmd_text_next(struct tracecmd *t, struct tracecmd_reader *r, struct error *e);
-/* The time of the line that is due. */
+/* Return the time of the next line. */
 uint64_t tracecmd_text_time(const struct tracecmd *t, const struct tracecmd_reader *r);
 void tracecmd_text_free(struct tracecmd_reader *r);
 
-/* tracecmd_info.c */
+/* info.c */
 int tracecmd_info(struct input *in, struct trace_info *f, struct error *e);
 
 #endif

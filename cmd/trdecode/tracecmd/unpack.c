@@ -3,7 +3,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* The buffer grows in steps: a length in the file is no evidence of so much data. */
+/* Bytes by which the buffer grows: a length in the file does not prove that there are so many. */
 enum { STEP = 256 * 1024, WINDOW_LOG_MAX = 24 };
 
 enum tracecmd_compression tracecmd_compression(const char *name)

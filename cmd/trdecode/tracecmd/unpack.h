@@ -1,5 +1,5 @@
 /*
- * unpack.h - the compressed parts of version 7
+ * unpack.h - unpack the compressed parts of version 7
  */
 #ifndef TR_TRDECODE_TRACECMD_UNPACK_H
 #define TR_TRDECODE_TRACECMD_UNPACK_H
@@ -14,12 +14,13 @@ struct tracecmd_unpacker {
 	struct ZSTD_DCtx_s *zstd; /* made when first needed */
 };
 
-/* What the name in the file's prefix means. */
+/* Find the compression by its name in the file's prefix. */
 enum tracecmd_compression tracecmd_compression(const char *name);
 
 /*
- * n bytes into the buffer, replacing what it holds; they must give want bytes. -1 with *what: the
- * bytes are damaged, or out of memory. What could be unpacked before the damage is in the buffer.
+ * Unpack n bytes into the buffer, replacing its content; they must give want bytes. Returns 0, or
+ * -1 with *what: the bytes are damaged, or out of memory. What was unpacked before the damage is in
+ * the buffer.
  */
 int tracecmd_unpack(struct tracecmd_unpacker *u, const uint8_t *data, size_t n, size_t want,
 		    struct buffer *out, const char **what);

@@ -1,5 +1,5 @@
 /*
- * v6.c - version 6: a header that is read from its start to the tables of the CPUs' data
+ * v6.c - read version 6: a header that is read from its start to the tables of the CPUs' data
  */
 #include "cmd/trdecode/tracecmd/header.h"
 
@@ -69,7 +69,7 @@ static int read_options(struct tracecmd_header *h, struct cursor *c, struct inst
 	return result;
 }
 
-/* After a damaged option: the tag behind the options. */
+/* Find, after a damaged option, the tag that follows the options. */
 static int find_data(struct tracecmd_header *h, struct cursor *c, struct error *e)
 {
 	uint64_t limit = cursor_left(c) < SEARCH_LIMIT ? c->size : c->pos + SEARCH_LIMIT;
@@ -96,7 +96,7 @@ static int find_data(struct tracecmd_header *h, struct cursor *c, struct error *
 	return result;
 }
 
-/* The table of the CPUs' data, with its tag in front and the clock's name behind it. */
+/* Read the table of the CPUs' data, from its tag to the clock's name. */
 static int read_table(struct tracecmd_header *h, struct tracecmd_buffer *b, struct cursor *c,
 		      struct error *e)
 {
@@ -111,7 +111,7 @@ static int read_table(struct tracecmd_header *h, struct tracecmd_buffer *b, stru
 		if (offset < first)
 			first = offset;
 	}
-	/* old files have zeros there, or data */
+	/* old files have zeros at this offset, or data */
 	if (!cursor_number(c, 8, &n, &none) && n && n <= TRACECMD_TEXT_LIMIT &&
 	    c->pos + n <= first && !cursor_append(c, &clock, n, &none)) {
 		b->clock = tracecmd_clock_name((char *)clock.data, clock.size);
@@ -147,7 +147,7 @@ static int read_instance(struct tracecmd_header *h, const struct instance *i, st
 	return read_table(h, b, &c, e);
 }
 
-/* The tag is read: what follows it. */
+/* Read what follows the tag. */
 static int read_data(struct tracecmd_header *h, struct cursor *c, const char *tag, struct error *e)
 {
 	struct tracecmd_buffer *top = tracecmd_add_buffer(h, "", 0);
@@ -193,7 +193,7 @@ static int read_behind_texts(struct tracecmd_header *h, struct cursor *c, struct
 			c->pos = begin;
 			if (find_data(h, c, e))
 				return error_set(e, h->file.name, begin,
-						 "no data behind the options");
+						 "no data after the options");
 		}
 		if (cursor_bytes(c, tag, sizeof tag, e))
 			return -1;

@@ -1,5 +1,5 @@
 /*
- * v7.c - version 7: sections that are found through chained lists of options
+ * v7.c - read version 7: sections that are found through chained lists of options
  */
 #include "cmd/trdecode/tracecmd/scan.h"
 
@@ -9,7 +9,7 @@
 
 enum { CHAIN_LIMIT = 1024, SECTION_NAME_LIMIT = 4096 };
 
-/* The section of that id. */
+/* Read the header of the section with that id. */
 static int read_section(struct tracecmd_header *h, uint64_t at, int id, struct tracecmd_section *s,
 			struct error *e)
 {
@@ -24,7 +24,7 @@ static int read_section(struct tracecmd_header *h, uint64_t at, int id, struct t
 	return 0;
 }
 
-/* The body of a metadata section, unpacked into b where it is packed. */
+/* Open the body of a metadata section, unpacked into b where it is packed. */
 static int open_section(struct tracecmd_header *h, const struct tracecmd_section *s,
 			struct buffer *b, struct cursor *body, struct error *e)
 {
@@ -87,7 +87,7 @@ static int read_metadata(struct tracecmd_header *h, uint16_t id, uint64_t at, st
 	struct cursor c;
 	int result = read_section(h, at, id, &s, e);
 
-	/* the first one of its kind is taken */
+	/* of equal sections the first counts */
 	if (result || h->sections & 1u << id)
 		return result;
 	h->sections |= 1u << id;
@@ -98,7 +98,7 @@ static int read_metadata(struct tracecmd_header *h, uint16_t id, uint64_t at, st
 	return result;
 }
 
-/* A BUFFER or BUFFER_TEXT option. */
+/* Read a BUFFER or BUFFER_TEXT option. */
 static int read_buffer(struct tracecmd_header *h, uint16_t id, struct cursor *c, struct error *e)
 {
 	struct buffer text = {0};
@@ -143,7 +143,7 @@ static int read_buffer(struct tracecmd_header *h, uint16_t id, struct cursor *c,
 	b->page_size = (uint32_t)page_size;
 	if (!rows)
 		return 0;
-	/* the rows stand by themselves: without the section only its flag is to be guessed */
+	/* the option has the CPUs' offsets: without the section only its flag is guessed */
 	if (read_section(h, at, id, &s, &damage)) {
 		if (!damage.file[0]) {
 			*e = damage;
@@ -181,7 +181,7 @@ static bool is_section(uint16_t id)
 	return id == TRACECMD_BUFFER || id == TRACECMD_BUFFER_TEXT || is_metadata(id);
 }
 
-/* Damage is told, and the next option is as good as if nothing were. -1: memory. */
+/* Read one option. Damage is reported, and the next option is read. -1: out of memory. */
 static int one_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
 		      uint64_t at, struct error *e)
 {
@@ -205,7 +205,7 @@ static int one_option(struct tracecmd_header *h, uint16_t id, const uint8_t *dat
 	return 0;
 }
 
-/* The options of one section; *next: where the chain goes on, 0 nowhere. */
+/* Read the options of one section; *next: offset of the next list, 0: none. */
 static int read_list(struct tracecmd_header *h, struct cursor *c, uint64_t *next, struct error *e)
 {
 	struct buffer payload = {0};
@@ -243,7 +243,7 @@ static int read_list(struct tracecmd_header *h, struct cursor *c, uint64_t *next
 	return result;
 }
 
-/* The top buffer stands first, whatever the order of the options. */
+/* Move the top buffer to the front, whatever the order of the options. */
 static int top_first(struct tracecmd_header *h, struct error *e)
 {
 	for (size_t i = 0; i < h->nbuffers; i++)
@@ -265,7 +265,7 @@ static int top_first(struct tracecmd_header *h, struct error *e)
 	return 0;
 }
 
-/* Where lists of options were read. */
+/* The offsets of the lists of options that were read. */
 struct chain {
 	uint64_t at[CHAIN_LIMIT];
 	size_t count;
@@ -279,7 +279,7 @@ static bool was_read(const struct chain *chain, uint64_t at)
 	return false;
 }
 
-/* The list of options at *at, which moves to the next one. */
+/* Read the list of options at *at, which moves to the next list. */
 static int read_options(struct tracecmd_header *h, struct chain *chain, uint64_t *at,
 			struct error *e)
 {
@@ -314,7 +314,7 @@ static int read_chain(struct tracecmd_header *h, struct chain *chain, uint64_t a
 	return 0;
 }
 
-/* -1: memory; all else is damage. */
+/* Report damage. Returns -1 if out of memory. */
 static int tell(struct tracecmd_header *h, const struct error *damage, struct error *e)
 {
 	if (damage->file[0]) {
@@ -333,8 +333,8 @@ static bool has_buffer(const struct tracecmd_header *h, uint64_t section)
 	return false;
 }
 
-/* What no option led to, one section behind the other. Texts and options first: they may name the
- * buffers. */
+/* Read the sections that no option led to, in the order of the file. Texts and options are
+ * first: they may name the buffers. */
 static int scan(struct tracecmd_header *h, struct chain *chain, uint64_t begin, struct error *e)
 {
 	struct tracecmd_section s;

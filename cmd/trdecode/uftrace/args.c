@@ -12,10 +12,10 @@
 
 #define DBG_SIZE_MAX (256u << 20)
 
-/* Names of one address that are looked at. */
+/* Names of one address that are tried. */
 #define ALIASES_MAX 64
 
-/* Functions around another that are looked at. */
+/* Functions around another one that are tried. */
 #define ENCLOSING_MAX 8
 
 struct dbg_slot {
@@ -37,11 +37,11 @@ struct uftrace_args {
 	struct uftrace_lists lists;
 	struct dbg_slot **dbg; /* by module id */
 	size_t nr_dbg;
-	struct function *functions; /* hash table, symbol NULL is free */
+	struct function *functions; /* hash table; symbol NULL: free slot */
 	size_t nr_functions, size;
 };
 
-/* Found with specs of the other kind only. */
+/* Marks a function for which only specs of the other phase were found. */
 static const struct uftrace_specs no_specs;
 
 struct uftrace_args *uftrace_args_new(struct uftrace_sessions *sessions,
@@ -105,7 +105,7 @@ static void load_dbg(struct uftrace_args *a, const struct uftrace_module *m, str
 	}
 }
 
-/* NULL when out of memory. */
+/* Return the debug information of a module; NULL: out of memory. */
 static struct uftrace_dbg *dbg_of(struct uftrace_args *a, const struct uftrace_module *m)
 {
 	struct dbg_slot **dbg = array_reach(a->dbg, &a->nr_dbg, m->id, sizeof(*dbg));
@@ -147,7 +147,7 @@ static bool is_kernel_word(const char *s)
 	return !strcasecmp(s, "kernel") || !strcasecmp(s, "k");
 }
 
-/* Is the target in the module an item is restricted to? */
+/* Is the target in the module that an item is restricted to? */
 static bool module_fits(const struct target *t, const struct symbol *symbol, const char *module)
 {
 	const struct uftrace_map *map = uftrace_session_map(t->session);
@@ -160,7 +160,7 @@ static bool module_fits(const struct target *t, const struct symbol *symbol, con
 		/* stubs of the program itself, not those of its libraries */
 		return symbol->type == 'P' && !strcmp(t->module->path, exename);
 	}
-	/* the first module whose name begins so, and only that one */
+	/* the first module whose name begins so, and only this one */
 	for (size_t i = 0; i < map->nr; i++) {
 		if (!strncmp(basename_of(map->maps[i].path), module, strlen(module)))
 			return uftrace_session_map_module(t->session, i) == t->module;
@@ -169,7 +169,7 @@ static bool module_fits(const struct target *t, const struct symbol *symbol, con
 	return !is_mapped && !strncmp(basename_of(t->module->path), module, strlen(module));
 }
 
-/* Specs that an item without any stands for, or NULL. */
+/* Return the specs that an item without specs means, or NULL. */
 static const struct uftrace_spec_list *known_specs(struct uftrace_args *a, struct target *t,
 						   const char *name, enum uftrace_phase phase)
 {
@@ -208,7 +208,7 @@ static int run_pass(struct uftrace_args *a, struct target *t, const struct uftra
 	return r;
 }
 
-/* The number of the first symbol with start >= address. */
+/* Return the number of the first symbol with start >= address. */
 static size_t first_symbol(const struct symbols *symbols, uint64_t address)
 {
 	size_t low = 0, high = symbols_count(symbols);
@@ -224,7 +224,7 @@ static size_t first_symbol(const struct symbols *symbols, uint64_t address)
 	return low;
 }
 
-/* The list's specs of one kind, or NULL when out of memory. */
+/* Select the list's specs of one phase; NULL: out of memory. */
 static struct uftrace_specs *pick(struct uftrace_args *a, const struct target *t, bool exit)
 {
 	struct uftrace_specs *s = malloc(sizeof(*s) + t->list.nr * sizeof(s->spec[0]));
@@ -354,8 +354,8 @@ static const struct uftrace_specs *specs_of(const struct function *f, bool exit)
 }
 
 /*
- * The specs of a function whose range holds that of the symbol: recorder and reader look for a
- * range with specs, not for a symbol.
+ * Find the specs of a function whose range includes that of the symbol: recorder and uftrace look
+ * for a range with specs, not for a symbol.
  */
 static const struct uftrace_specs *find_enclosing(struct uftrace_args *a, struct uftrace_session *s,
 						  const struct uftrace_where *where, bool exit)

@@ -1,8 +1,9 @@
 /*
- * args.h - which values a record carries, and where they lie in its payload
+ * args.h - which values a record has, and where they are in its payload
  *
- * The payload of an ENTRY or EXIT record has neither length nor types: it is the values of the
- * specs that apply to the function, in an order that follows from how the recorder applied them.
+ * The payload of an ENTRY or EXIT record has neither length nor types: it contains the values of
+ * the specs that apply to the function, in an order that follows from how the recorder applied
+ * them.
  */
 #ifndef TR_TRDECODE_UFTRACE_ARGS_H
 #define TR_TRDECODE_UFTRACE_ARGS_H
@@ -44,12 +45,12 @@ struct uftrace_enum {
 
 struct uftrace_spec {
 	uint32_t index; /* argN and fpargN: N; retval: 0 */
-	uint32_t size;	/* bytes of the value in the payload, without padding; strings: of the
+	uint32_t size;	/* bytes of the value in the payload, without padding; of strings: of the
 			   pointer */
 	enum uftrace_fmt fmt;
 	enum uftrace_loc loc;
-	int32_t loc_number;    /* stack offset, or a number standing for the register's name */
-	bool exact;	       /* came from a name, not a pattern */
+	int32_t loc_number;    /* stack offset, or the number of the register */
+	bool exact;	       /* from a name, not a pattern */
 	bool is_fp;	       /* fpargN, not argN */
 	const char *type_name; /* of an enum or struct, NULL if none */
 	const struct uftrace_enum
@@ -64,22 +65,24 @@ struct uftrace_specs {
 
 struct uftrace_args;
 
-/* Parse the specs of info. Both must outlive the result. NULL and e when out of memory. */
+/* Parse the specs of info. Both arguments must outlive the result. NULL, with e filled, when out
+ * of memory. */
 struct uftrace_args *uftrace_args_new(struct uftrace_sessions *sessions,
 				      const struct uftrace_info *info, struct error *e);
 void uftrace_args_free(struct uftrace_args *a); /* a may be NULL */
 
 /*
- * The specs for the ENTRY (exit false) or EXIT (true) records of the function that
- * uftrace_session_resolve found (where->symbol not NULL). NULL if there are none: a record with
- * `more` can then not be measured. Found by a hash after the first call for a function; the result
- * lives as long as a.
+ * Find the specs for the ENTRY (exit false) or EXIT (true) records of the function that
+ * uftrace_session_resolve found (where->symbol not NULL). NULL if there are none: the payload of a
+ * record with `more` then has an unknown length. Found by a hash after the first call for a
+ * function; the result lives as long as a.
  */
 const struct uftrace_specs *uftrace_args_find(struct uftrace_args *a, struct uftrace_session *s,
 					      const struct uftrace_where *where, bool exit);
 
 /*
- * Bytes that a payload takes with all its padding; -1 if it does not end within avail bytes.
+ * Return the bytes that a payload takes with all its padding; -1 if it does not end within avail
+ * bytes.
  */
 int64_t uftrace_args_size(const struct uftrace_specs *specs, const void *payload, size_t avail,
 			  bool swap);
@@ -88,19 +91,19 @@ struct uftrace_arg {
 	const struct uftrace_spec *spec;
 	const uint8_t *bytes; /* in the trace's byte order, not aligned; strings: the text */
 	uint32_t length;      /* strings: bytes of the text, else spec->size */
-	bool null;	      /* a string that is a NULL pointer */
+	bool null;	      /* the string is a NULL pointer */
 	bool is_string;
 };
 
-/* Start with {0}. */
+/* State of uftrace_args_next(). Start with {0}. */
 struct uftrace_args_iter {
 	uint32_t next;
 	size_t offset;
 };
 
 /*
- * The next value of a payload of `size` bytes, as uftrace_args_size measured it. 1 and *arg; 0 at
- * the end; -1 if it does not fit.
+ * Get the next value of a payload of `size` bytes, as uftrace_args_size returned it. Returns 1 with
+ * *arg filled; 0 at the end; -1 if the value does not fit.
  */
 int uftrace_args_next(struct uftrace_args_iter *it, const struct uftrace_specs *specs,
 		      const void *payload, size_t size, bool swap, struct uftrace_arg *arg);

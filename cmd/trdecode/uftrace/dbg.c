@@ -8,7 +8,7 @@
 struct uftrace_dbg_entry {
 	uint64_t address;
 	enum uftrace_phase phase;
-	char *text; /* NULL once it is read */
+	char *text; /* NULL once it is parsed */
 	struct uftrace_spec_list list;
 };
 
@@ -61,7 +61,7 @@ static int parse_line(struct uftrace_dbg *d, char *line, bool *in_function, uint
 			      line[0] == 'A' ? UFTRACE_PHASE_ARGS : UFTRACE_PHASE_RETVAL, line + 3);
 		return r < 0 ? -1 : 1;
 	case 'E': r = uftrace_enum_add(&d->enums, line + 3); return r < 0 ? -1 : !r;
-	case 'L': /* the source line of the function: not needed to read records */ return 1;
+	case 'L': /* the source line of the function: not needed to decode records */ return 1;
 	default: return 0;
 	}
 }
@@ -80,7 +80,7 @@ int uftrace_dbg_parse(struct uftrace_dbg *d, char *text, size_t size)
 
 		if (newline)
 			*newline = 0;
-		/* a line that was cut may have lost specs, and sizes depend on each */
+		/* a truncated line may lack specs, and sizes depend on each */
 		r = newline ? parse_line(d, line, &in_function, &address) : 0;
 		if (r < 0)
 			return -1;
@@ -122,7 +122,7 @@ const struct uftrace_spec_list *uftrace_dbg_find(struct uftrace_dbg *d, uint64_t
 		char *at = strchr(entry->text, '@');
 
 		entry->text = NULL;
-		/* a spec that cannot be read ends the list, for the recorder too */
+		/* a spec that cannot be parsed ends the list, for the recorder too */
 		if (at)
 			uftrace_spec_parse_list(at + 1, info, phase, &entry->list, NULL);
 	}

@@ -14,19 +14,19 @@ struct uftrace_dbg {
 	struct uftrace_dbg_entry *entries; /* by phase, address */
 	size_t nr, room;
 	struct uftrace_enum_table enums;
-	size_t damaged; /* lines that could not be read */
+	size_t damaged; /* lines that could not be parsed */
 	char *text;
 };
 
 /*
- * Take apart the text, which the struct then owns (malloc'ed, NUL after its last byte; freed also
- * after an error). Returns 0, or -1 when out of memory.
+ * Parse the text, which the struct then owns (malloc'ed, NUL after its last byte; freed also after
+ * an error). Returns 0, or -1 when out of memory.
  */
 int uftrace_dbg_parse(struct uftrace_dbg *d, char *text, size_t size);
 
 /*
- * The specs of the function at that address (relative to the module's base), or NULL. A function
- * described twice has none, as for the recorder. The list lives as long as d.
+ * Return the specs of the function at that address (relative to the module's base), or NULL. A
+ * function described twice has none, as for the recorder. The list lives as long as d.
  */
 const struct uftrace_spec_list *uftrace_dbg_find(struct uftrace_dbg *d, uint64_t address,
 						 enum uftrace_phase phase,

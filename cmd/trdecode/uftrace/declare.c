@@ -1,6 +1,6 @@
 /*
- * declare.c - what a uftrace directory declares in the stream: its text files, tasks,
- * sessions with their modules, types, places, enums
+ * declare.c - declare a uftrace directory in the stream: its text files, tasks, sessions with their
+ * modules, types, locations, enums
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ static bool ends_with(const char *name, const char *ending)
 	return n >= k && !strcmp(name + n - k, ending);
 }
 
-/* Members that say what the events mean; TID.dat, perf and kernel data are the events. */
+/* Is the member a description of the events? TID.dat, perf and kernel data are the events. */
 static bool is_meta(const char *name)
 {
 	static const char *const names[] = {"info",	  "task.txt",	   "task",
@@ -33,7 +33,8 @@ static bool is_meta(const char *name)
 	return false;
 }
 
-/* A table of symbols says in its head how many follow (a few lines at its end are not counted). */
+/* Test whether a table of symbols is shorter than its head records (a few lines at its end are
+ * not counted). */
 static bool lacks_symbols(const char *data, size_t size)
 {
 	static const char key[] = "# symbols: ";
@@ -51,7 +52,8 @@ static bool lacks_symbols(const char *data, size_t size)
 	return have < want;
 }
 
-/* Recorders write whole lines. What is cut between two lines a map does not show. */
+/* Report a truncated file: recorders write whole lines. A map that ends between two lines does
+ * not show the truncation. */
 static void check_lines(struct uftrace *u, const char *name, const char *data, size_t size)
 {
 	bool symbols = ends_with(name, ".sym");
@@ -97,7 +99,7 @@ static int send_metas(struct uftrace *u)
 	return 0;
 }
 
-/* The clock is not stored; only the command line may tell. */
+/* The clock is not stored; only the command line may show it. */
 const char *uftrace_clock_name(const struct uftrace_info *info)
 {
 	const char *p = info->cmdline ? strstr(info->cmdline, "--clock") : NULL;
@@ -144,7 +146,7 @@ static uint32_t declare_lane(struct uftrace *u, const struct task_reader *t, con
 int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, size_t n)
 {
 	t->lane = declare_lane(u, t, comm, n);
-	t->bits.block = 0; /* they name the old lane */
+	t->bits.block = 0; /* they are those of the old lane */
 	return t->lane ? 0 : -1;
 }
 
@@ -152,7 +154,7 @@ static int declare_map(struct uftrace *u, uint32_t space, uint64_t start, uint64
 		       uint64_t time, uint32_t epoch, const struct uftrace_module *m,
 		       const char *path)
 {
-	/* ancient tables hold absolute addresses */
+	/* ancient tables contain absolute addresses */
 	bool relative = u->info.feat_mask & UFTRACE_FEAT_SYM_REL_ADDR;
 	struct map_entry e = {.space = space,
 			      .start = start,
@@ -167,7 +169,7 @@ static int declare_map(struct uftrace *u, uint32_t space, uint64_t start, uint64
 	return writer_map(u->w, &e);
 }
 
-/* The address space of a session, with its modules and what it loads later. */
+/* Declare the address space of a session, with its modules and the libraries it loads later. */
 static int declare_space(struct uftrace *u, const struct uftrace_sess *sess, struct error *e)
 {
 	struct uftrace_session *s = uftrace_session_get(u->sessions, sess);
@@ -279,7 +281,7 @@ int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time)
 	t->context_until = until < epoch_until ? until : epoch_until;
 	if (context_number(u, sess, session, t->epoch, &t->context))
 		return -1;
-	/* an exec gave the task another program, and with it another name */
+	/* an exec gave the task another program, and so another name */
 	if (before && sess && u->contexts[before - 1].sess != sess) {
 		if (uftrace_rename(u, t, sess->comm, strlen(sess->comm)))
 			return -1;
@@ -319,8 +321,9 @@ static int grow_locations(struct uftrace *u)
 }
 
 /*
- * The epoch that a place's name depends on: none for what lies in the session's own mappings, the
- * dlopen that brought it otherwise. So one function stays one place while libraries come and go.
+ * Return the epoch that a location's name depends on: 0 for an address in the session's own
+ * mappings, else that of the dlopen which loaded it. So a function stays one location while other
+ * libraries are loaded and closed.
  */
 static uint32_t location_epoch(const struct task_reader *t, uint64_t address)
 {
@@ -355,7 +358,7 @@ uint32_t uftrace_location_slow(struct uftrace *u, const struct task_reader *t, u
 	if (!p->location) {
 		epoch = location_epoch(t, address);
 		if (epoch != t->epoch) {
-			/* the same place as at another epoch */
+			/* the location of another epoch is the same */
 			if (context_number(u, c->sess, c->session, epoch, &context))
 				return 0;
 			p = find_location(u, address, context);
@@ -443,7 +446,7 @@ static int by_tid(const void *a, const void *b, void *readers)
 	return (x > y) - (x < y);
 }
 
-/* The task of that tid, if its file is there. */
+/* Return the task of that tid, if it has a file. */
 struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid)
 {
 	size_t low = 0, high = u->ntasks;

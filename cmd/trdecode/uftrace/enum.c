@@ -9,7 +9,7 @@
 
 struct uftrace_enum_entry {
 	const char *name;
-	char *body; /* after the brace; NULL once the values are read */
+	char *body; /* text after the brace; NULL once the values are parsed */
 	size_t order;
 	struct uftrace_enum def;
 	struct uftrace_enum_value *values;
@@ -77,7 +77,8 @@ static int compare_entries(const void *a, const void *b)
 	return c ? c : (x->order > y->order) - (x->order < y->order);
 }
 
-/* From the largest to the smallest; of equal ones the last defined comes first. */
+/* Compare for the order from the largest to the smallest; of equal values the last one defined
+ * is first. */
 static int compare_values(const void *a, const void *b)
 {
 	const struct ordered *x = a, *y = b;
@@ -99,7 +100,7 @@ static int push(struct ordered **list, size_t *nr, size_t *room, const char *nam
 	return 0;
 }
 
-/* "A=1,B,C}": reading ends at the brace, or at the first thing that does not fit. */
+/* Parse "A=1,B,C}" up to the brace, or to the first text that does not fit. */
 static void read_values(struct uftrace_enum_entry *entry)
 {
 	struct ordered *list = NULL;

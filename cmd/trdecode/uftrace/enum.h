@@ -15,13 +15,14 @@ struct uftrace_enum_table {
 };
 
 /*
- * Definitions separated by ';', of which the table keeps pointers and which it cuts up: text must
- * outlive it. Returns 0, 1 if some of it cannot be read (what is good before it is in the table),
- * -1 when out of memory.
+ * Add definitions separated by ';'. The table modifies the text and keeps pointers into it: text
+ * must outlive the table. Returns 0, 1 if some of the text cannot be parsed (the table has what
+ * precedes it), -1 when out of memory.
  */
 int uftrace_enum_add(struct uftrace_enum_table *t, char *text);
 
-/* Of two definitions of one name the first counts. NULL if there is none, or it has no values. */
+/* Find a definition; of two of one name the first counts. NULL if there is none, or it has no
+ * values. */
 const struct uftrace_enum *uftrace_enum_find(struct uftrace_enum_table *t, const char *name);
 
 void uftrace_enum_free(struct uftrace_enum_table *t);

@@ -1,8 +1,8 @@
 /*
- * events.c - EVENT records as rows of types of their own
+ * events.c - write EVENT records as rows of types of their own
  *
- * A type is declared when its first record comes. A record whose data has not the length that its
- * id asks for (a counter that could not be opened) comes with its bytes as they are.
+ * A type is declared before its first record. A record whose data do not have the length that its
+ * id requires (a counter that could not be opened) is written with its bytes unchanged.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct shape {
 	uint64_t id;
 	const char *name;
 	uint8_t kind; /* enum field_kind */
-	uint8_t size; /* of a field */
+	uint8_t size; /* bytes of a field */
 	const char *fields[4];
 };
 
@@ -42,7 +42,7 @@ struct user_event {
 	const char *name;
 };
 
-/* A declared type: of an id, with its fields, its raw bytes, or nothing. */
+/* Ids are read from the trace: unknown ids beyond so many share a type. */
 /* Ids come from the trace: the unknown ones beyond so many share a type. */
 enum { UNKNOWN_MOST = 1024 };
 #define NO_ID UINT32_MAX
@@ -54,7 +54,7 @@ struct event_types {
 	size_t nusers, users_capacity;
 	struct idmap declared[3]; /* by variant: id of the event to id of the type */
 	uint32_t ndeclared, external;
-	char *text; /* of events.txt, cut into names */
+	char *text; /* events.txt, cut into names */
 };
 
 void event_types_free(struct uftrace *u)
@@ -86,7 +86,7 @@ static int by_id(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-/* events.txt: "EVENT: <id> <provider>:<event>" a line. */
+/* Parse events.txt: a line is "EVENT: <id> <provider>:<event>". */
 int event_types_read(struct uftrace *u)
 {
 	struct event_types *t = calloc(1, sizeof(*t));
@@ -125,7 +125,7 @@ int event_types_read(struct uftrace *u)
 		if (!users)
 			return -1;
 		t->users = users;
-		/* trencode writes blanks so, which uftrace does not have */
+		/* trencode escapes blanks, which uftrace's names do not have */
 		line[at + (int)escape_undo(line + at, strlen(line + at), '\\')] = '\0';
 		users[t->nusers++] = (struct user_event){id, line + at};
 	}
@@ -139,7 +139,7 @@ static const char *user_name(const struct uftrace *u, uint64_t id)
 	const struct event_types *t = u->events;
 	size_t low = 0, high = t->nusers;
 
-	/* the first of equal ones */
+	/* find the first of equal ids */
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
@@ -248,7 +248,7 @@ uint32_t uftrace_extern_type(struct uftrace *u)
 	return u->events->external;
 }
 
-/* Bytes of data that the shape asks for; watch:var says it by its own length. */
+/* Return the bytes of data that the shape requires; watch:var has any length. */
 static size_t data_size(const struct uftrace *u, const struct shape *s, size_t n)
 {
 	size_t word = u->info.is_32bit ? 4 : 8, fields = 0;

@@ -1,7 +1,8 @@
 /*
- * extern.c - extern.dat: lines of "<sec.nsec> <message>" that a user put beside the trace
+ * extern.c - extern.dat: lines of "<sec.nsec> <message>" that a user added to the trace
  *
- * A line belongs to the task whose event came before it. Blank lines and lines of # are skipped.
+ * A line belongs to the task of the event before it. Blank lines and lines that begin with # are
+ * skipped.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ static void damage(struct uftrace *u, struct extern_reader *x, uint64_t offset)
 		     "a line without a time");
 }
 
-/* "sec.nsec" with one to nine decimals; -1 if it is none. */
+/* Parse "sec.nsec" with one to nine decimals; -1 if the text is no time. */
 static int parse_time(char **at, uint64_t *time)
 {
 	uint64_t sec = 0, nsec = 0, unit = 1000000000;
@@ -39,7 +40,7 @@ static int parse_time(char **at, uint64_t *time)
 	return 0;
 }
 
-/* The next line that holds an event: base.due.time and line. */
+/* Find the next line with an event: set base.due.time and line. */
 static void look_ahead(struct uftrace *u, struct extern_reader *x)
 {
 	char *end = x->text + x->size;
@@ -74,7 +75,7 @@ static int extern_run(struct uftrace *u, struct lane_reader *r)
 	struct extern_reader *x = (struct extern_reader *)r;
 	size_t n = strlen(x->line);
 
-	/* before all others it is the first task's, as uftrace has it */
+	/* before all other events it belongs to the first task, as in uftrace */
 	if (!u->last_lane && u->ntasks)
 		u->last_lane = u->task_readers[0].lane;
 	if (u->last_lane &&

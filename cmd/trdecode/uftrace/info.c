@@ -8,7 +8,7 @@
 
 #include "common/util/buffer.h"
 
-/* Lines "key:text"; groups start with "key:lines=N" and have N lines "key:name=text". */
+/* The known lines "key:text"; groups start with "key:lines=N" and have N lines "key:name=text". */
 static const struct line_key {
 	const char *prefix;
 	uint8_t bit;
@@ -46,7 +46,7 @@ static const struct line_key {
 #undef FIELD
 };
 
-/* For messages, by bit. */
+/* Names of the bits in messages. */
 static const char *const entry_names[UFTRACE_INFO_BITS] = {
 	"exename",	"build_id",	   "exit_status", "cmdline",  "cpuinfo", "meminfo",
 	"osinfo",	"taskinfo",	   "usageinfo",	  "loadinfo", "argspec", "record_date",
@@ -60,7 +60,7 @@ struct parse {
 	bool damaged;
 	unsigned announced[UFTRACE_INFO_BITS]; /* lines of a group, by its head */
 	unsigned seen[UFTRACE_INFO_BITS];
-	int64_t nr_tids; /* as the file says; -1 if it does not */
+	int64_t nr_tids; /* number in the file; -1 if there is none */
 };
 
 static uint16_t get16(const uint8_t *p, bool swap)
@@ -130,8 +130,8 @@ static const char *after(const char *line, const char *prefix)
 	return strncmp(line, prefix, n) ? NULL : line + n;
 }
 
-/* "T,T,..."; a number that the end of a cut file may have shortened is left out. Returns -1 when
- * out of memory, 1 when it is no such list. */
+/* Parse "T,T,..."; a number at the end of a truncated file may be shortened and is left out.
+ * Returns -1 when out of memory, 1 when the text is no such list. */
 static int parse_tids(struct uftrace_info *info, const char *text, bool cut)
 {
 	size_t room = 0;
@@ -202,7 +202,7 @@ static int parse_line(struct parse *p, const char *line, uint64_t offset, bool c
 	return -1;
 }
 
-/* "key:lines=N": the bit, or -1. */
+/* Parse "key:lines=N". Returns the bit, or -1. */
 static int group_head(const char *line, unsigned *lines)
 {
 	static const struct {
@@ -291,7 +291,7 @@ int uftrace_info_parse(struct uftrace_info *info, void *data, size_t size, const
 		return error_set(e, file, NO_OFFSET, "out of memory");
 	memcpy(info->text, info->raw + UFTRACE_HEADER_SIZE, size);
 	info->text[size] = 0;
-	/* entries of later versions come last, with bits and lines unknown here */
+	/* entries of later versions are last, with unknown bits and lines */
 	open_ended = info->info_mask >> UFTRACE_INFO_BITS;
 	end = info->text + size;
 	for (line = info->text; line < end;) {

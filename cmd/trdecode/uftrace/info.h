@@ -13,11 +13,11 @@
 
 enum uftrace_pattern {
 	UFTRACE_PATTERN_SIMPLE,
-	UFTRACE_PATTERN_REGEX, /* where the file does not say */
+	UFTRACE_PATTERN_REGEX, /* where the file gives none */
 	UFTRACE_PATTERN_GLOB,
 };
 
-/* For register names; only "long double" on ARM depends on it here. */
+/* Needed for register names; apart from these only "long double" on ARM depends on it. */
 enum uftrace_arch {
 	UFTRACE_ARCH_X86_64,
 	UFTRACE_ARCH_I386,
@@ -37,14 +37,14 @@ struct uftrace_info {
 	bool swap;     /* the trace's byte order is not this machine's */
 	bool is_32bit; /* default size of an argument is 4, not 8 */
 	uint64_t feat_mask;
-	uint64_t info_mask; /* as the header has it */
-	uint64_t have;	    /* the bits of it whose lines were there and could be read */
-	uint32_t max_stack; /* 1024 where the header does not say */
+	uint64_t info_mask; /* as in the header */
+	uint64_t have;	    /* bits of info_mask whose lines were found and parsed */
+	uint32_t max_stack; /* 1024 if the header gives none */
 	enum uftrace_arch arch;
 	enum uftrace_pattern pattern;
 
 	const char *exename, *build_id, *cmdline;
-	int exit_status; /* as wait(2) gives it; 65536: stopped by a finish trigger */
+	int exit_status;		/* as in wait(2); 65536: stopped by a finish trigger */
 	const char *nr_cpus, *cpu_desc; /* cpuinfo */
 	const char *meminfo;
 	const char *os_kernel, *os_hostname, *os_distro;
@@ -56,16 +56,15 @@ struct uftrace_info {
 	const char *pattern_type;
 	const char *uftrace_version;
 	const char *utc_offset_text;
-	int64_t utc_offset; /* s, to be added to times for Unix time; valid with its bit in `have`
-			     */
+	int64_t utc_offset; /* s, to add to times for Unix time; valid with its bit in `have` */
 	const char *sysctl;
 
-	int32_t *tids; /* in the order of the file; nr_tids of them */
+	int32_t *tids; /* nr_tids of them, in the order of the file */
 	size_t nr_tids;
 
-	uint8_t *raw; /* the whole file, for writing it again */
+	uint8_t *raw; /* the whole file, to be written again */
 	size_t raw_size;
-	char *text; /* private: what the strings point into */
+	char *text; /* private: the strings point into it */
 };
 
 static inline bool uftrace_info_has(const struct uftrace_info *info, enum uftrace_info_bit bit)
@@ -74,11 +73,11 @@ static inline bool uftrace_info_has(const struct uftrace_info *info, enum uftrac
 }
 
 /*
- * Take apart the file's `size` bytes at data, which the struct then owns (malloc'ed; freed by
- * uftrace_info_free, also after an error). file names it in messages.
+ * Parse the file's `size` bytes at data, which the struct then owns (malloc'ed; freed by
+ * uftrace_info_free, also after an error). file is its name in messages.
  *
- * Returns 0; 1 when lines are missing or unreadable, e tells the first, and what could be read is
- * in info; -1 when this is no info file that can be used (magic, version, shorter than its header).
+ * Returns 0; 1 when lines are missing or damaged: e describes the first, and info has what could be
+ * parsed; -1 when this is no usable info file (magic, version, shorter than its header).
  */
 int uftrace_info_parse(struct uftrace_info *info, void *data, size_t size, const char *file,
 		       struct error *e);

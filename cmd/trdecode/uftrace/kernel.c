@@ -1,9 +1,8 @@
 /*
- * kernel.c - kernel-cpuN.dat: functions and events of the kernel, as its ring buffer has
- * them
+ * kernel.c - kernel-cpuN.dat: functions and events of the kernel, from its ring buffer
  *
- * A function's address is stored whole. Records of tasks that are not of the recording are left
- * out, as uftrace does.
+ * A function's address is stored complete. Records of tasks that are not in the recording are left
+ * out, as in uftrace.
  */
 #include "cmd/trdecode/uftrace/kernel.h"
 
@@ -17,7 +16,7 @@ enum {
 	READ_AHEAD = 64 * 1024,
 	READ_AHEAD_ALL = 1 << 20,
 	FIELDS_MOST = 256,
-	CPU_FIELD = 4, /* the fixed part of every row */
+	CPU_FIELD = 4, /* size of the fixed part of every row */
 };
 
 struct kernel_reader {
@@ -28,7 +27,7 @@ struct kernel_reader {
 	bool keep, listed;
 	uint32_t cpu, lane;
 	struct cpu_data data;
-	/* the record that waits */
+	/* the next record */
 	struct ring_record record;
 	const struct kernel_event *event;
 	struct task_reader *task;
@@ -39,7 +38,7 @@ struct kernel {
 	struct kernel_reader *readers;
 	size_t nreaders;
 	uint32_t space;
-	struct idmap entered; /* places of functions that were entered */
+	struct idmap entered; /* locations of functions that were entered */
 	uint64_t unknown;     /* records of events without a format */
 };
 
@@ -118,8 +117,8 @@ static bool has(const struct ring_record *r, struct number_at at)
 	return at.size && at.offset + at.size <= r->size;
 }
 
-/* Of whom it tells: uftrace takes another one's where the task that runs is none of the recording.
- */
+/* Find the task of a record: if the running task is not in the recording, uftrace takes the task
+ * that the record names. */
 static struct task_reader *task_of(struct uftrace *u, const struct kernel *k,
 				   const struct kernel_event *v, const struct ring_record *r)
 {
@@ -132,7 +131,7 @@ static struct task_reader *task_of(struct uftrace *u, const struct kernel *k,
 	return t;
 }
 
-/* 1: the record waits; 0: it is of no use; it may be damaged. */
+/* Test a record: 1: it is the next one; 0: it is not needed, or damaged. */
 static int take(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
 {
 	const struct ring_record *record = &r->record;
@@ -222,7 +221,7 @@ static void end_reader(struct kernel_reader *r)
 	cpu_data_free(&r->data);
 }
 
-/* Find the next record that is of use. What fails ends this CPU's data. */
+/* Find the next record that is needed. A failure ends this CPU's data. */
 static void look_ahead(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
 {
 	struct error e;
@@ -257,7 +256,7 @@ static int write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *
 		depth = (uint32_t)number_of(k, &r->record, v->depth) & 0xffff;
 		if (!location)
 			return -1;
-		/* as uftrace: what was on its way when the recording began is left out */
+		/* as in uftrace: calls that were open when the recording began are left out */
 		if (v->kind == KERNEL_LEAVE && !idmap_get(&k->entered, location))
 			return 0;
 		if (v->kind == KERNEL_ENTER && idmap_set(&k->entered, location, 1))

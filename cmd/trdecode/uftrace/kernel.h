@@ -1,5 +1,5 @@
 /*
- * kernel.h - the kernel's part of a uftrace recording: what its kernel_header tells
+ * kernel.h - the kernel's part of a uftrace recording: what kernel_header describes
  */
 #ifndef TR_TRDECODE_UFTRACE_KERNEL_H
 #define TR_TRDECODE_UFTRACE_KERNEL_H
@@ -11,9 +11,9 @@
 
 enum kernel_kind { KERNEL_EVENT, KERNEL_ENTER, KERNEL_LEAVE };
 
-/* A number of a record. */
+/* Where a number is in a record. */
 struct number_at {
-	uint32_t offset, size; /* size 0: there is none */
+	uint32_t offset, size; /* bytes; size 0: there is none */
 };
 
 struct kernel_event {
@@ -33,10 +33,11 @@ struct kernel_header {
 	struct kernel_event *events;
 	size_t nevents, capacity;
 	struct idmap by_id;	    /* index + 1 */
-	struct number_at type, pid; /* common to all events */
+	struct number_at type, pid; /* equal in all events */
 };
 
-/* 0; 1: without it the kernel's data cannot be read, as was told; -1: out of memory. */
+/* Read kernel_header. Returns 0; 1: the kernel's data cannot be decoded, and the reason was
+ * reported; -1: out of memory. */
 int kernel_header_read(struct uftrace *u, struct kernel_header *k, struct error *e);
 void kernel_header_free(struct kernel_header *k);
 

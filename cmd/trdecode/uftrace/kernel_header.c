@@ -1,5 +1,5 @@
 /*
- * kernel_header.c - kernel_header: size of a page, word size and byte order, and the texts
+ * kernel_header.c - parse kernel_header: size of a page, word size and byte order, and the texts
  * header_page and format of each event
  */
 #include "cmd/trdecode/uftrace/kernel.h"
@@ -57,7 +57,7 @@ static void find_numbers(struct kernel_header *k, struct kernel_event *v)
 		v->kind = KERNEL_LEAVE;
 }
 
-/* events/SYSTEM/EVENT/format. 0; 1: it says nothing; -1. */
+/* Add the event of a file events/SYSTEM/EVENT/format. Returns 0; 1: the text is no format; -1. */
 static int add_event(struct kernel_header *k, const char *name, size_t n, const char *text,
 		     size_t size)
 {
@@ -92,7 +92,7 @@ static int add_event(struct kernel_header *k, const char *name, size_t n, const 
 	return idmap_set(&k->by_id, v->format.id, (uint32_t)k->nevents);
 }
 
-/* A line of the header, without its newline. false: there is none. */
+/* Get a line of the header, without its newline. Return false if there is none. */
 static bool next_line(const char **at, const char *end, const char **line, size_t *n)
 {
 	const char *newline = *at < end ? memchr(*at, '\n', (size_t)(end - *at)) : NULL;
@@ -105,7 +105,7 @@ static bool next_line(const char **at, const char *end, const char **line, size_
 	return true;
 }
 
-/* "KEY: value" */
+/* Return the value of "KEY: value". */
 static const char *value_of(const char *line, size_t n, const char *key)
 {
 	size_t k = strlen(key);
@@ -126,7 +126,7 @@ static bool parse_size(const char *p, const char *end, uint64_t *size)
 	return true;
 }
 
-/* "events/sched/sched_switch/format: 1488", and so many bytes behind the line. */
+/* Parse "events/sched/sched_switch/format: 1488", and so many bytes after the line. */
 static int parse_blob(struct kernel_header *k, const char *name, const char *line_end,
 		      const char **at, const char *end)
 {
@@ -149,7 +149,7 @@ static int parse_blob(struct kernel_header *k, const char *name, const char *lin
 	return got;
 }
 
-/* 0; 1: damage, at *offset; -1: memory. */
+/* Returns 0; 1: damage, at *offset; -1: out of memory. */
 static int parse_header(struct kernel_header *k, uint64_t *offset)
 {
 	const char *at = k->text, *end = at + k->size, *line, *value;

@@ -7,10 +7,10 @@
 #include "common/util/buffer.h"
 #include "common/symbols/demangle.h"
 
-/* Items of one list; a command line holds far fewer. */
+/* Items of one list; a command line has far fewer. */
 #define ITEMS_MAX 65536
 
-/* Patterns of one list: each is tried on the name of every function with arguments. */
+/* Patterns of one list: each is matched with the name of every function that has arguments. */
 #define PATTERNS_MAX 1024
 
 #define PATTERN_LENGTH_MAX 1024
@@ -39,8 +39,8 @@ static void free_pass(struct uftrace_pass *p)
 }
 
 /*
- * Some expressions take time or memory out of all proportion: back references, and counted
- * repetitions within others. Nobody names functions with them.
+ * Is the expression cheap to match? Back references, and counted repetitions within others, can
+ * take excessive time or memory; names of functions do not need them.
  */
 static bool regex_is_modest(const char *s)
 {
@@ -113,8 +113,8 @@ static int index_pass(struct uftrace_pass *p)
 	return 0;
 }
 
-/* A spec that cannot be read voids its item, for the recorder as well. Returns -1 without memory.
- */
+/* Parse a list. A spec that cannot be parsed voids its item, for the recorder as well. Returns
+ * -1 when out of memory. */
 static int add_pass(struct uftrace_lists *l, const struct uftrace_info *info, const char *list,
 		    enum uftrace_phase phase, bool is_auto)
 {
@@ -167,7 +167,7 @@ static int compare_autos(const void *a, const void *b)
 	return c ? c : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Entries of one name add up, the first keeps them. */
+/* Entries of one name add up in the first one. */
 static int merge_autos(struct uftrace_auto_table *t)
 {
 	uint32_t kept = 0;
@@ -249,7 +249,7 @@ const struct uftrace_spec_list *uftrace_lists_auto(const struct uftrace_lists *l
 	return low < t->nr && !strcmp(t->entries[low].name, name) ? &t->entries[low].specs : NULL;
 }
 
-/* argspec, retspec, then what -a adds. Old recorders wrote return values into argspec. */
+/* Add argspec, retspec, then what -a adds. Old recorders wrote return values into argspec. */
 static int add_passes(struct uftrace_lists *l, const struct uftrace_info *info, const char *args,
 		      const char *rets, bool is_auto)
 {
@@ -322,7 +322,7 @@ static int compare_hits(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-/* Number of the first exact item with that name in p->exact. */
+/* Return the number of the first exact item with that name in p->exact. */
 static uint32_t find_exact(const struct uftrace_pass *p, const char *name)
 {
 	uint32_t low = 0, high = p->nr_exact;

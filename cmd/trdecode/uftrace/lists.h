@@ -1,7 +1,7 @@
 /*
  * lists.h - the lists of argument specs in `info`, and which of their items name a function
  *
- * Used by uftrace_args.c only.
+ * Used by args.c only.
  */
 #ifndef TR_TRDECODE_UFTRACE_LISTS_H
 #define TR_TRDECODE_UFTRACE_LISTS_H
@@ -13,26 +13,26 @@
 
 enum uftrace_match { UFTRACE_MATCH_EXACT, UFTRACE_MATCH_REGEX, UFTRACE_MATCH_GLOB };
 
-/* "FUNC@arg1,arg2/s,MODULE" */
+/* One item: "FUNC@arg1,arg2/s,MODULE". */
 struct uftrace_item {
 	char *name; /* demangled */
 	enum uftrace_match match;
 	regex_t regex;
 	const char *module; /* NULL: any */
-	/* empty: as the debug information or the built-in table says */
+	/* empty: those of the debug information or of the built-in table */
 	struct uftrace_spec_list specs;
 };
 
-/* One pass over all functions, as recorder and reader make them. */
+/* One pass over all functions, in the order of recorder and uftrace. */
 struct uftrace_pass {
 	enum uftrace_phase phase;
-	bool is_auto; /* does not touch a function that has specs of the phase */
-	char *text;   /* what names and specs point into */
+	bool is_auto; /* skips a function that already has specs of the phase */
+	char *text;   /* names and specs point into it */
 	struct uftrace_item *items;
 	uint32_t nr;
-	uint32_t *exact; /* items that are names, by name, then number */
+	uint32_t *exact; /* numbers of items that are names, sorted by name, then number */
 	uint32_t nr_exact;
-	uint32_t *patterns; /* the others */
+	uint32_t *patterns; /* numbers of the other items */
 	uint32_t nr_patterns;
 };
 
@@ -44,7 +44,7 @@ struct uftrace_auto_table {
 };
 
 struct uftrace_lists {
-	struct uftrace_pass passes[6]; /* in the order they are applied */
+	struct uftrace_pass passes[6]; /* in the order in which they are applied */
 	int nr_passes;
 	struct uftrace_auto_table autos[2]; /* by phase */
 	char *enum_text;
@@ -61,17 +61,18 @@ struct uftrace_hits {
 	size_t nr, room;
 };
 
-/* Read those of info, which must outlive them. -1 when out of memory; free them in any case. */
+/* Read the lists of info, which must outlive them. Returns 0, or -1 when out of memory; free
+ * them in both cases. */
 int uftrace_lists_read(struct uftrace_lists *l, const struct uftrace_info *info);
 void uftrace_lists_free(struct uftrace_lists *l);
 
-/* Specs that the built-in table has for that demangled name, or NULL. */
+/* Return the specs of the built-in table for that demangled name, or NULL. */
 const struct uftrace_spec_list *uftrace_lists_auto(const struct uftrace_lists *l,
 						   enum uftrace_phase phase, const char *name);
 
 /*
- * The items of the pass that fit one of the names (demangled, of one function), in the order of the
- * list, then of the names; appended to hits. -1 when out of memory.
+ * Append to hits the items of the pass that match one of the names (demangled, of one function), in
+ * the order of the list, then of the names. Returns 0, or -1 when out of memory.
  */
 int uftrace_pass_match(const struct uftrace_pass *p, char *const *names, uint32_t nr,
 		       struct uftrace_hits *hits);

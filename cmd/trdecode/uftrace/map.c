@@ -9,8 +9,7 @@
 static const struct {
 	uint64_t below, base;
 } kernel_bases[] = {
-	/* start of the stack -> start of the kernel, by how the systems split their address space
-	 */
+	/* start of the stack -> start of the kernel, for each division of the address space */
 	{0x80000000, 0x80000000},	  {0xb0000000, 0xb0000000},
 	{0xc0000000, 0xc0000000},	  {1ull << 39, 0xffffff8000000000},
 	{1ull << 42, 0xfffffc0000000000}, {1ull << 47, 0xffff800000000000},
@@ -26,7 +25,7 @@ static uint64_t guess_kernel_base(uint64_t stack)
 	return 0xffff000000000000;
 }
 
-/* The next word, NUL-terminated in place, or NULL at the end of the line. */
+/* Return the next word, NUL-terminated in place, or NULL at the end of the line. */
 static char *next_word(char **p)
 {
 	char *word = *p + strspn(*p, " \t\r");

@@ -1,5 +1,5 @@
 /*
- * map.h - sid-*.map: what was mapped where in a session
+ * map.h - sid-*.map: the mappings of a session
  */
 #ifndef TR_TRDECODE_UFTRACE_MAP_H
 #define TR_TRDECODE_UFTRACE_MAP_H
@@ -16,22 +16,22 @@ struct uftrace_mapping {
 struct uftrace_map {
 	struct uftrace_mapping *maps; /* in the order of the file */
 	size_t nr;
-	uint64_t kernel_base; /* addresses from here on are the kernel's; 0: unknown, there are none
+	uint64_t kernel_base; /* first address of the kernel; 0: unknown, no address is the kernel's
 			       */
-	size_t damaged;	      /* lines that could not be read */
+	size_t damaged;	      /* lines that could not be parsed */
 	char *text;	      /* private */
 };
 
 /*
- * Take apart the text, which the map then owns (malloc'ed, NUL after its last byte, as tree_read
- * gives it; freed also after an error). Returns 0, or -1 when out of memory. Lines without a path
- * are skipped; further lines of the same path extend its mapping.
+ * Parse the text, which the map then owns (malloc'ed, NUL after its last byte, as tree_read gives
+ * it; freed also after an error). Returns 0, or -1 when out of memory. Lines without a path are
+ * skipped; further lines of the same path extend its mapping.
  */
 int uftrace_map_parse(struct uftrace_map *m, char *text, size_t size);
 
 /*
- * The functions of a Python program have numbers for addresses: a module of that path below all
- * others. -1 when out of memory.
+ * Add a module of that path below all others, for the functions of a Python program, whose
+ * addresses are numbers. Returns 0, or -1 when out of memory.
  */
 int uftrace_map_add_python(struct uftrace_map *m, const char *path);
 

@@ -1,31 +1,31 @@
 /*
- * merge.c - the readers of a directory in order of time
+ * merge.c - run the readers of a directory in order of time
  *
  * A heap of readers, the earliest on top. By far most events are ENTRY and EXIT records without a
- * payload: those are taken here, across tasks, with what is constant in a block kept at hand. All
- * others are their reader's to take, one at a time.
+ * payload ("plain"): these are written here, across tasks, with what is constant in a block kept in
+ * local variables. All other records are written by their reader, one at a time.
  */
 #include "cmd/trdecode/uftrace/uftrace.h"
 
-/* Two tasks are taken together if for so long (ns) no other has anything: some dozens of records.
- */
+/* ns. Two tasks are run together if no other reader has an event for so long: some dozens of
+ * records. */
 enum { PAIR_SPAN = 8192 };
 
-/* The first time that is no longer the top reader's turn. */
+/* Return the first time at which the top reader is no longer the next one. */
 static inline uint64_t turn_ends(const struct uftrace *u, uint64_t limit)
 {
 	const struct heap_item *first = u->heap.items[0], *second = heap_second(&u->heap);
 
-	/* at equal times the lower rank goes first, up to and including that time */
+	/* at equal times the lower rank is first: run up to and including that time */
 	if (second && second->time <= limit)
 		return second->time + (first->rank < second->rank);
 	return limit == UINT64_MAX ? limit : limit + 1;
 }
 
 /*
- * The plain records of one task before the time `end`. true: its turn is over, and t->base.due.time
- * is the time of the record that follows. false: that record is something else, or not yet in
- * memory, and t->stale says that t->base.due.time is still to be found.
+ * Write the plain records of one task before the time `end`. Returns true if t->base.due.time is
+ * the time of the record that follows; false if that record is not plain, or not yet in memory:
+ * t->stale then shows whether t->base.due.time must be found.
  */
 static inline __attribute__((always_inline)) bool
 task_turn(struct uftrace *u, struct task_reader *t, struct rows *rows, uint64_t end, bool swap)
@@ -73,8 +73,8 @@ static bool has_bits(const struct uftrace *u, const struct rows *rows, struct ta
 	       rows_bits(rows, u->w, t->lane, u->entry, u->leave, &t->bits);
 }
 
-/* The number of the reader that comes after the top, if it is worth while to take the plain records
- * of the two together, and until when; 0: it is not. */
+/* Find the reader to run together with the top, if that is worth while, and until when. Returns
+ * its number, or 0. */
 static size_t find_pair(const struct uftrace *u, uint64_t limit, uint64_t *end)
 {
 	struct heap_item **items = u->heap.items;
@@ -100,8 +100,8 @@ static size_t find_pair(const struct uftrace *u, uint64_t limit, uint64_t *end)
 }
 
 /*
- * As long as the top of the heap has plain records. Returns the number of a reader, not the top,
- * that is stale; 0 none.
+ * Write plain records as long as the top of the heap has any. Returns the number of a reader, not
+ * the top, that is stale; 0: none.
  */
 static size_t plain_records(struct uftrace *u, uint64_t limit)
 {
@@ -146,7 +146,7 @@ static size_t plain_records(struct uftrace *u, uint64_t limit)
 	return second;
 }
 
-/* Of one that is second, its next time, and both get to their places. 0, or -1. */
+/* Find the next time of the reader `second`, and restore the heap. Returns 0, or -1. */
 static int refresh_second(struct uftrace *u, size_t second)
 {
 	struct task_reader *t = (struct task_reader *)u->heap.items[second];
@@ -162,7 +162,7 @@ static int refresh_second(struct uftrace *u, size_t second)
 	return 0;
 }
 
-/* The top reader's next time, where the plain records left it open. 0, or -1. */
+/* Find the top reader's next time if it is stale. Returns 0, or -1. */
 static int refresh_top(struct uftrace *u)
 {
 	struct task_reader *t = (struct task_reader *)u->heap.items[0];
@@ -176,7 +176,7 @@ static int refresh_top(struct uftrace *u)
 	return 0;
 }
 
-/* Step over a task's plain records before a time: none of them is wanted. true: there were some. */
+/* Skip a task's plain records before a time. Returns true if there were any. */
 static bool pass_over(struct uftrace *u, struct lane_reader *r, uint64_t first)
 {
 	struct task_reader *t = (struct task_reader *)r;
@@ -212,7 +212,7 @@ static bool pass_over(struct uftrace *u, struct lane_reader *r, uint64_t first)
 	return t->stale;
 }
 
-/* Tasks that are not wanted have no more events. */
+/* Drop the tasks that are not wanted: they have no more events. */
 static void drop_tasks(struct uftrace *u)
 {
 	size_t kept = 0;
@@ -239,7 +239,7 @@ int merge_until(struct uftrace *u, uint64_t limit)
 		struct lane_reader *next;
 		size_t second;
 
-		/* deeper stacks carry into the address: record by record */
+		/* deeper stacks carry into the address: each record must be read */
 		if (first && u->info.max_stack <= 1024)
 			while (u->heap.count &&
 			       pass_over(u, (struct lane_reader *)u->heap.items[0], first))

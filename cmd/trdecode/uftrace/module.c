@@ -11,7 +11,7 @@
 #define SYM_SIZE_MAX (1u << 30)
 #define HEAD_SIZE    8192
 
-/* How many files of one basename are looked at for one library. */
+/* Files of one basename that are tried for one library. */
 #define CANDIDATES_MAX 64
 
 /* ---- damage ---- */
@@ -43,10 +43,10 @@ bool uftrace_modules_damage(struct uftrace_modules *ms, struct error *e)
 
 struct head {
 	char text[HEAD_SIZE];
-	const char *path, *build_id; /* "" if it does not say */
+	const char *path, *build_id; /* "" if the file has none */
 };
 
-/* The '#' lines at the start of a .sym or .dbg file. */
+/* Parse the '#' lines at the start of a .sym or .dbg file. */
 static void read_head(const struct tree *tree, const char *name, struct head *h)
 {
 	uint64_t offset, size;
@@ -81,7 +81,7 @@ static const char *basename_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Does the file that starts with h tell of path, as dlopen may have been given it? */
+/* Does the file with head h belong to path, which may be as given to dlopen? */
 static bool path_fits(const struct head *h, const char *path, bool is_dlopen)
 {
 	size_t n, m;
@@ -108,7 +108,7 @@ static bool ids_differ(const char *a, const char *b)
 	return *a && *b && strcmp(a, b);
 }
 
-/* The member's name as the tree has it, or NULL. */
+/* Return the member's name in the tree, or NULL. */
 static const char *tree_has_name(const struct tree *tree, const char *name)
 {
 	size_t i = tree_lower_bound(tree, name);
@@ -119,8 +119,8 @@ static const char *tree_has_name(const struct tree *tree, const char *name)
 }
 
 /*
- * BASENAME.SUFFIX, unless it says that it is of another module with that name; then BASENAME-XXXX,
- * XXXX being the start of the build-id or a sum of the path.
+ * Return BASENAME.SUFFIX, unless its head names another module with that basename; then
+ * BASENAME-XXXX, where XXXX is the start of the build-id or a sum of the path.
  */
 static const char *choose_file(const struct tree *tree, const struct uftrace_module *m,
 			       bool is_dlopen, const char *suffix)
@@ -158,7 +158,7 @@ static const char *choose_file(const struct tree *tree, const struct uftrace_mod
 	}
 	if (!is_dlopen)
 		return NULL;
-	/* the build-id of a library opened later is not recorded: any of its files that fits */
+	/* the build-id of a library opened later is not recorded: try all its files */
 	snprintf(name, sizeof(name), "%s-", base);
 	for (size_t i = tree_lower_bound(tree, name), end = i + CANDIDATES_MAX;
 	     i < tree_count(tree) && i < end; i++) {
@@ -174,7 +174,7 @@ static const char *choose_file(const struct tree *tree, const struct uftrace_mod
 		if (*h.path && path_fits(&h, m->path, true))
 			return member;
 	}
-	/* "./sub/../lib.so": what it stood for is not known, but its name is */
+	/* "./sub/../lib.so": the directory is unknown, but the name is known */
 	return *m->path != '/' ? plain : NULL;
 }
 

@@ -1,8 +1,8 @@
 /*
- * pair.c - the plain records of two tasks in order of time
+ * pair.c - write the plain records of two tasks in order of time
  *
- * Two threads that run at once take turns at every other record, which no processor foresees: so
- * which of the two comes next is computed, not jumped on.
+ * Two threads that run at once alternate irregularly, which no processor predicts: so the next of
+ * the two is computed without a branch.
  */
 #include "cmd/trdecode/uftrace/uftrace.h"
 
@@ -16,12 +16,12 @@ static bool plain(uint64_t word)
 	return (word & UFTRACE_PLAIN_MASK) == UFTRACE_PLAIN;
 }
 
-/* Is its next record in memory, and a plain one at a time that follows? */
+/* Is the next record of the task in memory, plain, and soon after the last one? */
 static bool ready(const struct task_reader *t)
 {
 	const uint8_t *p;
 
-	/* what is no task is of another size */
+	/* readers that are no task have another size */
 	if (!t->base.task || !t->context || t->stale || window_have(&t->file) < UFTRACE_RECORD_SIZE)
 		return false;
 	p = window_at(&t->file);
@@ -35,7 +35,7 @@ bool uftrace_pair_ready(const struct uftrace *u, const struct task_reader *a,
 	return !u->info.swap && ready(a) && ready(b);
 }
 
-/* Its records up to p have been taken; its next time, unless that is to be found. */
+/* Move the task to p: the records before p are written. next is its next time, unless stale. */
 static void settle(struct task_reader *t, const uint8_t *p, uint64_t next)
 {
 	const uint8_t *start = window_at(&t->file);

@@ -2,8 +2,8 @@
  * perf.c - perf-cpuN.dat: when tasks ran, began, ended and changed their names
  *
  * Records are those of perf_event_open(2): {u32 type, u16 misc, u16 size}, a body, and at the end
- * {u32 pid, u32 tid, u64 time}. Records of tasks without a file of their own are left out, as
- * uftrace does.
+ * {u32 pid, u32 tid, u64 time}. Records of tasks without a file of their own are left out, as in
+ * uftrace.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,18 +13,18 @@
 enum {
 	PERF_HEADER = 8,
 	PERF_SAMPLE_ID = 16,
-	PERF_USEFUL = 256, /* no record that is taken apart is longer */
+	PERF_USEFUL = 256, /* all records that are decoded are shorter */
 	PERF_WINDOW = 64 * 1024,
-	PERF_WINDOWS = 1 << 20, /* all together */
+	PERF_WINDOWS = 1 << 20, /* bytes of all windows together */
 };
 
 struct perf_record {
 	uint32_t type;
 	uint16_t misc, size;
-	uint32_t pid, tid; /* of the sample id */
+	uint32_t pid, tid; /* in the sample id */
 	uint64_t sample_time;
-	uint64_t time;	  /* that counts: of the body where it has one */
-	uint32_t subject; /* tid that it is about */
+	uint64_t time;	  /* of the body, if the body has one, else of the sample id */
+	uint32_t subject; /* tid of the task that the record describes */
 };
 
 static const char *path_of(struct uftrace *u, struct perf_reader *p, char *path, size_t n)
@@ -47,7 +47,7 @@ static void unpack_header(const struct uftrace *u, const uint8_t *d, struct perf
 				  .size = (uint16_t)get_uint(d + 6, 2, big)};
 }
 
-/* The record of which `have` bytes stand at d; false: it is none. */
+/* Decode the record at d, of which `have` bytes exist. Return false if there is no record. */
 static bool unpack(const struct uftrace *u, const uint8_t *d, size_t have, struct perf_record *r)
 {
 	bool big = u->info.big_endian;
@@ -78,13 +78,13 @@ static bool unpack(const struct uftrace *u, const uint8_t *d, size_t have, struc
 	return r->time < TIME_LIMIT;
 }
 
-/* The body's time may be a little before that of the record before it. */
+/* Is the time possible? The body's time may be a little before that of the previous record. */
 static bool fits(const struct perf_reader *p, uint64_t time)
 {
 	return !p->last || (time + 1000000 >= p->last && time < p->last + TASK_JUMP);
 }
 
-/* A time that does not fit is damaged if the next record's does. */
+/* Is the record's time damaged? It does not fit, and the next record's time does. */
 static bool is_outlier(const struct uftrace *u, const struct perf_reader *p,
 		       const struct perf_record *r, size_t have)
 {
@@ -95,7 +95,7 @@ static bool is_outlier(const struct uftrace *u, const struct perf_reader *p,
 	       is_used(next.type) && fits(p, next.time);
 }
 
-/* The next record that is of use into *r and base.due.time. 0, -1. */
+/* Find the next record that is needed: set *r and base.due.time. Returns 0, or -1. */
 static int look_ahead(struct uftrace *u, struct perf_reader *p, struct perf_record *r,
 		      struct error *e)
 {
@@ -115,7 +115,7 @@ static int look_ahead(struct uftrace *u, struct perf_reader *p, struct perf_reco
 			break;
 		}
 		if (!unpack(u, window_at(&p->file), (size_t)have, r) || r->size > left) {
-			/* search on, in the steps that records keep */
+			/* search on, in steps of the records' alignment */
 			if (!said)
 				input_damage(u->input, path_of(u, p, path, sizeof(path)),
 					     p->file.offset,
@@ -200,7 +200,8 @@ static int switch_row(struct uftrace *u, struct perf_reader *p, struct task_read
 			location = u->preempt_place;
 		t->sched_place = location;
 	} else if (t->sched_place) {
-		/* it ends what began: the record itself does not say which of the two */
+		/* the record ends the open one: its location is the one that began, which the
+		 * record does not give */
 		location = t->sched_place;
 		t->sched_place = 0;
 	}
@@ -287,7 +288,7 @@ failed:
 	return 0;
 }
 
-/* Files are taken in the bytewise order of their names: that is uftrace's for equal times. */
+/* Files are opened in the bytewise order of their names: uftrace's order for equal times. */
 int perf_begin(struct uftrace *u, struct error *e)
 {
 	const struct tree *tree = u->input->tree;
