@@ -20,6 +20,7 @@ struct apitrace_header {
 	struct buffer text;
 };
 
+/* The state of the encoder. */
 struct apitrace_encoder {
 	struct apitrace_target target;
 	struct apitrace_header *headers, *last; /* in input order; the last may be incomplete */

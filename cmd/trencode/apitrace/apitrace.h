@@ -15,6 +15,7 @@ struct apitrace_written {
 	uint8_t id[6];
 };
 
+/* All definitions, or all functions, of the trace. */
 struct apitrace_written_set {
 	struct apitrace_written *at; /* by number in the dictionary */
 	size_t size;

@@ -12,6 +12,7 @@
 #include "cmd/trencode/apitrace/convert.h"
 #include "common/stream/field.h"
 
+/* The state of the conversion. */
 struct apitrace_conversion {
 	struct conversion conversion;
 	struct apitrace_convert_values values;

@@ -22,6 +22,7 @@ enum {
 /* zstd's seekable format: a seek table in a skippable frame after the data frames. */
 enum { SEEK_MAGIC = 0x184d2a5e, SEEK_FOOTER = (int)0x8f92eab1 };
 
+/* One frame of zstd: compressed and original size, bytes. */
 struct pack_frame {
 	uint32_t packed, size;
 };

@@ -28,8 +28,7 @@ static int put_text(struct buffer *b, const char *s)
 	return buffer_append(b, s, strlen(s));
 }
 
-/* Append a text in quotes. A control character becomes '?', as readers do not agree on its escape.
- */
+/* Append a text in quotes. Control characters become '?', as readers disagree on their escapes. */
 static int put_quoted(struct buffer *b, const char *p, size_t n)
 {
 	struct buffer clean = {0};
@@ -121,8 +120,8 @@ static const char *role_uri(const struct ctf_class *cl, const struct type *t)
 	return cl->named ? "urn:trutils:instant" : NULL;
 }
 
-/* Declare the fields that trdecode knows by their names. An event's known field of such a name gets
- * another name, even if the class does not have the known field. */
+/* Declare the fields that trdecode knows by their names. Another field of the event that has such a
+ * name is renamed, even if the class does not have the known field. */
 static int declare_known_fields(struct buffer *b, struct intern *used, const struct ctf_class *cl,
 				const struct type *t)
 {

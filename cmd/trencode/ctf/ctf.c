@@ -24,6 +24,7 @@ struct ctf_lane_ids {
 	int32_t tid, pid; /* -1: unknown */
 };
 
+/* The state of the encoder. */
 struct ctf_encoder {
 	struct ctf_files files;
 	struct ctf_classes classes;
@@ -288,7 +289,7 @@ static int ctf_begin(struct encoding *en, struct error *e)
 	if (tree_output_open(&s->files.tree, en->options->output, "ctf", e))
 		return -1;
 	s->open = true;
-	/* the first member is renamed into place last: without the metadata there is no trace */
+	/* the first member is moved to its path last: without the metadata there is no trace */
 	return tree_output_member(&s->files.tree, "metadata", 8, &s->metadata, e);
 }
 

@@ -29,6 +29,7 @@ struct converted_type {
 	bool location; /* an event at a location, not of a call */
 };
 
+/* The state of the conversion. */
 struct lttng_conversion {
 	struct conversion conversion;
 	struct converted_type *types; /* by the stream's number */

@@ -40,6 +40,7 @@ struct lane_target {
 	uint32_t channel, file; /* number + 1; 0: not yet known */
 };
 
+/* The state of the encoder. */
 struct lttng_encoder {
 	struct tree_output tree;
 	const struct source *source;
@@ -72,7 +73,7 @@ static int lttng_begin(struct encoding *en, struct error *e)
 	en->state = s;
 	if (tree_output_open(&s->tree, en->options->output, "lttng.trace", e))
 		return -1;
-	/* the first member is renamed into place last: without metadata_0 there is no trace */
+	/* the first member is moved to its path last: without metadata_0 there is no trace */
 	return tree_output_member(&s->tree, "metadata_0", 10, &number, e);
 }
 

@@ -16,6 +16,7 @@
 
 enum { TEXT_MOST = TRACECMD_RECORD_MOST - 32 };
 
+/* The state of the conversion. */
 struct tracecmd_conversion {
 	struct conversion conversion;
 	struct tracecmd_formats formats;

@@ -15,7 +15,7 @@ int tracecmd_number(const struct tracecmd_state *s, struct buffer *b, uint64_t v
 	return buffer_append(b, bytes, size);
 }
 
-static int append(struct buffer *b, const void *data, size_t n)
+static int append_bytes(struct buffer *b, const void *data, size_t n)
 {
 	return n ? buffer_append(b, data, n) : 0;
 }
@@ -25,8 +25,9 @@ int tracecmd_sized(const struct tracecmd_state *s, enum tracecmd_part part, unsi
 {
 	const struct buffer *from = &s->parts[part];
 
-	return tracecmd_number(s, b, from->size, size) || append(b, from->data, from->size) ? -1
-											    : 0;
+	return tracecmd_number(s, b, from->size, size) || append_bytes(b, from->data, from->size)
+		       ? -1
+		       : 0;
 }
 
 int tracecmd_header_info(const struct tracecmd_state *s, struct buffer *b)
@@ -77,7 +78,7 @@ static bool same_system(const struct format_text *a, const struct format_text *b
 static int append_format(const struct tracecmd_state *s, const struct format_text *f,
 			 struct buffer *b)
 {
-	return tracecmd_number(s, b, f->size, 8) || append(b, f->text, f->size) ? -1 : 0;
+	return tracecmd_number(s, b, f->size, 8) || append_bytes(b, f->text, f->size) ? -1 : 0;
 }
 
 int tracecmd_ftrace_formats(const struct tracecmd_state *s, struct buffer *b)
@@ -114,7 +115,7 @@ int tracecmd_event_formats(const struct tracecmd_state *s, struct buffer *b)
 		if (!systems || !same_system(&f, &before)) {
 			systems++;
 			n = 0;
-			if (append(b, f.system, f.system_size) || buffer_u8(b, 0))
+			if (append_bytes(b, f.system, f.system_size) || buffer_u8(b, 0))
 				return -1;
 			count_at = b->size;
 			if (tracecmd_number(s, b, 0, 4))
@@ -144,7 +145,7 @@ static int option_offset(const struct tracecmd_state *s, struct buffer *b)
 	size_t n = (size_t)snprintf(text, sizeof text, "%" PRId64, s->offset_added) + 1;
 
 	return tracecmd_number(s, b, TRACECMD_OFFSET, 2) || tracecmd_number(s, b, n, 4) ||
-			       append(b, text, n)
+			       append_bytes(b, text, n)
 		       ? -1
 		       : 0;
 }
@@ -167,7 +168,7 @@ int tracecmd_options(const struct tracecmd_state *s, struct buffer *b)
 			cpus = true;
 		} else if (id != TRACECMD_DONE && id != TRACECMD_BUFFER) {
 			if (tracecmd_number(s, b, id, 2) || tracecmd_number(s, b, size, 4) ||
-			    append(b, from->data + at, size))
+			    append_bytes(b, from->data + at, size))
 				return -1;
 		}
 		at += size;

@@ -209,11 +209,13 @@ static int write_v6(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 
 /* --- version 7 --- */
 
+/* One section before the data: the option that names it, and its offset in the file. */
 struct section {
 	uint16_t option;
 	uint64_t offset;
 };
 
+/* All sections before the data. */
 struct sections {
 	struct section at[8];
 	size_t count;

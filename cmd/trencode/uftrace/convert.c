@@ -31,6 +31,7 @@ struct appended {
 	uint64_t written; /* bytes */
 };
 
+/* The state of the conversion. */
 struct uftrace_conversion {
 	struct conversion conversion;
 	struct uftrace_modules modules;

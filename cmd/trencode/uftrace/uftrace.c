@@ -28,7 +28,7 @@ static int uftrace_begin(struct encoding *en, struct error *e)
 	s->kernel.tree = &s->tree;
 	if (tree_output_open(&s->tree, en->options->output, "uftrace.data", e))
 		return -1;
-	/* the first member is renamed into place last: without info there is no recording */
+	/* the first member is moved to its path last: without info there is no recording */
 	return tree_output_member(&s->tree, "info", 4, &number, e);
 }
 
