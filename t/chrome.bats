@@ -112,7 +112,7 @@ profile() {
 	for text in '[{"ph":"i","ts":1,"name":"x"}] more' '{"traceEvents":[{"ph":"i","ts":1,"name":"x"}]}}'; do
 		printf '%s' "$text" >x.json
 		run -1 trdecode -o s x.json
-		assert_output --regexp '^trdecode: x.json: 0x[0-9a-f]+: something stands behind the JSON$'
+		assert_output --regexp '^trdecode: x.json: 0x[0-9a-f]+: text follows the JSON document$'
 		run -1 bash -c "trstat -a count -F tsv s 2>/dev/null"
 		assert_line $'x\t1'
 	done

@@ -29,11 +29,11 @@ static int apitrace_open(struct input *in, struct error *e)
 	a->input = in;
 	a->values_limit =
 		in->decoding->max_value ? (size_t)in->decoding->max_value : APITRACE_VALUES_LIMIT;
-	/* large values grow by remapping, not by copies in a heap that keeps the old ones; and a
-	   window of brotli goes back when it is done with */
+	/* large buffers then grow by remapping, and freed ones (values, windows of brotli)
+	   return to the system */
 	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
 	unpack_probe(in->head, in->head_size, &container);
-	/* never NULL, however short the names */
+	/* never NULL, even if all names are empty */
 	if (buffer_reserve(&a->members, 256) || buffer_reserve(&a->header, 16))
 		return error_no_memory(e);
 	if (unpack_open(&a->unpack, container, in->fd, in->name, in->head, in->head_size, e))
@@ -58,7 +58,7 @@ static int apitrace_open(struct input *in, struct error *e)
 	}
 	if (!a->unpack.total && container == CONTAINER_BROTLI)
 		return error_set(e, in->name, NO_OFFSET, "not a trace of a known format");
-	/* of a cut header the rest is told; nothing can follow it */
+	/* a cut header: --info reports the part that was read; no event can follow */
 	if (a->unpack.damage.what[0] && (a->failure == FAILURE_END || a->version > APITRACE_LATEST))
 		input_damage_error(in, &a->unpack.damage);
 	else
@@ -70,7 +70,7 @@ static int apitrace_open(struct input *in, struct error *e)
 	return 0;
 }
 
-/* 0 if it is no file. */
+/* Return the size of the input; 0: not a regular file. */
 static uint64_t file_size(const struct input *in)
 {
 	struct stat st;
@@ -111,7 +111,7 @@ static int apitrace_run(struct input *in, uint64_t until, struct error *e)
 	return 0;
 }
 
-/* A text of the header as apitrace_header has put it there: *p goes behind it. */
+/* Copy a string of a header stored by apitrace_header, and move *p after it. */
 static void header_text(const uint8_t **p, char *text, size_t size)
 {
 	unsigned shift = 0;
@@ -127,8 +127,8 @@ static void header_text(const uint8_t **p, char *text, size_t size)
 	*p += n;
 }
 
-/* The properties of all traces of the file: their headers, one behind the other. */
-static void tell_properties(struct trace_info *f, const struct buffer *headers)
+/* Add the properties of all traces of the file, from their adjacent headers. */
+static void add_properties(struct trace_info *f, const struct buffer *headers)
 {
 	const uint8_t *p = headers->data, *end = p + headers->size;
 	char name[512], key[400], value[400];
@@ -149,7 +149,7 @@ static void tell_properties(struct trace_info *f, const struct buffer *headers)
 	}
 }
 
-/* Count all that comes. */
+/* Read the rest of the trace, and count. */
 static int count_all(struct apitrace *a)
 {
 	int got = 1;
@@ -163,8 +163,8 @@ static int apitrace_info(struct input *in, struct trace_info *f, struct error *e
 {
 	struct apitrace *a = in->state;
 	struct apitrace_totals *t = &a->totals;
-	uint64_t version = a->version, semantic = a->semantic; /* the first trace's */
-	uint64_t size = file_size(in); /* damage may keep the rest from being read */
+	uint64_t version = a->version, semantic = a->semantic; /* of the first trace */
+	uint64_t size = file_size(in); /* damage may prevent reading to the end */
 
 	if (apitrace_declare(a) || count_all(a)) {
 		*e = a->error;
@@ -183,7 +183,7 @@ static int apitrace_info(struct input *in, struct trace_info *f, struct error *e
 	fact_number(f, "threads", t->threads);
 	if (t->traces > 1)
 		fact_number(f, "traces", t->traces);
-	tell_properties(f, &a->headers);
+	add_properties(f, &a->headers);
 	return 0;
 }
 

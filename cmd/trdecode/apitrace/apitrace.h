@@ -1,8 +1,8 @@
 /*
- * apitrace.h - a .trace being decoded
+ * apitrace.h - inside the decoder of apitrace's .trace files
  *
- * The stream is read event by event from what unpack has at hand. Functions that read return 0, or
- * -1 with apitrace.failure telling why.
+ * The trace is read event by event from the bytes that unpack provides. Functions that read
+ * return 0, or -1 with apitrace.failure set.
  */
 #ifndef TR_TRDECODE_APITRACE_APITRACE_H
 #define TR_TRDECODE_APITRACE_APITRACE_H
@@ -16,39 +16,41 @@
 #include "cmd/trdecode/decoder.h"
 
 enum {
-	APITRACE_NAME_LIMIT = 64 * 1024,   /* of a name in a definition */
+	APITRACE_NAME_LIMIT = 64 * 1024,   /* bytes of a name in a definition */
 	APITRACE_NAMES_LIMIT = 32000,	   /* names of one definition */
 	APITRACE_ARGUMENT_LIMIT = 4096,	   /* index of an argument */
-	APITRACE_NESTING = 100,		   /* of values, below VALUE_DEPTH */
-	APITRACE_THREAD_LIMIT = INT32_MAX, /* tids of other systems may be so large */
-	APITRACE_OPEN_LIMIT = 1 << 18,	   /* calls that did not return are remembered */
+	APITRACE_NESTING = 100,		   /* nesting of values, below VALUE_DEPTH */
+	APITRACE_THREAD_LIMIT = INT32_MAX, /* highest thread id */
+	APITRACE_OPEN_LIMIT = 1 << 18,	   /* open calls that are remembered */
 	APITRACE_HEADER_LIMIT = 1 << 20,
-	APITRACE_TRACES_LIMIT = 1 << 14, /* of one file: each is remembered to the end */
-	APITRACE_DEFINITIONS_LIMIT = 256 * 1024 * 1024, /* bytes of all of them */
+	APITRACE_TRACES_LIMIT = 1 << 14, /* traces of one file: each is kept to the end */
+	APITRACE_DEFINITIONS_LIMIT = 256 * 1024 * 1024, /* bytes of all definitions */
 	APITRACE_VALUES_LIMIT = MAX_VALUE,		/* bytes of one event's values */
 };
 
 enum apitrace_failure {
 	FAILURE_NONE,
-	FAILURE_END,   /* the data ended inside of something */
-	FAILURE_BAD,   /* what is there makes no sense: see message */
-	FAILURE_FATAL, /* cannot read or write, out of memory: see error */
+	FAILURE_END,   /* the data ended inside an element */
+	FAILURE_BAD,   /* the data is invalid: see message */
+	FAILURE_FATAL, /* reading or writing failed, or out of memory: see error */
 };
 
+/* A function, defined at its first call. */
 struct apitrace_function {
-	uint32_t location, names; /* names: of arguments */
+	uint32_t location, names; /* names: number of arguments */
 	unsigned known;		  /* enum apitrace_known */
 };
 
+/* A struct, defined at its first use. */
 struct apitrace_struct {
 	uint32_t definition, members;
 };
 
-/* One of the five spaces of ids. */
+/* The elements of one of the five kinds that have ids. */
 struct apitrace_ids {
 	uint32_t *direct; /* low ids to index + 1 */
 	size_t direct_size;
-	struct idmap map; /* the others */
+	struct idmap map; /* the other ids */
 	void *at;
 	size_t count, capacity;
 };
@@ -56,55 +58,58 @@ struct apitrace_ids {
 /* What --info counts. */
 struct apitrace_totals {
 	uint64_t calls, incomplete, frames, threads, traces;
-	uint64_t left_out; /* rows that lost values too large to keep */
+	uint64_t left_out; /* rows without values that were too large */
 	char api[32];
 };
 
+/* A trace that is decoded. */
 struct apitrace {
 	struct input *input;
-	struct writer *w; /* NULL: only count */
+	struct writer *w; /* NULL: --info, which only counts */
 	struct unpack unpack;
 	enum apitrace_failure failure;
 	char message[256];
 	struct error error;
 
 	uint64_t version, semantic;
-	struct buffer header;  /* as it stood there, whole properties only */
-	struct buffer headers; /* only counting: of all traces of the file, in bounds */
+	struct buffer header;  /* unchanged, without an incomplete property */
+	struct buffer headers; /* if w is NULL: headers of all traces of the file, up to a limit */
 
 	uint64_t tick;
-	uint32_t call, frame; /* numbers of the next enter and of the present frame */
+	uint32_t call, frame; /* numbers of the next enter and of the current frame */
 	uint32_t source, clock, enter, leave;
 	uint32_t last_thread, last_lane;
-	struct idmap lanes; /* thread to lane id */
+	struct idmap lanes; /* lane ids by thread */
 	struct apitrace_ids functions, structs, enums, bitmasks, frames;
 	struct open_calls open;
 	uint64_t defined; /* bytes of definitions */
 
 	size_t values_limit;   /* bytes of one event's values that are kept */
-	struct buffer tail;    /* values of the present event */
-	size_t detail;	       /* where its present detail begins there */
-	uint32_t arguments;    /* highest number of an argument there, from 1 */
+	struct buffer tail;    /* values of the current event */
+	size_t detail;	       /* offset in tail of the current detail */
+	uint32_t arguments;    /* highest number of an argument in tail, from 1 */
 	bool lost_bits;	       /* a number was longer than 64 bits */
 	bool too_large;	       /* a detail was left out */
 	struct buffer used;    /* ids of definitions in tail */
 	struct buffer members; /* scratch */
 	struct apitrace_totals totals;
-	bool segments; /* the stream may have several: each needs its definitions */
+	bool segments; /* the stream may have several segments: each needs its definitions */
 	bool done;
 };
 
-/* --- apitrace_read.c: numbers and strings --- */
+/* --- read.c: numbers and strings --- */
 
+/* Unpack more bytes. */
 int apitrace_refill(struct apitrace *a);
+/* Set FAILURE_BAD and the message; return -1. */
 int apitrace_bad(struct apitrace *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int apitrace_no_memory(struct apitrace *a);
 int apitrace_uint_slow(struct apitrace *a, uint64_t *n);
-/* A name: *id of the writer's string, its text in scratch members if text is not NULL. */
+/* Read a name, and set *id to the writer's string. */
 int apitrace_name(struct apitrace *a, uint32_t *id);
-/* The bytes of a name appended to b. */
+/* Append the bytes of a name to b. */
 int apitrace_text(struct apitrace *a, struct buffer *b, size_t limit);
-/* Byte offset in the unpacked stream. */
+/* Return the offset in the unpacked trace. */
 uint64_t apitrace_offset(const struct apitrace *a);
 
 static inline int apitrace_byte(struct apitrace *a, uint8_t *byte)
@@ -139,50 +144,48 @@ static inline int apitrace_uint(struct apitrace *a, uint64_t *n)
 	return apitrace_uint_slow(a, n);
 }
 
-/* --- apitrace_signatures.c --- */
+/* --- signatures.c: read an id, and at its first use its definition --- */
 
 int apitrace_function(struct apitrace *a, struct apitrace_function **f);
 int apitrace_struct(struct apitrace *a, struct apitrace_struct **s);
 int apitrace_enum(struct apitrace *a, uint32_t *definition);
-/* Of a version before 3: the id stands for one name and value. */
+/* Read an enum of a version before 3, where an id is defined as one name and value. */
 int apitrace_enum_value(struct apitrace *a, uint32_t *definition, int64_t *value);
 int apitrace_bitmask(struct apitrace *a, uint32_t *definition);
 int apitrace_frame(struct apitrace *a, uint32_t *definition);
 void apitrace_forget(struct apitrace *a);
 
-/* --- apitrace_quick.c --- */
+/* --- quick.c --- */
 
-/* Details into tail, up to the first that is not small and simple. true: all of them. */
+/* Convert details into tail, up to the first that is not small and simple. true: all details. */
 bool apitrace_quick_details(struct apitrace *a);
-/* As many events as are small and simple, and not later than until, straight into the writer's
- * block. true: the next one is later; false: it is for apitrace_event. */
+/* Write events directly into the writer's block, while they are small and simple and not later than
+ * until. true: the next event is later; false: apitrace_event must convert the next event. */
 bool apitrace_quick_events(struct apitrace *a, uint64_t until);
 
-/* --- apitrace_values.c --- */
+/* --- values.c --- */
 
-/* The details of an event into tail. */
+/* Convert the details of an event into tail. */
 int apitrace_details(struct apitrace *a);
-/* A tagged integer. */
+/* Read a tagged integer. */
 int apitrace_sint(struct apitrace *a, int64_t *n);
 
-/* --- apitrace_header.c --- */
+/* --- header.c --- */
 
-/* The header of a trace. 0, or -1. FAILURE_END: what there is of it is in a. */
+/* Read the header of a trace. FAILURE_END: the fields that were read are set. */
 int apitrace_header(struct apitrace *a);
-/*
- * An event that is none: the header of another trace, of a process that wrote to the same file? It
- * is, if an event follows, or nothing, or one more such header: of those before it the traces have
- * no events. Their version is at least 2: 0 and 1 are events. 0, or -1.
- */
+/* Read the headers of further traces, from processes that wrote to the same file; event: the first
+ * byte, which is not an event. Such a header has a version of at least 2, and an event, another
+ * header or the end of the file follows it. */
 int apitrace_other_traces(struct apitrace *a, uint8_t event);
 
-/* --- apitrace_events.c --- */
+/* --- events.c --- */
 
 /* Declare the trace whose header was read. */
 int apitrace_declare(struct apitrace *a);
-/* At the end of a trace: its open calls have not returned, but end their frames all the same. */
+/* Count the calls that are open at the end of a trace, and the frames that they end. */
 void apitrace_count_open(struct apitrace *a);
-/* What is remembered of an open call: its function and its lane. */
+/* Pack what is kept of an open call: its function and its lane. */
 static inline uint64_t apitrace_remember(const struct apitrace *a,
 					 const struct apitrace_function *f, uint32_t lane)
 {
@@ -191,7 +194,8 @@ static inline uint64_t apitrace_remember(const struct apitrace *a,
 	return (index + 1) << 32 | lane;
 }
 
-/* Read and write one event. 1; 0: the trace has ended (damage was told); -1: fatal, see error. */
+/* Convert one event. 1: done; 0: the trace has ended, and damage was reported; -1: fatal, see
+ * error. */
 int apitrace_event(struct apitrace *a);
 
 #endif

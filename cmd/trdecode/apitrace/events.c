@@ -1,5 +1,5 @@
 /*
- * Events: each enter and each leave becomes a row.
+ * events.c - converts each enter and each leave into a row
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,7 +98,7 @@ static int write_failed(struct apitrace *a)
 	return -1;
 }
 
-/* A row with few values, where the block takes it as it is. */
+/* Write a row with few values directly into the writer's block. false: not possible. */
 static inline bool put_small(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t type,
 			     uint32_t location, uint32_t call)
 {
@@ -128,7 +128,7 @@ static const char *limit_text(const struct apitrace *a, char *text, size_t size)
 	return text;
 }
 
-/* Values of the row were left out. */
+/* Write a gap: values of the row were left out. */
 static int put_gap(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t call)
 {
 	char what[80], size[32];
@@ -160,13 +160,13 @@ static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t lo
 		return write_failed(a);
 	if (a->too_large && put_gap(a, tick, lane, call))
 		return write_failed(a);
-	/* a large texture need not stay in memory */
+	/* free the memory of a large texture */
 	if (a->tail.capacity > 4 << 20)
 		buffer_free(&a->tail);
 	return 0;
 }
 
-static void tell_damage(struct apitrace *a, const char *what, uint64_t offset)
+static void report_damage(struct apitrace *a, const char *what, uint64_t offset)
 {
 	const struct unpack *u = &a->unpack;
 
@@ -175,22 +175,22 @@ static void tell_damage(struct apitrace *a, const char *what, uint64_t offset)
 		     unpack_part(u->container), u->chunk, offset, what);
 }
 
-/* What makes no sense in an event that can be read all the same. */
-static void tell_oddities(struct apitrace *a, const struct apitrace_function *f, uint64_t offset)
+/* Report faults of an event that can be read in spite of them. */
+static void report_oddities(struct apitrace *a, const struct apitrace_function *f, uint64_t offset)
 {
 	char what[80];
 
 	if (a->lost_bits)
-		tell_damage(a, "a number of more than 64 bits", offset);
+		report_damage(a, "a number of more than 64 bits", offset);
 	a->lost_bits = false;
 	if (!f || a->arguments <= f->names)
 		return;
 	snprintf(what, sizeof what, "argument %" PRIu32 " of a function that has %" PRIu32,
 		 a->arguments, f->names);
-	tell_damage(a, what, offset);
+	report_damage(a, what, offset);
 }
 
-/* NULL: no call that was entered */
+/* Return the function of an open call; NULL: not an open call. */
 static const struct apitrace_function *function_of(const struct apitrace *a, uint64_t known)
 {
 	const struct apitrace_function *all = a->functions.at;
@@ -204,12 +204,12 @@ static int put_enter(struct apitrace *a, uint64_t offset)
 	uint64_t thread = 0;
 	uint32_t lane;
 
-	/* functions are defined here alone, so f stays where it is */
+	/* details define no functions, so f stays valid */
 	if ((a->version >= APITRACE_THREADS && apitrace_uint(a, &thread)) ||
 	    find_lane(a, thread, &lane) || apitrace_function(a, &f) || apitrace_details(a))
 		return -1;
 	if (__builtin_expect(a->arguments > f->names || a->lost_bits, 0))
-		tell_oddities(a, f, offset);
+		report_oddities(a, f, offset);
 	if (open_calls_count(&a->open) < APITRACE_OPEN_LIMIT &&
 	    open_calls_put(&a->open, 0, a->call, apitrace_remember(a, f, lane)))
 		return apitrace_no_memory(a);
@@ -224,13 +224,14 @@ static int put_leave(struct apitrace *a, uint64_t offset)
 
 	if (apitrace_uint(a, &call) || apitrace_details(a))
 		return -1;
-	/* of a call that is not open apitrace takes no notice; here it is kept, with no place */
+	/* apitrace ignores the leave of a call that is not open; here it is kept, without a
+	 * location */
 	if (!open_calls_take(&a->open, 0, (uint32_t)call, &known) &&
 	    (known = 0, !a->last_lane && find_lane(a, 0, &a->last_lane)))
 		return -1;
 	f = function_of(a, known);
 	if (__builtin_expect((f && a->arguments > f->names) || a->lost_bits, 0))
-		tell_oddities(a, f, offset);
+		report_oddities(a, f, offset);
 	if (put_row(a, f ? (uint32_t)known : a->last_lane, a->leave, f ? f->location : 0,
 		    (uint32_t)call))
 		return -1;
@@ -253,11 +254,11 @@ void apitrace_count_open(struct apitrace *a)
 	}
 }
 
-/* Values that --max-value leaves out are no loss unless --strict says so. */
-static void tell_left_out(struct apitrace *a)
+/* Report values that were left out. With --max-value they count as a loss only with --strict. */
+static void report_left_out(struct apitrace *a)
 {
 	const struct decoding *d = a->input->decoding;
-	bool asked = d->max_value && !d->strict;
+	bool expected = d->max_value && !d->strict;
 	char what[160], size[32];
 
 	snprintf(what, sizeof what, "%" PRIu64 " %s values of more than %s, which were left out%s",
@@ -265,27 +266,27 @@ static void tell_left_out(struct apitrace *a)
 		 limit_text(a, size, sizeof size),
 		 a->values_limit < MAX_VALUE ? ": a higher --max-value keeps them"
 					     : ": a stream holds no larger ones");
-	if (!asked)
+	if (!expected)
 		input_damage(a->input, a->input->name, NO_OFFSET, "%s", what);
 	else if (!d->quiet)
 		warn(a->input->name, NO_OFFSET, "%s", what);
 }
 
-/* Nothing more comes: say why. in_event: it ended inside of one. */
+/* End the trace, and report why. in_event: the data ended inside an event. */
 static int finish_trace(struct apitrace *a, bool in_event, uint64_t offset)
 {
 	a->done = true;
 	apitrace_count_open(a);
 	if (a->totals.left_out)
-		tell_left_out(a);
+		report_left_out(a);
 	if (a->lost_bits)
-		tell_oddities(a, NULL, offset);
+		report_oddities(a, NULL, offset);
 	if (a->failure == FAILURE_BAD)
-		tell_damage(a, a->message, offset);
+		report_damage(a, a->message, offset);
 	else if (a->unpack.damage.what[0])
 		input_damage_error(a->input, &a->unpack.damage);
 	else if (in_event)
-		tell_damage(a, "the trace ends inside of an event", offset);
+		report_damage(a, "the trace ends inside of an event", offset);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * The header of a trace: its version, and from version 6 on its properties.
+ * header.c - reads the header of a trace: its version, and from version 6 on its properties
  */
 #include <inttypes.h>
 
@@ -17,7 +17,7 @@ static int read_property(struct apitrace *a, bool *last)
 	if (*last)
 		return 0;
 	before = a->members.size;
-	/* of a value that is cut apitrace has what is there */
+	/* of a cut value apitrace keeps the part that the file has */
 	bad = apitrace_text(a, &a->members, APITRACE_HEADER_LIMIT);
 	if (bad && a->failure != FAILURE_END)
 		return -1;
@@ -76,10 +76,10 @@ int apitrace_header(struct apitrace *a)
 
 /* --- the headers of more traces --- */
 
-/* Headers that follow each other, before it is known that they are some. */
+/* Adjacent headers, until it is certain that they are headers. */
 struct pending {
-	struct buffer text;  /* one behind the other */
-	struct buffer sizes; /* u32 each */
+	struct buffer text;  /* the headers, adjacent */
+	struct buffer sizes; /* their sizes, u32 each */
 	bool too_many;
 };
 
@@ -96,7 +96,7 @@ static int add_pending(struct apitrace *a, struct pending *p)
 		       : 0;
 }
 
-/* The headers from here on, up to the first event or to the end of the data. */
+/* Read headers up to the first event or to the end of the data. */
 static int read_pending(struct apitrace *a, struct pending *p)
 {
 	uint8_t next;

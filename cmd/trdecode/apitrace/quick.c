@@ -1,9 +1,9 @@
 /*
- * quick.c - nearly all calls
+ * quick.c - converts nearly all calls
  *
- * Their values are simple (apitrace_quick.h), and the block at hand has their lane and their place:
- * a row of it is written where it is sent from. What is not so is left to apitrace_events.c and
- * apitrace_values.c, from the beginning of the event or of the detail.
+ * Their values are simple (quick.h), and the writer's current block has their lane and their
+ * location: their rows are written directly into the block. events.c and values.c convert all
+ * others, from the beginning of the event or of the detail.
  */
 #include "cmd/trdecode/apitrace/quick.h"
 
@@ -24,18 +24,18 @@ bool apitrace_quick_details(struct apitrace *a)
 	return ended;
 }
 
-/* --- whole events, straight into the block --- */
+/* --- complete events, directly into the block --- */
 
-enum { QUICK_HEAD = NARROW_ROW + APITRACE_FIXED_SIZE + 4 }; /* of a row, up to its tail */
+enum { QUICK_HEAD = NARROW_ROW + APITRACE_FIXED_SIZE + 4 }; /* bytes of a row before its tail */
 
-/* What a row of the present event is to say. */
+/* What the row of the current event contains. */
 struct quick_event {
 	const struct apitrace_function *function;
 	uint32_t lane, call;
 	bool leave;
 };
 
-/* The number of a call: up to 4 bytes. */
+/* Read the number of a call, up to 4 bytes. */
 QUICK bool quick_call(struct quick *q, uint32_t *call)
 {
 	uint32_t n = get_u32(q->p);
@@ -55,7 +55,7 @@ QUICK bool quick_call(struct quick *q, uint32_t *call)
 	return quick_uint(q, call);
 }
 
-/* What stands before the details of an event; false: nothing simple. */
+/* Read an event up to its details; false: not simple. */
 QUICK bool quick_event(struct quick *q, const struct apitrace *a, struct quick_event *e)
 {
 	const struct apitrace_function *functions = a->functions.at;
@@ -78,7 +78,7 @@ QUICK bool quick_event(struct quick *q, const struct apitrace *a, struct quick_e
 	}
 	if (event != APITRACE_LEAVE)
 		return false;
-	/* of the call entered last, nearly always */
+	/* nearly always the leave of the call entered last */
 	if (!quick_call(q, &e->call) || a->open.recent.key != open_calls_key(0, e->call))
 		return false;
 	e->lane = (uint32_t)a->open.recent.value;
@@ -86,7 +86,8 @@ QUICK bool quick_event(struct quick *q, const struct apitrace *a, struct quick_e
 	return true;
 }
 
-/* What a call that was entered or left changes, beside the row; false: nothing was changed. */
+/* Update open calls and counts after an enter or leave; false: too many open calls, nothing was
+ * changed. */
 QUICK bool quick_taken(struct apitrace *a, const struct quick_event *e)
 {
 	if (e->leave) {
@@ -116,7 +117,7 @@ bool apitrace_quick_events(struct apitrace *a, uint64_t until)
 	uint8_t *row;
 
 	if (!w || !w->quick || a->version < APITRACE_ENUM_SETS || a->segments || a->done ||
-	    a->too_large || /* no event can be, that fits the block */
+	    a->too_large || /* no event that fits the block exceeds the limit */
 	    a->values_limit < (size_t)(w->limit - w->row) ||
 	    !writer_block_has(w, &w->types, a->enter) || !writer_block_has(w, &w->types, a->leave))
 		return false;

@@ -1,8 +1,8 @@
 /*
- * quick.h - values that are small, whole in what is at hand, and of types defined before
+ * quick.h - converts simple values: small, completely unpacked, and of types defined before
  *
- * Nearly all are. They are taken in line, with everything in registers, from where they are
- * unpacked to where they are written; at the first that is not so, nothing of it is taken.
+ * Nearly all values are simple. They are converted in line, in registers, from the unpacked
+ * bytes to the output. Conversion stops before the first value that is not simple.
  */
 #ifndef TR_TRDECODE_APITRACE_QUICK_H
 #define TR_TRDECODE_APITRACE_QUICK_H
@@ -10,22 +10,23 @@
 #include "cmd/trdecode/apitrace/apitrace.h"
 #include "common/stream/value.h"
 
+/* The positions of a conversion. */
 struct quick {
 	const uint8_t *p, *end;
 	uint8_t *out, *limit;
-	const uint8_t *safe; /* up to here there is room for one scalar more */
+	const uint8_t *safe; /* before this position there is space for one more scalar */
 };
 
 enum {
-	QUICK_IN = 64, /* bytes that one scalar cannot exceed, but for the content of strings */
+	QUICK_IN = 64, /* most bytes of one scalar, without the content of strings */
 	QUICK_OUT = 64,
-	QUICK_GROWTH = 4, /* nor what is written of values so many times what is read */
-	QUICK_SHORT = 32, /* so much of a string is copied whatever its length */
+	QUICK_GROWTH = 4, /* most bytes written for one byte read */
+	QUICK_SHORT = 32, /* bytes of a string that are always copied, to save a branch */
 };
 
 #define QUICK static inline __attribute__((always_inline))
 
-/* How far there is room: one comparison does for what is read and what is written. */
+/* Set q->safe, so that one comparison checks both input and output. */
 QUICK void quick_measure(struct quick *q)
 {
 	ptrdiff_t in = q->end - q->p - QUICK_IN,
@@ -39,7 +40,7 @@ QUICK bool quick_room(const struct quick *q)
 	return q->p < q->safe;
 }
 
-/* A number as it stands, of up to 8 bytes: in the stream it looks the same. */
+/* Copy a number of up to 8 bytes: the stream has the same encoding. */
 QUICK bool quick_number(struct quick *q)
 {
 	uint64_t bytes = get_u64(q->p), ends = ~bytes & 0x8080808080808080;
@@ -51,7 +52,7 @@ QUICK bool quick_number(struct quick *q)
 	return ends != 0;
 }
 
-/* A number of up to 3 bytes, nearly always of 1 or 2. */
+/* Read a number of up to 3 bytes, nearly always 1 or 2. */
 QUICK bool quick_uint(struct quick *q, uint32_t *n)
 {
 	uint32_t number = *q->p++;
@@ -68,7 +69,7 @@ QUICK bool quick_uint(struct quick *q, uint32_t *n)
 	return true;
 }
 
-/* What an id stands for, as index + 1; 0: none of these. */
+/* Read an id, and return the index + 1 of its element; 0: not defined before, or not a low id. */
 QUICK uint32_t quick_id(struct quick *q, const struct apitrace_ids *ids)
 {
 	uint32_t id;
@@ -99,7 +100,7 @@ QUICK bool quick_enum(struct quick *q, const struct apitrace *a)
 	return true;
 }
 
-/* The bytes of a string or blob of less than 16 KiB. */
+/* Copy a string or blob of less than 16 KiB. */
 QUICK bool quick_run(struct quick *q)
 {
 	size_t n = q->p[0];
@@ -163,8 +164,8 @@ QUICK bool quick_scalar(struct quick *q, const struct apitrace *a)
 	return false;
 }
 
-/* Floats, of a matrix or vector: they look the same in the stream. How many there are of up to n.
- */
+/* Copy up to n floats of a matrix or vector, whose encoding is the same in the stream. Return how
+ * many were copied. */
 QUICK unsigned quick_floats(struct quick *q, unsigned n)
 {
 	const uint64_t tags = 0x0000ff00000000ff, low = tags / 0xff * APITRACE_FLOAT;
@@ -204,7 +205,7 @@ QUICK bool quick_array(struct quick *q, const struct apitrace *a)
 	return true;
 }
 
-/* Details up to the first that is not simple. true: all of them. */
+/* Convert details up to the first that is not simple. true: all details. */
 QUICK bool quick_details(struct quick *q, const struct apitrace *a, uint32_t *arguments)
 {
 	uint32_t most = *arguments;
@@ -220,10 +221,10 @@ QUICK bool quick_details(struct quick *q, const struct apitrace *a, uint32_t *ar
 		}
 		if (what == APITRACE_ARGUMENT)
 			index = *q->p++ + 1u;
-		/* both have the same number in the stream */
+		/* argument and return value have the same numbers in the stream */
 		put_u16(q->out, (uint16_t)(what | index << 8));
 		q->out += 2;
-		/* of a longer number the first byte is too large, too */
+		/* the first byte of a longer number is above 0x7f too */
 		if (what > APITRACE_RETURN || index > 0x7f ||
 		    (*q->p == APITRACE_ARRAY ? !quick_array(q, a) : !quick_scalar(q, a))) {
 			q->p = p;

@@ -1,3 +1,6 @@
+/*
+ * read.c - reads the numbers and strings of a trace
+ */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -40,8 +43,8 @@ int apitrace_uint_slow(struct apitrace *a, uint64_t *out)
 	uint64_t n = 0;
 	uint8_t byte;
 
-	/* longer ones are padded with zeros, or no numbers of 64 bits: the other bits are lost, as
-	   in apitrace, which says nothing of it; of the tenth byte writers may mean but one */
+	/* longer numbers are padded with zeros, or exceed 64 bits: the other bits are lost, as in
+	   apitrace, which does not report it; only one bit of the tenth byte is valid */
 	for (unsigned shift = 0; shift < 7 * 64; shift += 7) {
 		if (apitrace_byte(a, &byte))
 			return -1;

@@ -1,5 +1,6 @@
 /*
- * Functions, structs, enums, bitmasks and frames: each defined where its id is first met.
+ * signatures.c - reads functions, structs, enums, bitmasks and frames, each defined at the first
+ * use of its id
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 
 enum { DIRECT_LIMIT = 1 << 16 };
 
-/* Ids are numbers of the tracer's, sparse and below some thousands: an array. Others are hashed. */
+/* Add an id. The tracer's ids are sparse numbers below some thousands: an array; larger ids are
+ * hashed. */
 static int set_index(struct apitrace_ids *ids, uint32_t id, uint32_t index)
 {
 	uint32_t *direct;
@@ -23,9 +25,9 @@ static int set_index(struct apitrace_ids *ids, uint32_t id, uint32_t index)
 	return 0;
 }
 
-/* The element of that id; *fresh: it is met for the first time, and zero. */
-static inline void *find_element(struct apitrace *a, struct apitrace_ids *ids, size_t element, uint64_t *id,
-			 bool *fresh)
+/* Read an id and find its element, or add a zeroed one. *fresh: it was added. */
+static inline void *find_element(struct apitrace *a, struct apitrace_ids *ids, size_t element,
+				 uint64_t *id, bool *fresh)
 {
 	uint32_t index;
 	void *grown;
@@ -91,9 +93,9 @@ static int count_of(struct apitrace *a, uint64_t *n)
 	return 0;
 }
 
-/* The members that were gathered as a definition. */
+/* Declare the members in a->members as a definition. */
 static int define_members(struct apitrace *a, uint64_t id, uint32_t name, enum definition_kind kind,
-		  uint32_t *definition)
+			  uint32_t *definition)
 {
 	*definition = 0;
 	if (!a->w)
@@ -121,8 +123,8 @@ static int read_names(struct apitrace *a, uint64_t n)
 	return 0;
 }
 
-/* The API, as the first function that is typical of one shows it. */
-static void tell_api(struct apitrace *a, const char *s, size_t n)
+/* Set the API by the first function whose name is typical of an API. */
+static void detect_api(struct apitrace *a, const char *s, size_t n)
 {
 	static const struct {
 		const char *prefix, *api;
@@ -159,9 +161,10 @@ static int define_function(struct apitrace *a, uint64_t id, struct apitrace_func
 		return -1;
 	f->known = apitrace_known((const char *)a->members.data, a->members.size);
 	if (!a->totals.api[0])
-		tell_api(a, (const char *)a->members.data, a->members.size);
+		detect_api(a, (const char *)a->members.data, a->members.size);
 	name = a->w ? writer_string(a->w, a->members.data, a->members.size) : 0;
-	if (count_of(a, &n) || read_names(a, n) || define_members(a, 0, name, DEFINITION_STRUCT, &arguments))
+	if (count_of(a, &n) || read_names(a, n) ||
+	    define_members(a, 0, name, DEFINITION_STRUCT, &arguments))
 		return -1;
 	f->names = (uint32_t)n;
 	if (!a->w)
@@ -201,7 +204,7 @@ int apitrace_struct(struct apitrace *a, struct apitrace_struct **s)
 	return define_members(a, id, name, DEFINITION_STRUCT, &(*s)->definition);
 }
 
-/* A name of an enum or bitmask, and what it stands for. */
+/* Read a name of an enum or bitmask, and its value. */
 static int named_value(struct apitrace *a, enum definition_kind kind, uint64_t *n)
 {
 	uint32_t name;
@@ -217,7 +220,7 @@ static int named_value(struct apitrace *a, enum definition_kind kind, uint64_t *
 	return add_member(a, name, *n);
 }
 
-/* Names with their values, all of them where the id is first met. */
+/* Read the id of an enum or bitmask, and at its first use all names with their values. */
 static int named_values(struct apitrace *a, struct apitrace_ids *ids, enum definition_kind kind,
 			uint32_t *definition)
 {

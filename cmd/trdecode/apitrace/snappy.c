@@ -1,5 +1,6 @@
 /*
- * The raw form of snappy, for blocks that are cut or damaged: libsnappy gives nothing of those.
+ * snappy.c - unpacks the raw form of snappy up to a cut or damage; libsnappy returns nothing of
+ * such blocks
  */
 #include <string.h>
 
@@ -45,7 +46,7 @@ size_t snappy_part(const uint8_t *p, size_t n, uint8_t *out, size_t size, bool *
 	*whole = false;
 	if (!snappy_preamble(&p, end, &length))
 		return 0;
-	all = length <= size; /* else so much of it is wanted */
+	all = length <= size; /* else only size bytes are wanted */
 	if (all)
 		size = length;
 	while (p < end && done < size) {
@@ -65,7 +66,7 @@ size_t snappy_part(const uint8_t *p, size_t n, uint8_t *out, size_t size, bool *
 				run = size - done;
 			}
 			if (run > (size_t)(end - p)) {
-				/* cut inside of a literal: what is there is good */
+				/* a cut inside a literal: the bytes before it are valid */
 				memcpy(out + done, p, (size_t)(end - p));
 				return done + (size_t)(end - p);
 			}
@@ -90,7 +91,7 @@ size_t snappy_part(const uint8_t *p, size_t n, uint8_t *out, size_t size, bool *
 		}
 		if (!offset || offset > done || run > size - done)
 			return done;
-		for (size_t i = 0; i < run; i++, done++) /* may overlap itself */
+		for (size_t i = 0; i < run; i++, done++) /* source and target may overlap */
 			out[done] = out[done - offset];
 	}
 	*whole = done == length && p == end;

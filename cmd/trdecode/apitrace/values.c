@@ -1,10 +1,13 @@
+/*
+ * values.c - converts the details of events: arguments, return values, back traces
+ */
 #include "cmd/trdecode/apitrace/apitrace.h"
 
 #include "common/stream/value.h"
 
-enum { ROOM = 64 }; /* for what is written between two looks at the room */
+enum { ROOM = 64 }; /* most bytes written between two calls of tail_room */
 
-/* More room in tail; what is larger than any event may be is left out. */
+/* Enlarge tail; discard a detail that exceeds the limit of one event. */
 static int make_room(struct apitrace *a)
 {
 	struct buffer *b = &a->tail;
@@ -34,10 +37,10 @@ static inline void tail_written(struct apitrace *a, const uint8_t *end)
 	a->tail.size = (size_t)(end - a->tail.data);
 }
 
-/* A definition stands in the present event's values. */
+/* Record that the current event's values use a definition. */
 static int use_definition(struct apitrace *a, uint32_t definition)
 {
-	/* where there is but one segment, it was sent when it was met first */
+	/* a stream of one segment has the definition since its first use */
 	if (__builtin_expect(a->segments, 0) && buffer_u32(&a->used, definition))
 		return apitrace_no_memory(a);
 	return 0;
@@ -58,7 +61,7 @@ int apitrace_sint(struct apitrace *a, int64_t *n)
 	return 0;
 }
 
-/* n bytes as they are, however many arrive at once. */
+/* Copy n bytes, in pieces as they are unpacked. */
 static int copy_bytes(struct apitrace *a, uint64_t n)
 {
 	while (n) {
@@ -131,7 +134,7 @@ static int copy_number(struct apitrace *a, uint8_t tag)
 	return 0;
 }
 
-/* Its magnitude may have 64 bits: what then wraps is not negative. */
+/* Read a negative number. A magnitude of 64 bits wraps to a number that is not negative. */
 static int signed_number(struct apitrace *a)
 {
 	uint8_t *p = tail_out(a);
@@ -193,7 +196,8 @@ static int put_bitmask(struct apitrace *a)
 	uint32_t definition;
 	uint64_t n;
 
-	if (apitrace_bitmask(a, &definition) || apitrace_uint(a, &n) || use_definition(a, definition))
+	if (apitrace_bitmask(a, &definition) || apitrace_uint(a, &n) ||
+	    use_definition(a, definition))
 		return -1;
 	*p++ = VALUE_BITMASK;
 	p = value_uleb(p, definition);
@@ -259,7 +263,7 @@ static int put_value(struct apitrace *a, unsigned nesting)
 	case APITRACE_NULL:
 	case APITRACE_FALSE:
 	case APITRACE_TRUE:
-		/* these and most others have the same number in the stream */
+		/* these and most other tags have the same number in the stream */
 		*tail_out(a) = type;
 		a->tail.size++;
 		return 0;

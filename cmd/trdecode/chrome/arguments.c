@@ -1,24 +1,25 @@
 /*
- * arguments.c - the arguments of a name: all that its events have, as parts of one place
+ * arguments.c - the arguments of a name: all arguments of its events, declared with one location
  *
- * Arguments are optional, and ends may have others than their beginnings. A name is one function
- * all the same, so its place names all of them, in the order of their appearance. Those of ends
- * that do not say whose they are stand behind them in each.
+ * Arguments are optional, and ends may have other arguments than their begins. A name is still one
+ * function, so its location declares all its arguments, in the order of their appearance. Each
+ * location also declares the arguments of ends without a name, after its own.
  */
 #include <stdlib.h>
 
 #include "cmd/trdecode/chrome/chrome.h"
 #include "common/stream/value.h"
 
-enum { NAMES_MOST = 4096 }; /* of arguments, for one name of events */
+enum { NAMES_MOST = 4096 }; /* arguments of one name */
 
+/* The arguments of one name, and its location. */
 struct chrome_names {
 	uint32_t *keys; /* strings of the writer */
 	size_t count, capacity;
 	uint32_t location;
 };
 
-/* The names of a name's arguments; 0: of ends without a name. NULL: out of memory. */
+/* Return the arguments of a name; name 0: of ends without a name. NULL: out of memory. */
 static struct chrome_names *names_of(struct chrome *c, uint32_t name)
 {
 	uint32_t *number = id_cache_number(&c->with_arguments, &name, sizeof name);
@@ -38,7 +39,7 @@ static struct chrome_names *names_of(struct chrome *c, uint32_t name)
 	return &c->arguments[*number - 1];
 }
 
-/* Where the number from 1 of an argument stands: 0 not known. NULL: out of memory. */
+/* Return a pointer to the number of an argument, from 1, 0: not set yet. NULL: out of memory. */
 static uint32_t *number_of(struct chrome *c, uint32_t name, uint32_t key)
 {
 	uint32_t both[2] = {name, key};
@@ -68,7 +69,8 @@ int chrome_learn(struct chrome *c, uint32_t name, uint32_t key)
 	return 0;
 }
 
-/* A string of the writer for a name that no argument has; 0: one has it. -1: out of memory. */
+/* Set *name to the writer's string for text, or 0 if an argument has this name. -1: out of memory.
+ */
 static int free_name(struct chrome *c, const char *text, uint32_t *name)
 {
 	uint32_t string = writer_text(c->w, text), *taken;
@@ -107,7 +109,7 @@ uint32_t chrome_location(struct chrome *c, uint32_t name)
 	if (!names || names->location)
 		return names ? names->location : 0;
 	ends = names_of(c, 0);
-	names = names_of(c, name); /* it may have moved */
+	names = names_of(c, name); /* the array may have moved */
 	if (!ends || !names)
 		return 0;
 	members = calloc(names->count + ends->count + 1, sizeof *members);

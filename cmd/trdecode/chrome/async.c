@@ -1,9 +1,9 @@
 /*
- * async.c - asynchronous events: pairs with an id, which become calls with a number
+ * async.c - converts asynchronous events: pairs with an id become calls with a number
  *
  * An end belongs to the innermost open call of its category, id and name (of any name, if the end
- * has none), first among those of its own process. Legacy pairs (S, F) and nestable pairs (b, e) do
- * not meet. The call is on the thread that began it.
+ * has none), first among those of its own process. A legacy end (F) never ends a nestable call (b),
+ * nor a nestable end (e) a legacy call (S). The call belongs to the thread that began it.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ static bool is_legacy(uint32_t phase)
 	return phase == 'S' || phase == 'F';
 }
 
-/* A type of calls for each category, one of instants for each name. */
+/* Declare a type: one for the calls of each category, one for the instants of each name. */
 static uint32_t type_of(struct chrome *c, enum type_kind kind, const struct chrome_record *r)
 {
 	struct {
@@ -55,8 +55,8 @@ static uint32_t type_of(struct chrome *c, enum type_kind kind, const struct chro
 }
 
 static int async_row(struct chrome *c, uint32_t thread, uint64_t time, enum type_kind kind,
-	       const struct chrome_record *r, uint32_t call, uint32_t location, uint32_t name,
-	       const uint8_t *values)
+		     const struct chrome_record *r, uint32_t call, uint32_t location, uint32_t name,
+		     const uint8_t *values)
 {
 	uint32_t lane = chrome_lane(c, &c->threads[thread]), type = type_of(c, kind, r);
 	uint8_t fixed[FIXED] = {0};
@@ -94,7 +94,7 @@ static int async_put(struct chrome *c, uint64_t key, uint64_t index)
 	return open_calls_put(&c->async, (uint32_t)(key >> 32), (uint32_t)key, index);
 }
 
-/* A free element of c->open: its index + 1, or 0. */
+/* Return the index + 1 of a free element of c->open, or 0. */
 static size_t new_open(struct chrome *c)
 {
 	struct chrome_open *open;
@@ -112,7 +112,7 @@ static size_t new_open(struct chrome *c)
 }
 
 static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t time,
-		 const uint8_t *values)
+		       const uint8_t *values)
 {
 	uint64_t key = key_of(c, r), below = 0;
 	uint32_t location;
@@ -133,15 +133,16 @@ static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t
 						  .thread = r->thread,
 						  .name = r->name,
 						  .location = location};
-	return async_put(c, key, index) || async_row(c, r->thread, time, KIND_ENTER, r, c->calls, location,
-					 r->name, values)
+	return async_put(c, key, index) || async_row(c, r->thread, time, KIND_ENTER, r, c->calls,
+						     location, r->name, values)
 		       ? -1
 		       : 0;
 }
 
-/* Where the number of the call to be ended is kept, in the list from *head on. NULL: none of the
- * innermost SEARCHED. */
-static size_t *async_find(struct chrome *c, const struct chrome_record *r, uint64_t key, size_t *head)
+/* Find the call to end in the list from *head on; return the pointer to its index + 1. NULL: not
+ * among the innermost SEARCHED. */
+static size_t *async_find(struct chrome *c, const struct chrome_record *r, uint64_t key,
+			  size_t *head)
 {
 	size_t *other = NULL, *at = head;
 
@@ -158,7 +159,7 @@ static size_t *async_find(struct chrome *c, const struct chrome_record *r, uint6
 }
 
 static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t time,
-	       const uint8_t *values)
+		     const uint8_t *values)
 {
 	uint64_t key = key_of(c, r), index = 0;
 	struct chrome_open open;
@@ -179,7 +180,7 @@ static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t t
 	if (head && async_put(c, key, head))
 		return -1;
 	return async_row(c, open.thread, time, KIND_LEAVE, r, open.call, open.location, open.name,
-		   values);
+			 values);
 }
 
 int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
@@ -224,7 +225,7 @@ int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id
 		id->form |= hex ? CHROME_ID_HEX : 0;
 		return 0;
 	}
-	/* ids of other forms get numbers that no process uses as addresses */
+	/* ids that are no numbers get numbers that no process uses as addresses */
 	number = intern(&c->ids, text->data, text->size);
 	if (number == INTERN_NONE)
 		return -1;

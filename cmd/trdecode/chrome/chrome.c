@@ -13,8 +13,8 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* An object with "traceEvents", or an array of objects with "ph". With -f, where the events may
- * stand behind anything else, an object or an array; what is in it shows later. */
+/* Accept an object with "traceEvents", or an array of objects with "ph". With -f accept any object
+ * or array: other content may precede the events. */
 static bool chrome_probe(const struct input *in)
 {
 	const char *p = (const char *)in->head, *end = p + in->head_size, *first;
@@ -35,7 +35,7 @@ static bool chrome_probe(const struct input *in)
 	p = skip_blanks(p + 1, end);
 	if (p < end && memmem(p, (size_t)(end - p), "\"ph\"", 4))
 		return true;
-	/* an empty array and nothing else: other formats, too, have these two bytes in front */
+	/* an empty array and nothing else: other formats begin with these two bytes too */
 	if (p < end && *p == ']')
 		p = skip_blanks(p + 1, end);
 	return p == end;
@@ -57,7 +57,7 @@ static int chrome_open(struct input *in, struct error *e)
 
 /* --- reading --- */
 
-/* The array of events, whose '[' was read. */
+/* Read the array of events, after its '['. */
 static int read_events(struct chrome *c, struct json_reader *r, struct error *e)
 {
 	enum json_token token;
@@ -75,7 +75,7 @@ static int read_events(struct chrome *c, struct json_reader *r, struct error *e)
 	return 0;
 }
 
-/* Digits as a number of ns; -1: they are none. */
+/* Convert digits to ns; -1: not a number. */
 static int64_t origin_of(const char *text)
 {
 	char *end;
@@ -84,7 +84,7 @@ static int64_t origin_of(const char *text)
 	return *text >= '0' && *text <= '9' && !*end && n < TIME_LIMIT ? (int64_t)n : -1;
 }
 
-/* "otherData", whose '{' was read: the origin, where trencode wrote the file. -1: BAD. */
+/* Read "otherData", after its '{': it contains the origin if trencode wrote the file. -1: BAD. */
 static int read_other_data(struct chrome *c, struct json_reader *r)
 {
 	enum json_token token;
@@ -107,7 +107,7 @@ static int read_other_data(struct chrome *c, struct json_reader *r)
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
 
-/* The whole file. -1: r has the error, or e. */
+/* Read the whole file. -1 with r->error or *e filled. */
 static int read_file(struct chrome *c, struct json_reader *r, struct error *e)
 {
 	enum json_token token = json_next(r);
@@ -149,7 +149,7 @@ static int read_all(struct chrome *c, struct error *e)
 	}
 	e->what[0] = '\0';
 	if (read_file(c, &r, e)) {
-		/* an array of events need not be ended: who writes it may be killed at any time */
+		/* the array of events may be unterminated: its writer may be killed at any time */
 		bool between = r.cut && r.depth == 1 && r.array[0];
 
 		if (e->what[0])
@@ -160,7 +160,7 @@ static int read_all(struct chrome *c, struct error *e)
 			failed = error_no_memory(e);
 	}
 	json_close(&r);
-	/* a file whose origin brings an event beyond all times has none */
+	/* ignore an origin that moves an event out of the range of times */
 	if (c->origin > (int64_t)TIME_LIMIT - CHROME_EARLIEST - c->highest)
 		c->origin = 0;
 	return failed;
@@ -222,7 +222,7 @@ static int chrome_run(struct input *in, uint64_t until, struct error *e)
 	return 0;
 }
 
-/* Print what of the input is not in the stream, or is so in another way. */
+/* Report the events that the stream does not contain, or contains in another form. */
 static void print_remarks(const struct chrome *c)
 {
 	const struct chrome_counts *n = &c->counts;
@@ -275,7 +275,7 @@ static void print_remarks(const struct chrome *c)
 		     n->idless, n->phases);
 }
 
-/* Damage beyond the first of each kind, which was reported with its offset. */
+/* Report the number of further faults of each kind; the first was reported with its offset. */
 static void more_damage(const struct chrome *c)
 {
 	uint64_t times = c->counts.wrong_times, durations = c->counts.wrong_durations;

@@ -1,10 +1,13 @@
 /*
  * chrome.h - inside the decoder of the Trace Event Format, the JSON of Chrome's trace viewer
  *
- * Events stand in any order, and a thread's name may come last: all are read first, and sorted by
- * time (sorter.h). What "X" events cover becomes an enter and a leave.
+ * The events of a file are in any order, and a thread's name may be at the end. So the whole file
+ * is read first, and its events are sorted by time (sorter.h). An "X" event becomes an enter and a
+ * leave.
  *
- * Facts: "Trace Event Format" (the document of the catapult project), and the files that uftrace,
+ * Functions return 0, or -1 (an id: 0) when out of memory or when the output failed.
+ *
+ * Sources: "Trace Event Format" (the document of the catapult project), and the files that uftrace,
  * Chrome and Perfetto write.
  */
 #ifndef TR_TRDECODE_CHROME_CHROME_H
@@ -18,7 +21,7 @@
 #include "cmd/trdecode/chrome/json_reader.h"
 #include "cmd/trdecode/chrome/sorter.h"
 
-/* What an event is to the stream. */
+/* What an event becomes in the stream. */
 enum chrome_kind {
 	CHROME_BEGIN,
 	CHROME_END,
@@ -31,16 +34,17 @@ enum chrome_kind {
 enum chrome_id_form {
 	CHROME_ID_HERE = 1,  /* the event has an id */
 	CHROME_ID_HEX = 2,   /* written in hexadecimal */
-	CHROME_ID_LOCAL = 4, /* of its process, else of the trace */
+	CHROME_ID_LOCAL = 4, /* unique in its process, else in the trace */
 };
 
+/* The id of an event. */
 struct chrome_id {
 	uint64_t number;
 	uint16_t form; /* enum chrome_id_form */
 };
 
-/* An event as the sorter keeps it; its arguments follow: name (a string of the writer), size of the
- * value, value (value.h). */
+/* An event, as stored in the sorter. Its arguments follow; each is a name (a string of the writer),
+ * the value's size, the value (value.h). */
 struct chrome_record {
 	uint64_t duration;    /* COMPLETE, ns */
 	uint16_t kind, phase; /* enum chrome_kind, "ph" */
@@ -51,45 +55,48 @@ struct chrome_record {
 	struct chrome_id id;
 };
 
-/* An asynchronous call that is open. */
+/* An open asynchronous call. */
 struct chrome_open {
-	uint64_t key;  /* hash of what its end must have, too */
-	size_t below;  /* index + 1 of the next one with this key, or the next free one; 0 none */
-	uint32_t call; /* its number in the stream */
+	uint64_t key;  /* hash of the properties that its end must share */
+	size_t below;  /* index + 1 of the next outer call with this key, or of the next free
+			  element; 0 none */
+	uint32_t call; /* number of the call in the stream */
 	uint32_t thread, name, location;
 };
 
+/* An open call of a thread. */
 struct chrome_frame {
-	uint64_t end;	 /* ns; UINT64_MAX: its "E" tells */
-	uint64_t serial; /* 0: none of the heap's */
+	uint64_t end;	 /* ns; UINT64_MAX: an "E" will end it */
+	uint64_t serial; /* number of its end in the heap; 0 none */
 	uint32_t location, name, category;
 };
 
+/* A thread and its open calls. */
 struct chrome_thread {
 	int32_t pid, tid;
-	uint32_t comm; /* string of the writer: its name, else an id that is no number; 0 */
+	uint32_t comm; /* string of the writer: its name, else its id if not a number; 0 none */
 	bool is_named;
 	uint32_t lane;
 	struct chrome_frame *frames;
 	size_t depth, capacity;
 };
 
-/* The end of a COMPLETE call that is open. */
+/* The end of an open COMPLETE call. */
 struct chrome_end {
 	uint64_t time, serial;
 	uint32_t thread;
-	uint32_t depth; /* of its frame */
+	uint32_t depth; /* depth of its frame */
 };
 
-/* What the events were, for remarks. */
+/* Numbers of unusual events, for the remarks at the end. */
 struct chrome_counts {
 	uint64_t events, ignored, clipped, unopened, nameless;
 	uint64_t wrong_times, wrong_durations;
 	uint64_t negative;	/* times below 0 */
-	uint64_t unkept;	/* begins of asynchronous calls beyond those that may be open */
+	uint64_t unkept;	/* begins of asynchronous calls beyond the limit of open ones */
 	uint64_t idless;	/* instants whose id was left out */
-	char phases[16];	/* of those */
-	uint64_t ignored_first; /* offset */
+	char phases[16];	/* phases of those instants */
+	uint64_t ignored_first; /* offset of the first ignored event */
 	uint64_t named;		/* ids in names */
 	char named_first[64];
 };
@@ -98,27 +105,27 @@ struct chrome {
 	struct input *input;
 	struct writer *w;
 	struct sorter sorter;
-	struct intern thread_keys, names; /* names: of pids and tids that are no int32_t */
+	struct intern thread_keys, names; /* names: pids and tids that are no int32_t */
 	struct id_cache declared;	  /* types */
-	/* chrome_arguments.c: names; their arguments; arguments of all */
+	/* arguments.c: numbers of names; of arguments by name; of all arguments */
 	struct id_cache with_arguments, numbers, keys;
 	struct chrome_names *arguments;
 	size_t narguments, arguments_capacity;
 	struct chrome_thread *threads;
 	size_t nthreads, threads_capacity;
-	struct open_calls async; /* chrome_async.c: index + 1 in open, by key */
+	struct open_calls async; /* async.c: index + 1 in open, by key */
 	struct chrome_open *open;
 	size_t nopen, open_capacity, open_free;
-	struct intern ids; /* those that are no numbers */
+	struct intern ids; /* ids that are no numbers */
 	struct id_cache declared_async;
 	uint32_t calls;
-	struct chrome_end *ends; /* a heap */
+	struct chrome_end *ends; /* a heap by time */
 	size_t nends, ends_capacity;
 	uint64_t serial;
 	struct chrome_counts counts;
-	int64_t lowest, highest; /* ns: the earliest time below 0, the latest end above 0; or 0 */
-	int64_t origin;		 /* ns: of a file of trencode, what time 0 of the file is */
-	uint32_t id_name;	 /* string of the writer: the field for ids of events */
+	int64_t lowest, highest; /* ns: the lowest time, at most 0; the highest end, at least 0 */
+	int64_t origin;	  /* ns: what trencode subtracted from all times of the file, else 0 */
+	uint32_t id_name; /* string of the writer: name of the field for ids */
 	uint32_t source, clock;
 	uint32_t begin_text, end_text; /* strings of the writer */
 
@@ -127,17 +134,18 @@ struct chrome {
 	struct chrome_id id_read;
 };
 
-/* --- chrome_event.c --- */
+/* --- event.c --- */
 
-/* Times may be so much below 0, in ns; those of the stream then begin with the earliest. */
+/* The limit of times below 0, in ns. If there are any, the earliest is time 0 of the stream. */
 static const int64_t CHROME_EARLIEST = (int64_t)1 << 60;
 
-/* Read one event object, whose '{' was read, into the sorter. 0; -1: memory, output, or BAD (r). */
+/* Read one event object, after its '{', into the sorter. -1 with *e or r->error filled. */
 int chrome_event(struct chrome *c, struct json_reader *r, struct error *e);
-/* Microseconds of JSON as ns. false: out of range. */
+/* Convert microseconds, as written in JSON, to ns. Fractions of a ns are truncated. false: out of
+ * range. */
 bool chrome_time(const char *text, int64_t *ns);
 
-/* Time 0 of the file in the stream, whose times are not below 0. */
+/* Return the time in the stream of the file's time 0; times of the stream are not below 0. */
 static inline int64_t chrome_zero(const struct chrome *c)
 {
 	return c->origin > -c->lowest ? c->origin : -c->lowest;
@@ -148,38 +156,36 @@ static inline uint64_t chrome_stream_time(const struct chrome *c, uint64_t sorte
 	return sorted - (uint64_t)INT64_MIN + (uint64_t)chrome_zero(c);
 }
 
-/* --- chrome_arguments.c --- */
+/* --- arguments.c --- */
 
-/* An event of that name has an argument called so. -1: out of memory. */
+/* Record that an event of that name has an argument with that key. */
 int chrome_learn(struct chrome *c, uint32_t name, uint32_t key);
-/* When all is learned: the place of a name. 0: memory, output. */
+/* Return the location of a name, after chrome_learn was called for all events. */
 uint32_t chrome_location(struct chrome *c, uint32_t name);
-/* Arguments of a record, of an event of that name, which has its place, as details in c->values.
- * -1: out of memory. */
+/* Convert the arguments of a record to details in c->values; the name has a location. */
 int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size);
-/* The name of the field for the ids of asynchronous events, which no argument has. 0: memory. */
+/* Return a name for the field with the ids of asynchronous events that no argument has. */
 uint32_t chrome_id_name(struct chrome *c);
 void chrome_arguments_free(struct chrome *c);
 
-/* --- chrome_async.c --- */
+/* --- async.c --- */
 
-/* The id of an event, whose text was read. -1: out of memory. */
+/* Convert the text of an event's id. */
 int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id *id);
 static inline bool chrome_is_async(char phase)
 {
 	return phase && strchr("benSFTp", phase);
 }
-/* The row of an event of such a phase. -1: output, memory. */
+/* Write the row of an event with an asynchronous phase. */
 int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
 		 const uint8_t *values);
 
-/* --- chrome_rows.c --- */
+/* --- rows.c --- */
 
-/* The lane of a thread. 0: out of memory. */
+/* Return the lane of a thread. */
 uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t);
 
-/* Write all rows up to and including that time, and the time of the next one. -1: output, memory.
- */
+/* Write all rows up to and including a time, and set *next to the time of the next row. */
 int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *e);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * event.c - one object of "traceEvents"
+ * event.c - reads one object of "traceEvents"
  */
 #include <limits.h>
 #include <stdio.h>
@@ -10,12 +10,11 @@
 
 enum { ARGUMENTS_MOST = 1024 };
 
-/* "-12.5e3" microseconds. What is below a nanosecond is cut off. */
 bool chrome_time(const char *text, int64_t *ns)
 {
 	bool minus = *text == '-';
 	unsigned __int128 n = 0;
-	long scale = 3; /* n has so many powers of ten to come */
+	long scale = 3; /* n must be multiplied by so many powers of ten */
 	bool point = false;
 
 	for (text += minus; (*text >= '0' && *text <= '9') || *text == '.'; text++) {
@@ -23,7 +22,7 @@ bool chrome_time(const char *text, int64_t *ns)
 			point = true;
 			continue;
 		}
-		/* digits beyond 30 cannot be part of a time in ns that fits */
+		/* digits after the 30th cannot be part of a time in range */
 		if (n > (unsigned __int128)1 << 100) {
 			scale += !point;
 			continue;
@@ -53,7 +52,7 @@ bool chrome_time(const char *text, int64_t *ns)
 
 /* --- arguments --- */
 
-/* A number as it is: whole ones as integers, where they fit. */
+/* Append a number: an integer if it is whole and fits, else a double. */
 static int put_number(struct buffer *b, const char *text)
 {
 	double real = strtod(text, NULL);
@@ -74,7 +73,7 @@ static int put_number(struct buffer *b, const char *text)
 	return value_put_float(b, bytes, 8);
 }
 
-/* The value that token began; objects and arrays as their text. */
+/* Append the value that token began; an object or array as its text. */
 static int put_value(struct chrome *c, struct json_reader *r, enum json_token token)
 {
 	struct buffer *b = &c->values, text = {0};
@@ -96,7 +95,7 @@ static int put_value(struct chrome *c, struct json_reader *r, enum json_token to
 	}
 }
 
-/* "args": { name: value, ... }, as they stand in a record. */
+/* Read "args": { name: value, ... } in the form of a record. */
 static int read_arguments(struct chrome *c, struct json_reader *r)
 {
 	struct buffer *to = &c->arguments_read;
@@ -124,7 +123,7 @@ static int read_arguments(struct chrome *c, struct json_reader *r)
 
 /* --- threads --- */
 
-/* named: it has no number of its own. */
+/* Convert a pid or tid. *named: the text is not a number, and gets one. */
 static int32_t id_of(struct chrome *c, const struct buffer *b, bool *named)
 {
 	uint32_t number;
@@ -136,7 +135,7 @@ static int32_t id_of(struct chrome *c, const struct buffer *b, bool *named)
 	n = strtol((char *)b->data, &end, 10);
 	if (!*end && n >= 0 && n <= INT32_MAX)
 		return (int32_t)n;
-	/* a name, or a number that is none here: any that nobody else has, the same each time */
+	/* not a number in range: use one that no other id has, the same each time */
 	number = intern(&c->names, b->data, b->size);
 	if (number == c->counts.named) {
 		if (!number)
@@ -152,7 +151,7 @@ static struct chrome_thread *thread_of(struct chrome *c, uint32_t *number)
 {
 	int32_t key[2];
 	struct chrome_thread *t;
-	/* uftrace writes the tid only where it is not the pid */
+	/* uftrace writes a tid only if it differs from the pid */
 	const struct buffer *tid = c->tid.size ? &c->tid : &c->pid;
 	bool pid_named = false, tid_named = false;
 
@@ -179,7 +178,7 @@ static struct chrome_thread *thread_of(struct chrome *c, uint32_t *number)
 
 /* --- events --- */
 
-/* "M": names of threads and processes are known by their one argument. */
+/* Take the name of a thread or process from an "M" event, whose only argument is the name. */
 static int take_name(struct chrome *c)
 {
 	const char *what = (char *)c->name.data;
@@ -208,9 +207,9 @@ static bool is_phase(const struct chrome *c, const char *any)
 	return c->phase.size == 1 && strchr(any, c->phase.data[0]);
 }
 
-/* Keep the event for its time. */
+/* Add the event to the sorter. */
 static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uint64_t duration,
-		struct error *e)
+		      struct error *e)
 {
 	struct chrome_record record = {
 		.duration = duration, .kind = (uint16_t)kind, .phase = c->phase.data[0]};
@@ -220,7 +219,7 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	record.id = c->id_read;
 	if (!thread_of(c, &record.thread))
 		return error_no_memory(e);
-	/* an end without a name is that of any call */
+	/* an end without a name ends any call */
 	record.name = c->name.size || kind == CHROME_END || is_phase(c, "eF")
 			      ? writer_string(c->w, c->name.data, c->name.size)
 			      : writer_text(c->w, "(no name)");
@@ -234,7 +233,7 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 		c->lowest = time;
 	if (time + (int64_t)duration > c->highest)
 		c->highest = time + (int64_t)duration;
-	/* of those that begin together the longer one is outside */
+	/* of calls that begin at one time the longer one is the outer one */
 	if (kind == CHROME_COMPLETE)
 		key.second = UINT64_MAX - duration;
 	c->record.size = 0;
@@ -245,7 +244,7 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	return sorter_add(&c->sorter, key, c->record.data, c->record.size, e);
 }
 
-/* Keys whose value is text or a number. */
+/* Return the buffer for the value of a key whose value is text or a number, or NULL. */
 static struct buffer *text_of(struct chrome *c, const struct json_reader *r)
 {
 	static const char *const keys[] = {"name", "cat", "ph", "pid", "tid"};
@@ -257,7 +256,7 @@ static struct buffer *text_of(struct chrome *c, const struct json_reader *r)
 	return NULL;
 }
 
-/* An instant of another phase has an id that is left out. */
+/* Count an instant of another phase whose id is left out. */
 static void count_id(struct chrome *c)
 {
 	char phase = (char)c->phase.data[0];
@@ -270,7 +269,7 @@ static void count_id(struct chrome *c)
 		c->counts.phases[n] = phase;
 }
 
-/* "id2": { "local" or "global": id } */
+/* Read "id2": { "local" or "global": id }. */
 static int read_id2(struct chrome *c, struct json_reader *r)
 {
 	enum json_token token;
@@ -333,7 +332,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 {
 	struct buffer *const all[] = {&c->name, &c->category, &c->phase,	 &c->pid,
 				      &c->tid,	&c->values,   &c->arguments_read};
-	uint64_t offset = json_offset(r) - 1; /* of its {, which was read */
+	uint64_t offset = json_offset(r) - 1; /* offset of its '{' */
 	struct times t = {0};
 	enum json_token token;
 

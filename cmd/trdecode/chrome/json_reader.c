@@ -35,7 +35,7 @@ static enum json_token json_bad(struct json_reader *r, const char *what)
 	return JSON_BAD;
 }
 
-/* More bytes behind what is there, which is all used up. false: the end, or an error. */
+/* Read more bytes after all bytes were used. false: the end, or an error. */
 static bool json_fill(struct json_reader *r)
 {
 	if (r->at_end || r->error.what[0])
@@ -64,7 +64,7 @@ static bool json_fill(struct json_reader *r)
 	}
 }
 
-/* The next byte, not stepped over; -1 at the end. */
+/* Return the next byte without using it; -1 at the end. */
 static inline int json_peek(struct json_reader *r)
 {
 	if (__builtin_expect(r->at == r->filled, 0) && !json_fill(r))
@@ -87,9 +87,9 @@ static enum json_token json_ended(struct json_reader *r)
 	return json_bad(r, "the input ends here, but its JSON does not");
 }
 
-/* --- words --- */
+/* --- tokens --- */
 
-/* Four hexadecimal digits; -1: there are none. */
+/* Read four hexadecimal digits; -1: other characters. */
 static int32_t json_unit(struct json_reader *r)
 {
 	int32_t n = 0;
@@ -109,7 +109,7 @@ static int32_t json_unit(struct json_reader *r)
 	return n;
 }
 
-/* \uXXXX, and the second half of a pair. A half alone becomes U+FFFD. */
+/* Append \uXXXX, with the second half of a surrogate pair. A half alone becomes U+FFFD. */
 static int put_escape(struct json_reader *r)
 {
 	int32_t c = json_unit(r), low;
@@ -121,7 +121,7 @@ static int put_escape(struct json_reader *r)
 			break;
 		r->at++;
 		if (json_peek(r) != 'u') {
-			/* another escape follows, which is not part of this */
+			/* another escape follows, which is not a second half */
 			static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 			const char *known;
 			int e = json_peek(r);
@@ -148,7 +148,7 @@ static int put_escape(struct json_reader *r)
 
 static bool end_text(struct json_reader *r)
 {
-	/* not part of the text */
+	/* the NUL is not part of the text */
 	if (buffer_u8(&r->text, 0))
 		return false;
 	r->text.size--;
@@ -253,15 +253,16 @@ static enum json_token read_word(struct json_reader *r, const char *word, enum j
 	return token;
 }
 
-/* NaN and Infinity are no JSON, but Python and others write them: texts, as json_append_real writes
- * such numbers. */
+/* Read NaN or Infinity, which are not JSON, but Python and others write them. They become strings,
+ * as json_append_real writes them. */
 static enum json_token read_special(struct json_reader *r, const char *word, const char *text)
 {
 	if (read_word(r, word, JSON_STRING) != JSON_STRING)
 		return JSON_BAD;
 	r->text.size = 0;
-	return buffer_append(&r->text, text, strlen(text)) || !end_text(r) ? json_bad(r, "out of memory")
-									   : JSON_STRING;
+	return buffer_append(&r->text, text, strlen(text)) || !end_text(r)
+		       ? json_bad(r, "out of memory")
+		       : JSON_STRING;
 }
 
 static enum json_token read_number(struct json_reader *r)
@@ -280,7 +281,8 @@ static enum json_token read_number(struct json_reader *r)
 	}
 	if (!end_text(r))
 		return json_bad(r, "out of memory");
-	return json_is_number((char *)r->text.data) ? JSON_NUMBER : json_bad(r, "no number of JSON");
+	return json_is_number((char *)r->text.data) ? JSON_NUMBER
+						    : json_bad(r, "no number of JSON");
 }
 
 /* --- nesting --- */
@@ -335,9 +337,9 @@ enum json_token json_next(struct json_reader *r)
 	if (!r->depth && r->want == JSON_WANT_NEXT) {
 		if (c < 0)
 			return r->error.what[0] ? JSON_BAD : JSON_END;
-		return json_bad(r, "something stands behind the JSON");
+		return json_bad(r, "text follows the JSON document");
 	}
-	/* a byte order mark, which files made on Windows have */
+	/* files made on Windows may begin with a byte order mark */
 	if (!json_offset(r) && c == 0xef && r->filled >= 3 && !memcmp(r->data, "\xef\xbb\xbf", 3)) {
 		r->at = 3;
 		c = skip_blanks(r);

@@ -1,8 +1,8 @@
 /*
- * json_reader.h - JSON (RFC 8259) read forward, word by word, of any length
+ * json_reader.h - reads JSON (RFC 8259) of any length forward, token by token
  *
- * The nesting is checked: what comes is a valid document, or the BAD that ends it. NaN and
- * Infinity, which JSON has not, are strings.
+ * The reader checks the nesting: the tokens are a valid document, or end with BAD. NaN and
+ * Infinity, which are not JSON, are strings.
  */
 #ifndef TR_TRDECODE_CHROME_JSON_READER_H
 #define TR_TRDECODE_CHROME_JSON_READER_H
@@ -19,51 +19,53 @@ enum json_token {
 	JSON_ARRAY_END,	 /* ] */
 	JSON_KEY,	 /* text; its value follows */
 	JSON_STRING,	 /* text */
-	JSON_NUMBER,	 /* text, as it stands */
+	JSON_NUMBER,	 /* text, unchanged */
 	JSON_TRUE,
 	JSON_FALSE,
 	JSON_NULL,
-	JSON_END, /* of the document, and of the input */
-	JSON_BAD, /* error says what and where; nothing more comes */
+	JSON_END, /* end of the document and of the input */
+	JSON_BAD, /* error contains the fault and its offset; no more tokens follow */
 };
 
 enum { JSON_DEPTH = 256, JSON_TEXT = 64 << 20 };
 
+/* A document and the current token. */
 struct json_reader {
 	int fd;
-	const char *name; /* what messages call it */
+	const char *name; /* name of the input in messages */
 	uint8_t *data;
 	size_t at, filled, capacity;
-	uint64_t offset; /* of data[0] */
-	bool at_end;	 /* of the file */
+	uint64_t offset; /* offset in the file of data[0] */
+	bool at_end;	 /* the end of the file is in data */
 	bool cut;	 /* BAD because the input ended */
 	struct error error;
 
-	struct buffer text; /* of KEY, STRING, NUMBER; NUL behind it */
+	struct buffer text; /* text of KEY, STRING, NUMBER; ends with a NUL */
 	int depth;
-	bool array[JSON_DEPTH]; /* is what is open an array? */
+	bool array[JSON_DEPTH]; /* by depth: an array, else an object */
 	enum {
 		JSON_WANT_VALUE,
-		JSON_WANT_FIRST, /* a value or key, or the end of what was begun */
-		JSON_WANT_NEXT,	 /* a comma, or the end of it */
+		JSON_WANT_FIRST, /* a value or key, or the end of the array or object */
+		JSON_WANT_NEXT,	 /* a comma, or the end of the array or object */
 	} want;
 	bool value_follows; /* a key was read */
 };
 
-/* head: n bytes that were read from fd already. -1: memory. */
+/* Begin a document. head: n bytes that were read from fd already. -1: out of memory. */
 int json_open(struct json_reader *r, int fd, const char *name, const uint8_t *head, size_t n);
 void json_close(struct json_reader *r);
 
+/* Read the next token. */
 enum json_token json_next(struct json_reader *r);
-/* Step over the value that token began. false: BAD. */
+/* Skip the value that token began. false: BAD. */
 bool json_skip(struct json_reader *r, enum json_token token);
-/* The same, its text appended to b as compact JSON. -1: BAD, or memory. */
+/* Append the value that token began to b as compact JSON. -1: BAD, or out of memory. */
 int json_copy(struct json_reader *r, enum json_token token, struct buffer *b);
 
-/* Is the text one number as JSON has them? */
+/* Test whether the text is one number of JSON. */
 bool json_is_number(const char *text);
 
-/* Where the reader stands. */
+/* Return the offset of the next byte. */
 static inline uint64_t json_offset(const struct json_reader *r)
 {
 	return r->offset + r->at;

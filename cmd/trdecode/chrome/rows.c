@@ -1,14 +1,14 @@
 /*
- * rows.c - the sorted events as rows: what "X" covers ends when its time has come
+ * rows.c - writes the sorted events as rows; an "X" event becomes an enter and a later leave
  *
- * Calls of a thread are a stack. One that should end after the call around it is ended with it.
+ * The calls of a thread are a stack. A call that would end after its caller ends with its caller.
  */
 #include <stdlib.h>
 
 #include "cmd/trdecode/chrome/chrome.h"
 #include "cmd/trdecode/input/merge.h"
 
-/* --- ends of calls, a heap by time; of equal ones the call that began last --- */
+/* --- ends of calls: a heap by time; at one time the call that began last is first --- */
 
 static bool sooner(const struct chrome_end *a, const struct chrome_end *b)
 {
@@ -48,7 +48,8 @@ static struct chrome_end pop_end(struct chrome *c)
 
 /* --- declarations --- */
 
-/* begin, end: a type for each category; instants and counters: one for each name. */
+/* Declare a type: one for the calls of each category, one for the instants or counters of each
+ * name. */
 static uint32_t type_of(struct chrome *c, enum type_kind kind, uint32_t name, uint32_t category,
 			bool values, uint32_t phase)
 {
@@ -87,9 +88,9 @@ uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t)
 
 /* --- rows --- */
 
-/* place 0: none; else name's, as are the arguments. */
+/* Write a row. location: that of name, which declares the arguments; 0 none. */
 static int chrome_row(struct chrome *c, struct chrome_thread *t, uint64_t time, uint32_t type,
-	       uint32_t location, uint32_t name, const uint8_t *arguments, uint32_t size)
+		      uint32_t location, uint32_t name, const uint8_t *arguments, uint32_t size)
 {
 	uint32_t lane = chrome_lane(c, t);
 
@@ -99,17 +100,18 @@ static int chrome_row(struct chrome *c, struct chrome_thread *t, uint64_t time, 
 			       NULL, 0, c->values.data, (uint32_t)c->values.size, size > 0);
 }
 
-/* End the innermost call; with arguments of its own or none. */
-static int chrome_leave(struct chrome *c, struct chrome_thread *t, uint64_t time, const uint8_t *values,
-		 uint32_t size)
+/* End the innermost call; the leave may have arguments. */
+static int chrome_leave(struct chrome *c, struct chrome_thread *t, uint64_t time,
+			const uint8_t *values, uint32_t size)
 {
 	const struct chrome_frame *f = &t->frames[--t->depth];
 
-	return chrome_row(c, t, time, type_of(c, KIND_LEAVE, c->end_text, f->category, size > 0, 'E'),
-		   f->location, f->name, values, size);
+	return chrome_row(c, t, time,
+			  type_of(c, KIND_LEAVE, c->end_text, f->category, size > 0, 'E'),
+			  f->location, f->name, values, size);
 }
 
-/* End the calls of a thread down to that depth. */
+/* End the calls of a thread until so many are left. */
 static int chrome_unwind(struct chrome *c, struct chrome_thread *t, size_t depth, uint64_t time)
 {
 	while (t->depth > depth) {
@@ -121,7 +123,7 @@ static int chrome_unwind(struct chrome *c, struct chrome_thread *t, size_t depth
 }
 
 static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_t time,
-		 const uint8_t *values)
+			const uint8_t *values)
 {
 	struct chrome_thread *t = &c->threads[r->thread];
 	struct chrome_frame *f = array_grow(t->frames, &t->capacity, t->depth, sizeof *f);
@@ -137,8 +139,9 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 				   .name = r->name,
 				   .category = r->category};
 	if (!f->location ||
-	    chrome_row(c, t, time, type_of(c, KIND_ENTER, c->begin_text, r->category, r->values > 0, 'B'),
-		f->location, r->name, values, r->values))
+	    chrome_row(c, t, time,
+		       type_of(c, KIND_ENTER, c->begin_text, r->category, r->values > 0, 'B'),
+		       f->location, r->name, values, r->values))
 		return -1;
 	if (!complete)
 		return 0;
@@ -146,8 +149,9 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 		c, &(struct chrome_end){f->end, f->serial, r->thread, (uint32_t)(t->depth - 1)});
 }
 
-/* "E": the innermost call that has no end of its own, and what is in it. An "E" may tell its name:
- * then of that name, as uftrace writes ends of calls whose beginnings it leaves out. */
+/* End the call of an "E" event, and the calls inside it: the innermost call begun by a "B". If the
+ * "E" has a name, the call must have this name: uftrace writes ends of calls whose begins it leaves
+ * out. */
 static int end_call(struct chrome *c, const struct chrome_record *r, uint64_t time,
 		    const uint8_t *values)
 {
@@ -184,13 +188,13 @@ static int chrome_row_event(struct chrome *c, const struct sorter_record *record
 		if (r.values && !location)
 			return -1;
 		return chrome_row(c, &c->threads[r.thread], time,
-			   type_of(c, r.kind == CHROME_COUNTER ? KIND_COUNTER : KIND_INSTANT,
-				   r.name, r.category, r.values > 0, r.phase),
-			   location, r.name, values, r.values);
+				  type_of(c, r.kind == CHROME_COUNTER ? KIND_COUNTER : KIND_INSTANT,
+					  r.name, r.category, r.values > 0, r.phase),
+				  location, r.name, values, r.values);
 	}
 }
 
-/* The earliest end of an open call, whatever became of the call. */
+/* Take the earliest end from the heap, and end its call if the call is still open. */
 static int take_end(struct chrome *c)
 {
 	struct chrome_end end = pop_end(c);
@@ -209,7 +213,7 @@ int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *
 		bool more = sorter_peek(&c->sorter, &r);
 		uint64_t at = more ? chrome_stream_time(c, r.key.time) : UINT64_MAX;
 
-		/* what ends at a time ends before anything else begins there */
+		/* at one time, calls end before others begin */
 		if (c->nends && c->ends[0].time <= at) {
 			*next = c->ends[0].time;
 			if (*next > until)

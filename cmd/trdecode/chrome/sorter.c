@@ -11,7 +11,7 @@ enum { HEADER = 32, WINDOW_MOST = 64 * 1024, WINDOW_LEAST = 4096 };
 size_t sorter_memory = 4 << 20;
 
 struct sorter_run {
-	uint64_t at, end; /* in the file: what is not yet in the window, and where the run ends */
+	uint64_t at, end; /* offsets in the file: after the window, and the end of the run */
 	uint8_t *data;
 	size_t begin, filled, capacity;
 };
@@ -52,7 +52,7 @@ static int compare_records(const uint8_t *a, const uint8_t *b)
 static int by_key(const void *a, const void *b, void *records)
 {
 	return compare_records((uint8_t *)records + *(const size_t *)a,
-		       (uint8_t *)records + *(const size_t *)b);
+			       (uint8_t *)records + *(const size_t *)b);
 }
 
 static void sort_records(struct sorter *s)
@@ -61,7 +61,7 @@ static void sort_records(struct sorter *s)
 		qsort_r(s->offsets, s->count, sizeof *s->offsets, by_key, s->records.data);
 }
 
-/* What is in memory becomes a run of the file. */
+/* Write the records in memory as a run of the file. */
 static int write_run(struct sorter *s, struct error *e)
 {
 	struct sorter_run *run = array_grow(s->runs, &s->runs_capacity, s->nruns, sizeof *run);
@@ -120,7 +120,7 @@ int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t
 
 /* --- reading --- */
 
-/* Have the run's next record whole in its window. */
+/* Load the run's next record completely into its window. */
 static int load_record(struct sorter *s, struct sorter_run *run, struct error *e)
 {
 	for (;;) {
@@ -163,7 +163,7 @@ static bool run_earlier(const struct sorter_run *a, const struct sorter_run *b)
 	return compare_records(a->data + a->begin, b->data + b->begin) < 0;
 }
 
-/* As in common/heap.h, but by the whole key. */
+/* Restore the heap, as in common/util/heap.h, but by both parts of the key. */
 static void sift_down(struct sorter *s, size_t i)
 {
 	struct sorter_run **h = s->heap, *run = h[i];

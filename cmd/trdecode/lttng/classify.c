@@ -132,7 +132,7 @@ static void find_locations(struct lttng *l, struct lttng_marker *m)
 	if (m->arg[3] < 0 || !(locations = lttng_names_locations(l, m->names, &n)))
 		return;
 	m->locations = locations;
-	m->nplaces = n;
+	m->nlocations = n;
 	m->id_field = (uint16_t)m->arg[3];
 	m->id_mask = UINT64_MAX >> (64 - 8 * m->arg_size[3]);
 }
@@ -155,7 +155,7 @@ static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttn
 	m->kind = KIND_INSTANT;
 	m->names = NAMES_NONE;
 	m->locations = &m->location;
-	m->nplaces = 1;
+	m->nlocations = 1;
 	m->keep = UINT32_MAX;
 	for (int i = 0; i < 3 && !base; i++)
 		for (int leave = 0; leave < 2 && !base; leave++) {

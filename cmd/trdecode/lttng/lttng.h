@@ -199,7 +199,7 @@ static inline bool lttng_state_call(struct lttng *l, struct lttng_cpu *c,
 		/* without an id nothing may be read: the fixed part may begin before its block */
 		uint64_t id = m->id_mask ? get_u64(fixed + m->id_field) & m->id_mask : 0;
 
-		*location = id < m->nplaces ? m->locations[id] : 0;
+		*location = id < m->nlocations ? m->locations[id] : 0;
 		if (__builtin_expect(!*location, 0))
 			*location = lttng_names_location(l, m, id);
 		count = frames->count & m->keep;

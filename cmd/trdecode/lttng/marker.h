@@ -82,7 +82,7 @@ struct lttng_marker {
 	/* of an entry: locations by the id at id_field of the fixed part; without an id:
 	   one location, and id_mask is 0 */
 	const uint32_t *locations;
-	uint32_t nplaces;
+	uint32_t nlocations;
 	uint16_t id_field;
 	uint64_t id_mask;
 	uint32_t keep; /* mask for the number of open calls: 0 if an entry begins a stack */

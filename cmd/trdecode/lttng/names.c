@@ -70,7 +70,7 @@ uint32_t lttng_names_location(struct lttng *l, const struct lttng_marker *m, uin
 	const char *text = NULL;
 	char name[64];
 
-	if (id >= m->nplaces || m->locations == &m->location)
+	if (id >= m->nlocations || m->locations == &m->location)
 		return m->location;
 	t = &l->names[m->names];
 	if (t->name)

@@ -24,8 +24,8 @@ uint32_t stream_source(struct stream_ids *s, const struct source *source)
 	if (id && !*id)
 		*id = writer_source(s->input->decoding->writer,
 				    &(struct source_entry){copy_text(s, source->format),
-							   copy_text(s, source->name), source->word_size,
-							   source->big_endian});
+							   copy_text(s, source->name),
+							   source->word_size, source->big_endian});
 	return id ? *id : 0;
 }
 
@@ -77,8 +77,8 @@ static uint32_t definition_id(void *ctx, const struct definition *d)
 	if (!members)
 		return 0;
 	for (uint32_t i = 0; i < d->count; i++)
-		members[i] = (struct member_entry){copy_text(s, d->members[i].name), d->members[i].low,
-						   d->members[i].high};
+		members[i] = (struct member_entry){copy_text(s, d->members[i].name),
+						   d->members[i].low, d->members[i].high};
 	*id = writer_definition(w, &(struct definition_entry){.name = copy_text(s, d->name),
 							      .kind = d->kind,
 							      .flags = d->flags,
@@ -157,10 +157,11 @@ static uint32_t space_id(struct stream_ids *s, const struct space *space)
 	for (; done[space->number] < space->nmaps; done[space->number]++) {
 		const struct map *m = &space->maps[done[space->number]];
 
-		if (writer_map(w, &(struct map_entry){*id, m->flags, m->start, m->end, m->offset,
-						      m->time ? stream_moved(s, m->time) : 0,
-						      m->epoch, copy_text(s, m->path),
-						      copy_text(s, m->build_id), copy_text(s, m->table)}))
+		if (writer_map(w,
+			       &(struct map_entry){*id, m->flags, m->start, m->end, m->offset,
+						   m->time ? stream_moved(s, m->time) : 0, m->epoch,
+						   copy_text(s, m->path), copy_text(s, m->build_id),
+						   copy_text(s, m->table)}))
 			return 0;
 	}
 	return *id;

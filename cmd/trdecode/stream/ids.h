@@ -1,8 +1,8 @@
 /*
- * ids.h - what a saved stream declares, declared anew: by the writer's ids
+ * ids.h - maps the ids of a saved stream's declarations to the writer's ids
  *
- * Each is declared once, when it is first asked for. 0: out of memory, or there is nothing to
- * declare.
+ * Each declaration is written once, at its first use. Functions return the writer's id; 0: out of
+ * memory, or nothing to declare.
  */
 #ifndef TR_TRDECODE_STREAM_IDS_H
 #define TR_TRDECODE_STREAM_IDS_H
@@ -11,18 +11,20 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input/merge.h"
 
+/* A table from ids of the saved stream to the writer's. */
 struct stream_map {
 	uint32_t *id; /* the writer's, by number in the dictionary; 0 none yet */
 	size_t size;
 };
 
+/* The tables of one input. */
 struct stream_ids {
-	struct input *input; /* whose writer it is, and by what times are shifted */
+	struct input *input; /* has the writer, and the shift of times */
 	struct dictionary *dictionary;
 	struct stream_map clocks, sources, lanes, types, definitions, spaces, locations;
-	size_t *maps_done; /* by space: mappings that were declared */
+	size_t *maps_done; /* by space: number of mappings that were declared */
 	size_t maps_size;
-	const struct location_symbol **symbols; /* by place: the symbol that was declared */
+	const struct location_symbol **symbols; /* by location: the symbol that was declared */
 	size_t symbols_size;
 };
 
@@ -50,7 +52,8 @@ static inline uint32_t stream_type(struct stream_ids *s, const struct type *t)
 	return id ? id : stream_type_slow(s, t);
 }
 
-/* With the symbol that it has by now; place 0 is none. -1 in *bad: memory. */
+/* Declare a location, again if its symbol has changed; number 0 is no location. *bad: -1 when out
+ * of memory. */
 static inline uint32_t stream_location(struct stream_ids *s, uint32_t number, int *bad)
 {
 	uint32_t id = stream_known(&s->locations, number);
@@ -61,11 +64,12 @@ static inline uint32_t stream_location(struct stream_ids *s, uint32_t number, in
 	return number ? stream_location_slow(s, number, bad) : 0;
 }
 
-/* A definition that a value of the next row names by the id it has in its segment. ctx: the ids. */
+/* Declare a definition that a value of the next row uses; definition: its id in the segment. ctx:
+ * the struct stream_ids. */
 uint32_t stream_value_definition(void *ctx, uint32_t definition);
 void stream_ids_free(struct stream_ids *s);
 
-/* A time of the input in the output. */
+/* Convert a time of the input to one of the output. */
 static inline uint64_t stream_moved(const struct stream_ids *s, uint64_t time)
 {
 	return merge_shifted(time, s->input->shift);

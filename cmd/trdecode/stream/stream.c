@@ -1,7 +1,7 @@
 /*
- * stream.c - the decoder of saved streams: so trdecode also merges and cuts those
+ * stream.c - the decoder of saved streams, so that trdecode can merge and cut them too
  *
- * Everything is declared anew with the writer's ids, as rows come to use it (stream_ids.c).
+ * Everything that a row uses is declared again with the writer's ids, at its first use (ids.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,8 +15,9 @@
 #include "common/stream/value.h"
 #include "cmd/trdecode/stream/ids.h"
 
-enum { LARGE = 1 << 20 }; /* bytes of values that are not copied without need */
+enum { LARGE = 1 << 20 }; /* bytes of values that are copied only if their ids change */
 
+/* A saved stream that is read. */
 struct saved {
 	struct input *input;
 	struct reader in;
@@ -27,7 +28,7 @@ struct saved {
 	struct stream_ids ids;
 	struct bad_values bad_values;
 	struct buffer tail, meta;
-	uint64_t meta_next; /* bytes of the present META that came */
+	uint64_t meta_next; /* bytes of the current META read so far */
 	struct text_ref meta_name;
 };
 
@@ -36,7 +37,7 @@ static bool saved_probe(const struct input *in)
 	return !in->tree && reader_is_stream(in->head, in->head_size);
 }
 
-/* META comes in pieces; the writer wants it whole. */
+/* Take a piece of a META; write the META when it is complete. */
 static int take_meta(struct saved *s, struct error *e)
 {
 	struct meta m;
@@ -68,7 +69,7 @@ static int take_meta(struct saved *s, struct error *e)
 	return 0;
 }
 
-/* -1: it is the end of a program that failed. */
+/* Check the status in an END. -1 with *e filled: the program that wrote it failed. */
 static int take_end(struct input *in, const struct end *end, struct error *e)
 {
 	const char *what = end->message.size ? end->message.text : "it does not say why";
@@ -81,7 +82,8 @@ static int take_end(struct input *in, const struct end *end, struct error *e)
 	return 0;
 }
 
-/* Values are copied one by one: their definitions have other ids in the output. */
+/* Drop rows with invalid values, which cannot be copied: their definitions have other ids in the
+ * output. */
 static int drop_bad_values(struct saved *s, struct error *e)
 {
 	struct decoding *d = s->input->decoding;
@@ -95,7 +97,7 @@ static int drop_bad_values(struct saved *s, struct error *e)
 	return 0;
 }
 
-/* Go to the next event, taking in what stands before it. 0, or -1. */
+/* Go to the next event, and take in the blocks before it. */
 static int saved_advance(struct saved *s, struct error *e)
 {
 	struct input *in = s->input;
@@ -105,7 +107,8 @@ static int saved_advance(struct saved *s, struct error *e)
 
 		if (s->walking && event_next(&s->events, &s->event)) {
 			in->next = stream_moved(&s->ids, s->event.time);
-			/* the one that is none; only a damaged stream has it */
+			/* UINT64_MAX means: no next event; only a damaged stream contains this time
+			 */
 			in->next -= in->next == UINT64_MAX;
 			return 0;
 		}
@@ -125,7 +128,7 @@ static int saved_advance(struct saved *s, struct error *e)
 			input_damage_error(in, &s->in.error);
 			continue;
 		}
-		/* nothing of it is wanted */
+		/* no event of the block is wanted */
 		if (s->block.kind == BLOCK_EVENTS && s->block.last < row_filter_first(in))
 			continue;
 		if (s->block.kind == BLOCK_EVENTS) {
@@ -163,12 +166,12 @@ static int saved_open(struct input *in, struct error *e)
 	s->in.reads_values = READS_ALL;
 	if (in->decoding->writer)
 		in->decoding->writer->head_flags |= reader_head_flags(in->head, in->head_size);
-	in->fd = -1; /* the reader's now */
+	in->fd = -1; /* the reader owns it now */
 	return 0;
 }
 
-/* Its own id, and the stages that it went through: that much of HEAD is there, if it is no longer
- * than what is read to know a format by. */
+/* Hash the stream's id and its stages, as far as the bytes of HEAD that were read to recognise the
+ * format contain them. */
 static uint64_t saved_identity(const struct input *in)
 {
 	const uint8_t *p = in->head + MARKER_SIZE + BLOCK_HEADER, *end = in->head + in->head_size;
@@ -210,7 +213,7 @@ static int saved_begin(struct input *in, struct error *e)
 	return merge_first(in, s->event.time, e);
 }
 
-/* END at the end of the file tells it. */
+/* Find the last time, which the END at the end of the file contains. */
 static bool saved_late(struct input *in, uint64_t *time)
 {
 	const struct saved *s = in->state;
@@ -256,7 +259,7 @@ static int copy_row(struct saved *s)
 			    stream_type(&s->ids, ev->type), location, ev->depth, ev->fixed,
 			    ev->type->fixed_size, tail, size, ev->type->flags & TYPE_TAIL))
 		return -1;
-	/* only now: the row may have begun a segment, which counts its own */
+	/* only after the row: it may have begun a segment, which has its own counts */
 	if (ev->type->kind == KIND_GAP)
 		count_gap(s);
 	return 0;
@@ -279,7 +282,7 @@ static int saved_run(struct input *in, uint64_t until, struct error *e)
 	return 0;
 }
 
-/* A pass over the whole stream: that it is sound is the first thing to know of a saved one. */
+/* Read the whole stream, so that --info reports damage too. */
 static int saved_info(struct input *in, struct trace_info *f, struct error *e)
 {
 	struct saved *s = in->state;
