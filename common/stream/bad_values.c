@@ -10,7 +10,7 @@ static inline bool is_bad(const struct event *e, enum reads_values reads)
 	       !values_sound(e->tail, e->tail_size);
 }
 
-/* A row as it is, or without its tail. */
+/* Copy a row unchanged, or without its tail. */
 static int copy_row(struct buffer *to, const struct event *e, const uint8_t *end, bool bad)
 {
 	if (!bad)

@@ -14,13 +14,13 @@ void declare_free(struct declare *d)
 	buffer_free(&d->out);
 	buffer_free(&d->sources);
 	for (int k = 0; k < ENTRY_KINDS; k++)
-		buffer_free(&d->said[k]);
+		buffer_free(&d->emitted[k]);
 }
 
-/* Is this the first time that it is asked for? */
+/* Test whether an entry is emitted for the first time, and mark it. */
 static bool first(struct declare *d, enum entry_kind kind, uint32_t number)
 {
-	struct buffer *b = &d->said[kind];
+	struct buffer *b = &d->emitted[kind];
 
 	if (number >= b->size && buffer_zero(b, number + 1 - b->size)) {
 		d->out_of_memory = true;
@@ -60,7 +60,7 @@ static uint32_t clock_id(struct declare *d, const struct clock *c)
 	return c->number;
 }
 
-/* An id may have had another meaning in between. */
+/* Get a source's id; declare the source again if the id got another meaning in between. */
 static uint32_t source_id(struct declare *d, const struct source *s)
 {
 	uint8_t p[16], *now;
@@ -171,7 +171,7 @@ uint32_t declare_type(struct declare *d, const struct type *t)
 	for (uint32_t i = 0; i < t->nfields && !bad; i++)
 		bad = field(d, &b, &t->fields[i]);
 	d->out_of_memory |= bad;
-	/* what its fields name may have declared another source of that id */
+	/* declaring its fields may have declared another source with that id */
 	put_u32(b.data, source_id(d, t->source));
 	if (!bad)
 		entry(d, ENTRY_TYPE, t->number, b.data, b.size);

@@ -20,7 +20,7 @@ void *dictionary_keep(struct dictionary *d, size_t n)
 	return a->data;
 }
 
-/* Numbers start at 1, so each pool and key table has a nothing at 0. */
+/* Numbers start at 1: element 0 of each pool and key table is unused. */
 int dictionary_init(struct dictionary *d)
 {
 	struct pool *pools[] = {&d->clocks,	 &d->sources, &d->lanes,     &d->types,

@@ -1,11 +1,11 @@
 /*
- * dictionary.h - what a stream declares: strings, clocks, sources, lanes, types, definitions,
- * address spaces with their mappings, places and their symbols
+ * dictionary.h - the declarations of a stream: strings, clocks, sources, lanes, types, definitions,
+ * address spaces with their mappings, locations and their symbols
  *
- * The wire's ids hold for one segment. The dictionary gives every distinct entry a number of its
- * own that stays for the whole run, dense from 1 (0: none), so the same lane, type or place in a
- * later segment is the same object, and nobody downstream sees the segments. Pointers to entries
- * stay valid until dictionary_free.
+ * Ids of the encoded stream are valid for one segment. The dictionary gives every distinct entry a
+ * number that is valid for the whole run, dense from 1 (0: none). So the same lane, type or
+ * location in a later segment is the same object, and programs need not know of segments. Pointers
+ * to entries are valid until dictionary_free.
  */
 #ifndef TR_STREAM_DICTIONARY_H
 #define TR_STREAM_DICTIONARY_H
@@ -19,7 +19,8 @@
 #include "common/util/pool.h"
 #include "common/stream/stream.h"
 
-/* Text in the dictionary: NUL behind it, may hold NULs. Equal number means equal text. */
+/* A text in the dictionary: followed by a NUL, may contain NULs. Equal numbers mean equal texts.
+ * */
 struct text_ref {
 	const char *text; /* never NULL */
 	uint32_t size;
@@ -31,10 +32,10 @@ struct clock {
 	struct text_ref name;
 	uint32_t flags; /* enum clock_flags */
 	int64_t wall;	/* ns to add for wall time, with CLOCK_HAS_WALL */
-	uint64_t tick;	/* 0; for programs that give a clock of ticks a length: ns */
+	uint64_t tick;	/* length of a tick, ns; 0 unless the program sets one */
 };
 
-/* One input of trdecode. Streams that were put one behind the other have sources of their own. */
+/* One input of trdecode. Each of several concatenated streams has its own sources. */
 struct source {
 	uint32_t number;
 	struct text_ref format; /* "uftrace", "trace-cmd", "apitrace", "lttng" */
@@ -45,7 +46,8 @@ struct source {
 	uint32_t id;	 /* in its stream */
 };
 
-/* Who and where. One thread may have several lanes (CPUs, changed comm): same thread number. */
+/* The source buffer, CPU and thread of events. A thread with several lanes (CPUs, changed comm)
+ * has one thread number. */
 struct lane {
 	uint32_t number;
 	uint32_t flags; /* enum lane_flags */
@@ -54,14 +56,16 @@ struct lane {
 	struct text_ref buffer; /* ftrace instance, LTTng channel; "" is the only or top one */
 	struct text_ref comm;
 	int32_t cpu, tid, pid, ppid;
-	uint32_t thread;     /* its number: source and tid (0: and CPU; or and pid), else CPU */
-	uint32_t cpu_thread; /* number that lanes of one source and CPU share, for TYPE_PER_CPU */
+	uint32_t thread; /* thread number: of source and tid (tid 0: and CPU; or and pid), else of
+			    the CPU */
+	uint32_t
+		cpu_thread; /* number common to the lanes of one source and CPU, for TYPE_PER_CPU */
 };
 
 struct member {
 	struct text_ref name;
-	uint64_t low, high; /* inclusive; signed in an ENUM that is not DEFINITION_UNSIGNED. In
-			       other kinds they are equal */
+	uint64_t low, high; /* inclusive; signed in an ENUM without DEFINITION_UNSIGNED. Equal in
+			       other kinds */
 };
 
 struct definition {
@@ -71,7 +75,7 @@ struct definition {
 	uint32_t native;      /* the source's own id, 0 where it has none */
 	uint32_t count;
 	const struct member *members;
-	struct labels *labels; /* ENUM of many members: its index by number; else NULL */
+	struct labels *labels; /* index by number of an ENUM with many members; else NULL */
 };
 
 struct field {
@@ -100,7 +104,7 @@ struct type {
 struct map {
 	uint64_t start, end; /* addresses [start, end) */
 	uint64_t offset;     /* of start in the file, or against the symbol table's addresses */
-	uint64_t time;	     /* since when, ns; 0 always */
+	uint64_t time;	     /* start of validity, ns; 0 always */
 	uint32_t epoch;	     /* the first epoch of the space that has it */
 	uint32_t flags;
 	struct text_ref path, build_id; /* build id in hexadecimal, "" unknown */
@@ -134,21 +138,21 @@ struct location {
 	const struct location_symbol *symbol; /* NULL: none was declared */
 };
 
-/* Times, both included. */
+/* A range of times, both ends included. */
 struct time_span {
 	uint64_t since, last;
 };
 
-/* What is known of a thread from rows that were left out of the stream. */
+/* Facts about a thread that are derived from rows left out of the stream. */
 struct thread_facts {
 	const struct lane *lane;   /* one of the thread's; NULL: nothing is known */
 	uint64_t last;		   /* time of its last event; 0 unknown */
 	uint64_t since;		   /* time of its first enter or leave */
 	uint32_t unseen;	   /* calls that were open before that */
-	bool left_out;		   /* rows of its calls are, from here on */
-	struct time_span *outside; /* with left_out: no call was open even so; ascending */
+	bool left_out;		   /* rows of its calls are left out from here on */
+	struct time_span *outside; /* with left_out: times at which no call was open; ascending */
 	size_t noutside, outside_capacity;
-	bool keeps_unseen; /* calls with neither an enter nor a leave count even so */
+	bool keeps_unseen; /* calls with neither an enter nor a leave count */
 	bool has_open;
 	uint32_t open; /* no call of this depth or deeper is open after the last event */
 };
@@ -162,7 +166,8 @@ struct dictionary {
 	bool less;		 /* rows of the present stream were left out on purpose */
 	bool reduced;		 /* fields of its rows were taken out */
 	uint32_t stream;	 /* how many streams began so far */
-	uint32_t symbol_changes; /* counts symbols that replaced another one of the same place */
+	uint32_t symbol_changes; /* number of symbols that replaced another one of the same location
+				  */
 	bool redeclared; /* the last dictionary_read gave an id of this segment a new meaning */
 	struct buffer *scratch;
 	struct allocation *allocations;
@@ -171,15 +176,15 @@ struct dictionary {
 int dictionary_init(struct dictionary *d);
 void dictionary_free(struct dictionary *d);
 
-/* A segment begins: ids start afresh. new_stream: and so do sources and threads. */
+/* Begin a segment: its ids are new. new_stream: sources and threads are new too. */
 void dictionary_segment(struct dictionary *d, bool new_stream);
 
-/* Take in a DICT payload. -1: an entry is damaged, the first at *where (bytes from its start), or
- * out of memory; the other entries are taken in. */
+/* Read a DICT payload. -1: an entry is damaged, the first one at *where (bytes from the
+ * payload's start), or out of memory; all other entries are read. */
 int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size_t *where,
 		    struct error *e);
 
-/* Text interned beside the stream's own, for programs' keys. */
+/* Intern a text that is not of the stream, for programs' keys. */
 struct text_ref dictionary_text(struct dictionary *d, const void *data, size_t n);
 
 static inline struct text_ref dictionary_string(const struct dictionary *d, uint32_t number)
@@ -188,23 +193,23 @@ static inline struct text_ref dictionary_string(const struct dictionary *d, uint
 				 number};
 }
 
-/* What is known of a thread by its number; NULL: nothing. */
+/* Get the facts about a thread by its number; NULL: none. */
 static inline const struct thread_facts *dictionary_facts(const struct dictionary *d,
 							  uint32_t thread)
 {
 	return thread < d->nfacts && d->facts[thread].lane ? &d->facts[thread] : NULL;
 }
 
-/* Are rows of a stack of calls, which has the number of its thread, left out by now? */
+/* Test whether rows of a thread's or CPU's stack of calls are left out by now. */
 static inline bool dictionary_left_out(const struct dictionary *d, uint32_t thread)
 {
 	return thread < d->nfacts && d->facts[thread].left_out;
 }
 
-/* Was no call of a stack open at that time, of those that are left out? */
+/* Test whether no left-out call of a stack was open at that time. */
 bool dictionary_outside(const struct dictionary *d, uint32_t thread, uint64_t time);
 
-/* From now on definitions are named by their numbers, as declare.h writes them. -1: memory. */
+/* Name definitions by their numbers from now on, as declare.h writes them. -1: out of memory. */
 int dictionary_name_by_number(struct dictionary *d);
 
 static inline const struct location *dictionary_location(const struct dictionary *d,
@@ -229,28 +234,30 @@ static inline const struct definition *dictionary_definition(const struct dictio
 	return number && number < d->definitions.count ? pool_at(&d->definitions, number) : NULL;
 }
 
-/* A definition by the id that values of the present segment use; NULL if there is none. */
+/* Get a definition by the id that values of the present segment use; NULL if there is none. */
 static inline const struct definition *dictionary_definition_id(const struct dictionary *d,
 								uint32_t id)
 {
 	return dictionary_definition(d, idmap_get(&d->ids[ENTRY_DEFINITION], id));
 }
 
-/* Are the numbers of an ENUM unsigned? d may be NULL, in the functions below too: a definition
+/* Test whether the numbers of an ENUM are unsigned. Here and below d may be NULL: a definition
  * without members, whose numbers are signed. */
 static inline bool definition_is_unsigned(const struct definition *d)
 {
 	return d && d->flags & DEFINITION_UNSIGNED;
 }
 
-/* The labels of a number, as field_get and value_integer give it: the first member, in the order of
- * declaration, whose range has the number, and the next such member after m. NULL: none. */
+/* Find the labels of a number, as field_get and value_integer give it: the first member, in the
+ * order of declaration, whose range contains the number, and the next such member after m. NULL:
+ * none. */
 const struct member *definition_member(const struct definition *d, uint64_t number);
 const struct member *definition_next_member(const struct definition *d, const struct member *m,
 					    uint64_t number);
 
-/* The name people know a place by: its symbol, its own name, else its address as "<hex>" as uftrace
- * prints it. A place without a number is "<0>". Interned, so numbers compare. */
+/* Get a location's human-readable name: its symbol, its own name, else its address as "<hex>" as
+ * uftrace prints it. The location with number 0 is "<0>". The name is interned, so equal numbers
+ * mean equal names. */
 struct text_ref dictionary_location_name(struct dictionary *d, uint32_t location);
 
 #endif

@@ -2,33 +2,33 @@
 
 #include "common/stream/dictionary_private.h"
 
-/* Enums of a few members are searched one by one. */
+/* Enums with fewer members are searched linearly. */
 enum { INDEXED_LEAST = 9 };
 
-/* The numbers from low up to the next range's low have the same members: the first and the last of
- * them, as index + 1; 0: none. */
+/* The numbers from low up to the next range's low, which have the same members: the first and
+ * the last one, as index + 1; 0: none. */
 struct label_range {
 	uint64_t low; /* sort_key of the number */
 	uint32_t first, last;
 };
 
-/* A number that was looked up, and what was found. */
+/* A cached result of a look-up. */
 struct label_found {
 	uint64_t number;
-	bool known; /* else nothing was looked up yet */
+	bool known; /* the slot has a result */
 	const struct member *member;
 };
 
 enum { LABELS_FOUND = 16 };
 
-/* Made when the first number is looked up: many programs look up none. */
+/* The index of an ENUM, built when the first number is looked up: many programs look up none. */
 struct labels {
-	uint32_t count; /* 0: not made yet */
+	uint32_t count; /* 0: not built yet */
 	struct label_found found[LABELS_FOUND];
 	struct label_range ranges[];
 };
 
-/* Numbers of either signedness as unsigned ones in the same order. */
+/* Map numbers of either signedness to unsigned ones of the same order. */
 static uint64_t sort_key(const struct definition *d, uint64_t number)
 {
 	return definition_is_unsigned(d) ? number : number ^ 1ull << 63;
@@ -41,7 +41,7 @@ static int compare_ranges(const void *a, const void *b)
 	return (x->low > y->low) - (x->low < y->low);
 }
 
-/* The range that has the number; NULL: the number is below all. */
+/* Find the range of the number; NULL: the number is below all. */
 static struct label_range *range_of(const struct label_range *r, uint32_t n, uint64_t key)
 {
 	uint32_t at = 0;
@@ -59,8 +59,8 @@ static struct label_range *range_of(const struct label_range *r, uint32_t n, uin
 	return at ? (struct label_range *)&r[at - 1] : NULL;
 }
 
-/* The first range from r on that no member was given to. next: for each range one not before it
- * from which to search on. */
+/* Find the first range from r on without a member. next: for each range, one not before it where
+ * the search continues. */
 static uint32_t free_range(uint32_t *next, uint32_t r)
 {
 	while (next[r] != r) {
@@ -70,7 +70,7 @@ static uint32_t free_range(uint32_t *next, uint32_t r)
 	return r;
 }
 
-/* Give each range the first of its members in the order that they come in. */
+/* Give each range its first members, in the order of declaration. */
 static void give_ranges(const struct definition *d, struct label_range *ranges, uint32_t n,
 			uint32_t *next, bool backwards)
 {
@@ -99,7 +99,7 @@ static int reserve_labels(struct dictionary *dictionary, struct definition *d)
 	return d->labels ? 0 : -1;
 }
 
-/* -1: out of memory. */
+/* Build the index. -1: out of memory. */
 static int index_labels(const struct definition *d)
 {
 	struct label_range *ranges = d->labels->ranges;
@@ -130,7 +130,7 @@ static const struct member *find(const struct definition *d, uint32_t from, uint
 	uint64_t key = sort_key(d, number);
 	uint32_t end = d->count;
 
-	/* without memory for the index one by one */
+	/* without memory for the index the search is linear */
 	if (d->labels && (d->labels->count || !index_labels(d))) {
 		const struct label_range *r = range_of(d->labels->ranges, d->labels->count, key);
 
@@ -155,7 +155,8 @@ const struct member *definition_member(const struct definition *d, uint64_t numb
 
 	if (!d || !d->labels)
 		return d ? find(d, 0, number) : NULL;
-	/* the same few numbers again and again: apitrace's text takes 2 % less time by this */
+	/* few numbers are looked up repeatedly: the cache saves 2 % of the time of apitrace's
+	   text */
 	found = &d->labels->found[number % LABELS_FOUND];
 	if (!found->known || found->number != number)
 		*found = (struct label_found){number, true, find(d, 0, number)};
@@ -168,7 +169,7 @@ const struct member *definition_next_member(const struct definition *d, const st
 	return find(d, (uint32_t)(m - d->members) + 1, number);
 }
 
-/* The member at that index of an entry's bytes. -1: its range makes no sense. */
+/* Read the member at that index of an entry's bytes. -1: its range is invalid. */
 static int member_at(struct dictionary_entry *en, const struct definition *d, uint32_t i,
 		     struct member *m)
 {
@@ -183,7 +184,7 @@ static int member_at(struct dictionary_entry *en, const struct definition *d, ui
 	return -1;
 }
 
-/* Its content, as bytes, into the scratch buffer. */
+/* Write the content of a definition, as bytes, into the scratch buffer. */
 static int definition_key(struct dictionary_entry *en, const struct definition *d)
 {
 	uint32_t head[] = {d->name.number, d->kind, d->flags, d->native};

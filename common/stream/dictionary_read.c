@@ -83,7 +83,7 @@ static int read_clock(struct dictionary_entry *en)
 	} key = {c.wall, c.name.number, c.flags};
 	bool fresh;
 
-	/* a wall clock needs nothing added */
+	/* a wall clock needs no offset */
 	if (!(c.flags & CLOCK_HAS_WALL))
 		c.wall = key.wall = 0;
 	if (c.flags & CLOCK_IS_WALL)
@@ -107,7 +107,7 @@ static int read_source(struct dictionary_entry *en)
 			   .stream = en->d->stream,
 			   .id = en->id},
 		      *p;
-	/* Sources of one stream are told apart by their id too: two inputs may have one name. */
+	/* Sources of one stream also differ by their id: two inputs may have one name. */
 	uint32_t key[] = {s.stream,	 en->id,      s.format.number,
 			  s.name.number, s.word_size, s.big_endian};
 	bool fresh;
@@ -122,13 +122,13 @@ static int read_source(struct dictionary_entry *en)
 	return 0;
 }
 
-/* A number for what shares one stack of calls. */
+/* Get the number common to the lanes that share one stack of calls. */
 static uint32_t thread_number(struct dictionary *d, const struct lane *l, bool per_cpu)
 {
 	bool has_tid = l->flags & LANE_HAS_TID && !per_cpu;
 	/* tid 0 is the idle task: one for every CPU */
 	bool use_cpu = l->flags & LANE_HAS_CPU && (!has_tid || l->tid == 0);
-	/* else the pid is no part of it: it may be known late, and other after a fork */
+	/* else the pid is not part of the key: it may be known late, and change after a fork */
 	bool use_pid = has_tid && l->flags & LANE_PROCESS_TID;
 	uint32_t key[7] = {l->source->number,
 			   has_tid,
@@ -224,7 +224,7 @@ static int read_map(struct dictionary_entry *en)
 	case INTERN_NONE: return -1;
 	default:
 		if (d->keys[ENTRY_MAP].count == known)
-			return 0; /* said again in a later segment */
+			return 0; /* repeated in a later segment */
 	}
 	s = pool_at(&d->spaces, space);
 	maps = array_grow(s->maps, &s->maps_capacity, s->nmaps, sizeof *maps);
@@ -268,7 +268,8 @@ static bool same_symbol(const struct location_symbol *a, const struct location_s
 	       a->line == b->line && a->flags == b->flags;
 }
 
-/* Symbols bring their texts with them: who adds them has no ids of the segment to give away. */
+/* Read a symbol. Symbols contain their texts: the program that adds them cannot allocate ids of
+ * the segment. */
 static int read_symbol(struct dictionary_entry *en)
 {
 	struct dictionary *d = en->d;
@@ -309,9 +310,9 @@ static int read_symbol(struct dictionary_entry *en)
 	return 0;
 }
 
-enum { DEPTHS = 65536 }; /* of a row there are no more */
+enum { DEPTHS = 65536 }; /* the maximum of a row */
 
-/* Ranges of long ago are of no use any more. */
+/* Add a range of times outside all calls. The oldest ranges are dropped. */
 static int add_outside(struct thread_facts *f, uint64_t since, uint64_t last)
 {
 	enum { MOST = 64 * 1024 };
@@ -329,7 +330,7 @@ static int add_outside(struct thread_facts *f, uint64_t since, uint64_t last)
 	return 0;
 }
 
-/* A later entry of the same thread adds to what is known. */
+/* Read an entry about a thread. Later entries of the same thread are merged into it. */
 static int read_thread(struct dictionary_entry *en)
 {
 	struct dictionary *d = en->d;
@@ -356,7 +357,7 @@ static int read_thread(struct dictionary_entry *en)
 	if (t.flags & THREAD_OUTSIDE)
 		return add_outside(f, t.since, t.last);
 	if (t.flags & THREAD_LEFT_OUT) {
-		/* rows before it must not come to be after it */
+		/* rows before it must not be moved after it */
 		d->redeclared |= !f->left_out;
 		f->left_out = true;
 	}
@@ -390,7 +391,7 @@ static const struct {
 	[ENTRY_THREAD] = {THREAD_SIZE, read_thread},
 };
 
-/* What is wrong with one entry, NULL if nothing. */
+/* Read one entry. Returns its fault, NULL if it has none. */
 static const char *read_entry(struct dictionary_entry *en, uint32_t kind)
 {
 	if (!kind || kind >= ENTRY_KINDS)

@@ -8,7 +8,7 @@ static bool field_sane(const struct field *f, const struct type *t)
 		return false;
 	if (f->where == WHERE_FIXED)
 		return f->offset + f->size * count <= t->fixed_size;
-	/* a place that a later version knows of is nothing to complain about, nor to look at */
+	/* a `where` of a later version is neither an error nor readable */
 	return t->flags & TYPE_TAIL || f->where > WHERE_REST;
 }
 

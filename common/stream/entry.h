@@ -1,8 +1,9 @@
 /*
- * entry.h - the entries of a DICT payload as they stand on the wire
+ * entry.h - the encoding of the entries of a DICT payload
  *
- * What needs no dictionary: what an entry holds, the way from one to the next, and the layouts that
- * several parts read or write. Strings, sources, definitions and the like are named by their ids.
+ * The part that needs no dictionary: the content of each kind of entry, the step from one entry to
+ * the next, and the layouts that several modules read or write. Entries name strings, sources,
+ * definitions and all else by ids.
  */
 #ifndef TR_STREAM_ENTRY_H
 #define TR_STREAM_ENTRY_H
@@ -10,7 +11,7 @@
 #include "common/util/buffer.h"
 #include "common/stream/stream.h"
 
-/* What entries hold. */
+/* The content of the entries, by kind. */
 struct clock_entry {
 	uint32_t name, flags;
 	int64_t wall;
@@ -36,7 +37,7 @@ struct type_entry {
 };
 struct member_entry {
 	uint32_t name;
-	uint64_t low, high; /* inclusive; only members of an ENUM have high other than low */
+	uint64_t low, high; /* inclusive; they differ only in an ENUM */
 };
 struct definition_entry {
 	uint32_t name;
@@ -58,7 +59,7 @@ struct location_entry {
 	uint32_t space, epoch;
 	uint64_t address;
 	uint32_t name;
-	uint32_t arguments; /* definition of kind STRUCT: their names */
+	uint32_t arguments; /* definition of kind STRUCT: names of the arguments */
 };
 struct thread_entry {
 	uint32_t lane, flags; /* enum thread_flags */
@@ -74,33 +75,35 @@ struct symbol_entry {
 	uint32_t name_size, module_size, file_size;
 };
 
-/* An entry in a payload. */
+/* An encoded entry in a payload. */
 struct raw_entry {
 	uint32_t kind; /* enum entry_kind, or one of a later version */
 	uint32_t id, size;
 	const uint8_t *data;
 };
 
-/* The entry at *at, which starts at 0 and is moved behind it. 1; 0: there is no more; -1: it claims
- * to be longer than what is left of the payload. */
+/* Get the entry at *at, and move *at after it; *at starts at 0. Returns 1; 0: no more entries;
+ * -1: the entry claims to be longer than the rest of the payload. */
 int entry_next(const uint8_t *payload, size_t n, size_t *at, struct raw_entry *e);
 
-/* The ids of the entries of one kind, one a call; *at starts at 0. */
+/* Get the ids of the entries of one kind, one per call; *at starts at 0. */
 bool entry_next_of(enum entry_kind kind, const uint8_t *payload, size_t n, size_t *at,
 		   uint32_t *id);
 
-/* 0, or -1 when out of memory. */
+/* Append an entry. 0, or -1 when out of memory. */
 int entry_append(struct buffer *b, enum entry_kind kind, uint32_t id, const void *data, size_t n);
 
-/* Into THREAD_SIZE bytes, and out of them. */
+/* Encode an entry about a thread into THREAD_SIZE bytes; decode it. */
 void entry_put_thread(uint8_t *p, const struct thread_entry *t);
 void entry_get_thread(const uint8_t *p, struct thread_entry *t);
 
-/* Into TYPE_HEAD and FIELD_SIZE bytes. What has no meaning yet stays as it is there. */
+/* Encode a type into TYPE_HEAD bytes and a field into FIELD_SIZE bytes. Reserved bytes are
+ * unchanged. */
 void entry_put_type(uint8_t *p, const struct type_entry *t);
 void entry_put_field(uint8_t *p, const struct field_entry *f);
 void entry_get_field(const uint8_t *p, struct field_entry *f);
-/* All of a DEFINITION but its members, into DEFINITION_HEAD bytes; a member into MEMBER_SIZE. */
+/* Encode a DEFINITION without its members into DEFINITION_HEAD bytes, and a member into
+ * MEMBER_SIZE bytes. */
 void entry_put_definition(uint8_t *p, const struct definition_entry *d);
 void entry_get_definition(const uint8_t *p, struct definition_entry *d);
 void entry_put_member(uint8_t *p, const struct member_entry *m);

@@ -1,5 +1,5 @@
 /*
- * event.h - the events of a block, one after the other
+ * event.h - iterates over the events of a block
  *
  *     struct events it;
  *     struct event ev;
@@ -8,7 +8,7 @@
  *     while (event_next(&it, &ev))
  *             ...
  *
- * The reader has checked the block as a whole, so nothing here can run outside of it.
+ * The reader has checked the whole block, so no function here reads outside of it.
  */
 #ifndef TR_STREAM_EVENT_H
 #define TR_STREAM_EVENT_H
@@ -16,10 +16,10 @@
 #include "common/util/bytes.h"
 #include "common/stream/dictionary.h"
 
-/* Whose values a program reads. */
+/* Which events' values a program reads. */
 enum reads_values {
 	READS_NO_VALUES,
-	READS_EVENTS, /* those of events that are no calls */
+	READS_EVENTS, /* those of instants, counters, samples and gaps */
 	READS_ALL,
 };
 
@@ -30,11 +30,11 @@ struct block {
 	uint64_t offset;	/* of the block in its input */
 	const char *file;	/* the input, for messages */
 	const uint8_t *payload; /* NULL until reader_load, in a reader that loads on demand */
-	uint32_t available;	/* bytes of the payload that are there */
-	bool cut;		/* the input ended inside: length and rows are what is left of it */
+	uint32_t available;	/* bytes of the payload that were read */
+	bool cut; /* the input ended inside the block: length and rows are those of the rest */
 
-	bool unchecked;	 /* EVENTS: reader_rows is to be asked before the rows are looked at */
-	bool bad_values; /* EVENTS: some of those that the reader's caller reads are damaged */
+	bool unchecked;	 /* EVENTS: the caller must call reader_rows before it reads the rows */
+	bool bad_values; /* EVENTS: some values that the caller reads are malformed */
 
 	bool redeclares; /* DICT: an id of the segment got a new meaning */
 
@@ -45,7 +45,7 @@ struct block {
 	uint32_t ntypes, nlanes, nplaces;
 	const struct type **types; /* by index in the block */
 	const struct lane **lanes;
-	const uint32_t *locations;			   /* numbers; places[0] is 0 */
+	const uint32_t *locations;			   /* numbers; locations[0] is 0 */
 	const uint8_t *type_ids, *lane_ids, *location_ids; /* the segment's ids, u32 each */
 	const uint8_t *row_data;
 	size_t row_size;
@@ -60,7 +60,7 @@ struct event {
 	uint32_t tail_size;
 	const uint8_t *fixed; /* type->fixed_size bytes */
 	const uint8_t *tail;  /* tail_size bytes, 4-aligned in the block; NULL without one */
-	/* where it stands in the block, for those who pass it on */
+	/* indexes into the block's tables, for callers that copy the row */
 	uint32_t type_index, lane_index, location_index;
 	const uint8_t *row;
 };
@@ -68,7 +68,7 @@ struct event {
 struct events {
 	const struct block *block;
 	const uint8_t *row, *end;
-	/* as the block has them: here they stay in registers */
+	/* copies of the block's: here they stay in registers */
 	const struct type **types;
 	const struct lane **lanes;
 	const uint32_t *locations;
@@ -89,7 +89,7 @@ static inline void events_begin(struct events *it, const struct block *b)
 	it->bare = b->row_flags & EVENTS_BARE;
 }
 
-/* What a narrow row says, as indexes into the block's tables. */
+/* A decoded narrow row, with indexes into the block's tables. */
 struct plain_row {
 	uint64_t time;
 	uint32_t lane, location, type, depth;

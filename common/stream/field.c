@@ -21,7 +21,7 @@ static bool big_endian(const struct event *e, const struct field *f)
 	return e->type->flags & TYPE_BIG_ENDIAN && f->where != WHERE_FIXED;
 }
 
-/* One of the texts that the tail is made of. */
+/* Find one of the texts of the tail. */
 static const uint8_t *text_number(const struct event *e, uint32_t number, size_t *n)
 {
 	const uint8_t *p = e->tail, *end = p + e->tail_size, *nul;
@@ -75,7 +75,7 @@ uint32_t field_count(const struct event *e, const struct field *f)
 
 	if (f->where < WHERE_DATA_LOC && f->count <= 1)
 		return 1;
-	/* a count is no evidence of data */
+	/* the count does not prove that the data exists */
 	if (f->where < WHERE_DATA_LOC)
 		return f->size && field_bytes(e, f, &n) ? f->count : 0;
 	if (!field_bytes(e, f, &n))
@@ -110,7 +110,7 @@ void field_get(const struct event *e, const struct field *f, uint32_t index,
 	float single;
 	uint64_t bits;
 
-	/* most fields of most events */
+	/* the most frequent fields */
 	if (f->where == WHERE_FIXED && f->kind == FIELD_UINT && f->size == 4 && !index &&
 	    (uint64_t)f->offset + 4 <= e->type->fixed_size && f->count <= 1) {
 		out->form = FORM_UINT;

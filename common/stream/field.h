@@ -1,5 +1,5 @@
 /*
- * field.h - a field of an event, whatever its source
+ * field.h - reads the fields of an event
  */
 #ifndef TR_STREAM_FIELD_H
 #define TR_STREAM_FIELD_H
@@ -9,7 +9,7 @@
 enum field_form { FORM_NONE, FORM_INT, FORM_UINT, FORM_REAL, FORM_TEXT };
 
 struct field_value {
-	enum field_form form; /* NONE: not there, or outside of the row */
+	enum field_form form; /* NONE: missing, or outside of the row */
 	union {
 		int64_t i;
 		uint64_t u;
@@ -19,38 +19,39 @@ struct field_value {
 	size_t size;	     /* of the text; REAL: 4 or 8 */
 };
 
-/* The field of that name, or NULL. Of several the last: CTF has an event's own behind its contexts.
- */
+/* Find the field of that name, or NULL. Of several, the last one is found: a CTF event has its
+ * own fields after those of its contexts. */
 const struct field *field_find(const struct type *t, const char *name);
 const struct field *field_by_role(const struct type *t, enum field_role role);
 
-/* Element number index of a field (0 for scalars). */
+/* Read element number index of a field (0 for scalars). */
 void field_get(const struct event *e, const struct field *f, uint32_t index,
 	       struct field_value *out);
-/* The field's bytes as they stand in the row; NULL where they are outside of it. */
+/* Get the field's encoded bytes; NULL where they are outside of the row. */
 const uint8_t *field_bytes(const struct event *e, const struct field *f, size_t *n);
-/* How many elements the field has in this row; of an array that is not in the row 0. */
+/* Count the elements of the field in this row; 0 for an array that is not in the row. */
 uint32_t field_count(const struct event *e, const struct field *f);
-/* Is it an array that is in the row, of any number of elements, one or none too? */
+/* Test whether the field is an array that is in the row, of any number of elements, 0 and 1
+ * included. */
 bool field_is_array(const struct event *e, const struct field *f);
 
-/* The number of the call that a row of a type with TYPE_CALL_NUMBER belongs to. false: it has none.
- */
+/* Get the call number of a row of a type with TYPE_CALL_NUMBER. false: the row has none. */
 static inline bool field_call(const struct event *e, uint32_t *call)
 {
 	const struct field *f = e->type->fields;
 
-	/* mostly it is the first */
+	/* it is usually the first field */
 	if (!e->type->nfields || f->role != ROLE_CALL)
 		f = field_by_role(e->type, ROLE_CALL);
-	/* the dictionary has checked that it is inside of the fixed part */
+	/* the dictionary has checked that the field is inside of the fixed part */
 	if (!f || f->where != WHERE_FIXED || f->size != 4)
 		return false;
 	*call = get_u32(e->fixed + f->offset);
 	return true;
 }
 
-/* What a gap row says. file and message are not ended by a NUL. false: no gap row. */
+/* The content of a gap row. file and message do not end with a NUL. gap_get returns false
+ * for other rows. */
 struct gap_row {
 	uint64_t count, offset; /* UINT64_MAX: unknown, none */
 	uint32_t reason, unit;	/* enum gap_reason, gap_unit */

@@ -1,7 +1,7 @@
 #include "common/util/checksum.h"
 #include "common/stream/reader_private.h"
 
-/* May a block of this kind be that long? */
+/* Test whether a block of this kind may have this length. */
 static bool header_sane(const struct block *b)
 {
 	uint32_t limit = b->kind == BLOCK_EVENTS ? EVENTS_LIMIT : BLOCK_LIMIT;
@@ -46,7 +46,7 @@ void reader_meta(const struct reader *r, const struct block *b, struct meta *m)
 			   .size = get_u32(p + 36)};
 }
 
-/* What is wrong with a META block; NULL: nothing. */
+/* Find the fault of a META block; NULL: none. */
 static const char *meta_fault(const struct reader *r, const struct block *b)
 {
 	const uint8_t *p = b->payload;
@@ -62,11 +62,12 @@ static const char *meta_fault(const struct reader *r, const struct block *b)
 	return NULL;
 }
 
-/* The input has ended within a block. Or its length was a lie, and others are behind its header. */
+/* Report that the input ended within a block, or that the block's length is wrong and other
+ * blocks follow its header. */
 static int ends_here(struct reader *r)
 {
 	reader_damaged(r, r->offset + (r->filled - r->begin), READER_NO_END);
-	reader_go_on_behind_damage(r);
+	reader_go_on_after_damage(r);
 	return -1;
 }
 
@@ -85,7 +86,7 @@ static int next_block(struct reader *r, struct block *b)
 			       reader_is_stream(r->data + r->begin, r->filled - r->begin)
 				       ? READER_NO_END
 				       : READER_NO_BLOCK);
-		reader_go_on_behind_damage(r);
+		reader_go_on_after_damage(r);
 		return -1;
 	}
 	if (r->cut) {
@@ -96,7 +97,7 @@ static int next_block(struct reader *r, struct block *b)
 		return -1;
 	b->offset = r->offset;
 	b->file = r->file;
-	/* an EVENTS block may be large and may be passed on unseen */
+	/* an EVENTS block may be large and be passed on without being read */
 	need = b->kind == BLOCK_EVENTS ? EVENTS_HEADER : b->length;
 	reader_consume(r, BLOCK_HEADER);
 	got = reader_fill(r, need, r->on_demand ? need : reader_at_once(r, b, READ_SIZE));
@@ -119,7 +120,7 @@ static int read_dict(struct reader *r, struct block *b)
 	if (!bad)
 		return 0;
 	if (reader_may_go_back(r, b->length) && !reader_length_is_true(r, b->length)) {
-		/* it ran into other blocks, which are looked for from its beginning on */
+		/* its length covers other blocks: they are searched from its beginning on */
 		b->payload = r->data + r->begin;
 		b->length = b->available = (uint32_t)where;
 		b->flags &= (uint16_t)~BLOCK_HAS_CRC;
@@ -129,7 +130,7 @@ static int read_dict(struct reader *r, struct block *b)
 	return reader_damaged(r, b->offset + BLOCK_HEADER + where, e.what);
 }
 
-/* Why a block other than EVENTS is of no use; NULL: it is. */
+/* Find out why a block other than EVENTS cannot be used; NULL: it can. */
 static const char *block_fault(const struct reader *r, const struct block *b)
 {
 	const char *fault = reader_crc_fault(b);
@@ -144,8 +145,8 @@ static const char *block_fault(const struct reader *r, const struct block *b)
 	return NULL;
 }
 
-/* What a block says is taken in here. 1, or -1: it is of no use; 2: something is wrong with it,
- * which is to be said before the block is given out. */
+/* Read the content of a block. 1, or -1: it cannot be used; 2: it can, but an error is reported
+ * before the block is returned. */
 static int take_block(struct reader *r, struct block *b)
 {
 	const char *fault;
@@ -171,7 +172,7 @@ static int take_block(struct reader *r, struct block *b)
 	return 1;
 }
 
-/* 1, 0, -1; 2: the input has ended as it should. */
+/* Read the next block of the present input. 1, 0, -1; 2: the input ended normally. */
 static int next_of_input(struct reader *r, struct block *b)
 {
 	int got = 1;
@@ -223,7 +224,7 @@ int reader_next(struct reader *r, struct block *b)
 		}
 		got = next_of_input(r, b);
 		if (got < 0 && r->fatal && !was_fatal)
-			reader_close_input(r); /* it cannot be read */
+			reader_close_input(r); /* the input cannot be read */
 		if (got != 2)
 			return got;
 	}

@@ -1,5 +1,5 @@
 /*
- * reader.h - a stream coming in
+ * reader.h - reads an event stream
  *
  *     while ((r = reader_next(&reader, &block)) != 0) {
  *             if (r < 0) { error_print(&reader.error); status = STATUS_DAMAGED; continue; }
@@ -7,8 +7,9 @@
  *     }
  *
  * reader_next returns 1 (a block), 0 (the clean end of all inputs) or -1 (damage or truncation,
- * described in reader.error). After -1 it may be called again: it goes on at the next block or
- * segment that can be read, or with the next input, and returns 0 when nothing is left.
+ * described in reader.error). After -1 the caller may call it again: the reader continues with the
+ * next readable block or segment, or with the next input, and returns 0 at the end. Other functions
+ * that return int return 0, or -1 with reader.error filled.
  */
 #ifndef TR_STREAM_READER_H
 #define TR_STREAM_READER_H
@@ -20,14 +21,14 @@
 
 struct writer;
 
-/* What an END block says. */
+/* The content of an END block. */
 struct end {
 	uint64_t events, gaps,
-		lost;		 /* rows written; gap rows among them; events the recorder lost */
-	uint64_t first, last;	 /* times, only if events > 0 */
-	uint32_t status;	 /* status.h */
-	uint32_t flags;		 /* enum end_flags */
-	struct text_ref message; /* what was wrong, "" nothing */
+		lost;	      /* rows written; gap rows among them; events lost by the recorder */
+	uint64_t first, last; /* times, only if events > 0 */
+	uint32_t status;      /* status.h */
+	uint32_t flags;	      /* enum end_flags */
+	struct text_ref message; /* the error, "" none */
 };
 
 struct head {
@@ -54,25 +55,27 @@ struct reader {
 	struct error error;
 	struct end end;	  /* of the last END block */
 	struct head head; /* of the last HEAD block; valid until the next block */
-	bool lossy;	  /* some input was damaged, or says in its END that it is */
+	bool lossy;	  /* some input was damaged, or its END block reports damage */
 	bool fatal;	  /* cannot open or read, not a stream, out of memory: exit status 2 */
-	const struct output *output; /* a file that no input may be; NULL any */
-	uint64_t size;		     /* of the inputs together, 0 where one of them does not tell */
-	bool partial_ok; /* segments of a stream may be missing, and come in any order */
-	bool summaries;	 /* inputs are summaries (HEAD_SUMMARY), else they are none */
-	bool either;	 /* the first head that comes says which */
+	const struct output
+		*output; /* the output file, which may not be an input; NULL: not checked */
+	uint64_t size;	 /* total bytes of the inputs, 0 unknown */
+	bool partial_ok; /* segments of a stream may be missing or in any order */
+	bool summaries;	 /* inputs must be summaries (HEAD_SUMMARY), else they must not */
+	bool either;	 /* the first HEAD decides which */
 	/*
-	 * Rows of an EVENTS block whose checksum is right are checked only when reader_rows asks
-	 * for it: until then they may be anything, but bare ones are as many as the block says.
+	 * Rows of an EVENTS block with a valid checksum are checked only by reader_rows. Before
+	 * that they may be malformed, but the number of bare rows is right.
 	 */
 	bool rows_on_demand;
-	enum reads_values reads_values; /* set by the caller: these are checked with the rows */
+	enum reads_values
+		reads_values; /* set by the caller: values that are checked with the rows */
 
-	/* before a read that would block */
+	/* called before a read that would block */
 	int (*before_block)(void *ctx);
 	void *before_block_ctx;
 
-	/* the rest is the reader's own */
+	/* the rest is private to the reader */
 	char **paths;
 	int npaths, path;
 	int fd;
@@ -81,63 +84,63 @@ struct reader {
 	size_t capacity, begin, filled;
 	uint64_t offset; /* in the file, of data[begin] */
 	uint64_t stream_id, rows;
-	uint64_t reread; /* bytes of this input that were gone through again */
+	uint64_t reread; /* bytes of this input that were scanned again */
 	uint32_t sequence;
 	bool on_demand, pipe, regular, eof, loaded;
-	bool stop;	    /* nothing more is read: out of memory, or the output failed */
-	bool in_segment;    /* behind a marker, before END */
-	bool head_seen;	    /* and behind HEAD */
+	bool stop;	    /* reading has ended: out of memory, or the output failed */
+	bool in_segment;    /* after a marker, before END */
+	bool head_seen;	    /* and after HEAD */
 	bool has_crc;	    /* the blocks of the segment have checksums */
 	char marker[9];	    /* digits of the segment's marker, "" where that is damaged */
 	bool open_stream;   /* the stream has not had its last END */
-	bool more_expected; /* it has had one that is not its last */
+	bool more_expected; /* it has had an END with more segments to follow */
 	bool hurt;	    /* damage in this segment was reported */
 	bool cut;	    /* the last block was cut by the end of the input */
-	bool astray;	    /* what stands here was found to be damaged and said to be */
-	bool holding;	    /* held is to be given out; what is wrong with it was said first */
+	bool astray;	    /* the present bytes were found and reported to be damaged */
+	bool holding;	    /* held is returned next; its error was returned first */
 	struct block held;
-	size_t pending; /* payload bytes of the last block still to be stepped over */
+	size_t pending; /* payload bytes of the last block that must be skipped */
 	const struct type **types;
 	const struct lane **lanes;
 	uint32_t *locations;
 	size_t types_capacity, lanes_capacity, locations_capacity;
 };
 
-/* Inputs are read one behind the other; none, or "-", is standard input. paths stays the caller's.
- * A terminal is refused. -1 with r->error filled; reader_close is to be called in any case. */
+/* Open the inputs, which are read in sequence; no paths, or "-", mean standard input. The caller
+ * keeps paths valid. A terminal is refused. The caller calls reader_close after an error too. */
 int reader_open(struct reader *r, char **paths, int n);
 void reader_close(struct reader *r);
 
-/* Go on from bytes that were read from fd already (a probe of its content). Takes fd over. */
+/* Continue after bytes that were already read from fd (a probe of its content). Takes ownership
+ * of fd. */
 int reader_open_fd(struct reader *r, int fd, const char *name, const void *peeked, size_t n);
 
-/* Payloads of EVENTS are left in the input until reader_load or reader_pass asks for them. */
+/* Leave the payloads of EVENTS in the input until reader_load or reader_pass. */
 void reader_on_demand(struct reader *r);
 
 int reader_next(struct reader *r, struct block *b);
 
-/* Have the payload of an on-demand EVENTS block at hand. 0 or -1 (r->error). */
+/* Read the payload of an on-demand EVENTS block. */
 int reader_load(struct reader *r, struct block *b);
 
-/* Have the rows of a block checked before anyone looks at them, with rows_on_demand. 0, or -1: they
- * are damaged (r->error), and the block is of no use. */
+/* Check the rows of a block before they are read, with rows_on_demand. -1: the rows are damaged,
+ * and the block cannot be used. */
 int reader_rows(struct reader *r, struct block *b);
 
-/* Pass the block on unchanged, as it came; by splice(2) where both ends are pipes and it was not
- * loaded. 0, or -1: r->error says what is wrong with the input, or *e with the output (e->what is
- * empty otherwise). */
+/* Pass the block on unchanged; by splice(2) where both ends are pipes and it was not loaded. -1:
+ * r->error describes an input error, or *e an output error (e->what is "" otherwise). */
 int reader_pass(struct reader *r, struct block *b, struct writer *w, struct error *e);
 
-/* Take a META block apart. */
+/* Decode a META block. */
 void reader_meta(const struct reader *r, const struct block *b, struct meta *m);
 
-/* The flags of the first HEAD (enum head_flags), from the first bytes of a stream. */
+/* Get the flags of the first HEAD (enum head_flags) from the first bytes of a stream. */
 uint32_t reader_head_flags(const void *data, size_t n);
 
-/* Is this the beginning of a stream? n >= MARKER_SIZE, or false. */
+/* Test whether the data begins a stream; false if n < MARKER_SIZE. */
 bool reader_is_stream(const void *data, size_t n);
 
-/* Is this the beginning of a stream of a version that is not known here, by its marker? */
+/* Test whether the marker is that of a stream of an unknown version. */
 bool reader_other_version(const void *data, size_t n, unsigned *version);
 
 #endif

@@ -2,7 +2,8 @@
 
 enum { REREAD_LIMIT = 64 * 1024 * 1024 };
 
-/* Can the stream go on at p, where a marker and a block header have room? */
+/* Test whether the stream can continue at p, where there are bytes enough for a marker and a
+ * block header. */
 static bool anchor(const struct reader *r, const uint8_t *p)
 {
 	struct block b;
@@ -48,7 +49,7 @@ int reader_resynchronise(struct reader *r)
 	}
 }
 
-void reader_go_on_behind_damage(struct reader *r)
+void reader_go_on_after_damage(struct reader *r)
 {
 	struct error was = r->error;
 	int got = reader_resynchronise(r);
@@ -63,7 +64,7 @@ bool reader_length_is_true(struct reader *r, size_t length)
 {
 	struct error was = r->error;
 	int got = reader_fill(r, length + BLOCK_HEADER, READ_SIZE);
-	const uint8_t *behind = r->data + r->begin + length;
+	const uint8_t *next = r->data + r->begin + length;
 	struct block b;
 
 	if (got < 0)
@@ -71,7 +72,7 @@ bool reader_length_is_true(struct reader *r, size_t length)
 	r->error = was;
 	if (!got)
 		return r->filled - r->begin == length;
-	return reader_parse_header(behind, &b) || reader_is_stream(behind, MARKER_SIZE);
+	return reader_parse_header(next, &b) || reader_is_stream(next, MARKER_SIZE);
 }
 
 bool reader_may_go_back(struct reader *r, size_t length)
@@ -84,5 +85,5 @@ void reader_distrust_length(struct reader *r, size_t length)
 {
 	r->pending = length;
 	if (reader_may_go_back(r, length) && !reader_length_is_true(r, length) && !r->stop)
-		reader_go_on_behind_damage(r);
+		reader_go_on_after_damage(r);
 }

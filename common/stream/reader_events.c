@@ -1,6 +1,7 @@
 #include "common/stream/reader_private.h"
 
-/* What is whole of a block in which the input ended; that it ended is reported by the next call. */
+/* Read the complete rows of a block in which the input ended; the next call reports the
+ * truncation. */
 static int load_cut(struct reader *r, struct block *b)
 {
 	uint32_t rows;
@@ -13,7 +14,7 @@ static int load_cut(struct reader *r, struct block *b)
 			return -1;
 		reader_damaged(r, r->offset + b->length, READER_NO_END);
 		if (reader_may_go_back(r, b->length))
-			reader_go_on_behind_damage(r);
+			reader_go_on_after_damage(r);
 		else
 			reader_close_input(r);
 		return -1;
@@ -23,7 +24,7 @@ static int load_cut(struct reader *r, struct block *b)
 	b->row_flags &= (uint16_t)~EVENTS_BARE;
 	b->row_size = reader_walk_rows(r, b, &rows);
 	b->rows = rows;
-	/* if its length was but a flipped bit, there are other blocks behind the rows */
+	/* if only its length was damaged, other blocks follow the rows */
 	r->pending = (size_t)(b->row_data - b->payload) + b->row_size;
 	return 0;
 }

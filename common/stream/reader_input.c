@@ -30,7 +30,7 @@ static int init(struct reader *r)
 	return 0;
 }
 
-/* Bytes of all the files; 0 if some of them are none. */
+/* Sum the sizes of all inputs; 0 if one is not a regular file. */
 static uint64_t size_of(char **paths, int n)
 {
 	uint64_t size = 0;
@@ -106,7 +106,7 @@ static void close_fd(struct reader *r)
 	r->fd = -1;
 }
 
-/* 1: the next input is open, 0: there is none, -1 (and the one after it next time). */
+/* Open the next input. 1, 0: there is none, -1 (the next call opens the one after it). */
 int reader_open_next(struct reader *r)
 {
 	const char *path;
@@ -167,7 +167,7 @@ int reader_wait(struct reader *r)
 	return 0;
 }
 
-/* A large block is done with, and less than LARGE is wanted: its memory goes back. */
+/* Release the memory of a large block when less than LARGE is needed. */
 static void shrink(struct reader *r, size_t n)
 {
 	size_t have = r->filled - r->begin;
@@ -185,8 +185,8 @@ static void shrink(struct reader *r, size_t n)
 	r->capacity = LARGE;
 }
 
-/* Have n bytes at data[begin], reading at most `most` bytes. 1, or 0 at the end of the input with
- * fewer, or -1. */
+/* Read until n bytes are at data[begin], at most `most` bytes. 1, or 0 at the end of the input
+ * with fewer, or -1. */
 int reader_fill(struct reader *r, size_t n, size_t most)
 {
 	if (r->capacity > LARGE)
@@ -203,7 +203,7 @@ int reader_fill(struct reader *r, size_t n, size_t most)
 			r->begin = 0;
 		}
 		if (r->filled == r->capacity) {
-			/* counts are no evidence of data: grow only as bytes arrive */
+			/* a count does not prove that data exists: grow only as bytes arrive */
 			uint8_t *data = realloc(r->data, r->capacity * 2);
 
 			if (!data)
@@ -214,7 +214,7 @@ int reader_fill(struct reader *r, size_t n, size_t most)
 		room = r->capacity - r->filled;
 		if (room > most)
 			room = most;
-		/* not two large blocks at a time */
+		/* never two large blocks at a time */
 		if (n > LARGE && room > n - (r->filled - r->begin))
 			room = n - (r->filled - r->begin);
 		if (r->pipe || r->fd == STDIN_FILENO)
@@ -244,7 +244,7 @@ int reader_fill(struct reader *r, size_t n, size_t most)
 	return 1;
 }
 
-/* Step over what is left of the last block. */
+/* Skip the rest of the last block. */
 int reader_skip_pending(struct reader *r)
 {
 	while (r->pending) {

@@ -5,7 +5,7 @@
 #include "common/stream/reader_private.h"
 #include "common/stream/writer.h"
 
-/* Payload bytes that are not in the buffer go from pipe to pipe without being looked at. */
+/* Move the payload bytes that were not read from pipe to pipe. */
 static int splice_rest(struct reader *r, struct writer *w, size_t n, struct error *e)
 {
 	while (n) {
@@ -31,7 +31,8 @@ static int splice_rest(struct reader *r, struct writer *w, size_t n, struct erro
 			return error_errno(e, w->output->name, NO_OFFSET, "cannot write");
 		}
 		if (!moved) {
-			w->broken = true; /* half a block is out: nothing may follow it */
+			w->broken =
+				true; /* the block was written in part: no block may follow it */
 			reader_damaged(r, r->offset, READER_NO_END);
 			reader_close_input(r);
 			return -1;

@@ -2,7 +2,7 @@
 #include "common/stream/reader_private.h"
 #include "common/stream/value.h"
 
-/* An array with room for n; NULL: out of memory, and the old one stays. */
+/* Grow an array to n elements; NULL: out of memory, and the old array is unchanged. */
 static void *roomy(void *array, size_t *capacity, size_t n, size_t element)
 {
 	return *capacity < n ? array_grow(array, capacity, n - 1, element) : array;
@@ -24,7 +24,7 @@ static int make_room(struct reader *r, const struct block *b)
 	return types && lanes && locations ? 0 : reader_no_memory(r);
 }
 
-/* The block's tables from ids to what they name. */
+/* Resolve the ids of the block's tables. */
 int reader_tables(struct reader *r, struct block *b)
 {
 	struct dictionary *d = &r->dictionary;
@@ -86,12 +86,12 @@ static bool wide_rows_sane(const struct block *b)
 }
 
 /*
- * A narrow row as a number is time, lane << 24, place << 32, type << 48, depth << 56. In two halves
- * of fields with room between them each is subtracted from its limit with a guard bit above it,
- * which the field borrows if it is larger: what is left of the guards of all rows says whether one
- * was.
+ * Limits of the fields of a narrow row. A narrow row as a number is time, lane << 24, location <<
+ * 32, type << 48, depth << 56. The number is split into two halves, with free bits between the
+ * fields. Each field is subtracted from its limit, with a guard bit above the limit. A field that
+ * is larger borrows its guard bit, so the guard bits of all rows show whether one was larger.
  */
-struct limits {
+struct row_limits {
 	uint64_t time_place, lane_type;
 };
 
@@ -100,18 +100,18 @@ struct limits {
 #define TIME_GUARDS (1ull << 24 | 1ull << 48)
 #define LANE_GUARDS (1ull << 32 | 1ull << 56)
 
-static struct limits narrow_limits(const struct block *b)
+static struct row_limits narrow_limits(const struct block *b)
 {
 	uint64_t span = b->last - b->base < 0xffffff ? b->last - b->base : 0xffffff,
 		 location = b->nplaces < 0xffff ? b->nplaces : 0xffff,
 		 lane = b->nlanes < 0x100 ? b->nlanes - 1 : 0xff,
 		 type = b->ntypes < 0x100 ? b->ntypes - 1 : 0xff;
 
-	return (struct limits){span | location << 32 | TIME_GUARDS,
-			       lane << 24 | type << 48 | LANE_GUARDS};
+	return (struct row_limits){span | location << 32 | TIME_GUARDS,
+				   lane << 24 | type << 48 | LANE_GUARDS};
 }
 
-static inline bool narrow_row_sane(const struct limits *l, uint64_t row)
+static inline bool narrow_row_sane(const struct row_limits *l, uint64_t row)
 {
 	return !((~(l->time_place - (row & TIME_PLACE)) & TIME_GUARDS) |
 		 (~(l->lane_type - (row & LANE_TYPE)) & LANE_GUARDS));
@@ -127,11 +127,11 @@ static inline pair two_rows(const uint8_t *p)
 	return v;
 }
 
-/* Rows of 8 bytes each, one behind the other. This looks at every row of every block in every
- * program: it is made to cost nothing. */
+/* Check consecutive rows of 8 bytes. Every program calls this function for every row: it must
+ * cost almost nothing. */
 static bool narrow_rows_sane(const struct block *b, const uint8_t *p, const uint8_t *end)
 {
-	struct limits l = narrow_limits(b);
+	struct row_limits l = narrow_limits(b);
 #if __BYTE_ORDER == __LITTLE_ENDIAN
 	pair time_place = {TIME_GUARDS, TIME_GUARDS}, lane_type = {LANE_GUARDS, LANE_GUARDS};
 
@@ -171,9 +171,10 @@ static bool bare_rows_sane(struct block *b)
 		       : narrow_rows_sane(b, b->row_data, b->row_data + b->row_size);
 }
 
-/* Most rows, even of blocks with others, are such: narrow, and with nothing behind them. */
+/* A test for narrow rows without a fixed part and tail. Most rows are such, even in blocks with
+ * other rows. */
 struct bare {
-	struct limits limits;
+	struct row_limits limits;
 	bool any, types[256];
 };
 
@@ -186,7 +187,7 @@ static void find_bare(const struct block *b, struct bare *bare)
 	}
 }
 
-/* How many there are from p on, of at most so many rows. */
+/* Count such rows from p on, at most the given number. */
 static inline uint32_t count_bare(const struct bare *bare, const uint8_t *p, size_t most)
 {
 	uint32_t n = 0;
@@ -201,8 +202,8 @@ static inline uint32_t count_bare(const struct bare *bare, const uint8_t *p, siz
 }
 
 /*
- * Bytes of the whole rows at the front; *rows counts them. Values are checked on the way: for the
- * encoders of apitrace another walk over the rows costs 6 % of the time.
+ * Count the complete rows at the front into *rows, and return their bytes. The same loop checks
+ * values: for the encoders of apitrace a second one would cost 6 % of the time.
  */
 size_t reader_walk_rows(const struct reader *r, struct block *b, uint32_t *rows)
 {

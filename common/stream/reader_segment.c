@@ -30,7 +30,7 @@ bool reader_other_version(const void *data, size_t n, unsigned *version)
 	return true;
 }
 
-/* What stands at the beginning of an input instead of a marker. */
+/* Report an input that does not begin with a marker. */
 static int no_stream(struct reader *r, size_t n)
 {
 	unsigned version;
@@ -44,7 +44,7 @@ static int no_stream(struct reader *r, size_t n)
 			 "is an event stream of version %u, which is not known here", version);
 }
 
-/* The input ends where a segment should begin. 2: as it should. */
+/* Handle the end of the input between segments. 2: normal. */
 static int end_of_input(struct reader *r)
 {
 	size_t rest = r->filled - r->begin;
@@ -73,7 +73,7 @@ int reader_begin_segment(struct reader *r)
 		if (!r->offset)
 			return no_stream(r, r->filled - r->begin);
 		reader_damaged(r, r->offset, "this is no event stream any more");
-		reader_go_on_behind_damage(r);
+		reader_go_on_after_damage(r);
 		return -1;
 	}
 	memcpy(r->marker, r->data + r->begin + MARKER_SIZE - 8, 8);
@@ -83,7 +83,7 @@ int reader_begin_segment(struct reader *r)
 	return 1;
 }
 
-/* After -1 the same block is met again, unless it is a head too many. */
+/* After -1 the same block is checked again, except a second HEAD. */
 int reader_check_order(struct reader *r, const struct block *b)
 {
 	bool head = b->kind == BLOCK_HEAD, has_crc = b->flags & BLOCK_HAS_CRC,
@@ -129,14 +129,14 @@ int reader_check_version(struct reader *r, const struct block *b)
 	}
 	error_set(&r->error, r->file, b->offset, "stream version %u.%u is not known here", major,
 		  minor);
-	reader_go_on_behind_damage(r);
+	reader_go_on_after_damage(r);
 	return -1;
 }
 
 int reader_check_summary(struct reader *r, const struct block *b)
 {
 	uint32_t flags = get_u32(b->payload + 16);
-	/* a head that was cut has any flags */
+	/* the flags of a truncated HEAD are arbitrary */
 	bool summary = flags & HEAD_SUMMARY &&
 		       !(flags & ~(uint32_t)(HEAD_SUMMARY | HEAD_FILTERED | HEAD_REDUCED));
 
@@ -153,7 +153,8 @@ int reader_check_summary(struct reader *r, const struct block *b)
 			   : "is an event stream, no summary; trstat --partial makes one of it");
 }
 
-/* A marker without its digits was damaged, and said to be. */
+/* Test whether a segment has the id of its marker. A marker without digits was damaged and
+ * reported. */
 static bool matches_marker(const struct reader *r, uint64_t stream_id)
 {
 	char digits[9];
@@ -164,13 +165,13 @@ static bool matches_marker(const struct reader *r, uint64_t stream_id)
 
 const char *reader_head_fault(const struct reader *r, const struct block *b)
 {
-	/* with a checksum it is the marker that is damaged */
+	/* if the block has a checksum, the marker is the damaged part */
 	return b->flags & BLOCK_HAS_CRC || matches_marker(r, get_u64(b->payload + 8))
 		       ? NULL
 		       : "a head that does not match its marker";
 }
 
-/* Bytes of the properties that make sense. */
+/* Count the bytes of the valid properties. */
 static size_t properties_size(const uint8_t *p, size_t n)
 {
 	size_t at = 0;
@@ -205,7 +206,7 @@ int reader_read_head(struct reader *r, const struct block *b)
 		missing = false;
 	else
 		missing = h->sequence ? true : r->more_expected;
-	/* segments may come each from a file, and in any order, where that is allowed */
+	/* where it is allowed, each segment may come from a file of its own, in any order */
 	dictionary_segment(&r->dictionary, r->partial_ok ? h->stream_id != r->stream_id
 							 : !same || h->sequence <= r->sequence);
 	r->stream_id = h->stream_id;

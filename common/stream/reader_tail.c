@@ -7,7 +7,7 @@
 #include "common/stream/reader_private.h"
 
 enum {
-	TAIL = 8192, /* END is at most so long */
+	TAIL = 8192, /* maximum length of END */
 	END_LEAST = 56,
 };
 
@@ -21,7 +21,7 @@ struct walk {
 	size_t filled;
 };
 
-/* n bytes that stand at w->at; NULL: they are not there. */
+/* Get n bytes at w->at; NULL: they do not exist. */
 static const uint8_t *look(struct walk *w, size_t n)
 {
 	uint64_t into = w->at - w->window_at;
@@ -40,7 +40,7 @@ static const uint8_t *look(struct walk *w, size_t n)
 	return w->window + into;
 }
 
-/* Go behind a segment. first, events, last: as in reader_tail_segments. */
+/* Skip a segment. first, events, last: as in reader_tail_segments. */
 static int walk_segment(struct walk *w, bool *first, uint64_t *events, uint64_t *last)
 {
 	const uint8_t *p = look(w, MARKER_SIZE);

@@ -14,7 +14,7 @@ enum {
 	MARKER_SIZE = 16, /* "trstrm1:" and 8 hex digits of the stream id */
 	BLOCK_HEADER =
 		24, /* u32 sync, u16 kind, u16 flags, u32 length, u32 crc, u32 zero, u32 check */
-	BLOCK_CHECKED = 20, /* bytes of it that check is the CRC-32 of */
+	BLOCK_CHECKED = 20, /* bytes of the header that check is the CRC-32 of */
 	EVENTS_HEADER = 32, /* u64 base, u64 last, u32 rows, u16 flags, u16 types, u16 lanes,
 			       u16 zero, u32 places */
 	ENTRY_HEADER = 16,  /* u16 kind, u16 flags, u32 length, u32 id, u32 zero */
@@ -25,7 +25,7 @@ enum {
 	THREAD_SIZE = 32,
 	NARROW_ROW = 8,
 	WIDE_ROW = 16,
-	BLOCK_TARGET = 64 * 1024,  /* rows of an EVENTS block, about */
+	BLOCK_TARGET = 64 * 1024,  /* approximate size of the rows of an EVENTS block */
 	BLOCK_LIMIT = 1024 * 1024, /* payload of any block but EVENTS */
 	META_PIECE = 60 * 1024,
 };
@@ -43,8 +43,8 @@ enum block_kind {
 };
 
 enum block_flags {
-	BLOCK_MAY_SKIP = 1, /* who does not know this kind goes on without it */
-	BLOCK_MAY_COPY = 2, /* and may pass it on, even with other events changed */
+	BLOCK_MAY_SKIP = 1, /* a program that does not know this kind skips it */
+	BLOCK_MAY_COPY = 2, /* and may pass it on, even if it changes other events */
 	BLOCK_HAS_CRC = 4,  /* crc is the CRC-32 (zlib's) of the payload; in all blocks of a
 			       segment, or in none */
 };
@@ -59,7 +59,7 @@ enum head_key { HEAD_COMMAND = 1, HEAD_SOURCE = 2, HEAD_PART = 3, HEAD_STAGE = 4
 
 enum end_flags {
 	END_LAST = 1,
-	END_LOST_MORE = 2, /* than is counted: packets, or an unknown number of events */
+	END_LOST_MORE = 2, /* more than counted: packets, or an unknown number of events */
 };
 
 enum events_flags {
@@ -85,7 +85,7 @@ enum entry_kind {
 };
 
 enum clock_flags {
-	CLOCK_TICKS = 1,    /* counts, no unit of time: rates have no meaning */
+	CLOCK_TICKS = 1,    /* no unit of time: rates have no meaning */
 	CLOCK_HAS_WALL = 2, /* wall is to be added to give nanoseconds since 1970 */
 	CLOCK_IS_WALL = 4,  /* is itself wall time */
 };
@@ -94,10 +94,11 @@ enum lane_flags {
 	LANE_HAS_CPU = 1,
 	LANE_HAS_TID = 2,
 	LANE_HAS_PID = 4,
-	LANE_PROCESS_TID = 8, /* the tid is one within the process: another pid, another thread */
+	LANE_PROCESS_TID = 8, /* the tid is valid within the process: the same tid with another pid
+				 is another thread */
 };
 
-/* What a filter knows of a thread from rows that it leaves out. */
+/* Facts about a thread that a filter derives from rows that it leaves out. */
 enum thread_flags {
 	THREAD_PER_CPU = 1,  /* the stack of the lane's CPU, for TYPE_PER_CPU */
 	THREAD_HAS_LAST = 2, /* last is known */
@@ -119,16 +120,16 @@ enum type_kind {
 };
 
 enum type_flags {
-	TYPE_TAIL = 1,	 /* a row has u32 length and a tail behind its fixed part */
+	TYPE_TAIL = 1,	 /* a row has u32 length and a tail after its fixed part */
 	TYPE_VALUES = 2, /* the tail is a list of values (value.h) */
-	TYPE_DEPTH = 4,	 /* the row's depth is what the recorder wrote: stacks synchronise on it */
-	TYPE_INNER = 8,	 /* a callee of the open call, without a depth; outside any call nothing */
+	TYPE_DEPTH = 4,	 /* the row's depth was recorded: stacks synchronise on it */
+	TYPE_INNER = 8,	 /* a callee of the open call, without a depth; ignored outside any call */
 	TYPE_PER_CPU = 16,     /* its calls nest per CPU, not per thread */
 	TYPE_BIG_ENDIAN = 32,  /* fields of the tail are big-endian; the fixed part never is */
 	TYPE_CALL_NUMBER = 64, /* enter and leave pair by their field of ROLE_CALL, not by stack:
 				  calls of one thread may overlap */
-	TYPE_KERNEL = 128,     /* its calls are a stack of their own, on top of the thread's other
-				  calls: depths count from there; outside any call nothing */
+	TYPE_KERNEL = 128, /* its calls have a separate stack, on top of the thread's other calls:
+			      depths count from there; ignored outside any call */
 };
 
 enum field_kind {
@@ -138,17 +139,18 @@ enum field_kind {
 	FIELD_CHAR = 3,	 /* characters; count > 1: up to a NUL */
 	FIELD_FLOAT = 4, /* 4 or 8 bytes */
 	FIELD_BYTES = 5,
-	FIELD_ENUM = 6, /* a number with names in a definition, which says whether it is signed */
+	FIELD_ENUM =
+		6, /* a number with names in a definition, which records whether it is signed */
 	FIELD_BITMASK = 7, /* a number with names for its bits */
 	FIELD_BITMAP = 8,  /* cpumask and the like: any number of words */
-	FIELD_STRING = 9,  /* text of its own length: see where */
+	FIELD_STRING = 9,  /* text; `where` defines its length */
 };
 
 enum field_where {
 	WHERE_FIXED = 0,    /* at offset of the fixed part */
 	WHERE_TAIL = 1,	    /* at offset of the tail */
 	WHERE_DATA_LOC = 2, /* at offset of the tail: u32 length << 16 | offset in the tail */
-	WHERE_REL_LOC = 3,  /* the same, the offset counted from behind this u32 */
+	WHERE_REL_LOC = 3,  /* the same, the offset counted from the end of this u32 */
 	WHERE_REST = 4,	    /* from offset of the tail to its end */
 	WHERE_STRING = 5,   /* the tail is texts, each with a NUL: number offset of them, from 0 */
 };
@@ -159,19 +161,20 @@ enum field_role {
 	ROLE_DURATION = 2,
 	ROLE_SIZE = 3,
 	ROLE_MESSAGE = 4,
-	ROLE_COUNT = 5,	      /* gap: how many are missing, UINT64_MAX unknown */
-	ROLE_SOURCE_TIME = 6, /* the source's own time, where a constant does not give it back */
+	ROLE_COUNT = 5, /* gap: missing units, UINT64_MAX unknown */
+	ROLE_SOURCE_TIME =
+		6, /* the source's own time, if it differs from the row's time by no constant */
 	ROLE_CPU = 7,
 	ROLE_TID = 8,
 	ROLE_CALL = 9, /* u32 in the fixed part: number of the call among its source's */
-	ROLE_ROW = 10, /* what the row says anyway: its thread, the depth and name of its call */
+	ROLE_ROW = 10, /* a copy of data of the row: its thread, the depth and name of its call */
 	ROLE_ARGUMENTS = 11, /* text: arguments and return values of a call, an object of JSON */
 };
 
 enum definition_kind {
 	DEFINITION_ENUM = 1,
 	DEFINITION_BITMASK = 2,
-	DEFINITION_STRUCT = 3, /* names of its members; of a place: of its arguments */
+	DEFINITION_STRUCT = 3, /* names of its members; of a location: of its arguments */
 	/* A frame of a backtrace: members named "module", "function" or "file", each followed by
 	   one whose name is the text, or "line" or "offset", whose value is the number. */
 	DEFINITION_FRAME = 4,
@@ -190,11 +193,11 @@ enum symbol_flags {
 	SYMBOL_UNKNOWN = 4, /* looked for and not found: name is empty */
 };
 
-/* Why something is missing. */
+/* The reason of a gap. */
 enum gap_reason {
-	GAP_LOST = 1,	/* the recorder had no room */
+	GAP_LOST = 1,	/* the recorder ran out of buffers */
 	GAP_DAMAGE = 2, /* the input is damaged here */
-	GAP_UNREAD = 3, /* left out on purpose, or not known how to read */
+	GAP_UNREAD = 3, /* left out on purpose, or of an unknown encoding */
 };
 
 enum gap_unit { GAP_EVENTS = 0, GAP_BYTES = 1, GAP_PACKETS = 2 };

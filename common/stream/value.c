@@ -91,7 +91,7 @@ static bool machine_number(struct values *v, struct value *out)
 			out->number = (uint64_t)sign_extend(out->number, 4);
 		else if (out->format == 'i' || out->format == 'd' || out->format == 'e')
 			out->number = (uint64_t)sign_extend(out->number, out->size);
-		/* of an int in a register of 8 bytes the upper half says nothing */
+		/* the upper half of a register of 8 bytes has no meaning for an int */
 		if (out->format == 'd' && out->size == 8 && out->number > 0xffff0000 &&
 		    out->number <= UINT32_MAX)
 			out->number |= 0xffffffff00000000;
@@ -127,7 +127,7 @@ bool values_value(struct values *v, struct value *out)
 	case VALUE_NEGATIVE:
 		if (!uleb(v, &out->number))
 			return false;
-		/* it has no more than the negative numbers of 64 bits */
+		/* the magnitude is limited to that of negative numbers of 64 bits */
 		v->bad = out->number > NEGATIVE_MOST;
 		out->number = -out->number;
 		return !v->bad;
@@ -180,7 +180,7 @@ bool values_what(struct values *v, uint8_t *what, uint64_t *index)
 {
 	const uint8_t *p = v->at;
 
-	/* what nearly all are */
+	/* the common case */
 	if (!v->bad && v->end - p >= 2 && detail_known(p[0]) && p[1] < 0x80) {
 		*what = p[0];
 		*index = p[1];
@@ -191,7 +191,7 @@ bool values_what(struct values *v, uint8_t *what, uint64_t *index)
 	return any_what(v, what, index);
 }
 
-/* An ENUM's number. */
+/* Read the number of an ENUM. */
 static bool enum_integer(const struct value *v, bool is_signed, uint64_t *number)
 {
 	uint8_t above;
@@ -249,7 +249,7 @@ bool value_real(const struct value *v, long double *number)
 		memcpy(&d, &bits, 8);
 		*number = d;
 	} else if (v->size == 10) {
-		/* the x87 form, taken apart so that it works everywhere */
+		/* the x87 form, decoded by hand so that it works on every machine */
 		uint64_t mantissa = get_u64(v->bytes);
 		uint16_t exponent = get_u16(v->bytes + 8);
 
@@ -274,7 +274,7 @@ bool values_find(const uint8_t *tail, size_t n, enum detail_kind what, uint64_t 
 	for (values_begin(&v, tail, n); values_detail(&v, &d);)
 		if (d.what == what && (what == DETAIL_RETURN || d.index == index)) {
 			*out = d.value;
-			found = true; /* a later one would hold */
+			found = true; /* a later detail would override this one */
 		}
 	return found;
 }
@@ -362,7 +362,7 @@ int value_put_struct(struct buffer *b, uint32_t def, uint64_t count)
 	return buffer_u8(b, VALUE_STRUCT) || put_uleb(b, def) || put_uleb(b, count) ? -1 : 0;
 }
 
-/* One value without its children, its definition mapped. */
+/* Copy one value without its children, with its definition mapped. */
 static int copy_one(struct buffer *b, const struct value *v, const uint8_t *from, size_t n,
 		    uint32_t (*map)(void *ctx, uint32_t definition), void *ctx)
 {
@@ -385,11 +385,11 @@ int values_copy(struct buffer *b, const uint8_t *tail, size_t n,
 	for (values_begin(&whole, tail, n); values_detail(&whole, &d); done = whole.at) {
 		struct value v;
 
-		/* what is of unknown kinds goes as it is */
+		/* details of unknown kinds are copied unchanged */
 		if (buffer_append(b, done, (size_t)(whole.detail - done)) ||
 		    value_put_detail(b, d.what, d.index))
 			return -1;
-		/* d is known to be sound: walk it again, value by value */
+		/* the detail is known to be valid: walk it again, value by value */
 		values_begin(&part, whole.detail, (size_t)(whole.at - whole.detail));
 		values_what(&part, &d.what, &d.index);
 		while (part.at < whole.at) {

@@ -5,9 +5,8 @@
  *     detail = u8 what, uleb index, value; of another what: uleb length, bytes
  *     value  = u8 tag, ...
  *
- * Every value can be stepped over without knowing what it is for. Trees are at most VALUE_DEPTH
- * deep. Details stand in the order the source gave them; of two for the same argument the later
- * one holds.
+ * A reader can skip every value without knowing its meaning. Trees are at most VALUE_DEPTH deep.
+ * Details are in the order of the source; of two for the same argument the later one is valid.
  */
 #ifndef TR_STREAM_VALUE_H
 #define TR_STREAM_VALUE_H
@@ -19,8 +18,8 @@
 enum {
 	VALUE_DEPTH = 128,
 	VALUE_INDEX_LIMIT = 65536, /* number of an argument */
-	FLOAT_ARGUMENTS = 1000, /* index of an argument in a floating-point register: this plus its
-				   number */
+	FLOAT_ARGUMENTS =
+		1000, /* added to the number of an argument in a floating-point register */
 };
 
 #define NEGATIVE_MOST (1ull << 63) /* magnitude of a NEGATIVE */
@@ -33,9 +32,10 @@ enum detail_kind {
 	DETAIL_KINDS
 };
 
-enum detail_flags { CALL_FAKE = 1 }; /* bits of DETAIL_FLAGS: the tracer made the call itself */
+enum detail_flags { CALL_FAKE = 1 }; /* bits of DETAIL_FLAGS: the tracer itself made the call */
 
-/* Of a kind that is not known here there is a length: it is stepped over, and copied. */
+/* Test whether the kind of a detail is known. A detail of an unknown kind has a length: it is
+ * skipped, and copied. */
 static inline bool detail_known(uint8_t what)
 {
 	return what && what < DETAIL_KINDS;
@@ -60,19 +60,19 @@ enum value_tag {
 	VALUE_OPAQUE =
 		15, /* uleb length, type name, uleb length, bytes: a struct not taken apart */
 	VALUE_WSTRING = 16, /* uleb count, that many ulebs: units of the source's wchar_t */
-	VALUE_REPR = 17,    /* two values: for people, for the machine */
+	VALUE_REPR = 17,    /* two values: the display form, the raw form */
 	VALUE_FRAME = 18,   /* uleb definition, of kind FRAME */
 	VALUE_TAGS
 };
 
-/* format of VALUE_NUMBER, the letters of uftrace's argument specs:
-   d as it fits, i signed, u unsigned, x hexadecimal, o octal, c character, p pointer, f float */
+/* format of VALUE_NUMBER, a letter of uftrace's argument specs: d automatic, i signed, u
+ * unsigned, x hexadecimal, o octal, c character, p pointer, f float */
 
 struct value {
 	uint8_t tag, format, size; /* format and size of NUMBER, size of ENUM, FLOAT, DOUBLE */
 	uint32_t definition;	   /* id in the segment (dictionary_definition_id); 0 none */
-	uint64_t number;	   /* NUMBER of 8 bytes and less, sign-extended for i and d;
-				      NEGATIVE as two's complement; of an ENUM ask value_integer */
+	uint64_t number; /* NUMBER of at most 8 bytes, sign-extended for i and d; NEGATIVE as two's
+			    complement; value_integer reads that of an ENUM */
 	const uint8_t *bytes; /* NUMBER, STRING, BLOB, OPAQUE, FLOAT, DOUBLE; WSTRING: its ulebs,
 				 number of them */
 	size_t n;
@@ -90,7 +90,7 @@ struct detail {
 struct values {
 	const uint8_t *at, *end;
 	const uint8_t *detail; /* start of the current detail, after those of unknown kinds */
-	bool bad;	       /* the bytes are no list of values */
+	bool bad;	       /* the bytes are malformed */
 };
 
 static inline void values_begin(struct values *v, const uint8_t *tail, size_t n)
@@ -99,34 +99,35 @@ static inline void values_begin(struct values *v, const uint8_t *tail, size_t n)
 	*v = (struct values){.at = tail, .end = n ? tail + n : tail, .detail = tail};
 }
 
-/* Are these bytes a list of details whose values all make sense? */
+/* Test whether the bytes are a list of details with well-formed values. */
 bool values_sound(const uint8_t *tail, size_t n);
 
-/* The next detail, its value stepped over: children of ARRAY and STRUCT are not visited. false at
- * the end, or v->bad. */
+/* Get the next detail and skip its value; the children of ARRAY and STRUCT are not visited.
+ * false at the end, or v->bad. */
 bool values_detail(struct values *v, struct detail *d);
-/* What stands before the next detail's value, for those who go on with values_value. false: the
- * end, or v->bad. */
+/* Read the kind and the index of the next detail, for callers that continue with values_value.
+ * false: the end, or v->bad. */
 bool values_what(struct values *v, uint8_t *what, uint64_t *index);
-/* The next value alone, for children: after an ARRAY or STRUCT its children come next. */
+/* Read the next single value: after an ARRAY or STRUCT its children follow. */
 bool values_value(struct values *v, struct value *out);
-/* Step over a value with all its children. */
+/* Skip a value with all its children. */
 bool values_skip(struct values *v);
 
 struct definition;
 
-/* The number that a value is, extended to 64 bits; *is_signed says how to take it. names: the
- * definition of an ENUM (dictionary_definition_id), or NULL. false: it is no integer, or one that
- * 64 bits do not hold. */
+/* Get the integer of a value, extended to 64 bits; *is_signed: how to interpret it. names: the
+ * definition of an ENUM (dictionary_definition_id), or NULL. false: no integer, or one beyond 64
+ * bits. */
 bool value_integer(const struct value *v, const struct definition *names, uint64_t *number,
 		   bool *is_signed);
 bool value_real(const struct value *v, long double *number);
 
-/* The argument of that index (0: the return value) in a tail. */
+/* Find the argument of that index (0: the return value) in a tail. */
 bool values_find(const uint8_t *tail, size_t n, enum detail_kind what, uint64_t index,
 		 struct value *out);
 
-/* How many FLOATs follow, of at most n: the elements of matrices and vectors, 5 bytes each. */
+/* Count the FLOATs that follow, at most n: the elements of matrices and vectors, 5 bytes each.
+ * */
 static inline size_t value_floats(const uint8_t *p, const uint8_t *end, uint64_t n)
 {
 	size_t count = 0;
@@ -136,7 +137,7 @@ static inline size_t value_floats(const uint8_t *p, const uint8_t *end, uint64_t
 	return count;
 }
 
-/* The next unit of a WSTRING's bytes; *at goes from bytes to bytes + n. */
+/* Read the next unit of a WSTRING's bytes; *at moves from bytes to bytes + n. */
 static inline uint64_t value_unit(const uint8_t **at)
 {
 	uint64_t n = 0;
@@ -150,7 +151,7 @@ static inline uint64_t value_unit(const uint8_t **at)
 	}
 }
 
-/* Writing with room at hand, for who must be fast: at most 10 bytes. */
+/* Write a uleb of at most 10 bytes to p, which must have room for it. */
 static inline uint8_t *value_uleb(uint8_t *p, uint64_t n)
 {
 	while (n > 0x7f) {
@@ -161,7 +162,7 @@ static inline uint8_t *value_uleb(uint8_t *p, uint64_t n)
 	return p;
 }
 
-/* Writing: -1 when out of memory. */
+/* Append to a buffer. -1 when out of memory. */
 int value_put_detail(struct buffer *b, enum detail_kind what, uint64_t index);
 int value_put_number(struct buffer *b, char format, const void *little_endian, uint8_t size);
 int value_put_enum(struct buffer *b, uint32_t definition, const void *little_endian, uint8_t size);
@@ -175,12 +176,13 @@ int value_put_float(struct buffer *b, const void *little_endian, uint8_t size); 
 int value_put_array(struct buffer *b, uint64_t count);
 int value_put_struct(struct buffer *b, uint32_t definition, uint64_t count);
 
-/* Copy a tail with every definition's id changed by map (for streams that are merged). -1: bad
- * values, or memory. */
+/* Copy a tail, with the ids of definitions replaced by map (for streams that are merged). -1:
+ * malformed values, or out of memory. */
 int values_copy(struct buffer *b, const uint8_t *tail, size_t n,
 		uint32_t (*map)(void *ctx, uint32_t definition), void *ctx);
 
-/* Would it be the same bytes? So it is for values that are none: they cannot be copied. */
+/* Test whether the copy would have the same bytes. True for malformed values too: they cannot be
+ * copied. */
 bool values_copy_is_same(const uint8_t *tail, size_t n,
 			 uint32_t (*map)(void *ctx, uint32_t definition), void *ctx);
 

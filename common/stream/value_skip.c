@@ -1,6 +1,6 @@
 /*
- * Steps over values without taking them apart, three times as fast as values_value(): programs ask
- * of the values of every event whether they make sense, and look for one argument among many.
+ * value_skip.c - skips values without decoding them, three times as fast as values_value():
+ * programs check the values of every event, and search one argument among many
  */
 #include "common/stream/value.h"
 
@@ -53,7 +53,7 @@ static inline const uint8_t *step_definition(const uint8_t *p, const uint8_t *en
 	return id > UINT32_MAX ? NULL : p;
 }
 
-/* The size and the bytes of an ENUM or a NUMBER. */
+/* Skip the size and the bytes of an ENUM or a NUMBER. */
 static inline const uint8_t *step_number(const uint8_t *p, const uint8_t *end)
 {
 	if (!p || p == end || !*p || *p > 16)
@@ -70,7 +70,7 @@ static const uint8_t *step_units(const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
-/* Behind a value without its children, which are counted. NULL: it is none. */
+/* Skip a value without its children, which are counted. NULL: malformed. */
 static inline __attribute__((always_inline)) const uint8_t *
 step(const uint8_t *p, const uint8_t *end, uint64_t *children)
 {
@@ -105,7 +105,7 @@ step(const uint8_t *p, const uint8_t *end, uint64_t *children)
 	return NULL;
 }
 
-/* Behind all the children of a value. */
+/* Skip all the children of a value. */
 static const uint8_t *step_children(const uint8_t *p, const uint8_t *end, uint64_t count)
 {
 	uint64_t open[VALUE_DEPTH], children;
@@ -134,7 +134,7 @@ static const uint8_t *step_children(const uint8_t *p, const uint8_t *end, uint64
 	return NULL;
 }
 
-/* Behind a value and all that is inside of it. */
+/* Skip a value and all its children. */
 static inline __attribute__((always_inline)) const uint8_t *step_all(const uint8_t *p,
 								     const uint8_t *end)
 {

@@ -7,7 +7,7 @@
 #include "common/stream/reader.h"
 #include "common/stream/writer_private.h"
 
-/* Old enough to be sent even if more may come. */
+/* The age at which a block is sent although it is not full. */
 enum { OLD_NS = 50 * 1000 * 1000 };
 
 struct sent_meta {
@@ -100,7 +100,7 @@ int writer_command(struct writer *w, int argc, char **argv)
 	return result;
 }
 
-/* --- blocks on their way out --- */
+/* --- sending of blocks --- */
 
 void writer_block_header(const struct writer *w, uint8_t *p, uint16_t kind, uint16_t flags,
 			 uint32_t length, uint32_t crc)
@@ -114,7 +114,7 @@ void writer_block_header(const struct writer *w, uint8_t *p, uint16_t kind, uint
 	put_u32(p + BLOCK_CHECKED, checksum(0, p, BLOCK_CHECKED));
 }
 
-/* A tail in a file is gone through in pieces, which need not stay in memory. */
+/* Test whether a tail is in a file: it is read in pieces, which need not stay in memory. */
 static bool in_file(const struct writer *w, const struct iovec *v)
 {
 	const struct buffer *b = w->tail_buffer;
@@ -146,7 +146,7 @@ static uint32_t checksum_part(const struct writer *w, uint32_t crc, const struct
 	return checksum(crc, p, n);
 }
 
-/* Nothing may follow a block that went out in part. */
+/* No block may follow one that was written in part. */
 int writer_send(struct writer *w, struct iovec *v, int n, struct error *e)
 {
 	if (w->broken || !send_parts(w, v, n, e))
@@ -207,7 +207,7 @@ int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, ui
 	put_u64(head + 8, stream_id);
 	put_u32(head + 16, flags);
 	if (sizeof head + before_size + w->properties.size > BLOCK_LIMIT)
-		parts[2].iov_len = 0; /* of very many stages: the last are not told */
+		parts[2].iov_len = 0; /* of very many stages the last are left out */
 	w->stream_id = stream_id;
 	w->sequence = sequence;
 	w->segment++;
@@ -222,7 +222,7 @@ int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, ui
 	return writer_send_block(w, BLOCK_HEAD, 0, parts, 3);
 }
 
-/* What upstream sent outside of a segment (its HEAD was damaged) goes into one. */
+/* Begin a segment for blocks that upstream sent outside of one (its HEAD was damaged). */
 int writer_need_segment(struct writer *w)
 {
 	if (w->in_segment)
@@ -248,7 +248,7 @@ int writer_send_dict(struct writer *w)
 	return result;
 }
 
-/* The tables of the present block behind the EVENTS header, in scratch. */
+/* Write the tables of the present block, which follow the EVENTS header, to scratch. */
 static int build_tables(struct writer *w)
 {
 	const struct slots *all[] = {&w->types, &w->lanes, &w->locations};
@@ -281,13 +281,13 @@ void writer_count_events(struct writer *w, uint64_t rows, uint64_t base, uint64_
 		w->last_time = last;
 }
 
-/* The block being made is empty again. */
+/* Empty the block being built. */
 void writer_clear_block(struct writer *w)
 {
 	w->count = 0;
 	w->row = w->rows;
 	w->limit = w->rows + ROWS_CAPACITY;
-	/* segments smaller than a block have one */
+	/* a segment smaller than a block has one block */
 	if (w->segment_limit && w->segment_limit < ROWS_CAPACITY)
 		w->limit = w->rows + w->segment_limit;
 	w->narrow = w->quick = w->started = false;
@@ -411,7 +411,7 @@ int writer_meta(struct writer *w, uint32_t source, const char *name, const void 
 		return -1;
 	if (send_pieces(w, &m, data))
 		return -1;
-	/* the source's parts are no reason to begin a new segment */
+	/* META blocks do not count towards the limit of a segment */
 	w->segment_bytes = 0;
 	return 0;
 }

@@ -1,12 +1,13 @@
 /*
- * writer.h - a stream going out
+ * writer.h - writes an event stream
  *
- * A source of events declares what it needs (writer_lane, writer_type, ...), gets ids back that
- * stay for the whole stream, and writes rows with them (writer_rows.h). Declarations are sent when
- * a row of a segment first uses them, so a new segment redeclares just what it needs.
+ * A source of events declares what it needs (writer_lane, writer_type, ...) and gets ids that are
+ * valid for the whole stream. It writes rows with these ids (writer_rows.h). A declaration is sent
+ * when a row of a segment first uses it, so a new segment repeats only the declarations that it
+ * needs.
  *
- * A filter passes blocks on (writer_pass), or single rows of them (writer_copy_row), with the
- * declarations as they came.
+ * A filter passes on blocks (writer_pass), or single rows of them (writer_copy_row), with unchanged
+ * declarations.
  *
  * Functions that return int: 0, or -1 with writer.error filled (output failed, or out of memory).
  * Functions that return an id: 0 when out of memory (and the next row fails).
@@ -23,16 +24,16 @@
 #include "common/util/progress.h"
 #include "common/stream/stream.h"
 
-/* Where a lane, type or place stands in the tables of the present block. */
+/* The position of a lane, type or location in the tables of the present block. */
 struct slot {
-	uint32_t block; /* number of the block it was last used in */
+	uint32_t block; /* number of the block that used it last */
 	uint32_t index;
 };
 
 struct slots {
 	struct slot *slot;
 	size_t size;
-	uint32_t *ids; /* the block's table: ids on the wire */
+	uint32_t *ids; /* table of the block: encoded ids */
 	size_t capacity;
 	uint32_t count;
 };
@@ -46,19 +47,20 @@ struct writer {
 	struct output *output;
 	struct error error;
 
-	/* what END will say */
+	/* content of the next END */
 	uint64_t events, gaps, lost, first, last_time;
 	bool lost_more, ever_lost_more; /* END_LOST_MORE: in the segment, in any */
 	uint32_t status;
 	char message[512];
-	uint32_t sent_status; /* of the last END */
+	uint32_t sent_status; /* status of the last END */
 
-	/* the block being made */
+	/* the block being built */
 	uint8_t *rows, *row, *limit;
 	uint64_t base, last;
 	uint32_t count, block;
 	bool narrow, bare, started;
-	bool quick; /* rows may be put in line: narrow ones, and none is asked for by itself */
+	bool quick; /* rows may be written in line: they are narrow, and refuse needs no call for
+		       each */
 	uint64_t started_at; /* CLOCK_MONOTONIC ns of the first row */
 	struct slots types, lanes, locations;
 
@@ -76,37 +78,37 @@ struct writer {
 	uint32_t sequence;
 	uint64_t segment_limit, segment_bytes;
 	uint32_t head_flags;	   /* enum head_flags, to be set before HEAD is sent */
-	struct buffer properties;  /* of HEAD */
-	struct progress *progress; /* may be NULL: told of every block that is sent */
+	struct buffer properties;  /* properties of HEAD */
+	struct progress *progress; /* called for every block that is sent; may be NULL */
 	uint64_t sent_bytes, sent_events;
 	bool crc, in_segment, more_follows, sparse, out_of_memory;
-	bool broken; /* a block went out in part: nothing more is written */
+	bool broken; /* a block was written in part: no more output */
 	/*
-	 * Rows that are not wanted, NULL: none. A lane or type once refused is refused always, and
-	 * times only below a first one that is wanted: so rows that fit the block as it is need not
-	 * be asked. Where that is not so writer_refuse_rows says it. fixed: the row's, as its type
-	 * declares it, or NULL.
+	 * Test for unwanted rows, NULL: none. A lane or type once refused must always be refused,
+	 * and times only before the first wanted one: so rows that fit the present block need no
+	 * test. writer_refuse_rows declares that this is not so. fixed: the row's fixed part, or
+	 * NULL.
 	 */
 	bool (*refuse)(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed);
 	void *refuse_ctx;
 	bool refuse_rows;
-	struct buffer used; /* definitions that the next row names */
-	/* where the tail of the next row may stand, if that spills (buffer_file.h); or NULL */
+	struct buffer used; /* definitions named by the next row */
+	/* buffer of the tail of the next row if it may spill (buffer_file.h); or NULL */
 	const struct buffer *tail_buffer;
 };
 
-/* segment_limit: bytes after which a new segment begins, 0 never. */
+/* Start writing. segment_limit: bytes after which a new segment begins, 0 never. */
 int writer_init(struct writer *w, struct output *output, uint64_t segment_limit);
 void writer_free(struct writer *w);
 
-/* Properties of HEAD: HEAD_COMMAND for each stage, HEAD_SOURCE. */
+/* Add a property of HEAD: HEAD_COMMAND for each stage, HEAD_SOURCE. */
 int writer_property(struct writer *w, uint16_t key, const void *data, size_t n);
-/* The command line of this stage. */
+/* Add the command line of this stage. */
 int writer_command(struct writer *w, int argc, char **argv);
-/* Begin the first segment; rows may follow. The same inputs give the same id. */
+/* Begin the first segment; rows may follow. Equal inputs give equal ids. */
 int writer_begin(struct writer *w, uint64_t stream_id);
 
-/* Strings in entries are ids of writer_string. */
+/* Declare an entry. Strings in entries are ids of writer_string. */
 uint32_t writer_string(struct writer *w, const void *data, size_t n);
 uint32_t writer_text(struct writer *w, const char *s); /* NULL and "" give 0 */
 uint32_t writer_clock(struct writer *w, const struct clock_entry *e);
@@ -117,24 +119,25 @@ uint32_t writer_type(struct writer *w, const struct type_entry *e);
 enum { WRITER_MEMBERS = 21844 };
 uint32_t writer_definition(struct writer *w, const struct definition_entry *e);
 uint32_t writer_space(struct writer *w, const struct space_entry *e);
-/* A mapping becomes valid for the places of its space; sent with the space. */
+/* Declare a mapping that becomes valid for the locations of its space; it is sent with the
+ * space. */
 int writer_map(struct writer *w, const struct map_entry *e);
-/* The threads of a lane run in that space: it is sent with the lane, though no place may be of it.
- */
+/* Declare the space of a lane's threads: it is sent with the lane, even if no location is in it.
+ * */
 int writer_lane_space(struct writer *w, uint32_t lane, uint32_t space);
 uint32_t writer_location(struct writer *w, const struct location_entry *e);
 int writer_symbol(struct writer *w, uint32_t location, const struct symbol_entry *e);
-/* Send a definition that the values of the next row name: call it for each such row, just before it
- * (cheap when the segment has it). */
+/* Send a definition that the values of the next row name. Call it for each such row, just before
+ * the row (it is cheap if the segment has the definition). */
 int writer_use_definition(struct writer *w, uint32_t id);
 
-/* What is known of a thread from rows that w->refuse left out. */
+/* Declare facts about a thread from rows that w->refuse left out. */
 int writer_thread(struct writer *w, const struct thread_entry *e);
 
-/* A named part of the source for symbolising and re-encoding, sent once. */
+/* Send a named part of the source for symbolising and re-encoding, once. */
 int writer_meta(struct writer *w, uint32_t source, const char *name, const void *data, size_t n);
 
-/* Something is missing here. count UINT64_MAX: unknown. Lost events are also added to END's. */
+/* A gap. count UINT64_MAX: unknown. Lost events are also added to END's count. */
 struct gap {
 	enum gap_reason reason;
 	enum gap_unit unit;
@@ -145,53 +148,54 @@ int writer_gap(struct writer *w, uint64_t time, uint32_t lane, const struct gap 
 /* Count a gap that is written by other means. */
 void writer_count_gap(struct writer *w, const struct event *e);
 
-/* Send what is pending. Also what a reader's before_block calls. */
+/* Send the pending block. Usable as a reader's before_block. */
 int writer_flush(void *writer);
-/* The same if the pending block is 50 ms old: for the border of an input block. */
+/* Send the pending block if it is 50 ms old: called between input blocks. */
 int writer_flush_old(struct writer *w);
 
-/* END will say that something was wrong: the first message of the worst status. status: DAMAGED or
+/* Set the status of END: it contains the first message of the worst status. status: DAMAGED or
  * FAILED of status.h. */
 void writer_status(struct writer *w, uint32_t status, const char *message);
 
-/* The last END. 0 or -1. Does not close the output. */
+/* Write the last END. Does not close the output. */
 int writer_finish(struct writer *w);
 
-/* What a lane or type was declared as; texts of the type by their ids. */
+/* Get the declaration of a lane or type; texts of the type by their ids. */
 void writer_lane_of(const struct writer *w, uint32_t lane, struct lane_entry *e);
 void writer_type_of(const struct writer *w, uint32_t type, enum type_kind *kind, uint32_t *name,
 		    uint32_t *group);
 enum type_kind writer_type_kind(const struct writer *w, uint32_t type);
 uint16_t writer_type_flags(const struct writer *w, uint32_t type);
-/* Has the segment a row of it? */
+/* Test whether the segment has a row of this lane. */
 bool writer_lane_used(const struct writer *w, uint32_t lane);
-/* The field of a role in the fixed part of a type: its offset and size. false: it has none. */
+/* Find the field of a role in the fixed part of a type: its offset and size. false: it has none.
+ * */
 bool writer_type_field(const struct writer *w, uint32_t type, enum field_role role,
 		       uint32_t *offset, uint32_t *size);
-/* From here on w->refuse is asked of every row. */
+/* Call w->refuse for every row from here on. */
 void writer_refuse_rows(struct writer *w);
-/* The bytes of a string; not ended by a NUL. */
+/* Get the bytes of a string; they do not end with a NUL. */
 const char *writer_string_of(const struct writer *w, uint32_t string, size_t *n);
 
-/* --- for filters: blocks as they came --- */
+/* --- for filters: unchanged blocks --- */
 
 struct head;
-/* A segment begins as upstream began it, with this stage's properties added. */
+/* Begin a segment with upstream's HEAD, and add this stage's properties. */
 int writer_pass_head(struct writer *w, const struct head *h);
-/* Pass a block on, its payload as it came (a changed one has no BLOCK_HAS_CRC); EVENTS are counted
- * for END. Errors in *e. */
+/* Pass a block on with its payload unchanged (a changed one must have no BLOCK_HAS_CRC); EVENTS
+ * are counted for END. Errors in *e. */
 int writer_pass(struct writer *w, const struct block *b, struct error *e);
-/* Header and the first have bytes of an EVENTS payload; the rest is brought by the caller. */
+/* Send the header and the first `have` bytes of an EVENTS payload; the caller sends the rest. */
 int writer_pass_begin(struct writer *w, const struct block *b, const uint8_t *payload, size_t have,
 		      struct error *e);
-/* The row of an event of block b. */
+/* Copy the row of an event of block b. */
 int writer_copy_row(struct writer *w, const struct block *b, const struct event *e);
-/* Entries of one's own (symbols) behind the declarations that were passed on. */
+/* Send a symbol of this stage, after the declarations that were passed on. */
 int writer_pass_symbol(struct writer *w, uint32_t wire_location, const struct symbol_entry *e);
-/* A part of a source that upstream did not have; reference: an earlier segment has it. */
+/* Send a part of a source that upstream did not send; reference: an earlier segment has it. */
 int writer_pass_meta(struct writer *w, uint32_t wire_source, const char *name, const void *data,
 		     size_t n, bool reference);
-/* END in the place of upstream's, with its flags and its counts of gaps and of lost events. */
+/* Write END instead of upstream's, with its flags and its counts of gaps and of lost events. */
 int writer_pass_end(struct writer *w, uint32_t flags, uint64_t gaps, uint64_t lost);
 
 #endif

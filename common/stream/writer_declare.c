@@ -1,22 +1,22 @@
 /*
- * writer_declare.c - declarations: kept as they come, sent when a segment first uses them
+ * writer_declare.c - stores declarations, and sends each one when a segment first uses it
  */
 #include <stdlib.h>
 
 #include "common/stream/writer_private.h"
 
 enum {
-	ENTRY_LIMIT = 512 * 1024, /* what is longer is cut */
+	ENTRY_LIMIT = 512 * 1024, /* longer entries are truncated */
 	SYMBOL_TEXT = 64 * 1024,
 };
 
-/* Where the ids of other entries stand in an entry, and behind what size they repeat. */
+/* The offsets of the ids of other entries in an entry, and the stride at which they repeat. */
 struct reference {
 	uint16_t offset, kind;
 };
 
 struct layout {
-	uint16_t size, stride; /* of the head and of what repeats behind it */
+	uint16_t size, stride; /* bytes of the head and of the part that repeats after it */
 	struct reference head[6], repeated[4];
 };
 
@@ -65,7 +65,7 @@ static int declare_references(struct writer *w, size_t entry, const struct refer
 	return 0;
 }
 
-/* Send an entry, and before it what it names, unless this segment has it. */
+/* Send an entry after the entries that it names, unless this segment has it. */
 int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 {
 	const struct layout *l = &layouts[kind];
@@ -106,7 +106,7 @@ int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 	return 0;
 }
 
-/* Keep a declaration; it is sent when something uses it. */
+/* Store a declaration; it is sent when it is first used. */
 static uint32_t store(struct writer *w, enum entry_kind kind, const void *data, size_t size)
 {
 	struct stored_entries *s = &w->entries[kind];
@@ -275,7 +275,7 @@ int writer_map(struct writer *w, const struct map_entry *e)
 	if (!id || !e->space)
 		return -1;
 	space = &w->entries[ENTRY_SPACE].entry[e->space];
-	/* in their order, behind the space */
+	/* in their order, after the space */
 	if (space->child)
 		w->entries[ENTRY_MAP].entry[space->next].next = id;
 	else
@@ -350,19 +350,19 @@ int writer_thread(struct writer *w, const struct thread_entry *e)
 	if (writer_declare(w, ENTRY_LANE, e->lane))
 		return -1;
 	entry_put_thread(p, e);
-	/* the id means nothing */
+	/* the id has no meaning */
 	return writer_append_entry(w, ENTRY_THREAD, 1, p, sizeof p);
 }
 
 int writer_use_definition(struct writer *w, uint32_t id)
 {
-	/* the row may begin another segment, which must have it too */
+	/* the row may begin another segment, which must also have the definition */
 	if (buffer_u32(&w->used, id))
 		return writer_no_memory(w);
 	return writer_declare(w, ENTRY_DEFINITION, id);
 }
 
-/* --- what was declared --- */
+/* --- look-up of declarations --- */
 
 static const uint8_t *declared(const struct writer *w, enum entry_kind kind, uint32_t id)
 {

@@ -1,5 +1,5 @@
 /*
- * writer_pass.c - blocks and rows of another stream, with the declarations as they came
+ * writer_pass.c - passes on blocks and rows of another stream, with unchanged declarations
  */
 #include "common/stream/reader.h"
 #include "common/stream/writer_private.h"
@@ -17,7 +17,8 @@ int writer_pass_head(struct writer *w, const struct head *h)
 int writer_pass(struct writer *w, const struct block *b, struct error *e)
 {
 	e->what[0] = '\0';
-	/* declarations may overtake pending rows unless they change what those rows mean */
+	/* declarations may be sent before pending rows unless they change what these rows mean
+	 */
 	if (writer_need_segment(w) || ((b->kind != BLOCK_DICT || b->redeclares) && writer_flush(w)))
 		goto fail;
 	if (b->kind == BLOCK_EVENTS) {
@@ -25,7 +26,7 @@ int writer_pass(struct writer *w, const struct block *b, struct error *e)
 		struct event ev;
 
 		if (b->cut) {
-			/* its length is no longer what its head says: row by row */
+			/* its length differs from its header's: copied row by row */
 			for (events_begin(&it, b); event_next(&it, &ev);)
 				if (writer_copy_row(w, b, &ev))
 					goto fail;

@@ -1,7 +1,6 @@
 /*
- * writer_private.h - what the parts of the writer share: writer.c (blocks and segments),
- * writer_declare.c (declarations), writer_rows.c (rows and gaps), writer_pass.c (blocks of another
- * stream)
+ * writer_private.h - shared by writer.c (blocks and segments), writer_declare.c (declarations),
+ * writer_rows.c (rows and gaps), writer_pass.c (blocks of another stream)
  */
 #ifndef TR_STREAM_WRITER_PRIVATE_H
 #define TR_STREAM_WRITER_PRIVATE_H
@@ -10,20 +9,20 @@
 
 enum {
 	ROWS_CAPACITY = BLOCK_TARGET,
-	DICT_LIMIT = 256 * 1024, /* pending declarations that are sent at once */
+	DICT_LIMIT = 256 * 1024, /* pending declarations of this size are sent at once */
 };
 
-/* A declaration: its payload in the arena, and in which segment it was sent last. */
+/* A stored declaration: its payload in the arena, and the segment that it was last sent in. */
 struct stored_entry {
 	size_t offset;
 	uint32_t size;
 	uint32_t segment;
-	uint32_t child; /* first of those that are sent behind it: maps of a space, symbol of a
-			   place; space of a lane */
+	uint32_t child; /* first of the entries sent after it: maps of a space, symbol of a
+			   location; space of a lane */
 	uint32_t next;
 };
 
-/* -1, with the error. */
+/* Fill the error and return -1. */
 int writer_no_memory(struct writer *w);
 uint64_t writer_now(void); /* CLOCK_MONOTONIC, ns */
 
@@ -31,10 +30,10 @@ uint64_t writer_now(void); /* CLOCK_MONOTONIC, ns */
 void writer_block_header(const struct writer *w, uint8_t *p, uint16_t kind, uint16_t flags,
 			 uint32_t length, uint32_t crc);
 int writer_send(struct writer *w, struct iovec *v, int n, struct error *e);
-/* One block of up to four parts, whose sizes add up to a multiple of 8. */
+/* Send one block of up to four parts, whose sizes add up to a multiple of 8. */
 int writer_send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
 		      int n);
-/* A block as it came, whose checksum, if it has one, the reader has found to be right. */
+/* Send a block unchanged, whose checksum, if it has one, the reader has verified. */
 int writer_send_same(struct writer *w, const struct block *b);
 int writer_send_head(struct writer *w, uint64_t stream_id, uint32_t sequence, uint32_t flags,
 		     const void *before, size_t before_size);
@@ -45,7 +44,8 @@ int writer_next_segment(struct writer *w);
 void writer_count_events(struct writer *w, uint64_t rows, uint64_t base, uint64_t last);
 void writer_clear_block(struct writer *w);
 
-/* writer_declare.c: send an entry, and before it what it names, unless this segment has it. */
+/* writer_declare.c: send an entry after the entries that it names, unless this segment has it.
+ * */
 int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id);
 int writer_append_entry(struct writer *w, enum entry_kind kind, uint32_t id, const void *data,
 			uint32_t size);
@@ -53,7 +53,8 @@ int writer_symbol_payload(struct buffer *b, const struct symbol_entry *e);
 
 /* writer_rows.c */
 
-/* The same as writer_flush, with the bytes of the last row's tail, which are not among the rows. */
+/* Flush as writer_flush does, with the bytes of the last row's tail, which are not among the
+ * rows. */
 int writer_flush_large(struct writer *w, const void *tail, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * writer_rows.c - rows: the block they go into, narrow or wide, and gaps
+ * writer_rows.c - writes rows into narrow or wide blocks, and gaps
  */
 #include <stdlib.h>
 
@@ -8,9 +8,10 @@
 #include "common/stream/writer_rows.h"
 
 enum {
-	LARGE_TAIL = 32 * 1024,		 /* from here on it is not copied */
-	FEW_ROWS = 64,			 /* so few are widened rather than sent */
-	ROW_LIMIT = EVENTS_LIMIT - 4096, /* one such row, its block's head and tables */
+	LARGE_TAIL = 32 * 1024, /* tails of this size are not copied */
+	FEW_ROWS = 64,		/* as few rows are widened rather than sent */
+	ROW_LIMIT = EVENTS_LIMIT -
+		    4096, /* a row with a large tail, without its block's head and tables */
 };
 
 static int add_slot(struct slots *s, uint32_t number, uint32_t id, uint32_t block, uint32_t offset)
@@ -35,14 +36,15 @@ static inline bool has_slot(const struct slots *s, uint32_t number, uint32_t blo
 	return number < s->size && s->slot[number].block == block;
 }
 
-/* The rows so far in the wide form. Few of them. */
+/* Convert the rows so far to the wide form. They are few. */
 static int widen(struct writer *w)
 {
 	size_t size = (size_t)(w->row - w->rows), room = (size_t)(w->limit - w->rows);
 	uint8_t *old, *from, *to;
 
 	if (w->count) {
-		/* a bare block's rows are known in size; others are walked by the types' shapes */
+		/* the rows of a bare block have one size; other rows are walked by their types
+		 */
 		if (!w->bare || size * 2 + 4096 > room)
 			return 1;
 		old = malloc(size);
@@ -68,14 +70,14 @@ static void start_block(struct writer *w, uint64_t time)
 {
 	w->base = w->last = time;
 	w->bare = w->started = true;
-	/* in the last 16 ms of all time a step back would look like a step forward */
+	/* in the last 16 ms of the range of times a step back would look like a step forward */
 	w->narrow = !w->sparse && time <= UINT64_MAX - (1 << 24);
 	w->quick = w->narrow && !w->refuse_rows;
 	w->sparse = false;
 	w->started_at = writer_now();
 }
 
-/* Room for a row of n bytes, and 8 of padding behind it. */
+/* Make room for a row of n bytes and 8 of padding after it. */
 static int room_for(struct writer *w, size_t n)
 {
 	size_t used = (size_t)(w->row - w->rows), have = (size_t)(w->limit - w->rows);
@@ -96,13 +98,13 @@ static int room_for(struct writer *w, size_t n)
 struct row {
 	uint64_t time;
 	uint32_t lane, type, location, depth;	/* numbers of slots */
-	uint32_t lane_id, type_id, location_id; /* on the wire */
+	uint32_t lane_id, type_id, location_id; /* encoded ids */
 	const void *fixed, *tail;
 	uint32_t fixed_size, tail_size;
 	bool has_tail, declared;
 };
 
-/* Does the row fit this block as it is? 1 no: a new one is needed; 0 yes; -1. */
+/* Test whether the row fits the present block. 0 yes; 1 no: a new block is needed; -1. */
 static int fit(struct writer *w, const struct row *r)
 {
 	uint64_t delta = r->time - w->base;
@@ -121,14 +123,14 @@ static int fit(struct writer *w, const struct row *r)
 	if (w->narrow && !small) {
 		int full = w->count > FEW_ROWS ? 1 : widen(w);
 
-		/* rows that come so rarely are better off in a wide block from its start */
+		/* rows this rare are cheaper in a block that is wide from its start */
 		w->sparse = full > 0 && w->count <= FEW_ROWS && delta >= 1 << 24;
 		return full;
 	}
 	return 0;
 }
 
-/* What has no slot in this block yet may be new to the segment, too. */
+/* Declare entries without a slot in this block: they may be new to the segment, too. */
 static int declare_for(struct writer *w, const struct row *r)
 {
 	if (!has_slot(&w->types, r->type, w->block) && writer_declare(w, ENTRY_TYPE, r->type_id))
@@ -153,7 +155,7 @@ static int tables_for(struct writer *w, const struct row *r)
 		return writer_no_memory(w);
 	if (!has_slot(&w->locations, r->location, w->block)) {
 		if (!r->location) {
-			/* index 0 is no place and stands in no table */
+			/* index 0 means no location and is in no table */
 			if (add_slot(&w->locations, 0, 0, w->block, 0))
 				return writer_no_memory(w);
 			w->locations.count--;
@@ -215,8 +217,8 @@ static void put_row(struct writer *w, const struct row *r)
 		w->last = r->time;
 }
 
-/* A row whose tail is too large to be copied: a block of its own, written from where the tail is.
- */
+/* Write a row whose tail is too large to be copied: as a block of its own, directly from the
+ * tail's buffer. */
 static int put_large(struct writer *w, const struct row *r)
 {
 	struct row head = *r;
@@ -244,7 +246,7 @@ static int add_row(struct writer *w, const struct row *r)
 	if (writer_need_segment(w))
 		return -1;
 	if (w->started && !large) {
-		/* in this order: the block may get larger when it is made to fit */
+		/* in this order: the block may grow when it is made to fit */
 		full = fit(w, r);
 		if (!full)
 			full = room_for(w, size);

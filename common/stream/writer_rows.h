@@ -1,8 +1,8 @@
 /*
- * writer_rows.h - rows of a source of events, in line where they fit the block being made
+ * writer_rows.h - writes rows of a source of events, in line where they fit the present block
  *
- * Lanes, types and places are ids of writer.h (place 0: none); depth is the row's. Times are those
- * of the lane's clock.
+ * Lanes, types and locations are ids of writer.h (location 0: none); depth is the row's. Times are
+ * those of the lane's clock.
  */
 #ifndef TR_STREAM_WRITER_ROWS_H
 #define TR_STREAM_WRITER_ROWS_H
@@ -13,8 +13,8 @@ int writer_row_slow(struct writer *w, uint64_t time, uint32_t lane, uint32_t typ
 		    uint32_t location, uint32_t depth, const void *fixed, uint32_t fixed_size,
 		    const void *tail, uint32_t tail_size, bool has_tail);
 
-/* Can such a row be put in line: in the block as it is, with size bytes behind the row's first 8? A
- * slot of another block, or of no block, does not match. */
+/* Test whether a row fits the present block, with size bytes after the row's first 8. A slot of
+ * another block, or of no block, does not match. */
 static inline __attribute__((always_inline)) bool writer_row_fits(const struct writer *w,
 								  uint64_t delta, uint32_t lane,
 								  uint32_t type, uint32_t location,
@@ -27,7 +27,7 @@ static inline __attribute__((always_inline)) bool writer_row_fits(const struct w
 	       w->lanes.slot[lane].block == w->block && w->types.slot[type].block == w->block;
 }
 
-/* A narrow row's first 8 bytes. */
+/* Encode the first 8 bytes of a narrow row. */
 static inline __attribute__((always_inline)) uint64_t
 writer_row_bits(const struct writer *w, uint64_t delta, uint32_t lane, uint32_t type,
 		uint32_t location, uint32_t depth)
@@ -37,7 +37,7 @@ writer_row_bits(const struct writer *w, uint64_t delta, uint32_t lane, uint32_t 
 	       (uint64_t)w->types.slot[type].index << 48 | (uint64_t)depth << 56;
 }
 
-/* A row without fixed part or tail. */
+/* Write a row without fixed part or tail. */
 static inline int writer_row(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
 			     uint32_t location, uint32_t depth)
 {
@@ -55,9 +55,9 @@ static inline int writer_row(struct writer *w, uint64_t time, uint32_t lane, uin
 }
 
 /*
- * The place for a row of a type with a fixed part (and a tail), where the row fits the block as it
- * is: size bytes (a multiple of 4) to be filled in as the type declares, and 8 more that may be
- * overwritten. NULL: writer_row_data does it.
+ * Reserve a row of a type with a fixed part (and a tail), if the row fits the present block: size
+ * bytes (a multiple of 4), which the caller fills as the type declares, and 8 more that may be
+ * overwritten. NULL: the caller uses writer_row_data.
  */
 static inline uint8_t *writer_row_put(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
 				      uint32_t location, uint32_t depth, size_t size)
@@ -76,37 +76,38 @@ static inline uint8_t *writer_row_put(struct writer *w, uint64_t time, uint32_t 
 	return row + NARROW_ROW;
 }
 
-/* Where writer_row_put said NULL: if that was because the block at hand does not have the place
- * yet, though the segment has it, the block gets it, and the row may be tried again. */
+/* Add a location to the present block after writer_row_put returned NULL, if the segment has the
+ * location and only the block lacks it. true: the row may be tried again. */
 bool writer_take_location(struct writer *w, uint32_t location);
 
-/* Does the block being made have that number of a lane, type or place in its table? */
+/* Test whether the present block has that number of a lane, type or location in its table. */
 static inline bool writer_block_has(const struct writer *w, const struct slots *s, uint32_t number)
 {
 	return number < s->size && s->slot[number].block == w->block;
 }
 
 /*
- * Many bare rows of few lanes and two types: what does not change in a block is looked up once.
+ * A writer of many bare rows of few lanes and two types: values that are constant in a block are
+ * looked up once.
  *
  *     rows_open(&rows, w);
  *     if (bits.block == rows.block || rows_bits(&rows, w, lane, enter, leave, &bits))
- *             while (rows_put(&rows, &bits, time, place, depth, is_leave)) ...
+ *             while (rows_put(&rows, &bits, time, location, depth, is_leave)) ...
  *     rows_close(&rows, w);
  *
- * rows_put says false where the row does not fit as it is; then writer_row does it, after
- * rows_close.
+ * rows_put returns false if the row does not fit the present block; then the caller calls
+ * rows_close and writer_row.
  */
 struct rows {
 	uint8_t *row, *first, *limit;
 	uint64_t base, last;
 	const struct slot *locations;
 	size_t nplaces;
-	uint32_t block; /* 0: none is open that takes narrow rows */
+	uint32_t block; /* 0: no open block takes narrow rows */
 };
 
 struct row_bits {
-	uint32_t block; /* that the bits are for */
+	uint32_t block; /* block that the bits are valid for */
 	uint64_t bits[2];
 };
 
@@ -121,7 +122,7 @@ static inline void rows_open(struct rows *r, const struct writer *w)
 	r->block = w->quick ? w->block : 0;
 }
 
-/* The bits of a lane and two types; false unless the present block has all three. */
+/* Get the bits of a lane and two types; false unless the present block has all three. */
 static inline bool rows_bits(const struct rows *r, const struct writer *w, uint32_t lane,
 			     uint32_t type0, uint32_t type1, struct row_bits *bits)
 {
@@ -138,7 +139,7 @@ static inline bool rows_bits(const struct rows *r, const struct writer *w, uint3
 	return true;
 }
 
-/* which: of the two types. */
+/* Write a row. which: of the two types. */
 static inline bool rows_put(struct rows *r, const struct row_bits *b, uint64_t time,
 			    uint32_t location, uint32_t depth, unsigned which)
 {
@@ -166,7 +167,7 @@ static inline void rows_close(struct rows *r, struct writer *w)
 	w->last = r->last;
 }
 
-/* A row as its type declares it: fixed_size bytes; has_tail for types with TYPE_TAIL. */
+/* Write a row as its type declares it: fixed_size bytes; has_tail for types with TYPE_TAIL. */
 static inline int writer_row_data(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
 				  uint32_t location, uint32_t depth, const void *fixed,
 				  uint32_t fixed_size, const void *tail, uint32_t tail_size,
@@ -202,7 +203,7 @@ static inline int writer_row_data(struct writer *w, uint64_t time, uint32_t lane
 	return 0;
 }
 
-/* n bytes, a multiple of 4: short ones, for which a call costs as much as the copying. */
+/* Copy n bytes, a multiple of 4: short runs, for which a call costs as much as the copying. */
 static inline void writer_copy_words(uint8_t *to, const uint8_t *from, size_t n)
 {
 	if (n < 16) {
@@ -220,7 +221,7 @@ static inline void writer_copy_words(uint8_t *to, const uint8_t *from, size_t n)
 	memcpy(to + n - 16, from + n - 16, 16);
 }
 
-/* A row that has only a tail, of a multiple of 4 bytes: the records of a ring buffer. */
+/* Write a row with only a tail, of a multiple of 4 bytes: the records of a ring buffer. */
 static inline int writer_row_words(struct writer *w, uint64_t time, uint32_t lane, uint32_t type,
 				   uint32_t location, uint32_t depth, const void *tail,
 				   uint32_t tail_size)
