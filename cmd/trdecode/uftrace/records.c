@@ -1,16 +1,16 @@
 /*
- * records.c - TID.dat: the records of one task as rows
+ * records.c - TID.dat: write the records of one task as rows
  *
- * Facts: a record is two words (common/formats/uftrace.h); with its `more` bit set a payload
- * without a length follows, which only the argument specs of its function can measure. Where they
- * cannot, or where a record is damaged, the next plausible record is searched in steps of 8 bytes.
+ * A record is two words (common/formats/uftrace.h); if its `more` bit is set, a payload without a
+ * length follows, whose size only the argument specs of its function give. If they do not, or if a
+ * record is damaged, the next plausible record is searched in steps of 8 bytes.
  */
 #include <stdlib.h>
 
 #include "common/stream/value.h"
 #include "cmd/trdecode/uftrace/uftrace.h"
 
-/* The recorder keeps at most 1 KiB of a call's values. */
+/* bytes. The recorder keeps at most 1 KiB of a call's values. */
 enum { PAYLOAD_LIMIT = 4096 };
 
 static void damage(struct uftrace *u, struct task_reader *t, const char *what)
@@ -34,7 +34,8 @@ static int gap(struct uftrace *u, struct task_reader *t, enum gap_reason reason,
 	return writer_gap(u->w, shifted(u, t->last), t->lane, &g);
 }
 
-/* Recorders write time and depth of LOST as 0, and the ids of events fit 32 bits. */
+/* Is the record valid by itself? Recorders write time and depth of LOST as 0, and the ids of
+ * events fit 32 bits. */
 static bool well_formed(const struct uftrace_record *r)
 {
 	if (r->type == UFTRACE_LOST)
@@ -49,7 +50,8 @@ static bool unpack(const struct uftrace *u, const uint8_t *p, struct uftrace_rec
 	return uftrace_record_unpack(p, u->info.swap, r) && well_formed(r);
 }
 
-/* Does what it names exist? Where nothing is known of the address space, any address may. */
+/* Does the function or event of the record exist? If nothing is known of the address space, any
+ * address may. */
 static bool names_something(struct uftrace *u, const struct task_reader *t,
 			    const struct uftrace_record *r)
 {
@@ -71,7 +73,7 @@ static bool names_something(struct uftrace *u, const struct task_reader *t,
 	return uftrace_session_resolve(session, epoch, r->addr, &where) || where.module;
 }
 
-/* Is the record behind this one, which has no payload, one that could follow it? */
+/* Can the bytes after this record, which has no payload, be the next record? */
 static bool confirmed(struct uftrace *u, const struct task_reader *t,
 		      const struct uftrace_record *r, const uint8_t *p, size_t have)
 {
@@ -85,8 +87,8 @@ static bool confirmed(struct uftrace *u, const struct task_reader *t,
 }
 
 /*
- * Would this be a record, if one began here? Its time should follow the one before it; if it does
- * not (that one's may be the damaged time), the record behind it must speak for it.
+ * Could a record begin here? Its time should be after that of the previous record; if it is not
+ * (the previous time may be the damaged one), the record after it must confirm it.
  */
 static bool plausible(struct uftrace *u, const struct task_reader *t, const uint8_t *p, size_t have)
 {
@@ -102,8 +104,8 @@ static bool plausible(struct uftrace *u, const struct task_reader *t, const uint
 	       confirmed(u, t, &r, p, have);
 }
 
-/* Go to the next plausible record at or behind the present position, and report what was left out.
- * 1 found, 0 the file ended, -1. */
+/* Go to the next plausible record at or after the present position, and report what was skipped.
+ * Returns 1 if found, 0 at the end of the file, -1. */
 static int resynchronise(struct uftrace *u, struct task_reader *t, const char *message,
 			 struct error *e)
 {
@@ -125,14 +127,14 @@ static int resynchronise(struct uftrace *u, struct task_reader *t, const char *m
 		}
 		window_skip(&t->file, 8);
 	}
-	/* what is missing may be calls and returns */
+	/* calls and returns may be missing */
 	t->depth_known = false;
 	if (gap(u, t, GAP_DAMAGE, t->file.offset - from, from, message))
 		return -1;
 	return found;
 }
 
-/* The depth beyond 1023 was added to the address by the recorder; take it off again. */
+/* Remove a depth beyond 1023 from the address, to which the recorder added it. */
 static void repair_depth(struct task_reader *t, struct uftrace_record *r, uint32_t *depth)
 {
 	uint32_t expected, d;
@@ -142,7 +144,7 @@ static void repair_depth(struct task_reader *t, struct uftrace_record *r, uint32
 		t->depth_known = true;
 	}
 	expected = r->type == UFTRACE_ENTRY ? t->depth : t->depth ? t->depth - 1 : 0;
-	/* the depth next to the expected one that looks like this in ten bits */
+	/* the depth next to the expected one that has these ten low bits */
 	d = (expected & ~1023u) | r->depth;
 	if (d > expected && d - expected > 512 && d >= 1024)
 		d -= 1024;
@@ -153,7 +155,8 @@ static void repair_depth(struct task_reader *t, struct uftrace_record *r, uint32
 	t->depth = r->type == UFTRACE_ENTRY ? d + 1 : d;
 }
 
-/* A record whose payload cannot be measured: its row, without values, and a search for the next. */
+/* Write the row, without values, of a record whose payload has an unknown size, and search the
+ * next record. */
 static int unmeasured(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
 		      uint32_t location, uint32_t depth, const char *what, struct error *e)
 {
@@ -165,7 +168,7 @@ static int unmeasured(struct uftrace *u, struct task_reader *t, const struct uft
 	return resynchronise(u, t, what, e);
 }
 
-/* A function's record with a payload. 1 done, 0 the file ended, -1. */
+/* Write a function's record that has a payload. Returns 1, 0 if the file ended, -1. */
 static int record_with_payload(struct uftrace *u, struct task_reader *t,
 			       const struct uftrace_record *r, uint32_t location, uint32_t depth,
 			       struct error *e)
@@ -247,8 +250,9 @@ static int lost_record(struct uftrace *u, struct task_reader *t, const struct uf
 }
 
 /*
- * Times of a task only rise, but for estimated returns. Which of two that do not fit each other is
- * the damaged one, the record behind them tells. 1: the present record is to be left out; 0; -1.
+ * Check that times of a task ascend, except those of estimated returns. Of two times that do not
+ * ascend, the record after them shows which one is damaged. Returns 1: leave out the present
+ * record; 0; -1.
  */
 static int check_time(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
 		      struct error *e)
@@ -261,7 +265,7 @@ static int check_time(struct uftrace *u, struct task_reader *t, const struct uft
 	    (!back && r->time - t->last < TASK_JUMP) ||
 	    (back && u->info.feat_mask & UFTRACE_FEAT_ESTIMATE_RETURN))
 		return 0;
-	t->checked = t->file.offset + 1; /* said once */
+	t->checked = t->file.offset + 1; /* reported once */
 	have = r->more ? 0 : window_need(&t->file, 2 * UFTRACE_RECORD_SIZE, e);
 	if (have < 0)
 		return -1;
@@ -285,7 +289,7 @@ static int check_time(struct uftrace *u, struct task_reader *t, const struct uft
 	return 0;
 }
 
-/* The next record's time into base.due.time; damage is stepped over. 0, or -1. */
+/* Set base.due.time to the next record's time, skipping damage. Returns 0, or -1. */
 static int look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
 {
 	for (;;) {
@@ -304,7 +308,7 @@ static int look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
 			break;
 		}
 		if (unpack(u, window_at(&t->file), &r)) {
-			/* LOST has no time of its own: it follows the record before it */
+			/* LOST has no time of its own: it has that of the record before it */
 			t->base.due.time = r.type == UFTRACE_LOST ? t->last : r.time;
 			got = r.type == UFTRACE_LOST ? 0 : check_time(u, t, &r, e);
 			if (got <= 0)
@@ -331,7 +335,8 @@ static int look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
 	return 0;
 }
 
-/* The first call of a task: where rows of it may be left out, say what is open below. */
+/* Begin a task with its first call: if rows of the task may be left out, record which calls are
+ * open. */
 static int start(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r)
 {
 	const struct row_filter *l = u->input->decoding->limits;
@@ -376,7 +381,8 @@ static int one_record(struct uftrace *u, struct task_reader *t, struct error *e)
 		       : 1;
 }
 
-/* The file cannot be read any further: damage of this task only; or the writer failed: -1. */
+/* End the task's file, which cannot be read further: damage of this task only. Returns 0, or -1
+ * if the writer failed. */
 static int task_failed(struct uftrace *u, struct task_reader *t, const struct error *e)
 {
 	if (!e->what[0])
@@ -396,7 +402,7 @@ int task_look_ahead(struct uftrace *u, struct task_reader *t)
 	return look_ahead(u, t, &e) ? task_failed(u, t, &e) : 0;
 }
 
-/* One event, and what of damage stands behind it; plain ones are taken by uftrace_merge.c. */
+/* Write one event, and the gaps of damage after it; plain records are written by merge.c. */
 static int task_run(struct uftrace *u, struct lane_reader *r)
 {
 	struct task_reader *t = (struct task_reader *)r;
@@ -409,7 +415,8 @@ static int task_run(struct uftrace *u, struct lane_reader *r)
 	return 0;
 }
 
-/* A file may begin with LOST: the gap stands before the first record that has a time. */
+/* Find the first time. A file may begin with LOST: the gap is before the first record that has a
+ * time. */
 static int first_time(struct uftrace *u, struct task_reader *t, struct error *e)
 {
 	ssize_t have = window_need(&t->file, t->file.capacity, e);

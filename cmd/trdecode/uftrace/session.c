@@ -8,18 +8,18 @@
 
 #define MAP_SIZE_MAX (256u << 20)
 
-/* The module of a Python program's functions, in no map. */
+/* Module of a Python program's functions, which no map has. */
 #define PYTHON "python.fake"
 
-/* How many overlapping ranges are looked at for one address. */
+/* Overlapping ranges that are tried for one address. */
 #define OVERLAPS_MAX 4096
 
-/* A library at a base, whatever number of times it was opened there. */
+/* A library at a base, whatever the number of times it was opened there. */
 struct range {
 	uint64_t base, end;
-	uint64_t max_end; /* of this range and all before it */
+	uint64_t max_end; /* highest end of this range and all before it */
 	struct module *module;
-	const uint32_t *opens; /* ascending numbers of dlopens */
+	const uint32_t *opens; /* numbers of its dlopens, ascending */
 	size_t nr_opens;
 };
 
@@ -28,9 +28,9 @@ struct uftrace_session {
 	const struct uftrace_sess *sess;
 	struct uftrace_map map;
 	struct module **map_modules;
-	uint32_t *by_start; /* of map.maps */
+	uint32_t *by_start; /* indexes of map.maps, by start */
 	struct module **dlopen_modules;
-	bool broken; /* memory ran out while it was made */
+	bool broken; /* out of memory while it was built */
 	bool has_ranges;
 	struct range *ranges; /* by base */
 	size_t nr_ranges;
@@ -40,7 +40,7 @@ struct uftrace_session {
 struct uftrace_sessions {
 	const struct uftrace_info *info;
 	const struct uftrace_tasks *tasks;
-	struct uftrace_session **sessions; /* by uftrace_sess.id, NULL until asked for */
+	struct uftrace_session **sessions; /* by uftrace_sess.id, NULL until needed */
 	struct uftrace_modules modules;
 };
 
@@ -239,13 +239,14 @@ const struct uftrace_sess *uftrace_session_sess(const struct uftrace_session *s)
 
 /* ---- addresses ---- */
 
-/* Where the addresses of a module's symbols count from. */
+/* Return the base that the addresses of a module's symbols are relative to. */
 static uint64_t symbol_base(const struct uftrace_session *s, uint64_t base)
 {
 	return s->all->info->feat_mask & UFTRACE_FEAT_SYM_REL_ADDR ? base : 0;
 }
 
-/* The mapping that holds the address, or map.nr. Mappings do not overlap in an undamaged file. */
+/* Return the index of the mapping with the address, or map.nr. Mappings do not overlap in an
+ * undamaged file. */
 static size_t find_mapping(const struct uftrace_session *s, uint64_t address)
 {
 	size_t low = 0, high = s->map.nr;
@@ -281,7 +282,7 @@ static int compare_opens(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Group the dlopens by library and base; this loads their symbols. */
+/* Group the dlopens by library and base, and load their symbols. */
 static void build_ranges(struct uftrace_session *s)
 {
 	size_t n = 0, total = s->sess->nr_dlopens;
@@ -333,7 +334,7 @@ static void build_ranges(struct uftrace_session *s)
 	free(keys);
 }
 
-/* The number of the last dlopen of the range before epoch, plus 1; 0 if there is none. */
+/* Return 1 + the number of the last dlopen of the range before epoch; 0 if there is none. */
 static uint32_t last_open(const struct range *r, uint32_t epoch)
 {
 	size_t low = 0, high = r->nr_opens;

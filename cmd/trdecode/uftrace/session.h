@@ -1,10 +1,10 @@
 /*
- * session.h - from the address of a record to module and symbol
+ * session.h - find the module and the symbol of a record's address
  *
  * Names depend on (session, epoch, address) only; the epoch is the number of dlopens of the session
- * up to the record's time. Maps are read when a session is first asked for, symbol tables when an
- * address first falls into their module; both are kept, and tables shared by all sessions that map
- * the same file.
+ * up to the record's time. A session's map is read when the session is first used, a symbol table
+ * when an address is first found in its module; both are kept, and tables are shared by all
+ * sessions that map the same file.
  */
 #ifndef TR_TRDECODE_UFTRACE_SESSION_H
 #define TR_TRDECODE_UFTRACE_SESSION_H
@@ -20,13 +20,14 @@
 #include "cmd/trdecode/uftrace/map.h"
 #include "cmd/trdecode/uftrace/task.h"
 
-/* A file with code; one per distinct (path, build-id), whatever number of sessions map it. */
+/* A file with code; one per distinct (path, build-id), whatever the number of sessions that map
+ * it. */
 struct uftrace_module {
 	size_t id; /* counts from 0 in order of first use */
 	const char *path;
 	const char *build_id; /* "" if unknown */
-	const char *sym_name; /* the member its symbols come from, NULL if there is none */
-	const char *dbg_name; /* the member its argument specs come from, NULL if there is none */
+	const char *sym_name; /* the member with its symbols, NULL: none */
+	const char *dbg_name; /* the member with its argument specs, NULL: none */
 };
 
 struct uftrace_sessions;
@@ -34,30 +35,32 @@ struct uftrace_sessions;
 /* One session's address space. */
 struct uftrace_session;
 
-/* All of these must outlive the result. NULL and e when out of memory. */
+/* All arguments must outlive the result. NULL, with e filled, when out of memory. */
 struct uftrace_sessions *uftrace_sessions_new(const struct tree *tree,
 					      const struct uftrace_info *info,
 					      const struct uftrace_tasks *tasks, struct error *e);
 void uftrace_sessions_free(struct uftrace_sessions *s); /* s may be NULL */
 
 /*
- * The address space of sess and of those with its sid; its .map is read at the first call. NULL
- * only when out of memory. A
- * missing or damaged .map leaves a session without mappings; uftrace_sessions_damage tells.
+ * Return the address space of sess and of the sessions with its sid; its .map is read at the first
+ * call. NULL only when out of memory. A missing or damaged .map gives a session without mappings;
+ * uftrace_sessions_damage reports this.
  */
 struct uftrace_session *uftrace_session_get(struct uftrace_sessions *s,
 					    const struct uftrace_sess *sess);
 
 /*
- * The next piece of damage found while loading maps, symbols and specs, oldest first. Returns true
- * and fills e, or false when all were told. At most 64 are kept.
+ * Get the next damage found while loading maps, symbols and specs, oldest first. Returns true and
+ * fills e, or false when there is no more. At most 64 are kept.
  */
 bool uftrace_sessions_damage(struct uftrace_sessions *s, struct error *e);
 
-/* Number of dlopens with time <= t. *until (may be NULL): the time at which it changes. */
+/* Return the number of dlopens with time <= t. *until (may be NULL): the time at which it
+ * changes. */
 uint32_t uftrace_session_epoch_at(const struct uftrace_session *s, uint64_t t, uint64_t *until);
 
-/* For the stream: mappings, then dlopens by time. map->nr may be 0; map is never NULL. */
+/* Return the mappings and the dlopens by time, for the stream. map->nr may be 0; map is never
+ * NULL. */
 const struct uftrace_map *uftrace_session_map(const struct uftrace_session *s);
 const struct uftrace_module *uftrace_session_map_module(const struct uftrace_session *s, size_t i);
 size_t uftrace_session_nr_dlopens(const struct uftrace_session *s);
@@ -70,23 +73,24 @@ struct uftrace_where {
 	const struct uftrace_module *module; /* NULL: no module, or the kernel */
 	const struct symbol *symbol;	     /* NULL: unknown */
 	uint64_t base;			     /* symbol addresses are relative to it; kernel: 0 */
-	uint32_t epoch;			     /* that its dlopen began, 0: kernel or mapping */
+	uint32_t epoch; /* the address is that of the epoch's dlopen; 0: of the kernel or a mapping
+			 */
 	bool kernel;
 };
 
 /*
- * Where address lies: kernel, mapping, then the dlopens 0 .. epoch-1 from the last to the first.
- * Returns true if a symbol was found. A mapping without a symbol there still gives its module.
- * Symbols' names are mangled. Costs some binary searches: keep the result per place.
+ * Find the address: in the kernel, the mappings, then the dlopens 0 .. epoch-1 from the last to the
+ * first. Returns true if a symbol was found. A mapping without a symbol there still gives its
+ * module. Symbols' names are mangled. Costs some binary searches: keep the result per location.
  */
 bool uftrace_session_resolve(struct uftrace_session *s, uint32_t epoch, uint64_t address,
 			     struct uftrace_where *where);
 
-/* All symbols of the module (loaded now, if need be), or NULL if it has no .sym file. */
+/* Return all symbols of the module, loaded when first needed, or NULL if it has no .sym file. */
 const struct symbols *uftrace_module_symbols(struct uftrace_sessions *s,
 					     const struct uftrace_module *m);
 
-/* The kernel's symbols (member `kallsyms`), or NULL. */
+/* Return the kernel's symbols (member `kallsyms`), or NULL. */
 const struct symbols *uftrace_kernel_symbols(struct uftrace_sessions *s);
 
 #endif

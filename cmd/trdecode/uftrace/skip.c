@@ -1,17 +1,17 @@
 /*
- * skip.c - records before the first time that is wanted, and when a task's records end
+ * skip.c - skip records before the first wanted time, and find when a task's records end
  *
- * In a file without arguments every 16 bytes are a record, and the times ascend: so the first one
- * of interest is found by halves, and what is before it is never read. Arguments between the
- * records show where it is looked: then all is read.
+ * In a file without arguments every 16 bytes are a record, and the times ascend: so the first
+ * wanted record is found by bisection, and the records before it are never read. If the search
+ * meets arguments between the records, everything is read.
  */
 #include <unistd.h>
 
 #include "cmd/trdecode/uftrace/uftrace.h"
 
-enum { WORTHWHILE = 96 * 1024 }; /* bytes that may be passed over: more than a window */
+enum { WORTHWHILE = 96 * 1024 }; /* least bytes to skip: more than a window */
 
-/* The time of a record without arguments; false: it is none. */
+/* Get the time of a record without arguments. Return false if it is none. */
 static bool plain(const struct uftrace *u, const uint8_t *p, uint64_t *time)
 {
 	uint64_t word = get_u64(p + 8);
@@ -24,7 +24,7 @@ static bool plain(const struct uftrace *u, const uint8_t *p, uint64_t *time)
 	return (word & 0x3e) == UFTRACE_RECORD_MAGIC << 3 && *time < TIME_LIMIT;
 }
 
-/* The time of record n from the window's beginning on, which the next one follows soon. */
+/* Get the time of record n from the window's start on, if the next record is soon after it. */
 static bool time_at(const struct uftrace *u, struct task_reader *t, uint64_t n, uint64_t *time)
 {
 	uint8_t two[2 * UFTRACE_RECORD_SIZE];
@@ -41,7 +41,8 @@ void uftrace_skip(const struct uftrace *u, struct task_reader *t, uint64_t first
 
 	if (t->file.size < t->file.offset || left < WORTHWHILE)
 		return;
-	/* record low is before what is wanted, record high is not, or has none behind it */
+	/* record low is before the first wanted time; record high is not, or no record follows
+	 * it */
 	high = left / UFTRACE_RECORD_SIZE - 1;
 	if (!time_at(u, t, 0, &before) || before >= first)
 		return;
@@ -64,7 +65,7 @@ void uftrace_skip(const struct uftrace *u, struct task_reader *t, uint64_t first
 	window_skip(&t->file, (size_t)(low * UFTRACE_RECORD_SIZE));
 }
 
-/* 0: there may be arguments behind it. */
+/* Return the time of the last record; 0: there may be arguments after it. */
 static uint64_t last_record(const struct uftrace *u, const struct task_reader *t)
 {
 	uint8_t record[UFTRACE_RECORD_SIZE];

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* No value of a payload is larger. */
+/* bytes of the largest value of a payload */
 #define SIZE_LIMIT 65535
 
-/* Registers that carry arguments; a name outside of the list makes a spec void. */
+/* Registers that pass arguments; a name outside of the list makes a spec void. */
 static const char *const x86_64_registers[] = {
 	"rdi",	"rsi",	"rdx",	"rcx",	"r8",	"r9",	"xmm0", "xmm1",
 	"xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", NULL,
@@ -45,7 +45,7 @@ static int register_number(enum uftrace_arch arch, const char *name)
 	return -1;
 }
 
-/* A number as C writes them, cut to what fits. */
+/* Parse a number as C does, limited to the range of the result. */
 static int32_t read_number(char *p, char **end, int base)
 {
 	long v;
@@ -55,7 +55,7 @@ static int32_t read_number(char *p, char **end, int base)
 	return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v;
 }
 
-/* "%rdi" or "%stack+1". */
+/* Parse "%rdi" or "%stack+1". */
 static int parse_location(char *p, const struct uftrace_info *info, struct uftrace_spec *spec)
 {
 	char *end;
@@ -70,7 +70,8 @@ static int parse_location(char *p, const struct uftrace_info *info, struct uftra
 	return spec->loc_number < 0 ? -1 : 0;
 }
 
-/* "%rdi+rsi": any number of registers, unknown ones do not count. The last one identifies it. */
+/* Parse "%rdi+rsi": any number of registers, unknown ones are ignored. The last one is the
+ * spec's location. */
 static void parse_struct_registers(char *p, const struct uftrace_info *info,
 				   struct uftrace_spec *spec)
 {
@@ -89,7 +90,8 @@ static void parse_struct_registers(char *p, const struct uftrace_info *info,
 	}
 }
 
-/* p is behind "/e" or "/tN": ":NAME". Returns the '%' or the end, NULL if there is no good name. */
+/* Parse ":NAME", which follows "/e" or "/tN". Returns the '%' or the end, NULL if there is no
+ * valid name. */
 static char *parse_type_name(char *p, struct uftrace_spec *spec, bool *at_location)
 {
 	char *end;
@@ -103,7 +105,7 @@ static char *parse_type_name(char *p, struct uftrace_spec *spec, bool *at_locati
 	return end;
 }
 
-/* p is behind "/t": "16", "16:NAME", each perhaps with a location. */
+/* Parse what follows "/t": "16", "16:NAME", each with an optional location. */
 static int parse_struct(char *p, const struct uftrace_info *info, struct uftrace_spec *spec)
 {
 	int32_t size = read_number(p, &p, 0);
@@ -117,7 +119,7 @@ static int parse_struct(char *p, const struct uftrace_info *info, struct uftrace
 		p = parse_type_name(p, spec, &at_location);
 	if (!at_location)
 		return 0;
-	/* the name was cut off where the location begins */
+	/* the name was ended where the location begins */
 	*p = '%';
 	if (!strncmp(p, "%stack+", 7)) {
 		if (parse_location(p, info, spec) < 0)
@@ -156,7 +158,7 @@ static int parse_format(char c, struct uftrace_spec *spec)
 	return -1;
 }
 
-/* What follows "arg1/": format, size, location. */
+/* Parse what follows "arg1/": format, size, location. */
 static int parse_suffix(char *p, const struct uftrace_info *info, struct uftrace_spec *spec)
 {
 	bool at_location;
@@ -223,7 +225,7 @@ int uftrace_spec_parse(char *text, const struct uftrace_info *info, struct uftra
 	} else if (*p) {
 		return -1;
 	}
-	/* there is no long double on ARM */
+	/* ARM has no long double */
 	if (spec->fmt == UFTRACE_FMT_FLOAT && spec->size == 10 && info->arch == UFTRACE_ARCH_ARM)
 		spec->size = 8;
 	return 0;
@@ -304,7 +306,7 @@ int uftrace_spec_add(struct uftrace_spec_list *list, const struct uftrace_spec *
 		if (!same_location(old, spec))
 			continue;
 		if (exact || !old->exact) {
-			/* it keeps its number, even if the new one has the same register */
+			/* the spec keeps its number, even if the new one has the same register */
 			copy.index = old->index;
 			*old = copy;
 		}

@@ -9,7 +9,7 @@
 
 enum { COMM_MOST = 15 }; /* bytes that the kernel keeps of a name */
 
-/* A chain of parents without a session that is longer than this is no process tree. */
+/* A longer chain of parents without a session is no process tree. */
 #define PARENTS_MAX 1000
 
 struct dlop {
@@ -80,8 +80,8 @@ int uftrace_tasks_begin(struct uftrace_tasks *t, size_t size, const char *file, 
 {
 	t->file = file;
 	t->e = e;
-	/* a line with a name is longer than the name and its NUL; so is a message. Of a session
-	 * there is the thread's name too. */
+	/* A line with a name is longer than the name and its NUL; so is a message. Sessions also
+	 * need their threads' name. */
 	t->names = malloc(2 * size + 1);
 	return t->names ? 0 : uftrace_tasks_no_memory(t);
 }
@@ -109,7 +109,7 @@ static int compare_sids(const void *a, const void *b)
 	return c ? c : compare_pids(a, b);
 }
 
-/* The name that threads of a session have. */
+/* Return the name that threads of a session have. */
 static const char *comm_of(struct uftrace_tasks *t, const struct uftrace_sess *s)
 {
 	const char *slash = strrchr(s->exename, '/'), *name = slash ? slash + 1 : s->exename;
@@ -158,7 +158,7 @@ static int build_sessions(struct uftrace_tasks *t)
 	return 0;
 }
 
-/* Of the process' sessions the last that began at `time` or before. */
+/* Find the process' last session that began at `time` or before. */
 static const struct uftrace_sess *find_session(const struct uftrace_tasks *t, int32_t pid,
 					       uint64_t time)
 {
@@ -279,7 +279,7 @@ static int collect_tids(struct uftrace_tasks *t)
 	return t->task_of && t->tasks ? 0 : uftrace_tasks_no_memory(t);
 }
 
-/* The tid's place in t->tids, or nr_tids. */
+/* Return the index of the tid in t->tids, or nr_tids. */
 static size_t find_tid(const struct uftrace_tasks *t, int32_t tid)
 {
 	const int32_t *p =
@@ -317,7 +317,7 @@ static int compare_refs(const void *a, const void *b)
 }
 
 /*
- * What TASK and FORK lines say, in the order of the file, as references; returns their number.
+ * Collect the references of TASK and FORK lines, in the order of the file; returns their number.
  * last: zeros, one per task.
  */
 static size_t collect_refs(struct uftrace_tasks *t, struct ref *refs, size_t *last)
@@ -444,7 +444,8 @@ const struct uftrace_task *uftrace_tasks_find(const struct uftrace_tasks *t, int
 	return find_task(t, tid);
 }
 
-/* The last reference that began at `time` or before, or NULL; *until is lowered to the next one. */
+/* Return the last reference that began at `time` or before, or NULL; *until is lowered to the
+ * next one. */
 static const struct uftrace_task_ref *find_ref(const struct uftrace_task *task, uint64_t time,
 					       uint64_t *until)
 {

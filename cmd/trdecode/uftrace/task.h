@@ -2,7 +2,8 @@
  * task.h - sessions, tasks and dlopens: task.txt, or the binary `task` of old versions
  *
  * A session is one executed image: a process from an exec (or its start) on. A task (thread) refers
- * to one session after the other; a forked child that does not exec stays in its parent's.
+ * to one session after the other; a forked child that does not exec remains in its parent's
+ * session.
  */
 #ifndef TR_TRDECODE_UFTRACE_TASK_H
 #define TR_TRDECODE_UFTRACE_TASK_H
@@ -40,20 +41,20 @@ struct uftrace_dlopen {
 };
 
 struct uftrace_sess {
-	size_t id; /* its index in uftrace_tasks.sess: order of the file */
+	size_t id; /* index in uftrace_tasks.sess: order of the file */
 	uint64_t time;
 	int32_t pid;
 	char sid[UFTRACE_SID_SIZE + 1];
 	const char *exename;
 	const char *comm; /* basename of exename, cut at 15 bytes as the kernel cuts it */
-	/* of those with this sid the one whose address space they share, with its dlopens */
+	/* of the sessions with this sid the one whose address space they share, with its dlopens */
 	const struct uftrace_sess *same;
-	const struct uftrace_dlopen *dlopens; /* by time, ties in file order */
+	const struct uftrace_dlopen *dlopens; /* by time; of equal times in file order */
 	size_t nr_dlopens;
 };
 
 struct uftrace_task_ref {
-	uint64_t start; /* valid from here to the next one's start */
+	uint64_t start; /* valid from here to the next reference's start */
 	const struct uftrace_sess *sess;
 };
 
@@ -71,9 +72,10 @@ struct uftrace_tasks *uftrace_tasks_new(void);
 void uftrace_tasks_free(struct uftrace_tasks *t); /* t may be NULL */
 
 /*
- * Parse the text of task.txt (binary: the old `task` file, swap: in foreign byte order). Once per
- * struct. Returns 0; 1 when there was damage: e holds the first, all other lines are in; -1 when
- * out of memory. file names it in messages. Without any call to this all lists are empty.
+ * Parse the text of task.txt (binary: the old `task` file, swap: in foreign byte order). Call one
+ * of these once per struct. Returns 0; 1 when there was damage: e describes the first, all other
+ * lines are parsed; -1 when out of memory. file is its name in messages. Before these calls all
+ * lists are empty.
  */
 int uftrace_tasks_parse_text(struct uftrace_tasks *t, const char *text, size_t size,
 			     const char *file, struct error *e);
@@ -94,9 +96,9 @@ const struct uftrace_task *uftrace_tasks_at(const struct uftrace_tasks *t, size_
 const struct uftrace_task *uftrace_tasks_find(const struct uftrace_tasks *t, int32_t tid);
 
 /*
- * The session of a task at a time, or NULL: its own reference, else its parent's, and so on up.
- * *until (may be NULL): the answer is the same for all times in [time, *until), so that a reader of
- * records asks once per change. task may be NULL (no session, for ever).
+ * Return the session of a task at a time, or NULL: that of its own references, else its parent's,
+ * and so on. *until (may be NULL): the result is the same for all times in [time, *until), so that
+ * a caller need not ask for each record. task may be NULL (no session at any time).
  */
 const struct uftrace_sess *uftrace_session_at(const struct uftrace_tasks *t,
 					      const struct uftrace_task *task, uint64_t time,

@@ -1,5 +1,5 @@
 /*
- * Sessions and tasks from the binary `task` of old versions.
+ * task_binary.c - parse sessions and tasks from the binary `task` of old versions
  */
 #include "cmd/trdecode/uftrace/task_private.h"
 
@@ -44,7 +44,8 @@ static uint64_t take64(struct cursor *c)
 
 static const char short_message[] = "file ends within a message";
 
-/* One message. Returns 1, 0 if nothing after it can be read (what tells why), -1 without memory. */
+/* Parse one message. Returns 1, 0 if nothing after it can be parsed (*what is why), -1 when out
+ * of memory. */
 static int parse_message(struct uftrace_tasks *t, struct cursor *c, const char **what)
 {
 	struct uftrace_task_event ev = {.name = ""}, *slot;

@@ -1,5 +1,5 @@
 /*
- * Sessions and tasks from task.txt.
+ * task_text.c - parse sessions and tasks from task.txt
  */
 #include "cmd/trdecode/uftrace/task_private.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text after `key`, which must be preceded by a blank; NULL if it is not in the line. */
+/* Return the text after `key`, which must follow a blank; NULL if the line does not have it. */
 static const char *value_of(const char *line, const char *end, const char *key)
 {
 	size_t n = strlen(key);
@@ -21,7 +21,7 @@ static const char *value_of(const char *line, const char *end, const char *key)
 	return NULL;
 }
 
-/* A decimal number of at most 19 digits. Returns the text after it, or NULL. */
+/* Parse a decimal number of at most 19 digits. Returns the text after it, or NULL. */
 static const char *read_number(const char *p, const char *end, uint64_t *v)
 {
 	const char *start = p;
@@ -86,7 +86,7 @@ static bool read_base(const char *line, const char *end, uint64_t *base)
 	return p > start;
 }
 
-/* key="...": to the last quote of the line, as the name may hold some. */
+/* Parse key="...", up to the last quote of the line: the name may contain quotes. */
 static bool read_name(struct uftrace_tasks *t, const char *line, const char *end, const char *key,
 		      const char **name)
 {

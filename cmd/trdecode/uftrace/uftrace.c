@@ -13,7 +13,7 @@ enum {
 	TASKS_LIMIT = 1 << 30,
 	WINDOW = 64 * 1024,
 	WINDOW_LEAST = 1024,
-	WINDOWS = 4 << 20, /* all together, as far as the least allows */
+	WINDOWS = 4 << 20, /* all windows together, as far as WINDOW_LEAST allows */
 };
 
 bool uftrace_is_task_file(const char *name, int32_t *tid)
@@ -30,7 +30,7 @@ bool uftrace_is_task_file(const char *name, int32_t *tid)
 	return true;
 }
 
-/* Is it a file that a recording has? */
+/* Does a recording have files of this name? */
 static bool is_part(const char *member)
 {
 	static const char *const whole[] = {"info",	    "task",	  "task.txt",
@@ -65,8 +65,8 @@ static bool uftrace_probe(const struct input *in)
 	}
 	for (size_t i = 0; i < tree_count(in->tree); i++)
 		files += uftrace_is_task_file(tree_member(in->tree, i), &tid);
-	/* a damaged info does not make it something else; of a cut archive it may have been cut off
-	 */
+	/* a directory with a damaged info is still a recording; a truncated archive may lack the
+	 * info */
 	return magic || (files && (tree_has(in->tree, "task.txt") || tree_has(in->tree, "task") ||
 				   tree_has(in->tree, "info") || tree_damage(in->tree, NULL)));
 }
@@ -94,7 +94,7 @@ static void read_info(struct uftrace *u)
 	}
 	uftrace_info_free(&u->info);
 guess:
-	/* the records may still be read, as those of most machines are */
+	/* decode the records as those of most machines */
 	u->info = (struct uftrace_info){.version = UFTRACE_VERSION,
 					.max_stack = UFTRACE_MAX_STACK,
 					.pattern = UFTRACE_PATTERN_REGEX,
@@ -131,7 +131,7 @@ static int read_tasks(struct uftrace *u, struct error *e)
 	return got < 0 ? -1 : 0;
 }
 
-/* task.txt tells of every task; if not, a damaged number made one out of another. */
+/* Report a task that task.txt does not have: a damaged number may have changed the tid. */
 static void check_known(struct uftrace *u, const struct task_reader *t)
 {
 	char path[512];
@@ -150,7 +150,7 @@ static int add_task(struct uftrace *u, int32_t tid, struct error *e)
 	*t = (struct task_reader){.tid = tid, .task = uftrace_tasks_find(u->tasks, tid)};
 	t->file.fd = -1;
 	t->base.due.time = UINT64_MAX;
-	/* no file: it never recorded anything */
+	/* no file: the task recorded nothing */
 	if (tree_has(u->input->tree, name)) {
 		t->member = strdup(name);
 		if (!t->member)
@@ -161,7 +161,8 @@ static int add_task(struct uftrace *u, int32_t tid, struct error *e)
 	return 0;
 }
 
-/* The tasks that info lists, each once, and then those whose files it should have listed. */
+/* Add the tasks that info lists, each once, and then those with files that info should have
+ * listed. */
 static int listed_tasks(struct uftrace *u, struct idmap *seen, struct error *e)
 {
 	const struct tree *tree = u->input->tree;
@@ -192,7 +193,7 @@ static int listed_tasks(struct uftrace *u, struct idmap *seen, struct error *e)
 	return 0;
 }
 
-/* info names the tasks; where it cannot, the files do. */
+/* Find the tasks: those of info, or else those that have files. */
 static int find_tasks(struct uftrace *u, struct error *e)
 {
 	const struct tree *tree = u->input->tree;
@@ -257,7 +258,7 @@ static uint64_t uftrace_identity(const struct input *in)
 	return in->member ? hash_bytes(in->member, strlen(in->member), h) : h;
 }
 
-/* What was found while looking for symbols and arguments: END must still say so. */
+/* Report damage found while loading symbols and arguments: END must include it. */
 static void tell_damage(struct uftrace *u)
 {
 	struct error damage;

@@ -1,10 +1,10 @@
 /*
- * uftrace.h - a uftrace data directory being decoded: what its files' readers share
+ * uftrace.h - a uftrace data directory being decoded: what its files share
  *
- * The events of a directory come from many sources in order of time: one file per task, one of
- * scheduling per CPU, external data. Each is a struct lane_reader; uftrace.c takes the earliest,
- * ties by rank (tasks in the order of info, then the kernel, perf, external data: as uftrace
- * reads).
+ * The events of a directory have many sources in order of time: one file per task, one of
+ * scheduling per CPU, external data. Each is a struct lane_reader; merge.c runs the earliest, at
+ * equal times by rank (tasks in the order of info, then the kernel, perf, external data, as in
+ * uftrace).
  */
 #ifndef TR_TRDECODE_UFTRACE_UFTRACE_H
 #define TR_TRDECODE_UFTRACE_UFTRACE_H
@@ -25,8 +25,9 @@ struct uftrace;
 /* One source of events. */
 struct lane_reader {
 	struct heap_item due; /* first: time of its next event, unshifted; UINT64_MAX none */
-	bool task;	      /* it is a struct task_reader */
-	/* Write the next event (and gaps beside it), and set next. -1: the writer failed. */
+	bool task;	      /* the reader is a struct task_reader */
+	/* Write the next event (and the gaps beside it), and set due.time. Returns 0, or -1 if
+	 * the writer failed. */
 	int (*run)(struct uftrace *u, struct lane_reader *r);
 };
 
@@ -34,29 +35,29 @@ struct task_reader {
 	struct lane_reader base;
 	int32_t tid;
 	const struct uftrace_task *task; /* NULL: not in task.txt */
-	uint32_t lane;			 /* writer's id */
-	struct row_bits bits;		 /* its rows in the present block */
+	uint32_t lane;			 /* id of the writer */
+	struct row_bits bits;		 /* of its rows in the present block */
 	struct file_window file;
 	char *member;
-	uint64_t last;			 /* time of the last record, 0: there was none */
-	uint64_t checked;		 /* offset + 1 of the record whose time was looked at */
-	uint64_t context_until;		 /* session and epoch hold up to here */
+	uint64_t last;			 /* time of the last record, 0: none */
+	uint64_t checked;		 /* 1 + offset of the record whose time was checked */
+	uint64_t context_until;		 /* session and epoch are valid before this time */
 	struct uftrace_session *session; /* NULL: unknown */
 	uint32_t epoch;
-	uint32_t context;     /* number of (session, epoch) in the place cache */
+	uint32_t context;     /* number of (session, epoch) in the cache of locations */
 	uint32_t depth;	      /* of the stack, where depths beyond 1023 are repaired */
-	uint32_t sched_place; /* place of the open sched-out, 0 none */
+	uint32_t sched_place; /* location of the open sched-out, 0: none */
 	bool open;	      /* has a file */
 	bool depth_known;
-	bool started; /* its first call was seen */
-	bool skipped; /* what is before the first time that is wanted */
-	bool stale;   /* base.next is not known: task_look_ahead finds it */
+	bool started; /* its first call was written */
+	bool skipped; /* the events before the first wanted time were skipped */
+	bool stale;   /* base.due.time is unknown: task_look_ahead finds it */
 };
 
-/* A record so long after the one before it is looked at twice: its time may be damaged. */
+/* ns. A record so long after the previous one is checked: its time may be damaged. */
 #define TASK_JUMP (3600ull * 1000000000)
 
-/* Of a record's second word; bit 1: neither ENTRY nor EXIT; bit 2: payload; bits 3 to 5: magic */
+/* Of a record's second word. Bit 1: neither ENTRY nor EXIT; bit 2: payload; bits 3 to 5: magic */
 #define UFTRACE_PLAIN_MASK 0x3e
 #define UFTRACE_PLAIN	   (UFTRACE_RECORD_MAGIC << 3)
 
@@ -65,7 +66,7 @@ struct perf_reader {
 	struct file_window file;
 	char *member;
 	uint32_t cpu;
-	uint64_t last, checked; /* as a task's */
+	uint64_t last, checked; /* as in struct task_reader */
 };
 
 struct extern_reader {
@@ -88,16 +89,16 @@ struct uftrace {
 
 	struct lane_reader **readers;
 	size_t nreaders;
-	struct heap heap;		  /* of those that have an event */
-	bool tasks_dropped;		  /* those that are not wanted */
+	struct heap heap;		  /* readers that have an event */
+	bool tasks_dropped;		  /* tasks that are not wanted were dropped */
 	struct task_reader *task_readers; /* in the order of info */
 	size_t ntasks;
-	uint32_t *task_by_tid; /* sorted indexes */
+	uint32_t *task_by_tid; /* indexes of task_readers, sorted */
 	struct perf_reader *perf;
 	size_t nperf;
 	struct extern_reader external;
-	struct kernel *kernel; /* NULL: there is no data of the kernel */
-	uint32_t last_lane;    /* of the last event: external data belongs to it */
+	struct kernel *kernel; /* NULL: there are no data of the kernel */
+	uint32_t last_lane;    /* of the last event: external data belong to it */
 
 	/* ids */
 	uint32_t source, clock;
@@ -108,7 +109,7 @@ struct uftrace {
 	struct event_types *events;
 	struct buffer tail, large; /* values of a row; bytes that no window holds */
 
-	/* places by (address, context) */
+	/* locations by (address, context) */
 	struct location_cached {
 		uint64_t address;
 		uint32_t context, location;
@@ -139,24 +140,25 @@ static inline uint64_t shifted(const struct uftrace *u, uint64_t time)
 /* uftrace.c */
 /* Test whether a member is named TID.dat, and give its tid. */
 bool uftrace_is_task_file(const char *name, int32_t *tid);
-/* uftrace.c: may one of so many files of a kind stay open? */
+/* May one of so many files of a kind stay open? */
 bool uftrace_keep(struct uftrace *u, size_t files);
-/* Is it "KIND-cpu<N>.dat"? */
+/* Parse a name "KIND-cpu<N>.dat". Return false if it is none. */
 bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu);
 
-/* uftrace_declare.c */
-/* monotonic, mono_raw or boot, as the command line says. */
+/* declare.c */
+/* Return monotonic, mono_raw or boot, as in the command line. */
 const char *uftrace_clock_name(const struct uftrace_info *info);
 int uftrace_declare(struct uftrace *u, struct error *e);
-/* The place of an address for a task at its present session and epoch; 0 memory. */
+/* Return the location of an address for a task at its present session and epoch; 0: out of
+ * memory. */
 uint32_t uftrace_location_slow(struct uftrace *u, const struct task_reader *t, uint64_t address);
-/* The place of a function of the kernel; 0 memory. */
+/* Return the location of a function of the kernel; 0: out of memory. */
 uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t address);
-/* Session and epoch of the task at that time. */
+/* Set session and epoch of the task for that time. */
 int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time);
-/* The id of an enum's definition; 0 memory. */
+/* Return the id of an enum's definition; 0: out of memory. */
 uint32_t uftrace_definition(struct uftrace *u, const struct uftrace_enum *type);
-/* The lane of the task with that comm, from now on. */
+/* Give the task that comm, in a new lane, from now on. */
 int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, size_t n);
 struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid);
 
@@ -171,49 +173,51 @@ static inline uint32_t uftrace_location(struct uftrace *u, const struct task_rea
 	return uftrace_location_slow(u, t, address);
 }
 
-/* uftrace_merge.c: events up to and including that time (unshifted). -1: the writer failed. */
+/* merge.c: write the events up to and including that time (unshifted). Returns 0, or -1 if the
+ * writer failed. */
 int merge_until(struct uftrace *u, uint64_t limit);
-/* uftrace_skip.c: pass over a task's records before a time, where they are plain ones and many; it
- * is stale then. */
+/* skip.c: skip a task's records before a time, if they are plain and many; the task is stale
+ * then. */
 void uftrace_skip(const struct uftrace *u, struct task_reader *t, uint64_t first);
-/* struct decoder's late: the last record of a task. */
+/* Find the time of the last record of a task (struct decoder, late). */
 bool uftrace_late(struct input *in, uint64_t *time);
-/* uftrace_pair.c */
+/* pair.c */
 enum pair_end {
-	PAIR_OVER,  /* `end` was reached, or one of them is stale */
+	PAIR_OVER,  /* `end` was reached, or a task is stale */
 	PAIR_STUCK, /* the next record needs more than a row of the present block */
 };
-/* Have both a plain record at hand? a is the earlier one. */
+/* Do both tasks have a plain record in memory? a is the earlier one. */
 bool uftrace_pair_ready(const struct uftrace *u, const struct task_reader *a,
 			const struct task_reader *b);
-/* Their plain records before the time `end`, in order; both have their row_bits. Where one is not
- * stale, its base.due.time is that of the record that follows. */
+/* Write plain records of both before the time `end`, in order; both have their row_bits. The
+ * base.due.time of a task that is not stale is that of its next record. */
 enum pair_end uftrace_pair(struct uftrace *u, struct task_reader *a, struct task_reader *b,
 			   struct rows *rows, uint64_t end);
-/* uftrace_records.c */
+/* records.c */
 int task_begin(struct uftrace *u, struct task_reader *t, struct error *e);
-/* Find the time of the task's next record, stepping over damage. -1: the writer failed. */
+/* Find the time of the task's next record, skipping damage. Returns 0, or -1 if the writer
+ * failed. */
 int task_look_ahead(struct uftrace *u, struct task_reader *t);
-/* uftrace_values.c: a record's payload as a list of values in u->tail. */
+/* values.c: convert a record's payload into a list of values in u->tail. */
 bool uftrace_enum_is_unsigned(const struct uftrace *u, const struct uftrace_enum *type);
 int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs, const uint8_t *payload,
 		   size_t size, bool leave);
-/* uftrace_events.c */
+/* events.c */
 int uftrace_event(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
 		  const uint8_t *data, size_t n, bool has_data);
 bool uftrace_event_known(const struct uftrace *u, uint64_t id);
 int event_types_read(struct uftrace *u);
 void event_types_free(struct uftrace *u);
 uint32_t uftrace_extern_type(struct uftrace *u);
-/* uftrace_perf.c */
+/* perf.c */
 int perf_begin(struct uftrace *u, struct error *e);
 void perf_close(struct uftrace *u);
-/* uftrace_kernel.c: one reader for each CPU's file. */
+/* kernel.c: one reader for each CPU's file. */
 int kernel_begin(struct uftrace *u, struct error *e);
 size_t kernel_nreaders(const struct uftrace *u);
 struct lane_reader *kernel_reader(struct uftrace *u, size_t i);
 void kernel_close(struct uftrace *u);
-/* uftrace_extern.c */
+/* extern.c */
 int extern_begin(struct uftrace *u, struct error *e);
 /* trace_info.c */
 int uftrace_trace_info(struct input *in, struct trace_info *f, struct error *e);

@@ -9,7 +9,7 @@ static const char letters[] = {
 	[UFTRACE_FMT_PTR] = 'p',  [UFTRACE_FMT_FLOAT] = 'f', [UFTRACE_FMT_ENUM] = 'e',
 };
 
-/* The bytes of a number in little-endian order; 10-byte floats exist on x86 only. */
+/* Return the bytes of a number in little-endian order; 10-byte floats exist on x86 only. */
 static const uint8_t *little(const uint8_t *p, size_t n, bool big, uint8_t *buffer)
 {
 	if (!big)
@@ -19,7 +19,7 @@ static const uint8_t *little(const uint8_t *p, size_t n, bool big, uint8_t *buff
 	return buffer;
 }
 
-/* Are the enum's numbers unsigned? Recordings before symbols had sizes have all of them as ints. */
+/* Can the recording have unsigned enums? Until symbols had sizes, all enums were ints. */
 static bool is_recent(const struct uftrace *u)
 {
 	return u->info.feat_mask & UFTRACE_FEAT_SYM_SIZE;
@@ -30,7 +30,7 @@ bool uftrace_enum_is_unsigned(const struct uftrace *u, const struct uftrace_enum
 	return is_recent(u) && type->nr && type->values[type->nr - 1].value >= 0;
 }
 
-/* The number as the enum has it: what is above it in the register says nothing. */
+/* Reduce the number to the enum's size: upper bits of the register are arbitrary. */
 static void fit_enum(const struct uftrace *u, const struct uftrace_enum *type, uint8_t *bytes,
 		     unsigned size)
 {
@@ -54,7 +54,7 @@ static int put(struct uftrace *u, const struct uftrace_arg *a)
 	switch (s->fmt) {
 	case UFTRACE_FMT_STR: return value_put_bytes(&u->tail, VALUE_STRING, a->bytes, a->length);
 	case UFTRACE_FMT_STD_STRING:
-		/* has a length of its own and may hold NULs */
+		/* the value has a length of its own and may contain NULs */
 		return value_put_bytes(&u->tail, VALUE_BLOB, a->bytes, a->length);
 	case UFTRACE_FMT_STRUCT:
 		return value_put_opaque(&u->tail, s->type_name, a->bytes, a->length);
@@ -84,7 +84,7 @@ int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs, const u
 
 	u->tail.size = 0;
 	while (uftrace_args_next(&it, specs, payload, size, u->info.swap, &arg) > 0) {
-		/* floating-point arguments are counted by themselves */
+		/* floating-point arguments are counted separately */
 		uint64_t index = arg.spec->index + (arg.spec->is_fp ? FLOAT_ARGUMENTS : 0);
 
 		if (value_put_detail(&u->tail, leave ? DETAIL_RETURN : DETAIL_ARGUMENT,
