@@ -43,7 +43,7 @@ table() {
 	for t in uftrace trace-cmd; do
 		run -0 --separate-stderr trencode --resynthesize -t $t -o $t k.trs
 		[[ $stderr == *'2217 calls in the kernel outside any call of their task'* ]] || fail "$stderr"
-		[[ $stderr == *'342 calls in the kernel outlast the call that they are in: they end with it, and what they took behind it is time of the call below'* ]] ||
+		[[ $stderr == *'342 calls in the kernel outlast the call that they are in: they end with it, and what they took after it is time of the call below'* ]] ||
 			fail "$stderr"
 	done
 }

@@ -1,8 +1,8 @@
 /*
- * attribute_members.c - the members of a JSON object as attributes: what trencode wrote of a call's
- * arguments into a trace that has no room for values
+ * attribute_members.c - the members of a JSON object as attributes: trencode writes the arguments
+ * of a call so into a trace without values
  *
- * The text comes from a file, so that all of it is checked before anything is taken from it.
+ * The text is from a file, so all of it is checked before a member is used.
  */
 #include "cmd/trencode/convert/attribute_members.h"
 
@@ -32,7 +32,7 @@ static bool is_hex(const char *p, const char *end)
 	return true;
 }
 
-/* The end of what begins with quotes at p; NULL: that is no string of JSON. */
+/* Returns the end of the string that begins at p, NULL if it is no string of JSON. */
 static const char *string_end(const char *p, const char *end)
 {
 	const char *from = ++p;
@@ -90,7 +90,7 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* From the name of a member to its value; NULL: that is no member. */
+/* Returns the value of the member whose name is at p, NULL if no member is there. */
 static const char *member_value(const char *p, const char *end)
 {
 	if (p == end || *p != '"')
@@ -100,7 +100,7 @@ static const char *member_value(const char *p, const char *end)
 	return p < end && *p == ':' ? skip_blanks(p + 1, end) : NULL;
 }
 
-/* The end of the object or array at p. */
+/* Returns the end of the object or array at p, NULL if there is none. */
 static const char *children_end(const char *p, const char *end, int nesting)
 {
 	char close = *p == '{' ? '}' : ']';
@@ -124,7 +124,7 @@ static const char *children_end(const char *p, const char *end, int nesting)
 	return NULL;
 }
 
-/* The end of the value at p; NULL: none is there. */
+/* Returns the end of the value at p, NULL if there is none. */
 static const char *value_end(const char *p, const char *end, int nesting)
 {
 	static const char *const words[] = {"true", "false", "null"};

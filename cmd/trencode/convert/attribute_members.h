@@ -6,11 +6,12 @@
 
 #include "cmd/trencode/convert/attributes.h"
 
-/* Are these bytes one object of JSON, and nothing else? */
+/* Test whether the bytes are one object of JSON, and nothing else. */
 bool attribute_is_object(const char *text, size_t n);
 
-/* The next member of an object that attribute_is_object found right; *at begins at its '{'. The
- * value is a text, or JSON; name is as JSON has it, without its quotes. false: no more. */
+/* Read the next member of an object that attribute_is_object accepted; *at begins at its '{'. The
+ * value is a text, or JSON; name is as in JSON, without its quotes. Returns false after the last.
+ */
 bool attribute_member(const char **at, const char *end, struct attribute *item, const char **name,
 		      size_t *name_size);
 

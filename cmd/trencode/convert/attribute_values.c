@@ -40,7 +40,7 @@ static void take_plain(const struct plain_value *p, struct attribute *out)
 	out->text = p->text;
 }
 
-/* A value without children. */
+/* Convert a value without children. */
 static int set_scalar(const struct attribute_source *s, const struct value *v,
 		      struct attribute *out)
 {
@@ -52,7 +52,7 @@ static int set_scalar(const struct attribute_source *s, const struct value *v,
 	return 0;
 }
 
-/* --- JSON of what has children --- */
+/* --- JSON of values with children --- */
 
 static int put_item(const struct attribute_source *s, const struct attribute *item,
 		    struct buffer *json)
@@ -75,7 +75,7 @@ static int put_next(const struct attribute_source *s, struct values *v, unsigned
 {
 	struct value value;
 
-	/* of matrices and vectors there are many */
+	/* matrices and vectors have many of these */
 	if (v->end - v->at >= 5 && *v->at == VALUE_FLOAT) {
 		v->at += 5;
 		return json_append_float(json, get_float(v->at - 4));
@@ -104,7 +104,7 @@ static int put_member(const struct definition *d, uint64_t i, struct buffer *jso
 	return buffer_append(json, name, strlen(name));
 }
 
-/* Elements of a matrix or a vector, of at most so many, up to the first that is no FLOAT. */
+/* Append the elements of a matrix or a vector, at most `most`, up to the first that is no FLOAT. */
 static int put_floats(struct values *v, uint64_t most, uint64_t *n, struct buffer *json)
 {
 	size_t count = value_floats(v->at, v->end, most);
@@ -124,7 +124,7 @@ static int put_children(const struct attribute_source *s, struct values *v,
 	uint64_t i = 0;
 
 	if (value->tag == VALUE_REPR) {
-		/* the one for people */
+		/* the display form; the raw form is skipped */
 		if (put_next(s, v, nesting + 1, json))
 			return -1;
 		return values_skip(v) ? 0 : -1;
@@ -163,19 +163,19 @@ int attribute_value_json(const struct attribute_source *s, struct values *v, str
 int attribute_value(const struct attribute_source *s, struct values *v, struct attribute *out)
 {
 	struct value value;
-	unsigned second = 0; /* the values for the machine, to be stepped over */
+	unsigned raw = 0; /* raw forms that follow, to be skipped */
 
 	*out = (struct attribute){0};
 	do {
-		if (second > VALUE_DEPTH || !values_value(v, &value)) {
+		if (raw > VALUE_DEPTH || !values_value(v, &value)) {
 			v->bad = true;
 			return -1;
 		}
-	} while (value.tag == VALUE_REPR && ++second);
+	} while (value.tag == VALUE_REPR && ++raw);
 	if (value.tag == VALUE_ARRAY || value.tag == VALUE_STRUCT ? set_compound(s, v, &value, out)
 								  : set_scalar(s, &value, out))
 		return -1;
-	while (second--)
+	while (raw--)
 		if (!values_skip(v))
 			return -1;
 	return 0;
@@ -195,7 +195,7 @@ static int set_element(const struct attribute_source *s, const struct field *f,
 	return 0;
 }
 
-/* The first element. true: it is the whole field. */
+/* Get the first element. Returns true if it is the whole field. */
 static bool get_single(const struct event *ev, const struct field *f, struct field_value *v)
 {
 	field_get(ev, f, 0, v);

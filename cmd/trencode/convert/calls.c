@@ -1,8 +1,8 @@
 /*
  * calls.c - calls of any source on stacks of their threads, as common/calls pairs them
  *
- * A return whose call is not there is left out, and where the target needs every return, a call
- * whose return was not recorded is left where that shows. Both are counted.
+ * A leave without a call is left out. If the target needs every leave, a call whose leave was not
+ * recorded is left where the trace shows that it has ended. Both are counted.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "common/stream/field.h"
 #include "cmd/trencode/tick_scale.h"
 
-static int take(void *ctx, const struct event *ev, struct error *e);
+static int convert_take(void *ctx, const struct event *ev, struct error *e);
 
 void *convert_begin(struct encoding *en, const struct convert_target *target, struct error *e)
 {
@@ -28,7 +28,7 @@ void *convert_begin(struct encoding *en, const struct convert_target *target, st
 					 .no_cpus = target->no_cpus},
 				 .dictionary = en->dictionary,
 				 .options = en->options,
-				 .overlap = {.next = take, .ctx = a}};
+				 .overlap = {.next = convert_take, .ctx = a}};
 	calls_init(&a->calls, en->dictionary);
 	return target_begin(&a->d, target->native, target->format, en, e) ? NULL : a;
 }
@@ -58,7 +58,7 @@ void convert_free(struct encoding *en)
 
 /* --- rows for the target --- */
 
-static int give(struct conversion *a, const struct convert_row *r, struct error *e)
+static int convert_give(struct conversion *a, const struct convert_row *r, struct error *e)
 {
 	switch (r->what) {
 	case CONVERT_ENTER:
@@ -69,8 +69,8 @@ static int give(struct conversion *a, const struct convert_row *r, struct error 
 	return a->target->gap(a, r, e);
 }
 
-static int emit(struct conversion *a, struct convert_row *r, const struct event *ev,
-		struct error *e)
+static int convert_emit(struct conversion *a, struct convert_row *r, const struct event *ev,
+			struct error *e)
 {
 	const struct clock *clock = ev->lane->clock;
 	bool ticks = clock && clock->flags & CLOCK_TICKS;
@@ -88,7 +88,7 @@ static int emit(struct conversion *a, struct convert_row *r, const struct event 
 	if (a->options->tick && ticks &&
 	    __builtin_mul_overflow(ev->time, a->options->tick, &r->time))
 		return tick_overflow(ev->lane, ev->time, a->options->tick, e);
-	return give(a, r, e);
+	return convert_give(a, r, e);
 }
 
 static bool is_longjmp(const char *name)
@@ -97,7 +97,7 @@ static bool is_longjmp(const char *name)
 	       !strcmp(name, "__longjmp_chk");
 }
 
-/* Does the target's reader itself forget what is open, by the function on top? */
+/* Test whether the target's reader empties the stack itself, by the function on top. */
 static bool forgets(struct conversion *a, const struct convert_thread *t)
 {
 	uint32_t location = t->frames[t->count - 1].location;
@@ -109,7 +109,7 @@ static bool forgets(struct conversion *a, const struct convert_thread *t)
 	       is_longjmp(dictionary_location_name(a->dictionary, location).text);
 }
 
-static struct convert_frame *pop(struct convert_thread *t)
+static struct convert_frame *convert_pop(struct convert_thread *t)
 {
 	struct convert_frame *f = &t->frames[--t->count];
 
@@ -117,10 +117,10 @@ static struct convert_frame *pop(struct convert_thread *t)
 	return f;
 }
 
-static int leave_top(struct conversion *a, struct convert_thread *t, const struct event *ev,
-		     uint32_t location, bool cut, struct error *e)
+static int convert_leave_top(struct conversion *a, struct convert_thread *t, const struct event *ev,
+			     uint32_t location, bool cut, struct error *e)
 {
-	struct convert_frame *f = pop(t);
+	struct convert_frame *f = convert_pop(t);
 	struct convert_row r = {.what = CONVERT_LEAVE,
 				.thread = t,
 				.start = f->start,
@@ -129,40 +129,40 @@ static int leave_top(struct conversion *a, struct convert_thread *t, const struc
 				.mark = &f->mark,
 				.cut = cut};
 
-	return emit(a, &r, ev, e);
+	return convert_emit(a, &r, ev, e);
 }
 
-/* Calls of the stack, of which those that have numbers are not, that are open. */
+/* Returns the number of open calls of the stack. Calls with numbers are on no stack. */
 static uint32_t stack_level(const struct convert_thread *t)
 {
 	return t->below + (uint32_t)(t->count - t->nnumbered);
 }
 
-/* The call on top has ended, unseen. */
-static int cut_top(struct conversion *a, struct convert_thread *t, const struct event *ev,
-		   struct error *e)
+/* End the call on top, whose leave was not recorded. */
+static int convert_cut_top(struct conversion *a, struct convert_thread *t, const struct event *ev,
+			   struct error *e)
 {
-	/* it goes on beyond the call that it is in: the two have clocks of their own */
+	/* a call in the kernel may outlast the call around it: each has its own clock */
 	bool outlasts = t->frames[t->count - 1].kernel && !(ev->type->flags & TYPE_KERNEL);
 
 	a->outlasting += outlasts;
 	a->cut += !outlasts;
 	if (a->target->closes || outlasts)
-		return leave_top(a, t, ev, 0, true, e);
-	pop(t);
+		return convert_leave_top(a, t, ev, 0, true, e);
+	convert_pop(t);
 	return 0;
 }
 
-/* Calls of the stack at this level and above have ended, unseen. */
-static int cut_down(struct conversion *a, struct convert_thread *t, uint32_t level,
-		    const struct event *ev, struct error *e)
+/* End the calls of the stack at this level and above, whose leaves were not recorded. */
+static int convert_cut_down(struct conversion *a, struct convert_thread *t, uint32_t level,
+			    const struct event *ev, struct error *e)
 {
 	bool forgotten = t->count && stack_level(t) > level && forgets(a, t);
 
 	while (t->count && stack_level(t) > level)
 		if (forgotten)
-			pop(t);
-		else if (cut_top(a, t, ev, e))
+			convert_pop(t);
+		else if (convert_cut_top(a, t, ev, e))
 			return -1;
 	if (!t->count && t->below > level)
 		t->below = level;
@@ -170,8 +170,8 @@ static int cut_down(struct conversion *a, struct convert_thread *t, uint32_t lev
 	return 0;
 }
 
-static int push(struct conversion *a, struct convert_thread *t, const struct event *ev,
-		struct error *e)
+static int convert_push(struct conversion *a, struct convert_thread *t, const struct event *ev,
+			struct error *e)
 {
 	struct convert_frame *f = array_grow(t->frames, &t->capacity, t->count, sizeof *f);
 	struct convert_row r = {.what = CONVERT_ENTER, .thread = t, .location = ev->location};
@@ -191,7 +191,7 @@ static int push(struct conversion *a, struct convert_thread *t, const struct eve
 	t->nnumbered += f->numbered;
 	t->begun = true;
 	a->calls_seen++;
-	return emit(a, &r, ev, e);
+	return convert_emit(a, &r, ev, e);
 }
 
 /* --- calls that go by stack --- */
@@ -208,21 +208,21 @@ static uint32_t open_below(const struct conversion *a, const struct event *ev)
 	return user == s ? n : n + (uint32_t)user->count + user->implicit;
 }
 
-static int enter(struct conversion *a, struct convert_thread *t, const struct event *ev,
-		 struct error *e)
+static int convert_enter(struct conversion *a, struct convert_thread *t, const struct event *ev,
+			 struct error *e)
 {
 	uint32_t level = open_below(a, ev);
 
 	level -= level > 0;
-	if (cut_down(a, t, level, ev, e))
+	if (convert_cut_down(a, t, level, ev, e))
 		return -1;
 	if (!t->begun && !t->count)
 		t->below = level;
-	return push(a, t, ev, e);
+	return convert_push(a, t, ev, e);
 }
 
-static int leave(struct conversion *a, struct convert_thread *t, const struct event *ev,
-		 const struct call *done, struct error *e)
+static int convert_leave(struct conversion *a, struct convert_thread *t, const struct event *ev,
+			 const struct call *done, struct error *e)
 {
 	struct convert_row r = {.what = CONVERT_LEAVE,
 				.thread = t,
@@ -231,13 +231,13 @@ static int leave(struct conversion *a, struct convert_thread *t, const struct ev
 				.depth = done->level,
 				.unseen = true};
 
-	if (cut_down(a, t, done->level + 1, ev, e))
+	if (convert_cut_down(a, t, done->level + 1, ev, e))
 		return -1;
 	if (t->count > t->nnumbered && stack_level(t) == done->level + 1) {
 		while (t->frames[t->count - 1].numbered)
-			if (cut_top(a, t, ev, e))
+			if (convert_cut_top(a, t, ev, e))
 				return -1;
-		return leave_top(a, t, ev, done->location, false, e);
+		return convert_leave_top(a, t, ev, done->location, false, e);
 	}
 	if (t->count || (t->begun && t->below != done->level + 1)) {
 		a->unmatched += !(ev->type->flags & TYPE_KERNEL);
@@ -246,12 +246,12 @@ static int leave(struct conversion *a, struct convert_thread *t, const struct ev
 	t->below = done->level;
 	t->begun = true;
 	a->calls_seen++;
-	return emit(a, &r, ev, e);
+	return convert_emit(a, &r, ev, e);
 }
 
-/* One that need not nest: as it stands. */
-static int as_it_stands(struct conversion *a, struct convert_thread *t, const struct event *ev,
-			struct error *e)
+/* Emit the enter or leave of a call that need not nest, unchanged. */
+static int convert_unchanged(struct conversion *a, struct convert_thread *t, const struct event *ev,
+			     struct error *e)
 {
 	struct convert_row r = {
 		.what = ev->type->kind == KIND_ENTER ? CONVERT_ENTER : CONVERT_LEAVE,
@@ -261,11 +261,11 @@ static int as_it_stands(struct conversion *a, struct convert_thread *t, const st
 		.depth = ev->type->flags & TYPE_INNER ? t->below + (uint32_t)t->count : ev->depth};
 
 	a->calls_seen += r.what == CONVERT_ENTER;
-	return emit(a, &r, ev, e);
+	return convert_emit(a, &r, ev, e);
 }
 
-static int by_stack(struct conversion *a, struct convert_thread *t, const struct event *ev,
-		    struct error *e)
+static int convert_by_stack(struct conversion *a, struct convert_thread *t, const struct event *ev,
+			    struct error *e)
 {
 	uint64_t unmatched = a->calls.unmatched;
 	struct call done;
@@ -273,13 +273,13 @@ static int by_stack(struct conversion *a, struct convert_thread *t, const struct
 
 	if (a->calls.out_of_memory)
 		return error_no_memory(e);
-	if (a->target->told_apart && ev->type->flags & (TYPE_KERNEL | TYPE_INNER)) {
+	if (a->target->keeps_kernel && ev->type->flags & (TYPE_KERNEL | TYPE_INNER)) {
 		a->calls.unmatched = unmatched;
-		return as_it_stands(a, t, ev, e);
+		return convert_unchanged(a, t, ev, e);
 	}
 	if (got == CALLS_ENTER)
-		return enter(a, t, ev, e);
-	return got == CALLS_LEAVE ? leave(a, t, ev, &done, e) : 0;
+		return convert_enter(a, t, ev, e);
+	return got == CALLS_LEAVE ? convert_leave(a, t, ev, &done, e) : 0;
 }
 
 /* --- calls that go by number --- */
@@ -290,7 +290,7 @@ static int by_number_nested(struct conversion *a, struct convert_thread *t, cons
 	size_t at = t->count;
 
 	if (ev->type->kind == KIND_ENTER)
-		return push(a, t, ev, e);
+		return convert_push(a, t, ev, e);
 	while (at && !(t->frames[at - 1].numbered && t->frames[at - 1].call == call))
 		at--;
 	if (!at) {
@@ -298,10 +298,10 @@ static int by_number_nested(struct conversion *a, struct convert_thread *t, cons
 		return 0;
 	}
 	while (t->count > at)
-		if (cut_top(a, t, ev, e))
+		if (convert_cut_top(a, t, ev, e))
 			return -1;
 	t->lost = false;
-	return leave_top(a, t, ev, ev->location, false, e);
+	return convert_leave_top(a, t, ev, ev->location, false, e);
 }
 
 static int by_number_free(struct conversion *a, struct convert_thread *t, const struct event *ev,
@@ -315,7 +315,7 @@ static int by_number_free(struct conversion *a, struct convert_thread *t, const 
 	if (ev->type->kind == KIND_ENTER) {
 		r.what = CONVERT_ENTER;
 		a->calls_seen++;
-		if (emit(a, &r, ev, e))
+		if (convert_emit(a, &r, ev, e))
 			return -1;
 		return open_calls_put(&a->open, source, call, (uint64_t)ev->location << 32 | mark)
 			       ? error_no_memory(e)
@@ -328,17 +328,17 @@ static int by_number_free(struct conversion *a, struct convert_thread *t, const 
 	r.what = CONVERT_LEAVE;
 	mark = (uint32_t)kept;
 	r.location = ev->location ? ev->location : (uint32_t)(kept >> 32);
-	return emit(a, &r, ev, e);
+	return convert_emit(a, &r, ev, e);
 }
 
 /* --- all rows --- */
 
-static int take(void *ctx, const struct event *ev, struct error *e)
+static int convert_take(void *ctx, const struct event *ev, struct error *e)
 {
 	struct conversion *a = ctx;
 	uint8_t kind = ev->type->kind;
 	bool call = kind == KIND_ENTER || kind == KIND_LEAVE;
-	bool nobody = kind == KIND_GAP && !(ev->lane->flags & LANE_HAS_TID);
+	bool no_thread = kind == KIND_GAP && !(ev->lane->flags & LANE_HAS_TID);
 	struct convert_row r = {.what = kind == KIND_GAP ? CONVERT_GAP : CONVERT_EVENT};
 	struct convert_thread *t;
 	struct values frames;
@@ -346,8 +346,8 @@ static int take(void *ctx, const struct event *ev, struct error *e)
 	uint64_t count;
 	uint32_t number;
 
-	t = nobody ? NULL : convert_thread(a, ev->lane, call && ev->type->flags & TYPE_PER_CPU);
-	if (!t && !nobody)
+	t = no_thread ? NULL : convert_thread(a, ev->lane, call && ev->type->flags & TYPE_PER_CPU);
+	if (!t && !no_thread)
 		return error_no_memory(e);
 	r.thread = t;
 	a->rows++;
@@ -356,10 +356,10 @@ static int take(void *ctx, const struct event *ev, struct error *e)
 		return a->target->nests ? by_number_nested(a, t, ev, number, e)
 					: by_number_free(a, t, ev, number, e);
 	if (call)
-		return by_stack(a, t, ev, e);
-	/* open calls last until then */
+		return convert_by_stack(a, t, ev, e);
+	/* open calls last until this row */
 	calls_feed(&a->calls, ev, &done);
-	if (emit(a, &r, ev, e))
+	if (convert_emit(a, &r, ev, e))
 		return -1;
 	if (t)
 		t->lost |= kind == KIND_GAP;
@@ -390,7 +390,7 @@ int convert_event(struct encoding *en, const struct event *ev, struct error *e)
 	if (check_clock(a, ev, e))
 		return -1;
 	a->with_cpu += ev->lane->flags & LANE_HAS_CPU && ev->type->kind != KIND_GAP;
-	return a->target->nests ? overlap_take(&a->overlap, ev, e) : take(a, ev, e);
+	return a->target->nests ? overlap_take(&a->overlap, ev, e) : convert_take(a, ev, e);
 }
 
 int convert_end(struct conversion *a, struct error *e)
@@ -449,9 +449,9 @@ void convert_report(struct conversion *a)
 	convert_lost(
 		a, a->outlasting,
 		"calls in the kernel outlast the call that they are in: they end with it, and what "
-		"they took behind it is time of the call below");
-	convert_lost(a, a->target->told_apart ? 0 : a->calls.outside, CALLS_OUTSIDE);
-	convert_lost(a, a->target->told_apart ? 0 : a->calls.apart, CALLS_APART);
+		"they took after it is time of the call below");
+	convert_lost(a, a->target->keeps_kernel ? 0 : a->calls.outside, CALLS_OUTSIDE);
+	convert_lost(a, a->target->keeps_kernel ? 0 : a->calls.apart, CALLS_APART);
 	convert_lost(a, a->overlap.left_out,
 		     "calls overlap with others of their thread and are left out");
 	convert_lost(

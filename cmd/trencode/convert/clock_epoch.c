@@ -6,7 +6,7 @@
 
 void clock_epoch_head(struct clock_epoch *r, const struct head *h)
 {
-	/* the next segment of one stream goes on where it was */
+	/* the next segment of the same stream continues it */
 	r->border |= r->begun && (h->stream_id != r->stream_id || h->sequence != r->sequence + 1);
 	r->begun = true;
 	r->stream_id = h->stream_id;
@@ -22,7 +22,7 @@ uint32_t clock_epoch_at(struct clock_epoch *r, uint64_t time)
 	return r->count;
 }
 
-int clock_epoch_name(uint32_t round, struct buffer *b)
+int clock_epoch_name(uint32_t epoch, struct buffer *b)
 {
-	return round ? buffer_printf(b, "~%" PRIu32, round + 1) : 0;
+	return epoch ? buffer_printf(b, "~%" PRIu32, epoch + 1) : 0;
 }

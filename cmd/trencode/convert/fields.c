@@ -6,7 +6,7 @@
 #include "cmd/trencode/convert/convert.h"
 #include "common/stream/field.h"
 
-static void plan(struct convert_field *w, const struct field *f)
+static void plan_field(struct convert_field *w, const struct field *f)
 {
 	*w = (struct convert_field){.from = f};
 	if (f->count > 1 || f->where > WHERE_TAIL ||
@@ -21,8 +21,8 @@ static void plan(struct convert_field *w, const struct field *f)
 	}
 }
 
-/* Of ftrace's own calls: the function and the depth. */
-static bool is_said(const struct field *f)
+/* Test for the fields of ftrace's own calls that the row has anyway: the function and the depth. */
+static bool is_in_row(const struct field *f)
 {
 	return f->role == ROLE_ADDRESS || !strcmp(f->name.text, "depth");
 }
@@ -42,12 +42,12 @@ struct convert_field *convert_fields_plan(const struct type *t, uint32_t most, b
 		const struct field *f = &t->fields[i];
 
 		if (convert_is_own_field(t, f) || (call && f->role == ROLE_CALL) ||
-		    (ftrace && is_said(f)))
+		    (ftrace && is_in_row(f)))
 			continue;
 		if (*n == most)
 			++*lost;
 		else
-			plan(&fields[(*n)++], f);
+			plan_field(&fields[(*n)++], f);
 	}
 	return fields;
 }

@@ -4,7 +4,7 @@
 
 #include "common/util/buffer.h"
 
-/* Where the fields are; read once for each type. */
+/* The fields of one type, parsed once. */
 struct kernel_message_type {
 	bool ready, bputs;
 	struct bprint_fields bprint;
@@ -52,7 +52,7 @@ static struct kernel_message_type *type_of(struct kernel_messages *k, const stru
 	return t;
 }
 
-/* The text that a bputs event names. */
+/* Append the text that a bputs event names by its address. */
 static void put_constant(struct kernel_messages *k, const struct format_field *f,
 			 const struct event *ev, const struct print_kernel *names)
 {

@@ -23,7 +23,7 @@ void location_names_free(struct location_names *p)
 	*p = (struct location_names){0};
 }
 
-static int make_room(struct location_names *p, uint32_t location)
+static int location_names_reach(struct location_names *p, uint32_t location)
 {
 	struct location_name *names = array_reach(p->names, &p->count, location, sizeof(*names));
 
@@ -45,7 +45,7 @@ int location_names_make(struct location_names *p, uint32_t location)
 		if (p->count)
 			memset(p->names, 0, p->count * sizeof(*p->names));
 	}
-	if (make_room(p, location))
+	if (location_names_reach(p, location))
 		return -1;
 	if (p->names[location].known)
 		return 0;
@@ -53,7 +53,7 @@ int location_names_make(struct location_names *p, uint32_t location)
 			  : dictionary_location_name(p->dictionary, location);
 	p->names[location].number = name.number;
 	p->names[location].at = p->bytes.size;
-	/* with bytes after it that place_names_copy may read */
+	/* location_names_copy may read so many bytes after it */
 	if (p->render(&p->bytes, name.text, name.size) ||
 	    buffer_reserve(&p->bytes, LOCATION_NAME_SHORT))
 		return -1;

@@ -1,5 +1,5 @@
 /*
- * location_names.h - what functions are called, as a format writes it, made once for each
+ * location_names.h - names of functions as a format writes them, rendered once each
  */
 #ifndef TR_TRENCODE_CONVERT_LOCATION_NAMES_H
 #define TR_TRENCODE_CONVERT_LOCATION_NAMES_H
@@ -9,36 +9,38 @@
 
 enum { LOCATION_NAME_SHORT = 32 };
 
+/* The name of one location. */
 struct location_name {
-	uint32_t number; /* of the name as the stream has it, among the dictionary's strings */
-	size_t at;	 /* in bytes */
+	uint32_t number; /* of the dictionary's string of the name */
+	size_t at;	 /* offset in bytes */
 	uint32_t size;
 	bool known;
 };
 
+/* The names of all locations of one stream, or all strings. */
 struct location_names {
 	struct dictionary *dictionary;
-	/* Append the name as the format wants it: -1 when out of memory. */
+	/* Append the name as the format writes it. Returns 0, or -1 when out of memory. */
 	int (*render)(struct buffer *to, const char *name, size_t n);
-	struct location_name *names; /* by place */
+	struct location_name *names; /* by location, or by string */
 	size_t count;
 	struct buffer bytes;
 	uint32_t symbol_changes;
-	bool strings; /* they are strings of the dictionary, by number, and not places */
-	bool unnamed; /* some place has an address and was never looked up by trsym */
+	bool strings; /* names are by string of the dictionary, not by location */
+	bool unnamed; /* some location has an address and no SYMBOL of trsym */
 };
 
 void location_names_init(struct location_names *p, struct dictionary *d,
 			 int (*render)(struct buffer *to, const char *name, size_t n));
-/* The same for any strings of the dictionary, by their numbers. */
+/* Initialise names of strings of the dictionary, by their numbers. */
 void location_names_init_strings(struct location_names *p, struct dictionary *d,
 				 int (*render)(struct buffer *to, const char *name, size_t n));
 void location_names_free(struct location_names *p);
 
-/* -1: out of memory. */
+/* Render a name. Returns 0, or -1 when out of memory. */
 int location_names_make(struct location_names *p, uint32_t location);
 
-/* The name and its size; valid until the next call. NULL: out of memory. */
+/* Returns the name, valid until the next call, and its size; NULL when out of memory. */
 static inline const char *location_names_get(struct location_names *p, uint32_t location,
 					     uint32_t *size)
 {
@@ -51,8 +53,9 @@ static inline const char *location_names_get(struct location_names *p, uint32_t 
 	return (const char *)p->bytes.data + p->names[location].at;
 }
 
-/* Copy a name that place_names_get gave to where PLACE_NAME_SHORT bytes are free, or more if it is
- * longer; returns where it ends. Most names are short: no call for those. */
+/* Copy a name of location_names_get to `to`, which has room for it and at least LOCATION_NAME_SHORT
+ * bytes; returns the end of the copy. Most names are short: memcpy of a constant size is inlined.
+ */
 static inline char *location_names_copy(char *to, const char *name, uint32_t size)
 {
 	if (size <= LOCATION_NAME_SHORT)
@@ -62,7 +65,7 @@ static inline char *location_names_copy(char *to, const char *name, uint32_t siz
 	return to + size;
 }
 
-/* Say, if it is so, that trsym is missing in the pipe. */
+/* Report on stderr if trsym is missing in the pipe. */
 void location_names_report(const struct location_names *p);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * names.c - names in formats that forbid some bytes, written so that they can be had back
+ * names.c - names in formats that forbid some bytes, with escapes that can be reversed
  */
 #include <ctype.h>
 

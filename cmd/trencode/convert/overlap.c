@@ -9,20 +9,20 @@
 
 enum { ROWS_MOST = 4096, BYTES_MOST = 1 << 20, OPEN_MOST = 1 << 20 };
 
-/* of a row that waits */
+/* states of a row in the ring */
 enum { READY, WAITING, LEFT_OUT };
 
-/* of a call, in inside */
+/* states of a call in inside */
 enum { CALL_OPEN = 1, CALL_LEFT_OUT };
 
-static struct overlap_row *row_at(struct overlap *o, uint64_t number)
+static struct overlap_row *overlap_row_at(struct overlap *o, uint64_t number)
 {
 	return &o->rows[(o->first + (size_t)(number - o->number)) & (o->capacity - 1)];
 }
 
-/* It is not known whether a call that waits nests. Where its thread has calls of a stack it must:
- * it is left out. */
-static int too_long(struct overlap *o, struct overlap_row *r)
+/* Decide a call that waited too long to know whether it nests. In a thread with calls of a stack it
+ * must nest, so it is left out there. */
+static int overlap_too_long(struct overlap *o, struct overlap_row *r)
 {
 	uint32_t call = 0;
 
@@ -33,15 +33,15 @@ static int too_long(struct overlap *o, struct overlap_row *r)
 	return open_calls_put(&o->inside, r->ev.lane->source->number, call, CALL_LEFT_OUT);
 }
 
-/* Rows from the first on that need not wait. force: the first one need not. */
-static int flush(struct overlap *o, bool force, struct error *e)
+/* Pass the first rows that need not wait to next. force: the first row, even if it waits. */
+static int overlap_flush(struct overlap *o, bool force, struct error *e)
 {
 	while (o->count) {
 		struct overlap_row *r = &o->rows[o->first];
 
 		if (r->state == WAITING && !force)
 			break;
-		if (r->state == WAITING && too_long(o, r))
+		if (r->state == WAITING && overlap_too_long(o, r))
 			return error_no_memory(e);
 		force = false;
 		if (r->state != LEFT_OUT && o->next(o->ctx, &r->ev, e))
@@ -56,7 +56,7 @@ static int flush(struct overlap *o, bool force, struct error *e)
 	return 0;
 }
 
-static int grow(struct overlap *o)
+static int overlap_grow(struct overlap *o)
 {
 	size_t capacity = o->capacity ? 2 * o->capacity : 64;
 	struct overlap_row *rows = calloc(capacity, sizeof *rows);
@@ -72,8 +72,8 @@ static int grow(struct overlap *o)
 	return 0;
 }
 
-/* The row behind all others, or on at once where none waits. */
-static int put(struct overlap *o, const struct event *ev, uint8_t state, struct error *e)
+/* Append a row to the waiting rows, or pass it to next at once if none waits. */
+static int overlap_put(struct overlap *o, const struct event *ev, uint8_t state, struct error *e)
 {
 	size_t fixed = align_up(ev->type->fixed_size, 8), size = fixed + ev->tail_size;
 	struct overlap_row *r;
@@ -83,9 +83,9 @@ static int put(struct overlap *o, const struct event *ev, uint8_t state, struct 
 		return o->next(o->ctx, ev, e);
 	}
 	while (o->count && (o->count >= ROWS_MOST || o->bytes + size > BYTES_MOST))
-		if (flush(o, true, e))
+		if (overlap_flush(o, true, e))
 			return -1;
-	if (o->count == o->capacity && grow(o))
+	if (o->count == o->capacity && overlap_grow(o))
 		return error_no_memory(e);
 	r = &o->rows[(o->first + o->count) & (o->capacity - 1)];
 	*r = (struct overlap_row){.ev = *ev, .size = size, .state = state};
@@ -100,7 +100,7 @@ static int put(struct overlap *o, const struct event *ev, uint8_t state, struct 
 	r->ev.tail = ev->tail ? r->data + fixed : NULL;
 	o->bytes += size;
 	o->count++;
-	return flush(o, false, e);
+	return overlap_flush(o, false, e);
 }
 
 static struct overlap_thread *thread_of(struct overlap *o, const struct event *ev)
@@ -114,34 +114,34 @@ static struct overlap_thread *thread_of(struct overlap *o, const struct event *e
 	return &t[ev->lane->thread];
 }
 
-static int enter(struct overlap *o, struct overlap_thread *t, const struct event *ev, uint32_t call,
-		 struct error *e)
+static int overlap_enter(struct overlap *o, struct overlap_thread *t, const struct event *ev,
+			 uint32_t call, struct error *e)
 {
 	struct overlap_open *open;
-	/* what has a number in a trace of numbers alone nests if it is the outermost */
+	/* in a trace of numbered calls alone the outermost call nests */
 	bool waits = t->count || !encoder_all_numbered(ev->type);
 
 	o->numbered = true;
 	if (open_calls_count(&o->inside) >= OPEN_MOST)
-		return put(o, ev, READY, e);
+		return overlap_put(o, ev, READY, e);
 	open = array_grow(t->open, &t->capacity, t->count, sizeof *open);
 	if (!open || open_calls_put(&o->inside, ev->lane->source->number, call, CALL_OPEN))
 		return error_no_memory(e);
 	t->open = open;
 	open[t->count++] = (struct overlap_open){.row = o->number + o->count, .call = call};
-	return put(o, ev, waits ? WAITING : READY, e);
+	return overlap_put(o, ev, waits ? WAITING : READY, e);
 }
 
-/* The call that was entered last is still open while one below it is left. */
-static int leave_out(struct overlap *o, const struct overlap_open *c, uint32_t source)
+/* Leave out a call that is open while a call below it is left. */
+static int overlap_leave_out(struct overlap *o, const struct overlap_open *c, uint32_t source)
 {
 	uint64_t state;
 
 	if (c->row >= o->number) {
-		row_at(o, c->row)->state = LEFT_OUT;
+		overlap_row_at(o, c->row)->state = LEFT_OUT;
 		o->left_out++;
 	}
-	/* it may have been left when it had waited too long */
+	/* the call may have ended after it had waited too long */
 	return open_calls_take(&o->inside, source, c->call, &state)
 		       ? open_calls_put(&o->inside, source, c->call, CALL_LEFT_OUT)
 		       : 0;
@@ -152,7 +152,7 @@ static bool is_call(const struct overlap_open *c, uint32_t call)
 	return c->what == OVERLAP_NUMBERED && c->call == call;
 }
 
-/* A call of the stack began in this one, and is open: this one is left out, if it still waits. */
+/* Leave out a numbered call in which a call of the stack began that is open, if it still waits. */
 static bool leave_out_below(struct overlap *o, struct overlap_thread *t, uint32_t call)
 {
 	size_t at = t->count, least = at > ROWS_MOST ? at - ROWS_MOST : 0;
@@ -162,13 +162,13 @@ static bool leave_out_below(struct overlap *o, struct overlap_thread *t, uint32_
 		stack |= t->open[--at].what == OVERLAP_STACK;
 	if (at == least || !stack || t->open[at - 1].row < o->number)
 		return false;
-	row_at(o, t->open[at - 1].row)->state = LEFT_OUT;
+	overlap_row_at(o, t->open[at - 1].row)->state = LEFT_OUT;
 	o->left_out++;
 	t->open[at - 1].what = OVERLAP_OVER;
 	return true;
 }
 
-static const struct overlap_open *pop(struct overlap_thread *t)
+static const struct overlap_open *overlap_pop(struct overlap_thread *t)
 {
 	const struct overlap_open *c = &t->open[--t->count];
 
@@ -177,51 +177,51 @@ static const struct overlap_open *pop(struct overlap_thread *t)
 	return c;
 }
 
-static int leave(struct overlap *o, struct overlap_thread *t, const struct event *ev, uint32_t call,
-		 struct error *e)
+static int overlap_leave(struct overlap *o, struct overlap_thread *t, const struct event *ev,
+			 uint32_t call, struct error *e)
 {
 	uint32_t source = ev->lane->source->number;
 	uint64_t state;
 
 	if (!open_calls_take(&o->inside, source, call, &state))
-		return put(o, ev, READY, e);
+		return overlap_put(o, ev, READY, e);
 	if (state == CALL_LEFT_OUT)
 		return 0;
 	if (leave_out_below(o, t, call))
-		return flush(o, false, e);
+		return overlap_flush(o, false, e);
 	while (t->count) {
-		const struct overlap_open *c = pop(t);
+		const struct overlap_open *c = overlap_pop(t);
 
 		if (c->what != OVERLAP_NUMBERED)
 			continue;
 		if (c->call == call) {
 			if (c->row >= o->number)
-				row_at(o, c->row)->state = READY;
+				overlap_row_at(o, c->row)->state = READY;
 			break;
 		}
-		if (leave_out(o, c, source))
+		if (overlap_leave_out(o, c, source))
 			return error_no_memory(e);
 	}
-	return put(o, ev, READY, e);
+	return overlap_put(o, ev, READY, e);
 }
 
 /* --- calls of the stack --- */
 
-/* The call on top of the stack is over: what began in it and is open overlaps with it. */
+/* End the call on top of the stack: open calls that began in it overlap with it. */
 static int pop_stack(struct overlap *o, struct overlap_thread *t, uint32_t source)
 {
 	while (t->count) {
-		const struct overlap_open *c = pop(t);
+		const struct overlap_open *c = overlap_pop(t);
 
 		if (c->what == OVERLAP_STACK)
 			break;
-		if (c->what == OVERLAP_NUMBERED && leave_out(o, c, source))
+		if (c->what == OVERLAP_NUMBERED && overlap_leave_out(o, c, source))
 			return -1;
 	}
 	return 0;
 }
 
-static int stack_call(struct overlap *o, const struct event *ev, struct error *e)
+static int overlap_stack_call(struct overlap *o, const struct event *ev, struct error *e)
 {
 	struct overlap_thread *t = thread_of(o, ev);
 	uint32_t depth = ev->type->flags & TYPE_DEPTH ? ev->depth : UINT32_MAX;
@@ -232,7 +232,7 @@ static int stack_call(struct overlap *o, const struct event *ev, struct error *e
 	if (!t)
 		return error_no_memory(e);
 	t->stacked = true;
-	/* calls that ended unseen */
+	/* calls whose leaves were not recorded */
 	while (depth != UINT32_MAX && t->top &&
 	       (enter ? t->open[t->top - 1].depth >= depth : t->open[t->top - 1].depth > depth))
 		if (pop_stack(o, t, source))
@@ -240,7 +240,8 @@ static int stack_call(struct overlap *o, const struct event *ev, struct error *e
 	if (!enter) {
 		bool here = !t->top || depth == UINT32_MAX || t->open[t->top - 1].depth == depth;
 
-		return here && pop_stack(o, t, source) ? error_no_memory(e) : put(o, ev, READY, e);
+		return here && pop_stack(o, t, source) ? error_no_memory(e)
+						       : overlap_put(o, ev, READY, e);
 	}
 	open = array_grow(t->open, &t->capacity, t->count, sizeof *open);
 	if (!open)
@@ -249,7 +250,7 @@ static int stack_call(struct overlap *o, const struct event *ev, struct error *e
 	open[t->count] =
 		(struct overlap_open){.what = OVERLAP_STACK, .depth = depth, .below = t->top};
 	t->top = ++t->count;
-	return put(o, ev, READY, e);
+	return overlap_put(o, ev, READY, e);
 }
 
 int overlap_take(struct overlap *o, const struct event *ev, struct error *e)
@@ -258,21 +259,22 @@ int overlap_take(struct overlap *o, const struct event *ev, struct error *e)
 	uint32_t call;
 
 	if (ev->type->kind != KIND_ENTER && ev->type->kind != KIND_LEAVE)
-		return put(o, ev, READY, e);
+		return overlap_put(o, ev, READY, e);
 	if (!(ev->type->flags & TYPE_CALL_NUMBER) || !field_call(ev, &call))
 		return o->numbered && !(ev->type->flags & (TYPE_INNER | TYPE_KERNEL | TYPE_PER_CPU))
-			       ? stack_call(o, ev, e)
-			       : put(o, ev, READY, e);
+			       ? overlap_stack_call(o, ev, e)
+			       : overlap_put(o, ev, READY, e);
 	t = thread_of(o, ev);
 	if (!t)
 		return error_no_memory(e);
-	return ev->type->kind == KIND_ENTER ? enter(o, t, ev, call, e) : leave(o, t, ev, call, e);
+	return ev->type->kind == KIND_ENTER ? overlap_enter(o, t, ev, call, e)
+					    : overlap_leave(o, t, ev, call, e);
 }
 
 int overlap_end(struct overlap *o, struct error *e)
 {
 	while (o->count)
-		if (flush(o, true, e))
+		if (overlap_flush(o, true, e))
 			return -1;
 	return 0;
 }

@@ -1,13 +1,13 @@
 /*
- * overlap.h - numbered calls of one thread that overlap, left out before others see them
+ * overlap.h - leave out numbered calls that overlap with other calls of their thread
  *
- * So are those that overlap with a call of the thread's stack.
+ * The other call may have a number too, or be on the thread's stack.
  *
- * A call that was entered inside another one is held back until it is left: if the other one is
- * left first, they overlap, and the one inside is left out. While one is held back all rows behind
- * it are, of all threads, so that their order stays. Not more than a bounded number of rows and
- * bytes waits: what would is left out where the thread has calls of a stack; else it is taken for a
- * call that nests, and is cut by the target's stack if it does not.
+ * The enter of a call inside of another call waits for the leave. If the outer call is left first,
+ * the calls overlap, and the inner call is left out. All later rows of all threads wait too, so
+ * their order does not change. The number and the bytes of waiting rows are bounded. If a call
+ * exceeds the bound, it is left out if its thread has calls of a stack; otherwise it passes as a
+ * call that nests, and the target's stack ends it if it does not.
  */
 #ifndef TR_TRENCODE_CONVERT_OVERLAP_H
 #define TR_TRENCODE_CONVERT_OVERLAP_H
@@ -18,19 +18,21 @@
 
 struct error;
 
+/* One waiting row. */
 struct overlap_row {
-	struct event ev; /* fixed and tail are a copy */
+	struct event ev; /* fixed and tail point into data */
 	uint8_t *data;
 	size_t size;
 	uint8_t state;
 };
 
+/* The open calls of one thread, in the order of their enters. */
 struct overlap_thread {
 	struct overlap_open {
 		enum {
 			OVERLAP_NUMBERED,
 			OVERLAP_STACK, /* a call of the thread's stack */
-			OVERLAP_OVER,  /* it was left */
+			OVERLAP_OVER,  /* a numbered call that was left */
 		} what;
 		uint32_t call;
 		uint64_t row;	/* number of its enter's row */
@@ -47,17 +49,18 @@ struct overlap {
 	void *ctx;
 	struct overlap_row *rows; /* a ring */
 	size_t capacity, first, count, bytes;
-	uint64_t number;		/* of the first row in the ring */
+	uint64_t number;		/* number of the first row in the ring */
 	struct overlap_thread *threads; /* by the lane's thread */
 	size_t threads_size;
-	bool numbered;		  /* a call with a number was there */
+	bool numbered;		  /* a call with a number was read */
 	struct open_calls inside; /* open calls that wait or were left out: their state */
-	uint64_t left_out;
+	uint64_t left_out;	  /* calls */
 };
 
-/* Take a row; it, and those that waited for it, go to next. */
+/* Take a row, and pass it and the rows that waited for it to next. Returns 0, or -1 with *e
+ * filled. */
 int overlap_take(struct overlap *o, const struct event *ev, struct error *e);
-/* The end: calls that are still open nest. */
+/* Pass all waiting rows to next, at the end: calls that are still open nest. */
 int overlap_end(struct overlap *o, struct error *e);
 void overlap_free(struct overlap *o);
 

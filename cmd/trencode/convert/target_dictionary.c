@@ -1,5 +1,5 @@
 /*
- * target_dictionary.c - what a native encoder would have had of its own system's stream
+ * target_dictionary.c - the dictionary that a native encoder gets from a converted trace
  */
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ int target_begin(struct target_dictionary *d, const struct encoder *native, cons
 		return error_no_memory(e);
 	*d->source = (struct source){.number = dictionary->sources.count - 1,
 				     .format = text_of(d, format),
-				     .name = text_of(d, "the trace made anew"),
+				     .name = text_of(d, "the converted trace"),
 				     .word_size = 8,
 				     .stream = 1};
 	*d->clock = (struct clock){.number = dictionary->clocks.count - 1, .name = text_of(d, "")};
@@ -87,7 +87,7 @@ struct type *target_gap(struct target_dictionary *d, const char *group)
 	return t;
 }
 
-/* Memory that lives as long as the dialect. */
+/* Allocate memory that lives as long as the dictionary. */
 static void *keep(struct target_dictionary *d, size_t n, size_t element)
 {
 	void *p = calloc(n + 1, element), **all;

@@ -1,8 +1,8 @@
 /*
- * text.c - values and fields as text, for targets that have no other place for them
+ * text.c - values and fields as text, for targets that have no other form for them
  *
- * Strings are in quotes with the escapes of C, and what is no UTF-8 is \xHH; names stand before
- * their values; arrays are [1, 2], structs {a = 1}.
+ * Strings are in quotes with the escapes of C, and bytes that are no UTF-8 are \xHH; names are
+ * before their values; arrays are [1, 2], structs {a = 1}.
  */
 #include <inttypes.h>
 
@@ -13,18 +13,18 @@
 #include "common/value/value_names.h"
 #include "cmd/trencode/text/values.h"
 
-static int put(struct buffer *b, const char *s)
+static int put_text(struct buffer *b, const char *s)
 {
 	return buffer_append(b, s, strlen(s));
 }
 
-/* What is behind the first most bytes of the text may be left out. */
+/* Append a string in quotes. The bytes of the text after the first `most` may be left out. */
 static int put_quoted(struct buffer *b, const uint8_t *p, size_t n, size_t most)
 {
 	static const char letters[] = "abtnvfr";
 	size_t from = b->size;
 
-	if (put(b, "\""))
+	if (put_text(b, "\""))
 		return -1;
 	n = n < most ? n : most;
 	while (n && b->size - from <= most) {
@@ -48,7 +48,7 @@ static int put_quoted(struct buffer *b, const uint8_t *p, size_t n, size_t most)
 		p++;
 		n--;
 	}
-	return put(b, "\"");
+	return put_text(b, "\"");
 }
 
 static int put_wide(struct buffer *b, const struct value *v)
@@ -78,18 +78,20 @@ static int put_wide(struct buffer *b, const struct value *v)
 		result = buffer_append(&text, u, n);
 	}
 	if (!result)
-		result = put(b, "L") || put_quoted(b, text.data, text.size, CONVERT_TEXT_MOST) ? -1
-											       : 0;
+		result = put_text(b, "L") || put_quoted(b, text.data, text.size, CONVERT_TEXT_MOST)
+				 ? -1
+				 : 0;
 	buffer_free(&text);
 	return result;
 }
 
+/* One text of values while it is made. */
 struct text_of {
 	struct buffer *b;
 	const struct dictionary *d;
 	uint64_t *blobs;
-	bool sums; /* a number without a name of its own is the sum of several */
-	size_t end;
+	bool sums;  /* a number without a name of its own is the sum of several */
+	size_t end; /* of b->size */
 };
 
 static struct text_of text_of(struct buffer *b, const struct dictionary *d, const struct event *ev,
@@ -99,42 +101,43 @@ static struct text_of text_of(struct buffer *b, const struct dictionary *d, cons
 				b->size + CONVERT_TEXT_MOST};
 }
 
-/* What stands so far back will be cut off: the rest is gone through for its blobs only. */
-static void forget(struct text_of *t)
+/* Drop text after the end, which is never used; the values there are read to count their blobs. */
+static void drop_rest(struct text_of *t)
 {
 	if (t->b->size > t->end)
 		t->b->size = t->end;
 }
 
-static int value(struct text_of *t, struct values *v, unsigned nesting);
+static int put_value(struct text_of *t, struct values *v, unsigned nesting);
 
-static int children(struct text_of *t, struct values *v, const struct value *of, unsigned nesting)
+static int put_children(struct text_of *t, struct values *v, const struct value *of,
+			unsigned nesting)
 {
 	const struct definition *d = NULL;
 	bool braces = of->tag == VALUE_STRUCT;
 
 	if (braces && of->definition)
 		d = dictionary_definition_id(t->d, of->definition);
-	if (put(t->b, braces ? "{" : "["))
+	if (put_text(t->b, braces ? "{" : "["))
 		return -1;
 	for (uint64_t i = 0; i < of->count; i++) {
 		if (v->bad || v->at == v->end)
 			break;
-		if (i && put(t->b, ", "))
+		if (i && put_text(t->b, ", "))
 			return -1;
 		if (d && i < d->count && d->members[i].name.size &&
 		    (buffer_append(t->b, d->members[i].name.text, d->members[i].name.size) ||
-		     put(t->b, " = ")))
+		     put_text(t->b, " = ")))
 			return -1;
-		if (value(t, v, nesting + 1))
+		if (put_value(t, v, nesting + 1))
 			return -1;
-		forget(t);
+		drop_rest(t);
 	}
-	return put(t->b, braces ? "}" : "]");
+	return put_text(t->b, braces ? "}" : "]");
 }
 
-/* A value that was taken from v, whose children stand there. */
-static int one(struct text_of *t, const struct value *x, struct values *v, unsigned nesting)
+/* Append the value x, which was read from v; its children follow in v. */
+static int put_one(struct text_of *t, const struct value *x, struct values *v, unsigned nesting)
 {
 	struct value_names names = {.dictionary = t->d, .sums = t->sums};
 	long double real;
@@ -144,16 +147,16 @@ static int one(struct text_of *t, const struct value *x, struct values *v, unsig
 	case VALUE_WSTRING: return put_wide(t->b, x);
 	case VALUE_BLOB: ++*t->blobs; return buffer_printf(t->b, "blob(%zu)", x->n);
 	case VALUE_ARRAY:
-	case VALUE_STRUCT: return children(t, v, x, nesting);
+	case VALUE_STRUCT: return put_children(t, v, x, nesting);
 	case VALUE_REPR:
-		if (value(t, v, nesting + 1))
+		if (put_value(t, v, nesting + 1))
 			return -1;
 		values_skip(v);
 		return 0;
 	case VALUE_FLOAT:
 	case VALUE_DOUBLE:
 		if (!value_real(x, &real))
-			return put(t->b, "?");
+			return put_text(t->b, "?");
 		return value_real_text(t->b, x);
 	case VALUE_UINT: return buffer_printf(t->b, "%" PRIu64, x->number);
 	case VALUE_POINTER: return buffer_printf(t->b, "0x%" PRIx64, x->number);
@@ -161,14 +164,14 @@ static int one(struct text_of *t, const struct value *x, struct values *v, unsig
 	return value_text(t->b, &names, x);
 }
 
-static int value(struct text_of *t, struct values *v, unsigned nesting)
+static int put_value(struct text_of *t, struct values *v, unsigned nesting)
 {
 	struct value x;
 
 	v->bad |= nesting > VALUE_DEPTH;
 	if (!values_value(v, &x))
 		return 0;
-	return one(t, &x, v, nesting);
+	return put_one(t, &x, v, nesting);
 }
 
 int convert_text_value(struct buffer *b, const struct dictionary *d, const struct event *ev,
@@ -176,7 +179,7 @@ int convert_text_value(struct buffer *b, const struct dictionary *d, const struc
 {
 	struct text_of t = text_of(b, d, ev, blobs);
 
-	return one(&t, v, rest, 0);
+	return put_one(&t, v, rest, 0);
 }
 
 int convert_text_values(struct buffer *b, const struct dictionary *d, const struct event *ev,
@@ -198,17 +201,17 @@ int convert_text_values(struct buffer *b, const struct dictionary *d, const stru
 				break;
 			continue;
 		}
-		if (b->size > from && put(b, ", "))
+		if (b->size > from && put_text(b, ", "))
 			return -1;
 		if (what == DETAIL_ARGUMENT && names && index && index <= names->count &&
 		    names->members[index - 1].name.size &&
 		    (buffer_append(b, names->members[index - 1].name.text,
 				   names->members[index - 1].name.size) ||
-		     put(b, " = ")))
+		     put_text(b, " = ")))
 			return -1;
-		if (value(&t, &v, 0))
+		if (put_value(&t, &v, 0))
 			return -1;
-		forget(&t);
+		drop_rest(&t);
 	}
 	return 0;
 }
@@ -222,7 +225,7 @@ bool convert_is_own_field(const struct type *t, const struct field *f)
 	return (t->declaration.size || f->role == ROLE_TID) && !strncmp(f->name.text, "common_", 7);
 }
 
-static int element(struct buffer *b, const struct field *f, const struct field_value *v)
+static int put_element(struct buffer *b, const struct field *f, const struct field_value *v)
 {
 	const struct member *m;
 	char real[SHORTEST_SIZE];
@@ -232,7 +235,7 @@ static int element(struct buffer *b, const struct field *f, const struct field_v
 	case FORM_UINT:
 		m = f->kind == FIELD_ENUM ? definition_member(f->definition, v->u) : NULL;
 		if (m)
-			return put(b, m->name.text);
+			return put_text(b, m->name.text);
 		if (v->form == FORM_INT)
 			return buffer_printf(b, "%" PRId64, v->i);
 		return buffer_printf(b, f->kind == FIELD_HEX ? "0x%" PRIx64 : "%" PRIu64, v->u);
@@ -240,7 +243,7 @@ static int element(struct buffer *b, const struct field *f, const struct field_v
 	case FORM_TEXT:
 		if (f->kind != FIELD_BYTES && f->kind != FIELD_BITMAP)
 			return put_quoted(b, v->text, v->size, SIZE_MAX);
-		if (put(b, "0x"))
+		if (put_text(b, "0x"))
 			return -1;
 		for (size_t i = 0; i < v->size; i++)
 			if (buffer_printf(b, "%02x", v->text[i]))
@@ -248,7 +251,7 @@ static int element(struct buffer *b, const struct field *f, const struct field_v
 		return 0;
 	case FORM_NONE: break;
 	}
-	return put(b, "?");
+	return put_text(b, "?");
 }
 
 int convert_text_field(struct buffer *b, const struct event *ev, const struct field *f)
@@ -258,13 +261,13 @@ int convert_text_field(struct buffer *b, const struct event *ev, const struct fi
 
 	field_get(ev, f, 0, &v);
 	if (n <= 1 || v.form == FORM_TEXT || v.form == FORM_NONE)
-		return element(b, f, &v);
+		return put_element(b, f, &v);
 	for (uint32_t i = 0; i < n; i++) {
 		field_get(ev, f, i, &v);
-		if (put(b, i ? ", " : "[") || element(b, f, &v))
+		if (put_text(b, i ? ", " : "[") || put_element(b, f, &v))
 			return -1;
 	}
-	return put(b, "]");
+	return put_text(b, "]");
 }
 
 int convert_text_fields(struct buffer *b, const struct event *ev)
@@ -280,8 +283,8 @@ int convert_text_fields(struct buffer *b, const struct event *ev)
 		field_get(ev, f, 0, &v);
 		if (v.form == FORM_NONE)
 			continue;
-		if ((b->size > from && put(b, " ")) ||
-		    buffer_append(b, f->name.text, f->name.size) || put(b, "=") ||
+		if ((b->size > from && put_text(b, " ")) ||
+		    buffer_append(b, f->name.text, f->name.size) || put_text(b, "=") ||
 		    convert_text_field(b, ev, f))
 			return -1;
 	}
@@ -294,7 +297,7 @@ int convert_text_row(struct buffer *b, const struct dictionary *d, const struct 
 	bool call = ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE;
 	size_t from = b->size, inside;
 
-	if (call && put(b, "("))
+	if (call && put_text(b, "("))
 		return -1;
 	inside = b->size;
 	if (ev->type->flags & TYPE_VALUES
@@ -303,12 +306,12 @@ int convert_text_row(struct buffer *b, const struct dictionary *d, const struct 
 		return -1;
 	if (call && b->size == inside)
 		b->size = from;
-	else if (call && put(b, ")"))
+	else if (call && put_text(b, ")"))
 		return -1;
 	if (!(ev->type->flags & TYPE_VALUES))
 		return 0;
 	inside = b->size;
-	if (put(b, b->size > from ? " = " : "= "))
+	if (put_text(b, b->size > from ? " = " : "= "))
 		return -1;
 	from = b->size;
 	if (convert_text_values(b, d, ev, DETAIL_RETURN, blobs))

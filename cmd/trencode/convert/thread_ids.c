@@ -6,8 +6,9 @@
 
 enum { MADE_UP = 1 << 22 /* PID_MAX_LIMIT of Linux */ };
 
-/* 1: the number is this one's from now on; 0: another one has it; -1. cpu: of thread 0. */
-static int take(struct thread_ids *t, int32_t tid, int32_t cpu)
+/* Assign a number. Returns 1 if it was free, 0 if it is taken, -1 when out of memory. cpu: of
+ * thread 0. */
+static int thread_ids_take(struct thread_ids *t, int32_t tid, int32_t cpu)
 {
 	struct idmap *map = &t->taken;
 	uint32_t id = (uint32_t)tid;
@@ -23,9 +24,9 @@ static int take(struct thread_ids *t, int32_t tid, int32_t cpu)
 	return idmap_set(map, id, 1) ? -1 : 1;
 }
 
-/* The number in the trace to be of what the source calls so. */
-static int32_t id_of(struct thread_ids *t, const struct lane *lane, bool has_tid, int32_t tid,
-		     int32_t cpu, bool per_cpu)
+/* Returns the number in the written trace of a thread or process of the source. */
+static int32_t thread_ids_id(struct thread_ids *t, const struct lane *lane, bool has_tid,
+			     int32_t tid, int32_t cpu, bool per_cpu)
 {
 	bool use_cpu = !has_tid || !tid || per_cpu;
 	bool use_pid = has_tid && !per_cpu && lane->flags & LANE_PROCESS_TID;
@@ -49,12 +50,12 @@ static int32_t id_of(struct thread_ids *t, const struct lane *lane, bool has_tid
 		return -1;
 	t->ids = ids;
 	if (has_tid && !per_cpu && tid < INT32_MAX)
-		got = take(t, tid, cpu);
+		got = thread_ids_take(t, tid, cpu);
 	if (!got) {
 		t->renamed++;
 		do
 			tid = (int32_t)(MADE_UP + ++t->next);
-		while (tid < INT32_MAX && !(got = take(t, tid, 0)));
+		while (tid < INT32_MAX && !(got = thread_ids_take(t, tid, 0)));
 	}
 	if (got < 0)
 		return -1;
@@ -69,7 +70,7 @@ static int32_t cpu_of(const struct lane *lane)
 
 int32_t thread_ids_thread(struct thread_ids *t, const struct lane *lane, bool per_cpu)
 {
-	return id_of(t, lane, lane->flags & LANE_HAS_TID, lane->tid, cpu_of(lane), per_cpu);
+	return thread_ids_id(t, lane, lane->flags & LANE_HAS_TID, lane->tid, cpu_of(lane), per_cpu);
 }
 
 int32_t thread_ids_process(struct thread_ids *t, const struct lane *lane)
@@ -78,7 +79,7 @@ int32_t thread_ids_process(struct thread_ids *t, const struct lane *lane)
 
 	if (!has_tid || !(lane->flags & LANE_HAS_PID) || !lane->pid)
 		return thread_ids_thread(t, lane, false);
-	return id_of(t, lane, true, lane->pid, cpu_of(lane), false);
+	return thread_ids_id(t, lane, true, lane->pid, cpu_of(lane), false);
 }
 
 void thread_ids_free(struct thread_ids *t)

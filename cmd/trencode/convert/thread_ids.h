@@ -1,33 +1,34 @@
 /*
  * thread_ids.h - threads of all sources, with numbers that are unique in one trace
  *
- * A thread keeps its number where no thread of another source has it. Otherwise, and where it has
- * none, it gets one that no kernel gives.
+ * A thread keeps its number if no thread of another source has it. Otherwise, and if it has none,
+ * it gets a number that no kernel assigns.
  */
 #ifndef TR_TRENCODE_CONVERT_THREAD_IDS_H
 #define TR_TRENCODE_CONVERT_THREAD_IDS_H
 
 #include "common/stream/dictionary.h"
 
-/* What is said of how many were renamed. */
+/* The remark about the number of threads that were renamed. */
 #define THREAD_IDS_RENAMED                                                                         \
 	"threads without a number, or with that of another, have one from 4194305 on"
 
+/* The numbers of all threads of one written trace. */
 struct thread_ids {
 	bool no_zero; /* there is no thread 0 */
-	bool zero;    /* 0 is a thread like others, not only the idle one of a CPU */
-	bool no_cpus; /* and there is one such thread, not one for each CPU */
+	bool zero;    /* thread 0 is a thread like others, not only the idle one of a CPU */
+	bool no_cpus; /* there is one thread 0, not one for each CPU */
 	struct intern keys;
 	int32_t *ids; /* by number of the key */
 	size_t capacity;
 	struct idmap taken, idle;
 	uint32_t next;
-	uint64_t renamed; /* have another number than in their source */
+	uint64_t renamed; /* threads whose number differs from that in their source */
 };
 
-/* The number in the trace to be of the lane's thread, of its CPU's interrupts (per_cpu), or of its
- * process, which has the number of its first thread; without one it is the thread itself. -1:
- * out of memory. */
+/* Return the number in the written trace of the lane's thread, of its CPU's interrupts (per_cpu),
+ * or of its process, which has the number of its first thread. A thread without a process is its
+ * own process. Both return -1 when out of memory. */
 int32_t thread_ids_thread(struct thread_ids *t, const struct lane *lane, bool per_cpu);
 int32_t thread_ids_process(struct thread_ids *t, const struct lane *lane);
 void thread_ids_free(struct thread_ids *t);

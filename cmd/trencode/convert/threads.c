@@ -1,5 +1,5 @@
 /*
- * threads.c - the threads that rows are on
+ * threads.c - the threads of rows
  */
 #include <stdlib.h>
 
