@@ -28,7 +28,7 @@ static bool feed(int cpu, enum type_kind kind, uint32_t pair)
 	struct lttng_marker m = marker(kind, pair);
 
 	m.locations = &m.location;
-	m.nplaces = 1;
+	m.nlocations = 1;
 	return lttng_state_call(&l, &cpus[cpu], &m, fixed, &location, &depth);
 }
 
@@ -97,7 +97,7 @@ static void test_locations(void)
 	struct lttng_marker m = marker(KIND_ENTER, OUTER);
 
 	m.locations = locations;
-	m.nplaces = 4;
+	m.nlocations = 4;
 	m.id_field = 8;
 	m.id_mask = 0xffff;
 	fixed[8] = 2;
