@@ -34,8 +34,8 @@ struct ctf_encoder {
 	struct thread_ids ids;
 	struct ctf_lane_ids *lane_ids; /* by number of the lane */
 	size_t lane_ids_size;
-	struct open_calls
-		calls; /* call numbers in the trace, of calls of other sources than numbered */
+	/* call numbers in the trace, of calls of other sources than numbered */
+	struct open_calls calls;
 	const struct source *numbered; /* the first source with numbered calls */
 	uint32_t last_call;	       /* last number given from the highest down */
 	const struct clock *clock;

@@ -14,36 +14,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/trencode/convert/convert.h"
+#include "cmd/trencode/lttng/convert_types.h"
 #include "common/stream/field.h"
 #include "common/formats/lttng.h"
 
-enum { TEXT_MOST = 32 * 1024, FIELDS_MOST = 200, TYPES_MOST = 60000, NUMBERS_AT = 8 };
-
-/* How the events of one type of the stream are written. */
-struct converted_type {
-	struct type *type; /* NULL: not yet known */
-	struct convert_field *fields;
-	uint32_t nfields;
-	bool call, leave, number, values;
-	bool location; /* an event at a location, not of a call */
-};
+enum { TEXT_MOST = 32 * 1024 };
 
 /* The state of the conversion. */
 struct lttng_conversion {
 	struct conversion conversion;
-	struct converted_type *types; /* by the stream's number */
-	size_t types_size;
-	uint32_t *
-		lanes; /* numbers in the target dictionary by channel, CPU and epoch; 0: none yet */
+	struct lttng_types types;
+	/* numbers in the target dictionary by channel, CPU and epoch; 0: none yet */
+	uint32_t *lanes;
 	size_t lanes_size;
 	struct intern lane_keys;
 	struct type *gap;
-	struct buffer fixed, tail, text;
+	struct buffer fixed, tail;
 	const struct clock *clock; /* of the first event */
-	uint32_t calls, ntypes, order;
-	uint64_t blobs, cut, fields_lost; /* blobs, texts, fields */
-	int64_t shift;
+	uint32_t calls, order;
+	uint64_t blobs, cut; /* blobs, texts */
 	bool begun;
 };
 
@@ -72,169 +61,6 @@ static int lttng_begin_clock(struct lttng_conversion *s, uint64_t first, struct 
 		     "\nstart_time_sec %" PRIu64 "\nstart_time_usec %" PRIu64 "\n",
 		     start, at / 1000000000, at % 1000000000 / 1000);
 	return target_meta(&s->conversion.d, "lttng.trace", text, (size_t)n, 0, e);
-}
-
-/* --- types --- */
-
-static int put_number_format(struct buffer *b, const struct convert_field *w)
-{
-	return buffer_printf(b, " #%u%c%%%s%c", w->size, w->is_signed ? 'd' : 'u',
-			     w->size == 8 ? "ll" : "",
-			     w->from->kind == FIELD_HEX ? 'x'
-			     : w->is_signed		? 'd'
-							: 'u');
-}
-
-static int put_name(struct buffer *b, const struct text_ref *name, uint32_t number)
-{
-	if (b->size && buffer_u8(b, ' '))
-		return -1;
-	if (!name->size)
-		return buffer_printf(b, "field%u", number + 1);
-	return convert_name_escaped(b, name->text, name->size, " %#");
-}
-
-static int make_format(struct converted_type *w, const struct type *t, struct buffer *b)
-{
-	b->size = 0;
-	if (buffer_printf(b, "_tid #4d%%d _pid #4d%%d"))
-		return -1;
-	if (w->call &&
-	    (w->number ? buffer_printf(b, " _call #4u%%u") : buffer_printf(b, " _depth #4u%%u")))
-		return -1;
-	/* several functions may have the same name */
-	if (((w->call || w->location) && buffer_printf(b, " _function #4u%%u")) ||
-	    buffer_printf(b, " _order #4u%%u"))
-		return -1;
-	for (uint32_t i = 0; i < w->nfields; i++)
-		if (w->fields[i].size && (put_name(b, &w->fields[i].from->name, i) ||
-					  put_number_format(b, &w->fields[i])))
-			return -1;
-	if (buffer_printf(b, " _comm %%s"))
-		return -1;
-	if (w->call && buffer_printf(b, " _%s%s %%s",
-				     t->flags & TYPE_PER_CPU  ? "cpu_"
-				     : t->flags & TYPE_KERNEL ? "kernel_"
-				     : t->flags & TYPE_INNER  ? "inner_"
-							      : "",
-				     w->leave ? "leave" : "enter"))
-		return -1;
-	if (w->location && buffer_printf(b, " _at %%s"))
-		return -1;
-	/* a leave may record arguments that the call changed */
-	if (w->values &&
-	    buffer_printf(b, w->leave ? " _outputs %%s _return %%s" : " _arguments %%s"))
-		return -1;
-	for (uint32_t i = 0; i < w->nfields; i++)
-		if (!w->fields[i].size &&
-		    (put_name(b, &w->fields[i].from->name, i) || buffer_printf(b, " %%s")))
-			return -1;
-	return 0;
-}
-
-/* Escape '~', after which the native encoder numbers formats of one name. */
-static int marker_name(struct lttng_conversion *s, const struct type *from, struct text_ref *out)
-{
-	struct buffer b = {0};
-	int result = convert_name_escaped(&b, from->name.text, from->name.size, "~") ||
-				     (!b.size && buffer_append(&b, "unnamed", 7))
-			     ? -1
-			     : 0;
-
-	if (!result)
-		*out = target_string(&s->conversion.d, b.data, b.size);
-	buffer_free(&b);
-	return result;
-}
-
-/* Name the channel of a type, by which files are named. */
-static int channel_name(struct lttng_conversion *s, const struct type *from, struct text_ref *out)
-{
-	struct text_ref name = from->group;
-	struct buffer b = {0};
-	int result;
-
-	if (!name.size && from->source)
-		name = from->source->format;
-	if (name.size > 60)
-		name.size = 60;
-	/* ids of a channel's markers have 16 bits */
-	s->ntypes++;
-	if (s->ntypes > TYPES_MOST)
-		result = buffer_printf(&b, "types%u", s->ntypes / TYPES_MOST);
-	else if (name.size)
-		result = convert_name_identifier(&b, name.text, name.size);
-	else
-		result = buffer_append(&b, "trace", 5);
-	if (!result && b.size == 8 && !memcmp(b.data, "metadata", 8))
-		result = buffer_append(&b, "_x", 2);
-	if (!result)
-		*out = target_string(&s->conversion.d, b.data, b.size);
-	buffer_free(&b);
-	return result;
-}
-
-static int describe_type(struct lttng_conversion *s, struct converted_type *w, struct type *t)
-{
-	uint32_t n = 0, texts = 0, at = NUMBERS_AT, want = w->nfields + 10, all;
-	struct field *f = target_fields(&s->conversion.d, want), *x;
-
-	if (!f)
-		return -1;
-	x = &f[n++];
-	x->role = ROLE_SOURCE_TIME;
-	x->size = 8;
-	all = 3 + w->call + (w->call || w->location);
-	for (uint32_t i = 0; i < all; i++, at += 4) {
-		x = &f[n++];
-		x->kind = i < 2 ? FIELD_INT : FIELD_UINT;
-		x->offset = at;
-		x->size = 4;
-	}
-	for (uint32_t i = 0; i < w->nfields; i++) {
-		if (!w->fields[i].size)
-			continue;
-		x = &f[n++];
-		x->kind = w->fields[i].is_signed ? FIELD_INT : FIELD_UINT;
-		x->offset = at;
-		x->size = w->fields[i].size;
-		at += x->size;
-	}
-	for (uint32_t i = 0; i < w->nfields; i++)
-		texts += !w->fields[i].size;
-	texts += 1 + (w->call || w->location) + w->values + (w->values && w->leave);
-	for (uint32_t i = 0; i < texts; i++) {
-		x = &f[n++];
-		x->kind = FIELD_STRING;
-		x->where = i ? WHERE_STRING : WHERE_REST;
-		x->offset = i;
-		x->size = 1;
-	}
-	t->fixed_size = (uint32_t)align_up(at, 4);
-	t->flags = TYPE_TAIL;
-	t->fields = f;
-	t->nfields = n;
-	return 0;
-}
-
-static int new_type(struct lttng_conversion *s, const struct type *from, struct converted_type *w,
-		    bool location)
-{
-	struct type *t = target_type(&s->conversion.d, "", "");
-
-	if (!t || marker_name(s, from, &t->name) || channel_name(s, from, &t->group))
-		return -1;
-	w->call = from->kind == KIND_ENTER || from->kind == KIND_LEAVE;
-	w->leave = from->kind == KIND_LEAVE;
-	w->number = w->call && from->flags & TYPE_CALL_NUMBER;
-	w->values = from->flags & TYPE_VALUES;
-	w->location = location && !w->call;
-	w->fields = convert_fields_plan(from, FIELDS_MOST, true, &w->nfields, &s->fields_lost);
-	if (!w->fields || make_format(w, from, &s->text) || describe_type(s, w, t))
-		return -1;
-	t->declaration = target_string(&s->conversion.d, s->text.data, s->text.size);
-	w->type = t;
-	return 0;
 }
 
 /* --- lanes: a channel on a CPU --- */
@@ -323,7 +149,7 @@ static int put_field(struct lttng_conversion *s, const struct convert_field *w,
 }
 
 static int put_row(struct lttng_conversion *s, const struct convert_row *r,
-		   const struct converted_type *w)
+		   const struct lttng_converted_type *w)
 {
 	const struct event *ev = r->ev;
 	const struct convert_thread *t = r->thread;
@@ -375,21 +201,6 @@ static int put_row(struct lttng_conversion *s, const struct convert_row *r,
 	return buffer_align(&s->fixed, 4);
 }
 
-/* Find how an event is written. */
-static int converted_type_of(struct lttng_conversion *s, const struct event *ev,
-			     struct converted_type **out)
-{
-	const struct type *t = ev->type;
-	struct converted_type *types =
-		array_reach(s->types, &s->types_size, t->number, sizeof *types);
-
-	if (!types)
-		return -1;
-	s->types = types;
-	*out = &types[t->number];
-	return (*out)->type ? 0 : new_type(s, t, *out, ev->location);
-}
-
 static int lttng_convert_gap(struct lttng_conversion *s, const struct convert_row *r,
 			     struct error *e)
 {
@@ -409,7 +220,7 @@ static int lttng_convert_row(void *state, const struct convert_row *r, struct er
 {
 	struct lttng_conversion *s = state;
 	struct event ev = {.time = r->time};
-	struct converted_type *w;
+	const struct lttng_converted_type *w;
 
 	if (!s->begun) {
 		s->clock = r->ev->lane->clock;
@@ -423,7 +234,7 @@ static int lttng_convert_row(void *state, const struct convert_row *r, struct er
 		return lttng_convert_gap(s, r, e);
 	if (r->what == CONVERT_ENTER)
 		*r->mark = s->calls++;
-	if (converted_type_of(s, r->ev, &w) || put_row(s, r, w) ||
+	if (lttng_types_find(&s->types, &s->conversion.d, r->ev, &w) || put_row(s, r, w) ||
 	    lane_of(s, r->ev->lane, w->type->group, r->time, &ev.lane))
 		return error_no_memory(e);
 	ev.type = w->type;
@@ -437,14 +248,11 @@ static void lttng_convert_drop(void *state)
 {
 	struct lttng_conversion *s = state;
 
-	for (size_t i = 0; i < s->types_size; i++)
-		free(s->types[i].fields);
-	free(s->types);
+	lttng_types_free(&s->types);
 	free(s->lanes);
 	intern_free(&s->lane_keys);
 	buffer_free(&s->fixed);
 	buffer_free(&s->tail);
-	buffer_free(&s->text);
 }
 
 static const struct convert_target lttng_convert_target = {
@@ -485,7 +293,8 @@ static int lttng_convert_end(struct encoding *en, struct error *e)
 		"named ~2 and on");
 	convert_lost(a, s->blobs, "blobs are kept as their size alone");
 	convert_lost(a, s->cut, "texts were cut");
-	convert_lost(a, s->fields_lost, "fields of types that have more than 200 are left out");
+	convert_lost(a, s->types.fields_lost,
+		     "fields of types that have more than 200 are left out");
 	return 0;
 }
 
