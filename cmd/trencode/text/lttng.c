@@ -63,7 +63,7 @@ static int lttng_begin(void *state, const struct encoding *en, struct error *e)
 	return 0;
 }
 
-/* --- what is printed of a type --- */
+/* --- the texts of a type --- */
 
 static int column_make(struct column *c, const struct field *f, bool first)
 {

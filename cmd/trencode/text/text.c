@@ -19,7 +19,7 @@ static int layouts_begin(struct encoding *en, struct error *e)
 {
 	struct columns columns;
 
-	/* a mistake in -f shows before any input is read */
+	/* report an error in -f before the input is read */
 	if (columns_parse(&columns, en->options->fields, e))
 		return -1;
 	en->state = calloc(1, sizeof(struct layouts));

@@ -1,5 +1,5 @@
 /*
- * ctf.h - what the files of the text of CTF traces share
+ * ctf.h - functions that the files of the text of CTF traces share
  */
 #ifndef TR_TRENCODE_TEXT_CTF_CTF_H
 #define TR_TRENCODE_TEXT_CTF_CTF_H

@@ -9,7 +9,7 @@
 
 #include "cmd/trencode/text/tracecmd/tracecmd.h"
 
-/* An input of trdecode. */
+/* An input with the format trace-cmd. */
 struct tc_source {
 	const struct source *source;
 	struct text_kernel *kernel;

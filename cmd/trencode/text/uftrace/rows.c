@@ -303,7 +303,7 @@ static int print_instant(struct text_uftrace *s, const struct recording *r, stru
 	if (t->allowance <= 0 || !event_frame(t))
 		return 0;
 	text_uftrace_columns(s, t, 0, NULL);
-	/* what came from outside belongs to no depth */
+	/* events from outside of the process have no depth */
 	text_uftrace_indent(s, ev->type->native == UFTRACE_EV_EXTERN ? 0 : t->indent);
 	text_put(s->out, "/* ", 3);
 	event_text(s->out, &names, ev);

@@ -59,7 +59,7 @@ struct replay_task {
 /* The tasks of a recording. */
 struct replay {
 	int max_stack;			 /* largest number of frames */
-	int32_t depth;			 /* limit of nested calls shown */
+	int32_t depth;			 /* levels of nested calls shown */
 	int setjmp_indent, setjmp_count; /* of the last setjmp of all tasks, as in uftrace */
 	bool setjmp_shown;
 	uint64_t first; /* time of the first row that counts, ns; 0: none */
