@@ -43,7 +43,7 @@ void block_queue_pop(struct block_queue *w)
 	w->file_size = 0;
 }
 
-/* --- rows that go when others are decided --- */
+/* --- removal of decided rows --- */
 
 struct copied {
 	uint8_t *end;
@@ -62,7 +62,7 @@ static inline void copy(struct copied *c, const struct block *b, const uint8_t *
 	c->high = time > c->high ? time : c->high;
 }
 
-/* Drop what was decided to be dropped, all in its memory. */
+/* Remove rows that were decided to be dropped, within the block's memory. */
 static int squeeze(struct block_queue *w, size_t index)
 {
 	struct queued_block *h = &w->held[index];
@@ -145,7 +145,7 @@ void block_queue_clean(struct queued_block *h)
 	b->rows = rows;
 }
 
-/* More than the limit waits: first without what was decided to be dropped, then in the file. */
+/* Bring the queue below its limit: first remove dropped rows, then spill. */
 static int relieve(struct block_queue *w, struct error *e)
 {
 	if (w->bytes <= w->limit)
@@ -161,7 +161,7 @@ static int relieve(struct block_queue *w, struct error *e)
 	return 0;
 }
 
-/* --- what comes in --- */
+/* --- input --- */
 
 static struct queued_block *add(struct block_queue *w)
 {
@@ -208,7 +208,7 @@ int block_queue_other(struct block_queue *w, const struct block *b, const struct
 	return relieve(w, e);
 }
 
-/* What is kept of a block, or may be. */
+/* The size of the rows of a block that are kept or undecided. */
 struct sizes {
 	uint32_t rows, waiting;
 	size_t bytes;
@@ -226,7 +226,7 @@ static struct sizes count(const struct block *b, const uint8_t *states, const ui
 	return s;
 }
 
-/* The rows of a block that wait, and their calls. */
+/* Record the owners of a block's undecided rows. */
 static void own(struct block_queue *w, struct queued_block *h, const struct block *b,
 		const uint8_t *states, const struct frame_at *owners, uint64_t sequence)
 {
@@ -240,9 +240,9 @@ static void own(struct block_queue *w, struct queued_block *h, const struct bloc
 }
 
 /*
- * What is large is no copy in memory: as it came if it is kept whole and nothing is before it, so
- * that it goes on before the next block comes; else it goes into the file. 1: done, 0: it is not
- * large, -1: failed.
+ * Queue a large block without a copy in memory. If it is kept unchanged and is the first, its
+ * memory is borrowed until the next block is read; otherwise it spills. Returns 1 if done, 0 if the
+ * block is not large, -1 after a failure.
  */
 static int add_large(struct block_queue *w, struct queued_block *h, const struct block *b,
 		     const uint8_t *states, const uint32_t *offsets, const struct sizes *sizes,

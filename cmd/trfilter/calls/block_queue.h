@@ -1,11 +1,11 @@
 /*
- * block_queue.h - blocks that wait until it is decided which of their rows are kept
+ * block_queue.h - a queue of blocks with rows that are not decided yet
  *
- * A queue: what comes behind a row that waits waits too, blocks of other kinds included, so that
- * the order of the stream stays. Of EVENTS blocks only the rows that may be kept are copied. Beyond
- * a limit all that waits goes to a temporary file; of such a block a few hundred bytes stay. A
- * block that is large by itself (a value of many MiB) goes there at once: it is in memory already
- * where it was read, and must not be twice.
+ * Everything after an undecided row is queued too, blocks of other kinds included, so the order of
+ * the stream is kept. Of EVENTS blocks only the rows that may be kept are copied. When the queue
+ * exceeds a limit, it spills to a temporary file, and a few hundred bytes of each block stay in
+ * memory. A block that is large by itself (a value of many MiB) spills at once, so that it is not
+ * in memory twice.
  */
 #ifndef TR_TRFILTER_CALLS_BLOCK_QUEUE_H
 #define TR_TRFILTER_CALLS_BLOCK_QUEUE_H
@@ -19,10 +19,10 @@ enum row_state {
 	ROW_KEEP,
 	ROW_WAIT,
 	ROW_GAP,     /* kept, and no event */
-	ROW_ASIDE,   /* dropped but for what context.h makes of it */
-	ROW_CALLER,  /* kept for what it encloses: no match by itself */
-	ROW_PARTNER, /* waits too, for its leave alone: of context.h */
-	ROW_IGNORED, /* kept, and the call engine ignores it (ignored.h) */
+	ROW_ASIDE,   /* dropped, unless context.h keeps it */
+	ROW_CALLER,  /* kept because it encloses a kept call: no match by itself */
+	ROW_PARTNER, /* undecided until its leave is decided (context.h) */
+	ROW_IGNORED, /* kept, and ignored by the call engine (ignored.h) */
 };
 
 static inline bool row_waits(uint8_t state)
@@ -35,95 +35,97 @@ static inline bool row_kept(uint8_t state)
 	return state == ROW_KEEP || state == ROW_IGNORED;
 }
 
-/* A row that waits, and the call whose enter it is. */
+/* An undecided row, and the call whose enter it is. */
 struct owner {
 	uint32_t row;
 	struct frame_at frame;
 };
 
 struct queued_block {
-	struct block block; /* its payload is NULL while it is in the file, and the reader's where a
-			       large one is kept as it came */
-	struct head head;   /* of HEAD */
-	struct end end;	    /* of END */
-	uint8_t *memory;    /* payload (if it is not the reader's), states, tables of the block */
+	/* payload: NULL when spilled; borrowed from the reader for oversized blocks */
+	struct block block;
+	struct head head; /* of a HEAD block */
+	struct end end;	  /* of an END block */
+	uint8_t *memory;  /* payload (unless borrowed), states and tables of the block */
 	size_t size, states_at;
-	uint64_t offset; /* in the file */
+	uint64_t offset; /* offset in the file */
 	bool spilled;
 	struct owner *owners;
-	uint32_t nowners, owner; /* those before have been decided */
-	uint32_t *counts;	 /* of the block as it came (left_out.h); NULL: not needed */
-	uint32_t waiting;	 /* rows */
-	uint32_t near;		 /* of context.h: those of them with ROW_WAIT */
-	uint32_t kept;		 /* of context.h: events that were kept when they came, or later
-				    as ROW_WAIT */
+	uint32_t nowners, owner; /* owners before index owner are decided */
+	uint32_t *counts;	 /* counts of the block as read (left_out.h); NULL: not needed */
+	uint32_t waiting;	 /* number of undecided rows */
+	uint32_t near;		 /* for context.h: number of them with ROW_WAIT */
+	/* for context.h: events that were kept when read, or later as ROW_WAIT */
+	uint32_t kept;
 };
 
 struct block_queue {
 	struct queued_block *held;
 	size_t first, count, capacity;
-	uint64_t sequence; /* of the first */
-	size_t bytes;	   /* in memory */
+	uint64_t sequence; /* sequence number of the first block */
+	size_t bytes;	   /* bytes in memory */
 	size_t limit;
-	size_t at_hand;	 /* bytes of the block that came last, still in the memory of who gave it */
-	uint8_t dropped; /* what becomes of a row that is not kept: ROW_DROP, or ROW_ASIDE */
-	int fd;		 /* of the temporary file, -1 none */
+	size_t at_hand;	 /* bytes of the last block, if its payload is borrowed */
+	uint8_t dropped; /* state of a row that is not kept: ROW_DROP, or ROW_ASIDE */
+	int fd;		 /* of the temporary file; -1: none */
 	uint64_t file_size;
-	/* told where the row of a frame's enter is when it has moved */
+	/* Called when the row of a frame's enter has moved. */
 	void (*moved)(void *ctx, struct frame_at at, uint64_t block, uint32_t row);
 	void *ctx;
 };
 
-/* limit: bytes in memory beyond which it goes to the file. */
+/* limit: bytes in memory beyond which the queue spills. */
 void block_queue_init(struct block_queue *w, size_t limit);
 void block_queue_free(struct block_queue *w);
 
-/* The number that the next block will have. */
+/* Returns the number that the next block will have. */
 static inline uint64_t block_queue_next(const struct block_queue *w)
 {
 	return w->sequence + w->count;
 }
 
 /*
- * An EVENTS block and the states of its rows; where each stands (not looked at where all are of
- * one size); owners, by row, are looked at for those that wait. If it is the first and none of its
- * rows waits, it must be done with before the memory of b is. 0, or -1 with e filled, as for all
- * here that return int.
+ * Queue an EVENTS block with the states of its rows. offsets: of each row, unused where all rows
+ * have one size. owners: by row, used for undecided rows. If the block is the first and none of its
+ * rows is undecided, the caller must take it from the queue before b's memory is reused. Functions
+ * that return int return 0, or -1 with e filled.
  */
 int block_queue_events(struct block_queue *w, const struct block *b, const uint8_t *states,
 		       const uint32_t *offsets, const struct frame_at *owners, struct error *e);
-/* After block_queue_events: counts of the block as it came, or NULL, are the queue's, if it was
- * given that number. If no row of it waits or is kept, *x notes that they are left out. */
+/* Give the queue the counts of the block as read (or NULL), after block_queue_events, if the
+ * block got that number. If no row of it is undecided or kept, *x notes that its rows are left out.
+ * */
 int block_queue_counts(struct block_queue *w, uint64_t number, const struct block *b,
 		       uint32_t *counts, struct left_out *x, struct error *e);
-/* A block of another kind; for HEAD and END what the reader says of it. */
+/* Queue a block of another kind; head and end as from the reader. */
 int block_queue_other(struct block_queue *w, const struct block *b, const struct head *head,
 		      const struct end *end, struct error *e);
 
-/* It is decided what becomes of a row that waits. */
+/* Set the state of an undecided row. */
 int block_queue_decide(struct block_queue *w, uint64_t block, uint32_t row, uint8_t state,
 		       struct error *e);
 
-/* The one that came first, NULL if none is there. */
+/* Returns the first block, NULL if the queue is empty. */
 static inline struct queued_block *block_queue_front(const struct block_queue *w)
 {
 	return w->count ? &w->held[w->first] : NULL;
 }
 
-/* Is it large and in the file, while another large one is at hand? It can go when the next came. */
+/* Returns true for a large spilled block while another large block is in memory: it must wait
+ * until the next block is queued. */
 static inline bool block_queue_later(const struct block_queue *w, const struct queued_block *h)
 {
 	return !h->memory && h->size > w->limit / 2 && w->at_hand > w->limit / 2;
 }
 
-/* Have its memory at hand. */
+/* Load a block's memory. */
 int block_queue_load(struct block_queue *w, struct queued_block *h, struct error *e);
-/* After block_queue_load of one that was in the file, if too much is in memory: with what became of
- * its states it is there again. */
+/* Spill a block again after block_queue_load, with its new states, if the queue exceeds its
+ * limit. */
 int block_queue_put_back(struct block_queue *w, struct queued_block *h, struct error *e);
-/* Of a loaded EVENTS block of which no row waits any more: take out the rows that are not kept. */
+/* Remove the rows that are not kept from a loaded EVENTS block without undecided rows. */
 void block_queue_clean(struct queued_block *h);
-/* Done with the front. */
+/* Remove the first block. */
 void block_queue_pop(struct block_queue *w);
 
 #endif

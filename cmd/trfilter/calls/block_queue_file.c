@@ -1,12 +1,12 @@
 /*
- * block_queue_file.c - what waits in memory and in the temporary file
+ * block_queue_file.c - memory and temporary file of the queue
  */
 #include <stdlib.h>
 
 #include "common/util/temporary.h"
 #include "cmd/trfilter/calls/block_queue_private.h"
 
-/* --- the parts of a held block's memory --- */
+/* --- layout of a queued block's memory --- */
 
 struct block_queue_layout block_queue_layout(const struct block *b, size_t payload, uint32_t rows)
 {
@@ -55,7 +55,7 @@ static int open_file(struct block_queue *w, struct error *e)
 	return w->fd < 0 ? -1 : 0;
 }
 
-/* What stands at the end of the file is the block's. */
+/* Account the bytes appended to the file to the block. */
 static void appended(struct block_queue *w, struct queued_block *h)
 {
 	h->offset = w->file_size;
@@ -105,12 +105,12 @@ int block_queue_put_back(struct block_queue *w, struct queued_block *h, struct e
 	return 0;
 }
 
-/* --- rows from where they stand into the file --- */
+/* --- rows written directly to the file --- */
 
-/* Bytes for the end of the file; what is large goes there past the buffer. */
+/* Output buffer for the end of the file; large data bypass it. */
 struct outgoing {
 	int fd;
-	uint64_t at; /* in the file, of bytes[0] */
+	uint64_t at; /* offset in the file of bytes[0] */
 	size_t size;
 	struct error *e;
 	bool failed;
@@ -137,7 +137,7 @@ static void put(struct outgoing *o, const void *data, size_t n)
 	}
 }
 
-/* Zeros up to a place in what is being written, less than 24 away. */
+/* Write zeros up to an offset of the block, less than 24 bytes away. */
 static void pad(struct outgoing *o, uint64_t start, size_t to)
 {
 	static const uint8_t zeros[24];
@@ -145,7 +145,7 @@ static void pad(struct outgoing *o, uint64_t start, size_t to)
 	put(o, zeros, (size_t)(start + to - o->at - o->size));
 }
 
-/* What compact_describe is told of the rows. */
+/* Describe the block that the kept rows form, as compact_describe does. */
 static struct block described(const struct block *b, const uint8_t *states, const uint32_t *offsets)
 {
 	uint64_t low = UINT64_MAX, high = 0;

@@ -7,7 +7,7 @@ bool call_filter_needed(const struct filter *f)
 	return f->tree->depends & (DEPENDS_LATER | DEPENDS_STACK);
 }
 
-/* Does the condition ask for a measure? */
+/* Returns true if the condition needs this measure. */
 static bool asks(const struct node *n, enum ask ask)
 {
 	if ((!n->left.literal && n->left.name && n->left.ask == ask) ||
@@ -73,7 +73,7 @@ static int room(struct call_filter *w, uint32_t rows)
 	return 0;
 }
 
-/* What is known of threads waits as what it is about does. */
+/* Queue entries about threads together with the rows that they describe. */
 static int put_entries(struct call_filter *w, struct error *e)
 {
 	struct block b;
@@ -84,7 +84,7 @@ static int put_entries(struct call_filter *w, struct error *e)
 	return 0;
 }
 
-/* What becomes of the rows of a block. *any: a row is kept, or may be. */
+/* Decide the rows of a block. *any: a row is kept or undecided. */
 static void decide_rows(struct call_filter *w, const struct block *b, bool *any)
 {
 	struct events it;
@@ -100,7 +100,7 @@ static void decide_rows(struct call_filter *w, const struct block *b, bool *any)
 	}
 }
 
-/* The rows wait, with what is to be compared when they are passed on. */
+/* Queue a block, with its counts for the comparison when it is passed on. */
 static int wait(struct call_filter *w, const struct block *b, uint32_t *counts, struct error *e)
 {
 	uint64_t number = block_queue_next(&w->waiting);
@@ -136,7 +136,8 @@ static int take_events(struct call_filter *w, const struct block *b, struct erro
 	return any || counts ? wait(w, b, counts, error) : 0;
 }
 
-/* Is a call of a thread open that is kept, or may be? Numbered ones are of any. */
+/* Returns true if a kept or undecided call of a thread is open. Numbered calls may belong to any
+ * thread. */
 static bool is_open(void *ctx, uint32_t thread)
 {
 	const struct call_filter *w = ctx;
@@ -153,7 +154,7 @@ static bool is_open(void *ctx, uint32_t thread)
 	return false;
 }
 
-/* The stream ends, and with it every call that is open: at the last event of its thread. */
+/* End the stream, and every open call at its thread's last event. */
 static int end_stream(struct call_filter *w, struct error *e)
 {
 	struct open_frame *f;
@@ -175,8 +176,8 @@ static int end_stream(struct call_filter *w, struct error *e)
 	return 0;
 }
 
-/* Is the condition true of the calls of a stack that have neither an enter nor a leave? Of these
- * calls only the duration is known. */
+/* Returns true if the condition is true for the calls of a stack that have neither an enter nor
+ * a leave. Of these calls only the duration is known. */
 static bool keeps_unseen(struct call_filter *w, uint32_t thread, const struct frame_stack *s)
 {
 	bool keeps = s->count && !w->limits && asks(w->filter->tree, ASK_DURATION);
@@ -194,7 +195,7 @@ static bool keeps_unseen(struct call_filter *w, uint32_t thread, const struct fr
 	return keeps;
 }
 
-/* A segment ends, or the input. */
+/* End a segment, or the input. */
 static int end_segment(struct call_filter *w, struct error *e)
 {
 	for (uint32_t i = 0; i < w->ends.nthreads && 2 * (size_t)i < w->frames.size; i++) {
@@ -215,7 +216,7 @@ int call_filter_take(struct call_filter *w, const struct block *b, const struct 
 		return take_events(w, b, e);
 	if (b->kind == BLOCK_END && end_segment(w, e))
 		return -1;
-	/* another stream, be it that the one before had no end */
+	/* another stream, even if the one before has no END */
 	if (b->kind == BLOCK_HEAD && !head->sequence && end_stream(w, e))
 		return -1;
 	if (b->kind == BLOCK_END && end->flags & END_LAST && end_stream(w, e))
@@ -231,7 +232,7 @@ int call_filter_finish(struct call_filter *w, struct error *e)
 	return end_segment(w, e) || end_stream(w, e) ? -1 : 0;
 }
 
-/* Calls whose enters wait in the first block, and that can be decided by now. */
+/* Decide calls whose enters are in the first block, as far as possible by now. */
 static void look_again(struct call_filter *w, struct queued_block *h)
 {
 	uint64_t block = w->waiting.sequence;

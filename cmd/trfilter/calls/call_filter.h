@@ -1,9 +1,9 @@
 /*
- * call_filter.h - whole calls: each is decided once, when enough of it is known, and its leave
- * follows its enter
+ * call_filter.h - filter whole calls: each is decided once, when enough of it is known, for its
+ * enter and its leave
  *
- * Every row of the stream is seen, to follow the stacks. A row that cannot be decided yet waits,
- * and all behind it (waiting.h).
+ * Every row of the stream is read, to follow the stacks. A row that cannot be decided yet is
+ * queued, with all that follows (block_queue.h).
  */
 #ifndef TR_TRFILTER_CALLS_CALL_FILTER_H
 #define TR_TRFILTER_CALLS_CALL_FILTER_H
@@ -21,65 +21,67 @@
 
 struct call_filter {
 	struct filter *filter;
-	struct time_range *limits; /* NULL none */
+	struct time_range *limits; /* NULL: none */
 	struct ends ends;
 	struct left_out left_out;
 	struct ignored ignored;
 	bool invert;
-	bool rows_alone;	  /* nothing is asked of whole calls: rows as filter.h has them */
-	bool holds;		  /* the row at hand, with that */
-	bool callers;		  /* keep what encloses a call that is kept */
-	bool apart;		  /* and tell it from that: ROW_CALLER */
+	/* the condition does not need whole calls: rows are filtered as in filter.h */
+	bool rows_alone;
+	bool holds;		  /* with rows_alone: result for the present row */
+	bool callers;		  /* keep the callers of kept calls */
+	bool apart;		  /* distinguish these callers: ROW_CALLER */
 	uint32_t max_depth;	  /* UINT32_MAX: any */
-	bool around, self, stack; /* what the condition asks for */
+	bool around, self, stack; /* what the condition needs */
 
 	struct evaluation *evaluation;
 	struct frames frames;
 	struct stack_nodes nodes;
-	struct calls calls; /* for self */
+	struct calls calls; /* computes self */
 	struct block_queue waiting;
-	struct buffer text; /* names of a stack */
+	struct buffer text; /* text of a stack's names */
 	struct call_facts facts;
-	uint64_t own_under; /* that hold for the event itself */
-	uint64_t now;	    /* time of the row at hand */
-	bool ignored_row;   /* the call engine ignores it */
+	uint64_t own_under; /* bits of conditions that are true for the event itself */
+	uint64_t now;	    /* time of the present row */
+	bool ignored_row;   /* the call engine ignores the present row */
 
-	/* what duration_scan.h says: calls of wanted places and lanes that last so long */
+	/* the condition suits duration_scan.h: a range of durations, and wanted locations and
+	 * lanes */
 	bool plain;
 	uint64_t shortest, longest;
-	bool time_unit;	     /* which ticks are not */
-	struct quick *quick; /* NULL none */
-	uint64_t prepared;   /* counts blocks */
+	bool time_unit;	     /* the range is in time units, which ticks do not have */
+	struct quick *quick; /* NULL: none */
+	uint64_t prepared;   /* number of blocks prepared */
 
-	/* the block at hand: by row */
+	/* of the present block, by row */
 	uint8_t *states;
 	struct frame_at *owners;
-	uint32_t *offsets; /* where each stands, unless all have one size */
+	uint32_t *offsets; /* of each row, unless all have one size */
 	size_t rows_capacity;
 	uint32_t row;
-	bool failed; /* in between, with error */
+	bool failed; /* a callback failed, with error */
 	struct error error;
 };
 
-/* Does the condition need this? */
+/* Returns true if the condition needs whole calls. */
 bool call_filter_needed(const struct filter *f);
 
-/* -1: too many conditions. call_filter_free in any case. */
+/* Prepare w. Returns -1 if there are too many conditions. call_filter_free in any case. */
 int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit, struct error *e);
 void call_filter_free(struct call_filter *w);
 
-/* Take a block in, of whatever kind; what is said of HEAD and END as in stage_forward. 0 or -1. */
+/* Take a block of any kind; head and end as in stage_forward. Returns 0 or -1. */
 int call_filter_take(struct call_filter *w, const struct block *b, const struct head *head,
 		     const struct end *end, struct error *e);
-/* The input has ended. */
+/* Finish the input. */
 int call_filter_finish(struct call_filter *w, struct error *e);
 
-/* The next block whose rows are all decided, its dropped rows taken out, until NULL. Until
- * call_filter_done, which it needs. */
+/* Returns the next block whose rows are all decided, without its dropped rows; NULL if there is
+ * none. It is valid until call_filter_done, which must be called for it. */
 struct queued_block *call_filter_ready(struct call_filter *w, struct error *e);
 void call_filter_done(struct call_filter *w);
 
-/* When all options are set: is this a condition for the fast loop? */
+/* Prepare the fast loop if the condition suits it; all options must be set. */
 void duration_scan_init(struct call_filter *w);
 
 #endif

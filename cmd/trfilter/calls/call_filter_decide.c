@@ -1,9 +1,10 @@
-/* call_filter_decide.c - what is known of a call and its surroundings, and what follows for its
- * rows */
+/* call_filter_decide.c - what is known of a call and the calls around it, and the decisions on
+ * its rows */
 #include "common/calls/stack_limit.h"
 #include "cmd/trfilter/calls/call_filter_private.h"
 
-/* The innermost of them. The kernel's calls are on top of the thread's others. */
+/* Returns the innermost call around an event. The kernel's calls are on top of the thread's
+ * others. */
 static struct open_frame *around(const struct call_filter *w, const struct event *e,
 				 uint32_t number)
 {
@@ -21,7 +22,8 @@ static struct open_frame *around(const struct call_filter *w, const struct event
 	return top;
 }
 
-/* Of the frame with `below` others below it. false: it and those above it are one. */
+/* Append the name of the frame with `below` frames below it. Returns false at the limit: this
+ * frame and those above it are one. */
 static bool name_of(struct call_filter *w, uint32_t below, uint32_t location)
 {
 	struct text_ref name = dictionary_location_name(w->evaluation->dictionary, location);
@@ -34,8 +36,8 @@ static bool name_of(struct call_filter *w, uint32_t below, uint32_t location)
 }
 
 /*
- * The calls that around() finds around an event, and of an enter its own, whose frame is there when
- * it is asked.
+ * Append the names of the calls that around() finds around an event, and of an enter's own frame,
+ * which exists at that time.
  */
 void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out)
 {
@@ -65,8 +67,8 @@ void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out
 	w->text.data[out->size] = 0;
 }
 
-/* Of the lowest n frames of a stack, and of the thread's own below the kernel's, from the top of
- * them down: false ends it. */
+/* Visit the lowest n frames of a stack, and the thread's frames below the kernel's, from the top
+ * down, until one returns false. */
 static void go_down(struct call_filter *w, uint32_t number, uint32_t n,
 		    bool (*visit)(struct call_filter *w, struct open_frame *f, uint64_t mark),
 		    uint64_t mark)
@@ -117,7 +119,7 @@ static bool keep_caller(struct call_filter *w, struct open_frame *f, uint64_t ma
 	if (f->for_callee)
 		return false;
 	f->for_callee = true;
-	/* whether it is kept for itself too is perhaps not known yet */
+	/* whether the call is also a match may be unknown yet */
 	if (!w->apart || call_filter_of_row(w, f->answer, f->wanted, f->passes) != ANSWER_LATER)
 		call_filter_settle(w, f, true);
 	return true;
@@ -135,7 +137,7 @@ void call_filter_kept_call(struct call_filter *w, struct frame_at at)
 		go_down(w, at.stack, at.frame + 1, keep_caller, 0);
 }
 
-/* Is a row kept, by the answer of the whole condition? */
+/* Decide a row by the answer of the whole condition. */
 enum answer call_filter_of_row(const struct call_filter *w, enum answer a, bool wanted, bool passes)
 {
 	a = passes ? a : ANSWER_NO;
@@ -184,8 +186,8 @@ bool call_filter_passes_row(struct call_filter *w, const struct event *e)
 	return true;
 }
 
-/* The stack that an enter finds, with the call on top. Those that differ only above STACK_FRAMES
- * frames are one, as call_filter_stack_text gives them the same text. */
+/* Returns the node of the stack with an enter's call on top. Stacks that differ only above
+ * STACK_FRAMES frames are one node, because call_filter_stack_text gives them the same text. */
 static uint32_t entered_stack(struct call_filter *w, const struct event *e,
 			      const struct open_frame *a, uint32_t number)
 {
@@ -201,7 +203,7 @@ static uint32_t entered_stack(struct call_filter *w, const struct event *e,
 					      : below;
 }
 
-/* What is around an event, for its conditions. */
+/* Set what is known of the calls around an event. */
 struct open_frame *call_filter_set_facts(struct call_filter *w, const struct event *e,
 					 uint32_t number, bool call)
 {
@@ -233,7 +235,7 @@ struct open_frame *call_filter_set_facts(struct call_filter *w, const struct eve
 	return a;
 }
 
-/* What is known of an open call at this time. */
+/* Set what is known of an open call at this time. */
 void call_filter_set_open_facts(struct call_filter *w, const struct open_frame *f, uint64_t time)
 {
 	w->facts.is_call = true;
@@ -245,8 +247,8 @@ void call_filter_set_open_facts(struct call_filter *w, const struct open_frame *
 }
 
 /*
- * It ended without a leave, or the stream ended before it. It lasted as long as it is known to have
- * been open, which is what look_again() in whole.c may have asked with before.
+ * Decide a call without a leave. Its duration is the time it is known to have been open, which
+ * look_again() of call_filter.c may have used before.
  */
 void call_filter_never_left(struct call_filter *w, struct open_frame *f)
 {

@@ -1,7 +1,7 @@
-/* call_filter_range.c - is a condition one for duration_scan.h, and what does it ask for? */
+/* call_filter_range.c - find out whether duration_scan.h suits a condition, and its parameters */
 #include "cmd/trfilter/calls/duration_scan.h"
 
-/* Of a part of the condition: can it be asked by place or by lane alone? */
+/* Returns true if a part depends on the location alone, or on the lane alone. */
 static bool by_entry(const struct node *n)
 {
 	unsigned depends = n->depends;
@@ -10,7 +10,7 @@ static bool by_entry(const struct node *n)
 	       !depends;
 }
 
-/* Make the range of durations smaller. false: it is no such condition. */
+/* Narrow the range of durations. Returns false if the condition is of another kind. */
 static bool narrow(struct call_filter *w, const struct node *n)
 {
 	uint64_t value = n->right.value.u, low = 0, high = UINT64_MAX;
@@ -59,7 +59,7 @@ void duration_scan_init(struct call_filter *w)
 		lasts |= range;
 	}
 	w->plain = lasts && w->shortest <= w->longest;
-	/* without memory for it things take longer */
+	/* without memory the slow path is used */
 	if (w->plain && w->shortest)
 		w->quick = quick_new();
 }

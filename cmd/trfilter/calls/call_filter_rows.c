@@ -1,14 +1,14 @@
-/* call_filter_rows.c - row by row: calls begin and end, everything else is where it is */
+/* call_filter_rows.c - filter row by row: calls begin and end, other rows are decided at once */
 #include "cmd/trfilter/calls/call_filter_private.h"
 
 enum {
-	FRAMES_LIMIT = 1 << 20, /* of one thread: calls deeper than that are decided by row */
-	UNSEEN_LIMIT = 1 << 17, /* of one thread: more than a row's depth can tell */
+	FRAMES_LIMIT = 1 << 20, /* per thread: deeper calls are decided row by row */
+	UNSEEN_LIMIT = 1 << 17, /* per thread: more than the depth of a row can record */
 };
 
 /*
- * An event that is no call, or a row of one that cannot be paired; or the leave of a call, which is
- * no longer on its stack, that was open before its thread's first event.
+ * Decide a row without a frame: an event that is no call, a row of a call that cannot be paired, or
+ * the leave of a call that was open before its thread's first event and is no longer on its stack.
  */
 static uint8_t alone(struct call_filter *w, const struct event *e, uint32_t number, bool wanted,
 		     const struct open_frame *unseen, const struct call *done)
@@ -37,7 +37,7 @@ static uint8_t alone(struct call_filter *w, const struct event *e, uint32_t numb
 	return ROW_KEEP;
 }
 
-/* A frame for an enter; NULL: it is to be decided alone. */
+/* Push a frame for an enter; NULL: the enter is decided without a frame. */
 static struct open_frame *begin(struct call_filter *w, const struct event *e, uint32_t *number,
 				uint32_t *index)
 {
@@ -68,7 +68,7 @@ static struct open_frame *begin(struct call_filter *w, const struct event *e, ui
 	return f;
 }
 
-/* The top of a stack ended without a leave. */
+/* Pop the top of a stack, which ended without a leave. */
 static void lose(struct call_filter *w, struct frame_stack *s, uint32_t number)
 {
 	bool keep;
@@ -82,7 +82,7 @@ static void lose(struct call_filter *w, struct frame_stack *s, uint32_t number)
 	w->ends.threads[number / 2].lost = true;
 }
 
-/* What is open as deep as an enter, or has its number, ended without a leave. */
+/* End calls that are as deep as an enter, or have its number, and got no leave. */
 static void synchronise(struct call_filter *w, const struct event *e, uint32_t number)
 {
 	struct frame_stack *s = &w->frames.stacks[number];
@@ -98,7 +98,7 @@ static void synchronise(struct call_filter *w, const struct event *e, uint32_t n
 	}
 }
 
-/* An enter, on top of that call, if any: does the call engine ignore it? */
+/* Returns true if the call engine ignores an enter on top of that call, if any. */
 static bool is_ignored(struct call_filter *w, const struct event *e, const struct open_frame *top)
 {
 	if (w->ignored.full || !(e->type->flags & TYPE_INNER))
@@ -155,7 +155,7 @@ static uint8_t enter(struct call_filter *w, const struct event *e, uint32_t numb
 	return ROW_WAIT;
 }
 
-/* The frame that a leave closes, at the top of its stack; NULL: none. */
+/* Returns the frame that a leave closes, at the top of its stack; NULL: none. */
 static struct open_frame *closed(struct call_filter *w, const struct event *e, uint32_t number)
 {
 	struct frame_stack *s = &w->frames.stacks[number];
@@ -166,7 +166,7 @@ static struct open_frame *closed(struct call_filter *w, const struct event *e, u
 		s->beyond--;
 		return NULL;
 	}
-	/* a call that returns ends what is still open above it */
+	/* a leave also ends all calls above its own */
 	while ((f = frames_top(s)) && !inner &&
 	       (f->inner ? !depth || f->depth >= e->depth : depth && f->depth > e->depth))
 		lose(w, s, number);
@@ -219,7 +219,8 @@ static uint8_t leave(struct call_filter *w, const struct event *e, uint32_t numb
 	return call_filter_kept_state(w, keep ? ANSWER_YES : ANSWER_NO);
 }
 
-/* The first row that shows which calls are open on a stack: those below its depth, as in calls.h. */
+/* Take the first row that shows which calls are open on a stack: those below its depth, as in
+ * calls.h. */
 static void start(struct call_filter *w, const struct event *e, uint32_t number)
 {
 	enum { NOT_OWN = TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER };
@@ -240,7 +241,7 @@ static void start(struct call_filter *w, const struct event *e, uint32_t number)
 		unseen = facts && facts->unseen < UNSEEN_LIMIT ? facts->unseen : 0;
 		since = facts ? facts->since : 0;
 	}
-	/* what was scheduled out before that is no call */
+	/* scheduled-out frames before that are no calls */
 	while (unseen && s->count)
 		lose(w, s, number);
 	for (uint32_t i = 0; i < unseen; i++) {
@@ -280,7 +281,7 @@ static uint8_t row_state(struct call_filter *w, const struct event *e)
 	}
 	w->now = e->time;
 	ends_note(&w->ends, number / 2, e->lane, e->time, w->row);
-	/* both of a thread are there, or none */
+	/* the two stacks of a thread are allocated together */
 	if (__builtin_expect((number | 1) >= w->frames.size, 0) &&
 	    !frames_stack(&w->frames, number | 1))
 		return ROW_DROP;
@@ -293,7 +294,7 @@ static uint8_t row_state(struct call_filter *w, const struct event *e)
 	case KIND_LEAVE: state = leave(w, e, number, wanted, has_self ? &done : NULL); break;
 	default: state = alone(w, e, number, wanted, NULL, NULL);
 	}
-	/* what is outside of the limits is around nothing */
+	/* events outside of the range do not enclose anything */
 	return state == ROW_DROP && wanted ? w->waiting.dropped : state;
 }
 

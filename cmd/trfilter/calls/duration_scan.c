@@ -1,7 +1,7 @@
 #include "cmd/trfilter/rows/block_compact.h"
 #include "cmd/trfilter/calls/duration_scan.h"
 
-/* Runs that are shorter than so many rows are no gain, but some may be. */
+/* RUN: rows of a run that is worth its setup; BREAKS: shorter runs in a row that are tolerated. */
 enum { RUN = 128, BREAKS = 4 };
 
 static bool fits(const struct call_filter *w, const struct block *b)
@@ -14,7 +14,7 @@ static bool fits(const struct call_filter *w, const struct block *b)
 	return true;
 }
 
-/* KIND_INSTANT for all that goes the general way. */
+/* Returns the kind of a type; KIND_INSTANT for all rows of the general path. */
 static uint8_t kind_of(const struct type *t)
 {
 	enum {
@@ -67,7 +67,7 @@ bool plain_wanted(const struct plain *x, uint32_t lane, uint32_t type, uint32_t 
 	return x->wanted[lane] && call_filter_wanted(x->w, false, &e);
 }
 
-/* The enters that wait in this block. */
+/* Find the undecided enters of this block. */
 static bool find_waiting(const struct plain *x)
 {
 	const struct block *b = x->b;
@@ -80,7 +80,7 @@ static bool find_waiting(const struct plain *x)
 		for (uint32_t f = s->count; f--;) {
 			const struct open_frame *frame = &s->frames[f];
 
-			/* one that does not wait has no place of its own */
+			/* only an undecided enter is located in this block */
 			if (frame->block != x->block)
 				break;
 			if (!frame->waits)
@@ -93,7 +93,7 @@ static bool find_waiting(const struct plain *x)
 	return any;
 }
 
-/* A row that is neither an enter on top of what is open nor the leave of that. */
+/* Take a row that is neither an enter on top of the stack nor the leave of the top. */
 static void general(struct plain *x, const uint8_t *p, uint32_t row)
 {
 	struct call_filter *w = x->w;
@@ -112,7 +112,7 @@ static void general(struct plain *x, const uint8_t *p, uint32_t row)
 		prepare(x);
 }
 
-/* Row by row, from number i on. */
+/* Take single rows, from number i on. */
 static inline __attribute__((always_inline)) void rows(struct plain *x, const uint8_t *p,
 						       uint32_t i, bool bare)
 {
@@ -151,7 +151,7 @@ static inline __attribute__((always_inline)) void rows(struct plain *x, const ui
 	}
 }
 
-/* The last rows of lanes among n bare ones from number i on: mostly all are found soon. */
+/* Find the last rows of lanes among n bare rows from number i on; usually all are found soon. */
 static void find_last(struct plain *x, const uint8_t *p, uint32_t i, uint32_t n)
 {
 	uint32_t left = x->b->nlanes;
@@ -166,7 +166,7 @@ static void find_last(struct plain *x, const uint8_t *p, uint32_t i, uint32_t n)
 	}
 }
 
-/* The threads of lanes had their last events there, unless the general way found later ones. */
+/* Note the last events of the lanes' threads, unless the general path noted later ones. */
 static void note_last(const struct plain *x)
 {
 	const struct block *b = x->b;
@@ -183,8 +183,8 @@ static void note_last(const struct plain *x)
 	}
 }
 
-/* Run by run, until the runs are too short, or to the end of the block. Returns the number of the
- * first row that is left, which stands at *at. */
+/* Take runs until they are too short, or to the end of the block. Returns the number of the
+ * first row that is left; *at is its address. */
 static uint32_t runs(struct plain *x, const uint8_t **at)
 {
 	const struct block *b = x->b;

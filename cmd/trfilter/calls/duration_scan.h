@@ -1,10 +1,10 @@
 /*
- * duration_scan.h - the case that must be fast: blocks of narrow rows, calls kept by how long they
- * took and by where they are (call_filter_range.c says of which conditions that is all)
+ * duration_scan.h - the fast path: blocks of narrow rows, conditions on the duration, location and
+ * lane of calls alone (see call_filter_range.c)
  *
- * A row's state is written only where it is kept; the calls that are still open when the block ends
- * are found on the stacks. duration_scan.c goes row by row, call_filter_quick.c through runs of
- * rows that follow one another as they should.
+ * States are written only for kept rows; calls that are open at the end of the block are found on
+ * the stacks. duration_scan.c works row by row, duration_scan_quick.c on runs of rows whose depths
+ * are consistent.
  */
 #ifndef TR_TRFILTER_CALLS_DURATION_SCAN_H
 #define TR_TRFILTER_CALLS_DURATION_SCAN_H
@@ -12,36 +12,36 @@
 #include "cmd/trfilter/calls/call_filter_private.h"
 
 enum {
-	PLAIN_LANES = 256, /* that narrow rows can name */
+	PLAIN_LANES = 256, /* number of lanes that narrow rows can name */
 	PLAIN_TYPES = 256,
-	PLAIN_NONE = 1000, /* more than any depth of theirs */
+	PLAIN_NONE = 1000, /* more than any depth of a narrow row */
 };
 
 struct plain {
 	struct call_filter *w;
 	const struct block *b;
-	uint64_t block;		    /* the number it will have */
-	bool by_location;	    /* there is more to ask of a call than how long it took */
-	bool kept;		    /* a row is, or may be */
+	uint64_t block;		    /* the number that it will have */
+	bool by_location;	    /* the condition also depends on locations */
+	bool kept;		    /* a row is kept or undecided */
 	bool shared;		    /* two lanes are of one thread */
-	uint8_t kinds[PLAIN_TYPES]; /* KIND_INSTANT for all that goes the general way */
+	uint8_t kinds[PLAIN_TYPES]; /* KIND_INSTANT for all rows of the general path */
 	/* for runs: 1 a leave, 0 an enter, both of bare rows; else PLAIN_NONE */
 	uint32_t leaves[PLAIN_TYPES];
 	struct frame_stack *stacks[PLAIN_LANES];
 	bool wanted[PLAIN_LANES];
-	uint32_t at[PLAIN_LANES]; /* number of the last row of the fast way + 1, 0 none */
+	uint32_t at[PLAIN_LANES]; /* number of the last row of the fast path + 1; 0: none */
 };
 
-/* Is a call wanted, whose enter is a row of that lane, type and place? */
+/* Returns true if calls with that lane, type and location of the enter are wanted. */
 bool plain_wanted(const struct plain *x, uint32_t lane, uint32_t type, uint32_t location);
-/* Do the parts hold that ask for an entry of that kind? call_filter_range.c */
+/* Evaluate the parts that depend on the lane, or else on the location (call_filter_range.c). */
 bool call_filter_wanted(struct call_filter *w, bool lane, const struct event *e);
 
-/* From a row on, the number of which is first, as far as all is as it should be: the row behind
- * the last that was taken. */
+/* Take rows from number first on, as long as their depths are consistent. Returns the row after
+ * the last one taken. */
 const uint8_t *quick_run(struct plain *x, const uint8_t *run, uint32_t first);
 
-/* A call begins; its frame is there. p: its row, of that number. */
+/* Fill in the frame of a call that begins with the row p, whose number is row. */
 static inline __attribute__((always_inline)) void
 plain_enter(const struct plain *x, struct open_frame *f, const uint8_t *p, uint32_t row)
 {
@@ -52,13 +52,14 @@ plain_enter(const struct plain *x, struct open_frame *f, const uint8_t *p, uint3
 	f->depth = p[7];
 	f->location = x->b->locations[get_u16(p + 4)];
 	f->level = 0;
-	f->marks = UINT64_MAX; /* of parts that hold */
+	f->marks = UINT64_MAX; /* marks of parts that are true */
 	f->answer = ANSWER_LATER;
 	f->waits = f->wanted = f->passes = true;
 	f->for_callee = f->inner = f->numbered = f->unseen = f->ignored = false;
 }
 
-/* A leave: does it close what is open at the top? false: it does not, and nothing was done. */
+/* Take a leave that closes the top of the stack. Returns false, with nothing done, if it does
+ * not. */
 static inline __attribute__((always_inline)) bool
 plain_leave(struct plain *x, struct frame_stack *s, uint64_t time, uint32_t row, uint32_t depth)
 {

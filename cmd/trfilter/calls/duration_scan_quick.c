@@ -1,10 +1,10 @@
 /*
- * duration_scan_quick.c - runs of enters and leaves that follow one another as they should
+ * duration_scan_quick.c - runs of enters and leaves with consistent depths
  *
- * Every enter of a run is one deeper than what is open, and every leave is of that. So nothing need
- * be known of the calls that begin and end in the run but how long they took, and not even that if
- * none can have lasted so long. The last row of each depth is noted: of calls that are open at the
- * end it is the enter.
+ * Every enter of a run is one deeper than the innermost open call, and every leave ends that call.
+ * So of calls that begin and end in the run only the duration matters, and not even that if none
+ * can have lasted long enough. The last row of each depth is noted: for calls open at the end it is
+ * the enter.
  */
 #include "cmd/trfilter/calls/duration_scan.h"
 
@@ -14,10 +14,11 @@ enum { DEPTHS = 256, DEEPER = 300, TIME = 0xffffff };
 
 struct quick {
 	struct quick_lane {
-		uint32_t next;	 /* depth of an enter: one more than that of what is open */
-		uint32_t lowest; /* what is open at lower depths was so before the run */
+		/* depth of the next enter: one more than that of the innermost open call */
+		uint32_t next;
+		uint32_t lowest; /* calls at lower depths were open before the run */
 	} lanes[PLAIN_LANES];
-	/* by lane and depth, of the last row: where it stands in the run, and its time */
+	/* by lane and depth, of the last row: its offset in the run, and its time */
 	uint32_t rows[PLAIN_LANES * DEPTHS], times[PLAIN_LANES * DEPTHS];
 };
 
@@ -44,7 +45,7 @@ static void begin(const struct plain *x, struct quick *q)
 	}
 }
 
-/* What is open at the end gets its frame. */
+/* Push the frames of calls that are open at the end of the run. */
 static void finish(struct plain *x, struct quick *q, const uint8_t *run, uint32_t first)
 {
 	struct call_filter *w = x->w;
@@ -65,7 +66,7 @@ static void finish(struct plain *x, struct quick *q, const uint8_t *run, uint32_
 		}
 }
 
-/* A call of the run lasted as long as is asked for. */
+/* Keep a call of the run that lasted long enough. */
 static void keep(struct plain *x, const uint8_t *run, uint32_t first, uint32_t enter,
 		 const uint8_t *leave)
 {
@@ -101,7 +102,7 @@ scan(struct plain *x, const uint8_t *run, uint32_t first, bool timed)
 			uint32_t time = get_u32(p) & TIME, took = time - q->times[at];
 
 			q->times[at] = time;
-			/* what runs backwards is taken for longer than any */
+			/* a time that runs backwards counts as longer than any */
 			if (__builtin_expect(leaves & (took - shortest <= longer), 0) &&
 			    depth >= l->lowest)
 				keep(x, run, first, q->rows[at], p);

@@ -5,7 +5,8 @@
 #include "cmd/trfilter/rows/block_compact.h"
 #include "common/stream/entry.h"
 
-/* What a row says: nothing; when its thread, or its CPU's, had an event; and how deep it was. */
+/* Meaning of a row: none; an event of its thread, or of its CPU's; a depth of its thread's
+ * stack. */
 enum { CLASS_NONE, CLASS_THREAD, CLASS_CPU, CLASS_DEPTH, CLASSES };
 
 void ends_init(struct ends *x, const struct dictionary *d)
@@ -60,19 +61,19 @@ static bool is_call(const struct type *t)
 
 enum { NOT_OWN = TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER };
 
-/* Is its depth that of its thread's stack? */
+/* Returns true if the depth of the type's rows is that of the thread's stack. */
 static bool has_depth(const struct type *t)
 {
 	return is_call(t) && (t->flags & (TYPE_DEPTH | NOT_OWN)) == TYPE_DEPTH;
 }
 
-/* Does it begin calls of its thread's stack, without a depth? */
+/* Returns true for enters of the thread's stack without a depth. */
 static bool enters_bare(const struct type *t)
 {
 	return t->kind == KIND_ENTER && !(t->flags & (TYPE_DEPTH | NOT_OWN));
 }
 
-/* Has the stream declared calls with depths? */
+/* Returns true if the stream has declared calls with depths. */
 static bool has_depths(struct ends *x)
 {
 	const struct pool *types = &x->dictionary->types;
@@ -90,7 +91,7 @@ static uint32_t thread_of(const struct lane *lane, const struct type *type)
 	return type->flags & TYPE_PER_CPU ? lane->cpu_thread : lane->thread;
 }
 
-/* Is there a lane of whose threads nothing, or more, is to be known? */
+/* Returns true if a lane of the block has threads whose start is unknown. */
 static bool wants_start(struct ends *x, const struct block *b)
 {
 	bool starts = false;
@@ -108,13 +109,13 @@ static uint32_t depth_of(const struct block *b, const uint8_t *row)
 	return b->row_flags & EVENTS_WIDE ? get_u16(row + 14) : row[7];
 }
 
-/* Does a row of a type put a call on top of those with depths? */
+/* Returns true if rows of the type push a call on those with depths. */
 static bool is_on_top(const struct type *t)
 {
 	return t->kind == KIND_ENTER && t->flags & TYPE_INNER;
 }
 
-/* The first row of a thread that has a depth, of that lane. */
+/* Note the first row of a thread that has a depth, in that lane. */
 static int start(struct ends *x, uint32_t thread, const struct block *b, const uint8_t *row,
 		 uint32_t lane, bool leave)
 {
@@ -122,7 +123,7 @@ static int start(struct ends *x, uint32_t thread, const struct block *b, const u
 	uint32_t depth = depth_of(b, row);
 
 	t->started = true;
-	/* upstream has said it, or does not know it */
+	/* upstream has recorded it, or does not know it */
 	if (depth + leave == 0 || dictionary_left_out(x->dictionary, thread))
 		return 0;
 	return thread_entries_add(
@@ -171,8 +172,8 @@ static int walk(struct ends *x, const struct block *b)
 	return 0;
 }
 
-/* The lanes' last rows, where all are narrow and of calls with depths: mostly they are found soon.
- */
+/* Find the lanes' last rows where all rows are narrow and of calls with depths; usually they are
+ * found soon. */
 static void find_last_back(const struct ends *x, const struct block *b)
 {
 	const uint8_t *p = b->row_data + b->row_size, **last = x->last;
@@ -187,7 +188,7 @@ static void find_last_back(const struct ends *x, const struct block *b)
 	}
 }
 
-/* The lanes' last rows of each class. */
+/* Find the lanes' last rows of each class. */
 static inline __attribute__((always_inline)) void find_last(const struct ends *x,
 							    const struct block *b, bool plain)
 {
@@ -214,7 +215,8 @@ static void note_row(struct ends *x, uint32_t thread, const struct block *b, uin
 	x->threads[thread].inner = is_on_top(b->types[type]);
 }
 
-/* As walk(), for a block where no thread starts: of each lane the last rows are enough. */
+/* Do the work of walk() for a block where no thread starts: the last rows of each lane are
+ * enough. */
 static int note_last(struct ends *x, const struct block *b)
 {
 	bool narrow = (b->row_flags & (EVENTS_BARE | EVENTS_WIDE)) == EVENTS_BARE, depths = true;
@@ -235,7 +237,7 @@ static int note_last(struct ends *x, const struct block *b)
 		if (b->types[i]->kind == KIND_GAP)
 			classes[i] = CLASS_NONE;
 		depths &= classes[i] == CLASS_DEPTH;
-		/* wants_start() does not know of these */
+		/* wants_start() does not cover these */
 		if (per_cpu && classes[i] == CLASS_DEPTH)
 			return walk(x, b);
 	}
@@ -291,7 +293,7 @@ bool ends_needed(struct ends *x, const struct block *b)
 	return wants_start(x, b) || wants_last(x, b);
 }
 
-/* Of each thread all rows of a block are kept, or some, or none. */
+/* Note for each thread of a block whether all, some or none of its rows are kept. */
 static void note_kept(struct ends *x, const struct block *b, bool some, bool all)
 {
 	for (uint32_t i = 0; i < b->nlanes; i++) {
@@ -312,7 +314,7 @@ int ends_rows(struct ends *x, const struct block *b, const struct block *kept, b
 	bool all = kept && kept->rows == b->rows;
 	int bad = 0;
 
-	/* the rows show what is open after them */
+	/* the kept rows themselves show the open calls */
 	note_kept(x, b, kept, all);
 	x->blocks++;
 	if (wants_start(x, b))
@@ -332,7 +334,7 @@ int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *
 		bool here = t->lane && t->segment == x->segment;
 		uint32_t flags = THREAD_HAS_LAST;
 
-		/* said once; of a lane of an earlier segment nothing can be said any more */
+		/* one entry per thread; an earlier segment's lane has no id any more */
 		t->segment = 0;
 		if (!here || !(open ? open(ctx, i) : t->kept && t->dropped))
 			continue;

@@ -1,8 +1,8 @@
 /*
- * ends.h - what the programs downstream must know of rows that are left out: when the thread of a
- * call that stays open had its last event, and how many calls were open before its first one
+ * ends.h - facts about left-out rows for downstream programs: the last event of a thread with an
+ * open call, and the number of calls open before the thread's first event
  *
- * Both go into the stream as entries of the dictionary (THREAD in trstream(5)).
+ * Both are written as entries of the dictionary (THREAD in trstream(5)).
  */
 #ifndef TR_TRFILTER_CALLS_ENDS_H
 #define TR_TRFILTER_CALLS_ENDS_H
@@ -12,49 +12,50 @@
 
 struct thread_end {
 	uint64_t last;		 /* time of its last event */
-	const struct lane *lane; /* of that event */
-	uint32_t wire, segment;	 /* that lane's id, and in which segment: counted from 1 */
-	uint32_t row;		 /* of that event in the block at hand, + 1; 0: none there */
-	uint32_t deep_row;	 /* the same of the row that deep is from */
-	uint32_t deep;		 /* of recorded depth: no call of this depth or deeper is open */
-	uint32_t location;	 /* of the call at the depth below deep, if that is its enter */
-	uint64_t deep_block;	 /* row by row: number of the block that deep is from */
+	const struct lane *lane; /* lane of that event */
+	uint32_t wire, segment;	 /* id of that lane, and the segment of the id, counted from 1 */
+	uint32_t row;		 /* number of that event's row in the present block, + 1; 0: none */
+	uint32_t deep_row;	 /* the same for the row that deep is from */
+	uint32_t deep;		 /* for recorded depths: no call of this depth or deeper is open */
+	/* location of the call at the depth below deep, if that row is its enter */
+	uint32_t location;
+	uint64_t deep_block; /* row by row: number of the block that deep is from */
 	bool has_depth;
 	bool inner;	    /* row by row: the last event enters a call with INNER */
 	bool lost;	    /* a kept call ended without a leave */
 	bool unseen;	    /* calls with neither an enter nor a leave are kept */
 	bool started;	    /* row by row: an enter, or a leave of recorded depth, was seen */
-	bool kept, dropped; /* row by row: of some block rows were */
+	bool kept, dropped; /* row by row: some rows of a block were kept, some dropped */
 };
 
 struct ends {
 	const struct dictionary *dictionary;
-	struct thread_end *threads; /* by number */
+	struct thread_end *threads; /* by number of the thread */
 	size_t nthreads;
 	uint32_t segment;
-	uint64_t blocks;      /* that ends_rows was given */
+	uint64_t blocks;      /* number of blocks given to ends_rows */
 	const uint8_t **last; /* scratch, by lane of a block: its last rows of each class */
-	uint8_t *classes;     /* scratch, by type of a block: what its rows say */
+	uint8_t *classes;     /* scratch, by type of a block: class of its rows */
 	size_t nlast, nclasses;
-	uint32_t ntypes; /* that were looked at: */
-	bool depths;	 /* one is of calls with depths */
+	uint32_t ntypes; /* number of types examined: */
+	bool depths;	 /* one of them has calls with depths */
 	struct thread_entries entries;
 };
 
 void ends_init(struct ends *x, const struct dictionary *d);
 void ends_free(struct ends *x);
 
-/* A segment begins. */
+/* Start a segment. */
 static inline void ends_segment(struct ends *x)
 {
 	x->segment++;
 }
 
-/* Before the rows of a block, which are checked, and after them. -1: out of memory. */
+/* Prepare for the rows of a block, which are checked. Returns -1 when out of memory. */
 int ends_block(struct ends *x, const struct block *b);
 void ends_block_done(struct ends *x, const struct block *b);
 
-/* A row of that number in the block, of a thread of its lanes. */
+/* Note a row of that number in the block, of a thread of its lanes. */
 static inline void ends_note(struct ends *x, uint32_t thread, const struct lane *lane,
 			     uint64_t time, uint32_t row)
 {
@@ -65,7 +66,7 @@ static inline void ends_note(struct ends *x, uint32_t thread, const struct lane 
 	t->row = row + 1;
 }
 
-/* No call of that depth or deeper is open in a thread whose calls have recorded depths. */
+/* Note that no call of that depth or deeper is open in a thread with recorded depths. */
 static inline void ends_depth(struct ends *x, uint32_t thread, uint32_t depth, uint32_t location)
 {
 	x->threads[thread].deep = depth;
@@ -74,21 +75,21 @@ static inline void ends_depth(struct ends *x, uint32_t thread, uint32_t depth, u
 	x->threads[thread].has_depth = true;
 }
 
-/* Before ends_rows: threads has those of the block's lanes. -1: out of memory. */
+/* Make room in threads for the block's lanes, before ends_rows. Returns -1 when out of memory. */
 int ends_lanes(struct ends *x, const struct block *b);
-/* For those who decide row by row: is there anything to find out in a block of which rows are not
- * kept? */
+/* For filtering row by row: returns true if ends_rows is needed for a block that loses rows. */
 bool ends_needed(struct ends *x, const struct block *b);
-/* All of that for a block whose rows are checked, and those of its rows that are kept, or NULL.
- * always: find the last rows out, whatever is kept. */
+/* Note the last rows of a block whose rows are checked; kept: the rows of it that are kept, or
+ * NULL. always: find the last rows even if nothing else needs them. Returns -1 when out of memory.
+ * */
 int ends_rows(struct ends *x, const struct block *b, const struct block *kept, bool always);
 
-/* The segment ends. open: are kept calls of a thread open? NULL: perhaps, of those
- * of which ends_rows knows that rows were kept, and others not. -1:
- * out of memory. */
+/* End the segment. open returns true if kept calls of a thread may be open; NULL: of the threads
+ * of which ends_rows knows that rows were kept and others dropped. Returns -1 when out of memory.
+ * */
 int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *ctx);
 
-/* The time of the last event of a thread, of this stream or those upstream. */
+/* Returns the time of a thread's last event, in this stream or upstream. */
 uint64_t ends_last(const struct ends *x, uint32_t thread);
 
 #endif

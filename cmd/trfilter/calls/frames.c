@@ -5,7 +5,7 @@
 #include "common/util/buffer.h"
 #include "common/stream/field.h"
 
-/* Enters without leaves must not take all memory: numbered calls beyond that are not followed. */
+/* Bounds the memory for enters without leaves: more numbered calls are not followed. */
 enum { NUMBERED_LIMIT = 1 << 20 };
 
 static void free_frames(struct frame_stack *s)

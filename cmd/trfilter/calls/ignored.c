@@ -4,7 +4,7 @@
 
 #include "cmd/trfilter/rows/block_compact.h"
 
-/* What the type of a row means here. BARE: it has a depth, and its row nothing else. */
+/* Class of a type's rows. BARE: a row with a depth and without a payload. */
 enum { CLASS_NONE, CLASS_DEPTH, CLASS_BARE, CLASS_INNER };
 
 void ignored_init(struct ignored *x, struct dictionary *d)
@@ -51,7 +51,7 @@ bool ignored_needed(struct ignored *x)
 		if (!t || !is_call(t))
 			continue;
 		x->special |= is_special(t);
-		/* there, the last row of a thread does not tell what is open */
+		/* there the last row of a thread does not show the open calls */
 		x->full |= t->flags & (TYPE_KERNEL | TYPE_PER_CPU) ||
 			   !(t->flags & (TYPE_INNER | TYPE_DEPTH));
 	}
@@ -72,7 +72,7 @@ static int room(struct ignored *x, const struct block *b)
 	return 0;
 }
 
-/* Scratch for the lanes and types of a block. */
+/* Allocate scratch for the lanes and types of a block. */
 static int tables(struct ignored *x, const struct block *b)
 {
 	const uint8_t **last = array_reach(x->last, &x->nlast, b->nlanes, sizeof *last);
@@ -96,7 +96,7 @@ static int tables(struct ignored *x, const struct block *b)
 	return 0;
 }
 
-/* By the engine. */
+/* Use the call engine. */
 static int look_at_all(struct ignored *x, const struct block *b)
 {
 	struct events it;
@@ -112,7 +112,7 @@ static int look_at_all(struct ignored *x, const struct block *b)
 	return x->calls.out_of_memory ? -1 : 0;
 }
 
-/* The last row with a depth of a thread, of those of the block that were seen. */
+/* Returns the last row with a depth of a thread, among the block's rows read so far. */
 static const uint8_t *last_of(const struct ignored *x, const struct block *b, uint32_t thread)
 {
 	const uint8_t *found = NULL;
@@ -123,7 +123,7 @@ static const uint8_t *last_of(const struct ignored *x, const struct block *b, ui
 	return found;
 }
 
-/* A row of a type with INNER. */
+/* Take a row of a type with INNER. */
 static bool inner(struct ignored *x, const struct ends *ends, const struct block *b,
 		  const struct event *e)
 {
@@ -155,7 +155,7 @@ static bool inner(struct ignored *x, const struct ends *ends, const struct block
 	return !counts;
 }
 
-/* From a narrow row on: the first that is not BARE. */
+/* Returns the first row from a narrow one on that is not BARE. */
 static const uint8_t *skip_bare(struct ignored *x, const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t **last = x->last, *classes = x->classes;
@@ -165,7 +165,7 @@ static const uint8_t *skip_bare(struct ignored *x, const uint8_t *p, const uint8
 	return p;
 }
 
-/* By the last row before each that may be ignored. */
+/* Use the last row before each row that may be ignored. */
 static void look_at_last(struct ignored *x, const struct ends *ends, const struct block *b)
 {
 	const uint8_t *p = b->row_data, *end = p + b->row_size, *run;
@@ -193,7 +193,7 @@ static void look_at_last(struct ignored *x, const struct ends *ends, const struc
 	}
 }
 
-/* Calls with INNER that a later row of the block ended. */
+/* End calls with INNER that a later row of the block ended. */
 static void drop_inner(struct ignored *x, const struct ends *ends, const struct block *b)
 {
 	for (uint32_t i = 0; i < b->nlanes; i++) {

@@ -11,7 +11,7 @@ void left_out_free(struct left_out *x)
 	buffer_free(&x->entries.entries);
 }
 
-/* Is a row of that type on a stack of calls? */
+/* Returns true if rows of the type are on a stack of calls. */
 static bool is_on_stack(const struct type *t)
 {
 	return (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) && !(t->flags & TYPE_CALL_NUMBER);
@@ -37,7 +37,7 @@ bool left_out_wanted(const struct left_out *x, const struct block *b)
 	return false;
 }
 
-/* What to add to a row's lane for the count of its type; 0 is a count of no interest. */
+/* Returns the offset from a row's lane to the count of its type; 0: not counted. */
 static uint32_t count_of(const struct block *b, uint32_t type)
 {
 	if (!is_on_stack(b->types[type]))
@@ -80,7 +80,7 @@ void left_out_count(const struct block *b, uint32_t *counts)
 	}
 }
 
-/* NULL: out of memory. */
+/* Returns the state of a stack. NULL: out of memory. */
 static struct left_out_stack *stack_at(struct left_out *x, uint32_t stack)
 {
 	struct left_out_stack *grown = array_reach(x->stacks, &x->nstacks, stack, sizeof *grown);
@@ -256,7 +256,7 @@ bool left_out_dict(struct left_out *x, struct block *b)
 {
 	if (!thread_entries_block(&x->entries, b))
 		return false;
-	/* rows before it must not come to be after it */
+	/* rows before the entry must not move after it */
 	b->redeclares = true;
 	return true;
 }

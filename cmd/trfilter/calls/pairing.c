@@ -20,7 +20,7 @@ static void lose(struct pairing *p, uint32_t note)
 		p->lost(p->ctx, note);
 }
 
-/* The top of a stack ended without a leave. */
+/* Pop the top of a stack, which ended without a leave. */
 static void drop(struct pairing *p, struct pairing_stack *s)
 {
 	lose(p, s->frames[--s->count].note);
@@ -48,7 +48,7 @@ static inline struct pairing_stack *stack_of(struct pairing *p, const struct eve
 {
 	uint32_t thread = e->type->flags & TYPE_PER_CPU ? e->lane->cpu_thread : e->lane->thread;
 
-	/* calls in the kernel have depths of their own */
+	/* calls in the kernel have their own depths */
 	thread = 2 * thread + !!(e->type->flags & TYPE_KERNEL);
 	return pairing_stack(p, thread);
 }
@@ -58,7 +58,7 @@ static struct pairing_frame *top(struct pairing_stack *s)
 	return s->count ? &s->frames[s->count - 1] : NULL;
 }
 
-/* Depth of what is entered now, where nobody recorded it. */
+/* Returns the depth of the next enter, where depths are not recorded. */
 static uint32_t next_depth(struct pairing_stack *s)
 {
 	return s->count ? top(s)->depth + 1 : 0;
@@ -105,7 +105,7 @@ void pairing_enter(struct pairing *p, const struct event *e, uint32_t note)
 		return;
 	f.depth = next_depth(s);
 	if (!f.inner && e->type->flags & TYPE_DEPTH) {
-		/* what is open as deep ended without a leave */
+		/* calls as deep as the enter ended without a leave */
 		f.depth = e->depth;
 		while (s->count && top(s)->depth >= f.depth)
 			drop(p, s);
@@ -130,7 +130,7 @@ bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *note)
 	s = stack_of(p, e);
 	if (!s)
 		return false;
-	/* a call that returns ends what is still open above it */
+	/* a leave also ends all calls above its own */
 	while (s->count && !inner &&
 	       (top(s)->inner ? !depth || top(s)->depth >= e->depth
 			      : depth && top(s)->depth > e->depth))

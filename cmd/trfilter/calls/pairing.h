@@ -1,9 +1,9 @@
 /*
- * pairing.h - what was noted at an enter, given back at the leave that closes it
+ * pairing.h - keep a note for each enter until the leave that closes it
  *
- * Not common/calls.h, which pairs for those who measure: it has no frame where no time is to be
- * counted (outside of any call, after an exec), but here every leave must find its enter, or the
- * output is not balanced. One frame is 8 bytes. pairing_block.h has the same for whole blocks.
+ * common/calls/calls.h pairs for measurements and has no frame where no time is counted (outside of
+ * any call, after an exec). Here every leave must find its enter, so that the output is balanced.
+ * One frame is 8 bytes. pairing_block.h does the same for whole blocks.
  */
 #ifndef TR_TRFILTER_CALLS_PAIRING_H
 #define TR_TRFILTER_CALLS_PAIRING_H
@@ -16,19 +16,19 @@ struct pairing_stack;
 struct pairing {
 	struct pairing_stack *stacks; /* by number of the thread */
 	size_t size;
-	uint64_t blocks;	    /* that pairing_block.c has begun */
-	struct open_calls numbered; /* of types that pair by number */
+	uint64_t blocks;	    /* number of blocks that pairing_block.c has begun */
+	struct open_calls numbered; /* calls of types that pair by number */
 	bool out_of_memory;
-	/* NULL, or told the notes of calls that ended without a leave */
+	/* Called with the note of each call that ended without a leave. May be NULL. */
 	void (*lost)(void *ctx, uint32_t note);
 	void *ctx;
 };
 
-/* Forgets all calls, and does not call lost. */
+/* Forget all calls, without calling lost. */
 void pairing_free(struct pairing *p);
-/* An enter, and what is noted of it, such as a decision: below 2^31. */
+/* Take an enter with its note, such as a decision: below 2^31. */
 void pairing_enter(struct pairing *p, const struct event *e, uint32_t note);
-/* A leave: true, and the note of its enter, or false where its enter was never seen. */
+/* Take a leave. Returns true with the note of its enter, or false if its enter was never seen. */
 bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *note);
 
 #endif

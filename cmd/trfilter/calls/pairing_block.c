@@ -44,7 +44,7 @@ int pairing_block_begin(struct pairing_block *pb, struct pairing *p, const struc
 			pb->kinds[i] == PAIRING_OTHER || t->fixed_size || t->flags & TYPE_TAIL;
 		pb->fit &= !pb->unfit[i];
 	}
-	/* all that the block may ask for, for the table of stacks must not move any more */
+	/* allocate all that the block may need, because the table of stacks must not move later */
 	for (uint32_t i = 0; i < b->nlanes && i < 256; i++)
 		if (!pairing_stack(p, 2 * b->lanes[i]->thread + 1) ||
 		    !pairing_stack(p, 2 * b->lanes[i]->cpu_thread + 1))
@@ -60,7 +60,7 @@ int pairing_block_begin(struct pairing_block *pb, struct pairing *p, const struc
 	return 0;
 }
 
-/* How many frames of a stack are less deep. They are in the order of their depths. */
+/* Returns the number of frames of a stack that are less deep; frames are ordered by depth. */
 static size_t count_below(const struct pairing_stack *s, uint32_t depth)
 {
 	size_t n = s->count;
@@ -70,7 +70,7 @@ static size_t count_below(const struct pairing_stack *s, uint32_t depth)
 	return n;
 }
 
-/* What is open at the end of a run, in the place of what was. */
+/* Replace the open calls by those at the end of a run. */
 static void settle(struct pairing_block *pb, const struct reverse_scan *k, uint32_t note,
 		   const struct pairing_notes *notes)
 {

@@ -4,14 +4,14 @@
 
 #include "common/util/buffer.h"
 
-/* Notes of enters: theirs are numbers of calls from NOTE_CALLS on. */
+/* Notes of enters; from NOTE_CALLS on they are numbers of calls. */
 enum {
-	NOTE_ALONE, /* nothing follows for the leave */
-	NOTE_KEPT,  /* it is kept */
+	NOTE_ALONE, /* the leave is independent */
+	NOTE_KEPT,  /* the leave is kept */
 	NOTE_CALLS
 };
 
-/* Both rows of the call are as decided as they can be. */
+/* Free a call whose two rows are decided. */
 static void settle(struct partners *p, struct partner *c)
 {
 	if (c->enter_waits && !c->enter_near && (c->kept || (c->left && !c->leave_waits))) {
@@ -50,7 +50,7 @@ void partners_free(struct partners *p)
 	free(p->unused);
 }
 
-/* Its number, UINT32_MAX: out of memory. There is always room to give it back. */
+/* Returns the number of a new call; UINT32_MAX: out of memory. Freeing it cannot fail. */
 static uint32_t new_call(struct partners *p)
 {
 	struct partner *calls;
@@ -90,7 +90,7 @@ uint8_t partners_enter(struct partners *p, const struct event *e, uint32_t row, 
 					    .enter_near = state == ROW_WAIT};
 	*at = (struct frame_at){PARTNER_ENTER, number};
 	p->states[row] = state == ROW_WAIT ? state : ROW_PARTNER;
-	/* which may lose the call at once, if there are too many */
+	/* this may lose the call at once, if too many are open */
 	pairing_enter(&p->pairing, e, NOTE_CALLS + number);
 	return p->states[row];
 }

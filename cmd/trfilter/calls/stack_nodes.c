@@ -19,7 +19,7 @@ static struct stack_node *slot_of(struct stack_node *slots, uint32_t mask, uint3
 	return &slots[at];
 }
 
-/* -1: out of memory. */
+/* Grow the table. Returns -1 when out of memory. */
 static int grow(struct stack_nodes *s)
 {
 	uint32_t size = s->slots ? 2 * (s->mask + 1) : 256;

@@ -1,7 +1,7 @@
 /*
- * stack_nodes.h - call stacks, each distinct one with a number
+ * stack_nodes.h - number the distinct call stacks
  *
- * A stack is the stack below it and a place on top. Zero-initialised is empty.
+ * A stack is the stack below it and a location on top. Zero-initialised is empty.
  */
 #ifndef TR_TRFILTER_CALLS_STACK_NODES_H
 #define TR_TRFILTER_CALLS_STACK_NODES_H
@@ -19,10 +19,12 @@ struct stack_node {
 struct stack_nodes {
 	struct stack_node *slots;
 	uint32_t mask, count;
-	uint64_t deep; /* calls on STACK_FRAMES others or more (stack_limit.h): the caller counts */
+	/* number of calls on STACK_FRAMES or more others (stack_limit.h); counted by the caller
+	 * */
+	uint64_t deep;
 };
 
-/* The number of the stack, STACK_NODES_BOTTOM being the empty one. 0: none, for there are too many,
+/* Returns the number of the stack; STACK_NODES_BOTTOM is the empty one. 0: there are too many,
  * or below is 0. */
 uint32_t stack_nodes_push(struct stack_nodes *s, uint32_t below, uint32_t location);
 void stack_nodes_free(struct stack_nodes *s);

@@ -7,7 +7,7 @@ int thread_entries_add(struct thread_entries *x, const struct thread_entry *t)
 	uint8_t p[THREAD_SIZE];
 
 	entry_put_thread(p, t);
-	/* the id means nothing */
+	/* the id has no meaning */
 	return entry_append(&x->entries, ENTRY_THREAD, 1, p, sizeof p);
 }
 

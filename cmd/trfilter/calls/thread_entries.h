@@ -1,5 +1,5 @@
 /*
- * thread_entries.h - entries THREAD of the dictionary that wait to be written
+ * thread_entries.h - THREAD entries of the dictionary, collected to be written
  */
 #ifndef TR_TRFILTER_CALLS_THREAD_ENTRIES_H
 #define TR_TRFILTER_CALLS_THREAD_ENTRIES_H
@@ -10,12 +10,12 @@
 
 struct thread_entries {
 	struct buffer entries;
-	size_t sent; /* bytes of them */
+	size_t sent; /* bytes written already */
 };
 
-/* -1: out of memory. */
+/* Add an entry. Returns -1 when out of memory. */
 int thread_entries_add(struct thread_entries *x, const struct thread_entry *t);
-/* Give the entries out as a block; to be called until it returns false. */
+/* Make a block of the entries; to be called until it returns false. */
 bool thread_entries_block(struct thread_entries *x, struct block *b);
 
 #endif

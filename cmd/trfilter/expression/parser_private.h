@@ -21,8 +21,7 @@ struct node *parser_node(struct parser *p, enum node_kind kind);
 /* Free an incomplete tree; returns NULL. */
 struct node *parser_failed(struct node *n);
 struct node *parser_no_memory(struct parser *p, struct node *n);
-/* Add a child, which n owns from then on, also after an error; child NULL: an error of the
- * caller's callee. */
+/* Add a child, which is freed on an error; child NULL: returns -1. */
 int parser_add(struct parser *p, struct node *n, struct node *child);
 /* Set the error "... expected, not ..."; returns -1. */
 int parser_unexpected(struct parser *p, const char *wanted);

@@ -1,6 +1,6 @@
 #include "cmd/trfilter/rows/block_compact.h"
 
-/* Count the rows' times from out's base, which is step behind the one they are counted from. */
+/* Make the rows' times relative to out's base, which is step after their present base. */
 static void move_base(const struct block *out, uint8_t *p, uint64_t step)
 {
 	const uint8_t *end = p + out->row_size;
@@ -17,10 +17,10 @@ void compact_describe(struct block *out, const struct block *b, size_t size, uin
 
 	*out = *b;
 	out->cut = false;
-	out->flags &= (uint16_t)~BLOCK_HAS_CRC; /* it was that of b's payload */
+	out->flags &= (uint16_t)~BLOCK_HAS_CRC; /* it was the CRC of b's payload */
 	out->row_size = size;
 	out->rows = rows;
-	/* below the base: times that run over the end of 64 bits, a damaged block */
+	/* below the base: times exceed 64 bits, a damaged block */
 	out->base = low < b->base ? b->base : low;
 	out->last = high;
 	out->length = out->available = (uint32_t)align_up(front + size, 8);

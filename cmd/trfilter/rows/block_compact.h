@@ -1,12 +1,12 @@
 /*
- * block_compact.h - some rows of a block as a block of its own
+ * block_compact.h - make a block of some rows of another block
  */
 #ifndef TR_TRFILTER_ROWS_BLOCK_COMPACT_H
 #define TR_TRFILTER_ROWS_BLOCK_COMPACT_H
 
 #include "common/stream/event.h"
 
-/* Bytes of a row that stands in the block. */
+/* Returns the bytes of a row in the block. */
 static inline size_t compact_row_size(const struct block *b, const uint8_t *row)
 {
 	bool wide = b->row_flags & EVENTS_WIDE;
@@ -22,7 +22,7 @@ static inline size_t compact_row_size(const struct block *b, const uint8_t *row)
 	return n;
 }
 
-/* Of a row that stands in the block: its time less the block's base. */
+/* Returns the time of a row in the block, less the block's base. */
 static inline uint64_t compact_row_time(const struct block *b, const uint8_t *row)
 {
 	return get_u64(row) & (b->row_flags & EVENTS_WIDE ? 0xffffffffffff : 0xffffff);
@@ -37,27 +37,27 @@ static inline void cut_row_indexes(const struct block *b, const uint8_t *row, ui
 	*type = wide ? get_u16(row + 6) : row[6];
 }
 
-/* What payload needs beside the rows. */
+/* Returns the bytes of payload that precede the rows. */
 static inline size_t compact_front(const struct block *b)
 {
 	return (size_t)(b->row_data - b->payload);
 }
 
 /*
- * A block of rows that were copied from b to payload + compact_front(b), size bytes, with 8 bytes
- * of room behind them; their lowest and highest time. payload may be b's own.
+ * Make a block of rows that were copied from b to payload + compact_front(b), size bytes, with 8
+ * bytes of room after them; low and high are their times. payload may be b's own.
  */
 void compact_block(struct block *out, const struct block *b, uint8_t *payload, size_t size,
 		   uint32_t rows, uint64_t low, uint64_t high);
 
 /*
- * What compact_block makes of the block but for its payload, for who writes that himself: the
- * header, the tables as they are, and rows with out's base less b's taken from their times. The
- * pointers stay b's.
+ * Describe the block that compact_block would make, for callers that write the payload themselves:
+ * header and tables are unchanged, and out's base less b's is to be subtracted from the rows'
+ * times. The pointers are b's.
  */
 void compact_describe(struct block *out, const struct block *b, size_t size, uint32_t rows,
 		      uint64_t low, uint64_t high);
-/* The block's numbers, at the beginning of its payload. */
+/* Write the block's numbers to the beginning of its payload. */
 void compact_put_header(uint8_t *payload, const struct block *b);
 
 #endif

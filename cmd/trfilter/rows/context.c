@@ -64,10 +64,10 @@ static int room(struct context *c, uint32_t rows, struct error *e)
 
 /* --- rows before a match --- */
 
-/* From the nearest on: are they kept? */
+/* The range before a match, from the nearest row backwards. */
 struct reach {
-	uint64_t events; /* so many more */
-	uint64_t from;	 /* and all from this time on */
+	uint64_t events; /* number of further events to keep */
+	uint64_t from;	 /* all events from this time on are kept */
 };
 
 static const struct reach nothing = {0, UINT64_MAX};
@@ -87,7 +87,7 @@ static bool reached(struct reach *r, uint64_t time)
 	return near || time >= r->from;
 }
 
-/* Go back over rows that are decided, of which so many are events that are kept. */
+/* Step back over decided rows, which include that number of kept events. */
 static void pass_by(struct reach *r, uint64_t rows)
 {
 	r->events -= rows < r->events ? rows : r->events;
@@ -106,7 +106,7 @@ static int resolve_block(struct context *c, struct queued_block *h, struct reach
 	if (block_queue_load(&c->waiting, h, e))
 		return -1;
 	states = h->memory + h->states_at;
-	/* times stand in rows, which are found forward only */
+	/* times are in the rows, which can be read forwards only */
 	row = b->row_data;
 	for (uint32_t i = 0; i < b->rows; i++) {
 		c->times[i] = b->base + compact_row_time(b, row);
@@ -136,7 +136,7 @@ static struct queued_block *numbered(const struct block_queue *w, uint64_t numbe
 	return &w->held[w->first + (number - w->sequence)];
 }
 
-/* Decide all that waits for a match. */
+/* Decide all rows that depend on a match. */
 static int resolve(struct context *c, struct reach *r, struct error *e)
 {
 	for (uint64_t i = block_queue_next(&c->waiting); c->pending && i-- > c->oldest;) {
@@ -152,7 +152,7 @@ static int resolve(struct context *c, struct reach *r, struct error *e)
 	return 0;
 }
 
-/* Blocks that no later match can reach. */
+/* Decide the rows of blocks that no later match can reach. */
 static int expire(struct context *c, uint64_t now, struct error *e)
 {
 	for (; c->pending && c->oldest < block_queue_next(&c->waiting); c->oldest++) {
@@ -170,7 +170,7 @@ static int expire(struct context *c, uint64_t now, struct error *e)
 	return 0;
 }
 
-/* Rows of the block at hand that wait, of those from first up to end: are they reached? */
+/* Decide the undecided rows first to end of the present block. */
 static void decide_rows(struct context *c, uint32_t first, uint32_t end, struct reach *r)
 {
 	for (uint32_t i = end; i-- > first;) {
@@ -182,7 +182,7 @@ static void decide_rows(struct context *c, uint32_t first, uint32_t end, struct 
 	}
 }
 
-/* Rows of the block at hand from first on that no later match can reach need not wait for one. */
+/* Decide the rows from first on in the present block that no later match can reach. */
 static void trim(struct context *c, const struct block *b, uint32_t first)
 {
 	struct reach r = reach_of(c, b->last);
@@ -194,9 +194,9 @@ static void trim(struct context *c, const struct block *b, uint32_t first)
 			c->states[i] = partners_decide(&c->partners, c->owners[i], false);
 }
 
-/* --- what comes in --- */
+/* --- input --- */
 
-/* Row i of the block at hand matches; those before the first have been decided. */
+/* Take row i of the present block, a match; rows before first are decided. */
 static int match(struct context *c, const struct event *ev, uint32_t first, uint32_t i,
 		 struct error *e)
 {
@@ -214,7 +214,7 @@ static int match(struct context *c, const struct event *ev, uint32_t first, uint
 	return 0;
 }
 
-/* A row that is no match; caller: it encloses one. */
+/* Take a row that is no match; caller: it encloses one. */
 static uint8_t other(struct context *c, const struct event *ev, uint32_t i, bool caller)
 {
 	uint8_t state = caller ? ROW_KEEP : c->before || c->by_time ? ROW_WAIT : ROW_DROP;
@@ -292,7 +292,7 @@ static int take_events(struct context *c, struct queued_block *h, struct left_ou
 	return expire(c, b->last, e);
 }
 
-/* Nothing comes any more that could be kept. */
+/* Finish: no later row can be kept. */
 static int finish(struct context *c, struct error *e)
 {
 	struct reach r = nothing;
@@ -300,8 +300,7 @@ static int finish(struct context *c, struct error *e)
 	return resolve(c, &r, e) || partners_end(&c->partners, e) ? -1 : 0;
 }
 
-/* Nothing goes from one stream into the next, neither a call nor what is around a match: their
- * times are of clocks that have nothing in common. */
+/* End a stream. Calls and context never continue in the next stream, whose clocks are unrelated. */
 static int end_stream(struct context *c, struct error *e)
 {
 	c->behind = false;
@@ -319,7 +318,7 @@ int context_take(struct context *c, struct queued_block *h, struct left_out *x, 
 			return -1;
 		return c->done ? finish(c, e) : 0;
 	}
-	/* be it that the one before had no end */
+	/* even if the one before has no END */
 	if (((h->block.kind == BLOCK_HEAD && !h->head.sequence) ||
 	     (h->block.kind == BLOCK_END && h->end.flags & END_LAST)) &&
 	    end_stream(c, e))

@@ -1,9 +1,9 @@
 /*
  * context.h - events around those that match: -A, -B, --within
  *
- * Takes blocks whose rows are decided, keeps back those that a later match may want, and gives
- * blocks out in their order. Of a call of which one row is kept the other is kept too (partners.h),
- * so that calls stay balanced.
+ * Takes blocks whose rows are decided, queues the rows that a later match may need, and returns
+ * blocks in their order. Both rows of a call are kept, or neither (partners.h), so that calls are
+ * balanced.
  */
 #ifndef TR_TRFILTER_ROWS_CONTEXT_H
 #define TR_TRFILTER_ROWS_CONTEXT_H
@@ -11,21 +11,21 @@
 #include "cmd/trfilter/calls/partners.h"
 
 struct context {
-	uint64_t before, after; /* events */
-	uint64_t within;	/* ns */
-	bool by_time;		/* that is asked for */
-	uint64_t limit;		/* of matches */
+	uint64_t before, after; /* number of events */
+	uint64_t within;	/* in ns */
+	bool by_time;		/* within is given */
+	uint64_t limit;		/* most matches */
 
 	struct block_queue waiting;
 	struct partners partners;
 	uint64_t matched;
-	uint64_t pending; /* rows that a later match may reach */
+	uint64_t pending; /* number of rows that a later match may reach */
 	uint64_t oldest;  /* number of the block with the first of them */
-	bool behind;	  /* there was a match in this stream: */
+	bool behind;	  /* there was a match in this stream, with these two: */
 	uint64_t until;	  /* events up to this time are kept */
-	uint64_t left;	  /* and so many */
-	bool done;	  /* the limit is reached, and what follows the last match */
-	/* of the block at hand, by row */
+	uint64_t left;	  /* number of later events that are kept */
+	bool done;	  /* the limit and the context of the last match are reached */
+	/* of the present block, by row */
 	uint8_t *states;
 	struct frame_at *owners;
 	uint64_t *times;
@@ -38,14 +38,13 @@ static inline bool context_any(const struct context *c)
 	return c->before || c->after || c->by_time;
 }
 
-/* Not to be moved from then on. */
+/* Prepare c, which must not move afterwards. */
 void context_init(struct context *c, size_t limit);
 void context_free(struct context *c);
 
-/* A block as it came from call_filter_ready; NULL: nothing comes any more. *x: as for
- * block_queue_counts. */
+/* Take a block from call_filter_ready; NULL: end of the input. *x: as for block_queue_counts. */
 int context_take(struct context *c, struct queued_block *h, struct left_out *x, struct error *e);
-/* The next block to go out, as call_filter_ready and call_filter_done. */
+/* Returns the next block of the output, as call_filter_ready does; context_done must follow. */
 struct queued_block *context_ready(struct context *c, struct error *e);
 void context_done(struct context *c);
 

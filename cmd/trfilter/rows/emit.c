@@ -22,7 +22,7 @@ static int select_from(struct stage *s, struct select *select, struct block *b,
 	return stage_fail(s, &e);
 }
 
-/* Many rows go as a block of their own, few into the block that is being filled. */
+/* Pass on rows: many as a block of their own, few in the block that is being filled. */
 static int pass_some(struct stage *s, struct block *b, const struct block *from)
 {
 	struct events it;
@@ -70,7 +70,7 @@ void emit_rows_free(struct emit_rows *x)
 	ignored_free(&x->ignored);
 }
 
-/* Look at all rows, those that are not kept too. */
+/* Read all rows, also those that are not kept, for ends.h and left_out.h. */
 static int look(struct emit_rows *x, struct block *b, const struct block *kept)
 {
 	struct stage *s = x->stage;
@@ -118,7 +118,7 @@ int emit_block(struct emit_rows *x, struct block *b)
 	const struct block *kept = NULL;
 	enum selected selected;
 
-	/* matches must not wait long for their block to fill */
+	/* matches must not be delayed until their block is full */
 	if (writer_flush_old(&s->out))
 		return stage_fail(s, &s->out.error);
 	if (select_from(s, select, b, &selected))
@@ -139,7 +139,7 @@ int emit_nothing(struct stage *s, struct select *select, struct block *b)
 	return select_from(s, select, b, &selected);
 }
 
-/* Rows go on, or are only counted. states: enum row_state. */
+/* Pass on rows, or count them. states: enum row_state. */
 static int pass_rows(struct emit *x, const struct block *b, const uint8_t *states)
 {
 	uint64_t left = x->limit - x->matched;
@@ -193,7 +193,7 @@ static int pass(struct emit *x, struct left_out *left_out, struct queued_block *
 	return pass_left_out(s, left_out) || pass_rows(x, b, h->memory + h->states_at) ? -1 : 0;
 }
 
-/* What is around the matches goes on with them. */
+/* Pass on blocks of the matches and their context. */
 static int pass_context(struct emit *x, struct left_out *left_out, struct queued_block *h)
 {
 	struct queued_block *ready;
@@ -218,7 +218,8 @@ int emit_whole(struct emit *x, struct call_filter *w, const struct block *b)
 	if (bad)
 		return stage_fail(s, &e);
 	e.what[0] = '\0';
-	/* nothing behind the last row goes on: END would count gaps that do not */
+	/* no block is passed on after the last row, because END would count gaps that are
+	 * missing */
 	for (; !emit_done(x) && (h = call_filter_ready(w, &e)); call_filter_done(w))
 		if (x->context ? pass_context(x, &w->left_out, h) : pass(x, &w->left_out, h))
 			return -1;
@@ -236,6 +237,6 @@ int emit_finish(struct emit *x, struct call_filter *w)
 	if (x->pass && s->out.in_segment &&
 	    (left_out_end(&w->left_out) ? stage_no_memory(s) : pass_left_out(s, &w->left_out)))
 		return -1;
-	/* what is decided may wait for the next block to come (block_queue_later) */
+	/* decided blocks may be delayed until the next block is read (block_queue_later) */
 	return x->context ? pass_context(x, &w->left_out, NULL) : 0;
 }

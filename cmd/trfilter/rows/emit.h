@@ -1,5 +1,5 @@
 /*
- * emit.h - what was selected, onto the output
+ * emit.h - write the selected rows
  */
 #ifndef TR_TRFILTER_ROWS_EMIT_H
 #define TR_TRFILTER_ROWS_EMIT_H
@@ -10,7 +10,7 @@
 #include "common/cli/stage.h"
 #include "cmd/trfilter/calls/call_filter.h"
 
-/* Where rows are decided one by one. */
+/* State of filtering row by row. */
 struct emit_rows {
 	struct stage *stage;
 	struct select *select;
@@ -21,29 +21,29 @@ struct emit_rows {
 
 void emit_rows_init(struct emit_rows *x, struct stage *s, struct select *select);
 void emit_rows_free(struct emit_rows *x);
-/* Select from an EVENTS block and pass on what is kept. 0, or -1 after stage_fail. */
+/* Select rows of an EVENTS block and pass them on. Returns 0, or -1 after stage_fail. */
 int emit_block(struct emit_rows *x, struct block *b);
-/* Pass on any other block, with what is known of threads before END. */
+/* Pass on a block of another kind; END is preceded by the facts about threads. */
 int emit_other(struct emit_rows *x, const struct block *b);
-/* The input has ended, perhaps without END. */
+/* Finish the input, which may lack END. */
 int emit_ends(struct emit_rows *x);
-/* Select only, for those who count. */
+/* Select without output, for --count. */
 int emit_nothing(struct stage *s, struct select *select, struct block *b);
 
-/* Where rows wait for whole calls, or for what is around a match. */
+/* State of filtering with a queue: whole calls, or events around a match. */
 struct emit {
 	struct stage *stage;
-	struct context *context; /* NULL none */
-	bool pass;		 /* or only count */
-	uint64_t limit;		 /* of events that match */
-	uint64_t matched;	 /* of those that went on */
-	uint64_t events;	 /* that went on, with what is around them */
+	struct context *context; /* NULL: none */
+	bool pass;		 /* write blocks, else only count */
+	uint64_t limit;		 /* most matching events */
+	uint64_t matched;	 /* matching events passed on */
+	uint64_t events;	 /* all events passed on, with the context of matches */
 };
 
-/* Take a block of any kind. What is decided by now is passed on, up to the limit: then emit_done,
- * and no more is to be taken. 0, or -1 after stage_fail, as below. */
+/* Take a block of any kind, and pass on what is decided by now. At the limit emit_done is true,
+ * and no more blocks may be given. Returns 0, or -1 after stage_fail, as does emit_finish. */
 int emit_whole(struct emit *x, struct call_filter *w, const struct block *b);
-/* The input has ended, or emit_done: pass on what is left. */
+/* Pass on the rest, after the input has ended or emit_done is true. */
 int emit_finish(struct emit *x, struct call_filter *w);
 
 static inline bool emit_done(const struct emit *x)

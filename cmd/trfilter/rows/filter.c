@@ -4,7 +4,7 @@
 
 static struct part make_part(struct node *n)
 {
-	/* threads and CPUs are those of the row: a leave has its own */
+	/* threads and CPUs are the row's own: a leave may have others */
 	enum { CALL = DEPENDS_CALL | DEPENDS_LOCATION | DEPENDS_NAME | DEPENDS_TYPE };
 
 	return (struct part){
@@ -18,7 +18,7 @@ static struct part make_part(struct node *n)
 	};
 }
 
-/* Count the conditions that are joined by && from here down; with parts, note them. */
+/* Count the conditions joined by &&; with parts, fill them in. */
 static size_t split(struct node *n, struct part *parts)
 {
 	size_t count = 0;

@@ -54,7 +54,7 @@ static bool is_loc(const struct field *f)
 	return f->where == WHERE_DATA_LOC || f->where == WHERE_REL_LOC;
 }
 
-/* Bytes of the part that does not vary. */
+/* Returns the bytes of a field's fixed part. */
 static uint32_t width(const struct field *f)
 {
 	if (is_loc(f))
@@ -64,7 +64,7 @@ static uint32_t width(const struct field *f)
 	return f->size * (f->count ? f->count : 1);
 }
 
-/* Put what is left close together. */
+/* Assign packed offsets to the remaining fields. */
 static void pack(struct layout *l)
 {
 	uint32_t at[2] = {0, 0}, texts = 0;
@@ -90,11 +90,11 @@ static void pack(struct layout *l)
 		if (l->fields[i].where == WHERE_REST)
 			l->fields[i].offset = l->tail;
 	l->type.fixed_size = (uint32_t)align_up(at[0], 4);
-	/* what the source said of it is no longer true */
+	/* the source's declaration is no longer true */
 	l->type.declaration = (struct text_ref){.text = ""};
 }
 
-/* Everything stays where it was. */
+/* Keep the old offsets. */
 static void measure(struct layout *l)
 {
 	for (uint32_t i = 0; i < l->type.nfields; i++) {
@@ -140,14 +140,14 @@ int layout_make(struct layout *l, const struct type *t, struct projection *p, co
 	else
 		measure(l);
 	l->type.fields = l->fields;
-	/* a tail that no field tells of, too, may hold anything */
+	/* a tail without fields may contain anything too */
 	changed |= t->flags & TYPE_TAIL && s->what & SCRUB_ARGS;
 	l->same = kept == n && !changed && !(l->gap && s->what) &&
 		  !(l->values && (p->count || s->what));
 	return 0;
 }
 
-/* Other text up to where the old one ended, or as much of it as there is room for. */
+/* Append the replacement of a text, at most as long as the old text's space. */
 static int put_text(const struct scrub *s, enum field_change change, const uint8_t *from, size_t n,
 		    struct buffer *out)
 {
@@ -163,7 +163,7 @@ static int put_text(const struct scrub *s, enum field_change change, const uint8
 	return buffer_append(out, pseudonym, PSEUDONYM);
 }
 
-/* A field of a size that does not vary. */
+/* Write a field of fixed size. */
 static int put_static(const struct scrub *s, enum field_change change, const uint8_t *from,
 		      size_t n, uint8_t *to)
 {
@@ -183,7 +183,7 @@ static int put_static(const struct scrub *s, enum field_change change, const uin
 	return bad;
 }
 
-/* A field whose size varies, at the end of out. */
+/* Append a field of variable size to out. */
 static int put_varying(const struct scrub *s, enum field_change change, const uint8_t *from,
 		       size_t n, struct buffer *out)
 {
@@ -243,7 +243,7 @@ static int texts(const struct layout *l, const struct scrub *s, const struct eve
 	return 0;
 }
 
-/* Data of a field that says where they are. */
+/* Append the data that a field locates. */
 static int put_data(const struct layout *l, const struct scrub *s, const struct event *e,
 		    uint32_t i, struct buffer *out)
 {
@@ -266,7 +266,7 @@ static int put_data(const struct layout *l, const struct scrub *s, const struct 
 	return 0;
 }
 
-/* Fields that a short tail does not reach must be out of reach of the new one as well. */
+/* Returns the size of the tail: fields beyond the old row's tail must be beyond the new one. */
 static uint32_t reached(const struct layout *l, const struct event *e)
 {
 	uint32_t end = l->tail;
@@ -296,7 +296,7 @@ int layout_tail(const struct layout *l, const struct scrub *s, const struct even
 	end = reached(l, e);
 	if (buffer_zero(out, end))
 		return -1;
-	/* between the fields there may be what the source needs */
+	/* the source may need bytes between the fields */
 	if (l->type.nfields == e->type->nfields && !(s->what & SCRUB_ARGS) && end)
 		memcpy(out->data, e->tail, end < e->tail_size ? end : e->tail_size);
 	for (uint32_t i = 0; i < l->type.nfields; i++) {

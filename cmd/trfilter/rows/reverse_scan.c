@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #endif
 
-enum { GROUP = 16, GROUP_BYTES = GROUP * NARROW_ROW }; /* rows that are looked at together */
+enum { GROUP = 16, GROUP_BYTES = GROUP * NARROW_ROW }; /* rows that are compared together */
 
 static inline bool look(struct reverse_scan *k, const uint8_t *p)
 {
@@ -25,7 +25,7 @@ static inline bool look(struct reverse_scan *k, const uint8_t *p)
 	return true;
 }
 
-/* Rows from one on and up to another one. Is any less deep than those behind it? */
+/* Take the rows [from, to). Returns true if one is less deep than all later ones of its lane. */
 static inline bool look_at_all(struct reverse_scan *k, const uint8_t *from, const uint8_t *to)
 {
 	bool lower = false;
@@ -35,12 +35,12 @@ static inline bool look_at_all(struct reverse_scan *k, const uint8_t *from, cons
 	return lower;
 }
 
-/* --- what every processor can --- */
+/* --- any processor --- */
 
 typedef uint64_t pair __attribute__((vector_size(16)));
 
-/* Is one of the rows of the group before p less deep? The depth is the highest byte of a row: below
- * the limit the difference has the highest bit. */
+/* Returns true if a row of the group before p is less deep. The depth is a row's highest byte:
+ * if it is below the limit, the difference has the highest bit set. */
 static inline bool any_below(const uint8_t *p, uint32_t depth)
 {
 	uint64_t limit = (uint64_t)depth << 55;
@@ -57,7 +57,7 @@ static inline bool any_below(const uint8_t *p, uint32_t depth)
 	return (all[0] | all[1]) >> 63;
 }
 
-/* By the highest of the lanes' depths. */
+/* Compare with the highest of the lanes' lowest depths. */
 static void look_plainly(struct reverse_scan *k, const uint8_t *from, const uint8_t *to,
 			 uint32_t nlanes)
 {
@@ -73,20 +73,20 @@ static void look_plainly(struct reverse_scan *k, const uint8_t *from, const uint
 		for (uint32_t i = 0; i < nlanes; i++)
 			highest = k->low[i] > highest ? k->low[i] : highest;
 		if (!highest)
-			return; /* what is not deep at all ends all that is */
+			return; /* all lanes are at depth 0, which ends all deeper calls */
 	}
 	look_at_all(k, from, to);
 }
 
-/* --- what a table of 16 bytes is good for --- */
+/* --- processors with AVX2 --- */
 
 #ifdef __x86_64__
 enum { TABLE = 16 };
 
 /*
- * By the depth of each lane. The lane of a row is moved to its highest byte, where its depth is,
- * and changed for the lane's lowest depth so far: 255 of one that was not seen, of which a row that
- * is as deep as that is to be looked at too.
+ * Compare with the lowest depth of each lane. The lane of a row is moved to its highest byte, where
+ * the depth is, and a table of 16 bytes replaces it by the lane's lowest depth so far: 255 for a
+ * lane without rows, whose rows of depth 255 must be found too.
  */
 __attribute__((target("avx2"))) static void look_by_table(struct reverse_scan *k,
 							  const uint8_t *from, const uint8_t *to)
@@ -105,7 +105,7 @@ __attribute__((target("avx2"))) static void look_by_table(struct reverse_scan *k
 			any = _mm256_or_si256(any, _mm256_subs_epu8(of_lane, rows));
 			any = _mm256_or_si256(any, _mm256_cmpeq_epi8(rows, deepest));
 		}
-		/* the highest byte of each row: is it 0? */
+		/* is the highest byte of some row 0? */
 		any = _mm256_cmpeq_epi8(any, _mm256_setzero_si256());
 		if (((uint32_t)_mm256_movemask_epi8(any) & 0x80808080) == 0x80808080 ||
 		    !look_at_all(k, to - GROUP_BYTES, to))

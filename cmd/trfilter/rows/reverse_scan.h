@@ -1,27 +1,29 @@
 /*
- * reverse_scan.h - what is open behind a run of narrow rows of recorded depth, by a look backwards
+ * reverse_scan.h - find the calls open after a run of narrow rows of recorded depth, reading
+ * backwards
  *
- * A row deeper than another one of its lane that follows says nothing: the other one ends its call,
- * or ended it. The one that is deep alone is open at the end if it is an enter. So of most rows no
- * more is asked than whether they are less deep than all behind them.
+ * A row that is deeper than a later row of its lane does not matter: its call has ended by the
+ * later row. A row that is less deep than all later rows is open at the end if it is an enter. So
+ * most rows only need a comparison with the lowest depth after them.
  */
 #ifndef TR_TRFILTER_ROWS_REVERSE_SCAN_H
 #define TR_TRFILTER_ROWS_REVERSE_SCAN_H
 
 #include "cmd/trfilter/calls/pairing_block.h"
 
-/* Of a lane nothing was seen: deeper than any narrow row. */
+/* depth of a lane without rows: more than any narrow row's */
 enum { BEHIND_DEPTHS = 256, BEHIND_UNSEEN = BEHIND_DEPTHS };
 
 struct reverse_scan {
 	const uint8_t *kinds; /* enum pairing_kind, by type */
 	uint16_t low[256];    /* by lane: the lowest depth of its rows */
 	uint64_t open[256]
-		     [BEHIND_DEPTHS / 64]; /* of lanes seen: what is open, a bit for each depth */
+		     /* of lanes with rows: open calls, a bit for each depth */
+		     [BEHIND_DEPTHS / 64];
 };
 
-/* Rows from one on and up to another one, of lanes below nlanes, each of 8 bytes. If they have not
- * been checked what is found is of no use, but nothing else happens. */
+/* Read the rows [from, to), of lanes below nlanes, each of 8 bytes. Unchecked rows make the
+ * result useless, but do no other harm. */
 void reverse_scan_look(struct reverse_scan *k, const uint8_t *kinds, const uint8_t *from,
 		       const uint8_t *to, uint32_t nlanes);
 

@@ -33,8 +33,8 @@ static bool has_gaps(const struct block *b)
 	return false;
 }
 
-/* Of the parts from first to end. false: so many cells that they are not worth it (or there is no
- * memory for them). */
+/* Allocate the cells of the parts from first to end. Returns false if there are too many to be
+ * worthwhile, or no memory. */
 static bool make_cells(struct select *s, const struct block *b, struct cells *c, size_t first,
 		       size_t end)
 {
@@ -72,7 +72,7 @@ static bool make_cells(struct select *s, const struct block *b, struct cells *c,
 	return true;
 }
 
-/* Do parts hold, without what they know of calls? */
+/* Evaluate parts without their knowledge of calls. */
 static bool holds(struct select *s, size_t first, size_t end, const struct event *e)
 {
 	struct filter *f = s->filter;
@@ -97,7 +97,7 @@ uint8_t select_ask(struct select *s, const struct block *b, const struct cells *
 	       (holds(s, c->call + 1, c->end, &e) ? PASSES : 0);
 }
 
-/* Ask all cells. What they all say, or UNKNOWN. */
+/* Evaluate all cells. Returns their common result, or UNKNOWN. */
 static uint8_t ask_all(struct select *s, const struct block *b, struct cells *c)
 {
 	uint32_t locations = c->location ? c->nplaces : 1, lanes = c->lane ? b->nlanes : 1;
@@ -116,7 +116,8 @@ static uint8_t ask_all(struct select *s, const struct block *b, struct cells *c)
 	return kept == asked ? KEEP : kept ? UNKNOWN : DROP;
 }
 
-/* What the cells of some parts all say, if there are not more of them than rows. */
+/* Returns the common result of the cells of some parts, if there are at most as many cells as
+ * rows. */
 static uint8_t ask_parts(struct select *s, const struct block *b, size_t first, size_t end)
 {
 	struct cells c;
@@ -126,7 +127,8 @@ static uint8_t ask_parts(struct select *s, const struct block *b, size_t first, 
 	return make_cells(s, b, &c, first, end) && c.count <= b->rows ? ask_all(s, b, &c) : UNKNOWN;
 }
 
-/* All rows seem to be of one mind: are the calls that end in the block too? -1: out of memory. */
+/* All rows seem to have one result: find out whether calls that end in the block have it too.
+ * Returns -1 when out of memory. */
 static int same_mind(struct part *p, const struct block *b, uint8_t says, bool *same)
 {
 	struct pairing_block pb;
@@ -140,8 +142,8 @@ static int same_mind(struct part *p, const struct block *b, uint8_t says, bool *
 	return 0;
 }
 
-/* What the tables say of the leading parts, one after the other: those from s->first on have to be
- * asked of each row. -1: out of memory. */
+/* Evaluate the leading parts by the tables, in sequence: parts from s->first on must be
+ * evaluated for each row. Returns -1 when out of memory. */
 static int ask_tables(struct select *s, const struct block *b)
 {
 	struct filter *f = s->filter;
@@ -159,7 +161,7 @@ static int ask_tables(struct select *s, const struct block *b)
 		if (s->says == KEEP)
 			s->first = end;
 	}
-	/* what the leading parts drop the others do not see */
+	/* rows that the leading parts drop do not reach the others */
 	if (s->says == KEEP && f->leading < f->nparts)
 		s->says = UNKNOWN;
 	return 0;
@@ -181,7 +183,7 @@ static void keep_any(struct select *s, const struct block *b, struct kept *k)
 		}
 		if (!keep)
 			continue;
-		/* of a block of one row, which may be large, nothing need be copied */
+		/* the row of a block of one row, which may be large, is not copied */
 		if (b->rows > 1)
 			memcpy(k->end, e.row, n);
 		k->end += n;
@@ -192,7 +194,7 @@ static void keep_any(struct select *s, const struct block *b, struct kept *k)
 	}
 }
 
-/* May all rows stay, and not only until the limit is reached? */
+/* Returns true if all rows may be kept without exceeding the limit. */
 static bool all_may(const struct select *s, const struct block *b)
 {
 	return b->rows <= s->limit - s->matched;
@@ -221,7 +223,7 @@ int select_block(struct select *s, const struct block *b, enum selected *selecte
 	return 0;
 }
 
-/* Is it all asked by cells, of rows that can be gone through fast? */
+/* Returns true if cells decide everything, for rows that suit the fast loops. */
 static bool fast(struct select *s, const struct block *b, struct cells *c)
 {
 	struct filter *f = s->filter;

@@ -1,5 +1,5 @@
 /*
- * select.h - the rows of a block that are to be kept
+ * select.h - select the rows of a block that are kept
  */
 #ifndef TR_TRFILTER_ROWS_SELECT_H
 #define TR_TRFILTER_ROWS_SELECT_H
@@ -11,33 +11,33 @@ enum selected {
 	SELECTED_NONE,
 	SELECTED_ALL,
 	SELECTED_SOME, /* select.block has them */
-	SELECTED_ROWS, /* the rows have to be looked at */
+	SELECTED_ROWS, /* each row must be read */
 };
 
 struct select {
 	struct filter *filter;
-	struct time_range *limits; /* NULL none */
+	struct time_range *limits; /* NULL: none */
 	bool invert;
-	uint64_t limit;	  /* stop when so many events matched */
-	uint64_t matched; /* events, gap rows not counted */
+	uint64_t limit;	  /* stop after that many matching events */
+	uint64_t matched; /* number of matching events, without gaps */
 
-	struct block block; /* the kept rows behind the tables of the block they came from */
+	struct block block; /* the kept rows after the tables of their source block */
 	uint8_t *payload;
 	size_t capacity;
-	uint8_t *cells; /* what the leading parts say: see select_private.h */
+	uint8_t *cells; /* results of the leading parts: see select_private.h */
 	size_t cells_capacity;
-	bool lopsided; /* nearly all rows of the last block stayed, or nearly none */
+	bool lopsided; /* nearly all rows of the last block were kept, or nearly none */
 
-	/* between select_block and select_rows */
-	bool limited; /* limits have to be asked of each row */
-	uint8_t says; /* of all rows of the block: enum cell */
-	size_t first; /* or the first part that has to be asked of each */
+	/* state between select_block and select_rows */
+	bool limited; /* the time range must be tested for each row */
+	uint8_t says; /* result for all rows of the block: enum cell */
+	size_t first; /* or the first part that must be evaluated for each row */
 };
 
 /*
- * Select from an EVENTS block by its tables, in which case its rows need not have been checked,
- * but for their size. The answer in *selected: NONE, ALL, or ROWS: the rows are to be checked, and
- * select_rows asked, which says NONE, ALL or SOME. 0, or -1: out of memory.
+ * Select from an EVENTS block by its tables; its rows need no check but for their size. *selected
+ * is NONE, ALL, or ROWS: check the rows and call select_rows, which sets NONE, ALL or SOME. Returns
+ * 0, or -1 when out of memory.
  */
 int select_block(struct select *s, const struct block *b, enum selected *selected);
 int select_rows(struct select *s, const struct block *b, enum selected *selected);

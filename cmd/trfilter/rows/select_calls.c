@@ -1,12 +1,12 @@
 /*
- * select_calls.c - narrow rows of which calls are kept: each by its enter, for its leave too
+ * select_calls.c - select calls of narrow rows: by the enter, for the leave too
  */
 #include "cmd/trfilter/rows/block_compact.h"
 #include "cmd/trfilter/rows/select_private.h"
 
-enum { RUN = 64 }; /* rows: fewer are asked one by one */
+enum { RUN = 64 }; /* rows of a run; fewer are taken one by one */
 
-/* A call that does not go by depth: does it hold? */
+/* Returns the note of a call that is not paired by depth. */
 static uint32_t other(struct pairing_block *pb, const uint8_t *row, uint32_t holds)
 {
 	struct events it;
@@ -23,7 +23,7 @@ static uint32_t other(struct pairing_block *pb, const uint8_t *row, uint32_t hol
 	return holds;
 }
 
-/* Is a row kept? */
+/* Returns true if a row is kept. */
 static inline __attribute__((always_inline)) bool
 row_kept(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint8_t cell)
 {
@@ -43,8 +43,8 @@ static inline void put(struct kept *k, const uint8_t *row, size_t n)
 	k->end += n;
 }
 
-/* The first row from p on that has another cell, which place alone gives, or is not fit for runs.
- */
+/* Returns the first row from p on that has another cell, which the location decides, or is not
+ * fit for runs. */
 static const uint8_t *skip(const struct pairing_block *pb, const uint8_t *p, const uint8_t *cells,
 			   uint8_t same)
 {
@@ -58,8 +58,8 @@ static const uint8_t *skip(const struct pairing_block *pb, const uint8_t *p, con
 }
 
 /*
- * A run of rows with the same cell from p on: the first row behind it, if it was taken as a whole,
- * or else p; *until: rows up to there are to be taken one by one.
+ * Take a run of rows with the same cell from p on. Returns the row after it, or p if the run was
+ * not taken; *until: rows before it must be taken one by one.
  */
 static const uint8_t *run(struct select *s, struct pairing_block *pb, const struct cells *c,
 			  struct kept *k, const uint8_t *p, const uint8_t **until)
@@ -80,7 +80,7 @@ static const uint8_t *run(struct select *s, struct pairing_block *pb, const stru
 	return *until;
 }
 
-/* Rows one by one, but for runs. */
+/* Take single rows, except for runs. */
 static void keep_exactly(struct select *s, struct pairing_block *pb, const struct cells *c,
 			 struct kept *k)
 {
@@ -104,7 +104,7 @@ static void keep_exactly(struct select *s, struct pairing_block *pb, const struc
 		n = pb->fit ? NARROW_ROW : compact_row_size(b, p);
 		cell = select_cell(s, b, c, w >> 32 & 0xffff, w >> 24 & 0xff, w >> 48 & 0xff);
 		if (row_kept(pb, p, w, cell) != s->invert) {
-			/* of a block of one row, which may be large, nothing need be copied */
+			/* the row of a block of one row, which may be large, is not copied */
 			if (b->rows > 1)
 				put(k, p, n);
 			else
@@ -116,9 +116,9 @@ static void keep_exactly(struct select *s, struct pairing_block *pb, const struc
 }
 
 /*
- * As if nearly no leave had another place than its enter: by place alone, without a branch, for
- * which rows stay has no pattern. false: some leave has another note than its enter, or it was not
- * tried, and nothing was done.
+ * Select by the location alone, without a branch, because kept rows have no pattern. This suits
+ * blocks where leaves have their enters' locations. Returns false, with nothing done, if some leave
+ * has another note than its enter, or if the block does not suit.
  */
 static bool keep_plainly(struct select *s, struct pairing_block *pb, const struct cells *c,
 			 struct kept *k)

@@ -1,8 +1,8 @@
-/* select_narrow.c - narrow rows that are kept by what their lane, type and place say */
+/* select_narrow.c - select narrow rows by their lane, type and location */
 #include "cmd/trfilter/rows/block_compact.h"
 #include "cmd/trfilter/rows/select_private.h"
 
-/* Rows of 8 bytes and nothing behind them, decided by their cell: the case that must be fast. */
+/* Take rows of 8 bytes without payload, by their cells: the fastest path. */
 static void keep_narrow(struct select *s, const struct block *b, const struct cells *c,
 			struct kept *k)
 {
@@ -18,7 +18,7 @@ static void keep_narrow(struct select *s, const struct block *b, const struct ce
 			invert;
 		uint32_t delta = w & 0xffffff, all = -(uint32_t)keep, d;
 
-		/* without a branch: which rows stay has no pattern */
+		/* without a branch, because kept rows have no pattern */
 		put_u64(out, w);
 		out += NARROW_ROW & all;
 		d = delta | ~all;
@@ -32,7 +32,7 @@ static void keep_narrow(struct select *s, const struct block *b, const struct ce
 	k->high = b->base + high;
 }
 
-/* The same where the place alone decides, and nearly always in the same way: run by run. */
+/* Take rows where the location alone decides, nearly always with the same result: run by run. */
 static void keep_runs(struct select *s, const struct block *b, const struct cells *c,
 		      struct kept *k)
 {
@@ -46,7 +46,7 @@ static void keep_runs(struct select *s, const struct block *b, const struct cell
 		p = select_skip(p, end, c->at, want);
 		memcpy(out, run, (size_t)(p - run));
 		out += p - run;
-		/* not asked yet, or without a place, when the type may decide */
+		/* not evaluated yet, or without a location, so that the type may decide */
 		for (; p < end && c->at[get_u16(p + 4)] == UNKNOWN; p += NARROW_ROW)
 			if (select_cell(s, b, c, get_u16(p + 4), p[3], p[6]) == want) {
 				memcpy(out, p, NARROW_ROW);
@@ -65,7 +65,7 @@ static void keep_runs(struct select *s, const struct block *b, const struct cell
 	k->high = b->base + high;
 }
 
-/* Some have more behind their 8 bytes. */
+/* Take rows of which some have a payload after their 8 bytes. */
 static void keep_mixed(struct select *s, const struct block *b, const struct cells *c,
 		       struct kept *k)
 {
@@ -77,13 +77,13 @@ static void keep_mixed(struct select *s, const struct block *b, const struct cel
 	for (uint32_t i = 0; i < 256 && i < b->ntypes; i++)
 		bare[i] = !b->types[i]->fixed_size && !(b->types[i]->flags & TYPE_TAIL);
 	while (p < end) {
-		/* guessing it makes the next row independent of this one's type */
+		/* the prediction makes the next row's address independent of this row's type */
 		size_t n = __builtin_expect(bare[p[6]], 1) ? NARROW_ROW : compact_row_size(b, p);
 
 		if (select_cell(s, b, c, get_u16(p + 4), p[3], p[6]) == want) {
 			uint64_t time = b->base + (get_u32(p) & 0xffffff);
 
-			/* of a block of one row, which may be large, nothing need be copied */
+			/* the row of a block of one row, which may be large, is not copied */
 			if (b->rows > 1)
 				memcpy(out, p, n);
 			out += n;

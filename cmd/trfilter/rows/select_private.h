@@ -1,6 +1,6 @@
 /*
- * select_private.h - what select.c (blocks) and, where that must be fast, select_narrow.c (rows)
- * and select_calls.c (rows of calls) share
+ * select_private.h - shared by select.c (blocks) and its fast paths select_narrow.c (rows) and
+ * select_calls.c (rows of calls)
  */
 #ifndef TR_TRFILTER_ROWS_SELECT_PRIVATE_H
 #define TR_TRFILTER_ROWS_SELECT_PRIVATE_H
@@ -9,35 +9,35 @@
 #include "cmd/trfilter/rows/select.h"
 
 /*
- * What the leading parts say hangs on a row's lane, type and place alone, so each combination of
- * these that the block's tables allow is a cell that is asked once. An index of the tables that
- * does not matter has the stride 0. Names come from the place where there is one and else from the
- * type: then the types stand behind the places.
+ * The result of the leading parts depends on a row's lane, type and location alone, so each
+ * combination of these in the block's tables is a cell that is evaluated once. An index that does
+ * not matter has the stride 0. Names are those of the location if there is one, else of the type:
+ * then the types are after the locations.
  */
 enum cell {
 	DROP = 0,
 	KEEP = 1,
 	UNKNOWN = 2,
-	/* with cells.call: KEEP is what that part says by itself */
-	REACHED = 4, /* the parts before it hold */
-	PASSES = 8,  /* and those behind it */
+	/* with cells.call: KEEP is the result of that part alone */
+	REACHED = 4, /* the parts before it are true */
+	PASSES = 8,  /* the parts after it are true too */
 };
 
 enum { CELLS_LIMIT = 64 * 1024, NO_PART = INT32_MAX };
 
 struct cells {
 	uint8_t *at;
-	size_t first, end; /* parts */
-	size_t call;	   /* one of them whose calls are to be found; NO_PART */
+	size_t first, end; /* range of parts */
+	size_t call;	   /* the part whose calls must be followed; or NO_PART */
 	size_t count;
 	size_t location, lane, type; /* strides */
-	uint32_t nplaces;	     /* indexes of places, with 0 for none */
-	bool name;		     /* a row without a place has the index nplaces + type */
+	uint32_t nplaces;	     /* number of indexes of locations; 0 is for none */
+	bool name;		     /* a row without a location has the index nplaces + type */
 };
 
 struct kept {
-	uint8_t *rows, *end; /* in select.payload */
-	uint64_t low, high;  /* times */
+	uint8_t *rows, *end; /* output in select.payload */
+	uint64_t low, high;  /* lowest and highest time */
 	uint32_t count;
 };
 
@@ -48,7 +48,7 @@ static inline size_t cell_of(const struct cells *c, uint32_t location, uint32_t 
 	return location * c->location + lane * c->lane + type * c->type;
 }
 
-/* Ask the parts. */
+/* Evaluate the parts for a row's cell. */
 uint8_t select_ask(struct select *s, const struct block *b, const struct cells *c,
 		   uint32_t location, uint32_t lane, uint32_t type);
 
@@ -62,7 +62,8 @@ static inline uint8_t select_cell(struct select *s, const struct block *b, const
 	return *cell;
 }
 
-/* The first row from p on whose place alone has another cell. Cells are there by place alone. */
+/* Returns the first row from p on whose location has another cell. Cells must depend on the
+ * location alone. */
 static inline const uint8_t *select_skip(const uint8_t *p, const uint8_t *end, const uint8_t *cells,
 					 uint8_t same)
 {
@@ -75,9 +76,9 @@ static inline const uint8_t *select_skip(const uint8_t *p, const uint8_t *end, c
 	return p;
 }
 
-/* Rows that are all narrow and no gaps, where the cells are all that is asked, and all may stay. */
+/* Select from narrow rows without gaps, where the cells decide all, and all rows may be kept. */
 void select_narrow(struct select *s, const struct block *b, const struct cells *c, struct kept *k);
-/* The same with cells.call. -1: out of memory. */
+/* The same with cells.call. Returns -1 when out of memory. */
 int select_calls(struct select *s, const struct block *b, const struct cells *c, struct kept *k);
 
 #endif

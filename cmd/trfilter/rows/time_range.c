@@ -63,7 +63,7 @@ struct node *time_range_field(const char *text, struct error *e)
 
 /* --- the end of the input --- */
 
-/* A stream ends, or a segment of it. */
+/* Note the end of a stream or segment. */
 static int note_end(void *ctx, bool first, uint64_t events, uint64_t last)
 {
 	struct time_range *l = ctx;
@@ -111,7 +111,7 @@ int time_range_find_ends(struct time_range *l, char **paths, int n, struct error
 void time_range_block(struct time_range *l, const struct block *b, bool new_stream)
 {
 	if (b->kind == BLOCK_HEAD && new_stream) {
-		/* nothing goes from one stream into the next */
+		/* ranges never continue in the next stream */
 		l->stream += l->any;
 		l->started = false;
 		l->nwindows = 0;
@@ -170,7 +170,7 @@ enum time_range_says time_range_of_block(struct time_range *l, const struct bloc
 	bool before = true, inside = true;
 
 	for (uint32_t i = 0; i < b->ntypes; i++)
-		/* the leave of what was entered elsewhere, and what is never left out */
+		/* leaves whose enters were in the range, and rows that are always kept */
 		if (b->types[i]->kind == KIND_ENTER || b->types[i]->kind == KIND_LEAVE ||
 		    b->types[i]->kind == KIND_GAP)
 			return LIMITS_ASK;
@@ -187,10 +187,10 @@ enum time_range_says time_range_of_block(struct time_range *l, const struct bloc
 
 /* --- rows --- */
 
-/* How an event stands to the ranges of its thread. */
+/* Position of an event relative to the ranges of its thread. */
 enum range { RANGE_OUTSIDE, RANGE_INSIDE, RANGE_BORDER };
 
-/* closes: it is the leave of a call that was asked at its enter. */
+/* Update the thread's range. closes: the leave of a call that was tested at its enter. */
 static enum range between(struct time_range *l, const struct event *e, bool closes)
 {
 	uint32_t thread = e->lane->thread;
@@ -204,14 +204,15 @@ static enum range between(struct time_range *l, const struct event *e, bool clos
 	l->inside = inside;
 	inside = &l->inside[thread];
 	n = *inside ? l->to : l->from;
-	/* but for who asks for leaves */
+	/* unless the condition names leaves */
 	if ((closes && !(n->depends & DEPENDS_KIND)) || !evaluate(&l->evaluation, n, e))
 		return *inside ? RANGE_INSIDE : RANGE_OUTSIDE;
 	*inside = !*inside;
 	return RANGE_BORDER;
 }
 
-/* The same value is in the sample in every stream, on every machine. */
+/* Returns true if the event's value is in the sample, which is the same in every stream and on
+ * every machine. */
 static bool sampled(struct time_range *l, const struct event *e)
 {
 	static const struct siphash_key key = {0x7472757469, 0x6c73};

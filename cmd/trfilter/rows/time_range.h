@@ -1,5 +1,5 @@
 /*
- * time_range.h - which rows a condition is asked of at all: --since, --until, --between, --sample
+ * time_range.h - the rows to which a condition is applied: --since, --until, --between, --sample
  *
  * A call is decided at its enter, for its leave too.
  */
@@ -12,17 +12,16 @@
 
 struct time_range {
 	struct moment since, until;
-	/* for moments before the end: the last time of each stream of the input, 0 without events
-	 */
+	/* for moments before the end: last time of each stream of the input, 0 without events */
 	uint64_t *ends;
 	size_t nends, ends_capacity;
-	struct node *from, *to; /* --between; NULL none */
-	struct node *by;	/* --sample: what is hashed; NULL none */
+	struct node *from, *to; /* --between; NULL: none */
+	struct node *by;	/* --sample: the hashed field; NULL: none */
 	uint64_t sample, of;
 
 	struct evaluation evaluation;
 	struct pairing pairing;
-	bool any; /* a stream came, and is number: */
+	bool any; /* a stream was read; its number is the next: */
 	size_t stream;
 	bool started; /* the stream's first time is known */
 	uint64_t start;
@@ -31,40 +30,40 @@ struct time_range {
 		uint64_t since, until;
 	} * windows;
 	size_t nwindows;
-	uint8_t *inside; /* --between, by thread */
+	uint8_t *inside; /* --between: by thread */
 	size_t ninside;
-	uint64_t unsampled; /* events that have nothing of what --sample goes by */
+	uint64_t unsampled; /* number of events without the field of --sample */
 	bool failed;
 	struct error error;
 };
 
-/* Does anything limit? */
+/* Returns true if any option limits the rows. */
 static inline bool time_range_any(const struct time_range *l)
 {
 	return l->since.from || l->until.from || l->from || l->by;
 }
 
-/* Do --between or --sample look at arguments, return values or fields? */
+/* Returns true if --between or --sample reads arguments, return values or fields. */
 bool time_range_read_values(const struct time_range *l);
 
-/* "1/100" -1: it is not. */
+/* Parse "1/100". Returns -1 if it is invalid. */
 int time_range_sample(struct time_range *l, const char *text);
-/* A condition for --between, a field for --sample; NULL and e filled. */
+/* Parse a condition for --between or a field for --sample; NULL with e filled. */
 struct node *time_range_condition(const char *text, const char *option, struct error *e);
 struct node *time_range_field(const char *text, struct error *e);
 
-/* Find the ends of the streams of the input, if moments are before them. paths as for reader_open.
- */
+/* Find the ends of the streams of the input, if moments are relative to them. paths as for
+ * reader_open. */
 int time_range_find_ends(struct time_range *l, char **paths, int n, struct error *e);
 
-/* A block comes; of HEAD a new stream. */
+/* Take a block; new_stream: it is the HEAD of a new stream. */
 void time_range_block(struct time_range *l, const struct block *b, bool new_stream);
-/* What the times alone say of all rows of a block: NO, YES, or LATER: ask each. */
+/* Result of the times for all rows of a block: NO, YES, or ASK: test each row. */
 enum time_range_says { LIMITS_NO, LIMITS_YES, LIMITS_ASK };
 enum time_range_says time_range_of_block(struct time_range *l, const struct block *b);
-/* Every row, in the order of the stream, but gaps. */
+/* Test a row; to be called for every row but gaps, in the order of the stream. */
 bool time_range_row(struct time_range *l, const struct event *e);
-/* Say what --sample could not choose from. */
+/* Print what --sample could not select from. */
 void time_range_report(const struct time_range *l, bool quiet);
 void time_range_free(struct time_range *l);
 
