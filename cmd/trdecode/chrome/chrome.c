@@ -17,11 +17,12 @@ static const char *skip_blanks(const char *p, const char *end)
  * or array: other content may precede the events. */
 static bool chrome_probe(const struct input *in)
 {
-	const char *p = (const char *)in->head, *end = p + in->head_size, *first;
+	const char *p = (const char *)in->head, *end, *first;
 	size_t n;
 
 	if (!p || in->tree)
 		return false;
+	end = p + in->head_size;
 	if (in->head_size >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
 		p += 3;
 	first = p = skip_blanks(p, end);
