@@ -1,11 +1,11 @@
 #include "cmd/trsym/add_symbols.h"
 
-/* The place of a wire id, if it is one that can have a symbol. */
+/* Return the location of an id of the stream, if the location can have a symbol. */
 static const struct location *location_of(const struct dictionary *d, uint32_t id)
 {
 	const struct location *p = dictionary_location(d, idmap_get(&d->ids[ENTRY_LOCATION], id));
 
-	return p && p->space ? p : NULL; /* others are named by their source */
+	return p && p->space ? p : NULL; /* other locations are named by their source */
 }
 
 static int send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *symbol)
@@ -39,7 +39,7 @@ static struct symbol_entry entry_of(const struct location_symbol *p)
 				     .file_size = p->file.size};
 }
 
-/* The line that an earlier trsym found for the same function stays if this one has none. */
+/* Keep the line that an earlier trsym found for the same function, if this program finds none. */
 static void keep_line(const struct location_symbol *theirs, struct symbol_entry *ours)
 {
 	if (ours->file_size || theirs->start != ours->start || theirs->size != ours->size)

@@ -1,5 +1,5 @@
 /*
- * add_symbols.h - symbols go out with the places that they are of
+ * add_symbols.h - write each location with its symbol
  */
 #ifndef TR_TRSYM_ADD_SYMBOLS_H
 #define TR_TRSYM_ADD_SYMBOLS_H
@@ -8,9 +8,9 @@
 #include "cmd/trsym/resolve.h"
 
 /*
- * The places that a DICT block declares, each followed by its symbol. A symbol that an earlier
- * trsym has sent comes in a later block, and may overtake ours or be overtaken: then the better one
- * is sent once more, ours if there is one. 0, or -1 after stage_fail.
+ * Write the locations that a DICT block declares, each followed by its symbol. The symbol that an
+ * earlier trsym wrote for a location follows in a later block, before or after ours is read: the
+ * better one is written again, ours if there is one. Returns 0, or -1 after stage_fail.
  */
 int add_symbols(struct stage *s, struct resolver *r, const struct block *b);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A kernel has some 10 MB of them. */
+/* bytes. A kernel has some 10 MB of symbols. */
 enum { SIZE_MAX_READ = 1 << 30, PIECE = 1 << 16 };
 
 struct kallsyms_source {

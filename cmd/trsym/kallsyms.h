@@ -1,5 +1,7 @@
 /*
  * kallsyms.h - the kernel's symbols from a file that the user names
+ *
+ * Functions return 0, or -1 when out of memory, unless noted.
  */
 #ifndef TR_TRSYM_KALLSYMS_H
 #define TR_TRSYM_KALLSYMS_H
@@ -8,7 +10,7 @@
 #include "common/symbols/symbols.h"
 #include "common/stream/writer.h"
 
-/* A copy of /proc/kallsyms. Zero-initialised is none. */
+/* A copy of /proc/kallsyms. Zero-initialised: there is no copy. */
 struct kallsyms {
 	struct buffer text;
 	struct symbols *symbols;	 /* NULL: there is no copy */
@@ -18,21 +20,21 @@ struct kallsyms {
 	size_t nwaiting, capacity;
 };
 
-/* 0, or -1 with e filled: the file cannot be read, has no function, or was copied by someone who
- * may not see addresses. */
+/* Read the file. Returns 0, or -1 with *e filled: the file cannot be read, has no function, or
+ * was copied by a user who may not see addresses. */
 int kallsyms_read(struct kallsyms *k, const char *path, struct error *e);
 
 void kallsyms_free(struct kallsyms *k);
 
-/* A part of a source goes by. -1 when out of memory. */
+/* Note a META block of a source. */
 int kallsyms_meta(struct kallsyms *k, const struct meta *m);
 
-/* A DICT block goes by. -1 when out of memory. */
+/* Note the sources that a DICT block declares. */
 int kallsyms_declared(struct kallsyms *k, const struct block *b);
 
 /*
- * Before events: sources of trace-cmd without a table of their own get this one, so that who prints
- * the addresses in their fields has the names too. -1: w->error says why.
+ * Give the table to trace-cmd sources without a table of their own, before their events: programs
+ * that print addresses of fields then have the names too. Returns 0, or -1 with w->error filled.
  */
 int kallsyms_send(struct kallsyms *k, struct writer *w, const struct dictionary *d);
 

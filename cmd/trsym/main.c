@@ -1,7 +1,7 @@
 /*
- * trsym - add symbols to the places of a stream
+ * trsym - add symbols to the locations of a stream
  *
- * Each distinct place is resolved once, when it is declared; events pass untouched.
+ * Each distinct location is resolved once, when it is declared; events are passed through.
  */
 #include <unistd.h>
 
@@ -63,7 +63,7 @@ static const struct program program = {
 	.streams = streams,
 };
 
-/* What the resolver knows grows, and symbols go out. */
+/* Update the resolver with a block, and write symbols. */
 static int take_block(struct stage *s, struct resolver *r, struct kallsyms *k, struct block *b)
 {
 	struct meta m;
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
 	else if (!common.quiet)
 		report_missing(resolver.tables);
 out:
-	/* before the stage, whose dictionary holds their texts */
+	/* before the stage, whose dictionary owns their texts */
 	tables_free(resolver.tables);
 	resolver_free(&resolver);
 	kallsyms_free(&kernel);

@@ -13,7 +13,7 @@ static int compare(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* "14 p.c" of the function at the address. */
+/* Add "14 p.c", the line of the function at the address. */
 static int add(struct recorded_lines *r, uint64_t address, const char *text)
 {
 	struct recorded_line *at;

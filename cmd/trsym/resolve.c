@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-/* What is mapped from the start, by address; what was loaded later, the latest first. */
+/* A space's mappings: those of the start by address, later ones with the latest first. */
 struct space_index {
-	uint32_t *mapped, *loaded; /* indexes into the space's maps */
+	uint32_t *mapped, *loaded; /* indexes of the space's maps */
 	size_t nmapped, nloaded;
-	size_t nmaps; /* of the space when this was made */
+	size_t nmaps; /* number of the space's maps when the index was built */
 };
 
 void resolver_free(struct resolver *r)
@@ -76,7 +76,7 @@ static const struct space_index *index_of(struct resolver *r, const struct space
 	return spaces;
 }
 
-/* The mapping of the start that holds the address, NULL none. */
+/* Return the mapping of the start that contains the address, or NULL. */
 static const struct map *mapping_of(const struct space_index *x, const struct location *p)
 {
 	size_t low = 0, high = x->nmapped;
@@ -96,17 +96,17 @@ static const struct map *mapping_of(const struct space_index *x, const struct lo
 	return !map->end || p->address < map->end ? map : NULL;
 }
 
-/* Where the function is declared. Its texts live until the next place is resolved. */
+/* Add the line where the function is declared. Its texts are valid until the next call. */
 static int add_line(struct resolver *r, const struct map *map, struct module *m,
 		    const struct symbol *symbol, struct symbol_entry *s)
 {
-	/* of old recordings the symbols' addresses are absolute */
+	/* in old recordings the symbols' addresses are absolute */
 	uint64_t base = map->table.size ? map->offset : 0;
 	struct source_frame f;
 	int got;
 
 	if (symbol->type == 'P')
-		return 0; /* of the linker */
+		return 0; /* a symbol of the linker */
 	got = tables_line(r->tables, m, symbol->start, base, &f);
 	if (got <= 0 || !f.file)
 		return got < 0 ? -1 : 0;
@@ -116,7 +116,7 @@ static int add_line(struct resolver *r, const struct map *map, struct module *m,
 	return 0;
 }
 
-/* Look into one mapping. 1 found, 0, -1. */
+/* Find the symbol in one mapping. Returns 1 if found, 0, or -1. */
 static int look(struct resolver *r, const struct location *p, const struct map *map,
 		struct symbol_entry *s, struct module **module)
 {
@@ -175,7 +175,7 @@ int resolve(struct resolver *r, const struct location *p, bool count, struct sym
 			*s = elsewhere;
 		if (got)
 			goto out;
-		/* without its end the address may as well be in another one */
+		/* if its end is unknown, the address may be in another mapping */
 		if (map->end && !missed) {
 			missed = module;
 			s->module = map->path.text;

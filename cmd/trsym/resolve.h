@@ -1,5 +1,5 @@
 /*
- * resolve.h - from a place to its symbol
+ * resolve.h - find the symbol of a location
  */
 #ifndef TR_TRSYM_RESOLVE_H
 #define TR_TRSYM_RESOLVE_H
@@ -7,22 +7,22 @@
 #include "common/stream/writer.h"
 #include "cmd/trsym/tables.h"
 
-/* The mappings of the spaces in an order to search them by. Zero-initialised is empty. */
+/* The mappings of all spaces, ordered for searching. Zero-initialised is empty. */
 struct resolver {
 	struct tables *tables;
 	struct space_index *spaces; /* by number of the space */
 	size_t size;
-	uint64_t unmapped; /* places that lie in no module */
+	uint64_t unmapped; /* locations that are in no module */
 	bool lines;	   /* with source lines */
 };
 
 void resolver_free(struct resolver *r);
 
 /*
- * The symbol of a place: of the mapping that holds its address, else of what was loaded since, the
- * latest first, up to the place's epoch. 1 found; 0 not: then *s has the module if it is known, and
- * SYMBOL_UNKNOWN; -1 when out of memory. Texts in *s live until the next call. count: for the
- * report.
+ * Find the symbol of a location: in the mapping that contains its address, else in the modules
+ * loaded since, the latest first, up to the location's epoch. Returns 1 if found; 0 if not: *s then
+ * has the module if it is known, and SYMBOL_UNKNOWN; -1 when out of memory. Texts in *s are valid
+ * until the next call. count: count the location for the report.
  */
 int resolve(struct resolver *r, const struct location *p, bool count, struct symbol_entry *s);
 

@@ -3,30 +3,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Files with debug information that are open at a time, each with what was read of it. */
+/* Files whose debug information is open at a time. */
 enum { OPEN_MAX_FILES = 64 };
 
 /* A table in the stream. */
 struct carried {
-	struct buffer text; /* until it is parsed */
+	struct buffer text; /* text until it is parsed */
 	uint64_t total;
-	bool referred; /* an earlier segment had it */
+	bool referred; /* an earlier segment has the table */
 	bool parsed;
-	bool cut; /* a part of it is missing */
+	bool cut; /* a piece of the table is missing */
 	struct symbols *symbols;
-	struct recorded_lines lines; /* of a .dbg */
+	struct recorded_lines lines; /* lines of a .dbg */
 };
 
 struct tables {
-	struct intern carried_names; /* source and name, by number */
+	struct intern carried_names; /* by source and name */
 	struct carried *carried;
 	size_t carried_capacity;
 	struct module **modules;
 	size_t nmodules, modules_capacity;
-	struct intern keys; /* of modules, by number */
+	struct intern keys; /* keys of modules */
 	struct tables_options options;
 	struct module *open[OPEN_MAX_FILES]; /* modules whose debug information is open */
-	unsigned opened;		     /* counts them */
+	unsigned opened;		     /* their number */
 };
 
 struct tables *tables_new(const struct tables_options *options)
@@ -65,7 +65,7 @@ void tables_free(struct tables *t)
 	free(t);
 }
 
-/* The table of that name, made if it is new and add; NULL: there is none, or out of memory. */
+/* Find the table of that name, or add it if `add`; NULL: there is none, or out of memory. */
 static struct carried *find_carried(struct tables *t, uint32_t source, const char *name, size_t n,
 				    bool add)
 {
@@ -108,7 +108,7 @@ int tables_meta(struct tables *t, const struct meta *m)
 	if (!c)
 		return -1;
 	if (c->parsed)
-		return 0; /* said again */
+		return 0; /* the table is repeated */
 	if (m->flags & META_REFERENCE) {
 		c->referred = !c->text.size;
 		return 0;
@@ -116,13 +116,13 @@ int tables_meta(struct tables *t, const struct meta *m)
 	if (!m->offset)
 		c->text.size = 0;
 	if (m->offset != c->text.size)
-		return 0; /* a piece is missing: the reader has said so */
+		return 0; /* a piece is missing: the reader has reported it */
 	c->referred = false;
 	c->total = m->total;
 	return buffer_append(&c->text, m->data, m->size);
 }
 
-/* Symbols of the text, which is needed no more. -1 when out of memory. */
+/* Parse the symbols of the text, and free the text. Returns 0, or -1 when out of memory. */
 static int parse(struct carried *c, bool kallsyms)
 {
 	const char *text = (const char *)c->text.data;
@@ -130,7 +130,7 @@ static int parse(struct carried *c, bool kallsyms)
 
 	c->parsed = true;
 	c->cut = n < c->total;
-	/* half a line could be half a name */
+	/* the last line is incomplete, and so may be its name */
 	while (c->cut && n && text[n - 1] != '\n')
 		n--;
 	if (n)
@@ -183,7 +183,7 @@ static size_t symbols_count_of(const struct module *m)
 	return m->symbols ? symbols_count(m->symbols) : 0;
 }
 
-/* The names of --kallsyms, for a kernel that has none of its own. */
+/* Take the names of --kallsyms, for a kernel that has none of its own. */
 static void from_kallsyms(struct tables *t, struct module *m)
 {
 	m->symbols = t->options.kernel;
@@ -243,7 +243,8 @@ const char *tables_name(struct tables *t, struct module *m, const struct symbol 
 
 /* --- source lines --- */
 
-/* The .dbg that belongs to the module's .sym, if the stream has it. -1 when out of memory. */
+/* Find the .dbg that belongs to the module's .sym, if the stream has it. Returns 0, or -1 when
+ * out of memory. */
 static int recorded_lines(struct tables *t, struct module *m)
 {
 	size_t n = strlen(m->table);
@@ -268,7 +269,7 @@ static int recorded_lines(struct tables *t, struct module *m)
 	return 0;
 }
 
-/* The file's debug information; one of many that are open is closed for it. */
+/* Open the file's debug information; if too many are open, close one. */
 static void open_debug(struct tables *t, struct module *m)
 {
 	struct module **slot = &t->open[t->opened++ % OPEN_MAX_FILES];
@@ -299,7 +300,7 @@ int tables_line(struct tables *t, struct module *m, uint64_t address, uint64_t b
 	if (!m->recorded && !m->debug && recorded_lines(t, m))
 		return -1;
 	if (m->recorded) {
-		/* as for symbols: what was recorded with the trace is not mixed with another */
+		/* as for symbols: lines recorded with the trace are not mixed with others */
 		line = recorded_lines_find(m->recorded, address);
 		if (line)
 			*f = (struct source_frame){.file = line->file, .line = line->line};

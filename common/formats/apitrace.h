@@ -1,5 +1,5 @@
 /*
- * apitrace.h - apitrace's .trace: what its decoder and its encoder share
+ * apitrace.h - apitrace's .trace: constants shared by its decoder and encoder
  */
 #ifndef TR_FORMATS_APITRACE_H
 #define TR_FORMATS_APITRACE_H
@@ -10,12 +10,13 @@
 
 enum {
 	APITRACE_LATEST = 6, /* versions 0 to 6 are known */
-	/* what differs from which version on */
-	APITRACE_ENUM_SETS = 3,	  /* an enum's definition holds all its names */
-	APITRACE_THREADS = 4,	  /* an enter tells its thread */
+	/* first versions with a feature */
+	APITRACE_ENUM_SETS = 3,	  /* an enum's definition contains all its names */
+	APITRACE_THREADS = 4,	  /* an enter has its thread */
 	APITRACE_PROPERTIES = 6,  /* header with semantic version and properties */
-	APITRACE_CHUNK = 1 << 20, /* bytes of the stream in a snappy chunk as apitrace writes it */
-	APITRACE_ZSTD_FRAME = 2 << 20, /* the same for a frame of zstd's seekable format */
+	APITRACE_CHUNK = 1 << 20, /* bytes of the stream in a snappy chunk of apitrace */
+	APITRACE_ZSTD_FRAME =
+		2 << 20, /* bytes of the stream in a frame of zstd's seekable format */
 };
 
 enum apitrace_event { APITRACE_ENTER = 0, APITRACE_LEAVE = 1 };
@@ -56,19 +57,19 @@ enum apitrace_frame {
 	APITRACE_FRAME_OFFSET = 5,
 };
 
-/* The names of the members of a definition of kind FRAME (stream.h), by enum apitrace_frame. */
+/* Names of the members of a definition of kind FRAME (common/stream), by enum apitrace_frame. */
 #define APITRACE_FRAME_NAMES                                                                       \
 	{                                                                                          \
 		"", "module", "function", "file", "line", "offset"                                 \
 	}
 
-/* The header of a trace as it stood in the file, without its container: name of a META. */
+/* Name of the META that contains the header of a trace, as in the file without its container. */
 #define APITRACE_META_HEADER "apitrace.header"
 
-/* The fixed part of both types of the stream: the call's number, and the frame it is in. */
+/* Offsets in the fixed part of both types of the stream: the call's number, and its frame. */
 enum { APITRACE_FIXED_CALL = 0, APITRACE_FIXED_FRAME = 4, APITRACE_FIXED_SIZE = 8 };
 
-/* What apitrace knows of a function by its name: bits as `apitrace pickle` gives them. */
+/* What apitrace knows of a function by its name: bits as in `apitrace pickle`. */
 enum apitrace_known {
 	APITRACE_FAKE = 1,
 	APITRACE_NO_SIDE_EFFECTS = 4,
@@ -79,7 +80,7 @@ enum apitrace_known {
 };
 unsigned apitrace_known(const char *function, size_t n);
 
-/* The name of a COM interface id as "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", or NULL. */
+/* Return the name of a COM identifier "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", or NULL. */
 const char *apitrace_guid(const char *uuid);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * What apitrace knows of functions by their names: facts that its files do not hold. As of apitrace
- * 11.1.
+ * apitrace_known.c - what apitrace knows of functions by their names, and its files do not contain
+ *
+ * As of apitrace 11.1.
  */
 #include "common/formats/apitrace.h"
 
@@ -306,7 +307,7 @@ static int by_name(const void *key, const void *row)
 	return order ? order : -(name[k->size] != '\0');
 }
 
-/* I...SwapChain::Present and its like, of whatever version:
+/* I...SwapChain::Present and similar names of any version:
  * IDXGI[Decode]SwapChain<word>::Present<word> */
 static bool is_present(const char *s, size_t n)
 {
@@ -330,7 +331,7 @@ static bool is_present(const char *s, size_t n)
 	return false;
 }
 
-/* What a device can do is asked of it: ID3D1[01]Device<digits>::Check<what>, of whatever version */
+/* Calls that query the device's abilities: ID3D1[01]Device<digits>::Check<what>, of any version */
 static bool is_device_check(const char *s, size_t n)
 {
 	static const char *const methods[] = {"::CheckFormatSupport",

@@ -1,18 +1,18 @@
 /*
- * chrome.h - Trace Event JSON: what its decoder and its encoder share
+ * chrome.h - Trace Event JSON: constants shared by its decoder and encoder
  *
  * The native id of a type is the character of "ph". The last field of types of asynchronous events
- * (b, e, n, and S, F, T, p) is the event's id, which no argument of the trace shares its name with;
- * types of calls have a call number, too. No other type has fields.
+ * (b, e, n, and S, F, T, p) is the event's id, a name that no argument of the trace has; types of
+ * calls have a call number, too. No other type has fields.
  *
- * The encoder writes what time 0 of the file is: "otherData":{"clock":"trace","origin":"5000",
- * "unit":"ns"}. The decoder adds the origin where the unit is ns.
+ * The encoder writes the origin of the file's times: "otherData":{"clock":"trace","origin":"5000",
+ * "unit":"ns"}. The decoder adds the origin if the unit is ns.
  */
 #ifndef TR_FORMATS_CHROME_H
 #define TR_FORMATS_CHROME_H
 
-/* The name of the field with the id if no argument of the trace has that name; else the second one,
- * with as many _ after it as it takes. */
+/* The name of the field with the id if no argument of the trace has that name; else the second
+ * name, with as many _ appended as needed. */
 #define CHROME_ID_FIELD	  "id"
 #define CHROME_ID_FIELD_2 "async_id"
 

@@ -25,7 +25,7 @@ static uint8_t size_of(char qualifier, const struct lttng_sizes *s)
 	return s->integer;
 }
 
-/* [qualifier] conversion; *p stands on the conversion when it is done. */
+/* Parse [qualifier] conversion; *p moves to the conversion's last character. */
 static struct type take_type(const char **p, const char *end, const char *qualifiers,
 			     const struct lttng_sizes *s)
 {
@@ -92,7 +92,7 @@ int lttng_format_parse(const char *format, size_t n, const struct lttng_sizes *s
 				network |= *p == 'n';
 			}
 			in_trace = take_type(&p, end, eight ? "1248hlLzZt" : "124hlLzZt", sizes);
-			/* what is not understood is as if it were not there */
+			/* unknown text is skipped */
 			while (in_trace.kind < 0 && p + 1 < end && p[1] != '%' && p[1] != ' ')
 				p++;
 		} else if (*p == '%' && p + 1 < end && p[1] != '%') {
@@ -104,7 +104,7 @@ int lttng_format_parse(const char *format, size_t n, const struct lttng_sizes *s
 			if (word) {
 				f->literal = word;
 				f->literal_size = (size_t)(p - word);
-				/* a "#" stood between */
+				/* a "#" was between */
 				if (memchr(word, '#', f->literal_size))
 					f->literal_size =
 						(size_t)((const char *)memchr(word, '#',
@@ -130,7 +130,7 @@ int lttng_format_parse(const char *format, size_t n, const struct lttng_sizes *s
 			name = word = NULL;
 		} else {
 			if ((*p == '#' || *p == '%') && p + 1 < end)
-				p++; /* doubled: literal */
+				p++; /* a doubled %: literal */
 			if (!word)
 				word = p;
 		}

@@ -1,6 +1,6 @@
 /*
- * lttng.h - what the decoder and the encoder of legacy LTTng traces share: constants, and the
- * grammar of marker formats
+ * lttng.h - constants of legacy LTTng traces and the grammar of marker formats, shared by the
+ * decoder and the encoder
  */
 #ifndef TR_FORMATS_LTTNG_H
 #define TR_FORMATS_LTTNG_H
@@ -12,12 +12,12 @@
 #define LTTNG_MAGIC 0x00D6B7EDu
 
 enum {
-	LTTNG_MAGIC_1 = 40, /* where the magic stands in 0.x and 1.0 */
-	LTTNG_MAGIC_2 = 16, /* and in 2.x */
+	LTTNG_MAGIC_1 = 40, /* offset of the magic in 0.x and 1.0 */
+	LTTNG_MAGIC_2 = 16, /* offset of the magic in 2.x */
 	LTTNG_HEADER_1 = 109,
-	LTTNG_HEADER_2 = 68, /* from 2.2 on */
+	LTTNG_HEADER_2 = 68, /* bytes, from 2.2 on */
 	LTTNG_PAGE = 4096,
-	LTTNG_FIELDS = 250, /* of one marker, at most */
+	LTTNG_FIELDS = 250, /* most fields of one marker */
 
 	/* ids of events */
 	LTTNG_MARKER_ID = 0,
@@ -30,13 +30,13 @@ enum {
 	LTTNG_ID_FULL_TIME = 29,  /* u16 id, u16 size, u64 time follow */
 	LTTNG_ID_SIZE = 30,	  /* u16 id, u16 size */
 	LTTNG_ID_WIDE = 31,	  /* u16 id */
-	LTTNG_SIZE_WIDE = 0xffff, /* of a u16 size: a u32 follows (2.x), or see the format (1.0) */
+	LTTNG_SIZE_WIDE = 0xffff, /* in a u16 size: a u32 follows (2.x), or see the format (1.0) */
 };
 
-/* Behind a marker's name, with a number: another format of that name, as trencode writes it. */
+/* After a marker's name, with a number: another format of that name, as trencode writes it. */
 #define LTTNG_ANOTHER '~'
 
-/* Of the machine or program that had the marker. */
+/* Sizes of C types on the machine, or in the program, that recorded the marker. */
 struct lttng_sizes {
 	uint8_t integer, longer, pointer, size_t_;
 };
@@ -44,20 +44,20 @@ struct lttng_sizes {
 enum lttng_kind { LTTNG_UNSIGNED, LTTNG_SIGNED, LTTNG_POINTER, LTTNG_STRING };
 
 struct lttng_field {
-	const char *name; /* in the format, not ended by a NUL; NULL: it has none */
+	const char *name; /* points into the format, without NUL; NULL: none */
 	size_t name_size;
-	const char *literal; /* text glued to the conversion, as "0x" in "ip 0x%lX" */
+	const char *literal; /* text before the conversion, as "0x" in "ip 0x%lX" */
 	size_t literal_size;
 	uint8_t kind;	 /* enum lttng_kind */
-	uint8_t size;	 /* 1, 2, 4, 8; 0 of strings */
+	uint8_t size;	 /* 1, 2, 4, 8; 0 for strings */
 	char conversion; /* of the C type: d, u, x, X, o, c, p, s ... */
-	bool network;	 /* big-endian whatever the trace is */
-	bool compact;	 /* in a compact channel its value stands in the event's header */
+	bool network;	 /* big-endian in any trace */
+	bool compact;	 /* in a compact channel its value is in the event's header */
 };
 
 /*
- * Take a marker's format apart. eight: "#8x" is understood; in 1.0 it is taken as absent.
- * Returns the number of fields; -1: more than max.
+ * Parse a marker's format. eight: "#8x" is valid; in 1.0 it is ignored. Returns the number of
+ * fields; -1: more than max.
  */
 int lttng_format_parse(const char *format, size_t n, const struct lttng_sizes *sizes, bool eight,
 		       struct lttng_field *fields, int max);

@@ -1,8 +1,8 @@
 /*
- * formats/tracecmd.h - numbers of trace-cmd's trace.dat, versions 6 and 7
+ * tracecmd.h - constants of trace-cmd's trace.dat, versions 6 and 7, shared by the decoder and the
+ * encoder
  *
- * What the decoder and the encoder share. Facts: trace-cmd.dat.v6(5), trace-cmd.dat.v7(5) and
- * recordings by trace-cmd 1.x to 3.4.
+ * Sources: trace-cmd.dat.v6(5), trace-cmd.dat.v7(5) and recordings by trace-cmd 1.x to 3.4.
  */
 #ifndef TR_FORMATS_TRACECMD_H
 #define TR_FORMATS_TRACECMD_H
@@ -13,7 +13,7 @@
 /* tags of version 6, with their NULs */
 #define TRACECMD_HEADER_PAGE  "header_page"  /* 12 bytes */
 #define TRACECMD_HEADER_EVENT "header_event" /* 13 bytes */
-#define TRACECMD_TAG_OPTIONS  "options  "    /* these three 10 */
+#define TRACECMD_TAG_OPTIONS  "options  "    /* 10 bytes, as the next two */
 #define TRACECMD_TAG_LATENCY  "latency  "
 #define TRACECMD_TAG_DATA     "flyrecord"
 
@@ -51,23 +51,23 @@ enum tracecmd_option {
 
 enum { TRACECMD_COMPRESSED = 1 }; /* flag of a section */
 
-/* How the option VERSION begins in a trace.dat of trencode, where names of threads have \xHH for
- * control characters. */
+/* The start of the option VERSION in a trace.dat of trencode, whose names of threads have \xHH
+ * for control characters. */
 #define TRACECMD_OWN "trencode"
 
-/* In a format of trencode, in place of "name: ": name and system have _xHH for what is no letter,
- * digit or _. */
+/* In a format of trencode, instead of "name: ": name and system have _xHH for each character
+ * that is no letter, digit or _. */
 #define TRACECMD_ESCAPED_NAME "name:  "
 
-/* Behind a name of an event, with a number: another event of that name, which has another layout.
- * trencode writes it; as it writes all else that is no letter or digit as _xHH, and a _ so only
- * where an x follows, no name of its own ends so. */
+/* After a name of an event, with a number: another event of that name, which has another layout.
+ * Names that trencode escapes never end so: other characters than letters and digits become
+ * _xHH, a _ only before an x. */
 #define TRACECMD_ANOTHER "_x5f"
 
-/* Ring buffer: the kinds of a record, in its lowest (little-endian) or highest 5 bits; 1 to 28 are
- * words of payload. */
+/* Ring buffer: the kinds of a record, in its lowest (little-endian) or highest 5 bits; 1 to 28
+ * are words of payload. */
 enum {
-	RING_LONG = 0, /* u32 length follows, itself included */
+	RING_LONG = 0, /* u32 length follows, which includes itself */
 	RING_PADDING = 29,
 	RING_TIME_EXTEND = 30,
 	RING_TIME_STAMP = 31,
@@ -75,6 +75,6 @@ enum {
 
 #define RING_COMMIT_MASK 0x07ffffffu
 #define RING_MISSED	 (1u << 31) /* events before this sub-buffer were lost */
-#define RING_MISSED_SIZE (1u << 30) /* how many stands behind the data, a long */
+#define RING_MISSED_SIZE (1u << 30) /* the number of lost events, a long, is after the data */
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * formats/uftrace.h - numbers and record layout of a uftrace data directory
+ * uftrace.h - constants and the record layout of a uftrace data directory, shared by the decoder
+ * and the encoder
  *
- * What the decoder and the encoder share. Facts: observed on recordings by uftrace 0.9 to 0.19.
+ * Source: recordings by uftrace 0.9 to 0.19.
  */
 #ifndef TR_FORMATS_UFTRACE_H
 #define TR_FORMATS_UFTRACE_H
@@ -15,11 +16,10 @@
 #define UFTRACE_MAGIC	    "Ftrace!" /* 8 bytes with its NUL */
 #define UFTRACE_MAGIC_SIZE  8
 #define UFTRACE_HEADER_SIZE 40
-#define UFTRACE_VERSION	    4 /* written; 3 is read too */
+#define UFTRACE_VERSION	    4 /* for writing; 3 is read too */
 #define UFTRACE_VERSION_MIN 3
 
-#define UFTRACE_MAX_STACK                                                                          \
-	1024 /* where the header does not say, and the range of a record's depth */
+#define UFTRACE_MAX_STACK 1024 /* if the header gives none; also the range of a record's depth */
 
 /* offsets in the header */
 enum {
@@ -32,11 +32,12 @@ enum {
 	UFTRACE_HDR_MAX_STACK = 32, /* u16, then 6 bytes of zero */
 };
 
-/* The session of a directory that trencode made of another system's trace: names in it are escaped
- * (escape.h), and those of its programs are names of threads, of any length. */
+/* The session of a directory that trencode converted from another system's trace: names in it
+ * are escaped (common/util/escape.h), and those of its programs are names of threads, of any
+ * length. */
 #define UFTRACE_ANEW_SID "7472656e636f6465"
 
-/* feat_mask. They announce, but do not prove, that there is such data. */
+/* feat_mask. A bit does not prove that there are such data. */
 #define UFTRACE_FEAT_PLTHOOK	     (1ull << 0)
 #define UFTRACE_FEAT_TASK_SESSION    (1ull << 1)
 #define UFTRACE_FEAT_KERNEL	     (1ull << 2)
@@ -115,7 +116,8 @@ static inline bool uftrace_word_valid(uint64_t word)
 	return ((word >> 3) & 7) == UFTRACE_RECORD_MAGIC;
 }
 
-/* swap: the trace's byte order is not this machine's. False when the magic is wrong. */
+/* Unpack a record. swap: the trace's byte order is not this machine's. Return false if the magic
+ * is wrong. */
 static inline bool uftrace_record_unpack(const void *bytes, bool swap, struct uftrace_record *r)
 {
 	uint64_t w[2];
@@ -132,7 +134,8 @@ static inline bool uftrace_record_unpack(const void *bytes, bool swap, struct uf
 }
 
 /*
- * depth beyond 1023 carries into the address, as the recorder's does. addr is cut to 48 bits.
+ * Pack a record. A depth beyond 1023 carries into the address, as in the recorder. addr is cut to
+ * 48 bits.
  */
 static inline void uftrace_record_pack(void *bytes, bool swap, const struct uftrace_record *r)
 {
@@ -146,7 +149,7 @@ static inline void uftrace_record_pack(void *bytes, bool swap, const struct uftr
 	memcpy(bytes, w, sizeof(w));
 }
 
-/* What the payload of n bytes takes in the file. */
+/* Round n bytes up to the size that a payload takes in the file. */
 static inline uint64_t uftrace_align(uint64_t n, uint64_t to)
 {
 	return (n + to - 1) & ~(to - 1);
@@ -171,7 +174,7 @@ enum uftrace_event_id {
 	UFTRACE_EV_WATCH_CPU,	      /* i32 */
 	UFTRACE_EV_WATCH_VAR,	      /* address (a word of the trace), then 1, 2, 4 or 8 bytes */
 	UFTRACE_EV_CALLSITE,	      /* u64 return address of the ENTRY that follows */
-	UFTRACE_EV_SCHED_IN = 200001, /* these are made from perf-cpu*.dat */
+	UFTRACE_EV_SCHED_IN = 200001, /* from perf-cpu*.dat */
 	UFTRACE_EV_SCHED_OUT,
 	UFTRACE_EV_SCHED_BOTH,
 	UFTRACE_EV_TASK_NEW,

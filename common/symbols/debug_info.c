@@ -1,5 +1,5 @@
 /*
- * debug_info.c - looking up functions and lines
+ * debug_info.c - find the functions and lines of an address
  */
 #include <dwarf.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static uint32_t number_of(Dwarf_Attribute *attribute)
 	return dwarf_formudata(attribute, &n) || n > UINT32_MAX ? 0 : (uint32_t)n;
 }
 
-/* A path as the unit has it, made absolute. NULL when there is none, or out of memory. */
+/* Make a unit's path absolute. NULL when there is none, or out of memory. */
 static const char *path_of(struct debug_info *d, struct debug_unit *u, const char *path)
 {
 	const char *directory;
@@ -48,8 +48,8 @@ static const char *path_of(struct debug_info *d, struct debug_unit *u, const cha
 }
 
 /*
- * A file and a line that attributes tell. The number of the file is that of the unit which the
- * attribute stands in. (dwarf_decl_file() would abort where a .dwo is missing.)
+ * Set file and line from attributes. The number of the file is that of the unit which has the
+ * attribute. (dwarf_decl_file() would abort if a .dwo is missing.)
  */
 static void named_line(struct debug_info *d, struct debug_unit *u, Dwarf_Attribute *file,
 		       Dwarf_Attribute *line, struct source_frame *f)
@@ -66,7 +66,7 @@ static void named_line(struct debug_info *d, struct debug_unit *u, Dwarf_Attribu
 		f->file = path_of(d, u, dwarf_filesrc(files, number, NULL, NULL));
 }
 
-/* Where the function was inlined. */
+/* Set the line where the function was inlined. */
 static void call_of(struct debug_info *d, struct debug_unit *u, Dwarf_Die *die,
 		    struct source_frame *f)
 {
@@ -76,7 +76,7 @@ static void call_of(struct debug_info *d, struct debug_unit *u, Dwarf_Die *die,
 		   dwarf_attr(die, DW_AT_call_line, &line), f);
 }
 
-/* Where it is declared. */
+/* Set the line where the function is declared. */
 static void declaration_of(struct debug_info *d, struct debug_unit *u, Dwarf_Die *die,
 			   struct source_frame *f)
 {
@@ -86,7 +86,7 @@ static void declaration_of(struct debug_info *d, struct debug_unit *u, Dwarf_Die
 		   dwarf_attr_integrate(die, DW_AT_decl_line, &line), f);
 }
 
-/* What the line table says. */
+/* Set the line that the line table has for the address. */
 static void line_of(struct debug_info *d, struct debug_unit *u, uint64_t address,
 		    struct source_frame *f)
 {
@@ -100,7 +100,8 @@ static void line_of(struct debug_info *d, struct debug_unit *u, uint64_t address
 		f->line = (uint32_t)number;
 }
 
-/* The unit with the address and the innermost function there, NULL none. -1: out of memory. */
+/* Find the unit of the address and its innermost function, or NULL. Returns 0, or -1: out of
+ * memory. */
 static int find(struct debug_info *d, uint64_t address, struct debug_unit **unit,
 		struct debug_function **function)
 {

@@ -1,5 +1,5 @@
 /*
- * debug_info_open.c - finding a module's DWARF, and which unit has which addresses
+ * debug_info_open.c - find a module's DWARF, and the unit of each address
  */
 #include <dwarf.h>
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 #include "common/util/buffer.h"
 #include "common/symbols/debug_info_private.h"
 
-/* Sections of DWARF shrink to a third or a fifth; what claims much more is no compiler's. */
+/* Sections of DWARF are compressed to a third or a fifth; no compiler writes a much higher
+ * ratio. */
 enum { RATIO_MAX = 100 };
 
 static bool is_bomb(Elf *elf, uint64_t size)
@@ -28,7 +29,7 @@ static bool is_bomb(Elf *elf, uint64_t size)
 	return total / RATIO_MAX > size;
 }
 
-/* libdw takes for granted that the last text in a section of texts has an end. */
+/* Test that the last text in a section of texts is ended: libdw assumes so. */
 static bool texts_end(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -68,7 +69,7 @@ static int add_unit(struct debug_info *d, Dwarf_Die *lines, Dwarf_Die *tree)
 	return 0;
 }
 
-/* Units that do not say which addresses they have: those of their lines. */
+/* Add the addresses of a unit's lines, for units that do not record their addresses. */
 static int add_lines(struct debug_info *d, Dwarf_Die *die, uint32_t number)
 {
 	Dwarf_Lines *lines;
@@ -120,7 +121,7 @@ static int read_units(struct debug_info *d)
 	return 0;
 }
 
-/* 1: there is something to be found in it, 0, -1 out of memory. */
+/* Read the units. Returns 1 if there are any, 0 if not, -1 when out of memory. */
 static int read_dwarf(struct debug_info *d, struct elf_file *f)
 {
 	uint64_t size = elf_file_size(f);

@@ -1,7 +1,7 @@
 /*
  * debug_info_private.h - a file's debug information while it is open
  *
- * Private to common/debug_info*.c.
+ * Private to common/symbols/debug_info*.c.
  */
 #ifndef TR_SYMBOLS_DEBUG_INFO_PRIVATE_H
 #define TR_SYMBOLS_DEBUG_INFO_PRIVATE_H
@@ -17,8 +17,8 @@ struct debug_info {
 	uint64_t base;
 	struct debug_unit *units;
 	size_t count, capacity;
-	struct range_index ranges; /* what: number of the unit */
-	uint64_t budget;	   /* ranges that may still be kept */
+	struct range_index ranges; /* by number of the unit */
+	uint64_t budget;	   /* ranges that may still be added */
 	struct intern paths;
 };
 

@@ -5,13 +5,13 @@
 
 #include "common/util/buffer.h"
 
-/* Compilers nest scopes some tens deep. */
+/* Most levels of nested scopes; compilers write some tens. */
 enum { DEPTH_MAX = 512 };
 
-/* A DIE whose children, or whose next sibling, come next. */
+/* A DIE whose children, or whose next sibling, are visited next. */
 struct level {
 	Dwarf_Die die;
-	uint32_t function; /* 1 + number of the function that it stands in */
+	uint32_t function; /* 1 + number of the function that contains it */
 };
 
 int debug_unit_ranges(Dwarf_Die *die, uint32_t what, struct range_index *to, uint64_t *budget)
@@ -27,7 +27,7 @@ int debug_unit_ranges(Dwarf_Die *die, uint32_t what, struct range_index *to, uin
 	return 0;
 }
 
-/* *function: that of the DIE's parent; becomes that of its children. */
+/* Add a DIE. *function: that of the DIE's parent; becomes that of its children. */
 static int take(struct debug_unit *u, Dwarf_Die *die, uint32_t *function, uint64_t *budget)
 {
 	int tag = dwarf_tag(die);
@@ -43,7 +43,7 @@ static int take(struct debug_unit *u, Dwarf_Die *die, uint32_t *function, uint64
 	if (tag != DW_TAG_inlined_subroutine)
 		*function = 0;
 	if (u->ranges.count == had)
-		return 0; /* a declaration, or one that is nowhere but inlined */
+		return 0; /* a declaration, or a function that is always inlined */
 	functions = array_grow(u->functions, &u->capacity, u->count, sizeof *functions);
 	if (!functions)
 		return -1;
@@ -53,7 +53,7 @@ static int take(struct debug_unit *u, Dwarf_Die *die, uint32_t *function, uint64
 	return 0;
 }
 
-/* What can hold functions that have code. */
+/* Can the DIE contain functions that have code? */
 static bool is_scope(Dwarf_Die *die)
 {
 	switch (dwarf_tag(die)) {
@@ -69,8 +69,8 @@ static bool is_scope(Dwarf_Die *die)
 }
 
 /*
- * The tree in the order of the file. Every step must lead forward, or a damaged reference to a
- * sibling would lead around for ever.
+ * Visit the tree in the order of the file. Every step must lead forward: a damaged reference to a
+ * sibling could form a loop.
  */
 static int walk(struct debug_unit *u, struct level *stack, uint64_t *budget)
 {
@@ -86,7 +86,7 @@ static int walk(struct debug_unit *u, struct level *stack, uint64_t *budget)
 			next.function = top->function;
 			depth++;
 		} else {
-			/* siblings of the unit itself are no part of it */
+			/* siblings of the unit itself are not in the unit */
 			while (depth && dwarf_siblingof(&stack[depth].die, &next.die))
 				depth--;
 			if (!depth)

@@ -1,7 +1,7 @@
 /*
  * debug_info_unit.h - the functions of one unit of DWARF, inlined ones too, by address
  *
- * Private to common/debug_info*.c.
+ * Private to common/symbols/debug_info*.c.
  */
 #ifndef TR_SYMBOLS_DEBUG_INFO_UNIT_H
 #define TR_SYMBOLS_DEBUG_INFO_UNIT_H
@@ -11,30 +11,30 @@
 
 #include "common/util/range_index.h"
 
-/* A function as it stands at some addresses: one of the file, or inlined into another one. */
+/* A function at some addresses: one of the file, or inlined into another one. */
 struct debug_function {
 	Dwarf_Die die;
-	uint32_t
-		parent; /* 1 + number of the function it is inlined into; 0: it is no inlined one */
+	uint32_t parent; /* 1 + number of the function into which it is inlined; 0: it is not
+			    inlined */
 };
 
 struct debug_unit {
 	Dwarf_Die lines; /* the unit that has the line table */
-	Dwarf_Die tree;	 /* and the one that has the functions: with split DWARF another one */
+	Dwarf_Die tree;	 /* the unit that has the functions: with split DWARF another unit */
 	bool has_tree;
 	bool indexed;
 	struct debug_function *functions;
 	size_t count, capacity;
-	struct range_index ranges; /* what: number of the function */
+	struct range_index ranges; /* by number of the function */
 };
 
 /*
- * Collect the functions, once. *budget is how many ranges may be kept still: a hostile file names
- * one long list again and again. 0, or -1 when out of memory.
+ * Collect the functions, once. *budget is how many ranges may still be added: a hostile file can
+ * refer to one long list many times. Returns 0, or -1 when out of memory.
  */
 int debug_unit_index(struct debug_unit *u, uint64_t *budget);
 
-/* Add the ranges of a DIE. 0, or -1 when out of memory. */
+/* Add the ranges of a DIE. Returns 0, or -1 when out of memory. */
 int debug_unit_ranges(Dwarf_Die *die, uint32_t what, struct range_index *to, uint64_t *budget);
 
 void debug_unit_free(struct debug_unit *u);
