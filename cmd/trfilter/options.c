@@ -59,7 +59,7 @@ void settings_init(struct settings *s, int argc, char **argv)
 
 void settings_free(struct settings *s)
 {
-	time_range_free(&s->limits);
+	time_range_free(&s->time_range);
 	rewrite_free(&s->rewrite);
 }
 
@@ -88,13 +88,13 @@ static int between(struct settings *s, const char *from, struct error *e)
 {
 	if (optind >= s->argc)
 		return error_set(e, NULL, NO_OFFSET, "--between takes two conditions");
-	expression_free(s->limits.from);
-	expression_free(s->limits.to);
-	s->limits.to = NULL;
-	s->limits.from = time_range_condition(from, "--between", e);
-	if (s->limits.from)
-		s->limits.to = time_range_condition(s->argv[optind++], "--between", e);
-	return s->limits.to ? 0 : -1;
+	expression_free(s->time_range.from);
+	expression_free(s->time_range.to);
+	s->time_range.to = NULL;
+	s->time_range.from = time_range_condition(from, "--between", e);
+	if (s->time_range.from)
+		s->time_range.to = time_range_condition(s->argv[optind++], "--between", e);
+	return s->time_range.to ? 0 : -1;
 }
 
 int settings_option(void *ctx, int key, const char *arg, struct error *e)
@@ -111,8 +111,8 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case 'm': return number("-m", arg, &s->limit, e);
 	case 'A': return number("-A", arg, &s->context.after, e);
 	case 'B': return number("-B", arg, &s->context.before, e);
-	case KEY_SINCE: return moment("--since", arg, &s->limits.since, e);
-	case KEY_UNTIL: return moment("--until", arg, &s->limits.until, e);
+	case KEY_SINCE: return moment("--since", arg, &s->time_range.since, e);
+	case KEY_UNTIL: return moment("--until", arg, &s->time_range.until, e);
 	case KEY_WITHIN:
 		if (parse_time(arg, &ns) || ns < 0)
 			return error_set(e, NULL, NO_OFFSET,
@@ -123,7 +123,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 		break;
 	case KEY_BETWEEN: return between(s, arg, e);
 	case KEY_SAMPLE:
-		if (time_range_sample(&s->limits, arg))
+		if (time_range_sample(&s->time_range, arg))
 			return error_set(e, NULL, NO_OFFSET,
 					 "--sample takes a part as 1/100, not '%s'", arg);
 		break;
@@ -132,9 +132,9 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_SCRUB: return scrub_parse(&s->rewrite.scrub, arg, e);
 	case KEY_KEY: s->key = arg; break;
 	case KEY_BY:
-		expression_free(s->limits.by);
-		s->limits.by = time_range_field(arg, e);
-		return s->limits.by ? 0 : -1;
+		expression_free(s->time_range.by);
+		s->time_range.by = time_range_field(arg, e);
+		return s->time_range.by ? 0 : -1;
 	}
 	return 0;
 }
@@ -145,11 +145,11 @@ int settings_check(struct settings *s, struct error *e)
 		return error_set(e, NULL, NO_OFFSET, "--key goes with --scrub");
 	if (s->rewrite.scrub.what && scrub_key(&s->rewrite.scrub, s->key, e))
 		return -1;
-	if (s->limits.by && !s->limits.of)
+	if (s->time_range.by && !s->time_range.of)
 		return error_set(e, NULL, NO_OFFSET, "--by goes with --sample");
-	if (s->limits.of && !s->limits.by) {
-		s->limits.by = time_range_field("tid", e);
-		return s->limits.by ? 0 : -1;
+	if (s->time_range.of && !s->time_range.by) {
+		s->time_range.by = time_range_field("tid", e);
+		return s->time_range.by ? 0 : -1;
 	}
 	return 0;
 }

@@ -14,7 +14,7 @@ struct settings {
 	uint64_t limit, depth; /* UINT64_MAX: none */
 	struct context context;
 	bool within_unit; /* the time of --within has a unit */
-	struct time_range limits;
+	struct time_range time_range;
 	struct rewrite rewrite;
 	const char *key; /* key of --scrub; NULL: a random one */
 	/* the command line, for an option of two arguments */

@@ -8,7 +8,7 @@
 #include "cmd/trfilter/report.h"
 #include "common/calls/stack_limit.h"
 
-enum { WAITING_LIMIT = 8 << 20 }; /* bytes in memory */
+enum { QUEUE_LIMIT = 8 << 20 }; /* bytes in memory */
 
 struct work {
 	struct stage *stage;
@@ -37,7 +37,7 @@ static void print(struct text *t, void *ctx)
 /* Filter row by row. */
 static void run_rows(struct work *w, struct stage *s)
 {
-	struct time_range *limits = w->select.limits;
+	struct time_range *time_range = w->select.time_range;
 	bool count = w->settings->count;
 	struct emit_rows x;
 	struct block b;
@@ -47,8 +47,9 @@ static void run_rows(struct work *w, struct stage *s)
 	s->in.rows_on_demand = true;
 	s->holds = !count;
 	while (!bad && !select_done(&w->select) && stage_next(s, &b)) {
-		if (limits)
-			time_range_block(limits, &b, b.kind == BLOCK_HEAD && !s->in.head.sequence);
+		if (time_range)
+			time_range_block(time_range, &b,
+					 b.kind == BLOCK_HEAD && !s->in.head.sequence);
 		if (b.kind != BLOCK_EVENTS)
 			bad = count ? 0 : emit_other(&x, &b);
 		else if (count)
@@ -90,23 +91,23 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 
 	if (context) {
 		context->limit = o->limit;
-		context_init(context, WAITING_LIMIT);
+		context_init(context, QUEUE_LIMIT);
 	}
-	if (call_filter_init(&calls, f, WAITING_LIMIT, &e))
+	if (call_filter_init(&calls, f, QUEUE_LIMIT, &e))
 		bad = stage_fail(s, &e);
-	calls.limits = w->select.limits;
+	calls.time_range = w->select.time_range;
 	calls.invert = o->invert;
 	calls.callers = o->callers;
 	calls.apart = context || o->limit != UINT64_MAX;
 	calls.max_depth = o->depth < UINT32_MAX ? (uint32_t)o->depth : UINT32_MAX;
-	calls.waiting.dropped = context ? ROW_ASIDE : ROW_DROP;
+	calls.queue.dropped = context ? ROW_ASIDE : ROW_DROP;
 	duration_scan_init(&calls);
 	s->holds = !o->count;
 	while (!bad && !emit_done(&x) && stage_next(s, &b)) {
-		if (calls.limits)
-			time_range_block(calls.limits, &b,
+		if (calls.time_range)
+			time_range_block(calls.time_range, &b,
 					 b.kind == BLOCK_HEAD && !s->in.head.sequence);
-		bad = check_within(o, &b, &e) ? stage_fail(s, &e) : emit_whole(&x, &calls, &b);
+		bad = check_within(o, &b, &e) ? stage_fail(s, &e) : emit_calls(&x, &calls, &b);
 	}
 	if (!bad)
 		emit_finish(&x, &calls);
@@ -148,16 +149,16 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 	bool stream = !o->count && !o->explain;
 	struct block b;
 
-	s->in.reads_values = rewrite_any(&o->rewrite) || time_range_read_values(&o->limits)
+	s->in.reads_values = rewrite_any(&o->rewrite) || time_range_read_values(&o->time_range)
 				     ? READS_ALL
 				     : expression_reads_values(f->tree);
 	f->evaluation = (struct evaluation){.dictionary = &s->in.dictionary,
 					    .quiet = s->options->quiet || o->explain};
-	if (time_range_any(&o->limits)) {
-		o->limits.evaluation = f->evaluation;
-		w.select.limits = &o->limits;
+	if (time_range_any(&o->time_range)) {
+		o->time_range.evaluation = f->evaluation;
+		w.select.time_range = &o->time_range;
 	}
-	s->one_axis = o->limits.since.from || o->limits.until.from;
+	s->one_axis = o->time_range.since.from || o->time_range.until.from;
 	if (stream ? create(s, o, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
 		return;
 	s->out.head_flags = HEAD_FILTERED | (o->rewrite.projection.count ? HEAD_REDUCED : 0);
@@ -169,7 +170,7 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 		run_calls(&w, s, f);
 	else
 		run_rows(&w, s);
-	time_range_report(&o->limits, s->options->quiet);
+	time_range_report(&o->time_range, s->options->quiet);
 	if (s->rewrite)
 		rewrite_report(&o->rewrite, s->options->quiet);
 	if (!stream && s->status != STATUS_FAILED)

@@ -69,7 +69,7 @@ static uint64_t run(const char *path, uint8_t how, bool *plain, uint64_t *rows)
 	struct time_range limits = {
 		.since = {.from = how & 16 ? MOMENT_START : MOMENT_NONE, .ns = 100}};
 	struct emit x = {.context = how & 8 ? &context : NULL, .pass = true, .limit = UINT64_MAX};
-	struct call_filter w = {.waiting.fd = -1};
+	struct call_filter w = {.queue.fd = -1};
 	struct filter f;
 	struct stage s;
 	struct block b;
@@ -86,15 +86,15 @@ static uint64_t run(const char *path, uint8_t how, bool *plain, uint64_t *rows)
 		bad = call_filter_init(&w, &f, how & 32 ? 0 : 10000, &e);
 		w.invert = how & 64;
 		w.callers = how & 128;
-		w.limits = time_range_any(&limits) ? &limits : NULL;
-		w.waiting.dropped = x.context ? ROW_ASIDE : ROW_DROP;
+		w.time_range = time_range_any(&limits) ? &limits : NULL;
+		w.queue.dropped = x.context ? ROW_ASIDE : ROW_DROP;
 		if (*plain)
 			duration_scan_init(&w);
-		*plain = w.plain;
+		*plain = w.by_duration;
 		s.holds = true;
 		while (!bad && !emit_done(&x) && stage_next(&s, &b)) {
 			time_range_block(&limits, &b, b.kind == BLOCK_HEAD && !s.in.head.sequence);
-			bad = emit_whole(&x, &w, &b);
+			bad = emit_calls(&x, &w, &b);
 		}
 		if (!bad)
 			emit_finish(&x, &w);

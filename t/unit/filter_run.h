@@ -26,7 +26,7 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 	struct emit x = {.context = context_any(&context) ? &context : NULL,
 			 .pass = true,
 			 .limit = context.limit};
-	struct call_filter w = {.waiting.fd = -1};
+	struct call_filter w = {.queue.fd = -1};
 	struct filter f;
 	struct stage s;
 	struct block b;
@@ -46,12 +46,12 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 		w.callers = how.callers;
 		w.apart = x.context || how.limit;
 		w.max_depth = how.depth ? how.depth : UINT32_MAX;
-		w.waiting.dropped = x.context ? ROW_ASIDE : ROW_DROP;
+		w.queue.dropped = x.context ? ROW_ASIDE : ROW_DROP;
 		if (!how.slow)
 			duration_scan_init(&w);
 		s.holds = true;
 		while (!bad && !emit_done(&x) && stage_next(&s, &b))
-			bad = emit_whole(&x, &w, &b);
+			bad = emit_calls(&x, &w, &b);
 		bad = bad || emit_finish(&x, &w);
 		if (stage_finish(&s) || bad)
 			printf("# %s: failed\n", expression);

@@ -11,7 +11,7 @@ void block_queue_init(struct block_queue *w, size_t limit)
 	*w = (struct block_queue){.limit = limit, .fd = -1};
 }
 
-static void free_held(struct queued_block *h)
+static void free_block(struct queued_block *h)
 {
 	free(h->memory);
 	free(h->owners);
@@ -21,8 +21,8 @@ static void free_held(struct queued_block *h)
 void block_queue_free(struct block_queue *w)
 {
 	for (size_t i = 0; i < w->count; i++)
-		free_held(&w->held[w->first + i]);
-	free(w->held);
+		free_block(&w->blocks[w->first + i]);
+	free(w->blocks);
 	if (w->fd >= 0)
 		close(w->fd);
 	block_queue_init(w, 0);
@@ -30,10 +30,10 @@ void block_queue_free(struct block_queue *w)
 
 void block_queue_pop(struct block_queue *w)
 {
-	struct queued_block *h = &w->held[w->first++];
+	struct queued_block *h = &w->blocks[w->first++];
 
 	block_queue_forget(w, h);
-	free_held(h);
+	free_block(h);
 	if (h->spilled)
 		temporary_forget(w->fd, h->offset, align_up(h->size, 4096));
 	w->sequence++;
@@ -65,7 +65,7 @@ static inline void copy(struct copied *c, const struct block *b, const uint8_t *
 /* Remove rows that were decided to be dropped, within the block's memory. */
 static int squeeze(struct block_queue *w, size_t index)
 {
-	struct queued_block *h = &w->held[index];
+	struct queued_block *h = &w->blocks[index];
 	uint64_t sequence = w->sequence + (index - w->first);
 	struct block *b = &h->block, all = *b;
 	size_t front = block_queue_front_size(b);
@@ -151,12 +151,12 @@ static int relieve(struct block_queue *w, struct error *e)
 	if (w->bytes <= w->limit)
 		return 0;
 	for (size_t i = w->first; i < w->first + w->count; i++)
-		if (w->held[i].memory && w->held[i].block.kind == BLOCK_EVENTS)
+		if (w->blocks[i].memory && w->blocks[i].block.kind == BLOCK_EVENTS)
 			squeeze(w, i);
 	if (w->bytes <= w->limit / 2)
 		return 0;
 	for (size_t i = w->first; i < w->first + w->count; i++)
-		if (w->held[i].memory && block_queue_spill(w, &w->held[i], e))
+		if (w->blocks[i].memory && block_queue_spill(w, &w->blocks[i], e))
 			return -1;
 	return 0;
 }
@@ -168,13 +168,13 @@ static struct queued_block *add(struct block_queue *w)
 	struct queued_block *grown;
 
 	if (w->first + w->count == w->capacity && w->first > w->count) {
-		memmove(w->held, w->held + w->first, w->count * sizeof *w->held);
+		memmove(w->blocks, w->blocks + w->first, w->count * sizeof *w->blocks);
 		w->first = 0;
 	}
-	grown = array_grow(w->held, &w->capacity, w->first + w->count, sizeof *w->held);
+	grown = array_grow(w->blocks, &w->capacity, w->first + w->count, sizeof *w->blocks);
 	if (!grown)
 		return NULL;
-	w->held = grown;
+	w->blocks = grown;
 	grown += w->first + w->count;
 	*grown = (struct queued_block){0};
 	return grown;
@@ -210,7 +210,7 @@ int block_queue_other(struct block_queue *w, const struct block *b, const struct
 
 /* The size of the rows of a block that are kept or undecided. */
 struct sizes {
-	uint32_t rows, waiting;
+	uint32_t rows, undecided;
 	size_t bytes;
 };
 
@@ -220,7 +220,7 @@ static struct sizes count(const struct block *b, const uint8_t *states, const ui
 
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
 		s.rows++;
-		s.waiting += row_waits(states[i]);
+		s.undecided += row_waits(states[i]);
 		s.bytes += compact_row_size(b, block_queue_row_at(b, offsets, i));
 	}
 	return s;
@@ -250,7 +250,7 @@ static int add_large(struct block_queue *w, struct queued_block *h, const struct
 {
 	if (l->size <= w->limit / 2)
 		return 0;
-	if (w->count || sizes->waiting || sizes->rows < b->rows || b->cut)
+	if (w->count || sizes->undecided || sizes->rows < b->rows || b->cut)
 		return block_queue_write(w, h, b, states, offsets, l, e) ? -1 : 1;
 	h->memory = malloc(b->rows);
 	if (!h->memory)
@@ -279,9 +279,9 @@ int block_queue_events(struct block_queue *w, const struct block *b, const uint8
 	if (!h)
 		return error_no_memory(e);
 	l = block_queue_layout(b, front + sizes.bytes, sizes.rows);
-	h->waiting = sizes.waiting;
-	h->owners = sizes.waiting ? malloc(sizes.waiting * sizeof *h->owners) : NULL;
-	if (sizes.waiting && !h->owners)
+	h->undecided = sizes.undecided;
+	h->owners = sizes.undecided ? malloc(sizes.undecided * sizeof *h->owners) : NULL;
+	if (sizes.undecided && !h->owners)
 		return error_no_memory(e);
 	large = add_large(w, h, b, states, offsets, &sizes, &l, e);
 	if (large) {
@@ -291,7 +291,7 @@ int block_queue_events(struct block_queue *w, const struct block *b, const uint8
 	}
 	h->memory = malloc(l.size);
 	if (!h->memory) {
-		free_held(h);
+		free_block(h);
 		return error_no_memory(e);
 	}
 	c.end = h->memory + front;
@@ -325,7 +325,7 @@ int block_queue_counts(struct block_queue *w, uint64_t number, const struct bloc
 	if (!counts)
 		return 0;
 	if (block_queue_next(w) > number) {
-		w->held[w->first + (number - w->sequence)].counts = counts;
+		w->blocks[w->first + (number - w->sequence)].counts = counts;
 		return 0;
 	}
 	bad = left_out_note(x, b, counts, NULL);
@@ -336,9 +336,9 @@ int block_queue_counts(struct block_queue *w, uint64_t number, const struct bloc
 int block_queue_decide(struct block_queue *w, uint64_t block, uint32_t row, uint8_t state,
 		       struct error *e)
 {
-	struct queued_block *h = &w->held[w->first + (block - w->sequence)];
+	struct queued_block *h = &w->blocks[w->first + (block - w->sequence)];
 
-	h->waiting--;
+	h->undecided--;
 	if (h->memory) {
 		h->memory[h->states_at + row] = state;
 		return 0;

@@ -53,14 +53,14 @@ struct queued_block {
 	struct owner *owners;
 	uint32_t nowners, owner; /* owners before index owner are decided */
 	uint32_t *counts;	 /* counts of the block as read (left_out.h); NULL: not needed */
-	uint32_t waiting;	 /* number of undecided rows */
+	uint32_t undecided;	 /* number of undecided rows */
 	uint32_t near;		 /* for context.h: number of them with ROW_WAIT */
 	/* for context.h: events that were kept when read, or later as ROW_WAIT */
 	uint32_t kept;
 };
 
 struct block_queue {
-	struct queued_block *held;
+	struct queued_block *blocks;
 	size_t first, count, capacity;
 	uint64_t sequence; /* sequence number of the first block */
 	size_t bytes;	   /* bytes in memory */
@@ -108,7 +108,7 @@ int block_queue_decide(struct block_queue *w, uint64_t block, uint32_t row, uint
 /* Returns the first block, NULL if the queue is empty. */
 static inline struct queued_block *block_queue_front(const struct block_queue *w)
 {
-	return w->count ? &w->held[w->first] : NULL;
+	return w->count ? &w->blocks[w->first] : NULL;
 }
 
 /* Returns true for a large spilled block while another large block is in memory: it must wait

@@ -41,12 +41,12 @@ static void moved(void *ctx, struct frame_at at, uint64_t block, uint32_t row)
 
 static int check(struct call_filter *w, struct error *e)
 {
-	if (w->failed || (w->limits && w->limits->failed)) {
-		*e = w->failed ? w->error : w->limits->error;
+	if (w->failed || (w->time_range && w->time_range->failed)) {
+		*e = w->failed ? w->error : w->time_range->error;
 		return -1;
 	}
 	if (w->frames.out_of_memory || filter_out_of_memory(w->filter) || w->calls.out_of_memory ||
-	    (w->limits && w->limits->pairing.out_of_memory))
+	    (w->time_range && w->time_range->pairing.out_of_memory))
 		return error_no_memory(e);
 	return 0;
 }
@@ -79,7 +79,7 @@ static int put_entries(struct call_filter *w, struct error *e)
 	struct block b;
 
 	while (thread_entries_block(&w->ends.entries, &b))
-		if (block_queue_other(&w->waiting, &b, NULL, NULL, e))
+		if (block_queue_other(&w->queue, &b, NULL, NULL, e))
 			return -1;
 	return 0;
 }
@@ -90,7 +90,7 @@ static void decide_rows(struct call_filter *w, const struct block *b, bool *any)
 	struct events it;
 	struct event e;
 
-	if (w->plain && duration_scan(w, b, any))
+	if (w->by_duration && duration_scan(w, b, any))
 		return;
 	*any = true;
 	w->row = 0;
@@ -103,13 +103,13 @@ static void decide_rows(struct call_filter *w, const struct block *b, bool *any)
 /* Queue a block, with its counts for the comparison when it is passed on. */
 static int wait(struct call_filter *w, const struct block *b, uint32_t *counts, struct error *e)
 {
-	uint64_t number = block_queue_next(&w->waiting);
+	uint64_t number = block_queue_next(&w->queue);
 
-	if (block_queue_events(&w->waiting, b, w->states, w->offsets, w->owners, e)) {
+	if (block_queue_events(&w->queue, b, w->states, w->offsets, w->owners, e)) {
 		free(counts);
 		return -1;
 	}
-	return block_queue_counts(&w->waiting, number, b, counts, &w->left_out, e);
+	return block_queue_counts(&w->queue, number, b, counts, &w->left_out, e);
 }
 
 static int take_events(struct call_filter *w, const struct block *b, struct error *error)
@@ -180,14 +180,14 @@ static int end_stream(struct call_filter *w, struct error *e)
  * a leave. Of these calls only the duration is known. */
 static bool keeps_unseen(struct call_filter *w, uint32_t thread, const struct frame_stack *s)
 {
-	bool keeps = s->count && !w->limits && asks(w->filter->tree, ASK_DURATION);
+	bool keeps = s->count && !w->time_range && asks(w->filter->tree, ASK_DURATION);
 
 	for (uint32_t i = 0; i < s->count && s->frames[i].unseen && keeps; i++) {
 		struct open_frame *f = &s->frames[i];
 		const struct event e = {.lane = f->lane};
 
-		call_filter_set_open_facts(w, f, ends_last(&w->ends, thread));
-		w->facts.ended = true;
+		call_filter_set_open_info(w, f, ends_last(&w->ends, thread));
+		w->info.ended = true;
 		keeps = f->level < w->max_depth &&
 			call_filter_of_row(w, call_filter_ask(w, DECIDE_NEVER, &e, f), true,
 					   true) == ANSWER_YES;
@@ -211,7 +211,7 @@ static int end_segment(struct call_filter *w, struct error *e)
 int call_filter_take(struct call_filter *w, const struct block *b, const struct head *head,
 		     const struct end *end, struct error *e)
 {
-	w->waiting.at_hand = b->length;
+	w->queue.at_hand = b->length;
 	if (b->kind == BLOCK_EVENTS)
 		return take_events(w, b, e);
 	if (b->kind == BLOCK_END && end_segment(w, e))
@@ -223,19 +223,19 @@ int call_filter_take(struct call_filter *w, const struct block *b, const struct 
 		return -1;
 	if (b->kind == BLOCK_HEAD)
 		ends_segment(&w->ends);
-	return block_queue_other(&w->waiting, b, head, end, e);
+	return block_queue_other(&w->queue, b, head, end, e);
 }
 
 int call_filter_finish(struct call_filter *w, struct error *e)
 {
-	w->waiting.at_hand = 0;
+	w->queue.at_hand = 0;
 	return end_segment(w, e) || end_stream(w, e) ? -1 : 0;
 }
 
 /* Decide calls whose enters are in the first block, as far as possible by now. */
 static void look_again(struct call_filter *w, struct queued_block *h)
 {
-	uint64_t block = w->waiting.sequence;
+	uint64_t block = w->queue.sequence;
 
 	for (; h->owner < h->nowners; h->owner++) {
 		struct owner *o = &h->owners[h->owner];
@@ -247,7 +247,7 @@ static void look_again(struct call_filter *w, struct queued_block *h)
 			const struct event e = {.lane = f->lane};
 			uint32_t thread = f->numbered ? f->lane->thread : o->frame.stack / 2;
 
-			call_filter_set_open_facts(w, f, ends_last(&w->ends, thread));
+			call_filter_set_open_info(w, f, ends_last(&w->ends, thread));
 			f->answer = call_filter_ask(w, DECIDE_OPEN, &e, f);
 		}
 		switch (call_filter_of_row(w, f->answer, f->wanted, f->passes)) {
@@ -266,17 +266,17 @@ static void look_again(struct call_filter *w, struct queued_block *h)
 
 struct queued_block *call_filter_ready(struct call_filter *w, struct error *e)
 {
-	struct queued_block *h = block_queue_front(&w->waiting);
+	struct queued_block *h = block_queue_front(&w->queue);
 
 	e->what[0] = '\0';
 	if (!h)
 		return NULL;
-	if (h->waiting) {
+	if (h->undecided) {
 		look_again(w, h);
-		if (check(w, e) || h->waiting)
+		if (check(w, e) || h->undecided)
 			return NULL;
 	}
-	if (block_queue_later(&w->waiting, h) || block_queue_load(&w->waiting, h, e))
+	if (block_queue_later(&w->queue, h) || block_queue_load(&w->queue, h, e))
 		return NULL;
 	if (h->block.kind == BLOCK_EVENTS)
 		block_queue_clean(h);
@@ -285,7 +285,7 @@ struct queued_block *call_filter_ready(struct call_filter *w, struct error *e)
 
 void call_filter_done(struct call_filter *w)
 {
-	block_queue_pop(&w->waiting);
+	block_queue_pop(&w->queue);
 }
 
 int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit, struct error *e)
@@ -297,15 +297,15 @@ int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit,
 				  .around = asks_around(filter->tree),
 				  .self = asks(filter->tree, ASK_SELF),
 				  .stack = asks(filter->tree, ASK_STACK)};
-	block_queue_init(&w->waiting, limit);
-	w->waiting.moved = moved;
-	w->waiting.ctx = w;
+	block_queue_init(&w->queue, limit);
+	w->queue.moved = moved;
+	w->queue.ctx = w;
 	calls_init(&w->calls, filter->evaluation.dictionary);
 	ends_init(&w->ends, filter->evaluation.dictionary);
 	ignored_init(&w->ignored, filter->evaluation.dictionary);
-	filter->evaluation.call = &w->facts;
-	w->facts.stack = call_filter_stack_text;
-	w->facts.stack_ctx = w;
+	filter->evaluation.call = &w->info;
+	w->info.stack = call_filter_stack_text;
+	w->info.stack_ctx = w;
 	if (decide_prepare(filter, e))
 		return -1;
 	w->frames.more = filter->marks > 64 ? (filter->marks - 1) / 64 : 0;
@@ -321,7 +321,7 @@ void call_filter_free(struct call_filter *w)
 	ends_free(&w->ends);
 	left_out_free(&w->left_out);
 	ignored_free(&w->ignored);
-	block_queue_free(&w->waiting);
+	block_queue_free(&w->queue);
 	buffer_free(&w->text);
 	free(w->states);
 	free(w->owners);

@@ -21,7 +21,7 @@
 
 struct call_filter {
 	struct filter *filter;
-	struct time_range *limits; /* NULL: none */
+	struct time_range *time_range; /* NULL: none */
 	struct ends ends;
 	struct left_out left_out;
 	struct ignored ignored;
@@ -38,20 +38,20 @@ struct call_filter {
 	struct frames frames;
 	struct stack_nodes nodes;
 	struct calls calls; /* computes self */
-	struct block_queue waiting;
+	struct block_queue queue;
 	struct buffer text; /* text of a stack's names */
-	struct call_facts facts;
+	struct call_info info;
 	uint64_t own_under; /* bits of conditions that are true for the event itself */
 	uint64_t now;	    /* time of the present row */
 	bool ignored_row;   /* the call engine ignores the present row */
 
 	/* the condition suits duration_scan.h: a range of durations, and wanted locations and
 	 * lanes */
-	bool plain;
+	bool by_duration;
 	uint64_t shortest, longest;
-	bool time_unit;	     /* the range is in time units, which ticks do not have */
-	struct quick *quick; /* NULL: none */
-	uint64_t prepared;   /* number of blocks prepared */
+	bool time_unit;			  /* the range is in time units, which ticks do not have */
+	struct duration_scan_runs *quick; /* NULL: none */
+	uint64_t prepared;		  /* number of blocks prepared */
 
 	/* of the present block, by row */
 	uint8_t *states;

@@ -43,7 +43,7 @@ void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out
 {
 	struct call_filter *w = ctx;
 	uint32_t number = frames_thread(e), first = number & ~1u, end = first + 2;
-	bool pushed = w->facts.is_call, more = true;
+	bool pushed = w->info.is_call, more = true;
 	uint32_t below = 0;
 
 	w->text.size = 0;
@@ -57,7 +57,7 @@ void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out
 		for (uint32_t i = 0; more && i + (pushed && s == number) < stack->count; i++)
 			more = name_of(w, below++, stack->frames[i].location);
 	}
-	if (more && w->facts.is_call)
+	if (more && w->info.is_call)
 		name_of(w, below, e->location);
 	if (!w->text.size)
 		return;
@@ -97,7 +97,7 @@ static bool mark_over(struct call_filter *w, struct open_frame *f, uint64_t mark
 
 void call_filter_settle(struct call_filter *w, struct open_frame *f, bool keep)
 {
-	uint8_t state = w->waiting.dropped;
+	uint8_t state = w->queue.dropped;
 
 	if (!f->waits)
 		return;
@@ -107,9 +107,9 @@ void call_filter_settle(struct call_filter *w, struct open_frame *f, bool keep)
 			w, call_filter_of_row(w, f->answer, f->wanted, f->passes));
 	if (f->ignored && state == ROW_KEEP)
 		state = ROW_IGNORED;
-	if (f->block == block_queue_next(&w->waiting))
+	if (f->block == block_queue_next(&w->queue))
 		w->states[f->row] = state;
-	else if (!w->failed && block_queue_decide(&w->waiting, f->block, f->row, state, &w->error))
+	else if (!w->failed && block_queue_decide(&w->queue, f->block, f->row, state, &w->error))
 		w->failed = true;
 }
 
@@ -204,17 +204,17 @@ static uint32_t entered_stack(struct call_filter *w, const struct event *e,
 }
 
 /* Set what is known of the calls around an event. */
-struct open_frame *call_filter_set_facts(struct call_filter *w, const struct event *e,
-					 uint32_t number, bool call)
+struct open_frame *call_filter_set_info(struct call_filter *w, const struct event *e,
+					uint32_t number, bool call)
 {
 	struct open_frame *a = around(w, e, number);
 	uint64_t under = 0, over = 0;
 
-	w->facts.is_call = call;
-	w->facts.ended = w->facts.has_self = false;
-	w->facts.children = 0;
-	w->facts.has_caller = a && a->location;
-	w->facts.caller = a ? a->location : 0;
+	w->info.is_call = call;
+	w->info.ended = w->info.has_self = false;
+	w->info.children = 0;
+	w->info.has_caller = a && a->location;
+	w->info.caller = a ? a->location : 0;
 	if (w->around) {
 		for (size_t i = 0; i < w->filter->nparts; i++)
 			decide_around(w->evaluation, w->filter->parts[i].node, e, &under, &over);
@@ -226,24 +226,24 @@ struct open_frame *call_filter_set_facts(struct call_filter *w, const struct eve
 		}
 	}
 	w->own_under = under;
-	w->facts.under = under | (a ? a->under : 0);
-	w->facts.over = over;
+	w->info.under = under | (a ? a->under : 0);
+	w->info.over = over;
 	if (w->stack)
-		w->facts.node = call ? entered_stack(w, e, a, number)
-				: a  ? a->node
-				     : STACK_NODES_BOTTOM;
+		w->info.node = call ? entered_stack(w, e, a, number)
+			       : a  ? a->node
+				    : STACK_NODES_BOTTOM;
 	return a;
 }
 
 /* Set what is known of an open call at this time. */
-void call_filter_set_open_facts(struct call_filter *w, const struct open_frame *f, uint64_t time)
+void call_filter_set_open_info(struct call_filter *w, const struct open_frame *f, uint64_t time)
 {
-	w->facts.is_call = true;
-	w->facts.ended = w->facts.has_self = false;
-	w->facts.dur = time > f->start ? time - f->start : 0;
-	w->facts.children = f->children;
-	w->facts.under = f->under;
-	w->facts.over = f->over;
+	w->info.is_call = true;
+	w->info.ended = w->info.has_self = false;
+	w->info.dur = time > f->start ? time - f->start : 0;
+	w->info.children = f->children;
+	w->info.under = f->under;
+	w->info.over = f->over;
 }
 
 /*
@@ -255,8 +255,8 @@ void call_filter_never_left(struct call_filter *w, struct open_frame *f)
 	const struct event e = {.lane = f->lane};
 
 	if (f->answer == ANSWER_LATER) {
-		call_filter_set_open_facts(w, f, w->now);
-		w->facts.ended = true;
+		call_filter_set_open_info(w, f, w->now);
+		w->info.ended = true;
 		f->answer = call_filter_ask(w, DECIDE_NEVER, &e, f);
 	}
 	call_filter_settle(w, f, call_filter_keep_enter(w, f));

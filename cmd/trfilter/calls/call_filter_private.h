@@ -13,8 +13,8 @@ uint8_t call_filter_row(struct call_filter *w, const struct event *e);
 /* Set the decision on the enter of a call. */
 void call_filter_settle(struct call_filter *w, struct open_frame *f, bool keep);
 /* Allocate the state of duration_scan_quick.c; NULL: out of memory. */
-struct quick *quick_new(void);
-void quick_free(struct quick *q);
+struct duration_scan_runs *duration_scan_runs_new(void);
+void quick_free(struct duration_scan_runs *q);
 /* Filter a block in the fast path. Returns false, with nothing done, if the block does not suit
  * it. */
 bool duration_scan(struct call_filter *w, const struct block *b, bool *any);
@@ -42,10 +42,10 @@ enum answer call_filter_ask(struct call_filter *w, enum decide_when when, const 
 bool call_filter_passes_row(struct call_filter *w, const struct event *e);
 /* Set what is known of the calls around an event; call: the event is an enter. Returns the
  * innermost call around it. */
-struct open_frame *call_filter_set_facts(struct call_filter *w, const struct event *e,
-					 uint32_t number, bool call);
+struct open_frame *call_filter_set_info(struct call_filter *w, const struct event *e,
+					uint32_t number, bool call);
 /* Set what is known of an open call at this time. */
-void call_filter_set_open_facts(struct call_filter *w, const struct open_frame *f, uint64_t time);
+void call_filter_set_open_info(struct call_filter *w, const struct open_frame *f, uint64_t time);
 /* Decide a call that ended without a leave, or that the end of the stream closed. */
 void call_filter_never_left(struct call_filter *w, struct open_frame *f);
 

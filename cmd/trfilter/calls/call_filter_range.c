@@ -44,10 +44,10 @@ void duration_scan_init(struct call_filter *w)
 {
 	bool lasts = false;
 
-	w->plain = false;
+	w->by_duration = false;
 	w->shortest = 0;
 	w->longest = UINT64_MAX;
-	if (w->waiting.dropped != ROW_DROP || w->limits || w->invert || w->callers ||
+	if (w->queue.dropped != ROW_DROP || w->time_range || w->invert || w->callers ||
 	    w->max_depth != UINT32_MAX || w->self || w->rows_alone || w->frames.more)
 		return;
 	for (size_t i = 0; i < w->filter->nparts; i++) {
@@ -58,10 +58,10 @@ void duration_scan_init(struct call_filter *w)
 			return;
 		lasts |= range;
 	}
-	w->plain = lasts && w->shortest <= w->longest;
+	w->by_duration = lasts && w->shortest <= w->longest;
 	/* without memory the slow path is used */
-	if (w->plain && w->shortest)
-		w->quick = quick_new();
+	if (w->by_duration && w->shortest)
+		w->quick = duration_scan_runs_new();
 }
 
 bool call_filter_wanted(struct call_filter *w, bool lane, const struct event *e)

@@ -13,14 +13,14 @@ enum {
 static uint8_t alone(struct call_filter *w, const struct event *e, uint32_t number, bool wanted,
 		     const struct open_frame *unseen, const struct call *done)
 {
-	const struct open_frame *a = call_filter_set_facts(w, e, number, false);
+	const struct open_frame *a = call_filter_set_info(w, e, number, false);
 	bool passes, holds;
 
 	if (unseen) {
-		w->facts.ended = true;
-		w->facts.dur = e->time > unseen->start ? e->time - unseen->start : 0;
-		w->facts.has_self = done;
-		w->facts.self = done ? done->self : 0;
+		w->info.ended = true;
+		w->info.dur = e->time > unseen->start ? e->time - unseen->start : 0;
+		w->info.has_self = done;
+		w->info.self = done ? done->self : 0;
 	}
 	wanted = wanted && (a ? a->level + 1 : 0) < w->max_depth;
 	passes = call_filter_passes_row(w, e);
@@ -114,7 +114,7 @@ static uint8_t enter(struct call_filter *w, const struct event *e, uint32_t numb
 	uint32_t index, level;
 
 	synchronise(w, e, number);
-	a = call_filter_set_facts(w, e, number, true);
+	a = call_filter_set_info(w, e, number, true);
 	level = a ? a->level + 1 : 0;
 	if (a)
 		a->children++;
@@ -125,13 +125,13 @@ static uint8_t enter(struct call_filter *w, const struct event *e, uint32_t numb
 		return alone(w, e, frames_thread(e), wanted, NULL, NULL);
 	f->lane = e->lane;
 	f->start = e->time;
-	f->block = block_queue_next(&w->waiting);
+	f->block = block_queue_next(&w->queue);
 	f->location = e->location;
 	f->level = level;
 	f->children = 0;
-	f->node = w->facts.node;
-	f->under = w->facts.under;
-	f->over = w->facts.over;
+	f->node = w->info.node;
+	f->under = w->info.under;
+	f->over = w->info.over;
 	f->waits = false;
 	f->wanted = wanted && level < w->max_depth;
 	f->for_callee = false;
@@ -139,7 +139,7 @@ static uint8_t enter(struct call_filter *w, const struct event *e, uint32_t numb
 	f->numbered = numbered;
 	f->unseen = false;
 	f->ignored = w->ignored_row = is_ignored(w, e, a);
-	w->facts.dur = 0;
+	w->info.dur = 0;
 	f->answer = f->wanted ? call_filter_ask(w, DECIDE_ENTER, e, f) : ANSWER_NO;
 	f->passes = call_filter_passes_row(w, e);
 	row = call_filter_of_row(w, f->answer, f->wanted, f->passes);
@@ -193,10 +193,10 @@ static uint8_t leave(struct call_filter *w, const struct event *e, uint32_t numb
 		return alone(w, e, number, wanted, &unseen, done);
 	}
 	if (f->answer == ANSWER_LATER || w->filter->by_both) {
-		call_filter_set_open_facts(w, f, e->time);
-		w->facts.ended = true;
-		w->facts.has_self = done;
-		w->facts.self = done ? done->self : 0;
+		call_filter_set_open_info(w, f, e->time);
+		w->info.ended = true;
+		w->info.has_self = done;
+		w->info.self = done ? done->self : 0;
 	}
 	if (f->answer == ANSWER_LATER)
 		f->answer = call_filter_ask(w, DECIDE_LEAVE, e, f);
@@ -271,12 +271,12 @@ static uint8_t row_state(struct call_filter *w, const struct event *e)
 
 	if (e->type->kind == KIND_GAP)
 		return ROW_GAP;
-	wanted = !w->limits || time_range_row(w->limits, e);
+	wanted = !w->time_range || time_range_row(w->time_range, e);
 	if (w->rows_alone) {
 		w->holds = wanted && filter_holds(w->filter, e);
 		if (!w->callers && w->max_depth == UINT32_MAX) {
 			state = wanted && w->holds != w->invert ? ROW_KEEP : ROW_DROP;
-			return state == ROW_DROP && wanted ? w->waiting.dropped : state;
+			return state == ROW_DROP && wanted ? w->queue.dropped : state;
 		}
 	}
 	w->now = e->time;
@@ -295,7 +295,7 @@ static uint8_t row_state(struct call_filter *w, const struct event *e)
 	default: state = alone(w, e, number, wanted, NULL, NULL);
 	}
 	/* events outside of the range do not enclose anything */
-	return state == ROW_DROP && wanted ? w->waiting.dropped : state;
+	return state == ROW_DROP && wanted ? w->queue.dropped : state;
 }
 
 uint8_t call_filter_row(struct call_filter *w, const struct event *e)

@@ -24,21 +24,21 @@ static uint8_t kind_of(const struct type *t)
 	return (t->flags & ALL) == TYPE_DEPTH ? t->kind : KIND_INSTANT;
 }
 
-static void sort_types(struct plain *x)
+static void sort_types(struct duration_scan *x)
 {
-	for (uint32_t i = 0; i < x->b->ntypes && i < PLAIN_TYPES; i++) {
+	for (uint32_t i = 0; i < x->b->ntypes && i < DURATION_SCAN_TYPES; i++) {
 		const struct type *t = x->b->types[i];
 		uint8_t kind = kind_of(t);
 		bool call = kind == KIND_ENTER || kind == KIND_LEAVE;
 
 		x->kinds[i] = kind;
-		x->leaves[i] = PLAIN_NONE;
+		x->leaves[i] = DURATION_SCAN_NONE;
 		if (call && !t->fixed_size && !(t->flags & TYPE_TAIL))
 			x->leaves[i] = kind == KIND_LEAVE;
 	}
 }
 
-static bool prepare(struct plain *x)
+static bool prepare(struct duration_scan *x)
 {
 	const struct block *b = x->b;
 	struct call_filter *w = x->w;
@@ -47,7 +47,7 @@ static bool prepare(struct plain *x)
 		if (!frames_stack(&w->frames, 2 * b->lanes[i]->thread + 1))
 			return false;
 	w->prepared++;
-	for (uint32_t i = 0; i < b->nlanes && i < PLAIN_LANES; i++) {
+	for (uint32_t i = 0; i < b->nlanes && i < DURATION_SCAN_LANES; i++) {
 		struct event e = {.lane = b->lanes[i], .type = b->types[0]};
 
 		x->stacks[i] = &w->frames.stacks[2 * b->lanes[i]->thread];
@@ -58,7 +58,8 @@ static bool prepare(struct plain *x)
 	return true;
 }
 
-bool plain_wanted(const struct plain *x, uint32_t lane, uint32_t type, uint32_t location)
+bool duration_scan_wanted(const struct duration_scan *x, uint32_t lane, uint32_t type,
+			  uint32_t location)
 {
 	const struct event e = {.lane = x->b->lanes[lane],
 				.type = x->b->types[type],
@@ -68,13 +69,13 @@ bool plain_wanted(const struct plain *x, uint32_t lane, uint32_t type, uint32_t 
 }
 
 /* Find the undecided enters of this block. */
-static bool find_waiting(const struct plain *x)
+static bool find_waiting(const struct duration_scan *x)
 {
 	const struct block *b = x->b;
 	struct call_filter *w = x->w;
 	bool any = false;
 
-	for (uint32_t i = 0; i < b->nlanes && i < PLAIN_LANES; i++) {
+	for (uint32_t i = 0; i < b->nlanes && i < DURATION_SCAN_LANES; i++) {
 		const struct frame_stack *s = x->stacks[i];
 
 		for (uint32_t f = s->count; f--;) {
@@ -94,7 +95,7 @@ static bool find_waiting(const struct plain *x)
 }
 
 /* Take a row that is neither an enter on top of the stack nor the leave of the top. */
-static void general(struct plain *x, const uint8_t *p, uint32_t row)
+static void general(struct duration_scan *x, const uint8_t *p, uint32_t row)
 {
 	struct call_filter *w = x->w;
 	const struct frame_stack *stacks = w->frames.stacks;
@@ -113,7 +114,7 @@ static void general(struct plain *x, const uint8_t *p, uint32_t row)
 }
 
 /* Take single rows, from number i on. */
-static inline __attribute__((always_inline)) void rows(struct plain *x, const uint8_t *p,
+static inline __attribute__((always_inline)) void rows(struct duration_scan *x, const uint8_t *p,
 						       uint32_t i, bool bare)
 {
 	struct call_filter *w = x->w;
@@ -129,7 +130,7 @@ static inline __attribute__((always_inline)) void rows(struct plain *x, const ui
 
 		if (!bare)
 			w->offsets[i] = (uint32_t)(p - b->row_data);
-		if (kind == KIND_LEAVE && plain_leave(x, s, time, i, depth)) {
+		if (kind == KIND_LEAVE && duration_scan_leave(x, s, time, i, depth)) {
 			x->at[lane] = i + 1;
 			continue;
 		}
@@ -141,10 +142,10 @@ static inline __attribute__((always_inline)) void rows(struct plain *x, const ui
 		}
 		f = &s->frames[s->count];
 		x->at[lane] = i + 1;
-		plain_enter(x, f, p, i);
+		duration_scan_enter(x, f, p, i);
 		s->count++;
-		if (by_location &&
-		    !plain_wanted(x, lane, row >> 48 & 0xff, (uint32_t)(row >> 32 & 0xffff))) {
+		if (by_location && !duration_scan_wanted(x, lane, row >> 48 & 0xff,
+							 (uint32_t)(row >> 32 & 0xffff))) {
 			f->answer = ANSWER_NO;
 			f->waits = false;
 		}
@@ -152,7 +153,7 @@ static inline __attribute__((always_inline)) void rows(struct plain *x, const ui
 }
 
 /* Find the last rows of lanes among n bare rows from number i on; usually all are found soon. */
-static void find_last(struct plain *x, const uint8_t *p, uint32_t i, uint32_t n)
+static void find_last(struct duration_scan *x, const uint8_t *p, uint32_t i, uint32_t n)
 {
 	uint32_t left = x->b->nlanes;
 
@@ -167,12 +168,12 @@ static void find_last(struct plain *x, const uint8_t *p, uint32_t i, uint32_t n)
 }
 
 /* Note the last events of the lanes' threads, unless the general path noted later ones. */
-static void note_last(const struct plain *x)
+static void note_last(const struct duration_scan *x)
 {
 	const struct block *b = x->b;
 	bool bare = b->row_flags & EVENTS_BARE;
 
-	for (uint32_t i = 0; i < b->nlanes && i < PLAIN_LANES; i++) {
+	for (uint32_t i = 0; i < b->nlanes && i < DURATION_SCAN_LANES; i++) {
 		uint32_t thread = b->lanes[i]->thread, row = x->at[i] - 1;
 		const uint8_t *p = b->row_data;
 
@@ -185,7 +186,7 @@ static void note_last(const struct plain *x)
 
 /* Take runs until they are too short, or to the end of the block. Returns the number of the
  * first row that is left; *at is its address. */
-static uint32_t runs(struct plain *x, const uint8_t **at)
+static uint32_t runs(struct duration_scan *x, const uint8_t **at)
 {
 	const struct block *b = x->b;
 	const uint8_t *p = b->row_data, *end;
@@ -194,7 +195,7 @@ static uint32_t runs(struct plain *x, const uint8_t **at)
 	uint32_t i = 0, n, breaks = 0;
 
 	for (;;) {
-		end = quick_run(x, p, i);
+		end = duration_scan_run(x, p, i);
 		n = (uint32_t)((size_t)(end - p) / NARROW_ROW);
 		find_last(x, p, i, n);
 		for (uint32_t k = 0; !bare && k < n; k++)
@@ -215,10 +216,10 @@ static uint32_t runs(struct plain *x, const uint8_t **at)
 
 bool duration_scan(struct call_filter *w, const struct block *b, bool *any)
 {
-	struct plain x = {.w = w,
-			  .b = b,
-			  .block = block_queue_next(&w->waiting),
-			  .by_location = w->filter->nparts > 1};
+	struct duration_scan x = {.w = w,
+				  .b = b,
+				  .block = block_queue_next(&w->queue),
+				  .by_location = w->filter->nparts > 1};
 	const uint8_t *p = b->row_data;
 	uint32_t i = 0;
 

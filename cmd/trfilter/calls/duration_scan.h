@@ -12,38 +12,41 @@
 #include "cmd/trfilter/calls/call_filter_private.h"
 
 enum {
-	PLAIN_LANES = 256, /* number of lanes that narrow rows can name */
-	PLAIN_TYPES = 256,
-	PLAIN_NONE = 1000, /* more than any depth of a narrow row */
+	DURATION_SCAN_LANES = 256, /* number of lanes that narrow rows can name */
+	DURATION_SCAN_TYPES = 256,
+	DURATION_SCAN_NONE = 1000, /* more than any depth of a narrow row */
 };
 
-struct plain {
+struct duration_scan {
 	struct call_filter *w;
 	const struct block *b;
-	uint64_t block;		    /* the number that it will have */
-	bool by_location;	    /* the condition also depends on locations */
-	bool kept;		    /* a row is kept or undecided */
-	bool shared;		    /* two lanes are of one thread */
-	uint8_t kinds[PLAIN_TYPES]; /* KIND_INSTANT for all rows of the general path */
-	/* for runs: 1 a leave, 0 an enter, both of bare rows; else PLAIN_NONE */
-	uint32_t leaves[PLAIN_TYPES];
-	struct frame_stack *stacks[PLAIN_LANES];
-	bool wanted[PLAIN_LANES];
-	uint32_t at[PLAIN_LANES]; /* number of the last row of the fast path + 1; 0: none */
+	uint64_t block;			    /* the number that it will have */
+	bool by_location;		    /* the condition also depends on locations */
+	bool kept;			    /* a row is kept or undecided */
+	bool shared;			    /* two lanes are of one thread */
+	uint8_t kinds[DURATION_SCAN_TYPES]; /* KIND_INSTANT for all rows of the general path */
+	/* for runs: 1 a leave, 0 an enter, both of bare rows; else DURATION_SCAN_NONE */
+	uint32_t leaves[DURATION_SCAN_TYPES];
+	struct frame_stack *stacks[DURATION_SCAN_LANES];
+	bool wanted[DURATION_SCAN_LANES];
+	uint32_t at[DURATION_SCAN_LANES]; /* number of the last row of the fast path + 1; 0: none */
 };
 
 /* Returns true if calls with that lane, type and location of the enter are wanted. */
-bool plain_wanted(const struct plain *x, uint32_t lane, uint32_t type, uint32_t location);
+bool duration_scan_wanted(const struct duration_scan *x, uint32_t lane, uint32_t type,
+			  uint32_t location);
 /* Evaluate the parts that depend on the lane, or else on the location (call_filter_range.c). */
 bool call_filter_wanted(struct call_filter *w, bool lane, const struct event *e);
 
 /* Take rows from number first on, as long as their depths are consistent. Returns the row after
  * the last one taken. */
-const uint8_t *quick_run(struct plain *x, const uint8_t *run, uint32_t first);
+const uint8_t *duration_scan_run(struct duration_scan *x, const uint8_t *run, uint32_t first);
 
 /* Fill in the frame of a call that begins with the row p, whose number is row. */
-static inline __attribute__((always_inline)) void
-plain_enter(const struct plain *x, struct open_frame *f, const uint8_t *p, uint32_t row)
+static inline __attribute__((always_inline)) void duration_scan_enter(const struct duration_scan *x,
+								      struct open_frame *f,
+								      const uint8_t *p,
+								      uint32_t row)
 {
 	f->start = x->b->base + (get_u32(p) & 0xffffff);
 	f->block = x->block;
@@ -60,8 +63,10 @@ plain_enter(const struct plain *x, struct open_frame *f, const uint8_t *p, uint3
 
 /* Take a leave that closes the top of the stack. Returns false, with nothing done, if it does
  * not. */
-static inline __attribute__((always_inline)) bool
-plain_leave(struct plain *x, struct frame_stack *s, uint64_t time, uint32_t row, uint32_t depth)
+static inline __attribute__((always_inline)) bool duration_scan_leave(struct duration_scan *x,
+								      struct frame_stack *s,
+								      uint64_t time, uint32_t row,
+								      uint32_t depth)
 {
 	struct open_frame *f = frames_top(s);
 	struct call_filter *w = x->w;

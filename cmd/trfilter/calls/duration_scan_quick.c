@@ -12,29 +12,29 @@
 
 enum { DEPTHS = 256, DEEPER = 300, TIME = 0xffffff };
 
-struct quick {
+struct duration_scan_runs {
 	struct quick_lane {
 		/* depth of the next enter: one more than that of the innermost open call */
 		uint32_t next;
 		uint32_t lowest; /* calls at lower depths were open before the run */
-	} lanes[PLAIN_LANES];
+	} lanes[DURATION_SCAN_LANES];
 	/* by lane and depth, of the last row: its offset in the run, and its time */
-	uint32_t rows[PLAIN_LANES * DEPTHS], times[PLAIN_LANES * DEPTHS];
+	uint32_t rows[DURATION_SCAN_LANES * DEPTHS], times[DURATION_SCAN_LANES * DEPTHS];
 };
 
-void quick_free(struct quick *q)
+void quick_free(struct duration_scan_runs *q)
 {
 	free(q);
 }
 
-struct quick *quick_new(void)
+struct duration_scan_runs *duration_scan_runs_new(void)
 {
-	return calloc(1, sizeof(struct quick));
+	return calloc(1, sizeof(struct duration_scan_runs));
 }
 
-static void begin(const struct plain *x, struct quick *q)
+static void begin(const struct duration_scan *x, struct duration_scan_runs *q)
 {
-	for (uint32_t i = 0; i < x->b->nlanes && i < PLAIN_LANES; i++) {
+	for (uint32_t i = 0; i < x->b->nlanes && i < DURATION_SCAN_LANES; i++) {
 		const struct open_frame *top = frames_top(x->stacks[i]);
 		uint32_t next = !top ? 0 : top->depth < DEPTHS ? top->depth + 1 : DEEPER;
 
@@ -46,11 +46,12 @@ static void begin(const struct plain *x, struct quick *q)
 }
 
 /* Push the frames of calls that are open at the end of the run. */
-static void finish(struct plain *x, struct quick *q, const uint8_t *run, uint32_t first)
+static void finish(struct duration_scan *x, struct duration_scan_runs *q, const uint8_t *run,
+		   uint32_t first)
 {
 	struct call_filter *w = x->w;
 
-	for (uint32_t i = 0; i < x->b->nlanes && i < PLAIN_LANES; i++)
+	for (uint32_t i = 0; i < x->b->nlanes && i < DURATION_SCAN_LANES; i++)
 		for (uint32_t d = q->lanes[i].lowest; d < q->lanes[i].next; d++) {
 			uint32_t at = q->rows[i * DEPTHS + d];
 			const uint8_t *p = run + at;
@@ -58,8 +59,8 @@ static void finish(struct plain *x, struct quick *q, const uint8_t *run, uint32_
 
 			if (!f)
 				return;
-			plain_enter(x, f, p, first + at / NARROW_ROW);
-			if (x->by_location && !plain_wanted(x, i, p[6], get_u16(p + 4))) {
+			duration_scan_enter(x, f, p, first + at / NARROW_ROW);
+			if (x->by_location && !duration_scan_wanted(x, i, p[6], get_u16(p + 4))) {
 				f->answer = ANSWER_NO;
 				f->waits = false;
 			}
@@ -67,13 +68,13 @@ static void finish(struct plain *x, struct quick *q, const uint8_t *run, uint32_
 }
 
 /* Keep a call of the run that lasted long enough. */
-static void keep(struct plain *x, const uint8_t *run, uint32_t first, uint32_t enter,
+static void keep(struct duration_scan *x, const uint8_t *run, uint32_t first, uint32_t enter,
 		 const uint8_t *leave)
 {
 	const uint8_t *p = run + enter;
 	uint32_t row = first + (uint32_t)((size_t)(leave - run) / NARROW_ROW);
 
-	if (x->by_location && !plain_wanted(x, p[3], p[6], get_u16(p + 4)))
+	if (x->by_location && !duration_scan_wanted(x, p[3], p[6], get_u16(p + 4)))
 		return;
 	x->w->states[first + enter / NARROW_ROW] = x->w->states[row] = ROW_KEEP;
 	x->kept = true;
@@ -81,9 +82,9 @@ static void keep(struct plain *x, const uint8_t *run, uint32_t first, uint32_t e
 
 /* timed: a call may begin and end in the block and be long enough. */
 static inline __attribute__((always_inline)) const uint8_t *
-scan(struct plain *x, const uint8_t *run, uint32_t first, bool timed)
+scan(struct duration_scan *x, const uint8_t *run, uint32_t first, bool timed)
 {
-	struct quick *q = x->w->quick;
+	struct duration_scan_runs *q = x->w->quick;
 	uint64_t least = x->w->shortest, range = x->w->longest - least;
 	uint32_t shortest = least <= TIME ? (uint32_t)least : TIME + 1,
 		 longer = range <= TIME ? (uint32_t)range : TIME;
@@ -109,9 +110,9 @@ scan(struct plain *x, const uint8_t *run, uint32_t first, bool timed)
 		}
 		q->rows[at] = (uint32_t)(p - run);
 		if (__builtin_expect(depth < l->lowest, 0)) {
-			if (!plain_leave(x, x->stacks[lane], x->b->base + (get_u32(p) & TIME),
-					 first + (uint32_t)((size_t)(p - run) / NARROW_ROW),
-					 depth)) {
+			if (!duration_scan_leave(
+				    x, x->stacks[lane], x->b->base + (get_u32(p) & TIME),
+				    first + (uint32_t)((size_t)(p - run) / NARROW_ROW), depth)) {
 				l->next = depth + 1;
 				break;
 			}
@@ -121,9 +122,9 @@ scan(struct plain *x, const uint8_t *run, uint32_t first, bool timed)
 	return p;
 }
 
-const uint8_t *quick_run(struct plain *x, const uint8_t *run, uint32_t first)
+const uint8_t *duration_scan_run(struct duration_scan *x, const uint8_t *run, uint32_t first)
 {
-	struct quick *q = x->w->quick;
+	struct duration_scan_runs *q = x->w->quick;
 	const uint8_t *end;
 
 	begin(x, q);

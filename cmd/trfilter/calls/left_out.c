@@ -19,7 +19,7 @@ static bool is_on_stack(const struct type *t)
 
 static bool is_known(const struct left_out *x, uint32_t stack)
 {
-	return stack < x->nstacks && x->stacks[stack].yes;
+	return stack < x->nstacks && x->stacks[stack].incomplete;
 }
 
 bool left_out_wanted(const struct left_out *x, const struct block *b)
@@ -120,7 +120,7 @@ int left_out_note(struct left_out *x, const struct block *b, const uint32_t *cou
 		s = stack_at(x, i < b->nlanes ? lane->thread : lane->cpu_thread);
 		if (!s)
 			return -1;
-		s->yes = true;
+		s->incomplete = true;
 	}
 	return 0;
 }
@@ -153,8 +153,8 @@ int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *s
 								     : b->lanes[lane]->thread);
 		if (!s)
 			return -1;
-		left -= !s->yes;
-		s->yes = true;
+		left -= !s->incomplete;
+		s->incomplete = true;
 	}
 	return 0;
 }
@@ -163,7 +163,7 @@ static int say(struct left_out *x, struct left_out_stack *s)
 {
 	uint32_t flags = THREAD_LEFT_OUT | (s->per_cpu ? THREAD_PER_CPU : 0);
 
-	s->said = true;
+	s->written = true;
 	return thread_entries_add(&x->entries,
 				  &(struct thread_entry){.lane = s->wire, .flags = flags});
 }
@@ -175,11 +175,11 @@ static int pass(struct left_out *x, uint32_t stack, uint32_t wire, bool per_cpu)
 	if (!s)
 		return -1;
 	if (s->segment != x->segment)
-		s->said = false;
+		s->written = false;
 	s->wire = wire;
 	s->segment = x->segment;
 	s->per_cpu = per_cpu;
-	return s->yes && !s->said ? say(x, s) : 0;
+	return s->incomplete && !s->written ? say(x, s) : 0;
 }
 
 int left_out_block(struct left_out *x, const struct block *b)
@@ -226,7 +226,7 @@ int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *s
 
 		if (!s)
 			return -1;
-		if (!s->yes || e.type->kind != KIND_ENTER ||
+		if (!s->incomplete || e.type->kind != KIND_ENTER ||
 		    !(e.type->flags & (TYPE_INNER | TYPE_KERNEL)))
 			continue;
 		if (*states == ignored)
@@ -246,7 +246,7 @@ int left_out_end(struct left_out *x)
 	for (size_t i = 0; i < x->nstacks; i++) {
 		struct left_out_stack *s = &x->stacks[i];
 
-		if (s->yes && !s->said && s->segment == x->segment && say(x, s))
+		if (s->incomplete && !s->written && s->segment == x->segment && say(x, s))
 			return -1;
 	}
 	return 0;

@@ -12,8 +12,8 @@
 #include "cmd/trfilter/calls/thread_entries.h"
 
 struct left_out_stack {
-	bool yes;  /* rows of the stack are left out */
-	bool said; /* the entry was written in this segment */
+	bool incomplete; /* rows of the stack are left out */
+	bool written;	 /* the entry was written in this segment */
 	bool per_cpu;
 	struct time_span ignored; /* rows that the call engine ignores; last 0: none */
 	uint32_t wire, segment;	  /* id of a lane with rows that were passed on, in that segment */

@@ -77,16 +77,16 @@ static void settle(struct pairing_block *pb, const struct reverse_scan *k, uint3
 	for (uint32_t i = 0; i < pb->block->nlanes && i < 256; i++) {
 		struct pairing_stack *s = pb->stacks[i];
 
-		if (k->low[i] == BEHIND_UNSEEN)
+		if (k->low[i] == SCAN_UNSEEN)
 			continue;
 		s->count = count_below(s, k->low[i]);
-		for (uint32_t j = 0; j < BEHIND_DEPTHS / 64; j++)
+		for (uint32_t j = 0; j < SCAN_DEPTHS / 64; j++)
 			for (uint64_t bits = k->open[i][j]; bits; bits &= bits - 1) {
 				uint32_t depth = 64 * j + (uint32_t)__builtin_ctzll(bits);
 				struct pairing_frame f = {.depth = depth, .note = note & 1};
 
 				if (notes)
-					f.note = notes->at[i * BEHIND_DEPTHS + depth] & 1;
+					f.note = notes->at[i * SCAN_DEPTHS + depth] & 1;
 				pairing_push(pb->pairing, s, &f);
 			}
 	}
@@ -117,13 +117,13 @@ bool pairing_notes(const struct pairing_block *pb, struct pairing_notes *n)
 
 	if (nlanes > PAIRING_LANES)
 		return false;
-	memset(n->at, PAIRING_FREE, nlanes * BEHIND_DEPTHS);
+	memset(n->at, PAIRING_FREE, nlanes * SCAN_DEPTHS);
 	for (uint32_t i = 0; i < nlanes; i++)
 		for (size_t k = 0; k < pb->stacks[i]->count; k++) {
 			struct pairing_frame f = pb->stacks[i]->frames[k];
 
-			if (f.depth < BEHIND_DEPTHS && !f.inner)
-				n->at[i * BEHIND_DEPTHS + f.depth] = f.note & 1;
+			if (f.depth < SCAN_DEPTHS && !f.inner)
+				n->at[i * SCAN_DEPTHS + f.depth] = f.note & 1;
 		}
 	return true;
 }

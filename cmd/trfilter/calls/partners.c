@@ -16,9 +16,9 @@ static void settle(struct partners *p, struct partner *c)
 {
 	if (c->enter_waits && !c->enter_near && (c->kept || (c->left && !c->leave_waits))) {
 		c->enter_waits = false;
-		if (c->block == block_queue_next(p->waiting))
+		if (c->block == block_queue_next(p->queue))
 			p->states[c->row] = c->kept ? ROW_KEEP : ROW_DROP;
-		else if (!p->failed && block_queue_decide(p->waiting, c->block, c->row,
+		else if (!p->failed && block_queue_decide(p->queue, c->block, c->row,
 							  c->kept ? ROW_KEEP : ROW_DROP, &p->error))
 			p->failed = true;
 	}
@@ -40,7 +40,7 @@ static void lost(void *ctx, uint32_t note)
 
 void partners_init(struct partners *p, struct block_queue *w)
 {
-	*p = (struct partners){.waiting = w, .pairing = {.lost = lost, .ctx = p}};
+	*p = (struct partners){.queue = w, .pairing = {.lost = lost, .ctx = p}};
 }
 
 void partners_free(struct partners *p)
@@ -83,7 +83,7 @@ uint8_t partners_enter(struct partners *p, const struct event *e, uint32_t row, 
 	number = new_call(p);
 	if (number == UINT32_MAX)
 		return state;
-	p->calls[number] = (struct partner){.block = block_queue_next(p->waiting),
+	p->calls[number] = (struct partner){.block = block_queue_next(p->queue),
 					    .row = row,
 					    .used = true,
 					    .enter_waits = true,

@@ -29,7 +29,7 @@ struct partners {
 	size_t count, capacity;
 	uint32_t *unused;
 	size_t nunused, unused_capacity;
-	struct block_queue *waiting;
+	struct block_queue *queue;
 	uint8_t *states; /* of the present block, which is queued next */
 	bool failed;
 	struct error error;

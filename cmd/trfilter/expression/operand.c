@@ -30,9 +30,9 @@ static void set_int(struct scalar *s, int64_t i)
 /* Warn once that names are needed in a stream that trsym has not processed. */
 static void miss_symbol(struct evaluation *ev, const struct location *p)
 {
-	if (ev->said_trsym || ev->quiet || p->name.size || ev->dictionary->symbols.count > 1)
+	if (ev->warned_trsym || ev->quiet || p->name.size || ev->dictionary->symbols.count > 1)
 		return;
-	ev->said_trsym = true;
+	ev->warned_trsym = true;
 	warn(NULL, NO_OFFSET,
 	     "the functions of this stream have addresses but no names: trsym belongs before "
 	     "this program");
@@ -47,8 +47,8 @@ static void look_for_symbol(struct evaluation *ev, uint32_t location)
 		miss_symbol(ev, p);
 }
 
-static void place_value(struct evaluation *ev, enum ask ask, const struct location *p,
-			struct scalar *out)
+static void location_value(struct evaluation *ev, enum ask ask, const struct location *p,
+			   struct scalar *out)
 {
 	const struct location_symbol *s = p->symbol;
 
@@ -288,7 +288,7 @@ static void cpu_value(struct operand *o, const struct event *e, struct scalar *o
 static void call_value(struct evaluation *ev, const struct operand *o, const struct event *e,
 		       struct scalar *out)
 {
-	const struct call_facts *c = ev->call;
+	const struct call_info *c = ev->call;
 	bool ticks = o->time_unit && e->lane->clock->flags & CLOCK_TICKS;
 
 	if (!c)
@@ -370,8 +370,8 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 	case ASK_LINE:
 	case ASK_ADDRESS:
 		if (e->location)
-			place_value(ev, o->ask, dictionary_location(ev->dictionary, e->location),
-				    out);
+			location_value(ev, o->ask, dictionary_location(ev->dictionary, e->location),
+				       out);
 		break;
 	case ASK_BUFFER: set_text(out, l->buffer); break;
 	case ASK_SOURCE: set_text(out, l->source->name); break;

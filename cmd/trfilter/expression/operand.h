@@ -8,7 +8,7 @@
 #include "cmd/trfilter/expression/expression.h"
 
 /* What is known of an event's call, or of the calls around an event (frames.h). */
-struct call_facts {
+struct call_info {
 	bool is_call;
 	bool ended; /* dur and, with has_self, self are known */
 	bool has_self;
@@ -25,9 +25,9 @@ struct call_facts {
 
 struct evaluation {
 	struct dictionary *dictionary;
-	bool quiet;		       /* no messages about missing values */
-	bool said_trsym;	       /* the message about trsym was printed */
-	const struct call_facts *call; /* NULL: calls are not followed */
+	bool quiet;		      /* no messages about missing values */
+	bool warned_trsym;	      /* the message about trsym was printed */
+	const struct call_info *call; /* NULL: calls are not followed */
 };
 
 /* Read the value of an operand. Texts point into the event, the dictionary or the operand, and

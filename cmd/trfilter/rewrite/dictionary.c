@@ -47,12 +47,12 @@ static int send_text(struct rewrite *r, const void *text, size_t n, uint32_t *id
 	if (number == INTERN_NONE)
 		return stage_no_memory(r->stage);
 	at = 4 * (size_t)number;
-	if (at >= r->said.size && buffer_zero(&r->said, at + 4 - r->said.size))
+	if (at >= r->segments.size && buffer_zero(&r->segments, at + 4 - r->segments.size))
 		return stage_no_memory(r->stage);
 	*id = number + 1;
-	if (get_u32(r->said.data + at) == r->segment)
+	if (get_u32(r->segments.data + at) == r->segment)
 		return 0;
-	put_u32(r->said.data + at, r->segment);
+	put_u32(r->segments.data + at, r->segment);
 	return add(r, ENTRY_STRING, *id, text, n);
 }
 

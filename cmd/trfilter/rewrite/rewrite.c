@@ -193,7 +193,7 @@ void rewrite_free(struct rewrite *r)
 	intern_free(&r->texts);
 	intern_free(&r->sent);
 	idmap_free(&r->ids);
-	buffer_free(&r->said);
+	buffer_free(&r->segments);
 	buffer_free(&r->entry);
 	buffer_free(&r->out);
 	for (size_t i = 0; i < r->nlayouts; i++)

@@ -18,15 +18,15 @@ void context_init(struct context *c, size_t limit)
 			      .within = c->within,
 			      .by_time = c->by_time,
 			      .limit = c->limit};
-	block_queue_init(&c->waiting, limit);
-	c->waiting.moved = moved;
-	c->waiting.ctx = c;
-	partners_init(&c->partners, &c->waiting);
+	block_queue_init(&c->queue, limit);
+	c->queue.moved = moved;
+	c->queue.ctx = c;
+	partners_init(&c->partners, &c->queue);
 }
 
 void context_free(struct context *c)
 {
-	block_queue_free(&c->waiting);
+	block_queue_free(&c->queue);
 	partners_free(&c->partners);
 	free(c->states);
 	free(c->owners);
@@ -103,7 +103,7 @@ static int resolve_block(struct context *c, struct queued_block *h, struct reach
 	uint8_t *states;
 	const uint8_t *row;
 
-	if (block_queue_load(&c->waiting, h, e))
+	if (block_queue_load(&c->queue, h, e))
 		return -1;
 	states = h->memory + h->states_at;
 	/* times are in the rows, which can be read forwards only */
@@ -121,26 +121,26 @@ static int resolve_block(struct context *c, struct queued_block *h, struct reach
 			owner--;
 		states[i] = partners_decide(&c->partners, h->owners[owner - 1].frame,
 					    reached(r, c->times[i]));
-		h->waiting -= states[i] != ROW_PARTNER;
+		h->undecided -= states[i] != ROW_PARTNER;
 		h->kept += row_kept(states[i]);
 	}
 	c->pending -= h->near;
 	h->near = 0;
 	if (partners_check(&c->partners, e))
 		return -1;
-	return filed ? block_queue_put_back(&c->waiting, h, e) : 0;
+	return filed ? block_queue_put_back(&c->queue, h, e) : 0;
 }
 
 static struct queued_block *numbered(const struct block_queue *w, uint64_t number)
 {
-	return &w->held[w->first + (number - w->sequence)];
+	return &w->blocks[w->first + (number - w->sequence)];
 }
 
 /* Decide all rows that depend on a match. */
 static int resolve(struct context *c, struct reach *r, struct error *e)
 {
-	for (uint64_t i = block_queue_next(&c->waiting); c->pending && i-- > c->oldest;) {
-		struct queued_block *h = numbered(&c->waiting, i);
+	for (uint64_t i = block_queue_next(&c->queue); c->pending && i-- > c->oldest;) {
+		struct queued_block *h = numbered(&c->queue, i);
 
 		if (!h->near) {
 			pass_by(r, h->kept);
@@ -155,8 +155,8 @@ static int resolve(struct context *c, struct reach *r, struct error *e)
 /* Decide the rows of blocks that no later match can reach. */
 static int expire(struct context *c, uint64_t now, struct error *e)
 {
-	for (; c->pending && c->oldest < block_queue_next(&c->waiting); c->oldest++) {
-		struct queued_block *h = numbered(&c->waiting, c->oldest);
+	for (; c->pending && c->oldest < block_queue_next(&c->queue); c->oldest++) {
+		struct queued_block *h = numbered(&c->queue, c->oldest);
 		struct reach r = nothing;
 
 		if (!h->near)
@@ -204,7 +204,7 @@ static int match(struct context *c, const struct event *ev, uint32_t first, uint
 
 	decide_rows(c, first, i, &r);
 	c->matched++;
-	c->behind = true;
+	c->matched_before = true;
 	c->left = c->after;
 	if (__builtin_add_overflow(ev->time, c->within, &c->until))
 		c->until = UINT64_MAX;
@@ -219,7 +219,7 @@ static uint8_t other(struct context *c, const struct event *ev, uint32_t i, bool
 {
 	uint8_t state = caller ? ROW_KEEP : c->before || c->by_time ? ROW_WAIT : ROW_DROP;
 
-	if (c->behind && (c->left || (c->by_time && ev->time <= c->until))) {
+	if (c->matched_before && (c->left || (c->by_time && ev->time <= c->until))) {
 		c->left -= c->left > 0;
 		state = ROW_KEEP;
 	} else if (c->matched >= c->limit) {
@@ -239,7 +239,7 @@ static int pass_counts(struct context *c, struct queued_block *h, uint64_t numbe
 	uint32_t *counts = h->counts;
 
 	h->counts = NULL;
-	return block_queue_counts(&c->waiting, number, &h->block, counts, x, e);
+	return block_queue_counts(&c->queue, number, &h->block, counts, x, e);
 }
 
 static int take_events(struct context *c, struct queued_block *h, struct left_out *x,
@@ -247,7 +247,7 @@ static int take_events(struct context *c, struct queued_block *h, struct left_ou
 {
 	const uint8_t *states = h->memory + h->states_at;
 	const struct block *b = &h->block;
-	uint64_t number = block_queue_next(&c->waiting);
+	uint64_t number = block_queue_next(&c->queue);
 	uint32_t first = 0, near = 0, kept = 0;
 	struct events it;
 	struct event ev;
@@ -278,13 +278,13 @@ static int take_events(struct context *c, struct queued_block *h, struct left_ou
 		kept += row_kept(c->states[i]);
 	}
 	if (partners_check(&c->partners, e) ||
-	    block_queue_events(&c->waiting, b, c->states, c->offsets, c->owners, e) ||
+	    block_queue_events(&c->queue, b, c->states, c->offsets, c->owners, e) ||
 	    pass_counts(c, h, number, x, e))
 		return -1;
-	if (block_queue_next(&c->waiting) > number)
-		numbered(&c->waiting, number)->kept = kept;
+	if (block_queue_next(&c->queue) > number)
+		numbered(&c->queue, number)->kept = kept;
 	if (near) {
-		numbered(&c->waiting, number)->near = near;
+		numbered(&c->queue, number)->near = near;
 		if (!c->pending)
 			c->oldest = number;
 		c->pending += near;
@@ -303,18 +303,18 @@ static int finish(struct context *c, struct error *e)
 /* End a stream. Calls and context never continue in the next stream, whose clocks are unrelated. */
 static int end_stream(struct context *c, struct error *e)
 {
-	c->behind = false;
+	c->matched_before = false;
 	return finish(c, e);
 }
 
 int context_take(struct context *c, struct queued_block *h, struct left_out *x, struct error *e)
 {
-	c->waiting.at_hand = h ? h->block.length : 0;
+	c->queue.at_hand = h ? h->block.length : 0;
 	if (!h)
 		return finish(c, e);
 	if (h->block.kind == BLOCK_EVENTS) {
 		if (h->block.rows ? take_events(c, h, x, e)
-				  : pass_counts(c, h, block_queue_next(&c->waiting), x, e))
+				  : pass_counts(c, h, block_queue_next(&c->queue), x, e))
 			return -1;
 		return c->done ? finish(c, e) : 0;
 	}
@@ -323,16 +323,16 @@ int context_take(struct context *c, struct queued_block *h, struct left_out *x, 
 	     (h->block.kind == BLOCK_END && h->end.flags & END_LAST)) &&
 	    end_stream(c, e))
 		return -1;
-	return block_queue_other(&c->waiting, &h->block, &h->head, &h->end, e);
+	return block_queue_other(&c->queue, &h->block, &h->head, &h->end, e);
 }
 
 struct queued_block *context_ready(struct context *c, struct error *e)
 {
-	struct queued_block *h = block_queue_front(&c->waiting);
+	struct queued_block *h = block_queue_front(&c->queue);
 
 	e->what[0] = '\0';
-	if (!h || h->waiting || block_queue_later(&c->waiting, h) ||
-	    block_queue_load(&c->waiting, h, e))
+	if (!h || h->undecided || block_queue_later(&c->queue, h) ||
+	    block_queue_load(&c->queue, h, e))
 		return NULL;
 	if (h->block.kind == BLOCK_EVENTS)
 		block_queue_clean(h);
@@ -341,5 +341,5 @@ struct queued_block *context_ready(struct context *c, struct error *e)
 
 void context_done(struct context *c)
 {
-	block_queue_pop(&c->waiting);
+	block_queue_pop(&c->queue);
 }

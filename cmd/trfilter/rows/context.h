@@ -16,15 +16,15 @@ struct context {
 	bool by_time;		/* within is given */
 	uint64_t limit;		/* most matches */
 
-	struct block_queue waiting;
+	struct block_queue queue;
 	struct partners partners;
 	uint64_t matched;
-	uint64_t pending; /* number of rows that a later match may reach */
-	uint64_t oldest;  /* number of the block with the first of them */
-	bool behind;	  /* there was a match in this stream, with these two: */
-	uint64_t until;	  /* events up to this time are kept */
-	uint64_t left;	  /* number of later events that are kept */
-	bool done;	  /* the limit and the context of the last match are reached */
+	uint64_t pending;    /* number of rows that a later match may reach */
+	uint64_t oldest;     /* number of the block with the first of them */
+	bool matched_before; /* there was a match in this stream, with these two: */
+	uint64_t until;	     /* events up to this time are kept */
+	uint64_t left;	     /* number of later events that are kept */
+	bool done;	     /* the limit and the context of the last match are reached */
 	/* of the present block, by row */
 	uint8_t *states;
 	struct frame_at *owners;

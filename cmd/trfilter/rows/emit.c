@@ -14,8 +14,8 @@ static int select_from(struct stage *s, struct select *select, struct block *b,
 	}
 	if (!bad && *selected == SELECTED_ROWS)
 		bad = select_rows(select, b, selected);
-	if (select->limits && select->limits->failed)
-		return stage_fail(s, &select->limits->error);
+	if (select->time_range && select->time_range->failed)
+		return stage_fail(s, &select->time_range->error);
 	if (!bad)
 		return 0;
 	error_set(&e, NULL, NO_OFFSET, "out of memory");
@@ -207,7 +207,7 @@ static int pass_context(struct emit *x, struct left_out *left_out, struct queued
 	return e.what[0] ? stage_fail(x->stage, &e) : 0;
 }
 
-int emit_whole(struct emit *x, struct call_filter *w, const struct block *b)
+int emit_calls(struct emit *x, struct call_filter *w, const struct block *b)
 {
 	struct stage *s = x->stage;
 	struct queued_block *h;
@@ -232,7 +232,7 @@ int emit_finish(struct emit *x, struct call_filter *w)
 {
 	struct stage *s = x->stage;
 
-	if (!emit_done(x) && emit_whole(x, w, NULL))
+	if (!emit_done(x) && emit_calls(x, w, NULL))
 		return -1;
 	if (x->pass && s->out.in_segment &&
 	    (left_out_end(&w->left_out) ? stage_no_memory(s) : pass_left_out(s, &w->left_out)))

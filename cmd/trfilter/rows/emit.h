@@ -42,7 +42,7 @@ struct emit {
 
 /* Take a block of any kind, and pass on what is decided by now. At the limit emit_done is true,
  * and no more blocks may be given. Returns 0, or -1 after stage_fail, as does emit_finish. */
-int emit_whole(struct emit *x, struct call_filter *w, const struct block *b);
+int emit_calls(struct emit *x, struct call_filter *w, const struct block *b);
 /* Pass on the rest, after the input has ended or emit_done is true. */
 int emit_finish(struct emit *x, struct call_filter *w);
 

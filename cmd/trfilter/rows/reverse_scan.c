@@ -17,7 +17,7 @@ static inline bool look(struct reverse_scan *k, const uint8_t *p)
 	kind = k->kinds[p[6]];
 	if (kind == PAIRING_NONE)
 		return false;
-	if (k->low[lane] == BEHIND_UNSEEN)
+	if (k->low[lane] == SCAN_UNSEEN)
 		memset(k->open[lane], 0, sizeof k->open[lane]);
 	if (kind == PAIRING_ENTER)
 		k->open[lane][depth / 64] |= 1ull << depth % 64;
@@ -58,14 +58,14 @@ static inline bool any_below(const uint8_t *p, uint32_t depth)
 }
 
 /* Compare with the highest of the lanes' lowest depths. */
-static void look_plainly(struct reverse_scan *k, const uint8_t *from, const uint8_t *to,
-			 uint32_t nlanes)
+static void scan_portable(struct reverse_scan *k, const uint8_t *from, const uint8_t *to,
+			  uint32_t nlanes)
 {
 	enum { FEW = 8 }; /* lanes */
-	uint32_t highest = BEHIND_UNSEEN;
+	uint32_t highest = SCAN_UNSEEN;
 
 	for (; to - from >= GROUP_BYTES; to -= GROUP_BYTES) {
-		if (highest < BEHIND_UNSEEN && !any_below(to, highest))
+		if (highest < SCAN_UNSEEN && !any_below(to, highest))
 			continue;
 		if (!look_at_all(k, to - GROUP_BYTES, to) || nlanes > FEW)
 			continue;
@@ -88,7 +88,7 @@ enum { TABLE = 16 };
  * the depth is, and a table of 16 bytes replaces it by the lane's lowest depth so far: 255 for a
  * lane without rows, whose rows of depth 255 must be found too.
  */
-__attribute__((target("avx2"))) static void look_by_table(struct reverse_scan *k,
+__attribute__((target("avx2"))) static void scan_by_table(struct reverse_scan *k,
 							  const uint8_t *from, const uint8_t *to)
 {
 	const __m256i deepest = _mm256_set1_epi8(-1);
@@ -123,12 +123,12 @@ void reverse_scan_look(struct reverse_scan *k, const uint8_t *kinds, const uint8
 {
 	k->kinds = kinds;
 	for (int i = 0; i < 256; i++)
-		k->low[i] = BEHIND_UNSEEN;
+		k->low[i] = SCAN_UNSEEN;
 #ifdef __x86_64__
 	if (nlanes <= TABLE && __builtin_cpu_supports("avx2")) {
-		look_by_table(k, from, to);
+		scan_by_table(k, from, to);
 		return;
 	}
 #endif
-	look_plainly(k, from, to, nlanes);
+	scan_portable(k, from, to, nlanes);
 }

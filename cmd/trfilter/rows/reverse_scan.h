@@ -12,14 +12,14 @@
 #include "cmd/trfilter/calls/pairing_block.h"
 
 /* depth of a lane without rows: more than any narrow row's */
-enum { BEHIND_DEPTHS = 256, BEHIND_UNSEEN = BEHIND_DEPTHS };
+enum { SCAN_DEPTHS = 256, SCAN_UNSEEN = SCAN_DEPTHS };
 
 struct reverse_scan {
 	const uint8_t *kinds; /* enum pairing_kind, by type */
 	uint16_t low[256];    /* by lane: the lowest depth of its rows */
 	uint64_t open[256]
 		     /* of lanes with rows: open calls, a bit for each depth */
-		     [BEHIND_DEPTHS / 64];
+		     [SCAN_DEPTHS / 64];
 };
 
 /* Read the rows [from, to), of lanes below nlanes, each of 8 bytes. Unchecked rows make the

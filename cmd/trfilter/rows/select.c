@@ -51,7 +51,7 @@ static bool make_cells(struct select *s, const struct block *b, struct cells *c,
 			    .end = end,
 			    .call = NO_PART,
 			    .name = depends & DEPENDS_NAME && !by_type,
-			    .nplaces = b->nplaces + 1};
+			    .nlocations = b->nplaces + 1};
 	if (by_type) {
 		c->type = count;
 		count *= b->ntypes;
@@ -62,7 +62,7 @@ static bool make_cells(struct select *s, const struct block *b, struct cells *c,
 	}
 	if (by_location) {
 		c->location = count;
-		count *= (uint64_t)c->nplaces + (c->name ? b->ntypes : 0);
+		count *= (uint64_t)c->nlocations + (c->name ? b->ntypes : 0);
 	}
 	if (count > CELLS_LIMIT || grow(&s->cells, &s->cells_capacity, count))
 		return false;
@@ -100,7 +100,7 @@ uint8_t select_ask(struct select *s, const struct block *b, const struct cells *
 /* Evaluate all cells. Returns their common result, or UNKNOWN. */
 static uint8_t ask_all(struct select *s, const struct block *b, struct cells *c)
 {
-	uint32_t locations = c->location ? c->nplaces : 1, lanes = c->lane ? b->nlanes : 1;
+	uint32_t locations = c->location ? c->nlocations : 1, lanes = c->lane ? b->nlanes : 1;
 	uint32_t types = c->type || c->name ? b->ntypes : 1;
 	size_t kept = 0, asked = 0;
 
@@ -176,7 +176,7 @@ static void keep_any(struct select *s, const struct block *b, struct kept *k)
 		size_t n = (size_t)(it.row - e.row);
 		bool gap = e.type->kind == KIND_GAP, keep = gap;
 
-		if (!gap && (!s->limited || time_range_row(s->limits, &e))) {
+		if (!gap && (!s->limited || time_range_row(s->time_range, &e))) {
 			keep = s->says == UNKNOWN ? filter_from(s->filter, s->first, &e)
 						  : s->says == KEEP;
 			keep = keep != s->invert;
@@ -202,13 +202,14 @@ static bool all_may(const struct select *s, const struct block *b)
 
 int select_block(struct select *s, const struct block *b, enum selected *selected)
 {
-	enum time_range_says inside = s->limits ? time_range_of_block(s->limits, b) : LIMITS_YES;
+	enum time_range_answer inside =
+		s->time_range ? time_range_of_block(s->time_range, b) : TIME_RANGE_YES;
 
-	*selected = inside == LIMITS_NO ? SELECTED_NONE : SELECTED_ROWS;
-	s->limited = inside == LIMITS_ASK;
+	*selected = inside == TIME_RANGE_NO ? SELECTED_NONE : SELECTED_ROWS;
+	s->limited = inside == TIME_RANGE_ASK;
 	s->says = UNKNOWN;
 	s->first = 0;
-	if (inside != LIMITS_YES || has_gaps(b))
+	if (inside != TIME_RANGE_YES || has_gaps(b))
 		return 0;
 	if (ask_tables(s, b))
 		return -1;
@@ -258,7 +259,8 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 		select_narrow(s, b, &c, &k);
 	else if (select_calls(s, b, &c, &k))
 		return -1;
-	if (filter_out_of_memory(s->filter) || (s->limits && s->limits->pairing.out_of_memory))
+	if (filter_out_of_memory(s->filter) ||
+	    (s->time_range && s->time_range->pairing.out_of_memory))
 		return -1;
 	if (!k.count)
 		return 0;

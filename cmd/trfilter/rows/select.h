@@ -16,7 +16,7 @@ enum selected {
 
 struct select {
 	struct filter *filter;
-	struct time_range *limits; /* NULL: none */
+	struct time_range *time_range; /* NULL: none */
 	bool invert;
 	uint64_t limit;	  /* stop after that many matching events */
 	uint64_t matched; /* number of matching events, without gaps */

@@ -120,8 +120,8 @@ static void keep_exactly(struct select *s, struct pairing_block *pb, const struc
  * blocks where leaves have their enters' locations. Returns false, with nothing done, if some leave
  * has another note than its enter, or if the block does not suit.
  */
-static bool keep_plainly(struct select *s, struct pairing_block *pb, const struct cells *c,
-			 struct kept *k)
+static bool keep_by_location(struct select *s, struct pairing_block *pb, const struct cells *c,
+			     struct kept *k)
 {
 	const struct block *b = pb->block;
 	const uint8_t *p = b->row_data, *end = p + b->row_size;
@@ -178,7 +178,7 @@ int select_calls(struct select *s, const struct block *b, const struct cells *c,
 
 	if (pairing_block_begin(&pb, &s->filter->parts[c->call].pairing, b))
 		return -1;
-	if (s->lopsided || !keep_plainly(s, &pb, c, k))
+	if (s->lopsided || !keep_by_location(s, &pb, c, k))
 		keep_exactly(s, &pb, c, k);
 	if (k->count < b->rows)
 		find_times(b, k);

@@ -31,8 +31,8 @@ struct cells {
 	size_t call;	   /* the part whose calls must be followed; or NO_PART */
 	size_t count;
 	size_t location, lane, type; /* strides */
-	uint32_t nplaces;	     /* number of indexes of locations; 0 is for none */
-	bool name;		     /* a row without a location has the index nplaces + type */
+	uint32_t nlocations;	     /* number of indexes of locations; 0 is for none */
+	bool name;		     /* a row without a location has the index nlocations + type */
 };
 
 struct kept {
@@ -44,7 +44,7 @@ struct kept {
 static inline size_t cell_of(const struct cells *c, uint32_t location, uint32_t lane, uint32_t type)
 {
 	if (c->name && !location)
-		location = c->nplaces + type;
+		location = c->nlocations + type;
 	return location * c->location + lane * c->lane + type * c->type;
 }
 

@@ -45,7 +45,7 @@ struct node *time_range_condition(const char *text, const char *option, struct e
 	if (!n || !expression_of_calls(n))
 		return n;
 	expression_free(n);
-	error_set(e, NULL, NO_OFFSET, "%s asks of single events, not of whole calls as '%s' does",
+	error_set(e, NULL, NO_OFFSET, "%s tests single events, not whole calls as '%s' does",
 		  option, text);
 	return NULL;
 }
@@ -165,7 +165,7 @@ static const struct window *window_of(struct time_range *l, const struct clock *
 	return w;
 }
 
-enum time_range_says time_range_of_block(struct time_range *l, const struct block *b)
+enum time_range_answer time_range_of_block(struct time_range *l, const struct block *b)
 {
 	bool before = true, inside = true;
 
@@ -173,7 +173,7 @@ enum time_range_says time_range_of_block(struct time_range *l, const struct bloc
 		/* leaves whose enters were in the range, and rows that are always kept */
 		if (b->types[i]->kind == KIND_ENTER || b->types[i]->kind == KIND_LEAVE ||
 		    b->types[i]->kind == KIND_GAP)
-			return LIMITS_ASK;
+			return TIME_RANGE_ASK;
 	for (uint32_t i = 0; i < b->nlanes; i++) {
 		const struct window *w = window_of(l, b->lanes[i]->clock);
 
@@ -181,8 +181,8 @@ enum time_range_says time_range_of_block(struct time_range *l, const struct bloc
 		inside = inside && b->base >= w->since && b->last < w->until;
 	}
 	if (before)
-		return LIMITS_NO;
-	return inside && !l->from && !l->by ? LIMITS_YES : LIMITS_ASK;
+		return TIME_RANGE_NO;
+	return inside && !l->from && !l->by ? TIME_RANGE_YES : TIME_RANGE_ASK;
 }
 
 /* --- rows --- */

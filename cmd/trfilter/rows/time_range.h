@@ -59,8 +59,8 @@ int time_range_find_ends(struct time_range *l, char **paths, int n, struct error
 /* Take a block; new_stream: it is the HEAD of a new stream. */
 void time_range_block(struct time_range *l, const struct block *b, bool new_stream);
 /* Result of the times for all rows of a block: NO, YES, or ASK: test each row. */
-enum time_range_says { LIMITS_NO, LIMITS_YES, LIMITS_ASK };
-enum time_range_says time_range_of_block(struct time_range *l, const struct block *b);
+enum time_range_answer { TIME_RANGE_NO, TIME_RANGE_YES, TIME_RANGE_ASK };
+enum time_range_answer time_range_of_block(struct time_range *l, const struct block *b);
 /* Test a row; to be called for every row but gaps, in the order of the stream. */
 bool time_range_row(struct time_range *l, const struct event *e);
 /* Print what --sample could not select from. */

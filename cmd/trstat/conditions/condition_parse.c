@@ -81,7 +81,7 @@ static int parse_quoted(struct parser *p, struct operand *o)
 {
 	struct token *t = &p->lexer->token;
 
-	if (lexer_next(p->lexer) || expect(p, TOKEN_OPEN, "'(' is expected behind 'field'"))
+	if (lexer_next(p->lexer) || expect(p, TOKEN_OPEN, "'(' is expected after 'field'"))
 		return -1;
 	if (t->kind != TOKEN_STRING)
 		return fail(p, "the name of a field in quotes is expected here");
@@ -232,7 +232,7 @@ static int parse_in(struct parser *p, struct condition_node *n)
 	if (lexer_next(p->lexer))
 		return -1;
 	if (t->kind != TOKEN_OPEN_BRACE)
-		return fail(p, "'{' is expected behind 'in'");
+		return fail(p, "'{' is expected after 'in'");
 	do {
 		if (lexer_next(p->lexer))
 			return -1;
