@@ -2,10 +2,11 @@
  * chrome.c - Trace Event JSON, which ui.perfetto.dev, chrome://tracing, speedscope and the Firefox
  * Profiler open
  *
- * A call is one complete event (X), written at its end; calls that overlap are pairs of async
- * events, and where an X would not tell which call is inside of which they are pairs of B and E
- * (chrome_pairs.c). Times are microseconds with three decimals, made from integers. Consumers read
- * them as doubles, so they count from the trace's first event, unless asked otherwise.
+ * A call is one complete event (X), written at its end. Calls that overlap are pairs of
+ * asynchronous events. Where two X would not show which call is inside of which, the calls are
+ * pairs of B and E (chrome_pairs.c). Times are microseconds with three decimals, made from
+ * integers. Readers parse them as doubles, so they count from the trace's first event unless
+ * --rebase=none is given.
  */
 #include "cmd/trencode/timeline/chrome.h"
 
@@ -15,7 +16,7 @@
 #include "common/util/buffer_file.h"
 #include "common/value/json.h"
 
-static void begin_line(struct chrome_output *s)
+static void chrome_begin_line(struct chrome_output *s)
 {
 	if (s->any)
 		text_put(s->out, ",\n", 2);
@@ -24,9 +25,9 @@ static void begin_line(struct chrome_output *s)
 
 /* --- names of processes and threads --- */
 
-static void put_metadata(struct chrome_output *s, const char *what, int32_t pid, int32_t tid)
+static void chrome_put_metadata(struct chrome_output *s, const char *what, int32_t pid, int32_t tid)
 {
-	begin_line(s);
+	chrome_begin_line(s);
 	text_printf(s->out,
 		    "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"%s\",\"args\":{\"name\":", pid,
 		    tid, what);
@@ -34,7 +35,7 @@ static void put_metadata(struct chrome_output *s, const char *what, int32_t pid,
 	text_puts(s->out, "}}");
 }
 
-static int name_track(struct chrome_output *s, struct track *t, const struct lane *lane)
+static int chrome_name_track(struct chrome_output *s, struct track *t, const struct lane *lane)
 {
 	struct track_process *p = &s->tracks.processes[t->process];
 	struct lane_prefix *prefix = t->user;
@@ -55,17 +56,17 @@ static int name_track(struct chrome_output *s, struct track *t, const struct lan
 		if (p->comm) {
 			if (buffer_append(&s->bytes, comm.text, comm.size))
 				return -1;
-			put_metadata(s, "process_name", t->pid, t->tid);
+			chrome_put_metadata(s, "process_name", t->pid, t->tid);
 		}
 	}
 	t->renamed = false;
-	/* a thread without a name has none for viewers either */
+	/* viewers show no name for a thread without one */
 	if (!track_is_named(t, lane))
 		return 0;
 	s->bytes.size = 0;
 	if (track_name(t, lane, &s->bytes))
 		return -1;
-	put_metadata(s, "thread_name", t->pid, t->tid);
+	chrome_put_metadata(s, "thread_name", t->pid, t->tid);
 	return 0;
 }
 
@@ -73,7 +74,7 @@ struct lane_prefix *chrome_prefix(struct chrome_output *s, uint32_t thread, cons
 {
 	struct track *t = tracks_get(&s->tracks, thread, lane);
 
-	if (__builtin_expect(!t || (t->renamed && name_track(s, t, lane)), 0))
+	if (__builtin_expect(!t || (t->renamed && chrome_name_track(s, t, lane)), 0))
 		return NULL;
 	return t->user;
 }
@@ -92,8 +93,8 @@ void chrome_put_args(struct chrome_output *s, char *p)
 	text_wrote(s->out, p);
 }
 
-/* The arguments, without the id of an asynchronous event. */
-static int append_args(struct chrome_output *s, const struct event *ev, struct buffer *to)
+/* Append the arguments, without the id of an asynchronous event. */
+static int chrome_append_args(struct chrome_output *s, const struct event *ev, struct buffer *to)
 {
 	if (!chrome_async_is(ev->type))
 		return attributes_append(&s->attributes, ev, to);
@@ -108,7 +109,7 @@ int chrome_render_args(struct chrome_output *s, const struct span *span, const s
 	chrome_clear_args(s);
 	if ((span->kept_size &&
 	     buffer_append_from(kept, span->kept, span->kept_at, span->kept_size)) ||
-	    (leave && append_args(s, leave, kept)) ||
+	    (leave && chrome_append_args(s, leave, kept)) ||
 	    (span->unfinished &&
 	     attributes_append_bool(&s->attributes, "unfinished", true, kept)) ||
 	    attributes_object(&s->attributes, kept, &s->json))
@@ -116,7 +117,7 @@ int chrome_render_args(struct chrome_output *s, const struct span *span, const s
 	return 0;
 }
 
-static int render_category(struct buffer *to, const char *name, size_t n)
+static int chrome_render_category(struct buffer *to, const char *name, size_t n)
 {
 	return buffer_append(to, ",\"cat\":", 7) || json_append_string(to, name, n) ? -1 : 0;
 }
@@ -140,13 +141,14 @@ char *chrome_put_category(struct chrome_output *s, char *p, const struct type *t
 	return text_room(s->out, LINE_FIXED);
 }
 
-/* Have calls of the type numbers, and are on no stack? */
-static bool is_beside(const struct type *t)
+/* Test whether calls of the type have numbers, in a trace where others are on a stack. */
+static bool chrome_is_beside(const struct type *t)
 {
 	return t && t->flags & TYPE_CALL_NUMBER && !encoder_all_numbered(t);
 }
 
-static int end_call(void *ctx, const struct span *span, const struct event *leave, struct error *e)
+static int chrome_end_call(void *ctx, const struct span *span, const struct event *leave,
+			   struct error *e)
 {
 	struct chrome_output *s = ctx;
 	const struct lane_prefix *prefix;
@@ -171,7 +173,7 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 	if ((span->kept_size || !leave || leave->type->nfields || leave->tail_size) &&
 	    chrome_render_args(s, span, leave, e))
 		return -1;
-	if (__builtin_expect(span->crossing || is_beside(span->type), 0)) {
+	if (__builtin_expect(span->crossing || chrome_is_beside(span->type), 0)) {
 		chrome_async_put(s, span, prefix, name, size);
 		return 0;
 	}
@@ -191,8 +193,8 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 	return 0;
 }
 
-static int begin_call(void *ctx, const struct event *enter, const struct span *span,
-		      struct buffer *keep, uint64_t *token, struct error *e)
+static int chrome_begin_call(void *ctx, const struct event *enter, const struct span *span,
+			     struct buffer *keep, uint64_t *token, struct error *e)
 {
 	struct chrome_output *s = ctx;
 
@@ -201,10 +203,10 @@ static int begin_call(void *ctx, const struct event *enter, const struct span *s
 		return 0;
 	if (enter->type->flags & TYPE_CALL_NUMBER)
 		*token = chrome_async_id(enter);
-	return append_args(s, enter, keep) ? error_no_memory(e) : 0;
+	return chrome_append_args(s, enter, keep) ? error_no_memory(e) : 0;
 }
 
-static int other_event(void *ctx, const struct event *ev, struct error *e)
+static int chrome_other_event(void *ctx, const struct event *ev, struct error *e)
 {
 	struct chrome_output *s = ctx;
 	struct lane_prefix *prefix = chrome_prefix(s, calls_thread(ev), ev->lane);
@@ -220,7 +222,7 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 		return -1;
 	buffer_clear(&s->bytes);
 	buffer_clear(&s->json);
-	if (append_args(s, ev, &s->bytes) || attributes_read(&s->attributes, &s->bytes))
+	if (chrome_append_args(s, ev, &s->bytes) || attributes_read(&s->attributes, &s->bytes))
 		return error_no_memory(e);
 	counter = ev->type->kind == KIND_COUNTER && attributes_keep_numbers(&s->attributes);
 	if (s->attributes.count && attributes_json(&s->attributes, &s->json))
@@ -253,7 +255,8 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	return 0;
 }
 
-static const struct span_sink sink = {.begin = begin_call, .end = end_call, .other = other_event};
+static const struct span_sink sink = {
+	.begin = chrome_begin_call, .end = chrome_end_call, .other = chrome_other_event};
 
 /* --- the encoder --- */
 
@@ -269,7 +272,7 @@ static int chrome_begin(struct encoding *en, struct error *e)
 	spans_init(&s->spans, en->dictionary, &sink, s);
 	s->tracks.process_tids = true;
 	location_names_init(&s->names, en->dictionary, json_append_string);
-	location_names_init_strings(&s->categories, en->dictionary, render_category);
+	location_names_init_strings(&s->categories, en->dictionary, chrome_render_category);
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.members = true;
 	s->attributes.quote_numbers = en->options->quote_numbers;

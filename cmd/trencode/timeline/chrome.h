@@ -1,7 +1,8 @@
 /*
- * chrome.h - inside the encoder of Trace Event JSON: lines and their pieces
+ * chrome.h - private to the encoder of Trace Event JSON: lines and their parts
  *
- * chrome.c is the encoder, chrome_pairs.c writes calls that one complete event cannot tell.
+ * chrome.c is the encoder; chrome_pairs.c writes the calls that one complete event cannot
+ * represent.
  */
 #ifndef TR_TRENCODE_TIMELINE_CHROME_H
 #define TR_TRENCODE_TIMELINE_CHROME_H
@@ -15,30 +16,31 @@
 enum {
 	PREFIX_MOST = 64,  /* {"pid":-2147483648,"tid":-2147483648,"ts": */
 	LINE_FIXED = 256,  /* a line without its name and its arguments */
-	NAME_FAST = 16384, /* longer names go another way */
+	NAME_FAST = 16384, /* longest name that is written into the line's buffer directly */
 };
 
-/* How the lines of a thread begin. */
+/* The beginning of the lines of one thread. */
 struct lane_prefix {
 	uint64_t instant; /* time of the thread's last event that is no call, + 1; 0: none */
 	size_t size;
 	char text[PREFIX_MOST];
 };
 
+/* One run of the encoder. */
 struct chrome_output {
 	struct spans spans;
 	struct tracks tracks;
-	struct location_names names, categories; /* of categories with ,"cat": before them */
+	struct location_names names, categories; /* categories with ,"cat": before them */
 	struct attributes attributes;
 	struct buffer bytes, json;
 	const struct encode_options *options;
 	struct text *out;
 	const struct clock *clock;
-	uint64_t origin, overlapping, early; /* early: times before the origin */
+	uint64_t origin, overlapping, early; /* early: number of times before the origin */
 	bool started, any;
 };
 
-/* --- pieces of a line --- */
+/* --- parts of a line --- */
 
 static inline char *put(char *p, const char *s, size_t n)
 {
@@ -48,7 +50,7 @@ static inline char *put(char *p, const char *s, size_t n)
 
 #define PUT(p, literal) put(p, literal, sizeof(literal) - 1)
 
-/* Microseconds with all nanoseconds; a clock of ticks as it counts. */
+/* Write microseconds with all nanoseconds; ticks unchanged. */
 static inline char *put_time(char *p, uint64_t time, bool ticks)
 {
 	unsigned rest;
@@ -81,11 +83,11 @@ static inline bool counts_ticks(const struct lane *lane)
 
 static inline char *put_prefix(const struct lane_prefix *prefix, char *p)
 {
-	memcpy(p, prefix->text, PREFIX_MOST); /* of a length the compiler knows */
+	memcpy(p, prefix->text, PREFIX_MOST); /* a constant size: inlined */
 	return p + prefix->size;
 }
 
-/* The name goes directly into the line, or, if it is very long, behind what is there of it. */
+/* Write a name directly into the line, or, if it is very long, append it to the text. */
 static inline char *put_name(struct chrome_output *s, char *p, const char *name, uint32_t size)
 {
 	if (__builtin_expect(size <= NAME_FAST, 1))
@@ -113,38 +115,41 @@ static inline void chrome_clear_args(struct chrome_output *s)
 
 /* --- chrome.c --- */
 
-/* How lines of a thread begin; its names are written before. NULL: out of memory. */
+/* Returns the beginning of a thread's lines, after its names were written; NULL when out of memory.
+ */
 struct lane_prefix *chrome_prefix(struct chrome_output *s, uint32_t thread,
 				  const struct lane *lane);
-/* The arguments of a call into s->json: what its enter said, and its leave. -1 and e: memory. */
+/* Render the arguments of a call, those of its enter and of its leave, into s->json. Returns 0, or
+ * -1 with *e filled; so do all functions here that have e. */
 int chrome_render_args(struct chrome_output *s, const struct span *span, const struct event *leave,
 		       struct error *e);
-/* The end of a line at p, with the arguments in s->json. */
+/* Write the end of a line at p, with the arguments in s->json. */
 void chrome_put_args(struct chrome_output *s, char *p);
-/* ,"cat": of a call at p; returns where the line goes on, or NULL: out of memory. */
+/* Write ,"cat": of a call at p. Returns where the line goes on, or NULL when out of memory. */
 char *chrome_put_category(struct chrome_output *s, char *p, const struct type *t, bool kernel);
 
 /* --- chrome_pairs.c --- */
 
-/* Is it an asynchronous event of Trace Event JSON? Then its phase, but for ends of calls, its id,
- * and how "cat" and the id are written after the phase. */
+/* Test for an asynchronous event of Trace Event JSON. */
 bool chrome_async_is(const struct type *t);
+/* Returns its phase, except for ends of calls; its id. */
 char chrome_async_phase(const struct type *t);
 uint64_t chrome_async_id(const struct event *ev);
+/* Write "cat" and the id after the phase. */
 void chrome_async_put_id(struct chrome_output *s, const struct type *t, uint64_t id);
-/* An asynchronous call, or a call that overlaps others: a pair of events that viewers draw beside
- * the thread. */
+/* Write an asynchronous call, or a call that overlaps others, as a pair of events that viewers draw
+ * beside the thread. */
 void chrome_async_put(struct chrome_output *s, const struct span *span,
 		      const struct lane_prefix *prefix, const char *name, uint32_t size);
 
-/* A call ends: write the B of the calls around it, and of itself, that must have one by now.
- * *begun: it has, and is to have an E. -1 and e: memory. */
+/* Write the B of a call that ends, and of the calls around it, if they need one by now. *begun: the
+ * call has a B and needs an E. */
 int chrome_pairs_begin(struct chrome_output *s, const struct span *span,
 		       const struct lane_prefix *prefix, bool *begun, struct error *e);
-/* The E. */
+/* Write the E of a call. */
 int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 		     const struct lane_prefix *prefix, const struct event *leave, struct error *e);
-/* An event that is no call comes: the same for the calls that begin at its time. */
+/* Write the B of the calls that begin at the time of an event that is no call. */
 int chrome_pairs_event(struct chrome_output *s, const struct event *ev, struct lane_prefix *prefix,
 		       struct error *e);
 

@@ -1,11 +1,11 @@
 /*
- * chrome_pairs.c - calls as pairs of events: of b and e, or S and F, those that overlap others; of
- * B and E, those of a stack that one X cannot tell
+ * chrome_pairs.c - calls as pairs of events: b and e, or S and F, for calls that overlap others; B
+ * and E for calls of a stack that one X cannot represent
  *
- * Readers sort X by its time, and of equal times the longer first; of other events the file tells
- * the order. So of two X that begin together it is not told which is inside, nor of an X that takes
- * no time, or of an event at the time where an X begins or ends. There the calls that are open have
- * a B each, written as late as that, and later their E.
+ * Readers sort X by time, and of equal times the longer first; they keep the order of other events
+ * in the file. So the nesting is ambiguous if two X begin at the same time, if an X takes no time,
+ * and if an event is at the time where an X begins or ends. In these cases the open calls have a B
+ * each, written as late as that, and later an E.
  */
 #include <stdlib.h>
 
@@ -104,9 +104,9 @@ void chrome_async_put(struct chrome_output *s, const struct span *span,
 
 /* --- B and E --- */
 
-/* The B of a call that is open, with what its enter says. */
-static int put_begin(struct chrome_output *s, const struct span_stack *st, uint32_t thread,
-		     size_t index, struct error *e)
+/* Write the B of an open call, with the attributes of its enter. */
+static int chrome_put_begin(struct chrome_output *s, const struct span_stack *st, uint32_t thread,
+			    size_t index, struct error *e)
 {
 	struct span_frame *f = &st->frames[index];
 	size_t end = index + 1 < st->count ? st->frames[index + 1].kept : st->kept.size;
@@ -135,16 +135,16 @@ static int put_begin(struct chrome_output *s, const struct span_stack *st, uint3
 	return 0;
 }
 
-/* B of the frames from the outermost to that index that have none. */
-static int put_begins(struct chrome_output *s, const struct span_stack *st, uint32_t thread,
-		      size_t index, struct error *e)
+/* Write the B of the frames from the outermost to that index that have none. */
+static int chrome_put_begins(struct chrome_output *s, const struct span_stack *st, uint32_t thread,
+			     size_t index, struct error *e)
 {
 	size_t i = index + 1;
 
 	while (i && st->frames[i - 1].token != HAS_BEGIN)
 		i--;
 	for (; i <= index; i++)
-		if (put_begin(s, st, thread, i, e))
+		if (chrome_put_begin(s, st, thread, i, e))
 			return -1;
 	return 0;
 }
@@ -161,9 +161,9 @@ int chrome_pairs_begin(struct chrome_output *s, const struct span *span,
 	*begun = st->frames[top].token == HAS_BEGIN || span->start >= span->end || span->exec ||
 		 prefix->instant == span->end + 1;
 	if (*begun)
-		return put_begins(s, st, span->thread, top, e);
+		return chrome_put_begins(s, st, span->thread, top, e);
 	return top && st->frames[top - 1].start == span->start
-		       ? put_begins(s, st, span->thread, top - 1, e)
+		       ? chrome_put_begins(s, st, span->thread, top - 1, e)
 		       : 0;
 }
 
@@ -175,7 +175,7 @@ int chrome_pairs_event(struct chrome_output *s, const struct event *ev, struct l
 	prefix->instant = ev->time + 1;
 	if (!st->count || st->frames[st->count - 1].start != ev->time || s->options->drop)
 		return 0;
-	return put_begins(s, st, calls_thread(ev), st->count - 1, e);
+	return chrome_put_begins(s, st, calls_thread(ev), st->count - 1, e);
 }
 
 int chrome_pairs_end(struct chrome_output *s, const struct span *span,
@@ -185,7 +185,7 @@ int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 	char *p;
 
 	end.kept_size = 0; /* the B has it */
-	/* readers know by the exec that it has not ended */
+	/* readers recognise by the exec that the call has not ended */
 	if (span->exec)
 		return 0;
 	if (chrome_render_args(s, &end, leave, e))

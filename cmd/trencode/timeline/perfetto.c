@@ -1,10 +1,10 @@
 /*
  * perfetto.c - TrackEvent packets of Perfetto's trace format (protobuf), with interned names
  *
- * Begins and ends are written as they come, exact to the nanosecond. As an end closes what was
- * begun last on its track, calls that need not nest with a thread's others have tracks of their own
- * below the thread's: those in the kernel, those open since before the trace, and those of apitrace
- * that begin while others are open.
+ * Begins and ends are written in the order of the events, exact to the nanosecond. An end closes
+ * the last begin of its track, so calls that need not nest with the thread's other calls have
+ * tracks of their own below the thread's: calls in the kernel, calls open since before the trace,
+ * and calls of apitrace that begin while others are open.
  */
 #include "cmd/trencode/timeline/perfetto_private.h"
 
@@ -15,8 +15,8 @@
 
 enum { CHUNK = 64 * 1024 };
 
-/* A text that may be large, out of kept. */
-static int put_value(struct perfetto *s, struct buffer *to, const char *p, size_t n)
+/* Append a text of s->kept, which may be large. */
+static int perfetto_put_value(struct perfetto *s, struct buffer *to, const char *p, size_t n)
 {
 	size_t piece;
 
@@ -31,7 +31,8 @@ static int put_value(struct perfetto *s, struct buffer *to, const char *p, size_
 	return protobuf_message(to, ANNOTATION_STRING, &s->bit);
 }
 
-static int put_annotation(struct perfetto *s, const struct attribute *item, struct buffer *event)
+static int perfetto_put_annotation(struct perfetto *s, const struct attribute *item,
+				   struct buffer *event)
 {
 	struct buffer *b = &s->clean;
 	int r;
@@ -46,12 +47,13 @@ static int put_annotation(struct perfetto *s, const struct attribute *item, stru
 	case ATTRIBUTE_INT: r = r || protobuf_uint(b, ANNOTATION_INT, item->number); break;
 	case ATTRIBUTE_REAL: r = r || protobuf_double(b, ANNOTATION_DOUBLE, item->real); break;
 	case ATTRIBUTE_NULL: r = r || perfetto_put_text(s, b, ANNOTATION_STRING, "NULL", 4); break;
-	default: r = r || put_value(s, b, item->text, item->number);
+	default: r = r || perfetto_put_value(s, b, item->text, item->number);
 	}
 	return r || protobuf_message(event, EVENT_ANNOTATION, b) ? -1 : 0;
 }
 
-/* An event of a type on a track; name 0: none. What kept says is annotated. */
+/* Write an event of a type on a track; name 0: none. The attributes in s->kept become annotations.
+ */
 static int perfetto_put_event(struct perfetto *s, unsigned type, uint64_t uuid, uint64_t time,
 			      uint32_t name, uint32_t category, uint64_t *token, struct error *e)
 {
@@ -68,7 +70,7 @@ static int perfetto_put_event(struct perfetto *s, unsigned type, uint64_t uuid, 
 		if (attributes_read(&s->attributes, &s->kept))
 			return error_no_memory(e);
 		for (size_t i = 0; i < s->attributes.count; i++)
-			if (put_annotation(s, &s->attributes.items[i], b))
+			if (perfetto_put_annotation(s, &s->attributes.items[i], b))
 				return error_no_memory(e);
 	}
 	if (perfetto_put_interned(s, time, e))
@@ -79,7 +81,7 @@ static int perfetto_put_event(struct perfetto *s, unsigned type, uint64_t uuid, 
 	return perfetto_put_packet(s, token, e);
 }
 
-static int name_of(struct perfetto *s, uint32_t location, uint32_t *name)
+static int perfetto_name_of(struct perfetto *s, uint32_t location, uint32_t *name)
 {
 	uint32_t size;
 
@@ -89,8 +91,8 @@ static int name_of(struct perfetto *s, uint32_t location, uint32_t *name)
 	return 0;
 }
 
-static int begin_call(void *ctx, const struct event *enter, const struct span *span,
-		      struct buffer *keep, uint64_t *token, struct error *e)
+static int perfetto_begin_call(void *ctx, const struct event *enter, const struct span *span,
+			       struct buffer *keep, uint64_t *token, struct error *e)
 {
 	struct perfetto *s = ctx;
 	uint32_t name;
@@ -104,12 +106,14 @@ static int begin_call(void *ctx, const struct event *enter, const struct span *s
 	if (perfetto_span_track(s, span, slot, enter->time, &uuid, e))
 		return -1;
 	buffer_clear(&s->kept);
-	if (name_of(s, span->location, &name) || attributes_append(&s->attributes, enter, &s->kept))
+	if (perfetto_name_of(s, span->location, &name) ||
+	    attributes_append(&s->attributes, enter, &s->kept))
 		return error_no_memory(e);
 	return perfetto_put_event(s, TYPE_BEGIN, uuid, enter->time, name, 0, token, e);
 }
 
-static int end_call(void *ctx, const struct span *span, const struct event *leave, struct error *e)
+static int perfetto_end_call(void *ctx, const struct span *span, const struct event *leave,
+			     struct error *e)
 {
 	struct perfetto *s = ctx;
 	uint8_t slot = span->kept_size ? span->kept->data[span->kept_at] : 0;
@@ -124,7 +128,7 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 		return -1;
 	buffer_clear(&s->kept);
 	if (!span->begun) {
-		if (name_of(s, span->location, &name))
+		if (perfetto_name_of(s, span->location, &name))
 			return error_no_memory(e);
 		if (perfetto_put_event(s, TYPE_BEGIN, uuid, span->start, name, 0, &token, e))
 			return -1;
@@ -161,7 +165,7 @@ static int put_counter(struct perfetto *s, const struct event *ev, uint32_t name
 	return perfetto_put_packet(s, &token, e);
 }
 
-static int other_event(void *ctx, const struct event *ev, struct error *e)
+static int perfetto_other_event(void *ctx, const struct event *ev, struct error *e)
 {
 	struct perfetto *s = ctx;
 	uint64_t uuid, token;
@@ -171,7 +175,7 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 		return -1;
 	buffer_clear(&s->kept);
 	if (attributes_append(&s->attributes, ev, &s->kept) ||
-	    (ev->location && name_of(s, ev->location, &name)))
+	    (ev->location && perfetto_name_of(s, ev->location, &name)))
 		return error_no_memory(e);
 	if (ev->type->kind == KIND_COUNTER) {
 		if (attributes_read(&s->attributes, &s->kept))
@@ -187,7 +191,8 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 				  &token, e);
 }
 
-static const struct span_sink sink = {.begin = begin_call, .end = end_call, .other = other_event};
+static const struct span_sink sink = {
+	.begin = perfetto_begin_call, .end = perfetto_end_call, .other = perfetto_other_event};
 
 /* --- the encoder --- */
 

@@ -48,7 +48,7 @@ int perfetto_put_interned(struct perfetto *s, uint64_t time, struct error *e)
 	return perfetto_put_packet(s, &token, e);
 }
 
-static int put_clocks(struct perfetto *s, const struct clock *clock, uint64_t time)
+static int perfetto_put_clocks(struct perfetto *s, const struct clock *clock, uint64_t time)
 {
 	int64_t wall = clock && clock->flags & CLOCK_HAS_WALL ? clock->wall : 0;
 	uint64_t times[2] = {time, time + (uint64_t)wall};
@@ -72,7 +72,8 @@ int perfetto_put_first(struct perfetto *s, const struct event *ev, struct error 
 	uint64_t token;
 
 	if (perfetto_begin_packet(s, ev->time, PERFETTO_STATE_CLEARED) ||
-	    protobuf_uint(&s->packet, PACKET_FIRST, 1) || put_clocks(s, ev->lane->clock, ev->time))
+	    protobuf_uint(&s->packet, PACKET_FIRST, 1) ||
+	    perfetto_put_clocks(s, ev->lane->clock, ev->time))
 		return error_no_memory(e);
 	return perfetto_put_packet(s, &token, e);
 }

@@ -1,6 +1,6 @@
 /*
- * perfetto_private.h - what perfetto.c (events), perfetto_tracks.c (the tracks that they are on)
- * and perfetto_packets.c (packets and interned names) share
+ * perfetto_private.h - private to perfetto.c (events), perfetto_tracks.c (their tracks) and
+ * perfetto_packets.c (packets and interned names)
  */
 #ifndef TR_TRENCODE_TIMELINE_PERFETTO_PRIVATE_H
 #define TR_TRENCODE_TIMELINE_PERFETTO_PRIVATE_H
@@ -29,7 +29,7 @@ enum {
 	CLOCK_ID = 1,
 	CLOCK_TIMESTAMP = 2,
 	CLOCK_REALTIME_ID = 1,
-	CLOCK_BOOTTIME_ID = 6, /* what timestamps are in where nothing is said */
+	CLOCK_BOOTTIME_ID = 6, /* the default clock of timestamps */
 
 	TRACK_UUID = 1,
 	TRACK_NAME = 2,
@@ -77,16 +77,17 @@ enum track_kind {
 	OF_KERNEL,
 	OF_BEFORE,  /* which: the level */
 	OF_OVERLAP, /* which: the slot */
-	OF_COUNTER, /* the number of the counter, in place of thread and which */
+	OF_COUNTER, /* the number of the counter, instead of thread and which */
 };
 
+/* One run of the encoder. */
 struct perfetto {
 	struct spans spans;
 	struct tracks tracks;
 	struct location_names names;
 	struct attributes attributes;
 	struct spill_journal held;	      /* with --unclosed=drop */
-	struct buffer out, packet, part, bit; /* out: what is not yet written */
+	struct buffer out, packet, part, bit; /* out: bytes to be written */
 	struct buffer interned, kept, clean;
 	uint8_t *known[INTERNED_KINDS]; /* by string: was sent */
 	size_t nknown[INTERNED_KINDS];
@@ -97,36 +98,37 @@ struct perfetto {
 	bool started, drop;
 };
 
-/* Functions return 0, or -1 with e filled; those without e: -1 when out of memory. */
+/* A function that returns int returns 0, or -1 with *e filled; without e, -1 when out of memory. */
 
 /* perfetto_packets.c */
 
 int perfetto_write_out(struct encoding *en, struct error *e);
 int perfetto_begin_packet(struct perfetto *s, uint64_t time, unsigned flags);
-/* The packet goes out; where calls may be dropped, *token takes it back. */
+/* Write the packet; if calls may be dropped, *token names it for spill_journal_revoke. */
 int perfetto_put_packet(struct perfetto *s, uint64_t *token, struct error *e);
-/* Before all others: that nothing is known yet, and what the clock is. */
+/* Write the first packet: it clears the reader's state and describes the clock. */
 int perfetto_put_first(struct perfetto *s, const struct event *ev, struct error *e);
-/* What names the next packet's event uses for the first time, as a packet of its own. */
+/* Write the names that the next packet uses for the first time, as a packet. */
 int perfetto_put_interned(struct perfetto *s, uint64_t time, struct error *e);
-/* A string of the dictionary, by its number, as this kind of name. */
+/* Intern a string of the dictionary, by its number, as a name of this kind. */
 int perfetto_intern_name(struct perfetto *s, unsigned kind, uint32_t number);
-/* part as the description of a track. */
+/* Write s->part as the descriptor of a track. */
 int perfetto_put_descriptor(struct perfetto *s, uint64_t time, struct error *e);
-/* A text as a field. */
+/* Append a text as a field. */
 int perfetto_put_text(struct perfetto *s, struct buffer *to, uint32_t field, const void *p,
 		      size_t n);
 
 /* perfetto_tracks.c */
 
-/* The track of a thread, or one below it; declared when it is new. */
+/* Get the track of a thread, or a track below it; a new track is declared. */
 int perfetto_track(struct perfetto *s, enum track_kind kind, uint32_t thread, uint32_t which,
 		   const struct lane *lane, uint64_t time, uint64_t *uuid, struct error *e);
 int perfetto_span_track(struct perfetto *s, const struct span *span, uint8_t slot, uint64_t time,
 			uint64_t *uuid, struct error *e);
-/* The lowest number that no open call of the thread has; apart: not 0, the thread's own track. */
+/* Take the lowest slot that no open call of the thread has; apart: not 0, the thread's own track.
+ */
 int perfetto_take_slot(struct perfetto *s, uint32_t thread, bool apart, uint8_t *slot);
-/* The track of a counter, or (several) of one of its values. */
+/* Get the track of a counter, or (several) of one of its values. */
 int perfetto_counter_track(struct perfetto *s, uint32_t thread, uint32_t name, uint32_t value,
 			   bool several, uint64_t time, uint64_t *uuid, struct error *e);
 

@@ -9,7 +9,7 @@ void spans_init(struct spans *s, struct dictionary *d, const struct span_sink *s
 	calls_init(&s->calls, d);
 }
 
-static void free_stack(struct span_stack *st)
+static void span_free_stack(struct span_stack *st)
 {
 	free(st->frames);
 	buffer_free(&st->kept);
@@ -18,8 +18,8 @@ static void free_stack(struct span_stack *st)
 void spans_free(struct spans *s)
 {
 	for (size_t i = 0; i < s->nthreads; i++) {
-		free_stack(&s->threads[i].user);
-		free_stack(&s->threads[i].kernel);
+		span_free_stack(&s->threads[i].user);
+		span_free_stack(&s->threads[i].kernel);
 	}
 	free(s->threads);
 	spans_numbered_free(s);
@@ -44,7 +44,7 @@ static inline uint32_t level_of_top(const struct span_stack *st)
 	return st->base + (uint32_t)st->count - 1;
 }
 
-static void fill(struct span *span, struct span_stack *st, const struct span_frame *f)
+static void span_fill(struct span *span, struct span_stack *st, const struct span_frame *f)
 {
 	span->stack = st;
 	span->lane = f->lane;
@@ -59,14 +59,14 @@ static void fill(struct span *span, struct span_stack *st, const struct span_fra
 	span->kept_size = st->kept.size - f->kept;
 }
 
-static inline void pop(struct span_stack *st)
+static inline void span_pop(struct span_stack *st)
 {
 	st->kept.size = st->frames[--st->count].kept;
 	if (__builtin_expect(st->kept.file && !st->kept.size, 0))
 		buffer_clear(&st->kept);
 }
 
-/* Does the call on top show that the thread's program has become another one? */
+/* Test whether the call on top is an exec that succeeded. */
 static bool ends_in_exec(const struct spans *s, const struct span_stack *st)
 {
 	uint32_t location = st->frames[st->count - 1].location;
@@ -74,9 +74,9 @@ static bool ends_in_exec(const struct spans *s, const struct span_stack *st)
 	return location < s->calls.special_size && s->calls.special[location] == LOCATION_EXEC;
 }
 
-/* The calls from level on are over and had no return. */
-static int cut_from(struct spans *s, struct span_stack *st, uint32_t thread, uint32_t level,
-		    uint64_t time, bool kernel, struct error *e)
+/* End the calls from level on without a leave. */
+static int span_cut_from(struct spans *s, struct span_stack *st, uint32_t thread, uint32_t level,
+			 uint64_t time, bool kernel, struct error *e)
 {
 	bool exec = st->count && level <= st->base && ends_in_exec(s, st);
 
@@ -90,17 +90,17 @@ static int cut_from(struct spans *s, struct span_stack *st, uint32_t thread, uin
 				    .exec = exec,
 				    .kernel = kernel};
 
-		fill(&span, st, f);
+		span_fill(&span, st, f);
 		s->cut++;
 		if (s->sink->end && s->sink->end(s->ctx, &span, NULL, e))
 			return -1;
-		pop(st);
+		span_pop(st);
 	}
 	return 0;
 }
 
-static int begin(struct spans *s, struct span_stack *st, const struct event *ev, uint32_t thread,
-		 uint32_t level, bool kernel, struct error *e)
+static int span_begin(struct spans *s, struct span_stack *st, const struct event *ev,
+		      uint32_t thread, uint32_t level, bool kernel, struct error *e)
 {
 	struct span_frame *frames =
 		array_grow(st->frames, &st->capacity, st->count, sizeof(*frames));
@@ -134,9 +134,10 @@ static int begin(struct spans *s, struct span_stack *st, const struct event *ev,
 			      &st->kept, &f->token, e);
 }
 
-/* level is the call's in this stack; done->level counts what is below the stack, too. */
-static int end(struct spans *s, struct span_stack *st, const struct event *leave, uint32_t thread,
-	       uint32_t level, const struct call *done, bool kernel, struct error *e)
+/* End a call. level is that in this stack; done->level also counts the calls below the stack. */
+static int span_end(struct spans *s, struct span_stack *st, const struct event *leave,
+		    uint32_t thread, uint32_t level, const struct call *done, bool kernel,
+		    struct error *e)
 {
 	struct span span = {.lane = done->lane,
 			    .type = leave ? leave->type : done->type,
@@ -155,31 +156,31 @@ static int end(struct spans *s, struct span_stack *st, const struct event *leave
 	int r;
 
 	if (begun)
-		fill(&span, st, &st->frames[st->count - 1]);
+		span_fill(&span, st, &st->frames[st->count - 1]);
 	r = s->sink->end ? s->sink->end(s->ctx, &span, leave, e) : 0;
 	if (begun)
-		pop(st);
+		span_pop(st);
 	return r;
 }
 
 /* --- events --- */
 
-/* The rows of the thread's other calls come while those in the kernel are open. */
-static int pass_kernel(struct spans *s, struct span_thread *th, const struct stack *stack,
-		       const struct event *ev, struct error *e)
+/* Mark the open calls in the kernel as crossing, when a row of the thread's other calls is read. */
+static int span_pass_kernel(struct spans *s, struct span_thread *th, const struct stack *stack,
+			    const struct event *ev, struct error *e)
 {
 	struct span_stack *st = &th->kernel;
 
-	if (cut_from(s, st, calls_thread(ev), stack->kernel ? (uint32_t)stack->kernel->count : 0,
-		     ev->time, true, e))
+	if (span_cut_from(s, st, calls_thread(ev),
+			  stack->kernel ? (uint32_t)stack->kernel->count : 0, ev->time, true, e))
 		return -1;
 	for (size_t i = 0; i < st->count; i++)
 		st->frames[i].crossing = true;
 	return 0;
 }
 
-static int call_event(struct spans *s, struct span_thread *th, const struct event *ev,
-		      enum calls_result result, const struct call *done, struct error *e)
+static int span_call_event(struct spans *s, struct span_thread *th, const struct event *ev,
+			   enum calls_result result, const struct call *done, struct error *e)
 {
 	uint32_t thread = calls_thread(ev);
 	const struct stack *base = s->calls.stacks[thread], *stack = calls_stack(&s->calls, ev);
@@ -187,20 +188,20 @@ static int call_event(struct spans *s, struct span_thread *th, const struct even
 	struct span_stack *st = kernel ? &th->kernel : &th->user;
 	uint32_t open = (uint32_t)stack->count + (kernel ? 0 : stack->implicit);
 
-	if (!kernel && th->kernel.count && pass_kernel(s, th, base, ev, e))
+	if (!kernel && th->kernel.count && span_pass_kernel(s, th, base, ev, e))
 		return -1;
 	switch (result) {
 	case CALLS_ENTER:
-		return cut_from(s, st, thread, open - 1, ev->time, kernel, e) ||
-				       begin(s, st, ev, thread, open - 1, kernel, e)
+		return span_cut_from(s, st, thread, open - 1, ev->time, kernel, e) ||
+				       span_begin(s, st, ev, thread, open - 1, kernel, e)
 			       ? -1
 			       : 0;
 	case CALLS_LEAVE:
-		return cut_from(s, st, thread, open + 1, ev->time, kernel, e) ||
-				       end(s, st, ev, thread, open, done, kernel, e)
+		return span_cut_from(s, st, thread, open + 1, ev->time, kernel, e) ||
+				       span_end(s, st, ev, thread, open, done, kernel, e)
 			       ? -1
 			       : 0;
-	default: return cut_from(s, st, thread, open, ev->time, kernel, e);
+	default: return span_cut_from(s, st, thread, open, ev->time, kernel, e);
 	}
 }
 
@@ -223,7 +224,7 @@ int spans_event(struct spans *s, const struct event *ev, struct error *e)
 	if (s->calls.out_of_memory)
 		return error_no_memory(e);
 	if (call)
-		return call_event(s, th, ev, result, &done, e);
+		return span_call_event(s, th, ev, result, &done, e);
 	return s->sink->other ? s->sink->other(s->ctx, ev, e) : 0;
 }
 
@@ -242,17 +243,18 @@ int spans_finish(struct spans *s, struct error *e)
 
 		if (!th)
 			return error_no_memory(e);
-		if (end(s, kernel ? &th->kernel : &th->user, NULL, number, level, &done, kernel, e))
+		if (span_end(s, kernel ? &th->kernel : &th->user, NULL, number, level, &done,
+			     kernel, e))
 			return -1;
 	}
 	s->unfinished += s->calls.unfinished;
 	s->unmatched += s->calls.unmatched;
-	/* those that an exec has ended */
+	/* calls that an exec has ended */
 	for (size_t i = 0; i < s->nthreads; i++) {
 		struct span_thread *th = &s->threads[i];
 
-		if (cut_from(s, &th->kernel, (uint32_t)i, 0, th->last, true, e) ||
-		    cut_from(s, &th->user, (uint32_t)i, 0, th->last, false, e))
+		if (span_cut_from(s, &th->kernel, (uint32_t)i, 0, th->last, true, e) ||
+		    span_cut_from(s, &th->user, (uint32_t)i, 0, th->last, false, e))
 			return -1;
 	}
 	return spans_numbered_finish(s, e);

@@ -1,5 +1,6 @@
 /*
- * Calls that the source has numbered: calls of a thread may overlap, and each is a span by itself.
+ * spans_numbered.c - calls that the source has numbered: they may overlap, and each is a span by
+ * itself
  */
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@
 /* As in common/calls: enters without leaves must not take all memory. */
 enum { OPEN_LIMIT = 1 << 20 };
 
-static void link_last(struct spans *s, struct span_thread *th, size_t index)
+static void numbered_link(struct spans *s, struct span_thread *th, size_t index)
 {
 	struct span_numbered *n = &s->numbered[index];
 
@@ -21,7 +22,7 @@ static void link_last(struct spans *s, struct span_thread *th, size_t index)
 	th->numbered = (uint32_t)index + 1;
 }
 
-static void unlink_one(struct spans *s, struct span_thread *th, size_t index)
+static void numbered_unlink(struct spans *s, struct span_thread *th, size_t index)
 {
 	struct span_numbered *n = &s->numbered[index];
 
@@ -36,43 +37,43 @@ static void unlink_one(struct spans *s, struct span_thread *th, size_t index)
 	s->numbered_free = index + 1;
 }
 
-/* The call on top of the stack of those without a number. */
-static uint64_t top(const struct span_thread *th)
+/* Returns the serial of the call on top of the stack of calls without a number, 0 if none. */
+static uint64_t numbered_top(const struct span_thread *th)
 {
 	return th->user.count ? th->user.frames[th->user.count - 1].serial : 0;
 }
 
-static int end(struct spans *s, size_t index, const struct event *leave, uint64_t time,
-	       struct error *e)
+static int numbered_end(struct spans *s, size_t index, const struct event *leave, uint64_t time,
+			struct error *e)
 {
 	struct span_numbered *n = &s->numbered[index];
 	uint64_t last = time < n->frame.start ? n->frame.start : time;
-	struct span span = {.lane = n->frame.lane,
-			    .type = n->frame.type,
-			    .thread = n->thread,
-			    .location =
-				    leave && leave->location ? leave->location : n->frame.location,
-			    .level = n->level,
-			    .beside = n->frame.beside,
-			    .start = n->frame.start,
-			    .end = last,
-			    .self = last - n->frame.start,
-			    .has_self = true,
-			    .begun = true,
-			    .unfinished = !leave,
-			    .crossing = n->after || n->inside != top(&s->threads[n->thread]),
-			    .kept = &n->kept,
-			    .kept_size = n->kept.size,
-			    .token = n->frame.token};
+	struct span span = {
+		.lane = n->frame.lane,
+		.type = n->frame.type,
+		.thread = n->thread,
+		.location = leave && leave->location ? leave->location : n->frame.location,
+		.level = n->level,
+		.beside = n->frame.beside,
+		.start = n->frame.start,
+		.end = last,
+		.self = last - n->frame.start,
+		.has_self = true,
+		.begun = true,
+		.unfinished = !leave,
+		.crossing = n->after || n->inside != numbered_top(&s->threads[n->thread]),
+		.kept = &n->kept,
+		.kept_size = n->kept.size,
+		.token = n->frame.token};
 
-	unlink_one(s, &s->threads[n->thread], index);
+	numbered_unlink(s, &s->threads[n->thread], index);
 	if (s->sink->end && s->sink->end(s->ctx, &span, leave, e))
 		return -1;
 	buffer_clear(&s->numbered[index].kept);
 	return 0;
 }
 
-static int begin(struct spans *s, const struct event *ev, uint32_t call, struct error *e)
+static int numbered_begin(struct spans *s, const struct event *ev, uint32_t call, struct error *e)
 {
 	uint32_t thread = calls_thread(ev);
 	struct span_numbered *n;
@@ -97,12 +98,12 @@ static int begin(struct spans *s, const struct event *ev, uint32_t call, struct 
 	n->frame = (struct span_frame){
 		.start = ev->time, .lane = ev->lane, .type = ev->type, .location = ev->location};
 	n->frame.beside = (uint32_t)s->threads[thread].user.count;
-	n->inside = top(&s->threads[thread]);
+	n->inside = numbered_top(&s->threads[thread]);
 	n->kept.size = 0;
 	n->kept.spills = true;
 	n->thread = thread;
 	n->open = true;
-	link_last(s, &s->threads[thread], index);
+	numbered_link(s, &s->threads[thread], index);
 	if (open_calls_put(&s->open, ev->lane->source->number, call, index))
 		return error_no_memory(e);
 	if (!s->sink->begin)
@@ -127,19 +128,19 @@ int spans_numbered_event(struct spans *s, const struct event *ev, struct error *
 	if (!field_call(ev, &call))
 		return 0;
 	if (ev->type->kind == KIND_ENTER) {
-		/* one of the same number that is open was never left */
+		/* the leave of an open call with this number was not recorded */
 		if (open_calls_take(&s->open, ev->lane->source->number, call, &index)) {
 			s->cut++;
-			if (end(s, index, NULL, ev->time, e))
+			if (numbered_end(s, index, NULL, ev->time, e))
 				return -1;
 		}
-		return begin(s, ev, call, e);
+		return numbered_begin(s, ev, call, e);
 	}
 	if (!open_calls_take(&s->open, ev->lane->source->number, call, &index)) {
 		s->unmatched++;
 		return 0;
 	}
-	return end(s, index, ev, ev->time, e);
+	return numbered_end(s, index, ev, ev->time, e);
 }
 
 int spans_numbered_finish(struct spans *s, struct error *e)
@@ -147,7 +148,8 @@ int spans_numbered_finish(struct spans *s, struct error *e)
 	for (size_t i = 0; i < s->nthreads; i++)
 		while (s->threads[i].numbered) {
 			s->unfinished++;
-			if (end(s, s->threads[i].numbered - 1, NULL, s->threads[i].last, e))
+			if (numbered_end(s, s->threads[i].numbered - 1, NULL, s->threads[i].last,
+					 e))
 				return -1;
 		}
 	return 0;

@@ -1,9 +1,10 @@
 /*
  * speedscope.c - the file format of speedscope.app: an evented profile for each thread
  *
- * The format wants each thread's opens and closes in order of time. Calls are known when they are
- * complete, innermost first; read from the end they give the events from the last to the first,
- * and these, read from the end again, are what is printed. So memory holds one stack and no trace.
+ * The format needs the opens and closes of each thread in the order of time. Calls are spilled when
+ * they are complete, innermost first. Read backwards, they give the events from the last to the
+ * first. These are spilled too, and read backwards again to be printed. So memory contains one
+ * stack, not the trace.
  */
 #include "cmd/trencode/encoder.h"
 
@@ -17,24 +18,27 @@
 #include "cmd/trencode/timeline/spans.h"
 #include "cmd/trencode/timeline/tracks.h"
 
-/* A call. */
+/* One spilled call. */
 struct call_record {
 	uint64_t start, end;
 	uint32_t location, level;
 };
 
+/* One spilled open or close. */
 struct event_record {
 	uint64_t time;
 	uint32_t location, close;
 };
 
+/* The profile of one thread. */
 struct lane_profile {
 	struct chain calls;
 	uint64_t first, last;
 	struct buffer name;
 };
 
-struct state {
+/* One run of the encoder. */
+struct speedscope {
 	struct spans spans;
 	struct tracks tracks;
 	struct location_names names;
@@ -43,7 +47,7 @@ struct state {
 	struct text *out;
 	struct lane_profile **profiles; /* by thread, in the order of their appearance */
 	size_t nprofiles, capacity;
-	uint32_t *frames; /* by place: number in frames + 1 */
+	uint32_t *frames; /* by location: index of its frame + 1 */
 	size_t nframes;
 	struct buffer shared; /* the frames as JSON */
 	uint32_t frame_count;
@@ -52,13 +56,13 @@ struct state {
 	uint64_t first, last; /* times of the first and of the last event */
 	uint64_t origin;      /* time that is shown as 0 */
 	uint64_t overlapping, others;
-	uint64_t latest; /* time of the event behind the one that comes next */
+	uint64_t latest; /* time of the event added last, which is after the next one */
 	const struct clock *clock;
 	bool started, drop, first_event, keep_times;
 };
 
-static struct lane_profile *profile_of(struct state *s, uint32_t thread, const struct lane *lane,
-				       uint64_t time)
+static struct lane_profile *speedscope_profile_of(struct speedscope *s, uint32_t thread,
+						  const struct lane *lane, uint64_t time)
 {
 	struct track *t = tracks_get(&s->tracks, thread, lane);
 	struct lane_profile *p = t ? t->user : NULL, **profiles;
@@ -89,12 +93,13 @@ static struct lane_profile *profile_of(struct state *s, uint32_t thread, const s
 	return p;
 }
 
-/* --- the events come --- */
+/* --- events --- */
 
-static int end_call(void *ctx, const struct span *span, const struct event *leave, struct error *e)
+static int speedscope_end_call(void *ctx, const struct span *span, const struct event *leave,
+			       struct error *e)
 {
 	struct call_record r = {span->start, span->end, span->location, span->level + span->beside};
-	struct state *s = ctx;
+	struct speedscope *s = ctx;
 	struct lane_profile *p;
 
 	(void)leave;
@@ -104,7 +109,7 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 		s->overlapping++;
 		return 0;
 	}
-	p = profile_of(s, span->thread, span->lane, span->end);
+	p = speedscope_profile_of(s, span->thread, span->lane, span->end);
 	if (!p)
 		return error_no_memory(e);
 	if (span->start < p->first)
@@ -112,9 +117,9 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 	return chain_add(&s->calls, &p->calls, &r, e);
 }
 
-static int other_event(void *ctx, const struct event *ev, struct error *e)
+static int speedscope_other_event(void *ctx, const struct event *ev, struct error *e)
 {
-	struct state *s = ctx;
+	struct speedscope *s = ctx;
 
 	(void)ev;
 	(void)e;
@@ -122,38 +127,39 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	return 0;
 }
 
-static const struct span_sink sink = {.end = end_call, .other = other_event};
+static const struct span_sink sink = {.end = speedscope_end_call, .other = speedscope_other_event};
 
-/* --- one thread is printed --- */
+/* --- the profile of a thread --- */
 
-static int add_event(struct state *s, uint64_t time, uint32_t location, bool close, struct error *e)
+static int speedscope_add_event(struct speedscope *s, uint64_t time, uint32_t location, bool close,
+				struct error *e)
 {
 	struct event_record r = {time, location, close};
 
-	/* where a clock stepped back; times may not */
+	/* a clock may have stepped back; times of the format must not */
 	if (r.time > s->latest)
 		r.time = s->latest;
 	s->latest = r.time;
 	return chain_add(&s->events, &s->reversed, &r, e);
 }
 
-/* Is the call, which ended before top did, none of those that top called? Levels alone do not tell,
- * as calls may be missing between them. */
-static bool is_beside(const struct call_record *call, const struct call_record *top)
+/* Test whether the call, which ended before top, is no callee of top. Levels alone do not show
+ * this, as calls between them may be missing. */
+static bool speedscope_is_beside(const struct call_record *call, const struct call_record *top)
 {
 	return top->level >= call->level || (call->end <= top->start && call->start < top->start);
 }
 
-static int take_call(void *ctx, const void *record, struct error *e)
+static int speedscope_take_call(void *ctx, const void *record, struct error *e)
 {
-	struct state *s = ctx;
+	struct speedscope *s = ctx;
 	struct call_record call, *open;
 
 	memcpy(&call, record, sizeof call);
-	while (s->nopen && is_beside(&call, &s->open[s->nopen - 1])) {
+	while (s->nopen && speedscope_is_beside(&call, &s->open[s->nopen - 1])) {
 		const struct call_record *top = &s->open[--s->nopen];
 
-		if (add_event(s, top->start, top->location, false, e))
+		if (speedscope_add_event(s, top->start, top->location, false, e))
 			return -1;
 	}
 	open = array_grow(s->open, &s->open_capacity, s->nopen, sizeof(*open));
@@ -161,11 +167,11 @@ static int take_call(void *ctx, const void *record, struct error *e)
 		return error_no_memory(e);
 	s->open = open;
 	open[s->nopen++] = call;
-	return add_event(s, call.end, call.location, true, e);
+	return speedscope_add_event(s, call.end, call.location, true, e);
 }
 
-/* The number of a place's frame, which is declared when it is first used. */
-static int frame_of(struct state *s, uint32_t location, uint32_t *frame)
+/* Get the index of a location's frame, which is declared when it is first used. */
+static int speedscope_frame_of(struct speedscope *s, uint32_t location, uint32_t *frame)
 {
 	const struct location *p = dictionary_location(s->names.dictionary, location);
 	uint32_t *frames = array_reach(s->frames, &s->nframes, location, sizeof(*frames)), size;
@@ -193,14 +199,14 @@ static int frame_of(struct state *s, uint32_t location, uint32_t *frame)
 	return buffer_u8(&s->shared, '}');
 }
 
-static int print_event(void *ctx, const void *record, struct error *e)
+static int speedscope_print_event(void *ctx, const void *record, struct error *e)
 {
-	struct state *s = ctx;
+	struct speedscope *s = ctx;
 	struct event_record r;
 	uint32_t frame;
 
 	memcpy(&r, record, sizeof r);
-	if (frame_of(s, r.location, &frame))
+	if (speedscope_frame_of(s, r.location, &frame))
 		return error_no_memory(e);
 	text_puts(s->out, s->first_event ? "\n" : ",\n");
 	s->first_event = false;
@@ -212,18 +218,19 @@ static int print_event(void *ctx, const void *record, struct error *e)
 	return 0;
 }
 
-static int print_profile(struct state *s, struct lane_profile *p, bool first, struct error *e)
+static int speedscope_print_profile(struct speedscope *s, struct lane_profile *p, bool first,
+				    struct error *e)
 {
 	bool ticks = s->clock && s->clock->flags & CLOCK_TICKS;
 
 	s->nopen = 0;
 	s->latest = p->last;
-	if (chain_unwind(&s->calls, &p->calls, take_call, s, e))
+	if (chain_unwind(&s->calls, &p->calls, speedscope_take_call, s, e))
 		return -1;
 	while (s->nopen) {
 		const struct call_record *top = &s->open[--s->nopen];
 
-		if (add_event(s, top->start, top->location, false, e))
+		if (speedscope_add_event(s, top->start, top->location, false, e))
 			return -1;
 	}
 	text_puts(s->out, first ? "\n{\"type\":\"evented\",\"name\":"
@@ -236,14 +243,14 @@ static int print_profile(struct state *s, struct lane_profile *p, bool first, st
 	text_u64(s->out, p->last - s->origin);
 	text_puts(s->out, ",\"events\":[");
 	s->first_event = true;
-	if (chain_unwind(&s->events, &s->reversed, print_event, s, e))
+	if (chain_unwind(&s->events, &s->reversed, speedscope_print_event, s, e))
 		return -1;
 	text_puts(s->out, "\n]}");
 	return 0;
 }
 
-/* speedscope fails on a file without profiles. */
-static void print_empty(struct state *s)
+/* Print an empty profile: speedscope fails on a file without profiles. */
+static void speedscope_print_empty(struct speedscope *s)
 {
 	text_puts(s->out, "\n{\"type\":\"evented\",\"name\":\"no calls\",\"unit\":\"nanoseconds\","
 			  "\"startValue\":0,\"endValue\":");
@@ -255,7 +262,7 @@ static void print_empty(struct state *s)
 
 static int speedscope_begin(struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct speedscope *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return error_no_memory(e);
@@ -272,7 +279,7 @@ static int speedscope_begin(struct encoding *en, struct error *e)
 
 static int speedscope_event(struct encoding *en, const struct event *ev, struct error *e)
 {
-	struct state *s = en->state;
+	struct speedscope *s = en->state;
 
 	if (!s->started) {
 		s->started = true;
@@ -283,8 +290,8 @@ static int speedscope_event(struct encoding *en, const struct event *ev, struct 
 	return spans_event(&s->spans, ev, e);
 }
 
-/* The first time of all: of streams behind each other it need not be that of the first event. */
-static void find_origin(struct state *s)
+/* Find the earliest time: in concatenated streams it need not be that of the first event. */
+static void speedscope_find_origin(struct speedscope *s)
 {
 	s->origin = s->keep_times || !s->started ? 0 : s->first;
 	for (size_t i = 0; i < s->nprofiles; i++)
@@ -294,18 +301,18 @@ static void find_origin(struct state *s)
 
 static int speedscope_end(struct encoding *en, struct error *e)
 {
-	struct state *s = en->state;
+	struct speedscope *s = en->state;
 
 	if (spans_finish(&s->spans, e))
 		return -1;
-	find_origin(s);
+	speedscope_find_origin(s);
 	text_puts(s->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 			  "\"exporter\":\"trencode " TRUTILS_VERSION "\",\n\"profiles\":[");
 	for (size_t i = 0; i < s->nprofiles; i++)
-		if (print_profile(s, s->profiles[i], i == 0, e))
+		if (speedscope_print_profile(s, s->profiles[i], i == 0, e))
 			return -1;
 	if (!s->nprofiles)
-		print_empty(s);
+		speedscope_print_empty(s);
 	text_puts(s->out, "],\n\"shared\":{\"frames\":[\n");
 	if (s->shared.size)
 		text_put(s->out, (const char *)s->shared.data, s->shared.size);
@@ -327,7 +334,7 @@ static int speedscope_end(struct encoding *en, struct error *e)
 
 static void speedscope_free(struct encoding *en)
 {
-	struct state *s = en->state;
+	struct speedscope *s = en->state;
 
 	if (!s)
 		return;

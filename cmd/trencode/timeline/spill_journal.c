@@ -5,7 +5,7 @@
 #include "common/util/buffer_file.h"
 #include "common/util/temporary.h"
 
-/* Before each record: u32 length, u32 1 if it is revoked. */
+/* The header of a record: u32 length, u32 1 if it is revoked. */
 enum { HEADER = 8, PENDING_MOST = 256 * 1024 };
 
 void spill_journal_init(struct spill_journal *r)
@@ -21,7 +21,7 @@ void spill_journal_free(struct spill_journal *r)
 	buffer_free(&r->pending);
 }
 
-static int put_away(struct spill_journal *r, struct error *e)
+static int spill_journal_write(struct spill_journal *r, struct error *e)
 {
 	if (r->fd < 0 && (r->fd = temporary_open(e)) < 0)
 		return -1;
@@ -32,12 +32,13 @@ static int put_away(struct spill_journal *r, struct error *e)
 	return 0;
 }
 
-/* From where it is into the file. */
-static int add_large(struct spill_journal *r, const struct buffer *record, struct error *e)
+/* Write a record to the file directly, in pieces, as it may have spilled. */
+static int spill_journal_add_large(struct spill_journal *r, const struct buffer *record,
+				   struct error *e)
 {
 	size_t piece;
 
-	if (put_away(r, e))
+	if (spill_journal_write(r, e))
 		return -1;
 	for (size_t at = 0; at < record->size; at += piece) {
 		piece = record->size - at < PENDING_MOST ? record->size - at : PENDING_MOST;
@@ -61,10 +62,10 @@ int spill_journal_add(struct spill_journal *r, const struct buffer *record, uint
 	if (buffer_u32(b, (uint32_t)n) || buffer_u32(b, 0))
 		return error_no_memory(e);
 	if (n > PENDING_MOST)
-		return add_large(r, record, e);
+		return spill_journal_add_large(r, record, e);
 	if (buffer_append(b, record->data, n))
 		return error_no_memory(e);
-	return b->size > PENDING_MOST ? put_away(r, e) : 0;
+	return b->size > PENDING_MOST ? spill_journal_write(r, e) : 0;
 }
 
 int spill_journal_revoke(struct spill_journal *r, uint64_t token, struct error *e)
@@ -78,9 +79,9 @@ int spill_journal_revoke(struct spill_journal *r, uint64_t token, struct error *
 	return 0;
 }
 
-/* One that is longer than what is read at a time, all but its header. */
-static int copy_large(struct spill_journal *r, uint64_t at, size_t size, struct output *to,
-		      struct error *e)
+/* Copy a record, without its header, that is longer than the buffer. */
+static int spill_journal_copy_large(struct spill_journal *r, uint64_t at, size_t size,
+				    struct output *to, struct error *e)
 {
 	while (size) {
 		size_t n = size < PENDING_MOST ? size : PENDING_MOST;
@@ -99,7 +100,7 @@ int spill_journal_copy(struct spill_journal *r, struct output *to, struct error 
 	struct buffer *b = &r->pending;
 	uint64_t at = 0;
 
-	if (put_away(r, e))
+	if (spill_journal_write(r, e))
 		return -1;
 	while (at < r->written) {
 		uint64_t left = r->written - at;
@@ -110,7 +111,7 @@ int spill_journal_copy(struct spill_journal *r, struct output *to, struct error 
 			return error_no_memory(e);
 		if (temporary_read(r->fd, b->data, n, at, e))
 			return -1;
-		/* what is to stay is moved together */
+		/* move the records that remain together */
 		while (done + HEADER <= n) {
 			size_t size = get_u32(b->data + done);
 			bool revoked = get_u32(b->data + done + 4);
@@ -119,7 +120,8 @@ int spill_journal_copy(struct spill_journal *r, struct output *to, struct error 
 				if (done)
 					break;
 				/* longer than the piece that was read */
-				if (!revoked && copy_large(r, at + HEADER, size, to, e))
+				if (!revoked &&
+				    spill_journal_copy_large(r, at + HEADER, size, to, e))
 					return -1;
 				done = HEADER + size;
 				break;

@@ -1,8 +1,8 @@
 /*
- * spill_journal.h - a run of records of which some turn out to be unwanted later
+ * spill_journal.h - records in order, some of which are revoked later
  *
- * For formats that write a call's beginning before it is known whether the call has an end. The
- * records wait in a nameless temporary file. Functions return 0, or -1 with e filled.
+ * For formats that write the beginning of a call before it is known whether the call has an end.
+ * The records wait in a nameless temporary file. Functions return 0, or -1 with *e filled.
  */
 #ifndef TR_TRENCODE_TIMELINE_SPILL_JOURNAL_H
 #define TR_TRENCODE_TIMELINE_SPILL_JOURNAL_H
@@ -11,8 +11,9 @@
 #include "common/util/error.h"
 #include "common/util/output.h"
 
+/* One journal. */
 struct spill_journal {
-	int fd; /* -1: not yet made */
+	int fd; /* -1: no file yet */
 	uint64_t written;
 	struct buffer pending;
 };
@@ -23,9 +24,9 @@ void spill_journal_free(struct spill_journal *r);
 /* Append a record; *token names it. */
 int spill_journal_add(struct spill_journal *r, const struct buffer *record, uint64_t *token,
 		      struct error *e);
-/* That record is not to be there. */
+/* Revoke a record. */
 int spill_journal_revoke(struct spill_journal *r, uint64_t token, struct error *e);
-/* All others. Nothing may be added behind it. */
+/* Write all records that were not revoked. Nothing may be added after it. */
 int spill_journal_copy(struct spill_journal *r, struct output *to, struct error *e);
 
 #endif

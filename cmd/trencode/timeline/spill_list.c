@@ -4,7 +4,7 @@
 
 #include "common/util/temporary.h"
 
-/* Before each piece: where the one before it stands + 1, and its length. */
+/* The header of a piece: offset of the piece before it + 1, and the length. */
 enum { PIECE_HEADER = 16, PIECE_RECORDS = 1024, PENDING_MOST = 4 << 20 };
 
 void spill_list_init(struct spill_list *c, size_t record)
@@ -19,7 +19,7 @@ void spill_list_free(struct spill_list *c)
 	c->fd = -1;
 }
 
-static void list(struct chain *ch, struct chain **at)
+static void chain_list(struct chain *ch, struct chain **at)
 {
 	ch->next = *at;
 	if (ch->next)
@@ -28,7 +28,7 @@ static void list(struct chain *ch, struct chain **at)
 	*at = ch;
 }
 
-static void unlist(struct chain *ch)
+static void chain_unlist(struct chain *ch)
 {
 	*ch->from = ch->next;
 	if (ch->next)
@@ -39,12 +39,12 @@ static void unlist(struct chain *ch)
 void chain_free(struct chain *ch)
 {
 	if (ch->from)
-		unlist(ch);
+		chain_unlist(ch);
 	buffer_free(&ch->pending);
 	*ch = (struct chain){0};
 }
 
-/* Write out what is pending; the buffer begins with room for the header. */
+/* Write the pending records; the buffer begins with room for the header. */
 static int put_away(struct spill_list *c, struct chain *ch, struct error *e)
 {
 	struct buffer *b = &ch->pending;
@@ -72,7 +72,7 @@ static int put_all_away(struct spill_list *c, struct error *e)
 		if (put_away(c, ch, e))
 			return -1;
 		buffer_free(&ch->pending);
-		unlist(ch);
+		chain_unlist(ch);
 	}
 	return 0;
 }
@@ -83,7 +83,7 @@ int chain_add(struct spill_list *c, struct chain *ch, const void *record, struct
 	size_t had = b->size;
 
 	if (!ch->from)
-		list(ch, &c->list);
+		chain_list(ch, &c->list);
 	if ((!had && buffer_zero(b, PIECE_HEADER)) || buffer_append(b, record, c->record))
 		return error_no_memory(e);
 	c->pending += b->size - had;
@@ -111,7 +111,7 @@ int chain_unwind(struct spill_list *c, struct chain *ch,
 	struct buffer *b = &ch->pending;
 
 	if (ch->from)
-		unlist(ch);
+		chain_unlist(ch);
 	c->pending -= b->size;
 	if (unwind_pending(c, ch, take, ctx, e))
 		return -1;

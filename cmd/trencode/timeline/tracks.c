@@ -12,10 +12,10 @@ void tracks_free(struct tracks *t)
 	*t = (struct tracks){0};
 }
 
-/* wanted if no other has it yet, else one that is made up. process: the number counts within it;
- * -1: it does not. */
-static int take_number(struct intern *used, int32_t *next, int32_t process, int32_t wanted,
-		       int32_t *given)
+/* Take the number `wanted` if it is not in use, else a made-up number. process: `wanted` is unique
+ * within this process; -1: within all. Returns 0, or -1 when out of memory. */
+static int tracks_take_number(struct intern *used, int32_t *next, int32_t process, int32_t wanted,
+			      int32_t *given)
 {
 	int32_t key[2] = {wanted, process};
 	uint32_t had = used->count;
@@ -37,7 +37,8 @@ static int take_number(struct intern *used, int32_t *next, int32_t process, int3
 	return 0;
 }
 
-static int process_of(struct tracks *t, const struct lane *lane, int32_t pid, uint32_t *index)
+static int tracks_process_of(struct tracks *t, const struct lane *lane, int32_t pid,
+			     uint32_t *index)
 {
 	int32_t key[2] = {(int32_t)(lane->source ? lane->source->number : 0), pid};
 	uint32_t had = t->keys.count;
@@ -55,24 +56,26 @@ static int process_of(struct tracks *t, const struct lane *lane, int32_t pid, ui
 	t->processes = processes;
 	processes[t->nprocesses] =
 		(struct track_process){.source = (uint32_t)key[0], .pid = pid, .renamed = true};
-	return take_number(&t->pids, &t->next_pid, -1, pid, &processes[t->nprocesses++].shown);
+	return tracks_take_number(&t->pids, &t->next_pid, -1, pid,
+				  &processes[t->nprocesses++].shown);
 }
 
-static int new_track(struct tracks *t, struct track *tr, uint32_t thread, const struct lane *lane)
+static int tracks_new_track(struct tracks *t, struct track *tr, uint32_t thread,
+			    const struct lane *lane)
 {
 	bool per_cpu = thread == lane->cpu_thread && thread != lane->thread;
 	int32_t tid = !per_cpu && lane->flags & LANE_HAS_TID ? lane->tid : -1, pid = 0,
 		process = -1;
 
-	/* a process of which nothing is known is the thread itself */
+	/* an unknown process is the thread itself */
 	if (!per_cpu)
 		pid = lane->flags & LANE_HAS_PID ? lane->pid : tid >= 0 ? tid : 0;
 	*tr = (struct track){.per_cpu = per_cpu || tid < 0};
-	if (process_of(t, lane, pid, &tr->process))
+	if (tracks_process_of(t, lane, pid, &tr->process))
 		return -1;
 	if (t->process_tids && lane->flags & LANE_PROCESS_TID)
 		process = t->processes[tr->process].shown;
-	if (take_number(&t->tids, &t->next_tid, process, tid, &tr->tid))
+	if (tracks_take_number(&t->tids, &t->next_tid, process, tid, &tr->tid))
 		return -1;
 	tr->made_up = tr->tid != tid;
 	tr->pid = t->processes[tr->process].shown;
@@ -89,7 +92,7 @@ struct track *tracks_new(struct tracks *t, uint32_t thread, const struct lane *l
 		return NULL;
 	t->tracks = tracks;
 	tr = &t->tracks[thread];
-	if (!tr->thread && new_track(t, tr, thread, lane))
+	if (!tr->thread && tracks_new_track(t, tr, thread, lane))
 		return NULL;
 	if (tr->comm != lane->comm.number) {
 		tr->comm = lane->comm.number;
@@ -98,7 +101,7 @@ struct track *tracks_new(struct tracks *t, uint32_t thread, const struct lane *l
 	if (tr->renamed && !tr->per_cpu) {
 		struct track_process *p = &t->processes[tr->process];
 
-		/* a process is called as its first thread */
+		/* a process has the name of its first thread */
 		if ((p->pid == lane->tid || !p->comm) && p->comm != lane->comm.number) {
 			p->comm = lane->comm.number;
 			p->renamed = true;

@@ -1,9 +1,9 @@
 /*
  * tracks.h - a process and a thread number for each thread of a stream, no pair twice
  *
- * Viewers know a lane of the picture by its process and thread. In a stream several threads may
- * have the same numbers (those of several recordings; the idle threads, which are all 0) or none (a
- * CPU's interrupts). The first keeps its own numbers, the others get numbers that no system gives.
+ * Viewers identify a timeline by its process and thread. In a stream several threads may have the
+ * same numbers (those of several recordings; the idle threads, which are all 0) or none (a CPU's
+ * interrupts). The first keeps its numbers, the others get numbers that no system assigns.
  */
 #ifndef TR_TRENCODE_TIMELINE_TRACKS_H
 #define TR_TRENCODE_TIMELINE_TRACKS_H
@@ -13,17 +13,19 @@
 
 enum { TRACK_MADE_UP = 1 << 22 }; /* no thread of Linux has a number above it */
 
+/* The timeline of one thread. */
 struct track {
-	uint32_t thread; /* its number + 1, as calls_thread gives it; 0: not used */
+	uint32_t thread; /* number of calls_thread + 1; 0: not used */
 	int32_t pid, tid;
-	uint32_t comm;	  /* number of its present name */
+	uint32_t comm;	  /* string number of its present name */
 	uint32_t process; /* index of its process */
 	bool made_up;	  /* the stream has another tid, or no tid */
-	bool per_cpu;	  /* what happens on a CPU, whichever thread runs there */
-	bool renamed;	  /* it has a new name, or is new: the encoder takes it back */
-	void *user;	  /* the encoder's own */
+	bool per_cpu;	  /* events of a CPU, whichever thread runs there */
+	bool renamed;	  /* it has a new name, or is new; the encoder clears it */
+	void *user;	  /* private to the encoder */
 };
 
+/* One process of a source. */
 struct track_process {
 	uint32_t source; /* number */
 	int32_t pid, shown;
@@ -31,20 +33,23 @@ struct track_process {
 	bool renamed; /* as of a track */
 };
 
+/* The timelines of one stream. */
 struct tracks {
 	struct track *tracks; /* by thread number */
 	size_t count;
 	struct track_process *processes;
 	size_t nprocesses, processes_capacity;
-	struct intern pids, tids, keys; /* that are used; source and pid: index of the process */
+	struct intern pids, tids; /* numbers in use */
+	struct intern keys;	  /* source and pid; number: index of the process */
 	int32_t next_pid, next_tid;
-	bool process_tids; /* tids of lanes with LANE_PROCESS_TID are taken within their process */
+	bool process_tids; /* tids of lanes with LANE_PROCESS_TID are unique in their process only
+			    */
 };
 
 void tracks_free(struct tracks *t);
 
-/* The track of a thread (calls_thread's number), of which this is a lane. NULL: out of memory. It
- * may move with the next call that names a new thread. */
+/* Returns the track of a thread (number of calls_thread) with this lane, NULL when out of memory.
+ * The next call with a new thread may move it. */
 struct track *tracks_new(struct tracks *t, uint32_t thread, const struct lane *lane);
 
 static inline struct track *tracks_get(struct tracks *t, uint32_t thread, const struct lane *lane)
@@ -56,14 +61,14 @@ static inline struct track *tracks_get(struct tracks *t, uint32_t thread, const 
 	return tracks_new(t, thread, lane);
 }
 
-/* Has it a name: that of the thread or CPU, or one with the number that it had? */
+/* Test whether it has a name: that of the thread or CPU, or one made of its recorded number. */
 static inline bool track_is_named(const struct track *t, const struct lane *lane)
 {
 	return lane->comm.size || (t->per_cpu ? lane->flags & LANE_HAS_CPU : t->made_up);
 }
 
-/* What people call it: comm, "CPU 3", or "swapper/1" style for what has no number of its own. -1:
- * out of memory. */
+/* Append its display name: comm, "CPU 3", or "swapper/1" style for threads without a number of
+ * their own. Returns 0, or -1 when out of memory. */
 int track_name(const struct track *t, const struct lane *lane, struct buffer *to);
 
 #endif
