@@ -169,15 +169,15 @@ static int read_all(struct chrome *c, struct error *e)
 
 /* --- the decoder --- */
 
-static int chrome_info(struct input *in, struct trace_info *facts, struct error *e)
+static int chrome_info(struct input *in, struct trace_info *info, struct error *e)
 {
 	struct chrome *c = in->state;
 
 	if (read_all(c, e))
 		return -1;
-	fact_text(facts, "format", "chrome");
-	fact_number(facts, "events", c->counts.events);
-	fact_number(facts, "threads", c->nthreads);
+	fact_text(info, "format", "chrome");
+	fact_number(info, "events", c->counts.events);
+	fact_number(info, "threads", c->nthreads);
 	return 0;
 }
 

@@ -359,6 +359,23 @@ static bool has_name(const struct ctf_class *c)
 	return c->kind == KIND_INSTANT || c->call_kind == CALL_NAMED || c->call.at >= 0;
 }
 
+/* Set the moves of a class, and what its events mean to the decoder. */
+static int finish_class(struct ctf_class *c)
+{
+	ctf_calls_classify(c);
+	if (make_moves(c))
+		return -1;
+	if (c->plain ? !has_name(c) : c->call_kind != CALL_NAMED) {
+		c->kind = KIND_INSTANT;
+		c->call_kind = CALL_NONE;
+	}
+	c->numbered = c->numbered && c->number.at >= 0 && c->kind != KIND_INSTANT;
+	if (c->action == CTF_SWITCH ? c->plain && c->argument[0].at < 0
+				    : !c->plain || c->argument[0].at < 0 || c->argument[1].at < 0)
+		c->action = CTF_NO_ACTION;
+	return 0;
+}
+
 int ctf_classes_make(struct ctf_trace *t, struct error *e)
 {
 	struct ctf_metadata *m = &t->metadata;
@@ -404,24 +421,9 @@ int ctf_classes_make(struct ctf_trace *t, struct error *e)
 			!c->stream->has_id && !c->stream->nclasses++ ? (uint32_t)t->nclasses : 0;
 	}
 	/* from here on it is known which lengths and tags need slots */
-	for (size_t i = 0; i < t->nclasses; i++) {
-		struct ctf_class *c = &t->classes[i];
-
-		if (!c->usable)
-			continue;
-		ctf_calls_classify(c);
-		if (make_moves(c))
+	for (size_t i = 0; i < t->nclasses; i++)
+		if (t->classes[i].usable && finish_class(&t->classes[i]))
 			return error_no_memory(e);
-		if (c->plain ? !has_name(c) : c->call_kind != CALL_NAMED) {
-			c->kind = KIND_INSTANT;
-			c->call_kind = CALL_NONE;
-		}
-		c->numbered = c->numbered && c->number.at >= 0 && c->kind != KIND_INSTANT;
-		if (c->action == CTF_SWITCH
-			    ? c->plain && c->argument[0].at < 0
-			    : !c->plain || c->argument[0].at < 0 || c->argument[1].at < 0)
-			c->action = CTF_NO_ACTION;
-	}
 	return 0;
 }
 

@@ -106,6 +106,31 @@ static int skip_unknown(struct lttng *l, struct lttng_file *f, uint32_t id)
 	return f->cut ? 0 : lttng_file_damage(l, f, f->at + f->payload, what, 1);
 }
 
+/* Read the header at f->position, in n bytes. Return NULL, or what is wrong. */
+static const char *read_header(struct lttng_file *f, const uint8_t *p, uint32_t n, uint32_t *id,
+			       uint32_t *length)
+{
+	if (f->block.major == 2)
+		return header_2(f, p, n, f->position, id, length);
+	if (f->compact)
+		return header_compact(f, p, n, f->position, id, length);
+	return header_1(f, p, n, f->position, id, length);
+}
+
+/* Take the full time from the payload of a heartbeat. false: the payload exceeds the block. */
+static bool take_heartbeat(struct lttng *l, struct lttng_file *f)
+{
+	const uint8_t *p;
+	size_t have;
+
+	if (f->payload > f->used || f->used - f->payload < 8)
+		return false;
+	p = lttng_window_block(l, f, f->payload, 8, &have);
+	if (p && have >= 8)
+		f->tsc = get_uint(p, 8, f->block.big);
+	return true;
+}
+
 int lttng_file_next(struct lttng *l, struct lttng_file *f)
 {
 	for (;;) {
@@ -129,12 +154,7 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 			return -1;
 		if (have > UINT32_MAX)
 			have = UINT32_MAX;
-		if (f->block.major == 2)
-			wrong = header_2(f, p, (uint32_t)have, f->position, &id, &length);
-		else if (f->compact)
-			wrong = header_compact(f, p, (uint32_t)have, f->position, &id, &length);
-		else
-			wrong = header_1(f, p, (uint32_t)have, f->position, &id, &length);
+		wrong = read_header(f, p, (uint32_t)have, &id, &length);
 		/* the memory's earlier content is older, and seems to follow a wrap */
 		if (!wrong && f->block.unfinished &&
 		    (f->tsc < before || f->tsc - before > (uint64_t)1 << 26))
@@ -155,18 +175,12 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 		}
 		if (f->block.major == 2) {
 			f->payload += lttng_pad(f->payload, f->marker->payload_align);
-		} else if (id == LTTNG_HEARTBEAT_64) {
-			/* its payload is the full time */
-			if (f->payload > f->used || f->used - f->payload < 8) {
-				f->tsc = before;
-				if (lttng_file_abandon(l, f, f->position,
-						       "a heartbeat runs past its block"))
-					return -1;
-				continue;
-			}
-			p = lttng_window_block(l, f, f->payload, 8, &have);
-			if (p && have >= 8)
-				f->tsc = get_uint(p, 8, f->block.big);
+		} else if (id == LTTNG_HEARTBEAT_64 && !take_heartbeat(l, f)) {
+			f->tsc = before;
+			if (lttng_file_abandon(l, f, f->position,
+					       "a heartbeat runs past its block"))
+				return -1;
+			continue;
 		}
 		f->next = f->tsc;
 		if (__builtin_expect(f->marker->transcoded.order, 0))

@@ -96,95 +96,119 @@ static bool shrink_block(struct lttng *l, struct lttng_file *f)
 	return true;
 }
 
+/* Read the header of the next block from *at on; after damage search for one. 1: found; 0: no more
+ * blocks, f->done is set; -1. */
+static int find_header(struct lttng *l, struct lttng_file *f, uint64_t *at, struct lttng_header *h)
+{
+	while (!f->cut && *at < f->file_size) {
+		uint32_t where;
+		size_t have;
+		const uint8_t *p = lttng_window(l, f, *at, LTTNG_HEADER_MOST, &have);
+		const char *wrong;
+
+		if (!p || !have)
+			break;
+		wrong = lttng_header_parse(h, p, have, &where);
+		if (!wrong && !h->major)
+			wrong = "a block of another version";
+		if (!wrong && !same_trace(h, f->any ? &f->first : &l->header))
+			wrong = "a block of another version, word size or byte order";
+		if (!wrong)
+			return 1;
+		/* fewer bytes than a header after the last block: the end of a cut block */
+		if (lttng_file_damage(l, f, *at + (where < have ? where : 0), wrong, UINT64_MAX))
+			return -1;
+		*at = (*at / LTTNG_PAGE + 1) * LTTNG_PAGE;
+		if (!search_block(l, f, at))
+			break;
+	}
+	f->done = true;
+	return 0;
+}
+
+/* Correct the size of a block in a version where all blocks have the size of the first one. */
+static int correct_size(struct lttng *l, struct lttng_file *f, uint64_t at, struct lttng_header *h)
+{
+	if ((h->major != 1 && h->minor >= 5) || h->size == f->first.size)
+		return 0;
+	if (lttng_file_damage(l, f, at, "a block of another size than the first", UINT64_MAX))
+		return -1;
+	h->used = h->size - h->used < f->first.size - h->length && !h->unfinished
+			  ? f->first.size - (h->size - h->used)
+			  : f->first.size;
+	h->size = f->first.size;
+	return 0;
+}
+
+static void begin_block(struct lttng_file *f, uint64_t at, const struct lttng_header *h)
+{
+	f->any = true;
+	f->at = at;
+	f->block = *h;
+	f->in_block = true;
+	f->used = h->used;
+	f->position = h->length;
+	f->tsc = h->begin;
+	f->header_align = (uint8_t)lttng_align_of(h, h->alignment, 4);
+	f->short_headers = h->major == 2 && !h->unfinished;
+	f->old_headers = h->major == 1 && !h->unfinished && h->heartbeat && !h->big && !f->compact;
+	if (h->major == 1)
+		f->header_align = (uint8_t)lttng_at_most(h->alignment, h->word_size);
+}
+
+/* Report a block that is unfinished or extends beyond the file, and limit f->used to its events. */
+static int check_end(struct lttng *l, struct lttng_file *f, const struct lttng_header *h)
+{
+	uint64_t left = f->file_size - f->at;
+
+	if (f->used > left && shrink_block(l, f))
+		return lttng_file_damage(l, f, f->at, "a block's size is beyond the next block",
+					 UINT64_MAX);
+	if (f->used > left) {
+		if (lttng_file_damage(l, f, f->file_size, "the file ends inside of a block",
+				      UINT64_MAX))
+			return -1;
+		f->used = (uint32_t)(f->file_size - f->at);
+		f->cut = true;
+		return 0;
+	}
+	if (h->unfinished) {
+		if (lttng_file_damage(l, f, f->at, "a block that its writer did not finish",
+				      UINT64_MAX))
+			return -1;
+		if (f->used > f->file_size - f->at)
+			f->used = (uint32_t)(f->file_size - f->at);
+		return 0;
+	}
+	/* the file has all its events */
+	if (h->size > left && !f->quiet)
+		return lttng_file_damage(l, f, f->file_size,
+					 "the file ends inside of a block, behind its events", 0);
+	return 0;
+}
+
 int lttng_file_block(struct lttng *l, struct lttng_file *f)
 {
 	struct lttng_header h, before;
 	uint64_t at = f->at;
-	const char *wrong;
-	const uint8_t *p;
-	uint32_t where;
-	size_t have;
+	int found;
 
-	if (f->in_block)
+	if (f->in_block) {
 		at += f->first.major == 2 && f->first.minor >= 5 ? f->block.size : f->first.size;
-	if (f->in_block)
 		at = lttng_skip_blocks(l, f, at);
+	}
 	before = f->block;
 	f->in_block = false;
-	for (;;) {
-		if (f->cut || at >= f->file_size) {
-			f->done = true;
-			return 0;
-		}
-		p = lttng_window(l, f, at, LTTNG_HEADER_MOST, &have);
-		if (!p || !have) {
-			f->done = true;
-			return 0;
-		}
-		wrong = lttng_header_parse(&h, p, have, &where);
-		if (!wrong && !h.major)
-			wrong = "a block of another version";
-		if (!wrong && !same_trace(&h, f->any ? &f->first : &l->header))
-			wrong = "a block of another version, word size or byte order";
-		if (!wrong)
-			break;
-		/* fewer bytes than a header after the last block: the end of a cut block */
-		if (lttng_file_damage(l, f, at + (where < have ? where : 0), wrong, UINT64_MAX))
-			return -1;
-		at = (at / LTTNG_PAGE + 1) * LTTNG_PAGE;
-		if (!search_block(l, f, &at)) {
-			f->done = true;
-			return 0;
-		}
-	}
+	found = find_header(l, f, &at, &h);
+	if (found <= 0)
+		return found;
 	if (!f->any)
 		f->first = h;
-	if (h.major == 1 || h.minor < 5) {
-		/* all blocks have one size: the first block's size gives the next offset */
-		if (h.size != f->first.size) {
-			if (lttng_file_damage(l, f, at, "a block of another size than the first",
-					      UINT64_MAX))
-				return -1;
-			h.used = h.size - h.used < f->first.size - h.length && !h.unfinished
-					 ? f->first.size - (h.size - h.used)
-					 : f->first.size;
-			h.size = f->first.size;
-		}
-	}
-	f->any = true;
-	f->at = at;
-	f->block = h;
-	f->in_block = true;
-	f->used = h.used;
-	f->position = h.length;
-	f->tsc = h.begin;
-	f->header_align = (uint8_t)lttng_align_of(&h, h.alignment, 4);
-	f->short_headers = h.major == 2 && !h.unfinished;
-	f->old_headers = h.major == 1 && !h.unfinished && h.heartbeat && !h.big && !f->compact;
-	if (h.major == 1)
-		f->header_align = (uint8_t)lttng_at_most(h.alignment, h.word_size);
-	if (f->used > f->file_size - at && shrink_block(l, f)) {
-		if (lttng_file_damage(l, f, at, "a block's size is beyond the next block",
-				      UINT64_MAX))
-			return -1;
-	} else if (f->used > f->file_size - at) {
-		if (lttng_file_damage(l, f, f->file_size, "the file ends inside of a block",
-				      UINT64_MAX))
-			return -1;
-		f->used = (uint32_t)(f->file_size - at);
-		f->cut = true;
-	} else if (h.unfinished) {
-		if (lttng_file_damage(l, f, at, "a block that its writer did not finish",
-				      UINT64_MAX))
-			return -1;
-		if (f->used > f->file_size - at)
-			f->used = (uint32_t)(f->file_size - at);
-	} else if (h.size > f->file_size - at && !f->quiet) {
-		/* the file has all its events */
-		if (lttng_file_damage(l, f, f->file_size,
-				      "the file ends inside of a block, behind its events", 0))
-			return -1;
-	}
+	if (correct_size(l, f, at, &h))
+		return -1;
+	begin_block(f, at, &h);
+	if (check_end(l, f, &h))
+		return -1;
 	if (f->used < f->position)
 		f->position = f->used;
 	count_lost(f, &before, &h);

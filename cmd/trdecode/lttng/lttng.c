@@ -87,7 +87,7 @@ static uint64_t lttng_identity(const struct input *in)
 	return in->member ? hash_bytes(in->member, strlen(in->member), id) : id;
 }
 
-static int lttng_info(struct input *in, struct trace_info *facts, struct error *e)
+static int lttng_info(struct input *in, struct trace_info *info, struct error *e)
 {
 	static const char *const flights[] = {"no", "all channels but the metadata",
 					      "the cpu channel"};
@@ -97,24 +97,24 @@ static int lttng_info(struct input *in, struct trace_info *facts, struct error *
 	char text[32];
 
 	(void)e;
-	fact_text(facts, "format", "lttng");
+	fact_text(info, "format", "lttng");
 	snprintf(text, sizeof text, "%u.%u", h->major, h->minor);
-	fact_text(facts, "version", text);
-	fact_text(facts, "byte order", h->big ? "big-endian" : "little-endian");
-	fact_number(facts, "word size", h->word_size);
-	fact_number(facts, "alignment", h->alignment);
+	fact_text(info, "version", text);
+	fact_text(info, "byte order", h->big ? "big-endian" : "little-endian");
+	fact_number(info, "word size", h->word_size);
+	fact_number(info, "alignment", h->alignment);
 	if (l->old) {
-		fact_text(facts, "heartbeat", h->heartbeat ? "yes" : "no");
-		fact_text(facts, "flight recorder", flights[h->flight < 3 ? h->flight : 0]);
+		fact_text(info, "heartbeat", h->heartbeat ? "yes" : "no");
+		fact_text(info, "flight recorder", flights[h->flight < 3 ? h->flight : 0]);
 	}
-	fact_number(facts, "clock rate", lttng_clock_hertz(h));
-	fact_number(facts, "start TSC", h->start_tsc);
+	fact_number(info, "clock rate", lttng_clock_hertz(h));
+	fact_number(info, "start TSC", h->start_tsc);
 	snprintf(text, sizeof text, "%" PRIu64 ".%06" PRIu64, h->seconds, h->microseconds);
-	fact_text(facts, "start time", text);
+	fact_text(info, "start time", text);
 	for (size_t i = 0; i < l->ncpus; i++)
 		cpus += l->cpus[i] != NULL;
-	fact_number(facts, "cpus", cpus);
-	fact_number(facts, "tracefiles", l->nfiles);
+	fact_number(info, "cpus", cpus);
+	fact_number(info, "tracefiles", l->nfiles);
 	for (size_t i = 0; i < l->nfiles; i++) {
 		struct error ignored;
 		int fd = tree_fd(in->tree, l->files[i].member, &start, &size, &ignored);
@@ -124,11 +124,11 @@ static int lttng_info(struct input *in, struct trace_info *facts, struct error *
 			close(fd);
 		}
 	}
-	fact_number(facts, "bytes", bytes);
+	fact_number(info, "bytes", bytes);
 	for (size_t i = 0; i < l->nchannels; i++)
 		for (size_t k = 0; k < l->channels[i].size; k++)
 			markers += l->channels[i].markers[k] != NULL;
-	fact_number(facts, "markers", markers);
+	fact_number(info, "markers", markers);
 	return 0;
 }
 

@@ -282,6 +282,25 @@ static int saved_run(struct input *in, uint64_t until, struct error *e)
 	return 0;
 }
 
+/* Add the command lines in a HEAD, of the programs that wrote the stream. */
+static void add_commands(const struct saved *s, struct trace_info *f)
+{
+	const struct head *h = &s->in.head;
+	char line[160];
+
+	for (size_t at = 0; at + 8 <= h->properties_size;) {
+		uint32_t n = get_u32(h->properties + at + 4);
+
+		if (n > h->properties_size - at - 8)
+			break;
+		snprintf(line, sizeof(line), "%.*s", (int)(n < 150 ? n : 150),
+			 h->properties + at + 8);
+		if (get_u16(h->properties + at) == HEAD_COMMAND && !h->sequence)
+			fact_item(f, "made by", line);
+		at += 8 + align_up(n, 8);
+	}
+}
+
 /* Read the whole stream, so that --info reports damage too. */
 static int saved_info(struct input *in, struct trace_info *f, struct error *e)
 {
@@ -310,19 +329,7 @@ static int saved_info(struct input *in, struct trace_info *f, struct error *e)
 			if (take_end(in, &s->in.end, e))
 				return -1;
 		} else if (s->block.kind == BLOCK_HEAD) {
-			const struct head *h = &s->in.head;
-
-			for (size_t at = 0; at + 8 <= h->properties_size;) {
-				uint32_t n = get_u32(h->properties + at + 4);
-
-				if (n > h->properties_size - at - 8)
-					break;
-				snprintf(line, sizeof(line), "%.*s", (int)(n < 150 ? n : 150),
-					 h->properties + at + 8);
-				if (get_u16(h->properties + at) == HEAD_COMMAND && !h->sequence)
-					fact_item(f, "made by", line);
-				at += 8 + align_up(n, 8);
-			}
+			add_commands(s, f);
 		}
 	}
 	fact_text(f, "format", "stream");
