@@ -55,9 +55,9 @@ struct module *tables_module(struct tables *t, const struct space *space, const 
 const char *tables_name(struct tables *t, struct module *m, const struct symbol *symbol);
 
 /*
- * Find the declaration of the function that begins at the address. The address is one of the
- * symbols; base: their addresses less those relative to the module's base. Texts in *f are valid
- * until the next call. Returns 1 if found, 0 if not, -1 when out of memory.
+ * Find the declaration of the function that begins at the address. The address is that of
+ * its symbol; base: what to subtract for an address relative to the module's base. Texts in *f are
+ * valid until the next call. Returns 1 if found, 0 if not, -1 when out of memory.
  */
 int tables_line(struct tables *t, struct module *m, uint64_t address, uint64_t base,
 		struct source_frame *f);

@@ -33,7 +33,7 @@ enum {
 };
 
 /* The session of a directory that trencode converted from another system's trace: names in it
- * are escaped (common/util/escape.h), and those of its programs are names of threads, of any
+ * are escaped (common/value/escape.h), and those of its programs are names of threads, of any
  * length. */
 #define UFTRACE_ANEW_SID "7472656e636f6465"
 

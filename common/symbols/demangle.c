@@ -43,7 +43,8 @@ bool demangle_puts(struct demangle_text *t, const char *s)
 	return demangle_append(t, s, strlen(s));
 }
 
-/* What stands before a mangled name and is no part of it: initialisers of a file, CUDA stubs */
+/* Return the length of what precedes a mangled name and is no part of it: initialisers of a
+ * file, CUDA stubs. */
 static size_t prefix_length(const char *name)
 {
 	static const char *const prefixes[] = {"_GLOBAL__sub_I_", "__device_stub_"};
@@ -81,7 +82,7 @@ char *demangle(const char *name, enum demangle_style style)
 	enum demangle_result result = DEMANGLE_UNREADABLE;
 	size_t length;
 
-	/* Most names of C programs leave here. */
+	/* most names of C programs return here */
 	if (style == DEMANGLE_NO || name[0] != '_')
 		return strdup(name);
 	length = strnlen(name, DEMANGLE_MAX + 1);

@@ -1,28 +1,28 @@
 /*
- * demangle.h - C++ and Rust names for people
+ * demangle.h - readable C++ and Rust names
  */
 #ifndef TR_SYMBOLS_DEMANGLE_H
 #define TR_SYMBOLS_DEMANGLE_H
 
 enum demangle_style {
-	DEMANGLE_NO,	 /* the name as it is */
-	DEMANGLE_SIMPLE, /* as `uftrace report` prints it: scopes and name only */
-	DEMANGLE_FULL,	 /* with parameters and template arguments, as `c++filt -i` prints it */
+	DEMANGLE_NO,	 /* the name unchanged */
+	DEMANGLE_SIMPLE, /* as in `uftrace report`: scopes and name only */
+	DEMANGLE_FULL,	 /* with parameters and template arguments, as in `c++filt -i` */
 };
 
 /*
- * The readable form of name, malloc'ed, or a copy of name itself where it is not mangled, cannot be
- * read, or is longer than 64 KiB. NULL only when out of memory. Safe for any bytes: time and memory
- * are bounded, and a full form beyond 64 KiB is given up for the mangled name.
+ * Return the readable form of name, malloc'ed, or a copy of name if it is not mangled, cannot be
+ * parsed, or is longer than 64 KiB. NULL only when out of memory. Any bytes are safe: time and
+ * memory are bounded, and if a full form exceeds 64 KiB the mangled name is returned.
  *
  * SIMPLE drops parameters, template arguments, `.part.0` and `@VERSION`; keeps scopes, `operator+`,
- * `X::~X`; calls lambdas `$_N` in order of their number, and shows virtual tables and their like as
- * `__vtable__X`; it is the key under which `uftrace report` adds up calls, so overloads and
- * instances of a template share one name.
+ * `X::~X`; names lambdas `$_N` in order of their number, and virtual tables and similar objects
+ * `__vtable__X`. `uftrace report` adds up calls by this form, so overloads and instances of a
+ * template share one name.
  */
 char *demangle(const char *name, enum demangle_style style);
 
-/* "no", "simple" or "full" -> *style. Returns 0, or -1 for any other word. */
+/* Parse "no", "simple" or "full" into *style. Returns 0, or -1 for any other word. */
 int demangle_style_parse(const char *word, enum demangle_style *style);
 
 #endif

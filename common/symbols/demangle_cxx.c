@@ -2,11 +2,11 @@
  * demangle_cxx.c - the simple form of an Itanium C++ name
  *
  * The grammar is that of the C++ ABI (itanium-cxx-abi.github.io, 5.1). The name is read once, left
- * to right, without looking anything up: types, parameters and template arguments are read only to
- * find their end, so substitutions (S0_) need no table, and time is linear in the name's length.
- * What is written, and how, is fixed by what `uftrace report` prints, oddities included: an ABI tag
- * is one more scope, `operator(cast)` stands for every conversion, and std:: abbreviations within
- * the template arguments of a type that is shown (vtables, typeinfo) are written.
+ * to right, without references to earlier parts: types, parameters and template arguments are read
+ * only to find their end, so substitutions (S0_) need no table, and time is linear in the name's
+ * length. The output is exactly what `uftrace report` prints: an ABI tag is one more scope, every
+ * conversion is `operator(cast)`, and std:: abbreviations within the template arguments of a shown
+ * type (vtables, typeinfo) are written.
  */
 #include "common/symbols/demangle_cxx.h"
 
@@ -189,7 +189,7 @@ static bool read_call_offset(struct cxx *r)
 	       cxx_read_number(r, NULL) && cxx_accept(r, "_");
 }
 
-/* Virtual tables, thunks and other names that the compiler makes up */
+/* Virtual tables, thunks and other names that the compiler makes */
 static bool read_special(struct cxx *r)
 {
 	static const struct {
@@ -248,7 +248,7 @@ static bool read_encoding_inside(struct cxx *r)
 	while (r->at < r->end && !cxx_one_of(cxx_peek(r, 0), "E.@"))
 		if (!cxx_read_type(r))
 			return false;
-	/* what a compiler appends to clones, or a linker for versions: not part of the name */
+	/* what a compiler appends to clones, or a linker for versions, is not part of the name */
 	if (cxx_one_of(cxx_peek(r, 0), ".@"))
 		r->end = r->at;
 	return true;

@@ -3,7 +3,8 @@
  *
  * demangle_cxx_base.c reads numbers, identifiers and substitutions, demangle_cxx_type.c types,
  * template arguments and expressions, and demangle_cxx.c names. Every cxx_read function moves the
- * reader behind what it read, and returns false if that is not there, or if the text has no room.
+ * reader to after what it read, and returns false if the name does not have that there, or if the
+ * text is full.
  */
 #ifndef TR_SYMBOLS_DEMANGLE_CXX_H
 #define TR_SYMBOLS_DEMANGLE_CXX_H
@@ -12,18 +13,19 @@
 
 #include <string.h>
 
-/* Nesting of types, names and expressions: beyond what compilers accept, safe for the stack. */
+/* Most levels of nested types, names and expressions: more than compilers accept, few enough for
+ * the stack. */
 #define DEPTH_MAX 2000
 
 struct cxx {
 	const char *s;
 	size_t at, end;
 	struct demangle_text *out;
-	unsigned types;	    /* inside so many types: their names are not shown */
-	unsigned templates; /* inside so many template argument lists */
+	unsigned types;	    /* number of types around the present one: their names are not shown */
+	unsigned templates; /* number of template argument lists around the present one */
 	bool show_types;    /* a special name shows its type */
-	bool started;	    /* a scope was written: "::" goes before the next */
-	bool strict;	    /* give up where uftrace does */
+	bool started;	    /* a scope was written: "::" precedes the next */
+	bool strict;	    /* fail where uftrace fails */
 	bool ref_temp;	    /* a reference temporary: '_' after the name is no discriminator */
 	unsigned depth;
 	bool too_deep;
@@ -32,7 +34,7 @@ struct cxx {
 	struct demangle_traits traits;
 };
 
-/* The locale must not matter, nor the sign of char: no ctype.h here. */
+/* The locale must not matter, nor the sign of char: ctype.h is not used. */
 static inline bool cxx_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -53,7 +55,7 @@ static inline bool cxx_is_hex(char c)
 	return cxx_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* One of the letters; NUL, which stands for the end, is none. */
+/* Is c one of the letters? NUL, the end of the name, is none. */
 static inline bool cxx_one_of(char c, const char *letters)
 {
 	return c && strchr(letters, c);

@@ -3,7 +3,7 @@
  */
 #include "common/symbols/demangle_cxx.h"
 
-/* A number in a name: lengths and indexes beyond are wrong in a name of at most 64 KiB. */
+/* Largest number in a name: larger lengths and indexes are wrong in a name of at most 64 KiB. */
 #define NUMBER_MAX 1000000
 
 /* <number>: digits after an optional 'n' (minus). */
@@ -24,7 +24,7 @@ bool cxx_read_number(struct cxx *r, unsigned *value)
 	return true;
 }
 
-/* The digits of an index that may be missing: "_" is the first, "0_" the second. */
+/* Read the digits of an index that may be absent: "_" is the first, "0_" the second. */
 bool cxx_read_index(struct cxx *r, unsigned *value)
 {
 	unsigned v = 0;

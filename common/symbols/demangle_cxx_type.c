@@ -1,7 +1,7 @@
 /*
  * demangle_cxx_type.c - types, template arguments and expressions in a C++ name
  *
- * Nothing here is shown, but for the types of virtual tables and their like (show_types).
+ * None of these are shown, except the types of virtual tables and similar objects (show_types).
  */
 #include "common/symbols/demangle_cxx.h"
 
@@ -76,7 +76,7 @@ bool cxx_read_optional_args(struct cxx *r)
 
 static const struct operation {
 	char code[3];
-	unsigned char operands; /* in an expression; 0: written otherwise there */
+	unsigned char operands; /* in an expression; 0: expressions have another form for it */
 	const char *text;
 } operators[] = {
 	{"nw", 0, " new"},   {"na", 0, " new[]"}, {"dl", 1, " delete"}, {"da", 1, " delete[]"},
@@ -193,7 +193,7 @@ static bool read_unresolved(struct cxx *r)
 	while (cxx_is_digit(cxx_peek(r, 0)))
 		if (!read_simple_id(r))
 			return false;
-	/* "sr <class name> <name>" of older compilers: this E is not ours */
+	/* "sr <class name> <name>" of older compilers: this E ends an outer part */
 	if (!cxx_is_digit(cxx_peek(r, 1)) && cxx_peek(r, 1) != 'o' && cxx_peek(r, 1) != 'd')
 		return cxx_peek(r, 0) == 'E';
 	return cxx_accept(r, "E") && read_base_unresolved(r);
@@ -257,7 +257,8 @@ static bool read_operands(struct cxx *r, unsigned n)
 	return true;
 }
 
-/* new, division, complement and folds: uftrace shows the mangled name of what has them */
+/* Is it new, division, complement or a fold? For names with these uftrace shows the mangled
+ * name. */
 static bool is_unread_by_uftrace(const struct cxx *r)
 {
 	return cxx_looking_at(r, "nw") || cxx_looking_at(r, "na") || cxx_looking_at(r, "dv") ||

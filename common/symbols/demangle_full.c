@@ -2,9 +2,9 @@
  * demangle_full.c - the full form of a mangled name, by libiberty, within bounds
  *
  * libiberty limits its recursion, but neither its time nor its output: a name of 400 bytes can
- * stand for a text of 2^80, and searches walk a tree whose branches are shared as if they were not.
- * So a name is read by our own readers first, its tree is measured before it is printed, and
- * printing is broken off when the text is full.
+ * expand to a text of 2^80, and searches walk a tree as if shared branches were separate. So a name
+ * is first read by the readers of this directory, its tree is measured before it is printed, and
+ * printing stops when the text is full.
  */
 #include "common/symbols/demangle_full.h"
 
@@ -16,8 +16,8 @@
 
 #define OPTIONS (DMGL_PARAMS | DMGL_ANSI)
 
-/* Nodes of a tree with its shared branches counted each time; the largest met in LLVM: 9 thousand
- */
+/* Nodes of a tree, with shared branches counted each time; the largest tree in LLVM has 9
+ * thousand. */
 #define NODES_MAX 200000
 
 /* The product of nodes and pack expansions: each expansion searches the tree for its pack. */
@@ -29,7 +29,7 @@
 /* T<..T<..>..> in a conversion operator: libiberty reads each level twice. */
 #define CONVERSIONS_MAX 10
 
-/* The depth of the tree, for the recursion of measure() */
+/* Most levels of the tree, for the recursion of measure() */
 #define DEPTH_MAX 4096
 
 struct measure {
@@ -59,7 +59,7 @@ static struct measure *find_slot(struct measures *m, const struct demangle_compo
 	return &m->slots[i];
 }
 
-/* The subtrees of c. Returns their number. */
+/* Get the subtrees of c. Returns their number. */
 static int branches(const struct demangle_component *c, const struct demangle_component *out[2])
 {
 	out[0] = out[1] = NULL;
@@ -127,14 +127,14 @@ static bool measure(struct measures *m, const struct demangle_component *c, uint
 	return *nodes <= NODES_MAX;
 }
 
-/* Whether printing the tree of a name of n bytes is within bounds */
+/* Is printing the tree of a name of n bytes within bounds? */
 static bool printable(const struct demangle_component *tree, size_t n)
 {
 	struct measures m = {.mask = 255, .most = 2 * n};
 	uint64_t nodes, packs;
 	bool good;
 
-	while (m.mask < 4 * n) /* libiberty makes at most 2 n nodes: half full */
+	while (m.mask < 4 * n) /* libiberty makes at most 2 n nodes: the table is half full */
 		m.mask = m.mask * 2 + 1;
 	m.slots = calloc(m.mask + 1, sizeof *m.slots);
 	if (!m.slots)
@@ -159,7 +159,8 @@ static void print(const char *s, size_t n, void *opaque)
 		longjmp(p->stop, 1);
 }
 
-/* The printer owns no memory while it calls print(), so breaking off leaks nothing. */
+/* Print a tree. libiberty's printer owns no memory while it calls print(), so stopping it leaks
+ * nothing. */
 static bool print_tree(struct printer *p, struct demangle_component *tree)
 {
 	p->can_stop = true;
@@ -169,8 +170,8 @@ static bool print_tree(struct printer *p, struct demangle_component *tree)
 }
 
 /*
- * What a name may contain of substitutions and template parameters when its tree is not measured
- * and packs are searched: each set of three can triple what came before, so 3^12 copies at most.
+ * Most substitutions and template parameters of a name whose tree is not measured and in which
+ * packs are searched: each set of three can triple what precedes, so there are at most 3^12 copies.
  */
 #define REFERENCES_MAX 36
 
@@ -188,10 +189,10 @@ static bool has_few_references(const char *mangled, size_t n)
 }
 
 /*
- * libiberty reads "sr" in the old and the new way by a flag that it leaves unset when asked for a
- * tree. So these names go through its other interface, which refuses names of over 1024 bytes. It
- * has all its memory on the stack, so it may be broken off too; without packs to search, whatever
- * takes time writes text.
+ * Print a name with "sr". libiberty reads "sr" in the old and the new way by a flag that it does
+ * not set when it returns a tree. So these names use its other interface, which refuses names of
+ * over 1024 bytes. Its memory is all on the stack, so it may be stopped too; without packs to
+ * search, all time is spent writing text.
  */
 static enum demangle_result print_unresolved(struct printer *p, const char *mangled, size_t n)
 {
@@ -225,7 +226,8 @@ static enum demangle_result full_cxx(struct demangle_text *t, const char *mangle
 	return result;
 }
 
-/* Its output is bounded by the steps of our own reader, which follow the same references. */
+/* Print a Rust name. Its output is bounded by the steps of demangle_simple_rust(), which follows
+ * the same references. */
 static enum demangle_result full_rust(struct demangle_text *t, const char *mangled)
 {
 	struct printer p = {.text = t};
@@ -235,7 +237,8 @@ static enum demangle_result full_rust(struct demangle_text *t, const char *mangl
 	return t->full ? DEMANGLE_EXCESSIVE : DEMANGLE_DONE;
 }
 
-/* Our own reading of the name: what it refuses, libiberty does not get to see. */
+/* Read the name with the readers of this directory: libiberty does not get a name that they
+ * refuse. */
 static bool acceptable(const char *mangled, size_t n, struct demangle_traits *traits)
 {
 	struct demangle_text t = {0};
@@ -249,7 +252,8 @@ static bool acceptable(const char *mangled, size_t n, struct demangle_traits *tr
 	return result == DEMANGLE_DONE && traits->conversions <= CONVERSIONS_MAX;
 }
 
-/* ".llvm.123" marks a local symbol that LLVM made global; libiberty does not know it. */
+/* Return the length without ".llvm.123", which marks a local symbol that LLVM made global;
+ * libiberty does not know it. */
 static size_t without_llvm(const char *name, size_t n)
 {
 	const char *p = memmem(name, n, ".llvm.", 6);
@@ -275,7 +279,7 @@ enum demangle_result demangle_full(struct demangle_text *t, const char *name, si
 	if (acceptable(mangled, n, &traits)) {
 		result = full_rust(t, mangled);
 		if (result == DEMANGLE_UNREADABLE && mangled[1] == 'Z') {
-			t->length = 0; /* what the Rust reader wrote before it gave up */
+			t->length = 0; /* drop what the Rust reader wrote before it failed */
 			result = full_cxx(t, mangled, n, traits.unresolved);
 		}
 	}

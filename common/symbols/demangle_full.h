@@ -1,7 +1,7 @@
 /*
  * demangle_full.h - the full form of a mangled name, by libiberty
  *
- * Private to common/demangle*.c.
+ * Private to common/symbols/demangle*.c.
  */
 #ifndef TR_SYMBOLS_DEMANGLE_FULL_H
 #define TR_SYMBOLS_DEMANGLE_FULL_H

@@ -1,10 +1,10 @@
 /*
  * demangle_rust.c - the simple form of a Rust v0 name
  *
- * Grammar: Rust RFC 2603 and rustc's book, "v0 Symbol Format". Shown are the path and the generic
- * arguments in uftrace's way: `<TYPE>::method` without the trait, no lifetimes, return types and
- * disambiguators. Back references are followed, as the names they stand for are shown; their sum is
- * bounded by STEPS_MAX, since references to references double what they stand for.
+ * Grammar: Rust RFC 2603 and rustc's book, "v0 Symbol Format". The output has the path and the
+ * generic arguments in uftrace's form: `<TYPE>::method` without the trait, lifetimes, return types
+ * and disambiguators. Back references are followed, because the names they refer to are shown;
+ * their sum is bounded by STEPS_MAX, since a reference to references doubles the text.
  */
 #include "common/symbols/demangle_simple.h"
 
@@ -20,10 +20,10 @@ struct rust {
 	const char *s;
 	size_t at, end;
 	struct demangle_text *out;
-	unsigned types;	 /* inside so many types: shown only if show_types */
+	unsigned types;	 /* number of types around the present one: shown only if show_types */
 	bool show_types; /* in generic arguments and in the self type of an impl */
 	bool mute;	 /* show nothing */
-	bool started;	 /* "::" goes before the next name */
+	bool started;	 /* "::" precedes the next name */
 	unsigned depth, steps;
 	bool excessive;
 };
@@ -88,7 +88,7 @@ static bool separate(struct rust *r)
 	return first || put(r, "::");
 }
 
-/* After the last item of a list, each of which ended with a comma */
+/* Remove the comma after the last item of a list, each of which ended with one. */
 static void drop_comma(struct rust *r)
 {
 	struct demangle_text *t = r->out;
@@ -97,7 +97,7 @@ static void drop_comma(struct rust *r)
 		t->buf[--t->length] = '\0';
 }
 
-/* Base 62 digits and '_': "_" is 0, "0_" is 1. */
+/* Read base 62 digits and '_': "_" is 0, "0_" is 1. */
 static bool read_base62(struct rust *r, uint64_t *value)
 {
 	uint64_t v = 0;
@@ -141,7 +141,7 @@ static bool read_undisambiguated(struct rust *r)
 	accept(r, 'u');
 	if (!is_digit(peek(r)))
 		return false;
-	/* a zero stands alone: digits after it begin the next identifier */
+	/* a zero is the whole length: digits after it begin the next identifier */
 	if (!accept(r, '0'))
 		while (is_digit(peek(r))) {
 			if (n > DEMANGLE_MAX)
@@ -164,7 +164,7 @@ static bool read_identifier(struct rust *r)
 	return skip_optional(r, 's') && read_undisambiguated(r);
 }
 
-/* B <base 62>: what stands at that offset after "_R", which must lie before the reference */
+/* B <base 62>: read again from that offset after "_R", which must be before the reference */
 static bool read_backref(struct rust *r, bool (*reader)(struct rust *))
 {
 	size_t here = r->at, back;
@@ -191,7 +191,7 @@ static bool read_muted(struct rust *r, bool (*reader)(struct rust *))
 	return good;
 }
 
-/* A type whose names are to be shown, and begin anew rather than with "::" */
+/* Read a type whose names are shown, and begin without "::". */
 static bool read_self_type(struct rust *r)
 {
 	bool outer = r->show_types, good;
@@ -448,7 +448,7 @@ enum demangle_result demangle_simple_rust(struct demangle_text *t, const char *s
 	if (is_digit(peek(&r))) /* a version of the encoding */
 		r.at++;
 	good = good && read_path(&r);
-	/* the crate that made the instance, then what compilers append */
+	/* skip the crate that made the instance, then what compilers append */
 	if (good && r.at < r.end && peek(&r) != '.' && peek(&r) != '$')
 		good = read_muted(&r, read_path) &&
 		       (r.at == r.end || peek(&r) == '.' || peek(&r) == '$');

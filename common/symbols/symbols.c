@@ -38,7 +38,8 @@ void symbols_free(struct symbols *s)
 	free(s);
 }
 
-/* A long name gets a chunk of its own behind the current one, which stays in use. */
+/* Allocate a chunk. A long name gets a chunk of its own after the current one, which remains in
+ * use. */
 static struct symbol_names *new_chunk(struct symbols *s, size_t need)
 {
 	size_t size = need > NAMES_CHUNK / 4 ? need : NAMES_CHUNK;
@@ -130,7 +131,7 @@ static void merge(const struct symbol *from, struct symbol *to, size_t low, size
 			to[i] = from[b++];
 }
 
-/* A merge sort, as qsort() promises no order of equal addresses, and names depend on it. */
+/* A merge sort: qsort() does not define the order of equal addresses, and names depend on it. */
 int symbols_sort(struct symbols *s)
 {
 	struct symbol *from = s->entry, *to;
@@ -207,7 +208,7 @@ int symbols_nest(struct symbols *s)
 	return 0;
 }
 
-/* The steps are those of the C library's bsearch(), which decides among overlapping symbols. */
+/* Search by the steps of the C library's bsearch(), which decide among overlapping symbols. */
 static const struct symbol *bisect(const struct symbols *s, uint64_t address)
 {
 	size_t low = 0, high = s->count;

@@ -18,7 +18,7 @@ static Elf_Scn *find_type(Elf *elf, GElf_Word type, GElf_Shdr *header)
 	return NULL;
 }
 
-/* A symbol while aliases of one address compete */
+/* A symbol that competes with aliases of its address. */
 struct candidate {
 	uint64_t start, size, limit; /* limit: end of its section */
 	const char *name;
@@ -67,7 +67,7 @@ static int compare(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* The end of the section that a symbol of the table lies in; 0 if it is in none. */
+/* Return the end of the section of the table's symbol; 0 if it is in none. */
 static uint64_t section_end(Elf *elf, const GElf_Sym *symbol, Elf32_Word extended)
 {
 	size_t index = symbol->st_shndx == SHN_XINDEX ? extended : symbol->st_shndx;
@@ -91,7 +91,7 @@ static bool is_function(const GElf_Sym *symbol)
 	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
-/* Addresses become relative to base; what lies below it is none of the module's. */
+/* Read a symbol, with its address relative to base; a symbol below base is not the module's. */
 static int read_symbol(Elf *elf, const struct elf_module *m, const GElf_Shdr *table,
 		       const GElf_Sym *symbol, Elf32_Word extended, struct candidates *all)
 {
@@ -158,7 +158,7 @@ static char letter(const struct candidate *c)
 	return letters[c->bind];
 }
 
-/* Of each address the best candidate, with the size of any alias if it has none itself */
+/* Add the best candidate of each address, with the size of any alias if it has none itself. */
 static int add_best(struct symbols *s, struct candidates *all)
 {
 	size_t i, next;
@@ -200,7 +200,7 @@ static int read_functions(struct symbols *s, Elf *elf, const struct elf_module *
 	return result;
 }
 
-/* .symtab of the file, of its debug file, or .dynsym: the first that has a function */
+/* Read .symtab of the file, of its debug file, or .dynsym: the first that has a function. */
 static int read_best_table(struct symbols *s, const struct elf_module *m, const char *path,
 			   const char *sysroot)
 {

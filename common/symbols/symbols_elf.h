@@ -1,7 +1,7 @@
 /*
- * symbols_elf.h - opening ELF files, finding their debug files, PLT stubs
+ * symbols_elf.h - open ELF files, find their debug files, read PLT stubs
  *
- * Private to common/symbols_elf*.c and debug_info*.c.
+ * Private to common/symbols/symbols_elf*.c and debug_info*.c.
  */
 #ifndef TR_SYMBOLS_SYMBOLS_ELF_H
 #define TR_SYMBOLS_SYMBOLS_ELF_H
@@ -12,7 +12,7 @@
 
 #include "common/symbols/symbols.h"
 
-/* Hex digits of a build-id and a NUL; ids of more than 64 bytes are taken for none. */
+/* Hex digits of a build-id and a NUL; ids of more than 64 bytes are ignored. */
 #define ELF_BUILD_ID_MAX 129
 
 struct elf_file {
@@ -23,7 +23,7 @@ struct elf_file {
 
 struct elf_module {
 	Elf *elf;
-	uint64_t base; /* of the first PT_LOAD, to be taken off every address */
+	uint64_t base; /* of the first PT_LOAD, to subtract from every address */
 	unsigned machine;
 };
 
@@ -32,31 +32,32 @@ int elf_file_open(struct elf_file *f, const char *sysroot, const char *path, str
 
 void elf_file_close(struct elf_file *f);
 
-/* Bytes of the file, 0 if they cannot be told. */
+/* Return the size of the file, 0 if it is unknown. */
 uint64_t elf_file_size(const struct elf_file *f);
 
 /*
  * Open a module's file: a program or library with the recorded build-id (NULL or "": any). If there
- * is none at path, its separate debug file does, if one is found by the build-id. id: that of the
- * file. Returns 0, or -1 with e filled and nothing open.
+ * is none at path, its separate debug file is opened, if one is found by the build-id. id: that of
+ * the file. Returns 0, or -1 with e filled and nothing open.
  */
 int elf_module_open(struct elf_module *m, struct elf_file *f, const char *path, const char *sysroot,
 		    const char *build_id, char id[ELF_BUILD_ID_MAX], struct error *e);
 
-/* The build-id in lower case hex, "" if there is none. Returns whether there is one. */
+/* Read the build-id in lower case hex, "" if there is none. Returns whether there is one. */
 bool elf_build_id(Elf *elf, char id[ELF_BUILD_ID_MAX]);
 
 /*
  * Open the separate debug file of elf, which was found at path below sysroot. Returns 0, or -1 if
- * none fits.
+ * none matches.
  */
 int elf_debug_open(struct elf_file *f, Elf *elf, const char *path, const char *sysroot);
 
-/* The same for a build-id in lower case hex: below /usr/lib/debug, or from a debuginfod server. */
+/* Open the debug file of a build-id in lower case hex: below /usr/lib/debug, or from a
+ * debuginfod server. */
 int elf_debug_open_id(struct elf_file *f, const char *build_id, const char *sysroot);
 
-/* The path, to be freed, of a debug file that a debuginfod server had; NULL: none is asked, or it
- * has none. */
+/* Fetch a debug file from a debuginfod server. Returns its path, to be freed; NULL: no server is
+ * set, or none has the file. */
 char *elf_debuginfod_find(const char *build_id);
 
 /* Add the module's PLT stubs to s. Returns 0, or -1 when out of memory. */

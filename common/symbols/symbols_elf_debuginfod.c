@@ -1,8 +1,8 @@
 /*
  * symbols_elf_debuginfod.c - debug files from the servers in DEBUGINFOD_URLS
  *
- * The client's library is loaded only where the variable is set, as libdw does it: who never asks a
- * server needs none. The client keeps what it fetched below ~/.cache/debuginfod_client.
+ * The client's library is loaded only where the variable is set, as libdw does: without servers it
+ * is not needed. The client keeps fetched files below ~/.cache/debuginfod_client.
  */
 #include "common/symbols/symbols_elf.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* elfutils/debuginfod.h, 0.178 on; length 0: the id is hexadecimal */
+/* of elfutils/debuginfod.h, since 0.178; length 0: the id is hexadecimal */
 typedef void *begin_function(void);
 typedef int find_function(void *client, const unsigned char *id, int length, char **path);
 typedef void end_function(void *client);
@@ -27,7 +27,7 @@ char *elf_debuginfod_find(const char *build_id)
 
 	if (!urls || !*urls)
 		return NULL;
-	/* stays loaded: it may have threads and handlers of its own */
+	/* not unloaded: it may have threads and handlers of its own */
 	library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_NODELETE);
 	if (!library)
 		return NULL;

@@ -1,5 +1,5 @@
 /*
- * symbols_elf_file.c - opening ELF files, their build-ids, and finding separate debug files
+ * symbols_elf_file.c - open ELF files, read their build-ids, and find separate debug files
  */
 #include "common/symbols/symbols_elf.h"
 
@@ -25,7 +25,7 @@ void elf_file_close(struct elf_file *f)
 	*f = (struct elf_file){.fd = -1};
 }
 
-/* Nothing but a regular file: opening a device or a pipe may block, or have effects. */
+/* Open a regular file: opening a device or a pipe may block, or have effects. */
 static int open_regular(const char *path)
 {
 	struct stat st;
@@ -49,7 +49,7 @@ static int open_elf(struct elf_file *f, char *path)
 	f->fd = open_regular(path);
 	if (f->fd < 0)
 		return -1;
-	/* read, not mapped: the file may shrink while we look at it */
+	/* read, not mapped: the file may be truncated meanwhile */
 	f->elf = elf_begin(f->fd, ELF_C_READ, NULL);
 	return f->elf && elf_kind(f->elf) == ELF_K_ELF ? 0 : -1;
 }
@@ -80,7 +80,7 @@ uint64_t elf_file_size(const struct elf_file *f)
 	return f->fd >= 0 && !fstat(f->fd, &st) && st.st_size > 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* The build-id among the notes in data. */
+/* Find the build-id among the notes in data. */
 static bool find_note(Elf_Data *data, char id[ELF_BUILD_ID_MAX])
 {
 	size_t at = 0, name, bytes, i;
@@ -114,7 +114,7 @@ static bool find_in_sections(Elf *elf, char id[ELF_BUILD_ID_MAX])
 	return false;
 }
 
-/* For files without section headers */
+/* Find the build-id of a file without section headers. */
 static bool find_in_segments(Elf *elf, char id[ELF_BUILD_ID_MAX])
 {
 	size_t n, i;
@@ -144,7 +144,7 @@ bool elf_build_id(Elf *elf, char id[ELF_BUILD_ID_MAX])
 	return find_in_sections(elf, id) || find_in_segments(elf, id);
 }
 
-/* .gnu_debuglink: a file name, padded to 4, and the CRC of the file */
+/* Read .gnu_debuglink: a file name, padded to 4, and the CRC of the file. */
 static const char *debug_link(Elf *elf, uint32_t *crc)
 {
 	Elf_Scn *section = NULL;
@@ -191,7 +191,7 @@ static bool crc_fits(int fd, uint32_t wanted)
 	return n == 0 && crc == wanted;
 }
 
-/* A debug file of another build is worse than none. path is taken over. */
+/* Open a debug file; one of another build is worse than none. path is freed, or owned by *f. */
 static int try_debug(struct elf_file *f, char *path, const char *id, const uint32_t *crc)
 {
 	char found[ELF_BUILD_ID_MAX];
@@ -222,7 +222,8 @@ static char *join(const char *format, ...)
 	return path;
 }
 
-/* By .gnu_debuglink: beside the file, in .debug/ there, and below /usr/lib/debug. */
+/* Open the debug file of .gnu_debuglink: beside the file, in .debug/ there, and below
+ * /usr/lib/debug. */
 static int try_link(struct elf_file *f, Elf *elf, const char *path, const char *root,
 		    const char *id)
 {
@@ -242,7 +243,7 @@ static int try_link(struct elf_file *f, Elf *elf, const char *path, const char *
 			 &crc);
 }
 
-/* Nothing else than an id may become a part of a path, or go to a server. */
+/* Is this a build-id? Nothing else may become a part of a path, or be sent to a server. */
 static bool is_id(const char *id)
 {
 	size_t n = strspn(id, "0123456789abcdef");

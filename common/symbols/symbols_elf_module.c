@@ -1,11 +1,13 @@
 /*
- * symbols_elf_module.c - whether a file is the module that is wanted, and where its addresses begin
+ * symbols_elf_module.c - test whether a file is the wanted module, and find the base of its
+ * addresses
  */
 #include "common/symbols/symbols_elf.h"
 
 #include <string.h>
 
-/* The unit in which the loader maps; larger pages do not change p_vaddr's low bits in practice. */
+/* bytes. The unit in which the loader maps; larger pages do not change p_vaddr's low bits in
+ * practice. */
 #define PAGE 4096
 
 static bool find_base(Elf *elf, uint64_t *base)

@@ -1,10 +1,10 @@
 /*
- * symbols_elf_plt.c - the stubs through which a module calls others
+ * symbols_elf_plt.c - the stubs through which a module calls other modules
  *
  * A stub has no symbol of its own: it jumps through a slot of the GOT, and the slot's relocation
- * names the function. Where the stub's code is known (x86, AArch64) the slot is read from it, which
- * works for every linker and for .plt.got, whose slots are in any order. Elsewhere stubs are taken
- * to be in the order of .rel[a].plt.
+ * names the function. If the stub's code is known (x86, AArch64) the slot is read from it: this is
+ * right for every linker and for .plt.got, whose slots are in any order. Other machines' stubs are
+ * assumed to be in the order of .rel[a].plt.
  */
 #include "common/util/buffer.h"
 #include "common/symbols/symbols_elf.h"
@@ -114,7 +114,7 @@ static uint32_t little32(const unsigned char *p)
 	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* The bytes of a section of stubs */
+/* The bytes of a section of stubs. */
 struct code {
 	const unsigned char *bytes;
 	size_t size;
@@ -193,12 +193,13 @@ static int read_decoded(struct symbols *s, const struct elf_module *m, const str
 		if (add_stub(s, m, c->address + at, c->entry, name) < 0)
 			return -1;
 		if (m->machine == EM_AARCH64)
-			at += 8; /* not again from behind its bti */
+			at += 8; /* the same stub must not be decoded again after its bti */
 	}
 	return 0;
 }
 
-/* What the header before the first stub takes, and a stub, where they are not read from code */
+/* Find the size of the header before the first stub, and of a stub, for stubs that are not read
+ * from code. */
 static void stub_layout(const struct elf_module *m, const struct code *c, size_t *first,
 			size_t *each)
 {
@@ -243,7 +244,7 @@ struct plt {
 	size_t strings; /* index of the section names */
 };
 
-/* What must be known before stubs are read: relocations, and where the GOT is */
+/* Read what stubs need first: relocations, and the address of the GOT. */
 static int visit_data(struct plt *plt, const struct elf_module *m, Elf_Scn *section,
 		      const GElf_Shdr *header, const char *name)
 {
@@ -275,7 +276,7 @@ static int visit_code(struct plt *plt, struct symbols *s, const struct elf_modul
 		return 0;
 	c.bytes = data->d_buf;
 	c.size = data->d_size;
-	/* linkers leave sh_entsize 0, or set it to what suits them */
+	/* linkers set sh_entsize to 0, or to other values */
 	if (header->sh_entsize == 8 || (header->sh_entsize == 24 && m->machine == EM_AARCH64))
 		c.entry = header->sh_entsize;
 	if (is_decoded(m))

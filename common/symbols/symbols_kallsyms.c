@@ -1,7 +1,7 @@
 /*
- * symbols_kallsyms.c - the text of /proc/kallsyms
+ * symbols_kallsyms.c - parse the text of /proc/kallsyms
  *
- * "ADDR TYPE NAME", for modules with a tab and "[MODULE]" behind it.
+ * "ADDR TYPE NAME", followed for modules by a tab and "[MODULE]".
  */
 #include "common/util/buffer.h"
 #include "common/symbols/symbols_table.h"
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No kernel function is longer: such a gap is the end of a section or of a module. */
+/* Longest kernel function: a larger gap is the end of a section or of a module. */
 #define FUNCTION_MAX (UINT64_C(1) << 20)
 #define PAGE	     4096
 
-/* The addresses of all lines, data too: each ends the function before it */
+/* The addresses of all lines, also of data: each ends the function before it. */
 struct bounds {
 	uint64_t *at;
 	size_t count, room;
@@ -61,7 +61,7 @@ static int add_line(struct symbols *s, struct bounds *b, const char *p, size_t l
 	return symbols_add_escaped(s, address, 0, p[1], p + 3, (size_t)(name - p - 3));
 }
 
-/* The same system call under a better name */
+/* Is name a better name of the same system call than old? */
 static bool is_better_name(const char *old, const char *name)
 {
 	if (!strncmp(old, "SyS_", 4) && !strncmp(name, "sys_", 4))
@@ -76,7 +76,7 @@ static bool is_second_choice(char type)
 	return type == 'W' || type == 'i';
 }
 
-/* Of two symbols at one address, in the order of the file, which one stays? */
+/* Choose between two symbols at one address, in the order of the file. */
 static void choose(struct symbol *kept, const struct symbol *next)
 {
 	if (kept->type == next->type) {

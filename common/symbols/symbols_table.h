@@ -1,7 +1,7 @@
 /*
- * symbols_table.h - the inside of struct symbols, for the readers that fill one
+ * symbols_table.h - the fields of struct symbols, for the readers that fill one
  *
- * Private to common/symbols*.c.
+ * Private to common/symbols/symbols*.c.
  */
 #ifndef TR_SYMBOLS_SYMBOLS_TABLE_H
 #define TR_SYMBOLS_SYMBOLS_TABLE_H
@@ -20,15 +20,16 @@ struct symbols {
 	bool hidden;
 };
 
-/* A NUL-terminated copy that lives as long as the table; NULL when out of memory. */
+/* Copy a name, NUL-terminated, valid as long as the table; NULL when out of memory. */
 const char *symbols_keep(struct symbols *s, const char *name, size_t length);
 
-/* A line of a text, without its newline. False at the end. *at moves to the next line. */
+/* Get a line of a text, without its newline. Returns false at the end. *at moves to the next
+ * line. */
 bool symbols_line(const char *text, size_t size, size_t *at, const char **line, size_t *length);
 
 /*
- * One to sixteen hex digits at *p, not beyond end. Returns false if there are none or too many.
- * *p moves behind them.
+ * Parse one to sixteen hex digits at *p, not beyond end. Returns false if there are none or too
+ * many. *p moves to after them.
  */
 bool symbols_hex(const char **p, const char *end, uint64_t *value);
 

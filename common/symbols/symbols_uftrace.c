@@ -1,14 +1,15 @@
 /*
- * symbols_uftrace.c - the text of a uftrace .sym file
+ * symbols_uftrace.c - parse the text of a uftrace .sym file
  *
- * "ADDR TYPE NAME" up to uftrace 0.17, "ADDR SIZE TYPE NAME" after it; told apart line by line.
+ * "ADDR TYPE NAME" up to uftrace 0.17, "ADDR SIZE TYPE NAME" in later versions; each line shows
+ * which.
  */
 #include "common/symbols/symbols_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What uftrace reads as symbols; '?' only ends the symbol before it. */
+/* The types that uftrace reads as symbols; '?' only ends the symbol before it. */
 static const char types[] = "?TtwPKDdvu";
 
 struct line {
@@ -19,7 +20,7 @@ struct line {
 	size_t length;
 };
 
-/* The rest of a header line that begins with prefix, or NULL */
+/* Return the rest of a header line that begins with prefix, or NULL. */
 static const char *header_value(const char *line, size_t *length, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -83,7 +84,8 @@ static int add_line(struct symbols *s, const struct line *line)
 {
 	struct symbol *last = s->count ? &s->entry[s->count - 1] : NULL;
 
-	/* uftrace has 32 bits for it: a file out of order gives odd sizes there and here */
+	/* uftrace has 32 bits for the size: a file that is not sorted gives wrong sizes in
+	 * uftrace and here */
 	if (last && !last->size)
 		last->size = (uint32_t)(line->address - last->start);
 	if (is_end_mark(line))
