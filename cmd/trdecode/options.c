@@ -65,7 +65,7 @@ static int add_offset(struct settings *s, const char *arg, struct error *e)
 	return 0;
 }
 
-static int moment(const char *option, const char *arg, struct moment *m, struct error *e)
+static int parse_moment(const char *option, const char *arg, struct moment *m, struct error *e)
 {
 	if (moment_parse(arg, m))
 		return error_set(
@@ -75,7 +75,8 @@ static int moment(const char *option, const char *arg, struct moment *m, struct 
 	return 0;
 }
 
-static int numbers(const char *option, const char *arg, struct number_list *l, struct error *e)
+static int parse_numbers(const char *option, const char *arg, struct number_list *l,
+			 struct error *e)
 {
 	if (row_filter_add_numbers(l, arg))
 		return error_set(e, NULL, NO_OFFSET, "%s takes a list as 0-3,7, not '%s'", option,
@@ -104,10 +105,10 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 					 arg);
 		return 0;
 	case OPT_OFFSET: return add_offset(s, arg, e);
-	case OPT_SINCE: return moment("--since", arg, &s->row_filter.since, e);
-	case OPT_UNTIL: return moment("--until", arg, &s->row_filter.until, e);
-	case OPT_CPU: return numbers("--cpu", arg, &s->row_filter.cpus, e);
-	case OPT_TID: return numbers("--tid", arg, &s->row_filter.tids, e);
+	case OPT_SINCE: return parse_moment("--since", arg, &s->row_filter.since, e);
+	case OPT_UNTIL: return parse_moment("--until", arg, &s->row_filter.until, e);
+	case OPT_CPU: return parse_numbers("--cpu", arg, &s->row_filter.cpus, e);
+	case OPT_TID: return parse_numbers("--tid", arg, &s->row_filter.tids, e);
 	case OPT_TYPE: return row_filter_add_type(&s->row_filter, arg, e);
 	case OPT_SEGMENT:
 		if (parse_size(arg, &s->segment) || s->segment < 64)

@@ -13,7 +13,7 @@
 #include "cmd/trdecode/input/last_time.h"
 #include "cmd/trdecode/input/merge.h"
 
-static int fail(struct decoding *d, const struct error *e)
+static int run_fail(struct decoding *d, const struct error *e)
 {
 	error_print(e);
 	if (!d->failure.what[0])
@@ -34,28 +34,28 @@ static int print_info(struct input *inputs, int n, const struct settings *s,
 		if (!text)
 			error_set(&e, NULL, NO_OFFSET, "out of memory");
 		free(text);
-		return fail(d, &e);
+		return run_fail(d, &e);
 	}
 	text_init(text, &out);
 	trace_info_open(text, s->json);
 	for (int i = 0; i < n && status != STATUS_FAILED; i++) {
 		trace_info_begin(&f, text, s->json, inputs[i].name, i == 0);
 		if (inputs[i].decoder->info(&inputs[i], &f, &e))
-			status = fail(d, &e);
+			status = run_fail(d, &e);
 		trace_info_end(&f);
 	}
 	trace_info_close(text, s->json);
 	status = status_worse(status, d->status);
 	if (text_flush(text, &e))
-		status = fail(d, &e);
+		status = run_fail(d, &e);
 	if (output_close(&out, status, &e) && status != STATUS_FAILED)
-		status = fail(d, &e);
+		status = run_fail(d, &e);
 	free(text);
 	return status;
 }
 
-static int decode(struct input *inputs, int n, struct decoding *d, struct row_filter *filter,
-		  char **argv, int argc)
+static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct row_filter *filter,
+			 char **argv, int argc)
 {
 	struct writer *w = d->writer;
 	struct error e = {.what = ""};
@@ -63,18 +63,18 @@ static int decode(struct input *inputs, int n, struct decoding *d, struct row_fi
 	row_filter_begin(filter, w);
 	if (writer_command(w, argc, argv) || writer_begin(w, stream_fingerprint(inputs, n, d))) {
 		e = w->error;
-		return fail(d, &e);
+		return run_fail(d, &e);
 	}
 	for (int i = 0; i < n; i++)
 		if (inputs[i].decoder->begin(&inputs[i], &e))
-			return fail(d, &e);
+			return run_fail(d, &e);
 	if (merge_check_clocks(inputs, n, &e) || row_filter_times(filter, inputs, n, &e) ||
 	    merge_run(inputs, n, filter->last_time, &e))
-		return fail(d, &e);
+		return run_fail(d, &e);
 	return d->status;
 }
 
-static void shift(struct input *in, const char *name, void *ctx)
+static void shift_input(struct input *in, const char *name, void *ctx)
 {
 	settings_shift(ctx, in, name);
 }
@@ -86,13 +86,13 @@ static int find_end(char **names, int n, struct settings *s, struct decoding *d)
 				    .format = s->format,
 				    .decoders = s->decoders,
 				    .clock = s->clock,
-				    .shift = shift,
+				    .shift = shift_input,
 				    .ctx = s};
 	struct error e = {.what = ""};
 
 	if (!row_filter_from_end(&s->row_filter) || s->info)
 		return STATUS_OK;
-	return last_time_find(&l, &s->row_filter.end, &e) ? fail(d, &e) : STATUS_OK;
+	return last_time_find(&l, &s->row_filter.end, &e) ? run_fail(d, &e) : STATUS_OK;
 }
 
 static int run_inputs(struct input *inputs, int n, char **names, struct settings *s,
@@ -112,19 +112,19 @@ static int run_inputs(struct input *inputs, int n, char **names, struct settings
 		if (input_twice(names, i, &e) ||
 		    input_open(&inputs[i], names[i], s->format, s->decoders, d, &e) ||
 		    input_same(inputs, i, &e) || inputs[i].decoder->open(&inputs[i], &e))
-			return fail(d, &e);
+			return run_fail(d, &e);
 	}
 	if (s->info)
 		return print_info(inputs, n, s, common, d);
 	for (int i = 0; i < n; i++)
 		settings_shift(s, &inputs[i], names[i]);
 	if (settings_check_offsets(s, &e))
-		return fail(d, &e);
+		return run_fail(d, &e);
 	if (output_open(&out, common->output, OUTPUT_BINARY, &e))
-		return fail(d, &e);
+		return run_fail(d, &e);
 	for (int i = 0; i < n; i++)
 		if (input_is(&inputs[i], &out, &e)) {
-			status = fail(d, &e);
+			status = run_fail(d, &e);
 			output_close(&out, status, &e);
 			return status;
 		}
@@ -133,7 +133,7 @@ static int run_inputs(struct input *inputs, int n, char **names, struct settings
 	w->crc = output_is_file(&out);
 	w->progress = &progress;
 	progress_begin(&progress, common->progress, output_is_file(&out));
-	status = decode(inputs, n, d, &s->row_filter, argv, argc);
+	status = decode_inputs(inputs, n, d, &s->row_filter, argv, argc);
 	if (status == STATUS_FAILED) {
 		failure_cause(&d->failure, cause);
 		writer_status(w, STATUS_FAILED, cause);
@@ -145,10 +145,10 @@ static int run_inputs(struct input *inputs, int n, char **names, struct settings
 	if (s->strict && (d->lost || w->ever_lost_more))
 		status = status_worse(status, STATUS_DAMAGED);
 	if (!w->error.what[0] && (row_filter_end(&s->row_filter) || writer_finish(w)))
-		status = fail(d, &w->error);
+		status = run_fail(d, &w->error);
 	progress_end(&progress, w->sent_bytes, 0, w->sent_events);
 	if (output_close(&out, status, &e) && status != STATUS_FAILED)
-		status = fail(d, &e);
+		status = run_fail(d, &e);
 	return status;
 }
 

@@ -58,7 +58,7 @@ void kallsyms_free(struct kallsyms *k)
 	buffer_free(&k->text);
 	symbols_free(k->symbols);
 	free(k->sources);
-	free(k->waiting);
+	free(k->pending);
 	*k = (struct kallsyms){0};
 }
 
@@ -92,21 +92,21 @@ int kallsyms_declared(struct kallsyms *k, const struct block *b)
 	uint32_t id;
 
 	while (k->symbols && entry_next_of(ENTRY_SOURCE, b->payload, b->length, &at, &id)) {
-		uint32_t *waiting =
-			array_grow(k->waiting, &k->capacity, k->nwaiting, sizeof(*waiting));
+		uint32_t *pending =
+			array_grow(k->pending, &k->capacity, k->npending, sizeof(*pending));
 
-		if (!waiting)
+		if (!pending)
 			return -1;
-		k->waiting = waiting;
-		waiting[k->nwaiting++] = id;
+		k->pending = pending;
+		pending[k->npending++] = id;
 	}
 	return 0;
 }
 
 int kallsyms_send(struct kallsyms *k, struct writer *w, const struct dictionary *d)
 {
-	for (size_t i = 0; i < k->nwaiting; i++) {
-		uint32_t number = idmap_get(&d->ids[ENTRY_SOURCE], k->waiting[i]);
+	for (size_t i = 0; i < k->npending; i++) {
+		uint32_t number = idmap_get(&d->ids[ENTRY_SOURCE], k->pending[i]);
 		const struct source *source = number ? pool_at(&d->sources, number) : NULL;
 		struct kallsyms_source *state;
 
@@ -117,11 +117,11 @@ int kallsyms_send(struct kallsyms *k, struct writer *w, const struct dictionary 
 			return error_set(&w->error, NULL, NO_OFFSET, "out of memory");
 		if (state->has_own)
 			continue;
-		if (writer_pass_meta(w, k->waiting[i], "kallsyms", k->text.data, k->text.size,
+		if (writer_pass_meta(w, k->pending[i], "kallsyms", k->text.data, k->text.size,
 				     state->sent))
 			return -1;
 		state->sent = true;
 	}
-	k->nwaiting = 0;
+	k->npending = 0;
 	return 0;
 }

@@ -16,8 +16,8 @@ struct kallsyms {
 	struct symbols *symbols;	 /* NULL: there is no copy */
 	struct kallsyms_source *sources; /* by number */
 	size_t nsources;
-	uint32_t *waiting; /* ids of sources that the segment has declared since the last event */
-	size_t nwaiting, capacity;
+	uint32_t *pending; /* ids of sources that the segment has declared since the last event */
+	size_t npending, capacity;
 };
 
 /* Read the file. Returns 0, or -1 with *e filled: the file cannot be read, has no function, or

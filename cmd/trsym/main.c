@@ -76,7 +76,7 @@ static int take_block(struct stage *s, struct resolver *r, struct kallsyms *k, s
 		return 0;
 	case BLOCK_DICT: return kallsyms_declared(k, b) ? stage_no_memory(s) : add_symbols(s, r, b);
 	case BLOCK_EVENTS:
-		if (k->nwaiting && kallsyms_send(k, &s->out, &s->in.dictionary))
+		if (k->npending && kallsyms_send(k, &s->out, &s->in.dictionary))
 			return stage_fail(s, &s->out.error);
 		return stage_pass(s, b);
 	}

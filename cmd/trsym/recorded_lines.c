@@ -6,7 +6,7 @@
 
 #include "common/util/buffer.h"
 
-static int compare(const void *a, const void *b)
+static int compare_lines(const void *a, const void *b)
 {
 	const struct recorded_line *x = a, *y = b;
 
@@ -14,7 +14,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Add "14 p.c", the line of the function at the address. */
-static int add(struct recorded_lines *r, uint64_t address, const char *text)
+static int recorded_lines_add(struct recorded_lines *r, uint64_t address, const char *text)
 {
 	struct recorded_line *at;
 	char *file;
@@ -50,13 +50,14 @@ int recorded_lines_read(struct recorded_lines *r, const char *text, size_t size)
 		if (!strncmp(line, "F: ", 3)) {
 			address = strtoull(line + 3, &end, 16);
 			known = end > line + 3;
-		} else if (known && !strncmp(line, "L: ", 3) && add(r, address, line + 3)) {
+		} else if (known && !strncmp(line, "L: ", 3) &&
+			   recorded_lines_add(r, address, line + 3)) {
 			recorded_lines_free(r);
 			return -1;
 		}
 	}
 	if (r->count)
-		qsort(r->at, r->count, sizeof *r->at, compare);
+		qsort(r->at, r->count, sizeof *r->at, compare_lines);
 	return 0;
 }
 
@@ -64,7 +65,7 @@ const struct recorded_line *recorded_lines_find(const struct recorded_lines *r, 
 {
 	const struct recorded_line wanted = {.address = address};
 
-	return r->count ? bsearch(&wanted, r->at, r->count, sizeof *r->at, compare) : NULL;
+	return r->count ? bsearch(&wanted, r->at, r->count, sizeof *r->at, compare_lines) : NULL;
 }
 
 void recorded_lines_free(struct recorded_lines *r)

@@ -117,8 +117,8 @@ static int add_line(struct resolver *r, const struct map *map, struct module *m,
 }
 
 /* Find the symbol in one mapping. Returns 1 if found, 0, or -1. */
-static int look(struct resolver *r, const struct location *p, const struct map *map,
-		struct symbol_entry *s, struct module **module)
+static int resolve_in_mapping(struct resolver *r, const struct location *p, const struct map *map,
+			      struct symbol_entry *s, struct module **module)
 {
 	uint64_t relative = p->address - map->start + map->offset;
 	const struct symbol *symbol;
@@ -160,7 +160,7 @@ int resolve(struct resolver *r, const struct location *p, bool count, struct sym
 		return -1;
 	map = mapping_of(x, p);
 	if (map) {
-		got = look(r, p, map, s, &module);
+		got = resolve_in_mapping(r, p, map, s, &module);
 		if (got)
 			goto out;
 		missed = module;
@@ -170,7 +170,7 @@ int resolve(struct resolver *r, const struct location *p, bool count, struct sym
 		if (map->epoch > p->epoch || p->address < map->start ||
 		    (map->end && p->address >= map->end))
 			continue;
-		got = look(r, p, map, &elsewhere, &module);
+		got = resolve_in_mapping(r, p, map, &elsewhere, &module);
 		if (got > 0)
 			*s = elsewhere;
 		if (got)

@@ -123,7 +123,7 @@ int tables_meta(struct tables *t, const struct meta *m)
 }
 
 /* Parse the symbols of the text, and free the text. Returns 0, or -1 when out of memory. */
-static int parse(struct carried *c, bool kallsyms)
+static int parse_carried(struct carried *c, bool kallsyms)
 {
 	const char *text = (const char *)c->text.data;
 	size_t n = c->text.size;
@@ -148,7 +148,7 @@ static int from_stream(struct tables *t, struct module *m)
 		snprintf(m->why, sizeof(m->why), "%s is not in this part of the stream", m->table);
 		return 0;
 	}
-	if (!c->parsed && parse(c, !strcmp(m->table, "kallsyms")))
+	if (!c->parsed && parse_carried(c, !strcmp(m->table, "kallsyms")))
 		return -1;
 	m->symbols = c->symbols;
 	if (c->cut)

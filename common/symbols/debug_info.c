@@ -102,8 +102,8 @@ static void line_of(struct debug_info *d, struct debug_unit *u, uint64_t address
 
 /* Find the unit of the address and its innermost function, or NULL. Returns 0, or -1: out of
  * memory. */
-static int find(struct debug_info *d, uint64_t address, struct debug_unit **unit,
-		struct debug_function **function)
+static int find_function(struct debug_info *d, uint64_t address, struct debug_unit **unit,
+			 struct debug_function **function)
 {
 	const struct range *r = range_index_find(&d->ranges, address);
 	struct debug_unit *u;
@@ -127,7 +127,7 @@ int debug_info_function(struct debug_info *d, uint64_t address, struct source_fr
 
 	*f = (struct source_frame){0};
 	address += d->base;
-	if (find(d, address, &unit, &function))
+	if (find_function(d, address, &unit, &function))
 		return -1;
 	if (!unit)
 		return 0;
@@ -151,7 +151,7 @@ int debug_info_frames(struct debug_info *d, uint64_t address,
 	int n = 0;
 
 	address += d->base;
-	if (find(d, address, &unit, &function))
+	if (find_function(d, address, &unit, &function))
 		return -1;
 	if (!unit)
 		return 0;

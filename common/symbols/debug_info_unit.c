@@ -28,7 +28,7 @@ int debug_unit_ranges(Dwarf_Die *die, uint32_t what, struct range_index *to, uin
 }
 
 /* Add a DIE. *function: that of the DIE's parent; becomes that of its children. */
-static int take(struct debug_unit *u, Dwarf_Die *die, uint32_t *function, uint64_t *budget)
+static int unit_take(struct debug_unit *u, Dwarf_Die *die, uint32_t *function, uint64_t *budget)
 {
 	int tag = dwarf_tag(die);
 	size_t had = u->ranges.count;
@@ -72,7 +72,7 @@ static bool is_scope(Dwarf_Die *die)
  * Visit the tree in the order of the file. Every step must lead forward: a damaged reference to a
  * sibling could form a loop.
  */
-static int walk(struct debug_unit *u, struct level *stack, uint64_t *budget)
+static int unit_walk(struct debug_unit *u, struct level *stack, uint64_t *budget)
 {
 	Dwarf_Off furthest = dwarf_dieoffset(&u->tree);
 	size_t depth = 0;
@@ -96,7 +96,7 @@ static int walk(struct debug_unit *u, struct level *stack, uint64_t *budget)
 		if (dwarf_dieoffset(&next.die) <= furthest)
 			return 0;
 		furthest = dwarf_dieoffset(&next.die);
-		if (take(u, &next.die, &next.function, budget))
+		if (unit_take(u, &next.die, &next.function, budget))
 			return -1;
 		stack[depth] = next;
 	}
@@ -113,7 +113,7 @@ int debug_unit_index(struct debug_unit *u, uint64_t *budget)
 	if (!u->has_tree)
 		return 0;
 	stack = malloc(DEPTH_MAX * sizeof *stack);
-	r = stack ? walk(u, stack, budget) : -1;
+	r = stack ? unit_walk(u, stack, budget) : -1;
 	free(stack);
 	range_index_seal(&u->ranges);
 	return r;

@@ -56,7 +56,8 @@ static size_t prefix_length(const char *name)
 	return 0;
 }
 
-static enum demangle_result simple(struct demangle_text *t, const char *name, size_t length)
+static enum demangle_result demangle_by_grammar(struct demangle_text *t, const char *name,
+						size_t length)
 {
 	size_t prefix = prefix_length(name);
 	const char *mangled = name + prefix;
@@ -87,7 +88,7 @@ char *demangle(const char *name, enum demangle_style style)
 		return strdup(name);
 	length = strnlen(name, DEMANGLE_MAX + 1);
 	if (length <= DEMANGLE_MAX)
-		result = style == DEMANGLE_SIMPLE ? simple(&t, name, length)
+		result = style == DEMANGLE_SIMPLE ? demangle_by_grammar(&t, name, length)
 						  : demangle_full(&t, name, length);
 	if (result == DEMANGLE_DONE && t.buf && !t.no_memory)
 		return t.buf;

@@ -29,7 +29,7 @@
 /* T<..T<..>..> in a conversion operator: libiberty reads each level twice. */
 #define CONVERSIONS_MAX 10
 
-/* Most levels of the tree, for the recursion of measure() */
+/* Most levels of the tree, for the recursion of tree_measure() */
 #define DEPTH_MAX 4096
 
 struct measure {
@@ -45,14 +45,14 @@ struct measures {
 	bool failed;
 };
 
-static size_t hash(const void *p)
+static size_t node_hash(const void *p)
 {
 	return (size_t)(((uintptr_t)p >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20);
 }
 
 static struct measure *find_slot(struct measures *m, const struct demangle_component *c)
 {
-	size_t i = hash(c) & m->mask;
+	size_t i = node_hash(c) & m->mask;
 
 	while (m->slots[i].node && m->slots[i].node != c)
 		i = (i + 1) & m->mask;
@@ -60,7 +60,8 @@ static struct measure *find_slot(struct measures *m, const struct demangle_compo
 }
 
 /* Get the subtrees of c. Returns their number. */
-static int branches(const struct demangle_component *c, const struct demangle_component *out[2])
+static int tree_branches(const struct demangle_component *c,
+			 const struct demangle_component *out[2])
 {
 	out[0] = out[1] = NULL;
 	switch (c->type) {
@@ -87,8 +88,8 @@ static int branches(const struct demangle_component *c, const struct demangle_co
 	}
 }
 
-static bool measure(struct measures *m, const struct demangle_component *c, uint64_t *nodes,
-		    uint64_t *packs)
+static bool tree_measure(struct measures *m, const struct demangle_component *c, uint64_t *nodes,
+			 uint64_t *packs)
 {
 	const struct demangle_component *sub[2];
 	struct measure *slot;
@@ -112,11 +113,11 @@ static bool measure(struct measures *m, const struct demangle_component *c, uint
 	m->templates += c->type == DEMANGLE_COMPONENT_TEMPLATE;
 	m->scopes += c->type == DEMANGLE_COMPONENT_REFERENCE ||
 		     c->type == DEMANGLE_COMPONENT_RVALUE_REFERENCE;
-	n = branches(c, sub);
+	n = tree_branches(c, sub);
 	for (i = 0; i < n; i++) {
 		uint64_t below, packs_below;
 
-		if (!measure(m, sub[i], &below, &packs_below))
+		if (!tree_measure(m, sub[i], &below, &packs_below))
 			return false;
 		*nodes += below;
 		*packs += packs_below;
@@ -128,7 +129,7 @@ static bool measure(struct measures *m, const struct demangle_component *c, uint
 }
 
 /* Is printing the tree of a name of n bytes within bounds? */
-static bool printable(const struct demangle_component *tree, size_t n)
+static bool tree_printable(const struct demangle_component *tree, size_t n)
 {
 	struct measures m = {.mask = 255, .most = 2 * n};
 	uint64_t nodes, packs;
@@ -139,7 +140,7 @@ static bool printable(const struct demangle_component *tree, size_t n)
 	m.slots = calloc(m.mask + 1, sizeof *m.slots);
 	if (!m.slots)
 		return false;
-	good = measure(&m, tree, &nodes, &packs);
+	good = tree_measure(&m, tree, &nodes, &packs);
 	free(m.slots);
 	return good && nodes * packs <= SEARCH_MAX &&
 	       (m.templates + 1) * (m.scopes + 1) <= STACK_ENTRIES_MAX;
@@ -151,7 +152,7 @@ struct printer {
 	bool can_stop;
 };
 
-static void print(const char *s, size_t n, void *opaque)
+static void print_component(const char *s, size_t n, void *opaque)
 {
 	struct printer *p = opaque;
 
@@ -159,14 +160,14 @@ static void print(const char *s, size_t n, void *opaque)
 		longjmp(p->stop, 1);
 }
 
-/* Print a tree. libiberty's printer owns no memory while it calls print(), so stopping it leaks
- * nothing. */
+/* Print a tree. libiberty's printer owns no memory while it calls print_component(), so stopping it
+ * leaks nothing. */
 static bool print_tree(struct printer *p, struct demangle_component *tree)
 {
 	p->can_stop = true;
 	if (setjmp(p->stop))
 		return false;
-	return cplus_demangle_print_callback(OPTIONS, tree, print, p);
+	return cplus_demangle_print_callback(OPTIONS, tree, print_component, p);
 }
 
 /*
@@ -203,8 +204,9 @@ static enum demangle_result print_unresolved(struct printer *p, const char *mang
 	p->can_stop = true;
 	if (setjmp(p->stop))
 		return DEMANGLE_EXCESSIVE;
-	return cplus_demangle_v3_callback(mangled, OPTIONS, print, p) ? DEMANGLE_DONE
-								      : DEMANGLE_UNREADABLE;
+	return cplus_demangle_v3_callback(mangled, OPTIONS, print_component, p)
+		       ? DEMANGLE_DONE
+		       : DEMANGLE_UNREADABLE;
 }
 
 static enum demangle_result full_cxx(struct demangle_text *t, const char *mangled, size_t n,
@@ -220,7 +222,7 @@ static enum demangle_result full_cxx(struct demangle_text *t, const char *mangle
 	tree = cplus_demangle_v3_components(mangled, OPTIONS, &memory);
 	if (!tree)
 		return DEMANGLE_UNREADABLE;
-	if (printable(tree, n) && print_tree(&p, tree))
+	if (tree_printable(tree, n) && print_tree(&p, tree))
 		result = DEMANGLE_DONE;
 	free(memory);
 	return result;
@@ -232,14 +234,14 @@ static enum demangle_result full_rust(struct demangle_text *t, const char *mangl
 {
 	struct printer p = {.text = t};
 
-	if (!rust_demangle_callback(mangled, OPTIONS, print, &p))
+	if (!rust_demangle_callback(mangled, OPTIONS, print_component, &p))
 		return DEMANGLE_UNREADABLE;
 	return t->full ? DEMANGLE_EXCESSIVE : DEMANGLE_DONE;
 }
 
 /* Read the name with the readers of this directory: libiberty does not get a name that they
  * refuse. */
-static bool acceptable(const char *mangled, size_t n, struct demangle_traits *traits)
+static bool name_acceptable(const char *mangled, size_t n, struct demangle_traits *traits)
 {
 	struct demangle_text t = {0};
 	enum demangle_result result;
@@ -276,7 +278,7 @@ enum demangle_result demangle_full(struct demangle_text *t, const char *name, si
 		t->no_memory = true;
 		return DEMANGLE_EXCESSIVE;
 	}
-	if (acceptable(mangled, n, &traits)) {
+	if (name_acceptable(mangled, n, &traits)) {
 		result = full_rust(t, mangled);
 		if (result == DEMANGLE_UNREADABLE && mangled[1] == 'Z') {
 			t->length = 0; /* drop what the Rust reader wrote before it failed */

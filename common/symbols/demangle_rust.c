@@ -37,20 +37,20 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static char peek(const struct rust *r)
+static char rust_peek(const struct rust *r)
 {
 	return r->at < r->end ? r->s[r->at] : '\0';
 }
 
-static bool accept(struct rust *r, char c)
+static bool rust_accept(struct rust *r, char c)
 {
-	if (!c || peek(r) != c)
+	if (!c || rust_peek(r) != c)
 		return false;
 	r->at++;
 	return true;
 }
 
-static bool enter(struct rust *r)
+static bool rust_enter(struct rust *r)
 {
 	r->depth++;
 	if (r->depth <= DEPTH_MAX && ++r->steps <= STEPS_MAX)
@@ -59,33 +59,33 @@ static bool enter(struct rust *r)
 	return false;
 }
 
-static bool leave(struct rust *r, bool result)
+static bool rust_leave(struct rust *r, bool result)
 {
 	r->depth--;
 	return result;
 }
 
-static bool shown(const struct rust *r)
+static bool rust_shown(const struct rust *r)
 {
 	return (!r->types || r->show_types) && !r->mute;
 }
 
-static bool put(struct rust *r, const char *s)
+static bool rust_put(struct rust *r, const char *s)
 {
 	return demangle_puts(r->out, s);
 }
 
 static bool put_if(struct rust *r, bool wanted, const char *s)
 {
-	return !wanted || put(r, s);
+	return !wanted || rust_put(r, s);
 }
 
-static bool separate(struct rust *r)
+static bool rust_separate(struct rust *r)
 {
 	bool first = !r->started;
 
 	r->started = true;
-	return first || put(r, "::");
+	return first || rust_put(r, "::");
 }
 
 /* Remove the comma after the last item of a list, each of which ended with one. */
@@ -104,7 +104,7 @@ static bool read_base62(struct rust *r, uint64_t *value)
 	bool any = false;
 	char c;
 
-	while ((c = peek(r)) != '_') {
+	while ((c = rust_peek(r)) != '_') {
 		unsigned digit;
 
 		if (is_digit(c))
@@ -129,7 +129,7 @@ static bool read_base62(struct rust *r, uint64_t *value)
 
 static bool skip_optional(struct rust *r, char mark)
 {
-	return !accept(r, mark) || read_base62(r, NULL);
+	return !rust_accept(r, mark) || read_base62(r, NULL);
 }
 
 /* [u] <length> [_] <bytes>; Unicode names stay in Punycode, as uftrace leaves them */
@@ -138,25 +138,25 @@ static bool read_undisambiguated(struct rust *r)
 	size_t n = 0;
 	const char *s;
 
-	accept(r, 'u');
-	if (!is_digit(peek(r)))
+	rust_accept(r, 'u');
+	if (!is_digit(rust_peek(r)))
 		return false;
 	/* a zero is the whole length: digits after it begin the next identifier */
-	if (!accept(r, '0'))
-		while (is_digit(peek(r))) {
+	if (!rust_accept(r, '0'))
+		while (is_digit(rust_peek(r))) {
 			if (n > DEMANGLE_MAX)
 				return false;
-			n = n * 10 + (size_t)(peek(r) - '0');
+			n = n * 10 + (size_t)(rust_peek(r) - '0');
 			r->at++;
 		}
-	accept(r, '_');
+	rust_accept(r, '_');
 	if (n > r->end - r->at)
 		return false;
 	s = r->s + r->at;
 	r->at += n;
-	if (!n || !shown(r))
+	if (!n || !rust_shown(r))
 		return true;
-	return separate(r) && demangle_append(r->out, s, n);
+	return rust_separate(r) && demangle_append(r->out, s, n);
 }
 
 static bool read_identifier(struct rust *r)
@@ -211,16 +211,16 @@ static bool read_impl_path(struct rust *r)
 /* N <namespace> <path> <identifier> */
 static bool read_nested(struct rust *r)
 {
-	bool closure = peek(r) == 'C';
+	bool closure = rust_peek(r) == 'C';
 
-	if (!peek(r))
+	if (!rust_peek(r))
 		return false;
 	r->at++;
 	if (!read_path(r) || !read_identifier(r))
 		return false;
-	if (!closure || !shown(r))
+	if (!closure || !rust_shown(r))
 		return true;
-	return separate(r) && put(r, "{closure}");
+	return rust_separate(r) && rust_put(r, "{closure}");
 }
 
 /* M <impl path> <type>: <TYPE>::... */
@@ -248,9 +248,9 @@ static bool read_trait_definition(struct rust *r)
 static bool read_generic_arg(struct rust *r)
 {
 	r->started = false;
-	if (peek(r) == 'L')
+	if (rust_peek(r) == 'L')
 		return skip_optional(r, 'L');
-	return accept(r, 'K') ? read_const(r) : read_type(r);
+	return rust_accept(r, 'K') ? read_const(r) : read_type(r);
 }
 
 /* I <path> <argument>* E */
@@ -262,11 +262,11 @@ static bool read_generic_args(struct rust *r)
 	r->types++;
 	good = read_path(r) && put_if(r, !r->mute, "<");
 	r->types--;
-	while (good && peek(r) != 'E')
+	while (good && rust_peek(r) != 'E')
 		good = read_generic_arg(r) && put_if(r, !r->mute, ",");
 	r->show_types = outer;
 	r->started = true;
-	if (!good || !accept(r, 'E'))
+	if (!good || !rust_accept(r, 'E'))
 		return false;
 	if (!r->mute)
 		drop_comma(r);
@@ -275,7 +275,7 @@ static bool read_generic_args(struct rust *r)
 
 static bool read_path_inside(struct rust *r)
 {
-	switch (peek(r)) {
+	switch (rust_peek(r)) {
 	case 'B': return read_backref(r, read_path);
 	case 'C': /* crate */ r->at++; return read_identifier(r);
 	case 'I': r->at++; return read_generic_args(r);
@@ -289,13 +289,13 @@ static bool read_path_inside(struct rust *r)
 
 static bool read_path(struct rust *r)
 {
-	return leave(r, enter(r) && read_path_inside(r));
+	return rust_leave(r, rust_enter(r) && read_path_inside(r));
 }
 
 /* A <type> <const> */
 static bool read_array(struct rust *r)
 {
-	bool show = shown(r);
+	bool show = rust_shown(r);
 
 	return put_if(r, show, "[") && read_type(r) && put_if(r, show, ";") && read_const(r) &&
 	       put_if(r, show, "]");
@@ -306,7 +306,7 @@ static bool read_list(struct rust *r, bool show, const char *before)
 {
 	if (!put_if(r, show, before))
 		return false;
-	while (peek(r) != 'E')
+	while (rust_peek(r) != 'E')
 		if (!read_type(r) || !put_if(r, show, ","))
 			return false;
 	r->at++;
@@ -320,10 +320,10 @@ static bool read_function(struct rust *r)
 {
 	if (!skip_optional(r, 'G'))
 		return false;
-	accept(r, 'U');
-	if (accept(r, 'K') && !accept(r, 'C') && !read_muted(r, read_undisambiguated))
+	rust_accept(r, 'U');
+	if (rust_accept(r, 'K') && !rust_accept(r, 'C') && !read_muted(r, read_undisambiguated))
 		return false;
-	return read_list(r, shown(r), "fn(") && read_muted(r, read_type);
+	return read_list(r, rust_shown(r), "fn(") && read_muted(r, read_type);
 }
 
 /* D [G <lifetimes>] (<trait> (p <name> <type>)*)* E <lifetime> */
@@ -331,20 +331,20 @@ static bool read_dyn(struct rust *r)
 {
 	if (!skip_optional(r, 'G'))
 		return false;
-	while (peek(r) != 'E') {
+	while (rust_peek(r) != 'E') {
 		if (!read_path(r))
 			return false;
-		while (accept(r, 'p'))
+		while (rust_accept(r, 'p'))
 			if (!read_undisambiguated(r) || !read_type(r))
 				return false;
 	}
 	r->at++;
-	return accept(r, 'L') && read_base62(r, NULL);
+	return rust_accept(r, 'L') && read_base62(r, NULL);
 }
 
 static bool read_reference(struct rust *r, const char *mark)
 {
-	return put_if(r, shown(r), mark) && skip_optional(r, 'L') && read_type(r);
+	return put_if(r, rust_shown(r), mark) && skip_optional(r, 'L') && read_type(r);
 }
 
 static const char *basic_type(char c)
@@ -377,7 +377,7 @@ static const char *basic_type(char c)
 
 static bool read_type_of(struct rust *r, bool show)
 {
-	char c = peek(r);
+	char c = rust_peek(r);
 	const char *basic = basic_type(c);
 
 	if (basic) {
@@ -404,12 +404,12 @@ static bool read_type_of(struct rust *r, bool show)
 
 static bool read_type(struct rust *r)
 {
-	bool show = shown(r), good;
+	bool show = rust_shown(r), good;
 
 	r->types++;
-	good = enter(r) && read_type_of(r, show);
+	good = rust_enter(r) && read_type_of(r, show);
 	r->types--;
-	return leave(r, good);
+	return rust_leave(r, good);
 }
 
 /* <type> [n] <hex digits> _, p, or a back reference */
@@ -418,40 +418,40 @@ static bool read_const_inside(struct rust *r)
 	uint64_t v = 0;
 	char buf[24];
 
-	if (accept(r, 'p'))
-		return put_if(r, shown(r), "_");
-	if (peek(r) == 'B')
+	if (rust_accept(r, 'p'))
+		return put_if(r, rust_shown(r), "_");
+	if (rust_peek(r) == 'B')
 		return read_backref(r, read_const);
 	if (!read_muted(r, read_type))
 		return false;
-	accept(r, 'n'); /* the sign is not shown */
-	while (is_digit(peek(r)) || (peek(r) >= 'a' && peek(r) <= 'f')) {
-		char c = peek(r);
+	rust_accept(r, 'n'); /* the sign is not shown */
+	while (is_digit(rust_peek(r)) || (rust_peek(r) >= 'a' && rust_peek(r) <= 'f')) {
+		char c = rust_peek(r);
 
 		v = v << 4 | (unsigned)(is_digit(c) ? c - '0' : c - 'a' + 10);
 		r->at++;
 	}
 	snprintf(buf, sizeof buf, "%" PRIu64, v);
-	return put_if(r, shown(r), buf) && accept(r, '_');
+	return put_if(r, rust_shown(r), buf) && rust_accept(r, '_');
 }
 
 static bool read_const(struct rust *r)
 {
-	return leave(r, enter(r) && read_const_inside(r));
+	return rust_leave(r, rust_enter(r) && read_const_inside(r));
 }
 
 enum demangle_result demangle_simple_rust(struct demangle_text *t, const char *s, size_t n)
 {
 	struct rust r = {.s = s, .end = n, .out = t};
-	bool good = accept(&r, '_') && accept(&r, 'R');
+	bool good = rust_accept(&r, '_') && rust_accept(&r, 'R');
 
-	if (is_digit(peek(&r))) /* a version of the encoding */
+	if (is_digit(rust_peek(&r))) /* a version of the encoding */
 		r.at++;
 	good = good && read_path(&r);
 	/* skip the crate that made the instance, then what compilers append */
-	if (good && r.at < r.end && peek(&r) != '.' && peek(&r) != '$')
+	if (good && r.at < r.end && rust_peek(&r) != '.' && rust_peek(&r) != '$')
 		good = read_muted(&r, read_path) &&
-		       (r.at == r.end || peek(&r) == '.' || peek(&r) == '$');
+		       (r.at == r.end || rust_peek(&r) == '.' || rust_peek(&r) == '$');
 	if (r.excessive || t->full)
 		return DEMANGLE_EXCESSIVE;
 	return good && t->length ? DEMANGLE_DONE : DEMANGLE_UNREADABLE;

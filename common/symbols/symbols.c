@@ -119,8 +119,8 @@ static bool is_sorted(const struct symbols *s)
 	return true;
 }
 
-static void merge(const struct symbol *from, struct symbol *to, size_t low, size_t middle,
-		  size_t high)
+static void merge_runs(const struct symbol *from, struct symbol *to, size_t low, size_t middle,
+		       size_t high)
 {
 	size_t a = low, b = middle, i;
 
@@ -150,8 +150,8 @@ int symbols_sort(struct symbols *s)
 		for (i = 0; i < s->count; i += 2 * width) {
 			size_t left = s->count - i;
 
-			merge(from, to, i, i + (left < width ? left : width),
-			      i + (left < 2 * width ? left : 2 * width));
+			merge_runs(from, to, i, i + (left < width ? left : width),
+				   i + (left < 2 * width ? left : 2 * width));
 		}
 		from = to;
 		to = swap;
@@ -180,17 +180,17 @@ static uint32_t outer_of(const void *table, size_t i)
 	return ((const struct symbols *)table)->outer[i];
 }
 
-static bool contains(const struct symbol *symbol, uint64_t address)
+static bool symbol_contains(const struct symbol *symbol, uint64_t address)
 {
 	return address >= symbol->start && address - symbol->start < symbol->size;
 }
 
-static bool has(const void *table, size_t i, uint64_t address)
+static bool symbol_has(const void *table, size_t i, uint64_t address)
 {
-	return contains(&((const struct symbols *)table)->entry[i], address);
+	return symbol_contains(&((const struct symbols *)table)->entry[i], address);
 }
 
-static const struct nesting nesting = {start_of, end_of, has, outer_of};
+static const struct nesting nesting = {start_of, end_of, symbol_has, outer_of};
 
 int symbols_nest(struct symbols *s)
 {
@@ -209,7 +209,7 @@ int symbols_nest(struct symbols *s)
 }
 
 /* Search by the steps of the C library's bsearch(), which decide among overlapping symbols. */
-static const struct symbol *bisect(const struct symbols *s, uint64_t address)
+static const struct symbol *symbols_bisect(const struct symbols *s, uint64_t address)
 {
 	size_t low = 0, high = s->count;
 
@@ -217,7 +217,7 @@ static const struct symbol *bisect(const struct symbols *s, uint64_t address)
 		size_t middle = low + (high - low) / 2;
 		const struct symbol *symbol = &s->entry[middle];
 
-		if (contains(symbol, address))
+		if (symbol_contains(symbol, address))
 			return symbol;
 		if (symbol->start > address)
 			high = middle;
@@ -236,7 +236,7 @@ static const struct symbol *find_innermost(const struct symbols *s, uint64_t add
 
 const struct symbol *symbols_find(const struct symbols *s, uint64_t address)
 {
-	return s->outer ? find_innermost(s, address) : bisect(s, address);
+	return s->outer ? find_innermost(s, address) : symbols_bisect(s, address);
 }
 
 const struct symbol *symbols_find_name(const struct symbols *s, const char *name)

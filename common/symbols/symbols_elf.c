@@ -54,7 +54,7 @@ static unsigned char bind_rank(unsigned char bind)
 	return 2;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
@@ -151,7 +151,7 @@ static int read_table(Elf *elf, const struct elf_module *m, Elf_Scn *section,
 	return 0;
 }
 
-static char letter(const struct candidate *c)
+static char symbol_letter(const struct candidate *c)
 {
 	static const char letters[] = {'T', 'w', 't'};
 
@@ -163,7 +163,7 @@ static int add_best(struct symbols *s, struct candidates *all)
 {
 	size_t i, next;
 
-	qsort(all->at, all->count, sizeof *all->at, compare);
+	qsort(all->at, all->count, sizeof *all->at, compare_candidates);
 	for (i = 0; i < all->count; i = next) {
 		struct candidate *best = &all->at[i];
 		uint64_t size = best->size, to_next;
@@ -177,7 +177,8 @@ static int add_best(struct symbols *s, struct candidates *all)
 			if (to_next < size)
 				size = to_next;
 		}
-		if (symbols_add(s, best->start, size, letter(best), best->name, best->length) < 0)
+		if (symbols_add(s, best->start, size, symbol_letter(best), best->name,
+				best->length) < 0)
 			return -1;
 	}
 	return 0;

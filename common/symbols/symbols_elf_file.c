@@ -208,9 +208,9 @@ static int try_debug(struct elf_file *f, char *path, const char *id, const uint3
 	return -1;
 }
 
-static char *join(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *join_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-static char *join(const char *format, ...)
+static char *join_path(const char *format, ...)
 {
 	char *path = NULL;
 	va_list ap;
@@ -234,13 +234,13 @@ static int try_link(struct elf_file *f, Elf *elf, const char *path, const char *
 	link = debug_link(elf, &crc);
 	if (!link)
 		return -1;
-	if (try_debug(f, join("%s%.*s%s", root, directory, path, link), id, &crc) == 0 ||
-	    try_debug(f, join("%s%.*s.debug/%s", root, directory, path, link), id, &crc) == 0)
+	if (try_debug(f, join_path("%s%.*s%s", root, directory, path, link), id, &crc) == 0 ||
+	    try_debug(f, join_path("%s%.*s.debug/%s", root, directory, path, link), id, &crc) == 0)
 		return 0;
 	if (*path != '/')
 		return -1;
-	return try_debug(f, join("%s" DEBUG_DIRECTORY "%.*s%s", root, directory, path, link), id,
-			 &crc);
+	return try_debug(f, join_path("%s" DEBUG_DIRECTORY "%.*s%s", root, directory, path, link),
+			 id, &crc);
 }
 
 /* Is this a build-id? Nothing else may become a part of a path, or be sent to a server. */
@@ -255,8 +255,9 @@ static int try_id(struct elf_file *f, const char *id, const char *root)
 {
 	if (!is_id(id))
 		return -1;
-	return try_debug(f, join("%s" DEBUG_DIRECTORY "/.build-id/%.2s/%s.debug", root, id, id + 2),
-			 id, NULL);
+	return try_debug(
+		f, join_path("%s" DEBUG_DIRECTORY "/.build-id/%.2s/%s.debug", root, id, id + 2), id,
+		NULL);
 }
 
 static int try_server(struct elf_file *f, const char *id)

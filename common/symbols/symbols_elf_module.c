@@ -52,8 +52,8 @@ static int check_build_id(const char *path, const char *found, const char *wante
 			 wanted);
 }
 
-static int begin(struct elf_module *m, const struct elf_file *f, const char *path,
-		 const char *build_id, char id[ELF_BUILD_ID_MAX], struct error *e)
+static int segment_begin(struct elf_module *m, const struct elf_file *f, const char *path,
+			 const char *build_id, char id[ELF_BUILD_ID_MAX], struct error *e)
 {
 	*m = (struct elf_module){.elf = f->elf};
 	if (check_module(m, path, e) < 0)
@@ -68,13 +68,13 @@ int elf_module_open(struct elf_module *m, struct elf_file *f, const char *path, 
 	struct error second;
 
 	if (elf_file_open(f, sysroot, path, e) == 0) {
-		if (begin(m, f, path, build_id, id, e) == 0)
+		if (segment_begin(m, f, path, build_id, id, e) == 0)
 			return 0;
 		elf_file_close(f);
 	}
 	if (!build_id || elf_debug_open_id(f, build_id, sysroot))
 		return -1;
-	if (begin(m, f, path, build_id, id, &second) == 0)
+	if (segment_begin(m, f, path, build_id, id, &second) == 0)
 		return 0;
 	elf_file_close(f);
 	return -1;

@@ -33,7 +33,7 @@ static int add_slot(struct slots *all, uint64_t address, const char *name)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_imports(const void *a, const void *b)
 {
 	const struct slot *x = a, *y = b;
 
@@ -46,7 +46,7 @@ static const char *find_slot(const struct slots *all, uint64_t address)
 	const struct slot *found = NULL;
 
 	if (all->count)
-		found = bsearch(&key, all->at, all->count, sizeof key, compare);
+		found = bsearch(&key, all->at, all->count, sizeof key, compare_imports);
 	return found ? found->name : NULL;
 }
 
@@ -307,7 +307,8 @@ static int read_stubs(struct plt *plt, struct symbols *s, const struct elf_modul
 				return -1;
 		}
 		if (is_decoded(m) && plt->slots.count)
-			qsort(plt->slots.at, plt->slots.count, sizeof *plt->slots.at, compare);
+			qsort(plt->slots.at, plt->slots.count, sizeof *plt->slots.at,
+			      compare_imports);
 	}
 	return 0;
 }

@@ -30,7 +30,7 @@ static int add_bound(struct bounds *b, uint64_t address)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -77,7 +77,7 @@ static bool is_second_choice(char type)
 }
 
 /* Choose between two symbols at one address, in the order of the file. */
-static void choose(struct symbol *kept, const struct symbol *next)
+static void choose_symbol(struct symbol *kept, const struct symbol *next)
 {
 	if (kept->type == next->type) {
 		if (is_better_name(kept->name, next->name))
@@ -93,7 +93,7 @@ static void drop_aliases(struct symbols *s)
 
 	for (i = 0; i < s->count; i++)
 		if (n && s->entry[n - 1].start == s->entry[i].start)
-			choose(&s->entry[n - 1], &s->entry[i]);
+			choose_symbol(&s->entry[n - 1], &s->entry[i]);
 		else
 			s->entry[n++] = s->entry[i];
 	s->count = n;
@@ -128,7 +128,7 @@ static int read_text(struct symbols *s, struct bounds *b, const char *text, size
 	if (symbols_sort(s) < 0)
 		return -1;
 	if (b->count)
-		qsort(b->at, b->count, sizeof *b->at, compare);
+		qsort(b->at, b->count, sizeof *b->at, compare_addresses);
 	s->hidden = b->count && !b->at[b->count - 1];
 	drop_aliases(s);
 	set_sizes(s, b);

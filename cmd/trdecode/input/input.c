@@ -130,8 +130,8 @@ static int open_part(struct input *in, struct error *e)
 	return in->tree ? 0 : -1;
 }
 
-static const struct decoder *probe(const struct input *in, const char *format,
-				   const struct decoder *const *decoders)
+static const struct decoder *probe_decoders(const struct input *in, const char *format,
+					    const struct decoder *const *decoders)
 {
 	for (; *decoders; decoders++)
 		if ((!format || !strcmp(format, (*decoders)->name)) && (*decoders)->probe(in))
@@ -139,10 +139,10 @@ static const struct decoder *probe(const struct input *in, const char *format,
 	return NULL;
 }
 
-static int unknown(const struct input *in, const char *format,
-		   const struct decoder *const *decoders, struct error *e)
+static int unknown_format(const struct input *in, const char *format,
+			  const struct decoder *const *decoders, struct error *e)
 {
-	const struct decoder *other = format ? probe(in, NULL, decoders) : NULL;
+	const struct decoder *other = format ? probe_decoders(in, NULL, decoders) : NULL;
 	unsigned version;
 
 	if (reader_other_version(in->head, in->head_size, &version))
@@ -223,22 +223,22 @@ int input_open(struct input *in, const char *name, const char *format,
 		if (read_head(in, e))
 			return -1;
 		/* a compressed file is a tar, unless a decoder recognises its content */
-		in->decoder = probe(in, format, decoders);
+		in->decoder = probe_decoders(in, format, decoders);
 		if (!in->decoder && tree_is_archive(in->head, in->head_size) && open_tree(in, e))
 			return -1;
 	}
 	if (!in->decoder)
-		in->decoder = probe(in, format, decoders);
+		in->decoder = probe_decoders(in, format, decoders);
 	if (!in->decoder && !in->tree && S_ISREG(st.st_mode) && strcmp(name, "-")) {
 		struct error none;
 
 		/* a directory that cannot be read is treated as one that is no trace */
 		if (!open_part(in, &none))
-			in->decoder = probe(in, format, decoders);
+			in->decoder = probe_decoders(in, format, decoders);
 		if (in->decoder)
 			close_file(in);
 	}
-	return in->decoder ? 0 : unknown(in, format, decoders, e);
+	return in->decoder ? 0 : unknown_format(in, format, decoders, e);
 }
 
 int input_twice(char *const *names, int i, struct error *e)

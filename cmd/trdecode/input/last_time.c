@@ -20,7 +20,8 @@ struct pass {
 	bool any;
 };
 
-static bool note(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed)
+static bool last_time_note(void *ctx, uint64_t time, uint32_t lane, uint32_t type,
+			   const void *fixed)
 {
 	struct pass *p = ctx;
 
@@ -47,7 +48,7 @@ static int can_seek(const char *name, struct error *e)
 			 "known when it is too late (trdecode -o FILE first)");
 }
 
-static int begin(struct pass *p, const struct last_time *l, struct error *e)
+static int last_time_begin(struct pass *p, const struct last_time *l, struct error *e)
 {
 	p->nowhere.fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (p->nowhere.fd < 0)
@@ -61,7 +62,7 @@ static int begin(struct pass *p, const struct last_time *l, struct error *e)
 					.times_only = true,
 					.limits = &p->row_filter};
 	p->row_filter.last_time = UINT64_MAX;
-	p->writer.refuse = note;
+	p->writer.refuse = last_time_note;
 	p->writer.refuse_ctx = p;
 	for (; p->opened < l->n; p->opened++) {
 		struct input *in = &p->inputs[p->opened];
@@ -111,7 +112,7 @@ static bool look_late(struct pass *p, int n)
 	return false;
 }
 
-static void end(struct pass *p)
+static void last_time_end(struct pass *p)
 {
 	for (int i = 0; i < p->opened; i++) {
 		p->inputs[i].unreported = 0;
@@ -124,17 +125,18 @@ static void end(struct pass *p)
 }
 
 /* Decode all inputs. late: trust the times that decoders give for the end. */
-static int go(const struct last_time *l, bool late, uint64_t *last, bool *any, struct error *e)
+static int last_time_decode(const struct last_time *l, bool late, uint64_t *last, bool *any,
+			    struct error *e)
 {
 	struct pass p = {.nowhere.fd = -1};
-	int bad = begin(&p, l, e);
+	int bad = last_time_begin(&p, l, e);
 
 	if (!bad && (!late || look_late(&p, l->n)))
 		bad = merge_run(p.inputs, l->n, UINT64_MAX, e);
 	*last = p.last;
 	/* the highest time is known only if it is not below the first time decoded */
 	*any = p.any && p.last >= p.row_filter.first_time;
-	end(&p);
+	last_time_end(&p);
 	return bad;
 }
 
@@ -145,8 +147,8 @@ int last_time_find(const struct last_time *l, uint64_t *last, struct error *e)
 	for (int i = 0; i < l->n; i++)
 		if (can_seek(l->names[i], e))
 			return -1;
-	if (go(l, true, last, &any, e))
+	if (last_time_decode(l, true, last, &any, e))
 		return -1;
 	/* damage made the late time wrong: decode everything */
-	return any ? 0 : go(l, false, last, &any, e);
+	return any ? 0 : last_time_decode(l, false, last, &any, e);
 }

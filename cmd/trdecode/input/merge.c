@@ -44,7 +44,7 @@ static bool share_host(const struct input *a, const struct input *b)
 	return a->on_host_clock && b->on_host_clock && a->host_id && a->host_id == b->host_id;
 }
 
-static bool meet(const struct input *a, const struct input *b)
+static bool clocks_meet(const struct input *a, const struct input *b)
 {
 	uint64_t x = (uint64_t)merge_wall(a), y = (uint64_t)merge_wall(b);
 
@@ -66,7 +66,7 @@ int merge_check_clocks(const struct input *inputs, int n, struct error *e)
 
 		if (b->next == UINT64_MAX || b->placed)
 			continue;
-		if (a && !meet(a, b))
+		if (a && !clocks_meet(a, b))
 			return error_set(
 				e, b->name, NO_OFFSET,
 				"its clock (%s) has nothing in common with that of %s (%s); "

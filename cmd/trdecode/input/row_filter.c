@@ -137,8 +137,8 @@ static bool row_wanted(const struct row_filter *l, uint32_t type, const uint8_t 
 	return row_filter_cpu(l, sign_extend(get_uint(fixed + offset, size, false), size));
 }
 
-static uint8_t wanted(struct row_filter *l, uint8_t **known, size_t *size, uint32_t id,
-		      uint8_t (*ask)(const struct row_filter *, uint32_t))
+static uint8_t row_filter_wanted(struct row_filter *l, uint8_t **known, size_t *size, uint32_t id,
+				 uint8_t (*ask)(const struct row_filter *, uint32_t))
 {
 	if (id >= *size) {
 		size_t more = 2 * ((size_t)id + 32);
@@ -155,12 +155,13 @@ static uint8_t wanted(struct row_filter *l, uint8_t **known, size_t *size, uint3
 	return (*known)[id];
 }
 
-static bool refused(struct row_filter *l, uint32_t lane, uint32_t type, const void *fixed)
+static bool row_filter_refused(struct row_filter *l, uint32_t lane, uint32_t type,
+			       const void *fixed)
 {
 	uint8_t by_lane, by_type;
 
-	by_lane = wanted(l, &l->lanes, &l->nlanes, lane, lane_wanted);
-	by_type = wanted(l, &l->kinds, &l->nkinds, type, type_wanted);
+	by_lane = row_filter_wanted(l, &l->lanes, &l->nlanes, lane, lane_wanted);
+	by_type = row_filter_wanted(l, &l->kinds, &l->nkinds, type, type_wanted);
 	if (by_lane == WANTED || by_lane == REFUSED)
 		return by_lane == REFUSED || by_type == REFUSED;
 	if (by_lane == GAPS && by_type != GAPS)
@@ -182,14 +183,15 @@ static void note_last(struct row_filter *l, uint32_t lane, uint64_t time)
 	lasts[lane] = time;
 }
 
-static bool refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t type, const void *fixed)
+static bool row_filter_refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t type,
+			      const void *fixed)
 {
 	struct row_filter *l = ctx;
 	bool no;
 
 	if (time < l->first_time || time > l->last_time)
 		return true;
-	no = refused(l, lane, type, fixed);
+	no = row_filter_refused(l, lane, type, fixed);
 	if (!l->cuts_threads)
 		return no;
 	l->failed |= row_filter_stacks_row(&l->stacks, l->writer, lane, type, no) != 0;
@@ -216,7 +218,7 @@ void row_filter_begin(struct row_filter *l, struct writer *w)
 	if (!row_filter_any(l))
 		return;
 	l->writer = w;
-	w->refuse = refuse;
+	w->refuse = row_filter_refuse;
 	w->refuse_ctx = l;
 	l->cuts_threads = l->since.from || l->cpus.count || l->ntypes;
 	w->head_flags |= HEAD_FILTERED;

@@ -16,7 +16,7 @@ enum {
 };
 
 /* Hash the n bytes from offset on, as far as they can be read. */
-static uint64_t piece(int fd, uint64_t offset, uint64_t n, uint64_t hash)
+static uint64_t hash_piece(int fd, uint64_t offset, uint64_t n, uint64_t hash)
 {
 	uint8_t data[PIECE];
 
@@ -35,18 +35,18 @@ static uint64_t piece(int fd, uint64_t offset, uint64_t n, uint64_t hash)
 }
 
 /* Hash n pieces, spread from the first byte to the last one. */
-static uint64_t pieces(int fd, uint64_t offset, uint64_t size, uint64_t n, uint64_t bytes,
-		       uint64_t hash)
+static uint64_t hash_pieces(int fd, uint64_t offset, uint64_t size, uint64_t n, uint64_t bytes,
+			    uint64_t hash)
 {
 	hash = hash_u64(hash ^ size);
 	if (size <= n * bytes)
-		return piece(fd, offset, size, hash);
+		return hash_piece(fd, offset, size, hash);
 	for (uint64_t i = 0; i < n; i++)
-		hash = piece(fd, offset + (size - bytes) / (n - 1) * i, bytes, hash);
-	return piece(fd, offset + size - bytes, bytes, hash);
+		hash = hash_piece(fd, offset + (size - bytes) / (n - 1) * i, bytes, hash);
+	return hash_piece(fd, offset + size - bytes, bytes, hash);
 }
 
-static uint64_t member(const struct input *in, const char *name, uint64_t bytes, uint64_t hash)
+static uint64_t hash_member(const struct input *in, const char *name, uint64_t bytes, uint64_t hash)
 {
 	uint64_t offset, size;
 	int fd;
@@ -55,25 +55,25 @@ static uint64_t member(const struct input *in, const char *name, uint64_t bytes,
 	fd = tree_fd(in->tree, name, &offset, &size, NULL);
 	if (fd < 0)
 		return hash;
-	hash = pieces(fd, offset, size, 4, bytes, hash);
+	hash = hash_pieces(fd, offset, size, 4, bytes, hash);
 	close(fd);
 	return hash;
 }
 
-static uint64_t tree(const struct input *in, uint64_t hash)
+static uint64_t hash_tree(const struct input *in, uint64_t hash)
 {
 	size_t n = tree_count(in->tree);
 	uint64_t bytes = TREE_BYTES / 4 / (n ? n : 1);
 
 	if (in->member)
-		return member(in, in->member, PIECE, hash);
+		return hash_member(in, in->member, PIECE, hash);
 	bytes = bytes < TREE_LEAST ? TREE_LEAST : bytes > PIECE ? PIECE : bytes;
 	for (size_t i = 0; i < n; i++)
-		hash = member(in, tree_member(in->tree, i), bytes, hash);
+		hash = hash_member(in, tree_member(in->tree, i), bytes, hash);
 	return hash;
 }
 
-static uint64_t content(const struct input *in)
+static uint64_t hash_content(const struct input *in)
 {
 	const struct decoder *d = in->decoder;
 	uint64_t hash = hash_bytes(d->name, strlen(d->name), 0);
@@ -82,14 +82,14 @@ static uint64_t content(const struct input *in)
 	if (d->identity)
 		hash = hash_u64(hash ^ d->identity(in));
 	if (in->tree)
-		return tree(in, hash);
+		return hash_tree(in, hash);
 	if (in->fd < 0)
 		return hash;
 	if (!fstat(in->fd, &st) && S_ISREG(st.st_mode)) {
 		uint64_t size = (uint64_t)st.st_size;
 
-		return size <= WHOLE ? piece(in->fd, 0, size, hash_u64(hash ^ size))
-				     : pieces(in->fd, 0, size, PIECES, PIECE, hash);
+		return size <= WHOLE ? hash_piece(in->fd, 0, size, hash_u64(hash ^ size))
+				     : hash_pieces(in->fd, 0, size, PIECES, PIECE, hash);
 	}
 	/* how many bytes beyond these a pipe has given is chance */
 	return hash_bytes(in->head, in->head_size < TREE_PROBE ? in->head_size : TREE_PROBE, hash);
@@ -103,6 +103,6 @@ uint64_t stream_fingerprint(const struct input *inputs, int n, const struct deco
 	id = hash_u64(id ^ (d->max_value ? d->max_value : MAX_VALUE));
 	id = hash_u64(id ^ d->clock);
 	for (int i = 0; i < n; i++)
-		id = hash_u64(hash_u64(id ^ content(&inputs[i])) ^ (uint64_t)inputs[i].shift);
+		id = hash_u64(hash_u64(id ^ hash_content(&inputs[i])) ^ (uint64_t)inputs[i].shift);
 	return id;
 }

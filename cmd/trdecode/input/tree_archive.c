@@ -328,7 +328,8 @@ static void read_rest(struct tree *t, struct source *s, struct archive *a)
 }
 
 /* Read the first bytes, where the caller has not. */
-static int peek(struct source *s, uint8_t *head, size_t size, struct error *e, const char *name)
+static int peek_head(struct source *s, uint8_t *head, size_t size, struct error *e,
+		     const char *name)
 {
 	s->peeked = head;
 	while (s->nr_peeked < size) {
@@ -373,7 +374,7 @@ int tree_open_archive(struct tree *t, int fd, const void *peeked, size_t n, stru
 	int result = -1;
 
 	t->is_archive = true;
-	if (!n && peek(&source, head, sizeof(head), e, t->name))
+	if (!n && peek_head(&source, head, sizeof(head), e, t->name))
 		goto out;
 	if (!a) {
 		error_set(e, t->name, NO_OFFSET, "out of memory");

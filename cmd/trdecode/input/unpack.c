@@ -40,7 +40,7 @@ const char *unpack_part(enum container container)
 /* --- the file --- */
 
 /* Read n bytes of the file, if it has so many. Returns 1, 0 (the end, with fewer), or -1. */
-static int fill(struct unpack *u, size_t n, struct error *e)
+static int unpack_fill(struct unpack *u, size_t n, struct error *e)
 {
 	while ((size_t)(u->in_end - u->in_at) < n && !u->eof) {
 		struct pollfd p = {u->fd, POLLIN, 0};
@@ -75,7 +75,7 @@ static int fill(struct unpack *u, size_t n, struct error *e)
 	return (size_t)(u->in_end - u->in_at) >= n;
 }
 
-static void take(struct unpack *u, size_t n)
+static void unpack_take(struct unpack *u, size_t n)
 {
 	u->in_at += n;
 	u->packed += n;
@@ -106,7 +106,7 @@ static uint8_t *make_room(struct unpack *u, size_t n, struct error *e)
 	return u->buffer + have;
 }
 
-static int give(struct unpack *u, size_t n)
+static int unpack_give(struct unpack *u, size_t n)
 {
 	u->end += n;
 	u->total += n;
@@ -114,7 +114,7 @@ static int give(struct unpack *u, size_t n)
 }
 
 /* End the unpacked data. what: the damage, NULL: there is none. Returns 0. */
-static int end(struct unpack *u, uint64_t offset, const char *what)
+static int unpack_end(struct unpack *u, uint64_t offset, const char *what)
 {
 	u->ended = true;
 	u->damage.what[0] = '\0';
@@ -135,16 +135,16 @@ static int rest_of_chunk(struct unpack *u, size_t n, const char *what, struct er
 	bool complete;
 
 	if (!snappy_length(u->in_at, n, &length) || length > UNPACK_SNAPPY_LIMIT)
-		return end(u, u->chunk_at, what);
+		return unpack_end(u, u->chunk_at, what);
 	if (length > 22 * (uint64_t)n + 64)
 		length = (uint32_t)(22 * (uint64_t)n + 64);
 	out = make_room(u, length, e);
 	if (!out)
 		return -1;
 	got = snappy_part(u->in_at, n, out, length, &complete);
-	take(u, n);
-	end(u, u->chunk_at, what);
-	return got ? give(u, got) : 0;
+	unpack_take(u, n);
+	unpack_end(u, u->chunk_at, what);
+	return got ? unpack_give(u, got) : 0;
 }
 
 /* Unpack the next chunk: 1, 0 at the end, -1, or EMPTY. */
@@ -155,31 +155,31 @@ static int chunk_snappy(struct unpack *u, struct error *e)
 	uint8_t *out;
 	int full;
 
-	full = fill(u, 4, e);
+	full = unpack_fill(u, 4, e);
 	if (full < 0)
 		return -1;
 	if (u->in_at == u->in_end) {
 		if (!u->begun)
 			u->chunk_at = u->packed;
-		return end(u, u->packed, NULL);
+		return unpack_end(u, u->packed, NULL);
 	}
 	u->chunk += u->begun;
 	u->begun = true;
 	u->chunk_at = u->packed;
 	if (!full)
-		return end(u, u->packed, "the file ends inside of its length");
+		return unpack_end(u, u->packed, "the file ends inside of its length");
 	packed = get_u32(u->in_at);
-	take(u, 4);
+	unpack_take(u, 4);
 	if (!packed)
-		return end(u, u->chunk_at, "its length is 0");
-	full = fill(u, packed, e);
+		return unpack_end(u, u->chunk_at, "its length is 0");
+	full = unpack_fill(u, packed, e);
 	if (full < 0)
 		return -1;
 	if (!full)
 		return rest_of_chunk(u, (size_t)(u->in_end - u->in_at),
 				     "the file ends inside of it", e);
 	if (!snappy_length(u->in_at, packed, &length) || !snappy_length_sane(packed, length))
-		return end(u, u->chunk_at, "impossible length of what is packed in it");
+		return unpack_end(u, u->chunk_at, "impossible length of what is packed in it");
 	out = make_room(u, length, e);
 	if (!out)
 		return -1;
@@ -187,10 +187,10 @@ static int chunk_snappy(struct unpack *u, struct error *e)
 	if (snappy_uncompress((const char *)u->in_at, packed, (char *)out, &got) != SNAPPY_OK ||
 	    got != length)
 		return rest_of_chunk(u, packed, "damaged", e);
-	take(u, packed);
+	unpack_take(u, packed);
 	if (!got)
 		return EMPTY;
-	return give(u, got);
+	return unpack_give(u, got);
 }
 
 static int more_snappy(struct unpack *u, struct error *e)
@@ -270,7 +270,7 @@ static int check_window(struct unpack *u, struct error *e)
 {
 	uint64_t window;
 
-	if (fill(u, UNPACK_ZSTD_HEADER, e) < 0)
+	if (unpack_fill(u, UNPACK_ZSTD_HEADER, e) < 0)
 		return -1;
 	if (!unpack_zstd_window(u->in_at, (size_t)(u->in_end - u->in_at), &window) ||
 	    window <= UNPACK_WINDOW_LIMIT)
@@ -278,11 +278,11 @@ static int check_window(struct unpack *u, struct error *e)
 	snprintf(u->refused, sizeof u->refused,
 		 "it asks for a window of %" PRIu64 " MiB, and at most %d MiB are kept",
 		 window >> 20, UNPACK_WINDOW_LIMIT >> 20);
-	return end(u, u->packed, u->refused);
+	return unpack_end(u, u->packed, u->refused);
 }
 
 /* May another member or frame begin with these bytes? */
-static bool another(const struct unpack *u)
+static bool unpack_another(const struct unpack *u)
 {
 	size_t n = (size_t)(u->in_end - u->in_at);
 
@@ -304,14 +304,14 @@ static int more_stream(struct unpack *u, step_function *step, struct error *e)
 		int going;
 
 		if (u->between) {
-			if (fill(u, 4, e) < 0)
+			if (unpack_fill(u, 4, e) < 0)
 				return -1;
 			if (u->in_at == u->in_end)
-				return end(u, u->packed, NULL);
-			if (!another(u) && u->total)
-				return end(u, u->packed,
-					   "bytes that do not belong to the trace "
-					   "follow it");
+				return unpack_end(u, u->packed, NULL);
+			if (!unpack_another(u) && u->total)
+				return unpack_end(u, u->packed,
+						  "bytes that do not belong to the trace "
+						  "follow it");
 			u->chunk_at = u->packed;
 			u->between = false;
 			u->chunk += u->begun;
@@ -323,23 +323,24 @@ static int more_stream(struct unpack *u, step_function *step, struct error *e)
 					return fits;
 			}
 		}
-		if (fill(u, 1, e) < 0)
+		if (unpack_fill(u, 1, e) < 0)
 			return -1;
 		in = u->in_at;
 		going = step(u, &in, (size_t)(u->in_end - u->in_at), &to,
 			     OUT_SIZE - (size_t)(to - out));
 		if (going < 0) {
-			end(u, u->packed + (uint64_t)(in - u->in_at),
-			    u->total || to > out ? "damaged"
-						 : "damaged before a byte of it was unpacked");
+			unpack_end(u, u->packed + (uint64_t)(in - u->in_at),
+				   u->total || to > out
+					   ? "damaged"
+					   : "damaged before a byte of it was unpacked");
 		} else if (!going) {
 			u->between = true;
 		} else if (to == out && in == u->in_at && u->eof) {
-			return end(u, u->packed, "the file ends inside of it");
+			return unpack_end(u, u->packed, "the file ends inside of it");
 		}
-		take(u, (size_t)(in - u->in_at));
+		unpack_take(u, (size_t)(in - u->in_at));
 		if (to > out)
-			return give(u, (size_t)(to - out));
+			return unpack_give(u, (size_t)(to - out));
 		if (u->ended)
 			return 0;
 	}
@@ -358,12 +359,12 @@ int unpack_more(struct unpack *u, struct error *e)
 	return 0;
 }
 
-static int start(struct unpack *u)
+static int unpack_start(struct unpack *u)
 {
 	z_stream *z;
 
 	switch (u->container) {
-	case CONTAINER_SNAPPY: take(u, 2); return 0;
+	case CONTAINER_SNAPPY: unpack_take(u, 2); return 0;
 	case CONTAINER_GZIP:
 		z = u->state = calloc(1, sizeof *z);
 		if (!z || inflateInit2(z, 16 + MAX_WBITS) == Z_OK)
@@ -391,7 +392,7 @@ int unpack_open(struct unpack *u, enum container container, int fd, const char *
 	memcpy(u->in, head, n);
 	u->in_at = u->in;
 	u->in_end = u->in + n;
-	if (start(u))
+	if (unpack_start(u))
 		return error_no_memory(e);
 	return 0;
 }

@@ -20,7 +20,7 @@ void cpu_data_free(struct cpu_data *c)
 }
 
 /* Note damage. Of several before one record, the first is reported. */
-static void damage(struct cpu_data *c, uint64_t offset, const char *what)
+static void cpu_damage(struct cpu_data *c, uint64_t offset, const char *what)
 {
 	if (c->damaged)
 		return;
@@ -53,7 +53,7 @@ static int next_plain(struct cpu_data *c, struct error *e)
 	if (read_window(c, left < c->read_ahead ? (size_t)left : c->read_ahead, &c->window, e))
 		return -1;
 	if (!c->window.size) {
-		damage(c, c->offset, "the file ends inside a CPU's data");
+		cpu_damage(c, c->offset, "the file ends inside a CPU's data");
 		c->end = c->offset;
 		return 0;
 	}
@@ -61,9 +61,9 @@ static int next_plain(struct cpu_data *c, struct error *e)
 }
 
 /* End the CPU's data: nothing can be found after damaged lengths. */
-static int give_up(struct cpu_data *c, const char *what)
+static int cpu_give_up(struct cpu_data *c, const char *what)
 {
-	damage(c, c->offset, what);
+	cpu_damage(c, c->offset, what);
 	c->chunks = 0;
 	c->offset = c->end;
 	return 0;
@@ -78,7 +78,7 @@ static int read_number(struct cpu_data *c, uint32_t *number, struct error *e)
 	if (got < 0)
 		return -1;
 	if (got < 4)
-		return give_up(c, "the file ends inside a CPU's data");
+		return cpu_give_up(c, "the file ends inside a CPU's data");
 	*number = (uint32_t)get_uint(bytes, 4, c->layout.big_endian);
 	c->offset += 4;
 	return 1;
@@ -107,19 +107,19 @@ static int next_chunk(struct cpu_data *c, struct error *e)
 	if (got <= 0)
 		return got;
 	if (packed > c->end - c->offset && c->end < c->file->size)
-		return give_up(c, "compressed data reach beyond those of their CPU");
+		return cpu_give_up(c, "compressed data reach beyond those of their CPU");
 	if (size > CHUNK_LIMIT)
-		return give_up(c, "compressed data of more than 64 MiB in one piece");
+		return cpu_give_up(c, "compressed data of more than 64 MiB in one piece");
 	if (packed > c->end - c->offset) {
 		packed = (uint32_t)(c->end - c->offset);
 		c->chunks = 0;
-		damage(c, c->file->size, "the file ends inside compressed data");
+		cpu_damage(c, c->file->size, "the file ends inside compressed data");
 	}
 	if (read_window(c, packed, c->packed, e))
 		return -1;
 	if (tracecmd_unpack(c->unpacker, c->packed->data, c->packed->size, size, &c->window,
 			    &what)) {
-		damage(c, c->chunk_offset, what);
+		cpu_damage(c, c->chunk_offset, what);
 		/* whole pages before the damage are valid */
 		c->window.size -= c->window.size % c->page_size;
 	}
@@ -185,10 +185,11 @@ int cpu_data_page(struct cpu_data *c, struct ring_record *r, struct error *e)
 		size_t n;
 
 		if (c->page.what)
-			damage(c,
-			       page_offset(c) +
-				       (c->unpacker ? 0 : (uint64_t)(c->page.at - c->page_begin)),
-			       c->page.what);
+			cpu_damage(
+				c,
+				page_offset(c) +
+					(c->unpacker ? 0 : (uint64_t)(c->page.at - c->page_begin)),
+				c->page.what);
 		c->page = (struct ring_page){0};
 		if (c->at >= c->window.size) {
 			got = cpu_data_bytes(c, e);

@@ -5,7 +5,7 @@
 #include "cmd/trdecode/input/merge.h"
 #include "cmd/trdecode/tracecmd/tracecmd.h"
 
-static int send(struct tracecmd *t, const char *name, const struct buffer *b)
+static int send_meta(struct tracecmd *t, const char *name, const struct buffer *b)
 {
 	return b->size ? writer_meta(t->w, t->source, name, b->data, b->size) : 0;
 }
@@ -25,7 +25,7 @@ static int send_file(struct tracecmd *t)
 	/* the part of the sum that the options do not give (--offset) */
 	if (t->input->shift && !result)
 		result = buffer_printf(&b, "offset_added %lld\n", (long long)t->input->shift);
-	result = result || send(t, "file", &b) ? -1 : 0;
+	result = result || send_meta(t, "file", &b) ? -1 : 0;
 	buffer_free(&b);
 	return result;
 }
@@ -42,7 +42,7 @@ static int send_buffers(struct tracecmd *t)
 				       from->clock ? from->clock : "", from->page_size, t->h.cpus);
 	}
 	if (!result)
-		result = send(t, "buffers", &b);
+		result = send_meta(t, "buffers", &b);
 	buffer_free(&b);
 	return result;
 }
@@ -64,7 +64,7 @@ static int send_formats(struct tracecmd *t)
 				 : 0;
 	}
 	if (!result)
-		result = send(t, "formats", &b);
+		result = send_meta(t, "formats", &b);
 	buffer_free(&b);
 	return result;
 }
@@ -100,10 +100,11 @@ int tracecmd_declare(struct tracecmd *t)
 						 (in->has_wall && !wall ? CLOCK_IS_WALL : 0),
 					 wall});
 	if (!t->source || !t->clock || declare_space(t) || send_file(t) || send_buffers(t) ||
-	    send(t, "header_page", &h->header_page) || send(t, "header_event", &h->header_event) ||
-	    send(t, "kallsyms", &h->kallsyms) || send(t, "printk_formats", &h->printk) ||
-	    send(t, "saved_cmdlines", &h->cmdlines) || send(t, "options", &h->options) ||
-	    send_formats(t) || send(t, "btf", &h->btf) || send(t, "modules", &h->modules))
+	    send_meta(t, "header_page", &h->header_page) ||
+	    send_meta(t, "header_event", &h->header_event) ||
+	    send_meta(t, "kallsyms", &h->kallsyms) || send_meta(t, "printk_formats", &h->printk) ||
+	    send_meta(t, "saved_cmdlines", &h->cmdlines) || send_meta(t, "options", &h->options) ||
+	    send_formats(t) || send_meta(t, "btf", &h->btf) || send_meta(t, "modules", &h->modules))
 		return -1;
 	/* large, and no longer needed */
 	buffer_free(&h->kallsyms);

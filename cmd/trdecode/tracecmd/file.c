@@ -55,7 +55,8 @@ full:
 	return error_errno(e, f->name, NO_OFFSET, "cannot copy the pipe to a temporary file");
 }
 
-static int spool(struct tracecmd_file *f, int from, const uint8_t *head, size_t n, struct error *e)
+static int spool_pipe(struct tracecmd_file *f, int from, const uint8_t *head, size_t n,
+		      struct error *e)
 {
 	uint8_t *piece;
 	int result;
@@ -85,7 +86,7 @@ int tracecmd_file_open(struct tracecmd_file *f, const char *name, int fd, const 
 		f->size = (uint64_t)st.st_size;
 		return 0;
 	}
-	return spool(f, fd, head, n, e);
+	return spool_pipe(f, fd, head, n, e);
 }
 
 void tracecmd_file_close(struct tracecmd_file *f)
@@ -119,7 +120,7 @@ ssize_t tracecmd_file_read(const struct tracecmd_file *f, void *data, size_t n, 
 	return (ssize_t)have;
 }
 
-static int ends(const struct cursor *c, struct error *e)
+static int cursor_ends(const struct cursor *c, struct error *e)
 {
 	return error_set(e, c->file->name, cursor_offset(c), "the file ends too early");
 }
@@ -129,7 +130,7 @@ int cursor_bytes(struct cursor *c, void *data, size_t n, struct error *e)
 	ssize_t got;
 
 	if (n > cursor_left(c))
-		return ends(c, e);
+		return cursor_ends(c, e);
 	if (c->mem) {
 		memcpy(data, c->mem + c->pos, n);
 	} else {
@@ -137,7 +138,7 @@ int cursor_bytes(struct cursor *c, void *data, size_t n, struct error *e)
 		if (got < 0)
 			return -1;
 		if ((size_t)got < n)
-			return ends(c, e);
+			return cursor_ends(c, e);
 	}
 	c->pos += n;
 	return 0;
@@ -157,7 +158,7 @@ int cursor_number(struct cursor *c, unsigned size, uint64_t *number, struct erro
 int cursor_append(struct cursor *c, struct buffer *b, uint64_t n, struct error *e)
 {
 	if (n > cursor_left(c))
-		return ends(c, e);
+		return cursor_ends(c, e);
 	if (buffer_reserve(b, (size_t)n + 1))
 		return error_no_memory(e);
 	if (cursor_bytes(c, b->data + b->size, (size_t)n, e))
@@ -178,7 +179,7 @@ int cursor_text(struct cursor *c, struct buffer *b, size_t limit, struct error *
 		if (n > cursor_left(c))
 			n = (size_t)cursor_left(c);
 		if (!n || cursor_append(c, b, n, e))
-			return n ? -1 : ends(c, e);
+			return n ? -1 : cursor_ends(c, e);
 		nul = memchr(b->data + had, 0, n);
 		if (nul) {
 			c->pos -= n - (size_t)(nul - (b->data + had)) - 1;

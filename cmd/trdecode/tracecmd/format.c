@@ -13,7 +13,7 @@ struct span {
 	const char *at, *end;
 };
 
-static struct span trim(struct span s)
+static struct span span_trim(struct span s)
 {
 	while (s.at < s.end && isspace((unsigned char)*s.at))
 		s.at++;
@@ -27,7 +27,7 @@ static bool has_text(struct span s, const char *text)
 	return memmem(s.at, (size_t)(s.end - s.at), text, strlen(text));
 }
 
-static bool begins(struct span s, const char *text)
+static bool span_begins(struct span s, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -51,7 +51,7 @@ static bool has_word(struct span s, const char *word)
 	return false;
 }
 
-static bool number(struct span s, const char *key, uint32_t *out)
+static bool span_number(struct span s, const char *key, uint32_t *out)
 {
 	const char *p = memmem(s.at, (size_t)(s.end - s.at), key, strlen(key));
 	uint64_t v = 0;
@@ -161,16 +161,16 @@ static void classify_array(struct format_field *f, struct span type, struct span
 }
 
 /* Find what the stream declares for "TYPE NAME[LENGTH]". */
-static void classify(struct format_field *f, struct span type, struct span brackets,
-		     unsigned long_size)
+static void classify_field(struct format_field *f, struct span type, struct span brackets,
+			   unsigned long_size)
 {
 	bool array = brackets.at < brackets.end;
 
 	f->where = WHERE_TAIL;
-	if (begins(type, "__data_loc") || begins(type, "__rel_loc")) {
+	if (span_begins(type, "__data_loc") || span_begins(type, "__rel_loc")) {
 		/* synthetic events of Linux 6.x give 8, and use the first 4 */
 		if (f->size >= 4) {
-			f->where = begins(type, "__data_loc") ? WHERE_DATA_LOC : WHERE_REL_LOC;
+			f->where = span_begins(type, "__data_loc") ? WHERE_DATA_LOC : WHERE_REL_LOC;
 			classify_dynamic(f, type, long_size);
 			return;
 		}
@@ -216,12 +216,12 @@ static bool parse_field(struct format_field *f, struct span line, unsigned long_
 	semicolon = colon ? memchr(colon, ';', (size_t)(line.end - colon)) : NULL;
 	if (!semicolon)
 		return false;
-	text = trim((struct span){colon + 1, semicolon});
+	text = span_trim((struct span){colon + 1, semicolon});
 	line.at = semicolon;
-	if (!number(line, "offset:", &f->offset) || !number(line, "size:", &f->size) ||
+	if (!span_number(line, "offset:", &f->offset) || !span_number(line, "size:", &f->size) ||
 	    f->offset > OFFSET_LIMIT || f->size > OFFSET_LIMIT)
 		return false;
-	f->has_sign = number(line, "signed:", &sign);
+	f->has_sign = span_number(line, "signed:", &sign);
 	f->is_signed = sign;
 	brackets = (struct span){text.end, text.end};
 	if (text.end > text.at && text.end[-1] == ']') {
@@ -235,10 +235,10 @@ static bool parse_field(struct format_field *f, struct span line, unsigned long_
 		return false;
 	f->name = p;
 	f->name_size = (size_t)(brackets.at - p);
-	type = trim((struct span){text.at, p});
+	type = span_trim((struct span){text.at, p});
 	type_name(f, type, brackets);
 	/* "__data_loc char[] name" has its brackets in the type */
-	classify(f, type, brackets, long_size);
+	classify_field(f, type, brackets, long_size);
 	return true;
 }
 
@@ -327,22 +327,22 @@ int format_parse(struct format *f, const char *text, size_t size, unsigned long_
 	*f = (struct format){0};
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		struct span line = trim((struct span){text, newline ? newline : end});
+		struct span line = span_trim((struct span){text, newline ? newline : end});
 
-		if (begins(line, "name:") && !f->name) {
-			f->escaped = begins(line, TRACECMD_ESCAPED_NAME);
+		if (span_begins(line, "name:") && !f->name) {
+			f->escaped = span_begins(line, TRACECMD_ESCAPED_NAME);
 			line.at += 5;
-			line = trim(line);
+			line = span_trim(line);
 			f->name = line.at;
 			f->name_size = (size_t)(line.end - line.at);
-		} else if (begins(line, "ID:")) {
-			has_id = number(line, "ID:", &f->id);
-		} else if (begins(line, "field")) {
+		} else if (span_begins(line, "ID:")) {
+			has_id = span_number(line, "ID:", &f->id);
+		} else if (span_begins(line, "field")) {
 			if (add_field(f, line, long_size)) {
 				format_free(f);
 				return -1;
 			}
-		} else if (begins(line, "print fmt:")) {
+		} else if (span_begins(line, "print fmt:")) {
 			find_bitmaps(f, (struct span){line.at, end});
 			break;
 		}

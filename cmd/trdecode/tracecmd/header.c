@@ -19,7 +19,7 @@ int tracecmd_read_text(struct cursor *c, unsigned size, struct buffer *b, struct
 	return cursor_number(c, size, &n, e) || cursor_append(c, b, n, e) ? -1 : 0;
 }
 
-static int tag(struct cursor *c, const char *want, size_t n, struct error *e)
+static int read_tag(struct cursor *c, const char *want, size_t n, struct error *e)
 {
 	char have[16];
 
@@ -33,9 +33,9 @@ static int tag(struct cursor *c, const char *want, size_t n, struct error *e)
 
 int tracecmd_read_header_info(struct tracecmd_header *h, struct cursor *c, struct error *e)
 {
-	if (tag(c, TRACECMD_HEADER_PAGE, sizeof TRACECMD_HEADER_PAGE, e) ||
+	if (read_tag(c, TRACECMD_HEADER_PAGE, sizeof TRACECMD_HEADER_PAGE, e) ||
 	    tracecmd_read_text(c, 8, &h->header_page, e) ||
-	    tag(c, TRACECMD_HEADER_EVENT, sizeof TRACECMD_HEADER_EVENT, e))
+	    read_tag(c, TRACECMD_HEADER_EVENT, sizeof TRACECMD_HEADER_EVENT, e))
 		return -1;
 	return tracecmd_read_text(c, 8, &h->header_event, e);
 }

@@ -160,8 +160,8 @@ static int take_guest(struct tracecmd_header *h, const uint8_t *data, size_t n, 
 	return 0;
 }
 
-static int keep(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
-		struct error *e)
+static int keep_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
+		       struct error *e)
 {
 	return buffer_u32(&h->options, id) || buffer_u32(&h->options, (uint32_t)n) ||
 			       (n && buffer_append(&h->options, data, n))
@@ -179,7 +179,7 @@ int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data,
 
 	if (!data)
 		data = (const uint8_t *)"";
-	if (keep(h, id, data, n, e))
+	if (keep_option(h, id, data, n, e))
 		return -1;
 	switch (id) {
 	case TRACECMD_DATE: good = take_date(h, data, n); break;

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static int damaged(struct ring_page *p, const char *what)
+static int ring_damaged(struct ring_page *p, const char *what)
 {
 	p->what = what;
 	p->end = p->at;
@@ -19,7 +19,7 @@ int ring_page_begin(struct ring_page *p, const struct ring_layout *layout, const
 
 	*p = (struct ring_page){.begin = page, .at = page, .end = page, .big_endian = big};
 	if (n < layout->data)
-		return damaged(p, "the file ends inside a sub-buffer's header");
+		return ring_damaged(p, "the file ends inside a sub-buffer's header");
 	p->time = get_uint(page, 8, big);
 	commit = get_uint(page + 8, layout->long_size, big);
 	flags = (uint32_t)commit;
@@ -27,7 +27,7 @@ int ring_page_begin(struct ring_page *p, const struct ring_layout *layout, const
 	p->begin = p->at = p->end = page + layout->data;
 	/* the end of the records cannot be known then */
 	if (size > page_size - layout->data)
-		return damaged(p, "a sub-buffer says it holds more than its size");
+		return ring_damaged(p, "a sub-buffer says it holds more than its size");
 	n -= layout->data;
 	p->end = p->at + (size < n ? size : n);
 	p->cut = size > n;
@@ -39,13 +39,13 @@ int ring_page_begin(struct ring_page *p, const struct ring_layout *layout, const
 	return 0;
 }
 
-static uint32_t word(const struct ring_page *p, const uint8_t *at)
+static uint32_t ring_word(const struct ring_page *p, const uint8_t *at)
 {
 	return (uint32_t)get_uint(at, 4, p->big_endian);
 }
 
 /* Complete the 59 bits of an absolute time with the upper bits of the last time. */
-static uint64_t absolute(uint64_t now, uint64_t low)
+static uint64_t ring_absolute(uint64_t now, uint64_t low)
 {
 	const uint64_t bits = (1ull << 59) - 1;
 	uint64_t time = (now & ~bits) | (low & bits);
@@ -55,17 +55,17 @@ static uint64_t absolute(uint64_t now, uint64_t low)
 }
 
 /* End the page in the middle of a record that needs more bytes. */
-static int too_short(struct ring_page *p)
+static int ring_too_short(struct ring_page *p)
 {
-	return damaged(p, p->cut ? "the file ends inside a sub-buffer"
-				 : "a record reaches beyond its sub-buffer");
+	return ring_damaged(p, p->cut ? "the file ends inside a sub-buffer"
+				      : "a record reaches beyond its sub-buffer");
 }
 
 int ring_next_special(struct ring_page *p, struct ring_record *r)
 {
 	while (p->end - p->at >= 4) {
 		size_t left = (size_t)(p->end - p->at) - 4, size;
-		uint32_t w = word(p, p->at), kind = p->big_endian ? w >> 27 : w & 31,
+		uint32_t w = ring_word(p, p->at), kind = p->big_endian ? w >> 27 : w & 31,
 			 delta = p->big_endian ? w & 0x7ffffff : w >> 5, next;
 
 		if (kind == RING_PADDING && !delta) {
@@ -75,28 +75,28 @@ int ring_next_special(struct ring_page *p, struct ring_record *r)
 		if (kind && kind < RING_PADDING) {
 			size = 4 * kind;
 			if (size > left)
-				return too_short(p);
+				return ring_too_short(p);
 			p->time += delta;
 			*r = (struct ring_record){p->time, p->at + 4, (uint32_t)size};
 			p->at += 4 + size;
 			return 1;
 		}
 		if (left < 4)
-			return too_short(p);
-		next = word(p, p->at + 4);
+			return ring_too_short(p);
+		next = ring_word(p, p->at + 4);
 		switch (kind) {
 		case RING_TIME_EXTEND:
 			p->time += (uint64_t)next << 27 | delta;
 			p->at += 8;
 			continue;
 		case RING_TIME_STAMP:
-			p->time = absolute(p->time, (uint64_t)next << 27 | delta);
+			p->time = ring_absolute(p->time, (uint64_t)next << 27 | delta);
 			p->at += 8;
 			continue;
 		case RING_PADDING:
 			size = align_up(next, 4);
 			if (size > left)
-				return too_short(p);
+				return ring_too_short(p);
 			p->time += delta;
 			p->at += 4 + size;
 			continue;
@@ -104,19 +104,19 @@ int ring_next_special(struct ring_page *p, struct ring_record *r)
 		/* RING_LONG: the length includes its own 4 bytes */
 		size = align_up(next, 4);
 		if (size < 4 || size > left)
-			return too_short(p);
+			return ring_too_short(p);
 		p->time += delta;
 		*r = (struct ring_record){p->time, p->at + 8, (uint32_t)size - 4};
 		p->at += 4 + size;
 		return 1;
 	}
 	if (p->cut)
-		return damaged(p, "the file ends inside a sub-buffer");
+		return ring_damaged(p, "the file ends inside a sub-buffer");
 	return 0;
 }
 
 /* Parse the number after "offset:" or "size:" in a line. Return false if there is none. */
-static bool number_behind(const char *line, const char *end, const char *key, uint32_t *number)
+static bool number_after(const char *line, const char *end, const char *key, uint32_t *number)
 {
 	size_t n = strlen(key);
 
@@ -135,7 +135,7 @@ static bool number_behind(const char *line, const char *end, const char *key, ui
 }
 
 /* Is this the line of the field with that name? ";" follows the name. */
-static bool names(const char *line, const char *end, const char *name)
+static bool line_names(const char *line, const char *end, const char *name)
 {
 	size_t n = strlen(name);
 	const char *semicolon = memchr(line, ';', (size_t)(end - line));
@@ -155,14 +155,14 @@ bool ring_layout_parse(struct ring_layout *layout, const char *text, size_t n, b
 		const char *newline = memchr(text, '\n', (size_t)(end - text)),
 			   *line_end = newline ? newline : end;
 
-		if (names(text, line_end, "commit")) {
-			number_behind(text, line_end, "offset:", &commit_at);
-			number_behind(text, line_end, "size:", &commit);
-		} else if (names(text, line_end, "data")) {
-			number_behind(text, line_end, "offset:", &data);
-			number_behind(text, line_end, "size:", &size);
-		} else if (names(text, line_end, "timestamp")) {
-			number_behind(text, line_end, "size:", &at);
+		if (line_names(text, line_end, "commit")) {
+			number_after(text, line_end, "offset:", &commit_at);
+			number_after(text, line_end, "size:", &commit);
+		} else if (line_names(text, line_end, "data")) {
+			number_after(text, line_end, "offset:", &data);
+			number_after(text, line_end, "size:", &size);
+		} else if (line_names(text, line_end, "timestamp")) {
+			number_after(text, line_end, "size:", &at);
 		}
 		text = newline ? newline + 1 : end;
 	}

@@ -30,7 +30,7 @@ struct parsed {
 	uint64_t time;
 };
 
-static const char *digits(const char *p, const char *end, uint64_t *v)
+static const char *text_digits(const char *p, const char *end, uint64_t *v)
 {
 	*v = 0;
 	while (p < end && isdigit((unsigned char)*p) && *v < 1ull << 32)
@@ -41,11 +41,11 @@ static const char *digits(const char *p, const char *end, uint64_t *v)
 static bool parse_time(const char *p, const char *end, uint64_t *time)
 {
 	uint64_t seconds, fraction, unit = 1000000000;
-	const char *dot = digits(p, end, &seconds), *q;
+	const char *dot = text_digits(p, end, &seconds), *q;
 
 	if (dot == p || dot == end || *dot != '.')
 		return false;
-	q = digits(dot + 1, end, &fraction);
+	q = text_digits(dot + 1, end, &fraction);
 	if (q == dot + 1 || q - dot > 10 || q == end || *q != ':')
 		return false;
 	for (ptrdiff_t i = q - dot - 1; i > 0; i--)
@@ -62,7 +62,7 @@ static bool parse_task(const char *line, const char *end, struct parsed *out)
 
 	while (p > line && p[-1] != '-')
 		p--;
-	if (p == line || digits(p, end, &pid) == p || pid > INT32_MAX)
+	if (p == line || text_digits(p, end, &pid) == p || pid > INT32_MAX)
 		return false;
 	out->pid = (int32_t)pid;
 	while (line < p && *line == ' ')
@@ -81,7 +81,7 @@ static bool parse_line(const char *line, size_t n, struct parsed *out)
 		p = memchr(p, '[', (size_t)(end - p));
 		if (!p)
 			return false;
-		q = digits(p + 1, end, &cpu);
+		q = text_digits(p + 1, end, &cpu);
 		if (q == p + 1 || q == end || *q != ']' || cpu > INT32_MAX)
 			continue;
 		if (!parse_task(line, p, out))
@@ -102,7 +102,7 @@ static bool parse_line(const char *line, size_t n, struct parsed *out)
 }
 
 /* Report a last line without a newline, after its event is written. */
-static void tell_cut(struct tracecmd_reader *r)
+static void report_cut(struct tracecmd_reader *r)
 {
 	struct cpu_data *c = &r->data;
 
@@ -112,7 +112,7 @@ static void tell_cut(struct tracecmd_reader *r)
 }
 
 /* Find the next line, without its newline: 1, 0, -1. Longer lines are split. */
-static int next_line(struct tracecmd_reader *r, struct error *e)
+static int text_next_line(struct tracecmd_reader *r, struct error *e)
 {
 	struct tracecmd_text *x = r->text;
 	struct cpu_data *c = &r->data;
@@ -130,7 +130,7 @@ static int next_line(struct tracecmd_reader *r, struct error *e)
 				return -1;
 			if (!got) {
 				if (x->cut)
-					tell_cut(r);
+					report_cut(r);
 				x->cut = !x->ended && !c->damaged && x->line.size > 0;
 				x->ended = true;
 				c->window.size = 0;
@@ -155,7 +155,7 @@ static int next_line(struct tracecmd_reader *r, struct error *e)
 }
 
 /* Return the time of the first event, which all lines before it get. */
-static uint64_t first_time(const struct cpu_data *c)
+static uint64_t text_first_time(const struct cpu_data *c)
 {
 	const char *p = (char *)c->window.data, *end = p + c->window.size;
 	struct parsed found;
@@ -186,7 +186,7 @@ static uint32_t lane_of(struct tracecmd *t, struct tracecmd_reader *r, const str
 }
 
 /* Find the time and the lane of the next line. */
-static int look(struct tracecmd *t, struct tracecmd_reader *r)
+static int text_look(struct tracecmd *t, struct tracecmd_reader *r)
 {
 	struct tracecmd_text *x = r->text;
 	struct parsed p;
@@ -247,11 +247,11 @@ int tracecmd_text_begin(struct tracecmd *t, struct tracecmd_reader *r, struct er
 	if (got < 0)
 		return -1;
 	if (got)
-		x->time = first_time(&r->data);
+		x->time = text_first_time(&r->data);
 	else
 		x->ended = true;
-	got = next_line(r, e);
-	return got > 0 ? look(t, r) : got;
+	got = text_next_line(r, e);
+	return got > 0 ? text_look(t, r) : got;
 }
 
 int tracecmd_text_next(struct tracecmd *t, struct tracecmd_reader *r, struct error *e)
@@ -263,9 +263,9 @@ int tracecmd_text_next(struct tracecmd *t, struct tracecmd_reader *r, struct err
 	if (writer_row_data(t->w, r->due.time, x->lane, x->type, 0, 0, NULL, 0, x->line.data,
 			    (uint32_t)x->line.size, true))
 		return -1;
-	got = next_line(r, e);
+	got = text_next_line(r, e);
 	if (got > 0)
-		return look(t, r);
+		return text_look(t, r);
 	r->due.time = UINT64_MAX;
 	return got;
 }

@@ -41,14 +41,14 @@ void tracecmd_clock(struct tracecmd *t)
 }
 
 /* Return (time * mult) >> shift, computed with 96 bits. */
-static uint64_t scale(uint64_t time, uint32_t mult, uint32_t shift)
+static uint64_t time_scale(uint64_t time, uint32_t mult, uint32_t shift)
 {
 	return (uint64_t)(((unsigned __int128)time * mult) >> shift);
 }
 
 /* Convert by the first of two samples; interpolate: along the line through both. */
-static uint64_t correct(uint64_t time, const struct tracecmd_sync *a, const struct tracecmd_sync *b,
-			bool interpolate)
+static uint64_t time_correct(uint64_t time, const struct tracecmd_sync *a,
+			     const struct tracecmd_sync *b, bool interpolate)
 {
 	unsigned bits = a->fraction < 127 ? (unsigned)a->fraction : 127;
 	unsigned __int128 product = (unsigned __int128)time * a->scaling;
@@ -62,7 +62,7 @@ static uint64_t correct(uint64_t time, const struct tracecmd_sync *a, const stru
 }
 
 /* Convert the guest's time to the host's. */
-static uint64_t synchronise(const struct tracecmd_header *h, uint32_t cpu, uint64_t time)
+static uint64_t time_synchronise(const struct tracecmd_header *h, uint32_t cpu, uint64_t time)
 {
 	const struct tracecmd_sync_cpu *c;
 	uint32_t low = 0, high;
@@ -82,7 +82,7 @@ static uint64_t synchronise(const struct tracecmd_header *h, uint32_t cpu, uint6
 		else
 			high = middle;
 	}
-	return correct(time, &c->sample[low], &c->sample[high], h->interpolate);
+	return time_correct(time, &c->sample[low], &c->sample[high], h->interpolate);
 }
 
 uint64_t tracecmd_time_slow(const struct tracecmd *t, uint32_t cpu, uint64_t time)
@@ -90,9 +90,9 @@ uint64_t tracecmd_time_slow(const struct tracecmd *t, uint32_t cpu, uint64_t tim
 	uint64_t out;
 
 	if (t->sync)
-		time = synchronise(&t->h, cpu, time);
+		time = time_synchronise(&t->h, cpu, time);
 	if (t->tsc)
-		time = scale(time, t->h.tsc_mult, t->h.tsc_shift);
+		time = time_scale(time, t->h.tsc_mult, t->h.tsc_shift);
 	out = time + (uint64_t)t->shift;
 	/* times below 0 become 0, times beyond the limit the limit */
 	if (t->shift < 0 && out > time)

@@ -79,7 +79,7 @@ static uint64_t tracecmd_identity(const struct input *in)
 
 /* --- merging --- */
 
-static int tell_lost(struct tracecmd *t, struct tracecmd_reader *r, uint64_t time)
+static int report_lost(struct tracecmd *t, struct tracecmd_reader *r, uint64_t time)
 {
 	struct gap g = {.reason = GAP_LOST,
 			.unit = GAP_EVENTS,
@@ -93,7 +93,7 @@ static int tell_lost(struct tracecmd *t, struct tracecmd_reader *r, uint64_t tim
 	return lane ? writer_gap(t->w, time, lane, &g) : -1;
 }
 
-static int tell_damage(struct tracecmd *t, struct tracecmd_reader *r, uint64_t time)
+static int report_damage(struct tracecmd *t, struct tracecmd_reader *r, uint64_t time)
 {
 	struct error *d = &r->data.damage;
 	struct gap g = {.reason = GAP_DAMAGE,
@@ -110,23 +110,23 @@ static int tell_damage(struct tracecmd *t, struct tracecmd_reader *r, uint64_t t
 }
 
 /* Write the gaps before the next record, or at the end. */
-static int tell(struct tracecmd *t, struct tracecmd_reader *r)
+static int report_missing(struct tracecmd *t, struct tracecmd_reader *r)
 {
 	uint64_t time = r->due.time == UINT64_MAX ? r->last : r->due.time;
 
-	if (r->data.damaged && tell_damage(t, r, time))
+	if (r->data.damaged && report_damage(t, r, time))
 		return -1;
-	return r->data.missed ? tell_lost(t, r, time) : 0;
+	return r->data.missed ? report_lost(t, r, time) : 0;
 }
 
-static inline int advance(struct tracecmd *t, struct tracecmd_reader *r, struct error *e)
+static inline int reader_advance(struct tracecmd *t, struct tracecmd_reader *r, struct error *e)
 {
 	int got = cpu_data_next(&r->data, &r->record, e);
 
 	if (__builtin_expect(got <= 0, 0)) {
 		r->due.time = UINT64_MAX;
 		/* there is no record to write the gaps before */
-		return got < 0 ? -1 : tell(t, r);
+		return got < 0 ? -1 : report_missing(t, r);
 	}
 	r->due.time = tracecmd_time(t, r->cpu, r->record.time);
 	return 0;
@@ -139,15 +139,16 @@ static int run_reader(struct tracecmd *t, struct tracecmd_reader *r, uint64_t ti
 	if (r->text) {
 		while (r->due.time < time ||
 		       (r->due.time == time && r->due.rank < rank && time != UINT64_MAX))
-			if ((r->data.damaged && tell(t, r)) || tracecmd_text_next(t, r, e))
+			if ((r->data.damaged && report_missing(t, r)) ||
+			    tracecmd_text_next(t, r, e))
 				return -1;
-		return r->due.time == UINT64_MAX && r->data.damaged ? tell(t, r) : 0;
+		return r->due.time == UINT64_MAX && r->data.damaged ? report_missing(t, r) : 0;
 	}
 	while (r->due.time < time ||
 	       (r->due.time == time && r->due.rank < rank && time != UINT64_MAX)) {
-		if (__builtin_expect(r->data.damaged || r->data.missed, 0) && tell(t, r))
+		if (__builtin_expect(r->data.damaged || r->data.missed, 0) && report_missing(t, r))
 			return -1;
-		if (tracecmd_emit(t, r) || advance(t, r, e))
+		if (tracecmd_emit(t, r) || reader_advance(t, r, e))
 			return -1;
 	}
 	return 0;
@@ -244,7 +245,7 @@ static int begin_buffer(struct tracecmd *t, struct tracecmd_buffer *b, uint32_t 
 		if (size > t->h.file.size - row->offset)
 			size = t->h.file.size - row->offset;
 		cpu_data_begin(&r->data, row->offset, size, b->page_size, read_ahead);
-		if (advance(t, r, e))
+		if (reader_advance(t, r, e))
 			return -1;
 	}
 	return 0;

@@ -15,7 +15,7 @@ enum tracecmd_compression tracecmd_compression(const char *name)
 	return !strcmp(name, "zstd") ? TRACECMD_ZSTD : TRACECMD_OTHER;
 }
 
-static size_t room(struct buffer *out, size_t want)
+static size_t unpack_room(struct buffer *out, size_t want)
 {
 	size_t n = want - out->size;
 
@@ -24,7 +24,7 @@ static size_t room(struct buffer *out, size_t want)
 	return buffer_reserve(out, n + 1) ? 0 : n;
 }
 
-static int memory(const char **what)
+static int unpack_no_memory(const char **what)
 {
 	*what = "out of memory";
 	return -1;
@@ -37,13 +37,13 @@ static int unpack_zlib(const uint8_t *data, size_t n, size_t want, struct buffer
 	int result = Z_OK;
 
 	if (inflateInit(&z) != Z_OK)
-		return memory(what);
+		return unpack_no_memory(what);
 	while (result == Z_OK && out->size < want) {
-		size_t space = room(out, want);
+		size_t space = unpack_room(out, want);
 
 		if (!space) {
 			inflateEnd(&z);
-			return memory(what);
+			return unpack_no_memory(what);
 		}
 		z.next_out = out->data + out->size;
 		z.avail_out = (uInt)space;
@@ -67,15 +67,15 @@ static int unpack_zstd(struct tracecmd_unpacker *u, const uint8_t *data, size_t 
 	if (!u->zstd)
 		u->zstd = ZSTD_createDCtx();
 	if (!u->zstd)
-		return memory(what);
+		return unpack_no_memory(what);
 	ZSTD_DCtx_reset(u->zstd, ZSTD_reset_session_only);
 	ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
 	while (out->size < want) {
-		size_t space = room(out, want), left;
+		size_t space = unpack_room(out, want), left;
 		ZSTD_outBuffer to = {out->data + out->size, space, 0};
 
 		if (!space)
-			return memory(what);
+			return unpack_no_memory(what);
 		left = ZSTD_decompressStream(u->zstd, &to, &in);
 		out->size += to.pos;
 		if (ZSTD_isError(left) || !left || (!to.pos && in.pos == in.size))

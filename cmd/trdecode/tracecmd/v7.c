@@ -315,7 +315,7 @@ static int read_chain(struct tracecmd_header *h, struct chain *chain, uint64_t a
 }
 
 /* Report damage. Returns -1 if out of memory. */
-static int tell(struct tracecmd_header *h, const struct error *damage, struct error *e)
+static int report_damage(struct tracecmd_header *h, const struct error *damage, struct error *e)
 {
 	if (damage->file[0]) {
 		input_damage_error(h->input, damage);
@@ -335,7 +335,8 @@ static bool has_buffer(const struct tracecmd_header *h, uint64_t section)
 
 /* Read the sections that no option led to, in the order of the file. Texts and options are
  * first: they may name the buffers. */
-static int scan(struct tracecmd_header *h, struct chain *chain, uint64_t begin, struct error *e)
+static int scan_sections(struct tracecmd_header *h, struct chain *chain, uint64_t begin,
+			 struct error *e)
 {
 	struct tracecmd_section s;
 	struct error damage;
@@ -350,7 +351,7 @@ static int scan(struct tracecmd_header *h, struct chain *chain, uint64_t begin, 
 			result = read_options(h, chain, &list, &damage);
 		else if (is_metadata(s.id) && !(h->sections & 1u << s.id))
 			result = read_metadata(h, s.id, here, &damage);
-		if (result && tell(h, &damage, e))
+		if (result && report_damage(h, &damage, e))
 			return -1;
 		here = at;
 	}
@@ -367,11 +368,11 @@ int tracecmd_read_v7(struct tracecmd_header *h, uint64_t at, uint64_t options, s
 	struct error damage;
 
 	if (read_chain(h, &chain, options, &damage)) {
-		if (tell(h, &damage, e))
+		if (report_damage(h, &damage, e))
 			return -1;
 		h->incomplete = true;
 	}
-	if (h->incomplete && scan(h, &chain, at, e))
+	if (h->incomplete && scan_sections(h, &chain, at, e))
 		return -1;
 	return top_first(h, e);
 }

@@ -180,8 +180,8 @@ static const struct uftrace_spec_list *known_specs(struct uftrace_args *a, struc
 	return list ? list : uftrace_lists_auto(&a->lists, phase, name);
 }
 
-static void apply(struct uftrace_args *a, struct target *t, const struct uftrace_pass *p,
-		  struct uftrace_hit hit)
+static void apply_pass(struct uftrace_args *a, struct target *t, const struct uftrace_pass *p,
+		       struct uftrace_hit hit)
 {
 	const struct uftrace_item *item = &p->items[hit.item];
 	const struct uftrace_spec_list *list = &item->specs;
@@ -203,7 +203,7 @@ static int run_pass(struct uftrace_args *a, struct target *t, const struct uftra
 	int r = uftrace_pass_match(p, t->name, t->nr_aliases, &hits);
 
 	for (size_t i = 0; i < hits.nr && !r; i++)
-		apply(a, t, p, hits.hits[i]);
+		apply_pass(a, t, p, hits.hits[i]);
 	free(hits.hits);
 	return r;
 }
@@ -225,7 +225,7 @@ static size_t first_symbol(const struct symbols *symbols, uint64_t address)
 }
 
 /* Select the list's specs of one phase; NULL: out of memory. */
-static struct uftrace_specs *pick(struct uftrace_args *a, const struct target *t, bool exit)
+static struct uftrace_specs *pick_specs(struct uftrace_args *a, const struct target *t, bool exit)
 {
 	struct uftrace_specs *s = malloc(sizeof(*s) + t->list.nr * sizeof(s->spec[0]));
 
@@ -273,8 +273,8 @@ static int resolve_specs(struct uftrace_args *a, struct uftrace_session *s, stru
 			goto out;
 	r = 0;
 	if (t.has[0] || t.has[1]) {
-		f->entry = pick(a, &t, false);
-		f->exit = pick(a, &t, true);
+		f->entry = pick_specs(a, &t, false);
+		f->exit = pick_specs(a, &t, true);
 		r = f->entry && f->exit ? 0 : -1;
 	}
 out:
@@ -301,7 +301,7 @@ static size_t function_slot(const struct uftrace_args *a, const struct uftrace_s
 	return h;
 }
 
-static int grow(struct uftrace_args *a)
+static int grow_functions(struct uftrace_args *a)
 {
 	size_t old_size = a->size;
 	struct function *old = a->functions;
@@ -326,7 +326,7 @@ static const struct function *find_function(struct uftrace_args *a, struct uftra
 	struct function *f;
 	struct error e;
 
-	if (2 * (a->nr_functions + 1) > a->size && grow(a) < 0)
+	if (2 * (a->nr_functions + 1) > a->size && grow_functions(a) < 0)
 		return NULL;
 	f = &a->functions[function_slot(a, s, m, symbol)];
 	if (f->symbol)

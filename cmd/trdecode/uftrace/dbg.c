@@ -24,7 +24,8 @@ static int add_entry(struct uftrace_dbg *d, uint64_t address, enum uftrace_phase
 	return 0;
 }
 
-static int compare(const struct uftrace_dbg_entry *x, uint64_t address, enum uftrace_phase phase)
+static int compare_key(const struct uftrace_dbg_entry *x, uint64_t address,
+		       enum uftrace_phase phase)
 {
 	if (x->phase != phase)
 		return x->phase < phase ? -1 : 1;
@@ -35,7 +36,7 @@ static int compare_entries(const void *a, const void *b)
 {
 	const struct uftrace_dbg_entry *y = b;
 
-	return compare(a, y->address, y->phase);
+	return compare_key(a, y->address, y->phase);
 }
 
 /* Returns 1, 0 if the line cannot be read, -1 when out of memory. */
@@ -110,12 +111,12 @@ const struct uftrace_spec_list *uftrace_dbg_find(struct uftrace_dbg *d, uint64_t
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (compare(&d->entries[mid], address, phase) < 0)
+		if (compare_key(&d->entries[mid], address, phase) < 0)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (low == d->nr || compare(&d->entries[low], address, phase))
+	if (low == d->nr || compare_key(&d->entries[low], address, phase))
 		return NULL;
 	entry = &d->entries[low];
 	if (entry->text) {

@@ -352,7 +352,7 @@ uint32_t uftrace_location_slow(struct uftrace *u, const struct task_reader *t, u
 	struct location_cached *p;
 	uint32_t epoch, context = t->context, location;
 
-	if ((!u->locations || u->nplaces >= u->locations_mask / 2) && grow_locations(u))
+	if ((!u->locations || u->nlocations >= u->locations_mask / 2) && grow_locations(u))
 		return 0;
 	p = find_location(u, address, context);
 	if (!p->location) {
@@ -371,12 +371,12 @@ uint32_t uftrace_location_slow(struct uftrace *u, const struct task_reader *t, u
 			u->w, &(struct location_entry){c->space, u->contexts[context - 1].epoch,
 						       address, 0, 0});
 		*p = (struct location_cached){address, context, location};
-		u->nplaces++;
+		u->nlocations++;
 	}
 	if (context != t->context && location) {
 		p = find_location(u, address, t->context);
 		*p = (struct location_cached){address, t->context, location};
-		u->nplaces++;
+		u->nlocations++;
 	}
 	u->cache[h % LOCATION_CACHE] = (struct location_cached){address, t->context, location};
 	return location;
@@ -386,7 +386,7 @@ uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t add
 {
 	struct location_cached *p;
 
-	if ((!u->locations || u->nplaces >= u->locations_mask / 2) && grow_locations(u))
+	if ((!u->locations || u->nlocations >= u->locations_mask / 2) && grow_locations(u))
 		return 0;
 	/* contexts are counted from 1 */
 	p = find_location(u, address, 0);
@@ -394,7 +394,7 @@ uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t add
 		const struct location_entry entry = {.space = space, .address = address};
 
 		*p = (struct location_cached){address, 0, writer_location(u->w, &entry)};
-		u->nplaces++;
+		u->nlocations++;
 	}
 	return p->location;
 }

@@ -88,7 +88,8 @@ static int compare_values(const void *a, const void *b)
 	return (x->order < y->order) - (x->order > y->order);
 }
 
-static int push(struct ordered **list, size_t *nr, size_t *room, const char *name, int64_t value)
+static int push_value(struct ordered **list, size_t *nr, size_t *room, const char *name,
+		      int64_t value)
 {
 	void *p = array_grow(*list, room, *nr, sizeof(**list));
 
@@ -123,7 +124,7 @@ static void read_values(struct uftrace_enum_entry *entry)
 			sign = *p;
 		}
 		*end = 0;
-		if (push(&list, &nr, &room, name, value) < 0 || sign != ',')
+		if (push_value(&list, &nr, &room, name, value) < 0 || sign != ',')
 			break;
 		value++;
 		p = skip_blank(p + 1);

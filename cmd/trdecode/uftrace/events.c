@@ -156,7 +156,7 @@ bool uftrace_event_known(const struct uftrace *u, uint64_t id)
 	return shape_of(id) || user_name(u, id);
 }
 
-static uint32_t declare(struct uftrace *u, uint64_t id, enum variant variant)
+static uint32_t declare_event(struct uftrace *u, uint64_t id, enum variant variant)
 {
 	const struct shape *s = shape_of(id);
 	const char *name = s ? s->name : user_name(u, id);
@@ -220,7 +220,7 @@ static uint32_t type_of(struct uftrace *u, uint64_t id, enum variant variant)
 	}
 	if (type)
 		return type;
-	type = declare(u, id, variant);
+	type = declare_event(u, id, variant);
 	if (!type || idmap_set(declared, (uint32_t)id, type))
 		return 0;
 	t->ndeclared++;

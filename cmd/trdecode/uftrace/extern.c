@@ -10,7 +10,7 @@
 
 #include "cmd/trdecode/uftrace/uftrace.h"
 
-static void damage(struct uftrace *u, struct extern_reader *x, uint64_t offset)
+static void extern_damage(struct uftrace *u, struct extern_reader *x, uint64_t offset)
 {
 	char path[512];
 
@@ -41,7 +41,7 @@ static int parse_time(char **at, uint64_t *time)
 }
 
 /* Find the next line with an event: set base.due.time and line. */
-static void look_ahead(struct uftrace *u, struct extern_reader *x)
+static void extern_look_ahead(struct uftrace *u, struct extern_reader *x)
 {
 	char *end = x->text + x->size;
 
@@ -64,7 +64,7 @@ static void look_ahead(struct uftrace *u, struct extern_reader *x)
 				x->base.due.time = time;
 				return;
 			}
-			damage(u, x, x->offset);
+			extern_damage(u, x, x->offset);
 		}
 		x->offset = (uint64_t)(stop - x->text) + 1;
 	}
@@ -83,7 +83,7 @@ static int extern_run(struct uftrace *u, struct lane_reader *r)
 			    0, NULL, 0, x->line, (uint32_t)n, true))
 		return -1;
 	x->offset = (uint64_t)(x->line - x->text) + n + 1;
-	look_ahead(u, x);
+	extern_look_ahead(u, x);
 	return 0;
 }
 
@@ -102,6 +102,6 @@ int extern_begin(struct uftrace *u, struct error *e)
 		return 0;
 	}
 	x->text = data;
-	look_ahead(u, x);
+	extern_look_ahead(u, x);
 	return 0;
 }

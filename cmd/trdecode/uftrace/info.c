@@ -116,14 +116,14 @@ static int parse_header(struct uftrace_info *info, const uint8_t *p, size_t size
 	return 0;
 }
 
-static void damage(struct parse *p, uint64_t offset, const char *what, const char *which)
+static void info_damage(struct parse *p, uint64_t offset, const char *what, const char *which)
 {
 	if (!p->damaged)
 		error_set(p->e, p->file, offset, "%s %.100s", what, which);
 	p->damaged = true;
 }
 
-static const char *after(const char *line, const char *prefix)
+static const char *text_after(const char *line, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
@@ -167,33 +167,33 @@ static int parse_line(struct parse *p, const char *line, uint64_t offset, bool c
 	const char *text;
 	char *end;
 
-	if ((text = after(line, "exit_status:"))) {
+	if ((text = text_after(line, "exit_status:"))) {
 		info->exit_status = strtol(text, &end, 10);
 		if (end == text || *end)
-			damage(p, offset, "unreadable", "exit_status");
+			info_damage(p, offset, "unreadable", "exit_status");
 		return UFTRACE_INFO_EXIT_STATUS;
 	}
-	if ((text = after(line, "taskinfo:nr_tid="))) {
+	if ((text = text_after(line, "taskinfo:nr_tid="))) {
 		p->nr_tids = strtoll(text, &end, 10);
 		if (end == text || *end)
-			damage(p, offset, "unreadable", "taskinfo");
+			info_damage(p, offset, "unreadable", "taskinfo");
 		return UFTRACE_INFO_TASKINFO;
 	}
-	if ((text = after(line, "taskinfo:tids="))) {
+	if ((text = text_after(line, "taskinfo:tids="))) {
 		int r = parse_tids(info, text, cut);
 
 		if (r < 0)
 			return -2;
 		if (r > 0)
-			damage(p, offset, "unreadable", "taskinfo");
+			info_damage(p, offset, "unreadable", "taskinfo");
 		return UFTRACE_INFO_TASKINFO;
 	}
-	if ((text = after(line, "auto-args:"))) {
+	if ((text = text_after(line, "auto-args:"))) {
 		info->auto_args = *text == '1';
 		return UFTRACE_INFO_ARG_SPEC;
 	}
 	for (size_t i = 0; i < sizeof(line_keys) / sizeof(*line_keys); i++) {
-		text = after(line, line_keys[i].prefix);
+		text = text_after(line, line_keys[i].prefix);
 		if (!text)
 			continue;
 		memcpy((char *)info + line_keys[i].field, &text, sizeof(text));
@@ -217,7 +217,7 @@ static int group_head(const char *line, unsigned *lines)
 	};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
-		const char *text = after(line, heads[i].prefix);
+		const char *text = text_after(line, heads[i].prefix);
 
 		if (text) {
 			*lines = strtoul(text, NULL, 10);
@@ -231,16 +231,16 @@ static enum uftrace_arch arch_of(const struct uftrace_info *info)
 {
 	const char *desc = info->cpu_desc ? info->cpu_desc : "";
 
-	if (after(desc, "ARMv6") || after(desc, "ARMv7"))
+	if (text_after(desc, "ARMv6") || text_after(desc, "ARMv7"))
 		return UFTRACE_ARCH_ARM;
-	if (after(desc, "ARM64"))
+	if (text_after(desc, "ARM64"))
 		return UFTRACE_ARCH_AARCH64;
-	if (after(desc, "RISCV64"))
+	if (text_after(desc, "RISCV64"))
 		return UFTRACE_ARCH_RISCV64;
 	return info->is_32bit ? UFTRACE_ARCH_I386 : UFTRACE_ARCH_X86_64;
 }
 
-static void interpret(struct parse *p)
+static void info_interpret(struct parse *p)
 {
 	struct uftrace_info *info = p->info;
 	uint64_t missing;
@@ -253,24 +253,24 @@ static void interpret(struct parse *p)
 		else if (!strcmp(info->pattern_type, "glob"))
 			info->pattern = UFTRACE_PATTERN_GLOB;
 		else if (strcmp(info->pattern_type, "regex"))
-			damage(p, NO_OFFSET, "unknown pattern type", info->pattern_type);
+			info_damage(p, NO_OFFSET, "unknown pattern type", info->pattern_type);
 	}
 	if (info->utc_offset_text) {
 		info->utc_offset = strtoll(info->utc_offset_text, &end, 10);
 		if (end == info->utc_offset_text || *end) {
-			damage(p, NO_OFFSET, "unreadable", "utc_offset");
+			info_damage(p, NO_OFFSET, "unreadable", "utc_offset");
 			info->have &= ~(1ull << UFTRACE_INFO_UTC_OFFSET);
 		}
 	}
 	if (uftrace_info_has(info, UFTRACE_INFO_TASKINFO) && p->nr_tids >= 0 &&
 	    (uint64_t)p->nr_tids != info->nr_tids)
-		damage(p, NO_OFFSET, "number of tasks differs from their list in", "taskinfo");
+		info_damage(p, NO_OFFSET, "number of tasks differs from their list in", "taskinfo");
 	missing = info->info_mask & ~info->have & ((1ull << UFTRACE_INFO_BITS) - 1);
 	for (int bit = 0; bit < UFTRACE_INFO_BITS; bit++) {
 		if (missing >> bit & 1)
-			damage(p, info->raw_size, "file has no", entry_names[bit]);
+			info_damage(p, info->raw_size, "file has no", entry_names[bit]);
 		else if (p->seen[bit] < p->announced[bit])
-			damage(p, info->raw_size, "file lacks lines of", entry_names[bit]);
+			info_damage(p, info->raw_size, "file lacks lines of", entry_names[bit]);
 	}
 }
 
@@ -317,12 +317,12 @@ int uftrace_info_parse(struct uftrace_info *info, void *data, size_t size, const
 		if (bit >= 0 && info->info_mask >> bit & 1)
 			info->have |= 1ull << bit;
 		else if (!open_ended)
-			damage(&p, offset, "unexpected line", line);
+			info_damage(&p, offset, "unexpected line", line);
 		if (cut)
-			damage(&p, offset, "file is cut within", line);
+			info_damage(&p, offset, "file is cut within", line);
 		line = newline + 1;
 	}
-	interpret(&p);
+	info_interpret(&p);
 	return p.damaged;
 }
 

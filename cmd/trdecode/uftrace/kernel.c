@@ -112,7 +112,7 @@ static uint64_t number_of(const struct kernel *k, const struct ring_record *r, s
 	return get_uint(r->data + at.offset, at.size, k->h.layout.big_endian);
 }
 
-static bool has(const struct ring_record *r, struct number_at at)
+static bool number_fits(const struct ring_record *r, struct number_at at)
 {
 	return at.size && at.offset + at.size <= r->size;
 }
@@ -124,21 +124,21 @@ static struct task_reader *task_of(struct uftrace *u, const struct kernel *k,
 {
 	struct task_reader *t = uftrace_task_of(u, (int32_t)number_of(k, r, k->h.pid));
 
-	if (!t && v->kind == KERNEL_EVENT && has(r, v->next_pid))
+	if (!t && v->kind == KERNEL_EVENT && number_fits(r, v->next_pid))
 		t = uftrace_task_of(u, (int32_t)number_of(k, r, v->next_pid));
-	else if (!t && v->kind == KERNEL_EVENT && has(r, v->pid))
+	else if (!t && v->kind == KERNEL_EVENT && number_fits(r, v->pid))
 		t = uftrace_task_of(u, (int32_t)number_of(k, r, v->pid));
 	return t;
 }
 
 /* Test a record: 1: it is the next one; 0: it is not needed, or damaged. */
-static int take(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
+static int kernel_take(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
 {
 	const struct ring_record *record = &r->record;
 	struct kernel_event *v;
 	uint32_t index;
 
-	if (!has(record, k->h.type) || !has(record, k->h.pid)) {
+	if (!number_fits(record, k->h.type) || !number_fits(record, k->h.pid)) {
 		input_damage(u->input, r->path, NO_OFFSET,
 			     "a record shorter than its common fields");
 		return 0;
@@ -156,7 +156,8 @@ static int take(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
 	r->task = task_of(u, k, v, record);
 	if (!r->task)
 		return 0;
-	if (v->kind != KERNEL_EVENT && (!has(record, v->function) || !has(record, v->depth))) {
+	if (v->kind != KERNEL_EVENT &&
+	    (!number_fits(record, v->function) || !number_fits(record, v->depth))) {
 		input_damage(u->input, r->path, NO_OFFSET,
 			     "a record shorter than the fields of its event");
 		return 0;
@@ -196,7 +197,7 @@ static int next_record(struct uftrace *u, struct kernel_reader *r, struct error 
 	return got;
 }
 
-static int tell_lost(struct uftrace *u, struct kernel_reader *r, uint64_t time)
+static int report_lost(struct uftrace *u, struct kernel_reader *r, uint64_t time)
 {
 	struct gap g = {.reason = GAP_LOST,
 			.unit = GAP_EVENTS,
@@ -222,7 +223,7 @@ static void end_reader(struct kernel_reader *r)
 }
 
 /* Find the next record that is needed. A failure ends this CPU's data. */
-static void look_ahead(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
+static void kernel_look_ahead(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
 {
 	struct error e;
 	int got;
@@ -233,7 +234,7 @@ static void look_ahead(struct uftrace *u, struct kernel *k, struct kernel_reader
 			input_damage_error(u->input, &r->data.damage);
 			r->data.damaged = false;
 		}
-	} while (got > 0 && !take(u, k, r));
+	} while (got > 0 && !kernel_take(u, k, r));
 	if (got < 0)
 		input_damage_error(u->input, &e);
 	if (got <= 0)
@@ -271,12 +272,12 @@ static int kernel_run(struct uftrace *u, struct lane_reader *reader)
 {
 	struct kernel_reader *r = (struct kernel_reader *)reader;
 
-	if (r->data.missed && tell_lost(u, r, r->record.time))
+	if (r->data.missed && report_lost(u, r, r->record.time))
 		return -1;
 	if (write_row(u, u->kernel, r))
 		return -1;
 	u->last_lane = r->task->lane;
-	look_ahead(u, u->kernel, r);
+	kernel_look_ahead(u, u->kernel, r);
 	return 0;
 }
 
@@ -305,7 +306,7 @@ static void begin_reader(struct uftrace *u, struct kernel *k, struct kernel_read
 	r->data.layout = k->h.layout;
 	cpu_data_begin(&r->data, start, size, k->h.page_size,
 		       (uint32_t)(ahead < READ_AHEAD ? ahead : READ_AHEAD));
-	look_ahead(u, k, r);
+	kernel_look_ahead(u, k, r);
 }
 
 int kernel_begin(struct uftrace *u, struct error *e)

@@ -73,7 +73,7 @@ static bool regex_is_modest(const char *s)
 	return true;
 }
 
-static void compile(struct uftrace_item *item, enum uftrace_pattern pattern)
+static void compile_pattern(struct uftrace_item *item, enum uftrace_pattern pattern)
 {
 	item->match = UFTRACE_MATCH_EXACT;
 	if (!strpbrk(item->name, PATTERN_CHARS))
@@ -153,7 +153,7 @@ static int add_pass(struct uftrace_lists *l, const struct uftrace_info *info, co
 			uftrace_spec_list_free(&item->specs);
 			return -1;
 		}
-		compile(item, info->pattern);
+		compile_pattern(item, info->pattern);
 		p->nr++;
 	}
 	return index_pass(p);

@@ -80,7 +80,7 @@ static size_t find_pair(const struct uftrace *u, uint64_t limit, uint64_t *end)
 	struct heap_item **items = u->heap.items;
 	size_t second = u->heap.count > 2 && heap_earlier(items[2], items[1]) ? 2 : 1;
 	/* the other child of the top, and the children of this one */
-	size_t behind[] = {3 - second, 2 * second + 1, 2 * second + 2};
+	size_t children[] = {3 - second, 2 * second + 1, 2 * second + 2};
 	const struct task_reader *a, *b;
 
 	if (u->heap.count < 2)
@@ -89,8 +89,8 @@ static size_t find_pair(const struct uftrace *u, uint64_t limit, uint64_t *end)
 	b = (const struct task_reader *)items[second];
 	*end = limit == UINT64_MAX ? limit : limit + 1;
 	for (int i = 0; i < 3; i++)
-		if (behind[i] < u->heap.count && items[behind[i]]->time < *end)
-			*end = items[behind[i]]->time;
+		if (children[i] < u->heap.count && items[children[i]]->time < *end)
+			*end = items[children[i]]->time;
 	if (*end < PAIR_SPAN || *end - PAIR_SPAN < items[second]->time ||
 	    !uftrace_pair_ready(u, a, b))
 		return 0;

@@ -311,14 +311,14 @@ static void free_file(void *p)
 	free(f);
 }
 
-static void keep(void *p)
+static void keep_module(void *p)
 {
 	(void)p;
 }
 
 void uftrace_modules_free(struct uftrace_modules *ms)
 {
-	tdestroy(ms->by_path, keep);
+	tdestroy(ms->by_path, keep_module);
 	tdestroy(ms->files_by_name, free_file);
 	for (size_t i = 0; i < ms->nr; i++)
 		free(ms->modules[i]);

@@ -6,18 +6,18 @@
  */
 #include "cmd/trdecode/uftrace/uftrace.h"
 
-static inline uint64_t pick(uint64_t mask, uint64_t zero, uint64_t ones)
+static inline uint64_t pair_pick(uint64_t mask, uint64_t zero, uint64_t ones)
 {
 	return zero ^ ((zero ^ ones) & mask);
 }
 
-static bool plain(uint64_t word)
+static bool pair_plain(uint64_t word)
 {
 	return (word & UFTRACE_PLAIN_MASK) == UFTRACE_PLAIN;
 }
 
 /* Is the next record of the task in memory, plain, and soon after the last one? */
-static bool ready(const struct task_reader *t)
+static bool pair_ready(const struct task_reader *t)
 {
 	const uint8_t *p;
 
@@ -25,18 +25,18 @@ static bool ready(const struct task_reader *t)
 	if (!t->base.task || !t->context || t->stale || window_have(&t->file) < UFTRACE_RECORD_SIZE)
 		return false;
 	p = window_at(&t->file);
-	return plain(get_u64(p + 8)) && get_u64(p) == t->base.due.time &&
+	return pair_plain(get_u64(p + 8)) && get_u64(p) == t->base.due.time &&
 	       t->base.due.time - t->last < TASK_JUMP;
 }
 
 bool uftrace_pair_ready(const struct uftrace *u, const struct task_reader *a,
 			const struct task_reader *b)
 {
-	return !u->info.swap && ready(a) && ready(b);
+	return !u->info.swap && pair_ready(a) && pair_ready(b);
 }
 
 /* Move the task to p: the records before p are written. next is its next time, unless stale. */
-static void settle(struct task_reader *t, const uint8_t *p, uint64_t next)
+static void pair_settle(struct task_reader *t, const uint8_t *p, uint64_t next)
 {
 	const uint8_t *start = window_at(&t->file);
 
@@ -61,13 +61,13 @@ enum pair_end uftrace_pair(struct uftrace *u, struct task_reader *a, struct task
 
 	for (;;) {
 		/* all ones: b's turn */
-		uint64_t mask = -(uint64_t)(tb < ta + second), time = pick(mask, ta, tb), next;
-		const uint8_t *p = (const uint8_t *)pick(mask, (uintptr_t)pa, (uintptr_t)pb);
+		uint64_t mask = -(uint64_t)(tb < ta + second), time = pair_pick(mask, ta, tb), next;
+		const uint8_t *p = (const uint8_t *)pair_pick(mask, (uintptr_t)pa, (uintptr_t)pb);
 		uint64_t word = get_u64(p + 8);
 
 		if (time >= end)
 			break;
-		t = (struct task_reader *)pick(mask, (uintptr_t)a, (uintptr_t)b);
+		t = (struct task_reader *)pair_pick(mask, (uintptr_t)a, (uintptr_t)b);
 		if (!rows_put(rows, &t->bits, time + shift, uftrace_location(u, t, word >> 16),
 			      word >> 6 & 0x3ff, word & 1)) {
 			result = PAIR_STUCK;
@@ -81,15 +81,15 @@ enum pair_end uftrace_pair(struct uftrace *u, struct task_reader *a, struct task
 		}
 		ta = get_u64(pa);
 		tb = get_u64(pb);
-		next = pick(mask, ta, tb);
-		if (!plain(get_u64(p + UFTRACE_RECORD_SIZE + 8)) || next - time >= TASK_JUMP) {
+		next = pair_pick(mask, ta, tb);
+		if (!pair_plain(get_u64(p + UFTRACE_RECORD_SIZE + 8)) || next - time >= TASK_JUMP) {
 			t->stale = true;
 			break;
 		}
 	}
 	if (pa > window_at(&a->file) || pb > window_at(&b->file))
 		u->last_lane = t->lane;
-	settle(a, pa, ta);
-	settle(b, pb, tb);
+	pair_settle(a, pa, ta);
+	pair_settle(b, pb, tb);
 	return result;
 }

@@ -48,7 +48,8 @@ static void unpack_header(const struct uftrace *u, const uint8_t *d, struct perf
 }
 
 /* Decode the record at d, of which `have` bytes exist. Return false if there is no record. */
-static bool unpack(const struct uftrace *u, const uint8_t *d, size_t have, struct perf_record *r)
+static bool perf_unpack(const struct uftrace *u, const uint8_t *d, size_t have,
+			struct perf_record *r)
 {
 	bool big = u->info.big_endian;
 	size_t least = PERF_HEADER + PERF_SAMPLE_ID;
@@ -79,7 +80,7 @@ static bool unpack(const struct uftrace *u, const uint8_t *d, size_t have, struc
 }
 
 /* Is the time possible? The body's time may be a little before that of the previous record. */
-static bool fits(const struct perf_reader *p, uint64_t time)
+static bool perf_time_fits(const struct perf_reader *p, uint64_t time)
 {
 	return !p->last || (time + 1000000 >= p->last && time < p->last + TASK_JUMP);
 }
@@ -91,16 +92,16 @@ static bool is_outlier(const struct uftrace *u, const struct perf_reader *p,
 	struct perf_record next;
 
 	return have >= r->size + (size_t)PERF_HEADER &&
-	       unpack(u, window_at(&p->file) + r->size, have - r->size, &next) &&
-	       is_used(next.type) && fits(p, next.time);
+	       perf_unpack(u, window_at(&p->file) + r->size, have - r->size, &next) &&
+	       is_used(next.type) && perf_time_fits(p, next.time);
 }
 
 /* Find the next record that is needed: set *r and base.due.time. Returns 0, or -1. */
-static int look_ahead(struct uftrace *u, struct perf_reader *p, struct perf_record *r,
-		      struct error *e)
+static int perf_look_ahead(struct uftrace *u, struct perf_reader *p, struct perf_record *r,
+			   struct error *e)
 {
 	char path[512];
-	bool said = false;
+	bool reported = false;
 
 	for (;;) {
 		ssize_t have = window_need(&p->file, PERF_USEFUL, e);
@@ -109,24 +110,24 @@ static int look_ahead(struct uftrace *u, struct perf_reader *p, struct perf_reco
 		if (have < 0)
 			return -1;
 		if (have < PERF_HEADER) {
-			if (have && !said)
+			if (have && !reported)
 				input_damage(u->input, path_of(u, p, path, sizeof(path)),
 					     p->file.offset, "the file ends inside of a record");
 			break;
 		}
-		if (!unpack(u, window_at(&p->file), (size_t)have, r) || r->size > left) {
+		if (!perf_unpack(u, window_at(&p->file), (size_t)have, r) || r->size > left) {
 			/* search on, in steps of the records' alignment */
-			if (!said)
+			if (!reported)
 				input_damage(u->input, path_of(u, p, path, sizeof(path)),
 					     p->file.offset,
 					     r->size > left ? "the file ends inside of a record"
 							    : "a damaged record");
-			said = true;
+			reported = true;
 			window_skip(&p->file, 8);
 			continue;
 		}
 		if (is_used(r->type) && uftrace_task_of(u, (int32_t)r->subject)) {
-			if (p->checked != p->file.offset + 1 && !fits(p, r->time)) {
+			if (p->checked != p->file.offset + 1 && !perf_time_fits(p, r->time)) {
 				p->checked = p->file.offset + 1;
 				input_damage(u->input, path_of(u, p, path, sizeof(path)),
 					     p->file.offset,
@@ -148,8 +149,8 @@ static int look_ahead(struct uftrace *u, struct perf_reader *p, struct perf_reco
 
 static const char *const switch_fields[] = {"cpu", "misc"};
 
-static uint32_t declare(struct uftrace *u, const char *name, uint8_t kind, uint16_t flags,
-			uint32_t native, const char *const *names, uint32_t n, bool wide_time)
+static uint32_t perf_declare(struct uftrace *u, const char *name, uint8_t kind, uint16_t flags,
+			     uint32_t native, const char *const *names, uint32_t n, bool wide_time)
 {
 	struct field_entry fields[10] = {{0}};
 	struct type_entry type = {.source = u->source,
@@ -191,19 +192,19 @@ static int switch_row(struct uftrace *u, struct perf_reader *p, struct task_read
 {
 	bool out = r->misc & UFTRACE_PERF_MISC_SWITCH_OUT;
 	uint8_t fixed[8];
-	uint32_t location = u->sched_place;
+	uint32_t location = u->sched_location;
 
 	put_u32(fixed, p->cpu);
 	put_u32(fixed + 4, r->misc);
 	if (out) {
 		if (r->misc & UFTRACE_PERF_MISC_PREEMPT)
-			location = u->preempt_place;
-		t->sched_place = location;
-	} else if (t->sched_place) {
+			location = u->preempt_location;
+		t->sched_location = location;
+	} else if (t->sched_location) {
 		/* the record ends the open one: its location is the one that began, which the
 		 * record does not give */
-		location = t->sched_place;
-		t->sched_place = 0;
+		location = t->sched_location;
+		t->sched_location = 0;
 	}
 	return writer_row_data(u->w, shifted(u, r->time), t->lane, out ? u->sched_out : u->sched_in,
 			       location, 0, fixed, sizeof(fixed), NULL, 0, false);
@@ -220,8 +221,9 @@ static int fork_row(struct uftrace *u, struct perf_reader *p, struct task_reader
 	uint8_t fixed[40];
 
 	if (!*type)
-		*type = declare(u, fork ? "linux:task-new" : "linux:task-exit", KIND_INSTANT, 0,
-				fork ? UFTRACE_EV_TASK_NEW : UFTRACE_EV_TASK_EXIT, names, 9, true);
+		*type = perf_declare(u, fork ? "linux:task-new" : "linux:task-exit", KIND_INSTANT,
+				     0, fork ? UFTRACE_EV_TASK_NEW : UFTRACE_EV_TASK_EXIT, names, 9,
+				     true);
 	put_u32(fixed, p->cpu);
 	put_u32(fixed + 4, r->misc);
 	for (int i = 0; i < 4; i++)
@@ -243,8 +245,8 @@ static int comm_row(struct uftrace *u, struct perf_reader *p, struct task_reader
 	uint8_t fixed[16];
 
 	if (!u->task_name)
-		u->task_name = declare(u, "linux:task-name", KIND_INSTANT, TYPE_TAIL,
-				       UFTRACE_EV_TASK_COMM, names, 4, false);
+		u->task_name = perf_declare(u, "linux:task-name", KIND_INSTANT, TYPE_TAIL,
+					    UFTRACE_EV_TASK_COMM, names, 4, false);
 	put_u32(fixed, p->cpu);
 	put_u32(fixed + 4, r->misc);
 	put_u32(fixed + 8, (uint32_t)get_uint(d, 4, u->info.big_endian));
@@ -263,7 +265,7 @@ static int perf_run(struct uftrace *u, struct lane_reader *reader)
 	struct error e;
 	int bad;
 
-	if (look_ahead(u, p, &r, &e))
+	if (perf_look_ahead(u, p, &r, &e))
 		goto failed;
 	if (reader->due.time == UINT64_MAX)
 		return 0;
@@ -279,7 +281,7 @@ static int perf_run(struct uftrace *u, struct lane_reader *reader)
 	u->last_lane = t->lane;
 	p->last = r.time;
 	window_skip(&p->file, r.size);
-	if (!look_ahead(u, p, &r, &e))
+	if (!perf_look_ahead(u, p, &r, &e))
 		return 0;
 failed:
 	input_damage_error(u->input, &e);
@@ -307,14 +309,14 @@ int perf_begin(struct uftrace *u, struct error *e)
 		return error_no_memory(e);
 	window = PERF_WINDOWS / count;
 	window = window > PERF_WINDOW ? PERF_WINDOW : window < 1024 ? 1024 : window & ~(size_t)15;
-	u->sched_out = declare(u, "linux:sched-out", KIND_ENTER, TYPE_INNER, UFTRACE_EV_SCHED_OUT,
-			       switch_fields, 2, false);
-	u->sched_in = declare(u, "linux:sched-in", KIND_LEAVE, TYPE_INNER, UFTRACE_EV_SCHED_IN,
-			      switch_fields, 2, false);
-	u->sched_place = writer_location(
+	u->sched_out = perf_declare(u, "linux:sched-out", KIND_ENTER, TYPE_INNER,
+				    UFTRACE_EV_SCHED_OUT, switch_fields, 2, false);
+	u->sched_in = perf_declare(u, "linux:sched-in", KIND_LEAVE, TYPE_INNER, UFTRACE_EV_SCHED_IN,
+				   switch_fields, 2, false);
+	u->sched_location = writer_location(
 		u->w, &(struct location_entry){.address = UFTRACE_EV_SCHED_BOTH,
 					       .name = writer_text(u->w, "linux:schedule")});
-	u->preempt_place = writer_location(
+	u->preempt_location = writer_location(
 		u->w,
 		&(struct location_entry){.address = UFTRACE_EV_SCHED_BOTH_PREEMPT,
 					 .name = writer_text(u->w, "linux:schedule (pre-empted)")});
@@ -330,7 +332,7 @@ int perf_begin(struct uftrace *u, struct error *e)
 		p->member = (char *)tree_member(tree, i);
 		u->nperf++;
 		if (window_open(&p->file, tree, p->member, window, uftrace_keep(u, count), e) ||
-		    look_ahead(u, p, &r, e)) {
+		    perf_look_ahead(u, p, &r, e)) {
 			input_damage_error(u->input, e);
 			e->what[0] = '\0';
 			p->base.due.time = UINT64_MAX;

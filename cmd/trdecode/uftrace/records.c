@@ -13,7 +13,7 @@
 /* bytes. The recorder keeps at most 1 KiB of a call's values. */
 enum { PAYLOAD_LIMIT = 4096 };
 
-static void damage(struct uftrace *u, struct task_reader *t, const char *what)
+static void task_damage(struct uftrace *u, struct task_reader *t, const char *what)
 {
 	char path[512];
 
@@ -21,8 +21,8 @@ static void damage(struct uftrace *u, struct task_reader *t, const char *what)
 		     t->file.offset, "%s", what);
 }
 
-static int gap(struct uftrace *u, struct task_reader *t, enum gap_reason reason, uint64_t count,
-	       uint64_t offset, const char *message)
+static int task_gap(struct uftrace *u, struct task_reader *t, enum gap_reason reason,
+		    uint64_t count, uint64_t offset, const char *message)
 {
 	struct gap g = {.reason = reason,
 			.unit = reason == GAP_LOST ? GAP_EVENTS : GAP_BYTES,
@@ -45,7 +45,7 @@ static bool well_formed(const struct uftrace_record *r)
 	return r->time < TIME_LIMIT;
 }
 
-static bool unpack(const struct uftrace *u, const uint8_t *p, struct uftrace_record *r)
+static bool record_unpack(const struct uftrace *u, const uint8_t *p, struct uftrace_record *r)
 {
 	return uftrace_record_unpack(p, u->info.swap, r) && well_formed(r);
 }
@@ -74,14 +74,14 @@ static bool names_something(struct uftrace *u, const struct task_reader *t,
 }
 
 /* Can the bytes after this record, which has no payload, be the next record? */
-static bool confirmed(struct uftrace *u, const struct task_reader *t,
-		      const struct uftrace_record *r, const uint8_t *p, size_t have)
+static bool record_confirmed(struct uftrace *u, const struct task_reader *t,
+			     const struct uftrace_record *r, const uint8_t *p, size_t have)
 {
 	struct uftrace_record next;
 
 	if (r->more || have < 2 * UFTRACE_RECORD_SIZE)
 		return false;
-	return unpack(u, p + UFTRACE_RECORD_SIZE, &next) && next.type != UFTRACE_LOST &&
+	return record_unpack(u, p + UFTRACE_RECORD_SIZE, &next) && next.type != UFTRACE_LOST &&
 	       next.time >= r->time && next.time - r->time < TASK_JUMP &&
 	       names_something(u, t, &next);
 }
@@ -90,24 +90,25 @@ static bool confirmed(struct uftrace *u, const struct task_reader *t,
  * Could a record begin here? Its time should be after that of the previous record; if it is not
  * (the previous time may be the damaged one), the record after it must confirm it.
  */
-static bool plausible(struct uftrace *u, const struct task_reader *t, const uint8_t *p, size_t have)
+static bool record_plausible(struct uftrace *u, const struct task_reader *t, const uint8_t *p,
+			     size_t have)
 {
 	struct uftrace_record r;
 
-	if (!unpack(u, p, &r))
+	if (!record_unpack(u, p, &r))
 		return false;
 	if (r.type == UFTRACE_LOST)
 		return r.addr && r.addr <= UINT32_MAX;
 	if (!names_something(u, t, &r))
 		return false;
 	return !t->last || (r.time >= t->last && r.time - t->last < TASK_JUMP) ||
-	       confirmed(u, t, &r, p, have);
+	       record_confirmed(u, t, &r, p, have);
 }
 
 /* Go to the next plausible record at or after the present position, and report what was skipped.
  * Returns 1 if found, 0 at the end of the file, -1. */
-static int resynchronise(struct uftrace *u, struct task_reader *t, const char *message,
-			 struct error *e)
+static int task_resynchronise(struct uftrace *u, struct task_reader *t, const char *message,
+			      struct error *e)
 {
 	uint64_t from = t->file.offset;
 	ssize_t have;
@@ -121,7 +122,7 @@ static int resynchronise(struct uftrace *u, struct task_reader *t, const char *m
 			window_skip(&t->file, (size_t)have);
 			break;
 		}
-		if (plausible(u, t, window_at(&t->file), (size_t)have)) {
+		if (record_plausible(u, t, window_at(&t->file), (size_t)have)) {
 			found = 1;
 			break;
 		}
@@ -129,7 +130,7 @@ static int resynchronise(struct uftrace *u, struct task_reader *t, const char *m
 	}
 	/* calls and returns may be missing */
 	t->depth_known = false;
-	if (gap(u, t, GAP_DAMAGE, t->file.offset - from, from, message))
+	if (task_gap(u, t, GAP_DAMAGE, t->file.offset - from, from, message))
 		return -1;
 	return found;
 }
@@ -157,15 +158,16 @@ static void repair_depth(struct task_reader *t, struct uftrace_record *r, uint32
 
 /* Write the row, without values, of a record whose payload has an unknown size, and search the
  * next record. */
-static int unmeasured(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
-		      uint32_t location, uint32_t depth, const char *what, struct error *e)
+static int record_unmeasured(struct uftrace *u, struct task_reader *t,
+			     const struct uftrace_record *r, uint32_t location, uint32_t depth,
+			     const char *what, struct error *e)
 {
-	damage(u, t, what);
+	task_damage(u, t, what);
 	if (writer_row(u->w, shifted(u, r->time), t->lane,
 		       r->type == UFTRACE_EXIT ? u->leave : u->entry, location, depth))
 		return -1;
 	t->last = r->time;
-	return resynchronise(u, t, what, e);
+	return task_resynchronise(u, t, what, e);
 }
 
 /* Write a function's record that has a payload. Returns 1, 0 if the file ended, -1. */
@@ -184,8 +186,9 @@ static int record_with_payload(struct uftrace *u, struct task_reader *t,
 	if (t->session && uftrace_session_resolve(t->session, t->epoch, r->addr, &where))
 		specs = uftrace_args_find(u->args, t->session, &where, leave);
 	if (!specs)
-		return unmeasured(u, t, r, location, depth,
-				  "arguments of a function whose argument types are not known", e);
+		return record_unmeasured(
+			u, t, r, location, depth,
+			"arguments of a function whose argument types are not known", e);
 	payload = window_at(&t->file);
 	have = window_have(&t->file);
 	size = uftrace_args_size(specs, payload, have, u->info.swap);
@@ -196,11 +199,11 @@ static int record_with_payload(struct uftrace *u, struct task_reader *t,
 		size = uftrace_args_size(specs, payload, have, u->info.swap);
 	}
 	if (size < 0)
-		return unmeasured(u, t, r, location, depth,
-				  have + t->file.offset >= t->file.size
-					  ? "the file ends inside of a record's arguments"
-					  : "a record's arguments do not end",
-				  e);
+		return record_unmeasured(u, t, r, location, depth,
+					 have + t->file.offset >= t->file.size
+						 ? "the file ends inside of a record's arguments"
+						 : "a record's arguments do not end",
+					 e);
 	if (uftrace_values(u, specs, payload, (size_t)size, leave) ||
 	    writer_row_data(u->w, shifted(u, r->time), t->lane,
 			    leave ? u->leave_values : u->entry_values, location, depth, NULL, 0,
@@ -228,8 +231,8 @@ static int event_record(struct uftrace *u, struct task_reader *t, const struct u
 		if (!p)
 			return -1;
 		if (have < 2 + n) {
-			damage(u, t, "the file ends inside of an event's data");
-			return resynchronise(u, t, "damaged event data", e);
+			task_damage(u, t, "the file ends inside of an event's data");
+			return task_resynchronise(u, t, "damaged event data", e);
 		}
 	}
 	if (uftrace_event(u, t, r, n ? p + 2 : NULL, n, r->more))
@@ -246,7 +249,7 @@ static int lost_record(struct uftrace *u, struct task_reader *t, const struct uf
 	window_skip(&t->file, UFTRACE_RECORD_SIZE);
 	t->depth_known = false;
 	u->input->decoding->lost += r->addr;
-	return gap(u, t, GAP_LOST, r->addr, offset, NULL) ? -1 : 1;
+	return task_gap(u, t, GAP_LOST, r->addr, offset, NULL) ? -1 : 1;
 }
 
 /*
@@ -270,14 +273,14 @@ static int check_time(struct uftrace *u, struct task_reader *t, const struct uft
 	if (have < 0)
 		return -1;
 	if (have >= 2 * UFTRACE_RECORD_SIZE) {
-		bool follows = unpack(u, window_at(&t->file) + UFTRACE_RECORD_SIZE, &next) &&
+		bool follows = record_unpack(u, window_at(&t->file) + UFTRACE_RECORD_SIZE, &next) &&
 			       next.type != UFTRACE_LOST && next.time >= t->last &&
 			       next.time - t->last < TASK_JUMP;
 
 		if (follows && (back || next.time < r->time)) {
-			damage(u, t, "a record whose time is not between those beside it");
-			if (gap(u, t, GAP_DAMAGE, UFTRACE_RECORD_SIZE, t->file.offset,
-				"a damaged time"))
+			task_damage(u, t, "a record whose time is not between those beside it");
+			if (task_gap(u, t, GAP_DAMAGE, UFTRACE_RECORD_SIZE, t->file.offset,
+				     "a damaged time"))
 				return -1;
 			window_skip(&t->file, UFTRACE_RECORD_SIZE);
 			t->depth_known = false;
@@ -285,12 +288,12 @@ static int check_time(struct uftrace *u, struct task_reader *t, const struct uft
 		}
 	}
 	if (back)
-		damage(u, t, "the time steps back");
+		task_damage(u, t, "the time steps back");
 	return 0;
 }
 
 /* Set base.due.time to the next record's time, skipping damage. Returns 0, or -1. */
-static int look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
+static int record_look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
 {
 	for (;;) {
 		struct uftrace_record r;
@@ -302,12 +305,13 @@ static int look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
 		if (!have)
 			break;
 		if (have < UFTRACE_RECORD_SIZE) {
-			damage(u, t, "the file ends inside of a record");
-			if (gap(u, t, GAP_DAMAGE, (uint64_t)have, t->file.offset, "cut record"))
+			task_damage(u, t, "the file ends inside of a record");
+			if (task_gap(u, t, GAP_DAMAGE, (uint64_t)have, t->file.offset,
+				     "cut record"))
 				return -1;
 			break;
 		}
-		if (unpack(u, window_at(&t->file), &r)) {
+		if (record_unpack(u, window_at(&t->file), &r)) {
 			/* LOST has no time of its own: it has that of the record before it */
 			t->base.due.time = r.type == UFTRACE_LOST ? t->last : r.time;
 			got = r.type == UFTRACE_LOST ? 0 : check_time(u, t, &r, e);
@@ -316,14 +320,14 @@ static int look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
 			continue;
 		}
 		if (!uftrace_record_unpack(window_at(&t->file), u->info.swap, &r))
-			damage(u, t, "a record with a wrong magic");
+			task_damage(u, t, "a record with a wrong magic");
 		else if (r.type == UFTRACE_LOST)
-			damage(u, t, "a LOST record with a time or depth");
+			task_damage(u, t, "a LOST record with a time or depth");
 		else if (r.time >= TIME_LIMIT)
-			damage(u, t, "a record with a time that no clock has");
+			task_damage(u, t, "a record with a time that no clock has");
 		else
-			damage(u, t, "an event with an id that is none");
-		got = resynchronise(u, t, "damaged records", e);
+			task_damage(u, t, "an event with an id that is none");
+		got = task_resynchronise(u, t, "damaged records", e);
 		if (got < 0)
 			return -1;
 		if (!got)
@@ -337,7 +341,7 @@ static int look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
 
 /* Begin a task with its first call: if rows of the task may be left out, record which calls are
  * open. */
-static int start(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r)
+static int task_start(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r)
 {
 	const struct row_filter *l = u->input->decoding->limits;
 	uint32_t unseen = r->depth + (r->type == UFTRACE_EXIT);
@@ -366,7 +370,7 @@ static int one_record(struct uftrace *u, struct task_reader *t, struct error *e)
 	depth = r.depth;
 	if (u->info.max_stack > 1024)
 		repair_depth(t, &r, &depth);
-	if (!t->started && start(u, t, &r))
+	if (!t->started && task_start(u, t, &r))
 		return -1;
 	location = uftrace_location(u, t, r.addr);
 	if (!location)
@@ -399,7 +403,7 @@ int task_look_ahead(struct uftrace *u, struct task_reader *t)
 	struct error e;
 
 	e.what[0] = '\0';
-	return look_ahead(u, t, &e) ? task_failed(u, t, &e) : 0;
+	return record_look_ahead(u, t, &e) ? task_failed(u, t, &e) : 0;
 }
 
 /* Write one event, and the gaps of damage after it; plain records are written by merge.c. */
@@ -410,7 +414,7 @@ static int task_run(struct uftrace *u, struct lane_reader *r)
 
 	e.what[0] = '\0';
 	u->last_lane = t->lane;
-	if (one_record(u, t, &e) < 0 || look_ahead(u, t, &e))
+	if (one_record(u, t, &e) < 0 || record_look_ahead(u, t, &e))
 		return task_failed(u, t, &e);
 	return 0;
 }
@@ -426,7 +430,7 @@ static int first_time(struct uftrace *u, struct task_reader *t, struct error *e)
 	for (ssize_t at = 0; have - at >= UFTRACE_RECORD_SIZE; at += UFTRACE_RECORD_SIZE) {
 		struct uftrace_record r;
 
-		if (!unpack(u, window_at(&t->file) + at, &r))
+		if (!record_unpack(u, window_at(&t->file) + at, &r))
 			break;
 		if (r.type != UFTRACE_LOST) {
 			t->base.due.time = t->last = r.time;
@@ -446,7 +450,8 @@ int task_begin(struct uftrace *u, struct task_reader *t, struct error *e)
 	if (!t->open)
 		return 0;
 	damaged.what[0] = '\0';
-	if (look_ahead(u, t, &damaged) || (!t->base.due.time && first_time(u, t, &damaged))) {
+	if (record_look_ahead(u, t, &damaged) ||
+	    (!t->base.due.time && first_time(u, t, &damaged))) {
 		*e = damaged;
 		return task_failed(u, t, &damaged);
 	}

@@ -12,7 +12,7 @@
 enum { WORTHWHILE = 96 * 1024 }; /* least bytes to skip: more than a window */
 
 /* Get the time of a record without arguments. Return false if it is none. */
-static bool plain(const struct uftrace *u, const uint8_t *p, uint64_t *time)
+static bool plain_time(const struct uftrace *u, const uint8_t *p, uint64_t *time)
 {
 	uint64_t word = get_u64(p + 8);
 
@@ -31,8 +31,8 @@ static bool time_at(const struct uftrace *u, struct task_reader *t, uint64_t n, 
 	uint64_t next;
 
 	return window_peek(&t->file, t->file.offset + n * UFTRACE_RECORD_SIZE, two, sizeof two) &&
-	       plain(u, two, time) && plain(u, two + UFTRACE_RECORD_SIZE, &next) && next >= *time &&
-	       next - *time < TASK_JUMP;
+	       plain_time(u, two, time) && plain_time(u, two + UFTRACE_RECORD_SIZE, &next) &&
+	       next >= *time && next - *time < TASK_JUMP;
 }
 
 void uftrace_skip(const struct uftrace *u, struct task_reader *t, uint64_t first)
@@ -82,7 +82,7 @@ static uint64_t last_record(const struct uftrace *u, const struct task_reader *t
 	if (size >= sizeof record)
 		got = pread(fd, record, sizeof record, (off_t)(start + size - sizeof record));
 	close(fd);
-	return got == sizeof record && plain(u, record, &time) ? time : 0;
+	return got == sizeof record && plain_time(u, record, &time) ? time : 0;
 }
 
 bool uftrace_late(struct input *in, uint64_t *time)

@@ -231,7 +231,7 @@ int uftrace_spec_parse(char *text, const struct uftrace_info *info, struct uftra
 	return 0;
 }
 
-static int append(struct uftrace_spec_list *list, const struct uftrace_spec *spec)
+static int append_spec(struct uftrace_spec_list *list, const struct uftrace_spec *spec)
 {
 	if (list->nr == UFTRACE_SPECS_MAX)
 		return -1;
@@ -274,7 +274,8 @@ int uftrace_spec_parse_list(char *text, const struct uftrace_info *info, enum uf
 		if (is_arg || is_fparg || is_retval) {
 			if (is_retval != (phase == UFTRACE_PHASE_RETVAL))
 				continue;
-			if (uftrace_spec_parse(word, info, &spec) < 0 || append(list, &spec) < 0)
+			if (uftrace_spec_parse(word, info, &spec) < 0 ||
+			    append_spec(list, &spec) < 0)
 				return -1;
 			continue;
 		}
@@ -312,7 +313,7 @@ int uftrace_spec_add(struct uftrace_spec_list *list, const struct uftrace_spec *
 		}
 		return 0;
 	}
-	return append(list, &copy);
+	return append_spec(list, &copy);
 }
 
 void uftrace_spec_list_free(struct uftrace_spec_list *list)

@@ -33,17 +33,17 @@ bool uftrace_is_task_file(const char *name, int32_t *tid)
 /* Does a recording have files of this name? */
 static bool is_part(const char *member)
 {
-	static const char *const whole[] = {"info",	    "task",	  "task.txt",
+	static const char *const names[] = {"info",	    "task",	  "task.txt",
 					    "default.opts", "extern.dat", "events.txt",
 					    "kernel_header"};
-	static const char *const begin[] = {"sid-", "perf-cpu", "kernel-cpu"};
+	static const char *const prefixes[] = {"sid-", "perf-cpu", "kernel-cpu"};
 	int32_t tid;
 
-	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
-		if (!strcmp(member, whole[i]))
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(member, names[i]))
 			return true;
-	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++)
-		if (!strncmp(member, begin[i], strlen(begin[i])))
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (!strncmp(member, prefixes[i], strlen(prefixes[i])))
 			return true;
 	return uftrace_is_task_file(member, &tid);
 }
@@ -259,7 +259,7 @@ static uint64_t uftrace_identity(const struct input *in)
 }
 
 /* Report damage found while loading symbols and arguments: END must include it. */
-static void tell_damage(struct uftrace *u)
+static void report_damage(struct uftrace *u)
 {
 	struct error damage;
 
@@ -282,7 +282,7 @@ static int uftrace_run(struct input *in, uint64_t until, struct error *e)
 	}
 	in->next = u->heap.count ? shifted(u, u->heap.items[0]->time) : UINT64_MAX;
 	if (!u->heap.count)
-		tell_damage(u);
+		report_damage(u);
 	return 0;
 }
 
@@ -396,7 +396,7 @@ static void uftrace_close(struct input *in)
 
 	if (!u)
 		return;
-	tell_damage(u);
+	report_damage(u);
 	for (size_t i = 0; u->context_numbers && i <= u->nspaces; i++)
 		idmap_free(&u->context_numbers[i]);
 	free(u->context_numbers);

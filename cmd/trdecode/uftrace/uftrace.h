@@ -44,10 +44,10 @@ struct task_reader {
 	uint64_t context_until;		 /* session and epoch are valid before this time */
 	struct uftrace_session *session; /* NULL: unknown */
 	uint32_t epoch;
-	uint32_t context;     /* number of (session, epoch) in the cache of locations */
-	uint32_t depth;	      /* of the stack, where depths beyond 1023 are repaired */
-	uint32_t sched_place; /* location of the open sched-out, 0: none */
-	bool open;	      /* has a file */
+	uint32_t context;	 /* number of (session, epoch) in the cache of locations */
+	uint32_t depth;		 /* of the stack, where depths beyond 1023 are repaired */
+	uint32_t sched_location; /* location of the open sched-out, 0: none */
+	bool open;		 /* has a file */
 	bool depth_known;
 	bool started; /* its first call was written */
 	bool skipped; /* the events before the first wanted time were skipped */
@@ -105,7 +105,7 @@ struct uftrace {
 	uint32_t *spaces; /* by session */
 	size_t nspaces;
 	uint32_t entry, entry_values, leave, leave_values, sched_out, sched_in, task_new, task_exit,
-		task_name, sched_place, preempt_place;
+		task_name, sched_location, preempt_location;
 	struct event_types *events;
 	struct buffer tail, large; /* values of a row; bytes that no window holds */
 
@@ -115,7 +115,7 @@ struct uftrace {
 		uint32_t context, location;
 	} * cache;
 	struct location_cached *locations; /* all of them, open addressing */
-	uint32_t locations_mask, nplaces;
+	uint32_t locations_mask, nlocations;
 	struct context {
 		const struct uftrace_sess *sess;
 		struct uftrace_session *session;

@@ -10,7 +10,7 @@ static const char letters[] = {
 };
 
 /* Return the bytes of a number in little-endian order; 10-byte floats exist on x86 only. */
-static const uint8_t *little(const uint8_t *p, size_t n, bool big, uint8_t *buffer)
+static const uint8_t *to_little_endian(const uint8_t *p, size_t n, bool big, uint8_t *buffer)
 {
 	if (!big)
 		return p;
@@ -45,7 +45,7 @@ static void fit_enum(const struct uftrace *u, const struct uftrace_enum *type, u
 		bytes[i] = (uint8_t)(n >> 8 * i);
 }
 
-static int put(struct uftrace *u, const struct uftrace_arg *a)
+static int put_value(struct uftrace *u, const struct uftrace_arg *a)
 {
 	const struct uftrace_spec *s = a->spec;
 	uint8_t turned[16];
@@ -64,7 +64,8 @@ static int put(struct uftrace *u, const struct uftrace_arg *a)
 		definition = uftrace_definition(u, s->type);
 		if (!definition)
 			return -1;
-		memmove(turned, little(a->bytes, a->length, u->info.big_endian, turned), a->length);
+		memmove(turned, to_little_endian(a->bytes, a->length, u->info.big_endian, turned),
+			a->length);
 		fit_enum(u, s->type, turned, a->length);
 		return value_put_enum(&u->tail, definition, turned, (uint8_t)a->length);
 	default: break;
@@ -72,7 +73,7 @@ static int put(struct uftrace *u, const struct uftrace_arg *a)
 	if (!a->length || a->length > sizeof(turned))
 		return value_put_opaque(&u->tail, s->type_name, a->bytes, a->length);
 	return value_put_number(&u->tail, letters[s->fmt],
-				little(a->bytes, a->length, u->info.big_endian, turned),
+				to_little_endian(a->bytes, a->length, u->info.big_endian, turned),
 				(uint8_t)a->length);
 }
 
@@ -89,7 +90,7 @@ int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs, const u
 
 		if (value_put_detail(&u->tail, leave ? DETAIL_RETURN : DETAIL_ARGUMENT,
 				     leave ? 0 : index) ||
-		    put(u, &arg))
+		    put_value(u, &arg))
 			return -1;
 	}
 	return 0;
