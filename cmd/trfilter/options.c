@@ -84,7 +84,7 @@ static int moment(const char *option, const char *arg, struct moment *m, struct 
 }
 
 /* Take the second condition of --between: the argument after getopt's. */
-static int between(struct settings *s, const char *from, struct error *e)
+static int set_between(struct settings *s, const char *from, struct error *e)
 {
 	if (optind >= s->argc)
 		return error_set(e, NULL, NO_OFFSET, "--between takes two conditions");
@@ -121,7 +121,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 		s->context.by_time = true;
 		s->within_unit = strspn(arg, "+0123456789.") < strlen(arg);
 		break;
-	case KEY_BETWEEN: return between(s, arg, e);
+	case KEY_BETWEEN: return set_between(s, arg, e);
 	case KEY_SAMPLE:
 		if (time_range_sample(&s->time_range, arg))
 			return error_set(e, NULL, NO_OFFSET,

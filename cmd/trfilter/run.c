@@ -19,7 +19,7 @@ struct work {
 };
 
 /* Print the text that replaces the stream. */
-static void print(struct text *t, void *ctx)
+static void print_text(struct text *t, void *ctx)
 {
 	const struct work *w = ctx;
 
@@ -124,7 +124,7 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 
 /* Open the output. The stream's head gets the command line, unless the line may contain what is
  * scrubbed. */
-static int create(struct stage *s, struct settings *o, int argc, char **argv)
+static int create_output(struct stage *s, struct settings *o, int argc, char **argv)
 {
 	char *short_line[] = {argv[0], (char *)"--scrub"};
 	bool hide = o->rewrite.scrub.what;
@@ -159,7 +159,7 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 		w.select.time_range = &o->time_range;
 	}
 	s->one_axis = o->time_range.since.from || o->time_range.until.from;
-	if (stream ? create(s, o, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
+	if (stream ? create_output(s, o, argc, argv) : stage_print_to(s, OUTPUT_TEXT))
 		return;
 	s->out.head_flags = HEAD_FILTERED | (o->rewrite.projection.count ? HEAD_REDUCED : 0);
 	if (o->explain)
@@ -174,5 +174,5 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 	if (s->rewrite)
 		rewrite_report(&o->rewrite, s->options->quiet);
 	if (!stream && s->status != STATUS_FAILED)
-		report(s, print, &w);
+		report(s, print_text, &w);
 }

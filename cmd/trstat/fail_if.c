@@ -324,8 +324,8 @@ static int value_of(const struct alarm *a, const struct columns *c, const struct
 }
 
 /* Print the alarm on stderr, with its interval if it has one. */
-static void say(const struct alarm *a, const struct column *column, struct column_value v,
-		const struct interval *interval, bool ticks)
+static void print_alarm(const struct alarm *a, const struct column *column, struct column_value v,
+			const struct interval *interval, bool ticks)
 {
 	char value[VALUE_SIZE], when[VALUE_SIZE];
 
@@ -357,7 +357,7 @@ int alarms_judge(const struct alarms *all, const struct query *q, const struct s
 			continue;
 		holds = 1;
 		if (!quiet)
-			say(a, column, v, interval, st->ticks);
+			print_alarm(a, column, v, interval, st->ticks);
 	}
 	return holds;
 }

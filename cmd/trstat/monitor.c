@@ -47,7 +47,7 @@ int monitor_check(const char *words, struct error *e)
 }
 
 /* Print the interval, and start the next one. Returns -1 if the program must stop. */
-static int print(struct monitor *m)
+static int print_interval(struct monitor *m)
 {
 	if (statistics_show(m->statistics) || alarms_show(m->alarms)) {
 		m->out_of_memory = true;
@@ -75,7 +75,7 @@ static int check_wall(struct monitor *m)
 
 	if (now < m->next)
 		return 0;
-	if (print(m))
+	if (print_interval(m))
 		return -1;
 	m->now.time = clock_now(CLOCK_REALTIME);
 	m->next += (now - m->next) / m->width * m->width + m->width;
@@ -147,7 +147,7 @@ static int trace_block(struct monitor *m, const struct block *b)
 		it = left;
 		if (!event_next(&left, &e))
 			return 0;
-		if (m->statistics->groups.count && print(m))
+		if (m->statistics->groups.count && print_interval(m))
 			return -1;
 		begin_interval(m, e.time);
 	}

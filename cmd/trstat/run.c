@@ -25,8 +25,8 @@ static bool print_interval(void *ctx, const struct interval *interval)
 }
 
 /* Count the rows of all blocks. */
-static void count(struct stage *stage, const struct query *q, struct statistics *st,
-		  struct alarms *alarms, struct monitor *m)
+static void count_rows(struct stage *stage, const struct query *q, struct statistics *st,
+		       struct alarms *alarms, struct monitor *m)
 {
 	struct block block;
 	struct error e = {0};
@@ -131,7 +131,7 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 	    (q->settings->pair && statistics_pair(&st, &q->pair)))
 		stage_no_memory(stage);
 	else
-		count(stage, q, &st, alarms, m);
+		count_rows(stage, q, &st, alarms, m);
 	if (stage->status != STATUS_FAILED) {
 		bool bad = false;
 

@@ -81,7 +81,7 @@ static int make_number(struct scalar *v, bool negative, uint64_t whole, uint64_t
 }
 
 /* Read all digits from *p on, in that base. Returns -1 if the number is too large. */
-static int digits(const char **p, unsigned base, uint64_t *n, unsigned *count)
+static int read_digits(const char **p, unsigned base, uint64_t *n, unsigned *count)
 {
 	bool overflow = false;
 
@@ -111,7 +111,7 @@ static void make_real(struct scalar *v, const char *written, uint64_t times)
 }
 
 /* Read the digits of a fraction, without trailing zeros: at most 18 are exact. */
-static bool fraction(const char **p, uint64_t *part, uint64_t *scale)
+static bool read_fraction(const char **p, uint64_t *part, uint64_t *scale)
 {
 	const char *end = *p, *last = *p;
 
@@ -129,7 +129,7 @@ static bool fraction(const char **p, uint64_t *part, uint64_t *scale)
 }
 
 /* Returns the end of "e5", "e-5", or p. */
-static const char *exponent(const char *p)
+static const char *skip_exponent(const char *p)
 {
 	const char *q = p + 1;
 
@@ -156,17 +156,17 @@ static int number(struct lexer *l)
 	p += negative;
 	if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')) {
 		p += 2;
-		bad = digits(&p, 16, &whole, &count);
+		bad = read_digits(&p, 16, &whole, &count);
 		if (!bad && !count)
 			return lexer_error(l, t->column, "hexadecimal digits are missing");
 		suffix = p;
 	} else {
-		bad = digits(&p, 10, &whole, &count);
+		bad = read_digits(&p, 10, &whole, &count);
 		if (*p == '.' && is_digit(p[1])) {
 			p++;
-			exact = fraction(&p, &part, &scale);
+			exact = read_fraction(&p, &part, &scale);
 		}
-		suffix = exponent(p);
+		suffix = skip_exponent(p);
 		if (suffix > p) {
 			exact = false;
 			bad = 0;
@@ -192,7 +192,7 @@ static int number(struct lexer *l)
 
 /* Read the character after a backslash. Unknown escapes keep the backslash, so that "\." in a
  * regular expression needs no second one. */
-static const char *escape(const char *p, char **out)
+static const char *read_escape(const char *p, char **out)
 {
 	int high, low;
 
@@ -215,7 +215,7 @@ static const char *escape(const char *p, char **out)
 	return NULL;
 }
 
-static int string(struct lexer *l)
+static int read_string(struct lexer *l)
 {
 	const char *p = l->text + l->at, *start = p, *after;
 	char quote = *p++, *out;
@@ -230,7 +230,7 @@ static int string(struct lexer *l)
 			*out++ = *p++;
 			continue;
 		}
-		after = escape(p + 1, &out);
+		after = read_escape(p + 1, &out);
 		if (after)
 			p = after;
 		else
@@ -244,7 +244,7 @@ static int string(struct lexer *l)
 }
 
 /* Read a name, which may contain dots: arg.1, a.b. */
-static void name(struct lexer *l)
+static void read_name(struct lexer *l)
 {
 	const char *p = l->text + l->at;
 
@@ -307,9 +307,9 @@ int lexer_next(struct lexer *l)
 	if (is_digit(*p) || (*p == '-' && is_digit(p[1])))
 		bad = number(l);
 	else if (*p == '"' || *p == '\'')
-		bad = string(l);
+		bad = read_string(l);
 	else if (is_letter(*p))
-		name(l);
+		read_name(l);
 	else
 		bad = sign(l);
 	l->token.size = (size_t)(l->text + l->at - p);

@@ -63,7 +63,7 @@ static inline void copy(struct copied *c, const struct block *b, const uint8_t *
 }
 
 /* Remove rows that were decided to be dropped, within the block's memory. */
-static int squeeze(struct block_queue *w, size_t index)
+static int remove_dropped(struct block_queue *w, size_t index)
 {
 	struct queued_block *h = &w->blocks[index];
 	uint64_t sequence = w->sequence + (index - w->first);
@@ -146,13 +146,13 @@ void block_queue_clean(struct queued_block *h)
 }
 
 /* Bring the queue below its limit: first remove dropped rows, then spill. */
-static int relieve(struct block_queue *w, struct error *e)
+static int reduce_memory(struct block_queue *w, struct error *e)
 {
 	if (w->bytes <= w->limit)
 		return 0;
 	for (size_t i = w->first; i < w->first + w->count; i++)
 		if (w->blocks[i].memory && w->blocks[i].block.kind == BLOCK_EVENTS)
-			squeeze(w, i);
+			remove_dropped(w, i);
 	if (w->bytes <= w->limit / 2)
 		return 0;
 	for (size_t i = w->first; i < w->first + w->count; i++)
@@ -163,7 +163,7 @@ static int relieve(struct block_queue *w, struct error *e)
 
 /* --- input --- */
 
-static struct queued_block *add(struct block_queue *w)
+static struct queued_block *add_block(struct block_queue *w)
 {
 	struct queued_block *grown;
 
@@ -183,7 +183,7 @@ static struct queued_block *add(struct block_queue *w)
 int block_queue_other(struct block_queue *w, const struct block *b, const struct head *head,
 		      const struct end *end, struct error *e)
 {
-	struct queued_block *h = add(w);
+	struct queued_block *h = add_block(w);
 	const void *data = b->kind == BLOCK_HEAD ? head->properties : b->payload;
 	size_t size = b->kind == BLOCK_HEAD ? head->properties_size : b->length;
 
@@ -205,7 +205,7 @@ int block_queue_other(struct block_queue *w, const struct block *b, const struct
 	}
 	w->bytes += h->size;
 	w->count++;
-	return relieve(w, e);
+	return reduce_memory(w, e);
 }
 
 /* The size of the rows of a block that are kept or undecided. */
@@ -214,7 +214,8 @@ struct sizes {
 	size_t bytes;
 };
 
-static struct sizes count(const struct block *b, const uint8_t *states, const uint32_t *offsets)
+static struct sizes count_rows(const struct block *b, const uint8_t *states,
+			       const uint32_t *offsets)
 {
 	struct sizes s = {0};
 
@@ -227,8 +228,8 @@ static struct sizes count(const struct block *b, const uint8_t *states, const ui
 }
 
 /* Record the owners of a block's undecided rows. */
-static void own(struct block_queue *w, struct queued_block *h, const struct block *b,
-		const uint8_t *states, const struct frame_at *owners, uint64_t sequence)
+static void record_owners(struct block_queue *w, struct queued_block *h, const struct block *b,
+			  const uint8_t *states, const struct frame_at *owners, uint64_t sequence)
 {
 	uint32_t row = 0;
 
@@ -265,7 +266,7 @@ static int add_large(struct block_queue *w, struct queued_block *h, const struct
 int block_queue_events(struct block_queue *w, const struct block *b, const uint8_t *states,
 		       const uint32_t *offsets, const struct frame_at *owners, struct error *e)
 {
-	struct sizes sizes = count(b, states, offsets);
+	struct sizes sizes = count_rows(b, states, offsets);
 	uint64_t sequence = block_queue_next(w);
 	struct copied c = {.low = UINT64_MAX};
 	size_t front = block_queue_front_size(b);
@@ -275,7 +276,7 @@ int block_queue_events(struct block_queue *w, const struct block *b, const uint8
 
 	if (!sizes.rows)
 		return 0;
-	h = add(w);
+	h = add_block(w);
 	if (!h)
 		return error_no_memory(e);
 	l = block_queue_layout(b, front + sizes.bytes, sizes.rows);
@@ -285,7 +286,7 @@ int block_queue_events(struct block_queue *w, const struct block *b, const uint8
 		return error_no_memory(e);
 	large = add_large(w, h, b, states, offsets, &sizes, &l, e);
 	if (large) {
-		own(w, h, b, states, owners, sequence);
+		record_owners(w, h, b, states, owners, sequence);
 		w->count++;
 		return large < 0 ? -1 : 0;
 	}
@@ -314,7 +315,7 @@ int block_queue_events(struct block_queue *w, const struct block *b, const uint8
 	h->states_at = l.states;
 	w->bytes += h->size;
 	w->count++;
-	return relieve(w, e);
+	return reduce_memory(w, e);
 }
 
 int block_queue_counts(struct block_queue *w, uint64_t number, const struct block *b,

@@ -124,7 +124,7 @@ static void flush(struct outgoing *o)
 	o->size = 0;
 }
 
-static void put(struct outgoing *o, const void *data, size_t n)
+static void outgoing_put(struct outgoing *o, const void *data, size_t n)
 {
 	if (n > sizeof o->bytes - o->size)
 		flush(o);
@@ -142,7 +142,7 @@ static void pad(struct outgoing *o, uint64_t start, size_t to)
 {
 	static const uint8_t zeros[24];
 
-	put(o, zeros, (size_t)(start + to - o->at - o->size));
+	outgoing_put(o, zeros, (size_t)(start + to - o->at - o->size));
 }
 
 /* Describe the block that the kept rows form, as compact_describe does. */
@@ -174,8 +174,8 @@ static void put_rows(struct outgoing *o, const struct block *b, const struct blo
 		uint8_t first[8];
 
 		put_u64(first, get_u64(row) - (out->base - b->base));
-		put(o, first, sizeof first);
-		put(o, row + sizeof first, compact_row_size(b, row) - sizeof first);
+		outgoing_put(o, first, sizeof first);
+		outgoing_put(o, row + sizeof first, compact_row_size(b, row) - sizeof first);
 	}
 }
 
@@ -194,16 +194,16 @@ int block_queue_write(struct block_queue *w, struct queued_block *h, const struc
 	h->block = described(b, states, offsets);
 	memcpy(header, b->payload, sizeof header);
 	compact_put_header(header, &h->block);
-	put(&o, header, sizeof header);
-	put(&o, b->payload + sizeof header, compact_front(b) - sizeof header);
+	outgoing_put(&o, header, sizeof header);
+	outgoing_put(&o, b->payload + sizeof header, compact_front(b) - sizeof header);
 	put_rows(&o, b, &h->block, states, offsets);
 	pad(&o, w->file_size, l->states);
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++)
-		put(&o, &states[i], 1);
+		outgoing_put(&o, &states[i], 1);
 	pad(&o, w->file_size, l->types);
-	put(&o, b->types, l->lanes - l->types);
-	put(&o, b->lanes, l->locations - l->lanes);
-	put(&o, b->locations, l->size - l->locations);
+	outgoing_put(&o, b->types, l->lanes - l->types);
+	outgoing_put(&o, b->lanes, l->locations - l->lanes);
+	outgoing_put(&o, b->locations, l->size - l->locations);
 	flush(&o);
 	h->block.payload = NULL;
 	h->size = l->size;

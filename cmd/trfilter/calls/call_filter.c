@@ -8,13 +8,13 @@ bool call_filter_needed(const struct filter *f)
 }
 
 /* Returns true if the condition needs this measure. */
-static bool asks(const struct node *n, enum ask ask)
+static bool needs_measure(const struct node *n, enum ask ask)
 {
 	if ((!n->left.literal && n->left.name && n->left.ask == ask) ||
 	    (!n->right.literal && n->right.name && n->right.ask == ask))
 		return true;
 	for (size_t i = 0; i < n->nchildren; i++)
-		if (asks(n->children[i], ask))
+		if (needs_measure(n->children[i], ask))
 			return true;
 	return false;
 }
@@ -101,7 +101,8 @@ static void decide_rows(struct call_filter *w, const struct block *b, bool *any)
 }
 
 /* Queue a block, with its counts for the comparison when it is passed on. */
-static int wait(struct call_filter *w, const struct block *b, uint32_t *counts, struct error *e)
+static int queue_block(struct call_filter *w, const struct block *b, uint32_t *counts,
+		       struct error *e)
 {
 	uint64_t number = block_queue_next(&w->queue);
 
@@ -133,7 +134,7 @@ static int take_events(struct call_filter *w, const struct block *b, struct erro
 			return error_no_memory(error);
 		left_out_count(b, counts);
 	}
-	return any || counts ? wait(w, b, counts, error) : 0;
+	return any || counts ? queue_block(w, b, counts, error) : 0;
 }
 
 /* Returns true if a kept or undecided call of a thread is open. Numbered calls may belong to any
@@ -180,7 +181,7 @@ static int end_stream(struct call_filter *w, struct error *e)
  * a leave. Of these calls only the duration is known. */
 static bool keeps_unseen(struct call_filter *w, uint32_t thread, const struct frame_stack *s)
 {
-	bool keeps = s->count && !w->time_range && asks(w->filter->tree, ASK_DURATION);
+	bool keeps = s->count && !w->time_range && needs_measure(w->filter->tree, ASK_DURATION);
 
 	for (uint32_t i = 0; i < s->count && s->frames[i].unseen && keeps; i++) {
 		struct open_frame *f = &s->frames[i];
@@ -295,8 +296,8 @@ int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit,
 				  .rows_alone = !call_filter_needed(filter),
 				  .evaluation = &filter->evaluation,
 				  .around = asks_around(filter->tree),
-				  .self = asks(filter->tree, ASK_SELF),
-				  .stack = asks(filter->tree, ASK_STACK)};
+				  .self = needs_measure(filter->tree, ASK_SELF),
+				  .stack = needs_measure(filter->tree, ASK_STACK)};
 	block_queue_init(&w->queue, limit);
 	w->queue.moved = moved;
 	w->queue.ctx = w;

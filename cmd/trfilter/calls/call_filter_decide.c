@@ -5,8 +5,8 @@
 
 /* Returns the innermost call around an event. The kernel's calls are on top of the thread's
  * others. */
-static struct open_frame *around(const struct call_filter *w, const struct event *e,
-				 uint32_t number)
+static struct open_frame *innermost_call(const struct call_filter *w, const struct event *e,
+					 uint32_t number)
 {
 	const struct frames *f = &w->frames;
 	bool call = e->type->kind == KIND_ENTER && !(e->type->flags & TYPE_INNER);
@@ -36,8 +36,8 @@ static bool name_of(struct call_filter *w, uint32_t below, uint32_t location)
 }
 
 /*
- * Append the names of the calls that around() finds around an event, and of an enter's own frame,
- * which exists at that time.
+ * Append the names of the calls that innermost_call() finds around an event, and of an enter's own
+ * frame, which exists at that time.
  */
 void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out)
 {
@@ -207,7 +207,7 @@ static uint32_t entered_stack(struct call_filter *w, const struct event *e,
 struct open_frame *call_filter_set_info(struct call_filter *w, const struct event *e,
 					uint32_t number, bool call)
 {
-	struct open_frame *a = around(w, e, number);
+	struct open_frame *a = innermost_call(w, e, number);
 	uint64_t under = 0, over = 0;
 
 	w->info.is_call = call;

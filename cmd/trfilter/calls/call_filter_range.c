@@ -11,7 +11,7 @@ static bool by_entry(const struct node *n)
 }
 
 /* Narrow the range of durations. Returns false if the condition is of another kind. */
-static bool narrow(struct call_filter *w, const struct node *n)
+static bool narrow_durations(struct call_filter *w, const struct node *n)
 {
 	uint64_t value = n->right.value.u, low = 0, high = UINT64_MAX;
 
@@ -52,7 +52,7 @@ void duration_scan_init(struct call_filter *w)
 		return;
 	for (size_t i = 0; i < w->filter->nparts; i++) {
 		const struct node *n = w->filter->parts[i].node;
-		bool range = narrow(w, n);
+		bool range = narrow_durations(w, n);
 
 		if (!range && !by_entry(n))
 			return;

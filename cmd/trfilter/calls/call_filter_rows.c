@@ -10,8 +10,8 @@ enum {
  * Decide a row without a frame: an event that is no call, a row of a call that cannot be paired, or
  * the leave of a call that was open before its thread's first event and is no longer on its stack.
  */
-static uint8_t alone(struct call_filter *w, const struct event *e, uint32_t number, bool wanted,
-		     const struct open_frame *unseen, const struct call *done)
+static uint8_t decide_alone(struct call_filter *w, const struct event *e, uint32_t number,
+			    bool wanted, const struct open_frame *unseen, const struct call *done)
 {
 	const struct open_frame *a = call_filter_set_info(w, e, number, false);
 	bool passes, holds;
@@ -38,8 +38,8 @@ static uint8_t alone(struct call_filter *w, const struct event *e, uint32_t numb
 }
 
 /* Push a frame for an enter; NULL: the enter is decided without a frame. */
-static struct open_frame *begin(struct call_filter *w, const struct event *e, uint32_t *number,
-				uint32_t *index)
+static struct open_frame *begin_call(struct call_filter *w, const struct event *e, uint32_t *number,
+				     uint32_t *index)
 {
 	struct frame_stack *s;
 	struct open_frame *f;
@@ -69,7 +69,7 @@ static struct open_frame *begin(struct call_filter *w, const struct event *e, ui
 }
 
 /* Pop the top of a stack, which ended without a leave. */
-static void lose(struct call_filter *w, struct frame_stack *s, uint32_t number)
+static void lose_call(struct call_filter *w, struct frame_stack *s, uint32_t number)
 {
 	bool keep;
 
@@ -94,7 +94,7 @@ static void synchronise(struct call_filter *w, const struct event *e, uint32_t n
 			call_filter_never_left(w, f);
 	} else if (e->type->flags & TYPE_DEPTH && !(e->type->flags & TYPE_INNER)) {
 		while (s->count && frames_top(s)->depth >= e->depth)
-			lose(w, s, number);
+			lose_call(w, s, number);
 	}
 }
 
@@ -120,9 +120,9 @@ static uint8_t enter(struct call_filter *w, const struct event *e, uint32_t numb
 		a->children++;
 	if (w->own_under)
 		level = 0;
-	f = begin(w, e, &number, &index);
+	f = begin_call(w, e, &number, &index);
 	if (!f || frames_clear(&w->frames, f))
-		return alone(w, e, frames_thread(e), wanted, NULL, NULL);
+		return decide_alone(w, e, frames_thread(e), wanted, NULL, NULL);
 	f->lane = e->lane;
 	f->start = e->time;
 	f->block = block_queue_next(&w->queue);
@@ -156,7 +156,8 @@ static uint8_t enter(struct call_filter *w, const struct event *e, uint32_t numb
 }
 
 /* Returns the frame that a leave closes, at the top of its stack; NULL: none. */
-static struct open_frame *closed(struct call_filter *w, const struct event *e, uint32_t number)
+static struct open_frame *closed_frame(struct call_filter *w, const struct event *e,
+				       uint32_t number)
 {
 	struct frame_stack *s = &w->frames.stacks[number];
 	bool inner = e->type->flags & TYPE_INNER, depth = e->type->flags & TYPE_DEPTH && !inner;
@@ -169,7 +170,7 @@ static struct open_frame *closed(struct call_filter *w, const struct event *e, u
 	/* a leave also ends all calls above its own */
 	while ((f = frames_top(s)) && !inner &&
 	       (f->inner ? !depth || f->depth >= e->depth : depth && f->depth > e->depth))
-		lose(w, s, number);
+		lose_call(w, s, number);
 	return f && f->inner == inner && (!depth || f->depth == e->depth) ? f : NULL;
 }
 
@@ -178,19 +179,20 @@ static uint8_t leave(struct call_filter *w, const struct event *e, uint32_t numb
 {
 	bool numbered = e->type->flags & TYPE_CALL_NUMBER, keep;
 	struct frame_stack *s = &w->frames.stacks[number];
-	struct open_frame *f = numbered ? frames_numbered(&w->frames, e) : closed(w, e, number);
+	struct open_frame *f =
+		numbered ? frames_numbered(&w->frames, e) : closed_frame(w, e, number);
 	enum answer answer;
 
 	if (!w->ignored.full)
 		w->ignored_row = e->type->flags & TYPE_INNER && (!f || f->ignored);
 
 	if (!f)
-		return alone(w, e, number, wanted, NULL, NULL);
+		return decide_alone(w, e, number, wanted, NULL, NULL);
 	if (f->unseen) {
 		const struct open_frame unseen = *f;
 
 		s->count--;
-		return alone(w, e, number, wanted, &unseen, done);
+		return decide_alone(w, e, number, wanted, &unseen, done);
 	}
 	if (f->answer == ANSWER_LATER || w->filter->by_both) {
 		call_filter_set_open_info(w, f, e->time);
@@ -221,7 +223,7 @@ static uint8_t leave(struct call_filter *w, const struct event *e, uint32_t numb
 
 /* Take the first row that shows which calls are open on a stack: those below its depth, as in
  * calls.h. */
-static void start(struct call_filter *w, const struct event *e, uint32_t number)
+static void start_stack(struct call_filter *w, const struct event *e, uint32_t number)
 {
 	enum { NOT_OWN = TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER };
 	const struct dictionary *d = w->evaluation->dictionary;
@@ -243,7 +245,7 @@ static void start(struct call_filter *w, const struct event *e, uint32_t number)
 	}
 	/* scheduled-out frames before that are no calls */
 	while (unseen && s->count)
-		lose(w, s, number);
+		lose_call(w, s, number);
 	for (uint32_t i = 0; i < unseen; i++) {
 		struct open_frame *f = frames_push(&w->frames, s);
 
@@ -288,11 +290,11 @@ static uint8_t row_state(struct call_filter *w, const struct event *e)
 	if (w->self)
 		has_self = calls_feed(&w->calls, e, &done) == CALLS_LEAVE;
 	if (!w->frames.stacks[number].started)
-		start(w, e, number);
+		start_stack(w, e, number);
 	switch (e->type->kind) {
 	case KIND_ENTER: state = enter(w, e, number, wanted); break;
 	case KIND_LEAVE: state = leave(w, e, number, wanted, has_self ? &done : NULL); break;
-	default: state = alone(w, e, number, wanted, NULL, NULL);
+	default: state = decide_alone(w, e, number, wanted, NULL, NULL);
 	}
 	/* events outside of the range do not enclose anything */
 	return state == ROW_DROP && wanted ? w->queue.dropped : state;

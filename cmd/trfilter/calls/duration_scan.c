@@ -95,7 +95,7 @@ static bool find_waiting(const struct duration_scan *x)
 }
 
 /* Take a row that is neither an enter on top of the stack nor the leave of the top. */
-static void general(struct duration_scan *x, const uint8_t *p, uint32_t row)
+static void scan_general(struct duration_scan *x, const uint8_t *p, uint32_t row)
 {
 	struct call_filter *w = x->w;
 	const struct frame_stack *stacks = w->frames.stacks;
@@ -114,8 +114,8 @@ static void general(struct duration_scan *x, const uint8_t *p, uint32_t row)
 }
 
 /* Take single rows, from number i on. */
-static inline __attribute__((always_inline)) void rows(struct duration_scan *x, const uint8_t *p,
-						       uint32_t i, bool bare)
+static inline __attribute__((always_inline)) void scan_rows(struct duration_scan *x,
+							    const uint8_t *p, uint32_t i, bool bare)
 {
 	struct call_filter *w = x->w;
 	const struct block *b = x->b;
@@ -137,7 +137,7 @@ static inline __attribute__((always_inline)) void rows(struct duration_scan *x, 
 		if (__builtin_expect(kind != KIND_ENTER || s->count >= s->capacity || !s->started ||
 					     (s->count && s->frames[s->count - 1].depth >= depth),
 				     0)) {
-			general(x, p, i);
+			scan_general(x, p, i);
 			continue;
 		}
 		f = &s->frames[s->count];
@@ -186,7 +186,7 @@ static void note_last(const struct duration_scan *x)
 
 /* Take runs until they are too short, or to the end of the block. Returns the number of the
  * first row that is left; *at is its address. */
-static uint32_t runs(struct duration_scan *x, const uint8_t **at)
+static uint32_t scan_runs(struct duration_scan *x, const uint8_t **at)
 {
 	const struct block *b = x->b;
 	const uint8_t *p = b->row_data, *end;
@@ -205,7 +205,7 @@ static uint32_t runs(struct duration_scan *x, const uint8_t **at)
 		if (i == b->rows || ++breaks > BREAKS + i / RUN)
 			break;
 		w->offsets[i] = (uint32_t)(p - b->row_data);
-		general(x, p, i++);
+		scan_general(x, p, i++);
 		p += compact_row_size(b, p);
 		if (i == b->rows || x->shared)
 			break;
@@ -228,11 +228,11 @@ bool duration_scan(struct call_filter *w, const struct block *b, bool *any)
 	sort_types(&x);
 	memset(w->states, ROW_DROP, b->rows);
 	if (w->quick && !x.shared)
-		i = runs(&x, &p);
+		i = scan_runs(&x, &p);
 	if (b->row_flags & EVENTS_BARE)
-		rows(&x, p, i, true);
+		scan_rows(&x, p, i, true);
 	else
-		rows(&x, p, i, false);
+		scan_rows(&x, p, i, false);
 	note_last(&x);
 	*any = find_waiting(&x) || x.kept;
 	return true;

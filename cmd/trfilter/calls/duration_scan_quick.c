@@ -32,7 +32,7 @@ struct duration_scan_runs *duration_scan_runs_new(void)
 	return calloc(1, sizeof(struct duration_scan_runs));
 }
 
-static void begin(const struct duration_scan *x, struct duration_scan_runs *q)
+static void run_begin(const struct duration_scan *x, struct duration_scan_runs *q)
 {
 	for (uint32_t i = 0; i < x->b->nlanes && i < DURATION_SCAN_LANES; i++) {
 		const struct open_frame *top = frames_top(x->stacks[i]);
@@ -46,8 +46,8 @@ static void begin(const struct duration_scan *x, struct duration_scan_runs *q)
 }
 
 /* Push the frames of calls that are open at the end of the run. */
-static void finish(struct duration_scan *x, struct duration_scan_runs *q, const uint8_t *run,
-		   uint32_t first)
+static void run_finish(struct duration_scan *x, struct duration_scan_runs *q, const uint8_t *run,
+		       uint32_t first)
 {
 	struct call_filter *w = x->w;
 
@@ -68,8 +68,8 @@ static void finish(struct duration_scan *x, struct duration_scan_runs *q, const 
 }
 
 /* Keep a call of the run that lasted long enough. */
-static void keep(struct duration_scan *x, const uint8_t *run, uint32_t first, uint32_t enter,
-		 const uint8_t *leave)
+static void run_keep(struct duration_scan *x, const uint8_t *run, uint32_t first, uint32_t enter,
+		     const uint8_t *leave)
 {
 	const uint8_t *p = run + enter;
 	uint32_t row = first + (uint32_t)((size_t)(leave - run) / NARROW_ROW);
@@ -106,7 +106,7 @@ scan(struct duration_scan *x, const uint8_t *run, uint32_t first, bool timed)
 			/* a time that runs backwards counts as longer than any */
 			if (__builtin_expect(leaves & (took - shortest <= longer), 0) &&
 			    depth >= l->lowest)
-				keep(x, run, first, q->rows[at], p);
+				run_keep(x, run, first, q->rows[at], p);
 		}
 		q->rows[at] = (uint32_t)(p - run);
 		if (__builtin_expect(depth < l->lowest, 0)) {
@@ -127,9 +127,9 @@ const uint8_t *duration_scan_run(struct duration_scan *x, const uint8_t *run, ui
 	struct duration_scan_runs *q = x->w->quick;
 	const uint8_t *end;
 
-	begin(x, q);
+	run_begin(x, q);
 	end = x->b->last - x->b->base < x->w->shortest ? scan(x, run, first, false)
 						       : scan(x, run, first, true);
-	finish(x, q, run, first);
+	run_finish(x, q, run, first);
 	return end;
 }

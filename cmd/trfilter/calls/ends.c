@@ -116,8 +116,8 @@ static bool is_on_top(const struct type *t)
 }
 
 /* Note the first row of a thread that has a depth, in that lane. */
-static int start(struct ends *x, uint32_t thread, const struct block *b, const uint8_t *row,
-		 uint32_t lane, bool leave)
+static int ends_start(struct ends *x, uint32_t thread, const struct block *b, const uint8_t *row,
+		      uint32_t lane, bool leave)
 {
 	struct thread_end *t = &x->threads[thread];
 	uint32_t depth = depth_of(b, row);
@@ -146,7 +146,7 @@ static void note_depth(struct ends *x, uint32_t thread, const struct block *b, c
 	x->threads[thread].deep_row = row + 1;
 }
 
-static int walk(struct ends *x, const struct block *b)
+static int ends_walk(struct ends *x, const struct block *b)
 {
 	const uint8_t *p = b->row_data;
 
@@ -166,7 +166,7 @@ static int walk(struct ends *x, const struct block *b)
 		if (has_depth(type))
 			note_depth(x, thread, b, p);
 		if (has_depth(type) && !x->threads[thread].started &&
-		    start(x, thread, b, p, lane, type->kind == KIND_LEAVE))
+		    ends_start(x, thread, b, p, lane, type->kind == KIND_LEAVE))
 			return -1;
 	}
 	return 0;
@@ -215,7 +215,7 @@ static void note_row(struct ends *x, uint32_t thread, const struct block *b, uin
 	x->threads[thread].inner = is_on_top(b->types[type]);
 }
 
-/* Do the work of walk() for a block where no thread starts: the last rows of each lane are
+/* Do the work of ends_walk() for a block where no thread starts: the last rows of each lane are
  * enough. */
 static int note_last(struct ends *x, const struct block *b)
 {
@@ -239,7 +239,7 @@ static int note_last(struct ends *x, const struct block *b)
 		depths &= classes[i] == CLASS_DEPTH;
 		/* wants_start() does not cover these */
 		if (per_cpu && classes[i] == CLASS_DEPTH)
-			return walk(x, b);
+			return ends_walk(x, b);
 	}
 	memset(last, 0, n * sizeof *last);
 	if (narrow && depths)
@@ -272,7 +272,7 @@ int ends_block(struct ends *x, const struct block *b)
 {
 	if (ends_lanes(x, b))
 		return -1;
-	return wants_start(x, b) ? walk(x, b) : 0;
+	return wants_start(x, b) ? ends_walk(x, b) : 0;
 }
 
 static bool is_kept(const struct ends *x, uint32_t thread)
@@ -318,7 +318,7 @@ int ends_rows(struct ends *x, const struct block *b, const struct block *kept, b
 	note_kept(x, b, kept, all);
 	x->blocks++;
 	if (wants_start(x, b))
-		bad = walk(x, b);
+		bad = ends_walk(x, b);
 	else if (always || (!all && wants_last(x, b)))
 		bad = note_last(x, b);
 	if (bad)

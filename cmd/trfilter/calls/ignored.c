@@ -73,7 +73,7 @@ static int room(struct ignored *x, const struct block *b)
 }
 
 /* Allocate scratch for the lanes and types of a block. */
-static int tables(struct ignored *x, const struct block *b)
+static int ignored_tables(struct ignored *x, const struct block *b)
 {
 	const uint8_t **last = array_reach(x->last, &x->nlast, b->nlanes, sizeof *last);
 	uint8_t *classes = array_reach(x->classes, &x->nclasses, b->ntypes, 1);
@@ -124,8 +124,8 @@ static const uint8_t *last_of(const struct ignored *x, const struct block *b, ui
 }
 
 /* Take a row of a type with INNER. */
-static bool inner(struct ignored *x, const struct ends *ends, const struct block *b,
-		  const struct event *e)
+static bool ignored_inner_row(struct ignored *x, const struct ends *ends, const struct block *b,
+			      const struct event *e)
 {
 	const struct thread_end *t = &ends->threads[e->lane->thread];
 	struct ignored_stack *s = &x->stacks[e->lane->thread];
@@ -185,7 +185,7 @@ static void look_at_last(struct ignored *x, const struct ends *ends, const struc
 		if (x->classes[type] == CLASS_INNER) {
 			events_begin(&it, b);
 			it.row = p;
-			x->rows[i] = event_next(&it, &e) && inner(x, ends, b, &e);
+			x->rows[i] = event_next(&it, &e) && ignored_inner_row(x, ends, b, &e);
 			x->any |= x->rows[i];
 		} else if (x->classes[type] != CLASS_NONE) {
 			x->last[lane] = p;
@@ -217,7 +217,7 @@ int ignored_block(struct ignored *x, const struct ends *ends, const struct block
 		any = class_of(b->types[i]) == CLASS_INNER;
 	if (!any)
 		return 0;
-	if (room(x, b) || tables(x, b))
+	if (room(x, b) || ignored_tables(x, b))
 		return -1;
 	look_at_last(x, ends, b);
 	drop_inner(x, ends, b);

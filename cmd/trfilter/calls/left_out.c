@@ -159,7 +159,7 @@ int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *s
 	return 0;
 }
 
-static int say(struct left_out *x, struct left_out_stack *s)
+static int add_entry(struct left_out *x, struct left_out_stack *s)
 {
 	uint32_t flags = THREAD_LEFT_OUT | (s->per_cpu ? THREAD_PER_CPU : 0);
 
@@ -179,7 +179,7 @@ static int pass(struct left_out *x, uint32_t stack, uint32_t wire, bool per_cpu)
 	s->wire = wire;
 	s->segment = x->segment;
 	s->per_cpu = per_cpu;
-	return s->incomplete && !s->written ? say(x, s) : 0;
+	return s->incomplete && !s->written ? add_entry(x, s) : 0;
 }
 
 int left_out_block(struct left_out *x, const struct block *b)
@@ -246,7 +246,7 @@ int left_out_end(struct left_out *x)
 	for (size_t i = 0; i < x->nstacks; i++) {
 		struct left_out_stack *s = &x->stacks[i];
 
-		if (s->incomplete && !s->written && s->segment == x->segment && say(x, s))
+		if (s->incomplete && !s->written && s->segment == x->segment && add_entry(x, s))
 			return -1;
 	}
 	return 0;

@@ -14,16 +14,16 @@ void pairing_free(struct pairing *p)
 	*p = (struct pairing){.lost = p->lost, .ctx = p->ctx};
 }
 
-static void lose(struct pairing *p, uint32_t note)
+static void pairing_lose(struct pairing *p, uint32_t note)
 {
 	if (p->lost)
 		p->lost(p->ctx, note);
 }
 
 /* Pop the top of a stack, which ended without a leave. */
-static void drop(struct pairing *p, struct pairing_stack *s)
+static void pairing_drop(struct pairing *p, struct pairing_stack *s)
 {
-	lose(p, s->frames[--s->count].note);
+	pairing_lose(p, s->frames[--s->count].note);
 }
 
 struct pairing_stack *pairing_new_stack(struct pairing *p, uint32_t number)
@@ -75,7 +75,7 @@ void pairing_push(struct pairing *p, struct pairing_stack *s, const struct pairi
 	if (s->count == PAIRING_LIMIT) {
 		s->count /= 2;
 		for (size_t i = 0; i < s->count; i++)
-			lose(p, s->frames[i].note);
+			pairing_lose(p, s->frames[i].note);
 		memmove(s->frames, s->frames + s->count, s->count * sizeof *s->frames);
 	}
 	frames = array_grow(s->frames, &s->capacity, s->count, sizeof *frames);
@@ -95,7 +95,7 @@ void pairing_enter(struct pairing *p, const struct event *e, uint32_t note)
 
 	if (e->type->flags & TYPE_CALL_NUMBER) {
 		if (!field_call(e, &call) || open_calls_count(&p->numbered) >= PAIRING_LIMIT)
-			lose(p, note);
+			pairing_lose(p, note);
 		else if (open_calls_put(&p->numbered, e->lane->source->number, call, note))
 			p->out_of_memory = true;
 		return;
@@ -108,7 +108,7 @@ void pairing_enter(struct pairing *p, const struct event *e, uint32_t note)
 		/* calls as deep as the enter ended without a leave */
 		f.depth = e->depth;
 		while (s->count && top(s)->depth >= f.depth)
-			drop(p, s);
+			pairing_drop(p, s);
 	}
 	pairing_push(p, s, &f);
 }
@@ -134,7 +134,7 @@ bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *note)
 	while (s->count && !inner &&
 	       (top(s)->inner ? !depth || top(s)->depth >= e->depth
 			      : depth && top(s)->depth > e->depth))
-		drop(p, s);
+		pairing_drop(p, s);
 	if (!s->count || top(s)->inner != inner || (depth && top(s)->depth != e->depth))
 		return false;
 	*note = top(s)->note;

@@ -71,8 +71,8 @@ static size_t count_below(const struct pairing_stack *s, uint32_t depth)
 }
 
 /* Replace the open calls by those at the end of a run. */
-static void settle(struct pairing_block *pb, const struct reverse_scan *k, uint32_t note,
-		   const struct pairing_notes *notes)
+static void settle_open_calls(struct pairing_block *pb, const struct reverse_scan *k, uint32_t note,
+			      const struct pairing_notes *notes)
 {
 	for (uint32_t i = 0; i < pb->block->nlanes && i < 256; i++) {
 		struct pairing_stack *s = pb->stacks[i];
@@ -107,7 +107,7 @@ bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *t
 			if (s->frames[n - 1].note != note)
 				return false;
 	}
-	settle(pb, &k, note, NULL);
+	settle_open_calls(pb, &k, note, NULL);
 	return true;
 }
 
@@ -134,5 +134,5 @@ void pairing_found(struct pairing_block *pb, const struct pairing_notes *n)
 	struct reverse_scan k;
 
 	reverse_scan_look(&k, pb->kinds, b->row_data, b->row_data + b->row_size, b->nlanes);
-	settle(pb, &k, 0, n);
+	settle_open_calls(pb, &k, 0, n);
 }

@@ -12,7 +12,7 @@ enum {
 };
 
 /* Free a call whose two rows are decided. */
-static void settle(struct partners *p, struct partner *c)
+static void free_decided(struct partners *p, struct partner *c)
 {
 	if (c->enter_waits && !c->enter_near && (c->kept || (c->left && !c->leave_waits))) {
 		c->enter_waits = false;
@@ -35,7 +35,7 @@ static void lost(void *ctx, uint32_t note)
 	if (note < NOTE_CALLS)
 		return;
 	p->calls[note - NOTE_CALLS].left = true;
-	settle(p, &p->calls[note - NOTE_CALLS]);
+	free_decided(p, &p->calls[note - NOTE_CALLS]);
 }
 
 void partners_init(struct partners *p, struct block_queue *w)
@@ -117,7 +117,7 @@ uint8_t partners_leave(struct partners *p, const struct event *e, uint8_t state,
 		c->leave_waits = true;
 		*at = (struct frame_at){PARTNER_LEAVE, note - NOTE_CALLS};
 	}
-	settle(p, c);
+	free_decided(p, c);
 	return state;
 }
 
@@ -152,7 +152,7 @@ uint8_t partners_decide(struct partners *p, struct frame_at at, bool reached)
 		c->enter_waits = false;
 		state = c->kept ? ROW_KEEP : ROW_DROP;
 	}
-	settle(p, c);
+	free_decided(p, c);
 	return state;
 }
 

@@ -20,7 +20,7 @@ static struct stack_node *slot_of(struct stack_node *slots, uint32_t mask, uint3
 }
 
 /* Grow the table. Returns -1 when out of memory. */
-static int grow(struct stack_nodes *s)
+static int stack_nodes_grow(struct stack_nodes *s)
 {
 	uint32_t size = s->slots ? 2 * (s->mask + 1) : 256;
 	struct stack_node *slots = calloc(size, sizeof *slots);
@@ -43,7 +43,7 @@ uint32_t stack_nodes_push(struct stack_nodes *s, uint32_t below, uint32_t locati
 {
 	struct stack_node *n;
 
-	if (!below || ((!s->slots || s->count >= s->mask / 2) && grow(s)))
+	if (!below || ((!s->slots || s->count >= s->mask / 2) && stack_nodes_grow(s)))
 		return 0;
 	n = slot_of(s->slots, s->mask, below, location);
 	if (!n->number && s->count < STACK_NODES_LIMIT)

@@ -25,7 +25,7 @@ static bool matches(const struct node *n, const char *text, size_t size)
 	return !regexec(&n->regex, text, 1, &all, REG_STARTEND);
 }
 
-static bool match(const struct node *n, const struct scalar *s)
+static bool evaluate_match(const struct node *n, const struct scalar *s)
 {
 	const char *text;
 	size_t size;
@@ -91,7 +91,7 @@ static bool ask(struct evaluation *ev, struct node *n, const struct event *e)
 	case NODE_COMPARE:
 		operand_value(ev, &n->right, e, &right);
 		return ordered(n->comparison, scalar_compare(&left, &right));
-	case NODE_MATCH: return match(n, &left);
+	case NODE_MATCH: return evaluate_match(n, &left);
 	case NODE_IN: return member(n, &left);
 	case NODE_HAS: return left.form != SCALAR_NONE;
 	default: return scalar_true(&left);
@@ -117,8 +117,8 @@ static struct verdict *verdict_at(struct verdicts *v, uint32_t number)
 }
 
 /* Returns the cache entry for this event; NULL if the answer depends on more than one entry. */
-static struct verdict *kept(struct evaluation *ev, struct node *n, const struct event *e,
-			    const struct location_symbol **symbol)
+static struct verdict *cached_verdict(struct evaluation *ev, struct node *n, const struct event *e,
+				      const struct location_symbol **symbol)
 {
 	*symbol = NULL;
 	if (n->left.ask == ASK_STACK && !n->left.literal && (n->right.literal || !n->right.name)) {
@@ -144,7 +144,7 @@ static struct verdict *kept(struct evaluation *ev, struct node *n, const struct 
 static bool leaf(struct evaluation *ev, struct node *n, const struct event *e)
 {
 	const struct location_symbol *symbol;
-	struct verdict *v = kept(ev, n, e, &symbol);
+	struct verdict *v = cached_verdict(ev, n, e, &symbol);
 	bool holds;
 
 	if (v && v->state && v->symbol == symbol)
@@ -156,7 +156,7 @@ static bool leaf(struct evaluation *ev, struct node *n, const struct event *e)
 }
 
 /* Evaluate the most common conditions on a row without general values. */
-static bool quick(const struct node *n, const struct event *e)
+static bool evaluate_quick(const struct node *n, const struct event *e)
 {
 	uint64_t left = e->depth, right = n->right.value.u;
 
@@ -193,6 +193,6 @@ bool evaluate(struct evaluation *ev, struct node *n, const struct event *e)
 	case NODE_NOT: return !evaluate(ev, n->children[0], e);
 	case NODE_UNDER: return ev->call && ev->call->under >> n->mark & 1;
 	case NODE_OVER: return ev->call && ev->call->over >> n->mark & 1;
-	default: return n->quick ? quick(n, e) : leaf(ev, n, e);
+	default: return n->quick ? evaluate_quick(n, e) : leaf(ev, n, e);
 	}
 }

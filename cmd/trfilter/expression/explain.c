@@ -6,7 +6,7 @@ static const char *const comparisons[] = {
 };
 
 /* Write bytes, those that are not printable ASCII as escapes. */
-static void quoted(struct text *t, const char *p, size_t n)
+static void put_quoted(struct text *t, const char *p, size_t n)
 {
 	text_char(t, '"');
 	for (; n--; p++) {
@@ -28,7 +28,7 @@ static void show_scalar(struct text *t, const struct scalar *s)
 	case SCALAR_INT: text_i64(t, s->i); break;
 	case SCALAR_UINT: text_u64(t, s->u); break;
 	case SCALAR_REAL: text_printf(t, "%.18Lg", s->real); break;
-	case SCALAR_TEXT: quoted(t, s->text, s->size); break;
+	case SCALAR_TEXT: put_quoted(t, s->text, s->size); break;
 	case SCALAR_NONE:
 	case SCALAR_OTHER: break;
 	}
@@ -42,7 +42,7 @@ static void show_operand(struct text *t, const struct operand *o)
 		text_printf(t, "arg.%s", o->name);
 	} else if (o->ask == ASK_FIELD) {
 		text_puts(t, "field(");
-		quoted(t, o->name, strlen(o->name));
+		put_quoted(t, o->name, strlen(o->name));
 		text_char(t, ')');
 	} else {
 		text_puts(t, o->name);
@@ -112,7 +112,7 @@ static void show(struct text *t, const struct node *n)
 		show_operand(t, &n->right);
 	} else if (n->kind == NODE_MATCH) {
 		text_puts(t, n->negated ? " !~ " : " =~ ");
-		quoted(t, n->pattern, strlen(n->pattern));
+		put_quoted(t, n->pattern, strlen(n->pattern));
 	} else if (n->kind == NODE_IN) {
 		show_set(t, n);
 	}

@@ -32,7 +32,7 @@ struct node *parser_node(struct parser *p, enum node_kind kind)
 }
 
 /* Returns the token as it was written, for messages. */
-static const char *shown(const struct token *t, char *text, size_t size)
+static const char *shown_token(const struct token *t, char *text, size_t size)
 {
 	if (t->kind == TOKEN_END)
 		return "the end";
@@ -45,7 +45,7 @@ int parser_unexpected(struct parser *p, const char *wanted)
 	char text[80];
 
 	return lexer_error(&p->lexer, TOKEN(p)->column, "%s expected, not %s", wanted,
-			   shown(TOKEN(p), text, sizeof text));
+			   shown_token(TOKEN(p), text, sizeof text));
 }
 
 int parser_expect(struct parser *p, enum token_kind kind, const char *what)
@@ -111,8 +111,8 @@ static struct node *negation(struct parser *p, bool after_not)
 }
 
 /* Parse conditions joined by && or ||, into one node. */
-static struct node *joined(struct parser *p, enum node_kind kind, enum token_kind by,
-			   struct node *(*part)(struct parser *p))
+static struct node *parse_joined(struct parser *p, enum node_kind kind, enum token_kind by,
+				 struct node *(*part)(struct parser *p))
 {
 	struct node *first = part(p), *n;
 
@@ -136,12 +136,12 @@ static struct node *one(struct parser *p)
 
 static struct node *both(struct parser *p)
 {
-	return joined(p, NODE_AND, TOKEN_AND, one);
+	return parse_joined(p, NODE_AND, TOKEN_AND, one);
 }
 
 struct node *parser_either(struct parser *p)
 {
-	return joined(p, NODE_OR, TOKEN_OR, both);
+	return parse_joined(p, NODE_OR, TOKEN_OR, both);
 }
 
 /* Use arguments and return value of the row itself, where calls are not followed. */

@@ -66,7 +66,7 @@ static void share_time_unit(struct operand *a, struct operand *b)
 		b->time_unit = a->time_unit;
 }
 
-static int compare(struct parser *p, struct node *n)
+static int parse_comparison(struct parser *p, struct node *n)
 {
 	n->kind = NODE_COMPARE;
 	if (lexer_next(&p->lexer) || kind_word(p, &n->left, &n->right) ||
@@ -80,7 +80,7 @@ static int compare(struct parser *p, struct node *n)
 	return 0;
 }
 
-static int match(struct parser *p, struct node *n)
+static int parse_match(struct parser *p, struct node *n)
 {
 	struct token *t = TOKEN(p);
 	char why[200];
@@ -195,7 +195,7 @@ static int has(struct parser *p, struct node *n)
 }
 
 /* Returns the node of name == "f", for a text alone. */
-static struct node *of_name(struct parser *p)
+static struct node *name_node(struct parser *p)
 {
 	struct node *n = parser_node(p, NODE_COMPARE);
 
@@ -212,7 +212,7 @@ static struct node *of_name(struct parser *p)
 }
 
 /* Parse under("f"), over(name =~ "^f" && tid == 1). */
-static int around(struct parser *p, struct node *n)
+static int parse_around(struct parser *p, struct node *n)
 {
 	size_t column = TOKEN(p)->column;
 	const char *after;
@@ -223,7 +223,7 @@ static int around(struct parser *p, struct node *n)
 		return -1;
 	after = p->lexer.text + p->lexer.at;
 	after += strspn(after, " \t\r\n");
-	child = TOKEN(p)->kind == TOKEN_STRING && *after == ')' ? of_name(p) : parser_either(p);
+	child = TOKEN(p)->kind == TOKEN_STRING && *after == ')' ? name_node(p) : parser_either(p);
 	if (parser_add(p, n, child) || parser_expect(p, TOKEN_CLOSE, "')'"))
 		return -1;
 	if (expression_of_calls(child))
@@ -253,7 +253,7 @@ static int check_times(struct parser *p, const struct node *n)
 }
 
 /* Parse an operand and its relation. after_not: a '!' without parentheses precedes it. */
-static int condition(struct parser *p, struct node *n, bool after_not)
+static int parse_condition(struct parser *p, struct node *n, bool after_not)
 {
 	struct token *t = TOKEN(p);
 	bool relation;
@@ -261,7 +261,7 @@ static int condition(struct parser *p, struct node *n, bool after_not)
 	if (is_word(t, "has") && is_call(p))
 		return has(p, n);
 	if ((is_word(t, "under") || is_word(t, "over")) && is_call(p))
-		return around(p, n);
+		return parse_around(p, n);
 	if (parser_operand(p, &n->left))
 		return -1;
 	relation = is_relation(t->kind) || is_word(t, "in");
@@ -272,9 +272,9 @@ static int condition(struct parser *p, struct node *n, bool after_not)
 	if (is_word(t, "in"))
 		return set(p, n);
 	if (t->kind == TOKEN_MATCH || t->kind == TOKEN_NO_MATCH)
-		return match(p, n);
+		return parse_match(p, n);
 	if (comparison_of(t->kind, &n->comparison))
-		return compare(p, n);
+		return parse_comparison(p, n);
 	n->kind = NODE_TRUTH;
 	if (n->left.literal && n->left.form == KNOWN_TEXT)
 		return lexer_error(&p->lexer, n->left.column, "a string alone is no condition");
@@ -292,7 +292,7 @@ struct node *parser_leaf(struct parser *p, bool after_not)
 
 	if (!n)
 		return NULL;
-	if (condition(p, n, after_not))
+	if (parse_condition(p, n, after_not))
 		return parser_failed(n);
 	if (check_times(p, n))
 		return parser_failed(n);

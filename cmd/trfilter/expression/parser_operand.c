@@ -15,7 +15,7 @@ static int event_field(struct parser *p, struct operand *o, const char *name, si
 }
 
 /* Parse arg.1, fparg.2, arg.size. Returns 1 if it is one. */
-static int argument(struct parser *p, struct operand *o, const struct token *t)
+static int parse_argument(struct parser *p, struct operand *o, const struct token *t)
 {
 	bool real = t->size > 6 && !memcmp(t->text, "fparg.", 6);
 	const char *what = t->text + (real ? 6 : 4);
@@ -68,7 +68,7 @@ int parser_field(struct parser *p, struct operand *o)
 	if (why)
 		return lexer_error(&p->lexer, t->column, "'%.*s' is called '%s' here", (int)t->size,
 				   t->text, why);
-	is_argument = argument(p, o, t);
+	is_argument = parse_argument(p, o, t);
 	if (is_argument < 0 || lexer_next(&p->lexer))
 		return -1;
 	if (is_argument)

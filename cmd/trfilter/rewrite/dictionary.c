@@ -27,7 +27,8 @@ static int send(struct rewrite *r)
 }
 
 /* Send an entry. All functions here return 0, or -1 after stage_fail. */
-static int add(struct rewrite *r, enum entry_kind kind, uint32_t id, const void *data, size_t n)
+static int send_entry(struct rewrite *r, enum entry_kind kind, uint32_t id, const void *data,
+		      size_t n)
 {
 	if (r->out.size + n > DICT_SENT && send(r))
 		return -1;
@@ -53,13 +54,14 @@ static int send_text(struct rewrite *r, const void *text, size_t n, uint32_t *id
 	if (get_u32(r->segments.data + at) == r->segment)
 		return 0;
 	put_u32(r->segments.data + at, r->segment);
-	return add(r, ENTRY_STRING, *id, text, n);
+	return send_entry(r, ENTRY_STRING, *id, text, n);
 }
 
 enum disguise { PLAIN, AS_NAME, AS_PATH };
 
 /* Returns the replacement of a text in *out. */
-static int disguised(struct rewrite *r, struct text_ref t, enum disguise how, struct buffer *out)
+static int disguise_text(struct rewrite *r, struct text_ref t, enum disguise how,
+			 struct buffer *out)
 {
 	const struct scrub *s = &r->scrub;
 	char pseudonym[PSEUDONYM];
@@ -92,11 +94,12 @@ static struct text_ref text_at(struct rewrite *r, const struct raw_entry *o, siz
 }
 
 /* Rewrite the string id at that offset of the old entry, in the new one. */
-static int string(struct rewrite *r, const struct raw_entry *o, size_t at, enum disguise how)
+static int rewrite_string(struct rewrite *r, const struct raw_entry *o, size_t at,
+			  enum disguise how)
 {
 	struct buffer text = {0};
 	uint32_t id = 0;
-	int bad = disguised(r, text_at(r, o, at), how, &text) ||
+	int bad = disguise_text(r, text_at(r, o, at), how, &text) ||
 		  send_text(r, text.data, text.size, &id);
 
 	buffer_free(&text);
@@ -124,14 +127,14 @@ static int definition(struct rewrite *r, const struct raw_entry *o)
 		return 1;
 	r->entry.size = DEFINITION_HEAD + MEMBER_SIZE * (size_t)d.nmembers;
 	/* the struct of a function's arguments has the function's name */
-	if (string(r, o, 0, d.kind == DEFINITION_STRUCT ? AS_NAME : PLAIN))
+	if (rewrite_string(r, o, 0, d.kind == DEFINITION_STRUCT ? AS_NAME : PLAIN))
 		return -1;
 	for (uint32_t i = 0; i < d.nmembers; i++) {
 		size_t at = DEFINITION_HEAD + MEMBER_SIZE * (size_t)i;
 		struct text_ref t = text_at(r, o, at);
 		bool key = d.kind == DEFINITION_FRAME && how == PLAIN;
 
-		if (string(r, o, at, how))
+		if (rewrite_string(r, o, at, how))
 			return -1;
 		how = PLAIN;
 		if (key && !strcmp(t.text, "function"))
@@ -213,8 +216,8 @@ static int type(struct rewrite *r, const struct raw_entry *o)
 	put_u32(r->entry.data + 20, l.type.fixed_size);
 	put_u32(r->entry.data + 28, l.type.nfields);
 	put_u32(r->entry.data + 12, 0);
-	bad = string(r, o, 4, PLAIN) || string(r, o, 8, PLAIN) || put_fields(r, o, &l) ||
-	      (l.type.declaration.size && string(r, o, 12, PLAIN));
+	bad = rewrite_string(r, o, 4, PLAIN) || rewrite_string(r, o, 8, PLAIN) ||
+	      put_fields(r, o, &l) || (l.type.declaration.size && rewrite_string(r, o, 12, PLAIN));
 	layout_free(&l);
 	free(fields);
 	return bad ? -1 : 0;
@@ -225,12 +228,12 @@ static int map(struct rewrite *r, const struct raw_entry *o)
 	r->entry.size = 56;
 	put_u32(r->entry.data + 48, 0);
 	put_u32(r->entry.data + 52, 0);
-	if (string(r, o, 44, AS_PATH))
+	if (rewrite_string(r, o, 44, AS_PATH))
 		return -1;
 	/* a build id identifies the file, and symbol tables are left out */
-	if (!(r->scrub.what & SCRUB_PATHS) && string(r, o, 48, PLAIN))
+	if (!(r->scrub.what & SCRUB_PATHS) && rewrite_string(r, o, 48, PLAIN))
 		return -1;
-	if (!(r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS)) && string(r, o, 52, PLAIN))
+	if (!(r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS)) && rewrite_string(r, o, 52, PLAIN))
 		return -1;
 	return 0;
 }
@@ -248,7 +251,7 @@ static int symbol(struct rewrite *r, const struct raw_entry *o)
 
 		if (n > left)
 			return 1;
-		if (disguised(r, (struct text_ref){text, n, 0}, how[i], &r->entry))
+		if (disguise_text(r, (struct text_ref){text, n, 0}, how[i], &r->entry))
 			return -1;
 		put_u32(r->entry.data + 24 + 4 * i, (uint32_t)(r->entry.size - before));
 		text += n;
@@ -258,28 +261,31 @@ static int symbol(struct rewrite *r, const struct raw_entry *o)
 }
 
 /* Rewrite r->entry, which is a copy of the old one. Returns 1 if nothing is to be sent. */
-static int change(struct rewrite *r, const struct raw_entry *o)
+static int rewrite_entry(struct rewrite *r, const struct raw_entry *o)
 {
 	unsigned hide = r->scrub.what & (SCRUB_NAMES | SCRUB_PATHS);
 
 	switch ((enum entry_kind)o->kind) {
 	case ENTRY_STRING: return learn_string(r, o) ? -1 : 1;
-	case ENTRY_CLOCK: r->entry.size = 16; return string(r, o, 0, PLAIN);
+	case ENTRY_CLOCK: r->entry.size = 16; return rewrite_string(r, o, 0, PLAIN);
 	case ENTRY_SOURCE:
 		r->entry.size = 16;
-		if (string(r, o, 0, PLAIN))
+		if (rewrite_string(r, o, 0, PLAIN))
 			return -1;
-		return string(r, o, 4, hide & SCRUB_PATHS ? AS_PATH : hide ? AS_NAME : PLAIN);
+		return rewrite_string(r, o, 4,
+				      hide & SCRUB_PATHS ? AS_PATH
+				      : hide		 ? AS_NAME
+							 : PLAIN);
 	case ENTRY_LANE:
 		r->entry.size = 40;
-		return string(r, o, 8, PLAIN) || string(r, o, 12, AS_NAME) ? -1 : 0;
+		return rewrite_string(r, o, 8, PLAIN) || rewrite_string(r, o, 12, AS_NAME) ? -1 : 0;
 	case ENTRY_TYPE: return type(r, o);
 	case ENTRY_DEFINITION: return definition(r, o);
 	case ENTRY_SPACE:
 		r->entry.size = 16;
-		return string(r, o, 4, hide & SCRUB_PATHS ? AS_PATH : AS_NAME);
+		return rewrite_string(r, o, 4, hide & SCRUB_PATHS ? AS_PATH : AS_NAME);
 	case ENTRY_MAP: return map(r, o);
-	case ENTRY_LOCATION: r->entry.size = 24; return string(r, o, 16, AS_NAME);
+	case ENTRY_LOCATION: r->entry.size = 24; return rewrite_string(r, o, 16, AS_NAME);
 	case ENTRY_SYMBOL: return symbol(r, o);
 	case ENTRY_THREAD: r->entry.size = THREAD_SIZE; return 0;
 	case ENTRY_KINDS: break;
@@ -306,10 +312,10 @@ static int one(struct rewrite *r, const struct raw_entry *o)
 	r->entry.size = 0;
 	if (buffer_append(&r->entry, o->data, o->size))
 		return stage_no_memory(r->stage);
-	made = change(r, o);
+	made = rewrite_entry(r, o);
 	if (made)
 		return made < 0 ? -1 : 0;
-	return add(r, (enum entry_kind)o->kind, o->id, r->entry.data, r->entry.size);
+	return send_entry(r, (enum entry_kind)o->kind, o->id, r->entry.data, r->entry.size);
 }
 
 int rewrite_dict(struct rewrite *r, struct stage *s, const struct block *b)

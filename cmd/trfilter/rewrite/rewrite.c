@@ -7,7 +7,7 @@
 enum { LEFT_OUT_SAID = 200 }; /* most bytes of names in the message */
 
 /* Start a segment: ids of strings start afresh. */
-static void forget(struct rewrite *r)
+static void begin_segment(struct rewrite *r)
 {
 	idmap_clear(&r->ids);
 }
@@ -19,7 +19,7 @@ static int pass_head(struct rewrite *r, struct stage *s, const struct block *b,
 	struct head changed = *head;
 	size_t at = 0;
 
-	forget(r);
+	begin_segment(r);
 	if (!r->scrub.what)
 		return stage_forward_plain(s, b, head, NULL);
 	r->entry.size = 0;
@@ -44,7 +44,7 @@ static int pass_end(struct rewrite *r, struct stage *s, const struct block *b,
 	static const char hidden[] = "the trace was damaged";
 	struct end changed = *end;
 
-	forget(r);
+	begin_segment(r);
 	if (r->scrub.what && end->message.size)
 		changed.message = (struct text_ref){.text = hidden, .size = sizeof hidden - 1};
 	return stage_forward_plain(s, b, NULL, &changed);

@@ -79,7 +79,7 @@ static struct reach reach_of(const struct context *c, uint64_t time)
 							    : time - c->within};
 }
 
-static bool reached(struct reach *r, uint64_t time)
+static bool is_reached(struct reach *r, uint64_t time)
 {
 	bool near = r->events;
 
@@ -120,7 +120,7 @@ static int resolve_block(struct context *c, struct queued_block *h, struct reach
 		while (h->owners[owner - 1].row != i)
 			owner--;
 		states[i] = partners_decide(&c->partners, h->owners[owner - 1].frame,
-					    reached(r, c->times[i]));
+					    is_reached(r, c->times[i]));
 		h->undecided -= states[i] != ROW_PARTNER;
 		h->kept += row_kept(states[i]);
 	}
@@ -137,7 +137,7 @@ static struct queued_block *numbered(const struct block_queue *w, uint64_t numbe
 }
 
 /* Decide all rows that depend on a match. */
-static int resolve(struct context *c, struct reach *r, struct error *e)
+static int resolve_rows(struct context *c, struct reach *r, struct error *e)
 {
 	for (uint64_t i = block_queue_next(&c->queue); c->pending && i-- > c->oldest;) {
 		struct queued_block *h = numbered(&c->queue, i);
@@ -153,7 +153,7 @@ static int resolve(struct context *c, struct reach *r, struct error *e)
 }
 
 /* Decide the rows of blocks that no later match can reach. */
-static int expire(struct context *c, uint64_t now, struct error *e)
+static int expire_rows(struct context *c, uint64_t now, struct error *e)
 {
 	for (; c->pending && c->oldest < block_queue_next(&c->queue); c->oldest++) {
 		struct queued_block *h = numbered(&c->queue, c->oldest);
@@ -176,29 +176,29 @@ static void decide_rows(struct context *c, uint32_t first, uint32_t end, struct 
 	for (uint32_t i = end; i-- > first;) {
 		if (c->states[i] == ROW_WAIT)
 			c->states[i] = partners_decide(&c->partners, c->owners[i],
-						       reached(r, c->times[i]));
+						       is_reached(r, c->times[i]));
 		else
 			pass_by(r, row_kept(c->states[i]));
 	}
 }
 
 /* Decide the rows from first on in the present block that no later match can reach. */
-static void trim(struct context *c, const struct block *b, uint32_t first)
+static void trim_rows(struct context *c, const struct block *b, uint32_t first)
 {
 	struct reach r = reach_of(c, b->last);
 
 	for (uint32_t i = b->rows; i-- > first;)
 		if (row_kept(c->states[i]))
 			pass_by(&r, 1);
-		else if (c->states[i] == ROW_WAIT && !reached(&r, c->times[i]))
+		else if (c->states[i] == ROW_WAIT && !is_reached(&r, c->times[i]))
 			c->states[i] = partners_decide(&c->partners, c->owners[i], false);
 }
 
 /* --- input --- */
 
 /* Take row i of the present block, a match; rows before first are decided. */
-static int match(struct context *c, const struct event *ev, uint32_t first, uint32_t i,
-		 struct error *e)
+static int take_match(struct context *c, const struct event *ev, uint32_t first, uint32_t i,
+		      struct error *e)
 {
 	struct reach r = reach_of(c, ev->time);
 
@@ -208,14 +208,14 @@ static int match(struct context *c, const struct event *ev, uint32_t first, uint
 	c->left = c->after;
 	if (__builtin_add_overflow(ev->time, c->within, &c->until))
 		c->until = UINT64_MAX;
-	if (resolve(c, &r, e))
+	if (resolve_rows(c, &r, e))
 		return -1;
 	partners_match(&c->partners, ev);
 	return 0;
 }
 
 /* Take a row that is no match; caller: it encloses one. */
-static uint8_t other(struct context *c, const struct event *ev, uint32_t i, bool caller)
+static uint8_t take_other(struct context *c, const struct event *ev, uint32_t i, bool caller)
 {
 	uint8_t state = caller ? ROW_KEEP : c->before || c->by_time ? ROW_WAIT : ROW_DROP;
 
@@ -265,14 +265,14 @@ static int take_events(struct context *c, struct queued_block *h, struct left_ou
 			c->states[i] = ROW_GAP;
 		} else if (row_kept(states[i]) && c->matched < c->limit) {
 			c->states[i] = states[i];
-			if (match(c, &ev, first, i, e))
+			if (take_match(c, &ev, first, i, e))
 				return -1;
 			first = i + 1;
 		} else {
-			c->states[i] = other(c, &ev, i, states[i] == ROW_CALLER);
+			c->states[i] = take_other(c, &ev, i, states[i] == ROW_CALLER);
 		}
 	}
-	trim(c, b, first);
+	trim_rows(c, b, first);
 	for (uint32_t i = 0; i < b->rows; i++) {
 		near += c->states[i] == ROW_WAIT;
 		kept += row_kept(c->states[i]);
@@ -289,34 +289,34 @@ static int take_events(struct context *c, struct queued_block *h, struct left_ou
 			c->oldest = number;
 		c->pending += near;
 	}
-	return expire(c, b->last, e);
+	return expire_rows(c, b->last, e);
 }
 
 /* Finish: no later row can be kept. */
-static int finish(struct context *c, struct error *e)
+static int context_finish(struct context *c, struct error *e)
 {
 	struct reach r = nothing;
 
-	return resolve(c, &r, e) || partners_end(&c->partners, e) ? -1 : 0;
+	return resolve_rows(c, &r, e) || partners_end(&c->partners, e) ? -1 : 0;
 }
 
 /* End a stream. Calls and context never continue in the next stream, whose clocks are unrelated. */
 static int end_stream(struct context *c, struct error *e)
 {
 	c->matched_before = false;
-	return finish(c, e);
+	return context_finish(c, e);
 }
 
 int context_take(struct context *c, struct queued_block *h, struct left_out *x, struct error *e)
 {
 	c->queue.at_hand = h ? h->block.length : 0;
 	if (!h)
-		return finish(c, e);
+		return context_finish(c, e);
 	if (h->block.kind == BLOCK_EVENTS) {
 		if (h->block.rows ? take_events(c, h, x, e)
 				  : pass_counts(c, h, block_queue_next(&c->queue), x, e))
 			return -1;
-		return c->done ? finish(c, e) : 0;
+		return c->done ? context_finish(c, e) : 0;
 	}
 	/* even if the one before has no END */
 	if (((h->block.kind == BLOCK_HEAD && !h->head.sequence) ||

@@ -71,7 +71,7 @@ void emit_rows_free(struct emit_rows *x)
 }
 
 /* Read all rows, also those that are not kept, for ends.h and left_out.h. */
-static int look(struct emit_rows *x, struct block *b, const struct block *kept)
+static int read_rows(struct emit_rows *x, struct block *b, const struct block *kept)
 {
 	struct stage *s = x->stage;
 	bool needed = kept || ends_needed(&x->ends, b) || left_out_wanted(&x->left_out, b) ||
@@ -125,7 +125,7 @@ int emit_block(struct emit_rows *x, struct block *b)
 		return -1;
 	if (selected != SELECTED_NONE)
 		kept = selected == SELECTED_ALL ? b : &select->block;
-	if (look(x, b, kept))
+	if (read_rows(x, b, kept))
 		return -1;
 	if (!kept)
 		return 0;

@@ -57,7 +57,7 @@ void filter_free(struct filter *f)
 	expression_free(f->tree);
 }
 
-static bool holds(struct filter *f, struct part *p, const struct event *e)
+static bool part_is_true(struct filter *f, struct part *p, const struct event *e)
 {
 	uint32_t at_enter;
 	bool result;
@@ -73,7 +73,7 @@ static bool holds(struct filter *f, struct part *p, const struct event *e)
 bool filter_from(struct filter *f, size_t first, const struct event *e)
 {
 	for (size_t i = first; i < f->nparts; i++)
-		if (!holds(f, &f->parts[i], e))
+		if (!part_is_true(f, &f->parts[i], e))
 			return false;
 	return true;
 }

@@ -55,7 +55,7 @@ static bool is_loc(const struct field *f)
 }
 
 /* Returns the bytes of a field's fixed part. */
-static uint32_t width(const struct field *f)
+static uint32_t field_width(const struct field *f)
 {
 	if (is_loc(f))
 		return 4;
@@ -65,7 +65,7 @@ static uint32_t width(const struct field *f)
 }
 
 /* Assign packed offsets to the remaining fields. */
-static void pack(struct layout *l)
+static void pack_fields(struct layout *l)
 {
 	uint32_t at[2] = {0, 0}, texts = 0;
 
@@ -83,7 +83,7 @@ static void pack(struct layout *l)
 		if (align != 1 && align != 2 && align != 4)
 			align = align == 8 ? 8 : 4;
 		f->offset = (uint32_t)align_up(*end, align);
-		*end = f->offset + width(f);
+		*end = f->offset + field_width(f);
 	}
 	l->tail = at[1];
 	for (uint32_t i = 0; i < l->type.nfields; i++)
@@ -95,11 +95,11 @@ static void pack(struct layout *l)
 }
 
 /* Keep the old offsets. */
-static void measure(struct layout *l)
+static void keep_offsets(struct layout *l)
 {
 	for (uint32_t i = 0; i < l->type.nfields; i++) {
 		const struct field *f = &l->fields[i];
-		uint32_t end = f->offset + width(f);
+		uint32_t end = f->offset + field_width(f);
 
 		if (f->where != WHERE_FIXED && f->where < WHERE_STRING && end > l->tail)
 			l->tail = end;
@@ -136,9 +136,9 @@ int layout_make(struct layout *l, const struct type *t, struct projection *p, co
 	for (uint32_t i = 0; i < kept; i++)
 		l->fields[i] = t->fields[l->from[i]];
 	if (kept < n)
-		pack(l);
+		pack_fields(l);
 	else
-		measure(l);
+		keep_offsets(l);
 	l->type.fields = l->fields;
 	/* a tail without fields may contain anything too */
 	changed |= t->flags & TYPE_TAIL && s->what & SCRUB_ARGS;
@@ -267,7 +267,7 @@ static int put_data(const struct layout *l, const struct scrub *s, const struct 
 }
 
 /* Returns the size of the tail: fields beyond the old row's tail must be beyond the new one. */
-static uint32_t reached(const struct layout *l, const struct event *e)
+static uint32_t tail_reached(const struct layout *l, const struct event *e)
 {
 	uint32_t end = l->tail;
 
@@ -275,7 +275,7 @@ static uint32_t reached(const struct layout *l, const struct event *e)
 		const struct field *f = &l->fields[i], *old = &e->type->fields[l->from[i]];
 
 		if (f->where != WHERE_FIXED && f->where < WHERE_STRING &&
-		    (uint64_t)old->offset + width(old) > e->tail_size && f->offset < end)
+		    (uint64_t)old->offset + field_width(old) > e->tail_size && f->offset < end)
 			end = f->offset;
 	}
 	return end;
@@ -293,7 +293,7 @@ int layout_tail(const struct layout *l, const struct scrub *s, const struct even
 		return 0;
 	if (l->texts)
 		return texts(l, s, e, out);
-	end = reached(l, e);
+	end = tail_reached(l, e);
 	if (buffer_zero(out, end))
 		return -1;
 	/* the source may need bytes between the fields */
@@ -304,7 +304,7 @@ int layout_tail(const struct layout *l, const struct scrub *s, const struct even
 		const uint8_t *from;
 		size_t n;
 
-		if (f->where != WHERE_TAIL || f->offset + width(f) > end)
+		if (f->where != WHERE_TAIL || f->offset + field_width(f) > end)
 			continue;
 		from = field_bytes(e, &e->type->fields[l->from[i]], &n);
 		if (from && put_static(s, l->change[i], from, n, out->data + f->offset))

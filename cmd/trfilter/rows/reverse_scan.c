@@ -7,7 +7,7 @@
 
 enum { GROUP = 16, GROUP_BYTES = GROUP * NARROW_ROW }; /* rows that are compared together */
 
-static inline bool look(struct reverse_scan *k, const uint8_t *p)
+static inline bool scan_row(struct reverse_scan *k, const uint8_t *p)
 {
 	uint32_t lane = p[3], depth = p[7];
 	uint8_t kind;
@@ -26,12 +26,12 @@ static inline bool look(struct reverse_scan *k, const uint8_t *p)
 }
 
 /* Take the rows [from, to). Returns true if one is less deep than all later ones of its lane. */
-static inline bool look_at_all(struct reverse_scan *k, const uint8_t *from, const uint8_t *to)
+static inline bool scan_rows(struct reverse_scan *k, const uint8_t *from, const uint8_t *to)
 {
 	bool lower = false;
 
 	while (to > from)
-		lower |= look(k, to -= NARROW_ROW);
+		lower |= scan_row(k, to -= NARROW_ROW);
 	return lower;
 }
 
@@ -67,7 +67,7 @@ static void scan_portable(struct reverse_scan *k, const uint8_t *from, const uin
 	for (; to - from >= GROUP_BYTES; to -= GROUP_BYTES) {
 		if (highest < SCAN_UNSEEN && !any_below(to, highest))
 			continue;
-		if (!look_at_all(k, to - GROUP_BYTES, to) || nlanes > FEW)
+		if (!scan_rows(k, to - GROUP_BYTES, to) || nlanes > FEW)
 			continue;
 		highest = 0;
 		for (uint32_t i = 0; i < nlanes; i++)
@@ -75,7 +75,7 @@ static void scan_portable(struct reverse_scan *k, const uint8_t *from, const uin
 		if (!highest)
 			return; /* all lanes are at depth 0, which ends all deeper calls */
 	}
-	look_at_all(k, from, to);
+	scan_rows(k, from, to);
 }
 
 /* --- processors with AVX2 --- */
@@ -108,13 +108,13 @@ __attribute__((target("avx2"))) static void scan_by_table(struct reverse_scan *k
 		/* is the highest byte of some row 0? */
 		any = _mm256_cmpeq_epi8(any, _mm256_setzero_si256());
 		if (((uint32_t)_mm256_movemask_epi8(any) & 0x80808080) == 0x80808080 ||
-		    !look_at_all(k, to - GROUP_BYTES, to))
+		    !scan_rows(k, to - GROUP_BYTES, to))
 			continue;
 		for (int i = 0; i < TABLE; i++)
 			low[i] = k->low[i] < 255 ? (uint8_t)k->low[i] : 255;
 		lows = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)low));
 	}
-	look_at_all(k, from, to);
+	scan_rows(k, from, to);
 }
 #endif
 

@@ -11,7 +11,7 @@ void select_free(struct select *s)
 	free(s->cells);
 }
 
-static int grow(uint8_t **data, size_t *capacity, size_t n)
+static int select_grow(uint8_t **data, size_t *capacity, size_t n)
 {
 	uint8_t *grown;
 
@@ -64,7 +64,7 @@ static bool make_cells(struct select *s, const struct block *b, struct cells *c,
 		c->location = count;
 		count *= (uint64_t)c->nlocations + (c->name ? b->ntypes : 0);
 	}
-	if (count > CELLS_LIMIT || grow(&s->cells, &s->cells_capacity, count))
+	if (count > CELLS_LIMIT || select_grow(&s->cells, &s->cells_capacity, count))
 		return false;
 	c->count = count;
 	c->at = s->cells;
@@ -73,7 +73,7 @@ static bool make_cells(struct select *s, const struct block *b, struct cells *c,
 }
 
 /* Evaluate parts without their knowledge of calls. */
-static bool holds(struct select *s, size_t first, size_t end, const struct event *e)
+static bool parts_are_true(struct select *s, size_t first, size_t end, const struct event *e)
 {
 	struct filter *f = s->filter;
 
@@ -90,11 +90,11 @@ uint8_t select_ask(struct select *s, const struct block *b, const struct cells *
 		.location = b->locations[location], .lane = b->lanes[lane], .type = b->types[type]};
 
 	if (c->call == NO_PART)
-		return holds(s, c->first, c->end, &e) ? KEEP : DROP;
-	if (!holds(s, c->first, c->call, &e))
+		return parts_are_true(s, c->first, c->end, &e) ? KEEP : DROP;
+	if (!parts_are_true(s, c->first, c->call, &e))
 		return DROP;
-	return (holds(s, c->call, c->call + 1, &e) ? KEEP : DROP) | REACHED |
-	       (holds(s, c->call + 1, c->end, &e) ? PASSES : 0);
+	return (parts_are_true(s, c->call, c->call + 1, &e) ? KEEP : DROP) | REACHED |
+	       (parts_are_true(s, c->call + 1, c->end, &e) ? PASSES : 0);
 }
 
 /* Evaluate all cells. Returns their common result, or UNKNOWN. */
@@ -225,7 +225,7 @@ int select_block(struct select *s, const struct block *b, enum selected *selecte
 }
 
 /* Returns true if cells decide everything, for rows that suit the fast loops. */
-static bool fast(struct select *s, const struct block *b, struct cells *c)
+static bool is_fast(struct select *s, const struct block *b, struct cells *c)
 {
 	struct filter *f = s->filter;
 	bool calls = f->calls && pairing_has_calls(b);
@@ -249,11 +249,11 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 	struct cells c;
 
 	*selected = SELECTED_NONE;
-	if (grow(&s->payload, &s->capacity,
-		 b->length + 16 > 80 * 1024 ? b->length + 16 : 80 * 1024))
+	if (select_grow(&s->payload, &s->capacity,
+			b->length + 16 > 80 * 1024 ? b->length + 16 : 80 * 1024))
 		return -1;
 	k.rows = k.end = s->payload + front;
-	if (!fast(s, b, &c))
+	if (!is_fast(s, b, &c))
 		keep_any(s, b, &k);
 	else if (c.call == NO_PART)
 		select_narrow(s, b, &c, &k);

@@ -7,7 +7,7 @@
 enum { RUN = 64 }; /* rows of a run; fewer are taken one by one */
 
 /* Returns the note of a call that is not paired by depth. */
-static uint32_t other(struct pairing_block *pb, const uint8_t *row, uint32_t holds)
+static uint32_t take_other_call(struct pairing_block *pb, const uint8_t *row, uint32_t holds)
 {
 	struct events it;
 	struct event e;
@@ -32,12 +32,12 @@ row_kept(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint8_t cell)
 
 	if (kind && cell & REACHED)
 		holds = __builtin_expect(kind == PAIRING_OTHER, 0)
-				? other(pb, row, holds)
+				? take_other_call(pb, row, holds)
 				: pairing_row(pb, w >> 24 & 0xff, kind, (uint32_t)(w >> 56), holds);
 	return holds && cell & PASSES;
 }
 
-static inline void put(struct kept *k, const uint8_t *row, size_t n)
+static inline void put_row(struct kept *k, const uint8_t *row, size_t n)
 {
 	memcpy(k->end, row, n);
 	k->end += n;
@@ -45,8 +45,8 @@ static inline void put(struct kept *k, const uint8_t *row, size_t n)
 
 /* Returns the first row from p on that has another cell, which the location decides, or is not
  * fit for runs. */
-static const uint8_t *skip(const struct pairing_block *pb, const uint8_t *p, const uint8_t *cells,
-			   uint8_t same)
+static const uint8_t *skip_rows(const struct pairing_block *pb, const uint8_t *p,
+				const uint8_t *cells, uint8_t same)
 {
 	const uint8_t *end = pb->block->row_data + pb->block->row_size;
 
@@ -61,21 +61,21 @@ static const uint8_t *skip(const struct pairing_block *pb, const uint8_t *p, con
  * Take a run of rows with the same cell from p on. Returns the row after it, or p if the run was
  * not taken; *until: rows before it must be taken one by one.
  */
-static const uint8_t *run(struct select *s, struct pairing_block *pb, const struct cells *c,
-			  struct kept *k, const uint8_t *p, const uint8_t **until)
+static const uint8_t *take_run(struct select *s, struct pairing_block *pb, const struct cells *c,
+			       struct kept *k, const uint8_t *p, const uint8_t **until)
 {
 	uint8_t cell = c->at[get_u16(p + 4)];
 
 	*until = p + NARROW_ROW;
 	if (cell == UNKNOWN)
 		return p;
-	*until = skip(pb, p, c->at, cell);
+	*until = skip_rows(pb, p, c->at, cell);
 	if (*until - p < RUN * NARROW_ROW ||
 	    (cell & REACHED && !pairing_run(pb, p, *until, cell & KEEP)))
 		return p;
 	if (((cell & (KEEP | PASSES)) == (KEEP | PASSES)) != s->invert) {
 		k->count += (uint32_t)((*until - p) / NARROW_ROW);
-		put(k, p, (size_t)(*until - p));
+		put_row(k, p, (size_t)(*until - p));
 	}
 	return *until;
 }
@@ -94,7 +94,7 @@ static void keep_exactly(struct select *s, struct pairing_block *pb, const struc
 		size_t n;
 
 		if (runs && p >= until) {
-			const uint8_t *next = run(s, pb, c, k, p, &until);
+			const uint8_t *next = take_run(s, pb, c, k, p, &until);
 
 			if (next > p) {
 				p = next;
@@ -106,7 +106,7 @@ static void keep_exactly(struct select *s, struct pairing_block *pb, const struc
 		if (row_kept(pb, p, w, cell) != s->invert) {
 			/* the row of a block of one row, which may be large, is not copied */
 			if (b->rows > 1)
-				put(k, p, n);
+				put_row(k, p, n);
 			else
 				k->end += n;
 			k->count++;

@@ -125,7 +125,8 @@ void time_range_block(struct time_range *l, const struct block *b, bool new_stre
 	l->any |= b->kind == BLOCK_HEAD;
 }
 
-static int find(struct time_range *l, const struct moment *m, const struct clock *c, uint64_t *time)
+static int find_ends(struct time_range *l, const struct moment *m, const struct clock *c,
+		     uint64_t *time)
 {
 	const struct moment_base base = {.start = l->start,
 					 .end = l->stream < l->nends ? l->ends[l->stream] : 0,
@@ -159,7 +160,7 @@ static const struct window *window_of(struct time_range *l, const struct clock *
 	w = &l->windows[c->number];
 	if (!w->known) {
 		*w = (struct window){true, 0, UINT64_MAX};
-		if (find(l, &l->since, c, &w->since) || find(l, &l->until, c, &w->until))
+		if (find_ends(l, &l->since, c, &w->since) || find_ends(l, &l->until, c, &w->until))
 			return &none;
 	}
 	return w;
@@ -191,7 +192,7 @@ enum time_range_answer time_range_of_block(struct time_range *l, const struct bl
 enum range { RANGE_OUTSIDE, RANGE_INSIDE, RANGE_BORDER };
 
 /* Update the thread's range. closes: the leave of a call that was tested at its enter. */
-static enum range between(struct time_range *l, const struct event *e, bool closes)
+static enum range in_between(struct time_range *l, const struct event *e, bool closes)
 {
 	uint32_t thread = e->lane->thread;
 	uint8_t *inside = array_reach(l->inside, &l->ninside, thread, 1);
@@ -213,7 +214,7 @@ static enum range between(struct time_range *l, const struct event *e, bool clos
 
 /* Returns true if the event's value is in the sample, which is the same in every stream and on
  * every machine. */
-static bool sampled(struct time_range *l, const struct event *e)
+static bool is_sampled(struct time_range *l, const struct event *e)
 {
 	static const struct siphash_key key = {0x7472757469, 0x6c73};
 	const void *data;
@@ -244,14 +245,14 @@ bool time_range_row(struct time_range *l, const struct event *e)
 	enum range range = RANGE_INSIDE;
 
 	if (holds && l->from) {
-		range = between(l, e, closes);
+		range = in_between(l, e, closes);
 		holds = range != RANGE_OUTSIDE;
 	}
 	/* a leave that is itself a border belongs to the range, wherever its enter is */
 	if (closes && (at_enter || range != RANGE_BORDER))
 		return at_enter;
 	if (holds && l->by)
-		holds = sampled(l, e);
+		holds = is_sampled(l, e);
 	if (e->type->kind == KIND_ENTER)
 		pairing_enter(&l->pairing, e, holds);
 	return holds;

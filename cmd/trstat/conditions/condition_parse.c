@@ -19,7 +19,7 @@ static int fail(struct parser *p, const char *what)
 	return lexer_error(p->lexer, p->lexer->token.column, "%s", what);
 }
 
-static struct condition_node *drop(struct condition_node *n)
+static struct condition_node *drop_node(struct condition_node *n)
 {
 	condition_node_free(n);
 	return NULL;
@@ -288,7 +288,7 @@ static struct condition_node *parse_group(struct parser *p)
 {
 	struct condition_node *n = lexer_next(p->lexer) ? NULL : parse_or(p);
 
-	return n && expect(p, TOKEN_CLOSE, "')' is expected here") ? drop(n) : n;
+	return n && expect(p, TOKEN_CLOSE, "')' is expected here") ? drop_node(n) : n;
 }
 
 static struct condition_node *parse_negation(struct parser *p, bool after_not)
@@ -304,14 +304,14 @@ static struct condition_node *parse_negation(struct parser *p, bool after_not)
 		n = parse_group(p);
 	} else if (t->kind == TOKEN_NOT) {
 		n = new_node(p, NODE_NOT);
-		n = n && lexer_next(p->lexer) ? drop(n) : n;
+		n = n && lexer_next(p->lexer) ? drop_node(n) : n;
 		if (n) {
 			n->left = parse_negation(p, true);
-			n = n->left ? n : drop(n);
+			n = n->left ? n : drop_node(n);
 		}
 	} else {
 		n = new_node(p, NODE_COMPARE);
-		n = n && parse_leaf(p, n, after_not) ? drop(n) : n;
+		n = n && parse_leaf(p, n, after_not) ? drop_node(n) : n;
 	}
 	p->nesting--;
 	return n;
@@ -332,10 +332,10 @@ static struct condition_node *parse_chain(struct parser *p, enum node_kind kind,
 	while (left && p->lexer->token.kind == sign) {
 		n = new_node(p, kind);
 		if (!n)
-			return drop(left);
+			return drop_node(left);
 		n->left = left;
 		n->right = lexer_next(p->lexer) ? NULL : operand(p);
-		left = n->right ? n : drop(n);
+		left = n->right ? n : drop_node(n);
 	}
 	return left;
 }

@@ -16,7 +16,7 @@ void distinct_free(struct distinct *d)
 }
 
 /* A permutation of 64-bit numbers; every output bit depends on every input bit (splitmix64). */
-static uint64_t mix(uint64_t x)
+static uint64_t mix_bits(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15u;
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -28,29 +28,29 @@ uint64_t distinct_hash_number(int128 value)
 {
 	uint64_t low = (uint64_t)value, high = (uint64_t)((uint128)value >> 64);
 
-	return mix(high ? low ^ mix(high) : low);
+	return mix_bits(high ? low ^ mix_bits(high) : low);
 }
 
 uint64_t distinct_hash_bytes(const void *data, size_t size)
 {
 	const unsigned char *p = data;
-	uint64_t hash = mix(size ^ 0x6a09e667f3bcc908u), word;
+	uint64_t hash = mix_bits(size ^ 0x6a09e667f3bcc908u), word;
 
 	for (; size >= 8; p += 8, size -= 8) {
 		word = 0;
 		for (int i = 7; i >= 0; i--)
 			word = word << 8 | p[i];
-		hash = mix(hash ^ word) + word;
+		hash = mix_bits(hash ^ word) + word;
 	}
 	word = 0;
 	while (size)
 		word = word << 8 | p[--size];
-	return mix(hash ^ word);
+	return mix_bits(hash ^ word);
 }
 
 /* Returns the slot of a hash that is not 0. Its low bits serve as the index: mix has spread
  * them. */
-static uint64_t *find(uint64_t *hashes, uint32_t capacity, uint64_t hash)
+static uint64_t *find_slot(uint64_t *hashes, uint32_t capacity, uint64_t hash)
 {
 	uint32_t at = (uint32_t)hash;
 
@@ -89,7 +89,7 @@ static int estimate_from_now_on(struct distinct *d)
 	return 0;
 }
 
-static int grow(struct distinct *d)
+static int distinct_grow(struct distinct *d)
 {
 	uint32_t capacity = d->capacity ? 2 * d->capacity : FIRST;
 	uint64_t *hashes = calloc(capacity, sizeof *hashes);
@@ -98,7 +98,7 @@ static int grow(struct distinct *d)
 		return -1;
 	for (uint32_t i = 0; i < d->capacity; i++) {
 		if (d->hashes[i])
-			*find(hashes, capacity, d->hashes[i]) = d->hashes[i];
+			*find_slot(hashes, capacity, d->hashes[i]) = d->hashes[i];
 	}
 	free(d->hashes);
 	d->hashes = hashes;
@@ -112,7 +112,7 @@ int distinct_add(struct distinct *d, uint64_t hash)
 		observe(d->registers, hash);
 		return 0;
 	}
-	if (hash ? d->capacity && *find(d->hashes, d->capacity, hash) == hash : d->zero)
+	if (hash ? d->capacity && *find_slot(d->hashes, d->capacity, hash) == hash : d->zero)
 		return 0;
 	if (d->used == DISTINCT_EXACT) {
 		if (estimate_from_now_on(d))
@@ -123,9 +123,9 @@ int distinct_add(struct distinct *d, uint64_t hash)
 	if (!hash) {
 		d->zero = true;
 	} else {
-		if (d->used + 1 > d->capacity / 4 * 3 && grow(d))
+		if (d->used + 1 > d->capacity / 4 * 3 && distinct_grow(d))
 			return -1;
-		*find(d->hashes, d->capacity, hash) = hash;
+		*find_slot(d->hashes, d->capacity, hash) = hash;
 	}
 	d->used++;
 	return 0;

@@ -46,7 +46,7 @@ struct sorting {
 	size_t keys;
 };
 
-static int compare(const void *a, const void *b, void *ctx)
+static int compare_distributions(const void *a, const void *b, void *ctx)
 {
 	const struct distribution *x = a, *y = b;
 	const struct sorting *s = ctx;
@@ -85,7 +85,7 @@ struct distribution *distributions(const struct table *t, const struct hist *h, 
 	for (size_t i = 0; i < *n; i++)
 		all[i].count =
 			histogram_count(&all[i].negative) + histogram_count(&all[i].positive);
-	qsort_r(all, *n, sizeof(*all), compare, &s);
+	qsort_r(all, *n, sizeof(*all), compare_distributions, &s);
 	while (*n && !all[*n - 1].count)
 		--*n; /* groups without a value are left out */
 	return all;
@@ -106,7 +106,7 @@ static uint64_t size_of(int128 v)
 }
 
 /* Returns the value of that rank; rank 1 is the least value. */
-static int128 ranked(const struct distribution *d, uint64_t rank)
+static int128 ranked_value(const struct distribution *d, uint64_t rank)
 {
 	uint64_t below = histogram_count(&d->negative), above = histogram_count(&d->positive);
 
@@ -122,7 +122,7 @@ int128 distribution_quantile(const struct distribution *d, uint64_t numerator, u
 {
 	uint128 rank = ((uint128)d->count * numerator + denominator - 1) / denominator;
 
-	return d->count ? ranked(d, rank ? (uint64_t)rank : 1) : 0;
+	return d->count ? ranked_value(d, rank ? (uint64_t)rank : 1) : 0;
 }
 
 struct distribution_bucket *distribution_buckets(const struct distribution *d, size_t *n)

@@ -104,7 +104,7 @@ bool groups_same(const struct key_cell *a, const struct key_cell *b, size_t n)
 	return true;
 }
 
-static int grow(struct groups *g)
+static int groups_grow(struct groups *g)
 {
 	size_t capacity = g->capacity ? 2 * g->capacity : FIRST;
 	uint64_t *slots = calloc(capacity, sizeof *slots);
@@ -158,7 +158,7 @@ struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 	struct aggregate *a;
 	size_t at = hash;
 
-	if (g->count >= g->capacity / 4 * 3 && grow(g))
+	if (g->count >= g->capacity / 4 * 3 && groups_grow(g))
 		return NULL;
 	for (;; at++) {
 		uint64_t slot = g->slots[at & (g->capacity - 1)];
@@ -224,8 +224,8 @@ int groups_compare_first(const struct groups *g, const struct aggregate *a,
 }
 
 /* Copy the cells of a group, with the nodes that replace its stacks. */
-static void become(struct groups *g, const uint32_t *limited, struct aggregate *a,
-		   struct key_cell *cells)
+static void replace_stacks(struct groups *g, const uint32_t *limited, struct aggregate *a,
+			   struct key_cell *cells)
 {
 	const struct stack_node *nodes = g->stacks->tree.nodes;
 
@@ -259,7 +259,7 @@ static int regroup(struct groups *g, const uint32_t *limited)
 		struct aggregate *from = groups_at(&old, i), *into;
 
 		memcpy(cells, groups_cells(&old, from), g->keys * sizeof *cells);
-		become(g, limited, from, cells);
+		replace_stacks(g, limited, from, cells);
 		into = groups_find(g, cells);
 		r = into ? aggregate_merge(into, from, g->wanted) : -1;
 	}

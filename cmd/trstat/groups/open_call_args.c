@@ -46,7 +46,7 @@ static int fill(const struct open_call_args *en, struct enter *n, const struct e
 	       (n->tail_size && buffer_append(&n->payload, e->tail, n->tail_size));
 }
 
-static struct enter *grow(struct open_call_args_stack *s, size_t index)
+static struct enter *open_call_args_grow(struct open_call_args_stack *s, size_t index)
 {
 	size_t had = s->capacity;
 	struct enter *grown = array_reach(s->enter, &s->capacity, index, sizeof(*grown));
@@ -60,7 +60,7 @@ static struct enter *grow(struct open_call_args_stack *s, size_t index)
 }
 
 /* Returns the entry of a frame; if it is missing, make decides whether it is added. */
-static struct enter *at(struct open_call_args *en, size_t number, size_t index, bool make)
+static struct enter *enter_at(struct open_call_args *en, size_t number, size_t index, bool make)
 {
 	struct open_call_args_stack *s;
 
@@ -77,7 +77,7 @@ static struct enter *at(struct open_call_args *en, size_t number, size_t index, 
 	s = &en->stacks[number];
 	if (index < s->capacity)
 		return &s->enter[index];
-	return make ? grow(s, index) : NULL;
+	return make ? open_call_args_grow(s, index) : NULL;
 }
 
 static size_t stack_number(const struct calls *c, const struct event *e)
@@ -123,7 +123,7 @@ int open_call_args_put(struct open_call_args *en, const struct calls *c, const s
 	if (e->type->flags & TYPE_CALL_NUMBER)
 		return put_numbered(en, e, segment);
 	stack = calls_stack(c, e);
-	n = at(en, stack_number(c, e), pending_keys_frames(stack, stack->count - 1), true);
+	n = enter_at(en, stack_number(c, e), pending_keys_frames(stack, stack->count - 1), true);
 	return n ? fill(en, n, e, segment) : -1;
 }
 
@@ -143,7 +143,7 @@ const struct enter *open_call_args_take(struct open_call_args *en, const struct 
 		return &en->numbered[index];
 	}
 	stack = calls_stack(c, e);
-	n = at(en, stack_number(c, e), pending_keys_frames(stack, stack->count), false);
+	n = enter_at(en, stack_number(c, e), pending_keys_frames(stack, stack->count), false);
 	if (!n || n->start != call->start)
 		return NULL;
 	n->start = UINT64_MAX;

@@ -41,7 +41,7 @@ static bool is_singular(const struct statistics *s, const struct event_ref *subj
 
 /* Returns the aggregate for a row whose group is unknown, or of which it is unknown whether it
  * counts. */
-static struct aggregate *hold(struct statistics *s, const struct event_ref *subject)
+static struct aggregate *held_aggregate(struct statistics *s, const struct event_ref *subject)
 {
 	const struct stack *below = subject->below;
 	struct aggregate *a = NULL;
@@ -64,7 +64,7 @@ struct aggregate *statistics_group(struct statistics *s, const struct event_ref 
 
 	if (__builtin_expect(subject->open, 0) &&
 	    (subject->open & OPEN_IF_CALL || keys_open(s->keys, subject->open)))
-		return hold(s, subject);
+		return held_aggregate(s, subject);
 	if (s->name_only && subject->location)
 		return find_by_location(s, subject);
 	if (is_singular(s, subject))

@@ -18,26 +18,26 @@ struct merge {
 	uint64_t missing;
 };
 
-static const char *own(struct settings *s, int i, const char *text)
+static const char *own_texts(struct settings *s, int i, const char *text)
 {
 	return s->owned[i] = text ? strdup(text) : NULL;
 }
 
 /* Make the query from the options and, where they are silent, from the summary. */
-static int begin(void *ctx, const struct summary_head *h, struct error *e)
+static int begin_query(void *ctx, const struct summary_head *h, struct error *e)
 {
 	struct merge *m = ctx;
 	struct settings *s = m->settings;
 
 	if (!s->keys && !s->view_option) {
-		s->keys = own(s, 0, h->group);
+		s->keys = own_texts(s, 0, h->group);
 		s->view = (enum view)h->view;
-		s->view_argument = own(s, 1, h->view_argument);
+		s->view_argument = own_texts(s, 1, h->view_argument);
 	}
 	if (!s->columns && s->view == (enum view)h->view) {
-		s->columns = own(s, 2, h->asked);
+		s->columns = own_texts(s, 2, h->asked);
 		if (!s->sort)
-			s->sort = own(s, 3, h->sort);
+			s->sort = own_texts(s, 3, h->sort);
 	}
 	if (query_parse(m->q, s, e) ||
 	    (m->how->histograms && h->histograms && columns_find(&m->q->columns, "p50", e) < 0))
@@ -167,7 +167,7 @@ int merge_run(struct stage *stage, struct settings *settings, struct query *q, s
 	      const struct merging *how)
 {
 	struct merge m = {stage, settings, q, s, how, 0};
-	struct summaries ss = {.reader = &stage->in, .s = s, .begin = begin, .ctx = &m};
+	struct summaries ss = {.reader = &stage->in, .s = s, .begin = begin_query, .ctx = &m};
 	uint64_t damages = stage->damages;
 	struct block block;
 	struct error e;

@@ -35,7 +35,7 @@ static uint32_t open_here(const struct stack *s)
 
 /* Returns true if a row that counts only with a call below does count; else *open is what is
  * unknown. */
-static bool counts(const struct stack *s, uint32_t *open)
+static bool row_counts(const struct stack *s, uint32_t *open)
 {
 	if (!(*open & OPEN_IF_CALL) || (s->cut && s->count == 1))
 		return true;
@@ -63,7 +63,7 @@ static int replay_held(struct replay *r, const struct part_held *h, struct aggre
 	/* the row has a field that no column here needs */
 	if (!aggregate_is_group(h->aggregate, &s->columns->wanted))
 		return 0;
-	if (!counts(stack, &open)) {
+	if (!row_counts(stack, &open)) {
 		/* the same condition as in calls.c for calls that are fully known */
 		if (!(open & (OPEN_NO_EXEC | OPEN_INNER)))
 			s->calls.outside += h->aggregate->calls;

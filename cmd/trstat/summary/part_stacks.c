@@ -86,7 +86,7 @@ static int join_open(struct taking *t)
 }
 
 /* Build the groups again, without those to be held. */
-static int sift(struct taking *t)
+static int hold_groups(struct taking *t)
 {
 	struct groups *g = &t->s->groups, old = groups_take(g);
 	struct stack_tree *tree = &t->s->stacks->tree;
@@ -122,7 +122,7 @@ int part_hold_stacks(struct part *p, struct statistics *s)
 	bad = !t.owner || !t.owners || !t.cells;
 	if (!bad && find_bases(&t)) {
 		find_owners(&t);
-		bad = join_open(&t) || sift(&t);
+		bad = join_open(&t) || hold_groups(&t);
 		statistics_forget_names(s);
 	}
 	free(t.owner);

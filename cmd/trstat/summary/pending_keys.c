@@ -33,7 +33,7 @@ static struct pending_keys_thread *thread_at(struct pending_keys *en, uint32_t n
 	return &threads[number];
 }
 
-static int grow(struct pending_keys *en, struct pending_keys_thread *t, size_t index)
+static int pending_keys_grow(struct pending_keys *en, struct pending_keys_thread *t, size_t index)
 {
 	size_t n = t->capacity ? t->capacity : 16;
 	struct key_cell *cells;
@@ -68,7 +68,7 @@ int pending_keys_put(struct pending_keys *en, uint32_t thread, const struct stac
 	struct pending_keys_thread *t = thread_at(en, thread);
 	size_t index = pending_keys_frames(s, s->count - 1);
 
-	if (!t || (index >= t->capacity && grow(en, t, index)))
+	if (!t || (index >= t->capacity && pending_keys_grow(en, t, index)))
 		return -1;
 	memcpy(t->cells + index * en->fields, cells, en->fields * sizeof(*cells));
 	t->starts[index] = s->frames[s->count - 1].start;

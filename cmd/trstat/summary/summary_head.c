@@ -107,7 +107,7 @@ static int match_columns(struct unpacker *u, const struct summary_head *h)
 }
 
 /* Returns the names of keys as a list. */
-static char *joined(const struct keys *k)
+static char *join_keys(const struct keys *k)
 {
 	struct buffer b = {0};
 	int bad = 0;
@@ -121,7 +121,7 @@ static char *joined(const struct keys *k)
 	return NULL;
 }
 
-static int match(struct unpacker *u, struct summary_head *h)
+static int match_head(struct unpacker *u, struct summary_head *h)
 {
 	struct summaries *ss = u->ss;
 
@@ -134,7 +134,7 @@ static int match(struct unpacker *u, struct summary_head *h)
 	if (!ss->keys) {
 		if (ss->begin(ss->ctx, h, u->e))
 			return -1;
-		ss->keys = joined(ss->s->keys);
+		ss->keys = join_keys(ss->s->keys);
 		if (!ss->keys)
 			return unpack_no_memory(u);
 	}
@@ -147,7 +147,7 @@ static int match(struct unpacker *u, struct summary_head *h)
 int unpack_head(struct unpacker *u)
 {
 	struct summary_head h = {0};
-	int bad = take_head(u, &h) || match(u, &h);
+	int bad = take_head(u, &h) || match_head(u, &h);
 
 	free_head(&h);
 	h.keys = h.columns = h.group = h.asked = h.sort = h.view_argument = NULL;

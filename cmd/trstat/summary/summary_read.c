@@ -200,7 +200,7 @@ static int add_groups(struct summaries *ss)
 	return bad ? -1 : 0;
 }
 
-static int add(struct summaries *ss, struct error *e)
+static int add_summary(struct summaries *ss, struct error *e)
 {
 	const struct summary_head *h = &ss->head;
 	struct statistics *s = ss->s;
@@ -224,7 +224,7 @@ static int add(struct summaries *ss, struct error *e)
 		"the summary cannot be added: out of memory, or its numbers are impossible");
 }
 
-static int begin(struct summaries *ss, const struct block *b, struct error *e)
+static int begin_summary(struct summaries *ss, const struct block *b, struct error *e)
 {
 	uint32_t sequence = ss->reader->head.sequence;
 
@@ -244,22 +244,22 @@ static int begin(struct summaries *ss, const struct block *b, struct error *e)
 	return choose_stream(ss) ? error_no_memory(e) : 0;
 }
 
-static int end(struct summaries *ss, const struct block *b, struct error *e)
+static int end_summary(struct summaries *ss, const struct block *b, struct error *e)
 {
 	if (!ss->taken)
 		return damaged(ss, b->offset, "a piece of it is missing");
-	return ss->reader->end.flags & END_LAST ? add(ss, e) : 0;
+	return ss->reader->end.flags & END_LAST ? add_summary(ss, e) : 0;
 }
 
 int summaries_block(struct summaries *ss, const struct block *b, struct error *e)
 {
 	if (b->kind == BLOCK_HEAD)
-		return begin(ss, b, e);
+		return begin_summary(ss, b, e);
 	if (ss->state != SUMMARY_OPEN)
 		return 0;
 	switch (b->kind) {
 	case BLOCK_META: return ss->taken ? 0 : take_meta(ss, b, e);
-	case BLOCK_END: return end(ss, b, e);
+	case BLOCK_END: return end_summary(ss, b, e);
 	}
 	return 0;
 }

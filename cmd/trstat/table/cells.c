@@ -83,7 +83,7 @@ void cells_end(struct cells *c)
 }
 
 /* Write the separator before a cell. */
-static void before(struct cells *c)
+static void put_separator(struct cells *c)
 {
 	if (!is_json(c)) {
 		if (c->at)
@@ -114,28 +114,28 @@ static void after(struct cells *c)
 
 void cells_text(struct cells *c, const char *p, size_t n)
 {
-	before(c);
+	put_separator(c);
 	put_text(c, p, n);
 	after(c);
 }
 
 void cells_number(struct cells *c, const char *digits, size_t n)
 {
-	before(c);
+	put_separator(c);
 	text_put(c->out, digits, n);
 	after(c);
 }
 
 void cells_u64(struct cells *c, uint64_t number)
 {
-	before(c);
+	put_separator(c);
 	text_u64(c->out, number);
 	after(c);
 }
 
 void cells_none(struct cells *c)
 {
-	before(c);
+	put_separator(c);
 	if (is_json(c))
 		text_puts(c->out, "null");
 	after(c);

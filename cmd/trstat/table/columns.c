@@ -215,7 +215,7 @@ static void lay_out(struct columns *c)
 	w->rarely = w->times || w->total_stdev || w->self_stdev;
 }
 
-static int add(struct columns *c, const char *s, size_t n, struct error *e)
+static int add_column(struct columns *c, const char *s, size_t n, struct error *e)
 {
 	struct column *grown, parsed;
 
@@ -233,7 +233,7 @@ static int add(struct columns *c, const char *s, size_t n, struct error *e)
 	return 0;
 }
 
-static int find(const struct columns *c, const char *s, size_t n)
+static int find_column(const struct columns *c, const char *s, size_t n)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		if (strlen(c->column[i].name) == n && !memcmp(c->column[i].name, s, n))
@@ -258,12 +258,12 @@ int columns_parse(struct columns *c, const char *list, struct error *e)
 	for (;;) {
 		size_t n = columns_item_length(list);
 
-		if (find(c, list, n) >= 0)
+		if (find_column(c, list, n) >= 0)
 			return error_set(e, NULL, NO_OFFSET, "column '%.*s' is asked for twice",
 					 (int)(n < 64 ? n : 64), list);
 		if (c->count == MANY)
 			return error_set(e, NULL, NO_OFFSET, "more than %d columns", MANY);
-		if (add(c, list, n, e))
+		if (add_column(c, list, n, e))
 			return -1;
 		c->printed = c->count;
 		if (!list[n])
@@ -274,11 +274,11 @@ int columns_parse(struct columns *c, const char *list, struct error *e)
 
 int columns_find(struct columns *c, const char *name, struct error *e)
 {
-	int i = find(c, name, strlen(name));
+	int i = find_column(c, name, strlen(name));
 
 	if (i >= 0)
 		return i;
-	if (add(c, name, strlen(name), e))
+	if (add_column(c, name, strlen(name), e))
 		return -1;
 	return (int)c->count - 1;
 }

@@ -48,7 +48,8 @@ static size_t key_width(const struct groups *g, const struct key_cell *cell)
 						 : format_key(value, cell);
 }
 
-static void measure(struct layout *l, const struct rows *rows, const struct column_value *values)
+static void measure_widths(struct layout *l, const struct rows *rows,
+			   const struct column_value *values)
 {
 	const struct table *t = l->table;
 	const struct columns *c = t->columns;
@@ -80,7 +81,7 @@ static void measure(struct layout *l, const struct rows *rows, const struct colu
 }
 
 /* Elide the texts until the line fits, the longest first, none below NARROWEST. */
-static void fit(struct layout *l, size_t width)
+static void fit_texts(struct layout *l, size_t width)
 {
 	const struct table *t = l->table;
 	size_t used = 0, keys = t->groups->keys;
@@ -232,9 +233,9 @@ int format_aligned(const struct rows *rows, struct text *out, struct error *e)
 			values[i * c->printed + k] =
 				column_value(c, &c->column[k], rows->row[i], &t->run);
 	}
-	measure(&l, rows, values);
+	measure_widths(&l, rows, values);
 	if (t->width)
-		fit(&l, t->width);
+		fit_texts(&l, t->width);
 	if (t->interval)
 		put_interval(t->interval, t->ticks, out);
 	put_header(&l, out);

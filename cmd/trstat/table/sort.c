@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int resolve(struct sort_key *key, const char *name, const char *const *keys,
-		   size_t key_count, struct columns *c, struct error *e)
+static int sort_resolve(struct sort_key *key, const char *name, const char *const *keys,
+			size_t key_count, struct columns *c, struct error *e)
 {
 	int column;
 
@@ -47,7 +47,7 @@ int sort_parse(struct sort *s, const char *list, const char *const *keys, size_t
 
 		if (!name)
 			return error_no_memory(e);
-		r = resolve(&key, name, keys, key_count, c, e);
+		r = sort_resolve(&key, name, keys, key_count, c, e);
 		free(name);
 		if (r)
 			return -1;

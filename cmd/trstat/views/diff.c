@@ -191,7 +191,7 @@ static uint128 size_of(const struct diff_row *r)
 	return a > b ? a - b : b - a;
 }
 
-static int compare(const void *x, const void *y, void *ctx)
+static int compare_rows(const void *x, const void *y, void *ctx)
 {
 	const struct diff_row *r = x, *s = y;
 	const struct diff *d = ctx;
@@ -224,7 +224,7 @@ int diff_make(struct diff *d, struct diff_side a, struct diff_side b, const stru
 	for (size_t i = 0; i < d->count; i++)
 		d->row[i].verdict = judge(d, &d->row[i], alpha, o->threshold);
 	if (d->count)
-		qsort_r(d->row, d->count, sizeof(*d->row), compare, d);
+		qsort_r(d->row, d->count, sizeof(*d->row), compare_rows, d);
 	return 0;
 }
 

@@ -17,7 +17,7 @@ struct grid {
 	char (*cell)[VALUE_SIZE];
 };
 
-static void put(struct grid *g, size_t row, size_t column, const char *text)
+static void put_grid(struct grid *g, size_t row, size_t column, const char *text)
 {
 	size_t n = format_characters(text, strlen(text));
 
@@ -44,7 +44,7 @@ static void put_change(struct grid *g, size_t row, size_t at, const struct diff_
 		snprintf(text, sizeof(text), "%+.1f %%", change);
 	else
 		snprintf(text, sizeof(text), "x %.3g", (double)v->b.number / (double)v->a.number);
-	put(g, row, at, text);
+	put_grid(g, row, at, text);
 }
 
 static void put_shift(struct grid *g, size_t row, size_t at, int128 shift, bool ticks)
@@ -57,7 +57,7 @@ static void put_shift(struct grid *g, size_t row, size_t at, int128 shift, bool 
 	else
 		format_duration(digits, size);
 	snprintf(text, sizeof(text), "%s%.46s", shift < 0 ? "-" : shift > 0 ? "+" : "", digits);
-	put(g, row, at, text);
+	put_grid(g, row, at, text);
 }
 
 static void put_row(struct grid *g, size_t row, const struct diff *d, const struct diff_row *r,
@@ -71,7 +71,7 @@ static void put_row(struct grid *g, size_t row, const struct diff *d, const stru
 		char text[VALUE_SIZE];
 
 		format_column(text, &c->column[i], r->b ? v.b : v.a, ticks);
-		put(g, row, at++, text);
+		put_grid(g, row, at++, text);
 		put_change(g, row, at++, r, &v, &c->column[i]);
 	}
 	if (r->tested) {
@@ -79,11 +79,11 @@ static void put_row(struct grid *g, size_t row, const struct diff *d, const stru
 
 		put_shift(g, row, at, r->shift.middle, ticks);
 		snprintf(text, sizeof(text), "%+.2f", r->test.effect);
-		put(g, row, at + 1, text);
+		put_grid(g, row, at + 1, text);
 		snprintf(text, sizeof(text), "%.2g", r->p);
-		put(g, row, at + 2, text);
+		put_grid(g, row, at + 2, text);
 	}
-	put(g, row, at + 3, diff_verdict_name(r->verdict));
+	put_grid(g, row, at + 3, diff_verdict_name(r->verdict));
 }
 
 static void put_header(struct grid *g, const struct columns *c, bool ticks)
@@ -97,11 +97,11 @@ static void put_header(struct grid *g, const struct columns *c, bool ticks)
 		char text[VALUE_SIZE];
 
 		snprintf(text, sizeof(text), "%.38s%s", column->name, unit ? " [ticks]" : "");
-		put(g, 0, at++, text);
-		put(g, 0, at++, "change");
+		put_grid(g, 0, at++, text);
+		put_grid(g, 0, at++, "change");
 	}
 	for (size_t i = 0; i < OF_TEST; i++)
-		put(g, 0, at++, of_test[i]);
+		put_grid(g, 0, at++, of_test[i]);
 }
 
 /* --- the keys --- */
@@ -136,7 +136,7 @@ static void measure_keys(const struct diff *d, const struct query *q, size_t row
 }
 
 /* Shorten the last key where the line is too long. */
-static void fit(const struct grid *g, size_t *keys, size_t nkeys, unsigned width)
+static void fit_keys(const struct grid *g, size_t *keys, size_t nkeys, unsigned width)
 {
 	size_t used = 0;
 
@@ -165,8 +165,8 @@ static void print_row(const struct grid *g, size_t row, bool keys, struct text *
 	}
 }
 
-static void print(const struct diff *d, const struct query *q, const struct grid *g, size_t rows,
-		  const size_t *width, struct text *out)
+static void print_grid(const struct diff *d, const struct query *q, const struct grid *g,
+		       size_t rows, const size_t *width, struct text *out)
 {
 	size_t keys = d->groups.keys;
 
@@ -208,8 +208,8 @@ int diff_aligned(const struct diff *d, const struct query *q, size_t rows, unsig
 		for (size_t i = 0; i < rows; i++)
 			put_row(&g, i + 1, d, &d->row[i], ticks);
 		measure_keys(d, q, rows, keys);
-		fit(&g, keys, d->groups.keys, width);
-		print(d, q, &g, rows, keys, out);
+		fit_keys(&g, keys, d->groups.keys, width);
+		print_grid(d, q, &g, rows, keys, out);
 	}
 	free(g.width);
 	free(g.cell);

@@ -163,7 +163,7 @@ static int compare_sides(const struct side *a, const struct side *b, char **path
 	return 0;
 }
 
-static int print(struct stage *stage, const struct side *a, const struct diff *d)
+static int print_diff(struct stage *stage, const struct side *a, const struct diff *d)
 {
 	struct text *text = malloc(sizeof(*text));
 	unsigned width = 0;
@@ -193,7 +193,7 @@ static void judge(struct stage *stage, const struct diff *d, const struct diff_o
 	stage->status = status_worse(stage->status, STATUS_CONDITION);
 }
 
-static void compare(struct side *a, struct side *b, char **paths, const struct diff_options *o)
+static void make_diff(struct side *a, struct side *b, char **paths, const struct diff_options *o)
 {
 	struct stage *stage = &a->stage;
 	struct diff d = {0};
@@ -204,13 +204,13 @@ static void compare(struct side *a, struct side *b, char **paths, const struct d
 	else if (diff_make(&d, (struct diff_side){&a->statistics, &a->query.columns},
 			   (struct diff_side){&b->statistics, &b->query.columns}, o))
 		stage_no_memory(stage);
-	else if (!print(stage, a, &d))
+	else if (!print_diff(stage, a, &d))
 		judge(stage, &d, o);
 	diff_free(&d);
 }
 
 /* Apply to b the keys and columns that a uses, including those from a summary. */
-static void follow(struct side *b, const struct side *a)
+static void follow_side(struct side *b, const struct side *a)
 {
 	if (!b->settings.keys)
 		b->settings.keys = a->settings.keys;
@@ -244,9 +244,9 @@ int diff_run(const struct settings *s, const struct diff_options *o, char **path
 	    !stage_open(&b->stage, paths + 1, 1, options)) {
 		b->stage.in.output = &a->stage.output;
 		if (!read_side(a)) {
-			follow(b, a);
+			follow_side(b, a);
 			if (!read_side(b))
-				compare(a, b, paths, o);
+				make_diff(a, b, paths, o);
 		}
 		remark(a, paths[0]);
 		remark(b, paths[1]);

@@ -79,7 +79,7 @@ static const struct key_cell *event_cell(void *ctx, size_t key)
 }
 
 /* Returns the cached answer for an entry of the dictionary, by its number; NULL: out of memory. */
-static uint8_t *known(uint8_t **all, size_t *size, uint32_t number)
+static uint8_t *cached_match(uint8_t **all, size_t *size, uint32_t number)
 {
 	uint8_t *grown = array_reach(*all, size, number, 1);
 
@@ -117,14 +117,14 @@ static int is_side(struct pair *p, struct pair_side *side, const struct event *e
 		is = condition_holds(&side->condition, p->groups, event_cell, p);
 		return is > 0 && p->syscalls && is_again(p, e) ? 0 : is;
 	}
-	k = known(&side->types, &side->ntypes, e->type->number);
+	k = cached_match(&side->types, &side->ntypes, e->type->number);
 	if (!k)
 		return -1;
 	if (!*k)
 		*k = 1 + is_named(e->type->name, side->name);
 	if (*k == 2 || !e->location || e->type->kind != KIND_ENTER)
 		return *k == 2;
-	k = known(&side->locations, &side->nlocations, e->location);
+	k = cached_match(&side->locations, &side->nlocations, e->location);
 	if (!k)
 		return -1;
 	if (!*k)
@@ -154,7 +154,7 @@ static uint32_t hash_cells(const struct pair *p, const struct key_cell *cells)
 }
 
 /* Returns the link (slot or chain) to the pending A with these cells; 0 in it: none. */
-static uint32_t *find(struct pair *p, const struct key_cell *cells, uint32_t hash)
+static uint32_t *find_pending(struct pair *p, const struct key_cell *cells, uint32_t hash)
 {
 	uint32_t *at = &p->slots[hash & p->mask];
 
@@ -203,7 +203,7 @@ static int grow_slots(struct pair *p)
 }
 
 /* Returns the number of an unused entry; 0: out of memory. */
-static uint32_t unused(struct pair *p)
+static uint32_t unused_pending(struct pair *p)
 {
 	size_t size = on_count(p) + p->fields, n;
 	struct pending_start *pending;
@@ -217,7 +217,7 @@ static uint32_t unused(struct pair *p)
 	if (p->used == PAIR_LIMIT) {
 		uint32_t oldest = p->oldest;
 
-		take_out(p, find(p, cells_of(p, oldest), p->pending[oldest].hash));
+		take_out(p, find_pending(p, cells_of(p, oldest), p->pending[oldest].hash));
 		p->forgotten++;
 		p->free = p->pending[oldest].chain;
 		return oldest;
@@ -240,17 +240,17 @@ static uint32_t unused(struct pair *p)
 }
 
 /* Add a pending A. */
-static int put(struct pair *p, const struct keys *keys, const struct event *e,
-	       const struct key_cell *on)
+static int put_pending(struct pair *p, const struct keys *keys, const struct event *e,
+		       const struct key_cell *on)
 {
-	uint32_t hash = hash_cells(p, on), *at = find(p, on, hash), number = *at;
+	uint32_t hash = hash_cells(p, on), *at = find_pending(p, on, hash), number = *at;
 	struct pending_start *w;
 
 	if (number) {
 		p->replaced++;
 		take_out(p, at);
 	}
-	number = unused(p);
+	number = unused_pending(p);
 	if (!number)
 		return -1;
 	memcpy(cells_of(p, number), on, on_count(p) * sizeof(*on));
@@ -280,7 +280,7 @@ static int end_pair(struct pair *p, const struct event *e, uint64_t *time,
 		is = on_cells(p, &p->b.on, e, on);
 	if (is <= 0)
 		return is;
-	at = find(p, on, hash_cells(p, on));
+	at = find_pending(p, on, hash_cells(p, on));
 	if (!*at) {
 		p->ended++;
 		return 0;
@@ -313,7 +313,7 @@ int pair_feed(struct pair *p, const struct keys *keys, const struct event *e, ui
 	is = is_side(p, &p->a, e);
 	if (is > 0)
 		is = on_cells(p, &p->a.on, e, on);
-	if (is < 0 || (is && put(p, keys, e, on)))
+	if (is < 0 || (is && put_pending(p, keys, e, on)))
 		return -1;
 	return ended;
 }

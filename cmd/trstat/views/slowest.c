@@ -32,7 +32,7 @@ void slowest_free(struct slowest *s)
 /* --- calls to keep: a heap with the least slow call first --- */
 
 /* Returns true if a precedes b in the table. */
-static bool before(const struct slow_call *a, const struct slow_call *b)
+static bool is_before(const struct slow_call *a, const struct slow_call *b)
 {
 	if (a->total != b->total)
 		return a->total > b->total;
@@ -53,27 +53,27 @@ static void swap(struct slow_call *a, struct slow_call *b)
 
 static void sift_up(struct slow_call *heap, size_t i)
 {
-	for (; i && before(&heap[(i - 1) / 2], &heap[i]); i = (i - 1) / 2)
+	for (; i && is_before(&heap[(i - 1) / 2], &heap[i]); i = (i - 1) / 2)
 		swap(&heap[i], &heap[(i - 1) / 2]);
 }
 
 static void sift_down(struct slow_call *heap, size_t n)
 {
 	for (size_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
-		if (child + 1 < n && before(&heap[child], &heap[child + 1]))
+		if (child + 1 < n && is_before(&heap[child], &heap[child + 1]))
 			child++;
-		if (!before(&heap[i], &heap[child]))
+		if (!is_before(&heap[i], &heap[child]))
 			break;
 		swap(&heap[i], &heap[child]);
 	}
 }
 
-static int keep(struct slowest *s, struct slow_call *c)
+static int keep_call(struct slowest *s, struct slow_call *c)
 {
 	struct slow_call *grown;
 
 	if (s->count == s->limit) {
-		if (before(c, &s->call[0])) {
+		if (is_before(c, &s->call[0])) {
 			swap(c, &s->call[0]);
 			sift_down(s->call, s->count);
 		}
@@ -160,8 +160,8 @@ static char *arguments_text(struct slowest *s, const struct enter *n, const stru
 }
 
 /* Add a call; e: its leave; NULL: it has none. */
-static int add(struct slowest *s, const struct call *call, const struct enter *enter,
-	       const struct event *e, const struct stack *stack, bool in_kernel)
+static int add_call(struct slowest *s, const struct call *call, const struct enter *enter,
+		    const struct event *e, const struct stack *stack, bool in_kernel)
 {
 	struct slow_call c = {.total = call->total,
 			      .self = call->self,
@@ -180,14 +180,14 @@ static int add(struct slowest *s, const struct call *call, const struct enter *e
 	      !(c.returned = take_scratch(s));
 	bad = bad || !(c.stack = stack_text(s, stack, in_kernel));
 	if (!bad)
-		return keep(s, &c);
+		return keep_call(s, &c);
 	call_free(&c);
 	return -1;
 }
 
 /* --- events --- */
 
-static int take(struct slowest *s, const struct event *e)
+static int take_event(struct slowest *s, const struct event *e)
 {
 	const struct stack *stack;
 	const struct enter *enter;
@@ -200,9 +200,9 @@ static int take(struct slowest *s, const struct event *e)
 	case CALLS_LEAVE:
 		enter = open_call_args_take(&s->enters, &s->calls, e, &call);
 		if (e->type->flags & TYPE_CALL_NUMBER)
-			return add(s, &call, enter, e, NULL, false);
+			return add_call(s, &call, enter, e, NULL, false);
 		stack = s->calls.stacks[calls_thread(e)];
-		return add(s, &call, enter, e, stack, calls_stack(&s->calls, e) != stack);
+		return add_call(s, &call, enter, e, stack, calls_stack(&s->calls, e) != stack);
 	default: return s->calls.out_of_memory ? -1 : 0;
 	}
 }
@@ -220,7 +220,7 @@ int slowest_block(struct slowest *s, const struct block *b)
 		s->ticks |= b->lanes[i]->clock->flags & CLOCK_TICKS;
 	events_begin(&it, b);
 	while (event_next(&it, &e))
-		if (take(s, &e))
+		if (take_event(s, &e))
 			return -1;
 	return 0;
 }
@@ -234,7 +234,7 @@ int slowest_finish(struct slowest *s)
 		const struct stack *stack =
 			flags & TYPE_CALL_NUMBER ? NULL : s->calls.stacks[s->calls.finishing];
 
-		if (add(s, &call, NULL, NULL, stack, flags & TYPE_KERNEL))
+		if (add_call(s, &call, NULL, NULL, stack, flags & TYPE_KERNEL))
 			return -1;
 	}
 	return s->calls.out_of_memory ? -1 : 0;

@@ -6,7 +6,7 @@
 #include "cmd/trstat/table/format.h"
 #include "cmd/trstat/views/slowest.h"
 
-static int compare(const void *a, const void *b)
+static int compare_calls(const void *a, const void *b)
 {
 	const struct slow_call *x = a, *y = b;
 
@@ -121,7 +121,7 @@ int slowest_write(struct slowest *s, enum table_format format, struct text *out,
 
 	(void)e;
 	if (s->count)
-		qsort(s->call, s->count, sizeof(*s->call), compare);
+		qsort(s->call, s->count, sizeof(*s->call), compare_calls);
 	if (format != TABLE_ALIGNED)
 		cells_begin(&cells, out, format, names, sizeof(names) / sizeof(*names));
 	for (size_t i = 0; i < s->count && !text_failed(out); i++) {

@@ -98,7 +98,7 @@ static void lay_out(struct timeline *tl, uint64_t width, size_t names)
 
 /* Compute the heights of bars: the column over all groups in the time of each. Returns -1 when
  * out of memory. */
-static int heights(struct timeline *tl, size_t i, size_t end, uint64_t *highest)
+static int bar_heights(struct timeline *tl, size_t i, size_t end, uint64_t *highest)
 {
 	const struct table *t = tl->table;
 	const struct columns_wanted *w = t->groups->wanted;
@@ -202,7 +202,7 @@ static int put_line(struct timeline *tl, const struct aggregate *sum)
 	size_t n = format_column(value, c, v, t->ticks);
 	uint64_t highest, begin = groups_cells(&tl->sums, sum)[tl->keys].value;
 
-	if (heights(tl, begin, tl->end[begin], &highest))
+	if (bar_heights(tl, begin, tl->end[begin], &highest))
 		return -1;
 	text_pad(tl->out, ' ', n < VALUE ? VALUE - n : 0);
 	text_put(tl->out, value, n);

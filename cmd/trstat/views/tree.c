@@ -54,8 +54,8 @@ static struct aggregate *row_of(struct making *m, uint32_t node, uint32_t depth)
 }
 
 /* Add a group to a row. recursive: its calls are below other calls of the same row. */
-static int add(struct making *m, uint32_t node, uint32_t depth, const struct aggregate *a,
-	       bool recursive)
+static int add_to_row(struct making *m, uint32_t node, uint32_t depth, const struct aggregate *a,
+		      bool recursive)
 {
 	struct aggregate *row = row_of(m, node, depth);
 
@@ -86,7 +86,7 @@ static int add_below(struct making *m, uint32_t node)
 		return -1;
 	/* self of a node of the tree is its depth */
 	m->tree.nodes[at].self = m->tree.nodes[m->became[parent]].self + 1;
-	return add(m, at, (uint32_t)m->tree.nodes[at].self, m->value[node], false);
+	return add_to_row(m, at, (uint32_t)m->tree.nodes[at].self, m->value[node], false);
 }
 
 /* Add the calls of F with this stack, for each of the callers on it. */
@@ -100,7 +100,7 @@ static int add_callers(struct making *m, uint32_t node)
 		return 0;
 	for (uint32_t depth = 0; from != STACK_ROOT && depth <= TREE_CALLERS_DEEP; depth++) {
 		to = stack_tree_child(&m->tree, to, nodes[from].name);
-		if (!to || add(m, to, depth, m->value[node], recursive))
+		if (!to || add_to_row(m, to, depth, m->value[node], recursive))
 			return -1;
 		from = nodes[from].parent;
 	}
@@ -275,7 +275,7 @@ static int write_rows(struct making *m, enum table_format format, struct text *o
 	return bad;
 }
 
-static int begin(struct making *m, const char *function)
+static int begin_trees(struct making *m, const char *function)
 {
 	size_t size = m->stacks->tree.count, keys = m->table->groups->keys;
 
@@ -308,7 +308,7 @@ int view_tree(const struct table *t, enum tree_kind kind, const char *function,
 	int bad;
 
 	groups_init(&m.groups, t->groups->keys + 1, t->groups->wanted);
-	bad = begin(&m, function) ? error_no_memory(e) : 0;
+	bad = begin_trees(&m, function) ? error_no_memory(e) : 0;
 	if (!bad)
 		bad = make_trees(&m, e);
 	if (!bad)
