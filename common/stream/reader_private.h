@@ -15,7 +15,7 @@ enum {
 };
 
 #define READER_NO_END	"the stream ends without its end mark (did the program before fail?)"
-#define READER_NO_BLOCK "here should stand a block of the stream"
+#define READER_NO_BLOCK "no block of the stream begins here"
 
 /* reader_input.c: fill the error and return -1. */
 int reader_fatal(struct reader *r, const char *what);
