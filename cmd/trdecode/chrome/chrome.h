@@ -101,6 +101,7 @@ struct chrome_counts {
 	char named_first[64];
 };
 
+/* The state of decoding one input. */
 struct chrome {
 	struct input *input;
 	struct writer *w;

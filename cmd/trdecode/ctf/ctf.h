@@ -208,6 +208,7 @@ struct ctf_file {
 	struct ctf_thread thread;
 };
 
+/* The state of decoding one input. */
 struct ctf {
 	struct input *input;
 	struct writer *w;

@@ -341,7 +341,7 @@ static struct ctf_type *parse_enum(struct ctf_parser *p)
 	return t;
 }
 
-/* --- all of them --- */
+/* --- types and declarations --- */
 
 struct ctf_type *ctf_parse_type(struct ctf_parser *p)
 {

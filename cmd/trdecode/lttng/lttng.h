@@ -71,6 +71,7 @@ struct lttng_names_table {
 	size_t size;
 };
 
+/* The state of decoding one input. */
 struct lttng {
 	struct input *input;
 	struct writer *w;
