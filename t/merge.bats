@@ -310,7 +310,7 @@ flip() {
 		assert_output --regexp 'name'
 	done
 	run -2 trstat --merge f1.part g2.part
-	assert_output --regexp "g2.part: is of the stream [0-9a-f]{16} behind 'trsym \| trfilter dur>1us', f1.part behind 'trsym'"
+	assert_output --regexp "g2.part: is of the stream [0-9a-f]{16} after 'trsym \| trfilter dur>1us', f1.part after 'trsym'"
 	for f in 'f2 g3' 'f3 g4' 'f1 g6'; do
 		run -2 trstat --merge "${f% *}.part" "${f#* }.part"
 		assert_output --partial 'is of the stream'
@@ -319,11 +319,11 @@ flip() {
 	trfilter 'tid == 1' rec.trs | quiet trstat --partial -o t1.part
 	trfilter 'tid == 2' rec.trs | quiet trstat --partial -o t2.part
 	run -2 trstat --merge t1.part t2.part
-	assert_output --partial "behind 'trsym | trfilter tid == 2', t1.part behind 'trsym | trfilter tid == 1'"
+	assert_output --partial "after 'trsym | trfilter tid == 2', t1.part after 'trsym | trfilter tid == 1'"
 	mv seg/101 f.trs
 	rm -r seg && mv seg.saved seg
 	run -2 trstat --partial f.trs seg/102
-	assert_output --partial "f.trs behind 'trsym | trsym --demangle=no'"
+	assert_output --partial "f.trs after 'trsym | trsym --demangle=no'"
 }
 
 @test "what is wrong with a trace, and where, reaches the table of its summaries" {

@@ -320,6 +320,32 @@ static void call_value(struct evaluation *ev, const struct operand *o, const str
 	}
 }
 
+static void lane_value(enum ask ask, const struct lane *l, struct scalar *out)
+{
+	switch (ask) {
+	case ASK_TID:
+		if (l->flags & LANE_HAS_TID)
+			set_int(out, l->tid);
+		break;
+	case ASK_PID:
+		if (l->flags & LANE_HAS_PID)
+			set_int(out, l->pid);
+		break;
+	case ASK_PPID:
+		if (l->flags & LANE_HAS_PID)
+			set_int(out, l->ppid);
+		break;
+	case ASK_COMM:
+		if (l->comm.size)
+			set_text(out, l->comm);
+		break;
+	case ASK_BUFFER: set_text(out, l->buffer); break;
+	case ASK_SOURCE: set_text(out, l->source->name); break;
+	case ASK_FORMAT: set_text(out, l->source->format); break;
+	default: break;
+	}
+}
+
 void operand_value(struct evaluation *ev, struct operand *o, const struct event *e,
 		   struct scalar *out)
 {
@@ -349,21 +375,12 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 		break;
 	case ASK_DEPTH: set_uint(out, e->depth); break;
 	case ASK_TID:
-		if (l->flags & LANE_HAS_TID)
-			set_int(out, l->tid);
-		break;
 	case ASK_PID:
-		if (l->flags & LANE_HAS_PID)
-			set_int(out, l->pid);
-		break;
 	case ASK_PPID:
-		if (l->flags & LANE_HAS_PID)
-			set_int(out, l->ppid);
-		break;
 	case ASK_COMM:
-		if (l->comm.size)
-			set_text(out, l->comm);
-		break;
+	case ASK_BUFFER:
+	case ASK_SOURCE:
+	case ASK_FORMAT: lane_value(o->ask, l, out); break;
 	case ASK_CPU: cpu_value(o, e, out); break;
 	case ASK_MODULE:
 	case ASK_FILE:
@@ -373,9 +390,6 @@ void operand_value(struct evaluation *ev, struct operand *o, const struct event 
 			location_value(ev, o->ask, dictionary_location(ev->dictionary, e->location),
 				       out);
 		break;
-	case ASK_BUFFER: set_text(out, l->buffer); break;
-	case ASK_SOURCE: set_text(out, l->source->name); break;
-	case ASK_FORMAT: set_text(out, l->source->format); break;
 	case ASK_RETURN:
 		/* "ret", or "ret." and the path of an element */
 		if (!detail_value(ev, o, e, DETAIL_RETURN, o->name + 3 + (o->name[3] == '.'), out))

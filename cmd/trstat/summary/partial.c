@@ -17,7 +17,7 @@ int partial_check(const struct settings *s, size_t conditions, struct error *e)
 			 option, s->merge && !s->partial ? "merge" : "partial");
 }
 
-static int by_location(const void *a, const void *b)
+static int by_position(const void *a, const void *b)
 {
 	const struct part *p = a, *q = b;
 
@@ -34,7 +34,7 @@ static int check_stages(const struct part *p, const struct part *q, struct error
 	if (p->stream_id != q->stream_id || !strcmp(a, b))
 		return 0;
 	return error_set(e, q->file, NO_OFFSET,
-			 "is of the stream %016" PRIx64 " behind '%.150s', %.60s behind '%.150s'",
+			 "is of the stream %016" PRIx64 " after '%.150s', %.60s after '%.150s'",
 			 q->stream_id, *b ? b : "trdecode", p->file ? p->file : "the rest",
 			 *a ? a : "trdecode");
 }
@@ -42,7 +42,7 @@ static int check_stages(const struct part *p, const struct part *q, struct error
 int parts_sort(struct parts *ps, struct error *e)
 {
 	if (ps->count)
-		qsort(ps->part, ps->count, sizeof(*ps->part), by_location);
+		qsort(ps->part, ps->count, sizeof(*ps->part), by_position);
 	for (size_t i = 1; i < ps->count; i++) {
 		const struct part *p = &ps->part[i - 1], *q = &ps->part[i];
 		bool two = p->file && q->file && strcmp(p->file, q->file) != 0;

@@ -137,7 +137,7 @@ static int parse_on(struct pair *p, const char *text, const char *whole, struct 
 		}
 		equal = strstr(at, "==");
 		if (!equal) {
-			bad = bad_pair(whole, "'==' is missing behind 'on'", e);
+			bad = bad_pair(whole, "'==' is missing after 'on'", e);
 			break;
 		}
 		*equal = '\0';
@@ -152,7 +152,7 @@ static int parse_on(struct pair *p, const char *text, const char *whole, struct 
 	}
 	free(copy);
 	if (!bad && (p->a.on.count != p->b.on.count || p->a.on.count > PAIR_ON_MOST))
-		bad = bad_pair(whole, "there are too many keys behind 'on'", e);
+		bad = bad_pair(whole, "there are too many keys after 'on'", e);
 	return bad ? -1 : 0;
 }
 
