@@ -330,7 +330,7 @@ same_frames() {
 	# apitrace ends with the second header
 	{ header 6 1 && call 6 && header 6 2; } | gzip -n >x.trace
 	run -0 pipe 'trdecode x.trace | trencode -t apitrace -o y.trace'
-	assert_output --partial 'of which apitrace reads the first only'
+	assert_output --partial 'of which apitrace reads only the first'
 }
 
 @test "blobs become files" {

@@ -328,7 +328,7 @@ events() {
 @test "concatenated .trace files: a message says that apitrace reads only the first" {
 	trdecode -q "$DATA/apitrace/v6.trace" >x.trs
 	run -0 --separate-stderr pipe "cat x.trs x.trs x.trs | trencode -t apitrace -o x.trace"
-	[[ $(grep -c 'apitrace reads the first only; --resynthesize makes one of them' <<<"$stderr") == 1 ]]
+	[[ $(grep -c 'apitrace reads only the first; --resynthesize makes one of them' <<<"$stderr") == 1 ]]
 	run -0 --separate-stderr pipe "cat x.trs x.trs | trencode --resynthesize -t apitrace -o x.trace"
 	[[ $stderr != *first* ]]
 }

@@ -1,9 +1,9 @@
 /*
- * callgrind.c - what kcachegrind and callgrind_annotate read: self time and calls of functions, and
- * who calls whom
+ * callgrind.c - the format of kcachegrind and callgrind_annotate: self time and calls of functions,
+ * and the calls from caller to callee
  *
- * Two costs: ns (or ticks), and Calls, which stands beside self time only. Without the header
- * "event:", at which callgrind_annotate stops.
+ * There are two costs: ns (or ticks), and Calls, which only lines of self time have. The header
+ * "event:" is left out, as callgrind_annotate stops at it.
  */
 #include "cmd/trencode/encoder.h"
 
@@ -16,16 +16,17 @@
 
 #define ROOT "(all threads)"
 
-struct state {
+/* One run of the encoder. */
+struct callgrind {
 	struct stack_profile profile;
-	struct intern modules, files; /* number: as the file calls it, from 1 */
-	uint8_t *named;		      /* functions whose name was written */
+	struct intern modules, files; /* number + 1: the number in the file */
+	uint8_t *named;		      /* by function: the name was written */
 	bool ticks, seen;
 };
 
 static int callgrind_begin(struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct callgrind *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return error_no_memory(e);
@@ -37,7 +38,7 @@ static int callgrind_begin(struct encoding *en, struct error *e)
 
 static int callgrind_block(struct encoding *en, const struct block *b, struct error *e)
 {
-	struct state *s = en->state;
+	struct callgrind *s = en->state;
 
 	if (!s->seen && b->nlanes) {
 		s->seen = true;
@@ -46,7 +47,7 @@ static int callgrind_block(struct encoding *en, const struct block *b, struct er
 	return stack_profile_block(&s->profile, b) ? error_no_memory(e) : 0;
 }
 
-/* "(3) name" at first, then "(3)". */
+/* Write "(3) name" the first time, then "(3)". */
 static int put_compressed(struct text *out, const char *key, struct intern *in, const char *name)
 {
 	uint32_t had = in->count, number = intern_string(in, *name ? name : "???");
@@ -65,16 +66,16 @@ static int put_compressed(struct text *out, const char *key, struct intern *in, 
 	return 0;
 }
 
-/* The number of names is that of the function that calls all outermost ones: readers take the time
- * of a function that is called by others from its callers alone. */
-static struct profile_name name_of(const struct state *s, uint32_t function)
+/* Returns the name of a function. The number of names is the function that calls all outermost
+ * ones: readers take the time of a called function from its callers alone. */
+static struct profile_name name_of(const struct callgrind *s, uint32_t function)
 {
 	if (function == s->profile.stacks.names.count)
 		return (struct profile_name){.name = ROOT, .module = "", .file = ""};
 	return profile_name_of(&s->profile.stacks.names, function);
 }
 
-static int put_function(struct state *s, struct text *out, uint32_t function, bool callee)
+static int put_function(struct callgrind *s, struct text *out, uint32_t function, bool callee)
 {
 	struct profile_name n = name_of(s, function);
 
@@ -105,7 +106,7 @@ static void put_costs(struct text *out, uint32_t line, uint64_t ns, uint64_t cal
 	text_char(out, '\n');
 }
 
-static int write_functions(struct state *s, const struct stack_edges *edges, struct text *out)
+static int write_functions(struct callgrind *s, const struct stack_edges *edges, struct text *out)
 {
 	size_t edge = 0;
 
@@ -136,7 +137,7 @@ static int write_functions(struct state *s, const struct stack_edges *edges, str
 	return 0;
 }
 
-static int write_all(struct state *s, struct text *out)
+static int write_all(struct callgrind *s, struct text *out)
 {
 	struct stack_edges edges;
 	uint64_t self = 0, calls = 0;
@@ -167,7 +168,7 @@ static int write_all(struct state *s, struct text *out)
 
 static int callgrind_end(struct encoding *en, struct error *e)
 {
-	struct state *s = en->state;
+	struct callgrind *s = en->state;
 
 	if (stack_profile_finish(&s->profile) || write_all(s, en->text))
 		return error_no_memory(e);
@@ -178,7 +179,7 @@ static int callgrind_end(struct encoding *en, struct error *e)
 
 static void callgrind_free(struct encoding *en)
 {
-	struct state *s = en->state;
+	struct callgrind *s = en->state;
 
 	if (!s)
 		return;

@@ -1,9 +1,9 @@
 /*
- * folded.c - "frame;frame;leaf SELF": what flamegraph.pl, inferno and speedscope read
+ * folded.c - "frame;frame;leaf SELF", for flamegraph.pl, inferno and speedscope
  *
  * SELF is the time spent in the leaf itself with this stack above it, over all calls and threads,
- * in ns (or ticks, where the trace has no time). Stacks of nothing are left out: consumers want
- * positive numbers.
+ * in ns (or ticks, if the trace has no time). Stacks with 0 are left out: readers require positive
+ * numbers.
  */
 #include "cmd/trencode/encoder.h"
 
@@ -12,8 +12,8 @@
 #include "common/util/utf8.h"
 #include "cmd/trencode/profile/stack_profile.h"
 
-/* The name as text that is valid, without what separates stacks. */
-static int clean_name(struct buffer *to, const struct location *p, struct text_ref name)
+/* Append the name as valid UTF-8, without the characters that separate frames. */
+static int folded_clean_name(struct buffer *to, const struct location *p, struct text_ref name)
 {
 	struct buffer text = {0};
 	int r;
@@ -36,8 +36,9 @@ static int folded_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return error_no_memory(e);
 	en->state = s;
-	return stack_profile_init(s, en->dictionary, clean_name, en->options) ? error_no_memory(e)
-									      : 0;
+	return stack_profile_init(s, en->dictionary, folded_clean_name, en->options)
+		       ? error_no_memory(e)
+		       : 0;
 }
 
 static int folded_block(struct encoding *en, const struct block *b, struct error *e)

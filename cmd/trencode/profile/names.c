@@ -4,22 +4,23 @@
 
 #include "common/util/utf8.h"
 
-/* Is it the backslash of what looks like \xHH? */
-static bool looks_escaped(const char *p, size_t n)
+/* Test whether \xHH is at p. */
+static bool profile_looks_escaped(const char *p, size_t n)
 {
 	return n > 3 && p[0] == '\\' && p[1] == 'x' && isxdigit((unsigned char)p[2]) &&
 	       isxdigit((unsigned char)p[3]);
 }
 
-/* Append the text and a NUL. Control characters and what is no UTF-8 become \xHH, so that names
- * which differ stay different. */
-static int put_text(struct buffer *to, struct text_ref text)
+/* Append the text and a NUL. Control characters, bytes that are no UTF-8, and the backslash of an
+ * \xHH become \xHH, so different names remain different. */
+static int profile_put_text(struct buffer *to, struct text_ref text)
 {
 	const char *p = text.text;
 
 	for (size_t n = text.size, size; n; p += size, n -= size) {
 		size = utf8_length(p, n);
-		if (!size || (unsigned char)*p < 0x20 || *p == 0x7f || looks_escaped(p, n)) {
+		if (!size || (unsigned char)*p < 0x20 || *p == 0x7f ||
+		    profile_looks_escaped(p, n)) {
 			size = 1;
 			if (buffer_printf(to, "\\x%02x", (unsigned char)*p))
 				return -1;
@@ -35,9 +36,9 @@ int profile_name_key(struct buffer *to, const struct location *p, struct text_re
 	const struct location_symbol *s = p ? p->symbol : NULL;
 	struct text_ref none = {"", 0, 0};
 
-	return buffer_u32(to, s ? s->line : 0) || put_text(to, name) ||
-			       put_text(to, s ? s->module : none) ||
-			       put_text(to, s ? s->file : none)
+	return buffer_u32(to, s ? s->line : 0) || profile_put_text(to, name) ||
+			       profile_put_text(to, s ? s->module : none) ||
+			       profile_put_text(to, s ? s->file : none)
 		       ? -1
 		       : 0;
 }

@@ -1,9 +1,9 @@
 /*
- * pprof.c - a profile.proto, compressed by gzip, for pprof and what reads its profiles
+ * pprof.c - a profile.proto, compressed by gzip, for pprof and other readers of its profiles
  *
- * A sample is a stack, with how many calls ended with it and the time spent in its leaf itself.
- * Fields of the message may stand in any order, so the samples are written while the tree is
- * walked, and the tables of what they name behind them.
+ * A sample is a stack, with the number of calls that ended with it and the self time of its leaf.
+ * Fields of the message may be in any order, so the samples are written during the walk of the
+ * tree, and the tables that the samples refer to after them.
  */
 #include "cmd/trencode/encoder.h"
 
@@ -31,9 +31,10 @@ enum {
 
 enum { CHUNK = 64 * 1024 };
 
-struct state {
+/* One run of the encoder. */
+struct pprof {
 	struct stack_profile profile;
-	struct buffer out, message, part; /* out: what is not yet compressed */
+	struct buffer out, message, part; /* out: bytes to be compressed */
 	struct intern strings;
 	z_stream z;
 	bool packing, seen, ticks;
@@ -44,7 +45,7 @@ struct state {
 
 static int compress_out(struct encoding *en, int flush, struct error *e)
 {
-	struct state *s = en->state;
+	struct pprof *s = en->state;
 	uint8_t packed[CHUNK];
 
 	s->z.next_in = s->out.data;
@@ -63,7 +64,7 @@ static int compress_out(struct encoding *en, int flush, struct error *e)
 
 static int put_message(struct encoding *en, uint32_t field, struct error *e)
 {
-	struct state *s = en->state;
+	struct pprof *s = en->state;
 
 	if (protobuf_message(&s->out, field, &s->message))
 		return error_no_memory(e);
@@ -73,11 +74,11 @@ static int put_message(struct encoding *en, uint32_t field, struct error *e)
 
 /* --- samples --- */
 
-/* The locations of a node: its name's, its caller's and so on. Their numbers are those of the
- * names + 1. */
+/* Write the sample of a node: the locations of its name, its caller's and so on. The number of a
+ * location is that of the name + 1. */
 static int put_sample(struct encoding *en, uint32_t node, struct error *e)
 {
-	struct state *s = en->state;
+	struct pprof *s = en->state;
 	const struct stack_node *nodes = s->profile.stacks.tree.nodes, *n = &nodes[node];
 
 	s->part.size = 0;
@@ -95,7 +96,7 @@ static int put_sample(struct encoding *en, uint32_t node, struct error *e)
 
 static int put_samples(struct encoding *en, struct error *e)
 {
-	const struct state *s = en->state;
+	const struct pprof *s = en->state;
 	const struct stack_tree *t = &s->profile.stacks.tree;
 
 	for (uint32_t i = 1; i < t->count; i++)
@@ -107,7 +108,7 @@ static int put_samples(struct encoding *en, struct error *e)
 
 /* --- tables --- */
 
-static int string_of(struct state *s, const char *text, uint64_t *number)
+static int string_of(struct pprof *s, const char *text, uint64_t *number)
 {
 	uint32_t n = intern_string(&s->strings, text);
 
@@ -115,11 +116,11 @@ static int string_of(struct state *s, const char *text, uint64_t *number)
 	return n == INTERN_NONE ? -1 : 0;
 }
 
-/* {type, unit} */
+/* Write a ValueType: {type, unit}. */
 static int put_value_type(struct encoding *en, uint32_t field, const char *type, const char *unit,
 			  struct error *e)
 {
-	struct state *s = en->state;
+	struct pprof *s = en->state;
 	uint64_t t, u;
 
 	if (string_of(s, type, &t) || string_of(s, unit, &u) || protobuf_uint(&s->message, 1, t) ||
@@ -130,7 +131,7 @@ static int put_value_type(struct encoding *en, uint32_t field, const char *type,
 
 static int put_mapping(struct encoding *en, uint32_t number, const char *file, struct error *e)
 {
-	struct state *s = en->state;
+	struct pprof *s = en->state;
 	uint64_t name;
 
 	if (string_of(s, file, &name) || protobuf_uint(&s->message, 1, number) ||
@@ -143,7 +144,7 @@ static int put_mapping(struct encoding *en, uint32_t number, const char *file, s
 static int put_function(struct encoding *en, uint32_t number, uint32_t mapping,
 			const struct profile_name *n, struct error *e)
 {
-	struct state *s = en->state;
+	struct pprof *s = en->state;
 	uint64_t name, file;
 
 	if (string_of(s, n->name, &name) || string_of(s, n->file, &file) ||
@@ -159,9 +160,9 @@ static int put_function(struct encoding *en, uint32_t number, uint32_t mapping,
 	return put_message(en, LOCATION, e);
 }
 
-/* The module of the outermost function that took longest, "" where none is known: the first mapping
- * is shown as the program. */
-static const char *main_module(const struct state *s)
+/* Returns the module of the outermost function that took longest, "" if none is known: pprof shows
+ * the first mapping as the program. */
+static const char *main_module(const struct pprof *s)
 {
 	const struct stack_tree *t = &s->profile.stacks.tree;
 	uint64_t longest = 0;
@@ -178,7 +179,7 @@ static const char *main_module(const struct state *s)
 	return module;
 }
 
-/* The number of a module's mapping, which is written when the module is first met; 0 of none. */
+/* Get the number of a module's mapping, 0 for no module. A mapping is written the first time. */
 static int mapping_of(struct encoding *en, struct intern *modules, const char *module,
 		      uint32_t *mapping, struct error *e)
 {
@@ -195,7 +196,7 @@ static int mapping_of(struct encoding *en, struct intern *modules, const char *m
 
 static int put_functions(struct encoding *en, struct error *e)
 {
-	struct state *s = en->state;
+	struct pprof *s = en->state;
 	struct intern modules = {0};
 	uint32_t mapping;
 	int r = mapping_of(en, &modules, main_module(s), &mapping, e);
@@ -212,7 +213,7 @@ static int put_functions(struct encoding *en, struct error *e)
 
 static int put_strings(struct encoding *en, struct error *e)
 {
-	struct state *s = en->state;
+	struct pprof *s = en->state;
 
 	for (uint32_t i = 0; i < s->strings.count; i++) {
 		if (protobuf_bytes(&s->out, STRING_TABLE, intern_data(&s->strings, i),
@@ -228,12 +229,12 @@ static int put_strings(struct encoding *en, struct error *e)
 
 static int pprof_begin(struct encoding *en, struct error *e)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct pprof *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return error_no_memory(e);
 	en->state = s;
-	/* 16: with the header of gzip, which has no time in it */
+	/* 16: with the header of gzip, without a time */
 	if (stack_profile_init(&s->profile, en->dictionary, profile_name_key, en->options) ||
 	    deflateInit2(&s->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
@@ -245,7 +246,7 @@ static int pprof_begin(struct encoding *en, struct error *e)
 
 static int pprof_block(struct encoding *en, const struct block *b, struct error *e)
 {
-	struct state *s = en->state;
+	struct pprof *s = en->state;
 
 	if (!s->seen && b->nlanes) {
 		s->seen = true;
@@ -264,7 +265,7 @@ static int pprof_block(struct encoding *en, const struct block *b, struct error 
 
 static int pprof_end(struct encoding *en, struct error *e)
 {
-	struct state *s = en->state;
+	struct pprof *s = en->state;
 	const char *unit = s->ticks ? "ticks" : "nanoseconds";
 	uint64_t name;
 
@@ -289,7 +290,7 @@ static int pprof_end(struct encoding *en, struct error *e)
 
 static void pprof_free(struct encoding *en)
 {
-	struct state *s = en->state;
+	struct pprof *s = en->state;
 
 	if (!s)
 		return;

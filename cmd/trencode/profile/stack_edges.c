@@ -4,21 +4,23 @@
 
 #include "common/util/buffer.h"
 
-/* On the way down: a node, and the one of the same name above it. */
+/* One node of the path from the root to the present node. */
 struct step {
-	uint32_t node, above; /* above: index of its step + 1, 0 none */
-	uint32_t child;	      /* to be visited next */
+	uint32_t node;
+	uint32_t above; /* index + 1 of the step of the same name above, 0 none */
+	uint32_t child; /* to be visited next */
 };
 
+/* One walk through the tree. */
 struct walk {
 	const struct stack_tree *tree;
 	struct step *steps;
 	size_t count, capacity;
 	uint32_t *last;	    /* by name: index of the innermost step + 1 */
-	uint8_t *recursive; /* by node: the same name is above it */
+	uint8_t *recursive; /* by node: a node above it has the same name */
 };
 
-static int enter(struct walk *w, uint32_t node)
+static int edges_enter(struct walk *w, uint32_t node)
 {
 	struct step *steps = array_grow(w->steps, &w->capacity, w->count, sizeof(*steps));
 	const struct stack_node *n = &w->tree->nodes[node];
@@ -34,12 +36,12 @@ static int enter(struct walk *w, uint32_t node)
 	return 0;
 }
 
-static int walk_tree(struct walk *w)
+static int edges_walk_tree(struct walk *w)
 {
 	uint32_t root = w->tree->nodes[STACK_ROOT].first;
 
 	for (; root; root = w->tree->nodes[root].next) {
-		if (enter(w, root))
+		if (edges_enter(w, root))
 			return -1;
 		while (w->count) {
 			struct step *top = &w->steps[w->count - 1];
@@ -47,7 +49,7 @@ static int walk_tree(struct walk *w)
 
 			if (child) {
 				top->child = w->tree->nodes[child].next;
-				if (enter(w, child))
+				if (edges_enter(w, child))
 					return -1;
 			} else {
 				w->last[w->tree->nodes[top->node].name] = top->above;
@@ -58,8 +60,8 @@ static int walk_tree(struct walk *w)
 	return 0;
 }
 
-static int add_edge(struct stack_edges *s, uint32_t caller, uint32_t callee, uint64_t calls,
-		    uint64_t cost)
+static int edges_add_edge(struct stack_edges *s, uint32_t caller, uint32_t callee, uint64_t calls,
+			  uint64_t cost)
 {
 	uint32_t key[2] = {caller, callee}, number = intern(&s->keys, key, sizeof key);
 	struct stack_edge *edges;
@@ -78,7 +80,7 @@ static int add_edge(struct stack_edges *s, uint32_t caller, uint32_t callee, uin
 	return 0;
 }
 
-static int by_names(const void *a, const void *b)
+static int edges_by_names(const void *a, const void *b)
 {
 	const struct stack_edge *x = a, *y = b;
 
@@ -97,7 +99,7 @@ int stack_edges_make(struct stack_edges *s, const struct stack_tree *t, const st
 	w.last = calloc(names->count + (size_t)1, sizeof(*w.last));
 	w.recursive = calloc(t->count, sizeof(*w.recursive));
 	if (s->functions && w.last && w.recursive)
-		r = walk_tree(&w);
+		r = edges_walk_tree(&w);
 	for (size_t i = 1; !r && i < t->count; i++) {
 		const struct stack_node *n = &t->nodes[i];
 
@@ -105,11 +107,12 @@ int stack_edges_make(struct stack_edges *s, const struct stack_tree *t, const st
 			continue;
 		s->functions[n->name].self += n->self;
 		s->functions[n->name].calls += n->calls;
-		r = add_edge(s, n->parent == STACK_ROOT ? names->count : t->nodes[n->parent].name,
-			     n->name, n->calls, w.recursive[i] ? 0 : n->total);
+		r = edges_add_edge(
+			s, n->parent == STACK_ROOT ? names->count : t->nodes[n->parent].name,
+			n->name, n->calls, w.recursive[i] ? 0 : n->total);
 	}
 	if (!r && s->count)
-		qsort(s->edges, s->count, sizeof(*s->edges), by_names);
+		qsort(s->edges, s->count, sizeof(*s->edges), edges_by_names);
 	free(w.steps);
 	free(w.last);
 	free(w.recursive);

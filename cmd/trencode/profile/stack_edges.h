@@ -1,25 +1,27 @@
 /*
- * stack_edges.h - a tree of stacks as functions and who calls whom
+ * stack_edges.h - a tree of stacks as a graph: functions, and edges from callers to callees
  *
- * The cost of an edge is what its calls took with their callees, of calls only that are no
- * recursion of the callee, direct or by others: so the edges into a function add up to the time
- * that it was on the stack.
+ * The cost of an edge is the total time of its calls. Calls that are a recursion of the callee,
+ * direct or through others, cost nothing, so the edges to a function add up to its time on the
+ * stack.
  */
 #ifndef TR_TRENCODE_PROFILE_STACK_EDGES_H
 #define TR_TRENCODE_PROFILE_STACK_EDGES_H
 
 #include "common/calls/stack_tree.h"
 
+/* One function. */
 struct stack_function {
 	uint64_t self, calls;
 };
 
-/* The caller of outermost calls is the number of names. */
+/* The calls from one function to another. The caller of outermost calls is the number of names. */
 struct stack_edge {
 	uint32_t caller, callee;
 	uint64_t calls, cost;
 };
 
+/* One graph. */
 struct stack_edges {
 	struct stack_function *functions; /* by name */
 	struct stack_edge *edges;	  /* sorted by caller, then callee */
@@ -27,7 +29,7 @@ struct stack_edges {
 	struct intern keys;
 };
 
-/* 0, or -1 when out of memory. */
+/* Make the graph of a tree. Returns 0, or -1 when out of memory. */
 int stack_edges_make(struct stack_edges *s, const struct stack_tree *t, const struct intern *names);
 void stack_edges_free(struct stack_edges *s);
 

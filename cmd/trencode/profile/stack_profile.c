@@ -4,22 +4,22 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* A call ended; the root: its stack is not known. */
-static void add(struct stack_profile *s, uint32_t node, const struct call *c)
+/* Count a call that ended; node STACK_ROOT: its stack is unknown, and it is not counted. */
+static void profile_add(struct stack_profile *s, uint32_t node, const struct call *c)
 {
 	if (node != STACK_ROOT)
 		stack_tree_call(&s->stacks.tree, node, c->self, c->total);
 }
 
-/* A call is over without a return. What it took is its own, and not its caller's. */
-static void lose(void *ctx, struct stack *stack, const struct frame *f)
+/* Count a call that ended without a leave. Its time is its own, not its caller's. */
+static void profile_lose(void *ctx, struct stack *stack, const struct frame *f)
 {
 	struct stack_profile *s = ctx;
 	const struct stack *base = s->calls.stacks[stack->number];
 	uint64_t total = base->last > f->start ? base->last - f->start : 0;
 	uint32_t node;
 
-	/* outside of calls: those in the kernel are none */
+	/* kernel functions outside of any call do not count */
 	if (stack != base && stack->frames[0].outside)
 		return;
 	s->cut++;
@@ -32,7 +32,7 @@ static void lose(void *ctx, struct stack *stack, const struct frame *f)
 
 /* --- events --- */
 
-static int take_event(struct stack_profile *s, const struct event *ev)
+static int profile_take_event(struct stack_profile *s, const struct event *ev)
 {
 	struct call done;
 	uint32_t node;
@@ -43,7 +43,7 @@ static int take_event(struct stack_profile *s, const struct event *ev)
 	case CALLS_LEAVE:
 		r = call_stacks_leave(&s->stacks, ev, &done, &node);
 		if (!r)
-			add(s, node, &done);
+			profile_add(s, node, &done);
 		break;
 	default: r = s->calls.out_of_memory ? -1 : 0;
 	}
@@ -56,13 +56,13 @@ static int take_event(struct stack_profile *s, const struct event *ev)
 	return r;
 }
 
-/* The names of a block's places, where calls of them may be taken the quick way. */
-static int plan(struct stack_profile *s, const struct block *b)
+/* Find the names of a block's locations whose calls calls_try may pair. */
+static int profile_plan(struct stack_profile *s, const struct block *b)
 {
 	uint32_t *planned;
 
 	if (b->nplaces >= s->nplanned) {
-		/* index 0 is no place, and not counted */
+		/* index 0 is no location, and not counted */
 		planned = realloc(s->planned, (b->nplaces + (size_t)1) * sizeof(*planned));
 		if (!planned)
 			return -1;
@@ -82,15 +82,15 @@ static int plan(struct stack_profile *s, const struct block *b)
 	return 0;
 }
 
-/* What the rows of a block look up by their lane. */
+/* Stacks and threads of one block by lane. */
 struct profile_lanes {
-	struct calls_block calls; /* stacks of threads that began in the quick way's sight */
+	struct calls_block calls; /* stacks of threads that have started */
 	struct call_stacks_thread *threads[256];
 	const struct call_stacks_thread *base; /* s->stacks.threads when they were looked up */
 };
 
-static int find_lane(struct stack_profile *s, const struct block *b, struct profile_lanes *l,
-		     uint32_t i)
+static int profile_find_lane(struct stack_profile *s, const struct block *b,
+			     struct profile_lanes *l, uint32_t i)
 {
 	uint32_t thread = b->lanes[i]->thread;
 
@@ -102,34 +102,35 @@ static int find_lane(struct stack_profile *s, const struct block *b, struct prof
 	return 0;
 }
 
-static int find_lanes(struct stack_profile *s, const struct block *b, struct profile_lanes *l)
+static int profile_find_lanes(struct stack_profile *s, const struct block *b,
+			      struct profile_lanes *l)
 {
 	do {
 		l->base = s->stacks.threads;
 		for (uint32_t i = 0; i < b->nlanes && i < 256; i++)
-			if (find_lane(s, b, l, i))
+			if (profile_find_lane(s, b, l, i))
 				return -1;
 	} while (l->base != s->stacks.threads);
 	return 0;
 }
 
-static int slow_row(struct stack_profile *s, const struct events *it, const uint8_t *row,
-		    const struct block *b, struct profile_lanes *l)
+static int profile_slow_row(struct stack_profile *s, const struct events *it, const uint8_t *row,
+			    const struct block *b, struct profile_lanes *l)
 {
 	struct events one = *it;
 	struct event ev;
 
 	one.row = row;
 	event_next(&one, &ev);
-	if (take_event(s, &ev))
+	if (profile_take_event(s, &ev))
 		return -1;
-	return l->base == s->stacks.threads ? find_lane(s, b, l, ev.lane_index)
-					    : find_lanes(s, b, l);
+	return l->base == s->stacks.threads ? profile_find_lane(s, b, l, ev.lane_index)
+					    : profile_find_lanes(s, b, l);
 }
 
-/* Narrow rows, nearly all of them the enter or the leave on top of a stack. */
-static inline __attribute__((always_inline)) int narrow(struct stack_profile *s,
-							const struct block *b, bool bare)
+/* Take a block of narrow rows. Nearly all are the enter or the leave of the call on top. */
+static inline __attribute__((always_inline)) int profile_narrow(struct stack_profile *s,
+								const struct block *b, bool bare)
 {
 	struct profile_lanes l;
 	struct events it, here;
@@ -138,7 +139,7 @@ static inline __attribute__((always_inline)) int narrow(struct stack_profile *s,
 	here = it;
 	memset(&l, 0, sizeof l);
 	calls_block(&s->calls, b, &l.calls);
-	if (plan(s, b) || find_lanes(s, b, &l))
+	if (profile_plan(s, b) || profile_find_lanes(s, b, &l))
 		return -1;
 	while (here.row < here.end) {
 		const uint8_t *row = here.row;
@@ -167,7 +168,7 @@ static inline __attribute__((always_inline)) int narrow(struct stack_profile *s,
 			stack_tree_call(&s->stacks.tree, l.threads[r.lane]->node[level], call.self,
 					call.total);
 		} else {
-			if (slow_row(s, &it, row, b, &l))
+			if (profile_slow_row(s, &it, row, b, &l))
 				return -1;
 			continue;
 		}
@@ -184,11 +185,12 @@ int stack_profile_block(struct stack_profile *s, const struct block *b)
 	struct event ev;
 
 	if (!(b->row_flags & EVENTS_WIDE) && !s->ticking)
-		return b->row_flags & EVENTS_BARE ? narrow(s, b, true) : narrow(s, b, false);
+		return b->row_flags & EVENTS_BARE ? profile_narrow(s, b, true)
+						  : profile_narrow(s, b, false);
 	events_begin(&it, b);
 	while (event_next(&it, &ev)) {
 		ev.time = tick_time(ev.lane, ev.time);
-		if (take_event(s, &ev))
+		if (profile_take_event(s, &ev))
 			return -1;
 	}
 	return 0;
@@ -201,7 +203,7 @@ int stack_profile_init(struct stack_profile *s, struct dictionary *d, call_stack
 {
 	*s = (struct stack_profile){.drop = options->drop, .ticking = options->tick > 0};
 	calls_init(&s->calls, d);
-	s->calls.on_lost = lose;
+	s->calls.on_lost = profile_lose;
 	s->calls.on_lost_ctx = s;
 	return call_stacks_init(&s->stacks, &s->calls, key);
 }
@@ -223,12 +225,12 @@ int stack_profile_finish(struct stack_profile *s)
 			continue;
 		if (call_stacks_finish(&s->stacks, &done, &node))
 			return -1;
-		add(s, node, &done);
+		profile_add(s, node, &done);
 	}
 	return call_stacks_end(&s->stacks) || s->calls.out_of_memory ? -1 : 0;
 }
 
-static void remark(uint64_t n, const char *format, const char *what)
+static void profile_remark(uint64_t n, const char *format, const char *what)
 {
 	if (n)
 		warn(NULL, NO_OFFSET, "%s%s: %" PRIu64, format, what, n);
@@ -239,18 +241,19 @@ void stack_profile_report(const struct stack_profile *s, const char *format)
 	if (s->stacks.unnamed)
 		warn(NULL, NO_OFFSET,
 		     "functions have no names yet: trsym belongs before this program");
-	remark(s->calls.unfinished, "",
-	       s->drop ? "calls open at the end, dropped"
-		       : "calls open at the end, closed at their thread's last event");
-	remark(s->cut, "",
-	       s->drop ? "calls over without a return (a longjmp, an exec, lost events), dropped"
-		       : "calls over without a return (a longjmp, an exec, lost events), closed "
-			 "where this shows");
-	remark(s->stacks.deep, "", STACK_DEEP);
-	remark(s->calls.unmatched, "", "leaves without an enter, left out");
-	remark(s->calls.outside, "", CALLS_OUTSIDE);
-	remark(s->calls.apart, "", CALLS_APART);
-	remark(s->instants, format, " calls only; other events left out");
-	remark(s->values, format, " no arguments; calls' ends that had some");
-	remark(s->gaps, "", "gaps, around which stacks may be wrong");
+	profile_remark(s->calls.unfinished, "",
+		       s->drop ? "calls open at the end, dropped"
+			       : "calls open at the end, closed at their thread's last event");
+	profile_remark(
+		s->cut, "",
+		s->drop ? "calls over without a return (a longjmp, an exec, lost events), dropped"
+			: "calls over without a return (a longjmp, an exec, lost events), closed "
+			  "where this shows");
+	profile_remark(s->stacks.deep, "", STACK_DEEP);
+	profile_remark(s->calls.unmatched, "", "leaves without an enter, left out");
+	profile_remark(s->calls.outside, "", CALLS_OUTSIDE);
+	profile_remark(s->calls.apart, "", CALLS_APART);
+	profile_remark(s->instants, format, " calls only; other events left out");
+	profile_remark(s->values, format, " no arguments; calls' ends that had some");
+	profile_remark(s->gaps, "", "gaps, around which stacks may be wrong");
 }

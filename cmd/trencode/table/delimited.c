@@ -8,17 +8,18 @@
 #include "common/util/utf8.h"
 #include "cmd/trencode/table/event_rows.h"
 
-struct state {
+/* One run of the encoder. */
+struct delimited {
 	struct event_rows rows;
-	struct location_names texts; /* as they stand in a cell */
+	struct location_names texts; /* as cells */
 	struct buffer cell;
 	struct text *out;
 	char separator;
-	int (*put)(struct buffer *to, const char *p, size_t n); /* a piece of an object */
+	int (*put)(struct buffer *to, const char *p, size_t n); /* append a piece of an object */
 };
 
-static int render(struct buffer *to, const char *p, size_t n,
-		  int (*put)(struct buffer *, const char *, size_t))
+static int delimited_render(struct buffer *to, const char *p, size_t n,
+			    int (*put)(struct buffer *, const char *, size_t))
 {
 	struct buffer clean = {0};
 	int r = utf8_append(&clean, p, n) || put(to, (const char *)clean.data, clean.size) ? -1 : 0;
@@ -27,18 +28,18 @@ static int render(struct buffer *to, const char *p, size_t n,
 	return r;
 }
 
-static int render_csv(struct buffer *to, const char *p, size_t n)
+static int delimited_render_csv(struct buffer *to, const char *p, size_t n)
 {
-	return render(to, p, n, csv_append);
+	return delimited_render(to, p, n, csv_append);
 }
 
-static int render_tsv(struct buffer *to, const char *p, size_t n)
+static int delimited_render_tsv(struct buffer *to, const char *p, size_t n)
 {
-	return render(to, p, n, tsv_append);
+	return delimited_render(to, p, n, tsv_append);
 }
 
-/* An object holds quotes: in csv it stands in some. */
-static int put_object(struct state *s, const struct buffer *json)
+/* Write an object. It contains quotes, so in csv it is in quotes. */
+static int delimited_put_object(struct delimited *s, const struct buffer *json)
 {
 	bool csv = s->separator == ',';
 	size_t piece;
@@ -58,7 +59,7 @@ static int put_object(struct state *s, const struct buffer *json)
 	return 0;
 }
 
-static int put_cell(struct state *s, enum row_column c)
+static int delimited_put_cell(struct delimited *s, enum row_column c)
 {
 	const struct row_cell *cell = &s->rows.cells[c];
 	const char *text;
@@ -76,19 +77,19 @@ static int put_cell(struct state *s, enum row_column c)
 			return -1;
 		text_put(s->out, text, size);
 		return 0;
-	case COLUMN_OBJECT: return put_object(s, cell->object);
+	case COLUMN_OBJECT: return delimited_put_object(s, cell->object);
 	}
 	return 0;
 }
 
-static int write_row(struct event_rows *r, struct error *e)
+static int delimited_write_row(struct event_rows *r, struct error *e)
 {
-	struct state *s = (struct state *)r;
+	struct delimited *s = (struct delimited *)r;
 
 	for (size_t i = 0; i < s->rows.ncolumns; i++) {
 		if (i)
 			text_char(s->out, s->separator);
-		if (put_cell(s, s->rows.columns[i]))
+		if (delimited_put_cell(s, s->rows.columns[i]))
 			return error_no_memory(e);
 	}
 	text_char(s->out, '\n');
@@ -97,7 +98,8 @@ static int write_row(struct event_rows *r, struct error *e)
 
 static int delimited_begin(struct encoding *en, struct error *e)
 {
-	struct state *s = event_rows_begin(en, sizeof(struct state), write_row, e);
+	struct delimited *s =
+		event_rows_begin(en, sizeof(struct delimited), delimited_write_row, e);
 	bool csv = en->encoder == &encoder_csv;
 
 	if (!s)
@@ -105,7 +107,8 @@ static int delimited_begin(struct encoding *en, struct error *e)
 	s->out = en->text;
 	s->separator = csv ? ',' : '\t';
 	s->put = csv ? csv_append_inside : tsv_append;
-	location_names_init_strings(&s->texts, en->dictionary, csv ? render_csv : render_tsv);
+	location_names_init_strings(&s->texts, en->dictionary,
+				    csv ? delimited_render_csv : delimited_render_tsv);
 	if (en->options->no_header)
 		return 0;
 	for (size_t i = 0; i < s->rows.ncolumns; i++) {
@@ -119,7 +122,7 @@ static int delimited_begin(struct encoding *en, struct error *e)
 
 static void delimited_free(struct encoding *en)
 {
-	struct state *s = en->state;
+	struct delimited *s = en->state;
 
 	if (!s)
 		return;

@@ -47,26 +47,26 @@ enum row_form row_column_form(enum row_column c)
 
 /* --- which columns --- */
 
-static bool wanted(const struct event_rows *r, enum row_column c)
+static bool rows_wanted(const struct event_rows *r, enum row_column c)
 {
 	return r->wanted >> c & 1;
 }
 
-static void want(struct event_rows *r, enum row_column c)
+static void rows_want(struct event_rows *r, enum row_column c)
 {
 	r->columns[r->ncolumns++] = (uint8_t)c;
 	r->wanted |= 1u << c;
 }
 
-static int add_column(struct event_rows *r, const char *name, size_t n, struct error *e)
+static int rows_add_column(struct event_rows *r, const char *name, size_t n, struct error *e)
 {
 	for (size_t i = 0; i < ROW_COLUMNS; i++) {
 		if (strlen(columns[i].name) != n || memcmp(columns[i].name, name, n) != 0)
 			continue;
-		if (wanted(r, (enum row_column)i))
+		if (rows_wanted(r, (enum row_column)i))
 			return error_set(e, NULL, NO_OFFSET, "the column '%.*s' is given twice",
 					 (int)n, name);
-		want(r, (enum row_column)i);
+		rows_want(r, (enum row_column)i);
 		return 0;
 	}
 	return error_set(
@@ -76,19 +76,19 @@ static int add_column(struct event_rows *r, const char *name, size_t n, struct e
 		(int)(n < 64 ? n : 64), name);
 }
 
-static int choose_columns(struct event_rows *r, const char *list, struct error *e)
+static int rows_choose_columns(struct event_rows *r, const char *list, struct error *e)
 {
 	bool more = !list || *list == '+';
 
 	for (size_t i = 0; more && i < USUAL_COLUMNS; i++)
-		want(r, (enum row_column)i);
+		rows_want(r, (enum row_column)i);
 	if (!list)
 		return 0;
 	list += more;
 	for (;;) {
 		size_t n = strcspn(list, ",");
 
-		if (add_column(r, list, n, e))
+		if (rows_add_column(r, list, n, e))
 			return -1;
 		if (!list[n])
 			return 0;
@@ -98,38 +98,38 @@ static int choose_columns(struct event_rows *r, const char *list, struct error *
 
 /* --- a row --- */
 
-static void put_number(struct event_rows *r, enum row_column c, uint64_t n)
+static void rows_put_number(struct event_rows *r, enum row_column c, uint64_t n)
 {
 	r->present |= 1u << c;
 	r->cells[c].number = n;
 }
 
-static int put_text(struct event_rows *r, enum row_column c, struct text_ref text)
+static int rows_put_text(struct event_rows *r, enum row_column c, struct text_ref text)
 {
 	if (text.size)
-		put_number(r, c, text.number);
+		rows_put_number(r, c, text.number);
 	return 0;
 }
 
-static int put_constant(struct event_rows *r, enum row_column c, const char *text)
+static int rows_put_constant(struct event_rows *r, enum row_column c, const char *text)
 {
 	struct text_ref ref = dictionary_text(r->attributes.dictionary, text, strlen(text));
 
-	return ref.number ? put_text(r, c, ref) : -1;
+	return ref.number ? rows_put_text(r, c, ref) : -1;
 }
 
-static int put_location(struct event_rows *r, enum row_column c, uint32_t location)
+static int rows_put_location(struct event_rows *r, enum row_column c, uint32_t location)
 {
 	uint32_t size;
 
 	if (!location_names_get(&r->locations, location, &size))
 		return -1;
-	put_number(r, c, r->locations.names[location].number);
+	rows_put_number(r, c, r->locations.names[location].number);
 	return 0;
 }
 
-/* "file:line", made once for each place. */
-static int put_source(struct event_rows *r, uint32_t location)
+/* Put "file:line", which is made once for each location. */
+static int rows_put_source(struct event_rows *r, uint32_t location)
 {
 	const struct location *p = dictionary_location(r->attributes.dictionary, location);
 	struct text_ref text;
@@ -155,25 +155,25 @@ static int put_source(struct event_rows *r, uint32_t location)
 			return -1;
 		r->sources[location] = text.number;
 	}
-	put_number(r, ROW_SRC, r->sources[location]);
+	rows_put_number(r, ROW_SRC, r->sources[location]);
 	return 0;
 }
 
-static int put_lane(struct event_rows *r, const struct lane *lane)
+static int rows_put_lane(struct event_rows *r, const struct lane *lane)
 {
 	if (lane->flags & LANE_HAS_PID)
-		put_number(r, ROW_PID, (uint64_t)(int64_t)lane->pid);
+		rows_put_number(r, ROW_PID, (uint64_t)(int64_t)lane->pid);
 	if (lane->flags & LANE_HAS_TID)
-		put_number(r, ROW_TID, (uint64_t)(int64_t)lane->tid);
+		rows_put_number(r, ROW_TID, (uint64_t)(int64_t)lane->tid);
 	if (lane->flags & LANE_HAS_CPU)
-		put_number(r, ROW_CPU, (uint64_t)(int64_t)lane->cpu);
+		rows_put_number(r, ROW_CPU, (uint64_t)(int64_t)lane->cpu);
 	if (lane->source)
-		put_text(r, ROW_INPUT, lane->source->name);
-	return put_text(r, ROW_COMM, lane->comm);
+		rows_put_text(r, ROW_INPUT, lane->source->name);
+	return rows_put_text(r, ROW_COMM, lane->comm);
 }
 
-/* Of a lane that has no CPU: what the event itself says. */
-static void put_cpu(struct event_rows *r, const struct event *ev)
+/* Put the CPU of the event's field if the lane has no CPU. */
+static void rows_put_cpu(struct event_rows *r, const struct event *ev)
 {
 	const struct field *f = field_by_role(ev->type, ROLE_CPU);
 	struct field_value v;
@@ -182,25 +182,27 @@ static void put_cpu(struct event_rows *r, const struct event *ev)
 		return;
 	field_get(ev, f, 0, &v);
 	if (v.form == FORM_UINT || v.form == FORM_INT)
-		put_number(r, ROW_CPU, (uint64_t)v.i);
+		rows_put_number(r, ROW_CPU, (uint64_t)v.i);
 }
 
-static int put_symbol(struct event_rows *r, uint32_t location)
+static int rows_put_symbol(struct event_rows *r, uint32_t location)
 {
 	const struct location *p;
 
-	if (wanted(r, ROW_SRC) && put_source(r, location))
+	if (rows_wanted(r, ROW_SRC) && rows_put_source(r, location))
 		return -1;
 	p = dictionary_location(r->attributes.dictionary, location);
-	return p && p->symbol ? put_text(r, ROW_MODULE, p->symbol->module) : 0;
+	return p && p->symbol ? rows_put_text(r, ROW_MODULE, p->symbol->module) : 0;
 }
 
-static int put_type(struct event_rows *r, const struct type *type)
+static int rows_put_type(struct event_rows *r, const struct type *type)
 {
-	return put_text(r, ROW_TYPE, type->name) || put_text(r, ROW_GROUP, type->group) ? -1 : 0;
+	return rows_put_text(r, ROW_TYPE, type->name) || rows_put_text(r, ROW_GROUP, type->group)
+		       ? -1
+		       : 0;
 }
 
-static int put_args(struct event_rows *r)
+static int rows_put_args(struct event_rows *r)
 {
 	buffer_clear(&r->json);
 	if (attributes_object(&r->attributes, &r->bytes, &r->json))
@@ -211,7 +213,7 @@ static int put_args(struct event_rows *r)
 	return 0;
 }
 
-static int write_row(struct event_rows *r, struct error *e)
+static int rows_write_row(struct event_rows *r, struct error *e)
 {
 	int status = r->write(r, e);
 
@@ -219,8 +221,8 @@ static int write_row(struct event_rows *r, struct error *e)
 	return status;
 }
 
-static int begin_call(void *ctx, const struct event *enter, const struct span *span,
-		      struct buffer *keep, uint64_t *token, struct error *e)
+static int rows_begin_call(void *ctx, const struct event *enter, const struct span *span,
+			   struct buffer *keep, uint64_t *token, struct error *e)
 {
 	struct event_rows *r = ctx;
 
@@ -231,60 +233,64 @@ static int begin_call(void *ctx, const struct event *enter, const struct span *s
 	return attributes_append(&r->attributes, enter, keep) ? error_no_memory(e) : 0;
 }
 
-static int end_call(void *ctx, const struct span *s, const struct event *leave, struct error *e)
+static int rows_end_call(void *ctx, const struct span *s, const struct event *leave,
+			 struct error *e)
 {
 	struct event_rows *r = ctx;
 
 	if (s->unfinished && r->drop)
 		return 0;
-	put_number(r, ROW_TS, s->start);
-	put_number(r, ROW_DUR, s->end - s->start);
-	put_number(r, ROW_DEPTH, s->level);
-	put_number(r, ROW_UNFINISHED, s->unfinished);
+	rows_put_number(r, ROW_TS, s->start);
+	rows_put_number(r, ROW_DUR, s->end - s->start);
+	rows_put_number(r, ROW_DEPTH, s->level);
+	rows_put_number(r, ROW_UNFINISHED, s->unfinished);
 	if (s->has_self) {
-		put_number(r, ROW_SELF, s->self);
-		put_number(r, ROW_RECURSIVE, s->recursive);
+		rows_put_number(r, ROW_SELF, s->self);
+		rows_put_number(r, ROW_RECURSIVE, s->recursive);
 	}
-	if (put_lane(r, s->lane) || put_location(r, ROW_NAME, s->location) ||
-	    put_symbol(r, s->location) ||
-	    (s->caller && wanted(r, ROW_CALLER) && put_location(r, ROW_CALLER, s->caller)) ||
-	    (leave     ? put_type(r, leave->type)
-	     : s->type ? put_type(r, s->type)
+	if (rows_put_lane(r, s->lane) || rows_put_location(r, ROW_NAME, s->location) ||
+	    rows_put_symbol(r, s->location) ||
+	    (s->caller && rows_wanted(r, ROW_CALLER) &&
+	     rows_put_location(r, ROW_CALLER, s->caller)) ||
+	    (leave     ? rows_put_type(r, leave->type)
+	     : s->type ? rows_put_type(r, s->type)
 		       : 0) ||
-	    (wanted(r, ROW_KIND) && put_constant(r, ROW_KIND, "call")))
+	    (rows_wanted(r, ROW_KIND) && rows_put_constant(r, ROW_KIND, "call")))
 		return error_no_memory(e);
 	if (leave)
-		put_cpu(r, leave);
+		rows_put_cpu(r, leave);
 	buffer_clear(&r->bytes);
 	if (r->wants_args &&
 	    (s->kept_size || (leave && (leave->type->nfields || leave->tail_size))) &&
 	    ((s->kept_size && buffer_append_from(&r->bytes, s->kept, s->kept_at, s->kept_size)) ||
-	     (leave && attributes_append(&r->attributes, leave, &r->bytes)) || put_args(r)))
+	     (leave && attributes_append(&r->attributes, leave, &r->bytes)) || rows_put_args(r)))
 		return error_no_memory(e);
-	return write_row(r, e);
+	return rows_write_row(r, e);
 }
 
-static int other_event(void *ctx, const struct event *ev, struct error *e)
+static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 {
 	static const char *const kinds[KIND_COUNT] = {
 		[KIND_INSTANT] = "instant", [KIND_COUNTER] = "counter", [KIND_GAP] = "gap"};
 	const char *kind = kinds[ev->type->kind];
 	struct event_rows *r = ctx;
 
-	put_number(r, ROW_TS, ev->time);
-	if (put_lane(r, ev->lane) || put_type(r, ev->type) ||
-	    (ev->location ? put_location(r, ROW_NAME, ev->location) || put_symbol(r, ev->location)
-			  : put_text(r, ROW_NAME, ev->type->name)) ||
-	    (kind && wanted(r, ROW_KIND) && put_constant(r, ROW_KIND, kind)))
+	rows_put_number(r, ROW_TS, ev->time);
+	if (rows_put_lane(r, ev->lane) || rows_put_type(r, ev->type) ||
+	    (ev->location ? rows_put_location(r, ROW_NAME, ev->location) ||
+				    rows_put_symbol(r, ev->location)
+			  : rows_put_text(r, ROW_NAME, ev->type->name)) ||
+	    (kind && rows_wanted(r, ROW_KIND) && rows_put_constant(r, ROW_KIND, kind)))
 		return error_no_memory(e);
-	put_cpu(r, ev);
+	rows_put_cpu(r, ev);
 	buffer_clear(&r->bytes);
-	if (r->wants_args && (attributes_append(&r->attributes, ev, &r->bytes) || put_args(r)))
+	if (r->wants_args && (attributes_append(&r->attributes, ev, &r->bytes) || rows_put_args(r)))
 		return error_no_memory(e);
-	return write_row(r, e);
+	return rows_write_row(r, e);
 }
 
-static const struct span_sink sink = {.begin = begin_call, .end = end_call, .other = other_event};
+static const struct span_sink sink = {
+	.begin = rows_begin_call, .end = rows_end_call, .other = rows_other_event};
 
 /* --- the run --- */
 
@@ -313,9 +319,9 @@ void *event_rows_begin(struct encoding *en, size_t state_size,
 	r->attributes.members = true;
 	r->attributes.quote_numbers = en->options->quote_numbers;
 	r->attributes.call_numbers = true;
-	if (choose_columns(r, en->options->columns, e))
+	if (rows_choose_columns(r, en->options->columns, e))
 		return NULL;
-	r->wants_args = wanted(r, ROW_ARGS);
+	r->wants_args = rows_wanted(r, ROW_ARGS);
 	return r;
 }
 

@@ -1,7 +1,9 @@
 /*
- * event_rows.h - the events as rows of a table: what csv, tsv, ndjson and parquet have in common
+ * event_rows.h - events as rows of a table, for csv, tsv, ndjson and parquet
  *
- * A call is one row, which comes at its end; so is everything else that is no enter and no leave.
+ * A call is one row, written at its end. Each other event is one row, too.
+ *
+ * A function that returns int returns 0, or -1 with *e filled.
  */
 #ifndef TR_TRENCODE_TABLE_EVENT_ROWS_H
 #define TR_TRENCODE_TABLE_EVENT_ROWS_H
@@ -22,7 +24,7 @@ enum row_column {
 	ROW_DEPTH,
 	ROW_SRC,
 	ROW_ARGS,
-	/* only when asked for */
+	/* only with --columns */
 	ROW_KIND,
 	ROW_SELF,
 	ROW_CALLER,
@@ -34,21 +36,22 @@ enum row_column {
 	ROW_COLUMNS
 };
 
-/* What a column holds. */
+/* The values of a column. */
 enum row_form {
 	COLUMN_TIME,   /* u64: ns or ticks */
 	COLUMN_SMALL,  /* i32 */
 	COLUMN_FLAG,   /* 0 or 1 */
-	COLUMN_NAME,   /* a string of the dictionary: the same ones again and again */
+	COLUMN_NAME,   /* a string of the dictionary, often repeated */
 	COLUMN_OBJECT, /* JSON */
 };
 
+/* One cell of a row. */
 struct row_cell {
-	uint64_t number;	     /* NAME: of the string */
-	const struct buffer *object; /* OBJECT, never empty; until the next row */
+	uint64_t number;	     /* NAME: number of the string */
+	const struct buffer *object; /* OBJECT: never empty; valid until the next row */
 };
 
-/* An encoder's state begins with it. */
+/* One table. The state of an encoder begins with it. */
 struct event_rows {
 	struct spans spans;
 	struct location_names locations; /* only their numbers are used */
@@ -57,13 +60,13 @@ struct event_rows {
 	bool drop, wants_args;
 	uint8_t columns[ROW_COLUMNS]; /* enum row_column, in the order of the output */
 	size_t ncolumns;
-	uint32_t wanted;		    /* the same as bits */
+	uint32_t wanted;		    /* columns as bits */
 	struct row_cell cells[ROW_COLUMNS]; /* of one row, by enum row_column */
 	uint32_t present;		    /* bits: the cells that the row has */
-	uint32_t *sources;		    /* by place: string number of "file:line", + 1 */
+	uint32_t *sources;		    /* by location: string of "file:line", 0 none yet */
 	size_t nsources;
 	uint32_t source_changes;
-	/* the format's: a row is in cells */
+	/* write the row in cells; the format's */
 	int (*write)(struct event_rows *r, struct error *e);
 };
 
@@ -76,8 +79,9 @@ const char *row_column_name(enum row_column c);
 enum row_form row_column_form(enum row_column c);
 
 /*
- * The state of an encoder, all zero but for its rows: en->state, for the encoder's free(), also
- * where NULL is returned (out of memory, or a column is not known).
+ * Allocate the state of an encoder in en->state, all zero but for its rows. Returns en->state, or
+ * NULL with *e filled (out of memory, or an unknown column); the encoder's free() frees en->state
+ * in both cases.
  */
 void *event_rows_begin(struct encoding *en, size_t state_size,
 		       int (*write)(struct event_rows *r, struct error *e), struct error *e);

@@ -13,14 +13,15 @@ enum {
 	SHORT_NAME = 64,
 };
 
-/* ,"name":null of a column */
+/* The text ,"name":null of one column. */
 struct key {
 	char text[KEY_ROOM];
 	uint8_t size; /* without null */
 	uint8_t column, form;
 };
 
-struct state {
+/* One run of the encoder. */
+struct ndjson {
 	struct event_rows rows;
 	struct location_names texts; /* as JSON strings */
 	struct text *out;
@@ -28,7 +29,7 @@ struct state {
 	bool quote_numbers;
 };
 
-static void make_keys(struct state *s)
+static void ndjson_make_keys(struct ndjson *s)
 {
 	for (size_t i = 0; i < s->rows.ncolumns; i++) {
 		struct key *key = &s->keys[i];
@@ -41,7 +42,7 @@ static void make_keys(struct state *s)
 	}
 }
 
-static char *put_time(const struct state *s, char *p, uint64_t time)
+static char *ndjson_put_time(const struct ndjson *s, char *p, uint64_t time)
 {
 	bool quote = s->quote_numbers && time > 1ull << 53;
 
@@ -53,29 +54,30 @@ static char *put_time(const struct state *s, char *p, uint64_t time)
 	return p;
 }
 
-static char *put_small(char *p, int64_t n)
+static char *ndjson_put_small(char *p, int64_t n)
 {
 	if (n < 0)
 		*p++ = '-';
 	return decimal_at(p, n < 0 ? -(uint64_t)n : (uint64_t)n);
 }
 
-static char *put_flag(char *p, bool flag)
+static char *ndjson_put_flag(char *p, bool flag)
 {
 	memcpy(p, flag ? "true" : "false", 5);
 	return p + (flag ? 4 : 5);
 }
 
-/* Text of any length: p is where there is room for a row's other cells, and so is the result. */
-static char *put_long(struct state *s, char *p, const struct buffer *b, size_t at, size_t size)
+/* Write a text of any length. p, and the result, have room for the other cells of a row. */
+static char *ndjson_put_long(struct ndjson *s, char *p, const struct buffer *b, size_t at,
+			     size_t size)
 {
 	text_wrote(s->out, p);
 	text_put_buffer(s->out, b, at, size);
 	return text_room(s->out, ROW_COLUMNS * (KEY_ROOM + CELL_ROOM));
 }
 
-/* NULL: out of memory. */
-static char *put_name(struct state *s, char *p, uint32_t number)
+/* Write a name. Returns its end, or NULL when out of memory. */
+static char *ndjson_put_name(struct ndjson *s, char *p, uint32_t number)
 {
 	uint32_t size;
 	const char *text = location_names_get(&s->texts, number, &size);
@@ -83,36 +85,36 @@ static char *put_name(struct state *s, char *p, uint32_t number)
 	if (!text)
 		return NULL;
 	if (size > SHORT_NAME)
-		return put_long(s, p, &s->texts.bytes,
-				(size_t)(text - (const char *)s->texts.bytes.data), size);
+		return ndjson_put_long(s, p, &s->texts.bytes,
+				       (size_t)(text - (const char *)s->texts.bytes.data), size);
 	return location_names_copy(p, text, size);
 }
 
-/* A key and its value at p; returns where they end, or NULL: out of memory. */
-static char *put_cell(struct state *s, char *p, const struct key *key)
+/* Write a key and its value at p. Returns their end, or NULL when out of memory. */
+static char *ndjson_put_cell(struct ndjson *s, char *p, const struct key *key)
 {
 	const struct row_cell *cell = &s->rows.cells[key->column];
 
-	memcpy(p, key->text, KEY_ROOM); /* of a length the compiler knows */
+	memcpy(p, key->text, KEY_ROOM); /* a constant size: inlined */
 	p += key->size;
 	if (!row_has(&s->rows, key->column))
 		return p + 4;
 	switch (key->form) {
-	case COLUMN_TIME: return put_time(s, p, cell->number);
-	case COLUMN_SMALL: return put_small(p, (int64_t)cell->number);
-	case COLUMN_FLAG: return put_flag(p, cell->number);
-	case COLUMN_NAME: return put_name(s, p, (uint32_t)cell->number);
-	default: return put_long(s, p, cell->object, 0, cell->object->size);
+	case COLUMN_TIME: return ndjson_put_time(s, p, cell->number);
+	case COLUMN_SMALL: return ndjson_put_small(p, (int64_t)cell->number);
+	case COLUMN_FLAG: return ndjson_put_flag(p, cell->number);
+	case COLUMN_NAME: return ndjson_put_name(s, p, (uint32_t)cell->number);
+	default: return ndjson_put_long(s, p, cell->object, 0, cell->object->size);
 	}
 }
 
-static int write_row(struct event_rows *r, struct error *e)
+static int ndjson_write_row(struct event_rows *r, struct error *e)
 {
-	struct state *s = (struct state *)r;
+	struct ndjson *s = (struct ndjson *)r;
 	char *p = text_room(s->out, ROW_COLUMNS * (KEY_ROOM + CELL_ROOM));
 
 	for (size_t i = 0; i < s->rows.ncolumns; i++) {
-		p = put_cell(s, p, &s->keys[i]);
+		p = ndjson_put_cell(s, p, &s->keys[i]);
 		if (!p)
 			return error_no_memory(e);
 	}
@@ -123,20 +125,20 @@ static int write_row(struct event_rows *r, struct error *e)
 
 static int ndjson_begin(struct encoding *en, struct error *e)
 {
-	struct state *s = event_rows_begin(en, sizeof(struct state), write_row, e);
+	struct ndjson *s = event_rows_begin(en, sizeof(struct ndjson), ndjson_write_row, e);
 
 	if (!s)
 		return -1;
 	s->out = en->text;
 	s->quote_numbers = en->options->quote_numbers;
 	location_names_init_strings(&s->texts, en->dictionary, json_append_string);
-	make_keys(s);
+	ndjson_make_keys(s);
 	return 0;
 }
 
 static void ndjson_free(struct encoding *en)
 {
-	struct state *s = en->state;
+	struct ndjson *s = en->state;
 
 	if (!s)
 		return;

@@ -8,12 +8,13 @@
 #include "cmd/trencode/table/event_rows.h"
 #include "cmd/trencode/table/parquet_file.h"
 
-struct state {
+/* One run of the encoder. */
+struct parquet {
 	struct event_rows rows;
 	struct parquet_file file;
 };
 
-static int put_cell(struct state *s, struct parquet_column *c, enum row_column column)
+static int parquet_put_cell(struct parquet *s, struct parquet_column *c, enum row_column column)
 {
 	const struct row_cell *cell = &s->rows.cells[column];
 
@@ -26,12 +27,12 @@ static int put_cell(struct state *s, struct parquet_column *c, enum row_column c
 	}
 }
 
-static int write_row(struct event_rows *r, struct error *e)
+static int parquet_write_row(struct event_rows *r, struct error *e)
 {
-	struct state *s = (struct state *)r;
+	struct parquet *s = (struct parquet *)r;
 
 	for (size_t i = 0; i < s->rows.ncolumns; i++)
-		if (put_cell(s, &s->file.columns[i], (enum row_column)s->rows.columns[i]))
+		if (parquet_put_cell(s, &s->file.columns[i], (enum row_column)s->rows.columns[i]))
 			return error_no_memory(e);
 	return parquet_row(&s->file, e);
 }
@@ -43,7 +44,7 @@ static int parquet_begin(struct encoding *en, struct error *e)
 						  [COLUMN_FLAG] = PARQUET_FLAG,
 						  [COLUMN_NAME] = PARQUET_NAME,
 						  [COLUMN_OBJECT] = PARQUET_OBJECT};
-	struct state *s = event_rows_begin(en, sizeof(struct state), write_row, e);
+	struct parquet *s = event_rows_begin(en, sizeof(struct parquet), parquet_write_row, e);
 
 	if (!s)
 		return -1;
@@ -60,7 +61,7 @@ static int parquet_begin(struct encoding *en, struct error *e)
 
 static int parquet_end(struct encoding *en, struct error *e)
 {
-	struct state *s = en->state;
+	struct parquet *s = en->state;
 	uint64_t clamped = 0;
 
 	if (event_rows_end(en, e))
@@ -77,7 +78,7 @@ static int parquet_end(struct encoding *en, struct error *e)
 
 static void parquet_done(struct encoding *en)
 {
-	struct state *s = en->state;
+	struct parquet *s = en->state;
 
 	if (!s)
 		return;

@@ -14,7 +14,7 @@ enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2, CODEC_SNAPPY = 1, OPTIONAL = 1, CONVE
 
 static const char magic[4] = {'P', 'A', 'R', '1'};
 
-static int put(struct parquet_file *f, const void *p, size_t n, struct error *e)
+static int parquet_put(struct parquet_file *f, const void *p, size_t n, struct error *e)
 {
 	f->offset += n;
 	return output_write(f->out, p, n, e);
@@ -34,7 +34,7 @@ int parquet_open(struct parquet_file *f, struct output *out, const struct dictio
 		if (!f->columns[i].present)
 			return error_no_memory(e);
 	}
-	return put(f, magic, sizeof magic, e);
+	return parquet_put(f, magic, sizeof magic, e);
 }
 
 void parquet_free(struct parquet_file *f)
@@ -72,7 +72,7 @@ int parquet_number(struct parquet_column *c, size_t row, uint64_t n)
 	return buffer_u64(&c->data, n);
 }
 
-static int new_word(struct parquet_file *f, struct parquet_column *c, uint32_t string)
+static int parquet_new_word(struct parquet_file *f, struct parquet_column *c, uint32_t string)
 {
 	struct text_ref text = dictionary_string(f->strings, string);
 	uint32_t *word = array_reach(c->word, &c->nwords, string, sizeof(*word));
@@ -91,7 +91,7 @@ static int new_word(struct parquet_file *f, struct parquet_column *c, uint32_t s
 
 int parquet_name(struct parquet_file *f, struct parquet_column *c, size_t row, uint32_t string)
 {
-	if ((string >= c->nwords || !c->word[string]) && new_word(f, c, string))
+	if ((string >= c->nwords || !c->word[string]) && parquet_new_word(f, c, string))
 		return -1;
 	c->present[row] = 1;
 	c->values++;
@@ -102,7 +102,7 @@ int parquet_object(struct parquet_column *c, size_t row, const struct buffer *te
 {
 	c->present[row] = 1;
 	c->values++;
-	/* a row group of small ones is worked on as a whole */
+	/* a row group of small objects remains in memory */
 	c->data.spills |= text->size > BUFFER_LARGE;
 	return buffer_u32(&c->data, (uint32_t)text->size) ||
 			       buffer_append_from(&c->data, text, 0, text->size)
@@ -112,9 +112,9 @@ int parquet_object(struct parquet_column *c, size_t row, const struct buffer *te
 
 /* --- pages --- */
 
-/* Groups of 8 numbers of so many bits, the lowest bits first. */
-static int put_packed(struct buffer *b, const uint8_t *(*next)(const uint8_t *, uint32_t *),
-		      const uint8_t *p, size_t n, unsigned bits)
+/* Append n numbers of so many bits, in groups of 8, the lowest bits first. */
+static int parquet_put_packed(struct buffer *b, const uint8_t *(*next)(const uint8_t *, uint32_t *),
+			      const uint8_t *p, size_t n, unsigned bits)
 {
 	size_t groups = (n + 7) / 8, held = 0;
 	uint64_t word = 0;
@@ -145,8 +145,8 @@ static const uint8_t *next_u32(const uint8_t *p, uint32_t *v)
 	return p + 4;
 }
 
-/* Which rows have a value. */
-static int put_levels(struct buffer *b, const struct parquet_column *c, size_t rows)
+/* Append the definition levels: which rows have a value. */
+static int parquet_put_levels(struct buffer *b, const struct parquet_column *c, size_t rows)
 {
 	size_t at = b->size;
 
@@ -155,7 +155,7 @@ static int put_levels(struct buffer *b, const struct parquet_column *c, size_t r
 	if (c->values == rows || !c->values) {
 		if (buffer_varint(b, (uint64_t)rows << 1) || buffer_u8(b, c->values != 0))
 			return -1;
-	} else if (put_packed(b, next_byte, c->present, rows, 1)) {
+	} else if (parquet_put_packed(b, next_byte, c->present, rows, 1)) {
 		return -1;
 	}
 	put_u32(b->data + at, (uint32_t)(b->size - at - 4));
@@ -167,15 +167,15 @@ static unsigned bits_for(uint32_t n)
 	return n > 1 ? 32 - (unsigned)__builtin_clz(n - 1) : 1;
 }
 
-static int put_values(struct buffer *b, const struct parquet_column *c)
+static int parquet_put_values(struct buffer *b, const struct parquet_column *c)
 {
 	unsigned bits = bits_for(c->words);
 	uint8_t byte = 0;
 
 	switch (c->kind) {
 	case PARQUET_NAME:
-		return buffer_u8(b, (uint8_t)bits) ||
-				       put_packed(b, next_u32, c->data.data, c->values, bits)
+		return buffer_u8(b, (uint8_t)bits) || parquet_put_packed(b, next_u32, c->data.data,
+									 c->values, bits)
 			       ? -1
 			       : 0;
 	case PARQUET_FLAG:
@@ -193,11 +193,11 @@ static int put_values(struct buffer *b, const struct parquet_column *c)
 }
 
 /*
- * f->page compressed into f->packed. Snappy's elements refer back within 64 KiB of what they stand
- * for, so what is made of pieces can be joined: the length of all, and of each what is behind its
- * own length.
+ * Compress f->page into f->packed. Snappy's elements refer back by at most 64 KiB of the
+ * uncompressed bytes, so compressed pieces can be joined: the length of all, then each piece
+ * without its length.
  */
-static int pack_page(struct parquet_file *f, struct error *e)
+static int parquet_pack_page(struct parquet_file *f, struct error *e)
 {
 	enum { PIECE = BUFFER_PIECE };
 	size_t most = snappy_max_compressed_length(PIECE), piece;
@@ -223,9 +223,9 @@ static int pack_page(struct parquet_file *f, struct error *e)
 	return 0;
 }
 
-/* f->page, compressed, with its header. */
-static int put_page(struct parquet_file *f, struct parquet_column *c, int type, size_t values,
-		    struct error *e)
+/* Write f->page, compressed, after its header. */
+static int parquet_put_page(struct parquet_file *f, struct parquet_column *c, int type,
+			    size_t values, struct error *e)
 {
 	bool data = type == PAGE_DATA;
 	struct thrift t = {&f->header, 0}, inner;
@@ -235,7 +235,7 @@ static int put_page(struct parquet_file *f, struct parquet_column *c, int type, 
 	f->header.size = 0;
 	if (f->page.size > INT32_MAX)
 		return error_no_memory(e);
-	if (pack_page(f, e))
+	if (parquet_pack_page(f, e))
 		return -1;
 	packed = f->packed.size;
 	r = thrift_i32(&t, 1, type) || thrift_i32(&t, 2, (int32_t)f->page.size) ||
@@ -251,13 +251,13 @@ static int put_page(struct parquet_file *f, struct parquet_column *c, int type, 
 		return error_no_memory(e);
 	c->packed += f->header.size + packed;
 	c->unpacked += f->header.size + f->page.size;
-	if (put(f, f->header.data, f->header.size, e))
+	if (parquet_put(f, f->header.data, f->header.size, e))
 		return -1;
 	f->offset += packed;
 	return output_write_buffer(f->out, &f->packed, e);
 }
 
-static int put_column(struct parquet_file *f, struct parquet_column *c, struct error *e)
+static int parquet_put_column(struct parquet_file *f, struct parquet_column *c, struct error *e)
 {
 	c->packed = c->unpacked = c->dictionary_at = 0;
 	if (c->kind == PARQUET_NAME) {
@@ -265,18 +265,18 @@ static int put_column(struct parquet_file *f, struct parquet_column *c, struct e
 		buffer_clear(&f->page);
 		if (buffer_append(&f->page, c->dictionary.data, c->dictionary.size))
 			return error_no_memory(e);
-		if (put_page(f, c, PAGE_DICTIONARY, c->words, e))
+		if (parquet_put_page(f, c, PAGE_DICTIONARY, c->words, e))
 			return -1;
 	}
 	c->data_at = f->offset;
 	buffer_clear(&f->page);
 	f->page.spills = f->packed.spills = c->data.file;
-	if (put_levels(&f->page, c, f->rows) || put_values(&f->page, c))
+	if (parquet_put_levels(&f->page, c, f->rows) || parquet_put_values(&f->page, c))
 		return error_no_memory(e);
-	return put_page(f, c, PAGE_DATA, f->rows, e);
+	return parquet_put_page(f, c, PAGE_DATA, f->rows, e);
 }
 
-/* --- what the footer says --- */
+/* --- metadata for the footer --- */
 
 static int type_of(const struct parquet_column *c)
 {
@@ -354,10 +354,10 @@ static void clear_column(struct parquet_column *c)
 	c->highest = 0;
 }
 
-static int put_group(struct parquet_file *f, struct error *e)
+static int parquet_put_group(struct parquet_file *f, struct error *e)
 {
 	for (size_t i = 0; i < f->ncolumns; i++)
-		if (put_column(f, &f->columns[i], e))
+		if (parquet_put_column(f, &f->columns[i], e))
 			return -1;
 	if (describe_group(f))
 		return error_no_memory(e);
@@ -377,7 +377,7 @@ int parquet_row(struct parquet_file *f, struct error *e)
 	for (size_t i = 0; i < f->ncolumns; i++)
 		if (f->columns[i].kind >= PARQUET_NAME)
 			objects += f->columns[i].data.size + f->columns[i].dictionary.size;
-	return f->rows == PARQUET_ROWS || objects > PARQUET_BYTES ? put_group(f, e) : 0;
+	return f->rows == PARQUET_ROWS || objects > PARQUET_BYTES ? parquet_put_group(f, e) : 0;
 }
 
 /* --- the footer --- */
@@ -410,7 +410,7 @@ static int describe_schema(struct thrift *meta, const struct parquet_file *f)
 	return r ? -1 : 0;
 }
 
-/* All columns are ordered as their types are. */
+/* Append the order of the columns: all are in the order of their types. */
 static int describe_orders(struct thrift *meta, size_t ncolumns)
 {
 	int r = thrift_list(meta, 7, THRIFT_STRUCT, ncolumns);
@@ -430,7 +430,7 @@ int parquet_finish(struct parquet_file *f, const char *created_by, struct error 
 	struct thrift meta = {&f->page, 0};
 	uint8_t size[4];
 
-	if (f->rows && put_group(f, e))
+	if (f->rows && parquet_put_group(f, e))
 		return -1;
 	f->page.size = 0;
 	if (thrift_i32(&meta, 1, 1) || describe_schema(&meta, f) ||
@@ -441,8 +441,9 @@ int parquet_finish(struct parquet_file *f, const char *created_by, struct error 
 	    describe_orders(&meta, f->ncolumns) || thrift_end(&meta))
 		return error_no_memory(e);
 	put_u32(size, (uint32_t)f->page.size);
-	return put(f, f->page.data, f->page.size, e) || put(f, size, sizeof size, e) ||
-			       put(f, magic, sizeof magic, e)
+	return parquet_put(f, f->page.data, f->page.size, e) ||
+			       parquet_put(f, size, sizeof size, e) ||
+			       parquet_put(f, magic, sizeof magic, e)
 		       ? -1
 		       : 0;
 }

@@ -1,7 +1,7 @@
 /*
- * thrift.h - structures in Thrift's compact protocol, as Parquet's headers are
+ * thrift.h - structures in Thrift's compact protocol, for Parquet's headers
  *
- * A structure's fields come in ascending order; each struct thrift is one structure being written.
+ * The fields of a structure are written in ascending order.
  * Functions return 0, or -1 when out of memory.
  */
 #ifndef TR_TRENCODE_TABLE_THRIFT_H
@@ -19,9 +19,10 @@ enum thrift_type {
 	THRIFT_STRUCT = 12,
 };
 
+/* One structure while it is written. */
 struct thrift {
 	struct buffer *to;
-	int last; /* field */
+	int last; /* number of the last field */
 };
 
 static inline int thrift_field(struct thrift *t, int field, enum thrift_type type)
@@ -53,7 +54,7 @@ static inline int thrift_binary(struct thrift *t, int field, const void *p, size
 	return thrift_field(t, field, THRIFT_BINARY) || thrift_binary_item(t->to, p, n) ? -1 : 0;
 }
 
-/* Its n items follow. */
+/* Begin a list; the caller appends its n items. */
 static inline int thrift_list(struct thrift *t, int field, enum thrift_type type, size_t n)
 {
 	if (thrift_field(t, field, THRIFT_LIST))
@@ -63,7 +64,7 @@ static inline int thrift_list(struct thrift *t, int field, enum thrift_type type
 	return buffer_u8(t->to, (uint8_t)(0xf0 | type)) || buffer_varint(t->to, n) ? -1 : 0;
 }
 
-/* A structure inside: written by what this returns, ended by thrift_end of that. */
+/* Returns a structure inside of t; thrift_end ends it. */
 static inline struct thrift thrift_inside(struct thrift *t)
 {
 	return (struct thrift){t->to, 0};
