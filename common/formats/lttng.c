@@ -69,6 +69,27 @@ static struct type take_type(const char **p, const char *end, const char *qualif
 	return t;
 }
 
+static void set_literal(struct lttng_field *f, const char *word, size_t n)
+{
+	const char *mark = memchr(word, '#', n);
+
+	f->literal = word;
+	/* a "#" was between the text and the conversion */
+	f->literal_size = mark ? (size_t)(mark - word) : n;
+}
+
+/* Set kind, size and conversion from the type in the trace, if one is given, and the C type. */
+static void set_type(struct lttng_field *f, struct type in_trace, struct type c_type)
+{
+	f->kind = (uint8_t)(in_trace.kind >= 0 ? in_trace.kind : c_type.kind);
+	f->size = in_trace.size ? in_trace.size : c_type.size;
+	f->conversion = c_type.conversion ? c_type.conversion : in_trace.conversion;
+	if (c_type.kind == LTTNG_STRING)
+		f->kind = LTTNG_STRING;
+	if (f->kind == LTTNG_STRING)
+		f->size = 0;
+}
+
 int lttng_format_parse(const char *format, size_t n, const struct lttng_sizes *sizes, bool eight,
 		       struct lttng_field *fields, int max)
 {
@@ -101,26 +122,12 @@ int lttng_format_parse(const char *format, size_t n, const struct lttng_sizes *s
 			if (count == max)
 				return -1;
 			*f = (struct lttng_field){.name = name, .name_size = name_size};
-			if (word) {
-				f->literal = word;
-				f->literal_size = (size_t)(p - word);
-				/* a "#" was between */
-				if (memchr(word, '#', f->literal_size))
-					f->literal_size =
-						(size_t)((const char *)memchr(word, '#',
-									      f->literal_size) -
-							 word);
-			}
+			if (word)
+				set_literal(f, word, (size_t)(p - word));
 			for (p++; p < end && *p && strchr("-+ #0", *p);)
 				p++;
 			c_type = take_type(&p, end, "hlLzZt", sizes);
-			f->kind = (uint8_t)(in_trace.kind >= 0 ? in_trace.kind : c_type.kind);
-			f->size = in_trace.size ? in_trace.size : c_type.size;
-			f->conversion = c_type.conversion ? c_type.conversion : in_trace.conversion;
-			if (c_type.kind == LTTNG_STRING)
-				f->kind = LTTNG_STRING;
-			if (f->kind == LTTNG_STRING)
-				f->size = 0;
+			set_type(f, in_trace, c_type);
 			f->network = network;
 			f->compact = compact;
 			if (f->kind <= LTTNG_STRING)

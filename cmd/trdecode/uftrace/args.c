@@ -80,7 +80,7 @@ void uftrace_args_free(struct uftrace_args *a)
 	free(a);
 }
 
-/* ---- what the debug information says ---- */
+/* ---- debug information ---- */
 
 static void load_dbg(struct uftrace_args *a, const struct uftrace_module *m, struct dbg_slot *slot)
 {

@@ -290,7 +290,7 @@ int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time)
 	return 0;
 }
 
-/* --- places --- */
+/* --- locations --- */
 
 static uint64_t location_hash(uint64_t address, uint32_t context)
 {
