@@ -13,32 +13,22 @@
 #include "cmd/trencode/uftrace/uftrace.h"
 #include "cmd/trencode/uftrace/convert.h"
 
-enum { PIECE = 48 * 1024, TEXT_MOST = 2000, FIELDS_MOST = 64 };
+enum { FIELDS_MOST = 64 };
 /* Frames of a task that uftrace records and shows by default. */
 enum { STACK_USUAL = 1024 };
 static const uint64_t FEATURES = UFTRACE_FEAT_PLTHOOK | UFTRACE_FEAT_TASK_SESSION |
 				 UFTRACE_FEAT_ARGUMENT | UFTRACE_FEAT_RETVAL |
 				 UFTRACE_FEAT_SYM_REL_ADDR | UFTRACE_FEAT_MAX_STACK |
 				 UFTRACE_FEAT_EVENT;
-/* Bytes of an event's group or name: uftrace 0.13 reads each into a buffer without a bounds check.
- */
-enum { EVENT_NAME_MOST = 511 };
-
-/* A file written piece by piece. */
-struct appended {
-	const char *name;
-	struct buffer b;
-	uint64_t written; /* bytes */
-};
 
 /* The state of the conversion. */
 struct uftrace_conversion {
 	struct conversion conversion;
 	struct uftrace_modules modules;
 	struct uftrace_specs specs;
-	uint32_t *locations, *lanes,
-		*events; /* numbers in the target dictionary by the stream's; 0: none yet */
-	size_t locations_size, lanes_size, events_size;
+	/* numbers in the target dictionary by the stream's; 0: none yet */
+	uint32_t *locations, *lanes;
+	size_t locations_size, lanes_size;
 	struct type *calls[2][2], *gap; /* [leave][with values] */
 	struct fields_of {
 		struct convert_field *fields;
@@ -46,21 +36,12 @@ struct uftrace_conversion {
 	} * fields; /* of calls, by type */
 	size_t fields_size;
 	struct uftrace_tasks tasks;
-	struct appended events_txt, external;
-	struct buffer scratch, values;
+	struct uftrace_events events;
+	struct buffer values;
 	uint32_t deepest; /* depth of a call */
-	uint64_t calls_written, too_deep, events_written, blobs, cut, gaps, fields_lost, names_cut;
+	uint64_t calls_written, too_deep, gaps, fields_lost;
 	const struct clock *clock; /* of the first event */
 };
-
-static int flush_appended(struct uftrace_conversion *s, struct appended *a, struct error *e)
-{
-	if (target_meta(&s->conversion.d, a->name, a->b.data, a->b.size, a->written, e))
-		return -1;
-	a->written += a->b.size;
-	a->b.size = 0;
-	return 0;
-}
 
 static int begin_types(struct uftrace_conversion *s)
 {
@@ -204,110 +185,16 @@ static int uftrace_convert_call(void *state, const struct convert_row *row, stru
 
 /* --- other events --- */
 
-/* The group and name of a user event. */
-struct event_name {
-	const char *group, *name;
-	size_t group_size, name_size;
-};
-
-/* Split the name of a type: uftrace's own names have their group before a colon. */
-static struct event_name event_name_of(const struct type *t)
-{
-	const char *group = t->group.size ? t->group.text : "trace";
-	struct event_name n = {group, "unnamed", strlen(group), 7};
-	const char *colon = memchr(t->name.text, ':', t->name.size);
-
-	if (t->name.size) {
-		n.name = t->name.text;
-		n.name_size = t->name.size;
-	}
-	if (colon && t->source && !strcmp(t->source->format.text, "uftrace")) {
-		n.group = t->name.text;
-		n.group_size = (size_t)(colon - t->name.text);
-		n.name = colon + 1;
-		n.name_size = t->name.size - n.group_size - 1;
-	}
-	return n;
-}
-
-static int new_event(struct uftrace_conversion *s, const struct type *from, uint32_t *number,
-		     struct error *e)
-{
-	struct type *t = target_type(&s->conversion.d, from->name.text, from->group.text);
-	struct buffer *b = &s->events_txt.b;
-	struct event_name name = event_name_of(from);
-	size_t at;
-
-	if (!t)
-		return error_no_memory(e);
-	t->native = UFTRACE_EV_USER_FIRST + (uint32_t)s->events_written;
-	if (t->native >= UFTRACE_EV_EXTERN)
-		return error_set(e, NULL, NO_OFFSET,
-				 "uftrace has no room for more than %d types "
-				 "of events",
-				 UFTRACE_EV_EXTERN - UFTRACE_EV_USER_FIRST);
-	s->events_written++;
-	if (buffer_printf(b, "EVENT: %" PRIu32 " ", t->native))
-		return error_no_memory(e);
-	at = b->size;
-	if (convert_name_escaped(b, name.group, name.group_size, " :"))
-		return error_no_memory(e);
-	convert_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
-	if (buffer_u8(b, ':'))
-		return error_no_memory(e);
-	at = b->size;
-	if (convert_name_escaped(b, name.name, name.name_size, " "))
-		return error_no_memory(e);
-	convert_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
-	*number = t->number;
-	return buffer_u8(b, '\n') ? error_no_memory(e)
-	       : b->size < PIECE  ? 0
-				  : flush_appended(s, &s->events_txt, e);
-}
-
-/* Write the fields or values of an event as a line of extern.dat. */
-static int put_text(struct uftrace_conversion *s, const struct convert_row *r, struct error *e)
-{
-	struct buffer *b = &s->scratch, *to = &s->external.b;
-	const struct event *ev = r->ev;
-	struct text_ref name;
-
-	b->size = 0;
-	if (ev->location) {
-		name = dictionary_location_name(s->conversion.dictionary, ev->location);
-		if (buffer_append(b, name.text, name.size) || buffer_u8(b, ' '))
-			return error_no_memory(e);
-	}
-	if (convert_text_row(b, s->conversion.dictionary, ev, &s->blobs))
-		return error_no_memory(e);
-	if (!b->size)
-		return 0;
-	convert_text_cut(b, 0, TEXT_MOST, &s->cut);
-	if (buffer_printf(to, "%" PRIu64 ".%09" PRIu64 " ", r->time / 1000000000,
-			  r->time % 1000000000) ||
-	    convert_name_escaped(to, ev->type->name.text, ev->type->name.size, "") ||
-	    buffer_printf(to, "[%" PRId32 "]: ", r->thread->tid) ||
-	    convert_name_escaped(to, (const char *)b->data, b->size, "") || buffer_u8(to, '\n'))
-		return error_no_memory(e);
-	return to->size < PIECE ? 0 : flush_appended(s, &s->external, e);
-}
-
 static int uftrace_convert_instant(void *state, const struct convert_row *r, struct error *e)
 {
 	struct uftrace_conversion *s = state;
-	uint32_t from = r->ev->type->number;
-	uint32_t *events = array_reach(s->events, &s->events_size, from, sizeof *events);
+	struct target_dictionary *d = &s->conversion.d;
 	struct event ev = {.time = r->time, .depth = r->thread->below + (uint32_t)r->thread->count};
 
-	if (!events)
-		return error_no_memory(e);
-	s->events = events;
-	if (!events[from] && new_event(s, r->ev->type, &events[from], e))
+	if (uftrace_event_type(&s->events, d, r->ev->type, &ev.type, e) ||
+	    lane_of(s, r, &ev.lane, e) || target_event(d, &ev, e))
 		return -1;
-	ev.type = dictionary_type(&s->conversion.d.dictionary, events[from]);
-	if (lane_of(s, r, &ev.lane, e) || target_event(&s->conversion.d, &ev, e))
-		return -1;
-	return put_text(s, r, e);
+	return uftrace_event_text(&s->events, &s->conversion, r, e);
 }
 
 static int uftrace_convert_gap(void *state, const struct convert_row *r, struct error *e)
@@ -332,14 +219,11 @@ static void uftrace_convert_drop(void *state)
 	uftrace_specs_free(&s->specs);
 	free(s->locations);
 	free(s->lanes);
-	free(s->events);
 	for (size_t i = 0; i < s->fields_size; i++)
 		free(s->fields[i].fields);
 	free(s->fields);
 	buffer_free(&s->values);
-	buffer_free(&s->events_txt.b);
-	buffer_free(&s->external.b);
-	buffer_free(&s->scratch);
+	uftrace_events_free(&s->events);
 	uftrace_tasks_free(&s->tasks);
 }
 
@@ -365,8 +249,8 @@ static int uftrace_convert_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return -1;
 	s->specs.conversion = &s->conversion;
-	s->events_txt.name = "events.txt";
-	s->external.name = "extern.dat";
+	s->events.events_txt.name = "events.txt";
+	s->events.external.name = "extern.dat";
 	uftrace_info_later(&s->conversion.d.encoding, FEATURES);
 	return begin_types(s) ? error_no_memory(e) : 0;
 }
@@ -457,10 +341,10 @@ static void report_losses(struct uftrace_conversion *s)
 	convert_lost(a, s->too_deep,
 		     "calls are deeper than 1024 levels: uftrace shows them only if its -D is "
 		     "larger");
-	convert_lost(a, s->specs.blobs + s->blobs, "blobs are kept as their size alone");
+	convert_lost(a, s->specs.blobs + s->events.blobs, "blobs are kept as their size alone");
 	convert_lost(a, s->fields_lost, "fields of calls that have more than 64 are left out");
-	convert_lost(a, s->specs.cut + s->cut, "texts were cut");
-	convert_lost(a, s->names_cut,
+	convert_lost(a, s->specs.cut + s->events.cut, "texts were cut");
+	convert_lost(a, s->events.names_cut,
 		     "names and groups of events are cut to 511 bytes, as uftrace reads no more");
 }
 
@@ -477,9 +361,8 @@ static int uftrace_convert_end(struct encoding *en, struct error *e)
 				 s->conversion.rows);
 	if (uftrace_symbols_end(&s->modules, &s->conversion.d, e) ||
 	    uftrace_tasks_end(&s->tasks, &s->conversion.d, e) ||
-	    (s->events_written && flush_appended(s, &s->events_txt, e)) ||
-	    ((s->external.b.size || s->external.written) && flush_appended(s, &s->external, e)) ||
-	    put_info(s, e) || s->conversion.d.encoding.encoder->end(&s->conversion.d.encoding, e))
+	    uftrace_events_end(&s->events, &s->conversion.d, e) || put_info(s, e) ||
+	    s->conversion.d.encoding.encoder->end(&s->conversion.d.encoding, e))
 		return -1;
 	report_losses(s);
 	return 0;

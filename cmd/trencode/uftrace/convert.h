@@ -64,6 +64,35 @@ struct uftrace_specs {
 int uftrace_values(struct uftrace_specs *s, const struct convert_row *r, struct text_ref name);
 void uftrace_specs_free(struct uftrace_specs *s);
 
+/* --- convert_events.c: user events, whose fields or values are texts in extern.dat --- */
+
+/* A file written piece by piece. */
+struct uftrace_appended {
+	const char *name;
+	struct buffer b;
+	uint64_t written; /* bytes */
+};
+
+/* The user events of the recording. Zero-initialised except names is empty. */
+struct uftrace_events {
+	uint32_t *numbers; /* in the target dictionary by the stream's; 0: none yet */
+	size_t size;
+	struct uftrace_appended events_txt, external;
+	struct buffer scratch;
+	uint64_t count;
+	uint64_t blobs, cut, names_cut; /* blobs, texts, names and groups */
+};
+
+/* Find or add the user event of a type. */
+int uftrace_event_type(struct uftrace_events *s, struct target_dictionary *d,
+		       const struct type *from, const struct type **out, struct error *e);
+/* Write the fields or values of an event as a line of extern.dat. */
+int uftrace_event_text(struct uftrace_events *s, struct conversion *c, const struct convert_row *r,
+		       struct error *e);
+/* Write the rest of events.txt and extern.dat. */
+int uftrace_events_end(struct uftrace_events *s, struct target_dictionary *d, struct error *e);
+void uftrace_events_free(struct uftrace_events *s);
+
 /* --- convert_tasks.c: threads and their processes --- */
 
 /* The threads of the recording. */
